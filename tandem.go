@@ -1,0 +1,241 @@
+// Package tandem holds the words that every room shares: tokens, sides, steps, distributions, drafts
+// and targets. It decides nothing and does no I/O; it only says what these things are, so that one
+// page explains what crosses between the device and the cloud (DRAGON §2–§4).
+package tandem
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+	"time"
+)
+
+// Token is an index into a model's vocabulary. Both sides must use the same vocabulary.
+type Token int32
+
+// Side is one of the two ends that answer a question together.
+type Side uint8
+
+// The two sides. They run the same code over different documents.
+const (
+	Device Side = iota
+	Cloud
+)
+
+// Other returns the opposite side.
+func (s Side) Other() Side { return s ^ 1 }
+
+func (s Side) String() string {
+	switch s {
+	case Device:
+		return "device"
+	case Cloud:
+		return "cloud"
+	}
+	return fmt.Sprintf("side(%d)", uint8(s))
+}
+
+// Step counts the tokens of the answer from 0. A draft or target for step t follows t earlier tokens.
+type Step uint32
+
+// Placement says where drafts become targets (DRAGON §4, DESIGN "Placement").
+type Placement uint8
+
+const (
+	// PlaceMirror aggregates on both sides: each computes the same target from the same two drafts.
+	PlaceMirror Placement = iota
+	// PlaceDevice aggregates on the device, which sends targets to the cloud.
+	PlaceDevice
+	// PlaceCloud aggregates in the cloud, which sends targets to the device.
+	PlaceCloud
+	// PlaceSync aggregates on the device with no drafting ahead: DRAGON's DRDG/TW baseline.
+	PlaceSync
+)
+
+var placementNames = [...]string{"mirror", "device", "cloud", "sync"}
+
+func (p Placement) String() string {
+	if int(p) < len(placementNames) {
+		return placementNames[p]
+	}
+	return fmt.Sprintf("placement(%d)", uint8(p))
+}
+
+// ParsePlacement reads a placement's name.
+func ParsePlacement(name string) (Placement, error) {
+	for i, n := range placementNames {
+		if n == name {
+			return Placement(i), nil
+		}
+	}
+	return 0, fmt.Errorf("unknown placement %q: use mirror, device, cloud or sync", name)
+}
+
+// Coupling says how two drafts are made to agree (DESIGN "Two couplings").
+type Coupling uint8
+
+const (
+	// CouplingShared draws drafts and target from one exponential race keyed by (seed, step, token).
+	CouplingShared Coupling = iota
+	// CouplingSpeculative is DRAGON's Algorithm 1, with the weights its proof needs.
+	CouplingSpeculative
+)
+
+var couplingNames = [...]string{"shared", "speculative"}
+
+func (c Coupling) String() string {
+	if int(c) < len(couplingNames) {
+		return couplingNames[c]
+	}
+	return fmt.Sprintf("coupling(%d)", uint8(c))
+}
+
+// ParseCoupling reads a coupling's name.
+func ParseCoupling(name string) (Coupling, error) {
+	for i, n := range couplingNames {
+		if n == name {
+			return Coupling(i), nil
+		}
+	}
+	return 0, fmt.Errorf("unknown coupling %q: use shared or speculative", name)
+}
+
+// Mass is the sum of every Dist's weights: probabilities are integers out of 65,536.
+const Mass = 1 << 16
+
+// MaxSupport bounds the number of tokens in a Dist, and so the size of a draft on the wire.
+const MaxSupport = 1024
+
+// Dist is a next-token distribution cut to its nucleus and rounded to integers that sum to Mass. It is
+// exactly what crosses the wire and exactly what drafts are drawn from, so both sides aggregate the same
+// integers (DESIGN "What is sent is what is sampled").
+type Dist struct {
+	IDs     []Token  // strictly ascending
+	Weights []uint32 // parallel to IDs, each in 1..Mass
+}
+
+// ErrDist is wrapped by every error of Dist.Check.
+var ErrDist = errors.New("malformed distribution")
+
+// Check reports whether d is well formed over a vocabulary of the given size.
+func (d Dist) Check(vocab int) error {
+	if len(d.IDs) == 0 || len(d.IDs) > MaxSupport || len(d.IDs) != len(d.Weights) {
+		return fmt.Errorf("%w: %d ids, %d weights", ErrDist, len(d.IDs), len(d.Weights))
+	}
+	sum, last := uint64(0), Token(-1)
+	for i, id := range d.IDs {
+		if id <= last || int(id) >= vocab {
+			return fmt.Errorf("%w: id %d after %d in a vocabulary of %d", ErrDist, id, last, vocab)
+		}
+		if d.Weights[i] == 0 {
+			return fmt.Errorf("%w: token %d has no weight", ErrDist, id)
+		}
+		sum, last = sum+uint64(d.Weights[i]), id
+	}
+	if sum != Mass {
+		return fmt.Errorf("%w: weights sum to %d, not %d", ErrDist, sum, Mass)
+	}
+	return nil
+}
+
+// Weight returns the weight of t out of Mass, 0 when t is outside the nucleus.
+func (d Dist) Weight(t Token) uint32 {
+	lo, hi := 0, len(d.IDs)
+	for lo < hi {
+		if mid := (lo + hi) / 2; d.IDs[mid] < t {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	if lo < len(d.IDs) && d.IDs[lo] == t {
+		return d.Weights[lo]
+	}
+	return 0
+}
+
+// Fixed is a real number in units of 2^-16. Aggregation weights h cross the wire in it, so that both
+// sides derive the same η to the bit.
+type Fixed int32
+
+// FixedOf rounds x to the nearest Fixed, saturating.
+func FixedOf(x float64) Fixed {
+	const limit = 1 << 14 // |h| beyond this is a constant η anyway
+	switch {
+	case x > limit:
+		x = limit
+	case !(x >= -limit): // also NaN
+		x = -limit
+	}
+	if x < 0 {
+		return Fixed(x*Mass - 0.5)
+	}
+	return Fixed(x*Mass + 0.5)
+}
+
+// Float returns the value of f.
+func (f Fixed) Float() float64 { return float64(f) / Mass }
+
+// Prefix identifies the tokens that come before a step. Two sides that hold the same Prefix for a step
+// have agreed on the same answer so far.
+type Prefix uint64
+
+// NoPrefix is the Prefix of the empty answer.
+const NoPrefix Prefix = 0x9e3779b97f4a7c15
+
+// Then returns the Prefix of the tokens of p followed by t.
+func (p Prefix) Then(t Token) Prefix {
+	hi, lo := bits.Mul64(uint64(p)^(uint64(uint32(t))+0x9e3779b97f4a7c15), 0xd6e8feb86659fd93)
+	return Prefix(hi ^ lo ^ uint64(p)<<7)
+}
+
+// PrefixOf returns the Prefix of a whole answer.
+func PrefixOf(tokens []Token) Prefix {
+	p := NoPrefix
+	for _, t := range tokens {
+		p = p.Then(t)
+	}
+	return p
+}
+
+// Draft is the token that one side proposes for a step, with the distribution it came from (DRAGON §4.1).
+type Draft struct {
+	Epoch   uint32        // counts re-synchronisations; drafts of another epoch are void
+	Step    Step          // the position it proposes a token for
+	Version uint32        // how many drafts of its side were rejected in this epoch before it was made
+	Prefix  Prefix        // of all tokens before Step, agreed or drafted
+	Token   Token         // drawn from Dist
+	Dist    Dist          // the side's locally aggregated distribution p^s
+	H       Fixed         // the side's aggregation weight h^s: log-sum-exp of its document relevances
+	Decode  time.Duration // how long the side took to compute Dist
+}
+
+// Target is the token that the pair agreed on for a step.
+type Target struct {
+	Epoch  uint32
+	Step   Step
+	Prefix Prefix // of all tokens before Step
+	Token  Token
+	By     By
+}
+
+// By says which sides' drafts equalled the target.
+type By uint8
+
+// The four cases of a target's origin.
+const (
+	ByNeither By = 0
+	ByDevice  By = 1
+	ByCloud   By = 2
+	ByBoth    By = 3
+)
+
+// Has reports whether the draft of side s was accepted.
+func (b By) Has(s Side) bool { return b&(1<<s) != 0 }
+
+// With returns b with side s marked as accepted.
+func (b By) With(s Side) By { return b | 1<<s }
+
+func (b By) String() string {
+	return [...]string{"neither", "device", "cloud", "both"}[b&3]
+}

@@ -176,17 +176,19 @@ func FixedOf(x float64) Fixed {
 // Float returns the value of f.
 func (f Fixed) Float() float64 { return float64(f) / Mass }
 
-// Prefix identifies the tokens that come before a step. Two sides that hold the same Prefix for a step
-// have agreed on the same answer so far.
-type Prefix uint64
+// Prefix identifies the tokens that come before a step: a 32-bit hash, so that a draft on the wire carries
+// all of it. Two sides that hold the same Prefix for a step have, but for one chance in 2^32, agreed on
+// the same answer so far.
+type Prefix uint32
 
 // NoPrefix is the Prefix of the empty answer.
-const NoPrefix Prefix = 0x9e3779b97f4a7c15
+const NoPrefix Prefix = 0x9e3779b9
 
 // Then returns the Prefix of the tokens of p followed by t.
 func (p Prefix) Then(t Token) Prefix {
-	hi, lo := bits.Mul64(uint64(p)^(uint64(uint32(t))+0x9e3779b97f4a7c15), 0xd6e8feb86659fd93)
-	return Prefix(hi ^ lo ^ uint64(p)<<7)
+	hi, lo := bits.Mul64((uint64(p)<<32|uint64(uint32(t)))^0x9e3779b97f4a7c15, 0xd6e8feb86659fd93)
+	x := hi ^ lo
+	return Prefix(x ^ x>>32)
 }
 
 // PrefixOf returns the Prefix of a whole answer.

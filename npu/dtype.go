@@ -1,0 +1,97 @@
+package npu
+
+import "fmt"
+
+// DType is an element type. Its values are GGML's type numbers, as they stand in GGUF files.
+type DType uint32
+
+// The element types that the house reads, writes and multiplies.
+const (
+	F32  DType = 0
+	F16  DType = 1
+	Q4_0 DType = 2
+	Q8_0 DType = 8
+	Q4_K DType = 12
+	Q5_K DType = 13
+	Q6_K DType = 14
+	BF16 DType = 30
+)
+
+// DTypes lists every known type, in ascending order.
+var DTypes = []DType{F32, F16, Q4_0, Q8_0, Q4_K, Q5_K, Q6_K, BF16}
+
+type layout struct {
+	name         string
+	size, nbytes int
+}
+
+var layouts = map[DType]layout{
+	F32:  {"F32", 1, 4},
+	F16:  {"F16", 1, 2},
+	BF16: {"BF16", 1, 2},
+	Q4_0: {"Q4_0", 32, 2 + 16},
+	Q8_0: {"Q8_0", 32, 2 + 32},
+	Q4_K: {"Q4_K", 256, 2 + 2 + 12 + 128},
+	Q5_K: {"Q5_K", 256, 2 + 2 + 12 + 32 + 128},
+	Q6_K: {"Q6_K", 256, 128 + 64 + 16 + 2},
+}
+
+// Known reports whether t is one of DTypes.
+func (t DType) Known() bool { _, ok := layouts[t]; return ok }
+
+// BlockSize returns the number of elements that are stored together, 0 for an unknown type.
+func (t DType) BlockSize() int { return layouts[t].size }
+
+// BlockBytes returns the number of bytes of one block, 0 for an unknown type.
+func (t DType) BlockBytes() int { return layouts[t].nbytes }
+
+// RowBytes returns the number of bytes of a row of cols elements, which must be a multiple of BlockSize.
+func (t DType) RowBytes(cols int) int {
+	l, ok := layouts[t]
+	if !ok {
+		return 0
+	}
+	return cols / l.size * l.nbytes
+}
+
+func (t DType) String() string {
+	if l, ok := layouts[t]; ok {
+		return l.name
+	}
+	return fmt.Sprintf("type(%d)", uint32(t))
+}
+
+// Tensor is a named matrix of weights, row-major: Rows rows of Cols elements (Cols is GGML's ne[0], the
+// index that runs fastest). A vector has one row. Data may be a read-only mapping of a file.
+type Tensor struct {
+	Name string
+	Type DType
+	Cols int
+	Rows int
+	Data []byte
+}
+
+// Check reports whether the tensor's sizes and data agree.
+func (t Tensor) Check() error {
+	switch {
+	case !t.Type.Known():
+		return fmt.Errorf("tensor %q: %v is not a supported type: use one of %v", t.Name, t.Type, DTypes)
+	case t.Cols <= 0 || t.Rows <= 0:
+		return fmt.Errorf("tensor %q: empty shape %d×%d", t.Name, t.Rows, t.Cols)
+	case t.Cols%t.Type.BlockSize() != 0:
+		return fmt.Errorf("tensor %q: rows of %d elements are not whole blocks of %d (%v)", t.Name, t.Cols, t.Type.BlockSize(), t.Type)
+	}
+	row := t.Type.RowBytes(t.Cols)
+	if len(t.Data)%row != 0 || len(t.Data)/row != t.Rows {
+		return fmt.Errorf("tensor %q: %d bytes of data, not %d rows of %d", t.Name, len(t.Data), t.Rows, row)
+	}
+	return nil
+}
+
+// Row returns the bytes of row i.
+func (t Tensor) Row(i int) []byte {
+	n := t.Type.RowBytes(t.Cols)
+	return t.Data[i*n : (i+1)*n : (i+1)*n]
+}
+
+func (t Tensor) String() string { return fmt.Sprintf("%s %v[%d×%d]", t.Name, t.Type, t.Rows, t.Cols) }

@@ -1,0 +1,213 @@
+// Package pair is the protocol by which a device and a cloud agree on every token of an answer
+// (Speculative Aggregation, DRAGON §4; DESIGN §3). It is one pure state machine: Step takes an event and
+// returns the actions that it asks for. The live node and the simulator drive the same machine.
+//
+// It reads no clock, starts no goroutine, does no I/O and holds no lock. Randomness is keyed by the seed,
+// so two machines that are told the same things say the same things.
+//
+// The device owns the answer. It opens an epoch by sending the agreed tokens (SendSync); within an epoch
+// both sides draft ahead, and whoever aggregates (both sides, one of them: tandem.Placement) turns the two
+// drafts of a step into its target. A side whose draft was rejected rolls back and drafts again from the
+// target. When the cloud is lost, the device's own drafts become targets; when it is back, a new epoch
+// starts from what the device has by then.
+package pair
+
+import (
+	"fmt"
+	"time"
+
+	"tandem"
+)
+
+// Bounds of Config.Lookahead.
+const (
+	DefaultLookahead = 12
+	MaxLookahead     = 64
+)
+
+// HalfGamma is the paper's γ: each side's result is taken with probability ½ (DRAGON §4.3).
+const HalfGamma = tandem.Mass / 2
+
+// Config is what both machines of a pair must agree on, except for Self.
+type Config struct {
+	Self      tandem.Side
+	Placement tandem.Placement
+	Coupling  tandem.Coupling
+	Seed      uint64
+	Greedy    bool           // temperature 0: the target is the likeliest token
+	MaxTokens int            // length at which the answer ends; 0 for no limit
+	Stop      []tandem.Token // tokens that end the answer; they are not part of it
+	Lookahead int            // most drafts a side holds beyond the last agreed step; 0 for DefaultLookahead, at most MaxLookahead
+	Gamma     uint32         // speculative coupling: probability, out of tandem.Mass, of taking the device's result (see HalfGamma)
+	Vocab     int            // size of the vocabulary, against which drafts are checked; 0 for no check of ids
+}
+
+// Event is something that happened to a side. The set of events is closed.
+type Event interface{ event() }
+
+type (
+	// Start lets a side begin to draft. With Alone the device does not wait for the cloud: its drafts are
+	// targets at once, until PeerReady. Without it, drafts wait for PeerReady or PeerLost. A cloud drafts
+	// from the empty answer, hoping that the first PeerSync says the same.
+	Start struct{ Alone bool }
+
+	// Decoded answers the Decode action of that ID. Answers to superseded actions are ignored.
+	Decoded struct {
+		ID   uint64
+		Dist tandem.Dist
+		H    tandem.Fixed
+		Took time.Duration
+	}
+
+	// PeerDraft is a draft of the other side. Copies, late ones and early ones do no harm.
+	PeerDraft struct{ tandem.Draft }
+
+	// PeerTarget is a target from the side that aggregates.
+	PeerTarget struct{ tandem.Target }
+
+	// PeerSync tells the cloud that a new epoch begins after these tokens.
+	PeerSync struct {
+		Epoch  uint32
+		Tokens []tandem.Token
+	}
+
+	// PeerNeedSync tells the device that the cloud lost track and wants a new epoch.
+	PeerNeedSync struct{}
+
+	// PeerReady tells the device that the cloud can join, for the first time or again.
+	PeerReady struct{}
+
+	// PeerLost sends the device on alone. It stops the cloud, which keeps its state for a later PeerSync.
+	PeerLost struct{}
+
+	// Cancel ends the answer.
+	Cancel struct{}
+)
+
+func (Start) event()        {}
+func (Decoded) event()      {}
+func (PeerDraft) event()    {}
+func (PeerTarget) event()   {}
+func (PeerSync) event()     {}
+func (PeerNeedSync) event() {}
+func (PeerReady) event()    {}
+func (PeerLost) event()     {}
+func (Cancel) event()       {}
+
+// Action is something that a machine asks its owner to do. The set of actions is closed. The actions of
+// one Step are carried out in order.
+type Action interface{ action() }
+
+type (
+	// Decode asks for the distribution after Keep+len(Append) tokens of the answer: truncate the answer's
+	// KV to Keep tokens, then append. It supersedes any Decode still running, which should be preempted;
+	// whether that one had any effect does not matter, because Keep never reaches into its tokens. Append
+	// is empty only for the empty answer, where Keep is 0.
+	Decode struct {
+		ID     uint64
+		Keep   int
+		Append []tandem.Token
+	}
+
+	// SendDraft, SendTarget, SendSync and SendNeedSync go to the other side, as PeerDraft and so on. They
+	// must arrive, in any order; those of an older epoch may be dropped.
+	SendDraft  struct{ tandem.Draft }
+	SendTarget struct{ tandem.Target }
+	SendSync   struct {
+		Epoch  uint32
+		Tokens []tandem.Token
+	}
+	SendNeedSync struct{}
+
+	// Emit is the next token of the answer. On the device each step comes exactly once, in order. The cloud
+	// emits what it learns, for its log: after a PeerSync it may repeat steps, in a later epoch. Alone marks
+	// tokens that the device decided without the cloud.
+	Emit struct {
+		tandem.Target
+		Alone bool
+	}
+
+	// Finish is the last action of a machine. A cloud that finishes must keep its link open until the
+	// device ends the answer too: what it sent last may still be needed there.
+	Finish struct{ Reason Reason }
+
+	// Note reports something for traces and metrics; nothing depends on it.
+	Note struct {
+		Kind NoteKind
+		Side tandem.Side // whose draft or message it is about
+		Step tandem.Step
+	}
+)
+
+func (Decode) action()       {}
+func (SendDraft) action()    {}
+func (SendTarget) action()   {}
+func (SendSync) action()     {}
+func (SendNeedSync) action() {}
+func (Emit) action()         {}
+func (Finish) action()       {}
+func (Note) action()         {}
+
+// Reason says why an answer ended.
+type Reason uint8
+
+const (
+	ReasonStop      Reason = iota // a target was a stop token
+	ReasonLength                  // MaxTokens were agreed
+	ReasonCancelled               // Cancel
+	ReasonDecoder                 // the decoder gave a malformed distribution
+)
+
+var reasonNames = [...]string{"stop", "length", "cancelled", "decoder"}
+
+func (r Reason) String() string {
+	if int(r) < len(reasonNames) {
+		return reasonNames[r]
+	}
+	return fmt.Sprintf("reason(%d)", uint8(r))
+}
+
+// NoteKind is the kind of a Note.
+type NoteKind uint8
+
+const (
+	NoteRejected NoteKind = iota // a draft of Side for Step was not the target; with it, all its drafts after Step
+	NoteJoined                   // an epoch began; the two sides go on together from Step
+	NoteAlone                    // the device goes on without the cloud from Step
+	NoteStopped                  // the cloud stopped drafting at Step, until the next PeerSync
+	NoteDiverged                 // a message of Side contradicts what was agreed before Step: the pair starts a new epoch
+	NoteDistrust                 // the cloud diverged again and again at Step: the device goes on without it
+	NoteDropped                  // a message of Side for Step was malformed or out of bounds
+)
+
+var noteNames = [...]string{"rejected", "joined", "alone", "stopped", "diverged", "distrust", "dropped"}
+
+func (k NoteKind) String() string {
+	if int(k) < len(noteNames) {
+		return noteNames[k]
+	}
+	return fmt.Sprintf("note(%d)", uint8(k))
+}
+
+// Stats counts what a machine has seen. Arrays are indexed by tandem.Side.
+type Stats struct {
+	Steps       int    // tokens agreed, alone ones included (a stop token is not counted)
+	Alone       int    // tokens that the device decided alone
+	Together    int    // targets of two drafts, a stop token included
+	Accepted    [2]int // of Together, those that equal the side's draft
+	Rejected    [2]int // of Together, those that do not
+	Drafted     int    // drafts made by this side
+	Wasted      int    // of them, thrown away unseen after a rejection or a new epoch
+	Preempted   int    // decodes that were superseded
+	Divergences int
+	Dropped     int // malformed or out-of-bounds messages
+	Epoch       uint32
+}
+
+// Acceptance returns the share of side s's drafts that were accepted, 0 when there were none.
+func (s Stats) Acceptance(side tandem.Side) float64 {
+	if s.Together == 0 {
+		return 0
+	}
+	return float64(s.Accepted[side]) / float64(s.Together)
+}

@@ -1,0 +1,21 @@
+//go:build !unix
+
+package gguf
+
+import (
+	"fmt"
+	"os"
+)
+
+// mapFile reads the whole file where mapping it is not available.
+func mapFile(path string) ([]byte, func() error, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, nil, fmt.Errorf("%s is not a regular file", path)
+	}
+	b, err := os.ReadFile(path)
+	return b, func() error { return nil }, err
+}

@@ -1,0 +1,425 @@
+package gguf
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/bits"
+	"sort"
+
+	"tandem/npu"
+)
+
+const (
+	magic     = "GGUF"
+	version   = 3
+	maxDepth  = 4       // of arrays within arrays: no model needs two
+	maxString = 1 << 30 // bytes of one string
+)
+
+// A FormatError says where a file is not a GGUF file that we can read.
+type FormatError struct {
+	File   string
+	Offset int    // the byte at which the reader stood
+	Where  string // the key or tensor, when it is known
+	What   string
+}
+
+func (e *FormatError) Error() string {
+	where := e.Where
+	if where != "" {
+		where += ": "
+	}
+	return fmt.Sprintf("%s: %s%s (at byte %d)", e.File, where, e.What, e.Offset)
+}
+
+// reader walks over the head of a file. After the first error every method returns zero.
+type reader struct {
+	name  string
+	where string
+	b     []byte
+	off   int
+	err   error
+}
+
+func (r *reader) fail(format string, args ...any) {
+	if r.err == nil {
+		r.err = &FormatError{File: r.name, Offset: r.off, Where: r.where, What: fmt.Sprintf(format, args...)}
+	}
+}
+
+func (r *reader) left() int { return len(r.b) - r.off }
+
+// take returns the next n bytes, or zeros when there are fewer.
+func (r *reader) take(n int) []byte {
+	if r.err == nil && n > r.left() {
+		r.fail("the file ends here: %d more bytes expected, %d left; it may be cut short", n, r.left())
+	}
+	if r.err != nil {
+		return make([]byte, min(n, 8))
+	}
+	b := r.b[r.off : r.off+n]
+	r.off += n
+	return b
+}
+
+func (r *reader) u32() uint32 { return binary.LittleEndian.Uint32(r.take(4)) }
+func (r *reader) u64() uint64 { return binary.LittleEndian.Uint64(r.take(8)) }
+
+// count reads a number of things that take at least size bytes each.
+func (r *reader) count(size int, things string) int {
+	n := r.u64()
+	if r.err == nil && n > uint64(r.left()/size) {
+		r.off -= 8
+		r.fail("%d %s cannot fit in the %d bytes left", n, things, r.left()-8)
+	}
+	if r.err != nil {
+		return 0
+	}
+	return int(n)
+}
+
+func (r *reader) str() string {
+	n := r.count(1, "bytes of text")
+	if r.err == nil && n > maxString {
+		r.fail("a text of %d bytes is too long", n)
+	}
+	if r.err != nil {
+		return ""
+	}
+	return string(r.take(n))
+}
+
+func parse(name string, b []byte) (*File, error) {
+	r := &reader{name: name, b: b}
+	f := &File{Name: name, Alignment: DefaultAlignment}
+	f.Version = r.header()
+	tensors := r.count(24, "tensors")
+	r.metadata(f, r.count(13, "metadata entries"))
+	r.alignment(f)
+	r.infos(f, tensors)
+	r.layout(f)
+	if r.err != nil {
+		return nil, r.err
+	}
+	return f, nil
+}
+
+func (r *reader) header() uint32 {
+	if len(r.b) < 24 || string(r.b[:4]) != magic {
+		r.fail("not a GGUF file: it does not begin with %q and a header of 24 bytes", magic)
+		return 0
+	}
+	r.off = 4
+	v := r.u32()
+	switch swapped := bits.ReverseBytes32(v); {
+	case v == 2 || v == version:
+	case swapped >= 1 && swapped <= 16:
+		r.off = 4
+		r.fail("the file is big-endian; convert it to little-endian (gguf_convert_endian does)")
+	default:
+		r.off = 4
+		r.fail("GGUF version %d is not supported, only 2 and %d", v, version)
+	}
+	return v
+}
+
+func (r *reader) metadata(f *File, n int) {
+	f.Meta = Meta{list: make([]KV, 0, n), index: make(map[string]int, n)}
+	for i := 0; i < n && r.err == nil; i++ {
+		r.where = fmt.Sprintf("metadata entry %d", i)
+		at := r.off
+		key := r.str()
+		if r.err != nil {
+			return
+		}
+		r.where = fmt.Sprintf("key %.200q", key)
+		if _, twice := f.index[key]; twice {
+			r.off = at
+			r.fail("the key occurs twice")
+			return
+		}
+		v := r.value(Type(r.u32()), 0)
+		f.index[key] = len(f.list)
+		f.list = append(f.list, KV{key, v})
+	}
+	r.where = ""
+}
+
+func (r *reader) value(t Type, depth int) any {
+	switch t {
+	case Uint8:
+		return r.take(1)[0]
+	case Int8:
+		return int8(r.take(1)[0])
+	case Uint16:
+		return binary.LittleEndian.Uint16(r.take(2))
+	case Int16:
+		return int16(binary.LittleEndian.Uint16(r.take(2)))
+	case Uint32:
+		return r.u32()
+	case Int32:
+		return int32(r.u32())
+	case Float32:
+		return math.Float32frombits(r.u32())
+	case Uint64:
+		return r.u64()
+	case Int64:
+		return int64(r.u64())
+	case Float64:
+		return math.Float64frombits(r.u64())
+	case Bool:
+		return r.bool()
+	case String:
+		return r.str()
+	case Array:
+		return r.array(depth)
+	}
+	r.off -= min(r.off, 4)
+	r.fail("unknown value %v", t)
+	return nil
+}
+
+func (r *reader) bool() bool {
+	b := r.take(1)[0]
+	if b > 1 {
+		r.off--
+		r.fail("a boolean is %d", b)
+	}
+	return b == 1
+}
+
+func (r *reader) array(depth int) any {
+	t := Type(r.u32())
+	if r.err == nil && int(t) >= len(typeSizes) {
+		r.off -= 4
+		r.fail("an array of unknown %v", t)
+	}
+	if r.err == nil && depth == maxDepth {
+		r.fail("arrays nested more than %d deep", maxDepth)
+	}
+	if r.err != nil {
+		return nil
+	}
+	n := r.count(typeSizes[t], t.String()+" values")
+	if r.err != nil {
+		return nil
+	}
+	switch t {
+	case Uint8:
+		return append([]uint8{}, r.take(n)...)
+	case Int8:
+		return decode(r, n, 1, func(b []byte) int8 { return int8(b[0]) })
+	case Uint16:
+		return decode(r, n, 2, binary.LittleEndian.Uint16)
+	case Int16:
+		return decode(r, n, 2, func(b []byte) int16 { return int16(binary.LittleEndian.Uint16(b)) })
+	case Uint32:
+		return decode(r, n, 4, binary.LittleEndian.Uint32)
+	case Int32:
+		return decode(r, n, 4, func(b []byte) int32 { return int32(binary.LittleEndian.Uint32(b)) })
+	case Float32:
+		return decode(r, n, 4, func(b []byte) float32 { return math.Float32frombits(binary.LittleEndian.Uint32(b)) })
+	case Uint64:
+		return decode(r, n, 8, binary.LittleEndian.Uint64)
+	case Int64:
+		return decode(r, n, 8, func(b []byte) int64 { return int64(binary.LittleEndian.Uint64(b)) })
+	case Float64:
+		return decode(r, n, 8, func(b []byte) float64 { return math.Float64frombits(binary.LittleEndian.Uint64(b)) })
+	case Bool:
+		list := make([]bool, n)
+		for i := range list {
+			list[i] = r.bool()
+		}
+		return list
+	case String:
+		return r.strings(n)
+	}
+	list := make([]any, n) // of arrays
+	for i := range list {
+		if list[i] = r.array(depth + 1); r.err != nil {
+			return nil
+		}
+	}
+	return list
+}
+
+func decode[T any](r *reader, n, size int, one func([]byte) T) []T {
+	b := r.take(n * size)
+	list := make([]T, n)
+	for i := range list {
+		list[i] = one(b[i*size:])
+	}
+	return list
+}
+
+// strings reads n strings as slices of one string: a vocabulary costs one allocation, not 151,936.
+func (r *reader) strings(n int) []string {
+	type span struct{ from, to int }
+	start, spans := r.off, make([]span, n)
+	for i := range spans {
+		size := r.count(1, "bytes of text")
+		from := r.off
+		r.take(size)
+		if r.err != nil {
+			return nil
+		}
+		spans[i] = span{from - start, r.off - start}
+	}
+	all, list := string(r.b[start:r.off]), make([]string, n)
+	for i, s := range spans {
+		list[i] = all[s.from:s.to]
+	}
+	return list
+}
+
+func (r *reader) alignment(f *File) {
+	v, ok := f.Value("general.alignment")
+	if !ok || r.err != nil {
+		return
+	}
+	a, ok := f.Uint("general.alignment")
+	if !ok || a == 0 || a&(a-1) != 0 || a > 1<<30 {
+		r.where = `key "general.alignment"`
+		r.fail("%v is no alignment: it must be a power of two", v)
+		return
+	}
+	f.Alignment = a
+}
+
+func (r *reader) infos(f *File, n int) {
+	if r.err != nil {
+		return
+	}
+	if n > r.left()/24 {
+		r.fail("%d tensors cannot fit in the %d bytes left", n, r.left())
+		return
+	}
+	f.Tensors, f.byName = make([]TensorInfo, 0, n), make(map[string]int, n)
+	for i := 0; i < n && r.err == nil; i++ {
+		r.where = fmt.Sprintf("tensor %d", i)
+		at := r.off
+		t := TensorInfo{Name: r.str()}
+		r.where = fmt.Sprintf("tensor %.200q", t.Name)
+		if _, twice := f.byName[t.Name]; twice && r.err == nil {
+			r.off = at
+			r.fail("the tensor occurs twice")
+			return
+		}
+		dims := r.u32()
+		if r.err == nil && (dims == 0 || dims > MaxDims) {
+			r.off -= 4
+			r.fail("%d dimensions; a tensor has 1 to %d", dims, MaxDims)
+			return
+		}
+		for range dims {
+			t.Shape = append(t.Shape, r.u64())
+		}
+		t.Type = npu.DType(r.u32())
+		t.Offset = r.u64()
+		f.byName[t.Name] = i
+		f.Tensors = append(f.Tensors, t)
+	}
+	r.where = ""
+}
+
+// layout checks that every tensor lies in the data section, aligned and over no other.
+func (r *reader) layout(f *File) {
+	if r.err != nil || len(f.Tensors) == 0 {
+		return
+	}
+	start := roundUp(uint64(r.off), f.Alignment)
+	if start > uint64(len(r.b)) {
+		r.fail("the file ends before the tensor data, which begins at byte %d; it may be cut short", start)
+		return
+	}
+	f.data = r.b[start:]
+	order := make([]int, len(f.Tensors))
+	for i := range order {
+		order[i] = i
+	}
+	sort.SliceStable(order, func(a, b int) bool { return f.Tensors[order[a]].Offset < f.Tensors[order[b]].Offset })
+	var end uint64
+	last := ""
+	for _, i := range order {
+		t := f.Tensors[i]
+		r.where, r.off = fmt.Sprintf("tensor %.200q", t.Name), int(start)
+		if t.Offset < uint64(len(f.data)) {
+			r.off += int(t.Offset)
+		}
+		size, err := tensorBytes(t)
+		if _, unknown := err.(*TypeError); unknown && elementsFit(t) {
+			size = 1 // a type that we cannot compute with: all we know is that it takes some room
+		} else if err != nil {
+			r.fail("%v", err)
+			return
+		}
+		switch {
+		case t.Offset%f.Alignment != 0:
+			r.fail("its offset %d is not a multiple of the alignment %d", t.Offset, f.Alignment)
+		case t.Offset > uint64(len(f.data)) || size > uint64(len(f.data))-t.Offset:
+			r.fail("its %d bytes at offset %d lie outside the %d bytes of tensor data; the file may be cut short",
+				size, t.Offset, len(f.data))
+		case t.Offset < end:
+			r.fail("it overlaps tensor %.200q, which ends at offset %d", last, end)
+		}
+		if r.err != nil {
+			return
+		}
+		end, last = t.Offset+size, t.Name
+	}
+}
+
+// A TypeError says that tensors of a type exist, and that this program cannot compute with them.
+type TypeError struct{ Type npu.DType }
+
+func (e *TypeError) Error() string {
+	return fmt.Sprintf("type %s is not supported: use a file in F32, F16, BF16, Q8_0, Q4_0, Q4_K, Q5_K or Q6_K",
+		dtypeName(e.Type))
+}
+
+// tensorBytes returns the size of a tensor's data, or a TypeError for a type without known blocks.
+func tensorBytes(t TensorInfo) (uint64, error) {
+	if len(t.Shape) == 0 || len(t.Shape) > MaxDims || !elementsFit(t) {
+		return 0, fmt.Errorf("shape %d is empty or too large", t.Shape)
+	}
+	block, size := uint64(t.Type.BlockSize()), uint64(t.Type.BlockBytes())
+	if block == 0 || size == 0 {
+		return 0, &TypeError{t.Type}
+	}
+	if t.Shape[0]%block != 0 {
+		return 0, fmt.Errorf("%d columns are not a multiple of the %d elements of a %s block",
+			t.Shape[0], block, dtypeName(t.Type))
+	}
+	return t.Elements() / block * size, nil
+}
+
+// elementsFit reports whether the number of elements is positive and small enough that no type's size in
+// bytes overflows.
+func elementsFit(t TensorInfo) bool {
+	n := uint64(1)
+	for _, d := range t.Shape {
+		hi, lo := bits.Mul64(n, d)
+		if hi != 0 || lo == 0 || lo > 1<<58 {
+			return false
+		}
+		n = lo
+	}
+	return true
+}
+
+func roundUp(n, align uint64) uint64 { return (n + align - 1) &^ (align - 1) }
+
+// foreignTypes names the tensor types that files have and that we do not compute with.
+var foreignTypes = map[npu.DType]string{
+	3: "Q4_1", 6: "Q5_0", 7: "Q5_1", 9: "Q8_1", 10: "Q2_K", 11: "Q3_K", 15: "Q8_K", 16: "IQ2_XXS",
+	17: "IQ2_XS", 18: "IQ3_XXS", 19: "IQ1_S", 20: "IQ4_NL", 21: "IQ3_S", 22: "IQ2_S", 23: "IQ4_XS", 24: "I8",
+	25: "I16", 26: "I32", 27: "I64", 28: "F64", 29: "IQ1_M", 34: "TQ1_0", 35: "TQ2_0", 39: "MXFP4", 40: "NVFP4",
+}
+
+func dtypeName(t npu.DType) string {
+	if name, ok := foreignTypes[t]; ok {
+		return name
+	}
+	return t.String()
+}

@@ -1,0 +1,238 @@
+//go:build (linux || darwin) && (amd64 || arm64) && !android
+
+package llamacpp
+
+import (
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"unsafe"
+
+	"github.com/ebitengine/purego"
+)
+
+// The C structs of llama.h v0.5.0, padding written out. Load checks their sizes and that the defaults
+// which the library returns make sense in them.
+type modelParams struct {
+	devices, tensorBuftOverrides                                     uintptr
+	nGPULayers, splitMode, loadMode, lazyMode, mainGPU, _            int32
+	tensorSplit, progressCallback, progressData, kvOverrides         uintptr
+	vocabOnly, checkTensors, useExtraBufts, noHost, noAlloc, loadMTP bool
+	_                                                                [2]byte
+}
+
+type contextParams struct {
+	nCtx, nBatch, nUbatch, nSeqMax, nRSSeq, nOutMax, nOutMaxSeq    uint32
+	nThreads, nThreadsBatch                                        int32
+	ctxType, ropeScaling, pooling, attention, flashAttn            int32
+	ropeAndYarn                                                    [6]float32
+	yarnOrigCtx                                                    uint32
+	defrag                                                         float32
+	evalCallback, evalData                                         uintptr
+	typeK, typeV                                                   int32
+	abort, abortData                                               uintptr
+	embeddings, offloadKQV, noPerf, opOffload, swaFull, kvUnified_ bool
+	_                                                              [2]byte
+	samplers, nSamplers, ctxOther                                  uintptr
+}
+
+type batch struct {
+	n, _                                    int32
+	token, embd, pos, nSeqID, seqID, logits uintptr
+}
+
+type chatMessage struct{ role, content *byte }
+
+// functions are llama.h's, under their C names without the prefix.
+type functions struct {
+	version              func() string
+	backendInit          func()
+	logSet               func(callback, data uintptr)
+	modelDefaultParams   func() modelParams
+	contextDefaultParams func() contextParams
+	modelLoadFromFile    func(string, modelParams) uintptr
+	modelFree            func(uintptr)
+	initFromModel        func(uintptr, contextParams) uintptr
+	free                 func(uintptr)
+	decode               func(uintptr, batch) int32
+	getLogitsIth         func(uintptr, int32) unsafe.Pointer
+	modelGetVocab        func(uintptr) uintptr
+	vocabNTokens         func(uintptr) int32
+	vocabIsEOG           func(uintptr, int32) bool
+	tokenize             func(vocab uintptr, text *byte, n int32, tokens *int32, max int32, addSpecial, parseSpecial bool) int32
+	tokenToPiece         func(vocab uintptr, token int32, buf *byte, n, lstrip int32, special bool) int32
+	chatApplyTemplate    func(tmpl *byte, chat unsafe.Pointer, n uintptr, addAssistant bool, buf *byte, size int32) int32
+}
+
+// Lib is the loaded library.
+type Lib struct{ c functions }
+
+// Model is a GGUF file opened by the library.
+type Model struct {
+	lib   *Lib
+	model uintptr
+	vocab uintptr
+}
+
+// Load finds and loads the library, once per process.
+var Load = sync.OnceValues(load)
+
+func load() (*Lib, error) {
+	dir, err := find()
+	if err != nil {
+		return nil, err
+	}
+	var handle, ggml uintptr
+	for _, name := range []string{"ggml-base", "ggml." + version, "llama." + version} {
+		ggml = handle
+		if handle, err = purego.Dlopen(filepath.Join(dir, libName(name)), purego.RTLD_NOW|purego.RTLD_GLOBAL); err != nil {
+			return nil, err
+		}
+	}
+	var loadBackends func(string)
+	purego.RegisterLibFunc(&loadBackends, ggml, "ggml_backend_load_all_from_path")
+	l := &Lib{}
+	c := &l.c
+	for name, f := range map[string]any{
+		"version": &c.version, "backend_init": &c.backendInit, "log_set": &c.logSet,
+		"model_default_params": &c.modelDefaultParams, "context_default_params": &c.contextDefaultParams,
+		"model_load_from_file": &c.modelLoadFromFile, "model_free": &c.modelFree,
+		"init_from_model": &c.initFromModel, "free": &c.free, "decode": &c.decode, "get_logits_ith": &c.getLogitsIth,
+		"model_get_vocab": &c.modelGetVocab, "vocab_n_tokens": &c.vocabNTokens, "vocab_is_eog": &c.vocabIsEOG,
+		"tokenize": &c.tokenize, "token_to_piece": &c.tokenToPiece, "chat_apply_template": &c.chatApplyTemplate,
+	} {
+		if _, err := purego.Dlsym(handle, "llama_"+name); err != nil {
+			return nil, err
+		}
+		purego.RegisterLibFunc(f, handle, "llama_"+name)
+	}
+	c.logSet(purego.NewCallback(func(level uintptr, text, data uintptr) uintptr { return 0 }), 0)
+	loadBackends(dir)
+	c.backendInit()
+
+	mp, cp := c.modelDefaultParams(), c.contextDefaultParams()
+	if unsafe.Sizeof(mp) != 80 || unsafe.Sizeof(cp) != 160 || unsafe.Sizeof(batch{}) != 56 {
+		return nil, fmt.Errorf("struct layouts do not match llama.h %s", version)
+	}
+	if cp.nCtx != 512 || cp.typeK != 1 || cp.typeV != 1 || mp.vocabOnly {
+		return nil, fmt.Errorf("the library's defaults do not read like those of llama.h %s", version)
+	}
+	return l, nil
+}
+
+// Open opens a GGUF file; with vocabOnly it needs no tensors and answers no Logits.
+func (l *Lib) Open(path string, vocabOnly bool) (*Model, error) {
+	p := l.c.modelDefaultParams()
+	p.vocabOnly, p.nGPULayers = vocabOnly, 0
+	p.useExtraBufts = false // no repacked weights: the plain kernels are the reference
+	m := l.c.modelLoadFromFile(path, p)
+	if m == 0 {
+		return nil, fmt.Errorf("llama.cpp cannot load %s", path)
+	}
+	return &Model{lib: l, model: m, vocab: l.c.modelGetVocab(m)}, nil
+}
+
+// Close frees the model.
+func (m *Model) Close() { m.lib.c.modelFree(m.model) }
+
+// Size returns the number of tokens of the vocabulary.
+func (m *Model) Size() int { return int(m.lib.c.vocabNTokens(m.vocab)) }
+
+// IsEOG reports whether the token ends a generation.
+func (m *Model) IsEOG(token int32) bool { return m.lib.c.vocabIsEOG(m.vocab, token) }
+
+// Tokenize returns the ids of text.
+func (m *Model) Tokenize(text string, addSpecial, parseSpecial bool) ([]int32, error) {
+	b := append([]byte(text), 0)
+	ids := make([]int32, len(text)+16)
+	n := m.lib.c.tokenize(m.vocab, &b[0], int32(len(text)), &ids[0], int32(len(ids)), addSpecial, parseSpecial)
+	if n < 0 {
+		return nil, fmt.Errorf("llama_tokenize: %d", n)
+	}
+	return ids[:n], nil
+}
+
+// Piece returns the bytes of a token, special tokens included.
+func (m *Model) Piece(token int32) ([]byte, error) {
+	b := make([]byte, 1024)
+	n := m.lib.c.tokenToPiece(m.vocab, token, &b[0], int32(len(b)), 0, true)
+	if n < 0 {
+		return nil, fmt.Errorf("llama_token_to_piece: %d", n)
+	}
+	return b[:n], nil
+}
+
+// ApplyTemplate renders a conversation. The library does not run Jinja here: it recognises the usual
+// templates by their text and renders them by hand; any other is an error.
+func (l *Lib) ApplyTemplate(template string, messages []Message, addGeneration bool) (string, error) {
+	var pin runtime.Pinner
+	defer pin.Unpin()
+	cstr := func(s string) *byte {
+		b := append([]byte(s), 0)
+		pin.Pin(&b[0])
+		return &b[0]
+	}
+	chat := make([]chatMessage, len(messages)+1)
+	size := 256
+	for i, m := range messages {
+		chat[i] = chatMessage{cstr(m.Role), cstr(m.Content)}
+		size += 4 * (len(m.Role) + len(m.Content) + 64)
+	}
+	buf := make([]byte, size)
+	n := l.c.chatApplyTemplate(cstr(template), unsafe.Pointer(&chat[0]), uintptr(len(messages)), addGeneration, &buf[0], int32(size))
+	if n < 0 || int(n) > size {
+		return "", fmt.Errorf("llama_chat_apply_template: %d: not a template that the library knows", n)
+	}
+	return strings.Clone(string(buf[:n])), nil
+}
+
+// Logits decodes tokens as one sequence, with a float32 KV cache and one thread, and returns the logits
+// after each of them.
+func (m *Model) Logits(tokens []int32) ([][]float32, error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	p := m.lib.c.contextDefaultParams()
+	p.nCtx, p.nBatch, p.nUbatch = uint32(max(256, len(tokens))), uint32(len(tokens)), uint32(len(tokens))
+	p.nOutMax = uint32(len(tokens))
+	p.nThreads, p.nThreadsBatch = 1, 1
+	p.typeK, p.typeV, p.flashAttn = 0, 0, 0
+	p.noPerf = true
+	ctx := m.lib.c.initFromModel(m.model, p)
+	if ctx == 0 {
+		return nil, fmt.Errorf("llama_init_from_model failed")
+	}
+	defer m.lib.c.free(ctx)
+
+	n := len(tokens)
+	pos, nSeq, seqs, want := make([]int32, n), make([]int32, n), make([]*int32, n), make([]int8, n)
+	zero := new(int32)
+	var pin runtime.Pinner
+	defer pin.Unpin()
+	pin.Pin(zero)
+	for i := range n {
+		pos[i], nSeq[i], seqs[i], want[i] = int32(i), 1, zero, 1
+	}
+	pin.Pin(&tokens[0])
+	pin.Pin(&pos[0])
+	pin.Pin(&nSeq[0])
+	pin.Pin(&seqs[0])
+	pin.Pin(&want[0])
+	addr := func(p unsafe.Pointer) uintptr { return uintptr(p) }
+	b := batch{n: int32(n), token: addr(unsafe.Pointer(&tokens[0])), pos: addr(unsafe.Pointer(&pos[0])),
+		nSeqID: addr(unsafe.Pointer(&nSeq[0])), seqID: addr(unsafe.Pointer(&seqs[0])), logits: addr(unsafe.Pointer(&want[0]))}
+	if rc := m.lib.c.decode(ctx, b); rc != 0 {
+		return nil, fmt.Errorf("llama_decode: %d", rc)
+	}
+	vocab := m.Size()
+	out := make([][]float32, n)
+	for i := range out {
+		row := m.lib.c.getLogitsIth(ctx, int32(i))
+		if row == nil {
+			return nil, fmt.Errorf("llama_get_logits_ith(%d): none", i)
+		}
+		out[i] = append([]float32(nil), unsafe.Slice((*float32)(row), vocab)...)
+	}
+	return out, nil
+}

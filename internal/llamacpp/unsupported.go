@@ -1,0 +1,40 @@
+//go:build !((linux || darwin) && (amd64 || arm64)) || android
+
+package llamacpp
+
+import "errors"
+
+// Lib is the loaded library; here it never is.
+type Lib struct{}
+
+// Model is an open model.
+type Model struct{}
+
+var errUnsupported = errors.New("not on this platform")
+
+// Load always fails on this platform.
+func Load() (*Lib, error) { return nil, errUnsupported }
+
+// Open always fails on this platform.
+func (*Lib) Open(string, bool) (*Model, error) { return nil, errUnsupported }
+
+// ApplyTemplate always fails on this platform.
+func (*Lib) ApplyTemplate(string, []Message, bool) (string, error) { return "", errUnsupported }
+
+// Close does nothing.
+func (*Model) Close() {}
+
+// Size returns 0.
+func (*Model) Size() int { return 0 }
+
+// Tokenize always fails on this platform.
+func (*Model) Tokenize(string, bool, bool) ([]int32, error) { return nil, errUnsupported }
+
+// Piece always fails on this platform.
+func (*Model) Piece(int32) ([]byte, error) { return nil, errUnsupported }
+
+// IsEOG returns false.
+func (*Model) IsEOG(int32) bool { return false }
+
+// Logits always fails on this platform.
+func (*Model) Logits([]int32) ([][]float32, error) { return nil, errUnsupported }

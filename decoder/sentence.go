@@ -1,0 +1,228 @@
+package decoder
+
+import (
+	"bytes"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// question is a question cut into the clauses that an answer takes up one after the other.
+type question struct {
+	text    string
+	clauses []clause // at least one
+}
+
+// clause is one of a question's parts, "when does the harbour museum open?".
+type clause struct {
+	text  string
+	words []string // its content words in lower case
+}
+
+// parseQuestion cuts a question at question marks and semicolons, and at commas and "and" where the next
+// words begin a question of their own.
+func parseQuestion(text string) question {
+	q := question{text: strings.TrimSpace(text)}
+	rest := q.text
+	for rest != "" {
+		part := rest
+		if at := clauseEnd(rest); at > 0 {
+			part, rest = rest[:at], rest[at:]
+		} else {
+			rest = ""
+		}
+		c := clause{text: strings.Trim(part, " \t\r\n,;")}
+		if c.words = contentWords(c.text); len(c.words) > 0 {
+			q.clauses = append(q.clauses, c)
+		}
+	}
+	if len(q.clauses) == 0 {
+		q.clauses = []clause{{text: q.text}}
+	}
+	return q
+}
+
+// clauseEnd returns where the first clause of s ends, 0 when s is one clause.
+func clauseEnd(s string) int {
+	for i, c := range s {
+		if i == 0 {
+			continue
+		}
+		after := s[i+utf8.RuneLen(max(c, 0)):]
+		switch {
+		case c == '?' || c == ';' || c == '\n':
+			if strings.TrimSpace(after) != "" {
+				return i + 1
+			}
+		case c == ',' && opensClause(strings.TrimPrefix(strings.TrimSpace(after), "and ")):
+			return i + 1
+		case c == ' ' && strings.HasPrefix(after, "and ") && opensClause(after[len("and "):]):
+			return i
+		}
+	}
+	return 0
+}
+
+// opensClause reports whether s begins as the part of a question does that asks for something more: with a
+// question word, an article or a preposition ("…, and of Ben?").
+func opensClause(s string) bool {
+	word, _, _ := strings.Cut(strings.TrimSpace(s), " ")
+	return clauseOpeners[strings.ToLower(strings.Trim(word, ",.?'\""))]
+}
+
+var clauseOpeners = set(`what when where who whom whose which why how is are was were does do did can could
+	will would should has have tell give the its his her their of in at on for from by`)
+
+// focus returns the clause that the last sentence of the answer is about, and that sentence without a last
+// word that may still grow. The clause is the one, of those that no finished sentence has answered, that
+// the sentence has taken the most of; before it has said anything, the first. With every clause answered
+// it is the whole question.
+func (q question) focus(answer []byte) (clause, sentence string) {
+	at := sentenceStart(answer)
+	sentence = wholeWords(answer[at:])
+	if len(q.clauses) == 1 {
+		return q.text, sentence
+	}
+	finished, said := contentWords(string(answer[:at])), contentWords(sentence)
+	clause = q.text
+	most := -1.0
+	for i, c := range q.clauses {
+		if q.answered(i, finished) {
+			continue
+		}
+		if part := float64(shared(c.words, said)) / float64(len(c.words)); part > most {
+			clause, most = c.text, part
+		}
+	}
+	return clause, sentence
+}
+
+// answered reports whether the finished sentences hold more than half of clause i's content words, not
+// counting those that clauses before it have too.
+func (q question) answered(i int, finished []string) bool {
+	if len(finished) == 0 {
+		return false
+	}
+	own := q.clauses[i].words
+	for _, earlier := range q.clauses[:i] {
+		if left := without(own, earlier.words); len(left) > 0 {
+			own = left
+		}
+	}
+	return 2*shared(own, finished) > len(own)
+}
+
+// sentenceStart returns the offset in text of its last sentence. A sentence ends at '.', '!' or '?' with
+// white space after it, unless the word before looks like an abbreviation, and at a line's end. The end of
+// text alone ends no sentence: "1." may become "1.5".
+func sentenceStart(text []byte) int {
+	for i := len(text) - 1; i > 0; i-- {
+		if c := text[i]; c == '\n' {
+			return skipSpace(text, i)
+		} else if c != ' ' && c != '\t' {
+			continue
+		}
+		j := i - 1 // over closing quotes and brackets
+		for j > 0 && bytes.IndexByte([]byte(`"')]`), text[j]) >= 0 {
+			j--
+		}
+		switch text[j] {
+		case '!', '?':
+			return skipSpace(text, i)
+		case '.':
+			if !abbreviation(text[:j]) {
+				return skipSpace(text, i)
+			}
+		}
+	}
+	return 0
+}
+
+func skipSpace(text []byte, at int) int {
+	return len(text) - len(bytes.TrimLeft(text[at:], " \t\r\n"))
+}
+
+var abbreviations = set("mr mrs ms dr st prof no nr e.g i.e etc vs approx ca dept jr sr")
+
+// abbreviation reports whether the last word of text, which a full stop follows, is an abbreviation or an
+// initial.
+func abbreviation(text []byte) bool {
+	word := text[bytes.LastIndexAny(text, " \n(\"")+1:]
+	if len(word) == 1 && word[0] >= 'A' && word[0] <= 'Z' {
+		return true
+	}
+	return abbreviations[strings.ToLower(string(word))]
+}
+
+// wholeWords drops a last word that the next token may lengthen.
+func wholeWords(text []byte) string {
+	i := len(text)
+	for i > 0 {
+		r, n := utf8.DecodeLastRune(text[:i])
+		if unicode.IsSpace(r) {
+			break
+		}
+		i -= n
+	}
+	return strings.TrimSpace(string(text[:i]))
+}
+
+// contentWords returns the words of text that say what it is about, in lower case.
+func contentWords(text string) []string {
+	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	})
+	kept := words[:0]
+	for _, w := range words {
+		if !functionWords[w] {
+			kept = append(kept, w)
+		}
+	}
+	return kept
+}
+
+var functionWords = set(`a an the and or but of in on at to for from by with as is are was were be been it its
+	this that these those what when where who whom whose which why how does do did has have had can could
+	will would should may might must i you he she we they me him her us them my your his our their there
+	please tell give know need also not no yes if than then so s t re ve ll d m`)
+
+// shared counts the words of a that b holds too, in this or another ending ("open", "opens", "opening").
+func shared(a, b []string) int {
+	n := 0
+	for _, x := range a {
+		for _, y := range b {
+			if sameStem(x, y) {
+				n++
+				break
+			}
+		}
+	}
+	return n
+}
+
+// without returns the words of a that b does not hold.
+func without(a, b []string) []string {
+	var left []string
+	for _, x := range a {
+		if shared([]string{x}, b) == 0 {
+			left = append(left, x)
+		}
+	}
+	return left
+}
+
+// sameStem reports whether two words are equal or one is the other with an ending of up to three letters.
+func sameStem(a, b string) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	return a == b || len(a) >= 3 && len(b)-len(a) <= 3 && strings.HasPrefix(b, a)
+}
+
+func set(words string) map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.Fields(words) {
+		m[w] = true
+	}
+	return m
+}

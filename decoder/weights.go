@@ -1,0 +1,270 @@
+package decoder
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"tandem/retrieval"
+)
+
+// Base is what a passage's relevance is measured against.
+type Base uint8
+
+// The bases of Weights.
+const (
+	// BaseSentence scores the part of the question that is being answered together with the sentence that
+	// is being written, at every token.
+	BaseSentence Base = iota
+	// BaseStatic scores the question once.
+	BaseStatic
+	// BaseRescore scores question and answer so far every few tokens, with momentum (DRAGON §4.1,
+	// "Dynamic weights").
+	BaseRescore
+)
+
+// Weights says how the relevance R_t(d) of the passages follows the answer. The zero value is sentence
+// weights, the default.
+type Weights struct {
+	Base     Base
+	Every    int     // rescore: tokens between two scores, 1 or more
+	Momentum float64 // rescore: share of the old relevance that stays, in [0, 1)
+
+	// Likelihood adds Σ λ^(t−1−i) log p(x_i|d, x_<i) over the answer so far: what the passage itself made of
+	// the agreed tokens. With λ = 1 over a static base it is the exact posterior p(d|x_<t) of DRAGON Eq. 1.
+	Likelihood bool
+	Lambda     float64 // λ in (0, 1]
+	Reset      bool    // the sum begins anew with every sentence
+}
+
+// The weights that have names of their own. Sentence is the default.
+var (
+	Sentence           = Weights{}
+	Static             = Weights{Base: BaseStatic}
+	Rescore            = Weights{Base: BaseRescore, Every: 8, Momentum: 0.5}
+	Likelihood         = Weights{Base: BaseStatic, Likelihood: true, Lambda: 1, Reset: true}
+	SentenceLikelihood = Weights{Likelihood: true, Lambda: 0.5, Reset: true}
+)
+
+const weightsUsage = "use static, rescore[:TOKENS[,MOMENTUM]], sentence, likelihood[:LAMBDA[,keep]] or sentence+likelihood[:LAMBDA[,keep]]"
+
+// ParseWeights reads weights by name: "static", "rescore", "sentence", "likelihood" or
+// "sentence+likelihood". A colon gives parameters: "rescore:4,0.7" scores every 4 tokens with momentum 0.7;
+// "likelihood:0.5" forgets with λ = 0.5, and "likelihood:1,keep" does not begin anew at a sentence.
+func ParseWeights(s string) (Weights, error) {
+	name, args, parameters := strings.Cut(strings.ToLower(strings.TrimSpace(s)), ":")
+	bad := func(err error) (Weights, error) {
+		return Weights{}, fmt.Errorf("weights %q: %w: %s", s, err, weightsUsage)
+	}
+	var w Weights
+	switch name {
+	case "", "sentence":
+		w = Sentence
+	case "static":
+		w = Static
+	case "rescore":
+		w = Rescore
+	case "likelihood":
+		w = Likelihood
+	case "sentence+likelihood":
+		w = SentenceLikelihood
+	default:
+		return bad(fmt.Errorf("unknown name %q", name))
+	}
+	if !parameters {
+		return w, nil
+	}
+	first, second, two := strings.Cut(args, ",")
+	var err error
+	switch {
+	case w.Base == BaseRescore:
+		if w.Every, err = strconv.Atoi(first); err != nil {
+			return bad(fmt.Errorf("%q is not a number of tokens", first))
+		}
+		if two {
+			if w.Momentum, err = strconv.ParseFloat(second, 64); err != nil {
+				return bad(fmt.Errorf("%q is not a momentum", second))
+			}
+		}
+	case w.Likelihood:
+		if w.Lambda, err = strconv.ParseFloat(first, 64); err != nil {
+			return bad(fmt.Errorf("%q is not a λ", first))
+		}
+		if two && second != "keep" {
+			return bad(fmt.Errorf("unknown parameter %q", second))
+		}
+		w.Reset = !two
+	default:
+		return bad(fmt.Errorf("%s takes no parameters", name))
+	}
+	if err := w.check(); err != nil {
+		return bad(err)
+	}
+	return w, nil
+}
+
+// String returns the name that ParseWeights reads back.
+func (w Weights) String() string {
+	var likelihood string
+	if w.Likelihood {
+		likelihood = "likelihood:" + strconv.FormatFloat(w.Lambda, 'g', -1, 64)
+		if !w.Reset {
+			likelihood += ",keep"
+		}
+	}
+	switch {
+	case w.Base == BaseRescore:
+		return fmt.Sprintf("rescore:%d,%s", w.Every, strconv.FormatFloat(w.Momentum, 'g', -1, 64))
+	case w.Base == BaseSentence && w.Likelihood:
+		return "sentence+" + likelihood
+	case w.Base == BaseSentence:
+		return "sentence"
+	case w.Likelihood:
+		return likelihood
+	}
+	return "static"
+}
+
+// check reports parameters that make no sense.
+func (w Weights) check() error {
+	switch {
+	case w.Base > BaseRescore:
+		return fmt.Errorf("unknown base %d", w.Base)
+	case w.Base == BaseRescore && w.Every < 1:
+		return fmt.Errorf("rescoring every %d tokens: want 1 or more", w.Every)
+	case w.Base == BaseRescore && !(w.Momentum >= 0 && w.Momentum < 1):
+		return fmt.Errorf("momentum %v: want 0 or more and less than 1", w.Momentum)
+	case w.Likelihood && !(w.Lambda > 0 && w.Lambda <= 1):
+		return fmt.Errorf("λ = %v: want more than 0 and at most 1", w.Lambda)
+	}
+	return nil
+}
+
+// questionShare is the share of the whole question in a sentence relevance. It breaks ties between passages
+// that fit the clause alike: "what is the wifi password, and the door code, of the lake cabin?" names the
+// cabin in one clause only.
+const questionShare = 0.25
+
+// likelihoodFloor bounds what one token can cost a passage. A passage that finds one word impossible may
+// still hold the next fact.
+const likelihoodFloor = -20.0
+
+// relevance computes R_t(d). It keeps nothing about the answer; a moment does.
+type relevance struct {
+	weights  Weights
+	question question
+	passages retrieval.Prepared
+	rows     []int // row of each passage
+}
+
+// moment is what R_t depends on besides the question and the passages: one for every position of the
+// answer, so that a rollback is a truncation.
+type moment struct {
+	end  int       // bytes of answer text before this position
+	base []float64 // relevance of each passage without likelihood
+	like []float64 // Σ λ^… log p per row since `from`; nil without Likelihood
+	from int       // where in the answer text the sum began
+}
+
+// first returns the moment before the first token of an answer.
+func (r *relevance) first(rows int) moment {
+	m := moment{}
+	if r.weights.Likelihood {
+		m.like = make([]float64, rows)
+	}
+	if r.weights.Base == BaseSentence {
+		m.base = r.sentence(nil)
+	} else {
+		m.base = r.passages.Scores(nil, r.question.text)
+	}
+	return m
+}
+
+// next returns the moment after one more token. text is the answer's text with that token, t the number of
+// answer tokens with it, and logp the token's log-probability in each row; logp may be nil unless the
+// weights need it.
+func (r *relevance) next(m moment, text []byte, t int, logp []float64) moment {
+	n := moment{end: len(text), base: m.base, from: m.from}
+	switch r.weights.Base {
+	case BaseSentence:
+		n.base = r.sentence(text)
+	case BaseRescore:
+		if t%r.weights.Every == 0 {
+			mu := r.weights.Momentum
+			n.base = r.passages.Scores(nil, r.question.text+" "+string(text))
+			for d := range n.base {
+				n.base[d] = mu*m.base[d] + (1-mu)*n.base[d]
+			}
+		}
+	}
+	if r.weights.Likelihood {
+		n.like = make([]float64, len(m.like))
+		keep := r.weights.Lambda
+		if begin := sentenceStart(text); r.weights.Reset && begin != m.from {
+			n.from, keep = begin, 0
+		}
+		for i := range n.like {
+			n.like[i] = keep*m.like[i] + max(logp[i], likelihoodFloor)
+		}
+	}
+	return n
+}
+
+// sentence scores the passages against the clause that the current sentence answers, joined with that
+// sentence, and against the whole question (DESIGN "sentence weights").
+func (r *relevance) sentence(answer []byte) []float64 {
+	clause, current := r.question.focus(answer)
+	out := r.passages.Scores(nil, join(clause, current))
+	if clause == r.question.text {
+		return out
+	}
+	whole := r.passages.Scores(nil, join(r.question.text, current))
+	for d := range out {
+		out[d] = (1-questionShare)*out[d] + questionShare*whole[d]
+	}
+	return out
+}
+
+// at returns R_t of each passage.
+func (r *relevance) at(m moment) []float64 {
+	out := append([]float64(nil), m.base...)
+	if m.like != nil {
+		for d, row := range r.rows {
+			out[d] += m.like[row]
+		}
+	}
+	return out
+}
+
+func join(a, b string) string {
+	if b == "" {
+		return a
+	}
+	return a + " " + b
+}
+
+// logSumExp returns log Σ exp x, −Inf for no x.
+func logSumExp(x []float64) float64 {
+	top := math.Inf(-1)
+	for _, v := range x {
+		top = max(top, v)
+	}
+	if math.IsInf(top, -1) {
+		return top
+	}
+	sum := 0.0
+	for _, v := range x {
+		sum += math.Exp(v - top)
+	}
+	return top + math.Log(sum)
+}
+
+// softmax returns exp(x − logsumexp x).
+func softmax(x []float64) []float64 {
+	out, z := make([]float64, len(x)), logSumExp(x)
+	for i, v := range x {
+		out[i] = math.Exp(v - z)
+	}
+	return out
+}

@@ -1,0 +1,59 @@
+package decoder
+
+import "testing"
+
+func TestParseWeightsRoundTrip(t *testing.T) {
+	for _, s := range []string{"static", "rescore", "rescore:4,0.7", "rescore:1,0", "sentence", "",
+		"likelihood", "likelihood:0.5", "likelihood:1,keep", "sentence+likelihood", "sentence+likelihood:0.25,keep"} {
+		w, err := ParseWeights(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := ParseWeights(w.String())
+		if err != nil || again != w {
+			t.Errorf("%q: %q parses to %+v, %v, not %+v", s, w, again, err, w)
+		}
+	}
+	for _, s := range []string{"x", "rescore:0", "rescore:2,1", "rescore:two", "likelihood:0", "likelihood:1.5",
+		"likelihood:NaN", "likelihood:1,drop", "static:1", "rescore:3,-1"} {
+		if w, err := ParseWeights(s); err == nil {
+			t.Errorf("%q parses to %+v", s, w)
+		}
+	}
+}
+
+func TestFocus(t *testing.T) {
+	const (
+		cabin  = "What is the wifi password of the lake cabin"
+		museum = "and when does the harbour museum open?"
+		both   = cabin + ", " + museum
+	)
+	for _, c := range []struct{ question, answer, clause, sentence string }{
+		{both, "", cabin, ""},
+		{both, "The", cabin, ""},
+		{both, "The wifi password", cabin, "The wifi"},
+		{both, "The wifi password of the lake cabin is tum", cabin, "The wifi password of the lake cabin is"},
+		// The end of the text does not end a sentence.
+		{both, "The wifi password of the lake cabin is tumbral-5827.", cabin, "The wifi password of the lake cabin is"},
+		{both, "The wifi password of the lake cabin is tumbral-5827. The", museum, ""},
+		{both, "The wifi password of the lake cabin is tumbral-5827. The harbour museum opens at", museum, "The harbour museum opens"},
+		// The other way round: the sentence says which clause it is about.
+		{both, "The harbour museum opens", museum, "The harbour museum"},
+		{both, "The wifi password of the lake cabin is x1. The harbour museum opens at 9:30. ", both, ""},
+		// One clause: nothing to choose.
+		{museum, "The harbour museum", museum, "The harbour"},
+		// Numbers, abbreviations and initials end no sentence.
+		{both, "The wifi of the cabin is 1.5 and Mr. A. Thornby has ", cabin, "The wifi of the cabin is 1.5 and Mr. A. Thornby has"},
+		{"Who is Anna? Who is Ben?", "Anna is a nurse. ", "Who is Ben?", ""},
+		{"What is the phone number of Anna and of Ben?", "The phone number of Anna is 5. The", "and of Ben?", ""},
+		{"What is the phone number of Anna and of Ben?", "The phone number of Ben is", "and of Ben?", "The phone number of Ben"},
+		{"What is the wifi password and the door code of the lake cabin?", "The wifi password of the lake cabin is x. The", "and the door code of the lake cabin?", ""},
+		{"Is Salt and Rope open?", "", "Is Salt and Rope open?", ""},
+		{"", "", "", ""},
+	} {
+		clause, sentence := parseQuestion(c.question).focus([]byte(c.answer))
+		if clause != c.clause || sentence != c.sentence {
+			t.Errorf("%q, %q: clause %q, sentence %q; want %q, %q", c.question, c.answer, clause, sentence, c.clause, c.sentence)
+		}
+	}
+}

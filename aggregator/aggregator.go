@@ -1,0 +1,110 @@
+// Package aggregator turns two next-token distributions into one token (output aggregation, DRAGON §2 and
+// §4.2; DESIGN §3.1 to §3.3).
+//
+// A side cuts its distribution to integers that sum to tandem.Mass (Nucleus), draws its draft from them
+// and sends them; from then on everything here is integer arithmetic on what both sides hold, and all
+// randomness comes from a counter-based generator keyed by the answer's seed. So a draft is a function of
+// (seed, step, distribution) and a target one of (seed, step, both distributions): the same to the bit on
+// every processor, whenever and wherever it is computed.
+//
+// The package keeps no state, reads no clock and does no I/O.
+package aggregator
+
+import "tandem"
+
+// Local is one side's contribution to a step: its distribution p^s and its aggregation weight h^s.
+type Local struct {
+	Dist tandem.Dist // well formed (tandem.Dist.Check)
+	H    tandem.Fixed
+}
+
+// Rule says how drafts are drawn and how two of them become a target. Both sides must hold the same Rule.
+type Rule struct {
+	Coupling tandem.Coupling
+	Seed     uint64
+	Greedy   bool   // temperature 0: drafts and targets are the likeliest token, ties to the lower id
+	Gamma    uint32 // speculative coupling: probability, out of tandem.Mass, of taking the device's result
+}
+
+// Draft draws the token that side proposes for step from d. The result is a sample of d: P(t) = w(t)/Mass
+// over the seeds.
+func (r Rule) Draft(side tandem.Side, step tandem.Step, d tandem.Dist) tandem.Token {
+	switch {
+	case r.Greedy:
+		return likeliest(d)
+	case r.Coupling == tandem.CouplingSpeculative:
+		return draw(r.Seed, step, purposeDraft.of(side), d)
+	default:
+		return draw(r.Seed, step, purposeShared, d)
+	}
+}
+
+// Target draws the token that the pair agrees on for step. The result is a sample of
+// η^device·p^device + η^cloud·p^cloud, with η from Eta, whichever the coupling.
+func (r Rule) Target(step tandem.Step, device, cloud Local) tandem.Token {
+	switch {
+	case r.Greedy:
+		return likeliestOf(device, cloud)
+	case r.Coupling == tandem.CouplingSpeculative:
+		return r.speculate(step, device, cloud)
+	default:
+		return raceOf(r.Seed, step, device, cloud)
+	}
+}
+
+// likeliest returns the token of most weight, the lowest id of several.
+func likeliest(d tandem.Dist) tandem.Token {
+	best, most := tandem.Token(0), uint32(0)
+	for i, w := range d.Weights {
+		if w > most {
+			best, most = d.IDs[i], w
+		}
+	}
+	return best
+}
+
+// likeliestOf returns the token of most weight in the mixture, the lowest id of several.
+func likeliestOf(device, cloud Local) tandem.Token {
+	best, most := tandem.Token(0), uint64(0)
+	mix(device, cloud, func(t tandem.Token, w uint64) {
+		if w > most {
+			best, most = t, w
+		}
+	})
+	return best
+}
+
+// raceOf draws from the mixture by the shared race.
+func raceOf(seed uint64, step tandem.Step, device, cloud Local) tandem.Token {
+	r := race{seed: seed, step: step, purpose: purposeShared}
+	mix(device, cloud, r.enter)
+	return r.winner
+}
+
+// mix calls f for each token of the target distribution in ascending order, with its weight
+// η^device·w^device + η^cloud·w^cloud. The weights sum to Mass².
+func mix(device, cloud Local, f func(tandem.Token, uint64)) {
+	etaD := uint64(Eta(device.H, cloud.H))
+	etaC := tandem.Mass - etaD
+	merge(device.Dist, cloud.Dist, func(t tandem.Token, d, c uint32) {
+		f(t, etaD*uint64(d)+etaC*uint64(c))
+	})
+}
+
+// merge calls f for each token of either distribution in ascending order, with both weights.
+func merge(a, b tandem.Dist, f func(t tandem.Token, wa, wb uint32)) {
+	i, j := 0, 0
+	for i < len(a.IDs) || j < len(b.IDs) {
+		switch {
+		case j == len(b.IDs) || i < len(a.IDs) && a.IDs[i] < b.IDs[j]:
+			f(a.IDs[i], a.Weights[i], 0)
+			i++
+		case i == len(a.IDs) || b.IDs[j] < a.IDs[i]:
+			f(b.IDs[j], 0, b.Weights[j])
+			j++
+		default:
+			f(a.IDs[i], a.Weights[i], b.Weights[j])
+			i, j = i+1, j+1
+		}
+	}
+}

@@ -1,0 +1,51 @@
+package aggregator
+
+import (
+	"math/bits"
+
+	"tandem"
+)
+
+// race picks argmin E_t/w_t, where E_t is an exponential variable keyed by (seed, step, token, purpose).
+// The winner is a sample of the normalised weights: of independent exponentials with rates w_t, the one of
+// token t comes first with probability w_t/Σw. It is the Gumbel-max trick without a logarithm of w, so
+// quotients compare exactly, as 128-bit products of integers.
+//
+// Two races that share their exponentials and have similar weights mostly have the same winner: that is
+// the shared coupling (DESIGN §3.3).
+type race struct {
+	seed    uint64
+	step    tandem.Step
+	purpose purpose
+
+	winner tandem.Token
+	e, w   uint64 // of the winner; w is 0 before the first entry
+}
+
+// enter lets t run with weight w ≤ 2^32. Tokens must come in ascending order, so that ties go to the
+// lower id.
+func (r *race) enter(t tandem.Token, w uint64) {
+	if w == 0 {
+		return
+	}
+	e := exponential(word(r.seed, r.step, t, r.purpose))
+	if r.w == 0 || lessProduct(e, r.w, r.e, w) {
+		r.winner, r.e, r.w = t, e, w
+	}
+}
+
+// lessProduct reports whether a·b < c·d.
+func lessProduct(a, b, c, d uint64) bool {
+	abHi, abLo := bits.Mul64(a, b)
+	cdHi, cdLo := bits.Mul64(c, d)
+	return abHi < cdHi || abHi == cdHi && abLo < cdLo
+}
+
+// draw samples d by a race.
+func draw(seed uint64, step tandem.Step, p purpose, d tandem.Dist) tandem.Token {
+	r := race{seed: seed, step: step, purpose: p}
+	for i, t := range d.IDs {
+		r.enter(t, uint64(d.Weights[i]))
+	}
+	return r.winner
+}

@@ -1,0 +1,373 @@
+package decoder
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"sync"
+	"time"
+
+	"tandem"
+	"tandem/aggregator"
+	"tandem/model"
+	"tandem/retrieval"
+)
+
+// Defaults of Config.
+const (
+	DefaultTopP       = 0.8 // DRAGON §7.1 sends the same share
+	DefaultMaxSupport = 256
+	DefaultMaxTokens  = 256
+)
+
+// NoDocument is the relevance of a side that found nothing. It lies below what a scorer gives to passages
+// that have something of the question, so that a side with such a passage leads.
+const NoDocument = -8.0
+
+// Config is what all answers of a side have in common.
+type Config struct {
+	Model      *model.Model
+	Scorer     retrieval.Scorer
+	KV         *retrieval.KVStore // keeps the passages' KV caches; nil for none
+	Rows       int                // contexts that the passages are dealt to; 0 for one each
+	TopP       float64            // share of the mass that a Dist keeps; 0 for DefaultTopP
+	MaxSupport int                // most tokens in a Dist; 0 for DefaultMaxSupport
+	MaxTokens  int                // tokens of answer that every context leaves room for; 0 for DefaultMaxTokens
+	Sampling   model.Sampling     // applied to the side's mixture p^s; the draw itself is not made here
+	Weights    Weights
+}
+
+// Request is one question.
+type Request struct {
+	Question string
+	History  []model.Message // earlier turns, oldest first
+	Passages []retrieval.Passage
+}
+
+// Output is a side's distribution for the next token.
+type Output struct {
+	Dist tandem.Dist   // nucleus of p^s in integers
+	H    tandem.Fixed  // h^s
+	Took time.Duration // from the call of Next to here
+}
+
+// Prefill says what reading the prompts took.
+type Prefill struct {
+	Rows      int           // contexts
+	Cached    int           // of them, with a passage KV from the store
+	Tokens    int           // computed
+	Took      time.Duration // with reading the store
+	Truncated []string      // titles of passages that were shortened to fit the model's context
+}
+
+// Decoder is one side of one answer. It is not safe for concurrent use.
+type Decoder struct {
+	cfg     Config
+	rel     relevance
+	rows    []row
+	prefill Prefill
+
+	answer  []tandem.Token // what the caller last said the answer is
+	done    int            // of it, tokens in the KV caches
+	moments []moment       // moments[i] stands after i tokens; between done+1 and len(answer)+1 of them
+	text    []byte         // of the tokens that moments covers
+	prompt  [][]float32    // each row's logits after the question
+	logits  [][]float32    // each row's logits after done tokens, nil when a rollback made them unknown
+
+	storing sync.WaitGroup
+}
+
+// row is one context: its prompt and its KV cache.
+type row struct {
+	seq    *model.Seq
+	prompt int // tokens before the answer
+}
+
+// New reads the question beside the passages. Passages whose KV is in the store are not computed again;
+// the others are computed in one batch with the question and stored in the background (see Close). ctx
+// preempts it between layers.
+func New(ctx context.Context, cfg Config, req Request) (*Decoder, error) {
+	began := time.Now()
+	cfg, err := cfg.defaults()
+	if err != nil {
+		return nil, fmt.Errorf("decoder: %w", err)
+	}
+	prompts, truncated, err := layout(cfg, req)
+	if err != nil {
+		return nil, fmt.Errorf("decoder: %w", err)
+	}
+	d := &Decoder{
+		cfg: cfg,
+		rel: relevance{
+			weights:  cfg.Weights,
+			question: parseQuestion(req.Question),
+			passages: retrieval.Prepare(cfg.Scorer, req.Passages),
+			rows:     deal(len(req.Passages), len(prompts)),
+		},
+		prefill: Prefill{Rows: len(prompts), Truncated: truncated},
+	}
+	if err := d.read(ctx, prompts); err != nil {
+		return nil, fmt.Errorf("decoder: read %d documents: %w", len(req.Passages), err)
+	}
+	d.moments = []moment{d.rel.first(len(d.rows))}
+	d.prefill.Took = time.Since(began)
+	return d, nil
+}
+
+// defaults fills in what is 0 and refuses what makes no sense.
+func (c Config) defaults() (Config, error) {
+	if c.TopP == 0 {
+		c.TopP = DefaultTopP
+	}
+	if c.MaxSupport == 0 {
+		c.MaxSupport = DefaultMaxSupport
+	}
+	if c.MaxTokens == 0 {
+		c.MaxTokens = DefaultMaxTokens
+	}
+	switch {
+	case c.Model == nil:
+		return c, fmt.Errorf("no model")
+	case c.Scorer == nil:
+		return c, fmt.Errorf("no scorer")
+	case !(c.TopP > 0 && c.TopP <= 1):
+		return c, fmt.Errorf("top-p %v of drafts: want more than 0 and at most 1", c.TopP)
+	case c.MaxSupport < 1 || c.MaxSupport > tandem.MaxSupport:
+		return c, fmt.Errorf("support of %d tokens: want 1 to %d", c.MaxSupport, tandem.MaxSupport)
+	case c.Rows < 0:
+		return c, fmt.Errorf("%d rows: want 0 (one for each passage) or more", c.Rows)
+	case c.MaxTokens < 0:
+		return c, fmt.Errorf("answer of %d tokens", c.MaxTokens)
+	}
+	if err := c.Weights.check(); err != nil {
+		return c, err
+	}
+	return c, c.Sampling.Validate()
+}
+
+// Next makes the answer its first keep tokens followed by app, and returns the distribution of the token
+// after them. keep may be anything up to the length of the answer that the call before gave, even if that
+// call failed: the answer is taken over first, then computed. After an error (of ctx, which preempts
+// between layers, or of the model) the next call computes what is missing. The same answer gives the same
+// Output to the bit, whatever calls led to it.
+func (d *Decoder) Next(ctx context.Context, keep int, app []tandem.Token) (Output, error) {
+	began := time.Now()
+	if err := d.edit(keep, app); err != nil {
+		return Output{}, fmt.Errorf("decoder: %w", err)
+	}
+	if err := d.advance(ctx); err != nil {
+		return Output{}, fmt.Errorf("decoder: %w", err)
+	}
+	p, h := d.mix()
+	dist := aggregator.Nucleus(d.sample(p), d.cfg.TopP, d.cfg.MaxSupport)
+	if len(dist.IDs) == 0 {
+		return Output{}, fmt.Errorf("decoder: the model gives no token a probability after %d tokens of answer: its weights are damaged", len(d.answer))
+	}
+	return Output{Dist: dist, H: tandem.FixedOf(h), Took: time.Since(began)}, nil
+}
+
+// Room returns how many answer tokens fit in the context of every row.
+func (d *Decoder) Room() int {
+	room := math.MaxInt
+	for _, r := range d.rows {
+		room = min(room, d.cfg.Model.Config().Context-r.prompt)
+	}
+	return room
+}
+
+// Prefill says what New did.
+func (d *Decoder) Prefill() Prefill { return d.prefill }
+
+// DocumentWeights returns ω̃ of each passage of the request for the token after the answer so far.
+func (d *Decoder) DocumentWeights() []float64 {
+	return softmax(d.rel.at(d.moments[len(d.moments)-1]))
+}
+
+// MeanWeights returns each passage's ω̃ averaged over the tokens of the answer so far and the next one.
+func (d *Decoder) MeanWeights() []float64 {
+	mean := make([]float64, len(d.rel.rows))
+	for _, m := range d.moments {
+		for i, w := range softmax(d.rel.at(m)) {
+			mean[i] += w / float64(len(d.moments))
+		}
+	}
+	return mean
+}
+
+// Close waits until the passages' KV caches are stored.
+func (d *Decoder) Close() error {
+	d.storing.Wait()
+	return nil
+}
+
+// edit takes over a new answer and rolls back what it does not share with the old one.
+func (d *Decoder) edit(keep int, app []tandem.Token) error {
+	if keep < 0 || keep > len(d.answer) {
+		return fmt.Errorf("keep %d tokens of an answer of %d", keep, len(d.answer))
+	}
+	if n, room := keep+len(app), d.Room(); n > room {
+		return fmt.Errorf("an answer of %d tokens: the model's context of %d tokens leaves room for %d",
+			n, d.cfg.Model.Config().Context, room)
+	}
+	for _, t := range app {
+		if vocab := d.cfg.Model.Config().Vocab; t < 0 || int(t) >= vocab {
+			return fmt.Errorf("token %d in a vocabulary of %d", t, vocab)
+		}
+	}
+	d.answer = append(d.answer[:keep:keep], app...)
+	if len(d.moments) > keep+1 {
+		d.moments = d.moments[:keep+1]
+	}
+	d.text = d.text[:d.moments[len(d.moments)-1].end]
+	if d.done > keep {
+		d.truncate(keep)
+	}
+	return nil
+}
+
+// truncate rolls the KV caches back to n answer tokens.
+func (d *Decoder) truncate(n int) {
+	for _, r := range d.rows {
+		r.seq.Truncate(r.prompt + n)
+	}
+	d.done, d.logits = n, nil
+	if n == 0 {
+		d.logits = d.prompt
+	}
+}
+
+// scoredAtOnce bounds the tokens whose logits are all held at a time.
+const scoredAtOnce = 16
+
+// advance computes the answer's tokens that are not in the KV caches yet, as one batch over the rows.
+func (d *Decoder) advance(ctx context.Context) error {
+	all := d.rel.weights.Likelihood // every token's log-probability in every row is needed
+	need := len(d.answer)           // first position whose logits are needed
+	if all {
+		need = min(need, len(d.moments)-1)
+	}
+	if d.logits == nil || d.done != need {
+		if back := min(d.done, need-1); back >= 0 && back < d.done {
+			d.truncate(back)
+		}
+	}
+	for d.done < len(d.answer) {
+		piece := d.answer[d.done:]
+		if all && len(piece) > scoredAtOnce {
+			piece = piece[:scoredAtOnce]
+		}
+		batch := make([]model.Row, len(d.rows))
+		for i, r := range d.rows {
+			batch[i] = model.Row{Seq: r.seq, Tokens: piece, All: all}
+		}
+		out, err := d.cfg.Model.Forward(ctx, batch)
+		if err != nil {
+			return err
+		}
+		d.accept(piece, out, all)
+	}
+	return nil
+}
+
+// accept records that the rows hold piece now, with the logits that Forward gave for it.
+func (d *Decoder) accept(piece []tandem.Token, out [][]float32, all bool) {
+	per := 1 // logits of each row
+	if all {
+		per = len(piece)
+	}
+	for j, t := range piece {
+		if d.done+j+1 < len(d.moments) {
+			continue // known from before the rollback
+		}
+		var logp []float64
+		if all {
+			logp = make([]float64, len(d.rows))
+			for i := range d.rows {
+				if j == 0 {
+					logp[i] = logProbability(d.logits[i], t)
+				} else {
+					logp[i] = logProbability(out[i*per+j-1], t)
+				}
+			}
+		}
+		if tok := d.cfg.Model.Tokenizer(); !tok.IsControl(t) {
+			d.text = append(d.text, tok.Piece(t)...)
+		}
+		d.moments = append(d.moments, d.rel.next(d.moments[len(d.moments)-1], d.text, d.done+j+1, logp))
+	}
+	d.done += len(piece)
+	d.logits = make([][]float32, len(d.rows))
+	for i := range d.rows {
+		d.logits[i] = out[i*per+per-1]
+	}
+}
+
+// mix returns p^s over the vocabulary and h^s.
+func (d *Decoder) mix() (p []float64, h float64) {
+	byRow := make([]float64, len(d.rows))
+	h = NoDocument
+	if len(d.rel.rows) > 0 {
+		r := d.rel.at(d.moments[len(d.moments)-1])
+		h = logSumExp(r)
+		for i := range byRow {
+			byRow[i] = math.Inf(-1)
+		}
+		for passage, i := range d.rel.rows {
+			byRow[i] = logSumExp([]float64{byRow[i], r[passage]})
+		}
+	}
+	return mixture(d.logits, softmax(byRow)), h
+}
+
+// mixture returns Σ weights[i]·softmax(logits[i]).
+func mixture(logits [][]float32, weights []float64) []float64 {
+	p := make([]float64, len(logits[0]))
+	e := make([]float64, len(p))
+	for i, row := range logits {
+		top := maximum(row)
+		sum := 0.0
+		for x, l := range row {
+			e[x] = math.Exp(float64(l) - top)
+			sum += e[x]
+		}
+		w := weights[i] / sum
+		for x, v := range e {
+			p[x] += w * v
+		}
+	}
+	return p
+}
+
+// logProbability returns log softmax(logits)[t].
+func logProbability(logits []float32, t tandem.Token) float64 {
+	top, sum := maximum(logits), 0.0
+	for _, l := range logits {
+		sum += math.Exp(float64(l) - top)
+	}
+	return float64(logits[t]) - top - math.Log(sum)
+}
+
+func maximum(x []float32) float64 {
+	top := math.Inf(-1)
+	for _, v := range x {
+		top = max(top, float64(v))
+	}
+	return top
+}
+
+// sample applies temperature, top-k, top-p, min-p and the repetition penalty to p^s. Temperature 0 leaves
+// the distribution as it is but for the penalty: the pair takes the likeliest token of the target.
+func (d *Decoder) sample(p []float64) []float64 {
+	s := d.cfg.Sampling
+	if s.Temperature == 0 {
+		s = model.Sampling{Temperature: 1, RepeatPenalty: s.RepeatPenalty, RepeatLast: s.RepeatLast}
+	}
+	if s.Neutral() {
+		return p
+	}
+	logs := make([]float32, len(p))
+	for i, v := range p {
+		logs[i] = float32(math.Log(v))
+	}
+	return s.Probabilities(p[:0], logs, d.answer)
+}

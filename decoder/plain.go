@@ -1,0 +1,51 @@
+package decoder
+
+import (
+	"context"
+	"slices"
+
+	"tandem"
+	"tandem/aggregator"
+)
+
+// Plain answers with two decoders in lock step and without a network: both compute the distribution for a
+// step, the rule turns the two into the target, both append it (the vanilla distributed RAG of DRAGON
+// §2.2). It is the shortest statement of what a pair must say, whatever its placement. With a nil cloud the
+// device answers alone, and its drafts are the targets.
+//
+// The answer ends before a token in stop, or with limit tokens. With an error it returns what it has.
+func Plain(ctx context.Context, device, cloud *Decoder, rule aggregator.Rule, stop []tandem.Token, limit int) ([]tandem.Target, error) {
+	var answer []tandem.Target
+	prefix := tandem.NoPrefix
+	var last []tandem.Token // the target of the step before
+	for len(answer) < limit {
+		step := tandem.Step(len(answer))
+		keep := len(answer) - len(last)
+		own, err := device.Next(ctx, keep, last)
+		if err != nil {
+			return answer, err
+		}
+		t := tandem.Target{Step: step, Prefix: prefix, Token: rule.Draft(tandem.Device, step, own.Dist), By: tandem.ByDevice}
+		if cloud != nil {
+			other, err := cloud.Next(ctx, keep, last)
+			if err != nil {
+				return answer, err
+			}
+			drafts := [...]tandem.Token{t.Token, rule.Draft(tandem.Cloud, step, other.Dist)}
+			t.Token = rule.Target(step, aggregator.Local{Dist: own.Dist, H: own.H}, aggregator.Local{Dist: other.Dist, H: other.H})
+			t.By = tandem.ByNeither
+			for side, draft := range drafts {
+				if draft == t.Token {
+					t.By = t.By.With(tandem.Side(side))
+				}
+			}
+		}
+		if slices.Contains(stop, t.Token) {
+			break
+		}
+		answer = append(answer, t)
+		prefix = prefix.Then(t.Token)
+		last = []tandem.Token{t.Token}
+	}
+	return answer, nil
+}

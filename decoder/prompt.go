@@ -1,0 +1,258 @@
+package decoder
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+
+	"tandem"
+	"tandem/model"
+	"tandem/model/tokenizer"
+	"tandem/retrieval"
+)
+
+// prompt is a row's prompt: the part that its passages alone decide, then history and question.
+type prompt struct {
+	prefix, rest []tandem.Token
+}
+
+// instruction stands before the passages for models whose template does not say what they are.
+const instruction = "Answer the question in short sentences, using only this document:\n\n"
+
+// leastPassage is the number of tokens below which a passage is not worth reading.
+const leastPassage = 16
+
+// deal returns the row of each of n passages, dealt like cards so that every row has one of the best.
+func deal(n, rows int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i % rows
+	}
+	return out
+}
+
+// layout writes the prompts of the rows, one without a document when there are no passages. Passages that
+// do not fit beside the question and cfg.MaxTokens of answer are shortened; it returns their titles.
+func layout(cfg Config, req Request) ([]prompt, []string, error) {
+	w := writer{cfg: cfg, messages: append([]model.Message(nil), req.History...)}
+	w.messages = append(w.messages, model.Message{Role: "user", Content: req.Question})
+	for i, m := range w.messages {
+		w.messages[i].Content = plain(cfg.Model.Tokenizer(), m.Content)
+	}
+	if len(req.Passages) == 0 {
+		p, err := w.write(nil, 1)
+		if err != nil {
+			return nil, nil, err
+		}
+		return []prompt{p}, nil, w.fits(p)
+	}
+	n := len(req.Passages)
+	if cfg.Rows > 0 {
+		n = min(n, cfg.Rows)
+	}
+	groups := make([][]retrieval.Passage, n)
+	for i, row := range deal(len(req.Passages), n) {
+		groups[row] = append(groups[row], req.Passages[i])
+	}
+	var truncated []string
+	prompts := make([]prompt, n)
+	for i, group := range groups {
+		p, short, err := w.fit(group)
+		if err != nil {
+			return nil, nil, err
+		}
+		prompts[i], truncated = p, append(truncated, short...)
+	}
+	return prompts, truncated, nil
+}
+
+// writer turns passages and messages into tokens.
+type writer struct {
+	cfg      Config
+	messages []model.Message // history and question
+}
+
+// fit writes the prompt of one row, with passages cut to the share of words that fits.
+func (w writer) fit(group []retrieval.Passage) (prompt, []string, error) {
+	p, err := w.write(group, 1)
+	if err != nil || w.fits(p) == nil {
+		return p, nil, err
+	}
+	bare, err := w.write(group, 0)
+	if err != nil {
+		return p, nil, err
+	}
+	if room := w.cfg.Model.Config().Context - w.cfg.MaxTokens - len(bare.prefix) - len(bare.rest); room < leastPassage*len(group) {
+		return p, nil, fmt.Errorf("question and conversation of %d tokens leave no room for %d passages: the model's context is %d tokens, of which %d are kept for the answer",
+			len(bare.rest), len(group), w.cfg.Model.Config().Context, w.cfg.MaxTokens)
+	}
+	const steps = 64 // shares are tried in 64ths
+	lo, hi := 0, steps
+	for hi-lo > 1 {
+		mid := (lo + hi) / 2
+		if p, err = w.write(group, float64(mid)/steps); err != nil {
+			return p, nil, err
+		}
+		if w.fits(p) == nil {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	var titles []string
+	for _, g := range group {
+		titles = append(titles, g.Title)
+	}
+	p, err = w.write(group, float64(lo)/steps)
+	return p, titles, err
+}
+
+// fits reports, as an error that names the limits, that a prompt leaves no room for the answer.
+func (w writer) fits(p prompt) error {
+	n, c := len(p.prefix)+len(p.rest), w.cfg.Model.Config()
+	if n+w.cfg.MaxTokens <= c.Context {
+		return nil
+	}
+	return fmt.Errorf("a prompt of %d tokens and an answer of up to %d do not fit in the model's context of %d tokens",
+		n, w.cfg.MaxTokens, c.Context)
+}
+
+// write renders the template around the first share of each passage's words.
+func (w writer) write(group []retrieval.Passage, share float64) (prompt, error) {
+	tok := w.cfg.Model.Tokenizer()
+	var parts []string
+	for _, g := range group {
+		parts = append(parts, plain(tok, document(g, share)))
+	}
+	system := strings.Join(parts, "\n")
+	if system != "" && !labelled(w.cfg.Model.Template()) {
+		system = instruction + system
+	}
+	before, after, err := w.cfg.Model.Template().Split(system, w.messages)
+	if err != nil {
+		return prompt{}, fmt.Errorf("write the prompt: %w", err)
+	}
+	return prompt{
+		prefix: tok.Encode(before, tokenizer.Options{AddSpecial: true, ParseSpecial: true}),
+		rest:   tok.Encode(after, tokenizer.Options{ParseSpecial: true}),
+	}, nil
+}
+
+// document is how a passage stands in a prompt: its title, then the first share of its words.
+func document(p retrieval.Passage, share float64) string {
+	text := strings.TrimSpace(p.Text)
+	if share < 1 {
+		words := strings.Fields(text)
+		text = strings.Join(words[:int(share*float64(len(words)))], " ")
+	}
+	if p.Title == "" {
+		return text
+	}
+	return p.Title + "\n" + text
+}
+
+// labelled reports whether a template says itself that the system message is a text to answer from, as
+// the built-in reader's "Context: …" does.
+func labelled(t *model.Template) bool {
+	const mark = "\x00"
+	before, _, err := t.Split(mark, []model.Message{{Role: "user", Content: "?"}})
+	return err == nil && strings.Contains(before, "Context: "+mark)
+}
+
+// plain returns text with every control token's name broken up, so that a document or a question cannot
+// speak as the system or the assistant.
+func plain(tok *tokenizer.Tokenizer, text string) string {
+	for _, t := range tok.Encode(text, tokenizer.Options{ParseSpecial: true}) {
+		if !tok.IsControl(t) {
+			continue
+		}
+		if name := string(tok.Piece(t)); len(name) > 1 {
+			text = strings.ReplaceAll(text, name, name[:1]+"\u200b"+name[1:])
+		}
+	}
+	return text
+}
+
+// read fills the rows' KV caches with the prompts, from the store where it has them.
+func (d *Decoder) read(ctx context.Context, prompts []prompt) error {
+	m := d.cfg.Model
+	batch := make([]model.Row, len(prompts))
+	keys := make([][32]byte, len(prompts))
+	fresh := make([]bool, len(prompts))
+	for i, p := range prompts {
+		keys[i] = storeKey(m, p.prefix)
+		seq, tokens := d.load(keys[i], len(p.prefix)), p.rest
+		if fresh[i] = seq == nil; fresh[i] {
+			seq, tokens = m.NewSeq(), append(append([]tandem.Token(nil), p.prefix...), p.rest...)
+		} else {
+			d.prefill.Cached++
+		}
+		d.rows = append(d.rows, row{seq: seq, prompt: len(p.prefix) + len(p.rest)})
+		batch[i] = model.Row{Seq: seq, Tokens: tokens}
+		d.prefill.Tokens += len(tokens)
+	}
+	out, err := m.Forward(ctx, batch)
+	if err != nil {
+		return err
+	}
+	d.prompt, d.logits = out, out
+	for i, p := range prompts {
+		if fresh[i] {
+			d.store(keys[i], d.rows[i].seq, len(p.prefix))
+		}
+	}
+	return nil
+}
+
+// storeKey names the KV cache of a prefix: another model, template, adapter or token is another cache.
+func storeKey(m *model.Model, prefix []tandem.Token) (key [32]byte) {
+	const noAdapter = ""
+	h := sha256.New()
+	weights, template := m.Fingerprint(), m.Template().Fingerprint()
+	io.WriteString(h, "document kv 1\x00"+noAdapter+"\x00")
+	h.Write(weights[:])
+	h.Write(template[:])
+	binary.Write(h, binary.LittleEndian, prefix)
+	h.Sum(key[:0])
+	return key
+}
+
+// load returns the KV cache of a prefix of n tokens, nil when the store has none that can be read.
+func (d *Decoder) load(key [32]byte, n int) *model.Seq {
+	if d.cfg.KV == nil {
+		return nil
+	}
+	r, ok := d.cfg.KV.Get(key)
+	if !ok {
+		return nil
+	}
+	defer r.Close()
+	seq, err := d.cfg.Model.ReadSeq(r)
+	if err != nil || seq.Len() != n {
+		slog.Warn("a stored passage cannot be read and is computed again", "error", err)
+		return nil
+	}
+	return seq
+}
+
+// store writes a fork of seq's first n tokens to the store in the background.
+func (d *Decoder) store(key [32]byte, seq *model.Seq, n int) {
+	if d.cfg.KV == nil {
+		return
+	}
+	prefix := seq.Fork()
+	prefix.Truncate(n)
+	d.storing.Go(func() {
+		err := d.cfg.KV.Put(key, func(w io.Writer) error {
+			_, err := prefix.WriteTo(w)
+			return err
+		})
+		if err != nil {
+			slog.Warn("a passage's KV is not stored", "error", err)
+		}
+	})
+}

@@ -67,7 +67,11 @@ type functions struct {
 }
 
 // Lib is the loaded library.
-type Lib struct{ c functions }
+type Lib struct {
+	c          functions
+	quantize   func(typ int32, src *float32, dst *byte, start, rows, cols int64, weights *float32) uintptr
+	dequantize map[string]func(src *byte, dst *float32, n int64)
+}
 
 // Model is a GGUF file opened by the library.
 type Model struct {
@@ -84,17 +88,23 @@ func load() (*Lib, error) {
 	if err != nil {
 		return nil, err
 	}
-	var handle, ggml uintptr
+	var handle, ggml, base uintptr
 	for _, name := range []string{"ggml-base", "ggml." + version, "llama." + version} {
-		ggml = handle
+		base, ggml = ggml, handle
 		if handle, err = purego.Dlopen(filepath.Join(dir, libName(name)), purego.RTLD_NOW|purego.RTLD_GLOBAL); err != nil {
 			return nil, err
 		}
 	}
 	var loadBackends func(string)
 	purego.RegisterLibFunc(&loadBackends, ggml, "ggml_backend_load_all_from_path")
-	l := &Lib{}
+	l := &Lib{dequantize: map[string]func(*byte, *float32, int64){}}
 	c := &l.c
+	purego.RegisterLibFunc(&l.quantize, base, "ggml_quantize_chunk")
+	for _, name := range []string{"q8_0", "q4_0", "q4_K", "q5_K", "q6_K"} {
+		var f func(*byte, *float32, int64)
+		purego.RegisterLibFunc(&f, base, "dequantize_row_"+name)
+		l.dequantize[strings.ToUpper(name)] = f
+	}
 	for name, f := range map[string]any{
 		"version": &c.version, "backend_init": &c.backendInit, "log_set": &c.logSet,
 		"model_default_params": &c.modelDefaultParams, "context_default_params": &c.contextDefaultParams,
@@ -120,6 +130,24 @@ func load() (*Lib, error) {
 		return nil, fmt.Errorf("the library's defaults do not read like those of llama.h %s", version)
 	}
 	return l, nil
+}
+
+// Quantize stores one row of values as the ggml type of the given number in dst.
+func (l *Lib) Quantize(ggmlType uint32, dst []byte, src []float32) error {
+	if n := l.quantize(int32(ggmlType), &src[0], &dst[0], 0, 1, int64(len(src)), nil); n != uintptr(len(dst)) {
+		return fmt.Errorf("ggml_quantize_chunk wrote %d bytes, not %d", n, len(dst))
+	}
+	return nil
+}
+
+// Dequantize reads blocks of the type of that name ("Q4_K").
+func (l *Lib) Dequantize(name string, dst []float32, src []byte) error {
+	f := l.dequantize[name]
+	if f == nil {
+		return fmt.Errorf("no dequantize_row for %s", name)
+	}
+	f(&src[0], &dst[0], int64(len(dst)))
+	return nil
 }
 
 // Open opens a GGUF file; with vocabOnly it needs no tensors and answers no Logits.

@@ -15,6 +15,12 @@ var errUnsupported = errors.New("not on this platform")
 // Load always fails on this platform.
 func Load() (*Lib, error) { return nil, errUnsupported }
 
+// Quantize always fails on this platform.
+func (*Lib) Quantize(uint32, []byte, []float32) error { return errUnsupported }
+
+// Dequantize always fails on this platform.
+func (*Lib) Dequantize(string, []float32, []byte) error { return errUnsupported }
+
 // Open always fails on this platform.
 func (*Lib) Open(string, bool) (*Model, error) { return nil, errUnsupported }
 

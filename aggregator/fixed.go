@@ -59,7 +59,7 @@ var halvings = [32]uint64{
 const expUnit = 58
 
 // exponential turns 64 random bits into an exponential variable −ln u of mean 1, in units of 2^-58, where
-// u = (r|1)/2^64. It is within 8 units of the real logarithm and never 0, so that no token wins for free.
+// u = (r|1)/2^64. It is within 4 units of the real logarithm and never 0, so that no token wins for free.
 func exponential(r uint64) uint64 {
 	const ln2 = 0xb17217f7d1cf79ac // in units of 2^-64
 	y := r | 1

@@ -1,0 +1,286 @@
+package tokenizer
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"tandem/model/gguf"
+)
+
+// A scanner returns the length in bytes of the first word of a text that is not empty. The scanners are
+// the regular expressions that models were trained with, written out by hand; the expressions stand
+// beside them and in the tests.
+type scanner func(text string) int
+
+// A preTokenizer cuts text into the words within which merges apply. Its stages cut one after another:
+// each sees only the words of the one before.
+type preTokenizer struct {
+	name       string // of the pattern; files name it in many ways
+	stages     []scanner
+	wholeWords bool // a word that is a token needs no merges to become it
+	addBOS     bool // the family adds BOS unless the file says otherwise
+}
+
+var (
+	preGPT2    = preTokenizer{name: "gpt-2", stages: []scanner{scanGPT2}}
+	preDigits  = preTokenizer{name: "smollm", stages: []scanner{isolate(isNumber, 1), scanGPT2}}
+	preQwen2   = preTokenizer{name: "qwen2", stages: []scanner{scanModern(1)}}
+	preLlama3  = preTokenizer{name: "llama-bpe", stages: []scanner{scanModern(3)}, wholeWords: true, addBOS: true}
+	preThrees  = preTokenizer{name: "dbrx", stages: []scanner{scanModern(3)}}
+	preFalcon  = preTokenizer{name: "falcon", stages: []scanner{isolate(isFalconPunct, 0), scanGPT2, scanThreeDigits}}
+	preDefault = preTokenizer{name: "default", stages: []scanner{isolate(isDefaultPunct, 0), scanGPT2, isolate(isNumber, 0), scanThreeDigits}}
+)
+
+// preTokenizers maps the names that files carry to what they mean. Names that mean the same pattern
+// share it.
+var preTokenizers = map[string]preTokenizer{
+	"gpt-2": preGPT2, "phi-2": preGPT2, "mpt": preGPT2, "olmo": preGPT2, "jais": preGPT2, "trillion": preGPT2,
+	"jina-es": preGPT2, "jina-de": preGPT2, "jina-v2-es": preGPT2, "jina-v2-de": preGPT2, "gigachat": preGPT2,
+	"a.x-4.0": preGPT2, "mellum": preGPT2, "exaone4": preGPT2, "granite-docling": preGPT2,
+
+	"smollm": preDigits, "starcoder": preDigits, "refact": preDigits, "command-r": preDigits,
+	"codeshell": preDigits, "exaone": preDigits, "minerva-7b": preDigits, "mellum2": preDigits,
+
+	"qwen2": preQwen2, "deepseek-r1-qwen": preQwen2, "megrez": preQwen2, "stablelm2": preQwen2,
+	"hunyuan": preQwen2, "solar-open": preQwen2, "grok-2": preQwen2, "kormo": preQwen2,
+
+	"llama-bpe": preLlama3, "llama3": preLlama3, "llama-v3": preLlama3, "falcon3": preLlama3,
+	"falcon-h1": preLlama3, "pixtral": preLlama3, "midm-2.0": preLlama3, "lfm2": preLlama3,
+
+	"dbrx": preThrees, "smaug-bpe": preThrees, "glm4": preThrees, "chatglm-bpe": preThrees,
+
+	"falcon": preFalcon, "default": preDefault,
+}
+
+// preFor returns the pre-tokenizer that the file names. A file that names none gets "default", as in
+// llama.cpp.
+func preFor(m gguf.Meta) (preTokenizer, error) {
+	name, ok := m.String("tokenizer.ggml.pre")
+	if !ok || name == "" {
+		name = "default"
+	}
+	p, ok := preTokenizers[name]
+	if !ok {
+		known := make([]string, 0, len(preTokenizers))
+		for k := range preTokenizers {
+			known = append(known, k)
+		}
+		slices.Sort(known)
+		return p, fmt.Errorf("tokenizer: the pre-tokenizer %q is not supported: known are %s",
+			name, strings.Join(known, ", "))
+	}
+	return p, nil
+}
+
+// splitWords calls emit with the words of text in order; together they are the text.
+func splitWords(text string, stages []scanner, emit func(word string)) {
+	if len(stages) == 0 {
+		emit(text)
+		return
+	}
+	for len(text) > 0 {
+		n := stages[0](text)
+		splitWords(text[:n], stages[1:], emit)
+		text = text[n:]
+	}
+}
+
+// A class is what the patterns ask of a character.
+type class uint8
+
+const (
+	other   class = iota // [^\s\p{L}\p{N}], and bytes that are not UTF-8
+	letter               // \p{L}
+	number               // \p{N}
+	space                // \s but line ends
+	newline              // \r and \n
+)
+
+var asciiClasses = func() (c [utf8.RuneSelf]class) {
+	for r := range rune(utf8.RuneSelf) {
+		c[r] = unicodeClass(r)
+	}
+	return c
+}()
+
+func unicodeClass(r rune) class {
+	switch {
+	case unicode.IsLetter(r):
+		return letter
+	case unicode.IsNumber(r):
+		return number
+	case r == '\n' || r == '\r':
+		return newline
+	case unicode.IsSpace(r):
+		return space
+	}
+	return other
+}
+
+// classAt returns the class and width of the character at text[i:], width 0 at the end.
+func classAt(text string, i int) (class, int) {
+	if i >= len(text) {
+		return other, 0
+	}
+	if b := text[i]; b < utf8.RuneSelf {
+		return asciiClasses[b], 1
+	}
+	r, n := utf8.DecodeRuneInString(text[i:])
+	return unicodeClass(r), n
+}
+
+// run returns the end of the run of class c that begins at text[i:].
+func run(text string, i int, c class) int {
+	for {
+		k, n := classAt(text, i)
+		if n == 0 || k != c {
+			return i
+		}
+		i += n
+	}
+}
+
+// contraction returns the length of an English contraction at the start of text, 0 if there is none:
+// 's|'t|'re|'ve|'m|'ll|'d.
+func contraction(text string, fold bool) int {
+	if len(text) < 2 || text[0] != '\'' {
+		return 0
+	}
+	at := func(i int) byte {
+		if i >= len(text) {
+			return 0
+		}
+		if b := text[i]; fold && b >= 'A' && b <= 'Z' {
+			return b + 'a' - 'A'
+		}
+		return text[i]
+	}
+	switch at(1) {
+	case 's', 't', 'm', 'd':
+		return 2
+	case 'r', 'v':
+		if at(2) == 'e' {
+			return 3
+		}
+	case 'l':
+		if at(2) == 'l' {
+			return 3
+		}
+	}
+	return 0
+}
+
+// spaces returns the length of the white space at the start of text as \s+(?!\S)|\s+ takes it: all of it
+// at the end of the text, else all but the last character, which goes with the next word. Up to the last
+// line end, if any, when lines is set: \s*[\r\n]+ comes first there.
+func spaces(text string, lines bool) int {
+	i, last, line := 0, 0, 0
+	for {
+		k, n := classAt(text, i)
+		if n == 0 || k != space && k != newline {
+			if lines && line > 0 {
+				return line
+			}
+			if n > 0 && last > 0 {
+				return last
+			}
+			return i
+		}
+		last, i = i, i+n
+		if k == newline {
+			line = i
+		}
+	}
+}
+
+// scanGPT2 is 's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
+func scanGPT2(text string) int {
+	if n := contraction(text, false); n > 0 {
+		return n
+	}
+	i := 0
+	if text[0] == ' ' {
+		i = 1
+	}
+	if k, n := classAt(text, i); n > 0 && (k == letter || k == number || k == other) {
+		return run(text, i, k)
+	}
+	return spaces(text, false)
+}
+
+// scanModern is (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,digits}|
+// ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+ (without the line break), with digits 1 for Qwen2
+// and 3 for Llama 3.
+func scanModern(digits int) scanner {
+	return func(text string) int {
+		if n := contraction(text, true); n > 0 {
+			return n
+		}
+		first, width := classAt(text, 0)
+		next, _ := classAt(text, width)
+		switch {
+		case first == letter:
+			return run(text, 0, letter)
+		case next == letter && (first == other || first == space):
+			return run(text, width, letter)
+		case first == number:
+			i := width
+			for range digits - 1 {
+				k, n := classAt(text, i)
+				if k != number {
+					break
+				}
+				i += n
+			}
+			return i
+		case first == other:
+			return run(text, run(text, 0, other), newline)
+		case text[0] == ' ' && next == other && len(text) > 1:
+			return run(text, run(text, 1, other), newline)
+		}
+		return spaces(text, true)
+	}
+}
+
+// isolate cuts runs of characters out of the text, of at most limit characters each (0: no limit).
+func isolate(in func(rune) bool, limit int) scanner {
+	return func(text string) int {
+		first, count := false, 0
+		for i, r := range text {
+			if i == 0 {
+				first = in(r)
+			} else if in(r) != first || first && count == limit && limit > 0 {
+				return i
+			}
+			count++
+		}
+		return len(text)
+	}
+}
+
+// scanThreeDigits is [0-9][0-9][0-9] cut out of the text.
+func scanThreeDigits(text string) int {
+	digits := 0
+	for i := range len(text) {
+		if text[i] < '0' || text[i] > '9' {
+			digits = 0
+			continue
+		}
+		if digits++; digits == 3 {
+			if i == 2 {
+				return 3
+			}
+			return i - 2
+		}
+	}
+	return len(text)
+}
+
+func isNumber(r rune) bool { return unicode.IsNumber(r) }
+
+// isDefaultPunct is [\p{P}\$\+<=>\^~\|], isFalconPunct the same with the backtick.
+func isDefaultPunct(r rune) bool { return unicode.IsPunct(r) || strings.ContainsRune("$+<=>^~|", r) }
+func isFalconPunct(r rune) bool  { return isDefaultPunct(r) || r == '`' }

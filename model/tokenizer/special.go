@@ -1,0 +1,219 @@
+package tokenizer
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+
+	"tandem"
+	"tandem/model/gguf"
+)
+
+// tokenType is what a vocabulary says of a token; the numbers are GGUF's.
+type tokenType uint8
+
+const (
+	undefined tokenType = iota
+	normal
+	unknown
+	control
+	userDefined
+	unused
+	byteToken
+)
+
+const none tandem.Token = -1
+
+// specials are the tokens with a meaning of their own; none where the vocabulary lacks one.
+type specials struct {
+	bos, eos, unk  tandem.Token
+	addBOS, addEOS bool // what AddSpecial adds; WordPiece adds [CLS] and [SEP] in their places
+	eog            []tandem.Token
+}
+
+// A special is a token that is found in the text by its name.
+type special struct {
+	text  string
+	token tandem.Token
+	plain bool // found even when special tokens are not parsed: it is user-defined text
+}
+
+func readTypes(m gguf.Meta, n int) ([]tokenType, error) {
+	types := make([]tokenType, n)
+	list, ok := m.Ints("tokenizer.ggml.token_type")
+	if !ok {
+		if _, ok := m.Value("tokenizer.ggml.token_type"); ok {
+			return nil, fmt.Errorf("tokenizer: the key tokenizer.ggml.token_type is not an array of integers")
+		}
+		for i := range types {
+			types[i] = normal
+		}
+		return types, nil
+	}
+	if len(list) < n {
+		return nil, fmt.Errorf("tokenizer: tokenizer.ggml.token_type has %d entries for %d tokens", len(list), n)
+	}
+	for i := range types {
+		if list[i] >= int64(normal) && list[i] <= int64(byteToken) {
+			types[i] = tokenType(list[i])
+		}
+	}
+	return types, nil
+}
+
+// id reads a special token's id. An id outside the vocabulary counts as absent, and so does a default
+// outside it.
+func (t *Tokenizer) id(m gguf.Meta, key string, fallback tandem.Token) tandem.Token {
+	if v, ok := m.Uint("tokenizer.ggml." + key); ok && v < uint64(len(t.texts)) {
+		return tandem.Token(v)
+	}
+	if t.valid(fallback) {
+		return fallback
+	}
+	return none
+}
+
+// adds reads one of the switches for AddSpecial. A switch that is on needs its token, unless the switch
+// is only a default.
+func (t *Tokenizer) adds(m gguf.Meta, key string, fallback bool, id tandem.Token) (bool, error) {
+	on, ok := m.Bool("tokenizer.ggml." + key)
+	if !ok {
+		return fallback && id != none, nil
+	}
+	if on && id == none {
+		return false, fmt.Errorf("tokenizer: tokenizer.ggml.%s is true, but the vocabulary has no such token", key)
+	}
+	return on, nil
+}
+
+// defaults are what the kinds of tokenizer assume when the file does not say.
+type defaults struct {
+	bos, eos, unk tandem.Token
+	addBOS        bool
+}
+
+// readSpecials sets up special tokens; it also makes tokens control tokens that by their names must be.
+func (t *Tokenizer) readSpecials(m gguf.Meta, d defaults) (err error) {
+	s := &t.special
+	s.bos = t.id(m, "bos_token_id", d.bos)
+	s.eos = t.id(m, "eos_token_id", d.eos)
+	s.unk = t.id(m, "unknown_token_id", d.unk)
+	if s.addBOS, err = t.adds(m, "add_bos_token", d.addBOS, s.bos); err != nil {
+		return err
+	}
+	if s.addEOS, err = t.adds(m, "add_eos_token", false, s.eos); err != nil {
+		return err
+	}
+	t.findEOG(m)
+	for id, text := range t.texts {
+		ty := t.types[id]
+		if text != "" && (ty == control || ty == userDefined || ty == unknown) {
+			t.split = append(t.split, special{text, tandem.Token(id), ty == userDefined})
+		}
+	}
+	sort.SliceStable(t.split, func(i, j int) bool { return len(t.split[i].text) > len(t.split[j].text) })
+	return nil
+}
+
+// turnEnds are the names of tokens that end a generation in the model families that have them. Files
+// often mark only one of them as EOS, so llama.cpp and we go by the names.
+var turnEnds = map[string]bool{
+	"<|eot_id|>": true, "<|im_end|>": true, "<|end|>": true, "<|return|>": true, "<|call|>": true,
+	"<|flush|>": true, "<|calls|>": true, "<end_of_turn>": true, "<|endoftext|>": true, "</s>": true,
+	"<|eom_id|>": true, "<EOT>": true, "_<EOT>": true, "[EOT]": true, "[EOS]": true, "<|end_of_text|>": true,
+	"<end_of_utterance>": true, "<eos>": true, "<turn|>": true, "<|tool_response>": true,
+	"<｜end▁of▁sentence｜>": true, "[e~[": true,
+}
+
+// fileEnds are the names of the fill-in-the-middle tokens after which a completion is over. One of each
+// group counts.
+var fileEnds = [][]string{
+	{"<|fim_pad|>", "<fim-pad>", "<fim_pad>", "<PAD>", "[PAD]"},
+	{"<|fim_repo|>", "<|repo_name|>", "<fim-repo>", "<REPO>", "<reponame>"},
+	{"<|file_sep|>"},
+}
+
+func (t *Tokenizer) findEOG(m gguf.Meta) {
+	found := map[tandem.Token]bool{}
+	byName := map[string]tandem.Token{}
+	for id, text := range t.texts {
+		if turnEnds[text] {
+			found[tandem.Token(id)] = true
+			t.types[id] = control
+			byName[text] = tandem.Token(id)
+		}
+		if len(text) > 3 && (text[0] == '<' || text[0] == '[') {
+			byName[text] = tandem.Token(id)
+		}
+	}
+	for i, key := range []string{"fim_pad_token_id", "fim_rep_token_id", "fim_sep_token_id"} {
+		id := t.id(m, key, none)
+		for _, name := range fileEnds[i] {
+			if other, ok := byName[name]; ok && id == none {
+				id = other
+				t.types[id] = control
+			}
+		}
+		found[id] = true
+	}
+	for _, id := range []tandem.Token{t.special.eos, t.id(m, "eot_token_id", none), t.id(m, "eom_token_id", none)} {
+		found[id] = true
+	}
+	has := func(name string) bool { id, ok := byName[name]; return ok && found[id] }
+	// In the families that have these tokens, the shorter ends are ordinary parts of an answer.
+	if id := byName["<|end|>"]; has("<|end|>") && (has("<|return|>") && has("<|call|>") || has("<|flush|>") && (has("<|call|>") || has("<|calls|>"))) {
+		delete(found, id)
+		t.types[id] = userDefined
+	}
+	if id := byName["</s>"]; has("</s>") && has("<|tool_response>") {
+		delete(found, id)
+		t.types[id] = normal
+	}
+	delete(found, none)
+	for id := range found {
+		t.special.eog = append(t.special.eog, id)
+	}
+	slices.Sort(t.special.eog)
+}
+
+// A fragment is a special token, or text between special tokens when token is none.
+type fragment struct {
+	text  string
+	token tandem.Token
+}
+
+// partition cuts special tokens out of the text: longer names first, over the whole text, each from left
+// to right (the order decides when names overlap).
+func (t *Tokenizer) partition(text string, parse bool) []fragment {
+	if text == "" {
+		return nil
+	}
+	parts := []fragment{{text, none}}
+	for _, s := range t.split {
+		if !s.plain && !parse || strings.IndexByte(text, s.text[0]) < 0 || !strings.Contains(text, s.text) {
+			continue
+		}
+		var next []fragment
+		for _, f := range parts {
+			if f.token != none {
+				next = append(next, f)
+				continue
+			}
+			for f.text != "" {
+				i := strings.Index(f.text, s.text)
+				if i < 0 {
+					next = append(next, f)
+					break
+				}
+				if i > 0 {
+					next = append(next, fragment{f.text[:i], none})
+				}
+				next = append(next, fragment{token: s.token})
+				f.text = f.text[i+len(s.text):]
+			}
+		}
+		parts = next
+	}
+	return parts
+}

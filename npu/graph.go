@@ -1,0 +1,269 @@
+package npu
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Op is what a node computes.
+type Op uint8
+
+// The operations. All work on matrices of Chunk rows; a row is one token.
+const (
+	// OpInput is the graph's input "x": what the block before gave.
+	OpInput Op = iota
+	// OpEmbed takes, for each row, the row of Weight that its token names.
+	OpEmbed
+	// OpRMSNorm is x·w / √(mean(x²) + Eps), with the vector w = Weight.
+	OpRMSNorm
+	// OpMatMul is x·Weightᵀ, plus the vector Bias if there is one.
+	OpMatMul
+	// OpRope rotates each head of x by angles that grow with the row's position (see Rope).
+	OpRope
+	// OpAttention writes its second and third arguments, the keys and values of the rows, into the rows'
+	// KV caches and attends from the first, the queries, to all positions up to the row's own.
+	OpAttention
+	// OpSwiGLU is silu(a)·b, element by element.
+	OpSwiGLU
+	// OpAdd is a+b.
+	OpAdd
+)
+
+var opNames = [...]string{"input", "embed", "rmsnorm", "matmul", "rope", "attention", "swiglu", "add"}
+
+func (o Op) String() string {
+	if int(o) < len(opNames) {
+		return opNames[o]
+	}
+	return fmt.Sprintf("op(%d)", uint8(o))
+}
+
+var opArgs = [...]int{OpInput: 0, OpEmbed: 0, OpRMSNorm: 1, OpMatMul: 1, OpRope: 1, OpAttention: 3, OpSwiGLU: 2, OpAdd: 2}
+
+// Value names a node's result: its index in Graph.Nodes.
+type Value int
+
+// Node is one operation with its parameters. Its result has Graph.Chunk rows of Width float32s.
+type Node struct {
+	Op        Op
+	Args      []Value
+	Width     int
+	Weight    *Tensor    // OpEmbed, OpRMSNorm, OpMatMul
+	Bias      *Tensor    // OpMatMul, may be nil
+	Eps       float32    // OpRMSNorm
+	Rope      *Rope      // OpRope
+	Attention *Attention // OpAttention
+}
+
+// Pairing says which two elements of a head one angle rotates.
+type Pairing uint8
+
+// The two pairings in use.
+const (
+	Adjacent  Pairing = iota // elements 2i and 2i+1: llama as GGUF files store it
+	HalfSplit                // elements i and i+n/2: qwen2 ("NeoX")
+)
+
+func (p Pairing) String() string { return [...]string{"adjacent", "half-split"}[p&1] }
+
+// Rope is a rotary position embedding: pair i of a head is rotated by
+// position · Base^(−2i/Dims) / (Linear · Factors[i]).
+type Rope struct {
+	Pairing Pairing
+	HeadDim int       // elements of a head
+	Dims    int       // the first Dims elements of each head are rotated, the rest are left
+	Base    float64   // 10,000 in the original
+	Linear  float64   // positions are divided by it; 1 for none
+	Factors []float32 // one for each pair, as llama3 scales its frequencies; nil for all 1
+}
+
+// Attention is causal attention with grouped queries: Heads/KVHeads query heads share one key-value head.
+type Attention struct {
+	Layer   int // which layer of the cache
+	Heads   int
+	KVHeads int
+	HeadDim int
+	Scale   float32 // of the scores, usually 1/√HeadDim
+}
+
+// Graph is a static graph: one block of a transformer's layers for exactly Chunk rows. Nodes stand in the
+// order of computation and refer only to earlier ones. The last node is the result.
+//
+// Its inputs, given to Program.Run as Args, are "x" or "tokens" (the rows), and where it attends
+// "positions" and "kv".
+type Graph struct {
+	Name  string
+	Chunk int
+	Nodes []Node
+}
+
+// NewGraph returns an empty graph for chunk rows.
+func NewGraph(name string, chunk int) *Graph { return &Graph{Name: name, Chunk: chunk} }
+
+func (g *Graph) add(n Node) Value {
+	g.Nodes = append(g.Nodes, n)
+	return Value(len(g.Nodes) - 1)
+}
+
+func (g *Graph) width(v Value) int {
+	if v < 0 || int(v) >= len(g.Nodes) {
+		return 0
+	}
+	return g.Nodes[v].Width
+}
+
+// Input is the input "x" of the given width.
+func (g *Graph) Input(width int) Value { return g.add(Node{Op: OpInput, Width: width}) }
+
+// Embed looks the input "tokens" up in w.
+func (g *Graph) Embed(w *Tensor) Value { return g.add(Node{Op: OpEmbed, Width: w.Cols, Weight: w}) }
+
+// RMSNorm is x·w / √(mean(x²) + eps).
+func (g *Graph) RMSNorm(x Value, w *Tensor, eps float32) Value {
+	return g.add(Node{Op: OpRMSNorm, Args: []Value{x}, Width: g.width(x), Weight: w, Eps: eps})
+}
+
+// MatMul is x·wᵀ + bias; bias may be nil.
+func (g *Graph) MatMul(x Value, w, bias *Tensor) Value {
+	return g.add(Node{Op: OpMatMul, Args: []Value{x}, Width: w.Rows, Weight: w, Bias: bias})
+}
+
+// Rope rotates the heads of x by their position.
+func (g *Graph) Rope(x Value, r *Rope) Value {
+	return g.add(Node{Op: OpRope, Args: []Value{x}, Width: g.width(x), Rope: r})
+}
+
+// Attention stores k and v and attends from q.
+func (g *Graph) Attention(q, k, v Value, a *Attention) Value {
+	return g.add(Node{Op: OpAttention, Args: []Value{q, k, v}, Width: g.width(q), Attention: a})
+}
+
+// SwiGLU is silu(gate)·up.
+func (g *Graph) SwiGLU(gate, up Value) Value {
+	return g.add(Node{Op: OpSwiGLU, Args: []Value{gate, up}, Width: g.width(gate)})
+}
+
+// Add is a+b.
+func (g *Graph) Add(a, b Value) Value {
+	return g.add(Node{Op: OpAdd, Args: []Value{a, b}, Width: g.width(a)})
+}
+
+// Result returns the last node.
+func (g *Graph) Result() *Node { return &g.Nodes[len(g.Nodes)-1] }
+
+// Check reports whether every shape fits. Devices call it before they compile.
+func (g *Graph) Check() error {
+	if g.Chunk <= 0 || len(g.Nodes) == 0 {
+		return fmt.Errorf("graph %s: %d nodes for chunks of %d rows", g.Name, len(g.Nodes), g.Chunk)
+	}
+	for i := range g.Nodes {
+		if err := g.checkNode(Value(i)); err != nil {
+			return fmt.Errorf("graph %s: %%%d %v: %w", g.Name, i, g.Nodes[i].Op, err)
+		}
+	}
+	return nil
+}
+
+func (g *Graph) checkNode(v Value) error {
+	n := &g.Nodes[v]
+	if int(n.Op) >= len(opArgs) || len(n.Args) != opArgs[n.Op] {
+		return fmt.Errorf("%d arguments", len(n.Args))
+	}
+	in := 0 // width of the first argument
+	for i, a := range n.Args {
+		if a < 0 || a >= v {
+			return fmt.Errorf("argument %%%d does not come before it", a)
+		}
+		if i == 0 {
+			in = g.width(a)
+		}
+	}
+	if n.Width <= 0 {
+		return fmt.Errorf("width %d", n.Width)
+	}
+	switch n.Op {
+	case OpEmbed:
+		return shape(n.Weight, n.Width, n.Weight.Rows)
+	case OpRMSNorm:
+		return shape(n.Weight, in, 1)
+	case OpMatMul:
+		if n.Bias != nil {
+			if err := shape(n.Bias, n.Width, 1); err != nil {
+				return err
+			}
+		}
+		return shape(n.Weight, in, n.Width)
+	case OpRope:
+		r := n.Rope
+		if r.HeadDim <= 0 || in%r.HeadDim != 0 || r.Dims%2 != 0 || r.Dims <= 0 || r.Dims > r.HeadDim {
+			return fmt.Errorf("width %d in heads of %d, %d of them rotated", in, r.HeadDim, r.Dims)
+		}
+		if r.Factors != nil && len(r.Factors) != r.Dims/2 {
+			return fmt.Errorf("%d frequency factors for %d pairs", len(r.Factors), r.Dims/2)
+		}
+	case OpAttention:
+		a := n.Attention
+		if a.HeadDim <= 0 || a.KVHeads <= 0 || a.Heads%a.KVHeads != 0 || in != a.Heads*a.HeadDim ||
+			g.width(n.Args[1]) != a.KVHeads*a.HeadDim || g.width(n.Args[2]) != a.KVHeads*a.HeadDim {
+			return fmt.Errorf("widths %d, %d, %d for %d heads, %d key-value heads of %d",
+				in, g.width(n.Args[1]), g.width(n.Args[2]), a.Heads, a.KVHeads, a.HeadDim)
+		}
+	case OpSwiGLU, OpAdd:
+		if g.width(n.Args[1]) != in {
+			return fmt.Errorf("widths %d and %d differ", in, g.width(n.Args[1]))
+		}
+	}
+	return nil
+}
+
+// shape checks a weight's data and its sizes.
+func shape(t *Tensor, cols, rows int) error {
+	if t == nil {
+		return fmt.Errorf("a weight is missing")
+	}
+	if err := t.Check(); err != nil {
+		return err
+	}
+	if t.Cols != cols || t.Rows != rows {
+		return fmt.Errorf("%v, wanted %d×%d", t, rows, cols)
+	}
+	return nil
+}
+
+// String prints the graph, one node a line.
+func (g *Graph) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "graph %s, %d rows\n", g.Name, g.Chunk)
+	for i := range g.Nodes {
+		n := &g.Nodes[i]
+		fmt.Fprintf(&b, "  %%%-2d = %v", i, n.Op)
+		for _, a := range n.Args {
+			fmt.Fprintf(&b, " %%%d", a)
+		}
+		if n.Weight != nil {
+			fmt.Fprintf(&b, " [%v]", n.Weight)
+		}
+		if n.Bias != nil {
+			fmt.Fprintf(&b, " + [%v]", n.Bias)
+		}
+		switch n.Op {
+		case OpInput:
+			b.WriteString(` "x"`)
+		case OpEmbed:
+			b.WriteString(` of "tokens"`)
+		case OpRope:
+			fmt.Fprintf(&b, ` at "positions", %v, %d of %d, base %g`, n.Rope.Pairing, n.Rope.Dims, n.Rope.HeadDim, n.Rope.Base)
+			if n.Rope.Linear != 1 {
+				fmt.Fprintf(&b, ", positions / %g", n.Rope.Linear)
+			}
+			if n.Rope.Factors != nil {
+				b.WriteString(", with frequency factors")
+			}
+		case OpAttention:
+			a := n.Attention
+			fmt.Fprintf(&b, ` over "kv" layer %d, %d heads, %d key-value heads of %d`, a.Layer, a.Heads, a.KVHeads, a.HeadDim)
+		}
+		fmt.Fprintf(&b, "  → %d\n", n.Width)
+	}
+	return b.String()
+}

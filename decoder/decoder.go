@@ -24,6 +24,9 @@ const (
 // that have something of the question, so that a side with such a passage leads.
 const NoDocument = -8.0
 
+// Mute is an aggregation weight that leaves a side no say beside any other: its η is 0 to the last bit.
+const Mute = -1 << 12
+
 // Config is what all answers of a side have in common.
 type Config struct {
 	Model      *model.Model

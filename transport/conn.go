@@ -1,0 +1,435 @@
+package transport
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/quic-go/quic-go"
+)
+
+// Error codes with which a connection or stream is closed.
+const (
+	codeClosed   quic.ApplicationErrorCode = iota // the peer is done
+	codeMismatch                                  // the hellos differ
+	codeProtocol                                  // malformed or excessive input
+	codeUnknown                                   // the key is not paired
+	codeBusy                                      // too many connections
+	codePairing                                   // the pairing code was not accepted
+
+	streamClosed quic.StreamErrorCode = 0
+)
+
+// ErrLost is wrapped by errors that tell of a connection that broke or that the peer closed.
+var ErrLost = errors.New("transport: the link is lost")
+
+// RefusedError says why the peer would not talk to this side.
+type RefusedError struct{ Reason string }
+
+func (e *RefusedError) Error() string { return "the peer refused: " + e.Reason }
+
+// NotPairedError says that the peer does not know this side's key.
+type NotPairedError struct{ Reason string }
+
+func (e *NotPairedError) Error() string { return e.Reason }
+
+// Conn is a connection to the other side. It carries several exchanges at once.
+type Conn struct {
+	qc            *quic.Conn
+	peer          ID
+	local, remote Hello
+	log           *slog.Logger
+	limits        Limits
+	release       func()        // frees what the connection owns beside itself
+	released      chan struct{} // closed after release
+
+	wake  chan struct{}  // capacity 1: something may be due
+	ready chan *Exchange // opened by the peer, not yet accepted
+	limit atomic.Int64   // bytes of a datagram; 0 when the peer refuses them
+	link  link           // what is measured
+
+	mu        sync.Mutex
+	exchanges map[uint64]*Exchange
+	err       error // why the connection ended
+}
+
+// Limits bounds what a peer may use. Zero fields take the defaults.
+type Limits struct {
+	Exchanges int           // at once on a connection (16)
+	Conns     int           // connections at once (64); a Listener's
+	Rate      float64       // new connections a second from unproved addresses (50); a Listener's
+	Idle      time.Duration // silence after which a connection is given up (30 s)
+	KeepAlive time.Duration // pings on an idle connection (10 s)
+}
+
+func (l Limits) withDefaults() Limits {
+	if l.Exchanges == 0 {
+		l.Exchanges = 16
+	}
+	if l.Conns == 0 {
+		l.Conns = 64
+	}
+	if l.Rate == 0 {
+		l.Rate = 50
+	}
+	if l.Idle == 0 {
+		l.Idle = 30 * time.Second
+	}
+	if l.KeepAlive == 0 {
+		l.KeepAlive = 10 * time.Second
+	}
+	return l
+}
+
+// newConn starts to serve a connection after the hellos were exchanged.
+func newConn(qc *quic.Conn, peer ID, local, remote Hello, limits Limits, log *slog.Logger, release func()) *Conn {
+	c := &Conn{
+		qc: qc, peer: peer, local: local, remote: remote, log: log, limits: limits,
+		release: release, released: make(chan struct{}),
+		wake: make(chan struct{}, 1), ready: make(chan *Exchange, limits.Exchanges),
+		exchanges: map[uint64]*Exchange{},
+	}
+	c.link.heard(time.Now())
+	if qc.ConnectionState().SupportsDatagrams.Remote {
+		c.limit.Store(maxDatagram)
+	}
+	go c.acceptLoop()
+	go c.receiveLoop()
+	go c.sendLoop()
+	go c.endLoop()
+	return c
+}
+
+// Open starts an exchange.
+func (c *Conn) Open(ctx context.Context, begin Begin) (*Exchange, error) {
+	frame, err := encodeControl(begin)
+	if err != nil {
+		return nil, fmt.Errorf("transport: open an exchange: %w", err)
+	}
+	stream, err := c.qc.OpenStreamSync(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("transport: open an exchange: %w", c.explain(err))
+	}
+	x := c.adopt(stream)
+	x.mu.Lock()
+	x.enqueue(0, frame) // the peer learns of the exchange by its stream
+	x.seq = 1
+	x.mu.Unlock()
+	go x.writeLoop()
+	go x.readLoop(bufio.NewReader(stream))
+	return x, nil
+}
+
+// Accept waits for the next exchange that the peer opens.
+func (c *Conn) Accept(ctx context.Context) (*Exchange, Begin, error) {
+	select {
+	case x := <-c.ready:
+		m, err := x.Receive(ctx)
+		if err != nil {
+			return nil, Begin{}, err
+		}
+		return x, m.(Begin), nil // acceptStream looked
+	case <-c.released:
+		return nil, Begin{}, c.Err()
+	case <-ctx.Done():
+		return nil, Begin{}, context.Cause(ctx)
+	}
+}
+
+// adopt makes the exchange of a stream and enters it.
+func (c *Conn) adopt(stream *quic.Stream) *Exchange {
+	x := newExchange(c.local.VocabSize)
+	x.id, x.conn, x.stream = uint64(stream.StreamID()), c, stream
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.exchanges[x.id] = x
+	if c.err != nil {
+		x.fail(c.err)
+	}
+	signal(c.wake)
+	return x
+}
+
+func (c *Conn) forget(x *Exchange) {
+	c.mu.Lock()
+	delete(c.exchanges, x.id)
+	c.mu.Unlock()
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	c.link.mu.Lock()
+	defer c.link.mu.Unlock()
+	c.link.repeats += x.fast.repeats
+	c.link.resends += x.fast.resends
+}
+
+func (c *Conn) open() []*Exchange {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	list := make([]*Exchange, 0, len(c.exchanges))
+	for _, x := range c.exchanges {
+		list = append(list, x)
+	}
+	return list
+}
+
+// acceptLoop takes the streams that the peer opens.
+func (c *Conn) acceptLoop() {
+	for {
+		stream, err := c.qc.AcceptStream(c.qc.Context())
+		if err != nil {
+			return
+		}
+		go c.acceptStream(stream)
+	}
+}
+
+// acceptStream waits for an exchange's Begin and offers it to Accept.
+func (c *Conn) acceptStream(stream *quic.Stream) {
+	in := bufio.NewReader(stream)
+	stream.SetReadDeadline(time.Now().Add(10 * time.Second))
+	seq, frame, err := readFrame(in, maxControl)
+	var m Message
+	if err == nil {
+		m, err = decodeControl(frame)
+	}
+	begin, ok := m.(Begin)
+	if err == nil && (!ok || seq != 0) {
+		err = fmt.Errorf("an exchange started with %T", m)
+	}
+	if err != nil {
+		stream.CancelRead(streamClosed)
+		stream.CancelWrite(streamClosed)
+		c.log.Warn("exchange refused", "peer", c.peer.Short(), "error", err)
+		return
+	}
+	stream.SetReadDeadline(time.Time{})
+	x := c.adopt(stream)
+	x.mu.Lock()
+	x.fast.next = 1
+	x.inbox = append(x.inbox, begin)
+	x.mu.Unlock()
+	go x.writeLoop()
+	go x.readLoop(in)
+	select {
+	case c.ready <- x:
+	case <-c.qc.Context().Done():
+	}
+}
+
+// receiveLoop hands datagrams to their exchanges.
+func (c *Conn) receiveLoop() {
+	for {
+		b, err := c.qc.ReceiveDatagram(c.qc.Context())
+		if err != nil {
+			return
+		}
+		now := time.Now()
+		c.link.heard(now)
+		id, n := binary.Uvarint(b)
+		if n <= 0 {
+			c.abort(errors.New("malformed datagram"))
+			return
+		}
+		if id == echoID {
+			if c.link.echo(b[n:], now) {
+				signal(c.wake)
+			}
+			continue
+		}
+		c.mu.Lock()
+		x := c.exchanges[id]
+		c.mu.Unlock()
+		if x == nil {
+			continue // not begun yet (the peer repeats) or closed already
+		}
+		if err := x.datagram(b[n:], now); err != nil {
+			c.abort(err)
+			return
+		}
+		signal(c.wake)
+	}
+}
+
+// sendLoop sends what is due. SendDatagram may block while the path is congested; messages that gather
+// meanwhile share the next datagram.
+func (c *Conn) sendLoop() {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-c.wake:
+		case <-timer.C:
+		case <-c.qc.Context().Done():
+			return
+		}
+		next, err := c.sendDue()
+		if err != nil {
+			return
+		}
+		if !next.IsZero() {
+			timer.Reset(time.Until(next))
+		}
+	}
+}
+
+// sendDue sends all datagrams that are due and returns when the next will be.
+func (c *Conn) sendDue() (next time.Time, err error) {
+	if c.limit.Load() == 0 {
+		return time.Time{}, nil
+	}
+	exchanges := c.open()
+	for _, x := range exchanges {
+		for {
+			now := time.Now()
+			rtt := c.RTT()
+			x.mu.Lock()
+			b := x.fast.pack(x.id, now, rtt, int(c.limit.Load()))
+			at := x.fast.deadline(now, rtt)
+			x.mu.Unlock()
+			if b == nil {
+				next = earlier(next, at)
+				break
+			}
+			if err := c.sendDatagram(b); err != nil {
+				return next, err
+			}
+		}
+	}
+	for _, b := range c.link.due(time.Now(), len(exchanges) > 0) {
+		if err := c.sendDatagram(b); err != nil {
+			return next, err
+		}
+	}
+	return earlier(next, c.link.deadline(len(exchanges) > 0)), nil
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// sendDatagram sends b, or learns that the path takes only smaller ones.
+func (c *Conn) sendDatagram(b []byte) error {
+	err := c.qc.SendDatagram(b)
+	var big *quic.DatagramTooLargeError
+	if !errors.As(err, &big) {
+		return err
+	}
+	limit := big.MaxDatagramPayloadSize
+	if limit < 128 || limit >= c.limit.Load() {
+		limit = 0 // hardly worth it: use streams
+	}
+	c.limit.Store(limit)
+	for _, x := range c.open() {
+		x.mu.Lock()
+		x.withdraw()
+		x.mu.Unlock()
+	}
+	return nil
+}
+
+// frameRoom is the size of the largest frame that a datagram can carry now.
+func (c *Conn) frameRoom() int {
+	if limit := int(c.limit.Load()); limit > 0 {
+		return frameRoom(limit)
+	}
+	return -1
+}
+
+// endLoop cleans up when the connection has ended, for whatever reason.
+func (c *Conn) endLoop() {
+	<-c.qc.Context().Done()
+	err := c.explain(context.Cause(c.qc.Context()))
+	c.mu.Lock()
+	if c.err == nil {
+		c.err = err
+	}
+	err = c.err
+	c.mu.Unlock()
+	for _, x := range c.open() {
+		x.mu.Lock()
+		x.fail(err)
+		x.mu.Unlock()
+	}
+	if c.release != nil {
+		c.release()
+	}
+	close(c.released)
+}
+
+// explain turns errors of QUIC into ours.
+func (c *Conn) explain(err error) error {
+	c.mu.Lock()
+	ended := c.err
+	c.mu.Unlock()
+	if ended != nil {
+		return ended
+	}
+	return explain(err)
+}
+
+func explain(err error) error {
+	var app *quic.ApplicationError
+	if !errors.As(err, &app) {
+		var idle *quic.IdleTimeoutError
+		if errors.As(err, &idle) {
+			return fmt.Errorf("%w: nothing heard for too long", ErrLost)
+		}
+		return fmt.Errorf("%w: %w", ErrLost, err)
+	}
+	switch {
+	case !app.Remote:
+		return ErrClosed
+	case app.ErrorCode == codeUnknown:
+		return &NotPairedError{app.ErrorMessage}
+	case app.ErrorCode == codeClosed:
+		return fmt.Errorf("%w: closed by the peer: %s", ErrLost, app.ErrorMessage)
+	}
+	return &RefusedError{app.ErrorMessage}
+}
+
+// abort closes the connection because of the peer's fault.
+func (c *Conn) abort(err error) {
+	c.log.Warn("connection aborted", "peer", c.peer.Short(), "error", err)
+	c.end(codeProtocol, err.Error(), fmt.Errorf("transport: the peer sent what it must not: %w", err))
+}
+
+// Close ends the connection and all its exchanges; the peer learns the reason.
+func (c *Conn) Close(reason string) error {
+	c.end(codeClosed, reason, ErrClosed)
+	<-c.released
+	return nil
+}
+
+func (c *Conn) end(code quic.ApplicationErrorCode, reason string, err error) {
+	c.mu.Lock()
+	if c.err == nil {
+		c.err = err
+	}
+	c.mu.Unlock()
+	c.qc.CloseWithError(code, reason[:min(len(reason), 512)])
+}
+
+// Closed is closed when the connection has ended; Err then says why.
+func (c *Conn) Closed() <-chan struct{} { return c.released }
+
+// Err says why the connection ended, nil while it lives.
+func (c *Conn) Err() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.err
+}
+
+// Peer is the key at the other end.
+func (c *Conn) Peer() ID { return c.peer }
+
+// Hello is what the other end said of itself.
+func (c *Conn) Hello() Hello { return c.remote }

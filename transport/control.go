@@ -1,0 +1,307 @@
+package transport
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/pierrec/lz4/v4"
+	"github.com/vmihailenco/msgpack/v5"
+
+	"tandem"
+)
+
+// Codes of the control messages. They are part of the wire format: append, never renumber.
+const (
+	codeBegin = iota + 1
+	codeReady
+	codeSync
+	codeNeedSync
+	codeSources
+	codeEnd
+	codeFail
+	codeHello
+	codePairRequest
+	codePairReply
+)
+
+// worthwhile is the size from which LZ4 is tried.
+const worthwhile = 256
+
+// frame turns m into the bytes that cross, whichever way they travel.
+func (w *frameWriter) frame(m Message) ([]byte, error) {
+	switch m := m.(type) {
+	case tandem.Draft:
+		return w.appendDraft(nil, m)
+	case tandem.Target:
+		return w.appendTarget(nil, m)
+	}
+	return encodeControl(m)
+}
+
+// message is the inverse of frame.
+func (r *frameReader) message(frame []byte) (Message, error) {
+	if len(frame) == 0 {
+		return nil, errShort
+	}
+	switch {
+	case frame[0]>>7 == kindDraft:
+		return r.readDraft(frame)
+	case frame[0]>>6 == kindTarget:
+		return r.readTarget(frame)
+	case frame[0]>>5 == kindControl:
+		return decodeControl(frame)
+	}
+	return nil, fmt.Errorf("frame of unknown kind %#x", frame[0])
+}
+
+// encodeControl writes a control message: the kind byte, whose lowest bit says that the body is compressed,
+// a code, and the body as msgpack. A compressed body is preceded by its plain length.
+func encodeControl(m Message) ([]byte, error) {
+	code, err := codeOf(m)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkLimits(m); err != nil {
+		return nil, err
+	}
+	body, err := msgpack.Marshal(m)
+	if err != nil {
+		return nil, fmt.Errorf("encode %T: %w", m, err)
+	}
+	if len(body) > maxControl {
+		return nil, fmt.Errorf("%T of %d bytes, at most %d allowed", m, len(body), maxControl)
+	}
+	if len(body) >= worthwhile {
+		packed := binary.AppendUvarint([]byte{kindControl<<5 | 1, code}, uint64(len(body)))
+		start := len(packed)
+		packed = append(packed, make([]byte, lz4.CompressBlockBound(len(body)))...)
+		n, err := lz4.CompressBlock(body, packed[start:], nil)
+		if err == nil && n > 0 && start+n < 2+len(body) {
+			return packed[:start+n], nil
+		}
+	}
+	return append([]byte{kindControl << 5, code}, body...), nil
+}
+
+func decodeControl(frame []byte) (Message, error) {
+	if len(frame) < 2 || frame[0]&^1 != kindControl<<5 {
+		return nil, errors.New("malformed control message")
+	}
+	body := frame[2:]
+	if frame[0]&1 == 1 {
+		size, n := binary.Uvarint(body)
+		if n <= 0 || size > maxControl {
+			return nil, fmt.Errorf("control message of %d bytes, at most %d allowed", size, maxControl)
+		}
+		plain := make([]byte, size)
+		got, err := lz4.UncompressBlock(body[n:], plain)
+		if err != nil || uint64(got) != size {
+			return nil, fmt.Errorf("decompress control message: %d of %d bytes: %v", got, size, err)
+		}
+		body = plain
+	}
+	if len(body) > maxControl {
+		return nil, fmt.Errorf("control message of %d bytes, at most %d allowed", len(body), maxControl)
+	}
+	if err := checkShape(body); err != nil {
+		return nil, fmt.Errorf("control message %d: %w", frame[1], err)
+	}
+	switch frame[1] {
+	case codeBegin:
+		return unmarshal[Begin](body)
+	case codeReady:
+		return unmarshal[Ready](body)
+	case codeSync:
+		return unmarshal[Sync](body)
+	case codeNeedSync:
+		return unmarshal[NeedSync](body)
+	case codeSources:
+		return unmarshal[Sources](body)
+	case codeEnd:
+		return unmarshal[End](body)
+	case codeFail:
+		return unmarshal[Fail](body)
+	case codeHello:
+		return unmarshal[Hello](body)
+	case codePairRequest:
+		return unmarshal[pairRequest](body)
+	case codePairReply:
+		return unmarshal[pairReply](body)
+	}
+	return nil, fmt.Errorf("control message of unknown code %d", frame[1])
+}
+
+func unmarshal[M any](body []byte) (Message, error) {
+	var m M
+	if err := msgpack.Unmarshal(body, &m); err != nil {
+		return nil, fmt.Errorf("decode %T: %w", m, err)
+	}
+	if err := checkLimits(m); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+func codeOf(m Message) (byte, error) {
+	switch m.(type) {
+	case Begin:
+		return codeBegin, nil
+	case Ready:
+		return codeReady, nil
+	case Sync:
+		return codeSync, nil
+	case NeedSync:
+		return codeNeedSync, nil
+	case Sources:
+		return codeSources, nil
+	case End:
+		return codeEnd, nil
+	case Fail:
+		return codeFail, nil
+	case Hello:
+		return codeHello, nil
+	case pairRequest:
+		return codePairRequest, nil
+	case pairReply:
+		return codePairReply, nil
+	}
+	return 0, fmt.Errorf("%T is not a message", m)
+}
+
+// checkLimits refuses what exceeds the limits of message.go, when sending as when receiving.
+func checkLimits(m Message) error {
+	over := func(what string, n, limit int) error {
+		return fmt.Errorf("%s of %d, at most %d allowed", what, n, limit)
+	}
+	switch m := m.(type) {
+	case Begin:
+		return checkBegin(m, over)
+	case Sync:
+		if len(m.Tokens) > MaxAnswer {
+			return over("sync", len(m.Tokens), MaxAnswer)
+		}
+	case Sources:
+		if len(m.Sources) > MaxSources {
+			return over("sources", len(m.Sources), MaxSources)
+		}
+		for _, s := range m.Sources {
+			if len(s.Title) > MaxTitle {
+				return over("title", len(s.Title), MaxTitle)
+			}
+		}
+	case End:
+		if len(m.Reason) > MaxText {
+			return over("reason", len(m.Reason), MaxText)
+		}
+	case Fail:
+		if len(m.Text) > MaxText {
+			return over("reason", len(m.Text), MaxText)
+		}
+	case Hello:
+		return m.valid()
+	case pairRequest:
+		if len(m.Name) > MaxText {
+			return over("name", len(m.Name), MaxText)
+		}
+	case pairReply:
+		if len(m.Name)+len(m.Refused) > MaxText {
+			return over("name", len(m.Name)+len(m.Refused), MaxText)
+		}
+	}
+	return nil
+}
+
+func checkBegin(m Begin, over func(string, int, int) error) error {
+	history := 0
+	for _, t := range m.History {
+		history += len(t.Role) + len(t.Content)
+	}
+	for _, c := range []struct {
+		what     string
+		n, limit int
+	}{
+		{"question", len(m.Question), MaxQuestion},
+		{"number of earlier turns", len(m.History), MaxTurns},
+		{"length of earlier turns", history, MaxHistory},
+		{"id", len(m.ID), MaxText},
+		{"weights", len(m.Weights), MaxText},
+		{"support", m.MaxSupport, tandem.MaxSupport},
+		{"length of the answer", m.MaxTokens, MaxAnswer},
+		{"lookahead", m.Lookahead, MaxAnswer},
+		{"number of documents", m.Documents, MaxSources},
+		{"number of rows", m.Rows, MaxSources},
+	} {
+		if c.n < 0 || c.n > c.limit {
+			return over(c.what, c.n, c.limit)
+		}
+	}
+	for _, x := range []float64{m.TopP, m.Sampling.Temperature, m.Sampling.TopP, m.Sampling.MinP, m.Sampling.RepeatPenalty} {
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			return errors.New("begin: a parameter is not a number")
+		}
+	}
+	return nil
+}
+
+// checkShape walks a msgpack value before it is decoded: the decoder allocates slices by the length that
+// their header claims. It admits one value of what our messages are made of (no maps, no extensions),
+// nested at most 4 deep, whose arrays are no longer than the bytes that are there to fill them.
+func checkShape(b []byte) error {
+	rest, err := skipValue(b, 4)
+	if err == nil && len(rest) > 0 {
+		err = fmt.Errorf("%d bytes too many", len(rest))
+	}
+	return err
+}
+
+func skipValue(b []byte, depth int) ([]byte, error) {
+	if len(b) == 0 {
+		return nil, errShort
+	}
+	c, b := b[0], b[1:]
+	size, array := 0, -1
+	switch {
+	case c <= 0x7f, c >= 0xe0, c == 0xc0, c == 0xc2, c == 0xc3: // small integers, nil, booleans
+	case c&0xe0 == 0xa0:
+		size = int(c & 0x1f)
+	case c&0xf0 == 0x90:
+		array = int(c & 0x0f)
+	case c == 0xcc, c == 0xd0:
+		size = 1
+	case c == 0xcd, c == 0xd1:
+		size = 2
+	case c == 0xca, c == 0xce, c == 0xd2:
+		size = 4
+	case c == 0xcb, c == 0xcf, c == 0xd3:
+		size = 8
+	case c == 0xc4, c == 0xd9, c == 0xc5, c == 0xda, c == 0xc6, c == 0xdb, c == 0xdc, c == 0xdd: // with a length
+		width := map[byte]int{0xc4: 1, 0xd9: 1, 0xc5: 2, 0xda: 2, 0xdc: 2, 0xc6: 4, 0xdb: 4, 0xdd: 4}[c]
+		if len(b) < width {
+			return nil, errShort
+		}
+		for _, x := range b[:width] {
+			size = size<<8 | int(x)
+		}
+		if b = b[width:]; c >= 0xdc {
+			size, array = 0, size
+		}
+	default:
+		return nil, fmt.Errorf("unexpected msgpack code %#x", c)
+	}
+	if size < 0 || size > len(b) || array > len(b) {
+		return nil, errShort
+	}
+	b = b[size:]
+	if array > MaxAnswer || array >= 0 && depth == 0 {
+		return nil, fmt.Errorf("array of %d too long or too deep", array)
+	}
+	for range max(array, 0) {
+		var err error
+		if b, err = skipValue(b, depth-1); err != nil {
+			return nil, err
+		}
+	}
+	return b, nil
+}

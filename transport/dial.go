@@ -1,0 +1,201 @@
+package transport
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"time"
+
+	"github.com/quic-go/quic-go"
+)
+
+// Names of the two protocols of a listener, negotiated in the TLS handshake.
+const (
+	protoPair  = "tandem-pair/1" // registers a new key
+	protoTalk  = "tandem/1"      // needs a registered one
+	serverName = "tandem"        // nobody checks it; it keys session caches
+
+	handshakeTimeout = 5 * time.Second
+	maxHello         = 16 << 10
+)
+
+// ClientConfig says who dials whom.
+type ClientConfig struct {
+	Identity Identity
+	Peer     ID    // the only key that is accepted at the other end
+	Hello    Hello // Version is filled in
+	Limits   Limits
+	// PacketConn carries the connection instead of a new UDP socket. The caller keeps it.
+	PacketConn net.PacketConn
+	Log        *slog.Logger // slog.Default when nil
+}
+
+// Dial connects to a listener and exchanges hellos, which takes two round trips. The error is a
+// *MismatchError, *NotPairedError or *RefusedError when that is why.
+func Dial(ctx context.Context, addr string, cfg ClientConfig) (*Conn, error) {
+	cfg.Hello.Version = ProtocolVersion
+	if err := cfg.Hello.valid(); err != nil {
+		return nil, fmt.Errorf("transport: dial: %w", err)
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.Default()
+	}
+	limits := cfg.Limits.withDefaults()
+	pin := func(state tls.ConnectionState) error {
+		id, err := peerOf(state)
+		if err == nil && id != cfg.Peer {
+			err = fmt.Errorf("the key at %s is %s, but %s was paired: pair again if the other side was set up anew", addr, id.Short(), cfg.Peer.Short())
+		}
+		return err
+	}
+	qc, release, err := dial(ctx, addr, cfg.PacketConn, clientTLS(cfg.Identity, protoTalk, pin), limits)
+	if err != nil {
+		return nil, fmt.Errorf("transport: dial %s: %w", addr, err)
+	}
+	hello, err := greet(ctx, qc, cfg.Hello)
+	if err != nil {
+		hangUp(qc, err)
+		release()
+		return nil, fmt.Errorf("transport: dial %s: %w", addr, err)
+	}
+	return newConn(qc, cfg.Peer, cfg.Hello, hello, limits, cfg.Log, release), nil
+}
+
+// hangUp closes a connection whose hellos were refused, telling the peer why.
+func hangUp(qc *quic.Conn, err error) {
+	code := codeProtocol
+	var mismatch *MismatchError
+	if errors.As(err, &mismatch) {
+		code = codeMismatch
+	}
+	qc.CloseWithError(code, err.Error())
+}
+
+// dial opens the QUIC connection; release frees its socket.
+func dial(ctx context.Context, addr string, pc net.PacketConn, conf *tls.Config, limits Limits) (*quic.Conn, func(), error) {
+	remote, err := resolve(ctx, addr)
+	if err != nil {
+		return nil, nil, err
+	}
+	release := func() {}
+	if pc == nil {
+		s, err := openSocket(":0")
+		if err != nil {
+			return nil, nil, err
+		}
+		pc, release = s, func() { s.Close() }
+	}
+	tr := &quic.Transport{Conn: pc}
+	free := release
+	release = func() { tr.Close(); free() }
+	qc, err := tr.Dial(ctx, remote, conf, quicConfig(limits))
+	if err != nil {
+		release()
+		if cause := context.Cause(ctx); cause != nil {
+			return nil, nil, fmt.Errorf("no answer: %w", cause)
+		}
+		return nil, nil, explain(err)
+	}
+	return qc, release, nil
+}
+
+func resolve(ctx context.Context, addr string) (*net.UDPAddr, error) {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return nil, fmt.Errorf("address %q is not host:port: %w", addr, err)
+	}
+	number, err := net.DefaultResolver.LookupPort(ctx, "udp", port)
+	if err != nil {
+		return nil, fmt.Errorf("address %q: %w", addr, err)
+	}
+	ips, err := net.DefaultResolver.LookupIPAddr(ctx, host)
+	if err != nil {
+		return nil, fmt.Errorf("address %q: %w", addr, err)
+	}
+	return &net.UDPAddr{IP: ips[0].IP, Zone: ips[0].Zone, Port: number}, nil
+}
+
+func clientTLS(id Identity, proto string, verify func(tls.ConnectionState) error) *tls.Config {
+	return &tls.Config{
+		MinVersion:         tls.VersionTLS13,
+		Certificates:       []tls.Certificate{id.cert},
+		NextProtos:         []string{proto},
+		ServerName:         serverName,
+		InsecureSkipVerify: true, // there is no CA: VerifyConnection checks the pinned key instead
+		VerifyConnection:   verify,
+	}
+}
+
+// quicConfig keeps the windows small: messages are, and either end may be a phone.
+func quicConfig(l Limits) *quic.Config {
+	return &quic.Config{
+		HandshakeIdleTimeout:           handshakeTimeout,
+		MaxIdleTimeout:                 l.Idle,
+		KeepAlivePeriod:                l.KeepAlive,
+		EnableDatagrams:                true,
+		MaxIncomingStreams:             int64(l.Exchanges) + 1, // and the hellos'
+		MaxIncomingUniStreams:          -1,
+		InitialStreamReceiveWindow:     256 << 10,
+		MaxStreamReceiveWindow:         1 << 20,
+		InitialConnectionReceiveWindow: 512 << 10,
+		MaxConnectionReceiveWindow:     2 << 20,
+	}
+}
+
+// greet is the device's half of the exchange of hellos. The peer closes with an error when they differ;
+// having its hello, this side can say why in its own words.
+func greet(ctx context.Context, qc *quic.Conn, local Hello) (Hello, error) {
+	ctx, cancel := context.WithTimeout(ctx, handshakeTimeout)
+	defer cancel()
+	stream, err := qc.OpenStreamSync(ctx)
+	if err != nil {
+		return Hello{}, explain(err)
+	}
+	stop := context.AfterFunc(ctx, func() { stream.CancelRead(streamClosed) })
+	defer stop()
+	return swapHellos(stream, local)
+}
+
+// swapHellos sends one hello, reads the other and compares.
+func swapHellos(stream *quic.Stream, local Hello) (Hello, error) {
+	defer stream.CancelRead(streamClosed)
+	if err := writeControl(stream, local); err != nil {
+		return Hello{}, err
+	}
+	m, err := readControl(stream, maxHello)
+	if err != nil {
+		return Hello{}, err
+	}
+	remote, ok := m.(Hello)
+	if !ok {
+		return Hello{}, fmt.Errorf("the peer sent %T instead of its hello", m)
+	}
+	return remote, local.check(remote)
+}
+
+// writeControl sends one control message as all that a stream carries in this direction.
+func writeControl(stream *quic.Stream, m Message) error {
+	frame, err := encodeControl(m)
+	if err != nil {
+		return err
+	}
+	if _, err := stream.Write(appendStreamFrame(nil, 0, frame)); err != nil {
+		return explain(err)
+	}
+	return stream.Close()
+}
+
+func readControl(stream *quic.Stream, limit int) (Message, error) {
+	_, frame, err := readFrame(bufio.NewReader(stream), limit)
+	if errors.Is(err, errOversize) {
+		return nil, err
+	}
+	if err != nil {
+		return nil, explain(err)
+	}
+	return decodeControl(frame)
+}

@@ -1,0 +1,166 @@
+package transport
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"tandem"
+)
+
+// decodeUnit is the resolution of Draft.Decode on the wire.
+const decodeUnit = 16 * time.Microsecond
+
+// Frames start with a prefix code of their kind: drafts are by far the most frequent.
+const (
+	kindDraft   = 0b0   // 1 bit
+	kindTarget  = 0b10  // 2 bits
+	kindControl = 0b110 // 3 bits, then the rest of the byte is zero; see control.go
+)
+
+// frameWriter turns the messages of one direction of an exchange into frames. A frame says only what the
+// one before it does not imply, so frames must be read in the order they were written.
+//
+// A draft is: does it follow the previous draft (same epoch and version, next step, prefix extended by the
+// previous draft's token)? If not: epoch, version, step and prefix. Then h as a difference, the decode time,
+// and the distribution as two sorted sets, its n ids and the n-1 inner partial sums of its weights, both in
+// binary interpolative coding; the last weight is what is missing to tandem.Mass. The token is an index.
+type frameWriter struct {
+	vocab int
+	draft tandem.Draft // the last one
+}
+
+// frameReader is the inverse of frameWriter.
+type frameReader struct {
+	vocab int
+	draft tandem.Draft
+}
+
+// follows reports whether the position of d is implied by the draft before it.
+func follows(last, d tandem.Draft) bool {
+	return len(last.Dist.IDs) > 0 && d.Epoch == last.Epoch && d.Version == last.Version &&
+		d.Step == last.Step+1 && d.Prefix == last.Prefix.Then(last.Token)
+}
+
+// appendDraft appends the frame of d. Decode is rounded down to decodeUnit.
+func (w *frameWriter) appendDraft(buf []byte, d tandem.Draft) ([]byte, error) {
+	if err := d.Dist.Check(w.vocab); err != nil {
+		return nil, err
+	}
+	index, ok := slices.BinarySearch(d.Dist.IDs, d.Token)
+	if !ok {
+		return nil, fmt.Errorf("draft of step %d: token %d is outside its distribution", d.Step, d.Token)
+	}
+	b := bitWriter{buf: buf}
+	b.write(kindDraft, 1)
+	if follows(w.draft, d) {
+		b.write(1, 1)
+	} else {
+		b.write(0, 1)
+		b.writeGamma(uint64(d.Epoch))
+		b.writeGamma(uint64(d.Version))
+		b.writeGamma(uint64(d.Step))
+		b.write(uint64(d.Prefix), 32)
+	}
+	b.writeGamma(zigzag(int64(d.H) - int64(w.draft.H)))
+	b.writeGamma(uint64(min(max(d.Decode, 0)/decodeUnit, math.MaxUint32)))
+
+	n := len(d.Dist.IDs)
+	ids, sums := make([]uint64, n), make([]uint64, n)
+	sum := uint64(0)
+	for i, id := range d.Dist.IDs {
+		sum += uint64(d.Dist.Weights[i])
+		ids[i], sums[i] = uint64(id), sum
+	}
+	b.writeGamma(uint64(n - 1))
+	b.writeBelow(uint64(index), uint64(n))
+	b.writeSet(ids, 0, uint64(w.vocab))
+	b.writeSet(sums[:n-1], 1, tandem.Mass)
+	w.draft = d
+	return b.buf, nil
+}
+
+func (r *frameReader) readDraft(frame []byte) (tandem.Draft, error) {
+	d, b := tandem.Draft{}, bitReader{buf: frame}
+	b.read(1)
+	if b.read(1) == 1 {
+		last := r.draft
+		if len(last.Dist.IDs) == 0 || last.Step == math.MaxUint32 {
+			return d, errors.New("draft follows none")
+		}
+		d.Epoch, d.Version, d.Step, d.Prefix = last.Epoch, last.Version, last.Step+1, last.Prefix.Then(last.Token)
+	} else {
+		d.Epoch, d.Version = b.read32(), b.read32()
+		d.Step, d.Prefix = tandem.Step(b.read32()), tandem.Prefix(b.read(32))
+	}
+	h := int64(r.draft.H) + unzigzag(b.readGamma())
+	if h < math.MinInt32 || h > math.MaxInt32 {
+		return d, fmt.Errorf("draft of step %d: weight out of range", d.Step)
+	}
+	d.H = tandem.Fixed(h)
+	d.Decode = time.Duration(b.read32()) * decodeUnit
+
+	n := b.readGamma() + 1
+	if n > tandem.MaxSupport || n > uint64(r.vocab) {
+		return d, fmt.Errorf("draft of step %d: %d tokens in its distribution", d.Step, n)
+	}
+	index := b.readBelow(n)
+	ids, sums := make([]uint64, n), make([]uint64, n)
+	b.readSet(ids, 0, uint64(r.vocab))
+	b.readSet(sums[:n-1], 1, tandem.Mass)
+	if err := b.end(); err != nil {
+		return d, fmt.Errorf("draft of step %d: %w", d.Step, err)
+	}
+	sums[n-1] = tandem.Mass
+	d.Dist = tandem.Dist{IDs: make([]tandem.Token, n), Weights: make([]uint32, n)}
+	last := uint64(0)
+	for i := range ids {
+		d.Dist.IDs[i], d.Dist.Weights[i], last = tandem.Token(ids[i]), uint32(sums[i]-last), sums[i]
+	}
+	d.Token = d.Dist.IDs[index]
+	r.draft = d
+	return d, nil
+}
+
+// appendTarget appends the frame of t: a few bytes, independent of other frames.
+func (w *frameWriter) appendTarget(buf []byte, t tandem.Target) ([]byte, error) {
+	if t.Token < 0 || int(t.Token) >= w.vocab || t.By > tandem.ByBoth {
+		return nil, fmt.Errorf("target of step %d: token %d by %d", t.Step, t.Token, uint8(t.By))
+	}
+	b := bitWriter{buf: buf}
+	b.write(kindTarget, 2)
+	b.write(uint64(t.By), 2)
+	b.writeGamma(uint64(t.Epoch))
+	b.writeGamma(uint64(t.Step))
+	b.write(uint64(t.Prefix), 32)
+	b.writeBelow(uint64(t.Token), uint64(w.vocab))
+	return b.buf, nil
+}
+
+func (r *frameReader) readTarget(frame []byte) (tandem.Target, error) {
+	t, b := tandem.Target{}, bitReader{buf: frame}
+	b.read(2)
+	t.By = tandem.By(b.read(2))
+	t.Epoch = b.read32()
+	t.Step = tandem.Step(b.read32())
+	t.Prefix = tandem.Prefix(b.read(32))
+	t.Token = tandem.Token(b.readBelow(uint64(r.vocab)))
+	if err := b.end(); err != nil {
+		return t, fmt.Errorf("target of step %d: %w", t.Step, err)
+	}
+	return t, nil
+}
+
+// read32 reads a gamma code that must fit 32 bits.
+func (r *bitReader) read32() uint32 {
+	v := r.readGamma()
+	if v > math.MaxUint32 && r.err == nil {
+		r.err = errors.New("number out of range")
+	}
+	return uint32(v)
+}
+
+func zigzag(v int64) uint64   { return uint64(v)<<1 ^ uint64(v>>63) }
+func unzigzag(v uint64) int64 { return int64(v>>1) ^ -int64(v&1) }

@@ -1,0 +1,382 @@
+package transport
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/quic-go/quic-go"
+
+	"tandem"
+)
+
+const (
+	fastLimit   = 256     // control messages up to this size ride in datagrams
+	inboxLimit  = 256     // messages waiting for Receive before the peer is slowed down
+	outboxLimit = 4 << 20 // bytes waiting for the stream before Send fails
+)
+
+// ErrClosed is returned by an Exchange or Conn that this side has closed.
+var ErrClosed = errors.New("transport: closed")
+
+// ErrBacklog is returned by Send when the peer has not read for so long that memory would run out.
+var ErrBacklog = errors.New("transport: the peer does not read")
+
+// Exchange carries the messages of one answer, both ways, each once and in order. Its methods may be
+// called from several goroutines; messages go out in the order of the Send calls.
+type Exchange struct {
+	id     uint64
+	conn   *Conn        // nil in a Pipe
+	stream *quic.Stream // nil in a Pipe
+	peer   *Exchange    // only in a Pipe
+
+	order   sync.Mutex // held by Send, before mu: frames are numbered as they are written
+	writer  frameWriter
+	reader  frameReader
+	mu      sync.Mutex
+	seq     uint64 // of the next message to send
+	fast    fast
+	inbox   []Message
+	recvErr error         // after inbox: why no more will come
+	sendErr error         // why no more can go
+	outbox  [][]byte      // frames for the stream, each with its length and number
+	waiting int           // bytes in outbox
+	ended   bool          // Close was called: the stream ends after outbox
+	arrived chan struct{} // capacity 1: inbox or recvErr changed
+	drained chan struct{} // capacity 1: inbox has room again
+	queued  chan struct{} // capacity 1: outbox or ended changed
+}
+
+func newExchange(vocab int) *Exchange {
+	return &Exchange{
+		writer:  frameWriter{vocab: vocab},
+		reader:  frameReader{vocab: vocab},
+		arrived: make(chan struct{}, 1),
+		drained: make(chan struct{}, 1),
+		queued:  make(chan struct{}, 1),
+	}
+}
+
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// Pipe returns the two ends of an exchange without a network, over a vocabulary of that size. Messages
+// are encoded and decoded as on the wire, arrive at once, and are limited in the same way.
+func Pipe(vocab int) (a, b *Exchange) {
+	a, b = newExchange(vocab), newExchange(vocab)
+	a.peer, b.peer = b, a
+	return a, b
+}
+
+// Send queues a message and returns without waiting for the network. It fails when the message is
+// malformed or beyond its limits, when either side has closed, or with ErrBacklog.
+func (x *Exchange) Send(m Message) error {
+	x.order.Lock()
+	defer x.order.Unlock()
+	x.mu.Lock()
+	err := x.sendErr
+	x.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	frame, err := x.writer.frame(m)
+	if err != nil {
+		return fmt.Errorf("transport: send: %w", err)
+	}
+	if x.peer != nil {
+		return x.peer.arrive(frame)
+	}
+	return x.route(m, frame)
+}
+
+// route chooses the way of a frame: drafts, targets and short messages by datagram, others by stream.
+func (x *Exchange) route(m Message, frame []byte) error {
+	limit := fastLimit
+	switch m.(type) {
+	case tandem.Draft:
+		limit = maxControl
+		x.conn.countDraft(len(frame))
+	case tandem.Target:
+		limit = maxControl
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.sendErr != nil {
+		return x.sendErr
+	}
+	if x.waiting+len(frame) > outboxLimit {
+		x.fail(ErrBacklog)
+		return ErrBacklog
+	}
+	seq := x.seq
+	x.seq++
+	if len(frame) > min(limit, x.conn.frameRoom()) {
+		x.enqueue(seq, frame)
+	} else {
+		x.fast.push(seq, frame)
+		signal(x.conn.wake)
+	}
+	if x.fast.span(x.seq) >= window/2 {
+		x.withdraw()
+	}
+	return nil
+}
+
+// enqueue hands a frame to the stream. The caller holds x.mu.
+func (x *Exchange) enqueue(seq uint64, frame []byte) {
+	buf := appendStreamFrame(nil, seq, frame)
+	x.outbox = append(x.outbox, buf)
+	x.waiting += len(buf)
+	signal(x.queued)
+}
+
+// withdraw moves all unacknowledged datagram messages to the stream. The caller holds x.mu.
+func (x *Exchange) withdraw() {
+	for _, m := range x.fast.withdraw() {
+		x.enqueue(m.seq, m.frame)
+	}
+}
+
+// arrive is Send's other end in a Pipe.
+func (x *Exchange) arrive(frame []byte) error {
+	m, err := x.reader.message(frame)
+	if err != nil {
+		return fmt.Errorf("transport: send: %w", err)
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.ended {
+		return nil // as on a network: the peer learns of it later
+	}
+	if len(x.inbox) >= 1<<16 {
+		return ErrBacklog
+	}
+	x.inbox = append(x.inbox, m)
+	signal(x.arrived)
+	return nil
+}
+
+// Receive returns the next message. The error is io.EOF when the peer has closed the exchange, ErrClosed
+// when this side has, ctx's error, or says why the connection was lost or the peer's message refused.
+func (x *Exchange) Receive(ctx context.Context) (Message, error) {
+	for {
+		x.mu.Lock()
+		if len(x.inbox) > 0 {
+			m := x.inbox[0]
+			x.inbox = x.inbox[1:]
+			if len(x.inbox) > 0 || x.recvErr != nil {
+				signal(x.arrived)
+			}
+			signal(x.drained)
+			x.mu.Unlock()
+			return m, nil
+		}
+		err := x.recvErr
+		x.mu.Unlock()
+		if err != nil {
+			signal(x.arrived)
+			return nil, err
+		}
+		select {
+		case <-x.arrived:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// Close ends the exchange. What was sent before still arrives; what the peer sends from now on does not.
+func (x *Exchange) Close() error {
+	x.mu.Lock()
+	if x.ended {
+		x.mu.Unlock()
+		return nil
+	}
+	x.ended = true
+	x.endReceive(ErrClosed)
+	if x.sendErr == nil {
+		x.sendErr = ErrClosed
+		x.withdraw()
+	}
+	x.inbox = nil
+	signal(x.queued)
+	signal(x.drained)
+	peer := x.peer
+	x.mu.Unlock()
+	if peer != nil {
+		peer.mu.Lock()
+		peer.endReceive(io.EOF)
+		if peer.sendErr == nil {
+			peer.sendErr = ErrClosed
+		}
+		peer.mu.Unlock()
+		return nil
+	}
+	x.stream.CancelRead(streamClosed)
+	x.conn.forget(x)
+	return nil
+}
+
+// endReceive says why no more messages will come. The caller holds x.mu.
+func (x *Exchange) endReceive(err error) {
+	if x.recvErr == nil {
+		x.recvErr = err
+	}
+	signal(x.arrived)
+	signal(x.drained)
+}
+
+// fail ends both directions. The caller holds x.mu.
+func (x *Exchange) fail(err error) {
+	x.endReceive(err)
+	if x.sendErr == nil {
+		x.sendErr = err
+	}
+	x.fast.withdraw()
+	x.outbox, x.waiting = nil, 0
+	signal(x.queued)
+}
+
+// deliver moves the messages that are in order to the inbox. The caller holds x.mu.
+func (x *Exchange) deliver() error {
+	for {
+		frame, ok := x.fast.take()
+		if !ok {
+			return nil
+		}
+		m, err := x.reader.message(frame)
+		if err != nil {
+			return err
+		}
+		if x.ended {
+			continue
+		}
+		x.inbox = append(x.inbox, m)
+		signal(x.arrived)
+	}
+}
+
+// datagram takes a datagram of this exchange. The error is the peer's fault.
+func (x *Exchange) datagram(b []byte, now time.Time) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if err := x.fast.receive(b, now, len(x.inbox) < inboxLimit); err != nil {
+		return err
+	}
+	return x.deliver()
+}
+
+// readLoop takes the stream's messages until it ends.
+func (x *Exchange) readLoop(in *bufio.Reader) {
+	for {
+		seq, frame, err := readFrame(in, maxControl)
+		x.conn.link.heard(time.Now())
+		x.mu.Lock()
+		if err == nil {
+			if err = x.fast.insert(seq, frame); err == nil {
+				err = x.deliver()
+			}
+			if err != nil {
+				x.fail(fmt.Errorf("transport: refused: %w", err))
+				x.mu.Unlock()
+				x.conn.abort(err)
+				return
+			}
+		}
+		if err != nil {
+			x.peerEnded(err)
+			x.mu.Unlock()
+			return
+		}
+		for len(x.inbox) >= inboxLimit && x.recvErr == nil {
+			x.mu.Unlock()
+			<-x.drained
+			x.mu.Lock()
+		}
+		x.mu.Unlock()
+	}
+}
+
+// peerEnded notes that the stream gives no more. The caller holds x.mu.
+func (x *Exchange) peerEnded(err error) {
+	var reset *quic.StreamError
+	switch {
+	case errors.Is(err, io.EOF), errors.As(err, &reset):
+		x.endReceive(io.EOF)
+		if x.sendErr == nil {
+			x.sendErr = ErrClosed
+		}
+		x.fast.withdraw() // nobody reads them
+	default:
+		x.fail(x.conn.explain(err))
+	}
+}
+
+// writeLoop feeds the stream until the exchange ends.
+func (x *Exchange) writeLoop() {
+	defer x.stream.Close()
+	for {
+		x.mu.Lock()
+		out, ended := x.outbox, x.ended || x.sendErr != nil
+		x.outbox = nil
+		x.mu.Unlock()
+		for _, buf := range out {
+			if _, err := x.stream.Write(buf); err != nil {
+				x.stream.CancelWrite(streamClosed)
+				x.mu.Lock()
+				if x.sendErr == nil {
+					x.sendErr = x.conn.explain(err)
+				}
+				x.mu.Unlock()
+				return
+			}
+			x.mu.Lock()
+			x.waiting -= len(buf)
+			x.mu.Unlock()
+		}
+		if len(out) > 0 {
+			continue
+		}
+		if ended {
+			return
+		}
+		<-x.queued
+	}
+}
+
+// appendStreamFrame appends a frame as it stands on a stream: length, number, body.
+func appendStreamFrame(buf []byte, seq uint64, frame []byte) []byte {
+	buf = binary.AppendUvarint(buf, uint64(uvarintLen(seq)+len(frame)))
+	return append(binary.AppendUvarint(buf, seq), frame...)
+}
+
+// readFrame reads a length, a number and that many bytes; at most limit are allocated.
+func readFrame(in *bufio.Reader, limit int) (seq uint64, frame []byte, err error) {
+	size, err := binary.ReadUvarint(in)
+	if err != nil {
+		return 0, nil, err
+	}
+	if size > uint64(limit)+binary.MaxVarintLen64 {
+		return 0, nil, fmt.Errorf("%w: message of %d bytes, at most %d allowed", errOversize, size, limit)
+	}
+	buf := make([]byte, size)
+	if _, err := io.ReadFull(in, buf); err != nil {
+		return 0, nil, fmt.Errorf("message cut off: %w", err)
+	}
+	seq, n := binary.Uvarint(buf)
+	if n <= 0 || n == len(buf) {
+		return 0, nil, fmt.Errorf("%w: message without a body", errOversize)
+	}
+	return seq, buf[n:], nil
+}
+
+var errOversize = errors.New("malformed message")

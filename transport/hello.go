@@ -1,0 +1,84 @@
+package transport
+
+import (
+	"fmt"
+
+	"tandem"
+)
+
+// ProtocolVersion is the version of the wire format. Sides of different versions refuse each other.
+const ProtocolVersion = 1
+
+// Hello is what each side says of itself before the first exchange. Two sides may answer together only
+// when they use the same vocabulary, chat template and scorer (DESIGN "Output aggregation").
+type Hello struct {
+	_msgpack struct{} `msgpack:",as_array"`
+
+	Version   int    // ProtocolVersion; filled in by Dial and Listen
+	Software  string // for logs only
+	Name      string // how the peer may call this side in logs and summaries
+	Side      tandem.Side
+	Vocab     [32]byte // fingerprint of the tokenizer
+	VocabSize int
+	Template  [32]byte // fingerprint of the chat template
+	Scorer    string   // name of the relevance scorer, its version included
+	Model     string   // for summaries only: the models may differ
+}
+
+// MismatchError says which property keeps two sides from answering together.
+type MismatchError struct {
+	What          string // "vocabulary", "chat template", …
+	Local, Remote string
+}
+
+func (e *MismatchError) Error() string {
+	return fmt.Sprintf("the two sides have different %ss: here %s, there %s; %s", e.What, e.Local, e.Remote, e.remedy())
+}
+
+func (e *MismatchError) remedy() string {
+	switch e.What {
+	case "protocol version":
+		return "run the same release on both sides"
+	case "side":
+		return "one side must be the device and the other the cloud"
+	case "scorer":
+		return "choose the same scorer on both sides"
+	}
+	return "use models of the same family on both sides"
+}
+
+// check compares what both sides said. The first difference is returned as a *MismatchError.
+func (h Hello) check(remote Hello) error {
+	hash := func(b [32]byte) string { return fmt.Sprintf("%x", b[:6]) }
+	differ := func(what, local, remote string) error {
+		return &MismatchError{What: what, Local: local, Remote: remote}
+	}
+	switch {
+	case h.Version != remote.Version:
+		return differ("protocol version", fmt.Sprint(h.Version), fmt.Sprint(remote.Version))
+	case h.Side == remote.Side || remote.Side > tandem.Cloud:
+		return &MismatchError{What: "side", Local: h.Side.String(), Remote: remote.Side.String()}
+	case h.VocabSize != remote.VocabSize:
+		return differ("vocabulary size", fmt.Sprint(h.VocabSize), fmt.Sprint(remote.VocabSize))
+	case h.Vocab != remote.Vocab:
+		return differ("vocabulary fingerprint", hash(h.Vocab), hash(remote.Vocab))
+	case h.Template != remote.Template:
+		return differ("chat template", hash(h.Template), hash(remote.Template))
+	case h.Scorer != remote.Scorer:
+		return differ("scorer", fmt.Sprintf("%q", h.Scorer), fmt.Sprintf("%q", remote.Scorer))
+	}
+	return nil
+}
+
+// valid reports whether a Hello can be sent or used at all.
+func (h Hello) valid() error {
+	if h.VocabSize < 1 || h.VocabSize > 1<<24 {
+		return fmt.Errorf("hello: vocabulary of %d tokens", h.VocabSize)
+	}
+	for _, s := range []string{h.Software, h.Name, h.Scorer, h.Model} {
+		if len(s) > MaxText {
+			return fmt.Errorf("hello: text of %d bytes, at most %d allowed", len(s), MaxText)
+		}
+	}
+	return nil
+}

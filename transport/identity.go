@@ -1,0 +1,155 @@
+package transport
+
+import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/base32"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/big"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// ID names a side by its public key: the SHA-256 of the certificate's SubjectPublicKeyInfo.
+type ID [sha256.Size]byte
+
+var idEncoding = base32.NewEncoding(alphabet).WithPadding(base32.NoPadding)
+
+func (id ID) String() string { return idEncoding.EncodeToString(id[:]) }
+
+// Short returns the first 8 characters of the ID, for logs.
+func (id ID) Short() string { return id.String()[:8] }
+
+// ParseID reads what String wrote.
+func ParseID(s string) (ID, error) {
+	var id ID
+	b, err := idEncoding.DecodeString(strings.ToUpper(s))
+	if err != nil || len(b) != len(id) {
+		return id, fmt.Errorf("%q is not a key's fingerprint", s)
+	}
+	return ID(b), nil
+}
+
+// Identity is a side's Ed25519 key with its self-signed certificate.
+type Identity struct {
+	ID   ID
+	cert tls.Certificate
+}
+
+// Ephemeral returns a new identity that is kept nowhere.
+func Ephemeral() (Identity, error) {
+	_, key, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		return Identity{}, fmt.Errorf("make a key: %w", err)
+	}
+	return identityOf(key)
+}
+
+// LoadOrCreateIdentity returns the identity kept in dir/identity.pem, which it makes on first use.
+func LoadOrCreateIdentity(dir string) (Identity, error) {
+	path := filepath.Join(dir, "identity.pem")
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return createIdentity(path)
+	}
+	if err != nil {
+		return Identity{}, fmt.Errorf("load identity: %w", err)
+	}
+	damaged := func(why any) (Identity, error) {
+		return Identity{}, fmt.Errorf("load identity: %s holds no Ed25519 key (%v): restore it, or remove it and pair again", path, why)
+	}
+	block, _ := pem.Decode(data)
+	if block == nil || block.Type != "PRIVATE KEY" {
+		return damaged("no PEM block")
+	}
+	key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
+	if err != nil {
+		return damaged(err)
+	}
+	private, ok := key.(ed25519.PrivateKey)
+	if !ok {
+		return damaged(fmt.Sprintf("a %T", key))
+	}
+	return identityOf(private)
+}
+
+func createIdentity(path string) (Identity, error) {
+	_, key, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		return Identity{}, fmt.Errorf("make a key: %w", err)
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return Identity{}, fmt.Errorf("make a key: %w", err)
+	}
+	if err := writeFile(path, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})); err != nil {
+		return Identity{}, fmt.Errorf("keep identity: %w", err)
+	}
+	return identityOf(key)
+}
+
+// identityOf makes the certificate. Nobody checks its name or dates: the key alone is pinned.
+func identityOf(key ed25519.PrivateKey) (Identity, error) {
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1),
+		Subject:      pkix.Name{CommonName: "tandem"},
+		NotBefore:    time.Unix(0, 0),
+		NotAfter:     time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC),
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		return Identity{}, fmt.Errorf("make a certificate: %w", err)
+	}
+	leaf, err := x509.ParseCertificate(der)
+	if err != nil {
+		return Identity{}, fmt.Errorf("make a certificate: %w", err)
+	}
+	cert := tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}
+	return Identity{ID: idOf(leaf), cert: cert}, nil
+}
+
+func idOf(cert *x509.Certificate) ID { return sha256.Sum256(cert.RawSubjectPublicKeyInfo) }
+
+// peerOf returns the key that the other end of a TLS connection has proved to hold.
+func peerOf(state tls.ConnectionState) (ID, error) {
+	if len(state.PeerCertificates) != 1 {
+		return ID{}, fmt.Errorf("the peer sent %d certificates instead of one", len(state.PeerCertificates))
+	}
+	if _, ok := state.PeerCertificates[0].PublicKey.(ed25519.PublicKey); !ok {
+		return ID{}, fmt.Errorf("the peer's key is a %T, not Ed25519", state.PeerCertificates[0].PublicKey)
+	}
+	return idOf(state.PeerCertificates[0]), nil
+}
+
+// writeFile replaces path by data in one step, readable by its owner only.
+func writeFile(path string, data []byte) error {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, ".new-*") // created with mode 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // fails after the rename, as it should
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}

@@ -1,0 +1,158 @@
+package transport
+
+import (
+	"encoding/binary"
+	"sync"
+	"time"
+)
+
+const (
+	echoID    = 0 // no exchange has it: stream 0 carries the hellos
+	pingEvery = 250 * time.Millisecond
+	maxPongs  = 8
+)
+
+// link measures the path. While an exchange is open, both sides send echo requests, which are answered at
+// once: QUIC's own smoothed round-trip time includes the peer's acknowledgement delay, up to half as much
+// again where datagrams are sparse. The echoes also tell a silent peer from a dead one.
+type link struct {
+	mu       sync.Mutex
+	nonce    uint64       // of the last ping
+	pinged   [8]time.Time // when the last pings left, by nonce
+	lastPing time.Time
+	pongs    [][]byte // answers to send
+	latest   time.Duration
+	smooth   time.Duration
+	minimum  time.Duration
+	last     time.Time // something came from the peer
+
+	drafts, draftBytes int
+	repeats, resends   int // of exchanges that are closed
+}
+
+func (l *link) heard(now time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.last = now
+}
+
+// echo takes an echo datagram without its id; it reports whether an answer is to be sent.
+func (l *link) echo(b []byte, now time.Time) bool {
+	if len(b) == 0 {
+		return false
+	}
+	nonce, n := binary.Uvarint(b[1:])
+	if n <= 0 || n != len(b)-1 {
+		return false
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if b[0] == 0 {
+		if len(l.pongs) < maxPongs {
+			l.pongs = append(l.pongs, binary.AppendUvarint([]byte{echoID, 1}, nonce))
+		}
+		return true
+	}
+	slot := nonce % uint64(len(l.pinged))
+	if nonce > l.nonce || l.nonce-nonce >= uint64(len(l.pinged)) || l.pinged[slot].IsZero() {
+		return false // too old, or an answer to nothing
+	}
+	l.latest = now.Sub(l.pinged[slot])
+	l.pinged[slot] = time.Time{}
+	if l.smooth == 0 {
+		l.smooth, l.minimum = l.latest, l.latest
+	}
+	l.smooth += (l.latest - l.smooth) / 4
+	l.minimum = min(l.minimum, l.latest)
+	return false
+}
+
+// due returns the echo datagrams to send now.
+func (l *link) due(now time.Time, busy bool) [][]byte {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	out := l.pongs
+	l.pongs = nil
+	if next := l.nextPing(busy); !next.IsZero() && !now.Before(next) {
+		l.nonce++
+		l.pinged[l.nonce%uint64(len(l.pinged))] = now
+		l.lastPing = now
+		out = append(out, binary.AppendUvarint([]byte{echoID, 0}, l.nonce))
+	}
+	return out
+}
+
+// nextPing is when the next ping is due: at once on a new connection, then while an exchange is open.
+func (l *link) nextPing(busy bool) time.Time {
+	if !busy && l.nonce > 0 {
+		return time.Time{}
+	}
+	return l.lastPing.Add(pingEvery)
+}
+
+func (l *link) deadline(busy bool) time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.nextPing(busy)
+}
+
+// Stats is what a connection has carried and measured so far.
+type Stats struct {
+	BytesSent, BytesReceived     uint64 // of QUIC packets
+	PacketsSent, PacketsReceived uint64
+	PacketsLost                  uint64
+	Drafts, DraftBytes           int           // draft frames sent, each counted once
+	Repeats                      int           // messages that rode in a further datagram
+	Resends                      int           // datagrams sent again because no acknowledgement came
+	RTT, MinRTT                  time.Duration // by echo
+}
+
+// Stats returns the figures of the connection, those of closed exchanges included.
+func (c *Conn) Stats() Stats {
+	q := c.qc.ConnectionStats()
+	s := Stats{
+		BytesSent: q.BytesSent, BytesReceived: q.BytesReceived,
+		PacketsSent: q.PacketsSent, PacketsReceived: q.PacketsReceived, PacketsLost: q.PacketsLost,
+		RTT: c.RTT(),
+	}
+	for _, x := range c.open() {
+		x.mu.Lock()
+		s.Repeats, s.Resends = s.Repeats+x.fast.repeats, s.Resends+x.fast.resends
+		x.mu.Unlock()
+	}
+	l := &c.link
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s.Drafts, s.DraftBytes, s.MinRTT = l.drafts, l.draftBytes, l.minimum
+	s.Repeats, s.Resends = s.Repeats+l.repeats, s.Resends+l.resends
+	if s.MinRTT == 0 {
+		s.MinRTT = q.MinRTT
+	}
+	return s
+}
+
+// RTT is the round-trip time by echo, smoothed over the last few; before the first echo, QUIC's.
+func (c *Conn) RTT() time.Duration {
+	c.link.mu.Lock()
+	rtt := c.link.smooth
+	c.link.mu.Unlock()
+	if rtt == 0 {
+		rtt = c.qc.ConnectionStats().MinRTT
+	}
+	return rtt
+}
+
+// LastHeard is when something last came from the peer. While an exchange is open the peer answers an echo
+// four times a second, so a longer silence tells of a dead peer long before the idle timeout does.
+func (c *Conn) LastHeard() time.Time {
+	c.link.mu.Lock()
+	defer c.link.mu.Unlock()
+	return c.link.last
+}
+
+func (c *Conn) countDraft(bytes int) {
+	c.link.mu.Lock()
+	defer c.link.mu.Unlock()
+	c.link.drafts++
+	c.link.draftBytes += bytes
+}

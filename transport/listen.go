@@ -1,0 +1,226 @@
+package transport
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/quic-go/quic-go"
+)
+
+// ServerConfig says who may connect.
+type ServerConfig struct {
+	Identity Identity
+	Peers    *Peers   // keys that may talk
+	Invites  *Invites // open pairing codes; nil refuses pairing
+	Hello    Hello    // Version is filled in
+	Limits   Limits
+	Paired   func(Peer)   // called after a pairing; may be nil
+	Log      *slog.Logger // slog.Default when nil
+}
+
+// Listener accepts connections and pairings.
+type Listener struct {
+	cfg    ServerConfig
+	tr     *quic.Transport
+	ql     *quic.Listener
+	free   func()
+	ready  chan *Conn
+	ctx    context.Context
+	cancel context.CancelFunc
+	guess  bucket // attempts at pairing
+
+	mu    sync.Mutex
+	conns int
+}
+
+// Listen opens a UDP socket on addr and serves it.
+func Listen(addr string, cfg ServerConfig) (*Listener, error) {
+	s, err := openSocket(addr)
+	if err != nil {
+		return nil, fmt.Errorf("transport: listen on %s: %w", addr, err)
+	}
+	l, err := ListenOn(s, cfg)
+	if err != nil {
+		s.Close()
+		return nil, err
+	}
+	l.free = func() { s.Close() }
+	return l, nil
+}
+
+// ListenOn serves a packet connection, which the caller keeps.
+func ListenOn(pc net.PacketConn, cfg ServerConfig) (*Listener, error) {
+	cfg.Hello.Version = ProtocolVersion
+	if err := cfg.Hello.valid(); err != nil {
+		return nil, fmt.Errorf("transport: listen: %w", err)
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.Default()
+	}
+	if cfg.Peers == nil {
+		cfg.Peers = NewPeers()
+	}
+	cfg.Limits = cfg.Limits.withDefaults()
+	// Beyond the rate, an address must prove itself by a further round trip before anything is kept for it.
+	handshakes := &bucket{rate: cfg.Limits.Rate, size: cfg.Limits.Rate}
+	tr := &quic.Transport{Conn: pc, VerifySourceAddress: func(net.Addr) bool { return !handshakes.take(time.Now()) }}
+	l := &Listener{cfg: cfg, tr: tr, free: func() {}, ready: make(chan *Conn, cfg.Limits.Conns), guess: bucket{rate: 0.1, size: 5}}
+	l.ctx, l.cancel = context.WithCancel(context.Background())
+	protos := []string{protoTalk}
+	if cfg.Invites != nil {
+		protos = append(protos, protoPair)
+	}
+	ql, err := tr.Listen(&tls.Config{
+		MinVersion:             tls.VersionTLS13,
+		Certificates:           []tls.Certificate{cfg.Identity.cert},
+		NextProtos:             protos,
+		ClientAuth:             tls.RequireAnyClientCert,
+		SessionTicketsDisabled: true,
+		VerifyConnection:       func(state tls.ConnectionState) error { _, err := peerOf(state); return err },
+	}, quicConfig(cfg.Limits))
+	if err != nil {
+		return nil, fmt.Errorf("transport: listen: %w", err)
+	}
+	l.ql = ql
+	go l.acceptLoop()
+	return l, nil
+}
+
+// Addr is where the listener can be reached.
+func (l *Listener) Addr() net.Addr { return l.tr.Conn.LocalAddr() }
+
+// Accept waits for the next connection of a paired device whose hello agrees.
+func (l *Listener) Accept(ctx context.Context) (*Conn, error) {
+	select {
+	case c := <-l.ready:
+		return c, nil
+	case <-l.ctx.Done():
+		return nil, ErrClosed
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// Close stops listening and ends all connections.
+func (l *Listener) Close() error {
+	l.cancel()
+	l.ql.Close()
+	err := l.tr.Close()
+	l.free()
+	return err
+}
+
+func (l *Listener) acceptLoop() {
+	for {
+		qc, err := l.ql.Accept(l.ctx)
+		if err != nil {
+			return
+		}
+		if !l.enter() {
+			qc.CloseWithError(codeBusy, "too many connections: try again later")
+			continue
+		}
+		go l.serve(qc)
+	}
+}
+
+func (l *Listener) enter() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.conns >= l.cfg.Limits.Conns {
+		return false
+	}
+	l.conns++
+	return true
+}
+
+func (l *Listener) leave() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.conns--
+}
+
+// serve brings one connection to the point where Accept can return it.
+func (l *Listener) serve(qc *quic.Conn) {
+	state := qc.ConnectionState().TLS
+	id, err := peerOf(state)
+	if err == nil {
+		if state.NegotiatedProtocol == protoPair {
+			l.pair(qc, id)
+			l.leave()
+			return
+		}
+		err = l.admit(qc, id)
+	}
+	if err != nil {
+		l.cfg.Log.Warn("connection refused", "from", qc.RemoteAddr().String(), "error", err)
+		l.leave()
+	}
+}
+
+func (l *Listener) admit(qc *quic.Conn, id ID) error {
+	if _, err := l.cfg.Peers.Lookup(id); err != nil {
+		reason := "this side cannot read its list of paired keys"
+		if errors.Is(err, fs.ErrNotExist) {
+			reason = fmt.Sprintf("key %s is not paired with this side: pair first", id.Short())
+		}
+		qc.CloseWithError(codeUnknown, reason)
+		return err
+	}
+	ctx, cancel := context.WithTimeout(l.ctx, handshakeTimeout)
+	defer cancel()
+	stream, err := qc.AcceptStream(ctx)
+	if err != nil {
+		qc.CloseWithError(codeProtocol, "no hello came")
+		return fmt.Errorf("no hello came: %w", err)
+	}
+	stop := context.AfterFunc(ctx, func() { stream.CancelRead(streamClosed) })
+	defer stop()
+	hello, err := swapHellos(stream, l.cfg.Hello)
+	if err != nil {
+		// Let the peer read our hello and hang up first; it words the difference from its side.
+		select {
+		case <-qc.Context().Done():
+		case <-time.After(time.Second):
+			hangUp(qc, err)
+		}
+		return err
+	}
+	c := newConn(qc, id, l.cfg.Hello, hello, l.cfg.Limits, l.cfg.Log, l.leave)
+	select {
+	case l.ready <- c:
+		return nil
+	case <-l.ctx.Done():
+		c.end(codeClosed, "shutting down", ErrClosed)
+		return nil
+	}
+}
+
+// bucket is a token bucket: rate a second, size at most.
+type bucket struct {
+	rate, size float64
+
+	mu    sync.Mutex
+	spent float64
+	at    time.Time
+}
+
+// take takes one token, if there is one.
+func (b *bucket) take(now time.Time) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.spent = max(0, b.spent-b.rate*max(0, now.Sub(b.at).Seconds()))
+	b.at = now
+	if b.spent+1 > b.size {
+		return false
+	}
+	b.spent++
+	return true
+}

@@ -1,0 +1,267 @@
+package transport
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/tls"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/quic-go/quic-go"
+)
+
+// InviteLife is how long a pairing code is good by default.
+const InviteLife = 10 * time.Minute
+
+// maxInvites bounds the codes that are open at once.
+const maxInvites = 32
+
+// Invites holds the secrets of open pairing codes, one file each in a directory, so that the program that
+// prints a code and the one that serves can be two. Removing the file is what makes a code single use:
+// only one attempt can succeed at it.
+type Invites struct{ dir string }
+
+// OpenInvites uses the directory dir, which need not exist yet.
+func OpenInvites(dir string) *Invites { return &Invites{dir} }
+
+type invite struct {
+	Secret  []byte    `json:"secret"`
+	Expires time.Time `json:"expires"`
+}
+
+// New opens a pairing code for the cloud with the given key, reachable at addrs, for the time life.
+func (v *Invites) New(cloud ID, addrs []string, life time.Duration) (Code, error) {
+	c := Code{Addrs: addrs, Pin: [pinSize]byte(cloud[:])}
+	rand.Read(c.Secret[:])
+	if _, err := c.marshal(); err != nil {
+		return Code{}, err
+	}
+	open, err := v.open(time.Now())
+	if err != nil {
+		return Code{}, err
+	}
+	if len(open) >= maxInvites {
+		return Code{}, fmt.Errorf("pairing: %d codes are open already; the first expires at %s", len(open), soonest(open).Format(time.TimeOnly))
+	}
+	data, err := json.Marshal(invite{Secret: c.Secret[:], Expires: time.Now().Add(life)})
+	if err != nil {
+		return Code{}, fmt.Errorf("pairing: %w", err)
+	}
+	name := sha256.Sum256(c.Secret[:])
+	if err := writeFile(filepath.Join(v.dir, hex.EncodeToString(name[:8])+".json"), data); err != nil {
+		return Code{}, fmt.Errorf("pairing: keep the code: %w", err)
+	}
+	return c, nil
+}
+
+func soonest(open map[string]invite) (t time.Time) {
+	for _, i := range open {
+		t = earlier(t, i.Expires)
+	}
+	return t
+}
+
+// open returns the invites that are still good, by file, and removes the others.
+func (v *Invites) open(now time.Time) (map[string]invite, error) {
+	entries, err := os.ReadDir(v.dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("pairing: list open codes: %w", err)
+	}
+	open := map[string]invite{}
+	for _, e := range entries {
+		path := filepath.Join(v.dir, e.Name())
+		if !strings.HasSuffix(path, ".json") {
+			continue
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			continue // used this moment
+		}
+		var i invite
+		if json.Unmarshal(data, &i) != nil || len(i.Secret) != secretSize || now.After(i.Expires) {
+			os.Remove(path)
+			continue
+		}
+		open[path] = i
+	}
+	return open, nil
+}
+
+// redeem uses up the invite whose secret proves mac, and returns the secret.
+func (v *Invites) redeem(now time.Time, binding, mac []byte) (secret []byte, ok bool, err error) {
+	open, err := v.open(now)
+	if err != nil {
+		return nil, false, err
+	}
+	for path, i := range open {
+		if hmac.Equal(mac, proof(i.Secret, "device", binding)) && os.Remove(path) == nil {
+			return i.Secret, true, nil
+		}
+	}
+	return nil, false, nil
+}
+
+// proof shows knowledge of the secret on this very TLS connection, without showing the secret.
+func proof(secret []byte, who string, binding []byte) []byte {
+	h := hmac.New(sha256.New, secret)
+	h.Write([]byte(who))
+	h.Write(binding)
+	return h.Sum(nil)
+}
+
+// binding is a value that only the two ends of a TLS connection know, different for each.
+func binding(qc *quic.Conn) ([]byte, error) {
+	state := qc.ConnectionState().TLS
+	b, err := state.ExportKeyingMaterial("EXPORTER-tandem-pairing", nil, 32)
+	if err != nil {
+		return nil, fmt.Errorf("pairing: %w", err)
+	}
+	return b, nil
+}
+
+// pairRequest is the device's proof, and what it calls itself.
+type pairRequest struct {
+	_msgpack struct{} `msgpack:",as_array"`
+
+	Name  string
+	Proof []byte
+}
+
+// pairReply is the cloud's.
+type pairReply struct {
+	_msgpack struct{} `msgpack:",as_array"`
+
+	Refused string // why, if it refuses
+	Name    string
+	Proof   []byte
+}
+
+// Pair registers this device's key with the cloud that the code names and returns that cloud, for Peers.
+// Each address is tried in turn; pc is used instead of a new UDP socket when it is not nil.
+func Pair(ctx context.Context, code Code, id Identity, name string, pc net.PacketConn) (Peer, error) {
+	var errs []error
+	for _, addr := range code.Addrs {
+		peer, err := pairAt(ctx, addr, code, id, name, pc)
+		if err == nil {
+			return peer, nil
+		}
+		errs = append(errs, fmt.Errorf("pair with %s: %w", addr, err))
+		var refused *RefusedError
+		if errors.As(err, &refused) {
+			break // it is the right cloud: the other addresses lead there too
+		}
+	}
+	return Peer{}, errors.Join(errs...)
+}
+
+func pairAt(ctx context.Context, addr string, code Code, id Identity, name string, pc net.PacketConn) (Peer, error) {
+	peer := Peer{Addrs: code.Addrs, Paired: time.Now().UTC().Truncate(time.Second)}
+	pin := func(state tls.ConnectionState) (err error) {
+		if peer.ID, err = peerOf(state); err == nil && !code.matches(peer.ID) {
+			err = errors.New("another key answers there than the code names")
+		}
+		return err
+	}
+	qc, release, err := dial(ctx, addr, pc, clientTLS(id, protoPair, pin), Limits{}.withDefaults())
+	if err != nil {
+		return Peer{}, err
+	}
+	defer release()
+	defer qc.CloseWithError(codeClosed, "")
+	bound, err := binding(qc)
+	if err != nil {
+		return Peer{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, handshakeTimeout)
+	defer cancel()
+	stream, err := qc.OpenStreamSync(ctx)
+	if err != nil {
+		return Peer{}, explain(err)
+	}
+	defer context.AfterFunc(ctx, func() { stream.CancelRead(streamClosed) })()
+	if err := writeControl(stream, pairRequest{Name: name, Proof: proof(code.Secret[:], "device", bound)}); err != nil {
+		return Peer{}, err
+	}
+	m, err := readControl(stream, maxHello)
+	if err != nil {
+		return Peer{}, err
+	}
+	reply, ok := m.(pairReply)
+	switch {
+	case !ok:
+		return Peer{}, fmt.Errorf("the peer sent %T instead of its reply", m)
+	case reply.Refused != "":
+		return Peer{}, &RefusedError{reply.Refused}
+	case !hmac.Equal(reply.Proof, proof(code.Secret[:], "cloud", bound)):
+		return Peer{}, errors.New("the cloud does not know the code's secret")
+	}
+	peer.Name = reply.Name
+	return peer, nil
+}
+
+// pair is the cloud's half: it registers the device's key if the device proves an open code's secret.
+func (l *Listener) pair(qc *quic.Conn, id ID) {
+	defer qc.CloseWithError(codeClosed, "")
+	ctx, cancel := context.WithTimeout(l.ctx, handshakeTimeout)
+	defer cancel()
+	stream, err := qc.AcceptStream(ctx)
+	if err != nil {
+		return
+	}
+	defer context.AfterFunc(ctx, func() { stream.CancelRead(streamClosed) })()
+	m, err := readControl(stream, maxHello)
+	request, ok := m.(pairRequest)
+	if err != nil || !ok {
+		l.cfg.Log.Warn("pairing refused", "from", qc.RemoteAddr().String(), "error", err)
+		return
+	}
+	reply := l.register(qc, id, request)
+	if reply.Refused != "" {
+		l.cfg.Log.Warn("pairing refused", "from", qc.RemoteAddr().String(), "key", id.Short(), "reason", reply.Refused)
+	}
+	if writeControl(stream, reply) == nil {
+		select { // the device closes when it has the reply
+		case <-qc.Context().Done():
+		case <-ctx.Done():
+		}
+	}
+}
+
+// register checks the proof and keeps the key. A reply that refuses says why.
+func (l *Listener) register(qc *quic.Conn, id ID, request pairRequest) pairReply {
+	if !l.guess.take(time.Now()) {
+		return pairReply{Refused: "too many attempts to pair: wait a minute"}
+	}
+	bound, err := binding(qc)
+	if err != nil {
+		return pairReply{Refused: err.Error()}
+	}
+	secret, ok, err := l.cfg.Invites.redeem(time.Now(), bound, request.Proof)
+	if err != nil {
+		l.cfg.Log.Error("pairing", "error", err)
+		return pairReply{Refused: "this cloud cannot read its open codes"}
+	}
+	if !ok {
+		return pairReply{Refused: "the code is unknown, expired or used already: make a new one with `cloud pair`"}
+	}
+	peer := Peer{ID: id, Name: request.Name, Paired: time.Now().UTC().Truncate(time.Second)}
+	if err := l.cfg.Peers.Add(peer); err != nil {
+		l.cfg.Log.Error("pairing", "error", err)
+		return pairReply{Refused: "this cloud cannot keep the key"}
+	}
+	l.cfg.Log.Info("paired", "device", peer.Name, "key", id.Short())
+	if l.cfg.Paired != nil {
+		l.cfg.Paired(peer)
+	}
+	return pairReply{Name: l.cfg.Hello.Name, Proof: proof(secret, "cloud", bound)}
+}

@@ -1,0 +1,135 @@
+package transport
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Peer is a side whose key is trusted.
+type Peer struct {
+	ID     ID        `json:"-"`
+	Name   string    `json:"name"`
+	Addrs  []string  `json:"addrs,omitempty"` // where to dial it, in order of preference
+	Paired time.Time `json:"paired"`
+}
+
+// Peers holds the trusted keys: one file for each in a directory, so that several processes share it
+// without locks, or none but memory.
+type Peers struct {
+	dir string // "" for memory
+
+	mu  sync.Mutex
+	mem map[ID]Peer
+}
+
+// OpenPeers uses the directory dir, which need not exist yet.
+func OpenPeers(dir string) *Peers { return &Peers{dir: dir} }
+
+// NewPeers returns a store in memory that trusts the given keys.
+func NewPeers(ids ...ID) *Peers {
+	p := &Peers{mem: map[ID]Peer{}}
+	for _, id := range ids {
+		p.mem[id] = Peer{ID: id, Name: id.Short()}
+	}
+	return p
+}
+
+func (p *Peers) path(id ID) string { return filepath.Join(p.dir, id.String()+".json") }
+
+// Lookup returns the peer with that key. The error is fs.ErrNotExist when there is none.
+func (p *Peers) Lookup(id ID) (Peer, error) {
+	if p.dir == "" {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		peer, ok := p.mem[id]
+		if !ok {
+			return Peer{}, fmt.Errorf("peer %s: %w", id.Short(), fs.ErrNotExist)
+		}
+		return peer, nil
+	}
+	data, err := os.ReadFile(p.path(id))
+	if err != nil {
+		return Peer{}, fmt.Errorf("peer %s: %w", id.Short(), err)
+	}
+	peer := Peer{ID: id}
+	if err := json.Unmarshal(data, &peer); err != nil {
+		return Peer{}, fmt.Errorf("peer %s: %s is damaged (remove it and pair again): %w", id.Short(), p.path(id), err)
+	}
+	return peer, nil
+}
+
+// Add trusts a peer, or replaces what is known of it.
+func (p *Peers) Add(peer Peer) error {
+	if p.dir == "" {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.mem[peer.ID] = peer
+		return nil
+	}
+	data, err := json.MarshalIndent(peer, "", "\t")
+	if err != nil {
+		return fmt.Errorf("keep peer %s: %w", peer.ID.Short(), err)
+	}
+	if err := writeFile(p.path(peer.ID), append(data, '\n')); err != nil {
+		return fmt.Errorf("keep peer %s: %w", peer.ID.Short(), err)
+	}
+	return nil
+}
+
+// Remove ends the trust in a key. The error is fs.ErrNotExist when it was not trusted.
+func (p *Peers) Remove(id ID) error {
+	if p.dir == "" {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if _, ok := p.mem[id]; !ok {
+			return fmt.Errorf("forget peer %s: %w", id.Short(), fs.ErrNotExist)
+		}
+		delete(p.mem, id)
+		return nil
+	}
+	if err := os.Remove(p.path(id)); err != nil {
+		return fmt.Errorf("forget peer %s: %w", id.Short(), err)
+	}
+	return nil
+}
+
+// List returns all peers, the newest first.
+func (p *Peers) List() ([]Peer, error) {
+	var list []Peer
+	if p.dir == "" {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		for _, peer := range p.mem {
+			list = append(list, peer)
+		}
+	} else {
+		entries, err := os.ReadDir(p.dir)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("list peers: %w", err)
+		}
+		for _, e := range entries {
+			id, err := ParseID(strings.TrimSuffix(e.Name(), ".json"))
+			if err != nil {
+				continue // not one of ours
+			}
+			peer, err := p.Lookup(id)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, peer)
+		}
+	}
+	slices.SortFunc(list, func(a, b Peer) int {
+		return cmp.Or(b.Paired.Compare(a.Paired), cmp.Compare(a.ID.String(), b.ID.String()))
+	})
+	return list, nil
+}

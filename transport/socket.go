@@ -1,0 +1,58 @@
+package transport
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"syscall"
+)
+
+// socket is a UDP socket on which a vanished network looks like packet loss. QUIC gives a connection up
+// at the first write error, but a phone that loses its Wi-Fi for a few seconds gets ENETUNREACH for each
+// packet in between and could go on afterwards. Embedding keeps segmentation offload and ECN.
+type socket struct{ *net.UDPConn }
+
+func openSocket(addr string) (*socket, error) {
+	// The buffers are large enough for messages of tens of bytes: do not advise users to raise them.
+	os.Setenv("QUIC_GO_DISABLE_RECEIVE_BUFFER_WARNING", "true")
+	local, err := net.ResolveUDPAddr("udp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("listen address %q: %w", addr, err)
+	}
+	conn, err := net.ListenUDP("udp", local)
+	if err != nil {
+		return nil, fmt.Errorf("open UDP socket: %w", err)
+	}
+	return &socket{conn}, nil
+}
+
+func (s *socket) WriteTo(b []byte, addr net.Addr) (int, error) {
+	n, err := s.UDPConn.WriteTo(b, addr)
+	if transient(err) {
+		return len(b), nil
+	}
+	return n, err
+}
+
+func (s *socket) WriteMsgUDP(b, oob []byte, addr *net.UDPAddr) (int, int, error) {
+	n, oobn, err := s.UDPConn.WriteMsgUDP(b, oob, addr)
+	if transient(err) {
+		return len(b), len(oob), nil
+	}
+	return n, oobn, err
+}
+
+// transient reports whether a write failed because the network is away for now. Errors about the packet
+// itself (EMSGSIZE, and EIO from segmentation offload) are not: QUIC learns from them.
+func transient(err error) bool {
+	for _, e := range []error{
+		syscall.ENETUNREACH, syscall.EHOSTUNREACH, syscall.ENETDOWN, syscall.EHOSTDOWN, syscall.EADDRNOTAVAIL,
+		syscall.ENOBUFS, syscall.ECONNREFUSED, syscall.EPERM, syscall.EACCES,
+	} {
+		if errors.Is(err, e) {
+			return err != nil
+		}
+	}
+	return false
+}

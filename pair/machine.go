@@ -1,16 +1,443 @@
 package pair
 
+import (
+	"math"
+	"slices"
+
+	"tandem"
+	"tandem/aggregator"
+	"tandem/queue"
+)
+
+// state is how a side stands with the other.
+type state uint8
+
+const (
+	idle     state = iota // before Start
+	waiting               // drafting; whether together or alone is open
+	together              // in an epoch with the other side
+	alone                 // the device without the cloud: its drafts are targets
+	stopped               // the cloud without the device, or before the sync that it asked for
+	done
+)
+
+// maxStrikes is how often the pair may diverge at one step before the device goes on without the cloud.
+const maxStrikes = 3
+
 // Machine is one side of a pair. It is not safe for concurrent use.
 type Machine struct {
 	cfg   Config
+	rule  aggregator.Rule
 	stats Stats
+	state state
+	ready bool // the device: PeerReady came before Start
+	epoch uint32
+
+	answer []tandem.Token // agreed so far
+	prefix tandem.Prefix  // of answer
+
+	own, peer    *queue.Drafts  // both begin at step len(answer)
+	targets      *queue.Targets // from the side that aggregates
+	earlyDrafts  *queue.Early[tandem.Draft]
+	earlyTargets *queue.Early[tandem.Target]
+
+	kv      []tandem.Token // what the decoder holds for certain
+	running decode         // the Decode under way, if its ID is not 0
+	lastID  uint64
+
+	strikes    int // divergences at strikeStep
+	strikeStep tandem.Step
+
+	revivable bool // done, but a PeerSync begins again
+	out       []Action
+}
+
+// decode is a Decode action under way.
+type decode struct {
+	Decode
+	step   tandem.Step
+	prefix tandem.Prefix
 }
 
 // New returns a machine that waits for Start (or, in the cloud, PeerSync).
-func New(cfg Config) *Machine { return &Machine{cfg: cfg} }
-
-// Step tells the machine what happened and returns what to do about it, in order.
-func (m *Machine) Step(e Event) []Action { return nil }
+func New(cfg Config) *Machine {
+	if cfg.Lookahead <= 0 {
+		cfg.Lookahead = DefaultLookahead
+	}
+	cfg.Lookahead = min(cfg.Lookahead, MaxLookahead)
+	if cfg.Vocab <= 0 {
+		cfg.Vocab = math.MaxInt32
+	}
+	if cfg.Placement == tandem.PlaceSync {
+		cfg.Lookahead = 1
+	}
+	// The other side's targets are at most as far as our drafts, and its drafts that much further.
+	window := 2 * cfg.Lookahead
+	return &Machine{
+		cfg:          cfg,
+		rule:         aggregator.Rule{Coupling: cfg.Coupling, Seed: cfg.Seed, Greedy: cfg.Greedy, Gamma: cfg.Gamma},
+		prefix:       tandem.NoPrefix,
+		own:          queue.NewDrafts(window),
+		peer:         queue.NewDrafts(window),
+		targets:      queue.NewTargets(window),
+		earlyDrafts:  queue.NewEarly[tandem.Draft](window),
+		earlyTargets: queue.NewEarly[tandem.Target](window),
+	}
+}
 
 // Stats returns the counts so far.
-func (m *Machine) Stats() Stats { return m.stats }
+func (m *Machine) Stats() Stats {
+	s := m.stats
+	s.Steps, s.Epoch = len(m.answer), m.epoch
+	return s
+}
+
+// Step tells the machine what happened and returns what to do about it, in order.
+func (m *Machine) Step(e Event) []Action {
+	if _, sync := e.(PeerSync); m.state == done && !(sync && m.revivable) {
+		return nil
+	}
+	m.out = nil
+	switch e := e.(type) {
+	case Start:
+		m.start(e)
+	case Decoded:
+		m.decoded(e)
+	case PeerDraft:
+		m.peerDraft(e.Draft)
+	case PeerTarget:
+		m.peerTarget(e.Target)
+	case PeerSync:
+		m.peerSync(e)
+	case PeerNeedSync:
+		if m.device() && m.state == together {
+			m.diverged()
+		}
+	case PeerReady:
+		m.peerReady()
+	case PeerLost:
+		m.peerLost()
+	case Cancel:
+		m.finish(ReasonCancelled)
+	}
+	m.advance()
+	m.plan()
+	return m.out
+}
+
+func (m *Machine) device() bool { return m.cfg.Self == tandem.Device }
+
+// aggregates reports whether side turns drafts into targets.
+func (m *Machine) aggregates(side tandem.Side) bool {
+	switch m.cfg.Placement {
+	case tandem.PlaceMirror:
+		return true
+	case tandem.PlaceCloud:
+		return side == tandem.Cloud
+	default:
+		return side == tandem.Device
+	}
+}
+
+func (m *Machine) do(a Action) { m.out = append(m.out, a) }
+
+func (m *Machine) note(k NoteKind, side tandem.Side, step tandem.Step) {
+	m.do(Note{Kind: k, Side: side, Step: step})
+}
+
+// front is the first step without a target.
+func (m *Machine) front() tandem.Step { return tandem.Step(len(m.answer)) }
+
+func (m *Machine) start(e Start) {
+	if m.state != idle {
+		return
+	}
+	m.state = waiting
+	switch {
+	case m.ready:
+		m.join()
+	case e.Alone && m.device():
+		m.goAlone(NoteAlone)
+	}
+}
+
+func (m *Machine) peerReady() {
+	switch {
+	case !m.device():
+	case m.state == idle:
+		m.ready = true
+	default:
+		m.join()
+	}
+}
+
+func (m *Machine) peerLost() {
+	m.ready = false
+	switch {
+	case m.state == idle || m.state == alone || m.state == stopped:
+	case m.device():
+		m.goAlone(NoteAlone)
+	default:
+		m.state = stopped
+		m.note(NoteStopped, tandem.Cloud, m.front())
+	}
+}
+
+func (m *Machine) goAlone(why NoteKind) {
+	m.state = alone
+	m.note(why, tandem.Device, m.front())
+}
+
+// join begins an epoch on the device: the cloud is told where the answer stands.
+func (m *Machine) join() {
+	m.epoch++
+	m.do(SendSync{Epoch: m.epoch, Tokens: slices.Clone(m.answer)})
+	m.begin()
+}
+
+// peerSync begins an epoch in the cloud.
+func (m *Machine) peerSync(e PeerSync) {
+	if m.device() || !m.fits(e) {
+		m.drop(tandem.Step(min(len(e.Tokens), math.MaxUint32)))
+		return
+	}
+	if e.Epoch <= m.epoch {
+		return // a copy
+	}
+	m.epoch = e.Epoch
+	m.answer = slices.Clone(e.Tokens)
+	m.prefix = tandem.PrefixOf(m.answer)
+	m.begin()
+	for _, d := range m.earlyDrafts.Take(m.epoch) {
+		m.peerDraft(d)
+	}
+	for _, t := range m.earlyTargets.Take(m.epoch) {
+		m.peerTarget(t)
+	}
+}
+
+// fits reports whether an unfinished answer can begin with the tokens of e.
+func (m *Machine) fits(e PeerSync) bool {
+	if m.cfg.MaxTokens > 0 && len(e.Tokens) >= m.cfg.MaxTokens {
+		return false
+	}
+	for _, t := range e.Tokens {
+		if !m.known(t) || slices.Contains(m.cfg.Stop, t) {
+			return false
+		}
+	}
+	return true
+}
+
+// known reports whether t is in the vocabulary.
+func (m *Machine) known(t tandem.Token) bool { return t >= 0 && int(t) < m.cfg.Vocab }
+
+// begin starts the epoch m.epoch after m.answer. Drafts of our own that still fit are sent again.
+func (m *Machine) begin() {
+	m.state = together
+	m.peer.Reset(m.front())
+	m.targets.Reset(m.front())
+	m.stats.Wasted += m.own.Resume(m.epoch, m.front(), m.prefix)
+	m.note(NoteJoined, m.cfg.Self, m.front())
+	for i := range m.own.Len() {
+		d, _ := m.own.At(i)
+		m.send(d)
+	}
+}
+
+// send passes a draft of our own to whoever needs it.
+func (m *Machine) send(d tandem.Draft) {
+	if m.state == together && m.aggregates(m.cfg.Self.Other()) {
+		m.do(SendDraft{d})
+	}
+}
+
+// diverged answers a contradiction with the other side: the pair begins a new epoch from the last agreed
+// step. If that does not help, the device goes on without the cloud.
+func (m *Machine) diverged() {
+	m.stats.Divergences++
+	m.note(NoteDiverged, m.cfg.Self.Other(), m.front())
+	if !m.device() {
+		m.state = stopped
+		m.do(SendNeedSync{})
+		return
+	}
+	if m.strikes == 0 || m.strikeStep != m.front() {
+		m.strikes, m.strikeStep = 0, m.front()
+	}
+	if m.strikes++; m.strikes > maxStrikes {
+		m.goAlone(NoteDistrust)
+		return
+	}
+	m.join()
+}
+
+// drop reports a message that no honest peer sends.
+func (m *Machine) drop(step tandem.Step) {
+	m.stats.Dropped++
+	m.note(NoteDropped, m.cfg.Self.Other(), step)
+}
+
+func (m *Machine) peerDraft(d tandem.Draft) {
+	ahead := d.Epoch > m.epoch
+	switch {
+	case d.Epoch < m.epoch:
+	case !m.aggregates(m.cfg.Self), ahead && m.device(), d.Dist.Check(m.cfg.Vocab) != nil:
+		m.drop(d.Step)
+	case ahead:
+		if m.earlyDrafts.Put(d.Epoch, d) == queue.Far {
+			m.drop(d.Step)
+		}
+	case m.state == together:
+		if m.peer.Push(d) == queue.Far {
+			m.drop(d.Step)
+		}
+	}
+}
+
+func (m *Machine) peerTarget(t tandem.Target) {
+	ahead := t.Epoch > m.epoch
+	switch {
+	case t.Epoch < m.epoch:
+	case m.aggregates(m.cfg.Self), ahead && m.device(), !m.known(t.Token):
+		m.drop(t.Step)
+	case ahead:
+		if m.earlyTargets.Put(t.Epoch, t) == queue.Far {
+			m.drop(t.Step)
+		}
+	case m.state == together:
+		if m.targets.Push(t) == queue.Far {
+			m.drop(t.Step)
+		}
+	}
+}
+
+// advance settles every step that can be settled (DRAGON §4.2, steps 1 to 5).
+func (m *Machine) advance() {
+	for {
+		ok := false
+		switch {
+		case m.state == alone:
+			ok = m.decide()
+		case m.state == together && m.aggregates(m.cfg.Self):
+			ok = m.aggregate()
+		case m.state == together:
+			ok = m.follow()
+		}
+		if !ok {
+			return
+		}
+	}
+}
+
+// decide makes the device's own draft the target.
+func (m *Machine) decide() bool {
+	d, ok := m.own.Front()
+	if ok {
+		m.stats.Alone++
+		m.settle(m.target(d.Token, tandem.ByNeither.With(m.cfg.Self)))
+	}
+	return ok
+}
+
+func (m *Machine) target(t tandem.Token, by tandem.By) tandem.Target {
+	return tandem.Target{Epoch: m.epoch, Step: m.front(), Prefix: m.prefix, Token: t, By: by}
+}
+
+// aggregate turns the two drafts of the front step into its target, once both are here.
+func (m *Machine) aggregate() bool {
+	own, ok := m.own.Front()
+	if !ok {
+		return false
+	}
+	peer, ok := m.peer.Front()
+	if !ok {
+		return false
+	}
+	// A side that runs the same code over the same answer drafts what its distribution says.
+	if peer.Version != m.peer.Version() || peer.Prefix != m.prefix ||
+		peer.Token != m.rule.Draft(m.cfg.Self.Other(), peer.Step, peer.Dist) {
+		m.diverged()
+		return true
+	}
+	drafts := [2]tandem.Draft{own, peer}
+	if !m.device() {
+		drafts = [2]tandem.Draft{peer, own}
+	}
+	token := m.rule.Target(own.Step,
+		aggregator.Local{Dist: drafts[0].Dist, H: drafts[0].H}, aggregator.Local{Dist: drafts[1].Dist, H: drafts[1].H})
+	by := tandem.ByNeither
+	for s, d := range drafts {
+		if d.Token == token {
+			by = by.With(tandem.Side(s))
+		}
+	}
+	t := m.target(token, by)
+	if !m.aggregates(m.cfg.Self.Other()) {
+		m.do(SendTarget{t})
+	}
+	if by.Has(m.cfg.Self.Other()) {
+		m.peer.Accept()
+	} else {
+		m.peer.Reject()
+	}
+	m.count(by)
+	m.settle(t)
+	return true
+}
+
+// follow takes the next target of the side that aggregates.
+func (m *Machine) follow() bool {
+	t, ok := m.targets.Front()
+	if !ok {
+		return false
+	}
+	own, ok := m.own.Front()
+	if !ok || t.Prefix != m.prefix || t.By > tandem.ByBoth || t.By.Has(m.cfg.Self) != (own.Token == t.Token) {
+		m.diverged()
+		return true
+	}
+	m.targets.Pop()
+	m.count(t.By)
+	m.settle(t)
+	return true
+}
+
+func (m *Machine) count(by tandem.By) {
+	m.stats.Together++
+	for s := tandem.Device; s <= tandem.Cloud; s++ {
+		if by.Has(s) {
+			m.stats.Accepted[s]++
+		} else {
+			m.stats.Rejected[s]++
+			m.note(NoteRejected, s, m.front())
+		}
+	}
+}
+
+// settle ends the front step with target t: accepted drafts are dequeued, a rejected one clears its side's
+// queue, and the answer grows.
+func (m *Machine) settle(t tandem.Target) {
+	if t.By.Has(m.cfg.Self) {
+		m.own.Accept()
+	} else {
+		m.stats.Wasted += m.own.Reject() - 1
+	}
+	if slices.Contains(m.cfg.Stop, t.Token) {
+		m.finish(ReasonStop)
+		return
+	}
+	m.do(Emit{Target: t, Alone: m.state == alone})
+	m.answer = append(m.answer, t.Token)
+	m.prefix = m.prefix.Then(t.Token)
+	if m.cfg.MaxTokens > 0 && len(m.answer) >= m.cfg.MaxTokens {
+		m.finish(ReasonLength)
+	}
+}
+
+func (m *Machine) finish(r Reason) {
+	m.state = done
+	// The device may have been cut off from what ended the answer here.
+	m.revivable = !m.device() && (r == ReasonStop || r == ReasonLength)
+	m.do(Finish{Reason: r})
+}

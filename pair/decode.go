@@ -1,0 +1,93 @@
+package pair
+
+import (
+	"slices"
+
+	"tandem"
+)
+
+// next returns the step that this side should draft now, and the prefix before it. There is none while the
+// side may not draft, is far enough ahead, or has drafted the end of the answer.
+func (m *Machine) next() (step tandem.Step, prefix tandem.Prefix, ok bool) {
+	if m.state != waiting && m.state != together && m.state != alone || m.own.Len() >= m.cfg.Lookahead {
+		return 0, 0, false
+	}
+	step, prefix = m.front(), m.prefix
+	if last, ok := m.own.Last(); ok {
+		if slices.Contains(m.cfg.Stop, last.Token) {
+			return 0, 0, false
+		}
+		step, prefix = last.Step+1, last.Prefix.Then(last.Token)
+	}
+	if m.cfg.MaxTokens > 0 && uint64(step) >= uint64(m.cfg.MaxTokens) {
+		return 0, 0, false
+	}
+	return step, prefix, true
+}
+
+// plan keeps the decoder at the next draft. A Decode under way for the same tokens goes on; one for others
+// is superseded (preempted, DRAGON §7.1).
+func (m *Machine) plan() {
+	step, prefix, ok := m.next()
+	if !ok || m.running.ID != 0 && m.running.step == step && m.running.prefix == prefix {
+		return
+	}
+	if m.running.ID != 0 {
+		m.stats.Preempted++
+	}
+	want := slices.Grow(slices.Clone(m.answer), m.own.Len())
+	for i := range m.own.Len() {
+		d, _ := m.own.At(i)
+		want = append(want, d.Token)
+	}
+	keep := commonPrefix(m.kv, want)
+	if keep == len(want) && keep > 0 {
+		keep-- // a distribution comes from feeding a token
+	}
+	m.lastID++
+	d := Decode{ID: m.lastID, Keep: keep, Append: want[keep:]}
+	m.kv = m.kv[:keep] // of the rest we cannot be certain until the answer
+	m.running = decode{d, step, prefix}
+	m.do(d)
+}
+
+func commonPrefix(a, b []tandem.Token) int {
+	n := min(len(a), len(b))
+	for i := range n {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return n
+}
+
+// decoded turns the decoder's distribution into a draft, if it is still the one wanted.
+func (m *Machine) decoded(e Decoded) {
+	if e.ID == 0 || e.ID != m.running.ID {
+		return
+	}
+	run := m.running
+	m.running = decode{}
+	m.kv = append(m.kv[:run.Keep], run.Append...)
+	step, prefix, ok := m.next()
+	if !ok || step != run.step || prefix != run.prefix {
+		return
+	}
+	if e.Dist.Check(m.cfg.Vocab) != nil {
+		m.finish(ReasonDecoder)
+		return
+	}
+	d := tandem.Draft{
+		Epoch:   m.epoch,
+		Step:    step,
+		Version: m.own.Version(),
+		Prefix:  prefix,
+		Token:   m.rule.Draft(m.cfg.Self, step, e.Dist),
+		Dist:    e.Dist,
+		H:       e.H,
+		Decode:  e.Took,
+	}
+	m.own.Push(d)
+	m.stats.Drafted++
+	m.send(d)
+}

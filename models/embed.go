@@ -1,0 +1,12 @@
+// Package models holds the built-in models as bytes of the program. Reader is a small decoder of our own (llama
+// architecture, GGUF version 3, byte-level BPE) that answers in full sentences from the passage in its context. The recipe
+// in train/ makes it; README.md in this folder says how, and what it can and cannot do. The package must not parse,
+// decode or run anything: package model does that.
+package models
+
+import _ "embed"
+
+// Reader is the GGUF file of the built-in reader. Treat it as read-only.
+//
+//go:embed reader.gguf
+var Reader []byte

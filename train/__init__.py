@@ -1,0 +1,1 @@
+"""Recipe of the built-in reader: generator, tokenizer, model, training, evaluation, export."""

@@ -1,0 +1,44 @@
+"""python3 -m train --out DIR --minutes N: from nothing to DIR/reader.gguf. Run again to resume."""
+import argparse
+import os
+
+os.environ.setdefault("GOMP_SPINCOUNT", "2000")  # before torch loads OpenMP: threads that wait long should sleep
+
+from . import loop
+from .data import Row
+from .examples import example
+from .names import Source
+from .tokenizer import Tokenizer, learn
+
+VOCAB = 2048
+
+
+def tokenizer_texts(n=14000, seed="tokenizer"):
+    s = Source(seed)
+    for _ in range(n):
+        context, branches = example(s, 1, 6, 3)
+        yield context
+        for b in branches:
+            yield b.prompt + "".join(t for t, _ in b.pieces)
+
+
+def main():
+    a = argparse.ArgumentParser(description=__doc__)
+    a.add_argument("--out", default="build/reader", help="folder for tokenizer, checkpoint, log and reader.gguf")
+    a.add_argument("--minutes", type=float, default=75, help="computing time; the learning rate falls linearly to 0 at its end")
+    a.add_argument("--device", default="cpu", help="cpu or cuda")
+    a.add_argument("--threads", type=int, default=2)
+    a.add_argument("--tokens", type=int, default=6144, help="padded positions per step")
+    a.add_argument("--rate", type=float, default=0.006)
+    a.add_argument("--seed", type=int, default=1)
+    args = a.parse_args()
+    os.makedirs(args.out, exist_ok=True)
+    path = os.path.join(args.out, "tokenizer.json")
+    if not os.path.exists(path):
+        learn(tokenizer_texts(), VOCAB).save(path)
+    loop.train(args.out, Tokenizer.load(path), args.minutes, args.device, args.threads, args.tokens, args.rate, args.seed,
+               log=lambda line: print(line, flush=True))
+
+
+if __name__ == "__main__":
+    main()

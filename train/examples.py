@@ -1,0 +1,151 @@
+"""Training examples: one context shared by several independent question branches.
+
+Supported halves of an answer carry the value that the passage states. Unsupported halves carry a *soft label*: a random
+value of the right type, sometimes 'unknown', so that a side without the answer stays diffuse instead of insisting on a
+refusal, and mixes well with a side that knows.
+"""
+from .attributes import ENTITIES, WEIGHTS, draw
+from .passages import Passage, conflicts, new_fact, new_passage, new_world, sibling
+from .questions import ask, ask_two, noun_asked, styled, upper, lower
+
+# What a piece of text is for in the loss.
+PREFIX, VALUE, SOFT, FOREIGN, END, PROMPT = 0, 1, 2, 3, 4, 9
+#: loss weight by kind; passage tokens have their own (data.PASSAGE_WEIGHT)
+LOSS_WEIGHT = {PREFIX: 0.3, VALUE: 1.0, SOFT: 0.4, FOREIGN: 0.0, END: 0.6, PROMPT: 0.0}
+SOFT_VALUE = 0.7
+
+
+class Branch:
+    """A question's prompt text and the pieces [(text, kind)] that follow it."""
+
+    def __init__(self, prompt, pieces):
+        self.prompt, self.pieces = prompt, pieces
+
+
+def turn(question):
+    return "\nQuestion: %s\nAnswer:" % question
+
+
+def sentence(asked, value, kind):
+    """The pieces of one answer sentence."""
+    prefix, end = asked.prefix(), "." if not value.endswith(".") else ""
+    return [(" " + prefix, PREFIX), (" " + value, kind)] + ([(end, END)] if end else [])
+
+
+def answer_text(asked, value):
+    return asked.prefix() + " " + value + ("" if value.endswith(".") else ".")
+
+
+def soft(s, fact):
+    return fact.attribute.value(s) if s.chance(SOFT_VALUE) else "unknown"
+
+
+def absent(s, facts):
+    """A fact that the passage does not state: another attribute, a sibling entity, or something else."""
+    by_entity = {}
+    for f in facts:
+        by_entity.setdefault(f.entity, []).append(f)
+    for _ in range(20):
+        x, f = s.rng.random(), s.pick(facts)
+        if x < 0.35:
+            entity, category, attribute = f.entity, f.category, draw(s, f.category)
+        elif x < 0.7:
+            entity, category, attribute = sibling(s, f.entity, f.category), f.category, f.attribute
+        else:
+            category = s.rng.choices(list(WEIGHTS), list(WEIGHTS.values()))[0]
+            entity, attribute = ENTITIES[category](s), draw(s, category)
+        if entity in by_entity:
+            clash = any(conflicts(attribute, g.attribute) for g in by_entity[entity])
+        else:
+            clash = any(entity.lower() in e.lower() or e.lower() in entity.lower() for e in by_entity)
+        if not clash:
+            return new_fact(s, entity, category, attribute)
+    return None
+
+
+def one_part(s, fact, supported, held_out=False):
+    asked = ask(s, fact, held_out)
+    value, kind = (fact.value, VALUE) if supported else (soft(s, fact), SOFT)
+    return Branch(turn(styled(s, asked.question)), sentence(asked, value, kind))
+
+
+def two_part(s, f, f_supported, g, g_supported, held_out=False):
+    question, a, b = ask_two(s, f, g, held_out)
+    pieces = []
+    for fact, asked, supported in ((f, a, f_supported), (g, b, g_supported)):
+        pieces += sentence(asked, fact.value if supported else soft(s, fact), VALUE if supported else SOFT)
+    return Branch(turn(styled(s, question)), pieces)
+
+
+def follow_up(s, f, g):
+    """Two turns; the second may lean on the first ('And the door code?')."""
+    first = ask(s, f)
+    head = turn(first.question) + " " + answer_text(first, f.value)
+    if f.entity == g.entity and s.chance(0.6):
+        second = noun_asked(s, g, g.attribute.noun)
+        question = s.pick(["And the {a}?", "And what is the {a}?", "What about the {a}?"]).replace("{a}", g.attribute.noun)
+    elif f.attribute.noun == g.attribute.noun and not first.answer.startswith("{v}") and s.chance(0.6):
+        second = type(first)("", upper(first.answer.replace(upper(f.entity), g.entity).replace(f.entity, g.entity)))
+        question = s.pick(["And for %s?", "What about %s?", "And %s?"]) % g.entity
+    else:
+        second = ask(s, g)
+        question = second.question
+    return Branch(head + turn(question), sentence(second, g.value, VALUE))
+
+
+def context(s, low, high):
+    """-> (context text, facts): one passage, or two under their own titles."""
+    facts = new_world(s, low, high)
+    p = new_passage(s, facts)
+    if not s.chance(0.12):
+        return p.context(), p.facts
+    taken = {f.entity for f in facts}
+    category = facts[0].category if s.chance(0.5) else None
+    more = new_world(s, 1, max(2, high - 2), category=category, taken=taken)
+    clash = any(a.entity.lower() in b.entity.lower() or b.entity.lower() in a.entity.lower() for a in facts for b in more)
+    values = {f.value.lower() for f in facts}
+    if clash or any(f.value.lower() in values for f in more):
+        return p.context(), p.facts
+    q = new_passage(s, more)
+    if not q.title or not p.title:
+        return p.context(), p.facts
+    return p.context() + s.pick(["\n", "\n\n"]) + q.context(), p.facts + q.facts
+
+
+def example(s, low=1, high=6, branches=7):
+    """-> (context text or '', [Branch])."""
+    text, facts = context(s, low, high)
+    if not facts:
+        return example(s, low, high, branches)
+    order = facts[:]
+    s.rng.shuffle(order)
+    out, used = [], 0
+    for _ in range(branches):
+        x = s.rng.random()
+        if x < 0.60:
+            if used <= len(order):
+                out.append(one_part(s, order[used % len(order)], True))
+                used += 1
+            continue
+        if x < 0.72:
+            g = absent(s, facts)
+            if g:
+                out.append(one_part(s, g, False))
+            continue
+        if x < 0.76 and len(facts) > 1:
+            out.append(follow_up(s, *s.rng.sample(facts, 2)))
+            continue
+        y = s.rng.random()
+        if len(facts) > 1 and y < 0.3:
+            f, g = s.rng.sample(facts, 2)
+            out.append(two_part(s, f, True, g, True))
+        else:
+            f, g = s.pick(facts), absent(s, facts)
+            if g and f.value != g.value:
+                out.append(two_part(s, f, True, g, False) if y < 0.65 else two_part(s, g, False, f, True))
+    if s.chance(0.01):  # no context at all
+        for b in out:
+            b.prompt = b.prompt[1:]
+            b.pieces = [(t, SOFT if k == VALUE else k) for t, k in b.pieces]
+        return "", out
+    return "Context: " + text, out

@@ -1,0 +1,65 @@
+"""The trained weights as a GGUF file of architecture llama."""
+import numpy as np
+
+from . import gguf
+from .tokenizer import END_OF_TEXT
+
+TEMPLATE = ("{% for message in messages %}"
+            "{% if message['role'] == 'system' %}Context: {{ message['content'] }}"
+            "{% elif message['role'] == 'user' %}{% if not loop.first %}\n{% endif %}Question: {{ message['content'] }}"
+            "{% elif message['role'] == 'assistant' %}\nAnswer: {{ message['content'] }}"
+            "{% endif %}{% endfor %}"
+            "{% if add_generation_prompt %}\nAnswer:{% endif %}")
+NAMES = {"norm1": "attn_norm", "wq": "attn_q", "wk": "attn_k", "wv": "attn_v", "wo": "attn_output", "norm2": "ffn_norm",
+         "gate": "ffn_gate", "up": "ffn_up", "down": "ffn_down"}
+NORMAL, CONTROL = 1, 3
+
+
+def adjacent_pairs(w, heads):
+    """Reorder the rows of a q or k projection from half-split rotary pairs to the adjacent pairs of GGUF's llama."""
+    rows, columns = w.shape
+    return w.reshape(heads, 2, rows // heads // 2, columns).swapaxes(1, 2).reshape(rows, columns)
+
+
+def half_split(w, heads):
+    """The inverse of adjacent_pairs."""
+    rows, columns = w.shape
+    return w.reshape(heads, rows // heads // 2, 2, columns).swapaxes(1, 2).reshape(rows, columns)
+
+
+def metadata(c, tokenizer):
+    g = gguf
+    parameters = "%.1fM" % ((c.vocab * c.width + c.layers * (2 * c.width * c.heads * c.head_dim + 2 * c.width * c.kv_heads * c.head_dim
+                                                              + 3 * c.width * c.ff)) / 1e6)
+    return [
+        ("general.architecture", g.STRING, "llama"), ("general.name", g.STRING, "tandem-reader"),
+        ("general.type", g.STRING, "model"), ("general.size_label", g.STRING, parameters),
+        ("general.license", g.STRING, "apache-2.0"),
+        ("general.description", g.STRING, "A small reader that answers from the passage in its context."),
+        ("general.file_type", g.UINT32, 1), ("general.alignment", g.UINT32, g.ALIGNMENT),
+        ("llama.vocab_size", g.UINT32, c.vocab), ("llama.context_length", g.UINT32, c.context),
+        ("llama.embedding_length", g.UINT32, c.width), ("llama.block_count", g.UINT32, c.layers),
+        ("llama.feed_forward_length", g.UINT32, c.ff), ("llama.attention.head_count", g.UINT32, c.heads),
+        ("llama.attention.head_count_kv", g.UINT32, c.kv_heads), ("llama.attention.key_length", g.UINT32, c.head_dim),
+        ("llama.attention.value_length", g.UINT32, c.head_dim), ("llama.rope.dimension_count", g.UINT32, c.head_dim),
+        ("llama.rope.freq_base", g.FLOAT32, c.theta), ("llama.attention.layer_norm_rms_epsilon", g.FLOAT32, c.eps),
+        ("tokenizer.ggml.model", g.STRING, "gpt2"), ("tokenizer.ggml.pre", g.STRING, "qwen2"),
+        ("tokenizer.ggml.tokens", (g.ARRAY, g.STRING), tokenizer.tokens),
+        ("tokenizer.ggml.token_type", (g.ARRAY, g.INT32), [CONTROL] + [NORMAL] * (len(tokenizer.tokens) - 1)),
+        ("tokenizer.ggml.merges", (g.ARRAY, g.STRING), [a + " " + b for a, b in tokenizer.merges]),
+        ("tokenizer.ggml.bos_token_id", g.UINT32, 0), ("tokenizer.ggml.eos_token_id", g.UINT32, 0),
+        ("tokenizer.ggml.padding_token_id", g.UINT32, 0), ("tokenizer.ggml.add_bos_token", g.BOOL, True),
+        ("tokenizer.ggml.add_eos_token", g.BOOL, False), ("tokenizer.chat_template", g.STRING, TEMPLATE)]
+
+
+def export(path, c, weights, tokenizer):
+    """Write float32 weights (model.init's names) as F16 matrices and F32 norms."""
+    tensors = [("token_embd.weight", "emb"), ("output_norm.weight", "norm")]
+    tensors += [(f"blk.{l}.{NAMES[n]}.weight", f"{l}.{n}") for l in range(c.layers) for n in NAMES]
+    arrays = []
+    for name, key in tensors:
+        a = weights[key].detach().float().cpu().numpy()
+        if key.endswith((".wq", ".wk")):
+            a = adjacent_pairs(a, c.heads if key.endswith("q") else c.kv_heads)
+        arrays.append((name, a.astype(np.float16) if a.ndim == 2 else a))
+    gguf.write(path, metadata(c, tokenizer), arrays)

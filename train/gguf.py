@@ -1,0 +1,86 @@
+"""A small GGUF version 3 writer and reader (F32 and F16 tensors)."""
+import struct
+
+import numpy as np
+
+MAGIC, VERSION, ALIGNMENT = b"GGUF", 3, 32
+UINT32, INT32, FLOAT32, BOOL, STRING, ARRAY, UINT64 = 4, 5, 6, 7, 8, 9, 10
+F32, F16 = 0, 1
+SCALARS = {UINT32: "<I", INT32: "<i", FLOAT32: "<f", BOOL: "<?", UINT64: "<Q"}
+DTYPES = {F32: np.float32, F16: np.float16}
+
+
+def _string(text):
+    raw = text.encode("utf-8")
+    return struct.pack("<Q", len(raw)) + raw
+
+
+def _value(kind, value):
+    return _string(value) if kind == STRING else struct.pack(SCALARS[kind], value)
+
+
+def write(path, metadata, tensors):
+    """metadata: [(key, type, value)], an array being (key, (ARRAY, element type), list); tensors: [(name, array)], written in the
+    array's type (float16 or float32), shape as numpy has it (GGUF lists the fastest dimension first)."""
+    out = [MAGIC, struct.pack("<IQQ", VERSION, len(tensors), len(metadata))]
+    for key, kind, value in metadata:
+        out.append(_string(key))
+        if isinstance(kind, tuple):
+            out.append(struct.pack("<IIQ", ARRAY, kind[1], len(value)) + b"".join(_value(kind[1], v) for v in value))
+        else:
+            out.append(struct.pack("<I", kind) + _value(kind, value))
+    offset, blobs = 0, []
+    for name, a in tensors:
+        kind = F16 if a.dtype == np.float16 else F32
+        raw = np.ascontiguousarray(a, DTYPES[kind]).tobytes()
+        out.append(_string(name) + struct.pack("<I", a.ndim) + struct.pack("<%dQ" % a.ndim, *reversed(a.shape)) +
+                   struct.pack("<IQ", kind, offset))
+        raw += b"\0" * (-len(raw) % ALIGNMENT)
+        offset += len(raw)
+        blobs.append(raw)
+    header = b"".join(out)
+    with open(path, "wb") as f:
+        f.write(header + b"\0" * (-len(header) % ALIGNMENT) + b"".join(blobs))
+
+
+def read(path):
+    """-> (metadata dict, {name: array}). For files that this module wrote."""
+    with open(path, "rb") as f:
+        data = f.read()
+    at = 0
+
+    def take(fmt):
+        nonlocal at
+        got = struct.unpack_from(fmt, data, at)
+        at += struct.calcsize(fmt)
+        return got[0] if len(got) == 1 else got
+
+    def string():
+        nonlocal at
+        n = take("<Q")
+        at += n
+        return data[at - n:at].decode("utf-8")
+
+    def value(kind):
+        if kind == ARRAY:
+            element, n = take("<IQ")
+            return [value(element) for _ in range(n)]
+        return string() if kind == STRING else take(SCALARS[kind])
+
+    assert data[:4] == MAGIC
+    at = 4
+    version, count, keys = take("<IQQ")
+    assert version == VERSION
+    metadata = {}
+    for _ in range(keys):
+        key = string()
+        metadata[key] = value(take("<I"))
+    infos = []
+    for _ in range(count):
+        name, dims = string(), take("<I")
+        shape = [take("<Q") for _ in range(dims)]
+        kind, offset = take("<IQ")
+        infos.append((name, tuple(reversed(shape)), kind, offset))
+    base = at + -at % ALIGNMENT
+    return metadata, {name: np.frombuffer(data, DTYPES[kind], int(np.prod(shape)), base + offset).reshape(shape)
+                      for name, shape, kind, offset in infos}

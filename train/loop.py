@@ -1,0 +1,112 @@
+"""The training run: one schedule, linear to zero by wall-clock, resumable at any moment."""
+import csv
+import os
+import signal
+import time
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+from . import examples, kernels
+from .data import CONTEXT_KIND, Batch, Row, batches
+from .evaluate import exact_by_kind, make_items
+from .export import export
+from .model import Config, Optimizer, init, logits, working
+
+CONTEXT_SHARE = 0.25  # of the context positions enter a step's loss (a tenth of the weight, most of the cost)
+WARMUP = 100
+COLUMNS = ["minutes", "step", "tokens", "rate", "loss_prefix", "loss_value", "loss_soft", "loss_context",
+           "one", "two_first", "two_second", "two_split", "unseen"]
+
+
+def save(path, c, p, optimizer, progress):
+    torch.save({"config": c.__dict__, "weights": p, "optimizer": optimizer.state(), "progress": progress}, path + ".new")
+    os.replace(path + ".new", path)
+
+
+def load(path):
+    """-> (Config, float32 weights, optimizer state, progress) of a checkpoint."""
+    s = torch.load(path, map_location="cpu")
+    return Config(**s["config"]), s["weights"], s["optimizer"], s["progress"]
+
+
+def hard_share(progress):
+    """Share of passages with 2 to 6 facts: none in the first 6 %, then rising to 0.85."""
+    return min(0.85, max(0.0, 0.85 * (progress - 0.06) / 0.14))
+
+
+def train(out, tokenizer, minutes, device="cpu", threads=2, tokens=6144, rate=0.006, seed=1, snapshot_minutes=15.0, log=print):
+    """Train for `minutes` of computing time (earlier parts of a resumed run included) and leave reader.gguf in `out`."""
+    torch.set_num_threads(threads)
+    kernels.keep_memory()
+    checkpoint, csv_path = os.path.join(out, "checkpoint.pt"), os.path.join(out, "log.csv")
+    c = Config(vocab=len(tokenizer.tokens))
+    if os.path.exists(checkpoint):
+        c, p, state, at = load(checkpoint)
+        optimizer = Optimizer(p, rate)
+        optimizer.restore(state)
+        log("resumed at step %d, %.1f minutes" % (at["step"], at["seconds"] / 60))
+    else:
+        p = init(c, seed)
+        optimizer, at = Optimizer(p, rate), {"step": 0, "tokens": 0, "seconds": 0.0}
+        with open(csv_path, "w") as f:
+            csv.writer(f).writerow(COLUMNS)
+    log("parameters: %d" % sum(x.numel() for x in p.values()))
+    stopping = []
+    for s in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(s, lambda *_: stopping.append(1))
+    dev, total = torch.device(device), minutes * 60
+    torch.manual_seed(seed + at["step"])
+    feed = batches("train-%d-%d" % (seed, at["step"]), tokenizer, tokens, lambda: hard_share(at["seconds"] / total))
+    items = make_items(80, seed="quick", kinds=("one", "two-first", "two-second", "two-both", "one-unseen-wording"))
+    losses, next_report, next_snapshot, last = [], at["seconds"] + 120, at["seconds"] + snapshot_minutes * 60, time.monotonic()
+
+    def report():
+        scores = exact_by_kind(c, working(p, grad=False), tokenizer, items, dev)
+        mean = np.nanmean(np.array(losses), 0) if losses else [float("nan")] * 4
+        row = [round(at["seconds"] / 60, 2), at["step"], at["tokens"], round(factor, 4), *(round(float(x), 4) for x in mean),
+               *(round(scores[k], 3) for k in ("one", "two-first", "two-second", "two-both", "one-unseen-wording"))]
+        with open(csv_path, "a") as f:
+            csv.writer(f).writerow(row)
+        log(" ".join("%s=%s" % x for x in zip(COLUMNS, row)))
+        losses.clear()
+
+    factor = 1.0
+    while at["seconds"] < total and not stopping:
+        factor = min(1.0, (at["step"] + 1) / WARMUP) * (1 - at["seconds"] / total)
+        losses.append(step(c, p, optimizer, next(feed), factor, dev))
+        now = time.monotonic()
+        at["step"], at["seconds"], last = at["step"] + 1, at["seconds"] + now - last, now
+        at["tokens"] += step.tokens
+        if at["seconds"] >= next_report:
+            next_report += 120
+            report()
+            save(checkpoint, c, p, optimizer, at)
+        if at["seconds"] >= next_snapshot or at["step"] == 20:
+            next_snapshot = max(next_snapshot, at["seconds"] + snapshot_minutes * 60)
+            export(os.path.join(out, "reader-snapshot.gguf"), c, p, tokenizer)
+    save(checkpoint, c, p, optimizer, at)
+    if stopping:
+        log("stopped; the same command goes on from here")
+        return False
+    report()
+    export(os.path.join(out, "reader.gguf"), c, p, tokenizer)
+    return True
+
+
+def step(c, p, optimizer, batch, factor, dev):
+    """One optimizer step; returns mean losses (prefix, value, soft, context)."""
+    step.tokens = batch.ids.numel()
+    w = working(p)
+    targets, kinds, weights = batch.targets.to(dev), batch.kinds.to(dev), batch.weights.to(dev)
+    keep = (kinds != CONTEXT_KIND) | (torch.rand_like(weights) < CONTEXT_SHARE)
+    selected = ((weights > 0) & keep).nonzero()[:, 0]
+    out = logits(c, w, batch.ids.to(dev), batch.positions.to(dev), batch.segments.to(dev), selected).float()
+    each = F.cross_entropy(out, targets[selected], reduction="none")
+    ws, ks = weights[selected], kinds[selected]
+    ((each * ws).sum() / ws.sum()).backward()
+    optimizer.step({k: x.grad for k, x in w.items()}, factor)
+    each = each.detach()
+    return [each[ks == k].mean().item() if (ks == k).any() else float("nan")
+            for k in (examples.PREFIX, examples.VALUE, examples.SOFT, CONTEXT_KIND)]

@@ -34,11 +34,9 @@ func (s *Stream) Write(id tandem.Token) string {
 	return string(out)
 }
 
-// Flush returns what is left at the end: U+FFFD for a character that was begun and not finished.
+// Flush returns what is left at the end: U+FFFD for each byte of a character that was not finished.
 func (s *Stream) Flush() string {
-	if len(s.held) == 0 {
-		return ""
-	}
+	out := string([]rune(string(s.held)))
 	s.held = nil
-	return string(utf8.RuneError)
+	return out
 }

@@ -1,0 +1,83 @@
+package tokenizer
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/dlclark/regexp2"
+	"pgregory.net/rapid"
+)
+
+const (
+	gpt2Pattern   = `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`
+	modernPattern = `(?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,DIGITS}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`
+)
+
+// patterns are the regular expressions of the stages; text between matches of a stage is a word too.
+var patterns = map[string][]string{
+	"gpt-2":     {gpt2Pattern},
+	"smollm":    {`\p{N}`, gpt2Pattern},
+	"qwen2":     {strings.Replace(modernPattern, "DIGITS", "1", 1)},
+	"llama-bpe": {strings.Replace(modernPattern, "DIGITS", "3", 1)},
+	"dbrx":      {strings.Replace(modernPattern, "DIGITS", "3", 1)},
+	"falcon":    {"[\\p{P}\\$\\+<=>\\^~\\|`]+", gpt2Pattern, `[0-9][0-9][0-9]`},
+	"default":   {`[\p{P}\$\+<=>\^~\|]+`, gpt2Pattern, `\p{N}+`, `[0-9][0-9][0-9]`},
+}
+
+func splitByPattern(t *rapid.T, text string, stages []*regexp2.Regexp) []string {
+	if len(stages) == 0 {
+		return []string{text}
+	}
+	var words []string
+	runes, at := []rune(text), 0
+	add := func(from, to int) {
+		if to > from {
+			words = append(words, splitByPattern(t, string(runes[from:to]), stages[1:])...)
+		}
+	}
+	m, err := stages[0].FindStringMatch(text)
+	for ; m != nil && err == nil; m, err = stages[0].FindNextMatch(m) {
+		add(at, m.Index)
+		add(m.Index, m.Index+m.Length)
+		at = m.Index + m.Length
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	add(at, len(runes))
+	return words
+}
+
+// TestScannersEqualTheirPatterns runs the scanners beside the regular expressions that they replace.
+func TestScannersEqualTheirPatterns(t *testing.T) {
+	for name, list := range patterns {
+		t.Run(name, func(t *testing.T) {
+			var stages []*regexp2.Regexp
+			for _, p := range list {
+				stages = append(stages, regexp2.MustCompile(p, regexp2.None))
+			}
+			runes := []rune(" \t\n\r\v\u0085\u00a0\u2003\u3000'sStTrReEvVmMlLdD0123456789٣½²abcéÜßſKİ我想ก็e\u0301!?.,-_$+<=>^~|`\"🦙\u200d\u0000\ufffd")
+			rapid.Check(t, func(t *rapid.T) {
+				text := rapid.StringOfN(rapid.OneOf(rapid.SampledFrom(runes), rapid.SampledFrom(runes[:24]), rapid.Rune()), 0, 24, -1).Draw(t, "text")
+				if !utf8.ValidString(text) {
+					t.Skip()
+				}
+				var got []string
+				splitWords(text, preTokenizers[name].stages, func(w string) { got = append(got, w) })
+				if want := splitByPattern(t, text, stages); !slices.Equal(got, want) {
+					t.Fatalf("%q is cut to %q, by the pattern to %q", text, got, want)
+				}
+			})
+		})
+	}
+}
+
+func TestEveryNameHasAPattern(t *testing.T) {
+	for name, p := range preTokenizers {
+		if patterns[p.name] == nil {
+			t.Errorf("%s is pattern %q, which no test covers", name, p.name)
+		}
+	}
+}

@@ -198,7 +198,7 @@ func (m *Machine) join() {
 // peerSync begins an epoch in the cloud.
 func (m *Machine) peerSync(e PeerSync) {
 	if m.device() || !m.fits(e) {
-		m.drop(tandem.Step(min(len(e.Tokens), math.MaxUint32)))
+		m.drop(tandem.Step(len(e.Tokens)))
 		return
 	}
 	if e.Epoch <= m.epoch {

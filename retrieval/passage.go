@@ -1,0 +1,299 @@
+package retrieval
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/clipperhouse/uax29/v2/sentences"
+)
+
+// Sizes of passages in words. A document of at most wholeWords is one passage; longer ones are packed to
+// about targetWords, as in DRAGON §7.1, whose passages have 64.
+const (
+	targetWords = 64
+	wholeWords  = 80
+	shortWords  = 20 // a passage shorter than this at the end joins the one before when both fit in wholeWords
+)
+
+// Passage is a piece of a document, small enough to be read as one context beside others.
+type Passage struct {
+	ID     string // hash of source, title and text: the same piece keeps its ID when the index is built again
+	Source string // path of the file it was read from
+	Title  string // the document's title; "title: section" when all of the text is in one section
+	Text   string // about 64 words in whole sentences; list lines and headings on lines of their own
+}
+
+// words counts the words of s. A run of characters without white space counts for one per started
+// longWord, so that languages written without spaces, and junk, make passages of bounded size too.
+func words(s string) (n int) {
+	for field := range strings.FieldsSeq(s) {
+		n += (utf8.RuneCountInString(field) + longWord - 1) / longWord
+	}
+	return n
+}
+
+const longWord = 24
+
+// document is what a parser makes of a file: the common form of text, Markdown, HTML and PDF.
+type document struct {
+	title  string
+	blocks []block
+}
+
+// block is a paragraph, a list line or a heading.
+type block struct {
+	kind blockKind
+	text string // one line, white space collapsed, markup removed
+}
+
+type blockKind uint8
+
+const (
+	paragraph blockKind = iota
+	listLine            // kept whole: a fact in a list must not lose its label
+	heading             // starts a section
+)
+
+func (d *document) add(kind blockKind, text string) {
+	if text = collapse(text); text != "" {
+		d.blocks = append(d.blocks, block{kind, text})
+	}
+}
+
+// collapse joins the words of s by single spaces and drops what cannot be read: control characters and
+// invalid UTF-8.
+func collapse(s string) string {
+	var b strings.Builder
+	space := false
+	for _, r := range s {
+		switch {
+		case unicode.IsSpace(r):
+			space = b.Len() > 0
+		case r == utf8.RuneError, r == '\u00ad', r == '\u200b', r == '\ufeff', unicode.IsControl(r):
+		default:
+			if space {
+				b.WriteByte(' ')
+				space = false
+			}
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// unit is what packing never divides.
+type unit struct {
+	text    string
+	words   int
+	section string // the heading it stands under
+	kind    blockKind
+	opens   bool // first of its block: goes on a new line
+}
+
+// passages cuts the document into passages of the given source.
+func (d document) passages(source string) []Passage {
+	units := d.units()
+	total := 0
+	for _, u := range units {
+		total += u.words
+	}
+	var out []Passage
+	seen := make(map[string]bool)
+	for _, group := range pack(units, total) {
+		p := d.passage(source, group)
+		if p.Text != "" && !seen[p.ID] {
+			seen[p.ID] = true
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func (d document) units() []unit {
+	var units []unit
+	section := ""
+	for _, b := range d.blocks {
+		switch b.kind {
+		case heading:
+			section = b.text
+			units = append(units, unit{b.text, words(b.text), section, heading, true})
+		case listLine:
+			for i, part := range splitWords(b.text, wholeWords) {
+				units = append(units, unit{part, words(part), section, listLine, i == 0})
+			}
+		default:
+			opens := true
+			for _, s := range splitSentences(b.text) {
+				for _, part := range splitWords(s, targetWords) {
+					units = append(units, unit{part, words(part), section, paragraph, opens})
+					opens = false
+				}
+			}
+		}
+	}
+	return units
+}
+
+// pack groups units into passages. It fills up to targetWords, but rather ends a passage where a section
+// ends once it is half full, and never leaves a heading at the end.
+func pack(units []unit, total int) [][]unit {
+	if total <= wholeWords {
+		return [][]unit{units}
+	}
+	var groups [][]unit
+	start, size := 0, 0
+	cut := func(end int) {
+		for end > start+1 && units[end-1].kind == heading {
+			end--
+		}
+		if end > start {
+			groups = append(groups, units[start:end])
+		}
+		start, size = end, 0
+	}
+	for i, u := range units {
+		full := size+u.words > targetWords
+		section := u.kind == heading && size >= targetWords/2
+		if size > 0 && (full || section) {
+			cut(i)
+			for _, v := range units[start:i] {
+				size += v.words
+			}
+		}
+		size += u.words
+	}
+	if start < len(units) {
+		groups = append(groups, units[start:])
+	}
+	return joinShort(groups)
+}
+
+// joinShort joins a short last passage to the one before when the two are small enough together.
+func joinShort(groups [][]unit) [][]unit {
+	n := len(groups)
+	if n < 2 {
+		return groups
+	}
+	last, before := groups[n-1], groups[n-2]
+	size := func(g []unit) (w int) {
+		for _, u := range g {
+			w += u.words
+		}
+		return w
+	}
+	if size(last) >= shortWords || size(last)+size(before) > wholeWords {
+		return groups
+	}
+	joined := append(append([]unit(nil), before...), last...)
+	return append(groups[:n-2], joined)
+}
+
+// passage writes a group of units as text. Where all stand in one section the section moves into the
+// title; otherwise headings stay as lines, and a section that began in an earlier passage is named again.
+func (d document) passage(source string, group []unit) Passage {
+	title, one := d.title, true
+	for _, u := range group {
+		one = one && u.section == group[0].section
+	}
+	lines := make([]string, 0, len(group))
+	if len(group) > 0 && group[0].section != "" {
+		switch {
+		case one && group[0].section != title:
+			title += ": " + group[0].section
+		case !one && group[0].kind != heading:
+			lines = append(lines, group[0].section)
+		}
+	}
+	for _, u := range group {
+		switch {
+		case u.kind == heading && one:
+		case u.opens || len(lines) == 0:
+			lines = append(lines, u.text)
+		default:
+			lines[len(lines)-1] += " " + u.text
+		}
+	}
+	p := Passage{Source: source, Title: title, Text: strings.Join(lines, "\n")}
+	p.ID = passageID(p)
+	return p
+}
+
+// passageID is stable across runs and machines. Lengths go in so that no two splits look alike.
+func passageID(p Passage) string {
+	h := sha256.New()
+	for _, s := range []string{p.Source, p.Title, p.Text} {
+		var n [8]byte
+		for i := range n {
+			n[i] = byte(len(s) >> (8 * i))
+		}
+		h.Write(n[:])
+		h.Write([]byte(s))
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// splitSentences divides a paragraph at UAX #29 sentence bounds, except after abbreviations and initials,
+// where that standard's default rules end a sentence ("Mr. Oduya", "J. Smith").
+func splitSentences(s string) []string {
+	var out []string
+	pending := ""
+	for tokens := sentences.FromString(s); tokens.Next(); {
+		pending += tokens.Value()
+		if trimmed := strings.TrimSpace(pending); trimmed != "" && !abbreviated(trimmed) {
+			out = append(out, trimmed)
+			pending = ""
+		}
+	}
+	if trimmed := strings.TrimSpace(pending); trimmed != "" {
+		out = append(out, trimmed)
+	}
+	return out
+}
+
+var abbreviations = map[string]bool{
+	"mr": true, "mrs": true, "ms": true, "dr": true, "prof": true, "st": true, "no": true, "nr": true,
+	"vs": true, "e.g": true, "i.e": true, "approx": true, "ca": true, "jr": true, "sr": true, "rev": true,
+	"gen": true, "col": true, "capt": true, "lt": true, "sgt": true, "fig": true, "vol": true, "pp": true,
+}
+
+// abbreviated reports whether s ends in a full stop that more likely abbreviates than ends a sentence.
+func abbreviated(s string) bool {
+	if !strings.HasSuffix(s, ".") {
+		return false
+	}
+	word := s[strings.LastIndexAny(s, " (\u00a0")+1 : len(s)-1]
+	if r, n := utf8.DecodeRuneInString(word); n == len(word) && unicode.IsUpper(r) && r != 'I' {
+		return true
+	}
+	return abbreviations[strings.ToLower(word)]
+}
+
+// splitWords cuts s into pieces of at most limit words, of about even length.
+func splitWords(s string, limit int) []string {
+	total := words(s)
+	if total <= limit {
+		return []string{s}
+	}
+	pieces := (total + limit - 1) / limit
+	even := (total + pieces - 1) / pieces
+	var out []string
+	var piece []string
+	size := 0
+	for field := range strings.FieldsSeq(s) {
+		for field != "" {
+			part := field
+			if runes := []rune(field); len(runes) > even*longWord {
+				part = string(runes[:even*longWord])
+			}
+			field = field[len(part):]
+			if n := words(part); size+n > even && size > 0 {
+				out, piece, size = append(out, strings.Join(piece, " ")), nil, 0
+			}
+			piece, size = append(piece, part), size+words(part)
+		}
+	}
+	return append(out, strings.Join(piece, " "))
+}

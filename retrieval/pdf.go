@@ -1,0 +1,200 @@
+package retrieval
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ledongthuc/pdf"
+)
+
+// Bounds of reading one PDF. The library may panic, recurse or run for long on damaged files.
+const (
+	pdfTime  = 20 * time.Second
+	pdfPages = 2000
+	pdfText  = 16 << 20 // bytes
+)
+
+// parsePDF reads the text of a PDF, page by page.
+func parsePDF(ctx context.Context, data []byte) (document, string) {
+	if !bytes.HasPrefix(bytes.TrimLeft(data[:min(len(data), 1024)], "\x00\t\n\f\r "), []byte("%PDF-")) {
+		return document{}, "not a PDF, whatever its name says"
+	}
+	ctx, cancel := context.WithTimeout(ctx, pdfTime)
+	defer cancel()
+	type result struct {
+		doc document
+		err error
+	}
+	done := make(chan result, 1)
+	go func() { // so that a loop inside the library costs one goroutine, not the program
+		doc, err := readPDF(ctx, data)
+		done <- result{doc, err}
+	}()
+	select {
+	case r := <-done:
+		switch {
+		case r.err == nil && len(r.doc.blocks) == 0:
+			return document{}, "no text in it (a scanned PDF?)"
+		case errors.Is(r.err, pdf.ErrInvalidPassword):
+			return document{}, "encrypted PDF"
+		case r.err != nil && ctx.Err() != nil:
+			return document{}, fmt.Sprintf("not read within %v", pdfTime)
+		case r.err != nil:
+			return document{}, fmt.Sprintf("damaged PDF (%v)", r.err)
+		}
+		return r.doc, ""
+	case <-ctx.Done():
+		return document{}, fmt.Sprintf("not read within %v", pdfTime)
+	}
+}
+
+// boundedReader makes the library stop: its reads panic once the time or the amount is used up, and
+// readPDF recovers. Damaged files make it read the same bytes over and over.
+type boundedReader struct {
+	ctx    context.Context
+	data   *bytes.Reader
+	budget int64
+}
+
+func (r *boundedReader) ReadAt(p []byte, off int64) (int, error) {
+	if r.ctx.Err() != nil {
+		panic(r.ctx.Err())
+	}
+	if r.budget -= int64(len(p)); r.budget < 0 {
+		panic(errors.New("it refers to itself endlessly"))
+	}
+	if off < 0 {
+		return 0, io.EOF
+	}
+	return r.data.ReadAt(p, off)
+}
+
+func readPDF(ctx context.Context, data []byte) (doc document, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%v", p)
+		}
+	}()
+	size := int64(len(data))
+	r, err := pdf.NewReader(&boundedReader{ctx, bytes.NewReader(data), 64*size + 64<<20}, size)
+	if err != nil {
+		return document{}, err
+	}
+	doc.title = pdfTitle(r)
+	total := 0
+	for i := 1; i <= min(r.NumPage(), pdfPages); i++ {
+		if err := ctx.Err(); err != nil {
+			return document{}, err
+		}
+		page := r.Page(i)
+		if page.V.IsNull() {
+			continue
+		}
+		total += addPage(&doc, page)
+		if total > pdfText {
+			return document{}, fmt.Errorf("more than %d bytes of text", pdfText)
+		}
+	}
+	return doc, nil
+}
+
+// pdfTitle returns the title that the file gives itself, unless it is what a word processor left there.
+func pdfTitle(r *pdf.Reader) string {
+	title := collapse(r.Trailer().Key("Info").Key("Title").Text())
+	low := strings.ToLower(title)
+	if strings.HasPrefix(low, "microsoft word") || strings.HasPrefix(low, "untitled") || parsedName(low) {
+		return ""
+	}
+	return title
+}
+
+// parsedName reports whether a title is a file name.
+func parsedName(title string) bool {
+	for _, ext := range []string{".doc", ".docx", ".odt", ".tex", ".dvi", ".pdf", ".indd", ".pages"} {
+		if strings.HasSuffix(title, ext) {
+			return true
+		}
+	}
+	return false
+}
+
+// addPage puts the glyphs of a page into lines and the lines into paragraphs, and returns the number of
+// bytes. PDFs hold neither spaces nor lines reliably: both follow from positions.
+func addPage(doc *document, page pdf.Page) int {
+	lines := pdfLines(page.Content().Text)
+	var para []string
+	total := 0
+	end := func() {
+		text := strings.Join(para, " ")
+		switch {
+		case isItem(text):
+			doc.add(listLine, text)
+		default:
+			doc.add(paragraph, text)
+		}
+		total += len(text)
+		para = nil
+	}
+	for i, l := range lines {
+		if i > 0 && (lines[i-1].y-l.y > 1.6*max(l.size, lines[i-1].size) || math.Abs(l.size-lines[i-1].size) > 1.5) || isItem(l.text) || isLabel(l.text) {
+			end()
+		}
+		if n := len(para); n > 0 && strings.HasSuffix(para[n-1], "-") && l.text != "" && l.text[0] >= 'a' && l.text[0] <= 'z' {
+			para[n-1] = strings.TrimSuffix(para[n-1], "-") + l.text // hyphenated at the line's end
+			continue
+		}
+		para = append(para, l.text)
+		if isLabel(l.text) {
+			end()
+		}
+	}
+	end()
+	return total
+}
+
+type pdfLine struct {
+	text    string
+	y, size float64
+}
+
+// pdfLines gathers glyphs of about the same height into lines, top to bottom.
+func pdfLines(glyphs []pdf.Text) []pdfLine {
+	glyphs = slices.DeleteFunc(slices.Clone(glyphs), func(g pdf.Text) bool {
+		return g.S == "" || math.IsNaN(g.X) || math.IsNaN(g.Y) || math.IsInf(g.X, 0) || math.IsInf(g.Y, 0)
+	})
+	var lines []pdfLine
+	for start := 0; start < len(glyphs); {
+		first := glyphs[start]
+		end := start + 1
+		for end < len(glyphs) && math.Abs(glyphs[end].Y-first.Y) < 0.4*max(first.FontSize, 1) && glyphs[end].X >= glyphs[end-1].X-first.FontSize {
+			end++
+		}
+		if text := joinGlyphs(glyphs[start:end]); text != "" {
+			lines = append(lines, pdfLine{text, first.Y, max(math.Abs(first.FontSize), 1)})
+		}
+		start = end
+	}
+	return lines
+}
+
+// joinGlyphs writes glyphs of one line, with a space where a gap is as wide as one.
+func joinGlyphs(glyphs []pdf.Text) string {
+	var b strings.Builder
+	for i, g := range glyphs {
+		if i > 0 {
+			last := glyphs[i-1]
+			if last.W > 0 && g.X-(last.X+last.W) > 0.2*max(math.Abs(g.FontSize), 1) {
+				b.WriteByte(' ')
+			}
+		}
+		b.WriteString(g.S)
+	}
+	return collapse(b.String())
+}

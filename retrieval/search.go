@@ -1,0 +1,181 @@
+package retrieval
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/blevesearch/bleve/v2"
+	"github.com/blevesearch/bleve/v2/search"
+	"github.com/blevesearch/bleve/v2/search/query"
+)
+
+// Bounds of a search. A longer query is cut; k is cut.
+const (
+	maxQueryWords = 64
+	maxHits       = 256
+	titleBoost    = 2
+)
+
+// Search returns up to k passages that may answer the query, best first. A compound question ("…, and
+// …?") is searched whole and by its parts, and the parts take turns, so that each finds its passages.
+// A query without a known word finds nothing, which is not an error.
+func (x *Index) Search(ctx context.Context, question string, k int) ([]Hit, error) {
+	if k <= 0 {
+		return nil, nil
+	}
+	k = min(k, maxHits)
+	var hits []Hit
+	err := x.view(func(b bleve.Index) error {
+		parts := Clauses(question)
+		if len(parts) != 1 {
+			parts = append(parts, question)
+		}
+		found := make([][]Hit, len(parts))
+		for i, part := range parts {
+			var err error
+			if found[i], err = searchOne(ctx, b, part, k); err != nil {
+				return err
+			}
+		}
+		hits = interleave(found, k)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("search: %w", err)
+	}
+	return hits, nil
+}
+
+// searchOne is one analysed OR query over title and text, ranked by BM25.
+func searchOne(ctx context.Context, b bleve.Index, text string, k int) ([]Hit, error) {
+	fields := strings.Fields(text)
+	text = strings.Join(fields[:min(len(fields), maxQueryWords)], " ")
+	or := make([]query.Query, 0, 2)
+	for field, boost := range map[string]float64{fieldTitle: titleBoost, fieldText: 1} {
+		m := bleve.NewMatchQuery(text)
+		m.SetField(field)
+		m.SetBoost(boost)
+		or = append(or, m)
+	}
+	request := bleve.NewSearchRequestOptions(bleve.NewDisjunctionQuery(or...), k, 0, false)
+	request.Fields = []string{fieldTitle, fieldText, fieldSource}
+	request.SortBy([]string{"-_score", "_id"}) // ties in the same order everywhere
+	result, err := b.SearchInContext(ctx, request)
+	if err != nil {
+		return nil, err
+	}
+	hits := make([]Hit, 0, len(result.Hits))
+	for _, h := range result.Hits {
+		hits = append(hits, hitOf(h))
+	}
+	return hits, nil
+}
+
+func hitOf(h *search.DocumentMatch) Hit {
+	str := func(field string) string { s, _ := h.Fields[field].(string); return s }
+	return Hit{Passage{h.ID, str(fieldSource), str(fieldTitle), str(fieldText)}, h.Score}
+}
+
+// interleave takes hits from the lists in turn, without repeats, until it has k, and orders them by their
+// best score in any list.
+func interleave(lists [][]Hit, k int) []Hit {
+	best := make(map[string]int)
+	var out []Hit
+	for rank := 0; ; rank++ {
+		more := false
+		for _, list := range lists {
+			if rank >= len(list) {
+				continue
+			}
+			more = true
+			h := list[rank]
+			if i, ok := best[h.ID]; ok {
+				out[i].BM25 = max(out[i].BM25, h.BM25)
+			} else if len(out) < k {
+				best[h.ID] = len(out)
+				out = append(out, h)
+			}
+		}
+		if !more {
+			break
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Hit) int {
+		switch {
+		case a.BM25 > b.BM25:
+			return -1
+		case a.BM25 < b.BM25:
+			return 1
+		}
+		return strings.Compare(a.ID, b.ID)
+	})
+	return out
+}
+
+// Clauses divides a compound question into its parts: at the end of a sentence, and at "and" before a
+// question word or after a comma when a question word follows somewhere. A part that leans on another by
+// a pronoun ("and when does it open?") keeps the first part's words. A simple question is one clause.
+func Clauses(question string) []string {
+	fields := strings.Fields(question)
+	var parts []string
+	start := 0
+	cut := func(end, next int) {
+		if end > start {
+			parts = append(parts, strings.TrimRight(strings.Join(fields[start:end], " "), ",;"))
+		}
+		start = next
+	}
+	for i, f := range fields {
+		if i > start && joins[strings.ToLower(f)] && i+1 < len(fields) && asks(fields[i+1:]) {
+			cut(i, i+1)
+		} else if strings.HasSuffix(f, "?") || strings.HasSuffix(f, ";") {
+			cut(i+1, i+1)
+		}
+	}
+	cut(len(fields), len(fields))
+	for i := 1; i < len(parts); i++ {
+		if leans(parts[i]) {
+			parts[i] = parts[0] + " " + parts[i]
+		}
+	}
+	return parts
+}
+
+var joins = map[string]bool{"and": true, "also": true, "&": true}
+
+var questionWords = map[string]bool{
+	"what": true, "what's": true, "when": true, "where": true, "where's": true, "which": true, "who": true,
+	"who's": true, "whom": true, "whose": true, "why": true, "how": true, "is": true, "are": true,
+	"does": true, "do": true, "did": true, "was": true, "were": true, "can": true, "at": true, "on": true,
+	"in": true, "from": true, "for": true, "to": true, "by": true, "since": true, "until": true,
+}
+
+var prepositions = map[string]bool{
+	"at": true, "on": true, "in": true, "from": true, "for": true, "to": true, "by": true, "since": true, "until": true,
+}
+
+// asks reports whether a new question begins here: a question word, or one after a preposition ("at
+// which pier").
+func asks(fields []string) bool {
+	first := strings.ToLower(strings.Trim(fields[0], ",?"))
+	if prepositions[first] {
+		return len(fields) > 1 && !prepositions[strings.ToLower(fields[1])] && asks(fields[1:2])
+	}
+	return questionWords[first]
+}
+
+var pronouns = map[string]bool{
+	"it": true, "its": true, "they": true, "them": true, "their": true, "he": true, "his": true, "him": true,
+	"she": true, "her": true, "there": true, "that": true, "this": true, "these": true, "those": true,
+}
+
+func leans(clause string) bool {
+	for f := range strings.FieldsSeq(strings.ToLower(clause)) {
+		if pronouns[strings.Trim(f, ",?.;")] {
+			return true
+		}
+	}
+	return false
+}

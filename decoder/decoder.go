@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 	"sync"
 	"time"
 
@@ -45,6 +46,16 @@ type Request struct {
 	Question string
 	History  []model.Message // earlier turns, oldest first
 	Passages []retrieval.Passage
+}
+
+// topic is the question, with the one before it: a follow-up leaves out what that one named.
+func (r Request) topic() string {
+	for i := len(r.History) - 1; i >= 0; i-- {
+		if r.History[i].Role == "user" {
+			return join(strings.TrimSpace(r.History[i].Content), strings.TrimSpace(r.Question))
+		}
+	}
+	return strings.TrimSpace(r.Question)
 }
 
 // Output is a side's distribution for the next token.
@@ -104,6 +115,7 @@ func New(ctx context.Context, cfg Config, req Request) (*Decoder, error) {
 		rel: relevance{
 			weights:  cfg.Weights,
 			question: parseQuestion(req.Question),
+			topic:    req.topic(),
 			passages: retrieval.Prepare(cfg.Scorer, req.Passages),
 			rows:     deal(len(req.Passages), len(prompts)),
 		},

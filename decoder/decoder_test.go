@@ -374,6 +374,22 @@ func TestSentenceWeightsFollowTheAnswer(t *testing.T) {
 	}
 }
 
+// A follow-up leaves out what the question before it named.
+func TestFollowUpKeepsTheTopic(t *testing.T) {
+	m := openToy(t, 15, 1024)
+	for _, weights := range []string{"static", "sentence"} {
+		d := newDecoder(t, toyConfig(m, weights), Request{
+			Question: "And what is the wifi password?",
+			History: []model.Message{{Role: "user", Content: "What is the door code of the lake cabin?"},
+				{Role: "assistant", Content: "The door code of the lake cabin is 4471."}},
+			Passages: passages[:3],
+		})
+		if w := d.DocumentWeights(); w[0] < 0.5 || w[0] < w[2] {
+			t.Errorf("%s: weights %.3f", weights, w)
+		}
+	}
+}
+
 func TestStoredPassagesAreNotComputedAgain(t *testing.T) {
 	m := openToy(t, 8, 512)
 	kv, err := retrieval.OpenKV(t.TempDir(), 64<<20)

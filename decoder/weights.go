@@ -141,10 +141,10 @@ func (w Weights) check() error {
 	return nil
 }
 
-// questionShare is the share of the whole question in a sentence relevance. It breaks ties between passages
-// that fit the clause alike: "what is the wifi password, and the door code, of the lake cabin?" names the
-// cabin in one clause only.
-const questionShare = 0.25
+// topicShare is the share of the whole question, and of the one before it, in a sentence relevance. It
+// breaks ties between passages that fit the clause alike: "what is the wifi password, and the door code, of
+// the lake cabin?" names the cabin in one clause only, and "and the door code?" in none.
+const topicShare = 0.25
 
 // likelihoodFloor bounds what one token can cost a passage. A passage that finds one word impossible may
 // still hold the next fact.
@@ -154,6 +154,7 @@ const likelihoodFloor = -20.0
 type relevance struct {
 	weights  Weights
 	question question
+	topic    string // the question, after the one before it in the conversation
 	passages retrieval.Prepared
 	rows     []int // row of each passage
 }
@@ -176,7 +177,7 @@ func (r *relevance) first(rows int) moment {
 	if r.weights.Base == BaseSentence {
 		m.base = r.sentence(nil)
 	} else {
-		m.base = r.passages.Scores(nil, r.question.text)
+		m.base = r.passages.Scores(nil, r.topic)
 	}
 	return m
 }
@@ -192,7 +193,7 @@ func (r *relevance) next(m moment, text []byte, t int, logp []float64) moment {
 	case BaseRescore:
 		if t%r.weights.Every == 0 {
 			mu := r.weights.Momentum
-			n.base = r.passages.Scores(nil, r.question.text+" "+string(text))
+			n.base = r.passages.Scores(nil, join(r.topic, string(text)))
 			for d := range n.base {
 				n.base[d] = mu*m.base[d] + (1-mu)*n.base[d]
 			}
@@ -211,17 +212,17 @@ func (r *relevance) next(m moment, text []byte, t int, logp []float64) moment {
 	return n
 }
 
-// sentence scores the passages against the clause that the current sentence answers, joined with that
-// sentence, and against the whole question (DESIGN "sentence weights").
+// sentence scores the passages against the clause that the current sentence answers, and against the whole
+// topic, each joined with that sentence.
 func (r *relevance) sentence(answer []byte) []float64 {
 	clause, current := r.question.focus(answer)
 	out := r.passages.Scores(nil, join(clause, current))
-	if clause == r.question.text {
+	if clause == r.topic {
 		return out
 	}
-	whole := r.passages.Scores(nil, join(r.question.text, current))
+	whole := r.passages.Scores(nil, join(r.topic, current))
 	for d := range out {
-		out[d] = (1-questionShare)*out[d] + questionShare*whole[d]
+		out[d] = (1-topicShare)*out[d] + topicShare*whole[d]
 	}
 	return out
 }

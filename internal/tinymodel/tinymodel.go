@@ -1,0 +1,218 @@
+// Package tinymodel makes GGUF files of small transformers with random weights, for tests that need a
+// model but no sense: the text is gibberish, the machinery is real.
+package tinymodel
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"tandem/model/gguf"
+	"tandem/npu"
+	"tandem/npu/quant"
+)
+
+// Spec says what to make. Zero fields mean the defaults in brackets.
+type Spec struct {
+	Arch     string    // "llama" or "qwen2" [llama]
+	Type     npu.DType // of all matrices [F32, which is 0]
+	Layers   int       // [2]
+	Dim      int       // [64]
+	Heads    int       // [4]
+	KVHeads  int       // [2]
+	HeadDim  int       // [Dim/Heads]
+	FF       int       // [128]
+	Context  int       // [512]
+	RopeBase float64   // [10000]
+	Linear   float64   // factor of linear rope scaling [none]
+	Factors  bool      // rope frequency factors, as llama3 ships
+	Untied   bool      // an output matrix of its own
+	Bias     bool      // q, k and v biases; qwen2 always has them
+	Seed     uint64
+	Gain     float64  // of the random matrices; larger ones make more decided distributions [1]
+	Words    []string // tokens beside the 256 bytes, made of ASCII letters
+	Template string   // chat template
+}
+
+// EOS is the id of the end-of-text token, the first after the 256 bytes and the words. The vocabulary is
+// byte-level BPE without merges for anything but the words.
+func (s Spec) EOS() int { return 256 + len(s.withDefaults().pieces()) }
+
+func (s Spec) withDefaults() Spec {
+	set := func(v *int, d int) {
+		if *v == 0 {
+			*v = d
+		}
+	}
+	if s.Arch == "" {
+		s.Arch = "llama"
+	}
+	set(&s.Layers, 2)
+	set(&s.Dim, 64)
+	set(&s.Heads, 4)
+	set(&s.KVHeads, 2)
+	set(&s.HeadDim, s.Dim/s.Heads)
+	set(&s.FF, 128)
+	set(&s.Context, 512)
+	if s.RopeBase == 0 {
+		s.RopeBase = 10000
+	}
+	if s.Gain == 0 {
+		s.Gain = 1
+	}
+	return s
+}
+
+// GGUF returns the file.
+func GGUF(s Spec) []byte {
+	meta, tensors := Parts(s)
+	var b bytes.Buffer
+	if err := gguf.Write(&b, meta, tensors); err != nil {
+		panic(fmt.Sprintf("tinymodel: %v", err))
+	}
+	return b.Bytes()
+}
+
+// Parts returns the file's metadata and tensors, for tests that bend them.
+func Parts(s Spec) ([]gguf.KV, []npu.Tensor) {
+	s = s.withDefaults()
+	meta, vocab := s.meta()
+	r := rand.New(rand.NewPCG(s.Seed, 0x7a))
+	q, kv := s.Heads*s.HeadDim, s.KVHeads*s.HeadDim
+
+	var tensors []npu.Tensor
+	matrix := func(name string, rows, cols int) {
+		tensors = append(tensors, random(r, name, s.Type, rows, cols, 0, s.Gain/math.Sqrt(float64(cols))))
+	}
+	vector := func(name string, n int, mean, spread float64) {
+		tensors = append(tensors, random(r, name, npu.F32, 1, n, mean, spread))
+	}
+	tensors = append(tensors, random(r, "token_embd.weight", s.Type, vocab, s.Dim, 0, 0.5))
+	if s.Factors {
+		vector("rope_freqs.weight", s.HeadDim/2, 2, 0.3)
+	}
+	for i := range s.Layers {
+		b := fmt.Sprintf("blk.%d.", i)
+		vector(b+"attn_norm.weight", s.Dim, 1, 0.1)
+		matrix(b+"attn_q.weight", q, s.Dim)
+		matrix(b+"attn_k.weight", kv, s.Dim)
+		matrix(b+"attn_v.weight", kv, s.Dim)
+		if s.Bias || s.Arch == "qwen2" {
+			vector(b+"attn_q.bias", q, 0, 0.5)
+			vector(b+"attn_k.bias", kv, 0, 0.5)
+			vector(b+"attn_v.bias", kv, 0, 0.5)
+		}
+		matrix(b+"attn_output.weight", s.Dim, q)
+		vector(b+"ffn_norm.weight", s.Dim, 1, 0.1)
+		matrix(b+"ffn_gate.weight", s.FF, s.Dim)
+		matrix(b+"ffn_up.weight", s.FF, s.Dim)
+		matrix(b+"ffn_down.weight", s.Dim, s.FF)
+	}
+	vector("output_norm.weight", s.Dim, 1, 0.1)
+	if s.Untied {
+		matrix("output.weight", vocab, s.Dim)
+	}
+	return meta, tensors
+}
+
+func random(r *rand.Rand, name string, t npu.DType, rows, cols int, mean, spread float64) npu.Tensor {
+	x := make([]float32, rows*cols)
+	for i := range x {
+		x[i] = float32(mean + spread*r.NormFloat64())
+	}
+	out := npu.Tensor{Name: name, Type: t, Rows: rows, Cols: cols, Data: make([]byte, t.RowBytes(cols)*rows)}
+	if err := quant.Quantize(t, out.Data, x); err != nil {
+		panic(fmt.Sprintf("tinymodel: %s of %d×%d as %v: %v", name, rows, cols, t, err))
+	}
+	return out
+}
+
+func (s Spec) meta() (meta []gguf.KV, vocab int) {
+	add := func(key string, value any) { meta = append(meta, gguf.KV{Key: key, Value: value}) }
+	p := s.Arch + "."
+	add("general.architecture", s.Arch)
+	add("general.name", "tiny-"+s.Arch)
+	add(p+"block_count", uint32(s.Layers))
+	add(p+"context_length", uint32(s.Context))
+	add(p+"embedding_length", uint32(s.Dim))
+	add(p+"feed_forward_length", uint32(s.FF))
+	add(p+"attention.head_count", uint32(s.Heads))
+	add(p+"attention.head_count_kv", uint32(s.KVHeads))
+	if s.HeadDim != s.Dim/s.Heads {
+		add(p+"attention.key_length", uint32(s.HeadDim))
+		add(p+"attention.value_length", uint32(s.HeadDim))
+		add(p+"rope.dimension_count", uint32(s.HeadDim))
+	}
+	add(p+"attention.layer_norm_rms_epsilon", float32(1e-5))
+	add(p+"rope.freq_base", float32(s.RopeBase))
+	if s.Linear != 0 {
+		add(p+"rope.scaling.type", "linear")
+		add(p+"rope.scaling.factor", float32(s.Linear))
+	}
+
+	var tokens, merges []string
+	for b := range 256 {
+		tokens = append(tokens, byteText(byte(b)))
+	}
+	for _, w := range s.pieces() {
+		tokens = append(tokens, w)
+		merges = append(merges, w[:len(w)-1]+" "+w[len(w)-1:])
+	}
+	types := make([]int32, len(tokens), len(tokens)+1)
+	for i := range types {
+		types[i] = 1 // normal
+	}
+	eos := len(tokens)
+	tokens, types = append(tokens, "<|endoftext|>"), append(types, 3) // control
+	add("tokenizer.ggml.model", "gpt2")
+	add("tokenizer.ggml.pre", "gpt-2")
+	add("tokenizer.ggml.tokens", tokens)
+	add("tokenizer.ggml.token_type", types)
+	if len(merges) == 0 {
+		merges = []string{"Ā Ā"} // an empty list has no element type; this pair never occurs
+		tokens = append(tokens, "ĀĀ")
+		meta[len(meta)-2].Value = tokens
+		types = append(types, 1)
+		meta[len(meta)-1].Value = types
+	}
+	add("tokenizer.ggml.merges", merges)
+	add("tokenizer.ggml.bos_token_id", uint32(eos))
+	add("tokenizer.ggml.eos_token_id", uint32(eos))
+	add("tokenizer.ggml.add_bos_token", false)
+	if s.Template != "" {
+		add("tokenizer.chat_template", s.Template)
+	}
+	return meta, len(tokens)
+}
+
+// pieces returns every prefix of two letters or more of every word, each once: merges build words letter
+// by letter.
+func (s Spec) pieces() []string {
+	var list []string
+	seen := map[string]bool{}
+	for _, w := range s.Words {
+		for n := 2; n <= len(w); n++ {
+			if !seen[w[:n]] {
+				seen[w[:n]] = true
+				list = append(list, w[:n])
+			}
+		}
+	}
+	return list
+}
+
+// byteText is how byte-level BPE spells a byte: printable Latin-1 as itself, the others from U+0100 up.
+func byteText(b byte) string {
+	printable := func(c int) bool { return c >= '!' && c <= '~' || c >= 0xa1 && c <= 0xac || c >= 0xae && c <= 0xff }
+	if printable(int(b)) {
+		return string(rune(b))
+	}
+	n := 0
+	for c := range int(b) {
+		if !printable(c) {
+			n++
+		}
+	}
+	return string(rune(256 + n))
+}

@@ -1,0 +1,174 @@
+package model
+
+import (
+	"fmt"
+	"math"
+
+	"tandem/model/gguf"
+	"tandem/npu"
+)
+
+// Config holds a transformer's hyper-parameters.
+type Config struct {
+	Arch    string // "llama" or "qwen2"
+	Name    string // as the file calls it
+	Layers  int
+	Dim     int // width of the residual stream
+	Heads   int // query heads
+	KVHeads int // key-value heads; Heads/KVHeads query heads share one
+	HeadDim int
+	FF      int // width of the feed-forward layer
+	Vocab   int
+	Context int // the most positions of a sequence
+	Eps     float32
+	Rope    npu.Rope
+}
+
+// Bounds that no model of these architectures comes near; they keep products of sizes within an int.
+const (
+	maxLayers  = 1024
+	maxWidth   = 1 << 20
+	maxContext = 1 << 24
+)
+
+// pairings says which elements of a head the rotary embedding pairs, in each known architecture.
+var pairings = map[string]npu.Pairing{"llama": npu.Adjacent, "qwen2": npu.HalfSplit}
+
+// readConfig reads and checks the hyper-parameters in a file's metadata; Vocab and the rope's frequency
+// factors come with the tensors.
+func readConfig(f *gguf.File) (Config, error) {
+	r := metaReader{file: f}
+	c := Config{Arch: r.text("general.architecture"), Name: r.optionalText("general.name")}
+	if r.err != nil {
+		return c, r.err
+	}
+	pairing, ok := pairings[c.Arch]
+	if !ok {
+		return c, fmt.Errorf("%s: architecture %q is not supported: use a llama or qwen2 model", f.Name, c.Arch)
+	}
+	r.arch = c.Arch + "."
+	c.Layers = r.size("block_count", 1, maxLayers, 0)
+	c.Context = r.size("context_length", 1, maxContext, 0)
+	c.Dim = r.size("embedding_length", 1, maxWidth, 0)
+	c.FF = r.size("feed_forward_length", 1, maxWidth, 0)
+	c.Heads = r.size("attention.head_count", 1, maxWidth, 0)
+	c.KVHeads = r.size("attention.head_count_kv", 1, maxWidth, c.Heads)
+	c.HeadDim = r.size("attention.key_length", 1, maxWidth, c.Dim/max(1, c.Heads))
+	values := r.size("attention.value_length", 1, maxWidth, c.HeadDim)
+	c.Eps = float32(r.number("attention.layer_norm_rms_epsilon", -1))
+	c.Rope = npu.Rope{
+		Pairing: pairing, HeadDim: c.HeadDim,
+		Dims:   r.size("rope.dimension_count", 2, maxWidth, c.HeadDim),
+		Base:   r.number("rope.freq_base", 10000),
+		Linear: r.scaling(),
+	}
+	r.refuse("expert_count", "mixtures of experts")
+	if r.err != nil {
+		return c, r.err
+	}
+	switch {
+	case c.Heads%c.KVHeads != 0:
+		return c, fmt.Errorf("%s: %d heads cannot share %d key-value heads evenly", f.Name, c.Heads, c.KVHeads)
+	case c.Heads*c.HeadDim > maxWidth:
+		return c, fmt.Errorf("%s: %d heads of %d elements are too many", f.Name, c.Heads, c.HeadDim)
+	case values != c.HeadDim:
+		return c, fmt.Errorf("%s: %sattention.value_length is %d and key_length %d: they must be equal", f.Name, r.arch, values, c.HeadDim)
+	case c.Rope.Dims%2 != 0 || c.Rope.Dims > c.HeadDim:
+		return c, fmt.Errorf("%s: %srope.dimension_count is %d: it must be even and at most the head's %d", f.Name, r.arch, c.Rope.Dims, c.HeadDim)
+	case !(c.Eps > 0 && c.Eps < 1):
+		return c, fmt.Errorf("%s: %sattention.layer_norm_rms_epsilon is %v: it must lie between 0 and 1", f.Name, r.arch, c.Eps)
+	case !(c.Rope.Base > 1 && c.Rope.Base < 1e12):
+		return c, fmt.Errorf("%s: %srope.freq_base is %v: it must lie between 1 and 1e12", f.Name, r.arch, c.Rope.Base)
+	case !(c.Rope.Linear > 1e-6 && c.Rope.Linear < 1e6):
+		return c, fmt.Errorf("%s: %srope.scaling.factor is %v: it must lie between 1e-6 and 1e6", f.Name, r.arch, c.Rope.Linear)
+	}
+	return c, nil
+}
+
+// metaReader reads metadata keys and keeps the first error.
+type metaReader struct {
+	file *gguf.File
+	arch string
+	err  error
+}
+
+func (r *metaReader) fail(format string, args ...any) {
+	if r.err == nil {
+		r.err = fmt.Errorf("%s: %s", r.file.Name, fmt.Sprintf(format, args...))
+	}
+}
+
+func (r *metaReader) text(key string) string {
+	s, ok := r.file.Meta.String(key)
+	if !ok {
+		r.fail("no text under metadata key %s", key)
+	}
+	return s
+}
+
+func (r *metaReader) optionalText(key string) string {
+	s, _ := r.file.Meta.String(key)
+	return s
+}
+
+// size reads an integer between low and high; a missing key gives the fallback, or an error if that is 0.
+func (r *metaReader) size(key string, low, high, fallback int) int {
+	key = r.arch + key
+	v, present := r.file.Value(key)
+	if !present && fallback != 0 {
+		return fallback
+	}
+	if !present {
+		r.fail("metadata key %s is missing", key)
+		return low
+	}
+	u, ok := r.file.Uint(key)
+	if !ok {
+		r.fail("metadata key %s is %T, not one whole number", key, v)
+		return low
+	}
+	if u < uint64(low) || u > uint64(high) {
+		r.fail("metadata key %s is %d: it must lie between %d and %d", key, u, low, high)
+		return low
+	}
+	return int(u)
+}
+
+// number reads a finite number; a missing key gives the fallback, or an error if that is negative.
+func (r *metaReader) number(key string, fallback float64) float64 {
+	key = r.arch + key
+	v, present := r.file.Value(key)
+	if !present && fallback >= 0 {
+		return fallback
+	}
+	f, ok := r.file.Float(key)
+	switch {
+	case !present:
+		r.fail("metadata key %s is missing", key)
+	case !ok:
+		r.fail("metadata key %s is %T, not a number", key, v)
+	case math.IsNaN(f) || math.IsInf(f, 0):
+		r.fail("metadata key %s is %v", key, f)
+	}
+	return f
+}
+
+// scaling returns the factor of linear rope scaling, 1 for none.
+func (r *metaReader) scaling() float64 {
+	switch kind := r.optionalText(r.arch + "rope.scaling.type"); kind {
+	case "", "none":
+		// Files from before rope.scaling.type say only this.
+		return r.number("rope.scale_linear", 1)
+	case "linear":
+		return r.number("rope.scaling.factor", 1)
+	default:
+		r.fail("%srope.scaling.type %q is not supported: only none and linear are", r.arch, kind)
+		return 1
+	}
+}
+
+func (r *metaReader) refuse(key, what string) {
+	if n, ok := r.file.Uint(r.arch + key); ok && n > 0 {
+		r.fail("%s%s is %d: %s are not supported", r.arch, key, n, what)
+	}
+}

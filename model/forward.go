@@ -1,0 +1,177 @@
+package model
+
+import (
+	"context"
+	"fmt"
+
+	"tandem"
+	"tandem/npu"
+)
+
+// Row is what one Forward does to one sequence: it appends Tokens and gives the logits after the last of
+// them, or after each of them.
+type Row struct {
+	Seq    *Seq
+	Tokens []tandem.Token
+	All    bool // logits after every token, not only the last
+}
+
+// Forward appends each row's tokens to its sequence and returns the wanted logits, Vocab numbers each:
+// rows in order, positions in order. They are fresh slices, the caller's to keep.
+//
+// The logits of a row are the same bits whatever other rows come with it, however its tokens are divided
+// among calls, and on however many threads. Plain decoding is a batch of one row with one token.
+//
+// ctx is looked at before every layer. On an error, ctx's included, all sequences are as before. Several
+// goroutines may call Forward at once with different sequences.
+func (m *Model) Forward(ctx context.Context, rows []Row) ([][]float32, error) {
+	logits, tokens, err := m.checkRows(rows)
+	if err != nil || tokens == 0 {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	for _, r := range rows {
+		r.Seq.grow(len(r.Tokens))
+	}
+	out, err := m.compute(ctx, rows, logits, tokens)
+	if err != nil {
+		for _, r := range rows {
+			r.Seq.Truncate(r.Seq.n - len(r.Tokens))
+		}
+		return nil, err
+	}
+	return out, nil
+}
+
+// checkRows returns how many logits are wanted and how many tokens there are.
+func (m *Model) checkRows(rows []Row) (logits, tokens int, err error) {
+	seen := make(map[*Seq]int, len(rows))
+	for i, r := range rows {
+		if r.Seq == nil || r.Seq.m != m {
+			return 0, 0, fmt.Errorf("row %d: its sequence is not one of this model", i)
+		}
+		if j, ok := seen[r.Seq]; ok {
+			return 0, 0, fmt.Errorf("rows %d and %d append to the same sequence: fork it", j, i)
+		}
+		seen[r.Seq] = i
+		if len(r.Tokens) == 0 {
+			return 0, 0, fmt.Errorf("row %d: no tokens", i)
+		}
+		if r.Seq.n+len(r.Tokens) > m.config.Context {
+			return 0, 0, &ContextError{Have: r.Seq.n, Add: len(r.Tokens), Limit: m.config.Context}
+		}
+		for _, t := range r.Tokens {
+			if t < 0 || int(t) >= m.config.Vocab {
+				return 0, 0, fmt.Errorf("row %d: token %d is outside the vocabulary of %d", i, t, m.config.Vocab)
+			}
+		}
+		tokens += len(r.Tokens)
+		if logits++; r.All {
+			logits += len(r.Tokens) - 1
+		}
+	}
+	return logits, tokens, nil
+}
+
+// ContextError says that a sequence would outgrow the model's context.
+type ContextError struct{ Have, Add, Limit int }
+
+func (e *ContextError) Error() string {
+	return fmt.Sprintf("%d positions and %d more exceed the model's context of %d: shorten the input", e.Have, e.Add, e.Limit)
+}
+
+// space is the working memory of one Forward.
+type space struct {
+	tokens, positions []int32
+	kv                []*npu.KV
+	wanted            []bool    // whether a row's logits are
+	x                 []float32 // residual stream [chunk × Dim]
+}
+
+// compute packs the tokens of all rows into chunks and runs each chunk through all blocks. A sequence's
+// tokens stay in order, so that keys and values are there before anyone attends to them.
+func (m *Model) compute(ctx context.Context, rows []Row, logits, tokens int) ([][]float32, error) {
+	sp := m.spaces.Get().(*space)
+	defer m.spaces.Put(sp)
+	defer func() { clear(sp.kv[:cap(sp.kv)]) }() // let go of the caches
+	all := make([]float32, logits*m.config.Vocab)
+	rest := all
+	row, at := 0, 0 // the next token
+	for tokens > 0 {
+		p := m.program(tokens)
+		n := min(tokens, p.chunk)
+		tokens -= n
+		sp.reset()
+		for range n {
+			r := &rows[row]
+			sp.tokens = append(sp.tokens, int32(r.Tokens[at]))
+			sp.positions = append(sp.positions, int32(r.Seq.n-len(r.Tokens)+at))
+			sp.kv = append(sp.kv, &r.Seq.kv)
+			last := at == len(r.Tokens)-1
+			sp.wanted = append(sp.wanted, r.All || last)
+			if at++; last {
+				row, at = row+1, 0
+			}
+		}
+		k, err := m.chunk(ctx, p, sp, rest)
+		if err != nil {
+			return nil, err
+		}
+		rest = rest[k*m.config.Vocab:]
+	}
+	out := make([][]float32, logits)
+	for i := range out {
+		out[i] = all[i*m.config.Vocab : (i+1)*m.config.Vocab : (i+1)*m.config.Vocab]
+	}
+	return out, nil
+}
+
+func (sp *space) reset() {
+	sp.tokens, sp.positions, sp.kv, sp.wanted = sp.tokens[:0], sp.positions[:0], sp.kv[:0], sp.wanted[:0]
+}
+
+// program returns the blocks for the smallest chunk that holds n rows, or the largest chunk.
+func (m *Model) program(n int) *chunkPrograms {
+	for i := range m.programs {
+		if m.programs[i].chunk >= n {
+			return &m.programs[i]
+		}
+	}
+	return &m.programs[len(m.programs)-1]
+}
+
+// chunk runs one chunk through all blocks, writes the wanted logits and returns how many they are.
+func (m *Model) chunk(ctx context.Context, p *chunkPrograms, sp *space, logits []float32) (int, error) {
+	n, dim := len(sp.tokens), m.config.Dim
+	if cap(sp.x) < n*dim {
+		sp.x = make([]float32, p.chunk*dim)
+	}
+	x := sp.x[:n*dim]
+	if err := p.embed.Run(npu.Args{Rows: n, Tokens: sp.tokens, Out: x}); err != nil {
+		return 0, err
+	}
+	for _, l := range p.layers {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		if err := l.Run(npu.Args{Rows: n, X: x, Positions: sp.positions, KV: sp.kv, Out: x}); err != nil {
+			return 0, err
+		}
+	}
+	k := 0
+	for i, w := range sp.wanted {
+		if w {
+			copy(x[k*dim:][:dim], x[i*dim:][:dim])
+			k++
+		}
+	}
+	if k == 0 {
+		return 0, nil
+	}
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	return k, m.program(k).head.Run(npu.Args{Rows: k, X: x, Out: logits[:k*m.config.Vocab]})
+}

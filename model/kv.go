@@ -1,0 +1,232 @@
+package model
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash"
+	"hash/crc32"
+	"io"
+	"slices"
+
+	"tandem/npu"
+)
+
+// Seq is a sequence of tokens as the transformer remembers it: keys and values of every position in every
+// layer, as F16 numbers. It grows by Forward. It is not safe for concurrent use, but forks of one sequence
+// may be used by different goroutines at once.
+type Seq struct {
+	m     *Model
+	n     int    // positions
+	kv    npu.KV // spans whose Len add up to n, except while Forward runs
+	owned []bool // for each span: only this sequence refers to it, so it may write there
+}
+
+// NewSeq returns an empty sequence.
+func (m *Model) NewSeq() *Seq { return &Seq{m: m} }
+
+// Len returns the number of positions.
+func (s *Seq) Len() int { return s.n }
+
+// Fork returns a second sequence with the same positions. Nothing is copied: the positions there are
+// shared and never change again; what either adds goes to memory of its own.
+func (s *Seq) Fork() *Seq {
+	clear(s.owned)
+	return &Seq{m: s.m, n: s.n, kv: npu.KV{Spans: slices.Clone(s.kv.Spans)}, owned: make([]bool, len(s.owned))}
+}
+
+// Truncate forgets the positions from n on; a sequence that is no longer than n stays as it is. Decoding
+// the same tokens again gives the same bits.
+func (s *Seq) Truncate(n int) {
+	if n = max(n, 0); n >= s.n {
+		return
+	}
+	s.n = n
+	for i := range s.kv.Spans {
+		span := &s.kv.Spans[i]
+		if n <= span.Len {
+			span.Len = n
+			if n > 0 {
+				i++
+			}
+			clear(s.kv.Spans[i:]) // let go of the memory
+			s.kv.Spans, s.owned = s.kv.Spans[:i], s.owned[:i]
+			return
+		}
+		n -= span.Len
+	}
+}
+
+// spanSizes bound how many positions a new span has room for.
+const minSpan, maxSpan = 64, 1024
+
+// extend makes room for n more positions; Truncate(s.n) with the old n takes it back.
+func (s *Seq) extend(n int) {
+	width := s.m.config.KVHeads * s.m.config.HeadDim
+	if last := len(s.kv.Spans) - 1; last >= 0 && s.owned[last] {
+		span := &s.kv.Spans[last]
+		more := min(n, len(span.K[0])/width-span.Len)
+		span.Len += more
+		n -= more
+	}
+	if n > 0 {
+		room := min(max(n, min(max(s.n/2, minSpan), maxSpan)), s.m.config.Context-s.n)
+		s.kv.Spans = append(s.kv.Spans, newSpan(s.m.config.Layers, width, n, max(n, room)))
+		s.owned = append(s.owned, true)
+	}
+}
+
+// grow extends the sequence for Forward; commit or rollback ends it.
+func (s *Seq) grow(n int) { s.extend(n); s.n += n }
+
+// newSpan returns a span of n positions with room for more.
+func newSpan(layers, width, n, room int) npu.Span {
+	span := npu.Span{Len: n, K: make([][]uint16, layers), V: make([][]uint16, layers)}
+	all := make([]uint16, 2*layers*room*width)
+	for l := range layers {
+		span.K[l], all = all[:room*width:room*width], all[room*width:]
+		span.V[l], all = all[:room*width:room*width], all[room*width:]
+	}
+	return span
+}
+
+// The saved form of a sequence, little-endian: magic, version, the model's fingerprint, layers, width
+// (KVHeads·HeadDim) and positions; then pieces of at most savedPiece positions, each all layers' keys and
+// values; then the CRC-32C of everything before.
+const (
+	savedMagic   = "TandemKV"
+	savedVersion = 1
+	savedPiece   = 256
+)
+
+type savedHead struct {
+	Magic         [8]byte
+	Version       uint32
+	Fingerprint   [32]byte
+	Layers, Width uint32
+	Positions     uint32
+}
+
+// ErrSaved is wrapped by ReadSeq's errors about what it read: not a saved sequence, damaged, or of another
+// model. The remedy is to compute the sequence again.
+var ErrSaved = errors.New("saved sequence cannot be used")
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// WriteTo saves the sequence. It implements io.WriterTo.
+func (s *Seq) WriteTo(w io.Writer) (int64, error) {
+	c := &s.m.config
+	width := c.KVHeads * c.HeadDim
+	out := savedWriter{w: w, sum: crc32.New(castagnoli)}
+	head := savedHead{Version: savedVersion, Fingerprint: s.m.Fingerprint(),
+		Layers: uint32(c.Layers), Width: uint32(width), Positions: uint32(s.n)}
+	copy(head.Magic[:], savedMagic)
+	out.b, _ = binary.Append(out.b, binary.LittleEndian, head)
+	out.flush()
+	for at := 0; at < s.n; at += savedPiece {
+		n := min(savedPiece, s.n-at)
+		for l := range c.Layers {
+			for pos := at; pos < at+n; pos++ {
+				span, i := s.kv.At(pos)
+				out.numbers(span.K[l][i*width:][:width])
+			}
+			for pos := at; pos < at+n; pos++ {
+				span, i := s.kv.At(pos)
+				out.numbers(span.V[l][i*width:][:width])
+			}
+			out.flush()
+		}
+	}
+	out.b = binary.LittleEndian.AppendUint32(out.b, out.sum.Sum32())
+	out.flush()
+	return out.n, out.err
+}
+
+type savedWriter struct {
+	w   io.Writer
+	b   []byte
+	sum hash.Hash32
+	n   int64
+	err error
+}
+
+func (o *savedWriter) numbers(v []uint16) {
+	for _, x := range v {
+		o.b = binary.LittleEndian.AppendUint16(o.b, x)
+	}
+}
+
+func (o *savedWriter) flush() {
+	if o.err == nil {
+		o.sum.Write(o.b)
+		var n int
+		n, o.err = o.w.Write(o.b)
+		o.n += int64(n)
+	}
+	o.b = o.b[:0]
+}
+
+// ReadSeq reads a sequence that WriteTo saved, and no byte beyond it. It refuses one of another model or
+// version and one that is damaged; memory is taken only as data arrives.
+func (m *Model) ReadSeq(r io.Reader) (*Seq, error) {
+	c := &m.config
+	width := c.KVHeads * c.HeadDim
+	sum := crc32.New(castagnoli)
+	var head savedHead
+	b := make([]byte, binary.Size(head))
+	if err := readSaved(r, b, sum); err != nil {
+		return nil, err
+	}
+	if _, err := binary.Decode(b, binary.LittleEndian, &head); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrSaved, err)
+	}
+	switch {
+	case string(head.Magic[:]) != savedMagic:
+		return nil, fmt.Errorf("%w: it does not begin with %q", ErrSaved, savedMagic)
+	case head.Version != savedVersion:
+		return nil, fmt.Errorf("%w: it is of version %d, not %d", ErrSaved, head.Version, savedVersion)
+	case head.Fingerprint != m.Fingerprint():
+		return nil, fmt.Errorf("%w: it belongs to another model (fingerprint %x, this one has %x)", ErrSaved, head.Fingerprint[:4], first4(m.Fingerprint()))
+	case int64(head.Layers) != int64(c.Layers) || int64(head.Width) != int64(width) || int64(head.Positions) > int64(c.Context):
+		return nil, fmt.Errorf("%w: %d positions of %d layers × %d do not fit %d of %d × %d",
+			ErrSaved, head.Positions, head.Layers, head.Width, c.Context, c.Layers, width)
+	}
+	s := m.NewSeq()
+	for s.n < int(head.Positions) {
+		n := min(savedPiece, int(head.Positions)-s.n)
+		span := newSpan(c.Layers, width, n, n)
+		b = slices.Grow(b[:0], 2*n*width)[:2*n*width]
+		for l := range c.Layers {
+			for _, to := range [][]uint16{span.K[l], span.V[l]} {
+				if err := readSaved(r, b, sum); err != nil {
+					return nil, err
+				}
+				for i := range to {
+					to[i] = binary.LittleEndian.Uint16(b[2*i:])
+				}
+			}
+		}
+		s.kv.Spans, s.owned, s.n = append(s.kv.Spans, span), append(s.owned, true), s.n+n
+	}
+	want := sum.Sum32()
+	if err := readSaved(r, b[:4], sum); err != nil {
+		return nil, err
+	}
+	if got := binary.LittleEndian.Uint32(b); got != want {
+		return nil, fmt.Errorf("%w: its checksum is %08x, not %08x", ErrSaved, want, got)
+	}
+	return s, nil
+}
+
+func readSaved(r io.Reader, b []byte, sum io.Writer) error {
+	if _, err := io.ReadFull(r, b); err != nil {
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			return fmt.Errorf("%w: it ends too soon", ErrSaved)
+		}
+		return fmt.Errorf("read saved sequence: %w", err)
+	}
+	sum.Write(b)
+	return nil
+}
+
+func first4(sum [32]byte) []byte { return sum[:4] }

@@ -1,0 +1,290 @@
+package model
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"sync"
+
+	"tandem/model/gguf"
+	"tandem/model/tokenizer"
+	"tandem/npu"
+	"tandem/npu/native"
+	"tandem/npu/quant"
+)
+
+// Options say how a model is computed.
+type Options struct {
+	Threads int    // how many the device may use; 0 for one on each processor
+	Device  string // "native", or empty for the best that is there
+}
+
+// Model is an open model: a transformer compiled for a device, its tokenizer and its chat template. It is
+// safe for use by several goroutines, each with its own Seqs.
+type Model struct {
+	config    Config
+	weights   weights
+	file      *gguf.File
+	tokenizer *tokenizer.Tokenizer
+	device    npu.Device
+	programs  []chunkPrograms // by ascending chunk size
+	spaces    sync.Pool       // of *space: what a Forward needs beside its programs
+
+	fingerprint func() [32]byte
+}
+
+// chunkPrograms are the blocks compiled for one chunk size.
+type chunkPrograms struct {
+	chunk       int
+	embed, head npu.Program
+	layers      []npu.Program
+}
+
+// chunkSizes are what programs are compiled for. Forward takes the smallest that holds the rows at hand.
+var chunkSizes = []int{1, 8, 32, 128}
+
+// Open opens a GGUF file of architecture llama or qwen2. Errors name the key or tensor that is at fault.
+// The file is mapped, not read: it must not change until Close.
+func Open(path string, opt Options) (*Model, error) {
+	f, err := gguf.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	return open(f, opt)
+}
+
+// OpenBytes opens a GGUF file that is in memory, under a name for its errors. The bytes must not change
+// until Close.
+func OpenBytes(name string, b []byte, opt Options) (*Model, error) {
+	f, err := gguf.ParseNamed(name, b)
+	if err != nil {
+		return nil, err
+	}
+	return open(f, opt)
+}
+
+func open(f *gguf.File, opt Options) (*Model, error) {
+	if opt.Device != "" && opt.Device != "native" {
+		f.Close()
+		return nil, fmt.Errorf("device %q is not known: use native", opt.Device)
+	}
+	if opt.Threads < 0 {
+		f.Close()
+		return nil, fmt.Errorf("%d threads: use 1 or more, or 0 for one on each processor", opt.Threads)
+	}
+	m, err := load(f, native.New(opt.Threads), chunkSizes)
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return m, nil
+}
+
+// load makes a model of the file's tensors on the device, which it closes on failure.
+func load(f *gguf.File, device npu.Device, chunks []int) (m *Model, err error) {
+	defer func() {
+		if err != nil {
+			device.Close()
+		}
+	}()
+	m = &Model{file: f, device: device}
+	m.spaces.New = func() any { return new(space) }
+	m.fingerprint = sync.OnceValue(m.computeFingerprint)
+	if m.config, err = readConfig(f); err != nil {
+		return nil, err
+	}
+	if m.weights, err = readWeights(f, &m.config); err != nil {
+		return nil, err
+	}
+	if m.tokenizer, err = tokenizer.New(f); err != nil {
+		return nil, err
+	}
+	if m.tokenizer.Size() != m.config.Vocab {
+		return nil, fmt.Errorf("%s: the tokenizer has %d tokens, but the embedding %d rows", f.Name, m.tokenizer.Size(), m.config.Vocab)
+	}
+	for _, chunk := range chunks {
+		p := chunkPrograms{chunk: chunk}
+		for _, g := range m.config.blocks(&m.weights, chunk) {
+			program, err := device.Compile(g)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", f.Name, err)
+			}
+			p.layers = append(p.layers, program)
+		}
+		last := len(p.layers) - 1
+		p.embed, p.layers, p.head = p.layers[0], p.layers[1:last], p.layers[last]
+		m.programs = append(m.programs, p)
+	}
+	return m, nil
+}
+
+// Close frees the device and the file. No Forward may run during or after it.
+func (m *Model) Close() error {
+	err := m.device.Close()
+	if e := m.file.Close(); err == nil {
+		err = e
+	}
+	return err
+}
+
+// Config returns the hyper-parameters.
+func (m *Model) Config() Config { return m.config }
+
+// Tokenizer returns the model's tokenizer.
+func (m *Model) Tokenizer() *tokenizer.Tokenizer { return m.tokenizer }
+
+// Device says what computes the model.
+func (m *Model) Device() string { return m.device.Name() }
+
+// Graphs returns the transformer's blocks for the given chunk size, to look at.
+func (m *Model) Graphs(chunk int) []*npu.Graph { return m.config.blocks(&m.weights, chunk) }
+
+// Fingerprint identifies the model: its metadata, vocabulary, tensors' shapes and types, and a sample of
+// each tensor's data. KV caches are valid only for the model of the same fingerprint.
+func (m *Model) Fingerprint() [32]byte { return m.fingerprint() }
+
+func (m *Model) computeFingerprint() (sum [32]byte) {
+	const sample = 512 // bytes, at the start, the middle and the end of each tensor
+	h := sha256.New()
+	vocabulary := m.tokenizer.Fingerprint()
+	h.Write(vocabulary[:])
+	for _, kv := range m.file.KVs() {
+		switch kv.Value.(type) {
+		case string, bool, float32, float64, uint8, int8, uint16, int16, uint32, int32, uint64, int64:
+			fmt.Fprintf(h, "%q=%#v\n", kv.Key, kv.Value)
+		default: // arrays: the vocabulary, hashed above, and what does not matter to the numbers
+			fmt.Fprintf(h, "%q\n", kv.Key)
+		}
+	}
+	for _, info := range m.file.Tensors {
+		t, err := m.file.Tensor(info.Name)
+		if err != nil {
+			continue // readWeights has refused tensors that matter
+		}
+		fmt.Fprintf(h, "%q %v %v\n", t.Name, t.Type, info.Shape)
+		n := len(t.Data)
+		for _, at := range []int{0, n / 2, max(0, n-sample)} {
+			h.Write(t.Data[at:min(n, at+sample)])
+		}
+	}
+	h.Sum(sum[:0])
+	return sum
+}
+
+// readWeights finds the tensors of the architecture and checks every type and shape. A tensor that the
+// architecture does not use is refused: ignoring it would compute another model.
+func readWeights(f *gguf.File, c *Config) (weights, error) {
+	r := tensorReader{file: f, used: map[string]bool{}}
+	q, kv := c.Heads*c.HeadDim, c.KVHeads*c.HeadDim
+
+	w := weights{embedding: r.find("token_embd.weight")}
+	if r.err != nil {
+		return w, r.err
+	}
+	c.Vocab = w.embedding.Rows
+	w.embedding = r.matrix("token_embd.weight", c.Vocab, c.Dim)
+	w.norm = r.vector("output_norm.weight", c.Dim)
+	if w.output = w.embedding; f.Has("output.weight") {
+		w.output = r.matrix("output.weight", c.Vocab, c.Dim)
+	}
+	if t := r.optional("rope_freqs.weight", c.Rope.Dims/2); t != nil {
+		c.Rope.Factors = make([]float32, t.Cols)
+		for i := range c.Rope.Factors {
+			v := floatAt(t, i)
+			if !(v > 1e-6 && v < 1e6) {
+				return w, fmt.Errorf("%s: tensor rope_freqs.weight: factor %d is %v: it must lie between 1e-6 and 1e6", f.Name, i, v)
+			}
+			c.Rope.Factors[i] = v
+		}
+	}
+	// Every layer has nine tensors at least: a count that the file cannot hold ends here.
+	for i := 0; i < c.Layers && r.err == nil; i++ {
+		name := func(s string) string { return fmt.Sprintf("blk.%d.%s", i, s) }
+		w.layers = append(w.layers, layer{
+			attnNorm: r.vector(name("attn_norm.weight"), c.Dim),
+			q:        r.matrix(name("attn_q.weight"), q, c.Dim),
+			k:        r.matrix(name("attn_k.weight"), kv, c.Dim),
+			v:        r.matrix(name("attn_v.weight"), kv, c.Dim),
+			qb:       r.optional(name("attn_q.bias"), q),
+			kb:       r.optional(name("attn_k.bias"), kv),
+			vb:       r.optional(name("attn_v.bias"), kv),
+			attnOut:  r.matrix(name("attn_output.weight"), c.Dim, q),
+			attnOutB: r.optional(name("attn_output.bias"), c.Dim),
+			ffNorm:   r.vector(name("ffn_norm.weight"), c.Dim),
+			gate:     r.matrix(name("ffn_gate.weight"), c.FF, c.Dim),
+			up:       r.matrix(name("ffn_up.weight"), c.FF, c.Dim),
+			down:     r.matrix(name("ffn_down.weight"), c.Dim, c.FF),
+		})
+	}
+	if r.err != nil {
+		return w, r.err
+	}
+	for _, info := range f.Tensors {
+		if !r.used[info.Name] {
+			return w, fmt.Errorf("%s: tensor %q is not part of a %s model with %d layers as this program knows it", f.Name, info.Name, c.Arch, c.Layers)
+		}
+	}
+	return w, nil
+}
+
+// tensorReader finds tensors, checks them and keeps the first error.
+type tensorReader struct {
+	file *gguf.File
+	used map[string]bool
+	err  error
+}
+
+func (r *tensorReader) find(name string) *npu.Tensor {
+	t, err := r.file.Tensor(name)
+	if err != nil {
+		if r.err == nil {
+			r.err = err
+		}
+		return &npu.Tensor{}
+	}
+	r.used[name] = true
+	return &t
+}
+
+func (r *tensorReader) matrix(name string, rows, cols int) *npu.Tensor {
+	t := r.find(name)
+	if r.err == nil {
+		if t.Rows != rows || t.Cols != cols {
+			r.err = fmt.Errorf("%s: tensor %q is %d×%d, but the metadata wants %d×%d", r.file.Name, name, t.Rows, t.Cols, rows, cols)
+		} else if err := t.Check(); err != nil {
+			r.err = fmt.Errorf("%s: %w", r.file.Name, err)
+		}
+	}
+	return t
+}
+
+// vector returns a norm's weights or a bias, widened to F32.
+func (r *tensorReader) vector(name string, n int) *npu.Tensor {
+	t := r.matrix(name, 1, n)
+	if r.err != nil {
+		return t
+	}
+	v := make([]float32, n)
+	wide := &npu.Tensor{Name: name, Type: npu.F32, Cols: n, Rows: 1, Data: make([]byte, 4*n)}
+	if err := quant.Dequantize(t.Type, v, t.Data); err != nil {
+		r.err = fmt.Errorf("%s: tensor %q: %w", r.file.Name, name, err)
+	} else if err := quant.Quantize(npu.F32, wide.Data, v); err != nil {
+		r.err = fmt.Errorf("%s: tensor %q: %w", r.file.Name, name, err)
+	}
+	return wide
+}
+
+func (r *tensorReader) optional(name string, n int) *npu.Tensor {
+	if !r.file.Has(name) {
+		return nil
+	}
+	return r.vector(name, n)
+}
+
+func floatAt(t *npu.Tensor, i int) float32 {
+	var v [1]float32
+	if _, err := binary.Decode(t.Data[4*i:], binary.LittleEndian, v[:]); err != nil {
+		return 0
+	}
+	return v[0]
+}

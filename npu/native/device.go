@@ -1,0 +1,246 @@
+// Package native is the device that is always there: plain Go with assembly kernels for AVX2 and for
+// arm64's dot product, no cgo (DESIGN §4).
+//
+// Its results are the same bits whatever the batch, the chunk size, the number of threads and the
+// processor: every output element is summed in one fixed order, written down beside the plain Go kernels
+// (dot.go); products and sums round separately, without fused multiply-add; and exp, sine and cosine are
+// its own. So a draft that is decoded again after a rollback, in other company, gives the same
+// distribution, and so do the device's arm64 and the cloud's amd64.
+package native
+
+import (
+	"fmt"
+	"runtime"
+	"sync"
+
+	"tandem/npu"
+)
+
+// Device runs programs on this machine's processor.
+type Device struct {
+	k     *kernels
+	pool  *pool
+	space sync.Pool // of *workspace
+	rows  sync.Pool // of *[]float32: a thread's scratch
+
+	mu    sync.Mutex
+	ropes map[*npu.Rope]*ropeTable // layers share one
+}
+
+// New returns a device that computes with the given number of threads, the caller's included; 0 means one
+// for each processor.
+func New(threads int) *Device { return newDevice(threads, bestKernels()) }
+
+func newDevice(threads int, k *kernels) *Device {
+	if threads <= 0 {
+		threads = runtime.GOMAXPROCS(0)
+	}
+	d := &Device{k: k, pool: newPool(threads - 1), ropes: map[*npu.Rope]*ropeTable{}}
+	d.space.New = func() any { return new(workspace) }
+	d.rows.New = func() any { return new([]float32) }
+	return d
+}
+
+// Name names the kernels and the number of threads.
+func (d *Device) Name() string {
+	if d.pool.helpers == 0 {
+		return fmt.Sprintf("native (%s, 1 thread)", d.k.name)
+	}
+	return fmt.Sprintf("native (%s, %d threads)", d.k.name, d.pool.helpers+1)
+}
+
+// Close ends the threads.
+func (d *Device) Close() error {
+	d.pool.close()
+	return nil
+}
+
+func (d *Device) rope(r *npu.Rope) *ropeTable {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	t := d.ropes[r]
+	if t == nil {
+		t = newRopeTable(r)
+		d.ropes[r] = t
+	}
+	return t
+}
+
+// program is a graph with a place for every value: slot[v] of the workspace's buffers, shared by values
+// whose lives do not overlap.
+type program struct {
+	dev   *Device
+	graph *npu.Graph
+	slot  []int
+	width []int // of each slot: the widest value that it holds
+	ropes []*ropeTable
+}
+
+// Compile checks the graph and plans its buffers.
+func (d *Device) Compile(g *npu.Graph) (npu.Program, error) {
+	if err := g.Check(); err != nil {
+		return nil, err
+	}
+	p := &program{dev: d, graph: g, slot: make([]int, len(g.Nodes)), ropes: make([]*ropeTable, len(g.Nodes))}
+	last := make([]int, len(g.Nodes)) // last use of each value
+	for i, n := range g.Nodes {
+		last[i] = i
+		for _, a := range n.Args {
+			last[a] = i
+		}
+		switch {
+		case n.Op == npu.OpRope:
+			p.ropes[i] = d.rope(n.Rope)
+		case n.Op == npu.OpMatMul && n.Bias != nil && n.Bias.Type != npu.F32, n.Op == npu.OpRMSNorm && n.Weight.Type != npu.F32:
+			return nil, fmt.Errorf("graph %s: %%%d %v: norms and biases must be F32", g.Name, i, n.Op)
+		case n.Op == npu.OpAttention && n.Attention.HeadDim > maxHeadDim:
+			return nil, fmt.Errorf("graph %s: %%%d %v: heads of %d elements, at most %d are supported", g.Name, i, n.Op, n.Attention.HeadDim, maxHeadDim)
+		}
+	}
+	var busy []int // the node after which each slot is free
+	for i := range g.Nodes {
+		s := 0
+		for s < len(busy) && busy[s] >= i {
+			s++
+		}
+		if s == len(busy) {
+			busy, p.width = append(busy, 0), append(p.width, 0)
+		}
+		p.slot[i], busy[s], p.width[s] = s, last[i], max(p.width[s], g.Nodes[i].Width)
+	}
+	return p, nil
+}
+
+// workspace holds what one run needs. It is recycled; it grows to the largest program's needs.
+type workspace struct {
+	buffers [][]float32 // one for each slot, [rows × slot width]
+	acts    activations
+}
+
+func grow[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n, n+n/4)
+	}
+	return s[:n]
+}
+
+func (p *program) Graph() *npu.Graph { return p.graph }
+
+// Run computes the rows in use, and only those.
+func (p *program) Run(a npu.Args) error {
+	if err := p.check(&a); err != nil {
+		return err
+	}
+	w := p.dev.space.Get().(*workspace)
+	defer p.dev.space.Put(w)
+	w.acts.of = -1
+	w.buffers = grow(w.buffers, len(p.width))
+	for s, width := range p.width {
+		w.buffers[s] = grow(w.buffers[s], a.Rows*width)
+	}
+	r := run{program: p, Args: &a, workspace: w}
+	for i := range p.graph.Nodes {
+		r.node(i)
+	}
+	return nil
+}
+
+func (p *program) check(a *npu.Args) error {
+	g := p.graph
+	if a.Rows <= 0 || a.Rows > g.Chunk {
+		return fmt.Errorf("program %s takes 1 to %d rows, not %d", g.Name, g.Chunk, a.Rows)
+	}
+	if len(a.Out) < a.Rows*g.Result().Width {
+		return fmt.Errorf("program %s: no room for %d rows of %d", g.Name, a.Rows, g.Result().Width)
+	}
+	for i := range g.Nodes {
+		n := &g.Nodes[i]
+		switch n.Op {
+		case npu.OpInput:
+			if len(a.X) < a.Rows*n.Width {
+				return fmt.Errorf("program %s: input of %d numbers, not %d rows of %d", g.Name, len(a.X), a.Rows, n.Width)
+			}
+		case npu.OpEmbed:
+			if len(a.Tokens) < a.Rows {
+				return fmt.Errorf("program %s: %d tokens for %d rows", g.Name, len(a.Tokens), a.Rows)
+			}
+			for _, t := range a.Tokens[:a.Rows] {
+				if t < 0 || int(t) >= n.Weight.Rows {
+					return fmt.Errorf("program %s: token %d is outside 0 to %d", g.Name, t, n.Weight.Rows-1)
+				}
+			}
+		case npu.OpRope:
+			if len(a.Positions) < a.Rows {
+				return fmt.Errorf("program %s: %d positions for %d rows", g.Name, len(a.Positions), a.Rows)
+			}
+		case npu.OpAttention:
+			if err := checkKV(a, n.Attention); err != nil {
+				return fmt.Errorf("program %s: %w", g.Name, err)
+			}
+		}
+	}
+	return nil
+}
+
+func checkKV(a *npu.Args, at *npu.Attention) error {
+	if len(a.Positions) < a.Rows || len(a.KV) < a.Rows {
+		return fmt.Errorf("%d positions and %d caches for %d rows", len(a.Positions), len(a.KV), a.Rows)
+	}
+	for i, pos := range a.Positions[:a.Rows] {
+		if pos < 0 || a.KV[i] == nil {
+			return fmt.Errorf("row %d: position %d", i, pos)
+		}
+		s, _ := a.KV[i].At(int(pos))
+		if s == nil || at.Layer >= len(s.K) {
+			return fmt.Errorf("row %d: its cache has no place for position %d in layer %d", i, pos, at.Layer)
+		}
+	}
+	return nil
+}
+
+// run is one run of a program.
+type run struct {
+	*program
+	*npu.Args
+	*workspace
+}
+
+// value returns the rows of a value.
+func (r *run) value(v npu.Value) []float32 {
+	return r.buffers[r.slot[v]][:r.Rows*r.graph.Nodes[v].Width]
+}
+
+// result is where a node writes: the last one straight to the caller.
+func (r *run) result(i int) []float32 {
+	if i == len(r.graph.Nodes)-1 {
+		return r.Out[:r.Rows*r.graph.Nodes[i].Width]
+	}
+	return r.value(npu.Value(i))
+}
+
+func (r *run) node(i int) {
+	n, out := &r.graph.Nodes[i], r.result(i)
+	arg := func(j int) []float32 { return r.value(n.Args[j]) }
+	switch n.Op {
+	case npu.OpInput:
+		copy(out, r.X)
+	case npu.OpEmbed:
+		r.embed(out, n.Weight)
+	case npu.OpRMSNorm:
+		r.rmsNorm(out, arg(0), n)
+	case npu.OpMatMul:
+		r.matMul(out, n)
+	case npu.OpRope:
+		r.rope(out, arg(0), n.Rope, r.ropes[i])
+	case npu.OpAttention:
+		r.store(arg(1), arg(2), n.Attention)
+		r.attention(out, arg(0), n.Attention)
+	case npu.OpSwiGLU:
+		r.swiGLU(out, arg(0), arg(1))
+	case npu.OpAdd:
+		a, b := arg(0), arg(1)
+		for j := range out {
+			out[j] = a[j] + b[j]
+		}
+	}
+}

@@ -1,0 +1,118 @@
+package native
+
+import (
+	"math"
+
+	"tandem/npu"
+	"tandem/npu/quant"
+)
+
+// maxHeadDim bounds what a thread keeps of one attention head.
+const maxHeadDim = 1024
+
+func (r *run) embed(out []float32, w *npu.Tensor) {
+	for i := range r.Rows {
+		r.dev.k.widen(w.Type, out[i*w.Cols:][:w.Cols], w.Row(int(r.Tokens[i])))
+	}
+}
+
+func (r *run) rmsNorm(out, x []float32, n *npu.Node) {
+	width, k := n.Width, r.dev.k
+	w, give := r.dev.floats(n.Weight)
+	defer give()
+	r.dev.pool.each(r.Rows, 4*width, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			x, out := x[i*width:][:width], out[i*width:][:width]
+			mean := k.dotF32(x, x) / float32(width)
+			scale := 1 / float32(math.Sqrt(float64(mean+n.Eps)))
+			for j, v := range x {
+				out[j] = float32(v*scale) * w[j]
+			}
+		}
+	})
+}
+
+func (r *run) rope(out, x []float32, p *npu.Rope, table *ropeTable) {
+	last := int32(0)
+	for _, pos := range r.Positions[:r.Rows] {
+		last = max(last, pos)
+	}
+	turns, width := table.upTo(int(last)+1), len(x)/r.Rows
+	step, apart := 2, 1 // pair i is elements i·step and i·step+apart
+	if p.Pairing == npu.HalfSplit {
+		step, apart = 1, p.Dims/2
+	}
+	copy(out, x)
+	for i := range r.Rows {
+		turns := turns[int(r.Positions[i])*table.pairs:][:table.pairs]
+		for h := 0; h < width; h += p.HeadDim {
+			head := out[i*width+h:][:p.HeadDim]
+			for j, t := range turns {
+				a, b := &head[j*step], &head[j*step+apart]
+				*a, *b = float32(*a*t.cos)-float32(*b*t.sin), float32(*a*t.sin)+float32(*b*t.cos)
+			}
+		}
+	}
+}
+
+func (r *run) swiGLU(out, gate, up []float32) {
+	k := r.dev.k
+	r.dev.pool.each(len(out)/32, 32*8, func(lo, hi int) {
+		k.swiGLU(out[lo*32:hi*32], gate[lo*32:hi*32], up[lo*32:hi*32])
+	})
+	if whole := len(out) / 32 * 32; whole < len(out) {
+		k.swiGLU(out[whole:], gate[whole:], up[whole:])
+	}
+}
+
+// store writes the rows' keys and values at their positions.
+func (r *run) store(keys, values []float32, a *npu.Attention) {
+	width := a.KVHeads * a.HeadDim
+	for i := range r.Rows {
+		s, at := r.KV[i].At(int(r.Positions[i]))
+		k, v := s.K[a.Layer][at*width:][:width], s.V[a.Layer][at*width:][:width]
+		for j := range width {
+			k[j], v[j] = quant.F32ToF16(keys[i*width+j]), quant.F32ToF16(values[i*width+j])
+		}
+	}
+}
+
+// attention computes, for each row and head, Σ_j softmax_j(q·k_j·scale)·v_j over the positions j up to the
+// row's own, in the order of positions, wherever spans divide them.
+func (r *run) attention(out, q []float32, a *npu.Attention) {
+	k, dim, width := r.dev.k, a.HeadDim, a.Heads*a.HeadDim
+	stride := a.KVHeads * dim
+	cost := 0
+	for _, pos := range r.Positions[:r.Rows] {
+		cost += 2 * dim * (int(pos) + 8)
+	}
+	r.dev.pool.each(r.Rows*a.Heads, cost/r.Rows, func(lo, hi int) {
+		scratch := r.dev.rows.Get().(*[]float32)
+		defer r.dev.rows.Put(scratch)
+		for u := lo; u < hi; u++ {
+			row, head := u/a.Heads, u%a.Heads
+			from := head / (a.Heads / a.KVHeads) * dim // of this head's keys within a position's
+			q, out := q[row*width+head*dim:][:dim], out[row*width+head*dim:][:dim]
+			n := int(r.Positions[row]) + 1
+			*scratch = grow(*scratch, n)
+			scores, spans := (*scratch)[:n], r.KV[row].Spans
+
+			at := 0
+			for i := range spans {
+				if m := min(spans[i].Len, n-at); m > 0 {
+					k.scoreF16(scores[at:at+m], q, spans[i].K[a.Layer][from:], stride)
+					at += m
+				}
+			}
+			k.softmax(scores, a.Scale)
+			clear(out)
+			at = 0
+			for i := range spans {
+				if m := min(spans[i].Len, n-at); m > 0 {
+					k.mixF16(out, scores[at:at+m], spans[i].V[a.Layer][from:], stride)
+					at += m
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,259 @@
+package netem
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"time"
+)
+
+// Config describes one direction of a path. The zero value delivers everything at once.
+type Config struct {
+	Delay        time.Duration // propagation, one way
+	Jitter       time.Duration // spread of the delay about Delay; see Distribution
+	Distribution Distribution
+	Rate         float64 // bits a second, 0 for no limit
+	Queue        int     // bytes that wait for the rate or the trace before packets are dropped (150,000)
+	Loss         float64 // probability that a packet is lost, independently of others
+	Burst        Burst   // bursty loss, in addition
+	Duplicate    float64 // probability that a packet arrives twice
+	Reorder      float64 // probability that a packet overtakes the queue of delayed ones: it skips Delay
+	Unordered    bool    // jitter may change the order of packets
+	Outages      []Outage
+	Trace        *Trace // adds its delay and takes its rate and losses
+	Seed         uint64
+}
+
+// Distribution is the shape of jitter.
+type Distribution uint8
+
+const (
+	// Normal has Jitter as its standard deviation, cut off at three of them.
+	Normal Distribution = iota
+	// Uniform spreads evenly over Delay ± Jitter.
+	Uniform
+	// Pareto is never early and seldom very late: shape 3, Jitter as the mean lateness.
+	Pareto
+)
+
+var distributionNames = [...]string{"normal", "uniform", "pareto"}
+
+func (d Distribution) String() string {
+	if int(d) < len(distributionNames) {
+		return distributionNames[d]
+	}
+	return fmt.Sprintf("distribution(%d)", uint8(d))
+}
+
+// ParseDistribution reads a distribution's name.
+func ParseDistribution(name string) (Distribution, error) {
+	for i, n := range distributionNames {
+		if n == name {
+			return Distribution(i), nil
+		}
+	}
+	return 0, fmt.Errorf("unknown jitter distribution %q: use normal, uniform or pareto", name)
+}
+
+// Burst is the Gilbert-Elliott model: a path alternates between a good and a bad state from packet to packet.
+type Burst struct {
+	Enter    float64 // probability of good → bad; 0 switches the model off
+	Leave    float64 // probability of bad → good
+	LossGood float64
+	LossBad  float64
+}
+
+// Outage is a time in which nothing passes.
+type Outage struct {
+	From, For time.Duration // since the start of the path
+	Every     time.Duration // repeats with this period; 0 for once
+	Hold      bool          // packets wait for the end, as on a stalled radio link, instead of being lost
+}
+
+const defaultQueue = 150_000
+
+// Validate names the first field that makes no sense.
+func (c Config) Validate() error {
+	for _, p := range []struct {
+		name string
+		p    float64
+	}{
+		{"loss", c.Loss}, {"duplicate", c.Duplicate}, {"reorder", c.Reorder},
+		{"burst enter", c.Burst.Enter}, {"burst leave", c.Burst.Leave},
+		{"burst loss good", c.Burst.LossGood}, {"burst loss bad", c.Burst.LossBad},
+	} {
+		if !(p.p >= 0 && p.p <= 1) {
+			return fmt.Errorf("netem: %s %v is not a probability: use 0 to 1", p.name, p.p)
+		}
+	}
+	if c.Burst.Enter > 0 && c.Burst.Leave == 0 {
+		return errors.New("netem: bursts never end: set burst leave above 0")
+	}
+	if c.Delay < 0 || c.Jitter < 0 || c.Delay > time.Hour || c.Jitter > time.Hour {
+		return fmt.Errorf("netem: delay %v ± %v: use 0 to 1h", c.Delay, c.Jitter)
+	}
+	if !(c.Rate >= 0) || math.IsInf(c.Rate, 0) || c.Rate > 0 && c.Rate < 100 {
+		return fmt.Errorf("netem: rate of %v bit/s: use 0 for no limit, or at least 100", c.Rate)
+	}
+	if c.Queue < 0 {
+		return fmt.Errorf("netem: queue of %d bytes", c.Queue)
+	}
+	if int(c.Distribution) >= len(distributionNames) {
+		return fmt.Errorf("netem: unknown %v", c.Distribution)
+	}
+	for _, o := range c.Outages {
+		if o.From < 0 || o.For < 0 || o.Every < 0 || o.Every > 0 && o.Every <= o.For {
+			return fmt.Errorf("netem: outage from %v for %v every %v never lets anything pass", o.From, o.For, o.Every)
+		}
+	}
+	if c.Trace != nil {
+		return c.Trace.Validate()
+	}
+	return nil
+}
+
+// Link decides the fate of packets in one direction. It has no clock: time is what Step is told, counted
+// from the start of the path.
+type Link struct {
+	cfg     Config
+	rng     *rand.Rand
+	bad     bool          // state of the burst model
+	free    time.Duration // when the rate limiter has sent all it has
+	cursor  cursor        // position in a packet trace
+	waiting []waiting     // packets in the queue, by leaving time
+	queued  int           // their bytes
+	last    time.Duration // the latest delivery so far
+}
+
+type waiting struct {
+	until time.Duration
+	size  int
+}
+
+// NewLink returns a link in its initial state.
+func NewLink(c Config) (*Link, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	if c.Queue == 0 {
+		c.Queue = defaultQueue
+	}
+	return &Link{cfg: c, rng: rand.New(rand.NewPCG(c.Seed, 0x6e6574656d))}, nil
+}
+
+// Step takes a packet of that many bytes at the time now, which never decreases, and appends to out the
+// times at which it arrives: none when it is lost, two when it is duplicated.
+func (l *Link) Step(now time.Duration, size int, out []time.Duration) []time.Duration {
+	point := l.cfg.Trace.at(now)
+	if l.lost(point.Loss) {
+		return out
+	}
+	start, ok := l.outage(now)
+	if !ok {
+		return out
+	}
+	sent, ok := l.transmit(now, start, size, point.Rate)
+	if !ok {
+		return out
+	}
+	at := sent + point.Delay
+	if l.cfg.Reorder == 0 || l.rng.Float64() >= l.cfg.Reorder {
+		at += l.delay()
+		if !l.cfg.Unordered {
+			at = max(at, l.last)
+		}
+		l.last = max(l.last, at)
+	}
+	out = append(out, at)
+	if l.cfg.Duplicate > 0 && l.rng.Float64() < l.cfg.Duplicate {
+		out = append(out, at)
+	}
+	return out
+}
+
+// lost draws the packet's loss from all the models at once.
+func (l *Link) lost(trace float64) bool {
+	lost := l.cfg.Loss > 0 && l.rng.Float64() < l.cfg.Loss
+	if trace > 0 && l.rng.Float64() < trace {
+		lost = true
+	}
+	if b := l.cfg.Burst; b.Enter > 0 {
+		turn, p := b.Enter, b.LossGood
+		if l.bad {
+			turn = b.Leave
+		}
+		if l.rng.Float64() < turn {
+			l.bad = !l.bad
+		}
+		if l.bad {
+			p = b.LossBad
+		}
+		lost = l.rng.Float64() < p || lost
+	}
+	return lost
+}
+
+// outage returns when a packet that comes now can be sent, and whether ever.
+func (l *Link) outage(now time.Duration) (time.Duration, bool) {
+	for _, o := range l.cfg.Outages {
+		since := now - o.From
+		if since >= 0 && o.Every > 0 {
+			since %= o.Every
+		}
+		if since >= 0 && since < o.For {
+			if !o.Hold {
+				return 0, false
+			}
+			now += o.For - since
+		}
+	}
+	return now, true
+}
+
+// transmit passes a packet through the queue and returns when its last byte has left; not ok when the
+// queue is full. The packet comes at now and may not be sent before start.
+func (l *Link) transmit(now, start time.Duration, size int, rate float64) (time.Duration, bool) {
+	if l.cfg.Rate > 0 && (rate == 0 || l.cfg.Rate < rate) {
+		rate = l.cfg.Rate
+	}
+	packets := l.cfg.Trace.packets()
+	if rate == 0 && packets == nil {
+		return start, true
+	}
+	for len(l.waiting) > 0 && l.waiting[0].until <= now {
+		l.queued -= l.waiting[0].size
+		l.waiting = l.waiting[1:]
+	}
+	if len(l.waiting) > 0 && l.queued+size > l.cfg.Queue {
+		return 0, false
+	}
+	sent := start
+	if rate > 0 {
+		sent = max(start, l.free) + time.Duration(float64(size)*8/rate*float64(time.Second))
+		l.free = sent
+	}
+	if packets != nil {
+		sent = l.cursor.send(packets, sent, size)
+	}
+	l.waiting = append(l.waiting, waiting{sent, size})
+	l.queued += size
+	return sent, true
+}
+
+// delay draws the propagation delay, never negative.
+func (l *Link) delay() time.Duration {
+	d, j := float64(l.cfg.Delay), float64(l.cfg.Jitter)
+	if j > 0 {
+		switch l.cfg.Distribution {
+		case Normal:
+			d += j * min(max(l.rng.NormFloat64(), -3), 3)
+		case Uniform:
+			d += j * (2*l.rng.Float64() - 1)
+		case Pareto:
+			const shape = 3
+			d += j * (shape - 1) * (math.Pow(1-l.rng.Float64(), -1.0/shape) - 1)
+		}
+	}
+	return time.Duration(max(d, 0))
+}

@@ -1,0 +1,283 @@
+package netem
+
+import (
+	"container/heap"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	maxFlows = 256             // clients of a relay
+	flowIdle = 5 * time.Minute // after which a silent one is forgotten
+)
+
+// Relay passes UDP packets between clients and a target over an emulated path. All clients share the
+// path, as devices behind one radio link do; the target sees each at a port of its own.
+type Relay struct {
+	front  *net.UDPConn // clients send here
+	target *net.UDPAddr
+	start  time.Time
+	up     *pipe
+	down   *pipe
+	done   chan struct{}
+	wg     sync.WaitGroup
+
+	mu    sync.Mutex
+	flows map[netip.AddrPort]*flow
+}
+
+// flow is one client: the socket towards the target that stands for it.
+type flow struct {
+	client netip.AddrPort
+	back   *net.UDPConn
+	used   time.Time
+}
+
+// RelayStats counts packets.
+type RelayStats struct {
+	Up, Down struct{ In, Out, Dropped uint64 }
+}
+
+// Listen starts a relay to target on a free local port with the same path both ways.
+func Listen(target string, c Config) (*Relay, error) {
+	back := c
+	back.Seed++
+	return ListenOn("127.0.0.1:0", target, c, back)
+}
+
+// ListenOn starts a relay on a local address, with a path for each direction.
+func ListenOn(addr, target string, up, down Config) (*Relay, error) {
+	r := &Relay{start: time.Now(), done: make(chan struct{}), flows: map[netip.AddrPort]*flow{}}
+	var err error
+	if r.target, err = net.ResolveUDPAddr("udp", target); err != nil {
+		return nil, fmt.Errorf("netem: target %q: %w", target, err)
+	}
+	if r.up, err = newPipe(up); err != nil {
+		return nil, err
+	}
+	if r.down, err = newPipe(down); err != nil {
+		return nil, err
+	}
+	local, err := net.ResolveUDPAddr("udp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("netem: listen address %q: %w", addr, err)
+	}
+	if r.front, err = net.ListenUDP("udp", local); err != nil {
+		return nil, fmt.Errorf("netem: %w", err)
+	}
+	r.wg.Go(r.serve)
+	r.wg.Go(func() { r.up.run(r.start, r.done) })
+	r.wg.Go(func() { r.down.run(r.start, r.done) })
+	return r, nil
+}
+
+// Addr is where clients send to.
+func (r *Relay) Addr() string { return r.front.LocalAddr().String() }
+
+// Stats returns the packets so far. Duplicates count in Out.
+func (r *Relay) Stats() RelayStats {
+	var s RelayStats
+	s.Up.In, s.Up.Out, s.Up.Dropped = r.up.in.Load(), r.up.out.Load(), r.up.dropped.Load()
+	s.Down.In, s.Down.Out, s.Down.Dropped = r.down.in.Load(), r.down.out.Load(), r.down.dropped.Load()
+	return s
+}
+
+// Rebind gives each client a new port towards the target, as a NAT or a change of network does.
+func (r *Relay) Rebind() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for key, f := range r.flows {
+		f.back.Close()
+		delete(r.flows, key)
+	}
+}
+
+// Close stops the relay; packets on their way are lost.
+func (r *Relay) Close() error {
+	r.mu.Lock()
+	select {
+	case <-r.done:
+		r.mu.Unlock()
+		return nil
+	default:
+	}
+	close(r.done)
+	r.front.Close()
+	for _, f := range r.flows {
+		f.back.Close()
+	}
+	r.mu.Unlock()
+	r.wg.Wait()
+	return nil
+}
+
+// serve takes packets from clients.
+func (r *Relay) serve() {
+	buf := make([]byte, 65536)
+	for {
+		n, client, err := r.front.ReadFromUDPAddrPort(buf)
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil {
+			continue // a client's port was unreachable
+		}
+		data := slices.Clone(buf[:n])
+		r.up.push(r.start, n, func() { // the flow as it is when the packet leaves
+			if f := r.flow(client); f != nil {
+				f.back.WriteToUDP(data, r.target)
+			}
+		})
+	}
+}
+
+// flow returns the client's flow, nil when there are too many.
+func (r *Relay) flow(client netip.AddrPort) *flow {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	select {
+	case <-r.done:
+		return nil
+	default:
+	}
+	now := time.Now()
+	f := r.flows[client]
+	if f == nil {
+		r.expire(now)
+		back, err := net.ListenUDP("udp", nil)
+		if err != nil || len(r.flows) >= maxFlows {
+			if err == nil {
+				back.Close()
+			}
+			return nil
+		}
+		f = &flow{client: client, back: back}
+		r.flows[client] = f
+		r.wg.Go(func() { r.answer(f) })
+	}
+	f.used = now
+	return f
+}
+
+// expire forgets silent clients. The caller holds r.mu.
+func (r *Relay) expire(now time.Time) {
+	for key, f := range r.flows {
+		if now.Sub(f.used) > flowIdle {
+			f.back.Close()
+			delete(r.flows, key)
+		}
+	}
+}
+
+// answer takes the target's packets for one client.
+func (r *Relay) answer(f *flow) {
+	buf := make([]byte, 65536)
+	for {
+		n, from, err := f.back.ReadFromUDPAddrPort(buf)
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil || !r.fromTarget(from) {
+			continue
+		}
+		data := slices.Clone(buf[:n])
+		r.down.push(r.start, n, func() { r.front.WriteToUDPAddrPort(data, f.client) })
+	}
+}
+
+func (r *Relay) fromTarget(from netip.AddrPort) bool {
+	want := r.target.AddrPort()
+	return from.Port() == want.Port() && from.Addr().Unmap() == want.Addr().Unmap()
+}
+
+// pipe runs a Link against the clock.
+type pipe struct {
+	in, out, dropped atomic.Uint64
+
+	mu    sync.Mutex
+	link  *Link
+	due   sends
+	count int
+	wake  chan struct{} // capacity 1: an earlier send was added
+}
+
+type send struct {
+	at    time.Duration
+	order int // among equals, as they came
+	do    func()
+}
+
+func newPipe(c Config) (*pipe, error) {
+	link, err := NewLink(c)
+	if err != nil {
+		return nil, err
+	}
+	return &pipe{link: link, wake: make(chan struct{}, 1)}, nil
+}
+
+func (p *pipe) push(start time.Time, size int, do func()) {
+	p.in.Add(1)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var times [2]time.Duration
+	at := p.link.Step(time.Since(start), size, times[:0])
+	if len(at) == 0 {
+		p.dropped.Add(1)
+	}
+	for _, t := range at {
+		p.count++
+		heap.Push(&p.due, send{t, p.count, do})
+	}
+	select {
+	case p.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (p *pipe) run(start time.Time, done <-chan struct{}) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-timer.C:
+		case <-p.wake:
+		case <-done:
+			return
+		}
+		p.mu.Lock()
+		for len(p.due) > 0 && p.due[0].at <= time.Since(start) {
+			s := heap.Pop(&p.due).(send)
+			p.mu.Unlock()
+			p.out.Add(1)
+			s.do()
+			p.mu.Lock()
+		}
+		if len(p.due) > 0 {
+			timer.Reset(p.due[0].at - time.Since(start))
+		}
+		p.mu.Unlock()
+	}
+}
+
+// sends is a heap of packets by the time they leave.
+type sends []send
+
+func (s sends) Len() int { return len(s) }
+func (s sends) Less(i, j int) bool {
+	return s[i].at < s[j].at || s[i].at == s[j].at && s[i].order < s[j].order
+}
+func (s sends) Swap(i, j int) { s[i], s[j] = s[j], s[i] }
+func (s *sends) Push(x any)   { *s = append(*s, x.(send)) }
+func (s *sends) Pop() any {
+	old := *s
+	x := old[len(old)-1]
+	old[len(old)-1] = send{}
+	*s = old[:len(old)-1]
+	return x
+}

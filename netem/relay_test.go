@@ -1,0 +1,84 @@
+package netem
+
+import (
+	"net"
+	"testing"
+	"time"
+)
+
+// echo answers every packet and tells where it came from.
+func echo(t *testing.T) (addr string, from chan string) {
+	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	from = make(chan string, 100)
+	go func() {
+		buf := make([]byte, 2000)
+		for {
+			n, who, err := conn.ReadFrom(buf)
+			if err != nil {
+				return
+			}
+			from <- who.String()
+			conn.WriteTo(buf[:n], who)
+		}
+	}()
+	return conn.LocalAddr().String(), from
+}
+
+func TestRelay(t *testing.T) {
+	target, from := echo(t)
+	r, err := Listen(target, Config{Delay: 20 * ms})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	client, err := net.Dial("udp", r.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	client.SetDeadline(time.Now().Add(10 * time.Second))
+	ask := func(text string) (string, time.Duration) {
+		start := time.Now()
+		client.Write([]byte(text))
+		buf := make([]byte, 100)
+		n, err := client.Read(buf)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(buf[:n]) != text {
+			t.Fatalf("%q came back as %q", text, buf[:n])
+		}
+		return <-from, time.Since(start)
+	}
+	first, took := ask("one")
+	if took < 40*ms {
+		t.Errorf("round trip %v, shorter than the path's 40 ms", took)
+	}
+	t.Logf("round trip of a 40 ms path: %v", took)
+	if again, _ := ask("two"); again != first {
+		t.Errorf("the client's address changed from %s to %s", first, again)
+	}
+	r.Rebind()
+	if again, _ := ask("three"); again == first {
+		t.Error("the client's address did not change")
+	}
+	if s := r.Stats(); s.Up.In != 3 || s.Down.Out != 3 {
+		t.Errorf("stats %+v", s)
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestRelayRefuses(t *testing.T) {
+	if _, err := Listen("127.0.0.1:9", Config{Loss: 2}); err == nil {
+		t.Error("loss of 2 was accepted")
+	}
+	if _, err := Listen("no port", Config{}); err == nil {
+		t.Error("a target without port was accepted")
+	}
+}

@@ -1,0 +1,343 @@
+package netem
+
+import (
+	"bufio"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Trace is a recorded path, replayed over and over. It holds either points in time, or the opportunities
+// at which packets could leave.
+type Trace struct {
+	Points  []Point         // by time, the first at 0
+	Packets []time.Duration // each lets 1,500 bytes leave (Mahimahi's format); ascending
+	Period  time.Duration   // after which the trace starts again
+}
+
+// Point is the state of a path from a time on.
+type Point struct {
+	At    time.Duration
+	Delay time.Duration // one way
+	Rate  float64       // bits a second, 0 for no limit
+	Loss  float64       // probability
+}
+
+// Direction tells the two ways of a path apart.
+type Direction uint8
+
+const (
+	Up   Direction = iota // from the device
+	Down                  // to the device
+)
+
+const (
+	traceUnit  = 1500     // bytes of a packet trace's opportunity
+	maxSamples = 10 << 20 // lines of a trace
+	maxPings   = 1 << 20  // replies of a ping log, missing ones included
+)
+
+// LoadTrace reads a trace for one direction by the file's kind: *.csv as ReadCSV does, *.up and *.down as
+// ReadPackets, else a ping log. For a file.up or file.down the direction picks the one of the two.
+func LoadTrace(path string, dir Direction) (*Trace, error) {
+	ext := filepath.Ext(path)
+	if ext == ".up" || ext == ".down" {
+		path = strings.TrimSuffix(path, ext) + [...]string{".up", ".down"}[dir]
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("netem: load trace: %w", err)
+	}
+	defer f.Close()
+	var t *Trace
+	switch ext {
+	case ".csv":
+		t, err = ReadCSV(f, dir)
+	case ".up", ".down":
+		t, err = ReadPackets(f)
+	default:
+		t, err = ReadPing(f)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("netem: load trace %s: %w", path, err)
+	}
+	return t, nil
+}
+
+// Validate says what keeps a trace from being replayed.
+func (t *Trace) Validate() error {
+	last := time.Duration(-1)
+	for i, p := range t.Points {
+		if p.At <= last || i == 0 && p.At != 0 {
+			return fmt.Errorf("netem: trace: point %d at %v after %v; the first must be at 0", i, p.At, last)
+		}
+		if last = p.At; !(p.Loss >= 0 && p.Loss <= 1) || !(p.Rate >= 0) || p.Delay < 0 {
+			return fmt.Errorf("netem: trace: point %d: delay %v, rate %v, loss %v", i, p.Delay, p.Rate, p.Loss)
+		}
+	}
+	if !slices.IsSorted(t.Packets) || len(t.Packets) > 0 && t.Packets[0] < 0 {
+		return errors.New("netem: trace: packets are not in order")
+	}
+	if n := len(t.Packets); n > 0 {
+		last = max(last, t.Packets[n-1]-1) // the last one may stand at the very end
+	}
+	if t.Period <= last || t.Period <= 0 {
+		return fmt.Errorf("netem: trace: period %v ends before its last sample", t.Period)
+	}
+	return nil
+}
+
+// at returns the state at a time. A rise of the delay takes effect at its point, a fall is gradual: packets
+// held back by a stall all arrive at its end.
+func (t *Trace) at(now time.Duration) Point {
+	if t == nil || len(t.Points) == 0 {
+		return Point{}
+	}
+	now %= t.Period
+	i := sort.Search(len(t.Points), func(i int) bool { return t.Points[i].At > now }) - 1
+	p := t.Points[i]
+	if i+1 < len(t.Points) {
+		if next := t.Points[i+1]; next.Delay < p.Delay {
+			f := float64(now-p.At) / float64(next.At-p.At)
+			p.Delay -= time.Duration(f * float64(p.Delay-next.Delay))
+		}
+	}
+	return p
+}
+
+func (t *Trace) packets() *Trace {
+	if t == nil || len(t.Packets) == 0 {
+		return nil
+	}
+	return t
+}
+
+// cursor is a place in a packet trace: the opportunity in use and what is left of it.
+type cursor struct {
+	index int // over all repetitions
+	room  int // bytes left of the opportunity before index
+	last  time.Duration
+}
+
+func (t *Trace) opportunity(i int) time.Duration {
+	return time.Duration(i/len(t.Packets))*t.Period + t.Packets[i%len(t.Packets)]
+}
+
+// send uses up opportunities from the time ready on and returns the last one's time. Opportunities that
+// pass while nothing waits are lost.
+func (c *cursor) send(t *Trace, ready time.Duration, size int) time.Duration {
+	if c.last < ready {
+		c.room = 0
+	}
+	if t.opportunity(c.index) < ready {
+		round := int(ready / t.Period)
+		i := sort.Search(len(t.Packets), func(i int) bool { return t.Packets[i] >= ready%t.Period })
+		c.index = max(c.index, round*len(t.Packets)+i)
+	}
+	for size > 0 {
+		if c.room == 0 {
+			c.room, c.last = traceUnit, t.opportunity(c.index)
+			c.index++
+		}
+		n := min(size, c.room)
+		size, c.room = size-n, c.room-n
+	}
+	return c.last
+}
+
+// ReadPackets reads Mahimahi's format: each line is a time in milliseconds at which 1,500 bytes may leave.
+func ReadPackets(r io.Reader) (*Trace, error) {
+	t := &Trace{}
+	lines := bufio.NewScanner(r)
+	for n := 1; lines.Scan(); n++ {
+		text := strings.TrimSpace(lines.Text())
+		if text == "" {
+			continue
+		}
+		ms, err := strconv.ParseUint(text, 10, 40)
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %q is not a time in milliseconds", n, text)
+		}
+		at := time.Duration(ms) * time.Millisecond
+		if at < t.Period {
+			return nil, fmt.Errorf("line %d: %d ms comes after %v", n, ms, t.Period)
+		}
+		if len(t.Packets) == maxSamples {
+			return nil, fmt.Errorf("line %d: more than %d lines", n, maxSamples)
+		}
+		t.Packets, t.Period = append(t.Packets, at), at
+	}
+	if err := lines.Err(); err != nil {
+		return nil, err
+	}
+	if t.Period == 0 {
+		return nil, errors.New("a packet trace must reach beyond 0 ms")
+	}
+	return t, nil
+}
+
+// ReadPing reads the output of ping at its usual interval of one second: delays are half the round trip
+// above the log's minimum plus half the minimum. A reply that took longer than the interval shows a stall, in
+// which packets of both directions wait for its end: it counts in full. A missing reply is a second of loss.
+func ReadPing(r io.Reader) (*Trace, error) {
+	const interval = time.Second
+	rtts := map[int]time.Duration{}
+	last, least := 0, time.Duration(math.MaxInt64)
+	lines := bufio.NewScanner(r)
+	for n := 1; lines.Scan(); n++ {
+		seq, rtt, ok, err := parsePing(lines.Text())
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", n, err)
+		}
+		if !ok {
+			continue
+		}
+		if _, dup := rtts[seq]; !dup {
+			rtts[seq] = rtt
+		}
+		last, least = max(last, seq), min(least, rtt)
+	}
+	if err := lines.Err(); err != nil {
+		return nil, err
+	}
+	if len(rtts) == 0 {
+		return nil, errors.New("no line like \"icmp_seq=1 ttl=57 time=17.1 ms\"")
+	}
+	t := &Trace{}
+	for seq := 1; seq <= last; seq++ {
+		p := Point{At: time.Duration(seq-1) * interval, Delay: least / 2, Loss: 1}
+		if rtt, ok := rtts[seq]; ok {
+			extra := rtt - least
+			if extra < interval {
+				extra /= 2
+			}
+			p.Delay, p.Loss = least/2+extra, 0
+		}
+		t.Points = append(t.Points, p)
+	}
+	t.Period = time.Duration(last) * interval
+	return t, nil
+}
+
+// parsePing reads one reply; lines that are none are not ok.
+func parsePing(line string) (seq int, rtt time.Duration, ok bool, err error) {
+	_, rest, found := strings.Cut(line, "icmp_seq=")
+	text, rest, _ := strings.Cut(rest, " ")
+	_, rest, timed := strings.Cut(rest, "time=")
+	if !found || !timed {
+		return 0, 0, false, nil
+	}
+	ms, _, _ := strings.Cut(rest, " ")
+	seq, err = strconv.Atoi(text)
+	if err != nil || seq < 1 || seq > maxPings {
+		return 0, 0, false, fmt.Errorf("sequence number %q", text)
+	}
+	value, err := strconv.ParseFloat(ms, 64)
+	if err != nil || !(value >= 0 && value < 3.6e6) {
+		return 0, 0, false, fmt.Errorf("round trip %q ms", ms)
+	}
+	return seq, time.Duration(value * float64(time.Millisecond)), true, nil
+}
+
+// ReadCSV reads a table with a header. Columns by name: time_ms or time_s (when absent, rows are a second
+// apart), delay_ms (one way) or rtt_ms (halved), upload_mbps, download_mbps or rate_mbps, loss (0 to 1).
+// Others are ignored.
+func ReadCSV(r io.Reader, dir Direction) (*Trace, error) {
+	in := csv.NewReader(r)
+	in.ReuseRecord = true
+	header, err := in.Read()
+	if err != nil {
+		return nil, fmt.Errorf("header: %w", err)
+	}
+	column := map[string]int{}
+	for i, name := range header {
+		column[strings.TrimSpace(name)] = i
+	}
+	rate := [...]string{"upload_mbps", "download_mbps"}[dir]
+	known := false
+	for _, name := range []string{"delay_ms", "rtt_ms", "rate_mbps", rate, "loss"} {
+		_, ok := column[name]
+		known = known || ok
+	}
+	if !known {
+		return nil, fmt.Errorf("header %q names none of delay_ms, rtt_ms, rate_mbps, %s, loss", slices.Sorted(maps.Keys(column)), rate)
+	}
+	t := &Trace{}
+	for {
+		record, err := in.Read()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		row := csvRow{record: record, column: column}
+		p := Point{
+			At:    time.Duration(len(t.Points)) * time.Second,
+			Delay: row.duration("delay_ms", time.Millisecond) + row.duration("rtt_ms", time.Millisecond/2),
+			Rate:  1e6 * (row.number("rate_mbps") + row.number(rate)),
+			Loss:  row.number("loss"),
+		}
+		if row.has("time_ms") || row.has("time_s") {
+			p.At = row.duration("time_ms", time.Millisecond) + row.duration("time_s", time.Second)
+		}
+		line, _ := in.FieldPos(0)
+		switch {
+		case row.err != nil:
+			return nil, fmt.Errorf("line %d: %w", line, row.err)
+		case p.Loss > 1:
+			return nil, fmt.Errorf("line %d: loss %v is not a probability", line, p.Loss)
+		case len(t.Points) > 0 && p.At <= t.Points[len(t.Points)-1].At:
+			return nil, fmt.Errorf("line %d: time %v does not come after %v", line, p.At, t.Points[len(t.Points)-1].At)
+		case len(t.Points) == maxSamples:
+			return nil, fmt.Errorf("line %d: more than %d rows", line, maxSamples)
+		}
+		t.Points = append(t.Points, p)
+	}
+	if len(t.Points) == 0 {
+		return nil, errors.New("no rows")
+	}
+	first, last := t.Points[0].At, t.Points[len(t.Points)-1].At
+	for i := range t.Points {
+		t.Points[i].At -= first
+	}
+	t.Period = last - first + time.Second
+	return t, nil
+}
+
+// csvRow reads cells by column name; the first error sticks.
+type csvRow struct {
+	record []string
+	column map[string]int
+	err    error
+}
+
+func (r *csvRow) has(name string) bool { _, ok := r.column[name]; return ok }
+
+// number is 0 for an absent column.
+func (r *csvRow) number(name string) float64 {
+	i, ok := r.column[name]
+	if !ok {
+		return 0
+	}
+	v, err := strconv.ParseFloat(strings.TrimSpace(r.record[i]), 64)
+	if err != nil || !(v >= 0 && v <= 1e9) {
+		r.err = errors.Join(r.err, fmt.Errorf("%s is %q", name, r.record[i]))
+		return 0
+	}
+	return v
+}
+
+func (r *csvRow) duration(name string, unit time.Duration) time.Duration {
+	return time.Duration(r.number(name) * float64(unit))
+}

@@ -303,7 +303,6 @@ def new_passage(s, facts, held_out=False):
             filler = s.pick(FILLERS)
             words += len(filler.split())
             lines.append(filler + " ")
-    text = "".join(lines)
-    if s.chance(0.08):
-        text = text.replace(". ", ".\n")
-    return Passage(title, text.strip(), stated)
+    if s.chance(0.08):  # a line for each sentence
+        lines = [line[:-1] + "\n" if line.endswith(". ") else line for line in lines]
+    return Passage(title, "".join(lines).strip(), stated)

@@ -1,0 +1,190 @@
+"""Tests of the generator: python3 -m unittest discover -s train -t ."""
+import json
+import re
+import unittest
+import zlib
+
+from . import attributes, hand, heldout, names
+from .examples import PREFIX, SOFT, VALUE, absent, example
+from .names import Source
+from .passages import MAX_WORDS, conflicts, fill, new_passage, new_world
+from .questions import ask, ask_two
+
+
+def worlds(n, seed="test", **how):
+    s = Source(seed)
+    return [(s, new_world(s, 2, 6, **how)) for _ in range(n)]
+
+
+class Determinism(unittest.TestCase):
+    def test_same_seed_same_examples(self):
+        def draw(seed):
+            s = Source(seed)
+            return [(c, [(b.prompt, b.pieces) for b in bs]) for c, bs in (example(s) for _ in range(50))]
+        self.assertEqual(draw("a"), draw("a"))
+        self.assertNotEqual(draw("a"), draw("b"))
+
+
+class Worlds(unittest.TestCase):
+    def test_no_question_is_ambiguous(self):
+        for _, facts in worlds(1500):
+            for i, f in enumerate(facts):
+                for g in facts[i + 1:]:
+                    if f.entity == g.entity:
+                        self.assertFalse(conflicts(f.attribute, g.attribute), (f.entity, f.attribute.noun, g.attribute.noun))
+                    else:
+                        self.assertFalse(f.entity.lower() in g.entity.lower() or g.entity.lower() in f.entity.lower(),
+                                         (f.entity, g.entity))
+
+    def test_values_are_distinct(self):
+        for _, facts in worlds(500):
+            values = [f.value.lower() for f in facts]
+            self.assertEqual(len(values), len(set(values)))
+
+    def test_a_question_text_belongs_to_one_fact(self):
+        for s, facts in worlds(800):
+            p = new_passage(s, facts)
+            asked = {}
+            for f in p.facts:
+                for _ in range(4):
+                    q = ask(s, f).question.lower()
+                    self.assertIs(asked.setdefault(q, f), f, q)
+
+    def test_absent_facts_are_absent(self):
+        for s, facts in worlds(500):
+            g = absent(s, facts)
+            if g:
+                self.assertFalse([f for f in facts if f.entity == g.entity and conflicts(f.attribute, g.attribute)])
+
+
+class Passages(unittest.TestCase):
+    def test_every_stated_value_stands_verbatim_in_the_text(self):
+        for s, facts in worlds(1500):
+            p = new_passage(s, facts)
+            for f in p.facts:
+                self.assertIn(f.value.lower(), p.text.lower())
+
+    def test_length_is_bounded(self):
+        for s, facts in worlds(800):
+            self.assertLessEqual(len(new_passage(s, facts).text.split()), MAX_WORDS + 12)
+
+    def test_no_template_hole_is_left(self):
+        for s, facts in worlds(800):
+            p = new_passage(s, facts)
+            self.assertNotRegex(p.context(), r"[{}]")
+            for f in p.facts:
+                self.assertNotRegex(ask(s, f).question, r"[{}]")
+
+    def test_every_entity_can_be_known(self):
+        """An untitled passage names the entity of its first fact."""
+        for s, facts in worlds(800):
+            p = new_passage(s, facts)
+            if p.facts and not p.title:
+                self.assertIn(p.facts[0].entity.split()[-1].lower(), p.text.lower())
+
+    def test_sentences_start_with_a_capital(self):
+        bad = 0
+        for s, facts in worlds(500):
+            for line in new_passage(s, facts).text.split("\n"):
+                bad += bool(re.match(r"(- )?[a-z]", line)) and "@" not in line
+        self.assertLess(bad, 40)  # only codes, that start a value-first sentence
+
+
+class Answers(unittest.TestCase):
+    def test_words_before_the_value_follow_from_the_question_alone(self):
+        """The same question about two worlds with different values has the same answer prefix."""
+        prefixes = {}
+        for s, facts in worlds(3000):
+            for f in facts:
+                a = ask(s, f)
+                key = (a.question.lower(), f.attribute.noun)
+                self.assertEqual(prefixes.setdefault(key, a.prefix().lower()), a.prefix().lower(), key)
+
+    def test_value_is_last(self):
+        for noun, a in attributes.BY_NOUN.items():
+            for form in a.forms:
+                self.assertTrue(form.answer.endswith("{v}") or form.answer.count("{v}") == 1, (noun, form.answer))
+                self.assertIn("{e}", form.answer)
+                for t in form.statements:
+                    self.assertIn("{v}", t)
+                    self.assertIn("{e}", t)
+                for q in form.questions:
+                    self.assertIn("{e}", q)
+                    self.assertNotIn("{v}", q)
+
+    def test_supported_pieces_carry_the_stated_value(self):
+        s = Source("supported")
+        for _ in range(400):
+            context, branches = example(s)
+            for b in branches:
+                for text, kind in b.pieces:
+                    if kind == VALUE:
+                        self.assertIn(text.strip().lower(), context.lower())
+
+    def test_two_part_questions_have_two_sentences(self):
+        s = Source("two")
+        for _ in range(200):
+            f, g = new_world(s, 1, 1)[0], new_world(s, 1, 1)[0]
+            text, a, b = ask_two(s, f, g)
+            self.assertTrue(a.answer.strip() and b.answer.strip())
+            self.assertGreater(len(text), 8)
+
+    def test_soft_labels_are_mixed(self):
+        s = Source("soft")
+        soft = [t.strip() for _ in range(1500) for b in example(s)[1] for t, k in b.pieces if k == SOFT]
+        share = sum(t == "unknown" for t in soft) / len(soft)
+        self.assertGreater(share, 0.2)
+        self.assertLess(share, 0.4)
+
+
+class Evaluation(unittest.TestCase):
+    def test_names_are_split(self):
+        """No invented name, and no code made of one, can be drawn by both parts."""
+        training, evaluation = Source(1), Source(1, held_out=True)
+        for draw in (names.name, names.word):
+            a = {draw(training).lower() for _ in range(3000)}
+            b = {draw(evaluation).lower() for _ in range(3000)}
+            self.assertFalse(a & b)
+            self.assertTrue(all(zlib.crc32(x.encode()) % names.EVAL_SHARE == 0 for x in b))
+
+    def test_held_out_nouns_are_not_trained(self):
+        for noun in attributes.HELD_OUT_NOUNS:
+            self.assertNotIn(noun, attributes.BY_NOUN)
+        s = Source("nouns")
+        for _ in range(3000):
+            self.assertNotIn(attributes.draw(s, "place").noun, attributes.HELD_OUT_NOUNS)
+
+    def test_lines(self):
+        lines = list(heldout.lines())
+        self.assertGreaterEqual(len(lines), 640)
+        self.assertEqual([json.dumps(x) for x in lines], [json.dumps(x) for x in heldout.lines()])
+        for x in lines:
+            texts = [p["title"] + "\n" + p["text"] for p in x["device"] + x["cloud"]]
+            for v in x["values"]:
+                self.assertTrue(any(v.lower() in t.lower() for t in texts), (x["question"], v))
+                self.assertIn(v, x["answer"])
+            if x["kind"] == "two-split":
+                self.assertTrue(len(x["device"]) == len(x["cloud"]) == heldout.DISTRACTORS + 1)
+
+    def test_hand_items(self):
+        self.assertEqual(len(hand.ITEMS), 40)
+        for question, answer, values, titles in hand.ITEMS:
+            for v, t in zip(values, titles):
+                self.assertIn(v, {**hand.DEVICE, **hand.CLOUD}[t], question)
+
+
+class Grammar(unittest.TestCase):
+    def test_fill(self):
+        self.assertEqual(fill("{E}'s {a} is {v}", "the boss", "room", "room 4"), "the boss' room is room 4")
+
+    def test_verb_forms(self):
+        s = Source("grammar")
+        a = attributes.BY_NOUN["opening time"]
+        self.assertEqual(a.forms[0].answer, "{e} opens at {v}")
+        kept = attributes.kept("life jackets")
+        self.assertTrue(all(" are " in f.answer for f in kept.forms))
+        self.assertIn("An audio guide of {e} costs {v}", attributes.offer("audio guide").forms[0].statements)
+
+
+if __name__ == "__main__":
+    unittest.main()

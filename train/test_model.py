@@ -1,0 +1,111 @@
+"""Tests of tokenizer, rows, model and export (they need torch): python3 -m unittest discover -s train -t ."""
+import os
+import tempfile
+import unittest
+
+import numpy as np
+
+try:
+    import torch
+except ImportError:
+    raise unittest.SkipTest("torch is not installed")
+
+from . import gguf, kernels, model
+from .data import Batch, Row, make_row
+from .examples import PREFIX, VALUE, Branch, example, turn
+from .export import adjacent_pairs, export, half_split
+from .greedy import Reader
+from .names import Source
+from .tokenizer import PATTERN, Tokenizer, learn
+
+SMALL = dict(vocab=400, width=64, layers=2, heads=2, kv_heads=1, head_dim=32, ff=64)
+
+
+def tokenizer():
+    s = Source("bpe")
+    return learn([example(s)[0] for _ in range(300)], SMALL["vocab"])
+
+
+class TokenizerTest(unittest.TestCase):
+    def test_pre_tokens_are_those_of_qwen2(self):
+        for text, want in (("The cabin's wifi: a-5827.\nNext", ["The", " cabin", "'s", " wifi", ":", " a", "-", "5", "8", "2", "7", ".\n", "Next"]),
+                           ("a  b\n\n c_d", ["a", " ", " b", "\n\n", " c", "_d"]), ("I'LL pay €5  ", ["I", "'LL", " pay", " €", "5", "  "])):
+            self.assertEqual(PATTERN.findall(text), want)
+
+    def test_round_trip(self):
+        t, s = tokenizer(), Source("round")
+        self.assertEqual(len(set(t.tokens)), len(t.tokens))
+        for text in [example(s)[0] for _ in range(100)] + ["Zürich costs 5 €", " \n\n x", "日本"]:
+            self.assertEqual(t.decode(t.encode(text)), text)
+
+
+class RowTest(unittest.TestCase):
+    def test_branches_are_independent(self):
+        """Logits of a branch beside others are those of the branch alone."""
+        t, c = tokenizer(), model.Config(**SMALL)
+        w = model.working(model.init(c), grad=False)
+        branches = [Branch(turn("Who runs the %s?" % n), [(" The %s is run by" % n, PREFIX), (" Ada", VALUE)]) for n in ("inn", "bakery")]
+        def values(bs, which):
+            b = Batch([Row(t, "Context: The inn is run by Ada.", bs)])
+            at = (b.segments.view(-1) == which).nonzero()[:, 0]
+            return model.logits(c, w, b.ids, b.positions, b.segments, at).float()
+        self.assertLess((values(branches, 2) - values(branches[1:], 1)).abs().max().item(), 0.05)
+
+    def test_joined_rows_encode_the_whole_prompt(self):
+        t = tokenizer()
+        branch = Branch(turn("Who?"), [(" Ada", VALUE)])
+        row = Row(t, "Context: The inn.", [branch], joined=True)
+        self.assertEqual(row.ids.tolist(), [0] + t.encode("Context: The inn." + branch.prompt + " Ada"))
+
+
+class ModelTest(unittest.TestCase):
+    @unittest.skipUnless(kernels.build(), "no C compiler")
+    def test_kernels_agree_with_plain_torch(self):
+        c, t, s = model.Config(**SMALL), tokenizer(), Source("rows")
+        b, p = Batch([make_row(s, t, 1, 3) for _ in range(3)]), model.init(c)
+
+        def run():
+            w = model.working(p)
+            out = model.logits(c, w, b.ids, b.positions, b.segments).float()
+            out[b.weights > 0].pow(2).mean().backward()
+            return out.detach()[b.weights > 0], {k: x.grad.float() for k, x in w.items()}
+        fast, grads = run()
+        build, kernels.build = kernels.build, lambda: None
+        try:
+            plain, wanted = run()
+        finally:
+            kernels.build = build
+        self.assertLess((fast - plain).abs().max().item(), 0.1)
+        for k, g in wanted.items():
+            self.assertLess(((g - grads[k]).norm() / g.norm()).item(), 0.05, k)
+
+    def test_orthogonal(self):
+        x = model.orthogonal(torch.randn(2, 32, 64))
+        values = torch.linalg.svdvals(x)
+        self.assertTrue(((values > 0.5) & (values < 1.4)).all())
+
+
+class ExportTest(unittest.TestCase):
+    def test_permutation_round_trip(self):
+        w = np.arange(64 * 3).reshape(64, 3)
+        self.assertTrue((half_split(adjacent_pairs(w, 2), 2) == w).all())
+        self.assertEqual(adjacent_pairs(w, 2)[1, 0], w[16, 0])  # the pair (0, 16) of a head of 32 becomes neighbours
+
+    def test_file_round_trip(self):
+        t, c = tokenizer(), model.Config(**SMALL)
+        p = model.init(c)
+        with tempfile.TemporaryDirectory() as d:
+            path = os.path.join(d, "m.gguf")
+            export(path, c, p, t)
+            meta, tensors = gguf.read(path)
+            self.assertEqual(meta["general.architecture"], "llama")
+            self.assertEqual(len(tensors), 2 + 9 * c.layers)
+            r = Reader(path)
+            self.assertEqual(r.config.head_dim, c.head_dim)
+            for k, v in p.items():
+                self.assertLess((r.weights[k].float() - v).abs().max().item(), 0.02, k)
+            self.assertEqual(len(r.answer(["Context: x.\nQuestion: y?\nAnswer:"])), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

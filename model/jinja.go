@@ -1,0 +1,420 @@
+package model
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/nikolalohinski/gonja/v2/builtins"
+	controlstructures "github.com/nikolalohinski/gonja/v2/builtins/control_structures"
+	"github.com/nikolalohinski/gonja/v2/config"
+	"github.com/nikolalohinski/gonja/v2/exec"
+	"github.com/nikolalohinski/gonja/v2/loaders"
+	"github.com/nikolalohinski/gonja/v2/nodes"
+	"github.com/nikolalohinski/gonja/v2/parser"
+	"github.com/nikolalohinski/gonja/v2/tokens"
+)
+
+// This file is the Jinja that chat templates run in. A template comes with a model file, from anywhere:
+// it gets no way to files or other templates, and its loops, recursion, values and output are bounded.
+
+// The bounds of one rendering. Real templates loop over messages and their parts.
+const (
+	maxIterations = 1 << 20 // over all loops
+	maxDepth      = 64      // of macros calling macros
+	maxValue      = maxPrompt
+	maxRange      = 1 << 16 // elements of one range()
+)
+
+// A program is a compiled template.
+type program struct{ template *exec.Template }
+
+// render is the state of one rendering. Templates reach it through the context under a name that they
+// cannot spell.
+type render struct {
+	iterations, depth int
+	raised            string // what raise_exception was called with
+	out               bytes.Buffer
+}
+
+const renderName = "\x00render"
+
+var errRunaway = errors.New("the template runs away: it loops, nests or prints beyond all measure")
+
+func compile(source string) (p *program, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("it cannot be parsed: %v", r)
+		}
+	}()
+	cfg := config.New()
+	cfg.TrimBlocks, cfg.LeftStripBlocks = true, true // as chat templates are rendered everywhere
+	env := &exec.Environment{
+		Context: exec.NewContext(map[string]any{}).Update(builtins.GlobalVariables).Update(globals),
+		Filters: filters, Tests: builtins.Tests, ControlStructures: structures, Methods: builtins.Methods,
+	}
+	t, err := exec.NewTemplate(source[:min(len(source), 20)], cfg, sourceLoader(source), env)
+	if err != nil {
+		return nil, fmt.Errorf("it cannot be parsed: %s", lastWords(err))
+	}
+	return &program{t}, nil
+}
+
+func (p *program) run(vars map[string]any, now func() time.Time) (out string, err error) {
+	state := &render{}
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("chat template: %v", r)
+		}
+	}()
+	vars[renderName] = state
+	vars["raise_exception"] = func(va *exec.VarArgs) (*exec.Value, error) {
+		state.raised = va.First().String()
+		return nil, errors.New(state.raised)
+	}
+	vars["strftime_now"] = func(va *exec.VarArgs) string { return strftime(now(), va.First().String()) }
+	err = p.template.Execute(state, exec.NewContext(vars))
+	switch {
+	case state.raised != "":
+		return "", &TemplateError{state.raised}
+	case errors.Is(err, errRunaway) || err != nil && strings.Contains(err.Error(), errRunaway.Error()):
+		return "", fmt.Errorf("chat template: %w", errRunaway)
+	case err != nil:
+		return "", fmt.Errorf("chat template: %s", lastWords(err))
+	}
+	return state.out.String(), nil
+}
+
+// Write collects the output of a rendering up to its bound.
+func (s *render) Write(b []byte) (int, error) {
+	if s.out.Len()+len(b) > maxPrompt {
+		return 0, errRunaway
+	}
+	return s.out.Write(b)
+}
+
+// lastWords cuts an error of the template engine, which repeats the program at every level, to its end,
+// where the cause stands.
+func lastWords(err error) string {
+	const limit = 300
+	s := strings.ToValidUTF8(err.Error(), "?")
+	if len(s) > limit {
+		s = "…" + strings.ToValidUTF8(s[len(s)-limit:], "")
+	}
+	return s
+}
+
+// sourceLoader serves one template, and no file.
+type sourceLoader string
+
+func (l sourceLoader) Read(string) (io.Reader, error)         { return strings.NewReader(string(l)), nil }
+func (l sourceLoader) Resolve(path string) (string, error)    { return path, nil }
+func (l sourceLoader) Inherit(string) (loaders.Loader, error) { return l, nil }
+
+// structures are the statements that templates may use: those of Jinja without files, translation and
+// inheritance, and the generation block that some templates mark answers with.
+var structures = func() *exec.ControlStructureSet {
+	set := map[string]parser.ControlStructureParser{"generation": parseGeneration}
+	for _, name := range []string{"if", "with", "filter", "raw", "do", "break", "continue", "call"} {
+		set[name], _ = builtins.ControlStructures.Get(name)
+	}
+	wrap := func(name string, guard func(first string, cs nodes.ControlStructure) (guardFunc, error)) {
+		parse, _ := builtins.ControlStructures.Get(name)
+		set[name] = func(p, args *parser.Parser) (nodes.ControlStructure, error) {
+			first := ""
+			if name := args.Current(tokens.Name); name != nil {
+				first = name.Val
+			}
+			cs, err := parse(p, args)
+			if err != nil {
+				return nil, err
+			}
+			run, err := guard(first, cs)
+			return &guarded{cs, run}, err
+		}
+	}
+	wrap("for", guardFor)
+	wrap("macro", guardMacro)
+	wrap("set", guardSet)
+	return exec.NewControlStructureSet(set)
+}()
+
+// A guardFunc runs a statement, or refuses to.
+type guardFunc func(r *exec.Renderer, run func() error) error
+
+// guarded is a statement with a guard around its execution.
+type guarded struct {
+	nodes.ControlStructure
+	guard guardFunc
+}
+
+func (g *guarded) Execute(r *exec.Renderer, tag *nodes.ControlStructureBlock) error {
+	return g.guard(r, func() error { return g.ControlStructure.(exec.ControlStructure).Execute(r, tag) })
+}
+
+func stateOf(r *exec.Renderer) *render {
+	v, _ := r.Environment.Context.Get(renderName)
+	return v.(*render)
+}
+
+// guardFor charges a loop for its iterations before it begins.
+func guardFor(_ string, cs nodes.ControlStructure) (guardFunc, error) {
+	loop := cs.(*controlstructures.ForControlStructure)
+	if loop.Recursive {
+		return nil, errors.New("recursive loops are not supported")
+	}
+	return func(r *exec.Renderer, run func() error) error {
+		state := stateOf(r)
+		if state.iterations += 1 + r.Eval(loop.ObjectEvaluator).Len(); state.iterations > maxIterations {
+			return errRunaway
+		}
+		return run()
+	}, nil
+}
+
+// guardMacro bounds how deep a macro may call itself.
+func guardMacro(name string, _ nodes.ControlStructure) (guardFunc, error) {
+	return func(r *exec.Renderer, run func() error) error {
+		if err := run(); err != nil {
+			return err
+		}
+		v, _ := r.Environment.Context.Get(name)
+		macro, ok := v.(exec.Macro)
+		if !ok {
+			return fmt.Errorf("macro %s is not callable", name)
+		}
+		state := stateOf(r)
+		r.Environment.Context.Set(name, exec.Macro(func(params *exec.VarArgs) *exec.Value {
+			state.depth++
+			defer func() { state.depth-- }()
+			state.iterations++
+			if state.depth > maxDepth || state.iterations > maxIterations {
+				return exec.AsValue(errRunaway)
+			}
+			return macro(params)
+		}))
+		return nil
+	}, nil
+}
+
+// guardSet bounds the value of a variable, so that doubling it a few times does not fill the memory.
+func guardSet(target string, _ nodes.ControlStructure) (guardFunc, error) {
+	return func(r *exec.Renderer, run func() error) error {
+		if err := run(); err != nil {
+			return err
+		}
+		if v, _ := r.Environment.Context.Get(target); size(v, 3) > maxValue {
+			return errRunaway
+		}
+		return nil
+	}, nil
+}
+
+// size returns roughly the bytes that a value holds, looking a few levels deep.
+func size(v any, levels int) int {
+	n := 0
+	switch x := v.(type) {
+	case string:
+		return len(x)
+	case *exec.Value:
+		if x != nil && !x.IsNil() {
+			return size(x.Interface(), levels)
+		}
+	case map[string]any:
+		for _, e := range x {
+			if levels > 0 {
+				n += size(e, levels-1)
+			}
+		}
+	case []any:
+		n = 16 * len(x)
+		for _, e := range x {
+			if levels > 0 {
+				n += size(e, levels-1)
+			}
+		}
+	}
+	return n
+}
+
+// generation marks the answers in a training text; in a prompt it means nothing.
+type generation struct {
+	location *tokens.Token
+	body     *nodes.Wrapper
+}
+
+func (g *generation) Position() *tokens.Token { return g.location }
+func (g *generation) String() string          { return "generation" }
+func (g *generation) Execute(r *exec.Renderer, _ *nodes.ControlStructureBlock) error {
+	return r.ExecuteWrapper(g.body)
+}
+
+func parseGeneration(p, _ *parser.Parser) (nodes.ControlStructure, error) {
+	at := p.Current()
+	body, _, err := p.WrapUntil("endgeneration")
+	return &generation{at, body}, err
+}
+
+// globals are the functions that every template finds.
+var globals = func() *exec.Context {
+	c := exec.NewContext(map[string]any{"range": boundedRange})
+	for _, name := range []string{"dict", "namespace", "cycler", "joiner"} {
+		f, _ := builtins.GlobalFunctions.Get(name)
+		c.Set(name, f)
+	}
+	return c
+}()
+
+func boundedRange(va *exec.VarArgs) ([]int, error) {
+	n := make([]int, 0, 3)
+	for _, a := range va.Args {
+		if !a.IsInteger() {
+			return nil, errors.New("range takes integers")
+		}
+		n = append(n, a.Integer())
+	}
+	start, step := 0, 1
+	switch len(n) {
+	case 3:
+		step = n[2]
+		fallthrough
+	case 2:
+		start, n[0] = n[0], n[1]
+	case 0:
+		return nil, errors.New("range takes one to three integers")
+	}
+	if step == 0 {
+		return nil, errors.New("the step of range is 0")
+	}
+	var list []int
+	for i := start; step > 0 && i < n[0] || step < 0 && i > n[0]; i += step {
+		if list = append(list, i); len(list) > maxRange {
+			return nil, errRunaway
+		}
+	}
+	return list, nil
+}
+
+// filters are Jinja's, with tojson as chat templates expect it.
+var filters = func() *exec.FilterSet {
+	set := exec.NewFilterSet(map[string]exec.FilterFunction{}).Update(builtins.Filters)
+	if err := set.Replace("tojson", toJSON); err != nil {
+		panic(err)
+	}
+	return set
+}()
+
+// toJSON writes JSON as Python's json.dumps(ensure_ascii=False) does: a space after commas and colons,
+// nothing escaped for HTML. Keys of a dictionary that the template wrote keep their order.
+func toJSON(_ *exec.Evaluator, in *exec.Value, params *exec.VarArgs) *exec.Value {
+	if in.IsError() {
+		return in
+	}
+	indent := 0
+	if v, ok := params.KwArgs["indent"]; ok && v.IsInteger() {
+		indent = min(max(v.Integer(), 0), 16)
+	}
+	var b strings.Builder
+	if err := writeJSON(&b, in.Interface(), indent, 0); err != nil {
+		return exec.AsValue(err)
+	}
+	return exec.AsSafeValue(b.String())
+}
+
+func writeJSON(b *strings.Builder, v any, indent, level int) error {
+	if level > maxDepth || b.Len() > maxValue {
+		return errRunaway
+	}
+	type entry struct {
+		key   string
+		value any
+	}
+	var entries []entry
+	brackets := "{}"
+	switch x := v.(type) {
+	case *exec.Value:
+		return writeJSON(b, x.Interface(), indent, level)
+	case *exec.Dict:
+		for _, p := range x.Pairs {
+			entries = append(entries, entry{p.Key.String(), p.Value})
+		}
+	case map[string]any:
+		for k, e := range x {
+			entries = append(entries, entry{k, e})
+		}
+		sort.Slice(entries, func(i, j int) bool { return entries[i].key < entries[j].key })
+	case []any:
+		brackets = "[]"
+		for _, e := range x {
+			entries = append(entries, entry{"", e})
+		}
+	case exec.ValuesList:
+		brackets = "[]"
+		for _, e := range x {
+			entries = append(entries, entry{"", e})
+		}
+	default:
+		var buf bytes.Buffer
+		enc := json.NewEncoder(&buf)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(v); err != nil {
+			return fmt.Errorf("tojson: %w", err)
+		}
+		b.Write(bytes.TrimRight(buf.Bytes(), "\n"))
+		return nil
+	}
+	line := func(level int) {
+		if indent > 0 && len(entries) > 0 {
+			b.WriteString("\n" + strings.Repeat(" ", indent*level))
+		}
+	}
+	b.WriteByte(brackets[0])
+	for i, e := range entries {
+		if i > 0 && indent > 0 {
+			b.WriteString(",")
+		} else if i > 0 {
+			b.WriteString(", ")
+		}
+		line(level + 1)
+		if brackets == "{}" {
+			if err := writeJSON(b, e.key, 0, level+1); err != nil {
+				return err
+			}
+			b.WriteString(": ")
+		}
+		if err := writeJSON(b, e.value, indent, level+1); err != nil {
+			return err
+		}
+	}
+	line(level)
+	b.WriteByte(brackets[1])
+	return nil
+}
+
+// strftime formats a time by C's conversions, as far as templates use them.
+func strftime(t time.Time, format string) string {
+	layouts := map[byte]string{'d': "02", 'e': "_2", 'm': "01", 'b': "Jan", 'B': "January", 'Y': "2006", 'y': "06",
+		'H': "15", 'I': "03", 'M': "04", 'S': "05", 'p': "PM", 'a': "Mon", 'A': "Monday", 'j': "002",
+		'Z': "MST", 'z': "-0700", 'F': "2006-01-02", 'T': "15:04:05", 'D': "01/02/06", 'c': "Mon Jan _2 15:04:05 2006"}
+	var b strings.Builder
+	for i := 0; i < len(format); i++ {
+		if format[i] != '%' || i+1 == len(format) {
+			b.WriteByte(format[i])
+			continue
+		}
+		i++
+		if layout, ok := layouts[format[i]]; ok {
+			b.WriteString(t.Format(layout))
+		} else if format[i] == '%' {
+			b.WriteByte('%')
+		} else {
+			b.WriteString(format[i-1 : i+1])
+		}
+	}
+	return b.String()
+}

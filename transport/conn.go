@@ -66,6 +66,9 @@ type Limits struct {
 	Rate      float64       // new connections a second from unproved addresses (50); a Listener's
 	Idle      time.Duration // silence after which a connection is given up (30 s)
 	KeepAlive time.Duration // pings on an idle connection (10 s)
+	// StreamsOnly refuses datagrams, so that everything takes the stream: for networks that lose nothing,
+	// and for comparing.
+	StreamsOnly bool
 }
 
 func (l Limits) withDefaults() Limits {
@@ -96,7 +99,7 @@ func newConn(qc *quic.Conn, peer ID, local, remote Hello, limits Limits, log *sl
 		exchanges: map[uint64]*Exchange{},
 	}
 	c.link.heard(time.Now())
-	if qc.ConnectionState().SupportsDatagrams.Remote {
+	if s := qc.ConnectionState().SupportsDatagrams; s.Remote && s.Local {
 		c.limit.Store(maxDatagram)
 	}
 	go c.acceptLoop()

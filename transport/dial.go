@@ -136,7 +136,7 @@ func quicConfig(l Limits) *quic.Config {
 		HandshakeIdleTimeout:           handshakeTimeout,
 		MaxIdleTimeout:                 l.Idle,
 		KeepAlivePeriod:                l.KeepAlive,
-		EnableDatagrams:                true,
+		EnableDatagrams:                !l.StreamsOnly,
 		MaxIncomingStreams:             int64(l.Exchanges) + 1, // and the hellos'
 		MaxIncomingUniStreams:          -1,
 		InitialStreamReceiveWindow:     256 << 10,

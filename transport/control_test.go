@@ -1,0 +1,119 @@
+package transport
+
+import (
+	"encoding/binary"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"tandem"
+)
+
+// drawControl draws any control message.
+func drawControl(t *rapid.T) Message {
+	text := rapid.StringN(0, 40, 400)
+	number := rapid.IntRange(0, 200)
+	switch rapid.IntRange(0, 7).Draw(t, "kind") {
+	case 0:
+		b := Begin{
+			ID: text.Draw(t, "id"), Question: text.Draw(t, "question"), Seed: rapid.Uint64().Draw(t, "seed"),
+			Sampling:  Sampling{Temperature: rapid.Float64Range(0, 2).Draw(t, "temperature"), TopK: number.Draw(t, "top-k")},
+			Placement: tandem.PlaceCloud, Coupling: tandem.CouplingSpeculative, Gamma: 7, TopP: 0.8,
+			MaxSupport: number.Draw(t, "support"), Lookahead: number.Draw(t, "lookahead"), MaxTokens: number.Draw(t, "tokens"),
+			Documents: number.Draw(t, "documents"), Rows: number.Draw(t, "rows"), Weights: text.Draw(t, "weights"), ShareTitles: rapid.Bool().Draw(t, "titles"),
+		}
+		for range rapid.IntRange(0, 20).Draw(t, "turns") {
+			b.History = append(b.History, Turn{Role: "user", Content: text.Draw(t, "turn")})
+		}
+		return b
+	case 1:
+		return Ready{Documents: number.Draw(t, "documents"), Prefill: time.Duration(rapid.Int64().Draw(t, "prefill")), H: tandem.Fixed(rapid.Int32().Draw(t, "h"))}
+	case 2:
+		s := Sync{Epoch: rapid.Uint32().Draw(t, "epoch")}
+		for _, v := range rapid.SliceOfN(rapid.Int32(), 0, 500).Draw(t, "tokens") {
+			s.Tokens = append(s.Tokens, tandem.Token(v))
+		}
+		return s
+	case 3:
+		return NeedSync{}
+	case 4:
+		var s Sources
+		for range rapid.IntRange(0, 20).Draw(t, "sources") {
+			s.Sources = append(s.Sources, Source{Title: text.Draw(t, "title"), Weight: rapid.Float64().Draw(t, "weight")})
+		}
+		return s
+	case 5:
+		return End{Reason: text.Draw(t, "reason")}
+	case 6:
+		return Fail{Text: text.Draw(t, "text")}
+	}
+	h := testHello(tandem.Device)
+	h.Model = text.Draw(t, "model")
+	return h
+}
+
+func TestControlRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawControl(t)
+		frame, err := encodeControl(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := decodeControl(frame)
+		if err != nil {
+			t.Fatalf("%+v: %v", m, err)
+		}
+		if !reflect.DeepEqual(got, m) {
+			t.Fatalf("%#v became %#v", m, got)
+		}
+	})
+}
+
+func TestControlCompresses(t *testing.T) {
+	frame, err := encodeControl(Begin{Question: strings.Repeat("where is the key? ", 1000)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(frame) > 500 {
+		t.Errorf("18,000 repetitive bytes became %d", len(frame))
+	}
+	if _, err := decodeControl(frame); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestControlRefuses(t *testing.T) {
+	for name, m := range map[string]Message{
+		"question": Begin{Question: strings.Repeat("x", MaxQuestion+1)},
+		"turns":    Begin{History: make([]Turn, MaxTurns+1)},
+		"history":  Begin{History: []Turn{{Content: strings.Repeat("x", MaxHistory+1)}}},
+		"support":  Begin{MaxSupport: tandem.MaxSupport + 1},
+		"negative": Begin{Documents: -1},
+		"sync":     Sync{Tokens: make([]tandem.Token, MaxAnswer+1)},
+		"title":    Sources{Sources: []Source{{Title: strings.Repeat("x", MaxTitle+1)}}},
+		"not ours": "text",
+		"pointer":  &NeedSync{},
+	} {
+		if _, err := encodeControl(m); err == nil {
+			t.Errorf("%s: sent", name)
+		}
+	}
+	lies := binary.BigEndian.AppendUint32([]byte{kindControl << 5, codeSync, 0x92, 1, 0xdd}, 1<<31) // an array of 2^31 in 9 bytes
+	bomb := append(binary.AppendUvarint([]byte{kindControl<<5 | 1, codeEnd}, 1<<40), 1, 2, 3)
+	for name, frame := range map[string][]byte{
+		"empty":        {},
+		"long array":   lies,
+		"bomb":         bomb,
+		"unknown code": {kindControl << 5, 99, 0x90},
+		"trailing":     {kindControl << 5, codeNeedSync, 0x90, 0},
+		"map":          {kindControl << 5, codeNeedSync, 0x80},
+		"deep":         {kindControl << 5, codeNeedSync, 0x91, 0x91, 0x91, 0x91, 0x91, 0x91, 0x90},
+	} {
+		if m, err := decodeControl(frame); err == nil {
+			t.Errorf("%s: read as %#v", name, m)
+		}
+	}
+}

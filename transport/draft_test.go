@@ -1,0 +1,267 @@
+package transport
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"tandem"
+)
+
+// drawDist draws any well-formed distribution.
+func drawDist(t *rapid.T, vocab int) tandem.Dist {
+	n := rapid.IntRange(1, min(vocab, rapid.SampledFrom([]int{1, 4, 16, 64, tandem.MaxSupport}).Draw(t, "at most"))).Draw(t, "support")
+	ids := rapid.SliceOfNDistinct(rapid.Int32Range(0, int32(vocab-1)), n, n, rapid.ID).Draw(t, "ids")
+	cuts := rapid.SliceOfNDistinct(rapid.Uint32Range(1, tandem.Mass-1), n-1, n-1, rapid.ID).Draw(t, "cuts")
+	return distOf(ids, cuts)
+}
+
+func distOf(ids []int32, cuts []uint32) (d tandem.Dist) {
+	slices.Sort(ids)
+	slices.Sort(cuts)
+	last := uint32(0)
+	for i, c := range append(cuts, tandem.Mass) {
+		d.IDs, d.Weights = append(d.IDs, tandem.Token(ids[i])), append(d.Weights, c-last)
+		last = c
+	}
+	return d
+}
+
+// drawDraft draws a draft that follows the last one or, as often, any other.
+func drawDraft(t *rapid.T, vocab int, last tandem.Draft) tandem.Draft {
+	d := tandem.Draft{Dist: drawDist(t, vocab), H: tandem.Fixed(rapid.Int32().Draw(t, "h"))}
+	d.Token = rapid.SampledFrom(d.Dist.IDs).Draw(t, "token")
+	d.Decode = time.Duration(rapid.Uint32().Draw(t, "decode")) * decodeUnit
+	if rapid.Bool().Draw(t, "follows") {
+		d.Epoch, d.Version, d.Step, d.Prefix = last.Epoch, last.Version, last.Step+1, last.Prefix.Then(last.Token)
+	} else {
+		d.Epoch, d.Version = rapid.Uint32().Draw(t, "epoch"), rapid.Uint32().Draw(t, "version")
+		d.Step, d.Prefix = tandem.Step(rapid.Uint32().Draw(t, "step")), tandem.Prefix(rapid.Uint32().Draw(t, "prefix"))
+	}
+	return d
+}
+
+func drawVocab(t *rapid.T) int {
+	return rapid.SampledFrom([]int{1, 2, 3, 260, 2048, 151_936, math.MaxInt32}).Draw(t, "vocabulary")
+}
+
+// Frames read in the order they were written give back the messages, to the bit.
+func TestFramesRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		vocab := drawVocab(t)
+		w, r := frameWriter{vocab: vocab}, frameReader{vocab: vocab}
+		last := tandem.Draft{}
+		for range rapid.IntRange(1, 8).Draw(t, "messages") {
+			var m Message
+			if rapid.Bool().Draw(t, "target") {
+				m = tandem.Target{
+					Epoch: rapid.Uint32().Draw(t, "epoch"), Step: tandem.Step(rapid.Uint32().Draw(t, "step")),
+					Prefix: tandem.Prefix(rapid.Uint32().Draw(t, "prefix")), By: tandem.By(rapid.IntRange(0, 3).Draw(t, "by")),
+					Token: tandem.Token(rapid.IntRange(0, vocab-1).Draw(t, "token")),
+				}
+			} else {
+				last = drawDraft(t, vocab, last)
+				m = last
+			}
+			frame, err := w.frame(m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := r.message(frame)
+			if err != nil {
+				t.Fatalf("%v: %v", m, err)
+			}
+			if !reflect.DeepEqual(got, m) {
+				t.Fatalf("%+v became %+v", m, got)
+			}
+		}
+	})
+}
+
+func TestDraftRefuses(t *testing.T) {
+	good := simpleDraft(0)
+	for name, spoil := range map[string]func(*tandem.Draft){
+		"token outside":     func(d *tandem.Draft) { d.Token = 6 },
+		"empty":             func(d *tandem.Draft) { d.Dist = tandem.Dist{} },
+		"mass":              func(d *tandem.Draft) { d.Dist.Weights = []uint32{1, 2} },
+		"order":             func(d *tandem.Draft) { d.Dist.IDs = []tandem.Token{9, 5} },
+		"outside the vocab": func(d *tandem.Draft) { d.Dist.IDs = []tandem.Token{5, testVocab} },
+	} {
+		d := good
+		spoil(&d)
+		w := frameWriter{vocab: testVocab}
+		if _, err := w.frame(d); err == nil {
+			t.Errorf("%s: sent", name)
+		}
+	}
+	// A decode time out of range saturates rather than failing.
+	for _, took := range []time.Duration{-time.Second, 100 * time.Hour} {
+		d := good
+		d.Decode = took
+		w, r := frameWriter{vocab: testVocab}, frameReader{vocab: testVocab}
+		frame, err := w.frame(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.message(frame); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Every frame that ends early, and every one with something after its end, is refused.
+func TestDraftTruncated(t *testing.T) {
+	w := frameWriter{vocab: 151_936}
+	frame, err := w.frame(benchDraft(rand.New(rand.NewPCG(1, 2)), 16, 151_936))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range frame {
+		r := frameReader{vocab: 151_936}
+		if m, err := r.message(frame[:n]); err == nil {
+			t.Errorf("%d of %d bytes were read as %v", n, len(frame), m)
+		}
+	}
+	r := frameReader{vocab: 151_936}
+	if _, err := r.message(append(frame, 0)); err == nil {
+		t.Error("a trailing byte was accepted")
+	}
+}
+
+func FuzzFrames(f *testing.F) {
+	w := frameWriter{vocab: testVocab}
+	for i := range 3 {
+		frame, _ := w.frame(simpleDraft(i))
+		f.Add(frame, []byte{})
+	}
+	frame, _ := w.frame(tandem.Target{Step: 3, Token: 7})
+	f.Add(frame, frame)
+	for _, m := range []Message{Begin{Question: "what?", History: []Turn{{Role: "user", Content: "hi"}}}, Sync{Epoch: 2, Tokens: []tandem.Token{1, 2}}, NeedSync{}, testHello(tandem.Cloud)} {
+		frame, _ := encodeControl(m)
+		f.Add(frame, frame)
+	}
+	f.Fuzz(func(t *testing.T, first, second []byte) {
+		r := frameReader{vocab: testVocab}
+		w := frameWriter{vocab: testVocab}
+		for _, frame := range [][]byte{first, second} {
+			m, err := r.message(frame)
+			if err != nil {
+				continue
+			}
+			if d, ok := m.(tandem.Draft); ok {
+				if err := d.Dist.Check(testVocab); err != nil {
+					t.Fatal(err)
+				}
+			}
+			again, err := w.frame(m)
+			if err != nil {
+				t.Fatalf("%+v was read but cannot be sent: %v", m, err)
+			}
+			if _, ok := m.(tandem.Target); ok && !slices.Equal(frame, again) {
+				t.Fatalf("%x was read and written as %x", frame, again)
+			}
+		}
+	})
+}
+
+// benchDraft is a draft whose nucleus of n tokens falls off like Zipf's law, over ids spread evenly.
+func benchDraft(rng *rand.Rand, n, vocab int) tandem.Draft {
+	ids := map[int32]bool{}
+	for len(ids) < n {
+		ids[rng.Int32N(int32(vocab))] = true
+	}
+	d := tandem.Draft{Dist: tandem.Dist{Weights: make([]uint32, n)}, Decode: time.Duration(20+rng.IntN(20)) * time.Millisecond, H: tandem.FixedOf(rng.Float64() * 4)}
+	for id := range ids {
+		d.Dist.IDs = append(d.Dist.IDs, tandem.Token(id))
+	}
+	slices.Sort(d.Dist.IDs)
+	total, sum := 0.0, uint32(0)
+	share := make([]float64, n)
+	for i, rank := range rng.Perm(n) {
+		share[i] = (0.5 + rng.Float64()) / float64(rank+1)
+		total += share[i]
+	}
+	top := 0
+	for i := range share {
+		d.Dist.Weights[i] = max(1, uint32(share[i]/total*(tandem.Mass-float64(n))))
+		sum += d.Dist.Weights[i]
+		if share[i] > share[top] {
+			top = i
+		}
+	}
+	d.Dist.Weights[top] += tandem.Mass - sum
+	d.Token = d.Dist.IDs[top]
+	return d
+}
+
+// dragonBytes is the size of a draft message in the published code of DRAGON, by size of the nucleus.
+var dragonBytes = []struct{ support, bytes int }{{1, 294}, {2, 298}, {4, 306}, {8, 323}, {16, 354}, {64, 544}}
+
+// frameSize is the mean size of the frames of an answer's drafts with nuclei of n tokens.
+func frameSize(n, vocab int) float64 {
+	const steps = 200
+	rng := rand.New(rand.NewPCG(uint64(n), uint64(vocab)))
+	w := frameWriter{vocab: vocab}
+	last, bytes := tandem.Draft{}, 0
+	for i := range steps {
+		d := benchDraft(rng, n, vocab)
+		d.Epoch, d.Step = 1, tandem.Step(i)
+		if i > 0 {
+			d.Prefix = last.Prefix.Then(last.Token)
+		}
+		frame, err := w.frame(d)
+		if err != nil {
+			panic(err)
+		}
+		bytes, last = bytes+len(frame), d
+	}
+	return float64(bytes) / steps
+}
+
+// A draft frame takes at most an eighth of DRAGON's bytes for nuclei of up to eight tokens, which is what
+// top-p 0.8 mostly gives; the exact integers of sixteen tokens out of 151,936 need more than that.
+func TestDRAGON_DraftBytes(t *testing.T) {
+	for _, d := range dragonBytes {
+		limit := float64(d.bytes) / 8
+		switch {
+		case d.support == 16:
+			limit = float64(d.bytes) / 5.5
+		case d.support == 64:
+			limit = float64(d.bytes) / 2.5
+		}
+		if size := frameSize(d.support, 151_936); size > limit {
+			t.Errorf("nucleus of %d: %.1f bytes, want at most %.1f", d.support, size, limit)
+		}
+	}
+}
+
+// BenchmarkDraftFrame prints the table of frame sizes beside DRAGON's and times encoding and decoding.
+func BenchmarkDraftFrame(b *testing.B) {
+	for _, d := range dragonBytes {
+		for _, vocab := range []int{2048, 151_936} {
+			b.Run(fmt.Sprintf("nucleus=%d/vocab=%d", d.support, vocab), func(b *testing.B) {
+				size := frameSize(d.support, vocab)
+				draft := benchDraft(rand.New(rand.NewPCG(1, 1)), d.support, vocab)
+				for b.Loop() {
+					w, r := frameWriter{vocab: vocab}, frameReader{vocab: vocab}
+					frame, err := w.frame(draft)
+					if err != nil {
+						b.Fatal(err)
+					}
+					if _, err := r.message(frame); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(size, "bytes/frame")
+				b.ReportMetric(float64(d.bytes), "dragon-bytes")
+				b.ReportMetric(float64(d.bytes)/size, "times-smaller")
+			})
+		}
+	}
+}

@@ -216,7 +216,8 @@ func (l *Lib) ApplyTemplate(template string, messages []Message, addGeneration b
 	return strings.Clone(string(buf[:n])), nil
 }
 
-// Logits decodes tokens as one sequence, with a float32 KV cache and one thread, and returns the logits
+// Logits decodes tokens as one sequence, with an F16 KV cache, flash attention (whose sums stay float32)
+// and one thread, and returns the logits
 // after each of them.
 func (m *Model) Logits(tokens []int32) ([][]float32, error) {
 	runtime.LockOSThread()
@@ -225,7 +226,7 @@ func (m *Model) Logits(tokens []int32) ([][]float32, error) {
 	p.nCtx, p.nBatch, p.nUbatch = uint32(max(256, len(tokens))), uint32(len(tokens)), uint32(len(tokens))
 	p.nOutMax = uint32(len(tokens))
 	p.nThreads, p.nThreadsBatch = 1, 1
-	p.typeK, p.typeV, p.flashAttn = 0, 0, 0
+	p.typeK, p.typeV, p.flashAttn = 1, 1, 1
 	p.noPerf = true
 	ctx := m.lib.c.initFromModel(m.model, p)
 	if ctx == 0 {

@@ -1,0 +1,124 @@
+package model
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"tandem"
+	"tandem/internal/llamacpp"
+	"tandem/internal/tinymodel"
+	"tandem/npu"
+)
+
+// How far logits may lie from llama.cpp's, relative to the standard deviation of a position's logits.
+// What differs is rounding: ggml multiplies F16, BF16 and K-quant weights by activations rounded to F16,
+// BF16 and 8 bits in blocks of 256, where ours stay float32; Q8_0 and Q4_0 round activations alike, but a
+// value on the border between two integers may fall either way. The bounds are three times the largest
+// difference measured over all positions of both architectures.
+var oracleBound = map[npu.DType]float64{
+	npu.F32: 1.5e-3, npu.F16: 8e-3, npu.BF16: 0.055, npu.Q8_0: 0.16, npu.Q4_0: 0.12, npu.Q4_K: 0.33, npu.Q5_K: 0.33, npu.Q6_K: 0.3,
+}
+
+func TestLogitsAgreeWithLlamaCpp(t *testing.T) {
+	lib := llamacpp.Need(t)
+	type variant struct {
+		name string
+		spec tinymodel.Spec
+	}
+	var variants []variant
+	for _, arch := range []string{"llama", "qwen2"} {
+		for _, typ := range npu.DTypes {
+			variants = append(variants, variant{fmt.Sprintf("%s/%v", arch, typ), tinymodel.Spec{Arch: arch, Type: typ, Untied: arch == "llama"}})
+		}
+	}
+	variants = append(variants,
+		variant{"llama/biases", tinymodel.Spec{Bias: true}},
+		variant{"llama/frequency-factors", tinymodel.Spec{Factors: true, RopeBase: 500000}},
+		variant{"qwen2/linear-scaling", tinymodel.Spec{Arch: "qwen2", Linear: 4}},
+		variant{"llama/wide-heads", tinymodel.Spec{HeadDim: 96}},
+		variant{"qwen2/one-kv-head", tinymodel.Spec{Arch: "qwen2", KVHeads: 1, Heads: 8}},
+	)
+	for i, v := range variants {
+		t.Run(v.name, func(t *testing.T) {
+			v.spec.Dim, v.spec.FF, v.spec.Seed = 256, 512, uint64(i)
+			compareLogits(t, lib, v.spec)
+		})
+	}
+}
+
+func compareLogits(t *testing.T, lib *llamacpp.Lib, spec tinymodel.Spec) {
+	b := tinymodel.GGUF(spec)
+	path := filepath.Join(t.TempDir(), "model.gguf")
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	theirs, err := lib.Open(path, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer theirs.Close()
+	ours, err := OpenBytes(path, b, Options{Threads: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ours.Close()
+
+	const n = 64
+	ids, tokens := make([]int32, n), make([]tandem.Token, n)
+	for i := range ids {
+		ids[i] = int32((i*89 + 17) % 256)
+		tokens[i] = tandem.Token(ids[i])
+	}
+	want, err := theirs.Logits(ids)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := ours.Forward(context.Background(), []Row{{Seq: ours.NewSeq(), Tokens: tokens, All: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	bound, worst := oracleBound[spec.Type], 0.0
+	for pos := range n {
+		scale := deviation(want[pos])
+		off := 0.0
+		for i := range want[pos] {
+			off = max(off, math.Abs(float64(got[pos][i]-want[pos][i])))
+		}
+		worst = max(worst, off/scale)
+		if !(off <= bound*scale) {
+			t.Fatalf("position %d: logits are off by %.2g of their deviation, the bound is %.2g", pos, off/scale, bound)
+		}
+		best, margin := top(want[pos])
+		if mine, _ := top(got[pos]); mine != best && margin > 2*bound*scale {
+			t.Errorf("position %d: best token %d, llama.cpp says %d with a margin of %.2g", pos, mine, best, margin/scale)
+		}
+	}
+	t.Logf("largest difference %.2g of the logits' deviation, bound %.2g", worst, bound)
+}
+
+func deviation(x []float32) float64 {
+	var s, s2 float64
+	for _, v := range x {
+		s, s2 = s+float64(v), s2+float64(v)*float64(v)
+	}
+	n := float64(len(x))
+	return math.Sqrt(s2/n - s/n*s/n)
+}
+
+// top returns the index of the largest number and how far the second lies below it.
+func top(x []float32) (best int, margin float64) {
+	second := math.Inf(-1)
+	for i, v := range x {
+		switch {
+		case v > x[best]:
+			second, best = float64(x[best]), i
+		case i != best:
+			second = max(second, float64(v))
+		}
+	}
+	return best, float64(x[best]) - second
+}

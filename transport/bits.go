@@ -29,6 +29,12 @@ func (w *bitWriter) writeGamma(v uint64) {
 	w.write(v+1, n)
 }
 
+// writeGolomb writes v as an exponential Golomb code of order k: short for numbers of up to about k bits.
+func (w *bitWriter) writeGolomb(v uint64, k int) {
+	w.writeGamma(v >> k)
+	w.write(v&(1<<k-1), k)
+}
+
 // writeBelow writes v in 0..bound-1 as a truncated binary code: ⌊log₂ bound⌋ or one more bits.
 func (w *bitWriter) writeBelow(v, bound uint64) {
 	n := bits.Len64(bound)
@@ -88,6 +94,15 @@ func (r *bitReader) readGamma() uint64 {
 		return 0
 	}
 	return (1<<(n-1) | r.read(n-1)) - 1
+}
+
+func (r *bitReader) readGolomb(k int) uint64 {
+	high := r.readGamma()
+	if high >= 1<<(64-k) {
+		r.err = errors.Join(r.err, errors.New("number too long"))
+		return 0
+	}
+	return high<<k | r.read(k)
 }
 
 func (r *bitReader) readBelow(bound uint64) uint64 {

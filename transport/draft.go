@@ -13,6 +13,12 @@ import (
 // decodeUnit is the resolution of Draft.Decode on the wire.
 const decodeUnit = 16 * time.Microsecond
 
+// Orders of the Golomb codes: changes of h are around a tenth, decode times some 30 ms.
+const (
+	hOrder      = 13
+	decodeOrder = 10
+)
+
 // Frames start with a prefix code of their kind: drafts are by far the most frequent.
 const (
 	kindDraft   = 0b0   // 1 bit
@@ -41,7 +47,7 @@ type frameReader struct {
 // follows reports whether the position of d is implied by the draft before it.
 func follows(last, d tandem.Draft) bool {
 	return len(last.Dist.IDs) > 0 && d.Epoch == last.Epoch && d.Version == last.Version &&
-		d.Step == last.Step+1 && d.Prefix == last.Prefix.Then(last.Token)
+		last.Step < math.MaxUint32 && d.Step == last.Step+1 && d.Prefix == last.Prefix.Then(last.Token)
 }
 
 // appendDraft appends the frame of d. Decode is rounded down to decodeUnit.
@@ -64,8 +70,13 @@ func (w *frameWriter) appendDraft(buf []byte, d tandem.Draft) ([]byte, error) {
 		b.writeGamma(uint64(d.Step))
 		b.write(uint64(d.Prefix), 32)
 	}
-	b.writeGamma(zigzag(int64(d.H) - int64(w.draft.H)))
-	b.writeGamma(uint64(min(max(d.Decode, 0)/decodeUnit, math.MaxUint32)))
+	if d.H == w.draft.H { // as it always is while document weights do not change
+		b.write(1, 1)
+	} else {
+		b.write(0, 1)
+		b.writeGolomb(zigzag(int64(d.H)-int64(w.draft.H)), hOrder)
+	}
+	b.writeGolomb(uint64(min(max(d.Decode, 0)/decodeUnit, math.MaxUint32)), decodeOrder)
 
 	n := len(d.Dist.IDs)
 	ids, sums := make([]uint64, n), make([]uint64, n)
@@ -95,12 +106,19 @@ func (r *frameReader) readDraft(frame []byte) (tandem.Draft, error) {
 		d.Epoch, d.Version = b.read32(), b.read32()
 		d.Step, d.Prefix = tandem.Step(b.read32()), tandem.Prefix(b.read(32))
 	}
-	h := int64(r.draft.H) + unzigzag(b.readGamma())
-	if h < math.MinInt32 || h > math.MaxInt32 {
-		return d, fmt.Errorf("draft of step %d: weight out of range", d.Step)
+	d.H = r.draft.H
+	if b.read(1) == 0 {
+		h := int64(d.H) + unzigzag(b.readGolomb(hOrder))
+		if h < math.MinInt32 || h > math.MaxInt32 {
+			return d, fmt.Errorf("draft of step %d: weight out of range", d.Step)
+		}
+		d.H = tandem.Fixed(h)
 	}
-	d.H = tandem.Fixed(h)
-	d.Decode = time.Duration(b.read32()) * decodeUnit
+	took := b.readGolomb(decodeOrder)
+	if took > math.MaxUint32 {
+		return d, fmt.Errorf("draft of step %d: decode time out of range", d.Step)
+	}
+	d.Decode = time.Duration(took) * decodeUnit
 
 	n := b.readGamma() + 1
 	if n > tandem.MaxSupport || n > uint64(r.vocab) {

@@ -26,6 +26,7 @@ type Model struct {
 	weights   weights
 	file      *gguf.File
 	tokenizer *tokenizer.Tokenizer
+	template  *Template
 	device    npu.Device
 	programs  []chunkPrograms // by ascending chunk size
 	spaces    sync.Pool       // of *space: what a Forward needs beside its programs
@@ -102,6 +103,9 @@ func load(f *gguf.File, device npu.Device, chunks []int) (m *Model, err error) {
 	if m.tokenizer.Size() != m.config.Vocab {
 		return nil, fmt.Errorf("%s: the tokenizer has %d tokens, but the embedding %d rows", f.Name, m.tokenizer.Size(), m.config.Vocab)
 	}
+	if m.template, err = TemplateOf(f, m.tokenizer); err != nil {
+		return nil, err
+	}
 	for _, chunk := range chunks {
 		p := chunkPrograms{chunk: chunk}
 		for _, g := range m.config.blocks(&m.weights, chunk) {
@@ -132,6 +136,9 @@ func (m *Model) Config() Config { return m.config }
 
 // Tokenizer returns the model's tokenizer.
 func (m *Model) Tokenizer() *tokenizer.Tokenizer { return m.tokenizer }
+
+// Template returns the model's chat template, a plain one where the file has none.
+func (m *Model) Template() *Template { return m.template }
 
 // Device says what computes the model.
 func (m *Model) Device() string { return m.device.Name() }

@@ -118,7 +118,7 @@ func TestRollbackGivesTheSameBits(t *testing.T) {
 			walked := newDecoder(t, cfg, req)
 			var answer []tandem.Token
 			preempted := 0
-			for range 40 {
+			for range 25 {
 				keep := len(answer)
 				if r.IntN(3) == 0 {
 					keep = r.IntN(keep + 1)
@@ -222,7 +222,15 @@ func TestDRAGON_Eq1_LikelihoodIsThePosterior(t *testing.T) {
 	m := openToy(t, 3, 512)
 	req := Request{Question: "What is the door code of the lake cabin?", Passages: passages[:3]}
 	d := newDecoder(t, toyConfig(m, "likelihood:1,keep"), req)
-	answer := m.Tokenizer().Encode("ab. cd", tokenizer.Options{})
+	drafts, err := Plain(context.Background(), d, nil, aggregator.Rule{Seed: 5}, nil, 6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer := make([]tandem.Token, len(drafts))
+	for i := range answer {
+		answer[i] = drafts[i].Token
+	}
+	next(t, d, 0)
 	for i := range answer { // token by token and with a rollback on the way
 		next(t, d, i, answer[i])
 		if i == 3 {
@@ -258,6 +266,30 @@ func TestDRAGON_Eq1_LikelihoodIsThePosterior(t *testing.T) {
 	}
 }
 
+// With λ < 1 and a reset: R_t = R_0 + Σ λ^(t−1−i) log p(x_i|d, x_<i) over the tokens of the last sentence.
+func TestLikelihoodForgets(t *testing.T) {
+	m := openToy(t, 16, 512)
+	req := Request{Question: "What is the door code of the lake cabin?", Passages: passages[:3]}
+	d := newDecoder(t, toyConfig(m, "likelihood:0.5"), req)
+	answer := m.Tokenizer().Encode("Ab. cd. efg", tokenizer.Options{})
+	next(t, d, 0, answer...)
+	first := len(m.Tokenizer().Encode("Ab. cd.", tokenizer.Options{})) // the space begins the last sentence
+	var want []float64
+	for _, p := range req.Passages {
+		logp := alone(t, m, req, []retrieval.Passage{p}, answer)
+		sum := 0.0
+		for i := first; i < len(answer); i++ {
+			sum = 0.5*sum + max(logp[i][answer[i]], likelihoodFloor)
+		}
+		want = append(want, overlap{}.Score(req.Question, p)+sum)
+	}
+	for i, w := range softmax(want) {
+		if got := d.DocumentWeights()[i]; math.Abs(got-w) > 1e-9 {
+			t.Errorf("ω̃(%d) = %v, want %v", i, got, w)
+		}
+	}
+}
+
 // n documents in m rows: the passages of a row share a context, and h does not depend on the grouping.
 func TestRowsGroupPassages(t *testing.T) {
 	m := openToy(t, 4, 1024)
@@ -284,14 +316,28 @@ func TestRowsGroupPassages(t *testing.T) {
 			t.Errorf("h depends on the grouping: %v", h)
 		}
 	}
+	// A row weighs Σ e^R of its passages.
 	cfg := toyConfig(m, "static")
-	cfg.Rows = 1
+	cfg.Rows = 2
 	d := newDecoder(t, cfg, req)
 	next(t, d, 0)
 	p, _ := d.mix()
-	for x, l := range alone(t, m, req, passages, nil)[0] {
-		if math.Abs(p[x]-math.Exp(l)) > 1e-9 {
-			t.Fatalf("p(%d) = %v, want %v", x, p[x], math.Exp(l))
+	want, z := make([]float64, len(p)), 0.0
+	for row := range 2 {
+		var group []retrieval.Passage
+		weight := 0.0
+		for i := row; i < len(passages); i += 2 {
+			group = append(group, passages[i])
+			weight += math.Exp(overlap{}.Score(bothQuestion, passages[i]))
+		}
+		z += weight
+		for x, l := range alone(t, m, req, group, nil)[0] {
+			want[x] += weight * math.Exp(l)
+		}
+	}
+	for x := range p {
+		if math.Abs(p[x]-want[x]/z) > 1e-9 {
+			t.Fatalf("p(%d) = %v, want %v", x, p[x], want[x]/z)
 		}
 	}
 }
@@ -350,27 +396,31 @@ func TestDRAGON_DynamicWeights_Rescore(t *testing.T) {
 // The passage that leads is that of the clause being answered.
 func TestSentenceWeightsFollowTheAnswer(t *testing.T) {
 	m := openToy(t, 7, 1024)
-	d := newDecoder(t, toyConfig(m, "sentence"), Request{Question: bothQuestion, Passages: passages})
-	var answer []tandem.Token
-	for _, c := range []struct {
-		text    string
-		passage int
-	}{
-		{"", 0}, {" The", 0}, {" wifi password of the lake cabin is", 0}, {" tumbral-5827", 0}, {".", 0},
-		{" The", 1}, {" harbour museum opens", 1}, {" at 9", 1}, {":30.", 1},
-	} {
-		app := m.Tokenizer().Encode(c.text, tokenizer.Options{})
-		next(t, d, len(answer), app...)
-		answer = append(answer, app...)
-		w := d.DocumentWeights()
-		if best := slices.Index(w, slices.Max(w)); best != c.passage || w[best] < 0.5 {
-			t.Errorf("%q: weights %.3f, want passage %d to lead", m.Tokenizer().Decode(answer), w, c.passage)
+	for _, scorer := range []retrieval.Scorer{overlap{}, retrieval.Lexical()} {
+		cfg := toyConfig(m, "sentence")
+		cfg.Scorer = scorer
+		d := newDecoder(t, cfg, Request{Question: bothQuestion, Passages: passages})
+		var answer []tandem.Token
+		for _, c := range []struct {
+			text    string
+			passage int
+		}{
+			{"", 0}, {" The", 0}, {" wifi password of the lake cabin is", 0}, {" tumbral-5827", 0}, {".", 0},
+			{" The", 1}, {" harbour museum opens", 1}, {" at 9", 1}, {":30.", 1},
+		} {
+			app := m.Tokenizer().Encode(c.text, tokenizer.Options{})
+			next(t, d, len(answer), app...)
+			answer = append(answer, app...)
+			w := d.DocumentWeights()
+			if best := slices.Index(w, slices.Max(w)); best != c.passage || w[best] < 0.5 {
+				t.Errorf("%s, %q: weights %.3f, want passage %d to lead", scorer.Name(), m.Tokenizer().Decode(answer), w, c.passage)
+			}
 		}
-	}
-	// A rollback into the first sentence brings its passage back.
-	next(t, d, 10)
-	if w := d.DocumentWeights(); w[0] < 0.5 {
-		t.Errorf("after the rollback: weights %.3f", w)
+		// A rollback into the first sentence brings its passage back.
+		next(t, d, 10)
+		if w := d.DocumentWeights(); w[0] < 0.5 {
+			t.Errorf("%s, after the rollback: weights %.3f", scorer.Name(), w)
+		}
 	}
 }
 
@@ -429,6 +479,9 @@ func TestStoredPassagesAreNotComputedAgain(t *testing.T) {
 	other.Model = openToy(t, 9, 512)
 	if c := newDecoder(t, other, req).Prefill().Cached; c != 0 {
 		t.Errorf("%d passages of another model came from the store", c)
+	}
+	if tokens := []tandem.Token{1, 2}; storeKey(m, tokens) == storeKey(other.Model, tokens) {
+		t.Error("two models share a key")
 	}
 }
 

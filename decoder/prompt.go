@@ -136,10 +136,14 @@ func (w writer) write(group []retrieval.Passage, share float64) (prompt, error) 
 	if err != nil {
 		return prompt{}, fmt.Errorf("write the prompt: %w", err)
 	}
-	return prompt{
-		prefix: tok.Encode(before, tokenizer.Options{AddSpecial: true, ParseSpecial: true}),
-		rest:   tok.Encode(after, tokenizer.Options{ParseSpecial: true}),
-	}, nil
+	// The whole is encoded at once: cut where the texts meet, "Question: " + "What" would not give the token
+	// " What" that the model knows. What the tokens of before and of the whole share is the prefix.
+	head, all := model.EncodePrompt(tok, before), model.EncodePrompt(tok, before+after)
+	n := 0
+	for n < len(head) && n < len(all)-1 && head[n] == all[n] {
+		n++
+	}
+	return prompt{prefix: all[:n], rest: all[n:]}, nil
 }
 
 // document is how a passage stands in a prompt: its title, then the first share of its words.
@@ -158,9 +162,9 @@ func document(p retrieval.Passage, share float64) string {
 // labelled reports whether a template says itself that the system message is a text to answer from, as
 // the built-in reader's "Context: …" does.
 func labelled(t *model.Template) bool {
-	const mark = "\x00"
-	before, _, err := t.Split(mark, []model.Message{{Role: "user", Content: "?"}})
-	return err == nil && strings.Contains(before, "Context: "+mark)
+	const mark = "PASSAGE"
+	text, err := t.Render([]model.Message{{Role: "system", Content: mark}, {Role: "user", Content: "?"}}, true)
+	return err == nil && strings.Contains(text, "Context: "+mark)
 }
 
 // plain returns text with every control token's name broken up, so that a document or a question cannot
@@ -223,7 +227,7 @@ func storeKey(m *model.Model, prefix []tandem.Token) (key [32]byte) {
 
 // load returns the KV cache of a prefix of n tokens, nil when the store has none that can be read.
 func (d *Decoder) load(key [32]byte, n int) *model.Seq {
-	if d.cfg.KV == nil {
+	if d.cfg.KV == nil || len(d.rel.rows) == 0 {
 		return nil
 	}
 	r, ok := d.cfg.KV.Get(key)
@@ -241,7 +245,7 @@ func (d *Decoder) load(key [32]byte, n int) *model.Seq {
 
 // store writes a fork of seq's first n tokens to the store in the background.
 func (d *Decoder) store(key [32]byte, seq *model.Seq, n int) {
-	if d.cfg.KV == nil {
+	if d.cfg.KV == nil || len(d.rel.rows) == 0 || n == 0 {
 		return
 	}
 	prefix := seq.Fork()

@@ -69,8 +69,8 @@ func (m *Machine) decoded(e Decoded) {
 	run := m.running
 	m.running = decode{}
 	m.kv = append(m.kv[:run.Keep], run.Append...)
-	step, prefix, ok := m.next()
-	if !ok || step != run.step || prefix != run.prefix {
+	// plan saw to it that what runs is what next wants, if it still wants anything.
+	if _, _, ok := m.next(); !ok {
 		return
 	}
 	if e.Dist.Check(m.cfg.Vocab) != nil {
@@ -79,10 +79,10 @@ func (m *Machine) decoded(e Decoded) {
 	}
 	d := tandem.Draft{
 		Epoch:   m.epoch,
-		Step:    step,
+		Step:    run.step,
 		Version: m.own.Version(),
-		Prefix:  prefix,
-		Token:   m.rule.Draft(m.cfg.Self, step, e.Dist),
+		Prefix:  run.prefix,
+		Token:   m.rule.Draft(m.cfg.Self, run.step, e.Dist),
 		Dist:    e.Dist,
 		H:       e.H,
 		Decode:  e.Took,

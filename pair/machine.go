@@ -94,7 +94,7 @@ func (m *Machine) Stats() Stats {
 
 // Step tells the machine what happened and returns what to do about it, in order.
 func (m *Machine) Step(e Event) []Action {
-	if _, sync := e.(PeerSync); m.state == done && !(sync && m.revivable) {
+	if m.state == done && !m.revives(e) {
 		return nil
 	}
 	m.out = nil
@@ -123,6 +123,16 @@ func (m *Machine) Step(e Event) []Action {
 	m.advance()
 	m.plan()
 	return m.out
+}
+
+// revives reports whether a machine that has finished still listens to e: the device may have been cut off
+// from what ended the answer in the cloud, and begin again from where it is.
+func (m *Machine) revives(e Event) bool {
+	switch e.(type) {
+	case PeerSync, PeerDraft, PeerTarget:
+		return m.revivable
+	}
+	return false
 }
 
 func (m *Machine) device() bool { return m.cfg.Self == tandem.Device }
@@ -437,7 +447,6 @@ func (m *Machine) settle(t tandem.Target) {
 
 func (m *Machine) finish(r Reason) {
 	m.state = done
-	// The device may have been cut off from what ended the answer here.
 	m.revivable = !m.device() && (r == ReasonStop || r == ReasonLength)
 	m.do(Finish{Reason: r})
 }

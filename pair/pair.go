@@ -129,7 +129,7 @@ type (
 
 	// Finish is the last action of a machine. A cloud that finishes must keep its link open until the
 	// device ends the answer too: what it sent last may still be needed there. If the device was cut off
-	// from that, a PeerSync makes a finished cloud begin again.
+	// from that, a PeerSync makes a finished cloud begin again: keep telling it what comes.
 	Finish struct{ Reason Reason }
 
 	// Note reports something for traces and metrics; nothing depends on it.

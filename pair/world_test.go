@@ -269,6 +269,9 @@ func (w *world) stream(from *end, e Event) {
 	}
 	l.stream = max(at, l.stream)
 	w.deliver(from, l.stream-w.now, e)
+	if w.rng.Float64() < l.twice {
+		w.deliver(from, l.stream-w.now+time.Duration(w.rng.Int64N(int64(50*time.Millisecond))), e)
+	}
 }
 
 func (w *world) deliver(from *end, d time.Duration, e Event) {

@@ -1,0 +1,348 @@
+package pair
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"tandem"
+)
+
+// script turns bytes into events: a fuzzer's way to say anything to a machine.
+type script struct{ b []byte }
+
+func (s *script) byte() byte {
+	if len(s.b) == 0 {
+		return 0
+	}
+	x := s.b[0]
+	s.b = s.b[1:]
+	return x
+}
+
+// small is mostly near what the machine expects, sometimes absurd.
+func (s *script) near(x uint32) uint32 {
+	switch b := s.byte(); {
+	case b < 160:
+		return x
+	case b < 240:
+		return x + uint32(b%32) - 8
+	default:
+		return math.MaxUint32 - uint32(b%4)
+	}
+}
+
+func (s *script) dist() tandem.Dist {
+	var d tandem.Dist
+	n, left := int(s.byte()%4), uint32(tandem.Mass)
+	for i := range n {
+		w := left
+		if i < n-1 {
+			w = 1 + uint32(s.byte())*16
+		}
+		left -= w
+		d.IDs = append(d.IDs, tandem.Token(4*i)+tandem.Token(s.byte()%6)-1) // not always ascending or positive
+		d.Weights = append(d.Weights, w)
+	}
+	if n > 0 && s.byte()%16 == 0 {
+		d.Weights = d.Weights[1:]
+	}
+	return d
+}
+
+func (s *script) tokens() (out []tandem.Token) {
+	for range s.byte() % 6 {
+		out = append(out, tandem.Token(int8(s.byte())%24))
+	}
+	return out
+}
+
+func (s *script) event(m *Machine) Event {
+	prefix := m.prefix
+	if d, ok := m.own.Last(); ok && s.byte()%2 == 0 {
+		prefix = d.Prefix.Then(d.Token)
+	} else if s.byte()%8 == 0 {
+		prefix++
+	}
+	switch s.byte() % 16 {
+	case 0:
+		return Start{Alone: s.byte()%2 == 0}
+	case 1:
+		return PeerReady{}
+	case 2:
+		return PeerLost{}
+	case 3:
+		return PeerNeedSync{}
+	case 4:
+		return PeerSync{Epoch: s.near(m.epoch + 1), Tokens: s.tokens()}
+	case 5, 6, 7, 8:
+		return Decoded{ID: uint64(s.near(uint32(m.running.ID))), Dist: s.dist(), H: tandem.Fixed(s.near(0))}
+	case 9, 10, 11:
+		return PeerTarget{tandem.Target{
+			Epoch: s.near(m.epoch), Step: tandem.Step(s.near(uint32(m.front()))), Prefix: prefix,
+			Token: tandem.Token(int8(s.byte()) % 24), By: tandem.By(s.byte() % 5),
+		}}
+	default:
+		dist := s.dist()
+		d := tandem.Draft{
+			Epoch: s.near(m.epoch), Step: tandem.Step(s.near(uint32(m.front()))), Version: s.near(m.peer.Version()),
+			Prefix: prefix, Dist: dist, H: tandem.Fixed(s.near(0)),
+		}
+		if dist.Check(24) == nil && s.byte()%4 > 0 {
+			d.Token = m.rule.Draft(m.cfg.Self.Other(), d.Step, dist)
+		}
+		return PeerDraft{d}
+	}
+}
+
+// listen checks what holds for a machine whatever it is told: no panic, bounded memory, Emit in order of
+// steps (on the device each exactly once), one Finish at the end, Decode within what the decoder holds.
+type listen struct {
+	m     *Machine
+	steps int
+	epoch uint32
+	ended bool
+	kv    int // tokens that the decoder holds for certain
+	id    uint64
+	next  int // after the Decode under way
+}
+
+func (l *listen) step(t testing.TB, e Event) {
+	if d, ok := e.(Decoded); ok && d.ID == l.id && l.id != 0 {
+		l.kv, l.id = l.next, 0
+	}
+	for _, a := range l.m.Step(e) {
+		if n, ok := a.(Note); ok && n.Kind == NoteDropped {
+			continue
+		}
+		if l.ended {
+			if sync, ok := e.(PeerSync); !ok || l.m.device() || sync.Epoch <= l.epoch {
+				t.Fatalf("%T%+v after the end", a, a)
+			}
+			l.ended = false
+		}
+		switch a := a.(type) {
+		case Emit:
+			if l.m.device() && int(a.Step) != l.steps {
+				t.Fatalf("step %d after %d", a.Step, l.steps)
+			}
+			l.steps++
+		case Finish:
+			l.ended = true
+		case Decode:
+			if a.Keep > l.kv || a.Keep > 0 && len(a.Append) == 0 || a.ID <= l.id {
+				t.Fatalf("decode %+v when %d tokens are certain", a, l.kv)
+			}
+			l.kv, l.next, l.id = a.Keep, a.Keep+len(a.Append), a.ID
+		case SendSync:
+			if a.Epoch <= l.epoch {
+				t.Fatalf("epoch %d after %d", a.Epoch, l.epoch)
+			}
+		}
+	}
+	l.epoch = l.m.epoch
+	limit := 2 * l.m.cfg.Lookahead
+	if l.m.own.Len() > l.m.cfg.Lookahead || l.m.peer.Len() > limit || l.m.targets.Len() > limit {
+		t.Fatalf("queues of %d, %d and %d", l.m.own.Len(), l.m.peer.Len(), l.m.targets.Len())
+	}
+	if len(l.m.answer) > l.m.cfg.MaxTokens {
+		t.Fatalf("an answer of %d tokens", len(l.m.answer))
+	}
+}
+
+func playBytes(t testing.TB, b []byte) {
+	s := &script{b}
+	l := &listen{m: New(Config{
+		Self: tandem.Side(s.byte() % 2), Placement: tandem.Placement(s.byte() % 4), Coupling: tandem.Coupling(s.byte() % 2),
+		Greedy: s.byte()%2 == 0, MaxTokens: 12, Stop: []tandem.Token{7}, Lookahead: int(s.byte() % 5), Vocab: 24, Gamma: HalfGamma,
+	})}
+	for len(s.b) > 0 {
+		l.step(t, s.event(l.m))
+	}
+}
+
+func FuzzMachine(f *testing.F) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 8 {
+		b := make([]byte, 400)
+		for i := range b {
+			b[i] = byte(rng.Uint32())
+		}
+		f.Add(b)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) { playBytes(t, b) })
+}
+
+// Random bytes at random places of random lengths: the fuzz target without a fuzzer.
+func TestAnyEvents(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for range 3000 {
+		b := make([]byte, 30+rng.IntN(1500))
+		for i := range b {
+			b[i] = byte(rng.Uint32())
+		}
+		playBytes(t, b)
+	}
+}
+
+// junk is a message that an honest peer could not send now, or could only send twice.
+func junk(rng *rand.Rand, e Event, epoch uint32) Event {
+	switch e := e.(type) {
+	case PeerDraft:
+		switch d := e.Draft; rng.IntN(6) {
+		case 0:
+			d.Epoch--
+			return PeerDraft{d}
+		case 1:
+			d.Step += 1000
+			return PeerDraft{d}
+		case 2:
+			d.Dist.Weights = slices.Clone(d.Dist.Weights)
+			d.Dist.Weights[0]++
+			return PeerDraft{d}
+		case 3:
+			d.Dist.IDs = nil
+			return PeerDraft{d}
+		case 4:
+			d.Version += math.MaxUint32 / 2
+			return PeerDraft{d}
+		}
+	case PeerTarget:
+		switch x := e.Target; rng.IntN(3) {
+		case 0:
+			x.Epoch--
+			return PeerTarget{x}
+		case 1:
+			x.Step += 1000
+			return PeerTarget{x}
+		case 2:
+			x.Token = -1
+			return PeerTarget{x}
+		}
+	case PeerSync:
+		return PeerSync{Epoch: epoch, Tokens: []tandem.Token{-5}}
+	}
+	return e
+}
+
+// Junk between the messages changes nothing in the text.
+func TestJunkIsIgnored(t *testing.T) {
+	dropped := 0
+	for seed := range uint64(300) {
+		c := newTrial(seed + 2e6)
+		want := tokens(reference(c.cfg, c.model))
+		for _, p := range placements {
+			w := c.world(t, p)
+			w.tamper = func(from tandem.Side, e Event) Event {
+				for range w.rng.IntN(3) {
+					x := junk(w.rng, e, w.ends[from].epoch)
+					w.after(time.Duration(w.rng.IntN(100))*time.Millisecond, func() {
+						if to := w.ends[from.Other()]; to.epoch == w.ends[from].epoch { // before, what is far cannot be told
+							w.tell(to, x)
+						}
+					})
+				}
+				return e
+			}
+			w.open(false, 0)
+			w.run(true)
+			for _, e := range w.ends {
+				if got := tokens(e.emits); !slices.Equal(got, want) {
+					t.Fatalf("seed %d, %v: %v says %v, want %v", seed, p, e.side, got, want)
+				}
+				dropped += e.Stats().Dropped
+				if e.Stats().Divergences > 0 {
+					t.Fatalf("seed %d, %v: junk counted as divergence", seed, p)
+				}
+			}
+		}
+	}
+	if dropped < 1000 {
+		t.Errorf("only %d messages dropped", dropped)
+	}
+}
+
+// Contradictory messages make the pair begin again, as often as they come, without a change in the text.
+func TestDivergence(t *testing.T) {
+	diverged := 0
+	for seed := range uint64(300) {
+		c := newTrial(seed + 3e6)
+		want := tokens(reference(c.cfg, c.model))
+		for _, p := range placements {
+			name := fmt.Sprintf("seed %d, %v", seed, p)
+			w := c.world(t, p)
+			w.links[0].twice, w.links[1].twice = 0, 0
+			w.tamper = func(from tandem.Side, e Event) Event {
+				if w.rng.IntN(12) > 0 {
+					return e
+				}
+				switch x := e.(type) {
+				case PeerDraft:
+					if w.rng.IntN(2) == 0 {
+						x.Prefix ^= 1
+					} else {
+						x.Token++
+					}
+					return x
+				case PeerTarget:
+					if w.rng.IntN(2) == 0 {
+						x.Prefix ^= 1
+					} else {
+						x.By ^= 1 << from.Other()
+					}
+					return x
+				}
+				return e
+			}
+			w.open(false, 0)
+			w.run(false)
+			device := w.ends[tandem.Device]
+			checkReason(t, name, device, c.cfg)
+			for _, e := range w.ends {
+				diverged += e.Stats().Divergences
+			}
+			if device.notes[NoteDistrust] > 0 {
+				continue // too often at one step: not the pair's text any more
+			}
+			if got := tokens(device.emits); !slices.Equal(got, want) {
+				t.Fatalf("%s: %v, want %v", name, got, want)
+			}
+		}
+	}
+	if diverged < 1000 {
+		t.Errorf("only %d divergences", diverged)
+	}
+}
+
+// A cloud that never tells the truth costs the device a few epochs, no more.
+func TestDistrust(t *testing.T) {
+	c := newTrial(11)
+	c.cfg.Stop, c.cfg.MaxTokens = nil, 30
+	for _, p := range placements {
+		w := c.world(t, p)
+		w.tamper = func(from tandem.Side, e Event) Event {
+			switch x := e.(type) {
+			case PeerDraft:
+				if from == tandem.Cloud {
+					x.Token++
+				}
+				return x
+			case PeerTarget:
+				if from == tandem.Cloud {
+					x.Prefix++
+				}
+				return x
+			}
+			return e
+		}
+		w.open(false, 0)
+		w.run(false)
+		s := w.ends[tandem.Device].Stats()
+		if s.Steps != 30 || s.Alone != 30 || s.Divergences != maxStrikes+1 || s.Epoch != maxStrikes+1 {
+			t.Errorf("%v: %+v", p, s)
+		}
+	}
+}

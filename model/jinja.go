@@ -25,10 +25,10 @@ import (
 
 // The bounds of one rendering. Real templates loop over messages and their parts.
 const (
-	maxIterations = 1 << 20 // over all loops
+	maxIterations = 1 << 17 // over all loops
 	maxDepth      = 64      // of macros calling macros
 	maxValue      = maxPrompt
-	maxRange      = 1 << 16 // elements of one range()
+	maxRange      = 1 << 14 // elements of one range()
 )
 
 // A program is a compiled template.
@@ -60,7 +60,11 @@ func compile(source string) (p *program, err error) {
 	}
 	t, err := exec.NewTemplate(source[:min(len(source), 20)], cfg, sourceLoader(source), env)
 	if err != nil {
-		return nil, fmt.Errorf("it cannot be parsed: %s", lastWords(err))
+		_, cause, found := strings.Cut(err.Error(), "failed to parse template '"+source+"': ")
+		if !found {
+			cause = err.Error()
+		}
+		return nil, fmt.Errorf("it cannot be parsed: %s", lastWords(cause))
 	}
 	return &program{t}, nil
 }
@@ -85,7 +89,7 @@ func (p *program) run(vars map[string]any, now func() time.Time) (out string, er
 	case errors.Is(err, errRunaway) || err != nil && strings.Contains(err.Error(), errRunaway.Error()):
 		return "", fmt.Errorf("chat template: %w", errRunaway)
 	case err != nil:
-		return "", fmt.Errorf("chat template: %s", lastWords(err))
+		return "", fmt.Errorf("chat template: %s", lastWords(err.Error()))
 	}
 	return state.out.String(), nil
 }
@@ -100,9 +104,9 @@ func (s *render) Write(b []byte) (int, error) {
 
 // lastWords cuts an error of the template engine, which repeats the program at every level, to its end,
 // where the cause stands.
-func lastWords(err error) string {
+func lastWords(s string) string {
 	const limit = 300
-	s := strings.ToValidUTF8(err.Error(), "?")
+	s = strings.ToValidUTF8(s, "?")
 	if len(s) > limit {
 		s = "…" + strings.ToValidUTF8(s[len(s)-limit:], "")
 	}

@@ -174,10 +174,10 @@ func (d *Decoder) Next(ctx context.Context, keep int, app []tandem.Token) (Outpu
 		return Output{}, fmt.Errorf("decoder: %w", err)
 	}
 	p, h := d.mix()
-	dist := aggregator.Nucleus(d.sample(p), d.cfg.TopP, d.cfg.MaxSupport)
-	if len(dist.IDs) == 0 {
+	if math.IsNaN(p[0]) {
 		return Output{}, fmt.Errorf("decoder: the model gives no token a probability after %d tokens of answer: its weights are damaged", len(d.answer))
 	}
+	dist := aggregator.Nucleus(d.sample(p), d.cfg.TopP, d.cfg.MaxSupport)
 	return Output{Dist: dist, H: tandem.FixedOf(h), Took: time.Since(began)}, nil
 }
 
@@ -377,8 +377,8 @@ func (d *Decoder) sample(p []float64) []float64 {
 	if s.Temperature == 0 {
 		s = model.Sampling{Temperature: 1, RepeatPenalty: s.RepeatPenalty, RepeatLast: s.RepeatLast}
 	}
-	if s.Neutral() {
-		return p
+	if s.Temperature == 1 && s.TopK == 0 && s.TopP == 0 && s.MinP == 0 && s.RepeatPenalty == 0 {
+		return p // as it is, without a round trip through float32 logarithms
 	}
 	logs := make([]float32, len(p))
 	for i, v := range p {

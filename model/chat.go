@@ -38,6 +38,7 @@ type Template struct {
 	source   string
 	bos, eos string
 	program  *program
+	broken   error // why there is no program, if there is none
 
 	// Now is the clock that templates read through strftime_now; time.Now unless set. A prompt with a
 	// date in it differs from day to day, and so do the keys of cached prompts.
@@ -69,8 +70,9 @@ func NewTemplate(source, bos, eos string) (*Template, error) {
 }
 
 // TemplateOf returns the template that a model file brings (tokenizer.chat_template), else ChatML if the
-// vocabulary has its tokens, else a plain one of questions and answers.
-func TemplateOf(f *gguf.File, tok *tokenizer.Tokenizer) (*Template, error) {
+// vocabulary has its tokens, else a plain one of questions and answers. A template that does not compile
+// keeps nobody from using the model without it: it is returned, and every use of it gives the error.
+func TemplateOf(f *gguf.File, tok *tokenizer.Tokenizer) *Template {
 	source, ok := f.Meta.String("tokenizer.chat_template")
 	if !ok || source == "" {
 		source = plainChat
@@ -87,9 +89,9 @@ func TemplateOf(f *gguf.File, tok *tokenizer.Tokenizer) (*Template, error) {
 	}
 	t, err := NewTemplate(source, bos, eos)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", f.Name, err)
+		t = &Template{source: source, bos: bos, eos: eos, broken: fmt.Errorf("%s: %w", f.Name, err)}
 	}
-	return t, nil
+	return t
 }
 
 // Source returns the template's program.
@@ -98,6 +100,9 @@ func (t *Template) Source() string { return t.source }
 // Render returns the prompt for a conversation. With addGeneration it ends where the model's answer
 // begins. The error is a *TemplateError if the template itself objects.
 func (t *Template) Render(msgs []Message, addGeneration bool) (string, error) {
+	if t.broken != nil {
+		return "", t.broken
+	}
 	list := make([]any, len(msgs))
 	for i, m := range msgs {
 		list[i] = map[string]any{"role": m.Role, "content": m.Content}

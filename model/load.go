@@ -103,9 +103,7 @@ func load(f *gguf.File, device npu.Device, chunks []int) (m *Model, err error) {
 	if m.tokenizer.Size() != m.config.Vocab {
 		return nil, fmt.Errorf("%s: the tokenizer has %d tokens, but the embedding %d rows", f.Name, m.tokenizer.Size(), m.config.Vocab)
 	}
-	if m.template, err = TemplateOf(f, m.tokenizer); err != nil {
-		return nil, err
-	}
+	m.template = TemplateOf(f, m.tokenizer)
 	for _, chunk := range chunks {
 		p := chunkPrograms{chunk: chunk}
 		for _, g := range m.config.blocks(&m.weights, chunk) {

@@ -1,0 +1,92 @@
+package tokenizer
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"tandem"
+	"tandem/internal/llamacpp"
+	"tandem/model/gguf"
+)
+
+// oracleTexts makes texts of what distinguishes tokenizers: words, contractions, numbers, scripts, white
+// space in heaps, special tokens' names.
+func oracleTexts(n int) []string {
+	parts := []string{" ", "  ", "\n", "\n\n", "\r\n", "\t", " \n ", "the", "The", " harbour", "museum", "it's", "'LL", "'Ve",
+		" don't", "4471", "12", "3.14", "é", "e\u0301", "Übermut", "ß", "我想在", "こんにちは", "🦙", "👩‍🚀", "\u00a0", "!!!", "...", "_", "--",
+		"#include <x>", "a=b;", "½", "٣", "ก็", "naïve", "reading", " discards", "Ζεύς", "Привет", "ﬁ", "x²", "<|im_end|>", "</s>", "<0x0A>", "▁", "\"", "`", "$5", "Ǆ"}
+	r := rand.New(rand.NewPCG(1, 2))
+	texts := []string{"", " ", "a", strings.Repeat("ab", 300), strings.Repeat(" ", 40) + "x", strings.Repeat("=", 100)}
+	for len(texts) < n {
+		var b strings.Builder
+		for range 1 + r.IntN(10) {
+			b.WriteString(parts[r.IntN(len(parts))])
+		}
+		texts = append(texts, b.String())
+	}
+	return texts
+}
+
+// TestSameAsLlamaCpp compares ids, pieces and end tokens with the real library, for all five published
+// tokenizers, over a few hundred texts.
+func TestSameAsLlamaCpp(t *testing.T) {
+	lib := llamacpp.Need(t)
+	for _, name := range publishedNames {
+		t.Run(name, func(t *testing.T) {
+			meta := publishedMetas[name](t)
+			tok := must(t, gguf.NewMeta(meta))
+			for _, kv := range []gguf.KV{{Key: "llama.context_length", Value: uint32(64)}, {Key: "llama.embedding_length", Value: uint32(64)},
+				{Key: "llama.block_count", Value: uint32(1)}, {Key: "llama.feed_forward_length", Value: uint32(64)},
+				{Key: "llama.attention.head_count", Value: uint32(1)}, {Key: "llama.attention.layer_norm_rms_epsilon", Value: float32(1e-5)}} {
+				meta = append(meta, kv)
+			}
+			var buf bytes.Buffer
+			if err := gguf.Write(&buf, meta, nil); err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join(t.TempDir(), name+".gguf")
+			if err := os.WriteFile(path, buf.Bytes(), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			peer, err := lib.Open(path, true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer peer.Close()
+			if peer.Size() != tok.Size() {
+				t.Fatalf("llama.cpp counts %d tokens, we %d", peer.Size(), tok.Size())
+			}
+			for _, text := range oracleTexts(400) {
+				for _, opt := range []Options{{}, {AddSpecial: true, ParseSpecial: true}} {
+					want, err := peer.Tokenize(text, opt.AddSpecial, opt.ParseSpecial)
+					if err != nil {
+						t.Fatal(err)
+					}
+					var got []int32
+					for _, id := range tok.Encode(text, opt) {
+						got = append(got, int32(id))
+					}
+					if !slices.Equal(got, want) {
+						t.Errorf("%q %+v gives %d, in llama.cpp %d", text, opt, got, want)
+					}
+				}
+			}
+			for id := range int32(tok.Size()) {
+				if peer.IsEOG(id) != tok.EOG(tandem.Token(id)) {
+					t.Errorf("token %d %q: llama.cpp says end of generation %v", id, tok.Text(tandem.Token(id)), peer.IsEOG(id))
+				}
+				if id%37 != 0 {
+					continue
+				}
+				if want, err := peer.Piece(id); err != nil || !bytes.Equal(want, tok.Piece(tandem.Token(id))) {
+					t.Errorf("token %d is %q, in llama.cpp %q (%v)", id, tok.Piece(tandem.Token(id)), want, err)
+				}
+			}
+		})
+	}
+}

@@ -137,7 +137,7 @@ func quicConfig(l Limits) *quic.Config {
 		MaxIdleTimeout:                 l.Idle,
 		KeepAlivePeriod:                l.KeepAlive,
 		EnableDatagrams:                !l.StreamsOnly,
-		MaxIncomingStreams:             int64(l.Exchanges) + 1, // and the hellos'
+		MaxIncomingStreams:             int64(l.Exchanges), // that of the hellos is over by then
 		MaxIncomingUniStreams:          -1,
 		InitialStreamReceiveWindow:     256 << 10,
 		MaxStreamReceiveWindow:         1 << 20,

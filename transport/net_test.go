@@ -56,6 +56,7 @@ func (r *testRouter) setDrop(drop func(p simnet.Packet) bool) {
 
 var (
 	deviceAddr = &net.UDPAddr{IP: net.IPv4(10, 0, 0, 1), Port: 1001}
+	otherAddr  = &net.UDPAddr{IP: net.IPv4(10, 0, 0, 3), Port: 1003}
 	cloudAddr  = &net.UDPAddr{IP: net.IPv4(10, 0, 0, 2), Port: 1002}
 )
 
@@ -87,21 +88,7 @@ func ephemeral(t *testing.T) Identity {
 // connect returns both ends of a connection over n.
 func connect(t *testing.T, n *testNet) (device, cloud *Conn) {
 	t.Helper()
-	d, c := ephemeral(t), ephemeral(t)
-	l, err := ListenOn(n.cloud, ServerConfig{Identity: c, Peers: NewPeers(d.ID), Hello: testHello(tandem.Cloud), Log: quiet()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	device, err = Dial(t.Context(), cloudAddr.String(), ClientConfig{Identity: d, Peer: c.ID, Hello: testHello(tandem.Device), PacketConn: n.device, Log: quiet()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { device.Close("test over") })
-	if cloud, err = l.Accept(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	return device, cloud
+	return connectLimits(t, n, Limits{})
 }
 
 // begin opens an exchange and returns both ends.

@@ -1,0 +1,542 @@
+package transport
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/quic-go/quic-go/testutils/simnet"
+
+	"tandem"
+)
+
+// exchangeDrafts sends n drafts both ways, one each gap, and checks that all arrive in order.
+func exchangeDrafts(t *testing.T, a, b *Exchange, n int, gap time.Duration) {
+	t.Helper()
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	for _, pair := range [][2]*Exchange{{a, b}, {b, a}} {
+		wg.Go(func() {
+			for i := range n {
+				if err := pair[0].Send(simpleDraft(i)); err != nil {
+					t.Errorf("send %d: %v", i, err)
+					return
+				}
+				time.Sleep(gap)
+			}
+		})
+		wg.Go(func() {
+			for i := range n {
+				m, err := pair[1].Receive(t.Context())
+				if d, ok := m.(tandem.Draft); err != nil || !ok || d.Step != tandem.Step(i) {
+					t.Errorf("message %d is %+v, %v", i, m, err)
+					return
+				}
+			}
+		})
+	}
+}
+
+func dropShare(share float64) func(simnet.Packet) bool {
+	rng := rand.New(rand.NewPCG(1, 2))
+	return func(simnet.Packet) bool { return rng.Float64() < share }
+}
+
+func TestLossyPath(t *testing.T) {
+	for _, loss := range []float64{0.01, 0.05, 0.2} {
+		t.Run(fmt.Sprint(loss), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n := newTestNet(t, 50*time.Millisecond)
+				device, cloud := connect(t, n)
+				a, b := begin(t, device, cloud)
+				n.router.setDrop(dropShare(loss))
+				exchangeDrafts(t, a, b, 300, 30*time.Millisecond)
+				s := device.Stats()
+				t.Logf("%d packets, %d lost, %d repeats, %d resends, %d bytes", s.PacketsSent, s.PacketsLost, s.Repeats, s.Resends, s.BytesSent)
+				if s.Drafts != 300 || s.Repeats == 0 {
+					t.Errorf("stats %+v", s)
+				}
+			})
+		})
+	}
+}
+
+// A message is late only as long as the next one takes, where a stream waits for a retransmission.
+func TestLossDelaysOneMessage(t *testing.T) {
+	late := func(t *testing.T, limits Limits) (worst time.Duration) {
+		synctest.Test(t, func(t *testing.T) {
+			n := newTestNet(t, 50*time.Millisecond)
+			device, cloud := connectLimits(t, n, limits)
+			a, b := begin(t, device, cloud)
+			sent := make([]time.Time, 100)
+			var wg sync.WaitGroup
+			wg.Go(func() {
+				for i := range sent {
+					m, err := b.Receive(t.Context())
+					if err != nil {
+						t.Errorf("message %d: %v", i, err)
+						return
+					}
+					worst = max(worst, time.Since(sent[m.(tandem.Draft).Step]))
+				}
+			})
+			for i := range sent {
+				if i == 50 {
+					n.router.setDrop(func(p simnet.Packet) bool { return p.From.String() == deviceAddr.String() })
+				}
+				sent[i] = time.Now()
+				if err := a.Send(simpleDraft(i)); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(time.Millisecond)
+				n.router.setDrop(nil)
+				time.Sleep(29 * time.Millisecond)
+			}
+			wg.Wait()
+		})
+		return worst
+	}
+	datagrams, stream := late(t, Limits{}), late(t, Limits{StreamsOnly: true})
+	t.Logf("latest message: datagrams %v, stream %v", datagrams, stream)
+	if datagrams > 81*time.Millisecond { // the path's 50 and the gap's 30
+		t.Errorf("the message after the loss came %v after the lost one was sent", datagrams)
+	}
+	if stream <= datagrams {
+		t.Errorf("the stream was no later: %v", stream)
+	}
+}
+
+func TestStreamsOnly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newTestNet(t, 50*time.Millisecond)
+		device, cloud := connectLimits(t, n, Limits{StreamsOnly: true})
+		a, b := begin(t, device, cloud)
+		n.router.setDrop(dropShare(0.05))
+		exchangeDrafts(t, a, b, 100, 30*time.Millisecond)
+		if s := device.Stats(); s.Repeats != 0 || s.Drafts != 100 {
+			t.Errorf("stats %+v", s)
+		}
+	})
+}
+
+// Long messages take the stream and short ones datagrams, and still they keep their order.
+func TestOrderAcrossWays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newTestNet(t, 20*time.Millisecond)
+		device, cloud := connect(t, n)
+		a, b := begin(t, device, cloud)
+		n.router.setDrop(dropShare(0.1))
+		rng := rand.New(rand.NewPCG(3, 4))
+		go func() {
+			for i := range 200 {
+				var m Message = simpleDraft(i)
+				if i%5 == 0 {
+					s := Sync{Epoch: uint32(i)}
+					for range rng.IntN(20_000) {
+						s.Tokens = append(s.Tokens, tandem.Token(rng.IntN(testVocab)))
+					}
+					m = s
+				}
+				if err := a.Send(m); err != nil {
+					t.Error(err)
+				}
+				time.Sleep(time.Duration(rng.IntN(20)) * time.Millisecond)
+			}
+			a.Close()
+		}()
+		for i := range 200 {
+			switch m := receive(t, b).(type) {
+			case Sync:
+				if i%5 != 0 || m.Epoch != uint32(i) {
+					t.Fatalf("message %d is the sync of %d", i, m.Epoch)
+				}
+			case tandem.Draft:
+				if m.Step != tandem.Step(i) {
+					t.Fatalf("message %d is the draft of step %d", i, m.Step)
+				}
+			}
+		}
+		if _, err := b.Receive(t.Context()); !errors.Is(err, io.EOF) {
+			t.Errorf("after the end: %v", err)
+		}
+	})
+}
+
+func TestOutage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newTestNet(t, 20*time.Millisecond)
+		device, cloud := connect(t, n)
+		a, b := begin(t, device, cloud)
+		exchangeDrafts(t, a, b, 10, 30*time.Millisecond)
+		n.router.setDrop(func(simnet.Packet) bool { return true })
+		for i := range 10 {
+			a.Send(simpleDraft(10 + i))
+			time.Sleep(time.Second)
+		}
+		if silent := time.Since(device.LastHeard()); silent < 9*time.Second {
+			t.Errorf("heard something %v ago in an outage of 10 s", silent)
+		}
+		n.router.setDrop(nil)
+		back := time.Now()
+		for i := range 10 {
+			if d := receive(t, b).(tandem.Draft); d.Step != tandem.Step(10+i) {
+				t.Fatalf("draft %d is of step %d", 10+i, d.Step)
+			}
+		}
+		t.Logf("all there %v after the outage", time.Since(back))
+		if d := time.Since(back); d > 3*time.Second {
+			t.Errorf("it took %v to recover", d)
+		}
+		time.Sleep(time.Second)
+		if silent := time.Since(device.LastHeard()); silent > 400*time.Millisecond {
+			t.Errorf("heard nothing for %v on a live path", silent)
+		}
+	})
+}
+
+func TestPeerVanishes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newTestNet(t, 20*time.Millisecond)
+		device, cloud := connect(t, n)
+		a, _ := begin(t, device, cloud)
+		n.router.setDrop(func(simnet.Packet) bool { return true })
+		start := time.Now()
+		_, err := a.Receive(t.Context())
+		if !errors.Is(err, ErrLost) {
+			t.Errorf("error %v", err)
+		}
+		if d := time.Since(start); d < 20*time.Second || d > 70*time.Second {
+			t.Errorf("given up after %v", d)
+		}
+		<-device.Closed()
+		if err := a.Send(NeedSync{}); !errors.Is(err, ErrLost) {
+			t.Errorf("send: %v", err)
+		}
+		if _, err := device.Open(t.Context(), Begin{}); !errors.Is(err, ErrLost) {
+			t.Errorf("open: %v", err)
+		}
+	})
+}
+
+func TestCloseTellsWhy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newTestNet(t, 20*time.Millisecond)
+		device, cloud := connect(t, n)
+		a, _ := begin(t, device, cloud)
+		cloud.Close("going home")
+		if _, err := a.Receive(t.Context()); !errors.Is(err, ErrLost) || !strings.Contains(err.Error(), "going home") {
+			t.Errorf("error %v", err)
+		}
+		if _, _, err := cloud.Accept(t.Context()); !errors.Is(err, ErrClosed) {
+			t.Errorf("accept on a closed connection: %v", err)
+		}
+	})
+}
+
+// Several answers share a connection, more than allowed at once wait, and closed ones make room.
+func TestManyExchanges(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newTestNet(t, 20*time.Millisecond)
+		device, cloud := connectLimits(t, n, Limits{Exchanges: 4})
+		for range 3 {
+			var ends [4][2]*Exchange
+			for i := range ends {
+				ends[i][0], ends[i][1] = begin(t, device, cloud)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			if x, err := device.Open(ctx, Begin{}); err == nil {
+				t.Errorf("a fifth exchange was opened: %d", x.id)
+			}
+			cancel()
+			var wg sync.WaitGroup
+			for _, e := range ends {
+				wg.Go(func() {
+					exchangeDrafts(t, e[0], e[1], 20, 5*time.Millisecond)
+					e[0].Close()
+					if _, err := e[1].Receive(t.Context()); !errors.Is(err, io.EOF) {
+						t.Errorf("after the end: %v", err)
+					}
+					e[1].Close()
+				})
+			}
+			wg.Wait()
+			time.Sleep(200 * time.Millisecond)
+			if k := len(device.open()) + len(cloud.open()); k != 0 {
+				t.Errorf("%d exchanges are still known", k)
+			}
+		}
+	})
+}
+
+// A peer that does not read cannot make this side keep more than a bounded amount.
+func TestBacklog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newTestNet(t, time.Millisecond)
+		device, cloud := connect(t, n)
+		a, b := begin(t, device, cloud)
+		var err error
+		sent := 0
+		for ; err == nil && sent < 100_000; sent++ {
+			err = a.Send(Fail{Text: strings.Repeat(fmt.Sprint(sent%10), 3000)})
+			if sent%100 == 0 {
+				time.Sleep(time.Millisecond)
+			}
+		}
+		if !errors.Is(err, ErrBacklog) {
+			t.Fatalf("after %d messages: %v", sent, err)
+		}
+		b.mu.Lock()
+		if len(b.inbox) > inboxLimit+window {
+			t.Errorf("%d messages wait at the receiver", len(b.inbox))
+		}
+		b.mu.Unlock()
+	})
+}
+
+// When the reader falls behind, drafts wait with the sender and none is lost.
+func TestSlowReader(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newTestNet(t, 5*time.Millisecond)
+		device, cloud := connect(t, n)
+		a, b := begin(t, device, cloud)
+		const total = 3000
+		for i := range total {
+			if err := a.Send(simpleDraft(i)); err != nil {
+				t.Fatalf("draft %d: %v", i, err)
+			}
+		}
+		time.Sleep(5 * time.Second)
+		for i := range total {
+			if d := receive(t, b).(tandem.Draft); d.Step != tandem.Step(i) {
+				t.Fatalf("draft %d is of step %d", i, d.Step)
+			}
+		}
+	})
+}
+
+func TestHostileDatagrams(t *testing.T) {
+	for name, data := range map[string][]byte{
+		"empty id":        {0x80},
+		"cut off":         {4, 0},
+		"long frame":      {4, 0, 0, 0, 200, 1},
+		"unreadable body": {4, 0, 0, 1, 1, 0xff},
+		"draft of what":   {4, 0, 0, 1, 2, 0x40, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n := newTestNet(t, time.Millisecond)
+				device, cloud := connect(t, n)
+				a, _ := begin(t, device, cloud)
+				if a.id != 4 {
+					t.Fatalf("exchange %d", a.id)
+				}
+				if err := device.qc.SendDatagram(data); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(time.Second)
+				if err := cloud.Err(); err == nil {
+					t.Error("the connection survived")
+				}
+				var refused *RefusedError
+				if err := device.Err(); !errors.As(err, &refused) {
+					t.Errorf("the sender was told %v", err)
+				}
+			})
+		})
+	}
+}
+
+func TestHostileStreams(t *testing.T) {
+	for name, data := range map[string][]byte{
+		"too long":    binary.AppendUvarint(nil, 1<<40),
+		"no begin":    appendStreamFrame(nil, 0, []byte{kindControl << 5, codeNeedSync, 0x90}),
+		"hello again": appendStreamFrame(nil, 0, []byte{kindControl << 5, codeHello, 0x90}),
+		"empty":       {0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n := newTestNet(t, time.Millisecond)
+				device, cloud := connect(t, n)
+				stream, err := device.qc.OpenStreamSync(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				stream.Write(data)
+				if _, err := stream.Read(make([]byte, 1)); err == nil {
+					t.Error("the stream was served")
+				}
+				a, b := begin(t, device, cloud) // others are not harmed
+				exchangeDrafts(t, a, b, 3, time.Millisecond)
+			})
+		})
+	}
+}
+
+func connectLimits(t *testing.T, n *testNet, limits Limits) (device, cloud *Conn) {
+	t.Helper()
+	d, c := ephemeral(t), ephemeral(t)
+	l, err := ListenOn(n.cloud, ServerConfig{Identity: c, Peers: NewPeers(d.ID), Hello: testHello(tandem.Cloud), Log: quiet(), Limits: limits})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	device, err = Dial(t.Context(), cloudAddr.String(), ClientConfig{Identity: d, Peer: c.ID, Hello: testHello(tandem.Device), PacketConn: n.device, Log: quiet(), Limits: limits})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { device.Close("test over") })
+	if cloud, err = l.Accept(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return device, cloud
+}
+
+// Each difference is named, with both values, at both ends.
+func TestHelloMismatch(t *testing.T) {
+	for what, change := range map[string]func(*Hello){
+		"side":                   func(h *Hello) { h.Side = tandem.Device },
+		"vocabulary size":        func(h *Hello) { h.VocabSize++ },
+		"vocabulary fingerprint": func(h *Hello) { h.Vocab[5]++ },
+		"chat template":          func(h *Hello) { h.Template[5]++ },
+		"scorer":                 func(h *Hello) { h.Scorer = "learned/2" },
+	} {
+		t.Run(what, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n := newTestNet(t, 20*time.Millisecond)
+				d, c := ephemeral(t), ephemeral(t)
+				hello := testHello(tandem.Cloud)
+				change(&hello)
+				var log bytes.Buffer
+				l, err := ListenOn(n.cloud, ServerConfig{Identity: c, Peers: NewPeers(d.ID), Hello: hello, Log: slog.New(slog.NewTextHandler(&log, nil))})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer l.Close()
+				_, err = Dial(t.Context(), cloudAddr.String(), ClientConfig{Identity: d, Peer: c.ID, Hello: testHello(tandem.Device), PacketConn: n.device})
+				var mismatch *MismatchError
+				if !errors.As(err, &mismatch) || mismatch.What != what {
+					t.Fatalf("the device was told %v", err)
+				}
+				t.Log(err)
+				time.Sleep(2 * time.Second)
+				if !strings.Contains(log.String(), what) {
+					t.Errorf("the cloud says %q", log.String())
+				}
+			})
+		})
+	}
+}
+
+func TestUnknownKeys(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newTestNet(t, 20*time.Millisecond)
+		d, c, other := ephemeral(t), ephemeral(t), ephemeral(t)
+		l, err := ListenOn(n.cloud, ServerConfig{Identity: c, Peers: NewPeers(other.ID), Hello: testHello(tandem.Cloud), Log: quiet()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		cfg := ClientConfig{Identity: d, Peer: c.ID, Hello: testHello(tandem.Device), PacketConn: n.device, Log: quiet()}
+		_, err = Dial(t.Context(), cloudAddr.String(), cfg)
+		var unpaired *NotPairedError
+		if !errors.As(err, &unpaired) {
+			t.Errorf("an unknown device was told %v", err)
+		}
+		cfg.Identity, cfg.Peer = other, other.ID
+		if _, err = Dial(t.Context(), cloudAddr.String(), cfg); err == nil || !strings.Contains(err.Error(), "pair again") {
+			t.Errorf("another cloud's key gave %v", err)
+		}
+		cfg.Peer = c.ID
+		conn, err := Dial(t.Context(), cloudAddr.String(), cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		conn.Close("")
+	})
+}
+
+func TestDialGivesUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newTestNet(t, 20*time.Millisecond)
+		d := ephemeral(t)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err := Dial(ctx, cloudAddr.String(), ClientConfig{Identity: d, Hello: testHello(tandem.Device), PacketConn: n.device, Log: quiet()})
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("no listener: %v", err)
+		}
+	})
+	if _, err := Dial(t.Context(), "nowhere", ClientConfig{Identity: ephemeral(t), Hello: testHello(tandem.Device)}); err == nil || !strings.Contains(err.Error(), "host:port") {
+		t.Errorf("address without a port: %v", err)
+	}
+}
+
+func TestTooManyConnections(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newTestNet(t, 20*time.Millisecond)
+		d, c := ephemeral(t), ephemeral(t)
+		l, err := ListenOn(n.cloud, ServerConfig{Identity: c, Peers: NewPeers(d.ID), Hello: testHello(tandem.Cloud), Log: quiet(), Limits: Limits{Conns: 1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		cfg := ClientConfig{Identity: d, Peer: c.ID, Hello: testHello(tandem.Device), PacketConn: n.device, Log: quiet()}
+		first, err := Dial(t.Context(), cloudAddr.String(), cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// The second needs a socket of its own: the first one's transport owns n.device.
+		sim := &simnet.Simnet{Router: n.router}
+		cfg.PacketConn = sim.NewEndpoint(otherAddr, simnet.NodeBiDiLinkSettings{Latency: 20 * time.Millisecond})
+		if err := sim.Start(); err != nil {
+			t.Fatal(err)
+		}
+		defer sim.Close()
+		defer cfg.PacketConn.Close()
+		defer first.Close("")
+		var refused *RefusedError
+		if _, err := Dial(t.Context(), cloudAddr.String(), cfg); !errors.As(err, &refused) {
+			t.Errorf("a second connection: %v", err)
+		}
+	})
+}
+
+func TestPipe(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, b := Pipe(testVocab)
+		exchangeDrafts(t, a, b, 50, time.Millisecond)
+		if err := a.Send("text"); err == nil {
+			t.Error("a string was sent")
+		}
+		a.Send(End{Reason: "done"})
+		a.Close()
+		if m := receive(t, b); m != (End{Reason: "done"}) {
+			t.Errorf("got %+v", m)
+		}
+		if _, err := b.Receive(t.Context()); !errors.Is(err, io.EOF) {
+			t.Errorf("after the end: %v", err)
+		}
+		if err := b.Send(NeedSync{}); !errors.Is(err, ErrClosed) {
+			t.Errorf("send after the end: %v", err)
+		}
+		if _, err := a.Receive(t.Context()); !errors.Is(err, ErrClosed) {
+			t.Errorf("receive after Close: %v", err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		c, _ := Pipe(testVocab)
+		if _, err := c.Receive(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("receive from nobody: %v", err)
+		}
+	})
+}

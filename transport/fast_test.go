@@ -1,0 +1,268 @@
+package transport
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// wire is a lossy, reordering path between two fast machines, and a stream that is neither.
+type wire struct {
+	rng      *rand.Rand
+	loss     float64
+	delay    time.Duration
+	jitter   time.Duration
+	now      time.Time
+	ends     [2]fast
+	seq      [2]uint64
+	inFlight []packet
+	got      [2][]string
+	sent     [2]int // datagrams
+}
+
+type packet struct {
+	to     int
+	at     time.Time
+	data   []byte // a datagram without its id
+	seq    uint64 // or a stream message
+	stream []byte
+}
+
+func (w *wire) rtt() time.Duration { return 2 * w.delay }
+
+// send gives end a message of its own number, by datagram or by stream.
+func (w *wire) send(end int, stream bool) {
+	seq := w.seq[end]
+	w.seq[end]++
+	body := fmt.Appendf(nil, "%d", seq)
+	if stream {
+		w.stream(end, seq, body)
+	} else {
+		w.ends[end].push(seq, body)
+	}
+	if w.ends[end].span(w.seq[end]) >= window/2 {
+		for _, m := range w.ends[end].withdraw() {
+			w.stream(end, m.seq, m.frame)
+		}
+	}
+	w.flush()
+}
+
+func (w *wire) stream(end int, seq uint64, body []byte) {
+	at := w.now.Add(w.delay)
+	for _, p := range w.inFlight { // streams keep their order, and repair losses late
+		if p.to == 1-end && p.stream != nil && p.at.After(at) {
+			at = p.at
+		}
+	}
+	if w.rng.Float64() < w.loss {
+		at = at.Add(3 * w.delay)
+	}
+	w.inFlight = append(w.inFlight, packet{to: 1 - end, at: at, seq: seq, stream: body})
+}
+
+// flush sends the datagrams that are due.
+func (w *wire) flush() {
+	for end := range w.ends {
+		for {
+			b := w.ends[end].pack(0, w.now, w.rtt(), 200)
+			if b == nil {
+				break
+			}
+			w.sent[end]++
+			if w.rng.Float64() < w.loss {
+				continue
+			}
+			at := w.now.Add(w.delay + time.Duration(w.rng.Int64N(int64(w.jitter)+1)))
+			w.inFlight = append(w.inFlight, packet{to: 1 - end, at: at, data: b[1:]})
+		}
+	}
+}
+
+// step advances to the next event, at most to limit.
+func (w *wire) step(limit time.Time) error {
+	next, which := limit, -1
+	for i, p := range w.inFlight {
+		if p.at.Before(next) {
+			next, which = p.at, i
+		}
+	}
+	for end := range w.ends {
+		if at := w.ends[end].deadline(w.now, w.rtt()); !at.IsZero() && at.Before(next) {
+			next, which = at, -1
+		}
+	}
+	if next.After(w.now) {
+		w.now = next
+	}
+	if which >= 0 {
+		p := w.inFlight[which]
+		w.inFlight = append(w.inFlight[:which], w.inFlight[which+1:]...)
+		end := &w.ends[p.to]
+		var err error
+		if p.stream != nil {
+			err = end.insert(p.seq, p.stream)
+		} else {
+			err = end.receive(p.data, w.now, w.rng.Float64() < 0.9) // at times the application is behind
+		}
+		if err != nil {
+			return err
+		}
+		for frame, ok := end.take(); ok; frame, ok = end.take() {
+			w.got[p.to] = append(w.got[p.to], string(frame))
+		}
+	}
+	w.flush()
+	return nil
+}
+
+// Whatever is lost, late or overtaken, all messages arrive once and in order, and then all falls silent.
+func TestFastDelivers(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := &wire{
+			rng:    rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1)),
+			loss:   rapid.Float64Range(0, 0.6).Draw(t, "loss"),
+			delay:  time.Duration(rapid.IntRange(0, 200).Draw(t, "delay")) * time.Millisecond,
+			jitter: time.Duration(rapid.IntRange(0, 100).Draw(t, "jitter")) * time.Millisecond,
+			now:    time.Unix(1000, 0),
+		}
+		streams := rapid.Float64Range(0, 0.5).Draw(t, "streams")
+		n := rapid.IntRange(1, 700).Draw(t, "messages")
+		gap := time.Duration(rapid.IntRange(0, 40).Draw(t, "gap")) * time.Millisecond
+		for range n {
+			w.send(w.rng.IntN(2), w.rng.Float64() < streams)
+			for until := w.now.Add(gap); w.now.Before(until); {
+				if err := w.step(until); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		end := w.now.Add(10 * time.Minute)
+		for w.now.Before(end) {
+			if err := w.step(end); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for from := range w.ends {
+			got := w.got[1-from]
+			if len(got) != int(w.seq[from]) {
+				t.Fatalf("%d of %d messages arrived", len(got), w.seq[from])
+			}
+			for i, m := range got {
+				if m != fmt.Sprint(i) {
+					t.Fatalf("message %d is %q", i, m)
+				}
+			}
+			f := &w.ends[from]
+			if len(f.flights) > 0 || !f.deadline(w.now, w.rtt()).IsZero() || f.held != 0 || len(f.early) > 0 {
+				t.Fatalf("not silent in the end: %+v", f)
+			}
+		}
+	})
+}
+
+// A lost datagram is repaired by the next message, long before any timer.
+func TestFastNextMessageRepairs(t *testing.T) {
+	var a, b fast
+	now, rtt := time.Unix(1000, 0), 100*time.Millisecond
+	a.push(0, []byte("one"))
+	if a.pack(4, now, rtt, maxDatagram) == nil {
+		t.Fatal("nothing to send")
+	} // lost
+	if d := a.pack(4, now.Add(30*time.Millisecond), rtt, maxDatagram); d != nil {
+		t.Fatalf("sent %x again at once", d)
+	}
+	a.push(1, []byte("two"))
+	d := a.pack(4, now.Add(30*time.Millisecond), rtt, maxDatagram)
+	if err := b.receive(d[1:], now, true); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"one", "two"} {
+		if got, ok := b.take(); !ok || string(got) != want {
+			t.Fatalf("got %q, want %q", got, want)
+		}
+	}
+	if a.repeats != 1 || a.resends != 0 {
+		t.Errorf("%d repeats, %d resends", a.repeats, a.resends)
+	}
+	// The acknowledgement goes out by itself when nothing else does, and silences the sender.
+	if d := b.pack(4, now, rtt, maxDatagram); d != nil {
+		t.Fatalf("acknowledged at once by %x", d)
+	}
+	ack := b.pack(4, now.Add(ackDelay), rtt, maxDatagram)
+	if err := a.receive(ack[1:], now, true); err != nil {
+		t.Fatal(err)
+	}
+	if at := a.deadline(now, rtt); !at.IsZero() {
+		t.Errorf("acknowledged, but due at %v", at)
+	}
+}
+
+// What is new goes first when not everything fits.
+func TestFastNewFirst(t *testing.T) {
+	var a, b fast
+	now := time.Unix(1000, 0)
+	body := bytes.Repeat([]byte{1}, 40)
+	for seq := range uint64(5) {
+		a.push(seq, body)
+		d := a.pack(0, now, 0, 100) // room for two
+		if len(d) > 100 {
+			t.Fatalf("datagram of %d bytes", len(d))
+		}
+		b.receive(d[1:], now, true)
+		if _, ok := b.early[seq]; !ok {
+			t.Errorf("message %d was not in the datagram after its push", seq)
+		}
+	}
+}
+
+func TestFastBounds(t *testing.T) {
+	var f fast
+	if err := f.insert(window, []byte{1}); err == nil {
+		t.Error("a stream message beyond the window was kept")
+	}
+	// A datagram beyond the window is left to repetition.
+	far := binary.AppendUvarint([]byte{0, 0}, window+5)
+	if err := f.receive(append(far, 1, 9), time.Time{}, true); err != nil || len(f.early) > 0 {
+		t.Errorf("a datagram beyond the window: %v, %d kept", err, len(f.early))
+	}
+	big := make([]byte, earlyBytes/4)
+	var err error
+	for seq := uint64(1); seq < 10 && err == nil; seq++ {
+		err = f.insert(seq, big)
+	}
+	if err == nil || f.held > earlyBytes {
+		t.Errorf("%d bytes were kept: %v", f.held, err)
+	}
+}
+
+func FuzzDatagram(f *testing.F) {
+	var a fast
+	for seq := range uint64(3) {
+		a.push(seq, []byte{byte(seq), 7})
+		f.Add(a.pack(4, time.Unix(1000, 0), 0, maxDatagram)[1:])
+	}
+	f.Add([]byte{1, 0})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var f fast
+		f.push(0, []byte{1})
+		f.pack(0, time.Unix(1000, 0), 0, maxDatagram)
+		f.push(1, []byte{2})
+		if f.receive(b, time.Unix(1000, 0), true) != nil {
+			return
+		}
+		if f.held > len(b) || len(f.early) > window {
+			t.Fatalf("%d messages of %d bytes from a datagram of %d", len(f.early), f.held, len(b))
+		}
+		if f.fresh != 1 || len(f.flights) == 0 {
+			t.Fatal("a message that was never sent counts as acknowledged")
+		}
+		for _, ok := f.take(); ok; _, ok = f.take() {
+		}
+	})
+}

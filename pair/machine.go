@@ -36,10 +36,9 @@ type Machine struct {
 	answer []tandem.Token // agreed so far
 	prefix tandem.Prefix  // of answer
 
-	own, peer    *queue.Drafts  // both begin at step len(answer)
-	targets      *queue.Targets // from the side that aggregates
-	earlyDrafts  *queue.Early[tandem.Draft]
-	earlyTargets *queue.Early[tandem.Target]
+	own, peer *queue.Drafts  // both begin at step len(answer)
+	targets   *queue.Targets // from the side that aggregates
+	early     *queue.Early   // in the cloud: drafts that overtook their PeerSync
 
 	kv      []tandem.Token // what the decoder holds for certain
 	running decode         // the Decode under way, if its ID is not 0
@@ -74,14 +73,13 @@ func New(cfg Config) *Machine {
 	// The other side's targets are at most as far as our drafts, and its drafts that much further.
 	window := 2 * cfg.Lookahead
 	return &Machine{
-		cfg:          cfg,
-		rule:         aggregator.Rule{Coupling: cfg.Coupling, Seed: cfg.Seed, Greedy: cfg.Greedy, Gamma: cfg.Gamma},
-		prefix:       tandem.NoPrefix,
-		own:          queue.NewDrafts(window),
-		peer:         queue.NewDrafts(window),
-		targets:      queue.NewTargets(window),
-		earlyDrafts:  queue.NewEarly[tandem.Draft](window),
-		earlyTargets: queue.NewEarly[tandem.Target](window),
+		cfg:     cfg,
+		rule:    aggregator.Rule{Coupling: cfg.Coupling, Seed: cfg.Seed, Greedy: cfg.Greedy, Gamma: cfg.Gamma},
+		prefix:  tandem.NoPrefix,
+		own:     queue.NewDrafts(window),
+		peer:    queue.NewDrafts(window),
+		targets: queue.NewTargets(window),
+		early:   queue.NewEarly(window),
 	}
 }
 
@@ -129,7 +127,7 @@ func (m *Machine) Step(e Event) []Action {
 // from what ended the answer in the cloud, and begin again from where it is.
 func (m *Machine) revives(e Event) bool {
 	switch e.(type) {
-	case PeerSync, PeerDraft, PeerTarget:
+	case PeerSync, PeerDraft:
 		return m.revivable
 	}
 	return false
@@ -218,11 +216,8 @@ func (m *Machine) peerSync(e PeerSync) {
 	m.answer = slices.Clone(e.Tokens)
 	m.prefix = tandem.PrefixOf(m.answer)
 	m.begin()
-	for _, d := range m.earlyDrafts.Take(m.epoch) {
+	for _, d := range m.early.Take(m.epoch) {
 		m.peerDraft(d)
-	}
-	for _, t := range m.earlyTargets.Take(m.epoch) {
-		m.peerTarget(t)
 	}
 }
 
@@ -295,7 +290,7 @@ func (m *Machine) peerDraft(d tandem.Draft) {
 	case !m.aggregates(m.cfg.Self), ahead && m.device(), d.Dist.Check(m.cfg.Vocab) != nil:
 		m.drop(d.Step)
 	case ahead:
-		if m.earlyDrafts.Put(d.Epoch, d) == queue.Far {
+		if m.early.Put(d) == queue.Far {
 			m.drop(d.Step)
 		}
 	case m.state == together:
@@ -306,15 +301,10 @@ func (m *Machine) peerDraft(d tandem.Draft) {
 }
 
 func (m *Machine) peerTarget(t tandem.Target) {
-	ahead := t.Epoch > m.epoch
 	switch {
 	case t.Epoch < m.epoch:
-	case m.aggregates(m.cfg.Self), ahead && m.device(), !m.known(t.Token):
-		m.drop(t.Step)
-	case ahead:
-		if m.earlyTargets.Put(t.Epoch, t) == queue.Far {
-			m.drop(t.Step)
-		}
+	case t.Epoch > m.epoch, m.aggregates(m.cfg.Self), !m.known(t.Token):
+		m.drop(t.Step) // a target takes drafts of both sides in its epoch, so none comes early
 	case m.state == together:
 		if m.targets.Push(t) == queue.Far {
 			m.drop(t.Step)

@@ -213,19 +213,20 @@ func (q *Targets) Len() int { return q.n }
 // Reset empties the queue; the next target is for base.
 func (q *Targets) Reset(base tandem.Step) { q.reset(base) }
 
-// Early holds what arrived ahead of its epoch's beginning: a datagram overtakes the stream that announces
-// the epoch. Only the latest epoch seen is kept.
-type Early[T any] struct {
+// Early holds drafts that arrived ahead of their epoch's beginning: a datagram overtakes the stream that
+// announces the epoch. Only the latest epoch seen is kept.
+type Early struct {
 	limit int
 	epoch uint32
-	items []T
+	items []tandem.Draft
 }
 
-// NewEarly returns a holder of at most limit items.
-func NewEarly[T any](limit int) *Early[T] { return &Early[T]{limit: limit} }
+// NewEarly returns a holder of at most limit drafts.
+func NewEarly(limit int) *Early { return &Early{limit: limit} }
 
-// Put keeps x for its epoch. It is Stale if a later epoch has been seen and Far if there is no room.
-func (e *Early[T]) Put(epoch uint32, x T) Verdict {
+// Put keeps d for its epoch. It is Stale if a later epoch has been seen and Far if there is no room.
+func (e *Early) Put(d tandem.Draft) Verdict {
+	epoch := d.Epoch
 	if epoch < e.epoch {
 		return Stale
 	}
@@ -235,17 +236,17 @@ func (e *Early[T]) Put(epoch uint32, x T) Verdict {
 	if len(e.items) >= e.limit {
 		return Far
 	}
-	e.items = append(e.items, x)
+	e.items = append(e.items, d)
 	return Queued
 }
 
 // Take returns and forgets what was kept for an epoch that begins now, in order of arrival. What was kept
 // for an earlier one is forgotten too.
-func (e *Early[T]) Take(epoch uint32) []T {
+func (e *Early) Take(epoch uint32) []tandem.Draft {
 	if epoch < e.epoch {
 		return nil
 	}
-	var items []T
+	var items []tandem.Draft
 	if epoch == e.epoch {
 		items = e.items
 	}

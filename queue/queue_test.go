@@ -157,26 +157,26 @@ func TestTargets(t *testing.T) {
 }
 
 func TestEarly(t *testing.T) {
-	e := NewEarly[int](2)
+	e := NewEarly(2)
 	for _, c := range []struct {
 		epoch uint32
 		want  Verdict
 	}{{3, Queued}, {2, Stale}, {5, Queued}, {5, Queued}, {5, Far}, {3, Stale}} {
-		if got := e.Put(c.epoch, int(c.epoch)); got != c.want {
+		if got := e.Put(tandem.Draft{Epoch: c.epoch}); got != c.want {
 			t.Errorf("epoch %d: %v, want %v", c.epoch, got, c.want)
 		}
 	}
 	if got := e.Take(4); len(got) != 0 {
 		t.Errorf("epoch 4 has %v", got)
 	}
-	if got := e.Take(5); !slices.Equal(got, []int{5, 5}) {
+	if got := e.Take(5); len(got) != 2 || got[0].Epoch != 5 || got[1].Epoch != 5 {
 		t.Errorf("epoch 5 has %v", got)
 	}
 	if got := e.Take(5); len(got) != 0 {
 		t.Errorf("epoch 5 has %v again", got)
 	}
-	e.Put(7, 7)
-	if got := e.Take(9); len(got) != 0 || e.Put(8, 8) != Stale || e.Put(9, 9) != Queued {
+	e.Put(tandem.Draft{Epoch: 7})
+	if got := e.Take(9); len(got) != 0 || e.Put(tandem.Draft{Epoch: 8}) != Stale || e.Put(tandem.Draft{Epoch: 9}) != Queued {
 		t.Error("an epoch that has passed is kept")
 	}
 }

@@ -11,18 +11,23 @@ import (
 	"tandem/retrieval/internal/terms"
 )
 
-// Lexical returns the scorer "lexical-1": idf-weighted overlap of the query's terms with the passage and
-// its title, with BM25's saturation and length normalisation. Its document frequencies are fixed and
-// shipped (idf.txt: English text in pieces of the passages' size), so unlike BM25 over an index it gives
-// the same passage the same relevance on both sides.
+// Lexical returns the scorer "lexical-1". With t over the distinct terms of the query,
 //
-// A relevance is scale · overlap in nats. The scale was calibrated (TestCalibration prints the curve) so
-// that softmax R over the candidates of both sides has the least log-loss for the passage that holds the
-// answer.
+//	R = scale · Σ q(t)·idf(t)·sat(t)  /  √(Σ idf(t) / typical)
+//
+// where sat is BM25's saturation and length normalisation of t's count in the passage and its title, and
+// q(t) is t's count in the query, at most 3: where a question is followed by the sentence being written,
+// the sentence's own words count for more. The root keeps long queries from being overly sure.
+//
+// Its document frequencies are fixed and shipped (idf.txt: English text in pieces of the passages' size),
+// so unlike BM25 over an index it gives the same passage the same relevance on both sides.
+//
+// Scale and the other constants are those at which softmax R over four candidates of each side has nearly
+// the least log-loss for the passage that holds the answer, on XQuAD; TestCalibration prints the curve.
 func Lexical() Scorer { return lexicalOne }
 
 var lexicalOne = &lexical{params: lexicalParams{
-	scale: 0.5, k1: 1.2, b: 0.5, average: 48, title: 2, unknown: 1,
+	scale: 0.35, k1: 0.8, b: 0.3, average: 48, title: 2, unknown: 0.8, typical: 40,
 }}
 
 // lexicalParams are the constants of the scorer. They are part of its name: to change one is to make
@@ -32,8 +37,15 @@ type lexicalParams struct {
 	k1, b   float64 // saturation and length normalisation, as in BM25
 	average float64 // terms in an average passage
 	title   float64 // occurrences that one in the title counts for
-	unknown float64 // weight of a query term that no statistics know, relative to the greatest idf
+	unknown float64 // weight of a term that is not in the statistics, relative to the greatest idf
+	typical float64 // Σ idf of a typical question
 }
+
+// Bounds of a query: how often a term counts, and how many distinct terms do.
+const (
+	maxRepeats = 3
+	maxTerms   = 256
+)
 
 type lexical struct{ params lexicalParams }
 
@@ -45,7 +57,7 @@ func (s *lexical) Score(query string, p Passage) float64 {
 
 // Prepare weighs the terms of each passage once. A query then costs one look-up for each of its terms.
 func (s *lexical) Prepare(ps []Passage) Prepared {
-	out := &lexicalPrepared{terms: make(map[string][]weighed), passages: len(ps)}
+	out := &lexicalPrepared{scorer: s, terms: make(map[string][]weighed), passages: len(ps)}
 	for i, p := range ps {
 		count := make(map[string]float64)
 		length := 0.0
@@ -53,9 +65,9 @@ func (s *lexical) Prepare(ps []Passage) Prepared {
 		terms.Each(p.Title, func(t []byte) { count[string(t)] += s.params.title; length++ })
 		norm := s.params.k1 * (1 - s.params.b + s.params.b*length/s.params.average)
 		for t, n := range count {
-			if idf := s.weight(t); idf > 0 {
+			if idf := s.weight([]byte(t)); idf > 0 {
 				w := idf * n * (s.params.k1 + 1) / (n + norm)
-				out.terms[t] = append(out.terms[t], weighed{i, s.params.scale * w})
+				out.terms[t] = append(out.terms[t], weighed{i, w})
 			}
 		}
 	}
@@ -63,23 +75,22 @@ func (s *lexical) Prepare(ps []Passage) Prepared {
 }
 
 // weight is the idf of a term, 0 for function words: they say nothing of the topic.
-func (s *lexical) weight(term string) float64 {
+func (s *lexical) weight(term []byte) float64 {
 	table := statistics()
-	if table.function[term] {
-		return 0
-	}
-	if idf, ok := table.idf[term]; ok {
+	if idf, ok := table.idf[string(term)]; ok {
 		return idf
 	}
 	return s.params.unknown * table.most
 }
 
+// weighed is what a term adds to a passage's overlap.
 type weighed struct {
 	passage int
-	weight  float64 // nats that the term's presence in the query adds
+	weight  float64
 }
 
 type lexicalPrepared struct {
+	scorer   *lexical
 	terms    map[string][]weighed
 	passages int
 }
@@ -90,27 +101,50 @@ func (l *lexicalPrepared) Scores(dst []float64, query string) []float64 {
 		dst = append(dst, 0)
 	}
 	scores := dst[base:]
-	var seen [64][]weighed // a term counts once, however often the query has it
-	n := 0
-	terms.Each(query, func(t []byte) {
-		found := l.terms[string(t)]
-		if len(found) == 0 {
+	var q queryTerms
+	terms.Each(query, q.add)
+	mass := 0.0
+	for _, t := range q.distinct {
+		text := q.text[t.from:t.to]
+		idf := l.scorer.weight(text)
+		if idf == 0 {
+			continue
+		}
+		mass += idf
+		for _, f := range l.terms[string(text)] {
+			scores[f.passage] += float64(t.count) * f.weight
+		}
+	}
+	if mass > 0 {
+		p := l.scorer.params
+		scale := p.scale / math.Sqrt(mass/p.typical)
+		for i := range scores {
+			scores[i] *= scale
+		}
+	}
+	return dst
+}
+
+// queryTerms counts the terms of a query. Queries are short, so it looks through a list.
+type queryTerms struct {
+	text     []byte
+	distinct []queryTerm
+}
+
+type queryTerm struct{ from, to, count int }
+
+func (q *queryTerms) add(term []byte) {
+	for i, t := range q.distinct {
+		if string(q.text[t.from:t.to]) == string(term) {
+			q.distinct[i].count = min(t.count+1, maxRepeats)
 			return
 		}
-		for _, s := range seen[:n] {
-			if &s[0] == &found[0] {
-				return
-			}
-		}
-		if n < len(seen) {
-			seen[n] = found
-			n++
-		}
-		for _, f := range found {
-			scores[f.passage] += f.weight
-		}
-	})
-	return dst
+	}
+	if len(q.distinct) < maxTerms {
+		from := len(q.text)
+		q.text = append(q.text, term...)
+		q.distinct = append(q.distinct, queryTerm{from, len(q.text), 1})
+	}
 }
 
 //go:generate go run ./internal/idfgen -o idf.txt ../../shared/data/wikitext2/wiki.valid.raw
@@ -122,9 +156,8 @@ func (l *lexicalPrepared) Scores(dst []float64, query string) []float64 {
 var idfTable string
 
 type termStatistics struct {
-	idf      map[string]float64
-	most     float64 // of a term that is not in the table
-	function map[string]bool
+	idf  map[string]float64 // 0 for function words
+	most float64            // what a term in one piece of text has
 }
 
 var statistics = sync.OnceValue(func() *termStatistics {
@@ -142,7 +175,7 @@ func parseStatistics(text string) (*termStatistics, error) {
 		return nil, err
 	}
 	idf := func(n float64) float64 { return math.Log(1 + (pieces-n+0.5)/(n+0.5)) }
-	t := &termStatistics{idf: make(map[string]float64, 8192), most: idf(1), function: make(map[string]bool)}
+	t := &termStatistics{idf: make(map[string]float64, 8192), most: idf(1)}
 	for i, line := range lines[1:] {
 		count, rest, _ := strings.Cut(line, " ")
 		n, err := strconv.ParseFloat(count, 64)
@@ -153,7 +186,7 @@ func parseStatistics(text string) (*termStatistics, error) {
 			t.idf[term] = idf(n)
 		}
 	}
-	terms.Each(functionWords, func(w []byte) { t.function[string(w)] = true })
+	terms.Each(functionWords, func(w []byte) { t.idf[string(w)] = 0 })
 	return t, nil
 }
 

@@ -1,0 +1,152 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"tandem"
+	"tandem/internal/tinymodel"
+)
+
+func tiny(t testing.TB, spec tinymodel.Spec) *Model {
+	t.Helper()
+	m, err := OpenBytes("tiny", tinymodel.GGUF(spec), Options{Threads: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { m.Close() })
+	return m
+}
+
+func TestGenerateIsForwardAndSample(t *testing.T) {
+	m := tiny(t, tinymodel.Spec{Seed: 5})
+	prompt := m.Tokenizer().Encode("the key", tokenizerOptions)
+	for _, s := range []Sampling{{}, {Temperature: 1, Seed: 3}, {Temperature: .8, TopP: .9, RepeatPenalty: 1.3, Seed: 4}} {
+		var got []tandem.Token
+		stats, err := Generate(t.Context(), m, prompt, s, 12, func(id tandem.Token) error { got = append(got, id); return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		sampler, _ := NewSampler(s, prompt)
+		var want []tandem.Token
+		reason := TooLong
+		for len(want) < 12 { // the whole sequence anew for every token
+			logits, err := m.Forward(t.Context(), []Row{{Seq: m.NewSeq(), Tokens: append(slices.Clone(prompt), want...)}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			id := sampler.Next(logits[0])
+			if m.Tokenizer().EOG(id) {
+				reason = EndOfText
+				break
+			}
+			want = append(want, id)
+		}
+		if !slices.Equal(got, want) || stats.Reason != reason {
+			t.Errorf("%+v generates %d (%s), not %d (%s)", s, got, stats.Reason, want, reason)
+		}
+		if stats.Tokens != len(got) || stats.PromptTokens != len(prompt) || stats.First <= 0 || stats.PrefillRate() <= 0 {
+			t.Errorf("statistics are %+v", stats)
+		}
+	}
+}
+
+func TestGenerateEnds(t *testing.T) {
+	m := tiny(t, tinymodel.Spec{Seed: 5, Context: 16})
+	prompt := []tandem.Token{'a', 'b', 'c'}
+	seen := 0
+	count := func(tandem.Token) error { seen++; return nil }
+
+	stats, err := Generate(t.Context(), m, prompt, Sampling{Temperature: 1, Seed: 1}, 0, count)
+	if err != nil || stats.Reason != ContextFull && stats.Reason != EndOfText || stats.Reason == ContextFull && seen != 16-3+1 {
+		t.Errorf("without limit: %v, %+v, %d tokens", err, stats, seen)
+	}
+	stats, err = Generate(t.Context(), m, prompt, Sampling{}, 5, func(tandem.Token) error { return ErrStop })
+	if err != nil || stats.Reason != Stopped || stats.Tokens != 1 {
+		t.Errorf("stopped: %v, %+v", err, stats)
+	}
+	broken := errors.New("the pipe is closed")
+	if _, err = Generate(t.Context(), m, prompt, Sampling{}, 5, func(tandem.Token) error { return broken }); !errors.Is(err, broken) {
+		t.Errorf("emit's error became %v", err)
+	}
+	if _, err = Generate(t.Context(), m, nil, Sampling{}, 5, count); err == nil {
+		t.Error("an empty prompt was taken")
+	}
+	if _, err = Generate(t.Context(), m, make([]tandem.Token, 17), Sampling{}, 5, count); err == nil || !strings.Contains(err.Error(), "context of 16") {
+		t.Errorf("too long a prompt: %v", err)
+	}
+	if _, err = Generate(t.Context(), m, prompt, Sampling{TopP: 2}, 5, count); err == nil || !strings.Contains(err.Error(), "top-p") {
+		t.Errorf("bad sampling: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	n := 0
+	_, err = Generate(ctx, m, prompt, Sampling{}, 10, func(tandem.Token) error {
+		if n++; n == 3 {
+			cancel()
+		}
+		return nil
+	})
+	if !errors.Is(err, context.Canceled) || n != 3 {
+		t.Errorf("cancelled: %v after %d tokens", err, n)
+	}
+}
+
+func TestStopFilter(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringOfN(rapid.SampledFrom([]rune("abé")), 0, 20, -1).Draw(t, "text")
+		stops := rapid.SliceOfN(rapid.StringOfN(rapid.SampledFrom([]rune("abé")), 0, 4, -1), 0, 3).Draw(t, "stops")
+		f, got, stopped := NewStopFilter(stops), "", false
+		for _, r := range text {
+			show, stop := f.Write(string(r))
+			got += show
+			if stop {
+				stopped = true
+				break
+			}
+		}
+		if !stopped {
+			got += f.Flush()
+		}
+		// Characters come one by one, so the stop string that is complete first decides.
+		want, end := text, len(text)+1
+		for _, s := range stops {
+			if i := strings.Index(text, s); s != "" && i >= 0 && (i+len(s) < end || i+len(s) == end && i < len(want)) {
+				want, end = text[:i], i+len(s)
+			}
+		}
+		if got != want || stopped != (want != text) && want != text {
+			t.Fatalf("%q with stops %q shows %q, not %q", text, stops, got, want)
+		}
+	})
+	f := NewStopFilter([]string{"###"})
+	if show, stopped := f.Write("an#swer##"); show != "an#swer" || stopped {
+		t.Errorf("%q %v", show, stopped)
+	}
+	if show, stopped := f.Write("# more"); show != "" || !stopped {
+		t.Errorf("%q %v", show, stopped)
+	}
+	if show, stopped := f.Write("more"); show != "" || !stopped {
+		t.Errorf("%q %v", show, stopped)
+	}
+}
+
+func TestTemplateOf(t *testing.T) {
+	m := tiny(t, tinymodel.Spec{Template: "{{ messages[0].content }}!"})
+	if got, err := m.Template().Render([]Message{{"user", "hi"}}, true); err != nil || got != "hi!" {
+		t.Errorf("%q, %v", got, err)
+	}
+	m = tiny(t, tinymodel.Spec{})
+	prefix, suffix, err := m.Template().Split("The key is under the mat.", []Message{{"user", "Where is the key?"}})
+	if err != nil || prefix != "The key is under the mat.\n\nQuestion: " || suffix != "Where is the key?\nAnswer:" {
+		t.Errorf("plain: %q + %q, %v", prefix, suffix, err)
+	}
+	m = tiny(t, tinymodel.Spec{Template: "{% nonsense %}"})
+	if _, err := m.Template().Render(conversation, true); err == nil || !strings.Contains(err.Error(), "tiny: chat template") || !strings.Contains(err.Error(), "nonsense") {
+		t.Errorf("broken: %v", err)
+	}
+}

@@ -1,0 +1,234 @@
+package model
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"tandem"
+)
+
+// plainProbabilities is Sampling.Probabilities as one would write it down: sort everything, cut, scale.
+func plainProbabilities(s Sampling, logits []float32, recent []tandem.Token) []float64 {
+	type cand struct {
+		id    int
+		logit float64
+	}
+	var list []cand
+	window := recent
+	if s.RepeatLast == 0 {
+		window = recent[max(0, len(recent)-64):]
+	} else if s.RepeatLast > 0 {
+		window = recent[max(0, len(recent)-s.RepeatLast):]
+	}
+	for id, l := range logits {
+		c := cand{id, float64(l)}
+		if s.RepeatPenalty != 0 && slices.Contains(window, tandem.Token(id)) {
+			if c.logit > 0 {
+				c.logit /= s.RepeatPenalty
+			} else {
+				c.logit *= s.RepeatPenalty
+			}
+		}
+		list = append(list, c)
+	}
+	slices.SortStableFunc(list, func(a, b cand) int {
+		if a.logit > b.logit {
+			return -1
+		} else if a.logit < b.logit {
+			return 1
+		}
+		return 0
+	})
+	softmax := func(temperature float64) []float64 {
+		p, sum := make([]float64, len(list)), 0.0
+		for i, c := range list {
+			p[i] = math.Exp((c.logit - list[0].logit) / temperature)
+			sum += p[i]
+		}
+		for i := range p {
+			p[i] /= sum
+		}
+		return p
+	}
+	out := make([]float64, len(logits))
+	if s.Temperature == 0 {
+		out[list[0].id] = 1
+		return out
+	}
+	if s.TopK > 0 {
+		list = list[:min(s.TopK, len(list))]
+	}
+	if s.TopP > 0 {
+		p, sum := softmax(1), 0.0
+		for i := range p {
+			if sum += p[i]; sum >= s.TopP {
+				list = list[:i+1]
+				break
+			}
+		}
+	}
+	p, kept := softmax(1), 0
+	for kept < len(p) && p[kept] >= s.MinP*p[0] {
+		kept++
+	}
+	list = list[:kept]
+	for i, p := range softmax(s.Temperature) {
+		out[list[i].id] = p
+	}
+	return out
+}
+
+func drawSampling(t *rapid.T) Sampling {
+	return Sampling{
+		Temperature:   rapid.SampledFrom([]float64{0, 0.3, 0.7, 1, 1.5}).Draw(t, "temperature"),
+		TopK:          rapid.SampledFrom([]int{0, 1, 3, 10, 100}).Draw(t, "k"),
+		TopP:          rapid.SampledFrom([]float64{0, 0.1, 0.5, 0.8, 0.95, 1}).Draw(t, "p"),
+		MinP:          rapid.SampledFrom([]float64{0, 0.01, 0.1, 0.5, 1}).Draw(t, "minp"),
+		RepeatPenalty: rapid.SampledFrom([]float64{0, 1, 1.1, 2, 0.5}).Draw(t, "penalty"),
+		RepeatLast:    rapid.SampledFrom([]int{0, -1, 2, 100}).Draw(t, "window"),
+	}
+}
+
+func TestProbabilitiesEqualPlainOnes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawSampling(t)
+		// Quarters make ties, and sums that are exact enough for cuts to fall on the same token.
+		logits := rapid.SliceOfN(rapid.Map(rapid.IntRange(-20, 20), func(i int) float32 { return float32(i) / 4 }), 1, 40).Draw(t, "logits")
+		recent := rapid.SliceOfN(rapid.Map(rapid.IntRange(0, len(logits)-1), func(i int) tandem.Token { return tandem.Token(i) }), 0, 80).Draw(t, "recent")
+		want := plainProbabilities(s, logits, recent)
+		got := s.Probabilities(nil, logits, recent)
+		sum := 0.0
+		for i := range got {
+			if math.Abs(got[i]-want[i]) > 1e-9 {
+				t.Fatalf("%+v: token %d has %v, plainly %v", s, i, got[i], want[i])
+			}
+			sum += got[i]
+		}
+		if math.Abs(sum-1) > 1e-9 {
+			t.Fatalf("the sum is %v", sum)
+		}
+	})
+}
+
+func TestProbabilitiesOfStrangeLogits(t *testing.T) {
+	inf, nan := float32(math.Inf(1)), float32(math.NaN())
+	for _, c := range []struct {
+		logits []float32
+		want   []float64
+	}{
+		{[]float32{nan, 0, 0}, []float64{0, .5, .5}},
+		{[]float32{-inf, 1, -inf}, []float64{0, 1, 0}},
+		{[]float32{inf, 1, inf}, []float64{.5, 0, .5}},
+		{[]float32{-inf, -inf}, []float64{1, 0}},
+		{[]float32{nan, nan}, []float64{1, 0}},
+		{nil, nil},
+	} {
+		for _, s := range []Sampling{{Temperature: 1}, {Temperature: 1, TopP: .99, TopK: 3}, {Temperature: 1, MinP: .5, RepeatPenalty: 1.1}} {
+			if got := s.Probabilities(nil, c.logits, nil); !slices.Equal(got, c.want) {
+				t.Errorf("%v by %+v gives %v, not %v", c.logits, s, got, c.want)
+			}
+		}
+	}
+	if got := (Sampling{}).Probabilities(nil, []float32{1, 3, 3, 2}, nil); !slices.Equal(got, []float64{0, 1, 0, 0}) {
+		t.Errorf("greedy gives %v: ties are the lower id's", got)
+	}
+}
+
+// TestSamplerFollowsItsDistribution draws 20,000 tokens and compares counts by chi-square.
+func TestSamplerFollowsItsDistribution(t *testing.T) {
+	logits := []float32{2, 1.5, 1, 0.2, 0, -1, 0.9, -4, -30}
+	for _, s := range []Sampling{{Temperature: 1}, {Temperature: 0.6, TopP: 0.9}, {Temperature: 1.4, TopK: 4, Seed: 7}, {Temperature: 1, MinP: 0.2, Seed: 9}} {
+		const n = 20000
+		want := s.Probabilities(nil, logits, nil)
+		sampler, err := NewSampler(s, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		counts := make([]float64, len(logits))
+		for range n {
+			counts[sampler.Next(logits)]++
+		}
+		chi, freedom := 0.0, -1.0
+		for i, p := range want {
+			if p*n < 1e-3 {
+				if counts[i] > 0 {
+					t.Errorf("%+v: token %d has probability %v and was drawn", s, i, p)
+				}
+				continue
+			}
+			chi += (counts[i] - n*p) * (counts[i] - n*p) / (n * p)
+			freedom++
+		}
+		// Five standard deviations above the mean of a chi-square distribution.
+		if limit := freedom + 5*math.Sqrt(2*freedom); chi > limit {
+			t.Errorf("%+v: chi-square %.1f with %v degrees of freedom", s, chi, freedom)
+		}
+	}
+}
+
+func TestSamplerRepeatsItself(t *testing.T) {
+	logits := make([]float32, 50)
+	draw := func(seed uint64) []tandem.Token {
+		s, err := NewSampler(Sampling{Temperature: 1, Seed: seed}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out []tandem.Token
+		for range 30 {
+			out = append(out, s.Next(logits))
+		}
+		return out
+	}
+	if !slices.Equal(draw(3), draw(3)) || slices.Equal(draw(3), draw(4)) {
+		t.Error("a seed must give its own sequence, always the same")
+	}
+}
+
+func TestSamplerPenalisesThePrompt(t *testing.T) {
+	s, err := NewSampler(Sampling{RepeatPenalty: 2}, []tandem.Token{1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	logits := []float32{1, 1.5, 0.9}
+	if a, b, c := s.Next(logits), s.Next(logits), s.Next(logits); a != 0 || b != 2 || c != 1 {
+		t.Errorf("drew %d %d %d", a, b, c)
+	}
+}
+
+func TestSamplingValidate(t *testing.T) {
+	for want, s := range map[string]Sampling{
+		"temperature is -1": {Temperature: -1}, "temperature is NaN": {Temperature: math.NaN()}, "top-k is -1": {TopK: -1},
+		"top-p is 1.5": {TopP: 1.5}, "min-p is -0.1": {MinP: -0.1}, "repetition penalty is -1": {RepeatPenalty: -1},
+		"repetition window is -2": {RepeatLast: -2},
+	} {
+		err := s.Validate()
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "must be between") {
+			t.Errorf("%+v: %v", s, err)
+		}
+		if _, err := NewSampler(s, nil); err == nil {
+			t.Errorf("a sampler was made of %+v", s)
+		}
+	}
+	if err := (Sampling{Temperature: .7, TopK: 40, TopP: .9, MinP: .05, RepeatPenalty: 1.1, RepeatLast: -1}).Validate(); err != nil {
+		t.Error(err)
+	}
+}
+
+func BenchmarkProbabilities(b *testing.B) {
+	logits := make([]float32, 151936)
+	for i := range logits {
+		logits[i] = float32(math.Sin(float64(i)*1.7) * 6)
+	}
+	var p []float64
+	for _, s := range []Sampling{{Temperature: .7}, {Temperature: .7, TopP: .8}, {Temperature: .7, TopK: 40, TopP: .9}} {
+		b.Run("", func(b *testing.B) {
+			for b.Loop() {
+				p = s.Probabilities(p, logits, nil)
+			}
+		})
+	}
+}

@@ -10,10 +10,9 @@ import (
 )
 
 const (
-	window      = 512     // how far messages may arrive ahead of a missing one
-	earlyBytes  = 4 << 20 // and how much of them is kept
-	ackDelay    = 5 * time.Millisecond
-	minResend   = 15 * time.Millisecond
+	window      = 512                   // how far messages may arrive ahead of a missing one
+	earlyBytes  = 4 << 20               // and how much of them is kept
+	ackDelay    = 25 * time.Millisecond // the next message of ours mostly comes first
 	maxResend   = time.Second
 	maxDatagram = 1150 // bytes of a datagram until the path says otherwise
 )
@@ -72,7 +71,7 @@ func (f *fast) withdraw() []flight {
 
 // resendAfter is the timer's delay: a little more than the acknowledgement can take, doubling.
 func (f *fast) resendAfter(rtt time.Duration) time.Duration {
-	d := max(rtt+rtt/4+2*ackDelay, minResend)
+	d := rtt + rtt/4 + 2*ackDelay
 	return min(d<<min(f.backoff, 10), max(maxResend, 2*rtt))
 }
 
@@ -101,12 +100,14 @@ func (f *fast) pack(id uint64, now time.Time, rtt time.Duration, limit int) []by
 		return nil
 	}
 	timer := f.fresh == 0 && len(f.flights) > 0 && !now.Before(f.lastSent.Add(f.resendAfter(rtt)))
+	carry := f.fresh > 0 || timer // else only an acknowledgement is due
 	buf := binary.AppendUvarint(nil, id)
 	buf = binary.AppendUvarint(buf, f.next)
 	buf = binary.AppendUvarint(buf, f.bitmap())
-	chosen, newest := f.choose(limit - len(buf))
-	if len(chosen) == 0 && !f.owed {
-		return nil
+	var chosen []int
+	var newest int
+	if carry {
+		chosen, newest = f.choose(limit - len(buf))
 	}
 	after := uint64(0)
 	for _, i := range chosen {

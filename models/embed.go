@@ -10,3 +10,9 @@ import _ "embed"
 //
 //go:embed reader.gguf
 var Reader []byte
+
+// Eval is the questions on which the reader is measured, as JSON lines: names and wordings that its training
+// never saw. `edge bench reader` says what a line holds and asks them.
+//
+//go:embed testdata/eval.jsonl
+var Eval []byte

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"fmt"
+	"net"
+
+	"tandem/internal/cli"
+	"tandem/transport"
+)
+
+type doctorCmd struct {
+	cli.DoctorFlags
+	Listen string `help:"UDP address that serve would listen on." default:":4433" placeholder:"HOST:PORT"`
+}
+
+func (c *doctorCmd) Run(a *cli.App) error {
+	return a.Doctor(c.DoctorFlags, func() []cli.Check { return []cli.Check{c.port(), devices(a)} })
+}
+
+// port tries to listen.
+func (c *doctorCmd) port() cli.Check {
+	conn, err := net.ListenPacket("udp", c.Listen)
+	if err != nil {
+		return cli.Check{Name: "port", State: cli.Noted, Detail: err.Error(), Hint: "is cloud serve running already? If not, choose another port with serve --listen"}
+	}
+	conn.Close()
+	return cli.Check{Name: "port", State: cli.OK, Detail: fmt.Sprintf("UDP %s is free", c.Listen)}
+}
+
+func devices(a *cli.App) cli.Check {
+	dirs, err := a.Dirs()
+	if err != nil {
+		return cli.Check{Name: "devices", State: cli.Broken, Detail: err.Error()}
+	}
+	list, err := transport.OpenPeers(dirs.Peers()).List()
+	switch {
+	case err != nil:
+		return cli.Check{Name: "devices", State: cli.Broken, Detail: err.Error()}
+	case len(list) == 0:
+		return cli.Check{Name: "devices", State: cli.Noted, Detail: "none is paired", Hint: "cloud pair"}
+	}
+	return cli.Check{Name: "devices", State: cli.OK, Detail: fmt.Sprintf("%d paired", len(list))}
+}

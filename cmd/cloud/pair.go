@@ -1,0 +1,85 @@
+package main
+
+import (
+	"fmt"
+	"net"
+	"strings"
+	"time"
+
+	"tandem/internal/cli"
+	"tandem/transport"
+)
+
+type pairCmd struct {
+	Address []string      `help:"Where devices reach this cloud; several with commas. Without it, this machine's own addresses." placeholder:"HOST:PORT"`
+	For     time.Duration `help:"How long the code is good." default:"10m"`
+	QR      bool          `name:"qr" help:"Draw the code as a QR picture as well." default:"true" negatable:""`
+	List    bool          `help:"List the paired devices."`
+	Remove  string        `help:"Forget a paired device, by its name or key." placeholder:"WHICH"`
+}
+
+func (c *pairCmd) Help() string {
+	return `Examples:
+  cloud pair
+  cloud pair --address cloud.example.net:4433 --no-qr
+  cloud pair --list
+
+The running "cloud serve" of the same user takes the device that brings the code. A code admits one device.`
+}
+
+func (c *pairCmd) Run(a *cli.App) error {
+	dirs, err := a.Dirs()
+	if err != nil {
+		return err
+	}
+	peers := transport.OpenPeers(dirs.Peers())
+	switch {
+	case c.Remove != "":
+		return cli.RemovePeer(a, peers, c.Remove)
+	case c.List:
+		return cli.ListPeers(a, peers)
+	case c.For < time.Second || c.For > 24*time.Hour:
+		return fmt.Errorf("--for %v: want 1s to 24h", c.For)
+	}
+	addresses := c.Address
+	if len(addresses) == 0 {
+		if addresses, err = ownAddresses(); err != nil {
+			return err
+		}
+	}
+	id, err := transport.LoadOrCreateIdentity(dirs.Config)
+	if err != nil {
+		return err
+	}
+	code, err := transport.OpenInvites(dirs.Invites()).New(id.ID, addresses, c.For)
+	if err != nil {
+		return err
+	}
+	if a.Globals.JSON {
+		return a.JSON(map[string]any{"code": code.String(), "addresses": addresses, "expires": time.Now().Add(c.For).UTC().Truncate(time.Second)})
+	}
+	if c.QR && a.Color() {
+		picture, err := code.QR()
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(a.Out, picture)
+	}
+	fmt.Fprintf(a.Out, "On the device, within %v:\n\n    edge pair %s\n\nIt reaches this cloud at %s.\n", c.For, code, strings.Join(addresses, ", "))
+	return nil
+}
+
+// ownAddresses are this machine's addresses with the default port, those that others can reach first.
+func ownAddresses() ([]string, error) {
+	all, err := net.InterfaceAddrs()
+	if err != nil {
+		return nil, fmt.Errorf("look up this machine's addresses: %w; give one with --address", err)
+	}
+	var out []string
+	for _, a := range all {
+		if n, ok := a.(*net.IPNet); ok && n.IP.IsGlobalUnicast() && n.IP.To4() != nil && len(out) < 2 {
+			out = append(out, net.JoinHostPort(n.IP.String(), defaultPort))
+		}
+	}
+	return append(out, net.JoinHostPort("127.0.0.1", defaultPort)), nil
+}

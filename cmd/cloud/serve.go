@@ -1,0 +1,182 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"tandem"
+	"tandem/examples"
+	"tandem/internal/cli"
+	"tandem/node"
+	"tandem/retrieval"
+	"tandem/transport"
+)
+
+// defaultPort is where a cloud listens unless told otherwise.
+const defaultPort = "4433"
+
+type serveCmd struct {
+	cli.ModelFlags `group:"Model"`
+	cli.CacheFlags `group:"Model"`
+
+	Listen  string `help:"UDP address to listen on." default:":4433" placeholder:"HOST:PORT"`
+	Public  string `help:"Serve this folder instead of the index." type:"existingdir" placeholder:"DIR"`
+	Titles  string `help:"Tell devices the titles of the documents used: ${enum}. auto: for the sample and --public documents, not for the index." enum:"auto,yes,no" default:"auto"`
+	Answers int    `help:"Answers drafted at once; more wait." default:"8"`
+	Metrics string `help:"Serve Prometheus metrics over HTTP on this address; without it, none." placeholder:"HOST:PORT"`
+}
+
+func (c *serveCmd) Help() string {
+	return `Examples:
+  cloud serve
+  cloud serve --listen 0.0.0.0:4433 --model qwen2.5-1.5b-instruct-q4_k_m.gguf
+  cloud serve --public ./handbook --metrics 127.0.0.1:9090
+
+Only paired devices can connect: run "cloud pair" for a code. Ctrl-C ends.`
+}
+
+func (c *serveCmd) Run(a *cli.App) (err error) {
+	if c.Answers < 1 {
+		return fmt.Errorf("--answers %d: want 1 or more", c.Answers)
+	}
+	dirs, err := a.Dirs()
+	if err != nil {
+		return err
+	}
+	id, err := transport.LoadOrCreateIdentity(dirs.Config)
+	if err != nil {
+		return err
+	}
+	m, err := c.Open(a)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, m.Close()) }()
+	docs, public, err := c.documents(a)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, docs.Close()) }()
+	kv := c.KV(a)
+	if kv != nil {
+		defer func() { err = errors.Join(err, kv.Close()) }()
+	}
+	reader := cli.Reader(m, docs, kv)
+	listener, err := transport.Listen(c.Listen, transport.ServerConfig{
+		Identity: id,
+		Peers:    transport.OpenPeers(dirs.Peers()),
+		Invites:  transport.OpenInvites(dirs.Invites()),
+		Hello:    reader.Hello(tandem.Cloud, cli.Version(), cli.HostName("cloud")),
+		Paired:   func(p transport.Peer) { a.Remark("paired with %s (%s)", p.Name, p.ID.Short()) },
+		Log:      a.Log,
+	})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, listener.Close()) }()
+	cloud := &node.Cloud{Reader: reader, Titles: c.Titles == "yes" || c.Titles == "auto" && public, Limit: c.Answers, Log: a.Log}
+	stop, err := c.observe(a, cloud)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	c.announce(a, m.Config().Name, docs, listener.Addr(), cloud.Titles)
+	return cloud.Serve(a, listener)
+}
+
+// documents opens what the cloud answers from, and says whether it is meant for everybody.
+func (c *serveCmd) documents(a *cli.App) (x *retrieval.Index, public bool, err error) {
+	if c.Public != "" {
+		x, err = a.Folder(c.Public)
+		return x, true, err
+	}
+	if x, err = a.OwnIndex(); x != nil || err != nil {
+		return x, false, err
+	}
+	x, err = cli.Sample(a, examples.Public)
+	return x, true, err
+}
+
+func (c *serveCmd) announce(a *cli.App, model string, docs *retrieval.Index, at net.Addr, titles bool) {
+	files := 0
+	if list, err := docs.List(); err == nil {
+		files = len(list)
+	}
+	if a.Globals.JSON {
+		a.JSON(map[string]any{"listening": at.String(), "model": model, "documents": files, "titles": titles})
+		return
+	}
+	shown := "titles are kept to itself"
+	if titles {
+		shown = "titles are shown to devices"
+	}
+	fmt.Fprintf(a.Out, "Serving %d documents with %s on %s; %s.\nPair a device with: cloud pair\n", files, model, at, shown)
+}
+
+// observe turns the ends of answers into log lines and, when asked for, metrics.
+func (c *serveCmd) observe(a *cli.App, cloud *node.Cloud) (stop func(), err error) {
+	if c.Metrics == "" {
+		cloud.Observe = nil
+		return func() {}, nil
+	}
+	registry := prometheus.NewRegistry()
+	m := newMetrics(registry)
+	cloud.Observe = m.observe
+	l, err := net.Listen("tcp", c.Metrics)
+	if err != nil {
+		return nil, fmt.Errorf("metrics: %w", err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
+	go server.Serve(l)
+	a.Remark("metrics on http://%s/metrics", l.Addr())
+	return func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(a), time.Second)
+		defer cancel()
+		server.Shutdown(ctx)
+	}, nil
+}
+
+// metrics of a cloud, fed by the ends of answers.
+type metrics struct {
+	answers  *prometheus.CounterVec
+	tokens   prometheus.Counter
+	drafts   *prometheus.CounterVec
+	diverged prometheus.Counter
+	seconds  prometheus.Histogram
+}
+
+func newMetrics(r prometheus.Registerer) *metrics {
+	m := &metrics{
+		answers:  prometheus.NewCounterVec(prometheus.CounterOpts{Name: "tandem_answers_total", Help: "Answers taken part in, by outcome."}, []string{"outcome"}),
+		tokens:   prometheus.NewCounter(prometheus.CounterOpts{Name: "tandem_tokens_total", Help: "Tokens agreed."}),
+		drafts:   prometheus.NewCounterVec(prometheus.CounterOpts{Name: "tandem_drafts_total", Help: "Drafts that met a target, by side and fate."}, []string{"side", "fate"}),
+		diverged: prometheus.NewCounter(prometheus.CounterOpts{Name: "tandem_divergences_total", Help: "Times that the two sides lost agreement and started again from the last agreed token."}),
+		seconds:  prometheus.NewHistogram(prometheus.HistogramOpts{Name: "tandem_answer_seconds", Help: "Time from question to end of answer.", Buckets: prometheus.ExponentialBuckets(0.05, 2, 12)}),
+	}
+	r.MustRegister(m.answers, m.tokens, m.drafts, m.diverged, m.seconds)
+	return m
+}
+
+func (m *metrics) observe(s node.Served) {
+	outcome := "complete"
+	if s.Error != nil {
+		outcome = "broken"
+	}
+	m.answers.WithLabelValues(outcome).Inc()
+	m.tokens.Add(float64(s.Pair.Steps))
+	for _, side := range []tandem.Side{tandem.Device, tandem.Cloud} {
+		m.drafts.WithLabelValues(side.String(), "accepted").Add(float64(s.Pair.Accepted[side]))
+		m.drafts.WithLabelValues(side.String(), "rejected").Add(float64(s.Pair.Rejected[side]))
+	}
+	m.diverged.Add(float64(s.Pair.Divergences))
+	m.seconds.Observe(s.Took.Seconds())
+}

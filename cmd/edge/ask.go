@@ -1,0 +1,215 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+
+	"tandem"
+	"tandem/internal/cli"
+	"tandem/node"
+)
+
+type askCmd struct {
+	Question []string `arg:"" optional:"" help:"The question; without it, standard input."`
+	answerFlags
+}
+
+func (c *askCmd) Help() string {
+	return `Examples:
+  edge ask "What is the wifi password of the lake cabin, and when does the harbour museum open?"
+  edge ask --rtt 300ms --placement device "When does the harbour museum open?"
+  edge ask --notes ~/notes --public ./town "Who runs the bakery?"
+  edge ask --model qwen2.5-1.5b-instruct-q4_k_m.gguf --json "What did we decide?" | jq .answer
+
+On a terminal each token is tinted by who drafted it: device, cloud, both or neither.`
+}
+
+func (c *askCmd) Run(a *cli.App) (err error) {
+	question, err := questionText(c.Question)
+	if err != nil {
+		return err
+	}
+	s, err := c.open(a)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	answer, err := s.ask(node.Question{ID: "ask", Text: question}, !a.Globals.JSON)
+	if a.Globals.JSON {
+		if err == nil {
+			return a.JSON(s.report(answer))
+		}
+		return err
+	}
+	if err == nil {
+		s.summary(answer)
+	}
+	return err
+}
+
+// questionText is the arguments as one question, or what standard input holds.
+func questionText(args []string) (string, error) {
+	text := strings.Join(args, " ")
+	if len(args) == 0 {
+		if term.IsTerminal(int(os.Stdin.Fd())) {
+			return "", errors.New("no question: give it as an argument, as in: edge ask \"When does the harbour museum open?\"")
+		}
+		data, err := io.ReadAll(io.LimitReader(os.Stdin, 1<<20))
+		if err != nil {
+			return "", fmt.Errorf("read the question: %w", err)
+		}
+		text = string(data)
+	}
+	if text = strings.TrimSpace(text); text == "" {
+		return "", errors.New("the question is empty")
+	}
+	return text, nil
+}
+
+// ask answers q, streaming the answer to the screen when show is set.
+func (s *session) ask(q node.Question, show bool) (node.Answer, error) {
+	a, begun := s.app, false
+	answer, err := s.device.Ask(a, q, s.settings, func(t node.Token) {
+		if !show {
+			return
+		}
+		text := t.Text
+		if !begun {
+			text = strings.TrimLeft(text, " \n")
+			begun = text != ""
+		}
+		fmt.Fprint(a.Out, a.Tint(t.By, text))
+	})
+	if show && begun {
+		fmt.Fprintln(a.Out)
+	}
+	if !a.Globals.JSON {
+		for _, r := range answer.Remarks {
+			a.Remark("%s", r)
+		}
+	}
+	return answer, err
+}
+
+// summary prints what the answer cost and where it came from.
+func (s *session) summary(answer node.Answer) {
+	a, r := s.app, s.report(answer)
+	parts := []string{
+		fmt.Sprintf("%d tokens", len(answer.Tokens)),
+		fmt.Sprintf("%.0f tokens/s", r.Stats.TokensPerSecond),
+		fmt.Sprintf("first after %.0f ms", r.Stats.TTFT),
+	}
+	if !r.LocalOnly {
+		parts = append(parts,
+			fmt.Sprintf("accepted: device %.0f %%, cloud %.0f %%", 100*r.Stats.AcceptDevice, 100*r.Stats.AcceptCloud),
+			fmt.Sprintf("%s sent, %s received", cli.Bytes(int64(r.Stats.BytesSent)), cli.Bytes(int64(r.Stats.BytesReceived))),
+			fmt.Sprintf("RTT %.1f ms", r.Stats.RTT),
+			r.Placement)
+	} else {
+		parts = append(parts, "device alone")
+	}
+	parts = append(parts, fmt.Sprintf("seed %d", r.Seed))
+	a.Clear()
+	fmt.Fprintln(a.Aside, a.Faint(strings.Join(parts, " · ")))
+	s.sources("device", r.Documents.Device)
+	s.sources("cloud", r.Documents.Cloud)
+	if legend := a.Legend(); legend != "" && !r.LocalOnly {
+		fmt.Fprintln(a.Aside, a.Faint("tint: ")+legend)
+	}
+}
+
+// sources prints a side's documents in a line, heaviest first.
+func (s *session) sources(side string, docs []node.Source) {
+	var parts []string
+	for _, d := range docs {
+		parts = append(parts, fmt.Sprintf("%s %.0f %%", d.Title, 100*d.Weight))
+	}
+	if len(parts) > 0 {
+		fmt.Fprintln(s.app.Aside, s.app.Faint(side+": "+strings.Join(parts, ", ")))
+	}
+}
+
+// askJSON is what ask prints with --json.
+type askJSON struct {
+	Answer    string      `json:"answer"`
+	Tokens    []tokenJSON `json:"tokens"`
+	Placement string      `json:"placement"`
+	Coupling  string      `json:"coupling"`
+	Seed      uint64      `json:"seed"`
+	LocalOnly bool        `json:"local_only"` // no token was agreed with a cloud
+	Finish    string      `json:"finish"`     // stop, length, cancelled
+	Remarks   []string    `json:"remarks,omitempty"`
+	Documents struct {
+		Device []node.Source `json:"device"`
+		Cloud  []node.Source `json:"cloud"`
+	} `json:"documents"`
+	Stats statsJSON `json:"stats"`
+}
+
+type tokenJSON struct {
+	ID   tandem.Token `json:"id"`
+	Text string       `json:"text"`
+	By   string       `json:"by"`
+	Ms   float64      `json:"ms"` // since the question
+}
+
+type statsJSON struct {
+	TTFT            float64 `json:"ttft_ms"`
+	TokensPerSecond float64 `json:"tokens_per_second"` // after the first token
+	AcceptDevice    float64 `json:"accept_device"`
+	AcceptCloud     float64 `json:"accept_cloud"`
+	BytesSent       uint64  `json:"bytes_sent"`
+	BytesReceived   uint64  `json:"bytes_received"`
+	DraftBytesMean  float64 `json:"draft_bytes_mean"`
+	RTT             float64 `json:"rtt_ms"`
+	PrefillDevice   float64 `json:"prefill_device_ms"`
+	PrefillCloud    float64 `json:"prefill_cloud_ms"`
+	AloneTokens     int     `json:"alone_tokens"`
+	TotalMs         float64 `json:"total_ms"`
+}
+
+// report is the answer for programs.
+func (s *session) report(answer node.Answer) askJSON {
+	r := askJSON{
+		Answer: answer.Text, Tokens: []tokenJSON{},
+		Placement: s.settings.Placement.String(), Coupling: s.settings.Coupling.String(),
+		Seed: s.settings.Sampling.Seed, LocalOnly: answer.Pair.Together == 0,
+		Finish: answer.Reason.String(), Remarks: answer.Remarks,
+	}
+	for _, t := range answer.Tokens {
+		r.Tokens = append(r.Tokens, tokenJSON{t.ID, t.Text, t.By.String(), ms(t.At)})
+	}
+	r.Documents.Device = append([]node.Source{}, answer.Documents[tandem.Device]...)
+	r.Documents.Cloud = append([]node.Source{}, answer.Documents[tandem.Cloud]...)
+	r.Stats = statsJSON{
+		AcceptDevice:  answer.Pair.Acceptance(tandem.Device),
+		AcceptCloud:   answer.Pair.Acceptance(tandem.Cloud),
+		BytesSent:     answer.Link.BytesSent,
+		BytesReceived: answer.Link.BytesReceived,
+		RTT:           ms(answer.Link.RTT),
+		PrefillDevice: ms(answer.Prefill[tandem.Device]),
+		PrefillCloud:  ms(answer.Prefill[tandem.Cloud]),
+		AloneTokens:   answer.Pair.Alone,
+		TotalMs:       ms(answer.Took),
+	}
+	if answer.Link.Drafts > 0 {
+		r.Stats.DraftBytesMean = float64(answer.Link.DraftBytes) / float64(answer.Link.Drafts)
+	}
+	if n := len(answer.Tokens); n > 0 {
+		first, last := answer.Tokens[0].At, answer.Tokens[n-1].At
+		r.Stats.TTFT = ms(first)
+		if last > first {
+			r.Stats.TokensPerSecond = float64(n-1) / (last - first).Seconds()
+		}
+	}
+	return r
+}
+
+// ms is a duration in milliseconds, to the microsecond.
+func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+
+	"tandem/internal/cli"
+	"tandem/model"
+	"tandem/node"
+)
+
+type chatCmd struct {
+	answerFlags
+	Turns int `help:"How many earlier turns a question sees." default:"4"`
+}
+
+func (c *chatCmd) Help() string {
+	return `Type a question and press Enter. Commands: /new forgets what was said, /quit (or Ctrl-D) ends.
+
+Examples:
+  edge chat
+  edge chat --notes ~/notes --local-only
+  printf 'Who runs the bakery?\nWhen does it open?\n' | edge chat --json`
+}
+
+func (c *chatCmd) Run(a *cli.App) (err error) {
+	if c.Turns < 0 {
+		return fmt.Errorf("--turns %d: want 0 or more", c.Turns)
+	}
+	s, err := c.open(a)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	prompt := term.IsTerminal(int(os.Stdin.Fd())) && !a.Globals.JSON
+	if prompt {
+		fmt.Fprintln(a.Aside, a.Faint("Ask away. /new forgets what was said, /quit ends."))
+	}
+	lines, readErr := readLines()
+	var history []model.Message
+	for turn := 1; ; turn++ {
+		if prompt {
+			fmt.Fprint(a.Aside, "> ")
+		}
+		var line string
+		var open bool
+		select {
+		case line, open = <-lines:
+		case <-a.Done():
+			return a.Err()
+		}
+		if !open {
+			return <-readErr
+		}
+		switch line = strings.TrimSpace(line); line {
+		case "":
+			continue
+		case "/quit", "/exit":
+			return nil
+		case "/new":
+			history = nil
+			continue
+		}
+		answer, err := s.ask(node.Question{ID: fmt.Sprintf("chat-%d", turn), Text: line, History: history}, !a.Globals.JSON)
+		if err != nil {
+			return err
+		}
+		if a.Globals.JSON {
+			if err := a.JSON(s.report(answer)); err != nil {
+				return err
+			}
+		} else {
+			s.summary(answer)
+		}
+		history = append(history, model.Message{Role: "user", Content: line}, model.Message{Role: "assistant", Content: answer.Text})
+		history = history[max(0, len(history)-2*c.Turns):]
+	}
+}
+
+// readLines reads standard input on a goroutine, so that an interrupt is not held up by a read.
+func readLines() (<-chan string, <-chan error) {
+	lines, failed := make(chan string), make(chan error, 1)
+	go func() {
+		defer close(lines)
+		in := bufio.NewScanner(os.Stdin)
+		in.Buffer(nil, 1<<20)
+		for in.Scan() {
+			lines <- in.Text()
+		}
+		failed <- in.Err()
+	}()
+	return lines, failed
+}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"fmt"
+	"time"
+
+	"tandem"
+	"tandem/decoder"
+	"tandem/internal/cli"
+	"tandem/model"
+	"tandem/node"
+	"tandem/pair"
+)
+
+// samplingFlags choose tokens from distributions.
+type samplingFlags struct {
+	Seed          int64   `help:"Seed of the randomness; the same seed gives the same text. -1 for a new one each time." default:"-1"`
+	Temperature   float64 `help:"0 for the likeliest token, 1 for the model's own distribution." default:"0"`
+	TopK          int     `help:"Keep the K likeliest tokens; 0 for all." default:"0"`
+	TopP          float64 `help:"Keep the likeliest tokens with this share of the probability; 1 for all." default:"1"`
+	MinP          float64 `help:"Keep tokens with at least this share of the likeliest one's probability." default:"0"`
+	RepeatPenalty float64 `help:"Divide the logits of recent tokens by this; 1 for no penalty." default:"1"`
+	RepeatLast    int     `help:"How many recent tokens are penalised." default:"64"`
+	MaxTokens     int     `help:"Most tokens of an answer." default:"${maxTokens=256}"`
+}
+
+func (f samplingFlags) sampling() (model.Sampling, error) {
+	s := model.Sampling{
+		Temperature: f.Temperature, TopK: f.TopK, TopP: f.TopP, MinP: f.MinP,
+		RepeatPenalty: f.RepeatPenalty, RepeatLast: f.RepeatLast, Seed: uint64(f.Seed),
+	}
+	if f.Seed < -1 {
+		return s, fmt.Errorf("--seed %d: want 0 or more, or -1 for a new one", f.Seed)
+	}
+	if f.Seed == -1 {
+		var b [4]byte // short enough to be typed again
+		rand.Read(b[:])
+		s.Seed = uint64(binary.LittleEndian.Uint32(b[:]))
+	}
+	return s, s.Validate()
+}
+
+// answerFlags say how a question is answered.
+type answerFlags struct {
+	cli.ModelFlags   `group:"Model"`
+	cli.CacheFlags   `group:"Model"`
+	samplingFlags    `group:"Sampling"`
+	documentFlags    `group:"Documents"`
+	cooperationFlags `group:"Pair"`
+}
+
+type documentFlags struct {
+	Notes     string `help:"Answer from this folder instead of the indexed documents, for this one question." type:"existingdir" placeholder:"DIR"`
+	Public    string `help:"Let the cloud inside this process answer from this folder." type:"existingdir" placeholder:"DIR"`
+	Side      string `help:"Whose documents answer: ${enum}." enum:"both,device,cloud" default:"both"`
+	Documents int    `help:"Passages that each side retrieves." default:"4"`
+	Rows      int    `help:"Contexts that a side's passages are grouped into; 0 for one each." default:"0"`
+	Weights   string `help:"How document weights follow the answer: sentence, static, rescore[:N[,M]], likelihood[:L[,keep]] or sentence+likelihood." default:"sentence"`
+}
+
+type cooperationFlags struct {
+	Cloud     string        `help:"The cloud to answer with: HOST:PORT of a paired one, or \"sample\" for the one inside this process. Without it: the one paired last, or else the sample." placeholder:"WHERE"`
+	LocalOnly bool          `help:"Answer on this machine alone. No socket is opened."`
+	Placement string        `help:"Where drafts become tokens: ${enum}." enum:"mirror,device,cloud,sync" default:"mirror"`
+	Coupling  string        `help:"How two drafts become one token: ${enum}. The second is the DRAGON paper's." enum:"shared,speculative" default:"shared"`
+	Nucleus   float64       `help:"Share of the probability that a draft carries." default:"0.8"`
+	Support   int           `help:"Most tokens that a draft carries." default:"256"`
+	Lookahead int           `help:"Most tokens that a side drafts ahead of what is agreed." default:"${lookahead=12}"`
+	RTT       time.Duration `name:"rtt" help:"Emulate a network path of this round-trip time, such as 100ms." default:"0s"`
+	Loss      float64       `help:"Emulate the loss of this share of packets (0 to 1)." default:"0"`
+	Wait      time.Duration `help:"How long to wait for the cloud before answering alone." default:"5s"`
+}
+
+func (f answerFlags) settings() (node.Settings, error) {
+	var s node.Settings
+	var err error
+	if s.Sampling, err = f.sampling(); err != nil {
+		return s, err
+	}
+	if s.Placement, err = tandem.ParsePlacement(f.Placement); err != nil {
+		return s, err
+	}
+	if s.Coupling, err = tandem.ParseCoupling(f.Coupling); err != nil {
+		return s, err
+	}
+	if s.Weights, err = decoder.ParseWeights(f.Weights); err != nil {
+		return s, err
+	}
+	s.Gamma = pair.HalfGamma
+	s.Nucleus, s.Support, s.Lookahead = f.Nucleus, f.Support, f.Lookahead
+	s.MaxTokens, s.Documents, s.Rows = f.MaxTokens, f.Documents, f.Rows
+	switch {
+	case f.RTT < 0 || f.RTT > time.Minute:
+		return s, fmt.Errorf("--rtt %v: want 0 to 1m", f.RTT)
+	case !(f.Loss >= 0 && f.Loss < 1):
+		return s, fmt.Errorf("--loss %v: want 0 or more and less than 1", f.Loss)
+	case f.Side == "cloud" && f.LocalOnly:
+		return s, fmt.Errorf("--side cloud needs the cloud, --local-only forbids it: leave one out")
+	}
+	return s, s.Check()
+}

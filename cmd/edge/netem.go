@@ -1,0 +1,122 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"tandem/internal/cli"
+	"tandem/netem"
+)
+
+type netemCmd struct {
+	Target       string        `arg:"" help:"Where packets go: HOST:PORT of a cloud."`
+	Listen       string        `help:"Local UDP address that takes its place." default:"127.0.0.1:4434" placeholder:"HOST:PORT"`
+	Delay        time.Duration `help:"One-way delay." default:"0s"`
+	Jitter       time.Duration `help:"Spread of the delay." default:"0s"`
+	Distribution string        `help:"Shape of the jitter: ${enum}." enum:"normal,uniform,pareto" default:"normal"`
+	Rate         float64       `help:"Megabits a second; 0 for no limit." default:"0"`
+	Queue        int           `help:"Bytes that wait for the rate before packets are dropped." default:"150000"`
+	Loss         float64       `help:"Share of packets lost (0 to 1)." default:"0"`
+	Burst        string        `help:"Bursty loss: probability of entering and of leaving a burst." placeholder:"ENTER,LEAVE"`
+	Duplicate    float64       `help:"Share of packets that arrive twice." default:"0"`
+	Reorder      float64       `help:"Share of packets that overtake others." default:"0"`
+	Outage       []string      `help:"Nothing passes: FROM+FOR, such as 10s+3s; several with commas." placeholder:"FROM+FOR"`
+	Rebind       time.Duration `help:"Change the port that the target sees, at this interval, as a moving phone does." default:"0s"`
+	Trace        string        `help:"Replay a trace for both directions: a ping log, a Mahimahi packet trace or a CSV." type:"existingfile" placeholder:"FILE"`
+	Seed         uint64        `help:"Seed of the path's randomness." default:"1"`
+}
+
+func (c *netemCmd) Help() string {
+	return `Examples:
+  edge netem --delay 150ms --jitter 30ms --loss 0.01 -- cloud.example.net:4433
+  edge netem --trace ping.txt -- 127.0.0.1:4433
+
+Then pair with the local address (cloud pair --address 127.0.0.1:4434). Ctrl-C ends. No root is needed: packets pass through this program.`
+}
+
+func (c *netemCmd) Run(a *cli.App) error {
+	up, err := c.path(netem.Up)
+	if err != nil {
+		return err
+	}
+	down, err := c.path(netem.Down)
+	if err != nil {
+		return err
+	}
+	relay, err := netem.ListenOn(c.Listen, c.Target, up, down)
+	if err != nil {
+		return err
+	}
+	defer relay.Close()
+	if !a.Globals.JSON {
+		fmt.Fprintf(a.Out, "%s → %s: delay %v ± %v, loss %g %%\n", relay.Addr(), c.Target, c.Delay, c.Jitter, 100*c.Loss)
+	}
+	var rebind <-chan time.Time
+	if c.Rebind > 0 {
+		ticker := time.NewTicker(c.Rebind)
+		defer ticker.Stop()
+		rebind = ticker.C
+	}
+	for {
+		select {
+		case <-a.Context.Done():
+			return c.report(a, relay.Stats())
+		case <-rebind:
+			relay.Rebind()
+		}
+	}
+}
+
+func (c *netemCmd) report(a *cli.App, s netem.RelayStats) error {
+	if a.Globals.JSON {
+		return a.JSON(s)
+	}
+	fmt.Fprintf(a.Out, "up: %d packets in, %d out, %d dropped; down: %d in, %d out, %d dropped\n",
+		s.Up.In, s.Up.Out, s.Up.Dropped, s.Down.In, s.Down.Out, s.Down.Dropped)
+	return nil
+}
+
+// path is one direction of the emulated path.
+func (c *netemCmd) path(dir netem.Direction) (netem.Config, error) {
+	shape, err := netem.ParseDistribution(c.Distribution)
+	if err != nil {
+		return netem.Config{}, err
+	}
+	cfg := netem.Config{
+		Delay: c.Delay, Jitter: c.Jitter, Distribution: shape, Rate: c.Rate * 1e6, Queue: c.Queue,
+		Loss: c.Loss, Duplicate: c.Duplicate, Reorder: c.Reorder, Seed: c.Seed + uint64(dir),
+	}
+	if c.Burst != "" {
+		cfg.Burst.LossBad = 1
+		if _, err := fmt.Sscanf(c.Burst, "%g,%g", &cfg.Burst.Enter, &cfg.Burst.Leave); err != nil {
+			return cfg, fmt.Errorf("--burst %q: want two probabilities, such as 0.01,0.3", c.Burst)
+		}
+	}
+	for _, text := range c.Outage {
+		o, err := parseOutage(text)
+		if err != nil {
+			return cfg, err
+		}
+		cfg.Outages = append(cfg.Outages, o)
+	}
+	if c.Trace != "" {
+		if cfg.Trace, err = netem.LoadTrace(c.Trace, dir); err != nil {
+			return cfg, err
+		}
+	}
+	return cfg, cfg.Validate()
+}
+
+func parseOutage(text string) (netem.Outage, error) {
+	for i := range text {
+		if text[i] != '+' {
+			continue
+		}
+		from, err1 := time.ParseDuration(text[:i])
+		length, err2 := time.ParseDuration(text[i+1:])
+		if err1 == nil && err2 == nil {
+			return netem.Outage{From: from, For: length}, nil
+		}
+	}
+	return netem.Outage{}, fmt.Errorf("--outage %q: want FROM+FOR, such as 10s+3s", text)
+}

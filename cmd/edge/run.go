@@ -1,0 +1,98 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"tandem"
+	"tandem/internal/cli"
+	"tandem/model"
+	"tandem/model/tokenizer"
+)
+
+type runCmd struct {
+	Prompt         []string `arg:"" optional:"" help:"The prompt; without it, standard input."`
+	cli.ModelFlags `group:"Model"`
+	samplingFlags  `group:"Sampling"`
+	Raw            bool     `help:"Continue the prompt as it stands instead of putting it into the chat template."`
+	System         string   `help:"System message."`
+	Stop           []string `help:"End before this text; may be given several times." sep:"none"`
+}
+
+func (c *runCmd) Help() string {
+	return `Examples:
+  edge run --model qwen2.5-0.5b-instruct-q4_k_m.gguf "Write a haiku about harbours."
+  edge run --model stories260K.gguf --raw "Once upon a time"
+  echo "Translate to French: good morning" | edge run --model m.gguf --temperature 0.7 --seed 1`
+}
+
+func (c *runCmd) Run(a *cli.App) (err error) {
+	prompt, err := questionText(c.Prompt)
+	if err != nil {
+		return err
+	}
+	sampling, err := c.sampling()
+	if err != nil {
+		return err
+	}
+	m, err := c.Open(a)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, m.Close()) }()
+	tokens, err := c.tokens(m, prompt)
+	if err != nil {
+		return err
+	}
+	text := ""
+	stream, filter := m.Tokenizer().Stream(), model.NewStopFilter(c.Stop)
+	show := func(piece string) {
+		text += piece
+		if !a.Globals.JSON {
+			fmt.Fprint(a.Out, piece)
+		}
+	}
+	stats, err := model.Generate(a, m, tokens, sampling, c.MaxTokens, func(t tandem.Token) error {
+		piece, stopped := filter.Write(stream.Write(t))
+		show(piece)
+		if stopped {
+			return model.ErrStop
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if stats.Reason != model.Stopped {
+		piece, _ := filter.Write(stream.Flush())
+		show(piece + filter.Flush())
+	}
+	if a.Globals.JSON {
+		return a.JSON(map[string]any{
+			"text": text, "seed": sampling.Seed, "prompt_tokens": stats.PromptTokens, "tokens": stats.Tokens,
+			"ttft_ms": ms(stats.First), "prefill_tokens_per_second": stats.PrefillRate(), "tokens_per_second": stats.DecodeRate(),
+			"finish": stats.Reason,
+		})
+	}
+	fmt.Fprintln(a.Out)
+	fmt.Fprintln(a.Aside, a.Faint(fmt.Sprintf("%d tokens · %.0f tokens/s · prompt of %d at %.0f tokens/s · first after %v · seed %d",
+		stats.Tokens, stats.DecodeRate(), stats.PromptTokens, stats.PrefillRate(), stats.First.Round(time.Millisecond), sampling.Seed)))
+	return nil
+}
+
+// tokens is the prompt as the model wants it.
+func (c *runCmd) tokens(m *model.Model, prompt string) ([]tandem.Token, error) {
+	if c.Raw {
+		return m.Tokenizer().Encode(prompt, tokenizer.Options{AddSpecial: true}), nil
+	}
+	var messages []model.Message
+	if c.System != "" {
+		messages = append(messages, model.Message{Role: "system", Content: c.System})
+	}
+	text, err := m.Template().Render(append(messages, model.Message{Role: "user", Content: prompt}), true)
+	if err != nil {
+		return nil, err
+	}
+	return model.EncodePrompt(m.Tokenizer(), text), nil
+}

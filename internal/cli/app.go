@@ -1,0 +1,135 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+)
+
+// Globals are the flags that every command takes.
+type Globals struct {
+	Config   kong.ConfigFlag  `help:"Configuration file: a JSON object of flag names and values (default: ${config})." placeholder:"FILE" type:"path"`
+	JSON     bool             `name:"json" help:"Print one JSON object instead of text."`
+	LogLevel string           `help:"Log to standard error from this level on: ${enum}." enum:"debug,info,warn,error" default:"error"`
+	Version  kong.VersionFlag `help:"Print the version and exit."`
+}
+
+// App is what a command runs in.
+type App struct {
+	context.Context
+	*Screen
+	Program string // "edge" or "cloud"
+	Globals *Globals
+	Log     *slog.Logger
+
+	dirs    Dirs
+	dirsErr error
+}
+
+// Exit codes.
+const (
+	exitError       = 1
+	exitUsage       = 2
+	exitInterrupted = 130
+)
+
+// Main parses the command line into grammar (a pointer to a struct for kong), runs the chosen command's
+// Run(*App) and returns the exit code. A flag given on the command line wins over an environment variable
+// TANDEM_<FLAG>, which wins over the configuration file.
+func Main(program, description string, grammar any, globals *Globals, args []string) int {
+	app := &App{Screen: NewScreen(os.Stdout, os.Stderr), Program: program, Globals: globals}
+	app.dirs, app.dirsErr = FindDirs(program)
+	config := filepath.Join(app.dirs.Config, "config.json")
+	parser, err := kong.New(grammar,
+		kong.Name(program),
+		kong.Description(description),
+		kong.Vars{"version": Version(), "config": config},
+		kong.DefaultEnvars("TANDEM"),
+		kong.Configuration(readConfig, config),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
+		kong.UsageOnError(),
+	)
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", program, err)
+		return exitUsage
+	}
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	chosen, err := parser.Parse(args)
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "%s: error: %v\n", program, err)
+		fmt.Fprintf(os.Stderr, "Run \"%s\" for examples and flags.\n", helpFor(program, err))
+		return exitUsage
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	app.Context = ctx
+	app.Log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level(globals.LogLevel)}))
+	slog.SetDefault(app.Log)
+	err = chosen.Run(app)
+	app.Clear()
+	switch {
+	case err == nil:
+		return 0
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		fmt.Fprintln(os.Stderr, program+": interrupted")
+		return exitInterrupted
+	}
+	fmt.Fprintf(os.Stderr, "%s: %v\n", program, err)
+	return exitError
+}
+
+// helpFor returns the help command nearest to where parsing failed.
+func helpFor(program string, err error) string {
+	var parse *kong.ParseError
+	if errors.As(err, &parse) && parse.Context != nil {
+		if words := strings.Fields(parse.Context.Command()); len(words) > 0 {
+			var plain []string
+			for _, w := range words {
+				if !strings.HasPrefix(w, "<") {
+					plain = append(plain, w)
+				}
+			}
+			return program + " " + strings.Join(append(plain, "--help"), " ")
+		}
+	}
+	return program + " --help"
+}
+
+// Dirs returns the program's folders, or an error that says how to name them.
+func (a *App) Dirs() (Dirs, error) { return a.dirs, a.dirsErr }
+
+// Version returns the version of the module, or "devel" with the commit it was built from.
+func Version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "devel"
+	}
+	if v := info.Main.Version; v != "" && v != "(devel)" {
+		return v
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
+			return "devel-" + s.Value[:12]
+		}
+	}
+	return "devel"
+}
+
+func level(name string) slog.Level {
+	var l slog.Level
+	if err := l.UnmarshalText([]byte(name)); err != nil {
+		return slog.LevelError
+	}
+	return l
+}

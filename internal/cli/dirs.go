@@ -1,0 +1,82 @@
+// Package cli is what the two programs share on their surface: where files live, how configuration
+// is read, how text and progress reach a person, and the commands that are the same on both sides
+// (index, models, doctor). It decides nothing about the pair.
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+)
+
+// Dirs are the folders of one program, after the XDG base directory specification.
+type Dirs struct {
+	Config string // configuration file, identity and pinned peers
+	Data   string // the document index
+	Cache  string // computed key-value states of passages; may be deleted at any time
+	State  string // session tickets, pending pairing codes
+}
+
+// ErrNoHome is returned when no folder of the user can be found.
+var ErrNoHome = errors.New("no home folder: set HOME or the XDG_CONFIG_HOME, XDG_DATA_HOME, XDG_CACHE_HOME and XDG_STATE_HOME variables")
+
+// FindDirs returns the folders of a program ("edge" or "cloud") below tandem/. Nothing is created.
+func FindDirs(program string) (Dirs, error) {
+	home, _ := os.UserHomeDir()
+	pick := func(variable string, fallback ...string) (string, error) {
+		if dir := os.Getenv(variable); filepath.IsAbs(dir) {
+			return filepath.Join(dir, "tandem", program), nil
+		}
+		if home == "" {
+			return "", ErrNoHome
+		}
+		return filepath.Join(append(append([]string{home}, fallback...), "tandem", program)...), nil
+	}
+	var d Dirs
+	var errs [4]error
+	d.Config, errs[0] = pick("XDG_CONFIG_HOME", configBase()...)
+	d.Data, errs[1] = pick("XDG_DATA_HOME", dataBase()...)
+	d.Cache, errs[2] = pick("XDG_CACHE_HOME", cacheBase()...)
+	d.State, errs[3] = pick("XDG_STATE_HOME", ".local", "state")
+	return d, errors.Join(errs[:]...)
+}
+
+func configBase() []string {
+	switch runtime.GOOS {
+	case "darwin", "ios":
+		return []string{"Library", "Application Support"}
+	case "windows":
+		return []string{"AppData", "Roaming"}
+	}
+	return []string{".config"}
+}
+
+func dataBase() []string {
+	switch runtime.GOOS {
+	case "darwin", "ios":
+		return []string{"Library", "Application Support"}
+	case "windows":
+		return []string{"AppData", "Local"}
+	}
+	return []string{".local", "share"}
+}
+
+func cacheBase() []string {
+	switch runtime.GOOS {
+	case "darwin", "ios":
+		return []string{"Library", "Caches"}
+	case "windows":
+		return []string{"AppData", "Local", "Cache"}
+	}
+	return []string{".cache"}
+}
+
+// Make creates dir for the user alone.
+func Make(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("create %s: %w", dir, err)
+	}
+	return nil
+}

@@ -1,0 +1,171 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"tandem"
+	"tandem/model"
+	"tandem/retrieval"
+)
+
+// DoctorFlags are the flags of doctor on both sides.
+type DoctorFlags struct {
+	ModelFlags `group:"Model"`
+	CacheFlags `group:"Model"`
+}
+
+// A Check is one thing that doctor looked at.
+type Check struct {
+	Name   string `json:"name"`
+	State  string `json:"state"` // ok, note, broken
+	Detail string `json:"detail"`
+	Hint   string `json:"hint,omitempty"` // what to do about it
+}
+
+// The states of a Check. A note is something to know; only what is broken makes doctor fail.
+const (
+	OK     = "ok"
+	Noted  = "note"
+	Broken = "broken"
+)
+
+// Doctor runs the checks that both sides share, then those of the program, and prints them.
+func (a *App) Doctor(f DoctorFlags, more ...func() []Check) error {
+	checks := []Check{a.checkMachine(), a.checkFolders()}
+	checks = append(checks, a.checkModel(f.ModelFlags)...)
+	checks = append(checks, a.checkIndex(), a.checkCache(f.CacheFlags))
+	for _, extra := range more {
+		checks = append(checks, extra()...)
+	}
+	broken := 0
+	for _, c := range checks {
+		if c.State == Broken {
+			broken++
+		}
+	}
+	if a.Globals.JSON {
+		if err := a.JSON(map[string]any{"version": Version(), "checks": checks, "broken": broken}); err != nil {
+			return err
+		}
+	} else {
+		for _, c := range checks {
+			fmt.Fprintf(a.Out, "%-7s %-10s %s\n", c.State, c.Name, c.Detail)
+			if c.Hint != "" {
+				fmt.Fprintf(a.Out, "%-18s → %s\n", "", c.Hint)
+			}
+		}
+	}
+	if broken > 0 {
+		return fmt.Errorf("%d of %d checks failed", broken, len(checks))
+	}
+	return nil
+}
+
+func (a *App) checkMachine() Check {
+	return Check{Name: "machine", State: OK, Detail: fmt.Sprintf("%s %s/%s, %d cores, %s",
+		Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version())}
+}
+
+func (a *App) checkFolders() Check {
+	c := Check{Name: "folders", State: OK}
+	dirs, err := a.Dirs()
+	if err != nil {
+		return Check{Name: "folders", State: Noted, Detail: err.Error(), Hint: "questions are answered, but nothing is kept"}
+	}
+	for _, dir := range []string{dirs.Config, dirs.Data, dirs.Cache, dirs.State} {
+		if err := writable(dir); err != nil {
+			return Check{Name: "folders", State: Broken, Detail: err.Error(), Hint: "make it writable, or set the XDG variables to other folders"}
+		}
+	}
+	c.Detail = fmt.Sprintf("configuration %s, documents %s, cache %s", dirs.Config, dirs.Data, dirs.Cache)
+	return c
+}
+
+// writable tries to write below dir, or below its nearest parent that exists.
+func writable(dir string) error {
+	for {
+		if _, err := os.Stat(dir); err == nil {
+			break
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			break
+		}
+		dir = parent
+	}
+	f, err := os.CreateTemp(dir, ".tandem-*")
+	if err != nil {
+		return err
+	}
+	f.Close()
+	return os.Remove(f.Name())
+}
+
+// checkModel opens the model and decodes a little.
+func (a *App) checkModel(f ModelFlags) []Check {
+	start := time.Now()
+	m, err := f.Open(a)
+	if err != nil {
+		return []Check{{Name: "model", State: Broken, Detail: err.Error(), Hint: "see models list, or leave --model out for the built-in one"}}
+	}
+	defer m.Close()
+	cfg := m.Config()
+	checks := []Check{{Name: "model", State: OK, Detail: fmt.Sprintf("%s, %s, %d layers, %d tokens of context, on %s, opened in %v",
+		cfg.Name, cfg.Arch, cfg.Layers, cfg.Context, m.Device(), time.Since(start).Round(time.Millisecond))}}
+	rate, err := decodeRate(a, m)
+	if err != nil {
+		return append(checks, Check{Name: "decoding", State: Broken, Detail: err.Error()})
+	}
+	c := Check{Name: "decoding", State: OK, Detail: fmt.Sprintf("%.0f tokens/s, one row", rate)}
+	if rate < 3 {
+		c.State, c.Hint = Noted, "slow: take a smaller model or a smaller quantisation (Q4_0)"
+	}
+	return append(checks, c)
+}
+
+// decodeRate is how many tokens a second one sequence gains, measured over half a second or 32 tokens.
+func decodeRate(ctx context.Context, m *model.Model) (float64, error) {
+	seq := m.NewSeq()
+	tokens := []tandem.Token{0}
+	start, n := time.Now(), 0
+	for ; n < 32 && time.Since(start) < 500*time.Millisecond; n++ {
+		if _, err := m.Forward(ctx, []model.Row{{Seq: seq, Tokens: tokens}}); err != nil {
+			return 0, err
+		}
+	}
+	return float64(n) / time.Since(start).Seconds(), nil
+}
+
+func (a *App) checkIndex() Check {
+	x, err := a.OwnIndex()
+	switch {
+	case err != nil:
+		return Check{Name: "index", State: Broken, Detail: err.Error(), Hint: "remove the folder and add the documents again"}
+	case x == nil:
+		return Check{Name: "index", State: Noted, Detail: "no documents of yours: the samples answer", Hint: a.Program + " index add FOLDER"}
+	}
+	defer x.Close()
+	list, err := x.List()
+	if err != nil {
+		return Check{Name: "index", State: Broken, Detail: err.Error()}
+	}
+	passages := 0
+	for _, s := range list {
+		passages += s.Passages
+	}
+	return Check{Name: "index", State: OK, Detail: fmt.Sprintf("%d files, %d passages, scorer %s", len(list), passages, retrieval.Lexical().Name())}
+}
+
+func (a *App) checkCache(f CacheFlags) Check {
+	store := f.KV(a)
+	if store == nil {
+		return Check{Name: "cache", State: Noted, Detail: "none: passages are computed anew for each question", Hint: "set --cache-mb and a writable cache folder"}
+	}
+	defer store.Close()
+	return Check{Name: "cache", State: OK, Detail: fmt.Sprintf("up to %d MB of computed passages", f.CacheMB)}
+}

@@ -1,0 +1,167 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"tandem/retrieval"
+)
+
+// IndexCmd keeps the documents that a side answers from.
+type IndexCmd struct {
+	Add    indexAdd    `cmd:"" help:"Index files and folders, and what changed in those indexed before."`
+	List   indexList   `cmd:"" help:"List the indexed files."`
+	Remove indexRemove `cmd:"" help:"Forget files or folders. The files themselves stay."`
+}
+
+type indexAdd struct {
+	Paths []string `arg:"" optional:"" help:"Files or folders (text, Markdown, HTML, PDF). Without any, look for changes in what is indexed." type:"existingpath"`
+}
+
+func (c *indexAdd) Help() string {
+	return `Examples:
+  index add ~/Documents/notes          add a folder, with all below it
+  index add report.pdf minutes.md      add files
+  index add                            follow changes and deletions
+
+Only what changed is read again. What cannot be read is listed with the reason.`
+}
+
+// indexReport is what index add and remove print with --json.
+type indexReport struct {
+	Added     int        `json:"added"`
+	Updated   int        `json:"updated"`
+	Removed   int        `json:"removed"`
+	Unchanged int        `json:"unchanged"`
+	Passages  int        `json:"passages"`
+	Skipped   []skipJSON `json:"skipped"`
+}
+
+type skipJSON struct {
+	Path   string `json:"path"`
+	Reason string `json:"reason"`
+}
+
+func (r *indexReport) add(o retrieval.Report) {
+	r.Added, r.Updated, r.Removed = r.Added+o.Added, r.Updated+o.Updated, r.Removed+o.Removed
+	r.Unchanged, r.Passages = r.Unchanged+o.Unchanged, o.Passages
+	for _, s := range o.Skipped {
+		r.Skipped = append(r.Skipped, skipJSON(s))
+	}
+}
+
+func (c *indexAdd) Run(a *App) (err error) {
+	x, err := a.openIndex()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, x.Close()) }()
+	start := time.Now()
+	show := func(p retrieval.Progress) {
+		if time.Since(start) > time.Second {
+			a.Progress("%d files, %s", p.Done, p.Path)
+		}
+	}
+	var sum indexReport
+	if len(c.Paths) == 0 {
+		report, err := x.Refresh(a, show)
+		if err != nil {
+			return err
+		}
+		sum.add(report)
+	}
+	for _, path := range c.Paths {
+		report, err := x.Add(a, path, show)
+		if err != nil {
+			return err
+		}
+		sum.add(report)
+	}
+	return a.report(sum)
+}
+
+// report prints what happened to the index.
+func (a *App) report(r indexReport) error {
+	a.Clear()
+	if a.Globals.JSON {
+		return a.JSON(r)
+	}
+	for _, s := range r.Skipped {
+		fmt.Fprintf(a.Out, "skipped %s: %s\n", s.Path, s.Reason)
+	}
+	fmt.Fprintf(a.Out, "%d added, %d updated, %d removed, %d unchanged, %d skipped; %d passages in the index\n",
+		r.Added, r.Updated, r.Removed, r.Unchanged, len(r.Skipped), r.Passages)
+	return nil
+}
+
+// openIndex opens the program's own index for writing, and makes it on first use.
+func (a *App) openIndex() (*retrieval.Index, error) {
+	dir, err := a.IndexDir()
+	if err != nil {
+		return nil, err
+	}
+	if err := Make(dir); err != nil {
+		return nil, err
+	}
+	return retrieval.Open(dir, retrieval.Options{})
+}
+
+type indexList struct{}
+
+func (c *indexList) Run(a *App) error {
+	type file struct {
+		Path     string    `json:"path"`
+		Title    string    `json:"title"`
+		Size     int64     `json:"size"`
+		Modified time.Time `json:"modified"`
+		Passages int       `json:"passages"`
+	}
+	files := []file{}
+	x, err := a.OwnIndex()
+	if err != nil {
+		return err
+	}
+	if x != nil {
+		defer x.Close()
+		list, err := x.List()
+		if err != nil {
+			return err
+		}
+		for _, s := range list {
+			files = append(files, file(s))
+		}
+	}
+	if a.Globals.JSON {
+		return a.JSON(map[string]any{"files": files})
+	}
+	if len(files) == 0 {
+		fmt.Fprintf(a.Out, "Nothing is indexed: questions are answered from the sample documents.\nAdd your own with: %s index add FOLDER\n", a.Program)
+		return nil
+	}
+	for _, f := range files {
+		fmt.Fprintf(a.Out, "%4d passages  %9s  %s  %s\n", f.Passages, Bytes(f.Size), f.Path, a.Faint(f.Title))
+	}
+	return nil
+}
+
+type indexRemove struct {
+	Paths []string `arg:"" help:"Files or folders as listed by index list." type:"path"`
+}
+
+func (c *indexRemove) Run(a *App) (err error) {
+	x, err := a.openIndex()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, x.Close()) }()
+	var sum indexReport
+	for _, path := range c.Paths {
+		report, err := x.Remove(a, path)
+		if err != nil {
+			return err
+		}
+		sum.add(report)
+	}
+	return a.report(sum)
+}

@@ -1,0 +1,236 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"tandem/model"
+	"tandem/model/gguf"
+	"tandem/models"
+)
+
+// ModelsCmd tells about models.
+type ModelsCmd struct {
+	List modelsList `cmd:"" help:"List the built-in model and the GGUF files in the models folder."`
+	Show modelsShow `cmd:"" help:"Describe a model: shape, tensor types, vocabulary, template."`
+}
+
+// modelsDir is where GGUF files can be kept to be called by name.
+func (a *App) modelsDir() (string, error) {
+	dirs, err := a.Dirs()
+	return filepath.Join(filepath.Dir(dirs.Data), "models"), err
+}
+
+// modelRow describes a model in a line.
+type modelRow struct {
+	Name         string `json:"name"`
+	Path         string `json:"path,omitempty"` // empty for the built-in model
+	Architecture string `json:"architecture"`
+	Parameters   uint64 `json:"parameters"`
+	Size         int64  `json:"size"`
+	Types        string `json:"types"` // tensor types by share of the bytes
+	Error        string `json:"error,omitempty"`
+}
+
+type modelsList struct{}
+
+func (c *modelsList) Run(a *App) error {
+	rows := []modelRow{}
+	if f, err := gguf.ParseNamed(BuiltIn, models.Reader); err != nil {
+		rows = append(rows, modelRow{Name: BuiltIn, Error: err.Error()})
+	} else {
+		rows = append(rows, describe(f, "", int64(len(models.Reader))))
+	}
+	dir, err := a.modelsDir()
+	if err == nil {
+		rows = append(rows, modelsIn(dir)...)
+	}
+	if a.Globals.JSON {
+		return a.JSON(map[string]any{"models": rows, "folder": dir})
+	}
+	for _, r := range rows {
+		switch {
+		case r.Error != "":
+			fmt.Fprintf(a.Out, "%-28s %s\n", r.Name, r.Error)
+		case r.Path == "":
+			fmt.Fprintf(a.Out, "%-28s %-7s %7s  %9s  %-18s %s\n", r.Name, r.Architecture, count(r.Parameters), Bytes(r.Size), r.Types, a.Faint("built in, used when no --model is given"))
+		default:
+			fmt.Fprintf(a.Out, "%-28s %-7s %7s  %9s  %-18s %s\n", r.Name, r.Architecture, count(r.Parameters), Bytes(r.Size), r.Types, a.Faint(r.Path))
+		}
+	}
+	if len(rows) == 1 && err == nil {
+		fmt.Fprintf(a.Out, "GGUF files in %s are listed here and can be used by name: --model NAME\n", dir)
+	}
+	return nil
+}
+
+// modelsIn describes the GGUF files of a folder.
+func modelsIn(dir string) []modelRow {
+	var rows []modelRow
+	paths, _ := filepath.Glob(filepath.Join(dir, "*.gguf"))
+	sort.Strings(paths)
+	for _, path := range paths {
+		name := strings.TrimSuffix(filepath.Base(path), ".gguf")
+		f, err := gguf.Open(path)
+		if err != nil {
+			rows = append(rows, modelRow{Name: name, Path: path, Error: err.Error()})
+			continue
+		}
+		var size int64
+		if info, err := os.Stat(path); err == nil {
+			size = info.Size()
+		}
+		row := describe(f, path, size)
+		row.Name = name
+		rows = append(rows, row)
+		f.Close()
+	}
+	return rows
+}
+
+func describe(f *gguf.File, path string, size int64) modelRow {
+	d := f.Describe()
+	var types []string
+	for _, t := range d.Types {
+		types = append(types, t.Type.String())
+	}
+	name, _ := f.Meta.String("general.name")
+	if path == "" {
+		name = BuiltIn
+	}
+	return modelRow{
+		Name: name, Path: path, Architecture: d.Architecture, Parameters: d.Parameters,
+		Size: size, Types: strings.Join(types, " "),
+	}
+}
+
+func count(n uint64) string {
+	switch {
+	case n >= 1e9:
+		return fmt.Sprintf("%.1f B", float64(n)/1e9)
+	case n >= 1e6:
+		return fmt.Sprintf("%.1f M", float64(n)/1e6)
+	}
+	return fmt.Sprintf("%.0f k", float64(n)/1e3)
+}
+
+// FindModel returns the path of a model given as a path or as a name in the models folder, "" for the
+// built-in one.
+func (a *App) FindModel(name string) (string, error) {
+	if name == "" || name == BuiltIn {
+		return "", nil
+	}
+	if _, err := os.Stat(name); err == nil {
+		return name, nil
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	dir, err := a.modelsDir()
+	if err == nil && filepath.Base(name) == name {
+		for _, candidate := range []string{name, name + ".gguf"} {
+			path := filepath.Join(dir, candidate)
+			if _, err := os.Stat(path); err == nil {
+				return path, nil
+			}
+		}
+		return "", fmt.Errorf("no model %q: it is neither a file nor in %s; see: %s models list", name, dir, a.Program)
+	}
+	return "", fmt.Errorf("no model file %q", name)
+}
+
+type modelsShow struct {
+	Name     string `arg:"" optional:"" help:"GGUF file or name; without it the built-in model."`
+	Template bool   `help:"Print the chat template as well."`
+	Metadata bool   `help:"Print all metadata as well."`
+}
+
+func (c *modelsShow) Run(a *App) error {
+	path, err := a.FindModel(c.Name)
+	if err != nil {
+		return err
+	}
+	m, err := ModelFlags{}.open(path)
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	f, size, err := openFile(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	row, cfg := describe(f, path, size), m.Config()
+	if a.Globals.JSON {
+		out := map[string]any{
+			"model": row, "config": cfg, "vocabulary": m.Tokenizer().Size(),
+			"fingerprint": fmt.Sprintf("%x", m.Fingerprint()), "template": m.Template().Source(),
+		}
+		if c.Metadata {
+			meta := map[string]any{}
+			for _, kv := range f.Meta.KVs() {
+				meta[kv.Key] = kv.Value
+			}
+			out["metadata"] = meta
+		}
+		return a.JSON(out)
+	}
+	printModel(a, row, cfg, m)
+	if c.Template {
+		fmt.Fprintf(a.Out, "\n%s\n", m.Template().Source())
+	}
+	if c.Metadata {
+		fmt.Fprintln(a.Out)
+		for _, kv := range f.Meta.KVs() {
+			fmt.Fprintf(a.Out, "%s = %s\n", kv.Key, short(kv.Value))
+		}
+	}
+	return nil
+}
+
+// openFile opens a model's file and says its size; the built-in one when path is empty.
+func openFile(path string) (*gguf.File, int64, error) {
+	if path == "" {
+		f, err := gguf.ParseNamed(BuiltIn, models.Reader)
+		return f, int64(len(models.Reader)), err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, 0, err
+	}
+	f, err := gguf.Open(path)
+	return f, info.Size(), err
+}
+
+func printModel(a *App, row modelRow, cfg model.Config, m *model.Model) {
+	line := func(name, format string, args ...any) {
+		fmt.Fprintf(a.Out, "%-14s %s\n", name, fmt.Sprintf(format, args...))
+	}
+	line("name", "%s", row.Name)
+	if row.Path != "" {
+		line("file", "%s", row.Path)
+	}
+	line("architecture", "%s, %s parameters", row.Architecture, count(row.Parameters))
+	line("size", "%s (%s)", Bytes(row.Size), row.Types)
+	line("layers", "%d of width %d, feed-forward %d", cfg.Layers, cfg.Dim, cfg.FF)
+	line("heads", "%d queries, %d keys, of %d", cfg.Heads, cfg.KVHeads, cfg.HeadDim)
+	line("context", "%d tokens", cfg.Context)
+	line("vocabulary", "%d tokens", m.Tokenizer().Size())
+	line("fingerprint", "%x", m.Fingerprint())
+}
+
+// short formats a metadata value in a line.
+func short(v any) string {
+	text := fmt.Sprintf("%v", v)
+	if s, ok := v.(string); ok {
+		text = fmt.Sprintf("%q", s)
+	}
+	if runes := []rune(text); len(runes) > 100 {
+		return string(runes[:97]) + "..."
+	}
+	return text
+}

@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"tandem/transport"
+)
+
+// Peers is the folder of pinned keys.
+func (d Dirs) Peers() string { return filepath.Join(d.Config, "peers") }
+
+// Invites is the folder of open pairing codes.
+func (d Dirs) Invites() string { return filepath.Join(d.State, "invites") }
+
+// HostName is how this side calls itself.
+func HostName(fallback string) string {
+	name, err := os.Hostname()
+	if err != nil || name == "" {
+		return fallback
+	}
+	return name
+}
+
+// PeerJSON describes a peer for programs.
+func PeerJSON(p transport.Peer) map[string]any {
+	return map[string]any{"name": p.Name, "key": p.ID.String(), "addresses": p.Addrs, "paired": p.Paired}
+}
+
+// ListPeers prints the paired sides.
+func ListPeers(a *App, peers *transport.Peers) error {
+	list, err := peers.List()
+	if err != nil {
+		return err
+	}
+	if a.Globals.JSON {
+		out := []any{}
+		for _, p := range list {
+			out = append(out, PeerJSON(p))
+		}
+		return a.JSON(map[string]any{"peers": out})
+	}
+	if len(list) == 0 {
+		fmt.Fprintln(a.Out, "Nobody is paired.")
+	}
+	for _, p := range list {
+		fmt.Fprintf(a.Out, "%-16s %-24s paired %s  %s\n", p.Name, strings.Join(p.Addrs, ", "), p.Paired.Local().Format(time.DateTime), a.Faint(p.ID.Short()))
+	}
+	return nil
+}
+
+// RemovePeer forgets the paired side that which names.
+func RemovePeer(a *App, peers *transport.Peers, which string) error {
+	list, err := peers.List()
+	if err != nil {
+		return err
+	}
+	for _, p := range list {
+		if !IsPeer(p, which) {
+			continue
+		}
+		if err := peers.Remove(p.ID); err != nil {
+			return err
+		}
+		if a.Globals.JSON {
+			return a.JSON(PeerJSON(p))
+		}
+		fmt.Fprintf(a.Out, "Forgot %s.\n", p.Name)
+		return nil
+	}
+	return fmt.Errorf("nobody called %q is paired: see %s pair --list", which, a.Program)
+}
+
+// IsPeer reports whether text means p: its name, its key or one of its addresses.
+func IsPeer(p transport.Peer, text string) bool {
+	if text == p.Name || text == p.ID.String() || text == p.ID.Short() {
+		return true
+	}
+	for _, address := range p.Addrs {
+		if text == address {
+			return true
+		}
+	}
+	return false
+}

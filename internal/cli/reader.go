@@ -1,0 +1,136 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"tandem/model"
+	"tandem/models"
+	"tandem/node"
+	"tandem/retrieval"
+)
+
+// ModelFlags choose the model.
+type ModelFlags struct {
+	Model   string `help:"GGUF file, or its name in the models folder; without it the built-in reader." placeholder:"FILE"`
+	Threads int    `help:"Threads to compute with; 0 for all cores." default:"0"`
+}
+
+// BuiltIn is the name of the embedded model.
+const BuiltIn = "tandem-reader"
+
+// Open opens the chosen model.
+func (f ModelFlags) Open(a *App) (*model.Model, error) {
+	path, err := a.FindModel(f.Model)
+	if err != nil {
+		return nil, err
+	}
+	return f.open(path)
+}
+
+// open opens the model file at path, the built-in model when path is empty.
+func (f ModelFlags) open(path string) (*model.Model, error) {
+	if f.Threads < 0 || f.Threads > 1024 {
+		return nil, fmt.Errorf("--threads %d: want 0 (all cores) to 1024", f.Threads)
+	}
+	opt := model.Options{Threads: f.Threads}
+	if path == "" {
+		return model.OpenBytes(BuiltIn, models.Reader, opt)
+	}
+	return model.Open(path, opt)
+}
+
+// CacheFlags bound the store of computed passages.
+type CacheFlags struct {
+	CacheMB int64 `name:"cache-mb" help:"Megabytes of disk for the computed states of passages; 0 for none." default:"512"`
+}
+
+// KV opens the store of computed passages. A store that cannot be used costs time, not answers: the error
+// is logged and nil returned.
+func (f CacheFlags) KV(a *App) *retrieval.KVStore {
+	dirs, err := a.Dirs()
+	if err != nil || f.CacheMB <= 0 {
+		return nil
+	}
+	store, err := retrieval.OpenKV(filepath.Join(dirs.Cache, "kv"), f.CacheMB<<20)
+	if err != nil {
+		a.Log.Warn("passages are computed anew each time", "error", err)
+		return nil
+	}
+	return store
+}
+
+// IndexDir is where the program's own index lies.
+func (a *App) IndexDir() (string, error) {
+	dirs, err := a.Dirs()
+	return filepath.Join(dirs.Data, "index"), err
+}
+
+// OwnIndex opens the index that `index add` made, for reading. It returns nil when there is none.
+func (a *App) OwnIndex() (*retrieval.Index, error) {
+	dir, err := a.IndexDir()
+	if err != nil {
+		return nil, nil // no home: nothing can have been indexed
+	}
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	x, err := retrieval.Open(dir, retrieval.Options{ReadOnly: true})
+	if err != nil {
+		return nil, err
+	}
+	if list, err := x.List(); err != nil || len(list) == 0 {
+		return nil, errors.Join(err, x.Close())
+	}
+	return x, nil
+}
+
+// Folder indexes a folder in memory, for one question.
+func (a *App) Folder(dir string) (*retrieval.Index, error) {
+	x, err := retrieval.Memory()
+	if err != nil {
+		return nil, err
+	}
+	start := time.Now()
+	report, err := x.Add(a, dir, func(p retrieval.Progress) {
+		if time.Since(start) > time.Second {
+			a.Progress("reading %s: %d files", dir, p.Done)
+		}
+	})
+	a.Clear()
+	if err == nil && report.Passages == 0 {
+		err = fmt.Errorf("%s holds no readable documents", dir)
+		for _, s := range report.Skipped {
+			err = fmt.Errorf("%w; %s: %s", err, s.Path, s.Reason)
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, x.Close())
+	}
+	for _, s := range report.Skipped {
+		a.Remark("skipped %s: %s", s.Path, s.Reason)
+	}
+	return x, nil
+}
+
+// Sample indexes an embedded corpus in memory.
+func Sample(ctx context.Context, corpus fs.FS) (*retrieval.Index, error) {
+	x, err := retrieval.Memory()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := x.AddFS(ctx, corpus, "."); err != nil {
+		return nil, errors.Join(err, x.Close())
+	}
+	return x, nil
+}
+
+// Reader puts together what a side reads with.
+func Reader(m *model.Model, x *retrieval.Index, kv *retrieval.KVStore) node.Reader {
+	return node.Reader{Model: m, Scorer: retrieval.Lexical(), Index: x, KV: kv}
+}

@@ -1,0 +1,127 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+
+	"tandem"
+)
+
+// Screen is where a program talks to a person: text on Out, progress and remarks on Aside.
+type Screen struct {
+	Out, Aside io.Writer
+	color      bool // Out understands colours
+	live       bool // Aside can redraw a line
+	drawn      int  // width of the progress line on Aside
+	since      time.Time
+}
+
+// NewScreen looks at what out and err are connected to. Colours need a terminal and no NO_COLOR.
+func NewScreen(out, err *os.File) *Screen {
+	terminal := func(f *os.File) bool { return term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb" }
+	return &Screen{
+		Out: out, Aside: err,
+		color: terminal(out) && os.Getenv("NO_COLOR") == "",
+		live:  terminal(err),
+	}
+}
+
+// Color reports whether text on Out is tinted.
+func (s *Screen) Color() bool { return s.color }
+
+const reset = "\x1b[0m"
+
+// tints are 256-colour codes legible on dark and light grounds.
+var tints = map[tandem.By]string{
+	tandem.ByDevice:  "\x1b[38;5;33m",  // blue
+	tandem.ByCloud:   "\x1b[38;5;172m", // orange
+	tandem.ByNeither: "\x1b[38;5;161m", // red
+}
+
+// Tint colours text by who drafted it; what both drafted keeps the terminal's own colour.
+func (s *Screen) Tint(by tandem.By, text string) string {
+	code, ok := tints[by]
+	if !s.color || !ok || text == "" {
+		return text
+	}
+	return code + text + reset
+}
+
+// Faint is for remarks beside the answer.
+func (s *Screen) Faint(text string) string {
+	if !s.color || text == "" {
+		return text
+	}
+	return "\x1b[2m" + text + reset
+}
+
+// Legend names the tints, or is empty without colours.
+func (s *Screen) Legend() string {
+	if !s.color {
+		return ""
+	}
+	return s.Tint(tandem.ByDevice, "device") + s.Faint(" · ") + s.Tint(tandem.ByCloud, "cloud") + s.Faint(" · both · ") + s.Tint(tandem.ByNeither, "neither")
+}
+
+// Progress redraws one line on a terminal; elsewhere it prints a line every five seconds, so that logs
+// of long work show life without filling up.
+func (s *Screen) Progress(format string, args ...any) {
+	line := fmt.Sprintf(format, args...)
+	if s.live {
+		pad := max(0, s.drawn-len(line))
+		fmt.Fprintf(s.Aside, "\r%s%s", line, strings.Repeat(" ", pad))
+		s.drawn = len(line)
+		return
+	}
+	if s.since.IsZero() {
+		s.since = time.Now()
+	}
+	if time.Since(s.since) > 5*time.Second {
+		s.since = time.Now()
+		fmt.Fprintln(s.Aside, line)
+	}
+}
+
+// Clear removes the progress line.
+func (s *Screen) Clear() {
+	if s.live && s.drawn > 0 {
+		fmt.Fprintf(s.Aside, "\r%s\r", strings.Repeat(" ", s.drawn))
+	}
+	s.drawn, s.since = 0, time.Time{}
+}
+
+// Remark prints a line beside the answer.
+func (s *Screen) Remark(format string, args ...any) {
+	s.Clear()
+	fmt.Fprintln(s.Aside, fmt.Sprintf(format, args...))
+}
+
+// JSON prints v as one indented object.
+func (s *Screen) JSON(v any) error {
+	e := json.NewEncoder(s.Out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+// Bytes formats a size for people.
+func Bytes(n int64) string {
+	const unit = 1000
+	if n < unit {
+		return fmt.Sprintf("%d B", n)
+	}
+	v, suffix := float64(n)/unit, "kB"
+	for _, next := range []string{"MB", "GB", "TB"} {
+		if v < unit {
+			break
+		}
+		v, suffix = v/unit, next
+	}
+	return fmt.Sprintf("%.1f %s", v, suffix)
+}

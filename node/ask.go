@@ -1,0 +1,380 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"strings"
+	"time"
+
+	"tandem"
+	"tandem/decoder"
+	"tandem/pair"
+	"tandem/transport"
+)
+
+// asking is one question being answered. Everything but dial runs on one goroutine.
+type asking struct {
+	open    func(context.Context) (linked, error) // reaches the cloud with the question; nil for no cloud
+	require bool                                  // fail rather than go on without the cloud
+	emit    func(Token)
+	log     *slog.Logger
+
+	start    time.Time
+	presence *presence
+	machine  *pair.Machine
+	worker   *worker
+	inbox    chan any // decoded, linked, unlinked, received
+	done     bool
+	failure  error
+
+	ctx    context.Context // of dialling and listening
+	stop   context.CancelFunc
+	conn   carrier
+	link   exchange // nil when there is none
+	base   transport.Stats
+	text   speller
+	answer Answer
+}
+
+// exchange is one answer's two-way flow of messages: a *transport.Exchange, or one end of a pipe in tests.
+type exchange interface {
+	Send(transport.Message) error
+	Receive(context.Context) (transport.Message, error)
+	Close() error
+}
+
+// speller turns tokens into text: a *tokenizer.Stream, or silence in tests.
+type speller interface {
+	Write(tandem.Token) string
+	Flush() string
+}
+
+// carrier is the connection below an exchange: a *transport.Conn, or a toy in tests.
+type carrier interface {
+	LastHeard() time.Time
+	RTT() time.Duration
+	Stats() transport.Stats
+}
+
+// What the other goroutines tell the one that owns the machine.
+type (
+	linked struct {
+		conn carrier
+		link exchange
+		base transport.Stats // of conn, before this answer
+	}
+	unlinked struct { // link is nil when it was never there
+		link exchange
+		err  error
+	}
+	received struct {
+		link    exchange
+		message transport.Message
+	}
+)
+
+const (
+	tickEvery  = 50 * time.Millisecond // how often presence looks at the clock
+	inboxSize  = 64
+	lastWords  = 500 * time.Millisecond // least time given to the cloud's last message
+	openWithin = 10 * time.Second       // to connect and to send the question
+)
+
+func newAsking(ctx context.Context, cfg pair.Config, text speller, emit func(Token)) *asking {
+	a := &asking{
+		emit: emit, text: text,
+		start:   time.Now(),
+		machine: pair.New(cfg),
+		inbox:   make(chan any, inboxSize),
+	}
+	a.ctx, a.stop = context.WithCancel(ctx)
+	return a
+}
+
+// reach begins to dial: the cloud reads while the device reads.
+func (a *asking) reach(p Patience, open func(context.Context) (linked, error)) {
+	a.open, a.presence = open, newPresence(p, time.Since(a.start))
+	a.attend(tick)
+}
+
+// run answers with the given reading until the machine finishes, ctx ends or the answer fails.
+func (a *asking) run(read producer) error {
+	a.worker = newWorker(read, func(out decoded) { a.tell(out) })
+	go a.worker.run(a.ctx)
+	a.attend(listening)
+	a.step(pair.Start{Alone: a.presence == nil})
+	clock := time.NewTicker(tickEvery)
+	defer clock.Stop()
+	for !a.done {
+		select {
+		case <-a.ctx.Done():
+			a.step(pair.Cancel{})
+			a.fail(context.Cause(a.ctx))
+		case <-clock.C:
+			a.hearken()
+			a.attend(tick)
+		case in := <-a.inbox:
+			a.take(in)
+		}
+	}
+	return a.failure
+}
+
+// muted drafts with an aggregation weight so low that the other side's distribution is the target.
+type muted struct{ producer }
+
+func (m muted) Next(ctx context.Context, keep int, app []tandem.Token) (decoder.Output, error) {
+	out, err := m.producer.Next(ctx, keep, app)
+	out.H = tandem.FixedOf(math.Inf(-1))
+	return out, err
+}
+
+// take handles what another goroutine told.
+func (a *asking) take(in any) {
+	switch in := in.(type) {
+	case decoded:
+		if in.err != nil {
+			a.step(pair.Cancel{})
+			a.fail(fmt.Errorf("decode: %w", in.err))
+			return
+		}
+		a.step(pair.Decoded{ID: in.id, Dist: in.out.Dist, H: in.out.H, Took: in.out.Took})
+	case linked:
+		a.conn, a.link, a.base = in.conn, in.link, in.base
+		a.attend(connected)
+	case unlinked:
+		a.unlink(in)
+	case received:
+		if in.link == a.link { // else the last words of a link given up
+			a.attend(heard)
+			a.message(in.message)
+		}
+	}
+}
+
+// message handles what the cloud said.
+func (a *asking) message(m transport.Message) {
+	switch m := m.(type) {
+	case transport.Ready:
+		a.answer.Prefill[tandem.Cloud] = m.Prefill
+		a.answer.Read[tandem.Cloud] = m.Documents
+		a.attend(ready)
+	case transport.Sources:
+		a.answer.Documents[tandem.Cloud] = sourcesOf(m)
+	case transport.Fail:
+		a.remark("the cloud cannot take part: %s", m.Text)
+		a.attend(mismatch)
+	case tandem.Draft:
+		a.step(pair.PeerDraft{Draft: m})
+	case tandem.Target:
+		a.step(pair.PeerTarget{Target: m})
+	case transport.NeedSync:
+		a.step(pair.PeerNeedSync{})
+	default:
+		a.log.Warn("unexpected message", "type", fmt.Sprintf("%T", m))
+	}
+}
+
+// step lets the machine see e and carries out what it asks for.
+func (a *asking) step(e pair.Event) {
+	for _, action := range a.machine.Step(e) {
+		switch act := action.(type) {
+		case pair.Decode:
+			a.worker.do(act)
+		case pair.SendDraft:
+			a.send(act.Draft)
+		case pair.SendTarget:
+			a.send(act.Target)
+		case pair.SendSync:
+			a.send(transport.Sync{Epoch: act.Epoch, Tokens: act.Tokens})
+		case pair.Emit:
+			a.show(act)
+		case pair.Finish:
+			a.answer.Reason, a.done = act.Reason, true
+		case pair.Note:
+			a.log.Debug("pair", "note", act.Kind, "side", act.Side, "step", act.Step)
+		}
+	}
+}
+
+// show passes a token on to whoever asked.
+func (a *asking) show(e pair.Emit) {
+	t := Token{ID: e.Token, Text: a.text.Write(e.Token), By: e.By, Alone: e.Alone, At: time.Since(a.start)}
+	a.answer.Tokens = append(a.answer.Tokens, t)
+	a.emit(t)
+	if !e.Alone {
+		a.attend(moved)
+	}
+}
+
+// attend lets presence see an event and carries out what it asks for.
+func (a *asking) attend(e presenceEvent) {
+	if a.presence == nil || a.done {
+		return
+	}
+	for _, act := range a.presence.Step(time.Since(a.start), e) {
+		switch act {
+		case doDial:
+			go a.dial()
+		case doJoin:
+			if len(a.answer.Tokens) > 0 {
+				a.remark("the cloud takes part from token %d on", len(a.answer.Tokens))
+			}
+			a.step(pair.PeerReady{})
+		case doPart:
+			a.part()
+		}
+	}
+}
+
+// part goes on without the cloud, or ends the answer where that is not wanted.
+func (a *asking) part() {
+	if a.require {
+		a.step(pair.Cancel{})
+		a.fail(ErrNoCloud)
+		return
+	}
+	if n := len(a.answer.Tokens); n > 0 {
+		a.remark("the cloud went away after %d tokens: the device goes on alone", n)
+	} else {
+		a.remark("the cloud is not there: the device answers alone")
+	}
+	a.step(pair.PeerLost{})
+}
+
+// hearken counts echoes on the link as signs of life.
+func (a *asking) hearken() {
+	if a.conn != nil && a.presence != nil {
+		if age := time.Since(a.conn.LastHeard()); age < a.presence.patience.Silent/2 {
+			a.attend(heard)
+		}
+	}
+}
+
+// dial connects, asks the question and listens until the exchange ends. It runs on its own goroutine.
+func (a *asking) dial() {
+	ctx, cancel := context.WithTimeout(a.ctx, openWithin)
+	defer cancel()
+	up, err := a.open(ctx)
+	if err != nil {
+		a.tell(unlinked{err: err})
+		return
+	}
+	a.tell(up)
+	for {
+		m, err := up.link.Receive(a.ctx)
+		if err != nil {
+			a.tell(unlinked{up.link, err})
+			return
+		}
+		a.tell(received{up.link, m})
+	}
+}
+
+// tell puts something into the inbox, unless the answer is over.
+func (a *asking) tell(what any) {
+	select {
+	case a.inbox <- what:
+	case <-a.ctx.Done():
+	}
+}
+
+// unlink handles the end of a link, or a dial that failed.
+func (a *asking) unlink(u unlinked) {
+	if u.link != a.link || a.done {
+		return
+	}
+	a.link = nil
+	var differ *transport.MismatchError
+	switch {
+	case errors.As(u.err, &differ):
+		a.remark("%v", differ)
+		a.attend(mismatch)
+	case u.link == nil:
+		a.log.Info("cannot reach the cloud", "error", u.err)
+		a.attend(failed)
+	default:
+		a.log.Info("lost the cloud", "error", u.err)
+		a.attend(broken)
+	}
+}
+
+// send gives m to the link. A link that cannot take it will end, and tell so itself.
+func (a *asking) send(m transport.Message) {
+	if a.link == nil {
+		return
+	}
+	if err := a.link.Send(m); err != nil {
+		a.log.Debug("send", "error", err)
+	}
+}
+
+func (a *asking) fail(err error) {
+	if a.failure == nil {
+		a.failure = err
+	}
+	a.done = true
+}
+
+// remark keeps a line for the person who asked.
+func (a *asking) remark(format string, args ...any) {
+	line := fmt.Sprintf(format, args...)
+	a.log.Info(line)
+	a.answer.Remarks = append(a.answer.Remarks, line)
+}
+
+// finish ends the exchange and sums the answer up.
+func (a *asking) finish() Answer {
+	a.answer.Took = time.Since(a.start)
+	a.answer.Pair = a.machine.Stats()
+	if a.link != nil {
+		a.send(transport.End{Reason: a.answer.Reason.String()})
+		a.lastWords()
+		a.link.Close()
+	}
+	if a.conn != nil {
+		a.answer.Link = linkStats(a.conn.Stats(), a.base)
+	}
+	a.answer.Text = a.whole()
+	a.stop()
+	return a.answer
+}
+
+// whole returns the answer's text, the bytes of an unfinished character at its end included.
+func (a *asking) whole() string {
+	if tail := a.text.Flush(); tail != "" && len(a.answer.Tokens) > 0 {
+		a.answer.Tokens[len(a.answer.Tokens)-1].Text += tail
+	}
+	var text strings.Builder
+	for _, t := range a.answer.Tokens {
+		text.WriteString(t.Text)
+	}
+	return strings.TrimSpace(text.String())
+}
+
+// lastWords waits for the cloud to say which documents it used.
+func (a *asking) lastWords() {
+	timeout := time.NewTimer(max(lastWords, 4*a.conn.RTT()))
+	defer timeout.Stop()
+	for {
+		select {
+		case <-timeout.C:
+			return
+		case <-a.ctx.Done():
+			return
+		case in := <-a.inbox:
+			switch in := in.(type) {
+			case received:
+				if m, ok := in.message.(transport.Sources); ok && in.link == a.link {
+					a.answer.Documents[tandem.Cloud] = sourcesOf(m)
+					return
+				}
+			case unlinked:
+				return
+			}
+		}
+	}
+}

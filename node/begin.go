@@ -1,0 +1,99 @@
+package node
+
+import (
+	"fmt"
+
+	"tandem/decoder"
+	"tandem/model"
+	"tandem/transport"
+)
+
+// beginOf is the message that asks a cloud the question.
+func beginOf(q Question, s Settings) transport.Begin {
+	b := transport.Begin{
+		ID:       q.ID,
+		Question: q.Text,
+		Seed:     s.Sampling.Seed,
+		Sampling: transport.Sampling{
+			Temperature:   s.Sampling.Temperature,
+			TopK:          s.Sampling.TopK,
+			TopP:          s.Sampling.TopP,
+			MinP:          s.Sampling.MinP,
+			RepeatPenalty: s.Sampling.RepeatPenalty,
+			RepeatLast:    s.Sampling.RepeatLast,
+		},
+		Placement:   s.Placement,
+		Coupling:    s.Coupling,
+		Gamma:       s.Gamma,
+		TopP:        s.Nucleus,
+		MaxSupport:  s.Support,
+		Lookahead:   s.Lookahead,
+		MaxTokens:   s.MaxTokens,
+		Documents:   s.Documents,
+		Rows:        s.Rows,
+		Weights:     s.Weights.String(),
+		ShareTitles: true,
+	}
+	for _, m := range q.History {
+		b.History = append(b.History, transport.Turn{Role: m.Role, Content: m.Content})
+	}
+	return b
+}
+
+// questionOf reads what a device asks. What it sent is checked here as a user's flags are.
+func questionOf(b transport.Begin) (Question, Settings, error) {
+	weights, err := decoder.ParseWeights(b.Weights)
+	if err != nil {
+		return Question{}, Settings{}, err
+	}
+	s := Settings{
+		Placement: b.Placement,
+		Coupling:  b.Coupling,
+		Gamma:     b.Gamma,
+		Sampling: model.Sampling{
+			Temperature:   b.Sampling.Temperature,
+			TopK:          b.Sampling.TopK,
+			TopP:          b.Sampling.TopP,
+			MinP:          b.Sampling.MinP,
+			RepeatPenalty: b.Sampling.RepeatPenalty,
+			RepeatLast:    b.Sampling.RepeatLast,
+			Seed:          b.Seed,
+		},
+		Nucleus:   b.TopP,
+		Support:   b.MaxSupport,
+		Lookahead: b.Lookahead,
+		MaxTokens: b.MaxTokens,
+		Documents: b.Documents,
+		Rows:      b.Rows,
+		Weights:   weights,
+	}
+	if err := s.Check(); err != nil {
+		return Question{}, Settings{}, err
+	}
+	q := Question{ID: b.ID, Text: b.Question}
+	for i, t := range b.History {
+		if t.Role != "user" && t.Role != "assistant" {
+			return Question{}, Settings{}, fmt.Errorf("turn %d has role %q: want user or assistant", i, t.Role)
+		}
+		q.History = append(q.History, model.Message{Role: t.Role, Content: t.Content})
+	}
+	return q, s, nil
+}
+
+func sourcesOf(m transport.Sources) []Source {
+	var out []Source
+	for _, s := range m.Sources {
+		out = append(out, Source{Title: s.Title, Weight: s.Weight})
+	}
+	return out
+}
+
+func linkStats(now, before transport.Stats) LinkStats {
+	return LinkStats{
+		BytesSent:     now.BytesSent - before.BytesSent,
+		BytesReceived: now.BytesReceived - before.BytesReceived,
+		Drafts:        uint64(now.Drafts - before.Drafts),
+		DraftBytes:    uint64(now.DraftBytes - before.DraftBytes),
+		RTT:           now.RTT,
+	}
+}

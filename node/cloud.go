@@ -1,0 +1,248 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"tandem"
+	"tandem/pair"
+	"tandem/transport"
+)
+
+// Cloud serves devices: it drafts over its own documents in each answer they begin.
+type Cloud struct {
+	Reader Reader
+	Titles bool // tell devices the titles of the documents that were used
+	Limit  int  // answers at once, 0 for DefaultLimit; more wait for their turn
+	Log    *slog.Logger
+	// Observe is told of each answer when it ends; nil when nobody wants to know.
+	Observe func(Served)
+}
+
+// DefaultLimit is how many answers a cloud drafts for at the same time.
+const DefaultLimit = 8
+
+// Served is an answer that the cloud took part in.
+type Served struct {
+	Peer  string // the device's name
+	Pair  pair.Stats
+	Took  time.Duration
+	Error error // nil when the device ended the answer
+}
+
+// Serve takes connections until ctx ends or the listener is closed.
+func (c *Cloud) Serve(ctx context.Context, l *transport.Listener) error {
+	slots := make(chan struct{}, c.limit())
+	var devices sync.WaitGroup
+	defer devices.Wait()
+	for {
+		conn, err := l.Accept(ctx)
+		switch {
+		case ctx.Err() != nil || errors.Is(err, transport.ErrClosed):
+			return nil
+		case err != nil:
+			return fmt.Errorf("accept a device: %w", err)
+		}
+		devices.Go(func() { c.serve(ctx, conn, slots) })
+	}
+}
+
+// serve takes the answers of one connection.
+func (c *Cloud) serve(ctx context.Context, conn *transport.Conn, slots chan struct{}) {
+	log := c.log().With("device", conn.Hello().Name)
+	log.Info("device connected")
+	var answers sync.WaitGroup
+	defer answers.Wait()
+	for {
+		link, begin, err := conn.Accept(ctx)
+		if err != nil {
+			log.Info("device gone", "reason", err)
+			return
+		}
+		answers.Go(func() {
+			defer link.Close()
+			select {
+			case slots <- struct{}{}:
+				defer func() { <-slots }()
+			case <-ctx.Done():
+				return
+			}
+			c.answer(ctx, link, begin, conn.Hello().Name)
+		})
+	}
+}
+
+// answer takes part in one answer.
+func (c *Cloud) answer(ctx context.Context, link exchange, begin transport.Begin, peer string) {
+	ctx, gone := context.WithCancelCause(ctx)
+	defer gone(nil)
+	log := c.log().With("device", peer, "answer", begin.ID)
+	start := time.Now()
+	a := &serving{link: link, log: log, inbox: make(chan any, inboxSize), ctx: ctx}
+	go func() { gone(a.listen()) }() // a device that goes away also stops the reading
+	err := c.take(ctx, a, begin)
+	if err != nil {
+		log.Warn("answer failed", "error", err)
+	}
+	if c.Observe != nil {
+		served := Served{Peer: peer, Took: time.Since(start), Error: err}
+		if a.machine != nil {
+			served.Pair = a.machine.Stats()
+		}
+		c.Observe(served)
+	}
+}
+
+// take reads the question and drafts until the device ends the answer.
+func (c *Cloud) take(ctx context.Context, a *serving, begin transport.Begin) error {
+	q, s, err := questionOf(begin)
+	if err != nil {
+		return a.refuse(err)
+	}
+	own, err := c.Reader.read(ctx, q, s)
+	if err != nil {
+		return a.refuse(err)
+	}
+	a.machine = pair.New(s.machine(tandem.Cloud, c.Reader.Model))
+	a.worker = newWorker(own, func(out decoded) { a.tell(out) })
+	go a.worker.run(ctx)
+	if err := a.link.Send(transport.Ready{Documents: len(own.passages), Prefill: own.took}); err != nil {
+		return err
+	}
+	if err := a.run(); err != nil {
+		return err
+	}
+	if c.Titles && begin.ShareTitles {
+		return a.link.Send(sourcesMessage(own.sources()))
+	}
+	return a.link.Send(transport.Sources{})
+}
+
+func sourcesMessage(sources []Source) transport.Sources {
+	var m transport.Sources
+	for _, s := range sources[:min(len(sources), transport.MaxSources)] {
+		m.Sources = append(m.Sources, transport.Source{
+			Title:  s.Title[:min(len(s.Title), transport.MaxTitle)],
+			Weight: s.Weight,
+		})
+	}
+	return m
+}
+
+// serving is one answer being drafted in the cloud.
+type serving struct {
+	link    exchange
+	log     *slog.Logger
+	ctx     context.Context
+	machine *pair.Machine
+	worker  *worker
+	inbox   chan any // decoded, or a transport.Message
+	failure error
+}
+
+// refuse tells the device why the cloud cannot take part.
+func (a *serving) refuse(err error) error {
+	text := err.Error()
+	return errors.Join(err, a.link.Send(transport.Fail{Text: text[:min(len(text), transport.MaxText)]}))
+}
+
+// run drafts until the device ends the answer.
+func (a *serving) run() error {
+	a.step(pair.Start{})
+	for a.failure == nil {
+		select {
+		case <-a.ctx.Done():
+			return context.Cause(a.ctx)
+		case in := <-a.inbox:
+			switch in := in.(type) {
+			case decoded:
+				if in.err != nil {
+					return a.refuse(fmt.Errorf("decode: %w", in.err))
+				}
+				a.step(pair.Decoded{ID: in.id, Dist: in.out.Dist, H: in.out.H, Took: in.out.Took})
+			case transport.Message:
+				if end := a.message(in); end {
+					return nil
+				}
+			}
+		}
+	}
+	return a.failure
+}
+
+// message handles what the device said, and reports whether it ended the answer.
+func (a *serving) message(m transport.Message) (end bool) {
+	switch m := m.(type) {
+	case tandem.Draft:
+		a.step(pair.PeerDraft{Draft: m})
+	case tandem.Target:
+		a.step(pair.PeerTarget{Target: m})
+	case transport.Sync:
+		a.step(pair.PeerSync{Epoch: m.Epoch, Tokens: m.Tokens})
+	case transport.End:
+		a.log.Info("answered", "reason", m.Reason, "steps", a.machine.Stats().Steps)
+		return true
+	default:
+		a.log.Warn("unexpected message", "type", fmt.Sprintf("%T", m))
+	}
+	return false
+}
+
+// step lets the machine see e and carries out what it asks for.
+func (a *serving) step(e pair.Event) {
+	for _, action := range a.machine.Step(e) {
+		var err error
+		switch act := action.(type) {
+		case pair.Decode:
+			a.worker.do(act)
+		case pair.SendDraft:
+			err = a.link.Send(act.Draft)
+		case pair.SendTarget:
+			err = a.link.Send(act.Target)
+		case pair.SendNeedSync:
+			err = a.link.Send(transport.NeedSync{})
+		case pair.Note:
+			a.log.Debug("pair", "note", act.Kind, "side", act.Side, "step", act.Step)
+		}
+		if err != nil && a.failure == nil {
+			a.failure = err
+		}
+	}
+}
+
+// listen passes on what the device says until the link ends. It runs on its own goroutine.
+func (a *serving) listen() error {
+	for {
+		m, err := a.link.Receive(a.ctx)
+		if err != nil {
+			return err
+		}
+		a.tell(m)
+	}
+}
+
+// tell puts something into the inbox, unless the answer is over.
+func (a *serving) tell(what any) {
+	select {
+	case a.inbox <- what:
+	case <-a.ctx.Done():
+	}
+}
+
+func (c *Cloud) limit() int {
+	if c.Limit < 1 {
+		return DefaultLimit
+	}
+	return c.Limit
+}
+
+func (c *Cloud) log() *slog.Logger {
+	if c.Log == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return c.Log
+}

@@ -1,0 +1,145 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"tandem"
+	"tandem/pair"
+	"tandem/transport"
+)
+
+// Device answers questions from its own documents and, when Dial is set, with a cloud. It is safe for one
+// question at a time.
+type Device struct {
+	Reader   Reader
+	Dial     func(ctx context.Context) (*transport.Conn, error) // nil: no cloud, and no socket is ever opened
+	Patience Patience
+	Require  bool // fail rather than answer without the cloud
+	Mute     bool // the device's own documents get no say: the answer is the cloud's alone
+	Log      *slog.Logger
+
+	mu   sync.Mutex
+	conn *transport.Conn // kept from answer to answer
+}
+
+// Token is one token of an answer as it appears.
+type Token struct {
+	ID    tandem.Token
+	Text  string // what became readable with it: nothing in the middle of a character
+	By    tandem.By
+	Alone bool          // decided without the cloud
+	At    time.Duration // since the question
+}
+
+// Answer is a whole answer and how it came about.
+type Answer struct {
+	Text      string
+	Tokens    []Token
+	Reason    pair.Reason
+	Documents [2][]Source // by side; the cloud's titles only when its operator shows them
+	Read      [2]int      // how many passages each side used
+	Remarks   []string    // what a person should know: the cloud was missing, came back, refused
+	Pair      pair.Stats
+	Prefill   [2]time.Duration // retrieval and prefill, by side
+	Took      time.Duration    // the whole answer
+	Link      LinkStats
+}
+
+// LinkStats says what an answer cost on the network.
+type LinkStats struct {
+	BytesSent, BytesReceived uint64 // on the wire, everything included
+	Drafts                   uint64 // draft frames sent
+	DraftBytes               uint64 // their bytes
+	RTT                      time.Duration
+}
+
+// ErrNoCloud is wrapped by the error of an answer that needed the cloud and lost it.
+var ErrNoCloud = errors.New("the cloud is not there")
+
+// Ask answers q. Tokens go to emit as they are agreed, on one goroutine, in order and once each. The
+// answer so far is returned also when ctx ends or a required cloud is lost, with the error.
+func (d *Device) Ask(ctx context.Context, q Question, s Settings, emit func(Token)) (Answer, error) {
+	if err := s.Check(); err != nil {
+		return Answer{}, err
+	}
+	a := newAsking(ctx, s.machine(tandem.Device, d.Reader.Model), d.Reader.Model.Tokenizer().Stream(), emit)
+	defer a.stop()
+	a.log, a.require = d.log().With("answer", q.ID), d.Require
+	if d.Dial != nil {
+		a.reach(d.patience(), func(ctx context.Context) (linked, error) { return d.open(ctx, beginOf(q, s)) })
+	}
+	own, err := d.Reader.read(ctx, q, s)
+	if err != nil {
+		return Answer{}, err
+	}
+	a.answer.Prefill[tandem.Device] = own.took
+	a.answer.Read[tandem.Device] = len(own.passages)
+	if d.Mute {
+		err = a.run(muted{own})
+	} else {
+		err = a.run(own)
+		a.answer.Documents[tandem.Device] = own.sources()
+	}
+	return a.finish(), err
+}
+
+// Close ends the connection that is kept between answers.
+func (d *Device) Close() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.conn != nil {
+		return d.conn.Close("device closed")
+	}
+	return nil
+}
+
+// open connects, unless a connection is kept, and asks the question.
+func (d *Device) open(ctx context.Context, begin transport.Begin) (linked, error) {
+	conn, err := d.connect(ctx)
+	if err != nil {
+		return linked{}, err
+	}
+	base := conn.Stats()
+	link, err := conn.Open(ctx, begin)
+	if err != nil {
+		return linked{}, err
+	}
+	return linked{conn, link, base}, nil
+}
+
+// connect returns the kept connection while it lives, or a new one.
+func (d *Device) connect(ctx context.Context) (*transport.Conn, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.conn != nil {
+		select {
+		case <-d.conn.Closed():
+		default:
+			return d.conn, nil
+		}
+	}
+	conn, err := d.Dial(ctx)
+	if err != nil {
+		return nil, err
+	}
+	d.conn = conn
+	return conn, nil
+}
+
+func (d *Device) log() *slog.Logger {
+	if d.Log == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return d.Log
+}
+
+func (d *Device) patience() Patience {
+	if d.Patience == (Patience{}) {
+		return DefaultPatience
+	}
+	return d.Patience
+}

@@ -1,0 +1,351 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"tandem"
+	"tandem/aggregator"
+	"tandem/decoder"
+	"tandem/pair"
+	"tandem/transport"
+)
+
+const (
+	toyVocab = 40
+	toyStop  = tandem.Token(0)
+)
+
+// toy stands in for a decoder: its distribution is a function of the side and the answer so far, and it
+// takes time, in which it can be preempted.
+type toy struct {
+	side   tandem.Side
+	takes  time.Duration
+	tokens []tandem.Token
+}
+
+func (t *toy) Next(ctx context.Context, keep int, app []tandem.Token) (decoder.Output, error) {
+	if keep > len(t.tokens) {
+		return decoder.Output{}, fmt.Errorf("keep %d of %d tokens", keep, len(t.tokens))
+	}
+	t.tokens = append(t.tokens[:keep:keep], app...)
+	select {
+	case <-time.After(t.takes):
+	case <-ctx.Done():
+		return decoder.Output{}, ctx.Err()
+	}
+	dist, h := toyOutput(t.side, t.tokens)
+	return decoder.Output{Dist: dist, H: h, Took: t.takes}, nil
+}
+
+// toyOutput mixes a distribution that both sides share with one of the side's own.
+func toyOutput(side tandem.Side, answer []tandem.Token) (tandem.Dist, tandem.Fixed) {
+	p := make([]float64, toyVocab)
+	add := func(seed uint64, share float64) {
+		r := rand.New(rand.NewPCG(seed, uint64(tandem.PrefixOf(answer))))
+		sum, w := 0.0, make([]float64, toyVocab)
+		for i := range w {
+			w[i] = r.ExpFloat64() * r.ExpFloat64() * r.ExpFloat64()
+			sum += w[i]
+		}
+		for i := range w {
+			p[i] += share * w[i] / sum
+		}
+	}
+	add(7, 0.7)
+	add(uint64(side), 0.3)
+	if len(answer) < 20 {
+		p[toyStop] = 0
+	}
+	r := rand.New(rand.NewPCG(99+uint64(side), uint64(len(answer))))
+	return aggregator.Nucleus(p, 0.8, 16), tandem.FixedOf(r.NormFloat64())
+}
+
+// cable is a link with delay between a device and toy clouds. Cutting it ends the exchanges that use it.
+type cable struct {
+	t      *testing.T
+	cfg    pair.Config // of the cloud
+	delay  time.Duration
+	takes  time.Duration // the cloud's decode time
+	dead   bool          // the cloud does not answer dials
+	mu     sync.Mutex
+	last   time.Time // when something last reached the device
+	cut    context.CancelCauseFunc
+	held   time.Duration // what a stall adds to the delay
+	opened int
+	wg     sync.WaitGroup
+}
+
+func (c *cable) LastHeard() time.Time   { c.mu.Lock(); defer c.mu.Unlock(); return c.last }
+func (c *cable) RTT() time.Duration     { return 2 * c.delay }
+func (c *cable) Stats() transport.Stats { return transport.Stats{} }
+
+// end is one side's view of an exchange over a cable.
+type end struct {
+	cable *cable
+	ctx   context.Context
+	out   chan<- transport.Message
+	in    <-chan transport.Message
+	own   bool // the device's end
+}
+
+func (e *end) Send(m transport.Message) error {
+	e.cable.mu.Lock()
+	delay := e.cable.delay + e.cable.held
+	e.cable.mu.Unlock()
+	time.AfterFunc(delay, func() {
+		select {
+		case e.out <- m:
+		case <-e.ctx.Done():
+		}
+	})
+	return nil
+}
+
+func (e *end) Receive(ctx context.Context) (transport.Message, error) {
+	select {
+	case m := <-e.in:
+		if e.own {
+			e.cable.mu.Lock()
+			e.cable.last = time.Now()
+			e.cable.mu.Unlock()
+		}
+		return m, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-e.ctx.Done():
+		return nil, context.Cause(e.ctx)
+	}
+}
+
+func (e *end) Close() error { return nil }
+
+var errCut = errors.New("cable cut")
+
+// open dials the toy cloud.
+func (c *cable) open(ctx context.Context) (linked, error) {
+	time.Sleep(2 * c.delay)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.dead {
+		return linked{}, errors.New("nobody there")
+	}
+	c.opened++
+	live, cut := context.WithCancelCause(context.Background())
+	c.cut = cut
+	up, down := make(chan transport.Message, 1024), make(chan transport.Message, 1024)
+	c.wg.Go(func() { c.serve(&end{c, live, down, up, false}, cut) })
+	c.last = time.Now()
+	return linked{conn: c, link: &end{c, live, up, down, true}}, nil
+}
+
+func (c *cable) serve(link *end, cut context.CancelCauseFunc) {
+	ctx, cancel := context.WithCancel(link.ctx)
+	defer cancel()
+	defer cut(errors.New("cloud done"))
+	a := &serving{link: link, log: slog.New(slog.DiscardHandler), inbox: make(chan any, inboxSize), ctx: ctx}
+	go a.listen()
+	a.machine = pair.New(c.cfg)
+	a.worker = newWorker(&toy{side: tandem.Cloud, takes: c.takes}, func(out decoded) { a.tell(out) })
+	go a.worker.run(ctx)
+	link.Send(transport.Ready{Documents: 1})
+	if err := a.run(); err == nil {
+		link.Send(transport.Sources{})
+		time.Sleep(2 * c.delay)
+	} else if !errors.Is(err, errCut) && !errors.Is(err, context.Canceled) {
+		c.t.Errorf("cloud: %v", err)
+	}
+}
+
+// hangUp ends the exchange and waits for the cloud.
+func (c *cable) hangUp() {
+	if c.cut != nil {
+		c.cut(errCut)
+	}
+	c.wg.Wait()
+}
+
+// stall holds up everything that is sent from now on.
+func (c *cable) stall(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.held = d
+}
+
+// fail cuts the cable and keeps it cut for a while.
+func (c *cable) fail(d time.Duration) {
+	c.mu.Lock()
+	c.dead = true
+	c.cut(errCut)
+	c.mu.Unlock()
+	time.AfterFunc(d, func() { c.mu.Lock(); c.dead = false; c.mu.Unlock() })
+}
+
+func toyConfig(p tandem.Placement, c tandem.Coupling, seed uint64, greedy bool) pair.Config {
+	return pair.Config{
+		Placement: p, Coupling: c, Seed: seed, Greedy: greedy, MaxTokens: 60, Lookahead: 12,
+		Stop: []tandem.Token{toyStop}, Gamma: pair.HalfGamma, Vocab: toyVocab,
+	}
+}
+
+type silence struct{}
+
+func (silence) Write(tandem.Token) string { return "" }
+func (silence) Flush() string             { return "" }
+
+// plain is what a pair must say: both sides in lock step, no network (DRAGON §2.2).
+func plain(cfg pair.Config) []tandem.Token {
+	rule := aggregator.Rule{Coupling: cfg.Coupling, Seed: cfg.Seed, Greedy: cfg.Greedy, Gamma: cfg.Gamma}
+	var answer []tandem.Token
+	for len(answer) < cfg.MaxTokens {
+		var local [2]aggregator.Local
+		for side := range local {
+			local[side].Dist, local[side].H = toyOutput(tandem.Side(side), answer)
+		}
+		t := rule.Target(tandem.Step(len(answer)), local[0], local[1])
+		if t == toyStop {
+			break
+		}
+		answer = append(answer, t)
+	}
+	return answer
+}
+
+// converse answers in a bubble of virtual time and returns the tokens and the device's asking.
+func converse(t *testing.T, cfg pair.Config, c *cable, deviceTakes time.Duration, emit func(n int)) (tokens []tandem.Token, answer Answer) {
+	t.Helper()
+	cfg.Self, c.t, c.cfg = tandem.Device, t, cfg
+	c.cfg.Self = tandem.Cloud
+	a := newAsking(t.Context(), cfg, silence{}, func(tok Token) {
+		tokens = append(tokens, tok.ID)
+		if emit != nil {
+			emit(len(tokens))
+		}
+	})
+	a.log = slog.New(slog.DiscardHandler)
+	defer a.stop()
+	a.reach(DefaultPatience, c.open)
+	if err := a.run(&toy{side: tandem.Device, takes: deviceTakes}); err != nil {
+		t.Errorf("device: %v", err)
+	}
+	answer = a.finish()
+	c.hangUp()
+	return tokens, answer
+}
+
+// The same seed gives the same text in every placement, at every distance and speed of the two sides.
+func TestSameSeedSameText(t *testing.T) {
+	for _, coupling := range []tandem.Coupling{tandem.CouplingShared, tandem.CouplingSpeculative} {
+		for seed := range uint64(6) {
+			want := plain(toyConfig(tandem.PlaceMirror, coupling, seed, seed == 0))
+			for _, placement := range []tandem.Placement{tandem.PlaceMirror, tandem.PlaceDevice, tandem.PlaceCloud, tandem.PlaceSync} {
+				for _, delay := range []time.Duration{0, 20 * time.Millisecond, 150 * time.Millisecond} {
+					synctest.Test(t, func(t *testing.T) {
+						cfg := toyConfig(placement, coupling, seed, seed == 0)
+						takes := time.Duration(1+seed) * 10 * time.Millisecond
+						got, answer := converse(t, cfg, &cable{delay: delay, takes: 30 * time.Millisecond}, takes, nil)
+						if !slices.Equal(got, want) {
+							t.Errorf("%v %v seed %d delay %v: %v, want %v", placement, coupling, seed, delay, got, want)
+						}
+						if answer.Pair.Alone != 0 || len(answer.Remarks) != 0 {
+							t.Errorf("%d tokens alone, remarks %q", answer.Pair.Alone, answer.Remarks)
+						}
+					})
+				}
+			}
+		}
+	}
+}
+
+// A cloud that dies in mid-answer costs no token: the device goes on, says so, and takes the cloud back.
+func TestCloudDiesAndReturns(t *testing.T) {
+	for _, placement := range []tandem.Placement{tandem.PlaceMirror, tandem.PlaceDevice, tandem.PlaceCloud, tandem.PlaceSync} {
+		for at := 1; at < 15; at += 3 {
+			synctest.Test(t, func(t *testing.T) {
+				cfg := toyConfig(placement, tandem.CouplingShared, 5, false)
+				cfg.Stop = nil // 60 tokens in any case
+				c := &cable{delay: 10 * time.Millisecond, takes: 30 * time.Millisecond}
+				got, answer := converse(t, cfg, c, 50*time.Millisecond, func(n int) {
+					if n == at {
+						c.fail(700 * time.Millisecond)
+					}
+				})
+				want := plain(cfg)
+				if len(got) != cfg.MaxTokens || !slices.Equal(got[:at], want[:at]) {
+					t.Errorf("%v at %d: %v, want to begin as %v", placement, at, got, want)
+				}
+				if answer.Pair.Alone == 0 || answer.Pair.Together < at+5 || c.opened < 2 {
+					t.Errorf("%v at %d: %d alone, %d together, %d links", placement, at, answer.Pair.Alone, answer.Pair.Together, c.opened)
+				}
+				for i, tok := range answer.Tokens {
+					if tok.Alone && tok.By != tandem.ByDevice {
+						t.Errorf("token %d alone but by %v", i, tok.By)
+					}
+				}
+				if said := strings.Join(answer.Remarks, "; "); !strings.Contains(said, "went away") || !strings.Contains(said, "takes part") {
+					t.Errorf("remarks %q", said)
+				}
+			})
+		}
+	}
+}
+
+// Without a cloud at all the device answers alone.
+func TestNobodyThere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg := toyConfig(tandem.PlaceMirror, tandem.CouplingShared, 3, false)
+		got, answer := converse(t, cfg, &cable{delay: 10 * time.Millisecond, dead: true}, time.Millisecond, nil)
+		if len(got) == 0 || answer.Pair.Together != 0 || answer.Pair.Alone < len(got) {
+			t.Errorf("%d tokens, %+v", len(got), answer.Pair)
+		}
+		if len(answer.Remarks) != 1 || !strings.Contains(answer.Remarks[0], "not there") {
+			t.Errorf("remarks %q", answer.Remarks)
+		}
+	})
+}
+
+// A required cloud that is missing fails the answer instead.
+func TestRequiredCloud(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg := toyConfig(tandem.PlaceMirror, tandem.CouplingShared, 3, false)
+		cfg.Self = tandem.Device
+		a := newAsking(t.Context(), cfg, silence{}, func(Token) { t.Error("a token without the cloud") })
+		a.log, a.require = slog.New(slog.DiscardHandler), true
+		defer a.stop()
+		a.reach(DefaultPatience, (&cable{dead: true}).open)
+		if err := a.run(&toy{takes: time.Millisecond}); !errors.Is(err, ErrNoCloud) {
+			t.Errorf("error %v, want %v", err, ErrNoCloud)
+		}
+	})
+}
+
+// A stalled link (nothing lost, nothing heard) makes the device go on alone after a while.
+func TestSilence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg := toyConfig(tandem.PlaceMirror, tandem.CouplingShared, 3, false)
+		cfg.Stop = nil
+		c := &cable{delay: 10 * time.Millisecond, takes: 20 * time.Millisecond}
+		var began, ended time.Time
+		got, answer := converse(t, cfg, c, 20*time.Millisecond, func(n int) {
+			if ended = time.Now(); n == 10 {
+				began = ended
+				c.stall(time.Hour)
+			}
+		})
+		if len(got) != cfg.MaxTokens || answer.Pair.Alone == 0 {
+			t.Errorf("%d tokens, %d alone", len(got), answer.Pair.Alone)
+		}
+		if waited := ended.Sub(began); waited > 10*time.Second {
+			t.Errorf("took %v of virtual time", waited)
+		}
+	})
+}

@@ -1,0 +1,172 @@
+package node
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"tandem"
+	"tandem/decoder"
+	"tandem/model"
+	"tandem/pair"
+	"tandem/retrieval"
+	"tandem/transport"
+)
+
+// Reader is what one side reads with and what it reads.
+type Reader struct {
+	Model  *model.Model
+	Scorer retrieval.Scorer
+	Index  *retrieval.Index   // nil for a side without documents
+	KV     *retrieval.KVStore // nil when KV caches of passages are not kept
+}
+
+// Hello describes r to the other side.
+func (r Reader) Hello(side tandem.Side, software, name string) transport.Hello {
+	tok := r.Model.Tokenizer()
+	return transport.Hello{
+		Software:  software,
+		Name:      name,
+		Side:      side,
+		Vocab:     tok.Fingerprint(),
+		VocabSize: tok.Size(),
+		Template:  r.Model.Template().Fingerprint(),
+		Scorer:    r.Scorer.Name(),
+		Model:     r.Model.Config().Name,
+	}
+}
+
+// Settings are what both sides must hold in common to answer a question, and travel with it.
+type Settings struct {
+	Placement tandem.Placement
+	Coupling  tandem.Coupling
+	Gamma     uint32 // out of tandem.Mass: how often the speculative coupling takes the device's result
+	Sampling  model.Sampling
+	Nucleus   float64 // mass of the distribution that a draft carries
+	Support   int     // most tokens in it
+	Lookahead int     // most drafts beyond the last agreed token
+	MaxTokens int
+	Documents int // passages that each side retrieves
+	Rows      int // contexts that they are grouped into; 0 for one each
+	Weights   decoder.Weights
+}
+
+// Check reports the first setting that is out of range.
+func (s Settings) Check() error {
+	switch {
+	case !(s.Nucleus > 0 && s.Nucleus <= 1):
+		return fmt.Errorf("nucleus %v: want a probability mass above 0 and up to 1", s.Nucleus)
+	case s.Support < 1 || s.Support > tandem.MaxSupport:
+		return fmt.Errorf("support %d: want 1 to %d tokens", s.Support, tandem.MaxSupport)
+	case s.Lookahead < 1 || s.Lookahead > pair.MaxLookahead:
+		return fmt.Errorf("lookahead %d: want 1 to %d drafts", s.Lookahead, pair.MaxLookahead)
+	case s.MaxTokens < 1 || s.MaxTokens > transport.MaxAnswer:
+		return fmt.Errorf("max-tokens %d: want 1 to %d", s.MaxTokens, transport.MaxAnswer)
+	case s.Documents < 0 || s.Documents > 64:
+		return fmt.Errorf("documents %d: want 0 to 64 passages a side", s.Documents)
+	case s.Rows < 0:
+		return fmt.Errorf("rows %d: want 0 (one context for each passage) or more", s.Rows)
+	case s.Gamma > tandem.Mass:
+		return fmt.Errorf("gamma %d: want at most %d", s.Gamma, tandem.Mass)
+	case s.Placement > tandem.PlaceSync || s.Coupling > tandem.CouplingSpeculative:
+		return fmt.Errorf("unknown placement %v or coupling %v", s.Placement, s.Coupling)
+	}
+	return s.Sampling.Validate()
+}
+
+// machine returns the configuration of the pair's machine on side self.
+func (s Settings) machine(self tandem.Side, m *model.Model) pair.Config {
+	return pair.Config{
+		Self:      self,
+		Placement: s.Placement,
+		Coupling:  s.Coupling,
+		Seed:      s.Sampling.Seed,
+		Greedy:    s.Sampling.Temperature == 0,
+		MaxTokens: s.MaxTokens,
+		Stop:      m.Tokenizer().EOGs(),
+		Lookahead: s.Lookahead,
+		Gamma:     s.Gamma,
+		Vocab:     m.Tokenizer().Size(),
+	}
+}
+
+// Question is what is asked, after the earlier turns of the conversation.
+type Question struct {
+	ID      string // names the answer in logs
+	Text    string
+	History []model.Message
+}
+
+// search is the text that passages are looked up with. A follow-up question leaves out what the one
+// before it named.
+func (q Question) search() string {
+	for i := len(q.History) - 1; i >= 0; i-- {
+		if q.History[i].Role == "user" {
+			return q.History[i].Content + "\n" + q.Text
+		}
+	}
+	return q.Text
+}
+
+// Source is a document that took part in an answer, by its title.
+type Source struct {
+	Title  string  `json:"title"`
+	Weight float64 `json:"weight"` // mean share of its side's distribution over the answer
+}
+
+// reading is a question being answered from one side's documents.
+type reading struct {
+	*decoder.Decoder
+	passages []retrieval.Passage
+	took     time.Duration // retrieval and prefill
+}
+
+// read retrieves the passages for q and prefills the question after each of them.
+func (r Reader) read(ctx context.Context, q Question, s Settings) (*reading, error) {
+	start := time.Now()
+	var passages []retrieval.Passage
+	if r.Index != nil && s.Documents > 0 {
+		hits, err := r.Index.Search(ctx, q.search(), s.Documents)
+		if err != nil {
+			return nil, fmt.Errorf("search the documents: %w", err)
+		}
+		for _, h := range hits {
+			passages = append(passages, h.Passage)
+		}
+	}
+	d, err := decoder.New(ctx, decoder.Config{
+		Model:      r.Model,
+		Scorer:     r.Scorer,
+		KV:         r.KV,
+		Rows:       s.Rows,
+		TopP:       s.Nucleus,
+		MaxSupport: s.Support,
+		MaxTokens:  s.MaxTokens,
+		Sampling:   s.Sampling,
+		Weights:    s.Weights,
+	}, decoder.Request{Question: q.Text, History: q.History, Passages: passages})
+	if err != nil {
+		return nil, err
+	}
+	return &reading{Decoder: d, passages: passages, took: time.Since(start)}, nil
+}
+
+// sources sums the weights of passages of the same title, heaviest first.
+func (r *reading) sources() []Source {
+	var out []Source
+	at := map[string]int{}
+	for i, w := range r.MeanWeights() {
+		title := strings.TrimSpace(r.passages[i].Title)
+		if j, ok := at[title]; ok {
+			out[j].Weight += w
+			continue
+		}
+		at[title] = len(out)
+		out = append(out, Source{title, w})
+	}
+	slices.SortStableFunc(out, func(a, b Source) int { return cmp.Compare(b.Weight, a.Weight) })
+	return out
+}

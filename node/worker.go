@@ -1,0 +1,98 @@
+package node
+
+import (
+	"context"
+	"sync"
+
+	"tandem"
+	"tandem/decoder"
+	"tandem/pair"
+)
+
+// producer gives the distribution that follows an answer: a *decoder.Decoder, or a toy in tests.
+type producer interface {
+	// Next truncates the answer to keep tokens, appends app and returns the distribution after them. After
+	// an error, a cancelled ctx included, the answer is what it was before or a prefix of it not shorter
+	// than keep.
+	Next(ctx context.Context, keep int, app []tandem.Token) (decoder.Output, error)
+}
+
+// worker decodes on a goroutine of its own: one job at a time, and a new one preempts the old.
+type worker struct {
+	produce producer
+	done    func(decoded) // called from the worker's goroutine for each job that was not preempted
+
+	mu     sync.Mutex
+	next   *pair.Decode
+	cancel context.CancelFunc // of the running job
+	wake   chan struct{}
+}
+
+// decoded is the outcome of a job.
+type decoded struct {
+	id  uint64
+	out decoder.Output
+	err error
+}
+
+func newWorker(p producer, done func(decoded)) *worker {
+	return &worker{produce: p, done: done, wake: make(chan struct{}, 1)}
+}
+
+// do replaces whatever is running or waiting by job.
+func (w *worker) do(job pair.Decode) {
+	w.mu.Lock()
+	w.next = &job
+	if w.cancel != nil {
+		w.cancel()
+	}
+	w.mu.Unlock()
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
+
+// stop preempts the running job and forgets the waiting one.
+func (w *worker) stop() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.next = nil
+	if w.cancel != nil {
+		w.cancel()
+	}
+}
+
+// run works until ctx ends.
+func (w *worker) run(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-w.wake:
+		}
+		for job, jobCtx := w.take(ctx); job != nil; job, jobCtx = w.take(ctx) {
+			out, err := w.produce.Next(jobCtx, job.Keep, job.Append)
+			if jobCtx.Err() == nil {
+				w.done(decoded{job.ID, out, err})
+			}
+		}
+	}
+}
+
+// take returns the waiting job, nil when there is none.
+func (w *worker) take(ctx context.Context) (*pair.Decode, context.Context) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.cancel != nil {
+		w.cancel()
+		w.cancel = nil
+	}
+	job := w.next
+	if w.next = nil; job == nil {
+		return nil, nil
+	}
+	jobCtx, cancel := context.WithCancel(ctx)
+	w.cancel = cancel
+	return job, jobCtx
+}

@@ -9,6 +9,7 @@
 package native
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"sync"
@@ -80,6 +81,9 @@ type program struct {
 func (d *Device) Compile(g *npu.Graph) (npu.Program, error) {
 	if err := g.Check(); err != nil {
 		return nil, err
+	}
+	if bigEndian {
+		return nil, errors.New("the native device reads weights in place: it needs a little-endian processor")
 	}
 	p := &program{dev: d, graph: g, slot: make([]int, len(g.Nodes)), ropes: make([]*ropeTable, len(g.Nodes))}
 	last := make([]int, len(g.Nodes)) // last use of each value

@@ -2,6 +2,7 @@ package native
 
 import (
 	"encoding/binary"
+	"unsafe"
 
 	"tandem/npu"
 	"tandem/npu/quant"
@@ -19,11 +20,9 @@ type kernels struct {
 	// mulQ80 and mulQ40 multiply rows of cols weights by m rows of quantised activations:
 	// dst[i·stride + r] = w[r]·x[i].
 	mulQ80, mulQ40 func(dst []float32, stride int, w []byte, rows, cols int, q []int8, d []float32, m int)
-	// dotF32 is a·b; dotF16 and dotBF16 take a's bytes and give the same as dotF32 of the widened a.
-	dotF32          func(a, b []float32) float32
-	dotF16, dotBF16 func(a []byte, b []float32) float32
-	// scoreF16 is dst[j] = q·k[j·stride:], as dotF32 of the widened k.
-	scoreF16 func(dst, q []float32, k []uint16, stride int)
+	// dotsF32, dotsF16 and dotsBF16 are dst[j] = x·w[j], where the vectors w[j], of x's length and stride
+	// bytes apart, hold the type's numbers.
+	dotsF32, dotsF16, dotsBF16 dots
 	// mixF16 adds p[j]·v[j·stride + i] to acc[i], j ascending.
 	mixF16 func(acc, p []float32, v []uint16, stride int)
 	// softmax turns scores s into e^(scale·s − max) / Σ.
@@ -32,16 +31,18 @@ type kernels struct {
 	swiGLU func(out, gate, up []float32)
 }
 
+// dots computes many dot products with one vector; see kernels.
+type dots func(dst, x []float32, w unsafe.Pointer, stride int)
+
 var plainKernels = kernels{
 	name:     "plain Go",
 	widen:    widen,
 	quantize: quantizePlain,
 	mulQ80:   mulQ80Plain,
 	mulQ40:   mulQ40Plain,
-	dotF32:   dotF32Plain,
-	dotF16:   dotF16Plain,
-	dotBF16:  dotBF16Plain,
-	scoreF16: scoreF16Plain,
+	dotsF32:  dotsF32Plain,
+	dotsF16:  dotsF16Plain,
+	dotsBF16: dotsBF16Plain,
 	mixF16:   mixF16Plain,
 	softmax:  softmaxPlain,
 	swiGLU:   swiGLUPlain,
@@ -56,82 +57,59 @@ func (l *lanes) sum() float32 {
 	return (a + c) + (b + d)
 }
 
-// dotF32Plain defines the order of float sums: stretches of 32 go to four accumulators of eight lanes,
-// further stretches of 8 to the first; the accumulators add up as (0+1)+(2+3); what is left of the
-// vectors follows, one by one.
-func dotF32Plain(a, b []float32) float32 {
+// dot defines the order of float sums: stretches of 32 go to four accumulators of eight lanes, further
+// stretches of 8 to the first; the accumulators add up as (0+1)+(2+3); what is left of the vectors
+// follows, one by one. at(i) is element i of the other vector.
+func dot(x []float32, at func(i int) float32) float32 {
 	var acc [4]lanes
-	b = b[:len(a)]
 	i := 0
-	for ; i+32 <= len(a); i += 32 {
+	for ; i+32 <= len(x); i += 32 {
 		for j := range acc {
-			x, y := (*lanes)(a[i+8*j:]), (*lanes)(b[i+8*j:])
-			for l := range x {
-				acc[j][l] += float32(x[l] * y[l])
+			for l := range 8 {
+				acc[j][l] += float32(x[i+8*j+l] * at(i+8*j+l))
 			}
 		}
 	}
-	for ; i+8 <= len(a); i += 8 {
-		x, y := (*lanes)(a[i:]), (*lanes)(b[i:])
-		for l := range x {
-			acc[0][l] += float32(x[l] * y[l])
+	for ; i+8 <= len(x); i += 8 {
+		for l := range 8 {
+			acc[0][l] += float32(x[i+l] * at(i+l))
 		}
 	}
 	for l := range acc[0] {
 		acc[0][l] = (acc[0][l] + acc[1][l]) + (acc[2][l] + acc[3][l])
 	}
 	s := acc[0].sum()
-	for ; i < len(a); i++ {
-		s += float32(a[i] * b[i])
+	for ; i < len(x); i++ {
+		s += float32(x[i] * at(i))
 	}
 	return s
+}
+
+func dotsF32Plain(dst, x []float32, w unsafe.Pointer, stride int) {
+	for j := range dst {
+		row := unsafe.Slice((*float32)(unsafe.Add(w, j*stride)), len(x))
+		dst[j] = dot(x, func(i int) float32 { return row[i] })
+	}
+}
+
+func dotsF16Plain(dst, x []float32, w unsafe.Pointer, stride int) {
+	for j := range dst {
+		row := unsafe.Slice((*byte)(unsafe.Add(w, j*stride)), 2*len(x))
+		dst[j] = dot(x, func(i int) float32 { return quant.F16ToF32(binary.LittleEndian.Uint16(row[2*i:])) })
+	}
+}
+
+func dotsBF16Plain(dst, x []float32, w unsafe.Pointer, stride int) {
+	for j := range dst {
+		row := unsafe.Slice((*byte)(unsafe.Add(w, j*stride)), 2*len(x))
+		dst[j] = dot(x, func(i int) float32 { return quant.BF16ToF32(binary.LittleEndian.Uint16(row[2*i:])) })
+	}
 }
 
 // widen reads values of any type; its errors are ruled out by Graph.Check.
 func widen(t npu.DType, dst []float32, src []byte) {
 	if err := quant.Dequantize(t, dst, src); err != nil {
 		panic(err)
-	}
-}
-
-// dotWidened is dotF32 of b and n values that at returns, in stretches that a thread's stack holds.
-func dotWidened(b []float32, at func(i int) float32) float32 {
-	var acc [4]lanes
-	i := 0
-	for ; i+32 <= len(b); i += 32 {
-		for j := range acc {
-			for l := range lanes(b[i+8*j:][:8]) {
-				acc[j][l] += float32(at(i+8*j+l) * b[i+8*j+l])
-			}
-		}
-	}
-	for ; i+8 <= len(b); i += 8 {
-		for l := range 8 {
-			acc[0][l] += float32(at(i+l) * b[i+l])
-		}
-	}
-	for l := range acc[0] {
-		acc[0][l] = (acc[0][l] + acc[1][l]) + (acc[2][l] + acc[3][l])
-	}
-	s := acc[0].sum()
-	for ; i < len(b); i++ {
-		s += float32(at(i) * b[i])
-	}
-	return s
-}
-
-func dotF16Plain(a []byte, b []float32) float32 {
-	return dotWidened(b, func(i int) float32 { return quant.F16ToF32(binary.LittleEndian.Uint16(a[2*i:])) })
-}
-
-func dotBF16Plain(a []byte, b []float32) float32 {
-	return dotWidened(b, func(i int) float32 { return quant.BF16ToF32(binary.LittleEndian.Uint16(a[2*i:])) })
-}
-
-func scoreF16Plain(dst, q []float32, k []uint16, stride int) {
-	for j := range dst {
-		row := k[j*stride:]
-		dst[j] = dotWidened(q, func(i int) float32 { return quant.F16ToF32(row[i]) })
 	}
 }
 
@@ -190,7 +168,7 @@ func quantizePlain(q []int8, d []float32, x []float32) {
 			top = max(top, v, -v)
 		}
 		inv := float32(0)
-		if top > 0 {
+		if top > 1e-30 { // less has the scale 0, and its inverse might overflow
 			inv = 127 / top
 		}
 		d[b] = quant.F16ToF32(quant.F32ToF16(top / 127))

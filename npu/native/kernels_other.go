@@ -1,3 +1,5 @@
+//go:build !amd64
+
 package native
 
 func bestKernels() *kernels { return &plainKernels }

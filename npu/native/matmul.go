@@ -58,38 +58,46 @@ func (r *run) matMul(out []float32, n *npu.Node) {
 	}
 }
 
-// mulWide multiplies by float weights, and by K-quants, which it widens row by row: each weight row once
-// for all rows of x.
+// mulWide multiplies by float weights, and by K-quants, which it widens to float32 row by row, each weight
+// row once for all rows of x. Products are symmetric: a weight row times many inputs is computed like an
+// input times many weight rows.
 func (r *run) mulWide(out []float32, w *npu.Tensor, x []float32, lo, hi int) {
-	k := r.dev.k
-	if r.Rows == 1 && (w.Type == npu.F16 || w.Type == npu.BF16) {
-		dot := k.dotF16
-		if w.Type == npu.BF16 {
-			dot = k.dotBF16
+	k, rowBytes := r.dev.k, w.Type.RowBytes(w.Cols)
+	if r.Rows == 1 {
+		var d dots
+		switch w.Type {
+		case npu.F32:
+			d = k.dotsF32
+		case npu.F16:
+			d = k.dotsF16
+		case npu.BF16:
+			d = k.dotsBF16
 		}
-		for j := lo; j < hi; j++ {
-			out[j] = dot(w.Row(j), x)
+		if d != nil && uintptr(unsafe.Pointer(&w.Data[0]))%4 == 0 {
+			d(out[lo:hi], x, unsafe.Pointer(&w.Data[lo*rowBytes]), rowBytes)
+			return
 		}
-		return
 	}
 	scratch := r.dev.rows.Get().(*[]float32)
 	defer r.dev.rows.Put(scratch)
-	*scratch = grow(*scratch, w.Cols)
+	*scratch = grow(*scratch, w.Cols+r.Rows)
+	results := (*scratch)[w.Cols:]
 	for j := lo; j < hi; j++ {
 		row, ok := asFloats(w, j)
 		if !ok {
-			row = *scratch
+			row = (*scratch)[:w.Cols]
 			k.widen(w.Type, row, w.Row(j))
 		}
-		for i := range r.Rows {
-			out[i*w.Rows+j] = k.dotF32(row, x[i*w.Cols:][:w.Cols])
+		k.dotsF32(results, row, unsafe.Pointer(&x[0]), 4*w.Cols)
+		for i, v := range results {
+			out[i*w.Rows+j] = v
 		}
 	}
 }
 
 // asFloats views row i of an F32 tensor in place, where the machine's bytes allow it.
 func asFloats(w *npu.Tensor, i int) ([]float32, bool) {
-	if w.Type != npu.F32 || bigEndian {
+	if w.Type != npu.F32 {
 		return nil, false
 	}
 	p := unsafe.Pointer(unsafe.SliceData(w.Row(i)))

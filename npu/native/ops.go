@@ -2,6 +2,7 @@ package native
 
 import (
 	"math"
+	"unsafe"
 
 	"tandem/npu"
 	"tandem/npu/quant"
@@ -23,7 +24,9 @@ func (r *run) rmsNorm(out, x []float32, n *npu.Node) {
 	r.dev.pool.each(r.Rows, 4*width, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			x, out := x[i*width:][:width], out[i*width:][:width]
-			mean := k.dotF32(x, x) / float32(width)
+			var square [1]float32
+			k.dotsF32(square[:], x, unsafe.Pointer(&x[0]), 0)
+			mean := square[0] / float32(width)
 			scale := 1 / float32(math.Sqrt(float64(mean+n.Eps)))
 			for j, v := range x {
 				out[j] = float32(v*scale) * w[j]
@@ -100,7 +103,7 @@ func (r *run) attention(out, q []float32, a *npu.Attention) {
 			at := 0
 			for i := range spans {
 				if m := min(spans[i].Len, n-at); m > 0 {
-					k.scoreF16(scores[at:at+m], q, spans[i].K[a.Layer][from:], stride)
+					k.dotsF16(scores[at:at+m], q, unsafe.Pointer(&spans[i].K[a.Layer][from]), 2*stride)
 					at += m
 				}
 			}

@@ -1,0 +1,130 @@
+package native
+
+import (
+	"unsafe"
+
+	"golang.org/x/sys/cpu"
+)
+
+//go:noescape
+func q80x1(dst *float32, w *byte, rows, blocks int, q *int8, d *float32)
+
+//go:noescape
+func q80x4(dst *float32, stride int, w *byte, rows, blocks int, q *int8, d *float32)
+
+//go:noescape
+func q40x1(dst *float32, w *byte, rows, blocks int, q *int8, d *float32)
+
+//go:noescape
+func q40x4(dst *float32, stride int, w *byte, rows, blocks int, q *int8, d *float32)
+
+//go:noescape
+func dotsF32AVX2(dst *float32, n int, x *float32, cols int, w unsafe.Pointer, stride int)
+
+//go:noescape
+func dotsF16AVX2(dst *float32, n int, x *float32, cols int, w unsafe.Pointer, stride int)
+
+//go:noescape
+func dotsBF16AVX2(dst *float32, n int, x *float32, cols int, w unsafe.Pointer, stride int)
+
+//go:noescape
+func mixF16AVX2(acc *float32, dim int, p *float32, n int, v *uint16, stride int)
+
+//go:noescape
+func expSumAVX2(s *float32, n int, top float32, sum *[8]float32)
+
+//go:noescape
+func scaleMaxAVX2(s *float32, n int, scale float32, top *[8]float32)
+
+//go:noescape
+func swiGLUAVX2(out, gate, up *float32, n int)
+
+//go:noescape
+func quantizeAVX2(q *int8, d *float32, x *float32, blocks int)
+
+var avx2Kernels = kernels{
+	name:  "AVX2",
+	widen: widen,
+	quantize: func(q []int8, d []float32, x []float32) {
+		quantizeAVX2(&q[0], &d[0], &x[0], len(d))
+	},
+	mulQ80: func(dst []float32, stride int, w []byte, rows, cols int, q []int8, d []float32, m int) {
+		i := 0
+		for ; i+4 <= m; i += 4 {
+			q80x4(&dst[i*stride], stride, &w[0], rows, cols/32, &q[i*cols], &d[i*cols/32])
+		}
+		for ; i < m; i++ {
+			q80x1(&dst[i*stride], &w[0], rows, cols/32, &q[i*cols], &d[i*cols/32])
+		}
+	},
+	mulQ40: func(dst []float32, stride int, w []byte, rows, cols int, q []int8, d []float32, m int) {
+		i := 0
+		for ; i+4 <= m; i += 4 {
+			q40x4(&dst[i*stride], stride, &w[0], rows, cols/32, &q[i*cols], &d[i*cols/32])
+		}
+		for ; i < m; i++ {
+			q40x1(&dst[i*stride], &w[0], rows, cols/32, &q[i*cols], &d[i*cols/32])
+		}
+	},
+	dotsF32: func(dst, x []float32, w unsafe.Pointer, stride int) {
+		dotsF32AVX2(&dst[0], len(dst), &x[0], len(x), w, stride)
+	},
+	dotsF16: func(dst, x []float32, w unsafe.Pointer, stride int) {
+		dotsF16AVX2(&dst[0], len(dst), &x[0], len(x), w, stride)
+	},
+	dotsBF16: func(dst, x []float32, w unsafe.Pointer, stride int) {
+		dotsBF16AVX2(&dst[0], len(dst), &x[0], len(x), w, stride)
+	},
+	mixF16: func(acc, p []float32, v []uint16, stride int) {
+		whole := len(acc) / 8 * 8
+		if whole > 0 {
+			mixF16AVX2(&acc[0], whole, &p[0], len(p), &v[0], 2*stride)
+		}
+		if whole < len(acc) {
+			mixF16Plain(acc[whole:], p, v[whole:], stride)
+		}
+	},
+	softmax: softmaxAVX2,
+	swiGLU: func(out, gate, up []float32) {
+		whole := len(out) / 8 * 8
+		if whole > 0 {
+			swiGLUAVX2(&out[0], &gate[0], &up[0], whole)
+		}
+		swiGLUPlain(out[whole:], gate[whole:], up[whole:])
+	},
+}
+
+func softmaxAVX2(s []float32, scale float32) {
+	whole := len(s) / 8 * 8
+	if whole == 0 {
+		softmaxPlain(s, scale)
+		return
+	}
+	var tops, sums lanes
+	scaleMaxAVX2(&s[0], whole, scale, (*[8]float32)(&tops))
+	top := tops[0]
+	for _, v := range tops[1:] {
+		top = max(top, v)
+	}
+	for i := whole; i < len(s); i++ {
+		s[i] *= scale
+		top = max(top, s[i])
+	}
+	expSumAVX2(&s[0], whole, top, (*[8]float32)(&sums))
+	sum := sums.sum()
+	for i := whole; i < len(s); i++ {
+		s[i] = exp(s[i] - top)
+		sum += s[i]
+	}
+	inv := 1 / sum
+	for i := range s {
+		s[i] *= inv
+	}
+}
+
+func bestKernels() *kernels {
+	if cpu.X86.HasAVX2 && cpu.X86.HasF16C {
+		return &avx2Kernels
+	}
+	return &plainKernels
+}

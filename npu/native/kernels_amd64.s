@@ -1,0 +1,890 @@
+#include "textflag.h"
+
+// The AVX2 kernels. Each gives the bits of its plain Go twin in dot.go: the same lanes, the same order,
+// products and sums rounded one by one. Go's assembler puts the destination last.
+
+// Constants, eight times each.
+#define LOG2E constants<>+0(SB)
+#define MAGIC constants<>+32(SB)
+#define LN2HI constants<>+64(SB)
+#define LN2LO constants<>+96(SB)
+#define C720 constants<>+128(SB)
+#define C120 constants<>+160(SB)
+#define C24 constants<>+192(SB)
+#define C6 constants<>+224(SB)
+#define HALF constants<>+256(SB)
+#define ONE constants<>+288(SB)
+#define LOWEST constants<>+320(SB)
+#define TOP constants<>+352(SB)
+#define INF constants<>+384(SB)
+#define SIGN constants<>+416(SB)
+#define I127 constants<>+448(SB)
+#define MAGNITUDE constants<>+480(SB)
+#define F127 constants<>+512(SB)
+#define ONES16 constants<>+544(SB)
+#define EIGHTS constants<>+576(SB)
+#define LOW4 constants<>+608(SB)
+#define UNPACK constants<>+640(SB)
+#define TINY constants<>+672(SB)
+DATA constants<>+0(SB)/4, $0x3fb8aa3b
+DATA constants<>+4(SB)/4, $0x3fb8aa3b
+DATA constants<>+8(SB)/4, $0x3fb8aa3b
+DATA constants<>+12(SB)/4, $0x3fb8aa3b
+DATA constants<>+16(SB)/4, $0x3fb8aa3b
+DATA constants<>+20(SB)/4, $0x3fb8aa3b
+DATA constants<>+24(SB)/4, $0x3fb8aa3b
+DATA constants<>+28(SB)/4, $0x3fb8aa3b
+DATA constants<>+32(SB)/4, $0x4b400000
+DATA constants<>+36(SB)/4, $0x4b400000
+DATA constants<>+40(SB)/4, $0x4b400000
+DATA constants<>+44(SB)/4, $0x4b400000
+DATA constants<>+48(SB)/4, $0x4b400000
+DATA constants<>+52(SB)/4, $0x4b400000
+DATA constants<>+56(SB)/4, $0x4b400000
+DATA constants<>+60(SB)/4, $0x4b400000
+DATA constants<>+64(SB)/4, $0x3f318000
+DATA constants<>+68(SB)/4, $0x3f318000
+DATA constants<>+72(SB)/4, $0x3f318000
+DATA constants<>+76(SB)/4, $0x3f318000
+DATA constants<>+80(SB)/4, $0x3f318000
+DATA constants<>+84(SB)/4, $0x3f318000
+DATA constants<>+88(SB)/4, $0x3f318000
+DATA constants<>+92(SB)/4, $0x3f318000
+DATA constants<>+96(SB)/4, $0xb95e8083
+DATA constants<>+100(SB)/4, $0xb95e8083
+DATA constants<>+104(SB)/4, $0xb95e8083
+DATA constants<>+108(SB)/4, $0xb95e8083
+DATA constants<>+112(SB)/4, $0xb95e8083
+DATA constants<>+116(SB)/4, $0xb95e8083
+DATA constants<>+120(SB)/4, $0xb95e8083
+DATA constants<>+124(SB)/4, $0xb95e8083
+DATA constants<>+128(SB)/4, $0x3ab60b61
+DATA constants<>+132(SB)/4, $0x3ab60b61
+DATA constants<>+136(SB)/4, $0x3ab60b61
+DATA constants<>+140(SB)/4, $0x3ab60b61
+DATA constants<>+144(SB)/4, $0x3ab60b61
+DATA constants<>+148(SB)/4, $0x3ab60b61
+DATA constants<>+152(SB)/4, $0x3ab60b61
+DATA constants<>+156(SB)/4, $0x3ab60b61
+DATA constants<>+160(SB)/4, $0x3c088889
+DATA constants<>+164(SB)/4, $0x3c088889
+DATA constants<>+168(SB)/4, $0x3c088889
+DATA constants<>+172(SB)/4, $0x3c088889
+DATA constants<>+176(SB)/4, $0x3c088889
+DATA constants<>+180(SB)/4, $0x3c088889
+DATA constants<>+184(SB)/4, $0x3c088889
+DATA constants<>+188(SB)/4, $0x3c088889
+DATA constants<>+192(SB)/4, $0x3d2aaaab
+DATA constants<>+196(SB)/4, $0x3d2aaaab
+DATA constants<>+200(SB)/4, $0x3d2aaaab
+DATA constants<>+204(SB)/4, $0x3d2aaaab
+DATA constants<>+208(SB)/4, $0x3d2aaaab
+DATA constants<>+212(SB)/4, $0x3d2aaaab
+DATA constants<>+216(SB)/4, $0x3d2aaaab
+DATA constants<>+220(SB)/4, $0x3d2aaaab
+DATA constants<>+224(SB)/4, $0x3e2aaaab
+DATA constants<>+228(SB)/4, $0x3e2aaaab
+DATA constants<>+232(SB)/4, $0x3e2aaaab
+DATA constants<>+236(SB)/4, $0x3e2aaaab
+DATA constants<>+240(SB)/4, $0x3e2aaaab
+DATA constants<>+244(SB)/4, $0x3e2aaaab
+DATA constants<>+248(SB)/4, $0x3e2aaaab
+DATA constants<>+252(SB)/4, $0x3e2aaaab
+DATA constants<>+256(SB)/4, $0x3f000000
+DATA constants<>+260(SB)/4, $0x3f000000
+DATA constants<>+264(SB)/4, $0x3f000000
+DATA constants<>+268(SB)/4, $0x3f000000
+DATA constants<>+272(SB)/4, $0x3f000000
+DATA constants<>+276(SB)/4, $0x3f000000
+DATA constants<>+280(SB)/4, $0x3f000000
+DATA constants<>+284(SB)/4, $0x3f000000
+DATA constants<>+288(SB)/4, $0x3f800000
+DATA constants<>+292(SB)/4, $0x3f800000
+DATA constants<>+296(SB)/4, $0x3f800000
+DATA constants<>+300(SB)/4, $0x3f800000
+DATA constants<>+304(SB)/4, $0x3f800000
+DATA constants<>+308(SB)/4, $0x3f800000
+DATA constants<>+312(SB)/4, $0x3f800000
+DATA constants<>+316(SB)/4, $0x3f800000
+DATA constants<>+320(SB)/4, $0xc2aeac4f
+DATA constants<>+324(SB)/4, $0xc2aeac4f
+DATA constants<>+328(SB)/4, $0xc2aeac4f
+DATA constants<>+332(SB)/4, $0xc2aeac4f
+DATA constants<>+336(SB)/4, $0xc2aeac4f
+DATA constants<>+340(SB)/4, $0xc2aeac4f
+DATA constants<>+344(SB)/4, $0xc2aeac4f
+DATA constants<>+348(SB)/4, $0xc2aeac4f
+DATA constants<>+352(SB)/4, $0x42b17217
+DATA constants<>+356(SB)/4, $0x42b17217
+DATA constants<>+360(SB)/4, $0x42b17217
+DATA constants<>+364(SB)/4, $0x42b17217
+DATA constants<>+368(SB)/4, $0x42b17217
+DATA constants<>+372(SB)/4, $0x42b17217
+DATA constants<>+376(SB)/4, $0x42b17217
+DATA constants<>+380(SB)/4, $0x42b17217
+DATA constants<>+384(SB)/4, $0x7f800000
+DATA constants<>+388(SB)/4, $0x7f800000
+DATA constants<>+392(SB)/4, $0x7f800000
+DATA constants<>+396(SB)/4, $0x7f800000
+DATA constants<>+400(SB)/4, $0x7f800000
+DATA constants<>+404(SB)/4, $0x7f800000
+DATA constants<>+408(SB)/4, $0x7f800000
+DATA constants<>+412(SB)/4, $0x7f800000
+DATA constants<>+416(SB)/4, $0x80000000
+DATA constants<>+420(SB)/4, $0x80000000
+DATA constants<>+424(SB)/4, $0x80000000
+DATA constants<>+428(SB)/4, $0x80000000
+DATA constants<>+432(SB)/4, $0x80000000
+DATA constants<>+436(SB)/4, $0x80000000
+DATA constants<>+440(SB)/4, $0x80000000
+DATA constants<>+444(SB)/4, $0x80000000
+DATA constants<>+448(SB)/4, $0x0000007f
+DATA constants<>+452(SB)/4, $0x0000007f
+DATA constants<>+456(SB)/4, $0x0000007f
+DATA constants<>+460(SB)/4, $0x0000007f
+DATA constants<>+464(SB)/4, $0x0000007f
+DATA constants<>+468(SB)/4, $0x0000007f
+DATA constants<>+472(SB)/4, $0x0000007f
+DATA constants<>+476(SB)/4, $0x0000007f
+DATA constants<>+480(SB)/4, $0x7fffffff
+DATA constants<>+484(SB)/4, $0x7fffffff
+DATA constants<>+488(SB)/4, $0x7fffffff
+DATA constants<>+492(SB)/4, $0x7fffffff
+DATA constants<>+496(SB)/4, $0x7fffffff
+DATA constants<>+500(SB)/4, $0x7fffffff
+DATA constants<>+504(SB)/4, $0x7fffffff
+DATA constants<>+508(SB)/4, $0x7fffffff
+DATA constants<>+512(SB)/4, $0x42fe0000
+DATA constants<>+516(SB)/4, $0x42fe0000
+DATA constants<>+520(SB)/4, $0x42fe0000
+DATA constants<>+524(SB)/4, $0x42fe0000
+DATA constants<>+528(SB)/4, $0x42fe0000
+DATA constants<>+532(SB)/4, $0x42fe0000
+DATA constants<>+536(SB)/4, $0x42fe0000
+DATA constants<>+540(SB)/4, $0x42fe0000
+DATA constants<>+544(SB)/4, $0x00010001
+DATA constants<>+548(SB)/4, $0x00010001
+DATA constants<>+552(SB)/4, $0x00010001
+DATA constants<>+556(SB)/4, $0x00010001
+DATA constants<>+560(SB)/4, $0x00010001
+DATA constants<>+564(SB)/4, $0x00010001
+DATA constants<>+568(SB)/4, $0x00010001
+DATA constants<>+572(SB)/4, $0x00010001
+DATA constants<>+576(SB)/4, $0x08080808
+DATA constants<>+580(SB)/4, $0x08080808
+DATA constants<>+584(SB)/4, $0x08080808
+DATA constants<>+588(SB)/4, $0x08080808
+DATA constants<>+592(SB)/4, $0x08080808
+DATA constants<>+596(SB)/4, $0x08080808
+DATA constants<>+600(SB)/4, $0x08080808
+DATA constants<>+604(SB)/4, $0x08080808
+DATA constants<>+608(SB)/4, $0x0f0f0f0f
+DATA constants<>+612(SB)/4, $0x0f0f0f0f
+DATA constants<>+616(SB)/4, $0x0f0f0f0f
+DATA constants<>+620(SB)/4, $0x0f0f0f0f
+DATA constants<>+624(SB)/4, $0x0f0f0f0f
+DATA constants<>+628(SB)/4, $0x0f0f0f0f
+DATA constants<>+632(SB)/4, $0x0f0f0f0f
+DATA constants<>+636(SB)/4, $0x0f0f0f0f
+DATA constants<>+640(SB)/4, $0x00000000
+DATA constants<>+644(SB)/4, $0x00000004
+DATA constants<>+648(SB)/4, $0x00000001
+DATA constants<>+652(SB)/4, $0x00000005
+DATA constants<>+656(SB)/4, $0x00000002
+DATA constants<>+660(SB)/4, $0x00000006
+DATA constants<>+664(SB)/4, $0x00000003
+DATA constants<>+668(SB)/4, $0x00000007
+DATA constants<>+672(SB)/4, $0x0da24260
+DATA constants<>+676(SB)/4, $0x0da24260
+DATA constants<>+680(SB)/4, $0x0da24260
+DATA constants<>+684(SB)/4, $0x0da24260
+DATA constants<>+688(SB)/4, $0x0da24260
+DATA constants<>+692(SB)/4, $0x0da24260
+DATA constants<>+696(SB)/4, $0x0da24260
+DATA constants<>+700(SB)/4, $0x0da24260
+GLOBL constants<>(SB), RODATA|NOPTR, $704
+
+// SUM adds the eight lanes of y (x is its low half) and leaves the result in x's first.
+#define SUM(y, x, t) \
+	VEXTRACTF128 $1, y, t; \
+	VADDPS t, x, x; \
+	VMOVHLPS x, x, t; \
+	VADDPS t, x, x; \
+	VMOVSHDUP x, t; \
+	VADDSS t, x, x
+
+// PRODUCT adds the product of the 32 integers in q and those in Y3 (Y4 has their magnitudes) to acc, scaled.
+// The signs go over to q, so that the multiplication of unsigned by signed bytes applies; no sum of
+// four products overflows: magnitudes are at most 128, q at most 127.
+#define PRODUCT(q, scale, acc) \
+	VPSIGNB Y3, q, q; \
+	VPMADDUBSW q, Y4, q; \
+	VPMADDWD Y15, q, q; \
+	VCVTDQ2PS q, q; \
+	VMULPS scale, q, q; \
+	VADDPS q, acc, acc
+
+// func q80x1(dst *float32, w *byte, rows, blocks int, q *int8, d *float32)
+TEXT ·q80x1(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+	MOVQ w+8(FP), SI
+	MOVQ rows+16(FP), CX
+	MOVQ q+32(FP), R8
+	MOVQ d+40(FP), R9
+	VMOVDQU ONES16, Y15
+	VMOVDQU EIGHTS, Y14
+	VMOVDQU LOW4, Y13
+row:
+	MOVQ R8, R10
+	MOVQ R9, R11
+	MOVQ blocks+24(FP), BX
+	VXORPS Y0, Y0, Y0
+block:
+	VPBROADCASTW (SI), X1
+	VCVTPH2PS X1, Y1
+	VBROADCASTSS (R11), Y2
+	VMULPS Y2, Y1, Y1
+	VMOVDQU 2(SI), Y3
+	VPABSB Y3, Y4
+	VMOVDQU (R10), Y5
+	PRODUCT(Y5, Y1, Y0)
+	ADDQ $34, SI
+	ADDQ $32, R10
+	ADDQ $4, R11
+	DECQ BX
+	JNZ block
+	SUM(Y0, X0, X1)
+	VMOVSS X0, (DI)
+	ADDQ $4, DI
+	DECQ CX
+	JNZ row
+	VZEROUPPER
+	RET
+
+// func q80x4(dst *float32, stride int, w *byte, rows, blocks int, q *int8, d *float32)
+TEXT ·q80x4(SB), NOSPLIT, $0-56
+	MOVQ dst+0(FP), DI
+	MOVQ stride+8(FP), R12
+	SHLQ $2, R12
+	MOVQ w+16(FP), SI
+	MOVQ rows+24(FP), CX
+	MOVQ blocks+32(FP), DX
+	MOVQ q+40(FP), R8
+	MOVQ d+48(FP), R9
+	SHLQ $2, DX           // bytes of scales of one input
+	LEAQ (DX)(DX*2), R13  // of three
+	LEAQ (DX*8), AX       // bytes of integers of one input
+	LEAQ (R13*8), R15     // of three
+	VMOVDQU ONES16, Y15
+	VMOVDQU EIGHTS, Y14
+	VMOVDQU LOW4, Y13
+row:
+	MOVQ R8, R10
+	MOVQ R9, R11
+	MOVQ blocks+32(FP), BX
+	VXORPS Y8, Y8, Y8
+	VXORPS Y9, Y9, Y9
+	VXORPS Y10, Y10, Y10
+	VXORPS Y11, Y11, Y11
+block:
+	VPBROADCASTW (SI), X1
+	VCVTPH2PS X1, Y1
+	VMOVDQU 2(SI), Y3
+	VPABSB Y3, Y4
+	VBROADCASTSS (R11), Y2
+	VMULPS Y2, Y1, Y2
+	VMOVDQU (R10), Y5
+	PRODUCT(Y5, Y2, Y8)
+	VBROADCASTSS (R11)(DX*1), Y2
+	VMULPS Y2, Y1, Y2
+	VMOVDQU (R10)(AX*1), Y5
+	PRODUCT(Y5, Y2, Y9)
+	VBROADCASTSS (R11)(DX*2), Y2
+	VMULPS Y2, Y1, Y2
+	VMOVDQU (R10)(AX*2), Y5
+	PRODUCT(Y5, Y2, Y10)
+	VBROADCASTSS (R11)(R13*1), Y2
+	VMULPS Y2, Y1, Y2
+	VMOVDQU (R10)(R15*1), Y5
+	PRODUCT(Y5, Y2, Y11)
+	ADDQ $34, SI
+	ADDQ $32, R10
+	ADDQ $4, R11
+	DECQ BX
+	JNZ block
+	MOVQ DI, BX
+	SUM(Y8, X8, X1)
+	VMOVSS X8, (BX)
+	ADDQ R12, BX
+	SUM(Y9, X9, X1)
+	VMOVSS X9, (BX)
+	ADDQ R12, BX
+	SUM(Y10, X10, X1)
+	VMOVSS X10, (BX)
+	ADDQ R12, BX
+	SUM(Y11, X11, X1)
+	VMOVSS X11, (BX)
+	ADDQ $4, DI
+	DECQ CX
+	JNZ row
+	VZEROUPPER
+	RET
+
+// func q40x1(dst *float32, w *byte, rows, blocks int, q *int8, d *float32)
+TEXT ·q40x1(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+	MOVQ w+8(FP), SI
+	MOVQ rows+16(FP), CX
+	MOVQ q+32(FP), R8
+	MOVQ d+40(FP), R9
+	VMOVDQU ONES16, Y15
+	VMOVDQU EIGHTS, Y14
+	VMOVDQU LOW4, Y13
+row:
+	MOVQ R8, R10
+	MOVQ R9, R11
+	MOVQ blocks+24(FP), BX
+	VXORPS Y0, Y0, Y0
+block:
+	VPBROADCASTW (SI), X1
+	VCVTPH2PS X1, Y1
+	VBROADCASTSS (R11), Y2
+	VMULPS Y2, Y1, Y1
+	VMOVDQU 2(SI), X3
+	VPSRLW $4, X3, X4
+	VINSERTI128 $1, X4, Y3, Y3
+	VPAND Y13, Y3, Y3
+	VPSUBB Y14, Y3, Y3
+	VPABSB Y3, Y4
+	VMOVDQU (R10), Y5
+	PRODUCT(Y5, Y1, Y0)
+	ADDQ $18, SI
+	ADDQ $32, R10
+	ADDQ $4, R11
+	DECQ BX
+	JNZ block
+	SUM(Y0, X0, X1)
+	VMOVSS X0, (DI)
+	ADDQ $4, DI
+	DECQ CX
+	JNZ row
+	VZEROUPPER
+	RET
+
+// func q40x4(dst *float32, stride int, w *byte, rows, blocks int, q *int8, d *float32)
+TEXT ·q40x4(SB), NOSPLIT, $0-56
+	MOVQ dst+0(FP), DI
+	MOVQ stride+8(FP), R12
+	SHLQ $2, R12
+	MOVQ w+16(FP), SI
+	MOVQ rows+24(FP), CX
+	MOVQ blocks+32(FP), DX
+	MOVQ q+40(FP), R8
+	MOVQ d+48(FP), R9
+	SHLQ $2, DX           // bytes of scales of one input
+	LEAQ (DX)(DX*2), R13  // of three
+	LEAQ (DX*8), AX       // bytes of integers of one input
+	LEAQ (R13*8), R15     // of three
+	VMOVDQU ONES16, Y15
+	VMOVDQU EIGHTS, Y14
+	VMOVDQU LOW4, Y13
+row:
+	MOVQ R8, R10
+	MOVQ R9, R11
+	MOVQ blocks+32(FP), BX
+	VXORPS Y8, Y8, Y8
+	VXORPS Y9, Y9, Y9
+	VXORPS Y10, Y10, Y10
+	VXORPS Y11, Y11, Y11
+block:
+	VPBROADCASTW (SI), X1
+	VCVTPH2PS X1, Y1
+	VMOVDQU 2(SI), X3
+	VPSRLW $4, X3, X4
+	VINSERTI128 $1, X4, Y3, Y3
+	VPAND Y13, Y3, Y3
+	VPSUBB Y14, Y3, Y3
+	VPABSB Y3, Y4
+	VBROADCASTSS (R11), Y2
+	VMULPS Y2, Y1, Y2
+	VMOVDQU (R10), Y5
+	PRODUCT(Y5, Y2, Y8)
+	VBROADCASTSS (R11)(DX*1), Y2
+	VMULPS Y2, Y1, Y2
+	VMOVDQU (R10)(AX*1), Y5
+	PRODUCT(Y5, Y2, Y9)
+	VBROADCASTSS (R11)(DX*2), Y2
+	VMULPS Y2, Y1, Y2
+	VMOVDQU (R10)(AX*2), Y5
+	PRODUCT(Y5, Y2, Y10)
+	VBROADCASTSS (R11)(R13*1), Y2
+	VMULPS Y2, Y1, Y2
+	VMOVDQU (R10)(R15*1), Y5
+	PRODUCT(Y5, Y2, Y11)
+	ADDQ $18, SI
+	ADDQ $32, R10
+	ADDQ $4, R11
+	DECQ BX
+	JNZ block
+	MOVQ DI, BX
+	SUM(Y8, X8, X1)
+	VMOVSS X8, (BX)
+	ADDQ R12, BX
+	SUM(Y9, X9, X1)
+	VMOVSS X9, (BX)
+	ADDQ R12, BX
+	SUM(Y10, X10, X1)
+	VMOVSS X10, (BX)
+	ADDQ R12, BX
+	SUM(Y11, X11, X1)
+	VMOVSS X11, (BX)
+	ADDQ $4, DI
+	DECQ CX
+	JNZ row
+	VZEROUPPER
+	RET
+
+// func dotsF32AVX2(dst *float32, n int, x *float32, cols int, w unsafe.Pointer, stride int)
+TEXT ·dotsF32AVX2(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+	MOVQ n+8(FP), CX
+	MOVQ x+16(FP), R8
+	MOVQ cols+24(FP), DX
+	MOVQ w+32(FP), SI
+	MOVQ stride+40(FP), R12
+row:
+	MOVQ R8, R10
+	MOVQ SI, R11
+	MOVQ DX, BX
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	SUBQ $32, BX
+	JLT  by8
+by32:
+	VMOVUPS 0(R11), Y4
+	VMULPS 0(R10), Y4, Y4
+	VADDPS Y4, Y0, Y0
+	VMOVUPS 32(R11), Y5
+	VMULPS 32(R10), Y5, Y5
+	VADDPS Y5, Y1, Y1
+	VMOVUPS 64(R11), Y6
+	VMULPS 64(R10), Y6, Y6
+	VADDPS Y6, Y2, Y2
+	VMOVUPS 96(R11), Y7
+	VMULPS 96(R10), Y7, Y7
+	VADDPS Y7, Y3, Y3
+	ADDQ $128, R10
+	ADDQ $128, R11
+	SUBQ $32, BX
+	JGE  by32
+by8:
+	ADDQ $24, BX
+	JLT  lanes
+more8:
+	VMOVUPS 0(R11), Y4
+	VMULPS 0(R10), Y4, Y4
+	VADDPS Y4, Y0, Y0
+	ADDQ $32, R10
+	ADDQ $32, R11
+	SUBQ $8, BX
+	JGE  more8
+lanes:
+	VADDPS Y1, Y0, Y0
+	VADDPS Y3, Y2, Y2
+	VADDPS Y2, Y0, Y0
+	SUM(Y0, X0, X1)
+	ADDQ $8, BX
+	JEQ  store
+by1:
+	VMOVSS (R11), X4
+	VMULSS (R10), X4, X4
+	VADDSS X4, X0, X0
+	ADDQ $4, R10
+	ADDQ $4, R11
+	DECQ BX
+	JNZ  by1
+store:
+	VMOVSS X0, (DI)
+	ADDQ $4, DI
+	ADDQ R12, SI
+	DECQ CX
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func dotsF16AVX2(dst *float32, n int, x *float32, cols int, w unsafe.Pointer, stride int)
+TEXT ·dotsF16AVX2(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+	MOVQ n+8(FP), CX
+	MOVQ x+16(FP), R8
+	MOVQ cols+24(FP), DX
+	MOVQ w+32(FP), SI
+	MOVQ stride+40(FP), R12
+row:
+	MOVQ R8, R10
+	MOVQ SI, R11
+	MOVQ DX, BX
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	SUBQ $32, BX
+	JLT  by8
+by32:
+	VCVTPH2PS 0(R11), Y4
+	VMULPS 0(R10), Y4, Y4
+	VADDPS Y4, Y0, Y0
+	VCVTPH2PS 16(R11), Y5
+	VMULPS 32(R10), Y5, Y5
+	VADDPS Y5, Y1, Y1
+	VCVTPH2PS 32(R11), Y6
+	VMULPS 64(R10), Y6, Y6
+	VADDPS Y6, Y2, Y2
+	VCVTPH2PS 48(R11), Y7
+	VMULPS 96(R10), Y7, Y7
+	VADDPS Y7, Y3, Y3
+	ADDQ $128, R10
+	ADDQ $64, R11
+	SUBQ $32, BX
+	JGE  by32
+by8:
+	ADDQ $24, BX
+	JLT  lanes
+more8:
+	VCVTPH2PS 0(R11), Y4
+	VMULPS 0(R10), Y4, Y4
+	VADDPS Y4, Y0, Y0
+	ADDQ $32, R10
+	ADDQ $16, R11
+	SUBQ $8, BX
+	JGE  more8
+lanes:
+	VADDPS Y1, Y0, Y0
+	VADDPS Y3, Y2, Y2
+	VADDPS Y2, Y0, Y0
+	SUM(Y0, X0, X1)
+	ADDQ $8, BX
+	JEQ  store
+by1:
+	MOVWLZX (R11), AX
+	VMOVD AX, X4
+	VCVTPH2PS X4, X4
+	VMULSS (R10), X4, X4
+	VADDSS X4, X0, X0
+	ADDQ $4, R10
+	ADDQ $2, R11
+	DECQ BX
+	JNZ  by1
+store:
+	VMOVSS X0, (DI)
+	ADDQ $4, DI
+	ADDQ R12, SI
+	DECQ CX
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func dotsBF16AVX2(dst *float32, n int, x *float32, cols int, w unsafe.Pointer, stride int)
+TEXT ·dotsBF16AVX2(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+	MOVQ n+8(FP), CX
+	MOVQ x+16(FP), R8
+	MOVQ cols+24(FP), DX
+	MOVQ w+32(FP), SI
+	MOVQ stride+40(FP), R12
+row:
+	MOVQ R8, R10
+	MOVQ SI, R11
+	MOVQ DX, BX
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	SUBQ $32, BX
+	JLT  by8
+by32:
+	VPMOVZXWD 0(R11), Y4
+	VPSLLD $16, Y4, Y4
+	VMULPS 0(R10), Y4, Y4
+	VADDPS Y4, Y0, Y0
+	VPMOVZXWD 16(R11), Y5
+	VPSLLD $16, Y5, Y5
+	VMULPS 32(R10), Y5, Y5
+	VADDPS Y5, Y1, Y1
+	VPMOVZXWD 32(R11), Y6
+	VPSLLD $16, Y6, Y6
+	VMULPS 64(R10), Y6, Y6
+	VADDPS Y6, Y2, Y2
+	VPMOVZXWD 48(R11), Y7
+	VPSLLD $16, Y7, Y7
+	VMULPS 96(R10), Y7, Y7
+	VADDPS Y7, Y3, Y3
+	ADDQ $128, R10
+	ADDQ $64, R11
+	SUBQ $32, BX
+	JGE  by32
+by8:
+	ADDQ $24, BX
+	JLT  lanes
+more8:
+	VPMOVZXWD 0(R11), Y4
+	VPSLLD $16, Y4, Y4
+	VMULPS 0(R10), Y4, Y4
+	VADDPS Y4, Y0, Y0
+	ADDQ $32, R10
+	ADDQ $16, R11
+	SUBQ $8, BX
+	JGE  more8
+lanes:
+	VADDPS Y1, Y0, Y0
+	VADDPS Y3, Y2, Y2
+	VADDPS Y2, Y0, Y0
+	SUM(Y0, X0, X1)
+	ADDQ $8, BX
+	JEQ  store
+by1:
+	MOVWLZX (R11), AX
+	SHLL $16, AX
+	VMOVD AX, X4
+	VMULSS (R10), X4, X4
+	VADDSS X4, X0, X0
+	ADDQ $4, R10
+	ADDQ $2, R11
+	DECQ BX
+	JNZ  by1
+store:
+	VMOVSS X0, (DI)
+	ADDQ $4, DI
+	ADDQ R12, SI
+	DECQ CX
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func mixF16AVX2(acc *float32, dim int, p *float32, n int, v *uint16, stride int)
+// dim is a multiple of 8; stride counts bytes.
+TEXT ·mixF16AVX2(SB), NOSPLIT, $0-48
+	MOVQ acc+0(FP), DI
+	MOVQ dim+8(FP), DX
+	MOVQ p+16(FP), R8
+	MOVQ v+32(FP), SI
+	MOVQ stride+40(FP), R12
+	SUBQ $32, DX
+	JLT  by8
+by32:
+	VMOVUPS (DI), Y0
+	VMOVUPS 32(DI), Y1
+	VMOVUPS 64(DI), Y2
+	VMOVUPS 96(DI), Y3
+	MOVQ R8, R10
+	MOVQ SI, R11
+	MOVQ n+24(FP), CX
+position32:
+	VBROADCASTSS (R10), Y8
+	VCVTPH2PS (R11), Y4
+	VCVTPH2PS 16(R11), Y5
+	VCVTPH2PS 32(R11), Y6
+	VCVTPH2PS 48(R11), Y7
+	VMULPS Y8, Y4, Y4
+	VMULPS Y8, Y5, Y5
+	VMULPS Y8, Y6, Y6
+	VMULPS Y8, Y7, Y7
+	VADDPS Y4, Y0, Y0
+	VADDPS Y5, Y1, Y1
+	VADDPS Y6, Y2, Y2
+	VADDPS Y7, Y3, Y3
+	ADDQ $4, R10
+	ADDQ R12, R11
+	DECQ CX
+	JNZ  position32
+	VMOVUPS Y0, (DI)
+	VMOVUPS Y1, 32(DI)
+	VMOVUPS Y2, 64(DI)
+	VMOVUPS Y3, 96(DI)
+	ADDQ $128, DI
+	ADDQ $64, SI
+	SUBQ $32, DX
+	JGE  by32
+by8:
+	ADDQ $24, DX
+	JLT  done
+more8:
+	VMOVUPS (DI), Y0
+	MOVQ R8, R10
+	MOVQ SI, R11
+	MOVQ n+24(FP), CX
+position8:
+	VBROADCASTSS (R10), Y8
+	VCVTPH2PS (R11), Y4
+	VMULPS Y8, Y4, Y4
+	VADDPS Y4, Y0, Y0
+	ADDQ $4, R10
+	ADDQ R12, R11
+	DECQ CX
+	JNZ  position8
+	VMOVUPS Y0, (DI)
+	ADDQ $32, DI
+	ADDQ $16, SI
+	SUBQ $8, DX
+	JGE  more8
+done:
+	VZEROUPPER
+	RET
+
+// EXP is exp of math.go on the lanes of Y0, into Y1. It changes Y2 to Y4.
+#define EXP \
+	VMULPS LOG2E, Y0, Y2; \
+	VADDPS MAGIC, Y2, Y2; \
+	VSUBPS MAGIC, Y2, Y2; \
+	VMULPS LN2HI, Y2, Y3; \
+	VSUBPS Y3, Y0, Y4; \
+	VMULPS LN2LO, Y2, Y3; \
+	VSUBPS Y3, Y4, Y4; \
+	VMULPS C720, Y4, Y1; \
+	VADDPS C120, Y1, Y1; \
+	VMULPS Y4, Y1, Y1; \
+	VADDPS C24, Y1, Y1; \
+	VMULPS Y4, Y1, Y1; \
+	VADDPS C6, Y1, Y1; \
+	VMULPS Y4, Y1, Y1; \
+	VADDPS HALF, Y1, Y1; \
+	VMULPS Y4, Y1, Y1; \
+	VMULPS Y4, Y1, Y1; \
+	VADDPS Y4, Y1, Y1; \
+	VADDPS ONE, Y1, Y1; \
+	VCVTPS2DQ Y2, Y2; \
+	VPSRAD $1, Y2, Y3; \
+	VPSUBD Y3, Y2, Y2; \
+	VPADDD I127, Y3, Y3; \
+	VPSLLD $23, Y3, Y3; \
+	VMULPS Y3, Y1, Y1; \
+	VPADDD I127, Y2, Y2; \
+	VPSLLD $23, Y2, Y2; \
+	VMULPS Y2, Y1, Y1; \
+	VCMPPS $17, LOWEST, Y0, Y2; \
+	VANDNPS Y1, Y2, Y1; \
+	VCMPPS $30, TOP, Y0, Y2; \
+	VMOVUPS INF, Y3; \
+	VBLENDVPS Y2, Y3, Y1, Y1
+
+// func expSumAVX2(s *float32, n int, top float32, sum *[8]float32)
+// s[i] = e^(s[i]−top), and sum[i mod 8] takes their sums; n is a multiple of 8 and not 0.
+TEXT ·expSumAVX2(SB), NOSPLIT, $0-32
+	MOVQ s+0(FP), DI
+	MOVQ n+8(FP), CX
+	VBROADCASTSS top+16(FP), Y6
+	MOVQ sum+24(FP), SI
+	VXORPS Y7, Y7, Y7
+loop:
+	VMOVUPS (DI), Y0
+	VSUBPS Y6, Y0, Y0
+	EXP
+	VMOVUPS Y1, (DI)
+	VADDPS Y1, Y7, Y7
+	ADDQ $32, DI
+	SUBQ $8, CX
+	JNZ  loop
+	VMOVUPS Y7, (SI)
+	VZEROUPPER
+	RET
+
+// func scaleMaxAVX2(s *float32, n int, scale float32, top *[8]float32)
+// s[i] *= scale, and top[i mod 8] takes their largest; n is a multiple of 8 and not 0.
+TEXT ·scaleMaxAVX2(SB), NOSPLIT, $0-32
+	MOVQ s+0(FP), DI
+	MOVQ n+8(FP), CX
+	VBROADCASTSS scale+16(FP), Y6
+	MOVQ top+24(FP), SI
+	VMULPS (DI), Y6, Y7
+loop:
+	VMULPS (DI), Y6, Y0
+	VMOVUPS Y0, (DI)
+	VMAXPS Y0, Y7, Y7
+	ADDQ $32, DI
+	SUBQ $8, CX
+	JNZ  loop
+	VMOVUPS Y7, (SI)
+	VZEROUPPER
+	RET
+
+// func swiGLUAVX2(out, gate, up *float32, n int)
+// n is a multiple of 8 and not 0.
+TEXT ·swiGLUAVX2(SB), NOSPLIT, $0-32
+	MOVQ out+0(FP), DI
+	MOVQ gate+8(FP), SI
+	MOVQ up+16(FP), DX
+	MOVQ n+24(FP), CX
+loop:
+	VMOVUPS (SI), Y5
+	VXORPS SIGN, Y5, Y0
+	EXP
+	VADDPS ONE, Y1, Y1
+	VDIVPS Y1, Y5, Y1
+	VMULPS (DX), Y1, Y1
+	VMOVUPS Y1, (DI)
+	ADDQ $32, SI
+	ADDQ $32, DX
+	ADDQ $32, DI
+	SUBQ $8, CX
+	JNZ  loop
+	VZEROUPPER
+	RET
+
+// func quantizeAVX2(q *int8, d *float32, x *float32, blocks int)
+TEXT ·quantizeAVX2(SB), NOSPLIT, $0-32
+	MOVQ q+0(FP), DI
+	MOVQ d+8(FP), R9
+	MOVQ x+16(FP), SI
+	MOVQ blocks+24(FP), CX
+	VMOVUPS MAGNITUDE, Y15
+	VMOVUPS F127, Y14
+	VMOVDQU UNPACK, Y13
+	VMOVUPS TINY, Y12
+block:
+	VMOVUPS (SI), Y0
+	VMOVUPS 32(SI), Y1
+	VMOVUPS 64(SI), Y2
+	VMOVUPS 96(SI), Y3
+	VANDPS Y15, Y0, Y4
+	VANDPS Y15, Y1, Y5
+	VMAXPS Y5, Y4, Y4
+	VANDPS Y15, Y2, Y5
+	VMAXPS Y5, Y4, Y4
+	VANDPS Y15, Y3, Y5
+	VMAXPS Y5, Y4, Y4
+	VEXTRACTF128 $1, Y4, X5
+	VMAXPS X5, X4, X4
+	VMOVHLPS X4, X4, X5
+	VMAXPS X5, X4, X4
+	VMOVSHDUP X4, X5
+	VMAXSS X5, X4, X4
+	VDIVSS X14, X4, X5   // max/127, as an F16 holds it
+	VCVTPS2PH $0, X5, X5
+	VCVTPH2PS X5, X5
+	VMOVSS X5, (R9)
+	VBROADCASTSS X4, Y4
+	VDIVPS Y4, Y14, Y5   // 127/max, or 0
+	VCMPPS $30, Y12, Y4, Y6
+	VANDPS Y6, Y5, Y5
+	VMULPS Y5, Y0, Y0
+	VMULPS Y5, Y1, Y1
+	VMULPS Y5, Y2, Y2
+	VMULPS Y5, Y3, Y3
+	VCVTPS2DQ Y0, Y0
+	VCVTPS2DQ Y1, Y1
+	VCVTPS2DQ Y2, Y2
+	VCVTPS2DQ Y3, Y3
+	VPACKSSDW Y1, Y0, Y0 // packs within halves: UNPACK puts fours of bytes in order
+	VPACKSSDW Y3, Y2, Y2
+	VPACKSSWB Y2, Y0, Y0
+	VPERMD Y0, Y13, Y0
+	VMOVDQU Y0, (DI)
+	ADDQ $128, SI
+	ADDQ $32, DI
+	ADDQ $4, R9
+	DECQ CX
+	JNZ  block
+	VZEROUPPER
+	RET

@@ -1,0 +1,230 @@
+package native
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"unsafe"
+
+	"pgregory.net/rapid"
+
+	"tandem/npu"
+	"tandem/npu/quant"
+)
+
+// The machine's kernels give the bits of the plain Go ones, which define the results. Lengths run over
+// every tail; values over magnitudes, zeros, subnormals and negative zeros.
+func TestKernelsEqualPlainGo(t *testing.T) {
+	best := bestKernels()
+	t.Logf("comparing %s with %s", best.name, plainKernels.name)
+	if best == &plainKernels {
+		t.Skip("this processor has no other kernels")
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+		n := rapid.IntRange(1, 200).Draw(t, "length")
+		rows := rapid.IntRange(1, 9).Draw(t, "rows")
+		compareDots(t, best, r, n, rows)
+		compareMix(t, best, r, n, rows)
+		compareElementwise(t, best, r, n)
+		compareProducts(t, best, r, rapid.IntRange(1, 6).Draw(t, "blocks"), rows, rapid.IntRange(1, 9).Draw(t, "inputs"))
+	})
+}
+
+type fataler interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
+func same(t fataler, what string, got, want []float32) {
+	t.Helper()
+	for i := range want {
+		if math.Float32bits(got[i]) != math.Float32bits(want[i]) {
+			t.Fatalf("%s: element %d of %d is %v (%08x), plain Go says %v (%08x)", what, i, len(want),
+				got[i], math.Float32bits(got[i]), want[i], math.Float32bits(want[i]))
+		}
+	}
+}
+
+// awkward returns numbers of many magnitudes.
+func awkward(r *rand.Rand, n int) []float32 {
+	scale := math.Pow(10, r.Float64()*8-4)
+	x := make([]float32, n)
+	for i := range x {
+		switch r.IntN(24) {
+		case 0:
+			x[i] = 0
+		case 1:
+			x[i] = float32(math.Copysign(0, -1))
+		case 2:
+			x[i] = float32(r.NormFloat64() * 1e-39)
+		default:
+			x[i] = float32(r.NormFloat64() * scale)
+		}
+	}
+	return x
+}
+
+func halves(x []float32) []uint16 {
+	h := make([]uint16, len(x))
+	for i, v := range x {
+		h[i] = quant.F32ToF16(min(max(v, -60000), 60000))
+	}
+	return h
+}
+
+func compareDots(t fataler, k *kernels, r *rand.Rand, n, rows int) {
+	stride := n + r.IntN(5)
+	x, w := awkward(r, n), awkward(r, rows*stride+1)
+	h, b := halves(w), make([]uint16, len(w))
+	for i, v := range w {
+		b[i] = quant.F32ToBF16(v)
+	}
+	got, want := make([]float32, rows), make([]float32, rows)
+	k.dotsF32(got, x, unsafe.Pointer(&w[1]), 4*stride)
+	dotsF32Plain(want, x, unsafe.Pointer(&w[1]), 4*stride)
+	same(t, fmt.Sprintf("dotsF32 of %d", n), got, want)
+	k.dotsF16(got, x, unsafe.Pointer(&h[1]), 2*stride)
+	dotsF16Plain(want, x, unsafe.Pointer(&h[1]), 2*stride)
+	same(t, fmt.Sprintf("dotsF16 of %d", n), got, want)
+	k.dotsBF16(got, x, unsafe.Pointer(&b[1]), 2*stride)
+	dotsBF16Plain(want, x, unsafe.Pointer(&b[1]), 2*stride)
+	same(t, fmt.Sprintf("dotsBF16 of %d", n), got, want)
+}
+
+func compareMix(t fataler, k *kernels, r *rand.Rand, n, rows int) {
+	stride := n + r.IntN(5)
+	v, p, got := halves(awkward(r, rows*stride)), awkward(r, rows), awkward(r, n)
+	want := append([]float32(nil), got...)
+	k.mixF16(got, p, v, stride)
+	mixF16Plain(want, p, v, stride)
+	same(t, fmt.Sprintf("mixF16 of %d", n), got, want)
+}
+
+func compareElementwise(t fataler, k *kernels, r *rand.Rand, n int) {
+	x, up := awkward(r, n), awkward(r, n)
+	got, want := append([]float32(nil), x...), append([]float32(nil), x...)
+	scale := float32(r.Float64())
+	k.softmax(got, scale)
+	softmaxPlain(want, scale)
+	same(t, fmt.Sprintf("softmax of %d", n), got, want)
+	k.swiGLU(got, x, up)
+	swiGLUPlain(want, x, up)
+	same(t, fmt.Sprintf("swiGLU of %d", n), got, want)
+}
+
+func compareProducts(t fataler, k *kernels, r *rand.Rand, blocks, rows, m int) {
+	cols := 32 * blocks
+	x := awkward(r, m*cols)
+	q, d := make([]int8, len(x)), make([]float32, len(x)/32)
+	k.quantize(q, d, x)
+	q2, d2 := make([]int8, len(x)), make([]float32, len(x)/32)
+	quantizePlain(q2, d2, x)
+	same(t, "quantize: scales", d, d2)
+	for i := range q {
+		if q[i] != q2[i] {
+			t.Fatalf("quantize: %v in block %v became %d, plain Go says %d", x[i], x[i/32*32:][:32], q[i], q2[i])
+		}
+	}
+	for _, typ := range []npu.DType{npu.Q8_0, npu.Q4_0} {
+		w := randomBlocks(r, typ, rows*cols)
+		got, want := make([]float32, m*rows), make([]float32, m*rows)
+		if typ == npu.Q8_0 {
+			k.mulQ80(got, rows, w, rows, cols, q, d, m)
+			mulQ80Plain(want, rows, w, rows, cols, q, d, m)
+		} else {
+			k.mulQ40(got, rows, w, rows, cols, q, d, m)
+			mulQ40Plain(want, rows, w, rows, cols, q, d, m)
+		}
+		same(t, fmt.Sprintf("mul%v of %d×%d by %d", typ, rows, cols, m), got, want)
+	}
+}
+
+// randomBlocks returns any bytes as integers, −128 included, under finite scales.
+func randomBlocks(r *rand.Rand, typ npu.DType, n int) []byte {
+	w := make([]byte, typ.RowBytes(n))
+	for i := range w {
+		w[i] = byte(r.Uint32())
+	}
+	for i := 0; i < len(w); i += typ.BlockBytes() {
+		h := quant.F32ToF16(float32(r.NormFloat64()))
+		w[i], w[i+1] = byte(h), byte(h>>8)
+	}
+	return w
+}
+
+// The integer product is what the definition says: Σ over blocks of dw·dx·Σ qw·qx, computed in float64
+// from dequantised numbers.
+func TestProductsAgainstDefinition(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	const rows, cols = 7, 256
+	x := make([]float32, cols)
+	for i := range x {
+		x[i] = float32(r.NormFloat64())
+	}
+	q, d := make([]int8, cols), make([]float32, cols/32)
+	quantizePlain(q, d, x)
+	for i := range x {
+		if e := math.Abs(float64(x[i] - d[i/32]*float32(q[i]))); e > float64(d[i/32])*0.57 {
+			t.Errorf("input %d: %v is stored as %v·%d", i, x[i], d[i/32], q[i])
+		}
+	}
+	for _, typ := range []npu.DType{npu.Q8_0, npu.Q4_0} {
+		w := randomBlocks(r, typ, rows*cols)
+		wide, got := make([]float32, rows*cols), make([]float32, rows)
+		if err := quant.Dequantize(typ, wide, w); err != nil {
+			t.Fatal(err)
+		}
+		if typ == npu.Q8_0 {
+			bestKernels().mulQ80(got, rows, w, rows, cols, q, d, 1)
+		} else {
+			bestKernels().mulQ40(got, rows, w, rows, cols, q, d, 1)
+		}
+		for j := range got {
+			var want, size float64
+			for i := range cols {
+				p := float64(wide[j*cols+i]) * float64(d[i/32]) * float64(q[i])
+				want, size = want+p, size+math.Abs(p)
+			}
+			if e := math.Abs(float64(got[j]) - want); e > 1e-6*size {
+				t.Errorf("%v row %d: %v, want %v", typ, j, got[j], want)
+			}
+		}
+	}
+}
+
+func TestExp(t *testing.T) {
+	worst := 0.0
+	for x := float32(-87.3); x < 88.7; x += 0.00137 {
+		want := math.Exp(float64(x))
+		ulp := float64(math.Nextafter32(float32(want), float32(math.Inf(1)))) - float64(float32(want))
+		if e := math.Abs(float64(exp(x))-want) / ulp; e > worst {
+			worst = e
+		}
+	}
+	t.Logf("worst error %.2f units in the last place", worst)
+	if worst > 3 {
+		t.Errorf("exp is off by %.2f units in the last place", worst)
+	}
+	inf := float32(math.Inf(1))
+	for x, want := range map[float32]float32{0: 1, -100: 0, -inf: 0, 100: inf, inf: inf} {
+		if got := exp(x); got != want {
+			t.Errorf("exp(%v) = %v, want %v", x, got, want)
+		}
+	}
+	if got := exp(float32(math.NaN())); got == got {
+		t.Errorf("exp(NaN) = %v", got)
+	}
+}
+
+func TestSincos(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	for i := range 200000 {
+		x := r.Float64() * math.Pow(10, float64(i%8))
+		s, c := sincos(x)
+		if math.Abs(s-math.Sin(x)) > 4e-16+1e-16*x/1e6 || math.Abs(c-math.Cos(x)) > 4e-16+1e-16*x/1e6 {
+			t.Fatalf("sincos(%v) = %v, %v, want %v, %v", x, s, c, math.Sin(x), math.Cos(x))
+		}
+	}
+}

@@ -1,0 +1,85 @@
+// Package scheduler decides which side aggregates next, and with which γ (greedy scheduling, DRAGON §5.1;
+// DESIGN §3.4). It holds the paper's model of the time between two targets as plain functions of
+// estimates; where the estimates come from is package profiler's business.
+//
+// It keeps no state, reads no clock and does no I/O.
+package scheduler
+
+import (
+	"time"
+
+	"tandem"
+)
+
+// Estimate is what a side expects of the next steps. Arrays are indexed by tandem.Side.
+type Estimate struct {
+	Decode [2]time.Duration // c_dec: how long a side takes for a draft
+	RTT    time.Duration    // c_trans^l + c_trans^r: there and back, for messages of a draft's size
+	Accept [2]float64       // α: probability that a side's draft is the target
+}
+
+// Latency is Z^l, the expected time between two targets when side l aggregates (Eq. 7): drafts of the other
+// side r that are accepted flow on, one that is rejected costs r a round trip beside its decoding.
+// (The equation as printed garbles α^r.)
+func Latency(l tandem.Side, e Estimate) time.Duration {
+	r := l.Other()
+	flow := max(e.Decode[l], e.Decode[r])
+	wait := max(e.Decode[l], e.Decode[r]+e.RTT)
+	return time.Duration(e.Accept[r]*float64(flow) + (1-e.Accept[r])*float64(wait))
+}
+
+// DeltaZ is ΔZ = Z^l − Z^r (Eq. 8), the expected time that a step gains when the other side aggregates
+// instead of l.
+func DeltaZ(l tandem.Side, e Estimate) time.Duration {
+	return Latency(l, e) - Latency(l.Other(), e)
+}
+
+// Policy is the greedy switch (Eq. 6).
+type Policy struct {
+	// Horizon is the number of steps within which a hand-over must pay for itself; it costs about half a
+	// round trip, in which nobody aggregates. 0 is the paper's rule, which hands over whenever ΔZ > 0 and
+	// may switch back and forth.
+	Horizon int
+}
+
+// Aggregator returns the side that should aggregate next, now being the one that does.
+func (p Policy) Aggregator(now tandem.Side, e Estimate) tandem.Side {
+	gain := DeltaZ(now, e)
+	if p.Horizon > 0 {
+		gain = gain*time.Duration(p.Horizon) - e.RTT/2
+	}
+	if gain > 0 {
+		return now.Other()
+	}
+	return now
+}
+
+// Gamma returns the γ that serves an aggregator at side l best: the probability, out of tandem.Mass, of
+// taking the device's result of the speculative coupling. Only the remote side's acceptance matters to the
+// latency (Corollary 6.5), and it grows with the remote side's weight (Theorem 4.2); where l's own decoding
+// hides a round trip nothing is to gain, and the paper's ½ keeps the balance.
+func Gamma(l tandem.Side, e Estimate) uint32 {
+	switch r := l.Other(); {
+	case e.Decode[l] >= e.Decode[r]+e.RTT:
+		return tandem.Mass / 2
+	case r == tandem.Device:
+		return tandem.Mass
+	default:
+		return 0
+	}
+}
+
+// Vanilla is the expected time between two targets without drafting ahead, when side l aggregates: every
+// draft waits for the target before it (§6).
+func Vanilla(l tandem.Side, e Estimate) time.Duration {
+	return max(e.Decode[l], e.Decode[l.Other()]+e.RTT)
+}
+
+// Speedup is S = Vanilla/Latency (Theorem 6.2), 1 when nothing takes time.
+func Speedup(l tandem.Side, e Estimate) float64 {
+	z := Latency(l, e)
+	if z <= 0 {
+		return 1
+	}
+	return float64(Vanilla(l, e)) / float64(z)
+}

@@ -1,0 +1,136 @@
+package scheduler
+
+import (
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"tandem"
+)
+
+func draw(t *rapid.T) Estimate {
+	ms := rapid.Float64Range(0, 500)
+	d := func(name string) time.Duration { return time.Duration(ms.Draw(t, name) * float64(time.Millisecond)) }
+	a := rapid.Float64Range(0, 1)
+	return Estimate{
+		Decode: [2]time.Duration{d("device"), d("cloud")}, RTT: d("rtt"),
+		Accept: [2]float64{a.Draw(t, "α device"), a.Draw(t, "α cloud")},
+	}
+}
+
+// piecewise is ΔZ as Eq. 8 writes it, case by case.
+func piecewise(l tandem.Side, e Estimate) float64 {
+	r := l.Other()
+	cl, cr, rtt := float64(e.Decode[l]), float64(e.Decode[r]), float64(e.RTT)
+	al, ar := e.Accept[l], e.Accept[r]
+	j := cr - cl
+	switch {
+	case cl <= cr-rtt:
+		return (1 - ar) * rtt
+	case cl <= cr:
+		return (1-al)*j + (al-ar)*rtt
+	case cl <= cr+rtt:
+		return (1-ar)*j + (al-ar)*rtt
+	default:
+		return (al - 1) * rtt
+	}
+}
+
+func TestDRAGON_Eq7IsEq8(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		e := draw(t)
+		for l := range tandem.Side(2) {
+			if got, want := float64(DeltaZ(l, e)), piecewise(l, e); math.Abs(got-want) > 4 { // nanoseconds of rounding
+				t.Fatalf("ΔZ of %v with %+v is %v, by cases %v", l, e, got, want)
+			}
+		}
+		if DeltaZ(tandem.Device, e) != -DeltaZ(tandem.Cloud, e) {
+			t.Fatalf("ΔZ is not antisymmetric with %+v", e)
+		}
+	})
+}
+
+// Theorem 6.2 (Eq. 9), case by case, and its corollaries.
+func TestDRAGON_Theorem6_2(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		e := draw(t)
+		e.RTT += time.Millisecond
+		e.Decode[tandem.Device] += time.Millisecond
+		cl, cr, rtt, a := float64(e.Decode[0]), float64(e.Decode[1]), float64(e.RTT), e.Accept[tandem.Cloud]
+		inverse := 1.0
+		switch {
+		case cl <= cr:
+			inverse = 1 - a/(1+cr/rtt)
+		case cl <= cr+rtt:
+			inverse = 1 - (1-cl/(cr+rtt))*a
+		}
+		got := 1 / Speedup(tandem.Device, e)
+		if math.Abs(got-inverse) > 1e-5 {
+			t.Fatalf("1/S is %v with %+v, by cases %v", got, e, inverse)
+		}
+		// Corollary 6.4: more acceptance in the cloud never hurts. 6.5: the device's does not matter.
+		more := e
+		more.Accept[tandem.Cloud] = math.Min(1, a+0.1)
+		if Speedup(tandem.Device, more) < Speedup(tandem.Device, e)-1e-5 { // nanoseconds of rounding
+			t.Fatalf("more acceptance, less speed-up: %+v", e)
+		}
+		more = e
+		more.Accept[tandem.Device] = 1 - e.Accept[tandem.Device]
+		if Speedup(tandem.Device, more) != Speedup(tandem.Device, e) {
+			t.Fatalf("the device's own acceptance changes its speed-up: %+v", e)
+		}
+	})
+}
+
+func TestAggregator(t *testing.T) {
+	ms := time.Millisecond
+	for _, c := range []struct {
+		name    string
+		e       Estimate
+		horizon int
+		want    tandem.Side
+	}{
+		// §7.4, the case study: the device's first draft accepted, the cloud's rejected.
+		{"cloud rejected", Estimate{[2]time.Duration{60 * ms, 30 * ms}, 500 * ms, [2]float64{1, 0}}, 0, tandem.Cloud},
+		{"slow device", Estimate{[2]time.Duration{900 * ms, 30 * ms}, 300 * ms, [2]float64{1, 0}}, 0, tandem.Device},
+		{"slow cloud", Estimate{[2]time.Duration{30 * ms, 900 * ms}, 300 * ms, [2]float64{.5, .5}}, 0, tandem.Cloud},
+		{"no link", Estimate{[2]time.Duration{30 * ms, 30 * ms}, 0, [2]float64{.9, .1}}, 0, tandem.Device},
+		{"a hair better", Estimate{[2]time.Duration{30 * ms, 30 * ms}, 300 * ms, [2]float64{.81, .8}}, 0, tandem.Cloud},
+		{"a hair better, but a hand-over costs", Estimate{[2]time.Duration{30 * ms, 30 * ms}, 300 * ms, [2]float64{.81, .8}}, 10, tandem.Device},
+		{"much better, and pays", Estimate{[2]time.Duration{30 * ms, 30 * ms}, 300 * ms, [2]float64{.95, .8}}, 10, tandem.Cloud},
+	} {
+		if got := (Policy{Horizon: c.horizon}).Aggregator(tandem.Device, c.e); got != c.want {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+func TestGamma(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		e := draw(t)
+		for l := range tandem.Side(2) {
+			want := []uint32{0, tandem.Mass}[l] // all weight on the remote draft
+			if e.Decode[l] >= e.Decode[l.Other()]+e.RTT {
+				want = tandem.Mass / 2
+			}
+			if got := Gamma(l, e); got != want {
+				t.Fatalf("γ at %v with %+v is %d, want %d", l, e, got, want)
+			}
+		}
+	})
+}
+
+func ExampleSpeedup() {
+	ms := time.Millisecond
+	for _, a := range []float64{0, 0.5, 0.9} {
+		e := Estimate{Decode: [2]time.Duration{60 * ms, 30 * ms}, RTT: 300 * ms, Accept: [2]float64{0.5, a}}
+		fmt.Printf("cloud accepted %.1f: %v a token, %.2f times as fast as in lockstep\n", a, Latency(tandem.Device, e), Speedup(tandem.Device, e))
+	}
+	// Output:
+	// cloud accepted 0.0: 330ms a token, 1.00 times as fast as in lockstep
+	// cloud accepted 0.5: 195ms a token, 1.69 times as fast as in lockstep
+	// cloud accepted 0.9: 87ms a token, 3.79 times as fast as in lockstep
+}

@@ -199,12 +199,11 @@ func unmarshalCode(b []byte) (Code, error) {
 	if head[0]>>4 != codeVersion {
 		return c, fmt.Errorf("pairing code: version %d, this program knows %d", head[0]>>4, codeVersion)
 	}
-	pin, _ := take(pinSize)
-	secret, ok := take(secretSize)
+	keys, ok := take(pinSize + secretSize)
 	if !ok {
 		return c, short
 	}
-	c.Pin, c.Secret = [pinSize]byte(pin), [secretSize]byte(secret)
+	c.Pin, c.Secret = [pinSize]byte(keys), [secretSize]byte(keys[pinSize:])
 	for i := range int(head[0] & 15) {
 		size := 0
 		switch kind := head[1] >> (2 * i) & 3; kind {

@@ -215,7 +215,7 @@ func (c *Conn) acceptStream(stream *quic.Stream) {
 	x := c.adopt(stream)
 	x.mu.Lock()
 	x.fast.next = 1
-	x.inbox = append(x.inbox, begin)
+	x.add(begin, len(frame))
 	x.mu.Unlock()
 	go x.writeLoop()
 	go x.readLoop(in)

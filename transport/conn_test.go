@@ -296,8 +296,8 @@ func TestBacklog(t *testing.T) {
 			t.Fatalf("after %d messages: %v", sent, err)
 		}
 		b.mu.Lock()
-		if len(b.inbox) > inboxLimit+window {
-			t.Errorf("%d messages wait at the receiver", len(b.inbox))
+		if len(b.inbox) > inboxLimit+window || b.unread > inboxBytes+earlyBytes {
+			t.Errorf("%d messages of %d bytes wait at the receiver", len(b.inbox), b.unread)
 		}
 		b.mu.Unlock()
 	})

@@ -17,7 +17,8 @@ import (
 
 const (
 	fastLimit   = 256     // control messages up to this size ride in datagrams
-	inboxLimit  = 256     // messages waiting for Receive before the peer is slowed down
+	inboxLimit  = 256     // messages waiting for Receive before the peer is slowed down,
+	inboxBytes  = 1 << 20 // and their frames' bytes
 	outboxLimit = 4 << 20 // bytes waiting for the stream before Send fails
 )
 
@@ -41,7 +42,8 @@ type Exchange struct {
 	mu      sync.Mutex
 	seq     uint64 // of the next message to send
 	fast    fast
-	inbox   []Message
+	inbox   []delivery
+	unread  int           // bytes of the frames in inbox
 	recvErr error         // after inbox: why no more will come
 	sendErr error         // why no more can go
 	outbox  [][]byte      // frames for the stream, each with its length and number
@@ -51,6 +53,22 @@ type Exchange struct {
 	drained chan struct{} // capacity 1: inbox has room again
 	queued  chan struct{} // capacity 1: outbox or ended changed
 }
+
+// delivery is a message that waits for Receive.
+type delivery struct {
+	message Message
+	size    int // of its frame
+}
+
+// add puts a message into the inbox. The caller holds x.mu.
+func (x *Exchange) add(m Message, size int) {
+	x.inbox = append(x.inbox, delivery{m, size})
+	x.unread += size
+	signal(x.arrived)
+}
+
+// full reports whether the peer must wait for Receive. The caller holds x.mu.
+func (x *Exchange) full() bool { return len(x.inbox) >= inboxLimit || x.unread >= inboxBytes }
 
 func newExchange(vocab int) *Exchange {
 	return &Exchange{
@@ -160,8 +178,7 @@ func (x *Exchange) arrive(frame []byte) error {
 	if len(x.inbox) >= 1<<16 {
 		return ErrBacklog
 	}
-	x.inbox = append(x.inbox, m)
-	signal(x.arrived)
+	x.add(m, len(frame))
 	return nil
 }
 
@@ -171,14 +188,15 @@ func (x *Exchange) Receive(ctx context.Context) (Message, error) {
 	for {
 		x.mu.Lock()
 		if len(x.inbox) > 0 {
-			m := x.inbox[0]
+			next := x.inbox[0]
 			x.inbox = x.inbox[1:]
+			x.unread -= next.size
 			if len(x.inbox) > 0 || x.recvErr != nil {
 				signal(x.arrived)
 			}
 			signal(x.drained)
 			x.mu.Unlock()
-			return m, nil
+			return next.message, nil
 		}
 		err := x.recvErr
 		x.mu.Unlock()
@@ -207,7 +225,7 @@ func (x *Exchange) Close() error {
 		x.sendErr = ErrClosed
 		x.withdraw()
 	}
-	x.inbox = nil
+	x.inbox, x.unread = nil, 0
 	signal(x.queued)
 	signal(x.drained)
 	peer := x.peer
@@ -260,8 +278,7 @@ func (x *Exchange) deliver() error {
 		if x.ended {
 			continue
 		}
-		x.inbox = append(x.inbox, m)
-		signal(x.arrived)
+		x.add(m, len(frame))
 	}
 }
 
@@ -269,7 +286,7 @@ func (x *Exchange) deliver() error {
 func (x *Exchange) datagram(b []byte, now time.Time) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if err := x.fast.receive(b, now, len(x.inbox) < inboxLimit); err != nil {
+	if err := x.fast.receive(b, now, !x.full()); err != nil {
 		return err
 	}
 	return x.deliver()
@@ -297,7 +314,7 @@ func (x *Exchange) readLoop(in *bufio.Reader) {
 			x.mu.Unlock()
 			return
 		}
-		for len(x.inbox) >= inboxLimit && x.recvErr == nil {
+		for x.full() && x.recvErr == nil {
 			x.mu.Unlock()
 			<-x.drained
 			x.mu.Lock()

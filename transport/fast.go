@@ -11,7 +11,7 @@ import (
 
 const (
 	window      = 512                   // how far messages may arrive ahead of a missing one
-	earlyBytes  = 4 << 20               // and how much of them is kept
+	earlyBytes  = 2 << 20               // and how much of them is kept
 	ackDelay    = 25 * time.Millisecond // the next message of ours mostly comes first
 	maxResend   = time.Second
 	maxDatagram = 1150 // bytes of a datagram until the path says otherwise

@@ -36,9 +36,13 @@ type Listener struct {
 	cancel context.CancelFunc
 	guess  bucket // attempts at pairing
 
-	mu    sync.Mutex
-	conns int
+	mu       sync.Mutex
+	conns    int
+	pairings int
 }
+
+// maxPairings bounds the pairings under way, which anybody can begin.
+const maxPairings = 4
 
 // Listen opens a UDP socket on addr and serves it.
 func Listen(addr string, cfg ServerConfig) (*Listener, error) {
@@ -123,48 +127,49 @@ func (l *Listener) acceptLoop() {
 		if err != nil {
 			return
 		}
-		if !l.enter() {
-			qc.CloseWithError(codeBusy, "too many connections: try again later")
-			continue
-		}
 		go l.serve(qc)
 	}
 }
 
-func (l *Listener) enter() bool {
+// enter takes one of limit places; leave gives it back.
+func (l *Listener) enter(places *int, limit int) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.conns >= l.cfg.Limits.Conns {
+	if *places >= limit {
 		return false
 	}
-	l.conns++
+	*places++
 	return true
 }
 
-func (l *Listener) leave() {
+func (l *Listener) leave(places *int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.conns--
+	*places--
 }
 
-// serve brings one connection to the point where Accept can return it.
+// serve brings one connection to the point where Accept can return it, or pairs.
 func (l *Listener) serve(qc *quic.Conn) {
 	state := qc.ConnectionState().TLS
+	places, limit, work := &l.conns, l.cfg.Limits.Conns, l.admit
+	if state.NegotiatedProtocol == protoPair {
+		places, limit, work = &l.pairings, maxPairings, l.pair
+	}
 	id, err := peerOf(state)
-	if err == nil {
-		if state.NegotiatedProtocol == protoPair {
-			l.pair(qc, id)
-			l.leave()
-			return
+	if err == nil && !l.enter(places, limit) {
+		qc.CloseWithError(codeBusy, "too many connections: try again later")
+		err = errors.New("too many connections")
+	} else if err == nil {
+		if err = work(qc, id); err != nil {
+			l.leave(places)
 		}
-		err = l.admit(qc, id)
 	}
 	if err != nil {
 		l.cfg.Log.Warn("connection refused", "from", qc.RemoteAddr().String(), "error", err)
-		l.leave()
 	}
 }
 
+// admit exchanges hellos with a paired device. Its place is given back when the connection ends.
 func (l *Listener) admit(qc *quic.Conn, id ID) error {
 	if _, err := l.cfg.Peers.Lookup(id); err != nil {
 		reason := "this side cannot read its list of paired keys"
@@ -193,7 +198,7 @@ func (l *Listener) admit(qc *quic.Conn, id ID) error {
 		}
 		return err
 	}
-	c := newConn(qc, id, l.cfg.Hello, hello, l.cfg.Limits, l.cfg.Log, l.leave)
+	c := newConn(qc, id, l.cfg.Hello, hello, l.cfg.Limits, l.cfg.Log, func() { l.leave(&l.conns) })
 	select {
 	case l.ready <- c:
 		return nil

@@ -210,31 +210,43 @@ func pairAt(ctx context.Context, addr string, code Code, id Identity, name strin
 }
 
 // pair is the cloud's half: it registers the device's key if the device proves an open code's secret.
-func (l *Listener) pair(qc *quic.Conn, id ID) {
+func (l *Listener) pair(qc *quic.Conn, id ID) error {
+	defer l.leave(&l.pairings)
 	defer qc.CloseWithError(codeClosed, "")
+	if err := l.pairWith(qc, id); err != nil {
+		l.cfg.Log.Warn("pairing refused", "from", qc.RemoteAddr().String(), "key", id.Short(), "error", err)
+	}
+	return nil
+}
+
+func (l *Listener) pairWith(qc *quic.Conn, id ID) error {
 	ctx, cancel := context.WithTimeout(l.ctx, handshakeTimeout)
 	defer cancel()
 	stream, err := qc.AcceptStream(ctx)
 	if err != nil {
-		return
+		return err
 	}
 	defer context.AfterFunc(ctx, func() { stream.CancelRead(streamClosed) })()
 	m, err := readControl(stream, maxHello)
+	if err != nil {
+		return err
+	}
 	request, ok := m.(pairRequest)
-	if err != nil || !ok {
-		l.cfg.Log.Warn("pairing refused", "from", qc.RemoteAddr().String(), "error", err)
-		return
+	if !ok {
+		return fmt.Errorf("the peer sent %T", m)
 	}
 	reply := l.register(qc, id, request)
+	if err := writeControl(stream, reply); err != nil {
+		return err
+	}
+	select { // the device closes when it has the reply
+	case <-qc.Context().Done():
+	case <-ctx.Done():
+	}
 	if reply.Refused != "" {
-		l.cfg.Log.Warn("pairing refused", "from", qc.RemoteAddr().String(), "key", id.Short(), "reason", reply.Refused)
+		return errors.New(reply.Refused)
 	}
-	if writeControl(stream, reply) == nil {
-		select { // the device closes when it has the reply
-		case <-qc.Context().Done():
-		case <-ctx.Done():
-		}
-	}
+	return nil
 }
 
 // register checks the proof and keeps the key. A reply that refuses says why.

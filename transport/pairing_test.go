@@ -123,6 +123,7 @@ func FuzzParseCode(f *testing.F) {
 func FuzzUnmarshalCode(f *testing.F) {
 	b, _ := Code{Addrs: []string{"192.168.1.20:4433", "h:1"}}.marshal()
 	f.Add(b)
+	f.Add([]byte("\x1200000000000")) // ends within the pin
 	f.Fuzz(func(t *testing.T, b []byte) {
 		c, err := unmarshalCode(b)
 		if err != nil {

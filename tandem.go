@@ -50,9 +50,11 @@ const (
 	PlaceCloud
 	// PlaceSync aggregates on the device with no drafting ahead: DRAGON's DRDG/TW baseline.
 	PlaceSync
+	// PlaceGreedy aggregates on either side and hands over when that is expected to gain time (DRAGON §5.1).
+	PlaceGreedy
 )
 
-var placementNames = [...]string{"mirror", "device", "cloud", "sync"}
+var placementNames = [...]string{"mirror", "device", "cloud", "sync", "greedy"}
 
 func (p Placement) String() string {
 	if int(p) < len(placementNames) {
@@ -68,7 +70,7 @@ func ParsePlacement(name string) (Placement, error) {
 			return Placement(i), nil
 		}
 	}
-	return 0, fmt.Errorf("unknown placement %q: use mirror, device, cloud or sync", name)
+	return 0, fmt.Errorf("unknown placement %q: use mirror, device, cloud, sync or greedy", name)
 }
 
 // Coupling says how two drafts are made to agree (DESIGN "Two couplings").

@@ -10,7 +10,7 @@ import (
 	"tandem"
 )
 
-var placements = []tandem.Placement{tandem.PlaceMirror, tandem.PlaceDevice, tandem.PlaceCloud, tandem.PlaceSync}
+var placements = []tandem.Placement{tandem.PlaceMirror, tandem.PlaceDevice, tandem.PlaceCloud, tandem.PlaceSync, tandem.PlaceGreedy}
 
 // trial is a random answer over random links.
 type trial struct {
@@ -31,6 +31,7 @@ func newTrial(seed uint64) trial {
 			Lookahead: 1 + rng.IntN(10),
 			Gamma:     []uint32{0, HalfGamma, tandem.Mass}[rng.IntN(3)],
 			Vocab:     24,
+			Horizon:   []int{0, 8}[rng.IntN(2)],
 		},
 		model: randomModel(rng.Uint64(), rng.Float64()),
 		rng:   rng,
@@ -83,7 +84,7 @@ func checkReason(t *testing.T, name string, e *end, cfg Config) {
 // One seed, one text: in every placement, whatever the delays, jitter, loss, copies and reordering, and as
 // without any network. Both sides see the same tokens with the same origins.
 func TestSameTextEverywhere(t *testing.T) {
-	var accepted, together int
+	var accepted, together, handovers int
 	for seed := range uint64(1000) {
 		c := newTrial(seed)
 		want := reference(c.cfg, c.model)
@@ -105,12 +106,16 @@ func TestSameTextEverywhere(t *testing.T) {
 					}
 				}
 				s := e.Stats()
+				handovers += s.Handovers
 				accepted, together = accepted+s.Accepted[0]+s.Accepted[1], together+2*s.Together
 			}
 		}
 	}
 	if rate := float64(accepted) / float64(together); rate < 0.2 || rate > 0.9 {
 		t.Errorf("acceptance %.2f: the trials are too easy or too hard to mean anything", rate)
+	}
+	if handovers < 500 {
+		t.Errorf("only %d hand-overs", handovers)
 	}
 }
 

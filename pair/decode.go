@@ -89,5 +89,6 @@ func (m *Machine) decoded(e Decoded) {
 	}
 	m.own.Push(d)
 	m.stats.Drafted++
+	m.greedy.decoded(d, m.cfg.Self)
 	m.send(d)
 }

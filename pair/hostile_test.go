@@ -67,7 +67,7 @@ func (s *script) event(m *Machine) Event {
 	} else if s.byte()%8 == 0 {
 		prefix++
 	}
-	switch s.byte() % 16 {
+	switch s.byte() % 18 {
 	case 0:
 		return Start{Alone: s.byte()%2 == 0}
 	case 1:
@@ -80,6 +80,18 @@ func (s *script) event(m *Machine) Event {
 		return PeerSync{Epoch: s.near(m.epoch + 1), Tokens: s.tokens()}
 	case 5, 6, 7, 8:
 		return Decoded{ID: uint64(s.near(uint32(m.running.ID))), Dist: s.dist(), H: tandem.Fixed(s.near(0))}
+	case 16:
+		h := Handover{
+			Epoch: s.near(m.epoch), Step: tandem.Step(s.near(uint32(m.front()))), Prefix: prefix, Versions: m.versions(),
+			Accept: [2]float64{float64(s.byte()) / 200, math.NaN()},
+		}
+		if s.byte()%4 > 0 {
+			h.Accept[1] = 0.5
+		}
+		h.Versions[1] = s.near(h.Versions[1])
+		return PeerHandover{h}
+	case 17:
+		return Measured{RTT: time.Duration(int32(s.near(50000))) * time.Microsecond}
 	case 9, 10, 11:
 		return PeerTarget{tandem.Target{
 			Epoch: s.near(m.epoch), Step: tandem.Step(s.near(uint32(m.front()))), Prefix: prefix,
@@ -156,7 +168,7 @@ func (l *listen) step(t testing.TB, e Event) {
 func playBytes(t testing.TB, b []byte) {
 	s := &script{b}
 	l := &listen{m: New(Config{
-		Self: tandem.Side(s.byte() % 2), Placement: tandem.Placement(s.byte() % 4), Coupling: tandem.Coupling(s.byte() % 2),
+		Self: tandem.Side(s.byte() % 2), Placement: tandem.Placement(s.byte() % 5), Coupling: tandem.Coupling(s.byte() % 2),
 		Greedy: s.byte()%2 == 0, MaxTokens: 12, Stop: []tandem.Token{7}, Lookahead: int(s.byte() % 5), Vocab: 24, Gamma: HalfGamma,
 	})}
 	for len(s.b) > 0 {
@@ -221,6 +233,18 @@ func junk(rng *rand.Rand, e Event, epoch uint32) Event {
 		case 2:
 			x.Token = -1
 			return PeerTarget{x}
+		}
+	case PeerHandover:
+		switch h := e.Handover; rng.IntN(3) {
+		case 0:
+			h.Epoch--
+			return PeerHandover{h}
+		case 1:
+			h.Step += 1000
+			return PeerHandover{h}
+		case 2:
+			h.Accept[0] = math.NaN()
+			return PeerHandover{h}
 		}
 	case PeerSync:
 		return PeerSync{Epoch: epoch, Tokens: []tandem.Token{-5}}
@@ -294,6 +318,13 @@ func TestDivergence(t *testing.T) {
 						x.By ^= 1 << from.Other()
 					}
 					return x
+				case PeerHandover:
+					if w.rng.IntN(2) == 0 {
+						x.Prefix ^= 1
+					} else {
+						x.Versions[w.rng.IntN(2)]++
+					}
+					return x
 				}
 				return e
 			}
@@ -331,6 +362,11 @@ func TestDistrust(t *testing.T) {
 				}
 				return x
 			case PeerTarget:
+				if from == tandem.Cloud {
+					x.Prefix++
+				}
+				return x
+			case PeerHandover:
 				if from == tandem.Cloud {
 					x.Prefix++
 				}

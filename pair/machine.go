@@ -44,6 +44,8 @@ type Machine struct {
 	running decode         // the Decode under way, if its ID is not 0
 	lastID  uint64
 
+	greedy greedy
+
 	strikes    int // divergences at strikeStep
 	strikeStep tandem.Step
 
@@ -111,6 +113,10 @@ func (m *Machine) Step(e Event) []Action {
 		if m.device() && m.state == together {
 			m.diverged()
 		}
+	case PeerHandover:
+		m.peerHandover(e.Handover)
+	case Measured:
+		m.greedy.rtt = max(e.RTT, 0)
 	case PeerReady:
 		m.peerReady()
 	case PeerLost:
@@ -142,9 +148,16 @@ func (m *Machine) aggregates(side tandem.Side) bool {
 		return true
 	case tandem.PlaceCloud:
 		return side == tandem.Cloud
+	case tandem.PlaceGreedy:
+		return side == m.greedy.at
 	default:
 		return side == tandem.Device
 	}
+}
+
+// hears reports whether side is sent the other's drafts: because it aggregates, or may have to.
+func (m *Machine) hears(side tandem.Side) bool {
+	return m.cfg.Placement == tandem.PlaceGreedy || m.aggregates(side)
 }
 
 func (m *Machine) do(a Action) { m.out = append(m.out, a) }
@@ -242,6 +255,7 @@ func (m *Machine) begin() {
 	m.state = together
 	m.peer.Reset(m.front())
 	m.targets.Reset(m.front())
+	m.greedy.begin()
 	m.stats.Wasted += m.own.Resume(m.epoch, m.front(), m.prefix)
 	m.note(NoteJoined, m.cfg.Self, m.front())
 	for i := range m.own.Len() {
@@ -252,7 +266,7 @@ func (m *Machine) begin() {
 
 // send passes a draft of our own to whoever needs it.
 func (m *Machine) send(d tandem.Draft) {
-	if m.state == together && m.aggregates(m.cfg.Self.Other()) {
+	if m.state == together && m.hears(m.cfg.Self.Other()) {
 		m.do(SendDraft{d})
 	}
 }
@@ -287,14 +301,17 @@ func (m *Machine) peerDraft(d tandem.Draft) {
 	ahead := d.Epoch > m.epoch
 	switch {
 	case d.Epoch < m.epoch:
-	case !m.aggregates(m.cfg.Self), ahead && m.device(), d.Dist.Check(m.cfg.Vocab) != nil:
+	case !m.hears(m.cfg.Self), ahead && m.device(), d.Dist.Check(m.cfg.Vocab) != nil:
 		m.drop(d.Step)
 	case ahead:
 		if m.early.Put(d) == queue.Far {
 			m.drop(d.Step)
 		}
 	case m.state == together:
-		if m.peer.Push(d) == queue.Far {
+		switch m.peer.Push(d) {
+		case queue.Queued:
+			m.greedy.decoded(d, m.cfg.Self.Other())
+		case queue.Far:
 			m.drop(d.Step)
 		}
 	}
@@ -303,7 +320,7 @@ func (m *Machine) peerDraft(d tandem.Draft) {
 func (m *Machine) peerTarget(t tandem.Target) {
 	switch {
 	case t.Epoch < m.epoch:
-	case t.Epoch > m.epoch, m.aggregates(m.cfg.Self), !m.known(t.Token):
+	case t.Epoch > m.epoch, !m.known(t.Token), m.aggregates(m.cfg.Self) && t.Step >= m.front():
 		m.drop(t.Step) // a target takes drafts of both sides in its epoch, so none comes early
 	case m.state == together:
 		if m.targets.Push(t) == queue.Far {
@@ -316,6 +333,7 @@ func (m *Machine) peerTarget(t tandem.Target) {
 func (m *Machine) advance() {
 	for {
 		ok := false
+		m.takeOver()
 		switch {
 		case m.state == alone:
 			ok = m.decide()
@@ -364,8 +382,7 @@ func (m *Machine) aggregate() bool {
 	if !m.device() {
 		drafts = [2]tandem.Draft{peer, own}
 	}
-	token := m.rule.Target(own.Step,
-		aggregator.Local{Dist: drafts[0].Dist, H: drafts[0].H}, aggregator.Local{Dist: drafts[1].Dist, H: drafts[1].H})
+	token := m.rule.Target(own.Step, local(drafts[tandem.Device]), local(drafts[tandem.Cloud]))
 	by := tandem.ByNeither
 	for s, d := range drafts {
 		if d.Token == token {
@@ -376,15 +393,13 @@ func (m *Machine) aggregate() bool {
 	if !m.aggregates(m.cfg.Self.Other()) {
 		m.do(SendTarget{t})
 	}
-	if by.Has(m.cfg.Self.Other()) {
-		m.peer.Accept()
-	} else {
-		m.peer.Reject()
-	}
 	m.count(by)
 	m.settle(t)
+	m.schedule(drafts)
 	return true
 }
+
+func local(d tandem.Draft) aggregator.Local { return aggregator.Local{Dist: d.Dist, H: d.H} }
 
 // follow takes the next target of the side that aggregates.
 func (m *Machine) follow() bool {
@@ -397,7 +412,6 @@ func (m *Machine) follow() bool {
 		m.diverged()
 		return true
 	}
-	m.targets.Pop()
 	m.count(t.By)
 	m.settle(t)
 	return true
@@ -423,6 +437,12 @@ func (m *Machine) settle(t tandem.Target) {
 	} else {
 		m.stats.Wasted += m.own.Reject() - 1
 	}
+	if t.By.Has(m.cfg.Self.Other()) {
+		m.peer.Accept()
+	} else {
+		m.peer.Reject()
+	}
+	m.targets.Pop()
 	if slices.Contains(m.cfg.Stop, t.Token) {
 		m.finish(ReasonStop)
 		return

@@ -40,6 +40,7 @@ type Config struct {
 	Lookahead int            // most drafts a side holds beyond the last agreed step; 0 for DefaultLookahead, at most MaxLookahead
 	Gamma     uint32         // speculative coupling: probability, out of tandem.Mass, of taking the device's result (see HalfGamma)
 	Vocab     int            // size of the vocabulary, against which drafts are checked; 0 for no check of ids
+	Horizon   int            // placement greedy: steps within which a hand-over must pay (scheduler.Policy); 0 for the paper's rule
 }
 
 // Event is something that happened to a side. The set of events is closed.
@@ -74,10 +75,18 @@ type (
 	// PeerNeedSync tells the device that the cloud lost track and wants a new epoch.
 	PeerNeedSync struct{}
 
+	// PeerHandover makes this side the one that aggregates (placement greedy).
+	PeerHandover struct{ Handover }
+
+	// Measured is the link's present round-trip time, by which the placement greedy decides. Without it
+	// the device keeps aggregating.
+	Measured struct{ RTT time.Duration }
+
 	// PeerReady tells the device that the cloud can join, for the first time or again.
 	PeerReady struct{}
 
 	// PeerLost sends the device on alone. It stops the cloud, which keeps its state for a later PeerSync.
+	// It must come before anything that arrives over a new link.
 	PeerLost struct{}
 
 	// Cancel ends the answer.
@@ -90,6 +99,8 @@ func (PeerDraft) event()    {}
 func (PeerTarget) event()   {}
 func (PeerSync) event()     {}
 func (PeerNeedSync) event() {}
+func (PeerHandover) event() {}
+func (Measured) event()     {}
 func (PeerReady) event()    {}
 func (PeerLost) event()     {}
 func (Cancel) event()       {}
@@ -109,8 +120,8 @@ type (
 		Append []tandem.Token
 	}
 
-	// SendDraft, SendTarget, SendSync and SendNeedSync go to the other side, as PeerDraft and so on. They
-	// must arrive, in any order; those of an older epoch may be dropped.
+	// SendDraft, SendTarget, SendSync, SendNeedSync and SendHandover go to the other side, as PeerDraft and
+	// so on. They must arrive, in any order; those of an older epoch may be dropped.
 	SendDraft  struct{ tandem.Draft }
 	SendTarget struct{ tandem.Target }
 	SendSync   struct {
@@ -118,6 +129,7 @@ type (
 		Tokens []tandem.Token
 	}
 	SendNeedSync struct{}
+	SendHandover struct{ Handover }
 
 	// Emit is the next token of the answer. On the device each step comes exactly once, in order. The cloud
 	// emits what it learns, for its log: after a PeerSync it may repeat steps, in a later epoch. Alone marks
@@ -145,9 +157,20 @@ func (SendDraft) action()    {}
 func (SendTarget) action()   {}
 func (SendSync) action()     {}
 func (SendNeedSync) action() {}
+func (SendHandover) action() {}
 func (Emit) action()         {}
 func (Finish) action()       {}
 func (Note) action()         {}
+
+// Handover passes aggregation to the other side, from Step on (greedy scheduling, DRAGON §5.1). It carries
+// what only the side that aggregated knows, and what both must agree on.
+type Handover struct {
+	Epoch    uint32
+	Step     tandem.Step   // the first step without a target
+	Prefix   tandem.Prefix // of all tokens before Step
+	Versions [2]uint32     // of both sides' drafts, indexed by tandem.Side
+	Accept   [2]float64    // moving averages of the acceptance rates, indexed by tandem.Side
+}
 
 // Reason says why an answer ended.
 type Reason uint8
@@ -179,9 +202,10 @@ const (
 	NoteDiverged                 // a message of Side contradicts what was agreed before Step: the pair starts a new epoch
 	NoteDistrust                 // the cloud diverged again and again at Step: the device goes on without it
 	NoteDropped                  // a message of Side for Step was malformed or out of bounds
+	NoteHandover                 // Side aggregates from Step on (placement greedy)
 )
 
-var noteNames = [...]string{"rejected", "joined", "alone", "stopped", "diverged", "distrust", "dropped"}
+var noteNames = [...]string{"rejected", "joined", "alone", "stopped", "diverged", "distrust", "dropped", "handover"}
 
 func (k NoteKind) String() string {
 	if int(k) < len(noteNames) {
@@ -200,6 +224,7 @@ type Stats struct {
 	Drafted     int    // drafts made by this side
 	Wasted      int    // of them, thrown away unseen after a rejection or a new epoch
 	Preempted   int    // decodes that were superseded
+	Handovers   int    // by this side
 	Divergences int
 	Dropped     int // malformed or out-of-bounds messages
 	Epoch       uint32

@@ -98,6 +98,14 @@ func scriptEvent(t *testing.T, d *datadriven.TestData, m *Machine) Event {
 		return Cancel{}
 	case "need-sync":
 		return PeerNeedSync{}
+	case "measured":
+		return Measured{RTT: time.Duration(u32("ms", 0)) * time.Millisecond}
+	case "handover":
+		v := m.versions()
+		return PeerHandover{Handover{
+			Epoch: u32("epoch", m.epoch), Step: step, Prefix: prefix,
+			Versions: [2]uint32{u32("device", v[0]), u32("cloud", v[1])}, Accept: [2]float64{0.5, 0.5},
+		}}
 	case "sync":
 		return PeerSync{Epoch: u32("epoch", m.epoch+1), Tokens: ids("tokens")}
 	case "decoded":
@@ -165,6 +173,8 @@ func describe(a Action) string {
 		return fmt.Sprintf("send sync: epoch %d, tokens %v", a.Epoch, a.Tokens)
 	case SendNeedSync:
 		return "send need-sync"
+	case SendHandover:
+		return fmt.Sprintf("send handover: epoch %d, step %d, versions %v, acceptance %.2f", a.Epoch, a.Step, a.Versions, a.Accept)
 	case Emit:
 		s := fmt.Sprintf("emit: step %d, token %d, by %v", a.Step, a.Token, a.By)
 		if a.Alone {

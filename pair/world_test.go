@@ -194,6 +194,8 @@ func (w *world) tell(to *end, e Event) {
 			w.stream(to, PeerSync(a))
 		case SendNeedSync:
 			w.stream(to, PeerNeedSync{})
+		case SendHandover:
+			w.stream(to, PeerHandover(a))
 		case Emit:
 			to.emits, to.at = append(to.emits, a), append(to.at, w.now)
 		case Finish:
@@ -291,8 +293,22 @@ func (w *world) deliver(from *end, d time.Duration, e Event) {
 	})
 }
 
+// measure tells both sides the round-trip time now and then, with errors. The first time is at once.
+func (w *world) measure(times int) {
+	for _, e := range w.ends {
+		rtt := w.links[0].delay + w.links[1].delay
+		w.tell(e, Measured{RTT: rtt/2 + time.Duration(w.rng.Int64N(int64(rtt)+1))})
+	}
+	if times > 1 {
+		w.after(20*time.Millisecond, func() { w.measure(times - 1) })
+	}
+}
+
 // open starts both sides; the cloud is ready after a while.
 func (w *world) open(alone bool, ready time.Duration) {
+	if w.ends[0].cfg.Placement == tandem.PlaceGreedy {
+		w.after(0, func() { w.measure(500) })
+	}
 	w.after(0, func() { w.tell(w.ends[tandem.Device], Start{Alone: alone}) })
 	w.after(ready/2, func() { w.tell(w.ends[tandem.Cloud], Start{}) })
 	w.after(ready, func() { w.tell(w.ends[tandem.Device], PeerReady{}) })

@@ -1,0 +1,108 @@
+package pair
+
+import (
+	"math"
+	"time"
+
+	"tandem"
+	"tandem/profiler"
+	"tandem/scheduler"
+)
+
+// averageWindow is how many steps the estimates for greedy scheduling remember.
+const averageWindow = 16
+
+// greedy is what a machine knows for the placement greedy. Only the side that aggregates sees both
+// distributions of a step, so the acceptance averages travel with the hand-over; decoding delays ride on
+// drafts, which go both ways.
+type greedy struct {
+	at      tandem.Side // who aggregates
+	pending *Handover   // to this side, for a step whose targets before it are still on their way
+	rtt     time.Duration
+	decode  [2]profiler.Average // seconds
+	accept  [2]profiler.Average
+}
+
+// begin starts an epoch: the device aggregates first.
+func (g *greedy) begin() { g.at, g.pending = tandem.Device, nil }
+
+// decoded notes how long a draft of side took.
+func (g *greedy) decoded(d tandem.Draft, side tandem.Side) {
+	g.decode[side].Observe(min(max(d.Decode, 0), time.Minute).Seconds(), averageWindow)
+}
+
+// estimate is what the scheduler is asked with.
+func (g *greedy) estimate() scheduler.Estimate {
+	e := scheduler.Estimate{RTT: g.rtt}
+	for s := range e.Decode {
+		e.Decode[s] = time.Duration(g.decode[s].Value * float64(time.Second))
+		e.Accept[s] = g.accept[s].Value
+	}
+	return e
+}
+
+// schedule decides after an aggregation of drafts which side does the next (DRAGON §5.1), and hands over
+// if it is the other.
+func (m *Machine) schedule(drafts [2]tandem.Draft) {
+	if m.cfg.Placement != tandem.PlaceGreedy || m.state != together {
+		return
+	}
+	for s, a := range m.rule.Acceptance(local(drafts[tandem.Device]), local(drafts[tandem.Cloud])) {
+		m.greedy.accept[s].Observe(a, averageWindow)
+	}
+	policy := scheduler.Policy{Horizon: m.cfg.Horizon}
+	to := policy.Aggregator(m.cfg.Self, m.greedy.estimate())
+	if to == m.cfg.Self {
+		return
+	}
+	m.greedy.at = to
+	m.stats.Handovers++
+	m.do(SendHandover{Handover{
+		Epoch: m.epoch, Step: m.front(), Prefix: m.prefix, Versions: m.versions(),
+		Accept: [2]float64{m.greedy.accept[0].Value, m.greedy.accept[1].Value},
+	}})
+	m.note(NoteHandover, to, m.front())
+}
+
+// versions returns the versions of both sides' drafts.
+func (m *Machine) versions() (v [2]uint32) {
+	v[m.cfg.Self], v[m.cfg.Self.Other()] = m.own.Version(), m.peer.Version()
+	return v
+}
+
+// peerHandover keeps h until the targets before its step are here.
+func (m *Machine) peerHandover(h Handover) {
+	switch {
+	case h.Epoch < m.epoch:
+	case m.cfg.Placement != tandem.PlaceGreedy, h.Epoch > m.epoch, !probable(h.Accept):
+		m.drop(h.Step) // whoever hands over has had a draft of this side in the epoch
+	case m.state != together, h.Step < m.front(), m.greedy.at == m.cfg.Self && h.Step == m.front():
+		// a copy
+	case m.greedy.at == m.cfg.Self, uint64(h.Step) > uint64(m.front())+uint64(m.own.Len()):
+		m.drop(h.Step)
+	case m.greedy.pending == nil:
+		m.greedy.pending = &h
+	}
+}
+
+func probable(p [2]float64) bool {
+	return p[0] >= 0 && p[0] <= 1 && p[1] >= 0 && p[1] <= 1 && !math.IsNaN(p[0]+p[1])
+}
+
+// takeOver begins to aggregate once every target before the hand-over is here.
+func (m *Machine) takeOver() {
+	h := m.greedy.pending
+	if h == nil || m.state != together || h.Step != m.front() {
+		return
+	}
+	m.greedy.pending = nil
+	if h.Prefix != m.prefix || h.Versions != m.versions() {
+		m.diverged()
+		return
+	}
+	m.greedy.at = m.cfg.Self
+	for s := range h.Accept {
+		m.greedy.accept[s] = profiler.Average{Value: h.Accept[s], Count: averageWindow}
+	}
+	m.note(NoteHandover, m.cfg.Self, m.front())
+}

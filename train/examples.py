@@ -5,13 +5,13 @@ value of the right type, sometimes 'unknown', so that a side without the answer 
 refusal, and mixes well with a side that knows.
 """
 from .attributes import ENTITIES, WEIGHTS, draw
-from .passages import Passage, conflicts, new_fact, new_passage, new_world, sibling
-from .questions import ask, ask_two, noun_asked, styled, upper, lower
+from .passages import conflicts, new_fact, new_passage, new_world, sibling
+from .questions import Asked, ask, ask_two, noun_asked, styled, upper
 
 # What a piece of text is for in the loss.
-PREFIX, VALUE, SOFT, FOREIGN, END, PROMPT = 0, 1, 2, 3, 4, 9
+PREFIX, VALUE, SOFT, END, PROMPT = 0, 1, 2, 4, 9
 #: loss weight by kind; passage tokens have their own (data.PASSAGE_WEIGHT)
-LOSS_WEIGHT = {PREFIX: 0.3, VALUE: 1.0, SOFT: 0.4, FOREIGN: 0.0, END: 0.6, PROMPT: 0.0}
+LOSS_WEIGHT = {PREFIX: 0.3, VALUE: 1.0, SOFT: 0.4, END: 0.6, PROMPT: 0.0}
 SOFT_VALUE = 0.7
 
 
@@ -85,7 +85,7 @@ def follow_up(s, f, g):
         second = noun_asked(s, g, g.attribute.noun)
         question = s.pick(["And the {a}?", "And what is the {a}?", "What about the {a}?"]).replace("{a}", g.attribute.noun)
     elif f.attribute.noun == g.attribute.noun and not first.answer.startswith("{v}") and s.chance(0.6):
-        second = type(first)("", upper(first.answer.replace(upper(f.entity), g.entity).replace(f.entity, g.entity)))
+        second = Asked("", upper(first.answer.replace(upper(f.entity), g.entity).replace(f.entity, g.entity)))
         question = s.pick(["And for %s?", "What about %s?", "And %s?"]) % g.entity
     else:
         second = ask(s, g)

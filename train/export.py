@@ -4,12 +4,13 @@ import numpy as np
 from . import gguf
 from .tokenizer import END_OF_TEXT
 
-TEMPLATE = ("{% for message in messages %}"
-            "{% if message['role'] == 'system' %}Context: {{ message['content'] }}"
-            "{% elif message['role'] == 'user' %}{% if not loop.first %}\n{% endif %}Question: {{ message['content'] }}"
-            "{% elif message['role'] == 'assistant' %}\nAnswer: {{ message['content'] }}"
-            "{% endif %}{% endfor %}"
-            "{% if add_generation_prompt %}\nAnswer:{% endif %}")
+# Line breaks stand inside expressions: readers of templates drop a line break after a tag.
+TEMPLATE = (r"{% for message in messages %}"
+            r"{% if message['role'] == 'system' %}{{ 'Context: ' + message['content'] }}"
+            r"{% elif message['role'] == 'user' %}{% if not loop.first %}{{ '\n' }}{% endif %}{{ 'Question: ' + message['content'] }}"
+            r"{% elif message['role'] == 'assistant' %}{{ '\nAnswer: ' + message['content'] }}"
+            r"{% endif %}{% endfor %}"
+            r"{% if add_generation_prompt %}{{ '\nAnswer:' }}{% endif %}")
 NAMES = {"norm1": "attn_norm", "wq": "attn_q", "wk": "attn_k", "wv": "attn_v", "wo": "attn_output", "norm2": "ffn_norm",
          "gate": "ffn_gate", "up": "ffn_up", "down": "ffn_down"}
 NORMAL, CONTROL = 1, 3

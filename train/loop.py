@@ -36,6 +36,33 @@ def hard_share(progress):
     return min(0.85, max(0.0, 0.85 * (progress - 0.06) / 0.14))
 
 
+class Threads:
+    """Chooses between one thread and all of them by measured speed: on a busy machine, threads that wait for each other lose."""
+
+    TRIAL, PERIOD = 6, 60  # steps
+
+    def __init__(self, most):
+        self.options, self.speeds, self.steps = [most, 1] if most > 1 else [1], {}, 0
+        self.current = most
+
+    def done(self, tokens, seconds):
+        """Account for one step and set the number of threads of the next."""
+        total = self.speeds.setdefault(self.current, [0, 0.0])
+        total[0] += tokens
+        total[1] += seconds
+        self.steps += 1
+        at = self.steps % self.PERIOD
+        if at < self.TRIAL * len(self.options):  # try each in turn
+            if at == 0:
+                self.speeds = {}
+            choice = self.options[at // self.TRIAL]
+        else:
+            choice = max(self.speeds, key=lambda n: self.speeds[n][0] / self.speeds[n][1])
+        if choice != self.current:
+            self.current = choice
+            torch.set_num_threads(choice)
+
+
 def train(out, tokenizer, minutes, device="cpu", threads=2, tokens=6144, rate=0.006, seed=1, snapshot_minutes=15.0, log=print):
     """Train for `minutes` of computing time (earlier parts of a resumed run included) and leave reader.gguf in `out`."""
     torch.set_num_threads(threads)
@@ -60,6 +87,7 @@ def train(out, tokenizer, minutes, device="cpu", threads=2, tokens=6144, rate=0.
     torch.manual_seed(seed + at["step"])
     feed = batches("train-%d-%d" % (seed, at["step"]), tokenizer, tokens, lambda: hard_share(at["seconds"] / total))
     items = make_items(80, seed="quick", kinds=("one", "two-first", "two-second", "two-both", "one-unseen-wording"))
+    pool = Threads(threads)
     losses, next_report, next_snapshot, last = [], at["seconds"] + 120, at["seconds"] + snapshot_minutes * 60, time.monotonic()
 
     def report():
@@ -69,14 +97,16 @@ def train(out, tokenizer, minutes, device="cpu", threads=2, tokens=6144, rate=0.
                *(round(scores[k], 3) for k in ("one", "two-first", "two-second", "two-both", "one-unseen-wording"))]
         with open(csv_path, "a") as f:
             csv.writer(f).writerow(row)
-        log(" ".join("%s=%s" % x for x in zip(COLUMNS, row)))
+        log(" ".join("%s=%s" % x for x in zip(COLUMNS, row)) + " threads=%d" % pool.current)
         losses.clear()
 
     factor = 1.0
     while at["seconds"] < total and not stopping:
         factor = min(1.0, (at["step"] + 1) / WARMUP) * (1 - at["seconds"] / total)
+        begin = time.monotonic()
         losses.append(step(c, p, optimizer, next(feed), factor, dev))
         now = time.monotonic()
+        pool.done(step.tokens, now - begin)
         at["step"], at["seconds"], last = at["step"] + 1, at["seconds"] + now - last, now
         at["tokens"] += step.tokens
         if at["seconds"] >= next_report:

@@ -29,9 +29,8 @@ ADJECTIVES = ("silent golden broken hidden last first dark bright lost iron pape
               "burning crystal distant blue red quiet crooked green salt copper").split()
 NOUNS = ("garden river tower lantern mirror forest bridge storm harbour engine shadow mountain island clock letter crown "
          "winter kingdom fox owl anchor compass rocket rope kettle heron otter pebble willow lamp meadow").split()
-COLOURS = ("red blue green yellow purple orange black white grey pink brown turquoise violet silver golden beige "
-           "dark green|light blue|navy|cream|crimson|teal|pale yellow|dark red|ivory").replace("beige dark", "beige|dark")
-COLOURS = [c for part in COLOURS.split("|") for c in ([part] if part.count(" ") < 3 else part.split())]
+COLOURS = ("red,blue,green,yellow,purple,orange,black,white,grey,pink,brown,turquoise,violet,silver,golden,beige,dark green,"
+           "light blue,navy,cream,crimson,teal,pale yellow,dark red,ivory").split(",")
 DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
 MONTHS = "January February March April May June July August September October November December".split()
 DISHES = ("apple pie,rye bread,fried rice,lentil soup,fish tacos,mushroom pie,lemon cake,noodles,grilled cheese,potato "

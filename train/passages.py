@@ -113,7 +113,7 @@ def new_world(s, low, high, category=None, held_out_nouns=False, taken=()):
         if e.lower() not in used and not any(e.lower() in u or u in e.lower() for u in used):
             used.add(e.lower())
             entities.append((e, c))
-        elif s.chance(0.02):
+        elif entities and s.chance(0.02):
             break
     shared = {}
     facts, values, counts = [], set(), {}

@@ -18,9 +18,10 @@ import (
 	"github.com/blevesearch/bleve/v2"
 )
 
-// Sizes of a write. A batch is held in memory; a checkpoint is published.
+// Bytes of text in a batch, which is held in memory, and to a checkpoint, at which a long write publishes
+// what it has so far.
 const (
-	batchBytes        = 1 << 20
+	defaultBatch      = 1 << 20
 	defaultCheckpoint = 64 << 20
 )
 
@@ -434,13 +435,13 @@ func (w *writer) deleteDocs(r record) {
 
 // spill writes a full batch, and publishes at a checkpoint.
 func (w *writer) spill() error {
-	if w.pending < batchBytes {
+	if w.pending < w.x.batch {
 		return nil
 	}
 	if err := w.flush(); err != nil {
 		return err
 	}
-	if w.written < w.x.checkpoint {
+	if w.gen == nil || w.written < w.x.checkpoint {
 		return nil
 	}
 	return w.commit()

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -40,9 +41,12 @@ func newGeneration(dir, base string) (*generation, error) {
 	return g, nil
 }
 
+// nextName counts generations, for people who look into the directory. The random part makes sure that a
+// name never comes back, not even when the directory is deleted and made again under an open reader.
 func nextName(base string) string {
-	n, _ := strconv.ParseUint(strings.TrimPrefix(base, genPrefix), 10, 64) // "" counts as 0
-	return fmt.Sprintf("%s%09d", genPrefix, n+1)
+	count, _, _ := strings.Cut(strings.TrimPrefix(base, genPrefix), "-")
+	n, _ := strconv.ParseUint(count, 10, 64) // "" counts as 0
+	return fmt.Sprintf("%s%d-%08x", genPrefix, n+1, rand.Uint32())
 }
 
 // discard drops the generation.

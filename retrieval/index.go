@@ -37,8 +37,7 @@ type Index struct {
 
 	writing sync.Mutex // in memory, what the lock file is on disk
 
-	// checkpoint is the number of bytes of text after which a long Add publishes what it has so far.
-	checkpoint int
+	batch, checkpoint int // bytes of text; tests make them small
 	// failpoint, when a test sets it, is called between the steps of a write; its error stops the write
 	// there, leaving everything as a killed process would.
 	failpoint func(step string) error
@@ -89,7 +88,7 @@ func Open(dir string, opt Options) (*Index, error) {
 			return nil, fmt.Errorf("open index: %w", err)
 		}
 	}
-	x := &Index{dir: dir, readOnly: opt.ReadOnly, checkpoint: defaultCheckpoint}
+	x := &Index{dir: dir, readOnly: opt.ReadOnly, batch: defaultBatch, checkpoint: defaultCheckpoint}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if err := x.reopen(); err != nil {
@@ -104,7 +103,7 @@ func Memory() (*Index, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open index in memory: %w", err)
 	}
-	return &Index{bleve: b, checkpoint: 1 << 62}, nil
+	return &Index{bleve: b, batch: defaultBatch}, nil
 }
 
 // Close releases the index. Searches that are running finish first.

@@ -4,7 +4,8 @@
 // The library is found through TANDEM_LLAMA_PATH (a directory with libllama and the ggml libraries), or
 // where npm puts the package that ships them; without it the tests that need it are skipped. The C
 // structs are those of llama.cpp v0.5.0, named in the file's name: another version is refused, since its
-// layouts may differ.
+// layouts may differ. With the build tag static it is left out, and test programs need no dynamic loader:
+// so they run for arm64 under qemu.
 package llamacpp
 
 import (

@@ -118,8 +118,8 @@ func Parts(s Spec) ([]gguf.KV, []npu.Tensor) {
 
 func random(r *rand.Rand, name string, t npu.DType, rows, cols int, mean, spread float64) npu.Tensor {
 	x := make([]float32, rows*cols)
-	for i := range x {
-		x[i] = float32(mean + spread*r.NormFloat64())
+	for i := range x { // uniform, by operations that every processor rounds alike
+		x[i] = float32(mean + float64(spread*math.Sqrt(3)*(2*r.Float64()-1)))
 	}
 	out := npu.Tensor{Name: name, Type: t, Rows: rows, Cols: cols, Data: make([]byte, t.RowBytes(cols)*rows)}
 	if err := quant.Quantize(t, out.Data, x); err != nil {

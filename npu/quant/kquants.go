@@ -134,7 +134,7 @@ func fitAffine(x []float32, top int) (scale, minimum float32) {
 	lo, hi, square := float32(0), x[0], float64(0)
 	for _, v := range x {
 		lo, hi = min(lo, v), max(hi, v)
-		square += float64(v) * float64(v)
+		square += float64(float64(v) * float64(v))
 	}
 	if hi <= lo { // all equal and not above zero
 		return 0, -lo
@@ -142,27 +142,29 @@ func fitAffine(x []float32, top int) (scale, minimum float32) {
 	mean := math.Sqrt(square / float64(len(x)))
 	best := math.Inf(1)
 	for step := -10; step <= 10; step++ {
-		inv := (float32(top) + float32(step)*0.1) / (hi - lo)
+		inv := (float32(top) + float32(float32(step)*0.1)) / (hi - lo)
 		if math.IsInf(float64(inv), 0) {
 			return 0, -lo
 		}
 		var sw, sq, sqq, sx, sqx float64
 		for _, v := range x {
 			w, q := mean+math.Abs(float64(v)), float64(nearest((v-lo)*inv, 0, top))
-			sw, sq, sqq = sw+w, sq+w*q, sqq+w*q*q
-			sx, sqx = sx+w*float64(v), sqx+w*q*float64(v)
+			wq, wx := float64(w*q), float64(w*float64(v))
+			sw, sq, sqq = sw+w, sq+wq, sqq+float64(wq*q)
+			sx, sqx = sx+wx, sqx+float64(wx*q)
 		}
 		// Normal equations; with equal integers, or a minimum that is not allowed, fit the scale alone.
-		det := sw*sqq - sq*sq
-		s, m := (sw*sqx-sq*sx)/det, (sq*sqx-sqq*sx)/det
+		det := float64(sw*sqq) - float64(sq*sq)
+		s := (float64(sw*sqx) - float64(sq*sx)) / det
+		m := (float64(sq*sqx) - float64(sqq*sx)) / det
 		if det <= 0 || m < 0 {
 			s, m = sqx/sqq, 0
 		}
 		var loss float64
 		for _, v := range x {
 			w, q := mean+math.Abs(float64(v)), float64(nearest((v-lo)*inv, 0, top))
-			e := s*q - m - float64(v)
-			loss += w * e * e
+			e := float64(s*q) - m - float64(v)
+			loss += float64(w * e * e)
 		}
 		if loss < best && s > 0 {
 			best, scale, minimum = loss, float32(s), float32(m)
@@ -207,17 +209,17 @@ func fitSymmetric(x []float32) (scale float32) {
 	}
 	best := 0.0
 	for step := -9; step <= 9; step++ {
-		inv := -(32 + float32(step)*0.1) / extreme
+		inv := -(32 + float32(float32(step)*0.1)) / extreme
 		if math.IsInf(float64(inv), 0) {
 			return 0
 		}
 		var sqq, sqx float64
 		for _, v := range x {
 			w, q := float64(v)*float64(v), float64(nearest(v*inv, -32, 31))
-			sqq, sqx = sqq+w*q*q, sqx+w*q*float64(v)
+			sqq, sqx = sqq+float64(w*q*q), sqx+float64(w*q*float64(v))
 		}
 		// The loss at the best scale sqx/sqq is Σwx² − sqx²/sqq.
-		if sqq > 0 && sqx*sqx > best*sqq {
+		if sqq > 0 && float64(sqx*sqx) > float64(best*sqq) {
 			best, scale = sqx*sqx/sqq, float32(sqx/sqq)
 		}
 	}

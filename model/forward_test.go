@@ -1,0 +1,321 @@
+package model
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"tandem"
+	"tandem/internal/tinymodel"
+	"tandem/model/gguf"
+	"tandem/npu"
+	"tandem/npu/native"
+)
+
+// variant opens the same file for other chunk sizes and thread counts.
+func variant(t testing.TB, s tinymodel.Spec, threads int, chunks ...int) *Model {
+	t.Helper()
+	f, err := gguf.Parse(tinymodel.GGUF(s))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := load(f, native.New(threads), chunks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { m.Close() })
+	return m
+}
+
+func bitEqual(a, b []float32) bool {
+	return slices.EqualFunc(a, b, func(x, y float32) bool { return math.Float32bits(x) == math.Float32bits(y) })
+}
+
+// The logits of a sequence are the same bits however its tokens are divided among calls, in whatever
+// company, for whatever chunk sizes, on however many threads, and whether or not parts of it were forked,
+// forgotten and decoded again.
+func TestLogitsDependOnTokensAlone(t *testing.T) {
+	for _, spec := range []tinymodel.Spec{
+		{Type: npu.Q8_0, Layers: 2, Dim: 128, FF: 256},
+		{Type: npu.Q4_K, Layers: 1, Dim: 256, FF: 256, Arch: "qwen2"},
+		{Type: npu.F16, Layers: 2, Dim: 64, FF: 96, HeadDim: 24, Untied: true},
+	} {
+		t.Run(fmt.Sprintf("%v", spec.Type), func(t *testing.T) {
+			reference := variant(t, spec, 1, 1) // one row at a time, one thread
+			models := []*Model{variant(t, spec, 1, 1, 8), variant(t, spec, 3, 5), variant(t, spec, 2, chunkSizes...)}
+			rapid.Check(t, func(t *rapid.T) {
+				m := models[rapid.IntRange(0, len(models)-1).Draw(t, "model")]
+				checkIndependence(t, reference, m)
+			})
+		})
+	}
+}
+
+// walker is a sequence that grows at random, with its tokens.
+type walker struct {
+	seq    *Seq
+	tokens []tandem.Token
+}
+
+func checkIndependence(t *rapid.T, reference, m *Model) {
+	walkers := []*walker{{seq: m.NewSeq()}, {seq: m.NewSeq()}}
+	type result struct {
+		tokens []tandem.Token
+		logits []float32
+	}
+	var results []result
+	for range rapid.IntRange(1, 6).Draw(t, "steps") {
+		// Some fork, some forget.
+		w := walkers[rapid.IntRange(0, len(walkers)-1).Draw(t, "walker")]
+		switch rapid.IntRange(0, 3).Draw(t, "action") {
+		case 0:
+			walkers = append(walkers, &walker{w.seq.Fork(), slices.Clone(w.tokens)})
+		case 1:
+			n := rapid.IntRange(0, len(w.tokens)).Draw(t, "keep")
+			w.seq.Truncate(n)
+			w.tokens = w.tokens[:n]
+		}
+		// Some grow, together.
+		var rows []Row
+		var grown []*walker
+		for _, w := range walkers {
+			n := rapid.IntRange(0, 90).Draw(t, "grow") / 9
+			if len(rows) == 0 {
+				n = max(n, 1)
+			}
+			if n == 0 {
+				continue
+			}
+			var more []tandem.Token
+			for range n {
+				more = append(more, tandem.Token(rapid.IntRange(0, 3).Draw(t, "token")))
+			}
+			rows = append(rows, Row{Seq: w.seq, Tokens: more, All: rapid.Bool().Draw(t, "all")})
+			grown = append(grown, w)
+		}
+		logits, err := m.Forward(context.Background(), rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, w := range grown {
+			first := len(rows[i].Tokens) - 1
+			if rows[i].All {
+				first = 0
+			}
+			for at := first; at < len(rows[i].Tokens); at++ {
+				results = append(results, result{append(slices.Clone(w.tokens), rows[i].Tokens[:at+1]...), logits[0]})
+				logits = logits[1:]
+			}
+			w.tokens = append(slices.Clone(w.tokens), rows[i].Tokens...)
+			if w.seq.Len() != len(w.tokens) {
+				t.Fatalf("length %d after %d tokens", w.seq.Len(), len(w.tokens))
+			}
+		}
+		if len(logits) != 0 {
+			t.Fatalf("%d logits too many", len(logits))
+		}
+	}
+	for _, r := range results {
+		want, err := reference.Forward(context.Background(), []Row{{Seq: reference.NewSeq(), Tokens: r.tokens}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bitEqual(r.logits, want[0]) {
+			t.Fatalf("after %v the logits are %v…, one row at a time %v…", r.tokens, r.logits[:4], want[0][:4])
+		}
+	}
+}
+
+// The same bits on every processor and with every set of kernels: the hash was computed once and stands
+// here. It changes only when the definition of the arithmetic does.
+func TestGoldenLogits(t *testing.T) {
+	want := map[string]string{
+		"llama F32":  "a3f0244361a8",
+		"llama F16":  "eaa22199d497",
+		"llama Q4_0": "64d77e88a5c5",
+		"llama Q8_0": "3d8dda122224",
+		"llama Q4_K": "0f2c145f2e60",
+		"llama Q5_K": "b25f28fa013f",
+		"llama Q6_K": "8209f6f335a2",
+		"llama BF16": "acc1479e5e96",
+		"qwen2 F32":  "8776550dd4fe",
+		"qwen2 F16":  "a91179ab8044",
+		"qwen2 Q4_0": "c33dc8d4d94f",
+		"qwen2 Q8_0": "c6837db503ac",
+		"qwen2 Q4_K": "918b834c1670",
+		"qwen2 Q5_K": "ba2baf51b453",
+		"qwen2 Q6_K": "a0fdb4ec4fbb",
+		"qwen2 BF16": "c7641c30a707",
+	}
+	h := sha256.New()
+	for _, arch := range []string{"llama", "qwen2"} {
+		for _, typ := range npu.DTypes {
+			// The file too is made by operations that every processor rounds alike.
+			m := openTiny(t, tinymodel.Spec{Arch: arch, Type: typ, Dim: 256, FF: 256, Layers: 1, Seed: 9, Factors: arch == "llama"})
+			h.Reset()
+			for _, row := range forward(t, m, Row{Seq: m.NewSeq(), Tokens: pattern(40), All: true}) {
+				if err := binary.Write(h, binary.LittleEndian, row); err != nil {
+					t.Fatal(err)
+				}
+			}
+			name := fmt.Sprintf("%s %v", arch, typ)
+			if got := fmt.Sprintf("%x", h.Sum(nil)[:6]); got != want[name] {
+				t.Errorf("%q: %q,", name, got)
+			}
+		}
+	}
+}
+
+// A K-quant model computes what a model of its dequantised weights does, to the bit.
+func TestWidenedWeightsGiveTheSame(t *testing.T) {
+	for _, typ := range []npu.DType{npu.F16, npu.BF16, npu.Q4_K, npu.Q5_K, npu.Q6_K} {
+		meta, tensors := tinymodel.Parts(tinymodel.Spec{Type: typ, Dim: 256, FF: 256, Seed: 4})
+		m := openParts(t, meta, tensors)
+		for i, old := range tensors {
+			tensors[i] = retype(t, old, npu.F32)
+		}
+		wide := openParts(t, meta, tensors)
+		for _, n := range []int{1, 7} {
+			a := forward(t, m, Row{Seq: m.NewSeq(), Tokens: pattern(n), All: true})
+			b := forward(t, wide, Row{Seq: wide.NewSeq(), Tokens: pattern(n), All: true})
+			for i := range a {
+				if !bitEqual(a[i], b[i]) {
+					t.Fatalf("%v: logits %d of %d differ from those of the widened weights", typ, i, n)
+				}
+			}
+		}
+	}
+}
+
+// counting cancels itself when it was looked at often enough.
+type counting struct {
+	context.Context
+	left int
+}
+
+func (c *counting) Err() error {
+	if c.left--; c.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+func TestPreemptionBetweenLayersLeavesNoTrace(t *testing.T) {
+	spec := tinymodel.Spec{Layers: 3}
+	m := variant(t, spec, 1, 4)
+	a, b := m.NewSeq(), m.NewSeq()
+	forward(t, m, Row{Seq: a, Tokens: pattern(6)}, Row{Seq: b, Tokens: pattern(3)})
+	fork := a.Fork()
+	rows := []Row{{Seq: a, Tokens: pattern(5)}, {Seq: b, Tokens: pattern(4)}, {Seq: fork, Tokens: pattern(2)}}
+	looks := 0
+	for ; ; looks++ {
+		_, err := m.Forward(&counting{context.Background(), looks}, rows)
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		if a.Len() != 6 || b.Len() != 3 || fork.Len() != 6 {
+			t.Fatalf("cancelled after %d looks: lengths %d, %d, %d", looks, a.Len(), b.Len(), fork.Len())
+		}
+		for _, s := range []*Seq{a, b, fork} { // as before, to the bit
+			n := s.Len()
+			got := forward(t, m, Row{Seq: s, Tokens: pattern(1)})
+			fresh := m.NewSeq()
+			want := forward(t, m, Row{Seq: fresh, Tokens: append(pattern(n), 17)})
+			if !bitEqual(got[0], want[0]) {
+				t.Fatalf("cancelled after %d looks: the sequence of %d has changed", looks, n)
+			}
+			s.Truncate(n)
+		}
+	}
+	// Once before anything; then before each of three layers in each of three chunks (11 tokens), and
+	// before the head where a chunk has wanted rows.
+	if looks < 1+3*3+1 {
+		t.Errorf("the context was looked at %d times only", looks)
+	}
+}
+
+func TestForwardRefuses(t *testing.T) {
+	m := openTiny(t, tinymodel.Spec{Context: 16})
+	other := openTiny(t, tinymodel.Spec{})
+	s := m.NewSeq()
+	forward(t, m, Row{Seq: s, Tokens: pattern(10)})
+	for _, c := range []struct {
+		rows []Row
+		want string
+	}{
+		{[]Row{{Seq: s}}, "row 0: no tokens"},
+		{[]Row{{Tokens: pattern(1)}}, "not one of this model"},
+		{[]Row{{Seq: other.NewSeq(), Tokens: pattern(1)}}, "not one of this model"},
+		{[]Row{{Seq: s, Tokens: pattern(1)}, {Seq: s, Tokens: pattern(1)}}, "rows 0 and 1 append to the same sequence"},
+		{[]Row{{Seq: s, Tokens: pattern(7)}}, "10 positions and 7 more exceed the model's context of 16"},
+		{[]Row{{Seq: s, Tokens: []tandem.Token{-1}}}, "token -1 is outside the vocabulary"},
+		{[]Row{{Seq: m.NewSeq(), Tokens: pattern(1)}, {Seq: s, Tokens: []tandem.Token{1 << 20}}}, "row 1: token 1048576 is outside the vocabulary"},
+	} {
+		_, err := m.Forward(context.Background(), c.rows)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("error %v, want %q", err, c.want)
+		}
+		if s.Len() != 10 {
+			t.Fatalf("%q changed the length to %d", c.want, s.Len())
+		}
+	}
+	var ce *ContextError
+	if _, err := m.Forward(context.Background(), []Row{{Seq: s, Tokens: pattern(7)}}); !errors.As(err, &ce) {
+		t.Errorf("%v is no ContextError", err)
+	}
+	if logits, err := m.Forward(context.Background(), nil); err != nil || logits != nil {
+		t.Errorf("nothing to do: %v, %v", logits, err)
+	}
+}
+
+// Goroutines share a model and a prefix.
+func TestForwardFromSeveralGoroutines(t *testing.T) {
+	m := variant(t, tinymodel.Spec{Type: npu.Q8_0, Dim: 128, FF: 512}, 2, chunkSizes...)
+	prefix := m.NewSeq()
+	forward(t, m, Row{Seq: prefix, Tokens: pattern(30)})
+	want := forward(t, m, Row{Seq: prefix.Fork(), Tokens: pattern(40), All: true})
+	var wg sync.WaitGroup
+	for range 4 {
+		s := prefix.Fork()
+		wg.Go(func() {
+			for range 5 {
+				got, err := m.Forward(context.Background(), []Row{{Seq: s, Tokens: pattern(40), All: true}})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				for i := range got {
+					if !bitEqual(got[i], want[i]) {
+						t.Errorf("logits %d differ", i)
+						return
+					}
+				}
+				s.Truncate(30)
+				s = s.Fork()
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func openParts(t testing.TB, meta []gguf.KV, tensors []npu.Tensor) *Model {
+	t.Helper()
+	m, err := OpenBytes("parts", encode(t, meta, tensors), Options{Threads: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { m.Close() })
+	return m
+}

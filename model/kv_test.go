@@ -1,0 +1,162 @@
+package model
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"tandem/internal/tinymodel"
+)
+
+// saved returns the saved form of a sequence made of several spans.
+func saved(t testing.TB, m *Model, n int) []byte {
+	t.Helper()
+	s := m.NewSeq()
+	for at := 0; at < n; at += 100 {
+		forward(t, m, Row{Seq: s, Tokens: pattern(n)[at:min(n, at+100)]})
+		s = s.Fork()
+	}
+	var b bytes.Buffer
+	if k, err := s.WriteTo(&b); err != nil || k != int64(b.Len()) {
+		t.Fatalf("wrote %d of %d bytes: %v", k, b.Len(), err)
+	}
+	return b.Bytes()
+}
+
+func TestSavedSequenceGoesOnAsBefore(t *testing.T) {
+	m := openTiny(t, tinymodel.Spec{})
+	for _, n := range []int{0, 1, 255, 256, 300} {
+		b := saved(t, m, n)
+		r := bytes.NewReader(append(slices.Clone(b), "more"...))
+		s, err := m.ReadSeq(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rest, _ := io.ReadAll(r); string(rest) != "more" {
+			t.Errorf("read beyond the end: %q is left", rest)
+		}
+		if s.Len() != n {
+			t.Fatalf("%d positions came back as %d", n, s.Len())
+		}
+		got := forward(t, m, Row{Seq: s, Tokens: pattern(5)})
+		want := forward(t, m, Row{Seq: m.NewSeq(), Tokens: append(pattern(n), pattern(5)...)})
+		if !bitEqual(got[0], want[0]) {
+			t.Errorf("after %d saved positions the logits differ", n)
+		}
+		// A sequence that was read can be rolled back and saved again.
+		s.Truncate(n)
+		var again bytes.Buffer
+		if _, err := s.WriteTo(&again); err != nil || !bytes.Equal(again.Bytes(), b) {
+			t.Errorf("saved again, %d positions differ: %v", n, err)
+		}
+	}
+}
+
+func TestReadSeqRefuses(t *testing.T) {
+	m := openTiny(t, tinymodel.Spec{})
+	good := saved(t, m, 20)
+	size := binary.Size(savedHead{})
+	resum := func(b []byte) []byte {
+		body := b[:len(b)-4]
+		return binary.LittleEndian.AppendUint32(body, crc32.Checksum(body, castagnoli))
+	}
+	bend := func(at int, v byte) []byte {
+		b := slices.Clone(good)
+		b[at] ^= v
+		return b
+	}
+	for _, c := range []struct {
+		name string
+		b    []byte
+		want string
+	}{
+		{"empty", nil, "ends too soon"},
+		{"short head", good[:20], "ends too soon"},
+		{"short body", good[:len(good)-40], "ends too soon"},
+		{"no checksum", good[:len(good)-2], "ends too soon"},
+		{"magic", bend(0, 1), "does not begin with"},
+		{"version", bend(8, 2), "version 3, not 1"},
+		{"fingerprint", resum(bend(12, 1)), "another model"},
+		{"layers", resum(bend(44, 1)), "do not fit"},
+		{"many positions", resum(bend(size-1, 0xff)), "do not fit"},
+		{"a few more positions", resum(bend(size-4, 0x40)), "ends too soon"},
+		{"a flipped bit", bend(size+100, 4), "checksum"},
+	} {
+		_, err := m.ReadSeq(bytes.NewReader(c.b))
+		if !errors.Is(err, ErrSaved) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, want %q", c.name, err, c.want)
+		}
+	}
+	other := openTiny(t, tinymodel.Spec{Seed: 1})
+	if _, err := other.ReadSeq(bytes.NewReader(good)); !errors.Is(err, ErrSaved) || !strings.Contains(err.Error(), "another model") {
+		t.Errorf("another model's sequence: %v", err)
+	}
+	broken := errors.New("disk on fire")
+	if _, err := m.ReadSeq(io.MultiReader(bytes.NewReader(good[:100]), errReader{broken})); !errors.Is(err, broken) || errors.Is(err, ErrSaved) {
+		t.Errorf("a failing reader: %v", err)
+	}
+}
+
+type errReader struct{ err error }
+
+func (r errReader) Read([]byte) (int, error) { return 0, r.err }
+
+// Whatever the bytes, ReadSeq gives an error or a sequence that saves to the same bytes.
+func FuzzReadSeq(f *testing.F) {
+	m, err := OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{Layers: 1, Dim: 32, FF: 32}), Options{Threads: 1})
+	if err != nil {
+		f.Fatal(err)
+	}
+	defer m.Close()
+	f.Add(saved(f, m, 3))
+	f.Add(saved(f, m, 0))
+	f.Add([]byte(savedMagic))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		// Let the fuzzer past the checksum.
+		if len(b) > binary.Size(savedHead{})+4 {
+			body := b[:len(b)-4]
+			b = binary.LittleEndian.AppendUint32(slices.Clone(body), crc32.Checksum(body, castagnoli))
+		}
+		s, err := m.ReadSeq(bytes.NewReader(b))
+		if err != nil {
+			return
+		}
+		var again bytes.Buffer
+		if _, err := s.WriteTo(&again); err != nil || !bytes.HasPrefix(b, again.Bytes()) {
+			t.Fatalf("%d positions save to other bytes: %v", s.Len(), err)
+		}
+	})
+}
+
+// Shared spans stay as they are whoever goes on, in whatever order.
+func TestForksDoNotDisturbEachOther(t *testing.T) {
+	m := openTiny(t, tinymodel.Spec{})
+	a := m.NewSeq()
+	forward(t, m, Row{Seq: a, Tokens: pattern(70)})
+	b := a.Fork()
+	if len(b.kv.Spans) == 0 || &b.kv.Spans[0].K[0][0] != &a.kv.Spans[0].K[0][0] {
+		t.Error("a fork copies")
+	}
+	a.Truncate(10) // into the shared span
+	forward(t, m, Row{Seq: a, Tokens: pattern(20)})
+	got := forward(t, m, Row{Seq: b, Tokens: pattern(1)})
+	want := forward(t, m, Row{Seq: m.NewSeq(), Tokens: append(pattern(70), pattern(1)...)})
+	if !bitEqual(got[0], want[0]) {
+		t.Error("what one fork wrote after a truncation shows in the other")
+	}
+	// Rolling back and going on within owned memory takes no new spans.
+	c := m.NewSeq()
+	forward(t, m, Row{Seq: c, Tokens: pattern(5)})
+	for range 50 {
+		forward(t, m, Row{Seq: c, Tokens: pattern(3)})
+		c.Truncate(5)
+	}
+	if len(c.kv.Spans) != 1 {
+		t.Errorf("%d spans for 5 positions", len(c.kv.Spans))
+	}
+}

@@ -1,0 +1,164 @@
+package model
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"tandem/internal/tinymodel"
+	"tandem/model/gguf"
+	"tandem/npu"
+	"tandem/npu/quant"
+)
+
+func encode(t testing.TB, meta []gguf.KV, tensors []npu.Tensor) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := gguf.Write(&b, meta, tensors); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// retype stores a tensor's values as another type.
+func retype(t testing.TB, old npu.Tensor, typ npu.DType) npu.Tensor {
+	t.Helper()
+	v := make([]float32, old.Rows*old.Cols)
+	if err := quant.Dequantize(old.Type, v, old.Data); err != nil {
+		t.Fatal(err)
+	}
+	out := npu.Tensor{Name: old.Name, Type: typ, Rows: old.Rows, Cols: old.Cols, Data: make([]byte, typ.RowBytes(len(v)))}
+	if err := quant.Quantize(typ, out.Data, v); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func TestOpenRefuses(t *testing.T) {
+	set := func(key string, value any) func([]gguf.KV, []npu.Tensor) ([]gguf.KV, []npu.Tensor) {
+		return func(meta []gguf.KV, tensors []npu.Tensor) ([]gguf.KV, []npu.Tensor) {
+			meta = slices.DeleteFunc(meta, func(kv gguf.KV) bool { return kv.Key == key })
+			if value != nil {
+				meta = append(meta, gguf.KV{Key: key, Value: value})
+			}
+			return meta, tensors
+		}
+	}
+	drop := func(name string) func([]gguf.KV, []npu.Tensor) ([]gguf.KV, []npu.Tensor) {
+		return func(meta []gguf.KV, tensors []npu.Tensor) ([]gguf.KV, []npu.Tensor) {
+			return meta, slices.DeleteFunc(tensors, func(t npu.Tensor) bool { return t.Name == name })
+		}
+	}
+	extra := func(t npu.Tensor) func([]gguf.KV, []npu.Tensor) ([]gguf.KV, []npu.Tensor) {
+		return func(meta []gguf.KV, tensors []npu.Tensor) ([]gguf.KV, []npu.Tensor) {
+			return meta, append(tensors, t)
+		}
+	}
+	vector := func(name string, n int) npu.Tensor {
+		return npu.Tensor{Name: name, Type: npu.F32, Rows: 1, Cols: n, Data: make([]byte, 4*n)}
+	}
+	for _, c := range []struct {
+		name string
+		bend func([]gguf.KV, []npu.Tensor) ([]gguf.KV, []npu.Tensor)
+		want []string
+	}{
+		{"no architecture", set("general.architecture", nil), []string{"general.architecture"}},
+		{"another architecture", set("general.architecture", "mamba"), []string{`"mamba"`, "llama or qwen2"}},
+		{"no layers", set("llama.block_count", nil), []string{"llama.block_count is missing"}},
+		{"zero layers", set("llama.block_count", uint32(0)), []string{"llama.block_count is 0"}},
+		{"too many layers", set("llama.block_count", uint64(1)<<40), []string{"llama.block_count is 1099511627776"}},
+		{"more layers than tensors", set("llama.block_count", uint32(3)), []string{`"blk.2.attn_norm.weight"`}},
+		{"fewer layers than tensors", set("llama.block_count", uint32(1)), []string{`"blk.1.attn_norm.weight"`, "1 layers"}},
+		{"text for a number", set("llama.embedding_length", "64"), []string{"llama.embedding_length is string"}},
+		{"heads by layer", set("llama.attention.head_count", []uint32{4, 4}), []string{"llama.attention.head_count", "not one whole number"}},
+		{"heads that do not divide", set("llama.attention.head_count_kv", uint32(3)), []string{"4 heads cannot share 3"}},
+		{"epsilon", set("llama.attention.layer_norm_rms_epsilon", float32(0)), []string{"layer_norm_rms_epsilon is 0"}},
+		{"odd rope", set("llama.rope.dimension_count", uint32(3)), []string{"rope.dimension_count is 3"}},
+		{"wide rope", set("llama.rope.dimension_count", uint32(32)), []string{"rope.dimension_count is 32", "at most the head's 16"}},
+		{"yarn", set("llama.rope.scaling.type", "yarn"), []string{`"yarn" is not supported`}},
+		{"experts", set("llama.expert_count", uint32(8)), []string{"expert_count is 8"}},
+		{"value length", set("llama.attention.value_length", uint32(8)), []string{"value_length is 8 and key_length 16"}},
+		{"no embedding", drop("token_embd.weight"), []string{`"token_embd.weight"`}},
+		{"no norm", drop("blk.1.ffn_norm.weight"), []string{`"blk.1.ffn_norm.weight"`}},
+		{"a foreign tensor", extra(vector("blk.0.attn_q_norm.weight", 16)), []string{`"blk.0.attn_q_norm.weight" is not part`}},
+		{"a bias of another size", extra(vector("blk.0.attn_q.bias", 32)), []string{`"blk.0.attn_q.bias" is 1×32`, "1×64"}},
+		{"rope factors of zero", extra(vector("rope_freqs.weight", 8)), []string{"rope_freqs.weight: factor 0 is 0"}},
+		{"another width", set("llama.feed_forward_length", uint32(256)), []string{`"blk.0.ffn_gate.weight" is 128×64, but the metadata wants 256×64`}},
+		{"another vocabulary", set("tokenizer.ggml.tokens", []string{"a"}), []string{"token"}},
+	} {
+		meta, tensors := c.bend(tinymodel.Parts(tinymodel.Spec{}))
+		m, err := OpenBytes("bent.gguf", encode(t, meta, tensors), Options{Threads: 1})
+		if err == nil {
+			m.Close()
+			t.Errorf("%s: accepted", c.name)
+			continue
+		}
+		for _, want := range append(c.want, "bent.gguf") {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %q does not say %q", c.name, err, want)
+			}
+		}
+	}
+	if _, err := OpenBytes("x", tinymodel.GGUF(tinymodel.Spec{}), Options{Device: "abacus"}); err == nil || !strings.Contains(err.Error(), "abacus") {
+		t.Errorf("unknown device: %v", err)
+	}
+	if _, err := OpenBytes("x", tinymodel.GGUF(tinymodel.Spec{}), Options{Threads: -1}); err == nil {
+		t.Error("-1 threads accepted")
+	}
+}
+
+func TestConfigAndFingerprint(t *testing.T) {
+	spec := tinymodel.Spec{Arch: "qwen2", Linear: 2, HeadDim: 24, Context: 99}
+	c := openTiny(t, spec).Config()
+	if c.Arch != "qwen2" || c.Layers != 2 || c.Dim != 64 || c.Heads != 4 || c.KVHeads != 2 || c.HeadDim != 24 || c.FF != 128 ||
+		c.Context != 99 || c.Vocab != 258 || c.Rope.Pairing != npu.HalfSplit || c.Rope.Linear != 2 || c.Rope.Dims != 24 {
+		t.Errorf("config %+v", c)
+	}
+	seen := map[[32]byte]string{}
+	for name, s := range map[string]tinymodel.Spec{
+		"plain": {}, "seed": {Seed: 1}, "base": {RopeBase: 5000}, "type": {Type: npu.F16}, "context": {Context: 100}, "words": {Words: []string{"ab"}},
+	} {
+		sum := openTiny(t, s).Fingerprint()
+		if other, ok := seen[sum]; ok {
+			t.Errorf("%s and %s have the same fingerprint", name, other)
+		}
+		seen[sum] = name
+		if again := openTiny(t, s).Fingerprint(); again != sum {
+			t.Errorf("%s: the fingerprint changes", name)
+		}
+	}
+}
+
+// Embedded bytes lie anywhere.
+func TestUnalignedFile(t *testing.T) {
+	for _, typ := range []npu.DType{npu.F32, npu.F16, npu.BF16, npu.Q8_0} {
+		b := tinymodel.GGUF(tinymodel.Spec{Type: typ})
+		shifted := append(make([]byte, 1, len(b)+1), b...)[1:]
+		m, err := OpenBytes("shifted", shifted, Options{Threads: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		straight := openTiny(t, tinymodel.Spec{Type: typ})
+		for _, n := range []int{1, 3} {
+			got, want := forward(t, m, Row{Seq: m.NewSeq(), Tokens: pattern(n)}), forward(t, straight, Row{Seq: straight.NewSeq(), Tokens: pattern(n)})
+			if !bitEqual(got[0], want[0]) {
+				t.Errorf("%v: an unaligned file gives other logits", typ)
+			}
+		}
+		m.Close()
+	}
+}
+
+func TestGraphsPrint(t *testing.T) {
+	m := openTiny(t, tinymodel.Spec{Arch: "qwen2"})
+	graphs := m.Graphs(8)
+	if len(graphs) != 4 {
+		t.Fatalf("%d graphs", len(graphs))
+	}
+	for _, want := range []string{"graph layer 1, 8 rows", "half-split", `attention`, "blk.1.attn_q.bias", "swiglu"} {
+		if text := graphs[2].String(); !strings.Contains(text, want) {
+			t.Errorf("%q is not in\n%s", want, text)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"pgregory.net/rapid"
@@ -208,18 +210,10 @@ func TestSkips(t *testing.T) {
 	put("large.txt", strings.Repeat("walnut ", textLimit/7+1))
 	os.Symlink(filepath.Join(docs, "ok.txt"), filepath.Join(docs, "link.txt"))
 	os.Symlink(docs, filepath.Join(docs, "loop"))
-	put("locked/secret.txt", "walnut")
 	want := map[string]string{
 		"binary.txt": "binary", "garbage.txt": "binary", "image.png": "unsupported type .png", "empty.md": "no text",
 		"fake.pdf": "not a PDF", "damaged.pdf": "damaged PDF", ".hidden.txt": "hidden", ".git": "hidden",
 		"large.txt": "too large", "link.txt": "symbolic link", "loop": "symbolic link",
-	}
-	if os.Getuid() != 0 { // root reads everything
-		os.Chmod(filepath.Join(docs, "locked"), 0)
-		t.Cleanup(func() { os.Chmod(filepath.Join(docs, "locked"), 0o700) })
-		want["locked"] = "unreadable"
-	} else {
-		os.RemoveAll(filepath.Join(docs, "locked"))
 	}
 	x := open(t, t.TempDir())
 	for range 2 { // the second time from what the index remembers
@@ -243,19 +237,45 @@ func TestSkips(t *testing.T) {
 
 // TestUnreadableKeeps: what cannot be looked at may still be there.
 func TestUnreadableKeeps(t *testing.T) {
-	if os.Getuid() == 0 {
-		t.Skip("root reads everything")
+	files := fstest.MapFS{
+		"notes/sub/one.txt": {Data: []byte("walnut")},
+		"notes/two.txt":     {Data: []byte("walnut")},
+		"notes/three.txt":   {Data: []byte("walnut")},
 	}
-	docs := t.TempDir()
-	writeFile(t, filepath.Join(docs, "sub", "one.txt"), "walnut")
 	x := open(t, t.TempDir())
-	add(t, x, docs)
-	os.Chmod(filepath.Join(docs, "sub"), 0)
-	t.Cleanup(func() { os.Chmod(filepath.Join(docs, "sub"), 0o700) })
-	if r := add(t, x, docs); r.Removed != 0 || len(r.Skipped) != 1 {
-		t.Errorf("%+v", r)
+	if _, err := x.AddFS(t.Context(), files, "notes"); err != nil {
+		t.Fatal(err)
 	}
-	finds(t, x, "walnut", "one.txt")
+	delete(files, "notes/three.txt")
+	r, err := x.AddFS(t.Context(), failingFS{files, []string{"notes/sub", "notes/two.txt"}}, "notes")
+	if err != nil || r.Removed != 1 || len(r.Skipped) != 2 || !strings.Contains(r.Skipped[0].Reason, "unreadable (input/output error)") {
+		t.Errorf("%+v, %v", r, err)
+	}
+	finds(t, x, "walnut", "one.txt", "two.txt")
+	if _, err := x.AddFS(t.Context(), failingFS{files, []string{"notes"}}, "notes"); err != nil {
+		t.Error(err)
+	}
+	finds(t, x, "walnut", "one.txt", "two.txt")
+}
+
+// failingFS cannot read some names.
+type failingFS struct {
+	fstest.MapFS
+	broken []string
+}
+
+func (f failingFS) ReadDir(name string) ([]fs.DirEntry, error) {
+	if slices.Contains(f.broken, name) {
+		return nil, &fs.PathError{Op: "readdir", Path: name, Err: errors.New("input/output error")}
+	}
+	return f.MapFS.ReadDir(name)
+}
+
+func (f failingFS) Open(name string) (fs.File, error) {
+	if slices.Contains(f.broken, name) {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: errors.New("input/output error")}
+	}
+	return f.MapFS.Open(name)
 }
 
 // TestMatchesFreshIndex: after any sequence of changes and refreshes the index holds what a new one would.

@@ -27,8 +27,9 @@ type KVStore struct {
 	dir    string
 	budget int64
 
-	mu   sync.Mutex
-	size int64 // of all files, as far as this process knows; counted anew before anything is evicted
+	mu    sync.Mutex
+	size  int64 // of all files, as far as this process knows
+	since int64 // put by this process since it counted all files
 }
 
 // A blob's file: header, payload, trailer. The version is that of this layout.
@@ -51,12 +52,7 @@ func OpenKV(dir string, budget int64) (*KVStore, error) {
 		return nil, fmt.Errorf("open kv store: %w", err)
 	}
 	s := &KVStore{dir: dir, budget: max(budget, 0)}
-	for _, f := range s.files() {
-		s.size += f.size
-	}
-	if s.size > s.budget {
-		s.evict()
-	}
+	s.evict()
 	return s, nil
 }
 
@@ -156,7 +152,8 @@ func (s *KVStore) Put(key [32]byte, write func(io.Writer) error) (err error) {
 	}
 	s.mu.Lock()
 	s.size += size
-	full := s.size > s.budget
+	s.since += size
+	full := s.size > s.budget || s.since > s.budget/16 // by then others may have put much, too
 	s.mu.Unlock()
 	if full {
 		s.evict()
@@ -227,8 +224,8 @@ func (s *KVStore) files() []kvFile {
 	return out
 }
 
-// evict removes the blobs used longest ago until nine tenths of the budget are left, so that not every
-// Put evicts.
+// evict counts the blobs and, when they exceed the budget, removes those used longest ago until nine
+// tenths of it are left, so that not every Put removes one.
 func (s *KVStore) evict() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -239,7 +236,7 @@ func (s *KVStore) evict() {
 		}
 		return strings.Compare(a.path, b.path)
 	})
-	s.size = 0
+	s.size, s.since = 0, 0
 	for _, f := range files {
 		s.size += f.size
 	}

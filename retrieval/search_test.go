@@ -1,0 +1,80 @@
+package retrieval
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"tandem/examples"
+)
+
+func TestClauses(t *testing.T) {
+	for question, want := range map[string][]string{
+		"When does the harbour museum open?": {"When does the harbour museum open?"},
+		"What is the wifi password of the lake cabin, and when does the harbour museum open?": {
+			"What is the wifi password of the lake cabin", "when does the harbour museum open?"},
+		"Who runs the bakery and at which pier does the ferry leave?": {"Who runs the bakery", "at which pier does the ferry leave?"},
+		"When does it open? Who runs it?":                             {"When does it open?", "When does it open? Who runs it?"},
+		"When does the museum open, and when does it close?":          {"When does the museum open", "When does the museum open when does it close?"},
+		"What is the name of the wedding of Clara and Jonas?":         {"What is the name of the wedding of Clara and Jonas?"},
+		"What is the phone number of Anna and of Ben?":                {"What is the phone number of Anna and of Ben?"},
+		"bread and butter": {"bread and butter"},
+		"and":              {"and"},
+		"? ? ?":            {"?", "?", "?"},
+		"":                 nil,
+	} {
+		if got := Clauses(question); !slices.Equal(got, want) {
+			t.Errorf("%q: %q, want %q", question, got, want)
+		}
+	}
+}
+
+// TestCompoundSearch: both halves of a question find their passages, though one half has many that
+// match better than any of the other's.
+func TestCompoundSearch(t *testing.T) {
+	x := memoryOf(t, examples.Notes)
+	hits, err := x.Search(t.Context(), "What is the wifi password and the door code of the lake cabin, and when does the piano lesson start?", 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var titles []string
+	for _, h := range hits {
+		titles = append(titles, h.Title)
+	}
+	slices.Sort(titles)
+	if !slices.Equal(titles, []string{"Lake cabin", "Piano lessons"}) {
+		t.Errorf("found %q", titles)
+	}
+}
+
+func TestSearchBounds(t *testing.T) {
+	x := memoryOf(t, examples.Notes)
+	for _, query := range []string{"", "the of", "???", "zzzz", "\xff\x00", strings.Repeat("wifi password ", 10000), `+a -b "c AND (d~2^3`} {
+		for _, k := range []int{-1, 0, 1, 4, 1 << 40} {
+			hits, err := x.Search(t.Context(), query, k)
+			if err != nil || len(hits) > max(k, 0) {
+				t.Errorf("%.20q, %d: %d hits, %v", query, k, len(hits), err)
+			}
+			for i, h := range hits {
+				if h.ID == "" || h.Text == "" || h.Title == "" || h.Source == "" {
+					t.Errorf("%.20q: incomplete hit %+v", query, h)
+				}
+				if slices.ContainsFunc(hits[:i], func(g Hit) bool { return g.ID == h.ID }) {
+					t.Errorf("%.20q: %s twice", query, h.ID)
+				}
+			}
+		}
+	}
+}
+
+func FuzzClauses(f *testing.F) {
+	f.Add("What is a, and when does b open?")
+	f.Add("and and ? ; and who")
+	f.Fuzz(func(t *testing.T, s string) {
+		for _, c := range Clauses(s) {
+			if strings.TrimSpace(c) == "" && strings.Trim(s, ",; \t") != "" && !strings.ContainsAny(s, ",;") {
+				t.Fatalf("empty clause of %q", s)
+			}
+		}
+	})
+}

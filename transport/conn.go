@@ -57,6 +57,7 @@ type Conn struct {
 	mu        sync.Mutex
 	exchanges map[uint64]*Exchange
 	err       error // why the connection ended
+	paths     int   // sockets that Migrate has added
 }
 
 // Limits bounds what a peer may use. Zero fields take the defaults.
@@ -356,15 +357,14 @@ func (c *Conn) endLoop() {
 		c.err = err
 	}
 	err = c.err
+	release := c.release
 	c.mu.Unlock()
 	for _, x := range c.open() {
 		x.mu.Lock()
 		x.fail(err)
 		x.mu.Unlock()
 	}
-	if c.release != nil {
-		c.release()
-	}
+	release()
 	close(c.released)
 }
 

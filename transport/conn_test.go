@@ -429,6 +429,7 @@ func TestHelloMismatch(t *testing.T) {
 				}
 				t.Log(err)
 				time.Sleep(2 * time.Second)
+				synctest.Wait()
 				if !strings.Contains(log.String(), what) {
 					t.Errorf("the cloud says %q", log.String())
 				}

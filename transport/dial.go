@@ -29,13 +29,14 @@ type ClientConfig struct {
 	Peer     ID    // the only key that is accepted at the other end
 	Hello    Hello // Version is filled in
 	Limits   Limits
+	Sessions *Sessions // tickets that save a round trip; nil for none
 	// PacketConn carries the connection instead of a new UDP socket. The caller keeps it.
 	PacketConn net.PacketConn
 	Log        *slog.Logger // slog.Default when nil
 }
 
-// Dial connects to a listener and exchanges hellos, which takes two round trips. The error is a
-// *MismatchError, *NotPairedError or *RefusedError when that is why.
+// Dial connects to a listener and exchanges hellos, which takes two round trips, or one with a ticket of an
+// earlier connection. The error is a *MismatchError, *NotPairedError or *RefusedError when that is why.
 func Dial(ctx context.Context, addr string, cfg ClientConfig) (*Conn, error) {
 	cfg.Hello.Version = ProtocolVersion
 	if err := cfg.Hello.valid(); err != nil {
@@ -52,11 +53,20 @@ func Dial(ctx context.Context, addr string, cfg ClientConfig) (*Conn, error) {
 		}
 		return err
 	}
-	qc, release, err := dial(ctx, addr, cfg.PacketConn, clientTLS(cfg.Identity, protoTalk, pin), limits)
+	conf := clientTLS(cfg.Identity, protoTalk, pin)
+	if cfg.Sessions != nil {
+		conf.ClientSessionCache = cfg.Sessions.of(cfg.Peer)
+	}
+	qc, release, err := dial(ctx, addr, cfg.PacketConn, conf, limits)
 	if err != nil {
 		return nil, fmt.Errorf("transport: dial %s: %w", addr, err)
 	}
 	hello, err := greet(ctx, qc, cfg.Hello)
+	if errors.Is(err, quic.Err0RTTRejected) { // the ticket was not good: say it again after the handshake
+		if _, err = qc.NextConnection(ctx); err == nil {
+			hello, err = greet(ctx, qc, cfg.Hello)
+		}
+	}
 	if err != nil {
 		hangUp(qc, err)
 		release()
@@ -92,7 +102,7 @@ func dial(ctx context.Context, addr string, pc net.PacketConn, conf *tls.Config,
 	tr := &quic.Transport{Conn: pc}
 	free := release
 	release = func() { tr.Close(); free() }
-	qc, err := tr.Dial(ctx, remote, conf, quicConfig(limits))
+	qc, err := tr.DialEarly(ctx, remote, conf, quicConfig(limits))
 	if err != nil {
 		release()
 		if cause := context.Cause(ctx); cause != nil {
@@ -157,7 +167,18 @@ func greet(ctx context.Context, qc *quic.Conn, local Hello) (Hello, error) {
 	}
 	stop := context.AfterFunc(ctx, func() { stream.CancelRead(streamClosed) })
 	defer stop()
-	return swapHellos(stream, local)
+	remote, err := swapHellos(stream, local)
+	if err != nil {
+		return Hello{}, err
+	}
+	select {
+	case <-qc.HandshakeComplete(): // it was, unless the hellos went early
+	case <-qc.Context().Done():
+		return Hello{}, explain(context.Cause(qc.Context()))
+	case <-ctx.Done():
+		return Hello{}, context.Cause(ctx)
+	}
+	return remote, nil
 }
 
 // swapHellos sends one hello, reads the other and compares.

@@ -40,6 +40,16 @@ func drawDraft(t *rapid.T, vocab int, last tandem.Draft) tandem.Draft {
 	d.Decode = time.Duration(rapid.Uint32().Draw(t, "decode")) * decodeUnit
 	if rapid.Bool().Draw(t, "follows") {
 		d.Epoch, d.Version, d.Step, d.Prefix = last.Epoch, last.Version, last.Step+1, last.Prefix.Then(last.Token)
+		switch rapid.IntRange(0, 8).Draw(t, "but for") {
+		case 0:
+			d.Epoch++
+		case 1:
+			d.Version++
+		case 2:
+			d.Step++
+		case 3:
+			d.Prefix++
+		}
 	} else {
 		d.Epoch, d.Version = rapid.Uint32().Draw(t, "epoch"), rapid.Uint32().Draw(t, "version")
 		d.Step, d.Prefix = tandem.Step(rapid.Uint32().Draw(t, "step")), tandem.Prefix(rapid.Uint32().Draw(t, "prefix"))

@@ -82,6 +82,15 @@ func (l *link) due(now time.Time, busy bool) [][]byte {
 	return out
 }
 
+// moved forgets what was measured on another path, and has the new one measured at once.
+func (l *link) moved() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.latest, l.smooth, l.minimum = 0, 0, 0
+	l.pinged = [8]time.Time{}
+	l.lastPing = time.Time{}
+}
+
 // nextPing is when the next ping is due: at once on a new connection, then while an exchange is open.
 func (l *link) nextPing(busy bool) time.Time {
 	if !busy && l.nonce > 0 {

@@ -29,7 +29,7 @@ type ServerConfig struct {
 type Listener struct {
 	cfg    ServerConfig
 	tr     *quic.Transport
-	ql     *quic.Listener
+	ql     *quic.EarlyListener
 	free   func()
 	ready  chan *Conn
 	ctx    context.Context
@@ -81,14 +81,21 @@ func ListenOn(pc net.PacketConn, cfg ServerConfig) (*Listener, error) {
 	if cfg.Invites != nil {
 		protos = append(protos, protoPair)
 	}
-	ql, err := tr.Listen(&tls.Config{
-		MinVersion:             tls.VersionTLS13,
-		Certificates:           []tls.Certificate{cfg.Identity.cert},
-		NextProtos:             protos,
-		ClientAuth:             tls.RequireAnyClientCert,
-		SessionTicketsDisabled: true,
-		VerifyConnection:       func(state tls.ConnectionState) error { _, err := peerOf(state); return err },
-	}, quicConfig(cfg.Limits))
+	conf := &tls.Config{
+		MinVersion:       tls.VersionTLS13,
+		Certificates:     []tls.Certificate{cfg.Identity.cert},
+		NextProtos:       protos,
+		ClientAuth:       tls.RequireAnyClientCert,
+		VerifyConnection: func(state tls.ConnectionState) error { _, err := peerOf(state); return err },
+	}
+	key, err := cfg.Identity.ticketKey()
+	if err != nil {
+		return nil, fmt.Errorf("transport: listen: %w", err)
+	}
+	conf.SetSessionTicketKeys([][32]byte{key})
+	early := quicConfig(cfg.Limits)
+	early.Allow0RTT = true
+	ql, err := tr.ListenEarly(conf, early)
 	if err != nil {
 		return nil, fmt.Errorf("transport: listen: %w", err)
 	}
@@ -149,8 +156,17 @@ func (l *Listener) leave(places *int) {
 }
 
 // serve brings one connection to the point where Accept can return it, or pairs.
+//
+// A connection comes here before its handshake is complete. Only a hello is read before that, and only when
+// the session is resumed, which tells the peer's key; an attacker can replay that much, to no effect.
 func (l *Listener) serve(qc *quic.Conn) {
 	state := qc.ConnectionState().TLS
+	if !state.DidResume {
+		if err := l.handshake(qc); err != nil {
+			return // quic-go gave up on it
+		}
+		state = qc.ConnectionState().TLS
+	}
 	places, limit, work := &l.conns, l.cfg.Limits.Conns, l.admit
 	if state.NegotiatedProtocol == protoPair {
 		places, limit, work = &l.pairings, maxPairings, l.pair
@@ -166,6 +182,18 @@ func (l *Listener) serve(qc *quic.Conn) {
 	}
 	if err != nil {
 		l.cfg.Log.Warn("connection refused", "from", qc.RemoteAddr().String(), "error", err)
+	}
+}
+
+// handshake waits until the peer has proved its key.
+func (l *Listener) handshake(qc *quic.Conn) error {
+	select {
+	case <-qc.HandshakeComplete():
+		return nil
+	case <-qc.Context().Done():
+		return context.Cause(qc.Context())
+	case <-l.ctx.Done():
+		return ErrClosed
 	}
 }
 
@@ -196,6 +224,9 @@ func (l *Listener) admit(qc *quic.Conn, id ID) error {
 		case <-time.After(time.Second):
 			hangUp(qc, err)
 		}
+		return err
+	}
+	if err := l.handshake(qc); err != nil {
 		return err
 	}
 	c := newConn(qc, id, l.cfg.Hello, hello, l.cfg.Limits, l.cfg.Log, func() { l.leave(&l.conns) })

@@ -57,6 +57,7 @@ func (r *testRouter) setDrop(drop func(p simnet.Packet) bool) {
 var (
 	deviceAddr = &net.UDPAddr{IP: net.IPv4(10, 0, 0, 1), Port: 1001}
 	otherAddr  = &net.UDPAddr{IP: net.IPv4(10, 0, 0, 3), Port: 1003}
+	deadAddr   = &net.UDPAddr{IP: net.IPv4(10, 0, 0, 4), Port: 1004}
 	cloudAddr  = &net.UDPAddr{IP: net.IPv4(10, 0, 0, 2), Port: 1002}
 )
 

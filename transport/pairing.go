@@ -220,6 +220,9 @@ func (l *Listener) pair(qc *quic.Conn, id ID) error {
 }
 
 func (l *Listener) pairWith(qc *quic.Conn, id ID) error {
+	if err := l.handshake(qc); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(l.ctx, handshakeTimeout)
 	defer cancel()
 	stream, err := qc.AcceptStream(ctx)

@@ -1,0 +1,123 @@
+package transport
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/quic-go/quic-go/testutils/simnet"
+
+	"tandem"
+)
+
+// A device that comes back is greeted after one round trip instead of two, also when the cloud was
+// restarted, and after two whenever the ticket is missing, damaged, or not accepted any more.
+func TestResumption(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const rtt = 100 * time.Millisecond
+		n := newTestNet(t, rtt/2)
+		d, c := ephemeral(t), ephemeral(t)
+		sessions := OpenSessions(filepath.Join(t.TempDir(), "sessions"))
+		listen := func(limits Limits) *Listener {
+			l, err := ListenOn(n.cloud, ServerConfig{Identity: c, Peers: NewPeers(d.ID), Hello: testHello(tandem.Cloud), Log: quiet(), Limits: limits})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return l
+		}
+		l := listen(Limits{})
+		talk := func(what string, trips int) {
+			t.Helper()
+			start := time.Now()
+			device, err := Dial(t.Context(), cloudAddr.String(), ClientConfig{Identity: d, Peer: c.ID, Hello: testHello(tandem.Device), PacketConn: n.device, Log: quiet(), Sessions: sessions})
+			if err != nil {
+				t.Fatalf("%s: %v", what, err)
+			}
+			if took := time.Since(start); took != time.Duration(trips)*rtt {
+				t.Errorf("%s: connected after %v, want %d round trips", what, took, trips)
+			}
+			cloud, err := l.Accept(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			a, b := begin(t, device, cloud)
+			exchangeDrafts(t, a, b, 3, time.Millisecond)
+			a.Close()
+			device.Close("")
+			time.Sleep(time.Second)
+		}
+		talk("first time", 2)
+		talk("again", 1)
+		talk("and again", 1)
+		l.Close()
+		l = listen(Limits{})
+		talk("cloud restarted", 1)
+		l.Close()
+		l = listen(Limits{Exchanges: 2})
+		talk("cloud restarted with less room", 2)
+		talk("again", 1)
+
+		files, err := filepath.Glob(filepath.Join(sessions.dir, "*.session"))
+		if err != nil || len(files) != 1 {
+			t.Fatalf("tickets: %v, %v", files, err)
+		}
+		if err := os.WriteFile(files[0], []byte("\x05damaged"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		talk("damaged ticket", 2)
+		os.Remove(files[0])
+		talk("no ticket", 2)
+		// A key that is not trusted any more is refused, ticket or not.
+		l.cfg.Peers.Remove(d.ID)
+		if _, err := Dial(t.Context(), cloudAddr.String(), ClientConfig{Identity: d, Peer: c.ID, Hello: testHello(tandem.Device), PacketConn: n.device, Log: quiet(), Sessions: sessions}); err == nil {
+			t.Error("a removed key was let in by its ticket")
+		}
+		l.Close()
+	})
+}
+
+// The phone gets another address: not one message is lost or repeated.
+func TestMigration(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newTestNet(t, 20*time.Millisecond)
+		device, cloud := connect(t, n)
+		a, b := begin(t, device, cloud)
+		sim := &simnet.Simnet{Router: n.router}
+		other := sim.NewEndpoint(otherAddr, simnet.NodeBiDiLinkSettings{Latency: 60 * time.Millisecond})
+		if err := sim.Start(); err != nil {
+			t.Fatal(err)
+		}
+		defer sim.Close()
+		defer other.Close()
+		go func() {
+			time.Sleep(300 * time.Millisecond)
+			n.router.setDrop(func(p simnet.Packet) bool { // Wi-Fi is gone
+				return p.From.String() == deviceAddr.String() || p.To.String() == deviceAddr.String()
+			})
+			time.Sleep(500 * time.Millisecond)
+			if err := device.Migrate(t.Context(), other); err != nil {
+				t.Error(err)
+			}
+		}()
+		exchangeDrafts(t, a, b, 100, 20*time.Millisecond)
+		time.Sleep(3 * time.Second)
+		if from := cloud.qc.RemoteAddr().String(); from != otherAddr.String() {
+			t.Errorf("the cloud still sends to %s", from)
+		}
+		if rtt := device.RTT(); rtt < 80*time.Millisecond || rtt > 90*time.Millisecond {
+			t.Errorf("RTT %v on the new path of 80 ms", rtt)
+		}
+		// A path that leads nowhere leaves the connection where it is.
+		dead := simnet.NewSimConn(deadAddr, &simnet.PerfectRouter{})
+		defer dead.Close()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := device.Migrate(ctx, dead); err == nil {
+			t.Error("moved to a dead path")
+		}
+		exchangeDrafts(t, a, b, 10, time.Millisecond)
+	})
+}

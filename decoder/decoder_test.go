@@ -11,7 +11,7 @@ import (
 
 	"tandem"
 	"tandem/aggregator"
-	"tandem/internal/toymodel"
+	"tandem/internal/tinymodel"
 	"tandem/model"
 	"tandem/model/tokenizer"
 	"tandem/retrieval"
@@ -39,9 +39,18 @@ var passages = []retrieval.Passage{
 	{ID: "5", Text: "Bus 14 leaves from platform 3."},
 }
 
+// template is that of the built-in reader: the system message holds the passage.
+const template = `{% for message in messages %}` +
+	`{% if message['role'] == 'system' %}Context: {{ message['content'] }}` +
+	`{% elif message['role'] == 'user' %}{% if not loop.first %}` + "\n" + `{% endif %}Question: {{ message['content'] }}` +
+	`{% elif message['role'] == 'assistant' %}` + "\n" + `Answer: {{ message['content'] }}` +
+	`{% endif %}{% endfor %}{% if add_generation_prompt %}` + "\n" + `Answer:{% endif %}`
+
+// openToy opens a model with random weights: what it says depends on every token that it is given.
 func openToy(t testing.TB, seed uint64, context int) *model.Model {
 	t.Helper()
-	m, err := model.OpenBytes("toy", toymodel.Reader(seed, context), model.Options{Threads: 1})
+	file := tinymodel.GGUF(tinymodel.Spec{Seed: seed, Context: context, Dim: 32, FF: 48, Gain: 2, Template: template})
+	m, err := model.OpenBytes("toy", file, model.Options{Threads: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -281,7 +281,7 @@ func (m *Machine) diverged() {
 		m.do(SendNeedSync{})
 		return
 	}
-	if m.strikes == 0 || m.strikeStep != m.front() {
+	if m.strikeStep != m.front() {
 		m.strikes, m.strikeStep = 0, m.front()
 	}
 	if m.strikes++; m.strikes > maxStrikes {

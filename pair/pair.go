@@ -43,7 +43,8 @@ type Config struct {
 	Horizon   int            // placement greedy: steps within which a hand-over must pay (scheduler.Policy); 0 for the paper's rule
 }
 
-// Event is something that happened to a side. The set of events is closed.
+// Event is something that happened to a side. The set of events is closed. A machine keeps the slices of an
+// event: they must not change afterwards. The same goes for the owner and the slices of actions.
 type Event interface{ event() }
 
 type (

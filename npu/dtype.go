@@ -25,7 +25,7 @@ type layout struct {
 	size, nbytes int
 }
 
-var layouts = map[DType]layout{
+var layouts = [BF16 + 1]layout{
 	F32:  {"F32", 1, 4},
 	F16:  {"F16", 1, 2},
 	BF16: {"BF16", 1, 2},
@@ -36,26 +36,33 @@ var layouts = map[DType]layout{
 	Q6_K: {"Q6_K", 256, 128 + 64 + 16 + 2},
 }
 
+func (t DType) layout() layout {
+	if int(t) < len(layouts) {
+		return layouts[t]
+	}
+	return layout{}
+}
+
 // Known reports whether t is one of DTypes.
-func (t DType) Known() bool { _, ok := layouts[t]; return ok }
+func (t DType) Known() bool { return t.layout().size != 0 }
 
 // BlockSize returns the number of elements that are stored together, 0 for an unknown type.
-func (t DType) BlockSize() int { return layouts[t].size }
+func (t DType) BlockSize() int { return t.layout().size }
 
 // BlockBytes returns the number of bytes of one block, 0 for an unknown type.
-func (t DType) BlockBytes() int { return layouts[t].nbytes }
+func (t DType) BlockBytes() int { return t.layout().nbytes }
 
 // RowBytes returns the number of bytes of a row of cols elements, which must be a multiple of BlockSize.
 func (t DType) RowBytes(cols int) int {
-	l, ok := layouts[t]
-	if !ok {
+	l := t.layout()
+	if l.size == 0 {
 		return 0
 	}
 	return cols / l.size * l.nbytes
 }
 
 func (t DType) String() string {
-	if l, ok := layouts[t]; ok {
+	if l := t.layout(); l.size != 0 {
 		return l.name
 	}
 	return fmt.Sprintf("type(%d)", uint32(t))

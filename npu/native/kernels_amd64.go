@@ -4,19 +4,16 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/cpu"
+
+	"tandem/npu"
+	"tandem/npu/quant"
 )
 
 //go:noescape
-func q80x1(dst *float32, w *byte, rows, blocks int, q *int8, d *float32)
+func widenK(dst *float32, block *byte, layout *quant.KLayout, scales *[16]float32, minima *[8]float32)
 
 //go:noescape
-func q80x4(dst *float32, stride int, w *byte, rows, blocks int, q *int8, d *float32)
-
-//go:noescape
-func q40x1(dst *float32, w *byte, rows, blocks int, q *int8, d *float32)
-
-//go:noescape
-func q40x4(dst *float32, stride int, w *byte, rows, blocks int, q *int8, d *float32)
+func widenF16AVX2(dst *float32, src *byte, n int)
 
 //go:noescape
 func dotsF32AVX2(dst *float32, n int, x *float32, cols int, w unsafe.Pointer, stride int)
@@ -44,28 +41,12 @@ func quantizeAVX2(q *int8, d *float32, x *float32, blocks int)
 
 var avx2Kernels = kernels{
 	name:  "AVX2",
-	widen: widen,
+	widen: widenAVX2,
 	quantize: func(q []int8, d []float32, x []float32) {
 		quantizeAVX2(&q[0], &d[0], &x[0], len(d))
 	},
-	mulQ80: func(dst []float32, stride int, w []byte, rows, cols int, q []int8, d []float32, m int) {
-		i := 0
-		for ; i+4 <= m; i += 4 {
-			q80x4(&dst[i*stride], stride, &w[0], rows, cols/32, &q[i*cols], &d[i*cols/32])
-		}
-		for ; i < m; i++ {
-			q80x1(&dst[i*stride], &w[0], rows, cols/32, &q[i*cols], &d[i*cols/32])
-		}
-	},
-	mulQ40: func(dst []float32, stride int, w []byte, rows, cols int, q []int8, d []float32, m int) {
-		i := 0
-		for ; i+4 <= m; i += 4 {
-			q40x4(&dst[i*stride], stride, &w[0], rows, cols/32, &q[i*cols], &d[i*cols/32])
-		}
-		for ; i < m; i++ {
-			q40x1(&dst[i*stride], &w[0], rows, cols/32, &q[i*cols], &d[i*cols/32])
-		}
-	},
+	mulQ80: mulQ80Asm,
+	mulQ40: mulQ40Asm,
 	dotsF32: func(dst, x []float32, w unsafe.Pointer, stride int) {
 		dotsF32AVX2(&dst[0], len(dst), &x[0], len(x), w, stride)
 	},
@@ -92,6 +73,22 @@ var avx2Kernels = kernels{
 		}
 		swiGLUPlain(out[whole:], gate[whole:], up[whole:])
 	},
+}
+
+func widenAVX2(t npu.DType, dst []float32, src []byte) {
+	switch l := quant.LayoutOf(t); {
+	case l != nil:
+		var scales [16]float32
+		var minima [8]float32
+		for size := t.BlockBytes(); len(dst) > 0; dst, src = dst[256:], src[size:] {
+			quant.KScales(t, src, &scales, &minima)
+			widenK(&dst[0], &src[0], l, &scales, &minima)
+		}
+	case t == npu.F16 && len(dst)%8 == 0:
+		widenF16AVX2(&dst[0], &src[0], len(dst))
+	default:
+		widen(t, dst, src)
+	}
 }
 
 func softmaxAVX2(s []float32, scale float32) {

@@ -888,3 +888,74 @@ block:
 	JNZ  block
 	VZEROUPPER
 	RET
+
+// func widenK(dst *float32, block *byte, layout *quant.KLayout, scales *[16]float32, minima *[8]float32)
+// The 256 values of a K-quant's block: scale·(q − offset) − minimum.
+TEXT ·widenK(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), DI
+	MOVQ block+8(FP), SI
+	MOVQ layout+16(FP), R8
+	MOVQ scales+24(FP), R9
+	MOVQ minima+32(FP), R10
+	VPBROADCASTD (R8), Y15  // HighMask
+	VPBROADCASTD 4(R8), Y14 // Offset
+	VPCMPEQD Y13, Y13, Y13
+	VPSRLD $28, Y13, Y13    // 15
+	ADDQ $8, R8             // Parts
+	MOVQ $8, CX
+part:
+	MOVL (R8), R11
+	ADDQ SI, R11
+	VMOVD 4(R8), X12
+	MOVL 8(R8), R12
+	ADDQ SI, R12
+	VMOVD 12(R8), X11
+	VBROADCASTSS (R10), Y10
+	VBROADCASTSS (R9), Y9
+	MOVQ $4, BX
+eight:
+	CMPQ BX, $2
+	JNE  same
+	VBROADCASTSS 4(R9), Y9
+same:
+	VPMOVZXBD (R11), Y0
+	VPSRLD X12, Y0, Y0
+	VPAND Y13, Y0, Y0
+	VPMOVZXBD (R12), Y1
+	VPSRLD X11, Y1, Y1
+	VPAND Y15, Y1, Y1
+	VPSLLD $4, Y1, Y1
+	VPOR Y1, Y0, Y0
+	VPSUBD Y14, Y0, Y0
+	VCVTDQ2PS Y0, Y0
+	VMULPS Y9, Y0, Y0
+	VSUBPS Y10, Y0, Y0
+	VMOVUPS Y0, (DI)
+	ADDQ $8, R11
+	ADDQ $8, R12
+	ADDQ $32, DI
+	DECQ BX
+	JNZ  eight
+	ADDQ $16, R8
+	ADDQ $8, R9
+	ADDQ $4, R10
+	DECQ CX
+	JNZ  part
+	VZEROUPPER
+	RET
+
+// func widenF16AVX2(dst *float32, src *byte, n int)
+// n is a multiple of 8 and not 0.
+TEXT ·widenF16AVX2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), DI
+	MOVQ src+8(FP), SI
+	MOVQ n+16(FP), CX
+loop:
+	VCVTPH2PS (SI), Y0
+	VMOVUPS Y0, (DI)
+	ADDQ $16, SI
+	ADDQ $32, DI
+	SUBQ $8, CX
+	JNZ  loop
+	VZEROUPPER
+	RET

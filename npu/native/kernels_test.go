@@ -127,6 +127,14 @@ func compareProducts(t fataler, k *kernels, r *rand.Rand, blocks, rows, m int) {
 			t.Fatalf("quantize: %v in block %v became %d, plain Go says %d", x[i], x[i/32*32:][:32], q[i], q2[i])
 		}
 	}
+	for _, typ := range npu.DTypes {
+		n := 256 * blocks
+		w := randomBlocks(r, typ, n)
+		got, want := make([]float32, n), make([]float32, n)
+		k.widen(typ, got, w)
+		widen(typ, want, w)
+		same(t, fmt.Sprintf("widen %d of %v", n, typ), got, want)
+	}
 	for _, typ := range []npu.DType{npu.Q8_0, npu.Q4_0} {
 		w := randomBlocks(r, typ, rows*cols)
 		got, want := make([]float32, m*rows), make([]float32, m*rows)
@@ -147,9 +155,17 @@ func randomBlocks(r *rand.Rand, typ npu.DType, n int) []byte {
 	for i := range w {
 		w[i] = byte(r.Uint32())
 	}
+	scales := map[npu.DType][]int{npu.Q8_0: {0}, npu.Q4_0: {0}, npu.Q4_K: {0, 2}, npu.Q5_K: {0, 2}, npu.Q6_K: {208}, npu.F16: {0}, npu.BF16: {0}}[typ]
 	for i := 0; i < len(w); i += typ.BlockBytes() {
-		h := quant.F32ToF16(float32(r.NormFloat64()))
-		w[i], w[i+1] = byte(h), byte(h>>8)
+		for _, at := range scales {
+			h := quant.F32ToF16(float32(r.NormFloat64()))
+			w[i+at], w[i+at+1] = byte(h), byte(h>>8)
+		}
+	}
+	if typ == npu.F32 {
+		for i := 3; i < len(w); i += 4 {
+			w[i] &= 0xbf // no infinities, no NaN
+		}
 	}
 	return w
 }

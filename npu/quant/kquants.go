@@ -1,19 +1,104 @@
 package quant
 
-import "math"
+import (
+	"math"
+
+	"tandem/npu"
+)
 
 // K-quants hold 256 values in a block: sub-blocks with small integer scales, under one or two F16
-// scales of the whole block.
+// scales of the whole block. A value is scale·q − minimum, q an integer of 4 to 6 bits whose low four bits
+// and high bits lie apart.
 //
-// Q4_K: F16 d, F16 m, 12 bytes with eight 6-bit scales s and eight 6-bit minima n, 128 bytes of 4-bit q.
-// Sub-blocks of 32 values: value = (d·s)·q − (m·n). Sub-blocks 2j and 2j+1 are the low and the high
-// halves of the same 32 bytes.
+// Q4_K: F16 d, F16 m, 12 bytes with eight 6-bit scales s and eight 6-bit minima n, 128 bytes of low bits.
+// Sub-blocks of 32 values: scale d·s, minimum m·n.
 //
-// Q5_K: as Q4_K, with 32 bytes between that hold the fifth bits: bit k of byte i belongs to value i of
-// sub-block k.
+// Q5_K: as Q4_K, with 32 bytes of high bits, one for each value, before the low ones.
 //
-// Q6_K: 128 bytes of low halves, 64 bytes of top bit pairs, sixteen int8 scales s, F16 d. Sub-blocks of
-// 16 values: value = (d·s)·(q−32).
+// Q6_K: 128 bytes of low bits, 64 of high bits, two for each value, sixteen int8 scales s, F16 d.
+// Sub-blocks of 16 values: scale d·s, q counts from −32.
+
+// KLayout says where the integers of a K-quant's block lie: those of part p, values 32p to 32p+31, are
+//
+//	block[Low+i] >> LowShift & 15 | block[High+i] >> HighShift & HighMask << 4
+//
+// less Offset.
+type KLayout struct {
+	HighMask, Offset int32
+	Parts            [8]KPart
+}
+
+// KPart is where 32 values lie.
+type KPart struct{ Low, LowShift, High, HighShift int32 }
+
+var kLayouts = func() (l [3]KLayout) {
+	for p := range int32(8) {
+		half, quarter := p/4, p%4
+		l[0].Parts[p] = KPart{Low: 16 + p/2*32, LowShift: p % 2 * 4}
+		l[1].Parts[p] = KPart{Low: 48 + p/2*32, LowShift: p % 2 * 4, High: 16, HighShift: p}
+		l[2].Parts[p] = KPart{Low: half*64 + quarter%2*32, LowShift: quarter / 2 * 4, High: 128 + half*32, HighShift: quarter * 2}
+	}
+	l[1].HighMask = 1
+	l[2].HighMask, l[2].Offset = 3, 32
+	return l
+}()
+
+// LayoutOf returns the layout of a K-quant, nil for other types.
+func LayoutOf(t npu.DType) *KLayout {
+	switch t {
+	case npu.Q4_K:
+		return &kLayouts[0]
+	case npu.Q5_K:
+		return &kLayouts[1]
+	case npu.Q6_K:
+		return &kLayouts[2]
+	}
+	return nil
+}
+
+// KScales unpacks a K-quant block's scales, one for every 16 values, and minima, one for every 32.
+func KScales(t npu.DType, block []byte, scales *[16]float32, minima *[8]float32) {
+	if t == npu.Q6_K {
+		d := f16At(block, 208)
+		for j, s := range block[192:208] {
+			scales[j] = d * float32(int8(s))
+		}
+		clear(minima[:])
+		return
+	}
+	d, m := f16At(block, 0), f16At(block, 2)
+	for j := range 8 {
+		s, n := scaleMin(block[4:16], j)
+		scale := d * float32(s)
+		scales[2*j], scales[2*j+1], minima[j] = scale, scale, m*float32(n)
+	}
+}
+
+func readK(t npu.DType) func(y []float32, b []byte) {
+	l := LayoutOf(t)
+	return func(y []float32, b []byte) {
+		var scales [16]float32
+		var minima [8]float32
+		KScales(t, b, &scales, &minima)
+		for p, part := range l.Parts {
+			low, high := b[part.Low:][:32], b[part.High:][:32]
+			for i := range low {
+				q := int32(low[i])>>part.LowShift&15 | int32(high[i])>>part.HighShift&l.HighMask<<4
+				y[32*p+i] = float32(scales[2*p+i/16]*float32(q-l.Offset)) - minima[p]
+			}
+		}
+	}
+}
+
+// put stores integer q as value i of a block whose bits there are 0.
+func (l *KLayout) put(b []byte, i, q int) {
+	part := &l.Parts[i/32]
+	q += int(l.Offset)
+	b[int(part.Low)+i%32] |= byte(q&15) << part.LowShift
+	if l.HighMask != 0 {
+		b[int(part.High)+i%32] |= byte(q>>4) << part.HighShift
+	}
+}
 
 // scaleMin returns the 6-bit scale and minimum of sub-block j from the 12 packed bytes: the first four
 // pairs are the low six bits of bytes j and j+4; the others have their low four bits in byte j+4 and their
@@ -36,84 +121,18 @@ func putScaleMin(s []byte, j int, scale, minimum byte) {
 	s[j] |= minimum >> 4 << 6
 }
 
-func readQ4K(y []float32, b []byte) {
-	d, m := f16At(b, 0), f16At(b, 2)
-	for j := range 8 {
-		s, n := scaleMin(b[4:16], j)
-		scale, minimum := d*float32(s), m*float32(n)
-		qs, shift := b[16+j/2*32:][:32], uint(j%2*4)
-		out := y[32*j:][:32]
-		for i := range out {
-			out[i] = float32(scale*float32(qs[i]>>shift&15)) - minimum
-		}
-	}
-}
+func writeQ4K(b []byte, x []float32) { writeAffine(b, x, 15, &kLayouts[0]) }
+func writeQ5K(b []byte, x []float32) { writeAffine(b, x, 31, &kLayouts[1]) }
 
-func readQ5K(y []float32, b []byte) {
-	d, m := f16At(b, 0), f16At(b, 2)
-	high := b[16:48]
-	for j := range 8 {
-		s, n := scaleMin(b[4:16], j)
-		scale, minimum := d*float32(s), m*float32(n)
-		qs, shift := b[48+j/2*32:][:32], uint(j%2*4)
-		out := y[32*j:][:32]
-		for i := range out {
-			q := qs[i]>>shift&15 | high[i]>>j&1<<4
-			out[i] = float32(scale*float32(q)) - minimum
-		}
-	}
-}
-
-// q6k returns where value i of a Q6_K block lies: its byte and shift among the low halves, and among the
-// bit pairs.
-func q6k(i int) (low int, lowShift uint, high int, highShift uint) {
-	half, quarter, l := i/128, i%128/32, i%32
-	return 64*half + 32*(quarter%2) + l, uint(quarter / 2 * 4), 32*half + l, uint(quarter * 2)
-}
-
-func readQ6K(y []float32, b []byte) {
-	low, high, scales, d := b[:128], b[128:192], b[192:208], f16At(b, 208)
-	for j, s := range scales {
-		scale := d * float32(int8(s))
-		lo, ls, hi, hs := q6k(16 * j)
-		for i := range 16 {
-			q := low[lo+i]>>ls&15 | high[hi+i]>>hs&3<<4
-			y[16*j+i] = scale * float32(int(q)-32)
-		}
-	}
-}
-
-func writeQ4K(b []byte, x []float32) {
-	q := writeAffine(b, x, 15)
-	for i := range 128 {
-		at := i/32*64 + i%32
-		b[16+i] = q[at] | q[at+32]<<4
-	}
-}
-
-func writeQ5K(b []byte, x []float32) {
-	q := writeAffine(b, x, 31)
-	clear(b[16:48])
-	for i := range 128 {
-		at := i/32*64 + i%32
-		b[48+i] = q[at]&15 | q[at+32]&15<<4
-	}
-	for i, v := range q {
-		b[16+i%32] |= v >> 4 << (i / 32)
-	}
-}
-
-// writeAffine writes the head (d, m, scales and minima) of a Q4_K or Q5_K block and returns the integers.
-func writeAffine(b []byte, x []float32, top int) (q [256]byte) {
+// writeAffine writes a block of values scale·q − minimum with q in 0..top.
+func writeAffine(b []byte, x []float32, top int, l *KLayout) {
 	var scales, minima [8]float32
-	for j := range 8 {
-		scales[j], minima[j] = fitAffine(x[32*j:][:32], top)
-	}
 	maxScale, maxMin := float32(0), float32(0)
 	for j := range 8 {
+		scales[j], minima[j] = fitAffine(x[32*j:][:32], top)
 		maxScale, maxMin = max(maxScale, scales[j]), max(maxMin, minima[j])
 	}
-	clear(b[4:16])
+	clear(b)
 	d, m := putF16(b, 0, maxScale/63), putF16(b, 2, maxMin/63)
 	invD, invM := inverse(d), inverse(m)
 	for j := range 8 {
@@ -121,10 +140,9 @@ func writeAffine(b []byte, x []float32, top int) (q [256]byte) {
 		putScaleMin(b[4:16], j, byte(s), byte(n))
 		inv, minimum := inverse(d*float32(s)), m*float32(n)
 		for i, v := range x[32*j:][:32] {
-			q[32*j+i] = byte(nearest((v+minimum)*inv, 0, top))
+			l.put(b, 32*j+i, nearest((v+minimum)*inv, 0, top))
 		}
 	}
-	return q
 }
 
 // fitAffine looks for scale and minimum ≥ 0 such that scale·q − minimum, with q in 0..top, is closest to x
@@ -189,11 +207,8 @@ func writeQ6K(b []byte, x []float32) {
 		s := nearest(scales[j]*inv, -128, 127)
 		b[192+j] = byte(int8(s))
 		inv := inverse(d * float32(s))
-		lo, ls, hi, hs := q6k(16 * j)
 		for i, v := range x[16*j:][:16] {
-			q := nearest(v*inv, -32, 31) + 32
-			b[lo+i] |= byte(q&15) << ls
-			b[128+hi+i] |= byte(q>>4) << hs
+			kLayouts[2].put(b, 16*j+i, nearest(v*inv, -32, 31))
 		}
 	}
 }

@@ -83,7 +83,7 @@ func Quantize(t npu.DType, dst []byte, src []float32) error {
 }
 
 var blockReaders = map[npu.DType]func(y []float32, b []byte){
-	npu.Q8_0: readQ80, npu.Q4_0: readQ40, npu.Q4_K: readQ4K, npu.Q5_K: readQ5K, npu.Q6_K: readQ6K,
+	npu.Q8_0: readQ80, npu.Q4_0: readQ40, npu.Q4_K: readK(npu.Q4_K), npu.Q5_K: readK(npu.Q5_K), npu.Q6_K: readK(npu.Q6_K),
 }
 
 var blockWriters = map[npu.DType]func(b []byte, x []float32){

@@ -1,0 +1,596 @@
+#include "textflag.h"
+
+// The arm64 kernels, for processors with the dot product instructions (ARMv8.2 SDOT: phones since 2018).
+// Each gives the bits of its plain Go twin in dot.go: eight lanes are two vectors of four, products and
+// sums round one by one. Go's assembler lacks most of the vector instructions for floats; they are
+// spelt here as their encodings, operands as register numbers, the destination first.
+
+#define SDOT(d, n, m) WORD $(0x4E809400 | (m)<<16 | (n)<<5 | (d))
+#define SCVTF4(d, n) WORD $(0x4E21D800 | (n)<<5 | (d))
+#define FMUL4(d, n, m) WORD $(0x6E20DC00 | (m)<<16 | (n)<<5 | (d))
+#define FADD4(d, n, m) WORD $(0x4E20D400 | (m)<<16 | (n)<<5 | (d))
+// FADDP adds the first two of n's four.
+#define FADDP(d, n) WORD $(0x7E30D800 | (n)<<5 | (d))
+// FCVTL and FCVTL2 widen the lower and the upper four halves of n.
+#define FCVTL(d, n) WORD $(0x0E217800 | (n)<<5 | (d))
+#define FCVTL2(d, n) WORD $(0x4E217800 | (n)<<5 | (d))
+#define FCVTSH(d, n) WORD $(0x1EE24000 | (n)<<5 | (d))
+// SHLL and SHLL2 widen four 16-bit integers of n and shift them left by 16.
+#define SHLL(d, n) WORD $(0x2E613800 | (n)<<5 | (d))
+#define SHLL2(d, n) WORD $(0x6E613800 | (n)<<5 | (d))
+
+// SUM adds the eight lanes of vectors a and a+1 into the scalar a; it changes V0.
+#define SUM(a) \
+	FADD4(a, a, a+1); \
+	WORD $(0x6E004000 | (a)<<16 | (a)<<5); /* EXT V0, Va, Va, #8 */ \
+	FADD4(a, a, 0); \
+	FADDP(a, a)
+
+// PRODUCT adds the product of the bytes of V3, V4 and those at p, which moves on, to acc and acc+1, times
+// the scale at d, which moves on, and the weights' scale in F1.
+#define PRODUCT(p, d, acc) \
+	FMOVS.P 4(d), F2; \
+	FMULS F1, F2, F2; \
+	VDUP V2.S[0], V2.S4; \
+	VLD1.P 32(p), [V5.B16, V6.B16]; \
+	VEOR V7.B16, V7.B16, V7.B16; \
+	VEOR V8.B16, V8.B16, V8.B16; \
+	SDOT(7, 3, 5); \
+	SDOT(8, 4, 6); \
+	SCVTF4(7, 7); \
+	SCVTF4(8, 8); \
+	FMUL4(7, 7, 2); \
+	FMUL4(8, 8, 2); \
+	FADD4(acc, acc, 7); \
+	FADD4(acc+1, acc+1, 8)
+
+#define ZERO(v) VEOR v.B16, v.B16, v.B16
+
+// func q80x1(dst *float32, w *byte, rows, blocks int, q *int8, d *float32)
+TEXT ·q80x1(SB), NOSPLIT, $0-48
+	MOVD dst+0(FP), R0
+	MOVD w+8(FP), R1
+	MOVD rows+16(FP), R2
+	MOVD blocks+24(FP), R3
+	MOVD q+32(FP), R4
+	MOVD d+40(FP), R5
+	VMOVI $15, V30.B16
+	VMOVI $8, V31.B16
+row:
+	MOVD R4, R6
+	MOVD R5, R7
+	MOVD R3, R8
+	ZERO(V16)
+	ZERO(V17)
+block:
+	MOVHU.P 2(R1), R9
+	FMOVS R9, F1
+	FCVTSH(1, 1)
+	VLD1.P 32(R1), [V3.B16, V4.B16]
+	PRODUCT(R6, R7, 16)
+	SUBS $1, R8, R8
+	BNE block
+	SUM(16)
+	FMOVS.P F16, 4(R0)
+	SUBS $1, R2, R2
+	BNE row
+	RET
+
+// func q80x4(dst *float32, stride int, w *byte, rows, blocks int, q *int8, d *float32)
+TEXT ·q80x4(SB), NOSPLIT, $0-56
+	MOVD dst+0(FP), R0
+	MOVD stride+8(FP), R10
+	LSL $2, R10, R10
+	MOVD w+16(FP), R1
+	MOVD rows+24(FP), R2
+	MOVD blocks+32(FP), R3
+	MOVD q+40(FP), R4
+	MOVD d+48(FP), R5
+	LSL $5, R3, R11 // bytes of integers of one input
+	LSL $2, R3, R12 // bytes of scales of one input
+	VMOVI $15, V30.B16
+	VMOVI $8, V31.B16
+row:
+	MOVD R4, R6
+	ADD R11, R6, R13
+	ADD R11, R13, R14
+	ADD R11, R14, R15
+	MOVD R5, R7
+	ADD R12, R7, R16
+	ADD R12, R16, R17
+	ADD R12, R17, R19
+	MOVD R3, R8
+	ZERO(V16)
+	ZERO(V17)
+	ZERO(V18)
+	ZERO(V19)
+	ZERO(V20)
+	ZERO(V21)
+	ZERO(V22)
+	ZERO(V23)
+block:
+	MOVHU.P 2(R1), R9
+	FMOVS R9, F1
+	FCVTSH(1, 1)
+	VLD1.P 32(R1), [V3.B16, V4.B16]
+	PRODUCT(R6, R7, 16)
+	PRODUCT(R13, R16, 18)
+	PRODUCT(R14, R17, 20)
+	PRODUCT(R15, R19, 22)
+	SUBS $1, R8, R8
+	BNE block
+	MOVD R0, R9
+	SUM(16)
+	FMOVS F16, (R9)
+	ADD R10, R9
+	SUM(18)
+	FMOVS F18, (R9)
+	ADD R10, R9
+	SUM(20)
+	FMOVS F20, (R9)
+	ADD R10, R9
+	SUM(22)
+	FMOVS F22, (R9)
+	ADD $4, R0
+	SUBS $1, R2, R2
+	BNE row
+	RET
+
+// func q40x1(dst *float32, w *byte, rows, blocks int, q *int8, d *float32)
+TEXT ·q40x1(SB), NOSPLIT, $0-48
+	MOVD dst+0(FP), R0
+	MOVD w+8(FP), R1
+	MOVD rows+16(FP), R2
+	MOVD blocks+24(FP), R3
+	MOVD q+32(FP), R4
+	MOVD d+40(FP), R5
+	VMOVI $15, V30.B16
+	VMOVI $8, V31.B16
+row:
+	MOVD R4, R6
+	MOVD R5, R7
+	MOVD R3, R8
+	ZERO(V16)
+	ZERO(V17)
+block:
+	MOVHU.P 2(R1), R9
+	FMOVS R9, F1
+	FCVTSH(1, 1)
+	VLD1.P 16(R1), [V3.B16]
+	VUSHR $4, V3.B16, V4.B16
+	VAND V30.B16, V3.B16, V3.B16
+	VSUB V31.B16, V3.B16, V3.B16
+	VSUB V31.B16, V4.B16, V4.B16
+	PRODUCT(R6, R7, 16)
+	SUBS $1, R8, R8
+	BNE block
+	SUM(16)
+	FMOVS.P F16, 4(R0)
+	SUBS $1, R2, R2
+	BNE row
+	RET
+
+// func q40x4(dst *float32, stride int, w *byte, rows, blocks int, q *int8, d *float32)
+TEXT ·q40x4(SB), NOSPLIT, $0-56
+	MOVD dst+0(FP), R0
+	MOVD stride+8(FP), R10
+	LSL $2, R10, R10
+	MOVD w+16(FP), R1
+	MOVD rows+24(FP), R2
+	MOVD blocks+32(FP), R3
+	MOVD q+40(FP), R4
+	MOVD d+48(FP), R5
+	LSL $5, R3, R11 // bytes of integers of one input
+	LSL $2, R3, R12 // bytes of scales of one input
+	VMOVI $15, V30.B16
+	VMOVI $8, V31.B16
+row:
+	MOVD R4, R6
+	ADD R11, R6, R13
+	ADD R11, R13, R14
+	ADD R11, R14, R15
+	MOVD R5, R7
+	ADD R12, R7, R16
+	ADD R12, R16, R17
+	ADD R12, R17, R19
+	MOVD R3, R8
+	ZERO(V16)
+	ZERO(V17)
+	ZERO(V18)
+	ZERO(V19)
+	ZERO(V20)
+	ZERO(V21)
+	ZERO(V22)
+	ZERO(V23)
+block:
+	MOVHU.P 2(R1), R9
+	FMOVS R9, F1
+	FCVTSH(1, 1)
+	VLD1.P 16(R1), [V3.B16]
+	VUSHR $4, V3.B16, V4.B16
+	VAND V30.B16, V3.B16, V3.B16
+	VSUB V31.B16, V3.B16, V3.B16
+	VSUB V31.B16, V4.B16, V4.B16
+	PRODUCT(R6, R7, 16)
+	PRODUCT(R13, R16, 18)
+	PRODUCT(R14, R17, 20)
+	PRODUCT(R15, R19, 22)
+	SUBS $1, R8, R8
+	BNE block
+	MOVD R0, R9
+	SUM(16)
+	FMOVS F16, (R9)
+	ADD R10, R9
+	SUM(18)
+	FMOVS F18, (R9)
+	ADD R10, R9
+	SUM(20)
+	FMOVS F20, (R9)
+	ADD R10, R9
+	SUM(22)
+	FMOVS F22, (R9)
+	ADD $4, R0
+	SUBS $1, R2, R2
+	BNE row
+	RET
+
+// func dotsF32NEON(dst *float32, n int, x *float32, cols int, w unsafe.Pointer, stride int)
+TEXT ·dotsF32NEON(SB), NOSPLIT, $0-48
+	MOVD dst+0(FP), R0
+	MOVD n+8(FP), R2
+	MOVD x+16(FP), R4
+	MOVD cols+24(FP), R3
+	MOVD w+32(FP), R1
+	MOVD stride+40(FP), R10
+row:
+	MOVD R4, R6
+	MOVD R1, R7
+	MOVD R3, R8
+	ZERO(V16)
+	ZERO(V17)
+	ZERO(V18)
+	ZERO(V19)
+	ZERO(V20)
+	ZERO(V21)
+	ZERO(V22)
+	ZERO(V23)
+	SUBS $32, R8, R8
+	BLT by8
+by32:
+	VLD1.P 32(R7), [V2.S4, V3.S4]
+	VLD1.P 32(R6), [V4.S4, V5.S4]
+	FMUL4(4, 4, 2)
+	FMUL4(5, 5, 3)
+	FADD4(16, 16, 4)
+	FADD4(17, 17, 5)
+	VLD1.P 32(R7), [V2.S4, V3.S4]
+	VLD1.P 32(R6), [V4.S4, V5.S4]
+	FMUL4(4, 4, 2)
+	FMUL4(5, 5, 3)
+	FADD4(18, 18, 4)
+	FADD4(19, 19, 5)
+	VLD1.P 32(R7), [V2.S4, V3.S4]
+	VLD1.P 32(R6), [V4.S4, V5.S4]
+	FMUL4(4, 4, 2)
+	FMUL4(5, 5, 3)
+	FADD4(20, 20, 4)
+	FADD4(21, 21, 5)
+	VLD1.P 32(R7), [V2.S4, V3.S4]
+	VLD1.P 32(R6), [V4.S4, V5.S4]
+	FMUL4(4, 4, 2)
+	FMUL4(5, 5, 3)
+	FADD4(22, 22, 4)
+	FADD4(23, 23, 5)
+	SUBS $32, R8, R8
+	BGE by32
+by8:
+	ADDS $24, R8, R8
+	BLT lanes
+more8:
+	VLD1.P 32(R7), [V2.S4, V3.S4]
+	VLD1.P 32(R6), [V4.S4, V5.S4]
+	FMUL4(4, 4, 2)
+	FMUL4(5, 5, 3)
+	FADD4(16, 16, 4)
+	FADD4(17, 17, 5)
+	SUBS $8, R8, R8
+	BGE more8
+lanes:
+	FADD4(16, 16, 18)
+	FADD4(17, 17, 19)
+	FADD4(20, 20, 22)
+	FADD4(21, 21, 23)
+	FADD4(16, 16, 20)
+	FADD4(17, 17, 21)
+	SUM(16)
+	ADDS $8, R8, R8
+	BEQ store
+by1:
+	FMOVS.P 4(R7), F1
+	FMOVS.P 4(R6), F2
+	FMULS F1, F2, F2
+	FADDS F2, F16, F16
+	SUBS $1, R8, R8
+	BNE by1
+store:
+	FMOVS.P F16, 4(R0)
+	ADD R10, R1
+	SUBS $1, R2, R2
+	BNE row
+	RET
+
+// func dotsF16NEON(dst *float32, n int, x *float32, cols int, w unsafe.Pointer, stride int)
+TEXT ·dotsF16NEON(SB), NOSPLIT, $0-48
+	MOVD dst+0(FP), R0
+	MOVD n+8(FP), R2
+	MOVD x+16(FP), R4
+	MOVD cols+24(FP), R3
+	MOVD w+32(FP), R1
+	MOVD stride+40(FP), R10
+row:
+	MOVD R4, R6
+	MOVD R1, R7
+	MOVD R3, R8
+	ZERO(V16)
+	ZERO(V17)
+	ZERO(V18)
+	ZERO(V19)
+	ZERO(V20)
+	ZERO(V21)
+	ZERO(V22)
+	ZERO(V23)
+	SUBS $32, R8, R8
+	BLT by8
+by32:
+	VLD1.P 16(R7), [V1.B16]
+	FCVTL(2, 1)
+	FCVTL2(3, 1)
+	VLD1.P 32(R6), [V4.S4, V5.S4]
+	FMUL4(4, 4, 2)
+	FMUL4(5, 5, 3)
+	FADD4(16, 16, 4)
+	FADD4(17, 17, 5)
+	VLD1.P 16(R7), [V1.B16]
+	FCVTL(2, 1)
+	FCVTL2(3, 1)
+	VLD1.P 32(R6), [V4.S4, V5.S4]
+	FMUL4(4, 4, 2)
+	FMUL4(5, 5, 3)
+	FADD4(18, 18, 4)
+	FADD4(19, 19, 5)
+	VLD1.P 16(R7), [V1.B16]
+	FCVTL(2, 1)
+	FCVTL2(3, 1)
+	VLD1.P 32(R6), [V4.S4, V5.S4]
+	FMUL4(4, 4, 2)
+	FMUL4(5, 5, 3)
+	FADD4(20, 20, 4)
+	FADD4(21, 21, 5)
+	VLD1.P 16(R7), [V1.B16]
+	FCVTL(2, 1)
+	FCVTL2(3, 1)
+	VLD1.P 32(R6), [V4.S4, V5.S4]
+	FMUL4(4, 4, 2)
+	FMUL4(5, 5, 3)
+	FADD4(22, 22, 4)
+	FADD4(23, 23, 5)
+	SUBS $32, R8, R8
+	BGE by32
+by8:
+	ADDS $24, R8, R8
+	BLT lanes
+more8:
+	VLD1.P 16(R7), [V1.B16]
+	FCVTL(2, 1)
+	FCVTL2(3, 1)
+	VLD1.P 32(R6), [V4.S4, V5.S4]
+	FMUL4(4, 4, 2)
+	FMUL4(5, 5, 3)
+	FADD4(16, 16, 4)
+	FADD4(17, 17, 5)
+	SUBS $8, R8, R8
+	BGE more8
+lanes:
+	FADD4(16, 16, 18)
+	FADD4(17, 17, 19)
+	FADD4(20, 20, 22)
+	FADD4(21, 21, 23)
+	FADD4(16, 16, 20)
+	FADD4(17, 17, 21)
+	SUM(16)
+	ADDS $8, R8, R8
+	BEQ store
+by1:
+	MOVHU.P 2(R7), R9
+	FMOVS R9, F1
+	FCVTSH(1, 1)
+	FMOVS.P 4(R6), F2
+	FMULS F1, F2, F2
+	FADDS F2, F16, F16
+	SUBS $1, R8, R8
+	BNE by1
+store:
+	FMOVS.P F16, 4(R0)
+	ADD R10, R1
+	SUBS $1, R2, R2
+	BNE row
+	RET
+
+// func dotsBF16NEON(dst *float32, n int, x *float32, cols int, w unsafe.Pointer, stride int)
+TEXT ·dotsBF16NEON(SB), NOSPLIT, $0-48
+	MOVD dst+0(FP), R0
+	MOVD n+8(FP), R2
+	MOVD x+16(FP), R4
+	MOVD cols+24(FP), R3
+	MOVD w+32(FP), R1
+	MOVD stride+40(FP), R10
+row:
+	MOVD R4, R6
+	MOVD R1, R7
+	MOVD R3, R8
+	ZERO(V16)
+	ZERO(V17)
+	ZERO(V18)
+	ZERO(V19)
+	ZERO(V20)
+	ZERO(V21)
+	ZERO(V22)
+	ZERO(V23)
+	SUBS $32, R8, R8
+	BLT by8
+by32:
+	VLD1.P 16(R7), [V1.B16]
+	SHLL(2, 1)
+	SHLL2(3, 1)
+	VLD1.P 32(R6), [V4.S4, V5.S4]
+	FMUL4(4, 4, 2)
+	FMUL4(5, 5, 3)
+	FADD4(16, 16, 4)
+	FADD4(17, 17, 5)
+	VLD1.P 16(R7), [V1.B16]
+	SHLL(2, 1)
+	SHLL2(3, 1)
+	VLD1.P 32(R6), [V4.S4, V5.S4]
+	FMUL4(4, 4, 2)
+	FMUL4(5, 5, 3)
+	FADD4(18, 18, 4)
+	FADD4(19, 19, 5)
+	VLD1.P 16(R7), [V1.B16]
+	SHLL(2, 1)
+	SHLL2(3, 1)
+	VLD1.P 32(R6), [V4.S4, V5.S4]
+	FMUL4(4, 4, 2)
+	FMUL4(5, 5, 3)
+	FADD4(20, 20, 4)
+	FADD4(21, 21, 5)
+	VLD1.P 16(R7), [V1.B16]
+	SHLL(2, 1)
+	SHLL2(3, 1)
+	VLD1.P 32(R6), [V4.S4, V5.S4]
+	FMUL4(4, 4, 2)
+	FMUL4(5, 5, 3)
+	FADD4(22, 22, 4)
+	FADD4(23, 23, 5)
+	SUBS $32, R8, R8
+	BGE by32
+by8:
+	ADDS $24, R8, R8
+	BLT lanes
+more8:
+	VLD1.P 16(R7), [V1.B16]
+	SHLL(2, 1)
+	SHLL2(3, 1)
+	VLD1.P 32(R6), [V4.S4, V5.S4]
+	FMUL4(4, 4, 2)
+	FMUL4(5, 5, 3)
+	FADD4(16, 16, 4)
+	FADD4(17, 17, 5)
+	SUBS $8, R8, R8
+	BGE more8
+lanes:
+	FADD4(16, 16, 18)
+	FADD4(17, 17, 19)
+	FADD4(20, 20, 22)
+	FADD4(21, 21, 23)
+	FADD4(16, 16, 20)
+	FADD4(17, 17, 21)
+	SUM(16)
+	ADDS $8, R8, R8
+	BEQ store
+by1:
+	MOVHU.P 2(R7), R9
+	LSL $16, R9, R9
+	FMOVS R9, F1
+	FMOVS.P 4(R6), F2
+	FMULS F1, F2, F2
+	FADDS F2, F16, F16
+	SUBS $1, R8, R8
+	BNE by1
+store:
+	FMOVS.P F16, 4(R0)
+	ADD R10, R1
+	SUBS $1, R2, R2
+	BNE row
+	RET
+
+// func mixF16NEON(acc *float32, dim int, p *float32, n int, v *uint16, stride int)
+// dim is a multiple of 8; stride counts bytes.
+TEXT ·mixF16NEON(SB), NOSPLIT, $0-48
+	MOVD acc+0(FP), R0
+	MOVD dim+8(FP), R3
+	MOVD p+16(FP), R4
+	MOVD n+24(FP), R2
+	MOVD v+32(FP), R1
+	MOVD stride+40(FP), R10
+	SUBS $32, R3, R3
+	BLT by8
+by32:
+	MOVD R0, R5
+	VLD1.P 64(R5), [V16.S4, V17.S4, V18.S4, V19.S4]
+	VLD1 (R5), [V20.S4, V21.S4, V22.S4, V23.S4]
+	MOVD R4, R6
+	MOVD R1, R7
+	MOVD R2, R8
+position32:
+	FMOVS.P 4(R6), F0
+	VDUP V0.S[0], V0.S4
+	VLD1 (R7), [V1.B16, V2.B16, V3.B16, V4.B16]
+	FCVTL(6, 1)
+	FCVTL2(7, 1)
+	FMUL4(6, 6, 0)
+	FMUL4(7, 7, 0)
+	FADD4(16, 16, 6)
+	FADD4(17, 17, 7)
+	FCVTL(6, 2)
+	FCVTL2(7, 2)
+	FMUL4(6, 6, 0)
+	FMUL4(7, 7, 0)
+	FADD4(18, 18, 6)
+	FADD4(19, 19, 7)
+	FCVTL(6, 3)
+	FCVTL2(7, 3)
+	FMUL4(6, 6, 0)
+	FMUL4(7, 7, 0)
+	FADD4(20, 20, 6)
+	FADD4(21, 21, 7)
+	FCVTL(6, 4)
+	FCVTL2(7, 4)
+	FMUL4(6, 6, 0)
+	FMUL4(7, 7, 0)
+	FADD4(22, 22, 6)
+	FADD4(23, 23, 7)
+	ADD R10, R7
+	SUBS $1, R8, R8
+	BNE position32
+	VST1.P [V16.S4, V17.S4, V18.S4, V19.S4], 64(R0)
+	VST1.P [V20.S4, V21.S4, V22.S4, V23.S4], 64(R0)
+	ADD $64, R1
+	SUBS $32, R3, R3
+	BGE by32
+by8:
+	ADDS $24, R3, R3
+	BLT done
+more8:
+	VLD1 (R0), [V16.S4, V17.S4]
+	MOVD R4, R6
+	MOVD R1, R7
+	MOVD R2, R8
+position8:
+	FMOVS.P 4(R6), F0
+	VDUP V0.S[0], V0.S4
+	VLD1 (R7), [V1.B16]
+	FCVTL(6, 1)
+	FCVTL2(7, 1)
+	FMUL4(6, 6, 0)
+	FMUL4(7, 7, 0)
+	FADD4(16, 16, 6)
+	FADD4(17, 17, 7)
+	ADD R10, R7
+	SUBS $1, R8, R8
+	BNE position8
+	VST1.P [V16.S4, V17.S4], 32(R0)
+	ADD $16, R1
+	SUBS $8, R3, R3
+	BGE more8
+done:
+	RET

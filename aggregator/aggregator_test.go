@@ -91,7 +91,7 @@ func (r Rule) name() string { return fmt.Sprintf("%v/gamma=%d", r.Coupling, r.Ga
 // DRAGON Appendix A.2: whatever the coupling and γ, the target follows η^l·p^l + η^r·p^r, and drafts
 // follow p^s. Also checks Acceptance (Eq. 5) against the drafts counted.
 func TestDRAGON_A2_TargetFollowsMixture(t *testing.T) {
-	const draws = 20000
+	const draws = 10000
 	for _, rule := range rules {
 		t.Run(rule.name(), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(11, 12))
@@ -167,7 +167,7 @@ func TestDrawsOverSteps(t *testing.T) {
 			}
 		}
 		last := rule.Draft(tandem.Device, 0, d)
-		for step := tandem.Step(1); step < 100000; step++ {
+		for step := tandem.Step(1); step < 50000; step++ {
 			x := rule.Draft(tandem.Device, step, d)
 			counts[x]++
 			if step%2 == 1 {

@@ -141,7 +141,7 @@ func (f *File) Tensor(name string) (npu.Tensor, error) {
 	}
 	cols := int(info.Shape[0])
 	return npu.Tensor{
-		Name: name, Type: info.Type, Cols: cols, Rows: int(info.Elements()) / cols,
+		Name: name, Type: info.Type, Cols: cols, Rows: int(info.Elements() / info.Shape[0]),
 		Data: f.data[info.Offset : info.Offset+size : info.Offset+size],
 	}, nil
 }

@@ -40,11 +40,10 @@ func TestSameAsLlamaCpp(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			meta := publishedMetas[name](t)
 			tok := must(t, gguf.NewMeta(meta))
-			for _, kv := range []gguf.KV{{Key: "llama.context_length", Value: uint32(64)}, {Key: "llama.embedding_length", Value: uint32(64)},
-				{Key: "llama.block_count", Value: uint32(1)}, {Key: "llama.feed_forward_length", Value: uint32(64)},
-				{Key: "llama.attention.head_count", Value: uint32(1)}, {Key: "llama.attention.layer_norm_rms_epsilon", Value: float32(1e-5)}} {
-				meta = append(meta, kv)
-			}
+			meta = append(meta, // the library wants some model around a vocabulary
+				gguf.KV{Key: "llama.context_length", Value: uint32(64)}, gguf.KV{Key: "llama.embedding_length", Value: uint32(64)},
+				gguf.KV{Key: "llama.block_count", Value: uint32(1)}, gguf.KV{Key: "llama.feed_forward_length", Value: uint32(64)},
+				gguf.KV{Key: "llama.attention.head_count", Value: uint32(1)}, gguf.KV{Key: "llama.attention.layer_norm_rms_epsilon", Value: float32(1e-5)})
 			var buf bytes.Buffer
 			if err := gguf.Write(&buf, meta, nil); err != nil {
 				t.Fatal(err)

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/binary"
 	"fmt"
@@ -264,6 +265,23 @@ func FuzzDatagram(f *testing.F) {
 			t.Fatal("a message that was never sent counts as acknowledged")
 		}
 		for _, ok := f.take(); ok; _, ok = f.take() {
+		}
+	})
+}
+
+func FuzzStream(f *testing.F) {
+	f.Add(appendStreamFrame(appendStreamFrame(nil, 0, []byte{1, 2}), 1, []byte{3}))
+	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 0x0f, 0})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		in := bufio.NewReader(bytes.NewReader(b))
+		for total := 0; ; {
+			seq, frame, err := readFrame(in, 100)
+			if err != nil {
+				return
+			}
+			if total += len(frame); len(frame) == 0 || len(frame) > 100+binary.MaxVarintLen64 || total > len(b) {
+				t.Fatalf("message %d of %d bytes out of %d", seq, len(frame), len(b))
+			}
 		}
 	})
 }

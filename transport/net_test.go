@@ -31,16 +31,27 @@ type testNet struct {
 	sim           *simnet.Simnet
 }
 
-// testRouter forwards packets for which drop says no.
+// testRouter forwards packets for which drop says no. It can give the device another public address.
 type testRouter struct {
 	simnet.PerfectRouter
 	mu   sync.Mutex
 	drop func(p simnet.Packet) bool
+	nat  net.Addr // when set, the cloud sees the device there, and reaches it only there
 }
 
 func (r *testRouter) SendPacket(p simnet.Packet) error {
 	r.mu.Lock()
 	drop := r.drop != nil && r.drop(p)
+	if r.nat != nil {
+		switch {
+		case p.From.String() == deviceAddr.String():
+			p.From = r.nat
+		case p.To.String() == r.nat.String():
+			p.To = deviceAddr
+		default:
+			drop = true
+		}
+	}
 	r.mu.Unlock()
 	if drop {
 		return nil

@@ -121,3 +121,22 @@ func TestMigration(t *testing.T) {
 		exchangeDrafts(t, a, b, 10, time.Millisecond)
 	})
 }
+
+// A NAT on the way forgets the device and gives it another port, without the device's knowledge.
+func TestRebinding(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newTestNet(t, 20*time.Millisecond)
+		device, cloud := connect(t, n)
+		a, b := begin(t, device, cloud)
+		go func() {
+			time.Sleep(300 * time.Millisecond)
+			n.router.mu.Lock()
+			n.router.nat = otherAddr
+			n.router.mu.Unlock()
+		}()
+		exchangeDrafts(t, a, b, 50, 20*time.Millisecond)
+		if from := cloud.qc.RemoteAddr().String(); from != otherAddr.String() {
+			t.Errorf("the cloud still sends to %s", from)
+		}
+	})
+}

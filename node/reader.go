@@ -22,6 +22,7 @@ type Reader struct {
 	Scorer retrieval.Scorer
 	Index  *retrieval.Index   // nil for a side without documents
 	KV     *retrieval.KVStore // nil when KV caches of passages are not kept
+	Pace   time.Duration      // least time that a token takes, to answer like slower hardware; 0 for none
 }
 
 // Hello describes r to the other side.
@@ -122,6 +123,7 @@ type reading struct {
 	*decoder.Decoder
 	passages []retrieval.Passage
 	took     time.Duration // retrieval and prefill
+	pace     time.Duration // least time of a Next
 }
 
 // read retrieves the passages for q and prefills the question after each of them.
@@ -151,7 +153,7 @@ func (r Reader) read(ctx context.Context, q Question, s Settings) (*reading, err
 	if err != nil {
 		return nil, err
 	}
-	return &reading{Decoder: d, passages: passages, took: time.Since(start)}, nil
+	return &reading{Decoder: d, passages: passages, took: time.Since(start), pace: r.Pace}, nil
 }
 
 // sources sums the weights of passages of the same title, heaviest first.

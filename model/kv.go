@@ -44,16 +44,19 @@ func (s *Seq) Truncate(n int) {
 	s.n = n
 	for i := range s.kv.Spans {
 		span := &s.kv.Spans[i]
-		if n <= span.Len {
-			span.Len = n
-			if n > 0 {
-				i++
-			}
-			clear(s.kv.Spans[i:]) // let go of the memory
-			s.kv.Spans, s.owned = s.kv.Spans[:i], s.owned[:i]
-			return
+		if n > span.Len {
+			n -= span.Len
+			continue
 		}
-		n -= span.Len
+		span.Len = n
+		if keep := i + 1; keep < len(s.owned) && s.owned[keep] && s.free(i) == 0 {
+			// What follows a shared prefix is often written anew: keep its memory.
+			s.kv.Spans[keep].Len = 0
+			i++
+		}
+		clear(s.kv.Spans[i+1:]) // let go of the memory
+		s.kv.Spans, s.owned = s.kv.Spans[:i+1], s.owned[:i+1]
+		return
 	}
 }
 
@@ -63,10 +66,9 @@ const minSpan, maxSpan = 64, 1024
 // extend makes room for n more positions; Truncate(s.n) with the old n takes it back.
 func (s *Seq) extend(n int) {
 	width := s.m.config.KVHeads * s.m.config.HeadDim
-	if last := len(s.kv.Spans) - 1; last >= 0 && s.owned[last] {
-		span := &s.kv.Spans[last]
-		more := min(n, len(span.K[0])/width-span.Len)
-		span.Len += more
+	if last := len(s.kv.Spans) - 1; last >= 0 {
+		more := min(n, s.free(last))
+		s.kv.Spans[last].Len += more
 		n -= more
 	}
 	if n > 0 {
@@ -76,7 +78,16 @@ func (s *Seq) extend(n int) {
 	}
 }
 
-// grow extends the sequence for Forward; commit or rollback ends it.
+// free returns how many positions the sequence may add to span i.
+func (s *Seq) free(i int) int {
+	if !s.owned[i] {
+		return 0
+	}
+	span := &s.kv.Spans[i]
+	return len(span.K[0])/(s.m.config.KVHeads*s.m.config.HeadDim) - span.Len
+}
+
+// grow extends the sequence for Forward, which truncates it again when it fails.
 func (s *Seq) grow(n int) { s.extend(n); s.n += n }
 
 // newSpan returns a span of n positions with room for more.

@@ -48,7 +48,7 @@ func (j *job) work() {
 }
 
 // shareFrom is the work, in multiplications, from which waking a helper (a few microseconds) pays.
-const shareFrom = 1 << 18
+const shareFrom = 1 << 20
 
 // each calls f for ranges that cover 0..n, at once where n·cost multiplications are worth sharing. What f
 // computes for an index must not depend on the range that it comes in.

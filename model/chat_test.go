@@ -209,6 +209,11 @@ func TestSplit(t *testing.T) {
 	if err != nil || prefix+suffix != "Where is the key?notes" {
 		t.Errorf("late: %v, %q + %q", err, prefix, suffix)
 	}
+	// One whose beginning depends on what follows has a shorter first part, here none.
+	counting := template(t, `{{ messages | length }}:{% for m in messages %}{{ m.content }}{% endfor %}`)
+	if prefix, suffix, err := counting.Split("notes", history); err != nil || prefix != "" || !strings.HasPrefix(suffix, "4:notesWhere") {
+		t.Errorf("counting: %v, %q + %q", err, prefix, suffix)
+	}
 	if _, _, err := template(t, `{{ raise_exception('never') }}`).Split("x", question); err == nil || !strings.Contains(err.Error(), "never") {
 		t.Errorf("error is %v", err)
 	}

@@ -154,7 +154,7 @@ func (s Sampling) cut(logits []float64, top float64) {
 // nucleus returns the tokens that top-k and then top-p keep, the most likely first. Top-p's share is one
 // of what top-k left.
 func (s Sampling) nucleus(logits []float64, top float64) []int32 {
-	h := newRanking(logits)
+	h := newRanking(logits, top)
 	limit := len(logits)
 	if s.TopK > 0 {
 		limit = min(limit, s.TopK)
@@ -186,22 +186,44 @@ func (s Sampling) nucleus(logits []float64, top float64) []int32 {
 	return kept
 }
 
-// A ranking gives tokens by falling logit, ties by rising id. It is a heap: the whole vocabulary need not
-// be sorted for the few tokens that are wanted.
+// A ranking gives tokens by falling logit, ties by rising id. It is a heap, and at first one of the tokens
+// near the top only: the whole vocabulary need not be sorted for the few tokens that are wanted.
 type ranking struct {
 	logits []float64
 	heap   []int32
+	floor  float64 // tokens below it are not in the heap yet
 }
 
-func newRanking(logits []float64) *ranking {
-	r := &ranking{logits, make([]int32, len(logits))}
-	for i := range r.heap {
-		r.heap[i] = int32(i)
+// nearTop is how far below the largest logit a token may be to be ranked at once: 8 nats are a likelihood
+// of 1 in 3,000.
+const nearTop = 8
+
+func newRanking(logits []float64, top float64) *ranking {
+	r := &ranking{logits: logits, floor: top - nearTop}
+	for i, l := range logits {
+		if l >= r.floor {
+			r.heap = append(r.heap, int32(i))
+		}
 	}
+	r.order()
+	return r
+}
+
+// rest puts the tokens below the floor into the heap, once it is empty.
+func (r *ranking) rest() {
+	for i, l := range r.logits {
+		if l < r.floor {
+			r.heap = append(r.heap, int32(i))
+		}
+	}
+	r.floor = math.Inf(-1)
+	r.order()
+}
+
+func (r *ranking) order() {
 	for i := len(r.heap)/2 - 1; i >= 0; i-- {
 		r.sink(i)
 	}
-	return r
 }
 
 func (r *ranking) before(a, b int32) bool {
@@ -229,7 +251,12 @@ func (r *ranking) sink(i int) {
 // take removes and returns the next n tokens.
 func (r *ranking) take(n int) []int32 {
 	out := make([]int32, 0, n)
-	for len(out) < n && len(r.heap) > 0 {
+	for len(out) < n {
+		if len(r.heap) == 0 {
+			if r.rest(); len(r.heap) == 0 {
+				break
+			}
+		}
 		out = append(out, r.heap[0])
 		last := len(r.heap) - 1
 		r.heap[0] = r.heap[last]

@@ -1,7 +1,9 @@
 package model
 
 import (
+	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -138,6 +140,21 @@ func TestProbabilitiesOfStrangeLogits(t *testing.T) {
 	}
 }
 
+func TestTopPKeepsTheTokenThatCrosses(t *testing.T) {
+	logits := []float32{float32(math.Log(.2)), float32(math.Log(.5)), float32(math.Log(.3))}
+	for topP, kept := range map[float64]int{0.1: 1, 0.499: 1, 0.501: 2, 0.799: 2, 0.801: 3, 0.999: 3} {
+		n := 0
+		for _, p := range (Sampling{Temperature: 1, TopP: topP}).Probabilities(nil, logits, nil) {
+			if p > 0 {
+				n++
+			}
+		}
+		if n != kept {
+			t.Errorf("top-p %v keeps %d tokens of .5, .3 and .2, not %d", topP, n, kept)
+		}
+	}
+}
+
 // TestSamplerFollowsItsDistribution draws 20,000 tokens and compares counts by chi-square.
 func TestSamplerFollowsItsDistribution(t *testing.T) {
 	logits := []float32{2, 1.5, 1, 0.2, 0, -1, 0.9, -4, -30}
@@ -219,13 +236,13 @@ func TestSamplingValidate(t *testing.T) {
 }
 
 func BenchmarkProbabilities(b *testing.B) {
-	logits := make([]float32, 151936)
+	logits, r := make([]float32, 151936), rand.New(rand.NewPCG(1, 2))
 	for i := range logits {
-		logits[i] = float32(math.Sin(float64(i)*1.7) * 6)
+		logits[i] = float32(2 * r.NormFloat64())
 	}
 	var p []float64
 	for _, s := range []Sampling{{Temperature: .7}, {Temperature: .7, TopP: .8}, {Temperature: .7, TopK: 40, TopP: .9}} {
-		b.Run("", func(b *testing.B) {
+		b.Run(fmt.Sprintf("topk=%d,topp=%v", s.TopK, s.TopP), func(b *testing.B) {
 			for b.Loop() {
 				p = s.Probabilities(p, logits, nil)
 			}

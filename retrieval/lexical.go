@@ -147,10 +147,10 @@ func (q *queryTerms) add(term []byte) {
 	}
 }
 
-//go:generate go run ./internal/idfgen -o idf.txt ../../shared/data/wikitext2/wiki.valid.raw
+//go:generate go run ./internal/idfgen -o idf.txt $WIKITEXT
 
 // idf.txt holds the number of pieces of text that were counted, then lines of a count and the terms that
-// occur in so many pieces.
+// occur in so many pieces. WIKITEXT names the text: the validation part of WikiText-2 (raw).
 //
 //go:embed idf.txt
 var idfTable string

@@ -133,12 +133,11 @@ func addPage(doc *document, page pdf.Page) int {
 	total := 0
 	end := func() {
 		text := strings.Join(para, " ")
-		switch {
-		case isItem(text):
-			doc.add(listLine, text)
-		default:
-			doc.add(paragraph, text)
+		kind := paragraph
+		if isItem(text) || len(para) == 1 && isLabel(text) {
+			kind = listLine
 		}
+		doc.add(kind, text)
 		total += len(text)
 		para = nil
 	}

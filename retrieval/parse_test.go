@@ -1,0 +1,197 @@
+package retrieval
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+)
+
+// show writes a document one block a line: "# heading", "- list line" as it is, "p paragraph".
+func show(d document) string {
+	lines := []string{"title " + d.title}
+	for _, b := range d.blocks {
+		lines = append(lines, map[blockKind]string{heading: "# ", paragraph: "p ", listLine: "l "}[b.kind]+b.text)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func TestParse(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"plain-notes_2.txt", "One sentence\nover two lines.\n\nSecond.\n", "title Plain notes 2\np One sentence over two lines.\np Second."},
+		{"a.txt", "Uncle Bela\n\nThe number is 555.\n", "title Uncle Bela\np The number is 555."},
+		{"a.txt", "Gym\n===\nLocker number: 118\n- one\n  goes on\n- two\n\n1. first\n", "title Gym\nl Locker number: 118\nl - one goes on\nl - two\nl 1. first"},
+		{"a.txt", "\xef\xbb\xbfHello\r\nthere.\r\rNext.", "title A\np Hello there.\np Next."},
+		{"README", "Only this.", "title README\np Only this."},
+
+		{"a.md", "# Lake *cabin*\n\nThe **wifi** password is `tumbral_5827`.\n", "title Lake cabin\np The wifi password is tumbral_5827."},
+		{"a.md", "---\ntitle: \"From the front\"\ndate: 1\n---\n# First\ntext\n", "title From the front\n# First\np text"},
+		{"a.md", "Setext\n======\n\nSub\n---\ntext\n***\nmore", "title Setext\n# Sub\np text\np more"},
+		{"a.md", "Intro first.\n# Later\nx\n", "title A\np Intro first.\n# Later\np x"},
+		{"a.md", "- [ ] buy [milk](http://x/y_z)\n* *two* items\n  and on\n+ three\n", "title A\nl - buy milk\nl - two items and on\nl - three"},
+		{"a.md", "![the map](m.png) see [ref][1] and <https://x.org/a_b> [[Page|text]] a < b, 3 * 4, snake_case_name\n", "title A\np the map see ref and https://x.org/a_b text a < b, 3 * 4, snake_case_name"},
+		{"a.md", "```go\nx := 1\n```\n~~~\ny_2\n~~~\nafter", "title A\nl x := 1\nl y_2\np after"},
+		{"a.md", "| Name | Time |\n|---|:--|\n| Museum | 9:30 |\n| a | b | c |\n", "title A\nl Name: Time\nl Museum: 9:30\nl a, b, c"},
+		{"a.md", "a <!-- secret\nstill secret --> b &amp; c\\*\n> quoted\n", "title A\np a b & c* quoted"},
+		{"a.md", "Wifi password: **x-1**\nDoor code: 12\n", "title A\nl Wifi password: x-1\nl Door code: 12"},
+		{"a.md", "#hash is no heading\n####### nor this\n##\n", "title A\np #hash is no heading ####### nor this"},
+
+		{"a.html", "<title>T &amp; U</title><script>x</script><nav>menu</nav><h1>T & U</h1><p>One <b>two</b>.<p>Three<br>four", "title T & U\np One two.\np Three four"},
+		{"a.html", "<h1>Head</h1><ul><li><p>one</p></li><li>two</ul><table><tr><th>Open<td>9:30</table><dl><dt>Fee<dd>8 euros</dl>", "title Head\nl - one\nl - two\nl Open: 9:30\nl Fee: 8 euros"},
+		{"a.html", "<body><div>out</div><main><p>in</p><form>f</form><p hidden>h</main>", "title A\np in"},
+		{"a.html", "<meta charset=iso-8859-1><p>caf\xe9", "title A\np café"},
+		{"a.html", "Wifi: x<br>Code: 1<br>", "title A\nl Wifi: x\nl Code: 1"},
+		{"a.html", "", "title A"},
+	} {
+		doc, reason := parse(t.Context(), c.name, []byte(c.text))
+		if got := show(doc); got != c.want || reason != "" {
+			t.Errorf("%s %q:\n%s (%s)\nwant\n%s", c.name, c.text, got, reason, c.want)
+		}
+	}
+}
+
+// A small PDF writer for the tests: one content stream a page, one Helvetica font.
+func makePDF(info string, pages ...string) []byte {
+	var b bytes.Buffer
+	var offsets []int
+	object := func(format string, args ...any) {
+		offsets = append(offsets, b.Len())
+		fmt.Fprintf(&b, "%d 0 obj\n", len(offsets))
+		fmt.Fprintf(&b, format, args...)
+		b.WriteString("\nendobj\n")
+	}
+	b.WriteString("%PDF-1.4\n")
+	var kids []string
+	for i := range pages {
+		kids = append(kids, fmt.Sprintf("%d 0 R", 5+2*i))
+	}
+	object("<< /Type /Catalog /Pages 2 0 R >>")
+	object("<< /Type /Pages /Kids [%s] /Count %d >>", strings.Join(kids, " "), len(pages))
+	widths := strings.TrimSpace(strings.Repeat("500 ", 95))
+	object("<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding /FirstChar 32 /LastChar 126 /Widths [%s] >>", widths)
+	object("<< %s >>", info)
+	for i, page := range pages {
+		object("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << /Font << /F1 3 0 R >> >> /Contents %d 0 R >>", 6+2*i)
+		object("<< /Length %d >>\nstream\n%s\nendstream", len(page), page)
+	}
+	xref := b.Len()
+	fmt.Fprintf(&b, "xref\n0 %d\n0000000000 65535 f \n", len(offsets)+1)
+	for _, o := range offsets {
+		fmt.Fprintf(&b, "%010d 00000 n \n", o)
+	}
+	fmt.Fprintf(&b, "trailer\n<< /Size %d /Root 1 0 R /Info 4 0 R >>\nstartxref\n%d\n%%%%EOF\n", len(offsets)+1, xref)
+	return b.Bytes()
+}
+
+func TestPDF(t *testing.T) {
+	data := makePDF("/Title (Harbour museum)",
+		"BT /F1 12 Tf 72 700 Td (The harbour museum opens) Tj 0 -14 Td (at 9:30 and closes at 17:00.) Tj 0 -40 Td (The director is In-) Tj 0 -14 Td (es Calder.) Tj ET",
+		"BT /F1 12 Tf 72 700 Td [(Entry) -600 (fee:) -600 (8) -600 (euros)] TJ ET")
+	doc, reason := parse(t.Context(), "m.pdf", data)
+	want := "title Harbour museum\np The harbour museum opens at 9:30 and closes at 17:00.\np The director is Ines Calder.\nl Entry fee: 8 euros"
+	if got := show(doc); got != want || reason != "" {
+		t.Errorf("%s (%s)\nwant\n%s", got, reason, want)
+	}
+	doc, _ = parse(t.Context(), "annual-report.pdf", makePDF("/Title (Microsoft Word - x.doc)", "BT /F1 12 Tf 72 700 Td (Text.) Tj ET"))
+	if doc.title != "Annual report" {
+		t.Errorf("title %q", doc.title)
+	}
+	if _, reason = parse(t.Context(), "scan.pdf", makePDF("", "0 0 m 10 10 l S")); !strings.Contains(reason, "scanned") {
+		t.Errorf("no text: %q", reason)
+	}
+	encrypted := bytes.Replace(data, []byte("/Root 1 0 R"), []byte("/Root 1 0 R /Encrypt << /Filter /Standard /V 1 /R 2 /P -4 /O (01234567890123456789012345678901) /U (01234567890123456789012345678901) >> /ID [(0123456789012345) (0123456789012345)]"), 1)
+	if _, reason = parse(t.Context(), "e.pdf", encrypted); reason != "encrypted PDF" {
+		t.Errorf("encrypted: %q", reason)
+	}
+}
+
+// TestPDFBounded: damaged files end in a reason, and soon.
+func TestPDFBounded(t *testing.T) {
+	data := makePDF("/Title (x)", "BT /F1 12 Tf 72 700 Td (Text.) Tj ET")
+	cases := [][]byte{
+		bytes.Replace(data, []byte("/Kids [5 0 R]"), []byte("/Kids [2 0 R]"), 1), // its own page
+		bytes.Replace(data, []byte("/Contents 6 0 R"), []byte("/Contents 5 0 R"), 1),
+		bytes.Replace(data, []byte("/Parent 2 0 R"), []byte("/Parent 5 0 R"), 1),
+		bytes.Replace(data, []byte("/Resources <<"), []byte("/NoSources <<"), 1),
+		bytes.Replace(data, []byte("trailer\n<<"), []byte("trailer\n<< /Prev 9"), 1),
+		data[:len(data)/2], data[len(data)/2:],
+	}
+	for i := 0; i < len(data); i += 37 {
+		b := bytes.Clone(data)
+		b[i] ^= 0x15
+		cases = append(cases, b)
+	}
+	start := time.Now()
+	for _, b := range cases {
+		parse(t.Context(), "x.pdf", b)
+	}
+	t.Logf("%d damaged files in %v", len(cases), time.Since(start))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, reason := parse(ctx, "x.pdf", data); reason == "" {
+		t.Error("read in spite of a cancelled context")
+	}
+}
+
+// check fails on what no parser may give.
+func check(t *testing.T, name string, data []byte) {
+	doc, reason := parse(t.Context(), name, data)
+	if reason != "" {
+		if len(doc.blocks) > 0 || !utf8.ValidString(reason) {
+			t.Fatalf("%q and %d blocks", reason, len(doc.blocks))
+		}
+		return
+	}
+	if doc.title == "" {
+		t.Fatal("no title")
+	}
+	total := len(doc.title)
+	for _, p := range doc.passages(name) {
+		if p.Text == "" || !utf8.ValidString(p.Text) || !utf8.ValidString(p.Title) {
+			t.Fatalf("passage %q", p)
+		}
+		if words(p.Text) > wholeWords+maxHeading || words(p.Title) > maxTitle+maxHeading+2 {
+			t.Fatalf("%d words in %q, %d in %q", words(p.Text), p.Text, words(p.Title), p.Title)
+		}
+		total += len(p.Text)
+	}
+	if total > 64*len(data)+1024 {
+		t.Fatalf("%d bytes of %d", total, len(data))
+	}
+}
+
+func FuzzText(f *testing.F) {
+	for _, s := range []string{"Title\n\nText. More.", "- a\n  b\n1) c", "\xff\xfea\x00", "caf\xe9", "a: b\n===\n\f"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) { check(t, "a.txt", data) })
+}
+
+func FuzzMarkdown(f *testing.F) {
+	for _, s := range []string{"# T\n\n*a* [b](c) `d`", "---\ntitle: x\n---\n", "|a|b|\n|-|-|", "```\nx", "<!-- a\n--> <b", "[[a|b]] ![x](y) \\*", "a\n==\n- x\n  - y"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) { check(t, "a.md", data) })
+}
+
+func FuzzHTML(f *testing.F) {
+	for _, s := range []string{"<title>a</title><p>b", "<ul><li><p>x<li>y", "<table><tr><td>a<td>b", "<dl><dt>a<dd>b", "<main><svg><title>x", "<br>a: b<br>"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) { check(t, "a.html", data) })
+}
+
+func FuzzPDF(f *testing.F) {
+	f.Add(makePDF("/Title (x)", "BT /F1 12 Tf 72 700 Td (Text.) Tj ET"))
+	f.Add([]byte("%PDF-1.4\nxref\n0 1\ntrailer\n<< /Size 1 >>\nstartxref\n9\n%%EOF"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if len(data) > 1<<16 || slices.Contains([]string{"", "%"}, string(data[:min(len(data), 1)])) && len(data) < 8 {
+			return
+		}
+		check(t, "a.pdf", data)
+	})
+}

@@ -24,6 +24,7 @@ const (
 	codeHello
 	codePairRequest
 	codePairReply
+	codeHandover
 )
 
 // worthwhile is the size from which LZ4 is tried.
@@ -129,6 +130,8 @@ func decodeControl(frame []byte) (Message, error) {
 		return unmarshal[pairRequest](body)
 	case codePairReply:
 		return unmarshal[pairReply](body)
+	case codeHandover:
+		return unmarshal[Handover](body)
 	}
 	return nil, fmt.Errorf("control message of unknown code %d", frame[1])
 }
@@ -166,6 +169,8 @@ func codeOf(m Message) (byte, error) {
 		return codePairRequest, nil
 	case pairReply:
 		return codePairReply, nil
+	case Handover:
+		return codeHandover, nil
 	}
 	return 0, fmt.Errorf("%T is not a message", m)
 }
@@ -181,6 +186,12 @@ func checkLimits(m Message) error {
 	case Sync:
 		if len(m.Tokens) > MaxAnswer {
 			return over("sync", len(m.Tokens), MaxAnswer)
+		}
+	case Handover:
+		for _, a := range m.Accept {
+			if !(a >= 0 && a <= 1) {
+				return fmt.Errorf("hand-over: acceptance rate %v is not between 0 and 1", a)
+			}
 		}
 	case Sources:
 		if len(m.Sources) > MaxSources {
@@ -247,7 +258,7 @@ func checkBegin(m Begin, over func(string, int, int) error) error {
 
 // checkShape walks a msgpack value before it is decoded: the decoder allocates slices by the length that
 // their header claims. It admits one value of what our messages are made of (no maps, no extensions),
-// nested at most 4 deep, whose arrays are no longer than the bytes that are there to fill them.
+// nested at most 4 deep, whose arrays have all their elements and at most MaxAnswer of them.
 func checkShape(b []byte) error {
 	rest, err := skipValue(b, 4)
 	if err == nil && len(rest) > 0 {
@@ -290,7 +301,7 @@ func skipValue(b []byte, depth int) ([]byte, error) {
 	default:
 		return nil, fmt.Errorf("unexpected msgpack code %#x", c)
 	}
-	if size < 0 || size > len(b) || array > len(b) {
+	if size < 0 || size > len(b) {
 		return nil, errShort
 	}
 	b = b[size:]

@@ -2,6 +2,7 @@ package transport
 
 import (
 	"encoding/binary"
+	"math"
 	"reflect"
 	"strings"
 	"testing"
@@ -16,7 +17,7 @@ import (
 func drawControl(t *rapid.T) Message {
 	text := rapid.StringN(0, 40, 400)
 	number := rapid.IntRange(0, 200)
-	switch rapid.IntRange(0, 7).Draw(t, "kind") {
+	switch rapid.IntRange(0, 8).Draw(t, "kind") {
 	case 0:
 		b := Begin{
 			ID: text.Draw(t, "id"), Question: text.Draw(t, "question"), Seed: rapid.Uint64().Draw(t, "seed"),
@@ -49,6 +50,13 @@ func drawControl(t *rapid.T) Message {
 		return End{Reason: text.Draw(t, "reason")}
 	case 6:
 		return Fail{Text: text.Draw(t, "text")}
+	case 7:
+		rate := rapid.Float64Range(0, 1)
+		return Handover{
+			Epoch: rapid.Uint32().Draw(t, "epoch"), Step: tandem.Step(rapid.Uint32().Draw(t, "step")), Prefix: tandem.Prefix(rapid.Uint32().Draw(t, "prefix")),
+			Versions: [2]uint32{rapid.Uint32().Draw(t, "device's version"), rapid.Uint32().Draw(t, "cloud's version")},
+			Accept:   [2]float64{rate.Draw(t, "device's rate"), rate.Draw(t, "cloud's rate")},
+		}
 	}
 	h := testHello(tandem.Device)
 	h.Model = text.Draw(t, "model")
@@ -93,6 +101,8 @@ func TestControlRefuses(t *testing.T) {
 		"support":  Begin{MaxSupport: tandem.MaxSupport + 1},
 		"negative": Begin{Documents: -1},
 		"sync":     Sync{Tokens: make([]tandem.Token, MaxAnswer+1)},
+		"rate":     Handover{Accept: [2]float64{0, 1.01}},
+		"no rate":  Handover{Accept: [2]float64{math.NaN(), 0}},
 		"title":    Sources{Sources: []Source{{Title: strings.Repeat("x", MaxTitle+1)}}},
 		"not ours": "text",
 		"pointer":  &NeedSync{},
@@ -102,6 +112,9 @@ func TestControlRefuses(t *testing.T) {
 		}
 	}
 	lies := binary.BigEndian.AppendUint32([]byte{kindControl << 5, codeSync, 0x92, 1, 0xdd}, 1<<31) // an array of 2^31 in 9 bytes
+	if err := checkShape(append(binary.BigEndian.AppendUint32([]byte{0xdd}, MaxAnswer+1), make([]byte, MaxAnswer+1)...)); err == nil {
+		t.Error("an array beyond the limit was accepted")
+	}
 	bomb := append(binary.AppendUvarint([]byte{kindControl<<5 | 1, codeEnd}, 1<<40), 1, 2, 3)
 	for name, frame := range map[string][]byte{
 		"empty":        {},
@@ -109,6 +122,7 @@ func TestControlRefuses(t *testing.T) {
 		"bomb":         bomb,
 		"unknown code": {kindControl << 5, 99, 0x90},
 		"trailing":     {kindControl << 5, codeNeedSync, 0x90, 0},
+		"versions":     {kindControl << 5, codeHandover, 0x95, 1, 2, 3, 0x93, 4, 5, 6, 0x92, 0, 1},
 		"map":          {kindControl << 5, codeNeedSync, 0x80},
 		"deep":         {kindControl << 5, codeNeedSync, 0x91, 0x91, 0x91, 0x91, 0x91, 0x91, 0x90},
 	} {

@@ -6,7 +6,7 @@ import (
 	"tandem"
 )
 
-// Message is what an Exchange carries: one of Begin, Ready, Sync, NeedSync, Sources, End, Fail,
+// Message is what an Exchange carries: one of Begin, Ready, Sync, NeedSync, Handover, Sources, End, Fail,
 // tandem.Draft and tandem.Target, always by value. Send refuses anything else.
 type Message any
 
@@ -72,6 +72,18 @@ type Sync struct {
 // NeedSync asks the device for a Sync: the sender saw drafts it cannot place.
 type NeedSync struct {
 	_msgpack struct{} `msgpack:",as_array"`
+}
+
+// Handover makes the receiver the side that turns drafts into targets, from Step on (DRAGON §5.1). Either
+// side may send it. Arrays are indexed by tandem.Side.
+type Handover struct {
+	_msgpack struct{} `msgpack:",as_array"`
+
+	Epoch    uint32
+	Step     tandem.Step   // the first step without a target
+	Prefix   tandem.Prefix // of all tokens before Step
+	Versions [2]uint32     // of both sides' drafts
+	Accept   [2]float64    // moving averages of the acceptance rates, each 0 to 1
 }
 
 // Sources lists the cloud's documents by title. Sent only when its operator allows it.

@@ -51,10 +51,11 @@ func TestCodeRoundTrip(t *testing.T) {
 	})
 }
 
-// Any one wrong character and any two exchanged within a group are found, and the group is named.
+// Any one wrong character, any two exchanged within a group, and exchanged groups are found and named.
 func TestCodeNamesTypos(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		groups := strings.Split(drawCode(t).String(), "-")
+		good := drawCode(t).String()
+		groups := strings.Split(good, "-")
 		g := rapid.IntRange(0, len(groups)-1).Draw(t, "group")
 		b := []byte(groups[g])
 		i := rapid.IntRange(0, len(b)-1).Draw(t, "place")
@@ -68,6 +69,14 @@ func TestCodeNamesTypos(t *testing.T) {
 			return
 		}
 		groups[g] = string(b)
+		if h := rapid.IntRange(0, len(groups)-1).Draw(t, "whole group with"); rapid.IntRange(0, 2).Draw(t, "groups") == 0 && h != g {
+			groups = strings.Split(good, "-")
+			if groups[g] == groups[h] {
+				return
+			}
+			groups[g], groups[h] = groups[h], groups[g]
+			g = min(g, h)
+		}
 		_, err := ParseCode(strings.Join(groups, "-"))
 		if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("group %d ", g+1)) {
 			t.Fatalf("a typo in group %d: %v", g+1, err)

@@ -1,0 +1,252 @@
+package sim
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"tandem"
+	"tandem/aggregator"
+	"tandem/netem"
+	"tandem/pair"
+	"tandem/scheduler"
+)
+
+const ms = time.Millisecond
+
+func run(t testing.TB, s Setting) Outcome {
+	t.Helper()
+	o, err := Run(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// symmetric is a path of that round trip without disturbances.
+func symmetric(rtt time.Duration) [2]netem.Config {
+	return [2]netem.Config{{Delay: rtt / 2}, {Delay: rtt / 2}}
+}
+
+var placements = []tandem.Placement{tandem.PlaceMirror, tandem.PlaceDevice, tandem.PlaceCloud, tandem.PlaceSync, tandem.PlaceGreedy}
+
+// plain is the answer without a network: for each step both sides draft, and the target follows.
+func plain(t *testing.T, cfg pair.Config, src Source) (answer []tandem.Token) {
+	rule := aggregator.Rule{Coupling: cfg.Coupling, Seed: cfg.Seed, Greedy: cfg.Greedy, Gamma: cfg.Gamma}
+	for len(answer) < cfg.MaxTokens {
+		l, err := src.After(tandem.Device, answer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := src.After(tandem.Cloud, answer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer = append(answer, rule.Target(tandem.Step(len(answer)), l, r))
+	}
+	return answer
+}
+
+// One seed, one text, whatever the placement, the delays, the losses and how they are repaired; and the
+// text of no network at all.
+func TestSameText(t *testing.T) {
+	for seed := range uint64(8) {
+		for _, coupling := range []tandem.Coupling{tandem.CouplingShared, tandem.CouplingSpeculative} {
+			cfg := pair.Config{Coupling: coupling, Seed: seed, MaxTokens: 40, Gamma: pair.HalfGamma}
+			want := plain(t, cfg, Sharing(seed, 0.7))
+			for _, p := range placements {
+				for _, rtt := range []time.Duration{0, 50 * ms, 300 * ms} {
+					for _, loss := range []float64{0, 0.1, 0.4} {
+						cfg.Placement = p
+						s := Setting{
+							Pair: cfg, Source: Sharing(seed, 0.7), Wire: Wire(seed % 2),
+							Decode: [2]Delay{Every(time.Duration(10+20*seed) * ms), Every(30 * ms)},
+							Begin:  [2]time.Duration{time.Duration(seed) * 20 * ms, 60 * ms},
+						}
+						for i := range s.Link {
+							s.Link[i] = netem.Config{Delay: rtt / 2, Jitter: rtt / 10, Unordered: seed%3 == 0, Loss: loss, Duplicate: loss / 2, Seed: seed + uint64(i)}
+						}
+						o := run(t, s)
+						name := fmt.Sprintf("seed %d, %v, %v, rtt %v, loss %v, %v", seed, coupling, p, rtt, loss, s.Wire)
+						if !slices.Equal(o.IDs(), want) {
+							t.Fatalf("%s: %v, want %v", name, o.IDs(), want)
+						}
+						for side, st := range o.Pair {
+							if st.Divergences+st.Dropped > 0 {
+								t.Fatalf("%s: %v counts %+v", name, tandem.Side(side), st)
+							}
+						}
+						if again := run(t, s); again.Took != o.Took || !slices.Equal(again.Tokens, o.Tokens) {
+							t.Fatalf("%s: a second run differs", name)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// The device alone says what its own drafts say, at its own pace.
+func TestAlone(t *testing.T) {
+	cfg := pair.Config{Seed: 3, MaxTokens: 20}
+	o := run(t, Setting{Pair: cfg, Source: Sharing(3, 0.5), Decode: [2]Delay{Every(30 * ms), Every(0)}, Alone: true})
+	if o.Took != 600*ms || o.Pair[tandem.Device].Alone != 20 {
+		t.Errorf("took %v, %+v", o.Took, o.Pair[0])
+	}
+}
+
+// An acceptance record comes true step by step.
+func TestRecord(t *testing.T) {
+	for seed := range uint64(20) {
+		r := PaperRecord(seed, 80)
+		for _, p := range placements {
+			o := run(t, Setting{
+				Pair:   pair.Config{Placement: p, Greedy: true, MaxTokens: 80},
+				Source: r, Decode: [2]Delay{Every(20 * ms), Every(30 * ms)}, Link: symmetric(100 * ms),
+			})
+			for i, tok := range o.Tokens {
+				if tok.By != r[i] {
+					t.Fatalf("seed %d, %v: step %d by %v, want %v", seed, p, i, tok.By, r[i])
+				}
+			}
+			if got := o.Pair[tandem.Device].Acceptance(tandem.Cloud); math.Abs(got-r.Rate(tandem.Cloud)) > 1e-9 {
+				t.Errorf("seed %d: acceptance %v, recorded %v", seed, got, r.Rate(tandem.Cloud))
+			}
+		}
+	}
+}
+
+// DRAGON Table 1: with each acceptance case repeated, the time between two targets on side l.
+func TestDRAGON_Table1(t *testing.T) {
+	for _, c := range []struct {
+		by    tandem.By // the device is l
+		waits func(cl, cr, rtt float64) float64
+	}{
+		{tandem.ByCloud, func(cl, cr, rtt float64) float64 { return max(cl, cr) }},
+		{tandem.ByDevice, func(cl, cr, rtt float64) float64 { return max(cl, cr+rtt) }},
+		{tandem.ByBoth, func(cl, cr, rtt float64) float64 { return max(cl, cr) }},
+		{tandem.ByNeither, func(cl, cr, rtt float64) float64 { return max(cl, cr+rtt) }},
+	} {
+		for _, d := range [][3]float64{{1, 1.5, 3}, {2, 2, 2.5}, {5, 1, 2}, {1, 4, 5}, {9, 3, 4}, {1, 2, 0.2}} {
+			for _, p := range []tandem.Placement{tandem.PlaceDevice, tandem.PlaceCloud} {
+				by, side := c.by, tandem.Device
+				if p == tandem.PlaceCloud {
+					by, side = (by&1)<<1|by>>1, tandem.Cloud
+				}
+				var decode [2]Delay
+				decode[side] = Every(time.Duration(d[0] * 1e6))
+				decode[side.Other()] = Every(time.Duration(d[1] * 1e6))
+				o := run(t, Setting{
+					Pair:   pair.Config{Placement: p, Greedy: true, MaxTokens: 60, Lookahead: 16},
+					Source: Record{by}, Decode: decode, Link: symmetric(time.Duration(d[2] * 1e6)),
+				})
+				got := (o.Tokens[59].At - o.Tokens[29].At) / 30
+				want := time.Duration(c.waits(d[0], d[1], d[2]) * 1e6)
+				if d := got - want; max(d, -d) > time.Microsecond {
+					t.Errorf("%v, target by %v, delays %v: %v between targets, want %v", p, by, d, got, want)
+				}
+			}
+		}
+	}
+}
+
+// DRAGON Theorem 6.2: the speedup over drafting in lock step. The theorem adds up the cases of Table 1 as
+// if each were repeated for ever; in a random order, drafts that wait in a queue let the device work off
+// part of a round trip, so that the played speedup may exceed the curve where the device is the slower side.
+func TestDRAGON_Theorem62(t *testing.T) {
+	const steps = 1500
+	for _, d := range [][3]time.Duration{
+		{10 * ms, 30 * ms, 300 * ms}, {30 * ms, 30 * ms, 300 * ms}, {30 * ms, 60 * ms, 60 * ms}, // c^l ≤ c^r
+		{60 * ms, 30 * ms, 300 * ms}, {150 * ms, 30 * ms, 300 * ms}, // c^r < c^l ≤ c^r + rtt
+		{150 * ms, 30 * ms, 100 * ms}, // c^r + rtt < c^l
+	} {
+		for _, alpha := range []float64{0, 0.3, 0.7, 1} {
+			record := RandomRecord(uint64(alpha*10), steps, 0.6, alpha)
+			period := func(p tandem.Placement) float64 {
+				o := run(t, Setting{
+					Pair:   pair.Config{Placement: p, Greedy: true, MaxTokens: steps, Lookahead: pair.MaxLookahead},
+					Source: record, Decode: [2]Delay{Every(d[0]), Every(d[1])}, Link: symmetric(d[2]), Warm: true,
+				})
+				return (o.Tokens[steps-1].At - o.Tokens[0].At).Seconds() / (steps - 1)
+			}
+			played := period(tandem.PlaceSync) / period(tandem.PlaceDevice)
+			e := scheduler.Estimate{Decode: [2]time.Duration{d[0], d[1]}, RTT: d[2], Accept: [2]float64{0.6, record.Rate(tandem.Cloud)}}
+			theory := scheduler.Speedup(tandem.Device, e)
+			if played < 0.98*theory || played > 1.35*theory || d[0] <= d[1] && played > 1.02*theory {
+				t.Errorf("delays %v, α^r %.2f: played speedup %.3f, the theorem's %.3f", d, alpha, played, theory)
+			}
+		}
+	}
+}
+
+// The figures that package pair measures with a harness of its own (TestLatencyOfPlacements there).
+func TestAgreesWithPair(t *testing.T) {
+	for _, c := range []struct {
+		placement tandem.Placement
+		coupling  tandem.Coupling
+		seconds   float64
+	}{
+		{tandem.PlaceSync, tandem.CouplingShared, 33.0},
+		{tandem.PlaceDevice, tandem.CouplingSpeculative, 16.2},
+		{tandem.PlaceDevice, tandem.CouplingShared, 9.3},
+		{tandem.PlaceCloud, tandem.CouplingShared, 8.4},
+		{tandem.PlaceMirror, tandem.CouplingShared, 5.9},
+	} {
+		const runs = 6
+		got := 0.0
+		for seed := range uint64(runs) {
+			o := run(t, Setting{
+				Pair:   pair.Config{Placement: c.placement, Coupling: c.coupling, Gamma: pair.HalfGamma, Seed: seed, MaxTokens: 100, Lookahead: 64},
+				Source: Sharing(seed, 0.8), Decode: [2]Delay{Every(30 * ms), Every(30 * ms)}, Link: symmetric(300 * ms), Warm: true,
+			})
+			got += o.Took.Seconds() / runs
+		}
+		if math.Abs(got-c.seconds) > 0.15 {
+			t.Errorf("%v, %v: %.2f s for 100 tokens, package pair has %.1f", c.coupling, c.placement, got, c.seconds)
+		}
+	}
+}
+
+// Repeated datagrams repair a loss with the next message, a stream only after it was noticed.
+func TestLossRepair(t *testing.T) {
+	slowest := func(wire Wire, loss float64) time.Duration {
+		var gaps []time.Duration
+		for seed := range uint64(10) {
+			s := Setting{
+				Pair:   pair.Config{Placement: tandem.PlaceMirror, Seed: seed, MaxTokens: 100, Lookahead: 32},
+				Source: Sharing(seed, 1), Decode: [2]Delay{Every(30 * ms), Every(30 * ms)}, Wire: wire, Warm: true,
+			}
+			for i := range s.Link {
+				s.Link[i] = netem.Config{Delay: 25 * ms, Loss: loss, Seed: seed*2 + uint64(i)}
+			}
+			o := run(t, s)
+			gaps = append(gaps, o.Gaps(0)[1:]...)
+			if loss > 0 && o.Wire[0].Lost+o.Wire[1].Lost == 0 {
+				t.Error("nothing was lost")
+			}
+		}
+		slices.Sort(gaps)
+		return gaps[len(gaps)*99/100]
+	}
+	lossless := slowest(Repeat, 0)
+	repeat, stream := slowest(Repeat, 0.05), slowest(Stream, 0.05)
+	t.Logf("p99 between tokens: lossless %v; 5 %% loss: repeated %v, stream %v", lossless, repeat, stream)
+	if lossless != slowest(Stream, 0) || repeat >= stream || repeat > lossless+40*ms {
+		t.Error("want lossless ≤ repeated < stream")
+	}
+}
+
+// What is wrong with a setting is said.
+func TestErrors(t *testing.T) {
+	s := Setting{Pair: pair.Config{MaxTokens: 5}, Source: Sharing(1, 1), Decode: [2]Delay{Every(ms), Every(ms)}}
+	s.Link[1].Loss = 2
+	if _, err := Run(t.Context(), s); err == nil {
+		t.Error("a loss of 2 is accepted")
+	}
+	s.Link[1].Loss = 1
+	if _, err := Run(t.Context(), s); err == nil {
+		t.Error("an answer without any packet ends well")
+	}
+}

@@ -334,23 +334,44 @@ func (d *Decoder) mix() (p []float64, h float64) {
 	return mixture(d.logits, softmax(byRow)), h
 }
 
+// manyTokens is a vocabulary from which on rows are worth a goroutine each.
+const manyTokens = 1 << 14
+
 // mixture returns Σ weights[i]·softmax(logits[i]).
 func mixture(logits [][]float32, weights []float64) []float64 {
-	p := make([]float64, len(logits[0]))
-	e := make([]float64, len(p))
+	parts := make([][]float64, len(logits))
+	var rows sync.WaitGroup
 	for i, row := range logits {
-		top := maximum(row)
-		sum := 0.0
-		for x, l := range row {
-			e[x] = math.Exp(float64(l) - top)
-			sum += e[x]
+		part := func() { parts[i] = scaledSoftmax(row, weights[i]) }
+		if len(row) < manyTokens {
+			part()
+		} else {
+			rows.Go(part)
 		}
-		w := weights[i] / sum
-		for x, v := range e {
-			p[x] += w * v
+	}
+	rows.Wait()
+	p := parts[0]
+	for _, part := range parts[1:] { // in order: the sum is the same bits every time
+		for x, v := range part {
+			p[x] += v
 		}
 	}
 	return p
+}
+
+// scaledSoftmax returns weight·softmax(logits).
+func scaledSoftmax(logits []float32, weight float64) []float64 {
+	e := make([]float64, len(logits))
+	top, sum := maximum(logits), 0.0
+	for x, l := range logits {
+		e[x] = math.Exp(float64(l) - top)
+		sum += e[x]
+	}
+	scale := weight / sum
+	for x := range e {
+		e[x] *= scale
+	}
+	return e
 }
 
 // logProbability returns log softmax(logits)[t].
@@ -362,12 +383,15 @@ func logProbability(logits []float32, t tandem.Token) float64 {
 	return float64(logits[t]) - top - math.Log(sum)
 }
 
+// maximum returns the largest number of x; it may miss a NaN, which shows in what is computed from it.
 func maximum(x []float32) float64 {
-	top := math.Inf(-1)
+	top := x[0]
 	for _, v := range x {
-		top = max(top, float64(v))
+		if v > top {
+			top = v
+		}
 	}
-	return top
+	return float64(top)
 }
 
 // sample applies temperature, top-k, top-p, min-p and the repetition penalty to p^s. Temperature 0 leaves
@@ -377,7 +401,8 @@ func (d *Decoder) sample(p []float64) []float64 {
 	if s.Temperature == 0 {
 		s = model.Sampling{Temperature: 1, RepeatPenalty: s.RepeatPenalty, RepeatLast: s.RepeatLast}
 	}
-	if s.Temperature == 1 && s.TopK == 0 && s.TopP == 0 && s.MinP == 0 && s.RepeatPenalty == 0 {
+	off := func(v float64) bool { return v == 0 || v == 1 }
+	if s.Temperature == 1 && s.TopK == 0 && off(s.TopP) && s.MinP == 0 && off(s.RepeatPenalty) {
 		return p // as it is, without a round trip through float32 logarithms
 	}
 	logs := make([]float32, len(p))

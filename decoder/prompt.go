@@ -87,7 +87,7 @@ func (w writer) fit(group []retrieval.Passage) (prompt, []string, error) {
 		return p, nil, err
 	}
 	if room := w.cfg.Model.Config().Context - w.cfg.MaxTokens - len(bare.prefix) - len(bare.rest); room < leastPassage*len(group) {
-		return p, nil, fmt.Errorf("question and conversation of %d tokens leave no room for %d passages: the model's context is %d tokens, of which %d are kept for the answer",
+		return p, nil, fmt.Errorf("question and conversation of %d tokens leave no room for %d passages: the model's context is %d tokens, of which %d are kept for the answer; ask for less",
 			len(bare.rest), len(group), w.cfg.Model.Config().Context, w.cfg.MaxTokens)
 	}
 	const steps = 64 // shares are tried in 64ths
@@ -117,7 +117,7 @@ func (w writer) fits(p prompt) error {
 	if n+w.cfg.MaxTokens <= c.Context {
 		return nil
 	}
-	return fmt.Errorf("a prompt of %d tokens and an answer of up to %d do not fit in the model's context of %d tokens",
+	return fmt.Errorf("a prompt of %d tokens and an answer of up to %d do not fit in the model's context of %d tokens; ask for less",
 		n, w.cfg.MaxTokens, c.Context)
 }
 

@@ -92,8 +92,8 @@ func linkStats(now, before transport.Stats) LinkStats {
 	return LinkStats{
 		BytesSent:     now.BytesSent - before.BytesSent,
 		BytesReceived: now.BytesReceived - before.BytesReceived,
-		Drafts:        uint64(now.Drafts - before.Drafts),
-		DraftBytes:    uint64(now.DraftBytes - before.DraftBytes),
+		Drafts:        uint64(now.Drafts + now.PeerDrafts - before.Drafts - before.PeerDrafts),
+		DraftBytes:    uint64(now.DraftBytes + now.PeerDraftBytes - before.DraftBytes - before.PeerDraftBytes),
 		RTT:           now.RTT,
 	}
 }

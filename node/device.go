@@ -52,7 +52,7 @@ type Answer struct {
 // LinkStats says what an answer cost on the network.
 type LinkStats struct {
 	BytesSent, BytesReceived uint64 // on the wire, everything included
-	Drafts                   uint64 // draft frames sent
+	Drafts                   uint64 // draft frames sent and received
 	DraftBytes               uint64 // their bytes
 	RTT                      time.Duration
 }

@@ -275,6 +275,9 @@ func (x *Exchange) deliver() error {
 		if err != nil {
 			return err
 		}
+		if _, ok := m.(tandem.Draft); ok {
+			x.conn.countPeerDraft(len(frame))
+		}
 		if x.ended {
 			continue
 		}

@@ -26,8 +26,9 @@ type link struct {
 	minimum  time.Duration
 	last     time.Time // something came from the peer
 
-	drafts, draftBytes int
-	repeats, resends   int // of exchanges that are closed
+	drafts, draftBytes         int
+	peerDrafts, peerDraftBytes int
+	repeats, resends           int // of exchanges that are closed
 }
 
 func (l *link) heard(now time.Time) {
@@ -111,6 +112,7 @@ type Stats struct {
 	PacketsSent, PacketsReceived uint64
 	PacketsLost                  uint64
 	Drafts, DraftBytes           int           // draft frames sent, each counted once
+	PeerDrafts, PeerDraftBytes   int           // draft frames received
 	Repeats                      int           // messages that rode in a further datagram
 	Resends                      int           // datagrams sent again because no acknowledgement came
 	RTT, MinRTT                  time.Duration // by echo
@@ -133,6 +135,7 @@ func (c *Conn) Stats() Stats {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s.Drafts, s.DraftBytes, s.MinRTT = l.drafts, l.draftBytes, l.minimum
+	s.PeerDrafts, s.PeerDraftBytes = l.peerDrafts, l.peerDraftBytes
 	s.Repeats, s.Resends = s.Repeats+l.repeats, s.Resends+l.resends
 	if s.MinRTT == 0 {
 		s.MinRTT = q.MinRTT
@@ -164,4 +167,11 @@ func (c *Conn) countDraft(bytes int) {
 	defer c.link.mu.Unlock()
 	c.link.drafts++
 	c.link.draftBytes += bytes
+}
+
+func (c *Conn) countPeerDraft(bytes int) {
+	c.link.mu.Lock()
+	defer c.link.mu.Unlock()
+	c.link.peerDrafts++
+	c.link.peerDraftBytes += bytes
 }

@@ -16,7 +16,7 @@ type IndexCmd struct {
 }
 
 type indexAdd struct {
-	Paths []string `arg:"" optional:"" help:"Files or folders (text, Markdown, HTML, PDF). Without any, look for changes in what is indexed." type:"existingpath"`
+	Paths []string `arg:"" optional:"" help:"Files or folders (text, Markdown, HTML, PDF). Without any, look for changes in what is indexed." type:"path"`
 }
 
 func (c *indexAdd) Help() string {

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"tandem/internal/tinymodel"
+)
+
+// cloud is a `cloud serve` process with its own home.
+type cloud struct {
+	home
+	binary, address string
+	process         *exec.Cmd
+}
+
+// newCloud builds the program and picks a free port.
+func newCloud(t *testing.T) *cloud {
+	t.Helper()
+	dir := t.TempDir()
+	binary := filepath.Join(dir, "cloud.exe")
+	if out, err := exec.Command("go", "build", "-o", binary, "tandem/cmd/cloud").CombinedOutput(); err != nil {
+		t.Fatalf("build cloud: %v\n%s", err, out)
+	}
+	port, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer port.Close()
+	return &cloud{home: newHome(t), binary: binary, address: port.LocalAddr().String()}
+}
+
+func (c *cloud) command(args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(c.t.Context(), c.binary, args...)
+	cmd.Env, cmd.Dir = c.env(), c.dir
+	return cmd
+}
+
+// serve starts the process and waits until it listens.
+func (c *cloud) serve() {
+	c.t.Helper()
+	cmd := c.command("serve", "--listen", c.address, "--json")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		c.t.Fatal(err)
+	}
+	c.process = cmd
+	c.t.Cleanup(c.kill)
+	var said struct{ Listening string }
+	if err := json.NewDecoder(bufio.NewReader(out)).Decode(&said); err != nil || said.Listening == "" {
+		c.t.Fatalf("cloud serve: %v, %+v", err, said)
+	}
+}
+
+// kill ends the process at once, as a power cut does.
+func (c *cloud) kill() {
+	if c.process != nil {
+		c.process.Process.Kill()
+		c.process.Wait()
+		c.process = nil
+	}
+}
+
+// code is a fresh pairing code.
+func (c *cloud) code() string {
+	c.t.Helper()
+	out, err := c.command("pair", "--json", "--address", c.address).Output()
+	if err != nil {
+		c.t.Fatalf("cloud pair: %v", err)
+	}
+	var said struct{ Code string }
+	if err := json.Unmarshal(out, &said); err != nil {
+		c.t.Fatal(err)
+	}
+	return said.Code
+}
+
+// Two processes pair by a code, which is good once, and answer together. A cloud that is killed in the
+// middle of an answer costs no token; the device says that it went on alone, and uses the cloud again when
+// it is back, in the same answer or the next.
+func TestCloudProcessDiesAndReturns(t *testing.T) {
+	c, h := newCloud(t), newHome(t)
+	c.serve()
+	code := c.code()
+	if out, stderr, err := h.edge("pair", code); err != nil || !strings.Contains(out, "Paired with") {
+		t.Fatalf("pair: %v, %s%s", err, out, stderr)
+	}
+	if _, stderr, err := newHome(t).edge("pair", code); err == nil {
+		t.Error("the code was good twice")
+	} else if !strings.Contains(stderr, "code") {
+		t.Errorf("second use of the code: %s", stderr)
+	}
+	whole := h.ask("--seed", "1", question)
+	if !holds(whole.Answer, []string{deviceKnows, cloudKnows}) || whole.LocalOnly {
+		t.Fatalf("answer %+v", whole)
+	}
+
+	// One round trip a token gives time to pull the plug.
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	ask := h.command(ctx, "ask", "--seed", "1", "--placement", "sync", "--rtt", "200ms", "--wait", "60s", question)
+	var errs bytes.Buffer
+	ask.Stderr = &errs
+	out, err := ask.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := ask.Start(); err != nil {
+		t.Fatal(err)
+	}
+	begun := make([]byte, 16)
+	if _, err := out.Read(begun); err != nil {
+		t.Fatal(err)
+	}
+	c.kill()
+	var text bytes.Buffer
+	text.Write(bytes.TrimRight(begun, "\x00"))
+	if _, err := text.ReadFrom(out); err != nil {
+		t.Fatal(err)
+	}
+	if err := ask.Wait(); err != nil {
+		t.Fatalf("ask: %v\n%s", err, errs.String())
+	}
+	if !strings.Contains(errs.String(), "went away") {
+		t.Errorf("nothing said about the cloud: %s", errs.String())
+	}
+	answer := strings.TrimSpace(text.String())
+	if !holds(answer, []string{deviceKnows}) || !regexp.MustCompile(`^The wifi password .*\.$`).MatchString(answer) {
+		t.Errorf("answer %q", answer)
+	}
+
+	c.serve()
+	again := h.ask("--seed", "1", question)
+	if again.Answer != whole.Answer || again.LocalOnly {
+		t.Errorf("after the return %q, before %q", again.Answer, whole.Answer)
+	}
+}
+
+// A cloud with another vocabulary is refused by name, and the device answers alone.
+func TestForeignCloudIsNamed(t *testing.T) {
+	c, h := newCloud(t), newHome(t)
+	c.serve()
+	if _, stderr, err := h.edge("pair", c.code()); err != nil {
+		t.Fatalf("pair: %v %s", err, stderr)
+	}
+	model := filepath.Join(t.TempDir(), "other.gguf")
+	if err := os.WriteFile(model, tinymodel.GGUF(tinymodel.Spec{Arch: "qwen2"}), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	a := h.ask("--model", model, "--max-tokens", "8", question)
+	if !a.LocalOnly || !strings.Contains(strings.Join(a.Remarks, "; "), "different vocabular") {
+		t.Errorf("remarks %q, local only %v", a.Remarks, a.LocalOnly)
+	}
+}

@@ -11,6 +11,8 @@ import (
 
 	"tandem"
 	"tandem/internal/tinymodel"
+	"tandem/model/gguf"
+	"tandem/model/tokenizer"
 )
 
 func tiny(t testing.TB, spec tinymodel.Spec) *Model {
@@ -148,5 +150,33 @@ func TestTemplateOf(t *testing.T) {
 	m = tiny(t, tinymodel.Spec{Template: "{% nonsense %}"})
 	if _, err := m.Template().Render(conversation, true); err == nil || !strings.Contains(err.Error(), "tiny: chat template") || !strings.Contains(err.Error(), "nonsense") {
 		t.Errorf("broken: %v", err)
+	}
+}
+
+func TestEncodePrompt(t *testing.T) {
+	meta, _ := tinymodel.Parts(tinymodel.Spec{})
+	eos := uint32(tinymodel.Spec{}.EOS())
+	for _, adds := range []bool{false, true} {
+		var list []gguf.KV
+		for _, kv := range meta {
+			if !strings.HasPrefix(kv.Key, "tokenizer.ggml.add_") && kv.Key != "tokenizer.ggml.bos_token_id" {
+				list = append(list, kv)
+			}
+		}
+		tok, err := tokenizer.FromMeta(gguf.NewMeta(append(list, gguf.KV{Key: "tokenizer.ggml.bos_token_id", Value: eos},
+			gguf.KV{Key: "tokenizer.ggml.add_bos_token", Value: adds}, gguf.KV{Key: "tokenizer.ggml.add_eos_token", Value: true})))
+		if err != nil {
+			t.Fatal(err)
+		}
+		bos, _ := tok.BOS()
+		name := string(tok.Piece(bos))
+		for text, want := range map[string][]tandem.Token{"a": {'a'}, name + "a": {bos, 'a'}, "": nil} {
+			if adds && (len(want) == 0 || want[0] != bos) {
+				want = append([]tandem.Token{bos}, want...)
+			}
+			if got := EncodePrompt(tok, text); !slices.Equal(got, want) {
+				t.Errorf("BOS added %v: %q gives %d, not %d", adds, text, got, want)
+			}
+		}
 	}
 }

@@ -129,6 +129,10 @@ func (f *File) Close() error {
 func (f *File) Tensor(name string) (npu.Tensor, error) {
 	i, ok := f.byName[name]
 	if !ok {
+		if parts, _ := f.Uint("split.count"); parts > 1 {
+			return npu.Tensor{}, fmt.Errorf("%s: no tensor %q: the file is one of %d parts of a model; join them into one file first (llama-gguf-split --merge)",
+				f.Name, name, parts)
+		}
 		return npu.Tensor{}, fmt.Errorf("%s: no tensor %q", f.Name, name)
 	}
 	info := f.Tensors[i]

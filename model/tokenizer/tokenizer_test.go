@@ -1,6 +1,7 @@
 package tokenizer
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"slices"
@@ -432,6 +433,46 @@ func FuzzEncode(f *testing.F) {
 				if !tok.valid(id) {
 					t.Fatalf("token %d of %d", id, tok.Size())
 				}
+			}
+		}
+	})
+}
+
+// FuzzFromMeta makes tokenizers of whatever a file says.
+func FuzzFromMeta(f *testing.F) {
+	for _, m := range []gguf.Meta{bpeVocab(f, "qwen2"), spmVocab(f), wordVocab(f)} {
+		var small []gguf.KV // cut down, so that the fuzzer sees the structure
+		for _, kv := range m.KVs() {
+			switch list := kv.Value.(type) {
+			case []string:
+				kv.Value = list[max(0, len(list)-12):]
+			case []int32:
+				kv.Value = list[max(0, len(list)-12):]
+			case []float32:
+				kv.Value = list[max(0, len(list)-12):]
+			}
+			small = append(small, kv)
+		}
+		var buf bytes.Buffer
+		if err := gguf.Write(&buf, small, nil); err != nil {
+			f.Fatal(err)
+		}
+		f.Add(buf.Bytes(), "the lake <tool>\n\xff")
+	}
+	f.Fuzz(func(t *testing.T, file []byte, text string) {
+		g, err := gguf.Parse(file)
+		if err != nil {
+			return
+		}
+		tok, err := New(g)
+		if err != nil {
+			return
+		}
+		tok.Fingerprint()
+		s := tok.Stream()
+		for _, id := range tok.Encode(text, Options{AddSpecial: true, ParseSpecial: true}) {
+			if !tok.valid(id) || !utf8.ValidString(s.Write(id)) {
+				t.Fatalf("token %d of %d", id, tok.Size())
 			}
 		}
 	})

@@ -119,6 +119,52 @@ func TestSameTextEverywhere(t *testing.T) {
 	}
 }
 
+// With γ chosen by the scheduler both sides still say the same, and every token is what one of the choices
+// draws from the two distributions.
+func TestAutoGamma(t *testing.T) {
+	chosen := map[uint32]int{}
+	for seed := range uint64(100) {
+		c := newTrial(seed + 2e6)
+		c.cfg.Coupling, c.cfg.Gamma, c.cfg.Greedy, c.cfg.MaxTokens = tandem.CouplingSpeculative, AutoGamma, false, 40
+		for _, p := range placements {
+			name := fmt.Sprintf("seed %d, %v", seed, p)
+			w := c.world(t, p)
+			w.after(0, func() { w.measure(500) })
+			w.open(false, time.Duration(c.rng.IntN(100))*time.Millisecond)
+			w.run(true)
+			checkHonest(t, name, w)
+			device := w.ends[tandem.Device]
+			if !slices.Equal(tokens(device.emits), tokens(w.ends[tandem.Cloud].emits)) {
+				t.Fatalf("%s: device says %v, cloud %v", name, tokens(device.emits), tokens(w.ends[tandem.Cloud].emits))
+			}
+			for i, e := range device.emits {
+				answer := tokens(device.emits[:i])
+				l, r := c.model(tandem.Device, answer), c.model(tandem.Cloud, answer)
+				var could [3]bool
+				for j, gamma := range []uint32{0, HalfGamma, tandem.Mass} {
+					rule := device.rule
+					rule.Gamma = gamma
+					could[j] = rule.Target(e.Step, l, r) == e.Token
+				}
+				switch could {
+				case [3]bool{}:
+					t.Fatalf("%s: no γ gives token %d at step %d", name, e.Token, i)
+				case [3]bool{true, false, false}, [3]bool{true, true, false}:
+					chosen[0]++
+				case [3]bool{false, false, true}, [3]bool{false, true, true}:
+					chosen[tandem.Mass]++
+				}
+				if p == tandem.PlaceMirror && !could[1] {
+					t.Fatalf("%s: token %d at step %d is not that of γ = ½", name, e.Token, i)
+				}
+			}
+		}
+	}
+	if chosen[0] < 1000 || chosen[tandem.Mass] < 1000 {
+		t.Errorf("choices %v: γ hardly moved", chosen)
+	}
+}
+
 // cuts makes the link fail and come back at random times. The cloud may come back with or without its
 // memory. Each side notices in its own time.
 func (c trial) cuts(w *world, cfg Config, n int) {

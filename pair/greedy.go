@@ -12,6 +12,10 @@ import (
 // averageWindow is how many steps the estimates for greedy scheduling remember.
 const averageWindow = 16
 
+// prior is the acceptance rate to begin with, worth 6 of the steps that follow, so that the first rejection
+// does not look like a law.
+var prior = profiler.Average{Value: 0.8, Count: 6}
+
 // greedy is what a machine knows for the placement greedy. Only the side that aggregates sees both
 // distributions of a step, so the acceptance averages travel with the hand-over; decoding delays ride on
 // drafts, which go both ways.
@@ -41,14 +45,30 @@ func (g *greedy) estimate() scheduler.Estimate {
 	return e
 }
 
+// gamma is the γ with which side aggregates.
+func (m *Machine) gamma(side tandem.Side) uint32 {
+	switch {
+	case m.cfg.Gamma != AutoGamma:
+		return m.cfg.Gamma
+	case m.cfg.Placement == tandem.PlaceMirror:
+		return HalfGamma
+	default:
+		return scheduler.Gamma(side, m.greedy.estimate())
+	}
+}
+
 // schedule decides after an aggregation of drafts which side does the next (DRAGON §5.1), and hands over
 // if it is the other.
 func (m *Machine) schedule(drafts [2]tandem.Draft) {
 	if m.cfg.Placement != tandem.PlaceGreedy || m.state != together {
 		return
 	}
-	for s, a := range m.rule.Acceptance(local(drafts[tandem.Device]), local(drafts[tandem.Cloud])) {
-		m.greedy.accept[s].Observe(a, averageWindow)
+	for s := tandem.Device; s <= tandem.Cloud; s++ {
+		// Acceptance of s matters while the other side aggregates, with the γ that it then takes.
+		rule := m.rule
+		rule.Gamma = m.gamma(s.Other())
+		a := rule.Acceptance(local(drafts[tandem.Device]), local(drafts[tandem.Cloud]))
+		m.greedy.accept[s].Observe(a[s], averageWindow)
 	}
 	policy := scheduler.Policy{Horizon: m.cfg.Horizon}
 	to := policy.Aggregator(m.cfg.Self, m.greedy.estimate())

@@ -66,16 +66,20 @@ func TestLatencyOfPlacements(t *testing.T) {
 		paperDevice := measure(tandem.PlaceDevice, paper, HalfGamma, 64, 0)
 		paperRemote := measure(tandem.PlaceDevice, paper, 0, 64, 0)
 		paperGreedy := measure(tandem.PlaceGreedy, paper, HalfGamma, 64, 0)
+		paperChosen := measure(tandem.PlaceGreedy, paper, AutoGamma, 64, DefaultHorizon)
 		device := measure(tandem.PlaceDevice, shared, 0, 64, 0)
 		cloud := measure(tandem.PlaceCloud, shared, 0, 64, 0)
 		greedy := measure(tandem.PlaceGreedy, shared, 0, 64, 0)
-		pays := measure(tandem.PlaceGreedy, shared, 0, 64, 10)
+		pays := measure(tandem.PlaceGreedy, shared, 0, 64, DefaultHorizon)
 		mirror := measure(tandem.PlaceMirror, shared, 0, 64, 0)
 		usual := measure(tandem.PlaceMirror, shared, 0, 0, 0)
-		t.Logf("100 tokens, decode %v/%v, rtt %v: sync %.1f s; paper's coupling: device %.1f, with γ=0 %.1f, greedy %.1f; shared: device %.1f, cloud %.1f, greedy %.1f, with horizon %.1f, mirror %.1f, with default lookahead %.1f",
-			d[0], d[1], d[2], lockstep, paperDevice, paperRemote, paperGreedy, device, cloud, greedy, pays, mirror, usual)
+		t.Logf("100 tokens, decode %v/%v, rtt %v: sync %.1f s; paper's coupling: device %.1f, with γ=0 %.1f, greedy %.1f, with γ chosen %.1f; shared: device %.1f, cloud %.1f, greedy %.1f, with horizon %.1f, mirror %.1f, with default lookahead %.1f",
+			d[0], d[1], d[2], lockstep, paperDevice, paperRemote, paperGreedy, paperChosen, device, cloud, greedy, pays, mirror, usual)
 		if !(mirror < device && mirror < cloud && mirror < greedy && device < paperDevice && paperRemote < paperDevice && paperDevice < lockstep) {
 			t.Error("not in the order mirror, device, paper's coupling, sync")
+		}
+		if paperChosen > 0.8*paperGreedy || paperChosen > 1.05*paperRemote {
+			t.Errorf("choosing γ gives %.1f s: want well below %.1f with ½, and no more than %.1f with the better fixed one", paperChosen, paperGreedy, paperRemote)
 		}
 		if worse := max(device, cloud); pays > 1.1*worse || greedy > 1.1*worse {
 			t.Errorf("greedy %.1f s, with horizon %.1f, is worse than the worse side's %.1f", greedy, pays, worse)

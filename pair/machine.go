@@ -6,6 +6,7 @@ import (
 
 	"tandem"
 	"tandem/aggregator"
+	"tandem/profiler"
 	"tandem/queue"
 )
 
@@ -82,6 +83,7 @@ func New(cfg Config) *Machine {
 		peer:    queue.NewDrafts(window),
 		targets: queue.NewTargets(window),
 		early:   queue.NewEarly(window),
+		greedy:  greedy{accept: [2]profiler.Average{prior, prior}},
 	}
 }
 
@@ -382,6 +384,7 @@ func (m *Machine) aggregate() bool {
 	if !m.device() {
 		drafts = [2]tandem.Draft{peer, own}
 	}
+	m.rule.Gamma = m.gamma(m.cfg.Self)
 	token := m.rule.Target(own.Step, local(drafts[tandem.Device]), local(drafts[tandem.Cloud]))
 	by := tandem.ByNeither
 	for s, d := range drafts {

@@ -14,6 +14,7 @@ package pair
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"tandem"
@@ -28,6 +29,16 @@ const (
 // HalfGamma is the paper's γ: each side's result is taken with probability ½ (DRAGON §4.3).
 const HalfGamma = tandem.Mass / 2
 
+// AutoGamma lets the side that aggregates choose γ for each step by what it knows of the link
+// (scheduler.Gamma; DRAGON Theorem 4.2). The targets still follow the pair's distribution, but which of its
+// samples they are depends on measurements, so a seed no longer fixes the text. Where both sides aggregate
+// (mirror) they cannot choose each for itself, and it means HalfGamma.
+const AutoGamma = math.MaxUint32
+
+// DefaultHorizon is a Config.Horizon that is neither drawn into switching back and forth by the noise of the
+// averages nor kept from a small but lasting gain.
+const DefaultHorizon = 64
+
 // Config is what both machines of a pair must agree on, except for Self.
 type Config struct {
 	Self      tandem.Side
@@ -38,7 +49,7 @@ type Config struct {
 	MaxTokens int            // length at which the answer ends; 0 for no limit
 	Stop      []tandem.Token // tokens that end the answer; they are not part of it
 	Lookahead int            // most drafts a side holds beyond the last agreed step; 0 for DefaultLookahead, at most MaxLookahead
-	Gamma     uint32         // speculative coupling: probability, out of tandem.Mass, of taking the device's result (see HalfGamma)
+	Gamma     uint32         // speculative coupling: probability, out of tandem.Mass, of taking the device's result (see HalfGamma), or AutoGamma
 	Vocab     int            // size of the vocabulary, against which drafts are checked; 0 for no check of ids
 	Horizon   int            // placement greedy: steps within which a hand-over must pay (scheduler.Policy); 0 for the paper's rule
 }

@@ -316,6 +316,37 @@ func TestSlowReader(t *testing.T) {
 			}
 		}
 		time.Sleep(5 * time.Second)
+		b.mu.Lock()
+		if n := len(b.inbox); n < inboxLimit/2 || n > inboxLimit+window {
+			t.Errorf("%d drafts wait at the receiver", n)
+		}
+		b.mu.Unlock()
+		for i := range total {
+			if d := receive(t, b).(tandem.Draft); d.Step != tandem.Step(i) {
+				t.Fatalf("draft %d is of step %d", i, d.Step)
+			}
+		}
+	})
+}
+
+// The same when they come one by one, so that only datagrams carry them.
+func TestSlowReaderOfDatagrams(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newTestNet(t, 5*time.Millisecond)
+		device, cloud := connect(t, n)
+		a, b := begin(t, device, cloud)
+		const total = inboxLimit + window/4
+		for i := range total {
+			if err := a.Send(simpleDraft(i)); err != nil {
+				t.Fatalf("draft %d: %v", i, err)
+			}
+			time.Sleep(time.Millisecond)
+		}
+		b.mu.Lock()
+		if n := len(b.inbox); n != inboxLimit {
+			t.Errorf("%d drafts wait at the receiver", n)
+		}
+		b.mu.Unlock()
 		for i := range total {
 			if d := receive(t, b).(tandem.Draft); d.Step != tandem.Step(i) {
 				t.Fatalf("draft %d is of step %d", i, d.Step)

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"path/filepath"
@@ -76,6 +77,62 @@ func TestResumption(t *testing.T) {
 			t.Error("a removed key was let in by its ticket")
 		}
 		l.Close()
+	})
+}
+
+// An attacker who sends a resumed connection's first packets again gets no connection from it, and a
+// ticket is taken out of the store by its first use.
+func TestReplay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newTestNet(t, 20*time.Millisecond)
+		d, c := ephemeral(t), ephemeral(t)
+		sessions := OpenSessions(t.TempDir())
+		l, err := ListenOn(n.cloud, ServerConfig{Identity: c, Peers: NewPeers(d.ID), Hello: testHello(tandem.Cloud), Log: quiet()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		var first []simnet.Packet
+		for i := range 2 {
+			if i == 1 {
+				n.router.setDrop(func(p simnet.Packet) bool {
+					if p.To.String() == cloudAddr.String() && len(first) < 3 {
+						first = append(first, simnet.Packet{From: otherAddr, To: p.To, Data: bytes.Clone(p.Data)})
+					}
+					return false
+				})
+			}
+			start := time.Now()
+			device, err := Dial(t.Context(), cloudAddr.String(), ClientConfig{Identity: d, Peer: c.ID, Hello: testHello(tandem.Device), PacketConn: n.device, Log: quiet(), Sessions: sessions})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if took := time.Since(start); i == 1 && took > 40*time.Millisecond {
+				t.Fatalf("not resumed: connected after %v", took)
+			}
+			if _, err := l.Accept(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(100 * time.Millisecond) // for the ticket to come
+			device.Close("")
+		}
+		n.router.setDrop(nil)
+		time.Sleep(time.Minute)
+		for _, p := range first {
+			n.router.SendPacket(p)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if _, err := l.Accept(ctx); err == nil {
+			t.Error("a replay was accepted as a connection")
+		}
+		store := sessions.of(c.ID)
+		if _, ok := store.Get(""); !ok {
+			t.Error("no ticket is left for the next time")
+		}
+		if _, ok := store.Get(""); ok {
+			t.Error("a ticket was given out twice")
+		}
 	})
 }
 

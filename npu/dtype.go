@@ -88,9 +88,10 @@ func (t Tensor) Check() error {
 	case t.Cols%t.Type.BlockSize() != 0:
 		return fmt.Errorf("tensor %q: rows of %d elements are not whole blocks of %d (%v)", t.Name, t.Cols, t.Type.BlockSize(), t.Type)
 	}
-	row := t.Type.RowBytes(t.Cols)
-	if len(t.Data)%row != 0 || len(t.Data)/row != t.Rows {
-		return fmt.Errorf("tensor %q: %d bytes of data, not %d rows of %d", t.Name, len(t.Data), t.Rows, row)
+	// Compare without products that might overflow.
+	blocks := t.Cols / t.Type.BlockSize()
+	if have := len(t.Data) / t.Type.BlockBytes(); blocks > have || len(t.Data)%(blocks*t.Type.BlockBytes()) != 0 || have/blocks != t.Rows {
+		return fmt.Errorf("tensor %q: %d bytes of data, not %d rows of %d blocks of %d bytes", t.Name, len(t.Data), t.Rows, blocks, t.Type.BlockBytes())
 	}
 	return nil
 }

@@ -1,0 +1,110 @@
+package native
+
+import (
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+
+	"tandem/npu"
+)
+
+func TestPoolCoversEveryIndexOnce(t *testing.T) {
+	p := newPool(3)
+	defer p.close()
+	var wg sync.WaitGroup
+	for range 4 { // from several goroutines at once
+		wg.Go(func() {
+			for _, n := range []int{1, 2, 7, 100, 1000} {
+				counts := make([]atomic.Int32, n)
+				p.each(n, shareFrom, func(lo, hi int) {
+					for i := lo; i < hi; i++ {
+						counts[i].Add(1)
+					}
+				})
+				for i := range counts {
+					if c := counts[i].Load(); c != 1 {
+						t.Errorf("index %d of %d was visited %d times", i, n, c)
+					}
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// Idle helpers sleep, and end when the device is closed: a synctest bubble waits until every goroutine is
+// blocked, and fails if one is left when the test returns.
+func TestPoolParksAndEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := New(4)
+		ran := 0
+		d.pool.each(10, 1, func(lo, hi int) { ran += hi - lo }) // too little to share: no race
+		synctest.Wait()
+		if ran != 10 {
+			t.Errorf("%d of 10", ran)
+		}
+		d.Close()
+		d.Close() // twice is fine
+	})
+}
+
+func vector(name string, n int) *npu.Tensor {
+	return &npu.Tensor{Name: name, Type: npu.F32, Rows: 1, Cols: n, Data: make([]byte, 4*n)}
+}
+
+func TestCompileAndRunRefuse(t *testing.T) {
+	d := New(1)
+	defer d.Close()
+	if !strings.Contains(d.Name(), "1 thread)") {
+		t.Errorf("name %q", d.Name())
+	}
+	g := npu.NewGraph("g", 2)
+	g.Add(g.Input(4), 7)
+	if _, err := d.Compile(g); err == nil {
+		t.Error("a graph that does not fit was compiled")
+	}
+	g = npu.NewGraph("g", 2)
+	half := &npu.Tensor{Name: "n", Type: npu.F16, Rows: 1, Cols: 4, Data: make([]byte, 8)}
+	g.RMSNorm(g.Input(4), half, 1e-5)
+	if _, err := d.Compile(g); err == nil || !strings.Contains(err.Error(), "must be F32") {
+		t.Errorf("an F16 norm: %v", err)
+	}
+
+	g = npu.NewGraph("layer", 2)
+	x := g.Input(4)
+	h := g.RMSNorm(x, vector("n", 4), 1e-5)
+	g.Attention(g.Rope(h, &npu.Rope{HeadDim: 4, Dims: 4, Base: 10, Linear: 1}), h, h, &npu.Attention{Layer: 1, Heads: 1, KVHeads: 1, HeadDim: 4})
+	layer, err := d.Compile(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := npu.NewGraph("embed", 2)
+	e.Embed(&npu.Tensor{Name: "e", Type: npu.F32, Rows: 3, Cols: 4, Data: make([]byte, 48)})
+	embed, err := d.Compile(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	buf := make([]float32, 8)
+	kv := &npu.KV{Spans: []npu.Span{{Len: 3, K: make([][]uint16, 1), V: make([][]uint16, 1)}}}
+	for _, c := range []struct {
+		p    npu.Program
+		a    npu.Args
+		want string
+	}{
+		{layer, npu.Args{Rows: 3, X: buf, Out: buf}, "takes 1 to 2 rows, not 3"},
+		{layer, npu.Args{Rows: 2, X: buf, Out: buf[:7]}, "no room"},
+		{layer, npu.Args{Rows: 2, X: buf[:7], Out: buf}, "input of 7 numbers"},
+		{layer, npu.Args{Rows: 1, X: buf, Out: buf}, "0 positions"},
+		{layer, npu.Args{Rows: 1, X: buf, Out: buf, Positions: []int32{0}}, "0 caches"},
+		{layer, npu.Args{Rows: 1, X: buf, Out: buf, Positions: []int32{3}, KV: []*npu.KV{kv}}, "no place for position 3"},
+		{layer, npu.Args{Rows: 1, X: buf, Out: buf, Positions: []int32{1}, KV: []*npu.KV{kv}}, "in layer 1"},
+		{embed, npu.Args{Rows: 2, Out: buf, Tokens: []int32{1}}, "1 tokens for 2 rows"},
+		{embed, npu.Args{Rows: 2, Out: buf, Tokens: []int32{1, 3}}, "token 3 is outside 0 to 2"},
+	} {
+		if err := c.p.Run(c.a); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("error %v, want %q", err, c.want)
+		}
+	}
+}

@@ -3,9 +3,9 @@
 //
 // It is the retriever of DRAGON §2.1: files become passages of about 64 words at sentence bounds, a BM25
 // index on disk finds candidates, and a Scorer gives the relevance R(d) that weighs the documents of both
-// sides against each other (DRAGON §2.2). BM25 scores never leave this package's callers as relevances:
-// two corpora have different document frequencies, so their scores do not mean the same. A Scorer sees
-// the question and one passage, nothing of the corpus.
+// sides against each other (DRAGON §2.2). BM25 scores are no relevances: two corpora have different
+// document frequencies, so their scores do not mean the same. A Scorer sees the question and one passage,
+// nothing of the corpus.
 //
 // The package knows nothing of models, prompts, sockets or the other side. It reads the files it is
 // pointed at, writes only below the directories it is given, and follows no link out of them.

@@ -147,7 +147,7 @@ func TestKVBudget(t *testing.T) {
 	if n := len(kvFiles(t, dir)); n != 4 {
 		t.Errorf("%d files, want 4", n)
 	}
-	s = openKV(t, dir, 2*size) // a smaller budget than last time
+	openKV(t, dir, 2*size) // a smaller budget than last time
 	if n := len(kvFiles(t, dir)); n > 2 {
 		t.Errorf("%d files in a budget of 2", n)
 	}

@@ -48,3 +48,26 @@ x`: "<s>\nx",
 		}
 	}
 }
+
+func TestTemplateIsSafeForConcurrentUse(t *testing.T) {
+	tpl := template(t, templates["qwen3"])
+	want, err := tpl.Render(conversation, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	results := make(chan string)
+	for range 4 {
+		go func() {
+			got := ""
+			for range 20 {
+				got, _ = tpl.Render(conversation, true)
+			}
+			results <- got
+		}()
+	}
+	for range 4 {
+		if got := <-results; got != want {
+			t.Errorf("another goroutine changed the prompt: %q", got)
+		}
+	}
+}

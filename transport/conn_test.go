@@ -129,6 +129,30 @@ func TestStreamsOnly(t *testing.T) {
 	})
 }
 
+// A silent peer can be told from a dead one, with datagrams or without.
+func TestSignsOfLife(t *testing.T) {
+	for _, limits := range []Limits{{}, {StreamsOnly: true}} {
+		synctest.Test(t, func(t *testing.T) {
+			n := newTestNet(t, 50*time.Millisecond)
+			device, cloud := connectLimits(t, n, limits)
+			begin(t, device, cloud)
+			longest := func(d time.Duration) (silence time.Duration) {
+				for start := time.Now(); time.Since(start) < d; time.Sleep(50 * time.Millisecond) {
+					silence = max(silence, time.Since(device.LastHeard()))
+				}
+				return silence
+			}
+			if silence := longest(10 * time.Second); silence > time.Second {
+				t.Errorf("%+v: no sign of a living peer for %v", limits, silence)
+			}
+			n.router.setDrop(func(simnet.Packet) bool { return true })
+			if silence := longest(5 * time.Second); silence < 4*time.Second {
+				t.Errorf("%+v: signs of a dead peer after %v", limits, silence)
+			}
+		})
+	}
+}
+
 // Long messages take the stream and short ones datagrams, and still they keep their order.
 func TestOrderAcrossWays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

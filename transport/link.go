@@ -25,6 +25,7 @@ type link struct {
 	smooth   time.Duration
 	minimum  time.Duration
 	last     time.Time // something came from the peer
+	packets  uint64    // QUIC packets received, when LastHeard last looked
 
 	drafts, draftBytes         int
 	peerDrafts, peerDraftBytes int
@@ -155,10 +156,16 @@ func (c *Conn) RTT() time.Duration {
 }
 
 // LastHeard is when something last came from the peer. While an exchange is open the peer answers an echo
-// four times a second, so a longer silence tells of a dead peer long before the idle timeout does.
+// four times a second, so a longer silence tells of a dead peer long before the idle timeout does. Without
+// datagrams there are no echoes; then QUIC's own packets count, at the time of the first call after them.
 func (c *Conn) LastHeard() time.Time {
+	packets, now := c.qc.ConnectionStats().PacketsReceived, time.Now()
 	c.link.mu.Lock()
 	defer c.link.mu.Unlock()
+	if packets != c.link.packets && c.limit.Load() == 0 {
+		c.link.last = now
+	}
+	c.link.packets = packets
 	return c.link.last
 }
 

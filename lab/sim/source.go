@@ -60,6 +60,13 @@ func PaperRecord(seed uint64, steps int) Record {
 	return draw(rng, steps, paperRates[rng.IntN(2)], paperRates[rng.IntN(2)])
 }
 
+// NearRecord draws an acceptance record with rates of 0.65 to 0.75 for both sides: what two sides have whose
+// distributions share most of their mass.
+func NearRecord(seed uint64, steps int) Record {
+	rng := rand.New(rand.NewPCG(seed, 0x6e656172))
+	return draw(rng, steps, 0.65+rng.Float64()/10, 0.65+rng.Float64()/10)
+}
+
 // RandomRecord draws an acceptance record with the given rates.
 func RandomRecord(seed uint64, steps int, device, cloud float64) Record {
 	return draw(rand.New(rand.NewPCG(seed, 0x72617465)), steps, device, cloud)

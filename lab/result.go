@@ -1,0 +1,119 @@
+package lab
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Result is what an experiment found.
+type Result struct {
+	Name      string // of the experiment: also of its files
+	Title     string
+	About     string // what was measured and how, for the report
+	Command   string // that redoes it
+	Taken     time.Time
+	Rows      []Row
+	Figures   []Figure
+	Findings  []string // what the rows say, in sentences with numbers
+	Simulated bool     // all of it
+}
+
+// Figure is a picture of a result.
+type Figure struct {
+	Name string // of its file, without the ending
+	SVG  []byte
+}
+
+// Save writes the result's table, its pictures and itself (as JSON, for the report) to files of dir.
+func (r Result) Save(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("lab: save %s: %w", r.Name, err)
+	}
+	var table bytes.Buffer
+	if err := WriteCSV(&table, r.Rows); err != nil {
+		return err
+	}
+	whole, err := json.MarshalIndent(r, "", " ")
+	if err != nil {
+		return fmt.Errorf("lab: save %s: %w", r.Name, err)
+	}
+	errs := []error{
+		write(filepath.Join(dir, r.Name+".csv"), table.Bytes()),
+		write(filepath.Join(dir, r.Name+".result.json"), whole),
+	}
+	for _, f := range r.Figures {
+		errs = append(errs, write(filepath.Join(dir, f.Name+".svg"), f.SVG))
+	}
+	return errors.Join(errs...)
+}
+
+// write replaces a file in one step, so that a reader never sees half of it.
+func write(path string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".lab-*")
+	if err != nil {
+		return fmt.Errorf("lab: %w", err)
+	}
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Chmod(0o644), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+		return fmt.Errorf("lab: write %s: %w", path, err)
+	}
+	return nil
+}
+
+// LoadResult reads a result that Save wrote.
+func LoadResult(path string) (Result, error) {
+	var r Result
+	data, err := os.ReadFile(path)
+	if err == nil {
+		err = json.Unmarshal(data, &r)
+	}
+	if err != nil {
+		return r, fmt.Errorf("lab: load a result: %w", err)
+	}
+	return r, nil
+}
+
+// Progress is told how much of an experiment is done. It may be called from several goroutines, one at a
+// time.
+type Progress func(done, total int)
+
+// inParallel does n jobs on all processors until one fails. Jobs write to places of their own, so that
+// the order in which they run does not show.
+func inParallel(ctx context.Context, n int, progress Progress, job func(ctx context.Context, i int) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var next, done atomic.Int64
+	var telling sync.Mutex
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), n) {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
+				if err := job(ctx, i); err != nil {
+					cancel(err)
+					return
+				}
+				telling.Lock()
+				if d := int(done.Add(1)); progress != nil {
+					progress(d, n)
+				}
+				telling.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	return context.Cause(ctx)
+}

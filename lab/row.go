@@ -1,0 +1,147 @@
+package lab
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/csv"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"tandem"
+)
+
+// Row is one cell of an experiment. Numbers that do not apply are left out.
+type Row struct {
+	Experiment   string `json:"experiment"`
+	Method       string `json:"method,omitempty"`
+	Placement    string `json:"placement,omitempty"`
+	Device       Number `json:"device_ms,omitzero"` // decoding delay
+	Cloud        Number `json:"cloud_ms,omitzero"`
+	RTT          Number `json:"rtt_ms,omitzero"`
+	Loss         Number `json:"loss,omitzero"` // share of packets
+	Trace        string `json:"trace,omitempty"`
+	PerToken     Number `json:"per_token_ms,omitzero"` // mean time between tokens
+	P99          Number `json:"p99_ms,omitzero"`       // of the times between tokens
+	TTFT         Number `json:"ttft_ms,omitzero"`
+	AcceptDevice Number `json:"accept_device,omitzero"`
+	AcceptCloud  Number `json:"accept_cloud,omitzero"`
+	Handovers    Number `json:"handovers,omitzero"` // in an answer, on average
+	Text         string `json:"text_sha256,omitempty"`
+	Simulated    bool   `json:"simulated"`
+}
+
+// Number is a number that may be missing.
+type Number struct {
+	Value float64
+	Known bool
+}
+
+// Is is a known number.
+func Is(v float64) Number { return Number{v, true} }
+
+// Ms is a duration in milliseconds.
+func Ms(d time.Duration) Number { return Is(d.Seconds() * 1000) }
+
+// IsZero reports whether n is missing.
+func (n Number) IsZero() bool { return !n.Known }
+
+func (n Number) String() string {
+	if !n.Known {
+		return ""
+	}
+	return strconv.FormatFloat(math.Round(n.Value*1e4)/1e4, 'f', -1, 64)
+}
+
+// MarshalJSON gives four digits after the point.
+func (n Number) MarshalJSON() ([]byte, error) {
+	if !n.Known || math.IsNaN(n.Value) || math.IsInf(n.Value, 0) {
+		return []byte("null"), nil
+	}
+	return []byte(n.String()), nil
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (n *Number) UnmarshalJSON(b []byte) error {
+	if string(b) == "null" {
+		*n = Number{}
+		return nil
+	}
+	n.Known = true
+	return json.Unmarshal(b, &n.Value)
+}
+
+// columns are the names of a table's columns, those of the JSON fields.
+var columns = []string{
+	"experiment", "method", "placement", "device_ms", "cloud_ms", "rtt_ms", "loss", "trace", "per_token_ms",
+	"p99_ms", "ttft_ms", "accept_device", "accept_cloud", "handovers", "text_sha256", "simulated",
+}
+
+func (r Row) fields() []string {
+	return []string{
+		r.Experiment, r.Method, r.Placement, r.Device.String(), r.Cloud.String(), r.RTT.String(), r.Loss.String(),
+		r.Trace, r.PerToken.String(), r.P99.String(), r.TTFT.String(), r.AcceptDevice.String(),
+		r.AcceptCloud.String(), r.Handovers.String(), r.Text, strconv.FormatBool(r.Simulated),
+	}
+}
+
+// WriteCSV writes rows as a table with a header.
+func WriteCSV(w io.Writer, rows []Row) error {
+	out := csv.NewWriter(w)
+	if err := out.Write(columns); err != nil {
+		return fmt.Errorf("lab: %w", err)
+	}
+	for _, r := range rows {
+		if err := out.Write(r.fields()); err != nil {
+			return fmt.Errorf("lab: %w", err)
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// textHash names a text by its tokens.
+func textHash(tokens []tandem.Token) string {
+	h := sha256.New()
+	for _, t := range tokens {
+		var b [4]byte
+		binary.LittleEndian.PutUint32(b[:], uint32(t))
+		h.Write(b[:])
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// joinHashes names several texts in their order.
+func joinHashes(hashes []string) string {
+	h := sha256.New()
+	for _, s := range hashes {
+		io.WriteString(h, s)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// mean of xs, 0 for none.
+func mean(xs []float64) float64 {
+	if len(xs) == 0 {
+		return 0
+	}
+	sum := 0.0
+	for _, x := range xs {
+		sum += x
+	}
+	return sum / float64(len(xs))
+}
+
+// quantile of xs, the smallest value that at least the share q of them does not exceed.
+func quantile(xs []float64, q float64) float64 {
+	if len(xs) == 0 {
+		return 0
+	}
+	s := slices.Sorted(slices.Values(xs))
+	return s[min(max(int(math.Ceil(q*float64(len(s))))-1, 0), len(s)-1)]
+}

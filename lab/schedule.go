@@ -1,0 +1,142 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"tandem"
+	"tandem/lab/chart"
+	"tandem/lab/sim"
+)
+
+// Schedule compares placements on acceptance records in virtual time (DRAGON §7.4, Figure 8).
+type Schedule struct {
+	Tokens  int
+	Records int
+	Delays  [][2]time.Duration // decoding, of device and cloud
+	RTTs    []time.Duration
+	Horizon int  // of the greedy placement
+	Near    bool // acceptance rates of both sides close to each other, instead of the paper's
+}
+
+// record is the i-th acceptance record.
+func (x Schedule) record(i int) sim.Record {
+	if x.Near {
+		return sim.NearRecord(uint64(i), x.Tokens)
+	}
+	return sim.PaperRecord(uint64(i), x.Tokens)
+}
+
+// Run plays every record in every cell.
+func (x Schedule) Run(ctx context.Context, progress Progress) (Result, error) {
+	strategies := append([]Strategy(nil), schedules...)
+	for i := range strategies {
+		if strategies[i].Placement == "greedy" {
+			strategies[i].Horizon = x.Horizon
+		}
+	}
+	cells := len(x.Delays) * len(x.RTTs) * len(strategies)
+	outcomes := make([]sim.Outcome, cells*x.Records)
+	err := inParallel(ctx, len(outcomes), progress, func(ctx context.Context, i int) (err error) {
+		record, cell := i%x.Records, i/x.Records
+		s := strategies[cell%len(strategies)]
+		rtt := x.RTTs[cell/len(strategies)%len(x.RTTs)]
+		delays := x.Delays[cell/len(strategies)/len(x.RTTs)]
+		cfg := s.config()
+		cfg.Greedy, cfg.MaxTokens = true, x.Tokens
+		path := sine(rtt, float64(record)/float64(x.Records))
+		set := sim.Setting{
+			Pair: cfg, Source: x.record(record), Warm: true,
+			Decode: [2]sim.Delay{sim.Every(delays[0]), sim.Every(delays[1])},
+		}
+		set.Link[0], set.Link[1] = path, path
+		outcomes[i], err = sim.Run(ctx, set)
+		return err
+	})
+	if err != nil {
+		return Result{}, err
+	}
+	r := Result{
+		Name: "schedule", Title: "Placement strategies over network latency", Simulated: true,
+		About: fmt.Sprintf("Total time of %d tokens, averaged over %d acceptance records in which each side's drafts are accepted with a rate of 0.49 or 0.99, drawn for each answer; the round trip swings by a fifth. In virtual time, with the machines of the live pair (the paper's Figure 8). Random placement, one of the paper's baselines, is not played.", x.Tokens, x.Records),
+	}
+	for d, delays := range x.Delays {
+		x.draw(&r, strategies, delays, outcomes[d*cells/len(x.Delays)*x.Records:][:cells/len(x.Delays)*x.Records])
+	}
+	return r, nil
+}
+
+// draw adds the rows and the figure of one pair of decoding delays.
+func (x Schedule) draw(r *Result, strategies []Strategy, delays [2]time.Duration, outcomes []sim.Outcome) {
+	plot := chart.Plot{
+		Title: fmt.Sprintf("%d tokens, decoding %v on the device, %v in the cloud (simulated)", x.Tokens, delays[0], delays[1]),
+		X:     "round-trip time (ms)", Y: "total time (s)",
+	}
+	total := map[string][]float64{}
+	for si, s := range strategies {
+		line := chart.Line{Name: s.Label, Color: s.Color, Dashed: s.Dashed}
+		for ri, rtt := range x.RTTs {
+			cell := outcomes[(ri*len(strategies)+si)*x.Records:][:x.Records]
+			row := summarize(cell)
+			row.Experiment, row.Method, row.Placement = "schedule", s.Method, s.Placement
+			row.Device, row.Cloud, row.RTT = Ms(delays[0]), Ms(delays[1]), Ms(rtt)
+			r.Rows = append(r.Rows, row)
+			seconds := meanTook(cell)
+			total[s.Placement] = append(total[s.Placement], seconds)
+			line.Points = append(line.Points, chart.Point{X: rtt.Seconds() * 1000, Y: seconds})
+		}
+		plot.Lines = append(plot.Lines, line)
+	}
+	r.Figures = append(r.Figures, Figure{fmt.Sprintf("schedule-%d-%d", delays[0].Milliseconds(), delays[1].Milliseconds()), plot.SVG()})
+	for _, greedy := range []string{"greedy-plain", "greedy"} {
+		best, worst := math.Inf(1), 0.0
+		for i := range x.RTTs {
+			ratio := total[greedy][i] / better(total["device"][i], total["cloud"][i])
+			best, worst = min(best, ratio), max(worst, ratio)
+		}
+		r.Findings = append(r.Findings, fmt.Sprintf("Decoding %v / %v: %s takes %.3f to %.3f of the better fixed side's time.", delays[0], delays[1], greedy, best, worst))
+	}
+}
+
+func meanTook(outcomes []sim.Outcome) float64 {
+	var xs []float64
+	for _, o := range outcomes {
+		xs = append(xs, o.Took.Seconds())
+	}
+	return mean(xs)
+}
+
+// summarize is what a cell's answers have in common. Times between tokens leave out the first token, which
+// has a figure of its own.
+func summarize(outcomes []sim.Outcome) Row {
+	row := Row{Simulated: true}
+	var gaps, first, handovers []float64
+	var accepted [2]float64
+	var together float64
+	var texts []string
+	for _, o := range outcomes {
+		for i, g := range o.Gaps(0) {
+			if i == 0 {
+				first = append(first, g.Seconds()*1000)
+			} else {
+				gaps = append(gaps, g.Seconds()*1000)
+			}
+		}
+		st := o.Pair[tandem.Device]
+		together += float64(st.Together)
+		for s := range accepted {
+			accepted[s] += float64(st.Accepted[s])
+		}
+		handovers = append(handovers, float64(o.Pair[0].Handovers+o.Pair[1].Handovers))
+		texts = append(texts, textHash(o.IDs()))
+	}
+	row.PerToken, row.P99, row.TTFT = Is(mean(gaps)), Is(quantile(gaps, 0.99)), Is(mean(first))
+	if together > 0 {
+		row.AcceptDevice, row.AcceptCloud = Is(accepted[0]/together), Is(accepted[1]/together)
+	}
+	row.Handovers = Is(mean(handovers))
+	row.Text = joinHashes(texts)
+	return row
+}

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"tandem"
 	"tandem/aggregator"
 	"tandem/decoder"
+	"tandem/examples"
 	"tandem/internal/cli"
 	"tandem/model"
 	"tandem/models"
@@ -24,16 +26,22 @@ import (
 )
 
 type benchCmd struct {
-	Reader benchReader `cmd:"" help:"Exact match of a model on questions whose passages are given: each side alone, and the pair."`
+	Reader  benchReader  `cmd:"" help:"Exact match of a model on questions whose passages are given: each side alone, and the pair."`
+	Samples benchSamples `cmd:"" help:"The same on the sample documents, with retrieval."`
+}
+
+// benchFlags are those of both measurements.
+type benchFlags struct {
+	cli.ModelFlags `group:"Model"`
+	Weights        string `help:"How document weights follow the answer." default:"sentence"`
+	Wrong          bool   `help:"Print the answers that are wrong."`
 }
 
 type benchReader struct {
-	cli.ModelFlags `group:"Model"`
-	Items          string   `help:"Questions, as JSON lines; without it those that ship with the program, held out from the training of the built-in model." type:"existingfile" placeholder:"FILE"`
-	Kinds          []string `help:"Only these kinds of questions." placeholder:"KIND"`
-	Limit          int      `help:"At most this many questions of each kind; 0 for all." default:"0"`
-	Weights        string   `help:"How document weights follow the answer." default:"sentence"`
-	Wrong          bool     `help:"Print the answers that are wrong."`
+	benchFlags
+	Items string   `help:"Questions, as JSON lines; without it those that ship with the program, held out from the training of the built-in model." type:"existingfile" placeholder:"FILE"`
+	Kinds []string `help:"Only these kinds of questions." placeholder:"KIND"`
+	Limit int      `help:"At most this many questions of each kind; 0 for all." default:"0"`
 }
 
 func (c *benchReader) Help() string {
@@ -43,7 +51,7 @@ func (c *benchReader) Help() string {
   edge bench reader --items my.jsonl --model qwen2.5-0.5b-instruct-q4_k_m.gguf
 
 A line of FILE: {"kind", "device": [{"title","text"}], "cloud": [{"title","text"}], "question", "answer", "values": ["…"]}.
-exact: the answer is the expected text. values: it holds all expected values. The two sides run in lock step in this
+exact: the answer is the expected text. values: it holds all expected values, or says "unknown" where there are none. The two sides run in lock step in this
 process, greedily; their documents are those of the line, so retrieval is not measured.`
 }
 
@@ -74,6 +82,84 @@ func (c *benchReader) Run(a *cli.App) error {
 	if err != nil {
 		return err
 	}
+	return c.benchFlags.run(a, items)
+}
+
+type benchSamples struct {
+	benchFlags
+	Documents int `help:"Passages that each side retrieves." default:"4"`
+}
+
+func (c *benchSamples) Help() string {
+	return `Examples:
+  edge bench samples
+  edge bench samples --weights static --wrong
+
+Kinds: which side's documents hold the answer (device, cloud, both, none), and whether one or two things are asked.`
+}
+
+func (c *benchSamples) Run(a *cli.App) error {
+	items, err := c.items(a)
+	if err != nil {
+		return err
+	}
+	return c.benchFlags.run(a, items)
+}
+
+// items are the questions about the sample documents, with the passages that each side finds.
+func (c *benchSamples) items(a *cli.App) ([]item, error) {
+	var sides [2]*retrieval.Index
+	for i, corpus := range []fs.FS{examples.Notes, examples.Public} {
+		x, err := cli.Sample(a, corpus)
+		if err != nil {
+			return nil, err
+		}
+		defer x.Close()
+		sides[i] = x
+	}
+	var items []item
+	lines := json.NewDecoder(bytes.NewReader(examples.Questions))
+	for lines.More() {
+		var q struct {
+			Question, Answer string
+			Device, Cloud    bool
+			Values           []string
+		}
+		if err := lines.Decode(&q); err != nil {
+			return nil, fmt.Errorf("sample questions: %w", err)
+		}
+		it := item{Kind: sampleKind(q.Device, q.Cloud, len(q.Values)), Question: q.Question, Answer: q.Answer, Values: q.Values}
+		for i, docs := range []*[]document{&it.Device, &it.Cloud} {
+			hits, err := sides[i].Search(a, q.Question, c.Documents)
+			if err != nil {
+				return nil, err
+			}
+			for _, h := range hits {
+				*docs = append(*docs, document{h.Title, h.Text})
+			}
+		}
+		items = append(items, it)
+	}
+	return items, nil
+}
+
+func sampleKind(device, cloud bool, values int) string {
+	where := [...]string{"none", "device", "cloud", "both"}[b2i(device)+2*b2i(cloud)]
+	if values > 1 {
+		return where + ", two parts"
+	}
+	return where + ", one part"
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// run asks the questions and prints the scores.
+func (c *benchFlags) run(a *cli.App, items []item) error {
 	weights, err := decoder.ParseWeights(c.Weights)
 	if err != nil {
 		return err
@@ -105,9 +191,9 @@ func (c *benchReader) Run(a *cli.App) error {
 		return a.JSON(map[string]any{"model": m.Config().Name, "weights": weights.String(), "rows": rows, "seconds": time.Since(start).Seconds()})
 	}
 	fmt.Fprintf(a.Out, "%s, %s weights, greedy, %d questions in %v\n\n", m.Config().Name, weights, len(items), time.Since(start).Round(time.Second))
-	fmt.Fprintf(a.Out, "%-14s %5s %8s %8s %13s %12s\n", "kind", "n", "exact", "values", "device alone", "cloud alone")
+	fmt.Fprintf(a.Out, "%-19s %5s %8s %8s %13s %12s\n", "kind", "n", "exact", "values", "device alone", "cloud alone")
 	for _, s := range rows {
-		fmt.Fprintf(a.Out, "%-14s %5d %8.3f %8.3f %13.3f %12.3f\n", s.Kind, s.N, s.Exact, s.Values, s.Device, s.Cloud)
+		fmt.Fprintf(a.Out, "%-19s %5d %8.3f %8.3f %13.3f %12.3f\n", s.Kind, s.N, s.Exact, s.Values, s.Device, s.Cloud)
 	}
 	return nil
 }
@@ -156,7 +242,7 @@ func (c *benchReader) items() ([]item, error) {
 }
 
 // try asks one question of the pair and of each side that has documents, and counts.
-func (c *benchReader) try(a *cli.App, cfg decoder.Config, it item, scores map[string]*score) error {
+func (c *benchFlags) try(a *cli.App, cfg decoder.Config, it item, scores map[string]*score) error {
 	s := scores[it.Kind]
 	if s == nil {
 		s = &score{Kind: it.Kind}
@@ -169,7 +255,7 @@ func (c *benchReader) try(a *cli.App, cfg decoder.Config, it item, scores map[st
 	}
 	if pair == strings.TrimSpace(it.Answer) {
 		s.Exact++
-	} else if c.Wrong {
+	} else if c.Wrong && len(it.Values) > 0 {
 		fmt.Fprintf(a.Out, "%s: %s\n  want %s\n  got  %s\n", it.Kind, it.Question, it.Answer, pair)
 	}
 	if holds(pair, it.Values) {
@@ -230,14 +316,18 @@ func passages(docs []document) []retrieval.Passage {
 	return out
 }
 
-// holds reports whether text contains every value, not as a part of a longer word or number.
+// holds reports whether text contains every value, not as a part of a longer word or number. Where there is
+// none to know, it reports whether text says so.
 func holds(text string, values []string) bool {
+	if len(values) == 0 {
+		return strings.Contains(text, "unknown")
+	}
 	for _, v := range values {
 		if !holdsWord(text, v) {
 			return false
 		}
 	}
-	return len(values) > 0
+	return true
 }
 
 func holdsWord(text, value string) bool {

@@ -58,50 +58,55 @@ func (r *run) matMul(out []float32, n *npu.Node) {
 	}
 }
 
-// mulWide multiplies by float weights, and by K-quants, which it widens to float32 row by row, each weight
-// row once for all rows of x. Products are symmetric: a weight row times many inputs is computed like an
-// input times many weight rows.
+// mulWide multiplies by float weights, and by K-quants, which it widens to float32: a few rows at a time,
+// as many as stay in a processor's nearest cache while the rows of x pass by.
 func (r *run) mulWide(out []float32, w *npu.Tensor, x []float32, lo, hi int) {
+	const near = 16 << 10 // bytes
 	k, rowBytes := r.dev.k, w.Type.RowBytes(w.Cols)
-	if r.Rows == 1 {
-		var d dots
-		switch w.Type {
-		case npu.F32:
-			d = k.dotsF32
-		case npu.F16:
-			d = k.dotsF16
-		case npu.BF16:
-			d = k.dotsBF16
-		}
-		if d != nil && uintptr(unsafe.Pointer(&w.Data[0]))%4 == 0 {
-			d(out[lo:hi], x, unsafe.Pointer(&w.Data[lo*rowBytes]), rowBytes)
-			return
-		}
+	rows := min(hi-lo, max(1, near/(4*w.Cols)))
+	mul, stride := k.inPlace(w, r.Rows), rowBytes
+	var wide []float32
+	if mul == nil {
+		mul, stride = k.dotsF32, 4*w.Cols
+		scratch := r.dev.rows.Get().(*[]float32)
+		defer r.dev.rows.Put(scratch)
+		*scratch = grow(*scratch, rows*w.Cols)
+		wide = *scratch
 	}
-	scratch := r.dev.rows.Get().(*[]float32)
-	defer r.dev.rows.Put(scratch)
-	*scratch = grow(*scratch, w.Cols+r.Rows)
-	results := (*scratch)[w.Cols:]
-	for j := lo; j < hi; j++ {
-		row, ok := asFloats(w, j)
-		if !ok {
-			row = (*scratch)[:w.Cols]
-			k.widen(w.Type, row, w.Row(j))
+	for ; lo < hi; lo += rows {
+		rows := min(rows, hi-lo)
+		data := w.Data[lo*rowBytes : (lo+rows)*rowBytes]
+		p := unsafe.Pointer(&data[0])
+		if wide != nil {
+			k.widen(w.Type, wide[:rows*w.Cols], data)
+			p = unsafe.Pointer(&wide[0])
 		}
-		k.dotsF32(results, row, unsafe.Pointer(&x[0]), 4*w.Cols)
-		for i, v := range results {
-			out[i*w.Rows+j] = v
+		for i := range r.Rows {
+			mul(out[i*w.Rows+lo:][:rows], x[i*w.Cols:][:w.Cols], p, stride)
 		}
 	}
 }
 
-// asFloats views row i of an F32 tensor in place, where the machine's bytes allow it.
-func asFloats(w *npu.Tensor, i int) ([]float32, bool) {
-	if w.Type != npu.F32 {
-		return nil, false
+// inPlace returns the kernel that reads w as it is, or nil where w must be widened first or, for several
+// inputs, had better be.
+func (k *kernels) inPlace(w *npu.Tensor, inputs int) dots {
+	switch {
+	case uintptr(unsafe.Pointer(&w.Data[0]))%4 != 0:
+		return nil
+	case w.Type == npu.F32:
+		return k.dotsF32
+	case w.Type == npu.F16 && inputs == 1:
+		return k.dotsF16
+	case w.Type == npu.BF16 && inputs == 1:
+		return k.dotsBF16
 	}
-	p := unsafe.Pointer(unsafe.SliceData(w.Row(i)))
-	if uintptr(p)%4 != 0 {
+	return nil
+}
+
+// asFloats views an F32 vector in place, where its alignment allows it.
+func asFloats(w *npu.Tensor) ([]float32, bool) {
+	p := unsafe.Pointer(&w.Data[0])
+	if w.Type != npu.F32 || uintptr(p)%4 != 0 {
 		return nil, false
 	}
 	return unsafe.Slice((*float32)(p), w.Cols), true
@@ -114,7 +119,7 @@ var bigEndian = func() bool {
 
 // floats returns a vector's values, in place or in scratch that give returns to the device.
 func (d *Device) floats(w *npu.Tensor) (v []float32, give func()) {
-	if v, ok := asFloats(w, 0); ok {
+	if v, ok := asFloats(w); ok {
 		return v, func() {}
 	}
 	scratch := d.rows.Get().(*[]float32)

@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -114,6 +115,43 @@ func TestLossDelaysOneMessage(t *testing.T) {
 	if stream <= datagrams {
 		t.Errorf("the stream was no later: %v", stream)
 	}
+}
+
+// Drafts that come much faster than a round trip do not choke a lossy path by their repetitions.
+func TestFastDraftsOnLossyPath(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newTestNet(t, 50*time.Millisecond)
+		device, cloud := connect(t, n)
+		a, b := begin(t, device, cloud)
+		n.router.setDrop(dropShare(0.05))
+		const total = 1000
+		sent, late := make([]time.Time, total), make([]time.Duration, 0, total)
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			for range total {
+				m, err := b.Receive(t.Context())
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				late = append(late, time.Since(sent[m.(tandem.Draft).Step]))
+			}
+		})
+		for i := range total {
+			sent[i] = time.Now()
+			if err := a.Send(simpleDraft(i)); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(5 * time.Millisecond)
+		}
+		wg.Wait()
+		slices.Sort(late)
+		p99 := late[len(late)*99/100]
+		t.Logf("p99 %v, %d bytes a draft", p99, device.Stats().BytesSent/total)
+		if p99 > 100*time.Millisecond {
+			t.Errorf("p99 %v on a path of 50 ms", p99)
+		}
+	})
 }
 
 func TestStreamsOnly(t *testing.T) {

@@ -150,6 +150,7 @@ func quicConfig(l Limits) *quic.Config {
 		MaxIdleTimeout:                 l.Idle,
 		KeepAlivePeriod:                l.KeepAlive,
 		EnableDatagrams:                !l.StreamsOnly,
+		DisablePathMTUDiscovery:        true,               // its probes would cost more than all drafts of an answer
 		MaxIncomingStreams:             int64(l.Exchanges), // that of the hellos is over by then
 		MaxIncomingUniStreams:          -1,
 		InitialStreamReceiveWindow:     256 << 10,

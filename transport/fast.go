@@ -20,15 +20,18 @@ const (
 // fast gives the messages of one exchange reliability and order over datagrams: a pure state machine, one
 // for each side, that acts as sender of its own messages and receiver of the peer's.
 //
-// Each datagram repeats every message not yet acknowledged that fits, new ones first and then the oldest,
-// and acknowledges what arrived: the next message repairs a loss. Only when there is no next message a
-// timer repeats the last datagram. Messages that travelled on the stream share the numbering, so order
-// holds across both ways.
+// Each datagram repeats messages not yet acknowledged that fit, new ones first and then the oldest, and
+// acknowledges what arrived: the next message repairs a loss. A message rides in the four datagrams after
+// its first, then in the 8th, the 16th and so on: with many messages on their way, repeating all of them
+// each time would fill the congestion window, and under loss bring everything to a halt. Only when there is
+// no next message a timer repeats whatever is not acknowledged. Messages that travelled on the stream share
+// the numbering, so order holds across both ways.
 type fast struct {
 	// sender
 	flights  []flight  // sent or to be sent, not acknowledged, by ascending number
 	fresh    int       // flights never sent
-	lastSent time.Time // the last datagram that held flights
+	packed   int       // datagrams so far that held flights
+	lastSent time.Time // the last of them
 	backoff  int       // consecutive timer repeats
 
 	// receiver
@@ -46,6 +49,7 @@ type flight struct {
 	seq   uint64
 	frame []byte
 	sent  bool
+	first int // which datagram held it first
 }
 
 // push adds a message to be sent. Numbers must ascend.
@@ -107,7 +111,7 @@ func (f *fast) pack(id uint64, now time.Time, rtt time.Duration, limit int) []by
 	var chosen []int
 	var newest int
 	if carry {
-		chosen, newest = f.choose(limit - len(buf))
+		chosen, newest = f.choose(limit-len(buf), timer)
 	}
 	after := uint64(0)
 	for _, i := range chosen {
@@ -118,12 +122,14 @@ func (f *fast) pack(id uint64, now time.Time, rtt time.Duration, limit int) []by
 		after = m.seq + 1
 		if m.sent {
 			f.repeats++
+		} else {
+			m.sent, m.first = true, f.packed
 		}
-		m.sent = true
 	}
 	f.fresh -= newest
 	f.owed = false
 	if len(chosen) > 0 {
+		f.packed++
 		f.lastSent = now
 		if timer {
 			f.backoff++
@@ -133,8 +139,9 @@ func (f *fast) pack(id uint64, now time.Time, rtt time.Duration, limit int) []by
 	return buf
 }
 
-// choose picks the flights for a datagram with that much room, new ones first; their indices ascend.
-func (f *fast) choose(room int) (chosen []int, fresh int) {
+// choose picks the flights for a datagram with that much room, new ones first; their indices ascend. Of the
+// others it takes those whose turn it is, or all.
+func (f *fast) choose(room int, all bool) (chosen []int, fresh int) {
 	take := func(i int) bool {
 		m := f.flights[i]
 		size := uvarintLen(m.seq) + uvarintLen(uint64(len(m.frame))) + len(m.frame)
@@ -149,11 +156,17 @@ func (f *fast) choose(room int) (chosen []int, fresh int) {
 	for i := old; i < len(f.flights) && take(i); i++ {
 		fresh++
 	}
-	for i := 0; i < old && take(i); i++ {
+	for i := range old {
+		if (all || repeats(f.packed-f.flights[i].first)) && !take(i) {
+			break
+		}
 	}
 	slices.Sort(chosen)
 	return chosen, fresh
 }
+
+// repeats reports whether a message rides again in the nth datagram after its first.
+func repeats(n int) bool { return n <= 4 || n&(n-1) == 0 }
 
 // frameRoom is the size of the largest frame that surely fits a datagram of limit bytes.
 func frameRoom(limit int) int { return limit - 5*binary.MaxVarintLen64 }

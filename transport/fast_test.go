@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -201,6 +202,29 @@ func TestFastNextMessageRepairs(t *testing.T) {
 	}
 	if at := a.deadline(now, rtt); !at.IsZero() {
 		t.Errorf("acknowledged, but due at %v", at)
+	}
+}
+
+// However long the round trip, a message rides in few datagrams, and at growing distances.
+func TestFastRepeatsThinOut(t *testing.T) {
+	var a fast
+	now := time.Unix(1000, 0)
+	var held []int
+	for seq := range uint64(40) {
+		a.push(seq, []byte{byte(100 + seq)})
+		if bytes.IndexByte(a.pack(0, now, time.Minute, maxDatagram), 100) >= 0 {
+			held = append(held, int(seq))
+		}
+	}
+	if want := []int{0, 1, 2, 3, 4, 8, 16, 32}; !slices.Equal(held, want) {
+		t.Errorf("message 0 rode in datagrams %v, want %v", held, want)
+	}
+	// The timer repeats all of them.
+	d := a.pack(0, now.Add(2*time.Minute), time.Minute, maxDatagram)
+	for seq := range uint64(40) {
+		if bytes.IndexByte(d, byte(100+seq)) < 0 {
+			t.Errorf("message %d is not repeated", seq)
+		}
 	}
 }
 

@@ -44,6 +44,7 @@ func BenchmarkPrefill(b *testing.B) {
 	for _, typ := range []npu.DType{npu.Q8_0, npu.Q4_K} {
 		b.Run(typ.String(), func(b *testing.B) {
 			m := openTiny(b, builtinSize(typ))
+			b.ResetTimer()
 			for range b.N {
 				forward(b, m, Row{Seq: m.NewSeq(), Tokens: pattern(256)})
 			}

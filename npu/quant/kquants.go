@@ -1,6 +1,7 @@
 package quant
 
 import (
+	"encoding/binary"
 	"math"
 
 	"tandem/npu"
@@ -67,10 +68,10 @@ func KScales(t npu.DType, block []byte, scales *[16]float32, minima *[8]float32)
 		return
 	}
 	d, m := f16At(block, 0), f16At(block, 2)
+	s, n := scalesMinima(block[4:16])
 	for j := range 8 {
-		s, n := scaleMin(block[4:16], j)
-		scale := d * float32(s)
-		scales[2*j], scales[2*j+1], minima[j] = scale, scale, m*float32(n)
+		scale := d * float32(s>>(8*j)&63)
+		scales[2*j], scales[2*j+1], minima[j] = scale, scale, m*float32(n>>(8*j)&63)
 	}
 }
 
@@ -100,14 +101,13 @@ func (l *KLayout) put(b []byte, i, q int) {
 	}
 }
 
-// scaleMin returns the 6-bit scale and minimum of sub-block j from the 12 packed bytes: the first four
-// pairs are the low six bits of bytes j and j+4; the others have their low four bits in byte j+4 and their
-// top two bits above the first ones.
-func scaleMin(s []byte, j int) (scale, minimum byte) {
-	if j < 4 {
-		return s[j] & 63, s[j+4] & 63
-	}
-	return s[j+4]&15 | s[j-4]>>6<<4, s[j+4]>>4 | s[j]>>6<<4
+// scalesMinima unpacks eight 6-bit scales and minima into the bytes of two words. The first four pairs
+// are the low six bits of bytes j and j+4; the others have their low four bits in byte j+4 and their top
+// two bits above the first ones.
+func scalesMinima(b []byte) (scales, minima uint64) {
+	const six, four, two = 0x3f3f3f3f, 0x0f0f0f0f, 0x03030303
+	u, v, w := binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint32(b[4:]), binary.LittleEndian.Uint32(b[8:])
+	return uint64(u&six) | uint64(w&four|u>>6&two<<4)<<32, uint64(v&six) | uint64(w>>4&four|v>>6&two<<4)<<32
 }
 
 func putScaleMin(s []byte, j int, scale, minimum byte) {

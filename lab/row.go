@@ -107,13 +107,15 @@ func WriteCSV(w io.Writer, rows []Row) error {
 
 // textHash names a text by its tokens.
 func textHash(tokens []tandem.Token) string {
-	h := sha256.New()
+	h := sha256.Sum256(appendTokens(nil, tokens))
+	return hex.EncodeToString(h[:])
+}
+
+func appendTokens(b []byte, tokens []tandem.Token) []byte {
 	for _, t := range tokens {
-		var b [4]byte
-		binary.LittleEndian.PutUint32(b[:], uint32(t))
-		h.Write(b[:])
+		b = binary.LittleEndian.AppendUint32(b, uint32(t))
 	}
-	return hex.EncodeToString(h.Sum(nil))
+	return b
 }
 
 // joinHashes names several texts in their order.

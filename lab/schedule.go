@@ -108,35 +108,22 @@ func meanTook(outcomes []sim.Outcome) float64 {
 	return mean(xs)
 }
 
-// summarize is what a cell's answers have in common. Times between tokens leave out the first token, which
+// summarize is what simulated answers have in common. Times between tokens leave out the first token, which
 // has a figure of its own.
 func summarize(outcomes []sim.Outcome) Row {
-	row := Row{Simulated: true}
-	var gaps, first, handovers []float64
-	var accepted [2]float64
-	var together float64
-	var texts []string
+	var c cell
 	for _, o := range outcomes {
 		for i, g := range o.Gaps(0) {
-			if i == 0 {
-				first = append(first, g.Seconds()*1000)
+			if g := g.Seconds() * 1000; i == 0 {
+				c.first = append(c.first, g)
 			} else {
-				gaps = append(gaps, g.Seconds()*1000)
+				c.gaps = append(c.gaps, g)
 			}
 		}
-		st := o.Pair[tandem.Device]
-		together += float64(st.Together)
-		for s := range accepted {
-			accepted[s] += float64(st.Accepted[s])
-		}
-		handovers = append(handovers, float64(o.Pair[0].Handovers+o.Pair[1].Handovers))
-		texts = append(texts, textHash(o.IDs()))
+		d := o.Pair[tandem.Device]
+		c.count(o.IDs(), d.Together, d.Accepted, d.Handovers+o.Pair[tandem.Cloud].Handovers, d.Alone)
 	}
-	row.PerToken, row.P99, row.TTFT = Is(mean(gaps)), Is(quantile(gaps, 0.99)), Is(mean(first))
-	if together > 0 {
-		row.AcceptDevice, row.AcceptCloud = Is(accepted[0]/together), Is(accepted[1]/together)
-	}
-	row.Handovers = Is(mean(handovers))
-	row.Text = joinHashes(texts)
+	row := c.row()
+	row.Simulated = true
 	return row
 }

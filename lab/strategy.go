@@ -1,7 +1,9 @@
 package lab
 
 import (
+	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"tandem"
@@ -17,14 +19,15 @@ type Strategy struct {
 	Label     string // for legends
 	Place     tandem.Placement
 	Coupling  tandem.Coupling
-	Horizon   int    // placement greedy: see scheduler.Policy
-	Gamma     uint32 // speculative coupling
-	Color     int    // in charts
+	Horizon   int         // placement greedy: see scheduler.Policy
+	Gamma     uint32      // speculative coupling
+	Alone     bool        // one side answers without the other
+	Context   bool        // that side reads its documents as one context
+	Side      tandem.Side // of these
+	Sequence  bool        // both sides generate alone and aggregate once, at the end
+	Color     int         // in charts
 	Dashed    bool
 }
-
-// Horizon is the number of steps within which a hand-over of the placement greedy must pay.
-const Horizon = 8
 
 // schedules are the strategies of the scheduling experiment (DRAGON Figure 8). Acceptance comes from
 // records, so the coupling plays no part.
@@ -33,8 +36,57 @@ var schedules = []Strategy{
 	{Method: "dragon", Placement: "device", Label: "device", Place: tandem.PlaceDevice, Color: 0},
 	{Method: "dragon", Placement: "cloud", Label: "cloud", Place: tandem.PlaceCloud, Color: 1},
 	{Method: "dragon", Placement: "greedy-plain", Label: "greedy, plain ΔZ", Place: tandem.PlaceGreedy, Color: 3, Dashed: true},
-	{Method: "dragon", Placement: "greedy", Label: "greedy, switches pay", Place: tandem.PlaceGreedy, Horizon: Horizon, Color: 3},
+	{Method: "dragon", Placement: "greedy", Label: "greedy, switches pay", Place: tandem.PlaceGreedy, Horizon: pair.DefaultHorizon, Color: 3},
 	{Method: "tandem", Placement: "mirror", Label: "mirror", Place: tandem.PlaceMirror, Color: 2},
+}
+
+// methods are those of the latency experiment (DRAGON Figure 6). Lock step, being the one that all others
+// must give the same text as, comes before them.
+var methods = []Strategy{
+	{Method: "device-alone", Label: "device alone", Alone: true, Color: 7, Dashed: true},
+	{Method: "crcg", Placement: "device", Label: "CRCG device", Alone: true, Context: true, Color: 4, Dashed: true},
+	{Method: "crcg", Placement: "cloud", Label: "CRCG cloud", Alone: true, Context: true, Side: tandem.Cloud, Color: 5, Dashed: true},
+	{Method: "drdg-tw", Placement: "sync", Label: "DRDG/TW", Place: tandem.PlaceSync, Color: 6},
+	{Method: "drdg-sw", Label: "DRDG/SW", Sequence: true, Color: 6, Dashed: true},
+	{Method: "dragon", Placement: "device", Label: "paper's coupling, device", Place: tandem.PlaceDevice, Coupling: tandem.CouplingSpeculative, Gamma: pair.HalfGamma, Color: 1, Dashed: true},
+	{Method: "dragon", Placement: "greedy", Label: "paper's coupling, greedy", Place: tandem.PlaceGreedy, Coupling: tandem.CouplingSpeculative, Gamma: pair.HalfGamma, Horizon: pair.DefaultHorizon, Color: 1},
+	{Method: "tandem", Placement: "device", Label: "shared, device", Place: tandem.PlaceDevice, Color: 0, Dashed: true},
+	{Method: "tandem", Placement: "cloud", Label: "shared, cloud", Place: tandem.PlaceCloud, Color: 4},
+	{Method: "tandem", Placement: "greedy", Label: "shared, greedy", Place: tandem.PlaceGreedy, Horizon: pair.DefaultHorizon, Color: 3},
+	{Method: "tandem", Placement: "mirror", Label: "shared, mirror", Place: tandem.PlaceMirror, Color: 2},
+}
+
+// Methods returns the strategies with one of the given names, which are methods (dragon) or methods with a
+// placement (tandem/mirror); all of them when there is no name.
+func Methods(names []string) ([]Strategy, error) {
+	if len(names) == 0 {
+		return methods, nil
+	}
+	var out []Strategy
+	for _, name := range names {
+		n := len(out)
+		for _, s := range methods {
+			if name == s.Method || name == s.Method+"/"+s.Placement {
+				out = append(out, s)
+			}
+		}
+		if len(out) == n {
+			return nil, fmt.Errorf("unknown method %q: use %s", name, strings.Join(MethodNames(), ", "))
+		}
+	}
+	return out, nil
+}
+
+// MethodNames lists what Methods takes.
+func MethodNames() (names []string) {
+	for _, s := range methods {
+		if s.Placement == "" {
+			names = append(names, s.Method)
+		} else {
+			names = append(names, s.Method+"/"+s.Placement)
+		}
+	}
+	return names
 }
 
 // config is the machines' part of a strategy.

@@ -1,0 +1,276 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"tandem"
+	"tandem/decoder"
+	"tandem/examples"
+	"tandem/internal/cli"
+	"tandem/lab"
+	"tandem/model"
+	"tandem/node"
+	"tandem/pair"
+)
+
+// labCmd runs experiments about speed.
+type labCmd struct {
+	Schedule labSchedule `cmd:"" help:"Total time of an answer by placement and latency, simulated (the paper's Figure 8)."`
+	Latency  labLatency  `cmd:"" help:"Time between tokens over the round-trip time, by method (Figure 6)."`
+}
+
+func (c *labCmd) Help() string {
+	return `Each experiment writes a table (CSV) and pictures (SVG) to a folder; "edge lab report" puts what is there on one page.
+
+Examples:
+  edge lab schedule
+  edge lab latency --simulate --decode 150ms/30ms --json rows.json
+  edge lab report`
+}
+
+// labOutput says where results go.
+type labOutput struct {
+	Out  string `help:"Folder for tables and pictures." default:"lab-results" type:"path" placeholder:"DIR"`
+	File string `arg:"" optional:"" type:"path" help:"With --json: the file that the rows go to; without it, standard output."`
+}
+
+// finish saves a result, writes its rows where --json wants them, and says what was found.
+func (o labOutput) finish(a *cli.App, r lab.Result) error {
+	a.Clear()
+	r.Taken, r.Command = time.Now(), commandLine()
+	if err := r.Save(o.Out); err != nil {
+		return err
+	}
+	if a.Globals.JSON {
+		return o.rows(a, r)
+	}
+	fmt.Fprintln(a.Out, r.Title)
+	for _, f := range r.Findings {
+		fmt.Fprintln(a.Out, "  "+f)
+	}
+	for _, f := range r.Figures {
+		fmt.Fprintln(a.Out, filepath.Join(o.Out, f.Name+".svg"))
+	}
+	fmt.Fprintln(a.Out, filepath.Join(o.Out, r.Name+".csv"))
+	return nil
+}
+
+// rows writes {"rows": …}.
+func (o labOutput) rows(a *cli.App, r lab.Result) error {
+	whole := struct {
+		Rows []lab.Row `json:"rows"`
+	}{r.Rows}
+	if o.File == "" {
+		return a.JSON(whole)
+	}
+	data, err := json.MarshalIndent(whole, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(o.File, append(data, '\n'), 0o644); err != nil {
+		return fmt.Errorf("write the rows: %w", err)
+	}
+	return nil
+}
+
+func (o labOutput) check(a *cli.App) error {
+	if o.File != "" && !a.Globals.JSON {
+		return fmt.Errorf("%s: a file for the rows needs --json before it", o.File)
+	}
+	return nil
+}
+
+// commandLine is the command that is running, as one would type it.
+func commandLine() string {
+	words := []string{"edge"}
+	for _, w := range os.Args[1:] {
+		if w == "" || strings.ContainsAny(w, " '\"$&;|<>*?\\") {
+			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+		words = append(words, w)
+	}
+	return strings.Join(words, " ")
+}
+
+// progress draws a bar.
+func progress(a *cli.App, what string) lab.Progress {
+	start := time.Now()
+	return func(done, total int) {
+		const width = 30
+		full := width * done / max(total, 1)
+		left := ""
+		if done > 0 && done < total {
+			left = ", " + (time.Since(start) / time.Duration(done) * time.Duration(total-done)).Round(time.Second).String() + " to go"
+		}
+		a.Progress("%s [%s%s] %d/%d%s", what, strings.Repeat("#", full), strings.Repeat(".", width-full), done, total, left)
+	}
+}
+
+// delays reads pairs of decoding delays.
+func delays(texts []string) ([][2]time.Duration, error) {
+	var out [][2]time.Duration
+	for _, t := range texts {
+		device, cloud, found := strings.Cut(t, "/")
+		var d [2]time.Duration
+		var err [2]error
+		d[0], err[0] = time.ParseDuration(device)
+		d[1], err[1] = time.ParseDuration(cloud)
+		if t == "native" {
+			d, err, found = [2]time.Duration{}, [2]error{}, true
+		}
+		if !found || err[0] != nil || err[1] != nil || d[0] < 0 || d[1] < 0 || max(d[0], d[1]) > time.Minute {
+			return nil, fmt.Errorf("--decode %q: want two delays of at most a minute, as in 150ms/30ms, or native", t)
+		}
+		out = append(out, d)
+	}
+	return out, nil
+}
+
+// trips checks round-trip times.
+func trips(rtts []time.Duration) error {
+	for _, r := range rtts {
+		if r < 0 || r > time.Minute {
+			return fmt.Errorf("--rtt %v: want 0 to 1m", r)
+		}
+	}
+	return nil
+}
+
+type labSchedule struct {
+	Tokens  int             `help:"Tokens of an answer." default:"100"`
+	Records int             `help:"Acceptance records, each an answer." default:"50"`
+	Accept  string          `help:"Acceptance rates of the records: ${enum}. The paper's are 0.49 or 0.99 by side and answer; near ones 0.65 to 0.75." enum:"paper,near" default:"paper"`
+	Decode  []string        `help:"Decoding delays of device and cloud; several with commas." default:"150ms/30ms,60ms/30ms,30ms/30ms"`
+	RTT     []time.Duration `name:"rtt" help:"Round-trip times." default:"20ms,50ms,100ms,200ms,300ms"`
+	Horizon int             `help:"Steps within which a hand-over of greedy must pay." default:"64"`
+	labOutput
+}
+
+func (c *labSchedule) Run(a *cli.App) error {
+	d, err := delays(c.Decode)
+	if err = errors.Join(err, trips(c.RTT), c.check(a)); err != nil {
+		return err
+	}
+	if c.Tokens < 2 || c.Tokens > 100_000 || c.Records < 1 || c.Records > 100_000 || c.Horizon < 1 {
+		return fmt.Errorf("want 2 to 100000 --tokens, 1 to 100000 --records and a --horizon of at least 1")
+	}
+	x := lab.Schedule{Tokens: c.Tokens, Records: c.Records, Delays: d, RTTs: c.RTT, Horizon: c.Horizon, Near: c.Accept == "near"}
+	r, err := x.Run(a, progress(a, "schedule"))
+	if err != nil {
+		return err
+	}
+	return c.finish(a, r)
+}
+
+// labAnswers say what is asked in experiments with real answers.
+type labAnswers struct {
+	cli.ModelFlags
+	Questions   int     `help:"How many questions about the sample documents, those first that need both sides." default:"5"`
+	Seed        uint64  `help:"Seed of the first answer; each next one has the next." default:"1"`
+	Temperature float64 `help:"0 for the likeliest token, 1 for the model's own distribution." default:"1"`
+	MaxTokens   int     `help:"Most tokens of an answer." default:"64"`
+}
+
+// open prepares what answers are made of. The caller closes it.
+func (f labAnswers) open(a *cli.App) (b lab.Bench, closing func() error, err error) {
+	closing = func() error { return nil }
+	weights, err := decoder.ParseWeights("sentence")
+	if err != nil {
+		return b, closing, err
+	}
+	b.Settings = node.Settings{
+		Gamma: pair.HalfGamma, Nucleus: decoder.DefaultTopP, Support: decoder.DefaultMaxSupport, Lookahead: pair.DefaultLookahead,
+		Sampling:  model.Sampling{Temperature: f.Temperature, TopP: 1, RepeatPenalty: 1, Seed: f.Seed},
+		MaxTokens: f.MaxTokens, Documents: 4, Weights: weights,
+	}
+	if err := b.Settings.Check(); err != nil {
+		return b, closing, err
+	}
+	if b.Questions, err = twoSided(f.Questions); err != nil {
+		return b, closing, err
+	}
+	if b.Model, err = f.Open(a); err != nil {
+		return b, closing, err
+	}
+	closing = b.Model.Close
+	for side := range b.Documents {
+		corpus := examples.Notes
+		if tandem.Side(side) == tandem.Cloud {
+			corpus = examples.Public
+		}
+		x, err := cli.Sample(a, corpus)
+		if err != nil {
+			return b, closing, errors.Join(err, closing())
+		}
+		b.Documents[side] = x
+		rest := closing
+		closing = func() error { return errors.Join(x.Close(), rest()) }
+	}
+	return b, closing, nil
+}
+
+// twoSided returns n of the sample questions, those first that need documents of both sides.
+func twoSided(n int) ([]string, error) {
+	var both, rest []string
+	lines := bufio.NewScanner(bytes.NewReader(examples.Questions))
+	for lines.Scan() {
+		var q struct {
+			Question      string
+			Device, Cloud bool
+		}
+		if err := json.Unmarshal(lines.Bytes(), &q); err != nil {
+			return nil, fmt.Errorf("sample questions: %w", err)
+		}
+		if q.Device && q.Cloud {
+			both = append(both, q.Question)
+		} else {
+			rest = append(rest, q.Question)
+		}
+	}
+	all := append(both, rest...)
+	if n < 1 || n > len(all) {
+		return nil, fmt.Errorf("--questions %d: want 1 to %d", n, len(all))
+	}
+	return all[:n], lines.Err()
+}
+
+type labLatency struct {
+	Method   []string        `help:"Methods, with or without a placement (tandem, tandem/mirror, dragon, drdg-tw, drdg-sw, crcg, device-alone); without it, all." placeholder:"NAME,…"`
+	Decode   []string        `help:"Decoding delays of device and cloud, or native; several with commas." default:"150ms/30ms,30ms/30ms"`
+	RTT      []time.Duration `name:"rtt" help:"Round-trip times." default:"0ms,50ms,100ms,150ms,200ms,250ms,300ms"`
+	Simulate bool            `help:"Play the answers in virtual time instead of running both sides."`
+	labAnswers
+	labOutput
+}
+
+func (c *labLatency) Run(a *cli.App) (err error) {
+	d, err := delays(c.Decode)
+	methods, methodErr := lab.Methods(c.Method)
+	if err = errors.Join(err, methodErr, trips(c.RTT), c.check(a)); err != nil {
+		return err
+	}
+	for _, pace := range d {
+		if c.Simulate && pace == ([2]time.Duration{}) {
+			return errors.New("--decode native needs live runs: leave --simulate out")
+		}
+	}
+	b, closing, err := c.open(a)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closing()) }()
+	x := lab.Latency{Bench: b, Methods: methods, Delays: d, RTTs: c.RTT, Simulated: c.Simulate}
+	r, err := x.Run(a, progress(a, "latency"))
+	if err != nil {
+		return err
+	}
+	return c.finish(a, r)
+}

@@ -1,0 +1,174 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"tandem"
+	"tandem/aggregator"
+	"tandem/decoder"
+	"tandem/lab/sim"
+	"tandem/model"
+	"tandem/node"
+	"tandem/pair"
+	"tandem/retrieval"
+)
+
+// Bench is what answers are made of: a model, documents on both sides, questions, and how to answer.
+type Bench struct {
+	Model     *model.Model
+	Documents [2]*retrieval.Index // indexed by tandem.Side
+	Questions []string
+	Settings  node.Settings // placement and coupling come from the strategy
+}
+
+// reader is what a side reads with.
+func (b Bench) reader(side tandem.Side, pace time.Duration) node.Reader {
+	return node.Reader{Model: b.Model, Scorer: retrieval.Lexical(), Index: b.Documents[side], Pace: pace}
+}
+
+// decode prepares a side's decoder for a question.
+func (b Bench) decode(ctx context.Context, side tandem.Side, question string, rows int) (*decoder.Decoder, error) {
+	hits, err := b.Documents[side].Search(ctx, question, b.Settings.Documents)
+	if err != nil {
+		return nil, fmt.Errorf("search the %v's documents: %w", side, err)
+	}
+	passages := make([]retrieval.Passage, len(hits))
+	for i, h := range hits {
+		passages[i] = h.Passage
+	}
+	return decoder.New(ctx, decoder.Config{
+		Model: b.Model, Scorer: retrieval.Lexical(), Rows: rows, TopP: b.Settings.Nucleus, MaxSupport: b.Settings.Support,
+		MaxTokens: b.Settings.MaxTokens, Sampling: b.Settings.Sampling, Weights: b.Settings.Weights,
+	}, decoder.Request{Question: question, Passages: passages})
+}
+
+// answers is a question's two decoders as a Source for simulation: what both sides would really draft. A
+// distribution is computed once and remembered, since it depends on nothing but the tokens before it.
+type answers struct {
+	ctx   context.Context
+	mu    sync.Mutex
+	sides [2]remembering
+}
+
+type remembering struct {
+	decoder *decoder.Decoder
+	held    []tandem.Token // in the decoder
+	known   map[string]aggregator.Local
+}
+
+// source prepares both sides for a question. The caller closes it.
+func (b Bench) source(ctx context.Context, question string) (*answers, error) {
+	a := &answers{ctx: ctx}
+	for side := range a.sides {
+		d, err := b.decode(ctx, tandem.Side(side), question, b.Settings.Rows)
+		if err != nil {
+			return nil, errors.Join(err, a.Close())
+		}
+		a.sides[side] = remembering{decoder: d, known: map[string]aggregator.Local{}}
+	}
+	return a, nil
+}
+
+// Close frees the decoders.
+func (a *answers) Close() error {
+	var errs []error
+	for _, s := range a.sides {
+		if s.decoder != nil {
+			errs = append(errs, s.decoder.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// After computes or remembers a distribution.
+func (a *answers) After(side tandem.Side, answer []tandem.Token) (aggregator.Local, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	s := &a.sides[side]
+	key := string(appendTokens(nil, answer))
+	if l, ok := s.known[key]; ok {
+		return l, nil
+	}
+	keep := 0
+	for keep < min(len(s.held), len(answer)) && s.held[keep] == answer[keep] {
+		keep++
+	}
+	if keep == len(answer) && keep > 0 {
+		keep-- // a distribution comes from feeding a token
+	}
+	out, err := s.decoder.Next(a.ctx, keep, answer[keep:])
+	if err != nil {
+		s.held = s.held[:0]
+		return aggregator.Local{}, err
+	}
+	s.held = append(s.held[:keep], answer[keep:]...)
+	l := aggregator.Local{Dist: out.Dist, H: out.H}
+	s.known[key] = l
+	return l, nil
+}
+
+// machine is the machines' part of a simulated answer.
+func (b Bench) machine(s Strategy, lookahead int) pair.Config {
+	cfg := s.config()
+	cfg.Seed, cfg.Greedy = b.Settings.Sampling.Seed, b.Settings.Sampling.Temperature == 0
+	cfg.MaxTokens, cfg.Stop, cfg.Vocab = b.Settings.MaxTokens, b.Model.Tokenizer().EOGs(), b.Model.Tokenizer().Size()
+	cfg.Lookahead = lookahead
+	return cfg
+}
+
+// sources prepares all questions.
+func (b Bench) sources(ctx context.Context, progress Progress) ([]*answers, error) {
+	out := make([]*answers, len(b.Questions))
+	for i, q := range b.Questions {
+		a, err := b.source(ctx, q)
+		if err != nil {
+			return nil, errors.Join(err, closeAll(out))
+		}
+		out[i] = a
+		if progress != nil {
+			progress(i+1, len(b.Questions))
+		}
+	}
+	return out, nil
+}
+
+func closeAll(sources []*answers) error {
+	var errs []error
+	for _, a := range sources {
+		if a != nil {
+			errs = append(errs, a.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// lookahead is how far a side must draft ahead not to wait for a round trip, with room for lateness.
+func lookahead(rtt time.Duration, decode [2]time.Duration) int {
+	step := max(decode[0], decode[1])
+	if step <= 0 {
+		return pair.MaxLookahead
+	}
+	return int(min(max(int64(rtt/step)+4, pair.DefaultLookahead), pair.MaxLookahead))
+}
+
+// play simulates all questions with a strategy.
+func (b Bench) play(ctx context.Context, sources []*answers, set sim.Setting) ([]sim.Outcome, error) {
+	out := make([]sim.Outcome, len(sources))
+	seed := set.Pair.Seed
+	for i, a := range sources {
+		set.Source = a
+		set.Pair.Seed = seed + uint64(i)
+		for s := range set.Link {
+			set.Link[s].Seed = uint64(2*i + s)
+		}
+		var err error
+		if out[i], err = sim.Run(ctx, set); err != nil {
+			return nil, fmt.Errorf("question %q: %w", b.Questions[i], err)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,269 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"tandem"
+	"tandem/lab/chart"
+	"tandem/lab/sim"
+)
+
+// Latency measures the time between tokens over the round-trip time, for every method (DRAGON §7.3,
+// Figure 6).
+type Latency struct {
+	Bench
+	Methods   []Strategy
+	Delays    [][2]time.Duration // paced decoding, of device and cloud; 0 for native, which needs live runs
+	RTTs      []time.Duration
+	Simulated bool // in virtual time, with the distributions of the real decoders
+}
+
+// Run answers every question in every cell.
+func (x Latency) Run(ctx context.Context, progress Progress) (Result, error) {
+	r := Result{
+		Name: "latency", Title: "Time between tokens over network latency", Simulated: x.Simulated,
+		About: fmt.Sprintf("Mean time between the tokens of an answer, after the first, over %d questions about the sample documents; jitter is a fifth of the round trip (the paper's Figure 6).", len(x.Questions)),
+	}
+	if x.Simulated {
+		r.About += " Played in virtual time with the live pair's machines; the distributions are those of the real decoders over the real documents. DRDG/SW is computed: both sides generate alone, then full distributions (float32, the whole vocabulary) cross once by a connection in slow start from 12 kB."
+	} else {
+		r.About += " Live: both sides in one process, over QUIC and an emulated path; decoding is paced."
+	}
+	run := x.live
+	if x.Simulated {
+		run = x.play
+	}
+	rows, err := run(ctx, progress)
+	if err != nil {
+		return r, err
+	}
+	r.Rows = rows
+	for _, d := range x.Delays {
+		x.draw(&r, d)
+	}
+	r.Findings = append(r.Findings, sameTexts(r.Rows))
+	return r, nil
+}
+
+// play simulates all cells.
+func (x Latency) play(ctx context.Context, progress Progress) (rows []Row, err error) {
+	sources, err := x.sources(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, closeAll(sources)) }()
+	n := len(x.Delays) * len(x.RTTs) * len(x.Methods)
+	rows = make([]Row, n)
+	err = inParallel(ctx, n, progress, func(ctx context.Context, i int) error {
+		s, rtt, d := x.at(i)
+		row, err := x.simulate(ctx, sources, s, rtt, d)
+		rows[i] = label(row, "latency", s, rtt, d)
+		return err
+	})
+	return rows, err
+}
+
+// at is the i-th cell.
+func (x Latency) at(i int) (Strategy, time.Duration, [2]time.Duration) {
+	m, r := len(x.Methods), len(x.RTTs)
+	return x.Methods[i%m], x.RTTs[i/m%r], x.Delays[i/m/r]
+}
+
+// label says which cell a row is.
+func label(row Row, experiment string, s Strategy, rtt time.Duration, d [2]time.Duration) Row {
+	row.Experiment, row.Method, row.Placement = experiment, s.Method, s.Placement
+	row.Device, row.Cloud, row.RTT = Ms(d[0]), Ms(d[1]), Ms(rtt)
+	return row
+}
+
+// simulate plays one cell.
+func (x Latency) simulate(ctx context.Context, sources []*answers, s Strategy, rtt time.Duration, d [2]time.Duration) (Row, error) {
+	path := steady(rtt, 0, 1)
+	set := sim.Setting{
+		Pair: x.machine(s, lookahead(rtt, d)), Link: path.Link, Alone: s.Alone || s.Sequence, Warm: true,
+		Decode: [2]sim.Delay{sim.Every(d[0]), sim.Every(d[1])},
+	}
+	if s.Alone {
+		set.Decode[tandem.Device] = sim.Every(d[s.Side])
+	}
+	outcomes, err := x.Bench.play(ctx, sources, set)
+	if err != nil {
+		return Row{}, err
+	}
+	row := summarize(outcomes)
+	switch {
+	case s.Sequence:
+		row = x.sequence(outcomes, rtt, d)
+	case s.Alone && s.Context: // the text of one context, or of the other side, is not played: only its pace
+		row = Row{PerToken: row.PerToken, P99: row.P99, Simulated: true}
+	}
+	return row, nil
+}
+
+// sequence is DRDG/SW: both sides generate as many tokens as the device does alone, the cloud's
+// distributions cross, and the answer is there.
+func (x Latency) sequence(alone []sim.Outcome, rtt time.Duration, d [2]time.Duration) Row {
+	var per []float64
+	for _, o := range alone {
+		n := len(o.Tokens) + 1 // and the end of the answer
+		took := max(time.Duration(n)*d[0], time.Duration(n)*d[1]+rtt/2+slowStart(n*4*x.Model.Tokenizer().Size(), rtt))
+		per = append(per, took.Seconds()*1000/float64(n))
+	}
+	return Row{PerToken: Is(mean(per)), Simulated: true}
+}
+
+// slowStart is how long bytes take beyond the first flight's journey when the window begins with ten
+// packets of 1,200 bytes and doubles with each round trip.
+func slowStart(bytes int, rtt time.Duration) time.Duration {
+	const first = 10 * 1200
+	rounds := math.Ceil(math.Log2(float64(bytes)/first + 1))
+	return time.Duration(max(rounds-1, 0)) * rtt
+}
+
+// live asks all questions in all cells, the methods in turn so that a change of the machine's load meets
+// all of them.
+func (x Latency) live(ctx context.Context, progress Progress) ([]Row, error) {
+	var rows []Row
+	total, done := len(x.Delays)*len(x.RTTs)*len(x.Methods)*len(x.Questions), 0
+	for _, d := range x.Delays {
+		for ri, rtt := range x.RTTs {
+			cells, err := x.measure(ctx, steady(rtt, 0, uint64(ri)), rtt, d, func() {
+				done++
+				progress(done, total)
+			})
+			if err != nil {
+				return nil, err
+			}
+			for i, s := range x.Methods {
+				if !s.Sequence {
+					rows = append(rows, label(cells[i].row(), "latency", s, rtt, d))
+				}
+			}
+		}
+	}
+	return rows, nil
+}
+
+// measure asks all questions with all methods over one path.
+func (x Latency) measure(ctx context.Context, p Path, rtt time.Duration, d [2]time.Duration, step func()) ([]cell, error) {
+	l, err := x.connect(p, d)
+	if err != nil {
+		return nil, err
+	}
+	defer l.close()
+	if _, err := l.ask(ctx, 0, Strategy{Label: "warming up"}, 0); err != nil {
+		return nil, err
+	}
+	solo := [2]*live{x.solo(tandem.Device, d[tandem.Device]), x.solo(tandem.Cloud, d[tandem.Cloud])}
+	cells := make([]cell, len(x.Methods))
+	for q := range x.Questions {
+		for i, s := range x.Methods {
+			from := l
+			if s.Alone {
+				from = solo[s.Side]
+			}
+			if !s.Sequence {
+				a, err := from.ask(ctx, q, s, lookahead(rtt, d))
+				if err != nil {
+					return nil, err
+				}
+				cells[i].add(a)
+			}
+			step()
+		}
+	}
+	return cells, nil
+}
+
+// draw adds the figure of one pair of decoding delays, and what it shows.
+func (x Latency) draw(r *Result, d [2]time.Duration) {
+	how := "live, paced"
+	if x.Simulated {
+		how = "simulated"
+	}
+	plot := chart.Plot{
+		Title: fmt.Sprintf("Decoding %v on the device, %v in the cloud (%s)", d[0], d[1], how),
+		X:     "round-trip time (ms)", Y: "time between tokens (ms)",
+	}
+	if d == ([2]time.Duration{}) {
+		plot.Title = "Decoding at this machine's own pace (live)"
+	}
+	for _, s := range x.Methods {
+		line := chart.Line{Name: s.Label, Color: s.Color, Dashed: s.Dashed}
+		for _, row := range pick(r.Rows, s, d) {
+			line.Points = append(line.Points, chart.Point{X: row.RTT.Value, Y: row.PerToken.Value})
+		}
+		if len(line.Points) > 0 {
+			plot.Lines = append(plot.Lines, line)
+		}
+	}
+	name := fmt.Sprintf("latency-%d-%d", d[0].Milliseconds(), d[1].Milliseconds())
+	if !x.Simulated {
+		name += "-live"
+	}
+	r.Figures = append(r.Figures, Figure{name, plot.SVG()})
+	r.Findings = append(r.Findings, x.compare(r.Rows, d)...)
+}
+
+// pick returns the rows of a strategy, in the order of round trips.
+func pick(rows []Row, s Strategy, d [2]time.Duration) (out []Row) {
+	for _, row := range rows {
+		if row.Method == s.Method && row.Placement == s.Placement && row.Device == Ms(d[0]) && row.Cloud == Ms(d[1]) && row.PerToken.Known {
+			out = append(out, row)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Row) int { return int(math.Copysign(1, a.RTT.Value-b.RTT.Value)) })
+	return out
+}
+
+// compare says how mirror stands to the others at the longest round trip and on average.
+func (x Latency) compare(rows []Row, d [2]time.Duration) (out []string) {
+	of := func(method, placement string) (last, average float64, ok bool) {
+		found := pick(rows, Strategy{Method: method, Placement: placement}, d)
+		if len(found) == 0 {
+			return 0, 0, false
+		}
+		var all []float64
+		for _, f := range found {
+			all = append(all, f.PerToken.Value)
+		}
+		return all[len(all)-1], mean(all), true
+	}
+	mirror, average, ok := of("tandem", "mirror")
+	if !ok {
+		return nil
+	}
+	far := x.RTTs[len(x.RTTs)-1]
+	for _, other := range []struct{ method, placement, name string }{
+		{"drdg-tw", "sync", "DRDG/TW"}, {"drdg-sw", "", "DRDG/SW"}, {"dragon", "greedy", "the paper's coupling with greedy"}, {"device-alone", "", "the device alone"},
+	} {
+		if last, all, ok := of(other.method, other.placement); ok && last > 0 && all > 0 {
+			out = append(out, fmt.Sprintf("Decoding %v / %v: mirror takes %.1f ms a token at %v, %.2f of %s (%.1f ms); on average over the round trips %.2f of it.",
+				d[0], d[1], mirror, far, mirror/last, other.name, last, average/all))
+		}
+	}
+	return out
+}
+
+// sameTexts checks that the shared coupling gave one text in all cells.
+func sameTexts(rows []Row) string {
+	texts := map[string]int{}
+	for _, r := range rows {
+		if (r.Method == "tandem" || r.Method == "drdg-tw") && r.Text != "" {
+			texts[r.Text]++
+		}
+	}
+	n := 0
+	for _, k := range texts {
+		n += k
+	}
+	if len(texts) == 1 {
+		return fmt.Sprintf("The texts are the same in all %d cells of the shared coupling.", n)
+	}
+	return fmt.Sprintf("The texts DIFFER between cells of the shared coupling: %d texts in %d cells.", len(texts), n)
+}

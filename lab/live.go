@@ -1,0 +1,149 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"tandem"
+	"tandem/netem"
+	"tandem/node"
+	"tandem/transport"
+)
+
+// live is a device and a cloud in this process that talk QUIC through an emulated path.
+type live struct {
+	bench  Bench
+	device *node.Device
+	relay  *netem.Relay
+	close  func() error
+}
+
+// Path is what lies between the two sides.
+type Path struct {
+	Link    [2]netem.Config // indexed by the sender
+	Streams bool            // no datagrams: drafts travel on a QUIC stream
+}
+
+// steady is a path of that round trip with a fifth of it as jitter and the given loss.
+func steady(rtt time.Duration, loss float64, seed uint64) Path {
+	c := netem.Config{Delay: rtt / 2, Jitter: rtt / 10, Loss: loss, Seed: 2 * seed}
+	p := Path{Link: [2]netem.Config{c, c}}
+	p.Link[1].Seed++
+	return p
+}
+
+// connect starts both sides, with tokens at the given pace, and the path between them.
+func (b Bench) connect(p Path, pace [2]time.Duration) (*live, error) {
+	deviceID, err := transport.Ephemeral()
+	if err != nil {
+		return nil, err
+	}
+	cloudID, err := transport.Ephemeral()
+	if err != nil {
+		return nil, err
+	}
+	limits := transport.Limits{StreamsOnly: p.Streams}
+	cloud := &node.Cloud{Reader: b.reader(tandem.Cloud, pace[tandem.Cloud]), Titles: true}
+	listener, err := transport.Listen("127.0.0.1:0", transport.ServerConfig{
+		Identity: cloudID, Peers: transport.NewPeers(deviceID.ID), Limits: limits,
+		Hello: cloud.Reader.Hello(tandem.Cloud, "lab", "cloud"),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("start the cloud: %w", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	served := make(chan error, 1)
+	go func() { served <- cloud.Serve(ctx, listener) }()
+	stop := func() error {
+		cancel()
+		return errors.Join(listener.Close(), <-served)
+	}
+	relay, err := netem.ListenOn("127.0.0.1:0", listener.Addr().String(), p.Link[tandem.Device], p.Link[tandem.Cloud])
+	if err != nil {
+		return nil, errors.Join(err, stop())
+	}
+	device := &node.Device{Reader: b.reader(tandem.Device, pace[tandem.Device]), Patience: node.DefaultPatience}
+	device.Patience.Join = 20 * time.Second
+	device.Dial = func(ctx context.Context) (*transport.Conn, error) {
+		return transport.Dial(ctx, relay.Addr(), transport.ClientConfig{
+			Identity: deviceID, Peer: cloudID.ID, Limits: limits,
+			Hello: device.Reader.Hello(tandem.Device, "lab", "device"),
+		})
+	}
+	return &live{bench: b, device: device, relay: relay, close: func() error {
+		return errors.Join(device.Close(), relay.Close(), stop())
+	}}, nil
+}
+
+// solo is one side that answers alone, from its own documents.
+func (b Bench) solo(side tandem.Side, pace time.Duration) *live {
+	device := &node.Device{Reader: b.reader(side, pace)}
+	return &live{bench: b, device: device, close: device.Close}
+}
+
+// ask answers the i-th question.
+func (l *live) ask(ctx context.Context, i int, s Strategy, lookahead int) (node.Answer, error) {
+	settings := l.bench.Settings
+	settings.Placement, settings.Coupling, settings.Gamma = s.Place, s.Coupling, s.Gamma
+	settings.Lookahead = lookahead
+	settings.Sampling.Seed += uint64(i)
+	if s.Context {
+		settings.Rows = 1
+	}
+	a, err := l.device.Ask(ctx, node.Question{ID: fmt.Sprintf("lab-%d", i), Text: l.bench.Questions[i]}, settings, func(node.Token) {})
+	if err != nil {
+		return a, fmt.Errorf("question %q, %s: %w", l.bench.Questions[i], s.Label, err)
+	}
+	return a, nil
+}
+
+// cell collects the answers of one cell of an experiment.
+type cell struct {
+	gaps, first []float64 // ms
+	accepted    [2]float64
+	together    float64
+	handovers   []float64
+	texts       []string
+	alone       int // tokens that the device decided alone
+}
+
+// add counts a live answer.
+func (c *cell) add(a node.Answer) {
+	var ids []tandem.Token
+	last := time.Duration(0)
+	for i, t := range a.Tokens {
+		ids = append(ids, t.ID)
+		if gap := (t.At - last).Seconds() * 1000; i == 0 {
+			c.first = append(c.first, gap)
+		} else {
+			c.gaps = append(c.gaps, gap)
+		}
+		last = t.At
+	}
+	c.count(ids, a.Pair.Together, a.Pair.Accepted, a.Pair.Handovers, a.Pair.Alone)
+}
+
+func (c *cell) count(ids []tandem.Token, together int, accepted [2]int, handovers, alone int) {
+	c.texts = append(c.texts, textHash(ids))
+	c.together += float64(together)
+	for s := range accepted {
+		c.accepted[s] += float64(accepted[s])
+	}
+	c.handovers = append(c.handovers, float64(handovers))
+	c.alone += alone
+}
+
+// row sums a cell up.
+func (c *cell) row() Row {
+	row := Row{PerToken: Is(mean(c.gaps)), P99: Is(quantile(c.gaps, 0.99)), Text: joinHashes(c.texts)}
+	if len(c.first) > 0 {
+		row.TTFT = Is(mean(c.first))
+	}
+	if c.together > 0 {
+		row.AcceptDevice, row.AcceptCloud = Is(c.accepted[0]/c.together), Is(c.accepted[1]/c.together)
+		row.Handovers = Is(mean(c.handovers))
+	}
+	return row
+}

@@ -63,6 +63,10 @@ type Output struct {
 	Dist tandem.Dist   // nucleus of p^s in integers
 	H    tandem.Fixed  // h^s
 	Took time.Duration // from the call of Next to here
+
+	// What Took depends on (DRAGON §5.2).
+	Fed    int // tokens that were computed in every row; 1 but for the first token and after a rollback
+	Length int // tokens in the contexts of all rows together
 }
 
 // Prefill says what reading the prompts took.
@@ -170,7 +174,8 @@ func (d *Decoder) Next(ctx context.Context, keep int, app []tandem.Token) (Outpu
 	if err := d.edit(keep, app); err != nil {
 		return Output{}, fmt.Errorf("decoder: %w", err)
 	}
-	if err := d.advance(ctx); err != nil {
+	fed, err := d.advance(ctx)
+	if err != nil {
 		return Output{}, fmt.Errorf("decoder: %w", err)
 	}
 	p, h := d.mix()
@@ -178,7 +183,15 @@ func (d *Decoder) Next(ctx context.Context, keep int, app []tandem.Token) (Outpu
 		return Output{}, fmt.Errorf("decoder: the model gives no token a probability after %d tokens of answer: its weights are damaged", len(d.answer))
 	}
 	dist := aggregator.Nucleus(d.sample(p), d.cfg.TopP, d.cfg.MaxSupport)
-	return Output{Dist: dist, H: tandem.FixedOf(h), Took: time.Since(began)}, nil
+	return Output{Dist: dist, H: tandem.FixedOf(h), Took: time.Since(began), Fed: fed, Length: d.length()}, nil
+}
+
+// length returns the tokens in the contexts of all rows.
+func (d *Decoder) length() (n int) {
+	for _, r := range d.rows {
+		n += r.prompt + d.done
+	}
+	return n
 }
 
 // Room returns how many answer tokens fit in the context of every row.
@@ -254,8 +267,9 @@ func (d *Decoder) truncate(n int) {
 // scoredAtOnce bounds the tokens whose logits are all held at a time.
 const scoredAtOnce = 16
 
-// advance computes the answer's tokens that are not in the KV caches yet, as one batch over the rows.
-func (d *Decoder) advance(ctx context.Context) error {
+// advance computes the answer's tokens that are not in the KV caches yet, as one batch over the rows, and
+// returns how many they were.
+func (d *Decoder) advance(ctx context.Context) (fed int, err error) {
 	all := d.rel.weights.Likelihood // every token's log-probability in every row is needed
 	need := len(d.answer)           // first position whose logits are needed
 	if all {
@@ -277,11 +291,12 @@ func (d *Decoder) advance(ctx context.Context) error {
 		}
 		out, err := d.cfg.Model.Forward(ctx, batch)
 		if err != nil {
-			return err
+			return fed, err
 		}
 		d.accept(piece, out, all)
+		fed += len(piece)
 	}
-	return nil
+	return fed, nil
 }
 
 // accept records that the rows hold piece now, with the logits that Forward gave for it.

@@ -21,6 +21,8 @@ type asking struct {
 	require bool                                  // fail rather than go on without the cloud
 	emit    func(Token)
 	log     *slog.Logger
+	profile *Profile
+	record  *recorder // nil for none
 
 	start    time.Time
 	presence *presence
@@ -85,7 +87,7 @@ const (
 
 func newAsking(ctx context.Context, cfg pair.Config, text speller, emit func(Token)) *asking {
 	a := &asking{
-		emit: emit, text: text,
+		emit: emit, text: text, profile: &Profile{},
 		start:   time.Now(),
 		machine: pair.New(cfg),
 		inbox:   make(chan any, inboxSize),
@@ -114,6 +116,7 @@ func (a *asking) run(read producer) error {
 			a.step(pair.Cancel{})
 			a.fail(context.Cause(a.ctx))
 		case <-clock.C:
+			a.measure()
 			a.hearken()
 			a.attend(tick)
 		case in := <-a.inbox:
@@ -141,9 +144,12 @@ func (a *asking) take(in any) {
 			a.fail(fmt.Errorf("decode: %w", in.err))
 			return
 		}
+		a.profile.observe(in.out)
+		a.record.decode(in)
 		a.step(pair.Decoded{ID: in.id, Dist: in.out.Dist, H: in.out.H, Took: in.out.Took})
 	case linked:
 		a.conn, a.link, a.base = in.conn, in.link, in.base
+		a.measure()
 		a.attend(connected)
 	case unlinked:
 		a.unlink(in)
@@ -168,9 +174,12 @@ func (a *asking) message(m transport.Message) {
 		a.remark("the cloud cannot take part: %s", m.Text)
 		a.attend(mismatch)
 	case tandem.Draft:
+		a.record.draft(tandem.Cloud, m)
 		a.step(pair.PeerDraft{Draft: m})
 	case tandem.Target:
 		a.step(pair.PeerTarget{Target: m})
+	case transport.Handover:
+		a.step(handoverOf(m))
 	case transport.NeedSync:
 		a.step(pair.PeerNeedSync{})
 	default:
@@ -185,16 +194,21 @@ func (a *asking) step(e pair.Event) {
 		case pair.Decode:
 			a.worker.do(act)
 		case pair.SendDraft:
+			a.record.draft(tandem.Device, act.Draft)
 			a.send(act.Draft)
 		case pair.SendTarget:
 			a.send(act.Target)
+		case pair.SendHandover:
+			a.send(handoverMessage(act.Handover))
 		case pair.SendSync:
 			a.send(transport.Sync{Epoch: act.Epoch, Tokens: act.Tokens})
 		case pair.Emit:
+			a.record.target(act)
 			a.show(act)
 		case pair.Finish:
 			a.answer.Reason, a.done = act.Reason, true
 		case pair.Note:
+			a.record.note(act)
 			a.log.Debug("pair", "note", act.Kind, "side", act.Side, "step", act.Step)
 		}
 	}
@@ -243,6 +257,19 @@ func (a *asking) part() {
 		a.remark("the cloud is not there: the device answers alone")
 	}
 	a.step(pair.PeerLost{})
+}
+
+// measure tells the machine the round-trip time.
+func (a *asking) measure() {
+	if a.link == nil {
+		return
+	}
+	rtt := a.conn.RTT()
+	if rtt > 0 {
+		a.profile.RTT = rtt
+	}
+	a.record.rtt(rtt)
+	a.step(pair.Measured{RTT: rtt})
 }
 
 // hearken counts echoes on the link as signs of life.
@@ -330,6 +357,7 @@ func (a *asking) remark(format string, args ...any) {
 func (a *asking) finish() Answer {
 	a.answer.Took = time.Since(a.start)
 	a.answer.Pair = a.machine.Stats()
+	a.record.end(a.answer)
 	if a.link != nil {
 		a.send(transport.End{Reason: a.answer.Reason.String()})
 		a.lastWords()

@@ -1,10 +1,12 @@
 package node
 
 import (
+	"errors"
 	"fmt"
 
 	"tandem/decoder"
 	"tandem/model"
+	"tandem/pair"
 	"tandem/transport"
 )
 
@@ -70,6 +72,9 @@ func questionOf(b transport.Begin) (Question, Settings, error) {
 	if err := s.Check(); err != nil {
 		return Question{}, Settings{}, err
 	}
+	if s.Lookahead == 0 {
+		return Question{}, Settings{}, errors.New("lookahead 0: the device must choose one")
+	}
 	q := Question{ID: b.ID, Text: b.Question}
 	for i, t := range b.History {
 		if t.Role != "user" && t.Role != "assistant" {
@@ -78,6 +83,15 @@ func questionOf(b transport.Begin) (Question, Settings, error) {
 		q.History = append(q.History, model.Message{Role: t.Role, Content: t.Content})
 	}
 	return q, s, nil
+}
+
+// handoverMessage and handoverOf carry the pair's word for who aggregates.
+func handoverMessage(h pair.Handover) transport.Handover {
+	return transport.Handover{Epoch: h.Epoch, Step: h.Step, Prefix: h.Prefix, Versions: h.Versions, Accept: h.Accept}
+}
+
+func handoverOf(m transport.Handover) pair.PeerHandover {
+	return pair.PeerHandover{Handover: pair.Handover{Epoch: m.Epoch, Step: m.Step, Prefix: m.Prefix, Versions: m.Versions, Accept: m.Accept}}
 }
 
 func sourcesOf(m transport.Sources) []Source {

@@ -71,18 +71,19 @@ func (c *Cloud) serve(ctx context.Context, conn *transport.Conn, slots chan stru
 			case <-ctx.Done():
 				return
 			}
-			c.answer(ctx, link, begin, conn.Hello().Name)
+			c.answer(ctx, conn, link, begin)
 		})
 	}
 }
 
 // answer takes part in one answer.
-func (c *Cloud) answer(ctx context.Context, link exchange, begin transport.Begin, peer string) {
+func (c *Cloud) answer(ctx context.Context, conn *transport.Conn, link exchange, begin transport.Begin) {
+	peer := conn.Hello().Name
 	ctx, gone := context.WithCancelCause(ctx)
 	defer gone(nil)
 	log := c.log().With("device", peer, "answer", begin.ID)
 	start := time.Now()
-	a := &serving{link: link, log: log, inbox: make(chan any, inboxSize), ctx: ctx}
+	a := &serving{conn: conn, link: link, log: log, inbox: make(chan any, inboxSize), ctx: ctx}
 	go func() { gone(a.listen()) }() // a device that goes away also stops the reading
 	err := c.take(ctx, a, begin)
 	if err != nil {
@@ -135,6 +136,7 @@ func sourcesMessage(sources []Source) transport.Sources {
 
 // serving is one answer being drafted in the cloud.
 type serving struct {
+	conn    interface{ RTT() time.Duration } // below link
 	link    exchange
 	log     *slog.Logger
 	ctx     context.Context
@@ -152,11 +154,16 @@ func (a *serving) refuse(err error) error {
 
 // run drafts until the device ends the answer.
 func (a *serving) run() error {
+	a.step(pair.Measured{RTT: a.conn.RTT()})
 	a.step(pair.Start{})
+	clock := time.NewTicker(tickEvery)
+	defer clock.Stop()
 	for a.failure == nil {
 		select {
 		case <-a.ctx.Done():
 			return context.Cause(a.ctx)
+		case <-clock.C:
+			a.step(pair.Measured{RTT: a.conn.RTT()})
 		case in := <-a.inbox:
 			switch in := in.(type) {
 			case decoded:
@@ -181,6 +188,8 @@ func (a *serving) message(m transport.Message) (end bool) {
 		a.step(pair.PeerDraft{Draft: m})
 	case tandem.Target:
 		a.step(pair.PeerTarget{Target: m})
+	case transport.Handover:
+		a.step(handoverOf(m))
 	case transport.Sync:
 		a.step(pair.PeerSync{Epoch: m.Epoch, Tokens: m.Tokens})
 	case transport.End:
@@ -203,6 +212,8 @@ func (a *serving) step(e pair.Event) {
 			err = a.link.Send(act.Draft)
 		case pair.SendTarget:
 			err = a.link.Send(act.Target)
+		case pair.SendHandover:
+			err = a.link.Send(handoverMessage(act.Handover))
 		case pair.SendNeedSync:
 			err = a.link.Send(transport.NeedSync{})
 		case pair.Note:

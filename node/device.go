@@ -18,8 +18,10 @@ type Device struct {
 	Reader   Reader
 	Dial     func(ctx context.Context) (*transport.Conn, error) // nil: no cloud, and no socket is ever opened
 	Patience Patience
-	Require  bool // fail rather than answer without the cloud
-	Mute     bool // the device's own documents get no say: the answer is the cloud's alone
+	Require  bool       // fail rather than answer without the cloud
+	Mute     bool       // the device's own documents get no say: the answer is the cloud's alone
+	Profile  Profile    // what is known of delays; every answer adds to it
+	Record   func(Line) // is told what happens in an answer, in order, on one goroutine; nil for nobody
 	Log      *slog.Logger
 
 	mu   sync.Mutex
@@ -44,6 +46,7 @@ type Answer struct {
 	Read      [2]int      // how many passages each side used
 	Remarks   []string    // what a person should know: the cloud was missing, came back, refused
 	Pair      pair.Stats
+	Lookahead int              // most drafts beyond the last agreed token
 	Prefill   [2]time.Duration // retrieval and prefill, by side
 	Took      time.Duration    // the whole answer
 	Link      LinkStats
@@ -66,8 +69,16 @@ func (d *Device) Ask(ctx context.Context, q Question, s Settings, emit func(Toke
 	if err := s.Check(); err != nil {
 		return Answer{}, err
 	}
+	if s.Lookahead == 0 {
+		s.Lookahead = d.known().lookahead()
+	}
 	a := newAsking(ctx, s.machine(tandem.Device, d.Reader.Model), d.Reader.Model.Tokenizer().Stream(), emit)
 	defer a.stop()
+	a.answer.Lookahead, a.profile = s.Lookahead, &d.Profile
+	if d.Record != nil {
+		a.record = &recorder{to: d.Record, start: a.start}
+		a.record.begin(s, d.Reader.Model.Config().Name)
+	}
 	a.log, a.require = d.log().With("answer", q.ID), d.Require
 	if d.Dial != nil {
 		a.reach(d.patience(), func(ctx context.Context) (linked, error) { return d.open(ctx, beginOf(q, s)) })
@@ -85,6 +96,21 @@ func (d *Device) Ask(ctx context.Context, q Question, s Settings, emit func(Toke
 		a.answer.Documents[tandem.Device] = own.sources()
 	}
 	return a.finish(), err
+}
+
+// known is the profile with the round-trip time of the connection that is kept, if one is.
+func (d *Device) known() Profile {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	p := d.Profile
+	if d.conn != nil {
+		select {
+		case <-d.conn.Closed():
+		default:
+			p.RTT = d.conn.RTT()
+		}
+	}
+	return p
 }
 
 // Close ends the connection that is kept between answers.

@@ -75,6 +75,9 @@ type cable struct {
 	t      *testing.T
 	cfg    pair.Config // of the cloud
 	delay  time.Duration
+	jitter time.Duration // what is added to a message's delay, up to this
+	loss   float64       // share of messages that come a round trip later: lost, and sent again
+	record func(Line)    // of the device
 	takes  time.Duration // the cloud's decode time
 	dead   bool          // the cloud does not answer dials
 	mu     sync.Mutex
@@ -82,6 +85,7 @@ type cable struct {
 	cut    context.CancelCauseFunc
 	held   time.Duration // what a stall adds to the delay
 	opened int
+	rng    *rand.Rand
 	wg     sync.WaitGroup
 }
 
@@ -100,7 +104,7 @@ type end struct {
 
 func (e *end) Send(m transport.Message) error {
 	e.cable.mu.Lock()
-	delay := e.cable.delay + e.cable.held
+	delay := e.cable.passage()
 	e.cable.mu.Unlock()
 	time.AfterFunc(delay, func() {
 		select {
@@ -109,6 +113,18 @@ func (e *end) Send(m transport.Message) error {
 		}
 	})
 	return nil
+}
+
+// passage is how long the next message takes. The caller holds c.mu.
+func (c *cable) passage() time.Duration {
+	d := c.delay + c.held
+	if c.jitter > 0 {
+		d += time.Duration(c.rng.Int64N(int64(c.jitter)))
+	}
+	if c.loss > 0 && c.rng.Float64() < c.loss {
+		d += 2 * c.delay
+	}
+	return d
 }
 
 func (e *end) Receive(ctx context.Context) (transport.Message, error) {
@@ -152,7 +168,7 @@ func (c *cable) serve(link *end, cut context.CancelCauseFunc) {
 	ctx, cancel := context.WithCancel(link.ctx)
 	defer cancel()
 	defer cut(errors.New("cloud done"))
-	a := &serving{link: link, log: slog.New(slog.DiscardHandler), inbox: make(chan any, inboxSize), ctx: ctx}
+	a := &serving{conn: c, link: link, log: slog.New(slog.DiscardHandler), inbox: make(chan any, inboxSize), ctx: ctx}
 	go a.listen()
 	a.machine = pair.New(c.cfg)
 	a.worker = newWorker(&toy{side: tandem.Cloud, takes: c.takes}, func(out decoded) { a.tell(out) })
@@ -212,7 +228,7 @@ func plain(cfg pair.Config) []tandem.Token {
 			local[side].Dist, local[side].H = toyOutput(tandem.Side(side), answer)
 		}
 		t := rule.Target(tandem.Step(len(answer)), local[0], local[1])
-		if t == toyStop {
+		if slices.Contains(cfg.Stop, t) {
 			break
 		}
 		answer = append(answer, t)
@@ -232,6 +248,9 @@ func converse(t *testing.T, cfg pair.Config, c *cable, deviceTakes time.Duration
 		}
 	})
 	a.log = slog.New(slog.DiscardHandler)
+	if c.rng = rand.New(rand.NewPCG(cfg.Seed, 3)); c.record != nil {
+		a.record = &recorder{to: c.record, start: a.start}
+	}
 	defer a.stop()
 	a.reach(DefaultPatience, c.open)
 	if err := a.run(&toy{side: tandem.Device, takes: deviceTakes}); err != nil {
@@ -242,12 +261,15 @@ func converse(t *testing.T, cfg pair.Config, c *cable, deviceTakes time.Duration
 	return tokens, answer
 }
 
+var placements = []tandem.Placement{tandem.PlaceMirror, tandem.PlaceDevice, tandem.PlaceCloud, tandem.PlaceSync, tandem.PlaceGreedy}
+
 // The same seed gives the same text in every placement, at every distance and speed of the two sides.
 func TestSameSeedSameText(t *testing.T) {
+	handovers := 0
 	for _, coupling := range []tandem.Coupling{tandem.CouplingShared, tandem.CouplingSpeculative} {
 		for seed := range uint64(6) {
 			want := plain(toyConfig(tandem.PlaceMirror, coupling, seed, seed == 0))
-			for _, placement := range []tandem.Placement{tandem.PlaceMirror, tandem.PlaceDevice, tandem.PlaceCloud, tandem.PlaceSync} {
+			for _, placement := range placements {
 				for _, delay := range []time.Duration{0, 20 * time.Millisecond, 150 * time.Millisecond} {
 					synctest.Test(t, func(t *testing.T) {
 						cfg := toyConfig(placement, coupling, seed, seed == 0)
@@ -256,6 +278,7 @@ func TestSameSeedSameText(t *testing.T) {
 						if !slices.Equal(got, want) {
 							t.Errorf("%v %v seed %d delay %v: %v, want %v", placement, coupling, seed, delay, got, want)
 						}
+						handovers += answer.Pair.Handovers
 						if answer.Pair.Alone != 0 || len(answer.Remarks) != 0 {
 							t.Errorf("%d tokens alone, remarks %q", answer.Pair.Alone, answer.Remarks)
 						}
@@ -264,11 +287,96 @@ func TestSameSeedSameText(t *testing.T) {
 			}
 		}
 	}
+	if handovers == 0 {
+		t.Error("no hand-over in any answer")
+	}
+}
+
+// handovers is what a recording says of hand-overs: how many by each side.
+type handovers struct{ by [2]int }
+
+func (h *handovers) record(l Line) {
+	if l.Event == "note" && l.Note == pair.NoteHandover.String() {
+		h.by[map[string]tandem.Side{"device": tandem.Cloud, "cloud": tandem.Device}[l.Side]]++
+	}
+}
+
+// With the placement greedy aggregation moves to and fro during an answer, and crosses rejections, jitter
+// that reorders messages and losses, without a change of the text.
+func TestHandovers(t *testing.T) {
+	var seen handovers
+	rejected, several := 0, 0
+	for seed := range uint64(60) {
+		r := rand.New(rand.NewPCG(seed, 5))
+		cfg := toyConfig(tandem.PlaceGreedy, tandem.Coupling(seed%2), seed, seed%5 == 0)
+		if cfg.Horizon = 0; seed%3 > 0 {
+			cfg.Horizon = pair.DefaultHorizon
+		}
+		want := plain(cfg)
+		synctest.Test(t, func(t *testing.T) {
+			here := handovers{}
+			delay := time.Duration(20+r.IntN(130)) * time.Millisecond
+			c := &cable{
+				delay: delay, jitter: time.Duration(r.Int64N(int64(delay))), loss: []float64{0, 0.05, 0.3}[r.IntN(3)],
+				takes: time.Duration(5+r.IntN(60)) * time.Millisecond, record: here.record,
+			}
+			got, answer := converse(t, cfg, c, time.Duration(5+r.IntN(60))*time.Millisecond, nil)
+			if !slices.Equal(got, want) {
+				t.Errorf("seed %d: %v, want %v", seed, got, want)
+			}
+			if answer.Pair.Alone != 0 || answer.Pair.Divergences+answer.Pair.Dropped != 0 {
+				t.Errorf("seed %d: %+v, remarks %q", seed, answer.Pair, answer.Remarks)
+			}
+			seen.by[0], seen.by[1] = seen.by[0]+here.by[0], seen.by[1]+here.by[1]
+			rejected += answer.Pair.Rejected[0] + answer.Pair.Rejected[1]
+			if here.by[0] > 0 && here.by[1] > 0 {
+				several++
+			}
+		})
+	}
+	if seen.by[0] < 30 || seen.by[1] < 20 || several < 10 || rejected < 500 {
+		t.Errorf("hand-overs by %v, to and fro in %d answers, %d rejections: the answers exercise too little", seen.by, several, rejected)
+	}
+}
+
+// A link that dies just when aggregation moves, in either direction, costs no token and repeats none.
+func TestLinkDiesAtHandover(t *testing.T) {
+	died := [2]int{}
+	for seed := range uint64(40) {
+		synctest.Test(t, func(t *testing.T) {
+			cfg := toyConfig(tandem.PlaceGreedy, tandem.CouplingShared, seed, false)
+			cfg.Stop = nil
+			c := &cable{delay: time.Duration(10+seed) * time.Millisecond, takes: time.Duration(10+7*(seed%5)) * time.Millisecond}
+			to, after, cut := []string{"device", "cloud"}[seed%2], time.Duration(seed%4)*c.delay/2, 0
+			c.record = func(l Line) {
+				if l.Event == "note" && l.Note == "handover" && l.Side == to && cut == 0 {
+					cut = int(l.Step)
+					time.AfterFunc(after, func() { c.fail(600 * time.Millisecond) })
+				}
+			}
+			got, answer := converse(t, cfg, c, 40*time.Millisecond, nil)
+			if cut > 0 {
+				died[seed%2]++
+				if answer.Pair.Alone == 0 || c.opened < 2 {
+					t.Errorf("seed %d: cut at %d, %d alone, %d links", seed, cut, answer.Pair.Alone, c.opened)
+				}
+			}
+			if want := plain(cfg); len(got) != cfg.MaxTokens || !slices.Equal(got[:cut], want[:cut]) {
+				t.Errorf("seed %d: cut at %d of %d tokens: %v, want to begin as %v", seed, cut, len(got), got, want)
+			}
+			if answer.Pair.Divergences+answer.Pair.Dropped != 0 {
+				t.Errorf("seed %d: %+v", seed, answer.Pair)
+			}
+		})
+	}
+	if died[0] < 5 || died[1] < 5 {
+		t.Errorf("died at %v hand-overs to the device and to the cloud", died)
+	}
 }
 
 // A cloud that dies in mid-answer costs no token: the device goes on, says so, and takes the cloud back.
 func TestCloudDiesAndReturns(t *testing.T) {
-	for _, placement := range []tandem.Placement{tandem.PlaceMirror, tandem.PlaceDevice, tandem.PlaceCloud, tandem.PlaceSync} {
+	for _, placement := range placements {
 		for at := 1; at < 15; at += 3 {
 			synctest.Test(t, func(t *testing.T) {
 				cfg := toyConfig(placement, tandem.CouplingShared, 5, false)

@@ -44,11 +44,11 @@ func (r Reader) Hello(side tandem.Side, software, name string) transport.Hello {
 type Settings struct {
 	Placement tandem.Placement
 	Coupling  tandem.Coupling
-	Gamma     uint32 // out of tandem.Mass: how often the speculative coupling takes the device's result
+	Gamma     uint32 // out of tandem.Mass: how often the speculative coupling takes the device's result; or pair.AutoGamma
 	Sampling  model.Sampling
 	Nucleus   float64 // mass of the distribution that a draft carries
 	Support   int     // most tokens in it
-	Lookahead int     // most drafts beyond the last agreed token
+	Lookahead int     // most drafts beyond the last agreed token; 0 lets the device choose by Profile
 	MaxTokens int
 	Documents int // passages that each side retrieves
 	Rows      int // contexts that they are grouped into; 0 for one each
@@ -62,17 +62,17 @@ func (s Settings) Check() error {
 		return fmt.Errorf("nucleus %v: want a probability mass above 0 and up to 1", s.Nucleus)
 	case s.Support < 1 || s.Support > tandem.MaxSupport:
 		return fmt.Errorf("support %d: want 1 to %d tokens", s.Support, tandem.MaxSupport)
-	case s.Lookahead < 1 || s.Lookahead > pair.MaxLookahead:
-		return fmt.Errorf("lookahead %d: want 1 to %d drafts", s.Lookahead, pair.MaxLookahead)
+	case s.Lookahead < 0 || s.Lookahead > pair.MaxLookahead:
+		return fmt.Errorf("lookahead %d: want 1 to %d drafts, or 0 for as many as a round trip needs", s.Lookahead, pair.MaxLookahead)
 	case s.MaxTokens < 1 || s.MaxTokens > transport.MaxAnswer:
 		return fmt.Errorf("max-tokens %d: want 1 to %d", s.MaxTokens, transport.MaxAnswer)
 	case s.Documents < 0 || s.Documents > 64:
 		return fmt.Errorf("documents %d: want 0 to 64 passages a side", s.Documents)
 	case s.Rows < 0:
 		return fmt.Errorf("rows %d: want 0 (one context for each passage) or more", s.Rows)
-	case s.Gamma > tandem.Mass:
+	case s.Gamma > tandem.Mass && s.Gamma != pair.AutoGamma:
 		return fmt.Errorf("gamma %d: want at most %d", s.Gamma, tandem.Mass)
-	case s.Placement > tandem.PlaceSync || s.Coupling > tandem.CouplingSpeculative:
+	case s.Placement > tandem.PlaceGreedy || s.Coupling > tandem.CouplingSpeculative:
 		return fmt.Errorf("unknown placement %v or coupling %v", s.Placement, s.Coupling)
 	}
 	return s.Sampling.Validate()
@@ -90,6 +90,7 @@ func (s Settings) machine(self tandem.Side, m *model.Model) pair.Config {
 		Stop:      m.Tokenizer().EOGs(),
 		Lookahead: s.Lookahead,
 		Gamma:     s.Gamma,
+		Horizon:   pair.DefaultHorizon,
 		Vocab:     m.Tokenizer().Size(),
 	}
 }
@@ -139,7 +140,16 @@ func (r Reader) read(ctx context.Context, q Question, s Settings) (*reading, err
 			passages = append(passages, h.Passage)
 		}
 	}
-	d, err := decoder.New(ctx, decoder.Config{
+	d, err := decoder.New(ctx, r.config(s), decoder.Request{Question: q.Text, History: q.History, Passages: passages})
+	if err != nil {
+		return nil, err
+	}
+	return &reading{Decoder: d, passages: passages, took: time.Since(start), pace: r.Pace}, nil
+}
+
+// config is what r decodes with under the settings.
+func (r Reader) config(s Settings) decoder.Config {
+	return decoder.Config{
 		Model:      r.Model,
 		Scorer:     r.Scorer,
 		KV:         r.KV,
@@ -149,11 +159,7 @@ func (r Reader) read(ctx context.Context, q Question, s Settings) (*reading, err
 		MaxTokens:  s.MaxTokens,
 		Sampling:   s.Sampling,
 		Weights:    s.Weights,
-	}, decoder.Request{Question: q.Text, History: q.History, Passages: passages})
-	if err != nil {
-		return nil, err
 	}
-	return &reading{Decoder: d, passages: passages, took: time.Since(start), pace: r.Pace}, nil
 }
 
 // sources sums the weights of passages of the same title, heaviest first.

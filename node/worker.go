@@ -30,9 +30,10 @@ type worker struct {
 
 // decoded is the outcome of a job.
 type decoded struct {
-	id  uint64
-	out decoder.Output
-	err error
+	id   uint64
+	step tandem.Step // that the distribution is for
+	out  decoder.Output
+	err  error
 }
 
 func newWorker(p producer, done func(decoded)) *worker {
@@ -74,7 +75,7 @@ func (w *worker) run(ctx context.Context) {
 		for job, jobCtx := w.take(ctx); job != nil; job, jobCtx = w.take(ctx) {
 			out, err := w.produce.Next(jobCtx, job.Keep, job.Append)
 			if jobCtx.Err() == nil {
-				w.done(decoded{job.ID, out, err})
+				w.done(decoded{job.ID, tandem.Step(job.Keep + len(job.Append)), out, err})
 			}
 		}
 	}

@@ -1,0 +1,95 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"tandem/decoder"
+	"tandem/pair"
+	"tandem/profiler"
+	"tandem/retrieval"
+)
+
+// Profile is what a device knows about time before an answer, and learns from it (DRAGON §5.2).
+type Profile struct {
+	Decode profiler.Decode // of this side, over the tokens in the contexts of all rows
+	Length int             // of these, at the end of the last answer; 0 when there was none
+	RTT    time.Duration   // to the cloud, when last seen; 0 when unknown
+}
+
+// zeta is the weight of a measured step in the run-time update of the decoding delay.
+const zeta = 0.05
+
+// observe updates the profile by a decoded token. Steps that computed several tokens, or none, say little
+// about the next one.
+func (p *Profile) observe(out decoder.Output) {
+	if out.Fed != 1 || out.Length <= 0 {
+		return
+	}
+	p.Decode.Observe(profiler.Sample{Length: out.Length, Took: out.Took}, zeta)
+	p.Length = out.Length
+}
+
+// leastLookahead lets a side run on while the other is late by a few tokens.
+const leastLookahead = 8
+
+// lookahead returns how many drafts keep a side busy while a target is on its way: those of a round trip,
+// the one being decoded and the one being judged. The pair is at most as fast as this side, so it needs
+// no more. It is pair.DefaultLookahead while either figure is unknown.
+func (p Profile) lookahead() int {
+	step := p.Decode.At(p.Length)
+	if p.RTT <= 0 || step <= 0 {
+		return pair.DefaultLookahead
+	}
+	return int(min(max(p.RTT/step+2, leastLookahead), pair.MaxLookahead))
+}
+
+// Lengths of the dummy documents that a decoder is profiled with, in words, and tokens decoded after each.
+var dummyWords = []int{16, 48, 96, 160}
+
+const dummySteps = 6
+
+// Measure is the offline stage of the profile: it decodes after dummy documents of several lengths and fits
+// the line ĉ(t) by least squares. As many rows are decoded as a question with these settings has. It ends
+// with the samples so far and the error when ctx ends.
+func (r Reader) Measure(ctx context.Context, s Settings) (profiler.Decode, []profiler.Sample, error) {
+	var samples []profiler.Sample
+	for _, words := range dummyWords {
+		more, err := r.measure(ctx, s, words)
+		samples = append(samples, more...)
+		if err != nil {
+			return profiler.Decode{}, samples, fmt.Errorf("profile the decoder: %w", err)
+		}
+	}
+	fit, err := profiler.Fit(samples)
+	return fit, samples, err
+}
+
+// measure decodes after dummy documents of that many words.
+func (r Reader) measure(ctx context.Context, s Settings, words int) ([]profiler.Sample, error) {
+	passages := make([]retrieval.Passage, max(s.Documents, 1))
+	for i := range passages {
+		passages[i] = retrieval.Passage{
+			ID: fmt.Sprint(i), Title: fmt.Sprintf("Dummy %d", i),
+			Text: strings.TrimSpace(strings.Repeat("the key is here ", (words+3)/4)),
+		}
+	}
+	cfg := r.config(s)
+	cfg.KV = nil // nothing of this is worth keeping
+	d, err := decoder.New(ctx, cfg, decoder.Request{Question: "Where is the key?", Passages: passages})
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	out, err := d.Next(ctx, 0, nil)
+	var samples []profiler.Sample
+	for n := 0; err == nil && n < min(dummySteps, d.Room()-1); n++ {
+		out, err = d.Next(ctx, n, out.Dist.IDs[:1])
+		if err == nil && n > 0 { // the first step also warms the caches
+			samples = append(samples, profiler.Sample{Length: out.Length, Took: out.Took})
+		}
+	}
+	return samples, err
+}

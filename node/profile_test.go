@@ -1,0 +1,96 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"tandem/decoder"
+	"tandem/internal/tinymodel"
+	"tandem/model"
+	"tandem/pair"
+	"tandem/profiler"
+	"tandem/retrieval"
+)
+
+// Lookahead covers a round trip, within bounds, and is the default while the round trip or the decoding
+// delay is unknown.
+func TestLookahead(t *testing.T) {
+	const ms = time.Millisecond
+	per := func(d time.Duration) profiler.Decode { return profiler.Decode{C: d.Seconds()} }
+	for _, c := range []struct {
+		p    Profile
+		want int
+	}{
+		{Profile{}, pair.DefaultLookahead},
+		{Profile{Decode: per(10 * ms)}, pair.DefaultLookahead},
+		{Profile{RTT: 300 * ms}, pair.DefaultLookahead},
+		{Profile{Decode: per(10 * ms), RTT: 300 * ms}, 32},
+		{Profile{Decode: per(10 * ms), RTT: 1 * ms}, leastLookahead},
+		{Profile{Decode: per(1 * ms), RTT: 300 * ms}, pair.MaxLookahead},
+		{Profile{Decode: per(1), RTT: time.Hour}, pair.MaxLookahead},
+		{Profile{Decode: profiler.Decode{A: 0.1, B: 10}, Length: 2, RTT: 300 * ms}, 17}, // 10 ms a token of context
+	} {
+		if got := c.p.lookahead(); got != c.want {
+			t.Errorf("%+v: %d, want %d", c.p, got, c.want)
+		}
+	}
+}
+
+// A profile follows the measured delays of an answer (DRAGON §5.2), and only of steps that say something.
+func TestProfileObserves(t *testing.T) {
+	p := Profile{Decode: profiler.Decode{A: 0.001 * 200 * 200, B: 200 * 200, C: 0.01}} // 1 ms a token
+	before := p
+	for _, out := range []decoder.Output{{Took: time.Second, Fed: 0, Length: 300}, {Took: time.Second, Fed: 7, Length: 300}, {Took: time.Second, Fed: 1}} {
+		p.observe(out)
+	}
+	if p != before {
+		t.Errorf("steps that say nothing made %+v of %+v", p, before)
+	}
+	for n := range 400 {
+		length := 300 + n%50
+		p.observe(decoder.Output{Took: 10*time.Millisecond + time.Duration(length)*2*time.Millisecond, Fed: 1, Length: length})
+	}
+	if got := p.Decode.At(250); got < 505*time.Millisecond || got > 515*time.Millisecond {
+		t.Errorf("ĉ(250) = %v, want about 510 ms", got)
+	}
+	if p.Length == 0 || p.Decode.C != 0.01 {
+		t.Errorf("length %d, constant %v", p.Length, p.Decode.C)
+	}
+}
+
+func tinyReader(t *testing.T) Reader {
+	t.Helper()
+	m, err := model.OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{Context: 1536}), model.Options{Threads: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { m.Close() })
+	return Reader{Model: m, Scorer: retrieval.Lexical()}
+}
+
+// Measure decodes after documents of several lengths with as many rows as a question has.
+func TestMeasure(t *testing.T) {
+	r := tinyReader(t)
+	s := Settings{Documents: 2, Nucleus: 0.8, Support: 64, MaxTokens: 32}
+	fit, samples, err := r.Measure(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lengths := map[int]bool{}
+	for _, s := range samples {
+		if s.Took <= 0 || s.Length <= 0 {
+			t.Errorf("sample %+v", s)
+		}
+		lengths[s.Length] = true
+	}
+	if len(samples) < 12 || len(lengths) < 8 || fit.B <= 0 {
+		t.Errorf("%d samples of %d lengths: %+v", len(samples), len(lengths), fit)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := r.Measure(ctx, s); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}

@@ -1,0 +1,176 @@
+package node
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"tandem"
+	"tandem/pair"
+)
+
+// Line is one line of a recorded answer, as the device saw it: what the simulator needs to play the answer
+// again over another network. A recording is one JSON object a line; a field that is left out is 0.
+//
+//	event    fields besides ms
+//	begin    placement, coupling, seed, gamma (-1: chosen by the scheduler), lookahead, max_tokens, model
+//	decode   side (device), step, took_ms, length, fed, h, ids, weights: the device has a distribution. Of
+//	         several for a step the last counts; preempted ones are not recorded
+//	draft    side, epoch, step, version, token, took_ms; of the cloud also h, ids, weights: a draft was sent
+//	         (device) or came (cloud). Of several for a step the one of the highest version counts
+//	target   epoch, step, token, by, alone
+//	rtt      took_ms: the link's round-trip time, when it changes
+//	note     note, side, step: rejected, joined, alone, handover …
+//	end      reason, step: the length of the answer
+//
+// Cloud drafts come only where the device hears them: not with the placement cloud. Distributions are
+// what crosses the network; they can reveal what a document says.
+type Line struct {
+	Ms    float64 `json:"ms"` // since the question
+	Event string  `json:"event"`
+
+	Side    string         `json:"side,omitempty"`
+	Epoch   uint32         `json:"epoch,omitempty"`
+	Step    tandem.Step    `json:"step,omitempty"`
+	Version uint32         `json:"version,omitempty"`
+	Token   tandem.Token   `json:"token,omitempty"`
+	TookMs  float64        `json:"took_ms,omitempty"`
+	H       tandem.Fixed   `json:"h,omitempty"`       // in units of 2^-16
+	IDs     []tandem.Token `json:"ids,omitempty"`     // of the distribution
+	Weights []uint32       `json:"weights,omitempty"` // parallel to ids, out of 65,536
+	Length  int            `json:"length,omitempty"`  // tokens in the contexts of all rows
+	Fed     int            `json:"fed,omitempty"`     // tokens computed in every row
+	By      string         `json:"by,omitempty"`      // device, cloud, both, neither
+	Alone   bool           `json:"alone,omitempty"`   // decided without the cloud
+	Note    string         `json:"note,omitempty"`    // pair.NoteKind
+	Reason  string         `json:"reason,omitempty"`  // pair.Reason
+
+	Placement string  `json:"placement,omitempty"`
+	Coupling  string  `json:"coupling,omitempty"`
+	Seed      uint64  `json:"seed,omitempty"`
+	Gamma     float64 `json:"gamma,omitempty"`
+	Lookahead int     `json:"lookahead,omitempty"`
+	MaxTokens int     `json:"max_tokens,omitempty"`
+	Model     string  `json:"model,omitempty"`
+}
+
+// Dist returns the distribution of a draft.
+func (l Line) Dist() tandem.Dist { return tandem.Dist{IDs: l.IDs, Weights: l.Weights} }
+
+// Bounds of a recording that is read back.
+const (
+	maxLine  = 1 << 20
+	maxLines = 1 << 20
+)
+
+// ReadRecord reads a recording. Distributions are checked as those of a peer are; the rest is as written.
+func ReadRecord(r io.Reader) ([]Line, error) {
+	var lines []Line
+	in := bufio.NewScanner(r)
+	in.Buffer(nil, maxLine)
+	for in.Scan() {
+		if len(in.Bytes()) == 0 {
+			continue
+		}
+		if len(lines) == maxLines {
+			return nil, fmt.Errorf("recording: more than %d lines", maxLines)
+		}
+		var l Line
+		if err := json.Unmarshal(in.Bytes(), &l); err != nil {
+			return nil, fmt.Errorf("recording, line %d: %w", len(lines)+1, err)
+		}
+		if l.Event == "decode" || l.Event == "draft" && l.Side == tandem.Cloud.String() || len(l.IDs)+len(l.Weights) > 0 {
+			if err := l.Dist().Check(1 << 30); err != nil {
+				return nil, fmt.Errorf("recording, line %d: %w", len(lines)+1, err)
+			}
+		}
+		lines = append(lines, l)
+	}
+	if err := in.Err(); err != nil {
+		return nil, fmt.Errorf("recording, line %d: %w", len(lines)+1, err)
+	}
+	return lines, nil
+}
+
+// recorder turns what happens in an answer into lines. A nil one records nothing.
+type recorder struct {
+	to      func(Line)
+	start   time.Time
+	lastRTT time.Duration
+}
+
+func (r *recorder) line(l Line) {
+	l.Ms = milliseconds(time.Since(r.start))
+	r.to(l)
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+func (r *recorder) begin(s Settings, model string) {
+	if r == nil {
+		return
+	}
+	gamma := float64(s.Gamma) / tandem.Mass
+	if s.Gamma == pair.AutoGamma {
+		gamma = -1
+	}
+	r.line(Line{
+		Event: "begin", Placement: s.Placement.String(), Coupling: s.Coupling.String(), Seed: s.Sampling.Seed,
+		Gamma: gamma, Lookahead: s.Lookahead, MaxTokens: s.MaxTokens, Model: model,
+	})
+}
+
+func (r *recorder) decode(d decoded) {
+	if r == nil {
+		return
+	}
+	r.line(Line{
+		Event: "decode", Side: tandem.Device.String(), Step: d.step, TookMs: milliseconds(d.out.Took), Length: d.out.Length, Fed: d.out.Fed,
+		H: d.out.H, IDs: d.out.Dist.IDs, Weights: d.out.Dist.Weights,
+	})
+}
+
+func (r *recorder) draft(side tandem.Side, d tandem.Draft) {
+	if r == nil {
+		return
+	}
+	l := Line{
+		Event: "draft", Side: side.String(), Epoch: d.Epoch, Step: d.Step, Version: d.Version, Token: d.Token,
+		TookMs: milliseconds(d.Decode),
+	}
+	if side == tandem.Cloud { // the device's own stand with its decode
+		l.H, l.IDs, l.Weights = d.H, d.Dist.IDs, d.Dist.Weights
+	}
+	r.line(l)
+}
+
+func (r *recorder) target(e pair.Emit) {
+	if r == nil {
+		return
+	}
+	r.line(Line{Event: "target", Epoch: e.Epoch, Step: e.Step, Token: e.Token, By: e.By.String(), Alone: e.Alone})
+}
+
+func (r *recorder) rtt(rtt time.Duration) {
+	if r == nil || rtt == r.lastRTT {
+		return
+	}
+	r.lastRTT = rtt
+	r.line(Line{Event: "rtt", TookMs: milliseconds(rtt)})
+}
+
+func (r *recorder) note(n pair.Note) {
+	if r == nil {
+		return
+	}
+	r.line(Line{Event: "note", Note: n.Kind.String(), Side: n.Side.String(), Step: n.Step})
+}
+
+func (r *recorder) end(a Answer) {
+	if r == nil {
+		return
+	}
+	r.line(Line{Event: "end", Reason: a.Reason.String(), Step: tandem.Step(a.Pair.Steps)})
+}

@@ -17,7 +17,8 @@ type Row struct {
 }
 
 // Forward appends each row's tokens to its sequence and returns the wanted logits, Vocab numbers each:
-// rows in order, positions in order. They are fresh slices, the caller's to keep.
+// rows in order, positions in order. They are fresh slices of one array, the caller's to keep; asking for
+// All positions of a long row takes 4·Vocab bytes for each.
 //
 // The logits of a row are the same bits whatever other rows come with it, however its tokens are divided
 // among calls, and on however many threads. Plain decoding is a batch of one row with one token.

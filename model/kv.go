@@ -60,7 +60,7 @@ func (s *Seq) Truncate(n int) {
 	}
 }
 
-// spanSizes bound how many positions a new span has room for.
+// How many positions a new span has room for: at least minSpan, and for growing sequences up to maxSpan.
 const minSpan, maxSpan = 64, 1024
 
 // extend makes room for n more positions; Truncate(s.n) with the old n takes it back.

@@ -434,5 +434,9 @@ func (c *Conn) Err() error {
 // Peer is the key at the other end.
 func (c *Conn) Peer() ID { return c.peer }
 
-// Hello is what the other end said of itself.
-func (c *Conn) Hello() Hello { return c.remote }
+// Hello is what the other end said of itself; the zero Hello while an eager connection waits for it.
+func (c *Conn) Hello() Hello {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.remote
+}

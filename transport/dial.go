@@ -30,13 +30,17 @@ type ClientConfig struct {
 	Hello    Hello // Version is filled in
 	Limits   Limits
 	Sessions *Sessions // tickets that save a round trip; nil for none
+	// Eager saves the hellos' round trip: Dial returns when the peer has proved its key, and questions can
+	// follow at once. A peer that refuses or does not fit ends the connection, and so all exchanges, with
+	// the error that Dial would have returned.
+	Eager bool
 	// PacketConn carries the connection instead of a new UDP socket. The caller keeps it.
 	PacketConn net.PacketConn
 	Log        *slog.Logger // slog.Default when nil
 }
 
 // Dial connects to a listener and exchanges hellos, which takes two round trips, or one with a ticket of an
-// earlier connection. The error is a *MismatchError, *NotPairedError or *RefusedError when that is why.
+// earlier connection or when it is eager. The error is a *MismatchError, *NotPairedError or *RefusedError when that is why.
 func Dial(ctx context.Context, addr string, cfg ClientConfig) (*Conn, error) {
 	cfg.Hello.Version = ProtocolVersion
 	if err := cfg.Hello.valid(); err != nil {
@@ -61,6 +65,9 @@ func Dial(ctx context.Context, addr string, cfg ClientConfig) (*Conn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("transport: dial %s: %w", addr, err)
 	}
+	if cfg.Eager {
+		return greetLater(ctx, addr, qc, cfg, limits, release)
+	}
 	hello, err := greet(ctx, qc, cfg.Hello)
 	if errors.Is(err, quic.Err0RTTRejected) { // the ticket was not good: say it again after the handshake
 		if _, err = qc.NextConnection(ctx); err == nil {
@@ -73,6 +80,57 @@ func Dial(ctx context.Context, addr string, cfg ClientConfig) (*Conn, error) {
 		return nil, fmt.Errorf("transport: dial %s: %w", addr, err)
 	}
 	return newConn(qc, cfg.Peer, cfg.Hello, hello, limits, cfg.Log, release), nil
+}
+
+// greetLater returns the connection once its handshake is done and exchanges the hellos meanwhile. Ours goes
+// out on the first stream, so the peer reads it before any question.
+func greetLater(ctx context.Context, addr string, qc *quic.Conn, cfg ClientConfig, limits Limits, release func()) (*Conn, error) {
+	refused := func(err error) (*Conn, error) {
+		hangUp(qc, err)
+		release()
+		return nil, fmt.Errorf("transport: dial %s: %w", addr, err)
+	}
+	select {
+	case <-qc.HandshakeComplete():
+	case <-qc.Context().Done():
+		return refused(explain(context.Cause(qc.Context())))
+	case <-ctx.Done():
+		return refused(context.Cause(ctx))
+	}
+	if _, err := qc.NextConnection(ctx); err != nil { // what a rejected ticket needs
+		return refused(explain(err))
+	}
+	stream, err := qc.OpenStreamSync(ctx)
+	if err == nil {
+		err = writeControl(stream, cfg.Hello)
+	}
+	if err != nil {
+		return refused(explain(err))
+	}
+	c := newConn(qc, cfg.Peer, cfg.Hello, Hello{}, limits, cfg.Log, release)
+	go func() {
+		limit := time.AfterFunc(handshakeTimeout, func() { stream.CancelRead(streamClosed) })
+		defer limit.Stop()
+		remote, err := readHello(stream, cfg.Hello)
+		if err != nil {
+			c.refuse(err)
+			return
+		}
+		c.mu.Lock()
+		c.remote = remote
+		c.mu.Unlock()
+	}()
+	return c, nil
+}
+
+// refuse ends a connection whose hellos came to nothing.
+func (c *Conn) refuse(err error) {
+	code := codeProtocol
+	var mismatch *MismatchError
+	if errors.As(err, &mismatch) {
+		code = codeMismatch
+	}
+	c.end(code, err.Error(), err)
 }
 
 // hangUp closes a connection whose hellos were refused, telling the peer why.
@@ -187,10 +245,16 @@ func greet(ctx context.Context, qc *quic.Conn, local Hello) (Hello, error) {
 
 // swapHellos sends one hello, reads the other and compares.
 func swapHellos(stream *quic.Stream, local Hello) (Hello, error) {
-	defer stream.CancelRead(streamClosed)
 	if err := writeControl(stream, local); err != nil {
+		stream.CancelRead(streamClosed)
 		return Hello{}, err
 	}
+	return readHello(stream, local)
+}
+
+// readHello reads the other hello and compares.
+func readHello(stream *quic.Stream, local Hello) (Hello, error) {
+	defer stream.CancelRead(streamClosed)
 	m, err := readControl(stream, maxHello)
 	if err != nil {
 		return Hello{}, err

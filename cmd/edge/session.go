@@ -235,6 +235,7 @@ func (f answerFlags) dial(ctx context.Context, s *session, id transport.Identity
 	return transport.Dial(ctx, address, transport.ClientConfig{
 		Identity: id,
 		Peer:     peer,
+		Eager:    true,
 		Hello:    s.device.Reader.Hello(tandem.Device, cli.Version(), cli.HostName("edge")),
 		Log:      s.app.Log,
 	})

@@ -1,0 +1,78 @@
+package transport
+
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"tandem"
+)
+
+// An eager device has its question answered after two round trips, the handshake and the question's own;
+// and learns why when the peer does not fit.
+func TestEagerDial(t *testing.T) {
+	const rtt = 100 * time.Millisecond
+	ours := testHello(tandem.Device)
+	other := ours
+	other.Scorer = "another"
+	for name, c := range map[string]struct {
+		hello  Hello
+		paired bool
+		check  func(error) bool
+	}{
+		"fits":       {ours, true, nil},
+		"mismatch":   {other, true, func(err error) bool { var m *MismatchError; return errors.As(err, &m) && m.What == "scorer" }},
+		"not paired": {ours, false, func(err error) bool { var n *NotPairedError; return errors.As(err, &n) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n := newTestNet(t, rtt/2)
+				d, cloudID := ephemeral(t), ephemeral(t)
+				peers := NewPeers()
+				if c.paired {
+					peers = NewPeers(d.ID)
+				}
+				l, err := ListenOn(n.cloud, ServerConfig{Identity: cloudID, Peers: peers, Hello: testHello(tandem.Cloud), Log: quiet()})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer l.Close()
+				go func() {
+					conn, err := l.Accept(t.Context())
+					if err != nil {
+						return
+					}
+					if x, _, err := conn.Accept(t.Context()); err == nil {
+						x.Send(Ready{Documents: 3})
+					}
+				}()
+				start := time.Now()
+				device, err := Dial(t.Context(), cloudAddr.String(), ClientConfig{Identity: d, Peer: cloudID.ID, Hello: c.hello, PacketConn: n.device, Log: quiet(), Eager: true})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer device.Close("")
+				x, err := device.Open(t.Context(), Begin{ID: "1", Question: "?"})
+				if err == nil {
+					_, err = x.Receive(t.Context())
+				}
+				if c.check != nil {
+					if !c.check(err) {
+						t.Errorf("error %v", err)
+					}
+					return
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				if took := time.Since(start); took > 2*rtt+5*time.Millisecond {
+					t.Errorf("ready after %v, want two round trips of %v", took, rtt)
+				}
+				if device.Hello().Side != tandem.Cloud {
+					t.Errorf("hello %+v", device.Hello())
+				}
+			})
+		})
+	}
+}

@@ -248,12 +248,22 @@ func (l *Link) delay() time.Duration {
 		switch l.cfg.Distribution {
 		case Normal:
 			d += j * min(max(l.rng.NormFloat64(), -3), 3)
-		case Uniform:
-			d += j * (2*l.rng.Float64() - 1)
-		case Pareto:
-			const shape = 3
-			d += j * (shape - 1) * (math.Pow(1-l.rng.Float64(), -1.0/shape) - 1)
+		default:
+			d += j * l.cfg.Distribution.quantile(l.rng.Float64())
 		}
 	}
 	return time.Duration(max(d, 0))
+}
+
+// quantile is the deviation from Delay, in units of Jitter, that a share u in [0, 1) of packets does not exceed.
+func (d Distribution) quantile(u float64) float64 {
+	switch d {
+	case Normal:
+		return min(max(math.Sqrt2*math.Erfinv(2*u-1), -3), 3)
+	case Pareto:
+		const shape = 3
+		return (shape - 1) * (math.Pow(1-u, -1.0/shape) - 1)
+	default:
+		return 2*u - 1
+	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -9,7 +10,7 @@ import (
 )
 
 type netemCmd struct {
-	Target       string        `arg:"" help:"Where packets go: HOST:PORT of a cloud."`
+	Target       string        `arg:"" optional:"" help:"Where packets go: HOST:PORT of a cloud."`
 	Listen       string        `help:"Local UDP address that takes its place." default:"127.0.0.1:4434" placeholder:"HOST:PORT"`
 	Delay        time.Duration `help:"One-way delay." default:"0s"`
 	Jitter       time.Duration `help:"Spread of the delay." default:"0s"`
@@ -24,6 +25,9 @@ type netemCmd struct {
 	Rebind       time.Duration `help:"Change the port that the target sees, at this interval, as a moving phone does." default:"0s"`
 	Trace        string        `help:"Replay a trace for both directions: a ping log, a Mahimahi packet trace or a CSV." type:"existingfile" placeholder:"FILE"`
 	Seed         uint64        `help:"Seed of the path's randomness." default:"1"`
+	TC           string        `name:"tc" help:"Let the kernel delay and drop what leaves this network interface, for all programs (Linux with sch_netem; needs root or CAP_NET_ADMIN)." placeholder:"IFACE"`
+	Clear        bool          `help:"With --tc: end it."`
+	Show         bool          `help:"With --tc: print what is in force."`
 }
 
 func (c *netemCmd) Help() string {
@@ -31,10 +35,15 @@ func (c *netemCmd) Help() string {
   edge netem --delay 150ms --jitter 30ms --loss 0.01 -- cloud.example.net:4433
   edge netem --trace ping.txt -- 127.0.0.1:4433
 
-Then pair with the local address (cloud pair --address 127.0.0.1:4434). Ctrl-C ends. No root is needed: packets pass through this program.`
+Then pair with the local address (cloud pair --address 127.0.0.1:4434). Ctrl-C ends. No root is needed: packets pass through this program.
+
+With --tc the kernel does it, on everything that leaves an interface:
+  edge netem --tc eth0 --delay 150ms --jitter 30ms --loss 0.01
+  edge netem --tc eth0 --clear
+With --tc and a target, packets pass through this program over that interface, in both directions, until Ctrl-C; where the kernel has no netem, this program emulates the path as without --tc.`
 }
 
-func (c *netemCmd) Run(a *cli.App) error {
+func (c *netemCmd) Run(a *cli.App) (err error) {
 	up, err := c.path(netem.Up)
 	if err != nil {
 		return err
@@ -42,6 +51,18 @@ func (c *netemCmd) Run(a *cli.App) error {
 	down, err := c.path(netem.Down)
 	if err != nil {
 		return err
+	}
+	kernel, err := c.kernel(a, up)
+	switch {
+	case err != nil:
+		return err
+	case c.Target == "" && c.TC != "":
+		return nil
+	case c.Target == "":
+		return fmt.Errorf("no target: give the HOST:PORT that packets go to, or a network interface with --tc")
+	case kernel:
+		up, down = netem.Config{}, netem.Config{} // both directions leave by the interface
+		defer func() { err = errors.Join(err, netem.Kernel{Interface: c.TC}.Clear()) }()
 	}
 	relay, err := netem.ListenOn(c.Listen, c.Target, up, down)
 	if err != nil {
@@ -65,6 +86,59 @@ func (c *netemCmd) Run(a *cli.App) error {
 			relay.Rebind()
 		}
 	}
+}
+
+// kernel does what --tc asks for, and reports whether the kernel emulates the path now.
+func (c *netemCmd) kernel(a *cli.App, path netem.Config) (bool, error) {
+	k := netem.Kernel{Interface: c.TC}
+	switch {
+	case c.TC == "" && (c.Clear || c.Show):
+		return false, fmt.Errorf("--clear and --show go with --tc IFACE")
+	case c.TC == "":
+		return false, nil
+	case (c.Clear || c.Show) && c.Target != "":
+		return false, fmt.Errorf("--clear and --show take no target")
+	case c.Clear:
+		if err := k.Clear(); err != nil {
+			return false, err
+		}
+	case !c.Show:
+		err := k.Apply(path)
+		if errors.Is(err, netem.ErrNoKernel) && c.Target != "" {
+			a.Remark("%v; so this program emulates the path", err)
+			return false, nil
+		}
+		if errors.Is(err, netem.ErrNoKernel) {
+			return false, fmt.Errorf("%w: edge netem [the same flags, less --tc] -- HOST:PORT", err)
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	state, err := k.Show()
+	if err != nil {
+		return false, err
+	}
+	if a.Globals.JSON && c.Target != "" {
+		return true, nil // the report at the end is the one object
+	}
+	if a.Globals.JSON {
+		return true, a.JSON(state)
+	}
+	if state.Qdisc != "netem" {
+		fmt.Fprintf(a.Out, "%s: nothing is emulated (its queue is %s)\n", c.TC, state.Qdisc)
+		return true, nil
+	}
+	fmt.Fprintf(a.Out, "%s: what leaves is delayed by %v ± %v, %.3g %% is lost, %.3g %% doubled, %.3g %% overtakes, rate %s\n",
+		c.TC, state.Delay, state.Jitter, 100*state.Loss, 100*state.Duplicate, 100*state.Reorder, rateText(state.Rate))
+	return true, nil
+}
+
+func rateText(bits float64) string {
+	if bits == 0 {
+		return "unlimited"
+	}
+	return fmt.Sprintf("%.3g Mbit/s", bits/1e6)
 }
 
 func (c *netemCmd) report(a *cli.App, s netem.RelayStats) error {

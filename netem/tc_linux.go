@@ -1,0 +1,244 @@
+package netem
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"syscall"
+	"time"
+
+	"github.com/vishvananda/netlink"
+	"github.com/vishvananda/netlink/nl"
+	"golang.org/x/sys/unix"
+)
+
+const (
+	psTick     = 64 * time.Nanosecond // the kernel's PSCHED_SHIFT of 6
+	maxKernel  = time.Duration(math.MaxUint32) * psTick
+	packetSize = 1300 // bytes of a typical full packet of QUIC: the kernel counts its queue in packets
+	noLimit    = 100_000
+	// keepOrder is a rate, in bytes a second, that delays nobody: with any rate the kernel lets no packet
+	// overtake the one before it, without one jitter changes their order.
+	keepOrder = 100e9 / 8
+
+	lossGilbertElliott = 2 // NETEM_LOSS_GE, struct tc_netem_gemodel
+	distScale          = 8192
+	distSize           = 4096
+)
+
+func init() {
+	nl.EnableErrorMessageReporting = true // else the kernel's own words are lost
+}
+
+// Apply emulates the path c on the interface, in the place of one applied before.
+//
+// Delay, jitter with its distribution, rate, queue (in packets), loss, bursts, duplication and reordering are
+// the kernel's own; its randomness is not seeded by c. Nothing is changed on an error, which wraps
+// ErrNoKernel where only a Relay can do it and ErrForbidden without the privilege.
+func (k Kernel) Apply(c Config) error {
+	if err := c.Validate(); err != nil {
+		return err
+	}
+	options, err := kernelOptions(c)
+	if err != nil {
+		return err
+	}
+	link, err := k.link()
+	if err != nil {
+		return err
+	}
+	root, err := k.root(link)
+	if err != nil {
+		return err
+	}
+	if root != nil && root.Type() != "netem" && root.Attrs().Handle>>16 != 0 { // not one that comes by default
+		return fmt.Errorf("netem: %s has a %s queue that somebody set up: remove it first (tc qdisc del dev %s root)", k.Interface, root.Type(), k.Interface)
+	}
+	req := nl.NewNetlinkRequest(unix.RTM_NEWQDISC, unix.NLM_F_CREATE|unix.NLM_F_REPLACE|unix.NLM_F_ACK)
+	req.AddData(rootOf(link))
+	req.AddData(nl.NewRtAttr(nl.TCA_KIND, nl.ZeroTerminated("netem")))
+	req.AddData(options)
+	_, err = req.Execute(unix.NETLINK_ROUTE, 0)
+	return k.explain(err)
+}
+
+// Clear gives the interface its default queue back.
+func (k Kernel) Clear() error {
+	link, err := k.link()
+	if err != nil {
+		return err
+	}
+	root, err := k.root(link)
+	if err != nil {
+		return err
+	}
+	if root == nil || root.Type() != "netem" {
+		return fmt.Errorf("netem: nothing is emulated on %s", k.Interface)
+	}
+	return k.explain(netlink.QdiscDel(root))
+}
+
+// Show says what is emulated on the interface.
+func (k Kernel) Show() (KernelState, error) {
+	s := KernelState{Interface: k.Interface, Qdisc: "none"}
+	link, err := k.link()
+	if err != nil {
+		return s, err
+	}
+	root, err := k.root(link)
+	if err != nil || root == nil {
+		return s, err
+	}
+	s.Qdisc = root.Type()
+	if q, ok := root.(*netlink.Netem); ok {
+		s.Delay, s.Jitter = time.Duration(q.Latency)*psTick, time.Duration(q.Jitter)*psTick
+		s.Loss, s.Duplicate, s.Reorder = fromShare(q.Loss), fromShare(q.Duplicate), fromShare(q.ReorderProb)
+		s.Limit = int(q.Limit)
+		if q.Rate64 != keepOrder {
+			s.Rate = 8 * float64(q.Rate64)
+		}
+	}
+	return s, nil
+}
+
+func (k Kernel) link() (netlink.Link, error) {
+	link, err := netlink.LinkByName(k.Interface)
+	var missing netlink.LinkNotFoundError
+	if errors.As(err, &missing) {
+		return nil, fmt.Errorf("netem: no interface is called %q: \"ip link\" lists them", k.Interface)
+	}
+	return link, k.explain(err)
+}
+
+// root is the queue that everything sent on the interface passes; nil for none.
+func (k Kernel) root(link netlink.Link) (netlink.Qdisc, error) {
+	list, err := netlink.QdiscList(link)
+	if err != nil {
+		return nil, k.explain(err)
+	}
+	for _, q := range list {
+		if q.Attrs().Parent == netlink.HANDLE_ROOT {
+			return q, nil
+		}
+	}
+	return nil, nil
+}
+
+func rootOf(link netlink.Link) *nl.TcMsg {
+	return &nl.TcMsg{Family: nl.FAMILY_ALL, Ifindex: int32(link.Attrs().Index), Parent: netlink.HANDLE_ROOT}
+}
+
+// explain says what a kernel's error means and what to do.
+func (k Kernel) explain(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, syscall.ENOENT): // "Specified qdisc kind is unknown"
+		return fmt.Errorf("netem: %w on %s: it has no sch_netem (%w); \"modprobe sch_netem\" where the system comes with it, else use a relay", ErrNoKernel, k.Interface, err)
+	case errors.Is(err, syscall.EPERM), errors.Is(err, syscall.EACCES):
+		return fmt.Errorf("netem: %s: %w (%w)", k.Interface, ErrForbidden, err)
+	case errors.Is(err, syscall.EAFNOSUPPORT), errors.Is(err, syscall.EPROTONOSUPPORT):
+		return fmt.Errorf("netem: %w: it has no netlink (%w); use a relay", ErrNoKernel, err)
+	}
+	return fmt.Errorf("netem: %s: %w", k.Interface, err)
+}
+
+// kernelOptions is c as struct tc_netem_qopt and the attributes that follow it.
+func kernelOptions(c Config) (*nl.RtAttr, error) {
+	if err := c.kernelCan(); err != nil {
+		return nil, err
+	}
+	spread, table := kernelJitter(c)
+	if c.Delay > maxKernel || spread > maxKernel {
+		return nil, fmt.Errorf("netem: %w with a delay of %v ± %v: it takes at most %v", ErrNoKernel, c.Delay, c.Jitter, maxKernel)
+	}
+	loss := c.Loss
+	if c.Burst.Enter > 0 {
+		loss = 0 // the kernel has either model: the bursts take both
+	}
+	opt := nl.TcNetemQopt{
+		Latency: ticks(c.Delay), Jitter: ticks(spread), Limit: kernelLimit(c),
+		Loss: toShare(loss), Duplicate: toShare(c.Duplicate),
+	}
+	if c.Reorder > 0 {
+		opt.Gap = 1
+	}
+	options := nl.NewRtAttr(nl.TCA_OPTIONS, opt.Serialize())
+	if c.Reorder > 0 {
+		options.AddRtAttr(nl.TCA_NETEM_REORDER, (&nl.TcNetemReorder{Probability: toShare(c.Reorder)}).Serialize())
+	}
+	if b := c.Burst; b.Enter > 0 {
+		good, bad := 1-(1-c.Loss)*(1-b.LossGood), 1-(1-c.Loss)*(1-b.LossBad)
+		options.AddRtAttr(nl.TCA_NETEM_LOSS|unix.NLA_F_NESTED, nil).
+			AddRtAttr(lossGilbertElliott, words(toShare(b.Enter), toShare(b.Leave), toShare(1-bad), toShare(good)))
+	}
+	bytesPerSecond := uint64(c.Rate / 8)
+	if bytesPerSecond == 0 && c.Jitter > 0 && !c.Unordered {
+		bytesPerSecond = keepOrder
+	}
+	if bytesPerSecond > 0 {
+		if bytesPerSecond >= math.MaxUint32 {
+			options.AddRtAttr(nl.TCA_NETEM_RATE64, binary.NativeEndian.AppendUint64(nil, bytesPerSecond))
+		}
+		rate := nl.TcNetemRate{Rate: uint32(min(bytesPerSecond, math.MaxUint32))}
+		options.AddRtAttr(nl.TCA_NETEM_RATE, rate.Serialize())
+	}
+	if table != nil {
+		options.AddRtAttr(nl.TCA_NETEM_DELAY_DIST, shorts(table))
+	}
+	return options, nil
+}
+
+// kernelLimit is the queue in packets. The kernel counts those on their way as well.
+func kernelLimit(c Config) uint32 {
+	if c.Rate == 0 {
+		return noLimit
+	}
+	queue := c.Queue
+	if queue == 0 {
+		queue = defaultQueue
+	}
+	onTheWay := c.Rate / 8 * (c.Delay + 3*c.Jitter).Seconds()
+	return uint32(min(math.Ceil((float64(queue)+onTheWay)/packetSize), noLimit))
+}
+
+// kernelJitter is the spread that the kernel is told and the table that it draws from: quantiles of the
+// distribution in units of spread/8192, in 16 bits, so at most four spreads from the middle. Without a table
+// its draws are uniform.
+func kernelJitter(c Config) (spread time.Duration, table []int16) {
+	if c.Jitter == 0 || c.Distribution == Uniform {
+		return c.Jitter, nil
+	}
+	unit := 1.0
+	if c.Distribution == Pareto {
+		unit = 4 // its tail is long: up to 16 times the mean lateness, which one packet in 700 exceeds
+	}
+	table = make([]int16, distSize)
+	for i := range table {
+		x := c.Distribution.quantile((float64(i) + 0.5) / distSize)
+		table[i] = int16(min(max(math.Round(x/unit*distScale), math.MinInt16), math.MaxInt16))
+	}
+	return time.Duration(unit * float64(c.Jitter)), table
+}
+
+func ticks(d time.Duration) uint32 { return uint32((d + psTick/2) / psTick) }
+
+// toShare is a probability as the kernel has it, out of 2³²−1.
+func toShare(p float64) uint32 { return uint32(math.RoundToEven(p * math.MaxUint32)) }
+
+func fromShare(n uint32) float64 { return float64(n) / math.MaxUint32 }
+
+func words(list ...uint32) (b []byte) {
+	for _, w := range list {
+		b = binary.NativeEndian.AppendUint32(b, w)
+	}
+	return b
+}
+
+func shorts(list []int16) (b []byte) {
+	for _, s := range list {
+		b = binary.NativeEndian.AppendUint16(b, uint16(s))
+	}
+	return b
+}

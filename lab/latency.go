@@ -26,7 +26,7 @@ type Latency struct {
 // Run answers every question in every cell.
 func (x Latency) Run(ctx context.Context, progress Progress) (Result, error) {
 	r := Result{
-		Name: "latency", Title: "Time between tokens over network latency", Simulated: x.Simulated,
+		Name: fileName("latency", x.Simulated), Title: "Time between tokens over network latency", Simulated: x.Simulated,
 		About: fmt.Sprintf("Mean time between the tokens of an answer, after the first, over %d questions about the sample documents; jitter is a fifth of the round trip (the paper's Figure 6).", len(x.Questions)),
 	}
 	if x.Simulated {
@@ -182,12 +182,8 @@ func (x Latency) measure(ctx context.Context, p Path, rtt time.Duration, d [2]ti
 
 // draw adds the figure of one pair of decoding delays, and what it shows.
 func (x Latency) draw(r *Result, d [2]time.Duration) {
-	how := "live, paced"
-	if x.Simulated {
-		how = "simulated"
-	}
 	plot := chart.Plot{
-		Title: fmt.Sprintf("Decoding %v on the device, %v in the cloud (%s)", d[0], d[1], how),
+		Title: fmt.Sprintf("Decoding %v on the device, %v in the cloud (%s)", d[0], d[1], howTaken(x.Simulated)),
 		X:     "round-trip time (ms)", Y: "time between tokens (ms)",
 	}
 	if d == ([2]time.Duration{}) {
@@ -202,10 +198,7 @@ func (x Latency) draw(r *Result, d [2]time.Duration) {
 			plot.Lines = append(plot.Lines, line)
 		}
 	}
-	name := fmt.Sprintf("latency-%d-%d", d[0].Milliseconds(), d[1].Milliseconds())
-	if !x.Simulated {
-		name += "-live"
-	}
+	name := fmt.Sprintf("%s-%d-%d", r.Name, d[0].Milliseconds(), d[1].Milliseconds())
 	r.Figures = append(r.Figures, Figure{name, plot.SVG()})
 	r.Findings = append(r.Findings, x.compare(r.Rows, d)...)
 }

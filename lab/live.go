@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"tandem"
+	"tandem/lab/sim"
 	"tandem/netem"
 	"tandem/node"
 	"tandem/transport"
@@ -99,7 +100,8 @@ func (l *live) ask(ctx context.Context, i int, s Strategy, lookahead int) (node.
 	return a, nil
 }
 
-// cell collects the answers of one cell of an experiment.
+// cell collects the answers of one cell of an experiment. Times between tokens leave out the first token,
+// which has a figure of its own.
 type cell struct {
 	gaps, first []float64 // ms
 	accepted    [2]float64
@@ -123,6 +125,19 @@ func (c *cell) add(a node.Answer) {
 		last = t.At
 	}
 	c.count(ids, a.Pair.Together, a.Pair.Accepted, a.Pair.Handovers, a.Pair.Alone)
+}
+
+// play counts a simulated answer.
+func (c *cell) play(o sim.Outcome) {
+	for i, g := range o.Gaps(0) {
+		if g := g.Seconds() * 1000; i == 0 {
+			c.first = append(c.first, g)
+		} else {
+			c.gaps = append(c.gaps, g)
+		}
+	}
+	d := o.Pair[tandem.Device]
+	c.count(o.IDs(), d.Together, d.Accepted, d.Handovers+o.Pair[tandem.Cloud].Handovers, d.Alone)
 }
 
 func (c *cell) count(ids []tandem.Token, together int, accepted [2]int, handovers, alone int) {

@@ -27,6 +27,14 @@ type Result struct {
 	Simulated bool     // all of it
 }
 
+// fileName tells what was simulated from what ran, so that both fit into one folder.
+func fileName(experiment string, simulated bool) string {
+	if simulated {
+		return experiment + "-simulated"
+	}
+	return experiment
+}
+
 // Figure is a picture of a result.
 type Figure struct {
 	Name string // of its file, without the ending

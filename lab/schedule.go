@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
-	"tandem"
 	"tandem/lab/chart"
 	"tandem/lab/sim"
 )
@@ -62,6 +62,10 @@ func (x Schedule) Run(ctx context.Context, progress Progress) (Result, error) {
 		Name: "schedule", Title: "Placement strategies over network latency", Simulated: true,
 		About: fmt.Sprintf("Total time of %d tokens, averaged over %d acceptance records in which each side's drafts are accepted with a rate of 0.49 or 0.99, drawn for each answer; the round trip swings by a fifth. In virtual time, with the machines of the live pair (the paper's Figure 8). Random placement, one of the paper's baselines, is not played.", x.Tokens, x.Records),
 	}
+	if x.Near {
+		r.Name, r.Title = "schedule-near", r.Title+", near-equal acceptance"
+		r.About = strings.Replace(r.About, "with a rate of 0.49 or 0.99", "with a rate of 0.65 to 0.75", 1)
+	}
 	for d, delays := range x.Delays {
 		x.draw(&r, strategies, delays, outcomes[d*cells/len(x.Delays)*x.Records:][:cells/len(x.Delays)*x.Records])
 	}
@@ -89,7 +93,7 @@ func (x Schedule) draw(r *Result, strategies []Strategy, delays [2]time.Duration
 		}
 		plot.Lines = append(plot.Lines, line)
 	}
-	r.Figures = append(r.Figures, Figure{fmt.Sprintf("schedule-%d-%d", delays[0].Milliseconds(), delays[1].Milliseconds()), plot.SVG()})
+	r.Figures = append(r.Figures, Figure{fmt.Sprintf("%s-%d-%d", r.Name, delays[0].Milliseconds(), delays[1].Milliseconds()), plot.SVG()})
 	for _, greedy := range []string{"greedy-plain", "greedy"} {
 		best, worst := math.Inf(1), 0.0
 		for i := range x.RTTs {
@@ -108,20 +112,11 @@ func meanTook(outcomes []sim.Outcome) float64 {
 	return mean(xs)
 }
 
-// summarize is what simulated answers have in common. Times between tokens leave out the first token, which
-// has a figure of its own.
+// summarize is what simulated answers have in common.
 func summarize(outcomes []sim.Outcome) Row {
 	var c cell
 	for _, o := range outcomes {
-		for i, g := range o.Gaps(0) {
-			if g := g.Seconds() * 1000; i == 0 {
-				c.first = append(c.first, g)
-			} else {
-				c.gaps = append(c.gaps, g)
-			}
-		}
-		d := o.Pair[tandem.Device]
-		c.count(o.IDs(), d.Together, d.Accepted, d.Handovers+o.Pair[tandem.Cloud].Handovers, d.Alone)
+		c.play(o)
 	}
 	row := c.row()
 	row.Simulated = true

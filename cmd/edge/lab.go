@@ -25,6 +25,12 @@ import (
 type labCmd struct {
 	Schedule labSchedule `cmd:"" help:"Total time of an answer by placement and latency, simulated (the paper's Figure 8)."`
 	Latency  labLatency  `cmd:"" help:"Time between tokens over the round-trip time, by method (Figure 6)."`
+	TTFT     labTTFT     `cmd:"" name:"ttft" help:"Time to the first token over the round-trip time (Figure 7)."`
+	Pipeline labPipeline `cmd:"" help:"One live answer as a timeline (Figure 9)."`
+	Speedup  labSpeedup  `cmd:"" help:"Speedup over lock step: Theorem 6.2 with played answers on it (Figure 4)."`
+	Traces   labTraces   `cmd:"" help:"Answers over recorded networks."`
+	Loss     labLoss     `cmd:"" help:"Answers over paths that lose packets: repeated datagrams against a stream."`
+	Report   labReport   `cmd:"" help:"Put the results of a folder on one page."`
 }
 
 func (c *labCmd) Help() string {
@@ -251,7 +257,7 @@ type labLatency struct {
 	labOutput
 }
 
-func (c *labLatency) Run(a *cli.App) (err error) {
+func (c *labLatency) Run(a *cli.App) error {
 	d, err := delays(c.Decode)
 	methods, methodErr := lab.Methods(c.Method)
 	if err = errors.Join(err, methodErr, trips(c.RTT), c.check(a)); err != nil {
@@ -262,15 +268,193 @@ func (c *labLatency) Run(a *cli.App) (err error) {
 			return errors.New("--decode native needs live runs: leave --simulate out")
 		}
 	}
-	b, closing, err := c.open(a)
+	return c.with(a, "latency", c.labOutput, func(b lab.Bench, p lab.Progress) (lab.Result, error) {
+		return lab.Latency{Bench: b, Methods: methods, Delays: d, RTTs: c.RTT, Simulated: c.Simulate}.Run(a, p)
+	})
+}
+
+type labTTFT struct {
+	Decode   string          `help:"Decoding delays of device and cloud, or native." default:"native"`
+	RTT      []time.Duration `name:"rtt" help:"Round-trip times." default:"0ms,50ms,100ms,150ms,200ms,250ms,300ms"`
+	Simulate bool            `help:"Play the answers in virtual time; reading takes as long as measured here or as --prefill says."`
+	Prefill  string          `help:"With --simulate: how long device and cloud read their documents, as in 2s/400ms." placeholder:"TIME/TIME"`
+	labAnswers
+	labOutput
+}
+
+func (c *labTTFT) Run(a *cli.App) error {
+	d, err := delays([]string{c.Decode})
+	if err = errors.Join(err, trips(c.RTT), c.check(a)); err != nil {
+		return err
+	}
+	x := lab.TTFT{Delays: d[0], RTTs: c.RTT, Simulated: c.Simulate}
+	if c.Prefill != "" {
+		p, err := delays([]string{c.Prefill})
+		if err != nil || !c.Simulate {
+			return fmt.Errorf("--prefill %q: want two delays, as in 2s/400ms, with --simulate", c.Prefill)
+		}
+		x.Prefill = p[0]
+	}
+	return c.with(a, "ttft", c.labOutput, func(b lab.Bench, p lab.Progress) (lab.Result, error) {
+		x.Bench = b
+		return x.Run(a, p)
+	})
+}
+
+// with runs an experiment with real answers.
+func (f labAnswers) with(a *cli.App, name string, out labOutput, run func(lab.Bench, lab.Progress) (lab.Result, error)) (err error) {
+	b, closing, err := f.open(a)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, closing()) }()
-	x := lab.Latency{Bench: b, Methods: methods, Delays: d, RTTs: c.RTT, Simulated: c.Simulate}
-	r, err := x.Run(a, progress(a, "latency"))
+	r, err := run(b, progress(a, name))
+	if err != nil {
+		return err
+	}
+	return out.finish(a, r)
+}
+
+type labPipeline struct {
+	Method string        `help:"Method with its placement." default:"dragon/greedy"`
+	Decode string        `help:"Decoding delays of device and cloud, or native." default:"60ms/30ms"`
+	RTT    time.Duration `name:"rtt" help:"Round-trip time." default:"200ms"`
+	Replay string        `help:"Draw this recording of \"edge ask --record\" instead." type:"existingfile" placeholder:"FILE"`
+	labAnswers
+	labOutput
+}
+
+func (c *labPipeline) Run(a *cli.App) error {
+	if c.Replay != "" {
+		f, err := os.Open(c.Replay)
+		if err != nil {
+			return fmt.Errorf("open the recording: %w", err)
+		}
+		defer f.Close()
+		lines, err := node.ReadRecord(f)
+		if err != nil {
+			return err
+		}
+		return c.finish(a, lab.Replay(lines))
+	}
+	d, err := delays([]string{c.Decode})
+	methods, methodErr := lab.Methods([]string{c.Method})
+	if err = errors.Join(err, methodErr, trips([]time.Duration{c.RTT}), c.check(a)); err != nil {
+		return err
+	}
+	if len(methods) != 1 || methods[0].Alone || methods[0].Sequence {
+		return fmt.Errorf("--method %s: want one method and placement of two sides, such as dragon/greedy or tandem/mirror", c.Method)
+	}
+	return c.with(a, "pipeline", c.labOutput, func(b lab.Bench, _ lab.Progress) (lab.Result, error) {
+		return lab.Pipeline{Bench: b, Strategy: methods[0], Pace: d[0], RTT: c.RTT}.Run(a)
+	})
+}
+
+type labSpeedup struct {
+	Tokens int           `help:"Tokens of a played answer." default:"1000"`
+	Cloud  time.Duration `help:"Decoding delay of the cloud." default:"30ms"`
+	RTT    time.Duration `name:"rtt" help:"Round-trip time." default:"300ms"`
+	Accept []float64     `help:"Acceptance rates of the cloud's drafts." default:"0.3,0.6,0.9"`
+	labOutput
+}
+
+func (c *labSpeedup) Run(a *cli.App) error {
+	if err := errors.Join(trips([]time.Duration{c.RTT, c.Cloud}), c.check(a)); err != nil {
+		return err
+	}
+	for _, alpha := range c.Accept {
+		if !(alpha >= 0 && alpha <= 1) {
+			return fmt.Errorf("--accept %v: want rates of 0 to 1", alpha)
+		}
+	}
+	if c.Tokens < 10 || c.Tokens > 100_000 {
+		return fmt.Errorf("--tokens %d: want 10 to 100000", c.Tokens)
+	}
+	x := lab.Speedup{Tokens: c.Tokens, Cloud: c.Cloud, RTT: c.RTT, Accept: c.Accept}
+	longest := c.Cloud + c.RTT + c.RTT/4
+	for i := range 13 {
+		x.Device = append(x.Device, max(longest*time.Duration(i)/12, time.Millisecond))
+	}
+	r, err := x.Run(a, progress(a, "speedup"))
 	if err != nil {
 		return err
 	}
 	return c.finish(a, r)
+}
+
+type labTraces struct {
+	Trace    string   `help:"A trace, or a folder of them: ping logs (*.txt), Mahimahi packet traces (*.up, *.down), tables (*.csv)." type:"path" required:"" placeholder:"FILE"`
+	Windows  int      `help:"Places of each trace to replay, beside the worst." default:"2"`
+	Method   []string `help:"Methods, with or without a placement." default:"device-alone,drdg-tw,dragon/greedy,tandem/mirror"`
+	Decode   string   `help:"Decoding delays of device and cloud, or native." default:"60ms/30ms"`
+	Simulate bool     `help:"Play the answers in virtual time instead of running both sides."`
+	labAnswers
+	labOutput
+}
+
+func (c *labTraces) Run(a *cli.App) error {
+	d, err := delays([]string{c.Decode})
+	methods, methodErr := lab.Methods(c.Method)
+	if err = errors.Join(err, methodErr, c.check(a)); err != nil {
+		return err
+	}
+	if c.Windows < 0 || c.Windows > 1000 {
+		return fmt.Errorf("--windows %d: want 0 to 1000", c.Windows)
+	}
+	files := []string{c.Trace}
+	if info, err := os.Stat(c.Trace); err != nil {
+		return fmt.Errorf("--trace: %w", err)
+	} else if info.IsDir() {
+		if files, err = lab.TraceFiles(c.Trace); err != nil {
+			return err
+		}
+	}
+	return c.with(a, "traces", c.labOutput, func(b lab.Bench, p lab.Progress) (lab.Result, error) {
+		return lab.Traces{Bench: b, Files: files, Windows: c.Windows, Delays: d[0], Methods: methods, Simulated: c.Simulate}.Run(a, p)
+	})
+}
+
+type labLoss struct {
+	Loss     []float64     `help:"Shares of packets lost." default:"0,0.01,0.02,0.05,0.1"`
+	Decode   []string      `help:"Decoding delays of device and cloud, or native; several with commas." default:"150ms/30ms,30ms/30ms"`
+	RTT      time.Duration `name:"rtt" help:"Round-trip time." default:"100ms"`
+	Simulate bool          `help:"Play the answers in virtual time instead of running both sides."`
+	labAnswers
+	labOutput
+}
+
+func (c *labLoss) Run(a *cli.App) error {
+	d, err := delays(c.Decode)
+	if err = errors.Join(err, trips([]time.Duration{c.RTT}), c.check(a)); err != nil {
+		return err
+	}
+	for _, l := range c.Loss {
+		if !(l >= 0 && l <= 0.5) {
+			return fmt.Errorf("--loss %v: want shares of 0 to 0.5", l)
+		}
+	}
+	return c.with(a, "loss", c.labOutput, func(b lab.Bench, p lab.Progress) (lab.Result, error) {
+		return lab.Loss{Bench: b, Delays: d, RTT: c.RTT, Losses: c.Loss, Simulated: c.Simulate}.Run(a, p)
+	})
+}
+
+type labReport struct {
+	From string `help:"Folder with results." default:"lab-results" type:"path" placeholder:"DIR"`
+	To   string `help:"The page to write; without it, report.html in that folder." type:"path" placeholder:"FILE"`
+}
+
+func (c *labReport) Run(a *cli.App) error {
+	to := c.To
+	if to == "" {
+		to = filepath.Join(c.From, "report.html")
+	}
+	n, err := lab.Report(c.From, to, "tandem "+cli.Version())
+	if err != nil {
+		return err
+	}
+	if a.Globals.JSON {
+		return a.JSON(map[string]any{"report": to, "results": n})
+	}
+	fmt.Fprintf(a.Out, "%s: %d results\n", to, n)
+	return nil
 }

@@ -121,7 +121,7 @@ func niceStep(x float64) float64 {
 }
 
 // label is a tick's text.
-func label(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
+func label(v float64) string { return strconv.FormatFloat(v+0, 'g', 6, 64) } // +0: no -0
 
 // SVG draws the plot.
 func (p Plot) SVG() []byte {
@@ -230,7 +230,7 @@ func (c *canvas) line(x, y axis, l Line) {
 }
 
 // legendWidth is about the width of an entry, text and mark.
-func legendWidth(name string) float64 { return 34 + 6.6*float64(len([]rune(name))) }
+func legendWidth(name string) float64 { return 38 + 6.9*float64(len([]rune(name))) }
 
 func legendRows(lines []Line) int {
 	rows, at := 1, float64(left)

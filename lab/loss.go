@@ -1,0 +1,143 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"tandem"
+	"tandem/lab/chart"
+	"tandem/lab/sim"
+)
+
+// Loss measures what lost packets cost: repeated datagrams against a stream.
+type Loss struct {
+	Bench
+	Delays    [][2]time.Duration
+	RTT       time.Duration
+	Losses    []float64
+	Simulated bool
+}
+
+// carriers are the ways that drafts travel.
+var carriers = []struct {
+	method, label string
+	streams       bool
+	color         int
+}{
+	{"tandem", "repeated datagrams", false, 2},
+	{"tandem-stream", "stream", true, 1},
+}
+
+// Run answers every question at every loss.
+func (x Loss) Run(ctx context.Context, progress Progress) (r Result, err error) {
+	r = Result{
+		Name: fileName("loss", x.Simulated), Title: "Lost packets: repeated datagrams against a stream", Simulated: x.Simulated,
+		About: fmt.Sprintf("Placement mirror, round trip %v with a fifth as jitter, packets lost at random both ways, %d questions about the sample documents.", x.RTT, len(x.Questions)),
+	}
+	if x.Simulated {
+		r.About += " Played in virtual time with the distributions of the real decoders; the wire is modelled: each datagram repeats what is not acknowledged, or a stream by RFC 9002."
+	} else {
+		r.About += " Live, over QUIC and an emulated path."
+	}
+	var sources []*answers
+	if x.Simulated {
+		if sources, err = x.sources(ctx, nil); err != nil {
+			return r, err
+		}
+		defer func() { err = errors.Join(err, closeAll(sources)) }()
+	}
+	total, done := len(x.Delays)*len(x.Losses)*len(carriers), 0
+	for _, d := range x.Delays {
+		mean := chart.Plot{Title: fmt.Sprintf("Decoding %v / %v, round trip %v (%s)", d[0], d[1], x.RTT, howTaken(x.Simulated)), X: "lost packets (%)", Y: "time between tokens (ms)"}
+		tail := map[string][]float64{}
+		for _, c := range carriers {
+			average := chart.Line{Name: c.label + ", mean", Color: c.color}
+			p99 := chart.Line{Name: c.label + ", 99th percentile", Color: c.color, Dashed: true}
+			for _, loss := range x.Losses {
+				path := steady(x.RTT, loss, 1)
+				path.Streams = c.streams
+				row, err := x.cell(ctx, sources, path, d)
+				if err != nil {
+					return r, err
+				}
+				row.Experiment, row.Method, row.Placement, row.Simulated = "loss", c.method, "mirror", x.Simulated
+				row.Device, row.Cloud, row.RTT, row.Loss = Ms(d[0]), Ms(d[1]), Ms(x.RTT), Is(loss)
+				r.Rows = append(r.Rows, row)
+				average.Points = append(average.Points, chart.Point{X: 100 * loss, Y: row.PerToken.Value})
+				p99.Points = append(p99.Points, chart.Point{X: 100 * loss, Y: row.P99.Value})
+				tail[c.method] = append(tail[c.method], row.P99.Value)
+				done++
+				progress(done, total)
+			}
+			mean.Lines = append(mean.Lines, average, p99)
+		}
+		r.Figures = append(r.Figures, Figure{fmt.Sprintf("%s-%d-%d", r.Name, d[0].Milliseconds(), d[1].Milliseconds()), mean.SVG()})
+		for i, loss := range x.Losses {
+			if i > 0 && x.Losses[0] == 0 {
+				r.Findings = append(r.Findings, fmt.Sprintf("Decoding %v / %v, %g %% lost: 99th percentile between tokens %.2f of lossless with repeated datagrams, %.2f on a stream.",
+					d[0], d[1], 100*loss, tail["tandem"][i]/tail["tandem"][0], tail["tandem-stream"][i]/tail["tandem-stream"][0]))
+			}
+		}
+	}
+	r.Findings = append(r.Findings, sameTexts(r.Rows))
+	return r, nil
+}
+
+func howTaken(simulated bool) string {
+	if simulated {
+		return "simulated"
+	}
+	return "live"
+}
+
+// cell answers all questions over one path.
+func (x Loss) cell(ctx context.Context, sources []*answers, p Path, d [2]time.Duration) (Row, error) {
+	if x.Simulated {
+		return x.simulate(ctx, sources, p, d)
+	}
+	mirror := Strategy{Label: "mirror"}
+	l, err := x.connect(p, d)
+	if err != nil {
+		return Row{}, err
+	}
+	defer l.close()
+	if _, err := l.ask(ctx, 0, mirror, 0); err != nil {
+		return Row{}, err
+	}
+	var c cell
+	for q := range x.Questions {
+		a, err := l.ask(ctx, q, mirror, lookahead(x.RTT, d))
+		if err != nil {
+			return Row{}, err
+		}
+		c.add(a)
+	}
+	return c.row(), nil
+}
+
+// repeats is how often a simulated question is played, over paths of other seeds.
+const repeats = 20
+
+func (x Loss) simulate(ctx context.Context, sources []*answers, p Path, d [2]time.Duration) (Row, error) {
+	set := sim.Setting{
+		Pair:   x.machine(Strategy{Place: tandem.PlaceMirror}, lookahead(x.RTT, d)),
+		Decode: [2]sim.Delay{sim.Every(d[0]), sim.Every(d[1])}, Link: p.Link, Warm: true,
+	}
+	if p.Streams {
+		set.Wire = sim.Stream
+	}
+	outcomes := make([]sim.Outcome, len(sources)*repeats)
+	seed := set.Pair.Seed
+	err := inParallel(ctx, len(outcomes), nil, func(ctx context.Context, i int) (err error) {
+		set := set
+		set.Source, set.Pair.Seed = sources[i/repeats], seed+uint64(i/repeats)
+		for s := range set.Link {
+			set.Link[s].Seed = uint64(2*i + s)
+		}
+		outcomes[i], err = sim.Run(ctx, set)
+		return err
+	})
+	return summarize(outcomes), err
+}

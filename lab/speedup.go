@@ -1,0 +1,112 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"tandem"
+	"tandem/lab/chart"
+	"tandem/lab/sim"
+	"tandem/pair"
+	"tandem/scheduler"
+)
+
+// Speedup sets played answers beside the theory (DRAGON §6, Theorem 6.2, Figure 4).
+type Speedup struct {
+	Tokens int // of a played answer
+	Cloud  time.Duration
+	RTT    time.Duration
+	Accept []float64 // α^r, of the cloud's drafts
+	Device []time.Duration
+}
+
+// deviceAcceptance is α^l, which the theory leaves out (Corollary 6.5).
+const deviceAcceptance = 0.7
+
+// Run plays an answer in lock step and one with drafts ahead at every point.
+func (x Speedup) Run(ctx context.Context, progress Progress) (Result, error) {
+	type point struct{ sync, ahead sim.Outcome }
+	points := make([]point, len(x.Accept)*len(x.Device))
+	err := inParallel(ctx, len(points), progress, func(ctx context.Context, i int) (err error) {
+		record := x.record(i / len(x.Device))
+		for _, p := range []struct {
+			place tandem.Placement
+			to    *sim.Outcome
+		}{{tandem.PlaceSync, &points[i].sync}, {tandem.PlaceDevice, &points[i].ahead}} {
+			if *p.to, err = x.play(ctx, p.place, record, x.Device[i%len(x.Device)]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return Result{}, err
+	}
+	r := Result{
+		Name: "speedup", Title: "Speedup of drafting ahead over lock step", Simulated: true,
+		About: fmt.Sprintf("Lines: Theorem 6.2 of the paper, aggregation on the device. Points: answers of %d tokens played in virtual time, time between tokens in lock step over that with drafts ahead, each side's drafts accepted at random with the given rate (the device's %.1f). Where the device is the slower side, drafts that wait in a queue make up for part of a round trip, so that points may lie above the line.", x.Tokens, deviceAcceptance),
+	}
+	plot := chart.Plot{
+		Title: fmt.Sprintf("Cloud decoding %v, round trip %v (points simulated)", x.Cloud, x.RTT),
+		X:     "device decoding (ms)", Y: "speedup over lock step",
+	}
+	for ai, alpha := range x.Accept {
+		record := x.record(ai)
+		theory := chart.Line{Name: fmt.Sprintf("α of the cloud %.2f: theory", alpha), Color: ai}
+		for i := range 201 {
+			d := x.Device[0] + (x.Device[len(x.Device)-1]-x.Device[0])*time.Duration(i)/200
+			theory.Points = append(theory.Points, chart.Point{X: d.Seconds() * 1000, Y: x.theory(d, record)})
+		}
+		played := chart.Line{Name: "played", Color: ai, Dots: true}
+		for di, d := range x.Device {
+			p := points[ai*len(x.Device)+di]
+			for _, o := range []struct {
+				sim.Outcome
+				method, placement string
+			}{{p.sync, "drdg-tw", "sync"}, {p.ahead, "dragon", "device"}} {
+				row := summarize([]sim.Outcome{o.Outcome})
+				row.Experiment, row.Method, row.Placement = "speedup", o.method, o.placement
+				row.Device, row.Cloud, row.RTT = Ms(d), Ms(x.Cloud), Ms(x.RTT)
+				r.Rows = append(r.Rows, row)
+			}
+			speed := period(p.sync) / period(p.ahead)
+			played.Points = append(played.Points, chart.Point{X: d.Seconds() * 1000, Y: speed})
+			if di == 0 {
+				r.Findings = append(r.Findings, fmt.Sprintf("α of the cloud %.2f, decoding %v / %v, round trip %v: %.2f times as fast as lock step; the theorem says %.2f.", record.Rate(tandem.Cloud), d, x.Cloud, x.RTT, speed, x.theory(d, record)))
+			}
+		}
+		plot.Lines = append(plot.Lines, theory, played)
+	}
+	r.Figures = []Figure{{"speedup", plot.SVG()}}
+	return r, nil
+}
+
+func (x Speedup) record(i int) sim.Record {
+	return sim.RandomRecord(uint64(i), x.Tokens, deviceAcceptance, x.Accept[i])
+}
+
+func (x Speedup) theory(device time.Duration, record sim.Record) float64 {
+	return scheduler.Speedup(tandem.Device, scheduler.Estimate{
+		Decode: [2]time.Duration{device, x.Cloud}, RTT: x.RTT,
+		Accept: [2]float64{record.Rate(tandem.Device), record.Rate(tandem.Cloud)},
+	})
+}
+
+func (x Speedup) play(ctx context.Context, p tandem.Placement, record sim.Record, device time.Duration) (sim.Outcome, error) {
+	set := sim.Setting{
+		Pair:   pair.Config{Placement: p, Greedy: true, MaxTokens: x.Tokens, Lookahead: pair.MaxLookahead},
+		Source: record, Warm: true,
+		Decode: [2]sim.Delay{sim.Every(device), sim.Every(x.Cloud)},
+	}
+	for i := range set.Link {
+		set.Link[i].Delay = x.RTT / 2
+	}
+	return sim.Run(ctx, set)
+}
+
+// period is the mean time between tokens, in seconds.
+func period(o sim.Outcome) float64 {
+	n := len(o.Tokens)
+	return (o.Tokens[n-1].At - o.Tokens[0].At).Seconds() / float64(n-1)
+}

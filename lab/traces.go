@@ -1,0 +1,209 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"tandem/lab/chart"
+	"tandem/lab/sim"
+	"tandem/netem"
+)
+
+// Traces replays answers over recorded networks.
+type Traces struct {
+	Bench
+	Files     []string // as netem.LoadTrace reads them
+	Windows   int      // places of each trace that answers are replayed at, evenly spread; the worst comes on top
+	Delays    [2]time.Duration
+	Methods   []Strategy
+	Simulated bool
+}
+
+// windowLength is how much of a trace is replayed, over and over, for one cell.
+const windowLength = 30 * time.Second
+
+// beforeWorst is how long before the worst of a trace its window begins, for answers to be under way.
+const beforeWorst = 3 * time.Second
+
+// window is a part of a trace.
+type window struct {
+	name string
+	path Path
+	rtt  time.Duration // about its least round trip
+}
+
+// TraceFiles lists the traces of a folder: of two directions, the one from the device names both.
+func TraceFiles(dir string) ([]string, error) {
+	var files []string
+	for _, pattern := range []string{"*.up", "*.csv", "*.txt"} {
+		found, err := filepath.Glob(filepath.Join(dir, pattern))
+		if err != nil {
+			return nil, fmt.Errorf("lab: traces: %w", err)
+		}
+		files = append(files, found...)
+	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("lab: %s holds no traces (*.up with *.down, *.csv, ping logs as *.txt)", dir)
+	}
+	slices.Sort(files)
+	return files, nil
+}
+
+// Run answers all questions in all windows.
+func (x Traces) Run(ctx context.Context, progress Progress) (r Result, err error) {
+	r = Result{
+		Name: fileName("traces", x.Simulated), Title: "Answers over recorded networks", Simulated: x.Simulated,
+		About: fmt.Sprintf("Parts of %v of recorded networks, decoding %v / %v.", windowLength, x.Delays[0], x.Delays[1]),
+	}
+	if x.Simulated {
+		r.About += " Played in virtual time; a simulated device waits for the cloud through any stall, where a live one goes on alone after some seconds."
+	} else {
+		r.About += " Live, over QUIC and the emulated path."
+	}
+	windows, err := x.windows()
+	if err != nil {
+		return r, err
+	}
+	var sources []*answers
+	if x.Simulated {
+		if sources, err = x.sources(ctx, nil); err != nil {
+			return r, err
+		}
+		defer func() { err = errors.Join(err, closeAll(sources)) }()
+	}
+	bars := chart.Bars{Title: fmt.Sprintf("Time between tokens over recorded networks (%s)", howTaken(x.Simulated)), X: "ms a token"}
+	alone := 0
+	for i, w := range windows {
+		group := chart.Group{Name: w.name}
+		cells, err := x.cells(ctx, sources, w)
+		if err != nil {
+			return r, fmt.Errorf("%s: %w", w.name, err)
+		}
+		for m, s := range x.Methods {
+			row := cells[m].row()
+			row.Experiment, row.Method, row.Placement, row.Trace, row.Simulated = "traces", s.Method, s.Placement, w.name, x.Simulated
+			row.Device, row.Cloud = Ms(x.Delays[0]), Ms(x.Delays[1])
+			r.Rows = append(r.Rows, row)
+			group.Bars = append(group.Bars, chart.Bar{Name: s.Label, Value: row.PerToken.Value, Color: s.Color})
+			if alone += cells[m].alone; cells[m].alone > 0 {
+				r.Findings = append(r.Findings, fmt.Sprintf("%s, %s: %d tokens alone while the cloud was out of reach.", w.name, s.Label, cells[m].alone))
+			}
+		}
+		bars.Groups = append(bars.Groups, group)
+		progress(i+1, len(windows))
+	}
+	if alone == 0 {
+		r.Findings = append(r.Findings, sameTexts(r.Rows))
+	}
+	r.Figures = []Figure{{r.Name, bars.SVG()}}
+	return r, nil
+}
+
+// windows cuts the traces.
+func (x Traces) windows() (out []window, err error) {
+	for _, file := range x.Files {
+		up, err := netem.LoadTrace(file, netem.Up)
+		if err != nil {
+			return nil, err
+		}
+		down, err := netem.LoadTrace(file, netem.Down)
+		if err != nil {
+			return nil, err
+		}
+		var starts []time.Duration
+		for i := range x.Windows {
+			starts = append(starts, up.Period*time.Duration(i)/time.Duration(x.Windows))
+		}
+		if worst, ok := worstOf(up); ok {
+			starts = append(starts, max(worst-beforeWorst, 0))
+		}
+		for _, at := range starts {
+			w := window{name: fmt.Sprintf("%s@%.0fs", strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)), at.Seconds())}
+			for i, t := range []*netem.Trace{up, down} {
+				part := cut(t, at, windowLength)
+				w.path.Link[i] = netem.Config{Trace: part, Seed: uint64(i)}
+				if len(part.Points) == 0 {
+					w.path.Link[i].Delay = 20 * time.Millisecond // a packet trace has rates only
+				}
+			}
+			w.rtt = leastRTT(w.path)
+			out = append(out, w)
+		}
+	}
+	return out, nil
+}
+
+// worstOf finds the longest delay of a trace.
+func worstOf(t *netem.Trace) (at time.Duration, ok bool) {
+	worst := time.Duration(0)
+	for _, p := range t.Points {
+		if p.Delay > worst {
+			at, worst, ok = p.At, p.Delay, true
+		}
+	}
+	return at, ok
+}
+
+func leastRTT(p Path) (rtt time.Duration) {
+	for _, l := range p.Link {
+		least := l.Delay
+		for i, q := range l.Trace.Points {
+			if i == 0 || q.Delay < least {
+				least = q.Delay
+			}
+		}
+		rtt += least
+	}
+	return rtt
+}
+
+// cut returns the part of a trace from a time on, as a trace of its own. It goes round the trace's end.
+func cut(t *netem.Trace, from, length time.Duration) *netem.Trace {
+	out := &netem.Trace{Period: length}
+	for round := time.Duration(0); round <= from+length; round += t.Period {
+		for i, p := range t.Points {
+			end := t.Period
+			if i+1 < len(t.Points) {
+				end = t.Points[i+1].At
+			}
+			if round+end <= from || round+p.At >= from+length {
+				continue
+			}
+			p.At = max(round+p.At-from, 0)
+			out.Points = append(out.Points, p)
+		}
+		for _, p := range t.Packets {
+			if at := round + p - from; at >= 0 && at < length {
+				out.Packets = append(out.Packets, at)
+			}
+		}
+	}
+	return out
+}
+
+// cells answers all questions with all methods in one window.
+func (x Traces) cells(ctx context.Context, sources []*answers, w window) ([]cell, error) {
+	if !x.Simulated {
+		l := Latency{Bench: x.Bench, Methods: x.Methods}
+		return l.measure(ctx, w.path, w.rtt, x.Delays, func() {})
+	}
+	cells := make([]cell, len(x.Methods))
+	for m, s := range x.Methods {
+		outcomes, err := x.play(ctx, sources, sim.Setting{
+			Pair: x.machine(s, lookahead(w.rtt, x.Delays)), Link: w.path.Link, Alone: s.Alone,
+			Decode: [2]sim.Delay{sim.Every(x.Delays[0]), sim.Every(x.Delays[1])},
+		})
+		if err != nil {
+			return nil, err
+		}
+		for _, o := range outcomes {
+			cells[m].play(o)
+		}
+	}
+	return cells, nil
+}

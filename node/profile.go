@@ -47,21 +47,25 @@ func (p Profile) lookahead() int {
 }
 
 // Lengths of the dummy documents that a decoder is profiled with, in words, and tokens decoded after each.
-var dummyWords = []int{16, 48, 96, 160}
+var dummyWords = []int{16, 96, 160, 48}
 
 const dummySteps = 6
 
 // Measure is the offline stage of the profile: it decodes after dummy documents of several lengths and fits
-// the line ĉ(t) by least squares. As many rows are decoded as a question with these settings has. It ends
-// with the samples so far and the error when ctx ends.
+// the line ĉ(t) by least squares. As many rows are decoded as a question with these settings has. When ctx
+// ends, it makes do with two lengths, or returns ctx's error before that.
 func (r Reader) Measure(ctx context.Context, s Settings) (profiler.Decode, []profiler.Sample, error) {
 	var samples []profiler.Sample
-	for _, words := range dummyWords {
+	s.MaxTokens = dummySteps + 2
+	for i, words := range dummyWords {
 		more, err := r.measure(ctx, s, words)
-		samples = append(samples, more...)
+		if err != nil && i >= 2 && ctx.Err() != nil {
+			break
+		}
 		if err != nil {
 			return profiler.Decode{}, samples, fmt.Errorf("profile the decoder: %w", err)
 		}
+		samples = append(samples, more...)
 	}
 	fit, err := profiler.Fit(samples)
 	return fit, samples, err

@@ -154,8 +154,8 @@ func TestAutoGamma(t *testing.T) {
 				case [3]bool{false, false, true}, [3]bool{false, true, true}:
 					chosen[tandem.Mass]++
 				}
-				if p == tandem.PlaceMirror && !could[1] {
-					t.Fatalf("%s: token %d at step %d is not that of γ = ½", name, e.Token, i)
+				if p == tandem.PlaceMirror && !could[0] {
+					t.Fatalf("%s: token %d at step %d is not that of γ = 0", name, e.Token, i)
 				}
 			}
 		}

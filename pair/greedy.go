@@ -51,7 +51,7 @@ func (m *Machine) gamma(side tandem.Side) uint32 {
 	case m.cfg.Gamma != AutoGamma:
 		return m.cfg.Gamma
 	case m.cfg.Placement == tandem.PlaceMirror:
-		return HalfGamma
+		return 0
 	default:
 		return scheduler.Gamma(side, m.greedy.estimate())
 	}
@@ -121,6 +121,7 @@ func (m *Machine) takeOver() {
 		return
 	}
 	m.greedy.at = m.cfg.Self
+	m.stats.Takeovers++
 	for s := range h.Accept {
 		m.greedy.accept[s] = profiler.Average{Value: h.Accept[s], Count: averageWindow}
 	}

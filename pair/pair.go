@@ -32,7 +32,8 @@ const HalfGamma = tandem.Mass / 2
 // AutoGamma lets the side that aggregates choose γ for each step by what it knows of the link
 // (scheduler.Gamma; DRAGON Theorem 4.2). The targets still follow the pair's distribution, but which of its
 // samples they are depends on measurements, so a seed no longer fixes the text. Where both sides aggregate
-// (mirror) they cannot choose each for itself, and it means HalfGamma.
+// (mirror) they cannot choose each for itself, and it means 0: all weight on the cloud's draft, so that one
+// side's drafts nearly always flow on, and the other has them at hand when its own are rejected.
 const AutoGamma = math.MaxUint32
 
 // DefaultHorizon is a Config.Horizon that is neither drawn into switching back and forth by the noise of the
@@ -237,6 +238,7 @@ type Stats struct {
 	Wasted      int    // of them, thrown away unseen after a rejection or a new epoch
 	Preempted   int    // decodes that were superseded
 	Handovers   int    // by this side
+	Takeovers   int    // by this side: hand-overs of the other that took effect
 	Divergences int
 	Dropped     int // malformed or out-of-bounds messages
 	Epoch       uint32

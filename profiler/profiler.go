@@ -68,6 +68,17 @@ func (d Decode) At(length int) time.Duration {
 	return time.Duration(max(c, 0) * float64(time.Second))
 }
 
+// Valid reports whether d can be a profile at all, to be asked of one that comes from outside: finite numbers,
+// no more than a minute for a step.
+func (d Decode) Valid() bool {
+	const minute = 60
+	slope := 0.0
+	if d.B != 0 {
+		slope = d.A / d.B
+	}
+	return d.B >= 0 && math.Abs(d.C) <= minute && math.Abs(slope) <= minute && !math.IsNaN(d.A) && !math.IsInf(d.B, 0)
+}
+
 // Observe is the run-time stage: C stays frozen and the slope becomes
 // ((1−ζ)A + ζ(c̃−C)t) / ((1−ζ)B + ζt²).
 func (d *Decode) Observe(s Sample, zeta float64) {

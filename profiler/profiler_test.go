@@ -132,3 +132,18 @@ func TestLink(t *testing.T) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }
+
+// A profile from a file is used only if it can be one.
+func TestValid(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	for _, d := range []Decode{{}, {C: 0.01}, {A: 40, B: 40000, C: 0.01}, {A: -1, B: 40000, C: 0.2}} {
+		if !d.Valid() {
+			t.Errorf("%+v is refused", d)
+		}
+	}
+	for _, d := range []Decode{{C: nan}, {C: 1e9}, {A: 1e9, B: 1}, {A: nan, B: 1}, {A: nan}, {A: inf, B: inf}, {A: 1, B: inf}, {A: 1, B: -1}} {
+		if d.Valid() {
+			t.Errorf("%+v is taken", d)
+		}
+	}
+}

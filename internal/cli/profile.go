@@ -1,0 +1,163 @@
+package cli
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"tandem/model"
+	"tandem/node"
+	"tandem/profiler"
+	"tandem/transport"
+)
+
+// DecodeProfile is what is kept of a model's decoding delays on this machine (DRAGON §5.2).
+type DecodeProfile struct {
+	Model  string    `json:"model"`
+	Device string    `json:"device"` // that the model runs on
+	Made   time.Time `json:"made"`   // of the fit
+	// From says what was fitted: dummy documents, or answers where there was no time for these.
+	From   string          `json:"from"`
+	Decode profiler.Decode `json:"decode"` // over the tokens in the contexts of all rows
+	Length int             `json:"length"` // of these, at the end of the last answer
+}
+
+// The sources of a DecodeProfile.
+const (
+	FromDocuments = "dummy documents"
+	FromAnswers   = "answers"
+)
+
+// LinkProfile is what is kept of the path to a cloud.
+type LinkProfile struct {
+	RTTMs float64   `json:"rtt_ms"`
+	Seen  time.Time `json:"seen"`
+}
+
+// profilePath is where the profile of a model lies: one file for a model, a device and a number of threads.
+func (a *App) profilePath(m *model.Model, threads int) (string, error) {
+	dirs, err := a.Dirs()
+	if err != nil {
+		return "", err
+	}
+	sum := m.Fingerprint()
+	device := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '-'
+	}, m.Device())
+	name := fmt.Sprintf("%s-%s-%d.json", hex.EncodeToString(sum[:8]), device[:min(len(device), 32)], threads)
+	return filepath.Join(dirs.State, "profiles", name), nil
+}
+
+func (a *App) linkPath(id transport.ID) (string, error) {
+	dirs, err := a.Dirs()
+	return filepath.Join(dirs.State, "links", id.String()+".json"), err
+}
+
+// LoadProfile returns what is kept of the model on this machine, and whether anything is. What cannot be
+// read or makes no sense is as good as absent: it is measured anew.
+func (a *App) LoadProfile(m *model.Model, threads int) (DecodeProfile, bool) {
+	path, err := a.profilePath(m, threads)
+	p, err := readState[DecodeProfile](path, err)
+	if err == nil && (!p.Decode.Valid() || p.Length < 0) {
+		err = errors.New("values out of range")
+	}
+	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			a.Log.Info("no profile of the model", "error", err)
+		}
+		return DecodeProfile{}, false
+	}
+	return p, true
+}
+
+// SaveProfile keeps p. It is written as a whole or not at all.
+func (a *App) SaveProfile(m *model.Model, threads int, p DecodeProfile) error {
+	path, err := a.profilePath(m, threads)
+	return writeState(path, p, err)
+}
+
+// Profile measures the model with dummy documents until ctx ends, and keeps the result.
+func (a *App) Profile(ctx context.Context, r node.Reader, s node.Settings, threads int) (DecodeProfile, []profiler.Sample, error) {
+	fit, samples, err := r.Measure(ctx, s)
+	if err != nil {
+		return DecodeProfile{}, samples, err
+	}
+	p := DecodeProfile{
+		Model: r.Model.Config().Name, Device: r.Model.Device(), Made: time.Now().UTC().Truncate(time.Second),
+		From: FromDocuments, Decode: fit, Length: samples[len(samples)-1].Length,
+	}
+	return p, samples, a.SaveProfile(r.Model, threads, p)
+}
+
+// LoadRTT returns the round-trip time last seen to a cloud, 0 when none was.
+func (a *App) LoadRTT(id transport.ID) time.Duration {
+	path, err := a.linkPath(id)
+	l, err := readState[LinkProfile](path, err)
+	if err != nil || !(l.RTTMs > 0 && l.RTTMs < 60_000) {
+		return 0
+	}
+	return time.Duration(l.RTTMs * float64(time.Millisecond))
+}
+
+// SaveRTT keeps the round-trip time to a cloud.
+func (a *App) SaveRTT(id transport.ID, rtt time.Duration) error {
+	path, err := a.linkPath(id)
+	return writeState(path, LinkProfile{RTTMs: float64(rtt.Microseconds()) / 1000, Seen: time.Now().UTC().Truncate(time.Second)}, err)
+}
+
+// maxState bounds a file of kept state.
+const maxState = 1 << 16
+
+func readState[T any](path string, err error) (v T, _ error) {
+	if err != nil {
+		return v, err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return v, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxState))
+	if err != nil {
+		return v, err
+	}
+	if err := json.Unmarshal(data, &v); err != nil {
+		return v, fmt.Errorf("%s: %w", path, err)
+	}
+	return v, nil
+}
+
+// writeState replaces the file at path by v in one step. err, if there is one, is returned.
+func writeState(path string, v any, err error) error {
+	if err != nil {
+		return err
+	}
+	data, err := json.MarshalIndent(v, "", "\t")
+	if err != nil {
+		return err
+	}
+	if err := Make(filepath.Dir(path)); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // fails after the rename, as it should
+	_, err = f.Write(append(data, '\n'))
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}

@@ -25,6 +25,10 @@ const (
 // maxStrikes is how often the pair may diverge at one step before the device goes on without the cloud.
 const maxStrikes = 3
 
+// firstEpoch begins in the cloud by itself, from the empty answer, so that its first drafts need not wait
+// for the device's PeerSync to arrive. It is the device's first epoch too, unless it has begun alone.
+const firstEpoch = 1
+
 // Machine is one side of a pair. It is not safe for concurrent use.
 type Machine struct {
 	cfg   Config
@@ -177,9 +181,12 @@ func (m *Machine) start(e Start) {
 	}
 	m.state = waiting
 	switch {
+	case !m.device():
+		m.epoch = firstEpoch
+		m.begin()
 	case m.ready:
 		m.join()
-	case e.Alone && m.device():
+	case e.Alone:
 		m.goAlone(NoteAlone)
 	}
 }
@@ -213,6 +220,9 @@ func (m *Machine) goAlone(why NoteKind) {
 
 // join begins an epoch on the device: the cloud is told where the answer stands.
 func (m *Machine) join() {
+	if m.epoch == 0 && len(m.answer) > 0 {
+		m.epoch = firstEpoch // has begun in the cloud, from the empty answer
+	}
 	m.epoch++
 	m.do(SendSync{Epoch: m.epoch, Tokens: slices.Clone(m.answer)})
 	m.begin()
@@ -231,9 +241,6 @@ func (m *Machine) peerSync(e PeerSync) {
 	m.answer = slices.Clone(e.Tokens)
 	m.prefix = tandem.PrefixOf(m.answer)
 	m.begin()
-	for _, d := range m.early.Take(m.epoch) {
-		m.peerDraft(d)
-	}
 }
 
 // fits reports whether an unfinished answer can begin with the tokens of e.
@@ -263,6 +270,9 @@ func (m *Machine) begin() {
 	for i := range m.own.Len() {
 		d, _ := m.own.At(i)
 		m.send(d)
+	}
+	for _, d := range m.early.Take(m.epoch) {
+		m.peerDraft(d)
 	}
 }
 
@@ -303,7 +313,7 @@ func (m *Machine) peerDraft(d tandem.Draft) {
 	ahead := d.Epoch > m.epoch
 	switch {
 	case d.Epoch < m.epoch:
-	case !m.hears(m.cfg.Self), ahead && m.device(), d.Dist.Check(m.cfg.Vocab) != nil:
+	case !m.hears(m.cfg.Self), ahead && m.device() && d.Epoch != firstEpoch, d.Dist.Check(m.cfg.Vocab) != nil:
 		m.drop(d.Step)
 	case ahead:
 		if m.early.Put(d) == queue.Far {

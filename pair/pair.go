@@ -62,7 +62,8 @@ type Event interface{ event() }
 type (
 	// Start lets a side begin to draft. With Alone the device does not wait for the cloud: its drafts are
 	// targets at once, until PeerReady. Without it, drafts wait for PeerReady or PeerLost. A cloud drafts
-	// from the empty answer, hoping that the first PeerSync says the same.
+	// from the empty answer and sends its drafts, in the epoch that the device begins with too unless it has
+	// gone on alone by then.
 	Start struct{ Alone bool }
 
 	// Decoded answers the Decode action of that ID. Answers to superseded actions are ignored.

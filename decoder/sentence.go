@@ -19,20 +19,28 @@ type clause struct {
 	words []string // its content words in lower case
 }
 
+// Bounds of what is made of a question, which may come from the other side.
+const (
+	maxClauses     = 8
+	maxClauseWords = 64
+)
+
 // parseQuestion cuts a question at question marks and semicolons, and at commas and "and" where the next
-// words begin a question of their own.
+// words begin a question of their own. The last of maxClauses clauses holds all the rest.
 func parseQuestion(text string) question {
 	q := question{text: strings.TrimSpace(text)}
 	rest := q.text
 	for rest != "" {
 		part := rest
-		if at := clauseEnd(rest); at > 0 {
+		if at := clauseEnd(rest); at > 0 && len(q.clauses) < maxClauses-1 {
 			part, rest = rest[:at], rest[at:]
 		} else {
 			rest = ""
 		}
 		c := clause{text: strings.Trim(part, " \t\r\n,;")}
-		if c.words = contentWords(c.text); len(c.words) > 0 {
+		c.words = contentWords(c.text)
+		c.words = c.words[:min(len(c.words), maxClauseWords)]
+		if len(c.words) > 0 {
 			q.clauses = append(q.clauses, c)
 		}
 	}
@@ -44,12 +52,9 @@ func parseQuestion(text string) question {
 
 // clauseEnd returns where the first clause of s ends, 0 when s is one clause.
 func clauseEnd(s string) int {
-	for i, c := range s {
-		if i == 0 {
-			continue
-		}
-		after := s[i+utf8.RuneLen(max(c, 0)):]
-		switch {
+	for i := 1; i < len(s); i++ {
+		after := s[i+1:]
+		switch c := s[i]; {
 		case c == '?' || c == ';' || c == '\n':
 			if strings.TrimSpace(after) != "" {
 				return i + 1
@@ -66,9 +71,12 @@ func clauseEnd(s string) int {
 // opensClause reports whether s begins as the part of a question does that asks for something more: with a
 // question word, an article or a preposition ("…, and of Ben?").
 func opensClause(s string) bool {
-	word, _, _ := strings.Cut(strings.TrimSpace(s), " ")
+	s = strings.TrimSpace(s)
+	word, _, _ := strings.Cut(s[:min(len(s), longestOpener+2)], " ")
 	return clauseOpeners[strings.ToLower(strings.Trim(word, ",.?'\""))]
 }
+
+const longestOpener = len("should")
 
 var clauseOpeners = set(`what when where who whom whose which why how is are was were does do did can could
 	will would should has have tell give the its his her their of in at on for from by`)

@@ -1,6 +1,10 @@
 package decoder
 
-import "testing"
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
 
 func TestParseWeightsRoundTrip(t *testing.T) {
 	for _, s := range []string{"static", "rescore", "rescore:4,0.7", "rescore:1,0", "sentence", "",
@@ -56,4 +60,30 @@ func TestFocus(t *testing.T) {
 			t.Errorf("%q, %q: clause %q, sentence %q; want %q, %q", c.question, c.answer, clause, sentence, c.clause, c.sentence)
 		}
 	}
+}
+
+// Questions come from the other side, and answers are what a model says: neither can do harm.
+func FuzzFocus(f *testing.F) {
+	f.Add("What is the wifi password, and when does the museum open?", "The wifi password is x. The museum opens at 9.")
+	f.Add("a, and what\xff", "Mr. \xf0\x9f")
+	f.Add(strings.Repeat("and what? ", 40), "? ! . ")
+	f.Add("\n;,and ,", "\n\n\"")
+	f.Fuzz(func(t *testing.T, asked, answer string) {
+		q := parseQuestion(asked)
+		if len(q.clauses) < 1 || len(q.clauses) > maxClauses {
+			t.Fatalf("%d clauses", len(q.clauses))
+		}
+		for _, c := range q.clauses {
+			if !strings.Contains(q.text, c.text) {
+				t.Fatalf("%q is no part of %q", c.text, q.text)
+			}
+		}
+		clause, sentence := q.focus([]byte(answer))
+		if !strings.Contains(q.text, clause) || !strings.Contains(answer, sentence) {
+			t.Fatalf("focus on %q, %q", clause, sentence)
+		}
+		if at := sentenceStart([]byte(answer)); at < 0 || at > len(answer) || utf8.ValidString(answer) && !utf8.ValidString(answer[at:]) {
+			t.Fatalf("the last sentence begins at %d of %d", at, len(answer))
+		}
+	})
 }

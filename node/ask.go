@@ -316,9 +316,13 @@ func (a *asking) unlink(u unlinked) {
 	}
 	a.link = nil
 	var differ *transport.MismatchError
+	var stranger *transport.NotPairedError
 	switch {
 	case errors.As(u.err, &differ):
 		a.remark("%v", differ)
+		a.attend(mismatch)
+	case errors.As(u.err, &stranger):
+		a.remark("the cloud refuses this device: %v", stranger)
 		a.attend(mismatch)
 	case u.link == nil:
 		a.log.Info("cannot reach the cloud", "error", u.err)

@@ -166,3 +166,27 @@ func TestForeignCloudIsNamed(t *testing.T) {
 		t.Errorf("remarks %q, local only %v", a.Remarks, a.LocalOnly)
 	}
 }
+
+// A cloud that has forgotten the device says so, and the device answers alone.
+func TestForgottenDeviceIsTold(t *testing.T) {
+	c, h := newCloud(t), newHome(t)
+	c.serve()
+	if _, stderr, err := h.edge("pair", c.code()); err != nil {
+		t.Fatalf("pair: %v %s", err, stderr)
+	}
+	out, err := c.command("pair", "--list", "--json").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list struct{ Peers []struct{ Key string } }
+	if err := json.Unmarshal(out, &list); err != nil || len(list.Peers) != 1 {
+		t.Fatalf("paired devices: %v, %s", err, out)
+	}
+	if out, err := c.command("pair", "--remove", list.Peers[0].Key).CombinedOutput(); err != nil {
+		t.Fatalf("remove: %v, %s", err, out)
+	}
+	a := h.ask("--max-tokens", "8", question)
+	if !a.LocalOnly || !strings.Contains(strings.Join(a.Remarks, "; "), "not paired") {
+		t.Errorf("remarks %q, local only %v", a.Remarks, a.LocalOnly)
+	}
+}

@@ -19,10 +19,11 @@ import (
 
 // Device runs programs on this machine's processor.
 type Device struct {
-	k     *kernels
-	pool  *pool
-	space sync.Pool // of *workspace
-	rows  sync.Pool // of *[]float32: a thread's scratch
+	k      *kernels
+	pool   *pool
+	space  sync.Pool // of *workspace
+	rows   sync.Pool // of *[]float32: a thread's scratch
+	panels sync.Pool // of *[]kBlock, likewise
 
 	mu    sync.Mutex
 	ropes map[*npu.Rope]*ropeTable // layers share one
@@ -39,6 +40,7 @@ func newDevice(threads int, k *kernels) *Device {
 	d := &Device{k: k, pool: newPool(threads - 1), ropes: map[*npu.Rope]*ropeTable{}}
 	d.space.New = func() any { return new(workspace) }
 	d.rows.New = func() any { return new([]float32) }
+	d.panels.New = func() any { return new([]kBlock) }
 	return d
 }
 
@@ -137,7 +139,7 @@ func (p *program) Run(a npu.Args) error {
 	}
 	w := p.dev.space.Get().(*workspace)
 	defer p.dev.space.Put(w)
-	w.acts.of = -1
+	w.acts.of, w.acts.ofK = -1, -1
 	w.buffers = grow(w.buffers, len(p.width))
 	for s, width := range p.width {
 		w.buffers[s] = grow(w.buffers[s], a.Rows*width)

@@ -20,6 +20,11 @@ type kernels struct {
 	// mulQ80 and mulQ40 multiply rows of cols weights by m rows of quantised activations:
 	// dst[i·stride + r] = w[r]·x[i].
 	mulQ80, mulQ40 func(dst []float32, stride int, w []byte, rows, cols int, q []int8, d []float32, m int)
+	// quantizeK, unpackK and mulK multiply K-quants: see kquants.go. dst is as in mulQ80, and the rows of w
+	// and of the m inputs x are equally long.
+	quantizeK func(dst []kInput, x []float32)
+	unpackK   func(t npu.DType, dst []kBlock, src []byte)
+	mulK      func(dst []float32, stride int, w []kBlock, rows int, x []kInput, m int)
 	// dotsF32, dotsF16 and dotsBF16 are dst[j] = x·w[j], where the vectors w[j], of x's length and stride
 	// bytes apart, hold the type's numbers.
 	dotsF32, dotsF16, dotsBF16 dots
@@ -35,17 +40,20 @@ type kernels struct {
 type dots func(dst, x []float32, w unsafe.Pointer, stride int)
 
 var plainKernels = kernels{
-	name:     "plain Go",
-	widen:    widen,
-	quantize: quantizePlain,
-	mulQ80:   mulQ80Plain,
-	mulQ40:   mulQ40Plain,
-	dotsF32:  dotsF32Plain,
-	dotsF16:  dotsF16Plain,
-	dotsBF16: dotsBF16Plain,
-	mixF16:   mixF16Plain,
-	softmax:  softmaxPlain,
-	swiGLU:   swiGLUPlain,
+	name:      "plain Go",
+	widen:     widen,
+	quantize:  quantizePlain,
+	mulQ80:    mulQ80Plain,
+	mulQ40:    mulQ40Plain,
+	quantizeK: quantizeKPlain,
+	unpackK:   unpackKPlain,
+	mulK:      mulKPlain,
+	dotsF32:   dotsF32Plain,
+	dotsF16:   dotsF16Plain,
+	dotsBF16:  dotsBF16Plain,
+	mixF16:    mixF16Plain,
+	softmax:   softmaxPlain,
+	swiGLU:    swiGLUPlain,
 }
 
 // lanes is the accumulator of a vector sum: element i of a stretch goes to lane i mod 8.

@@ -45,8 +45,11 @@ var avx2Kernels = kernels{
 	quantize: func(q []int8, d []float32, x []float32) {
 		quantizeAVX2(&q[0], &d[0], &x[0], len(d))
 	},
-	mulQ80: mulQ80Asm,
-	mulQ40: mulQ40Asm,
+	mulQ80:    mulQ80Asm,
+	mulQ40:    mulQ40Asm,
+	quantizeK: quantizeKAVX2,
+	unpackK:   unpackKAVX2,
+	mulK:      mulKAVX2,
 	dotsF32: func(dst, x []float32, w unsafe.Pointer, stride int) {
 		dotsF32AVX2(&dst[0], len(dst), &x[0], len(x), w, stride)
 	},
@@ -125,3 +128,6 @@ func bestKernels() *kernels {
 	}
 	return &plainKernels
 }
+
+// allKernels lists what this processor can run, for tests.
+func allKernels() []*kernels { return []*kernels{&plainKernels, bestKernels()} }

@@ -18,12 +18,31 @@ func dotsBF16NEON(dst *float32, n int, x *float32, cols int, w unsafe.Pointer, s
 //go:noescape
 func mixF16NEON(acc *float32, dim int, p *float32, n int, v *uint16, stride int)
 
+//go:noescape
+func mulKx1NEON(dst *float32, w *kBlock, rows, blocks int, x *kInput)
+
+//go:noescape
+func mulKx4NEON(dst *float32, stride int, w *kBlock, rows, blocks int, x *kInput)
+
+func mulKNEON(dst []float32, stride int, w []kBlock, rows int, x []kInput, m int) {
+	blocks, i := len(w)/rows, 0
+	for ; i+4 <= m; i += 4 {
+		mulKx4NEON(&dst[i*stride], stride, &w[0], rows, blocks, &x[i*blocks])
+	}
+	for ; i < m; i++ {
+		mulKx1NEON(&dst[i*stride], &w[0], rows, blocks, &x[i*blocks])
+	}
+}
+
 var neonKernels = kernels{
-	name:     "NEON",
-	widen:    widen,
-	quantize: quantizePlain,
-	mulQ80:   mulQ80Asm,
-	mulQ40:   mulQ40Asm,
+	name:      "NEON",
+	widen:     widen,
+	quantize:  quantizePlain,
+	mulQ80:    mulQ80Asm,
+	mulQ40:    mulQ40Asm,
+	quantizeK: quantizeKPlain,
+	unpackK:   unpackKPlain,
+	mulK:      mulKNEON,
 	dotsF32: func(dst, x []float32, w unsafe.Pointer, stride int) {
 		dotsF32NEON(&dst[0], len(dst), &x[0], len(x), w, stride)
 	},
@@ -52,3 +71,6 @@ func bestKernels() *kernels {
 	}
 	return &plainKernels
 }
+
+// allKernels lists what this processor can run, for tests.
+func allKernels() []*kernels { return []*kernels{&plainKernels, bestKernels()} }

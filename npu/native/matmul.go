@@ -12,6 +12,9 @@ type activations struct {
 	of npu.Value // whose rows they are; -1 for none
 	q  []int8    // [rows × cols]
 	d  []float32 // [rows × cols/32]
+
+	ofK npu.Value // whose rows k are
+	k   []kInput  // [rows × cols/256], for K-quants
 }
 
 func (r *run) quantized(v npu.Value) *activations {
@@ -40,6 +43,11 @@ func (r *run) matMul(out []float32, n *npu.Node) {
 		r.dev.pool.each(w.Rows, w.Cols*r.Rows, func(lo, hi int) {
 			mul(out[lo:], w.Rows, w.Data[lo*rowBytes:hi*rowBytes], hi-lo, w.Cols, a.q, a.d, r.Rows)
 		})
+	case npu.Q4_K, npu.Q5_K, npu.Q6_K:
+		x := r.quantizedK(n.Args[0])
+		r.dev.pool.each(w.Rows, w.Cols*r.Rows, func(lo, hi int) {
+			r.mulK(out, w, x, lo, hi)
+		})
 	default:
 		x := r.value(n.Args[0])
 		r.dev.pool.each(w.Rows, 4*w.Cols*r.Rows, func(lo, hi int) {
@@ -58,8 +66,8 @@ func (r *run) matMul(out []float32, n *npu.Node) {
 	}
 }
 
-// mulWide multiplies by float weights, and by K-quants, which it widens to float32: a few rows at a time,
-// as many as stay in a processor's nearest cache while the rows of x pass by.
+// mulWide multiplies by float weights, in place or widened to float32: a few rows at a time, as many as stay
+// in a processor's nearest cache while the rows of x pass by.
 func (r *run) mulWide(out []float32, w *npu.Tensor, x []float32, lo, hi int) {
 	const near = 16 << 10 // bytes
 	k, rowBytes := r.dev.k, w.Type.RowBytes(w.Cols)

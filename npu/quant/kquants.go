@@ -75,6 +75,23 @@ func KScales(t npu.DType, block []byte, scales *[16]float32, minima *[8]float32)
 	}
 }
 
+// KIntegers unpacks a K-quant block's integer scales and minima, one of each for every 16 values: value =
+// d·scale·q − m·minimum, where q counts from 0. (Q6_K's Offset is the minimum 32·scale.)
+func KIntegers(t npu.DType, block []byte, scales, minima *[16]int16) (d, m float32) {
+	if t == npu.Q6_K {
+		for j, s := range block[192:208] {
+			scales[j], minima[j] = int16(int8(s)), int16(int8(s))
+		}
+		d = f16At(block, 208)
+		return d, 32 * d
+	}
+	s, n := scalesMinima(block[4:16])
+	for j := range scales {
+		scales[j], minima[j] = int16(s>>(j/2*8)&63), int16(n>>(j/2*8)&63)
+	}
+	return f16At(block, 0), f16At(block, 2)
+}
+
 func readK(t npu.DType) func(y []float32, b []byte) {
 	l := LayoutOf(t)
 	return func(y []float32, b []byte) {

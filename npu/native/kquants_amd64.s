@@ -1,0 +1,408 @@
+#include "textflag.h"
+
+// Products with K-quants for AVX2: see kquants.go. An input's block takes 320 bytes: 256 integers, their
+// sums at 256, its scale at 288. An unpacked block of weights takes 384: 256 integers, scales at 256,
+// minima at 288, d at 320, m at 324.
+
+// PICK(p) picks, from eight scales in each half of a vector, the pth, eight times.
+#define PICK(p) pick<>+(32*p)(SB)
+#define REPEAT(at, v) \
+DATA pick<>+(at+0)(SB)/8, v; \
+DATA pick<>+(at+8)(SB)/8, v; \
+DATA pick<>+(at+16)(SB)/8, v; \
+DATA pick<>+(at+24)(SB)/8, v
+REPEAT(0, $0x0100010001000100)
+REPEAT(32, $0x0302030203020302)
+REPEAT(64, $0x0504050405040504)
+REPEAT(96, $0x0706070607060706)
+REPEAT(128, $0x0908090809080908)
+REPEAT(160, $0x0b0a0b0a0b0a0b0a)
+REPEAT(192, $0x0d0c0d0c0d0c0d0c)
+REPEAT(224, $0x0f0e0f0e0f0e0f0e)
+GLOBL pick<>(SB), RODATA|NOPTR, $256
+
+DATA order<>+0(SB)/4, $0
+DATA order<>+4(SB)/4, $4
+DATA order<>+8(SB)/4, $1
+DATA order<>+12(SB)/4, $5
+DATA order<>+16(SB)/4, $2
+DATA order<>+20(SB)/4, $6
+DATA order<>+24(SB)/4, $3
+DATA order<>+28(SB)/4, $7
+GLOBL order<>(SB), RODATA|NOPTR, $32
+
+#define FILL(bits, x, y) \
+	MOVL bits, AX; \
+	VMOVD AX, x; \
+	VPBROADCASTD x, y
+
+// LARGEST is the larger magnitude of Y0 and the eight numbers at(SI).
+#define LARGEST(at) \
+	VANDPS at(SI), Y15, Y1; \
+	VMAXPS Y1, Y0, Y0
+
+// func quantizeKBlocks(dst *kInput, x *float32, blocks int)
+TEXT ·quantizeKBlocks(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ blocks+16(FP), CX
+	FILL($0x7fffffff, X15, Y15)
+	FILL($0x42fe0000, X14, Y14) // 127
+	FILL($0x0da24260, X13, Y13) // 1e-30
+	FILL($0x3f800000, X12, Y12) // 1
+	FILL($0x01010101, X11, Y11) // 1 in bytes
+	FILL($0x00010001, X10, Y10) // 1 in words
+	VMOVDQU order<>(SB), Y9
+block:
+	VXORPS Y0, Y0, Y0
+	MOVQ $8, BX
+largest:
+	LARGEST(0)
+	LARGEST(32)
+	LARGEST(64)
+	LARGEST(96)
+	ADDQ $128, SI
+	DECQ BX
+	JNZ  largest
+	SUBQ $1024, SI
+	VEXTRACTF128 $1, Y0, X1
+	VMAXPS X1, X0, X0
+	VMOVHLPS X0, X0, X1
+	VMAXPS X1, X0, X0
+	VMOVSHDUP X0, X1
+	VMAXSS X1, X0, X0
+	VBROADCASTSS X0, Y0
+	VDIVPS Y0, Y14, Y8        // 127/max
+	VDIVSS X8, X12, X1        // its inverse
+	VCMPPS $30, Y13, Y0, Y2
+	VANDPS Y2, Y8, Y8
+	VANDPS X2, X1, X1
+	VMOVSS X1, 288(DI)
+	LEAQ 256(DI), R8
+	MOVQ $8, BX
+round:
+	VMULPS (SI), Y8, Y0
+	VMULPS 32(SI), Y8, Y1
+	VMULPS 64(SI), Y8, Y2
+	VMULPS 96(SI), Y8, Y3
+	VCVTPS2DQ Y0, Y0
+	VCVTPS2DQ Y1, Y1
+	VCVTPS2DQ Y2, Y2
+	VCVTPS2DQ Y3, Y3
+	VPACKSSDW Y1, Y0, Y0      // packs within halves: order puts fours of bytes in order
+	VPACKSSDW Y3, Y2, Y2
+	VPACKSSWB Y2, Y0, Y0
+	VPERMD Y0, Y9, Y0
+	VMOVDQU Y0, (DI)
+	VPMADDUBSW Y0, Y11, Y0
+	VPMADDWD Y10, Y0, Y0
+	VPHADDD Y0, Y0, Y0
+	VPHADDD Y0, Y0, Y0        // the sums of both halves
+	VEXTRACTI128 $1, Y0, X1
+	VPUNPCKLWD X1, X0, X0
+	VMOVD X0, AX
+	ADDQ $128, SI
+	ADDQ $32, DI
+	MOVL AX, (R8)
+	ADDQ $4, R8
+	DECQ BX
+	JNZ  round
+	ADDQ $64, DI
+	DECQ CX
+	JNZ  block
+	VZEROUPPER
+	RET
+
+// SCALES unpacks eight 6-bit scales and minima: see scalesMinima in package quant. The scales go to
+// 256(DI) twice, for even and odd sixteens, the minima to 288(DI) doubled, d and m to 320(DI).
+#define SCALES \
+	MOVL 4(SI), AX; \
+	MOVL 8(SI), BX; \
+	MOVL 12(SI), DX; \
+	MOVL AX, R8; \
+	MOVL BX, R9; \
+	MOVL DX, R10; \
+	SHRL $6, R8; \
+	SHRL $6, R9; \
+	SHRL $4, R10; \
+	ANDL $0x3f3f3f3f, AX; \
+	ANDL $0x3f3f3f3f, BX; \
+	ANDL $0x0f0f0f0f, DX; \
+	ANDL $0x0f0f0f0f, R10; \
+	ANDL $0x03030303, R8; \
+	ANDL $0x03030303, R9; \
+	SHLL $4, R8; \
+	SHLL $4, R9; \
+	ORL R8, DX; \
+	ORL R9, R10; \
+	VMOVD AX, X0; \
+	VPINSRD $1, DX, X0, X0; \
+	VMOVD BX, X1; \
+	VPINSRD $1, R10, X1, X1; \
+	VPMOVZXBW X0, X0; \
+	VPUNPCKLBW X1, X1, X1; \
+	VPMOVZXBW X1, Y1; \
+	VMOVDQU X0, 256(DI); \
+	VMOVDQU X0, 272(DI); \
+	VMOVDQU Y1, 288(DI); \
+	VMOVD (SI), X0; \
+	VCVTPH2PS X0, X0; \
+	VMOVQ X0, 320(DI)
+
+// func unpackQ4K(dst *kBlock, src *byte, n int)
+TEXT ·unpackQ4K(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), DI
+	MOVQ src+8(FP), SI
+	MOVQ n+16(FP), CX
+	FILL($0x0f0f0f0f, X15, Y15)
+block:
+	SCALES
+#define PAIR(p) \
+	VMOVDQU (16+16*p)(SI), Y2; \
+	VPSRLW $4, Y2, Y3; \
+	VPAND Y15, Y2, Y2; \
+	VPAND Y15, Y3, Y3; \
+	VMOVDQU Y2, (32*p)(DI); \
+	VMOVDQU Y3, (32*p+32)(DI)
+	PAIR(0)
+	PAIR(2)
+	PAIR(4)
+	PAIR(6)
+	ADDQ $144, SI
+	ADDQ $384, DI
+	DECQ CX
+	JNZ  block
+	VZEROUPPER
+	RET
+
+// func unpackQ5K(dst *kBlock, src *byte, n int)
+TEXT ·unpackQ5K(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), DI
+	MOVQ src+8(FP), SI
+	MOVQ n+16(FP), CX
+	FILL($0x0f0f0f0f, X15, Y15)
+	FILL($0x10101010, X14, Y14)
+block:
+	SCALES
+	VMOVDQU 16(SI), Y6
+#define FIVE(p, op0, by0, op1, by1) \
+	VMOVDQU (48+16*p)(SI), Y2; \
+	VPSRLW $4, Y2, Y3; \
+	VPAND Y15, Y2, Y2; \
+	VPAND Y15, Y3, Y3; \
+	op0 by0, Y6, Y4; \
+	op1 by1, Y6, Y5; \
+	VPAND Y14, Y4, Y4; \
+	VPAND Y14, Y5, Y5; \
+	VPOR Y4, Y2, Y2; \
+	VPOR Y5, Y3, Y3; \
+	VMOVDQU Y2, (32*p)(DI); \
+	VMOVDQU Y3, (32*p+32)(DI)
+	FIVE(0, VPSLLW, $4, VPSLLW, $3)
+	FIVE(2, VPSLLW, $2, VPSLLW, $1)
+	FIVE(4, VPSLLW, $0, VPSRLW, $1)
+	FIVE(6, VPSRLW, $2, VPSRLW, $3)
+	ADDQ $176, SI
+	ADDQ $384, DI
+	DECQ CX
+	JNZ  block
+	VZEROUPPER
+	RET
+
+// func unpackQ6K(dst *kBlock, src *byte, n int)
+TEXT ·unpackQ6K(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), DI
+	MOVQ src+8(FP), SI
+	MOVQ n+16(FP), CX
+	FILL($0x0f0f0f0f, X15, Y15)
+	FILL($0x30303030, X14, Y14)
+	MOVL $0x42000000, AX      // 32
+	VMOVD AX, X13
+	MOVQ $0x0e0c0a0806040200, AX
+	VMOVQ AX, X12
+	MOVQ $0x0f0d0b0907050301, AX
+	VPINSRQ $1, AX, X12, X12
+block:
+	VMOVDQU 192(SI), X0
+	VPMOVSXBW X0, Y1
+	VPSHUFB X12, X0, X0
+	VPMOVSXBW X0, Y0
+	VMOVDQU Y0, 256(DI)
+	VMOVDQU Y1, 288(DI)
+	MOVWLZX 208(SI), AX
+	VMOVD AX, X0
+	VCVTPH2PS X0, X0
+	VMULSS X13, X0, X1
+	VMOVSS X0, 320(DI)
+	VMOVSS X1, 324(DI)
+#define SIX(half) \
+	VMOVDQU (64*half)(SI), Y0; \
+	VMOVDQU (64*half+32)(SI), Y1; \
+	VMOVDQU (128+32*half)(SI), Y4; \
+	VPSRLW $4, Y0, Y2; \
+	VPSRLW $4, Y1, Y3; \
+	VPSLLW $4, Y4, Y5; \
+	VPSLLW $2, Y4, Y6; \
+	VPSRLW $2, Y4, Y7; \
+	VPAND Y15, Y0, Y0; \
+	VPAND Y15, Y1, Y1; \
+	VPAND Y15, Y2, Y2; \
+	VPAND Y15, Y3, Y3; \
+	VPAND Y14, Y5, Y5; \
+	VPAND Y14, Y6, Y6; \
+	VPAND Y14, Y4, Y4; \
+	VPAND Y14, Y7, Y7; \
+	VPOR Y5, Y0, Y0; \
+	VPOR Y6, Y1, Y1; \
+	VPOR Y4, Y2, Y2; \
+	VPOR Y7, Y3, Y3; \
+	VMOVDQU Y0, (128*half)(DI); \
+	VMOVDQU Y1, (128*half+32)(DI); \
+	VMOVDQU Y2, (128*half+64)(DI); \
+	VMOVDQU Y3, (128*half+96)(DI)
+	SIX(0)
+	SIX(1)
+	ADDQ $210, SI
+	ADDQ $384, DI
+	DECQ CX
+	JNZ  block
+	VZEROUPPER
+	RET
+
+// SUM adds the eight lanes of y (x is its low half) and leaves the result in x's first.
+#define SUM(y, x, t) \
+	VEXTRACTF128 $1, y, t; \
+	VADDPS t, x, x; \
+	VMOVHLPS x, x, t; \
+	VADDPS t, x, x; \
+	VMOVSHDUP x, t; \
+	VADDSS t, x, x
+
+// DOT adds part p of the products of Y0 and the input at a, times the scales in Y1, to sum.
+#define DOT(a, sum) \
+	VPMADDUBSW a, Y0, Y2; \
+	VPMADDWD Y1, Y2, Y2; \
+	VPADDD Y2, sum, sum
+
+// FINISH turns a block's sums into floats and adds them to acc. d is the input's scale, sums its sums;
+// Y13, Y14 and Y15 have the weights' d, m and minima.
+#define FINISH(d, sums, sum, acc) \
+	VBROADCASTSS d, Y2; \
+	VPMADDWD sums, Y15, Y3; \
+	VCVTDQ2PS sum, sum; \
+	VMULPS Y2, Y13, Y0; \
+	VMULPS Y2, Y14, Y1; \
+	VMULPS Y0, sum, sum; \
+	VADDPS sum, acc, acc; \
+	VCVTDQ2PS Y3, Y3; \
+	VMULPS Y1, Y3, Y3; \
+	VSUBPS Y3, acc, acc
+
+// func mulKx1AVX2(dst *float32, w *kBlock, rows, blocks int, x *kInput)
+TEXT ·mulKx1AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), DI
+	MOVQ w+8(FP), SI
+	MOVQ rows+16(FP), CX
+	MOVQ x+32(FP), R8
+row:
+	MOVQ R8, R10
+	MOVQ blocks+24(FP), BX
+	VXORPS Y8, Y8, Y8
+block:
+	VMOVDQU 256(SI), Y12
+	VBROADCASTSS 320(SI), Y13
+	VBROADCASTSS 324(SI), Y14
+	VMOVDQU 288(SI), Y15
+	VPXOR Y4, Y4, Y4
+#define PART1(p) \
+	VMOVDQU (32*p)(SI), Y0; \
+	VPSHUFB PICK(p), Y12, Y1; \
+	DOT((32*p)(R10), Y4)
+	PART1(0)
+	PART1(1)
+	PART1(2)
+	PART1(3)
+	PART1(4)
+	PART1(5)
+	PART1(6)
+	PART1(7)
+	FINISH(288(R10), 256(R10), Y4, Y8)
+	ADDQ $384, SI
+	ADDQ $320, R10
+	DECQ BX
+	JNZ  block
+	SUM(Y8, X8, X1)
+	VMOVSS X8, (DI)
+	ADDQ $4, DI
+	DECQ CX
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func mulKx4AVX2(dst *float32, stride int, w *kBlock, rows, blocks int, x *kInput)
+TEXT ·mulKx4AVX2(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+	MOVQ stride+8(FP), R12
+	SHLQ $2, R12
+	MOVQ w+16(FP), SI
+	MOVQ rows+24(FP), CX
+	MOVQ blocks+32(FP), AX
+	MOVQ x+40(FP), R8
+	IMULQ $320, AX          // bytes of one input
+	LEAQ (AX)(AX*2), R13    // of three
+row:
+	MOVQ R8, R10
+	MOVQ blocks+32(FP), BX
+	VXORPS Y8, Y8, Y8
+	VXORPS Y9, Y9, Y9
+	VXORPS Y10, Y10, Y10
+	VXORPS Y11, Y11, Y11
+block:
+	VMOVDQU 256(SI), Y12
+	VPXOR Y4, Y4, Y4
+	VPXOR Y5, Y5, Y5
+	VPXOR Y6, Y6, Y6
+	VPXOR Y7, Y7, Y7
+#define PART4(p) \
+	VMOVDQU (32*p)(SI), Y0; \
+	VPSHUFB PICK(p), Y12, Y1; \
+	DOT((32*p)(R10), Y4); \
+	DOT((32*p)(R10)(AX*1), Y5); \
+	DOT((32*p)(R10)(AX*2), Y6); \
+	DOT((32*p)(R10)(R13*1), Y7)
+	PART4(0)
+	PART4(1)
+	PART4(2)
+	PART4(3)
+	PART4(4)
+	PART4(5)
+	PART4(6)
+	PART4(7)
+	VBROADCASTSS 320(SI), Y13
+	VBROADCASTSS 324(SI), Y14
+	VMOVDQU 288(SI), Y15
+	FINISH(288(R10), 256(R10), Y4, Y8)
+	FINISH(288(R10)(AX*1), 256(R10)(AX*1), Y5, Y9)
+	FINISH(288(R10)(AX*2), 256(R10)(AX*2), Y6, Y10)
+	FINISH(288(R10)(R13*1), 256(R10)(R13*1), Y7, Y11)
+	ADDQ $384, SI
+	ADDQ $320, R10
+	DECQ BX
+	JNZ  block
+	MOVQ DI, BX
+	SUM(Y8, X8, X1)
+	VMOVSS X8, (BX)
+	ADDQ R12, BX
+	SUM(Y9, X9, X1)
+	VMOVSS X9, (BX)
+	ADDQ R12, BX
+	SUM(Y10, X10, X1)
+	VMOVSS X10, (BX)
+	ADDQ R12, BX
+	SUM(Y11, X11, X1)
+	VMOVSS X11, (BX)
+	ADDQ $4, DI
+	DECQ CX
+	JNZ  row
+	VZEROUPPER
+	RET

@@ -1,0 +1,191 @@
+#include "textflag.h"
+
+// Products with K-quants for arm64: see kquants.go. An input's block takes 320 bytes: 256 integers, their
+// sums, its scale. An unpacked block of weights takes 384: 256 integers, scales, minima, d, m.
+
+#define SDOT(d, n, m) WORD $(0x4E809400 | (m)<<16 | (n)<<5 | (d))
+#define SCVTF4(d, n) WORD $(0x4E21D800 | (n)<<5 | (d))
+#define FADD4(d, n, m) WORD $(0x4E20D400 | (m)<<16 | (n)<<5 | (d))
+#define FSUB4(d, n, m) WORD $(0x4EA0D400 | (m)<<16 | (n)<<5 | (d))
+// FMULBY multiplies by element 0 of m.
+#define FMULBY(d, n, m) WORD $(0x4F809000 | (m)<<16 | (n)<<5 | (d))
+// MLABY adds n times element i of m to d, all 32-bit integers.
+#define MLABY(d, n, m, i) WORD $(0x6F800000 | ((i)&1)<<21 | ((i)>>1)<<11 | (m)<<16 | (n)<<5 | (d))
+// SXTL and SXTL2 widen the lower and the upper four 16-bit integers of n.
+#define SXTL(d, n) WORD $(0x0F10A400 | (n)<<5 | (d))
+#define SXTL2(d, n) WORD $(0x4F10A400 | (n)<<5 | (d))
+// SMULL and SMULL2 multiply the lower and the upper four 16-bit integers.
+#define SMULL(d, n, m) WORD $(0x0E60C000 | (m)<<16 | (n)<<5 | (d))
+#define SMULL2(d, n, m) WORD $(0x4E60C000 | (m)<<16 | (n)<<5 | (d))
+// ADDP adds neighbours: those of n, then those of m.
+#define ADDP(d, n, m) WORD $(0x4EA0BC00 | (m)<<16 | (n)<<5 | (d))
+#define FADDP(d, n) WORD $(0x7E30D800 | (n)<<5 | (d))
+#define ZERO(v) VEOR v.B16, v.B16, v.B16
+
+// SUM adds the eight lanes of vectors a and a+1 into the scalar a; it changes V0.
+#define SUM(a) \
+	FADD4(a, a, a+1); \
+	WORD $(0x6E004000 | (a)<<16 | (a)<<5); /* EXT V0, Va, Va, #8 */ \
+	FADD4(a, a, 0); \
+	FADDP(a, a)
+
+// WEIGHTS reads what the block of weights at R1 has beside its integers: scales of even and odd sixteens
+// to V6, V7 and V8, V9, minima to V12, V13, d and m to F10, F11.
+#define WEIGHTS \
+	ADD $256, R1, R9; \
+	VLD1.P 32(R9), [V2.B16, V3.B16]; \
+	VLD1.P 32(R9), [V12.B16, V13.B16]; \
+	SXTL(6, 2); \
+	SXTL2(7, 2); \
+	SXTL(8, 3); \
+	SXTL2(9, 3); \
+	FMOVS (R9), F10; \
+	FMOVS 4(R9), F11
+
+// DOT adds the products of V0, V1 and the 32 integers at p, which moves on, times element i of the scales,
+// to vectors sum and sum+1.
+#define DOT(p, sum, even, odd, i) \
+	VLD1.P 32(p), [V2.B16, V3.B16]; \
+	ZERO(V4); \
+	ZERO(V5); \
+	SDOT(4, 0, 2); \
+	SDOT(5, 1, 3); \
+	MLABY(sum, 4, even, i); \
+	MLABY(sum+1, 5, odd, i)
+
+// FINISH turns a block's sums into floats and adds them to acc and acc+1. p is at the input's sums and
+// moves on to its next block.
+#define FINISH(p, sum, acc) \
+	VLD1.P 32(p), [V2.B16, V3.B16]; \
+	FMOVS (p), F4; \
+	ADD $32, p; \
+	SMULL(14, 2, 12); \
+	SMULL2(15, 2, 12); \
+	ADDP(14, 14, 15); \
+	SMULL(15, 3, 13); \
+	SMULL2(2, 3, 13); \
+	ADDP(15, 15, 2); \
+	FMULS F10, F4, F5; \
+	FMULS F11, F4, F4; \
+	SCVTF4(sum, sum); \
+	SCVTF4(sum+1, sum+1); \
+	SCVTF4(14, 14); \
+	SCVTF4(15, 15); \
+	FMULBY(sum, sum, 5); \
+	FMULBY(sum+1, sum+1, 5); \
+	FMULBY(14, 14, 4); \
+	FMULBY(15, 15, 4); \
+	FADD4(acc, acc, sum); \
+	FADD4(acc+1, acc+1, sum+1); \
+	FSUB4(acc, acc, 14); \
+	FSUB4(acc+1, acc+1, 15)
+
+// func mulKx1NEON(dst *float32, w *kBlock, rows, blocks int, x *kInput)
+TEXT ·mulKx1NEON(SB), NOSPLIT, $0-40
+	MOVD dst+0(FP), R0
+	MOVD w+8(FP), R1
+	MOVD rows+16(FP), R2
+	MOVD blocks+24(FP), R3
+	MOVD x+32(FP), R4
+row:
+	MOVD R4, R6
+	MOVD R3, R8
+	ZERO(V16)
+	ZERO(V17)
+block:
+	WEIGHTS
+	ZERO(V24)
+	ZERO(V25)
+#define PART1(even, odd, i) \
+	VLD1.P 32(R1), [V0.B16, V1.B16]; \
+	DOT(R6, 24, even, odd, i)
+	PART1(6, 8, 0)
+	PART1(6, 8, 1)
+	PART1(6, 8, 2)
+	PART1(6, 8, 3)
+	PART1(7, 9, 0)
+	PART1(7, 9, 1)
+	PART1(7, 9, 2)
+	PART1(7, 9, 3)
+	ADD $128, R1
+	FINISH(R6, 24, 16)
+	SUBS $1, R8, R8
+	BNE block
+	SUM(16)
+	FMOVS.P F16, 4(R0)
+	SUBS $1, R2, R2
+	BNE row
+	RET
+
+// func mulKx4NEON(dst *float32, stride int, w *kBlock, rows, blocks int, x *kInput)
+TEXT ·mulKx4NEON(SB), NOSPLIT, $0-48
+	MOVD dst+0(FP), R0
+	MOVD stride+8(FP), R10
+	LSL $2, R10, R10
+	MOVD w+16(FP), R1
+	MOVD rows+24(FP), R2
+	MOVD blocks+32(FP), R3
+	MOVD x+40(FP), R4
+	MOVD $320, R11
+	MUL R3, R11, R11 // bytes of one input
+row:
+	MOVD R4, R6
+	ADD R11, R6, R13
+	ADD R11, R13, R14
+	ADD R11, R14, R15
+	MOVD R3, R8
+	ZERO(V16)
+	ZERO(V17)
+	ZERO(V18)
+	ZERO(V19)
+	ZERO(V20)
+	ZERO(V21)
+	ZERO(V22)
+	ZERO(V23)
+block:
+	WEIGHTS
+	ZERO(V24)
+	ZERO(V25)
+	ZERO(V26)
+	ZERO(V27)
+	ZERO(V28)
+	ZERO(V29)
+	ZERO(V30)
+	ZERO(V31)
+#define PART4(even, odd, i) \
+	VLD1.P 32(R1), [V0.B16, V1.B16]; \
+	DOT(R6, 24, even, odd, i); \
+	DOT(R13, 26, even, odd, i); \
+	DOT(R14, 28, even, odd, i); \
+	DOT(R15, 30, even, odd, i)
+	PART4(6, 8, 0)
+	PART4(6, 8, 1)
+	PART4(6, 8, 2)
+	PART4(6, 8, 3)
+	PART4(7, 9, 0)
+	PART4(7, 9, 1)
+	PART4(7, 9, 2)
+	PART4(7, 9, 3)
+	ADD $128, R1
+	FINISH(R6, 24, 16)
+	FINISH(R13, 26, 18)
+	FINISH(R14, 28, 20)
+	FINISH(R15, 30, 22)
+	SUBS $1, R8, R8
+	BNE block
+	MOVD R0, R9
+	SUM(16)
+	FMOVS F16, (R9)
+	ADD R10, R9
+	SUM(18)
+	FMOVS F18, (R9)
+	ADD R10, R9
+	SUM(20)
+	FMOVS F20, (R9)
+	ADD R10, R9
+	SUM(22)
+	FMOVS F22, (R9)
+	ADD $4, R0
+	SUBS $1, R2, R2
+	BNE row
+	RET

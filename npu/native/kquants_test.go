@@ -1,0 +1,139 @@
+package native
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"tandem/npu"
+	"tandem/npu/quant"
+)
+
+var kTypes = []npu.DType{npu.Q4_K, npu.Q5_K, npu.Q6_K}
+
+func TestKKernelsEqualPlainGo(t *testing.T) {
+	for _, k := range allKernels() {
+		t.Run(k.name, func(t *testing.T) {
+			rapid.Check(t, func(t *rapid.T) {
+				r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 2))
+				blocks, rows, m := rapid.IntRange(1, 4).Draw(t, "blocks"), rapid.IntRange(1, 5).Draw(t, "rows"), rapid.IntRange(1, 11).Draw(t, "inputs")
+				compareK(t, k, r, blocks, rows, m)
+			})
+		})
+	}
+}
+
+func compareK(t fataler, k *kernels, r *rand.Rand, blocks, rows, m int) {
+	x := awkward(r, m*blocks*256)
+	if r.IntN(4) == 0 { // a block of nothing
+		clear(x[:256])
+	}
+	in, in2 := make([]kInput, m*blocks), make([]kInput, m*blocks)
+	for i := range in { // what was there before must not matter
+		for j := range in[i].sums {
+			in[i].sums[j] = -1
+		}
+	}
+	k.quantizeK(in, x)
+	quantizeKPlain(in2, x)
+	for i := range in {
+		if in[i] != in2[i] {
+			t.Fatalf("quantizeK of %v:\n%v, plain Go says\n%v", x[256*i:][:256], in[i], in2[i])
+		}
+	}
+	for _, typ := range kTypes {
+		b := randomBlocks(r, typ, rows*blocks*256)
+		w, w2 := make([]kBlock, rows*blocks), make([]kBlock, rows*blocks)
+		k.unpackK(typ, w, b)
+		unpackKPlain(typ, w2, b)
+		for i := range w {
+			if w[i] != w2[i] {
+				t.Fatalf("unpackK of %v:\n%v, plain Go says\n%v", typ, w[i], w2[i])
+			}
+		}
+		for _, m := range []int{m, 1} {
+			got, want := make([]float32, m*rows), make([]float32, m*rows)
+			k.mulK(got, rows, w, rows, in, m)
+			mulKPlain(want, rows, w, rows, in, m)
+			same(t, fmt.Sprintf("mulK %v of %d×%d by %d", typ, rows, 256*blocks, m), got, want)
+		}
+	}
+}
+
+// The largest integers that may meet do not overflow anywhere.
+func TestKExtremes(t *testing.T) {
+	for _, k := range allKernels() {
+		for _, q := range []uint8{0, 63} {
+			for _, s := range []int16{-128, 127} {
+				for _, a := range []int8{-127, 127} {
+					w, x := make([]kBlock, 1), make([]kInput, 4)
+					w[0].d, w[0].m = 1, 32
+					for i := range w[0].q {
+						w[0].q[i] = q
+					}
+					for i := range w[0].scales {
+						w[0].scales[i], w[0].minima[i] = s, s
+					}
+					for i := range x {
+						x[i].d = 1
+						for j := range x[i].q {
+							x[i].q[j] = a
+							x[i].sums[j/16] += int16(a)
+						}
+					}
+					want := 256 * float32(s) * float32(a) * (float32(q) - 32)
+					for _, m := range []int{1, 4} {
+						got := make([]float32, m)
+						k.mulK(got, 1, w, 1, x, m)
+						for _, g := range got {
+							if g != want {
+								t.Errorf("%s: %d·(%d−32)·%d, 256 times, is %v, want %v", k.name, s, q, a, g, want)
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// The product is what the definition says: Σ of the dequantised weights times the rounded inputs, in
+// float64.
+func TestKProductsAgainstDefinition(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	const rows, blocks = 7, 3
+	x := make([]float32, 256*blocks)
+	for i := range x {
+		x[i] = float32(r.NormFloat64())
+	}
+	in := make([]kInput, blocks)
+	quantizeKPlain(in, x)
+	rounded := func(i int) float64 { return float64(in[i/256].d) * float64(in[i/256].q[i%256]) }
+	for i := range x {
+		if e := math.Abs(float64(x[i]) - rounded(i)); e > float64(in[i/256].d)*0.5001 {
+			t.Errorf("input %d: %v is stored as %v", i, x[i], rounded(i))
+		}
+	}
+	for _, typ := range kTypes {
+		b := randomBlocks(r, typ, rows*blocks*256)
+		wide, w, got := make([]float32, rows*blocks*256), make([]kBlock, rows*blocks), make([]float32, rows)
+		if err := quant.Dequantize(typ, wide, b); err != nil {
+			t.Fatal(err)
+		}
+		unpackKPlain(typ, w, b)
+		mulKPlain(got, rows, w, rows, in, 1)
+		for j := range got {
+			var want, size float64
+			for i := range x {
+				p := float64(wide[j*len(x)+i]) * rounded(i)
+				want, size = want+p, size+math.Abs(p)
+			}
+			if e := math.Abs(float64(got[j]) - want); e > 1e-6*size {
+				t.Errorf("%v row %d: %v, want %v", typ, j, got[j], want)
+			}
+		}
+	}
+}

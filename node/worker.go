@@ -54,16 +54,6 @@ func (w *worker) do(job pair.Decode) {
 	}
 }
 
-// stop preempts the running job and forgets the waiting one.
-func (w *worker) stop() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.next = nil
-	if w.cancel != nil {
-		w.cancel()
-	}
-}
-
 // run works until ctx ends.
 func (w *worker) run(ctx context.Context) {
 	for {

@@ -3,12 +3,11 @@ import os
 import tempfile
 import unittest
 
-import numpy as np
-
 try:
+    import numpy as np
     import torch
-except ImportError:
-    raise unittest.SkipTest("torch is not installed")
+except ImportError as missing:
+    raise unittest.SkipTest(f"{missing.name} is not installed")
 
 from . import gguf, kernels, model
 from .data import Batch, Row, make_row

@@ -1,3 +1,5 @@
+//lint:file-ignore U1000 msgpack reads its options from fields named _msgpack
+
 package transport
 
 import (

@@ -1,5 +1,7 @@
 //go:build (linux || darwin) && (amd64 || arm64) && !android && !static
 
+//lint:file-ignore U1000 the structs have the library's layout, used or not
+
 package llamacpp
 
 import (

@@ -14,6 +14,7 @@ type pairCmd struct {
 	Address []string      `help:"Where devices reach this cloud; several with commas. Without it, this machine's own addresses." placeholder:"HOST:PORT"`
 	For     time.Duration `help:"How long the code is good." default:"10m"`
 	QR      bool          `name:"qr" help:"Draw the code as a QR picture as well." default:"true" negatable:""`
+	To      string        `help:"Write the code to this file, for you alone to read, instead of printing it." type:"path" placeholder:"FILE"`
 	List    bool          `help:"List the paired devices."`
 	Remove  string        `help:"Forget a paired device, by its name or key." placeholder:"WHICH"`
 }
@@ -22,6 +23,7 @@ func (c *pairCmd) Help() string {
 	return `Examples:
   cloud pair
   cloud pair --address cloud.example.net:4433 --no-qr
+  cloud pair --to /media/stick/code        (there: edge pair --from /media/stick/code)
   cloud pair --list
 
 The running "cloud serve" of the same user takes the device that brings the code. A code admits one device.`
@@ -55,6 +57,9 @@ func (c *pairCmd) Run(a *cli.App) error {
 	if err != nil {
 		return err
 	}
+	if c.To != "" {
+		return c.write(a, code, addresses)
+	}
 	if a.Globals.JSON {
 		return a.JSON(map[string]any{"code": code.String(), "addresses": addresses, "expires": time.Now().Add(c.For).UTC().Truncate(time.Second)})
 	}
@@ -66,6 +71,18 @@ func (c *pairCmd) Run(a *cli.App) error {
 		fmt.Fprintln(a.Out, picture)
 	}
 	fmt.Fprintf(a.Out, "On the device, within %v:\n\n    edge pair %s\n\nIt reaches this cloud at %s.\n", c.For, code, strings.Join(addresses, ", "))
+	return nil
+}
+
+// write puts the code into a file.
+func (c *pairCmd) write(a *cli.App, code transport.Code, addresses []string) error {
+	if err := cli.WriteFile(c.To, []byte(code.String()+"\n")); err != nil {
+		return fmt.Errorf("write the code: %w", err)
+	}
+	if a.Globals.JSON {
+		return a.JSON(map[string]any{"file": c.To, "addresses": addresses, "expires": time.Now().Add(c.For).UTC().Truncate(time.Second)})
+	}
+	fmt.Fprintf(a.Out, "The code is in %s, good once and for %v. It leads to this cloud at %s.\n", c.To, c.For, strings.Join(addresses, ", "))
 	return nil
 }
 

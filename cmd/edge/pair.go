@@ -1,8 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"os"
 	"strings"
 	"time"
 
@@ -11,9 +15,11 @@ import (
 )
 
 type pairCmd struct {
-	Code   []string `arg:"" optional:"" help:"The code that \"cloud pair\" printed, or the text of its QR picture."`
-	List   bool     `help:"List the paired clouds."`
-	Remove string   `help:"Forget a paired cloud, by its name, address or key." placeholder:"WHICH"`
+	Code   []string      `arg:"" optional:"" help:"The code that \"cloud pair\" printed, or the text of its QR picture."`
+	From   string        `help:"Read the code from this file, which \"cloud pair --to\" wrote." type:"path" placeholder:"FILE"`
+	Wait   time.Duration `help:"How long to try while nobody answers." default:"0s"`
+	List   bool          `help:"List the paired clouds."`
+	Remove string        `help:"Forget a paired cloud, by its name, address or key." placeholder:"WHICH"`
 }
 
 func (c *pairCmd) Help() string {
@@ -21,6 +27,7 @@ func (c *pairCmd) Help() string {
 Here:         edge pair MNXW-... (the code as printed; hyphens and case do not matter)
 
 Examples:
+  edge pair --from /media/stick/code
   edge pair --list
   edge pair --remove homeserver
 
@@ -38,6 +45,16 @@ func (c *pairCmd) Run(a *cli.App) error {
 		return cli.RemovePeer(a, peers, c.Remove)
 	case c.List:
 		return cli.ListPeers(a, peers)
+	case c.Wait < 0:
+		return fmt.Errorf("--wait %v: want 0s or more", c.Wait)
+	case c.From != "" && len(c.Code) > 0:
+		return fmt.Errorf("a code and --from: give one of them")
+	case c.From != "":
+		text, err := readCode(c.From)
+		if err != nil {
+			return err
+		}
+		c.Code = []string{text}
 	case len(c.Code) == 0:
 		return fmt.Errorf("no code: run \"cloud pair\" where the cloud is, and give its code here")
 	}
@@ -50,10 +67,15 @@ func (c *pairCmd) Run(a *cli.App) error {
 		return err
 	}
 	a.Progress("pairing with %s", strings.Join(code.Addrs, ", "))
-	ctx, cancel := context.WithTimeout(a, 30*time.Second)
-	defer cancel()
-	peer, err := transport.Pair(ctx, code, id, cli.HostName("edge"), nil)
+	peer, err := c.pair(a, code, id)
 	a.Clear()
+	var refused *transport.RefusedError
+	if c.From != "" && errors.As(err, &refused) { // a script may come back with the file
+		if known := pairedBy(peers, code); known != nil {
+			a.Remark("%v; this device is paired with %s already", err, known.Name)
+			return nil
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -65,4 +87,51 @@ func (c *pairCmd) Run(a *cli.App) error {
 	}
 	fmt.Fprintf(a.Out, "Paired with %s (%s). Questions go there now: edge ask \"…\"\n", peer.Name, strings.Join(peer.Addrs, ", "))
 	return nil
+}
+
+// pair offers the code, again and again while --wait lasts.
+func (c *pairCmd) pair(a *cli.App, code transport.Code, id transport.Identity) (transport.Peer, error) {
+	for until := time.Now().Add(c.Wait); ; {
+		ctx, cancel := context.WithTimeout(a, 30*time.Second)
+		peer, err := transport.Pair(ctx, code, id, cli.HostName("edge"), nil)
+		cancel()
+		var refused *transport.RefusedError
+		if err == nil || errors.As(err, &refused) || time.Now().After(until) {
+			return peer, err
+		}
+		a.Progress("nobody answers at %s yet", strings.Join(code.Addrs, ", "))
+		select {
+		case <-time.After(time.Second):
+		case <-a.Done():
+			return peer, a.Err()
+		}
+	}
+}
+
+// pairedBy returns the paired cloud whose key a code names, nil when none is.
+func pairedBy(peers *transport.Peers, code transport.Code) *transport.Peer {
+	list, err := peers.List()
+	if err != nil {
+		return nil
+	}
+	for _, p := range list {
+		if bytes.HasPrefix(p.ID[:], code.Pin[:]) {
+			return &p
+		}
+	}
+	return nil
+}
+
+// readCode returns the code in a file.
+func readCode(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", fmt.Errorf("read the code: %w; \"cloud pair --to\" writes one", err)
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, 4096)) // ParseCode refuses what is too long
+	if err != nil {
+		return "", fmt.Errorf("read the code: %w", err)
+	}
+	return string(text), nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"tandem"
 	"tandem/examples"
@@ -25,6 +26,7 @@ type session struct {
 	sample   bool   // the documents are the samples that ship with the program
 	closers  []func() error
 	settings node.Settings
+	sessions *transport.Sessions     // tickets that outlive the process; nil for the sample cloud
 	relays   map[string]*netem.Relay // emulated paths, by where they lead
 }
 
@@ -141,6 +143,9 @@ func (f answerFlags) paired(a *cli.App) (*transport.Peer, error) {
 	}
 	for _, p := range peers {
 		if f.Cloud == "" || cli.IsPeer(p, f.Cloud) {
+			if slices.Contains(p.Addrs, f.Cloud) {
+				p.Addrs = []string{f.Cloud} // there and nowhere else
+			}
 			return &p, nil
 		}
 	}
@@ -161,6 +166,7 @@ func (f answerFlags) remote(a *cli.App, s *session, peer transport.Peer) error {
 		return err
 	}
 	s.cloud = peer.Name
+	s.sessions = transport.OpenSessions(dirs.Sessions())
 	s.device.Dial = func(ctx context.Context) (*transport.Conn, error) {
 		var errs []error
 		for _, address := range peer.Addrs {
@@ -236,6 +242,7 @@ func (f answerFlags) dial(ctx context.Context, s *session, id transport.Identity
 		Identity: id,
 		Peer:     peer,
 		Eager:    true,
+		Sessions: s.sessions,
 		Hello:    s.device.Reader.Hello(tandem.Device, cli.Version(), cli.HostName("edge")),
 		Log:      s.app.Log,
 	})

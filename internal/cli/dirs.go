@@ -80,3 +80,20 @@ func Make(dir string) error {
 	}
 	return nil
 }
+
+// WriteFile replaces the file at path by data in one step, readable by the user alone.
+func WriteFile(path string, data []byte) error {
+	if err := Make(filepath.Dir(path)); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".new-*") // of mode 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // fails after the rename, as it should
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}

@@ -16,6 +16,9 @@ func (d Dirs) Peers() string { return filepath.Join(d.Config, "peers") }
 // Invites is the folder of open pairing codes.
 func (d Dirs) Invites() string { return filepath.Join(d.State, "invites") }
 
+// Sessions is the folder of tickets that save a round trip when a device comes back.
+func (d Dirs) Sessions() string { return filepath.Join(d.State, "sessions") }
+
 // HostName is how this side calls itself.
 func HostName(fallback string) string {
 	name, err := os.Hostname()

@@ -87,17 +87,17 @@ func (a *App) SaveProfile(m *model.Model, threads int, p DecodeProfile) error {
 	return writeState(path, p, err)
 }
 
-// Profile measures the model with dummy documents until ctx ends, and keeps the result.
-func (a *App) Profile(ctx context.Context, r node.Reader, s node.Settings, threads int) (DecodeProfile, []profiler.Sample, error) {
+// MeasureProfile profiles the model with dummy documents. It ends when ctx does, which is an error if that
+// was too early for a fit.
+func MeasureProfile(ctx context.Context, r node.Reader, s node.Settings) (DecodeProfile, []profiler.Sample, error) {
 	fit, samples, err := r.Measure(ctx, s)
 	if err != nil {
 		return DecodeProfile{}, samples, err
 	}
-	p := DecodeProfile{
+	return DecodeProfile{
 		Model: r.Model.Config().Name, Device: r.Model.Device(), Made: time.Now().UTC().Truncate(time.Second),
 		From: FromDocuments, Decode: fit, Length: samples[len(samples)-1].Length,
-	}
-	return p, samples, a.SaveProfile(r.Model, threads, p)
+	}, samples, nil
 }
 
 // LoadRTT returns the round-trip time last seen to a cloud, 0 when none was.
@@ -147,17 +147,5 @@ func writeState(path string, v any, err error) error {
 	if err != nil {
 		return err
 	}
-	if err := Make(filepath.Dir(path)); err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // fails after the rename, as it should
-	_, err = f.Write(append(data, '\n'))
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+	return WriteFile(path, append(data, '\n'))
 }

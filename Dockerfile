@@ -1,0 +1,24 @@
+# One image for both sides: two static programs, nothing else, no root.
+#
+#   docker build -t tandem .
+#   docker run --rm tandem edge ask "What is the wifi password of the lake cabin, and when does the harbour museum open?"
+
+FROM --platform=$BUILDPLATFORM golang:1.26 AS build
+WORKDIR /src
+COPY go.mod go.sum ./
+RUN go mod download
+COPY . .
+ARG TARGETOS
+ARG TARGETARCH
+ENV CGO_ENABLED=0
+RUN GOOS=$TARGETOS GOARCH=$TARGETARCH go build -ldflags="-s -w" -o /out/usr/bin/ ./cmd/edge ./cmd/cloud
+# A new volume takes the owner of the folder that it is mounted on.
+RUN mkdir -p /out/data /out/pairing /out/tmp
+
+FROM scratch
+COPY --from=build --chown=65532:65532 /out/ /
+USER 65532:65532
+ENV HOME=/data
+ENV PATH=/usr/bin
+WORKDIR /data
+EXPOSE 4433/udp

@@ -1,0 +1,233 @@
+package main
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+)
+
+const imageUser = 65532
+
+// engine runs services as a container engine does, as far as namespaces go: each in a root file system of
+// its own that is the image, read only, with its volumes; as the image's user; with the image's and its own
+// environment and nothing else. All share one network, where every service has an address.
+type engine struct {
+	t       *testing.T
+	image   string
+	env     []string
+	volumes string // a folder for each
+}
+
+var addresses = map[string]string{"cloud": "127.0.0.2", "netem": "127.0.0.3"}
+
+func newEngine(t *testing.T) *engine {
+	t.Helper()
+	if os.Getuid() != 0 {
+		t.Skip("SKIPPED: running the image as a container needs root")
+	}
+	root, env := image(t)
+	runtime.LockOSThread() // never unlocked: the namespaces go with the thread
+	if err := unix.Unshare(unix.CLONE_NEWNS | unix.CLONE_NEWNET); err != nil {
+		t.Skipf("SKIPPED: no namespaces to run the image in: %v", err)
+	}
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		t.Skipf("SKIPPED: no mounts of its own: %v", err)
+	}
+	lo, err := netlink.LinkByName("lo")
+	if err == nil {
+		err = netlink.LinkSetUp(lo)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &engine{t: t, image: root, env: env, volumes: t.TempDir()}
+	// What an engine adds: mount points and names.
+	hosts := "127.0.0.1 localhost\n"
+	for name, address := range addresses {
+		hosts += address + " " + name + "\n"
+	}
+	for _, dir := range []string{"etc", "documents"} {
+		e.must(os.Mkdir(filepath.Join(root, dir), 0o755))
+	}
+	e.must(os.WriteFile(filepath.Join(root, "etc", "hosts"), []byte(hosts), 0o644))
+	e.must(filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		return os.Lchown(path, imageUser, imageUser)
+	}))
+	return e
+}
+
+func (e *engine) must(err error) {
+	e.t.Helper()
+	if err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+// command makes the process of a service; words, if any, take the place of its command.
+func (e *engine) command(s service, words ...string) *exec.Cmd {
+	e.t.Helper()
+	root := e.t.TempDir()
+	e.must(unix.Mount(e.image, root, "", unix.MS_BIND, ""))
+	e.must(unix.Mount("", root, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY, ""))
+	e.t.Cleanup(func() { unix.Unmount(root, unix.MNT_DETACH) })
+	e.must(unix.Mount("tmpfs", filepath.Join(root, "tmp"), "tmpfs", 0, "mode=1777"))
+	for _, m := range s.Volumes {
+		source := filepath.Join(repository, m.Source)
+		if m.Type == "volume" {
+			source = filepath.Join(e.volumes, m.Source)
+			if err := os.Mkdir(source, 0o755); err == nil { // a new volume takes the owner of the folder
+				info, err := os.Stat(filepath.Join(e.image, m.Target))
+				e.must(err)
+				owner := info.Sys().(*syscall.Stat_t)
+				e.must(os.Chown(source, int(owner.Uid), int(owner.Gid)))
+			}
+		}
+		target := filepath.Join(root, m.Target)
+		e.must(unix.Mount(source, target, "", unix.MS_BIND, ""))
+		if m.ReadOnly {
+			e.must(unix.Mount("", target, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY, ""))
+		}
+	}
+	if words == nil {
+		words = s.Command
+	}
+	cmd := exec.CommandContext(e.t.Context(), s.Entrypoint[0], append(slices.Clone(s.Entrypoint[1:]), words...)...)
+	cmd.Dir = "/data"
+	cmd.Env = append(slices.Clone(e.env), "HOSTNAME="+s.Hostname)
+	for name, value := range s.Environment {
+		cmd.Env = append(cmd.Env, name+"="+value)
+	}
+	user := uint32(imageUser)
+	if strings.HasPrefix(s.User, "0") {
+		user = 0
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Chroot: root, Credential: &syscall.Credential{Uid: user, Gid: user}, Pdeathsig: syscall.SIGKILL}
+	return cmd
+}
+
+// run waits for a service to end well and returns what it printed.
+func (e *engine) run(name string, s service, words ...string) (stdout, stderr string) {
+	e.t.Helper()
+	cmd := e.command(s, words...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil {
+		e.t.Fatalf("%s: %v\n%s%s", name, err, out.String(), errs.String())
+	}
+	return out.String(), errs.String()
+}
+
+// start runs a service until the test, or the function that it returns, ends it.
+func (e *engine) start(s service, words ...string) (stop func() string) {
+	e.t.Helper()
+	cmd := e.command(s, words...)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	e.must(cmd.Start())
+	stopped := false
+	stop = func() string {
+		if !stopped {
+			stopped = true
+			cmd.Process.Signal(syscall.SIGTERM)
+			cmd.Wait()
+		}
+		return out.String()
+	}
+	e.t.Cleanup(func() { stop() })
+	return stop
+}
+
+// The services of docker-compose.yml pair by themselves and answer, with exactly its arguments and
+// environment, in the image of the Dockerfile.
+func TestComposeRuns(t *testing.T) {
+	e, c := newEngine(t), compose(t, nil)
+	for _, name := range []string{"edge", "cloud"} {
+		f, err := elf.Open(filepath.Join(e.image, "usr", "bin", name))
+		e.must(err)
+		libraries, err := f.ImportedLibraries()
+		if err != nil || len(libraries) > 0 || slices.ContainsFunc(f.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_INTERP }) {
+			t.Errorf("%s is not static: %q, %v", name, libraries, err)
+		}
+		f.Close()
+	}
+	for name, s := range c.Services { // a variable that no flag knows would be ignored in silence
+		help, _ := e.run(name+" --help", service{Entrypoint: s.Entrypoint}, s.Command[0], "--help")
+		for variable := range s.Environment {
+			if !strings.Contains(help, "$"+variable) {
+				t.Errorf("%s: %s is no flag of %q", name, variable, s.Command[0])
+			}
+		}
+	}
+
+	e.run("invite", c.Services["invite"])
+	stop := e.start(c.Services["cloud"])
+	if out, _ := e.run("join", c.Services["join"]); !strings.Contains(out, "Paired with") {
+		t.Errorf("join: %s", out)
+	}
+	if _, said := e.run("join again", c.Services["join"]); !strings.Contains(said, "already") {
+		t.Errorf("join, the second time: %s", said)
+	}
+	answer, said := e.run("edge", c.Services["edge"])
+	if !holds(answer, []string{deviceKnows, cloudKnows}) || strings.Contains(said, "alone") {
+		t.Errorf("edge: %s%s", answer, said)
+	}
+	if log := stop(); !strings.Contains(log, "device connected") || !strings.Contains(log, "Serving") {
+		t.Errorf("cloud: %s", log)
+	}
+
+	// Over netem. Containers have a network each; here they share one, so those that listen say at which address.
+	const delay = 40 * time.Millisecond
+	c = compose(t, map[string]string{"NETEM_DELAY": delay.String(), "NETEM_TC": "lo", "VIA": "netem"})
+	cloud, netem := c.Services["cloud"], c.Services["netem"]
+	cloud.Environment["TANDEM_LISTEN"] = addresses["cloud"] + ":4433"
+	at := slices.Index(netem.Command, "0.0.0.0:4433")
+	if at < 0 {
+		t.Fatalf("netem: %q", netem.Command)
+	}
+	netem.Command[at] = addresses["netem"] + ":4433"
+	netem.User = "0:0"
+	e.start(cloud)
+	stop = e.start(netem)
+	seen := askJSON{}
+	for range 20 { // the relay may not listen yet, and nothing waits for it
+		out, said := e.run("edge via netem", c.Services["edge"], append([]string{"ask", "--json", "--wait", "60s"}, c.Services["edge"].Command[1:]...)...)
+		e.must(unmarshal(out, &seen))
+		if !seen.LocalOnly {
+			break
+		}
+		t.Logf("alone: %s", said)
+	}
+	if !holds(seen.Answer, []string{deviceKnows, cloudKnows}) || seen.LocalOnly {
+		t.Errorf("via netem: %+v", seen)
+	}
+	if ms := 2 * float64(delay.Milliseconds()); seen.Stats.RTT < ms {
+		t.Errorf("RTT %v ms over a path of %v ms", seen.Stats.RTT, ms)
+	}
+	if log := stop(); !strings.Contains(log, "packets in") || !strings.Contains(log, "sch_netem") && !strings.Contains(log, "lo: what leaves") {
+		t.Errorf("netem: %s", log)
+	}
+}
+
+func unmarshal(text string, v any) error {
+	if err := json.Unmarshal([]byte(text), v); err != nil {
+		return fmt.Errorf("%w in %q", err, text)
+	}
+	return nil
+}

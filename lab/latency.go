@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"tandem"
@@ -247,7 +248,7 @@ func (x Latency) compare(rows []Row, d [2]time.Duration) (out []string) {
 func sameTexts(rows []Row) string {
 	texts := map[string]int{}
 	for _, r := range rows {
-		if (r.Method == "tandem" || r.Method == "drdg-tw") && r.Text != "" {
+		if (strings.HasPrefix(r.Method, "tandem") || r.Method == "drdg-tw") && r.Text != "" {
 			texts[r.Text]++
 		}
 	}

@@ -164,7 +164,7 @@ func (x TTFT) prepare(ctx context.Context) (m reading, err error) {
 	for s := range m.own {
 		m.own[s] /= time.Duration(n)
 	}
-	m.both, m.text, m.kv = m.both/time.Duration(n), m.text/n, m.kv/n
+	m.both, m.text, m.kv = max(m.both/time.Duration(n), m.own[tandem.Device]), m.text/n, m.kv/n
 	return m, nil
 }
 

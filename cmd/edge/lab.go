@@ -156,7 +156,7 @@ type labSchedule struct {
 	Accept  string          `help:"Acceptance rates of the records: ${enum}. The paper's are 0.49 or 0.99 by side and answer; near ones 0.65 to 0.75." enum:"paper,near" default:"paper"`
 	Decode  []string        `help:"Decoding delays of device and cloud; several with commas." default:"150ms/30ms,60ms/30ms,30ms/30ms"`
 	RTT     []time.Duration `name:"rtt" help:"Round-trip times." default:"20ms,50ms,100ms,200ms,300ms"`
-	Horizon int             `help:"Steps within which a hand-over of greedy must pay." default:"64"`
+	Horizon int             `help:"Steps within which a hand-over of greedy must pay; 0 for as many as live pairs take." default:"0"`
 	labOutput
 }
 
@@ -165,8 +165,11 @@ func (c *labSchedule) Run(a *cli.App) error {
 	if err = errors.Join(err, trips(c.RTT), c.check(a)); err != nil {
 		return err
 	}
-	if c.Tokens < 2 || c.Tokens > 100_000 || c.Records < 1 || c.Records > 100_000 || c.Horizon < 1 {
-		return fmt.Errorf("want 2 to 100000 --tokens, 1 to 100000 --records and a --horizon of at least 1")
+	if c.Tokens < 2 || c.Tokens > 100_000 || c.Records < 1 || c.Records > 100_000 || c.Horizon < 0 {
+		return fmt.Errorf("want 2 to 100000 --tokens, 1 to 100000 --records and no negative --horizon")
+	}
+	if c.Horizon == 0 {
+		c.Horizon = pair.DefaultHorizon
 	}
 	x := lab.Schedule{Tokens: c.Tokens, Records: c.Records, Delays: d, RTTs: c.RTT, Horizon: c.Horizon, Near: c.Accept == "near"}
 	r, err := x.Run(a, progress(a, "schedule"))

@@ -179,7 +179,7 @@ func (c *canvas) lane(x axis, y float64, l Lane) {
 		at := y + float64(s.Row)*l.row()
 		c.add(`<rect x="%s" y="%s" width="%s" height="%s" rx="1.5" fill="%s" fill-opacity="%s"><title>%s</title></rect>`,
 			num(from), num(at), num(max(to-from, 1.5)), num(l.row()-2), Color(s.Color), opacity, html.EscapeString(s.Title))
-		if s.Text != "" && to-from > 5+6.5*float64(len([]rune(s.Text))) {
+		if s.Text != "" && to-from > 2+6*float64(len([]rune(s.Text))) {
 			c.add(`<text x="%s" y="%s" text-anchor="middle" style="fill:#fff;font-size:11px">%s</text>`, num((from+to)/2), num(at+l.row()-6), html.EscapeString(s.Text))
 		}
 	}

@@ -1,0 +1,93 @@
+package chart
+
+import (
+	"bytes"
+	"encoding/xml"
+	"io"
+	"math"
+	"strings"
+	"testing"
+)
+
+// elements counts the elements of a picture by name, and fails if it is not well formed.
+func elements(t *testing.T, svg []byte) map[string]int {
+	t.Helper()
+	n := map[string]int{}
+	in := xml.NewDecoder(bytes.NewReader(svg))
+	for {
+		token, err := in.Token()
+		if err == io.EOF {
+			return n
+		}
+		if err != nil {
+			t.Fatalf("%v in %s", err, svg)
+		}
+		if e, ok := token.(xml.StartElement); ok {
+			n[e.Name.Local]++
+		}
+	}
+}
+
+// A plot draws each line and each point once, and names what it draws.
+func TestPlot(t *testing.T) {
+	p := Plot{
+		Title: "a < b & \"c\"", X: "x", Y: "y",
+		Lines: []Line{
+			{Name: "one", Points: []Point{{X: 0, Y: 1}, {X: 1, Y: 2, Low: 1, High: 3}, {X: 2, Y: math.NaN()}, {X: 3, Y: 4}}},
+			{Name: "two", Points: []Point{{X: 0, Y: 100}}, Dots: true, Color: 1},
+		},
+	}
+	svg := p.SVG()
+	n := elements(t, svg)
+	if n["path"] != 1 || n["circle"] != 3+1+1 { // points, and the mark of a line of dots
+		t.Errorf("%v", n)
+	}
+	for _, want := range []string{"a &lt; b &amp; &#34;c&#34;", ">one<", ">two<", "prefers-color-scheme:dark", ">100<"} {
+		if !strings.Contains(string(svg), want) {
+			t.Errorf("no %q in %s", want, svg)
+		}
+	}
+	if strings.Contains(string(svg), "NaN") || strings.Contains(string(svg), ">-0<") {
+		t.Error("a picture of what is no number")
+	}
+	if !bytes.Equal(svg, p.SVG()) {
+		t.Error("two pictures of the same differ")
+	}
+	elements(t, Plot{}.SVG())
+	elements(t, Plot{Log: true, Lines: []Line{{Points: []Point{{X: 1, Y: 0}, {X: 1, Y: 5}, {X: 2, Y: 500}}}}}.SVG())
+}
+
+// Larger values lie higher, and every value lies within the frame.
+func TestAxes(t *testing.T) {
+	for _, span := range [][2]float64{{0, 1}, {0, 5.3}, {3, 7777}, {-4, 0.1}, {1e-6, 2e-6}} {
+		p := Plot{Lines: []Line{{Points: []Point{{X: 0, Y: span[0]}, {X: 10, Y: span[1]}}}}}
+		x, y := p.axes()
+		if lo, hi := y.at(span[0]), y.at(span[1]); !(hi < lo && hi >= top && lo <= height-bottom) {
+			t.Errorf("%v: from %v to %v", span, lo, hi)
+		}
+		if x.at(0) != left || x.at(10) != width-right {
+			t.Errorf("x from %v to %v", x.at(0), x.at(10))
+		}
+		if n := len(y.ticks(6)); n < 3 || n > 14 {
+			t.Errorf("%v: %d ticks", span, n)
+		}
+	}
+}
+
+// Bars are as long as their values, and a timeline draws what lies in its time.
+func TestBarsAndTimeline(t *testing.T) {
+	n := elements(t, Bars{Title: "bars", Groups: []Group{{Name: "g", Bars: []Bar{{Name: "a", Value: 3}, {Name: "b"}}}}}.SVG())
+	if n["rect"] != 1+2 {
+		t.Errorf("%v", n)
+	}
+	elements(t, Bars{Log: true, Groups: []Group{{Bars: []Bar{{Value: 0.2}, {Value: 5000}}}}}.SVG())
+	elements(t, Bars{}.SVG())
+	n = elements(t, Timeline{
+		Title: "t", From: 0, To: 10,
+		Lanes:  []Lane{{Name: "l", Spans: []Span{{From: 1, To: 4, Title: "in"}, {From: 20, To: 30}, {From: 9, To: 12, Row: 2}}}},
+		Panels: []Plot{{Y: "p", Lines: []Line{{Points: []Point{{X: 1, Y: -3}, {X: 2, Y: 4}}}}}},
+	}.SVG())
+	if n["rect"] != 1+2 || n["path"] != 1 {
+		t.Errorf("%v", n)
+	}
+}

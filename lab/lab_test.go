@@ -1,0 +1,340 @@
+package lab
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"encoding/xml"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"tandem"
+	"tandem/decoder"
+	"tandem/internal/tinymodel"
+	"tandem/model"
+	"tandem/netem"
+	"tandem/node"
+	"tandem/retrieval"
+)
+
+const ms = time.Millisecond
+
+func quiet(int, int) {}
+
+// DRAGON Figure 8: more latency costs lock step most; whatever moves aggregation by need is not worse than
+// the better fixed side, and mirror is the fastest of all.
+func TestDRAGON_Figure8(t *testing.T) {
+	x := Schedule{Tokens: 100, Records: 12, Delays: [][2]time.Duration{{60 * ms, 30 * ms}, {30 * ms, 30 * ms}}, RTTs: []time.Duration{50 * ms, 300 * ms}, Horizon: 64}
+	r, err := x.Run(t.Context(), quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	type key struct{ device, rtt float64 }
+	cells := map[key]map[string]Row{}
+	for _, row := range r.Rows {
+		k := key{row.Device.Value, row.RTT.Value}
+		if cells[k] == nil {
+			cells[k] = map[string]Row{}
+		}
+		cells[k][row.Placement] = row
+		if row.Text != r.Rows[0].Text || !row.Simulated {
+			t.Errorf("%+v: another text than %s, or not marked simulated", row, r.Rows[0].Text)
+		}
+	}
+	for k, c := range cells {
+		per := func(p string) float64 { return c[p].PerToken.Value }
+		fixed := min(per("device"), per("cloud"))
+		if !(per("mirror") <= per("greedy") && per("greedy") <= 1.01*fixed && max(per("device"), per("cloud")) < per("sync")) {
+			t.Errorf("%+v: mirror %.1f, greedy %.1f, device %.1f, cloud %.1f, sync %.1f ms a token", k, per("mirror"), per("greedy"), per("device"), per("cloud"), per("sync"))
+		}
+		if k.device == 30 && k.rtt == 300 && per("greedy") > 0.9*fixed {
+			t.Errorf("greedy takes %.2f of the better fixed side", per("greedy")/fixed)
+		}
+	}
+	if len(cells) != 4 || len(r.Figures) != 2 || len(r.Findings) != 4 {
+		t.Errorf("%d cells, %d figures, findings %q", len(cells), len(r.Figures), r.Findings)
+	}
+}
+
+// Theorem 6.2's curve and the played points belong together where the device is the faster side.
+func TestSpeedup(t *testing.T) {
+	x := Speedup{Tokens: 400, Cloud: 30 * ms, RTT: 300 * ms, Accept: []float64{0.3, 0.9}, Device: []time.Duration{10 * ms, 100 * ms, 400 * ms}}
+	r, err := x.Run(t.Context(), quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range x.Accept {
+		for d, device := range x.Device {
+			rows := r.Rows[2*(i*len(x.Device)+d):][:2]
+			played, theory := rows[0].PerToken.Value/rows[1].PerToken.Value, x.theory(device, x.record(i))
+			if device != 100*ms && math.Abs(played/theory-1) > 0.02 || played < 0.98*theory {
+				t.Errorf("α %v, device %v: played %.3f, theory %.3f", x.Accept[i], device, played, theory)
+			}
+		}
+	}
+}
+
+// bench is two sides with a small random model.
+func bench(t *testing.T) Bench {
+	t.Helper()
+	words := []string{"cabin", "museum", "harbour", "opens", "wifi"}
+	data := tinymodel.GGUF(tinymodel.Spec{Words: words, Gain: 3, Seed: 3})
+	m, err := model.OpenBytes("tiny", data, model.Options{Threads: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { m.Close() })
+	b := Bench{Model: m, Questions: []string{"When does the museum open?", "Where is the cabin?"}}
+	for side, text := range []string{"The cabin is at the harbour.", "The museum opens at nine."} {
+		x, err := retrieval.Memory()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { x.Close() })
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "note.txt"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := x.Add(t.Context(), dir, nil); err != nil {
+			t.Fatal(err)
+		}
+		b.Documents[side] = x
+	}
+	b.Settings = node.Settings{
+		Nucleus: decoder.DefaultTopP, Support: 64, Lookahead: 12, MaxTokens: 12, Documents: 2,
+		Sampling: model.Sampling{Temperature: 1, TopP: 1, RepeatPenalty: 1, Seed: 5},
+	}
+	return b
+}
+
+// The same seed gives the same text in every cell of the shared coupling, played or live.
+func TestSameTextPlayedAndLive(t *testing.T) {
+	b := bench(t)
+	x := Latency{Bench: b, Delays: [][2]time.Duration{{2 * ms, ms}}, RTTs: []time.Duration{0, 20 * ms}}
+	var err error
+	if x.Methods, err = Methods([]string{"drdg-tw", "tandem", "device-alone"}); err != nil {
+		t.Fatal(err)
+	}
+	texts := map[string]int{}
+	for _, x.Simulated = range []bool{true, false} {
+		r, err := x.Run(t.Context(), quiet)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range r.Rows {
+			if row.Simulated != x.Simulated {
+				t.Errorf("%+v: simulated should be %v", row, x.Simulated)
+			}
+			if row.Method != "device-alone" {
+				texts[row.Text]++
+			}
+		}
+	}
+	if len(texts) != 1 {
+		t.Errorf("%d different texts: %v", len(texts), texts)
+	}
+	for text, n := range texts {
+		if text == "" || n != 2*2*5 {
+			t.Errorf("text %q in %d cells", text, n)
+		}
+	}
+}
+
+// Losses and recorded networks change no text either.
+func TestSameTextOverBadNetworks(t *testing.T) {
+	b := bench(t)
+	loss := Loss{Bench: b, Delays: [][2]time.Duration{{30 * ms, 20 * ms}}, RTT: 80 * ms, Losses: []float64{0, 0.1}, Simulated: true}
+	r, err := loss.Run(t.Context(), quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := r.Findings[len(r.Findings)-1]; !strings.Contains(got, "same in all 4 cells") {
+		t.Error(got)
+	}
+	dir := t.TempDir()
+	ping := "64 bytes from x: icmp_seq=1 ttl=57 time=17.1 ms\n64 bytes from x: icmp_seq=2 ttl=57 time=9017 ms\n64 bytes from x: icmp_seq=3 ttl=57 time=30 ms\n64 bytes from x: icmp_seq=60 ttl=57 time=30 ms\n"
+	for name, text := range map[string]string{"stall.txt": ping, "lte.up": "3\n9\n20\n31\n", "lte.down": "1\n2\n50\n60\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files, err := TraceFiles(dir)
+	if err != nil || len(files) != 2 {
+		t.Fatalf("%q, %v", files, err)
+	}
+	traces := Traces{Bench: b, Files: files, Windows: 1, Delays: [2]time.Duration{30 * ms, 20 * ms}, Simulated: true}
+	if traces.Methods, err = Methods([]string{"drdg-tw", "tandem/mirror"}); err != nil {
+		t.Fatal(err)
+	}
+	if r, err = traces.Run(t.Context(), quiet); err != nil {
+		t.Fatal(err)
+	}
+	if got := r.Findings[len(r.Findings)-1]; !strings.Contains(got, "same in all 6 cells") {
+		t.Error(got)
+	}
+}
+
+// A part of a trace is the trace, from there on, around its end.
+func TestCut(t *testing.T) {
+	whole := &netem.Trace{Period: 4 * time.Second, Points: []netem.Point{{Delay: 1}, {At: time.Second, Delay: 2}, {At: 3 * time.Second, Delay: 3}}}
+	got := cut(whole, 2500*ms, 3*time.Second)
+	want := []netem.Point{{Delay: 2}, {At: 500 * ms, Delay: 3}, {At: 1500 * ms, Delay: 1}, {At: 2500 * ms, Delay: 2}}
+	if len(got.Points) != len(want) {
+		t.Fatalf("%+v", got.Points)
+	}
+	for i := range want {
+		if got.Points[i] != want[i] {
+			t.Errorf("point %d: %+v, want %+v", i, got.Points[i], want[i])
+		}
+	}
+	if err := got.Validate(); err != nil {
+		t.Error(err)
+	}
+	packets := cut(&netem.Trace{Period: time.Second, Packets: []time.Duration{100 * ms, 900 * ms}}, 500*ms, 1500*ms)
+	if err := packets.Validate(); err != nil || len(packets.Packets) != 3 {
+		t.Errorf("%v, %v", packets.Packets, err)
+	}
+}
+
+// A recording becomes a picture: both sides' decoding, journeys, targets.
+func TestReplay(t *testing.T) {
+	r := Replay([]node.Line{
+		{Event: "begin", Placement: "greedy", Coupling: "speculative"},
+		{Ms: 1, Event: "rtt", TookMs: 100},
+		{Ms: 40, Event: "draft", Side: "device", Step: 0, TookMs: 30},
+		{Ms: 90, Event: "draft", Side: "cloud", Step: 0, TookMs: 20},
+		{Ms: 90, Event: "note", Note: "rejected", Side: "cloud", Step: 0},
+		{Ms: 90, Event: "target", Step: 0, By: "device"},
+		{Ms: 91, Event: "note", Note: "handover", Side: "cloud", Step: 1},
+	})
+	wellFormed(t, r.Figures[0].SVG)
+	if svg := string(r.Figures[0].SVG); !strings.Contains(svg, "hand-over at step 1 to the cloud") || !strings.Contains(svg, `fill-opacity=".35"><title>cloud drafts step 0`) {
+		t.Error("hand-over or rejection is missing")
+	}
+	if len(r.Findings) != 1 || !strings.Contains(r.Findings[0], "1 rejections, 1 hand-overs") {
+		t.Errorf("%q", r.Findings)
+	}
+	wellFormed(t, Replay(nil).Figures[0].SVG)
+}
+
+func wellFormed(t *testing.T, data []byte) {
+	t.Helper()
+	in := xml.NewDecoder(bytes.NewReader(data))
+	for {
+		if _, err := in.Token(); err == io.EOF {
+			return
+		} else if err != nil {
+			t.Fatalf("%v in %.2000s", err, data)
+		}
+	}
+}
+
+// Rows read back as they were written; what does not apply is left out.
+func TestRows(t *testing.T) {
+	row := Row{Experiment: "latency", Method: "tandem", RTT: Is(0), PerToken: Is(1.0 / 3), Simulated: true}
+	data, err := json.Marshal(row)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := `{"experiment":"latency","method":"tandem","rtt_ms":0,"per_token_ms":0.3333,"simulated":true}`; string(data) != want {
+		t.Errorf("%s, want %s", data, want)
+	}
+	var back Row
+	if err := json.Unmarshal(data, &back); err != nil || !back.RTT.Known || back.Loss.Known || back.PerToken.Value != 0.3333 {
+		t.Errorf("%+v, %v", back, err)
+	}
+	var table bytes.Buffer
+	if err := WriteCSV(&table, []Row{row, {}}); err != nil {
+		t.Fatal(err)
+	}
+	records, err := csv.NewReader(&table).ReadAll()
+	if err != nil || len(records) != 3 || records[1][5] != "0" || records[1][6] != "" || records[0][15] != "simulated" {
+		t.Errorf("%q, %v", records, err)
+	}
+}
+
+// The report is one page with every result, its command, and nothing from elsewhere.
+func TestReport(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := Report(dir, filepath.Join(dir, "report.html"), "test"); err == nil {
+		t.Error("a report of nothing")
+	}
+	x := Schedule{Tokens: 10, Records: 2, Delays: [][2]time.Duration{{30 * ms, 30 * ms}}, RTTs: []time.Duration{50 * ms}, Horizon: 8}
+	r, err := x.Run(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Command, r.Taken = "edge lab schedule --decode <30ms>", time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	if err := r.Save(dir); err != nil {
+		t.Fatal(err)
+	}
+	other := Replay(nil)
+	if err := other.Save(dir); err != nil {
+		t.Fatal(err)
+	}
+	n, err := Report(dir, filepath.Join(dir, "report.html"), "tandem test")
+	if err != nil || n != 2 {
+		t.Fatalf("%d results, %v", n, err)
+	}
+	page, err := os.ReadFile(filepath.Join(dir, "report.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"edge lab schedule --decode &lt;30ms&gt;", "1 March 2026", "tandem test", "simulated", "<svg", Machine()} {
+		if !bytes.Contains(page, []byte(want)) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	for _, bad := range []string{"<script", "src=", "href="} {
+		if bytes.Contains(page, []byte(bad)) {
+			t.Errorf("the page holds %q", bad)
+		}
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), ".lab-") {
+			t.Errorf("%s was left behind", e.Name())
+		}
+	}
+}
+
+// A time to the first token is played with the question on its way while both sides read.
+func TestTTFT(t *testing.T) {
+	x := TTFT{Bench: bench(t), Delays: [2]time.Duration{30 * ms, 30 * ms}, RTTs: []time.Duration{0, 300 * ms}, Prefill: [2]time.Duration{2 * time.Second, 400 * ms}, Simulated: true}
+	r, err := x.Run(t.Context(), quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range r.Rows {
+		ttft := row.TTFT.Value
+		if row.Method == "device-alone" && math.Abs(ttft-2030) > 0.01 || row.Method == "tandem" && (ttft < 2029.9 || ttft > 1.15*2030) {
+			t.Errorf("%s at %v ms: %v ms", row.Method, row.RTT, ttft)
+		}
+		if strings.HasPrefix(row.Method, "drcg") && (ttft < 2029.9+row.RTT.Value || !row.Simulated) {
+			t.Errorf("%s at %v ms: %v ms", row.Method, row.RTT, ttft)
+		}
+	}
+}
+
+// Names of methods are checked.
+func TestMethods(t *testing.T) {
+	all, err := Methods(nil)
+	if err != nil || len(all) != len(MethodNames()) {
+		t.Errorf("%d methods, %v", len(all), err)
+	}
+	one, err := Methods([]string{"tandem/mirror"})
+	if err != nil || len(one) != 1 || one[0].Place != tandem.PlaceMirror {
+		t.Errorf("%+v, %v", one, err)
+	}
+	if _, err := Methods([]string{"magic"}); err == nil || !strings.Contains(err.Error(), "tandem/mirror") {
+		t.Errorf("error %v", err)
+	}
+}

@@ -361,6 +361,7 @@ func (a *asking) remark(format string, args ...any) {
 func (a *asking) finish() Answer {
 	a.answer.Took = time.Since(a.start)
 	a.answer.Pair = a.machine.Stats()
+	a.profile.settle()
 	a.record.end(a.answer)
 	if a.link != nil {
 		a.send(transport.End{Reason: a.answer.Reason.String()})

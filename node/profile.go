@@ -1,8 +1,10 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,6 +19,8 @@ type Profile struct {
 	Decode profiler.Decode // of this side, over the tokens in the contexts of all rows
 	Length int             // of these, at the end of the last answer; 0 when there was none
 	RTT    time.Duration   // to the cloud, when last seen; 0 when unknown
+
+	samples []profiler.Sample // of this answer, while Decode is unknown
 }
 
 // zeta is the weight of a measured step in the run-time update of the decoding delay.
@@ -28,8 +32,24 @@ func (p *Profile) observe(out decoder.Output) {
 	if out.Fed != 1 || out.Length <= 0 {
 		return
 	}
-	p.Decode.Observe(profiler.Sample{Length: out.Length, Took: out.Took}, zeta)
 	p.Length = out.Length
+	sample := profiler.Sample{Length: out.Length, Took: out.Took}
+	if p.Decode == (profiler.Decode{}) {
+		p.samples = append(p.samples, sample)
+	} else {
+		p.Decode.Observe(sample, zeta)
+	}
+}
+
+// settle makes a profile out of the answer, if there was none. Its contexts are of nearly one length, so
+// they determine no line, but a constant: the median, which the first step's cold caches do not disturb.
+func (p *Profile) settle() {
+	if n := len(p.samples); n > 0 {
+		slices.SortFunc(p.samples, func(a, b profiler.Sample) int { return cmp.Compare(a.Took, b.Took) })
+		median := p.samples[n/2]
+		p.Decode = profiler.Decode{B: float64(median.Length) * float64(median.Length), C: median.Took.Seconds()}
+		p.samples = nil
+	}
 }
 
 // leastLookahead lets a side run on while the other is late by a few tokens.

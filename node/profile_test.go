@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"errors"
+	"reflect"
 	"testing"
 	"time"
 
@@ -45,7 +46,7 @@ func TestProfileObserves(t *testing.T) {
 	for _, out := range []decoder.Output{{Took: time.Second, Fed: 0, Length: 300}, {Took: time.Second, Fed: 7, Length: 300}, {Took: time.Second, Fed: 1}} {
 		p.observe(out)
 	}
-	if p != before {
+	if !reflect.DeepEqual(p, before) {
 		t.Errorf("steps that say nothing made %+v of %+v", p, before)
 	}
 	for n := range 400 {
@@ -57,6 +58,31 @@ func TestProfileObserves(t *testing.T) {
 	}
 	if p.Length == 0 || p.Decode.C != 0.01 {
 		t.Errorf("length %d, constant %v", p.Length, p.Decode.C)
+	}
+}
+
+// Without a profile the answer makes one: a constant that the slow first step does not disturb, from which
+// the next answer goes on.
+func TestProfileSettles(t *testing.T) {
+	var p Profile
+	p.settle()
+	if p.lookahead() != pair.DefaultLookahead || p.Decode != (profiler.Decode{}) {
+		t.Errorf("nothing made %+v", p)
+	}
+	for n := range 30 {
+		took := 10 * time.Millisecond
+		if n == 0 {
+			took = time.Second
+		}
+		p.observe(decoder.Output{Took: took, Fed: 1, Length: 400 + n})
+	}
+	p.settle()
+	if p.Decode.At(400) != 10*time.Millisecond || p.samples != nil {
+		t.Errorf("ĉ(400) = %v, want 10 ms", p.Decode.At(400))
+	}
+	p.observe(decoder.Output{Took: 20 * time.Millisecond, Fed: 1, Length: 400})
+	if got := p.Decode.At(400); got < 10*time.Millisecond || got > 12*time.Millisecond {
+		t.Errorf("a step of 20 ms made it %v", got)
 	}
 }
 

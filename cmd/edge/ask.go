@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bufio"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -18,6 +20,7 @@ import (
 type askCmd struct {
 	Question []string `arg:"" optional:"" help:"The question; without it, standard input."`
 	answerFlags
+	Record string `help:"Write what happens in the answer to FILE, as JSON lines: delays, drafts, tokens, round trips. The simulator plays it back." type:"path" placeholder:"FILE"`
 }
 
 func (c *askCmd) Help() string {
@@ -25,7 +28,11 @@ func (c *askCmd) Help() string {
   edge ask "What is the wifi password of the lake cabin, and when does the harbour museum open?"
   edge ask --rtt 300ms --placement device "When does the harbour museum open?"
   edge ask --notes ~/notes --public ./town "Who runs the bakery?"
+  edge ask --coupling speculative --placement greedy --gamma auto --record answer.jsonl "Who runs the bakery?"
   edge ask --model qwen2.5-1.5b-instruct-q4_k_m.gguf --json "What did we decide?" | jq .answer
+
+A recording holds distributions, from which one can tell things about your documents. Its fields are those of
+the type Line in the package node.
 
 On a terminal each token is tinted by who drafted it: device, cloud, both or neither.`
 }
@@ -40,17 +47,46 @@ func (c *askCmd) Run(a *cli.App) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
+	if c.Record != "" {
+		record, err := s.record(c.Record)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, record()) }()
+	}
 	answer, err := s.ask(node.Question{ID: "ask", Text: question}, !a.Globals.JSON)
 	if a.Globals.JSON {
 		if err == nil {
-			return a.JSON(s.report(answer))
+			err = a.JSON(s.report(answer))
 		}
-		return err
-	}
-	if err == nil {
+	} else if err == nil {
 		s.summary(answer)
 	}
+	if err == nil {
+		s.learn()
+	}
 	return err
+}
+
+// record makes the device write what happens to a file. The returned function completes it.
+func (s *session) record(path string) (done func() error, err error) {
+	f, err := os.Create(path)
+	if err != nil {
+		return nil, fmt.Errorf("--record: %w", err)
+	}
+	out := bufio.NewWriter(f)
+	lines := json.NewEncoder(out)
+	s.device.Record = func(l node.Line) {
+		if e := lines.Encode(l); err == nil {
+			err = e
+		}
+	}
+	return func() error {
+		if err = errors.Join(err, out.Flush(), f.Close()); err != nil {
+			return fmt.Errorf("--record: %w", err)
+		}
+		return nil
+	}, nil
 }
 
 // questionText is the arguments as one question, or what standard input holds.
@@ -110,7 +146,7 @@ func (s *session) summary(answer node.Answer) {
 			fmt.Sprintf("accepted: device %.0f %%, cloud %.0f %%", 100*r.Stats.AcceptDevice, 100*r.Stats.AcceptCloud),
 			fmt.Sprintf("%s sent, %s received", cli.Bytes(int64(r.Stats.BytesSent)), cli.Bytes(int64(r.Stats.BytesReceived))),
 			fmt.Sprintf("RTT %.1f ms", r.Stats.RTT),
-			r.Placement)
+			s.how())
 	} else {
 		parts = append(parts, "device alone")
 	}
@@ -122,6 +158,18 @@ func (s *session) summary(answer node.Answer) {
 	if legend := a.Legend(); legend != "" && !r.LocalOnly {
 		fmt.Fprintln(a.Aside, a.Faint("tint: ")+legend)
 	}
+}
+
+// how says where drafts became tokens, and who chose that.
+func (s *session) how() string {
+	text := s.settings.Placement.String()
+	if s.flags.Placement == autoPlacement {
+		text += " (auto)"
+	}
+	if s.settings.Coupling == tandem.CouplingSpeculative {
+		text += ", speculative, γ " + s.flags.Gamma
+	}
+	return text
 }
 
 // sources prints a side's documents in a line, heaviest first.
@@ -140,7 +188,9 @@ type askJSON struct {
 	Answer    string      `json:"answer"`
 	Tokens    []tokenJSON `json:"tokens"`
 	Placement string      `json:"placement"`
+	Choice    string      `json:"placement_choice"` // what was asked for: auto, or the placement
 	Coupling  string      `json:"coupling"`
+	Gamma     string      `json:"gamma,omitempty"` // of the speculative coupling
 	Seed      uint64      `json:"seed"`
 	LocalOnly bool        `json:"local_only"` // no token was agreed with a cloud
 	Finish    string      `json:"finish"`     // stop, length, cancelled
@@ -171,6 +221,8 @@ type statsJSON struct {
 	PrefillDevice   float64 `json:"prefill_device_ms"`
 	PrefillCloud    float64 `json:"prefill_cloud_ms"`
 	AloneTokens     int     `json:"alone_tokens"`
+	Handovers       int     `json:"handovers"` // of aggregation, by either side (placement greedy)
+	Lookahead       int     `json:"lookahead"` // most drafts ahead of what was agreed
 	TotalMs         float64 `json:"total_ms"`
 }
 
@@ -178,9 +230,12 @@ type statsJSON struct {
 func (s *session) report(answer node.Answer) askJSON {
 	r := askJSON{
 		Answer: answer.Text, Tokens: []tokenJSON{},
-		Placement: s.settings.Placement.String(), Coupling: s.settings.Coupling.String(),
+		Placement: s.settings.Placement.String(), Choice: s.flags.Placement, Coupling: s.settings.Coupling.String(),
 		Seed: s.settings.Sampling.Seed, LocalOnly: answer.Pair.Together == 0,
 		Finish: answer.Reason.String(), Remarks: answer.Remarks,
+	}
+	if s.settings.Coupling == tandem.CouplingSpeculative {
+		r.Gamma = s.flags.Gamma
 	}
 	for _, t := range answer.Tokens {
 		r.Tokens = append(r.Tokens, tokenJSON{t.ID, t.Text, t.By.String(), ms(t.At)})
@@ -196,6 +251,8 @@ func (s *session) report(answer node.Answer) askJSON {
 		PrefillDevice: ms(answer.Prefill[tandem.Device]),
 		PrefillCloud:  ms(answer.Prefill[tandem.Cloud]),
 		AloneTokens:   answer.Pair.Alone,
+		Handovers:     answer.Pair.Handovers + answer.Pair.Takeovers,
+		Lookahead:     answer.Lookahead,
 		TotalMs:       ms(answer.Took),
 	}
 	if answer.Link.Drafts > 0 {

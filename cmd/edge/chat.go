@@ -37,6 +37,7 @@ func (c *chatCmd) Run(a *cli.App) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
+	defer s.learn()
 	prompt := term.IsTerminal(int(os.Stdin.Fd())) && !a.Globals.JSON
 	if prompt {
 		fmt.Fprintln(a.Aside, a.Faint("Ask away. /new forgets what was said, /quit ends."))

@@ -7,14 +7,77 @@ import (
 	"time"
 
 	"tandem"
+	"tandem/decoder"
 	"tandem/internal/cli"
+	"tandem/node"
+	"tandem/profiler"
 	"tandem/transport"
 )
 
-type doctorCmd struct{ cli.DoctorFlags }
+type doctorCmd struct {
+	cli.DoctorFlags
+	Profile bool `help:"Measure the model's decoding delays anew, with dummy documents, and keep them."`
+}
 
 func (c *doctorCmd) Run(a *cli.App) error {
-	return a.Doctor(c.DoctorFlags, func() []cli.Check { return c.clouds(a) })
+	return a.Doctor(c.DoctorFlags, func() []cli.Check { return c.profile(a) }, func() []cli.Check { return c.clouds(a) })
+}
+
+// profile shows what is known of the model's decoding delays, or measures them.
+func (c *doctorCmd) profile(a *cli.App) []cli.Check {
+	m, err := c.Open(a)
+	if err != nil {
+		return nil // said already
+	}
+	defer m.Close()
+	p, known := a.LoadProfile(m, c.Threads)
+	if c.Profile {
+		settings := node.Settings{
+			Nucleus: decoder.DefaultTopP, Support: decoder.DefaultMaxSupport, Documents: profileDocuments,
+		}
+		fresh, samples, err := cli.MeasureProfile(a, cli.Reader(m, nil, nil), settings)
+		if err == nil {
+			err = a.SaveProfile(m, c.Threads, fresh)
+		}
+		if err != nil {
+			return []cli.Check{{Name: "profile", State: cli.Broken, Detail: err.Error()}}
+		}
+		return []cli.Check{profileCheck(fresh, samples)}
+	}
+	if !known {
+		return []cli.Check{{Name: "profile", State: cli.Noted, Detail: "the model's delays are not known yet: the first answer measures them", Hint: "or edge doctor --profile"}}
+	}
+	return []cli.Check{profileCheck(p, nil)}
+}
+
+// profileDocuments is how many passages a question has by default.
+const profileDocuments = 4
+
+// profileCheck describes a profile: the fit ĉ(t) = (k_a/k_b)·t + k_c, and what it says.
+func profileCheck(p cli.DecodeProfile, samples []profiler.Sample) cli.Check {
+	d := p.Decode
+	text := fmt.Sprintf("%s on %s, from %s, %s: k_a %.3g, k_b %.3g, k_c %.3g ms;", p.Model, p.Device, p.From,
+		p.Made.Local().Format(time.DateTime), d.A, d.B, 1000*d.C)
+	for _, tokens := range []int{256, 1024, 4096} {
+		text += fmt.Sprintf(" %.3g ms a token at %d,", ms(d.At(tokens)), tokens)
+	}
+	text = strings.TrimSuffix(text, ",") + " tokens of context"
+	data := profileJSON{DecodeProfile: p}
+	for _, s := range samples {
+		data.Samples = append(data.Samples, sampleJSON{s.Length, ms(s.Took)})
+	}
+	return cli.Check{Name: "profile", State: cli.OK, Detail: text, Data: data}
+}
+
+// profileJSON is a profile for programs, with what was measured.
+type profileJSON struct {
+	cli.DecodeProfile
+	Samples []sampleJSON `json:"samples,omitempty"`
+}
+
+type sampleJSON struct {
+	Length int     `json:"length"` // tokens in the contexts of all rows
+	Ms     float64 `json:"ms"`
 }
 
 // clouds tries every paired cloud.

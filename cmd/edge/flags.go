@@ -4,6 +4,8 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"fmt"
+	"math"
+	"strconv"
 	"time"
 
 	"tandem"
@@ -63,11 +65,12 @@ type documentFlags struct {
 type cooperationFlags struct {
 	Cloud     string        `help:"The cloud to answer with: HOST:PORT of a paired one, or \"sample\" for the one inside this process. Without it: the one paired last, or else the sample." placeholder:"WHERE"`
 	LocalOnly bool          `help:"Answer on this machine alone. No socket is opened."`
-	Placement string        `help:"Where drafts become tokens: ${enum}." enum:"mirror,device,cloud,sync" default:"mirror"`
+	Placement string        `help:"Where drafts become tokens: ${enum}. auto is mirror, or greedy with the speculative coupling." enum:"auto,mirror,device,cloud,greedy,sync" default:"auto"`
 	Coupling  string        `help:"How two drafts become one token: ${enum}. The second is the DRAGON paper's." enum:"shared,speculative" default:"shared"`
+	Gamma     string        `help:"Speculative coupling: how often the device's draft decides rather than the cloud's, 0 to 1, or auto for what is fastest at each token." default:"auto" placeholder:"auto|0..1"`
 	Nucleus   float64       `help:"Share of the probability that a draft carries." default:"0.8"`
 	Support   int           `help:"Most tokens that a draft carries." default:"256"`
-	Lookahead int           `help:"Most tokens that a side drafts ahead of what is agreed." default:"${lookahead=12}"`
+	Lookahead int           `help:"Most tokens that a side drafts ahead of what is agreed; 0 for as many as a round trip needs." default:"0"`
 	RTT       time.Duration `name:"rtt" help:"Emulate a network path of this round-trip time, such as 100ms." default:"0s"`
 	Loss      float64       `help:"Emulate the loss of this share of packets (0 to 1)." default:"0"`
 	Wait      time.Duration `help:"How long to wait for the cloud before answering alone." default:"5s"`
@@ -79,16 +82,18 @@ func (f answerFlags) settings() (node.Settings, error) {
 	if s.Sampling, err = f.sampling(); err != nil {
 		return s, err
 	}
-	if s.Placement, err = tandem.ParsePlacement(f.Placement); err != nil {
+	if s.Coupling, err = tandem.ParseCoupling(f.Coupling); err != nil {
 		return s, err
 	}
-	if s.Coupling, err = tandem.ParseCoupling(f.Coupling); err != nil {
+	if s.Placement, err = placement(f.Placement, s.Coupling); err != nil {
+		return s, err
+	}
+	if s.Gamma, err = gamma(f.Gamma); err != nil {
 		return s, err
 	}
 	if s.Weights, err = decoder.ParseWeights(f.Weights); err != nil {
 		return s, err
 	}
-	s.Gamma = pair.HalfGamma
 	s.Nucleus, s.Support, s.Lookahead = f.Nucleus, f.Support, f.Lookahead
 	s.MaxTokens, s.Documents, s.Rows = f.MaxTokens, f.Documents, f.Rows
 	switch {
@@ -100,4 +105,33 @@ func (f answerFlags) settings() (node.Settings, error) {
 		return s, fmt.Errorf("--side cloud needs the cloud, --local-only forbids it: leave one out")
 	}
 	return s, s.Check()
+}
+
+// autoPlacement is the choice of placement by the coupling.
+const autoPlacement = "auto"
+
+// placement reads --placement. With shared randomness both sides compute the target from what they hold
+// (mirror). The paper's coupling is served best by the scheduler, which moves aggregation and chooses γ
+// (DRAGON §5.1, Theorem 4.2).
+func placement(name string, c tandem.Coupling) (tandem.Placement, error) {
+	switch {
+	case name != autoPlacement:
+		return tandem.ParsePlacement(name)
+	case c == tandem.CouplingSpeculative:
+		return tandem.PlaceGreedy, nil
+	default:
+		return tandem.PlaceMirror, nil
+	}
+}
+
+// gamma reads --gamma as a share of tandem.Mass.
+func gamma(text string) (uint32, error) {
+	if text == "auto" {
+		return pair.AutoGamma, nil
+	}
+	x, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(x >= 0 && x <= 1) {
+		return 0, fmt.Errorf("--gamma %q: want auto or a number from 0 to 1", text)
+	}
+	return uint32(math.Round(x * tandem.Mass)), nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"time"
 
 	"tandem"
 	"tandem/examples"
@@ -26,13 +27,18 @@ type session struct {
 	sample   bool   // the documents are the samples that ship with the program
 	closers  []func() error
 	settings node.Settings
-	sessions *transport.Sessions     // tickets that outlive the process; nil for the sample cloud
+	sessions *transport.Sessions // tickets that outlive the process; nil for the sample cloud
+	flags    answerFlags
+	peer     transport.ID            // of the paired cloud in use, else empty
+	profile  cli.DecodeProfile       // what is known of the model's delays
+	profiled bool                    // it has been kept before
+	recalled time.Duration           // round-trip time that was known beforehand
 	relays   map[string]*netem.Relay // emulated paths, by where they lead
 }
 
 // open prepares to answer with the flags.
 func (f answerFlags) open(a *cli.App) (s *session, err error) {
-	s = &session{app: a, relays: map[string]*netem.Relay{}}
+	s = &session{app: a, flags: f, relays: map[string]*netem.Relay{}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.Close())
@@ -67,6 +73,7 @@ func (f answerFlags) open(a *cli.App) (s *session, err error) {
 		}
 	}
 	s.closers = append(s.closers, s.device.Close)
+	s.recall()
 	return s, nil
 }
 
@@ -165,7 +172,7 @@ func (f answerFlags) remote(a *cli.App, s *session, peer transport.Peer) error {
 	if err != nil {
 		return err
 	}
-	s.cloud = peer.Name
+	s.cloud, s.peer = peer.Name, peer.ID
 	s.sessions = transport.OpenSessions(dirs.Sessions())
 	s.device.Dial = func(ctx context.Context) (*transport.Conn, error) {
 		var errs []error

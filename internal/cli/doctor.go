@@ -25,6 +25,7 @@ type Check struct {
 	State  string `json:"state"` // ok, note, broken
 	Detail string `json:"detail"`
 	Hint   string `json:"hint,omitempty"` // what to do about it
+	Data   any    `json:"data,omitempty"` // the same for programs, where there is more than a line
 }
 
 // The states of a Check. A note is something to know; only what is broken makes doctor fail.

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tandem"
+	"tandem/internal/cli"
+	"tandem/node"
+	"tandem/pair"
+)
+
+func TestPlacementAndGammaFlags(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		coupling tandem.Coupling
+		want     tandem.Placement
+	}{
+		{"auto", tandem.CouplingShared, tandem.PlaceMirror},
+		{"auto", tandem.CouplingSpeculative, tandem.PlaceGreedy},
+		{"cloud", tandem.CouplingSpeculative, tandem.PlaceCloud},
+		{"greedy", tandem.CouplingShared, tandem.PlaceGreedy},
+	} {
+		if got, err := placement(c.name, c.coupling); got != c.want || err != nil {
+			t.Errorf("%s with %v: %v, %v, want %v", c.name, c.coupling, got, err, c.want)
+		}
+	}
+	for text, want := range map[string]uint32{"auto": pair.AutoGamma, "0": 0, "1": tandem.Mass, "0.5": pair.HalfGamma} {
+		if got, err := gamma(text); got != want || err != nil {
+			t.Errorf("gamma %s: %d, %v, want %d", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "half", "-0.1", "1.01", "NaN", "Inf"} {
+		if got, err := gamma(text); err == nil || !strings.Contains(err.Error(), "--gamma") {
+			t.Errorf("gamma %q: %d, %v", text, got, err)
+		}
+	}
+}
+
+// auto says what it chose; greedy gives the text of mirror; a recording holds the answer that was printed.
+func TestGreedyLive(t *testing.T) {
+	h := newHome(t)
+	record := filepath.Join(h.dir, "answer.jsonl")
+	mirror := h.ask("--seed", "5", "--temperature", "1", question)
+	greedy := h.ask("--seed", "5", "--temperature", "1", "--placement", "greedy", "--rtt", "60ms", "--record", record, question)
+	if mirror.Placement != "mirror" || mirror.Choice != "auto" || mirror.Gamma != "" {
+		t.Errorf("shared coupling: placement %q by %q, gamma %q", mirror.Placement, mirror.Choice, mirror.Gamma)
+	}
+	if greedy.Placement != "greedy" || greedy.Choice != "greedy" || greedy.Answer != mirror.Answer {
+		t.Errorf("%s by %s says %q, mirror %q", greedy.Placement, greedy.Choice, greedy.Answer, mirror.Answer)
+	}
+	paper := h.ask("--coupling", "speculative", "--rtt", "60ms", question)
+	if paper.Placement != "greedy" || paper.Choice != "auto" || paper.Gamma != "auto" || len(paper.Tokens) == 0 {
+		t.Errorf("paper's coupling: %+v", paper)
+	}
+	f, err := os.Open(record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	lines, err := node.ReadRecord(f)
+	if err != nil || len(lines) == 0 {
+		t.Fatalf("%d lines: %v", len(lines), err)
+	}
+	targets, kinds := 0, map[string]int{}
+	for _, l := range lines {
+		if kinds[l.Event]++; l.Event == "target" {
+			if targets < len(greedy.Tokens) && l.Token != greedy.Tokens[targets].ID {
+				t.Errorf("token %d is recorded as %d, printed as %d", targets, l.Token, greedy.Tokens[targets].ID)
+			}
+			targets++
+		}
+	}
+	if targets != len(greedy.Tokens) || kinds["begin"] != 1 || kinds["end"] != 1 || kinds["decode"] == 0 || kinds["draft"] == 0 || kinds["rtt"] == 0 {
+		t.Errorf("recorded %v for %d tokens", kinds, len(greedy.Tokens))
+	}
+	if _, stderr, err := h.edge("ask", "--record", filepath.Join(h.dir, "no", "where"), question); err == nil || !strings.Contains(stderr, "--record") {
+		t.Errorf("a file that cannot be written: %v, %s", err, stderr)
+	}
+}
+
+// What an answer taught about the model's delays is kept; doctor shows it and measures it anew; a damaged
+// file does no harm.
+func TestProfileIsKept(t *testing.T) {
+	h := newHome(t)
+	kept := func() (cli.DecodeProfile, string) {
+		t.Helper()
+		files, err := filepath.Glob(filepath.Join(h.dir, ".local", "state", "tandem", "edge", "profiles", "*"))
+		if err != nil || len(files) != 1 {
+			t.Fatalf("profiles %v, %v", files, err)
+		}
+		data, err := os.ReadFile(files[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		var p cli.DecodeProfile
+		if err := json.Unmarshal(data, &p); err != nil {
+			t.Fatal(err)
+		}
+		return p, files[0]
+	}
+	h.ask("--local-only", question)
+	first, path := kept()
+	if first.Model != cli.BuiltIn || first.Device == "" || first.Made.IsZero() || first.Length == 0 || first.Decode.B <= 0 || !first.Decode.Valid() {
+		t.Errorf("kept %+v", first)
+	}
+	if err := os.WriteFile(path, []byte(`{"decode":{"a":1e300,"b":1e-300}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h.ask("--local-only", question)
+	if p, _ := kept(); p.Made.IsZero() || !p.Decode.Valid() {
+		t.Errorf("kept %+v after damage", p)
+	}
+	h.ask("--local-only", question)
+	stdout, stderr, err := h.edge("doctor", "--profile", "--json")
+	if err != nil {
+		t.Fatalf("%v, %s", err, stderr)
+	}
+	var doctor struct {
+		Checks []struct {
+			Name, Detail string
+			Data         profileJSON
+		}
+	}
+	if err := json.Unmarshal([]byte(stdout), &doctor); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range doctor.Checks {
+		if c.Name != "profile" {
+			continue
+		}
+		p, _ := kept()
+		if c.Data.From != cli.FromDocuments || len(c.Data.Samples) < 12 || !strings.Contains(c.Detail, "k_c") || p.Decode != c.Data.Decode {
+			t.Errorf("doctor says %+v, kept is %+v", c, p)
+		}
+		return
+	}
+	t.Errorf("no profile in %s", stdout)
+}

@@ -84,6 +84,9 @@ type cable struct {
 	last   time.Time // when something last reached the device
 	cut    context.CancelCauseFunc
 	held   time.Duration // what a stall adds to the delay
+	until  time.Time     // what is sent before waits until then
+	lost   bool          // what is sent is lost for good
+	orders bool          // messages arrive in the order in which they were sent, as QUIC has it
 	opened int
 	rng    *rand.Rand
 	wg     sync.WaitGroup
@@ -99,13 +102,21 @@ type end struct {
 	ctx   context.Context
 	out   chan<- transport.Message
 	in    <-chan transport.Message
-	own   bool // the device's end
+	own   bool      // the device's end
+	after time.Time // when the message before arrives
 }
 
 func (e *end) Send(m transport.Message) error {
 	e.cable.mu.Lock()
-	delay := e.cable.passage()
+	delay, lost := e.cable.passage(), e.cable.lost
+	if now := time.Now(); e.cable.orders {
+		e.after = latest(now.Add(delay), e.after.Add(time.Nanosecond))
+		delay = e.after.Sub(now)
+	}
 	e.cable.mu.Unlock()
+	if lost {
+		return nil
+	}
 	time.AfterFunc(delay, func() {
 		select {
 		case e.out <- m:
@@ -124,7 +135,14 @@ func (c *cable) passage() time.Duration {
 	if c.loss > 0 && c.rng.Float64() < c.loss {
 		d += 2 * c.delay
 	}
-	return d
+	return d + max(0, time.Until(c.until))
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 func (e *end) Receive(ctx context.Context) (transport.Message, error) {
@@ -159,9 +177,9 @@ func (c *cable) open(ctx context.Context) (linked, error) {
 	live, cut := context.WithCancelCause(context.Background())
 	c.cut = cut
 	up, down := make(chan transport.Message, 1024), make(chan transport.Message, 1024)
-	c.wg.Go(func() { c.serve(&end{c, live, down, up, false}, cut) })
+	c.wg.Go(func() { c.serve(&end{cable: c, ctx: live, out: down, in: up}, cut) })
 	c.last = time.Now()
-	return linked{conn: c, link: &end{c, live, up, down, true}}, nil
+	return linked{conn: c, link: &end{cable: c, ctx: live, out: up, in: down, own: true}}, nil
 }
 
 func (c *cable) serve(link *end, cut context.CancelCauseFunc) {
@@ -201,7 +219,9 @@ func (c *cable) stall(d time.Duration) {
 func (c *cable) fail(d time.Duration) {
 	c.mu.Lock()
 	c.dead = true
-	c.cut(errCut)
+	if c.cut != nil {
+		c.cut(errCut)
+	}
 	c.mu.Unlock()
 	time.AfterFunc(d, func() { c.mu.Lock(); c.dead = false; c.mu.Unlock() })
 }

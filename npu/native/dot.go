@@ -36,6 +36,11 @@ type kernels struct {
 	swiGLU func(out, gate, up []float32)
 }
 
+func bestKernels() *kernels {
+	k := available()
+	return k[len(k)-1]
+}
+
 // dots computes many dot products with one vector; see kernels.
 type dots func(dst, x []float32, w unsafe.Pointer, stride int)
 

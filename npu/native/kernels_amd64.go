@@ -122,12 +122,22 @@ func softmaxAVX2(s []float32, scale float32) {
 	}
 }
 
-func bestKernels() *kernels {
-	if cpu.X86.HasAVX2 && cpu.X86.HasF16C {
-		return &avx2Kernels
-	}
-	return &plainKernels
-}
+// vnniKernels are AVX2's but for the products.
+var vnniKernels = func() kernels {
+	k := avx2Kernels
+	k.name = "AVX-512 VNNI"
+	k.mulQ80, k.mulQ40, k.mulK = mulQ80VNNI, mulQ40VNNI, mulKVNNI
+	return k
+}()
 
-// allKernels lists what this processor can run, for tests.
-func allKernels() []*kernels { return []*kernels{&plainKernels, bestKernels()} }
+// available lists what this processor can run, the best last.
+func available() []*kernels {
+	k, x := []*kernels{&plainKernels}, &cpu.X86
+	if x.HasAVX2 && x.HasF16C {
+		k = append(k, &avx2Kernels)
+		if x.HasAVX512F && x.HasAVX512BW && x.HasAVX512DQ && x.HasAVX512VL && x.HasAVX512VNNI {
+			k = append(k, &vnniKernels)
+		}
+	}
+	return k
+}

@@ -65,12 +65,11 @@ var neonKernels = kernels{
 	swiGLU:  swiGLUPlain,
 }
 
-func bestKernels() *kernels {
+// available lists what this processor can run, the best last.
+func available() []*kernels {
+	k := []*kernels{&plainKernels}
 	if cpu.ARM64.HasASIMDDP {
-		return &neonKernels
+		k = append(k, &neonKernels)
 	}
-	return &plainKernels
+	return k
 }
-
-// allKernels lists what this processor can run, for tests.
-func allKernels() []*kernels { return []*kernels{&plainKernels, bestKernels()} }

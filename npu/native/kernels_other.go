@@ -2,6 +2,4 @@
 
 package native
 
-func bestKernels() *kernels { return &plainKernels }
-
-func allKernels() []*kernels { return []*kernels{&plainKernels} }
+func available() []*kernels { return []*kernels{&plainKernels} }

@@ -15,7 +15,7 @@ import (
 var kTypes = []npu.DType{npu.Q4_K, npu.Q5_K, npu.Q6_K}
 
 func TestKKernelsEqualPlainGo(t *testing.T) {
-	for _, k := range allKernels() {
+	for _, k := range available() {
 		t.Run(k.name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 2))
@@ -65,7 +65,7 @@ func compareK(t fataler, k *kernels, r *rand.Rand, blocks, rows, m int) {
 
 // The largest integers that may meet do not overflow anywhere.
 func TestKExtremes(t *testing.T) {
-	for _, k := range allKernels() {
+	for _, k := range available() {
 		for _, q := range []uint8{0, 63} {
 			for _, s := range []int16{-128, 127} {
 				for _, a := range []int8{-127, 127} {

@@ -1,0 +1,109 @@
+package native
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"unsafe"
+
+	"tandem/npu"
+	"tandem/npu/quant"
+)
+
+// Each kernel on each set of instructions that this machine has. Weights of 64 rows stay in the caches,
+// so that these figures compare instructions, not memory; GMAC/s are billions of multiplications and
+// additions a second.
+func BenchmarkProduct(b *testing.B) {
+	const rows, cols = 64, 1536
+	r := rand.New(rand.NewPCG(1, 1))
+	for _, typ := range []npu.DType{npu.Q8_0, npu.Q4_0, npu.Q4_K, npu.Q5_K, npu.Q6_K} {
+		w := randomBlocks(r, typ, rows*cols)
+		for _, m := range []int{1, 4, 8, 16, 32} {
+			x, out := make([]float32, m*cols), make([]float32, m*rows)
+			for i := range x {
+				x[i] = float32(r.NormFloat64())
+			}
+			for _, k := range available() {
+				b.Run(fmt.Sprintf("%v/rows=%d/%s", typ, m, k.name), func(b *testing.B) {
+					product := k.product(typ, out, w, rows, cols, x, m)
+					b.ResetTimer()
+					for range b.N {
+						product()
+					}
+					b.ReportMetric(float64(b.N*rows*cols*m)/float64(b.Elapsed().Nanoseconds()), "GMAC/s")
+				})
+			}
+		}
+	}
+}
+
+// product returns the multiplication of rows of weights by m inputs, which it has rounded.
+func (k *kernels) product(typ npu.DType, out []float32, w []byte, rows, cols int, x []float32, m int) func() {
+	if quant.LayoutOf(typ) != nil {
+		in, panel := make([]kInput, len(x)/256), make([]kBlock, 8*cols/256)
+		k.quantizeK(in, x)
+		size := len(w) / rows
+		return func() {
+			for r := 0; r < rows; r += 8 {
+				k.unpackK(typ, panel, w[r*size:(r+8)*size])
+				k.mulK(out[r:], rows, panel, 8, in, m)
+			}
+		}
+	}
+	q, d := make([]int8, len(x)), make([]float32, len(x)/32)
+	k.quantize(q, d, x)
+	mul := k.mulQ80
+	if typ == npu.Q4_0 {
+		mul = k.mulQ40
+	}
+	return func() { mul(out, rows, w, rows, cols, q, d, m) }
+}
+
+func BenchmarkDots(b *testing.B) {
+	const rows, cols = 16, 1536
+	x, w, out := make([]float32, cols), make([]float32, rows*cols), make([]float32, rows)
+	for _, k := range available() {
+		for _, c := range []struct {
+			typ  npu.DType
+			dots dots
+		}{{npu.F32, k.dotsF32}, {npu.F16, k.dotsF16}, {npu.BF16, k.dotsBF16}} {
+			b.Run(fmt.Sprintf("%v/%s", c.typ, k.name), func(b *testing.B) {
+				for range b.N {
+					c.dots(out, x, unsafe.Pointer(&w[0]), c.typ.RowBytes(cols))
+				}
+				b.ReportMetric(float64(b.N*rows*cols)/float64(b.Elapsed().Nanoseconds()), "GMAC/s")
+			})
+		}
+	}
+}
+
+// What passes over a vector once; G/s are billions of its elements a second.
+func BenchmarkElementwise(b *testing.B) {
+	const n = 1536
+	r := rand.New(rand.NewPCG(1, 1))
+	x, y, out, v := make([]float32, n), make([]float32, n), make([]float32, n), make([]uint16, n)
+	for i := range x {
+		x[i], y[i] = float32(r.NormFloat64()), float32(r.NormFloat64())
+	}
+	q, d, in := make([]int8, n), make([]float32, n/32), make([]kInput, n/256)
+	for _, k := range available() {
+		for _, c := range []struct {
+			name string
+			f    func()
+		}{
+			{"quantize", func() { k.quantize(q, d, x) }},
+			{"quantizeK", func() { k.quantizeK(in, x) }},
+			{"softmax", func() { copy(out, x); k.softmax(out, 0.1) }},
+			{"swiGLU", func() { k.swiGLU(out, x, y) }},
+			{"mixF16", func() { k.mixF16(out[:64], y[:n/64], v, 64) }},
+			{"widenF16", func() { k.widen(npu.F16, out, unsafe.Slice((*byte)(unsafe.Pointer(&v[0])), 2*n)) }},
+		} {
+			b.Run(c.name+"/"+k.name, func(b *testing.B) {
+				for range b.N {
+					c.f()
+				}
+				b.ReportMetric(float64(b.N*n)/float64(b.Elapsed().Nanoseconds()), "G/s")
+			})
+		}
+	}
+}

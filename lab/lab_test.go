@@ -324,6 +324,31 @@ func TestTTFT(t *testing.T) {
 	}
 }
 
+// A recording gives its acceptances and delays to the simulator.
+func TestRecorded(t *testing.T) {
+	lines := []node.Line{
+		{Event: "draft", Side: "device", TookMs: 30}, {Event: "draft", Side: "cloud", TookMs: 10},
+		{Event: "target", By: "both"}, {Event: "target", Step: 1, By: "device", Alone: true}, {Event: "target", Step: 2, By: "cloud"},
+	}
+	r, err := ReadRecorded(lines)
+	if err != nil || len(r.Accept) != 2 || r.Accept[0] != tandem.ByBoth || r.Accept[1] != tandem.ByCloud || r.delays()[tandem.Cloud](7) != 10*ms {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	x := Schedule{Tokens: 20, RTTs: []time.Duration{100 * ms}, Horizon: 8, Recorded: []Recorded{r}}
+	res, err := x.Run(t.Context(), quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if row := res.Rows[1]; row.AcceptDevice.Value != 0.5 || row.AcceptCloud.Value != 1 || row.Device != Is(30) || row.Cloud != Is(10) {
+		t.Errorf("%+v", row)
+	}
+	for _, bad := range [][]node.Line{nil, lines[2:], lines[:2]} {
+		if _, err := ReadRecorded(bad); err == nil {
+			t.Errorf("%+v is accepted", bad)
+		}
+	}
+}
+
 // Names of methods are checked.
 func TestMethods(t *testing.T) {
 	all, err := Methods(nil)

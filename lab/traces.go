@@ -28,7 +28,7 @@ type Traces struct {
 const windowLength = 30 * time.Second
 
 // beforeWorst is how long before the worst of a trace its window begins, for answers to be under way.
-const beforeWorst = 3 * time.Second
+const beforeWorst = 5 * time.Second
 
 // window is a part of a trace.
 type window struct {
@@ -90,6 +90,9 @@ func (x Traces) Run(ctx context.Context, progress Progress) (r Result, err error
 			row.Device, row.Cloud = Ms(x.Delays[0]), Ms(x.Delays[1])
 			r.Rows = append(r.Rows, row)
 			group.Bars = append(group.Bars, chart.Bar{Name: s.Label, Value: row.PerToken.Value, Color: s.Color})
+			if s.Alone {
+				continue
+			}
 			if alone += cells[m].alone; cells[m].alone > 0 {
 				r.Findings = append(r.Findings, fmt.Sprintf("%s, %s: %d tokens alone while the cloud was out of reach.", w.name, s.Label, cells[m].alone))
 			}
@@ -188,12 +191,17 @@ func cut(t *netem.Trace, from, length time.Duration) *netem.Trace {
 
 // cells answers all questions with all methods in one window.
 func (x Traces) cells(ctx context.Context, sources []*answers, w window) ([]cell, error) {
-	if !x.Simulated {
-		l := Latency{Bench: x.Bench, Methods: x.Methods}
-		return l.measure(ctx, w.path, w.rtt, x.Delays, func() {})
-	}
 	cells := make([]cell, len(x.Methods))
 	for m, s := range x.Methods {
+		if !x.Simulated { // each method meets the window from its beginning
+			l := Latency{Bench: x.Bench, Methods: x.Methods[m : m+1]}
+			one, err := l.measure(ctx, w.path, w.rtt, x.Delays, func() {})
+			if err != nil {
+				return nil, err
+			}
+			cells[m] = one[0]
+			continue
+		}
 		outcomes, err := x.play(ctx, sources, sim.Setting{
 			Pair: x.machine(s, lookahead(w.rtt, x.Delays)), Link: w.path.Link, Alone: s.Alone,
 			Decode: [2]sim.Delay{sim.Every(x.Delays[0]), sim.Every(x.Delays[1])},

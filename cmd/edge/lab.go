@@ -153,6 +153,7 @@ func trips(rtts []time.Duration) error {
 type labSchedule struct {
 	Tokens  int             `help:"Tokens of an answer." default:"100"`
 	Records int             `help:"Acceptance records, each an answer." default:"50"`
+	Replay  []string        `help:"Recordings of \"edge ask --record\" to take acceptances and delays from; several with commas." type:"existingfile" placeholder:"FILE,…"`
 	Accept  string          `help:"Acceptance rates of the records: ${enum}. The paper's are 0.49 or 0.99 by side and answer; near ones 0.65 to 0.75." enum:"paper,near" default:"paper"`
 	Decode  []string        `help:"Decoding delays of device and cloud; several with commas." default:"150ms/30ms,60ms/30ms,30ms/30ms"`
 	RTT     []time.Duration `name:"rtt" help:"Round-trip times." default:"20ms,50ms,100ms,200ms,300ms"`
@@ -172,6 +173,17 @@ func (c *labSchedule) Run(a *cli.App) error {
 		c.Horizon = pair.DefaultHorizon
 	}
 	x := lab.Schedule{Tokens: c.Tokens, Records: c.Records, Delays: d, RTTs: c.RTT, Horizon: c.Horizon, Near: c.Accept == "near"}
+	for _, file := range c.Replay {
+		lines, err := readRecord(file)
+		if err != nil {
+			return err
+		}
+		recorded, err := lab.ReadRecorded(lines)
+		if err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+		x.Recorded = append(x.Recorded, recorded)
+	}
 	r, err := x.Run(a, progress(a, "schedule"))
 	if err != nil {
 		return err
@@ -329,12 +341,7 @@ type labPipeline struct {
 
 func (c *labPipeline) Run(a *cli.App) error {
 	if c.Replay != "" {
-		f, err := os.Open(c.Replay)
-		if err != nil {
-			return fmt.Errorf("open the recording: %w", err)
-		}
-		defer f.Close()
-		lines, err := node.ReadRecord(f)
+		lines, err := readRecord(c.Replay)
 		if err != nil {
 			return err
 		}
@@ -351,6 +358,16 @@ func (c *labPipeline) Run(a *cli.App) error {
 	return c.with(a, "pipeline", c.labOutput, func(b lab.Bench, _ lab.Progress) (lab.Result, error) {
 		return lab.Pipeline{Bench: b, Strategy: methods[0], Pace: d[0], RTT: c.RTT}.Run(a)
 	})
+}
+
+// readRecord reads a file that "edge ask --record" wrote.
+func readRecord(file string) ([]node.Line, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, fmt.Errorf("open the recording: %w", err)
+	}
+	defer f.Close()
+	return node.ReadRecord(f)
 }
 
 type labSpeedup struct {

@@ -98,6 +98,16 @@ func (r *Relay) Rebind() {
 	}
 }
 
+// Interrupt lets nothing pass in either direction for the time d from now on. Packets that come meanwhile
+// are lost or, with hold, arrive afterwards, as on a stalled radio link.
+func (r *Relay) Interrupt(d time.Duration, hold bool) {
+	for _, p := range []*pipe{r.up, r.down} {
+		p.mu.Lock()
+		p.link.cfg.Outages = append(slices.Clip(p.link.cfg.Outages), Outage{From: time.Since(r.start), For: d, Hold: hold})
+		p.mu.Unlock()
+	}
+}
+
 // Close stops the relay; packets on their way are lost.
 func (r *Relay) Close() error {
 	r.mu.Lock()

@@ -66,7 +66,18 @@ func TestRelay(t *testing.T) {
 	if again, _ := ask("three"); again == first {
 		t.Error("the client's address did not change")
 	}
-	if s := r.Stats(); s.Up.In != 3 || s.Down.Out != 3 {
+	const held = 300 * ms
+	r.Interrupt(held, true)
+	if _, took := ask("four"); took < held {
+		t.Errorf("round trip %v in an interruption of %v", took, held)
+	}
+	r.Interrupt(time.Hour, false)
+	client.Write([]byte("five"))
+	client.SetReadDeadline(time.Now().Add(100 * ms))
+	if n, err := client.Read(make([]byte, 100)); err == nil {
+		t.Errorf("%d bytes passed an interruption", n)
+	}
+	if s := r.Stats(); s.Up.In != 5 || s.Down.Out != 4 {
 		t.Errorf("stats %+v", s)
 	}
 	if err := r.Close(); err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"net"
 	"strings"
 	"time"
 
@@ -59,6 +60,7 @@ type carrier interface {
 	LastHeard() time.Time
 	RTT() time.Duration
 	Stats() transport.Stats
+	Migrate(ctx context.Context, pc net.PacketConn) error
 }
 
 // What the other goroutines tell the one that owns the machine.
@@ -225,11 +227,13 @@ func (a *asking) show(e pair.Emit) {
 }
 
 // attend lets presence see an event and carries out what it asks for.
-func (a *asking) attend(e presenceEvent) {
+func (a *asking) attend(e presenceEvent) { a.attendAt(time.Since(a.start), e) }
+
+func (a *asking) attendAt(when time.Duration, e presenceEvent) {
 	if a.presence == nil || a.done {
 		return
 	}
-	for _, act := range a.presence.Step(time.Since(a.start), e) {
+	for _, act := range a.presence.Step(when, e) {
 		switch act {
 		case doDial:
 			go a.dial()
@@ -240,8 +244,22 @@ func (a *asking) attend(e presenceEvent) {
 			a.step(pair.PeerReady{})
 		case doPart:
 			a.part()
+		case doMove:
+			go a.move(a.conn, a.presence.patience.Silent)
 		}
 	}
+}
+
+// move takes the connection to a new socket, if the cloud can be reached from there in time. Where it
+// cannot, the connection stays where it is.
+func (a *asking) move(conn carrier, within time.Duration) {
+	ctx, cancel := context.WithTimeout(a.ctx, within)
+	defer cancel()
+	if err := conn.Migrate(ctx, nil); err != nil {
+		a.log.Info("no other path to the cloud", "error", err)
+		return
+	}
+	a.log.Info("moved to another local address")
 }
 
 // part goes on without the cloud, or ends the answer where that is not wanted.
@@ -276,7 +294,7 @@ func (a *asking) measure() {
 func (a *asking) hearken() {
 	if a.conn != nil && a.presence != nil {
 		if age := time.Since(a.conn.LastHeard()); age < a.presence.patience.Silent/2 {
-			a.attend(heard)
+			a.attendAt(time.Since(a.start)-age, heard)
 		}
 	}
 }

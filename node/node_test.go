@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"net"
 	"slices"
 	"strings"
 	"sync"
@@ -95,6 +96,9 @@ type cable struct {
 func (c *cable) LastHeard() time.Time   { c.mu.Lock(); defer c.mu.Unlock(); return c.last }
 func (c *cable) RTT() time.Duration     { return 2 * c.delay }
 func (c *cable) Stats() transport.Stats { return transport.Stats{} }
+
+// Migrate finds no other path: a cable has two ends.
+func (c *cable) Migrate(ctx context.Context, _ net.PacketConn) error { <-ctx.Done(); return ctx.Err() }
 
 // end is one side's view of an exchange over a cable.
 type end struct {

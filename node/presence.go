@@ -20,6 +20,7 @@ type presence struct {
 	backoff time.Duration
 	heard   time.Duration // when anything last came from the cloud
 	advance time.Duration // when the pair last agreed on a token
+	move    time.Duration // when to try another path, if it stays silent
 }
 
 // Patience says how long the device waits for the cloud.
@@ -68,6 +69,7 @@ const (
 	doDial presenceAction = iota // connect to the cloud and send it the question
 	doJoin                       // agree with it from here on
 	doPart                       // go on alone
+	doMove                       // try to reach the cloud from another local address
 )
 
 func newPresence(p Patience, now time.Duration) *presence {
@@ -80,7 +82,7 @@ func (p *presence) Step(now time.Duration, e presenceEvent) []presenceAction {
 	case listening:
 		p.waiting = now
 	case connected:
-		p.state, p.heard = opening, now
+		p.state, p.heard, p.move = opening, now, now
 	case failed:
 		p.away(now)
 		return p.part()
@@ -95,7 +97,7 @@ func (p *presence) Step(now time.Duration, e presenceEvent) []presenceAction {
 			return p.join(now)
 		}
 	case heard:
-		p.heard = now
+		p.heard = max(p.heard, now)
 		if p.state == lost && now >= p.retry {
 			return p.join(now)
 		}
@@ -117,8 +119,12 @@ func (p *presence) wait(now time.Duration) []presenceAction {
 			return append(p.overdue(now), doDial)
 		}
 		return p.overdue(now)
-	case dialing, opening:
+	case dialing:
 		return p.overdue(now)
+	case opening:
+		return append(p.escape(now), p.overdue(now)...)
+	case lost:
+		return p.escape(now)
 	case present:
 		silent := now-p.heard >= p.patience.Silent && now-p.advance >= p.patience.Silent
 		if silent || now-p.advance >= p.patience.Slow {
@@ -126,10 +132,21 @@ func (p *presence) wait(now time.Duration) []presenceAction {
 			if !silent { // it lives but does not keep up: leave it out for a while
 				p.retry += p.patience.Slow
 			}
-			return p.part()
+			return append(p.escape(now), p.part()...)
 		}
+		return p.escape(now)
 	}
 	return nil
+}
+
+// escape tries another path once the cloud has been silent for half of what is borne, and from time to time
+// while that lasts: the network may have changed, or a router on the way may have forgotten the device.
+func (p *presence) escape(now time.Duration) []presenceAction {
+	if now-p.heard < p.patience.Silent/2 || now < p.move {
+		return nil
+	}
+	p.move = now + p.patience.Silent
+	return []presenceAction{doMove}
 }
 
 // overdue parts from a cloud that did not join in time. One that has the question and lives is given

@@ -10,6 +10,9 @@ const (
 	echoID    = 0 // no exchange has it: stream 0 carries the hellos
 	pingEvery = 250 * time.Millisecond
 	maxPongs  = 8
+	// padding is added to pings of a silent peer: one that was restarted answers by a reset, which it may
+	// send for packets of more than 42 bytes only.
+	padding = 24
 )
 
 // link measures the path. While an exchange is open, both sides send echo requests, which are answered at
@@ -44,7 +47,7 @@ func (l *link) echo(b []byte, now time.Time) bool {
 		return false
 	}
 	nonce, n := binary.Uvarint(b[1:])
-	if n <= 0 || n != len(b)-1 {
+	if n <= 0 || b[0] != 0 && n != len(b)-1 { // requests may be padded
 		return false
 	}
 	l.mu.Lock()
@@ -79,7 +82,11 @@ func (l *link) due(now time.Time, busy bool) [][]byte {
 		l.nonce++
 		l.pinged[l.nonce%uint64(len(l.pinged))] = now
 		l.lastPing = now
-		out = append(out, binary.AppendUvarint([]byte{echoID, 0}, l.nonce))
+		ping := binary.AppendUvarint([]byte{echoID, 0}, l.nonce)
+		if now.Sub(l.last) > 2*pingEvery {
+			ping = append(ping, make([]byte, padding)...)
+		}
+		out = append(out, ping)
 	}
 	return out
 }

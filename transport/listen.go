@@ -74,7 +74,15 @@ func ListenOn(pc net.PacketConn, cfg ServerConfig) (*Listener, error) {
 	cfg.Limits = cfg.Limits.withDefaults()
 	// Beyond the rate, an address must prove itself by a further round trip before anything is kept for it.
 	handshakes := &bucket{rate: cfg.Limits.Rate, size: cfg.Limits.Rate}
-	tr := &quic.Transport{Conn: pc, VerifySourceAddress: func(net.Addr) bool { return !handshakes.take(time.Now()) }}
+	resets, err := cfg.Identity.derive(forResets)
+	if err != nil {
+		return nil, fmt.Errorf("transport: listen: %w", err)
+	}
+	tr := &quic.Transport{
+		Conn:                pc,
+		StatelessResetKey:   (*quic.StatelessResetKey)(&resets),
+		VerifySourceAddress: func(net.Addr) bool { return !handshakes.take(time.Now()) },
+	}
 	l := &Listener{cfg: cfg, tr: tr, free: func() {}, ready: make(chan *Conn, cfg.Limits.Conns), guess: bucket{rate: 0.1, size: 5}}
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	protos := []string{protoTalk}
@@ -88,7 +96,7 @@ func ListenOn(pc net.PacketConn, cfg ServerConfig) (*Listener, error) {
 		ClientAuth:       tls.RequireAnyClientCert,
 		VerifyConnection: func(state tls.ConnectionState) error { _, err := peerOf(state); return err },
 	}
-	key, err := cfg.Identity.ticketKey()
+	key, err := cfg.Identity.derive(forTickets)
 	if err != nil {
 		return nil, fmt.Errorf("transport: listen: %w", err)
 	}

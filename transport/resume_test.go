@@ -3,6 +3,7 @@ package transport
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -132,6 +133,53 @@ func TestReplay(t *testing.T) {
 		}
 		if _, ok := store.Get(""); ok {
 			t.Error("a ticket was given out twice")
+		}
+	})
+}
+
+// A cloud that was killed and is back tells the device at the next echo that their connection is gone.
+func TestRestartIsNoticed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const rtt = 40 * time.Millisecond
+		n := newTestNet(t, rtt/2)
+		d, c := ephemeral(t), ephemeral(t)
+		listen := func() *Listener {
+			l, err := ListenOn(n.cloud, ServerConfig{Identity: c, Peers: NewPeers(d.ID), Hello: testHello(tandem.Cloud), Log: quiet()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return l
+		}
+		l := listen()
+		device, err := Dial(t.Context(), cloudAddr.String(), ClientConfig{Identity: d, Peer: c.ID, Hello: testHello(tandem.Device), PacketConn: n.device, Log: quiet()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cloud, err := l.Accept(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, _ := begin(t, device, cloud)
+		time.Sleep(time.Second)
+		n.router.setDrop(func(simnet.Packet) bool { return true }) // nobody can say goodbye
+		l.Close()
+		time.Sleep(2 * time.Second)
+		select {
+		case <-device.Closed():
+			t.Fatalf("gone before the cloud was back: %v", device.Err())
+		default:
+		}
+		n.router.setDrop(nil)
+		l = listen()
+		defer l.Close()
+		start := time.Now()
+		a.Send(simpleDraft(0))
+		<-device.Closed()
+		if took := time.Since(start); took > pingEvery+rtt {
+			t.Errorf("noticed after %v", took)
+		}
+		if err := device.Err(); !errors.Is(err, ErrLost) {
+			t.Errorf("error %v, want %v", err, ErrLost)
 		}
 	})
 }

@@ -64,16 +64,23 @@ func (c cache) Put(_ string, session *tls.ClientSessionState) {
 	_ = writeFile(c.path, buf)
 }
 
-// ticketKey is the key that a listener's tickets are sealed with. Derived from the identity, it outlives
-// the process; who has the identity's key can read early hellos, but nothing that is said after them.
-func (id Identity) ticketKey() ([32]byte, error) {
+// What keys are derived from an identity for.
+const (
+	forTickets = "tandem session tickets"
+	forResets  = "tandem stateless resets"
+)
+
+// derive returns a listener's key for a purpose, which outlives the process. With tickets sealed by one,
+// who has the identity's key can read early hellos, but nothing that is said after them. With the other a
+// restarted cloud tells a device at once that it forgot their connection; else the device would wait.
+func (id Identity) derive(purpose string) ([32]byte, error) {
 	der, err := x509.MarshalPKCS8PrivateKey(id.cert.PrivateKey)
 	if err != nil {
-		return [32]byte{}, fmt.Errorf("derive the ticket key: %w", err)
+		return [32]byte{}, fmt.Errorf("derive a key for %s: %w", purpose, err)
 	}
-	key, err := hkdf.Key(sha256.New, der, nil, "tandem session tickets", 32)
+	key, err := hkdf.Key(sha256.New, der, nil, purpose, 32)
 	if err != nil {
-		return [32]byte{}, fmt.Errorf("derive the ticket key: %w", err)
+		return [32]byte{}, fmt.Errorf("derive a key for %s: %w", purpose, err)
 	}
 	return [32]byte(key), nil
 }

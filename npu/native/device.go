@@ -21,7 +21,7 @@ import (
 type Device struct {
 	k      *kernels
 	pool   *pool
-	space  sync.Pool // of *workspace
+	runs   sync.Pool // of *run
 	rows   sync.Pool // of *[]float32: a thread's scratch
 	panels sync.Pool // of *[]kBlock, likewise
 
@@ -38,7 +38,11 @@ func newDevice(threads int, k *kernels) *Device {
 		threads = runtime.GOMAXPROCS(0)
 	}
 	d := &Device{k: k, pool: newPool(threads - 1), ropes: map[*npu.Rope]*ropeTable{}}
-	d.space.New = func() any { return new(workspace) }
+	d.runs.New = func() any {
+		r := &run{}
+		r.part = r.compute
+		return r
+	}
 	d.rows.New = func() any { return new([]float32) }
 	d.panels.New = func() any { return new([]kBlock) }
 	return d
@@ -117,10 +121,19 @@ func (d *Device) Compile(g *npu.Graph) (npu.Program, error) {
 	return p, nil
 }
 
-// workspace holds what one run needs. It is recycled; it grows to the largest program's needs.
-type workspace struct {
+// run is one run of a program, with the memory that it needs. It is recycled; its memory grows to the
+// largest program's needs, and after that a run allocates nothing.
+type run struct {
+	*program
+	npu.Args
 	buffers [][]float32 // one for each slot, [rows × slot width]
 	acts    activations
+
+	// The loop that threads share at the moment: see share.
+	loop      loop
+	node      *npu.Node
+	out, x, y []float32        // the node's result and its arguments
+	part      func(lo, hi int) // compute, bound once
 }
 
 func grow[T any](s []T, n int) []T {
@@ -137,17 +150,18 @@ func (p *program) Run(a npu.Args) error {
 	if err := p.check(&a); err != nil {
 		return err
 	}
-	w := p.dev.space.Get().(*workspace)
-	defer p.dev.space.Put(w)
-	w.acts.of, w.acts.ofK = -1, -1
-	w.buffers = grow(w.buffers, len(p.width))
+	r := p.dev.runs.Get().(*run)
+	r.program, r.Args = p, a
+	r.acts.of, r.acts.ofK = -1, -1
+	r.buffers = grow(r.buffers, len(p.width))
 	for s, width := range p.width {
-		w.buffers[s] = grow(w.buffers[s], a.Rows*width)
+		r.buffers[s] = grow(r.buffers[s], a.Rows*width)
 	}
-	r := run{program: p, Args: &a, workspace: w}
 	for i := range p.graph.Nodes {
-		r.node(i)
+		r.step(i)
 	}
+	r.program, r.Args, r.node, r.out, r.x, r.y = nil, npu.Args{}, nil, nil, nil, nil
+	p.dev.runs.Put(r)
 	return nil
 }
 
@@ -204,13 +218,6 @@ func checkKV(a *npu.Args, at *npu.Attention) error {
 	return nil
 }
 
-// run is one run of a program.
-type run struct {
-	*program
-	*npu.Args
-	*workspace
-}
-
 // value returns the rows of a value.
 func (r *run) value(v npu.Value) []float32 {
 	return r.buffers[r.slot[v]][:r.Rows*r.graph.Nodes[v].Width]
@@ -224,27 +231,69 @@ func (r *run) result(i int) []float32 {
 	return r.value(npu.Value(i))
 }
 
-func (r *run) node(i int) {
+// loop names a loop over rows, or other units, that threads share.
+type loop uint8
+
+const (
+	loopNorm loop = iota
+	loopQuantize
+	loopQuantizeK
+	loopMatMul
+	loopSwiGLU
+	loopAttention
+)
+
+// share runs a loop over n units of the given cost in multiplications: compute, on several threads.
+func (r *run) share(l loop, n, cost int) {
+	r.loop = l
+	r.dev.pool.each(n, cost, r.part)
+}
+
+// compute does units lo to hi of the loop.
+func (r *run) compute(lo, hi int) {
+	switch r.loop {
+	case loopNorm:
+		r.normRows(lo, hi)
+	case loopQuantize:
+		r.quantizeRows(lo, hi)
+	case loopQuantizeK:
+		r.quantizeKRows(lo, hi)
+	case loopMatMul:
+		r.mulRows(lo, hi)
+	case loopSwiGLU:
+		r.dev.k.swiGLU(r.out[lo*32:hi*32], r.x[lo*32:hi*32], r.y[lo*32:hi*32])
+	case loopAttention:
+		r.attend(lo, hi)
+	}
+}
+
+// arg returns the rows of the node's argument j.
+func (r *run) arg(j int) []float32 { return r.value(r.node.Args[j]) }
+
+func (r *run) step(i int) {
 	n, out := &r.graph.Nodes[i], r.result(i)
-	arg := func(j int) []float32 { return r.value(n.Args[j]) }
+	r.node, r.out = n, out
+	if len(n.Args) > 0 {
+		r.x = r.arg(0)
+	}
 	switch n.Op {
 	case npu.OpInput:
 		copy(out, r.X)
 	case npu.OpEmbed:
 		r.embed(out, n.Weight)
 	case npu.OpRMSNorm:
-		r.rmsNorm(out, arg(0), n)
+		r.share(loopNorm, r.Rows, 4*n.Width)
 	case npu.OpMatMul:
-		r.matMul(out, n)
+		r.matMul()
 	case npu.OpRope:
-		r.rope(out, arg(0), n.Rope, r.ropes[i])
+		r.rope(out, r.x, n.Rope, r.ropes[i])
 	case npu.OpAttention:
-		r.store(arg(1), arg(2), n.Attention)
-		r.attention(out, arg(0), n.Attention)
+		r.store(r.arg(1), r.arg(2), n.Attention)
+		r.attention(n.Attention)
 	case npu.OpSwiGLU:
-		r.swiGLU(out, arg(0), arg(1))
+		r.swiGLU(r.arg(1))
 	case npu.OpAdd:
-		a, b := arg(0), arg(1)
+		a, b := r.x, r.arg(1)
 		for j := range out {
 			out[j] = a[j] + b[j]
 		}

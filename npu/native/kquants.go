@@ -103,17 +103,18 @@ func (w *kBlock) lane(x *kInput, l int) (sum int32) {
 	return sum
 }
 
-func (r *run) quantizedK(v npu.Value) []kInput {
+// quantizeK fills the activations as quantize does, for K-quants.
+func (r *run) quantizeK() {
 	a := &r.acts
-	if a.ofK != v {
-		x := r.value(v)
-		a.ofK, a.k = v, grow(a.k, len(x)/256)
-		r.dev.pool.each(r.Rows, 4*len(x)/r.Rows, func(lo, hi int) {
-			cols := len(x) / r.Rows
-			r.dev.k.quantizeK(a.k[lo*cols/256:hi*cols/256], x[lo*cols:hi*cols])
-		})
+	if v := r.node.Args[0]; a.ofK != v {
+		a.ofK, a.k = v, grow(a.k, len(r.x)/256)
+		r.share(loopQuantizeK, r.Rows, 4*len(r.x)/r.Rows)
 	}
-	return a.k
+}
+
+func (r *run) quantizeKRows(lo, hi int) {
+	cols := len(r.x) / r.Rows
+	r.dev.k.quantizeK(r.acts.k[lo*cols/256:hi*cols/256], r.x[lo*cols:hi*cols])
 }
 
 // mulK multiplies the rows lo to hi of w by all inputs.

@@ -17,52 +17,56 @@ type activations struct {
 	k   []kInput  // [rows × cols/256], for K-quants
 }
 
-func (r *run) quantized(v npu.Value) *activations {
+// quantize fills the activations with the rows of the current node's input, unless they are there.
+func (r *run) quantize() {
 	a := &r.acts
-	if a.of != v {
-		x := r.value(v)
-		a.of, a.q, a.d = v, grow(a.q, len(x)), grow(a.d, len(x)/32)
-		r.dev.pool.each(r.Rows, 4*len(x)/r.Rows, func(lo, hi int) {
-			cols := len(x) / r.Rows
-			r.dev.k.quantize(a.q[lo*cols:hi*cols], a.d[lo*cols/32:hi*cols/32], x[lo*cols:hi*cols])
-		})
+	if v := r.node.Args[0]; a.of != v {
+		a.of, a.q, a.d = v, grow(a.q, len(r.x)), grow(a.d, len(r.x)/32)
+		r.share(loopQuantize, r.Rows, 4*len(r.x)/r.Rows)
 	}
-	return a
 }
 
-func (r *run) matMul(out []float32, n *npu.Node) {
-	w, k := n.Weight, r.dev.k
-	rowBytes := w.Type.RowBytes(w.Cols)
+func (r *run) quantizeRows(lo, hi int) {
+	a, cols := &r.acts, len(r.x)/r.Rows
+	r.dev.k.quantize(a.q[lo*cols:hi*cols], a.d[lo*cols/32:hi*cols/32], r.x[lo*cols:hi*cols])
+}
+
+func (r *run) matMul() {
+	w, cost := r.node.Weight, r.node.Weight.Cols*r.Rows
 	switch w.Type {
 	case npu.Q8_0, npu.Q4_0:
-		mul := k.mulQ80
-		if w.Type == npu.Q4_0 {
-			mul = k.mulQ40
-		}
-		a := r.quantized(n.Args[0])
-		r.dev.pool.each(w.Rows, w.Cols*r.Rows, func(lo, hi int) {
-			mul(out[lo:], w.Rows, w.Data[lo*rowBytes:hi*rowBytes], hi-lo, w.Cols, a.q, a.d, r.Rows)
-		})
+		r.quantize()
 	case npu.Q4_K, npu.Q5_K, npu.Q6_K:
-		x := r.quantizedK(n.Args[0])
-		r.dev.pool.each(w.Rows, w.Cols*r.Rows, func(lo, hi int) {
-			r.mulK(out, w, x, lo, hi)
-		})
+		r.quantizeK()
 	default:
-		x := r.value(n.Args[0])
-		r.dev.pool.each(w.Rows, 4*w.Cols*r.Rows, func(lo, hi int) {
-			r.mulWide(out, w, x, lo, hi)
-		})
+		cost *= 4
 	}
-	if n.Bias != nil {
-		b, give := r.dev.floats(n.Bias)
+	r.share(loopMatMul, w.Rows, cost)
+	if r.node.Bias != nil {
+		b, scratch := r.dev.floats(r.node.Bias)
 		for i := range r.Rows {
-			row := out[i*w.Rows:][:w.Rows]
+			row := r.out[i*w.Rows:][:w.Rows]
 			for j := range row {
 				row[j] += b[j]
 			}
 		}
-		give()
+		r.dev.giveBack(scratch)
+	}
+}
+
+// mulRows multiplies the rows lo to hi of the weights by all inputs.
+func (r *run) mulRows(lo, hi int) {
+	w, k, a := r.node.Weight, r.dev.k, &r.acts
+	size := w.Type.RowBytes(w.Cols)
+	switch w.Type {
+	case npu.Q8_0:
+		k.mulQ80(r.out[lo:], w.Rows, w.Data[lo*size:hi*size], hi-lo, w.Cols, a.q, a.d, r.Rows)
+	case npu.Q4_0:
+		k.mulQ40(r.out[lo:], w.Rows, w.Data[lo*size:hi*size], hi-lo, w.Cols, a.q, a.d, r.Rows)
+	case npu.Q4_K, npu.Q5_K, npu.Q6_K:
+		r.mulK(r.out, w, a.k, lo, hi)
+	default:
+		r.mulWide(r.out, w, r.x, lo, hi)
 	}
 }
 
@@ -125,13 +129,19 @@ var bigEndian = func() bool {
 	return *(*byte)(unsafe.Pointer(&one)) == 0
 }()
 
-// floats returns a vector's values, in place or in scratch that give returns to the device.
-func (d *Device) floats(w *npu.Tensor) (v []float32, give func()) {
+// floats returns a vector's values, in place or in scratch that goes back to the device by giveBack.
+func (d *Device) floats(w *npu.Tensor) (v []float32, scratch *[]float32) {
 	if v, ok := asFloats(w); ok {
-		return v, func() {}
+		return v, nil
 	}
-	scratch := d.rows.Get().(*[]float32)
+	scratch = d.rows.Get().(*[]float32)
 	*scratch = grow(*scratch, w.Cols)
 	d.k.widen(w.Type, *scratch, w.Data)
-	return *scratch, func() { d.rows.Put(scratch) }
+	return *scratch, scratch
+}
+
+func (d *Device) giveBack(scratch *[]float32) {
+	if scratch != nil {
+		d.rows.Put(scratch)
+	}
 }

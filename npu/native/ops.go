@@ -17,22 +17,20 @@ func (r *run) embed(out []float32, w *npu.Tensor) {
 	}
 }
 
-func (r *run) rmsNorm(out, x []float32, n *npu.Node) {
-	width, k := n.Width, r.dev.k
-	w, give := r.dev.floats(n.Weight)
-	defer give()
-	r.dev.pool.each(r.Rows, 4*width, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			x, out := x[i*width:][:width], out[i*width:][:width]
-			var square [1]float32
-			k.dotsF32(square[:], x, unsafe.Pointer(&x[0]), 0)
-			mean := square[0] / float32(width)
-			scale := 1 / float32(math.Sqrt(float64(mean+n.Eps)))
-			for j, v := range x {
-				out[j] = float32(v*scale) * w[j]
-			}
+func (r *run) normRows(lo, hi int) {
+	n, k, width := r.node, r.dev.k, r.node.Width
+	w, scratch := r.dev.floats(n.Weight)
+	defer r.dev.giveBack(scratch)
+	var square [1]float32
+	for i := lo; i < hi; i++ {
+		x, out := r.x[i*width:][:width], r.out[i*width:][:width]
+		k.dotsF32(square[:], x, unsafe.Pointer(&x[0]), 0)
+		mean := square[0] / float32(width)
+		scale := 1 / float32(math.Sqrt(float64(mean+n.Eps)))
+		for j, v := range x {
+			out[j] = float32(v*scale) * w[j]
 		}
-	})
+	}
 }
 
 func (r *run) rope(out, x []float32, p *npu.Rope, table *ropeTable) {
@@ -58,13 +56,12 @@ func (r *run) rope(out, x []float32, p *npu.Rope, table *ropeTable) {
 	}
 }
 
-func (r *run) swiGLU(out, gate, up []float32) {
-	k := r.dev.k
-	r.dev.pool.each(len(out)/32, 32*8, func(lo, hi int) {
-		k.swiGLU(out[lo*32:hi*32], gate[lo*32:hi*32], up[lo*32:hi*32])
-	})
+func (r *run) swiGLU(up []float32) {
+	out, gate := r.out, r.x
+	r.y = up
+	r.share(loopSwiGLU, len(out)/32, 32*8)
 	if whole := len(out) / 32 * 32; whole < len(out) {
-		k.swiGLU(out[whole:], gate[whole:], up[whole:])
+		r.dev.k.swiGLU(out[whole:], gate[whole:], up[whole:])
 	}
 }
 
@@ -82,40 +79,43 @@ func (r *run) store(keys, values []float32, a *npu.Attention) {
 
 // attention computes, for each row and head, Σ_j softmax_j(q·k_j·scale)·v_j over the positions j up to the
 // row's own, in the order of positions, wherever spans divide them.
-func (r *run) attention(out, q []float32, a *npu.Attention) {
-	k, dim, width := r.dev.k, a.HeadDim, a.Heads*a.HeadDim
-	stride := a.KVHeads * dim
+func (r *run) attention(a *npu.Attention) {
 	cost := 0
 	for _, pos := range r.Positions[:r.Rows] {
-		cost += 2 * dim * (int(pos) + 8)
+		cost += 2 * a.HeadDim * (int(pos) + 8)
 	}
-	r.dev.pool.each(r.Rows*a.Heads, cost/r.Rows, func(lo, hi int) {
-		scratch := r.dev.rows.Get().(*[]float32)
-		defer r.dev.rows.Put(scratch)
-		for u := lo; u < hi; u++ {
-			row, head := u/a.Heads, u%a.Heads
-			from := head / (a.Heads / a.KVHeads) * dim // of this head's keys within a position's
-			q, out := q[row*width+head*dim:][:dim], out[row*width+head*dim:][:dim]
-			n := int(r.Positions[row]) + 1
-			*scratch = grow(*scratch, n)
-			scores, spans := (*scratch)[:n], r.KV[row].Spans
+	r.share(loopAttention, r.Rows*a.Heads, cost/r.Rows)
+}
 
-			at := 0
-			for i := range spans {
-				if m := min(spans[i].Len, n-at); m > 0 {
-					k.dotsF16(scores[at:at+m], q, unsafe.Pointer(&spans[i].K[a.Layer][from]), 2*stride)
-					at += m
-				}
-			}
-			k.softmax(scores, a.Scale)
-			clear(out)
-			at = 0
-			for i := range spans {
-				if m := min(spans[i].Len, n-at); m > 0 {
-					k.mixF16(out, scores[at:at+m], spans[i].V[a.Layer][from:], stride)
-					at += m
-				}
+// attend computes units lo to hi: heads of rows.
+func (r *run) attend(lo, hi int) {
+	k, a := r.dev.k, r.node.Attention
+	dim, width, stride := a.HeadDim, a.Heads*a.HeadDim, a.KVHeads*a.HeadDim
+	scratch := r.dev.rows.Get().(*[]float32)
+	defer r.dev.rows.Put(scratch)
+	for u := lo; u < hi; u++ {
+		row, head := u/a.Heads, u%a.Heads
+		from := head / (a.Heads / a.KVHeads) * dim // of this head's keys within a position's
+		q, out := r.x[row*width+head*dim:][:dim], r.out[row*width+head*dim:][:dim]
+		n := int(r.Positions[row]) + 1
+		*scratch = grow(*scratch, n)
+		scores, spans := (*scratch)[:n], r.KV[row].Spans
+
+		at := 0
+		for i := range spans {
+			if m := min(spans[i].Len, n-at); m > 0 {
+				k.dotsF16(scores[at:at+m], q, unsafe.Pointer(&spans[i].K[a.Layer][from]), 2*stride)
+				at += m
 			}
 		}
-	})
+		k.softmax(scores, a.Scale)
+		clear(out)
+		at = 0
+		for i := range spans {
+			if m := min(spans[i].Len, n-at); m > 0 {
+				k.mixF16(out, scores[at:at+m], spans[i].V[a.Layer][from:], stride)
+				at += m
+			}
+		}
+	}
 }

@@ -1,15 +1,19 @@
 package native
 
 import (
+	"runtime"
 	"sync"
 	"sync/atomic"
 )
 
-// pool is a fixed set of helper goroutines that sleep until there is a piece of work large enough to
-// share. The caller always takes part, so work gets done even when all helpers serve someone else.
+// pool is a fixed set of helper goroutines that share loops. Without work they look out for more for some
+// microseconds, as long as the next loop of a token is away, and then sleep: spinning for longer would
+// starve whoever else needs the processor. The caller always takes part, so work gets done even when all
+// helpers serve someone else.
 type pool struct {
 	helpers int
 	jobs    chan *job
+	spare   sync.Pool // of *job
 	once    sync.Once
 }
 
@@ -18,19 +22,44 @@ type job struct {
 	f        func(lo, hi int)
 	n, grain int
 	next     atomic.Int64
-	left     sync.WaitGroup // steps not yet done
+	left     atomic.Int64  // steps not yet done
+	done     chan struct{} // gets one message when none is left
+	users    atomic.Int32  // who may still look at the job
 }
+
+// looks is how often an idle goroutine looks for work, between letting others run, before it sleeps.
+const looks = 200
 
 func newPool(helpers int) *pool {
 	p := &pool{helpers: helpers, jobs: make(chan *job, helpers)}
+	p.spare.New = func() any { return &job{done: make(chan struct{}, 1)} }
 	for range helpers {
 		go func() {
-			for j := range p.jobs {
+			for {
+				j, ok := next(p.jobs)
+				if !ok {
+					return
+				}
 				j.work()
+				p.release(j)
 			}
 		}()
 	}
 	return p
+}
+
+// next receives from c, looking for a while before it sleeps.
+func next[T any](c <-chan T) (T, bool) {
+	for range looks {
+		select {
+		case v, ok := <-c:
+			return v, ok
+		default:
+			runtime.Gosched()
+		}
+	}
+	v, ok := <-c
+	return v, ok
 }
 
 func (p *pool) close() { p.once.Do(func() { close(p.jobs) }) }
@@ -43,12 +72,22 @@ func (j *job) work() {
 			return
 		}
 		j.f(lo, min(hi, j.n))
-		j.left.Done()
+		if j.left.Add(-1) == 0 {
+			j.done <- struct{}{}
+		}
 	}
 }
 
-// shareFrom is the work, in multiplications, from which waking a helper (a few microseconds) pays.
-const shareFrom = 1 << 20
+// release recycles the job when its last user lets go.
+func (p *pool) release(j *job) {
+	if j.users.Add(-1) == 0 {
+		j.f = nil
+		p.spare.Put(j)
+	}
+}
+
+// shareFrom is the work, in multiplications, from which sharing it with a helper pays.
+const shareFrom = 1 << 18
 
 // each calls f for ranges that cover 0..n, at once where n·cost multiplications are worth sharing. What f
 // computes for an index must not depend on the range that it comes in.
@@ -57,17 +96,23 @@ func (p *pool) each(n, cost int, f func(lo, hi int)) {
 		f(0, n)
 		return
 	}
-	// Steps of at least an eighth of shareFrom, at most four for each thread: whoever is slow takes fewer.
-	grain := max(1, shareFrom/8/max(cost, 1), (n+4*p.helpers+3)/(4*p.helpers+4))
-	j := &job{f: f, n: n, grain: grain}
+	// Steps of at least half of shareFrom, at most four for each thread: whoever is slow takes fewer.
+	grain := max(1, shareFrom/2/max(cost, 1), (n+4*p.helpers+3)/(4*p.helpers+4))
 	steps := (n + grain - 1) / grain
-	j.left.Add(steps)
-	for range min(p.helpers, steps-1) {
+	helpers := min(p.helpers, steps-1)
+	j := p.spare.Get().(*job)
+	j.f, j.n, j.grain = f, n, grain
+	j.next.Store(0)
+	j.left.Store(int64(steps))
+	j.users.Store(int32(helpers + 1))
+	for range helpers {
 		select {
 		case p.jobs <- j:
 		default: // every helper is busy and has its next job
+			j.users.Add(-1)
 		}
 	}
 	j.work()
-	j.left.Wait()
+	next(j.done)
+	p.release(j)
 }

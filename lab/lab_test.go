@@ -19,6 +19,7 @@ import (
 	"tandem/model"
 	"tandem/netem"
 	"tandem/node"
+	"tandem/pair"
 	"tandem/retrieval"
 )
 
@@ -29,7 +30,7 @@ func quiet(int, int) {}
 // DRAGON Figure 8: more latency costs lock step most; whatever moves aggregation by need is not worse than
 // the better fixed side, and mirror is the fastest of all.
 func TestDRAGON_Figure8(t *testing.T) {
-	x := Schedule{Tokens: 100, Records: 12, Delays: [][2]time.Duration{{60 * ms, 30 * ms}, {30 * ms, 30 * ms}}, RTTs: []time.Duration{50 * ms, 300 * ms}, Horizon: 64}
+	x := Schedule{Tokens: 100, Records: 12, Delays: [][2]time.Duration{{60 * ms, 30 * ms}, {30 * ms, 30 * ms}}, RTTs: []time.Duration{50 * ms, 300 * ms}, Horizon: pair.DefaultHorizon}
 	r, err := x.Run(t.Context(), quiet)
 	if err != nil {
 		t.Fatal(err)

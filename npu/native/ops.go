@@ -21,11 +21,10 @@ func (r *run) normRows(lo, hi int) {
 	n, k, width := r.node, r.dev.k, r.node.Width
 	w, scratch := r.dev.floats(n.Weight)
 	defer r.dev.giveBack(scratch)
-	var square [1]float32
 	for i := lo; i < hi; i++ {
 		x, out := r.x[i*width:][:width], r.out[i*width:][:width]
-		k.dotsF32(square[:], x, unsafe.Pointer(&x[0]), 0)
-		mean := square[0] / float32(width)
+		k.dotsF32(out[:1], x, unsafe.Pointer(&x[0]), 0)
+		mean := out[0] / float32(width)
 		scale := 1 / float32(math.Sqrt(float64(mean+n.Eps)))
 		for j, v := range x {
 			out[j] = float32(v*scale) * w[j]

@@ -106,8 +106,9 @@ func (a *asking) reach(p Patience, open func(context.Context) (linked, error)) {
 
 // run answers with the given reading until the machine finishes, ctx ends or the answer fails.
 func (a *asking) run(read producer) error {
-	a.worker = newWorker(read, func(out decoded) { a.tell(out) })
-	go a.worker.run(a.ctx)
+	var rest func()
+	a.worker, rest = startWorker(a.ctx, read, a.inbox)
+	defer rest()
 	a.attend(listening)
 	a.step(pair.Start{Alone: a.presence == nil})
 	clock := time.NewTicker(tickEvery)
@@ -308,6 +309,7 @@ func (a *asking) dial() {
 		a.tell(unlinked{err: err})
 		return
 	}
+	defer up.link.Close()
 	a.tell(up)
 	for {
 		m, err := up.link.Receive(a.ctx)

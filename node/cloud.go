@@ -108,13 +108,12 @@ func (c *Cloud) take(ctx context.Context, a *serving, begin transport.Begin) err
 	if err != nil {
 		return a.refuse(err)
 	}
+	defer own.Close()
 	a.machine = pair.New(s.machine(tandem.Cloud, c.Reader.Model))
-	a.worker = newWorker(own, func(out decoded) { a.tell(out) })
-	go a.worker.run(ctx)
 	if err := a.link.Send(transport.Ready{Documents: len(own.passages), Prefill: own.took}); err != nil {
 		return err
 	}
-	if err := a.run(); err != nil {
+	if err := a.run(own); err != nil {
 		return err
 	}
 	if c.Titles && begin.ShareTitles {
@@ -153,7 +152,10 @@ func (a *serving) refuse(err error) error {
 }
 
 // run drafts until the device ends the answer.
-func (a *serving) run() error {
+func (a *serving) run(read producer) error {
+	var rest func()
+	a.worker, rest = startWorker(a.ctx, read, a.inbox)
+	defer rest()
 	a.step(pair.Measured{RTT: a.conn.RTT()})
 	a.step(pair.Start{})
 	clock := time.NewTicker(tickEvery)

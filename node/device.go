@@ -87,7 +87,11 @@ func (d *Device) Ask(ctx context.Context, q Question, s Settings, emit func(Toke
 	if err != nil {
 		return Answer{}, err
 	}
+	defer own.Close()
 	a.answer.Prefill[tandem.Device] = own.took
+	for _, title := range own.Prefill().Truncated {
+		a.remark("%q is too long for the model's context and was shortened", title)
+	}
 	a.answer.Read[tandem.Device] = len(own.passages)
 	if d.Mute {
 		err = a.run(muted{own})

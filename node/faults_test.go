@@ -101,6 +101,7 @@ func TestJourneys(t *testing.T) {
 			cfg.Stop = nil // 60 tokens in any case
 			ms := func(n int) time.Duration { return time.Duration(1+rng.IntN(n)) * time.Millisecond }
 			c := &cable{delay: ms(150), takes: ms(60), orders: true}
+			own := ms(200) // before the faults, which draw from rng on their goroutine
 			done, ended := make(chan struct{}), make(chan struct{})
 			var story []string
 			go func() {
@@ -122,7 +123,7 @@ func TestJourneys(t *testing.T) {
 					}
 				}
 			}()
-			_, answer := converse(t, cfg, c, ms(200), nil)
+			_, answer := converse(t, cfg, c, own, nil)
 			close(done)
 			<-ended
 			time.Sleep(10 * time.Second) // a dial may be under way

@@ -94,7 +94,7 @@ type cable struct {
 }
 
 func (c *cable) LastHeard() time.Time   { c.mu.Lock(); defer c.mu.Unlock(); return c.last }
-func (c *cable) RTT() time.Duration     { return 2 * c.delay }
+func (c *cable) RTT() time.Duration     { c.mu.Lock(); defer c.mu.Unlock(); return 2 * c.delay }
 func (c *cable) Stats() transport.Stats { return transport.Stats{} }
 
 // Migrate finds no other path: a cable has two ends.
@@ -171,7 +171,7 @@ var errCut = errors.New("cable cut")
 
 // open dials the toy cloud.
 func (c *cable) open(ctx context.Context) (linked, error) {
-	time.Sleep(2 * c.delay)
+	time.Sleep(c.RTT())
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.dead {
@@ -193,12 +193,10 @@ func (c *cable) serve(link *end, cut context.CancelCauseFunc) {
 	a := &serving{conn: c, link: link, log: slog.New(slog.DiscardHandler), inbox: make(chan any, inboxSize), ctx: ctx}
 	go a.listen()
 	a.machine = pair.New(c.cfg)
-	a.worker = newWorker(&toy{side: tandem.Cloud, takes: c.takes}, func(out decoded) { a.tell(out) })
-	go a.worker.run(ctx)
 	link.Send(transport.Ready{Documents: 1})
-	if err := a.run(); err == nil {
+	if err := a.run(&toy{side: tandem.Cloud, takes: c.takes}); err == nil {
 		link.Send(transport.Sources{})
-		time.Sleep(2 * c.delay)
+		time.Sleep(c.RTT())
 	} else if !errors.Is(err, errCut) && !errors.Is(err, context.Canceled) {
 		c.t.Errorf("cloud: %v", err)
 	}
@@ -206,8 +204,11 @@ func (c *cable) serve(link *end, cut context.CancelCauseFunc) {
 
 // hangUp ends the exchange and waits for the cloud.
 func (c *cable) hangUp() {
-	if c.cut != nil {
-		c.cut(errCut)
+	c.mu.Lock()
+	cut := c.cut
+	c.mu.Unlock()
+	if cut != nil {
+		cut(errCut)
 	}
 	c.wg.Wait()
 }

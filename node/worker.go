@@ -20,7 +20,7 @@ type producer interface {
 // worker decodes on a goroutine of its own: one job at a time, and a new one preempts the old.
 type worker struct {
 	produce producer
-	done    func(decoded) // called from the worker's goroutine for each job that was not preempted
+	out     chan<- any // takes a decoded for each job that was not preempted
 
 	mu     sync.Mutex
 	next   *pair.Decode
@@ -36,8 +36,20 @@ type decoded struct {
 	err  error
 }
 
-func newWorker(p producer, done func(decoded)) *worker {
-	return &worker{produce: p, done: done, wake: make(chan struct{}, 1)}
+// startWorker starts to work. stop preempts and returns when the producer is at rest; so does the end of
+// ctx, but for the waiting.
+func startWorker(ctx context.Context, p producer, out chan<- any) (w *worker, stop func()) {
+	w = &worker{produce: p, out: out, wake: make(chan struct{}, 1)}
+	ctx, cancel := context.WithCancel(ctx)
+	rest := make(chan struct{})
+	go func() {
+		defer close(rest)
+		w.run(ctx)
+	}()
+	return w, func() {
+		cancel()
+		<-rest
+	}
 }
 
 // do replaces whatever is running or waiting by job.
@@ -64,8 +76,13 @@ func (w *worker) run(ctx context.Context) {
 		}
 		for job, jobCtx := w.take(ctx); job != nil; job, jobCtx = w.take(ctx) {
 			out, err := w.produce.Next(jobCtx, job.Keep, job.Append)
-			if jobCtx.Err() == nil {
-				w.done(decoded{job.ID, tandem.Step(job.Keep + len(job.Append)), out, err})
+			if jobCtx.Err() != nil {
+				continue
+			}
+			select {
+			case w.out <- decoded{job.ID, tandem.Step(job.Keep + len(job.Append)), out, err}:
+			case <-ctx.Done():
+				return
 			}
 		}
 	}

@@ -28,6 +28,7 @@ import (
 type benchCmd struct {
 	Reader  benchReader  `cmd:"" help:"Exact match of a model on questions whose passages are given: each side alone, and the pair."`
 	Samples benchSamples `cmd:"" help:"The same on the sample documents, with retrieval."`
+	Engine  benchEngine  `cmd:"" help:"Speed of a model on this machine: prefill, decoding, several rows at once."`
 }
 
 // benchFlags are those of both measurements.

@@ -16,8 +16,9 @@ import (
 
 // ModelsCmd tells about models.
 type ModelsCmd struct {
-	List modelsList `cmd:"" help:"List the built-in model and the GGUF files in the models folder."`
-	Show modelsShow `cmd:"" help:"Describe a model: shape, tensor types, vocabulary, template."`
+	List   modelsList   `cmd:"" help:"List the built-in model and the GGUF files in the models folder."`
+	Show   modelsShow   `cmd:"" help:"Describe a model: shape, tensor types, vocabulary, template."`
+	Random modelsRandom `cmd:"" help:"Make a model of random weights, to measure speed with."`
 }
 
 // modelsDir is where GGUF files can be kept to be called by name.

@@ -57,9 +57,9 @@ func (m *Machine) gamma(side tandem.Side) uint32 {
 	}
 }
 
-// schedule decides after an aggregation of drafts which side does the next (DRAGON §5.1), and hands over
-// if it is the other.
-func (m *Machine) schedule(drafts [2]tandem.Draft) {
+// schedule decides after an aggregation of drafts into a target by the given sides which side does the next
+// (DRAGON §5.1), and hands over if it is the other.
+func (m *Machine) schedule(drafts [2]tandem.Draft, by tandem.By) {
 	if m.cfg.Placement != tandem.PlaceGreedy || m.state != together {
 		return
 	}
@@ -71,7 +71,10 @@ func (m *Machine) schedule(drafts [2]tandem.Draft) {
 		m.greedy.accept[s].Observe(a[s], averageWindow)
 	}
 	policy := scheduler.Policy{Horizon: m.cfg.Horizon}
-	to := policy.Aggregator(m.cfg.Self, m.greedy.estimate())
+	moment := scheduler.Moment{By: by}
+	_, moment.Ready[m.cfg.Self] = m.own.Front()
+	_, moment.Ready[m.cfg.Self.Other()] = m.peer.Front()
+	to := policy.Aggregator(m.cfg.Self, m.greedy.estimate(), moment)
 	if to == m.cfg.Self {
 		return
 	}

@@ -408,7 +408,7 @@ func (m *Machine) aggregate() bool {
 	}
 	m.count(by)
 	m.settle(t)
-	m.schedule(drafts)
+	m.schedule(drafts, by)
 	return true
 }
 

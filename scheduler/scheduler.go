@@ -34,19 +34,48 @@ func DeltaZ(l tandem.Side, e Estimate) time.Duration {
 	return Latency(l, e) - Latency(l.Other(), e)
 }
 
+// Moment is what the side that aggregates sees right after a target.
+type Moment struct {
+	By    tandem.By // whose drafts the target took
+	Ready [2]bool   // a side's next draft is here already
+}
+
+// Waits returns how long the next target takes when side l goes on aggregating, and when it hands over: the
+// cases of Table 1 for this one step, with φ = 0 for a draft that is here. A side whose draft was rejected
+// decodes from the target. A rejected remote draft costs a round trip here, but only half of one there,
+// because the target travels in any case: that is when a hand-over is nearly free.
+func Waits(l tandem.Side, e Estimate, m Moment) (stay, handOver time.Duration) {
+	r := l.Other()
+	own, remote := e.Decode[l], e.Decode[r]
+	if m.Ready[l] {
+		own = 0
+	}
+	there := remote
+	switch {
+	case !m.By.Has(r):
+		remote += e.RTT
+	case m.Ready[r]:
+		remote, there = 0, 0
+	default: // it decodes while the hand-over travels
+		there = max(remote-e.RTT/2, 0)
+	}
+	return max(own, remote), e.RTT/2 + max(own, there)
+}
+
 // Policy is the greedy switch (Eq. 6).
 type Policy struct {
-	// Horizon is the number of steps within which a hand-over must pay for itself; it costs about half a
-	// round trip, in which nobody aggregates. 0 is the paper's rule, which hands over whenever ΔZ > 0 and
-	// may switch back and forth.
+	// Horizon is for how many later steps a hand-over counts as staying, beside what it costs or gains at
+	// the present one. 0 is the paper's rule, which looks at later steps alone: it hands over whenever
+	// ΔZ > 0.
 	Horizon int
 }
 
 // Aggregator returns the side that should aggregate next, now being the one that does.
-func (p Policy) Aggregator(now tandem.Side, e Estimate) tandem.Side {
+func (p Policy) Aggregator(now tandem.Side, e Estimate, m Moment) tandem.Side {
 	gain := DeltaZ(now, e)
 	if p.Horizon > 0 {
-		gain = gain*time.Duration(p.Horizon) - e.RTT/2
+		stay, handOver := Waits(now, e, m)
+		gain = gain*time.Duration(p.Horizon) + stay - handOver
 	}
 	if gain > 0 {
 		return now.Other()

@@ -87,25 +87,52 @@ func TestDRAGON_Theorem6_2(t *testing.T) {
 
 func TestAggregator(t *testing.T) {
 	ms := time.Millisecond
+	flow, rejected := Moment{By: tandem.ByBoth, Ready: [2]bool{true, true}}, Moment{By: tandem.ByDevice, Ready: [2]bool{true, false}}
+	equal := Estimate{[2]time.Duration{30 * ms, 30 * ms}, 300 * ms, [2]float64{.8, .8}}
 	for _, c := range []struct {
 		name    string
 		e       Estimate
 		horizon int
+		m       Moment
 		want    tandem.Side
 	}{
 		// §7.4, the case study: the device's first draft accepted, the cloud's rejected.
-		{"cloud rejected", Estimate{[2]time.Duration{60 * ms, 30 * ms}, 500 * ms, [2]float64{1, 0}}, 0, tandem.Cloud},
-		{"slow device", Estimate{[2]time.Duration{900 * ms, 30 * ms}, 300 * ms, [2]float64{1, 0}}, 0, tandem.Device},
-		{"slow cloud", Estimate{[2]time.Duration{30 * ms, 900 * ms}, 300 * ms, [2]float64{.5, .5}}, 0, tandem.Cloud},
-		{"no link", Estimate{[2]time.Duration{30 * ms, 30 * ms}, 0, [2]float64{.9, .1}}, 0, tandem.Device},
-		{"a hair better", Estimate{[2]time.Duration{30 * ms, 30 * ms}, 300 * ms, [2]float64{.81, .8}}, 0, tandem.Cloud},
-		{"a hair better, but a hand-over costs", Estimate{[2]time.Duration{30 * ms, 30 * ms}, 300 * ms, [2]float64{.81, .8}}, 10, tandem.Device},
-		{"much better, and pays", Estimate{[2]time.Duration{30 * ms, 30 * ms}, 300 * ms, [2]float64{.95, .8}}, 10, tandem.Cloud},
+		{"cloud rejected", Estimate{[2]time.Duration{60 * ms, 30 * ms}, 500 * ms, [2]float64{1, 0}}, 0, rejected, tandem.Cloud},
+		{"slow device", Estimate{[2]time.Duration{900 * ms, 30 * ms}, 300 * ms, [2]float64{1, 0}}, 0, rejected, tandem.Device},
+		{"slow cloud", Estimate{[2]time.Duration{30 * ms, 900 * ms}, 300 * ms, [2]float64{.5, .5}}, 0, flow, tandem.Cloud},
+		{"no link", Estimate{[2]time.Duration{30 * ms, 30 * ms}, 0, [2]float64{.9, .1}}, 0, flow, tandem.Device},
+		{"a hair better", Estimate{[2]time.Duration{30 * ms, 30 * ms}, 300 * ms, [2]float64{.81, .8}}, 0, flow, tandem.Cloud},
+		{"a hair better, but a hand-over costs", Estimate{[2]time.Duration{30 * ms, 30 * ms}, 300 * ms, [2]float64{.81, .8}}, 10, flow, tandem.Device},
+		{"much better, and pays", Estimate{[2]time.Duration{30 * ms, 30 * ms}, 300 * ms, [2]float64{.95, .8}}, 10, flow, tandem.Cloud},
+		{"equal, but the rejected side is nearer to its next draft", equal, 4, rejected, tandem.Cloud},
+		{"equal, and nothing waits", equal, 4, flow, tandem.Device},
+		{"the slow side stays", Estimate{[2]time.Duration{150 * ms, 30 * ms}, 100 * ms, [2]float64{.8, .8}}, 4, rejected, tandem.Device},
 	} {
-		if got := (Policy{Horizon: c.horizon}).Aggregator(tandem.Device, c.e); got != c.want {
+		if got := (Policy{Horizon: c.horizon}).Aggregator(tandem.Device, c.e, c.m); got != c.want {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}
+}
+
+// Table 1 without φ: right after a target, with no draft at hand, staying costs what the table says.
+func TestDRAGON_Table1Waits(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		e := draw(t)
+		l, r := tandem.Device, tandem.Cloud
+		for by := tandem.ByNeither; by <= tandem.ByBoth; by++ {
+			want := max(e.Decode[l], e.Decode[r])
+			if !by.Has(r) {
+				want = max(e.Decode[l], e.Decode[r]+e.RTT)
+			}
+			stay, handOver := Waits(l, e, Moment{By: by})
+			if stay != want {
+				t.Fatalf("target by %v, %+v: waits %v, want %v", by, e, stay, want)
+			}
+			if handOver < e.RTT/2+e.Decode[l] {
+				t.Fatalf("target by %v, %+v: a hand-over takes %v", by, e, handOver)
+			}
+		}
+	})
 }
 
 func TestGamma(t *testing.T) {

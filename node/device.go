@@ -127,8 +127,14 @@ func (d *Device) Close() error {
 	return nil
 }
 
-// open connects, unless a connection is kept, and asks the question.
+// open connects, unless a connection is kept, and asks the question. A kept connection may have died.
 func (d *Device) open(ctx context.Context, begin transport.Begin) (linked, error) {
+	if conn := d.kept(); conn != nil {
+		base := conn.Stats()
+		if link, err := conn.Open(ctx, begin); err == nil {
+			return linked{conn, link, base}, nil
+		}
+	}
 	conn, err := d.connect(ctx)
 	if err != nil {
 		return linked{}, err
@@ -141,16 +147,22 @@ func (d *Device) open(ctx context.Context, begin transport.Begin) (linked, error
 	return linked{conn, link, base}, nil
 }
 
-// connect returns the kept connection while it lives, or a new one.
+// kept returns the connection of the last answer while it lives, else nil.
+func (d *Device) kept() *transport.Conn {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.conn == nil || d.conn.Err() != nil {
+		return nil
+	}
+	return d.conn
+}
+
+// connect makes a new connection and keeps it.
 func (d *Device) connect(ctx context.Context) (*transport.Conn, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.conn != nil {
-		select {
-		case <-d.conn.Closed():
-		default:
-			return d.conn, nil
-		}
+		d.conn.Close("replaced")
 	}
 	conn, err := d.Dial(ctx)
 	if err != nil {

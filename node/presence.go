@@ -21,6 +21,7 @@ type presence struct {
 	heard   time.Duration // when anything last came from the cloud
 	advance time.Duration // when the pair last agreed on a token
 	move    time.Duration // when to try another path, if it stays silent
+	again   bool          // a dead connection was replaced before the cloud had joined
 }
 
 // Patience says how long the device waits for the cloud.
@@ -90,8 +91,12 @@ func (p *presence) Step(now time.Duration, e presenceEvent) []presenceAction {
 		p.state = refused
 		return p.part()
 	case broken:
+		stale := p.state == opening && !p.again
 		p.away(now)
-		return p.part()
+		if !stale {
+			return p.part()
+		}
+		p.again, p.retry = true, now // the connection was kept from an earlier answer, and is dead
 	case ready:
 		if p.state == opening {
 			return p.join(now)

@@ -83,6 +83,20 @@ func TestPresence(t *testing.T) {
 			{9 * s, connected, nil},
 			{9 * s, ready, []presenceAction{doJoin}},
 		},
+		"a kept connection was dead": {
+			{0, tick, []presenceAction{doDial}},
+			{0, connected, nil},
+			{s, broken, []presenceAction{doDial}},
+			{s, connected, nil},
+			{2 * s, ready, []presenceAction{doJoin}},
+		},
+		"and so is the cloud": {
+			{0, tick, []presenceAction{doDial}},
+			{0, connected, nil},
+			{s, broken, []presenceAction{doDial}},
+			{s, connected, nil},
+			{2 * s, broken, []presenceAction{doPart}},
+		},
 		"a cloud that does not fit is not asked again": {
 			{0, tick, []presenceAction{doDial}},
 			{s, mismatch, []presenceAction{doPart}},

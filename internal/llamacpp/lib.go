@@ -73,6 +73,8 @@ type Lib struct {
 	c          functions
 	quantize   func(typ int32, src *float32, dst *byte, start, rows, cols int64, weights *float32) uintptr
 	dequantize map[string]func(src *byte, dst *float32, n int64)
+
+	base, ggml, llama uintptr // the loaded libraries
 }
 
 // Model is a GGUF file opened by the library.
@@ -100,6 +102,7 @@ func load() (*Lib, error) {
 	var loadBackends func(string)
 	purego.RegisterLibFunc(&loadBackends, ggml, "ggml_backend_load_all_from_path")
 	l := &Lib{dequantize: map[string]func(*byte, *float32, int64){}}
+	l.base, l.ggml, l.llama = base, ggml, handle
 	c := &l.c
 	purego.RegisterLibFunc(&l.quantize, base, "ggml_quantize_chunk")
 	for _, name := range []string{"q8_0", "q4_0", "q4_K", "q5_K", "q6_K"} {

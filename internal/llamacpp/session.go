@@ -1,0 +1,100 @@
+//go:build (linux || darwin) && (amd64 || arm64) && !android && !static
+
+package llamacpp
+
+import (
+	"fmt"
+	"runtime"
+	"unsafe"
+
+	"github.com/ebitengine/purego"
+)
+
+// Session decodes tokens as the library's users do: one context, threads of its own that stay, F16 KV
+// cache, flash attention. It is for measurements of speed.
+type Session struct {
+	m       *Model
+	ctx     uintptr
+	clear   func(memory uintptr, data bool)
+	memory  uintptr
+	threads uintptr
+}
+
+// NewSession makes a context for so many positions and sequences. Call it, and what it returns, on one OS
+// thread.
+func (m *Model) NewSession(threads, positions, sequences int) (*Session, error) {
+	p := m.lib.c.contextDefaultParams()
+	p.nCtx, p.nBatch, p.nUbatch, p.nSeqMax = uint32(positions*sequences), 512, 512, uint32(sequences)
+	p.nThreads, p.nThreadsBatch = int32(threads), int32(threads)
+	p.typeK, p.typeV, p.flashAttn = 1, 1, 1
+	p.noPerf = true
+	s := &Session{m: m}
+	if s.ctx = m.lib.c.initFromModel(m.model, p); s.ctx == 0 {
+		return nil, fmt.Errorf("llama_init_from_model failed")
+	}
+	l := m.lib
+	var getMemory func(uintptr) uintptr
+	purego.RegisterLibFunc(&getMemory, l.llama, "llama_get_memory")
+	purego.RegisterLibFunc(&s.clear, l.llama, "llama_memory_clear")
+	s.memory = getMemory(s.ctx)
+	return s, s.attachThreads(threads)
+}
+
+// attachThreads gives the context a pool; without one the library starts threads for every token.
+func (s *Session) attachThreads(threads int) error {
+	l := s.m.lib
+	var byType func(int32) uintptr
+	var registry func(uintptr) uintptr
+	var address func(uintptr, string) uintptr
+	var initParams func(*[1024]byte, int32)
+	var attach func(ctx, pool, poolBatch uintptr)
+	purego.RegisterLibFunc(&byType, l.ggml, "ggml_backend_dev_by_type")
+	purego.RegisterLibFunc(&registry, l.base, "ggml_backend_dev_backend_reg")
+	purego.RegisterLibFunc(&address, l.base, "ggml_backend_reg_get_proc_address")
+	purego.RegisterLibFunc(&initParams, l.base, "ggml_threadpool_params_init")
+	purego.RegisterLibFunc(&attach, l.llama, "llama_attach_threadpool")
+	create := address(registry(byType(0)), "ggml_threadpool_new")
+	if create == 0 {
+		return fmt.Errorf("the library has no ggml_threadpool_new")
+	}
+	var params [1024]byte // larger than the struct
+	initParams(&params, int32(threads))
+	s.threads, _, _ = purego.SyscallN(create, uintptr(unsafe.Pointer(&params)))
+	if s.threads == 0 {
+		return fmt.Errorf("ggml_threadpool_new failed")
+	}
+	attach(s.ctx, s.threads, s.threads)
+	return nil
+}
+
+// Close frees the context. (Its threads stay until the process ends.)
+func (s *Session) Close() { s.m.lib.c.free(s.ctx) }
+
+// Clear forgets all sequences.
+func (s *Session) Clear() { s.clear(s.memory, true) }
+
+// Decode appends token i at position pos[i] of sequence seq[i] and computes the logits of those that want
+// them.
+func (s *Session) Decode(tokens, pos, seq []int32, want []int8) error {
+	n := len(tokens)
+	one, seqs := make([]int32, n), make([]*int32, n)
+	var pin runtime.Pinner
+	defer pin.Unpin()
+	for i := range n {
+		one[i], seqs[i] = 1, &seq[i]
+	}
+	pin.Pin(&seq[0])
+	pin.Pin(&tokens[0])
+	pin.Pin(&pos[0])
+	pin.Pin(&one[0])
+	pin.Pin(&seqs[0])
+	pin.Pin(&want[0])
+	addr := func(p unsafe.Pointer) uintptr { return uintptr(p) }
+	b := batch{n: int32(n), token: addr(unsafe.Pointer(&tokens[0])), pos: addr(unsafe.Pointer(&pos[0])),
+		nSeqID: addr(unsafe.Pointer(&one[0])), seqID: addr(unsafe.Pointer(&seqs[0])), logits: addr(unsafe.Pointer(&want[0]))}
+	if rc := s.m.lib.c.decode(s.ctx, b); rc != 0 {
+		return fmt.Errorf("llama_decode: %d", rc)
+	}
+	s.m.lib.c.getLogitsIth(s.ctx, -1) // waits
+	return nil
+}

@@ -25,10 +25,10 @@ func BenchmarkProduct(b *testing.B) {
 			}
 			for _, k := range available() {
 				b.Run(fmt.Sprintf("%v/rows=%d/%s", typ, m, k.name), func(b *testing.B) {
-					product := k.product(typ, out, w, rows, cols, x, m)
+					product := k.product(typ, out, rows, cols, x, m)
 					b.ResetTimer()
 					for range b.N {
-						product()
+						product(w)
 					}
 					b.ReportMetric(float64(b.N*rows*cols*m)/float64(b.Elapsed().Nanoseconds()), "GMAC/s")
 				})
@@ -38,12 +38,12 @@ func BenchmarkProduct(b *testing.B) {
 }
 
 // product returns the multiplication of rows of weights by m inputs, which it has rounded.
-func (k *kernels) product(typ npu.DType, out []float32, w []byte, rows, cols int, x []float32, m int) func() {
+func (k *kernels) product(typ npu.DType, out []float32, rows, cols int, x []float32, m int) func(w []byte) {
 	if quant.LayoutOf(typ) != nil {
 		in, panel := make([]kInput, len(x)/256), make([]kBlock, 8*cols/256)
 		k.quantizeK(in, x)
-		size := len(w) / rows
-		return func() {
+		size := typ.RowBytes(cols)
+		return func(w []byte) {
 			for r := 0; r < rows; r += 8 {
 				k.unpackK(typ, panel, w[r*size:(r+8)*size])
 				k.mulK(out[r:], rows, panel, 8, in, m)
@@ -56,7 +56,7 @@ func (k *kernels) product(typ npu.DType, out []float32, w []byte, rows, cols int
 	if typ == npu.Q4_0 {
 		mul = k.mulQ40
 	}
-	return func() { mul(out, rows, w, rows, cols, q, d, m) }
+	return func(w []byte) { mul(out, rows, w, rows, cols, q, d, m) }
 }
 
 func BenchmarkDots(b *testing.B) {
@@ -103,6 +103,36 @@ func BenchmarkElementwise(b *testing.B) {
 					c.f()
 				}
 				b.ReportMetric(float64(b.N*n)/float64(b.Elapsed().Nanoseconds()), "G/s")
+			})
+		}
+	}
+}
+
+// One input and weights larger than the caches, as in decoding: GB/s are billions of bytes of weights a
+// second.
+func BenchmarkStream(b *testing.B) {
+	const rows, cols, calls = 32, 1536, 2048
+	r := rand.New(rand.NewPCG(1, 1))
+	x, out := make([]float32, cols), make([]float32, rows)
+	for i := range x {
+		x[i] = float32(r.NormFloat64())
+	}
+	for _, typ := range []npu.DType{npu.Q8_0, npu.Q4_0, npu.Q4_K, npu.Q6_K} {
+		size := typ.RowBytes(rows * cols)
+		few, all := randomBlocks(r, typ, rows*cols), make([]byte, calls*size)
+		for i := range calls {
+			copy(all[i*size:], few)
+		}
+		for _, k := range available()[1:] {
+			b.Run(fmt.Sprintf("%v/%s", typ, k.name), func(b *testing.B) {
+				product := k.product(typ, out, rows, cols, x, 1)
+				b.ResetTimer()
+				for range b.N {
+					for i := range calls {
+						product(all[i*size : (i+1)*size])
+					}
+				}
+				b.ReportMetric(float64(b.N*len(all))/float64(b.Elapsed().Nanoseconds()), "GB/s")
 			})
 		}
 	}

@@ -113,6 +113,13 @@ round:
 	VZEROUPPER
 	RET
 
+// AHEAD fetches weights of some rows later: while unpacked rows are multiplied, memory would be idle.
+#define AHEAD \
+	PREFETCHT0 4096(SI); \
+	PREFETCHT0 4160(SI); \
+	PREFETCHT0 4224(SI); \
+	PREFETCHT0 4288(SI)
+
 // SCALES unpacks eight 6-bit scales and minima: see scalesMinima in package quant. The scales go to
 // 256(DI) twice, for even and odd sixteens, the minima to 288(DI) doubled, d and m to 320(DI).
 #define SCALES \
@@ -168,6 +175,7 @@ block:
 	PAIR(2)
 	PAIR(4)
 	PAIR(6)
+	AHEAD
 	ADDQ $144, SI
 	ADDQ $384, DI
 	DECQ CX
@@ -202,6 +210,7 @@ block:
 	FIVE(2, VPSLLW, $2, VPSLLW, $1)
 	FIVE(4, VPSLLW, $0, VPSRLW, $1)
 	FIVE(6, VPSRLW, $2, VPSRLW, $3)
+	AHEAD
 	ADDQ $176, SI
 	ADDQ $384, DI
 	DECQ CX
@@ -262,6 +271,7 @@ block:
 	VMOVDQU Y3, (128*half+96)(DI)
 	SIX(0)
 	SIX(1)
+	AHEAD
 	ADDQ $210, SI
 	ADDQ $384, DI
 	DECQ CX

@@ -14,12 +14,11 @@ GLOBL nibbles<>(SB), RODATA|NOPTR, $32
 	MOVL bits, BX; \
 	VPBROADCASTD BX, z
 
-// POINTERS: R11 is the bytes of a row of weights, R15 of three; AX the bytes of one input's integers, R13
+// POINTERS: CX runs over the next four rows (see AHEAD); R11 is the bytes of a row of weights, R15 of three; AX the bytes of one input's integers, R13
 // of three; DX the bytes of one input's scales, R14 of three.
 #define POINTERS(SIZE); \
 	MOVQ dst+0(FP), DI; \
 	MOVQ w+16(FP), SI; \
-	MOVQ rows+24(FP), CX; \
 	MOVQ blocks+32(FP), DX; \
 	IMUL3Q $SIZE, DX, R11; \
 	LEAQ (R11)(R11*2), R15; \
@@ -34,7 +33,8 @@ GLOBL nibbles<>(SB), RODATA|NOPTR, $32
 	MOVQ q+40(FP), R8; \
 	LEAQ (R8)(AX*4), R9; \
 	MOVQ d+48(FP), R10; \
-	LEAQ (R10)(DX*4), R12
+	LEAQ (R10)(DX*4), R12; \
+	LEAQ (SI)(R11*4), CX
 
 #define NEXT(SIZE) \
 	ADDQ $SIZE, SI; \
@@ -99,9 +99,9 @@ GLOBL nibbles<>(SB), RODATA|NOPTR, $32
 // AHEAD fetches what the next four rows begin with while these are multiplied: rows are read side by side,
 // and the processor does not foresee that.
 #define AHEAD(SIZE) \
-	PREFETCHT0 (R14); \
-	PREFETCHT0 64(R14); \
-	ADDQ $(4*SIZE), R14
+	PREFETCHT0 (CX); \
+	PREFETCHT0 64(CX); \
+	ADDQ $(4*SIZE), CX
 
 // SUM2 adds the lanes of the two rows in z and stores them at(BX).
 #define SUM2(z, at) \
@@ -120,7 +120,6 @@ GLOBL nibbles<>(SB), RODATA|NOPTR, $32
 	POINTERS(SIZE); \
 row: \
 	INPUTS; \
-	LEAQ (SI)(R11*4), R14; \
 	VPXORD Z16, Z16, Z16; \
 	VPXORD Z17, Z17, Z17; \
 block: \
@@ -135,7 +134,7 @@ block: \
 	SUM2(Z17, 8); \
 	ADDQ R15, SI; \
 	ADDQ $16, DI; \
-	SUBQ $4, CX; \
+	SUBQ $4, rows+24(FP); \
 	JNZ row; \
 	VZEROUPPER; \
 	RET
@@ -154,6 +153,7 @@ row: \
 	VPXORD Z22, Z22, Z22; \
 	VPXORD Z23, Z23, Z23; \
 block: \
+	AHEAD(SIZE); \
 	WEIGHTS; \
 	INPUT((R8), (R10), Z16, Z17); \
 	INPUT((R8)(AX*1), (R10)(DX*1), Z18, Z19); \
@@ -176,7 +176,7 @@ block: \
 	SUM2(Z23, 8); \
 	ADDQ R15, SI; \
 	ADDQ $16, DI; \
-	SUBQ $4, CX; \
+	SUBQ $4, rows+24(FP); \
 	JNZ row; \
 	VZEROUPPER; \
 	RET
@@ -203,6 +203,7 @@ row: \
 	VPXORD Z30, Z30, Z30; \
 	VPXORD Z31, Z31, Z31; \
 block: \
+	AHEAD(SIZE); \
 	WEIGHTS; \
 	INPUT((R8), (R10), Z16, Z17); \
 	INPUT((R8)(AX*1), (R10)(DX*1), Z18, Z19); \
@@ -241,7 +242,7 @@ block: \
 	SUM2(Z31, 8); \
 	ADDQ R15, SI; \
 	ADDQ $16, DI; \
-	SUBQ $4, CX; \
+	SUBQ $4, rows+24(FP); \
 	JNZ row; \
 	VZEROUPPER; \
 	RET

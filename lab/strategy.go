@@ -9,7 +9,6 @@ import (
 	"tandem"
 	"tandem/netem"
 	"tandem/pair"
-	"tandem/scheduler"
 )
 
 // Strategy is a way for two sides to answer together: where drafts become tokens, and how.
@@ -116,8 +115,3 @@ func sine(rtt time.Duration, phase float64) netem.Config {
 
 // better is the less of the times of the two fixed sides.
 func better(device, cloud float64) float64 { return min(device, cloud) }
-
-// estimate is what the theory is asked with.
-func estimate(device, cloud, rtt time.Duration, accept [2]float64) scheduler.Estimate {
-	return scheduler.Estimate{Decode: [2]time.Duration{device, cloud}, RTT: rtt, Accept: accept}
-}

@@ -154,7 +154,7 @@ prize | money | prize money; first prize
 conductor | person | | {e} is conducted by {v} = {v} conducts {e} > Who conducts {e}?
 registration deadline | date | last day to register | Registration for {e} closes on {v} = You can register for {e} until {v} > When does registration for {e} close? / Until when can I register for {e}?
 deadline | date | due date; closing date | {e} is due on {v} = {e} must be finished by {v} = The deadline for {e} is {v} > When is {e} due?
-budget | funds | total budget | {e} has a budget of {v} = {e} may spend {v} > How much may {e} spend? / How large is the budget of {e}?
+budget | funds | total budget | {e} has a budget of {v} = {e} may spend {v} > How much may {e} spend?
 code name | work | working title
 goal | big | target
 client | firm | customer | {e} is done for {v} = {v} ordered {e} > Who is {e} done for? / Who ordered {e}?

@@ -8,6 +8,7 @@ from . import attributes
 from .attributes import ENTITIES, HELD_OUT, WEIGHTS, draw
 
 MAX_WORDS = 64
+RIVAL_SHARE = 0.4  # of an entity's further attributes have the value kind of the one before: telling them apart is the reader's weak spot
 
 NOUN_STATEMENTS = ["The {a} of {e} is {v}"] * 5 + ["{E}'s {a} is {v}"] * 3 + [
     "The {a} for {e} is {v}", "The {a} at {e} is {v}", "{v} is the {a} of {e}", "For {e}, the {a} is {v}", "{e} has the {a} {v}",
@@ -94,6 +95,9 @@ def draw_attributes(s, category, n, held_out_nouns=False, start=()):
         if len(chosen) >= n:
             break
         a = s.pick(HELD_OUT) if held_out_nouns else draw(s, category)
+        if chosen and not held_out_nouns and s.chance(RIVAL_SHARE):  # a rival: opening and closing time, owner and manager
+            rivals = [x for x in attributes.OF_CATEGORY[category] if x.kind == chosen[-1].kind]
+            a = s.pick(rivals) if rivals else a
         if not any(conflicts(a, b) for b in chosen):
             chosen.append(a)
     return chosen[:n]
@@ -288,7 +292,7 @@ def new_passage(s, facts, held_out=False):
         previous = lines[-1] if lines else ""
         subjects = tuple(upper(x) + " " for x in (f.entity, short[f.entity], pronoun[0]) if x)
         if (stated and not bullet and previous.startswith(subjects) and previous.endswith(". ") and last == f.entity and f.form and not held_out
-                and f.form.statements[0].startswith("{e} ") and s.chance(0.25)):
+                and f.form.statements[0].startswith("{e} ") and s.chance(0.5)):
             joined = fill(f.form.statements[0][4:], f.entity, value=f.value)
             lines[-1] = previous[:-2] + s.pick([" and ", ", and it ", " and "] if pronoun[0] == "it" else [" and "]) + joined + ". "
         elif bullet:

@@ -69,6 +69,7 @@ func TestEagerDial(t *testing.T) {
 				if took := time.Since(start); took > 2*rtt+5*time.Millisecond {
 					t.Errorf("ready after %v, want two round trips of %v", took, rtt)
 				}
+				synctest.Wait() // the hello may be read after the answer
 				if device.Hello().Side != tandem.Cloud {
 					t.Errorf("hello %+v", device.Hello())
 				}

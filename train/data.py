@@ -6,7 +6,7 @@ and its positions go on from the context's end, so each is trained as if it stoo
 import numpy as np
 import torch
 
-from .examples import END, LOSS_WEIGHT, PROMPT, example
+from .examples import END, LOSS_WEIGHT, NONE, PREFIX, PROMPT, START, UNSUPPORTED, example
 from .names import Source
 
 CONTEXT_WEIGHT = 0.1
@@ -17,6 +17,7 @@ for _kind, _weight in LOSS_WEIGHT.items():
     WEIGHT_OF[_kind] = _weight
 WEIGHT_OF[CONTEXT_KIND] = CONTEXT_WEIGHT
 JOINED = 0.35
+FIRST, REST = {PREFIX: [START], UNSUPPORTED: [NONE]}, {UNSUPPORTED: PREFIX}  # kinds of a piece's first token and of the others
 
 
 class Row:
@@ -37,7 +38,7 @@ class Row:
             for text, kind in branch.pieces:
                 e = tokenizer.encode(text)
                 ids = ids + e
-                kinds += [kind] * len(e)
+                kinds += FIRST.get(kind, [kind]) + [REST.get(kind, kind)] * (len(e) - 1)
             ids, kinds = ids + [0], kinds + [END]
             m = len(ids) - 1
             parts.append((ids[:-1], ids[1:], kinds[1:], [b + 1] * m, range(n, n + m)))
@@ -47,6 +48,13 @@ class Row:
 
     def __len__(self):
         return len(self.ids)
+
+
+def lengths(s, hard):
+    """Fewest and most facts of a context. The index cuts documents into short passages, so short contexts are the rule; hard is the
+    share of long ones."""
+    x = s.rng.random()
+    return (2, 6) if x < hard else (1, 2) if x < 0.7 else (2, 4)
 
 
 def make_row(s, tokenizer, low, high, branches=7):
@@ -91,10 +99,10 @@ def cut(rows, tokens, s):
 
 
 def batches(seed, tokenizer, tokens, hard_share, pool=320):
-    """Endless batches. hard_share(): the share of passages with 2 to 6 facts (the rest have 1 to 3)."""
+    """Endless batches. hard_share(): the share of passages with 2 to 6 facts."""
     s = Source(seed)
     while True:
         hard = hard_share()
-        rows = [make_row(s, tokenizer, *((2, 6) if s.chance(hard) else (1, 3))) for _ in range(pool)]
+        rows = [make_row(s, tokenizer, *lengths(s, hard)) for _ in range(pool)]
         for group in cut(rows, tokens, s):
             yield Batch(group)

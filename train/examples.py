@@ -5,13 +5,15 @@ value of the right type, sometimes 'unknown', so that a side without the answer 
 refusal, and mixes well with a side that knows.
 """
 from .attributes import ENTITIES, WEIGHTS, draw
-from .passages import conflicts, new_fact, new_passage, new_world, sibling
+from .passages import conflicts, fill, new_fact, new_passage, new_world, sibling
 from .questions import Asked, ask, ask_two, noun_asked, styled, upper
 
 # What a piece of text is for in the loss.
-PREFIX, VALUE, SOFT, END, PROMPT = 0, 1, 2, 4, 9
+# PREFIX: the words before a supported value; UNSUPPORTED: those before a soft one. START and NONE: the first token of either, where
+# the model also says whether the passage supports the sentence (tokenizer.NONE).
+PREFIX, VALUE, SOFT, UNSUPPORTED, END, START, NONE, PROMPT = 0, 1, 2, 3, 4, 5, 6, 9
 #: loss weight by kind; passage tokens have their own (data.PASSAGE_WEIGHT)
-LOSS_WEIGHT = {PREFIX: 0.3, VALUE: 1.0, SOFT: 0.4, END: 0.6, PROMPT: 0.0}
+LOSS_WEIGHT = {PREFIX: 0.3, VALUE: 1.0, SOFT: 0.4, UNSUPPORTED: 0.3, END: 0.6, START: 1.0, NONE: 1.0, PROMPT: 0.0}
 SOFT_VALUE = 0.7
 
 
@@ -29,7 +31,7 @@ def turn(question):
 def sentence(asked, value, kind):
     """The pieces of one answer sentence."""
     prefix, end = asked.prefix(), "." if not value.endswith(".") else ""
-    return [(" " + prefix, PREFIX), (" " + value, kind)] + ([(end, END)] if end else [])
+    return [(" " + prefix, UNSUPPORTED if kind == SOFT else PREFIX), (" " + value, kind)] + ([(end, END)] if end else [])
 
 
 def answer_text(asked, value):
@@ -38,6 +40,25 @@ def answer_text(asked, value):
 
 def soft(s, fact):
     return fact.attribute.value(s) if s.chance(SOFT_VALUE) else "unknown"
+
+
+def unknown(s, fact, asked):
+    """The pieces of the answer sentence where there is no passage at all."""
+    if s.chance(0.75):
+        asked = Asked("", upper(fill("the {a} of {e} is {v}", fact.entity, fact.attribute.noun, "{v}")))
+    (words, _), *rest = sentence(asked, "unknown", VALUE)
+    return [(words, UNSUPPORTED)] + rest
+
+
+def without_passage(s, facts):
+    """A question to nobody who knows: the sentences say that the values are unknown."""
+    f = s.pick(facts)
+    if s.chance(0.65):
+        asked = ask(s, f)
+        return Branch(turn(styled(s, asked.question))[1:], unknown(s, f, asked))
+    g = s.pick([x for x in facts if x is not f] or [absent(s, facts) or f])
+    question, a, b = ask_two(s, f, g)
+    return Branch(turn(styled(s, question))[1:], unknown(s, f, a) + unknown(s, g, b))
 
 
 def absent(s, facts):
@@ -117,22 +138,24 @@ def example(s, low=1, high=6, branches=7):
     text, facts = context(s, low, high)
     if not facts:
         return example(s, low, high, branches)
+    if s.chance(0.06):
+        return "", [without_passage(s, facts) for _ in range(branches)]
     order = facts[:]
     s.rng.shuffle(order)
     out, used = [], 0
     for _ in range(branches):
         x = s.rng.random()
-        if x < 0.60:
+        if x < 0.50:
             if used <= len(order):
                 out.append(one_part(s, order[used % len(order)], True))
                 used += 1
             continue
-        if x < 0.72:
+        if x < 0.70:
             g = absent(s, facts)
             if g:
                 out.append(one_part(s, g, False))
             continue
-        if x < 0.76 and len(facts) > 1:
+        if x < 0.74 and len(facts) > 1:
             out.append(follow_up(s, *s.rng.sample(facts, 2)))
             continue
         y = s.rng.random()
@@ -143,9 +166,4 @@ def example(s, low=1, high=6, branches=7):
             f, g = s.pick(facts), absent(s, facts)
             if g and f.value != g.value:
                 out.append(two_part(s, f, True, g, False) if y < 0.65 else two_part(s, g, False, f, True))
-    if s.chance(0.01):  # no context at all
-        for b in out:
-            b.prompt = b.prompt[1:]
-            b.pieces = [(t, SOFT if k == VALUE else k) for t, k in b.pieces]
-        return "", out
     return "Context: " + text, out

@@ -46,11 +46,11 @@ def metadata(c, tokenizer):
         ("llama.rope.freq_base", g.FLOAT32, c.theta), ("llama.attention.layer_norm_rms_epsilon", g.FLOAT32, c.eps),
         ("tokenizer.ggml.model", g.STRING, "gpt2"), ("tokenizer.ggml.pre", g.STRING, "qwen2"),
         ("tokenizer.ggml.tokens", (g.ARRAY, g.STRING), tokenizer.tokens),
-        ("tokenizer.ggml.token_type", (g.ARRAY, g.INT32), [CONTROL] + [NORMAL] * (len(tokenizer.tokens) - 1)),
+        ("tokenizer.ggml.token_type", (g.ARRAY, g.INT32), [CONTROL] + [NORMAL] * (len(tokenizer.tokens) - 2) + [CONTROL]),
         ("tokenizer.ggml.merges", (g.ARRAY, g.STRING), [a + " " + b for a, b in tokenizer.merges]),
         ("tokenizer.ggml.bos_token_id", g.UINT32, 0), ("tokenizer.ggml.eos_token_id", g.UINT32, 0),
         ("tokenizer.ggml.padding_token_id", g.UINT32, 0), ("tokenizer.ggml.add_bos_token", g.BOOL, True),
-        ("tokenizer.ggml.add_eos_token", g.BOOL, False), ("tokenizer.chat_template", g.STRING, TEMPLATE)]
+        ("tandem.none_token_id", g.UINT32, tokenizer.none), ("tokenizer.ggml.add_eos_token", g.BOOL, False), ("tokenizer.chat_template", g.STRING, TEMPLATE)]
 
 
 def export(path, c, weights, tokenizer):

@@ -19,6 +19,7 @@ def margins(reader, ids, start):
     """Lead of the best logit at each position that predicts ids[start:] and the end."""
     x, T = torch.tensor([ids]), len(ids)
     out = logits(reader.config, reader.weights, x, torch.arange(T)[None], torch.zeros(1, T, dtype=torch.int32)).float()
+    out[:, reader.tokenizer.none] = -float("inf")
     top = out[start - 1:].topk(2, -1)
     return top.values[:, 0] - top.values[:, 1], top.indices[:, 0].tolist()
 

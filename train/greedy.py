@@ -49,7 +49,9 @@ class Reader:
             for i, r in enumerate(rows):
                 ids[i, :len(r)], segments[i, :len(r)] = torch.tensor(r), 0
             last = torch.tensor([i * T + len(r) - 1 for i, r in enumerate(rows)])
-            best = logits(self.config, self.weights, ids, torch.arange(T).expand(len(rows), T), segments, last).argmax(-1)
+            best = logits(self.config, self.weights, ids, torch.arange(T).expand(len(rows), T), segments, last)
+            best[:, self.tokenizer.none] = -float("inf")
+            best = best.argmax(-1)
             for i, token in enumerate(best.tolist()):
                 done[i] = done[i] or token == 0
                 if not done[i]:

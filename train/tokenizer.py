@@ -11,6 +11,7 @@ import re
 PATTERN = re.compile(
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|(?:[^\r\n\w]|_)?[^\W\d_]+|\d| ?(?:[^\s\w]|_)+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+")
 END_OF_TEXT = "<|endoftext|>"
+NONE = "<|none|>"
 
 
 def _byte_alphabet():
@@ -31,11 +32,13 @@ BYTE_OF_CHAR = {c: b for b, c in CHAR_OF_BYTE.items()}
 
 
 class Tokenizer:
-    """Token 0 is END_OF_TEXT (also bos and pad), then the 256 bytes, then the merges in order."""
+    """Token 0 is END_OF_TEXT (also bos and pad), then the 256 bytes, the merges in order, and last NONE, which no text has:
+    where an answer sentence begins, its probability says that the passage does not support that sentence."""
 
     def __init__(self, merges):
         self.merges = [tuple(m) for m in merges]
-        self.tokens = [END_OF_TEXT] + [CHAR_OF_BYTE[b] for b in range(256)] + [a + b for a, b in self.merges]
+        self.tokens = [END_OF_TEXT] + [CHAR_OF_BYTE[b] for b in range(256)] + [a + b for a, b in self.merges] + [NONE]
+        self.none = len(self.tokens) - 1
         self.id_of = {t: i for i, t in enumerate(self.tokens)}
         self.rank = {m: i for i, m in enumerate(self.merges)}
         self._cache = {}
@@ -61,7 +64,7 @@ class Tokenizer:
         return out
 
     def decode(self, ids):
-        return bytes(BYTE_OF_CHAR[c] for i in ids if i > 0 for c in self.tokens[i]).decode("utf-8", "replace")
+        return bytes(BYTE_OF_CHAR[c] for i in ids if 0 < i < self.none for c in self.tokens[i]).decode("utf-8", "replace")
 
     def save(self, path):
         with open(path, "w") as f:
@@ -87,7 +90,7 @@ def learn(texts, vocab):
     heap = [(-n, p) for p, n in pairs.items()]
     heapq.heapify(heap)
     merges, known = [], set()
-    while len(merges) + 257 < vocab and heap:
+    while len(merges) + 258 < vocab and heap:
         n, pair = heapq.heappop(heap)
         if pairs.get(pair, 0) != -n:
             if pairs.get(pair, 0) > 0:

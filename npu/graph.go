@@ -27,9 +27,15 @@ const (
 	OpSwiGLU
 	// OpAdd is a+b.
 	OpAdd
+	// OpPosition takes, for each row, the row of Weight that its position names: learned positions.
+	OpPosition
+	// OpLayerNorm is (x−mean(x))·w / √(var(x) + Eps) + Bias, with the vectors w = Weight and Bias.
+	OpLayerNorm
+	// OpReLU is max(x, 0), element by element.
+	OpReLU
 )
 
-var opNames = [...]string{"input", "embed", "rmsnorm", "matmul", "rope", "attention", "swiglu", "add"}
+var opNames = [...]string{"input", "embed", "rmsnorm", "matmul", "rope", "attention", "swiglu", "add", "position", "layernorm", "relu"}
 
 func (o Op) String() string {
 	if int(o) < len(opNames) {
@@ -38,7 +44,8 @@ func (o Op) String() string {
 	return fmt.Sprintf("op(%d)", uint8(o))
 }
 
-var opArgs = [...]int{OpInput: 0, OpEmbed: 0, OpRMSNorm: 1, OpMatMul: 1, OpRope: 1, OpAttention: 3, OpSwiGLU: 2, OpAdd: 2}
+var opArgs = [...]int{OpInput: 0, OpEmbed: 0, OpRMSNorm: 1, OpMatMul: 1, OpRope: 1, OpAttention: 3, OpSwiGLU: 2, OpAdd: 2,
+	OpPosition: 0, OpLayerNorm: 1, OpReLU: 1}
 
 // Value names a node's result: its index in Graph.Nodes.
 type Value int
@@ -48,9 +55,9 @@ type Node struct {
 	Op        Op
 	Args      []Value
 	Width     int
-	Weight    *Tensor    // OpEmbed, OpRMSNorm, OpMatMul
-	Bias      *Tensor    // OpMatMul, may be nil
-	Eps       float32    // OpRMSNorm
+	Weight    *Tensor    // OpEmbed, OpRMSNorm, OpMatMul, OpPosition, OpLayerNorm
+	Bias      *Tensor    // OpMatMul, may be nil; OpLayerNorm
+	Eps       float32    // OpRMSNorm, OpLayerNorm
 	Rope      *Rope      // OpRope
 	Attention *Attention // OpAttention
 }
@@ -148,6 +155,21 @@ func (g *Graph) Add(a, b Value) Value {
 	return g.add(Node{Op: OpAdd, Args: []Value{a, b}, Width: g.width(a)})
 }
 
+// Position looks the input "positions" up in w, one row for each position that a sequence may have.
+func (g *Graph) Position(w *Tensor) Value {
+	return g.add(Node{Op: OpPosition, Width: w.Cols, Weight: w})
+}
+
+// LayerNorm is (x−mean(x))·w / √(var(x) + eps) + bias.
+func (g *Graph) LayerNorm(x Value, w, bias *Tensor, eps float32) Value {
+	return g.add(Node{Op: OpLayerNorm, Args: []Value{x}, Width: g.width(x), Weight: w, Bias: bias, Eps: eps})
+}
+
+// ReLU is max(x, 0).
+func (g *Graph) ReLU(x Value) Value {
+	return g.add(Node{Op: OpReLU, Args: []Value{x}, Width: g.width(x)})
+}
+
 // Result returns the last node.
 func (g *Graph) Result() *Node { return &g.Nodes[len(g.Nodes)-1] }
 
@@ -182,8 +204,17 @@ func (g *Graph) checkNode(v Value) error {
 		return fmt.Errorf("width %d", n.Width)
 	}
 	switch n.Op {
-	case OpEmbed:
+	case OpEmbed, OpPosition:
 		return shape(n.Weight, n.Width, n.Weight.Rows)
+	case OpLayerNorm:
+		if err := shape(n.Bias, in, 1); err != nil {
+			return err
+		}
+		return shape(n.Weight, in, 1)
+	case OpReLU:
+		if n.Width != in {
+			return fmt.Errorf("widths %d and %d differ", n.Width, in)
+		}
 	case OpRMSNorm:
 		return shape(n.Weight, in, 1)
 	case OpMatMul:
@@ -251,6 +282,8 @@ func (g *Graph) String() string {
 			b.WriteString(` "x"`)
 		case OpEmbed:
 			b.WriteString(` of "tokens"`)
+		case OpPosition:
+			b.WriteString(` of "positions"`)
 		case OpRope:
 			fmt.Fprintf(&b, ` at "positions", %v, %d of %d, base %g`, n.Rope.Pairing, n.Rope.Dims, n.Rope.HeadDim, n.Rope.Base)
 			if n.Rope.Linear != 1 {

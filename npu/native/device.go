@@ -101,7 +101,8 @@ func (d *Device) Compile(g *npu.Graph) (npu.Program, error) {
 		switch {
 		case n.Op == npu.OpRope:
 			p.ropes[i] = d.rope(n.Rope)
-		case n.Op == npu.OpMatMul && n.Bias != nil && n.Bias.Type != npu.F32, n.Op == npu.OpRMSNorm && n.Weight.Type != npu.F32:
+		case n.Op == npu.OpMatMul && n.Bias != nil && n.Bias.Type != npu.F32, n.Op == npu.OpRMSNorm && n.Weight.Type != npu.F32,
+			n.Op == npu.OpLayerNorm && (n.Weight.Type != npu.F32 || n.Bias.Type != npu.F32):
 			return nil, fmt.Errorf("graph %s: %%%d %v: norms and biases must be F32", g.Name, i, n.Op)
 		case n.Op == npu.OpAttention && n.Attention.HeadDim > maxHeadDim:
 			return nil, fmt.Errorf("graph %s: %%%d %v: heads of %d elements, at most %d are supported", g.Name, i, n.Op, n.Attention.HeadDim, maxHeadDim)
@@ -189,9 +190,14 @@ func (p *program) check(a *npu.Args) error {
 					return fmt.Errorf("program %s: token %d is outside 0 to %d", g.Name, t, n.Weight.Rows-1)
 				}
 			}
-		case npu.OpRope:
+		case npu.OpRope, npu.OpPosition:
 			if len(a.Positions) < a.Rows {
 				return fmt.Errorf("program %s: %d positions for %d rows", g.Name, len(a.Positions), a.Rows)
+			}
+			for _, pos := range a.Positions[:a.Rows] {
+				if pos < 0 || n.Op == npu.OpPosition && int(pos) >= n.Weight.Rows {
+					return fmt.Errorf("program %s: position %d has no place", g.Name, pos)
+				}
 			}
 		case npu.OpAttention:
 			if err := checkKV(a, n.Attention); err != nil {
@@ -280,9 +286,15 @@ func (r *run) step(i int) {
 	case npu.OpInput:
 		copy(out, r.X)
 	case npu.OpEmbed:
-		r.embed(out, n.Weight)
-	case npu.OpRMSNorm:
+		r.embed(out, n.Weight, r.Tokens)
+	case npu.OpPosition:
+		r.embed(out, n.Weight, r.Positions)
+	case npu.OpRMSNorm, npu.OpLayerNorm:
 		r.share(loopNorm, r.Rows, 4*n.Width)
+	case npu.OpReLU:
+		for j, v := range r.x {
+			out[j] = max(v, 0)
+		}
 	case npu.OpMatMul:
 		r.matMul()
 	case npu.OpRope:

@@ -11,14 +11,18 @@ import (
 // maxHeadDim bounds what a thread keeps of one attention head.
 const maxHeadDim = 1024
 
-func (r *run) embed(out []float32, w *npu.Tensor) {
+func (r *run) embed(out []float32, w *npu.Tensor, rows []int32) {
 	for i := range r.Rows {
-		r.dev.k.widen(w.Type, out[i*w.Cols:][:w.Cols], w.Row(int(r.Tokens[i])))
+		r.dev.k.widen(w.Type, out[i*w.Cols:][:w.Cols], w.Row(int(rows[i])))
 	}
 }
 
 func (r *run) normRows(lo, hi int) {
 	n, k, width := r.node, r.dev.k, r.node.Width
+	if n.Op == npu.OpLayerNorm {
+		r.layerNormRows(lo, hi)
+		return
+	}
 	w, scratch := r.dev.floats(n.Weight)
 	defer r.dev.giveBack(scratch)
 	for i := lo; i < hi; i++ {
@@ -28,6 +32,32 @@ func (r *run) normRows(lo, hi int) {
 		scale := 1 / float32(math.Sqrt(float64(mean+n.Eps)))
 		for j, v := range x {
 			out[j] = float32(v*scale) * w[j]
+		}
+	}
+}
+
+// layerNormRows sums in float64, one after another, where RMSNorm uses the kernels' order: what the mean
+// takes away from float32 sums shows in the logits.
+func (r *run) layerNormRows(lo, hi int) {
+	n, width := r.node, r.node.Width
+	w, wScratch := r.dev.floats(n.Weight)
+	b, bScratch := r.dev.floats(n.Bias)
+	defer r.dev.giveBack(wScratch)
+	defer r.dev.giveBack(bScratch)
+	for i := lo; i < hi; i++ {
+		x, out := r.x[i*width:][:width], r.out[i*width:][:width]
+		var sum, square float64
+		for _, v := range x {
+			sum += float64(v)
+		}
+		mean := sum / float64(width)
+		for _, v := range x {
+			d := float64(v) - mean
+			square += float64(d * d)
+		}
+		scale := 1 / math.Sqrt(square/float64(width)+float64(n.Eps))
+		for j, v := range x {
+			out[j] = float32(float32((float64(v)-mean)*scale)*w[j]) + b[j]
 		}
 	}
 }

@@ -5,7 +5,7 @@ import unittest
 import zlib
 
 from . import attributes, hand, heldout, names
-from .examples import PREFIX, SOFT, VALUE, absent, example
+from .examples import PREFIX, SOFT, UNSUPPORTED, VALUE, absent, example
 from .names import Source
 from .passages import MAX_WORDS, conflicts, fill, new_passage, new_world
 from .questions import ask, ask_two
@@ -119,7 +119,17 @@ class Answers(unittest.TestCase):
             for b in branches:
                 for text, kind in b.pieces:
                     if kind == VALUE:
-                        self.assertIn(text.strip().lower(), context.lower())
+                        self.assertIn(text.strip().lower(), context.lower() or "unknown")
+
+    def test_sentences_say_whether_they_are_supported(self):
+        """The words before a value are UNSUPPORTED exactly when the value is soft, or when there is no passage."""
+        s = Source("start")
+        for _ in range(400):
+            context, branches = example(s)
+            for b in branches:
+                for (_, words), (_, value) in zip(b.pieces, b.pieces[1:]):
+                    if words in (PREFIX, UNSUPPORTED):
+                        self.assertEqual(words == UNSUPPORTED, value == SOFT or context == "", b.pieces)
 
     def test_two_part_questions_have_two_sentences(self):
         s = Source("two")

@@ -25,6 +25,9 @@ const (
 	codePairRequest
 	codePairReply
 	codeHandover
+	codePassages
+	codePiece
+	codeGot
 )
 
 // worthwhile is the size from which LZ4 is tried.
@@ -132,6 +135,12 @@ func decodeControl(frame []byte) (Message, error) {
 		return unmarshal[pairReply](body)
 	case codeHandover:
 		return unmarshal[Handover](body)
+	case codePassages:
+		return unmarshal[Passages](body)
+	case codePiece:
+		return unmarshal[Piece](body)
+	case codeGot:
+		return unmarshal[Got](body)
 	}
 	return nil, fmt.Errorf("control message of unknown code %d", frame[1])
 }
@@ -171,6 +180,12 @@ func codeOf(m Message) (byte, error) {
 		return codePairReply, nil
 	case Handover:
 		return codeHandover, nil
+	case Passages:
+		return codePassages, nil
+	case Piece:
+		return codePiece, nil
+	case Got:
+		return codeGot, nil
 	}
 	return 0, fmt.Errorf("%T is not a message", m)
 }
@@ -202,6 +217,16 @@ func checkLimits(m Message) error {
 				return over("title", len(s.Title), MaxTitle)
 			}
 		}
+	case Passages:
+		return checkPassages(m, over)
+	case Piece:
+		if len(m.Data) > maxPiece {
+			return over("piece", len(m.Data), maxPiece)
+		}
+	case Got:
+		if m.Bytes < 0 || m.Bytes > MaxBulk {
+			return over("bytes received", m.Bytes, MaxBulk)
+		}
 	case End:
 		if len(m.Reason) > MaxText {
 			return over("reason", len(m.Reason), MaxText)
@@ -219,6 +244,27 @@ func checkLimits(m Message) error {
 	case pairReply:
 		if len(m.Name)+len(m.Refused) > MaxText {
 			return over("name", len(m.Name)+len(m.Refused), MaxText)
+		}
+	}
+	return nil
+}
+
+func checkPassages(m Passages, over func(string, int, int) error) error {
+	switch {
+	case len(m.Passages) > MaxPassages:
+		return over("number of passages", len(m.Passages), MaxPassages)
+	case len(m.Saved) != 0 && len(m.Saved) != len(m.Passages):
+		return fmt.Errorf("%d saved caches for %d passages", len(m.Saved), len(m.Passages))
+	}
+	for _, p := range m.Passages {
+		if n := len(p.Title) + len(p.Text); n > MaxPassage {
+			return over("passage", n, MaxPassage)
+		}
+	}
+	sum := 0
+	for _, n := range m.Saved {
+		if sum += n; n < 0 || n > MaxBulk || sum > MaxBulk {
+			return over("saved caches", sum, MaxBulk)
 		}
 	}
 	return nil

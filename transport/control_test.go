@@ -17,14 +17,14 @@ import (
 func drawControl(t *rapid.T) Message {
 	text := rapid.StringN(0, 40, 400)
 	number := rapid.IntRange(0, 200)
-	switch rapid.IntRange(0, 8).Draw(t, "kind") {
+	switch rapid.IntRange(0, 11).Draw(t, "kind") {
 	case 0:
 		b := Begin{
 			ID: text.Draw(t, "id"), Question: text.Draw(t, "question"), Seed: rapid.Uint64().Draw(t, "seed"),
 			Sampling:  Sampling{Temperature: rapid.Float64Range(0, 2).Draw(t, "temperature"), TopK: number.Draw(t, "top-k")},
 			Placement: tandem.PlaceCloud, Coupling: tandem.CouplingSpeculative, Gamma: 7, TopP: 0.8,
 			MaxSupport: number.Draw(t, "support"), Lookahead: number.Draw(t, "lookahead"), MaxTokens: number.Draw(t, "tokens"),
-			Documents: number.Draw(t, "documents"), Rows: number.Draw(t, "rows"), Weights: text.Draw(t, "weights"), ShareTitles: rapid.Bool().Draw(t, "titles"),
+			Documents: number.Draw(t, "documents"), Rows: number.Draw(t, "rows"), Weights: text.Draw(t, "weights"), ShareTitles: rapid.Bool().Draw(t, "titles"), Want: Want(number.Draw(t, "want") % 4),
 		}
 		for range rapid.IntRange(0, 20).Draw(t, "turns") {
 			b.History = append(b.History, Turn{Role: "user", Content: text.Draw(t, "turn")})
@@ -57,6 +57,17 @@ func drawControl(t *rapid.T) Message {
 			Versions: [2]uint32{rapid.Uint32().Draw(t, "device's version"), rapid.Uint32().Draw(t, "cloud's version")},
 			Accept:   [2]float64{rate.Draw(t, "device's rate"), rate.Draw(t, "cloud's rate")},
 		}
+	case 8:
+		var p Passages
+		for range rapid.IntRange(0, 20).Draw(t, "passages") {
+			p.Passages = append(p.Passages, Passage{Title: text.Draw(t, "title"), Text: text.Draw(t, "text")})
+			p.Saved = append(p.Saved, number.Draw(t, "saved"))
+		}
+		return p
+	case 9:
+		return Piece{Data: rapid.SliceOfN(rapid.Byte(), 1, 5000).Draw(t, "data")}
+	case 10:
+		return Got{Bytes: rapid.IntRange(0, MaxBulk).Draw(t, "got")}
 	}
 	h := testHello(tandem.Device)
 	h.Model = text.Draw(t, "model")

@@ -8,8 +8,8 @@ import (
 	"tandem"
 )
 
-// Message is what an Exchange carries: one of Begin, Ready, Sync, NeedSync, Handover, Sources, End, Fail,
-// tandem.Draft and tandem.Target, always by value. Send refuses anything else.
+// Message is what an Exchange carries: one of Begin, Ready, Sync, NeedSync, Handover, Sources, Passages,
+// Piece, Got, End, Fail, tandem.Draft and tandem.Target, always by value. Send refuses anything else.
 type Message any
 
 // Begin opens an exchange: the question and all that both sides must hold in common to answer it.
@@ -32,7 +32,18 @@ type Begin struct {
 	Rows        int     // contexts that they are grouped into
 	Weights     string  // how document weights change during the answer
 	ShareTitles bool    // the device asks for the titles of the cloud's documents
+	Want        Want    // what the device wants of the cloud
 }
+
+// Want is what a device wants of the cloud in an exchange. All but the first are baselines (DRAGON §7.1).
+type Want uint8
+
+const (
+	WantDrafts Want = iota // drafts, token by token
+	WantText               // its passages (DRCG/Text)
+	WantKV                 // its passages with their KV caches (DRCG/KV)
+	WantAnswer             // a whole answer of its own (DRDG/SW)
+)
 
 // Turn is one message of the conversation so far.
 type Turn struct {
@@ -103,6 +114,35 @@ type Source struct {
 	Weight float64
 }
 
+// Passages answers WantText and WantKV. Saved caches follow as Pieces, one after the other (SendBulk).
+type Passages struct {
+	_msgpack struct{} `msgpack:",as_array"`
+
+	Passages []Passage
+	Saved    []int // bytes of each passage's saved KV cache; empty with WantText
+}
+
+// Passage is a piece of one of the cloud's documents.
+type Passage struct {
+	_msgpack struct{} `msgpack:",as_array"`
+
+	Title, Text string
+}
+
+// Piece is a part of something large; Got says how much of it has arrived. See SendBulk.
+type Piece struct {
+	_msgpack struct{} `msgpack:",as_array"`
+
+	Data []byte
+}
+
+// Got acknowledges Pieces.
+type Got struct {
+	_msgpack struct{} `msgpack:",as_array"`
+
+	Bytes int // of all pieces so far
+}
+
 // End says that the answer is complete or given up, and why.
 type End struct {
 	_msgpack struct{} `msgpack:",as_array"`
@@ -125,6 +165,10 @@ const (
 	MaxTitle    = 1 << 10 // bytes of a title
 	MaxSources  = 256
 	MaxText     = 4 << 10   // bytes of a reason, a name, an identifier
+	MaxPassages = 64        // in an exchange
+	MaxPassage  = 16 << 10  // bytes of a passage with its title
+	MaxBulk     = 256 << 20 // bytes of all that follows as Pieces
+	maxPiece    = 16 << 10  // bytes of a Piece
 	MaxAnswer   = 1 << 16   // tokens of a Sync
 	maxControl  = 512 << 10 // bytes of any control message, uncompressed
 )

@@ -10,7 +10,7 @@ import (
 
 // Config holds a transformer's hyper-parameters.
 type Config struct {
-	Arch    string // "llama" or "qwen2"
+	Arch    string // "llama", "qwen2" or "opt"
 	Name    string // as the file calls it
 	Layers  int
 	Dim     int // width of the residual stream
@@ -22,6 +22,7 @@ type Config struct {
 	Context int // the most positions of a sequence
 	Eps     float32
 	Rope    npu.Rope
+	Learned bool // OPT's kind: learned positions, LayerNorm, ReLU; the others': rotation, RMSNorm, SwiGLU
 }
 
 // Bounds that no model of these architectures comes near; they keep products of sizes within an int.
@@ -31,8 +32,13 @@ const (
 	maxContext = 1 << 24
 )
 
-// pairings says which elements of a head the rotary embedding pairs, in each known architecture.
-var pairings = map[string]npu.Pairing{"llama": npu.Adjacent, "qwen2": npu.HalfSplit}
+// families says what the known architectures differ in.
+var families = map[string]struct {
+	pairing npu.Pairing // which elements of a head the rotary embedding pairs
+	learned bool        // see Config.Learned
+}{
+	"llama": {pairing: npu.Adjacent}, "qwen2": {pairing: npu.HalfSplit}, "opt": {learned: true},
+}
 
 // readConfig reads and checks the hyper-parameters in a file's metadata; Vocab and the rope's frequency
 // factors come with the tensors.
@@ -42,10 +48,11 @@ func readConfig(f *gguf.File) (Config, error) {
 	if r.err != nil {
 		return c, r.err
 	}
-	pairing, ok := pairings[c.Arch]
+	family, ok := families[c.Arch]
 	if !ok {
-		return c, fmt.Errorf("%s: architecture %q is not supported: use a llama or qwen2 model", f.Name, c.Arch)
+		return c, fmt.Errorf("%s: architecture %q is not supported: use a llama, qwen2 or opt model", f.Name, c.Arch)
 	}
+	c.Learned = family.learned
 	r.arch = c.Arch + "."
 	c.Layers = r.size("block_count", 1, maxLayers, 0)
 	c.Context = r.size("context_length", 1, maxContext, 0)
@@ -55,12 +62,18 @@ func readConfig(f *gguf.File) (Config, error) {
 	c.KVHeads = r.size("attention.head_count_kv", 1, maxWidth, c.Heads)
 	c.HeadDim = r.size("attention.key_length", 1, maxWidth, c.Dim/max(1, c.Heads))
 	values := r.size("attention.value_length", 1, maxWidth, c.HeadDim)
-	c.Eps = float32(r.number("attention.layer_norm_rms_epsilon", -1))
-	c.Rope = npu.Rope{
-		Pairing: pairing, HeadDim: c.HeadDim,
-		Dims:   r.size("rope.dimension_count", 2, maxWidth, c.HeadDim),
-		Base:   r.number("rope.freq_base", 10000),
-		Linear: r.scaling(),
+	eps := "attention.layer_norm_rms_epsilon"
+	if c.Learned {
+		eps = "attention.layer_norm_epsilon"
+	}
+	c.Eps = float32(r.number(eps, -1))
+	if !c.Learned {
+		c.Rope = npu.Rope{
+			Pairing: family.pairing, HeadDim: c.HeadDim,
+			Dims:   r.size("rope.dimension_count", 2, maxWidth, c.HeadDim),
+			Base:   r.number("rope.freq_base", 10000),
+			Linear: r.scaling(),
+		}
 	}
 	r.refuse("expert_count", "mixtures of experts")
 	if r.err != nil {
@@ -73,10 +86,12 @@ func readConfig(f *gguf.File) (Config, error) {
 		return c, fmt.Errorf("%s: %d heads of %d elements are too many", f.Name, c.Heads, c.HeadDim)
 	case values != c.HeadDim:
 		return c, fmt.Errorf("%s: %sattention.value_length is %d and key_length %d: they must be equal", f.Name, r.arch, values, c.HeadDim)
+	case !(c.Eps > 0 && c.Eps < 1):
+		return c, fmt.Errorf("%s: %s%s is %v: it must lie between 0 and 1", f.Name, r.arch, eps, c.Eps)
+	case c.Learned:
+		return c, nil
 	case c.Rope.Dims%2 != 0 || c.Rope.Dims > c.HeadDim:
 		return c, fmt.Errorf("%s: %srope.dimension_count is %d: it must be even and at most the head's %d", f.Name, r.arch, c.Rope.Dims, c.HeadDim)
-	case !(c.Eps > 0 && c.Eps < 1):
-		return c, fmt.Errorf("%s: %sattention.layer_norm_rms_epsilon is %v: it must lie between 0 and 1", f.Name, r.arch, c.Eps)
 	case !(c.Rope.Base > 1 && c.Rope.Base < 1e12):
 		return c, fmt.Errorf("%s: %srope.freq_base is %v: it must lie between 1 and 1e12", f.Name, r.arch, c.Rope.Base)
 	case !(c.Rope.Linear > 1e-6 && c.Rope.Linear < 1e6):

@@ -150,7 +150,7 @@ func (m *Model) chunk(ctx context.Context, p *chunkPrograms, sp *space, logits [
 		sp.x = make([]float32, p.chunk*dim)
 	}
 	x := sp.x[:n*dim]
-	if err := p.embed.Run(npu.Args{Rows: n, Tokens: sp.tokens, Out: x}); err != nil {
+	if err := p.embed.Run(npu.Args{Rows: n, Tokens: sp.tokens, Positions: sp.positions, Out: x}); err != nil {
 		return 0, err
 	}
 	for _, l := range p.layers {

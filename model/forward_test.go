@@ -50,6 +50,7 @@ func TestLogitsDependOnTokensAlone(t *testing.T) {
 		{Type: npu.Q6_K, Layers: 1, Dim: 256, FF: 512},
 		{Type: npu.Q4_0, Layers: 1, Dim: 96, FF: 160, HeadDim: 24},
 		{Type: npu.F16, Layers: 2, Dim: 64, FF: 96, HeadDim: 24, Untied: true},
+		{Type: npu.Q8_0, Layers: 2, Dim: 64, FF: 96, Arch: "opt"},
 	} {
 		t.Run(fmt.Sprintf("%v", spec.Type), func(t *testing.T) {
 			reference := variant(t, spec, 1, 1) // one row at a time, one thread

@@ -44,7 +44,7 @@ type chunkPrograms struct {
 // chunkSizes are what programs are compiled for. Forward takes the smallest that holds the rows at hand.
 var chunkSizes = []int{1, 8, 32, 128}
 
-// Open opens a GGUF file of architecture llama or qwen2. Errors name the key or tensor that is at fault.
+// Open opens a GGUF file of architecture llama, qwen2 or opt. Errors name the key or tensor that is at fault.
 // The file is mapped, not read: it must not change until Close.
 func Open(path string, opt Options) (*Model, error) {
 	f, err := gguf.Open(path)
@@ -189,10 +189,14 @@ func readWeights(f *gguf.File, c *Config) (weights, error) {
 	c.Vocab = w.embedding.Rows
 	w.embedding = r.matrix("token_embd.weight", c.Vocab, c.Dim)
 	w.norm = r.vector("output_norm.weight", c.Dim)
+	if c.Learned {
+		w.positions = r.matrix("position_embd.weight", c.Context, c.Dim)
+		w.normB = r.vector("output_norm.bias", c.Dim)
+	}
 	if w.output = w.embedding; f.Has("output.weight") {
 		w.output = r.matrix("output.weight", c.Vocab, c.Dim)
 	}
-	if t := r.optional("rope_freqs.weight", c.Rope.Dims/2); t != nil {
+	if t := r.optional("rope_freqs.weight", c.Rope.Dims/2); t != nil && !c.Learned {
 		c.Rope.Factors = make([]float32, t.Cols)
 		for i := range c.Rope.Factors {
 			v := floatAt(t, i)
@@ -205,7 +209,7 @@ func readWeights(f *gguf.File, c *Config) (weights, error) {
 	// Every layer has nine tensors at least: a count that the file cannot hold ends here.
 	for i := 0; i < c.Layers && r.err == nil; i++ {
 		name := func(s string) string { return fmt.Sprintf("blk.%d.%s", i, s) }
-		w.layers = append(w.layers, layer{
+		l := layer{
 			attnNorm: r.vector(name("attn_norm.weight"), c.Dim),
 			q:        r.matrix(name("attn_q.weight"), q, c.Dim),
 			k:        r.matrix(name("attn_k.weight"), kv, c.Dim),
@@ -216,10 +220,15 @@ func readWeights(f *gguf.File, c *Config) (weights, error) {
 			attnOut:  r.matrix(name("attn_output.weight"), c.Dim, q),
 			attnOutB: r.optional(name("attn_output.bias"), c.Dim),
 			ffNorm:   r.vector(name("ffn_norm.weight"), c.Dim),
-			gate:     r.matrix(name("ffn_gate.weight"), c.FF, c.Dim),
-			up:       r.matrix(name("ffn_up.weight"), c.FF, c.Dim),
-			down:     r.matrix(name("ffn_down.weight"), c.Dim, c.FF),
-		})
+		}
+		if c.Learned {
+			l.attnNormB, l.ffNormB = r.vector(name("attn_norm.bias"), c.Dim), r.vector(name("ffn_norm.bias"), c.Dim)
+			l.upB, l.downB = r.optional(name("ffn_up.bias"), c.FF), r.optional(name("ffn_down.bias"), c.Dim)
+		} else {
+			l.gate = r.matrix(name("ffn_gate.weight"), c.FF, c.Dim)
+		}
+		l.up, l.down = r.matrix(name("ffn_up.weight"), c.FF, c.Dim), r.matrix(name("ffn_down.weight"), c.Dim, c.FF)
+		w.layers = append(w.layers, l)
 	}
 	if r.err != nil {
 		return w, r.err

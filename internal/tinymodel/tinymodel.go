@@ -15,7 +15,7 @@ import (
 
 // Spec says what to make. Zero fields mean the defaults in brackets.
 type Spec struct {
-	Arch     string    // "llama" or "qwen2" [llama]
+	Arch     string    // "llama", "qwen2" or "opt", which has as many key-value heads as heads [llama]
 	Type     npu.DType // of all matrices [F32, which is 0]
 	Layers   int       // [2]
 	Dim      int       // [64]
@@ -51,6 +51,9 @@ func (s Spec) withDefaults() Spec {
 	set(&s.Layers, 2)
 	set(&s.Dim, 64)
 	set(&s.Heads, 4)
+	if s.Arch == "opt" {
+		set(&s.KVHeads, s.Heads)
+	}
 	set(&s.KVHeads, 2)
 	set(&s.HeadDim, s.Dim/s.Heads)
 	set(&s.FF, 128)
@@ -92,24 +95,40 @@ func Parts(s Spec) ([]gguf.KV, []npu.Tensor) {
 	if s.Factors {
 		vector("rope_freqs.weight", s.HeadDim/2, 2, 0.3)
 	}
+	opt := s.Arch == "opt"
+	if opt {
+		tensors = append(tensors, random(r, "position_embd.weight", s.Type, s.Context, s.Dim, 0, 0.3))
+	}
 	for i := range s.Layers {
 		b := fmt.Sprintf("blk.%d.", i)
+		if opt {
+			vector(b+"attn_norm.bias", s.Dim, 0, 0.1)
+			vector(b+"attn_output.bias", s.Dim, 0, 0.1)
+			vector(b+"ffn_norm.bias", s.Dim, 0, 0.1)
+			vector(b+"ffn_up.bias", s.FF, 0, 0.1)
+			vector(b+"ffn_down.bias", s.Dim, 0, 0.1)
+		}
 		vector(b+"attn_norm.weight", s.Dim, 1, 0.1)
 		matrix(b+"attn_q.weight", q, s.Dim)
 		matrix(b+"attn_k.weight", kv, s.Dim)
 		matrix(b+"attn_v.weight", kv, s.Dim)
-		if s.Bias || s.Arch == "qwen2" {
+		if s.Bias || s.Arch != "llama" {
 			vector(b+"attn_q.bias", q, 0, 0.5)
 			vector(b+"attn_k.bias", kv, 0, 0.5)
 			vector(b+"attn_v.bias", kv, 0, 0.5)
 		}
 		matrix(b+"attn_output.weight", s.Dim, q)
 		vector(b+"ffn_norm.weight", s.Dim, 1, 0.1)
-		matrix(b+"ffn_gate.weight", s.FF, s.Dim)
+		if !opt {
+			matrix(b+"ffn_gate.weight", s.FF, s.Dim)
+		}
 		matrix(b+"ffn_up.weight", s.FF, s.Dim)
 		matrix(b+"ffn_down.weight", s.Dim, s.FF)
 	}
 	vector("output_norm.weight", s.Dim, 1, 0.1)
+	if opt {
+		vector("output_norm.bias", s.Dim, 0, 0.1)
+	}
 	if s.Untied {
 		matrix("output.weight", vocab, s.Dim)
 	}
@@ -144,8 +163,12 @@ func (s Spec) meta() (meta []gguf.KV, vocab int) {
 		add(p+"attention.value_length", uint32(s.HeadDim))
 		add(p+"rope.dimension_count", uint32(s.HeadDim))
 	}
-	add(p+"attention.layer_norm_rms_epsilon", float32(1e-5))
-	add(p+"rope.freq_base", float32(s.RopeBase))
+	if s.Arch == "opt" {
+		add(p+"attention.layer_norm_epsilon", float32(1e-5))
+	} else {
+		add(p+"attention.layer_norm_rms_epsilon", float32(1e-5))
+		add(p+"rope.freq_base", float32(s.RopeBase))
+	}
 	if s.Linear != 0 {
 		add(p+"rope.scaling.type", "linear")
 		add(p+"rope.scaling.factor", float32(s.Linear))

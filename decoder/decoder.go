@@ -46,6 +46,7 @@ type Request struct {
 	Question string
 	History  []model.Message // earlier turns, oldest first
 	Passages []retrieval.Passage
+	Saved    [][]byte // KV caches of the passages that another side computed (Prefixes), nil where there is none
 }
 
 // topic is the question, with the one before it: a follow-up leaves out what that one named.
@@ -125,7 +126,7 @@ func New(ctx context.Context, cfg Config, req Request) (*Decoder, error) {
 		},
 		prefill: Prefill{Rows: len(prompts), Truncated: truncated},
 	}
-	if err := d.read(ctx, prompts); err != nil {
+	if err := d.read(ctx, req, prompts); err != nil {
 		return nil, fmt.Errorf("decoder: read %d documents: %w", len(req.Passages), err)
 	}
 	d.moments = []moment{d.rel.first(len(d.rows))}

@@ -182,14 +182,17 @@ func plain(tok *tokenizer.Tokenizer, text string) string {
 }
 
 // read fills the rows' KV caches with the prompts, from the store where it has them.
-func (d *Decoder) read(ctx context.Context, prompts []prompt) error {
+func (d *Decoder) read(ctx context.Context, req Request, prompts []prompt) error {
 	m := d.cfg.Model
 	batch := make([]model.Row, len(prompts))
 	keys := make([][32]byte, len(prompts))
 	fresh := make([]bool, len(prompts))
 	for i, p := range prompts {
 		keys[i] = storeKey(m, p.prefix)
-		seq, tokens := d.load(keys[i], len(p.prefix)), p.rest
+		seq, tokens := d.saved(req, i, p.prefix), p.rest
+		if seq == nil {
+			seq = d.load(keys[i], len(p.prefix))
+		}
 		if fresh[i] = seq == nil; fresh[i] {
 			seq, tokens = m.NewSeq(), append(append([]tandem.Token(nil), p.prefix...), p.rest...)
 		} else {

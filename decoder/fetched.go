@@ -1,0 +1,67 @@
+package decoder
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"tandem"
+	"tandem/model"
+)
+
+// Prefixes returns what New would keep in the store for each passage of a request with a row for each: the
+// saved KV caches, for a side that reads the passages in another place (Request.Saved, DRCG/KV of DRAGON
+// §7.1). Those in the store are not computed again.
+func Prefixes(ctx context.Context, cfg Config, req Request) ([][]byte, error) {
+	cfg.Rows = 0
+	cfg, err := cfg.defaults()
+	if err != nil {
+		return nil, fmt.Errorf("decoder: %w", err)
+	}
+	if len(req.Passages) == 0 {
+		return nil, nil
+	}
+	prompts, _, err := layout(cfg, req)
+	if err != nil {
+		return nil, fmt.Errorf("decoder: %w", err)
+	}
+	d := &Decoder{cfg: cfg}
+	d.rel.rows = deal(len(req.Passages), len(prompts))
+	seqs, batch := make([]*model.Seq, len(prompts)), []model.Row(nil)
+	for i, p := range prompts {
+		if seqs[i] = cfg.Model.NewSeq(); len(p.prefix) == 0 {
+			continue
+		}
+		if seqs[i] = d.load(storeKey(cfg.Model, p.prefix), len(p.prefix)); seqs[i] == nil {
+			seqs[i] = cfg.Model.NewSeq()
+			batch = append(batch, model.Row{Seq: seqs[i], Tokens: p.prefix})
+		}
+	}
+	if len(batch) > 0 {
+		if _, err := cfg.Model.Forward(ctx, batch); err != nil {
+			return nil, fmt.Errorf("decoder: read %d documents: %w", len(batch), err)
+		}
+	}
+	out := make([][]byte, len(seqs))
+	for i, s := range seqs {
+		var b bytes.Buffer
+		if _, err := s.WriteTo(&b); err != nil {
+			return nil, fmt.Errorf("decoder: %w", err)
+		}
+		out[i] = b.Bytes()
+	}
+	return out, nil
+}
+
+// saved returns the KV cache of a prefix that came with the request: of the only passage of row i. It is nil
+// when there is none, or one that does not fit.
+func (d *Decoder) saved(req Request, i int, prefix []tandem.Token) *model.Seq {
+	if len(req.Saved) != len(req.Passages) || d.prefill.Rows != len(req.Passages) || i >= len(req.Saved) || len(req.Saved[i]) == 0 {
+		return nil
+	}
+	seq, err := d.cfg.Model.ReadSeq(bytes.NewReader(req.Saved[i]))
+	if err != nil || seq.Len() != len(prefix) {
+		return nil
+	}
+	return seq
+}

@@ -1,10 +1,12 @@
 """The held-out evaluation file: python3 -m train.heldout models/testdata/eval.jsonl
 
+With --worlds N, whole document sets with questions about them instead (worlds.py): fresh ones for another --seed.
+
 Names and codes come from the evaluation's part of the name space, so training never saw them. One-part kinds have one
 supporting passage and three distractors on the device; two-split kinds have the halves on different sides.
 """
+import argparse
 import json
-import sys
 
 from . import hand
 from .attributes import ENTITIES
@@ -82,6 +84,15 @@ def lines(seed="heldout"):
 
 
 if __name__ == "__main__":
-    with open(sys.argv[1], "w") as f:
-        for x in lines():
-            f.write(json.dumps(x, ensure_ascii=False) + "\n")
+    from . import worlds
+    a = argparse.ArgumentParser(description=__doc__)
+    a.add_argument("path")
+    a.add_argument("--worlds", type=int, default=0, help="write N worlds, gzipped, instead of the items")
+    a.add_argument("--seed", default="heldout")
+    args = a.parse_args()
+    if args.worlds:
+        worlds.write(args.path, args.worlds, args.seed)
+    else:
+        with open(args.path, "w") as f:
+            for x in lines(args.seed):
+                f.write(json.dumps(x, ensure_ascii=False) + "\n")

@@ -1,0 +1,90 @@
+"""Evaluation worlds: python3 -m train.heldout --worlds 100 models/testdata/worlds.jsonl.gz
+
+A world is the documents of a device and of a cloud, written as people write them (notes under a title, several sections, lists,
+loose lines), and questions about them. Nobody says which passage answers: the program cuts and indexes the documents as it does
+a user's, and each side retrieves. Names and codes come from the evaluation's part of the name space. Within a world no entity's
+name is part of another's, so that no question has two answers.
+"""
+import gzip
+import json
+
+from .attributes import WEIGHTS
+from .examples import absent, answer_text
+from .heldout import overlap
+from .names import Source
+from .passages import GENERAL_TITLES, new_passage, new_world
+from .questions import ask, ask_two
+
+DOCUMENTS = 12  # a side
+QUESTIONS = 10  # of each kind in a world
+
+
+def fresh(s, taken, low, high, category=None):
+    """A passage about entities none of which overlaps one of taken, its category, and its entities added to taken."""
+    while True:
+        facts = new_world(s, low, high, category=category)
+        p = new_passage(s, facts)
+        names = {f.entity for f in p.facts}
+        if p.facts and not any(overlap(a, b) for a in names for b in taken):
+            taken.update(names)
+            return p
+
+
+def document(s, taken):
+    """-> (file name without its number, text, facts)."""
+    x = s.rng.random()
+    if x < 0.6:  # a note
+        p = fresh(s, taken, 2, 6)
+        if p.title:
+            return "note.md", "# %s\n\n%s\n" % (p.title, p.text), p.facts
+        return "jotted.txt", p.text + "\n", p.facts
+    category = s.rng.choices(list(WEIGHTS), list(WEIGHTS.values()))[0]
+    parts = [fresh(s, taken, 1, 4, category if s.chance(0.6) else None) for _ in range(s.between(2, 3))]
+    facts = [f for p in parts for f in p.facts]
+    if x < 0.85:  # sections under headings
+        body = "\n\n".join(("## %s\n\n" % p.title if p.title else "") + p.text for p in parts)
+        return "guide.md", "# %s\n\n%s\n" % (s.pick(GENERAL_TITLES), body), facts
+    lines = "\n\n".join((p.title + "\n\n" if p.title else "") + p.text for p in parts)
+    return "file.txt", lines + "\n", facts
+
+
+def line(kind, where, question, pairs):
+    return dict(kind=kind, where=where, question=question, answer=" ".join(answer_text(a, f.value) for f, a in pairs),
+                values=[f.value for f, _ in pairs])
+
+
+def world(seed):
+    s = Source(seed, held_out=True)
+    taken, sides, facts = set(), [], []
+    for _ in range(2):
+        docs = [document(s, taken) for _ in range(DOCUMENTS)]
+        sides.append([{"name": "%02d-%s" % (i + 1, name), "text": text} for i, (name, text, _) in enumerate(docs)])
+        facts.append([f for _, _, fs in docs for f in fs])
+    names, questions = ("device", "cloud"), []
+    for i in range(QUESTIONS):
+        k = i % 2
+        f = s.pick(facts[k])
+        a = ask(s, f)
+        questions.append(line("one-part", names[k], a.question, [(f, a)]))
+    while len(questions) < 2 * QUESTIONS:
+        k = len(questions) % 2
+        f, g = s.pick(facts[k]), s.pick(facts[1 - k])
+        if f.value.lower() == g.value.lower():
+            continue
+        question, a, b = ask_two(s, f, g)
+        questions.append(line("two-part", "both", question, [(f, a), (g, b)]))
+    while len(questions) < 3 * QUESTIONS:
+        side = facts[len(questions) % 2]
+        entity = s.pick(side).entity
+        home = [f for f in side if f.entity == entity]
+        g = absent(s, home)
+        if g is None or g.entity not in {f.entity for f in home} and any(overlap(g.entity, e) for e in taken):
+            continue
+        questions.append(dict(kind="unanswerable", where="", question=ask(s, g).question, answer="", values=[]))
+    return dict(device=sides[0], cloud=sides[1], questions=questions)
+
+
+def write(path, n, seed):
+    with gzip.GzipFile(path, "wb", mtime=0) as f:
+        for i in range(n):
+            f.write((json.dumps(world("worlds-%s-%d" % (seed, i)), ensure_ascii=False) + "\n").encode())

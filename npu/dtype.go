@@ -76,6 +76,10 @@ type Tensor struct {
 	Cols int
 	Rows int
 	Data []byte
+	// Staged says that Data is a place which is filled before each use and emptied after it (see Stage),
+	// and which may move between runs: a device must read it there, and only then. One that keeps weights
+	// in a form of its own refuses it.
+	Staged bool
 }
 
 // Check reports whether the tensor's sizes and data agree.

@@ -11,7 +11,7 @@ COPY . .
 ARG TARGETOS
 ARG TARGETARCH
 ENV CGO_ENABLED=0
-RUN GOOS=$TARGETOS GOARCH=$TARGETARCH go build -ldflags="-s -w" -o /out/usr/bin/ ./cmd/edge ./cmd/cloud
+RUN GOOS=$TARGETOS GOARCH=$TARGETARCH go build -tags static -ldflags="-s -w" -o /out/usr/bin/ ./cmd/edge ./cmd/cloud
 # A new volume takes the owner of the folder that it is mounted on.
 RUN mkdir -p /out/data /out/pairing /out/tmp
 

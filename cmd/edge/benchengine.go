@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"runtime"
@@ -18,20 +19,25 @@ import (
 
 type benchEngine struct {
 	cli.ModelFlags `group:"Model"`
-	Rows           []int `help:"Numbers of sequences that are decoded at once." default:"1,4,16"`
-	Runs           int   `help:"How often each is measured." default:"5"`
-	Prompt         int   `help:"Tokens of the prompt." default:"512"`
-	Steps          int   `help:"Tokens to decode of each sequence." default:"64"`
+	Rows           []int  `help:"Numbers of sequences that are decoded at once." default:"1,4,16"`
+	Runs           int    `help:"How often each is measured." default:"5"`
+	Prompt         int    `help:"Tokens of the prompt." default:"512"`
+	Steps          int    `help:"Tokens to decode of each sequence." default:"64"`
+	Against        string `help:"Measure another engine in turns, on the same file and threads: llama.cpp." placeholder:"ENGINE"`
+	Busy           bool   `help:"Measure beside another process that never rests."`
+	File           string `arg:"" optional:"" type:"path" help:"With --json: the file that the rows go to; without it, standard output."`
 }
 
 func (c *benchEngine) Help() string {
 	return `Examples:
   edge models random random.gguf && edge bench engine --model random.gguf
-  edge bench engine --rows 1,8 --runs 9 --json
+  edge bench engine --rows 1,8 --runs 9 --json rows.json
+  TANDEM_LLAMA_PATH=bins/linux-x64 edge bench engine --model random.gguf --threads 2 --against llama.cpp
+  edge bench engine --model random.gguf --against llama.cpp --busy
 
-Prefill: one prompt from nothing. Decode: tokens one by one, after nothing and after the prompt; with several rows, so many sequences side by side. Each figure is
-the median, least and most of the runs, which take turns. Decoding reads all weights once a step: "of limit" is its speed by the rate at which this machine reads
-memory, measured before. Other programs at work make all figures worse.`
+Prefill: one prompt from nothing. Decode: tokens one by one, after nothing and after the prompt; with several rows, so many sequences side by side that share
+the prompt. Each figure is the median, least and most of the runs, which take turns. Decoding reads all weights once a step: "of limit" is its speed by the rate at
+which this machine reads memory, measured before. "ratio" is the median of ours by theirs, run by run. Other programs at work make all figures worse.`
 }
 
 // engineTest is one thing to measure, in tokens per second.
@@ -41,72 +47,169 @@ type engineTest struct {
 	after int // positions before
 }
 
-// engineRow is the result of one test.
+// engineRow is the result of one test. Speeds are tokens/s, medians.
 type engineRow struct {
-	Test    string  `json:"test"`
-	Type    string  `json:"type"`
-	Ours    float64 `json:"ours"` // tokens/s, the median
-	Least   float64 `json:"least"`
-	Most    float64 `json:"most"`
-	OfLimit float64 `json:"of_limit,omitempty"` // bytes of weights read per second, by what this machine can
+	Test        string  `json:"test"`
+	Type        string  `json:"type"`
+	Ours        float64 `json:"ours"`
+	Least       float64 `json:"least"`
+	Most        float64 `json:"most"`
+	Theirs      float64 `json:"theirs,omitempty"`
+	TheirsLeast float64 `json:"theirs_least,omitempty"`
+	TheirsMost  float64 `json:"theirs_most,omitempty"`
+	Ratio       float64 `json:"ratio,omitempty"`    // the median of ours by theirs, run by run
+	OfLimit     float64 `json:"of_limit,omitempty"` // bytes of weights read per second, by what this machine can
+}
+
+// measurer is an engine that can be measured.
+type measurer interface {
+	// measure runs a test once and returns tokens per second.
+	measure(ctx context.Context, t engineTest, prompt, steps int) (float64, error)
+}
+
+func (c *benchEngine) check(a *cli.App) error {
+	switch {
+	case c.Runs < 1 || c.Steps < 1 || c.Prompt < 1 || slices.ContainsFunc(c.Rows, func(n int) bool { return n < 1 || n > 128 }):
+		return fmt.Errorf("--runs, --prompt and --steps must be 1 or more, --rows 1 to 128")
+	case c.Against != "" && c.Against != "llama.cpp":
+		return fmt.Errorf("--against %s: not known, use llama.cpp", c.Against)
+	case c.File != "" && !a.Globals.JSON:
+		return fmt.Errorf("%s: a file for the rows needs --json before it", c.File)
+	}
+	return nil
 }
 
 func (c *benchEngine) Run(a *cli.App) error {
-	if c.Runs < 1 || c.Steps < 1 || c.Prompt < 1 || slices.ContainsFunc(c.Rows, func(n int) bool { return n < 1 || n > 128 }) {
-		return fmt.Errorf("--runs, --prompt and --steps must be 1 or more, --rows 1 to 128")
+	if err := c.check(a); err != nil {
+		return err
 	}
 	m, err := c.ModelFlags.Open(a)
 	if err != nil {
 		return err
 	}
 	defer m.Close()
-	if limit := m.Config().Context; c.Prompt+c.Steps > limit {
+	if limit := m.Config().Context; c.Prompt+c.Steps+1 > limit {
 		return fmt.Errorf("--prompt %d and --steps %d exceed the model's context of %d", c.Prompt, c.Steps, limit)
 	}
 	threads := c.Threads
 	if threads == 0 {
 		threads = runtime.GOMAXPROCS(0)
 	}
+	engines := []measurer{ours{m}}
+	if c.Against != "" {
+		peer, err := openPeer(c.Model, m.Config().Vocab, threads)
+		if err != nil {
+			return err
+		}
+		defer peer.Close()
+		engines = append(engines, peer)
+	}
 	bytes, types := weightsPerStep(m)
 	rate := readRate(threads)
-	tests := engineTests(c.Rows, c.Prompt)
-	speeds := make([][]float64, len(tests))
-	for run := range c.Runs {
-		for i, t := range tests {
-			a.Progress("run %d of %d: %s", run+1, c.Runs, t.name)
-			v, err := t.measure(a, m, c.Prompt, c.Steps)
-			if err != nil {
-				return err
-			}
-			speeds[i] = append(speeds[i], v)
+	if c.Busy {
+		stop, err := startBusy()
+		if err != nil {
+			return err
 		}
+		defer stop()
 	}
-	a.Clear()
+	tests := engineTests(c.Rows, c.Prompt)
+	speeds, err := c.measure(a, engines, tests)
+	if err != nil {
+		return err
+	}
 	rows := make([]engineRow, len(tests))
 	for i, t := range tests {
-		s := speeds[i]
-		slices.Sort(s)
-		rows[i] = engineRow{Test: t.name, Type: types, Ours: s[len(s)/2], Least: s[0], Most: s[len(s)-1]}
+		rows[i] = t.row(types, speeds[i])
 		if t.rows > 0 {
 			rows[i].OfLimit = rows[i].Ours / float64(t.rows) * float64(bytes) / rate
 		}
 	}
-	if a.Globals.JSON {
-		return a.JSON(map[string]any{"rows": rows, "device": m.Device(), "bytes_per_step": bytes, "bytes_per_second": rate})
+	whole := map[string]any{"rows": rows, "device": m.Device(), "against": c.Against, "busy": c.Busy, "bytes_per_step": bytes, "bytes_per_second": rate}
+	switch {
+	case c.File != "":
+		data, err := json.MarshalIndent(whole, "", "  ")
+		if err != nil {
+			return err
+		}
+		return cli.WriteFile(c.File, append(data, '\n'))
+	case a.Globals.JSON:
+		return a.JSON(whole)
 	}
-	printEngine(a.Out, m.Device(), bytes, rate, rows)
+	printEngine(a.Out, m.Device(), c.Against, bytes, rate, rows)
 	return nil
 }
 
-func printEngine(w io.Writer, device string, bytes int, rate float64, rows []engineRow) {
+// measure returns the speeds of each test, by engine and run. Engines take turns, and after each turn a pause
+// lets threads that wait for more work go to sleep. One run before the first is not counted.
+func (c *benchEngine) measure(a *cli.App, engines []measurer, tests []engineTest) ([][][]float64, error) {
+	speeds := make([][][]float64, len(tests))
+	for i, t := range tests {
+		speeds[i] = make([][]float64, len(engines))
+		for run := -1; run < c.Runs; run++ {
+			for j, e := range engines {
+				a.Progress("test %d of %d, %s: run %d of %d", i+1, len(tests), t.name, max(run, 0)+1, c.Runs)
+				steps := c.Steps
+				if run < 0 {
+					steps = 1
+				}
+				v, err := e.measure(a, t, c.Prompt, steps)
+				if err != nil {
+					return nil, err
+				}
+				if run >= 0 {
+					speeds[i][j] = append(speeds[i][j], v)
+				}
+				if len(engines) > 1 {
+					time.Sleep(enginePause)
+				}
+			}
+		}
+	}
+	a.Clear()
+	return speeds, nil
+}
+
+const enginePause = 250 * time.Millisecond
+
+// row sums up the speeds of a test, ours before theirs.
+func (t engineTest) row(types string, speeds [][]float64) engineRow {
+	r := engineRow{Test: t.name, Type: types}
+	if len(speeds) > 1 {
+		ratios := make([]float64, len(speeds[0]))
+		for i := range ratios {
+			ratios[i] = speeds[0][i] / speeds[1][i]
+		}
+		r.Ratio, _, _ = median(ratios)
+		r.Theirs, r.TheirsLeast, r.TheirsMost = median(speeds[1])
+	}
+	r.Ours, r.Least, r.Most = median(speeds[0])
+	return r
+}
+
+// median also returns the least and the most; it sorts s.
+func median(s []float64) (middle, least, most float64) {
+	slices.Sort(s)
+	return s[len(s)/2], s[0], s[len(s)-1]
+}
+
+func printEngine(w io.Writer, device, against string, bytes int, rate float64, rows []engineRow) {
 	fmt.Fprintf(w, "%s, %s\n%.1f MB of weights a step; this machine reads %.1f GB/s\n\n", device, rows[0].Type, float64(bytes)/1e6, rate/1e9)
-	fmt.Fprintf(w, "%-28s %10s %19s %9s\n", "test", "tokens/s", "least to most", "of limit")
+	fmt.Fprintf(w, "%-26s %9s %17s", "test", "tokens/s", "least to most")
+	if against != "" {
+		fmt.Fprintf(w, " %10s %17s %6s", against, "least to most", "ratio")
+	}
+	fmt.Fprintf(w, " %9s\n", "of limit")
 	for _, r := range rows {
+		fmt.Fprintf(w, "%-26s %9.1f %17s", r.Test, r.Ours, fmt.Sprintf("%.1f to %.1f", r.Least, r.Most))
+		if against != "" {
+			fmt.Fprintf(w, " %10.1f %17s %6.2f", r.Theirs, fmt.Sprintf("%.1f to %.1f", r.TheirsLeast, r.TheirsMost), r.Ratio)
+		}
 		limit := ""
 		if r.OfLimit > 0 {
 			limit = fmt.Sprintf("%.0f %%", 100*r.OfLimit)
 		}
-		fmt.Fprintf(w, "%-28s %10.1f %19s %9s\n", r.Test, r.Ours, fmt.Sprintf("%.1f to %.1f", r.Least, r.Most), limit)
+		fmt.Fprintf(w, " %9s\n", limit)
 	}
 }
 
@@ -124,16 +227,19 @@ func engineTests(rows []int, prompt int) []engineTest {
 	return tests
 }
 
-// measure runs the test once and returns tokens per second.
-func (t engineTest) measure(ctx context.Context, m *model.Model, prompt, steps int) (float64, error) {
+// ours is the engine of this program.
+type ours struct{ m *model.Model }
+
+func (e ours) measure(ctx context.Context, t engineTest, prompt, steps int) (float64, error) {
+	m := e.m
 	base := m.NewSeq()
 	if t.rows == 0 {
 		begun := time.Now()
-		_, err := m.Forward(ctx, []model.Row{{Seq: base, Tokens: anyTokens(m, 0, prompt)}})
+		_, err := m.Forward(ctx, []model.Row{{Seq: base, Tokens: anyTokens(m.Config().Vocab, 0, prompt)}})
 		return float64(prompt) / time.Since(begun).Seconds(), err
 	}
 	if t.after > 0 {
-		if _, err := m.Forward(ctx, []model.Row{{Seq: base, Tokens: anyTokens(m, 0, t.after)}}); err != nil {
+		if _, err := m.Forward(ctx, []model.Row{{Seq: base, Tokens: anyTokens(m.Config().Vocab, 0, t.after)}}); err != nil {
 			return 0, err
 		}
 	}
@@ -141,12 +247,23 @@ func (t engineTest) measure(ctx context.Context, m *model.Model, prompt, steps i
 	for i := range batch {
 		batch[i].Seq = base.Fork()
 	}
-	begun := time.Now()
-	for step := range steps {
+	return timeSteps(t, steps, func(step int) error {
 		for i := range batch {
-			batch[i].Tokens = anyTokens(m, step+i, 1)
+			batch[i].Tokens = anyTokens(m.Config().Vocab, step+i, 1)
 		}
-		if _, err := m.Forward(ctx, batch); err != nil {
+		_, err := m.Forward(ctx, batch)
+		return err
+	})
+}
+
+// timeSteps returns the tokens per second of so many steps, after one that is not counted.
+func timeSteps(t engineTest, steps int, f func(step int) error) (float64, error) {
+	if err := f(0); err != nil {
+		return 0, err
+	}
+	begun := time.Now()
+	for step := 1; step <= steps; step++ {
+		if err := f(step); err != nil {
 			return 0, err
 		}
 	}
@@ -154,10 +271,10 @@ func (t engineTest) measure(ctx context.Context, m *model.Model, prompt, steps i
 }
 
 // anyTokens returns n tokens that do not repeat soon.
-func anyTokens(m *model.Model, from, n int) []tandem.Token {
+func anyTokens(vocab, from, n int) []tandem.Token {
 	t := make([]tandem.Token, n)
 	for i := range t {
-		t[i] = tandem.Token(((from+i)*89 + 17) % m.Config().Vocab)
+		t[i] = tandem.Token(((from+i)*89 + 17) % vocab)
 	}
 	return t
 }

@@ -2,9 +2,13 @@ package main
 
 import (
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"tandem/internal/llamacpp"
+	"tandem/models"
 )
 
 func TestBenchEngine(t *testing.T) {
@@ -31,9 +35,44 @@ func TestBenchEngine(t *testing.T) {
 	for _, c := range [][2]string{
 		{"--rows=0", "--rows 1 to 128"},
 		{"--prompt=100000", "exceed the model's context"},
+		{"--against=vllm", "use llama.cpp"},
+		{"--against=llama.cpp --prompt=9", "needs --model FILE"},
+		{"rows.json", "needs --json before it"},
 	} {
-		if _, stderr, err := h.edge("bench", "engine", c[0]); err == nil || !strings.Contains(stderr, c[1]) {
+		if _, stderr, err := h.edge(append([]string{"bench", "engine"}, strings.Fields(c[0])...)...); err == nil || !strings.Contains(stderr, c[1]) {
 			t.Errorf("%s: %v: %s", c[0], err, stderr)
+		}
+	}
+}
+
+// The peer's rows stand beside ours, also where a third process is busy, and --json FILE writes them.
+func TestBenchEngineAgainst(t *testing.T) {
+	if _, err := llamacpp.Load(); err != nil {
+		t.Skip(err)
+	}
+	h := newHome(t)
+	file, rows := filepath.Join(h.dir, "m.gguf"), filepath.Join(h.dir, "rows.json")
+	if err := os.WriteFile(file, models.Reader, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, stderr, err := h.edgeWith([]string{"TANDEM_LLAMA_PATH=" + os.Getenv("TANDEM_LLAMA_PATH")}, "bench", "engine", "--model", file, "--rows", "2", "--runs", "1",
+		"--prompt", "9", "--steps", "2", "--threads", "1", "--against", "llama.cpp", "--busy", "--json", rows)
+	if err != nil {
+		t.Fatalf("%v: %s", err, stderr)
+	}
+	data, err := os.ReadFile(rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Rows []engineRow `json:"rows"`
+	}
+	if err := json.Unmarshal(data, &got); err != nil || len(got.Rows) != 3 {
+		t.Fatalf("%v: %s", err, data)
+	}
+	for _, r := range got.Rows {
+		if want := r.Ours / r.Theirs; !(r.Theirs > 0 && r.Ratio > 0.99*want && r.Ratio < 1.01*want) {
+			t.Errorf("%+v", r)
 		}
 	}
 }

@@ -58,9 +58,16 @@ func (h home) command(ctx context.Context, args ...string) *exec.Cmd {
 // edge runs the program and returns what it printed.
 func (h home) edge(args ...string) (stdout, stderr string, err error) {
 	h.t.Helper()
+	return h.edgeWith(nil, args...)
+}
+
+// edgeWith adds to the environment.
+func (h home) edgeWith(env []string, args ...string) (stdout, stderr string, err error) {
+	h.t.Helper()
 	ctx, cancel := context.WithTimeout(h.t.Context(), 2*time.Minute)
 	defer cancel()
 	cmd := h.command(ctx, args...)
+	cmd.Env = append(cmd.Env, env...)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	err = cmd.Run()

@@ -1,11 +1,13 @@
-// Package llamacpp lets tests ask the real llama.cpp library what it would do: token ids, pieces, chat
-// prompts and logits. It is an oracle for tests only; no program imports it.
+// Package llamacpp asks the real llama.cpp library what it would do: token ids, pieces, chat prompts and
+// logits as an oracle for tests, and its speed as a peer for "edge bench engine --against llama.cpp".
+// Nothing else of a program may use it.
 //
 // The library is found through TANDEM_LLAMA_PATH (a directory with libllama and the ggml libraries), or
-// where npm puts the package that ships them; without it the tests that need it are skipped. The C
+// where npm puts the package that ships them; without it the tests that need it are skipped and the
+// comparison says so. The C
 // structs are those of llama.cpp v0.5.0, named in the file's name: another version is refused, since its
-// layouts may differ. With the build tag static it is left out, and test programs need no dynamic loader:
-// so they run for arm64 under qemu.
+// layouts may differ. With the build tag static it is left out, and programs need no dynamic loader: so
+// they fit an empty container, and tests run for arm64 under qemu.
 package llamacpp
 
 import (
@@ -15,7 +17,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"testing"
 )
 
 const version = "v0.5.0"
@@ -23,8 +24,14 @@ const version = "v0.5.0"
 // Message is one turn of a conversation, for ApplyTemplate.
 type Message struct{ Role, Content string }
 
+// skipper is a testing.TB, which programs should not link.
+type skipper interface {
+	Helper()
+	Skipf(format string, args ...any)
+}
+
 // Need returns the library, loading it once per process, or skips the test with the reason.
-func Need(t testing.TB) *Lib {
+func Need(t skipper) *Lib {
 	t.Helper()
 	lib, err := Load()
 	if err != nil {

@@ -16,12 +16,13 @@ type Session struct {
 	m       *Model
 	ctx     uintptr
 	clear   func(memory uintptr, data bool)
+	copySeq func(memory uintptr, from, to, low, high int32)
 	memory  uintptr
 	threads uintptr
+	free    uintptr // ggml_threadpool_free
 }
 
-// NewSession makes a context for so many positions and sequences. Call it, and what it returns, on one OS
-// thread.
+// NewSession makes a context for so many positions and sequences.
 func (m *Model) NewSession(threads, positions, sequences int) (*Session, error) {
 	p := m.lib.c.contextDefaultParams()
 	p.nCtx, p.nBatch, p.nUbatch, p.nSeqMax = uint32(positions*sequences), 512, 512, uint32(sequences)
@@ -36,8 +37,13 @@ func (m *Model) NewSession(threads, positions, sequences int) (*Session, error) 
 	var getMemory func(uintptr) uintptr
 	purego.RegisterLibFunc(&getMemory, l.llama, "llama_get_memory")
 	purego.RegisterLibFunc(&s.clear, l.llama, "llama_memory_clear")
+	purego.RegisterLibFunc(&s.copySeq, l.llama, "llama_memory_seq_cp")
 	s.memory = getMemory(s.ctx)
-	return s, s.attachThreads(threads)
+	if err := s.attachThreads(threads); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
 }
 
 // attachThreads gives the context a pool; without one the library starts threads for every token.
@@ -54,8 +60,9 @@ func (s *Session) attachThreads(threads int) error {
 	purego.RegisterLibFunc(&initParams, l.base, "ggml_threadpool_params_init")
 	purego.RegisterLibFunc(&attach, l.llama, "llama_attach_threadpool")
 	create := address(registry(byType(0)), "ggml_threadpool_new")
-	if create == 0 {
-		return fmt.Errorf("the library has no ggml_threadpool_new")
+	s.free = address(registry(byType(0)), "ggml_threadpool_free")
+	if create == 0 || s.free == 0 {
+		return fmt.Errorf("the library has no ggml_threadpool_new and _free")
 	}
 	var params [1024]byte // larger than the struct
 	initParams(&params, int32(threads))
@@ -67,11 +74,19 @@ func (s *Session) attachThreads(threads int) error {
 	return nil
 }
 
-// Close frees the context. (Its threads stay until the process ends.)
-func (s *Session) Close() { s.m.lib.c.free(s.ctx) }
+// Close frees the context and ends its threads.
+func (s *Session) Close() {
+	s.m.lib.c.free(s.ctx)
+	if s.threads != 0 {
+		purego.SyscallN(s.free, s.threads)
+	}
+}
 
 // Clear forgets all sequences.
 func (s *Session) Clear() { s.clear(s.memory, true) }
+
+// Copy makes sequence to a copy of sequence from. The library may put it off to the next Decode.
+func (s *Session) Copy(from, to int32) { s.copySeq(s.memory, from, to, -1, -1) }
 
 // Decode appends token i at position pos[i] of sequence seq[i] and computes the logits of those that want
 // them.

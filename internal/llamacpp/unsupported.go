@@ -10,6 +10,9 @@ type Lib struct{}
 // Model is an open model.
 type Model struct{}
 
+// Session is a context of one.
+type Session struct{}
+
 var errUnsupported = errors.New("not on this platform")
 
 // Load always fails on this platform.
@@ -44,3 +47,23 @@ func (*Model) IsEOG(int32) bool { return false }
 
 // Logits always fails on this platform.
 func (*Model) Logits([]int32) ([][]float32, error) { return nil, errUnsupported }
+
+// OpenFast always fails on this platform.
+func (*Lib) OpenFast(string) (*Model, error) { return nil, errUnsupported }
+
+// NewSession always fails on this platform.
+func (*Model) NewSession(threads, positions, sequences int) (*Session, error) {
+	return nil, errUnsupported
+}
+
+// Close does nothing.
+func (*Session) Close() {}
+
+// Clear does nothing.
+func (*Session) Clear() {}
+
+// Copy does nothing.
+func (*Session) Copy(from, to int32) {}
+
+// Decode always fails on this platform.
+func (*Session) Decode(tokens, pos, seq []int32, want []int8) error { return errUnsupported }

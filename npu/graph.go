@@ -21,7 +21,8 @@ const (
 	// OpRope rotates each head of x by angles that grow with the row's position (see Rope).
 	OpRope
 	// OpAttention writes its second and third arguments, the keys and values of the rows, into the rows'
-	// KV caches and attends from the first, the queries, to all positions up to the row's own.
+	// KV caches and attends from the first, the queries, to all positions up to the row's own (see Branch
+	// for rows of draft trees).
 	OpAttention
 	// OpSwiGLU is silu(a)·b, element by element.
 	OpSwiGLU

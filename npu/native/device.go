@@ -212,9 +212,18 @@ func checkKV(a *npu.Args, at *npu.Attention) error {
 	if len(a.Positions) < a.Rows || len(a.KV) < a.Rows {
 		return fmt.Errorf("%d positions and %d caches for %d rows", len(a.Positions), len(a.KV), a.Rows)
 	}
+	if a.Branches != nil && len(a.Branches) < a.Rows {
+		return fmt.Errorf("%d branches for %d rows", len(a.Branches), a.Rows)
+	}
 	for i, pos := range a.Positions[:a.Rows] {
 		if pos < 0 || a.KV[i] == nil {
 			return fmt.Errorf("row %d: position %d", i, pos)
+		}
+		if a.Branches != nil {
+			if err := a.Branches[i].Check(); err != nil {
+				return fmt.Errorf("row %d: %w", i, err)
+			}
+			pos = a.Branches[i].Slot
 		}
 		s, _ := a.KV[i].At(int(pos))
 		if s == nil || at.Layer >= len(s.K) {

@@ -94,11 +94,27 @@ func (r *run) swiGLU(up []float32) {
 	}
 }
 
-// store writes the rows' keys and values at their positions.
+// place is the slot of a row's key and value.
+func (r *run) place(row int) int {
+	if r.Branches != nil {
+		return int(r.Branches[row].Slot)
+	}
+	return int(r.Positions[row])
+}
+
+// reach is how many slots a row attends to.
+func (r *run) reach(row int) int {
+	if r.Branches != nil {
+		return r.Branches[row].Attends()
+	}
+	return int(r.Positions[row]) + 1
+}
+
+// store writes the rows' keys and values to their slots.
 func (r *run) store(keys, values []float32, a *npu.Attention) {
 	width := a.KVHeads * a.HeadDim
 	for i := range r.Rows {
-		s, at := r.KV[i].At(int(r.Positions[i]))
+		s, at := r.KV[i].At(r.place(i))
 		k, v := s.K[a.Layer][at*width:][:width], s.V[a.Layer][at*width:][:width]
 		for j := range width {
 			k[j], v[j] = quant.F32ToF16(keys[i*width+j]), quant.F32ToF16(values[i*width+j])
@@ -107,11 +123,11 @@ func (r *run) store(keys, values []float32, a *npu.Attention) {
 }
 
 // attention computes, for each row and head, Σ_j softmax_j(q·k_j·scale)·v_j over the positions j up to the
-// row's own, in the order of positions, wherever spans divide them.
+// row's own, in the order of positions, wherever spans divide them and wherever a draft tree left them.
 func (r *run) attention(a *npu.Attention) {
 	cost := 0
-	for _, pos := range r.Positions[:r.Rows] {
-		cost += 2 * a.HeadDim * (int(pos) + 8)
+	for row := range r.Rows {
+		cost += 2 * a.HeadDim * (r.reach(row) + 7)
 	}
 	r.share(loopAttention, r.Rows*a.Heads, cost/r.Rows)
 }
@@ -126,25 +142,47 @@ func (r *run) attend(lo, hi int) {
 		row, head := u/a.Heads, u%a.Heads
 		from := head / (a.Heads / a.KVHeads) * dim // of this head's keys within a position's
 		q, out := r.x[row*width+head*dim:][:dim], r.out[row*width+head*dim:][:dim]
-		n := int(r.Positions[row]) + 1
+		n := r.reach(row)
 		*scratch = grow(*scratch, n)
-		scores, spans := (*scratch)[:n], r.KV[row].Spans
+		scores := (*scratch)[:n]
 
-		at := 0
-		for i := range spans {
-			if m := min(spans[i].Len, n-at); m > 0 {
-				k.dotsF16(scores[at:at+m], q, unsafe.Pointer(&spans[i].K[a.Layer][from]), 2*stride)
-				at += m
-			}
-		}
+		rest := scores
+		r.path(row, func(s *npu.Span, at, m int) {
+			k.dotsF16(rest[:m], q, unsafe.Pointer(&s.K[a.Layer][at*stride+from]), 2*stride)
+			rest = rest[m:]
+		})
 		k.softmax(scores, a.Scale)
 		clear(out)
-		at = 0
-		for i := range spans {
-			if m := min(spans[i].Len, n-at); m > 0 {
-				k.mixF16(out, scores[at:at+m], spans[i].V[a.Layer][from:], stride)
-				at += m
-			}
+		rest = scores
+		r.path(row, func(s *npu.Span, at, m int) {
+			k.mixF16(out, rest[:m], s.V[a.Layer][at*stride+from:], stride)
+			rest = rest[m:]
+		})
+	}
+}
+
+// path calls f for the stretches of the cache that a row attends to, in the order of positions: m slots
+// from slot at of span s.
+func (r *run) path(row int, f func(s *npu.Span, at, m int)) {
+	if r.Branches == nil {
+		stretch(r.KV[row].Spans, 0, r.reach(row), f)
+		return
+	}
+	r.Branches[row].Path(func(slot, n int) { stretch(r.KV[row].Spans, slot, n, f) })
+}
+
+func stretch(spans []npu.Span, slot, n int, f func(s *npu.Span, at, m int)) {
+	for i := range spans {
+		s := &spans[i]
+		if slot >= s.Len {
+			slot -= s.Len
+			continue
 		}
+		m := min(s.Len-slot, n)
+		if m <= 0 {
+			return
+		}
+		f(s, slot, m)
+		slot, n = 0, n-m
 	}
 }

@@ -1,0 +1,58 @@
+package npu
+
+import (
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// The stretches of a path are its slots, in order, each stretch as long as it can be.
+func TestBranchPath(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := rapid.IntRange(0, MaxTree-1).Draw(t, "depth")
+		b := Branch{Base: int32(rapid.IntRange(0, 100).Draw(t, "base")), Ancestors: rapid.Uint64().Draw(t, "ancestors")}
+		if rapid.Bool().Draw(t, "chain") {
+			b.Ancestors = ^uint64(0)
+		}
+		b.Slot, b.Ancestors = b.Base+int32(d), b.Ancestors&(1<<d-1)
+		if err := b.Check(); err != nil {
+			t.Fatal(err)
+		}
+		var want []int
+		for i := range int(b.Base) {
+			want = append(want, i)
+		}
+		for j := range d {
+			if b.Ancestors>>j&1 == 1 {
+				want = append(want, int(b.Base)+j)
+			}
+		}
+		want = append(want, int(b.Slot))
+		var got []int
+		end := -1
+		b.Path(func(slot, n int) {
+			if slot == end {
+				t.Fatalf("%+v: two stretches meet at %d", b, slot)
+			}
+			for i := range n {
+				got = append(got, slot+i)
+			}
+			end = slot + n
+		})
+		if !slices.Equal(got, want) || b.Attends() != len(want) {
+			t.Fatalf("%+v goes through %d, not %d", b, got, want)
+		}
+	})
+}
+
+func TestBranchCheck(t *testing.T) {
+	for _, b := range []Branch{{Slot: 3, Base: 4}, {Slot: -1, Base: -1}, {Slot: 64}, {Slot: 2, Ancestors: 4}, {Slot: 2, Ancestors: 1 << 63}} {
+		if b.Check() == nil {
+			t.Errorf("%+v is taken", b)
+		}
+	}
+	if err := (Branch{Slot: 63, Ancestors: 1<<63 - 1}).Check(); err != nil {
+		t.Error(err)
+	}
+}

@@ -76,17 +76,17 @@ func modelsIn(dir string) []modelRow {
 	paths, _ := filepath.Glob(filepath.Join(dir, "*.gguf"))
 	sort.Strings(paths)
 	for _, path := range paths {
-		name := strings.TrimSuffix(filepath.Base(path), ".gguf")
+		parts := gguf.SplitPaths(path)
+		if parts != nil && parts[0] != path {
+			continue // the first stands for all
+		}
+		name := strings.TrimSuffix(filepath.Base(gguf.SplitBase(path)), ".gguf")
 		f, err := gguf.Open(path)
 		if err != nil {
 			rows = append(rows, modelRow{Name: name, Path: path, Error: err.Error()})
 			continue
 		}
-		var size int64
-		if info, err := os.Stat(path); err == nil {
-			size = info.Size()
-		}
-		row := describe(f, path, size)
+		row := describe(f, path, sizeOf(path))
 		row.Name = name
 		rows = append(rows, row)
 		f.Close()
@@ -138,6 +138,9 @@ func (a *App) FindModel(name string) (string, error) {
 			if _, err := os.Stat(path); err == nil {
 				return path, nil
 			}
+		}
+		if first, _ := filepath.Glob(filepath.Join(dir, name+"-00001-of-*.gguf")); len(first) == 1 {
+			return first[0], nil
 		}
 		return "", fmt.Errorf("no model %q: it is neither a file nor in %s; see: %s models list", name, dir, a.Program)
 	}
@@ -199,12 +202,22 @@ func openFile(path string) (*gguf.File, int64, error) {
 		f, err := gguf.ParseNamed(BuiltIn, models.Reader)
 		return f, int64(len(models.Reader)), err
 	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, 0, err
-	}
 	f, err := gguf.Open(path)
-	return f, info.Size(), err
+	return f, sizeOf(path), err
+}
+
+// sizeOf returns the size of a model's file, or of all of its files.
+func sizeOf(path string) (size int64) {
+	paths := gguf.SplitPaths(path)
+	if paths == nil {
+		paths = []string{path}
+	}
+	for _, p := range paths {
+		if info, err := os.Stat(p); err == nil {
+			size += info.Size()
+		}
+	}
+	return size
 }
 
 func printModel(a *App, row modelRow, cfg model.Config, m *model.Model) {

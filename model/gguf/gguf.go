@@ -8,6 +8,7 @@
 package gguf
 
 import (
+	"errors"
 	"fmt"
 	"sort"
 
@@ -89,11 +90,28 @@ type File struct {
 	data   []byte // the data section
 	byName map[string]int
 	unmap  func() error
+
+	parts []*File // of a model in several files, which then has no data of its own
+	owner []int   // the part that holds each tensor
 }
 
 // Open maps the file at path into memory and parses it. Tensor data is read from the disk when it is
 // first touched, so the file must stay as it is until Close; a program that truncates it kills ours.
+//
+// The path of any part of a model in several files (NAME-00001-of-00005.gguf) opens all of them, each
+// mapped: the metadata is the first one's, the tensors are those of all.
 func Open(path string) (*File, error) {
+	f, err := openOne(path)
+	if err != nil {
+		return nil, err
+	}
+	if _, count := f.part(); count > 1 {
+		return f.join(path)
+	}
+	return f, nil
+}
+
+func openOne(path string) (*File, error) {
 	b, unmap, err := mapFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("open model: %w", err)
@@ -115,6 +133,13 @@ func ParseNamed(name string, b []byte) (*File, error) { return parse(name, b) }
 
 // Close releases the mapping. Tensors taken from the file must not be used afterwards; metadata may.
 func (f *File) Close() error {
+	var errs []error
+	for _, p := range f.parts {
+		errs = append(errs, p.Close())
+	}
+	if len(errs) > 0 {
+		return errors.Join(errs...)
+	}
 	if f.unmap == nil {
 		return nil
 	}
@@ -130,10 +155,13 @@ func (f *File) Tensor(name string) (npu.Tensor, error) {
 	i, ok := f.byName[name]
 	if !ok {
 		if parts, _ := f.Uint("split.count"); parts > 1 {
-			return npu.Tensor{}, fmt.Errorf("%s: no tensor %q: the file is one of %d parts of a model; join them into one file first (llama-gguf-split --merge)",
+			return npu.Tensor{}, fmt.Errorf("%s: no tensor %q: the bytes are one of %d parts of a model: open it by its path, with the other parts beside it",
 				f.Name, name, parts)
 		}
 		return npu.Tensor{}, fmt.Errorf("%s: no tensor %q", f.Name, name)
+	}
+	if f.parts != nil {
+		return f.parts[f.owner[i]].Tensor(name)
 	}
 	info := f.Tensors[i]
 	size, err := tensorBytes(info)
@@ -181,6 +209,9 @@ type TypeShare struct {
 // Describe summarises the file; the types come with the most frequent (by parameters) first.
 func (f *File) Describe() Description {
 	d := Description{Version: f.Version, Tensors: len(f.Tensors), Bytes: uint64(len(f.data))}
+	for _, p := range f.parts {
+		d.Bytes += uint64(len(p.data))
+	}
 	d.Name, _ = f.Meta.String("general.name")
 	d.Architecture, _ = f.Meta.String("general.architecture")
 	d.License, _ = f.Meta.String("general.license")

@@ -1,0 +1,279 @@
+package memory
+
+import "fmt"
+
+// Event is what a Pager hears.
+type Event struct {
+	Kind   EventKind
+	Object int
+}
+
+// EventKind says what happened to the object.
+type EventKind uint8
+
+// The events.
+const (
+	Want   EventKind = iota // the device has come to an operator that reads the object
+	Done                    // the operator is over
+	Loaded                  // a Load of the object has ended
+	Failed                  // a Load of the object has failed for good
+	Lost                    // the device has lost everything; Object means nothing
+)
+
+var eventNames = [...]string{"want", "done", "loaded", "failed", "lost"}
+
+func (k EventKind) String() string { return eventNames[min(int(k), len(eventNames)-1)] }
+
+// Action is what a Pager wants done.
+type Action struct {
+	Kind   ActionKind
+	Object int
+	Slot   int // of Load: a staging slot, InPlace or OwnMapping
+}
+
+// Where a Load goes, beside the slots.
+const (
+	InPlace    = -1 // the resident object's place
+	OwnMapping = -2 // a mapping made for it
+)
+
+// ActionKind says what is to be done with the object.
+type ActionKind uint8
+
+// The actions.
+const (
+	Load  ActionKind = iota // bring its bytes; Loaded or Failed follows
+	Unmap                   // give its own mapping back
+	Go                      // the device may read it, until Done
+	Fail                    // it cannot be had: the run that wants it ends
+)
+
+var actionNames = [...]string{"load", "unmap", "go", "fail"}
+
+func (k ActionKind) String() string { return actionNames[min(int(k), len(actionNames)-1)] }
+
+func (a Action) String() string {
+	switch {
+	case a.Kind == Load && a.Slot >= 0:
+		return fmt.Sprintf("load %d into slot %d", a.Object, a.Slot)
+	case a.Kind == Load && a.Slot == OwnMapping:
+		return fmt.Sprintf("map and load %d", a.Object)
+	}
+	return fmt.Sprintf("%v %d", a.Kind, a.Object)
+}
+
+// Pager decides when the bytes of objects move. At most one object is wanted at a time, and at most one is
+// being loaded. A Pager has no clock and does no I/O.
+type Pager interface {
+	// Step takes an event and appends what is to be done to actions.
+	Step(e Event, actions []Action) []Action
+}
+
+// Slots is the number of staging slots: while the device reads one, the other is filled.
+const Slots = 2
+
+// Staging is the Pager of a Placement: resident objects are loaded once and stay; temporary ones pass
+// through the slots in their order of use, fetched ahead.
+type Staging struct {
+	ring    []int // temporary objects in the order of use, again and again
+	at      map[int]int
+	next    int // index in ring of what is fetched next
+	slots   [Slots]slot
+	loading int // the object on its way, −1 for none
+	want    int // the object that the device waits for or reads, −1 for none
+	held    bool
+
+	resident map[int]bool // whether it is there
+}
+
+type slot struct {
+	object int // −1 for none
+	ready  bool
+	spent  bool // read since it came: may make room
+}
+
+// NewStaging returns the Pager of a placement.
+func NewStaging(p Placement) *Staging {
+	s := &Staging{ring: p.Temporary, at: map[int]int{}, loading: -1, want: -1, resident: map[int]bool{}}
+	for i, o := range s.ring {
+		s.at[o] = i
+	}
+	for _, o := range p.Resident {
+		s.resident[o] = false
+	}
+	s.clear()
+	return s
+}
+
+func (s *Staging) clear() {
+	for i := range s.slots {
+		s.slots[i] = slot{object: -1}
+	}
+}
+
+// Step implements Pager.
+func (s *Staging) Step(e Event, actions []Action) []Action {
+	switch e.Kind {
+	case Want:
+		s.want, s.held = e.Object, false
+	case Done:
+		if i := s.slot(e.Object); i >= 0 {
+			s.slots[i].spent = true
+		}
+		s.want, s.held = -1, false
+	case Loaded:
+		s.loading = -1
+		if i := s.slot(e.Object); i >= 0 {
+			s.slots[i].ready = true
+		} else {
+			s.resident[e.Object] = true
+		}
+	case Failed:
+		s.loading = -1
+		if i := s.slot(e.Object); i >= 0 {
+			s.slots[i] = slot{object: -1}
+		}
+		if s.want == e.Object && !s.held {
+			s.want = -1
+			return append(actions, Action{Fail, e.Object, 0})
+		}
+		if s.want < 0 || s.held {
+			return actions // it was fetched ahead: whoever wants it will try again
+		}
+	case Lost:
+		s.loading, s.want, s.held, s.next = -1, -1, false, 0
+		s.clear()
+		for o := range s.resident {
+			s.resident[o] = false
+		}
+		return actions
+	}
+	if s.want >= 0 && !s.held && s.has(s.want) {
+		s.held = true
+		actions = append(actions, Action{Go, s.want, 0})
+	}
+	return s.fetch(actions)
+}
+
+func (s *Staging) slot(object int) int {
+	for i := range s.slots {
+		if s.slots[i].object == object {
+			return i
+		}
+	}
+	return -1
+}
+
+func (s *Staging) has(object int) bool {
+	if there, ok := s.resident[object]; ok {
+		return there
+	}
+	i := s.slot(object)
+	return i >= 0 && s.slots[i].ready
+}
+
+// fetch starts the next transfer, if the way is free: what the device waits for, or else what it will want
+// next and does not have.
+func (s *Staging) fetch(actions []Action) []Action {
+	if s.loading >= 0 {
+		return actions
+	}
+	object := s.missing()
+	if object < 0 {
+		return actions
+	}
+	if _, ok := s.resident[object]; ok {
+		s.loading = object
+		return append(actions, Action{Load, object, InPlace})
+	}
+	i := s.room()
+	if i < 0 {
+		return actions
+	}
+	s.slots[i] = slot{object: object}
+	s.loading, s.next = object, (s.next+1)%len(s.ring)
+	return append(actions, Action{Load, object, i})
+}
+
+// missing returns what to fetch, −1 for nothing, and moves next to it.
+func (s *Staging) missing() int {
+	if s.want >= 0 && !s.held && !s.has(s.want) {
+		if i, ok := s.at[s.want]; ok {
+			// The device left the order: what was fetched ahead may go, and the order goes on from here.
+			s.next = i
+			for j := range s.slots {
+				s.slots[j].spent = s.slots[j].ready
+			}
+		}
+		return s.want
+	}
+	for range s.ring {
+		i := s.slot(s.ring[s.next])
+		if i < 0 {
+			return s.ring[s.next]
+		}
+		if !s.slots[i].spent {
+			return -1 // it has not been read yet: what comes after it can wait
+		}
+		s.slots[i].spent = false // it is there already, from the last step: keep it
+		s.next = (s.next + 1) % len(s.ring)
+	}
+	return -1
+}
+
+// room returns a slot that is empty or has been read, −1 if there is none.
+func (s *Staging) room() int {
+	for i, sl := range s.slots {
+		if sl.object < 0 || sl.spent && sl.object != s.want {
+			return i
+		}
+	}
+	return -1
+}
+
+// LRU is plain paging: every object has a mapping of its own, made when it is wanted, and the least
+// recently used ones make room. It is the baseline of llada.cpp's Table 7.
+type LRU struct {
+	bytes  func(object int) int64
+	budget int64
+	used   int64
+	mapped []int // least recently used first
+	want   int
+}
+
+// NewLRU returns a Pager for objects of the given sizes.
+func NewLRU(bytes func(object int) int64, budget int64) *LRU {
+	return &LRU{bytes: bytes, budget: budget, want: -1}
+}
+
+// Step implements Pager.
+func (l *LRU) Step(e Event, actions []Action) []Action {
+	switch e.Kind {
+	case Want:
+		for i, o := range l.mapped {
+			if o == e.Object {
+				l.mapped = append(append(l.mapped[:i:i], l.mapped[i+1:]...), o)
+				return append(actions, Action{Go, o, 0})
+			}
+		}
+		for need := aligned(l.bytes(e.Object)); len(l.mapped) > 0 && l.used+need > l.budget; {
+			o := l.mapped[0]
+			l.mapped, l.used = l.mapped[1:], l.used-aligned(l.bytes(o))
+			actions = append(actions, Action{Unmap, o, 0})
+		}
+		l.want = e.Object
+		return append(actions, Action{Load, e.Object, OwnMapping})
+	case Loaded:
+		l.mapped, l.used = append(l.mapped, e.Object), l.used+aligned(l.bytes(e.Object))
+		if l.want == e.Object {
+			l.want = -1
+			actions = append(actions, Action{Go, e.Object, 0})
+		}
+	case Failed:
+		l.want = -1
+		return append(actions, Action{Unmap, e.Object, 0}, Action{Fail, e.Object, 0})
+	case Lost:
+		l.mapped, l.used, l.want = nil, 0, -1
+	}
+	return actions
+}

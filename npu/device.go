@@ -35,6 +35,7 @@ type Args struct {
 	KV        []*KV     // [Rows], the cache of each row's sequence; rows of one sequence share one
 	Branches  []Branch  // [Rows], for draft trees; nil: each row goes to the slot of its position, behind all before
 	Out       []float32 // [Rows × result width], may be X when the widths agree
+	Stage     Stage     // for graphs with staged tensors, otherwise nil
 }
 
 // Branch places a row of a draft tree in its sequence's cache (DESIGN §4.2: an ancestor mask). The nodes of

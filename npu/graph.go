@@ -34,9 +34,11 @@ const (
 	OpLayerNorm
 	// OpReLU is max(x, 0), element by element.
 	OpReLU
+	// OpConcat sets the rows of its arguments, one or more, side by side.
+	OpConcat
 )
 
-var opNames = [...]string{"input", "embed", "rmsnorm", "matmul", "rope", "attention", "swiglu", "add", "position", "layernorm", "relu"}
+var opNames = [...]string{"input", "embed", "rmsnorm", "matmul", "rope", "attention", "swiglu", "add", "position", "layernorm", "relu", "concat"}
 
 func (o Op) String() string {
 	if int(o) < len(opNames) {
@@ -46,7 +48,9 @@ func (o Op) String() string {
 }
 
 var opArgs = [...]int{OpInput: 0, OpEmbed: 0, OpRMSNorm: 1, OpMatMul: 1, OpRope: 1, OpAttention: 3, OpSwiGLU: 2, OpAdd: 2,
-	OpPosition: 0, OpLayerNorm: 1, OpReLU: 1}
+	OpPosition: 0, OpLayerNorm: 1, OpReLU: 1, OpConcat: anyArgs}
+
+const anyArgs = -1 // one or more
 
 // Value names a node's result: its index in Graph.Nodes.
 type Value int
@@ -171,6 +175,15 @@ func (g *Graph) ReLU(x Value) Value {
 	return g.add(Node{Op: OpReLU, Args: []Value{x}, Width: g.width(x)})
 }
 
+// Concat sets rows side by side.
+func (g *Graph) Concat(parts ...Value) Value {
+	width := 0
+	for _, p := range parts {
+		width += g.width(p)
+	}
+	return g.add(Node{Op: OpConcat, Args: parts, Width: width})
+}
+
 // Result returns the last node.
 func (g *Graph) Result() *Node { return &g.Nodes[len(g.Nodes)-1] }
 
@@ -189,7 +202,7 @@ func (g *Graph) Check() error {
 
 func (g *Graph) checkNode(v Value) error {
 	n := &g.Nodes[v]
-	if int(n.Op) >= len(opArgs) || len(n.Args) != opArgs[n.Op] {
+	if int(n.Op) >= len(opArgs) || len(n.Args) != opArgs[n.Op] && (opArgs[n.Op] != anyArgs || len(n.Args) == 0) {
 		return fmt.Errorf("%d arguments", len(n.Args))
 	}
 	in := 0 // width of the first argument
@@ -239,6 +252,14 @@ func (g *Graph) checkNode(v Value) error {
 			g.width(n.Args[1]) != a.KVHeads*a.HeadDim || g.width(n.Args[2]) != a.KVHeads*a.HeadDim {
 			return fmt.Errorf("widths %d, %d, %d for %d heads, %d key-value heads of %d",
 				in, g.width(n.Args[1]), g.width(n.Args[2]), a.Heads, a.KVHeads, a.HeadDim)
+		}
+	case OpConcat:
+		sum := 0
+		for _, a := range n.Args {
+			sum += g.width(a)
+		}
+		if sum != n.Width {
+			return fmt.Errorf("arguments of together %d for a width of %d", sum, n.Width)
 		}
 	case OpSwiGLU, OpAdd:
 		if g.width(n.Args[1]) != in {

@@ -76,11 +76,12 @@ func (d *Device) rope(r *npu.Rope) *ropeTable {
 // program is a graph with a place for every value: slot[v] of the workspace's buffers, shared by values
 // whose lives do not overlap.
 type program struct {
-	dev   *Device
-	graph *npu.Graph
-	slot  []int
-	width []int // of each slot: the widest value that it holds
-	ropes []*ropeTable
+	dev    *Device
+	graph  *npu.Graph
+	slot   []int
+	width  []int // of each slot: the widest value that it holds
+	ropes  []*ropeTable
+	staged bool // some weights are
 }
 
 // Compile checks the graph and plans its buffers.
@@ -98,6 +99,7 @@ func (d *Device) Compile(g *npu.Graph) (npu.Program, error) {
 		for _, a := range n.Args {
 			last[a] = i
 		}
+		p.staged = p.staged || n.Weight != nil && n.Weight.Staged
 		switch {
 		case n.Op == npu.OpRope:
 			p.ropes[i] = d.rope(n.Rope)
@@ -158,16 +160,33 @@ func (p *program) Run(a npu.Args) error {
 	for s, width := range p.width {
 		r.buffers[s] = grow(r.buffers[s], a.Rows*width)
 	}
-	for i := range p.graph.Nodes {
-		r.step(i)
-	}
+	err := r.steps()
 	r.program, r.Args, r.node, r.out, r.x, r.y = nil, npu.Args{}, nil, nil, nil, nil
 	p.dev.runs.Put(r)
+	return err
+}
+
+// steps computes the nodes in order, each when its weights are in place.
+func (r *run) steps() error {
+	for i := range r.graph.Nodes {
+		if r.Stage != nil {
+			if err := r.Stage.Enter(i); err != nil {
+				return err
+			}
+		}
+		r.step(i)
+		if r.Stage != nil {
+			r.Stage.Leave(i)
+		}
+	}
 	return nil
 }
 
 func (p *program) check(a *npu.Args) error {
 	g := p.graph
+	if p.staged && a.Stage == nil {
+		return fmt.Errorf("program %s: its weights are staged, and nobody brings them", g.Name)
+	}
 	if a.Rows <= 0 || a.Rows > g.Chunk {
 		return fmt.Errorf("program %s takes 1 to %d rows, not %d", g.Name, g.Chunk, a.Rows)
 	}
@@ -313,6 +332,15 @@ func (r *run) step(i int) {
 		r.attention(n.Attention)
 	case npu.OpSwiGLU:
 		r.swiGLU(r.arg(1))
+	case npu.OpConcat:
+		at := 0
+		for j, a := range n.Args {
+			w, x := r.graph.Nodes[a].Width, r.arg(j)
+			for row := range r.Rows {
+				copy(out[row*n.Width+at:][:w], x[row*w:])
+			}
+			at += w
+		}
 	case npu.OpAdd:
 		a, b := r.x, r.arg(1)
 		for j := range out {

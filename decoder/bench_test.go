@@ -45,6 +45,6 @@ func BenchmarkMixture(b *testing.B) {
 	}
 	weights := []float64{0.4, 0.3, 0.2, 0.1}
 	for b.Loop() {
-		mixture(logits, weights)
+		mixture(logits, weights, -1)
 	}
 }

@@ -93,6 +93,9 @@ type Decoder struct {
 	prompt  [][]float32    // each row's logits after the question
 	logits  [][]float32    // each row's logits after done tokens, nil when a rollback made them unknown
 
+	unsupported tandem.Token   // says that a sentence is unsupported and is never text; -1 where the model has none
+	ends        []tandem.Token // of an answer
+
 	storing sync.WaitGroup
 }
 
@@ -115,21 +118,35 @@ func New(ctx context.Context, cfg Config, req Request) (*Decoder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("decoder: %w", err)
 	}
+	tok := cfg.Model.Tokenizer()
+	unsupported, speaks := tok.Unsupported()
+	speaks = speaks && cfg.Weights.Reader
+	dealt := deal(len(req.Passages), len(prompts))
+	if speaks && len(req.Passages) > 0 {
+		bare, _, err := layout(cfg, Request{Question: req.Question, History: req.History})
+		if err != nil {
+			return nil, fmt.Errorf("decoder: %w", err)
+		}
+		prompts = append(prompts, bare...)
+	}
 	d := &Decoder{
-		cfg: cfg,
+		cfg:         cfg,
+		unsupported: unsupported,
+		ends:        tok.EOGs(),
 		rel: relevance{
 			weights:  cfg.Weights,
 			question: parseQuestion(req.Question),
 			topic:    req.topic(),
 			passages: retrieval.Prepare(cfg.Scorer, req.Passages),
-			rows:     deal(len(req.Passages), len(prompts)),
+			rows:     dealt,
+			speaks:   speaks,
 		},
 		prefill: Prefill{Rows: len(prompts), Truncated: truncated},
 	}
 	if err := d.read(ctx, req, prompts); err != nil {
 		return nil, fmt.Errorf("decoder: read %d documents: %w", len(req.Passages), err)
 	}
-	d.moments = []moment{d.rel.first(len(d.rows))}
+	d.moments = []moment{d.rel.first(len(d.rows), func() []float64 { return d.support(d.prompt) })}
 	d.prefill.Took = time.Since(began)
 	return d, nil
 }
@@ -207,16 +224,17 @@ func (d *Decoder) Room() int {
 // Prefill says what New did.
 func (d *Decoder) Prefill() Prefill { return d.prefill }
 
-// DocumentWeights returns ω̃ of each passage of the request for the token after the answer so far.
+// DocumentWeights returns ω̃ of each passage of the request for the token after the answer so far. What is
+// missing from 1 is the share of the context without a document (Weights.Reader).
 func (d *Decoder) DocumentWeights() []float64 {
-	return softmax(d.rel.at(d.moments[len(d.moments)-1]))
+	return softmax(d.rel.at(d.moments[len(d.moments)-1]))[:len(d.rel.rows)]
 }
 
 // MeanWeights returns each passage's ω̃ averaged over the tokens of the answer so far and the next one.
 func (d *Decoder) MeanWeights() []float64 {
 	mean := make([]float64, len(d.rel.rows))
 	for _, m := range d.moments {
-		for i, w := range softmax(d.rel.at(m)) {
+		for i, w := range softmax(d.rel.at(m))[:len(mean)] {
 			mean[i] += w / float64(len(d.moments))
 		}
 	}
@@ -271,8 +289,8 @@ const scoredAtOnce = 16
 // advance computes the answer's tokens that are not in the KV caches yet, as one batch over the rows, and
 // returns how many they were.
 func (d *Decoder) advance(ctx context.Context) (fed int, err error) {
-	all := d.rel.weights.Likelihood // every token's log-probability in every row is needed
-	need := len(d.answer)           // first position whose logits are needed
+	all := d.rel.weights.Likelihood || d.rel.speaks // what the rows say at every token is needed
+	need := len(d.answer)                           // first position whose logits are needed
 	if all {
 		need = min(need, len(d.moments)-1)
 	}
@@ -310,21 +328,24 @@ func (d *Decoder) accept(piece []tandem.Token, out [][]float32, all bool) {
 		if d.done+j+1 < len(d.moments) {
 			continue // known from before the rollback
 		}
+		before := d.logits // each row's logits for t
+		if j > 0 && all {
+			before = make([][]float32, len(d.rows))
+			for i := range d.rows {
+				before[i] = out[i*per+j-1]
+			}
+		}
 		var logp []float64
-		if all {
+		if d.rel.weights.Likelihood {
 			logp = make([]float64, len(d.rows))
 			for i := range d.rows {
-				if j == 0 {
-					logp[i] = logProbability(d.logits[i], t)
-				} else {
-					logp[i] = logProbability(out[i*per+j-1], t)
-				}
+				logp[i] = logProbability(before[i], t)
 			}
 		}
 		if tok := d.cfg.Model.Tokenizer(); !tok.IsControl(t) {
 			d.text = append(d.text, tok.Piece(t)...)
 		}
-		d.moments = append(d.moments, d.rel.next(d.moments[len(d.moments)-1], d.text, d.done+j+1, logp))
+		d.moments = append(d.moments, d.rel.next(d.moments[len(d.moments)-1], d.text, d.done+j+1, logp, func() []float64 { return d.support(before) }))
 	}
 	d.done += len(piece)
 	d.logits = make([][]float32, len(d.rows))
@@ -336,29 +357,30 @@ func (d *Decoder) accept(piece []tandem.Token, out [][]float32, all bool) {
 // mix returns p^s over the vocabulary and h^s.
 func (d *Decoder) mix() (p []float64, h float64) {
 	byRow := make([]float64, len(d.rows))
-	h = NoDocument
-	if len(d.rel.rows) > 0 {
-		r := d.rel.at(d.moments[len(d.moments)-1])
-		h = logSumExp(r)
+	r := d.rel.at(d.moments[len(d.moments)-1])
+	if len(r) > 0 {
 		for i := range byRow {
 			byRow[i] = math.Inf(-1)
 		}
 		for passage, i := range d.rel.rows {
 			byRow[i] = logSumExp([]float64{byRow[i], r[passage]})
 		}
+		if d.rel.speaks {
+			byRow[len(byRow)-1] = r[len(r)-1]
+		}
 	}
-	return mixture(d.logits, softmax(byRow)), h
+	return mixture(d.logits, softmax(byRow), d.unsupported), d.weight(r)
 }
 
 // manyTokens is a vocabulary from which on rows are worth a goroutine each.
 const manyTokens = 1 << 14
 
-// mixture returns Σ weights[i]·softmax(logits[i]).
-func mixture(logits [][]float32, weights []float64) []float64 {
+// mixture returns Σ weights[i]·softmax(logits[i]), each softmax without the token except if it is not negative.
+func mixture(logits [][]float32, weights []float64, except tandem.Token) []float64 {
 	parts := make([][]float64, len(logits))
 	var rows sync.WaitGroup
 	for i, row := range logits {
-		part := func() { parts[i] = scaledSoftmax(row, weights[i]) }
+		part := func() { parts[i] = scaledSoftmax(row, weights[i], except) }
 		if len(row) < manyTokens {
 			part()
 		} else {
@@ -375,13 +397,17 @@ func mixture(logits [][]float32, weights []float64) []float64 {
 	return p
 }
 
-// scaledSoftmax returns weight·softmax(logits).
-func scaledSoftmax(logits []float32, weight float64) []float64 {
+// scaledSoftmax returns weight·softmax(logits), without the token except if it is not negative.
+func scaledSoftmax(logits []float32, weight float64, except tandem.Token) []float64 {
 	e := make([]float64, len(logits))
 	top, sum := maximum(logits), 0.0
 	for x, l := range logits {
 		e[x] = math.Exp(float64(l) - top)
 		sum += e[x]
+	}
+	if except >= 0 {
+		sum -= e[except]
+		e[except] = 0
 	}
 	scale := weight / sum
 	for x := range e {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"tandem"
@@ -190,7 +191,7 @@ func (d *Decoder) read(ctx context.Context, req Request, prompts []prompt) error
 	for i, p := range prompts {
 		keys[i] = storeKey(m, p.prefix)
 		seq, tokens := d.saved(req, i, p.prefix), p.rest
-		if seq == nil {
+		if seq == nil && d.holds(i) {
 			seq = d.load(keys[i], len(p.prefix))
 		}
 		if fresh[i] = seq == nil; fresh[i] {
@@ -208,12 +209,15 @@ func (d *Decoder) read(ctx context.Context, req Request, prompts []prompt) error
 	}
 	d.prompt, d.logits = out, out
 	for i, p := range prompts {
-		if fresh[i] {
+		if fresh[i] && d.holds(i) {
 			d.store(keys[i], d.rows[i].seq, len(p.prefix))
 		}
 	}
 	return nil
 }
+
+// holds reports whether row i holds a document.
+func (d *Decoder) holds(i int) bool { return slices.Contains(d.rel.rows, i) }
 
 // storeKey names the KV cache of a prefix: another model, template, adapter or token is another cache.
 func storeKey(m *model.Model, prefix []tandem.Token) (key [32]byte) {
@@ -230,7 +234,7 @@ func storeKey(m *model.Model, prefix []tandem.Token) (key [32]byte) {
 
 // load returns the KV cache of a prefix of n tokens, nil when the store has none that can be read.
 func (d *Decoder) load(key [32]byte, n int) *model.Seq {
-	if d.cfg.KV == nil || len(d.rel.rows) == 0 {
+	if d.cfg.KV == nil {
 		return nil
 	}
 	r, ok := d.cfg.KV.Get(key)
@@ -248,7 +252,7 @@ func (d *Decoder) load(key [32]byte, n int) *model.Seq {
 
 // store writes a fork of seq's first n tokens to the store in the background.
 func (d *Decoder) store(key [32]byte, seq *model.Seq, n int) {
-	if d.cfg.KV == nil || len(d.rel.rows) == 0 || n == 0 {
+	if d.cfg.KV == nil || n == 0 {
 		return
 	}
 	prefix := seq.Fork()

@@ -36,7 +36,22 @@ type Weights struct {
 	Likelihood bool
 	Lambda     float64 // λ in (0, 1]
 	Reset      bool    // the sum begins anew with every sentence
+
+	// Reader adds what the model itself makes of each passage, and a document that holds nothing (Support).
+	// It takes a model that was trained for it; with others it changes nothing.
+	Reader  bool
+	Support Support
 }
+
+// Support are the constants of the reader weights. Where a sentence begins, a model that can
+// (tokenizer.Unsupported) says with P(s|d) whether its passage supports that sentence. That changes the
+// relevance to
+//
+//	R_t(d) = Lexical · R_t(d) + Reader · logit P(s|d)
+//
+// and a context without a document joins with the constant relevance Nothing. It answers that it does not
+// know, and outweighs the passages of both sides when none of them supports the sentence.
+type Support struct{ Lexical, Reader, Nothing float64 }
 
 // The weights that have names of their own. Sentence is the default.
 var (
@@ -45,11 +60,12 @@ var (
 	Rescore            = Weights{Base: BaseRescore, Every: 8, Momentum: 0.5}
 	Likelihood         = Weights{Base: BaseStatic, Likelihood: true, Lambda: 1, Reset: true}
 	SentenceLikelihood = Weights{Likelihood: true, Lambda: 0.5, Reset: true}
+	Reader             = Weights{Reader: true, Support: Support{Lexical: 1, Reader: 1, Nothing: 0}}
 )
 
-const weightsUsage = "use static, rescore[:TOKENS[,MOMENTUM]], sentence, likelihood[:LAMBDA[,keep]] or sentence+likelihood[:LAMBDA[,keep]]"
+const weightsUsage = "use reader[:LEXICAL,READER,NOTHING], static, rescore[:TOKENS[,MOMENTUM]], sentence, likelihood[:LAMBDA[,keep]] or sentence+likelihood[:LAMBDA[,keep]]"
 
-// ParseWeights reads weights by name: "static", "rescore", "sentence", "likelihood" or
+// ParseWeights reads weights by name: "reader", "static", "rescore", "sentence", "likelihood" or
 // "sentence+likelihood". A colon gives parameters: "rescore:4,0.7" scores every 4 tokens with momentum 0.7;
 // "likelihood:0.5" forgets with λ = 0.5, and "likelihood:1,keep" does not begin anew at a sentence.
 func ParseWeights(s string) (Weights, error) {
@@ -69,6 +85,8 @@ func ParseWeights(s string) (Weights, error) {
 		w = Likelihood
 	case "sentence+likelihood":
 		w = SentenceLikelihood
+	case "reader":
+		w = Reader
 	default:
 		return bad(fmt.Errorf("unknown name %q", name))
 	}
@@ -78,6 +96,10 @@ func ParseWeights(s string) (Weights, error) {
 	first, second, two := strings.Cut(args, ",")
 	var err error
 	switch {
+	case w.Reader:
+		if w.Support, err = parseSupport(args); err != nil {
+			return bad(err)
+		}
 	case w.Base == BaseRescore:
 		if w.Every, err = strconv.Atoi(first); err != nil {
 			return bad(fmt.Errorf("%q is not a number of tokens", first))
@@ -114,6 +136,8 @@ func (w Weights) String() string {
 		}
 	}
 	switch {
+	case w.Reader:
+		return fmt.Sprintf("reader:%g,%g,%g", w.Support.Lexical, w.Support.Reader, w.Support.Nothing)
 	case w.Base == BaseRescore:
 		return fmt.Sprintf("rescore:%d,%s", w.Every, strconv.FormatFloat(w.Momentum, 'g', -1, 64))
 	case w.Base == BaseSentence && w.Likelihood:
@@ -135,6 +159,10 @@ func (w Weights) check() error {
 		return fmt.Errorf("rescoring every %d tokens: want 1 or more", w.Every)
 	case w.Base == BaseRescore && !(w.Momentum >= 0 && w.Momentum < 1):
 		return fmt.Errorf("momentum %v: want 0 or more and less than 1", w.Momentum)
+	case w.Reader && (w.Base != BaseSentence || w.Likelihood):
+		return fmt.Errorf("reader weights go with sentence weights only")
+	case w.Reader && !w.Support.sane():
+		return fmt.Errorf("constants %g, %g, %g of the reader weights: want 0 to 100, 0 to 100 and -100 to 100", w.Support.Lexical, w.Support.Reader, w.Support.Nothing)
 	case w.Likelihood && !(w.Lambda > 0 && w.Lambda <= 1):
 		return fmt.Errorf("λ = %v: want more than 0 and at most 1", w.Lambda)
 	}
@@ -157,6 +185,9 @@ type relevance struct {
 	topic    string // the question, after the one before it in the conversation
 	passages retrieval.Prepared
 	rows     []int // row of each passage
+	// speaks reports that each row says whether it supports the sentence; the last row is then the one
+	// without a document
+	speaks bool
 }
 
 // moment is what R_t depends on besides the question and the passages: one for every position of the
@@ -166,11 +197,18 @@ type moment struct {
 	base []float64 // relevance of each passage without likelihood
 	like []float64 // Σ λ^… log p per row since `from`; nil without Likelihood
 	from int       // where in the answer text the sum began
+
+	begun   int       // where in the answer text the current sentence begins
+	support []float64 // log-odds that each row supports the current sentence; nil when rows do not say
 }
 
-// first returns the moment before the first token of an answer.
-func (r *relevance) first(rows int) moment {
+// first returns the moment before the first token of an answer, in so many rows. support reads what the
+// rows say there.
+func (r *relevance) first(rows int, support func() []float64) moment {
 	m := moment{}
+	if r.speaks {
+		m.support = support()
+	}
 	if r.weights.Likelihood {
 		m.like = make([]float64, rows)
 	}
@@ -184,9 +222,12 @@ func (r *relevance) first(rows int) moment {
 
 // next returns the moment after one more token. text is the answer's text with that token, t the number of
 // answer tokens with it, and logp the token's log-probability in each row; logp may be nil unless the
-// weights need it.
-func (r *relevance) next(m moment, text []byte, t int, logp []float64) moment {
-	n := moment{end: len(text), base: m.base, from: m.from}
+// weights need it. support reads what the rows said before that token.
+func (r *relevance) next(m moment, text []byte, t int, logp []float64, support func() []float64) moment {
+	n := moment{end: len(text), base: m.base, from: m.from, begun: sentenceStart(text), support: m.support}
+	if r.speaks && n.begun != m.begun {
+		n.support = support()
+	}
 	switch r.weights.Base {
 	case BaseSentence:
 		n.base = r.sentence(text)
@@ -202,8 +243,8 @@ func (r *relevance) next(m moment, text []byte, t int, logp []float64) moment {
 	if r.weights.Likelihood {
 		n.like = make([]float64, len(m.like))
 		keep := r.weights.Lambda
-		if begin := sentenceStart(text); r.weights.Reset && begin != m.from {
-			n.from, keep = begin, 0
+		if r.weights.Reset && n.begun != m.from {
+			n.from, keep = n.begun, 0
 		}
 		for i := range n.like {
 			n.like[i] = keep*m.like[i] + max(logp[i], likelihoodFloor)
@@ -227,13 +268,19 @@ func (r *relevance) sentence(answer []byte) []float64 {
 	return out
 }
 
-// at returns R_t of each passage.
+// at returns R_t of each passage, and last that of the row without a document where there is one.
 func (r *relevance) at(m moment) []float64 {
-	out := append([]float64(nil), m.base...)
-	if m.like != nil {
-		for d, row := range r.rows {
+	out := append(make([]float64, 0, len(m.base)+1), m.base...)
+	for d, row := range r.rows {
+		if m.like != nil {
 			out[d] += m.like[row]
 		}
+		if r.speaks {
+			out[d] = r.weights.Support.Lexical*out[d] + r.weights.Support.Reader*m.support[row]
+		}
+	}
+	if r.speaks {
+		out = append(out, r.weights.Support.Nothing)
 	}
 	return out
 }

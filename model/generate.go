@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -61,6 +62,7 @@ func Generate(ctx context.Context, m *Model, prompt []tandem.Token, s Sampling, 
 		return stats, fmt.Errorf("generate: %w", err)
 	}
 	start := time.Now()
+	unsupported, marks := m.Tokenizer().Unsupported()
 	seq, feed := m.NewSeq(), prompt
 	for {
 		logits, err := m.Forward(ctx, []Row{{Seq: seq, Tokens: feed}})
@@ -77,6 +79,9 @@ func Generate(ctx context.Context, m *Model, prompt []tandem.Token, s Sampling, 
 			stats.Prefill = took
 		}
 		stats.Decode = took - stats.Prefill
+		if marks {
+			logits[0][unsupported] = float32(math.Inf(-1))
+		}
 		t := sampler.Next(logits[0])
 		if stats.First == 0 {
 			stats.First = time.Since(start)

@@ -28,7 +28,8 @@ const none tandem.Token = -1
 // specials are the tokens with a meaning of their own; none where the vocabulary lacks one.
 type specials struct {
 	bos, eos, unk  tandem.Token
-	addBOS, addEOS bool // what AddSpecial adds; WordPiece adds [CLS] and [SEP] in their places
+	unsupported    tandem.Token // see Unsupported
+	addBOS, addEOS bool         // what AddSpecial adds; WordPiece adds [CLS] and [SEP] in their places
 	eog            []tandem.Token
 }
 
@@ -99,6 +100,10 @@ func (t *Tokenizer) readSpecials(m gguf.Meta, d defaults) (err error) {
 	s.bos = t.id(m, "bos_token_id", d.bos)
 	s.eos = t.id(m, "eos_token_id", d.eos)
 	s.unk = t.id(m, "unknown_token_id", d.unk)
+	s.unsupported = none
+	if v, ok := m.Uint("tandem.none_token_id"); ok && v < uint64(len(t.texts)) {
+		s.unsupported = tandem.Token(v)
+	}
 	if s.addBOS, err = t.adds(m, "add_bos_token", d.addBOS, s.bos); err != nil {
 		return err
 	}

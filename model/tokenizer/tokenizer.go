@@ -185,6 +185,13 @@ func (t *Tokenizer) BOS() (tandem.Token, bool) { return t.special.bos, t.special
 // EOS returns the token that ends a sequence, if the vocabulary has one.
 func (t *Tokenizer) EOS() (tandem.Token, bool) { return t.special.eos, t.special.eos >= 0 }
 
+// Unsupported returns the token whose probability, where a sentence of an answer begins, says that the
+// context does not support that sentence, if the model was trained to give one (the key
+// tandem.none_token_id). It is a signal and never text: whoever samples must leave it out.
+func (t *Tokenizer) Unsupported() (tandem.Token, bool) {
+	return t.special.unsupported, t.special.unsupported >= 0
+}
+
 // AddsBOS reports whether Encode with AddSpecial begins with BOS.
 func (t *Tokenizer) AddsBOS() bool { return t.special.addBOS }
 
@@ -209,6 +216,9 @@ func (t *Tokenizer) digest() [32]byte {
 	h.Write([]byte{flags})
 	hashTokens(h, []tandem.Token{s.bos, s.eos, s.unk})
 	hashTokens(h, s.eog)
+	if s.unsupported != none {
+		hashTokens(h, []tandem.Token{s.unsupported})
+	}
 	t.words.hash(h)
 	return [32]byte(h.Sum(nil))
 }

@@ -35,6 +35,7 @@ func beginOf(q Question, s Settings) transport.Begin {
 		Rows:        s.Rows,
 		Weights:     s.Weights.String(),
 		ShareTitles: true,
+		Want:        s.Want,
 	}
 	for _, m := range q.History {
 		b.History = append(b.History, transport.Turn{Role: m.Role, Content: m.Content})
@@ -68,6 +69,7 @@ func questionOf(b transport.Begin) (Question, Settings, error) {
 		Documents: b.Documents,
 		Rows:      b.Rows,
 		Weights:   weights,
+		Want:      b.Want,
 	}
 	if err := s.Check(); err != nil {
 		return Question{}, Settings{}, err

@@ -18,7 +18,10 @@ type Cloud struct {
 	Reader Reader
 	Titles bool // tell devices the titles of the documents that were used
 	Limit  int  // answers at once, 0 for DefaultLimit; more wait for their turn
-	Log    *slog.Logger
+	// GiveDocuments lets devices fetch passages, as the baselines DRCG/Text and DRCG/KV do. Without it no
+	// document leaves the cloud, whoever asks.
+	GiveDocuments bool
+	Log           *slog.Logger
 	// Observe is told of each answer when it ends; nil when nobody wants to know.
 	Observe func(Served)
 }
@@ -84,8 +87,13 @@ func (c *Cloud) answer(ctx context.Context, conn *transport.Conn, link exchange,
 	log := c.log().With("device", peer, "answer", begin.ID)
 	start := time.Now()
 	a := &serving{conn: conn, link: link, log: log, inbox: make(chan any, inboxSize), ctx: ctx}
-	go func() { gone(a.listen()) }() // a device that goes away also stops the reading
-	err := c.take(ctx, a, begin)
+	var err error
+	if begin.Want == transport.WantDrafts {
+		go func() { gone(a.listen()) }() // a device that goes away also stops the reading
+		err = c.take(ctx, a, begin)
+	} else {
+		err = c.baseline(ctx, a, begin)
+	}
 	if err != nil {
 		log.Warn("answer failed", "error", err)
 	}

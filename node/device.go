@@ -72,14 +72,11 @@ func (d *Device) Ask(ctx context.Context, q Question, s Settings, emit func(Toke
 	if s.Lookahead == 0 {
 		s.Lookahead = d.known().lookahead()
 	}
-	a := newAsking(ctx, s.machine(tandem.Device, d.Reader.Model), d.Reader.Model.Tokenizer().Stream(), emit)
+	a := d.asking(ctx, q, s, emit)
 	defer a.stop()
-	a.answer.Lookahead, a.profile = s.Lookahead, &d.Profile
-	if d.Record != nil {
-		a.record = &recorder{to: d.Record, start: a.start}
-		a.record.begin(s, d.Reader.Model.Config().Name)
+	if s.Want != transport.WantDrafts {
+		return d.baseline(a, q, s)
 	}
-	a.log, a.require = d.log().With("answer", q.ID), d.Require
 	if d.Dial != nil {
 		a.reach(d.patience(), func(ctx context.Context) (linked, error) { return d.open(ctx, beginOf(q, s)) })
 	}
@@ -100,6 +97,18 @@ func (d *Device) Ask(ctx context.Context, q Question, s Settings, emit func(Toke
 		a.answer.Documents[tandem.Device] = own.sources()
 	}
 	return a.finish(), err
+}
+
+// asking prepares to answer.
+func (d *Device) asking(ctx context.Context, q Question, s Settings, emit func(Token)) *asking {
+	a := newAsking(ctx, s.machine(tandem.Device, d.Reader.Model), d.Reader.Model.Tokenizer().Stream(), emit)
+	a.answer.Lookahead, a.profile = s.Lookahead, &d.Profile
+	if d.Record != nil {
+		a.record = &recorder{to: d.Record, start: a.start}
+		a.record.begin(s, d.Reader.Model.Config().Name)
+	}
+	a.log, a.require = d.log().With("answer", q.ID), d.Require
+	return a
 }
 
 // known is the profile with the round-trip time of the connection that is kept, if one is.

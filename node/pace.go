@@ -13,17 +13,28 @@ import (
 func (r *reading) Next(ctx context.Context, keep int, app []tandem.Token) (decoder.Output, error) {
 	start := time.Now()
 	out, err := r.Decoder.Next(ctx, keep, app)
-	rest := r.pace - time.Since(start)
-	if err != nil || rest <= 0 {
+	if err != nil || time.Since(start) >= r.pace {
 		return out, err
 	}
-	timer := time.NewTimer(rest)
+	if err := rest(ctx, start, r.pace); err != nil {
+		return decoder.Output{}, err
+	}
+	out.Took = time.Since(start)
+	return out, nil
+}
+
+// rest waits until something that began at start has taken as long as it should.
+func rest(ctx context.Context, start time.Time, should time.Duration) error {
+	left := should - time.Since(start)
+	if left <= 0 {
+		return nil
+	}
+	timer := time.NewTimer(left)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-		out.Took = time.Since(start)
-		return out, nil
+		return nil
 	case <-ctx.Done():
-		return decoder.Output{}, ctx.Err()
+		return context.Cause(ctx)
 	}
 }

@@ -3,6 +3,7 @@ package node
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,6 +24,7 @@ type Reader struct {
 	Index  *retrieval.Index   // nil for a side without documents
 	KV     *retrieval.KVStore // nil when KV caches of passages are not kept
 	Pace   time.Duration      // least time that a token takes, to answer like slower hardware; 0 for none
+	Read   time.Duration      // least time that a token of a prompt takes, likewise
 }
 
 // Hello describes r to the other side.
@@ -53,6 +55,7 @@ type Settings struct {
 	Documents int // passages that each side retrieves
 	Rows      int // contexts that they are grouped into; 0 for one each
 	Weights   decoder.Weights
+	Want      transport.Want // what the cloud is asked for: drafts, unless a baseline is run
 }
 
 // Check reports the first setting that is out of range.
@@ -72,6 +75,8 @@ func (s Settings) Check() error {
 		return fmt.Errorf("rows %d: want 0 (one context for each passage) or more", s.Rows)
 	case s.Gamma > tandem.Mass && s.Gamma != pair.AutoGamma:
 		return fmt.Errorf("gamma %d: want at most %d", s.Gamma, tandem.Mass)
+	case s.Want > transport.WantAnswer:
+		return fmt.Errorf("unknown method %d", s.Want)
 	case s.Placement > tandem.PlaceGreedy || s.Coupling > tandem.CouplingSpeculative:
 		return fmt.Errorf("unknown placement %v or coupling %v", s.Placement, s.Coupling)
 	}
@@ -130,19 +135,42 @@ type reading struct {
 // read retrieves the passages for q and prefills the question after each of them.
 func (r Reader) read(ctx context.Context, q Question, s Settings) (*reading, error) {
 	start := time.Now()
-	var passages []retrieval.Passage
-	if r.Index != nil && s.Documents > 0 {
-		hits, err := r.Index.Search(ctx, q.search(), s.Documents)
-		if err != nil {
-			return nil, fmt.Errorf("search the documents: %w", err)
-		}
-		for _, h := range hits {
-			passages = append(passages, h.Passage)
-		}
-	}
-	d, err := decoder.New(ctx, r.config(s), decoder.Request{Question: q.Text, History: q.History, Passages: passages})
+	passages, err := r.search(ctx, q, s)
 	if err != nil {
 		return nil, err
+	}
+	own, err := r.prefill(ctx, q, s, passages, nil)
+	if err != nil {
+		return nil, err
+	}
+	own.took = time.Since(start)
+	return own, nil
+}
+
+// search retrieves the passages for q.
+func (r Reader) search(ctx context.Context, q Question, s Settings) (passages []retrieval.Passage, err error) {
+	if r.Index == nil || s.Documents == 0 {
+		return nil, nil
+	}
+	hits, err := r.Index.Search(ctx, q.search(), s.Documents)
+	if err != nil {
+		return nil, fmt.Errorf("search the documents: %w", err)
+	}
+	for _, h := range hits {
+		passages = append(passages, h.Passage)
+	}
+	return passages, nil
+}
+
+// prefill reads the question after passages, of which some may come with their KV caches.
+func (r Reader) prefill(ctx context.Context, q Question, s Settings, passages []retrieval.Passage, saved [][]byte) (*reading, error) {
+	start := time.Now()
+	d, err := decoder.New(ctx, r.config(s), decoder.Request{Question: q.Text, History: q.History, Passages: passages, Saved: saved})
+	if err != nil {
+		return nil, err
+	}
+	if err := rest(ctx, start, r.Read*time.Duration(d.Prefill().Tokens)); err != nil {
+		return nil, errors.Join(err, d.Close())
 	}
 	return &reading{Decoder: d, passages: passages, took: time.Since(start), pace: r.Pace}, nil
 }
@@ -163,10 +191,14 @@ func (r Reader) config(s Settings) decoder.Config {
 }
 
 // sources sums the weights of passages of the same title, heaviest first.
-func (r *reading) sources() []Source {
+func (r *reading) sources() []Source { return r.sourcesOf(0, len(r.passages)) }
+
+// sourcesOf does so for some of the passages.
+func (r *reading) sourcesOf(from, to int) []Source {
 	var out []Source
 	at := map[string]int{}
-	for i, w := range r.MeanWeights() {
+	for i, w := range r.MeanWeights()[from:to] {
+		i += from
 		title := strings.TrimSpace(r.passages[i].Title)
 		if j, ok := at[title]; ok {
 			out[j].Weight += w

@@ -1,0 +1,366 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"tandem"
+	"tandem/aggregator"
+	"tandem/decoder"
+	"tandem/pair"
+	"tandem/retrieval"
+	"tandem/transport"
+)
+
+// The baselines that DRAGON §7.1 is compared with and that are not placements. They exist to be measured:
+// there is no going on without the cloud, and two of them fetch its documents.
+
+// baseline answers by the method that s.Want stands for.
+func (d *Device) baseline(a *asking, q Question, s Settings) (Answer, error) {
+	if d.Dial == nil {
+		return Answer{}, fmt.Errorf("%w: this method needs one", ErrNoCloud)
+	}
+	if s.Want == transport.WantAnswer {
+		return d.sequence(a, q, s)
+	}
+	return d.fetch(a, q, s)
+}
+
+// fetched is what the cloud gave away.
+type fetched struct {
+	passages []retrieval.Passage
+	saved    [][]byte // their KV caches, with DRCG/KV
+}
+
+// fetch answers by DRCG: the device alone, over its own passages and the cloud's. As text they are read into
+// one context with its own (context aggregation). A KV cache holds behind its own prefix only, so with
+// DRCG/KV each passage keeps its row.
+func (d *Device) fetch(a *asking, q Question, s Settings) (Answer, error) {
+	var got fetched
+	failed := make(chan error, 1)
+	go func() {
+		var err error
+		got, err = d.collect(a, q, s)
+		failed <- err
+	}()
+	passages, err := d.Reader.search(a.ctx, q, s)
+	if err := errors.Join(<-failed, err); err != nil {
+		return a.finish(), err
+	}
+	own := len(passages)
+	passages = append(passages, got.passages...)
+	saved := append(make([][]byte, own), got.saved...)
+	s.Rows = 0
+	if s.Want == transport.WantText {
+		s.Rows = 1
+	}
+	read, err := d.Reader.prefill(a.ctx, q, s, passages, saved)
+	if err != nil {
+		return a.finish(), err
+	}
+	defer read.Close()
+	a.answer.Prefill[tandem.Device] = read.took
+	a.answer.Read = [2]int{own, len(got.passages)}
+	for _, title := range read.Prefill().Truncated {
+		a.remark("%q is too long for the model's context beside the others and was shortened", title)
+	}
+	err = a.run(read)
+	a.answer.Documents = [2][]Source{read.sourcesOf(0, own), read.sourcesOf(own, len(passages))}
+	return a.finish(), err
+}
+
+// collect asks the cloud for its passages.
+func (d *Device) collect(a *asking, q Question, s Settings) (f fetched, err error) {
+	up, err := d.open(a.ctx, beginOf(q, s))
+	if err != nil {
+		return f, errors.Join(ErrNoCloud, err)
+	}
+	a.conn, a.base = up.conn, up.base
+	defer up.link.Close()
+	m, err := receive[transport.Passages](a.ctx, up.link)
+	if err != nil {
+		return f, err
+	}
+	for _, p := range m.Passages {
+		f.passages = append(f.passages, retrieval.Passage{Title: p.Title, Text: p.Text})
+	}
+	for _, n := range m.Saved {
+		blob, err := transport.ReceiveBulk(a.ctx, up.link, n)
+		if err != nil {
+			return f, fmt.Errorf("fetch the cloud's caches: %w", err)
+		}
+		f.saved = append(f.saved, blob)
+	}
+	return f, up.link.Send(transport.End{Reason: "fetched"})
+}
+
+// receive takes a message that must be an M.
+func receive[M transport.Message](ctx context.Context, link exchange) (M, error) {
+	var want M
+	m, err := link.Receive(ctx)
+	if err != nil {
+		return want, errors.Join(ErrNoCloud, err)
+	}
+	switch m := m.(type) {
+	case M:
+		return m, nil
+	case transport.Fail:
+		return want, errors.New("the cloud refuses: " + m.Text)
+	}
+	return want, fmt.Errorf("the cloud answers with %T: it does not know this method", m)
+}
+
+// sequence answers by DRDG/SW: both sides write a whole answer, alone and at once; the cloud's crosses, and
+// the one that its side holds for likelier, times the side's weight η, is the answer (RAG-Sequence with fast
+// decoding). Nothing is shown before that.
+func (d *Device) sequence(a *asking, q Question, s Settings) (Answer, error) {
+	type side struct {
+		drafts []tandem.Draft
+		err    error
+	}
+	cfg := s.machine(tandem.Device, d.Reader.Model)
+	cloud := make(chan side, 1)
+	ctx, cancel := context.WithCancel(a.ctx)
+	defer cancel()
+	go func() {
+		drafts, err := d.other(ctx, a, q, s, cfg)
+		if err != nil {
+			cancel() // nothing to write for
+		}
+		cloud <- side{drafts, err}
+	}()
+	var own side
+	read, err := d.Reader.read(ctx, q, s)
+	if err == nil {
+		defer read.Close()
+		a.answer.Prefill[tandem.Device], a.answer.Read[tandem.Device] = read.took, len(read.passages)
+		own.drafts, own.err = write(ctx, read, cfg)
+		a.answer.Documents[tandem.Device] = read.sources()
+	} else {
+		own.err = err
+		cancel()
+	}
+	other := <-cloud
+	if other.err != nil && (own.err == nil || errors.Is(own.err, context.Canceled)) {
+		return a.finish(), other.err
+	}
+	if own.err != nil {
+		return a.finish(), own.err
+	}
+	winner, tokens := choose([2][]tandem.Draft{own.drafts, other.drafts}, cfg.Stop)
+	for _, t := range tokens {
+		a.record.target(pair.Emit{Target: t})
+		a.show(pair.Emit{Target: t})
+	}
+	a.answer.Reason = pair.ReasonStop
+	if cfg.MaxTokens > 0 && len(tokens) >= cfg.MaxTokens {
+		a.answer.Reason = pair.ReasonLength
+	}
+	a.log.Debug("sequence-wise", "by", winner)
+	return a.finish(), nil
+}
+
+// other receives the answer that the cloud wrote.
+func (d *Device) other(ctx context.Context, a *asking, q Question, s Settings, cfg pair.Config) ([]tandem.Draft, error) {
+	up, err := d.open(ctx, beginOf(q, s))
+	if err != nil {
+		return nil, errors.Join(ErrNoCloud, err)
+	}
+	a.conn, a.base = up.conn, up.base
+	defer up.link.Close()
+	return receiveAnswer(ctx, up.link, cfg, &a.answer)
+}
+
+// receiveAnswer receives what Cloud.write sends.
+func receiveAnswer(ctx context.Context, link exchange, cfg pair.Config, answer *Answer) ([]tandem.Draft, error) {
+	ready, err := receive[transport.Ready](ctx, link)
+	if err != nil {
+		return nil, err
+	}
+	answer.Prefill[tandem.Cloud], answer.Read[tandem.Cloud] = ready.Prefill, ready.Documents
+	var drafts []tandem.Draft
+	prefix := tandem.NoPrefix
+	for {
+		m, err := link.Receive(ctx)
+		if err != nil {
+			return nil, errors.Join(ErrNoCloud, err)
+		}
+		switch m := m.(type) {
+		case tandem.Draft:
+			if m.Step != tandem.Step(len(drafts)) || m.Prefix != prefix || len(drafts) > cfg.MaxTokens || m.Dist.Check(cfg.Vocab) != nil || probability(m) == 0 {
+				return nil, fmt.Errorf("the cloud's draft of step %d makes no sense after %d others", m.Step, len(drafts))
+			}
+			drafts, prefix = append(drafts, m), prefix.Then(m.Token)
+		case transport.Sources:
+			answer.Documents[tandem.Cloud] = sourcesOf(m)
+		case transport.Fail:
+			return nil, errors.New("the cloud refuses: " + m.Text)
+		case transport.End:
+			return drafts, link.Send(transport.End{Reason: "taken"})
+		default:
+			return nil, fmt.Errorf("the cloud sends %T amid its answer", m)
+		}
+	}
+}
+
+// write lets a side write a whole answer by itself, and returns its drafts, the last of which may be of a stop
+// token.
+func write(ctx context.Context, read producer, cfg pair.Config) ([]tandem.Draft, error) {
+	rule := aggregator.Rule{Coupling: cfg.Coupling, Seed: cfg.Seed, Greedy: cfg.Greedy}
+	var drafts []tandem.Draft
+	prefix, keep, last := tandem.NoPrefix, 0, []tandem.Token(nil)
+	for len(drafts) < cfg.MaxTokens {
+		out, err := read.Next(ctx, keep, last)
+		if err != nil {
+			return nil, fmt.Errorf("decode: %w", err)
+		}
+		step := tandem.Step(len(drafts))
+		d := tandem.Draft{Step: step, Prefix: prefix, Token: rule.Draft(cfg.Self, step, out.Dist), Dist: out.Dist, H: out.H, Decode: out.Took}
+		drafts, prefix = append(drafts, d), prefix.Then(d.Token)
+		if slices.Contains(cfg.Stop, d.Token) {
+			break
+		}
+		keep, last = keep+len(last), []tandem.Token{d.Token}
+	}
+	return drafts, nil
+}
+
+// probability is what a draft's distribution gives to its token.
+func probability(d tandem.Draft) float64 {
+	if i := slices.Index(d.Dist.IDs, d.Token); i >= 0 {
+		return float64(d.Dist.Weights[i]) / tandem.Mass
+	}
+	return 0
+}
+
+// choose returns the likelier of two answers, with the side's weight before the first token as its prior
+// (RAG-Sequence's p(d|x)), as targets. The device's is taken where they are alike.
+func choose(drafts [2][]tandem.Draft, stop []tandem.Token) (winner tandem.Side, out []tandem.Target) {
+	var score [2]float64
+	for side, list := range drafts {
+		for _, d := range list {
+			score[side] += math.Log(probability(d))
+		}
+		if len(list) == 0 {
+			score[side] = math.Inf(-1)
+		}
+	}
+	if len(drafts[0]) > 0 && len(drafts[1]) > 0 {
+		eta := aggregator.Eta(drafts[tandem.Device][0].H, drafts[tandem.Cloud][0].H)
+		score[tandem.Device] += math.Log(float64(eta) / tandem.Mass)
+		score[tandem.Cloud] += math.Log(1 - float64(eta)/tandem.Mass)
+	}
+	if score[tandem.Cloud] > score[tandem.Device] {
+		winner = tandem.Cloud
+	}
+	own, other := drafts[winner], drafts[winner.Other()]
+	for i, d := range own {
+		if slices.Contains(stop, d.Token) {
+			break
+		}
+		by := tandem.ByNeither.With(winner)
+		if i < len(other) && other[i].Prefix == d.Prefix && other[i].Token == d.Token {
+			by = tandem.ByBoth
+		}
+		out = append(out, tandem.Target{Step: d.Step, Prefix: d.Prefix, Token: d.Token, By: by})
+	}
+	return winner, out
+}
+
+// baseline gives a device what a baseline wants, and waits until it has ended the exchange.
+func (c *Cloud) baseline(ctx context.Context, a *serving, begin transport.Begin) error {
+	q, s, err := questionOf(begin)
+	if err != nil {
+		return a.refuse(err)
+	}
+	if begin.Want == transport.WantAnswer {
+		return c.write(ctx, a, q, s, begin.ShareTitles)
+	}
+	if !c.GiveDocuments {
+		return a.refuse(errors.New("it gives no documents away; for a comparison over sample documents, its operator can start it with --allow-documents"))
+	}
+	passages, err := c.Reader.search(ctx, q, s)
+	if err != nil {
+		return a.refuse(err)
+	}
+	var m transport.Passages
+	for _, p := range passages {
+		m.Passages = append(m.Passages, transport.Passage{Title: p.Title, Text: p.Text})
+	}
+	var saved [][]byte
+	if begin.Want == transport.WantKV {
+		if saved, err = c.Reader.caches(ctx, q, s, passages); err != nil {
+			return a.refuse(err)
+		}
+		for _, b := range saved {
+			m.Saved = append(m.Saved, len(b))
+		}
+	}
+	if err := a.link.Send(m); err != nil {
+		return a.refuse(err)
+	}
+	for _, b := range saved {
+		if err := transport.SendBulk(ctx, a.link, b); err != nil {
+			return err
+		}
+	}
+	return a.ended(ctx)
+}
+
+// caches returns the KV caches of passages, from the store or computed.
+func (r Reader) caches(ctx context.Context, q Question, s Settings, passages []retrieval.Passage) ([][]byte, error) {
+	return decoder.Prefixes(ctx, r.config(s), decoder.Request{Question: q.Text, History: q.History, Passages: passages})
+}
+
+// write writes a whole answer and sends it.
+func (c *Cloud) write(ctx context.Context, a *serving, q Question, s Settings, titles bool) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	over := make(chan error, 1)
+	go func() { // a device that goes away stops the writing
+		over <- a.ended(ctx)
+		cancel()
+	}()
+	read, err := c.Reader.read(ctx, q, s)
+	if err != nil {
+		return a.refuse(err)
+	}
+	defer read.Close()
+	if err := a.link.Send(transport.Ready{Documents: len(read.passages), Prefill: read.took}); err != nil {
+		return err
+	}
+	drafts, err := write(ctx, read, s.machine(tandem.Cloud, c.Reader.Model))
+	if err != nil {
+		return a.refuse(err)
+	}
+	for _, d := range drafts {
+		if err := a.link.Send(d); err != nil {
+			return err
+		}
+	}
+	if c.Titles && titles {
+		if err := a.link.Send(sourcesMessage(read.sources())); err != nil {
+			return err
+		}
+	}
+	if err := a.link.Send(transport.End{Reason: "written"}); err != nil {
+		return err
+	}
+	return <-over
+}
+
+// ended waits for the device to end the exchange.
+func (a *serving) ended(ctx context.Context) error {
+	for {
+		m, err := a.link.Receive(ctx)
+		if err != nil {
+			return err
+		}
+		if _, ok := m.(transport.End); ok {
+			return nil
+		}
+	}
+}

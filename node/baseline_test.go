@@ -1,0 +1,251 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"tandem"
+	"tandem/decoder"
+	"tandem/internal/tinymodel"
+	"tandem/model"
+	"tandem/pair"
+	"tandem/retrieval"
+	"tandem/transport"
+)
+
+// neighbours are a device and a cloud with a few documents each, connected by real sockets.
+func neighbours(t *testing.T) (*Device, *Cloud) {
+	t.Helper()
+	words := []string{"cabin", "museum", "harbour", "opens", "wifi"}
+	m, err := model.OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{Words: words, Gain: 3, Seed: 3, Context: 1024}), model.Options{Threads: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { m.Close() })
+	var readers [2]Reader
+	for side, texts := range [][]string{{"The cabin is at the harbour.", "The wifi of the cabin is new."}, {"The museum opens at nine.", "The harbour museum is large."}} {
+		x, err := retrieval.Memory()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { x.Close() })
+		dir := t.TempDir()
+		for i, text := range texts {
+			if err := os.WriteFile(filepath.Join(dir, string(rune('a'+i))+".txt"), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := x.Add(t.Context(), dir, nil); err != nil {
+			t.Fatal(err)
+		}
+		readers[side] = Reader{Model: m, Scorer: retrieval.Lexical(), Index: x}
+	}
+	ids := [2]transport.Identity{}
+	for i := range ids {
+		if ids[i], err = transport.Ephemeral(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l, err := transport.Listen("127.0.0.1:0", transport.ServerConfig{
+		Identity: ids[1], Peers: transport.NewPeers(ids[0].ID), Hello: readers[1].Hello(tandem.Cloud, "test", "cloud"), Log: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cloud := &Cloud{Reader: readers[tandem.Cloud], Titles: true}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- cloud.Serve(ctx, l) }()
+	device := &Device{Reader: readers[tandem.Device], Patience: DefaultPatience}
+	device.Dial = func(ctx context.Context) (*transport.Conn, error) {
+		return transport.Dial(ctx, l.Addr().String(), transport.ClientConfig{
+			Identity: ids[0], Peer: ids[1].ID, Hello: readers[0].Hello(tandem.Device, "test", "device"), Log: slog.New(slog.DiscardHandler),
+		})
+	}
+	t.Cleanup(func() {
+		err := device.Close()
+		cancel()
+		if err = errors.Join(err, l.Close(), <-done); err != nil {
+			t.Error(err)
+		}
+	})
+	return device, cloud
+}
+
+var baselineQuestion = Question{ID: "q", Text: "Where is the cabin, and when does the museum open?"}
+
+func baselineSettings(want transport.Want) Settings {
+	s := Settings{Want: want, Nucleus: 0.8, Support: 64, Lookahead: 8, MaxTokens: 24, Documents: 2, Weights: decoder.Sentence}
+	s.Sampling = model.Sampling{Temperature: 1, TopP: 1, RepeatPenalty: 1, Seed: 21}
+	return s
+}
+
+// alone is what one reader writes by itself over the passages of others.
+func alone(t *testing.T, r Reader, s Settings, rows int, from ...Reader) []tandem.Token {
+	t.Helper()
+	var passages []retrieval.Passage
+	for _, f := range from {
+		p, err := f.search(t.Context(), baselineQuestion, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		passages = append(passages, p...)
+	}
+	s.Rows = rows
+	read, err := r.prefill(t.Context(), baselineQuestion, s, passages, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer read.Close()
+	cfg := s.machine(tandem.Device, r.Model)
+	drafts, err := write(t.Context(), read, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []tandem.Token
+	for _, d := range drafts {
+		if !slices.Contains(cfg.Stop, d.Token) {
+			out = append(out, d.Token)
+		}
+	}
+	return out
+}
+
+// DRCG (DRAGON §7.1): with the cloud's passages the device says alone what a device says that has them, whether
+// they come as text or with their caches; and no cloud gives them away unless it was told to.
+func TestDRCG(t *testing.T) {
+	device, cloud := neighbours(t)
+	for _, c := range []struct {
+		want transport.Want
+		rows int
+	}{{transport.WantText, 1}, {transport.WantKV, 0}} {
+		s := baselineSettings(c.want)
+		cloud.GiveDocuments = false
+		if a, err := device.Ask(t.Context(), baselineQuestion, s, func(Token) { t.Error("a token without documents") }); err == nil || !strings.Contains(err.Error(), "--allow-documents") {
+			t.Errorf("%d tokens, %v", len(a.Tokens), err)
+		}
+		cloud.GiveDocuments = true
+		got, err := device.Ask(t.Context(), baselineQuestion, s, func(Token) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := alone(t, device.Reader, s, c.rows, device.Reader, cloud.Reader)
+		if !slices.Equal(ids(got.Tokens), want) || len(want) == 0 {
+			t.Errorf("%d: %v, want %v", c.want, ids(got.Tokens), want)
+		}
+		if got.Read != [2]int{2, 2} || len(got.Documents[0]) != 2 || len(got.Documents[1]) != 2 || got.Link.BytesReceived == 0 || got.Pair.Alone < len(want) {
+			t.Errorf("%d: %+v", c.want, got)
+		}
+	}
+}
+
+// DRDG/SW: the answer is one that a side wrote alone, the likelier by the two sides' own words; it comes at
+// once.
+func TestDRDGSequence(t *testing.T) {
+	device, cloud := neighbours(t)
+	s := baselineSettings(transport.WantAnswer)
+	won := [2]int{}
+	for seed := range uint64(12) {
+		s.Sampling.Seed = seed
+		got, err := device.Ask(t.Context(), baselineQuestion, s, func(Token) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for side, r := range []Reader{device.Reader, cloud.Reader} {
+			if slices.Equal(ids(got.Tokens), alone(t, r, s, 0, r)) {
+				won[side]++
+			}
+		}
+		for _, tok := range got.Tokens {
+			if tok.At < got.Tokens[len(got.Tokens)-1].At-time.Second {
+				t.Errorf("seed %d: a token after %v, the last after %v", seed, tok.At, got.Tokens[len(got.Tokens)-1].At)
+			}
+		}
+	}
+	if won[0]+won[1] < 12 || won[0] == 0 || won[1] == 0 {
+		t.Errorf("of 12 answers %d are the device's and %d the cloud's: want each, and no others", won[0], won[1])
+	}
+}
+
+// The likelier answer wins, the sides' weights count, and both sides' tokens are marked.
+func TestChoose(t *testing.T) {
+	answer := func(h float64, tokens ...float64) []tandem.Draft { // token i+1 with that probability
+		var out []tandem.Draft
+		prefix := tandem.NoPrefix
+		for i, p := range tokens {
+			w := uint32(math.Round(math.Abs(p) * tandem.Mass))
+			d := tandem.Draft{Step: tandem.Step(i), Prefix: prefix, Token: tandem.Token(i + 1), H: tandem.FixedOf(h)}
+			if p < 0 { // another token
+				d.Token += 20
+			}
+			d.Dist = tandem.Dist{IDs: []tandem.Token{d.Token, 99}, Weights: []uint32{w, tandem.Mass - w}}
+			out, prefix = append(out, d), prefix.Then(d.Token)
+		}
+		return out
+	}
+	for name, c := range map[string]struct {
+		device, cloud []tandem.Draft
+		winner        tandem.Side
+		by            []tandem.By
+	}{
+		"likelier cloud":  {answer(0, 0.5, -0.5), answer(0, 0.6, 0.9), tandem.Cloud, []tandem.By{tandem.ByBoth, tandem.ByCloud}},
+		"heavier device":  {answer(3, 0.5, -0.5), answer(0, 0.6, 0.9), tandem.Device, []tandem.By{tandem.ByBoth, tandem.ByDevice}},
+		"alike":           {answer(0, 0.5), answer(0, 0.5), tandem.Device, []tandem.By{tandem.ByBoth}},
+		"nothing there":   {answer(0, 0.1), nil, tandem.Device, []tandem.By{tandem.ByDevice}},
+		"nothing here":    {nil, answer(0, 0.1), tandem.Cloud, []tandem.By{tandem.ByCloud}},
+		"no say over it":  {answer(0, 0.01), answer(decoder.Mute, 0.9), tandem.Device, []tandem.By{tandem.ByBoth}},
+		"different start": {answer(0, -0.9, 0.9), answer(0, 0.1, 0.9), tandem.Device, []tandem.By{tandem.ByDevice, tandem.ByDevice}},
+	} {
+		winner, tokens := choose([2][]tandem.Draft{c.device, c.cloud}, nil)
+		var by []tandem.By
+		for _, x := range tokens {
+			by = append(by, x.By)
+		}
+		if winner != c.winner || !slices.Equal(by, c.by) {
+			t.Errorf("%s: %v by %v, want %v by %v", name, winner, by, c.winner, c.by)
+		}
+	}
+	stop := tandem.Token(2)
+	if _, tokens := choose([2][]tandem.Draft{answer(0, 0.5, 0.5), nil}, []tandem.Token{stop}); len(tokens) != 1 {
+		t.Errorf("%d tokens before the stop", len(tokens))
+	}
+}
+
+// A baseline has no answer without the cloud, and a cloud that dies in the middle is told of.
+func TestBaselinesNeedTheCloud(t *testing.T) {
+	device, _ := neighbours(t)
+	device.Dial = nil
+	for want := transport.WantText; want <= transport.WantAnswer; want++ {
+		if _, err := device.Ask(t.Context(), baselineQuestion, baselineSettings(want), func(Token) {}); !errors.Is(err, ErrNoCloud) {
+			t.Errorf("%d: %v", want, err)
+		}
+	}
+	if err := baselineSettings(transport.WantAnswer + 1).Check(); err == nil {
+		t.Error("an unknown method passes")
+	}
+	for name, send := range map[string][]transport.Message{
+		"cut off":      {transport.Ready{}},
+		"other method": {transport.NeedSync{}},
+		"out of order": {transport.Ready{}, tandem.Draft{Step: 3, Dist: tandem.Dist{IDs: []tandem.Token{1}, Weights: []uint32{tandem.Mass}}, Token: 1}},
+		"refusal":      {transport.Fail{Text: "no"}},
+	} {
+		here, there := transport.Pipe(toyVocab)
+		for _, m := range send {
+			if err := there.Send(m); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+		}
+		there.Close()
+		if drafts, err := receiveAnswer(t.Context(), here, pair.Config{MaxTokens: 5, Vocab: toyVocab}, &Answer{}); err == nil {
+			t.Errorf("%s: taken as %d drafts", name, len(drafts))
+		}
+	}
+}

@@ -17,6 +17,7 @@ import (
 type Options struct {
 	Threads int    // how many the device may use; 0 for one on each processor
 	Device  string // "native", or empty for the best that is there
+	Memory  int64  // bytes that the device may hold of the weights, the rest is staged from the file; 0 for no bound
 }
 
 // Model is an open model: a transformer compiled for a device, its tokenizer and its chat template. It is
@@ -73,7 +74,12 @@ func open(f *gguf.File, opt Options) (*Model, error) {
 		f.Close()
 		return nil, fmt.Errorf("%d threads: use 1 or more, or 0 for one on each processor", opt.Threads)
 	}
-	m, err := load(f, native.New(opt.Threads), chunkSizes)
+	device, err := within(native.New(opt.Threads), f, opt.Memory)
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	m, err := load(f, device, chunkSizes)
 	if err != nil {
 		f.Close()
 		return nil, err

@@ -88,6 +88,7 @@ type File struct {
 	Tensors   []TensorInfo // in the order of the file
 
 	data   []byte // the data section
+	start  uint64 // of the data section in the file
 	byName map[string]int
 	unmap  func() error
 

@@ -333,7 +333,7 @@ func (r *reader) layout(f *File) {
 		r.fail("the file ends before the tensor data, which begins at byte %d; it may be cut short", start)
 		return
 	}
-	f.data = r.b[start:]
+	f.data, f.start = r.b[start:], uint64(start)
 	order := make([]int, len(f.Tensors))
 	for i := range order {
 		order[i] = i

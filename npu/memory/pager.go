@@ -17,10 +17,9 @@ const (
 	Done                    // the operator is over
 	Loaded                  // a Load of the object has ended
 	Failed                  // a Load of the object has failed for good
-	Lost                    // the device has lost everything; Object means nothing
 )
 
-var eventNames = [...]string{"want", "done", "loaded", "failed", "lost"}
+var eventNames = [...]string{"want", "done", "loaded", "failed"}
 
 func (k EventKind) String() string { return eventNames[min(int(k), len(eventNames)-1)] }
 
@@ -140,13 +139,6 @@ func (s *Staging) Step(e Event, actions []Action) []Action {
 		if s.want < 0 || s.held {
 			return actions // it was fetched ahead: whoever wants it will try again
 		}
-	case Lost:
-		s.loading, s.want, s.held, s.next = -1, -1, false, 0
-		s.clear()
-		for o := range s.resident {
-			s.resident[o] = false
-		}
-		return actions
 	}
 	if s.want >= 0 && !s.held && s.has(s.want) {
 		s.held = true
@@ -272,8 +264,6 @@ func (l *LRU) Step(e Event, actions []Action) []Action {
 	case Failed:
 		l.want = -1
 		return append(actions, Action{Unmap, e.Object, 0}, Action{Fail, e.Object, 0})
-	case Lost:
-		l.mapped, l.used, l.want = nil, 0, -1
 	}
 	return actions
 }

@@ -1,0 +1,125 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tandem"
+	"tandem/internal/tinymodel"
+	"tandem/npu"
+)
+
+// A model that is larger than the memory it may hold gives the same logits, bit for bit: its weights go
+// through the slots from the file, at every chunk size, whatever is decoded again.
+func TestLargerThanItsMemory(t *testing.T) {
+	for _, spec := range []tinymodel.Spec{
+		{Type: npu.Q8_0, Layers: 4, Dim: 128, FF: 256},
+		{Type: npu.Q4_K, Layers: 3, Dim: 256, FF: 512, Arch: "qwen2", Untied: true},
+		{Type: npu.F16, Layers: 3, Dim: 64, FF: 96, Untied: true},
+	} {
+		file := filepath.Join(t.TempDir(), "model.gguf")
+		data := tinymodel.GGUF(spec)
+		if err := os.WriteFile(file, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		whole, err := Open(file, Options{Threads: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer whole.Close()
+		for _, share := range []int64{10, 4, 2} {
+			budget := int64(len(data)) / share
+			small, err := Open(file, Options{Threads: 2, Memory: budget})
+			if err != nil {
+				t.Fatal(err)
+			}
+			a, b := whole.NewSeq(), small.NewSeq()
+			tokens := make([]tandem.Token, 70)
+			for i := range tokens {
+				tokens[i] = tandem.Token(7 * i % 250)
+			}
+			for _, n := range []int{50, 1, 1, 1, 17} {
+				x, err := whole.Forward(context.Background(), []Row{{Seq: a, Tokens: tokens[:n], All: true}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				y, err := small.Forward(context.Background(), []Row{{Seq: b, Tokens: tokens[:n], All: true}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i := range x {
+					if !bitEqual(x[i], y[i]) {
+						t.Fatalf("%v: %d bytes of %d: logits %d differ", spec.Type, budget, len(data), i)
+					}
+				}
+				tokens = tokens[n:]
+			}
+			c, ok := small.Memory()
+			if !ok || c.Peak > budget || c.Transfers == 0 {
+				t.Errorf("%v: budget %d: %+v", spec.Type, budget, c)
+			}
+			if _, ok := whole.Memory(); ok {
+				t.Error("a model without a bound has counters")
+			}
+			if err := small.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// A file that is cut while in use ends in an error that names the tensor, and leaves the sequence as it was.
+func TestFileCutWhileInUse(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "model.gguf")
+	data := tinymodel.GGUF(tinymodel.Spec{Type: npu.F32, Layers: 3, Dim: 64, FF: 128, Untied: true})
+	if err := os.WriteFile(file, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m, err := Open(file, Options{Threads: 1, Memory: int64(len(data)) / 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	s := m.NewSeq()
+	forward := func() error {
+		_, err := m.Forward(context.Background(), []Row{{Seq: s, Tokens: []tandem.Token{1}}})
+		return err
+	}
+	if err := forward(); err != nil {
+		t.Fatal(err)
+	}
+	// The embedding, which is read in place, comes first in the file.
+	if err := os.Truncate(file, int64(len(data))/2); err != nil {
+		t.Fatal(err)
+	}
+	if err := forward(); !errors.Is(err, io.ErrUnexpectedEOF) || !strings.Contains(err.Error(), "weights of") {
+		t.Errorf("error %v", err)
+	}
+	if s.Len() != 1 {
+		t.Errorf("%d positions, want 1", s.Len())
+	}
+	if err := os.WriteFile(file, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := forward(); err != nil || s.Len() != 2 {
+		t.Errorf("after the file is whole again: %v, %d positions", err, s.Len())
+	}
+}
+
+func TestTooLittleMemory(t *testing.T) {
+	data := tinymodel.GGUF(tinymodel.Spec{Type: npu.F32, Dim: 1024, Heads: 4, Layers: 1, FF: 64})
+	m, err := OpenBytes("tiny", data, Options{Memory: 5000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	_, err = m.Forward(context.Background(), []Row{{Seq: m.NewSeq(), Tokens: []tandem.Token{1}}})
+	if err == nil || !strings.Contains(err.Error(), "too small") {
+		t.Errorf("error %v", err)
+	}
+}

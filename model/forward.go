@@ -9,11 +9,19 @@ import (
 )
 
 // Row is what one Forward does to one sequence: it appends Tokens and gives the logits after the last of
-// them, or after each of them.
+// them, or after each of them. With Parents, the tokens are a tree, of which Keep appends a path.
 type Row struct {
 	Seq    *Seq
 	Tokens []tandem.Token
 	All    bool // logits after every token, not only the last
+
+	// Parents makes Tokens a tree of at most npu.MaxTree nodes: for each, the index of the one before it, or
+	// -1 behind the sequence's end. The sequence does not grow until Keep says which path becomes part of
+	// it; the next other call on it forgets the tree.
+	Parents []int
+	// Near, if not nil, is told after every token what Among scores, in order: see Among.
+	Near  func(i int, scores []float32)
+	Among *Among
 }
 
 // Forward appends each row's tokens to its sequence and returns the wanted logits, Vocab numbers each:
@@ -34,16 +42,21 @@ func (m *Model) Forward(ctx context.Context, rows []Row) ([][]float32, error) {
 		return nil, err
 	}
 	for _, r := range rows {
-		r.Seq.grow(len(r.Tokens))
+		r.Seq.drop()
+		r.Seq.extend(len(r.Tokens))
 	}
 	out, err := m.compute(ctx, rows, logits, tokens)
-	if err != nil {
-		for _, r := range rows {
-			r.Seq.Truncate(r.Seq.n - len(r.Tokens))
+	for _, r := range rows {
+		switch {
+		case err != nil:
+			r.Seq.cut(r.Seq.n)
+		case r.Parents != nil:
+			r.Seq.tree = append(r.Seq.tree[:0], r.Parents...)
+		default:
+			r.Seq.n += len(r.Tokens)
 		}
-		return nil, err
 	}
-	return out, nil
+	return out, err
 }
 
 // checkRows returns how many logits are wanted and how many tokens there are.
@@ -68,6 +81,9 @@ func (m *Model) checkRows(rows []Row) (logits, tokens int, err error) {
 				return 0, 0, fmt.Errorf("row %d: token %d is outside the vocabulary of %d", i, t, m.config.Vocab)
 			}
 		}
+		if err := r.checkTree(); err != nil {
+			return 0, 0, fmt.Errorf("row %d: %w", i, err)
+		}
 		tokens += len(r.Tokens)
 		if logits++; r.All {
 			logits += len(r.Tokens) - 1
@@ -87,7 +103,10 @@ func (e *ContextError) Error() string {
 type space struct {
 	tokens, positions []int32
 	kv                []*npu.KV
-	wanted            []bool    // whether a row's logits are
+	wanted            []bool       // whether a row's logits are
+	near              []near       // who is told scores after which tokens
+	branches          []npu.Branch // used if one of the rows is a tree's
+	trees             bool
 	x                 []float32 // residual stream [chunk × Dim]
 }
 
@@ -96,10 +115,11 @@ type space struct {
 func (m *Model) compute(ctx context.Context, rows []Row, logits, tokens int) ([][]float32, error) {
 	sp := m.spaces.Get().(*space)
 	defer m.spaces.Put(sp)
-	defer func() { clear(sp.kv[:cap(sp.kv)]) }() // let go of the caches
+	defer func() { clear(sp.kv[:cap(sp.kv)]); clear(sp.near[:cap(sp.near)]) }() // let go of the caches
 	all := make([]float32, logits*m.config.Vocab)
 	rest := all
-	row, at := 0, 0 // the next token
+	row, at := 0, 0                   // the next token
+	var ancestors [npu.MaxTree]uint64 // of the nodes of the tree at hand
 	for tokens > 0 {
 		p := m.program(tokens)
 		n := min(tokens, p.chunk)
@@ -108,10 +128,11 @@ func (m *Model) compute(ctx context.Context, rows []Row, logits, tokens int) ([]
 		for range n {
 			r := &rows[row]
 			sp.tokens = append(sp.tokens, int32(r.Tokens[at]))
-			sp.positions = append(sp.positions, int32(r.Seq.n-len(r.Tokens)+at))
+			sp.place(r, at, &ancestors)
 			sp.kv = append(sp.kv, &r.Seq.kv)
 			last := at == len(r.Tokens)-1
 			sp.wanted = append(sp.wanted, r.All || last)
+			sp.near = append(sp.near, near{r, at})
 			if at++; last {
 				row, at = row+1, 0
 			}
@@ -131,6 +152,7 @@ func (m *Model) compute(ctx context.Context, rows []Row, logits, tokens int) ([]
 
 func (sp *space) reset() {
 	sp.tokens, sp.positions, sp.kv, sp.wanted = sp.tokens[:0], sp.positions[:0], sp.kv[:0], sp.wanted[:0]
+	sp.branches, sp.trees, sp.near = sp.branches[:0], false, sp.near[:0]
 }
 
 // program returns the blocks for the smallest chunk that holds n rows, or the largest chunk.
@@ -153,13 +175,20 @@ func (m *Model) chunk(ctx context.Context, p *chunkPrograms, sp *space, logits [
 	if err := p.embed.Run(npu.Args{Rows: n, Tokens: sp.tokens, Positions: sp.positions, Out: x}); err != nil {
 		return 0, err
 	}
+	branches := sp.branches
+	if !sp.trees {
+		branches = nil
+	}
 	for _, l := range p.layers {
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
-		if err := l.Run(npu.Args{Rows: n, X: x, Positions: sp.positions, KV: sp.kv, Out: x}); err != nil {
+		if err := l.Run(npu.Args{Rows: n, X: x, Positions: sp.positions, KV: sp.kv, Branches: branches, Out: x}); err != nil {
 			return 0, err
 		}
+	}
+	if err := sp.tell(x, dim); err != nil {
+		return 0, err
 	}
 	k := 0
 	for i, w := range sp.wanted {

@@ -18,8 +18,9 @@ import (
 type Seq struct {
 	m     *Model
 	n     int    // positions
-	kv    npu.KV // spans whose Len add up to n, except while Forward runs
+	kv    npu.KV // spans whose Len add up to n and the nodes of tree, except while Forward runs
 	owned []bool // for each span: only this sequence refers to it, so it may write there
+	tree  []int  // the parents of a draft tree in the slots from n on, until Keep or another call
 }
 
 // NewSeq returns an empty sequence.
@@ -31,6 +32,7 @@ func (s *Seq) Len() int { return s.n }
 // Fork returns a second sequence with the same positions. Nothing is copied: the positions there are
 // shared and never change again; what either adds goes to memory of its own.
 func (s *Seq) Fork() *Seq {
+	s.drop()
 	clear(s.owned)
 	return &Seq{m: s.m, n: s.n, kv: npu.KV{Spans: slices.Clone(s.kv.Spans)}, owned: make([]bool, len(s.owned))}
 }
@@ -38,9 +40,22 @@ func (s *Seq) Fork() *Seq {
 // Truncate forgets the positions from n on; a sequence that is no longer than n stays as it is. Decoding
 // the same tokens again gives the same bits.
 func (s *Seq) Truncate(n int) {
-	if n = max(n, 0); n >= s.n {
-		return
+	s.drop()
+	if n = max(n, 0); n < s.n {
+		s.cut(n)
 	}
+}
+
+// drop forgets a draft tree.
+func (s *Seq) drop() {
+	if len(s.tree) > 0 {
+		s.tree = s.tree[:0]
+		s.cut(s.n)
+	}
+}
+
+// cut shortens the spans to n positions.
+func (s *Seq) cut(n int) {
 	s.n = n
 	for i := range s.kv.Spans {
 		span := &s.kv.Spans[i]
@@ -63,7 +78,7 @@ func (s *Seq) Truncate(n int) {
 // How many positions a new span has room for: at least minSpan, and for growing sequences up to maxSpan.
 const minSpan, maxSpan = 64, 1024
 
-// extend makes room for n more positions; Truncate(s.n) with the old n takes it back.
+// extend makes room for n more slots; cut(s.n) takes it back.
 func (s *Seq) extend(n int) {
 	width := s.m.config.KVHeads * s.m.config.HeadDim
 	if last := len(s.kv.Spans) - 1; last >= 0 {
@@ -86,9 +101,6 @@ func (s *Seq) free(i int) int {
 	span := &s.kv.Spans[i]
 	return len(span.K[0])/(s.m.config.KVHeads*s.m.config.HeadDim) - span.Len
 }
-
-// grow extends the sequence for Forward, which truncates it again when it fails.
-func (s *Seq) grow(n int) { s.extend(n); s.n += n }
 
 // newSpan returns a span of n positions with room for more.
 func newSpan(layers, width, n, room int) npu.Span {
@@ -126,6 +138,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // WriteTo saves the sequence. It implements io.WriterTo.
 func (s *Seq) WriteTo(w io.Writer) (int64, error) {
+	s.drop()
 	c := &s.m.config
 	width := c.KVHeads * c.HeadDim
 	out := savedWriter{w: w, sum: crc32.New(castagnoli)}

@@ -1,0 +1,187 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"tandem"
+	"tandem/internal/tinymodel"
+	"tandem/npu"
+)
+
+// Every node of a draft tree has the logits, to the bit, that plain decoding of its path gives, and after Keep
+// the sequence goes on as if it had been decoded plainly, whatever its cache's spans and the company.
+func TestTreesAreAsPlainDecoding(t *testing.T) {
+	spec := tinymodel.Spec{Type: npu.Q8_0, Layers: 2, Dim: 64, FF: 96, Heads: 4, KVHeads: 2}
+	plain := variant(t, spec, 1, 1)
+	models := []*Model{variant(t, spec, 1, 8), variant(t, spec, 2, chunkSizes...)}
+	rapid.Check(t, func(t *rapid.T) {
+		m := models[rapid.IntRange(0, 1).Draw(t, "model")]
+		token := rapid.Map(rapid.IntRange(0, 250), func(i int) tandem.Token { return tandem.Token(i) })
+		text := rapid.SliceOfN(token, 0, 70).Draw(t, "text")
+		seq := m.NewSeq()
+		if len(text) > 0 {
+			if _, err := m.Forward(t.Context(), []Row{{Seq: seq, Tokens: text}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if rapid.Bool().Draw(t, "fork") {
+			other := seq.Fork()
+			if _, err := m.Forward(t.Context(), []Row{{Seq: other, Tokens: pattern(3)}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 2 {
+			n := rapid.IntRange(1, 20).Draw(t, "nodes")
+			if rapid.IntRange(0, 9).Draw(t, "large") == 0 {
+				n = npu.MaxTree
+			}
+			row := Row{Seq: seq, All: true}
+			paths := make([][]tandem.Token, n)
+			for i := range n {
+				parent := rapid.IntRange(-1, i-1).Draw(t, "parent")
+				before := text
+				if parent >= 0 {
+					before = paths[parent]
+				}
+				row.Tokens, row.Parents = append(row.Tokens, token.Draw(t, "node")), append(row.Parents, parent)
+				paths[i] = append(slices.Clone(before), row.Tokens[i])
+			}
+			rows := []Row{row}
+			if rapid.Bool().Draw(t, "company") {
+				rows = []Row{{Seq: m.NewSeq(), Tokens: pattern(rapid.IntRange(1, 9).Draw(t, "before"))}, row}
+			}
+			logits, err := m.Forward(t.Context(), rows)
+			if err != nil {
+				t.Fatal(err)
+			}
+			logits = logits[len(logits)-n:]
+			if seq.Len() != len(text) {
+				t.Fatalf("a tree makes %d positions %d", len(text), seq.Len())
+			}
+			at := rapid.IntRange(-1, n-1).Draw(t, "kept")
+			if want := after(t, plain, paths[max(at, 0)]); !bitEqual(logits[max(at, 0)], want) {
+				t.Fatalf("node %d of %d: %v…, plainly %v…", max(at, 0), row.Parents, logits[max(at, 0)][:3], want[:3])
+			}
+			var path []int
+			for i := at; i >= 0; i = row.Parents[i] {
+				path = append(path, i)
+			}
+			slices.Reverse(path)
+			if err := seq.Keep(path...); err != nil {
+				t.Fatal(err)
+			}
+			if at >= 0 {
+				text = paths[at]
+			}
+			if seq.Len() != len(text) {
+				t.Fatalf("%d positions for %d tokens", seq.Len(), len(text))
+			}
+		}
+		got, err := m.Forward(t.Context(), []Row{{Seq: seq, Tokens: pattern(2)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bitEqual(got[0], after(t, plain, append(slices.Clone(text), pattern(2)...))) {
+			t.Fatal("after Keep the sequence differs from plain decoding")
+		}
+	})
+}
+
+func after(t *rapid.T, m *Model, text []tandem.Token) []float32 {
+	logits, err := m.Forward(t.Context(), []Row{{Seq: m.NewSeq(), Tokens: text}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return logits[0]
+}
+
+// What a tree left in the cache is gone with the next call.
+func TestTreesAreForgotten(t *testing.T) {
+	m := openTiny(t, tinymodel.Spec{})
+	seq := m.NewSeq()
+	forward(t, m, Row{Seq: seq, Tokens: pattern(5)})
+	want := forward(t, m, Row{Seq: m.NewSeq(), Tokens: pattern(6)})[0]
+	tree := func() { forward(t, m, Row{Seq: seq, Tokens: pattern(4), Parents: []int{-1, 0, -1, 2}, All: true}) }
+	next := pattern(6)[5:]
+
+	tree()
+	if got := forward(t, m, Row{Seq: seq, Tokens: next})[0]; !bitEqual(got, want) || seq.Len() != 6 {
+		t.Error("Forward after a tree differs")
+	}
+	seq.Truncate(5)
+	tree()
+	if got := forward(t, m, Row{Seq: seq.Fork(), Tokens: next})[0]; !bitEqual(got, want) {
+		t.Error("a fork after a tree differs")
+	}
+	tree()
+	seq.Truncate(9)
+	if got := forward(t, m, Row{Seq: seq, Tokens: next})[0]; !bitEqual(got, want) || seq.Len() != 6 {
+		t.Error("Truncate after a tree differs")
+	}
+}
+
+func TestTreesRefuse(t *testing.T) {
+	m := openTiny(t, tinymodel.Spec{})
+	seq := m.NewSeq()
+	for _, c := range []struct {
+		row  Row
+		want string
+	}{
+		{Row{Tokens: pattern(2), Parents: []int{-1}}, "2 tokens with 1 parents"},
+		{Row{Tokens: pattern(2), Parents: []int{-1, 1}}, "parent of node 1 is 1"},
+		{Row{Tokens: pattern(2), Parents: []int{-1, -2}}, "parent of node 1 is -2"},
+		{Row{Tokens: pattern(65), Parents: make([]int, 65)}, "at most 64"},
+		{Row{Tokens: pattern(2), Near: func(int, []float32) {}}, "go together"},
+	} {
+		c.row.Seq = seq
+		if _, err := m.Forward(t.Context(), []Row{c.row}); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("error %v, want %q", err, c.want)
+		}
+	}
+	forward(t, m, Row{Seq: seq, Tokens: pattern(4), Parents: []int{-1, 0, 1, 0}})
+	for _, path := range [][]int{{1}, {0, 2}, {4}, {-1}, {0, 0}} {
+		if err := seq.Keep(path...); err == nil {
+			t.Errorf("path %d was kept", path)
+		}
+	}
+	if err := seq.Keep(0, 3); err != nil || seq.Len() != 2 {
+		t.Errorf("%v, %d positions", err, seq.Len())
+	}
+	if err := seq.Keep(0); err == nil {
+		t.Error("a tree was kept twice")
+	}
+}
+
+// Among's scores are Forward's logits of its tokens.
+func TestAmong(t *testing.T) {
+	m := variant(t, tinymodel.Spec{Type: npu.Q8_0}, 1, 1, 128)
+	some := []tandem.Token{7, 200, 3}
+	among, err := m.Among(some)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, seen := pattern(150), 0
+	want := forward(t, m, Row{Seq: m.NewSeq(), Tokens: text, All: true})
+	got := forward(t, m, Row{Seq: m.NewSeq(), Tokens: pattern(3)}, Row{Seq: m.NewSeq(), Tokens: text, Among: among, Near: func(i int, scores []float32) {
+		if i != seen {
+			t.Errorf("token %d after %d", i, seen-1)
+		}
+		seen++
+		for j, id := range some {
+			if scores[j] != want[i][id] {
+				t.Errorf("token %d: %v, not %v", i, scores[j], want[i][id])
+			}
+		}
+	}})
+	if seen != len(text) || len(got) != 2 || !bitEqual(got[1], want[len(text)-1]) {
+		t.Error(fmt.Sprint("scores after ", seen, " tokens; the last logits differ or are missing"))
+	}
+	if _, err := m.Among([]tandem.Token{5000}); err == nil {
+		t.Error("a token outside the vocabulary was taken")
+	}
+}

@@ -1,0 +1,341 @@
+package memory
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"tandem/npu"
+)
+
+// plain is a device that multiplies F32 matrices and reads them only while they are there. Each product
+// takes as long as it is told, and it can be lost at the product of a given number.
+type plain struct {
+	takes  time.Duration
+	lost   int
+	closed bool
+}
+
+func (d *plain) Name() string { return "plain" }
+func (d *plain) Close() error { d.closed = true; return nil }
+func (d *plain) Compile(g *npu.Graph) (npu.Program, error) {
+	return plainProgram{d, g}, g.Check()
+}
+
+type plainProgram struct {
+	d *plain
+	g *npu.Graph
+}
+
+func (p plainProgram) Graph() *npu.Graph { return p.g }
+
+func (p plainProgram) Run(a npu.Args) error {
+	values := make([][]float32, len(p.g.Nodes))
+	for i, n := range p.g.Nodes {
+		if err := a.Stage.Enter(i); err != nil {
+			return err
+		}
+		switch n.Op {
+		case npu.OpInput:
+			values[i] = slices.Clone(a.X[:n.Width])
+		case npu.OpMatMul:
+			x := values[n.Args[0]]
+			for r := range n.Weight.Rows {
+				var sum float32
+				for j := range x {
+					sum += x[j] * math.Float32frombits(binary.LittleEndian.Uint32(n.Weight.Data[4*(r*n.Weight.Cols+j):]))
+				}
+				values[i] = append(values[i], sum)
+			}
+			time.Sleep(p.d.takes)
+			if p.d.lost--; p.d.lost == 0 {
+				clear(a.Out)
+				return fmt.Errorf("product %d: %w", i, npu.ErrLost)
+			}
+		case npu.OpConcat:
+			for _, v := range n.Args {
+				values[i] = append(values[i], values[v]...)
+			}
+		}
+		a.Stage.Leave(i)
+	}
+	copy(a.Out, values[len(values)-1])
+	return nil
+}
+
+// chain is blocks of one product each, of the given width, with weights that keep numbers small.
+func chain(blocks, width int) []*npu.Graph {
+	var graphs []*npu.Graph
+	for b := range blocks {
+		w := &npu.Tensor{Name: fmt.Sprintf("w%d", b), Type: npu.F32, Rows: width, Cols: width, Data: make([]byte, 4*width*width)}
+		for i := range width * width {
+			v := float32((i*7+b*3)%11-5) / float32(width)
+			binary.LittleEndian.PutUint32(w.Data[4*i:], math.Float32bits(v))
+		}
+		g := npu.NewGraph(fmt.Sprintf("block %d", b), 1)
+		g.MatMul(g.Input(width), w, nil)
+		graphs = append(graphs, g)
+	}
+	return graphs
+}
+
+// step runs all programs, one after the other, on an input of ones.
+func step(programs []npu.Program, width int) ([]float32, error) {
+	x := make([]float32, width)
+	for i := range x {
+		x[i] = 1
+	}
+	for _, p := range programs {
+		if err := p.Run(npu.Args{Rows: 1, X: x, Out: x}); err != nil {
+			return nil, err
+		}
+	}
+	return x, nil
+}
+
+func compile(t testing.TB, d npu.Device, graphs []*npu.Graph) (programs []npu.Program) {
+	t.Helper()
+	for _, g := range graphs {
+		p, err := d.Compile(g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		programs = append(programs, p)
+	}
+	return programs
+}
+
+func wanted(t testing.TB, graphs []*npu.Graph, width int) []float32 {
+	t.Helper()
+	d, err := New(&plain{}, Options{Budget: 1 << 30})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	x, err := step(compile(t, d, graphs), width)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// flaky reads short, or fails, now and then.
+type flaky struct {
+	fate func() int // 0 fails, 1 reads short
+}
+
+func (f flaky) ReadAt(t *npu.Tensor, dst []byte, off int64) (int, error) {
+	switch f.fate() {
+	case 0:
+		return 0, errors.New("injected")
+	case 1:
+		n, _ := InMemory{}.ReadAt(t, dst[:len(dst)/2], off)
+		return n, nil
+	}
+	return InMemory{}.ReadAt(t, dst, off)
+}
+
+// Whatever fails, whenever: a run gives the right numbers or an error, and the next run may succeed.
+func TestFailuresGiveErrorsNotNumbers(t *testing.T) {
+	const width = 40
+	graphs := chain(6, width)
+	want := wanted(t, graphs, width)
+	rapid.Check(t, func(t *rapid.T) {
+		inner := &plain{lost: rapid.IntRange(0, 40).Draw(t, "lost at")}
+		maps := rapid.IntRange(0, 30).Draw(t, "mapping that fails")
+		rate := rapid.IntRange(2, 30).Draw(t, "rate")
+		seed := rapid.Uint32().Draw(t, "seed")
+		opt := Options{
+			Budget: int64(rapid.IntRange(15_000, 45_000).Draw(t, "budget")),
+			Piece:  int64(rapid.IntRange(1000, 8000).Draw(t, "piece")),
+			Paging: rapid.Bool().Draw(t, "paging"),
+			Source: flaky{func() int {
+				seed = seed*1664525 + 1013904223
+				return int(seed>>8) % rate
+			}},
+			Map: func(n int) ([]byte, error) {
+				if maps--; maps == 0 {
+					return nil, errors.New("no memory")
+				}
+				return mapMemory(n)
+			},
+			Unmap: unmapMemory,
+		}
+		d, err := New(inner, opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		programs := make([]npu.Program, 0, len(graphs))
+		for _, g := range graphs {
+			p, err := d.Compile(g)
+			if err != nil {
+				t.Fatal(err)
+			}
+			programs = append(programs, p)
+		}
+		for range 8 {
+			got, err := step(programs, width)
+			if err == nil && !slices.Equal(got, want) {
+				t.Fatal("wrong numbers")
+			}
+		}
+		if c := d.Counters(); c.Peak > opt.Budget {
+			t.Fatalf("%d bytes mapped, budget %d", c.Peak, opt.Budget)
+		}
+		if d.Close() != nil || !inner.closed || d.Counters().Mapped != 0 {
+			t.Fatalf("closed with %d bytes mapped", d.Counters().Mapped)
+		}
+		if _, err := step(programs, width); err == nil {
+			t.Fatal("a closed device computes")
+		}
+	})
+}
+
+func TestShortReadsAreTriedAgain(t *testing.T) {
+	const width = 40
+	graphs := chain(3, width)
+	want := wanted(t, graphs, width)
+	n := 0
+	source := flaky{func() int { n++; return 1 + n%2 }} // every other read is short
+	d, err := New(&plain{}, Options{Budget: 14_000, Source: source})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	got, err := step(compile(t, d, graphs), width)
+	if err != nil || !slices.Equal(got, want) || d.Counters().Retries == 0 {
+		t.Errorf("%v, %+v", err, d.Counters())
+	}
+	n = 0
+	broken, err := New(&plain{}, Options{Budget: 14_000, Source: flaky{func() int { return 1 }}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer broken.Close()
+	if _, err := step(compile(t, broken, graphs), width); !errors.Is(err, io.ErrUnexpectedEOF) || !strings.Contains(err.Error(), "weights of w0") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestLostDeviceIsLoadedAgain(t *testing.T) {
+	const width = 40
+	graphs := chain(4, width)
+	want := wanted(t, graphs, width)
+	for at := 1; at < 12; at++ {
+		d, err := New(&plain{lost: at}, Options{Budget: 15_000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		programs := compile(t, d, graphs)
+		for range 3 {
+			if got, err := step(programs, width); err != nil || !slices.Equal(got, want) {
+				t.Errorf("lost at %d: %v", at, err)
+			}
+		}
+		if c := d.Counters(); c.Retries != 1 {
+			t.Errorf("lost at %d: %d retries", at, c.Retries)
+		}
+		d.Close()
+	}
+}
+
+// slow reads take their time, which the device's virtual clock sees.
+type slow struct{ perByte time.Duration }
+
+func (s slow) ReadAt(t *npu.Tensor, dst []byte, off int64) (int, error) {
+	time.Sleep(s.perByte * time.Duration(len(dst)))
+	return InMemory{}.ReadAt(t, dst, off)
+}
+
+// In virtual time, the real device stalls exactly as long as the replay of its placement says.
+func TestDeviceStallsAsReplayed(t *testing.T) {
+	const width, blocks, steps = 40, 10, 4
+	graphs := chain(blocks, width)
+	for _, paging := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			costs := Costs{PerByte: 500}
+			opt := Options{Budget: 34_000, Piece: 1 << 20, Source: slow{500}, Costs: costs, Paging: paging}
+			d, err := New(&plain{takes: 2 * time.Millisecond}, opt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			programs := compile(t, d, graphs)
+			for range steps {
+				if _, err := step(programs, width); err != nil {
+					t.Fatal(err)
+				}
+			}
+			synctest.Wait()
+			got := d.Counters()
+			sizes := slices.Repeat([]int64{4 * width * width}, blocks)
+			objects := make([]int, blocks)
+			for i := range objects {
+				objects[i] = i
+			}
+			uses := Equal(sizes, objects, blocks*2*time.Millisecond)
+			var want Counters
+			if paging {
+				want = Replay(NewLRU(func(o int) int64 { return sizes[o] }, opt.Budget), sizes, uses, costs, steps, Counters{})
+			} else {
+				p, _ := d.Layout()
+				want = Replay(NewStaging(p), sizes, uses, costs, steps, p.Fixed(sizes))
+			}
+			if got.Stall != want.Stall || got.Mappings != want.Mappings || got.Steps != want.Steps || got.Peak > opt.Budget {
+				t.Errorf("paging %v: device %+v, replay %+v", paging, got, want)
+			}
+			if err := d.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// After Adapt the placement follows what was measured, and the numbers stay.
+func TestAdapt(t *testing.T) {
+	const width = 40
+	graphs := chain(8, width)
+	want := wanted(t, graphs, width)
+	d, err := New(&plain{}, Options{Budget: 30_000, Piece: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	programs := compile(t, d, graphs)
+	if d.Adapt() {
+		t.Error("adapts to nothing")
+	}
+	for i := range 3 {
+		if got, err := step(programs, width); err != nil || !slices.Equal(got, want) {
+			t.Fatalf("step %d: %v", i, err)
+		}
+		if !d.Adapt() {
+			t.Error("does not adapt")
+		}
+	}
+	if p, sizes := d.Layout(); len(p.Temporary) == 0 || p.ResidentBytes(sizes)+Slots*p.Slot > 30_000 {
+		t.Errorf("placement %+v", p)
+	}
+}
+
+func TestBadBudget(t *testing.T) {
+	if _, err := New(&plain{}, Options{}); err == nil {
+		t.Error("no error")
+	}
+	d, err := New(&plain{}, Options{Budget: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	if _, err := step(compile(t, d, chain(2, 40)), 40); err == nil || !strings.Contains(err.Error(), "too small") {
+		t.Errorf("error %v", err)
+	}
+}

@@ -9,14 +9,13 @@ import (
 	"tandem/model/gguf"
 	"tandem/model/tokenizer"
 	"tandem/npu"
-	"tandem/npu/native"
 	"tandem/npu/quant"
 )
 
 // Options say how a model is computed.
 type Options struct {
 	Threads int    // how many the device may use; 0 for one on each processor
-	Device  string // "native", or empty for the best that is there
+	Device  string // "native", or empty for that; others as OpenDevice knows them
 	Memory  int64  // bytes that the device may hold of the weights, the rest is staged from the file; 0 for no bound
 }
 
@@ -66,15 +65,10 @@ func OpenBytes(name string, b []byte, opt Options) (*Model, error) {
 }
 
 func open(f *gguf.File, opt Options) (*Model, error) {
-	if opt.Device != "" && opt.Device != "native" {
-		f.Close()
-		return nil, fmt.Errorf("device %q is not known: use native", opt.Device)
+	device, err := OpenDevice(opt.Device, opt.Threads, f.Describe().Bytes)
+	if err == nil {
+		device, err = within(device, f, opt.Memory)
 	}
-	if opt.Threads < 0 {
-		f.Close()
-		return nil, fmt.Errorf("%d threads: use 1 or more, or 0 for one on each processor", opt.Threads)
-	}
-	device, err := within(native.New(opt.Threads), f, opt.Memory)
 	if err != nil {
 		f.Close()
 		return nil, err

@@ -59,12 +59,17 @@ func (s *Seq) Keep(path ...int) error {
 		before = i
 	}
 	width := s.m.config.KVHeads * s.m.config.HeadDim
+	var touched *npu.Span
 	for to, i := range path { // to ≤ i: nothing is overwritten before it moved
 		if to == i {
 			continue
 		}
 		src, a := s.kv.At(s.n + i)
 		dst, b := s.kv.At(s.n + to)
+		if dst != touched {
+			touched = dst
+			dst.Touch(b)
+		}
 		for l := range src.K {
 			copy(dst.K[l][b*width:][:width], src.K[l][a*width:][:width])
 			copy(dst.V[l][b*width:][:width], src.V[l][a*width:][:width])

@@ -92,7 +92,16 @@ type KV struct{ Spans []Span }
 type Span struct {
 	Len  int
 	K, V [][]uint16
+
+	edits, edited int // see Touch
 }
+
+// Touch says that numbers were changed by other than programs, from the position on. Devices that keep
+// copies of a span look at it by Edits.
+func (s *Span) Touch(position int) { s.edits, s.edited = s.edits+1, position }
+
+// Edits returns how often Touch was called, and the position of the last time.
+func (s *Span) Edits() (n, position int) { return s.edits, s.edited }
 
 // At returns the span that holds the position, and the position within it.
 func (kv *KV) At(position int) (*Span, int) {

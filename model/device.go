@@ -1,0 +1,47 @@
+package model
+
+import (
+	"fmt"
+	"strings"
+
+	"tandem/npu"
+	"tandem/npu/ggml"
+	"tandem/npu/native"
+)
+
+// OpenDevice opens a device by name: "native", or empty; "ggml:cpu", "ggml:cuda0" and the like, as
+// ggml.Probe lists them; "auto": the first GPU or NPU that ggml has with room for so many bytes of weights,
+// else native. Threads are those of a processor, 0 for one on each.
+func OpenDevice(name string, threads int, weights uint64) (npu.Device, error) {
+	switch kind, which, _ := strings.Cut(strings.ToLower(name), ":"); {
+	case threads < 0:
+		return nil, fmt.Errorf("%d threads: use 1 or more, or 0 for one on each processor", threads)
+	case kind == "" || name == "native":
+		return native.New(threads), nil
+	case name == "auto":
+		return autoDevice(threads, weights), nil
+	case kind == "ggml" && which != "":
+		d, err := ggml.Open(which, threads)
+		if err != nil {
+			return nil, fmt.Errorf("device %s: %w", name, err)
+		}
+		return d, nil
+	}
+	return nil, fmt.Errorf("device %q is not known: use native, auto, ggml:cpu or another that doctor lists", name)
+}
+
+// autoDevice prefers what computes beside the processor. Weights need their size and some room to work in.
+func autoDevice(threads int, weights uint64) npu.Device {
+	report, err := ggml.Probe()
+	if err == nil {
+		for _, info := range report.Devices {
+			if !info.GPU() || info.Free != 0 && info.Free < weights+weights/4 {
+				continue
+			}
+			if d, err := ggml.Open(info.Name, threads); err == nil {
+				return d
+			}
+		}
+	}
+	return native.New(threads)
+}

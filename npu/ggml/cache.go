@@ -1,0 +1,354 @@
+package ggml
+
+import (
+	"fmt"
+	"slices"
+	"unsafe"
+
+	"tandem/npu"
+)
+
+// cache is the device's memory for keys and values.
+type cache struct {
+	owned
+	layers []cacheLayer
+	pages  *pages // nil before the first run
+}
+
+// cacheLayer is one layer's: matrices of cells.
+type cacheLayer struct {
+	layer, width int // of npu.Span's K and V
+	k, v         ptr // [width × cells] F16
+}
+
+// cacheLayer returns the index of a layer of the cache, new if need be.
+func (d *Device) cacheLayer(layer, width int) int {
+	c := &d.cache
+	for i, l := range c.layers {
+		if l.layer == layer && l.width == width {
+			return i
+		}
+	}
+	c.layers = append(c.layers, cacheLayer{layer: layer, width: width})
+	c.pages = nil // to be allocated anew, with this layer
+	return len(c.layers) - 1
+}
+
+const firstPages = 1024 / pageSize
+
+// reserve gives the cache at least so many pages, or twice what it has. Copies are dropped with the old memory.
+func (d *Device) reserve(need int) error {
+	c, a, n := &d.cache, d.api, firstPages
+	for n < need {
+		n *= 2
+	}
+	if c.pages != nil && len(c.pages.free) >= n {
+		return nil
+	}
+	d.last = nil
+	c.pages = nil
+	d.drop(c.owned)
+	c.owned = owned{}
+	d.epoch++ // built graphs point into the old memory
+	ctx := a.Init(a.Overhead() * uintptr(2*len(c.layers)+1))
+	if ctx == 0 {
+		return failed("%s: no memory for the cache", d.name)
+	}
+	c.ctx = ctx
+	cells, size := int64(n*pageSize), 0
+	for i := range c.layers {
+		l := &c.layers[i]
+		l.k = a.New2D(ctx, int32(npu.F16), int64(l.width), cells)
+		l.v = a.New2D(ctx, int32(npu.F16), int64(l.width), cells)
+		size += 4 * l.width * int(cells)
+	}
+	if c.buf = a.AllocCtx(ctx, a.DevBuft(d.dev)); c.buf == 0 {
+		d.drop(c.owned)
+		c.owned = owned{}
+		return failed("%s has no room for keys and values of %d positions (%.1f MB): use a shorter context or another device",
+			d.name, cells, float64(size)/1e6)
+	}
+	a.BufClear(c.buf, 0) // what lies in a cell must be a number, masked or not
+	c.pages = newPages(n, len(c.layers))
+	return nil
+}
+
+// inputs are the leaves that a run fills, for a number of rows and a window.
+type inputs struct {
+	owned
+	rows, window           int
+	positions, slots, mask ptr
+}
+
+func (d *Device) inputsFor(rows, window int) (*inputs, error) {
+	key := [2]int{rows, window}
+	if in := d.inputs[key]; in != nil {
+		return in, nil
+	}
+	a, in := d.api, &inputs{rows: rows, window: window}
+	if in.ctx = a.Init(a.Overhead() * 4); in.ctx == 0 {
+		return nil, failed("%s: no memory for inputs", d.name)
+	}
+	in.positions = a.New1D(in.ctx, i32Type, int64(rows))
+	if window > 0 {
+		in.slots = a.New1D(in.ctx, i64Type, int64(rows))
+		in.mask = a.New2D(in.ctx, int32(npu.F16), int64(window), int64(rows))
+	}
+	if in.buf = a.AllocCtx(in.ctx, a.DevBuft(d.dev)); in.buf == 0 {
+		d.drop(in.owned)
+		return nil, failed("%s has no room for the mask of %d rows and %d cells", d.name, rows, window)
+	}
+	d.inputs[key] = in
+	return in, nil
+}
+
+// plan is what runs of all layers of one step share: which cells hold what, the mask, the positions.
+type plan struct {
+	*inputs
+	positions []int32
+	branches  []npu.Branch
+	spans     [][]spanRef // of each row's cache
+	wants     []want
+	own       []home // where each row's key and value go
+}
+
+// home is a slot: a position of a wanted span.
+type home struct{ want, at int }
+
+// fits reports whether the plan was made for these arguments.
+func (p *plan) fits(a *npu.Args, attend bool, bucket int) bool {
+	if p == nil || p.rows != bucket || attend != (p.window > 0) || !slices.Equal(p.positions, a.Positions[:a.Rows]) {
+		return false
+	}
+	if !attend {
+		return true
+	}
+	if (a.Branches == nil) != (p.branches == nil) || a.Branches != nil && !slices.Equal(p.branches, a.Branches[:a.Rows]) {
+		return false
+	}
+	for i, kv := range a.KV[:a.Rows] {
+		if i > 0 && kv == a.KV[i-1] {
+			continue
+		}
+		if !sameSpans(p.spans[i], kv) {
+			return false
+		}
+	}
+	return true
+}
+
+// slotOf is where a row's key and value go.
+func slotOf(a *npu.Args, row int) int {
+	if a.Branches != nil {
+		return int(a.Branches[row].Slot)
+	}
+	return int(a.Positions[row])
+}
+
+// plan returns the plan of the arguments, the last one if it still fits.
+func (d *Device) plan(a *npu.Args, attend bool, bucket int) (*plan, error) {
+	if d.last.fits(a, attend, bucket) && (!attend || d.cache.pages != nil) {
+		return d.last, nil
+	}
+	d.last = nil
+	p := &plan{positions: slices.Clone(a.Positions[:a.Rows])}
+	window := 0
+	if attend {
+		if a.Branches != nil {
+			p.branches = slices.Clone(a.Branches[:a.Rows])
+		}
+		if err := p.collect(a); err != nil {
+			return nil, err
+		}
+		var err error
+		if window, err = d.placeAll(p.wants); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	if p.inputs, err = d.inputsFor(bucket, window); err != nil {
+		return nil, err
+	}
+	d.fill(p, a)
+	d.last = p
+	return p, nil
+}
+
+// placeAll finds cells for the wanted spans and returns the window that holds them.
+func (d *Device) placeAll(wants []want) (window int, err error) {
+	need := 1
+	for i := range wants {
+		need += pagesFor(wants[i].n)
+	}
+	if err := d.reserve(2 * need); err != nil { // with room for the next, and for others
+		return 0, err
+	}
+	cells, err := d.cache.pages.place(wants)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", d.name, err)
+	}
+	return windowBucket(cells), nil
+}
+
+// collect finds the spans that the rows attend to, each once, and where the rows go.
+func (p *plan) collect(a *npu.Args) error {
+	index := map[*uint16]int{}
+	for i, kv := range a.KV[:a.Rows] {
+		if i > 0 && kv == a.KV[i-1] {
+			p.spans = append(p.spans, p.spans[i-1])
+		} else {
+			refs := make([]spanRef, len(kv.Spans))
+			for j := range kv.Spans {
+				refs[j] = refOf(&kv.Spans[j])
+			}
+			p.spans = append(p.spans, refs)
+		}
+		slot := slotOf(a, i)
+		for j := range kv.Spans {
+			s := &kv.Spans[j]
+			if s.Len == 0 {
+				continue
+			}
+			first := firstOf(s)
+			if first == nil {
+				return fmt.Errorf("row %d: a span without memory", i)
+			}
+			w, ok := index[first]
+			if !ok {
+				w = len(p.wants)
+				index[first] = w
+				own := *s // the sequence may change its list of spans
+				p.wants = append(p.wants, want{span: &own})
+			}
+			p.wants[w].n = max(p.wants[w].n, min(s.Len, slot+1))
+			if slot < s.Len {
+				p.own = append(p.own, home{w, slot})
+				break
+			}
+			slot -= s.Len
+		}
+		if len(p.own) != i+1 {
+			return fmt.Errorf("row %d: its cache has no place for slot %d", i, slotOf(a, i))
+		}
+	}
+	return nil
+}
+
+const (
+	masked  = 0xfc00 // −∞ as an F16
+	visible = 0
+)
+
+// fill computes the inputs of a plan and sends them to the device.
+func (d *Device) fill(p *plan, a *npu.Args) {
+	pos := make([]int32, p.rows)
+	copy(pos, p.positions)
+	d.api.Set(d.backend, p.inputs.positions, unsafe.Pointer(&pos[0]), 0, uintptr(4*len(pos)))
+	if p.window == 0 {
+		d.api.Sync(d.backend)
+		return
+	}
+	slots, mask := make([]int64, p.rows), make([]uint16, p.rows*p.window)
+	for i := range p.rows {
+		row := mask[i*p.window:][:p.window]
+		if i >= a.Rows { // not in use: writes to cell 0, which nobody else has, and attends to that
+			fill(row, masked)
+			row[0] = visible
+			continue
+		}
+		h := p.own[i]
+		slots[i] = int64(p.wants[h.want].cell(h.at))
+		if i > 0 && a.Branches == nil && a.KV[i] == a.KV[i-1] && a.Positions[i] == a.Positions[i-1]+1 {
+			copy(row, mask[(i-1)*p.window:][:p.window])
+			row[slots[i]] = visible
+			continue
+		}
+		fill(row, masked)
+		p.show(row, a, i)
+	}
+	d.api.Set(d.backend, p.slots, unsafe.Pointer(&slots[0]), 0, uintptr(8*len(slots)))
+	d.api.Set(d.backend, p.mask, unsafe.Pointer(&mask[0]), 0, uintptr(2*len(mask)))
+	d.api.Sync(d.backend)
+}
+
+func fill(row []uint16, v uint16) {
+	for i := range row {
+		row[i] = v
+	}
+}
+
+// show makes visible what row i attends to.
+func (p *plan) show(row []uint16, a *npu.Args, i int) {
+	if a.Branches == nil {
+		p.showSlots(row, i, 0, int(a.Positions[i])+1)
+		return
+	}
+	a.Branches[i].Path(func(slot, n int) { p.showSlots(row, i, slot, n) })
+}
+
+// showSlots makes n slots of row i's cache visible, from slot on.
+func (p *plan) showSlots(row []uint16, i, slot, n int) {
+	for _, ref := range p.spans[i] {
+		if slot >= ref.n {
+			slot -= ref.n
+			continue
+		}
+		m := min(ref.n-slot, n)
+		if m <= 0 {
+			return
+		}
+		w := p.wantOf(ref.first)
+		for _, s := range w.stretches(slot, slot+m) {
+			fill(row[s.cell:s.cell+s.n], visible)
+		}
+		slot, n = 0, n-m
+	}
+}
+
+func (p *plan) wantOf(first *uint16) *want {
+	for i := range p.wants {
+		if firstOf(p.wants[i].span) == first {
+			return &p.wants[i]
+		}
+	}
+	return nil
+}
+
+// send copies to the device what a layer attends to and has not got there, except what this run computes.
+func (d *Device) send(p *plan, layer int) {
+	l := &d.cache.layers[layer]
+	for i := range p.wants {
+		w := &p.wants[i]
+		low, written := w.n, 0 // of the positions that the run writes: the first, how many
+		for _, h := range p.own {
+			if h.want == i {
+				low, written = min(low, h.at), written+1
+			}
+		}
+		from, to := w.valid[layer], w.n
+		if from >= low && written >= to-low || from >= to {
+			continue
+		}
+		if written == to-low {
+			to = low
+		}
+		cell := uintptr(2 * l.width)
+		for _, s := range w.stretches(from, to) {
+			k, v := w.span.K[l.layer][s.at*l.width:][:s.n*l.width], w.span.V[l.layer][s.at*l.width:][:s.n*l.width]
+			d.api.Set(d.backend, l.k, unsafe.Pointer(&k[0]), uintptr(s.cell)*cell, uintptr(s.n)*cell)
+			d.api.Set(d.backend, l.v, unsafe.Pointer(&v[0]), uintptr(s.cell)*cell, uintptr(s.n)*cell)
+		}
+	}
+}
+
+// settle notes that the layer's copies are those of the spans, or that a run has failed.
+func (p *plan) settle(layer int, ok bool) {
+	for i := range p.wants {
+		w := &p.wants[i]
+		if ok {
+			w.valid[layer] = max(w.valid[layer], w.n)
+		} else {
+			w.forget(layer, 0)
+		}
+	}
+}

@@ -1,0 +1,207 @@
+package ggml
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"strings"
+
+	"tandem/npu"
+	"tandem/npu/native"
+	"tandem/npu/quant"
+)
+
+// What the libraries' headers say is compiled into this program; what the libraries do may differ in
+// another version. These checks call them and compare, before anything is computed with them. A library
+// that fails is refused.
+
+// drift is the error of a library that does not behave like the one that this program was written for.
+func drift(version, format string, args ...any) error {
+	return fmt.Errorf("version %s differs from 0.25, which this program was written for: %s", version, fmt.Sprintf(format, args...))
+}
+
+// checkTypes looks at struct ggml_init_params, the numbers and sizes of element types, and views.
+func (a *api) checkTypes(version string) error {
+	size := 1024 + 16*a.Overhead()
+	if o := a.Overhead(); o < 64 || o > 1<<16 {
+		return drift(version, "a tensor's description takes %d bytes", o)
+	}
+	ctx := a.Init(size)
+	if ctx == 0 {
+		return drift(version, "ggml_init gives no context")
+	}
+	defer a.Free(ctx)
+	if got := a.MemSize(ctx); got != size || !a.NoAlloc(ctx) || a.UsedMem(ctx) != 0 {
+		return drift(version, "ggml_init makes a context of %d bytes, not %d, no_alloc %v", got, size, a.NoAlloc(ctx))
+	}
+	for _, t := range npu.DTypes {
+		name, n, bytes := a.TypeName(int32(t)), a.BlckSize(int32(t)), a.TypeSize(int32(t))
+		if !strings.EqualFold(name, t.String()) || n != int64(t.BlockSize()) || bytes != uintptr(t.BlockBytes()) {
+			return drift(version, "type %d is %s in blocks of %d, %d bytes each, not %v", t, name, n, bytes, t)
+		}
+	}
+	for t, want := range map[int32]string{i32Type: "i32", i64Type: "i64"} {
+		if name := a.TypeName(t); name != want {
+			return drift(version, "type %d is %s, not %s", t, name, want)
+		}
+	}
+	x := a.New2D(ctx, int32(npu.F32), 6, 20)
+	if n, b := a.Elements(x), a.Bytes(x); n != 120 || b != 480 {
+		return drift(version, "a tensor of 6×20 has %d elements in %d bytes", n, b)
+	}
+	view := a.View3D(ctx, x, 2, 3, 4, 8, 24, 96)
+	if n, b := a.Elements(view), a.Bytes(view); n != 24 || b != 96 {
+		return drift(version, "a view of 2×3×4 has %d elements in %d bytes", n, b)
+	}
+	if n := a.Elements(a.Reshape2D(ctx, a.Permute(ctx, a.Reshape3D(ctx, x, 6, 4, 5), 0, 1, 2, 3), 24, 5)); n != 120 {
+		return drift(version, "a reshaped tensor of 6×20 has %d elements", n)
+	}
+	return nil
+}
+
+// checkResults computes a small graph with every operation on the libraries' processor and compares it with
+// the native device.
+func (a *api) checkResults(version string) error {
+	cpu := -1
+	infos := a.devices()
+	for i, info := range infos {
+		if info.Kind == kinds[0] {
+			cpu = i
+			break
+		}
+	}
+	if cpu < 0 {
+		return fmt.Errorf("version %s brings no processor backend (libggml-cpu): its folder is not complete", version)
+	}
+	theirs, err := newDevice(a, a.DevGet(uintptr(cpu)), infos[cpu], version, 1)
+	if err != nil {
+		return err
+	}
+	defer theirs.Close()
+	ours := native.New(1)
+	defer ours.Close()
+	for _, pairing := range []npu.Pairing{npu.Adjacent, npu.HalfSplit} {
+		for _, flash := range []bool{true, false} {
+			theirs.noFlash = !flash
+			off, err := compare(ours, theirs, probe(pairing))
+			if err != nil {
+				return drift(version, "%v", err)
+			}
+			if !(off < 0.02) {
+				return drift(version, "a probe (rope %v, fused attention %v) is off by %.3g", pairing, flash, off)
+			}
+		}
+	}
+	return nil
+}
+
+// probe is a small graph in which every operation matters for the result.
+func probe(pairing npu.Pairing) *npu.Graph {
+	const width, heads, dim = 64, 4, 16
+	seed := uint32(1)
+	tensor := func(rows, cols int, scale, shift float32) *npu.Tensor {
+		t := &npu.Tensor{Name: "probe", Type: npu.F32, Rows: rows, Cols: cols}
+		for range rows * cols {
+			seed = seed*1664525 + 1013904223
+			v := (float32(seed>>8)/(1<<24)-0.5)*scale + shift
+			t.Data = binary.LittleEndian.AppendUint32(t.Data, math.Float32bits(v))
+		}
+		return t
+	}
+	g := npu.NewGraph("probe", 4)
+	rope := &npu.Rope{Pairing: pairing, HeadDim: dim, Dims: dim - 4, Base: 100, Linear: 2, Factors: []float32{1, 1, 2, 3, 4, 1}}
+	x := g.Input(width)
+	h := g.RMSNorm(x, tensor(1, width, 1, 1), 1e-5)
+	q := g.Rope(g.MatMul(h, tensor(width, width, 0.4, 0), tensor(1, width, 1, 0)), rope)
+	k := g.Rope(g.MatMul(h, tensor(width/2, width, 0.4, 0), nil), rope)
+	v := g.MatMul(h, tensor(width/2, width, 0.4, 0), nil)
+	x = g.Add(x, g.Attention(q, k, v, &npu.Attention{Heads: heads, KVHeads: heads / 2, HeadDim: dim, Scale: 0.25}))
+	h = g.LayerNorm(x, tensor(1, width, 1, 1), tensor(1, width, 1, 0), 1e-5)
+	h = g.SwiGLU(g.MatMul(h, tensor(width, width, 0.4, 0), nil), g.ReLU(g.MatMul(h, tensor(width, width, 0.4, 0), nil)))
+	g.Add(x, h)
+	return g
+}
+
+// compare runs the graph on both devices, over a cache whose first positions are there and in several rows
+// and runs, and returns the largest difference of results, keys and values, relative to the largest number.
+func compare(one, two npu.Device, g *npu.Graph) (float64, error) {
+	const layers, filled, length = 1, 70, 74
+	var results [2][]float32
+	var caches [2]*npu.KV
+	at := attentionOf(g)
+	for i, d := range []npu.Device{one, two} {
+		p, err := d.Compile(g)
+		if err != nil {
+			return 0, err
+		}
+		caches[i] = probeCache(layers, filled, length, at.KVHeads*at.HeadDim)
+		width, out := g.Nodes[0].Width, g.Result().Width
+		for _, rows := range []int{3, 1} {
+			from := filled
+			if rows == 1 {
+				from = length - 1
+			}
+			a := npu.Args{Rows: rows, X: make([]float32, rows*width), Out: make([]float32, rows*out)}
+			for r := range rows {
+				a.Positions, a.KV = append(a.Positions, int32(from+r)), append(a.KV, caches[i])
+			}
+			for j := range a.X {
+				a.X[j] = float32(math.Sin(float64(j*j + from)))
+			}
+			if err := p.Run(a); err != nil {
+				return 0, err
+			}
+			results[i] = append(results[i], a.Out...)
+		}
+	}
+	off, top := 0.0, 0.0
+	for j, v := range results[0] {
+		off, top = max(off, math.Abs(float64(v-results[1][j]))), max(top, math.Abs(float64(v)))
+		if results[1][j] != results[1][j] {
+			return math.Inf(1), nil
+		}
+	}
+	for s := range caches[0].Spans {
+		if !closeF16(caches[0].Spans[s].K[0], caches[1].Spans[s].K[0]) || !closeF16(caches[0].Spans[s].V[0], caches[1].Spans[s].V[0]) {
+			return 0, fmt.Errorf("keys or values of the cache differ")
+		}
+	}
+	return off / top, nil
+}
+
+func attentionOf(g *npu.Graph) *npu.Attention {
+	for i := range g.Nodes {
+		if g.Nodes[i].Op == npu.OpAttention {
+			return g.Nodes[i].Attention
+		}
+	}
+	return nil
+}
+
+// probeCache is a cache of some positions with numbers and room up to length, in two spans.
+func probeCache(layers, filled, length, width int) *npu.KV {
+	kv := &npu.KV{}
+	for _, n := range []int{filled / 2, length - filled/2} {
+		s := npu.Span{Len: n, K: make([][]uint16, layers), V: make([][]uint16, layers)}
+		for l := range layers {
+			s.K[l], s.V[l] = make([]uint16, n*width), make([]uint16, n*width)
+			for j := range s.K[l] {
+				s.K[l][j] = quant.F32ToF16(float32(math.Sin(float64(j))))
+				s.V[l][j] = quant.F32ToF16(float32(math.Cos(float64(3 * j))))
+			}
+		}
+		kv.Spans = append(kv.Spans, s)
+	}
+	return kv
+}
+
+// closeF16 reports whether the numbers differ by rounding only.
+func closeF16(a, b []uint16) bool {
+	for i := range a {
+		x, y := quant.F16ToF32(a[i]), quant.F16ToF32(b[i])
+		if !(math.Abs(float64(x-y)) <= 0.02) {
+			return false
+		}
+	}
+	return true
+}

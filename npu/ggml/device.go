@@ -1,0 +1,324 @@
+package ggml
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"tandem/npu"
+)
+
+// Device computes on one of ggml's devices. Runs of its programs wait for each other.
+type Device struct {
+	api     *api
+	name    string
+	dev     ptr
+	cpu     bool // a processor: it reads this program's memory
+	backend ptr
+	threads *threads // of a processor, nil for one thread
+	extra   []ptr    // kinds of buffers with layouts of weights that are faster, best first
+	noFlash bool     // attend by separate products, as where the device has no fused attention
+
+	mu      sync.Mutex // held by Compile and Run
+	closed  bool
+	weights map[weightKey]ptr
+	extraOf map[shape]ptr // which of extra, or 0, takes weights of a shape
+	factors map[*npu.Rope]*npu.Tensor
+	owned   []owned // contexts and buffers that live as long as the device
+	galloc  ptr     // memory of all graphs' intermediate values: only one runs at a time
+	epoch   int     // counts what makes built graphs invalid
+	graphs  map[*graph]struct{}
+	cache   cache
+	inputs  map[[2]int]*inputs // by rows and window
+	last    *plan
+	staging []float32
+}
+
+// owned is a context with the buffer that holds its tensors.
+type owned struct{ ctx, buf ptr }
+
+func (d *Device) drop(o owned) {
+	if o.buf != 0 {
+		d.api.BufFree(o.buf)
+	}
+	if o.ctx != 0 {
+		d.api.Free(o.ctx)
+	}
+}
+
+// weightKey names a tensor by its place in memory, so that programs of several chunk sizes share it.
+type weightKey struct {
+	data *byte
+	shape
+}
+
+type shape struct {
+	typ        npu.DType
+	cols, rows int
+}
+
+func keyOf(t *npu.Tensor) weightKey {
+	return weightKey{unsafe.SliceData(t.Data), shape{t.Type, t.Cols, t.Rows}}
+}
+
+// lastError is what the library last logged as an error.
+var lastError atomic.Pointer[string]
+
+// failed is an error with the library's own words, if it has said any.
+func failed(format string, args ...any) error {
+	err := fmt.Errorf(format, args...)
+	if said := lastError.Swap(nil); said != nil {
+		err = fmt.Errorf("%w: %s", err, *said)
+	}
+	return err
+}
+
+func newDevice(a *api, dev ptr, info Info, version string, n int) (*Device, error) {
+	if dev == 0 {
+		return nil, fmt.Errorf("ggml does not give its device %s", info.Name)
+	}
+	d := &Device{api: a, dev: dev, cpu: info.Kind == kinds[0], weights: map[weightKey]ptr{}, extraOf: map[shape]ptr{}, factors: map[*npu.Rope]*npu.Tensor{},
+		graphs: map[*graph]struct{}{}, inputs: map[[2]int]*inputs{}}
+	if d.backend = a.DevInit(dev, 0); d.backend == 0 {
+		return nil, failed("ggml cannot use its device %s", info.Name)
+	}
+	d.name = fmt.Sprintf("ggml %s (%s, ggml %s)", info.Name, info.Description, version)
+	if d.cpu {
+		if n <= 0 {
+			n = runtime.GOMAXPROCS(0)
+		}
+		var err error
+		if d.threads, err = startThreads(a, a.DevReg(dev), d.backend, n); err != nil {
+			a.End(d.backend)
+			return nil, err
+		}
+		d.name = fmt.Sprintf("ggml %s (%s, ggml %s, %d threads)", info.Name, info.Description, version, n)
+		d.extra = extraBuffers(a, dev)
+	}
+	if d.galloc = a.GallocNew(a.DevBuft(dev)); d.galloc == 0 {
+		d.Close()
+		return nil, failed("ggml device %s: no memory for graphs", info.Name)
+	}
+	return d, nil
+}
+
+// Name names the device and the library's version.
+func (d *Device) Name() string { return d.name }
+
+// Close frees everything on the device and ends its threads. Closing twice is fine.
+func (d *Device) Close() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return nil
+	}
+	d.closed = true
+	for g := range d.graphs {
+		d.api.Free(g.ctx)
+	}
+	for _, in := range d.inputs {
+		d.drop(in.owned)
+	}
+	d.drop(d.cache.owned)
+	for _, o := range d.owned {
+		d.drop(o)
+	}
+	if d.galloc != 0 {
+		d.api.GallocFree(d.galloc)
+	}
+	d.api.End(d.backend)
+	d.threads.stop()
+	return nil
+}
+
+// threads are a processor's.
+type threads struct {
+	pool ptr
+	free func(ptr)
+}
+
+// startThreads gives the backend n threads that stay: without a pool it starts new ones for every graph.
+func startThreads(a *api, reg, backend ptr, n int) (*threads, error) {
+	var setN func(backend ptr, n int32)
+	var initParams func(p unsafe.Pointer, n int32)
+	var create func(p unsafe.Pointer) ptr
+	var attach func(backend, pool ptr)
+	t := &threads{}
+	for _, f := range []struct {
+		name string
+		f    any
+	}{{"ggml_backend_set_n_threads", &setN}, {"ggml_threadpool_new", &create}, {"ggml_threadpool_free", &t.free},
+		{"ggml_backend_cpu_set_threadpool", &attach}} {
+		p := a.Proc(reg, f.name)
+		if p == 0 {
+			return nil, fmt.Errorf("ggml's processor backend has no %s", f.name)
+		}
+		a.bind(f.f, p)
+	}
+	initParams = a.PoolInit
+	n = min(max(n, 1), 512)
+	setN(backend, int32(n))
+	if n == 1 {
+		return nil, nil
+	}
+	params := make([]byte, 4096) // the struct is some 530 bytes
+	initParams(unsafe.Pointer(&params[0]), int32(n))
+	if t.pool = create(unsafe.Pointer(&params[0])); t.pool == 0 {
+		return nil, failed("ggml cannot start %d threads", n)
+	}
+	attach(backend, t.pool)
+	return t, nil
+}
+
+func (t *threads) stop() {
+	if t != nil {
+		t.free(t.pool)
+	}
+}
+
+// extraBuffers lists a processor's further kinds of buffers.
+func extraBuffers(a *api, dev ptr) []ptr {
+	p := a.Proc(a.DevReg(dev), "ggml_backend_dev_get_extra_bufts")
+	if p == 0 {
+		return nil
+	}
+	var get func(dev ptr) unsafe.Pointer
+	a.bind(&get, p)
+	list := get(dev)
+	if list == nil {
+		return nil
+	}
+	var kinds []ptr
+	for i := 0; i < 16; i++ {
+		k := *(*ptr)(unsafe.Add(list, i*int(unsafe.Sizeof(ptr(0)))))
+		if k == 0 {
+			break
+		}
+		kinds = append(kinds, k)
+	}
+	return kinds
+}
+
+// load puts the tensors on the device, unless they are there.
+func (d *Device) load(list []*npu.Tensor, products map[*npu.Tensor]bool) error {
+	in := map[ptr][]*npu.Tensor{} // by kind of buffer
+	for _, t := range list {
+		key := keyOf(t)
+		if _, ok := d.weights[key]; ok {
+			continue
+		}
+		d.weights[key] = 0 // named twice in the list: once is enough
+		buft := ptr(0)
+		if products[t] {
+			buft = d.extraFor(key.shape)
+		}
+		if buft == 0 && d.mapped(t) {
+			continue
+		}
+		if buft == 0 {
+			buft = d.api.DevBuft(d.dev)
+		}
+		in[buft] = append(in[buft], t)
+	}
+	for buft, tensors := range in {
+		if err := d.upload(buft, tensors); err != nil {
+			for _, t := range tensors {
+				delete(d.weights, keyOf(t))
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+const weightsUsage = 1 // GGML_BACKEND_BUFFER_USAGE_WEIGHTS
+
+// upload copies tensors into one new buffer.
+func (d *Device) upload(buft ptr, tensors []*npu.Tensor) error {
+	a, size := d.api, 0
+	ctx := a.Init(a.Overhead() * uintptr(len(tensors)+1))
+	if ctx == 0 {
+		return errors.New("ggml: no memory for the descriptions of weights")
+	}
+	at := make([]ptr, len(tensors))
+	for i, t := range tensors {
+		at[i] = a.New2D(ctx, int32(t.Type), int64(t.Cols), int64(t.Rows))
+		if n := a.Bytes(at[i]); n != uintptr(len(t.Data)) {
+			a.Free(ctx)
+			return fmt.Errorf("ggml takes %v to have %d bytes, but it has %d", t, n, len(t.Data))
+		}
+		size += len(t.Data)
+	}
+	buf := a.AllocCtx(ctx, buft)
+	if buf == 0 {
+		a.Free(ctx)
+		return failed("%s has no room for %.1f MB of weights", d.name, float64(size)/1e6)
+	}
+	a.BufUsage(buf, weightsUsage)
+	d.owned = append(d.owned, owned{ctx, buf})
+	for i, t := range tensors {
+		a.Set(d.backend, at[i], unsafe.Pointer(&t.Data[0]), 0, uintptr(len(t.Data)))
+		d.weights[keyOf(t)] = at[i]
+	}
+	a.Sync(d.backend)
+	return nil
+}
+
+const alignment = 32 // that ggml wants of a processor's tensors
+
+// mapped lets a processor read the tensor where it lies, if it can.
+func (d *Device) mapped(t *npu.Tensor) bool {
+	p := unsafe.Pointer(unsafe.SliceData(t.Data))
+	if !d.cpu || uintptr(p)%alignment != 0 {
+		return false
+	}
+	a := d.api
+	ctx := a.Init(a.Overhead() * 2)
+	if ctx == 0 {
+		return false
+	}
+	o := owned{ctx: ctx}
+	x := a.New2D(ctx, int32(t.Type), int64(t.Cols), int64(t.Rows))
+	if a.Bytes(x) == uintptr(len(t.Data)) {
+		o.buf = a.FromPtr(p, uintptr(len(t.Data)))
+	}
+	if o.buf == 0 || a.TensorAlloc(o.buf, x, p) != 0 {
+		d.drop(o)
+		return false
+	}
+	a.BufUsage(o.buf, weightsUsage)
+	d.owned, d.weights[keyOf(t)] = append(d.owned, o), x
+	return true
+}
+
+// extraFor returns the kind of buffer with a faster layout for products with weights of that shape, or 0.
+// The library decides by the product's operands, so it is asked with a product of that shape.
+func (d *Device) extraFor(s shape) ptr {
+	if k, ok := d.extraOf[s]; ok {
+		return k
+	}
+	a, found := d.api, ptr(0)
+	for _, buft := range d.extra {
+		ctx := a.Init(a.Overhead() * 4)
+		if ctx == 0 {
+			break
+		}
+		o := owned{ctx: ctx}
+		w := a.New2D(ctx, int32(s.typ), int64(s.cols), int64(s.rows))
+		if o.buf = a.AllocCtx(ctx, buft); o.buf != 0 {
+			x := a.New2D(ctx, int32(npu.F32), int64(s.cols), 1)
+			if a.DevCan(d.dev, a.MulMat(ctx, w, x)) {
+				found = buft
+			}
+		}
+		d.drop(o)
+		if found != 0 {
+			break
+		}
+	}
+	d.extraOf[s] = found
+	return found
+}

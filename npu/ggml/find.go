@@ -1,0 +1,169 @@
+package ggml
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// PathVariable names folders to find the libraries in, before and instead of all others.
+const PathVariable = "TANDEM_GGML_PATH"
+
+// place is what the search looks at, so that tests can bring their own.
+type place struct {
+	env      func(string) string
+	exe      string // this program
+	home     string
+	os, arch string
+}
+
+func here() place {
+	p := place{env: os.Getenv, os: runtime.GOOS, arch: runtime.GOARCH}
+	p.exe, _ = os.Executable()
+	p.home, _ = os.UserHomeDir()
+	return p
+}
+
+// platform is how the npm packages call this kind of machine.
+func (p place) platform() string {
+	name, arch := p.os, p.arch
+	if name == "darwin" {
+		name = "mac"
+	}
+	if arch == "amd64" {
+		arch = "x64"
+	}
+	return name + "-" + arch
+}
+
+// packages are the npm packages with the libraries, those for GPUs first: they hold the processor's too.
+func (p place) packages() []string {
+	var names []string
+	for _, flavour := range []string{"-cuda", "-vulkan", "-metal", ""} {
+		names = append(names, p.platform()+flavour)
+	}
+	return names
+}
+
+// folders lists where the libraries may lie, in order. The working directory is not among them: whoever
+// can write there should not choose what is loaded.
+func (p place) folders() []string {
+	var dirs []string
+	add := func(dir ...string) {
+		if d := filepath.Join(dir...); filepath.IsAbs(d) && !slices.Contains(dirs, d) {
+			dirs = append(dirs, d)
+		}
+	}
+	modules := func(dir ...string) { // a node_modules folder
+		root := filepath.Join(dir...)
+		for _, at := range []string{root, filepath.Join(root, "node-llama-cpp", "node_modules")} {
+			for _, name := range p.packages() {
+				add(at, "@node-llama-cpp", name, "bins", name)
+			}
+		}
+	}
+	if list := p.env(PathVariable); list != "" {
+		for _, dir := range filepath.SplitList(list) {
+			dir, err := filepath.Abs(dir)
+			if err != nil {
+				continue
+			}
+			add(dir)
+			add(dir, "lib")
+			for _, name := range p.packages() { // the folder of an unpacked npm package, or around it
+				add(dir, "bins", name)
+				add(dir, "package", "bins", name)
+			}
+			modules(dir, "node_modules")
+			modules(dir)
+		}
+		return dirs
+	}
+	if p.exe != "" {
+		add(filepath.Dir(p.exe))
+		add(filepath.Dir(p.exe), "..", "lib", "tandem")
+	}
+	if p.os == "darwin" {
+		add("/opt/homebrew/lib")
+		add("/usr/local/lib")
+	} else {
+		triplet := map[string]string{"amd64": "x86_64-linux-gnu", "arm64": "aarch64-linux-gnu"}[p.arch]
+		add("/usr/local/lib")
+		add("/usr/lib", triplet)
+		add("/usr/lib64")
+		add("/usr/lib")
+	}
+	if prefix := p.env("NPM_CONFIG_PREFIX"); prefix != "" {
+		modules(prefix, "lib", "node_modules")
+	}
+	if bin := p.env("NVM_BIN"); bin != "" {
+		modules(bin, "..", "lib", "node_modules")
+	}
+	modules("/usr/local/lib/node_modules")
+	modules("/usr/lib/node_modules")
+	modules("/opt/homebrew/lib/node_modules")
+	if p.home != "" {
+		modules(p.home, ".npm-global", "lib", "node_modules")
+		modules(p.home, "node_modules")
+	}
+	return dirs
+}
+
+// libraries are the two files to open, in order; the backends beside them are the library's own care.
+type libraries struct{ dir, base, ggml string }
+
+// find returns the first folder with the libraries, and the folders that were looked at.
+func (p place) find() (found libraries, tried []string, err error) {
+	for _, dir := range p.folders() {
+		tried = append(tried, dir)
+		base, ggml := newest(dir, p.os, "libggml-base"), newest(dir, p.os, "libggml")
+		if base != "" && ggml != "" {
+			return libraries{dir, base, ggml}, tried, nil
+		}
+	}
+	hint := fmt.Sprintf("set %s to their folder (npm pack @node-llama-cpp/%s has them)", PathVariable, p.platform())
+	if p.env(PathVariable) != "" {
+		return libraries{}, tried, fmt.Errorf("no ggml libraries in %s=%q: it must name the folder that holds %s",
+			PathVariable, p.env(PathVariable), library(p.os, "libggml-base"))
+	}
+	return libraries{}, tried, fmt.Errorf("no ggml libraries in %d folders: %s", len(tried), hint)
+}
+
+func library(os, stem string) string {
+	if os == "darwin" {
+		return stem + ".dylib"
+	}
+	return stem + ".so"
+}
+
+// newest returns the library of that stem: the plain name, or one with a version in it: libggml.so.0,
+// libggml.v0.5.0.so, libggml.0.dylib.
+func newest(dir, os, stem string) string {
+	plain := filepath.Join(dir, library(os, stem))
+	if isFile(plain) {
+		return plain
+	}
+	ext := filepath.Ext(plain)
+	versions, _ := filepath.Glob(filepath.Join(escape(dir), stem+".*"))
+	versions = slices.DeleteFunc(versions, func(f string) bool {
+		rest := strings.TrimPrefix(filepath.Base(f), stem)
+		return !(strings.HasSuffix(rest, ext) || strings.HasPrefix(rest, ext+".")) || !isFile(f)
+	})
+	if len(versions) == 0 {
+		return ""
+	}
+	return slices.Max(versions)
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// escape keeps Glob from reading a folder's name as a pattern.
+func escape(dir string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(dir)
+}

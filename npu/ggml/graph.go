@@ -1,0 +1,385 @@
+package ggml
+
+import (
+	"fmt"
+	"math"
+
+	"tandem/npu"
+)
+
+// The numbers of ggml's enumerations that are not types of tensors; checkResults proves them.
+const (
+	ropeNormal = 0 // GGML_ROPE_TYPE_NORMAL
+	ropeNeoX   = 2 // GGML_ROPE_TYPE_NEOX
+	precF32    = 10
+	i32Type    = 26
+	i64Type    = 27
+)
+
+// fed is a value that a run computes here and puts into the graph.
+type fed struct {
+	node int
+	at   ptr
+}
+
+// graph is a program's graph as ggml has it, for a number of rows and a window of cells.
+type graph struct {
+	ctx, g       ptr
+	rows, window int
+	epoch        int // the device's when it was allocated
+	fed          []fed
+	out          ptr   // the result
+	kept         []kvs // keys and values of the rows, for each attention
+}
+
+type kvs struct {
+	node       int
+	keys, vals ptr
+}
+
+// leaves are what a graph reads that lives longer than one: see inputs and cache.
+type leaves struct {
+	positions, slots, mask ptr
+	kv                     func(node int) (k, v ptr)
+}
+
+// nodesEach bounds how many tensors one node of ours becomes.
+const nodesEach = 20
+
+// sketch is a graph in the making.
+type sketch struct {
+	*program
+	*graph
+	leaves
+	values []ptr // of each node, [width × rows]
+	bases  []ptr // the tensors that hold them: what is not a view
+	fused  []ptr // fused attentions
+}
+
+// draw builds the graph, without memory for its values. take gives its leaves, in its context if they are
+// only for trial.
+func (p *program) draw(rows, window int, take func(ctx ptr) leaves) (*sketch, error) {
+	a, n := p.dev.api, uintptr(8)
+	for i := range p.graph.Nodes {
+		n += nodesEach + uintptr(len(p.graph.Nodes[i].Args))
+	}
+	ctx := a.Init(a.Overhead()*n + a.GraphMem(n, false) + 1024)
+	if ctx == 0 {
+		return nil, fmt.Errorf("graph %s: ggml has no memory for it", p.graph.Name)
+	}
+	s := &sketch{program: p, graph: &graph{ctx: ctx, rows: rows, window: window},
+		values: make([]ptr, len(p.graph.Nodes)), bases: make([]ptr, len(p.graph.Nodes))}
+	s.leaves = take(ctx)
+	s.g = a.NewGraph(ctx, n, false)
+	for i := range p.graph.Nodes {
+		s.node(i)
+	}
+	last := len(p.graph.Nodes) - 1
+	s.out = s.bases[last]
+	a.SetOutput(s.out)
+	a.Expand(s.g, s.out)
+	return s, nil
+}
+
+// node adds the tensors of node i.
+func (s *sketch) node(i int) {
+	n, a, ctx := &s.program.graph.Nodes[i], s.dev.api, s.ctx
+	var x, y ptr
+	if len(n.Args) > 0 {
+		x = s.values[n.Args[0]]
+	}
+	if len(n.Args) > 1 {
+		y = s.values[n.Args[1]]
+	}
+	switch n.Op {
+	case npu.OpInput, npu.OpEmbed, npu.OpPosition:
+		x = a.New2D(ctx, int32(npu.F32), int64(n.Width), int64(s.rows))
+		a.SetInput(x)
+		s.fed = append(s.fed, fed{i, x})
+	case npu.OpRMSNorm:
+		x = a.Mul(ctx, a.RMSNorm(ctx, x, n.Eps), s.weight(n.Weight))
+	case npu.OpLayerNorm:
+		x = a.Add(ctx, a.Mul(ctx, a.Norm(ctx, x, n.Eps), s.weight(n.Weight)), s.weight(n.Bias))
+	case npu.OpMatMul:
+		x = a.MulMat(ctx, s.weight(n.Weight), x)
+		if n.Bias != nil {
+			x = a.Add(ctx, x, s.weight(n.Bias))
+		}
+	case npu.OpRope:
+		s.rope(i, n.Rope, x)
+		return
+	case npu.OpAttention:
+		s.attention(i, n)
+		return
+	case npu.OpSwiGLU:
+		x = a.SwiGLU(ctx, x, y)
+	case npu.OpReLU:
+		x = a.ReLU(ctx, x)
+	case npu.OpAdd:
+		x = a.Add(ctx, x, y)
+	case npu.OpConcat:
+		for _, part := range n.Args[1:] {
+			x = a.Concat(ctx, x, s.values[part], 0)
+		}
+	}
+	s.values[i], s.bases[i] = x, x
+}
+
+// weight is the tensor on the device.
+func (s *sketch) weight(t *npu.Tensor) ptr { return s.dev.weights[keyOf(t)] }
+
+func (s *sketch) rope(i int, r *npu.Rope, x ptr) {
+	a, width, mode := s.dev.api, s.program.graph.Nodes[i].Width, int32(ropeNormal)
+	if r.Pairing == npu.HalfSplit {
+		mode = ropeNeoX
+	}
+	factors := ptr(0)
+	if t := s.factors[r]; t != nil {
+		factors = s.weight(t)
+	}
+	x = a.Reshape3D(s.ctx, x, int64(r.HeadDim), int64(width/r.HeadDim), int64(s.rows))
+	x = a.Rope(s.ctx, x, s.positions, factors, int32(r.Dims), mode, 0, float32(r.Base), float32(1/r.Linear), 0, 1, 32, 1)
+	s.bases[i] = x
+	s.values[i] = a.Reshape2D(s.ctx, x, int64(width), int64(s.rows))
+}
+
+// attention writes keys and values to their cells and attends to the window of cells through the mask.
+func (s *sketch) attention(i int, n *npu.Node) {
+	a, ctx, at := s.dev.api, s.ctx, n.Attention
+	keep := kvs{i, s.bases[n.Args[1]], s.bases[n.Args[2]]}
+	a.SetOutput(keep.keys)
+	a.SetOutput(keep.vals)
+	s.kept = append(s.kept, keep)
+
+	k, v := s.kv(i)
+	// These come before the attention in the graph's order, which is the order of computation.
+	a.Expand(s.g, a.SetRows(ctx, k, s.values[n.Args[1]], s.slots))
+	a.Expand(s.g, a.SetRows(ctx, v, s.values[n.Args[2]], s.slots))
+
+	dim, heads, kvHeads, rows := int64(at.HeadDim), int64(at.Heads), int64(at.KVHeads), int64(s.rows)
+	head, cell := uintptr(2*dim), uintptr(2*dim*kvHeads) // bytes
+	k = a.View3D(ctx, k, dim, kvHeads, int64(s.window), head, cell, 0)
+	v = a.View3D(ctx, v, dim, kvHeads, int64(s.window), head, cell, 0)
+	q := a.Permute(ctx, a.Reshape3D(ctx, s.values[n.Args[0]], dim, heads, rows), 0, 2, 1, 3) // [dim, rows, heads]
+	k = a.Permute(ctx, k, 0, 2, 1, 3)                                                        // [dim, window, kvHeads]
+	var out ptr                                                                              // [dim, heads, rows]
+	if s.flash {
+		out = a.FlashAttn(ctx, q, k, a.Permute(ctx, v, 0, 2, 1, 3), s.mask, at.Scale, 0, 0)
+		a.FlashPrec(out, precF32)
+		s.fused = append(s.fused, out)
+	} else {
+		p := a.SoftMax(ctx, a.MulMat(ctx, k, q), s.mask, at.Scale, 0)      // [window, rows, heads]
+		v = a.Cont(ctx, a.Permute(ctx, v, 1, 2, 0, 3))                     // [window, dim, kvHeads]
+		out = a.Cont(ctx, a.Permute(ctx, a.MulMat(ctx, v, p), 0, 2, 1, 3)) // from [dim, rows, heads]
+	}
+	s.bases[i] = out
+	s.values[i] = a.Reshape2D(ctx, out, dim*heads, rows)
+}
+
+// unsupported returns the first node that the device cannot compute, or 0.
+func (s *sketch) unsupported() ptr {
+	a := s.dev.api
+	for i := range a.GraphNodes(s.g) {
+		if x := a.GraphNode(s.g, i); !a.DevCan(s.dev.dev, x) {
+			return x
+		}
+	}
+	return 0
+}
+
+// program is a compiled graph.
+type program struct {
+	dev            *Device
+	graph          *npu.Graph
+	flash          bool                      // the device has fused attention for it
+	places, attend bool                      // what a run must bring
+	factors        map[*npu.Rope]*npu.Tensor // of rotations that have some
+	kvOf           map[int]int               // attention node → layer of the device's cache
+	graphs         map[[2]int]*graph         // by rows and window
+}
+
+// Compile checks that the device can compute the graph, and puts its weights there.
+func (d *Device) Compile(g *npu.Graph) (npu.Program, error) {
+	if err := g.Check(); err != nil {
+		return nil, err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return nil, fmt.Errorf("graph %s: the device %s is closed", g.Name, d.name)
+	}
+	p := &program{dev: d, graph: g, flash: !d.noFlash, factors: map[*npu.Rope]*npu.Tensor{}, kvOf: map[int]int{}, graphs: map[[2]int]*graph{}}
+	weights, products, err := p.collect()
+	if err != nil {
+		return nil, fmt.Errorf("graph %s: %w", g.Name, err)
+	}
+	if err := d.load(weights, products); err != nil {
+		return nil, fmt.Errorf("graph %s: %w", g.Name, err)
+	}
+	for _, rows := range []int{1, g.Chunk} {
+		if err := p.try(rows); err != nil {
+			return nil, fmt.Errorf("graph %s: %w", g.Name, err)
+		}
+	}
+	for i := range g.Nodes {
+		if at := g.Nodes[i].Attention; g.Nodes[i].Op == npu.OpAttention {
+			p.kvOf[i] = d.cacheLayer(at.Layer, at.KVHeads*at.HeadDim)
+		}
+	}
+	return p, nil
+}
+
+// collect lists the weights that the graph needs on the device, and which of them stand in products.
+func (p *program) collect() (weights []*npu.Tensor, products map[*npu.Tensor]bool, err error) {
+	products = map[*npu.Tensor]bool{}
+	for i := range p.graph.Nodes {
+		n := &p.graph.Nodes[i]
+		vectors := []*npu.Tensor{n.Weight, n.Bias}
+		if n.Weight != nil && n.Weight.Staged {
+			return nil, nil, fmt.Errorf("%%%d %v: the ggml device keeps all weights: leave out the bound on memory, or use --device native", i, n.Op)
+		}
+		switch n.Op {
+		case npu.OpInput, npu.OpSwiGLU, npu.OpReLU, npu.OpAdd, npu.OpConcat:
+			continue
+		case npu.OpEmbed: // looked up here, in the model file
+			continue
+		case npu.OpPosition:
+			p.places = true
+			continue
+		case npu.OpMatMul:
+			weights, products[n.Weight], vectors = append(weights, n.Weight), true, vectors[1:]
+		case npu.OpRMSNorm, npu.OpLayerNorm:
+		case npu.OpRope:
+			p.places = true
+			if r := n.Rope; r.Factors != nil && p.factors[r] == nil {
+				p.factors[r] = p.dev.factorsOf(r)
+				weights = append(weights, p.factors[r])
+			}
+			continue
+		case npu.OpAttention:
+			p.places, p.attend = true, true
+			continue
+		default:
+			return nil, nil, fmt.Errorf("%%%d: the ggml device has no %v: use --device native", i, n.Op)
+		}
+		for _, v := range vectors {
+			if v == nil {
+				continue
+			}
+			if v.Type != npu.F32 {
+				return nil, nil, fmt.Errorf("%%%d %v: norms and biases must be F32, not %v", i, n.Op, v)
+			}
+			weights = append(weights, v)
+		}
+	}
+	return weights, products, nil
+}
+
+// try draws the graph for so many rows and asks whether the device can compute all of it.
+func (p *program) try(rows int) error {
+	a := p.dev.api
+	for {
+		s, err := p.draw(rows, windowBucket(1), func(ctx ptr) leaves {
+			l := leaves{
+				positions: a.New1D(ctx, i32Type, int64(rows)),
+				slots:     a.New1D(ctx, i64Type, int64(rows)),
+				mask:      a.New2D(ctx, int32(npu.F16), int64(windowBucket(1)), int64(rows)),
+			}
+			l.kv = func(node int) (k, v ptr) {
+				at := p.graph.Nodes[node].Attention
+				cells, width := int64(windowBucket(1)), int64(at.KVHeads*at.HeadDim)
+				return a.New2D(ctx, int32(npu.F16), width, cells), a.New2D(ctx, int32(npu.F16), width, cells)
+			}
+			return l
+		})
+		if err != nil {
+			return err
+		}
+		x, fused := s.unsupported(), false
+		what := ""
+		if x != 0 {
+			what = a.OpDesc(x)
+			for _, f := range s.fused {
+				fused = fused || f == x
+			}
+		}
+		a.Free(s.ctx)
+		switch {
+		case x == 0:
+			return nil
+		case fused:
+			p.flash = false // attend by separate products
+		default:
+			return fmt.Errorf("%s cannot compute %s as this model needs it (types %s): use another device or another quantisation",
+				p.dev.name, what, p.types())
+		}
+	}
+}
+
+// types names the types of the weights, for errors.
+func (p *program) types() string {
+	seen, text := map[npu.DType]bool{}, ""
+	for i := range p.graph.Nodes {
+		if w := p.graph.Nodes[i].Weight; w != nil && !seen[w.Type] {
+			seen[w.Type] = true
+			if text != "" {
+				text += ", "
+			}
+			text += w.Type.String()
+		}
+	}
+	return text
+}
+
+// factorsOf makes a tensor of a rotation's frequency factors, one for the device.
+func (d *Device) factorsOf(r *npu.Rope) *npu.Tensor {
+	if t := d.factors[r]; t != nil {
+		return t
+	}
+	t := &npu.Tensor{Name: "frequency factors", Type: npu.F32, Rows: 1, Cols: len(r.Factors)}
+	for _, f := range r.Factors {
+		b := math.Float32bits(f)
+		t.Data = append(t.Data, byte(b), byte(b>>8), byte(b>>16), byte(b>>24))
+	}
+	d.factors[r] = t
+	return t
+}
+
+// Graph returns what the program was compiled from.
+func (p *program) Graph() *npu.Graph { return p.graph }
+
+// drawn returns the graph for so many rows and cells, built and allocated.
+func (p *program) drawn(rows int, in *inputs) (*graph, error) {
+	d, key := p.dev, [2]int{rows, in.window}
+	g := p.graphs[key]
+	if g != nil && g.epoch == d.epoch {
+		return g, nil
+	}
+	if g != nil {
+		d.api.Free(g.ctx)
+		delete(d.graphs, g)
+		delete(p.graphs, key)
+	}
+	s, err := p.draw(rows, in.window, func(ptr) leaves {
+		return leaves{in.positions, in.slots, in.mask, func(node int) (k, v ptr) {
+			l := &d.cache.layers[p.kvOf[node]]
+			return l.k, l.v
+		}}
+	})
+	if err != nil {
+		return nil, err
+	}
+	before := d.api.GallocSize(d.galloc, 0)
+	ok := d.api.GallocKeep(d.galloc, s.g)
+	after := d.api.GallocSize(d.galloc, 0)
+	if after != before {
+		d.epoch++ // the memory has moved: other graphs point to where it was
+	}
+	if !ok || !d.api.Galloc(d.galloc, s.g) {
+		d.api.Free(s.ctx)
+		return nil, failed("graph %s: %s has no memory for %d rows", p.graph.Name, d.name, rows)
+	}
+	s.graph.epoch = d.epoch
+	p.graphs[key], d.graphs[s.graph] = s.graph, struct{}{}
+	return s.graph, nil
+}

@@ -1,0 +1,235 @@
+package ggml
+
+import (
+	"errors"
+	"fmt"
+	"unsafe"
+
+	"tandem/npu"
+	"tandem/npu/quant"
+)
+
+// Run computes the rows in use. Keys and values go to the rows' caches, and their copies stay on the
+// device.
+func (p *program) Run(a npu.Args) error {
+	if err := p.check(&a); err != nil {
+		return fmt.Errorf("program %s: %w", p.graph.Name, err)
+	}
+	nodes := p.graph.Nodes
+	if len(nodes) == 1 && isFed(nodes[0].Op) { // nothing to compute: rows of the model file
+		return p.feed(0, &a, a.Out)
+	}
+	d := p.dev
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return fmt.Errorf("program %s: the device is closed", p.graph.Name)
+	}
+	if err := p.run(&a); err != nil {
+		d.api.Sync(d.backend)
+		return fmt.Errorf("program %s: %w", p.graph.Name, err)
+	}
+	return nil
+}
+
+func (p *program) run(a *npu.Args) error {
+	d, bucket := p.dev, rowBucket(a.Rows, p.graph.Chunk)
+	plan := &plan{inputs: &inputs{}}
+	var err error
+	if p.places {
+		if plan, err = d.plan(a, p.attend, bucket); err != nil {
+			return err
+		}
+	}
+	g, err := p.drawn(bucket, plan.inputs)
+	if err != nil {
+		return err
+	}
+	for _, f := range g.fed {
+		if err := p.give(f, a, bucket); err != nil {
+			return err
+		}
+	}
+	for _, kv := range g.kept {
+		d.send(plan, p.kvOf[kv.node])
+	}
+	if rc := d.api.Compute(d.backend, g.g); rc != 0 {
+		for _, kv := range g.kept {
+			plan.settle(p.kvOf[kv.node], false)
+		}
+		return failed("%s failed with status %d", d.name, rc)
+	}
+	d.get(g.out, a.Out[:a.Rows*p.graph.Result().Width])
+	for _, kv := range g.kept {
+		d.keep(plan, a, p.kvOf[kv.node], kv)
+	}
+	d.api.Sync(d.backend)
+	return nil
+}
+
+// get reads the first numbers of a tensor; they are there after the next Sync.
+func (d *Device) get(x ptr, out []float32) {
+	d.api.Get(d.backend, x, unsafe.Pointer(&out[0]), 0, uintptr(4*len(out)))
+}
+
+// keep writes the rows' keys and values of a layer to their caches, rounded as the device rounds them.
+func (d *Device) keep(p *plan, a *npu.Args, layer int, kv kvs) {
+	l := &d.cache.layers[layer]
+	n := a.Rows * l.width
+	d.staging = grow(d.staging, 2*n)
+	keys, vals := d.staging[:n], d.staging[n:]
+	d.get(kv.keys, keys)
+	d.get(kv.vals, vals)
+	d.api.Sync(d.backend)
+	for i, h := range p.own {
+		s := p.wants[h.want].span
+		k, v := s.K[l.layer][h.at*l.width:][:l.width], s.V[l.layer][h.at*l.width:][:l.width]
+		for j := range k {
+			k[j], v[j] = quant.F32ToF16(keys[i*l.width+j]), quant.F32ToF16(vals[i*l.width+j])
+		}
+	}
+	p.settle(layer, true)
+}
+
+func grow(s []float32, n int) []float32 {
+	if cap(s) < n {
+		return make([]float32, n, n+n/4)
+	}
+	return s[:n]
+}
+
+func isFed(op npu.Op) bool { return op == npu.OpInput || op == npu.OpEmbed || op == npu.OpPosition }
+
+// give puts the rows of an input into the graph, and zeros into those that are not in use.
+func (p *program) give(f fed, a *npu.Args, bucket int) error {
+	d, n := p.dev, &p.graph.Nodes[f.node]
+	rows := a.X
+	if n.Op != npu.OpInput || bucket > a.Rows {
+		d.staging = grow(d.staging, bucket*n.Width)
+		rows = d.staging
+		clear(rows[a.Rows*n.Width:])
+		if err := p.feed(f.node, a, rows); err != nil {
+			return err
+		}
+	}
+	d.api.Set(d.backend, f.at, unsafe.Pointer(&rows[0]), 0, uintptr(4*bucket*n.Width))
+	if n.Op != npu.OpInput || bucket > a.Rows {
+		d.api.Sync(d.backend) // the staging memory is used again
+	}
+	return nil
+}
+
+// feed writes the rows in use of an input node to out.
+func (p *program) feed(node int, a *npu.Args, out []float32) error {
+	n := &p.graph.Nodes[node]
+	if n.Op == npu.OpInput {
+		copy(out, a.X[:a.Rows*n.Width])
+		return nil
+	}
+	which := a.Tokens
+	if n.Op == npu.OpPosition {
+		which = a.Positions
+	}
+	for i, r := range which[:a.Rows] {
+		if err := quant.Dequantize(n.Weight.Type, out[i*n.Width:][:n.Width], n.Weight.Row(int(r))); err != nil {
+			return fmt.Errorf("%v: %w", n.Weight, err)
+		}
+	}
+	return nil
+}
+
+// check looks at everything that a run reads or writes, so that nothing outside is touched.
+func (p *program) check(a *npu.Args) error {
+	g := p.graph
+	if a.Rows <= 0 || a.Rows > g.Chunk {
+		return fmt.Errorf("it takes 1 to %d rows, not %d", g.Chunk, a.Rows)
+	}
+	if len(a.Out) < a.Rows*g.Result().Width {
+		return fmt.Errorf("no room for %d rows of %d", a.Rows, g.Result().Width)
+	}
+	if p.places && len(a.Positions) < a.Rows {
+		return fmt.Errorf("%d positions for %d rows", len(a.Positions), a.Rows)
+	}
+	if p.places {
+		for i, pos := range a.Positions[:a.Rows] {
+			if pos < 0 {
+				return fmt.Errorf("row %d: position %d", i, pos)
+			}
+		}
+	}
+	for i := range g.Nodes {
+		n := &g.Nodes[i]
+		var err error
+		switch n.Op {
+		case npu.OpInput:
+			if len(a.X) < a.Rows*n.Width {
+				err = fmt.Errorf("input of %d numbers, not %d rows of %d", len(a.X), a.Rows, n.Width)
+			}
+		case npu.OpEmbed:
+			err = inTable("token", a.Tokens, a.Rows, n.Weight)
+		case npu.OpPosition:
+			err = inTable("position", a.Positions, a.Rows, n.Weight)
+		case npu.OpAttention:
+			err = checkKV(a, n.Attention)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func inTable(what string, list []int32, rows int, w *npu.Tensor) error {
+	if len(list) < rows {
+		return fmt.Errorf("%d %ss for %d rows", len(list), what, rows)
+	}
+	for _, r := range list[:rows] {
+		if r < 0 || int(r) >= w.Rows {
+			return fmt.Errorf("%s %d is outside 0 to %d", what, r, w.Rows-1)
+		}
+	}
+	return nil
+}
+
+var errBranches = errors.New("fewer branches than rows")
+
+// checkKV checks that every row has a slot of its own in its cache, and that all spans before it have the
+// memory that they say.
+func checkKV(a *npu.Args, at *npu.Attention) error {
+	if len(a.KV) < a.Rows {
+		return fmt.Errorf("%d caches for %d rows", len(a.KV), a.Rows)
+	}
+	if a.Branches != nil && len(a.Branches) < a.Rows {
+		return errBranches
+	}
+	width := at.KVHeads * at.HeadDim
+	for i, kv := range a.KV[:a.Rows] {
+		if kv == nil {
+			return fmt.Errorf("row %d: no cache", i)
+		}
+		if a.Branches != nil {
+			if err := a.Branches[i].Check(); err != nil {
+				return fmt.Errorf("row %d: %w", i, err)
+			}
+		}
+		slot := slotOf(a, i)
+		if s, _ := kv.At(slot); s == nil {
+			return fmt.Errorf("row %d: its cache has no place for position %d", i, slot)
+		}
+		if i > 0 && kv == a.KV[i-1] {
+			continue
+		}
+		for _, s := range kv.Spans {
+			if s.Len == 0 {
+				continue
+			}
+			if at.Layer < 0 || at.Layer >= len(s.K) || at.Layer >= len(s.V) {
+				return fmt.Errorf("row %d: its cache has %d layers and no layer %d", i, len(s.K), at.Layer)
+			}
+			if len(s.K[at.Layer])/width < s.Len || len(s.V[at.Layer])/width < s.Len {
+				return fmt.Errorf("row %d: a span of %d positions has memory for %d", i, s.Len, len(s.K[at.Layer])/width)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,21 @@
+//go:build linux || darwin || freebsd
+
+package hub
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// freeSpace returns how many bytes a user may still write on the disk that holds dir.
+func freeSpace(dir string) (uint64, error) {
+	var s unix.Statfs_t
+	if err := unix.Statfs(dir, &s); err != nil {
+		return 0, err
+	}
+	return uint64(s.Bavail) * uint64(s.Bsize), nil
+}
+
+// lock keeps other programs from writing the file until it is closed.
+func lock(f *os.File) error { return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) }

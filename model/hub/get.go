@@ -1,0 +1,339 @@
+package hub
+
+import (
+	"context"
+	"crypto/sha1"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Get makes sure that a file of the repository is in the cache, whole and verified, and returns its path in
+// the snapshot. What an interrupted download left is gone on from.
+func (c *Client) Get(ctx context.Context, r *Repo, f File) (string, error) {
+	if f.Sum == "" {
+		if c.Offline {
+			return "", fmt.Errorf("%s: HF_HUB_OFFLINE is set: unset it to download", f.Name)
+		}
+		var err error
+		if f, err = c.identify(ctx, r, f); err != nil {
+			return "", fmt.Errorf("download %s: %w", f.Name, err)
+		}
+	}
+	blob := filepath.Join(c.Folder(r.Name), "blobs", f.Sum)
+	if info, err := os.Stat(blob); err != nil || info.Size() != f.Size {
+		if c.Offline {
+			return "", fmt.Errorf("%s is not in %s and HF_HUB_OFFLINE is set: unset it to download", f.Name, c.Cache)
+		}
+		if err := c.download(ctx, r, f, blob); err != nil {
+			return "", fmt.Errorf("download %s: %w", f.Name, err)
+		}
+	}
+	path := filepath.Join(c.Snapshot(r), filepath.FromSlash(f.Name))
+	return path, Link(blob, path)
+}
+
+// identify asks the server for a file's checksum and size where the listing does not give them.
+func (c *Client) identify(ctx context.Context, r *Repo, f File) (File, error) {
+	address := c.Endpoint.JoinPath(r.Name, "resolve", r.Commit, f.Name)
+	err := c.retry(ctx, func() error {
+		res, err := c.request(ctx, http.MethodHead, address, 0)
+		if err != nil {
+			return err
+		}
+		res.Body.Close()
+		if res.StatusCode >= 400 {
+			return c.statusError(res, r.Name, r.Name+"/"+f.Name)
+		}
+		sum, size := res.Header.Get("X-Linked-Etag"), res.Header.Get("X-Linked-Size")
+		if sum == "" {
+			sum, size = res.Header.Get("ETag"), res.Header.Get("Content-Length")
+		}
+		f.Sum = strings.Trim(strings.TrimPrefix(sum, "W/"), `"`)
+		n, err := strconv.ParseInt(size, 10, 64)
+		if err != nil || !hexSum.MatchString(f.Sum) || n < 0 || n > maxSize {
+			return fmt.Errorf("%s gives no checksum and size for it", c.Endpoint.Host)
+		}
+		f.Size = n
+		return nil
+	})
+	return f, err
+}
+
+// download fetches a file into blob, by way of blob.incomplete.
+func (c *Client) download(ctx context.Context, r *Repo, f File, blob string) error {
+	dir := filepath.Dir(blob)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	out, err := os.OpenFile(blob+".incomplete", os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	if err := lock(out); err != nil {
+		return fmt.Errorf("another program is downloading it (%s is locked): wait for it", out.Name())
+	}
+	if _, err := os.Stat(blob); err == nil {
+		return nil // another program has finished it meanwhile
+	}
+	d := &transfer{c: c, repo: r, file: f, out: out}
+	if err := d.begin(); err != nil {
+		return err
+	}
+	if err := d.room(dir); err != nil {
+		return err
+	}
+	if err := d.fetchAll(ctx); err != nil {
+		return err
+	}
+	if err := errors.Join(out.Sync(), out.Close()); err != nil {
+		return diskError(err, dir)
+	}
+	return os.Rename(blob+".incomplete", blob)
+}
+
+// A transfer is one file on its way.
+type transfer struct {
+	c       *Client
+	repo    *Repo
+	file    File
+	out     *os.File
+	sum     hash.Hash // of what is in out
+	done    int64     // bytes in out
+	resumed int64
+}
+
+// begin looks at what is there, and hashes it.
+func (d *transfer) begin() error {
+	d.sum, d.done = d.newHash(), 0
+	info, err := d.out.Stat()
+	if err != nil || info.Size() > d.file.Size {
+		return d.restart(err)
+	}
+	n, err := io.Copy(d.sum, io.LimitReader(d.out, info.Size()))
+	d.done, d.resumed = n, n
+	return err
+}
+
+// newHash returns the hash that the file's checksum was made with.
+func (d *transfer) newHash() hash.Hash {
+	if len(d.file.Sum) == 2*sha256.Size {
+		return sha256.New()
+	}
+	h := sha1.New() // git's name of a blob
+	fmt.Fprintf(h, "blob %d\x00", d.file.Size)
+	return h
+}
+
+// restart forgets what is there.
+func (d *transfer) restart(err error) error {
+	d.sum, d.done, d.resumed = d.newHash(), 0, 0
+	if err == nil {
+		err = d.out.Truncate(0)
+	}
+	if err == nil {
+		_, err = d.out.Seek(0, io.SeekStart)
+	}
+	return err
+}
+
+// room checks that the rest fits on the disk before anything is asked for.
+func (d *transfer) room(dir string) error {
+	free, err := d.c.free(dir)
+	if err != nil {
+		return nil // the write will tell
+	}
+	if rest := uint64(d.file.Size - d.done); rest > free {
+		return fmt.Errorf("%d MB are missing on the disk of %s (%d needed, %d free): make room, or set HF_HOME to a folder on another disk",
+			(rest-free)>>20+1, dir, rest>>20+1, free>>20)
+	}
+	return nil
+}
+
+// fetchAll fetches and verifies. Attempts count anew whenever one made progress, so that a poor connection
+// finishes; a wrong checksum of something that was resumed is tried once more from the start.
+func (d *transfer) fetchAll(ctx context.Context) error {
+	for {
+		for d.done < d.file.Size {
+			before := d.done
+			err := d.c.retry(ctx, func() error {
+				err := d.fetch(ctx)
+				if d.done > before && isTemporary(err) {
+					return nil // progress: look again at what is missing
+				}
+				return err
+			})
+			if err != nil && d.done > 0 && ctx.Err() == nil {
+				return fmt.Errorf("%w; %d of %d bytes are kept: run the command again to go on", err, d.done, d.file.Size)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		got := hex.EncodeToString(d.sum.Sum(nil))
+		if got == d.file.Sum {
+			return nil
+		}
+		again := d.resumed > 0
+		if err := d.restart(nil); err != nil {
+			return err
+		}
+		if !again {
+			return fmt.Errorf("its checksum is %s, the hub says %s: the data is damaged and was removed; try again", got, d.file.Sum)
+		}
+	}
+}
+
+func isTemporary(err error) bool {
+	var t *temporaryError
+	return errors.As(err, &t)
+}
+
+// fetch asks for what is missing, once, and appends what comes.
+func (d *transfer) fetch(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	watch := time.AfterFunc(stall, func() { cancel(fmt.Errorf("nothing came for %v", stall)) })
+	defer watch.Stop()
+
+	address := d.c.Endpoint.JoinPath(d.repo.Name, "resolve", d.repo.Commit, d.file.Name)
+	res, err := d.c.get(ctx, address, d.done)
+	if err != nil {
+		return stalled(ctx, err)
+	}
+	defer res.Body.Close()
+	switch res.StatusCode {
+	case http.StatusOK: // from the start, whatever we asked for
+		if d.done > 0 {
+			if err := d.restart(nil); err != nil {
+				return err
+			}
+		}
+		if res.ContentLength >= 0 && res.ContentLength != d.file.Size {
+			return fmt.Errorf("%s sends %d bytes, the hub says %d: try again later", res.Request.URL.Host, res.ContentLength, d.file.Size)
+		}
+	case http.StatusPartialContent:
+		want := fmt.Sprintf("bytes %d-%d/%d", d.done, d.file.Size-1, d.file.Size)
+		if got := res.Header.Get("Content-Range"); got != want {
+			return fmt.Errorf("%s sends %q, not %q: try again later", res.Request.URL.Host, got, want)
+		}
+	case http.StatusRequestedRangeNotSatisfiable:
+		if d.done == 0 {
+			return d.c.statusError(res, d.repo.Name, d.repo.Name+"/"+d.file.Name)
+		}
+		return temporary(d.restart(nil))
+	default:
+		return d.c.statusError(res, d.repo.Name, d.repo.Name+"/"+d.file.Name)
+	}
+	return stalled(ctx, d.receive(ctx, res.Body, watch))
+}
+
+// stalled makes an error of a cancelled request say why, and worth another attempt if it was the watch.
+func stalled(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); err != nil && cause != nil && !errors.Is(cause, context.Canceled) && !errors.Is(cause, context.DeadlineExceeded) {
+		return temporary(cause)
+	}
+	return err
+}
+
+func (d *transfer) receive(ctx context.Context, body io.Reader, watch *time.Timer) error {
+	body = io.LimitReader(body, d.file.Size-d.done)
+	buf := make([]byte, 256<<10)
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n, err := body.Read(buf)
+		if n > 0 {
+			watch.Reset(stall)
+			if _, err := d.out.Write(buf[:n]); err != nil {
+				// What was written in part is not in the hash: cut it off.
+				d.out.Truncate(d.done)
+				return diskError(err, filepath.Dir(d.out.Name()))
+			}
+			d.sum.Write(buf[:n])
+			d.done += int64(n)
+			if d.c.Progress != nil {
+				d.c.Progress(Progress{File: d.file.Name, Done: d.done, Total: d.file.Size, Resumed: d.resumed})
+			}
+		}
+		switch {
+		case err == io.EOF && d.done < d.file.Size, errors.Is(err, io.ErrUnexpectedEOF):
+			return temporary(fmt.Errorf("the connection ended after %d of %d bytes", d.done, d.file.Size))
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return temporary(fmt.Errorf("the connection broke after %d of %d bytes: %w", d.done, d.file.Size, unwrapURL(err)))
+		}
+	}
+}
+
+func diskError(err error, dir string) error {
+	if errors.Is(err, syscall.ENOSPC) {
+		return fmt.Errorf("the disk of %s is full: make room, or set HF_HOME to a folder on another disk: %w", dir, err)
+	}
+	return err
+}
+
+// Link makes path stand for the file at target: a relative symbolic link, where there are none a hard link,
+// else a copy. A link that is there is replaced; a real file is not.
+func Link(target, path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	if info, err := os.Lstat(path); err == nil {
+		if same(path, target) {
+			return nil
+		}
+		if info.Mode()&fs.ModeSymlink == 0 {
+			return fmt.Errorf("%s exists and is another file: move it away", path)
+		}
+		if err := os.Remove(path); err != nil {
+			return err
+		}
+	}
+	to, err := filepath.Rel(filepath.Dir(path), target)
+	if err != nil {
+		to = target
+	}
+	if os.Symlink(to, path) == nil || os.Link(target, path) == nil {
+		return nil
+	}
+	return copyFile(target, path)
+}
+
+func same(a, b string) bool {
+	x, errA := os.Stat(a)
+	y, errB := os.Stat(b)
+	return errA == nil && errB == nil && os.SameFile(x, y)
+}
+
+func copyFile(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.CreateTemp(filepath.Dir(to), ".new-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(out.Name()) // fails after the rename, as it should
+	_, err = io.Copy(out, in)
+	if err = errors.Join(err, out.Sync(), out.Close()); err != nil {
+		return diskError(err, filepath.Dir(to))
+	}
+	return os.Rename(out.Name(), to)
+}

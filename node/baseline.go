@@ -65,7 +65,7 @@ func (d *Device) fetch(a *asking, q Question, s Settings) (Answer, error) {
 	a.answer.Prefill[tandem.Device] = read.took
 	a.answer.Read = [2]int{own, len(got.passages)}
 	for _, title := range read.Prefill().Truncated {
-		a.remark("%q is too long for the model's context beside the others and was shortened", title)
+		a.remark("%q was shortened to fit into the model's context", title)
 	}
 	err = a.run(read)
 	a.answer.Documents = [2][]Source{read.sourcesOf(0, own), read.sourcesOf(own, len(passages))}
@@ -87,12 +87,16 @@ func (d *Device) collect(a *asking, q Question, s Settings) (f fetched, err erro
 	for _, p := range m.Passages {
 		f.passages = append(f.passages, retrieval.Passage{Title: p.Title, Text: p.Text})
 	}
+	total := 0
 	for _, n := range m.Saved {
-		blob, err := transport.ReceiveBulk(a.ctx, up.link, n)
-		if err != nil {
-			return f, fmt.Errorf("fetch the cloud's caches: %w", err)
-		}
-		f.saved = append(f.saved, blob)
+		total += n
+	}
+	all, err := transport.ReceiveBulk(a.ctx, up.link, total)
+	if err != nil {
+		return f, fmt.Errorf("fetch the cloud's caches: %w", err)
+	}
+	for _, n := range m.Saved {
+		f.saved, all = append(f.saved, all[:n:n]), all[n:]
 	}
 	return f, up.link.Send(transport.End{Reason: "fetched"})
 }
@@ -302,10 +306,8 @@ func (c *Cloud) baseline(ctx context.Context, a *serving, begin transport.Begin)
 	if err := a.link.Send(m); err != nil {
 		return a.refuse(err)
 	}
-	for _, b := range saved {
-		if err := transport.SendBulk(ctx, a.link, b); err != nil {
-			return err
-		}
+	if err := transport.SendBulk(ctx, a.link, slices.Concat(saved...)); err != nil {
+		return err
 	}
 	return a.ended(ctx)
 }

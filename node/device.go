@@ -87,7 +87,7 @@ func (d *Device) Ask(ctx context.Context, q Question, s Settings, emit func(Toke
 	defer own.Close()
 	a.answer.Prefill[tandem.Device] = own.took
 	for _, title := range own.Prefill().Truncated {
-		a.remark("%q is too long for the model's context and was shortened", title)
+		a.remark("%q was shortened to fit into the model's context", title)
 	}
 	a.answer.Read[tandem.Device] = len(own.passages)
 	if d.Mute {

@@ -31,6 +31,8 @@ type serveCmd struct {
 	Titles  string `help:"Tell devices the titles of the documents used: ${enum}. auto: for the sample and --public documents, not for the index." enum:"auto,yes,no" default:"auto"`
 	Answers int    `help:"Answers drafted at once; more wait." default:"8"`
 	Metrics string `help:"Serve Prometheus metrics over HTTP on this address; without it, none." placeholder:"HOST:PORT"`
+
+	AllowDocuments bool `help:"Let devices fetch passages, for comparisons with methods that do (edge ask --method drcg-text). Only for the sample documents: no others are ever sent."`
 }
 
 func (c *serveCmd) Help() string {
@@ -64,6 +66,9 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, docs.Close()) }()
+	if c.AllowDocuments && !(public && c.Public == "") {
+		return errors.New("--allow-documents: only the sample documents may be fetched, and this cloud serves others; start one without an index and without --public")
+	}
 	kv := c.KV(a)
 	if kv != nil {
 		defer func() { err = errors.Join(err, kv.Close()) }()
@@ -81,7 +86,7 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, listener.Close()) }()
-	cloud := &node.Cloud{Reader: reader, Titles: c.Titles == "yes" || c.Titles == "auto" && public, Limit: c.Answers, Log: a.Log}
+	cloud := &node.Cloud{Reader: reader, Titles: c.Titles == "yes" || c.Titles == "auto" && public, Limit: c.Answers, GiveDocuments: c.AllowDocuments, Log: a.Log}
 	stop, err := c.observe(a, cloud)
 	if err != nil {
 		return err

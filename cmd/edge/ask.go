@@ -15,6 +15,7 @@ import (
 	"tandem"
 	"tandem/internal/cli"
 	"tandem/node"
+	"tandem/transport"
 )
 
 type askCmd struct {
@@ -29,7 +30,14 @@ func (c *askCmd) Help() string {
   edge ask --rtt 300ms --placement device "When does the harbour museum open?"
   edge ask --notes ~/notes --public ./town "Who runs the bakery?"
   edge ask --coupling speculative --placement greedy --gamma auto --record answer.jsonl "Who runs the bakery?"
+  edge ask --method drdg-tw --rtt 300ms "Who runs the bakery?"
+  edge ask --method drcg-kv --send-documents "When does the harbour museum open?"
   edge ask --model qwen2.5-1.5b-instruct-q4_k_m.gguf --json "What did we decide?" | jq .answer
+
+The methods beside tandem are there to be compared with. dragon: the paper's coupling, aggregation where it is
+faster. crcg: one side alone, all its passages in one context. drcg-text, drcg-kv: the device fetches the
+cloud's passages, or their KV caches too, and answers alone. drdg-tw: a round trip for every token. drdg-sw:
+both sides write a whole answer, and the likelier one is taken.
 
 A recording holds distributions, from which one can tell things about your documents. Its fields are those of
 the type Line in the package node.
@@ -141,13 +149,20 @@ func (s *session) summary(answer node.Answer) {
 		fmt.Sprintf("%.0f tokens/s", r.Stats.TokensPerSecond),
 		fmt.Sprintf("first after %.0f ms", r.Stats.TTFT),
 	}
-	if !r.LocalOnly {
+	switch {
+	case s.settings.Want != transport.WantDrafts:
+		parts = append(parts,
+			fmt.Sprintf("%s sent, %s received", cli.Bytes(int64(r.Stats.BytesSent)), cli.Bytes(int64(r.Stats.BytesReceived))),
+			fmt.Sprintf("RTT %.1f ms", r.Stats.RTT), r.Method)
+	case !r.LocalOnly:
 		parts = append(parts,
 			fmt.Sprintf("accepted: device %.0f %%, cloud %.0f %%", 100*r.Stats.AcceptDevice, 100*r.Stats.AcceptCloud),
 			fmt.Sprintf("%s sent, %s received", cli.Bytes(int64(r.Stats.BytesSent)), cli.Bytes(int64(r.Stats.BytesReceived))),
 			fmt.Sprintf("RTT %.1f ms", r.Stats.RTT),
 			s.how())
-	} else {
+	case s.flags.Method == "crcg":
+		parts = append(parts, "device alone, all its passages in one context")
+	default:
 		parts = append(parts, "device alone")
 	}
 	parts = append(parts, fmt.Sprintf("seed %d", r.Seed))
@@ -186,6 +201,7 @@ func (s *session) sources(side string, docs []node.Source) {
 // askJSON is what ask prints with --json.
 type askJSON struct {
 	Answer    string      `json:"answer"`
+	Method    string      `json:"method"`
 	Tokens    []tokenJSON `json:"tokens"`
 	Placement string      `json:"placement"`
 	Choice    string      `json:"placement_choice"` // what was asked for: auto, or the placement
@@ -229,9 +245,9 @@ type statsJSON struct {
 // report is the answer for programs.
 func (s *session) report(answer node.Answer) askJSON {
 	r := askJSON{
-		Answer: answer.Text, Tokens: []tokenJSON{},
+		Answer: answer.Text, Method: s.flags.Method, Tokens: []tokenJSON{},
 		Placement: s.settings.Placement.String(), Choice: s.flags.Placement, Coupling: s.settings.Coupling.String(),
-		Seed: s.settings.Sampling.Seed, LocalOnly: answer.Pair.Together == 0,
+		Seed: s.settings.Sampling.Seed, LocalOnly: answer.Pair.Together == 0 && s.settings.Want == transport.WantDrafts,
 		Finish: answer.Reason.String(), Remarks: answer.Remarks,
 	}
 	if s.settings.Coupling == tandem.CouplingSpeculative {
@@ -261,7 +277,10 @@ func (s *session) report(answer node.Answer) askJSON {
 	if n := len(answer.Tokens); n > 0 {
 		first, last := answer.Tokens[0].At, answer.Tokens[n-1].At
 		r.Stats.TTFT = ms(first)
-		if last > first {
+		switch {
+		case s.settings.Want == transport.WantAnswer: // all of it comes at once
+			r.Stats.TokensPerSecond = float64(n) / last.Seconds()
+		case last > first:
 			r.Stats.TokensPerSecond = float64(n-1) / (last - first).Seconds()
 		}
 	}

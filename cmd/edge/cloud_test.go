@@ -47,9 +47,9 @@ func (c *cloud) command(args ...string) *exec.Cmd {
 }
 
 // serve starts the process and waits until it listens.
-func (c *cloud) serve() {
+func (c *cloud) serve(flags ...string) {
 	c.t.Helper()
-	cmd := c.command("serve", "--listen", c.address, "--json")
+	cmd := c.command(append([]string{"serve", "--listen", c.address, "--json"}, flags...)...)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		c.t.Fatal(err)

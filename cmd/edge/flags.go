@@ -63,6 +63,7 @@ type documentFlags struct {
 }
 
 type cooperationFlags struct {
+	Method    string        `help:"How the sides share the work: ${enum}. All but tandem are what the DRAGON paper has or compares with, for measuring." enum:"tandem,dragon,crcg,drcg-text,drcg-kv,drdg-tw,drdg-sw" default:"tandem"`
 	Cloud     string        `help:"The cloud to answer with: HOST:PORT of a paired one, or \"sample\" for the one inside this process. Without it: the one paired last, or else the sample." placeholder:"WHERE"`
 	LocalOnly bool          `help:"Answer on this machine alone. No socket is opened."`
 	Placement string        `help:"Where drafts become tokens: ${enum}. auto is mirror, or greedy with the speculative coupling." enum:"auto,mirror,device,cloud,greedy,sync" default:"auto"`
@@ -74,6 +75,8 @@ type cooperationFlags struct {
 	RTT       time.Duration `name:"rtt" help:"Emulate a network path of this round-trip time, such as 100ms." default:"0s"`
 	Loss      float64       `help:"Emulate the loss of this share of packets (0 to 1)." default:"0"`
 	Wait      time.Duration `help:"How long to wait for the cloud before answering alone." default:"5s"`
+
+	SendDocuments bool `help:"Methods drcg-text and drcg-kv: let the cloud send its sample documents here. A cloud of its own must allow it too."`
 }
 
 func (f answerFlags) settings() (node.Settings, error) {
@@ -88,6 +91,9 @@ func (f answerFlags) settings() (node.Settings, error) {
 	if s.Placement, err = placement(f.Placement, s.Coupling); err != nil {
 		return s, err
 	}
+	if err = f.method(&s); err != nil {
+		return s, err
+	}
 	if s.Gamma, err = gamma(f.Gamma); err != nil {
 		return s, err
 	}
@@ -96,6 +102,9 @@ func (f answerFlags) settings() (node.Settings, error) {
 	}
 	s.Nucleus, s.Support, s.Lookahead = f.Nucleus, f.Support, f.Lookahead
 	s.MaxTokens, s.Documents, s.Rows = f.MaxTokens, f.Documents, f.Rows
+	if f.Method == "crcg" {
+		s.Rows = 1 // context aggregation
+	}
 	switch {
 	case f.RTT < 0 || f.RTT > time.Minute:
 		return s, fmt.Errorf("--rtt %v: want 0 to 1m", f.RTT)

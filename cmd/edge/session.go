@@ -38,6 +38,9 @@ type session struct {
 
 // open prepares to answer with the flags.
 func (f answerFlags) open(a *cli.App) (s *session, err error) {
+	if f.Method == "crcg" && f.Side == "both" {
+		f.Side = "device" // the baseline of one side
+	}
 	s = &session{app: a, flags: f, relays: map[string]*netem.Relay{}}
 	defer func() {
 		if err != nil {
@@ -67,6 +70,9 @@ func (f answerFlags) open(a *cli.App) (s *session, err error) {
 		Log:      a.Log,
 	}
 	s.device.Patience.Join = f.Wait
+	if f.fetches() && !s.sample {
+		return s, fmt.Errorf("--method %s: documents cross in it, so it is for the sample documents on both sides only, and this device answers from others", f.Method)
+	}
 	if !f.LocalOnly && f.Side != "device" {
 		if err := f.reach(a, s, kv); err != nil {
 			return s, err
@@ -204,6 +210,9 @@ func (f answerFlags) embed(a *cli.App, s *session, kv *retrieval.KVStore) error 
 	if err != nil {
 		return err
 	}
+	if f.fetches() && f.Public != "" {
+		return fmt.Errorf("--method %s: documents cross in it, so it is for the sample documents only: leave --public out", f.Method)
+	}
 	reader := cli.Reader(s.model, docs, kv)
 	listener, err := transport.Listen("127.0.0.1:0", transport.ServerConfig{
 		Identity: cloudID,
@@ -216,7 +225,7 @@ func (f answerFlags) embed(a *cli.App, s *session, kv *retrieval.KVStore) error 
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(a))
 	done := make(chan error, 1)
-	cloud := &node.Cloud{Reader: reader, Titles: true, Log: a.Log.With("side", "cloud")}
+	cloud := &node.Cloud{Reader: reader, Titles: true, GiveDocuments: f.SendDocuments, Log: a.Log.With("side", "cloud")}
 	go func() { done <- cloud.Serve(ctx, listener) }()
 	s.closers = append(s.closers, func() error {
 		cancel()

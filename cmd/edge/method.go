@@ -1,0 +1,51 @@
+package main
+
+import (
+	"fmt"
+
+	"tandem"
+	"tandem/node"
+	"tandem/transport"
+)
+
+// wants are what the methods that are no placements ask of the cloud.
+var wants = map[string]transport.Want{
+	"drcg-text": transport.WantText, "drcg-kv": transport.WantKV, "drdg-sw": transport.WantAnswer,
+}
+
+// fetches reports whether the cloud's documents cross.
+func (f answerFlags) fetches() bool {
+	return wants[f.Method] == transport.WantText || wants[f.Method] == transport.WantKV
+}
+
+// method applies --method to settings that hold the other flags' choice of coupling and placement.
+func (f answerFlags) method(s *node.Settings) error {
+	conflict := func(flag string) error {
+		return fmt.Errorf("--method %s decides about %s itself: leave it out", f.Method, flag)
+	}
+	fixed := f.Method != "tandem" && f.Method != "crcg" // crcg --side cloud is a pair in which the device is mute
+	switch {
+	case fixed && f.Placement != autoPlacement && f.Method != "dragon":
+		return conflict("--placement")
+	case fixed && f.Side != "both":
+		return conflict("--side")
+	case fixed && f.LocalOnly:
+		return fmt.Errorf("--method %s needs the cloud, --local-only forbids it: leave one out", f.Method)
+	case f.fetches() && !f.SendDocuments:
+		return fmt.Errorf("--method %s: the cloud's documents cross in it. It is there to compare with, over the sample documents: say --send-documents to let it (a cloud of its own also needs: cloud serve --allow-documents)", f.Method)
+	case !f.fetches() && f.SendDocuments:
+		return fmt.Errorf("--send-documents is for the methods drcg-text and drcg-kv: with --method %s no document crosses", f.Method)
+	}
+	switch f.Method {
+	case "dragon":
+		s.Coupling = tandem.CouplingSpeculative
+		var err error
+		s.Placement, err = placement(f.Placement, s.Coupling)
+		return err
+	case "drdg-tw":
+		s.Placement = tandem.PlaceSync
+	default:
+		s.Want = wants[f.Method]
+	}
+	return nil
+}

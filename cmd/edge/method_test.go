@@ -1,0 +1,76 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Each method answers, says which it is, and gives the same text for the same seed; those that need both sides
+// know what both know.
+func TestMethods(t *testing.T) {
+	h := newHome(t)
+	for method, c := range map[string]struct {
+		flags     []string
+		knows     string // "" where the method need not know
+		placement string
+		local     bool
+	}{
+		"tandem":    {nil, cloudKnows, "mirror", false},
+		"dragon":    {[]string{"--gamma", "0.5"}, cloudKnows, "greedy", false},
+		"crcg":      {nil, "", "mirror", true},
+		"drcg-text": {[]string{"--send-documents"}, "", "mirror", false},
+		"drcg-kv":   {[]string{"--send-documents"}, cloudKnows, "mirror", false},
+		"drdg-tw":   {nil, cloudKnows, "sync", false},
+		"drdg-sw":   {nil, "", "mirror", false},
+	} {
+		args := append([]string{"--method", method, "--seed", "4", question}, c.flags...)
+		a := h.ask(args...)
+		if a.Method != method || a.Placement != c.placement || a.LocalOnly != c.local || len(a.Tokens) == 0 || !holds(a.Answer, []string{c.knows}) {
+			t.Errorf("%s: %+v", method, a)
+		}
+		if (len(a.Documents.Cloud) > 0) == c.local || c.local == (a.Stats.BytesReceived > 0) {
+			t.Errorf("%s: the cloud's documents %v, %d bytes received", method, a.Documents.Cloud, a.Stats.BytesReceived)
+		}
+		if again := h.ask(args...); again.Answer != a.Answer {
+			t.Errorf("%s: %q, then %q", method, a.Answer, again.Answer)
+		}
+	}
+}
+
+// No document crosses unless it is a sample, this side asks for it, and the cloud's operator allows it.
+func TestDocumentsStay(t *testing.T) {
+	h := newHome(t)
+	write(t, filepath.Join(h.dir, "notes"), "key.txt", "The key is under the mat.")
+	for _, c := range []struct{ args, want string }{
+		{"--method drcg-kv", "--send-documents"},
+		{"--method drcg-text --send-documents --notes notes", "sample documents"},
+		{"--method drcg-text --send-documents --public notes", "sample documents"},
+		{"--send-documents", "no document crosses"},
+		{"--method drdg-sw --local-only", "leave one out"},
+		{"--method drdg-tw --placement mirror", "leave it out"},
+		{"--method drcg-kv --send-documents --side cloud", "leave it out"},
+	} {
+		if _, stderr, err := h.edge(append(append([]string{"ask"}, strings.Fields(c.args)...), question)...); err == nil || !strings.Contains(stderr, c.want) {
+			t.Errorf("edge ask %s: %v, %q; want %q", c.args, err, stderr, c.want)
+		}
+	}
+	c := newCloud(t)
+	c.serve()
+	if _, stderr, err := h.edge("pair", c.code()); err != nil {
+		t.Fatalf("%v\n%s", err, stderr)
+	}
+	if _, stderr, err := h.edge("ask", "--method", "drcg-text", "--send-documents", question); err == nil || !strings.Contains(stderr, "--allow-documents") {
+		t.Errorf("a cloud that allows nothing: %v, %q", err, stderr)
+	}
+	c.kill()
+	c.serve("--allow-documents")
+	if a := h.ask("--method", "drcg-text", "--send-documents", question); len(a.Tokens) == 0 || len(a.Documents.Cloud) == 0 {
+		t.Errorf("%+v", a)
+	}
+	c.kill()
+	out, err := c.command("serve", "--listen", c.address, "--allow-documents", "--public", h.dir+"/notes").CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "only the sample documents") {
+		t.Errorf("documents of one's own: %v, %s", err, out)
+	}
+}

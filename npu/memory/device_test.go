@@ -215,7 +215,6 @@ func TestShortReadsAreTriedAgain(t *testing.T) {
 	if err != nil || !slices.Equal(got, want) || d.Counters().Retries == 0 {
 		t.Errorf("%v, %+v", err, d.Counters())
 	}
-	n = 0
 	broken, err := New(&plain{}, Options{Budget: 14_000, Source: flaky{func() int { return 1 }}})
 	if err != nil {
 		t.Fatal(err)

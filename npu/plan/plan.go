@@ -231,6 +231,32 @@ func (t Timeline) Hidden() float64 {
 	return 1 - float64(t.Stall)/float64(loads)
 }
 
+// NewTimeline makes a timeline of spans that were measured: computations and loads, each in order.
+func NewTimeline(spans []Span) Timeline {
+	t := Timeline{Spans: spans}
+	sortSpans(t.Spans)
+	var loads []Span
+	for _, s := range t.Spans {
+		if s.Load {
+			loads = append(loads, s)
+			t.Switched = max(t.Switched, s.End)
+		}
+	}
+	idle := func(from, to time.Duration) { // loading, with nothing computing beside it
+		for _, l := range loads {
+			t.Stall += max(0, min(to, l.End)-max(from, l.Start))
+		}
+	}
+	for _, s := range t.Spans {
+		if !s.Load {
+			idle(t.Prefill, s.Start)
+			t.Prefill = max(t.Prefill, s.End)
+		}
+	}
+	idle(t.Prefill, t.Switched)
+	return t
+}
+
 // Simulate carries the plan out on paper. The plan must pass Check.
 func (p Problem) Simulate(pl Plan) Timeline {
 	n, steps := len(p.Blocks), p.steps()

@@ -1,0 +1,145 @@
+package executor
+
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"tandem/npu"
+)
+
+// Blocks keeps the weights of a model's blocks, each in an arena of its own with room for one graph: what
+// a phone's memory allows (sd.npu §3.1). Loading a graph copies its weights from where they lie into the
+// arena; on a device whose graphs keep weights in layouts of their own that is a repacking too.
+type Blocks struct {
+	blocks []*block
+}
+
+type block struct {
+	graphs [2][]npu.Program // [small]: the layers of the block for either chunk size
+	arena  []byte
+	source []*npu.Tensor // what is copied
+	at     []int         // to which offset
+	state  atomic.Int32
+}
+
+// What a block's arena holds.
+const (
+	nothing  int32 = iota
+	large          // G¹
+	small          // G²
+	changing       // it is being loaded
+)
+
+// NewBlocks compiles blocks of layers for two chunk sizes: large[j] and small[j] are the layers of block j,
+// over the same tensors. Nothing is loaded yet.
+func NewBlocks(d npu.Device, largeGraphs, smallGraphs [][]*npu.Graph) (*Blocks, error) {
+	if len(largeGraphs) != len(smallGraphs) {
+		return nil, fmt.Errorf("%d blocks for prefill, %d for decoding", len(largeGraphs), len(smallGraphs))
+	}
+	b := &Blocks{}
+	for j := range largeGraphs {
+		bl := &block{}
+		places := map[*npu.Tensor]*npu.Tensor{}
+		for i, graphs := range [2][]*npu.Graph{largeGraphs[j], smallGraphs[j]} {
+			for _, g := range graphs {
+				p, err := d.Compile(bl.place(g, places))
+				if err != nil {
+					return nil, fmt.Errorf("block %d: %w", j, err)
+				}
+				bl.graphs[i] = append(bl.graphs[i], p)
+			}
+		}
+		size := 0
+		for _, t := range bl.source {
+			bl.at = append(bl.at, size)
+			size += (len(t.Data) + 127) / 128 * 128
+		}
+		bl.arena = make([]byte, size)
+		for i, t := range bl.source {
+			places[t].Data = bl.arena[bl.at[i]:][:len(t.Data):len(t.Data)]
+		}
+		b.blocks = append(b.blocks, bl)
+	}
+	return b, nil
+}
+
+// place copies a graph with its matrices in the block's arena.
+func (bl *block) place(g *npu.Graph, places map[*npu.Tensor]*npu.Tensor) *npu.Graph {
+	out := &npu.Graph{Name: g.Name, Chunk: g.Chunk}
+	for _, n := range g.Nodes {
+		if n.Op == npu.OpMatMul {
+			t := places[n.Weight]
+			if t == nil {
+				t = &npu.Tensor{}
+				*t = *n.Weight
+				t.Staged = true
+				places[n.Weight], bl.source = t, append(bl.source, n.Weight)
+			}
+			n.Weight = t
+		}
+		out.Nodes = append(out.Nodes, n)
+	}
+	return out
+}
+
+// Len returns the number of blocks.
+func (b *Blocks) Len() int { return len(b.blocks) }
+
+// Bytes is the memory of a block's weights.
+func (b *Blocks) Bytes(j int) int { return len(b.blocks[j].arena) }
+
+// Load brings the block's graph for prefill, or for decoding if smallGraph, over whatever was there.
+func (b *Blocks) Load(j int, smallGraph bool) error {
+	bl := b.blocks[j]
+	if bl.state.Swap(changing) == changing {
+		return fmt.Errorf("block %d is being loaded already", j)
+	}
+	clear(bl.arena) // what is there is gone from the first byte on: a run now would show it
+	for i, t := range bl.source {
+		copy(bl.arena[bl.at[i]:], t.Data)
+	}
+	if smallGraph {
+		bl.state.Store(small)
+	} else {
+		bl.state.Store(large)
+	}
+	return nil
+}
+
+// ErrNotLoaded is wrapped by the error of a run on a graph that is not the one that is loaded.
+var ErrNotLoaded = errors.New("the graph is not loaded")
+
+// Run takes rows through the block's layers, on G² if smallGraph. The rows are a.X, and the result goes to
+// a.Out, which may be the same.
+func (b *Blocks) Run(j int, smallGraph bool, a npu.Args) error {
+	i, want := 0, large
+	if smallGraph {
+		i, want = 1, small
+	}
+	a.Stage = held{b.blocks[j], want}
+	for _, p := range b.blocks[j].graphs[i] {
+		if err := p.Run(a); err != nil {
+			return fmt.Errorf("block %d: %w", j, err)
+		}
+		a.X = a.Out
+	}
+	return nil
+}
+
+// held is the Stage of a loaded block: it moves nothing, and lets nobody read what is being replaced.
+type held struct {
+	*block
+	want int32
+}
+
+// Enter implements npu.Stage.
+func (h held) Enter(int) error {
+	if h.state.Load() != h.want {
+		return ErrNotLoaded
+	}
+	return nil
+}
+
+// Leave implements npu.Stage.
+func (h held) Leave(int) {}

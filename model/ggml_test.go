@@ -1,0 +1,173 @@
+package model
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"tandem"
+	"tandem/internal/tinymodel"
+	"tandem/npu"
+	"tandem/npu/ggml"
+)
+
+// needGGML says which folder the tests find ggml's libraries in, or skips the test.
+func needGGML(t testing.TB) {
+	t.Helper()
+	if os.Getenv(ggml.PathVariable) == "" && os.Getenv("TANDEM_LLAMA_PATH") != "" {
+		os.Setenv(ggml.PathVariable, os.Getenv("TANDEM_LLAMA_PATH")) // for the whole process: it is looked at once
+	}
+	if _, err := ggml.Probe(); err != nil {
+		t.Skipf("there are no ggml libraries to test with: %v", err)
+	}
+}
+
+// ggmlBound is how far logits on ggml:cpu may lie from native's, relative to the standard deviation of a
+// position's logits: about three times the largest difference seen. What differs is rounding, as in
+// oracleBound; F16 attention rounds more in ggml for batches of few rows.
+var ggmlBound = map[npu.DType]float64{
+	npu.F32: 0.02, npu.F16: 0.02, npu.BF16: 0.06, npu.Q8_0: 0.15, npu.Q4_0: 0.15, npu.Q4_K: 0.2, npu.Q5_K: 0.2, npu.Q6_K: 0.2,
+}
+
+func TestLogitsOnGGMLAgreeWithNative(t *testing.T) {
+	needGGML(t)
+	var specs []tinymodel.Spec
+	for _, arch := range []string{"llama", "qwen2"} {
+		for _, typ := range npu.DTypes {
+			specs = append(specs, tinymodel.Spec{Arch: arch, Type: typ, Untied: arch == "llama"})
+		}
+	}
+	specs = append(specs, tinymodel.Spec{Bias: true, Factors: true, RopeBase: 500000}, tinymodel.Spec{Arch: "qwen2", Linear: 4, KVHeads: 1, Heads: 8},
+		tinymodel.Spec{Arch: "opt"}, tinymodel.Spec{HeadDim: 96})
+	for i, s := range specs {
+		t.Run(fmt.Sprintf("%s/%v/%d", s.Arch, s.Type, i), func(t *testing.T) {
+			s.Dim, s.FF, s.Seed = 256, 512, uint64(i)
+			b := tinymodel.GGUF(s)
+			var logits [2][][]float32
+			for j, device := range []string{"native", "ggml:cpu"} {
+				m, err := OpenBytes("tiny", b, Options{Threads: 1 + i%2, Device: device})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer m.Close()
+				logits[j] = story(t, m)
+			}
+			worst := 0.0
+			for k := range logits[0] {
+				scale := deviation(logits[0][k])
+				for l, v := range logits[0][k] {
+					off := math.Abs(float64(v-logits[1][k][l])) / scale
+					if worst = max(worst, off); !(off <= ggmlBound[s.Type]) {
+						t.Fatalf("logits %d of %d are off by %.2g of their deviation, the bound is %.2g", k, len(logits[0]), off, ggmlBound[s.Type])
+					}
+				}
+			}
+			t.Logf("off by %.2g of the logits' deviation, bound %.2g", worst, ggmlBound[s.Type])
+		})
+	}
+}
+
+// story is what an answer does to a model: a shared prefix, forks, batches of several sizes, rollbacks, a
+// cache that was saved and read. It returns all logits.
+func story(t *testing.T, m *Model) (logits [][]float32) {
+	t.Helper()
+	add := func(rows ...Row) {
+		l, err := m.Forward(context.Background(), rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		logits = append(logits, l...)
+	}
+	tokens := func(n, seed int) (list []tandem.Token) {
+		for i := range n {
+			list = append(list, tandem.Token((i*89+seed*31+17)%250))
+		}
+		return list
+	}
+	base := m.NewSeq()
+	add(Row{Seq: base, Tokens: tokens(150, 0), All: true}) // more than a chunk
+	var forks []*Seq
+	for i := range 3 {
+		forks = append(forks, base.Fork())
+		add(Row{Seq: forks[i], Tokens: tokens(5+20*i, i)})
+	}
+	for i := range 6 {
+		add(Row{Seq: forks[0], Tokens: tokens(1, i)}, Row{Seq: forks[1], Tokens: tokens(1, 2*i)}, Row{Seq: forks[2], Tokens: tokens(1+i, 3*i)})
+	}
+	forks[1].Truncate(forks[1].Len() - 4)
+	add(Row{Seq: forks[1], Tokens: tokens(2, 9)})
+	forks[2].Truncate(100) // within the shared prefix
+	add(Row{Seq: forks[2], Tokens: tokens(3, 8)})
+	var saved strings.Builder
+	if _, err := forks[0].WriteTo(&saved); err != nil {
+		t.Fatal(err)
+	}
+	read, err := m.ReadSeq(strings.NewReader(saved.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 4 {
+		add(Row{Seq: read, Tokens: tokens(1, i)})
+	}
+	return logits
+}
+
+// A draft tree on ggml gives what decoding its paths one by one gives there, up to rounding.
+func TestTreesOnGGML(t *testing.T) {
+	needGGML(t)
+	m, err := OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{Dim: 256, FF: 512}), Options{Threads: 1, Device: "ggml:cpu"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	prompt := pattern(40)
+	tree, plain := m.NewSeq(), m.NewSeq()
+	forward(t, m, Row{Seq: tree, Tokens: prompt})
+	forward(t, m, Row{Seq: plain, Tokens: prompt})
+	// 0 is the root; 1 and 2 its children, 3 the child of 2.
+	drafts, parents := []tandem.Token{7, 8, 9, 10}, []int{-1, 0, 0, 2}
+	got := forward(t, m, Row{Seq: tree, Tokens: drafts, Parents: parents, All: true})
+	want := forward(t, m, Row{Seq: plain, Tokens: []tandem.Token{7, 9, 10}, All: true})
+	for i, node := range []int{0, 2, 3} {
+		closeTo(t, fmt.Sprintf("node %d", node), got[node], want[i])
+	}
+	if err := tree.Keep(0, 2, 3); err != nil { // moves keys and values behind the device's back
+		t.Fatal(err)
+	}
+	for i := range 3 {
+		closeTo(t, fmt.Sprintf("token %d after the tree", i), forward(t, m, Row{Seq: tree, Tokens: pattern(1)})[0],
+			forward(t, m, Row{Seq: plain, Tokens: pattern(1)})[0])
+	}
+}
+
+func closeTo(t *testing.T, what string, got, want []float32) {
+	t.Helper()
+	scale := deviation(want)
+	for i := range want {
+		if off := math.Abs(float64(got[i]-want[i])) / scale; !(off <= 0.02) {
+			t.Fatalf("%s: logits off by %.2g of their deviation", what, off)
+		}
+	}
+}
+
+func TestOpenDeviceRefuses(t *testing.T) {
+	for name, want := range map[string]string{"cuda": "is not known", "ggml": "is not known", "native:2": "is not known", "ggml:nosuch": "nosuch"} {
+		if d, err := OpenDevice(name, 1, 0); err == nil || !(strings.Contains(err.Error(), want) || slices.Contains([]string{"ggml:nosuch"}, name)) {
+			t.Errorf("%s: %v, %v", name, d, err)
+		}
+	}
+	if _, err := OpenDevice("native", -1, 0); err == nil {
+		t.Error("-1 threads")
+	}
+	for _, name := range []string{"", "native", "auto"} {
+		d, err := OpenDevice(name, 1, 1<<50) // more than any GPU has room for
+		if err != nil || !strings.HasPrefix(d.Name(), "native") {
+			t.Errorf("%q: %v, %v", name, d, err)
+		}
+		d.Close()
+	}
+}

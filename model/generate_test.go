@@ -3,6 +3,7 @@ package model
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"tandem/internal/tinymodel"
 	"tandem/model/gguf"
 	"tandem/model/tokenizer"
+	"tandem/npu"
 )
 
 func tiny(t testing.TB, spec tinymodel.Spec) *Model {
@@ -178,5 +180,74 @@ func TestEncodePrompt(t *testing.T) {
 				t.Errorf("BOS added %v: %q gives %d, not %d", adds, text, got, want)
 			}
 		}
+	}
+}
+
+// guesser drafts random trees, some of whose nodes are what the model will say.
+type guesser struct {
+	r     *rand.Rand
+	truth []tandem.Token // the prompt and what plain decoding makes of it
+	at    int            // tokens told
+	nodes int
+	hits  int
+}
+
+func (g *guesser) Begin(*Model, *Row) error { return nil }
+
+func (g *guesser) Draft(came []tandem.Token, room int) (tokens []tandem.Token, parents []int) {
+	g.at += len(came)
+	depth := []int{}
+	for range min(room, g.r.IntN(g.nodes+1)) {
+		parent, d := g.r.IntN(len(tokens)+1)-1, 0
+		if parent >= 0 {
+			d = depth[parent] + 1
+		}
+		t := tandem.Token(g.r.IntN(250))
+		if i := g.at + d; i < len(g.truth) && g.r.IntN(4) > 0 {
+			t = g.truth[i]
+		}
+		tokens, parents, depth = append(tokens, t), append(parents, parent), append(depth, d)
+	}
+	return tokens, parents
+}
+
+func (g *guesser) Settle(v Verdict) { g.hits += len(v.Path) }
+
+// Whatever is drafted, the tokens, the reason and their number are those of plain decoding with the same
+// seed: 10,000 random cases of prompt, sampling, length and trees.
+func TestDraftsChangeNothing(t *testing.T) {
+	hits, passes, tokens := 0, 0, 0
+	for file := range 4 {
+		m := tiny(t, tinymodel.Spec{Seed: uint64(file), Type: []npu.DType{npu.F32, npu.Q8_0}[file%2], Layers: 1, Dim: 32, Heads: 2, FF: 32, Context: 40, Gain: 3})
+		for i := range 2500 {
+			r := rand.New(rand.NewPCG(uint64(file), uint64(i)))
+			prompt := make([]tandem.Token, 1+r.IntN(6))
+			for j := range prompt {
+				prompt[j] = tandem.Token(r.IntN(250))
+			}
+			s := Sampling{Seed: r.Uint64()}
+			if r.IntN(3) > 0 {
+				s.Temperature, s.TopP, s.TopK, s.RepeatPenalty = r.Float64()*1.5, 1-r.Float64()*.5, r.IntN(20), 1+r.Float64()*.3
+			}
+			limit := r.IntN(12)
+			collect := func(spec Speculator) (Stats, []tandem.Token) {
+				var out []tandem.Token
+				stats, err := GenerateWith(t.Context(), m, prompt, s, limit, spec, func(id tandem.Token) error { out = append(out, id); return nil })
+				if err != nil {
+					t.Fatal(err)
+				}
+				return stats, out
+			}
+			plain, want := collect(nil)
+			g := &guesser{r: r, truth: append(slices.Clone(prompt), want...), nodes: r.IntN(20)}
+			stats, got := collect(g)
+			if !slices.Equal(got, want) || stats.Reason != plain.Reason || stats.Tokens != plain.Tokens {
+				t.Fatalf("model %d case %d: %d (%s), plainly %d (%s)", file, i, got, stats.Reason, want, plain.Reason)
+			}
+			hits, passes, tokens = hits+g.hits, passes+stats.Passes, tokens+stats.Tokens
+		}
+	}
+	if hits < tokens/4 || passes+hits < tokens {
+		t.Errorf("%d tokens in %d passes, %d drafts were right", tokens, passes, hits)
 	}
 }

@@ -50,13 +50,13 @@ func (k *kernels) product(typ npu.DType, out []float32, rows, cols int, x []floa
 			}
 		}
 	}
-	q, d := make([]int8, len(x)), make([]float32, len(x)/32)
-	k.quantize(q, d, x)
+	in := make([]input, len(x)/32)
+	k.quantize(in, x)
 	mul := k.mulQ80
 	if typ == npu.Q4_0 {
 		mul = k.mulQ40
 	}
-	return func(w []byte) { mul(out, rows, w, rows, cols, q, d, m) }
+	return func(w []byte) { mul(out, rows, w, rows/groupRows, cols/32, in, m) } // as if packed: any bytes are as good
 }
 
 func BenchmarkDots(b *testing.B) {
@@ -85,13 +85,13 @@ func BenchmarkElementwise(b *testing.B) {
 	for i := range x {
 		x[i], y[i] = float32(r.NormFloat64()), float32(r.NormFloat64())
 	}
-	q, d, in := make([]int8, n), make([]float32, n/32), make([]kInput, n/256)
+	blocks, in := make([]input, n/32), make([]kInput, n/256)
 	for _, k := range available() {
 		for _, c := range []struct {
 			name string
 			f    func()
 		}{
-			{"quantize", func() { k.quantize(q, d, x) }},
+			{"quantize", func() { k.quantize(blocks, x) }},
 			{"quantizeK", func() { k.quantizeK(in, x) }},
 			{"softmax", func() { copy(out, x); k.softmax(out, 0.1) }},
 			{"swiGLU", func() { k.swiGLU(out, x, y) }},

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
+	"weak"
 
 	"tandem/npu"
 )
@@ -24,9 +25,11 @@ type Device struct {
 	runs   sync.Pool // of *run
 	rows   sync.Pool // of *[]float32: a thread's scratch
 	panels sync.Pool // of *[]kBlock, likewise
+	near   sync.Pool // of *scratch, likewise
 
-	mu    sync.Mutex
-	ropes map[*npu.Rope]*ropeTable // layers share one
+	mu     sync.Mutex
+	ropes  map[*npu.Rope]*ropeTable // layers share one
+	packed map[tensorKey]weak.Pointer[packed]
 }
 
 // New returns a device that computes with the given number of threads, the caller's included; 0 means one
@@ -37,7 +40,7 @@ func newDevice(threads int, k *kernels) *Device {
 	if threads <= 0 {
 		threads = runtime.GOMAXPROCS(0)
 	}
-	d := &Device{k: k, pool: newPool(threads - 1), ropes: map[*npu.Rope]*ropeTable{}}
+	d := &Device{k: k, pool: newPool(threads - 1), ropes: map[*npu.Rope]*ropeTable{}, packed: map[tensorKey]weak.Pointer[packed]{}}
 	d.runs.New = func() any {
 		r := &run{}
 		r.part = r.compute
@@ -45,6 +48,7 @@ func newDevice(threads int, k *kernels) *Device {
 	}
 	d.rows.New = func() any { return new([]float32) }
 	d.panels.New = func() any { return new([]kBlock) }
+	d.near.New = func() any { return new(scratch) }
 	return d
 }
 
@@ -81,7 +85,9 @@ type program struct {
 	slot   []int
 	width  []int // of each slot: the widest value that it holds
 	ropes  []*ropeTable
-	staged bool // some weights are
+	packed []*packed // the weights of products that are packed ahead
+	with   [][]int   // products that are computed together with the first of them: they share their input
+	staged bool      // some weights are
 }
 
 // Compile checks the graph and plans its buffers.
@@ -92,7 +98,8 @@ func (d *Device) Compile(g *npu.Graph) (npu.Program, error) {
 	if bigEndian {
 		return nil, errors.New("the native device reads weights in place: it needs a little-endian processor")
 	}
-	p := &program{dev: d, graph: g, slot: make([]int, len(g.Nodes)), ropes: make([]*ropeTable, len(g.Nodes))}
+	p := &program{dev: d, graph: g, slot: make([]int, len(g.Nodes)), ropes: make([]*ropeTable, len(g.Nodes)),
+		packed: make([]*packed, len(g.Nodes))}
 	last := make([]int, len(g.Nodes)) // last use of each value
 	for i, n := range g.Nodes {
 		last[i] = i
@@ -110,18 +117,47 @@ func (d *Device) Compile(g *npu.Graph) (npu.Program, error) {
 			return nil, fmt.Errorf("graph %s: %%%d %v: heads of %d elements, at most %d are supported", g.Name, i, n.Op, n.Attention.HeadDim, maxHeadDim)
 		}
 	}
+	for i, n := range g.Nodes {
+		if n.Op == npu.OpMatMul && packs(n.Weight.Type) && !n.Weight.Staged {
+			p.packed[i] = d.pack(n.Weight)
+		}
+	}
+	p.with = together(g, p.staged)
 	var busy []int // the node after which each slot is free
 	for i := range g.Nodes {
-		s := 0
-		for s < len(busy) && busy[s] >= i {
-			s++
+		for _, v := range p.with[i] {
+			s := 0
+			for s < len(busy) && busy[s] >= i {
+				s++
+			}
+			if s == len(busy) {
+				busy, p.width = append(busy, 0), append(p.width, 0)
+			}
+			p.slot[v], busy[s], p.width[s] = s, last[v], max(p.width[s], g.Nodes[v].Width)
 		}
-		if s == len(busy) {
-			busy, p.width = append(busy, 0), append(p.width, 0)
-		}
-		p.slot[i], busy[s], p.width[s] = s, last[i], max(p.width[s], g.Nodes[i].Width)
 	}
 	return p, nil
+}
+
+// together returns which nodes are computed in the turn of each. That is the node itself, but for products:
+// the first of those that share an input takes the others along, as one loop for the threads to share. Staged
+// weights are only there in their own turn.
+func together(g *npu.Graph, staged bool) [][]int {
+	with := make([][]int, len(g.Nodes))
+	first := map[npu.Value]int{} // product of each input
+	for i, n := range g.Nodes {
+		if n.Op != npu.OpMatMul || staged || i == len(g.Nodes)-1 { // the last may write over the graph's input
+			with[i] = []int{i}
+			continue
+		}
+		j, ok := first[n.Args[0]]
+		if !ok {
+			j = i
+			first[n.Args[0]] = i
+		}
+		with[j] = append(with[j], i)
+	}
+	return with
 }
 
 // run is one run of a program, with the memory that it needs. It is recycled; its memory grows to the
@@ -136,6 +172,7 @@ type run struct {
 	loop      loop
 	node      *npu.Node
 	out, x, y []float32        // the node's result and its arguments
+	products  []product        // where the node is one or more of them
 	part      func(lo, hi int) // compute, bound once
 }
 
@@ -293,7 +330,7 @@ func (r *run) compute(lo, hi int) {
 	case loopQuantizeK:
 		r.quantizeKRows(lo, hi)
 	case loopMatMul:
-		r.mulRows(lo, hi)
+		r.mulUnits(lo, hi)
 	case loopSwiGLU:
 		r.dev.k.swiGLU(r.out[lo*32:hi*32], r.x[lo*32:hi*32], r.y[lo*32:hi*32])
 	case loopAttention:
@@ -324,7 +361,9 @@ func (r *run) step(i int) {
 			out[j] = max(v, 0)
 		}
 	case npu.OpMatMul:
-		r.matMul()
+		if with := r.with[i]; len(with) > 0 {
+			r.matMul(with)
+		}
 	case npu.OpRope:
 		r.rope(out, r.x, n.Rope, r.ropes[i])
 	case npu.OpAttention:

@@ -15,13 +15,13 @@ type kernels struct {
 
 	// widen reads len(dst) values of type t.
 	widen func(t npu.DType, dst []float32, src []byte)
-	// quantize rounds x to blocks of 32 int8 with a scale each.
-	quantize func(q []int8, d []float32, x []float32)
-	// mulQ80 and mulQ40 multiply rows of cols weights by m rows of quantised activations:
+	// quantize rounds x to blocks of 32 int8.
+	quantize func(dst []input, x []float32)
+	// mulQ80 and mulQ40 multiply groups of weights (see pack.go) by m rows of inputs, of equally many blocks:
 	// dst[i·stride + r] = w[r]·x[i].
-	mulQ80, mulQ40 func(dst []float32, stride int, w []byte, rows, cols int, q []int8, d []float32, m int)
-	// quantizeK, unpackK and mulK multiply K-quants: see kquants.go. dst is as in mulQ80, and the rows of w
-	// and of the m inputs x are equally long.
+	mulQ80, mulQ40 mulPacked
+	// quantizeK, unpackK and mulK multiply K-quants: see kquants.go. dst[i·stride + r] = w[r]·x[i], and the
+	// rows of w and of the m inputs x are equally long.
 	quantizeK func(dst []kInput, x []float32)
 	unpackK   func(t npu.DType, dst []kBlock, src []byte)
 	mulK      func(dst []float32, stride int, w []kBlock, rows int, x []kInput, m int)
@@ -40,6 +40,9 @@ func bestKernels() *kernels {
 	k := available()
 	return k[len(k)-1]
 }
+
+// mulPacked multiplies packed weights; see kernels.
+type mulPacked func(dst []float32, stride int, w []byte, groups, blocks int, x []input, m int)
 
 // dots computes many dot products with one vector; see kernels.
 type dots func(dst, x []float32, w unsafe.Pointer, stride int)
@@ -170,12 +173,22 @@ func swiGLUPlain(out, gate, up []float32) {
 	}
 }
 
+// input is a block of 32 inputs: value = d·q, with d rounded to F16 as Q8_0 has it. Products of unsigned
+// weights start from low or high instead of 0.
+type input struct {
+	q    [32]int8
+	d    float32
+	low  int32 // −8·Σq: what an offset of 8 of the weights adds
+	high int32 // −128·Σq
+	_    int32 // to whole sixteens of bytes
+}
+
 // quantizePlain rounds each block of 32 to int8 of the scale max|x|/127, halves to even. The products use
 // the scale as an F16 would hold it, as ggml does.
-func quantizePlain(q []int8, d []float32, x []float32) {
+func quantizePlain(dst []input, x []float32) {
 	const magic = 3 << 22 // adding and taking it away rounds to an integer, halves to even
-	for b := range d {
-		x, q := x[32*b:][:32], q[32*b:][:32]
+	for b := range dst {
+		x, in := x[32*b:][:32], &dst[b]
 		var top float32
 		for _, v := range x {
 			top = max(top, v, -v)
@@ -184,56 +197,57 @@ func quantizePlain(q []int8, d []float32, x []float32) {
 		if top > 1e-30 { // less has the scale 0, and its inverse might overflow
 			inv = 127 / top
 		}
-		d[b] = quant.F16ToF32(quant.F32ToF16(top / 127))
+		in.d = quant.F16ToF32(quant.F32ToF16(top / 127))
+		sum := int32(0)
 		for i, v := range x {
-			q[i] = int8(int32(float32(v*inv) + magic - magic))
+			in.q[i] = int8(int32(float32(v*inv) + magic - magic))
+			sum += int32(in.q[i])
 		}
+		in.low, in.high = -8*sum, -128*sum
 	}
 }
 
-// dotBlock adds the product of two blocks of 32 int8 to acc: lane l takes the integers of elements
-// 4l to 4l+3, exact, times the scale.
-func dotBlock(acc *lanes, w *[32]int8, q []int8, scale float32) {
-	q = q[:32]
-	for l := range acc {
-		s := int32(w[4*l])*int32(q[4*l]) + int32(w[4*l+1])*int32(q[4*l+1]) +
-			int32(w[4*l+2])*int32(q[4*l+2]) + int32(w[4*l+3])*int32(q[4*l+3])
-		acc[l] += float32(float32(s) * scale)
-	}
-}
-
-func mulQ80Plain(dst []float32, stride int, w []byte, rows, cols int, q []int8, d []float32, m int) {
-	mulBlocks(dst, stride, w, rows, cols, q, d, m, 34, func(w *[32]int8, b []byte) {
-		for i := range w {
-			w[i] = int8(b[i])
-		}
+func mulQ80Plain(dst []float32, stride int, w []byte, groups, blocks int, x []input, m int) {
+	mulGroups(dst, stride, w, groups, blocks, x, m, npu.Q8_0, func(words []byte, r, i int) int32 {
+		return int32(int8(words[i/4*64+4*r+i%4]))
 	})
 }
 
-func mulQ40Plain(dst []float32, stride int, w []byte, rows, cols int, q []int8, d []float32, m int) {
-	mulBlocks(dst, stride, w, rows, cols, q, d, m, 18, func(w *[32]int8, b []byte) {
-		for i, v := range b[:16] {
-			w[i], w[i+16] = int8(v&15)-8, int8(v>>4)-8
-		}
+func mulQ40Plain(dst []float32, stride int, w []byte, groups, blocks int, x []input, m int) {
+	mulGroups(dst, stride, w, groups, blocks, x, m, npu.Q4_0, func(words []byte, r, i int) int32 {
+		return int32(words[i%16/4*64+4*r+i%4]>>(i/16*4)&15) - 8
 	})
 }
 
-func mulBlocks(dst []float32, stride int, w []byte, rows, cols int, q []int8, d []float32, m, size int, unpack func(*[32]int8, []byte)) {
-	blocks := cols / 32
-	acc := make([]lanes, m)
-	var block [32]int8
-	for r := range rows {
-		clear(acc)
+// mulGroups defines the sums of block formats: the 32 products of a block add up exactly, as integers; as a
+// float and times both scales, the sum is added to those of the blocks before. at(words, r, i) is integer i
+// of row r.
+func mulGroups(dst []float32, stride int, w []byte, groups, blocks int, x []input, m int, t npu.DType, at func(words []byte, r, i int) int32) {
+	size, words := groupBytes(t, blocks), groupWords(t)
+	var block [groupRows][32]int32
+	for g := range groups {
+		w := w[g*size:][:size]
+		for i := range m {
+			clear(dst[i*stride+g*groupRows:][:groupRows])
+		}
 		for b := range blocks {
-			at := w[(r*blocks+b)*size:][:size]
-			scale := quant.F16ToF32(binary.LittleEndian.Uint16(at))
-			unpack(&block, at[2:])
-			for i := range acc {
-				dotBlock(&acc[i], &block, q[i*cols+32*b:], scale*d[i*blocks+b])
+			scales := w[2*groupRows*b:][:2*groupRows]
+			for r := range block {
+				for i := range block[r] {
+					block[r][i] = at(w[groupScales(blocks)+b*words:][:words], r, i)
+				}
 			}
-		}
-		for i := range acc {
-			dst[i*stride+r] = acc[i].sum()
+			for i := range m {
+				in := &x[i*blocks+b]
+				for r := range block {
+					sum := int32(0)
+					for j, v := range block[r] {
+						sum += v * int32(in.q[j])
+					}
+					scale := float32(quant.F16ToF32(binary.LittleEndian.Uint16(scales[2*r:])) * in.d)
+					dst[i*stride+g*groupRows+r] += float32(float32(sum) * scale)
+				}
+			}
 		}
 	}
 }

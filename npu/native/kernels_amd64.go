@@ -37,16 +37,16 @@ func scaleMaxAVX2(s *float32, n int, scale float32, top *[8]float32)
 func swiGLUAVX2(out, gate, up *float32, n int)
 
 //go:noescape
-func quantizeAVX2(q *int8, d *float32, x *float32, blocks int)
+func quantizeAVX2(dst *input, x *float32, blocks int)
 
 var avx2Kernels = kernels{
 	name:  "AVX2",
 	widen: widenAVX2,
-	quantize: func(q []int8, d []float32, x []float32) {
-		quantizeAVX2(&q[0], &d[0], &x[0], len(d))
+	quantize: func(dst []input, x []float32) {
+		quantizeAVX2(&dst[0], &x[0], len(dst))
 	},
-	mulQ80:    mulQ80Asm,
-	mulQ40:    mulQ40Asm,
+	mulQ80:    mulQ80AVX2,
+	mulQ40:    mulQ40AVX2,
 	quantizeK: quantizeKAVX2,
 	unpackK:   unpackKAVX2,
 	mulK:      mulKAVX2,

@@ -22,7 +22,7 @@
 #define MAGNITUDE constants<>+480(SB)
 #define F127 constants<>+512(SB)
 #define ONES16 constants<>+544(SB)
-#define EIGHTS constants<>+576(SB)
+#define BYTES constants<>+576(SB)
 #define LOW4 constants<>+608(SB)
 #define UNPACK constants<>+640(SB)
 #define TINY constants<>+672(SB)
@@ -170,14 +170,14 @@ DATA constants<>+560(SB)/4, $0x00010001
 DATA constants<>+564(SB)/4, $0x00010001
 DATA constants<>+568(SB)/4, $0x00010001
 DATA constants<>+572(SB)/4, $0x00010001
-DATA constants<>+576(SB)/4, $0x08080808
-DATA constants<>+580(SB)/4, $0x08080808
-DATA constants<>+584(SB)/4, $0x08080808
-DATA constants<>+588(SB)/4, $0x08080808
-DATA constants<>+592(SB)/4, $0x08080808
-DATA constants<>+596(SB)/4, $0x08080808
-DATA constants<>+600(SB)/4, $0x08080808
-DATA constants<>+604(SB)/4, $0x08080808
+DATA constants<>+576(SB)/4, $0x01010101
+DATA constants<>+580(SB)/4, $0x01010101
+DATA constants<>+584(SB)/4, $0x01010101
+DATA constants<>+588(SB)/4, $0x01010101
+DATA constants<>+592(SB)/4, $0x01010101
+DATA constants<>+596(SB)/4, $0x01010101
+DATA constants<>+600(SB)/4, $0x01010101
+DATA constants<>+604(SB)/4, $0x01010101
 DATA constants<>+608(SB)/4, $0x0f0f0f0f
 DATA constants<>+612(SB)/4, $0x0f0f0f0f
 DATA constants<>+616(SB)/4, $0x0f0f0f0f
@@ -212,237 +212,6 @@ GLOBL constants<>(SB), RODATA|NOPTR, $704
 	VADDPS t, x, x; \
 	VMOVSHDUP x, t; \
 	VADDSS t, x, x
-
-// PRODUCT adds the product of the 32 integers in q and those in Y3 (Y4 has their magnitudes) to acc, scaled.
-// The signs go over to q, so that the multiplication of unsigned by signed bytes applies; no sum of
-// four products overflows: magnitudes are at most 128, q at most 127.
-#define PRODUCT(q, scale, acc) \
-	VPSIGNB Y3, q, q; \
-	VPMADDUBSW q, Y4, q; \
-	VPMADDWD Y15, q, q; \
-	VCVTDQ2PS q, q; \
-	VMULPS scale, q, q; \
-	VADDPS q, acc, acc
-
-// func q80x1(dst *float32, w *byte, rows, blocks int, q *int8, d *float32)
-TEXT ·q80x1(SB), NOSPLIT, $0-48
-	MOVQ dst+0(FP), DI
-	MOVQ w+8(FP), SI
-	MOVQ rows+16(FP), CX
-	MOVQ q+32(FP), R8
-	MOVQ d+40(FP), R9
-	VMOVDQU ONES16, Y15
-	VMOVDQU EIGHTS, Y14
-	VMOVDQU LOW4, Y13
-row:
-	MOVQ R8, R10
-	MOVQ R9, R11
-	MOVQ blocks+24(FP), BX
-	VXORPS Y0, Y0, Y0
-block:
-	VPBROADCASTW (SI), X1
-	VCVTPH2PS X1, Y1
-	VBROADCASTSS (R11), Y2
-	VMULPS Y2, Y1, Y1
-	VMOVDQU 2(SI), Y3
-	VPABSB Y3, Y4
-	VMOVDQU (R10), Y5
-	PRODUCT(Y5, Y1, Y0)
-	ADDQ $34, SI
-	ADDQ $32, R10
-	ADDQ $4, R11
-	DECQ BX
-	JNZ block
-	SUM(Y0, X0, X1)
-	VMOVSS X0, (DI)
-	ADDQ $4, DI
-	DECQ CX
-	JNZ row
-	VZEROUPPER
-	RET
-
-// func q80x4(dst *float32, stride int, w *byte, rows, blocks int, q *int8, d *float32)
-TEXT ·q80x4(SB), NOSPLIT, $0-56
-	MOVQ dst+0(FP), DI
-	MOVQ stride+8(FP), R12
-	SHLQ $2, R12
-	MOVQ w+16(FP), SI
-	MOVQ rows+24(FP), CX
-	MOVQ blocks+32(FP), DX
-	MOVQ q+40(FP), R8
-	MOVQ d+48(FP), R9
-	SHLQ $2, DX           // bytes of scales of one input
-	LEAQ (DX)(DX*2), R13  // of three
-	LEAQ (DX*8), AX       // bytes of integers of one input
-	LEAQ (R13*8), R15     // of three
-	VMOVDQU ONES16, Y15
-	VMOVDQU EIGHTS, Y14
-	VMOVDQU LOW4, Y13
-row:
-	MOVQ R8, R10
-	MOVQ R9, R11
-	MOVQ blocks+32(FP), BX
-	VXORPS Y8, Y8, Y8
-	VXORPS Y9, Y9, Y9
-	VXORPS Y10, Y10, Y10
-	VXORPS Y11, Y11, Y11
-block:
-	VPBROADCASTW (SI), X1
-	VCVTPH2PS X1, Y1
-	VMOVDQU 2(SI), Y3
-	VPABSB Y3, Y4
-	VBROADCASTSS (R11), Y2
-	VMULPS Y2, Y1, Y2
-	VMOVDQU (R10), Y5
-	PRODUCT(Y5, Y2, Y8)
-	VBROADCASTSS (R11)(DX*1), Y2
-	VMULPS Y2, Y1, Y2
-	VMOVDQU (R10)(AX*1), Y5
-	PRODUCT(Y5, Y2, Y9)
-	VBROADCASTSS (R11)(DX*2), Y2
-	VMULPS Y2, Y1, Y2
-	VMOVDQU (R10)(AX*2), Y5
-	PRODUCT(Y5, Y2, Y10)
-	VBROADCASTSS (R11)(R13*1), Y2
-	VMULPS Y2, Y1, Y2
-	VMOVDQU (R10)(R15*1), Y5
-	PRODUCT(Y5, Y2, Y11)
-	ADDQ $34, SI
-	ADDQ $32, R10
-	ADDQ $4, R11
-	DECQ BX
-	JNZ block
-	MOVQ DI, BX
-	SUM(Y8, X8, X1)
-	VMOVSS X8, (BX)
-	ADDQ R12, BX
-	SUM(Y9, X9, X1)
-	VMOVSS X9, (BX)
-	ADDQ R12, BX
-	SUM(Y10, X10, X1)
-	VMOVSS X10, (BX)
-	ADDQ R12, BX
-	SUM(Y11, X11, X1)
-	VMOVSS X11, (BX)
-	ADDQ $4, DI
-	DECQ CX
-	JNZ row
-	VZEROUPPER
-	RET
-
-// func q40x1(dst *float32, w *byte, rows, blocks int, q *int8, d *float32)
-TEXT ·q40x1(SB), NOSPLIT, $0-48
-	MOVQ dst+0(FP), DI
-	MOVQ w+8(FP), SI
-	MOVQ rows+16(FP), CX
-	MOVQ q+32(FP), R8
-	MOVQ d+40(FP), R9
-	VMOVDQU ONES16, Y15
-	VMOVDQU EIGHTS, Y14
-	VMOVDQU LOW4, Y13
-row:
-	MOVQ R8, R10
-	MOVQ R9, R11
-	MOVQ blocks+24(FP), BX
-	VXORPS Y0, Y0, Y0
-block:
-	VPBROADCASTW (SI), X1
-	VCVTPH2PS X1, Y1
-	VBROADCASTSS (R11), Y2
-	VMULPS Y2, Y1, Y1
-	VMOVDQU 2(SI), X3
-	VPSRLW $4, X3, X4
-	VINSERTI128 $1, X4, Y3, Y3
-	VPAND Y13, Y3, Y3
-	VPSUBB Y14, Y3, Y3
-	VPABSB Y3, Y4
-	VMOVDQU (R10), Y5
-	PRODUCT(Y5, Y1, Y0)
-	ADDQ $18, SI
-	ADDQ $32, R10
-	ADDQ $4, R11
-	DECQ BX
-	JNZ block
-	SUM(Y0, X0, X1)
-	VMOVSS X0, (DI)
-	ADDQ $4, DI
-	DECQ CX
-	JNZ row
-	VZEROUPPER
-	RET
-
-// func q40x4(dst *float32, stride int, w *byte, rows, blocks int, q *int8, d *float32)
-TEXT ·q40x4(SB), NOSPLIT, $0-56
-	MOVQ dst+0(FP), DI
-	MOVQ stride+8(FP), R12
-	SHLQ $2, R12
-	MOVQ w+16(FP), SI
-	MOVQ rows+24(FP), CX
-	MOVQ blocks+32(FP), DX
-	MOVQ q+40(FP), R8
-	MOVQ d+48(FP), R9
-	SHLQ $2, DX           // bytes of scales of one input
-	LEAQ (DX)(DX*2), R13  // of three
-	LEAQ (DX*8), AX       // bytes of integers of one input
-	LEAQ (R13*8), R15     // of three
-	VMOVDQU ONES16, Y15
-	VMOVDQU EIGHTS, Y14
-	VMOVDQU LOW4, Y13
-row:
-	MOVQ R8, R10
-	MOVQ R9, R11
-	MOVQ blocks+32(FP), BX
-	VXORPS Y8, Y8, Y8
-	VXORPS Y9, Y9, Y9
-	VXORPS Y10, Y10, Y10
-	VXORPS Y11, Y11, Y11
-block:
-	VPBROADCASTW (SI), X1
-	VCVTPH2PS X1, Y1
-	VMOVDQU 2(SI), X3
-	VPSRLW $4, X3, X4
-	VINSERTI128 $1, X4, Y3, Y3
-	VPAND Y13, Y3, Y3
-	VPSUBB Y14, Y3, Y3
-	VPABSB Y3, Y4
-	VBROADCASTSS (R11), Y2
-	VMULPS Y2, Y1, Y2
-	VMOVDQU (R10), Y5
-	PRODUCT(Y5, Y2, Y8)
-	VBROADCASTSS (R11)(DX*1), Y2
-	VMULPS Y2, Y1, Y2
-	VMOVDQU (R10)(AX*1), Y5
-	PRODUCT(Y5, Y2, Y9)
-	VBROADCASTSS (R11)(DX*2), Y2
-	VMULPS Y2, Y1, Y2
-	VMOVDQU (R10)(AX*2), Y5
-	PRODUCT(Y5, Y2, Y10)
-	VBROADCASTSS (R11)(R13*1), Y2
-	VMULPS Y2, Y1, Y2
-	VMOVDQU (R10)(R15*1), Y5
-	PRODUCT(Y5, Y2, Y11)
-	ADDQ $18, SI
-	ADDQ $32, R10
-	ADDQ $4, R11
-	DECQ BX
-	JNZ block
-	MOVQ DI, BX
-	SUM(Y8, X8, X1)
-	VMOVSS X8, (BX)
-	ADDQ R12, BX
-	SUM(Y9, X9, X1)
-	VMOVSS X9, (BX)
-	ADDQ R12, BX
-	SUM(Y10, X10, X1)
-	VMOVSS X10, (BX)
-	ADDQ R12, BX
-	SUM(Y11, X11, X1)
-	VMOVSS X11, (BX)
-	ADDQ $4, DI
-	DECQ CX
-	JNZ row
-	VZEROUPPER
-	RET
 
 // func dotsF32AVX2(dst *float32, n int, x *float32, cols int, w unsafe.Pointer, stride int)
 TEXT ·dotsF32AVX2(SB), NOSPLIT, $0-48
@@ -832,12 +601,13 @@ loop:
 	VZEROUPPER
 	RET
 
-// func quantizeAVX2(q *int8, d *float32, x *float32, blocks int)
-TEXT ·quantizeAVX2(SB), NOSPLIT, $0-32
-	MOVQ q+0(FP), DI
-	MOVQ d+8(FP), R9
-	MOVQ x+16(FP), SI
-	MOVQ blocks+24(FP), CX
+// func quantizeAVX2(dst *input, x *float32, blocks int)
+TEXT ·quantizeAVX2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ blocks+16(FP), CX
+	VMOVDQU BYTES, Y11
+	VMOVDQU ONES16, Y10
 	VMOVUPS MAGNITUDE, Y15
 	VMOVUPS F127, Y14
 	VMOVDQU UNPACK, Y13
@@ -863,7 +633,7 @@ block:
 	VDIVSS X14, X4, X5   // max/127, as an F16 holds it
 	VCVTPS2PH $0, X5, X5
 	VCVTPH2PS X5, X5
-	VMOVSS X5, (R9)
+	VMOVSS X5, 32(DI)
 	VBROADCASTSS X4, Y4
 	VDIVPS Y4, Y14, Y5   // 127/max, or 0
 	VCMPPS $30, Y12, Y4, Y6
@@ -881,9 +651,22 @@ block:
 	VPACKSSWB Y2, Y0, Y0
 	VPERMD Y0, Y13, Y0
 	VMOVDQU Y0, (DI)
+	VPMADDUBSW Y0, Y11, Y0
+	VPMADDWD Y10, Y0, Y0
+	VEXTRACTI128 $1, Y0, X1
+	VPADDD X1, X0, X0
+	VPSHUFD $0x4E, X0, X1
+	VPADDD X1, X0, X0
+	VPSHUFD $0xB1, X0, X1
+	VPADDD X1, X0, X0
+	VPSLLD $3, X0, X1
+	VPSLLD $7, X0, X2
+	VPUNPCKLDQ X2, X1, X1
+	VPXOR X2, X2, X2
+	VPSUBD X1, X2, X1
+	VMOVQ X1, 36(DI)     // -8 and -128 times the sum
 	ADDQ $128, SI
-	ADDQ $32, DI
-	ADDQ $4, R9
+	ADDQ $48, DI
 	DECQ CX
 	JNZ  block
 	VZEROUPPER

@@ -25,7 +25,7 @@ func TestKernelsEqualPlainGo(t *testing.T) {
 				compareDots(t, k, r, n, rows)
 				compareMix(t, k, r, n, rows)
 				compareElementwise(t, k, r, n)
-				compareProducts(t, k, r, rapid.IntRange(1, 6).Draw(t, "blocks"), rows, rapid.IntRange(1, 21).Draw(t, "inputs"))
+				compareProducts(t, k, r, rapid.IntRange(1, 6).Draw(t, "blocks"), 3*rows, rapid.IntRange(1, 37).Draw(t, "inputs"))
 			})
 		})
 	}
@@ -116,14 +116,12 @@ func compareElementwise(t fataler, k *kernels, r *rand.Rand, n int) {
 func compareProducts(t fataler, k *kernels, r *rand.Rand, blocks, rows, m int) {
 	cols := 32 * blocks
 	x := awkward(r, m*cols)
-	q, d := make([]int8, len(x)), make([]float32, len(x)/32)
-	k.quantize(q, d, x)
-	q2, d2 := make([]int8, len(x)), make([]float32, len(x)/32)
-	quantizePlain(q2, d2, x)
-	same(t, "quantize: scales", d, d2)
-	for i := range q {
-		if q[i] != q2[i] {
-			t.Fatalf("quantize: %v in block %v became %d, plain Go says %d", x[i], x[i/32*32:][:32], q[i], q2[i])
+	in, in2 := make([]input, len(x)/32), make([]input, len(x)/32)
+	k.quantize(in, x)
+	quantizePlain(in2, x)
+	for i := range in {
+		if in[i] != in2[i] {
+			t.Fatalf("quantize: block %v became %+v, plain Go says %+v", x[32*i:][:32], in[i], in2[i])
 		}
 	}
 	for _, typ := range npu.DTypes {
@@ -135,17 +133,29 @@ func compareProducts(t fataler, k *kernels, r *rand.Rand, blocks, rows, m int) {
 		same(t, fmt.Sprintf("widen %d of %v", n, typ), got, want)
 	}
 	for _, typ := range []npu.DType{npu.Q8_0, npu.Q4_0} {
-		w := randomBlocks(r, typ, rows*cols)
-		got, want := make([]float32, m*rows), make([]float32, m*rows)
-		if typ == npu.Q8_0 {
-			k.mulQ80(got, rows, w, rows, cols, q, d, m)
-			mulQ80Plain(want, rows, w, rows, cols, q, d, m)
-		} else {
-			k.mulQ40(got, rows, w, rows, cols, q, d, m)
-			mulQ40Plain(want, rows, w, rows, cols, q, d, m)
+		groups := (rows + groupRows - 1) / groupRows
+		w := packAll(&npu.Tensor{Type: typ, Rows: rows, Cols: cols, Data: randomBlocks(r, typ, rows*cols)})
+		stride := groups*groupRows + r.IntN(3)
+		got, want := make([]float32, m*stride), make([]float32, m*stride)
+		mul, plain := k.mulQ80, mulQ80Plain
+		if typ == npu.Q4_0 {
+			mul, plain = k.mulQ40, mulQ40Plain
 		}
+		mul(got, stride, w, groups, blocks, in, m)
+		plain(want, stride, w, groups, blocks, in, m)
 		same(t, fmt.Sprintf("mul%v of %d×%d by %d", typ, rows, cols, m), got, want)
 	}
+}
+
+// packAll packs a matrix.
+func packAll(w *npu.Tensor) []byte {
+	size := groupBytes(w.Type, w.Cols/32)
+	groups := (w.Rows + groupRows - 1) / groupRows
+	b := align64(nil, groups*size)
+	for g := range groups {
+		packGroup(b[g*size:][:size], w, g*groupRows)
+	}
+	return b
 }
 
 // randomBlocks returns any bytes as integers, −128 included, under finite scales.
@@ -178,28 +188,35 @@ func TestProductsAgainstDefinition(t *testing.T) {
 	for i := range x {
 		x[i] = float32(r.NormFloat64())
 	}
-	q, d := make([]int8, cols), make([]float32, cols/32)
-	quantizePlain(q, d, x)
+	in := make([]input, cols/32)
+	quantizePlain(in, x)
 	for i := range x {
-		if e := math.Abs(float64(x[i] - d[i/32]*float32(q[i]))); e > float64(d[i/32])*0.57 {
-			t.Errorf("input %d: %v is stored as %v·%d", i, x[i], d[i/32], q[i])
+		b := &in[i/32]
+		if e := math.Abs(float64(x[i] - b.d*float32(b.q[i%32]))); e > float64(b.d)*0.57 {
+			t.Errorf("input %d: %v is stored as %v·%d", i, x[i], b.d, b.q[i%32])
 		}
 	}
 	for _, typ := range []npu.DType{npu.Q8_0, npu.Q4_0} {
-		w := randomBlocks(r, typ, rows*cols)
-		wide, got := make([]float32, rows*cols), make([]float32, rows)
-		if err := quant.Dequantize(typ, wide, w); err != nil {
+		w := &npu.Tensor{Type: typ, Rows: rows, Cols: cols, Data: randomBlocks(r, typ, rows*cols)}
+		wide, got := make([]float32, rows*cols), make([]float32, groupRows)
+		if err := quant.Dequantize(typ, wide, w.Data); err != nil {
 			t.Fatal(err)
 		}
 		if typ == npu.Q8_0 {
-			bestKernels().mulQ80(got, rows, w, rows, cols, q, d, 1)
+			bestKernels().mulQ80(got, groupRows, packAll(w), 1, cols/32, in, 1)
 		} else {
-			bestKernels().mulQ40(got, rows, w, rows, cols, q, d, 1)
+			bestKernels().mulQ40(got, groupRows, packAll(w), 1, cols/32, in, 1)
 		}
+		for _, v := range got[rows:] {
+			if v != 0 {
+				t.Errorf("a row that is not there gives %v", v)
+			}
+		}
+		got = got[:rows]
 		for j := range got {
 			var want, size float64
 			for i := range cols {
-				p := float64(wide[j*cols+i]) * float64(d[i/32]) * float64(q[i])
+				p := float64(wide[j*cols+i]) * float64(in[i/32].d) * float64(in[i/32].q[i%32])
 				want, size = want+p, size+math.Abs(p)
 			}
 			if e := math.Abs(float64(got[j]) - want); e > 1e-6*size {

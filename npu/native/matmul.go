@@ -4,14 +4,14 @@ import (
 	"unsafe"
 
 	"tandem/npu"
+	"tandem/npu/quant"
 )
 
-// activations are the rows of a matrix product's input, quantised in blocks of 32 as Q8_0 does: value =
-// d·q, with d rounded to F16. Products that share their input share this too.
+// activations are the rows of a matrix product's input, rounded to blocks. Products that share their input
+// share this too.
 type activations struct {
-	of npu.Value // whose rows they are; -1 for none
-	q  []int8    // [rows × cols]
-	d  []float32 // [rows × cols/32]
+	of     npu.Value // whose rows they are; -1 for none
+	blocks []input   // [rows × cols/32], for Q4_0 and Q8_0
 
 	ofK npu.Value // whose rows k are
 	k   []kInput  // [rows × cols/256], for K-quants
@@ -21,53 +21,147 @@ type activations struct {
 func (r *run) quantize() {
 	a := &r.acts
 	if v := r.node.Args[0]; a.of != v {
-		a.of, a.q, a.d = v, grow(a.q, len(r.x)), grow(a.d, len(r.x)/32)
+		a.of, a.blocks = v, grow(a.blocks, len(r.x)/32)
 		r.share(loopQuantize, r.Rows, 4*len(r.x)/r.Rows)
 	}
 }
 
 func (r *run) quantizeRows(lo, hi int) {
-	a, cols := &r.acts, len(r.x)/r.Rows
-	r.dev.k.quantize(a.q[lo*cols:hi*cols], a.d[lo*cols/32:hi*cols/32], r.x[lo*cols:hi*cols])
+	cols := len(r.x) / r.Rows
+	r.dev.k.quantize(r.acts.blocks[lo*cols/32:hi*cols/32], r.x[lo*cols:hi*cols])
 }
 
-func (r *run) matMul() {
-	w, cost := r.node.Weight, r.node.Weight.Cols*r.Rows
-	switch w.Type {
-	case npu.Q8_0, npu.Q4_0:
-		r.quantize()
-	case npu.Q4_K, npu.Q5_K, npu.Q6_K:
-		r.quantizeK()
-	default:
-		cost *= 4
+// product is one of the matrix products that threads share at the moment.
+type product struct {
+	node   *npu.Node
+	packed *packed // the weights, where they are packed ahead
+	out    []float32
+	lo, hi int // its groups of rows of weights, counted through all products
+}
+
+// matMul computes the products of one input, which are the given nodes, as one loop over groups of sixteen
+// rows of weights.
+func (r *run) matMul(nodes []int) {
+	r.products = r.products[:0]
+	units, cost := 0, 0
+	for _, i := range nodes {
+		n := &r.graph.Nodes[i]
+		w, each := n.Weight, n.Weight.Cols*r.Rows*groupRows
+		switch {
+		case packs(w.Type):
+			r.quantize()
+		case quant.LayoutOf(w.Type) != nil:
+			r.quantizeK()
+		default:
+			each *= 4
+		}
+		p := product{node: n, packed: r.packed[i], out: r.result(i), lo: units}
+		units += (w.Rows + groupRows - 1) / groupRows
+		p.hi, cost = units, max(cost, each)
+		r.products = append(r.products, p)
 	}
-	r.share(loopMatMul, w.Rows, cost)
-	if r.node.Bias != nil {
-		b, scratch := r.dev.floats(r.node.Bias)
-		for i := range r.Rows {
-			row := r.out[i*w.Rows:][:w.Rows]
-			for j := range row {
-				row[j] += b[j]
+	r.share(loopMatMul, units, cost)
+	clear(r.products)
+}
+
+// mulUnits computes the groups lo to hi of all products.
+func (r *run) mulUnits(lo, hi int) {
+	for i := range r.products {
+		p := &r.products[i]
+		if from, to := max(lo, p.lo), min(hi, p.hi); from < to {
+			r.mulGroups(p, from-p.lo, to-p.lo)
+		}
+	}
+}
+
+// mulGroups multiplies groups of weights by all inputs and adds the bias.
+func (r *run) mulGroups(p *product, lo, hi int) {
+	w, first, end := p.node.Weight, lo*groupRows, min(hi*groupRows, p.node.Weight.Rows)
+	switch {
+	case packs(w.Type):
+		r.mulPacked(p, lo, hi)
+	case quant.LayoutOf(w.Type) != nil:
+		r.mulK(p.out, w, r.acts.k, first, end)
+	default:
+		r.mulWide(p.out, w, r.x, first, end)
+	}
+	if p.node.Bias == nil {
+		return
+	}
+	bias, scratch := r.dev.floats(p.node.Bias)
+	for i := range r.Rows {
+		row := p.out[i*w.Rows+first : i*w.Rows+end]
+		for j, b := range bias[first:end] {
+			row[j] += b
+		}
+	}
+	r.dev.giveBack(scratch)
+}
+
+// mulPacked multiplies groups of packed weights. Several inputs pass by as many groups as stay near. Staged
+// weights (npu.Stage) move: their groups are packed each time, just before they are read.
+func (r *run) mulPacked(p *product, lo, hi int) {
+	const near = 64 << 10 // bytes
+	w, blocks, inputs := p.node.Weight, p.node.Weight.Cols/32, r.acts.blocks
+	mul, size := r.dev.k.mulQ80, groupBytes(w.Type, blocks)
+	if w.Type == npu.Q4_0 {
+		mul = r.dev.k.mulQ40
+	}
+	step := hi - lo
+	if r.Rows > 1 || p.packed == nil {
+		step = max(1, near/size)
+	}
+	var s *scratch
+	if p.packed == nil || hi*groupRows > w.Rows {
+		s = r.dev.near.Get().(*scratch)
+		defer r.dev.near.Put(s)
+	}
+	for ; lo < hi; lo += step {
+		n := min(step, hi-lo)
+		var groups []byte
+		if p.packed != nil {
+			groups = p.packed.group(lo, n)
+		} else {
+			groups = s.bytes(n * size)
+			for g := range n {
+				packGroup(groups[g*size:][:size], w, (lo+g)*groupRows)
 			}
 		}
-		r.dev.giveBack(scratch)
+		if (lo+n)*groupRows > w.Rows {
+			n--
+			r.mulLast(p, groups[n*size:], s, mul)
+		}
+		if n > 0 {
+			mul(p.out[lo*groupRows:], w.Rows, groups, n, blocks, inputs, r.Rows)
+		}
 	}
 }
 
-// mulRows multiplies the rows lo to hi of the weights by all inputs.
-func (r *run) mulRows(lo, hi int) {
-	w, k, a := r.node.Weight, r.dev.k, &r.acts
-	size := w.Type.RowBytes(w.Cols)
-	switch w.Type {
-	case npu.Q8_0:
-		k.mulQ80(r.out[lo:], w.Rows, w.Data[lo*size:hi*size], hi-lo, w.Cols, a.q, a.d, r.Rows)
-	case npu.Q4_0:
-		k.mulQ40(r.out[lo:], w.Rows, w.Data[lo*size:hi*size], hi-lo, w.Cols, a.q, a.d, r.Rows)
-	case npu.Q4_K, npu.Q5_K, npu.Q6_K:
-		r.mulK(r.out, w, a.k, lo, hi)
-	default:
-		r.mulWide(r.out, w, r.x, lo, hi)
+// mulLast multiplies a last group, which is not full.
+func (r *run) mulLast(p *product, group []byte, s *scratch, mul mulPacked) {
+	w := p.node.Weight
+	sums := s.floats(r.Rows * groupRows)
+	mul(sums, groupRows, group, 1, w.Cols/32, r.acts.blocks, r.Rows)
+	from := w.Rows &^ (groupRows - 1)
+	for i := range r.Rows {
+		copy(p.out[i*w.Rows+from:(i+1)*w.Rows], sums[i*groupRows:])
 	}
+}
+
+// scratch is memory of one thread for a while.
+type scratch struct {
+	b []byte
+	f []float32
+}
+
+func (s *scratch) bytes(n int) []byte {
+	s.b = grow(s.b, n+63)
+	return align64(s.b, n)
+}
+
+func (s *scratch) floats(n int) []float32 {
+	s.f = grow(s.f, n)
+	return s.f
 }
 
 // mulWide multiplies by float weights, in place or widened to float32: a few rows at a time, as many as stay

@@ -1,0 +1,16 @@
+//go:build unix
+
+package native
+
+import "golang.org/x/sys/unix"
+
+// allocate returns memory for weights, beside the heap: the collector's pace should not follow their size.
+// free is nil where the collector frees it.
+func allocate(n int) (memory []byte, free func([]byte)) {
+	b, err := unix.Mmap(-1, 0, n, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
+	if err != nil {
+		return align64(nil, n), nil
+	}
+	adviseHuge(b)
+	return b, func(b []byte) { _ = unix.Munmap(b) }
+}

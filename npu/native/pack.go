@@ -1,0 +1,104 @@
+package native
+
+import (
+	"encoding/binary"
+	"runtime"
+	"unsafe"
+	"weak"
+
+	"tandem/npu"
+)
+
+// Weights in blocks of 32 (Q4_0, Q8_0) are packed before use: the kernels want a vector to hold the same
+// four elements of sixteen rows, so that its lanes are the rows' sums and nothing is left to add across. A
+// group of sixteen rows holds
+//
+//	their F16 scales, block by block: [blocks × 16], filled up to a multiple of 64 bytes
+//	their integers, block by block: [blocks × words of 4 bytes × 16]
+//
+// where the words of a block are those of the file's format. Packing changes the order alone, so a packed
+// matrix takes as many bytes as the file's, in memory of its own beside the file's mapping, whose pages the
+// system takes back when it needs them. A last group that is not full has rows of zeros.
+
+// groupRows is how many rows a group has.
+const groupRows = 16
+
+// groupScales is the bytes of a group's scales.
+func groupScales(blocks int) int { return (2*groupRows*blocks + 63) &^ 63 }
+
+// groupWords is the bytes of the integers of one block of a group.
+func groupWords(t npu.DType) int { return groupRows * (t.BlockBytes() - 2) }
+
+// groupBytes is the size of a group.
+func groupBytes(t npu.DType, blocks int) int { return groupScales(blocks) + blocks*groupWords(t) }
+
+// packs reports whether weights of a type are packed.
+func packs(t npu.DType) bool { return t == npu.Q4_0 || t == npu.Q8_0 }
+
+// packGroup packs rows from row on, sixteen or as many as there are.
+func packGroup(dst []byte, w *npu.Tensor, row int) {
+	rows, blocks := min(groupRows, w.Rows-row), w.Cols/w.Type.BlockSize()
+	if rows < groupRows {
+		clear(dst)
+	}
+	size, words, each := w.Type.BlockBytes(), groupWords(w.Type), (w.Type.BlockBytes()-2)/4
+	scales, integers := dst[:groupScales(blocks)], dst[groupScales(blocks):]
+	for r := range rows {
+		from := w.Row(row + r)
+		for b := range blocks {
+			block := from[b*size:][:size]
+			copy(scales[2*(groupRows*b+r):][:2], block)
+			to := integers[b*words:][:words]
+			for j := range each {
+				binary.LittleEndian.PutUint32(to[64*j+4*r:], binary.LittleEndian.Uint32(block[2+4*j:]))
+			}
+		}
+	}
+}
+
+// packed is a matrix in groups.
+type packed struct {
+	groups []byte
+	size   int // of a group
+}
+
+func (p *packed) group(g, n int) []byte { return p.groups[g*p.size : (g+n)*p.size] }
+
+// tensorKey says which matrix a packed one was made from.
+type tensorKey struct {
+	data       *byte
+	typ        npu.DType
+	rows, cols int
+}
+
+// pack returns the matrix in groups, packing it once for all programs that use it. It lives as long as one of
+// them.
+func (d *Device) pack(w *npu.Tensor) *packed {
+	key := tensorKey{&w.Data[0], w.Type, w.Rows, w.Cols}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if p := d.packed[key].Value(); p != nil {
+		return p
+	}
+	n := (w.Rows + groupRows - 1) / groupRows
+	p := &packed{size: groupBytes(w.Type, w.Cols/w.Type.BlockSize())}
+	memory, free := allocate(n * p.size)
+	p.groups = memory
+	d.pool.each(n, 4*groupRows*w.Cols, func(lo, hi int) {
+		for g := lo; g < hi; g++ {
+			packGroup(p.group(g, 1), w, g*groupRows)
+		}
+	})
+	if free != nil {
+		runtime.AddCleanup(p, func(memory []byte) { free(memory) }, memory)
+	}
+	d.packed[key] = weak.Make(p)
+	return p
+}
+
+// align64 returns n bytes that begin at a multiple of 64.
+func align64(b []byte, n int) []byte {
+	b = grow(b[:0], n+63)
+	off := int(-uintptr(unsafe.Pointer(&b[0])) & 63)
+	return b[off : off+n]
+}

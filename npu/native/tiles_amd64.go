@@ -1,0 +1,66 @@
+package native
+
+//go:noescape
+func q80x1VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
+
+//go:noescape
+func q80x2VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
+
+//go:noescape
+func q80x4VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
+
+//go:noescape
+func q80x8VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
+
+//go:noescape
+func q80x16VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
+
+//go:noescape
+func q40x1VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
+
+//go:noescape
+func q40x2VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
+
+//go:noescape
+func q40x4VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
+
+//go:noescape
+func q40x8VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
+
+//go:noescape
+func q40x16VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
+
+//go:noescape
+func q80x1AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *input)
+
+//go:noescape
+func q80x4AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *input)
+
+//go:noescape
+func q40x1AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *input)
+
+//go:noescape
+func q40x4AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *input)
+
+var (
+	q80VNNI = []tile{{16, q80x16VNNI}, {8, q80x8VNNI}, {4, q80x4VNNI}, {2, q80x2VNNI}, {1, q80x1VNNI}}
+	q40VNNI = []tile{{16, q40x16VNNI}, {8, q40x8VNNI}, {4, q40x4VNNI}, {2, q40x2VNNI}, {1, q40x1VNNI}}
+	q80AVX2 = []tile{{4, q80x4AVX2}, {1, q80x1AVX2}}
+	q40AVX2 = []tile{{4, q40x4AVX2}, {1, q40x1AVX2}}
+)
+
+func mulQ80VNNI(dst []float32, stride int, w []byte, groups, blocks int, x []input, m int) {
+	mulTiles(q80VNNI, dst, stride, w, groups, blocks, x, m)
+}
+
+func mulQ40VNNI(dst []float32, stride int, w []byte, groups, blocks int, x []input, m int) {
+	mulTiles(q40VNNI, dst, stride, w, groups, blocks, x, m)
+}
+
+func mulQ80AVX2(dst []float32, stride int, w []byte, groups, blocks int, x []input, m int) {
+	mulTiles(q80AVX2, dst, stride, w, groups, blocks, x, m)
+}
+
+func mulQ40AVX2(dst []float32, stride int, w []byte, groups, blocks int, x []input, m int) {
+	mulTiles(q40AVX2, dst, stride, w, groups, blocks, x, m)
+}

@@ -1,0 +1,163 @@
+#include "textflag.h"
+
+// Products with packed weights (pack.go). A vector holds four elements of each of four rows; SDOT by element
+// multiplies them by an input's same four. A group is gone over four times, four rows at a time: their
+// integers lie 16 bytes further each time, their scales 8. Encodings as in kernels_arm64.s.
+
+// SDOTE takes the four bytes number i of m.
+#define SDOTE(d, n, m, i) WORD $(0x4F80E000 | ((i)&1)<<21 | ((i)>>1)<<11 | (m)<<16 | (n)<<5 | (d))
+#define SCVTF4(d, n) WORD $(0x4E21D800 | (n)<<5 | (d))
+#define FMUL4(d, n, m) WORD $(0x6E20DC00 | (m)<<16 | (n)<<5 | (d))
+#define FADD4(d, n, m) WORD $(0x4E20D400 | (m)<<16 | (n)<<5 | (d))
+#define FCVTL(d, n) WORD $(0x0E217800 | (n)<<5 | (d))
+
+// START: R0 is where sums go, R10 the stride in bytes, R1 the group, R2 the groups left, R3 its blocks, R4
+// the inputs, R11 the bytes of one, R12 of a group's scales.
+#define START \
+	MOVD dst+0(FP), R0; \
+	MOVD stride+8(FP), R10; \
+	LSL $2, R10, R10; \
+	MOVD w+16(FP), R1; \
+	MOVD groups+24(FP), R2; \
+	MOVD blocks+32(FP), R3; \
+	MOVD x+40(FP), R4; \
+	MOVD $48, R11; \
+	MUL R3, R11, R11; \
+	LSL $5, R3, R12; \
+	ADD $63, R12, R12; \
+	AND $-64, R12, R12
+
+// The weights of a block go to V0 to V7, their scales to V8.
+#define SCALES \
+	FMOVD (R6), F8; \
+	FCVTL(8, 8)
+
+#define WEIGHTSQ80 \
+	SCALES; \
+	FMOVQ (R7), F0; \
+	FMOVQ 64(R7), F1; \
+	FMOVQ 128(R7), F2; \
+	FMOVQ 192(R7), F3; \
+	FMOVQ 256(R7), F4; \
+	FMOVQ 320(R7), F5; \
+	FMOVQ 384(R7), F6; \
+	FMOVQ 448(R7), F7
+
+#define WEIGHTSQ40 \
+	SCALES; \
+	FMOVQ (R7), F0; \
+	FMOVQ 64(R7), F1; \
+	FMOVQ 128(R7), F2; \
+	FMOVQ 192(R7), F3; \
+	VUSHR $4, V0.B16, V4.B16; \
+	VUSHR $4, V1.B16, V5.B16; \
+	VUSHR $4, V2.B16, V6.B16; \
+	VUSHR $4, V3.B16, V7.B16; \
+	VAND V30.B16, V0.B16, V0.B16; \
+	VAND V30.B16, V1.B16, V1.B16; \
+	VAND V30.B16, V2.B16, V2.B16; \
+	VAND V30.B16, V3.B16, V3.B16
+
+#define DOTS(acc) \
+	SDOTE(acc, 0, 16, 0); \
+	SDOTE(acc, 1, 16, 1); \
+	SDOTE(acc, 2, 16, 2); \
+	SDOTE(acc, 3, 16, 3); \
+	SDOTE(acc, 4, 17, 0); \
+	SDOTE(acc, 5, 17, 1); \
+	SDOTE(acc, 6, 17, 2); \
+	SDOTE(acc, 7, 17, 3)
+
+// INPUT adds the products with the input at p, which moves on, to acc. Q40 counts its integers from 0: the
+// sums start from what an offset of 8 adds.
+#define INPUTQ80(p, acc) \
+	VEOR V19.B16, V19.B16, V19.B16; \
+	INPUT(p, acc)
+
+#define INPUTQ40(p, acc) \
+	FMOVS 36(p), F19; \
+	VDUP V19.S[0], V19.S4; \
+	INPUT(p, acc)
+
+#define INPUT(p, acc) \
+	FMOVS 32(p), F18; \
+	VDUP V18.S[0], V18.S4; \
+	VLD1 (p), [V16.B16, V17.B16]; \
+	ADD $48, p; \
+	DOTS(19); \
+	FMUL4(18, 8, 18); \
+	SCVTF4(19, 19); \
+	FMUL4(19, 19, 18); \
+	FADD4(acc, acc, 19)
+
+#define TILE(WORDS, WEIGHTS, INPUTS, STORE) \
+	START; \
+	VMOVI $15, V30.B16; \
+group: \
+	MOVD $0, R9; \
+rows: \
+	ADD R9<<3, R1, R6; \
+	ADD R12, R1, R7; \
+	ADD R9<<4, R7, R7; \
+	MOVD R3, R8; \
+	MOVD R4, R13; \
+	ADD R11, R13, R14; \
+	ADD R11, R14, R15; \
+	ADD R11, R15, R16; \
+	VEOR V20.B16, V20.B16, V20.B16; \
+	VEOR V21.B16, V21.B16, V21.B16; \
+	VEOR V22.B16, V22.B16, V22.B16; \
+	VEOR V23.B16, V23.B16, V23.B16; \
+block: \
+	WEIGHTS; \
+	INPUTS; \
+	ADD $32, R6; \
+	ADD $WORDS, R7; \
+	SUBS $1, R8, R8; \
+	BNE block; \
+	MOVD R0, R17; \
+	STORE; \
+	ADD $16, R0; \
+	ADD $1, R9; \
+	CMP $4, R9; \
+	BNE rows; \
+	SUB $48, R7, R1; \
+	SUBS $1, R2, R2; \
+	BNE group; \
+	RET
+
+#define STORE1 FMOVQ F20, (R17)
+
+#define STORE4 \
+	FMOVQ F20, (R17); \
+	ADD R10, R17; \
+	FMOVQ F21, (R17); \
+	ADD R10, R17; \
+	FMOVQ F22, (R17); \
+	ADD R10, R17; \
+	FMOVQ F23, (R17)
+
+#define INPUTS1(INPUT) \
+	INPUT(R13, 20)
+
+#define INPUTS4(INPUT) \
+	INPUT(R13, 20); \
+	INPUT(R14, 21); \
+	INPUT(R15, 22); \
+	INPUT(R16, 23)
+
+// func q80x1NEON(dst *float32, stride int, w *byte, groups, blocks int, x *input)
+TEXT ·q80x1NEON(SB), NOSPLIT, $0-48
+	TILE(512, WEIGHTSQ80, INPUTS1(INPUTQ80), STORE1)
+
+// func q80x4NEON(dst *float32, stride int, w *byte, groups, blocks int, x *input)
+TEXT ·q80x4NEON(SB), NOSPLIT, $0-48
+	TILE(512, WEIGHTSQ80, INPUTS4(INPUTQ80), STORE4)
+
+// func q40x1NEON(dst *float32, stride int, w *byte, groups, blocks int, x *input)
+TEXT ·q40x1NEON(SB), NOSPLIT, $0-48
+	TILE(256, WEIGHTSQ40, INPUTS1(INPUTQ40), STORE1)
+
+// func q40x4NEON(dst *float32, stride int, w *byte, groups, blocks int, x *input)
+TEXT ·q40x4NEON(SB), NOSPLIT, $0-48
+	TILE(256, WEIGHTSQ40, INPUTS4(INPUTQ40), STORE4)

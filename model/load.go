@@ -120,6 +120,18 @@ func load(f *gguf.File, device npu.Device, chunks []int) (m *Model, err error) {
 	return m, nil
 }
 
+// Check says why a file could not be opened as a model, without computing anything.
+func Check(f *gguf.File) error {
+	c, err := readConfig(f)
+	if err == nil {
+		_, err = readWeights(f, &c)
+	}
+	if err == nil {
+		_, err = tokenizer.New(f)
+	}
+	return err
+}
+
 // Close frees the device and the file. No Forward may run during or after it.
 func (m *Model) Close() error {
 	err := m.device.Close()

@@ -18,6 +18,7 @@ import (
 type ModelsCmd struct {
 	List   modelsList   `cmd:"" help:"List the built-in model and the GGUF files in the models folder."`
 	Show   modelsShow   `cmd:"" help:"Describe a model: shape, tensor types, vocabulary, template."`
+	Pull   modelsPull   `cmd:"" help:"Fetch a model from the Hugging Face hub: resumable, verified."`
 	Random modelsRandom `cmd:"" help:"Make a model of random weights, to measure speed with."`
 }
 

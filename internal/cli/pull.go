@@ -1,0 +1,166 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"tandem/model"
+	"tandem/model/gguf"
+	"tandem/model/hub"
+)
+
+// modelsPull fetches a model from the hub.
+type modelsPull struct {
+	Model string `arg:"" help:"hf:OWNER/REPO, hf:OWNER/REPO:QUANT, hf:OWNER/REPO:FILE, or a short name." placeholder:"MODEL"`
+	Name  string `help:"What to call it in the models folder; without it the file's own name." placeholder:"NAME"`
+}
+
+func (c *modelsPull) Help() string {
+	return `Examples:
+  edge models pull hf:Qwen/Qwen2.5-0.5B-Instruct-GGUF:q4_0
+  edge models pull qwen2.5:0.5b
+  edge models pull hf:OWNER/REPO:safetensors      (to convert: edge models convert)
+
+Short names: ` + strings.Join(hub.Names(), ", ") + `.
+A quantisation may follow: qwen2.5:1.5b-q8_0.
+
+Files are kept where all tools of the hub keep them (HF_HOME, HF_HUB_CACHE) and linked into the models
+folder. A download that was cut off goes on where it stopped; checksums are verified. HF_TOKEN opens
+private and gated repositories, HF_ENDPOINT names another server, HF_HUB_OFFLINE=1 forbids the network.`
+}
+
+func (c *modelsPull) Run(a *App) error {
+	ref, err := hub.ParseRef(c.Model)
+	if err != nil {
+		return err
+	}
+	dir, err := a.modelsDir()
+	if err != nil {
+		return err
+	}
+	client, err := hub.FromEnv(os.Getenv)
+	if err != nil {
+		return err
+	}
+	client.Agent = "tandem/" + Version()
+	client.Progress = progressBar(a)
+	client.Waiting = func(err error, d time.Duration) { a.Remark("%v; again in %v", err, d.Round(time.Second)) }
+	repo, err := client.List(a, ref)
+	if err != nil {
+		return err
+	}
+	files, err := repo.Select(ref.What)
+	if err != nil {
+		return err
+	}
+	var paths []string
+	size := int64(0)
+	for _, f := range files {
+		path, err := client.Get(a, repo, f)
+		if err != nil {
+			return err
+		}
+		paths, size = append(paths, path), size+f.Size
+	}
+	a.Clear()
+	if err := client.Remember(ref, repo); err != nil {
+		return err
+	}
+	result := map[string]any{"repository": repo.Name, "commit": repo.Commit, "files": paths, "bytes": size}
+	if !strings.HasSuffix(paths[0], ".gguf") {
+		result["folder"] = client.Snapshot(repo)
+		if a.Globals.JSON {
+			return a.JSON(result)
+		}
+		fmt.Fprintf(a.Out, "%s: %d files, %s, in\n%s\n", repo.Name, len(paths), Bytes(size), client.Snapshot(repo))
+		if ref.What == "safetensors" {
+			fmt.Fprintf(a.Out, "To use it: %s models convert %s NAME.gguf\n", a.Program, client.Snapshot(repo))
+		}
+		return nil
+	}
+	name, err := c.link(dir, paths)
+	if err != nil {
+		return err
+	}
+	unfit := c.check(paths[0])
+	result["name"], result["path"] = name, filepath.Join(dir, name)
+	if unfit != nil {
+		result["error"] = unfit.Error()
+	}
+	if a.Globals.JSON {
+		return a.JSON(result)
+	}
+	fmt.Fprintf(a.Out, "%s: %s, verified; use it with --model %s\n", c.Model, Bytes(size), strings.TrimSuffix(gguf.SplitBase(name), ".gguf"))
+	if unfit != nil {
+		a.Remark("It is downloaded, but this program cannot compute it: %v", unfit)
+	}
+	return nil
+}
+
+// link makes the files appear in the models folder and returns the first one's name there.
+func (c *modelsPull) link(dir string, paths []string) (first string, err error) {
+	if err := Make(dir); err != nil {
+		return "", err
+	}
+	for i, p := range paths {
+		name := filepath.Base(p)
+		if c.Name != "" {
+			if !filepath.IsLocal(c.Name) || filepath.Base(c.Name) != c.Name {
+				return "", fmt.Errorf("--name %s: want a name without folders", c.Name)
+			}
+			name = strings.TrimSuffix(c.Name, ".gguf")
+			if len(paths) > 1 {
+				name += fmt.Sprintf("-%05d-of-%05d", i+1, len(paths))
+			}
+			name += ".gguf"
+		}
+		if err := hub.Link(p, filepath.Join(dir, name)); err != nil {
+			return "", fmt.Errorf("%w; the file itself is %s", err, p)
+		}
+		if i == 0 {
+			first = name
+		}
+	}
+	return first, nil
+}
+
+// check says why the engine could not compute a model.
+func (c *modelsPull) check(path string) error {
+	f, err := gguf.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(model.Check(f), f.Close())
+}
+
+// progressBar draws downloads: name, bar, bytes, speed and the time that is left.
+func progressBar(a *App) func(hub.Progress) {
+	const width = 24
+	var file string
+	var begun, drawn time.Time
+	return func(p hub.Progress) {
+		now := time.Now()
+		if p.File != file {
+			file, begun = p.File, now
+		}
+		if now.Sub(drawn) < 100*time.Millisecond && p.Done < p.Total {
+			return
+		}
+		drawn = now
+		full := 0
+		if p.Total > 0 {
+			full = int(p.Done * width / p.Total)
+		}
+		line := fmt.Sprintf("%s [%s%s] %s of %s", filepath.Base(p.File), strings.Repeat("=", full), strings.Repeat(" ", width-full), Bytes(p.Done), Bytes(p.Total))
+		if spent := now.Sub(begun).Seconds(); spent > 1 && p.Done > p.Resumed {
+			rate := float64(p.Done-p.Resumed) / spent
+			left := time.Duration(float64(p.Total-p.Done) / rate * float64(time.Second))
+			line += fmt.Sprintf(", %s/s, %v left", Bytes(int64(rate)), left.Round(time.Second))
+		}
+		a.Progress("%s", line)
+	}
+}

@@ -1,0 +1,129 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tandem/internal/tinymodel"
+	"tandem/model/gguf"
+	"tandem/npu"
+)
+
+// testApp is an app whose folders are empty and whose output is kept.
+func testApp(t *testing.T) (a *App, out, aside *bytes.Buffer) {
+	t.Helper()
+	home := t.TempDir()
+	for _, v := range []string{"HF_HOME", "HF_TOKEN", "HF_HUB_CACHE", "HF_TOKEN_PATH", "HF_HUB_OFFLINE", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"} {
+		t.Setenv(v, "")
+	}
+	t.Setenv("HOME", home)
+	out, aside = &bytes.Buffer{}, &bytes.Buffer{}
+	a = &App{Context: context.Background(), Screen: &Screen{Out: out, Aside: aside}, Program: "edge", Globals: &Globals{}}
+	a.dirs, a.dirsErr = FindDirs("edge")
+	return a, out, aside
+}
+
+// serveRepo serves files as one repository of the hub.
+func serveRepo(t *testing.T, files map[string][]byte) {
+	t.Helper()
+	sha := strings.Repeat("c", 40)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/api/models/o/m/revision/main" {
+			var list []map[string]any
+			for name, b := range files {
+				list = append(list, map[string]any{"rfilename": name, "lfs": map[string]any{"sha256": fmt.Sprintf("%x", sha256.Sum256(b)), "size": len(b)}})
+			}
+			json.NewEncoder(w).Encode(map[string]any{"sha": sha, "siblings": list})
+			return
+		}
+		w.Write(files[strings.TrimPrefix(r.URL.Path, "/o/m/resolve/"+sha+"/")])
+	}))
+	t.Cleanup(s.Close)
+	t.Setenv("HF_ENDPOINT", s.URL)
+}
+
+func TestPullMakesAModelUsableByName(t *testing.T) {
+	a, out, aside := testApp(t)
+	whole := tinymodel.GGUF(tinymodel.Spec{Type: npu.Q8_0})
+	meta, tensors := tinymodel.Parts(tinymodel.Spec{})
+	files := map[string][]byte{"m-q8_0.gguf": whole, "config.json": []byte("{}"), "odd-q4_0.gguf": whole[:len(whole)-5]}
+	half := len(tensors) / 2
+	for i, part := range [][]npu.Tensor{tensors[:half], tensors[half:]} {
+		head := []gguf.KV{{Key: "split.no", Value: uint16(i)}, {Key: "split.count", Value: uint16(2)}}
+		if i == 0 {
+			head = append(head, meta...)
+		}
+		var b bytes.Buffer
+		if err := gguf.Write(&b, head, part); err != nil {
+			t.Fatal(err)
+		}
+		files[fmt.Sprintf("m-f32-0000%d-of-00002.gguf", i+1)] = b.Bytes()
+	}
+	serveRepo(t, files)
+
+	for _, c := range []struct{ what, name, call string }{
+		{"hf:o/m:q8_0", "", "m-q8_0"},
+		{"hf:o/m:f32", "", "m-f32"},
+		{"hf:o/m:f32", "mine", "mine"},
+	} {
+		out.Reset()
+		if err := (&modelsPull{Model: c.what, Name: c.name}).Run(a); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(out.String(), "--model "+c.call+"\n") || aside.Len() > 0 {
+			t.Errorf("%s: %s%s", c.what, out, aside)
+		}
+		m, err := ModelFlags{Model: c.call, Threads: 1}.Open(a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Close()
+	}
+	out.Reset()
+	if err := (&modelsList{}).Run(a); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"m-q8_0 ", "m-f32 ", "mine "} {
+		if strings.Count(out.String(), "\n"+want) != 1 {
+			t.Errorf("the list does not name %q once:\n%s", want, out)
+		}
+	}
+
+	// A file that is no model is said to be none.
+	if err := (&modelsPull{Model: "hf:o/m:q4_0"}).Run(a); err != nil || !strings.Contains(aside.String(), "cannot compute it") {
+		t.Errorf("%v, %s", err, aside)
+	}
+	// A name that would leave the folder, or that another file has.
+	if err := (&modelsPull{Model: "hf:o/m:q8_0", Name: "../x"}).Run(a); err == nil {
+		t.Error("a name with folders was taken")
+	}
+	dir, _ := a.modelsDir()
+	if err := os.WriteFile(filepath.Join(dir, "taken.gguf"), []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := (&modelsPull{Model: "hf:o/m:q8_0", Name: "taken"}).Run(a); err == nil || !strings.Contains(err.Error(), "is another file") {
+		t.Errorf("error %v", err)
+	}
+
+	out.Reset()
+	a.Globals.JSON = true
+	if err := (&modelsPull{Model: "hf:o/m:config.json"}).Run(a); err != nil {
+		t.Fatal(err)
+	}
+	var result struct {
+		Repository string
+		Files      []string
+	}
+	if err := json.Unmarshal(out.Bytes(), &result); err != nil || result.Repository != "o/m" || len(result.Files) != 1 {
+		t.Errorf("%s (%v)", out, err)
+	}
+}

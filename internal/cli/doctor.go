@@ -10,6 +10,8 @@ import (
 
 	"tandem"
 	"tandem/model"
+	"tandem/npu/ggml"
+	"tandem/npu/native"
 	"tandem/retrieval"
 )
 
@@ -37,7 +39,7 @@ const (
 
 // Doctor runs the checks that both sides share, then those of the program, and prints them.
 func (a *App) Doctor(f DoctorFlags, more ...func() []Check) error {
-	checks := []Check{a.checkMachine(), a.checkFolders()}
+	checks := []Check{a.checkMachine(), a.checkDevices(), a.checkFolders()}
 	checks = append(checks, a.checkModel(f.ModelFlags)...)
 	checks = append(checks, a.checkIndex(), a.checkCache(f.CacheFlags))
 	for _, extra := range more {
@@ -70,6 +72,27 @@ func (a *App) Doctor(f DoctorFlags, more ...func() []Check) error {
 func (a *App) checkMachine() Check {
 	return Check{Name: "machine", State: OK, Detail: fmt.Sprintf("%s %s/%s, %d cores, %s",
 		Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version())}
+}
+
+// checkDevices lists what --device takes here, and where ggml was looked for.
+func (a *App) checkDevices() Check {
+	report, err := ggml.Probe()
+	always := native.New(0)
+	defer always.Close()
+	c := Check{Name: "devices", State: OK, Detail: always.Name(), Data: report}
+	for _, d := range report.Devices {
+		c.Detail += fmt.Sprintf("; ggml:%s (%s, %s", d.Name, d.Kind, d.Description)
+		if d.Total > 0 {
+			c.Detail += fmt.Sprintf(", %s free of %s", Bytes(int64(d.Free)), Bytes(int64(d.Total)))
+		}
+		c.Detail += ")"
+	}
+	if err != nil {
+		c.Detail += "; no others: " + err.Error()
+		return c
+	}
+	c.Detail += fmt.Sprintf("; ggml %s in %s", report.Version, report.Folder)
+	return c
 }
 
 func (a *App) checkFolders() Check {

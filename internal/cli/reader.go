@@ -19,6 +19,7 @@ import (
 type ModelFlags struct {
 	Model   string `help:"GGUF file, or its name in the models folder; without it the built-in reader." placeholder:"FILE"`
 	Threads int    `help:"Threads to compute with; 0 for all cores." default:"0"`
+	Compute string `name:"device" help:"What computes: native, auto (a GPU or NPU that ggml can use, else native), or one of ggml's devices, such as ggml:cpu or ggml:cuda0; doctor lists them." default:"native" placeholder:"NAME"`
 }
 
 // BuiltIn is the name of the embedded model.
@@ -38,7 +39,7 @@ func (f ModelFlags) open(path string) (*model.Model, error) {
 	if f.Threads < 0 || f.Threads > 1024 {
 		return nil, fmt.Errorf("--threads %d: want 0 (all cores) to 1024", f.Threads)
 	}
-	opt := model.Options{Threads: f.Threads}
+	opt := model.Options{Threads: f.Threads, Device: f.Compute}
 	if path == "" {
 		return model.OpenBytes(BuiltIn, models.Reader, opt)
 	}

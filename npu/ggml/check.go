@@ -87,7 +87,7 @@ func (a *api) checkResults(version string) error {
 			if err != nil {
 				return drift(version, "%v", err)
 			}
-			if !(off < 0.02) {
+			if !(off < 0.002) {
 				return drift(version, "a probe (rope %v, fused attention %v) is off by %.3g", pairing, flash, off)
 			}
 		}

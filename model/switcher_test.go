@@ -1,0 +1,111 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"tandem"
+	"tandem/internal/tinymodel"
+	"tandem/npu"
+	"tandem/npu/executor"
+	"tandem/npu/plan"
+)
+
+// Whatever the plan, a prefill that changes graphs on its way gives the bits of plain prefill, and leaves
+// the same keys and values behind.
+func TestSwitchingPrefillIsPlainPrefill(t *testing.T) {
+	for _, spec := range []tinymodel.Spec{{Type: npu.Q8_0, Layers: 5, Dim: 64, FF: 96}, {Type: npu.F16, Layers: 3, Dim: 64, FF: 96, Arch: "qwen2"}} {
+		m := variant(t, spec, 1, chunkSizes...)
+		switchers := map[int]*Switcher{}
+		for n := 1; n <= 3; n++ {
+			s, err := m.Switcher(n, 12, 5)
+			if err != nil {
+				t.Fatal(err)
+			}
+			switchers[n] = s
+		}
+		rapid.Check(t, func(t *rapid.T) {
+			n := rapid.IntRange(1, 3).Draw(t, "blocks")
+			s := switchers[n]
+			tokens := make([]tandem.Token, rapid.IntRange(1, 50).Draw(t, "tokens"))
+			for i := range tokens {
+				tokens[i] = tandem.Token(rapid.IntRange(0, 255).Draw(t, "token"))
+			}
+			runs := s.Runs(len(tokens))
+			// Any durations make a plan; what really takes how long does not matter.
+			p := plan.Problem{Runs: runs}
+			for range n {
+				p.Blocks = append(p.Blocks, plan.Block{Load: time.Duration(rapid.IntRange(0, 50).Draw(t, "load")),
+					Large: time.Duration(rapid.IntRange(1, 20).Draw(t, "large")), Small: time.Duration(rapid.IntRange(1, 10).Draw(t, "small"))})
+			}
+			pl := p.Plan(rapid.SampledFrom(plan.Strategies).Draw(t, "strategy"))
+			a, b := m.NewSeq(), m.NewSeq()
+			got, line, err := s.Prefill(context.Background(), a, tokens, pl)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := m.Forward(context.Background(), []Row{{Seq: b, Tokens: tokens}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bitEqual(got, want[0]) {
+				t.Fatal("other logits")
+			}
+			if len(line.Spans) != n*len(runs)+len(pl.Loads) {
+				t.Fatalf("%d spans", len(line.Spans))
+			}
+			more := []tandem.Token{7}
+			x, err := m.Forward(context.Background(), []Row{{Seq: a, Tokens: more}, {Seq: b, Tokens: more}})
+			if err != nil || !bitEqual(x[0], x[1]) {
+				t.Fatalf("the caches differ: %v", err)
+			}
+		})
+	}
+}
+
+func TestSwitcherRefuses(t *testing.T) {
+	m := variant(t, tinymodel.Spec{Layers: 2}, 1, chunkSizes...)
+	for _, bad := range [][3]int{{0, 8, 4}, {3, 8, 4}, {1, 4, 8}, {1, 8, 0}, {1, 1 << 20, 1}} {
+		if _, err := m.Switcher(bad[0], bad[1], bad[2]); err == nil {
+			t.Errorf("%v passes", bad)
+		}
+	}
+	s, err := m.Switcher(2, 8, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tokens := slices.Repeat([]tandem.Token{1}, 20)
+	p, err := s.Problem(context.Background(), len(tokens))
+	if err != nil || p.Check() != nil || len(p.Runs) != 3 || p.Runs[2] != 1 {
+		t.Fatalf("%v, %+v", err, p)
+	}
+	seq := m.NewSeq()
+	if _, _, err := s.Prefill(context.Background(), seq, tokens, plan.Plan{}); err == nil {
+		t.Error("an empty plan passes")
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, _, err := s.Prefill(ctx, seq, tokens, p.Plan(plan.Progressive)); !errors.Is(err, context.Canceled) || seq.Len() != 0 {
+		t.Errorf("cancelled: %v, %d positions", err, seq.Len())
+	}
+	// A run on a graph that is not loaded ends in an error: here G¹ after the switch.
+	if _, _, err := s.Prefill(context.Background(), seq, tokens, p.Plan(plan.Asynchronous)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.pass(m.NewSeq(), tokens).Compute(context.Background(), 1, 0, false); err != nil && !errors.Is(err, executor.ErrNotLoaded) {
+		t.Errorf("error %v", err)
+	}
+	pass := s.pass(seq, tokens)
+	if err := pass.begin(0); err != nil {
+		t.Fatal(err)
+	}
+	seq.extend(len(tokens))
+	if err := pass.Compute(context.Background(), 1, 0, false); !errors.Is(err, executor.ErrNotLoaded) {
+		t.Errorf("error %v", err)
+	}
+}

@@ -1,0 +1,147 @@
+package sim
+
+import (
+	"math"
+	"time"
+
+	"tandem/npu"
+)
+
+// Cost is what one run of a graph takes.
+type Cost struct {
+	NPU     time.Duration // the NPU's part, calls included
+	CPU     time.Duration // the CPU's: they take turns
+	Weights int64         // bytes of weights read
+}
+
+// Time is how long the caller waits.
+func (c Cost) Time() time.Duration { return c.NPU + c.CPU }
+
+// Plus adds two costs.
+func (c Cost) Plus(d Cost) Cost {
+	return Cost{NPU: c.NPU + d.NPU, CPU: c.CPU + d.CPU, Weights: c.Weights + d.Weights}
+}
+
+// Joules estimates the energy above idle as power × time.
+func (c Cost) Joules(p Costs) float64 {
+	return c.NPU.Seconds()*p.NPUWatts + c.CPU.Seconds()*p.CPUWatts
+}
+
+// Padded is the number of rows that the matrix unit computes for rows: whole tiles (llada.cpp §2.2, the
+// staircase).
+func (c Costs) Padded(rows int) int { return (rows + c.Tile - 1) / c.Tile * c.Tile }
+
+// Product is the time of rows × [cols × out]: the larger of computing whole tiles and streaming the weights
+// once. Up to the rows where both are equal the cost is constant (sd.npu §3.2).
+func (c Costs) Product(rows, cols, out int, weights int64) time.Duration {
+	ops := 2 * float64(c.Padded(rows)) * float64(cols) * float64(out)
+	return seconds(max(ops/c.Matrix, float64(weights)/c.Stream)) + c.Op
+}
+
+// Saturation is the number of rows up to which a product with large weights of the given bits costs the
+// same, as computing takes no longer than streaming; at least one tile.
+func (c Costs) Saturation(bits float64) int {
+	rows := c.Matrix / c.Stream * bits / 8 / 2
+	return max(1, int(rows)/c.Tile) * c.Tile
+}
+
+// elementwise is an operator over the elements on the vector unit.
+func (c Costs) elementwise(elements int) time.Duration {
+	return seconds(float64(elements)/c.Vector) + c.Op
+}
+
+// WeightBytes is what a matrix takes on this stack.
+func (c Costs) WeightBytes(t *npu.Tensor) int64 {
+	if t == nil {
+		return 0
+	}
+	if c.WeightBits > 0 && t.Rows > 1 {
+		return int64(math.Ceil(float64(t.Rows) * float64(t.Cols) * c.WeightBits / 8))
+	}
+	return int64(t.Type.RowBytes(t.Cols)) * int64(t.Rows)
+}
+
+// Graph is the cost of one run with the given number of positions to attend to. The NPU computes every row
+// of the chunk, in use or not. The graph's tensors need shapes and types, but no data.
+func (c Costs) Graph(g *npu.Graph, context int) Cost {
+	var cost Cost
+	calls := 1.0
+	for i := range g.Nodes {
+		n := &g.Nodes[i]
+		size := g.Chunk * n.Width
+		switch n.Op {
+		case npu.OpInput:
+		case npu.OpMatMul:
+			b := c.WeightBytes(n.Weight)
+			cost.Weights += b
+			cost.NPU += c.Product(g.Chunk, n.Weight.Cols, n.Weight.Rows, b)
+		case npu.OpAttention:
+			calls = c.Calls
+			cost.CPU += time.Duration(g.Chunk) * c.Row
+			cost = cost.Plus(c.attention(g, n, context))
+		case npu.OpEmbed, npu.OpPosition: // the host looks rows up
+			cost.CPU += seconds(4 * float64(size) / c.CPUStream)
+			calls = 0
+		default:
+			cost.NPU += c.elementwise(size)
+		}
+	}
+	cost.NPU += time.Duration(calls * float64(c.Launch))
+	return cost
+}
+
+// attention reads the cache once for the chunk and computes scores and sums for every row. On the NPU its
+// products go through the matrix unit, its exponentials through the vector unit.
+func (c Costs) attention(g *npu.Graph, n *npu.Node, context int) Cost {
+	a := n.Attention
+	context = max(context, g.Chunk)
+	ops := 4 * float64(g.Chunk) * float64(context) * float64(a.Heads*a.HeadDim)
+	cache := 2 * 2 * float64(context) * float64(a.KVHeads*a.HeadDim) // keys and values, 16 bits
+	if c.CPUAttends {
+		return Cost{CPU: seconds(max(ops/c.CPUOps, cache/c.CPUStream))}
+	}
+	ops *= float64(c.Padded(g.Chunk)) / float64(g.Chunk)
+	scores := float64(g.Chunk) * float64(context) * float64(a.Heads)
+	return Cost{NPU: seconds(max(ops/c.Matrix, cache/c.Stream)+scores/c.Vector) + c.Op}
+}
+
+// Graphs is the cost of running graphs one after the other.
+func (c Costs) Graphs(graphs []*npu.Graph, context int) (sum Cost) {
+	for _, g := range graphs {
+		sum = sum.Plus(c.Graph(g, context))
+	}
+	return sum
+}
+
+// Bytes is the memory that a graph's products need on the device. Embeddings stay with the host.
+func (c Costs) Bytes(g *npu.Graph) (sum int64) {
+	for i := range g.Nodes {
+		if g.Nodes[i].Op == npu.OpMatMul {
+			sum += c.WeightBytes(g.Nodes[i].Weight)
+		}
+	}
+	return sum
+}
+
+// LoadTime is how long it takes until graphs of that many bytes run.
+func (c Costs) LoadTime(graphs int, bytes int64) time.Duration {
+	return time.Duration(graphs)*c.LoadFixed + seconds(float64(bytes)/c.Load)
+}
+
+// MapTime is how long it takes to make buffers visible to the NPU.
+func (c Costs) MapTime(mappings int, bytes int64) time.Duration {
+	return time.Duration(mappings)*c.Map + seconds(float64(bytes)/c.MapRate)
+}
+
+// StageTime is how long it takes to copy bytes into a slot that is mapped already.
+func (c Costs) StageTime(bytes int64) time.Duration { return seconds(float64(bytes) / c.Stage) }
+
+// CPUProducts is how long the CPU takes for a model's products: computing or reading, whichever is longer.
+func (c Costs) CPUProducts(rows int, parameters, weights float64) time.Duration {
+	return seconds(max(2*float64(rows)*parameters/c.CPUOps, weights/c.CPUStream))
+}
+
+// seconds is a duration, at most an hour: what is longer is a mistake and must not overflow.
+func seconds(s float64) time.Duration {
+	return time.Duration(min(s, 3600) * float64(time.Second))
+}

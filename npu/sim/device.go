@@ -1,0 +1,236 @@
+package sim
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"tandem/npu"
+)
+
+// Options of a simulated device.
+type Options struct {
+	// Paced makes every run take as long as the phone's would, if the device beneath is faster. Otherwise
+	// time is only counted (see Stats).
+	Paced bool
+	// Sleep waits; time.Sleep if nil.
+	Sleep func(time.Duration)
+	// Sessions of the NPU to spread weights over, as many as the chip has if 0.
+	Sessions int
+}
+
+// Stats is what the simulated NPU did.
+type Stats struct {
+	Runs     int
+	Switches int           // runs that had to load their graph first
+	Busy     time.Duration // NPU and CPU in turns, loads included
+	NPU, CPU time.Duration // computing
+	Loading  time.Duration
+	Staging  time.Duration // waiting for weights that pass through staging slots
+	Late     time.Duration // paced: how far behind the phone, because the device beneath is slower
+	Mapped   int64         // bytes of weights in the address space
+	Joules   float64       // estimated, above idle: power × time
+}
+
+// Sub returns what was done since an earlier reading; Mapped and Late stay.
+func (s Stats) Sub(d Stats) Stats {
+	s.Runs -= d.Runs
+	s.Switches -= d.Switches
+	s.Busy -= d.Busy
+	s.NPU -= d.NPU
+	s.CPU -= d.CPU
+	s.Loading -= d.Loading
+	s.Staging -= d.Staging
+	s.Joules -= d.Joules
+	return s
+}
+
+// Device computes on another device under an NPU's rules and clock:
+//
+//   - a graph's chunk is computed whole, however few of its rows are in use;
+//   - of each block (graphs of one name) Costs.Resident chunk sizes are loaded at a time; another one is
+//     loaded when it runs, and takes the place of the one not used for longest;
+//   - weights that do not fit into the sessions' address windows are refused when they are compiled;
+//   - one run goes on at a time.
+type Device struct {
+	inner npu.Device
+	costs Costs
+	opt   Options
+
+	mu     sync.Mutex // held while the NPU is busy
+	blocks map[string]*block
+	mapped int64
+	stats  Stats
+	behind time.Duration // how far paced time lags behind the phone's
+}
+
+// block is what the device knows of the graphs of one name.
+type block struct {
+	bytes  int64
+	loaded []int // chunk sizes, used last first
+}
+
+// Wrap returns a device that computes on inner and behaves like the chip. Closing it closes inner.
+func Wrap(inner npu.Device, c Costs, opt Options) *Device {
+	if opt.Sleep == nil {
+		opt.Sleep = time.Sleep
+	}
+	if opt.Sessions <= 0 || opt.Sessions > c.Sessions {
+		opt.Sessions = c.Sessions
+	}
+	return &Device{inner: inner, costs: c, opt: opt, blocks: map[string]*block{}}
+}
+
+// Name says that the device is simulated.
+func (d *Device) Name() string {
+	return fmt.Sprintf("simulated %s/%s on %s", d.costs.SoC, d.costs.Stack, d.inner.Name())
+}
+
+// Costs returns the chip's costs.
+func (d *Device) Costs() Costs { return d.costs }
+
+// Stats returns what was done so far.
+func (d *Device) Stats() Stats {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s := d.stats
+	s.Mapped, s.Late = d.mapped, max(0, d.behind)
+	return s
+}
+
+// Close closes the device beneath.
+func (d *Device) Close() error { return d.inner.Close() }
+
+// WindowError says that weights do not fit into the NPU's address space.
+type WindowError struct {
+	SoC         string
+	Need, Limit int64
+}
+
+func (e *WindowError) Error() string {
+	const mb = 1 << 20
+	return fmt.Sprintf("%s (simulated) maps at most %d MiB of weights, and %d MiB are wanted: take a smaller model or quantisation, or stage weights with --npu-memory",
+		e.SoC, e.Limit/mb, (e.Need+mb-1)/mb)
+}
+
+// Compile refuses what cannot be mapped, and compiles the rest on the device beneath. Graphs of one name
+// share their weights: they are counted once.
+func (d *Device) Compile(g *npu.Graph) (npu.Program, error) {
+	p, err := d.inner.Compile(g)
+	if err != nil {
+		return nil, err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	bytes, staged := d.weights(g)
+	limit := d.costs.Window * int64(d.opt.Sessions)
+	b := d.blocks[g.Name]
+	if b == nil {
+		if d.mapped+bytes > limit {
+			return nil, &WindowError{d.costs.SoC, d.mapped + bytes, limit}
+		}
+		d.mapped += bytes
+		b = &block{bytes: bytes}
+		d.blocks[g.Name] = b
+	}
+	return &program{Program: p, dev: d, block: b, staged: staged, heads: attends(g)}, nil
+}
+
+// weights returns the bytes of a graph's products that are mapped for good, and those staged in each run.
+func (d *Device) weights(g *npu.Graph) (mapped, staged int64) {
+	for i := range g.Nodes {
+		n := &g.Nodes[i]
+		switch bytes := d.costs.WeightBytes(n.Weight); {
+		case n.Op != npu.OpMatMul:
+		case n.Weight.Staged:
+			staged += bytes
+		default:
+			mapped += bytes
+		}
+	}
+	return mapped, staged
+}
+
+func attends(g *npu.Graph) bool {
+	for i := range g.Nodes {
+		if g.Nodes[i].Op == npu.OpAttention {
+			return true
+		}
+	}
+	return false
+}
+
+type program struct {
+	npu.Program
+	dev    *Device
+	block  *block
+	staged int64
+	heads  bool
+}
+
+// Run computes on the device beneath and charges, or takes, the phone's time.
+func (p *program) Run(a npu.Args) error {
+	d := p.dev
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	start := time.Now()
+	if err := p.Program.Run(a); err != nil {
+		return err
+	}
+	took := d.charge(p, a)
+	if d.opt.Paced {
+		d.wait(took, time.Since(start))
+	}
+	return nil
+}
+
+// charge counts a run and returns how long it takes.
+func (d *Device) charge(p *program, a npu.Args) time.Duration {
+	g, s := p.Graph(), &d.stats
+	context := 0
+	if p.heads {
+		for _, at := range a.Positions[:a.Rows] {
+			context = max(context, int(at)+1)
+		}
+	}
+	cost := d.costs.Graph(g, context)
+	var load time.Duration
+	if p.block.use(g.Chunk, d.costs.Resident) {
+		load = d.costs.LoadTime(1, p.block.bytes)
+		s.Switches++
+	}
+	// Staged weights arrive beside the computation: what takes longer is waited for.
+	stage := max(0, d.costs.StageTime(p.staged)-cost.Time())
+	s.Runs++
+	s.NPU += cost.NPU
+	s.CPU += cost.CPU
+	s.Loading += load
+	s.Staging += stage
+	s.Joules += cost.Joules(d.costs) + (load+stage).Seconds()*d.costs.CPUWatts
+	took := cost.Time() + load + stage
+	s.Busy += took
+	return took
+}
+
+// use makes the chunk size the one used last, and reports whether it had to be loaded.
+func (b *block) use(chunk, resident int) (loads bool) {
+	for i, c := range b.loaded {
+		if c == chunk {
+			copy(b.loaded[1:i+1], b.loaded[:i])
+			b.loaded[0] = chunk
+			return false
+		}
+	}
+	b.loaded = append([]int{chunk}, b.loaded[:min(len(b.loaded), resident-1)]...)
+	return true
+}
+
+// wait lets the rest of took pass, of which spent has. What one run takes too long, because sleeps are
+// inexact or the device beneath is slow, the next ones take less.
+func (d *Device) wait(took, spent time.Duration) {
+	if d.behind += spent - took; d.behind < 0 {
+		before := time.Now()
+		d.opt.Sleep(-d.behind)
+		d.behind += time.Since(before)
+	}
+}

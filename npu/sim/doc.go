@@ -1,0 +1,13 @@
+// Package sim adds a mobile NPU's rules and time to another device (DESIGN §4; sd.npu §2.2, §3.1; llada.cpp
+// §2.2). The other device computes; sim says how long a phone's NPU would have taken, refuses what the NPU
+// would refuse, and can make the caller wait for it. Whatever comes from it is simulated and must be called
+// so wherever it is shown.
+//
+// A chip is a parameter file (soc/*.json) in which every value names its source, the published figure that
+// it was fitted to, or the word "assumed". What a chip does in a given time depends on the software that
+// drives it as much as on the silicon, so a file holds one set of values for each software stack of which
+// figures were published: graphs of Qualcomm's QNN, mllm with its attention on the CPU, and ggml's Hexagon
+// backend, operator by operator. The lab compares what follows with the published figures.
+//
+// The package knows graphs, not models, and no planner: npu/plan and npu/memory decide, sim charges.
+package sim

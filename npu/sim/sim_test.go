@@ -1,0 +1,269 @@
+package sim
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"tandem/npu"
+)
+
+// Every chip and stack has every parameter, with a source or a fit.
+func TestParameters(t *testing.T) {
+	if want := []string{"sm8550", "sm8650", "sm8750", "sm8850"}; !slices.Equal(Names(), want) {
+		t.Fatalf("chips %v, want %v", Names(), want)
+	}
+	for _, name := range Names() {
+		s, err := Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.SoC != name || s.Name == "" || s.NPU == "" {
+			t.Errorf("%s calls itself %q, %q, %q", name, s.SoC, s.Name, s.NPU)
+		}
+		for stack := range s.Stacks {
+			c, err := Find(name + "/" + stack)
+			if err != nil {
+				t.Error(err)
+			}
+			if c.Tile < 1 || c.Window < 1<<30 {
+				t.Errorf("%s/%s: %+v", name, stack, c)
+			}
+		}
+	}
+	for _, bad := range []string{"", "sm1", "sm8650/none", "../sm8650"} {
+		if _, err := Find(bad); err == nil || !strings.Contains(err.Error(), "want one of") {
+			t.Errorf("Find(%q): %v", bad, err)
+		}
+	}
+	s, _ := Open("sm8650")
+	for name := range s.Chip {
+		kept := s.Chip[name]
+		delete(s.Chip, name)
+		if _, err := s.Costs("mllm"); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("without %s: %v", name, err)
+		}
+		s.Chip[name] = Param{Value: kept.Value, Unit: kept.Unit}
+		if _, err := s.Costs("mllm"); err == nil || !strings.Contains(err.Error(), "source") {
+			t.Errorf("%s without a source: %v", name, err)
+		}
+		s.Chip[name] = kept
+	}
+}
+
+// sd.npu §3.2, llada.cpp §2.2: within a tile a product costs the same; over tiles it never gets cheaper;
+// up to the saturation point it is the streaming of the weights.
+func TestStaircase(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c, err := Find(rapid.SampledFrom(Names()).Draw(t, "soc"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		cols, out := rapid.IntRange(64, 4096).Draw(t, "cols"), rapid.IntRange(64, 4096).Draw(t, "out")
+		weights := int64(cols * out / 2)
+		rows := rapid.IntRange(1, 1000).Draw(t, "rows")
+		a, b := c.Product(rows, cols, out, weights), c.Product(rows+1, cols, out, weights)
+		if b < a || rows%c.Tile != 0 && a != b {
+			t.Fatalf("%d rows take %v, one more %v", rows, a, b)
+		}
+		if n := c.Saturation(4); n > c.Tile && c.Product(n, cols, out, weights) != c.Product(1, cols, out, weights) {
+			t.Fatalf("below saturation (%d rows) the cost is not constant", n)
+		}
+	})
+}
+
+// A graph's cost is the sum of its parts, grows with the context and charges the CPU where attention is
+// there.
+func TestGraphCost(t *testing.T) {
+	s, err := FindShape("Qwen2.5-1.5B")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Type, s.HeadType = npu.Q8_0, npu.Q8_0
+	for _, name := range []string{"sm8650/qnn", "sm8650/mllm", "sm8750/hexagon"} {
+		c, err := Find(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		short, long := c.Graphs(s.Blocks(32, true), 100), c.Graphs(s.Blocks(32, true), 10_000)
+		if long.Time() <= short.Time() {
+			t.Errorf("%s: a long context takes %v, a short one %v", name, long.Time(), short.Time())
+		}
+		if (short.CPU > 0) != (c.CPUAttends || c.Row > 0) {
+			t.Errorf("%s: %v on the CPU", name, short.CPU)
+		}
+		// The weights are those of the shape: 1.54 billion at the stack's width.
+		bits := c.WeightBits
+		if bits == 0 {
+			bits = 8.5
+		}
+		if want := s.Parameters() * bits / 8; math.Abs(float64(short.Weights)/want-1) > 1e-3 {
+			t.Errorf("%s: %d bytes of weights, want %.0f", name, short.Weights, want)
+		}
+		if got := short.Joules(c); got <= 0 || got > 100 {
+			t.Errorf("%s: %v J for a pass", name, got)
+		}
+	}
+}
+
+// Shapes have the parameters that their names say, embedding included.
+func TestShapes(t *testing.T) {
+	for name, want := range map[string]float64{
+		"Qwen2.5-0.5B": .494e9, "Qwen2.5-1.5B": 1.54e9, "Llama-3.2-1B": 1.24e9, "Llama-3.2-3B": 3.21e9,
+		"SmolLM2-135M": .1345e9, "LLaDA-8B": 7.5e9, "Llama-3.1-8B": 7.5e9, "granite-3.3-2B": 2.53e9,
+	} {
+		s, err := FindShape(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Parameters(); math.Abs(got/want-1) > 0.02 {
+			t.Errorf("%s has %.3g parameters, want %.3g", name, got, want)
+		}
+	}
+	if _, err := FindShape("GPT"); err == nil {
+		t.Error("an unknown shape was found")
+	}
+}
+
+// fake counts runs and takes a while.
+type fake struct {
+	npu.Device
+	takes time.Duration
+	runs  int
+}
+
+type fakeProgram struct {
+	f *fake
+	g *npu.Graph
+}
+
+func (f *fake) Name() string                              { return "fake" }
+func (f *fake) Close() error                              { return nil }
+func (f *fake) Compile(g *npu.Graph) (npu.Program, error) { return fakeProgram{f, g}, nil }
+func (p fakeProgram) Graph() *npu.Graph                   { return p.g }
+func (p fakeProgram) Run(npu.Args) error                  { p.f.runs++; time.Sleep(p.f.takes); return nil }
+
+// tensor has zeros for data.
+func tensor(rows, cols int) *npu.Tensor {
+	return &npu.Tensor{Name: "w", Type: npu.F32, Rows: rows, Cols: cols, Data: make([]byte, 4*rows*cols)}
+}
+
+func product(name string, chunk, rows, cols int) *npu.Graph {
+	g := npu.NewGraph(name, chunk)
+	g.MatMul(g.Input(cols), tensor(rows, cols), nil)
+	return g
+}
+
+// A device counts what the model says, loads a graph when another of the block was in its place, and in
+// paced time takes exactly that long, however unevenly the device beneath works.
+func TestDeviceTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, err := Find("sm8750")
+		if err != nil {
+			t.Fatal(err)
+		}
+		inner := &fake{takes: 7 * time.Microsecond}
+		// Sleep as inexactly as a kernel.
+		sloppy := func(d time.Duration) { time.Sleep(d + 60*time.Microsecond) }
+		d := Wrap(inner, c, Options{Paced: true, Sleep: sloppy})
+		var programs []npu.Program
+		for _, chunk := range []int{128, 1} {
+			p, err := d.Compile(product("layer 0", chunk, 512, 512))
+			if err != nil {
+				t.Fatal(err)
+			}
+			programs = append(programs, p)
+		}
+		start := time.Now()
+		var want time.Duration
+		for i, which := range []int{0, 0, 1, 1, 1, 0, 1} {
+			if err := programs[which].Run(npu.Args{Rows: 1}); err != nil {
+				t.Fatal(err)
+			}
+			want += c.Graph(programs[which].Graph(), 0).Time()
+			if i == 0 || i == 2 || i == 5 || i == 6 {
+				want += c.LoadTime(1, 512*512*4)
+			}
+		}
+		s := d.Stats()
+		if s.Switches != 4 || s.Runs != 7 || inner.runs != 7 || s.Busy != want || s.Mapped != 512*512*4 {
+			t.Errorf("%+v after %d runs, want %v", s, inner.runs, want)
+		}
+		if e := time.Since(start) - want; e < 0 || e > 60*time.Microsecond {
+			t.Errorf("paced time is off by %v", e)
+		}
+		if s.Late > 60*time.Microsecond {
+			t.Errorf("late by %v", s.Late)
+		}
+		if !strings.Contains(d.Name(), "simulated sm8750/qnn") {
+			t.Errorf("called %q", d.Name())
+		}
+	})
+}
+
+// Where the device beneath is slower than the phone, that is counted, not hidden.
+func TestLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, _ := Find("sm8750")
+		d := Wrap(&fake{takes: time.Second}, c, Options{Paced: true})
+		p, err := d.Compile(product("head", 1, 64, 64))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Run(npu.Args{Rows: 1})
+		if s := d.Stats(); s.Late != time.Second-s.Busy {
+			t.Errorf("late by %v after %v", s.Late, s.Busy)
+		}
+	})
+}
+
+// Weights beyond the address window are refused with the way out; graphs of one block share theirs.
+func TestWindow(t *testing.T) {
+	c, _ := Find("sm8750")
+	c.Window, c.Stage = 3<<20, 1e9
+	d := Wrap(&fake{}, c, Options{Sessions: 1})
+	for _, chunk := range []int{1, 8, 128} {
+		if _, err := d.Compile(product("layer 0", chunk, 512, 1024)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := d.Compile(product("layer 1", 1, 512, 1024))
+	var w *WindowError
+	if !errors.As(err, &w) || w.Need != 4<<20 || !strings.Contains(err.Error(), "--npu-memory") {
+		t.Errorf("%v", err)
+	}
+	staged := product("layer 1", 1, 512, 1024)
+	staged.Nodes[1].Weight.Staged = true
+	p, err := d.Compile(staged)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Run(npu.Args{Rows: 1})
+	if s := d.Stats(); s.Staging <= 0 || s.Mapped != 2<<20 {
+		t.Errorf("staged weights: %+v", s)
+	}
+}
+
+// Parameter files of odd content give errors, not costs of nonsense.
+func FuzzCosts(f *testing.F) {
+	f.Add("stream", 40.0, "GB/s", "")
+	f.Add("tile", math.Inf(1), "rows", "x")
+	f.Add("nonsense", 1.0, "", "x")
+	f.Fuzz(func(t *testing.T, name string, value float64, unit, source string) {
+		s, err := Open("sm8650")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Chip[name] = Param{Value: value, Unit: unit, Source: source}
+		c, err := s.Costs("qnn")
+		if err == nil && !(c.Stream > 0 && c.Matrix > 0 && c.Load > 0 && c.Tile > 0 && c.Window > 0) {
+			t.Fatalf("%s = %v gives %+v", name, value, c)
+		}
+	})
+}

@@ -1,0 +1,188 @@
+package sim
+
+import (
+	"embed"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+//go:embed soc/*.json
+var files embed.FS
+
+// SoC is a chip's parameter file.
+type SoC struct {
+	SoC    string           `json:"soc"`  // "sm8750"
+	Name   string           `json:"name"` // "Snapdragon 8 Elite"
+	NPU    string           `json:"npu"`  // "Hexagon v79"
+	Phones string           `json:"phones,omitempty"`
+	Chip   map[string]Param `json:"chip"`
+	Stacks map[string]Stack `json:"stacks"`
+}
+
+// Stack is a software that drives the NPU, with what it makes of the chip.
+type Stack struct {
+	About  string           `json:"about"`
+	Params map[string]Param `json:"params"`
+}
+
+// Param is one value. Either Fitted names the published figure that it was fitted to, or Source says where
+// it stands, which may be "assumed" with the reason.
+type Param struct {
+	Value  float64 `json:"value"`
+	Unit   string  `json:"unit"`
+	Source string  `json:"source,omitempty"`
+	Fitted string  `json:"fitted,omitempty"`
+}
+
+// DefaultStack is what a chip is simulated with unless another stack is named: static graphs, as this
+// project's own.
+const DefaultStack = "qnn"
+
+// Names lists the chips.
+func Names() []string {
+	entries, _ := files.ReadDir("soc")
+	var names []string
+	for _, e := range entries {
+		names = append(names, strings.TrimSuffix(e.Name(), ".json"))
+	}
+	return names
+}
+
+// Open reads a chip's parameter file.
+func Open(soc string) (SoC, error) {
+	var s SoC
+	if !slices.Contains(Names(), soc) {
+		return s, fmt.Errorf("no chip %q: want one of %s", soc, strings.Join(Names(), ", "))
+	}
+	data, err := files.ReadFile("soc/" + soc + ".json")
+	if err == nil {
+		err = json.Unmarshal(data, &s)
+	}
+	if err != nil {
+		return s, fmt.Errorf("parameters of %s: %w", soc, err)
+	}
+	return s, nil
+}
+
+// Find returns the costs of "sm8750" or "sm8750/mllm".
+func Find(name string) (Costs, error) {
+	soc, stack, named := strings.Cut(strings.ToLower(name), "/")
+	s, err := Open(soc)
+	if err != nil {
+		return Costs{}, err
+	}
+	if !named {
+		stack = DefaultStack
+	}
+	return s.Costs(stack)
+}
+
+// Costs are a chip's and a stack's parameters in SI units.
+type Costs struct {
+	SoC, Name, Stack string
+
+	Tile       int           // rows that the matrix unit takes at once
+	Matrix     float64       // its operations a second (two for each multiplication), reached, not peak
+	Stream     float64       // bytes of weights and KV caches a second
+	Vector     float64       // elements a second in element-by-element operators
+	Op         time.Duration // starting one operator within a graph
+	Launch     time.Duration // one call of the NPU
+	Calls      float64       // calls for each graph that attends
+	Row        time.Duration // what the host does for each row of such a graph
+	CPUAttends bool          // attention runs on the CPU
+	CPUOps     float64       // the CPU's operations a second
+	CPUStream  float64       // the CPU's bytes a second
+	WeightBits float64       // bits of a weight on this stack; 0 for as the tensor is stored
+
+	Load      float64       // bytes a second from a stored graph to one that runs
+	LoadFixed time.Duration // each graph
+	Map       time.Duration // one mapping into the NPU's address space
+	MapRate   float64       // bytes a second mapped
+	Stage     float64       // bytes a second copied into a staging slot
+	Window    int64         // bytes that a session can map
+	Sessions  int           // sessions at most
+	Resident  int           // graphs of one block that fit at a time
+
+	NPUWatts float64 // above idle, while the NPU computes
+	CPUWatts float64 // above idle, while the CPU does
+}
+
+// Costs returns the chip's costs with the stack.
+func (s SoC) Costs(stack string) (Costs, error) {
+	st, ok := s.Stacks[stack]
+	if !ok {
+		return Costs{}, fmt.Errorf("%s: no stack %q: want one of %s", s.SoC, stack, strings.Join(slices.Sorted(maps.Keys(s.Stacks)), ", "))
+	}
+	r := paramReader{of: s.SoC + "/" + stack, params: maps.Clone(s.Chip)}
+	maps.Copy(r.params, st.Params)
+	const giga, tera = 1e9, 1e12
+	c := Costs{
+		SoC: s.SoC, Name: s.Name, Stack: stack,
+		Tile:       int(r.value("tile", "rows", 1, 1024)),
+		Matrix:     tera * r.value("matrix", "TOPS", 1e-3, 1e3),
+		Stream:     giga * r.value("stream", "GB/s", 0.1, 1e4),
+		Vector:     giga * r.value("vector", "G/s", 0.01, 1e5),
+		Op:         r.micros("op", 1e6),
+		Launch:     r.micros("launch", 1e6),
+		Calls:      r.value("calls", "", 0, 100),
+		Row:        r.micros("row", 1e6),
+		CPUAttends: r.value("cpu_attends", "", 0, 1) == 1,
+		CPUOps:     giga * r.value("cpu", "GOPS", 0.1, 1e5),
+		CPUStream:  giga * r.value("cpu_stream", "GB/s", 0.1, 1e4),
+		WeightBits: r.value("weight_bits", "bits", 0, 32),
+		Load:       giga * r.value("load", "GB/s", 1e-3, 1e3),
+		LoadFixed:  r.micros("load_fixed", 1e7),
+		Map:        r.micros("map", 1e6),
+		MapRate:    giga * r.value("map_rate", "GB/s", 1e-3, 1e4),
+		Stage:      giga * r.value("stage", "GB/s", 1e-3, 1e4),
+		Window:     int64(r.value("window", "MiB", 1, 1<<20)) << 20,
+		Sessions:   int(r.value("sessions", "", 1, 64)),
+		Resident:   int(r.value("resident", "", 1, 64)),
+		NPUWatts:   r.value("npu_power", "W", 0, 100),
+		CPUWatts:   r.value("cpu_power", "W", 0, 100),
+	}
+	if r.err == nil {
+		for name := range r.params {
+			if !r.used[name] {
+				r.err = fmt.Errorf("%s: no such parameter: %s", r.of, name)
+			}
+		}
+	}
+	return c, r.err
+}
+
+// paramReader takes values out of a file and keeps the first error.
+type paramReader struct {
+	of     string
+	params map[string]Param
+	used   map[string]bool
+	err    error
+}
+
+func (r *paramReader) value(name, unit string, low, high float64) float64 {
+	p, ok := r.params[name]
+	if r.used == nil {
+		r.used = map[string]bool{}
+	}
+	r.used[name] = true
+	switch {
+	case r.err != nil:
+	case !ok:
+		r.err = fmt.Errorf("%s: parameter %s is missing", r.of, name)
+	case p.Unit != unit:
+		r.err = fmt.Errorf("%s: %s is in %q, want %q", r.of, name, p.Unit, unit)
+	case !(p.Value >= low && p.Value <= high):
+		r.err = fmt.Errorf("%s: %s is %v, want %v to %v", r.of, name, p.Value, low, high)
+	case (p.Source == "") == (p.Fitted == ""):
+		r.err = fmt.Errorf("%s: %s needs either a source or what it was fitted to", r.of, name)
+	}
+	return p.Value
+}
+
+func (r *paramReader) micros(name string, high float64) time.Duration {
+	return time.Duration(r.value(name, "µs", 0, high) * float64(time.Microsecond))
+}

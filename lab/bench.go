@@ -22,12 +22,14 @@ type Bench struct {
 	Model     *model.Model
 	Documents [2]*retrieval.Index // indexed by tandem.Side
 	Questions []string
-	Settings  node.Settings // placement and coupling come from the strategy
+	Settings  node.Settings         // placement and coupling come from the strategy
+	KV        [2]*retrieval.KVStore // keep the passages' caches, as a side does that answers from them daily; nil for none
+	Read      [2]time.Duration      // paced reading: least time for a token of a prompt
 }
 
 // reader is what a side reads with.
 func (b Bench) reader(side tandem.Side, pace time.Duration) node.Reader {
-	return node.Reader{Model: b.Model, Scorer: retrieval.Lexical(), Index: b.Documents[side], Pace: pace}
+	return node.Reader{Model: b.Model, Scorer: retrieval.Lexical(), Index: b.Documents[side], KV: b.KV[side], Pace: pace, Read: b.Read[side]}
 }
 
 // decode prepares a side's decoder for a question.

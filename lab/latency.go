@@ -7,11 +7,13 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"tandem"
 	"tandem/lab/chart"
 	"tandem/lab/sim"
+	"tandem/transport"
 )
 
 // Latency measures the time between tokens over the round-trip time, for every method (DRAGON §7.3,
@@ -22,6 +24,7 @@ type Latency struct {
 	Delays    [][2]time.Duration // paced decoding, of device and cloud; 0 for native, which needs live runs
 	RTTs      []time.Duration
 	Simulated bool // in virtual time, with the distributions of the real decoders
+	AtOnce    int  // live cells at a time; paced decoding leaves room for several
 }
 
 // Run answers every question in every cell.
@@ -33,7 +36,7 @@ func (x Latency) Run(ctx context.Context, progress Progress) (Result, error) {
 	if x.Simulated {
 		r.About += " Played in virtual time with the live pair's machines; the distributions are those of the real decoders over the real documents. DRDG/SW is computed: both sides generate alone, then full distributions (float32, the whole vocabulary) cross once by a connection in slow start from 12 kB."
 	} else {
-		r.About += " Live: both sides in one process, over QUIC and an emulated path; decoding is paced."
+		r.About += " Live: both sides in one process, over QUIC and an emulated path; decoding is paced. DRDG/SW sends its drafts as all others do, not whole distributions as in the paper; its time after reading is shared out over its tokens."
 	}
 	run := x.live
 	if x.Simulated {
@@ -86,7 +89,7 @@ func label(row Row, experiment string, s Strategy, rtt time.Duration, d [2]time.
 func (x Latency) simulate(ctx context.Context, sources []*answers, s Strategy, rtt time.Duration, d [2]time.Duration) (Row, error) {
 	path := steady(rtt, 0, 1)
 	set := sim.Setting{
-		Pair: x.machine(s, lookahead(rtt, d)), Link: path.Link, Alone: s.Alone || s.Sequence, Warm: true,
+		Pair: x.machine(s, lookahead(rtt, d)), Link: path.Link, Alone: !s.Pairs(), Warm: true,
 		Decode: [2]sim.Delay{sim.Every(d[0]), sim.Every(d[1])},
 	}
 	if s.Alone {
@@ -98,9 +101,9 @@ func (x Latency) simulate(ctx context.Context, sources []*answers, s Strategy, r
 	}
 	row := summarize(outcomes)
 	switch {
-	case s.Sequence:
+	case s.Want == transport.WantAnswer:
 		row = x.sequence(outcomes, rtt, d)
-	case s.Alone && s.Context: // the text of one context, or of the other side, is not played: only its pace
+	case s.Alone && s.Context, s.Want != transport.WantDrafts: // the text of one context, or of the other side, is not played: only its pace
 		row = Row{PerToken: row.PerToken, P99: row.P99, Simulated: true}
 	}
 	return row, nil
@@ -129,25 +132,27 @@ func slowStart(bytes int, rtt time.Duration) time.Duration {
 // live asks all questions in all cells, the methods in turn so that a change of the machine's load meets
 // all of them.
 func (x Latency) live(ctx context.Context, progress Progress) ([]Row, error) {
-	var rows []Row
 	total, done := len(x.Delays)*len(x.RTTs)*len(x.Methods)*len(x.Questions), 0
-	for _, d := range x.Delays {
-		for ri, rtt := range x.RTTs {
-			cells, err := x.measure(ctx, steady(rtt, 0, uint64(ri)), rtt, d, func() {
-				done++
-				progress(done, total)
-			})
-			if err != nil {
-				return nil, err
-			}
-			for i, s := range x.Methods {
-				if !s.Sequence {
-					rows = append(rows, label(cells[i].row(), "latency", s, rtt, d))
-				}
-			}
+	var lock sync.Mutex
+	n := len(x.Delays) * len(x.RTTs)
+	byPath := make([][]Row, n)
+	err := atOnce(ctx, max(x.AtOnce, 1), n, nil, func(ctx context.Context, i int) error {
+		d, rtt := x.Delays[i/len(x.RTTs)], x.RTTs[i%len(x.RTTs)]
+		cells, err := x.measure(ctx, steady(rtt, 0, uint64(i%len(x.RTTs))), rtt, d, func() {
+			lock.Lock()
+			defer lock.Unlock()
+			done++
+			progress(done, total)
+		})
+		if err != nil {
+			return err
 		}
-	}
-	return rows, nil
+		for m, s := range x.Methods {
+			byPath[i] = append(byPath[i], label(cells[m].row(), "latency", s, rtt, d))
+		}
+		return nil
+	})
+	return slices.Concat(byPath...), err
 }
 
 // measure asks all questions with all methods over one path.
@@ -157,7 +162,7 @@ func (x Latency) measure(ctx context.Context, p Path, rtt time.Duration, d [2]ti
 		return nil, err
 	}
 	defer l.close()
-	if _, err := l.ask(ctx, 0, Strategy{Label: "warming up"}, 0); err != nil {
+	if err := l.warm(ctx); err != nil {
 		return nil, err
 	}
 	solo := [2]*live{x.solo(tandem.Device, d[tandem.Device]), x.solo(tandem.Cloud, d[tandem.Cloud])}
@@ -168,11 +173,13 @@ func (x Latency) measure(ctx context.Context, p Path, rtt time.Duration, d [2]ti
 			if s.Alone {
 				from = solo[s.Side]
 			}
-			if !s.Sequence {
-				a, err := from.ask(ctx, q, s, lookahead(rtt, d))
-				if err != nil {
-					return nil, err
-				}
+			a, err := from.ask(ctx, q, s, lookahead(rtt, d))
+			if err != nil {
+				return nil, err
+			}
+			if s.Want == transport.WantAnswer {
+				cells[i].addWhole(a)
+			} else {
 				cells[i].add(a)
 			}
 			step()
@@ -234,7 +241,7 @@ func (x Latency) compare(rows []Row, d [2]time.Duration) (out []string) {
 	}
 	far := x.RTTs[len(x.RTTs)-1]
 	for _, other := range []struct{ method, placement, name string }{
-		{"drdg-tw", "sync", "DRDG/TW"}, {"drdg-sw", "", "DRDG/SW"}, {"dragon", "greedy", "the paper's coupling with greedy"}, {"device-alone", "", "the device alone"},
+		{"drdg-tw", "sync", "DRDG/TW"}, {"drdg-sw", "", "DRDG/SW"}, {"dragon", "greedy", "the paper's coupling with greedy, γ = ½"}, {"dragon", "greedy-gamma", "the paper's coupling with greedy, γ chosen by the scheduler"}, {"device-alone", "", "the device alone"},
 	} {
 		if last, all, ok := of(other.method, other.placement); ok && last > 0 && all > 0 {
 			out = append(out, fmt.Sprintf("Decoding %v / %v: mirror takes %.1f ms a token at %v, %.2f of %s (%.1f ms); on average over the round trips %.2f of it.",

@@ -46,7 +46,7 @@ func (b Bench) connect(p Path, pace [2]time.Duration) (*live, error) {
 		return nil, err
 	}
 	limits := transport.Limits{StreamsOnly: p.Streams}
-	cloud := &node.Cloud{Reader: b.reader(tandem.Cloud, pace[tandem.Cloud]), Titles: true}
+	cloud := &node.Cloud{Reader: b.reader(tandem.Cloud, pace[tandem.Cloud]), Titles: true, GiveDocuments: true}
 	listener, err := transport.Listen("127.0.0.1:0", transport.ServerConfig{
 		Identity: cloudID, Peers: transport.NewPeers(deviceID.ID), Limits: limits,
 		Hello: cloud.Reader.Hello(tandem.Cloud, "lab", "cloud"),
@@ -88,7 +88,7 @@ func (b Bench) solo(side tandem.Side, pace time.Duration) *live {
 func (l *live) ask(ctx context.Context, i int, s Strategy, lookahead int) (node.Answer, error) {
 	settings := l.bench.Settings
 	settings.Placement, settings.Coupling, settings.Gamma = s.Place, s.Coupling, s.Gamma
-	settings.Lookahead = lookahead
+	settings.Lookahead, settings.Want = lookahead, s.Want
 	settings.Sampling.Seed += uint64(i)
 	if s.Context {
 		settings.Rows = 1
@@ -100,10 +100,28 @@ func (l *live) ask(ctx context.Context, i int, s Strategy, lookahead int) (node.
 	return a, nil
 }
 
+// warm lets both sides read every question once, by an answer of a token, so that caches are filled and the
+// connection has measured its path. Without a store of caches one question does.
+func (l *live) warm(ctx context.Context) error {
+	short := *l
+	short.bench.Settings.MaxTokens = 1
+	n := len(l.bench.Questions)
+	if l.bench.KV[tandem.Cloud] == nil {
+		n = 1
+	}
+	for i := range n {
+		if _, err := short.ask(ctx, i, Strategy{Label: "warming up"}, 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // cell collects the answers of one cell of an experiment. Times between tokens leave out the first token,
 // which has a figure of its own.
 type cell struct {
 	gaps, first []float64 // ms
+	received    []float64 // bytes, in an answer
 	accepted    [2]float64
 	together    float64
 	handovers   []float64
@@ -113,6 +131,9 @@ type cell struct {
 
 // add counts a live answer.
 func (c *cell) add(a node.Answer) {
+	if a.Link.BytesReceived > 0 {
+		c.received = append(c.received, float64(a.Link.BytesReceived))
+	}
 	var ids []tandem.Token
 	last := time.Duration(0)
 	for i, t := range a.Tokens {
@@ -125,6 +146,24 @@ func (c *cell) add(a node.Answer) {
 		last = t.At
 	}
 	c.count(ids, a.Pair.Together, a.Pair.Accepted, a.Pair.Handovers, a.Pair.Alone)
+}
+
+// addWhole counts a live answer of which all tokens come at once, when both sides have written theirs: what it
+// took after reading counts for each token alike.
+func (c *cell) addWhole(a node.Answer) {
+	n := len(a.Tokens)
+	if n == 0 {
+		return
+	}
+	var ids []tandem.Token
+	took := (a.Tokens[n-1].At - a.Prefill[tandem.Device]).Seconds() * 1000
+	for i, t := range a.Tokens {
+		if ids = append(ids, t.ID); i > 0 {
+			c.gaps = append(c.gaps, took/float64(n))
+		}
+	}
+	c.first = append(c.first, a.Tokens[0].At.Seconds()*1000)
+	c.texts = append(c.texts, textHash(ids))
 }
 
 // play counts a simulated answer.
@@ -152,7 +191,10 @@ func (c *cell) count(ids []tandem.Token, together int, accepted [2]int, handover
 
 // row sums a cell up.
 func (c *cell) row() Row {
-	row := Row{PerToken: Is(mean(c.gaps)), P99: Is(quantile(c.gaps, 0.99)), Text: joinHashes(c.texts)}
+	row := Row{PerToken: Is(mean(c.gaps)), P99: Is(quantile(c.gaps, 0.99))}
+	if c.alone == 0 || c.together == 0 { // else chance had a say: which tokens the device decided alone
+		row.Text = joinHashes(c.texts)
+	}
 	if len(c.first) > 0 {
 		row.TTFT = Is(mean(c.first))
 	}

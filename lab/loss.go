@@ -103,7 +103,7 @@ func (x Loss) cell(ctx context.Context, sources []*answers, p Path, d [2]time.Du
 		return Row{}, err
 	}
 	defer l.close()
-	if _, err := l.ask(ctx, 0, mirror, 0); err != nil {
+	if err := l.warm(ctx); err != nil {
 		return Row{}, err
 	}
 	var c cell

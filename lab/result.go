@@ -102,12 +102,17 @@ type Progress func(done, total int)
 // inParallel does n jobs on all processors until one fails. Jobs write to places of their own, so that
 // the order in which they run does not show.
 func inParallel(ctx context.Context, n int, progress Progress, job func(ctx context.Context, i int) error) error {
+	return atOnce(ctx, runtime.GOMAXPROCS(0), n, progress, job)
+}
+
+// atOnce does so with at most that many jobs at a time.
+func atOnce(ctx context.Context, most, n int, progress Progress, job func(ctx context.Context, i int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var next, done atomic.Int64
 	var telling sync.Mutex
 	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), n) {
+	for range min(most, n) {
 		wg.Go(func() {
 			for i := int(next.Add(1)) - 1; i < n && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
 				if err := job(ctx, i); err != nil {

@@ -9,6 +9,7 @@ import (
 	"tandem"
 	"tandem/netem"
 	"tandem/pair"
+	"tandem/transport"
 )
 
 // Strategy is a way for two sides to answer together: where drafts become tokens, and how.
@@ -18,13 +19,14 @@ type Strategy struct {
 	Label     string // for legends
 	Place     tandem.Placement
 	Coupling  tandem.Coupling
-	Horizon   int         // placement greedy: see scheduler.Policy
-	Gamma     uint32      // speculative coupling
-	Alone     bool        // one side answers without the other
-	Context   bool        // that side reads its documents as one context
-	Side      tandem.Side // of these
-	Sequence  bool        // both sides generate alone and aggregate once, at the end
-	Color     int         // in charts
+	Horizon   int            // placement greedy: see scheduler.Policy
+	Gamma     uint32         // speculative coupling
+	Alone     bool           // one side answers without the other
+	Context   bool           // that side reads its documents as one context
+	Side      tandem.Side    // of these
+	Want      transport.Want // a baseline that is no placement
+	Random    bool           // placement greedy: a side drawn for each step
+	Color     int            // in charts
 	Dashed    bool
 }
 
@@ -34,6 +36,7 @@ var schedules = []Strategy{
 	{Method: "drdg-tw", Placement: "sync", Label: "lock step (DRDG/TW)", Place: tandem.PlaceSync, Color: 6},
 	{Method: "dragon", Placement: "device", Label: "device", Place: tandem.PlaceDevice, Color: 0},
 	{Method: "dragon", Placement: "cloud", Label: "cloud", Place: tandem.PlaceCloud, Color: 1},
+	{Method: "dragon", Placement: "random", Label: "random", Place: tandem.PlaceGreedy, Random: true, Color: 4},
 	{Method: "dragon", Placement: "greedy-plain", Label: "greedy, plain ΔZ", Place: tandem.PlaceGreedy, Color: 3, Dashed: true},
 	{Method: "dragon", Placement: "greedy", Label: "greedy, switches pay", Place: tandem.PlaceGreedy, Horizon: pair.DefaultHorizon, Color: 3},
 	{Method: "tandem", Placement: "mirror", Label: "mirror", Place: tandem.PlaceMirror, Color: 2},
@@ -46,9 +49,12 @@ var methods = []Strategy{
 	{Method: "crcg", Placement: "device", Label: "CRCG device", Alone: true, Context: true, Color: 4, Dashed: true},
 	{Method: "crcg", Placement: "cloud", Label: "CRCG cloud", Alone: true, Context: true, Side: tandem.Cloud, Color: 5, Dashed: true},
 	{Method: "drdg-tw", Placement: "sync", Label: "DRDG/TW", Place: tandem.PlaceSync, Color: 6},
-	{Method: "drdg-sw", Label: "DRDG/SW", Sequence: true, Color: 6, Dashed: true},
+	{Method: "drdg-sw", Label: "DRDG/SW", Want: transport.WantAnswer, Color: 6, Dashed: true},
+	{Method: "drcg-text", Label: "DRCG/Text", Want: transport.WantText, Color: 1},
+	{Method: "drcg-kv", Label: "DRCG/KV", Want: transport.WantKV, Color: 3, Dashed: true},
 	{Method: "dragon", Placement: "device", Label: "paper's coupling, device", Place: tandem.PlaceDevice, Coupling: tandem.CouplingSpeculative, Gamma: pair.HalfGamma, Color: 1, Dashed: true},
 	{Method: "dragon", Placement: "greedy", Label: "paper's coupling, greedy", Place: tandem.PlaceGreedy, Coupling: tandem.CouplingSpeculative, Gamma: pair.HalfGamma, Horizon: pair.DefaultHorizon, Color: 1},
+	{Method: "dragon", Placement: "greedy-gamma", Label: "paper's coupling, greedy, γ chosen", Place: tandem.PlaceGreedy, Coupling: tandem.CouplingSpeculative, Gamma: pair.AutoGamma, Horizon: pair.DefaultHorizon, Color: 5},
 	{Method: "tandem", Placement: "device", Label: "shared, device", Place: tandem.PlaceDevice, Color: 0, Dashed: true},
 	{Method: "tandem", Placement: "cloud", Label: "shared, cloud", Place: tandem.PlaceCloud, Color: 4},
 	{Method: "tandem", Placement: "greedy", Label: "shared, greedy", Place: tandem.PlaceGreedy, Horizon: pair.DefaultHorizon, Color: 3},
@@ -88,10 +94,13 @@ func MethodNames() (names []string) {
 	return names
 }
 
+// Pairs reports whether the answer is one of two sides that agree on each token.
+func (s Strategy) Pairs() bool { return !s.Alone && s.Want == transport.WantDrafts }
+
 // config is the machines' part of a strategy.
 func (s Strategy) config() pair.Config {
 	return pair.Config{
-		Placement: s.Place, Coupling: s.Coupling, Gamma: s.Gamma, Horizon: s.Horizon, Lookahead: pair.MaxLookahead,
+		Placement: s.Place, Coupling: s.Coupling, Gamma: s.Gamma, Horizon: s.Horizon, Random: s.Random, Lookahead: pair.MaxLookahead,
 	}
 }
 

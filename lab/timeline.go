@@ -26,7 +26,7 @@ func (x Pipeline) Run(ctx context.Context) (Result, error) {
 		return Result{}, err
 	}
 	defer l.close()
-	if _, err := l.ask(ctx, 0, x.Strategy, 0); err != nil {
+	if err := l.warm(ctx); err != nil {
 		return Result{}, err
 	}
 	var lines []node.Line

@@ -11,93 +11,93 @@ import (
 	"tandem/lab/sim"
 	"tandem/model/tokenizer"
 	"tandem/retrieval"
+	"tandem/transport"
 )
 
 // TTFT measures the time to the first token (DRAGON §7.3, Figure 7).
 type TTFT struct {
 	Bench
-	Delays  [2]time.Duration // paced decoding
-	RTTs    []time.Duration
-	Prefill [2]time.Duration // what a side takes to read its documents in simulation; 0 for as measured here
-	// Simulated plays all of it in virtual time, with the reading taken from Prefill or measured.
+	Delays [2]time.Duration // paced decoding; reading is paced by Bench.Read
+	RTTs   []time.Duration
+	// Simulated plays the pair in virtual time and computes the others, with the reading as Bench.Read has it
+	// or as it is measured here.
 	Simulated bool
 }
 
-// reading is what preparing the first question's kind of answers takes on this machine.
+// firsts are the methods that are compared, the device alone first and mirror second.
+var firsts = []Strategy{
+	{Method: "device-alone", Label: "device alone", Alone: true, Color: 7, Dashed: true},
+	{Method: "tandem", Placement: "mirror", Label: "tandem, mirror", Color: 2},
+	{Method: "drcg-text", Label: "DRCG/Text", Want: transport.WantText, Color: 1},
+	{Method: "drcg-kv", Label: "DRCG/KV", Want: transport.WantKV, Color: 3},
+	{Method: "drdg-sw", Label: "DRDG/SW", Want: transport.WantAnswer, Color: 6, Dashed: true},
+}
+
+// reading is what it takes to prepare an answer, on average over the questions.
 type reading struct {
-	own  [2]time.Duration // retrieval and prefill of a side's own documents
-	both time.Duration    // prefill of the documents of both sides on the device, the KV of its own at hand
-	text int              // bytes of the cloud's passages
-	kv   int              // bytes of their keys and values
+	own      [2]time.Duration // a side's own passages, their caches at hand
+	together time.Duration    // all passages in one context, from nothing (DRCG/Text)
+	rows     time.Duration    // all passages, their caches at hand (DRCG/KV)
+	text, kv int              // bytes of the cloud's passages, and of their caches
 }
 
 // Run measures or plays every method at every round trip.
 func (x TTFT) Run(ctx context.Context, progress Progress) (Result, error) {
 	r := Result{
 		Name: fileName("ttft", x.Simulated), Title: "Time to the first token", Simulated: x.Simulated,
-		About: fmt.Sprintf("Mean over %d questions about the sample documents, %d passages a side (the paper's Figure 7).", len(x.Questions), x.Settings.Documents),
+		About: fmt.Sprintf("Mean over %d questions about the sample documents, %d passages a side, whose caches are at hand where they were read before; decoding %v / %v, reading %v / %v for a token of a prompt (0: as fast as it goes), device and cloud (the paper's Figure 7).",
+			len(x.Questions), x.Settings.Documents, x.Delays[0], x.Delays[1], x.Read[0], x.Read[1]),
 	}
-	m, err := x.prepare(ctx)
-	if err != nil {
-		return r, err
+	lines := make([]chart.Line, len(firsts))
+	for i, s := range firsts {
+		lines[i] = chart.Line{Name: s.Label, Color: s.Color, Dashed: s.Dashed}
 	}
-	r.About += fmt.Sprintf(" DRCG is computed, not run: the device fetches the cloud's passages, %d bytes as text or %d as keys and values, by a connection in slow start from 12 kB, and reads them (text) or not (KV).", m.text, m.kv)
-	for s, p := range x.Prefill {
-		if p > 0 && x.Simulated {
-			scale := p.Seconds() / m.own[s].Seconds()
-			if m.own[s] = p; s == int(tandem.Device) {
-				m.both = time.Duration(float64(m.both) * scale)
-			}
-		}
-	}
-	lines := []chart.Line{{Name: "device alone", Color: 7, Dashed: true}, {Name: "tandem, mirror", Color: 2}, {Name: "DRCG/Text (computed)", Color: 1}, {Name: "DRCG/KV (computed)", Color: 3}}
-	for i, rtt := range x.RTTs {
-		rows, err := x.at(ctx, m, rtt)
+	run, sizes := x.live, map[string]float64{}
+	if x.Simulated {
+		m, err := x.prepare(ctx)
 		if err != nil {
 			return r, err
 		}
-		for l, row := range rows {
-			row.Experiment, row.RTT, row.Device, row.Cloud = "ttft", Ms(rtt), Ms(x.Delays[0]), Ms(x.Delays[1])
+		run = func(ctx context.Context, rtt time.Duration, _ map[string]float64) ([]time.Duration, error) {
+			return x.play(ctx, m, rtt)
+		}
+		r.About += fmt.Sprintf(" The pair is played in virtual time; DRCG (%d bytes as text, %d as caches) and DRDG/SW are computed, with a connection in slow start from 12 kB.", m.text, m.kv)
+		r.Findings = append(r.Findings, fmt.Sprintf("Reading takes %v on the device and %v in the cloud; all passages in one context %v on the device, with the cloud's caches %v.",
+			m.own[0].Round(time.Millisecond), m.own[1].Round(time.Millisecond), m.together.Round(time.Millisecond), m.rows.Round(time.Millisecond)))
+	} else {
+		r.About += " Live, over QUIC and an emulated path without a limit to its rate. DRCG's text is read into one context with the device's own, from nothing; what is fetched is paced to keep queues short."
+	}
+	for i, rtt := range x.RTTs {
+		took, err := run(ctx, rtt, sizes)
+		if err != nil {
+			return r, err
+		}
+		for l, s := range firsts {
+			row := label(Row{TTFT: Ms(took[l]), Simulated: x.Simulated}, "ttft", s, rtt, x.Delays)
 			r.Rows = append(r.Rows, row)
 			lines[l].Points = append(lines[l].Points, chart.Point{X: rtt.Seconds() * 1000, Y: row.TTFT.Value})
 		}
 		if i == len(x.RTTs)-1 {
-			alone := rows[0].TTFT.Value
-			r.Findings = append(r.Findings, fmt.Sprintf("At a round trip of %v: mirror %.0f ms, %.2f of the device alone (%.0f ms); DRCG/Text %.2f, DRCG/KV %.2f of it (computed).",
-				rtt, rows[1].TTFT.Value, rows[1].TTFT.Value/alone, alone, rows[2].TTFT.Value/alone, rows[3].TTFT.Value/alone))
+			of := func(l int) float64 { return took[l].Seconds() / took[0].Seconds() }
+			r.Findings = append(r.Findings, fmt.Sprintf("At a round trip of %v: mirror %d ms, %.2f of the device alone (%d ms); DRCG/Text %.2f, DRCG/KV %.2f, DRDG/SW %.2f of it.",
+				rtt, took[1].Milliseconds(), of(1), took[0].Milliseconds(), of(2), of(3), of(4)))
 		}
 		progress(i+1, len(x.RTTs))
 	}
-	r.Findings = append(r.Findings, fmt.Sprintf("Reading the documents takes %v on the device and %v in the cloud; the device would read those of both in %v.",
-		m.own[0].Round(time.Millisecond), m.own[1].Round(time.Millisecond), m.both.Round(time.Millisecond)))
+	if !x.Simulated {
+		r.Findings = append(r.Findings, fmt.Sprintf("Received in an answer: DRCG/Text %.1f kB, DRCG/KV %.0f kB, mirror %.1f kB.", sizes["drcg-text"]/1000, sizes["drcg-kv"]/1000, sizes["tandem"]/1000))
+	}
+	if x.Delays[0] > 0 {
+		r.Name += fmt.Sprintf("-%d-%d", x.Delays[0].Milliseconds(), x.Delays[1].Milliseconds())
+	}
 	r.Figures = []Figure{{r.Name, chart.Plot{
 		Title: fmt.Sprintf("Time to the first token (%s)", howTaken(x.Simulated)), X: "round-trip time (ms)", Y: "ms", Lines: lines,
 	}.SVG()}}
 	return r, nil
 }
 
-// at returns the rows of one round trip: the device alone, mirror, DRCG/Text, DRCG/KV.
-func (x TTFT) at(ctx context.Context, m reading, rtt time.Duration) ([]Row, error) {
-	run := x.live
-	if x.Simulated {
-		run = x.play
-	}
-	alone, mirror, err := run(ctx, m, rtt)
-	if err != nil {
-		return nil, err
-	}
-	text := rtt + slowStart(m.text, rtt) + m.both + x.Delays[0]
-	kv := rtt + slowStart(m.kv, rtt) + m.own[0] + x.Delays[0]
-	return []Row{
-		{Method: "device-alone", TTFT: Ms(alone), Simulated: x.Simulated},
-		{Method: "tandem", Placement: "mirror", TTFT: Ms(mirror), Simulated: x.Simulated},
-		{Method: "drcg-text", TTFT: Ms(text), Simulated: true},
-		{Method: "drcg-kv", TTFT: Ms(kv), Simulated: true},
-	}, nil
-}
-
-// play simulates the beginning of an answer. The question travels while the device reads.
-func (x TTFT) play(ctx context.Context, m reading, rtt time.Duration) (alone, mirror time.Duration, err error) {
+// play simulates or computes the methods of firsts. The question travels while the device reads.
+func (x TTFT) play(ctx context.Context, m reading, rtt time.Duration) ([]time.Duration, error) {
 	path := steady(rtt, 0, 1)
 	cfg := Strategy{}.config()
 	cfg.MaxTokens = 2
@@ -108,35 +108,41 @@ func (x TTFT) play(ctx context.Context, m reading, rtt time.Duration) (alone, mi
 	}
 	both, err := sim.Run(ctx, set)
 	if err != nil {
-		return 0, 0, err
+		return nil, err
 	}
 	set.Alone = true
 	one, err := sim.Run(ctx, set)
 	if err != nil {
-		return 0, 0, err
+		return nil, err
 	}
-	return one.Tokens[0].At, both.Tokens[0].At, nil
+	text := rtt + slowStart(m.text, rtt) + m.together + x.Delays[0]
+	kv := rtt + slowStart(m.kv, rtt) + m.rows + x.Delays[0]
+	n := time.Duration(x.Settings.MaxTokens)
+	whole := max(m.own[0]+n*x.Delays[0], rtt+m.own[1]+n*x.Delays[1])
+	return []time.Duration{one.Tokens[0].At, both.Tokens[0].At, text, kv, whole}, nil
 }
 
-// live measures on this machine.
-func (x TTFT) live(ctx context.Context, _ reading, rtt time.Duration) (alone, mirror time.Duration, err error) {
-	methods := []Strategy{{Label: "device alone", Alone: true}, {Label: "mirror"}}
-	l := Latency{Bench: x.Bench, Methods: methods}
+// live measures the methods of firsts on this machine, and what they receive.
+func (x TTFT) live(ctx context.Context, rtt time.Duration, sizes map[string]float64) ([]time.Duration, error) {
+	l := Latency{Bench: x.Bench, Methods: firsts}
 	cells, err := l.measure(ctx, steady(rtt, 0, 1), rtt, x.Delays, func() {})
 	if err != nil {
-		return 0, 0, err
+		return nil, err
 	}
-	first := func(c cell) time.Duration { return time.Duration(mean(c.first) * 1e6) }
-	return first(cells[0]), first(cells[1]), nil
+	out := make([]time.Duration, len(firsts))
+	for i, c := range cells {
+		out[i] = time.Duration(mean(c.first) * 1e6)
+		sizes[firsts[i].Method] = mean(c.received)
+	}
+	return out, nil
 }
 
-// prepare measures what reading takes, on average over the questions.
+// prepare measures what reading takes, or computes it from its pace.
 func (x TTFT) prepare(ctx context.Context) (m reading, err error) {
 	c := x.Model.Config()
 	for _, q := range x.Questions {
 		var passages [2][]retrieval.Passage
 		for side := range m.own {
-			start := time.Now()
 			hits, err := x.Documents[side].Search(ctx, q, x.Settings.Documents)
 			if err != nil {
 				return m, fmt.Errorf("search the documents: %w", err)
@@ -144,16 +150,28 @@ func (x TTFT) prepare(ctx context.Context) (m reading, err error) {
 			for _, h := range hits {
 				passages[side] = append(passages[side], h.Passage)
 			}
-			if err := x.read(ctx, q, passages[side]); err != nil {
+			if _, err := x.read(ctx, tandem.Side(side), q, passages[side], x.Settings.Rows, x.KV[side]); err != nil { // now they are at hand
 				return m, err
 			}
-			m.own[side] += time.Since(start)
+			took, err := x.read(ctx, tandem.Side(side), q, passages[side], x.Settings.Rows, x.KV[side])
+			if err != nil {
+				return m, err
+			}
+			m.own[side] += took
 		}
-		start := time.Now()
-		if err := x.read(ctx, q, append(passages[0], passages[1]...)); err != nil {
+		both := append(passages[0][:len(passages[0]):len(passages[0])], passages[1]...)
+		together, err := x.read(ctx, tandem.Device, q, both, 1, nil)
+		if err != nil {
 			return m, err
 		}
-		m.both += time.Since(start)
+		if _, err := x.read(ctx, tandem.Device, q, passages[1], 0, x.KV[0]); err != nil {
+			return m, err
+		}
+		rows, err := x.read(ctx, tandem.Device, q, both, 0, x.KV[0])
+		if err != nil {
+			return m, err
+		}
+		m.together, m.rows = m.together+together, m.rows+rows
 		for _, p := range passages[tandem.Cloud] {
 			m.text += len(p.Title) + len(p.Text)
 			tokens := len(x.Model.Tokenizer().Encode(p.Title+"\n"+p.Text, tokenizer.Options{}))
@@ -161,21 +179,23 @@ func (x TTFT) prepare(ctx context.Context) (m reading, err error) {
 		}
 	}
 	n := len(x.Questions)
-	for s := range m.own {
-		m.own[s] /= time.Duration(n)
+	for _, d := range []*time.Duration{&m.own[0], &m.own[1], &m.together, &m.rows} {
+		*d /= time.Duration(n)
 	}
-	m.both, m.text, m.kv = max(m.both/time.Duration(n), m.own[tandem.Device]), m.text/n, m.kv/n
+	m.text, m.kv = m.text/n, m.kv/n
 	return m, nil
 }
 
-// read prefills a question with passages.
-func (x TTFT) read(ctx context.Context, question string, passages []retrieval.Passage) error {
+// read prefills a question with passages on a side, and says how long that takes there.
+func (x TTFT) read(ctx context.Context, side tandem.Side, question string, passages []retrieval.Passage, rows int, kv *retrieval.KVStore) (time.Duration, error) {
+	start := time.Now()
 	d, err := decoder.New(ctx, decoder.Config{
-		Model: x.Model, Scorer: retrieval.Lexical(), Rows: x.Settings.Rows, TopP: x.Settings.Nucleus, MaxSupport: x.Settings.Support,
+		Model: x.Model, Scorer: retrieval.Lexical(), KV: kv, Rows: rows, TopP: x.Settings.Nucleus, MaxSupport: x.Settings.Support,
 		MaxTokens: x.Settings.MaxTokens, Sampling: x.Settings.Sampling, Weights: x.Settings.Weights,
 	}, decoder.Request{Question: question, Passages: passages})
 	if err != nil {
-		return err
+		return 0, err
 	}
-	return d.Close()
+	took := max(time.Since(start), x.Read[side]*time.Duration(d.Prefill().Tokens))
+	return took, d.Close()
 }

@@ -54,10 +54,11 @@ func (d *Device) fetch(a *asking, q Question, s Settings) (Answer, error) {
 	passages = append(passages, got.passages...)
 	saved := append(make([][]byte, own), got.saved...)
 	s.Rows = 0
+	reader := d.Reader
 	if s.Want == transport.WantText {
-		s.Rows = 1
+		s.Rows, reader.KV = 1, nil // from nothing: another question has other passages together
 	}
-	read, err := d.Reader.prefill(a.ctx, q, s, passages, saved)
+	read, err := reader.prefill(a.ctx, q, s, passages, saved)
 	if err != nil {
 		return a.finish(), err
 	}

@@ -75,6 +75,9 @@ func (m *Machine) schedule(drafts [2]tandem.Draft, by tandem.By) {
 	_, moment.Ready[m.cfg.Self] = m.own.Front()
 	_, moment.Ready[m.cfg.Self.Other()] = m.peer.Front()
 	to := policy.Aggregator(m.cfg.Self, m.greedy.estimate(), moment)
+	if m.cfg.Random {
+		to = coin(m.cfg.Seed, m.front())
+	}
 	if to == m.cfg.Self {
 		return
 	}
@@ -85,6 +88,14 @@ func (m *Machine) schedule(drafts [2]tandem.Draft, by tandem.By) {
 		Accept: [2]float64{m.greedy.accept[0].Value, m.greedy.accept[1].Value},
 	}})
 	m.note(NoteHandover, to, m.front())
+}
+
+// coin draws a side for a step, with even chances, the same for both machines (splitmix64's finaliser).
+func coin(seed uint64, step tandem.Step) tandem.Side {
+	x := seed + (uint64(step)+1)*0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return tandem.Side(x >> 63)
 }
 
 // versions returns the versions of both sides' drafts.

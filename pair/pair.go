@@ -53,6 +53,7 @@ type Config struct {
 	Gamma     uint32         // speculative coupling: probability, out of tandem.Mass, of taking the device's result (see HalfGamma), or AutoGamma
 	Vocab     int            // size of the vocabulary, against which drafts are checked; 0 for no check of ids
 	Horizon   int            // placement greedy: later steps that count in a hand-over (scheduler.Policy); 0 for the paper's rule
+	Random    bool           // placement greedy: the side that aggregates is drawn for each step, by Seed (a baseline of DRAGON §7.4)
 }
 
 // Event is something that happened to a side. The set of events is closed. A machine keeps the slices of an

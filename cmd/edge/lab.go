@@ -19,6 +19,7 @@ import (
 	"tandem/model"
 	"tandem/node"
 	"tandem/pair"
+	"tandem/retrieval"
 )
 
 // labCmd runs experiments about speed.
@@ -234,6 +235,15 @@ func (f labAnswers) open(a *cli.App) (b lab.Bench, closing func() error, err err
 		b.Documents[side] = x
 		rest := closing
 		closing = func() error { return errors.Join(x.Close(), rest()) }
+		dir, err := os.MkdirTemp("", "tandem-lab-*")
+		if err != nil {
+			return b, closing, errors.Join(err, closing())
+		}
+		if b.KV[side], err = retrieval.OpenKV(dir, 256<<20); err != nil {
+			return b, closing, errors.Join(err, closing())
+		}
+		before := closing
+		closing = func() error { return errors.Join(before(), os.RemoveAll(dir)) }
 	}
 	return b, closing, nil
 }
@@ -268,6 +278,7 @@ type labLatency struct {
 	Decode   []string        `help:"Decoding delays of device and cloud, or native; several with commas." default:"150ms/30ms,30ms/30ms"`
 	RTT      []time.Duration `name:"rtt" help:"Round-trip times." default:"0ms,50ms,100ms,150ms,200ms,250ms,300ms"`
 	Simulate bool            `help:"Play the answers in virtual time instead of running both sides."`
+	AtOnce   int             `help:"Live: paths that are measured at a time. Paced decoding leaves room for several." default:"1"`
 	labAnswers
 	labOutput
 }
@@ -284,15 +295,15 @@ func (c *labLatency) Run(a *cli.App) error {
 		}
 	}
 	return c.with(a, "latency", c.labOutput, func(b lab.Bench, p lab.Progress) (lab.Result, error) {
-		return lab.Latency{Bench: b, Methods: methods, Delays: d, RTTs: c.RTT, Simulated: c.Simulate}.Run(a, p)
+		return lab.Latency{Bench: b, Methods: methods, Delays: d, RTTs: c.RTT, Simulated: c.Simulate, AtOnce: c.AtOnce}.Run(a, p)
 	})
 }
 
 type labTTFT struct {
 	Decode   string          `help:"Decoding delays of device and cloud, or native." default:"native"`
 	RTT      []time.Duration `name:"rtt" help:"Round-trip times." default:"0ms,50ms,100ms,150ms,200ms,250ms,300ms"`
-	Simulate bool            `help:"Play the answers in virtual time; reading takes as long as measured here or as --prefill says."`
-	Prefill  string          `help:"With --simulate: how long device and cloud read their documents, as in 2s/400ms." placeholder:"TIME/TIME"`
+	Simulate bool            `help:"Play the answers in virtual time instead of running both sides."`
+	Prefill  string          `help:"How long device and cloud take to read a token of a prompt, as in 30ms/6ms; without it, as long as it takes here." placeholder:"TIME/TIME"`
 	labAnswers
 	labOutput
 }
@@ -303,15 +314,17 @@ func (c *labTTFT) Run(a *cli.App) error {
 		return err
 	}
 	x := lab.TTFT{Delays: d[0], RTTs: c.RTT, Simulated: c.Simulate}
+	var read [2]time.Duration
 	if c.Prefill != "" {
 		p, err := delays([]string{c.Prefill})
-		if err != nil || !c.Simulate {
-			return fmt.Errorf("--prefill %q: want two delays, as in 2s/400ms, with --simulate", c.Prefill)
+		if err != nil {
+			return fmt.Errorf("--prefill %q: want two delays, as in 30ms/6ms", c.Prefill)
 		}
-		x.Prefill = p[0]
+		read = p[0]
 	}
 	return c.with(a, "ttft", c.labOutput, func(b lab.Bench, p lab.Progress) (lab.Result, error) {
 		x.Bench = b
+		x.Read = read
 		return x.Run(a, p)
 	})
 }
@@ -352,7 +365,7 @@ func (c *labPipeline) Run(a *cli.App) error {
 	if err = errors.Join(err, methodErr, trips([]time.Duration{c.RTT}), c.check(a)); err != nil {
 		return err
 	}
-	if len(methods) != 1 || methods[0].Alone || methods[0].Sequence {
+	if len(methods) != 1 || !methods[0].Pairs() {
 		return fmt.Errorf("--method %s: want one method and placement of two sides, such as dragon/greedy or tandem/mirror", c.Method)
 	}
 	return c.with(a, "pipeline", c.labOutput, func(b lab.Bench, _ lab.Progress) (lab.Result, error) {

@@ -20,6 +20,7 @@ type grammar struct {
 	Bench  benchCmd      `cmd:"" help:"Measure: the model's reading, the size of drafts."`
 	Lab    labCmd        `cmd:"" help:"Experiments about speed, with tables, pictures and a report."`
 	Netem  netemCmd      `cmd:"" help:"Relay UDP over an emulated network path."`
+	NPU    npuCmd        `cmd:"" name:"npu" help:"Look at what a mobile NPU would do with a model."`
 	Doctor doctorCmd     `cmd:"" help:"Check this machine, the model, the index and the cloud."`
 }
 

@@ -17,9 +17,10 @@ import (
 
 // ModelFlags choose the model.
 type ModelFlags struct {
-	Model   string `help:"GGUF file, or its name in the models folder; without it the built-in reader." placeholder:"FILE"`
-	Threads int    `help:"Threads to compute with; 0 for all cores." default:"0"`
-	Compute string `name:"device" help:"What computes: native, auto (a GPU or NPU that ggml can use, else native), or one of ggml's devices, such as ggml:cpu or ggml:cuda0; doctor lists them." default:"native" placeholder:"NAME"`
+	Model   string  `help:"GGUF file, or its name in the models folder; without it the built-in reader." placeholder:"FILE"`
+	Threads int     `help:"Threads to compute with; 0 for all cores." default:"0"`
+	Compute string  `name:"device" help:"What computes: native, auto (a GPU or NPU that ggml can use, else native), or one of ggml's devices, such as ggml:cpu or ggml:cuda0; doctor lists them." default:"native" placeholder:"NAME"`
+	Memory  float64 `name:"npu-memory" help:"Megabytes of the model's weights that the device may hold, as a phone's NPU may; the rest is staged from the file while it computes. 0 for all." default:"0" placeholder:"MB"`
 }
 
 // BuiltIn is the name of the embedded model.
@@ -39,11 +40,19 @@ func (f ModelFlags) open(path string) (*model.Model, error) {
 	if f.Threads < 0 || f.Threads > 1024 {
 		return nil, fmt.Errorf("--threads %d: want 0 (all cores) to 1024", f.Threads)
 	}
-	opt := model.Options{Threads: f.Threads, Device: f.Compute}
+	if !(f.Memory >= 0 && f.Memory <= 1<<20) {
+		return nil, fmt.Errorf("--npu-memory %v: want megabytes, or 0 for no bound", f.Memory)
+	}
+	opt := model.Options{Threads: f.Threads, Device: f.Compute, Memory: int64(f.Memory * (1 << 20))}
 	if path == "" {
 		return model.OpenBytes(BuiltIn, models.Reader, opt)
 	}
 	return model.Open(path, opt)
+}
+
+// PassageFlags say how files are cut.
+type PassageFlags struct {
+	PassageWords int `help:"Words of the passages that files are cut into, about; 0 for ${passageWords=24}. Larger models may read longer ones as well." default:"0"`
 }
 
 // CacheFlags bound the store of computed passages.

@@ -1,0 +1,234 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"tandem"
+	"tandem/internal/cli"
+	"tandem/lab/chart"
+	"tandem/model"
+	"tandem/npu/plan"
+	"tandem/npu/sim"
+)
+
+// npuCmd looks at what a mobile NPU would do.
+type npuCmd struct {
+	Plan npuPlan `cmd:"" help:"Plan the change from prefill's graphs to decoding's, by every strategy."`
+}
+
+type npuPlan struct {
+	cli.ModelFlags `group:"Model"`
+	SoC            string `name:"soc" help:"The chip that is simulated: sm8550, sm8650, sm8750 or sm8850, or one with a stack, such as sm8650/mllm. Without it, this machine measures and executes every plan." placeholder:"NAME"`
+	Blocks         int    `help:"Blocks that the layers are cut into." default:"6"`
+	Chunks         int    `help:"Chunks of the prompt." default:"2"`
+	Large          int    `help:"Tokens of a chunk, for prefill's graph G¹." default:"256"`
+	Small          int    `help:"Tokens that decoding's graph G² takes at once." default:"32"`
+	Output         string `short:"o" help:"Draw the plans as a Gantt chart (SVG)." type:"path" placeholder:"FILE"`
+}
+
+func (c *npuPlan) Help() string {
+	return `Examples:
+  edge npu plan --model qwen2.5-1.5b-instruct-q4_0.gguf --soc sm8650 --blocks 6 --chunks 2 -o plan.svg
+  edge npu plan --soc sm8750 --blocks 2 --chunks 4 --json
+  edge npu plan --blocks 3 --large 64 --small 8      # this machine, really executed
+
+"hidden" is the share of all loading during which something computes. The bound is what no plan can beat: all computation on the faster
+graph, or all loading. The optimum comes from a search, as far as that ends.`
+}
+
+// planned is one strategy's plan and what comes of it.
+type planned struct {
+	Strategy string  `json:"strategy"`
+	Total    float64 `json:"total_ms"`
+	Stall    float64 `json:"stall_ms"`
+	Hidden   float64 `json:"hidden"`
+	Switch   []int   `json:"switch"`
+	Measured float64 `json:"measured_ms,omitempty"` // when it was executed
+
+	line plan.Timeline
+}
+
+// exactNodes bounds the search for the optimum to some seconds.
+const exactNodes = 20_000_000
+
+func (c *npuPlan) Run(a *cli.App) (err error) {
+	if c.Chunks < 1 || c.Chunks > 1000 || c.Large < 1 || c.Small < 1 || c.Small > c.Large {
+		return fmt.Errorf("--chunks %d --large %d --small %d: want at least one chunk, and --small at most --large", c.Chunks, c.Large, c.Small)
+	}
+	m, err := c.Open(a)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, m.Close()) }()
+	where := "this machine"
+	var p plan.Problem
+	var s *model.Switcher
+	if c.SoC == "" {
+		where += ", " + m.Device()
+		p, s, err = c.measured(a, m)
+	} else {
+		p, where, err = c.simulated(m)
+	}
+	if err == nil {
+		err = p.Check()
+	}
+	if err != nil {
+		return err
+	}
+	a.Progress("searching the optimum")
+	best, exact := p.Exact(exactNodes)
+	a.Clear()
+	var rows []planned
+	for _, strategy := range plan.Strategies {
+		rows = append(rows, of(p, p.Plan(strategy)))
+	}
+	if exact {
+		rows = append(rows, of(p, best))
+	}
+	if s != nil {
+		if err := c.execute(a, m, s, rows); err != nil {
+			return err
+		}
+	}
+	if c.Output != "" {
+		if err := os.WriteFile(c.Output, gantt(where, p, rows), 0o644); err != nil {
+			return fmt.Errorf("write the chart: %w", err)
+		}
+	}
+	return c.print(a, where, p, rows)
+}
+
+func of(p plan.Problem, pl plan.Plan) planned {
+	line := p.Simulate(pl)
+	return planned{Strategy: pl.Strategy.String(), Total: ms(line.Total()), Stall: ms(line.Stall), Hidden: line.Hidden(), Switch: pl.Switch, line: line}
+}
+
+// measured profiles this machine.
+func (c *npuPlan) measured(a *cli.App, m *model.Model) (plan.Problem, *model.Switcher, error) {
+	if need := c.Chunks * c.Large; need > m.Config().Context {
+		return plan.Problem{}, nil, fmt.Errorf("%d chunks of %d tokens exceed the model's context of %d: lower --chunks or --large", c.Chunks, c.Large, m.Config().Context)
+	}
+	s, err := m.Switcher(c.Blocks, c.Large, c.Small)
+	if err != nil {
+		return plan.Problem{}, nil, err
+	}
+	a.Progress("measuring the blocks")
+	defer a.Clear()
+	p, err := s.Problem(a, c.Chunks*c.Large)
+	return p, s, err
+}
+
+// simulated asks the simulator how long the model's blocks take and load on a chip.
+func (c *npuPlan) simulated(m *model.Model) (plan.Problem, string, error) {
+	costs, err := sim.Find(c.SoC)
+	if err != nil {
+		return plan.Problem{}, "", fmt.Errorf("--soc: %w", err)
+	}
+	if c.Blocks < 1 || c.Blocks > m.Config().Layers {
+		return plan.Problem{}, "", fmt.Errorf("--blocks %d: the model has %d layers", c.Blocks, m.Config().Layers)
+	}
+	p := plan.Uniform(c.Blocks, c.Chunks, (c.Large+c.Small-1)/c.Small, plan.Block{})
+	context := c.Large * c.Chunks / 2 // on average
+	large, small := model.Cut(m.Graphs(c.Large), c.Blocks), model.Cut(m.Graphs(c.Small), c.Blocks)
+	for j := range p.Blocks {
+		b := &p.Blocks[j]
+		b.Large, b.Small = costs.Graphs(large[j], context).Time(), costs.Graphs(small[j], context).Time()
+		var bytes int64
+		for _, g := range small[j] {
+			bytes += costs.Bytes(g)
+		}
+		b.Load = costs.LoadTime(1, bytes)
+	}
+	return p, fmt.Sprintf("simulated %s (%s, %s)", costs.Name, costs.SoC, costs.Stack), nil
+}
+
+// execute carries every plan out and checks that they agree to the bit.
+func (c *npuPlan) execute(a *cli.App, m *model.Model, s *model.Switcher, rows []planned) error {
+	tokens := make([]tandem.Token, c.Chunks*c.Large)
+	for i := range tokens {
+		tokens[i] = tandem.Token(i * 31 % m.Config().Vocab)
+	}
+	want, err := m.Forward(a, []model.Row{{Seq: m.NewSeq(), Tokens: tokens}})
+	if err != nil {
+		return err
+	}
+	p, err := s.Problem(context.Background(), len(tokens))
+	if err != nil {
+		return err
+	}
+	for i := range rows {
+		r := &rows[i]
+		a.Progress("executing: %s", r.Strategy)
+		strategy, err := plan.ParseStrategy(r.Strategy)
+		if err != nil {
+			return err
+		}
+		logits, line, err := s.Prefill(a, m.NewSeq(), tokens, p.Plan(strategy))
+		if err != nil {
+			return err
+		}
+		if !slices.Equal(logits, want[0]) {
+			return fmt.Errorf("%s: the logits differ from those of plain prefill", r.Strategy)
+		}
+		r.line, r.Measured = line, ms(line.Total()) // the chart shows what happened
+	}
+	a.Clear()
+	return nil
+}
+
+func (c *npuPlan) print(a *cli.App, where string, p plan.Problem, rows []planned) error {
+	if a.Globals.JSON {
+		return a.JSON(struct {
+			Where string    `json:"where"`
+			Bound float64   `json:"bound_ms"`
+			Loads float64   `json:"loads_ms"`
+			Plans []planned `json:"plans"`
+		}{where, ms(p.Bound()), ms(p.Loads()), rows})
+	}
+	fmt.Fprintf(a.Out, "%s: %d blocks, %d chunks of %d tokens on G¹, %d on G²; all loads %.1f ms, bound %.1f ms\n",
+		where, len(p.Blocks), len(p.Runs), c.Large, c.Small, ms(p.Loads()), ms(p.Bound()))
+	fmt.Fprintf(a.Out, "%-13s %10s %10s %8s  %s\n", "strategy", "total ms", "stall ms", "hidden", "first chunk on G², by block")
+	for _, r := range rows {
+		measured := ""
+		if r.Measured > 0 {
+			measured = fmt.Sprintf("  executed in %.1f ms", r.Measured)
+		}
+		fmt.Fprintf(a.Out, "%-13s %10.1f %10.1f %7.0f%%  %s%s\n", r.Strategy, r.Total, r.Stall, 100*r.Hidden,
+			strings.Trim(fmt.Sprint(r.Switch), "[]"), measured)
+	}
+	if c.Output != "" {
+		fmt.Fprintln(a.Out, c.Output)
+	}
+	return nil
+}
+
+// gantt draws the plans below each other: what computes, and what loads beside it.
+func gantt(where string, p plan.Problem, rows []planned) []byte {
+	t := chart.Timeline{Title: "Changing graphs during prefill: " + where, X: "ms",
+		Legend: []chart.Line{{Name: "G¹ computes", Color: 0}, {Name: "G² computes", Color: 2}, {Name: "G² loads", Color: 1}},
+		Note:   "Numbers are blocks."}
+	for _, r := range rows {
+		computes, loads := chart.Lane{Name: r.Strategy}, chart.Lane{Name: "loader"}
+		for _, s := range r.line.Spans {
+			span := chart.Span{From: ms(s.Start), To: ms(s.End), Text: fmt.Sprint(s.Block + 1)}
+			switch {
+			case s.Load:
+				span.Color, span.Title = 1, fmt.Sprintf("load G² of block %d: %.1f ms", s.Block+1, ms(s.End-s.Start))
+				loads.Spans = append(loads.Spans, span)
+				continue
+			case s.Small:
+				span.Color = 2
+			}
+			span.Title = fmt.Sprintf("block %d, chunk %d: %.1f ms", s.Block+1, s.Chunk+1, ms(s.End-s.Start))
+			computes.Spans = append(computes.Spans, span)
+		}
+		t.To = max(t.To, ms(r.line.Total()))
+		t.Lanes = append(t.Lanes, computes, loads)
+	}
+	return t.SVG()
+}

@@ -6,8 +6,8 @@
 // where npm puts the package that ships them; without it the tests that need it are skipped and the
 // comparison says so. The C
 // structs are those of llama.cpp v0.5.0, named in the file's name: another version is refused, since its
-// layouts may differ. With the build tag static it is left out, and programs need no dynamic loader: so
-// they fit an empty container, and tests run for arm64 under qemu.
+// layouts may differ. It is built in as package npu/ggml is: on Linux where cgo is enabled or with the build
+// tag ggml. Other programs are static: they fit an empty container, and tests run for arm64 under qemu.
 package llamacpp
 
 import (

@@ -1,4 +1,4 @@
-//go:build (linux || darwin) && (amd64 || arm64) && !android && !static
+//go:build !static && (amd64 || arm64) && (darwin || (linux && (cgo || (ggml && !android))))
 
 package llamacpp
 

@@ -1,4 +1,4 @@
-//go:build !((linux || darwin) && (amd64 || arm64)) || android || static
+//go:build static || !(amd64 || arm64) || !(darwin || (linux && (cgo || (ggml && !android))))
 
 package llamacpp
 
@@ -13,7 +13,7 @@ type Model struct{}
 // Session is a context of one.
 type Session struct{}
 
-var errUnsupported = errors.New("not on this platform")
+var errUnsupported = errors.New("this program was built without it: on Linux it takes cgo or the build tag ggml")
 
 // Load always fails on this platform.
 func Load() (*Lib, error) { return nil, errUnsupported }

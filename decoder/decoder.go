@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -129,15 +130,19 @@ func New(ctx context.Context, cfg Config, req Request) (*Decoder, error) {
 		}
 		prompts = append(prompts, bare...)
 	}
+	question, scored := parseQuestion(req.Question), req.Passages
+	if speaks {
+		scored = slices.Concat(scored, question.echoes())
+	}
 	d := &Decoder{
 		cfg:         cfg,
 		unsupported: unsupported,
 		ends:        tok.EOGs(),
 		rel: relevance{
 			weights:  cfg.Weights,
-			question: parseQuestion(req.Question),
+			question: question,
 			topic:    req.topic(),
-			passages: retrieval.Prepare(cfg.Scorer, req.Passages),
+			passages: retrieval.Prepare(cfg.Scorer, scored),
 			rows:     dealt,
 			speaks:   speaks,
 		},

@@ -84,25 +84,34 @@ var clauseOpeners = set(`what when where who whom whose which why how is are was
 // focus returns the clause that the last sentence of the answer is about, and that sentence without a last
 // word that may still grow. The clause is the one, of those that no finished sentence has answered, that
 // the sentence has taken the most of; before it has said anything, the first. With every clause answered
-// it is the whole question.
-func (q question) focus(answer []byte) (clause, sentence string) {
+// it is len(q.clauses), the whole question.
+func (q question) focus(answer []byte) (clause int, sentence string) {
 	at := sentenceStart(answer)
 	sentence = wholeWords(answer[at:])
-	if len(q.clauses) == 1 {
-		return q.text, sentence
+	whole := len(q.clauses)
+	if whole == 1 {
+		return whole, sentence
 	}
 	finished, said := contentWords(string(answer[:at])), contentWords(sentence)
-	clause = q.text
+	clause = whole
 	most := -1.0
 	for i, c := range q.clauses {
 		if q.answered(i, finished) {
 			continue
 		}
 		if part := float64(shared(c.words, said)) / float64(len(c.words)); part > most {
-			clause, most = c.text, part
+			clause, most = i, part
 		}
 	}
 	return clause, sentence
+}
+
+// part returns the text of a clause as focus names it.
+func (q question) part(clause int) string {
+	if clause == len(q.clauses) {
+		return q.text
+	}
+	return q.clauses[clause].text
 }
 
 // answered reports whether the finished sentences hold more than half of clause i's content words, not

@@ -22,10 +22,10 @@ func ScorerName(m *model.Model, s retrieval.Scorer) string {
 
 func parseSupport(args string) (s Support, err error) {
 	parts := strings.Split(args, ",")
-	if len(parts) != 3 {
-		return s, fmt.Errorf("%q are not three numbers", args)
+	if len(parts) != 4 {
+		return s, fmt.Errorf("%q are not four numbers", args)
 	}
-	for i, v := range []*float64{&s.Lexical, &s.Reader, &s.Nothing} {
+	for i, v := range []*float64{&s.Lexical, &s.Reader, &s.Nothing, &s.Echo} {
 		if *v, err = strconv.ParseFloat(parts[i], 64); err != nil {
 			return s, fmt.Errorf("%q is not a number", parts[i])
 		}
@@ -35,7 +35,7 @@ func parseSupport(args string) (s Support, err error) {
 
 func (s Support) sane() bool {
 	const most = 100
-	return s.Lexical >= 0 && s.Lexical <= most && s.Reader >= 0 && s.Reader <= most && math.Abs(s.Nothing) <= most
+	return s.Lexical >= 0 && s.Lexical <= most && s.Reader >= 0 && s.Reader <= most && s.Echo >= 0 && s.Echo <= most && math.Abs(s.Nothing) <= most
 }
 
 // The share of unsupported sentences that training marked with the token for it, instead of going on with

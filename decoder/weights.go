@@ -49,9 +49,13 @@ type Weights struct {
 //
 //	R_t(d) = Lexical · R_t(d) + Reader · logit P(s|d)
 //
-// and a context without a document joins with the constant relevance Nothing. It answers that it does not
-// know, and outweighs the passages of both sides when none of them supports the sentence.
-type Support struct{ Lexical, Reader, Nothing float64 }
+// and a context without a document joins, with the relevance
+//
+//	R_t(∅) = Nothing + Echo · R_t(the question itself)
+//
+// where the last is what a passage would have that says all that is asked. It answers that it does not know,
+// and outweighs the passages of both sides when none of them supports the sentence.
+type Support struct{ Lexical, Reader, Nothing, Echo float64 }
 
 // The weights that have names of their own. Sentence is the default.
 var (
@@ -60,10 +64,10 @@ var (
 	Rescore            = Weights{Base: BaseRescore, Every: 8, Momentum: 0.5}
 	Likelihood         = Weights{Base: BaseStatic, Likelihood: true, Lambda: 1, Reset: true}
 	SentenceLikelihood = Weights{Likelihood: true, Lambda: 0.5, Reset: true}
-	Reader             = Weights{Reader: true, Support: Support{Lexical: 1, Reader: 1, Nothing: 0}}
+	Reader             = Weights{Reader: true, Support: Support{Lexical: 0.55, Reader: 0.43, Nothing: -0.6, Echo: 0.39}}
 )
 
-const weightsUsage = "use reader[:LEXICAL,READER,NOTHING], static, rescore[:TOKENS[,MOMENTUM]], sentence, likelihood[:LAMBDA[,keep]] or sentence+likelihood[:LAMBDA[,keep]]"
+const weightsUsage = "use reader[:LEXICAL,READER,NOTHING,ECHO], static, rescore[:TOKENS[,MOMENTUM]], sentence, likelihood[:LAMBDA[,keep]] or sentence+likelihood[:LAMBDA[,keep]]"
 
 // ParseWeights reads weights by name: "reader", "static", "rescore", "sentence", "likelihood" or
 // "sentence+likelihood". A colon gives parameters: "rescore:4,0.7" scores every 4 tokens with momentum 0.7;
@@ -137,7 +141,7 @@ func (w Weights) String() string {
 	}
 	switch {
 	case w.Reader:
-		return fmt.Sprintf("reader:%g,%g,%g", w.Support.Lexical, w.Support.Reader, w.Support.Nothing)
+		return fmt.Sprintf("reader:%g,%g,%g,%g", w.Support.Lexical, w.Support.Reader, w.Support.Nothing, w.Support.Echo)
 	case w.Base == BaseRescore:
 		return fmt.Sprintf("rescore:%d,%s", w.Every, strconv.FormatFloat(w.Momentum, 'g', -1, 64))
 	case w.Base == BaseSentence && w.Likelihood:
@@ -162,7 +166,7 @@ func (w Weights) check() error {
 	case w.Reader && (w.Base != BaseSentence || w.Likelihood):
 		return fmt.Errorf("reader weights go with sentence weights only")
 	case w.Reader && !w.Support.sane():
-		return fmt.Errorf("constants %g, %g, %g of the reader weights: want 0 to 100, 0 to 100 and -100 to 100", w.Support.Lexical, w.Support.Reader, w.Support.Nothing)
+		return fmt.Errorf("constants %v of the reader weights: want all from 0 to 100, but the third from -100", w.Support)
 	case w.Likelihood && !(w.Lambda > 0 && w.Lambda <= 1):
 		return fmt.Errorf("λ = %v: want more than 0 and at most 1", w.Lambda)
 	}
@@ -194,7 +198,7 @@ type relevance struct {
 // answer, so that a rollback is a truncation.
 type moment struct {
 	end  int       // bytes of answer text before this position
-	base []float64 // relevance of each passage without likelihood
+	base []float64 // relevance of each passage without likelihood; and last of the echo, when rows speak
 	like []float64 // Σ λ^… log p per row since `from`; nil without Likelihood
 	from int       // where in the answer text the sum began
 
@@ -256,14 +260,29 @@ func (r *relevance) next(m moment, text []byte, t int, logp []float64, support f
 // sentence scores the passages against the clause that the current sentence answers, and against the whole
 // topic, each joined with that sentence.
 func (r *relevance) sentence(answer []byte) []float64 {
-	clause, current := r.question.focus(answer)
+	i, current := r.question.focus(answer)
+	clause := r.question.part(i)
 	out := r.passages.Scores(nil, join(clause, current))
-	if clause == r.topic {
-		return out
+	if clause != r.topic {
+		whole := r.passages.Scores(nil, join(r.topic, current))
+		for d := range out {
+			out[d] = (1-topicShare)*out[d] + topicShare*whole[d]
+		}
 	}
-	whole := r.passages.Scores(nil, join(r.topic, current))
-	for d := range out {
-		out[d] = (1-topicShare)*out[d] + topicShare*whole[d]
+	if r.speaks {
+		n := len(r.rows)
+		out[n] = out[n+i]
+		out = out[:n+1]
+	}
+	return out
+}
+
+// echoes are passages that say no more than a clause of the question, and last the whole: what a passage
+// about it would be scored with at best.
+func (q question) echoes() []retrieval.Passage {
+	var out []retrieval.Passage
+	for i := range len(q.clauses) + 1 {
+		out = append(out, retrieval.Passage{Text: q.part(i)})
 	}
 	return out
 }
@@ -280,7 +299,8 @@ func (r *relevance) at(m moment) []float64 {
 		}
 	}
 	if r.speaks {
-		out = append(out, r.weights.Support.Nothing)
+		echo := &out[len(r.rows)]
+		*echo = r.weights.Support.Nothing + r.weights.Support.Echo**echo
 	}
 	return out
 }

@@ -55,7 +55,9 @@ func TestFocus(t *testing.T) {
 		{"Is Salt and Rope open?", "", "Is Salt and Rope open?", ""},
 		{"", "", "", ""},
 	} {
-		clause, sentence := parseQuestion(c.question).focus([]byte(c.answer))
+		q := parseQuestion(c.question)
+		i, sentence := q.focus([]byte(c.answer))
+		clause := q.part(i)
 		if clause != c.clause || sentence != c.sentence {
 			t.Errorf("%q, %q: clause %q, sentence %q; want %q, %q", c.question, c.answer, clause, sentence, c.clause, c.sentence)
 		}
@@ -78,7 +80,8 @@ func FuzzFocus(f *testing.F) {
 				t.Fatalf("%q is no part of %q", c.text, q.text)
 			}
 		}
-		clause, sentence := q.focus([]byte(answer))
+		i, sentence := q.focus([]byte(answer))
+		clause := q.part(i)
 		if !strings.Contains(q.text, clause) || !strings.Contains(answer, sentence) {
 			t.Fatalf("focus on %q, %q", clause, sentence)
 		}

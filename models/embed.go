@@ -16,3 +16,10 @@ var Reader []byte
 //
 //go:embed testdata/eval.jsonl
 var Eval []byte
+
+// Worlds is sets of documents for both sides with questions about them, as gzipped JSON lines, held out from
+// training like Eval: 1,000 questions of each kind. `edge bench quality` says what a line holds, indexes the
+// documents and asks.
+//
+//go:embed testdata/worlds.jsonl.gz
+var Worlds []byte

@@ -187,7 +187,8 @@ func (w *writer) addFile(ctx context.Context, f file) error {
 			w.report.Unchanged++
 		}
 	}
-	if known && old.unchanged(f.size, f.modified) {
+	cut := known && old.Words == w.x.words // into passages as they are wanted now
+	if cut && old.unchanged(f.size, f.modified) {
 		unchanged(old)
 		return nil
 	}
@@ -200,9 +201,9 @@ func (w *writer) addFile(ctx context.Context, f file) error {
 	sum := sha256.Sum256(data)
 	r := record{
 		Path: f.source, Size: f.size, Modified: f.modified, Hash: hex.EncodeToString(sum[:]),
-		Settled: now.Sub(f.modified) > settle,
+		Settled: now.Sub(f.modified) > settle, Words: w.x.words,
 	}
-	same := known && old.Hash == r.Hash
+	same := cut && old.Hash == r.Hash
 	if same && old.Size == r.Size && old.Modified.Equal(r.Modified) {
 		unchanged(old)
 		return nil
@@ -212,7 +213,7 @@ func (w *writer) addFile(ctx context.Context, f file) error {
 		return err
 	}
 	r.Title, r.Skip = doc.title, reason
-	passages := doc.passages(f.source)
+	passages := doc.passages(f.source, sizesOf(w.x.words))
 	if len(passages) == 0 && reason == "" {
 		r.Skip = "no text in it"
 	}

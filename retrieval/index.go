@@ -1,6 +1,7 @@
 package retrieval
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,6 +38,7 @@ type Index struct {
 
 	writing sync.Mutex // in memory, what the lock file is on disk
 
+	words             int // length of the passages that files are cut into
 	batch, checkpoint int // bytes of text; tests make them small
 	// failpoint, when a test sets it, is called between the steps of a write; its error stops the write
 	// there, leaving everything as a killed process would.
@@ -71,24 +73,39 @@ var ErrClosed = errors.New("index is closed")
 const (
 	lockName    = "lock"
 	currentName = "current"
-	genPrefix   = "gen-v1-"
+	genPrefix   = "gen-v2-"
 )
 
 // Options of Open.
 type Options struct {
 	// ReadOnly refuses writes and does not create the directory: an index that is not there is empty.
 	ReadOnly bool
+	// Words is the length of the passages that files are cut into from now on, about; 0 for DefaultWords.
+	// Files that were cut for another length are read again when they are next looked at.
+	Words int
+}
+
+// length returns the length of passages.
+func (o Options) length() (int, error) {
+	if o.Words < 0 || o.Words > mostWords {
+		return 0, fmt.Errorf("passages of %d words: want 1 to %d, or 0 for %d", o.Words, mostWords, DefaultWords)
+	}
+	return cmp.Or(o.Words, DefaultWords), nil
 }
 
 // Open opens the index in dir, creating the directory when it is not there. An index that was being
 // written when its process died opens as it was before that write.
 func Open(dir string, opt Options) (*Index, error) {
+	words, err := opt.length()
+	if err != nil {
+		return nil, fmt.Errorf("open index: %w", err)
+	}
 	if !opt.ReadOnly {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return nil, fmt.Errorf("open index: %w", err)
 		}
 	}
-	x := &Index{dir: dir, readOnly: opt.ReadOnly, batch: defaultBatch, checkpoint: defaultCheckpoint}
+	x := &Index{dir: dir, readOnly: opt.ReadOnly, words: words, batch: defaultBatch, checkpoint: defaultCheckpoint}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if err := x.reopen(); err != nil {
@@ -98,12 +115,19 @@ func Open(dir string, opt Options) (*Index, error) {
 }
 
 // Memory returns an empty index that lives in memory, for corpora that ship with the program.
-func Memory() (*Index, error) {
+func Memory() (*Index, error) { return MemoryWith(Options{}) }
+
+// MemoryWith is Memory with options.
+func MemoryWith(opt Options) (*Index, error) {
+	words, err := opt.length()
+	if err != nil {
+		return nil, fmt.Errorf("open index in memory: %w", err)
+	}
 	b, err := bleve.NewUsing("", indexMapping(), scorch.Name, scorch.Name, nil)
 	if err != nil {
 		return nil, fmt.Errorf("open index in memory: %w", err)
 	}
-	return &Index{bleve: b, batch: defaultBatch}, nil
+	return &Index{bleve: b, words: words, batch: defaultBatch}, nil
 }
 
 // Close releases the index. Searches that are running finish first.

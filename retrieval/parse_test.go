@@ -150,11 +150,11 @@ func check(t *testing.T, name string, data []byte) {
 		t.Fatal("no title")
 	}
 	total := len(doc.title)
-	for _, p := range doc.passages(name) {
+	for _, p := range doc.passages(name, sizesOf(64)) {
 		if p.Text == "" || !utf8.ValidString(p.Text) || !utf8.ValidString(p.Title) {
 			t.Fatalf("passage %q", p)
 		}
-		if words(p.Text) > wholeWords+maxHeading || words(p.Title) > maxTitle+maxHeading+2 {
+		if words(p.Text) > sizesOf(64).whole+maxHeading || words(p.Title) > maxTitle+maxHeading+2 {
 			t.Fatalf("%d words in %q, %d in %q", words(p.Text), p.Text, words(p.Title), p.Title)
 		}
 		total += len(p.Text)

@@ -10,20 +10,33 @@ import (
 	"github.com/clipperhouse/uax29/v2/sentences"
 )
 
-// Sizes of passages in words. A document of at most wholeWords is one passage; longer ones are packed to
-// about targetWords, as in DRAGON §7.1, whose passages have 64.
-const (
-	targetWords = 64
-	wholeWords  = 80
-	shortWords  = 20 // a passage shorter than this at the end joins the one before when both fit in wholeWords
-)
+// DefaultWords is the length of passages unless Options say otherwise: one to three sentences. A small
+// reader is surest of a fact that stands alone, and passages that differ in little are told apart by the
+// weights rather than by its attention. Large models do as well with longer ones; DRAGON §7.1 has 64 words.
+const DefaultWords = 24
+
+// mostWords bounds Options.Words.
+const mostWords = 1000
+
+// sizes are the limits of passages in words, all following from the length that is aimed at.
+type sizes struct {
+	target int // a passage is filled up to this
+	whole  int // a document of at most this is one passage
+	short  int // a passage shorter than this at the end joins the one before when both fit in whole
+	bound  int // with a sentence that leans on the one before a passage may grow to this
+	unit   int // longer sentences are divided
+}
+
+func sizesOf(target int) sizes {
+	return sizes{target: target, whole: target + target/4, short: target / 3, bound: target + min(target, DefaultWords), unit: max(target, 64)}
+}
 
 // Passage is a piece of a document, small enough to be read as one context beside others.
 type Passage struct {
 	ID     string // hash of source, title and text: the same piece keeps its ID when the index is built again
 	Source string // path of the file it was read from
 	Title  string // the document's title; "title: section" when all of the text is in one section
-	Text   string // about 64 words in whole sentences; list lines and headings on lines of their own
+	Text   string // about Options.Words words in whole sentences; list lines and headings on lines of their own
 }
 
 // words counts the words of s. A run of characters without white space counts for one per started
@@ -91,18 +104,19 @@ type unit struct {
 	section string // the heading it stands under
 	kind    blockKind
 	opens   bool // first of its block: goes on a new line
+	leans   bool // what it speaks of is named in the unit before
 }
 
 // passages cuts the document into passages of the given source.
-func (d document) passages(source string) []Passage {
-	units := d.units()
+func (d document) passages(source string, limits sizes) []Passage {
+	units := d.units(limits)
 	total := 0
 	for _, u := range units {
 		total += u.words
 	}
 	var out []Passage
 	seen := make(map[string]bool)
-	for _, group := range pack(units, total) {
+	for _, group := range pack(units, total, limits) {
 		p := d.passage(source, group)
 		if p.Text != "" && !seen[p.ID] {
 			seen[p.ID] = true
@@ -112,67 +126,90 @@ func (d document) passages(source string) []Passage {
 	return out
 }
 
-func (d document) units() []unit {
+func (d document) units(limits sizes) []unit {
 	var units []unit
 	section := ""
+	named := names{}
 	for _, b := range d.blocks {
 		switch b.kind {
 		case heading:
 			section = b.text
-			units = append(units, unit{b.text, words(b.text), section, heading, true})
+			units = append(units, unit{b.text, words(b.text), section, heading, true, false})
+			named = names{}
 		case listLine:
-			for i, part := range splitWords(b.text, wholeWords) {
-				units = append(units, unit{part, words(part), section, listLine, i == 0})
+			for i, part := range splitWords(b.text, limits.unit) {
+				units = append(units, unit{part, words(part), section, listLine, i == 0, named.leans(part, d.title+" "+section)})
 			}
+			named.add(b.text)
 		default:
 			opens := true
 			for _, s := range splitSentences(b.text) {
-				for _, part := range splitWords(s, targetWords) {
-					units = append(units, unit{part, words(part), section, paragraph, opens})
+				for i, part := range splitWords(s, limits.unit) {
+					units = append(units, unit{part, words(part), section, paragraph, opens, i == 0 && named.leans(part, d.title+" "+section)})
 					opens = false
 				}
+				named.add(s)
 			}
 		}
 	}
 	return units
 }
 
-// pack groups units into passages. It fills up to targetWords, but rather ends a passage where a section
-// ends once it is half full, and never leaves a heading at the end.
-func pack(units []unit, total int) [][]unit {
-	if total <= wholeWords {
+// pack groups units into passages. It fills up to the target, but rather ends a passage where a section
+// ends once it is half full, and never leaves a heading at the end. A unit that leans on the one before
+// stays with it up to the bound; beyond, the unit that names what both are about is repeated before it.
+func pack(units []unit, total int, limits sizes) [][]unit {
+	if total <= limits.whole {
 		return [][]unit{units}
 	}
 	var groups [][]unit
-	start, size := 0, 0
-	cut := func(end int) {
-		for end > start+1 && units[end-1].kind == heading {
-			end--
+	var group []unit
+	size := 0
+	end := func() { // of a passage; headings at its end go on into the next
+		n := len(group)
+		for n > 1 && group[n-1].kind == heading {
+			n--
 		}
-		if end > start {
-			groups = append(groups, units[start:end])
+		if n > 0 {
+			groups = append(groups, group[:n:n])
 		}
-		start, size = end, 0
+		group, size = group[n:], 0
+		for _, u := range group {
+			size += u.words
+		}
 	}
-	for i, u := range units {
-		full := size+u.words > targetWords
-		section := u.kind == heading && size >= targetWords/2
-		if size > 0 && (full || section) {
-			cut(i)
-			for _, v := range units[start:i] {
-				size += v.words
+	var namer unit // of a section, the last that did not lean, or the first
+	for _, u := range units {
+		leaning := u.leans && size > 0
+		switch {
+		case size == 0:
+		case u.kind == heading:
+			if size >= limits.target/2 {
+				end()
+			}
+		case size+u.words <= limits.target, leaning && size+u.words <= limits.bound:
+		default:
+			end()
+			if leaning && namer.text != "" && size == 0 && namer.words+u.words <= limits.bound {
+				group, size = append(group, namer), namer.words
 			}
 		}
-		size += u.words
+		group, size = append(group, u), size+u.words
+		switch {
+		case u.kind == heading:
+			namer = unit{}
+		case !u.leans || namer.text == "":
+			namer = u
+		}
 	}
-	if start < len(units) {
-		groups = append(groups, units[start:])
+	if len(group) > 0 {
+		groups = append(groups, group)
 	}
-	return joinShort(groups)
+	return joinShort(groups, limits)
 }
 
 // joinShort joins a short last passage to the one before when the two are small enough together.
-func joinShort(groups [][]unit) [][]unit {
+func joinShort(groups [][]unit, limits sizes) [][]unit {
 	n := len(groups)
 	if n < 2 {
 		return groups
@@ -184,7 +221,7 @@ func joinShort(groups [][]unit) [][]unit {
 		}
 		return w
 	}
-	if size(last) >= shortWords || size(last)+size(before) > wholeWords {
+	if size(last) >= limits.short || size(last)+size(before) > limits.whole {
 		return groups
 	}
 	joined := append(append([]unit(nil), before...), last...)

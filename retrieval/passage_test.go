@@ -15,7 +15,7 @@ func TestSmallDocumentIsOnePassage(t *testing.T) {
 	if reason != "" {
 		t.Fatal(reason)
 	}
-	ps := doc.passages("cabin.md")
+	ps := doc.passages("cabin.md", sizesOf(64))
 	if len(ps) != 1 || ps[0].Title != "Lake cabin" || ps[0].Text != "The password is tumbral-5827.\nKeys\n- Spare key: blue tin\n- Door code: 4471" {
 		t.Errorf("%q", ps)
 	}
@@ -26,7 +26,7 @@ func TestSectionsBecomeTitles(t *testing.T) {
 	text := "# House\n\n" + strings.Repeat(sentence, 6) + "\n\n## Boiler room\n\n" + strings.Repeat(sentence, 14) + "\n\n## Attic\n\nEnd of it.\n"
 	doc, _ := parse(t.Context(), "house.md", []byte(text))
 	var titles []string
-	for i, p := range doc.passages("house.md") {
+	for i, p := range doc.passages("house.md", sizesOf(64)) {
 		titles = append(titles, p.Title)
 		if strings.HasSuffix(p.Text, "Boiler room") || strings.HasSuffix(p.Text, "Attic") {
 			t.Errorf("passage %d ends in a heading: %q", i, p.Text)
@@ -78,11 +78,11 @@ func TestPassageProperties(t *testing.T) {
 			}
 			doc.add(kind, b.String())
 		}
-		ps := doc.passages("source")
+		ps := doc.passages("source", sizesOf(64))
 		var got []string
 		ids := make(map[string]bool)
 		for i, p := range ps {
-			if w := words(p.Text); w > wholeWords+maxHeading {
+			if w := words(p.Text); w > sizesOf(64).whole+maxHeading {
 				t.Fatalf("%d words in %q", w, p.Text)
 			}
 			if ids[p.ID] {
@@ -115,7 +115,7 @@ func TestPassageProperties(t *testing.T) {
 				}
 			}
 		}
-		again := doc.passages("source")
+		again := doc.passages("source", sizesOf(64))
 		if !slices.Equal(ps, again) {
 			t.Fatal("not the same twice")
 		}
@@ -126,7 +126,7 @@ func isHeading(d document, line string) bool {
 	return slices.ContainsFunc(d.blocks, func(b block) bool { return b.kind == heading && b.text == line })
 }
 
-// TestPassageSize: long prose is cut to about targetWords.
+// TestPassageSize: long prose is cut to about 64.
 func TestPassageSize(t *testing.T) {
 	doc := document{title: "t"}
 	var b strings.Builder
@@ -137,17 +137,17 @@ func TestPassageSize(t *testing.T) {
 		}
 	}
 	doc.add(paragraph, b.String())
-	ps := doc.passages("s")
+	ps := doc.passages("s", sizesOf(64))
 	for i, p := range ps[:len(ps)-1] {
-		if w := words(p.Text); w < 50 || w > targetWords {
+		if w := words(p.Text); w < 50 || w > 64 {
 			t.Errorf("passage %d has %d words", i, w)
 		}
 	}
 	// text without spaces is bounded, too
 	doc = document{title: "t"}
 	doc.add(paragraph, strings.Repeat("長い文章", 5000))
-	for _, p := range doc.passages("s") {
-		if n := utf8.RuneCountInString(p.Text); n > (targetWords+1)*longWord || !utf8.ValidString(p.Text) {
+	for _, p := range doc.passages("s", sizesOf(64)) {
+		if n := utf8.RuneCountInString(p.Text); n > (64+1)*longWord || !utf8.ValidString(p.Text) {
 			t.Errorf("%d characters in a passage", n)
 		}
 	}

@@ -19,6 +19,7 @@ type record struct {
 	Modified time.Time `json:"modified"`
 	Settled  bool      `json:"settled"` // the file was last written well before it was read
 	Hash     string    `json:"hash"`
+	Words    int       `json:"words"`          // the length of passages that was aimed at
 	Passages []string  `json:"passages"`       // IDs
 	Skip     string    `json:"skip,omitempty"` // why it has no passages
 }

@@ -80,7 +80,8 @@ def world(seed):
         g = absent(s, home)
         if g is None or g.entity not in {f.entity for f in home} and any(overlap(g.entity, e) for e in taken):
             continue
-        questions.append(dict(kind="unanswerable", where="", question=ask(s, g).question, answer="", values=[]))
+        a = ask(s, g)
+        questions.append(dict(kind="unanswerable", where="", question=a.question, answer=answer_text(a, "unknown"), values=[]))
     return dict(device=sides[0], cloud=sides[1], questions=questions)
 
 

@@ -28,6 +28,7 @@ import (
 type benchCmd struct {
 	Reader  benchReader  `cmd:"" help:"Exact match of a model on questions whose passages are given: each side alone, and the pair."`
 	Samples benchSamples `cmd:"" help:"The same on the sample documents, with retrieval."`
+	Quality benchQuality `cmd:"" help:"Exact match and F1 over documents that are indexed and retrieved: each side, the pair, and other ways to answer."`
 	Engine  benchEngine  `cmd:"" help:"Speed of a model on this machine: prefill, decoding, several rows at once."`
 }
 

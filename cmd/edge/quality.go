@@ -1,0 +1,370 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"tandem"
+	"tandem/aggregator"
+	"tandem/decoder"
+	"tandem/internal/cli"
+	"tandem/model"
+	"tandem/retrieval"
+)
+
+type benchQuality struct {
+	cli.ModelFlags `group:"Model"`
+	Sets           []string `help:"What to ask: one-part, two-part, unanswerable (generated worlds), xquad." default:"one-part,two-part,unanswerable" placeholder:"SET"`
+	Methods        []string `help:"Who answers: device, cloud, pair, one-side, one-context, sequence." default:"device,cloud,pair,one-side,one-context,sequence" placeholder:"METHOD"`
+	Weights        []string `help:"Document weights; the pair is measured with each, the other methods with the first." default:"reader" sep:";" placeholder:"WEIGHTS"`
+	Set            string   `help:"Worlds of your own, as JSON lines, gzipped or not; without it those that ship with the program." type:"existingfile" placeholder:"FILE"`
+	Xquad          string   `help:"Questions in SQuAD's form for the set xquad; without it shared/data/qa/xquad.en.half.json, if it is there." type:"existingfile" placeholder:"FILE"`
+	N              int      `help:"Questions of each set; 0 for all." default:"100"`
+	Documents      int      `help:"Passages that each side retrieves." default:"4"`
+	cli.PassageFlags
+	Fit    bool   `help:"Fit the constants of the reader weights on the questions instead of answering them."`
+	Wrong  bool   `help:"Print the pair's answers that are wrong."`
+	Tokens int    `help:"Most tokens of an answer." default:"96"`
+	File   string `arg:"" optional:"" type:"path" help:"With --json: the file that the rows go to; without it, standard output."`
+}
+
+func (c *benchQuality) Help() string {
+	return `Examples:
+  edge bench quality
+  edge bench quality --n 0 --json quality.json
+  edge bench quality --methods pair --weights "static;rescore;sentence;likelihood;sentence+likelihood;reader"
+  edge bench quality --sets xquad --model qwen2.5-1.5b-instruct-q4_k_m.gguf --passage-words 64
+  python3 -m train.heldout --worlds 60 --seed mine mine.jsonl.gz && edge bench quality --set mine.jsonl.gz --fit
+
+Documents are cut, indexed and retrieved as a user's are. Methods: device, cloud: that side alone. pair: both, in lock step. one-side: all retrieved passages
+on one side (output aggregation). one-context: all of them in one context (CRCG). sequence: each side writes its answer alone, and the likelier by both is taken
+(DRDG/SW). All greedy.
+
+exact_match: the answer is an expected one (unanswerable: it says that it does not know). f1: token overlap with the nearest expected answer, after SQuAD's
+normalisation. holds: it contains all that it must hold. refused: it says that it does not know. xquad compares after that normalisation.
+
+A line of --set: {"device": [{"name","text"}], "cloud": [...], "questions": [{"kind","where","question","answer","values"}]}.`
+}
+
+// qualityRow is one measurement.
+type qualityRow struct {
+	Set     string  `json:"set"`
+	Method  string  `json:"method"`
+	Weights string  `json:"weights"`
+	N       int     `json:"n"`
+	Exact   float64 `json:"exact_match"`
+	F1      float64 `json:"f1"`
+	Holds   float64 `json:"holds"`
+	Refused float64 `json:"refused"`
+}
+
+// trial is a question with what each side retrieved for it.
+type trial struct {
+	asked
+	sides [2][]retrieval.Passage
+}
+
+func (c *benchQuality) Run(a *cli.App) error {
+	if c.File != "" && !a.Globals.JSON {
+		return fmt.Errorf("%s: a file for the rows needs --json before it", c.File)
+	}
+	weights, err := c.weights()
+	if err != nil {
+		return err
+	}
+	for _, m := range c.Methods {
+		if !slices.Contains(qualityMethods, m) {
+			return fmt.Errorf("--methods %s: use %s", m, strings.Join(qualityMethods, ", "))
+		}
+	}
+	trials, err := c.trials(a)
+	if err != nil {
+		return err
+	}
+	m, err := c.Open(a)
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	q := quality{cfg: decoder.Config{Model: m, Scorer: retrieval.Lexical(), MaxTokens: c.Tokens}}
+	if c.Fit {
+		return c.fit(a, q, trials)
+	}
+	start, bar := time.Now(), progress(a, "questions")
+	sums := map[[3]string]*qualityRow{}
+	var order [][3]string
+	for i, t := range trials {
+		if time.Since(start) > 2*time.Second {
+			bar(i, len(trials))
+		}
+		for _, method := range c.Methods {
+			for j, w := range weights {
+				if j > 0 && method != "pair" {
+					break
+				}
+				q.cfg.Weights = w
+				answer, err := q.answer(a, t, method)
+				if err != nil {
+					return fmt.Errorf("%q, %s: %w", t.Question, method, err)
+				}
+				key := [3]string{t.Kind, method, c.Weights[j]}
+				if sums[key] == nil {
+					sums[key] = &qualityRow{Set: t.Kind, Method: method, Weights: w.String()}
+					order = append(order, key)
+				}
+				right := sums[key].add(t.asked, answer)
+				if c.Wrong && method == "pair" && !right {
+					a.Clear()
+					fmt.Fprintf(a.Out, "%s: %s\n  want %s\n  got  %s\n", t.Kind, t.Question, strings.Join(t.golds(), " | "), answer)
+				}
+			}
+		}
+	}
+	a.Clear()
+	rows := []qualityRow{}
+	for _, key := range order {
+		r := *sums[key]
+		n := float64(r.N)
+		r.Exact, r.F1, r.Holds, r.Refused = r.Exact/n, r.F1/n, r.Holds/n, r.Refused/n
+		rows = append(rows, r)
+	}
+	return c.report(a, m, rows, time.Since(start))
+}
+
+func (c *benchQuality) weights() ([]decoder.Weights, error) {
+	var out []decoder.Weights
+	for _, name := range c.Weights {
+		w, err := decoder.ParseWeights(name)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, w)
+	}
+	return out, nil
+}
+
+// report prints the rows, or writes them where --json wants them.
+func (c *benchQuality) report(a *cli.App, m *model.Model, rows []qualityRow, took time.Duration) error {
+	if a.Globals.JSON {
+		whole := map[string]any{"model": m.Config().Name, "rows": rows, "seconds": took.Seconds(), "command": commandLine()}
+		if c.File == "" {
+			return a.JSON(whole)
+		}
+		data, err := json.MarshalIndent(whole, "", "  ")
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(c.File, append(data, '\n'), 0o644); err != nil {
+			return fmt.Errorf("write the rows: %w", err)
+		}
+		return nil
+	}
+	fmt.Fprintf(a.Out, "%s, greedy, %d passages a side, %v\n\n", m.Config().Name, c.Documents, took.Round(time.Second))
+	fmt.Fprintf(a.Out, "%-14s %-12s %-24s %5s %7s %7s %7s %8s\n", "set", "method", "weights", "n", "exact", "f1", "holds", "refused")
+	for _, r := range rows {
+		fmt.Fprintf(a.Out, "%-14s %-12s %-24s %5d %7.3f %7.3f %7.3f %8.3f\n", r.Set, r.Method, r.Weights, r.N, r.Exact, r.F1, r.Holds, r.Refused)
+	}
+	return nil
+}
+
+// trials retrieves the passages of both sides for the questions that were asked for.
+func (c *benchQuality) trials(a *cli.App) ([]trial, error) {
+	var worlds []world
+	if slices.ContainsFunc(c.Sets, func(s string) bool { return s != "xquad" }) {
+		w, err := worldsFrom(c.Set)
+		if err != nil {
+			return nil, err
+		}
+		worlds = w
+	}
+	if slices.Contains(c.Sets, "xquad") {
+		path := c.Xquad
+		if path == "" {
+			found, err := sharedFile("data/qa/xquad.en.half.json")
+			if errors.Is(err, fs.ErrNotExist) {
+				a.Remark("xquad is left out: %v (name a file with --xquad)", err)
+			} else if err != nil {
+				return nil, err
+			}
+			path = found
+		}
+		if path != "" {
+			w, err := xquad(path)
+			if err != nil {
+				return nil, err
+			}
+			worlds = append(worlds, w)
+		}
+	}
+	seen := map[string]int{}
+	var out []trial
+	for _, w := range worlds {
+		var sides [2]*retrieval.Index
+		kept := slices.DeleteFunc(w.Questions, func(q asked) bool {
+			if !slices.Contains(c.Sets, q.Kind) || c.N > 0 && seen[q.Kind] >= c.N {
+				return true
+			}
+			seen[q.Kind]++
+			return false
+		})
+		if len(kept) == 0 {
+			continue
+		}
+		sides, err := w.index(a, c.PassageWords)
+		for i := 0; err == nil && i < len(kept); i++ {
+			t := trial{asked: kept[i]}
+			for k, x := range sides {
+				hits, e := x.Search(a, t.Question, c.Documents)
+				for _, h := range hits {
+					t.sides[k] = append(t.sides[k], h.Passage)
+				}
+				err = errors.Join(err, e)
+			}
+			out = append(out, t)
+		}
+		for _, x := range sides {
+			if x != nil {
+				x.Close()
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("no questions of the sets %s", strings.Join(c.Sets, ", "))
+	}
+	return out, nil
+}
+
+var qualityMethods = []string{"device", "cloud", "pair", "one-side", "one-context", "sequence"}
+
+// quality answers questions in this process.
+type quality struct{ cfg decoder.Config }
+
+// answer is the greedy answer to t by a method.
+func (q quality) answer(ctx context.Context, t trial, method string) (string, error) {
+	all := slices.Concat(t.sides[0], t.sides[1])
+	switch method {
+	case "device":
+		return q.write(ctx, t.Question, t.sides[:1], 0)
+	case "cloud":
+		return q.write(ctx, t.Question, t.sides[1:], 0)
+	case "one-side":
+		return q.write(ctx, t.Question, [][]retrieval.Passage{all}, 0)
+	case "one-context":
+		return q.write(ctx, t.Question, [][]retrieval.Passage{all}, 1)
+	case "sequence":
+		return q.sequence(ctx, t)
+	}
+	return q.write(ctx, t.Question, t.sides[:], 0)
+}
+
+// open reads the passages of one side.
+func (q quality) open(ctx context.Context, question string, passages []retrieval.Passage, rows int) (*decoder.Decoder, error) {
+	cfg := q.cfg
+	cfg.Rows = rows
+	return decoder.New(ctx, cfg, decoder.Request{Question: question, Passages: passages})
+}
+
+// write answers from one side's passages, or from two in lock step.
+func (q quality) write(ctx context.Context, question string, sides [][]retrieval.Passage, rows int) (string, error) {
+	var ds [2]*decoder.Decoder
+	for i, passages := range sides {
+		d, err := q.open(ctx, question, passages, rows)
+		if err != nil {
+			return "", err
+		}
+		defer d.Close()
+		ds[i] = d
+	}
+	tok := q.cfg.Model.Tokenizer()
+	targets, err := decoder.Plain(ctx, ds[0], ds[1], aggregator.Rule{Greedy: true}, tok.EOGs(), q.cfg.MaxTokens)
+	if err != nil {
+		return "", err
+	}
+	var ids []tandem.Token
+	for _, t := range targets {
+		ids = append(ids, t.Token)
+	}
+	return strings.TrimSpace(tok.Decode(ids)), nil
+}
+
+// unseen is the probability of a token that a side's nucleus leaves out.
+const unseen = 1e-4
+
+// sequence lets each side write its answer alone and takes the one that both together find likelier:
+// Σ_s η^s p^s(answer), with the η of the question (DRDG/SW of DRAGON §7.1, the sequence model of RAG).
+func (q quality) sequence(ctx context.Context, t trial) (string, error) {
+	var best string
+	most := math.Inf(-1)
+	var h [2]float64
+	var logs [2][2]float64 // by writer and judge
+	var texts [2]string
+	for i := range t.sides {
+		text, err := q.write(ctx, t.Question, t.sides[i:i+1], 0)
+		if err != nil {
+			return "", err
+		}
+		texts[i] = text
+		for j := range t.sides {
+			if logs[i][j], h[j], err = q.judge(ctx, t.Question, t.sides[j], text); err != nil {
+				return "", err
+			}
+		}
+	}
+	for i, text := range texts {
+		both := logSum(h[0]+logs[i][0], h[1]+logs[i][1])
+		if both > most {
+			best, most = text, both
+		}
+	}
+	return best, nil
+}
+
+// judge returns log p^s of an answer, and h^s before it.
+func (q quality) judge(ctx context.Context, question string, passages []retrieval.Passage, answer string) (p, h float64, err error) {
+	d, err := q.open(ctx, question, passages, 0)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer d.Close()
+	tok := q.cfg.Model.Tokenizer()
+	ids := append(answerTokens(q.cfg.Model, answer), tok.EOGs()[0])
+	for i, id := range ids {
+		var last []tandem.Token
+		if i > 0 {
+			last = ids[i-1 : i]
+		}
+		out, err := d.Next(ctx, max(i-1, 0), last)
+		if err != nil {
+			return 0, 0, err
+		}
+		if i == 0 {
+			h = out.H.Float()
+		}
+		share := unseen
+		for k, t := range out.Dist.IDs {
+			if t == id {
+				share = float64(out.Dist.Weights[k]) / tandem.Mass
+			}
+		}
+		p += math.Log(share)
+	}
+	return p, h, nil
+}
+
+func logSum(a, b float64) float64 {
+	if a < b {
+		a, b = b, a
+	}
+	return a + math.Log1p(math.Exp(b-a))
+}

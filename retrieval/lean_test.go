@@ -1,0 +1,96 @@
+package retrieval
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestLeans(t *testing.T) {
+	for _, c := range []struct {
+		before, sentence, titles string
+		want                     bool
+	}{
+		{"The lake cabin lies in Sarn.", "It was built in 1958.", "", true},
+		{"The lake cabin lies in Sarn.", "It's cold.", "", true},
+		{"Anna Roth is a nurse.", "Anna lives in Orla.", "", true},
+		{"Anna Roth is a nurse.", "Anna's dog is Rex.", "", true},
+		{"Anna Roth is a nurse.", "Anna Berg lives in Orla.", "", false},
+		{"Nobody was there.", "Anna lives in Orla.", "", false},
+		{"The lake cabin lies in Sarn.", "The spare key is kept in the tin.", "", true},
+		{"The lake cabin lies in Sarn.", "- Fee: 8 euros", "", true},
+		{"The lake cabin lies in Sarn.", "- The Kelett cheese shop: fee 8 euros", "", false},
+		{"The lake cabin lies in Sarn.", "The door code of the town flat is 4471.", "", false},
+		{"", "The cabin was built in 1958.", "Lake cabin", false},
+		{"", "The spare key is kept in the tin.", "Lake cabin", true},
+		{"", "Bring candles.", "Lake cabin", false},
+		{"", "", "", false},
+	} {
+		n := names{}
+		n.add(c.before)
+		if got := n.leans(c.sentence, c.titles); got != c.want {
+			t.Errorf("%q after %q under %q: leans %v", c.sentence, c.before, c.titles, got)
+		}
+	}
+}
+
+// A sentence that leans stays with the one that names what it speaks of, which is repeated where both
+// passages would grow too long.
+func TestLeaningSentencesKeepTheirNames(t *testing.T) {
+	doc, reason := parse(t.Context(), "notes.md", []byte(`# Notes
+
+The river barn belongs to Dana Roth. It has a red roof and a very old stove that nobody ever used. It was built in 1958 by two brothers who came from Sarn.
+Its roof was repaired in the spring of last year by the roofer of Orla. Its two small windows look over the river and were never opened. The harbour flat is cleaned on Mondays by a company from the town of Brenn.
+`))
+	if reason != "" {
+		t.Fatal(reason)
+	}
+	ps := doc.passages("notes.md", sizesOf(24))
+	if len(ps) < 2 {
+		t.Fatalf("%d passages: %q", len(ps), ps)
+	}
+	for _, p := range ps {
+		if strings.Contains(p.Text, "It") && !strings.Contains(p.Text, "river barn") {
+			t.Errorf("%q does not say what it is about", p.Text)
+		}
+		if w := words(p.Text); w > sizesOf(24).bound {
+			t.Errorf("%d words in %q", w, p.Text)
+		}
+	}
+	if second := ps[1].Text; !strings.HasPrefix(second, "The river barn belongs to Dana Roth. Its two") {
+		t.Errorf("the second passage is %q", second)
+	}
+}
+
+// Files are cut again when another length is asked for.
+func TestPassageWords(t *testing.T) {
+	dir, files := t.TempDir(), t.TempDir()
+	var text strings.Builder
+	for i := range 20 {
+		fmt.Fprintf(&text, "Sentence %d has words to fill a passage up. ", i)
+	}
+	writeFile(t, files+"/a.md", "# A\n\n"+text.String())
+	add := func(words int) Report {
+		x, err := Open(dir, Options{Words: words})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer x.Close()
+		r, err := x.Add(t.Context(), files, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	short := add(0)
+	if again := add(0); again.Unchanged != 1 || again.Passages != short.Passages {
+		t.Errorf("%+v after %+v", again, short)
+	}
+	long := add(100)
+	if long.Updated != 1 || long.Passages >= short.Passages {
+		t.Errorf("%+v for long passages, %+v for short ones", long, short)
+	}
+	if _, err := Open(dir, Options{Words: -1}); err == nil {
+		t.Error("passages of -1 words are accepted")
+	}
+}

@@ -1,0 +1,74 @@
+package specdec
+
+import "tandem"
+
+// Acceptance measures how often guesses are right, by class and by the drafter's own belief. It learns from
+// every step whose target is known, verified or not: a guess that was not worth a row is checked against
+// what came, for nothing.
+type Acceptance struct {
+	right, seen [sources][4][shares]float64
+}
+
+const (
+	shares = 6  // buckets of a drafter's belief
+	memory = 64 // how many guesses of a class count; older ones fade
+	prior  = 3  // how many guesses the starting value is worth
+)
+
+// start is how often a guess is right until it was measured, by the match's length.
+var start = [4]float64{0.25, 0.45, 0.65, 0.85}
+
+func bucket(share float64) int {
+	switch {
+	case share < 0.1:
+		return 0
+	case share < 0.25:
+		return 1
+	case share < 0.5:
+		return 2
+	case share < 0.75:
+		return 3
+	case share < 0.97:
+		return 4
+	}
+	return 5
+}
+
+// Of returns the chance that a guess of a class is right, given that what stands before it is.
+func (a *Acceptance) Of(c Class, share float64) float64 {
+	b := bucket(share)
+	first := start[c.Match] * share
+	if c.Source == Simulated {
+		first = share
+	}
+	return (a.right[c.Source][c.Match][b] + prior*first) / (a.seen[c.Source][c.Match][b] + prior)
+}
+
+func (a *Acceptance) learn(n *Node, right bool) {
+	r, s := &a.right[n.Class.Source][n.Class.Match][bucket(n.Share)], &a.seen[n.Class.Source][n.Class.Match][bucket(n.Share)]
+	if *s >= memory {
+		*r, *s = *r*(memory-1)/memory, *s*(memory-1)/memory
+	}
+	*s++
+	if right {
+		*r++
+	}
+}
+
+// Learn checks a tree against the tokens that came: every guess whose predecessors were right.
+func (a *Acceptance) Learn(t *Tree, came []tandem.Token) {
+	at := -1
+	for _, token := range came {
+		next := -1
+		for i := t.firstChild(at); i > 0; i = t.Nodes[i-1].next {
+			right := t.Nodes[i-1].Token == token
+			a.learn(&t.Nodes[i-1], right)
+			if right {
+				next = i - 1
+			}
+		}
+		if at = next; at < 0 {
+			return
+		}
+	}
+}

@@ -1,0 +1,239 @@
+package specdec
+
+import "tandem"
+
+// automaton is a suffix automaton that grows token by token: its states are the classes of substrings with
+// the same ends (Blumer et al. 1985). A token costs amortised constant time.
+type automaton struct {
+	text   []tandem.Token
+	states []state
+	edges  []edge
+	far    map[uint64]int32 // edge index by state and token, for states with many edges
+	last   int32            // the state of the whole text
+}
+
+type state struct {
+	length, link, first, latest, count int32 // first and latest: where it ends in text; count: how often
+	edges, degree                      int32 // edges is 1 + the first of them
+}
+
+type edge struct {
+	token    tandem.Token
+	to, next int32 // next is 1 + an index
+}
+
+const (
+	manyEdges = 8
+	// countUp bounds how many suffixes of the text a token counts for: the longest ones. Only texts that repeat
+	// themselves without end have more; their shorter suffixes are then counted too low.
+	countUp = 16
+	// separator stands between texts of one automaton; it matches nothing.
+	separator = tandem.Token(-1)
+)
+
+func newAutomaton() *automaton {
+	return &automaton{states: []state{{link: -1, first: -1, latest: -1}}, far: map[uint64]int32{}}
+}
+
+func key(s int32, t tandem.Token) uint64 { return uint64(s)<<32 | uint64(uint32(t)) }
+
+// edge returns the index of a state's edge, or -1.
+func (a *automaton) edge(s int32, t tandem.Token) int32 {
+	if a.states[s].degree > manyEdges {
+		if e, ok := a.far[key(s, t)]; ok {
+			return e
+		}
+		return -1
+	}
+	for e := a.states[s].edges; e > 0; e = a.edges[e-1].next {
+		if a.edges[e-1].token == t {
+			return e - 1
+		}
+	}
+	return -1
+}
+
+func (a *automaton) connect(s int32, t tandem.Token, to int32) {
+	a.edges = append(a.edges, edge{t, to, a.states[s].edges})
+	a.states[s].edges = int32(len(a.edges))
+	a.states[s].degree++
+	switch d := a.states[s].degree; {
+	case d == manyEdges+1:
+		for e := a.states[s].edges; e > 0; e = a.edges[e-1].next {
+			a.far[key(s, a.edges[e-1].token)] = e - 1
+		}
+	case d > manyEdges:
+		a.far[key(s, t)] = int32(len(a.edges) - 1)
+	}
+}
+
+// extend appends a token.
+func (a *automaton) extend(t tandem.Token) {
+	at := int32(len(a.text))
+	a.text = append(a.text, t)
+	cur := int32(len(a.states))
+	a.states = append(a.states, state{length: at + 1, first: at, latest: at})
+	p := a.last
+	for p >= 0 && a.edge(p, t) < 0 {
+		a.connect(p, t, cur)
+		p = a.states[p].link
+	}
+	switch {
+	case p < 0:
+		a.states[cur].link = 0
+	default:
+		e := a.edge(p, t)
+		q := a.edges[e].to
+		if a.states[p].length+1 == a.states[q].length {
+			a.states[cur].link = q
+			break
+		}
+		clone := int32(len(a.states))
+		c := a.states[q]
+		c.length, c.edges, c.degree = a.states[p].length+1, 0, 0
+		a.states = append(a.states, c)
+		for e := a.states[q].edges; e > 0; e = a.edges[e-1].next {
+			a.connect(clone, a.edges[e-1].token, a.edges[e-1].to)
+		}
+		for p >= 0 {
+			e := a.edge(p, t)
+			if e < 0 || a.edges[e].to != q {
+				break
+			}
+			a.edges[e].to = clone
+			p = a.states[p].link
+		}
+		a.states[q].link, a.states[cur].link = clone, clone
+	}
+	// The text before this token is now an occurrence that something follows.
+	for s, n := a.last, 0; s > 0 && n < countUp; s, n = a.states[s].link, n+1 {
+		a.states[s].count++
+		a.states[s].latest = at - 1
+	}
+	a.last = cur
+}
+
+// suffix returns the state of the longest suffix of the text that occurred before, and its length.
+func (a *automaton) suffix() (s int32, length int) {
+	if a.last == 0 {
+		return 0, 0
+	}
+	s = a.states[a.last].link
+	return s, int(a.states[s].length)
+}
+
+// match is the longest suffix of some other text that occurs in an automaton.
+type match struct {
+	state  int32
+	length int32
+}
+
+// advance follows one token of the other text; amortised constant time.
+func (a *automaton) advance(m *match, t tandem.Token) {
+	for {
+		if e := a.edge(m.state, t); e >= 0 {
+			m.state = a.edges[e].to
+			m.length++
+			return
+		}
+		if m.state == 0 {
+			m.length = 0
+			return
+		}
+		m.state = a.states[m.state].link
+		m.length = a.states[m.state].length
+	}
+}
+
+// chain is the latest continuation of a state, at most n tokens.
+func (a *automaton) chain(s int32, n int) []tandem.Token {
+	from := int(a.states[s].latest) + 1
+	to := min(from+n, len(a.text))
+	for i := from; i < to; i++ {
+		if a.text[i] == separator {
+			to = i
+		}
+	}
+	return a.text[from:max(from, to)]
+}
+
+// tree adds the likeliest continuations of a state: a token's share is how often it followed.
+func (a *automaton) tree(t *Tree, budget int, m match, source Source) {
+	grow(t, budget, -1, m, func(m match, emit func(tandem.Token, float64, Class, match)) {
+		var top [3]int32 // edges plus one, the most frequent first
+		sum := int32(0)
+		for e := a.states[m.state].edges; e > 0; e = a.edges[e-1].next {
+			if a.edges[e-1].token == separator {
+				continue
+			}
+			n := a.weight(e)
+			sum += n
+			for i := range top {
+				if top[i] == 0 || n > a.weight(top[i]) {
+					copy(top[i+1:], top[i:])
+					top[i] = e
+					break
+				}
+			}
+		}
+		for _, e := range top {
+			if e > 0 {
+				to := a.edges[e-1].to
+				emit(a.edges[e-1].token, float64(a.weight(e))/float64(sum), ClassOf(source, int(m.length)), match{to, m.length + 1})
+			}
+		}
+	})
+}
+
+// weight is how often an edge (its index plus one) was followed, at least once.
+func (a *automaton) weight(e int32) int32 { return max(1, a.states[a.edges[e-1].to].count) }
+
+// SAM drafts what followed the longest suffix of the text that occurred before, in the text itself and, if there
+// is one, in a history. With Tree, several continuations become branches; without, the latest one is the
+// draft, of the longer match of the two.
+type SAM struct {
+	Tree    bool
+	Length  int      // of a draft without Tree [31]
+	History *History // may be nil
+	own     *automaton
+	old     match // in the history
+}
+
+// Committed implements Drafter.
+func (s *SAM) Committed(tokens []tandem.Token) {
+	if s.own == nil {
+		s.own = newAutomaton()
+	}
+	for _, t := range tokens {
+		s.own.extend(t)
+		if s.History != nil {
+			s.History.index.advance(&s.old, t)
+		}
+	}
+}
+
+// Settle implements Drafter.
+func (s *SAM) Settle(*Verdict) {}
+
+// Propose implements Drafter.
+func (s *SAM) Propose(t *Tree) {
+	if s.own == nil {
+		return
+	}
+	state, length := s.own.suffix()
+	if s.Tree {
+		if length > 0 {
+			s.own.tree(t, 64, match{state, int32(length)}, FromAutomaton)
+		}
+		if s.old.length > 1 {
+			s.History.index.tree(t, 64, s.old, FromHistory)
+		}
+		return
+	}
+	switch {
+	case int(s.old.length) > length && s.old.length > 1:
+		t.Chain(-1, s.History.index.chain(s.old.state, or(s.Length, 31)), FromHistory, int(s.old.length))
+	case length > 0:
+		t.Chain(-1, s.own.chain(state, or(s.Length, 31)), FromAutomaton, length)
+	}
+}

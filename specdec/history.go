@@ -1,0 +1,303 @@
+package specdec
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"tandem"
+)
+
+// History remembers earlier answers and contexts of one user as tokens of one vocabulary, in a file of bounded
+// size, and finds what is said again (CoordGen §3.3 keeps answers "as historical context for future requests").
+//
+// The file is a head and records with checksums, appended one by one. A record that a crash cut short is left
+// out and overwritten by the next. When the file would outgrow its limit, the older half is dropped: a new
+// file takes the old one's place in one step. Two processes may append at once; if both also shorten the file at
+// the same moment, records may be lost, but none is damaged.
+type History struct {
+	path    string
+	limit   int64
+	index   *automaton
+	entries []Entry
+	size    int64 // of the file, up to the end of the last good record
+}
+
+// Entry is one remembered text.
+type Entry struct {
+	When   time.Time
+	Kind   string // "answer" or "context"
+	Tokens []tandem.Token
+}
+
+const (
+	historyMagic = "TandemHistory1\n"
+	// DefaultHistory is the size that a history may have unless told otherwise.
+	DefaultHistory = 1 << 20
+	historySuffix  = ".history"
+	maxEntry       = 1 << 20 // bytes of a record
+)
+
+var kinds = []string{"answer", "context"}
+
+// OpenHistory reads or begins the history in dir of the vocabulary with the given name (letters, digits,
+// "-" and "_" only), of at most limit bytes.
+func OpenHistory(dir, vocabulary string, limit int64) (*History, error) {
+	if vocabulary == "" || strings.ContainsFunc(vocabulary, func(r rune) bool {
+		return !(r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '-' || r == '_')
+	}) {
+		return nil, fmt.Errorf("history: %q is no name for a vocabulary", vocabulary)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("history: %w", err)
+	}
+	h := &History{path: filepath.Join(dir, vocabulary+historySuffix), limit: max(limit, 4096), index: newAutomaton()}
+	data, err := readBounded(h.path, 64<<20)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("history: %w: remove %s to begin anew", err, h.path)
+	}
+	h.entries, h.size = parseHistory(data)
+	if h.size > h.limit { // the limit was lowered
+		if err := h.shorten(); err != nil {
+			return nil, err
+		}
+	}
+	for _, e := range h.entries {
+		h.learn(e)
+	}
+	return h, nil
+}
+
+func readBounded(path string, most int64) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > most {
+		return nil, fmt.Errorf("%s has %d bytes, at most %d can be", path, info.Size(), most)
+	}
+	return os.ReadFile(path)
+}
+
+func (h *History) learn(e Entry) {
+	for _, t := range e.Tokens {
+		h.index.extend(t)
+	}
+	h.index.extend(separator)
+}
+
+// Entries returns what is remembered, the oldest first.
+func (h *History) Entries() []Entry { return h.entries }
+
+// Size returns the bytes of the file.
+func (h *History) Size() int64 { return h.size }
+
+// Add remembers a text. Matches that are under way go on in what was there before.
+func (h *History) Add(kind string, tokens []tandem.Token, now time.Time) error {
+	if len(tokens) == 0 {
+		return nil
+	}
+	e := Entry{When: now.Truncate(time.Second).UTC(), Kind: kind, Tokens: slices.Clone(tokens)}
+	if !slices.Contains(kinds, kind) || slices.ContainsFunc(tokens, func(t tandem.Token) bool { return t < 0 }) {
+		return fmt.Errorf("history: cannot remember a %q of %d tokens", kind, len(tokens))
+	}
+	record := appendEntry(nil, e)
+	if len(record) > maxEntry || int64(len(record)) > h.limit/2 {
+		return nil // it would push out everything else
+	}
+	h.entries = append(h.entries, e)
+	if h.size+int64(len(record)) > h.limit {
+		if err := h.shorten(); err != nil {
+			return err
+		}
+		h.index = newAutomaton()
+		for _, e := range h.entries {
+			h.learn(e)
+		}
+		return nil
+	}
+	if err := h.write(record); err != nil {
+		h.entries = h.entries[:len(h.entries)-1]
+		return fmt.Errorf("history: %w", err)
+	}
+	h.learn(e)
+	return nil
+}
+
+// write puts a record behind the last good one.
+func (h *History) write(record []byte) error {
+	f, err := os.OpenFile(h.path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	if info, e := f.Stat(); e != nil {
+		err = e
+	} else if info.Size() != h.size {
+		// Another process appended or cleared, or a crash left half a record.
+		data, e := os.ReadFile(h.path)
+		_, h.size = parseHistory(data)
+		err = errors.Join(e, f.Truncate(h.size))
+	}
+	if h.size == 0 {
+		record = append([]byte(historyMagic), record...)
+	}
+	if err == nil {
+		_, err = f.WriteAt(record, h.size)
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		h.size += int64(len(record))
+	}
+	return err
+}
+
+// shorten drops the oldest entries until half of the limit is free, and replaces the file.
+func (h *History) shorten() error {
+	size, keep := int64(len(historyMagic)), len(h.entries)
+	for keep > 0 {
+		n := int64(len(appendEntry(nil, h.entries[keep-1])))
+		if size+n > h.limit/2 {
+			break
+		}
+		size, keep = size+n, keep-1
+	}
+	h.entries = slices.Clone(h.entries[keep:])
+	var b bytes.Buffer
+	b.WriteString(historyMagic)
+	for _, e := range h.entries {
+		b.Write(appendEntry(nil, e))
+	}
+	f, err := os.CreateTemp(filepath.Dir(h.path), ".history-*")
+	if err != nil {
+		return fmt.Errorf("history: %w", err)
+	}
+	_, err = f.Write(b.Bytes())
+	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
+		err = os.Rename(f.Name(), h.path)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+		return fmt.Errorf("history: %w", err)
+	}
+	h.size = int64(b.Len())
+	return nil
+}
+
+// appendEntry appends the record of an entry: length and CRC-32C of what follows, seconds since 1970, kind,
+// tokens as differences.
+func appendEntry(b []byte, e Entry) []byte {
+	body := binary.AppendVarint(nil, e.When.Unix())
+	body = append(body, byte(slices.Index(kinds, e.Kind)))
+	before := int64(0)
+	for _, t := range e.Tokens {
+		body = binary.AppendVarint(body, int64(t)-before)
+		before = int64(t)
+	}
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(body)))
+	b = binary.LittleEndian.AppendUint32(b, crc32.Checksum(body, crc32.MakeTable(crc32.Castagnoli)))
+	return append(b, body...)
+}
+
+// parseHistory returns the good records from the beginning of a file, and where they end; 0 if the file is not
+// a history.
+func parseHistory(data []byte) (entries []Entry, good int64) {
+	rest, ok := bytes.CutPrefix(data, []byte(historyMagic))
+	if !ok {
+		return nil, 0
+	}
+	good = int64(len(historyMagic))
+	for len(rest) >= 8 {
+		n := binary.LittleEndian.Uint32(rest)
+		if n > maxEntry || int(n) > len(rest)-8 {
+			break
+		}
+		body := rest[8:][:n]
+		if crc32.Checksum(body, crc32.MakeTable(crc32.Castagnoli)) != binary.LittleEndian.Uint32(rest[4:]) {
+			break
+		}
+		e, ok := parseEntry(body)
+		if !ok {
+			break
+		}
+		entries = append(entries, e)
+		rest, good = rest[8+n:], good+8+int64(n)
+	}
+	return entries, good
+}
+
+func parseEntry(body []byte) (e Entry, ok bool) {
+	when, n := binary.Varint(body)
+	if n <= 0 || n >= len(body) || int(body[n]) >= len(kinds) || when < 0 || when > 1<<40 {
+		return e, false
+	}
+	e = Entry{When: time.Unix(when, 0).UTC(), Kind: kinds[body[n]]}
+	body = body[n+1:]
+	before := int64(0)
+	for len(body) > 0 {
+		d, n := binary.Varint(body)
+		if n <= 0 || d < -1<<31 || d > 1<<31 || before+d < 0 || before+d >= 1<<31 {
+			return e, false
+		}
+		before += d
+		e.Tokens = append(e.Tokens, tandem.Token(before))
+		body = body[n:]
+	}
+	return e, true
+}
+
+// HistoryFile describes a history for people.
+type HistoryFile struct {
+	Vocabulary string    `json:"vocabulary"`
+	Entries    int       `json:"entries"`
+	Tokens     int       `json:"tokens"`
+	Bytes      int64     `json:"bytes"`
+	Oldest     time.Time `json:"oldest,omitzero"`
+	Newest     time.Time `json:"newest,omitzero"`
+}
+
+// Histories lists the histories in dir; none if it does not exist.
+func Histories(dir string) ([]HistoryFile, error) {
+	paths, err := filepath.Glob(filepath.Join(dir, "*"+historySuffix))
+	if err != nil {
+		return nil, fmt.Errorf("history: %w", err)
+	}
+	var out []HistoryFile
+	for _, p := range paths {
+		data, err := readBounded(p, 64<<20)
+		if err != nil {
+			return nil, fmt.Errorf("history: %w", err)
+		}
+		f := HistoryFile{Vocabulary: strings.TrimSuffix(filepath.Base(p), historySuffix), Bytes: int64(len(data))}
+		entries, _ := parseHistory(data)
+		for i, e := range entries {
+			f.Entries, f.Tokens = f.Entries+1, f.Tokens+len(e.Tokens)
+			if i == 0 {
+				f.Oldest = e.When
+			}
+			f.Newest = e.When
+		}
+		out = append(out, f)
+	}
+	return out, nil
+}
+
+// ClearHistories removes the histories in dir and returns how many there were.
+func ClearHistories(dir string) (int, error) {
+	files, err := Histories(dir)
+	if err != nil {
+		return 0, err
+	}
+	for i, f := range files {
+		if err := os.Remove(filepath.Join(dir, f.Vocabulary+historySuffix)); err != nil {
+			return i, fmt.Errorf("history: %w", err)
+		}
+	}
+	return len(files), nil
+}

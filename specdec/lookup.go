@@ -1,0 +1,166 @@
+package specdec
+
+import "tandem"
+
+// Lookup is prompt lookup (PLD): the last Most to 1 tokens of the text are looked for earlier in it, and
+// what followed the latest occurrence is the draft. With Branches above 1, several occurrences become
+// branches.
+type Lookup struct {
+	Most     int // tokens to look for [3]
+	Length   int // of the draft [10]
+	Branches int // [1]
+	text     []tandem.Token
+}
+
+// Committed implements Drafter.
+func (l *Lookup) Committed(tokens []tandem.Token) { l.text = append(l.text, tokens...) }
+
+// Settle implements Drafter.
+func (l *Lookup) Settle(*Verdict) {}
+
+// Propose implements Drafter. It looks at each place of the text once for each length.
+func (l *Lookup) Propose(t *Tree) {
+	most, length, branches := or(l.Most, 3), or(l.Length, 10), or(l.Branches, 1)
+	for n := min(most, len(l.text)-1); n > 0; n-- {
+		tail := l.text[len(l.text)-n:]
+		for end := len(l.text) - 1; end >= n && branches > 0; end-- {
+			if equal(l.text[end-n:end], tail) {
+				t.Chain(-1, l.text[end:min(end+length, len(l.text))], FromPrompt, n)
+				branches--
+			}
+		}
+		if branches == 0 {
+			return
+		}
+	}
+}
+
+func or(v, d int) int {
+	if v == 0 {
+		return d
+	}
+	return v
+}
+
+func equal(a, b []tandem.Token) bool {
+	for i := len(b) - 1; i >= 0; i-- { // the last token decides most often
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// Ngrams counts what follows each run of up to Most tokens of the text and proposes the tree of the likeliest
+// continuations: longer runs before shorter ones.
+type Ngrams struct {
+	Most int // tokens before the next [4]
+	text []tandem.Token
+	next map[uint64][]follower // by a hash of the run
+}
+
+type follower struct {
+	token tandem.Token
+	count int32
+}
+
+// followers is how many continuations of a run are kept; rarer ones give way to new ones.
+const followers = 8
+
+// Committed implements Drafter.
+func (g *Ngrams) Committed(tokens []tandem.Token) {
+	if g.next == nil {
+		g.next = map[uint64][]follower{}
+	}
+	for _, token := range tokens {
+		h := uint64(0)
+		for n := 1; n <= min(or(g.Most, 4), len(g.text)); n++ {
+			h = hash(h, g.text[len(g.text)-n])
+			g.next[h] = count(g.next[h], token)
+		}
+		g.text = append(g.text, token)
+	}
+}
+
+func hash(h uint64, t tandem.Token) uint64 {
+	h = (h ^ uint64(uint32(t)) ^ 0x9e3779b97f4a7c15) * 0xff51afd7ed558ccd
+	return h ^ h>>29
+}
+
+func count(list []follower, t tandem.Token) []follower {
+	for i := range list {
+		if list[i].token == t {
+			list[i].count++
+			for ; i > 0 && list[i].count > list[i-1].count; i-- {
+				list[i], list[i-1] = list[i-1], list[i]
+			}
+			return list
+		}
+	}
+	if len(list) < followers {
+		return append(list, follower{t, 1})
+	}
+	list[followers-1] = follower{t, 1}
+	return list
+}
+
+// Settle implements Drafter.
+func (g *Ngrams) Settle(*Verdict) {}
+
+// Propose implements Drafter: the likeliest node grows first.
+func (g *Ngrams) Propose(t *Tree) {
+	grow(t, 48, -1, tail(g.text, or(g.Most, 4)), func(before []tandem.Token, emit func(tandem.Token, float64, Class, []tandem.Token)) {
+		h, found, match := uint64(0), []follower(nil), 0
+		for n := 1; n <= min(or(g.Most, 4), len(before)); n++ {
+			h = hash(h, before[len(before)-n])
+			list, ok := g.next[h]
+			if !ok {
+				break
+			}
+			found, match = list, n
+		}
+		sum := 0
+		for _, f := range found {
+			sum += int(f.count)
+		}
+		for _, f := range found[:min(3, len(found))] {
+			after := append(append([]tandem.Token(nil), tail(before, or(g.Most, 4)-1)...), f.token)
+			emit(f.token, float64(f.count)/float64(sum), ClassOf(FromNgrams, match), after)
+		}
+	})
+}
+
+func tail[T any](s []T, n int) []T { return s[max(0, len(s)-n):] }
+
+// grow adds at most budget nodes to a tree, always behind the likeliest node that has not grown: expand says
+// what may follow a state, with the state after it.
+func grow[S any](t *Tree, budget, parent int, from S, expand func(s S, emit func(tandem.Token, float64, Class, S))) {
+	type leaf struct {
+		node  int
+		state S
+	}
+	front := []leaf{{parent, from}}
+	for budget > 0 && len(front) > 0 && !t.Full() {
+		best := 0
+		for i := range front {
+			if t.P(front[i].node) > t.P(front[best].node) {
+				best = i
+			}
+		}
+		l := front[best]
+		front[best] = front[len(front)-1]
+		front = front[:len(front)-1]
+		if t.P(l.node) < leastChance {
+			return
+		}
+		expand(l.state, func(token tandem.Token, share float64, c Class, after S) {
+			if node := t.Add(l.node, token, share, c); node >= 0 {
+				front = append(front, leaf{node, after})
+				budget--
+			}
+		})
+	}
+}
+
+// leastChance is that of a path that is not worth following.
+const leastChance = 0.01

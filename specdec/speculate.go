@@ -1,0 +1,211 @@
+package specdec
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"tandem"
+	"tandem/model"
+	"tandem/npu"
+)
+
+// Speculator drafts for model.GenerateWith with the drafters that it is given. It serves one generation at a
+// time; Acceptance goes on from one to the next.
+type Speculator struct {
+	Drafters    []Drafter    // Reuse last: it appends to what the others propose
+	Calibration *Calibration // one of Drafters, which sees the prefill; may be nil
+	Chooser     *Chooser     // nil: as many rows as Rows allows
+	Rows        int          // of a pass at most, the first included [32, as sd.npu's decoding graph]
+	Acceptance  *Acceptance  // nil: drafters' own beliefs
+
+	stats    Stats
+	tree     *Tree
+	verified []int
+	draftS   float64 // seconds of drafting, smoothed
+	failed   int     // steps in a row whose drafting was dearer than what it could gain
+	skip     int     // steps left without drafting
+}
+
+// Stats tells what became of the rows of all passes (sd.npu §3.2). A pass computes Tile rows, or a multiple:
+// a graph's shape is fixed.
+type Stats struct {
+	Passes        int           `json:"passes"`
+	Tokens        int           `json:"tokens"` // that they gave
+	Valid         int           `json:"valid"`  // rows whose token became part of the text, the first of each pass included
+	Wasted        int           `json:"wasted"` // rows that were rejected
+	Underutilised int           `json:"underutilised"`
+	Drafting      time.Duration `json:"drafting_ns"`
+	Cases         Cases         `json:"cases"` // of rejections, where Reuse is among the drafters
+}
+
+// AcceptLength is how many tokens a pass gave.
+func (s Stats) AcceptLength() float64 { return float64(s.Tokens) / float64(max(1, s.Passes)) }
+
+// Shares returns the shares of rows that were valid, wasted and padding.
+func (s Stats) Shares() (valid, wasted, underutilised float64) {
+	all := float64(max(1, s.Valid+s.Wasted+s.Underutilised))
+	return float64(s.Valid) / all, float64(s.Wasted) / all, float64(s.Underutilised) / all
+}
+
+// DraftingPerStep is the mean time of drafting.
+func (s Stats) DraftingPerStep() time.Duration { return s.Drafting / time.Duration(max(1, s.Passes)) }
+
+// Stats returns the counts so far.
+func (s *Speculator) Stats() Stats {
+	out := s.stats
+	for _, d := range s.Drafters {
+		if r, ok := d.(*Reuse); ok {
+			out.Cases = r.Cases()
+		}
+	}
+	return out
+}
+
+// Begin implements model.Speculator: it has the prompt's own tokens scored along the prompt.
+func (s *Speculator) Begin(m *model.Model, prompt *model.Row) error {
+	s.tree = nil
+	if s.Chooser != nil {
+		s.Chooser.Reset()
+	}
+	if s.Calibration == nil {
+		return nil
+	}
+	among, err := m.Among(s.Calibration.Among(prompt.Tokens))
+	if err != nil {
+		return fmt.Errorf("calibrate drafts: %w", err)
+	}
+	prompt.Among, prompt.Near = among, s.Calibration.See
+	return nil
+}
+
+// poolSize is how many guesses compete for the rows of a pass.
+const poolSize = 160
+
+// Draft implements model.Speculator.
+func (s *Speculator) Draft(came []tandem.Token, room int) (tokens []tandem.Token, parents []int) {
+	start := time.Now()
+	if s.tree != nil && s.Acceptance != nil {
+		s.Acceptance.Learn(s.tree, came)
+	}
+	for _, d := range s.Drafters {
+		d.Committed(came)
+	}
+	s.tree = NewTree(poolSize, s.Acceptance)
+	if s.skip--; s.skip < 0 {
+		for _, d := range s.Drafters {
+			d.Propose(s.tree)
+		}
+	}
+	room = min(room, or(s.Rows, 32)-1)
+	_, chances := s.tree.Best(room)
+	rows := len(chances)
+	if s.Chooser != nil {
+		rows = s.Chooser.Rows(chances, s.draftS)
+		s.backOff(rows)
+	}
+	s.verified, _ = s.tree.Best(rows)
+	index := make(map[int]int, len(s.verified))
+	for i, n := range s.verified {
+		index[n] = i
+		tokens = append(tokens, s.tree.Nodes[n].Token)
+		parent := -1
+		if p := s.tree.Nodes[n].Parent; p >= 0 {
+			parent = index[p]
+		}
+		parents = append(parents, parent)
+	}
+	took := time.Since(start)
+	s.stats.Drafting += took
+	s.draftS += (took.Seconds() - s.draftS) / 8
+	return tokens, parents
+}
+
+// backOff stops drafting for a while, longer each time, where drafts are never worth a row and drafting itself
+// takes more than a two-hundredth of a step.
+func (s *Speculator) backOff(rows int) {
+	switch {
+	case s.skip >= 0:
+	case rows > 0 || s.draftS < s.Chooser.Costs.At(1)/200:
+		s.failed = 0
+	default:
+		if s.failed++; s.failed >= 4 {
+			s.skip = min(1<<(s.failed-3), 32)
+		}
+	}
+}
+
+// Settle implements model.Speculator.
+func (s *Speculator) Settle(v model.Verdict) {
+	rows := 1 + len(s.verified)
+	tile := or(s.Rows, 32)
+	s.stats.Passes++
+	s.stats.Tokens += len(v.Path) + 1
+	s.stats.Valid += len(v.Path) + 1
+	s.stats.Wasted += rows - len(v.Path) - 1
+	s.stats.Underutilised += (rows+tile-1)/tile*tile - rows
+	if s.Chooser != nil {
+		s.Chooser.Settle(rows-1, len(v.Path)+1, s.draftS)
+	}
+	verdict := &Verdict{Tree: s.tree, Verified: s.verified, Likeliest: func(node int) tandem.Token {
+		i, _ := slices.BinarySearch(s.verified, node) // nodes ascend; -1 is the row before them
+		if node < 0 {
+			return likeliest(v.Logits[0])
+		}
+		return likeliest(v.Logits[i+1])
+	}}
+	for _, i := range v.Path {
+		verdict.Path = append(verdict.Path, s.verified[i])
+		verdict.Came = append(verdict.Came, s.tree.Nodes[s.verified[i]].Token)
+	}
+	verdict.Came = append(verdict.Came, v.Next)
+	for _, d := range s.Drafters {
+		d.Settle(verdict)
+	}
+}
+
+func likeliest(logits []float32) tandem.Token {
+	best := 0
+	for i, l := range logits {
+		if l > logits[best] {
+			best = i
+		}
+	}
+	return tandem.Token(best)
+}
+
+// Measure times passes of some numbers of rows on a model, for at most about budget, behind a text of some
+// tokens. The median of three runs counts.
+func Measure(ctx context.Context, m *model.Model, budget time.Duration) (Costs, error) {
+	start := time.Now()
+	seq := m.NewSeq()
+	if _, err := m.Forward(ctx, []model.Row{{Seq: seq, Tokens: make([]tandem.Token, min(64, m.Config().Context/4))}}); err != nil {
+		return nil, fmt.Errorf("measure passes: %w", err)
+	}
+	times := map[int]time.Duration{}
+	for _, rows := range []int{1, 32, 8, 2, 16, 4, 24, 12, 6} {
+		if seq.Len()+rows > m.Config().Context || len(times) > 1 && time.Since(start) > budget {
+			continue
+		}
+		row := model.Row{Seq: seq, Tokens: make([]tandem.Token, rows), Parents: make([]int, rows), All: true}
+		for i := range row.Parents {
+			row.Parents[i] = i - 1
+		}
+		took := []time.Duration{math.MaxInt64}
+		for range 3 {
+			at := time.Now()
+			if _, err := m.Forward(ctx, []model.Row{row}); err != nil {
+				return nil, fmt.Errorf("measure passes: %w", err)
+			}
+			took = append(took, time.Since(at))
+			if time.Since(start) > 3*budget {
+				break
+			}
+		}
+		slices.Sort(took)
+		times[rows] = took[(len(took)-1)/2]
+	}
+	return Interpolate(times, npu.MaxTree), nil
+}

@@ -1,0 +1,103 @@
+package specdec
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"tandem"
+	"tandem/internal/tinymodel"
+	"tandem/model"
+)
+
+// all returns a speculator with every drafter.
+func all(h *History, c *Chooser) *Speculator {
+	cal := &Calibration{}
+	return &Speculator{Drafters: []Drafter{&Lookup{Branches: 2}, &SAM{Tree: true, History: h}, &Ngrams{}, cal, &Reuse{}},
+		Calibration: cal, Chooser: c, Acceptance: &Acceptance{}}
+}
+
+// With every drafter, with and without a choice of length, the text is that of plain decoding.
+func TestSpeculationGivesThePlainText(t *testing.T) {
+	m, err := model.OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{Seed: 3, Gain: 2, Context: 300}), model.Options{Threads: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	h, err := OpenHistory(t.TempDir(), "tiny", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	prompt := ids("the cat sat on the mat. the dog sat on the cat. the mat sat on the dog. the c")
+	costs, err := Measure(t.Context(), m, time.Millisecond)
+	if err != nil || len(costs) < 32 {
+		t.Fatal(costs, err)
+	}
+	accepted := 0
+	for seed := range uint64(12) {
+		s := model.Sampling{Seed: seed, Temperature: float64(seed%3) * .4}
+		run := func(spec model.Speculator) (out []tandem.Token, stats model.Stats) {
+			stats, err := model.GenerateWith(t.Context(), m, prompt, s, 120, spec, func(id tandem.Token) error { out = append(out, id); return nil })
+			if err != nil {
+				t.Fatal(err)
+			}
+			return out, stats
+		}
+		want, _ := run(nil)
+		for _, c := range []*Chooser{nil, {Costs: costs}, {Costs: Staircase(32, 1, 64)}} {
+			spec := all(h, c)
+			got, stats := run(spec)
+			if !slices.Equal(got, want) {
+				t.Fatalf("seed %d: %d, not %d", seed, got, want)
+			}
+			st := spec.Stats()
+			if st.Passes != stats.Passes-1 || st.Valid+st.Wasted+st.Underutilised != 32*st.Passes || st.Tokens != st.Valid {
+				t.Fatalf("%+v, %+v", st, stats)
+			}
+			accepted += st.Tokens - st.Passes
+		}
+		if err := h.Add("answer", want, noon); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if accepted == 0 {
+		t.Error("no draft was ever right")
+	}
+}
+
+// What a step of drafting costs with a context of 4,000 tokens and a history of 1 MB.
+func BenchmarkDraft(b *testing.B) {
+	dir := b.TempDir()
+	h, err := OpenHistory(dir, "v", DefaultHistory)
+	if err != nil {
+		b.Fatal(err)
+	}
+	words := func(n, seed int) (out []tandem.Token) {
+		for i := range n { // words of a skewed vocabulary, so that much repeats
+			x := hash(uint64(seed), tandem.Token(i))
+			out = append(out, tandem.Token(x%uint64(1+x>>32%3000)))
+		}
+		return out
+	}
+	for i := 0; h.Size() < DefaultHistory*95/100 && i < 2000; i++ {
+		if err := h.Add("answer", words(1000, i), noon); err != nil {
+			b.Fatal(err)
+		}
+	}
+	prompt := words(4000, -1)
+	spec := all(h, nil)
+	among := spec.Calibration.Among(prompt)
+	scores := make([]float32, len(among))
+	for i := range prompt {
+		for j := range scores {
+			scores[j] = float32(hash(uint64(i), tandem.Token(j))%1000) / 100
+		}
+		spec.Calibration.See(i, scores)
+	}
+	spec.Draft(prompt, 31)
+	b.ResetTimer()
+	next := words(b.N+1, -2)
+	for i := range b.N {
+		spec.Draft(next[i:i+1], 31)
+	}
+}

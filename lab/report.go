@@ -49,7 +49,7 @@ func Results(dir string) ([]Result, error) {
 		}
 		results = append(results, r)
 	}
-	order := []string{"latency", "ttft", "schedule", "pipeline", "speedup", "traces", "loss"}
+	order := []string{"latency", "ttft", "schedule", "pipeline", "speedup", "traces", "loss", "npu"}
 	slices.SortStableFunc(results, func(a, b Result) int {
 		return slices.Index(order, baseName(a.Name)) - slices.Index(order, baseName(b.Name))
 	})
@@ -104,10 +104,13 @@ code { font: 13px ui-monospace, monospace; } figure { margin: 1em 0; } svg { wid
 <ul>{{range .Findings}}<li>{{.}}</li>{{end}}</ul>
 {{range .Figures}}<figure>{{svg .SVG}}</figure>
 {{end}}
-<details><summary>{{len .Rows}} rows</summary><div class="scroll"><table><tr>{{range $.Columns}}<th>{{.}}</th>{{end}}</tr>
+{{range .Tables}}<details><summary>{{.Title}}: {{len .Rows}} rows</summary><div class="scroll"><table><tr>{{range .Columns}}<th>{{.}}</th>{{end}}</tr>
+{{range .Rows}}<tr>{{range .}}<td title="{{.}}">{{.}}</td>{{end}}</tr>
+{{end}}</table></div></details>
+{{end}}{{if .Rows}}<details><summary>{{len .Rows}} rows</summary><div class="scroll"><table><tr>{{range $.Columns}}<th>{{.}}</th>{{end}}</tr>
 {{range .Rows}}<tr>{{range fields .}}<td title="{{.}}">{{.}}</td>{{end}}</tr>
 {{end}}</table></div></details>
-{{end}}
+{{end}}{{end}}
 </body>
 </html>
 `))

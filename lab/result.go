@@ -3,9 +3,11 @@ package lab
 import (
 	"bytes"
 	"context"
+	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -22,6 +24,7 @@ type Result struct {
 	Command   string // that redoes it
 	Taken     time.Time
 	Rows      []Row
+	Tables    []Table `json:",omitempty"` // what does not fit rows
 	Figures   []Figure
 	Findings  []string // what the rows say, in sentences with numbers
 	Simulated bool     // all of it
@@ -33,6 +36,23 @@ func fileName(experiment string, simulated bool) string {
 		return experiment + "-simulated"
 	}
 	return experiment
+}
+
+// Table is one whose columns are its own.
+type Table struct {
+	Name    string // of its file, without the ending
+	Title   string
+	Columns []string
+	Rows    [][]string
+}
+
+// write writes the table as CSV.
+func (t Table) write(w io.Writer) error {
+	out := csv.NewWriter(w)
+	if err := errors.Join(out.Write(t.Columns), out.WriteAll(t.Rows)); err != nil {
+		return fmt.Errorf("lab: table %s: %w", t.Name, err)
+	}
+	return nil
 }
 
 // Figure is a picture of a result.
@@ -54,9 +74,13 @@ func (r Result) Save(dir string) error {
 	if err != nil {
 		return fmt.Errorf("lab: save %s: %w", r.Name, err)
 	}
-	errs := []error{
-		write(filepath.Join(dir, r.Name+".csv"), table.Bytes()),
-		write(filepath.Join(dir, r.Name+".result.json"), whole),
+	errs := []error{write(filepath.Join(dir, r.Name+".result.json"), whole)}
+	if len(r.Rows) > 0 || len(r.Tables) == 0 {
+		errs = append(errs, write(filepath.Join(dir, r.Name+".csv"), table.Bytes()))
+	}
+	for _, t := range r.Tables {
+		var b bytes.Buffer
+		errs = append(errs, t.write(&b), write(filepath.Join(dir, t.Name+".csv"), b.Bytes()))
 	}
 	for _, f := range r.Figures {
 		errs = append(errs, write(filepath.Join(dir, f.Name+".svg"), f.SVG))

@@ -31,6 +31,7 @@ type labCmd struct {
 	Speedup  labSpeedup  `cmd:"" help:"Speedup over lock step: Theorem 6.2 with played answers on it (Figure 4)."`
 	Traces   labTraces   `cmd:"" help:"Answers over recorded networks."`
 	Loss     labLoss     `cmd:"" help:"Answers over paths that lose packets: repeated datagrams against a stream."`
+	NPU      labNPU      `cmd:"" name:"npu" help:"A phone's NPU, simulated: switching graphs, little memory, published figures."`
 	Report   labReport   `cmd:"" help:"Put the results of a folder on one page."`
 }
 
@@ -51,9 +52,7 @@ type labOutput struct {
 
 // finish saves a result, writes its rows where --json wants them, and says what was found.
 func (o labOutput) finish(a *cli.App, r lab.Result) error {
-	a.Clear()
-	r.Taken, r.Command = time.Now(), commandLine()
-	if err := r.Save(o.Out); err != nil {
+	if err := o.save(a, &r); err != nil {
 		return err
 	}
 	if a.Globals.JSON {
@@ -66,8 +65,20 @@ func (o labOutput) finish(a *cli.App, r lab.Result) error {
 	for _, f := range r.Figures {
 		fmt.Fprintln(a.Out, filepath.Join(o.Out, f.Name+".svg"))
 	}
-	fmt.Fprintln(a.Out, filepath.Join(o.Out, r.Name+".csv"))
+	for _, t := range r.Tables {
+		fmt.Fprintln(a.Out, filepath.Join(o.Out, t.Name+".csv"))
+	}
+	if len(r.Rows) > 0 || len(r.Tables) == 0 {
+		fmt.Fprintln(a.Out, filepath.Join(o.Out, r.Name+".csv"))
+	}
 	return nil
+}
+
+// save saves a result with the command that made it.
+func (o labOutput) save(a *cli.App, r *lab.Result) error {
+	a.Clear()
+	r.Taken, r.Command = time.Now(), commandLine()
+	return r.Save(o.Out)
 }
 
 // rows writes {"rows": …}.

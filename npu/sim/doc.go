@@ -6,8 +6,8 @@
 // A chip is a parameter file (soc/*.json) in which every value names its source, the published figure that
 // it was fitted to, or the word "assumed". What a chip does in a given time depends on the software that
 // drives it as much as on the silicon, so a file holds one set of values for each software stack of which
-// figures were published: graphs of Qualcomm's QNN, mllm with its attention on the CPU, and ggml's Hexagon
-// backend, operator by operator. The lab compares what follows with the published figures.
+// figures were published: graphs of Qualcomm's QNN, mllm with its attention on the CPU, ggml's Hexagon
+// backend, operator by operator, and llada.cpp's kernels in that backend. The lab compares what follows with the published figures.
 //
 // The package knows graphs, not models, and no planner: npu/plan and npu/memory decide, sim charges.
 package sim

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+
+	"tandem"
+	"tandem/internal/cli"
+	"tandem/lab"
+	"tandem/model"
+	"tandem/model/tokenizer"
+	"tandem/models"
+)
+
+// labNPU plays a phone's NPU.
+type labNPU struct {
+	SoC       []string `name:"soc" help:"Chips and stacks that switch graphs, several with commas: sm8550, sm8650, sm8750 or sm8850, with /qnn, /mllm, /hexagon or /llada." default:"sm8650/mllm,sm8550/mllm,sm8750/mllm"`
+	MemorySoC string   `name:"memory-soc" help:"Chip and stack that runs with little memory." default:"sm8750/llada"`
+	Blocks    []int    `help:"Numbers of blocks that a model is cut into." default:"2,6,12"`
+	Chunks    int      `help:"Prompts of 1 to this many chunks." default:"8"`
+	Chunk     int      `help:"Rows of the graph of prefill." default:"256"`
+	Small     int      `name:"decode-chunk" help:"Rows of the graph of decoding." default:"32"`
+	Nodes     int      `help:"How far to search for the optimum, in nodes; 0 for to the end." default:"2000000"`
+	NoNative  bool     `help:"Leave out the run on this machine with half of the weights in memory."`
+
+	cli.ModelFlags
+	labOutput
+}
+
+func (c *labNPU) Help() string {
+	return `Everything but the native run is simulated: the planner and the memory runtime are real, time is made up by a
+chip's parameter file.
+
+Examples:
+  edge lab npu
+  edge lab npu --soc sm8650/qnn --blocks 4,8 --chunks 4
+  edge lab npu --json npu.json`
+}
+
+func (c *labNPU) Run(a *cli.App) error {
+	if err := c.check(a); err != nil {
+		return err
+	}
+	if c.Chunks < 1 || c.Chunks > 64 || c.Chunk < 1 || c.Chunk > 4096 || c.Small < 1 || c.Small > c.Chunk || c.Nodes < 0 {
+		return errors.New("want 1 to 64 --chunks of 1 to 4096 rows, a --decode-chunk of 1 to --chunk rows, and no negative --nodes")
+	}
+	for _, n := range c.Blocks {
+		if n < 1 || n > 24 {
+			return fmt.Errorf("--blocks %d: want 1 to 24, as many as the smallest model has layers", n)
+		}
+	}
+	x := lab.NPU{SoCs: c.SoC, MemorySoC: c.MemorySoC, Chunk: c.Chunk, Small: c.Small, Blocks: c.Blocks, Chunks: c.Chunks, Nodes: c.Nodes}
+	if !c.NoNative {
+		x.Native = func(ctx context.Context, share float64) (lab.NativeRun, error) { return c.native(ctx, a, share) }
+	}
+	r, data, err := x.Run(a, progress(a, "npu"))
+	if err != nil {
+		return err
+	}
+	if !a.Globals.JSON {
+		return c.finish(a, r)
+	}
+	return c.object(a, r, data)
+}
+
+// object saves the result and writes its data where --json wants it.
+func (o labOutput) object(a *cli.App, r lab.Result, data any) error {
+	if err := o.save(a, &r); err != nil {
+		return err
+	}
+	if o.File == "" {
+		return a.JSON(data)
+	}
+	text, err := json.MarshalIndent(data, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(o.File, append(text, '\n'), 0o644); err != nil {
+		return fmt.Errorf("write the results: %w", err)
+	}
+	return nil
+}
+
+// native generates a text with the share of the weights in memory, 0 for no bound.
+func (c *labNPU) native(ctx context.Context, a *cli.App, share float64) (run lab.NativeRun, err error) {
+	const prompt, tokens = "The harbour museum opens at", 24
+	path, err := a.FindModel(c.Model)
+	if err != nil {
+		return run, err
+	}
+	open := func(memory int64) (*model.Model, error) {
+		opt := model.Options{Threads: c.Threads, Memory: memory}
+		if path == "" {
+			return model.OpenBytes(cli.BuiltIn, models.Reader, opt)
+		}
+		return model.Open(path, opt)
+	}
+	m, err := open(0)
+	if err != nil {
+		return run, err
+	}
+	for _, g := range m.Graphs(1) {
+		for _, n := range g.Nodes {
+			if n.Weight != nil && n.Weight.Rows > 1 {
+				run.Weights += int64(len(n.Weight.Data))
+			}
+		}
+	}
+	if share > 0 {
+		if err := m.Close(); err != nil {
+			return run, err
+		}
+		if m, err = open(int64(share * float64(run.Weights))); err != nil {
+			return run, err
+		}
+	}
+	defer func() { err = errors.Join(err, m.Close()) }()
+	text := m.Tokenizer().Encode(prompt, tokenizer.Options{AddSpecial: true})
+	before, _ := m.Memory()
+	_, err = model.Generate(ctx, m, text, model.Sampling{TopP: 1, RepeatPenalty: 1}, tokens, func(t tandem.Token) error {
+		run.Tokens = append(run.Tokens, int(t))
+		return nil
+	})
+	after, _ := m.Memory()
+	run.Counters = after.Sub(before)
+	return run, err
+}

@@ -1,0 +1,475 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"tandem/lab/chart"
+	"tandem/npu"
+	"tandem/npu/memory"
+	"tandem/npu/plan"
+	"tandem/npu/sim"
+)
+
+// NPU plays graph switching and the memory runtime on a simulated phone, and compares the simulator with
+// published figures. What decides is the code that a phone would run (npu/plan, npu/memory); only time is
+// made up.
+type NPU struct {
+	SoCs         []string // chips with stacks of the switching experiment; pictures are of the first
+	MemorySoC    string   // of the memory experiment
+	Chunk, Small int      // rows of G¹ and G²
+	Blocks       []int
+	Chunks       int // 1 to this many
+	Nodes        int // bound of the exact search
+	// Native runs a prompt on this machine with the share of the weights in memory, 0 for no bound. nil
+	// leaves that out.
+	Native func(ctx context.Context, share float64) (NativeRun, error)
+}
+
+// NativeRun is a text generated with bounded memory.
+type NativeRun struct {
+	Tokens   []int
+	Weights  int64 // of the model
+	Counters memory.Counters
+}
+
+// Switching is one prefill with its switch of graphs.
+type Switching struct {
+	SoC       string `json:"soc"`
+	Model     string `json:"model"`
+	Blocks    int    `json:"blocks"`
+	Chunks    int    `json:"chunks"`
+	Strategy  string `json:"strategy"`
+	Total     Number `json:"total_ms"`
+	Prefill   Number `json:"prefill_ms"` // on G¹ alone
+	Bound     Number `json:"bound_ms"`   // max(compute, load): nothing is faster
+	Optimum   Number `json:"optimum_ms"` // of a switch, by branch and bound; null where not searched
+	Hidden    Number `json:"hidden"`     // share of the load during which something computed
+	Condition bool   `json:"condition"`  // the papers' condition allows to hide every load: see coverable
+}
+
+// Memory is one runtime under one budget.
+type Memory struct {
+	Model    string `json:"model"`
+	Budget   Number `json:"budget"` // share of the weights
+	BudgetMB Number `json:"budget_mb"`
+	Runtime  string `json:"runtime"`   // staging, paging (LRU, the baseline), native: staging on this machine
+	Mapped   Number `json:"mapped_mb"` // at most
+	Mappings Number `json:"mappings_per_step"`
+	Stall    Number `json:"stall_ms"` // of a step
+	Step     Number `json:"step_ms"`
+	Same     *bool  `json:"identical_text,omitempty"` // native: as without a bound
+	Note     string `json:"note,omitempty"`
+}
+
+// NPUData is what the experiment gives to programs.
+type NPUData struct {
+	Simulated  bool              `json:"simulated"` // all but rows of the runtime "native"
+	Switching  []Switching       `json:"switching"`
+	Memory     []Memory          `json:"memory"`
+	Validation []PublishedFigure `json:"validation"`
+}
+
+// Run plays everything.
+func (x NPU) Run(ctx context.Context, progress Progress) (Result, NPUData, error) {
+	data := NPUData{Simulated: true}
+	r := Result{Name: "npu", Title: "A phone's NPU: switching graphs, little memory, and how far to trust this", Simulated: true}
+	if progress == nil {
+		progress = func(int, int) {}
+	}
+	steps := []func(context.Context, *Result, *NPUData) error{x.switching, x.gantt, x.memory, x.native, x.validate}
+	for i, step := range steps {
+		if err := ctx.Err(); err != nil {
+			return r, data, err
+		}
+		progress(i, len(steps))
+		if err := step(ctx, &r, &data); err != nil {
+			return r, data, err
+		}
+	}
+	r.About = fmt.Sprintf("Prefill in chunks of %d on graph G¹, decoding on G² of %d rows, on simulated chips; the planner is the one that a phone would run. Weights beyond a memory budget pass through two staging slots on a simulated %s. The last table sets the simulator beside figures that the papers publish: all on which it has a word, not those that fit.", x.Chunk, x.Small, x.MemorySoC)
+	return r, data, nil
+}
+
+// switchingShapes are the models of sd.npu's evaluation.
+var switchingShapes = []string{"Qwen2.5-0.5B", "Qwen2.5-1.5B", "Llama-3.2-3B"}
+
+// switchingStrategies: the papers' four, and the plain rule of their Eq. 2 that progressive improves on.
+var switchingStrategies = []plan.Strategy{plan.Synchronous, plan.Asynchronous, plan.Resident, plan.Progressive, plan.Greedy}
+
+// coverable is the papers' condition (Eq. 1) where it holds for every block at once: what the other blocks
+// compute of one chunk covers a block's load, and the prefill has room for all loads one after the other.
+func coverable(p plan.Problem) bool {
+	var round time.Duration
+	for _, b := range p.Blocks {
+		round += b.Large
+	}
+	var least time.Duration = math.MaxInt64
+	for _, b := range p.Blocks {
+		if b.Load > round-b.Large {
+			return false
+		}
+		least = min(least, b.Large)
+	}
+	// The first block that changes has to compute its last chunk on G¹ first, or change before the first.
+	return p.Loads() <= p.Prefill()-least
+}
+
+func (x NPU) switching(ctx context.Context, r *Result, data *NPUData) error {
+	for i, soc := range x.SoCs {
+		c, err := sim.Find(soc)
+		if err != nil {
+			return err
+		}
+		from := len(data.Switching)
+		for _, name := range switchingShapes {
+			s, err := sim.FindShape(name)
+			if err != nil {
+				return err
+			}
+			s.Type, s.HeadType = npu.Q8_0, npu.Q8_0
+			for _, n := range x.Blocks {
+				rows, err := x.cut(ctx, c, s, n)
+				if err != nil {
+					return err
+				}
+				data.Switching = append(data.Switching, rows...)
+				if i == 0 {
+					r.Figures = append(r.Figures, Figure{fmt.Sprintf("npu-switching-%s-%d", name, n), drawSwitching(rows)})
+				}
+			}
+		}
+		r.Findings = append(r.Findings, switchingFinding(soc, data.Switching[from:]))
+	}
+	r.Tables = append(r.Tables, switchingTable(data.Switching))
+	return nil
+}
+
+// cut plays a model in n blocks with 1 to x.Chunks chunks, by all strategies.
+func (x NPU) cut(ctx context.Context, c sim.Costs, s sim.Shape, n int) (rows []Switching, err error) {
+	for chunks := 1; chunks <= x.Chunks; chunks++ {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		p := Problem(c, s, n, chunks, x.Chunk, x.Small)
+		if err := p.Check(); err != nil {
+			return nil, fmt.Errorf("lab: %s: %w", s.Name, err)
+		}
+		var optimum Number
+		if n <= 8 && chunks <= 4 {
+			if pl, ok := p.Exact(x.Nodes); ok {
+				optimum = Ms(p.Simulate(pl).Total())
+			}
+		}
+		for _, st := range switchingStrategies {
+			t := p.Simulate(p.Plan(st))
+			rows = append(rows, Switching{SoC: c.SoC + "/" + c.Stack, Model: s.Name, Blocks: n, Chunks: chunks, Strategy: st.String(), Total: Ms(t.Total()),
+				Prefill: Ms(p.Prefill()), Bound: Ms(p.Bound()), Optimum: optimum, Hidden: Is(t.Hidden()), Condition: coverable(p)})
+		}
+	}
+	return rows, nil
+}
+
+// switchingFinding says how progressive switching does.
+func switchingFinding(soc string, rows []Switching) string {
+	hidden, allowed, farthest, searched := 1.0, 0, 0.0, 0
+	for _, s := range rows {
+		if s.Strategy != plan.Progressive.String() {
+			continue
+		}
+		if s.Condition {
+			hidden, allowed = min(hidden, s.Hidden.Value), allowed+1
+		}
+		if s.Optimum.Known {
+			farthest, searched = max(farthest, s.Total.Value/s.Optimum.Value-1), searched+1
+		}
+	}
+	text := fmt.Sprintf("%s (simulated): progressive switching takes at most %.1f %% longer than the optimum in the %d prefills of at most 8 blocks and 4 chunks", soc, 100*farthest, searched)
+	if allowed == 0 {
+		return text + "; the papers' condition, loads short enough to hide, holds in none of them."
+	}
+	return text + fmt.Sprintf("; it hides at least %.1f %% of the loads in the %d prefills where the papers' condition holds.", 100*hidden, allowed)
+}
+
+// drawSwitching draws a line for each strategy over the chunks.
+func drawSwitching(rows []Switching) []byte {
+	first := rows[0]
+	plot := chart.Plot{Title: fmt.Sprintf("%s in %d blocks on %s (simulated)", first.Model, first.Blocks, first.SoC), X: "chunks of the prompt", Y: "prefill and switch (s)"}
+	for i, st := range switchingStrategies {
+		plot.Lines = append(plot.Lines, chart.Line{Name: st.String(), Color: i})
+	}
+	bound := chart.Line{Name: "lower bound", Color: len(switchingStrategies), Dashed: true}
+	for i, s := range rows {
+		at := chart.Point{X: float64(s.Chunks), Y: s.Total.Value / 1000}
+		l := &plot.Lines[i%len(switchingStrategies)]
+		l.Points = append(l.Points, at)
+		if i%len(switchingStrategies) == 0 {
+			at.Y = s.Bound.Value / 1000
+			bound.Points = append(bound.Points, at)
+		}
+	}
+	plot.Lines = append(plot.Lines, bound)
+	return plot.SVG()
+}
+
+func switchingTable(rows []Switching) Table {
+	t := Table{Name: "npu-switching", Title: "Prefill and switch (simulated)",
+		Columns: []string{"soc", "model", "blocks", "chunks", "strategy", "total_ms", "prefill_ms", "bound_ms", "optimum_ms", "hidden", "condition"}}
+	for _, s := range rows {
+		t.Rows = append(t.Rows, []string{s.SoC, s.Model, strconv.Itoa(s.Blocks), strconv.Itoa(s.Chunks), s.Strategy, s.Total.brief(), s.Prefill.brief(),
+			s.Bound.brief(), s.Optimum.brief(), s.Hidden.brief(), strconv.FormatBool(s.Condition)})
+	}
+	return t
+}
+
+// brief has at most three digits after the point.
+func (n Number) brief() string {
+	if !n.Known {
+		return ""
+	}
+	return strconv.FormatFloat(math.Round(n.Value*1e3)/1e3, 'f', -1, 64)
+}
+
+// gantt draws one prefill by three strategies, after CoordGen's Figure 8.
+func (x NPU) gantt(_ context.Context, r *Result, _ *NPUData) error {
+	if len(x.SoCs) == 0 {
+		return nil
+	}
+	c, err := sim.Find(x.SoCs[0])
+	if err != nil {
+		return err
+	}
+	s, err := sim.FindShape("Qwen2.5-1.5B")
+	if err != nil {
+		return err
+	}
+	s.Type, s.HeadType = npu.Q8_0, npu.Q8_0
+	p := Problem(c, s, 6, 2, x.Chunk, x.Small)
+	picture := chart.Timeline{Title: "Qwen2.5-1.5B, 6 blocks, 2 chunks on " + x.SoCs[0] + " (simulated)", X: "time (s)",
+		Legend: []chart.Line{{Name: "compute on G¹", Color: 0}, {Name: "compute on G²", Color: 2}, {Name: "load G²", Color: 1}}}
+	for _, st := range []plan.Strategy{plan.Synchronous, plan.Asynchronous, plan.Progressive} {
+		t := p.Simulate(p.Plan(st))
+		compute, load := chart.Lane{Name: st.String()}, chart.Lane{Name: "  loads"}
+		for _, span := range t.Spans {
+			b := chart.Span{From: span.Start.Seconds(), To: span.End.Seconds(), Text: "P" + strconv.Itoa(span.Block+1),
+				Title: fmt.Sprintf("block %d, chunk %d, %v to %v", span.Block+1, span.Chunk+1, span.Start.Round(time.Millisecond), span.End.Round(time.Millisecond))}
+			if span.Load {
+				b.Color = 1
+				load.Spans = append(load.Spans, b)
+				continue
+			}
+			if span.Small {
+				b.Color = 2
+			}
+			compute.Spans = append(compute.Spans, b)
+		}
+		picture.Lanes = append(picture.Lanes, compute, load)
+		picture.To = max(picture.To, t.Total().Seconds())
+	}
+	r.Figures = append(r.Figures, Figure{"npu-gantt", picture.SVG()})
+	return nil
+}
+
+// budgets of the memory experiment, as shares of the weights.
+var budgets = []float64{.1, .2, .3, .4, .5, .6, .7, .8, .9, 1}
+
+// memory plays steps of block diffusion, llada.cpp's load: 64 rows at once through LLaDA-8B.
+func (x NPU) memory(_ context.Context, r *Result, data *NPUData) error {
+	c, err := sim.Find(x.MemorySoC)
+	if err != nil {
+		return err
+	}
+	s, err := sim.FindShape("LLaDA-8B")
+	if err != nil {
+		return err
+	}
+	s.Type, s.HeadType = npu.Q4_0, npu.Q4_0
+	sizes, uses := Weights(c, s, 64, 256)
+	var total int64
+	for _, b := range sizes {
+		total += b
+	}
+	costs := memory.Costs{PerByte: 1e9 / c.Stage, PerMapping: c.Map, MapPerByte: 1e9 / c.MapRate}
+	plot := chart.Plot{Title: "LLaDA-8B, 64 rows a step on " + x.MemorySoC + " (simulated)", X: "budget (% of the weights)", Y: "stall of a step (ms)"}
+	plot.Lines = []chart.Line{{Name: "staging, placed by the profile", Color: 0}, {Name: "paging only (LRU)", Color: 1}}
+	at50 := [2]float64{}
+	for _, share := range budgets {
+		budget := int64(math.Ceil(share * float64(total)))
+		if share == 1 {
+			budget = math.MaxInt64 / 2 // alignment included
+		}
+		placement, err := memory.Place(sizes, uses, costs, budget)
+		if err != nil {
+			return fmt.Errorf("lab: %w", err)
+		}
+		order, placement := memory.Reorder(sizes, uses, placement, costs)
+		for i, runtime := range []string{"staging", "paging"} {
+			play := func(steps int) memory.Counters {
+				if runtime == "staging" {
+					return memory.Replay(memory.NewStaging(placement), sizes, order, costs, steps, placement.Fixed(sizes))
+				}
+				return memory.Replay(memory.NewLRU(func(o int) int64 { return sizes[o] }, budget), sizes, uses, costs, steps, memory.Counters{})
+			}
+			const warm, steps = 2, 4
+			all := play(warm + steps)
+			d := all.Sub(play(warm))
+			stall := msOf(d.Stall) / steps
+			data.Memory = append(data.Memory, Memory{Model: s.Name, Budget: Is(share), BudgetMB: Is(math.Round(share * float64(total) / 1e6)), Runtime: runtime,
+				Mapped: Is(float64(all.Peak) / 1e6), Mappings: Is(float64(d.Mappings) / steps), Stall: Is(stall), Step: Is(msOf(d.Time) / steps)})
+			plot.Lines[i].Points = append(plot.Lines[i].Points, chart.Point{X: 100 * share, Y: stall})
+			if share == .5 {
+				at50[i] = stall
+			}
+		}
+	}
+	r.Figures = append(r.Figures, Figure{"npu-memory", plot.SVG()})
+	r.Findings = append(r.Findings, fmt.Sprintf("With half of the weights in memory a step stalls for %.0f ms with staging and for %.0f ms with paging alone (simulated).", at50[0], at50[1]))
+	return nil
+}
+
+// Weights are the objects that a model's products read, in order, with what the NPU computes from one to
+// the next. Products of one input may change places.
+func Weights(c sim.Costs, s sim.Shape, rows, context int) (sizes []int64, uses []memory.Use) {
+	group := 0
+	for _, g := range s.Blocks(rows, false) {
+		input := npu.Value(-1)
+		first := len(uses)
+		var products time.Duration
+		for i := range g.Nodes {
+			n := &g.Nodes[i]
+			if n.Op != npu.OpMatMul {
+				continue
+			}
+			if n.Args[0] != input {
+				input, group = n.Args[0], group+1
+			}
+			b := c.WeightBytes(n.Weight)
+			t := c.Product(g.Chunk, n.Weight.Cols, n.Weight.Rows, b)
+			uses = append(uses, memory.Use{Object: len(sizes), Compute: t, Group: group})
+			sizes = append(sizes, b)
+			products += t
+		}
+		// What the block does beside products lies between them.
+		rest := (c.Graph(g, context).Time() - products) / time.Duration(max(1, len(uses)-first))
+		for i := range uses[first:] {
+			uses[first+i].Compute += max(0, rest)
+		}
+	}
+	return sizes, uses
+}
+
+// native runs a model twice as large as its budget on this machine.
+func (x NPU) native(ctx context.Context, r *Result, data *NPUData) error {
+	defer func() { r.Tables = append(r.Tables, memoryTable(data.Memory)) }()
+	if x.Native == nil {
+		return nil
+	}
+	free, err := x.Native(ctx, 0)
+	if err != nil {
+		return err
+	}
+	bounded, err := x.Native(ctx, .5)
+	if err != nil {
+		return err
+	}
+	same := slices.Equal(free.Tokens, bounded.Tokens)
+	c := bounded.Counters
+	steps := float64(max(1, c.Steps))
+	data.Memory = append(data.Memory, Memory{Model: "on this machine", Budget: Is(.5), BudgetMB: Is(float64(bounded.Weights) / 2 / 1e6), Runtime: "native",
+		Mapped: Is(float64(c.Peak) / 1e6), Mappings: Is(float64(c.Mappings) / steps), Stall: Is(msOf(c.Stall) / steps), Step: Is(msOf(c.Time) / steps), Same: &same,
+		Note: fmt.Sprintf("measured, not simulated: %d tokens in %d steps", len(bounded.Tokens), c.Steps)})
+	text := "the same text"
+	if !same {
+		text = "ANOTHER text"
+	}
+	r.Findings = append(r.Findings, fmt.Sprintf("On this machine (not simulated) a model of twice its memory budget gives %s as without a bound: %.1f MB mapped of %.1f MB.", text, float64(c.Peak)/1e6, float64(bounded.Weights)/1e6))
+	return nil
+}
+
+func memoryTable(rows []Memory) Table {
+	t := Table{Name: "npu-memory", Title: "Memory runtime (simulated, but for native rows)",
+		Columns: []string{"model", "budget", "budget_mb", "runtime", "mapped_mb", "mappings_per_step", "stall_ms", "step_ms", "identical_text", "note"}}
+	for _, m := range rows {
+		same := ""
+		if m.Same != nil {
+			same = strconv.FormatBool(*m.Same)
+		}
+		t.Rows = append(t.Rows, []string{m.Model, m.Budget.brief(), m.BudgetMB.brief(), m.Runtime, m.Mapped.brief(), m.Mappings.brief(), m.Stall.brief(), m.Step.brief(), same, m.Note})
+	}
+	return t
+}
+
+// validate sets the simulator beside published figures.
+func (x NPU) validate(_ context.Context, r *Result, data *NPUData) error {
+	figures, err := Validate()
+	if err != nil {
+		return err
+	}
+	data.Validation = figures
+	t := Table{Name: "npu-validation", Title: "The simulator beside published figures", Columns: []string{"figure", "unit", "published", "predicted", "error", "fitted", "note"}}
+	var errs []float64
+	fits := 0
+	for _, f := range figures {
+		published, e := f.Published.brief(), ""
+		if f.Upper.Known {
+			published += " to " + f.Upper.brief()
+		}
+		if f.Error.Known {
+			errs = append(errs, math.Abs(f.Error.Value))
+			e = fmt.Sprintf("%+.1f %%", 100*f.Error.Value)
+		}
+		if f.Fitted {
+			fits++
+		}
+		t.Rows = append(t.Rows, []string{f.Figure, f.Unit, published, f.Predicted.brief(), e, strconv.FormatBool(f.Fitted), f.Note})
+	}
+	r.Tables = append(r.Tables, t)
+	within := func(limit float64) (n int) {
+		for _, e := range errs {
+			if e <= limit {
+				n++
+			}
+		}
+		return n
+	}
+	r.Findings = append(r.Findings,
+		fmt.Sprintf("Of %d published figures that the simulator was not fitted to, it meets %d within 10 %% and %d within 25 %%; half of the errors are below %.0f %%, nine of ten below %.0f %%. %d figures fitted parameters, %d were not predicted.",
+			len(errs), within(.1), within(.25), 100*quantile(errs, .5), 100*quantile(errs, .9), fits, len(figures)-len(errs)-fits))
+	r.Findings = append(r.Findings, ablationFindings(figures)...)
+	r.Figures = append(r.Figures, Figure{"npu-ablation", ablationBars().SVG()})
+	return nil
+}
+
+// ablationFindings says how sd.npu's Table 3 comes out.
+func ablationFindings(figures []PublishedFigure) []string {
+	var out []string
+	for i, a := range Table3 {
+		if a.Row != "NPU" {
+			continue
+		}
+		npuRow, graphRow := figures[i], figures[i+1]
+		out = append(out, fmt.Sprintf("sd.npu Table 3, %s (simulated): NPU %.1f ms a token (published %.2f), +G %.1f (published %.2f).",
+			a.Model, npuRow.Predicted.Value, npuRow.Published.Value, graphRow.Predicted.Value, graphRow.Published.Value))
+	}
+	return out
+}
+
+// ablationBars draws Table 3.
+func ablationBars() chart.Bars {
+	b := chart.Bars{Title: "sd.npu Table 3: published and simulated", X: "ms a token", Note: "Rows with speculative decoding need an accept length; for two models none was published."}
+	for _, a := range Table3 {
+		if len(b.Groups) == 0 || b.Groups[len(b.Groups)-1].Name != a.Model {
+			b.Groups = append(b.Groups, chart.Group{Name: a.Model})
+		}
+		g := &b.Groups[len(b.Groups)-1]
+		g.Bars = append(g.Bars, chart.Bar{Name: a.Row + ", published", Value: a.Ms, Color: 0})
+		if ms, ok, err := a.Simulate(); ok && err == nil {
+			g.Bars = append(g.Bars, chart.Bar{Name: a.Row + ", simulated", Value: ms, Color: 1})
+		}
+	}
+	return b
+}

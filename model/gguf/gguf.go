@@ -113,7 +113,7 @@ func Open(path string) (*File, error) {
 }
 
 func openOne(path string) (*File, error) {
-	b, unmap, err := mapFile(path)
+	b, unmap, err := Map(path)
 	if err != nil {
 		return nil, fmt.Errorf("open model: %w", err)
 	}

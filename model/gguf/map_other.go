@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// mapFile reads the whole file where mapping it is not available.
-func mapFile(path string) ([]byte, func() error, error) {
+// Map reads the whole file, as mapping it is not available here.
+func Map(path string) ([]byte, func() error, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, nil, err

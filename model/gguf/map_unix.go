@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mapFile maps a file read-only. An empty file gives no bytes and nothing to unmap.
-func mapFile(path string) ([]byte, func() error, error) {
+// Map maps a file read-only; what it returns undoes that. An empty file gives no bytes.
+func Map(path string) ([]byte, func() error, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, nil, err

@@ -1,0 +1,248 @@
+package convert
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"path/filepath"
+
+	"tandem/model/gguf"
+)
+
+// hfConfig is what config.json says; pointers tell what it leaves out.
+type hfConfig struct {
+	Type      string `json:"model_type"`
+	Hidden    uint32 `json:"hidden_size"`
+	Layers    uint32 `json:"num_hidden_layers"`
+	Heads     uint32 `json:"num_attention_heads"`
+	KVHeads   uint32 `json:"num_key_value_heads"`
+	HeadDim   uint32 `json:"head_dim"`
+	FF        uint32 `json:"intermediate_size"`
+	Vocab     uint32 `json:"vocab_size"`
+	Positions uint32 `json:"max_position_embeddings"`
+	Act       string `json:"hidden_act"`
+	Tied      *bool  `json:"tie_word_embeddings"`
+
+	RMSEps    *float64     `json:"rms_norm_eps"`
+	Theta     *float64     `json:"rope_theta"`
+	Scaling   *ropeScaling `json:"rope_scaling"`
+	Rope      *ropeScaling `json:"rope_parameters"` // where newer files keep both
+	Window    *uint32      `json:"sliding_window"`
+	UseWindow *bool        `json:"use_sliding_window"`
+
+	// OPT's.
+	FFDim       uint32 `json:"ffn_dim"`
+	WordDim     uint32 `json:"word_embed_proj_dim"`
+	NormBefore  *bool  `json:"do_layer_norm_before"`
+	NoFinalNorm bool   `json:"_remove_final_layer_norm"`
+	ActFunction string `json:"activation_function"`
+	Bias        *bool  `json:"enable_bias"`
+}
+
+type ropeScaling struct {
+	Type     string   `json:"type"`
+	RopeType string   `json:"rope_type"`
+	Theta    *float64 `json:"rope_theta"`
+	Factor   float64  `json:"factor"`
+	Low      float64  `json:"low_freq_factor"`
+	High     float64  `json:"high_freq_factor"`
+	Original float64  `json:"original_max_position_embeddings"`
+}
+
+func (s *ropeScaling) kind() string {
+	switch {
+	case s == nil:
+		return "default"
+	case s.RopeType != "":
+		return s.RopeType
+	case s.Type != "":
+		return s.Type
+	}
+	return "default"
+}
+
+// maxDim bounds every size in a configuration; products of two stay within 2^40.
+const maxDim = 1 << 20
+
+func readHFConfig(dir string) (*hfConfig, error) {
+	path := filepath.Join(dir, "config.json")
+	b, err := readSmall(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: no config.json there: want the folder of a Hugging Face model", dir)
+	} else if err != nil {
+		return nil, err
+	}
+	c, err := parseHFConfig(b)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return c, nil
+}
+
+func parseHFConfig(b []byte) (*hfConfig, error) {
+	c := &hfConfig{}
+	if err := json.Unmarshal(b, c); err != nil {
+		return nil, err
+	}
+	switch c.Type {
+	case "llama", "qwen2":
+	case "mistral": // a llama, but for the window
+	case "opt":
+		c.FF, c.Act = c.FFDim, c.ActFunction
+	default:
+		return nil, fmt.Errorf("model_type %.100q is not supported: llama, mistral, qwen2 and opt are", c.Type)
+	}
+	if c.KVHeads == 0 {
+		c.KVHeads = c.Heads
+	}
+	for name, v := range map[string]uint32{"hidden_size": c.Hidden, "num_hidden_layers": c.Layers, "num_attention_heads": c.Heads,
+		"num_key_value_heads": c.KVHeads, "the feed-forward size": c.FF, "vocab_size": c.Vocab, "max_position_embeddings": c.Positions} {
+		if v == 0 || v > maxDim && name != "max_position_embeddings" || v > 1<<24 {
+			return nil, fmt.Errorf("%s is %d", name, v)
+		}
+	}
+	if c.HeadDim == 0 {
+		c.HeadDim = c.Hidden / c.Heads
+		if c.HeadDim*c.Heads != c.Hidden {
+			return nil, fmt.Errorf("hidden_size %d is not %d heads of one size", c.Hidden, c.Heads)
+		}
+	}
+	if c.HeadDim%2 != 0 || c.HeadDim > maxDim || c.Heads%c.KVHeads != 0 {
+		return nil, fmt.Errorf("%d heads of %d elements, %d key-value heads", c.Heads, c.HeadDim, c.KVHeads)
+	}
+	if c.Type == "opt" {
+		return c, c.checkOPT()
+	}
+	if c.Act != "silu" && c.Act != "" {
+		return nil, fmt.Errorf("hidden_act %.100q is not supported: silu is", c.Act)
+	}
+	return c, c.checkRope()
+}
+
+func (c *hfConfig) checkOPT() error {
+	switch {
+	case c.Act != "relu":
+		return fmt.Errorf("activation_function %.100q is not supported: relu is", c.Act)
+	case c.WordDim != 0 && c.WordDim != c.Hidden:
+		return fmt.Errorf("word_embed_proj_dim %d differs from hidden_size %d: OPT-350M is built that way, and not supported: use another size", c.WordDim, c.Hidden)
+	case c.NormBefore != nil && !*c.NormBefore, c.NoFinalNorm:
+		return fmt.Errorf("norms after the layers (do_layer_norm_before false) are not supported: use another size of OPT")
+	case c.Bias != nil && !*c.Bias:
+		return fmt.Errorf("enable_bias false is not supported")
+	}
+	return nil
+}
+
+func (c *hfConfig) checkRope() error {
+	if c.Rope != nil {
+		if c.Theta == nil {
+			c.Theta = c.Rope.Theta
+		}
+		if c.Scaling == nil {
+			c.Scaling = c.Rope
+		}
+	}
+	positive := func(v float64) bool { return v > 0 && !math.IsInf(v, 0) }
+	s := c.Scaling
+	switch kind := s.kind(); kind {
+	case "default":
+	case "linear":
+		if !positive(s.Factor) {
+			return fmt.Errorf("rope_scaling: factor %v", s.Factor)
+		}
+	case "llama3":
+		if !positive(s.Factor) || !positive(s.Low) || !positive(s.High) || !positive(s.Original) || s.High <= s.Low {
+			return fmt.Errorf("rope_scaling: factor %v, low %v, high %v, original %v", s.Factor, s.Low, s.High, s.Original)
+		}
+	default:
+		return fmt.Errorf("rope_scaling of type %.100q is not supported: default, linear and llama3 are", kind)
+	}
+	return nil
+}
+
+func (c *hfConfig) tied() bool {
+	if c.Tied != nil {
+		return *c.Tied
+	}
+	return c.Type == "opt"
+}
+
+func (c *hfConfig) theta() float64 {
+	if c.Theta != nil {
+		return *c.Theta
+	}
+	return 10000
+}
+
+// context is how far positions go: attention windows are not supported, and within one window a model is
+// the same without.
+func (c *hfConfig) context() uint32 {
+	if c.Window != nil && *c.Window > 0 && (c.Type == "mistral" || c.UseWindow != nil && *c.UseWindow) {
+		return min(c.Positions, *c.Window)
+	}
+	return c.Positions
+}
+
+func (c *hfConfig) arch() string {
+	if c.Type == "mistral" {
+		return "llama"
+	}
+	return c.Type
+}
+
+// meta returns the hyper-parameters as GGUF keys.
+func (c *hfConfig) meta(name string) []gguf.KV {
+	p := c.arch() + "."
+	list := []gguf.KV{
+		{Key: "general.architecture", Value: c.arch()}, {Key: "general.name", Value: name},
+		{Key: p + "block_count", Value: c.Layers}, {Key: p + "context_length", Value: c.context()},
+		{Key: p + "embedding_length", Value: c.Hidden}, {Key: p + "feed_forward_length", Value: c.FF},
+		{Key: p + "attention.head_count", Value: c.Heads}, {Key: p + "attention.head_count_kv", Value: c.KVHeads},
+	}
+	if c.Type == "opt" {
+		return append(list, gguf.KV{Key: p + "attention.layer_norm_epsilon", Value: float32(1e-5)})
+	}
+	eps := 1e-6
+	if c.RMSEps != nil {
+		eps = *c.RMSEps
+	}
+	list = append(list, gguf.KV{Key: p + "attention.layer_norm_rms_epsilon", Value: float32(eps)},
+		gguf.KV{Key: p + "rope.freq_base", Value: float32(c.theta())},
+		gguf.KV{Key: p + "rope.dimension_count", Value: c.HeadDim})
+	if c.HeadDim*c.Heads != c.Hidden {
+		list = append(list, gguf.KV{Key: p + "attention.key_length", Value: c.HeadDim}, gguf.KV{Key: p + "attention.value_length", Value: c.HeadDim})
+	}
+	if c.arch() == "llama" {
+		list = append(list, gguf.KV{Key: p + "vocab_size", Value: c.Vocab})
+	}
+	if c.Scaling.kind() == "linear" {
+		list = append(list, gguf.KV{Key: p + "rope.scaling.type", Value: "linear"}, gguf.KV{Key: p + "rope.scaling.factor", Value: float32(c.Scaling.Factor)})
+	}
+	return list
+}
+
+// ropeFactors returns what the frequencies of Llama 3's scaling are divided by, one for each pair; nil for
+// other models. Wavelengths beyond the original context are stretched, short ones kept, those between
+// mixed.
+func (c *hfConfig) ropeFactors() []float32 {
+	s := c.Scaling
+	if s.kind() != "llama3" {
+		return nil
+	}
+	factors := make([]float32, c.HeadDim/2)
+	for i := range factors {
+		wave := 2 * math.Pi * math.Pow(c.theta(), 2*float64(i)/float64(c.HeadDim))
+		switch {
+		case wave < s.Original/s.High:
+			factors[i] = 1
+		case wave > s.Original/s.Low:
+			factors[i] = float32(s.Factor)
+		default:
+			keep := (s.Original/wave - s.Low) / (s.High - s.Low)
+			factors[i] = float32(1 / ((1-keep)/s.Factor + keep))
+		}
+	}
+	return factors
+}

@@ -1,0 +1,168 @@
+package convert
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tandem/model/gguf"
+	"tandem/npu"
+)
+
+// A Scheme says what types tensors are stored as.
+type Scheme struct {
+	name   string
+	matrix npu.DType // of most matrices
+	number uint32    // general.file_type
+	mixed  bool      // some matrices get more bits, as in the _M schemes
+}
+
+// schemes are those that llama.cpp's tools know by the same names.
+var schemes = []Scheme{
+	{"f32", npu.F32, 0, false}, {"f16", npu.F16, 1, false}, {"bf16", npu.BF16, 32, false},
+	{"q8_0", npu.Q8_0, 7, false}, {"q4_0", npu.Q4_0, 2, false},
+	{"q4_k", npu.Q4_K, 14, false}, {"q4_k_m", npu.Q4_K, 15, true},
+	{"q5_k", npu.Q5_K, 16, false}, {"q5_k_m", npu.Q5_K, 17, true}, {"q6_k", npu.Q6_K, 18, false},
+}
+
+// Schemes lists the names of the schemes.
+func Schemes() []string {
+	names := make([]string, len(schemes))
+	for i, s := range schemes {
+		names[i] = s.name
+	}
+	return names
+}
+
+// ParseScheme finds a scheme by its name; q4_k_s and q5_k_s are other names of q4_k and q5_k.
+func ParseScheme(name string) (Scheme, error) {
+	key := strings.TrimSuffix(strings.ToLower(name), "_s")
+	for _, s := range schemes {
+		if s.name == key {
+			return s, nil
+		}
+	}
+	return Scheme{}, fmt.Errorf("type %q is not known: use one of %s", name, strings.Join(Schemes(), ", "))
+}
+
+// String returns the scheme's name.
+func (s Scheme) String() string { return s.name }
+
+// floats reports whether the scheme stores plain numbers.
+func (s Scheme) floats() bool { return s.matrix.BlockSize() == 1 }
+
+// choose sets what every tensor becomes. The choices are llama.cpp's, but for what does not fit:
+//
+//   - vectors (norms, biases, frequency factors) stay F32, learned positions as they are (at least F16);
+//   - the output matrix, or the embedding where it is both, gets Q6_K in schemes with fewer bits;
+//   - the _M schemes store attention values and the matrices back from the feed-forward layer as Q6_K in the
+//     first and last eighth of the layers and in every third between;
+//   - rows that are no whole blocks of 256 become Q8_0, or F16 where they are no blocks of 32 either
+//     (llama.cpp takes Q5_0 and Q5_1, which this program does not write).
+func (s Scheme) choose(tensors []tensor) {
+	layers, tied := 0, true
+	for _, t := range tensors {
+		if layer, _, ok := layerOf(t.name); ok {
+			layers = max(layers, layer+1)
+		}
+		tied = tied && t.name != "output.weight"
+	}
+	for i := range tensors {
+		t := &tensors[i]
+		layer, part, inLayer := layerOf(t.name)
+		t.to = s.matrix
+		switch {
+		case len(t.shape) == 1 || strings.HasSuffix(t.name, ".bias") || strings.HasSuffix(t.name, "norm.weight"):
+			t.to = npu.F32
+			continue
+		case t.name == "position_embd.weight":
+			t.to = npu.F16
+			if t.typ.BlockSize() == 1 {
+				t.to = t.typ
+			}
+			continue
+		case s.floats():
+			continue
+		case t.name == "output.weight", t.name == "token_embd.weight" && tied:
+			if s.matrix != npu.Q8_0 {
+				t.to = npu.Q6_K
+			}
+		case s.mixed && inLayer && (part == "attn_v.weight" || part == "ffn_down.weight") &&
+			(layer < layers/8 || layer >= 7*layers/8 || (layer-layers/8)%3 == 2):
+			t.to = npu.Q6_K
+		}
+		if t.cols()%t.to.BlockSize() != 0 {
+			t.to = npu.Q8_0
+		}
+		if t.cols()%t.to.BlockSize() != 0 {
+			t.to = npu.F16
+		}
+	}
+}
+
+// layerOf takes blk.7.attn_v.weight apart.
+func layerOf(name string) (layer int, part string, ok bool) {
+	rest, ok := strings.CutPrefix(name, "blk.")
+	if !ok {
+		return 0, "", false
+	}
+	number, part, ok := strings.Cut(rest, ".")
+	layer, err := strconv.Atoi(number)
+	return layer, part, ok && err == nil && layer >= 0 && layer < 1<<16
+}
+
+// Options say how to quantise.
+type Options struct {
+	Scheme     Scheme
+	Requantize bool // take sources of fewer bits than 8 too
+	Progress   func(Progress)
+}
+
+// Quantize stores the tensors of the model at in as the scheme says, in a new file at out. Metadata is kept.
+// A source that has lost bits already is refused unless opt.Requantize is set: its errors add up.
+func Quantize(ctx context.Context, in, out string, opt Options) (*Report, error) {
+	f, err := gguf.Open(in)
+	if err != nil {
+		return nil, err
+	}
+	r, err := quantize(ctx, f, out, opt)
+	return r, errors.Join(err, f.Close())
+}
+
+func quantize(ctx context.Context, f *gguf.File, out string, opt Options) (*Report, error) {
+	var tensors []tensor
+	for _, info := range f.Tensors {
+		t, err := f.Tensor(info.Name)
+		if err != nil {
+			return nil, err
+		}
+		tensors = append(tensors, tensor{name: info.Name, shape: info.Shape, typ: t.Type, data: t.Data})
+	}
+	if len(tensors) == 0 {
+		return nil, fmt.Errorf("%s holds no tensors", f.Name)
+	}
+	opt.Scheme.choose(tensors)
+	for _, t := range tensors {
+		if lossy := t.typ.BlockSize() > 1 && t.typ != npu.Q8_0; lossy && t.typ != t.to && !opt.Requantize {
+			return nil, fmt.Errorf("%s: tensor %q is %v already, and turning it into %v adds up errors: start from an F16 or Q8_0 file, or allow it (--requantize)",
+				f.Name, t.name, t.typ, t.to)
+		}
+	}
+	return writeFile(ctx, out, setScheme(f.KVs(), opt.Scheme), tensors, opt.Progress)
+}
+
+// setScheme returns metadata that says how the file is stored, and no longer in how many parts it came.
+func setScheme(meta []gguf.KV, s Scheme) []gguf.KV {
+	list := slices.DeleteFunc(slices.Clone(meta), func(kv gguf.KV) bool {
+		return strings.HasPrefix(kv.Key, "split.") || kv.Key == "general.file_type" || kv.Key == "general.quantization_version" ||
+			strings.HasPrefix(kv.Key, "quantize.imatrix.")
+	})
+	list = append(list, gguf.KV{Key: "general.file_type", Value: s.number})
+	if !s.floats() {
+		list = append(list, gguf.KV{Key: "general.quantization_version", Value: uint32(2)})
+	}
+	return list
+}

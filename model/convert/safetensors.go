@@ -1,0 +1,214 @@
+package convert
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/bits"
+	"os"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strings"
+
+	"tandem/model/gguf"
+	"tandem/npu"
+)
+
+// maxHeader bounds the bytes of a safetensors header, as its inventors do.
+const maxHeader = 100 << 20
+
+// A stored tensor is one of a safetensors file.
+type stored struct {
+	typ   npu.DType
+	shape []uint64 // slowest first, as there
+	data  []byte
+}
+
+// parseSafetensors reads the header of a file: eight bytes of length, JSON, then the data that the header's
+// offsets point into. Tensors of types that are not F32, F16 or BF16 are kept with no data and the type's
+// name, so that only one that is needed is an error.
+func parseSafetensors(name string, b []byte) (map[string]stored, error) {
+	fail := func(format string, args ...any) (map[string]stored, error) {
+		return nil, fmt.Errorf("%s: %s", name, fmt.Sprintf(format, args...))
+	}
+	if len(b) < 8 {
+		return fail("not a safetensors file: it has %d bytes", len(b))
+	}
+	n := binary.LittleEndian.Uint64(b)
+	if n > maxHeader || n > uint64(len(b)-8) {
+		return fail("a header of %d bytes does not fit in the file's %d; it may be cut short, or no safetensors file", n, len(b))
+	}
+	var header map[string]json.RawMessage
+	if err := json.Unmarshal(b[8:8+n], &header); err != nil {
+		return fail("header: %v", err)
+	}
+	data := b[8+n:]
+	tensors := make(map[string]stored, len(header))
+	type span struct {
+		from, to uint64
+		name     string
+	}
+	var spans []span
+	for key, raw := range header {
+		if key == "__metadata__" {
+			continue
+		}
+		var entry struct {
+			Dtype   string    `json:"dtype"`
+			Shape   []uint64  `json:"shape"`
+			Offsets [2]uint64 `json:"data_offsets"`
+		}
+		if err := json.Unmarshal(raw, &entry); err != nil {
+			return fail("tensor %.200q: %v", key, err)
+		}
+		from, to := entry.Offsets[0], entry.Offsets[1]
+		if from > to || to > uint64(len(data)) {
+			return fail("tensor %.200q: bytes %d to %d lie outside the %d of data; the file may be cut short", key, from, to, len(data))
+		}
+		typ, size := dtypes[entry.Dtype].typ, dtypes[entry.Dtype].size
+		if size == 0 {
+			return fail("tensor %.200q: type %.20q is not known: F32, F16 and BF16 can be converted", key, entry.Dtype)
+		}
+		values := size
+		for _, d := range entry.Shape {
+			hi, lo := bits.Mul64(values, d)
+			if hi != 0 {
+				return fail("tensor %.200q: shape %d is too large", key, entry.Shape)
+			}
+			values = lo
+		}
+		if values != to-from {
+			return fail("tensor %.200q: %d bytes are not a %s of shape %d", key, to-from, entry.Dtype, entry.Shape)
+		}
+		if from < to {
+			spans = append(spans, span{from, to, key})
+		}
+		tensors[key] = stored{typ: typ, shape: entry.Shape, data: data[from:to:to]}
+	}
+	sort.Slice(spans, func(i, j int) bool { return spans[i].from < spans[j].from })
+	for i := 1; i < len(spans); i++ {
+		if spans[i].from < spans[i-1].to {
+			return fail("tensors %.200q and %.200q overlap", spans[i-1].name, spans[i].name)
+		}
+	}
+	return tensors, nil
+}
+
+const notFloat npu.DType = 1 << 30 // of tensors that are there and that no model of ours uses
+
+var dtypes = map[string]struct {
+	typ  npu.DType
+	size uint64
+}{
+	"F32": {npu.F32, 4}, "F16": {npu.F16, 2}, "BF16": {npu.BF16, 2}, "F64": {notFloat, 8}, "F8_E4M3": {notFloat, 1}, "F8_E5M2": {notFloat, 1},
+	"I64": {notFloat, 8}, "I32": {notFloat, 4}, "I16": {notFloat, 2}, "I8": {notFloat, 1}, "U8": {notFloat, 1}, "BOOL": {notFloat, 1},
+	"U16": {notFloat, 2}, "U32": {notFloat, 4}, "U64": {notFloat, 8},
+}
+
+// shards are the tensors of all safetensors files of a folder.
+type shards struct {
+	tensors map[string]stored
+	unmap   []func() error
+}
+
+func (s *shards) close() error {
+	var errs []error
+	for _, f := range s.unmap {
+		errs = append(errs, f())
+	}
+	s.unmap = nil
+	return errors.Join(errs...)
+}
+
+// openShards maps the files that the index names, or model.safetensors, or the only .safetensors file.
+func openShards(dir string) (_ *shards, err error) {
+	s := &shards{tensors: map[string]stored{}}
+	defer func() {
+		if err != nil {
+			s.close()
+		}
+	}()
+	files, where, err := shardFiles(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range files {
+		path := filepath.Join(dir, name)
+		b, unmap, err := gguf.Map(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("%s is missing: download all files of the model", path)
+		} else if err != nil {
+			return nil, err
+		}
+		s.unmap = append(s.unmap, unmap)
+		tensors, err := parseSafetensors(path, b)
+		if err != nil {
+			return nil, err
+		}
+		for key, t := range tensors {
+			if _, twice := s.tensors[key]; twice {
+				return nil, fmt.Errorf("%s: tensor %.200q is in another file too", path, key)
+			}
+			s.tensors[key] = t
+		}
+	}
+	for key, file := range where {
+		if _, ok := s.tensors[key]; !ok {
+			return nil, fmt.Errorf("%s: the index says that it holds tensor %.200q, and it does not: download it again", filepath.Join(dir, file), key)
+		}
+	}
+	return s, nil
+}
+
+// shardFiles returns the names of the files, and which tensor is in which, when an index says so.
+func shardFiles(dir string) (files []string, where map[string]string, err error) {
+	b, err := readSmall(filepath.Join(dir, "model.safetensors.index.json"))
+	if err == nil {
+		var index struct {
+			Map map[string]string `json:"weight_map"`
+		}
+		if err := json.Unmarshal(b, &index); err != nil || len(index.Map) == 0 {
+			return nil, nil, fmt.Errorf("%s: no weight_map in the index (%v)", dir, err)
+		}
+		for _, f := range index.Map {
+			if !slices.Contains(files, f) {
+				if !filepath.IsLocal(f) || strings.ContainsAny(f, `/\:`) {
+					return nil, nil, fmt.Errorf("%s: the index names the file %.200q", dir, f)
+				}
+				files = append(files, f)
+			}
+		}
+		slices.Sort(files)
+		return files, index.Map, nil
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, err
+	}
+	if _, err := os.Stat(filepath.Join(dir, "model.safetensors")); err == nil {
+		return []string{"model.safetensors"}, nil, nil
+	}
+	found, _ := filepath.Glob(filepath.Join(dir, "*.safetensors"))
+	if len(found) == 1 {
+		return []string{filepath.Base(found[0])}, nil, nil
+	}
+	if other, _ := filepath.Glob(filepath.Join(dir, "*.bin")); len(found) == 0 && len(other) > 0 {
+		return nil, nil, fmt.Errorf("%s holds PyTorch files (%s), which are programs: have their owner, or the hub's conversion service, make safetensors of them", dir, filepath.Base(other[0]))
+	}
+	return nil, nil, fmt.Errorf("%s holds %d .safetensors files and no index: want model.safetensors, or model.safetensors.index.json and its files", dir, len(found))
+}
+
+// maxSmall bounds the JSON files beside the weights.
+const maxSmall = 256 << 20
+
+func readSmall(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxSmall {
+		return nil, fmt.Errorf("%s: not a file of at most %d bytes", path, maxSmall)
+	}
+	return os.ReadFile(path)
+}

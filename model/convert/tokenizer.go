@@ -1,0 +1,466 @@
+package convert
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"tandem/model/gguf"
+	"tandem/model/tokenizer"
+)
+
+// The type numbers of tokens in GGUF.
+const (
+	normal int32 = 1 + iota
+	unknown
+	control
+	userDefined
+	unused
+	byteToken
+)
+
+// maxTokens bounds the vocabulary: its largest id is a claim until we have seen as many tokens.
+const maxTokens = 1 << 22
+
+// tokenizerJSON is tokenizer.json, as far as byte-level BPE and SentencePiece's BPE need it.
+type tokenizerJSON struct {
+	Added []struct {
+		ID      int64  `json:"id"`
+		Content string `json:"content"`
+		Special bool   `json:"special"`
+	} `json:"added_tokens"`
+	Normalizer   *part `json:"normalizer"`
+	PreTokenizer *part `json:"pre_tokenizer"`
+	Post         *part `json:"post_processor"`
+	Decoder      *part `json:"decoder"`
+	Model        struct {
+		Type         string            `json:"type"`
+		Vocab        json.RawMessage   `json:"vocab"`
+		Merges       []json.RawMessage `json:"merges"`
+		Unknown      *string           `json:"unk_token"`
+		ByteFallback bool              `json:"byte_fallback"`
+		IgnoreMerges bool              `json:"ignore_merges"`
+	} `json:"model"`
+}
+
+// A part is a normalizer, pre-tokenizer, post-processor or decoder; Type says which fields mean something.
+type part struct {
+	Type        string `json:"type"`
+	Normalizers []part `json:"normalizers"`
+	Pre         []part `json:"pretokenizers"`
+	Processors  []part `json:"processors"`
+	Decoders    []part `json:"decoders"`
+	Pattern     struct {
+		Regex  *string `json:"Regex"`
+		String *string `json:"String"`
+	} `json:"pattern"`
+	Behavior   string `json:"behavior"`
+	Invert     bool   `json:"invert"`
+	Individual bool   `json:"individual_digits"`
+	UseRegex   *bool  `json:"use_regex"`
+	AddPrefix  bool   `json:"add_prefix_space"`
+	Prepend    string `json:"prepend"`
+	Scheme     string `json:"prepend_scheme"`
+	Split      *bool  `json:"split"`
+	Content    any    `json:"content"`
+	Single     []struct {
+		Special *struct {
+			ID string `json:"id"`
+		} `json:"SpecialToken"`
+	} `json:"single"`
+}
+
+// flat returns the members of a sequence, or the part itself; nothing for nil.
+func (p *part) flat() []part {
+	if p == nil {
+		return nil
+	}
+	if p.Type != "Sequence" {
+		return []part{*p}
+	}
+	var list []part
+	for _, members := range [][]part{p.Normalizers, p.Pre, p.Processors, p.Decoders} {
+		for _, m := range members {
+			list = append(list, m.flat()...)
+		}
+	}
+	return list
+}
+
+// tokenizerConfig is tokenizer_config.json.
+type tokenizerConfig struct {
+	BOS      tokenName       `json:"bos_token"`
+	EOS      tokenName       `json:"eos_token"`
+	UNK      tokenName       `json:"unk_token"`
+	PAD      tokenName       `json:"pad_token"`
+	AddBOS   *bool           `json:"add_bos_token"`
+	AddEOS   *bool           `json:"add_eos_token"`
+	Template json.RawMessage `json:"chat_template"`
+}
+
+// tokenName is a token's text, given as such or as an object that holds it.
+type tokenName string
+
+// UnmarshalJSON reads either form; null is no token.
+func (n *tokenName) UnmarshalJSON(b []byte) error {
+	var text *string
+	if json.Unmarshal(b, &text) == nil {
+		if text != nil {
+			*n = tokenName(*text)
+		}
+		return nil
+	}
+	var object struct {
+		Content string `json:"content"`
+	}
+	if err := json.Unmarshal(b, &object); err != nil {
+		return err
+	}
+	*n = tokenName(object.Content)
+	return nil
+}
+
+// vocabulary is what GGUF says of a tokenizer.
+type vocabulary struct {
+	tokens []string
+	types  []int32
+	ids    map[string]int
+}
+
+// readTokenizer reads the tokenizer of the model in dir as GGUF metadata: tokenizer.json, or vocab.json and
+// merges.txt where only these are. The result has as many tokens as the embedding has rows.
+func readTokenizer(dir string, c *hfConfig) ([]gguf.KV, error) {
+	var config tokenizerConfig
+	if err := readJSON(filepath.Join(dir, "tokenizer_config.json"), &config); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	path := filepath.Join(dir, "tokenizer.json")
+	b, err := readSmall(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		path = filepath.Join(dir, "vocab.json")
+		b, err = fromTwoFiles(dir, c)
+	}
+	if err != nil {
+		return nil, err
+	}
+	meta, v, err := parseTokenizer(b, config, int(c.Vocab))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	meta = append(meta, endings(dir, config, v)...)
+	template, err := chatTemplate(dir, config)
+	if err != nil {
+		return nil, err
+	}
+	if template != "" {
+		meta = append(meta, gguf.KV{Key: "tokenizer.chat_template", Value: template})
+	}
+	if _, err := tokenizer.FromMeta(gguf.NewMeta(meta)); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return meta, nil
+}
+
+func readJSON(path string, v any) error {
+	b, err := readSmall(path)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(b, v); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
+
+// fromTwoFiles makes a tokenizer.json of vocab.json and merges.txt, the form that GPT-2's tokenizer had before
+// there was one; OPT's is such.
+func fromTwoFiles(dir string, c *hfConfig) ([]byte, error) {
+	vocab, err := readSmall(filepath.Join(dir, "vocab.json"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s holds neither tokenizer.json nor vocab.json and merges.txt: a tokenizer.model alone cannot be converted", dir)
+	} else if err != nil {
+		return nil, err
+	}
+	lines, err := readSmall(filepath.Join(dir, "merges.txt"))
+	if err != nil {
+		return nil, err
+	}
+	var merges []string
+	for _, line := range strings.Split(strings.TrimRight(string(lines), "\n"), "\n") {
+		if line = strings.TrimSuffix(line, "\r"); line != "" && !strings.HasPrefix(line, "#version") {
+			merges = append(merges, line)
+		}
+	}
+	pattern := patterns[0].stages
+	if c.Type == "qwen2" {
+		pattern = qwenStages
+	}
+	split := map[string]any{"type": "Split", "pattern": map[string]any{"Regex": strings.TrimPrefix(pattern, "re:")}, "behavior": "Isolated"}
+	level := map[string]any{"type": "ByteLevel", "use_regex": false}
+	return json.Marshal(map[string]any{
+		"pre_tokenizer": map[string]any{"type": "Sequence", "pretokenizers": []any{split, level}},
+		"decoder":       level,
+		"model":         map[string]any{"type": "BPE", "vocab": json.RawMessage(vocab), "merges": merges},
+	})
+}
+
+// parseTokenizer turns a tokenizer.json into metadata, with ids up to size filled by unused tokens.
+func parseTokenizer(b []byte, config tokenizerConfig, size int) ([]gguf.KV, *vocabulary, error) {
+	var t tokenizerJSON
+	if err := json.Unmarshal(b, &t); err != nil {
+		return nil, nil, err
+	}
+	if t.Model.Type != "BPE" && (t.Model.Type != "" || t.Model.Merges == nil) {
+		return nil, nil, fmt.Errorf("tokenizer model %.100q is not supported: BPE is", t.Model.Type)
+	}
+	v, err := t.vocabulary(size)
+	if err != nil {
+		return nil, nil, err
+	}
+	merges, err := t.merges()
+	if err != nil {
+		return nil, nil, err
+	}
+	var meta []gguf.KV
+	if slices.ContainsFunc(t.PreTokenizer.flat(), func(p part) bool { return p.Type == "ByteLevel" }) {
+		meta, err = t.byteLevel(v, merges)
+	} else if t.Model.ByteFallback {
+		meta, err = t.sentencePiece(v, merges)
+	} else {
+		err = fmt.Errorf("neither byte-level BPE nor BPE with byte fallback: such tokenizers are not supported")
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return append(meta, t.switches(config, v)...), v, nil
+}
+
+// vocabulary numbers the tokens.
+func (t *tokenizerJSON) vocabulary(size int) (*vocabulary, error) {
+	var ids map[string]int64
+	if err := json.Unmarshal(t.Model.Vocab, &ids); err != nil {
+		return nil, fmt.Errorf("vocabulary: %w", err)
+	}
+	n := size
+	for _, id := range ids {
+		n = max(n, int(min(max(id, 0), maxTokens))+1)
+	}
+	for _, a := range t.Added {
+		n = max(n, int(min(max(a.ID, 0), maxTokens))+1)
+	}
+	if n > maxTokens {
+		return nil, fmt.Errorf("a vocabulary of more than %d tokens", maxTokens)
+	}
+	if n > size {
+		return nil, fmt.Errorf("the tokenizer has ids up to %d, but the model only %d embeddings", n-1, size)
+	}
+	v := &vocabulary{tokens: make([]string, n), types: make([]int32, n), ids: make(map[string]int, len(ids))}
+	set := func(id int64, text string, typ int32) error {
+		switch {
+		case id < 0:
+			return fmt.Errorf("token %.100q has the id %d", text, id)
+		case v.types[id] != 0 && v.tokens[id] != text:
+			return fmt.Errorf("tokens %.100q and %.100q have the same id %d", v.tokens[id], text, id)
+		}
+		v.tokens[id], v.types[id], v.ids[text] = text, typ, int(id)
+		return nil
+	}
+	for text, id := range ids {
+		if err := set(id, text, normal); err != nil {
+			return nil, err
+		}
+	}
+	for _, a := range t.Added {
+		typ := userDefined
+		if a.Special {
+			typ = control
+		}
+		if err := set(a.ID, a.Content, typ); err != nil {
+			return nil, err
+		}
+	}
+	for id, typ := range v.types {
+		if typ == 0 {
+			v.tokens[id], v.types[id] = fmt.Sprintf("[PAD%d]", id), unused
+		}
+	}
+	return v, nil
+}
+
+// merges returns the merges as lines of two parts.
+func (t *tokenizerJSON) merges() ([]string, error) {
+	lines := make([]string, len(t.Model.Merges))
+	for i, raw := range t.Model.Merges {
+		var line string
+		var pair [2]string
+		switch {
+		case json.Unmarshal(raw, &line) == nil:
+			lines[i] = line
+		case json.Unmarshal(raw, &pair) == nil && !strings.Contains(pair[0]+pair[1], " "):
+			lines[i] = pair[0] + " " + pair[1]
+		default:
+			return nil, fmt.Errorf("merge %d, %.100q, is not two parts without spaces", i, raw)
+		}
+	}
+	return lines, nil
+}
+
+// byteLevel makes the metadata of GPT-2's kind of tokenizer.
+func (t *tokenizerJSON) byteLevel(v *vocabulary, merges []string) ([]gguf.KV, error) {
+	for _, n := range t.Normalizer.flat() {
+		if n.Type != "NFC" { // which llama.cpp and we leave out: text is nearly always composed already
+			return nil, fmt.Errorf("normalizer %.100q is not supported before byte-level BPE", n.Type)
+		}
+	}
+	pre, err := t.pre()
+	if err != nil {
+		return nil, err
+	}
+	return []gguf.KV{
+		{Key: "tokenizer.ggml.model", Value: "gpt2"}, {Key: "tokenizer.ggml.pre", Value: pre},
+		{Key: "tokenizer.ggml.tokens", Value: v.tokens}, {Key: "tokenizer.ggml.token_type", Value: v.types},
+		{Key: "tokenizer.ggml.merges", Value: merges},
+	}, nil
+}
+
+// sentencePiece makes the metadata of Llama 2's kind of tokenizer. Its tokens are joined by score, not by
+// merges; the merges come from the scores, so the place of the first that makes a token is its score again.
+func (t *tokenizerJSON) sentencePiece(v *vocabulary, merges []string) ([]gguf.KV, error) {
+	prefix := false
+	for _, n := range t.Normalizer.flat() {
+		switch {
+		case n.Type == "Prepend" && n.Prepend == "▁":
+			prefix = true
+		case n.Type == "Replace" && n.Pattern.String != nil && *n.Pattern.String == " " && n.Content == "▁":
+		default:
+			return nil, fmt.Errorf("normalizer %.100q is not supported before SentencePiece's BPE", n.Type)
+		}
+	}
+	for _, p := range t.PreTokenizer.flat() {
+		if p.Type != "Metaspace" || p.Split != nil && *p.Split {
+			return nil, fmt.Errorf("pre-tokenizer %.100q is not supported before SentencePiece's BPE", p.Type)
+		}
+		prefix = prefix || p.Scheme != "never" && (p.Scheme != "" || p.AddPrefix)
+	}
+	scores := make([]float32, len(v.tokens))
+	for i := range scores {
+		scores[i] = -float32(len(merges) + i) // made by no merge
+	}
+	seen := make([]bool, len(v.tokens))
+	for rank, line := range merges {
+		id, ok := v.ids[strings.Replace(line, " ", "", 1)]
+		if ok && !seen[id] {
+			scores[id], seen[id] = -float32(rank), true
+		}
+	}
+	for id, text := range v.tokens {
+		if v.types[id] == normal && len(text) == 6 && strings.HasPrefix(text, "<0x") && text[5] == '>' {
+			v.types[id], scores[id] = byteToken, 0
+		}
+	}
+	meta := []gguf.KV{
+		{Key: "tokenizer.ggml.model", Value: "llama"}, {Key: "tokenizer.ggml.pre", Value: "default"},
+		{Key: "tokenizer.ggml.tokens", Value: v.tokens}, {Key: "tokenizer.ggml.scores", Value: scores},
+		{Key: "tokenizer.ggml.token_type", Value: v.types}, {Key: "tokenizer.ggml.add_space_prefix", Value: prefix},
+	}
+	if u := t.Model.Unknown; u != nil {
+		if id, ok := v.ids[*u]; ok {
+			v.types[id] = unknown
+			meta = append(meta, gguf.KV{Key: "tokenizer.ggml.unknown_token_id", Value: uint32(id)})
+		}
+	}
+	return meta, nil
+}
+
+// switches says which tokens are put around a text.
+func (t *tokenizerJSON) switches(config tokenizerConfig, v *vocabulary) []gguf.KV {
+	bos, eos := false, false
+	if config.AddBOS != nil {
+		bos = *config.AddBOS
+	} else {
+		for _, p := range t.Post.flat() {
+			if p.Type == "TemplateProcessing" && len(p.Single) > 0 && p.Single[0].Special != nil {
+				bos = bos || p.Single[0].Special.ID == string(config.BOS)
+			}
+		}
+	}
+	if config.AddEOS != nil {
+		eos = *config.AddEOS
+	}
+	_, hasBOS := v.ids[string(config.BOS)]
+	_, hasEOS := v.ids[string(config.EOS)]
+	return []gguf.KV{{Key: "tokenizer.ggml.add_bos_token", Value: bos && hasBOS}, {Key: "tokenizer.ggml.add_eos_token", Value: eos && hasEOS}}
+}
+
+// endings names the special tokens: as tokenizer_config.json does, else by the ids of the generation's or
+// the model's configuration.
+func endings(dir string, config tokenizerConfig, v *vocabulary) (meta []gguf.KV) {
+	var generation, model map[string]json.RawMessage
+	readJSON(filepath.Join(dir, "generation_config.json"), &generation) // not every model has one
+	readJSON(filepath.Join(dir, "config.json"), &model)
+	for _, s := range []struct {
+		key  string
+		name tokenName
+	}{{"bos", config.BOS}, {"eos", config.EOS}, {"unk", config.UNK}, {"pad", config.PAD}} {
+		id, ok := v.ids[string(s.name)]
+		for _, from := range []map[string]json.RawMessage{generation, model} {
+			if !ok {
+				id, ok = firstID(from[s.key+"_token_id"], len(v.tokens))
+			}
+		}
+		key := map[string]string{"bos": "bos", "eos": "eos", "unk": "unknown", "pad": "padding"}[s.key]
+		if ok && (key != "unknown" || s.name != "") {
+			meta = append(meta, gguf.KV{Key: "tokenizer.ggml." + key + "_token_id", Value: uint32(id)})
+		}
+	}
+	return meta
+}
+
+// firstID reads an id, or the first of a list of ids.
+func firstID(raw json.RawMessage, n int) (int, bool) {
+	var list []int64
+	if json.Unmarshal(raw, &list) != nil {
+		list = make([]int64, 1)
+		if raw == nil || string(raw) == "null" || json.Unmarshal(raw, &list[0]) != nil {
+			return 0, false
+		}
+	}
+	if len(list) == 0 || list[0] < 0 || list[0] >= int64(n) {
+		return 0, false
+	}
+	return int(list[0]), true
+}
+
+// chatTemplate returns the template: a file of its own, a text, or the one called default of several.
+func chatTemplate(dir string, config tokenizerConfig) (string, error) {
+	b, err := readSmall(filepath.Join(dir, "chat_template.jinja"))
+	if err == nil {
+		return string(b), nil
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	var text *string
+	if config.Template == nil {
+		return "", nil
+	}
+	if json.Unmarshal(config.Template, &text) == nil {
+		if text == nil {
+			return "", nil
+		}
+		return *text, nil
+	}
+	var several []struct{ Name, Template string }
+	if err := json.Unmarshal(config.Template, &several); err != nil {
+		return "", fmt.Errorf("tokenizer_config.json: chat_template: %w", err)
+	}
+	for _, t := range several {
+		if t.Name == "default" {
+			return t.Template, nil
+		}
+	}
+	return "", nil
+}

@@ -1,0 +1,188 @@
+package convert
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"syscall"
+
+	"tandem/model/gguf"
+	"tandem/npu"
+	"tandem/npu/quant"
+)
+
+// A tensor is one to be written: its name, its shape (columns first, as in GGUF) and its values as they are.
+type tensor struct {
+	name  string
+	shape []uint64
+	typ   npu.DType // of the values as they are
+	data  []byte    // rows of typ
+	row   func(int) int
+	to    npu.DType // what it becomes
+}
+
+func (t *tensor) cols() int { return int(t.shape[0]) }
+
+func (t *tensor) rows() int {
+	n := 1
+	for _, d := range t.shape[1:] {
+		n *= int(d)
+	}
+	return n
+}
+
+// Progress says how far a conversion is.
+type Progress struct {
+	Tensor      string
+	Done, Total uint64 // values
+}
+
+// Report says what was made.
+type Report struct {
+	Tensors int               `json:"tensors"`
+	Values  uint64            `json:"values"`
+	Bytes   int64             `json:"bytes"` // of the file
+	Types   map[string]uint64 `json:"types"` // values by type
+}
+
+// pieceValues is how many values a thread converts at a time.
+const pieceValues = 1 << 17
+
+// create writes a file in one step: under another name first, renamed when it is whole and on the disk. A
+// file that is there already is refused.
+func create(path string, write func(io.Writer) error) (err error) {
+	if _, err := os.Lstat(path); err == nil {
+		return fmt.Errorf("%s exists: choose another name", path)
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // fails after the rename, as it should
+	err = write(f)
+	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
+		err = os.Chmod(f.Name(), 0o644)
+	}
+	if errors.Is(err, syscall.ENOSPC) {
+		return fmt.Errorf("the disk of %s is full: make room, or name a file on another disk: %w", filepath.Dir(path), err)
+	}
+	if err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+// writeFile writes metadata and tensors as a GGUF file at path.
+func writeFile(ctx context.Context, path string, meta []gguf.KV, tensors []tensor, progress func(Progress)) (*Report, error) {
+	r := &Report{Tensors: len(tensors), Types: map[string]uint64{}}
+	err := create(path, func(w io.Writer) error {
+		infos := make([]gguf.TensorInfo, len(tensors))
+		p := Progress{}
+		for i, t := range tensors {
+			infos[i] = gguf.TensorInfo{Name: t.name, Type: t.to, Shape: t.shape}
+			p.Total += infos[i].Elements()
+		}
+		out := &counter{w: w}
+		gw, err := gguf.NewWriter(out, meta, infos)
+		if err != nil {
+			return err
+		}
+		for i := range tensors {
+			t := &tensors[i]
+			p.Tensor = t.name
+			err := t.stream(ctx, gw, func(n int) {
+				if p.Done += uint64(n); progress != nil {
+					progress(p)
+				}
+			})
+			if err != nil {
+				return fmt.Errorf("tensor %q: %w", t.name, err)
+			}
+			r.Values += infos[i].Elements()
+			r.Types[t.to.String()] += infos[i].Elements()
+		}
+		err = gw.Close()
+		r.Bytes = out.n
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+type counter struct {
+	w io.Writer
+	n int64
+}
+
+func (c *counter) Write(b []byte) (int, error) {
+	n, err := c.w.Write(b)
+	c.n += int64(n)
+	return n, err
+}
+
+// stream writes the tensor's rows as type t.to, some at a time on each processor.
+func (t *tensor) stream(ctx context.Context, w io.Writer, done func(values int)) error {
+	cols, rows := t.cols(), t.rows()
+	if len(t.data) != t.typ.RowBytes(cols)*rows && t.row == nil {
+		return fmt.Errorf("%d bytes are not %d rows of %d %v", len(t.data), rows, cols, t.typ)
+	}
+	workers := runtime.GOMAXPROCS(0)
+	each := max(1, pieceValues/cols)
+	size := t.to.RowBytes(cols)
+	out := make([]byte, min(rows, workers*each)*size)
+	for at := 0; at < rows; at += workers * each {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n := min(rows-at, workers*each)
+		errs := make([]error, workers)
+		var wg sync.WaitGroup
+		for i := range workers {
+			lo, hi := min(n, i*each), min(n, (i+1)*each)
+			if lo < hi {
+				wg.Go(func() { errs[i] = t.piece(out[lo*size:hi*size], at+lo, hi-lo) })
+			}
+		}
+		wg.Wait()
+		if err := errors.Join(errs...); err != nil {
+			return err
+		}
+		if _, err := w.Write(out[:n*size]); err != nil {
+			return err
+		}
+		done(n * cols)
+	}
+	return nil
+}
+
+// piece converts rows from `from` on.
+func (t *tensor) piece(out []byte, from, rows int) error {
+	cols := t.cols()
+	size, to := t.typ.RowBytes(cols), t.to.RowBytes(cols)
+	values := make([]float32, cols)
+	for i := range rows {
+		row := from + i
+		if t.row != nil {
+			row = t.row(row)
+		}
+		in, out := t.data[row*size:(row+1)*size], out[i*to:(i+1)*to]
+		if t.typ == t.to {
+			copy(out, in)
+			continue
+		}
+		if err := quant.Dequantize(t.typ, values, in); err != nil {
+			return err
+		}
+		if err := quant.Quantize(t.to, out, values); err != nil {
+			return fmt.Errorf("row %d: %w", row, err)
+		}
+	}
+	return nil
+}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -24,17 +25,20 @@ type Device struct {
 
 	mu      sync.Mutex // held by Compile and Run
 	closed  bool
-	weights map[weightKey]ptr
+	weights map[weightKey]*weight
 	extraOf map[shape]ptr // which of extra, or 0, takes weights of a shape
 	factors map[*npu.Rope]*npu.Tensor
-	owned   []owned // contexts and buffers that live as long as the device
-	galloc  ptr     // memory of all graphs' intermediate values: only one runs at a time
-	epoch   int     // counts what makes built graphs invalid
+	groups  map[*group]struct{}
+	galloc  ptr // memory of all graphs' intermediate values: only one runs at a time
+	epoch   int // counts what makes built graphs invalid
 	graphs  map[*graph]struct{}
 	cache   cache
 	inputs  map[[2]int]*inputs // by rows and window
 	last    *plan
 	staging []float32
+
+	deadMu sync.Mutex
+	dead   []remains // of programs that nobody has any more
 }
 
 // owned is a context with the buffer that holds its tensors.
@@ -64,6 +68,55 @@ func keyOf(t *npu.Tensor) weightKey {
 	return weightKey{unsafe.SliceData(t.Data), shape{t.Type, t.Cols, t.Rows}}
 }
 
+// weight is a tensor on the device, for so many programs.
+type weight struct {
+	at ptr
+	*group
+	refs int
+}
+
+// group is the memory of weights that came together.
+type group struct {
+	owned
+	live int // weights that programs have
+}
+
+// remains are what a program leaves behind.
+type remains struct {
+	graphs  map[[2]int]*graph
+	weights []weightKey
+}
+
+// sweep frees what programs have left behind that were collected as garbage.
+func (d *Device) sweep() {
+	d.deadMu.Lock()
+	dead := d.dead
+	d.dead = nil
+	d.deadMu.Unlock()
+	for _, r := range dead {
+		for _, g := range r.graphs {
+			d.api.Free(g.ctx)
+			delete(d.graphs, g)
+		}
+		d.release(r.weights)
+	}
+}
+
+// release takes back a program's hold of weights.
+func (d *Device) release(keys []weightKey) {
+	for _, key := range keys {
+		w := d.weights[key]
+		if w.refs--; w.refs > 0 {
+			continue
+		}
+		delete(d.weights, key)
+		if w.live--; w.live == 0 {
+			d.drop(w.owned)
+			delete(d.groups, w.group)
+		}
+	}
+}
+
 // lastError is what the library last logged as an error.
 var lastError atomic.Pointer[string]
 
@@ -80,7 +133,7 @@ func newDevice(a *api, dev ptr, info Info, version string, n int) (*Device, erro
 	if dev == 0 {
 		return nil, fmt.Errorf("ggml does not give its device %s", info.Name)
 	}
-	d := &Device{api: a, dev: dev, cpu: info.Kind == kinds[0], weights: map[weightKey]ptr{}, extraOf: map[shape]ptr{}, factors: map[*npu.Rope]*npu.Tensor{},
+	d := &Device{api: a, dev: dev, cpu: info.Kind == kinds[0], weights: map[weightKey]*weight{}, groups: map[*group]struct{}{}, extraOf: map[shape]ptr{}, factors: map[*npu.Rope]*npu.Tensor{},
 		graphs: map[*graph]struct{}{}, inputs: map[[2]int]*inputs{}}
 	if d.backend = a.DevInit(dev, 0); d.backend == 0 {
 		return nil, failed("ggml cannot use its device %s", info.Name)
@@ -123,8 +176,8 @@ func (d *Device) Close() error {
 		d.drop(in.owned)
 	}
 	d.drop(d.cache.owned)
-	for _, o := range d.owned {
-		d.drop(o)
+	for g := range d.groups {
+		d.drop(g.owned)
 	}
 	if d.galloc != 0 {
 		d.api.GallocFree(d.galloc)
@@ -202,15 +255,20 @@ func extraBuffers(a *api, dev ptr) []ptr {
 	return kinds
 }
 
-// load puts the tensors on the device, unless they are there.
-func (d *Device) load(list []*npu.Tensor, products map[*npu.Tensor]bool) error {
+// load puts the tensors on the device, unless they are there, and holds them for one program.
+func (d *Device) load(list []*npu.Tensor, products map[*npu.Tensor]bool) (held []weightKey, err error) {
 	in := map[ptr][]*npu.Tensor{} // by kind of buffer
+	seen := map[weightKey]bool{}
 	for _, t := range list {
 		key := keyOf(t)
-		if _, ok := d.weights[key]; ok {
+		if seen[key] {
 			continue
 		}
-		d.weights[key] = 0 // named twice in the list: once is enough
+		seen[key] = true
+		held = append(held, key)
+		if d.weights[key] != nil {
+			continue
+		}
 		buft := ptr(0)
 		if products[t] {
 			buft = d.extraFor(key.shape)
@@ -224,14 +282,18 @@ func (d *Device) load(list []*npu.Tensor, products map[*npu.Tensor]bool) error {
 		in[buft] = append(in[buft], t)
 	}
 	for buft, tensors := range in {
-		if err := d.upload(buft, tensors); err != nil {
-			for _, t := range tensors {
-				delete(d.weights, keyOf(t))
-			}
-			return err
+		if err = d.upload(buft, tensors); err != nil {
+			break
 		}
 	}
-	return nil
+	held = slices.DeleteFunc(held, func(key weightKey) bool { return d.weights[key] == nil }) // after an error
+	for _, key := range held {
+		d.weights[key].refs++
+	}
+	if err != nil {
+		d.release(held)
+	}
+	return held, err
 }
 
 const weightsUsage = 1 // GGML_BACKEND_BUFFER_USAGE_WEIGHTS
@@ -258,10 +320,11 @@ func (d *Device) upload(buft ptr, tensors []*npu.Tensor) error {
 		return failed("%s has no room for %.1f MB of weights", d.name, float64(size)/1e6)
 	}
 	a.BufUsage(buf, weightsUsage)
-	d.owned = append(d.owned, owned{ctx, buf})
+	g := &group{owned{ctx, buf}, len(tensors)}
+	d.groups[g] = struct{}{}
 	for i, t := range tensors {
 		a.Set(d.backend, at[i], unsafe.Pointer(&t.Data[0]), 0, uintptr(len(t.Data)))
-		d.weights[keyOf(t)] = at[i]
+		d.weights[keyOf(t)] = &weight{at: at[i], group: g}
 	}
 	a.Sync(d.backend)
 	return nil
@@ -290,7 +353,8 @@ func (d *Device) mapped(t *npu.Tensor) bool {
 		return false
 	}
 	a.BufUsage(o.buf, weightsUsage)
-	d.owned, d.weights[keyOf(t)] = append(d.owned, o), x
+	g := &group{o, 1}
+	d.groups[g], d.weights[keyOf(t)] = struct{}{}, &weight{at: x, group: g}
 	return true
 }
 

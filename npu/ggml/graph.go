@@ -3,6 +3,7 @@ package ggml
 import (
 	"fmt"
 	"math"
+	"runtime"
 
 	"tandem/npu"
 )
@@ -126,7 +127,7 @@ func (s *sketch) node(i int) {
 }
 
 // weight is the tensor on the device.
-func (s *sketch) weight(t *npu.Tensor) ptr { return s.dev.weights[keyOf(t)] }
+func (s *sketch) weight(t *npu.Tensor) ptr { return s.dev.weights[keyOf(t)].at }
 
 func (s *sketch) rope(i int, r *npu.Rope, x ptr) {
 	a, width, mode := s.dev.api, s.program.graph.Nodes[i].Width, int32(ropeNormal)
@@ -213,11 +214,14 @@ func (d *Device) Compile(g *npu.Graph) (npu.Program, error) {
 	if err != nil {
 		return nil, fmt.Errorf("graph %s: %w", g.Name, err)
 	}
-	if err := d.load(weights, products); err != nil {
+	d.sweep()
+	held, err := d.load(weights, products)
+	if err != nil {
 		return nil, fmt.Errorf("graph %s: %w", g.Name, err)
 	}
 	for _, rows := range []int{1, g.Chunk} {
 		if err := p.try(rows); err != nil {
+			d.release(held)
 			return nil, fmt.Errorf("graph %s: %w", g.Name, err)
 		}
 	}
@@ -226,6 +230,11 @@ func (d *Device) Compile(g *npu.Graph) (npu.Program, error) {
 			p.kvOf[i] = d.cacheLayer(at.Layer, at.KVHeads*at.HeadDim)
 		}
 	}
+	runtime.AddCleanup(p, func(r remains) {
+		d.deadMu.Lock()
+		defer d.deadMu.Unlock()
+		d.dead = append(d.dead, r)
+	}, remains{p.graphs, held})
 	return p, nil
 }
 

@@ -205,13 +205,10 @@ func windowBucket(cells int) int {
 	}
 }
 
-// rowBucket is the number of rows that a graph for n rows is built for: n up to 8, then steps of an eighth.
+// rowBucket is the number of rows that a graph for n rows is built for: n up to 16, and at most an eighth more above.
 func rowBucket(n, chunk int) int {
 	step := 1
 	for n > 16*step {
-		step *= 2
-	}
-	if n > 8 {
 		step *= 2
 	}
 	return min((n+step-1)/step*step, chunk)

@@ -1,0 +1,143 @@
+package ggml
+
+import (
+	"strings"
+	"testing"
+
+	"tandem/npu"
+)
+
+// fake is a library that behaves as checkTypes wants.
+func fake() *api {
+	contexts := map[ptr]uintptr{}
+	elements := map[ptr]int64{}
+	next := ptr(0)
+	tensor := func(n ...int64) ptr {
+		next++
+		elements[next] = 1
+		for _, k := range n {
+			elements[next] *= k
+		}
+		return next
+	}
+	known := func(t int32) npu.DType {
+		for _, d := range npu.DTypes {
+			if int32(d) == t {
+				return d
+			}
+		}
+		return npu.F32
+	}
+	return &api{
+		Init:     func(size uintptr) ptr { next++; contexts[next] = size; return next },
+		Free:     func(ptr) {},
+		MemSize:  func(c ptr) uintptr { return contexts[c] },
+		UsedMem:  func(ptr) uintptr { return 0 },
+		NoAlloc:  func(ptr) bool { return true },
+		Overhead: func() uintptr { return 368 },
+		TypeName: func(t int32) string {
+			switch t {
+			case i32Type:
+				return "i32"
+			case i64Type:
+				return "i64"
+			}
+			return strings.ToLower(known(t).String())
+		},
+		BlckSize:  func(t int32) int64 { return int64(known(t).BlockSize()) },
+		TypeSize:  func(t int32) uintptr { return uintptr(known(t).BlockBytes()) },
+		New2D:     func(_ ptr, _ int32, a, b int64) ptr { return tensor(a, b) },
+		View3D:    func(_, _ ptr, a, b, c int64, _, _, _ uintptr) ptr { return tensor(a, b, c) },
+		Reshape2D: func(_, _ ptr, a, b int64) ptr { return tensor(a, b) },
+		Reshape3D: func(_, _ ptr, a, b, c int64) ptr { return tensor(a, b, c) },
+		Permute:   func(_, x ptr, _, _, _, _ int32) ptr { return x },
+		Elements:  func(x ptr) int64 { return elements[x] },
+		Bytes:     func(x ptr) uintptr { return uintptr(4 * elements[x]) },
+	}
+}
+
+func TestDriftIsRefusedWithTheVersion(t *testing.T) {
+	if err := fake().checkTypes("9.9"); err != nil {
+		t.Fatalf("a library as it should be: %v", err)
+	}
+	for name, bend := range map[string]func(a *api){
+		"another struct for ggml_init": func(a *api) { a.MemSize = func(ptr) uintptr { return 1 } },
+		"no_alloc elsewhere in it":     func(a *api) { a.NoAlloc = func(ptr) bool { return false } },
+		"no context":                   func(a *api) { a.Init = func(uintptr) ptr { return 0 } },
+		"huge tensors":                 func(a *api) { a.Overhead = func() uintptr { return 1 << 20 } },
+		"types renumbered": func(a *api) {
+			was := a.TypeName
+			a.TypeName = func(t int32) string { return was(t + 1) }
+		},
+		"other blocks": func(a *api) { a.TypeSize = func(int32) uintptr { return 3 } },
+		"int64 renumbered": func(a *api) {
+			was := a.TypeName
+			a.TypeName = func(t int32) string {
+				if t == i64Type {
+					return "f64"
+				}
+				return was(t)
+			}
+		},
+		"other views": func(a *api) { a.View3D = func(_, x ptr, _, _, _ int64, _, _, _ uintptr) ptr { return x } },
+		"other sizes": func(a *api) { a.Bytes = func(ptr) uintptr { return 0 } },
+		"other shapes": func(a *api) {
+			a.Reshape2D = func(_, _ ptr, _, _ int64) ptr { return 0 }
+		},
+	} {
+		a := fake()
+		bend(a)
+		if err := a.checkTypes("9.9"); err == nil || !strings.Contains(err.Error(), "version 9.9") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// The real library passes; with operations that compute something else it would not.
+func TestOtherResultsAreRefused(t *testing.T) {
+	need(t, 1)
+	l, err := load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, bend := range map[string]func(a *api){
+		"nothing": func(*api) {},
+		"the other pairs rotated": func(a *api) {
+			was := a.Rope
+			a.Rope = func(ctx, x, pos, factors ptr, dims, mode, original int32, base, scale, ext, attn, fast, slow float32) ptr {
+				return was(ctx, x, pos, factors, dims, 2-mode, original, base, scale, ext, attn, fast, slow)
+			}
+		},
+		"no frequency factors": func(a *api) {
+			was := a.Rope
+			a.Rope = func(ctx, x, pos, factors ptr, dims, mode, original int32, base, scale, ext, attn, fast, slow float32) ptr {
+				return was(ctx, x, pos, 0, dims, mode, original, base, scale, ext, attn, fast, slow)
+			}
+		},
+		"gate and up exchanged": func(a *api) {
+			was := a.SwiGLU
+			a.SwiGLU = func(ctx, gate, up ptr) ptr { return was(ctx, up, gate) }
+		},
+		"another scale in fused attention": func(a *api) {
+			was := a.FlashAttn
+			a.FlashAttn = func(ctx, q, k, v, mask ptr, scale, bias, softcap float32) ptr {
+				return was(ctx, q, k, v, mask, 1, bias, softcap)
+			}
+		},
+		"no mask": func(a *api) {
+			was := a.SoftMax
+			a.SoftMax = func(ctx, x, mask ptr, scale, bias float32) ptr { return was(ctx, x, 0, scale, bias) }
+		},
+		"other keys kept": func(a *api) {
+			was := a.SetRows
+			a.SetRows = func(ctx, dst, src, rows ptr) ptr { return was(ctx, dst, a.ReLU(ctx, src), rows) }
+		},
+	} {
+		a := l.api
+		bend(&a)
+		err := a.checkResults("9.9")
+		if name == "nothing" && err != nil || name != "nothing" && (err == nil || !strings.Contains(err.Error(), "version 9.9")) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

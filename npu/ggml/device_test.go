@@ -1,0 +1,324 @@
+package ggml
+
+import (
+	"errors"
+	"math"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"tandem/npu"
+	"tandem/npu/native"
+	"tandem/npu/quant"
+)
+
+func numbers(name string, typ npu.DType, rows, cols int) *npu.Tensor {
+	x := make([]float32, rows*cols)
+	for i := range x {
+		x[i] = float32(math.Sin(float64(i*i%997))) / 8
+	}
+	t := &npu.Tensor{Name: name, Type: typ, Rows: rows, Cols: cols, Data: make([]byte, rows*typ.RowBytes(cols))}
+	if err := quant.Quantize(typ, t.Data, x); err != nil {
+		panic(err)
+	}
+	return t
+}
+
+// The whole block on one device and the other, with fused attention and without.
+func TestBlockAgreesWithNative(t *testing.T) {
+	d, n := need(t, 2), native.New(1)
+	defer n.Close()
+	for _, flash := range []bool{true, false} {
+		for _, pairing := range []npu.Pairing{npu.Adjacent, npu.HalfSplit} {
+			d.noFlash = !flash
+			off, err := compare(n, d, probe(pairing))
+			if err != nil || !(off < 1e-3) {
+				t.Errorf("fused %v, %v: off by %.2g, %v", flash, pairing, off, err)
+			}
+		}
+	}
+}
+
+// Rows side by side, and both kinds of tables.
+func TestTablesAndConcat(t *testing.T) {
+	d, n := need(t, 1), native.New(1)
+	defer n.Close()
+	g := npu.NewGraph("tables", 4)
+	x := g.Add(g.Embed(numbers("words", npu.Q8_0, 10, 32)), g.Position(numbers("places", npu.F16, 20, 32)))
+	g.Concat(g.ReLU(x), g.MatMul(x, numbers("w", npu.F16, 8, 32), nil), x)
+	var out [2][]float32
+	for i, dev := range []npu.Device{n, d} {
+		p, err := dev.Compile(g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[i] = make([]float32, 3*g.Result().Width)
+		if err := p.Run(npu.Args{Rows: 3, Tokens: []int32{9, 0, 4}, Positions: []int32{0, 19, 3}, Out: out[i]}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, v := range out[0] {
+		if off := math.Abs(float64(v - out[1][i])); off > 2e-3 {
+			t.Fatalf("number %d is %v, native says %v", i, out[1][i], v)
+		}
+	}
+}
+
+func TestCompileRefuses(t *testing.T) {
+	d := need(t, 1)
+	for want, build := range map[string]func(g *npu.Graph){
+		"widths 4 and 8 differ": func(g *npu.Graph) { g.Add(g.Input(4), g.Input(8)) },
+		"must be F32":           func(g *npu.Graph) { g.RMSNorm(g.Input(32), numbers("n", npu.F16, 1, 32), 1e-5) },
+		"leave out the bound on memory": func(g *npu.Graph) {
+			w := numbers("w", npu.F16, 8, 32)
+			w.Staged = true
+			g.MatMul(g.Input(32), w, nil)
+		},
+		"cannot compute": func(g *npu.Graph) {
+			g.MatMul(g.Input(32), numbers("w", npu.F16, 8, 32), nil)
+			a := *d.api
+			a.DevCan = func(dev, op ptr) bool { return a.OpDesc(op) != "MUL_MAT" } // every other kind
+			d.api = &a
+		},
+	} {
+		g, was := npu.NewGraph("g", 2), d.api
+		build(g)
+		if _, err := d.Compile(g); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+		d.api = was
+	}
+	if len(d.weights) != 0 || len(d.groups) != 0 {
+		t.Errorf("refused graphs left %d weights in %d groups", len(d.weights), len(d.groups))
+	}
+}
+
+// A device without fused attention gets separate products.
+func TestWithoutFusedAttention(t *testing.T) {
+	d := need(t, 1)
+	a := *d.api
+	can := a.DevCan
+	a.DevCan = func(dev, op ptr) bool { return can(dev, op) && a.OpDesc(op) != "FLASH_ATTN_EXT" }
+	d.api = &a
+	p, err := d.Compile(probe(npu.Adjacent))
+	if err != nil || p.(*program).flash {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestRunRefuses(t *testing.T) {
+	d := need(t, 1)
+	layer, err := d.Compile(probe(npu.Adjacent))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := npu.NewGraph("embed", 4)
+	e.Embed(numbers("e", npu.F32, 3, 64))
+	embed, err := d.Compile(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	buf := make([]float32, 4*64)
+	kv := probeCache(1, 0, 3, 32)
+	short := probeCache(1, 0, 3, 32)
+	short.Spans[1].V[0] = short.Spans[1].V[0][:5]
+	for _, c := range []struct {
+		p    npu.Program
+		a    npu.Args
+		want string
+	}{
+		{layer, npu.Args{Rows: 5, X: buf, Out: buf}, "takes 1 to 4 rows, not 5"},
+		{layer, npu.Args{Rows: 0}, "not 0"},
+		{layer, npu.Args{Rows: 4, X: buf, Out: buf[:7]}, "no room"},
+		{layer, npu.Args{Rows: 4, X: buf[:7], Out: buf, Positions: make([]int32, 4)}, "input of 7 numbers"},
+		{layer, npu.Args{Rows: 1, X: buf, Out: buf}, "0 positions"},
+		{layer, npu.Args{Rows: 1, X: buf, Out: buf, Positions: []int32{0}}, "0 caches"},
+		{layer, npu.Args{Rows: 1, X: buf, Out: buf, Positions: []int32{0}, KV: []*npu.KV{nil}}, "no cache"},
+		{layer, npu.Args{Rows: 1, X: buf, Out: buf, Positions: []int32{3}, KV: []*npu.KV{kv}}, "no place for position 3"},
+		{layer, npu.Args{Rows: 1, X: buf, Out: buf, Positions: []int32{-1}, KV: []*npu.KV{kv}}, "position -1"},
+		{layer, npu.Args{Rows: 1, X: buf, Out: buf, Positions: []int32{1}, KV: []*npu.KV{short}}, "has memory for"},
+		{layer, npu.Args{Rows: 1, X: buf, Out: buf, Positions: []int32{1}, KV: []*npu.KV{{Spans: []npu.Span{{Len: 3}}}}}, "no layer 0"},
+		{layer, npu.Args{Rows: 2, X: buf, Out: buf, Positions: []int32{1, 2}, KV: []*npu.KV{kv, kv}, Branches: make([]npu.Branch, 1)}, "fewer branches"},
+		{layer, npu.Args{Rows: 1, X: buf, Out: buf, Positions: []int32{1}, KV: []*npu.KV{kv}, Branches: []npu.Branch{{Slot: 1, Base: 2}}}, "branch"},
+		{embed, npu.Args{Rows: 2, Out: buf, Tokens: []int32{1}}, "1 tokens for 2 rows"},
+		{embed, npu.Args{Rows: 2, Out: buf, Tokens: []int32{1, 3}}, "token 3 is outside 0 to 2"},
+	} {
+		if err := c.p.Run(c.a); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("error %v, want %q", err, c.want)
+		}
+	}
+	d.Close()
+	d.Close()
+	if err := layer.Run(npu.Args{Rows: 1, X: buf, Out: buf, Positions: []int32{1}, KV: []*npu.KV{kv}}); err == nil {
+		t.Error("a closed device computes")
+	}
+	if _, err := d.Compile(e); err == nil {
+		t.Error("a closed device compiles")
+	}
+}
+
+// alike reports whether results differ by rounding only, as they do when copies lie in other cells.
+func alike(a, b []float32) bool {
+	for i := range a {
+		if !(math.Abs(float64(a[i]-b[i])) < 1e-3) {
+			return false
+		}
+	}
+	return len(a) == len(b)
+}
+
+// decode runs n rows from a position on and returns the results.
+func decode(t *testing.T, p npu.Program, kv *npu.KV, from, n int) []float32 {
+	t.Helper()
+	a := npu.Args{Rows: n, X: make([]float32, n*64), Out: make([]float32, n*64)}
+	for i := range a.X {
+		a.X[i] = float32(math.Cos(float64(i + 64*from)))
+	}
+	for i := range n {
+		a.Positions, a.KV = append(a.Positions, int32(from+i)), append(a.KV, kv)
+	}
+	if err := p.Run(a); err != nil {
+		t.Fatal(err)
+	}
+	return a.Out
+}
+
+// After a failed run the copies are made again from the caches, which the run has not changed.
+func TestFailedRunLeavesNothing(t *testing.T) {
+	d := need(t, 1)
+	p, err := d.Compile(probe(npu.Adjacent))
+	if err != nil {
+		t.Fatal(err)
+	}
+	kv := probeCache(1, 40, 60, 32)
+	want := decode(t, p, kv, 40, 1)
+	before := slices.Clone(kv.Spans[1].K[0])
+	was := d.api
+	a := *d.api
+	a.Compute = func(backend, graph ptr) int32 { return -1 }
+	d.api = &a
+	if err := p.Run(npu.Args{Rows: 1, X: make([]float32, 64), Out: make([]float32, 64), Positions: []int32{41}, KV: []*npu.KV{kv}}); err == nil || !strings.Contains(err.Error(), "status -1") {
+		t.Errorf("%v", err)
+	}
+	d.api = was
+	if !slices.Equal(before, kv.Spans[1].K[0]) {
+		t.Error("a failed run changed the cache")
+	}
+	if got := decode(t, p, kv, 40, 1); !alike(got, want) {
+		t.Error("the same token gives something else after a failed run")
+	}
+}
+
+// The cache outgrows the device's memory for it, and other sequences come between.
+func TestCacheGrowsAndComesBack(t *testing.T) {
+	d := need(t, 1)
+	p, err := d.Compile(probe(npu.Adjacent))
+	if err != nil {
+		t.Fatal(err)
+	}
+	small, large := probeCache(1, 40, 60, 32), probeCache(1, 5000, 5010, 32)
+	first, second := decode(t, p, small, 40, 2), decode(t, p, large, 5000, 2)
+	for range 3 {
+		var others []*npu.KV
+		for range 12 {
+			others = append(others, probeCache(1, 900, 910, 32))
+			decode(t, p, others[len(others)-1], 900, 1)
+		}
+		if got := decode(t, p, small, 40, 2); !alike(got, first) {
+			t.Fatal("a small cache gives something else after others")
+		}
+		if got := decode(t, p, large, 5000, 2); !alike(got, second) {
+			t.Fatal("a large cache gives something else after others")
+		}
+		runtime.GC()
+	}
+}
+
+// Programs that nobody has any more leave their memory on the device.
+func TestDeadProgramsAreSwept(t *testing.T) {
+	d := need(t, 1)
+	head := func(w *npu.Tensor) npu.Program {
+		g := npu.NewGraph("head", 4)
+		g.MatMul(g.Input(32), w, nil)
+		p, err := d.Compile(g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Run(npu.Args{Rows: 1, X: make([]float32, 32), Out: make([]float32, w.Rows)}); err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	shared := numbers("shared", npu.Q4_0, 8, 32)
+	kept := head(shared)
+	for range 20 {
+		head(shared)
+		head(numbers("w", npu.Q4_0, 8, 32))
+	}
+	for range 100 {
+		runtime.GC()
+		d.mu.Lock()
+		d.sweep()
+		n := len(d.weights)
+		d.mu.Unlock()
+		if n == 1 {
+			break
+		}
+		runtime.Gosched()
+	}
+	if len(d.weights) != 1 || len(d.groups) != 1 || len(d.graphs) != 1 || d.weights[keyOf(shared)].refs != 1 {
+		t.Errorf("%d weights in %d groups, %d graphs; the shared one has %d programs", len(d.weights), len(d.groups), len(d.graphs), d.weights[keyOf(shared)].refs)
+	}
+	if err := kept.Run(npu.Args{Rows: 1, X: make([]float32, 32), Out: make([]float32, 8)}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestSeveralGoroutines(t *testing.T) {
+	d := need(t, 1)
+	p, err := d.Compile(probe(npu.HalfSplit))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := decode(t, p, probeCache(1, 40, 60, 32), 40, 2)
+	var wg sync.WaitGroup
+	errs := make(chan error, 4)
+	for range 4 {
+		wg.Go(func() {
+			for range 5 {
+				if got := decode(t, p, probeCache(1, 40, 60, 32), 40, 2); !alike(got, want) {
+					errs <- errors.New("another result beside other goroutines")
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	close(errs)
+	for err := range errs {
+		t.Error(err)
+	}
+}
+
+func BenchmarkLayer(b *testing.B) {
+	for _, typ := range []npu.DType{npu.Q4_0, npu.Q8_0, npu.F16} {
+		b.Run(typ.String(), func(b *testing.B) {
+			d := need(b, 1)
+			g := npu.NewGraph("product", 1)
+			g.MatMul(g.Input(896), numbers("w", typ, 4864, 896), nil)
+			p, err := d.Compile(g)
+			if err != nil {
+				b.Fatal(err)
+			}
+			a := npu.Args{Rows: 1, X: make([]float32, 896), Out: make([]float32, 4864)}
+			b.SetBytes(int64(4864 * typ.RowBytes(896)))
+			for b.Loop() {
+				if err := p.Run(a); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,69 @@
+package ggml
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func touch(t *testing.T, path ...string) {
+	t.Helper()
+	f := filepath.Join(path...)
+	if err := os.MkdirAll(filepath.Dir(f), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(f, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestFind(t *testing.T) {
+	root := t.TempDir()
+	env := map[string]string{}
+	p := place{env: func(k string) string { return env[k] }, exe: filepath.Join(root, "bin", "edge"), home: filepath.Join(root, "home"), os: "linux", arch: "amd64"}
+
+	npm := filepath.Join(root, "home", "node_modules", "@node-llama-cpp", "linux-x64", "bins", "linux-x64")
+	touch(t, npm, "libggml-base.so")
+	touch(t, npm, "libggml.v0.5.0.so")
+	touch(t, npm, "libggml-cpu-zen4.so")
+	// The machine's own folders may have libraries too; they come before the user's.
+	if got, tried, err := p.find(); err != nil || got.dir == npm && (got.ggml != filepath.Join(npm, "libggml.v0.5.0.so") || tried[len(tried)-1] != npm) {
+		t.Errorf("npm's package: %+v, %v", got, err)
+	}
+	cuda := strings.ReplaceAll(npm, "linux-x64", "linux-x64-cuda")
+	if folders := p.folders(); slices.Index(folders, cuda) > slices.Index(folders, npm) || slices.Contains(folders, ".") {
+		t.Errorf("the package for GPUs does not come first: %q", folders)
+	}
+
+	beside := filepath.Join(root, "bin")
+	touch(t, beside, "libggml-base.so.0")
+	touch(t, beside, "libggml.so.0")
+	touch(t, beside, "libggml.so.1")
+	if got, _, err := p.find(); err != nil || got != (libraries{beside, filepath.Join(beside, "libggml-base.so.0"), filepath.Join(beside, "libggml.so.1")}) {
+		t.Errorf("beside the program: %+v, %v", got, err)
+	}
+
+	env[PathVariable] = filepath.Join(root, "nothing") + string(os.PathListSeparator) + filepath.Join(root, "un[packed")
+	if _, tried, err := p.find(); err == nil || !strings.Contains(err.Error(), PathVariable) || slices.Contains(tried, beside) {
+		t.Errorf("a folder without libraries was named: tried %q, %v", tried, err)
+	}
+	touch(t, root, "un[packed", "package", "bins", "linux-x64", "libggml-base.so")
+	touch(t, root, "un[packed", "package", "bins", "linux-x64", "libggml.v9.so")
+	if got, _, err := p.find(); err != nil || filepath.Base(got.ggml) != "libggml.v9.so" {
+		t.Errorf("an unpacked package: %+v, %v", got, err)
+	}
+
+	p.os, p.arch = "darwin", "arm64"
+	if p.platform() != "mac-arm64" {
+		t.Errorf("npm calls it %q", p.platform())
+	}
+	env[PathVariable] = filepath.Join(root, "mac")
+	touch(t, root, "mac", "libggml-base.dylib")
+	touch(t, root, "mac", "libggml.0.dylib")
+	touch(t, root, "mac", "libggml.so")
+	if got, _, err := p.find(); err != nil || filepath.Base(got.ggml) != "libggml.0.dylib" {
+		t.Errorf("on macOS: %+v, %v", got, err)
+	}
+}

@@ -29,13 +29,14 @@ type Program interface {
 // compute the others or not, and nobody reads them.
 type Args struct {
 	Rows      int
-	Tokens    []int32   // [Rows], "tokens"
-	X         []float32 // [Rows × width], "x"
-	Positions []int32   // [Rows]
-	KV        []*KV     // [Rows], the cache of each row's sequence; rows of one sequence share one
-	Branches  []Branch  // [Rows], for draft trees; nil: each row goes to the slot of its position, behind all before
-	Out       []float32 // [Rows × result width], may be X when the widths agree
-	Stage     Stage     // for graphs with staged tensors, otherwise nil
+	Tokens    []int32            // [Rows], "tokens"
+	X         []float32          // [Rows × width], "x"
+	Positions []int32            // [Rows]
+	KV        []*KV              // [Rows], the cache of each row's sequence; rows of one sequence share one
+	Branches  []Branch           // [Rows], for draft trees; nil: each row goes to the slot of its position, behind all before
+	Out       []float32          // [Rows × result width], may be X when the widths agree
+	Stage     Stage              // for graphs with staged tensors, otherwise nil
+	Factors   map[string]*Tensor // for graphs with factors, by name: F32
 }
 
 // Branch places a row of a draft tree in its sequence's cache (DESIGN §4.2: an ancestor mask). The nodes of

@@ -36,9 +36,27 @@ const (
 	OpReLU
 	// OpConcat sets the rows of its arguments, one or more, side by side.
 	OpConcat
+
+	// The operations from here on are those of graphs as exporters write them, and of phones' NPUs (Samsung
+	// §3.3). Package pass rewrites graphs between them and those above.
+
+	// OpNormalize is x / √(mean(x²) + Eps): OpRMSNorm before its weights.
+	OpNormalize
+	// OpMul is x·w, element by element, with the vector w = Weight.
+	OpMul
+	// OpScale is x·Scale.
+	OpScale
+	// OpFactor is x·Fᵀ, where F is a matrix that comes with each run: rows of Args.Factors[Factor.Name].
+	OpFactor
+	// OpConv is OpMatMul as a convolution with 1×1 kernels: the rows of x are the pixels of a picture of one
+	// line, whose channels are stored one after the other.
+	OpConv
+	// OpQuantized is x·Weightᵀ in integers: see Quantized.
+	OpQuantized
 )
 
-var opNames = [...]string{"input", "embed", "rmsnorm", "matmul", "rope", "attention", "swiglu", "add", "position", "layernorm", "relu", "concat"}
+var opNames = [...]string{"input", "embed", "rmsnorm", "matmul", "rope", "attention", "swiglu", "add", "position", "layernorm", "relu", "concat",
+	"normalize", "mul", "scale", "factor", "conv", "quantized"}
 
 func (o Op) String() string {
 	if int(o) < len(opNames) {
@@ -48,7 +66,8 @@ func (o Op) String() string {
 }
 
 var opArgs = [...]int{OpInput: 0, OpEmbed: 0, OpRMSNorm: 1, OpMatMul: 1, OpRope: 1, OpAttention: 3, OpSwiGLU: 2, OpAdd: 2,
-	OpPosition: 0, OpLayerNorm: 1, OpReLU: 1, OpConcat: anyArgs}
+	OpPosition: 0, OpLayerNorm: 1, OpReLU: 1, OpConcat: anyArgs,
+	OpNormalize: 1, OpMul: 1, OpScale: 1, OpFactor: 1, OpConv: 1, OpQuantized: 1}
 
 const anyArgs = -1 // one or more
 
@@ -65,6 +84,28 @@ type Node struct {
 	Eps       float32    // OpRMSNorm, OpLayerNorm
 	Rope      *Rope      // OpRope
 	Attention *Attention // OpAttention
+	Scale     float32    // OpScale
+	Factor    *Factor    // OpFactor
+	Quantized *Quantized // OpQuantized, with Bias
+}
+
+// Factor names rows of a matrix that is an input of each run, such as one of an adapter's (DESIGN §4.5).
+type Factor struct {
+	Name       string
+	Rows, Cols int // of the whole matrix
+	From       int // the first row that is used; Node.Width says how many
+}
+
+// Quantized are weights in 4 bits with a scale for each output channel, and activations in 8 bits with one
+// scale for all (Samsung §3.3): out[r] = (Σ_i w[r,i]·q[i])·Scales[r]·Activation + bias, where q is
+// x/Activation, rounded to −127 to 127, halves to even. The scale of activations is fixed when the graph is
+// made, by calibration.
+type Quantized struct {
+	Name       string
+	Rows, Cols int
+	Weights    []byte    // two to a byte, low half first, rows of ⌈Cols/2⌉ bytes; 8 is added to each
+	Scales     []float32 // [Rows]
+	Activation float32
 }
 
 // Pairing says which two elements of a head one angle rotates.
@@ -96,6 +137,21 @@ type Attention struct {
 	KVHeads int
 	HeadDim int
 	Scale   float32 // of the scores, usually 1/√HeadDim
+
+	// For graphs of single heads: the node's key-value heads are those from From on of the cache's Of, whose
+	// others belong to other nodes. Of 0 means that the node has all.
+	From, Of int
+	// Columns says that the cache holds keys by column: element i of slot j of a span is at i·room + j, where
+	// room is the span's number of slots. So the keys are their own transpose, as a product with them wants.
+	Columns bool
+}
+
+// CacheHeads is the number of key-value heads in the cache.
+func (a *Attention) CacheHeads() int {
+	if a.Of != 0 {
+		return a.Of
+	}
+	return a.KVHeads
 }
 
 // Graph is a static graph: one block of a transformer's layers for exactly Chunk rows. Nodes stand in the
@@ -253,6 +309,34 @@ func (g *Graph) checkNode(v Value) error {
 			return fmt.Errorf("widths %d, %d, %d for %d heads, %d key-value heads of %d",
 				in, g.width(n.Args[1]), g.width(n.Args[2]), a.Heads, a.KVHeads, a.HeadDim)
 		}
+		if a.From < 0 || a.From+a.KVHeads > a.CacheHeads() {
+			return fmt.Errorf("key-value heads %d to %d of %d", a.From, a.From+a.KVHeads-1, a.CacheHeads())
+		}
+	case OpMul:
+		return shape(n.Weight, in, 1)
+	case OpConv:
+		if n.Bias != nil {
+			if err := shape(n.Bias, n.Width, 1); err != nil {
+				return err
+			}
+		}
+		return shape(n.Weight, in, n.Width)
+	case OpNormalize, OpScale:
+		if n.Width != in {
+			return fmt.Errorf("width %d from %d", n.Width, in)
+		}
+	case OpFactor:
+		if f := n.Factor; f == nil || f.Cols != in || f.From < 0 || f.From+n.Width > f.Rows {
+			return fmt.Errorf("rows of a factor that do not fit: %+v", f)
+		}
+	case OpQuantized:
+		q := n.Quantized
+		if q == nil || q.Rows != n.Width || q.Cols != in || len(q.Scales) != q.Rows || len(q.Weights) != q.Rows*((q.Cols+1)/2) || !(q.Activation > 0) {
+			return fmt.Errorf("quantised weights that do not fit %d×%d", n.Width, in)
+		}
+		if n.Bias != nil {
+			return shape(n.Bias, n.Width, 1)
+		}
 	case OpConcat:
 		sum := 0
 		for _, a := range n.Args {
@@ -300,6 +384,12 @@ func (g *Graph) String() string {
 			fmt.Fprintf(&b, " + [%v]", n.Bias)
 		}
 		switch n.Op {
+		case OpScale:
+			fmt.Fprintf(&b, " by %g", n.Scale)
+		case OpFactor:
+			fmt.Fprintf(&b, " rows %d to %d of %q [%d×%d]", n.Factor.From, n.Factor.From+n.Width-1, n.Factor.Name, n.Factor.Rows, n.Factor.Cols)
+		case OpQuantized:
+			fmt.Fprintf(&b, " [%s INT4[%d×%d], activations INT8]", n.Quantized.Name, n.Quantized.Rows, n.Quantized.Cols)
 		case OpInput:
 			b.WriteString(` "x"`)
 		case OpEmbed:
@@ -317,6 +407,12 @@ func (g *Graph) String() string {
 		case OpAttention:
 			a := n.Attention
 			fmt.Fprintf(&b, ` over "kv" layer %d, %d heads, %d key-value heads of %d`, a.Layer, a.Heads, a.KVHeads, a.HeadDim)
+			if a.Of != 0 {
+				fmt.Fprintf(&b, ", from %d of %d on", a.From, a.Of)
+			}
+			if a.Columns {
+				b.WriteString(", keys by column")
+			}
 		}
 		fmt.Fprintf(&b, "  → %d\n", n.Width)
 	}

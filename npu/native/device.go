@@ -27,6 +27,8 @@ type Device struct {
 	panels sync.Pool // of *[]kBlock, likewise
 	near   sync.Pool // of *scratch, likewise
 
+	attends sync.Pool // of *attendance, likewise
+
 	mu     sync.Mutex
 	ropes  map[*npu.Rope]*ropeTable // layers share one
 	packed map[tensorKey]weak.Pointer[packed]
@@ -49,6 +51,7 @@ func newDevice(threads int, k *kernels) *Device {
 	d.rows.New = func() any { return new([]float32) }
 	d.panels.New = func() any { return new([]kBlock) }
 	d.near.New = func() any { return new(scratch) }
+	d.attends.New = func() any { return new(attendance) }
 	return d
 }
 
@@ -113,6 +116,8 @@ func (d *Device) Compile(g *npu.Graph) (npu.Program, error) {
 		case n.Op == npu.OpMatMul && n.Bias != nil && n.Bias.Type != npu.F32, n.Op == npu.OpRMSNorm && n.Weight.Type != npu.F32,
 			n.Op == npu.OpLayerNorm && (n.Weight.Type != npu.F32 || n.Bias.Type != npu.F32):
 			return nil, fmt.Errorf("graph %s: %%%d %v: norms and biases must be F32", g.Name, i, n.Op)
+		case n.Op > npu.OpConcat, n.Op == npu.OpAttention && (n.Attention.Of != 0 || n.Attention.Columns):
+			return nil, fmt.Errorf("graph %s: %%%d %v: not an operation of this device; npu/reference has it", g.Name, i, n.Op)
 		case n.Op == npu.OpAttention && n.Attention.HeadDim > maxHeadDim:
 			return nil, fmt.Errorf("graph %s: %%%d %v: heads of %d elements, at most %d are supported", g.Name, i, n.Op, n.Attention.HeadDim, maxHeadDim)
 		}
@@ -173,6 +178,7 @@ type run struct {
 	node      *npu.Node
 	out, x, y []float32        // the node's result and its arguments
 	products  []product        // where the node is one or more of them
+	tile      tiling           // where it is attention
 	part      func(lo, hi int) // compute, bound once
 }
 

@@ -30,6 +30,12 @@ type kernels struct {
 	dotsF32, dotsF16, dotsBF16 dots
 	// mixF16 adds p[j]·v[j·stride + i] to acc[i], j ascending.
 	mixF16 func(acc, p []float32, v []uint16, stride int)
+	// turn, scores and mix4 are attention's: see turnPlain, scoresPlain and mix4By.
+	turn   func(dst []float32, k []uint16, stride, dim int)
+	scores func(dst []float32, stride int, turned, q []float32, dim, m int)
+	mix4   func(acc, p []float32, stride, n int, v []uint16, stepV int)
+	// narrow rounds to F16.
+	narrow func(dst []uint16, src []float32)
 	// softmax turns scores s into e^(scale·s − max) / Σ.
 	softmax func(s []float32, scale float32)
 	// swiGLU is out = silu(gate)·up.
@@ -60,6 +66,10 @@ var plainKernels = kernels{
 	dotsF16:   dotsF16Plain,
 	dotsBF16:  dotsBF16Plain,
 	mixF16:    mixF16Plain,
+	turn:      turnPlain,
+	scores:    scoresPlain,
+	mix4:      mix4By(mixF16Plain),
+	narrow:    narrowPlain,
 	softmax:   softmaxPlain,
 	swiGLU:    swiGLUPlain,
 }

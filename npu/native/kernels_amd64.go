@@ -28,6 +28,27 @@ func dotsBF16AVX2(dst *float32, n int, x *float32, cols int, w unsafe.Pointer, s
 func mixF16AVX2(acc *float32, dim int, p *float32, n int, v *uint16, stride int)
 
 //go:noescape
+func turnAVX2(dst *float32, k *uint16, stride, dim int)
+
+//go:noescape
+func turnAVX512(dst *float32, k *uint16, stride, dim int)
+
+//go:noescape
+func scores4AVX2(dst *float32, stride int, turned, q *float32, dim int)
+
+//go:noescape
+func scores4AVX512(dst *float32, stride int, turned, q *float32, dim int)
+
+//go:noescape
+func scores8AVX512(dst *float32, stride int, turned, q *float32, dim int)
+
+//go:noescape
+func mix4AVX512(acc *float32, dim int, p *float32, stride, n int, v *uint16, stepV int)
+
+//go:noescape
+func narrowAVX2(dst *uint16, src *float32, n int)
+
+//go:noescape
 func expSumAVX2(s *float32, n int, top float32, sum *[8]float32)
 
 //go:noescape
@@ -59,14 +80,26 @@ var avx2Kernels = kernels{
 	dotsBF16: func(dst, x []float32, w unsafe.Pointer, stride int) {
 		dotsBF16AVX2(&dst[0], len(dst), &x[0], len(x), w, stride)
 	},
-	mixF16: func(acc, p []float32, v []uint16, stride int) {
-		whole := len(acc) / 8 * 8
+	mixF16: mixF16,
+	turn: func(dst []float32, k []uint16, stride, dim int) {
+		if dim%8 != 0 {
+			turnPlain(dst, k, stride, dim)
+			return
+		}
+		turnAVX2(&dst[0], &k[0], 2*stride, dim)
+	},
+	scores: func(dst []float32, stride int, turned, q []float32, dim, m int) {
+		for i := 0; i < m; i += 4 {
+			scores4AVX2(&dst[i*stride], 4*stride, &turned[0], &q[i*dim], dim)
+		}
+	},
+	mix4: mix4By(mixF16),
+	narrow: func(dst []uint16, src []float32) {
+		whole := len(src) / 8 * 8
 		if whole > 0 {
-			mixF16AVX2(&acc[0], whole, &p[0], len(p), &v[0], 2*stride)
+			narrowAVX2(&dst[0], &src[0], whole)
 		}
-		if whole < len(acc) {
-			mixF16Plain(acc[whole:], p, v[whole:], stride)
-		}
+		narrowPlain(dst[whole:], src[whole:])
 	},
 	softmax: softmaxAVX2,
 	swiGLU: func(out, gate, up []float32) {
@@ -76,6 +109,45 @@ var avx2Kernels = kernels{
 		}
 		swiGLUPlain(out[whole:], gate[whole:], up[whole:])
 	},
+}
+
+func mixF16(acc, p []float32, v []uint16, stride int) {
+	whole := len(acc) / 8 * 8
+	if whole > 0 {
+		mixF16AVX2(&acc[0], whole, &p[0], len(p), &v[0], 2*stride)
+	}
+	if whole < len(acc) {
+		mixF16Plain(acc[whole:], p, v[whole:], stride)
+	}
+}
+
+func turn512(dst []float32, k []uint16, stride, dim int) {
+	if dim%16 != 0 {
+		turnPlain(dst, k, stride, dim)
+		return
+	}
+	turnAVX512(&dst[0], &k[0], 2*stride, dim)
+}
+
+func scores512(dst []float32, stride int, turned, q []float32, dim, m int) {
+	i := 0
+	for ; i+8 <= m; i += 8 {
+		scores8AVX512(&dst[i*stride], 4*stride, &turned[0], &q[i*dim], dim)
+	}
+	for ; i < m; i += 4 {
+		scores4AVX512(&dst[i*stride], 4*stride, &turned[0], &q[i*dim], dim)
+	}
+}
+
+var mix4Rows = mix4By(mixF16)
+
+func mix4(acc, p []float32, stride, n int, v []uint16, stepV int) {
+	dim := len(acc) / 4
+	if dim%16 != 0 {
+		mix4Rows(acc, p, stride, n, v, stepV)
+		return
+	}
+	mix4AVX512(&acc[0], dim, &p[0], 4*stride, n, &v[0], 2*stepV)
 }
 
 func widenAVX2(t npu.DType, dst []float32, src []byte) {
@@ -122,11 +194,12 @@ func softmaxAVX2(s []float32, scale float32) {
 	}
 }
 
-// vnniKernels are AVX2's but for the products.
+// vnniKernels are AVX2's but for the products and attention.
 var vnniKernels = func() kernels {
 	k := avx2Kernels
 	k.name = "AVX-512 VNNI"
 	k.mulQ80, k.mulQ40, k.mulK = mulQ80VNNI, mulQ40VNNI, mulKVNNI
+	k.turn, k.scores, k.mix4 = turn512, scores512, mix4
 	return k
 }()
 

@@ -19,6 +19,15 @@ func dotsBF16NEON(dst *float32, n int, x *float32, cols int, w unsafe.Pointer, s
 func mixF16NEON(acc *float32, dim int, p *float32, n int, v *uint16, stride int)
 
 //go:noescape
+func turnNEON(dst *float32, k *uint16, stride, dim int)
+
+//go:noescape
+func scores4NEON(dst *float32, stride int, turned, q *float32, dim int)
+
+//go:noescape
+func narrowNEON(dst *uint16, src *float32, n int)
+
+//go:noescape
 func mulKx1NEON(dst *float32, w *kBlock, rows, blocks int, x *kInput)
 
 //go:noescape
@@ -52,17 +61,39 @@ var neonKernels = kernels{
 	dotsBF16: func(dst, x []float32, w unsafe.Pointer, stride int) {
 		dotsBF16NEON(&dst[0], len(dst), &x[0], len(x), w, stride)
 	},
-	mixF16: func(acc, p []float32, v []uint16, stride int) {
-		whole := len(acc) / 8 * 8
+	mixF16: mixF16,
+	turn: func(dst []float32, k []uint16, stride, dim int) {
+		if dim%8 != 0 {
+			turnPlain(dst, k, stride, dim)
+			return
+		}
+		turnNEON(&dst[0], &k[0], 2*stride, dim)
+	},
+	scores: func(dst []float32, stride int, turned, q []float32, dim, m int) {
+		for i := 0; i < m; i += 4 {
+			scores4NEON(&dst[i*stride], 4*stride, &turned[0], &q[i*dim], dim)
+		}
+	},
+	mix4: mix4By(mixF16),
+	narrow: func(dst []uint16, src []float32) {
+		whole := len(src) / 8 * 8
 		if whole > 0 {
-			mixF16NEON(&acc[0], whole, &p[0], len(p), &v[0], 2*stride)
+			narrowNEON(&dst[0], &src[0], whole)
 		}
-		if whole < len(acc) {
-			mixF16Plain(acc[whole:], p, v[whole:], stride)
-		}
+		narrowPlain(dst[whole:], src[whole:])
 	},
 	softmax: softmaxPlain,
 	swiGLU:  swiGLUPlain,
+}
+
+func mixF16(acc, p []float32, v []uint16, stride int) {
+	whole := len(acc) / 8 * 8
+	if whole > 0 {
+		mixF16NEON(&acc[0], whole, &p[0], len(p), &v[0], 2*stride)
+	}
+	if whole < len(acc) {
+		mixF16Plain(acc[whole:], p, v[whole:], stride)
+	}
 }
 
 // available lists what this processor can run, the best last.

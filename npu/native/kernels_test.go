@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"unsafe"
 
@@ -24,6 +25,7 @@ func TestKernelsEqualPlainGo(t *testing.T) {
 				rows := rapid.IntRange(1, 13).Draw(t, "rows")
 				compareDots(t, k, r, n, rows)
 				compareMix(t, k, r, n, rows)
+				compareAttention(t, k, r, n, rows)
 				compareElementwise(t, k, r, n)
 				compareProducts(t, k, r, rapid.IntRange(1, 6).Draw(t, "blocks"), 3*rows, rapid.IntRange(1, 37).Draw(t, "inputs"))
 			})
@@ -99,6 +101,49 @@ func compareMix(t fataler, k *kernels, r *rand.Rand, n, rows int) {
 	k.mixF16(got, p, v, stride)
 	mixF16Plain(want, p, v, stride)
 	same(t, fmt.Sprintf("mixF16 of %d", n), got, want)
+}
+
+// Keys turned over, scores, four mixtures at once and F16 numbers. Every fourth dimension is one that heads
+// have.
+func compareAttention(t fataler, k *kernels, r *rand.Rand, dim, n int) {
+	if dim%4 == 0 {
+		dim = dim / 4 % 9 * 16 // 0 to 128
+	}
+	if dim == 0 {
+		dim = 8
+	}
+	stride := dim + r.IntN(5)
+	keys := halves(awkward(r, max(n, keyBlock)*stride))
+	got, want := make([]float32, dim*keyBlock), make([]float32, dim*keyBlock)
+	k.turn(got, keys, stride, dim)
+	turnPlain(want, keys, stride, dim)
+	same(t, fmt.Sprintf("turn of %d", dim), got, want)
+
+	m, step := 4*(1+r.IntN(5)), keyBlock+r.IntN(5)
+	q := awkward(r, m*dim)
+	got, want = make([]float32, m*step), make([]float32, m*step)
+	turned := awkward(r, dim*keyBlock)
+	k.scores(got, step, turned, q, dim, m)
+	scoresPlain(want, step, turned, q, dim, m)
+	same(t, fmt.Sprintf("scores of %d queries of %d", m, dim), got, want)
+
+	p := awkward(r, 4*(n+2))
+	got = awkward(r, 4*dim)
+	want = append([]float32(nil), got...)
+	k.mix4(got, p, n+2, n, keys, stride)
+	mix4By(mixF16Plain)(want, p, n+2, n, keys, stride)
+	same(t, fmt.Sprintf("mix4 of %d values of %d", n, dim), got, want)
+
+	x := awkward(r, dim)
+	x[r.IntN(dim)] = float32(math.Inf(1 - 2*r.IntN(2)))
+	x[r.IntN(dim)] = 65519.996
+	x[r.IntN(dim)] = 65520
+	half, half2 := make([]uint16, dim), make([]uint16, dim)
+	k.narrow(half, x)
+	narrowPlain(half2, x)
+	if !slices.Equal(half, half2) {
+		t.Fatalf("narrow of %v: %04x, plain Go says %04x", x, half, half2)
+	}
 }
 
 func compareElementwise(t fataler, k *kernels, r *rand.Rand, n int) {

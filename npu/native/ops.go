@@ -5,7 +5,6 @@ import (
 	"unsafe"
 
 	"tandem/npu"
-	"tandem/npu/quant"
 )
 
 // maxHeadDim bounds what a thread keeps of one attention head.
@@ -116,48 +115,8 @@ func (r *run) store(keys, values []float32, a *npu.Attention) {
 	for i := range r.Rows {
 		s, at := r.KV[i].At(r.place(i))
 		k, v := s.K[a.Layer][at*width:][:width], s.V[a.Layer][at*width:][:width]
-		for j := range width {
-			k[j], v[j] = quant.F32ToF16(keys[i*width+j]), quant.F32ToF16(values[i*width+j])
-		}
-	}
-}
-
-// attention computes, for each row and head, Σ_j softmax_j(q·k_j·scale)·v_j over the positions j up to the
-// row's own, in the order of positions, wherever spans divide them and wherever a draft tree left them.
-func (r *run) attention(a *npu.Attention) {
-	cost := 0
-	for row := range r.Rows {
-		cost += 2 * a.HeadDim * (r.reach(row) + 7)
-	}
-	r.share(loopAttention, r.Rows*a.Heads, cost/r.Rows)
-}
-
-// attend computes units lo to hi: heads of rows.
-func (r *run) attend(lo, hi int) {
-	k, a := r.dev.k, r.node.Attention
-	dim, width, stride := a.HeadDim, a.Heads*a.HeadDim, a.KVHeads*a.HeadDim
-	scratch := r.dev.rows.Get().(*[]float32)
-	defer r.dev.rows.Put(scratch)
-	for u := lo; u < hi; u++ {
-		row, head := u/a.Heads, u%a.Heads
-		from := head / (a.Heads / a.KVHeads) * dim // of this head's keys within a position's
-		q, out := r.x[row*width+head*dim:][:dim], r.out[row*width+head*dim:][:dim]
-		n := r.reach(row)
-		*scratch = grow(*scratch, n)
-		scores := (*scratch)[:n]
-
-		rest := scores
-		r.path(row, func(s *npu.Span, at, m int) {
-			k.dotsF16(rest[:m], q, unsafe.Pointer(&s.K[a.Layer][at*stride+from]), 2*stride)
-			rest = rest[m:]
-		})
-		k.softmax(scores, a.Scale)
-		clear(out)
-		rest = scores
-		r.path(row, func(s *npu.Span, at, m int) {
-			k.mixF16(out, rest[:m], s.V[a.Layer][at*stride+from:], stride)
-			rest = rest[m:]
-		})
+		r.dev.k.narrow(k, keys[i*width:][:width])
+		r.dev.k.narrow(v, values[i*width:][:width])
 	}
 }
 

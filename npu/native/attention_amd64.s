@@ -1,0 +1,338 @@
+#include "textflag.h"
+
+// Attention's kernels: see attention.go for what they compute. Strides count bytes.
+
+// Queries: R8 the first, AX the bytes of one, R13 of three, R9 the fifth.
+#define QUERIES \
+	MOVQ dst+0(FP), DI; \
+	MOVQ stride+8(FP), R10; \
+	MOVQ turned+16(FP), SI; \
+	MOVQ q+24(FP), R8; \
+	MOVQ dim+32(FP), AX; \
+	MOVQ AX, CX; \
+	SHLQ $2, AX; \
+	LEAQ (AX)(AX*2), R13; \
+	LEAQ (R8)(AX*4), R9; \
+	LEAQ (R10)(R10*2), R11
+
+// VALUES: BX runs over the values from element SI on, R8 over the weights.
+#define VALUES \
+	MOVQ p+16(FP), R8; \
+	MOVQ v+40(FP), BX; \
+	LEAQ (BX)(SI*2), BX; \
+	MOVQ n+32(FP), CX
+
+// QUAD reads sixteen elements of four keys from p on and leaves, in u0 to u3, elements 0 to 3 of every four of
+// them side by side; p moves on by four keys.
+#define QUAD(u0, u1, u2, u3) \
+	VCVTPH2PS (R8), Z0; \
+	VCVTPH2PS (R8)(R9*1), Z1; \
+	VCVTPH2PS (R8)(R9*2), Z2; \
+	VCVTPH2PS (R8)(R10*1), Z3; \
+	LEAQ (R8)(R9*4), R8; \
+	VUNPCKLPS Z1, Z0, Z4; \
+	VUNPCKHPS Z1, Z0, Z5; \
+	VUNPCKLPS Z3, Z2, Z6; \
+	VUNPCKHPS Z3, Z2, Z7; \
+	VUNPCKLPD Z6, Z4, u0; \
+	VUNPCKHPD Z6, Z4, u1; \
+	VUNPCKLPD Z7, Z5, u2; \
+	VUNPCKHPD Z7, Z5, u3
+
+// COLUMNS stores elements c, 4+c, 8+c and 12+c of sixteen keys.
+#define COLUMNS(c, u, v, w, x) \
+	VSHUFF32X4 $0x44, v, u, Z0; \
+	VSHUFF32X4 $0x44, x, w, Z1; \
+	VSHUFF32X4 $0xEE, v, u, Z2; \
+	VSHUFF32X4 $0xEE, x, w, Z3; \
+	VSHUFF32X4 $0x88, Z1, Z0, Z4; \
+	VSHUFF32X4 $0xDD, Z1, Z0, Z5; \
+	VSHUFF32X4 $0x88, Z3, Z2, Z6; \
+	VSHUFF32X4 $0xDD, Z3, Z2, Z7; \
+	VMOVUPS Z4, (64*c)(DI); \
+	VMOVUPS Z5, (64*c+256)(DI); \
+	VMOVUPS Z6, (64*c+512)(DI); \
+	VMOVUPS Z7, (64*c+768)(DI)
+
+// func turnAVX512(dst *float32, k *uint16, stride, dim int)
+// dim is a multiple of 16.
+TEXT ·turnAVX512(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), DI
+	MOVQ k+8(FP), SI
+	MOVQ stride+16(FP), R9
+	MOVQ dim+24(FP), CX
+	LEAQ (R9)(R9*2), R10
+elements:
+	MOVQ SI, R8
+	QUAD(Z16, Z17, Z18, Z19)
+	QUAD(Z20, Z21, Z22, Z23)
+	QUAD(Z24, Z25, Z26, Z27)
+	QUAD(Z28, Z29, Z30, Z31)
+	COLUMNS(0, Z16, Z20, Z24, Z28)
+	COLUMNS(1, Z17, Z21, Z25, Z29)
+	COLUMNS(2, Z18, Z22, Z26, Z30)
+	COLUMNS(3, Z19, Z23, Z27, Z31)
+	ADDQ $1024, DI
+	ADDQ $32, SI
+	SUBQ $16, CX
+	JNZ  elements
+	VZEROUPPER
+	RET
+
+// func turnAVX2(dst *float32, k *uint16, stride, dim int)
+// dim is a multiple of 8.
+TEXT ·turnAVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), DI
+	MOVQ k+8(FP), SI
+	MOVQ stride+16(FP), R9
+	MOVQ $16, BX
+key:
+	MOVQ SI, R8
+	MOVQ DI, R10
+	MOVQ dim+24(FP), CX
+elements:
+	VCVTPH2PS (R8), Y0
+	VEXTRACTF128 $1, Y0, X1
+	VMOVSS X0, (R10)
+	VEXTRACTPS $1, X0, 64(R10)
+	VEXTRACTPS $2, X0, 128(R10)
+	VEXTRACTPS $3, X0, 192(R10)
+	VMOVSS X1, 256(R10)
+	VEXTRACTPS $1, X1, 320(R10)
+	VEXTRACTPS $2, X1, 384(R10)
+	VEXTRACTPS $3, X1, 448(R10)
+	ADDQ $512, R10
+	ADDQ $16, R8
+	SUBQ $8, CX
+	JNZ  elements
+	ADDQ R9, SI
+	ADDQ $4, DI
+	DECQ BX
+	JNZ  key
+	VZEROUPPER
+	RET
+
+#define ZQUERY(q, t, acc) \
+	VMULPS.BCST q, Z0, t; \
+	VADDPS t, acc, acc
+
+#define CLEAR4(a, b, c, d) \
+	VPXORD a, a, a; \
+	VPXORD b, b, b; \
+	VPXORD c, c, c; \
+	VPXORD d, d, d
+
+// func scores4AVX512(dst *float32, stride int, turned, q *float32, dim int)
+TEXT ·scores4AVX512(SB), NOSPLIT, $0-40
+	QUERIES
+	CLEAR4(Z8, Z9, Z10, Z11)
+element:
+	VMOVUPS (SI), Z0
+	ZQUERY((R8), Z1, Z8)
+	ZQUERY((R8)(AX*1), Z2, Z9)
+	ZQUERY((R8)(AX*2), Z3, Z10)
+	ZQUERY((R8)(R13*1), Z4, Z11)
+	ADDQ $64, SI
+	ADDQ $4, R8
+	DECQ CX
+	JNZ  element
+	VMOVUPS Z8, (DI)
+	VMOVUPS Z9, (DI)(R10*1)
+	VMOVUPS Z10, (DI)(R10*2)
+	VMOVUPS Z11, (DI)(R11*1)
+	VZEROUPPER
+	RET
+
+// func scores8AVX512(dst *float32, stride int, turned, q *float32, dim int)
+TEXT ·scores8AVX512(SB), NOSPLIT, $0-40
+	QUERIES
+	CLEAR4(Z8, Z9, Z10, Z11)
+	CLEAR4(Z12, Z13, Z14, Z15)
+element:
+	VMOVUPS (SI), Z0
+	ZQUERY((R8), Z1, Z8)
+	ZQUERY((R8)(AX*1), Z2, Z9)
+	ZQUERY((R8)(AX*2), Z3, Z10)
+	ZQUERY((R8)(R13*1), Z4, Z11)
+	ZQUERY((R9), Z1, Z12)
+	ZQUERY((R9)(AX*1), Z2, Z13)
+	ZQUERY((R9)(AX*2), Z3, Z14)
+	ZQUERY((R9)(R13*1), Z4, Z15)
+	ADDQ $64, SI
+	ADDQ $4, R8
+	ADDQ $4, R9
+	DECQ CX
+	JNZ  element
+	VMOVUPS Z8, (DI)
+	VMOVUPS Z9, (DI)(R10*1)
+	VMOVUPS Z10, (DI)(R10*2)
+	VMOVUPS Z11, (DI)(R11*1)
+	LEAQ (DI)(R10*4), DI
+	VMOVUPS Z12, (DI)
+	VMOVUPS Z13, (DI)(R10*1)
+	VMOVUPS Z14, (DI)(R10*2)
+	VMOVUPS Z15, (DI)(R11*1)
+	VZEROUPPER
+	RET
+
+#define YQUERY(q, low, high) \
+	VBROADCASTSS q, Y2; \
+	VMULPS Y2, Y0, Y3; \
+	VMULPS Y2, Y1, Y4; \
+	VADDPS Y3, low, low; \
+	VADDPS Y4, high, high
+
+// func scores4AVX2(dst *float32, stride int, turned, q *float32, dim int)
+TEXT ·scores4AVX2(SB), NOSPLIT, $0-40
+	QUERIES
+	VXORPS Y8, Y8, Y8
+	VXORPS Y9, Y9, Y9
+	VXORPS Y10, Y10, Y10
+	VXORPS Y11, Y11, Y11
+	VXORPS Y12, Y12, Y12
+	VXORPS Y13, Y13, Y13
+	VXORPS Y14, Y14, Y14
+	VXORPS Y15, Y15, Y15
+element:
+	VMOVUPS (SI), Y0
+	VMOVUPS 32(SI), Y1
+	YQUERY((R8), Y8, Y9)
+	YQUERY((R8)(AX*1), Y10, Y11)
+	YQUERY((R8)(AX*2), Y12, Y13)
+	YQUERY((R8)(R13*1), Y14, Y15)
+	ADDQ $64, SI
+	ADDQ $4, R8
+	DECQ CX
+	JNZ  element
+	VMOVUPS Y8, (DI)
+	VMOVUPS Y9, 32(DI)
+	VMOVUPS Y10, (DI)(R10*1)
+	VMOVUPS Y11, 32(DI)(R10*1)
+	VMOVUPS Y12, (DI)(R10*2)
+	VMOVUPS Y13, 32(DI)(R10*2)
+	VMOVUPS Y14, (DI)(R11*1)
+	VMOVUPS Y15, 32(DI)(R11*1)
+	VZEROUPPER
+	RET
+
+// MIX adds p times the values in Z0 to Z3 to four sums.
+#define MIX(p, a, b, c, d) \
+	VBROADCASTSS p, Z4; \
+	VMULPS Z4, Z0, Z5; \
+	VMULPS Z4, Z1, Z6; \
+	VMULPS Z4, Z2, Z7; \
+	VMULPS Z4, Z3, Z8; \
+	VADDPS Z5, a, a; \
+	VADDPS Z6, b, b; \
+	VADDPS Z7, c, c; \
+	VADDPS Z8, d, d
+
+#define SUMS(op4) \
+	op4(DI, Z16, Z17, Z18, Z19); \
+	op4(R9, Z20, Z21, Z22, Z23); \
+	op4(R10, Z24, Z25, Z26, Z27); \
+	op4(R11, Z28, Z29, Z30, Z31)
+
+#define LOAD4(p, a, b, c, d) \
+	VMOVUPS (p), a; \
+	VMOVUPS 64(p), b; \
+	VMOVUPS 128(p), c; \
+	VMOVUPS 192(p), d
+
+#define STORE4(p, a, b, c, d) \
+	VMOVUPS a, (p); \
+	VMOVUPS b, 64(p); \
+	VMOVUPS c, 128(p); \
+	VMOVUPS d, 192(p)
+
+// func mix4AVX512(acc *float32, dim int, p *float32, stride, n int, v *uint16, stepV int)
+// dim is a multiple of 16. DI, R9, R10 and R11 are the four sums, SI counts elements, DX those left.
+TEXT ·mix4AVX512(SB), NOSPLIT, $0-56
+	MOVQ acc+0(FP), DI
+	MOVQ dim+8(FP), DX
+	MOVQ stride+24(FP), R12
+	MOVQ stepV+48(FP), AX
+	LEAQ (R12)(R12*2), R13
+	LEAQ (DI)(DX*4), R9
+	LEAQ (R9)(DX*4), R10
+	LEAQ (R10)(DX*4), R11
+	XORQ SI, SI
+	SUBQ $64, DX
+	JLT  by16
+by64:
+	SUMS(LOAD4)
+	VALUES
+position64:
+	VCVTPH2PS (BX), Z0
+	VCVTPH2PS 32(BX), Z1
+	VCVTPH2PS 64(BX), Z2
+	VCVTPH2PS 96(BX), Z3
+	MIX((R8), Z16, Z17, Z18, Z19)
+	MIX((R8)(R12*1), Z20, Z21, Z22, Z23)
+	MIX((R8)(R12*2), Z24, Z25, Z26, Z27)
+	MIX((R8)(R13*1), Z28, Z29, Z30, Z31)
+	ADDQ AX, BX
+	ADDQ $4, R8
+	DECQ CX
+	JNZ  position64
+	SUMS(STORE4)
+	ADDQ $256, DI
+	ADDQ $256, R9
+	ADDQ $256, R10
+	ADDQ $256, R11
+	ADDQ $64, SI
+	SUBQ $64, DX
+	JGE  by64
+by16:
+	ADDQ $48, DX
+	JLT  done
+more16:
+	VMOVUPS (DI), Z16
+	VMOVUPS (R9), Z20
+	VMOVUPS (R10), Z24
+	VMOVUPS (R11), Z28
+	VALUES
+position16:
+	VCVTPH2PS (BX), Z0
+	VMULPS.BCST (R8), Z0, Z1
+	VMULPS.BCST (R8)(R12*1), Z0, Z2
+	VMULPS.BCST (R8)(R12*2), Z0, Z3
+	VMULPS.BCST (R8)(R13*1), Z0, Z4
+	VADDPS Z1, Z16, Z16
+	VADDPS Z2, Z20, Z20
+	VADDPS Z3, Z24, Z24
+	VADDPS Z4, Z28, Z28
+	ADDQ AX, BX
+	ADDQ $4, R8
+	DECQ CX
+	JNZ  position16
+	VMOVUPS Z16, (DI)
+	VMOVUPS Z20, (R9)
+	VMOVUPS Z24, (R10)
+	VMOVUPS Z28, (R11)
+	ADDQ $64, DI
+	ADDQ $64, R9
+	ADDQ $64, R10
+	ADDQ $64, R11
+	ADDQ $16, SI
+	SUBQ $16, DX
+	JGE  more16
+done:
+	VZEROUPPER
+	RET
+
+// func narrowAVX2(dst *uint16, src *float32, n int)
+// n is a multiple of 8 and not 0.
+TEXT ·narrowAVX2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), DI
+	MOVQ src+8(FP), SI
+	MOVQ n+16(FP), CX
+loop:
+	VMOVUPS (SI), Y0
+	VCVTPS2PH $0, Y0, (DI)
+	ADDQ $32, SI
+	ADDQ $16, DI
+	SUBQ $8, CX
+	JNZ  loop
+	VZEROUPPER
+	RET

@@ -1,0 +1,109 @@
+#include "textflag.h"
+
+// Attention's kernels: see attention.go for what they compute. Strides count bytes. Encodings as in
+// kernels_arm64.s.
+
+#define FMUL4(d, n, m) WORD $(0x6E20DC00 | (m)<<16 | (n)<<5 | (d))
+#define FADD4(d, n, m) WORD $(0x4E20D400 | (m)<<16 | (n)<<5 | (d))
+#define FCVTL(d, n) WORD $(0x0E217800 | (n)<<5 | (d))
+#define FCVTL2(d, n) WORD $(0x4E217800 | (n)<<5 | (d))
+// FCVTN and FCVTN2 narrow four floats to the lower and the upper halves of d.
+#define FCVTN(d, n) WORD $(0x0E216800 | (n)<<5 | (d))
+#define FCVTN2(d, n) WORD $(0x4E216800 | (n)<<5 | (d))
+
+// func turnNEON(dst *float32, k *uint16, stride, dim int)
+// dim is a multiple of 8.
+TEXT ·turnNEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD k+8(FP), R1
+	MOVD stride+16(FP), R2
+	MOVD $16, R4
+	MOVD $64, R8
+key:
+	MOVD R1, R5
+	MOVD R0, R6
+	MOVD dim+24(FP), R7
+elements:
+	VLD1.P 16(R5), [V0.B16]
+	FCVTL(1, 0)
+	FCVTL2(2, 0)
+	VST1.P V1.S[0], (R6)(R8)
+	VST1.P V1.S[1], (R6)(R8)
+	VST1.P V1.S[2], (R6)(R8)
+	VST1.P V1.S[3], (R6)(R8)
+	VST1.P V2.S[0], (R6)(R8)
+	VST1.P V2.S[1], (R6)(R8)
+	VST1.P V2.S[2], (R6)(R8)
+	VST1.P V2.S[3], (R6)(R8)
+	SUBS $8, R7, R7
+	BNE elements
+	ADD R2, R1
+	ADD $4, R0
+	SUBS $1, R4, R4
+	BNE key
+	RET
+
+#define QUERY(p, a) \
+	FMOVS.P 4(p), F4; \
+	VDUP V4.S[0], V4.S4; \
+	FMUL4(5, 0, 4); \
+	FMUL4(6, 1, 4); \
+	FMUL4(7, 2, 4); \
+	FMUL4(8, 3, 4); \
+	FADD4(a, a, 5); \
+	FADD4(a+1, a+1, 6); \
+	FADD4(a+2, a+2, 7); \
+	FADD4(a+3, a+3, 8)
+
+#define CLEAR4(a, b, c, d) \
+	VEOR a.B16, a.B16, a.B16; \
+	VEOR b.B16, b.B16, b.B16; \
+	VEOR c.B16, c.B16, c.B16; \
+	VEOR d.B16, d.B16, d.B16
+
+// func scores4NEON(dst *float32, stride int, turned, q *float32, dim int)
+TEXT ·scores4NEON(SB), NOSPLIT, $0-40
+	MOVD dst+0(FP), R0
+	MOVD stride+8(FP), R1
+	MOVD turned+16(FP), R2
+	MOVD q+24(FP), R3
+	MOVD dim+32(FP), R7
+	LSL $2, R7, R8
+	ADD R8, R3, R4
+	ADD R8, R4, R5
+	ADD R8, R5, R6
+	CLEAR4(V16, V17, V18, V19)
+	CLEAR4(V20, V21, V22, V23)
+	CLEAR4(V24, V25, V26, V27)
+	CLEAR4(V28, V29, V30, V31)
+element:
+	VLD1.P 64(R2), [V0.S4, V1.S4, V2.S4, V3.S4]
+	QUERY(R3, 16)
+	QUERY(R4, 20)
+	QUERY(R5, 24)
+	QUERY(R6, 28)
+	SUBS $1, R7, R7
+	BNE element
+	VST1 [V16.S4, V17.S4, V18.S4, V19.S4], (R0)
+	ADD R1, R0
+	VST1 [V20.S4, V21.S4, V22.S4, V23.S4], (R0)
+	ADD R1, R0
+	VST1 [V24.S4, V25.S4, V26.S4, V27.S4], (R0)
+	ADD R1, R0
+	VST1 [V28.S4, V29.S4, V30.S4, V31.S4], (R0)
+	RET
+
+// func narrowNEON(dst *uint16, src *float32, n int)
+// n is a multiple of 8 and not 0.
+TEXT ·narrowNEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	MOVD n+16(FP), R2
+loop:
+	VLD1.P 32(R1), [V0.S4, V1.S4]
+	FCVTN(2, 0)
+	FCVTN2(2, 1)
+	VST1.P [V2.B16], 16(R0)
+	SUBS $8, R2, R2
+	BNE loop
+	RET

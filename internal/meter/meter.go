@@ -1,0 +1,202 @@
+// Package meter measures what a command costs the machine: energy, where a battery tells its current and
+// voltage, and peak memory. It estimates nothing: what cannot be read is an error.
+//
+// Android and Linux show batteries below /sys/class/power_supply (sd.npu §5.1 and llada.cpp §5.1 measure
+// there too). What is read is the whole machine's power, screen and radio included; the power before the
+// work is measured as well and subtracted.
+package meter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Root is where the kernel shows power supplies.
+const Root = "/sys/class/power_supply"
+
+// Every is how often power is sampled (sd.npu §5.1).
+const Every = 100 * time.Millisecond
+
+// Battery reads the power that a machine draws.
+type Battery struct {
+	name string
+	fsys fs.FS
+}
+
+// FindBattery looks for a supply below root ("" for Root) that is a battery and tells its power.
+func FindBattery(root string) (*Battery, error) {
+	if root == "" {
+		root = Root
+	}
+	fsys := os.DirFS(root)
+	entries, err := fs.ReadDir(fsys, ".")
+	if err != nil {
+		return nil, fmt.Errorf("energy: no power supplies at %s (%w): only Linux and Android show them, and Android to root or the adb shell alone", root, err)
+	}
+	var last error
+	for _, e := range entries {
+		b := &Battery{name: e.Name(), fsys: fsys}
+		if kind, err := b.text("type"); err != nil || kind != "Battery" {
+			continue
+		}
+		if _, err := b.Watts(); err != nil {
+			last = err
+			continue
+		}
+		return b, nil
+	}
+	if last != nil {
+		return nil, last
+	}
+	return nil, fmt.Errorf("energy: no battery at %s: this machine does not tell its power", root)
+}
+
+// Name is the kernel's name of the battery.
+func (b *Battery) Name() string { return b.name }
+
+func (b *Battery) text(file string) (string, error) {
+	data, err := fs.ReadFile(b.fsys, filepath.ToSlash(filepath.Join(b.name, file)))
+	if err != nil {
+		return "", fmt.Errorf("energy: %w", err)
+	}
+	return strings.TrimSpace(string(data)), nil
+}
+
+// micro reads a number of millionths.
+func (b *Battery) micro(file string) (float64, error) {
+	text, err := b.text(file)
+	if err != nil {
+		return 0, err
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("energy: %s of %s is %q, not a number", file, b.name, text)
+	}
+	return math.Abs(float64(n)) / 1e6, nil // drivers disagree about the sign of a discharge
+}
+
+// maxWatts is beyond any battery: a driver with other units.
+const maxWatts = 500
+
+// Watts reads the power now.
+func (b *Battery) Watts() (float64, error) {
+	w, err := b.micro("power_now")
+	if errors.Is(err, fs.ErrNotExist) {
+		var v, a float64
+		if v, err = b.micro("voltage_now"); err == nil {
+			if a, err = b.micro("current_now"); err == nil {
+				w = v * a
+			}
+		}
+	}
+	if err == nil && w > maxWatts {
+		return 0, fmt.Errorf("energy: %s says %.0f W: its driver uses other units than millionths", b.name, w)
+	}
+	return w, err
+}
+
+// Charging reports whether the battery is being charged: then its power is not what the machine draws.
+func (b *Battery) Charging() bool {
+	status, err := b.text("status")
+	return err == nil && (status == "Charging" || status == "Full" || status == "Not charging")
+}
+
+// Reading is power over a while.
+type Reading struct {
+	Samples int
+	Watts   float64 // mean
+	Joules  float64
+	Took    time.Duration
+	Err     error // of the first sample that could not be read
+}
+
+// Above is the energy beyond what idle would have taken, at least 0.
+func (r Reading) Above(idle Reading) float64 {
+	return max(0, r.Joules-idle.Watts*r.Took.Seconds())
+}
+
+// Measure samples until the context ends.
+func (b *Battery) Measure(ctx context.Context, every time.Duration) Reading {
+	var r Reading
+	begin := time.Now()
+	before, last := begin, 0.0
+	sample := func() {
+		w, err := b.Watts()
+		if err != nil {
+			if r.Err == nil {
+				r.Err = err
+			}
+			return
+		}
+		now := time.Now()
+		if r.Samples > 0 {
+			r.Joules += (last + w) / 2 * now.Sub(before).Seconds() // trapezoids
+		}
+		before, last = now, w
+		r.Samples++
+	}
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	sample()
+	for {
+		select {
+		case <-tick.C:
+			sample()
+			continue
+		case <-ctx.Done():
+		}
+		sample()
+		r.Took = time.Since(begin)
+		if s := r.Took.Seconds(); s > 0 {
+			r.Watts = r.Joules / s
+		}
+		return r
+	}
+}
+
+// Start measures in the background; the returned function ends it.
+func (b *Battery) Start(ctx context.Context, every time.Duration) (stop func() Reading) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan Reading, 1)
+	go func() { done <- b.Measure(ctx, every) }()
+	return func() Reading {
+		cancel()
+		return <-done
+	}
+}
+
+// PeakMemory is the most memory that this process had resident so far. Where the system does not tell, it
+// is what the Go runtime took from it, and exact is false.
+func PeakMemory() (bytes int64, exact bool) {
+	if data, err := os.ReadFile("/proc/self/status"); err == nil {
+		if n, ok := highWater(string(data)); ok {
+			return n, true
+		}
+	}
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.Sys), false
+}
+
+// highWater finds VmHWM in /proc/self/status.
+func highWater(status string) (int64, bool) {
+	for line := range strings.Lines(status) {
+		if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+			f := strings.Fields(rest)
+			if len(f) == 2 && f[1] == "kB" {
+				n, err := strconv.ParseInt(f[0], 10, 64)
+				return n << 10, err == nil && n > 0 && n < 1<<50
+			}
+		}
+	}
+	return 0, false
+}

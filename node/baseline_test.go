@@ -30,6 +30,12 @@ func neighbours(t *testing.T) (*Device, *Cloud) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { m.Close() })
+	return neighboursWith(t, m, m)
+}
+
+// neighboursWith are neighbours with a model each.
+func neighboursWith(t *testing.T, models ...*model.Model) (*Device, *Cloud) {
+	t.Helper()
 	var readers [2]Reader
 	for side, texts := range [][]string{{"The cabin is at the harbour.", "The wifi of the cabin is new."}, {"The museum opens at nine.", "The harbour museum is large."}} {
 		x, err := retrieval.Memory()
@@ -46,10 +52,11 @@ func neighbours(t *testing.T) (*Device, *Cloud) {
 		if _, err := x.Add(t.Context(), dir, nil); err != nil {
 			t.Fatal(err)
 		}
-		readers[side] = Reader{Model: m, Scorer: retrieval.Lexical(), Index: x}
+		readers[side] = Reader{Model: models[side], Scorer: retrieval.Lexical(), Index: x}
 	}
 	ids := [2]transport.Identity{}
 	for i := range ids {
+		var err error
 		if ids[i], err = transport.Ephemeral(); err != nil {
 			t.Fatal(err)
 		}

@@ -1,0 +1,61 @@
+package node
+
+import (
+	"os"
+	"testing"
+
+	"tandem"
+	"tandem/internal/tinymodel"
+	"tandem/model"
+	"tandem/npu/ggml"
+	"tandem/transport"
+)
+
+// A device that computes natively and a cloud that computes on ggml round differently, and agree all the
+// same: what a side sends is what both compute the target from.
+func TestNativeAndGGMLAgree(t *testing.T) {
+	if os.Getenv(ggml.PathVariable) == "" && os.Getenv("TANDEM_LLAMA_PATH") != "" {
+		t.Setenv(ggml.PathVariable, os.Getenv("TANDEM_LLAMA_PATH"))
+	}
+	if _, err := ggml.Probe(); err != nil {
+		t.Skipf("there are no ggml libraries to test with: %v", err)
+	}
+	file := tinymodel.GGUF(tinymodel.Spec{Words: []string{"cabin", "museum", "harbour", "opens", "wifi"}, Gain: 3, Seed: 3, Context: 1024})
+	var models []*model.Model
+	for _, device := range []string{"native", "ggml:cpu"} {
+		m, err := model.OpenBytes("tiny", file, model.Options{Threads: 1, Device: device})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { m.Close() })
+		models = append(models, m)
+	}
+	same, device, cloud := 0, (*Device)(nil), (*Cloud)(nil)
+	plain, _ := neighboursWith(t, models[0], models[0])
+	device, cloud = neighboursWith(t, models...)
+	if device.Reader.Model.Device() == cloud.Reader.Model.Device() {
+		t.Fatalf("both sides compute on %s", cloud.Reader.Model.Device())
+	}
+	answers := 0
+	for _, placement := range []tandem.Placement{tandem.PlaceMirror, tandem.PlaceDevice, tandem.PlaceCloud, tandem.PlaceGreedy, tandem.PlaceSync} {
+		for seed := range uint64(3) {
+			s := baselineSettings(transport.WantDrafts)
+			s.Placement, s.Sampling.Seed = placement, seed
+			got, err := device.Ask(t.Context(), baselineQuestion, s, func(Token) {})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Pair.Divergences != 0 || got.Pair.Together == 0 {
+				t.Errorf("%v, seed %d: %+v", placement, seed, got.Pair)
+			}
+			want, err := plain.Ask(t.Context(), baselineQuestion, s, func(Token) {})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if answers++; got.Text == want.Text {
+				same++
+			}
+		}
+	}
+	t.Logf("%d of %d answers are those of two native sides, word for word", same, answers)
+}

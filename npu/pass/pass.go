@@ -1,0 +1,210 @@
+// Package pass rewrites static graphs for mobile NPUs (Samsung §3.3): the form that exporters write becomes
+// one with fewer and simpler operations that computes the same numbers.
+//
+//	Unfold       norms with their weights apart, the scale of scores as an operation: an exporter's form
+//	AddLoRA      adapters on the attention's products, their factors as inputs (DESIGN §4.5)
+//	FoldConstants  neighbouring constants become one
+//	FoldNorms    a norm's weights go into the products behind it
+//	FoldScales   scales go into weights, and into adapters' factors
+//	SplitHeads   one node for each head, its products and LoRA-B cut to it
+//	TransposeKeys  the cache holds keys as the product wants them
+//	Convolve     products as convolutions with 1×1 kernels
+//	Quantize     INT4 weights by channel, INT8 activations by tensor
+//
+// A pass leaves its input as it is and returns a new graph, which shares what tensors did not change. What
+// folding multiplies becomes F32; quantised weights are not folded into, since rounding them again would
+// change what the model computes.
+package pass
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"tandem/npu"
+	"tandem/npu/quant"
+)
+
+// Pass rewrites a graph.
+type Pass func(g *npu.Graph) (*npu.Graph, error)
+
+// Chain is passes one after the other.
+func Chain(passes ...Pass) Pass {
+	return func(g *npu.Graph) (*npu.Graph, error) {
+		for _, p := range passes {
+			var err error
+			if g, err = p(g); err != nil {
+				return nil, err
+			}
+		}
+		return g, nil
+	}
+}
+
+// Device rewrites every graph before the inner device compiles it.
+type Device struct {
+	npu.Device
+	Pass Pass
+}
+
+// Compile implements npu.Device.
+func (d Device) Compile(g *npu.Graph) (npu.Program, error) {
+	g, err := d.Pass(g)
+	if err != nil {
+		return nil, err
+	}
+	return d.Device.Compile(g)
+}
+
+// Count counts a graph's nodes by operation.
+func Count(g *npu.Graph) map[npu.Op]int {
+	n := map[npu.Op]int{}
+	for i := range g.Nodes {
+		n[g.Nodes[i].Op]++
+	}
+	return n
+}
+
+// Difference says what a pass removed and added, by operation: "−2 mul, +1 concat".
+func Difference(before, after *npu.Graph) string {
+	a, b := Count(before), Count(after)
+	ops := maps.Clone(a)
+	maps.Copy(ops, b)
+	var parts []string
+	for _, op := range slices.Sorted(maps.Keys(ops)) {
+		if d := b[op] - a[op]; d < 0 {
+			parts = append(parts, fmt.Sprintf("−%d %v", -d, op))
+		} else if d > 0 {
+			parts = append(parts, fmt.Sprintf("+%d %v", d, op))
+		}
+	}
+	if parts == nil {
+		return "nothing"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// rewriter builds a graph from another's nodes.
+type rewriter struct {
+	from, to *npu.Graph
+	at       []npu.Value // where each old node's value is
+}
+
+// rewrite lets f add what stands for each node in turn. The node's arguments are those of the new graph.
+// Nodes that nobody reads in the end are dropped.
+func rewrite(g *npu.Graph, f func(r *rewriter, i int, n npu.Node) npu.Value) *npu.Graph {
+	r := &rewriter{from: g, to: &npu.Graph{Name: g.Name, Chunk: g.Chunk}, at: make([]npu.Value, len(g.Nodes))}
+	for i, n := range g.Nodes {
+		n.Args = slices.Clone(n.Args)
+		for j, a := range n.Args {
+			n.Args[j] = r.at[a]
+		}
+		r.at[i] = f(r, i, n)
+	}
+	return prune(r.to, r.at[len(r.at)-1])
+}
+
+func (r *rewriter) add(n npu.Node) npu.Value {
+	r.to.Nodes = append(r.to.Nodes, n)
+	return npu.Value(len(r.to.Nodes) - 1)
+}
+
+func (r *rewriter) node(v npu.Value) *npu.Node { return &r.to.Nodes[v] }
+
+// prune keeps the nodes that the result needs, the result last.
+func prune(g *npu.Graph, result npu.Value) *npu.Graph {
+	needed := make([]bool, len(g.Nodes))
+	needed[result] = true
+	out := &npu.Graph{Name: g.Name, Chunk: g.Chunk}
+	for i := len(g.Nodes) - 1; i >= 0; i-- {
+		if needed[i] {
+			for _, a := range g.Nodes[i].Args {
+				needed[a] = true
+			}
+		}
+	}
+	at := make([]npu.Value, len(g.Nodes))
+	for i, n := range g.Nodes[:result+1] {
+		if !needed[i] {
+			continue
+		}
+		n.Args = slices.Clone(n.Args) // nodes that came of one another may share them
+		for j, a := range n.Args {
+			n.Args[j] = at[a]
+		}
+		at[i] = npu.Value(len(out.Nodes))
+		out.Nodes = append(out.Nodes, n)
+	}
+	return out
+}
+
+// folds reports whether a tensor may be multiplied by something at compile time.
+func folds(t *npu.Tensor) bool { return t.Type == npu.F32 || t.Type == npu.F16 || t.Type == npu.BF16 }
+
+// folded returns a tensor times a number for each element, as F32.
+func folded(t *npu.Tensor, by func(row, col int) float32) (*npu.Tensor, error) {
+	v := make([]float32, t.Rows*t.Cols)
+	if err := quant.Dequantize(t.Type, v, t.Data); err != nil {
+		return nil, fmt.Errorf("tensor %s: %w", t.Name, err)
+	}
+	for i := range v {
+		v[i] *= by(i/t.Cols, i%t.Cols)
+	}
+	return tensor(t.Name, t.Rows, t.Cols, v)
+}
+
+func tensor(name string, rows, cols int, v []float32) (*npu.Tensor, error) {
+	out := &npu.Tensor{Name: name, Type: npu.F32, Rows: rows, Cols: cols, Data: make([]byte, 4*len(v))}
+	return out, quant.Quantize(npu.F32, out.Data, v)
+}
+
+func values(t *npu.Tensor) ([]float32, error) {
+	v := make([]float32, t.Rows*t.Cols)
+	return v, quant.Dequantize(t.Type, v, t.Data)
+}
+
+// Unfold writes a graph as exporters do: RMSNorm as its two steps, and the scale of attention's scores as a
+// multiplication of the queries.
+func Unfold(g *npu.Graph) (*npu.Graph, error) {
+	return rewrite(g, func(r *rewriter, i int, n npu.Node) npu.Value {
+		switch n.Op {
+		case npu.OpRMSNorm:
+			x := r.add(npu.Node{Op: npu.OpNormalize, Args: n.Args, Width: n.Width, Eps: n.Eps})
+			return r.add(npu.Node{Op: npu.OpMul, Args: []npu.Value{x}, Width: n.Width, Weight: n.Weight})
+		case npu.OpAttention:
+			a := *n.Attention
+			n.Args[0] = r.add(npu.Node{Op: npu.OpScale, Args: []npu.Value{n.Args[0]}, Width: n.Width, Scale: a.Scale})
+			a.Scale, n.Attention = 1, &a
+		}
+		return r.add(n)
+	}), nil
+}
+
+// FactorA and FactorB name the factors of a product's adapter.
+func FactorA(weight string) string { return weight + ".lora_a" }
+
+// FactorB is the name of the second factor.
+func FactorB(weight string) string { return weight + ".lora_b" }
+
+// AddLoRA adds scale·(x·Aᵀ)·Bᵀ to the products of the attention block, with A [rank × in] and B [out × rank]
+// as inputs of each run (Samsung Eq. 1–4).
+func AddLoRA(rank int, scale float32) Pass {
+	return func(g *npu.Graph) (*npu.Graph, error) {
+		if rank < 1 {
+			return nil, fmt.Errorf("adapters of rank %d", rank)
+		}
+		return rewrite(g, func(r *rewriter, i int, n npu.Node) npu.Value {
+			v := r.add(n)
+			if n.Op != npu.OpMatMul || !strings.Contains(n.Weight.Name, ".attn_") {
+				return v
+			}
+			a := r.add(npu.Node{Op: npu.OpFactor, Args: n.Args, Width: rank,
+				Factor: &npu.Factor{Name: FactorA(n.Weight.Name), Rows: rank, Cols: n.Weight.Cols}})
+			b := r.add(npu.Node{Op: npu.OpFactor, Args: []npu.Value{a}, Width: n.Width,
+				Factor: &npu.Factor{Name: FactorB(n.Weight.Name), Rows: n.Width, Cols: rank}})
+			s := r.add(npu.Node{Op: npu.OpScale, Args: []npu.Value{b}, Width: n.Width, Scale: scale})
+			return r.add(npu.Node{Op: npu.OpAdd, Args: []npu.Value{v, s}, Width: n.Width})
+		}), nil
+	}
+}

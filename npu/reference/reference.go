@@ -1,0 +1,387 @@
+// Package reference is a device that computes every operation of package npu in plain Go, one thread, as
+// simply as it can be written. It is what passes are tested on, and runs graphs that no other device here
+// does: single heads, factors, 1×1 convolutions, INT4 weights. It is slow and agrees with npu/native to
+// rounding, not to the bit.
+package reference
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+	"sync/atomic"
+
+	"tandem/npu"
+	"tandem/npu/quant"
+)
+
+// Device is the reference. Moved counts elements that were moved for nothing but their order: the
+// transposition of keys before a product with them, and of rows into channels and back around convolutions.
+type Device struct {
+	Moved atomic.Int64
+	// Observe, if set, sees the input of every product before it is computed, to calibrate by.
+	Observe func(n *npu.Node, x []float32)
+
+	mu   sync.Mutex
+	wide map[*npu.Tensor][]float32 // weights, widened once
+}
+
+// New returns a reference device.
+func New() *Device { return &Device{wide: map[*npu.Tensor][]float32{}} }
+
+// Name implements npu.Device.
+func (d *Device) Name() string { return "reference (plain Go)" }
+
+// Close implements npu.Device.
+func (d *Device) Close() error { return nil }
+
+// Compile implements npu.Device.
+func (d *Device) Compile(g *npu.Graph) (npu.Program, error) {
+	if err := g.Check(); err != nil {
+		return nil, err
+	}
+	for i, n := range g.Nodes {
+		if n.Weight != nil && n.Weight.Staged {
+			return nil, fmt.Errorf("graph %s: %%%d: the reference reads weights when it compiles: they cannot be staged", g.Name, i)
+		}
+	}
+	return &program{d, g}, nil
+}
+
+// floats widens a tensor, once.
+func (d *Device) floats(t *npu.Tensor) ([]float32, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if w := d.wide[t]; w != nil {
+		return w, nil
+	}
+	w := make([]float32, t.Rows*t.Cols)
+	if err := quant.Dequantize(t.Type, w, t.Data); err != nil {
+		return nil, fmt.Errorf("tensor %s: %w", t.Name, err)
+	}
+	d.wide[t] = w
+	return w, nil
+}
+
+type program struct {
+	d *Device
+	g *npu.Graph
+}
+
+func (p *program) Graph() *npu.Graph { return p.g }
+
+// run is one run: values are [rows × width].
+type run struct {
+	*program
+	npu.Args
+	values [][]float32
+}
+
+// Run implements npu.Program.
+func (p *program) Run(a npu.Args) error {
+	if a.Rows < 1 || a.Rows > p.g.Chunk {
+		return fmt.Errorf("program %s takes 1 to %d rows, not %d", p.g.Name, p.g.Chunk, a.Rows)
+	}
+	r := &run{program: p, Args: a, values: make([][]float32, len(p.g.Nodes))}
+	for i := range p.g.Nodes {
+		r.values[i] = make([]float32, a.Rows*p.g.Nodes[i].Width)
+		if err := r.node(i); err != nil {
+			return fmt.Errorf("program %s: %%%d %v: %w", p.g.Name, i, p.g.Nodes[i].Op, err)
+		}
+	}
+	copy(a.Out, r.values[len(r.values)-1])
+	return nil
+}
+
+var errInput = errors.New("an input is missing or too short")
+
+func (r *run) node(i int) error {
+	n, out := &r.g.Nodes[i], r.values[i]
+	var x []float32
+	cols := 0
+	if len(n.Args) > 0 {
+		x, cols = r.values[n.Args[0]], r.g.Nodes[n.Args[0]].Width
+	}
+	var w, bias []float32
+	var err error
+	if n.Weight != nil {
+		if w, err = r.d.floats(n.Weight); err != nil {
+			return err
+		}
+	}
+	if n.Bias != nil {
+		if bias, err = r.d.floats(n.Bias); err != nil {
+			return err
+		}
+	}
+	if r.d.Observe != nil && (n.Op == npu.OpMatMul || n.Op == npu.OpConv) {
+		r.d.Observe(n, x)
+	}
+	switch n.Op {
+	case npu.OpInput:
+		if len(r.X) < len(out) {
+			return errInput
+		}
+		copy(out, r.X)
+	case npu.OpEmbed:
+		return r.lookUp(out, w, n.Width, r.Tokens)
+	case npu.OpPosition:
+		return r.lookUp(out, w, n.Width, r.Positions)
+	case npu.OpRMSNorm, npu.OpNormalize, npu.OpLayerNorm:
+		for row := range r.Rows {
+			normalize(n, out[row*cols:][:cols], x[row*cols:][:cols], w, bias)
+		}
+	case npu.OpMul:
+		for j := range out {
+			out[j] = x[j] * w[j%cols]
+		}
+	case npu.OpScale:
+		for j := range out {
+			out[j] = x[j] * n.Scale
+		}
+	case npu.OpMatMul:
+		product(out, x, w, bias, r.Rows, cols, n.Width)
+	case npu.OpConv:
+		r.convolve(out, x, w, bias, cols, n.Width)
+	case npu.OpFactor:
+		f := r.Factors[n.Factor.Name]
+		if f == nil || f.Rows != n.Factor.Rows || f.Cols != n.Factor.Cols || f.Type != npu.F32 {
+			return fmt.Errorf("factor %q [%d×%d] F32 is not among the inputs", n.Factor.Name, n.Factor.Rows, n.Factor.Cols)
+		}
+		all := make([]float32, f.Rows*f.Cols)
+		if err := quant.Dequantize(f.Type, all, f.Data); err != nil {
+			return err
+		}
+		product(out, x, all[n.Factor.From*cols:], nil, r.Rows, cols, n.Width)
+	case npu.OpQuantized:
+		quantized(out, x, n.Quantized, bias, r.Rows)
+	case npu.OpRope:
+		return r.rope(out, x, n.Rope, cols)
+	case npu.OpAttention:
+		return r.attention(out, x, r.values[n.Args[1]], r.values[n.Args[2]], n.Attention)
+	case npu.OpSwiGLU:
+		up := r.values[n.Args[1]]
+		for j, v := range x {
+			out[j] = float32(float64(v)/(1+math.Exp(-float64(v)))) * up[j]
+		}
+	case npu.OpReLU:
+		for j, v := range x {
+			out[j] = max(v, 0)
+		}
+	case npu.OpAdd:
+		y := r.values[n.Args[1]]
+		for j := range out {
+			out[j] = x[j] + y[j]
+		}
+	case npu.OpConcat:
+		at := 0
+		for _, a := range n.Args {
+			width := r.g.Nodes[a].Width
+			for row := range r.Rows {
+				copy(out[row*n.Width+at:], r.values[a][row*width:][:width])
+			}
+			at += width
+		}
+	default:
+		return errors.New("not an operation of this device")
+	}
+	return nil
+}
+
+func (r *run) lookUp(out, table []float32, width int, rows []int32) error {
+	if len(rows) < r.Rows {
+		return errInput
+	}
+	for i, at := range rows[:r.Rows] {
+		if at < 0 || int(at) >= len(table)/width {
+			return fmt.Errorf("row %d of %d is asked for", at, len(table)/width)
+		}
+		copy(out[i*width:][:width], table[int(at)*width:])
+	}
+	return nil
+}
+
+func normalize(n *npu.Node, out, x, w, bias []float32) {
+	var mean, square float64
+	for _, v := range x {
+		mean += float64(v)
+		square += float64(v) * float64(v)
+	}
+	mean, square = mean/float64(len(x)), square/float64(len(x))
+	if n.Op != npu.OpLayerNorm {
+		mean = 0
+	}
+	scale := 1 / math.Sqrt(square-mean*mean+float64(n.Eps))
+	for j, v := range x {
+		out[j] = float32((float64(v) - mean) * scale)
+		if w != nil {
+			out[j] *= w[j]
+		}
+		if bias != nil {
+			out[j] += bias[j]
+		}
+	}
+}
+
+// product is out = x·wᵀ + bias.
+func product(out, x, w, bias []float32, rows, cols, width int) {
+	for row := range rows {
+		in := x[row*cols:][:cols]
+		for o := range width {
+			var sum float32
+			for j, v := range w[o*cols:][:cols] {
+				sum += v * in[j]
+			}
+			if bias != nil {
+				sum += bias[o]
+			}
+			out[row*width+o] = sum
+		}
+	}
+}
+
+// convolve is a convolution with 1×1 kernels over a picture of one line: channels first.
+func (r *run) convolve(out, x, w, bias []float32, cols, width int) {
+	picture, result := make([]float32, len(x)), make([]float32, len(out))
+	for row := range r.Rows {
+		for c := range cols {
+			picture[c*r.Rows+row] = x[row*cols+c]
+		}
+	}
+	for o := range width {
+		line := result[o*r.Rows:][:r.Rows]
+		for c := range cols {
+			k := w[o*cols+c]
+			for pixel, v := range picture[c*r.Rows:][:r.Rows] {
+				line[pixel] += k * v
+			}
+		}
+		for pixel := range line {
+			if bias != nil {
+				line[pixel] += bias[o]
+			}
+			out[pixel*width+o] = line[pixel]
+		}
+	}
+	r.d.Moved.Add(int64(len(x) + len(out)))
+}
+
+// Round is x/scale as npu.Quantized rounds it.
+func Round(x, scale float32) int32 {
+	return int32(max(-127, min(127, math.RoundToEven(float64(x)/float64(scale)))))
+}
+
+func quantized(out, x []float32, q *npu.Quantized, bias []float32, rows int) {
+	in := make([]int32, len(x))
+	for i, v := range x {
+		in[i] = Round(v, q.Activation)
+	}
+	size := (q.Cols + 1) / 2
+	w := make([]int32, q.Cols)
+	for o := range q.Rows {
+		for i := range w {
+			w[i] = int32(q.Weights[o*size+i/2]>>(4*(i&1))&15) - 8
+		}
+		for row := range rows {
+			var sum int32
+			for i, v := range in[row*q.Cols:][:q.Cols] {
+				sum += w[i] * v
+			}
+			y := float32(sum) * q.Scales[o] * q.Activation
+			if bias != nil {
+				y += bias[o]
+			}
+			out[row*q.Rows+o] = y
+		}
+	}
+}
+
+func (r *run) rope(out, x []float32, p *npu.Rope, width int) error {
+	if len(r.Positions) < r.Rows {
+		return errInput
+	}
+	step, apart := 2, 1
+	if p.Pairing == npu.HalfSplit {
+		step, apart = 1, p.Dims/2
+	}
+	copy(out, x)
+	for row, pos := range r.Positions[:r.Rows] {
+		for h := 0; h < width; h += p.HeadDim {
+			head := out[row*width+h:][:p.HeadDim]
+			for j := range p.Dims / 2 {
+				angle := float64(pos) * math.Pow(p.Base, -2*float64(j)/float64(p.Dims)) / p.Linear
+				if p.Factors != nil {
+					angle /= float64(p.Factors[j])
+				}
+				sin, cos := math.Sincos(angle)
+				a, b := float64(head[j*step]), float64(head[j*step+apart])
+				head[j*step], head[j*step+apart] = float32(a*cos-b*sin), float32(a*sin+b*cos)
+			}
+		}
+	}
+	return nil
+}
+
+// attention stores keys and values and attends. A cache that holds keys by row is transposed before the
+// product with them, as the matrix unit wants it, and that is counted.
+func (r *run) attention(out, q, keys, values []float32, a *npu.Attention) error {
+	if len(r.Positions) < r.Rows || len(r.KV) < r.Rows {
+		return errInput
+	}
+	if r.Branches != nil {
+		return errors.New("draft trees are for the native device")
+	}
+	mine, row := a.KVHeads*a.HeadDim, a.CacheHeads()*a.HeadDim
+	place := func(s *npu.Span, slot, i int) int { // of element i of a slot's keys
+		if a.Columns {
+			return i*(len(s.K[a.Layer])/row) + slot
+		}
+		return slot*row + i
+	}
+	for i, pos := range r.Positions[:r.Rows] {
+		s, slot := r.KV[i].At(int(pos))
+		if s == nil {
+			return fmt.Errorf("row %d: its cache has no place for position %d", i, pos)
+		}
+		for j := range mine {
+			e := a.From*a.HeadDim + j
+			s.K[a.Layer][place(s, slot, e)] = quant.F32ToF16(keys[i*mine+j])
+			s.V[a.Layer][slot*row+e] = quant.F32ToF16(values[i*mine+j])
+		}
+	}
+	width, group := a.Heads*a.HeadDim, a.Heads/a.KVHeads
+	for i, pos := range r.Positions[:r.Rows] {
+		scores := make([]float64, pos+1)
+		for h := range a.Heads {
+			from := (a.From + h/group) * a.HeadDim
+			var top, sum float64
+			for t := range scores {
+				s, slot := r.KV[i].At(t)
+				var dot float32
+				for j := range a.HeadDim {
+					dot += q[i*width+h*a.HeadDim+j] * quant.F16ToF32(s.K[a.Layer][place(s, slot, from+j)])
+				}
+				if !a.Columns {
+					r.d.Moved.Add(int64(a.HeadDim))
+				}
+				scores[t] = float64(dot * a.Scale)
+				if t == 0 || scores[t] > top {
+					top = scores[t]
+				}
+			}
+			for t := range scores {
+				scores[t] = math.Exp(scores[t] - top)
+				sum += scores[t]
+			}
+			for j := range a.HeadDim {
+				var v float64
+				for t, p := range scores {
+					s, slot := r.KV[i].At(t)
+					v += p / sum * float64(quant.F16ToF32(s.V[a.Layer][slot*row+from+j]))
+				}
+				out[i*width+h*a.HeadDim+j] = float32(v)
+			}
+		}
+	}
+	return nil
+}

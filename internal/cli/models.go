@@ -16,10 +16,12 @@ import (
 
 // ModelsCmd tells about models.
 type ModelsCmd struct {
-	List   modelsList   `cmd:"" help:"List the built-in model and the GGUF files in the models folder."`
-	Show   modelsShow   `cmd:"" help:"Describe a model: shape, tensor types, vocabulary, template."`
-	Pull   modelsPull   `cmd:"" help:"Fetch a model from the Hugging Face hub: resumable, verified."`
-	Random modelsRandom `cmd:"" help:"Make a model of random weights, to measure speed with."`
+	List     modelsList     `cmd:"" help:"List the built-in model and the GGUF files in the models folder."`
+	Show     modelsShow     `cmd:"" help:"Describe a model: shape, tensor types, vocabulary, template."`
+	Pull     modelsPull     `cmd:"" help:"Fetch a model from the Hugging Face hub: resumable, verified."`
+	Quantize modelsQuantize `cmd:"" help:"Store a model's weights in fewer bits."`
+	Convert  modelsConvert  `cmd:"" help:"Make a GGUF file of safetensors and tokenizer.json."`
+	Random   modelsRandom   `cmd:"" help:"Make a model of random weights, to measure speed with."`
 }
 
 // modelsDir is where GGUF files can be kept to be called by name.

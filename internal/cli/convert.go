@@ -1,0 +1,103 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"tandem/model/convert"
+)
+
+// modelsQuantize stores a model's weights in fewer bits.
+type modelsQuantize struct {
+	In         string `arg:"" help:"GGUF file (any part of one in several files), or its name in the models folder." placeholder:"IN"`
+	Out        string `arg:"" help:"File to make; it must not exist." placeholder:"OUT.gguf"`
+	Type       string `help:"How to store the weights: q4_0, q8_0, q4_k, q4_k_m, q5_k, q5_k_m, q6_k, f16, bf16 or f32." default:"q4_k_m"`
+	Requantize bool   `help:"Take a source that is quantised to fewer than 8 bits already; the errors add up."`
+}
+
+func (c *modelsQuantize) Help() string {
+	return `Examples:
+  edge models quantize model-f16.gguf model-q4_k_m.gguf
+  edge models quantize model-f16.gguf model-q8_0.gguf --type q8_0
+
+Norms and biases stay F32, the output matrix gets at least 6 bits, as llama.cpp's quantiser has it. Rows
+that are no whole blocks of 256 become Q8_0. The file appears when it is complete.`
+}
+
+func (c *modelsQuantize) Run(a *App) error {
+	in, err := a.FindModel(c.In)
+	if err != nil {
+		return err
+	}
+	if in == "" {
+		return fmt.Errorf("%s is built in and not worth quantising", BuiltIn)
+	}
+	scheme, err := convert.ParseScheme(c.Type)
+	if err != nil {
+		return err
+	}
+	opt := convert.Options{Scheme: scheme, Requantize: c.Requantize, Progress: convertProgress(a)}
+	r, err := convert.Quantize(a, in, c.Out, opt)
+	return reportConversion(a, c.Out, r, err)
+}
+
+// modelsConvert makes a GGUF file of a Hugging Face model.
+type modelsConvert struct {
+	Dir  string `arg:"" help:"Folder with config.json, tokenizer.json and safetensors, as models pull hf:OWNER/REPO:safetensors makes it." placeholder:"DIR"`
+	Out  string `arg:"" help:"File to make; it must not exist." placeholder:"OUT.gguf"`
+	Type string `help:"How to store the weights (see models quantize); without it as they are." placeholder:"TYPE"`
+}
+
+func (c *modelsConvert) Help() string {
+	return `Examples:
+  edge models convert ~/models/Qwen2.5-0.5B-Instruct qwen.gguf
+  edge models convert ~/models/opt-1.3b opt.gguf --type q8_0
+
+Llama (and Mistral), Qwen2 and OPT, from safetensors in one file or several. The tokenizer comes from
+tokenizer.json, or vocab.json and merges.txt: byte-level BPE with the patterns of GPT-2, Qwen2, Llama 3,
+SmolLM and Falcon, or SentencePiece's BPE; others are refused.`
+}
+
+func (c *modelsConvert) Run(a *App) error {
+	opt := convert.Options{Progress: convertProgress(a)}
+	if c.Type != "" {
+		var err error
+		if opt.Scheme, err = convert.ParseScheme(c.Type); err != nil {
+			return err
+		}
+	}
+	r, err := convert.Convert(a, c.Dir, c.Out, opt)
+	return reportConversion(a, c.Out, r, err)
+}
+
+// convertProgress shows how far a conversion is, once it takes longer than two seconds.
+func convertProgress(a *App) func(convert.Progress) {
+	begun := time.Now()
+	return func(p convert.Progress) {
+		if spent := time.Since(begun); spent > 2*time.Second && p.Done > 0 {
+			left := time.Duration(float64(spent) * float64(p.Total-p.Done) / float64(p.Done))
+			a.Progress("%3d %%  %s, %v left", 100*p.Done/p.Total, p.Tensor, left.Round(time.Second))
+		}
+	}
+}
+
+func reportConversion(a *App, out string, r *convert.Report, err error) error {
+	a.Clear()
+	if err != nil {
+		return err
+	}
+	if a.Globals.JSON {
+		return a.JSON(map[string]any{"path": out, "report": r})
+	}
+	var types []string
+	for _, name := range convert.Schemes() {
+		for t, n := range r.Types {
+			if strings.EqualFold(t, name) {
+				types = append(types, fmt.Sprintf("%s in %s", count(n), t))
+			}
+		}
+	}
+	fmt.Fprintf(a.Out, "%s: %d tensors, %s (%s), %.2f bits a weight\n", out, r.Tensors, Bytes(r.Bytes), strings.Join(types, ", "), float64(8*r.Bytes)/float64(r.Values))
+	return nil
+}

@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tandem/internal/tinymodel"
+	"tandem/npu"
+)
+
+func TestQuantizeCommand(t *testing.T) {
+	a, out, _ := testApp(t)
+	dir, err := a.modelsDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Make(dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "m.gguf"), tinymodel.GGUF(tinymodel.Spec{Type: npu.F16}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	to := filepath.Join(dir, "small.gguf")
+	if err := (&modelsQuantize{In: "m", Out: to, Type: "Q4_0"}).Run(a); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(out.String(), "in Q4_0") || !strings.Contains(out.String(), "bits a weight") {
+		t.Errorf("%s", out)
+	}
+	m, err := ModelFlags{Model: "small", Threads: 1}.Open(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Close()
+	for _, c := range []struct {
+		cmd  modelsQuantize
+		want string
+	}{
+		{modelsQuantize{In: "m", Out: to, Type: "q8_0"}, "exists"},
+		{modelsQuantize{In: "m", Out: to + "x", Type: "q3"}, `type "q3" is not known: use one of`},
+		{modelsQuantize{In: "none", Out: to + "x", Type: "q8_0"}, `no model "none"`},
+		{modelsQuantize{In: "small", Out: to + "x", Type: "q8_0"}, "--requantize"},
+		{modelsQuantize{Out: to + "x", Type: "q8_0"}, "built in"},
+	} {
+		if err := c.cmd.Run(a); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: error %v, want %q", c.cmd, err, c.want)
+		}
+	}
+	if err := (&modelsConvert{Dir: dir, Out: to + "x"}).Run(a); err == nil || !strings.Contains(err.Error(), "no config.json") {
+		t.Errorf("error %v", err)
+	}
+}

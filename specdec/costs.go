@@ -73,15 +73,22 @@ type Chooser struct {
 // credit is how many plain steps ahead the account may borrow from: an answer is at least that long.
 const credit = 16
 
-// Rows returns how many nodes to verify beside the one row of plain decoding, given the chances of nodes from
-// the highest down, and the time that a draft costs.
-func (c *Chooser) Rows(chances []float64, drafting float64) int {
-	one := c.Costs.At(1)
+// stake is what the account can lose.
+func (c *Chooser) stake() float64 {
 	loss := c.Loss
 	if loss == 0 {
 		loss = 0.01
 	}
-	stake := c.account + loss*(c.plain+credit*one)
+	return c.account + loss*(c.plain+credit*c.Costs.At(1))
+}
+
+// Afford reports whether so much time for drafting can be lost.
+func (c *Chooser) Afford(drafting float64) bool { return drafting <= c.stake() }
+
+// Rows returns how many nodes to verify beside the one row of plain decoding, given the chances of nodes from
+// the highest down, and the time that a draft costs.
+func (c *Chooser) Rows(chances []float64, drafting float64) int {
+	one, stake := c.Costs.At(1), c.stake()
 	best, rate := 0, 1/one
 	tokens := 1.0
 	for i, p := range chances {

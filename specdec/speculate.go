@@ -24,7 +24,8 @@ type Speculator struct {
 	stats    Stats
 	tree     *Tree
 	verified []int
-	draftS   float64 // seconds of drafting, smoothed
+	took     float64 // seconds of the last drafting
+	draftS   float64 // of drafting that proposed, smoothed
 	failed   int     // steps in a row whose drafting was dearer than what it could gain
 	skip     int     // steps left without drafting
 }
@@ -48,6 +49,12 @@ func (s Stats) AcceptLength() float64 { return float64(s.Tokens) / float64(max(1
 func (s Stats) Shares() (valid, wasted, underutilised float64) {
 	all := float64(max(1, s.Valid+s.Wasted+s.Underutilised))
 	return float64(s.Valid) / all, float64(s.Wasted) / all, float64(s.Underutilised) / all
+}
+
+// Plus adds the counts of two answers.
+func (s Stats) Plus(o Stats) Stats {
+	return Stats{s.Passes + o.Passes, s.Tokens + o.Tokens, s.Valid + o.Valid, s.Wasted + o.Wasted, s.Underutilised + o.Underutilised, s.Drafting + o.Drafting,
+		Cases{s.Cases.Missing + o.Cases.Missing, s.Cases.Synonym + o.Cases.Synonym, s.Cases.Redundant + o.Cases.Redundant}}
 }
 
 // DraftingPerStep is the mean time of drafting.
@@ -94,7 +101,7 @@ func (s *Speculator) Draft(came []tandem.Token, room int) (tokens []tandem.Token
 		d.Committed(came)
 	}
 	s.tree = NewTree(poolSize, s.Acceptance)
-	if s.skip--; s.skip < 0 {
+	if s.skip--; s.skip < 0 && (s.Chooser == nil || s.Chooser.Afford(s.draftS)) {
 		for _, d := range s.Drafters {
 			d.Propose(s.tree)
 		}
@@ -119,7 +126,9 @@ func (s *Speculator) Draft(came []tandem.Token, room int) (tokens []tandem.Token
 	}
 	took := time.Since(start)
 	s.stats.Drafting += took
-	s.draftS += (took.Seconds() - s.draftS) / 8
+	if s.took = took.Seconds(); len(s.tree.Nodes) > 0 {
+		s.draftS += (min(s.took, 4*s.draftS+1e-4) - s.draftS) / 8 // a pause of the machine is not drafting
+	}
 	return tokens, parents
 }
 
@@ -147,7 +156,7 @@ func (s *Speculator) Settle(v model.Verdict) {
 	s.stats.Wasted += rows - len(v.Path) - 1
 	s.stats.Underutilised += (rows+tile-1)/tile*tile - rows
 	if s.Chooser != nil {
-		s.Chooser.Settle(rows-1, len(v.Path)+1, s.draftS)
+		s.Chooser.Settle(rows-1, len(v.Path)+1, s.took)
 	}
 	verdict := &Verdict{Tree: s.tree, Verified: s.verified, Likeliest: func(node int) tandem.Token {
 		i, _ := slices.BinarySearch(s.verified, node) // nodes ascend; -1 is the row before them

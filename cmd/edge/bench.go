@@ -30,6 +30,7 @@ type benchCmd struct {
 	Samples benchSamples `cmd:"" help:"The same on the sample documents, with retrieval."`
 	Quality benchQuality `cmd:"" help:"Exact match and F1 over documents that are indexed and retrieved: each side, the pair, and other ways to answer."`
 	Engine  benchEngine  `cmd:"" help:"Speed of a model on this machine: prefill, decoding, several rows at once."`
+	Spec    benchSpec    `cmd:"" help:"Speculative decoding: accept lengths, speed, what became of the rows."`
 }
 
 // benchFlags are those of both measurements.

@@ -11,17 +11,18 @@ import (
 type grammar struct {
 	cli.Globals
 
-	Ask    askCmd        `cmd:"" help:"Answer a question from your documents and the cloud's."`
-	Chat   chatCmd       `cmd:"" help:"Ask in turns: follow-up questions see what was said before."`
-	Run    runCmd        `cmd:"" help:"Generate text from a prompt, without documents and without a cloud."`
-	Index  cli.IndexCmd  `cmd:"" help:"Keep the documents that questions are answered from."`
-	Pair   pairCmd       `cmd:"" help:"Pair with a cloud by the code that \"cloud pair\" printed."`
-	Models cli.ModelsCmd `cmd:"" help:"List and describe models."`
-	Bench  benchCmd      `cmd:"" help:"Measure: the model's reading, the size of drafts."`
-	Lab    labCmd        `cmd:"" help:"Experiments about speed, with tables, pictures and a report."`
-	Netem  netemCmd      `cmd:"" help:"Relay UDP over an emulated network path."`
-	NPU    npuCmd        `cmd:"" name:"npu" help:"Look at what a mobile NPU would do with a model."`
-	Doctor doctorCmd     `cmd:"" help:"Check this machine, the model, the index and the cloud."`
+	Ask     askCmd        `cmd:"" help:"Answer a question from your documents and the cloud's."`
+	Chat    chatCmd       `cmd:"" help:"Ask in turns: follow-up questions see what was said before."`
+	Run     runCmd        `cmd:"" help:"Generate text from a prompt, without documents and without a cloud."`
+	Index   cli.IndexCmd  `cmd:"" help:"Keep the documents that questions are answered from."`
+	Pair    pairCmd       `cmd:"" help:"Pair with a cloud by the code that \"cloud pair\" printed."`
+	Models  cli.ModelsCmd `cmd:"" help:"List and describe models."`
+	History historyCmd    `cmd:"" help:"What drafting remembers of earlier answers: list it, forget it."`
+	Bench   benchCmd      `cmd:"" help:"Measure: the model's reading, the size of drafts."`
+	Lab     labCmd        `cmd:"" help:"Experiments about speed, with tables, pictures and a report."`
+	Netem   netemCmd      `cmd:"" help:"Relay UDP over an emulated network path."`
+	NPU     npuCmd        `cmd:"" name:"npu" help:"Look at what a mobile NPU would do with a model."`
+	Doctor  doctorCmd     `cmd:"" help:"Check this machine, the model, the index and the cloud."`
 }
 
 const description = `A phone and a cloud answer one question together: each decodes over its own documents, and neither shows them to the other.

@@ -9,6 +9,7 @@ import (
 	"tandem/internal/cli"
 	"tandem/model"
 	"tandem/model/tokenizer"
+	"tandem/specdec"
 )
 
 type runCmd struct {
@@ -18,12 +19,18 @@ type runCmd struct {
 	Raw            bool     `help:"Continue the prompt as it stands instead of putting it into the chat template."`
 	System         string   `help:"System message."`
 	Stop           []string `help:"End before this text; may be given several times." sep:"none"`
+	Draft          string   `help:"Draft tokens and check many in one pass; the text is the same. ${enum}: prompt lookup, suffix automaton, or everything there is." enum:"off,pld,sam,all" default:"off"`
+	History        bool     `help:"With --draft: remember prompt and answer on this machine, and draft from what is remembered (see history list)."`
+	Stats          bool     `help:"Say what became of the drafts."`
+
+	history *specdec.History
 }
 
 func (c *runCmd) Help() string {
 	return `Examples:
   edge run --model qwen2.5-0.5b-instruct-q4_k_m.gguf "Write a haiku about harbours."
   edge run --model stories260K.gguf --raw "Once upon a time"
+  edge run --draft all --stats "Summarize: $(cat report.txt)"
   echo "Translate to French: good morning" | edge run --model m.gguf --temperature 0.7 --seed 1`
 }
 
@@ -53,7 +60,17 @@ func (c *runCmd) Run(a *cli.App) (err error) {
 			fmt.Fprint(a.Out, piece)
 		}
 	}
-	stats, err := model.Generate(a, m, tokens, sampling, c.MaxTokens, func(t tandem.Token) error {
+	spec, err := c.speculator(a, m)
+	if err != nil {
+		return err
+	}
+	var drafts model.Speculator // nil, not a nil pointer
+	if spec != nil {
+		drafts = spec
+	}
+	var answer []tandem.Token
+	stats, err := model.GenerateWith(a, m, tokens, sampling, c.MaxTokens, drafts, func(t tandem.Token) error {
+		answer = append(answer, t)
 		piece, stopped := filter.Write(stream.Write(t))
 		show(piece)
 		if stopped {
@@ -68,12 +85,19 @@ func (c *runCmd) Run(a *cli.App) (err error) {
 		piece, _ := filter.Write(stream.Flush())
 		show(piece + filter.Flush())
 	}
+	if err := c.remember(tokens, answer); err != nil {
+		return err
+	}
 	if a.Globals.JSON {
-		return a.JSON(map[string]any{
+		out := map[string]any{
 			"text": text, "seed": sampling.Seed, "prompt_tokens": stats.PromptTokens, "tokens": stats.Tokens,
 			"ttft_ms": ms(stats.First), "prefill_tokens_per_second": stats.PrefillRate(), "tokens_per_second": stats.DecodeRate(),
 			"finish": stats.Reason,
-		})
+		}
+		if spec != nil {
+			out["passes"], out["drafts"], out["accept_length"] = stats.Passes, spec.Stats(), spec.Stats().AcceptLength()
+		}
+		return a.JSON(out)
 	}
 	fmt.Fprintln(a.Out)
 	fmt.Fprintln(a.Aside, a.Faint(fmt.Sprintf("%d tokens · %.0f tokens/s · prompt of %d at %.0f tokens/s · first after %v · seed %d",
@@ -81,6 +105,9 @@ func (c *runCmd) Run(a *cli.App) (err error) {
 	if c, ok := m.Memory(); ok {
 		fmt.Fprintln(a.Aside, a.Faint(fmt.Sprintf("weights: at most %.1f MB mapped in %d mappings · %d transfers of together %.1f MB · waited %v for them",
 			float64(c.Peak)/(1<<20), c.Mappings, c.Transfers, float64(c.TransferBytes)/(1<<20), c.Stall.Round(time.Millisecond))))
+	}
+	if spec != nil && c.Stats {
+		printDrafts(a, spec.Stats())
 	}
 	return nil
 }

@@ -1,0 +1,217 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"tandem/internal/cli"
+	"tandem/lab"
+	"tandem/model"
+	"tandem/specdec"
+)
+
+type benchSpec struct {
+	cli.ModelFlags `group:"Model"`
+	Task           []string `help:"Tasks: summary, rag, ui, reply." default:"summary,rag,ui,reply"`
+	Methods        []string `help:"Only these ways of drafting." placeholder:"METHOD"`
+	Inputs         string   `help:"Prompts of your own, JSON lines with \"prompt\"; the task is then called own." type:"existingfile" placeholder:"FILE"`
+	Data           string   `help:"Folder with specbench/questions.jsonl and ui/tasks.json for summary, rag and ui; without it sample documents and made-up screens." type:"existingdir" placeholder:"DIR"`
+	Limit          int      `help:"At most this many inputs of each task; 0 for all." default:"10"`
+	MaxTokens      int      `help:"Most tokens of an answer." default:"96"`
+	Rows           int      `help:"Rows of a pass: those of the decoding graph, 2 to 64." default:"32"`
+	Costs          string   `help:"Another model file whose passes are measured on this machine for the ratios, instead of the model's own." type:"existingfile" placeholder:"FILE"`
+	Temperature    float64  `help:"0 for the likeliest token, 1 for the model's own distribution." default:"0"`
+	Seed           uint64   `help:"Seed of the randomness." default:"1"`
+	SVG            string   `help:"Write a picture of the accept lengths to this file." type:"path" placeholder:"FILE"`
+	File           string   `arg:"" optional:"" type:"path" help:"With --json: the file that the rows go to; without it, standard output."`
+}
+
+func (c *benchSpec) Help() string {
+	return `Examples:
+  edge bench spec --task rag --limit 5
+  edge bench spec --task summary,ui --data ../shared/data --json rows.json
+  edge bench spec --inputs prompts.jsonl --model qwen2.5-0.5b-instruct-q4_k_m.gguf --svg spec.svg
+
+Each method drafts the same answers; each answer is compared with plain decoding's, token by token. accept: tokens that a pass of --rows rows gives. valid, wasted,
+padding: shares of those rows (sd.npu 3.2). ratio and worst: plain decoding's time by that of drafts whose length the costs choose, over all inputs and of the worst
+one: each pass counts as long as a pass of so many rows took when measured before, and drafting as long as it took. prefill: the prompt's time by plain decoding's.
+EAGLE is simulated at its published accept length. A prompt that the context cannot hold is cut at its end.`
+}
+
+func (c *benchSpec) check(a *cli.App) error {
+	for _, t := range c.Task {
+		if !slices.Contains(lab.SpecTasks, t) {
+			return fmt.Errorf("--task %s: not known, use some of %s", t, strings.Join(lab.SpecTasks, ", "))
+		}
+	}
+	for _, m := range c.Methods {
+		if !slices.Contains(lab.SpecMethods, m) {
+			return fmt.Errorf("--methods %s: not known, use some of %s", m, strings.Join(lab.SpecMethods, ", "))
+		}
+	}
+	switch {
+	case c.Rows < 2 || c.Rows > 64:
+		return fmt.Errorf("--rows %d: want 2 to 64", c.Rows)
+	case c.MaxTokens < 1 || c.Limit < 0:
+		return errors.New("--max-tokens must be 1 or more, --limit 0 or more")
+	case c.File != "" && !a.Globals.JSON:
+		return fmt.Errorf("%s: a file for the rows needs --json before it", c.File)
+	}
+	return nil
+}
+
+func (c *benchSpec) Run(a *cli.App) error {
+	if err := c.check(a); err != nil {
+		return err
+	}
+	m, err := c.ModelFlags.Open(a)
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	costs, whose, err := c.costs(a, m)
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "tandem-history-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	spec := lab.Spec{Model: m, Costs: costs, History: dir, MaxTokens: c.MaxTokens, Rows: c.Rows, Sampling: model.Sampling{Temperature: c.Temperature, Seed: c.Seed}}
+	methods := lab.SpecMethods
+	if len(c.Methods) > 0 {
+		methods = c.Methods
+	}
+	tasks := c.Task
+	if c.Inputs != "" {
+		tasks = []string{"own"}
+	}
+	var rows []lab.SpecRow
+	cut := 0
+	for i, task := range tasks {
+		inputs, err := c.inputs(task, m)
+		if err != nil {
+			return err
+		}
+		for _, in := range inputs {
+			if in.Cut {
+				cut++
+			}
+		}
+		got, err := spec.Run(a, task, inputs, methods, func(done, total int) {
+			a.Progress("task %d of %d, %s: run %d of %d", i+1, len(tasks), task, done, total)
+		})
+		if err != nil {
+			return err
+		}
+		rows = append(rows, got...)
+	}
+	a.Clear()
+	if c.SVG != "" {
+		if err := cli.WriteFile(c.SVG, lab.SpecFigure(rows).SVG); err != nil {
+			return err
+		}
+	}
+	whole := map[string]any{"rows": rows, "costs_ms": inMs(costs[:32]), "costs_of": whose, "cut": cut}
+	switch {
+	case c.File != "":
+		data, err := json.MarshalIndent(whole, "", "  ")
+		if err != nil {
+			return err
+		}
+		return cli.WriteFile(c.File, append(data, '\n'))
+	case a.Globals.JSON:
+		return a.JSON(whole)
+	}
+	printSpec(a.Out, rows, costs, whose, cut)
+	return nil
+}
+
+func inMs(c specdec.Costs) []float64 {
+	out := make([]float64, len(c))
+	for i, v := range c {
+		out[i] = v * 1e3
+	}
+	return out
+}
+
+// costs measures passes, of the model or of the one that --costs names.
+func (c *benchSpec) costs(ctx context.Context, m *model.Model) (specdec.Costs, string, error) {
+	whose := "the model"
+	if c.Costs != "" {
+		other, err := model.Open(c.Costs, model.Options{Threads: c.Threads, Device: c.Compute})
+		if err != nil {
+			return nil, "", err
+		}
+		defer other.Close()
+		m, whose = other, filepath.Base(c.Costs)
+	}
+	costs, err := specdec.Measure(ctx, m, 2*time.Second)
+	return costs, whose, err
+}
+
+// inputs are the prompts of a task in the model's template, cut to its context.
+func (c *benchSpec) inputs(task string, m *model.Model) ([]lab.SpecInput, error) {
+	var prompts []string
+	var err error
+	if c.Inputs != "" {
+		var f *os.File
+		if f, err = os.Open(c.Inputs); err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		if prompts, err = lab.ReadSpecPrompts(f); err != nil {
+			return nil, fmt.Errorf("%s: %w", c.Inputs, err)
+		}
+	} else if prompts, err = lab.SpecPrompts(task, c.Data); err != nil {
+		return nil, err
+	}
+	if c.Limit > 0 {
+		prompts = prompts[:min(c.Limit, len(prompts))]
+	}
+	room := m.Config().Context - c.MaxTokens
+	var out []lab.SpecInput
+	for _, p := range prompts {
+		in := lab.SpecInput{}
+		for {
+			text, err := m.Template().Render([]model.Message{{Role: "user", Content: p}}, true)
+			if err != nil {
+				return nil, err
+			}
+			if in.Tokens = model.EncodePrompt(m.Tokenizer(), text); len(in.Tokens) <= room || len(p) < 16 {
+				break
+			}
+			in.Cut = true
+			p = strings.ToValidUTF8(p[:min(len(p)-1, len(p)*room/len(in.Tokens))], "")
+		}
+		if len(in.Tokens) > room {
+			return nil, fmt.Errorf("%d tokens of answer leave no room for a prompt in a context of %d: lower --max-tokens", c.MaxTokens, m.Config().Context)
+		}
+		out = append(out, in)
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("no inputs for task %s", task)
+	}
+	return out, nil
+}
+
+func printSpec(w io.Writer, rows []lab.SpecRow, costs specdec.Costs, whose string, cut int) {
+	fmt.Fprintf(w, "passes of 1, 8, 16, 32 rows (%s): %.2f, %.2f, %.2f, %.2f ms\n", whose, costs.At(1)*1e3, costs.At(8)*1e3, costs.At(16)*1e3, costs.At(32)*1e3)
+	if cut > 0 {
+		fmt.Fprintf(w, "%d prompts were cut to the context\n", cut)
+	}
+	fmt.Fprintf(w, "\n%-8s %-18s %6s %7s %7s %6s %7s %8s %6s %6s %8s\n", "task", "method", "inputs", "tokens", "accept", "valid", "wasted", "padding", "ratio", "worst", "draft ms")
+	for _, r := range rows {
+		fmt.Fprintf(w, "%-8s %-18s %6d %7d %7.2f %5.0f%% %6.0f%% %7.0f%% %6.2f %6.2f %8.3f\n",
+			r.Task, r.Method, r.Inputs, r.Tokens, r.AcceptLength, 100*r.Valid, 100*r.Wasted, 100*r.Underutilised, r.Ratio, r.MinRatio, r.DrafterMs)
+	}
+}

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"tandem"
+	"tandem/internal/cli"
+	"tandem/model"
+	"tandem/specdec"
+)
+
+// speculator drafts as --draft says; nil for plain decoding.
+func (c *runCmd) speculator(a *cli.App, m *model.Model) (*specdec.Speculator, error) {
+	switch {
+	case c.Draft == "off" && c.History:
+		return nil, errors.New("--history is for drafting: give --draft all as well")
+	case c.Draft == "pld" && c.History:
+		return nil, errors.New("--draft pld looks at the prompt alone: use --draft sam or all with --history")
+	case c.Draft == "off":
+		return nil, nil
+	}
+	costs, err := specdec.Measure(a, m, 200*time.Millisecond)
+	if err != nil {
+		return nil, err
+	}
+	sam := &specdec.SAM{Tree: c.Draft == "all"}
+	if c.History {
+		if sam.History, err = openHistory(a, m); err != nil {
+			return nil, err
+		}
+		c.history = sam.History
+	}
+	s := &specdec.Speculator{Chooser: &specdec.Chooser{Costs: costs}, Acceptance: &specdec.Acceptance{}}
+	switch c.Draft {
+	case "pld":
+		s.Drafters = []specdec.Drafter{&specdec.Lookup{}}
+	case "sam":
+		s.Drafters = []specdec.Drafter{sam}
+	case "all":
+		s.Calibration = &specdec.Calibration{}
+		s.Drafters = []specdec.Drafter{&specdec.Lookup{Branches: 2}, sam, &specdec.Ngrams{}, s.Calibration, &specdec.Reuse{}}
+	}
+	return s, nil
+}
+
+// remember adds prompt and answer to the history, if there is one.
+func (c *runCmd) remember(prompt, answer []tandem.Token) error {
+	if c.history == nil {
+		return nil
+	}
+	now := time.Now()
+	return errors.Join(c.history.Add("context", prompt, now), c.history.Add("answer", answer, now))
+}
+
+func printDrafts(a *cli.App, s specdec.Stats) {
+	valid, wasted, padding := s.Shares()
+	fmt.Fprintln(a.Aside, a.Faint(fmt.Sprintf("%d passes · %.2f tokens a pass · rows of a graph of 32: %.0f %% valid, %.0f %% wasted, %.0f %% underutilised · drafting %.2f ms a pass",
+		s.Passes, s.AcceptLength(), 100*valid, 100*wasted, 100*padding, s.DraftingPerStep().Seconds()*1e3)))
+	if n := s.Cases.Missing + s.Cases.Synonym + s.Cases.Redundant; n > 0 {
+		fmt.Fprintln(a.Aside, a.Faint(fmt.Sprintf("%d rejections: %d missing, %d synonym, %d redundant", n, s.Cases.Missing, s.Cases.Synonym, s.Cases.Redundant)))
+	}
+}

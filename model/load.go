@@ -10,6 +10,7 @@ import (
 	"tandem/model/tokenizer"
 	"tandem/npu"
 	"tandem/npu/quant"
+	"tandem/npu/sim"
 )
 
 // Options say how a model is computed.
@@ -17,6 +18,7 @@ type Options struct {
 	Threads int    // how many the device may use; 0 for one on each processor
 	Device  string // "native", or empty for that; others as OpenDevice knows them
 	Memory  int64  // bytes that the device may hold of the weights, the rest is staged from the file; 0 for no bound
+	Phone   string // the chip whose NPU to simulate, at its pace, such as "sm8750" (see npu/sim); empty for none
 }
 
 // Model is an open model: a transformer compiled for a device, its tokenizer and its chat template. It is
@@ -28,6 +30,7 @@ type Model struct {
 	tokenizer *tokenizer.Tokenizer
 	template  *Template
 	device    npu.Device
+	phone     *sim.Device     // the simulated NPU that device is or stages weights for; nil without one
 	programs  []chunkPrograms // by ascending chunk size
 	spaces    sync.Pool       // of *space: what a Forward needs beside its programs
 
@@ -66,6 +69,10 @@ func OpenBytes(name string, b []byte, opt Options) (*Model, error) {
 
 func open(f *gguf.File, opt Options) (*Model, error) {
 	device, err := OpenDevice(opt.Device, opt.Threads, f.Describe().Bytes)
+	var phone *sim.Device
+	if err == nil && opt.Phone != "" {
+		device, phone, err = simulated(device, opt.Phone)
+	}
 	if err == nil {
 		device, err = within(device, f, opt.Memory)
 	}
@@ -78,6 +85,7 @@ func open(f *gguf.File, opt Options) (*Model, error) {
 		f.Close()
 		return nil, err
 	}
+	m.phone = phone
 	return m, nil
 }
 

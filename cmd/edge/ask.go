@@ -32,6 +32,7 @@ func (c *askCmd) Help() string {
   edge ask --coupling speculative --placement greedy --gamma auto --record answer.jsonl "Who runs the bakery?"
   edge ask --method drdg-tw --rtt 300ms "Who runs the bakery?"
   edge ask --method drcg-kv --send-documents "When does the harbour museum open?"
+  edge ask --soc sm8750 "When does the harbour museum open?"
   edge ask --model qwen2.5-1.5b-instruct-q4_k_m.gguf --json "What did we decide?" | jq .answer
 
 The methods beside tandem are there to be compared with. dragon: the paper's coupling, aggregation where it is
@@ -119,6 +120,10 @@ func questionText(args []string) (string, error) {
 // ask answers q, streaming the answer to the screen when show is set.
 func (s *session) ask(q node.Question, show bool) (node.Answer, error) {
 	a, begun := s.app, false
+	cost, err := s.beginCost()
+	if err != nil {
+		return node.Answer{}, err
+	}
 	answer, err := s.device.Ask(a, q, s.settings, func(t node.Token) {
 		if !show {
 			return
@@ -130,6 +135,7 @@ func (s *session) ask(q node.Question, show bool) (node.Answer, error) {
 		}
 		fmt.Fprint(a.Out, a.Tint(t.By, text))
 	})
+	s.cost = cost.end()
 	if show && begun {
 		fmt.Fprintln(a.Out)
 	}
@@ -165,7 +171,8 @@ func (s *session) summary(answer node.Answer) {
 	default:
 		parts = append(parts, "device alone")
 	}
-	parts = append(parts, fmt.Sprintf("seed %d", r.Seed))
+	parts = append(parts, fmt.Sprintf("seed %d", r.Seed), fmt.Sprintf("peak memory %.0f MB", r.Stats.PeakMemory))
+	parts = append(parts, r.parts()...)
 	a.Clear()
 	fmt.Fprintln(a.Aside, a.Faint(strings.Join(parts, " · ")))
 	s.sources("device", r.Documents.Device)
@@ -216,6 +223,7 @@ type askJSON struct {
 		Cloud  []node.Source `json:"cloud"`
 	} `json:"documents"`
 	Stats statsJSON `json:"stats"`
+	costJSON
 }
 
 type tokenJSON struct {
@@ -240,6 +248,7 @@ type statsJSON struct {
 	Handovers       int     `json:"handovers"` // of aggregation, by either side (placement greedy)
 	Lookahead       int     `json:"lookahead"` // most drafts ahead of what was agreed
 	TotalMs         float64 `json:"total_ms"`
+	PeakMemory      float64 `json:"peak_memory_mb"` // of this process so far
 }
 
 // report is the answer for programs.
@@ -258,7 +267,9 @@ func (s *session) report(answer node.Answer) askJSON {
 	}
 	r.Documents.Device = append([]node.Source{}, answer.Documents[tandem.Device]...)
 	r.Documents.Cloud = append([]node.Source{}, answer.Documents[tandem.Cloud]...)
+	r.costJSON = s.cost
 	r.Stats = statsJSON{
+		PeakMemory:    peakMemory(),
 		AcceptDevice:  answer.Pair.Acceptance(tandem.Device),
 		AcceptCloud:   answer.Pair.Acceptance(tandem.Cloud),
 		BytesSent:     answer.Link.BytesSent,

@@ -51,6 +51,7 @@ type answerFlags struct {
 	samplingFlags    `group:"Sampling"`
 	documentFlags    `group:"Documents"`
 	cooperationFlags `group:"Pair"`
+	phoneFlags       `group:"Machine"`
 }
 
 type documentFlags struct {

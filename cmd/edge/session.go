@@ -34,6 +34,7 @@ type session struct {
 	profiled bool                    // it has been kept before
 	recalled time.Duration           // round-trip time that was known beforehand
 	relays   map[string]*netem.Relay // emulated paths, by where they lead
+	cost     costJSON                // of the last answer
 }
 
 // open prepares to answer with the flags.
@@ -50,6 +51,7 @@ func (f answerFlags) open(a *cli.App) (s *session, err error) {
 	if s.settings, err = f.settings(); err != nil {
 		return s, err
 	}
+	f.ModelFlags.Phone = f.SoC
 	if s.model, err = f.Open(a); err != nil {
 		return s, err
 	}
@@ -213,7 +215,11 @@ func (f answerFlags) embed(a *cli.App, s *session, kv *retrieval.KVStore) error 
 	if f.fetches() && f.Public != "" {
 		return fmt.Errorf("--method %s: documents cross in it, so it is for the sample documents only: leave --public out", f.Method)
 	}
-	reader := cli.Reader(s.model, docs, kv)
+	m, err := f.cloudModel(a, s)
+	if err != nil {
+		return err
+	}
+	reader := cli.Reader(m, docs, kv)
 	listener, err := transport.Listen("127.0.0.1:0", transport.ServerConfig{
 		Identity: cloudID,
 		Peers:    transport.NewPeers(deviceID.ID),

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"tandem/internal/cli"
+	"tandem/internal/meter"
+	"tandem/model"
+	"tandem/npu/sim"
+)
+
+// phoneFlags are about the machine that answers.
+type phoneFlags struct {
+	SoC         string `name:"soc" help:"Answer at the pace of a phone's NPU, simulated: sm8550, sm8650, sm8750 or sm8850, with /qnn (default), /mllm, /hexagon or /llada for the software that drives it. The cloud inside this process keeps its own pace." placeholder:"CHIP"`
+	Energy      bool   `help:"Sample the battery's power every 100 ms, before the answer and during it, and say what the answer took beyond idling."`
+	PowerSupply string `help:"Where the kernel shows batteries." default:"/sys/class/power_supply" type:"path" placeholder:"DIR"`
+}
+
+// idleTime is how long power is measured before the answer.
+const idleTime = 2 * time.Second
+
+// costJSON is what an answer cost the machine.
+type costJSON struct {
+	Phone  *phoneJSON  `json:"phone,omitempty"`
+	Energy *energyJSON `json:"energy,omitempty"`
+}
+
+// phoneJSON is what a simulated phone's NPU did.
+type phoneJSON struct {
+	Simulated bool    `json:"simulated"` // always true
+	Chip      string  `json:"chip"`
+	Runs      int     `json:"runs"`
+	Switches  int     `json:"graph_loads"`
+	Busy      float64 `json:"busy_ms"`
+	NPU       float64 `json:"npu_ms"`
+	CPU       float64 `json:"cpu_ms"`
+	Loading   float64 `json:"loading_ms"`
+	Staging   float64 `json:"staging_ms"`
+	Late      float64 `json:"late_ms"` // by which this machine was slower than the phone
+	MappedMB  float64 `json:"mapped_mb"`
+	Joules    float64 `json:"joules_estimate"` // power × time, above idle
+}
+
+// energyJSON is energy that was measured.
+type energyJSON struct {
+	Battery   string  `json:"battery"`
+	Joules    float64 `json:"joules"` // beyond idling
+	Watts     float64 `json:"watts"`
+	IdleWatts float64 `json:"idle_watts"`
+	Seconds   float64 `json:"seconds"`
+	Samples   int     `json:"samples"`
+}
+
+// costing measures an answer.
+type costing struct {
+	s       *session
+	before  sim.Stats
+	battery *meter.Battery
+	idle    meter.Reading
+	stop    func() meter.Reading
+}
+
+// beginCost begins to measure an answer.
+func (s *session) beginCost() (*costing, error) {
+	c := &costing{s: s}
+	c.before, _ = s.model.Phone()
+	if !s.flags.Energy {
+		return c, nil
+	}
+	a := s.app
+	var err error
+	if c.battery, err = meter.FindBattery(s.flags.PowerSupply); err != nil {
+		return nil, fmt.Errorf("--energy: %w", err)
+	}
+	if c.battery.Charging() {
+		a.Remark("The battery is being charged: its power is not what this machine draws. Unplug it and ask again.")
+	}
+	a.Progress("measuring the idle power for %v", idleTime)
+	idle, cancel := context.WithTimeout(a, idleTime)
+	c.idle = c.battery.Measure(idle, meter.Every)
+	cancel()
+	a.Clear()
+	if err := a.Err(); err != nil {
+		return nil, err
+	}
+	c.stop = c.battery.Start(a, meter.Every)
+	return c, nil
+}
+
+// end says what the answer cost.
+func (c *costing) end() costJSON {
+	var out costJSON
+	if c.stop != nil {
+		r := c.stop()
+		if r.Err != nil {
+			c.s.app.Remark("%v", r.Err)
+		}
+		out.Energy = &energyJSON{Battery: c.battery.Name(), Joules: r.Above(c.idle), Watts: r.Watts, IdleWatts: c.idle.Watts,
+			Seconds: r.Took.Seconds(), Samples: r.Samples}
+	}
+	if after, ok := c.s.model.Phone(); ok {
+		d := after.Sub(c.before)
+		out.Phone = &phoneJSON{Simulated: true, Chip: c.s.flags.SoC, Runs: d.Runs, Switches: d.Switches, Busy: ms(d.Busy), NPU: ms(d.NPU),
+			CPU: ms(d.CPU), Loading: ms(d.Loading), Staging: ms(d.Staging), Late: ms(d.Late), MappedMB: float64(d.Mapped) / 1e6, Joules: d.Joules}
+	}
+	return out
+}
+
+// parts are the cost in a few words each.
+func (c costJSON) parts() (parts []string) {
+	if p := c.Phone; p != nil {
+		text := fmt.Sprintf("simulated %s: NPU busy %.0f ms, about %.2g J", p.Chip, p.Busy, p.Joules)
+		if p.Late > 1 {
+			text += fmt.Sprintf(", this machine %.0f ms behind", p.Late)
+		}
+		parts = append(parts, text)
+	}
+	if e := c.Energy; e != nil {
+		parts = append(parts, fmt.Sprintf("%.3g J beyond idling at %.2g W (battery %s)", e.Joules, e.IdleWatts, e.Battery))
+	}
+	return parts
+}
+
+// peakMemory is the most memory that this process had, in megabytes.
+func peakMemory() float64 {
+	n, _ := meter.PeakMemory()
+	return float64(n) / 1e6
+}
+
+// cloudModel is what the cloud inside this process decodes with: the device's model, unless that is paced
+// like a phone.
+func (f answerFlags) cloudModel(a *cli.App, s *session) (*model.Model, error) {
+	if f.SoC == "" {
+		return s.model, nil
+	}
+	plain := f.ModelFlags
+	plain.Phone = ""
+	m, err := plain.Open(a)
+	if err != nil {
+		return nil, err
+	}
+	s.closing(m)
+	return m, nil
+}

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A simulated phone gives the same text as this machine, says that it is simulated, and takes at least as
+// long as its NPU was busy.
+func TestPhonePace(t *testing.T) {
+	h := newHome(t)
+	plain := h.ask("--seed", "1", question)
+	if plain.Phone != nil || plain.Stats.PeakMemory <= 0 {
+		t.Errorf("without a phone: %+v, peak memory %v", plain.Phone, plain.Stats.PeakMemory)
+	}
+	for _, chip := range []string{"sm8750", "SM8650/mllm"} {
+		a := h.ask("--seed", "1", "--cache-mb", "0", "--soc", chip, question)
+		if a.Answer != plain.Answer {
+			t.Errorf("%s: %q, want %q", chip, a.Answer, plain.Answer)
+		}
+		p := a.Phone
+		if p == nil || !p.Simulated || p.Chip != chip || p.Runs == 0 || p.Joules <= 0 || p.Busy > a.Stats.TotalMs+1000 {
+			t.Errorf("%s: %+v of %v ms", chip, p, a.Stats.TotalMs)
+		}
+	}
+	if _, stderr, err := h.edge("ask", "--soc", "sm1", question); err == nil || !strings.Contains(stderr, "sm8750") {
+		t.Errorf("an unknown chip: %v, %s", err, stderr)
+	}
+}
+
+// --energy reads what a battery tells and says so where there is none.
+func TestEnergy(t *testing.T) {
+	h := newHome(t)
+	root := t.TempDir()
+	if _, stderr, err := h.edge("ask", "--energy", "--power-supply", root, question); err == nil || !strings.Contains(stderr, "battery") {
+		t.Errorf("without a battery: %v, %s", err, stderr)
+	}
+	battery := filepath.Join(root, "battery")
+	if err := os.Mkdir(battery, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"type": "Battery", "status": "Discharging", "voltage_now": "4000000", "current_now": "-500000"} {
+		write(t, battery, name, text)
+	}
+	e := h.ask("--energy", "--power-supply", root, question).Energy
+	if e == nil || e.Battery != "battery" || math.Abs(e.IdleWatts-2) > 1e-6 || math.Abs(e.Watts-2) > 1e-6 || e.Joules > 1e-6 || e.Samples < 2 {
+		t.Errorf("a steady 2 W: %+v", e)
+	}
+}

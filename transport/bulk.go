@@ -10,14 +10,16 @@ import (
 
 // Large things (KV caches) share the path with drafts, and neither priorities nor datagrams keep them from
 // filling the queue in front of them. So they go in pieces by a window of their own that gives way as soon as
-// a queue builds up: the delay of a piece beyond the least that was seen may be bulkTarget, no more (LEDBAT,
-// RFC 6817). On an idle path the window doubles with each round trip until then, beginning with what QUIC
-// begins with.
+// a queue builds up: the delay of a piece beyond the least that was seen may be bulkTarget, or more where
+// the path wavers by itself: a quarter of that least delay, or thrice the jitter (LEDBAT, RFC 6817). On an idle path the window doubles with each
+// round trip until then, beginning with what QUIC begins with.
 const (
 	pieceSize   = 2 << 10
 	firstWindow = 12 << 10
 	bulkTarget  = 25 * time.Millisecond
-	recentDelay = 4 // pieces whose least delay counts as the present one, so that jitter does not
+	// The least delay of the last pieces counts as the present one, so that jitter does not: of a third of those
+	// that are on their way, within these bounds.
+	leastRecent, mostRecent = 4, 16
 )
 
 // bulk decides how much may be on its way: a pure state machine, told what is sent and acknowledged, when.
@@ -27,7 +29,8 @@ type bulk struct {
 	flying   int           // bytes in sent
 	base     time.Duration // least delay seen; 0 before the first
 	recent   []time.Duration
-	steady   bool // the beginning is over
+	jitter   time.Duration // mean change of the delay from piece to piece (RFC 3550)
+	steady   bool          // the beginning is over
 	slackens time.Time
 }
 
@@ -70,25 +73,30 @@ func (b *bulk) adapt(n int, delay time.Duration, now time.Time) {
 	if b.base == 0 || delay < b.base {
 		b.base = delay
 	}
-	if b.recent = append(b.recent, delay); len(b.recent) > recentDelay {
-		b.recent = b.recent[1:]
+	if n := len(b.recent); n > 0 {
+		change := delay - b.recent[n-1]
+		b.jitter += (max(change, -change) - b.jitter) / 16
+	}
+	b.recent = append(b.recent, delay)
+	if most := min(max(int(b.window)/pieceSize/3, leastRecent), mostRecent); len(b.recent) > most {
+		b.recent = b.recent[len(b.recent)-most:]
 	}
 	least := delay
 	for _, d := range b.recent {
 		least = min(least, d)
 	}
-	queue := least - b.base
+	queue, target := least-b.base, max(bulkTarget, b.base/4, 3*b.jitter)
 	switch {
-	case !b.steady && queue <= bulkTarget/2:
+	case !b.steady && queue <= target/2:
 		b.window += float64(n) // doubles with each round trip
-	case queue > bulkTarget && now.After(b.slackens):
+	case queue > target && now.After(b.slackens):
 		// What is on its way still shows the queue: slacken once for a round trip.
 		b.steady, b.slackens = true, now.Add(delay)
 		b.window *= max(0.5, b.base.Seconds()/least.Seconds())
 	default:
 		b.steady = true
-		off := 1 - queue.Seconds()/bulkTarget.Seconds()
-		b.window += off * float64(n) * pieceSize / b.window
+		off := 1 - queue.Seconds()/target.Seconds()
+		b.window += 2 * off * float64(n) * pieceSize / b.window
 	}
 	b.window = max(b.window, pieceSize)
 }

@@ -12,6 +12,7 @@ import (
 
 	"tandem"
 	"tandem/decoder"
+	"tandem/node/presence"
 	"tandem/pair"
 	"tandem/transport"
 )
@@ -26,7 +27,8 @@ type asking struct {
 	record  *recorder // nil for none
 
 	start    time.Time
-	presence *presence
+	presence *presence.Machine
+	patience Patience
 	machine  *pair.Machine
 	worker   *worker
 	inbox    chan any // decoded, linked, unlinked, received
@@ -81,7 +83,7 @@ type (
 )
 
 const (
-	tickEvery  = 50 * time.Millisecond // how often presence looks at the clock
+	tickEvery  = presence.Every
 	inboxSize  = 64
 	lastWords  = 500 * time.Millisecond // least time given to the cloud's last message
 	openWithin = 10 * time.Second       // to connect and to send the question
@@ -98,10 +100,16 @@ func newAsking(ctx context.Context, cfg pair.Config, text speller, emit func(Tok
 	return a
 }
 
+// Patience says how long the device waits for the cloud.
+type Patience = presence.Patience
+
+// DefaultPatience is what a device has unless told otherwise.
+var DefaultPatience = presence.DefaultPatience
+
 // reach begins to dial: the cloud reads while the device reads.
 func (a *asking) reach(p Patience, open func(context.Context) (linked, error)) {
-	a.open, a.presence = open, newPresence(p, time.Since(a.start))
-	a.attend(tick)
+	a.open, a.patience, a.presence = open, p, presence.New(p, time.Since(a.start))
+	a.attend(presence.Tick)
 }
 
 // run answers with the given reading until the machine finishes, ctx ends or the answer fails.
@@ -109,7 +117,7 @@ func (a *asking) run(read producer) error {
 	var rest func()
 	a.worker, rest = startWorker(a.ctx, read, a.inbox)
 	defer rest()
-	a.attend(listening)
+	a.attend(presence.Listening)
 	a.step(pair.Start{Alone: a.presence == nil})
 	clock := time.NewTicker(tickEvery)
 	defer clock.Stop()
@@ -121,7 +129,7 @@ func (a *asking) run(read producer) error {
 		case <-clock.C:
 			a.measure()
 			a.hearken()
-			a.attend(tick)
+			a.attend(presence.Tick)
 		case in := <-a.inbox:
 			a.take(in)
 		}
@@ -153,12 +161,12 @@ func (a *asking) take(in any) {
 	case linked:
 		a.conn, a.link, a.base = in.conn, in.link, in.base
 		a.measure()
-		a.attend(connected)
+		a.attend(presence.Connected)
 	case unlinked:
 		a.unlink(in)
 	case received:
 		if in.link == a.link { // else the last words of a link given up
-			a.attend(heard)
+			a.attend(presence.Heard)
 			a.message(in.message)
 		}
 	}
@@ -170,12 +178,12 @@ func (a *asking) message(m transport.Message) {
 	case transport.Ready:
 		a.answer.Prefill[tandem.Cloud] = m.Prefill
 		a.answer.Read[tandem.Cloud] = m.Documents
-		a.attend(ready)
+		a.attend(presence.Ready)
 	case transport.Sources:
 		a.answer.Documents[tandem.Cloud] = sourcesOf(m)
 	case transport.Fail:
 		a.remark("the cloud cannot take part: %s", m.Text)
-		a.attend(mismatch)
+		a.attend(presence.Mismatch)
 	case tandem.Draft:
 		a.record.draft(tandem.Cloud, m)
 		a.step(pair.PeerDraft{Draft: m})
@@ -223,30 +231,30 @@ func (a *asking) show(e pair.Emit) {
 	a.answer.Tokens = append(a.answer.Tokens, t)
 	a.emit(t)
 	if !e.Alone {
-		a.attend(moved)
+		a.attend(presence.Moved)
 	}
 }
 
 // attend lets presence see an event and carries out what it asks for.
-func (a *asking) attend(e presenceEvent) { a.attendAt(time.Since(a.start), e) }
+func (a *asking) attend(e presence.Event) { a.attendAt(time.Since(a.start), e) }
 
-func (a *asking) attendAt(when time.Duration, e presenceEvent) {
+func (a *asking) attendAt(when time.Duration, e presence.Event) {
 	if a.presence == nil || a.done {
 		return
 	}
 	for _, act := range a.presence.Step(when, e) {
 		switch act {
-		case doDial:
+		case presence.Dial:
 			go a.dial()
-		case doJoin:
+		case presence.Join:
 			if len(a.answer.Tokens) > 0 {
 				a.remark("the cloud takes part from token %d on", len(a.answer.Tokens))
 			}
 			a.step(pair.PeerReady{})
-		case doPart:
+		case presence.Part:
 			a.part()
-		case doMove:
-			go a.move(a.conn, a.presence.patience.Silent)
+		case presence.Move:
+			go a.move(a.conn, a.patience.Silent)
 		}
 	}
 }
@@ -294,8 +302,8 @@ func (a *asking) measure() {
 // hearken counts echoes on the link as signs of life.
 func (a *asking) hearken() {
 	if a.conn != nil && a.presence != nil {
-		if age := time.Since(a.conn.LastHeard()); age < a.presence.patience.Silent/2 {
-			a.attendAt(time.Since(a.start)-age, heard)
+		if age := time.Since(a.conn.LastHeard()); age < a.patience.Silent/2 {
+			a.attendAt(time.Since(a.start)-age, presence.Heard)
 		}
 	}
 }
@@ -340,16 +348,16 @@ func (a *asking) unlink(u unlinked) {
 	switch {
 	case errors.As(u.err, &differ):
 		a.remark("%v", differ)
-		a.attend(mismatch)
+		a.attend(presence.Mismatch)
 	case errors.As(u.err, &stranger):
 		a.remark("the cloud refuses this device: %v", stranger)
-		a.attend(mismatch)
+		a.attend(presence.Mismatch)
 	case u.link == nil:
 		a.log.Info("cannot reach the cloud", "error", u.err)
-		a.attend(failed)
+		a.attend(presence.Failed)
 	default:
 		a.log.Info("lost the cloud", "error", u.err)
-		a.attend(broken)
+		a.attend(presence.Broken)
 	}
 }
 

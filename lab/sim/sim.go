@@ -8,6 +8,7 @@ import (
 
 	"tandem"
 	"tandem/netem"
+	"tandem/node/presence"
 	"tandem/pair"
 )
 
@@ -22,6 +23,9 @@ type Setting struct {
 	Alone  bool               // no cloud: the device's drafts are the answer
 	Warm   bool               // the device knows that the cloud has begun: no Ready travels
 	Trace  func(at Happening) // told what happens, in order; nil for nobody
+	// Patience, if there is any, makes the device go on alone while nothing is heard of the cloud and take it
+	// back afterwards, as a live one does; else it waits for ever.
+	Patience presence.Patience
 }
 
 // Delay is how long a side takes for the distribution after n tokens of the answer.
@@ -106,6 +110,7 @@ type world struct {
 	queue events
 	seq   int
 	ends  [2]*end
+	cloud *presence.Machine // as the device sees it; nil without patience
 	err   error
 }
 
@@ -164,9 +169,13 @@ func (s Setting) roundTrip() time.Duration {
 
 func (w *world) start() {
 	device, cloud := w.ends[tandem.Device], w.ends[tandem.Cloud]
+	if !w.Alone && w.Patience != (presence.Patience{}) {
+		w.watch()
+	}
 	w.after(w.Begin[tandem.Device], func() {
 		w.tell(device, pair.Measured{RTT: device.wire.rtt})
 		w.tell(device, pair.Start{Alone: w.Alone})
+		w.attend(presence.Listening)
 	})
 	if w.Alone {
 		return
@@ -175,7 +184,7 @@ func (w *world) start() {
 		w.tell(cloud, pair.Measured{RTT: cloud.wire.rtt})
 		w.tell(cloud, pair.Start{})
 		if w.Warm {
-			w.tell(device, pair.PeerReady{})
+			w.ready()
 			return
 		}
 		w.send(cloud, pair.PeerReady{}, controlSize)
@@ -211,6 +220,9 @@ func (w *world) tell(to *end, e pair.Event) {
 		case pair.Emit:
 			to.emits = append(to.emits, Token{a.Token, a.By, a.Alone, w.now})
 			if to.side == tandem.Device {
+				if !a.Alone {
+					w.attend(presence.Moved)
+				}
 				w.trace(Happening{Kind: Agreed, From: w.now, To: w.now, Step: a.Step, By: a.By})
 			}
 		case pair.Finish:

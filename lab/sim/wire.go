@@ -7,6 +7,7 @@ import (
 
 	"tandem"
 	"tandem/netem"
+	"tandem/node/presence"
 	"tandem/pair"
 )
 
@@ -228,6 +229,9 @@ func (w *world) expire(e *end) {
 // arrive takes a packet.
 func (w *world) arrive(to *end, d datagram) {
 	p := &to.wire
+	if to.side == tandem.Device {
+		w.attend(presence.Heard)
+	}
 	if d.acks {
 		w.acknowledged(to, d)
 	}
@@ -258,7 +262,11 @@ func (w *world) arrive(to *end, d datagram) {
 		}
 		delete(p.early, p.expect)
 		p.expect++
-		w.tell(to, e)
+		if _, ok := e.(pair.PeerReady); ok {
+			w.ready()
+		} else {
+			w.tell(to, e)
+		}
 	}
 	if p.owed && p.unacked >= 2 && w.Wire == Stream {
 		w.transmit(to, false)

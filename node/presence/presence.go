@@ -1,19 +1,19 @@
-package node
+// Package presence decides, for a device, whether the cloud takes part in an answer: when to dial, when to
+// wait, when to go on alone and when to take the cloud back. It is pure, so that the live node and the simulator
+// share it: time is an argument, and what to do is returned. It knows nothing of tokens.
+package presence
 
 import "time"
 
-// presence decides, for the device, whether the cloud takes part: when to dial, when to wait, when to go
-// on alone and when to take the cloud back. It is pure: time is an argument, and what to do is returned.
-//
-// The life of the cloud in one answer:
+// Machine follows the cloud through one answer:
 //
 //	away ──dial──▶ dialing ──connected──▶ opening ──ready──▶ present
 //	 ▲                │failed                │broken           │ silent or slow
 //	 └────────────────┴──────────────────────┴──◀──broken──  lost ──heard──▶ present
-type presence struct {
+type Machine struct {
 	patience Patience
 
-	state   presenceState
+	state   state
 	alone   bool          // the device was told to go on alone
 	waiting time.Duration // since when the device has been waiting for the cloud to join
 	retry   time.Duration // when to dial, or to trust a slow cloud, again
@@ -34,15 +34,18 @@ type Patience struct {
 // DefaultPatience suits a phone in a moving train: short against a reader's patience, long against jitter.
 var DefaultPatience = Patience{Join: 5 * time.Second, Silent: 3 * time.Second, Slow: 15 * time.Second}
 
+// Every is how often a Tick is due.
+const Every = 50 * time.Millisecond
+
 const (
 	firstBackoff = 250 * time.Millisecond
 	lastBackoff  = 5 * time.Second
 )
 
-type presenceState uint8
+type state uint8
 
 const (
-	away presenceState = iota
+	away state = iota
 	dialing
 	opening
 	present
@@ -50,63 +53,68 @@ const (
 	refused // for good: the two sides do not fit
 )
 
-type presenceEvent uint8
+// Event is something that happened, as far as the cloud's presence is concerned.
+type Event uint8
 
+// The events.
 const (
-	tick      presenceEvent = iota // time passed
-	listening                      // the device has read its own documents
-	connected                      // the question was sent
-	failed                         // a dial failed
-	ready                          // the cloud holds its documents
-	heard                          // something came from the cloud
-	moved                          // the pair agreed on a token
-	broken                         // the exchange ended
-	mismatch                       // the cloud refused, or cannot be paired with
+	Tick      Event = iota // time passed
+	Listening              // the device has read its own documents
+	Connected              // the question was sent
+	Failed                 // a dial failed
+	Ready                  // the cloud holds its documents
+	Heard                  // something came from the cloud
+	Moved                  // the pair agreed on a token
+	Broken                 // the exchange ended
+	Mismatch               // the cloud refused, or cannot be paired with
 )
 
-type presenceAction uint8
+// Action is something to do about it.
+type Action uint8
 
+// The actions.
 const (
-	doDial presenceAction = iota // connect to the cloud and send it the question
-	doJoin                       // agree with it from here on
-	doPart                       // go on alone
-	doMove                       // try to reach the cloud from another local address
+	Dial Action = iota // connect to the cloud and send it the question
+	Join               // agree with it from here on
+	Part               // go on alone
+	Move               // try to reach the cloud from another local address
 )
 
-func newPresence(p Patience, now time.Duration) *presence {
-	return &presence{patience: p, waiting: now, retry: now, backoff: firstBackoff}
+// New returns a machine that has not dialled yet.
+func New(p Patience, now time.Duration) *Machine {
+	return &Machine{patience: p, waiting: now, retry: now, backoff: firstBackoff}
 }
 
 // Step takes an event that happened at now and returns what to do about it, in order.
-func (p *presence) Step(now time.Duration, e presenceEvent) []presenceAction {
+func (p *Machine) Step(now time.Duration, e Event) []Action {
 	switch e {
-	case listening:
+	case Listening:
 		p.waiting = now
-	case connected:
+	case Connected:
 		p.state, p.heard, p.move = opening, now, now
-	case failed:
+	case Failed:
 		p.away(now)
 		return p.part()
-	case mismatch:
+	case Mismatch:
 		p.state = refused
 		return p.part()
-	case broken:
+	case Broken:
 		stale := p.state == opening && !p.again
 		p.away(now)
 		if !stale {
 			return p.part()
 		}
 		p.again, p.retry = true, now // the connection was kept from an earlier answer, and is dead
-	case ready:
+	case Ready:
 		if p.state == opening {
 			return p.join(now)
 		}
-	case heard:
+	case Heard:
 		p.heard = max(p.heard, now)
 		if p.state == lost && now >= p.retry {
 			return p.join(now)
 		}
-	case moved:
+	case Moved:
 		p.advance = now
 		if !p.alone {
 			p.backoff = firstBackoff
@@ -116,12 +124,12 @@ func (p *presence) Step(now time.Duration, e presenceEvent) []presenceAction {
 }
 
 // wait does what is due at now.
-func (p *presence) wait(now time.Duration) []presenceAction {
+func (p *Machine) wait(now time.Duration) []Action {
 	switch p.state {
 	case away:
 		if now >= p.retry {
 			p.state = dialing
-			return append(p.overdue(now), doDial)
+			return append(p.overdue(now), Dial)
 		}
 		return p.overdue(now)
 	case dialing:
@@ -146,17 +154,17 @@ func (p *presence) wait(now time.Duration) []presenceAction {
 
 // escape tries another path once the cloud has been silent for half of what is borne, and from time to time
 // while that lasts: the network may have changed, or a router on the way may have forgotten the device.
-func (p *presence) escape(now time.Duration) []presenceAction {
+func (p *Machine) escape(now time.Duration) []Action {
 	if now-p.heard < p.patience.Silent/2 || now < p.move {
 		return nil
 	}
 	p.move = now + p.patience.Silent
-	return []presenceAction{doMove}
+	return []Action{Move}
 }
 
 // overdue parts from a cloud that did not join in time. One that has the question and lives is given
 // longer: it may have more to read than the device.
-func (p *presence) overdue(now time.Duration) []presenceAction {
+func (p *Machine) overdue(now time.Duration) []Action {
 	patience := p.patience.Join
 	if p.state == opening && now-p.heard < p.patience.Silent {
 		patience = max(patience, p.patience.Slow)
@@ -167,25 +175,25 @@ func (p *presence) overdue(now time.Duration) []presenceAction {
 	return nil
 }
 
-func (p *presence) join(now time.Duration) []presenceAction {
+func (p *Machine) join(now time.Duration) []Action {
 	p.state, p.alone, p.heard, p.advance = present, false, now, now
-	return []presenceAction{doJoin}
+	return []Action{Join}
 }
 
-func (p *presence) part() []presenceAction {
+func (p *Machine) part() []Action {
 	if p.alone {
 		return nil
 	}
 	p.alone = true
-	return []presenceAction{doPart}
+	return []Action{Part}
 }
 
-func (p *presence) away(now time.Duration) {
+func (p *Machine) away(now time.Duration) {
 	p.state = away
 	p.delay(now)
 }
 
-func (p *presence) delay(now time.Duration) {
+func (p *Machine) delay(now time.Duration) {
 	p.retry = now + p.backoff
 	p.backoff = min(2*p.backoff, lastBackoff)
 }

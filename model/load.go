@@ -3,6 +3,7 @@ package model
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -270,6 +271,10 @@ type tensorReader struct {
 
 func (r *tensorReader) find(name string) *npu.Tensor {
 	t, err := r.file.Tensor(name)
+	var foreign *gguf.TypeError
+	if errors.As(err, &foreign) && quant.ExactBlock(foreign.Type) > 0 {
+		t, err = r.asQ8(name)
+	}
 	if err != nil {
 		if r.err == nil {
 			r.err = err
@@ -278,6 +283,18 @@ func (r *tensorReader) find(name string) *npu.Tensor {
 	}
 	r.used[name] = true
 	return &t
+}
+
+// asQ8 returns a tensor of one of the types that are Q8_0 in fewer bits. It takes memory, where others are
+// mapped.
+func (r *tensorReader) asQ8(name string) (npu.Tensor, error) {
+	t, err := r.file.Raw(name)
+	if err != nil {
+		return t, err
+	}
+	t.Data, err = quant.AsQ8(t.Type, t.Data)
+	t.Type = npu.Q8_0
+	return t, err
 }
 
 func (r *tensorReader) matrix(name string, rows, cols int) *npu.Tensor {

@@ -152,7 +152,13 @@ func (f *File) Close() error {
 // Tensor returns a tensor by name, its bytes aliasing the file. Dimensions after the first are folded
 // into Rows, so a vector has one row. The error names a tensor that is missing or whose type cannot be
 // computed with.
-func (f *File) Tensor(name string) (npu.Tensor, error) {
+func (f *File) Tensor(name string) (npu.Tensor, error) { return f.tensor(name, false) }
+
+// Raw is Tensor for types whose blocks are known, and which cannot be computed with as they are: Q5_0 and
+// IQ4_NL. (quant.AsQ8 can read them.)
+func (f *File) Raw(name string) (npu.Tensor, error) { return f.tensor(name, true) }
+
+func (f *File) tensor(name string, raw bool) (npu.Tensor, error) {
 	i, ok := f.byName[name]
 	if !ok {
 		if parts, _ := f.Uint("split.count"); parts > 1 {
@@ -162,7 +168,7 @@ func (f *File) Tensor(name string) (npu.Tensor, error) {
 		return npu.Tensor{}, fmt.Errorf("%s: no tensor %q", f.Name, name)
 	}
 	if f.parts != nil {
-		return f.parts[f.owner[i]].Tensor(name)
+		return f.parts[f.owner[i]].tensor(name, raw)
 	}
 	info := f.Tensors[i]
 	size, err := tensorBytes(info)
@@ -171,6 +177,9 @@ func (f *File) Tensor(name string) (npu.Tensor, error) {
 	}
 	if info.Offset+size > uint64(len(f.data)) {
 		return npu.Tensor{}, fmt.Errorf("%s: tensor %q: the file is closed", f.Name, name)
+	}
+	if !info.Type.Known() && !raw {
+		return npu.Tensor{}, fmt.Errorf("%s: tensor %q: %w", f.Name, name, &TypeError{info.Type})
 	}
 	cols := int(info.Shape[0])
 	return npu.Tensor{

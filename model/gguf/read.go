@@ -374,7 +374,7 @@ func (r *reader) layout(f *File) {
 type TypeError struct{ Type npu.DType }
 
 func (e *TypeError) Error() string {
-	return fmt.Sprintf("type %s is not supported: use a file in F32, F16, BF16, Q8_0, Q4_0, Q4_K, Q5_K or Q6_K",
+	return fmt.Sprintf("type %s is not supported: use a file in F32, F16, BF16, Q8_0, Q4_0, Q4_K, Q5_K, Q6_K, Q5_0 or IQ4_NL",
 		dtypeName(e.Type))
 }
 
@@ -384,6 +384,9 @@ func tensorBytes(t TensorInfo) (uint64, error) {
 		return 0, fmt.Errorf("shape %d is empty or too large", t.Shape)
 	}
 	block, size := uint64(t.Type.BlockSize()), uint64(t.Type.BlockBytes())
+	if l, ok := foreignBlocks[t.Type]; ok {
+		block, size = l[0], l[1]
+	}
 	if block == 0 || size == 0 {
 		return 0, &TypeError{t.Type}
 	}
@@ -416,6 +419,10 @@ var foreignTypes = map[npu.DType]string{
 	17: "IQ2_XS", 18: "IQ3_XXS", 19: "IQ1_S", 20: "IQ4_NL", 21: "IQ3_S", 22: "IQ2_S", 23: "IQ4_XS", 24: "I8",
 	25: "I16", 26: "I32", 27: "I64", 28: "F64", 29: "IQ1_M", 34: "TQ1_0", 35: "TQ2_0", 39: "MXFP4", 40: "NVFP4",
 }
+
+// foreignBlocks holds values and bytes of a block of those types among them that package model can turn into
+// one of ours.
+var foreignBlocks = map[npu.DType][2]uint64{6: {32, 22}, 20: {32, 18}}
 
 func dtypeName(t npu.DType) string {
 	if name, ok := foreignTypes[t]; ok {

@@ -219,12 +219,13 @@ func (d *Decoder) read(ctx context.Context, req Request, prompts []prompt) error
 // holds reports whether row i holds a document.
 func (d *Decoder) holds(i int) bool { return slices.Contains(d.rel.rows, i) }
 
-// storeKey names the KV cache of a prefix: another model, template, adapter or token is another cache.
+// storeKey names the KV cache of a prefix: another model, template, adapter or token is another cache, and so
+// is that of a device which rounds otherwise.
 func storeKey(m *model.Model, prefix []tandem.Token) (key [32]byte) {
 	const noAdapter = ""
 	h := sha256.New()
 	weights, template := m.Fingerprint(), m.Template().Fingerprint()
-	io.WriteString(h, "document kv 1\x00"+noAdapter+"\x00")
+	io.WriteString(h, "document kv 1\x00"+noAdapter+"\x00"+m.Rounding())
 	h.Write(weights[:])
 	h.Write(template[:])
 	binary.Write(h, binary.LittleEndian, prefix)

@@ -45,3 +45,12 @@ func autoDevice(threads int, weights uint64) npu.Device {
 	}
 	return native.New(threads)
 }
+
+// Rounding is empty when the model is computed to the bit as the native device does, on any processor; else
+// it names the device, whose results agree with those up to rounding.
+func (m *Model) Rounding() string {
+	if d, ok := m.device.(interface{ Rounding() string }); ok {
+		return d.Rounding()
+	}
+	return ""
+}

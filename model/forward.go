@@ -29,7 +29,8 @@ type Row struct {
 // All positions of a long row takes 4·Vocab bytes for each.
 //
 // The logits of a row are the same bits whatever other rows come with it, however its tokens are divided
-// among calls, and on however many threads. Plain decoding is a batch of one row with one token.
+// among calls, and on however many threads; where Rounding is not empty, up to rounding. Plain decoding is
+// a batch of one row with one token.
 //
 // ctx is looked at before every layer. On an error, ctx's included, all sequences are as before. Several
 // goroutines may call Forward at once with different sequences.

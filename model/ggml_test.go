@@ -54,6 +54,9 @@ func TestLogitsOnGGMLAgreeWithNative(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer m.Close()
+				if (m.Rounding() == "") != (device == "native") {
+					t.Errorf("%s rounds as %q", device, m.Rounding())
+				}
 				logits[j] = story(t, m)
 			}
 			worst := 0.0

@@ -16,6 +16,7 @@ import (
 type Device struct {
 	api     *api
 	name    string
+	which   string // as Info names it
 	dev     ptr
 	cpu     bool // a processor: it reads this program's memory
 	backend ptr
@@ -133,7 +134,7 @@ func newDevice(a *api, dev ptr, info Info, version string, n int) (*Device, erro
 	if dev == 0 {
 		return nil, fmt.Errorf("ggml does not give its device %s", info.Name)
 	}
-	d := &Device{api: a, dev: dev, cpu: info.Kind == kinds[0], weights: map[weightKey]*weight{}, groups: map[*group]struct{}{}, extraOf: map[shape]ptr{}, factors: map[*npu.Rope]*npu.Tensor{},
+	d := &Device{api: a, dev: dev, which: info.Name, cpu: info.Kind == kinds[0], weights: map[weightKey]*weight{}, groups: map[*group]struct{}{}, extraOf: map[shape]ptr{}, factors: map[*npu.Rope]*npu.Tensor{},
 		graphs: map[*graph]struct{}{}, inputs: map[[2]int]*inputs{}}
 	if d.backend = a.DevInit(dev, 0); d.backend == 0 {
 		return nil, failed("ggml cannot use its device %s", info.Name)
@@ -160,6 +161,9 @@ func newDevice(a *api, dev ptr, info Info, version string, n int) (*Device, erro
 
 // Name names the device and the library's version.
 func (d *Device) Name() string { return d.name }
+
+// Rounding names whose arithmetic it is: results equal those of other devices only up to rounding.
+func (d *Device) Rounding() string { return "ggml " + d.which }
 
 // Close frees everything on the device and ends its threads. Closing twice is fine.
 func (d *Device) Close() error {

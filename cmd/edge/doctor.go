@@ -20,7 +20,7 @@ type doctorCmd struct {
 }
 
 func (c *doctorCmd) Run(a *cli.App) error {
-	return a.Doctor(c.DoctorFlags, func() []cli.Check { return c.profile(a) }, func() []cli.Check { return c.clouds(a) })
+	return a.Doctor(c.DoctorFlags, func() []cli.Check { return phoneChecks("/") }, func() []cli.Check { return c.profile(a) }, func() []cli.Check { return c.clouds(a) })
 }
 
 // profile shows what is known of the model's decoding delays, or measures them.

@@ -147,8 +147,8 @@ func (s *Switcher) Prefill(ctx context.Context, seq *Seq, tokens []tandem.Token,
 	return logits, line, nil
 }
 
-// pass is one prefill on its way.
-type pass struct {
+// prefill is one Prefill on its way.
+type prefill struct {
 	s         *Switcher
 	tokens    []int32
 	positions []int32
@@ -157,8 +157,8 @@ type pass struct {
 	rows      int       // of the chunk
 }
 
-func (s *Switcher) pass(seq *Seq, tokens []tandem.Token) *pass {
-	p := &pass{s: s, x: make([]float32, s.large*s.m.config.Dim)}
+func (s *Switcher) pass(seq *Seq, tokens []tandem.Token) *prefill {
+	p := &prefill{s: s, x: make([]float32, s.large*s.m.config.Dim)}
 	for i, t := range tokens {
 		p.tokens = append(p.tokens, int32(t))
 		p.positions = append(p.positions, int32(seq.n+i))
@@ -168,17 +168,17 @@ func (s *Switcher) pass(seq *Seq, tokens []tandem.Token) *pass {
 }
 
 // begin looks the chunk's tokens up.
-func (p *pass) begin(chunk int) error {
+func (p *prefill) begin(chunk int) error {
 	from := chunk * p.s.large
 	p.rows = min(p.s.large, len(p.tokens)-from)
 	return p.s.embed.Run(npu.Args{Rows: p.rows, Tokens: p.tokens[from:], Positions: p.positions[from:], Out: p.x})
 }
 
 // last is the residual stream of the last token.
-func (p *pass) last() []float32 { return p.x[(p.rows-1)*p.s.m.config.Dim:] }
+func (p *prefill) last() []float32 { return p.x[(p.rows-1)*p.s.m.config.Dim:] }
 
 // Compute implements executor.Machine.
-func (p *pass) Compute(ctx context.Context, block, chunk int, smallGraph bool) error {
+func (p *prefill) Compute(ctx context.Context, block, chunk int, smallGraph bool) error {
 	if block == 0 {
 		if err := p.begin(chunk); err != nil {
 			return err
@@ -205,4 +205,4 @@ func (p *pass) Compute(ctx context.Context, block, chunk int, smallGraph bool) e
 }
 
 // Load implements executor.Machine.
-func (p *pass) Load(_ context.Context, block int) error { return p.s.blocks.Load(block, true) }
+func (p *prefill) Load(_ context.Context, block int) error { return p.s.blocks.Load(block, true) }

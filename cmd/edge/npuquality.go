@@ -1,0 +1,102 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"tandem"
+	"tandem/internal/cli"
+	"tandem/model"
+	"tandem/model/tokenizer"
+	"tandem/models"
+	"tandem/npu"
+	"tandem/npu/native"
+	"tandem/npu/reference"
+)
+
+type npuPerplexity struct {
+	Model       string `help:"GGUF file, or its name in the models folder; without it the built-in reader." placeholder:"FILE"`
+	Calibration string `help:"Text to calibrate the scales of activations on." required:"" type:"existingfile" placeholder:"FILE"`
+	Text        string `help:"Text to measure on." required:"" type:"existingfile" placeholder:"FILE"`
+	Tokens      int    `help:"Tokens of either text." default:"2048"`
+	Window      int    `help:"Tokens that are read at once." default:"256"`
+}
+
+func (c *npuPerplexity) Help() string {
+	return `Examples:
+  edge npu perplexity --calibration wiki.valid.raw --text wiki.test.raw
+  edge npu perplexity --model stories260K.gguf --calibration wiki.valid.raw --text wiki.test.raw --tokens 4096 --json
+
+What rounding to a phone NPU's integers costs: perplexity as the file stores the weights, on the native device and on the reference, and with weights in 4 bits by
+channel and activations in 8 bits by tensor. The reference is plain Go and slow: keep models small.`
+}
+
+func (c *npuPerplexity) Run(a *cli.App) error {
+	path, err := a.FindModel(c.Model)
+	if err != nil {
+		return err
+	}
+	var b []byte
+	if path == "" {
+		path, b = cli.BuiltIn, models.Reader
+	}
+	m, err := model.OpenOn(path, b, native.New(0))
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	read := func(file string) ([]tandem.Token, error) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		// A token has a byte at least; more text than that need not be cut into tokens.
+		text = text[:min(len(text), 16*c.Tokens)]
+		tokens := m.Tokenizer().Encode(string(text), tokenizer.Options{})
+		return tokens[:min(len(tokens), c.Tokens)], nil
+	}
+	calibration, err := read(c.Calibration)
+	if err != nil {
+		return err
+	}
+	text, err := read(c.Text)
+	if err != nil {
+		return err
+	}
+	start := time.Now()
+	a.Progress("calibrating on %d tokens", len(calibration))
+	rounded, err := model.CalibrateINT4(a, path, b, calibration, c.Window)
+	if err != nil {
+		return err
+	}
+	type row struct {
+		Form       string  `json:"form"`
+		Perplexity float64 `json:"perplexity"`
+	}
+	var rows []row
+	for _, f := range []struct {
+		name   string
+		device npu.Device
+	}{{"as stored, native", native.New(0)}, {"as stored, reference", reference.New()}, {"INT4 weights, INT8 activations", rounded.Device()}} {
+		a.Progress("%s: %d tokens, %v so far", f.name, len(text), time.Since(start).Round(time.Second))
+		m, err := model.OpenOn(path, b, f.device)
+		if err != nil {
+			return err
+		}
+		p, err := m.Perplexity(a, text, c.Window)
+		m.Close()
+		if err != nil {
+			return err
+		}
+		rows = append(rows, row{f.name, p})
+	}
+	a.Clear()
+	if a.Globals.JSON {
+		return a.JSON(map[string]any{"model": path, "tokens": len(text), "rows": rows})
+	}
+	for _, r := range rows {
+		fmt.Fprintf(a.Out, "%-32s perplexity %8.2f  (%+.1f %%)\n", r.Form, r.Perplexity, 100*(r.Perplexity/rows[0].Perplexity-1))
+	}
+	return nil
+}

@@ -12,8 +12,8 @@ import (
 // where it stands, and so on, the likeliest path first. So it drafts what the model would say where the
 // prompt's own words go on otherwise.
 //
-// Only tokens of the prompt are scored, since no other can be looked up: a head of some hundred rows instead of
-// the vocabulary's. Kept are Top tokens for each place, 8 bytes each.
+// Only tokens of the prompt are scored, since no other can be looked up, and a few that end a path: a head of some
+// hundred rows instead of the vocabulary's. Kept are Top tokens for each place, 8 bytes each.
 type Calibration struct {
 	Top int // expected tokens kept for each place [3]
 
@@ -29,8 +29,8 @@ type expected struct {
 	p     float32
 }
 
-// Among returns the tokens to score along a prompt: its own, each once.
-func (c *Calibration) Among(prompt []tandem.Token) []tandem.Token {
+// Among returns the tokens to score along a prompt: its own and some others, each once.
+func (c *Calibration) Among(prompt []tandem.Token, others ...tandem.Token) []tandem.Token {
 	c.Top = or(c.Top, 3)
 	c.text, c.among, c.places = nil, nil, make(map[tandem.Token][]int32)
 	for i, t := range prompt {
@@ -38,6 +38,11 @@ func (c *Calibration) Among(prompt []tandem.Token) []tandem.Token {
 			c.among = append(c.among, t)
 		}
 		c.places[t] = append(c.places[t], int32(i))
+	}
+	for _, t := range others {
+		if c.places[t] == nil {
+			c.among = append(c.among, t)
+		}
 	}
 	c.prompt, c.guess = len(prompt), make([]expected, len(prompt)*c.Top)
 	return c.among

@@ -51,9 +51,9 @@ func Interpolate(times map[int]time.Duration, n int) Costs {
 			a, b := rows[j-1], rows[j]
 			c[i] = times[a].Seconds() + (times[b]-times[a]).Seconds()*float64(i+1-a)/float64(b-a)
 		}
-		if i > 0 {
-			c[i] = max(c[i], c[i-1])
-		}
+	}
+	for i := len(c) - 2; i >= 0; i-- {
+		c[i] = min(c[i], c[i+1])
 	}
 	return c
 }

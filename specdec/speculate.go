@@ -3,7 +3,6 @@ package specdec
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -80,12 +79,20 @@ func (s *Speculator) Begin(m *model.Model, prompt *model.Row) error {
 	if s.Calibration == nil {
 		return nil
 	}
-	among, err := m.Among(s.Calibration.Among(prompt.Tokens))
+	among, err := m.Among(s.Calibration.Among(prompt.Tokens, common(m.Config().Vocab)...))
 	if err != nil {
 		return fmt.Errorf("calibrate drafts: %w", err)
 	}
 	prompt.Among, prompt.Near = among, s.Calibration.See
 	return nil
+}
+
+// common are tokens that any text may say: byte-pair vocabularies have them first, behind their 256 bytes.
+func common(vocabulary int) (tokens []tandem.Token) {
+	for t := 0; t < min(512, vocabulary/4); t++ {
+		tokens = append(tokens, tandem.Token(t))
+	}
+	return tokens
 }
 
 // poolSize is how many guesses compete for the rows of a pass.
@@ -185,8 +192,8 @@ func likeliest(logits []float32) tandem.Token {
 	return tandem.Token(best)
 }
 
-// Measure times passes of some numbers of rows on a model, for at most about budget, behind a text of some
-// tokens. The median of three runs counts.
+// Measure times passes of some numbers of rows on a model, for about budget, behind a text of some tokens. Numbers
+// of rows take turns, and the fastest run of each counts: others at work make runs slower, never faster.
 func Measure(ctx context.Context, m *model.Model, budget time.Duration) (Costs, error) {
 	start := time.Now()
 	seq := m.NewSeq()
@@ -194,27 +201,23 @@ func Measure(ctx context.Context, m *model.Model, budget time.Duration) (Costs, 
 		return nil, fmt.Errorf("measure passes: %w", err)
 	}
 	times := map[int]time.Duration{}
-	for _, rows := range []int{1, 32, 8, 2, 16, 4, 24, 12, 6} {
-		if seq.Len()+rows > m.Config().Context || len(times) > 1 && time.Since(start) > budget {
-			continue
-		}
-		row := model.Row{Seq: seq, Tokens: make([]tandem.Token, rows), Parents: make([]int, rows), All: true}
-		for i := range row.Parents {
-			row.Parents[i] = i - 1
-		}
-		took := []time.Duration{math.MaxInt64}
-		for range 3 {
+	for round := 0; round < 2 || round < 12 && time.Since(start) < budget; round++ {
+		for _, rows := range []int{1, 2, 4, 6, 8, 12, 16, 24, 32} {
+			if seq.Len()+rows > m.Config().Context {
+				break
+			}
+			row := model.Row{Seq: seq, Tokens: make([]tandem.Token, rows), Parents: make([]int, rows), All: true}
+			for i := range row.Parents {
+				row.Parents[i] = i - 1
+			}
 			at := time.Now()
 			if _, err := m.Forward(ctx, []model.Row{row}); err != nil {
 				return nil, fmt.Errorf("measure passes: %w", err)
 			}
-			took = append(took, time.Since(at))
-			if time.Since(start) > 3*budget {
-				break
+			if took := time.Since(at); times[rows] == 0 || took < times[rows] {
+				times[rows] = took
 			}
 		}
-		slices.Sort(took)
-		times[rows] = took[(len(took)-1)/2]
 	}
 	return Interpolate(times, npu.MaxTree), nil
 }

@@ -56,7 +56,7 @@ func (c *modelsConvert) Help() string {
 
 Llama (and Mistral), Qwen2 and OPT, from safetensors in one file or several. The tokenizer comes from
 tokenizer.json, or vocab.json and merges.txt: byte-level BPE with the patterns of GPT-2, Qwen2, Llama 3,
-SmolLM and Falcon, or SentencePiece's BPE; others are refused.`
+SmolLM, Falcon, DeepSeek-Coder and Mistral's Tekken, or SentencePiece's BPE; others are refused.`
 }
 
 func (c *modelsConvert) Run(a *App) error {

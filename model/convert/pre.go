@@ -14,6 +14,8 @@ const (
 	gpt2Stage     = `re:'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`
 	wordsStage    = `|[^\r\n\p{L}\p{N}]?\p{L}+|`
 	restStage     = `| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`
+	upperStage    = `[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]`
+	lowerStage    = `[\p{Ll}\p{Lm}\p{Lo}\p{M}]`
 	qwenStages    = "re:" + contractionsI + wordsStage + `\p{N}` + restStage
 )
 
@@ -27,6 +29,9 @@ var patterns = []struct {
 	{"re:" + contractionsI + wordsStage + `\p{N}{1,3}` + restStage, "llama-bpe", true},
 	{"re:" + contractionsI + wordsStage + `\p{N}{1,3}` + restStage, "dbrx", false},
 	{"digits:1\n" + gpt2Stage, "smollm", false},
+	{`re:[^\r\n\p{L}\p{N}]?` + upperStage + "*" + lowerStage + `+|[^\r\n\p{L}\p{N}]?` + upperStage + "+" + lowerStage +
+		`*|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+`, "tekken", true},
+	{"re:[\\r\\n]\nre:\\s?\\p{L}+\nre:\\s?\\p{P}+\nre:[一-龥ࠀ-一가-퟿]+\ndigits:1", "deepseek-coder", false},
 	{"punctuation\n" + gpt2Stage + "\ndigits\nre:[0-9][0-9][0-9]", "falcon", false},
 }
 

@@ -25,12 +25,16 @@ type preTokenizer struct {
 }
 
 var (
-	preGPT2    = preTokenizer{name: "gpt-2", stages: []scanner{scanGPT2}}
-	preDigits  = preTokenizer{name: "smollm", stages: []scanner{isolate(isNumber, 1), scanGPT2}}
-	preQwen2   = preTokenizer{name: "qwen2", stages: []scanner{scanModern(1)}}
-	preLlama3  = preTokenizer{name: "llama-bpe", stages: []scanner{scanModern(3)}, wholeWords: true, addBOS: true}
-	preThrees  = preTokenizer{name: "dbrx", stages: []scanner{scanModern(3)}}
-	preFalcon  = preTokenizer{name: "falcon", stages: []scanner{isolate(isFalconPunct, 0), scanGPT2, scanThreeDigits}}
+	preGPT2   = preTokenizer{name: "gpt-2", stages: []scanner{scanGPT2}}
+	preDigits = preTokenizer{name: "smollm", stages: []scanner{isolate(isNumber, 1), scanGPT2}}
+	preQwen2  = preTokenizer{name: "qwen2", stages: []scanner{scanModern(1)}}
+	preLlama3 = preTokenizer{name: "llama-bpe", stages: []scanner{scanModern(3)}, wholeWords: true, addBOS: true}
+	preThrees = preTokenizer{name: "dbrx", stages: []scanner{scanModern(3)}}
+	preFalcon = preTokenizer{name: "falcon", stages: []scanner{isolate(isFalconPunct, 0), scanGPT2, scanThreeDigits}}
+	preGPT4o  = preTokenizer{name: "gpt-4o", stages: []scanner{scanCased(3, true)}}
+	preTekken = preTokenizer{name: "tekken", stages: []scanner{scanCased(1, false)}, wholeWords: true, addBOS: true}
+	preCoder  = preTokenizer{name: "deepseek-coder", stages: []scanner{isolate(isLineEnd, 1), cutOut(unicode.IsLetter),
+		cutOut(unicode.IsPunct), isolate(isEastAsian, 0), isolate(isNumber, 1)}}
 	preDefault = preTokenizer{name: "default", stages: []scanner{isolate(isDefaultPunct, 0), scanGPT2, isolate(isNumber, 0), scanThreeDigits}}
 )
 
@@ -51,6 +55,8 @@ var preTokenizers = map[string]preTokenizer{
 	"falcon-h1": preLlama3, "pixtral": preLlama3, "midm-2.0": preLlama3, "lfm2": preLlama3,
 
 	"dbrx": preThrees, "smaug-bpe": preThrees, "glm4": preThrees, "chatglm-bpe": preThrees,
+
+	"gpt-4o": preGPT4o, "llama4": preGPT4o, "tekken": preTekken, "deepseek-coder": preCoder,
 
 	"falcon": preFalcon, "default": preDefault,
 }
@@ -245,6 +251,123 @@ func scanModern(digits int) scanner {
 	}
 }
 
+// scanCased is how GPT-4o ("gpt-4o") and Mistral's Tekken cut text: as scanModern, but words end where capital
+// letters begin anew, contractions go with their word, and slashes with the line ends after punctuation:
+//
+//	[^\r\n\p{L}\p{N}]?U*L+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?U+L*(?i:…)?|\p{N}{1,digits}|
+//	?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+
+//
+// where U is a letter other than a to z and L one other than A to Z: letters that are not ASCII are both.
+// (The models' own patterns tell capitals of all scripts apart; files that say these names are cut like this
+// by llama.cpp, and tokens must be the same.)
+func scanCased(digits int, contractions bool) scanner {
+	modern := scanModern(digits)
+	return func(text string) int {
+		first, width := classAt(text, 0)
+		if first == number || first == newline {
+			return modern(text)
+		}
+		starts := [2]int{width, 0} // with and without the character before the word
+		if first == letter {
+			starts[0] = 0
+		}
+		for _, word := range [2]func(string, int) int{lowerWord, upperWord} {
+			for _, at := range starts {
+				if end := word(text, at); end > at {
+					if contractions {
+						end += contraction(text[end:], true)
+					}
+					return end
+				}
+			}
+		}
+		i := 0
+		if text[0] == ' ' {
+			i = 1
+		}
+		if end := run(text, i, other); end > i {
+			for end < len(text) && (text[end] == '\r' || text[end] == '\n' || text[end] == '/') {
+				end++
+			}
+			return end
+		}
+		return spaces(text, true)
+	}
+}
+
+// lowerWord returns the end of U*L+ at text[at:], at if there is none.
+func lowerWord(text string, at int) int {
+	upper := at
+	last := at // where the last character of U* that is an L too begins, if any
+	both := false
+	for {
+		c, n := classAt(text, upper)
+		if c != letter || n == 0 || n == 1 && text[upper] >= 'a' {
+			break
+		}
+		if n > 1 {
+			last, both = upper, true
+		}
+		upper += n
+	}
+	if end := lowerRun(text, upper); end > upper {
+		return end
+	}
+	if both { // give letters back until L+ has one
+		return lowerRun(text, last)
+	}
+	return at
+}
+
+// upperWord returns the end of U+ at text[at:]; an L after it would have made it a lowerWord.
+func upperWord(text string, at int) int {
+	for {
+		c, n := classAt(text, at)
+		if c != letter || n == 0 || n == 1 && text[at] >= 'a' {
+			return at
+		}
+		at += n
+	}
+}
+
+func lowerRun(text string, at int) int {
+	for {
+		c, n := classAt(text, at)
+		if c != letter || n == 0 || n == 1 && text[at] <= 'Z' {
+			return at
+		}
+		at += n
+	}
+}
+
+// cutOut is \s?[in]+ cut out of the text.
+func cutOut(in func(rune) bool) scanner {
+	return func(text string) int {
+		before, found := -1, false // where a space right before the match begins
+		for i, r := range text {
+			switch {
+			case in(r):
+				if found {
+					continue
+				}
+				if found = true; before < 0 {
+					before = i
+				}
+				if before > 0 {
+					return before
+				}
+			case found:
+				return i
+			case unicode.IsSpace(r):
+				before = i
+			default:
+				before = -1
+			}
+		}
+		return len(text)
+	}
+}
+
 // isolate cuts runs of characters out of the text, of at most limit characters each (0: no limit).
 func isolate(in func(rune) bool, limit int) scanner {
 	return func(text string) int {
@@ -279,7 +402,11 @@ func scanThreeDigits(text string) int {
 	return len(text)
 }
 
-func isNumber(r rune) bool { return unicode.IsNumber(r) }
+func isNumber(r rune) bool  { return unicode.IsNumber(r) }
+func isLineEnd(r rune) bool { return r == '\n' || r == '\r' }
+
+// isEastAsian is [一-龥ࠀ-一가-퟿].
+func isEastAsian(r rune) bool { return r >= 0x0800 && r <= 0x9FA5 || r >= 0xAC00 && r <= 0xD7FF }
 
 // isDefaultPunct is [\p{P}\$\+<=>\^~\|], isFalconPunct the same with the backtick.
 func isDefaultPunct(r rune) bool { return unicode.IsPunct(r) || strings.ContainsRune("$+<=>^~|", r) }

@@ -15,15 +15,23 @@ const (
 	modernPattern = `(?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,DIGITS}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`
 )
 
+const (
+	contractionPattern = `(?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])?`
+	casedPattern       = `[^\r\n\p{L}\p{N}]?((?=[\p{L}])([^a-z]))*((?=[\p{L}])([^A-Z]))+CONTRACTION|[^\r\n\p{L}\p{N}]?((?=[\p{L}])([^a-z]))+((?=[\p{L}])([^A-Z]))*CONTRACTION|\p{N}DIGITS| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+`
+)
+
 // patterns are the regular expressions of the stages; text between matches of a stage is a word too.
 var patterns = map[string][]string{
-	"gpt-2":     {gpt2Pattern},
-	"smollm":    {`\p{N}`, gpt2Pattern},
-	"qwen2":     {strings.Replace(modernPattern, "DIGITS", "1", 1)},
-	"llama-bpe": {strings.Replace(modernPattern, "DIGITS", "3", 1)},
-	"dbrx":      {strings.Replace(modernPattern, "DIGITS", "3", 1)},
-	"falcon":    {"[\\p{P}\\$\\+<=>\\^~\\|`]+", gpt2Pattern, `[0-9][0-9][0-9]`},
-	"default":   {`[\p{P}\$\+<=>\^~\|]+`, gpt2Pattern, `\p{N}+`, `[0-9][0-9][0-9]`},
+	"gpt-2":          {gpt2Pattern},
+	"smollm":         {`\p{N}`, gpt2Pattern},
+	"qwen2":          {strings.Replace(modernPattern, "DIGITS", "1", 1)},
+	"llama-bpe":      {strings.Replace(modernPattern, "DIGITS", "3", 1)},
+	"dbrx":           {strings.Replace(modernPattern, "DIGITS", "3", 1)},
+	"gpt-4o":         {strings.NewReplacer("CONTRACTION", contractionPattern, "DIGITS", "{1,3}").Replace(casedPattern)},
+	"tekken":         {strings.NewReplacer("CONTRACTION", "", "DIGITS", "").Replace(casedPattern)},
+	"deepseek-coder": {`[\r\n]`, `\s?\p{L}+`, `\s?\p{P}+`, `[一-龥ࠀ-一가-퟿]+`, `\p{N}`},
+	"falcon":         {"[\\p{P}\\$\\+<=>\\^~\\|`]+", gpt2Pattern, `[0-9][0-9][0-9]`},
+	"default":        {`[\p{P}\$\+<=>\^~\|]+`, gpt2Pattern, `\p{N}+`, `[0-9][0-9][0-9]`},
 }
 
 func splitByPattern(t *rapid.T, text string, stages []*regexp2.Regexp) []string {
@@ -58,7 +66,7 @@ func TestScannersEqualTheirPatterns(t *testing.T) {
 			for _, p := range list {
 				stages = append(stages, regexp2.MustCompile(p, regexp2.None))
 			}
-			runes := []rune(" \t\n\r\v\u0085\u00a0\u2003\u3000'sStTrReEvVmMlLdD0123456789٣½²abcéÜßſKİ我想ก็e\u0301!?.,-_$+<=>^~|`\"🦙\u200d\u0000\ufffd")
+			runes := []rune(" \t\n\r\v\u0085\u00a0\u2003\u3000'sStTrReEvVmMlLdD0123456789٣½²abcéÜßſKİ我想ก็e\u0301!?.,-_$+<=>^~|`/XYZ\"🦙\u200d\u0000\ufffd")
 			rapid.Check(t, func(t *rapid.T) {
 				text := rapid.StringOfN(rapid.OneOf(rapid.SampledFrom(runes), rapid.SampledFrom(runes[:24]), rapid.Rune()), 0, 24, -1).Draw(t, "text")
 				if !utf8.ValidString(text) {

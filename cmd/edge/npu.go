@@ -18,7 +18,8 @@ import (
 
 // npuCmd looks at what a mobile NPU would do.
 type npuCmd struct {
-	Plan npuPlan `cmd:"" help:"Plan the change from prefill's graphs to decoding's, by every strategy."`
+	Plan     npuPlan     `cmd:"" help:"Plan the change from prefill's graphs to decoding's, by every strategy."`
+	Programs npuPrograms `cmd:"" help:"List a model's programs: memory, load time, run time."`
 
 	Perplexity npuPerplexity `cmd:"" help:"Measure what an NPU's integers (INT4 weights, INT8 activations) cost in perplexity."`
 }

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+
+	"tandem"
+	"tandem/internal/cli"
+	"tandem/model"
+	"tandem/models"
+	"tandem/npu/native"
+	"tandem/npu/programs"
+	"tandem/npu/sim"
+)
+
+type npuPrograms struct {
+	Model   string `help:"GGUF file, or its name in the models folder; without it the built-in reader." placeholder:"FILE"`
+	Threads int    `help:"Threads to compute with; 0 for all cores." default:"0"`
+	SoC     string `name:"soc" help:"A chip to add simulated times of, such as sm8650." placeholder:"NAME"`
+}
+
+func (c *npuPrograms) Help() string {
+	return `Examples:
+  edge npu programs
+  edge npu programs --model qwen2.5-0.5b-instruct-q4_0.gguf --soc sm8750 --json
+
+One line for each program: a block compiled for a chunk size. Activations are a full chunk's values, where those that do not live at the same time share memory.
+Load is the time to compile, which on the native device brings the weights into its own order; only the first chunk size does.`
+}
+
+// programRow is a program on this machine, and simulated on a chip.
+type programRow struct {
+	programs.Info
+	SimulatedLoad float64 `json:"simulated_load_ms,omitempty"`
+	SimulatedRun  float64 `json:"simulated_run_ms,omitempty"`
+}
+
+func (c *npuPrograms) Run(a *cli.App) error {
+	path, err := a.FindModel(c.Model)
+	if err != nil {
+		return err
+	}
+	var b []byte
+	if path == "" {
+		path, b = cli.BuiltIn, models.Reader
+	}
+	var costs sim.Costs
+	if c.SoC != "" {
+		if costs, err = sim.Find(c.SoC); err != nil {
+			return fmt.Errorf("--soc: %w", err)
+		}
+	}
+	cache := programs.New(native.New(c.Threads))
+	m, err := model.OpenOn(path, b, cache)
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	// A full chunk and single tokens, twice: the first time brings everything into caches.
+	for range 2 {
+		seq := m.NewSeq()
+		for _, n := range []int{64, 1, 1} {
+			n = min(n, m.Config().Context-seq.Len())
+			if _, err := m.Forward(a, []model.Row{{Seq: seq, Tokens: slices.Repeat([]tandem.Token{1}, n)}}); err != nil {
+				return err
+			}
+		}
+	}
+	var rows []programRow
+	for _, i := range cache.Programs() {
+		r := programRow{Info: i}
+		if c.SoC != "" {
+			for _, g := range m.Graphs(i.Chunk) {
+				if g.Name == i.Graph {
+					r.SimulatedLoad = ms(costs.LoadTime(1, costs.Bytes(g)))
+					r.SimulatedRun = ms(costs.Graph(g, i.Chunk).Time())
+				}
+			}
+		}
+		rows = append(rows, r)
+	}
+	if a.Globals.JSON {
+		return a.JSON(map[string]any{"programs": rows, "soc": c.SoC})
+	}
+	fmt.Fprintf(a.Out, "%-12s %6s %6s %12s %14s %10s %10s", "graph", "chunk", "nodes", "weights kB", "activations kB", "load ms", "run ms")
+	if c.SoC != "" {
+		fmt.Fprintf(a.Out, " %24s", "simulated load, run ms")
+	}
+	fmt.Fprintln(a.Out)
+	for _, r := range rows {
+		run := "-"
+		if r.Runs > 0 {
+			run = fmt.Sprintf("%.3f", ms(r.Run))
+		}
+		fmt.Fprintf(a.Out, "%-12s %6d %6d %12.1f %14.1f %10.3f %10s", r.Graph, r.Chunk, r.Nodes, float64(r.Weights)/1024, float64(r.Activations)/1024, ms(r.Load), run)
+		if c.SoC != "" {
+			fmt.Fprintf(a.Out, " %13.3f %10.3f", r.SimulatedLoad, r.SimulatedRun)
+		}
+		fmt.Fprintln(a.Out)
+	}
+	return nil
+}

@@ -1,0 +1,58 @@
+package programs
+
+import (
+	"testing"
+
+	"tandem/npu"
+	"tandem/npu/reference"
+)
+
+func tensor(name string, rows, cols int) *npu.Tensor {
+	return &npu.Tensor{Name: name, Type: npu.F32, Rows: rows, Cols: cols, Data: make([]byte, 4*rows*cols)}
+}
+
+func TestGraphsAreCompiledOnce(t *testing.T) {
+	w, v := tensor("w", 8, 8), tensor("w", 8, 8)
+	graph := func(chunk int, scale float32, w *npu.Tensor) *npu.Graph {
+		g := npu.NewGraph("g", chunk)
+		x := g.Input(8)
+		q := g.MatMul(x, w, nil)
+		g.Add(x, g.Attention(q, q, q, &npu.Attention{Heads: 1, KVHeads: 1, HeadDim: 8, Scale: scale}))
+		return g
+	}
+	c := New(reference.New())
+	first, err := c.Compile(graph(4, 1, w))
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := c.Compile(graph(4, 1, w))
+	if err != nil || again != first || c.Hits() != 1 {
+		t.Errorf("compiled again: %v", err)
+	}
+	for name, g := range map[string]*npu.Graph{"chunk": graph(5, 1, w), "scale": graph(4, 2, w), "weights": graph(4, 1, v)} {
+		if p, err := c.Compile(g); err != nil || p == first {
+			t.Errorf("another %s is the same program: %v", name, err)
+		}
+	}
+	if _, err := c.Compile(npu.NewGraph("empty", 1)); err == nil {
+		t.Error("an empty graph compiles")
+	}
+	span := npu.Span{Len: 4, K: [][]uint16{make([]uint16, 32)}, V: [][]uint16{make([]uint16, 32)}}
+	kv := &npu.KV{Spans: []npu.Span{span}}
+	for range 3 {
+		a := npu.Args{Rows: 2, X: make([]float32, 16), Out: make([]float32, 16), Positions: []int32{0, 1}, KV: []*npu.KV{kv, kv}}
+		if err := first.Run(a); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if first.Run(npu.Args{}) == nil {
+		t.Error("an empty run passes")
+	}
+	i := c.Programs()[0]
+	if i.Runs != 3 || i.Rows != 6 || i.Weights != 256 || i.Nodes != 4 || i.Unshared != 4*4*8*4 || i.Activations > i.Unshared || i.Activations < 2*128 {
+		t.Errorf("%+v", i)
+	}
+	if len(c.Programs()) != 4 {
+		t.Errorf("%d programs", len(c.Programs()))
+	}
+}

@@ -6,9 +6,9 @@ import (
 	"sync/atomic"
 )
 
-// pool is a fixed set of helper goroutines that share loops. Without work they look out for more for some
-// microseconds, as long as the next loop of a token is away, and then sleep: spinning for longer would
-// starve whoever else needs the processor. The caller always takes part, so work gets done even when all
+// pool is a fixed set of helper goroutines that share loops. Without work they look out for more for a
+// while, as long as the next loop of a token is away, and then sleep: spinning for longer would starve
+// whoever else needs the processor. The caller always takes part, so work gets done even when all
 // helpers serve someone else.
 type pool struct {
 	helpers int
@@ -27,8 +27,10 @@ type job struct {
 	users    atomic.Int32  // who may still look at the job
 }
 
-// looks is how often an idle goroutine looks for work, between letting others run, before it sleeps.
-const looks = 200
+// looks is how often an idle goroutine looks for work, between letting others run, before it sleeps: about a
+// tenth of a millisecond, longer than one thread is alone at work within a layer, because waking up takes as
+// long again.
+const looks = 1000
 
 func newPool(helpers int) *pool {
 	p := &pool{helpers: helpers, jobs: make(chan *job, helpers)}
@@ -96,8 +98,8 @@ func (p *pool) each(n, cost int, f func(lo, hi int)) {
 		f(0, n)
 		return
 	}
-	// Steps of at least half of shareFrom, at most four for each thread: whoever is slow takes fewer.
-	grain := max(1, shareFrom/2/max(cost, 1), (n+4*p.helpers+3)/(4*p.helpers+4))
+	// Steps of at least half of shareFrom, at most sixteen for each thread: whoever is slow takes fewer.
+	grain := max(1, shareFrom/2/max(cost, 1), (n+16*p.helpers+15)/(16*p.helpers+16))
 	steps := (n + grain - 1) / grain
 	helpers := min(p.helpers, steps-1)
 	j := p.spare.Get().(*job)

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"tandem/lab/chart"
@@ -439,9 +440,25 @@ func (x NPU) validate(_ context.Context, r *Result, data *NPUData) error {
 	r.Findings = append(r.Findings,
 		fmt.Sprintf("Of %d published figures that the simulator was not fitted to, it meets %d within 10 %% and %d within 25 %%; half of the errors are below %.0f %%, nine of ten below %.0f %%. %d figures fitted parameters, %d were not predicted.",
 			len(errs), within(.1), within(.25), 100*quantile(errs, .5), 100*quantile(errs, .9), fits, len(figures)-len(errs)-fits))
+	r.Findings = append(r.Findings, bySource(figures), "Many of these figures repeat one measurement: eight use cases of one table, rates beside times. The sources' medians say more than their sum.")
 	r.Findings = append(r.Findings, ablationFindings(figures)...)
 	r.Figures = append(r.Figures, Figure{"npu-ablation", ablationBars().SVG()})
 	return nil
+}
+
+// bySource gives the median error of each source.
+func bySource(figures []PublishedFigure) string {
+	var parts []string
+	for _, source := range []string{"sd.npu", "CoordGen", "Samsung", "llada.cpp", "llama.cpp", "PowerServe", "ExecuTorch"} {
+		var errs []float64
+		for _, f := range figures {
+			if strings.HasPrefix(f.Figure, source) && f.Error.Known {
+				errs = append(errs, math.Abs(f.Error.Value))
+			}
+		}
+		parts = append(parts, fmt.Sprintf("%s %.0f %% (%d figures, worst %.0f %%)", source, 100*quantile(errs, .5), len(errs), 100*quantile(errs, 1)))
+	}
+	return "Median errors by source: " + strings.Join(parts, ", ") + "."
 }
 
 // ablationFindings says how sd.npu's Table 3 comes out.

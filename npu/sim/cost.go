@@ -71,10 +71,13 @@ func (c Costs) Graph(g *npu.Graph, context int) Cost {
 		size := g.Chunk * n.Width
 		switch n.Op {
 		case npu.OpInput:
-		case npu.OpMatMul:
-			b := c.WeightBytes(n.Weight)
+		case npu.OpMatMul, npu.OpConv, npu.OpQuantized:
+			cols, b := c.matrix(n)
 			cost.Weights += b
-			cost.NPU += c.Product(g.Chunk, n.Weight.Cols, n.Weight.Rows, b)
+			cost.NPU += c.Product(g.Chunk, cols, n.Width, b)
+		case npu.OpFactor: // 32 bits, with each run
+			in := g.Nodes[n.Args[0]].Width
+			cost.NPU += c.Product(g.Chunk, in, n.Width, 4*int64(in)*int64(n.Width))
 		case npu.OpAttention:
 			calls = c.Calls
 			cost.CPU += time.Duration(g.Chunk) * c.Row
@@ -113,12 +116,22 @@ func (c Costs) Graphs(graphs []*npu.Graph, context int) (sum Cost) {
 	return sum
 }
 
+// matrix returns the columns and bytes of a product's matrix; 0, 0 for other operators.
+func (c Costs) matrix(n *npu.Node) (cols int, bytes int64) {
+	switch n.Op {
+	case npu.OpMatMul, npu.OpConv:
+		return n.Weight.Cols, c.WeightBytes(n.Weight)
+	case npu.OpQuantized:
+		return n.Quantized.Cols, int64(n.Quantized.Rows) * int64((n.Quantized.Cols+1)/2)
+	}
+	return 0, 0
+}
+
 // Bytes is the memory that a graph's products need on the device. Embeddings stay with the host.
 func (c Costs) Bytes(g *npu.Graph) (sum int64) {
 	for i := range g.Nodes {
-		if g.Nodes[i].Op == npu.OpMatMul {
-			sum += c.WeightBytes(g.Nodes[i].Weight)
-		}
+		_, b := c.matrix(&g.Nodes[i])
+		sum += b
 	}
 	return sum
 }

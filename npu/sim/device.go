@@ -140,9 +140,8 @@ func (d *Device) Compile(g *npu.Graph) (npu.Program, error) {
 func (d *Device) weights(g *npu.Graph) (mapped, staged int64) {
 	for i := range g.Nodes {
 		n := &g.Nodes[i]
-		switch bytes := d.costs.WeightBytes(n.Weight); {
-		case n.Op != npu.OpMatMul:
-		case n.Weight.Staged:
+		switch _, bytes := d.costs.matrix(n); {
+		case n.Weight != nil && n.Weight.Staged:
 			staged += bytes
 		default:
 			mapped += bytes

@@ -112,6 +112,25 @@ func TestGraphCost(t *testing.T) {
 	}
 }
 
+// Products cost the same however a graph writes them.
+func TestProductsAlike(t *testing.T) {
+	c, err := Find("sm8650")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := product("layer 0", 32, 512, 512)
+	want := c.Graph(g, 0)
+	g.Nodes[1].Op = npu.OpConv
+	if got := c.Graph(g, 0); got != want || c.Bytes(g) != want.Weights {
+		t.Errorf("as a convolution: %+v, want %+v", got, want)
+	}
+	// Weights in 4 bits are an eighth of those in 32.
+	g.Nodes[1].Op, g.Nodes[1].Weight, g.Nodes[1].Quantized = npu.OpQuantized, nil, &npu.Quantized{Rows: 512, Cols: 512}
+	if got := c.Graph(g, 0); got.Weights != want.Weights/8 || got.NPU >= want.NPU || c.Bytes(g) != got.Weights {
+		t.Errorf("quantised: %+v of %+v", got, want)
+	}
+}
+
 // Shapes have the parameters that their names say, embedding included.
 func TestShapes(t *testing.T) {
 	for name, want := range map[string]float64{

@@ -90,7 +90,7 @@ func next(t testing.TB, d *Decoder, keep int, app ...tandem.Token) Output {
 	return out
 }
 
-var allWeights = []string{"static", "rescore:3,0.5", "sentence", "likelihood:1,keep", "likelihood:0.5", "sentence+likelihood"}
+var allWeights = []string{"reader:0.5,0.6,-1,0.4", "static", "rescore:3,0.5", "sentence", "likelihood:1,keep", "likelihood:0.5", "sentence+likelihood"}
 
 // fuse is a context that is cancelled at its n-th look.
 type fuse struct {

@@ -25,6 +25,7 @@ type asking struct {
 	log     *slog.Logger
 	profile *Profile
 	record  *recorder // nil for none
+	parts   [2][]part // what each side drew the sentences from
 
 	start    time.Time
 	presence *presence.Machine
@@ -180,7 +181,7 @@ func (a *asking) message(m transport.Message) {
 		a.answer.Read[tandem.Cloud] = m.Documents
 		a.attend(presence.Ready)
 	case transport.Sources:
-		a.answer.Documents[tandem.Cloud] = sourcesOf(m)
+		a.sources(m)
 	case transport.Fail:
 		a.remark("the cloud cannot take part: %s", m.Text)
 		a.attend(presence.Mismatch)
@@ -400,6 +401,7 @@ func (a *asking) finish() Answer {
 		a.answer.Link = linkStats(a.conn.Stats(), a.base)
 	}
 	a.answer.Text = a.whole()
+	a.answer.Parts = cite(a.answer.Tokens, a.parts[tandem.Device], a.parts[tandem.Cloud])
 	a.stop()
 	return a.answer
 }
@@ -416,6 +418,11 @@ func (a *asking) whole() string {
 	return strings.TrimSpace(text.String())
 }
 
+// sources takes over what the cloud says that it used.
+func (a *asking) sources(m transport.Sources) {
+	a.answer.Documents[tandem.Cloud], a.parts[tandem.Cloud] = sourcesOf(m.Sources), partsOf(m)
+}
+
 // lastWords waits for the cloud to say which documents it used.
 func (a *asking) lastWords() {
 	timeout := time.NewTimer(max(lastWords, 4*a.conn.RTT()))
@@ -430,7 +437,7 @@ func (a *asking) lastWords() {
 			switch in := in.(type) {
 			case received:
 				if m, ok := in.message.(transport.Sources); ok && in.link == a.link {
-					a.answer.Documents[tandem.Cloud] = sourcesOf(m)
+					a.sources(m)
 					return
 				}
 			case unlinked:

@@ -200,7 +200,7 @@ func receiveAnswer(ctx context.Context, link exchange, cfg pair.Config, answer *
 			}
 			drafts, prefix = append(drafts, m), prefix.Then(m.Token)
 		case transport.Sources:
-			answer.Documents[tandem.Cloud] = sourcesOf(m)
+			answer.Documents[tandem.Cloud] = sourcesOf(m.Sources)
 		case transport.Fail:
 			return nil, errors.New("the cloud refuses: " + m.Text)
 		case transport.End:
@@ -345,7 +345,7 @@ func (c *Cloud) write(ctx context.Context, a *serving, q Question, s Settings, t
 		}
 	}
 	if c.Titles && titles {
-		if err := a.link.Send(sourcesMessage(read.sources())); err != nil {
+		if err := a.link.Send(sourcesMessage(read.sources(), nil, true)); err != nil {
 			return err
 		}
 	}

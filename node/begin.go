@@ -96,14 +96,6 @@ func handoverOf(m transport.Handover) pair.PeerHandover {
 	return pair.PeerHandover{Handover: pair.Handover{Epoch: m.Epoch, Step: m.Step, Prefix: m.Prefix, Versions: m.Versions, Accept: m.Accept}}
 }
 
-func sourcesOf(m transport.Sources) []Source {
-	var out []Source
-	for _, s := range m.Sources {
-		out = append(out, Source{Title: s.Title, Weight: s.Weight})
-	}
-	return out
-}
-
 func linkStats(now, before transport.Stats) LinkStats {
 	return LinkStats{
 		BytesSent:     now.BytesSent - before.BytesSent,

@@ -124,21 +124,7 @@ func (c *Cloud) take(ctx context.Context, a *serving, begin transport.Begin) err
 	if err := a.run(own); err != nil {
 		return err
 	}
-	if c.Titles && begin.ShareTitles {
-		return a.link.Send(sourcesMessage(own.sources()))
-	}
-	return a.link.Send(transport.Sources{})
-}
-
-func sourcesMessage(sources []Source) transport.Sources {
-	var m transport.Sources
-	for _, s := range sources[:min(len(sources), transport.MaxSources)] {
-		m.Sources = append(m.Sources, transport.Source{
-			Title:  s.Title[:min(len(s.Title), transport.MaxTitle)],
-			Weight: s.Weight,
-		})
-	}
-	return m
+	return a.link.Send(sourcesMessage(own.sources(), own.parts(), c.Titles && begin.ShareTitles))
 }
 
 // serving is one answer being drafted in the cloud.

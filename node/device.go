@@ -43,6 +43,7 @@ type Answer struct {
 	Tokens    []Token
 	Reason    pair.Reason
 	Documents [2][]Source // by side; the cloud's titles only when its operator shows them
+	Parts     []Part      // the sentences, each with what it was drawn from
 	Read      [2]int      // how many passages each side used
 	Remarks   []string    // what a person should know: the cloud was missing, came back, refused
 	Pair      pair.Stats
@@ -94,7 +95,7 @@ func (d *Device) Ask(ctx context.Context, q Question, s Settings, emit func(Toke
 		err = a.run(muted{own})
 	} else {
 		err = a.run(own)
-		a.answer.Documents[tandem.Device] = own.sources()
+		a.answer.Documents[tandem.Device], a.parts[tandem.Device] = own.sources(), own.parts()
 	}
 	return a.finish(), err
 }

@@ -1,12 +1,9 @@
 package node
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"tandem"
@@ -37,7 +34,7 @@ func (r Reader) Hello(side tandem.Side, software, name string) transport.Hello {
 		Vocab:     tok.Fingerprint(),
 		VocabSize: tok.Size(),
 		Template:  r.Model.Template().Fingerprint(),
-		Scorer:    r.Scorer.Name(),
+		Scorer:    decoder.ScorerName(r.Model, r.Scorer),
 		Model:     r.Model.Config().Name,
 	}
 }
@@ -194,19 +191,4 @@ func (r Reader) config(s Settings) decoder.Config {
 func (r *reading) sources() []Source { return r.sourcesOf(0, len(r.passages)) }
 
 // sourcesOf does so for some of the passages.
-func (r *reading) sourcesOf(from, to int) []Source {
-	var out []Source
-	at := map[string]int{}
-	for i, w := range r.MeanWeights()[from:to] {
-		i += from
-		title := strings.TrimSpace(r.passages[i].Title)
-		if j, ok := at[title]; ok {
-			out[j].Weight += w
-			continue
-		}
-		at[title] = len(out)
-		out = append(out, Source{title, w})
-	}
-	slices.SortStableFunc(out, func(a, b Source) int { return cmp.Compare(b.Weight, a.Weight) })
-	return out
-}
+func (r *reading) sourcesOf(from, to int) []Source { return r.byTitle(from, r.MeanWeights()[from:to]) }

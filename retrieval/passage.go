@@ -10,10 +10,10 @@ import (
 	"github.com/clipperhouse/uax29/v2/sentences"
 )
 
-// DefaultWords is the length of passages unless Options say otherwise: one to three sentences. A small
+// DefaultWords is the length of passages unless Options say otherwise: one or two sentences. A small
 // reader is surest of a fact that stands alone, and passages that differ in little are told apart by the
 // weights rather than by its attention. Large models do as well with longer ones; DRAGON §7.1 has 64 words.
-const DefaultWords = 24
+const DefaultWords = 12
 
 // mostWords bounds Options.Words.
 const mostWords = 1000
@@ -28,7 +28,7 @@ type sizes struct {
 }
 
 func sizesOf(target int) sizes {
-	return sizes{target: target, whole: target + target/4, short: target / 3, bound: target + min(target, DefaultWords), unit: max(target, 64)}
+	return sizes{target: target, whole: target + target/4, short: target / 3, bound: target + min(target, 24), unit: max(target, 64)}
 }
 
 // Passage is a piece of a document, small enough to be read as one context beside others.

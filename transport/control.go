@@ -209,14 +209,7 @@ func checkLimits(m Message) error {
 			}
 		}
 	case Sources:
-		if len(m.Sources) > MaxSources {
-			return over("sources", len(m.Sources), MaxSources)
-		}
-		for _, s := range m.Sources {
-			if len(s.Title) > MaxTitle {
-				return over("title", len(s.Title), MaxTitle)
-			}
-		}
+		return checkSources(m, over)
 	case Passages:
 		return checkPassages(m, over)
 	case Piece:
@@ -269,6 +262,36 @@ func checkPassages(m Passages, over func(string, int, int) error) error {
 	}
 	return nil
 }
+
+// checkSources bounds what the cloud says of its documents.
+func checkSources(m Sources, over func(string, int, int) error) error {
+	if len(m.Parts) > MaxParts {
+		return over("parts", len(m.Parts), MaxParts)
+	}
+	check := func(list []Source, most int) error {
+		if len(list) > most {
+			return over("sources", len(list), most)
+		}
+		for _, s := range list {
+			if len(s.Title) > MaxTitle {
+				return over("title", len(s.Title), MaxTitle)
+			}
+		}
+		return nil
+	}
+	for _, p := range m.Parts {
+		if !(math.Abs(p.H) <= maxWeight && p.Nothing >= 0 && p.Nothing <= 1) {
+			return fmt.Errorf("sources: weight %v and share %v of a part make no sense", p.H, p.Nothing)
+		}
+		if err := check(p.Sources, MaxPartSources); err != nil {
+			return err
+		}
+	}
+	return check(m.Sources, MaxSources)
+}
+
+// maxWeight bounds the weight of a part, in nats.
+const maxWeight = 1 << 14
 
 func checkBegin(m Begin, over func(string, int, int) error) error {
 	history := 0

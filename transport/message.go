@@ -104,6 +104,17 @@ type Sources struct {
 	_msgpack struct{} `msgpack:",as_array"`
 
 	Sources []Source
+	Parts   []Part // the sentences of the answer; their sources only with the operator's leave, too
+}
+
+// Part is what the cloud drew a sentence of the answer from.
+type Part struct {
+	_msgpack struct{} `msgpack:",as_array"`
+
+	From    tandem.Step // its first token
+	H       float64     // the cloud's mean weight while it was written
+	Nothing float64     // share of the context without a document, 0 to 1
+	Sources []Source
 }
 
 // Source is one document and its mean weight over the answer.
@@ -159,16 +170,18 @@ type Fail struct {
 
 // Limits on what a peer may send, checked before anything is allocated for it.
 const (
-	MaxQuestion = 64 << 10  // bytes of Begin.Question
-	MaxHistory  = 256 << 10 // bytes of all turns together
-	MaxTurns    = 256
-	MaxTitle    = 1 << 10 // bytes of a title
-	MaxSources  = 256
-	MaxText     = 4 << 10   // bytes of a reason, a name, an identifier
-	MaxPassages = 64        // in an exchange
-	MaxPassage  = 16 << 10  // bytes of a passage with its title
-	MaxBulk     = 256 << 20 // bytes of all that follows as Pieces
-	maxPiece    = 16 << 10  // bytes of a Piece
-	MaxAnswer   = 1 << 16   // tokens of a Sync
-	maxControl  = 512 << 10 // bytes of any control message, uncompressed
+	MaxQuestion    = 64 << 10  // bytes of Begin.Question
+	MaxHistory     = 256 << 10 // bytes of all turns together
+	MaxTurns       = 256
+	MaxTitle       = 1 << 10 // bytes of a title
+	MaxSources     = 256
+	MaxParts       = 32        // sentences in Sources
+	MaxPartSources = 6         // of them, heaviest first
+	MaxText        = 4 << 10   // bytes of a reason, a name, an identifier
+	MaxPassages    = 64        // in an exchange
+	MaxPassage     = 16 << 10  // bytes of a passage with its title
+	MaxBulk        = 256 << 20 // bytes of all that follows as Pieces
+	maxPiece       = 16 << 10  // bytes of a Piece
+	MaxAnswer      = 1 << 16   // tokens of a Sync
+	maxControl     = 512 << 10 // bytes of any control message, uncompressed
 )

@@ -23,8 +23,9 @@ import (
 const defaultPort = "4433"
 
 type serveCmd struct {
-	cli.ModelFlags `group:"Model"`
-	cli.CacheFlags `group:"Model"`
+	cli.PassageFlags `group:"Documents"`
+	cli.ModelFlags   `group:"Model"`
+	cli.CacheFlags   `group:"Model"`
 
 	Listen  string `help:"UDP address to listen on." default:":4433" placeholder:"HOST:PORT"`
 	Public  string `help:"Serve this folder instead of the index." type:"existingdir" placeholder:"DIR"`
@@ -99,13 +100,13 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 // documents opens what the cloud answers from, and says whether it is meant for everybody.
 func (c *serveCmd) documents(a *cli.App) (x *retrieval.Index, public bool, err error) {
 	if c.Public != "" {
-		x, err = a.Folder(c.Public)
+		x, err = a.Folder(c.Public, c.PassageFlags)
 		return x, true, err
 	}
 	if x, err = a.OwnIndex(); x != nil || err != nil {
 		return x, false, err
 	}
-	x, err = cli.Sample(a, examples.Public)
+	x, err = cli.Sample(a, examples.Public, c.PassageFlags)
 	return x, true, err
 }
 

@@ -175,8 +175,12 @@ func (s *session) summary(answer node.Answer) {
 	parts = append(parts, r.parts()...)
 	a.Clear()
 	fmt.Fprintln(a.Aside, a.Faint(strings.Join(parts, " · ")))
-	s.sources("device", r.Documents.Device)
-	s.sources("cloud", r.Documents.Cloud)
+	if len(r.Parts) > 0 {
+		s.cite(r.Parts)
+	} else {
+		s.sources("device", r.Documents.Device)
+		s.sources("cloud", r.Documents.Cloud)
+	}
 	if legend := a.Legend(); legend != "" && !r.LocalOnly {
 		fmt.Fprintln(a.Aside, a.Faint("tint: ")+legend)
 	}
@@ -192,6 +196,34 @@ func (s *session) how() string {
 		text += ", speculative, γ " + s.flags.Gamma
 	}
 	return text
+}
+
+// leastShare is what a document must have had of a sentence to be named beside it.
+const leastShare = 0.1
+
+// cite prints for each sentence of the answer which documents it was drawn from, heaviest first, or that
+// none holds it.
+func (s *session) cite(parts []partJSON) {
+	for i, p := range parts {
+		var from []string
+		for _, d := range p.Sources {
+			if d.Weight >= leastShare && len(from) < 3 {
+				title := d.Title
+				if title != "" {
+					title += ", "
+				}
+				from = append(from, fmt.Sprintf("%s%s %.0f %%", title, d.Side, 100*d.Weight))
+			}
+		}
+		line := strings.Join(from, " · ")
+		if p.Unknown {
+			line = "not known: no document of either side was found to say it"
+		}
+		if len(parts) > 1 {
+			line = fmt.Sprintf("%d. %s", i+1, line)
+		}
+		fmt.Fprintln(s.app.Aside, s.app.Faint("from: "+line))
+	}
 }
 
 // sources prints a side's documents in a line, heaviest first.
@@ -218,12 +250,28 @@ type askJSON struct {
 	LocalOnly bool        `json:"local_only"` // no token was agreed with a cloud
 	Finish    string      `json:"finish"`     // stop, length, cancelled
 	Remarks   []string    `json:"remarks,omitempty"`
+	Parts     []partJSON  `json:"parts"`   // the sentences
+	Unknown   bool        `json:"unknown"` // no document was found to hold a part of the answer
 	Documents struct {
 		Device []node.Source `json:"device"`
 		Cloud  []node.Source `json:"cloud"`
 	} `json:"documents"`
 	Stats statsJSON `json:"stats"`
 	costJSON
+}
+
+// partJSON is a sentence with what it was drawn from.
+type partJSON struct {
+	Text    string      `json:"text"`
+	Unknown bool        `json:"unknown"` // no document was found to say it
+	Nothing float64     `json:"nothing"` // share of the contexts without a document
+	Sources []citedJSON `json:"sources"`
+}
+
+type citedJSON struct {
+	Side   string  `json:"side"`
+	Title  string  `json:"title,omitempty"` // not told by a cloud that shows no titles
+	Weight float64 `json:"weight"`          // share over both sides
 }
 
 type tokenJSON struct {
@@ -264,6 +312,14 @@ func (s *session) report(answer node.Answer) askJSON {
 	}
 	for _, t := range answer.Tokens {
 		r.Tokens = append(r.Tokens, tokenJSON{t.ID, t.Text, t.By.String(), ms(t.At)})
+	}
+	r.Parts = []partJSON{}
+	for _, p := range answer.Parts {
+		part := partJSON{Text: p.Text, Nothing: p.Unknown, Unknown: p.Unknown > 0.5, Sources: []citedJSON{}}
+		for _, d := range p.Sources {
+			part.Sources = append(part.Sources, citedJSON{d.Side.String(), d.Title, d.Weight})
+		}
+		r.Parts, r.Unknown = append(r.Parts, part), r.Unknown || part.Unknown
 	}
 	r.Documents.Device = append([]node.Source{}, answer.Documents[tandem.Device]...)
 	r.Documents.Cloud = append([]node.Source{}, answer.Documents[tandem.Cloud]...)

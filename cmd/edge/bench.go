@@ -36,7 +36,7 @@ type benchCmd struct {
 // benchFlags are those of both measurements.
 type benchFlags struct {
 	cli.ModelFlags `group:"Model"`
-	Weights        string `help:"How document weights follow the answer." default:"sentence"`
+	Weights        string `help:"How document weights follow the answer." default:"reader"`
 	Wrong          bool   `help:"Print the answers that are wrong."`
 }
 
@@ -91,6 +91,7 @@ func (c *benchReader) Run(a *cli.App) error {
 type benchSamples struct {
 	benchFlags
 	Documents int `help:"Passages that each side retrieves." default:"4"`
+	cli.PassageFlags
 }
 
 func (c *benchSamples) Help() string {
@@ -113,7 +114,7 @@ func (c *benchSamples) Run(a *cli.App) error {
 func (c *benchSamples) items(a *cli.App) ([]item, error) {
 	var sides [2]*retrieval.Index
 	for i, corpus := range []fs.FS{examples.Notes, examples.Public} {
-		x, err := cli.Sample(a, corpus)
+		x, err := cli.Sample(a, corpus, c.PassageFlags)
 		if err != nil {
 			return nil, err
 		}

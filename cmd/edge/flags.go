@@ -60,7 +60,8 @@ type documentFlags struct {
 	Side      string `help:"Whose documents answer: ${enum}." enum:"both,device,cloud" default:"both"`
 	Documents int    `help:"Passages that each side retrieves." default:"4"`
 	Rows      int    `help:"Contexts that a side's passages are grouped into; 0 for one each." default:"0"`
-	Weights   string `help:"How document weights follow the answer: sentence, static, rescore[:N[,M]], likelihood[:L[,keep]] or sentence+likelihood." default:"sentence"`
+	Weights   string `help:"How document weights follow the answer: reader (sentence, and what the model says of its passages, if it can), sentence, static, rescore[:N[,M]], likelihood[:L[,keep]] or sentence+likelihood." default:"reader"`
+	cli.PassageFlags
 }
 
 type cooperationFlags struct {

@@ -32,6 +32,7 @@ type labCmd struct {
 	Traces   labTraces   `cmd:"" help:"Answers over recorded networks."`
 	Loss     labLoss     `cmd:"" help:"Answers over paths that lose packets: repeated datagrams against a stream."`
 	NPU      labNPU      `cmd:"" name:"npu" help:"A phone's NPU, simulated: switching graphs, little memory, published figures."`
+	Hedge    labHedge    `cmd:"" help:"Several contexts in a pass: hedged and multi-step drafts between the sides, simulated."`
 	Report   labReport   `cmd:"" help:"Put the results of a folder on one page."`
 }
 
@@ -239,7 +240,7 @@ func (f labAnswers) open(a *cli.App) (b lab.Bench, closing func() error, err err
 		if tandem.Side(side) == tandem.Cloud {
 			corpus = examples.Public
 		}
-		x, err := cli.Sample(a, corpus)
+		x, err := cli.Sample(a, corpus, cli.PassageFlags{})
 		if err != nil {
 			return b, closing, errors.Join(err, closing())
 		}
@@ -395,15 +396,18 @@ func readRecord(file string) ([]node.Line, error) {
 }
 
 type labSpeedup struct {
-	Tokens int           `help:"Tokens of a played answer." default:"1000"`
-	Cloud  time.Duration `help:"Decoding delay of the cloud." default:"30ms"`
-	RTT    time.Duration `name:"rtt" help:"Round-trip time." default:"300ms"`
-	Accept []float64     `help:"Acceptance rates of the cloud's drafts." default:"0.3,0.6,0.9"`
+	Tokens   int             `help:"Tokens of a played answer." default:"1000"`
+	Cloud    time.Duration   `help:"Decoding delay of the cloud." default:"30ms"`
+	RTT      time.Duration   `name:"rtt" help:"Round-trip time." default:"300ms"`
+	Accept   []float64       `help:"Acceptance rates of the cloud's drafts in played answers." default:"0.3,0.6,0.9"`
+	Device   []time.Duration `help:"Decoding delays of the device with which live answers are measured beside the played ones." default:"30ms,150ms,300ms"`
+	Simulate bool            `help:"Played answers only."`
+	labAnswers
 	labOutput
 }
 
 func (c *labSpeedup) Run(a *cli.App) error {
-	if err := errors.Join(trips([]time.Duration{c.RTT, c.Cloud}), c.check(a)); err != nil {
+	if err := errors.Join(trips(append([]time.Duration{c.RTT, c.Cloud}, c.Device...)), c.check(a)); err != nil {
 		return err
 	}
 	for _, alpha := range c.Accept {
@@ -419,11 +423,17 @@ func (c *labSpeedup) Run(a *cli.App) error {
 	for i := range 13 {
 		x.Device = append(x.Device, max(longest*time.Duration(i)/12, time.Millisecond))
 	}
-	r, err := x.Run(a, progress(a, "speedup"))
-	if err != nil {
-		return err
+	if c.Simulate {
+		r, err := x.Run(a, progress(a, "speedup"))
+		if err != nil {
+			return err
+		}
+		return c.finish(a, r)
 	}
-	return c.finish(a, r)
+	return c.with(a, "speedup", c.labOutput, func(b lab.Bench, p lab.Progress) (lab.Result, error) {
+		x.Bench, x.Live = b, c.Device
+		return x.Run(a, p)
+	})
 }
 
 type labTraces struct {

@@ -23,7 +23,7 @@ import (
 type benchQuality struct {
 	cli.ModelFlags `group:"Model"`
 	Sets           []string `help:"What to ask: one-part, two-part, unanswerable (generated worlds), xquad." default:"one-part,two-part,unanswerable" placeholder:"SET"`
-	Methods        []string `help:"Who answers: device, cloud, pair, one-side, one-context, sequence." default:"device,cloud,pair,one-side,one-context,sequence" placeholder:"METHOD"`
+	Methods        []string `help:"Who answers: device, cloud, pair, one-side, one-context, sequence, given." default:"device,cloud,pair,one-side,one-context,sequence" placeholder:"METHOD"`
 	Weights        []string `help:"Document weights; the pair is measured with each, the other methods with the first." default:"reader" sep:";" placeholder:"WEIGHTS"`
 	Set            string   `help:"Worlds of your own, as JSON lines, gzipped or not; without it those that ship with the program." type:"existingfile" placeholder:"FILE"`
 	Xquad          string   `help:"Questions in SQuAD's form for the set xquad; without it shared/data/qa/xquad.en.half.json, if it is there." type:"existingfile" placeholder:"FILE"`
@@ -46,7 +46,7 @@ func (c *benchQuality) Help() string {
 
 Documents are cut, indexed and retrieved as a user's are. Methods: device, cloud: that side alone. pair: both, in lock step. one-side: all retrieved passages
 on one side (output aggregation). one-context: all of them in one context (CRCG). sequence: each side writes its answer alone, and the likelier by both is taken
-(DRDG/SW). All greedy.
+(DRDG/SW). given: the pair, but of the retrieved passages only those that hold the answer: what retrieval and weights leave to gain. All greedy.
 
 exact_match: the answer is an expected one (unanswerable: it says that it does not know). f1: token overlap with the nearest expected answer, after SQuAD's
 normalisation. holds: it contains all that it must hold. refused: it says that it does not know. xquad compares after that normalisation.
@@ -121,7 +121,7 @@ func (c *benchQuality) Run(a *cli.App) error {
 					order = append(order, key)
 				}
 				right := sums[key].add(t.asked, answer)
-				if c.Wrong && method == "pair" && !right {
+				if c.Wrong && !right && (method == "pair" || method == "given") {
 					a.Clear()
 					fmt.Fprintf(a.Out, "%s: %s\n  want %s\n  got  %s\n", t.Kind, t.Question, strings.Join(t.golds(), " | "), answer)
 				}
@@ -245,7 +245,20 @@ func (c *benchQuality) trials(a *cli.App) ([]trial, error) {
 	return out, nil
 }
 
-var qualityMethods = []string{"device", "cloud", "pair", "one-side", "one-context", "sequence"}
+var qualityMethods = []string{"device", "cloud", "pair", "one-side", "one-context", "sequence", "given"}
+
+// given leaves the passages of each side that hold what the answer must hold.
+func (t trial) given() trial {
+	for i, passages := range t.sides {
+		t.sides[i] = nil
+		for _, p := range passages {
+			if slices.ContainsFunc(t.Values, func(v string) bool { return holdsWord(p.Title+"\n"+p.Text, v) }) {
+				t.sides[i] = append(t.sides[i], p)
+			}
+		}
+	}
+	return t
+}
 
 // quality answers questions in this process.
 type quality struct{ cfg decoder.Config }
@@ -264,6 +277,8 @@ func (q quality) answer(ctx context.Context, t trial, method string) (string, er
 		return q.write(ctx, t.Question, [][]retrieval.Passage{all}, 1)
 	case "sequence":
 		return q.sequence(ctx, t)
+	case "given":
+		t = t.given()
 	}
 	return q.write(ctx, t.Question, t.sides[:], 0)
 }

@@ -112,14 +112,14 @@ func (f answerFlags) documents(a *cli.App, s *session) (*retrieval.Index, error)
 
 func (f answerFlags) chooseDocuments(a *cli.App, s *session) (*retrieval.Index, error) {
 	if f.Notes != "" {
-		return a.Folder(f.Notes)
+		return a.Folder(f.Notes, f.PassageFlags)
 	}
 	x, err := a.OwnIndex()
 	if x != nil || err != nil {
 		return x, err
 	}
 	s.sample = true
-	return cli.Sample(a, examples.Notes)
+	return cli.Sample(a, examples.Notes, f.PassageFlags)
 }
 
 // reach finds the cloud: one that was asked for, the one paired last, or the sample inside this process.
@@ -246,9 +246,9 @@ func (f answerFlags) embed(a *cli.App, s *session, kv *retrieval.KVStore) error 
 
 func (f answerFlags) publicDocuments(a *cli.App) (*retrieval.Index, error) {
 	if f.Public != "" {
-		return a.Folder(f.Public)
+		return a.Folder(f.Public, f.PassageFlags)
 	}
-	return cli.Sample(a, examples.Public)
+	return cli.Sample(a, examples.Public, f.PassageFlags)
 }
 
 // dial connects to the cloud with key peer at address, over the emulated path if one was asked for.

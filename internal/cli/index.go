@@ -17,6 +17,7 @@ type IndexCmd struct {
 
 type indexAdd struct {
 	Paths []string `arg:"" optional:"" help:"Files or folders (text, Markdown, HTML, PDF). Without any, look for changes in what is indexed." type:"path"`
+	PassageFlags
 }
 
 func (c *indexAdd) Help() string {
@@ -24,8 +25,9 @@ func (c *indexAdd) Help() string {
   index add ~/Documents/notes          add a folder, with all below it
   index add report.pdf minutes.md      add files
   index add                            follow changes and deletions
+  index add --passage-words 64 ~/book  longer passages, for a larger model
 
-Only what changed is read again. What cannot be read is listed with the reason.`
+Only what changed is read again, or was cut into passages of another length. What cannot be read is listed with the reason.`
 }
 
 // indexReport is what index add and remove print with --json.
@@ -52,7 +54,7 @@ func (r *indexReport) add(o retrieval.Report) {
 }
 
 func (c *indexAdd) Run(a *App) (err error) {
-	x, err := a.openIndex()
+	x, err := a.openIndex(c.PassageFlags)
 	if err != nil {
 		return err
 	}
@@ -96,7 +98,7 @@ func (a *App) report(r indexReport) error {
 }
 
 // openIndex opens the program's own index for writing, and makes it on first use.
-func (a *App) openIndex() (*retrieval.Index, error) {
+func (a *App) openIndex(cut PassageFlags) (*retrieval.Index, error) {
 	dir, err := a.IndexDir()
 	if err != nil {
 		return nil, err
@@ -104,7 +106,7 @@ func (a *App) openIndex() (*retrieval.Index, error) {
 	if err := Make(dir); err != nil {
 		return nil, err
 	}
-	return retrieval.Open(dir, retrieval.Options{})
+	return retrieval.Open(dir, cut.options())
 }
 
 type indexList struct{}
@@ -150,7 +152,7 @@ type indexRemove struct {
 }
 
 func (c *indexRemove) Run(a *App) (err error) {
-	x, err := a.openIndex()
+	x, err := a.openIndex(PassageFlags{})
 	if err != nil {
 		return err
 	}

@@ -53,8 +53,10 @@ func (f ModelFlags) open(path string) (*model.Model, error) {
 
 // PassageFlags say how files are cut.
 type PassageFlags struct {
-	PassageWords int `help:"Words of the passages that files are cut into, about; 0 for ${passageWords=24}. Larger models may read longer ones as well." default:"0"`
+	PassageWords int `help:"Words of the passages that files are cut into, about; 0 for ${passageWords=12}. Larger models may read longer ones as well." default:"0"`
 }
+
+func (f PassageFlags) options() retrieval.Options { return retrieval.Options{Words: f.PassageWords} }
 
 // CacheFlags bound the store of computed passages.
 type CacheFlags struct {
@@ -102,8 +104,8 @@ func (a *App) OwnIndex() (*retrieval.Index, error) {
 }
 
 // Folder indexes a folder in memory, for one question.
-func (a *App) Folder(dir string) (*retrieval.Index, error) {
-	x, err := retrieval.Memory()
+func (a *App) Folder(dir string, cut PassageFlags) (*retrieval.Index, error) {
+	x, err := retrieval.MemoryWith(cut.options())
 	if err != nil {
 		return nil, err
 	}
@@ -130,8 +132,8 @@ func (a *App) Folder(dir string) (*retrieval.Index, error) {
 }
 
 // Sample indexes an embedded corpus in memory.
-func Sample(ctx context.Context, corpus fs.FS) (*retrieval.Index, error) {
-	x, err := retrieval.Memory()
+func Sample(ctx context.Context, corpus fs.FS, cut PassageFlags) (*retrieval.Index, error) {
+	x, err := retrieval.MemoryWith(cut.options())
 	if err != nil {
 		return nil, err
 	}

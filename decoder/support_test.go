@@ -1,0 +1,160 @@
+package decoder
+
+import (
+	"bytes"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+
+	"tandem"
+	"tandem/internal/tinymodel"
+	"tandem/model"
+	"tandem/model/gguf"
+	"tandem/model/tokenizer"
+	"tandem/retrieval"
+)
+
+// openSpeaking opens a toy model in whose vocabulary the byte '~' stands for an unsupported sentence.
+func openSpeaking(t testing.TB, seed uint64) *model.Model {
+	t.Helper()
+	spec := tinymodel.Spec{Seed: seed, Context: 512, Dim: 32, FF: 48, Gain: 2, Template: template}
+	mute, err := model.OpenBytes("toy", tinymodel.GGUF(spec), model.Options{Threads: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer mute.Close()
+	mark := mute.Tokenizer().Encode("~", tokenizer.Options{})
+	meta, tensors := tinymodel.Parts(spec)
+	meta = append(meta, gguf.KV{Key: "tandem.none_token_id", Value: uint32(mark[len(mark)-1])})
+	var file bytes.Buffer
+	if err := gguf.Write(&file, meta, tensors); err != nil {
+		t.Fatal(err)
+	}
+	m, err := model.OpenBytes("toy", file.Bytes(), model.Options{Threads: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { m.Close() })
+	if _, ok := m.Tokenizer().Unsupported(); !ok {
+		t.Fatal("the model's token for unsupported sentences is not read")
+	}
+	return m
+}
+
+const eagerReader = "reader:0.7,2,-1,0.4"
+
+// Support belongs to the sentence: it is read where the sentence begins and restored by a rollback.
+func TestReaderWeightsRollBack(t *testing.T) {
+	m := openSpeaking(t, 3)
+	cfg, req := toyConfig(m, eagerReader), Request{Question: bothQuestion, Passages: passages[:4]}
+	letters := m.Tokenizer().Encode("The wifi password is x1. The museum opens. It ", tokenizer.Options{})
+	d := newDecoder(t, cfg, req)
+	r := rand.New(rand.NewPCG(1, 2))
+	var answer []tandem.Token
+	for range 40 {
+		keep := r.IntN(len(answer) + 1)
+		var app []tandem.Token
+		for range r.IntN(5) {
+			app = append(app, letters[r.IntN(len(letters))])
+		}
+		answer = append(answer[:keep:keep], app...)
+		got := next(t, d, keep, app...)
+		fresh := newDecoder(t, cfg, req)
+		want := next(t, fresh, 0, answer...)
+		if !equal(got, want) {
+			t.Fatalf("after %d tokens: %v, afresh %v", len(answer), got, want)
+		}
+		if !reflect.DeepEqual(d.Parts(), fresh.Parts()) {
+			t.Fatalf("parts %v, afresh %v", d.Parts(), fresh.Parts())
+		}
+		mark, _ := m.Tokenizer().Unsupported()
+		if slices.Contains(got.Dist.IDs, mark) {
+			t.Fatal("the mark of unsupported sentences may be drawn")
+		}
+	}
+}
+
+func TestSupportHoldsForASentence(t *testing.T) {
+	m := openSpeaking(t, 3)
+	d := newDecoder(t, toyConfig(m, eagerReader), Request{Question: bothQuestion, Passages: passages[:4]})
+	first, _ := d.Evidence()
+	next(t, d, 0, m.Tokenizer().Encode("The wifi is x1.", tokenizer.Options{})...)
+	if same, _ := d.Evidence(); !equalSupport(first, same) {
+		t.Errorf("support changed within the sentence: %v, then %v", first, same)
+	}
+	next(t, d, len(d.answer), m.Tokenizer().Encode(" The museum", tokenizer.Options{})...)
+	if other, _ := d.Evidence(); equalSupport(first, other) {
+		t.Errorf("the second sentence has the support of the first: %v", other)
+	}
+	if parts := d.Parts(); len(parts) != 2 || parts[1].To != len(d.answer) || parts[0].To != parts[1].From {
+		t.Errorf("parts %+v of %d tokens", parts, len(d.answer))
+	}
+}
+
+func equalSupport(a, b []Evidence) bool {
+	return slices.EqualFunc(a, b, func(a, b Evidence) bool { return a.Support == b.Support })
+}
+
+// The context without a document has its share beside the passages, and all of it when there are none.
+func TestNothingIsAContext(t *testing.T) {
+	m := openSpeaking(t, 5)
+	for _, n := range []int{0, 1, 4} {
+		for _, nothing := range []string{"reader:1,1,-100,0", "reader:1,1,100,0"} {
+			d := newDecoder(t, toyConfig(m, nothing), Request{Question: bothQuestion, Passages: passages[:n]})
+			out := next(t, d, 0)
+			sum := 0.0
+			for _, w := range d.DocumentWeights() {
+				sum += w
+			}
+			want := 1.0
+			if n == 0 || nothing == "reader:1,1,100,0" {
+				want = 0
+			}
+			if math.Abs(sum-want) > 1e-6 {
+				t.Errorf("%d passages, %s: they have a share of %v, want %v", n, nothing, sum, want)
+			}
+			if n > 0 && want == 0 && out.H.Float() < 99 {
+				t.Errorf("%d passages, %s: h = %v", n, nothing, out.H.Float())
+			}
+			if rows := d.Prefill().Rows; rows != n+1 {
+				t.Errorf("%d passages are read in %d contexts", n, rows)
+			}
+		}
+	}
+}
+
+// A model that does not speak decodes as with sentence weights.
+func TestReaderWeightsOfOtherModels(t *testing.T) {
+	m := openToy(t, 1, 512)
+	req := Request{Question: bothQuestion, Passages: passages[:3]}
+	a, b := newDecoder(t, toyConfig(m, "reader"), req), newDecoder(t, toyConfig(m, "sentence"), req)
+	app := m.Tokenizer().Encode("The wifi is x. The", tokenizer.Options{})
+	if x, y := next(t, a, 0, app...), next(t, b, 0, app...); !equal(x, y) {
+		t.Errorf("reader %v, sentence %v", x, y)
+	}
+	if name := ScorerName(m, retrieval.Lexical()); name != retrieval.Lexical().Name() {
+		t.Errorf("scorer %q", name)
+	}
+	if name := ScorerName(openSpeaking(t, 1), retrieval.Lexical()); name == retrieval.Lexical().Name() {
+		t.Errorf("a model that speaks has the scorer %q of one that does not", name)
+	}
+}
+
+func TestLogOdds(t *testing.T) {
+	ln := func(p float64) float32 { return float32(math.Log(p)) }
+	for _, c := range []struct {
+		end, none, word, want float64
+	}{
+		{0.0, 0.5, 0.5, -supportBound}, // as training marks an unsupported sentence
+		{0.0, 0.25, 0.75, 0},           // even odds
+		{0.8, 0.05, 0.15, 0},           // ends do not count
+		{0.0, 1e-9, 1, supportBound},
+	} {
+		got := logOdds([]float32{ln(c.end + 1e-30), ln(c.none), ln(c.word)}, 1, []tandem.Token{0})
+		if math.Abs(got-c.want) > 1e-5 {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+}

@@ -1,0 +1,155 @@
+package node
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"tandem"
+	"tandem/transport"
+)
+
+// Part is a sentence of an answer, with the documents of both sides that it was drawn from.
+type Part struct {
+	Text    string
+	Sources []Cited
+	Unknown float64 // share of the contexts without a document: that nobody's documents say it
+}
+
+// Cited is a document and its share of a part, 0 to 1 over both sides.
+type Cited struct {
+	Side   tandem.Side
+	Title  string // empty where the cloud does not show titles
+	Weight float64
+}
+
+// part is what one side knows of a sentence.
+type part struct {
+	from    int // its first token
+	h       float64
+	nothing float64
+	sources []Source // by title, heaviest first
+}
+
+// parts returns what the side drew each sentence of its answer from.
+func (r *reading) parts() []part {
+	var out []part
+	for _, p := range r.Parts() {
+		out = append(out, part{from: p.From, h: p.H, nothing: p.Nothing, sources: r.byTitle(0, p.Weights)})
+	}
+	return out
+}
+
+// byTitle sums the weights of the passages after the first from by title, heaviest first.
+func (r *reading) byTitle(from int, weights []float64) []Source {
+	var out []Source
+	at := map[string]int{}
+	for i, w := range weights {
+		title := strings.TrimSpace(r.passages[from+i].Title)
+		if j, ok := at[title]; ok {
+			out[j].Weight += w
+			continue
+		}
+		at[title] = len(out)
+		out = append(out, Source{title, w})
+	}
+	slices.SortStableFunc(out, func(a, b Source) int { return cmp.Compare(b.Weight, a.Weight) })
+	return out
+}
+
+// cite puts together what both sides drew each sentence of the answer from; own is nil for a side without
+// a say. A side's share is the η of its mean weight.
+func cite(tokens []Token, own, cloud []part) []Part {
+	var out []Part
+	starts := own
+	if len(own) == 0 {
+		starts = cloud
+	}
+	for i, s := range starts {
+		if s.from >= len(tokens) {
+			break
+		}
+		to := len(tokens)
+		if i+1 < len(starts) {
+			to = min(to, starts[i+1].from)
+		}
+		var p Part
+		for _, t := range tokens[s.from:to] {
+			p.Text += t.Text
+		}
+		p.Text = strings.TrimSpace(p.Text)
+		sides := [2]*part{find(own, s.from), find(cloud, s.from)}
+		for k, of := range sides {
+			if of == nil {
+				continue
+			}
+			eta := 1.0
+			if other := sides[1-k]; other != nil {
+				eta = 1 / (1 + math.Exp(other.h-of.h))
+			}
+			p.Unknown += eta * of.nothing
+			for _, d := range of.sources {
+				p.Sources = append(p.Sources, Cited{tandem.Side(k), d.Title, eta * d.Weight})
+			}
+		}
+		slices.SortStableFunc(p.Sources, func(a, b Cited) int { return cmp.Compare(b.Weight, a.Weight) })
+		if p.Text != "" {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func find(parts []part, from int) *part {
+	for i := range parts {
+		if parts[i].from == from {
+			return &parts[i]
+		}
+	}
+	return nil
+}
+
+// sourcesMessage is what the cloud says of its documents; with titles only when they may be shown.
+func sourcesMessage(sources []Source, parts []part, titles bool) transport.Sources {
+	var m transport.Sources
+	if titles {
+		m.Sources = wireSources(sources, transport.MaxSources)
+	}
+	for _, p := range parts[:min(len(parts), transport.MaxParts)] {
+		w := transport.Part{From: tandem.Step(p.from), H: p.h, Nothing: min(max(p.nothing, 0), 1)}
+		if titles {
+			w.Sources = wireSources(p.sources, transport.MaxPartSources)
+		}
+		m.Parts = append(m.Parts, w)
+	}
+	return m
+}
+
+func wireSources(sources []Source, most int) []transport.Source {
+	var out []transport.Source
+	for _, s := range sources[:min(len(sources), most)] {
+		title := strings.ToValidUTF8(s.Title[:min(len(s.Title), transport.MaxTitle)], "")
+		out = append(out, transport.Source{Title: title, Weight: s.Weight})
+	}
+	return out
+}
+
+func sourcesOf(list []transport.Source) []Source {
+	var out []Source
+	for _, s := range list {
+		out = append(out, Source{Title: s.Title, Weight: s.Weight})
+	}
+	return out
+}
+
+func partsOf(m transport.Sources) []part {
+	var out []part
+	for _, p := range m.Parts {
+		out = append(out, part{from: int(p.From), h: p.H, nothing: p.Nothing, sources: sourcesOf(p.Sources)})
+		if len(p.Sources) == 0 {
+			out[len(out)-1].sources = []Source{{Weight: 1 - p.Nothing}}
+		}
+	}
+	return out
+}

@@ -17,17 +17,19 @@ import (
 
 // modelsRandom makes models that say nothing but compute as much as real ones: what measurements need.
 type modelsRandom struct {
-	Out  string `arg:"" help:"File to make; it must not exist." placeholder:"OUT.gguf"`
-	Like string `help:"Shape: qwen2.5-0.5b or qwen2.5-1.5b." default:"qwen2.5-0.5b"`
-	Arch string `help:"Architecture: qwen2 or llama; without it that of the shape." placeholder:"NAME"`
-	Type string `help:"Type of the matrices: f32, f16, bf16, q8_0, q4_0, q4_k, q5_k or q6_k." default:"q4_0"`
-	Seed uint64 `help:"Of the random numbers." default:"1"`
+	Out       string `arg:"" help:"File to make; it must not exist." placeholder:"OUT.gguf"`
+	Like      string `help:"Shape: qwen2.5-0.5b or qwen2.5-1.5b." default:"qwen2.5-0.5b"`
+	Arch      string `help:"Architecture: qwen2 or llama; without it that of the shape." placeholder:"NAME"`
+	Type      string `help:"Type of the matrices: f32, f16, bf16, q8_0, q4_0, q4_k, q5_k or q6_k." default:"q4_0"`
+	Embedding string `help:"Type of the embedding, which is the output matrix too; without it that of the matrices." placeholder:"TYPE"`
+	Seed      uint64 `help:"Of the random numbers." default:"1"`
 }
 
 func (c *modelsRandom) Help() string {
 	return `Examples:
   edge models random random.gguf
   edge models random --like qwen2.5-1.5b --type q4_k random.gguf
+  edge models random --type q4_0 --embedding q8_0 random.gguf
 
 The weights are random numbers: the text is gibberish, speed and memory are those of the shape.`
 }
@@ -47,16 +49,30 @@ func qwenWords() []string {
 	return w
 }
 
+// parseType reads the name of a type that a flag gives.
+func parseType(flag, name string) (npu.DType, error) {
+	i := slices.IndexFunc(npu.DTypes, func(t npu.DType) bool { return strings.EqualFold(t.String(), name) })
+	if i < 0 {
+		return 0, fmt.Errorf("%s %s: not known, use one of %v", flag, name, npu.DTypes)
+	}
+	return npu.DTypes[i], nil
+}
+
 func (c *modelsRandom) Run(a *App) error {
 	spec, ok := shapes[c.Like]
 	if !ok {
 		return fmt.Errorf("--like %s: not known, use one of %s", c.Like, strings.Join(slices.Sorted(maps.Keys(shapes)), ", "))
 	}
-	i := slices.IndexFunc(npu.DTypes, func(t npu.DType) bool { return strings.EqualFold(t.String(), c.Type) })
-	if i < 0 {
-		return fmt.Errorf("--type %s: not known, use one of %v", c.Type, npu.DTypes)
+	var err error
+	if spec.Type, err = parseType("--type", c.Type); err != nil {
+		return err
 	}
-	spec.Type, spec.Seed, spec.Words = npu.DTypes[i], c.Seed, qwenWords()
+	if c.Embedding != "" {
+		if spec.Embed, err = parseType("--embedding", c.Embedding); err != nil {
+			return err
+		}
+	}
+	spec.Seed, spec.Words = c.Seed, qwenWords()
 	switch c.Arch {
 	case "":
 	case "qwen2", "llama":
@@ -64,7 +80,7 @@ func (c *modelsRandom) Run(a *App) error {
 	default:
 		return fmt.Errorf("--arch %s: not known, use qwen2 or llama", c.Arch)
 	}
-	if n := spec.Type.BlockSize(); spec.Dim%n != 0 || spec.FF%n != 0 {
+	if n := max(spec.Type.BlockSize(), spec.Embed.BlockSize()); spec.Dim%n != 0 || spec.FF%n != 0 {
 		return fmt.Errorf("--type %s: rows of %d are not whole blocks of %d: use q4_0 or q8_0, or another shape", c.Type, spec.Dim, n)
 	}
 	f, err := os.OpenFile(c.Out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)

@@ -17,6 +17,7 @@ import (
 type Spec struct {
 	Arch     string    // "llama", "qwen2" or "opt", which has as many key-value heads as heads [llama]
 	Type     npu.DType // of all matrices [F32, which is 0]
+	Embed    npu.DType // of the embedding, which is the output matrix too unless Untied [Type]
 	Layers   int       // [2]
 	Dim      int       // [64]
 	Heads    int       // [4]
@@ -61,6 +62,9 @@ func (s Spec) withDefaults() Spec {
 	if s.RopeBase == 0 {
 		s.RopeBase = 10000
 	}
+	if s.Embed == 0 {
+		s.Embed = s.Type
+	}
 	if s.Gain == 0 {
 		s.Gain = 1
 	}
@@ -91,7 +95,7 @@ func Parts(s Spec) ([]gguf.KV, []npu.Tensor) {
 	vector := func(name string, n int, mean, spread float64) {
 		tensors = append(tensors, random(r, name, npu.F32, 1, n, mean, spread))
 	}
-	tensors = append(tensors, random(r, "token_embd.weight", s.Type, vocab, s.Dim, 0, 0.5))
+	tensors = append(tensors, random(r, "token_embd.weight", s.Embed, vocab, s.Dim, 0, 0.5))
 	if s.Factors {
 		vector("rope_freqs.weight", s.HeadDim/2, 2, 0.3)
 	}

@@ -28,6 +28,8 @@ type kernels struct {
 	// dotsF32, dotsF16 and dotsBF16 are dst[j] = x·w[j], where the vectors w[j], of x's length and stride
 	// bytes apart, hold the type's numbers.
 	dotsF32, dotsF16, dotsBF16 dots
+	// mulF32 multiplies rows of float32 weights by m inputs, by the sums of dotsF32: dst[i·stride + r] = w[r]·x[i].
+	mulF32 func(dst []float32, stride int, w []float32, rows int, x []float32, m int)
 	// mixF16 adds p[j]·v[j·stride + i] to acc[i], j ascending.
 	mixF16 func(acc, p []float32, v []uint16, stride int)
 	// turn, scores and mix4 are attention's: see turnPlain, scoresPlain and mix4By.
@@ -57,6 +59,7 @@ var plainKernels = kernels{
 	name:      "plain Go",
 	widen:     widen,
 	quantize:  quantizePlain,
+	mulF32:    mulF32By(dotsF32Plain),
 	mulQ80:    mulQ80Plain,
 	mulQ40:    mulQ40Plain,
 	quantizeK: quantizeKPlain,
@@ -115,6 +118,16 @@ func dotsF32Plain(dst, x []float32, w unsafe.Pointer, stride int) {
 	for j := range dst {
 		row := unsafe.Slice((*float32)(unsafe.Add(w, j*stride)), len(x))
 		dst[j] = dot(x, func(i int) float32 { return row[i] })
+	}
+}
+
+// mulF32By makes mulF32 of dotsF32.
+func mulF32By(dots dots) func(dst []float32, stride int, w []float32, rows int, x []float32, m int) {
+	return func(dst []float32, stride int, w []float32, rows int, x []float32, m int) {
+		cols := len(x) / m
+		for i := range m {
+			dots(dst[i*stride:][:rows], x[i*cols:][:cols], unsafe.Pointer(&w[0]), 4*cols)
+		}
 	}
 }
 

@@ -25,6 +25,7 @@ func TestKernelsEqualPlainGo(t *testing.T) {
 				rows := rapid.IntRange(1, 13).Draw(t, "rows")
 				compareDots(t, k, r, n, rows)
 				compareMix(t, k, r, n, rows)
+				compareWide(t, k, r, n, rows)
 				compareAttention(t, k, r, n, rows)
 				compareElementwise(t, k, r, n)
 				compareProducts(t, k, r, rapid.IntRange(1, 6).Draw(t, "blocks"), 3*rows, rapid.IntRange(1, 37).Draw(t, "inputs"))
@@ -92,6 +93,20 @@ func compareDots(t fataler, k *kernels, r *rand.Rand, n, rows int) {
 	k.dotsBF16(got, x, unsafe.Pointer(&b[1]), 2*stride)
 	dotsBF16Plain(want, x, unsafe.Pointer(&b[1]), 2*stride)
 	same(t, fmt.Sprintf("dotsBF16 of %d", n), got, want)
+}
+
+// Products of several inputs and rows are those of dots.
+func compareWide(t fataler, k *kernels, r *rand.Rand, cols, rows int) {
+	if cols%3 == 0 {
+		cols = 32 * (1 + cols/32)
+	}
+	m := 1 + r.IntN(13)
+	stride := rows + r.IntN(3)
+	x, w := awkward(r, m*cols), awkward(r, rows*cols)
+	got, want := make([]float32, m*stride), make([]float32, m*stride)
+	k.mulF32(got, stride, w, rows, x, m)
+	mulF32By(dotsF32Plain)(want, stride, w, rows, x, m)
+	same(t, fmt.Sprintf("mulF32 of %d×%d by %d", rows, cols, m), got, want)
 }
 
 func compareMix(t fataler, k *kernels, r *rand.Rand, n, rows int) {

@@ -164,46 +164,37 @@ func (s *scratch) floats(n int) []float32 {
 	return s.f
 }
 
-// mulWide multiplies by float weights, in place or widened to float32: a few rows at a time, as many as stay
-// in a processor's nearest cache while the rows of x pass by.
+// mulWide multiplies by float weights. One input reads them in place; several read them widened to float32, a
+// few rows at a time, as many as stay in a processor's nearest cache while the inputs pass by.
 func (r *run) mulWide(out []float32, w *npu.Tensor, x []float32, lo, hi int) {
 	const near = 16 << 10 // bytes
 	k, rowBytes := r.dev.k, w.Type.RowBytes(w.Cols)
-	rows := min(hi-lo, max(1, near/(4*w.Cols)))
-	mul, stride := k.inPlace(w, r.Rows), rowBytes
-	var wide []float32
-	if mul == nil {
-		mul, stride = k.dotsF32, 4*w.Cols
-		scratch := r.dev.rows.Get().(*[]float32)
-		defer r.dev.rows.Put(scratch)
-		*scratch = grow(*scratch, rows*w.Cols)
-		wide = *scratch
+	if dots := k.inPlace(w); dots != nil && r.Rows == 1 {
+		dots(out[lo:hi], x, unsafe.Pointer(&w.Data[lo*rowBytes]), rowBytes)
+		return
 	}
+	rows := min(hi-lo, max(2, near/(4*w.Cols)&^1))
+	scratch := r.dev.rows.Get().(*[]float32)
+	defer r.dev.rows.Put(scratch)
+	*scratch = grow(*scratch, rows*w.Cols)
 	for ; lo < hi; lo += rows {
-		rows := min(rows, hi-lo)
-		data := w.Data[lo*rowBytes : (lo+rows)*rowBytes]
-		p := unsafe.Pointer(&data[0])
-		if wide != nil {
-			k.widen(w.Type, wide[:rows*w.Cols], data)
-			p = unsafe.Pointer(&wide[0])
-		}
-		for i := range r.Rows {
-			mul(out[i*w.Rows+lo:][:rows], x[i*w.Cols:][:w.Cols], p, stride)
-		}
+		n := min(rows, hi-lo)
+		wide := (*scratch)[:n*w.Cols]
+		k.widen(w.Type, wide, w.Data[lo*rowBytes:(lo+n)*rowBytes])
+		k.mulF32(out[lo:], w.Rows, wide, n, x, r.Rows)
 	}
 }
 
-// inPlace returns the kernel that reads w as it is, or nil where w must be widened first or, for several
-// inputs, had better be.
-func (k *kernels) inPlace(w *npu.Tensor, inputs int) dots {
+// inPlace returns the kernel that reads w as it is, or nil where there is none.
+func (k *kernels) inPlace(w *npu.Tensor) dots {
 	switch {
 	case uintptr(unsafe.Pointer(&w.Data[0]))%4 != 0:
 		return nil
 	case w.Type == npu.F32:
 		return k.dotsF32
-	case w.Type == npu.F16 && inputs == 1:
+	case w.Type == npu.F16:
 		return k.dotsF16
-	case w.Type == npu.BF16 && inputs == 1:
+	case w.Type == npu.BF16:
 		return k.dotsBF16
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -40,6 +41,8 @@ type Device struct {
 	keepX   []float32
 	objects []*object
 	pieces  map[*npu.Tensor][]int
+	groups  int // how many there are
+	all     []*program
 	laidOut bool // the arena fits the objects
 
 	mu        sync.Mutex // guards what follows
@@ -96,6 +99,7 @@ func (d *Device) Name() string {
 type program struct {
 	dev    *Device
 	graph  *npu.Graph // as it was given
+	staged *npu.Graph // with places for weights
 	inner  npu.Program
 	object []int // that each node of the copy reads
 }
@@ -107,19 +111,47 @@ func (d *Device) Compile(g *npu.Graph) (npu.Program, error) {
 	}
 	d.run.Lock()
 	defer d.run.Unlock()
-	staged, objects := d.stage(g)
-	// Places are empty between runs; a compiler wants to see their size.
-	for _, id := range objects {
-		if id >= 0 {
-			o := d.objects[id]
-			o.place.Data = o.source.Data[o.off:][:o.bytes()]
-		}
-	}
-	inner, err := d.inner.Compile(staged)
-	if err != nil {
+	p := &program{dev: d, graph: g}
+	p.staged, p.object = d.stage(g)
+	if err := p.compile(p.staged, p.object); err != nil {
 		return nil, err
 	}
-	return &program{dev: d, graph: g, inner: inner, object: objects}, nil
+	d.all = append(d.all, p)
+	return p, nil
+}
+
+// compile compiles a staged graph on the inner device. Places are empty between runs; a compiler wants to
+// see their size.
+func (p *program) compile(g *npu.Graph, objects []int) (err error) {
+	for _, id := range objects {
+		if id >= 0 {
+			o := p.dev.objects[id]
+			o.place.Data = o.source.Data[o.off:][:o.bytes()]
+			defer func() { o.place.Data = nil }()
+		}
+	}
+	if p.inner, err = p.dev.inner.Compile(g); err == nil {
+		p.staged, p.object = g, objects
+	}
+	return err
+}
+
+// follow lets programs use objects in the placement's order.
+func (d *Device) follow(uses []Use) error {
+	rank := make([]int, len(d.objects))
+	for i, u := range uses {
+		rank[u.Object] = i
+	}
+	for _, p := range d.all {
+		g, objects := reorder(p.staged, p.object, func(id int) int { return d.objects[id].group }, rank)
+		if slices.Equal(objects, p.object) {
+			continue
+		}
+		if err := p.compile(g, objects); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (p *program) Graph() *npu.Graph { return p.graph }
@@ -182,8 +214,17 @@ func (d *Device) layOut() error {
 		d.pager = NewLRU(func(o int) int64 { return sizes[o] }, d.opt.Budget)
 	} else {
 		uses := d.profile.uses(sizes)
+		for i := range uses {
+			uses[i].Group = d.objects[uses[i].Object].group
+		}
 		p, err := Place(sizes, uses, d.opt.Costs, d.opt.Budget)
 		if err != nil {
+			return err
+		}
+		if len(p.Temporary) > 0 {
+			uses, p = Reorder(sizes, uses, p, d.opt.Costs)
+		}
+		if err := d.follow(uses); err != nil {
 			return err
 		}
 		if err := d.mapPlacement(p, sizes); err != nil {

@@ -338,3 +338,125 @@ func TestBadBudget(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// Independent products change places when that hides more of a transfer, and the numbers stay.
+func TestIndependentProductsChangePlaces(t *testing.T) {
+	const width = 64
+	// A block: three products of one input, of two sizes.
+	block := func(b int) *npu.Graph {
+		g := npu.NewGraph(fmt.Sprintf("block %d", b), 1)
+		x := g.Input(width)
+		var parts []npu.Value
+		for i, rows := range []int{32, 16, 16} {
+			w := &npu.Tensor{Name: fmt.Sprintf("b%d.w%d", b, i), Type: npu.F32, Rows: rows, Cols: width, Data: make([]byte, 4*rows*width)}
+			for j := range rows * width {
+				binary.LittleEndian.PutUint32(w.Data[4*j:], math.Float32bits(float32((j*5+b+i)%13-6)/width))
+			}
+			parts = append(parts, g.MatMul(x, w, nil))
+		}
+		g.Concat(parts...)
+		return g
+	}
+	var graphs []*npu.Graph
+	for b := range 6 {
+		graphs = append(graphs, block(b))
+	}
+	want := wanted(t, graphs, width)
+	moved := false
+	for _, perByte := range []float64{0.05, 0.1, 0.15, 0.2, 0.3, 1} {
+		for _, budget := range []int64{20_000, 30_000, 40_000, 60_000, 80_000} {
+			d, err := New(&plain{}, Options{Budget: budget, Piece: 1 << 20, Costs: Costs{PerByte: perByte}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			programs := compile(t, d, graphs)
+			for range 2 {
+				if got, err := step(programs, width); err != nil || !slices.Equal(got, want) {
+					t.Fatalf("budget %d, %v ns a byte: %v", budget, perByte, err)
+				}
+				d.Adapt()
+			}
+			for _, p := range programs {
+				last := -1
+				for _, id := range p.(*program).object {
+					if id >= 0 {
+						moved, last = moved || id < last, id
+					}
+				}
+			}
+			d.Close()
+		}
+	}
+	if !moved {
+		t.Error("nothing ever moved")
+	}
+}
+
+// reorder keeps what a graph computes, whatever order is asked for.
+func TestReorderKeepsDependencies(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const width = 16
+		g := npu.NewGraph("g", 1)
+		x := g.Input(width)
+		objects := []int{-1}
+		groups := []int{}
+		var weights []*npu.Tensor
+		for layer := range rapid.IntRange(1, 3).Draw(t, "layers") {
+			var parts []npu.Value
+			for i, rows := range []int{8, 4, 4} {
+				w := &npu.Tensor{Name: fmt.Sprint(layer, i), Type: npu.F32, Rows: rows, Cols: width, Data: make([]byte, 4*rows*width)}
+				for j := range rows * width {
+					binary.LittleEndian.PutUint32(w.Data[4*j:], math.Float32bits(float32((j*5+layer+3*i)%13-6)/width))
+				}
+				weights = append(weights, w)
+				y := g.MatMul(x, w, nil)
+				objects, groups = append(objects, len(groups)), append(groups, layer)
+				parts = append(parts, g.Concat(y)) // a node between, which must stay behind its product
+				objects = append(objects, -1)
+			}
+			x = g.Concat(parts...)
+			objects = append(objects, -1)
+		}
+		rank := rapid.Permutation(rangeOf(len(groups))).Draw(t, "rank")
+		out, moved := reorder(g, objects, func(id int) int { return groups[id] }, rank)
+		if err := out.Check(); err != nil {
+			t.Fatal(err)
+		}
+		last := map[int]int{}
+		for i, id := range moved {
+			if id < 0 {
+				continue
+			}
+			if out.Nodes[i].Weight != weights[id] {
+				t.Fatalf("node %d does not read object %d", i, id)
+			}
+			if r, ok := last[groups[id]]; ok && rank[id] < r {
+				t.Fatalf("objects come as %v, ranks %v", moved, rank)
+			}
+			last[groups[id]] = rank[id]
+		}
+		run := func(g *npu.Graph) []float32 {
+			out := make([]float32, width)
+			p := plainProgram{&plain{}, g}
+			if err := p.Run(npu.Args{Rows: 1, X: slices.Repeat([]float32{1}, width), Out: out, Stage: anyStage{}}); err != nil {
+				t.Fatal(err)
+			}
+			return out
+		}
+		if !slices.Equal(run(g), run(out)) {
+			t.Fatal("the numbers differ")
+		}
+	})
+}
+
+func rangeOf(n int) (s []int) {
+	for i := range n {
+		s = append(s, i)
+	}
+	return s
+}
+
+type anyStage struct{}
+
+func (anyStage) Enter(int) error { return nil }
+func (anyStage) Leave(int)       {}

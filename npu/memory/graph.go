@@ -1,6 +1,11 @@
 package memory
 
-import "tandem/npu"
+import (
+	"cmp"
+	"slices"
+
+	"tandem/npu"
+)
 
 // minStaged is the least size of a tensor that is staged: norms and biases stay where they are.
 const minStaged = 4 << 10
@@ -14,6 +19,7 @@ const minStaged = 4 << 10
 func (d *Device) stage(g *npu.Graph) (*npu.Graph, []int) {
 	out := &npu.Graph{Name: g.Name, Chunk: g.Chunk}
 	var objects []int
+	groups := map[npu.Value]int{}         // of the products of each input
 	at := make([]npu.Value, len(g.Nodes)) // where each node's value is in the copy
 	add := func(n npu.Node, object int) npu.Value {
 		out.Nodes, objects = append(out.Nodes, n), append(objects, object)
@@ -29,9 +35,16 @@ func (d *Device) stage(g *npu.Graph) (*npu.Graph, []int) {
 			at[i] = add(n, -1)
 			continue
 		}
+		if groups[n.Args[0]] == 0 {
+			d.groups++
+			groups[n.Args[0]] = d.groups
+		}
 		var parts []npu.Value
 		for _, id := range d.objectsOf(n.Weight) {
 			o := d.objects[id]
+			if o.group == 0 {
+				o.group = groups[n.Args[0]]
+			}
 			part := n
 			part.Weight, part.Width = o.place, o.rows
 			if n.Bias != nil && o.rows < n.Width {
@@ -51,6 +64,7 @@ func (d *Device) stage(g *npu.Graph) (*npu.Graph, []int) {
 // object is a piece of a matrix: some of its rows.
 type object struct {
 	source     *npu.Tensor
+	group      int // shared by pieces whose products do not depend on each other
 	from, rows int
 	off        int64
 	place      *npu.Tensor // what programs read: its Data is set while the bytes are there
@@ -77,4 +91,43 @@ func (d *Device) objectsOf(t *npu.Tensor) []int {
 	}
 	d.pieces[t], d.laidOut = ids, false
 	return ids
+}
+
+// reorder moves the products of a staged graph that do not depend on each other into the order of rank, the
+// place of each object in the order of use, and everything else no further than that needs. Every node
+// computes what it did.
+func reorder(g *npu.Graph, objects []int, groupOf func(object int) int, rank []int) (*npu.Graph, []int) {
+	order := make([]int, len(g.Nodes)) // old indices in a new order, before dependencies are looked at
+	members := map[int][]int{}
+	for i := range order {
+		order[i] = i
+		if objects[i] >= 0 && i < len(order)-1 { // the last is the result and stays
+			members[groupOf(objects[i])] = append(members[groupOf(objects[i])], i)
+		}
+	}
+	for _, places := range members {
+		nodes := slices.Clone(places)
+		slices.SortStableFunc(nodes, func(a, b int) int { return cmp.Compare(rank[objects[a]], rank[objects[b]]) })
+		for j, place := range places {
+			order[place] = nodes[j]
+		}
+	}
+	out := &npu.Graph{Name: g.Name, Chunk: g.Chunk}
+	var moved []int
+	at := slices.Repeat([]npu.Value{-1}, len(g.Nodes))
+	for len(out.Nodes) < len(g.Nodes) {
+		for _, i := range order {
+			n := g.Nodes[i]
+			if at[i] >= 0 || slices.ContainsFunc(n.Args, func(a npu.Value) bool { return at[a] < 0 }) {
+				continue
+			}
+			n.Args = slices.Clone(n.Args)
+			for j, a := range n.Args {
+				n.Args[j] = at[a]
+			}
+			at[i] = npu.Value(len(out.Nodes))
+			out.Nodes, moved = append(out.Nodes, n), append(moved, objects[i])
+		}
+	}
+	return out, moved
 }

@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"tandem/npu"
@@ -53,4 +54,14 @@ func (m *Model) Rounding() string {
 		return d.Rounding()
 	}
 	return ""
+}
+
+// joined puts so many layers at a time together, between the embedding and the head.
+func joined(blocks []*npu.Graph, layers int) []*npu.Graph {
+	last := len(blocks) - 1
+	out := []*npu.Graph{blocks[0]}
+	for group := range slices.Chunk(blocks[1:last], layers) {
+		out = append(out, npu.Join(group...))
+	}
+	return append(out, blocks[last])
 }

@@ -32,8 +32,9 @@ type Row struct {
 // among calls, and on however many threads; where Rounding is not empty, up to rounding. Plain decoding is
 // a batch of one row with one token.
 //
-// ctx is looked at before every layer. On an error, ctx's included, all sequences are as before. Several
-// goroutines may call Forward at once with different sequences.
+// ctx is looked at before every layer, or every few where the device computes several at once (see
+// npu.LayersAtOnce). On an error, ctx's included, all sequences are as before. Several goroutines may call
+// Forward at once with different sequences.
 func (m *Model) Forward(ctx context.Context, rows []Row) ([][]float32, error) {
 	logits, tokens, err := m.checkRows(rows)
 	if err != nil || tokens == 0 {

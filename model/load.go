@@ -115,7 +115,7 @@ func load(f *gguf.File, device npu.Device, chunks []int) (m *Model, err error) {
 	m.template = TemplateOf(f, m.tokenizer)
 	for _, chunk := range chunks {
 		p := chunkPrograms{chunk: chunk}
-		for _, g := range m.config.blocks(&m.weights, chunk) {
+		for _, g := range joined(m.config.blocks(&m.weights, chunk), npu.LayersAtOnce(device)) {
 			program, err := device.Compile(g)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", f.Name, err)

@@ -165,6 +165,10 @@ func (d *Device) Name() string { return d.name }
 // Rounding names whose arithmetic it is: results equal those of other devices only up to rounding.
 func (d *Device) Rounding() string { return "ggml " + d.which }
 
+// LayersAtOnce is a few: at the end of each graph a processor's threads meet, and a GPU's results come back.
+// It is not all, so that a run can be given up in between.
+func (d *Device) LayersAtOnce() int { return 4 }
+
 // Close frees everything on the device and ends its threads. Closing twice is fine.
 func (d *Device) Close() error {
 	d.mu.Lock()

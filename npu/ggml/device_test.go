@@ -41,6 +41,53 @@ func TestBlockAgreesWithNative(t *testing.T) {
 	}
 }
 
+// Layers that are joined compute what they compute one behind the other.
+func TestJoinedLayers(t *testing.T) {
+	n := native.New(1)
+	defer n.Close()
+	layers := func() (list []*npu.Graph) {
+		for i := range 3 {
+			g := probe(npu.Adjacent)
+			attentionOf(g).Layer = i
+			list = append(list, g)
+		}
+		return list
+	}
+	run := func(d npu.Device, graphs ...*npu.Graph) []float32 {
+		x, kv := make([]float32, 2*64), probeCache(3, 40, 60, 32)
+		for i := range x {
+			x[i] = float32(math.Sin(float64(i)))
+		}
+		for _, g := range graphs {
+			p, err := d.Compile(g)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := p.Run(npu.Args{Rows: 2, X: x, Out: x, Positions: []int32{40, 41}, KV: []*npu.KV{kv, kv}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for l := range 3 {
+			for _, v := range kv.Spans[1].K[l][20*32 : 22*32] { // what the rows wrote
+				x = append(x, quant.F16ToF32(v))
+			}
+		}
+		return x
+	}
+	want := run(n, layers()...)
+	if got := run(n, npu.Join(layers()...)); !slices.Equal(got, want) {
+		t.Error("native gives other bits for joined layers")
+	}
+	d := need(t, 1)
+	for _, got := range [][]float32{run(d, layers()...), run(d, npu.Join(layers()...))} {
+		for i := range want {
+			if off := math.Abs(float64(got[i] - want[i])); !(off < 0.02) {
+				t.Fatalf("number %d is %v, native says %v", i, got[i], want[i])
+			}
+		}
+	}
+}
+
 // Rows side by side, and both kinds of tables.
 func TestTablesAndConcat(t *testing.T) {
 	d, n := need(t, 1), native.New(1)

@@ -1,0 +1,35 @@
+package npu
+
+// Join puts graphs one behind the other: the result of each is the input "x" of the next. A device for which
+// the beginning and end of a run cost something computes several layers at once so; see LayersAtOnce.
+func Join(graphs ...*Graph) *Graph {
+	out := NewGraph(graphs[0].Name, graphs[0].Chunk)
+	if len(graphs) > 1 {
+		out.Name += " to " + graphs[len(graphs)-1].Name
+	}
+	for k, g := range graphs {
+		before := Value(len(out.Nodes) - 1)
+		moved := make([]Value, len(g.Nodes))
+		for i, n := range g.Nodes {
+			if k > 0 && n.Op == OpInput {
+				moved[i] = before
+				continue
+			}
+			args := make([]Value, len(n.Args))
+			for j, a := range n.Args {
+				args[j] = moved[a]
+			}
+			n.Args = args
+			moved[i] = out.add(n)
+		}
+	}
+	return out
+}
+
+// LayersAtOnce says how many layers a device had better compute in one program: 1 unless it says otherwise.
+func LayersAtOnce(d Device) int {
+	if c, ok := d.(interface{ LayersAtOnce() int }); ok {
+		return max(1, c.LayersAtOnce())
+	}
+	return 1
+}

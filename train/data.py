@@ -8,9 +8,12 @@ import torch
 
 from .examples import END, LOSS_WEIGHT, NONE, PREFIX, PROMPT, START, UNSUPPORTED, example
 from .names import Source
+from .tasks import task
 
 CONTEXT_WEIGHT = 0.1
 MAX_CONTEXT_TOKENS = 230
+TASK_SHARE = 0.15  # of the rows are tasks, not questions
+MAX_TASK_TOKENS = 500  # of a row that is a task: the model has 512 positions
 CONTEXT_KIND = 8
 WEIGHT_OF = np.zeros(10, np.float32)
 for _kind, _weight in LOSS_WEIGHT.items():
@@ -55,6 +58,14 @@ def lengths(s, hard):
     share of long ones."""
     x = s.rng.random()
     return (2, 6) if x < hard else (1, 2) if x < 0.7 else (2, 4)
+
+
+def task_row(s, tokenizer, draw=task):
+    while True:
+        context, branches = draw(s)
+        row = Row(tokenizer, context, branches, joined=s.chance(JOINED))
+        if len(row) <= MAX_TASK_TOKENS:
+            return row
 
 
 def make_row(s, tokenizer, low, high, branches=7):
@@ -103,6 +114,6 @@ def batches(seed, tokenizer, tokens, hard_share, pool=320):
     s = Source(seed)
     while True:
         hard = hard_share()
-        rows = [make_row(s, tokenizer, *lengths(s, hard)) for _ in range(pool)]
+        rows = [task_row(s, tokenizer) if s.chance(TASK_SHARE) else make_row(s, tokenizer, *lengths(s, hard)) for _ in range(pool)]
         for group in cut(rows, tokens, s):
             yield Batch(group)

@@ -2,14 +2,15 @@
 import numpy as np
 import torch
 
-from . import examples
+from . import examples, tasks
 from .data import Batch, Row
-from .examples import END, PREFIX, VALUE, Branch, absent, sentence, soft, turn
+from .examples import TASK, VALUE, Branch, absent, sentence, soft, turn
 from .model import logits
 from .names import Source
 from .passages import new_passage, new_world
 from .questions import ask, ask_two
 
+TASKS = {"summary": tasks.summary, "screen": tasks.screen, "reply": tasks.reply}
 KINDS = ("one", "one-unseen-wording", "two-first", "two-second", "two-both", "unsupported")
 
 
@@ -52,14 +53,25 @@ def make_items(n, seed, kinds=KINDS):
     return [make_item(s, kind) for kind in kinds for s in [Source("%s-%s" % (seed, kind), held_out=True)] for _ in range(n)]
 
 
+def make_tasks(n, seed):
+    """n items of each task from the evaluation's part of the name space."""
+    items = []
+    for kind, draw in TASKS.items():
+        s = Source("%s-%s" % (seed, kind), held_out=True)
+        for _ in range(n):
+            context, branches = draw(s)
+            items.append(Item(kind, context.removeprefix("Context: "), branches[0], []))
+    return items
+
+
 @torch.no_grad()
 def exact_by_kind(c, w, tokenizer, items, device, size=24):
-    """Teacher-forced: the share of items whose supported values are all predicted exactly, by kind."""
+    """Teacher-forced: the share of items whose supported values, or whole texts of a task, are all predicted exactly, by kind."""
     right = {}
     for i in range(0, len(items), size):
         part = items[i:i + size]
         b = Batch([Row(tokenizer, "Context: " + x.context, [x.branch], joined=k % 2 == 1) for k, x in enumerate(part)])
-        selected = (b.kinds == VALUE).nonzero()[:, 0]
+        selected = ((b.kinds == VALUE) | (b.kinds == TASK)).nonzero()[:, 0]
         out = logits(c, w, b.ids.to(device), b.positions.to(device), b.segments.to(device), selected.to(device)).cpu()
         ok = (out.argmax(-1) == b.targets[selected]).numpy()
         row = (selected // b.ids.shape[1]).numpy()

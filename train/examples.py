@@ -11,9 +11,10 @@ from .questions import Asked, ask, ask_two, noun_asked, styled, upper
 # What a piece of text is for in the loss.
 # PREFIX: the words before a supported value; UNSUPPORTED: those before a soft one. START and NONE: the first token of either, where
 # the model also says whether the passage supports the sentence (tokenizer.NONE).
-PREFIX, VALUE, SOFT, UNSUPPORTED, END, START, NONE, PROMPT = 0, 1, 2, 3, 4, 5, 6, 9
+# TASK: what a task wants written (tasks.py).
+PREFIX, VALUE, SOFT, UNSUPPORTED, END, START, NONE, TASK, PROMPT = 0, 1, 2, 3, 4, 5, 6, 7, 9
 #: loss weight by kind; passage tokens have their own (data.PASSAGE_WEIGHT)
-LOSS_WEIGHT = {PREFIX: 0.3, VALUE: 1.0, SOFT: 0.4, UNSUPPORTED: 0.3, END: 0.6, START: 3.0, NONE: 3.0, PROMPT: 0.0}
+LOSS_WEIGHT = {PREFIX: 0.3, VALUE: 1.0, SOFT: 0.4, UNSUPPORTED: 0.3, END: 0.6, START: 3.0, NONE: 3.0, TASK: 0.4, PROMPT: 0.0}
 SOFT_VALUE = 0.7
 
 

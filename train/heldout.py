@@ -8,7 +8,7 @@ supporting passage and three distractors on the device; two-split kinds have the
 import argparse
 import json
 
-from . import hand
+from . import hand, tasks
 from .attributes import ENTITIES
 from .examples import absent, answer_text
 from .names import Source
@@ -83,16 +83,26 @@ def lines(seed="heldout"):
     yield from hand.items()
 
 
+def replies(n, seed="heldout"):
+    """Conversations that want a reply: context, prompt and the reply."""
+    s = Source(seed + "-replies", held_out=True)
+    for _ in range(n):
+        context, (branch,) = tasks.reply(s)
+        prompt = branch.prompt.removeprefix("\nQuestion: ").removesuffix("\nAnswer:")
+        yield dict(context=context.removeprefix("Context: "), prompt=prompt, answer=branch.pieces[0][0].strip())
+
+
 if __name__ == "__main__":
     from . import worlds
     a = argparse.ArgumentParser(description=__doc__)
     a.add_argument("path")
     a.add_argument("--worlds", type=int, default=0, help="write N worlds, gzipped, instead of the items")
+    a.add_argument("--replies", type=int, default=0, help="write N conversations that want a reply, instead of the items")
     a.add_argument("--seed", default="heldout")
     args = a.parse_args()
     if args.worlds:
         worlds.write(args.path, args.worlds, args.seed)
     else:
         with open(args.path, "w") as f:
-            for x in lines(args.seed):
+            for x in replies(args.replies, args.seed) if args.replies else lines(args.seed):
                 f.write(json.dumps(x, ensure_ascii=False) + "\n")

@@ -10,14 +10,14 @@ import torch.nn.functional as F
 
 from . import examples, kernels
 from .data import CONTEXT_KIND, Batch, Row, batches
-from .evaluate import exact_by_kind, make_items
+from .evaluate import exact_by_kind, make_items, make_tasks
 from .export import export
 from .model import Config, Optimizer, init, logits, working
 
 CONTEXT_SHARE = 0.25  # of the context positions enter a step's loss (a tenth of the weight, most of the cost)
 WARMUP = 100
 COLUMNS = ["minutes", "step", "tokens", "rate", "loss_prefix", "loss_value", "loss_soft", "loss_context", "loss_start", "loss_none",
-           "one", "two_first", "two_second", "two_split", "unseen"]
+           "one", "two_first", "two_second", "two_split", "unseen", "loss_task", "summary", "screen", "reply"]
 
 
 def save(path, c, p, optimizer, progress):
@@ -86,15 +86,16 @@ def train(out, tokenizer, minutes, device="cpu", threads=2, tokens=6144, rate=0.
     dev, total = torch.device(device), minutes * 60
     torch.manual_seed(seed + at["step"])
     feed = batches("train-%d-%d" % (seed, at["step"]), tokenizer, tokens, lambda: hard_share(at["seconds"] / total))
-    items = make_items(80, seed="quick", kinds=("one", "two-first", "two-second", "two-both", "one-unseen-wording"))
+    items = make_items(80, seed="quick", kinds=("one", "two-first", "two-second", "two-both", "one-unseen-wording")) + make_tasks(40, seed="quick")
     pool = Threads(threads)
     losses, next_report, next_snapshot, last = [], at["seconds"] + 120, at["seconds"] + snapshot_minutes * 60, time.monotonic()
 
     def report():
         scores = exact_by_kind(c, working(p, grad=False), tokenizer, items, dev)
-        mean = np.nanmean(np.array(losses), 0) if losses else [float("nan")] * 6
-        row = [round(at["seconds"] / 60, 2), at["step"], at["tokens"], round(factor, 4), *(round(float(x), 4) for x in mean),
-               *(round(scores[k], 3) for k in ("one", "two-first", "two-second", "two-both", "one-unseen-wording"))]
+        mean = np.nanmean(np.array(losses), 0) if losses else [float("nan")] * 7
+        row = [round(at["seconds"] / 60, 2), at["step"], at["tokens"], round(factor, 4), *(round(float(x), 4) for x in mean[:6]),
+               *(round(scores[k], 3) for k in ("one", "two-first", "two-second", "two-both", "one-unseen-wording")), round(float(mean[6]), 4),
+               *(round(scores[k], 3) for k in ("summary", "screen", "reply"))]
         with open(csv_path, "a") as f:
             csv.writer(f).writerow(row)
         log(" ".join("%s=%s" % x for x in zip(COLUMNS, row)) + " threads=%d" % pool.current)
@@ -126,7 +127,7 @@ def train(out, tokenizer, minutes, device="cpu", threads=2, tokens=6144, rate=0.
 
 
 def step(c, p, optimizer, batch, factor, dev):
-    """One optimizer step; returns mean losses (prefix, value, soft, context)."""
+    """One optimizer step; returns mean losses by kind."""
     step.tokens = batch.ids.numel()
     w = working(p)
     targets, kinds, weights = batch.targets.to(dev), batch.kinds.to(dev), batch.weights.to(dev)
@@ -142,4 +143,4 @@ def step(c, p, optimizer, batch, factor, dev):
     optimizer.step({k: x.grad for k, x in w.items()}, factor)
     each = each.detach()
     return [each[ks == k].mean().item() if (ks == k).any() else float("nan")
-            for k in (examples.PREFIX, examples.VALUE, examples.SOFT, CONTEXT_KIND, examples.START, examples.NONE)]
+            for k in (examples.PREFIX, examples.VALUE, examples.SOFT, CONTEXT_KIND, examples.START, examples.NONE, examples.TASK)]

@@ -4,7 +4,7 @@ import re
 import unittest
 import zlib
 
-from . import attributes, hand, heldout, names
+from . import attributes, examples, hand, heldout, names, tasks
 from .examples import PREFIX, SOFT, UNSUPPORTED, VALUE, absent, example
 from .names import Source
 from .passages import MAX_WORDS, conflicts, fill, new_passage, new_world
@@ -181,6 +181,48 @@ class Evaluation(unittest.TestCase):
         for question, answer, values, titles in hand.ITEMS:
             for v, t in zip(values, titles):
                 self.assertIn(v, {**hand.DEVICE, **hand.CLOUD}[t], question)
+
+
+class Tasks(unittest.TestCase):
+    def draw(self, kind, n=300):
+        s = Source("tasks-" + kind.__name__)
+        for _ in range(n):
+            context, (branch,) = kind(s)
+            (text, what), = branch.pieces
+            self.assertEqual(what, examples.TASK)
+            self.assertTrue(context.startswith("Context: ") and branch.prompt.endswith("\nAnswer:") and text[0] == " ")
+            yield context, branch.prompt, text[1:]
+
+    def test_a_summary_is_made_of_the_text(self):
+        for context, _, text in self.draw(tasks.summary):
+            flat = context.lower()
+            for sentence in text.split(". "):
+                self.assertIn(sentence.rstrip(".").lower(), flat)
+            first = context.removeprefix("Context: ").split("\n")[-1]
+            self.assertTrue(first.startswith(text.split(". ")[0]))
+
+    def test_the_element_stands_on_the_screen_once(self):
+        done = 0
+        for context, prompt, text in self.draw(tasks.screen):
+            lines = [line.strip() for line in context.removeprefix("Context: ").split("\n")]
+            self.assertEqual(len(lines), len(set(lines)))
+            element = text[text.find("<"):-1] if "<" in text else ""
+            done += not element
+            self.assertEqual(lines.count(element), 1 if element else 0, (context, text))
+            self.assertLessEqual(prompt.count(";"), 1 + prompt.count("light;"))
+        self.assertTrue(0 < done < 60)
+
+    def test_a_reply_says_again_what_was_said(self):
+        for context, prompt, text in self.draw(tasks.reply):
+            self.assertRegex(text, "^Thank you, [^,]+[.] ")
+            last = context.split("\n")[-1].split(":")[0]
+            self.assertIn("Thank you, %s." % last, text)
+            self.assertNotIn(" %s." % last, prompt.split("\n")[1])
+
+    def test_replies_are_held_out(self):
+        once, again = list(heldout.replies(20)), list(heldout.replies(20))
+        self.assertEqual(once, again)
+        self.assertEqual(len({x["context"] for x in once}), 20)
 
 
 class Grammar(unittest.TestCase):

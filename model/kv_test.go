@@ -133,6 +133,27 @@ func FuzzReadSeq(f *testing.F) {
 	})
 }
 
+// Rows of one call attend to a span together even where one of them has forgotten a part of it.
+func TestForksOfDifferentLengthGoTogether(t *testing.T) {
+	m := openTiny(t, tinymodel.Spec{})
+	for _, keep := range []int{1, 3, 15, 16, 20, 39} {
+		long := m.NewSeq()
+		forward(t, m, Row{Seq: long, Tokens: pattern(40)})
+		short := long.Fork()
+		short.Truncate(keep)
+		got := forward(t, m, Row{Seq: short, Tokens: pattern(2)}, Row{Seq: long, Tokens: pattern(3)})
+		want := [][]float32{
+			forward(t, m, Row{Seq: m.NewSeq(), Tokens: append(pattern(keep), pattern(2)...)})[0],
+			forward(t, m, Row{Seq: m.NewSeq(), Tokens: append(pattern(40), pattern(3)...)})[0],
+		}
+		for i := range want {
+			if !bitEqual(got[i], want[i]) {
+				t.Errorf("%d positions kept: row %d depends on its company", keep, i)
+			}
+		}
+	}
+}
+
 // Shared spans stay as they are whoever goes on, in whatever order.
 func TestForksDoNotDisturbEachOther(t *testing.T) {
 	m := openTiny(t, tinymodel.Spec{})

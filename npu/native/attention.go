@@ -126,13 +126,16 @@ func (w *attendance) begin() {
 func (w *attendance) score() {
 	for i := range w.paths {
 		for p := &w.paths[i]; p.next < p.end; {
-			s, longest := w.steps[p.next], 0
+			// The longest decides: of a span that they share, one sequence may know less than another.
+			s := w.steps[p.next]
 			for j := i; j < w.rows; j++ {
 				if w.joins(j, s) {
-					longest = max(longest, w.steps[w.paths[j].next].n)
+					if o := w.steps[w.paths[j].next]; o.n > s.n {
+						s = o
+					}
 				}
 			}
-			for at := 0; at < longest; at += keyBlock {
+			for at := 0; at < s.n; at += keyBlock {
 				w.turn(s.span, s.at+at)
 				w.scoreBlock(i, s, at)
 			}

@@ -400,7 +400,7 @@ type labSpeedup struct {
 	Cloud    time.Duration   `help:"Decoding delay of the cloud." default:"30ms"`
 	RTT      time.Duration   `name:"rtt" help:"Round-trip time." default:"300ms"`
 	Accept   []float64       `help:"Acceptance rates of the cloud's drafts in played answers." default:"0.3,0.6,0.9"`
-	Device   []time.Duration `help:"Decoding delays of the device with which live answers are measured beside the played ones." default:"30ms,150ms,300ms"`
+	Device   []time.Duration `name:"delays" help:"Decoding delays of the device with which live answers are measured beside the played ones." default:"30ms,150ms,300ms"`
 	Simulate bool            `help:"Played answers only."`
 	labAnswers
 	labOutput

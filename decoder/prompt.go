@@ -130,7 +130,7 @@ func (w writer) write(group []retrieval.Passage, share float64) (prompt, error) 
 		parts = append(parts, plain(tok, document(g, share)))
 	}
 	system := strings.Join(parts, "\n")
-	if system != "" && !labelled(w.cfg.Model.Template()) {
+	if system != "" && !Labelled(w.cfg.Model.Template()) {
 		system = instruction + system
 	}
 	before, after, err := w.cfg.Model.Template().Split(system, w.messages)
@@ -160,9 +160,9 @@ func document(p retrieval.Passage, share float64) string {
 	return p.Title + "\n" + text
 }
 
-// labelled reports whether a template says itself that the system message is a text to answer from, as
+// Labelled reports whether a template says itself that the system message is a text to answer from, as
 // the built-in reader's "Context: …" does.
-func labelled(t *model.Template) bool {
+func Labelled(t *model.Template) bool {
 	const mark = "PASSAGE"
 	text, err := t.Render([]model.Message{{Role: "system", Content: mark}, {Role: "user", Content: "?"}}, true)
 	return err == nil && strings.Contains(text, "Context: "+mark)

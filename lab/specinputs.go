@@ -9,24 +9,152 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
 	"tandem/examples"
+	"tandem/model"
 )
 
 // SpecTasks are the tasks that SpecPrompts knows (sd.npu §5.1).
 var SpecTasks = []string{"summary", "rag", "ui", "reply"}
 
+// SpecPrompt is what a model is asked: a request about a text. Only the text may be cut.
+type SpecPrompt struct {
+	Context string
+	Request string
+	Cut     CutRule
+}
+
+// CutRule says where a text that is too long may be cut.
+type CutRule int
+
+// The rules.
+const (
+	AtSentence CutRule = iota // the end goes, behind a sentence if one fits, else behind a word
+	AtLine                    // the last lines go
+	Oldest                    // the first lines go
+)
+
+// Messages are the prompt for a chat template: one that labels contexts (decoder.Labelled) gets the text as its
+// system message, any other model gets the text and then the request from the user.
+func (p SpecPrompt) Messages(labelled bool) []model.Message {
+	switch {
+	case p.Context == "":
+		return []model.Message{{Role: "user", Content: p.Request}}
+	case labelled:
+		return []model.Message{{Role: "system", Content: p.Context}, {Role: "user", Content: p.Request}}
+	}
+	return []model.Message{{Role: "user", Content: p.Context + "\n\n" + p.Request}}
+}
+
+// Fit returns the prompt with the longest context that fits, and whether that is a cut one.
+func (p SpecPrompt) Fit(fits func(SpecPrompt) (bool, error)) (SpecPrompt, bool, error) {
+	ok, err := fits(p)
+	if ok || err != nil {
+		return p, false, err
+	}
+	for _, places := range p.places() {
+		best := p
+		lo, hi := 0, len(places) // places[:lo] fit
+		for lo < hi && err == nil {
+			mid := (lo + hi) / 2
+			try := p
+			if p.Cut == Oldest {
+				try.Context = p.Context[places[mid]:]
+			} else {
+				try.Context = p.Context[:places[mid]]
+			}
+			if ok, err = fits(try); ok {
+				best, lo = try, mid+1
+			} else {
+				hi = mid
+			}
+		}
+		if lo > 0 || err != nil {
+			return best, true, err
+		}
+	}
+	p.Context = ""
+	return p, true, nil
+}
+
+var (
+	sentenceEnd = regexp.MustCompile(`[.!?]['"’”)]*\s`)
+	wordEnd     = regexp.MustCompile(`\S\s`)
+	lineEnd     = regexp.MustCompile(`\S\n`)
+)
+
+// places are where the context may be cut, in order of the length that remains: the better ones, then others.
+func (p SpecPrompt) places() (out [][]int) {
+	ends := []*regexp.Regexp{sentenceEnd, wordEnd}
+	if p.Cut != AtSentence {
+		ends = []*regexp.Regexp{lineEnd}
+	}
+	for _, end := range ends {
+		var places []int
+		for _, at := range end.FindAllStringIndex(p.Context, -1) {
+			if p.Cut == Oldest {
+				places = append(places, at[1])
+			} else {
+				places = append(places, at[1]-1)
+			}
+		}
+		if p.Cut == Oldest {
+			slices.Reverse(places)
+		}
+		out = append(out, places)
+	}
+	return out
+}
+
+// trimmed is a text without spaces around its lines or blank lines at its ends.
+func trimmed(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	for i, l := range lines {
+		lines[i] = strings.TrimSpace(l)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func articlePrompt(text string) SpecPrompt {
+	return SpecPrompt{Context: trimmed(strings.TrimPrefix(text, "Summarize: ")), Request: "Summarize the text in two or three sentences."}
+}
+
+// ragPrompt takes the last line as the question about those before it.
+func ragPrompt(text string) SpecPrompt {
+	text = trimmed(text)
+	at := strings.LastIndexByte(text, '\n')
+	return SpecPrompt{Context: trimmed(text[:at+1]), Request: text[at+1:]}
+}
+
+// screenPrompt asks for the next element of a screen; history holds a step a line, of which the last two count.
+func screenPrompt(task, history, state string) SpecPrompt {
+	var steps []string
+	for _, l := range strings.Split(trimmed(history), "\n") {
+		steps = append(steps, strings.TrimSuffix(strings.TrimPrefix(l, "- "), "."))
+	}
+	steps = steps[max(0, len(steps)-2):]
+	return SpecPrompt{Context: trimmed(state), Cut: AtLine,
+		Request: fmt.Sprintf("Task: %s. Done: %s. Which element is used next, and how?", strings.TrimSuffix(trimmed(task), "."), strings.Join(steps, "; "))}
+}
+
+func replyPrompt(lines []string, who string) SpecPrompt {
+	return SpecPrompt{Context: strings.Join(lines, "\n"), Cut: Oldest, Request: fmt.Sprintf("Write the reply of %s.", who)}
+}
+
 // SpecPrompts returns prompts of a task. With data, a folder that holds specbench/questions.jsonl (Spec-Bench) and
 // ui/tasks.json (AutoDroid), they come from there; without, from the sample documents and from generators of
 // screens and conversations, which also give the conversations that replies are written to.
-func SpecPrompts(task, data string) ([]string, error) {
+func SpecPrompts(task, data string) ([]SpecPrompt, error) {
 	switch {
 	case task == "reply":
 		return conversations(), nil
-	case data != "" && (task == "summary" || task == "rag"):
-		return specBench(filepath.Join(data, "specbench", "questions.jsonl"), map[string]string{"summary": "summarization", "rag": "rag"}[task])
+	case data != "" && task == "summary":
+		return specBench(filepath.Join(data, "specbench", "questions.jsonl"), "summarization", articlePrompt)
+	case data != "" && task == "rag":
+		return specBench(filepath.Join(data, "specbench", "questions.jsonl"), "rag", ragPrompt)
 	case data != "" && task == "ui":
 		return screensOf(filepath.Join(data, "ui", "tasks.json"))
 	case task == "summary":
@@ -42,31 +170,31 @@ func SpecPrompts(task, data string) ([]string, error) {
 // maxInputs bounds what is read of a file.
 const maxInputs = 64 << 20
 
-// ReadSpecPrompts reads prompts, JSON lines with "prompt".
-func ReadSpecPrompts(r io.Reader) ([]string, error) {
-	var out []string
+// ReadSpecPrompts reads prompts, JSON lines with "prompt" and, where it is about a text, "context".
+func ReadSpecPrompts(r io.Reader) ([]SpecPrompt, error) {
+	var out []SpecPrompt
 	lines := bufio.NewScanner(io.LimitReader(r, maxInputs))
 	lines.Buffer(nil, 4<<20)
 	for n := 1; lines.Scan(); n++ {
 		if strings.TrimSpace(lines.Text()) == "" {
 			continue
 		}
-		var in struct{ Prompt string }
+		var in struct{ Prompt, Context string }
 		if err := json.Unmarshal(lines.Bytes(), &in); err != nil || in.Prompt == "" {
-			return nil, fmt.Errorf(`line %d: want {"prompt": "…"}`, n)
+			return nil, fmt.Errorf(`line %d: want {"prompt": "…"}, and "context" if it is about a text`, n)
 		}
-		out = append(out, in.Prompt)
+		out = append(out, SpecPrompt{Context: in.Context, Request: in.Prompt})
 	}
 	return out, lines.Err()
 }
 
-func specBench(path, category string) ([]string, error) {
+func specBench(path, category string, prompt func(string) SpecPrompt) ([]SpecPrompt, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	var out []string
+	var out []SpecPrompt
 	lines := bufio.NewScanner(io.LimitReader(f, maxInputs))
 	lines.Buffer(nil, 4<<20)
 	for lines.Scan() {
@@ -78,14 +206,14 @@ func specBench(path, category string) ([]string, error) {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 		if q.Category == category && len(q.Turns) > 0 {
-			out = append(out, q.Turns[0])
+			out = append(out, prompt(q.Turns[0]))
 		}
 	}
 	return out, lines.Err()
 }
 
 // screensOf reads AutoDroid's tasks: a prompt for every step of each.
-func screensOf(path string) ([]string, error) {
+func screensOf(path string) ([]SpecPrompt, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
@@ -99,7 +227,7 @@ func screensOf(path string) ([]string, error) {
 		Task    string
 		Profile []step
 	}
-	var out []string
+	var out []SpecPrompt
 	names := make([]string, 0, len(apps))
 	for name := range apps {
 		names = append(names, name)
@@ -124,18 +252,14 @@ func screensOf(path string) ([]string, error) {
 	return out, nil
 }
 
-func screenPrompt(task, history, state string) string {
-	return fmt.Sprintf("Task: %s\nDone so far:%s\nScreen:\n%s\nWrite the element to use next as it stands on the screen, and what to do with it.", task, history, state)
-}
-
-func sampleSummaries() (out []string, err error) {
+func sampleSummaries() (out []SpecPrompt, err error) {
 	for _, corpus := range []fs.FS{examples.Notes, examples.Public} {
 		err = fs.WalkDir(corpus, ".", func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return err
 			}
 			b, err := fs.ReadFile(corpus, path)
-			out = append(out, "Summarize: "+string(b))
+			out = append(out, articlePrompt(string(b)))
 			return err
 		})
 		if err != nil {
@@ -146,7 +270,7 @@ func sampleSummaries() (out []string, err error) {
 }
 
 // sampleQuestions puts each sample question behind the documents that hold its values.
-func sampleQuestions() (out []string, err error) {
+func sampleQuestions() (out []SpecPrompt, err error) {
 	docs, err := sampleSummaries()
 	if err != nil {
 		return nil, err
@@ -161,17 +285,17 @@ func sampleQuestions() (out []string, err error) {
 		}
 		var context []string
 		for _, d := range docs {
-			if slices.ContainsFunc(q.Values, func(v string) bool { return strings.Contains(d, v) }) && len(context) < 3 {
-				context = append(context, strings.TrimPrefix(d, "Summarize: "))
+			if slices.ContainsFunc(q.Values, func(v string) bool { return strings.Contains(d.Context, v) }) && len(context) < 3 {
+				context = append(context, d.Context)
 			}
 		}
-		out = append(out, strings.Join(context, "\n\n")+"\n\n"+q.Question)
+		out = append(out, SpecPrompt{Context: strings.Join(context, "\n"), Request: q.Question})
 	}
 	return out, nil
 }
 
 // screens are screens of made-up apps with something to do on them.
-func screens() (out []string) {
+func screens() (out []SpecPrompt) {
 	r := rand.New(rand.NewPCG(6, 1))
 	labels := []string{"Search", "Sort by", "Settings", "About", "Contacts", "Calendar", "Alarm", "New note", "Share", "Delete", "Rename", "Archive", "Go back", "More options", "Dark theme", "Language", "Backup", "Sign out", "Add photo", "Send"}
 	kinds := []string{"button", "checkbox", "input"}
@@ -187,7 +311,7 @@ func screens() (out []string) {
 }
 
 // conversations are made-up chats that want a reply which says again what was said.
-func conversations() (out []string) {
+func conversations() (out []SpecPrompt) {
 	r := rand.New(rand.NewPCG(6, 2))
 	pick := func(list ...string) string { return list[r.IntN(len(list))] }
 	for range 40 {
@@ -206,7 +330,7 @@ func conversations() (out []string) {
 		if r.IntN(2) == 0 {
 			lines = append(lines[:2], append([]string{fmt.Sprintf("%s: Let me look at the calendar first. Last time it was %s.", a, pick("too crowded", "closed", "very pleasant"))}, lines[2:]...)...)
 		}
-		out = append(out, fmt.Sprintf("%s\n\nWrite the reply of %s: where and when do they meet on %s, and what does %[2]s bring?", strings.Join(lines, "\n"), b, day))
+		out = append(out, replyPrompt(lines, b))
 	}
 	return out
 }

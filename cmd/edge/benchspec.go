@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"tandem/decoder"
 	"tandem/internal/cli"
 	"tandem/lab"
 	"tandem/model"
@@ -22,7 +23,7 @@ type benchSpec struct {
 	cli.ModelFlags `group:"Model"`
 	Task           []string `help:"Tasks: summary, rag, ui, reply." default:"summary,rag,ui,reply"`
 	Methods        []string `help:"Only these ways of drafting." placeholder:"METHOD"`
-	Inputs         string   `help:"Prompts of your own, JSON lines with \"prompt\"; the task is then called own." type:"existingfile" placeholder:"FILE"`
+	Inputs         string   `help:"Prompts of your own, JSON lines with \"prompt\" and, if it is about a text, \"context\"; the task is then called own, or as --task says." type:"existingfile" placeholder:"FILE"`
 	Data           string   `help:"Folder with specbench/questions.jsonl and ui/tasks.json for summary, rag and ui; without it sample documents and made-up screens." type:"existingdir" placeholder:"DIR"`
 	Limit          int      `help:"At most this many inputs of each task; 0 for all." default:"10"`
 	MaxTokens      int      `help:"Most tokens of an answer." default:"96"`
@@ -43,7 +44,7 @@ func (c *benchSpec) Help() string {
 Each method drafts the same answers; each answer is compared with plain decoding's, token by token. accept: tokens that a pass of --rows rows gives. valid, wasted,
 padding: shares of those rows (sd.npu 3.2). ratio and worst: plain decoding's time by that of drafts whose length the costs choose, over all inputs and of the worst
 one: each pass counts as long as a pass of so many rows took when measured before, and drafting as long as it took. prefill: the prompt's time by plain decoding's.
-EAGLE is simulated at its published accept length. A prompt that the context cannot hold is cut at its end.`
+EAGLE is simulated at its published accept length. Of a prompt that the model's context cannot hold, the text is cut, never the request.`
 }
 
 func (c *benchSpec) check(a *cli.App) error {
@@ -92,7 +93,7 @@ func (c *benchSpec) Run(a *cli.App) error {
 		methods = c.Methods
 	}
 	tasks := c.Task
-	if c.Inputs != "" {
+	if c.Inputs != "" && len(tasks) != 1 {
 		tasks = []string{"own"}
 	}
 	var rows []lab.SpecRow
@@ -161,7 +162,7 @@ func (c *benchSpec) costs(ctx context.Context, m *model.Model) (specdec.Costs, s
 
 // inputs are the prompts of a task in the model's template, cut to its context.
 func (c *benchSpec) inputs(task string, m *model.Model) ([]lab.SpecInput, error) {
-	var prompts []string
+	var prompts []lab.SpecPrompt
 	var err error
 	if c.Inputs != "" {
 		var f *os.File
@@ -178,23 +179,23 @@ func (c *benchSpec) inputs(task string, m *model.Model) ([]lab.SpecInput, error)
 	if c.Limit > 0 {
 		prompts = prompts[:min(c.Limit, len(prompts))]
 	}
-	room := m.Config().Context - c.MaxTokens
+	room, labelled := m.Config().Context-c.MaxTokens, decoder.Labelled(m.Template())
 	var out []lab.SpecInput
-	for _, p := range prompts {
+	for i, p := range prompts {
 		in := lab.SpecInput{}
-		for {
-			text, err := m.Template().Render([]model.Message{{Role: "user", Content: p}}, true)
+		fits := func(p lab.SpecPrompt) (bool, error) {
+			text, err := m.Template().Render(p.Messages(labelled), true)
 			if err != nil {
-				return nil, err
+				return false, err
 			}
-			if in.Tokens = model.EncodePrompt(m.Tokenizer(), text); len(in.Tokens) <= room || len(p) < 16 {
-				break
-			}
-			in.Cut = true
-			p = strings.ToValidUTF8(p[:min(len(p)-1, len(p)*room/len(in.Tokens))], "")
+			in.Tokens = model.EncodePrompt(m.Tokenizer(), text)
+			return len(in.Tokens) <= room, nil
 		}
-		if len(in.Tokens) > room {
-			return nil, fmt.Errorf("%d tokens of answer leave no room for a prompt in a context of %d: lower --max-tokens", c.MaxTokens, m.Config().Context)
+		if p, in.Cut, err = p.Fit(fits); err != nil {
+			return nil, err
+		}
+		if ok, err := fits(p); err != nil || !ok {
+			return nil, errors.Join(err, fmt.Errorf("prompt %d needs %d tokens, and an answer of %d leaves %d of a context of %d: lower --max-tokens", i+1, len(in.Tokens), c.MaxTokens, room, m.Config().Context))
 		}
 		out = append(out, in)
 	}

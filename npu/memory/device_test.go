@@ -374,6 +374,9 @@ func TestIndependentProductsChangePlaces(t *testing.T) {
 				if got, err := step(programs, width); err != nil || !slices.Equal(got, want) {
 					t.Fatalf("budget %d, %v ns a byte: %v", budget, perByte, err)
 				}
+				for id := range d.profile.compute { // whatever the clock says: a tenth of a nanosecond a byte
+					d.profile.compute[id] = time.Duration(d.sizes()[id] / 10)
+				}
 				d.Adapt()
 			}
 			for _, p := range programs {

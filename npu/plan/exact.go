@@ -19,7 +19,7 @@ func (p Problem) Exact(nodes int) (pl Plan, ok bool) {
 		best: first, least: p.total(first), at: all(n, c), loaded: make([]time.Duration, n), seen: map[key][]state{}}
 	e.rest = make([]time.Duration, e.steps+1)
 	for s := e.steps - 1; s >= 0; s-- {
-		e.rest[s] = e.rest[s+1] + min(p.Compute(s%n, s/n, false), p.Compute(s%n, s/n, true))
+		e.rest[s] = e.rest[s+1] + p.least(s%n, s/n)
 	}
 	e.begin(0, 0, 0, p.Loads())
 	return p.earliest(Optimal, e.best), !e.bounded || e.left > 0

@@ -13,8 +13,9 @@ func sortSpans(spans []Span) {
 // Plan plans by the strategy. Optimal takes long for more than about 8 blocks × 4 chunks: see Exact.
 //
 // Progressive tries the papers' rule from every step on, since switching early makes the remaining chunks
-// slower and a load needs only so much cover; then it moves single blocks' switches while that helps. It is
-// never worse than Asynchronous or Greedy.
+// slower and a load needs only so much cover; then it searches as the exact solver does, with a bound on how
+// many schedules it keeps, for blocks that are not alike (the last has the head); then it moves switches while
+// that helps. It is never worse than Asynchronous or Greedy.
 func (p Problem) Plan(s Strategy) Plan {
 	n, c := len(p.Blocks), len(p.Runs)
 	switch s {
@@ -96,23 +97,65 @@ func (p Problem) progressive() Plan {
 			best, least = at, t
 		}
 	}
-	bound := p.Bound()
-	for improved := true; improved && least > bound; {
-		improved = false
-		for j := range n {
-			keep := best[j]
-			for at := range c + 1 {
-				if best[j] = at; at == keep {
-					continue
-				}
-				if t := p.total(best); t < least {
-					keep, least, improved = at, t, true
-				}
-			}
-			best[j] = keep
+	if least > p.Bound() {
+		if at := p.beam(); p.total(at) < least {
+			best, least = at, p.total(at)
 		}
+		p.improve(best, least)
 	}
 	return p.earliest(Progressive, best)
+}
+
+// exchanges bounds how many steps improve looks at in schedules with pairs of blocks moved, so that large
+// problems are planned at once too: they are left with single moves.
+const exchanges = 5_000_000
+
+// improve moves the switches of single blocks, and of two at once where none helps alone, as long as that
+// makes the plan faster.
+func (p Problem) improve(at []int, least time.Duration) {
+	bound, left := p.Bound(), exchanges
+	better := func() bool {
+		t := p.total(at)
+		if t < least {
+			least = t
+			return true
+		}
+		return false
+	}
+	for least > bound && (p.move(at, 0, better) || p.exchange(at, &left, better)) {
+	}
+}
+
+// move tries every switch of every block from the given one on, and keeps what is better.
+func (p Problem) move(at []int, from int, better func() bool) (moved bool) {
+	for j := from; j < len(at); j++ {
+		keep := at[j]
+		for to := range len(p.Runs) + 1 {
+			if at[j] = to; to != keep && better() {
+				keep, moved = to, true
+			}
+		}
+		at[j] = keep
+	}
+	return moved
+}
+
+// exchange moves one block wherever that leads and looks for another whose move makes up for it.
+func (p Problem) exchange(at []int, left *int, better func() bool) bool {
+	for j := range at {
+		keep := at[j]
+		for to := range len(p.Runs) + 1 {
+			if *left -= (len(at) - j) * len(p.Runs) * p.steps(); *left < 0 {
+				at[j] = keep
+				return false
+			}
+			if at[j] = to; to != keep && p.move(at, j+1, better) {
+				return true
+			}
+		}
+		at[j] = keep
+	}
+	return false
 }
 
 // total is Simulate(earliest(at)).Total() without the timeline.

@@ -1,0 +1,106 @@
+package plan
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// width is how many schedules beam keeps: fewer of large problems, so that these are planned at once too.
+func (p Problem) width() int { return min(max(50_000/p.steps(), 16), 256) }
+
+// partial is the beginning of a schedule, up to some step.
+type partial struct {
+	at            []int           // as Plan.Switch, for blocks that have switched
+	loaded        []time.Duration // when those have their G²
+	compute, load time.Duration   // when computations and loads end
+	rest          time.Duration   // what the steps to come compute at least: unless switched, on the faster graph
+	unloaded      time.Duration   // loads to come
+	bound         time.Duration   // of all that it may lead to
+}
+
+// beam searches as Exact does, but keeps only so many schedules at each step, those of the best bounds.
+func (p Problem) beam() []int {
+	n, chunks := len(p.Blocks), len(p.Runs)
+	first := partial{at: all(n, chunks), loaded: make([]time.Duration, n), unloaded: p.Loads()}
+	for s := range p.steps() {
+		first.rest += p.least(s%n, s/n)
+	}
+	list, next := []partial{first}, []partial(nil)
+	for s := -n; s < p.steps(); s++ { // the first n decide who switches before the first chunk
+		j, c := (s+n)%n, (s+n)/n-1
+		next = next[:0]
+		for _, q := range list {
+			if c >= q.at[j] {
+				q.compute = max(q.compute, q.loaded[j]) + p.Compute(j, c, true)
+				q.rest -= p.Compute(j, c, true)
+				next = append(next, q)
+				continue
+			}
+			if c >= 0 {
+				q.compute += p.Compute(j, c, false)
+				q.rest -= p.least(j, c)
+			}
+			if c+1 < chunks {
+				next = append(next, q)
+			}
+			next = append(next, p.switched(q, j, c+1))
+		}
+		for i := range next {
+			next[i].bound = p.bound(next[i], s+1)
+		}
+		slices.SortStableFunc(next, func(a, b partial) int {
+			return cmp.Or(cmp.Compare(a.bound, b.bound), cmp.Compare(a.compute+a.unloaded, b.compute+b.unloaded))
+		})
+		next = slices.CompactFunc(next, same)
+		list = append(list[:0], next[:min(p.width(), len(next))]...)
+	}
+	return list[0].at
+}
+
+// least is the time of a step on the faster graph.
+func (p Problem) least(block, chunk int) time.Duration {
+	return min(p.Compute(block, chunk, false), p.Compute(block, chunk, true))
+}
+
+// switched is q with the block's load begun; the chunk is the first that it takes on G².
+func (p Problem) switched(q partial, block, chunk int) partial {
+	q.at, q.loaded = slices.Clone(q.at), slices.Clone(q.loaded)
+	q.load = max(q.load, q.compute) + p.Blocks[block].Load
+	q.unloaded -= p.Blocks[block].Load
+	q.at[block], q.loaded[block] = chunk, q.load
+	for c := chunk; c < len(p.Runs); c++ {
+		q.rest += p.Compute(block, c, true) - p.least(block, c)
+	}
+	return q
+}
+
+// bound is a time that no schedule which begins with q, up to the step, can beat.
+func (p Problem) bound(q partial, step int) time.Duration {
+	b := max(q.compute+q.rest, q.load)
+	if q.unloaded > 0 {
+		b = max(b, max(q.load, q.compute)+q.unloaded)
+	}
+	return b
+}
+
+// same reports whether two schedules that came equally far go on alike.
+func same(a, b partial) bool {
+	if a.bound != b.bound || a.compute != b.compute || a.load != b.load || a.rest != b.rest || a.unloaded != b.unloaded {
+		return false
+	}
+	for j := range a.loaded {
+		if a.ready(j) != b.ready(j) {
+			return false
+		}
+	}
+	return true
+}
+
+// ready is when the block can go on: 0 on G¹, at least when it is its turn on G².
+func (q partial) ready(block int) time.Duration {
+	if q.loaded[block] == 0 {
+		return 0
+	}
+	return max(q.loaded[block], q.compute)
+}

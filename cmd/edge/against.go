@@ -20,6 +20,7 @@ type peer struct {
 	session *llamacpp.Session // for tests of this many rows and positions
 	rows    int
 	room    int
+	prompt  int // what every row of the session begins with
 }
 
 // openPeer opens the same file with the llama.cpp library.
@@ -45,38 +46,51 @@ func (p *peer) Close() {
 	p.model.Close()
 }
 
-// fresh returns an empty session, the one before where it fits.
-func (p *peer) fresh(rows, room int) (*llamacpp.Session, error) {
-	if p.session != nil && p.rows == rows && p.room >= room {
-		p.session.Clear()
-		return p.session, nil
+// after returns a session whose rows each begin with a prompt of n tokens; the one before where it fits.
+func (p *peer) after(rows, n, room int) (*llamacpp.Session, error) {
+	if p.session == nil || p.rows != rows || p.room < room {
+		if p.session != nil {
+			p.session.Close()
+		}
+		var err error
+		p.rows, p.room, p.prompt = rows, room, 0
+		if p.session, err = p.model.NewSession(p.threads, room, rows); err != nil {
+			return nil, err
+		}
 	}
-	if p.session != nil {
-		p.session.Close()
+	s := p.session
+	if n > 0 && p.prompt == n {
+		for i := range rows {
+			s.Truncate(int32(i), int32(n))
+		}
+		return s, nil
 	}
-	var err error
-	p.rows, p.room = rows, room
-	p.session, err = p.model.NewSession(p.threads, room, rows)
-	return p.session, err
+	s.Clear()
+	p.prompt = n
+	if n == 0 {
+		return s, nil
+	}
+	err := p.prefill(s, n)
+	for i := 1; i < rows; i++ {
+		s.Copy(0, int32(i))
+	}
+	return s, err
 }
 
 func (p *peer) measure(_ context.Context, t engineTest, prompt, steps int) (float64, error) {
-	s, err := p.fresh(max(1, t.rows), prompt+max(steps, 64)+1)
-	if err != nil {
-		return 0, err
-	}
+	room := prompt + max(steps, 64) + 1
 	if t.rows == 0 {
-		begun := time.Now()
-		err := p.prefill(s, prompt)
-		return float64(prompt) / time.Since(begun).Seconds(), err
-	}
-	if t.after > 0 {
-		if err := p.prefill(s, t.after); err != nil {
+		s, err := p.after(1, 0, room)
+		if err != nil {
 			return 0, err
 		}
-		for i := 1; i < t.rows; i++ {
-			s.Copy(0, int32(i))
-		}
+		begun := time.Now()
+		err = p.prefill(s, prompt)
+		return float64(prompt) / time.Since(begun).Seconds(), err
+	}
+	s, err := p.after(t.rows, t.after, room)
+	if err != nil {
+		return 0, err
 	}
 	n := t.rows
 	tokens, pos, seqs, want := make([]int32, n), make([]int32, n), make([]int32, n), make([]int8, n)

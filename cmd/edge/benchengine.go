@@ -95,7 +95,7 @@ func (c *benchEngine) Run(a *cli.App) error {
 	if threads == 0 {
 		threads = runtime.GOMAXPROCS(0)
 	}
-	engines := []measurer{ours{m}}
+	engines := []measurer{&ours{m: m}}
 	if c.Against != "" {
 		peer, err := openPeer(c.Model, m.Config().Vocab, threads)
 		if err != nil {
@@ -228,20 +228,35 @@ func engineTests(rows []int, prompt int) []engineTest {
 }
 
 // ours is the engine of this program.
-type ours struct{ m *model.Model }
+type ours struct {
+	m      *model.Model
+	prompt *model.Seq // that decoding goes on from, computed once
+}
 
-func (e ours) measure(ctx context.Context, t engineTest, prompt, steps int) (float64, error) {
+// after returns a sequence of n tokens.
+func (e *ours) after(ctx context.Context, n int) (*model.Seq, error) {
+	if e.prompt == nil || e.prompt.Len() != n {
+		e.prompt = e.m.NewSeq()
+		if n > 0 {
+			if _, err := e.m.Forward(ctx, []model.Row{{Seq: e.prompt, Tokens: anyTokens(e.m.Config().Vocab, 0, n)}}); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return e.prompt, nil
+}
+
+func (e *ours) measure(ctx context.Context, t engineTest, prompt, steps int) (float64, error) {
 	m := e.m
-	base := m.NewSeq()
 	if t.rows == 0 {
+		e.prompt = nil
 		begun := time.Now()
-		_, err := m.Forward(ctx, []model.Row{{Seq: base, Tokens: anyTokens(m.Config().Vocab, 0, prompt)}})
+		_, err := e.after(ctx, prompt)
 		return float64(prompt) / time.Since(begun).Seconds(), err
 	}
-	if t.after > 0 {
-		if _, err := m.Forward(ctx, []model.Row{{Seq: base, Tokens: anyTokens(m.Config().Vocab, 0, t.after)}}); err != nil {
-			return 0, err
-		}
+	base, err := e.after(ctx, t.after)
+	if err != nil {
+		return 0, err
 	}
 	batch := make([]model.Row, t.rows)
 	for i := range batch {

@@ -17,6 +17,7 @@ type Session struct {
 	ctx     uintptr
 	clear   func(memory uintptr, data bool)
 	copySeq func(memory uintptr, from, to, low, high int32)
+	remove  func(memory uintptr, seq, low, high int32) bool
 	memory  uintptr
 	threads uintptr
 	free    uintptr // ggml_threadpool_free
@@ -38,6 +39,7 @@ func (m *Model) NewSession(threads, positions, sequences int) (*Session, error) 
 	purego.RegisterLibFunc(&getMemory, l.llama, "llama_get_memory")
 	purego.RegisterLibFunc(&s.clear, l.llama, "llama_memory_clear")
 	purego.RegisterLibFunc(&s.copySeq, l.llama, "llama_memory_seq_cp")
+	purego.RegisterLibFunc(&s.remove, l.llama, "llama_memory_seq_rm")
 	s.memory = getMemory(s.ctx)
 	if err := s.attachThreads(threads); err != nil {
 		s.Close()
@@ -87,6 +89,9 @@ func (s *Session) Clear() { s.clear(s.memory, true) }
 
 // Copy makes sequence to a copy of sequence from. The library may put it off to the next Decode.
 func (s *Session) Copy(from, to int32) { s.copySeq(s.memory, from, to, -1, -1) }
+
+// Truncate forgets the positions of a sequence from n on.
+func (s *Session) Truncate(seq, n int32) { s.remove(s.memory, seq, n, -1) }
 
 // Decode appends token i at position pos[i] of sequence seq[i] and computes the logits of those that want
 // them.

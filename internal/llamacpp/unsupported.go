@@ -65,5 +65,8 @@ func (*Session) Clear() {}
 // Copy does nothing.
 func (*Session) Copy(from, to int32) {}
 
+// Truncate does nothing.
+func (*Session) Truncate(seq, n int32) {}
+
 // Decode always fails on this platform.
 func (*Session) Decode(tokens, pos, seq []int32, want []int8) error { return errUnsupported }

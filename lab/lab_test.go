@@ -307,6 +307,23 @@ func TestReport(t *testing.T) {
 	}
 }
 
+// The report says which cells of the shared coupling hold the same text, and does not hide those that do not.
+func TestReportTexts(t *testing.T) {
+	row := func(method, text string) Row { return Row{Method: method, Text: text} }
+	same := []Result{
+		{Name: "latency", Rows: []Row{row("tandem", "a"), row("drdg-tw", "a"), row("dragon", "b"), row("device-alone", "c")}},
+		{Name: "loss", Rows: []Row{row("tandem-stream", "a"), row("tandem", "")}},
+		{Name: "schedule", Rows: []Row{row("tandem", "z")}},
+	}
+	if got := sameSeedSameText(same); len(got) != 1 || !strings.Contains(got[0], "all 3 cells") || !strings.Contains(got[0], "latency, loss") {
+		t.Errorf("%q", got)
+	}
+	same[0].Rows[1].Text = "other"
+	if got := strings.Join(sameSeedSameText(same), "; "); !strings.Contains(got, "latency: 2 texts where one is due") {
+		t.Errorf("%q", got)
+	}
+}
+
 // A time to the first token is played with the question on its way while both sides read.
 func TestTTFT(t *testing.T) {
 	b := bench(t)

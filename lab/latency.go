@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -255,7 +254,7 @@ func (x Latency) compare(rows []Row, d [2]time.Duration) (out []string) {
 func sameTexts(rows []Row) string {
 	texts := map[string]int{}
 	for _, r := range rows {
-		if (strings.HasPrefix(r.Method, "tandem") || r.Method == "drdg-tw") && r.Text != "" {
+		if r.shared() {
 			texts[r.Text]++
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"html/template"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -24,9 +25,10 @@ func Report(dir, file, software string) (int, error) {
 		Machine  string
 		Software string
 		Date     string
+		Texts    []string
 		Results  []Result
 		Columns  []string
-	}{Machine(), software, time.Now().Format("2 January 2006, 15:04 MST"), results, columns}); err != nil {
+	}{Machine(), software, time.Now().Format("2 January 2006, 15:04 MST"), sameSeedSameText(results), results, columns}); err != nil {
 		return 0, fmt.Errorf("lab: report: %w", err)
 	}
 	return len(results), write(file, page.Bytes())
@@ -54,6 +56,35 @@ func Results(dir string) ([]Result, error) {
 		return slices.Index(order, baseName(a.Name)) - slices.Index(order, baseName(b.Name))
 	})
 	return results, nil
+}
+
+// sameSeedSameText says of all cells of the shared coupling with real answers whether they hold the same text.
+// Results whose answers have the same seed and questions may be compared with each other too; those are told
+// by their texts alone, so each text is listed with the results that hold it.
+func sameSeedSameText(results []Result) (out []string) {
+	cells, where := map[string]int{}, map[string][]string{}
+	for _, r := range results {
+		if base := baseName(r.Name); base == "schedule" {
+			continue // acceptance records, no answers
+		}
+		texts := 0
+		for _, row := range r.Rows {
+			if !row.shared() {
+				continue
+			}
+			if cells[row.Text]++; !slices.Contains(where[row.Text], r.Name) {
+				where[row.Text] = append(where[row.Text], r.Name)
+				texts++
+			}
+		}
+		if texts > 1 {
+			out = append(out, fmt.Sprintf("%s: %d texts where one is due", r.Name, texts))
+		}
+	}
+	for _, text := range slices.Sorted(maps.Keys(cells)) {
+		out = append(out, fmt.Sprintf("text %.12s… in all %d cells of the shared coupling in %s", text, cells[text], strings.Join(where[text], ", ")))
+	}
+	return out
 }
 
 // baseName is the experiment's name without what tells its variants apart.
@@ -97,6 +128,10 @@ code { font: 13px ui-monospace, monospace; } figure { margin: 1em 0; } svg { wid
 <body>
 <h1>Tandem: measurements</h1>
 <dl><dt>machine</dt><dd>{{.Machine}}</dd><dt>software</dt><dd>{{.Software}}</dd><dt>page made</dt><dd>{{.Date}}</dd></dl>
+{{with .Texts}}<h2>Same seed, same text</h2>
+<p>With shared randomness the seed and the documents fix the text, whatever the network, the placement and the delays. The cells that ask the same questions hold:</p>
+<ul>{{range .}}<li>{{.}}</li>{{end}}</ul>
+{{end}}
 {{range .Results}}
 <h2>{{.Title}}{{if .Simulated}} <span class="tag">simulated</span>{{end}}</h2>
 <p>{{.About}}</p>

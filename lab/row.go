@@ -11,6 +11,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"tandem"
@@ -34,6 +35,12 @@ type Row struct {
 	Handovers    Number `json:"handovers,omitzero"` // in an answer, on average
 	Text         string `json:"text_sha256,omitempty"`
 	Simulated    bool   `json:"simulated"`
+}
+
+// shared reports whether the row's text is fixed by the seed: that of a pair with the shared coupling in which
+// the device decided nothing alone.
+func (r Row) shared() bool {
+	return (strings.HasPrefix(r.Method, "tandem") || r.Method == "drdg-tw") && r.Text != ""
 }
 
 // Number is a number that may be missing.

@@ -3,6 +3,7 @@ package lab
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"tandem"
@@ -12,13 +13,16 @@ import (
 	"tandem/scheduler"
 )
 
-// Speedup sets played answers beside the theory (DRAGON §6, Theorem 6.2, Figure 4).
+// Speedup sets answers beside the theory (DRAGON §6, Theorem 6.2, Figure 4): played ones with given acceptance,
+// and live ones with what their drafts meet.
 type Speedup struct {
+	Bench
 	Tokens int // of a played answer
 	Cloud  time.Duration
 	RTT    time.Duration
 	Accept []float64 // α^r, of the cloud's drafts
 	Device []time.Duration
+	Live   []time.Duration // decoding delays of the device with which answers are measured
 }
 
 // deviceAcceptance is α^l, which the theory leaves out (Corollary 6.5).
@@ -68,6 +72,7 @@ func (x Speedup) Run(ctx context.Context, progress Progress) (Result, error) {
 				row := summarize([]sim.Outcome{o.Outcome})
 				row.Experiment, row.Method, row.Placement = "speedup", o.method, o.placement
 				row.Device, row.Cloud, row.RTT = Ms(d), Ms(x.Cloud), Ms(x.RTT)
+				row.Text = "" // of acceptances, not of answers
 				r.Rows = append(r.Rows, row)
 			}
 			speed := period(p.sync) / period(p.ahead)
@@ -78,8 +83,65 @@ func (x Speedup) Run(ctx context.Context, progress Progress) (Result, error) {
 		}
 		plot.Lines = append(plot.Lines, theory, played)
 	}
+	if len(x.Live) > 0 {
+		if err := x.measure(ctx, &r, &plot); err != nil {
+			return r, err
+		}
+	}
 	r.Figures = []Figure{{"speedup", plot.SVG()}}
 	return r, nil
+}
+
+// measured are the couplings with which live answers are put beside the theory: aggregation on the device.
+var measured = []Strategy{
+	{Method: "tandem", Placement: "device", Label: "shared randomness", Place: tandem.PlaceDevice, Color: 2},
+	{Method: "dragon", Placement: "device", Label: "the paper's coupling", Place: tandem.PlaceDevice, Coupling: tandem.CouplingSpeculative, Gamma: pair.HalfGamma, Color: 7},
+}
+
+// measure adds live points: time between tokens in lock step over that with drafts ahead, by a path without
+// jitter, and the curve of the acceptance that they met.
+func (x Speedup) measure(ctx context.Context, r *Result, plot *chart.Plot) error {
+	r.Simulated = false
+	r.About += fmt.Sprintf(" Measured: live answers to %d questions about the sample documents, over QUIC and an emulated path without jitter, with decoding paced; the line beside them is the theorem's for the acceptance that they met.", len(x.Questions))
+	lockStep := Strategy{Method: "drdg-tw", Placement: "sync", Label: "DRDG/TW", Place: tandem.PlaceSync}
+	l := Latency{Bench: x.Bench, Methods: append([]Strategy{lockStep}, measured...)}
+	var path Path
+	for i := range path.Link {
+		path.Link[i].Delay = x.RTT / 2
+	}
+	rows := make([][]Row, len(x.Live))
+	err := atOnce(ctx, len(x.Live), len(x.Live), nil, func(ctx context.Context, i int) error {
+		d := [2]time.Duration{x.Live[i], x.Cloud}
+		cells, err := l.measure(ctx, path, x.RTT, d, func() {})
+		for m, c := range cells {
+			rows[i] = append(rows[i], label(c.row(), "speedup", l.Methods[m], x.RTT, d))
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for m, s := range measured {
+		points := chart.Line{Name: "measured, " + s.Label, Color: s.Color, Dots: true}
+		alpha := [2]float64{}
+		for i, device := range x.Live {
+			sync, ahead := rows[i][0], rows[i][m+1]
+			speed := sync.PerToken.Value / ahead.PerToken.Value
+			points.Points = append(points.Points, chart.Point{X: device.Seconds() * 1000, Y: speed})
+			alpha = [2]float64{ahead.AcceptDevice.Value, ahead.AcceptCloud.Value}
+			r.Findings = append(r.Findings, fmt.Sprintf("Measured, %s, α of the cloud %.2f, decoding %v / %v, round trip %v: %.2f times as fast as lock step; the theorem says %.2f.",
+				s.Label, alpha[1], device, x.Cloud, x.RTT, speed, x.speedup(device, alpha)))
+		}
+		theory := chart.Line{Name: fmt.Sprintf("α %.2f: theory", alpha[1]), Color: s.Color, Dashed: true}
+		for i := range 201 {
+			d := x.Device[0] + (x.Device[len(x.Device)-1]-x.Device[0])*time.Duration(i)/200
+			theory.Points = append(theory.Points, chart.Point{X: d.Seconds() * 1000, Y: x.speedup(d, alpha)})
+		}
+		plot.Lines = append(plot.Lines, theory, points)
+	}
+	plot.Title = fmt.Sprintf("Cloud decoding %v, round trip %v (played points simulated)", x.Cloud, x.RTT)
+	r.Rows = append(r.Rows, slices.Concat(rows...)...)
+	return nil
 }
 
 func (x Speedup) record(i int) sim.Record {
@@ -87,10 +149,11 @@ func (x Speedup) record(i int) sim.Record {
 }
 
 func (x Speedup) theory(device time.Duration, record sim.Record) float64 {
-	return scheduler.Speedup(tandem.Device, scheduler.Estimate{
-		Decode: [2]time.Duration{device, x.Cloud}, RTT: x.RTT,
-		Accept: [2]float64{record.Rate(tandem.Device), record.Rate(tandem.Cloud)},
-	})
+	return x.speedup(device, [2]float64{record.Rate(tandem.Device), record.Rate(tandem.Cloud)})
+}
+
+func (x Speedup) speedup(device time.Duration, accept [2]float64) float64 {
+	return scheduler.Speedup(tandem.Device, scheduler.Estimate{Decode: [2]time.Duration{device, x.Cloud}, RTT: x.RTT, Accept: accept})
 }
 
 func (x Speedup) play(ctx context.Context, p tandem.Placement, record sim.Record, device time.Duration) (sim.Outcome, error) {

@@ -52,13 +52,13 @@ func (x TTFT) Run(ctx context.Context, progress Progress) (Result, error) {
 	for i, s := range firsts {
 		lines[i] = chart.Line{Name: s.Label, Color: s.Color, Dashed: s.Dashed}
 	}
-	run, sizes := x.live, map[string]float64{}
+	run, sizes, texts := x.live, map[string]float64{}, map[string]string{}
 	if x.Simulated {
 		m, err := x.prepare(ctx)
 		if err != nil {
 			return r, err
 		}
-		run = func(ctx context.Context, rtt time.Duration, _ map[string]float64) ([]time.Duration, error) {
+		run = func(ctx context.Context, rtt time.Duration, _ map[string]float64, _ map[string]string) ([]time.Duration, error) {
 			return x.play(ctx, m, rtt)
 		}
 		r.About += fmt.Sprintf(" The pair is played in virtual time; DRCG (%d bytes as text, %d as caches) and DRDG/SW are computed, with a connection in slow start from 12 kB.", m.text, m.kv)
@@ -68,12 +68,12 @@ func (x TTFT) Run(ctx context.Context, progress Progress) (Result, error) {
 		r.About += " Live, over QUIC and an emulated path without a limit to its rate. DRCG's text is read into one context with the device's own, from nothing; what is fetched is paced to keep queues short."
 	}
 	for i, rtt := range x.RTTs {
-		took, err := run(ctx, rtt, sizes)
+		took, err := run(ctx, rtt, sizes, texts)
 		if err != nil {
 			return r, err
 		}
 		for l, s := range firsts {
-			row := label(Row{TTFT: Ms(took[l]), Simulated: x.Simulated}, "ttft", s, rtt, x.Delays)
+			row := label(Row{TTFT: Ms(took[l]), Text: texts[s.Method], Simulated: x.Simulated}, "ttft", s, rtt, x.Delays)
 			r.Rows = append(r.Rows, row)
 			lines[l].Points = append(lines[l].Points, chart.Point{X: rtt.Seconds() * 1000, Y: row.TTFT.Value})
 		}
@@ -122,8 +122,8 @@ func (x TTFT) play(ctx context.Context, m reading, rtt time.Duration) ([]time.Du
 	return []time.Duration{one.Tokens[0].At, both.Tokens[0].At, text, kv, whole}, nil
 }
 
-// live measures the methods of firsts on this machine, and what they receive.
-func (x TTFT) live(ctx context.Context, rtt time.Duration, sizes map[string]float64) ([]time.Duration, error) {
+// live measures the methods of firsts on this machine, what they receive and what they say.
+func (x TTFT) live(ctx context.Context, rtt time.Duration, sizes map[string]float64, texts map[string]string) ([]time.Duration, error) {
 	l := Latency{Bench: x.Bench, Methods: firsts}
 	cells, err := l.measure(ctx, steady(rtt, 0, 1), rtt, x.Delays, func() {})
 	if err != nil {
@@ -132,7 +132,7 @@ func (x TTFT) live(ctx context.Context, rtt time.Duration, sizes map[string]floa
 	out := make([]time.Duration, len(firsts))
 	for i, c := range cells {
 		out[i] = time.Duration(mean(c.first) * 1e6)
-		sizes[firsts[i].Method] = mean(c.received)
+		sizes[firsts[i].Method], texts[firsts[i].Method] = mean(c.received), c.row().Text
 	}
 	return out, nil
 }

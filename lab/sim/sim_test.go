@@ -10,6 +10,7 @@ import (
 	"tandem"
 	"tandem/aggregator"
 	"tandem/netem"
+	"tandem/node/presence"
 	"tandem/pair"
 	"tandem/scheduler"
 )
@@ -235,6 +236,41 @@ func TestLossRepair(t *testing.T) {
 	t.Logf("p99 between tokens: lossless %v; 5 %% loss: repeated %v, stream %v", lossless, repeat, stream)
 	if lossless != slowest(Stream, 0) || repeat >= stream || repeat > lossless+40*ms {
 		t.Error("want lossless ≤ repeated < stream")
+	}
+}
+
+// Through a stall of the path a device with patience goes on alone, as a live one does, and the pair is together
+// again afterwards: no token is lost, and what was agreed before stays. One without waits for the end.
+func TestStall(t *testing.T) {
+	for seed := range uint64(20) {
+		for _, p := range placements {
+			s := Setting{
+				Pair:   pair.Config{Placement: p, Seed: seed, MaxTokens: 200, Lookahead: 24},
+				Source: Sharing(seed, 0.8), Decode: [2]Delay{Every(60 * ms), Every(30 * ms)}, Link: symmetric(60 * ms),
+			}
+			calm := run(t, s)
+			for i := range s.Link {
+				s.Link[i].Outages = []netem.Outage{{From: 500 * ms, For: 10 * time.Second, Hold: true}}
+			}
+			waits := run(t, s)
+			s.Patience = presence.DefaultPatience
+			o := run(t, s)
+			first, last := -1, -1
+			for i, tok := range o.Tokens {
+				if tok.Alone {
+					last = i
+					if first < 0 {
+						first = i
+					}
+				}
+			}
+			if len(o.Tokens) != 200 || first < 0 || last > 199 || o.Tokens[199].Alone || !slices.Equal(o.IDs()[:first], calm.IDs()[:first]) {
+				t.Errorf("seed %d, %v: %d tokens, alone from %d to %d", seed, p, len(o.Tokens), first, last)
+			}
+			if !slices.Equal(waits.IDs(), calm.IDs()) || waits.Took < calm.Took+8*time.Second || o.Took > waits.Took-4*time.Second {
+				t.Errorf("seed %d, %v: calm %v, waiting %v, going on alone %v", seed, p, calm.Took, waits.Took, o.Took)
+			}
+		}
 	}
 }
 

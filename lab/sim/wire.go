@@ -16,7 +16,7 @@ type Wire uint8
 
 const (
 	// Repeat is what transport does: each datagram repeats all messages not yet acknowledged that fit, so
-	// the next message repairs a loss; a timer repeats when there is no next message.
+	// the next message repairs a loss; when there is none, all is repeated once after copyAfter, then by a timer.
 	Repeat Wire = iota
 	// Stream is a QUIC stream: a lost packet is sent again once three later ones or 9/8 of a round trip tell
 	// that it is missing, or else a probe timeout (RFC 9002); what comes after it waits.
@@ -46,6 +46,8 @@ func draftSize(d tandem.Draft) int { return 16 + 3*len(d.Dist.IDs) }
 const (
 	ackDelay = 25 * time.Millisecond // RFC 9000's default max_ack_delay, and transport's
 	minProbe = time.Millisecond
+
+	copyAfter = 35 * time.Millisecond // transport's, too
 )
 
 // Traffic counts what a side sent.
@@ -65,6 +67,7 @@ type port struct {
 	// sender
 	next    int // number of the next message
 	packet  int // number of the next packet
+	carried int // number of the last packet with messages
 	flights []flight
 	probe   time.Duration // when the timer fires, if armed
 	armed   bool
@@ -144,6 +147,13 @@ func (w *world) transmit(from *end, repeat bool) {
 		}
 	}
 	carry(true)
+	if len(d.flights) > 0 && w.Wire == Repeat {
+		w.after(copyAfter, func() {
+			if p.carried == d.number && len(p.flights) > 0 {
+				w.transmit(from, true)
+			}
+		})
+	}
 	if repeat {
 		carry(false)
 	}
@@ -152,6 +162,7 @@ func (w *world) transmit(from *end, repeat bool) {
 	}
 	p.owed, p.unacked = false, 0
 	if len(d.flights) > 0 {
+		p.carried = d.number
 		w.arm(from, p.timeout())
 	}
 	size := packetOverhead + packetRoom - room

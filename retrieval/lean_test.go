@@ -25,10 +25,16 @@ func TestLeans(t *testing.T) {
 		{"", "The spare key is kept in the tin.", "Lake cabin", true},
 		{"", "Bring candles.", "Lake cabin", false},
 		{"", "", "", false},
+		{"The sports hall of Orla is new.", "Since last year the caretaker of the hall has been Rita.", "", true},
+		{"The sports hall of Orla is new.", "You can reach the hall at 4471.", "", true},
+		{"The sports hall of Orla is new.", "The owner of the harbour hall is Rita.", "", false},
+		{"The sports hall of Orla is new.", "The caretaker of the hall is Rita.", "Sports hall", false},
+		{"The grey ferry has a head driver.", "The driver of the Orla bus is Rita.", "", false},
+		{"The sports hall of Orla is new.", "Since 1958 its owner has been Rita.", "", true},
 	} {
-		n := names{}
-		n.add(c.before)
-		if got := n.leans(c.sentence, c.titles); got != c.want {
+		n := newNames()
+		n.add(c.before, 0)
+		if _, got := n.leans(c.sentence, c.titles); got != c.want {
 			t.Errorf("%q after %q under %q: leans %v", c.sentence, c.before, c.titles, got)
 		}
 	}

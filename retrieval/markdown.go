@@ -96,6 +96,10 @@ func (m *markdown) line(line, next string) {
 		m.end()
 		m.doc.add(listLine, plain(trimmed))
 	default:
+		indented := line != strings.TrimLeft(line, " \t")
+		if n := len(m.para); n > 0 && !(m.item && indented) && brokenOff(m.para[n-1], trimmed) {
+			m.end()
+		}
 		m.para = append(m.para, trimmed)
 	}
 }

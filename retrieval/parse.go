@@ -133,8 +133,8 @@ func controls(data []byte) (n int) {
 	return n
 }
 
-// parseText reads plain text: blank lines end paragraphs, list lines stand alone. A short first line
-// followed by a blank one, or underlined, is the title.
+// parseText reads plain text: blank lines end paragraphs, list lines and lines that were broken off on purpose
+// stand alone. A short first line followed by a blank one, or underlined, is the title; later ones are headings.
 func parseText(_ context.Context, data []byte) (document, string) {
 	text, reason := decodeText(data)
 	if reason != "" {
@@ -149,12 +149,24 @@ func parseText(_ context.Context, data []byte) (document, string) {
 	lines := splitLines(text)
 	for i, line := range lines {
 		trimmed := strings.TrimSpace(line)
+		level, head := atxHeading(trimmed)
 		switch {
 		case trimmed == "", isRule(trimmed):
-			if len(doc.blocks) == 0 && len(para) == 1 && doc.title == "" && looksLikeTitle(para[0]) && i < len(lines)-1 {
-				doc.title, para = para[0], nil
+			if len(para) == 1 && looksLikeTitle(para[0]) && followed(lines[i:]) {
+				if len(doc.blocks) == 0 && doc.title == "" {
+					doc.title, para = para[0], nil
+				} else if i < 2 || strings.TrimSpace(lines[i-2]) == "" || isRule(trimmed) {
+					doc.add(heading, para[0])
+					para = nil
+				}
 			}
 			end()
+		case level > 0 && looksLikeTitle(trimmed), isHead(trimmed) && followed(lines[i+1:]):
+			end()
+			if level == 0 {
+				head = strings.TrimSuffix(trimmed, ":")
+			}
+			doc.add(heading, strings.TrimSuffix(head, ":"))
 		case isItem(trimmed):
 			end()
 			doc.add(listLine, trimmed)
@@ -165,11 +177,36 @@ func parseText(_ context.Context, data []byte) (document, string) {
 		case isLabel(trimmed) && len(para) == 0:
 			doc.add(listLine, trimmed)
 		default:
+			if len(para) > 0 && brokenOff(para[len(para)-1], trimmed) {
+				end()
+			}
 			para = append(para, trimmed)
 		}
 	}
 	end()
 	return doc, ""
+}
+
+// followed reports whether any line has text.
+func followed(lines []string) bool {
+	return slices.ContainsFunc(lines, func(l string) bool { l = strings.TrimSpace(l); return l != "" && !isRule(l) })
+}
+
+// isHead reports whether a line announces those below it: "Kitchen:".
+func isHead(line string) bool {
+	name, ok := strings.CutSuffix(line, ":")
+	return ok && words(name) <= 10 && !isItem(line) && !strings.ContainsAny(name, ".:;!?")
+}
+
+// wrapped is the least width, in bytes, at which text is taken to be wrapped by a program.
+const wrapped = 60
+
+// brokenOff reports whether a line ends where its writer wanted, rather than where it was full: the first word
+// of the next, which begins like a sentence, would have fitted.
+func brokenOff(line, next string) bool {
+	r, _ := utf8.DecodeRuneInString(next)
+	word, _, _ := strings.Cut(next, " ")
+	return (unicode.IsUpper(r) || unicode.IsDigit(r)) && len(line)+1+len(word) <= wrapped
 }
 
 // splitLines splits at any of the line ends in use.

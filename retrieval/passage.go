@@ -3,6 +3,7 @@ package retrieval
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -104,7 +105,8 @@ type unit struct {
 	section string // the heading it stands under
 	kind    blockKind
 	opens   bool // first of its block: goes on a new line
-	leans   bool // what it speaks of is named in the unit before
+	on      int  // the unit that names what it speaks of, before it; -1 for none
+	names   bool // it says itself what it speaks of
 }
 
 // passages cuts the document into passages of the given source.
@@ -128,84 +130,88 @@ func (d document) passages(source string, limits sizes) []Passage {
 
 func (d document) units(limits sizes) []unit {
 	var units []unit
-	section := ""
-	named := names{}
+	section, named := "", newNames()
+	add := func(kind blockKind, sentence string, opens bool) {
+		on := named.place(sentence, d.title+" "+section, len(units))
+		for i, part := range splitWords(sentence, limits.unit) {
+			if i > 0 {
+				on = -1
+			}
+			units = append(units, unit{part, words(part), section, kind, opens && i == 0, on, namesSomething(part)})
+		}
+	}
 	for _, b := range d.blocks {
 		switch b.kind {
 		case heading:
-			section = b.text
-			units = append(units, unit{b.text, words(b.text), section, heading, true, false})
-			named = names{}
+			section, named = b.text, newNames()
+			units = append(units, unit{b.text, words(b.text), section, heading, true, -1, false})
 		case listLine:
-			for i, part := range splitWords(b.text, limits.unit) {
-				units = append(units, unit{part, words(part), section, listLine, i == 0, named.leans(part, d.title+" "+section)})
-			}
-			named.add(b.text)
+			add(listLine, b.text, true)
 		default:
-			opens := true
-			for _, s := range splitSentences(b.text) {
-				for i, part := range splitWords(s, limits.unit) {
-					units = append(units, unit{part, words(part), section, paragraph, opens, i == 0 && named.leans(part, d.title+" "+section)})
-					opens = false
-				}
-				named.add(s)
+			for i, s := range splitSentences(b.text) {
+				add(paragraph, s, i == 0)
 			}
 		}
 	}
 	return units
 }
 
-// pack groups units into passages. It fills up to the target, but rather ends a passage where a section
-// ends once it is half full, and never leaves a heading at the end. A unit that leans on the one before
-// stays with it up to the bound; beyond, the unit that names what both are about is repeated before it.
+// pack groups units into passages. It fills up to the target, but rather ends a passage where a section ends
+// or something else is named once it is half full, and never leaves a heading at the end. A unit that leans on
+// another stays with it up to the bound; where it cannot, the one that it leans on is repeated before it.
 func pack(units []unit, total int, limits sizes) [][]unit {
 	if total <= limits.whole {
 		return [][]unit{units}
 	}
 	var groups [][]unit
-	var group []unit
+	var group []int
 	size := 0
+	add := func(i int) { group, size = append(group, i), size+units[i].words }
 	end := func() { // of a passage; headings at its end go on into the next
 		n := len(group)
-		for n > 1 && group[n-1].kind == heading {
+		for n > 1 && units[group[n-1]].kind == heading {
 			n--
 		}
 		if n > 0 {
-			groups = append(groups, group[:n:n])
+			groups = append(groups, pick(units, group[:n]))
 		}
-		group, size = group[n:], 0
-		for _, u := range group {
-			size += u.words
+		rest := slices.Clone(group[n:])
+		group, size = nil, 0
+		for _, i := range rest {
+			add(i)
 		}
 	}
-	var namer unit // of a section, the last that did not lean, or the first
-	for _, u := range units {
-		leaning := u.leans && size > 0
+	for i, u := range units {
+		leans, whole := u.on >= 0, slices.Contains(group, u.on)
 		switch {
 		case size == 0:
-		case u.kind == heading:
-			if size >= limits.target/2 {
+		case u.kind == heading, !leans && u.names:
+			if size >= limits.target/2 || size+u.words > limits.target {
 				end()
 			}
-		case size+u.words <= limits.target, leaning && size+u.words <= limits.bound:
+		case leans && !whole:
+			end()
+		case size+u.words <= limits.target, leans && size+u.words <= limits.bound:
 		default:
 			end()
-			if leaning && namer.text != "" && size == 0 && namer.words+u.words <= limits.bound {
-				group, size = append(group, namer), namer.words
-			}
 		}
-		group, size = append(group, u), size+u.words
-		switch {
-		case u.kind == heading:
-			namer = unit{}
-		case !u.leans || namer.text == "":
-			namer = u
+		if leans && !slices.Contains(group, u.on) && size+units[u.on].words+u.words <= limits.bound {
+			add(u.on)
 		}
+		add(i)
 	}
 	if len(group) > 0 {
-		groups = append(groups, group)
+		groups = append(groups, pick(units, group))
 	}
 	return joinShort(groups, limits)
+}
+
+func pick(units []unit, at []int) []unit {
+	var out []unit
+	for _, i := range at {
+		out = append(out, units[i])
+	}
+	return out
 }
 
 // joinShort joins a short last passage to the one before when the two are small enough together.

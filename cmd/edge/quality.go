@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math"
 	"os"
@@ -123,7 +124,7 @@ func (c *benchQuality) Run(a *cli.App) error {
 				right := sums[key].add(t.asked, answer)
 				if c.Wrong && !right && (method == "pair" || method == "given") {
 					a.Clear()
-					fmt.Fprintf(a.Out, "%s: %s\n  want %s\n  got  %s\n", t.Kind, t.Question, strings.Join(t.golds(), " | "), answer)
+					t.printWrong(a.Out, method, answer)
 				}
 			}
 		}
@@ -258,6 +259,25 @@ func (t trial) given() trial {
 		}
 	}
 	return t
+}
+
+// printWrong prints a wrong answer with the passages that it should have been drawn from.
+func (t trial) printWrong(w io.Writer, method, answer string) {
+	fmt.Fprintf(w, "%s, %s: %s\n  want %s\n  got  %s\n", t.Kind, method, t.Question, strings.Join(t.golds(), " | "), answer)
+	for _, v := range t.Values {
+		found := false
+		for i, passages := range t.sides {
+			for _, p := range passages {
+				if holdsWord(p.Title+"\n"+p.Text, v) {
+					found = true
+					fmt.Fprintf(w, "  %v: [%s] %s\n", tandem.Side(i), p.Title, strings.ReplaceAll(p.Text, "\n", " / "))
+				}
+			}
+		}
+		if !found {
+			fmt.Fprintf(w, "  no retrieved passage holds %q\n", v)
+		}
+	}
 }
 
 // quality answers questions in this process.

@@ -327,9 +327,9 @@ func checkBegin(m Begin, over func(string, int, int) error) error {
 
 // checkShape walks a msgpack value before it is decoded: the decoder allocates slices by the length that
 // their header claims. It admits one value of what our messages are made of (no maps, no extensions),
-// nested at most 4 deep, whose arrays have all their elements and at most MaxAnswer of them.
+// nested at most 5 deep (Sources), whose arrays have all their elements and at most MaxAnswer of them.
 func checkShape(b []byte) error {
-	rest, err := skipValue(b, 4)
+	rest, err := skipValue(b, 5)
 	if err == nil && len(rest) > 0 {
 		err = fmt.Errorf("%d bytes too many", len(rest))
 	}

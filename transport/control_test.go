@@ -41,9 +41,15 @@ func drawControl(t *rapid.T) Message {
 	case 3:
 		return NeedSync{}
 	case 4:
-		var s Sources
-		for range rapid.IntRange(0, 20).Draw(t, "sources") {
-			s.Sources = append(s.Sources, Source{Title: text.Draw(t, "title"), Weight: rapid.Float64().Draw(t, "weight")})
+		sources := func(most int) (list []Source) {
+			for range rapid.IntRange(0, most).Draw(t, "sources") {
+				list = append(list, Source{Title: text.Draw(t, "title"), Weight: rapid.Float64().Draw(t, "weight")})
+			}
+			return list
+		}
+		s := Sources{Sources: sources(20)}
+		for range rapid.IntRange(0, 4).Draw(t, "parts") {
+			s.Parts = append(s.Parts, Part{From: tandem.Step(number.Draw(t, "from")), H: rapid.Float64Range(-9, 9).Draw(t, "h"), Nothing: rapid.Float64Range(0, 1).Draw(t, "nothing"), Sources: sources(6)})
 		}
 		return s
 	case 5:

@@ -89,7 +89,9 @@ func (w *frameWriter) appendDraft(buf []byte, d tandem.Draft) ([]byte, error) {
 	b.writeBelow(uint64(index), uint64(n))
 	b.writeSet(ids, 0, uint64(w.vocab))
 	b.writeSet(sums[:n-1], 1, tandem.Mass)
-	w.draft = d
+	if d.Version != tandem.AnyVersion { // what follows a hedge follows the draft before it
+		w.draft = d
+	}
 	return b.buf, nil
 }
 
@@ -138,7 +140,9 @@ func (r *frameReader) readDraft(frame []byte) (tandem.Draft, error) {
 		d.Dist.IDs[i], d.Dist.Weights[i], last = tandem.Token(ids[i]), uint32(sums[i]-last), sums[i]
 	}
 	d.Token = d.Dist.IDs[index]
-	r.draft = d
+	if d.Version != tandem.AnyVersion {
+		r.draft = d
+	}
 	return d, nil
 }
 

@@ -14,7 +14,8 @@ const (
 	earlyBytes  = 2 << 20               // and how much of them is kept
 	ackDelay    = 25 * time.Millisecond // the next message of ours mostly comes first
 	maxResend   = time.Second
-	maxDatagram = 1150 // bytes of a datagram until the path says otherwise
+	copyAfter   = 35 * time.Millisecond // a sender that says nothing new for so long repeats itself once, unasked
+	maxDatagram = 1150                  // bytes of a datagram until the path says otherwise
 )
 
 // fast gives the messages of one exchange reliability and order over datagrams: a pure state machine, one
@@ -24,7 +25,8 @@ const (
 // acknowledges what arrived: the next message repairs a loss. A message rides in the four datagrams after
 // its first, then in the 8th, the 16th and so on: with many messages on their way, repeating all of them
 // each time would fill the congestion window, and under loss bring everything to a halt. Only when there is
-// no next message a timer repeats whatever is not acknowledged. Messages that travelled on the stream share
+// no next message a timer repeats whatever is not acknowledged, and, since a slow decoder's next message comes too
+// late to repair anything, once shortly after the last new one. Messages that travelled on the stream share
 // the numbering, so order holds across both ways.
 type fast struct {
 	// sender
@@ -33,6 +35,7 @@ type fast struct {
 	packed   int       // datagrams so far that held flights
 	lastSent time.Time // the last of them
 	backoff  int       // consecutive timer repeats
+	spare    bool      // the last datagram with messages had new ones: it may be repeated by copyAfter
 
 	// receiver
 	next  uint64            // number of the first message not delivered
@@ -86,6 +89,9 @@ func (f *fast) deadline(now time.Time, rtt time.Duration) time.Time {
 		return now
 	case len(f.flights) > 0:
 		at := f.lastSent.Add(f.resendAfter(rtt))
+		if f.spare {
+			at = earlier(at, f.lastSent.Add(copyAfter))
+		}
 		if f.owed && f.ackAt.Before(at) {
 			return f.ackAt
 		}
@@ -104,14 +110,15 @@ func (f *fast) pack(id uint64, now time.Time, rtt time.Duration, limit int) []by
 		return nil
 	}
 	timer := f.fresh == 0 && len(f.flights) > 0 && !now.Before(f.lastSent.Add(f.resendAfter(rtt)))
-	carry := f.fresh > 0 || timer // else only an acknowledgement is due
+	again := f.fresh == 0 && f.spare && len(f.flights) > 0 && !now.Before(f.lastSent.Add(copyAfter))
+	carry := f.fresh > 0 || timer || again // else only an acknowledgement is due
 	buf := binary.AppendUvarint(nil, id)
 	buf = binary.AppendUvarint(buf, f.next)
 	buf = binary.AppendUvarint(buf, f.bitmap())
 	var chosen []int
 	var newest int
 	if carry {
-		chosen, newest = f.choose(limit-len(buf), timer)
+		chosen, newest = f.choose(limit-len(buf), timer || again)
 	}
 	after := uint64(0)
 	for _, i := range chosen {
@@ -130,7 +137,7 @@ func (f *fast) pack(id uint64, now time.Time, rtt time.Duration, limit int) []by
 	f.owed = false
 	if len(chosen) > 0 {
 		f.packed++
-		f.lastSent = now
+		f.lastSent, f.spare = now, newest > 0
 		if timer {
 			f.backoff++
 			f.resends++

@@ -309,3 +309,38 @@ func FuzzStream(f *testing.F) {
 		}
 	})
 }
+
+// A message that no other follows is repeated once, soon, so that the loss of one datagram costs a slow sender
+// little; one that was acknowledged before is not.
+func TestFastCopies(t *testing.T) {
+	const rtt = 100 * time.Millisecond
+	start := time.Unix(1000, 0)
+	var f fast
+	f.push(0, []byte("draft"))
+	if f.pack(4, start, rtt, maxDatagram) == nil {
+		t.Fatal("nothing is sent")
+	}
+	if at := f.deadline(start, rtt); at != start.Add(copyAfter) {
+		t.Fatalf("due after %v", at.Sub(start))
+	}
+	if f.pack(4, start.Add(copyAfter-1), rtt, maxDatagram) != nil {
+		t.Error("repeated too early")
+	}
+	var got fast
+	if err := got.receive(f.pack(4, start.Add(copyAfter), rtt, maxDatagram)[1:], start, true); err != nil {
+		t.Fatal(err)
+	}
+	if frame, ok := got.take(); !ok || string(frame) != "draft" {
+		t.Errorf("the copy holds %q", frame)
+	}
+	if at := f.deadline(start, rtt); at != start.Add(copyAfter+f.resendAfter(rtt)) {
+		t.Errorf("after the copy, due after %v", at.Sub(start))
+	}
+	f.acknowledged(1, 0)
+	f.push(1, []byte("next"))
+	f.pack(4, start.Add(time.Second), rtt, maxDatagram)
+	f.acknowledged(2, 0)
+	if at := f.deadline(start, rtt); !at.IsZero() {
+		t.Errorf("all is acknowledged, and something is due after %v", at.Sub(start))
+	}
+}

@@ -20,7 +20,7 @@ type Device struct {
 	dev     ptr
 	cpu     bool // a processor: it reads this program's memory
 	backend ptr
-	threads *threads // of a processor, nil for one thread
+	threads *threads // of a processor, else nil
 	extra   []ptr    // kinds of buffers with layouts of weights that are faster, best first
 	noFlash bool     // attend by separate products, as where the device has no fused attention
 
@@ -149,7 +149,10 @@ func newDevice(a *api, dev ptr, info Info, version string, n int) (*Device, erro
 			a.End(d.backend)
 			return nil, err
 		}
-		d.name = fmt.Sprintf("ggml %s (%s, ggml %s, %d threads)", info.Name, info.Description, version, n)
+		d.name = fmt.Sprintf("ggml %s (%s, ggml %s, 1 thread)", info.Name, info.Description, version)
+		if n > 1 {
+			d.name = fmt.Sprintf("ggml %s (%s, ggml %s, up to %d threads)", info.Name, info.Description, version, n)
+		}
 		d.extra = extraBuffers(a, dev)
 	}
 	if d.galloc = a.GallocNew(a.DevBuft(dev)); d.galloc == 0 {
@@ -195,48 +198,67 @@ func (d *Device) Close() error {
 	return nil
 }
 
-// threads are a processor's.
+// threads are a processor's: a pool for each number of threads that pace may choose. Without a pool the
+// library starts new threads for every graph; the pools that are not attached sleep.
 type threads struct {
-	pool ptr
-	free func(ptr)
+	*pace
+	backend ptr
+	pools   []ptr // by level, 0 where it was not needed yet
+	now     int   // the level that is attached, -1 before the first
+	setN    func(backend ptr, n int32)
+	create  func(p unsafe.Pointer) ptr
+	free    func(ptr)
+	attach  func(backend, pool ptr)
+	params  func(p unsafe.Pointer, n int32)
 }
 
-// startThreads gives the backend n threads that stay: without a pool it starts new ones for every graph.
+const mostThreads = 512 // that the library takes
+
+// startThreads gives the backend up to n threads.
 func startThreads(a *api, reg, backend ptr, n int) (*threads, error) {
-	var setN func(backend ptr, n int32)
-	var initParams func(p unsafe.Pointer, n int32)
-	var create func(p unsafe.Pointer) ptr
-	var attach func(backend, pool ptr)
-	t := &threads{}
+	t := &threads{pace: newPace(min(max(n, 1), mostThreads)), backend: backend, now: -1, params: a.PoolInit}
+	t.pools = make([]ptr, len(t.levels))
 	for _, f := range []struct {
 		name string
 		f    any
-	}{{"ggml_backend_set_n_threads", &setN}, {"ggml_threadpool_new", &create}, {"ggml_threadpool_free", &t.free},
-		{"ggml_backend_cpu_set_threadpool", &attach}} {
+	}{{"ggml_backend_set_n_threads", &t.setN}, {"ggml_threadpool_new", &t.create}, {"ggml_threadpool_free", &t.free},
+		{"ggml_backend_cpu_set_threadpool", &t.attach}} {
 		p := a.Proc(reg, f.name)
 		if p == 0 {
 			return nil, fmt.Errorf("ggml's processor backend has no %s", f.name)
 		}
 		a.bind(f.f, p)
 	}
-	initParams = a.PoolInit
-	n = min(max(n, 1), 512)
-	setN(backend, int32(n))
-	if n == 1 {
-		return nil, nil
+	return t, t.use(0)
+}
+
+// use computes with the threads of a level from now on.
+func (t *threads) use(level int) error {
+	if t.now == level {
+		return nil
 	}
-	params := make([]byte, 4096) // the struct is some 530 bytes
-	initParams(unsafe.Pointer(&params[0]), int32(n))
-	if t.pool = create(unsafe.Pointer(&params[0])); t.pool == 0 {
-		return nil, failed("ggml cannot start %d threads", n)
+	n := int32(t.levels[level])
+	if t.pools[level] == 0 {
+		params := make([]byte, 4096) // the struct is some 530 bytes
+		t.params(unsafe.Pointer(&params[0]), n)
+		if t.pools[level] = t.create(unsafe.Pointer(&params[0])); t.pools[level] == 0 {
+			return failed("ggml cannot start %d threads", n)
+		}
 	}
-	attach(backend, t.pool)
-	return t, nil
+	t.attach(t.backend, t.pools[level]) // which puts those to sleep that were attached
+	t.setN(t.backend, n)
+	t.now = level
+	return nil
 }
 
 func (t *threads) stop() {
-	if t != nil {
-		t.free(t.pool)
+	if t == nil {
+		return
+	}
+	for _, pool := range t.pools {
+		if pool != 0 {
+			t.free(pool)
+		}
 	}
 }
 

@@ -55,7 +55,7 @@ func Probe() (Report, error) {
 }
 
 // Open returns the device of that name, as Probe lists it; case does not matter. A processor computes with
-// the given number of threads, 0 for one on each.
+// up to the given number of threads, 0 for one on each (see pace).
 func Open(name string, threads int) (*Device, error) {
 	l, err := load()
 	if err != nil {

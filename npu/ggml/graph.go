@@ -27,7 +27,8 @@ type fed struct {
 type graph struct {
 	ctx, g       ptr
 	rows, window int
-	epoch        int // the device's when it was allocated
+	work         float64 // multiplications, about
+	epoch        int     // the device's when it was allocated
 	fed          []fed
 	out          ptr   // the result
 	kept         []kvs // keys and values of the rows, for each attention
@@ -74,12 +75,24 @@ func (p *program) draw(rows, window int, take func(ctx ptr) leaves) (*sketch, er
 	s.g = a.NewGraph(ctx, n, false)
 	for i := range p.graph.Nodes {
 		s.node(i)
+		s.work += float64(rows) * workOf(&p.graph.Nodes[i], window)
 	}
 	last := len(p.graph.Nodes) - 1
 	s.out = s.bases[last]
 	a.SetOutput(s.out)
 	a.Expand(s.g, s.out)
 	return s, nil
+}
+
+// workOf is how many multiplications a node takes for a row that attends to so many cells, about.
+func workOf(n *npu.Node, window int) float64 {
+	switch n.Op {
+	case npu.OpMatMul:
+		return float64(n.Weight.Rows) * float64(n.Weight.Cols)
+	case npu.OpAttention:
+		return 2 * float64(n.Width) * float64(window)
+	}
+	return float64(n.Width)
 }
 
 // node adds the tensors of node i.

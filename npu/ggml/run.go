@@ -3,6 +3,7 @@ package ggml
 import (
 	"errors"
 	"fmt"
+	"time"
 	"unsafe"
 
 	"tandem/npu"
@@ -53,9 +54,12 @@ func (p *program) run(a *npu.Args) error {
 	for _, kv := range g.kept {
 		d.send(plan, p.kvOf[kv.node])
 	}
-	if rc := d.api.Compute(d.backend, g.g); rc != 0 {
+	if rc, err := d.compute(g); err != nil || rc != 0 {
 		for _, kv := range g.kept {
 			plan.settle(p.kvOf[kv.node], false)
+		}
+		if err != nil {
+			return err
 		}
 		return failed("%s failed with status %d", d.name, rc)
 	}
@@ -65,6 +69,22 @@ func (p *program) run(a *npu.Args) error {
 	}
 	d.api.Sync(d.backend)
 	return nil
+}
+
+// compute runs a graph; on a processor with as many threads as are fastest.
+func (d *Device) compute(g *graph) (rc int32, err error) {
+	t := d.threads
+	if t == nil {
+		return d.api.Compute(d.backend, g.g), nil
+	}
+	level := t.choose(g.work)
+	if err := t.use(level); err != nil {
+		return 0, err
+	}
+	begun := time.Now()
+	rc = d.api.Compute(d.backend, g.g) // a processor's returns when it is done
+	t.done(g.work, level, time.Since(begun))
+	return rc, nil
 }
 
 // get reads the first numbers of a tensor; they are there after the next Sync.

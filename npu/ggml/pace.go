@@ -1,0 +1,101 @@
+package ggml
+
+import (
+	"math"
+	"time"
+)
+
+// pace chooses how many of a processor's threads compute a graph. After every operation ggml's threads wait
+// for each other by spinning, so where something else needs a core, even for a moment, two threads can be
+// slower than one by a factor of a hundred; the other side of a pair on the same machine is enough. What
+// is fastest is therefore measured while computing, by sizes of work, and now and then again.
+//
+// It is a pure function of what it is told: no clock, no threads.
+type pace struct {
+	levels  []int // numbers of threads to choose from, ascending
+	classes map[int]*paceClass
+	debt    float64 // time to spend before the next try, of any class: what one lost, others need not try
+}
+
+// paceClass is what is known of graphs that are about as much work.
+type paceClass struct {
+	now   int       // the level in use
+	took  []float64 // time per work at each level, 0 where it was never tried
+	spent float64   // time since another level was tried
+	price float64   // time that trying it took
+	other int       // which neighbour of now is tried next: +1 or -1
+	bar   float64   // how many times its price must be spent before the next try
+}
+
+const (
+	leastBar = 30   // so trying takes some 3 % of the time at most
+	mostBar  = 1000 // for a level that has lost again and again
+)
+
+func newPace(threads int) *pace {
+	p := &pace{classes: map[int]*paceClass{}}
+	for n := threads; n > 0; n /= 2 {
+		p.levels = append([]int{n}, p.levels...)
+	}
+	return p
+}
+
+func (p *pace) class(work float64) *paceClass {
+	k := int(math.Log2(max(work, 1)))
+	if p.classes[k] == nil {
+		p.classes[k] = &paceClass{took: make([]float64, len(p.levels)), other: 1, bar: leastBar}
+	}
+	return p.classes[k]
+}
+
+// choose returns which of the levels to compute so much work with. It begins with one thread, which is never
+// far off, and goes on while more are faster.
+func (p *pace) choose(work float64) int {
+	c := p.class(work)
+	if c.took[c.now] > 0 && c.spent >= c.bar*c.price && p.debt <= 0 {
+		return c.neighbour()
+	}
+	return c.now
+}
+
+// neighbour is the level to try next.
+func (c *paceClass) neighbour() int {
+	if n := c.now + c.other; n >= 0 && n < len(c.took) {
+		return n
+	}
+	if n := c.now - c.other; n >= 0 && n < len(c.took) {
+		return n
+	}
+	return c.now
+}
+
+// done tells how long the work took at a level that choose gave.
+func (p *pace) done(work float64, level int, took time.Duration) {
+	c, t := p.class(work), float64(took)
+	rate := max(t, 1) / max(work, 1)
+	p.debt = max(0, p.debt-t)
+	if level == c.now {
+		if c.took[level] > 0 {
+			rate = (rate + c.took[level]) / 2
+		}
+		c.took[level] = rate
+		c.spent += t
+		if n := c.neighbour(); c.took[n] > 0 && c.took[n] < rate/2 { // it has become slow
+			c.move(n)
+		}
+		return
+	}
+	// Another was tried.
+	c.took[level], c.price, c.spent = rate, t, 0
+	if rate < c.took[c.now] {
+		c.move(level)
+		return
+	}
+	p.debt += leastBar * (t - c.took[c.now]*work)
+	c.other, c.bar = c.now-level, min(2*c.bar, mostBar)
+}
+
+// move computes at another level from now on, and tries what lies further that way at once.
+func (c *paceClass) move(level int) {
+	c.other, c.now, c.bar, c.price = level-c.now, level, leastBar, 0
+}

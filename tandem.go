@@ -6,6 +6,7 @@ package tandem
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/bits"
 	"time"
 )
@@ -201,6 +202,10 @@ func PrefixOf(tokens []Token) Prefix {
 	}
 	return p
 }
+
+// AnyVersion is the Version of a hedge: a draft for the case that the answer takes another way than its side
+// expects. Its Prefix says which way; whatever was rejected before, it holds there.
+const AnyVersion = math.MaxUint32
 
 // Draft is the token that one side proposes for a step, with the distribution it came from (DRAGON §4.1).
 type Draft struct {

@@ -29,7 +29,7 @@ func (m *Machine) next() (step tandem.Step, prefix tandem.Prefix, ok bool) {
 // is superseded (preempted, DRAGON §7.1).
 func (m *Machine) plan() {
 	step, prefix, ok := m.next()
-	if !ok || m.running.ID != 0 && m.running.step == step && m.running.prefix == prefix {
+	if !ok || m.running.covers(step, prefix) {
 		return
 	}
 	if m.running.ID != 0 {
@@ -47,7 +47,16 @@ func (m *Machine) plan() {
 	m.lastID++
 	d := Decode{ID: m.lastID, Keep: keep, Append: want[keep:]}
 	m.kv = m.kv[:keep] // of the rest we cannot be certain until the answer
-	m.running = decode{d, step, prefix}
+	before := tandem.NoPrefix
+	if len(want) > 0 {
+		d.Also, d.Guess = m.further(step)
+		if before = m.prefix; m.own.Len() == 0 {
+			before = tandem.PrefixOf(m.answer[:len(m.answer)-1])
+		} else if last, ok := m.own.Last(); ok {
+			before = last.Prefix
+		}
+	}
+	m.running = decode{d, step, prefix, before}
 	m.do(d)
 }
 
@@ -61,7 +70,7 @@ func commonPrefix(a, b []tandem.Token) int {
 	return n
 }
 
-// decoded turns the decoder's distribution into a draft, if it is still the one wanted.
+// decoded takes the decoder's distributions.
 func (m *Machine) decoded(e Decoded) {
 	if e.ID == 0 || e.ID != m.running.ID {
 		return
@@ -69,26 +78,48 @@ func (m *Machine) decoded(e Decoded) {
 	run := m.running
 	m.running = decode{}
 	m.kv = append(m.kv[:run.Keep], run.Append...)
-	// plan saw to it that what runs is what next wants, if it still wants anything.
-	if _, _, ok := m.next(); !ok {
+	// plan saw to it that what runs is among what next wants, if it still wants anything.
+	if _, _, ok := m.next(); !ok && m.cfg.Contexts < 2 {
 		return
 	}
 	if e.Dist.Check(m.cfg.Vocab) != nil {
 		m.finish(ReasonDecoder)
 		return
 	}
-	d := tandem.Draft{
-		Epoch:   m.epoch,
-		Step:    run.step,
-		Version: m.own.Version(),
-		Prefix:  run.prefix,
-		Token:   m.rule.Draft(m.cfg.Self, run.step, e.Dist),
-		Dist:    e.Dist,
-		H:       e.H,
-		Decode:  e.Took,
+	m.ahead.learn(run.prefix, known{run.step, e.Dist, e.H, e.Took})
+	m.keep(run, e)
+}
+
+// draw makes drafts of the distributions that are known already, as far as they go, and reports whether there
+// were any.
+func (m *Machine) draw() (any bool) {
+	for {
+		step, prefix, ok := m.next()
+		if !ok {
+			return any
+		}
+		k, ok := m.ahead.known[prefix]
+		if !ok || k.step != step {
+			return any
+		}
+		any = true
+		delete(m.ahead.known, prefix)
+		d := tandem.Draft{
+			Epoch:   m.epoch,
+			Step:    step,
+			Version: m.own.Version(),
+			Prefix:  prefix,
+			Token:   m.rule.Draft(m.cfg.Self, step, k.dist),
+			Dist:    k.dist,
+			H:       k.h,
+			Decode:  k.took,
+		}
+		m.own.Push(d)
+		m.stats.Drafted++
+		if k.took == 0 {
+			m.stats.Ahead++
+		}
+		m.greedy.decoded(d, m.cfg.Self)
+		m.send(d)
 	}
-	m.own.Push(d)
-	m.stats.Drafted++
-	m.greedy.decoded(d, m.cfg.Self)
-	m.send(d)
 }

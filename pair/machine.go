@@ -51,6 +51,9 @@ type Machine struct {
 
 	greedy greedy
 
+	ahead  ahead
+	hedges *queue.Hedges // of the other side
+
 	strikes    int // divergences at strikeStep
 	strikeStep tandem.Step
 
@@ -63,6 +66,7 @@ type decode struct {
 	Decode
 	step   tandem.Step
 	prefix tandem.Prefix
+	before tandem.Prefix // of all but the last token
 }
 
 // New returns a machine that waits for Start (or, in the cloud, PeerSync).
@@ -71,6 +75,7 @@ func New(cfg Config) *Machine {
 		cfg.Lookahead = DefaultLookahead
 	}
 	cfg.Lookahead = min(cfg.Lookahead, MaxLookahead)
+	cfg.Contexts = min(cfg.Contexts, MaxContexts)
 	if cfg.Vocab <= 0 {
 		cfg.Vocab = math.MaxInt32
 	}
@@ -87,6 +92,7 @@ func New(cfg Config) *Machine {
 		peer:    queue.NewDrafts(window),
 		targets: queue.NewTargets(window),
 		early:   queue.NewEarly(window),
+		hedges:  queue.NewHedges(window * MaxContexts),
 		greedy:  greedy{accept: [2]profiler.Average{prior, prior}},
 	}
 }
@@ -130,7 +136,8 @@ func (m *Machine) Step(e Event) []Action {
 	case Cancel:
 		m.finish(ReasonCancelled)
 	}
-	m.advance()
+	for m.advance(); m.draw(); m.advance() {
+	}
 	m.plan()
 	return m.out
 }
@@ -264,6 +271,7 @@ func (m *Machine) begin() {
 	m.state = together
 	m.peer.Reset(m.front())
 	m.targets.Reset(m.front())
+	m.hedges.Advance(math.MaxUint32)
 	m.greedy.begin()
 	m.stats.Wasted += m.own.Resume(m.epoch, m.front(), m.prefix)
 	m.note(NoteJoined, m.cfg.Self, m.front())
@@ -315,6 +323,8 @@ func (m *Machine) peerDraft(d tandem.Draft) {
 	case d.Epoch < m.epoch:
 	case !m.hears(m.cfg.Self), ahead && m.device() && d.Epoch != firstEpoch, d.Dist.Check(m.cfg.Vocab) != nil:
 		m.drop(d.Step)
+	case d.Version == tandem.AnyVersion && m.cfg.Contexts > 1:
+		m.peerHedge(d)
 	case ahead:
 		if m.early.Put(d) == queue.Far {
 			m.drop(d.Step)
@@ -381,6 +391,9 @@ func (m *Machine) aggregate() bool {
 		return false
 	}
 	peer, ok := m.peer.Front()
+	if !ok && m.hedged() {
+		peer, ok = m.peer.Front()
+	}
 	if !ok {
 		return false
 	}
@@ -407,6 +420,7 @@ func (m *Machine) aggregate() bool {
 		m.do(SendTarget{t})
 	}
 	m.count(by)
+	m.rank(own, token)
 	m.settle(t)
 	m.schedule(drafts, by)
 	return true
@@ -421,11 +435,19 @@ func (m *Machine) follow() bool {
 		return false
 	}
 	own, ok := m.own.Front()
+	if !ok && m.cfg.Contexts > 1 {
+		// It took a hedge of ours for our draft, which is known or on its way.
+		m.draw()
+		if own, ok = m.own.Front(); !ok {
+			return false
+		}
+	}
 	if !ok || t.Prefix != m.prefix || t.By > tandem.ByBoth || t.By.Has(m.cfg.Self) != (own.Token == t.Token) {
 		m.diverged()
 		return true
 	}
 	m.count(t.By)
+	m.rank(own, t.Token)
 	m.settle(t)
 	return true
 }
@@ -463,6 +485,8 @@ func (m *Machine) settle(t tandem.Target) {
 	m.do(Emit{Target: t, Alone: m.state == alone})
 	m.answer = append(m.answer, t.Token)
 	m.prefix = m.prefix.Then(t.Token)
+	m.ahead.forget(m.front())
+	m.hedges.Advance(m.front())
 	if m.cfg.MaxTokens > 0 && len(m.answer) >= m.cfg.MaxTokens {
 		m.finish(ReasonLength)
 	}

@@ -53,6 +53,7 @@ type Config struct {
 	Gamma     uint32         // speculative coupling: probability, out of tandem.Mass, of taking the device's result (see HalfGamma), or AutoGamma
 	Vocab     int            // size of the vocabulary, against which drafts are checked; 0 for no check of ids
 	Horizon   int            // placement greedy: later steps that count in a hand-over (scheduler.Policy); 0 for the paper's rule
+	Contexts  int            // most contexts of a pass: hedges and guesses beside the next draft; below 2 for none
 	Random    bool           // placement greedy: the side that aggregates is drawn for each step, by Seed (a baseline of DRAGON §7.4)
 }
 
@@ -69,10 +70,12 @@ type (
 
 	// Decoded answers the Decode action of that ID. Answers to superseded actions are ignored.
 	Decoded struct {
-		ID   uint64
-		Dist tandem.Dist
-		H    tandem.Fixed
-		Took time.Duration
+		ID      uint64
+		Dist    tandem.Dist
+		H       tandem.Fixed
+		Took    time.Duration
+		Also    []Further // what follows each token of Decode.Also; fewer or none, as the decoder likes
+		Guessed []Further // what follows tokens guessed behind Append, each behind the one before it
 	}
 
 	// PeerDraft is a draft of the other side. Copies, late ones and early ones do no harm.
@@ -128,11 +131,14 @@ type (
 	// Decode asks for the distribution after Keep+len(Append) tokens of the answer: truncate the answer's
 	// KV to Keep tokens, then append. It supersedes any Decode still running, which should be preempted;
 	// whether that one had any effect does not matter, because Keep never reaches into its tokens. Append
-	// is empty only for the empty answer, where Keep is 0.
+	// is empty only for the empty answer, where Keep is 0. The same pass may decode further contexts: those that
+	// end in a token of Also in place of Append's last, and up to Guess tokens that the owner guesses behind it.
 	Decode struct {
 		ID     uint64
 		Keep   int
 		Append []tandem.Token
+		Also   []tandem.Token
+		Guess  int
 	}
 
 	// SendDraft, SendTarget, SendSync, SendNeedSync and SendHandover go to the other side, as PeerDraft and
@@ -239,6 +245,10 @@ type Stats struct {
 	Drafted     int    // drafts made by this side
 	Wasted      int    // of them, thrown away unseen after a rejection or a new epoch
 	Preempted   int    // decodes that were superseded
+	Ahead       int    // of Drafted, those whose distribution was there already: they took no pass
+	Hedged      int    // contexts decoded behind runners-up, and sent
+	Guessed     int    // contexts decoded behind guesses
+	Hedges      int    // of the other side's, those that became its draft
 	Handovers   int    // by this side
 	Takeovers   int    // by this side: hand-overs of the other that took effect
 	Divergences int

@@ -228,8 +228,28 @@ func (w *world) decode(to *end, a Decode) {
 		to.running = Decode{}
 		to.apply(w.t, a, true)
 		x := w.model(to.side, to.kv)
-		w.tell(to, Decoded{ID: a.ID, Dist: x.Dist, H: x.H, Took: took})
+		also, guessed := w.further(to, a)
+		w.tell(to, Decoded{ID: a.ID, Dist: x.Dist, H: x.H, Took: took, Also: also, Guessed: guessed})
 	})
+}
+
+// further decodes the contexts that a asks for beside the one it is about. Guesses are right in two of three cases.
+func (w *world) further(to *end, a Decode) (also, guessed []Further) {
+	for _, t := range a.Also {
+		x := w.model(to.side, append(slices.Clone(to.kv[:len(to.kv)-1]), t))
+		also = append(also, Further{t, x.Dist, x.H})
+	}
+	rule, text := aggregator.Rule{Coupling: to.cfg.Coupling, Seed: to.cfg.Seed, Greedy: to.cfg.Greedy, Gamma: to.cfg.Gamma}, slices.Clone(to.kv)
+	for range a.Guess {
+		t := tandem.Token(1)
+		if w.rng.IntN(3) > 0 {
+			t = rule.Draft(to.side, tandem.Step(len(text)), w.model(to.side, text).Dist)
+		}
+		text = append(text, t)
+		x := w.model(to.side, text)
+		guessed = append(guessed, Further{t, x.Dist, x.H})
+	}
+	return also, guessed
 }
 
 func (e *end) apply(t testing.TB, a Decode, all bool) {

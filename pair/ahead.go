@@ -1,0 +1,167 @@
+package pair
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"tandem"
+	"tandem/profiler"
+)
+
+// MaxContexts bounds Config.Contexts.
+const MaxContexts = profiler.MaxContexts
+
+// Further is a context that a pass decoded beside the one it was asked for.
+type Further struct {
+	Token tandem.Token // its last
+	Dist  tandem.Dist
+	H     tandem.Fixed
+}
+
+// ahead is what a machine knows beyond the next draft. What is in it decides when a draft is there, never which:
+// a distribution depends on nothing but the tokens before it.
+type ahead struct {
+	profiler.Ahead
+	known map[tandem.Prefix]known // own distributions
+}
+
+type known struct {
+	step tandem.Step
+	dist tandem.Dist
+	h    tandem.Fixed
+	took time.Duration // 0 when it came along with another
+}
+
+// mostKnown bounds the distributions kept.
+const mostKnown = 1024
+
+func (a *ahead) learn(p tandem.Prefix, k known) {
+	if a.known == nil || len(a.known) >= mostKnown {
+		a.known = map[tandem.Prefix]known{}
+	}
+	a.known[p] = k
+}
+
+// forget drops what lies behind the front.
+func (a *ahead) forget(front tandem.Step) {
+	for p, k := range a.known {
+		if k.step < front {
+			delete(a.known, p)
+		}
+	}
+}
+
+// covers reports whether a decode under way gives the distribution wanted.
+func (d *decode) covers(step tandem.Step, prefix tandem.Prefix) bool {
+	if d.ID == 0 || d.step != step {
+		return false
+	}
+	return d.prefix == prefix || slices.ContainsFunc(d.Also, func(t tandem.Token) bool { return d.before.Then(t) == prefix })
+}
+
+// race returns the first n tokens of this side's race for a step, its draft first.
+func (m *Machine) race(step tandem.Step, d tandem.Dist, n int) (out []tandem.Token) {
+	d = tandem.Dist{IDs: slices.Clone(d.IDs), Weights: slices.Clone(d.Weights)}
+	for range min(n, len(d.IDs)) {
+		t := m.rule.Draft(m.cfg.Self, step, d)
+		out = append(out, t)
+		i, _ := slices.BinarySearchFunc(d.IDs, t, cmp.Compare)
+		d.IDs, d.Weights = slices.Delete(d.IDs, i, i+1), slices.Delete(d.Weights, i, i+1)
+	}
+	return out
+}
+
+// further says what a pass takes beside the draft for a step: hedges behind the runners-up of the draft before it,
+// and the number of guesses behind it.
+func (m *Machine) further(step tandem.Step) (also []tandem.Token, guess int) {
+	if m.cfg.Contexts < 2 {
+		return nil, 0
+	}
+	last, drafted := m.own.Last()
+	room := m.cfg.Lookahead - m.own.Len() - 1
+	if m.cfg.MaxTokens > 0 {
+		room = min(room, m.cfg.MaxTokens-int(step)-1)
+	}
+	hedges, guess := m.ahead.Choose(m.cfg.Contexts, m.greedy.rtt, drafted && m.state == together, room > 0)
+	if hedges > 0 {
+		if race := m.race(last.Step, last.Dist, hedges+1); len(race) > 1 {
+			also = race[1:]
+		}
+		also = slices.DeleteFunc(also, func(t tandem.Token) bool { return slices.Contains(m.cfg.Stop, t) })
+	}
+	return also, min(guess, max(room, 0))
+}
+
+// keep takes what a pass gave beside the distribution asked for. Hedges cross at once, so that the other side has
+// them where they are wanted.
+func (m *Machine) keep(run decode, e Decoded) {
+	store := func(step tandem.Step, p tandem.Prefix, f Further) bool {
+		if f.Dist.Check(m.cfg.Vocab) != nil {
+			return false
+		}
+		m.ahead.learn(p, known{step: step, dist: f.Dist, h: f.H})
+		return true
+	}
+	for _, f := range e.Also {
+		p := run.before.Then(f.Token)
+		if !slices.Contains(run.Also, f.Token) || !store(run.step, p, f) || run.step < m.front() {
+			continue
+		}
+		m.stats.Hedged++
+		if m.state == together && m.hears(m.cfg.Self.Other()) {
+			m.do(SendDraft{tandem.Draft{Epoch: m.epoch, Step: run.step, Version: tandem.AnyVersion, Prefix: p,
+				Token: m.rule.Draft(m.cfg.Self, run.step, f.Dist), Dist: f.Dist, H: f.H}})
+		}
+	}
+	p := run.prefix
+	for i, f := range e.Guessed[:min(len(e.Guessed), run.Guess)] {
+		if p = p.Then(f.Token); !store(run.step+1+tandem.Step(i), p, f) {
+			break
+		}
+		m.stats.Guessed++
+	}
+	if len(e.Guessed) > 0 && run.Guess > 0 {
+		m.ahead.Guessed(e.Guessed[0].Token == m.rule.Draft(m.cfg.Self, run.step, e.Dist))
+	}
+	if len(run.Append) == 1 {
+		m.ahead.Passed(1+len(e.Also)+len(e.Guessed), e.Took)
+	}
+}
+
+// peerHedge keeps a hedge of the other side.
+func (m *Machine) peerHedge(d tandem.Draft) {
+	switch {
+	case m.state != together || d.Epoch != m.epoch || d.Step < m.front():
+	case uint64(d.Step) > uint64(m.front())+uint64(2*m.cfg.Lookahead):
+		m.drop(d.Step)
+	default:
+		m.hedges.Put(d)
+	}
+}
+
+// hedged makes the other side's hedge its draft for the front step, if there is one for what was agreed.
+func (m *Machine) hedged() bool {
+	d, ok := m.hedges.Get(m.front(), m.prefix)
+	if !ok {
+		return false
+	}
+	d.Version = m.peer.Version()
+	if m.peer.Push(d) != 0 {
+		return false
+	}
+	m.stats.Hedges++
+	return true
+}
+
+// rank tells the profiler which place in this side's race a target had.
+func (m *Machine) rank(own tandem.Draft, target tandem.Token) {
+	if m.cfg.Contexts < 2 {
+		return
+	}
+	r := slices.Index(m.race(own.Step, own.Dist, profiler.Ranks), target)
+	if r < 0 {
+		r = profiler.Ranks
+	}
+	m.ahead.Target(r)
+}

@@ -29,6 +29,8 @@ type NPU struct {
 	// Native runs a prompt on this machine with the share of the weights in memory, 0 for no bound. nil
 	// leaves that out.
 	Native func(ctx context.Context, share float64) (NativeRun, error)
+	// Accept measures accept lengths for sd.npu's Table 3. nil leaves that out.
+	Accept func(ctx context.Context) (AcceptLengths, error)
 }
 
 // NativeRun is a text generated with bounded memory.
@@ -72,6 +74,8 @@ type NPUData struct {
 	Simulated  bool              `json:"simulated"` // all but rows of the runtime "native"
 	Switching  []Switching       `json:"switching"`
 	Memory     []Memory          `json:"memory"`
+	Ablation   []Ablated         `json:"ablation,omitempty"` // of sd.npu's Table 3, with accept lengths measured here
+	Accept     *AcceptLengths    `json:"accept_lengths,omitempty"`
 	Validation []PublishedFigure `json:"validation"`
 }
 
@@ -82,7 +86,7 @@ func (x NPU) Run(ctx context.Context, progress Progress) (Result, NPUData, error
 	if progress == nil {
 		progress = func(int, int) {}
 	}
-	steps := []func(context.Context, *Result, *NPUData) error{x.switching, x.gantt, x.memory, x.native, x.validate}
+	steps := []func(context.Context, *Result, *NPUData) error{x.switching, x.gantt, x.memory, x.native, x.ablation, x.validate}
 	for i, step := range steps {
 		if err := ctx.Err(); err != nil {
 			return r, data, err
@@ -442,7 +446,6 @@ func (x NPU) validate(_ context.Context, r *Result, data *NPUData) error {
 			len(errs), within(.1), within(.25), 100*quantile(errs, .5), 100*quantile(errs, .9), fits, len(figures)-len(errs)-fits))
 	r.Findings = append(r.Findings, bySource(figures), "Many of these figures repeat one measurement: eight use cases of one table, rates beside times. The sources' medians say more than their sum.")
 	r.Findings = append(r.Findings, ablationFindings(figures)...)
-	r.Figures = append(r.Figures, Figure{"npu-ablation", ablationBars().SVG()})
 	return nil
 }
 
@@ -459,34 +462,4 @@ func bySource(figures []PublishedFigure) string {
 		parts = append(parts, fmt.Sprintf("%s %.0f %% (%d figures, worst %.0f %%)", source, 100*quantile(errs, .5), len(errs), 100*quantile(errs, 1)))
 	}
 	return "Median errors by source: " + strings.Join(parts, ", ") + "."
-}
-
-// ablationFindings says how sd.npu's Table 3 comes out.
-func ablationFindings(figures []PublishedFigure) []string {
-	var out []string
-	for i, a := range Table3 {
-		if a.Row != "NPU" {
-			continue
-		}
-		npuRow, graphRow := figures[i], figures[i+1]
-		out = append(out, fmt.Sprintf("sd.npu Table 3, %s (simulated): NPU %.1f ms a token (published %.2f), +G %.1f (published %.2f).",
-			a.Model, npuRow.Predicted.Value, npuRow.Published.Value, graphRow.Predicted.Value, graphRow.Published.Value))
-	}
-	return out
-}
-
-// ablationBars draws Table 3.
-func ablationBars() chart.Bars {
-	b := chart.Bars{Title: "sd.npu Table 3: published and simulated", X: "ms a token", Note: "Rows with speculative decoding need an accept length; for two models none was published."}
-	for _, a := range Table3 {
-		if len(b.Groups) == 0 || b.Groups[len(b.Groups)-1].Name != a.Model {
-			b.Groups = append(b.Groups, chart.Group{Name: a.Model})
-		}
-		g := &b.Groups[len(b.Groups)-1]
-		g.Bars = append(g.Bars, chart.Bar{Name: a.Row + ", published", Value: a.Ms, Color: 0})
-		if ms, ok, err := a.Simulate(); ok && err == nil {
-			g.Bars = append(g.Bars, chart.Bar{Name: a.Row + ", simulated", Value: ms, Color: 1})
-		}
-	}
-	return b
 }

@@ -88,6 +88,9 @@ func TestNPU(t *testing.T) {
 	x := NPU{SoCs: []string{"sm8650/mllm", "sm8550/mllm"}, MemorySoC: "sm8750/llada", Chunk: 256, Small: 32, Blocks: []int{2, 6}, Chunks: 4, Nodes: 200_000,
 		Native: func(_ context.Context, share float64) (NativeRun, error) {
 			return NativeRun{Tokens: []int{1, 2}, Weights: 100, Counters: memory.Counters{Steps: 2, Peak: int64(100 * share)}}, nil
+		},
+		Accept: func(context.Context) (AcceptLengths, error) {
+			return AcceptLengths{Task: "summary", Of: "test", Inputs: 2, SAM: 3, All: 4}, nil
 		}}
 	r, data, err := x.Run(t.Context(), nil)
 	if err != nil {
@@ -146,7 +149,7 @@ func TestNPU(t *testing.T) {
 	if err := r.Save(dir); err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range []string{"npu-switching.csv", "npu-memory.csv", "npu-validation.csv", "npu-gantt.svg", "npu.result.json"} {
+	for _, f := range []string{"npu-switching.csv", "npu-memory.csv", "npu-validation.csv", "npu-gantt.svg", "npu-ablation.svg", "npu-ablation.csv", "npu.result.json"} {
 		if _, err := os.Stat(filepath.Join(dir, f)); err != nil {
 			t.Error(err)
 		}
@@ -163,16 +166,22 @@ func TestNPU(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var back map[string][]map[string]any
-	fields, _ := strings.CutPrefix(string(text), `{"simulated":true,`)
-	if err := json.Unmarshal([]byte("{"+fields), &back); err != nil {
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(text, &all); err != nil {
 		t.Fatal(err)
 	}
+	back := map[string][]map[string]any{}
 	for key, names := range map[string][]string{
 		"switching":  {"blocks", "chunks", "strategy", "total_ms", "bound_ms", "optimum_ms"},
 		"memory":     {"budget", "runtime", "mapped_mb", "mappings_per_step", "stall_ms"},
 		"validation": {"figure", "published", "predicted", "fitted"},
+		"ablation":   {"model", "row", "published_ms", "accept_length", "simulated_ms"},
 	} {
+		var list []map[string]any
+		if err := json.Unmarshal(all[key], &list); err != nil {
+			t.Fatal(err)
+		}
+		back[key] = list
 		for _, name := range names {
 			if len(back[key]) == 0 || !slices.ContainsFunc(back[key], func(row map[string]any) bool { _, ok := row[name]; return ok }) {
 				t.Errorf("no %s in %s", name, key)
@@ -181,16 +190,47 @@ func TestNPU(t *testing.T) {
 	}
 }
 
-// A row of Table 3 without an accept length is left open, and one with it is not.
-func TestAblation(t *testing.T) {
-	for _, a := range Table3 {
-		ms, ok, err := a.Simulate()
-		if err != nil || ok != (a.Accept > 0) || ok && ms <= 0 {
-			t.Errorf("%+v: %v, %v, %v", a, ms, ok, err)
+// sd.npu Table 3: drafts make tokens cheaper the more of them are accepted, graph switching hides what it
+// hides with drafts and without, and every cell has its published number.
+func TestSdnpu_Table3(t *testing.T) {
+	if len(Table3) != 15 {
+		t.Fatalf("%d cells", len(Table3))
+	}
+	lengths := AcceptLengths{Task: "summary", Of: "test", Inputs: 1, SAM: 3, All: 4}
+	rows, err := lengths.Ablate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < len(rows); i += len(ablationRows) {
+		by := map[string]Ablated{}
+		for j, r := range rows[i:][:len(ablationRows)] {
+			by[r.Row] = r
+			if r.Published.Value != Table3[i+j].Ms || r.Model != Table3[i+j].Model {
+				t.Errorf("%+v is not %+v", r, Table3[i+j])
+			}
 		}
-		a.Accept = 4
-		if ms, ok, _ := a.Simulate(); !ok || ms <= 0 {
-			t.Errorf("%+v: %v, %v", a, ms, ok)
+		ms := func(row string) float64 { return by[row].Simulated.Value }
+		hidden, hiddenWithDrafts := ms("NPU")-ms("+G"), ms("+SD")-ms("+G+SD")
+		if !(ms("+G") < ms("NPU") && ms("+SD") < ms("NPU") && ms("+G+SD") < ms("+G") && ms("all") < ms("+G+SD")) || math.Abs(hidden-hiddenWithDrafts) > 1e-9 {
+			t.Errorf("%s: %+v", rows[i].Model, by)
 		}
+		if r := by["all"]; r.Accept.Value != 4 || math.Abs(r.Gain.Value-ms("NPU")/ms("all")) > 1e-9 {
+			t.Errorf("%+v", r)
+		}
+	}
+	if _, err := Table3[2].Simulate(0.5); err == nil {
+		t.Error("half a token a pass is simulated")
+	}
+}
+
+// Accept lengths are picked out of what Spec measured, and of nothing less.
+func TestAcceptLengthsOf(t *testing.T) {
+	rows := []SpecRow{{Task: "rag", Method: "sam", AcceptLength: 9}, {Task: "summary", Method: "sam", AcceptLength: 2, Inputs: 3}, {Task: "summary", Method: "all", AcceptLength: 2.5}}
+	got, err := AcceptLengthsOf(rows, "summary", "m")
+	if want := (AcceptLengths{Task: "summary", Of: "m", Inputs: 3, SAM: 2, All: 2.5}); err != nil || got != want {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if _, err := AcceptLengthsOf(rows[:2], "summary", "m"); err == nil {
+		t.Error("no error without the method all")
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -122,7 +123,14 @@ func (c *benchSpec) Run(a *cli.App) error {
 			return err
 		}
 	}
-	whole := map[string]any{"rows": rows, "costs_ms": inMs(costs[:32]), "costs_of": whose, "cut": cut}
+	whole := map[string]any{"rows": rows, "costs_ms": inMs(costs[:32]), "costs_of": whose, "cut": cut, "model": cmp.Or(c.Model, cli.BuiltIn)}
+	ablated, err := ablate(rows, cmp.Or(c.Model, cli.BuiltIn))
+	if err != nil {
+		return err
+	}
+	if ablated != nil {
+		whole["ablation"] = ablated
+	}
 	switch {
 	case c.File != "":
 		data, err := json.MarshalIndent(whole, "", "  ")
@@ -134,7 +142,28 @@ func (c *benchSpec) Run(a *cli.App) error {
 		return a.JSON(whole)
 	}
 	printSpec(a.Out, rows, costs, whose, cut)
+	printAblation(a.Out, ablated)
 	return nil
+}
+
+// ablate is sd.npu's Table 3 on the simulator, where summaries were measured by the methods that it takes.
+func ablate(rows []lab.SpecRow, of string) ([]lab.Ablated, error) {
+	l, err := lab.AcceptLengthsOf(rows, "summary", of)
+	if err != nil {
+		return nil, nil
+	}
+	return l.Ablate()
+}
+
+func printAblation(w io.Writer, rows []lab.Ablated) {
+	if len(rows) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\nsd.npu Table 3, ms a token, with the accept lengths of summaries above on a simulated Redmi K60 Pro:\n%-14s %-7s %9s %9s %9s %6s %9s\n",
+		"model", "row", "published", "accept", "simulated", "gain", "published")
+	for _, r := range rows {
+		fmt.Fprintf(w, "%-14s %-7s %9.2f %9.2f %9.2f %5.2f× %8.2f×\n", r.Model, r.Row, r.Published.Value, r.Accept.Value, r.Simulated.Value, r.Gain.Value, r.Paper.Value)
+	}
 }
 
 func inMs(c specdec.Costs) []float64 {

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"slices"
 
 	"tandem"
 	"tandem/internal/cli"
@@ -13,6 +16,7 @@ import (
 	"tandem/model"
 	"tandem/model/tokenizer"
 	"tandem/models"
+	"tandem/specdec"
 )
 
 // labNPU plays a phone's NPU.
@@ -26,26 +30,31 @@ type labNPU struct {
 	Nodes     int      `help:"How far to search for the optimum, in nodes; 0 for to the end." default:"2000000"`
 	NoNative  bool     `help:"Leave out the run on this machine with half of the weights in memory."`
 
+	Summaries int    `help:"Summaries that are written to measure accept lengths for sd.npu's ablation; 0 leaves that out." default:"6"`
+	Data      string `help:"Folder with specbench/questions.jsonl to take the texts from; without it sample documents." type:"existingdir" placeholder:"DIR"`
+	Spec      string `help:"Take accept lengths from what 'edge bench spec --json FILE' wrote instead." type:"existingfile" placeholder:"FILE"`
+
 	cli.ModelFlags
 	labOutput
 }
 
 func (c *labNPU) Help() string {
-	return `Everything but the native run is simulated: the planner and the memory runtime are real, time is made up by a
-chip's parameter file.
+	return `Everything but the native run and accept lengths is simulated: the planner and the memory runtime are real, time is
+made up by a chip's parameter file.
 
 Examples:
   edge lab npu
   edge lab npu --soc sm8650/qnn --blocks 4,8 --chunks 4
-  edge lab npu --json npu.json`
+  edge lab npu --json npu.json
+  edge bench spec --task summary --json spec.json && edge lab npu --spec spec.json`
 }
 
 func (c *labNPU) Run(a *cli.App) error {
 	if err := c.check(a); err != nil {
 		return err
 	}
-	if c.Chunks < 1 || c.Chunks > 64 || c.Chunk < 1 || c.Chunk > 4096 || c.Small < 1 || c.Small > c.Chunk || c.Nodes < 0 {
-		return errors.New("want 1 to 64 --chunks of 1 to 4096 rows, a --decode-chunk of 1 to --chunk rows, and no negative --nodes")
+	if c.Chunks < 1 || c.Chunks > 64 || c.Chunk < 1 || c.Chunk > 4096 || c.Small < 1 || c.Small > c.Chunk || c.Nodes < 0 || c.Summaries < 0 {
+		return errors.New("want 1 to 64 --chunks of 1 to 4096 rows, a --decode-chunk of 1 to --chunk rows, and no negative --nodes or --summaries")
 	}
 	for _, n := range c.Blocks {
 		if n < 1 || n > 24 {
@@ -55,6 +64,9 @@ func (c *labNPU) Run(a *cli.App) error {
 	x := lab.NPU{SoCs: c.SoC, MemorySoC: c.MemorySoC, Chunk: c.Chunk, Small: c.Small, Blocks: c.Blocks, Chunks: c.Chunks, Nodes: c.Nodes}
 	if !c.NoNative {
 		x.Native = func(ctx context.Context, share float64) (lab.NativeRun, error) { return c.native(ctx, a, share) }
+	}
+	if c.Spec != "" || c.Summaries > 0 {
+		x.Accept = func(ctx context.Context) (lab.AcceptLengths, error) { return c.accept(ctx, a) }
 	}
 	r, data, err := x.Run(a, progress(a, "npu"))
 	if err != nil {
@@ -127,4 +139,45 @@ func (c *labNPU) native(ctx context.Context, a *cli.App, share float64) (run lab
 	after, _ := m.Memory()
 	run.Counters = after.Sub(before)
 	return run, err
+}
+
+// accept reads or measures accept lengths of summaries, with the model that the native run takes.
+func (c *labNPU) accept(ctx context.Context, a *cli.App) (l lab.AcceptLengths, err error) {
+	const task = "summary"
+	if c.Spec != "" {
+		text, err := os.ReadFile(c.Spec)
+		if err != nil {
+			return l, err
+		}
+		var spec struct {
+			Model string        `json:"model"`
+			Rows  []lab.SpecRow `json:"rows"`
+		}
+		if err := json.Unmarshal(text, &spec); err != nil {
+			return l, fmt.Errorf("%s: %w: want what 'edge bench spec --json FILE' writes", c.Spec, err)
+		}
+		return lab.AcceptLengthsOf(spec.Rows, task, cmp.Or(spec.Model, filepath.Base(c.Spec)))
+	}
+	m, err := c.Open(a)
+	if err != nil {
+		return l, err
+	}
+	defer func() { err = errors.Join(err, m.Close()) }()
+	dir, err := os.MkdirTemp("", "tandem-history-")
+	if err != nil {
+		return l, err
+	}
+	defer os.RemoveAll(dir)
+	const rowsAtOnce = 32 // of the paper's graph: a static one takes the same time however many are in use
+	spec := lab.Spec{Model: m, Costs: slices.Repeat(specdec.Costs{1}, rowsAtOnce), History: dir, MaxTokens: 96, Rows: rowsAtOnce}
+	inputs, err := (&benchSpec{Data: c.Data, Limit: c.Summaries, MaxTokens: spec.MaxTokens}).inputs(task, m)
+	if err != nil {
+		return l, err
+	}
+	rows, err := spec.Run(ctx, task, inputs, lab.AblationMethods, func(done, total int) { a.Progress("summaries: run %d of %d", done, total) })
+	a.Clear()
+	if err != nil {
+		return l, err
+	}
+	return lab.AcceptLengthsOf(rows, task, cmp.Or(c.Model, cli.BuiltIn))
 }

@@ -1,0 +1,238 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+
+	"tandem/lab/chart"
+	"tandem/npu"
+	"tandem/npu/plan"
+)
+
+// Ablation is a cell of sd.npu's Table 3: a model with some of the paper's techniques on the Redmi K60 Pro.
+type Ablation struct {
+	Model  string
+	Row    string  // NPU, +G, +SD, +G+SD, all
+	Ms     float64 // a token, published
+	Accept float64 // published tokens a pass (Table 4, summary); 1 without speculative decoding
+	Of     string  // the model whose accept length that is, where the model's own was not published
+}
+
+// Table3 is sd.npu's Table 3.
+var Table3 = table3()
+
+func table3() (cells []Ablation) {
+	for _, m := range []struct {
+		name     string
+		ms       [5]float64
+		sam, all float64
+		of       string
+	}{
+		{"Qwen2.5-1.5B", [5]float64{57.41, 47.72, 35.04, 25.35, 15.08}, 3.60, 4.21, ""},
+		{"Qwen2.5-0.5B", [5]float64{24.46, 23.43, 18.75, 18.45, 7.17}, 3.60, 4.21, "Qwen2.5-1.5B"},
+		{"Llama-3.2-3B", [5]float64{71.71, 70.03, 47.93, 46.25, 41.62}, 1.68, 2.07, "Llama-3.2-1B"},
+	} {
+		for i, row := range ablationRows {
+			cell := Ablation{Model: m.name, Row: row, Ms: m.ms[i], Accept: 1}
+			switch row {
+			case "+SD", "+G+SD":
+				cell.Accept, cell.Of = m.sam, m.of
+			case "all":
+				cell.Accept, cell.Of = m.all, m.of
+			}
+			cells = append(cells, cell)
+		}
+	}
+	return cells
+}
+
+var ablationRows = []string{"NPU", "+G", "+SD", "+G+SD", "all"}
+
+// draftingMs is what drafting with calibration and reuse takes a step (sd.npu §5.4: less than 3 ms).
+const draftingMs = 3
+
+// Simulate predicts the cell in ms a token, with that many tokens a pass. What the switch of graphs adds to
+// the prefill is spread over the answer.
+func (a Ablation) Simulate(accept float64) (ms float64, err error) {
+	var v validator
+	c, s := v.costs("sm8550/mllm"), v.shape(a.Model, npu.Q8_0, npu.Q8_0)
+	if v.err != nil {
+		return 0, v.err
+	}
+	if !(accept >= 1) || accept > decodeChunk {
+		return 0, fmt.Errorf("%v tokens a pass: want 1 to %d", accept, decodeChunk)
+	}
+	p := Problem(c, s, ablationBlocks, (summaryPrompt+prefillChunk-1)/prefillChunk, prefillChunk, decodeChunk)
+	strategy := plan.Synchronous
+	if a.Row != "NPU" && a.Row != "+SD" {
+		strategy = plan.Progressive
+	}
+	extra := p.Simulate(p.Plan(strategy)).Total() - p.Prefill()
+	rows, drafting := decodeChunk, 0.0
+	switch a.Row {
+	case "NPU", "+G":
+		rows = 1
+	case "all":
+		drafting = draftingMs
+	}
+	step := msOf(pass(c, s, rows, summaryPrompt, true).Time()) + drafting
+	return step/accept + msOf(extra)/summaryTokens, nil
+}
+
+// AcceptLengths are tokens a pass of 32 rows, measured on real text (Spec).
+type AcceptLengths struct {
+	Task   string  `json:"task"`
+	Of     string  `json:"of"` // the model that was measured
+	Inputs int     `json:"inputs"`
+	SAM    float64 `json:"sam"` // the row +SD: drafts from a suffix automaton
+	All    float64 `json:"all"` // all drafters with calibration and reuse
+}
+
+// AblationMethods are the ways of drafting that AcceptLengthsOf looks for.
+var AblationMethods = []string{"sam", "all"}
+
+// AcceptLengthsOf picks a task's lengths out of what Spec measured with the model.
+func AcceptLengthsOf(rows []SpecRow, task, of string) (AcceptLengths, error) {
+	l := AcceptLengths{Task: task, Of: of}
+	for _, r := range rows {
+		if r.Task != task {
+			continue
+		}
+		switch r.Method {
+		case "sam":
+			l.SAM, l.Inputs = r.AcceptLength, r.Inputs
+		case "all":
+			l.All = r.AcceptLength
+		}
+	}
+	if l.SAM < 1 || l.All < 1 {
+		return l, fmt.Errorf("no accept lengths of the methods sam and all on the task %s", task)
+	}
+	return l, nil
+}
+
+// Ablated is a row of Table 3 on the simulator, from accept lengths that were measured here.
+type Ablated struct {
+	Model     string `json:"model"`
+	Row       string `json:"row"`
+	Published Number `json:"published_ms"`
+	Accept    Number `json:"accept_length"`
+	Simulated Number `json:"simulated_ms"`
+	Gain      Number `json:"simulated_gain"` // over the row NPU
+	Paper     Number `json:"published_gain"`
+}
+
+// Ablate simulates Table 3 with measured accept lengths. They belong to the model and the texts they were
+// measured with: how much of a chip's time drafts save follows from them, the published row does not.
+func (l AcceptLengths) Ablate() (rows []Ablated, err error) {
+	var plain, published float64
+	for _, a := range Table3 {
+		accept := 1.0
+		switch a.Row {
+		case "+SD", "+G+SD":
+			accept = l.SAM
+		case "all":
+			accept = l.All
+		}
+		ms, err := a.Simulate(accept)
+		if err != nil {
+			return nil, err
+		}
+		if a.Row == "NPU" {
+			plain, published = ms, a.Ms
+		}
+		rows = append(rows, Ablated{Model: a.Model, Row: a.Row, Published: Is(a.Ms), Accept: Is(accept), Simulated: Is(ms),
+			Gain: Is(plain / ms), Paper: Is(published / a.Ms)})
+	}
+	return rows, nil
+}
+
+func (v *validator) ablation() {
+	for _, a := range Table3 {
+		name := "sd.npu Table 3: " + a.Model + ", " + a.Row
+		ms, err := a.Simulate(a.Accept)
+		if v.err == nil {
+			v.err = err
+		}
+		note := ""
+		if a.Accept > 1 {
+			note = fmt.Sprintf("with the published accept length %.2f (Table 4, summary)", a.Accept)
+			if a.Of != "" {
+				note += " of " + a.Of + ": the model's own was not published"
+			}
+		}
+		switch {
+		case a.Model == "Qwen2.5-1.5B" && a.Row == "+G":
+			v.fitted(name, "ms/token", a.Ms, ms, "fits what a call of the NPU costs")
+		case a.Model == "Qwen2.5-1.5B" && a.Row == "NPU":
+			v.fitted(name, "ms/token", a.Ms, ms, "fits the load rate, with answers of 100 tokens (assumed, for all models)")
+		case a.Model == "Qwen2.5-1.5B" && a.Row == "all":
+			v.is(name, "ms/token", a.Ms, ms, note+"; it wants a pass in 63 ms, the row +G+SD in 91 ms: no one cost of a pass gives both")
+		default:
+			v.is(name, "ms/token", a.Ms, ms, note)
+		}
+	}
+}
+
+// ablation measures accept lengths and sets Table 3 on the simulator beside the published one.
+func (x NPU) ablation(ctx context.Context, r *Result, data *NPUData) error {
+	bars := chart.Bars{Title: "sd.npu Table 3: published and simulated", X: "ms a token"}
+	if x.Accept == nil {
+		bars.Note = "Simulated with the published accept lengths, of a relative where the model's own was not published."
+		r.Figures = append(r.Figures, Figure{"npu-ablation", ablationBars(bars, nil).SVG()})
+		return nil
+	}
+	l, err := x.Accept(ctx)
+	if err != nil {
+		return fmt.Errorf("accept lengths for the ablation: %w", err)
+	}
+	rows, err := l.Ablate()
+	if err != nil {
+		return err
+	}
+	data.Ablation, data.Accept = rows, &l
+	bars.Note = fmt.Sprintf("Measured: with the accept lengths of this project's drafts on %d inputs of the task %s, model %s: %.2f by the suffix automaton, %.2f with all.", l.Inputs, l.Task, l.Of, l.SAM, l.All)
+	r.Figures = append(r.Figures, Figure{"npu-ablation", ablationBars(bars, rows).SVG()})
+	t := Table{Name: "npu-ablation", Title: fmt.Sprintf("sd.npu Table 3, simulated with measured accept lengths (%s, %s)", l.Task, l.Of),
+		Columns: []string{"model", "row", "published_ms", "accept_length", "simulated_ms", "published_gain", "simulated_gain"}}
+	for _, a := range rows {
+		t.Rows = append(t.Rows, []string{a.Model, a.Row, a.Published.brief(), a.Accept.brief(), a.Simulated.brief(), a.Paper.brief(), a.Gain.brief()})
+		if a.Row == "all" {
+			r.Findings = append(r.Findings, fmt.Sprintf("sd.npu Table 3 with accept lengths measured here (%.2f by the suffix automaton, %.2f with all), %s (simulated): all techniques make decoding %.1f times as fast, published %.1f times.",
+				l.SAM, l.All, a.Model, a.Gain.Value, a.Paper.Value))
+		}
+	}
+	r.Tables = append(r.Tables, t)
+	return nil
+}
+
+// ablationFindings says how the rows without drafts come out.
+func ablationFindings(figures []PublishedFigure) (out []string) {
+	for i, a := range Table3 {
+		if a.Row != "NPU" {
+			continue
+		}
+		npuRow, graphRow := figures[i], figures[i+1]
+		out = append(out, fmt.Sprintf("sd.npu Table 3, %s (simulated): NPU %.1f ms a token (published %.2f), +G %.1f (published %.2f).",
+			a.Model, npuRow.Predicted.Value, npuRow.Published.Value, graphRow.Predicted.Value, graphRow.Published.Value))
+	}
+	return out
+}
+
+// ablationBars draws Table 3, with measured rows if there are any.
+func ablationBars(b chart.Bars, measured []Ablated) chart.Bars {
+	for i, a := range Table3 {
+		if len(b.Groups) == 0 || b.Groups[len(b.Groups)-1].Name != a.Model {
+			b.Groups = append(b.Groups, chart.Group{Name: a.Model})
+		}
+		g := &b.Groups[len(b.Groups)-1]
+		g.Bars = append(g.Bars, chart.Bar{Name: a.Row + ", published", Value: a.Ms, Color: 0})
+		if ms, err := a.Simulate(a.Accept); err == nil {
+			g.Bars = append(g.Bars, chart.Bar{Name: "simulated", Value: ms, Color: 1})
+		}
+		if measured != nil && a.Accept > 1 {
+			g.Bars = append(g.Bars, chart.Bar{Name: "simulated, measured", Value: measured[i].Simulated.Value, Color: 2})
+		}
+	}
+	return b
+}

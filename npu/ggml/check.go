@@ -20,6 +20,16 @@ func drift(version, format string, args ...any) error {
 	return fmt.Errorf("version %s differs from 0.25, which this program was written for: %s", version, fmt.Sprintf(format, args...))
 }
 
+// lacks is the error of a library without some functions.
+func lacks(version string, missing []string) error {
+	const most = 3
+	names := strings.Join(missing[:min(most, len(missing))], ", ")
+	if n := len(missing) - most; n > 0 {
+		names += fmt.Sprintf(" and %d more functions", n)
+	}
+	return fmt.Errorf("%s has no %s: this program was written for 0.25; take the libraries of a version near that", version, names)
+}
+
 // checkTypes looks at struct ggml_init_params, the numbers and sizes of element types, and views.
 func (a *api) checkTypes(version string) error {
 	size := 1024 + 16*a.Overhead()

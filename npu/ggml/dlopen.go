@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"reflect"
+	"runtime"
 	"strings"
 	"sync"
 	"unsafe"
@@ -21,6 +22,11 @@ var load = sync.OnceValues(func() (*lib, error) {
 	l.report.Tried, l.report.Folder = append(l.report.Tried, tried...), found.dir
 	if err != nil {
 		return l, err
+	}
+	if runtime.GOOS == "linux" {
+		if err := checkFiles(found.dir, runtime.GOARCH); err != nil {
+			return l, fmt.Errorf("ggml in %s: %w", found.dir, err)
+		}
 	}
 	if err := l.api.open(found); err != nil {
 		return l, fmt.Errorf("ggml in %s: %w", found.dir, err)
@@ -86,11 +92,11 @@ func (a *api) open(found libraries) error {
 		missing = append(missing, "ggml_init")
 	}
 	if len(missing) > 0 {
-		version := "a version without ggml_version"
+		version := "a library that does not tell its version"
 		if a.Version != nil {
 			version = "version " + a.Version()
 		}
-		return fmt.Errorf("%s has no %s: this program was written for 0.25", version, strings.Join(missing, ", "))
+		return lacks(version, missing)
 	}
 	a.Init = func(size uintptr) ptr { return initWith(initParams{size: size, noAlloc: true}) }
 	a.bind = func(f any, p ptr) { purego.RegisterFunc(f, p) }

@@ -18,6 +18,7 @@ type Loss struct {
 	RTT       time.Duration
 	Losses    []float64
 	Simulated bool
+	AtOnce    int // live cells at a time; paced decoding leaves room for several
 }
 
 // carriers are the ways that drafts travel.
@@ -48,28 +49,32 @@ func (x Loss) Run(ctx context.Context, progress Progress) (r Result, err error) 
 		}
 		defer func() { err = errors.Join(err, closeAll(sources)) }()
 	}
-	total, done := len(x.Delays)*len(x.Losses)*len(carriers), 0
-	for _, d := range x.Delays {
+	perDelay := len(carriers) * len(x.Losses)
+	r.Rows = make([]Row, len(x.Delays)*perDelay)
+	err = atOnce(ctx, max(x.AtOnce, 1), len(r.Rows), progress, func(ctx context.Context, i int) error {
+		d, c, loss := x.Delays[i/perDelay], carriers[i/len(x.Losses)%len(carriers)], x.Losses[i%len(x.Losses)]
+		path := steady(x.RTT, loss, 1)
+		path.Streams = c.streams
+		row, err := x.cell(ctx, sources, path, d)
+		row.Experiment, row.Method, row.Placement, row.Simulated = "loss", c.method, "mirror", x.Simulated
+		row.Device, row.Cloud, row.RTT, row.Loss = Ms(d[0]), Ms(d[1]), Ms(x.RTT), Is(loss)
+		r.Rows[i] = row
+		return err
+	})
+	if err != nil {
+		return r, err
+	}
+	for i, d := range x.Delays {
 		mean := chart.Plot{Title: fmt.Sprintf("Decoding %v / %v, round trip %v (%s)", d[0], d[1], x.RTT, howTaken(x.Simulated)), X: "lost packets (%)", Y: "time between tokens (ms)"}
 		tail := map[string][]float64{}
-		for _, c := range carriers {
+		for k, c := range carriers {
 			average := chart.Line{Name: c.label + ", mean", Color: c.color}
 			p99 := chart.Line{Name: c.label + ", 99th percentile", Color: c.color, Dashed: true}
-			for _, loss := range x.Losses {
-				path := steady(x.RTT, loss, 1)
-				path.Streams = c.streams
-				row, err := x.cell(ctx, sources, path, d)
-				if err != nil {
-					return r, err
-				}
-				row.Experiment, row.Method, row.Placement, row.Simulated = "loss", c.method, "mirror", x.Simulated
-				row.Device, row.Cloud, row.RTT, row.Loss = Ms(d[0]), Ms(d[1]), Ms(x.RTT), Is(loss)
-				r.Rows = append(r.Rows, row)
+			for j, loss := range x.Losses {
+				row := r.Rows[i*perDelay+k*len(x.Losses)+j]
 				average.Points = append(average.Points, chart.Point{X: 100 * loss, Y: row.PerToken.Value})
 				p99.Points = append(p99.Points, chart.Point{X: 100 * loss, Y: row.P99.Value})
 				tail[c.method] = append(tail[c.method], row.P99.Value)
-				done++
-				progress(done, total)
 			}
 			mean.Lines = append(mean.Lines, average, p99)
 		}

@@ -473,6 +473,7 @@ type labLoss struct {
 	Decode   []string      `help:"Decoding delays of device and cloud, or native; several with commas." default:"150ms/30ms,30ms/30ms"`
 	RTT      time.Duration `name:"rtt" help:"Round-trip time." default:"100ms"`
 	Simulate bool          `help:"Play the answers in virtual time instead of running both sides."`
+	AtOnce   int           `help:"Live: paths that are measured at a time. Paced decoding leaves room for several." default:"1"`
 	labAnswers
 	labOutput
 }
@@ -488,7 +489,7 @@ func (c *labLoss) Run(a *cli.App) error {
 		}
 	}
 	return c.with(a, "loss", c.labOutput, func(b lab.Bench, p lab.Progress) (lab.Result, error) {
-		return lab.Loss{Bench: b, Delays: d, RTT: c.RTT, Losses: c.Loss, Simulated: c.Simulate}.Run(a, p)
+		return lab.Loss{Bench: b, Delays: d, RTT: c.RTT, Losses: c.Loss, Simulated: c.Simulate, AtOnce: c.AtOnce}.Run(a, p)
 	})
 }
 

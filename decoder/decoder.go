@@ -87,12 +87,13 @@ type Decoder struct {
 	rows    []row
 	prefill Prefill
 
-	answer  []tandem.Token // what the caller last said the answer is
-	done    int            // of it, tokens in the KV caches
-	moments []moment       // moments[i] stands after i tokens; between done+1 and len(answer)+1 of them
-	text    []byte         // of the tokens that moments covers
-	prompt  [][]float32    // each row's logits after the question
-	logits  [][]float32    // each row's logits after done tokens, nil when a rollback made them unknown
+	answer  []tandem.Token   // what the caller last said the answer is
+	done    int              // of it, tokens in the KV caches
+	moments []moment         // moments[i] stands after i tokens; between done+1 and len(answer)+1 of them
+	text    []byte           // of the tokens that moments covers
+	prompt  [][]float32      // each row's logits after the question
+	texts   [][]tandem.Token // of the prompts, to guess from
+	logits  [][]float32      // each row's logits after done tokens, nil when a rollback made them unknown
 
 	unsupported tandem.Token   // says that a sentence is unsupported and is never text; -1 where the model has none
 	ends        []tandem.Token // of an answer
@@ -201,12 +202,18 @@ func (d *Decoder) Next(ctx context.Context, keep int, app []tandem.Token) (Outpu
 	if err != nil {
 		return Output{}, fmt.Errorf("decoder: %w", err)
 	}
-	p, h := d.mix()
+	out, err := d.output(d.logits, d.moments[len(d.moments)-1], d.answer)
+	out.Took, out.Fed, out.Length = time.Since(began), fed, d.length()
+	return out, err
+}
+
+// output is the distribution behind an answer, from each row's logits there.
+func (d *Decoder) output(logits [][]float32, m moment, answer []tandem.Token) (Output, error) {
+	p, h := d.mixAt(logits, m)
 	if math.IsNaN(p[0]) {
-		return Output{}, fmt.Errorf("decoder: the model gives no token a probability after %d tokens of answer: its weights are damaged", len(d.answer))
+		return Output{}, fmt.Errorf("decoder: the model gives no token a probability after %d tokens of answer: its weights are damaged", len(answer))
 	}
-	dist := aggregator.Nucleus(d.sample(p), d.cfg.TopP, d.cfg.MaxSupport)
-	return Output{Dist: dist, H: tandem.FixedOf(h), Took: time.Since(began), Fed: fed, Length: d.length()}, nil
+	return Output{Dist: aggregator.Nucleus(d.sampleAfter(p, answer), d.cfg.TopP, d.cfg.MaxSupport), H: tandem.FixedOf(h)}, nil
 }
 
 // length returns the tokens in the contexts of all rows.
@@ -361,8 +368,12 @@ func (d *Decoder) accept(piece []tandem.Token, out [][]float32, all bool) {
 
 // mix returns p^s over the vocabulary and h^s.
 func (d *Decoder) mix() (p []float64, h float64) {
+	return d.mixAt(d.logits, d.moments[len(d.moments)-1])
+}
+
+func (d *Decoder) mixAt(logits [][]float32, m moment) (p []float64, h float64) {
 	byRow := make([]float64, len(d.rows))
-	r := d.rel.at(d.moments[len(d.moments)-1])
+	r := d.rel.at(m)
 	if len(r) > 0 {
 		for i := range byRow {
 			byRow[i] = math.Inf(-1)
@@ -374,7 +385,7 @@ func (d *Decoder) mix() (p []float64, h float64) {
 			byRow[len(byRow)-1] = r[len(r)-1]
 		}
 	}
-	return mixture(d.logits, softmax(byRow), d.unsupported), d.weight(r)
+	return mixture(logits, softmax(byRow), d.unsupported), d.weight(r)
 }
 
 // manyTokens is a vocabulary from which on rows are worth a goroutine each.
@@ -443,7 +454,9 @@ func maximum(x []float32) float64 {
 
 // sample applies temperature, top-k, top-p, min-p and the repetition penalty to p^s. Temperature 0 leaves
 // the distribution as it is but for the penalty: the pair takes the likeliest token of the target.
-func (d *Decoder) sample(p []float64) []float64 {
+func (d *Decoder) sample(p []float64) []float64 { return d.sampleAfter(p, d.answer) }
+
+func (d *Decoder) sampleAfter(p []float64, answer []tandem.Token) []float64 {
 	s := d.cfg.Sampling
 	if s.Temperature == 0 {
 		s = model.Sampling{Temperature: 1, RepeatPenalty: s.RepeatPenalty, RepeatLast: s.RepeatLast}
@@ -456,5 +469,5 @@ func (d *Decoder) sample(p []float64) []float64 {
 	for i, v := range p {
 		logs[i] = float32(math.Log(v))
 	}
-	return s.Probabilities(p[:0], logs, d.answer)
+	return s.Probabilities(p[:0], logs, answer)
 }

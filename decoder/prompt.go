@@ -200,6 +200,7 @@ func (d *Decoder) read(ctx context.Context, req Request, prompts []prompt) error
 			d.prefill.Cached++
 		}
 		d.rows = append(d.rows, row{seq: seq, prompt: len(p.prefix) + len(p.rest)})
+		d.texts = append(d.texts, slices.Concat(p.prefix, p.rest))
 		batch[i] = model.Row{Seq: seq, Tokens: tokens}
 		d.prefill.Tokens += len(tokens)
 	}

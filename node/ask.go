@@ -156,9 +156,11 @@ func (a *asking) take(in any) {
 			a.fail(fmt.Errorf("decode: %w", in.err))
 			return
 		}
-		a.profile.observe(in.out)
+		if len(in.also)+len(in.guessed) == 0 {
+			a.profile.observe(in.out)
+		}
 		a.record.decode(in)
-		a.step(pair.Decoded{ID: in.id, Dist: in.out.Dist, H: in.out.H, Took: in.out.Took})
+		a.step(in.event())
 	case linked:
 		a.conn, a.link, a.base = in.conn, in.link, in.base
 		a.measure()

@@ -36,6 +36,7 @@ func beginOf(q Question, s Settings) transport.Begin {
 		Weights:     s.Weights.String(),
 		ShareTitles: true,
 		Want:        s.Want,
+		Contexts:    s.Contexts,
 	}
 	for _, m := range q.History {
 		b.History = append(b.History, transport.Turn{Role: m.Role, Content: m.Content})
@@ -70,6 +71,7 @@ func questionOf(b transport.Begin) (Question, Settings, error) {
 		Rows:      b.Rows,
 		Weights:   weights,
 		Want:      b.Want,
+		Contexts:  b.Contexts,
 	}
 	if err := s.Check(); err != nil {
 		return Question{}, Settings{}, err

@@ -166,7 +166,7 @@ func (a *serving) run(read producer) error {
 				if in.err != nil {
 					return a.refuse(fmt.Errorf("decode: %w", in.err))
 				}
-				a.step(pair.Decoded{ID: in.id, Dist: in.out.Dist, H: in.out.H, Took: in.out.Took})
+				a.step(in.event())
 			case transport.Message:
 				if end := a.message(in); end {
 					return nil

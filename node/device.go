@@ -73,6 +73,9 @@ func (d *Device) Ask(ctx context.Context, q Question, s Settings, emit func(Toke
 	if s.Lookahead == 0 {
 		s.Lookahead = d.known().lookahead()
 	}
+	if d.Record != nil {
+		s.Contexts = 1 // a recording has a pass for every draft
+	}
 	a := d.asking(ctx, q, s, emit)
 	defer a.stop()
 	if s.Want != transport.WantDrafts {

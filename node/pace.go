@@ -13,14 +13,32 @@ import (
 func (r *reading) Next(ctx context.Context, keep int, app []tandem.Token) (decoder.Output, error) {
 	start := time.Now()
 	out, err := r.Decoder.Next(ctx, keep, app)
-	if err != nil || time.Since(start) >= r.pace {
-		return out, err
+	if err == nil {
+		err = r.paced(ctx, start, &out)
+	}
+	return out, err
+}
+
+// NextAhead is the decoder's, at the same pace whatever its contexts: a device of that pace waits for its weights.
+func (r *reading) NextAhead(ctx context.Context, keep int, app, also []tandem.Token, guess int) (decoder.Output, []decoder.Further, []decoder.Further, error) {
+	start := time.Now()
+	out, alternatives, guessed, err := r.Decoder.NextAhead(ctx, keep, app, also, guess)
+	if err == nil {
+		err = r.paced(ctx, start, &out)
+	}
+	return out, alternatives, guessed, err
+}
+
+// paced waits until a pass that began at start has taken as long as the pace says.
+func (r *reading) paced(ctx context.Context, start time.Time, out *decoder.Output) error {
+	if time.Since(start) >= r.pace {
+		return nil
 	}
 	if err := rest(ctx, start, r.pace); err != nil {
-		return decoder.Output{}, err
+		return err
 	}
 	out.Took = time.Since(start)
-	return out, nil
+	return nil
 }
 
 // rest waits until something that began at start has taken as long as it should.

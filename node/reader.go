@@ -51,6 +51,7 @@ type Settings struct {
 	MaxTokens int
 	Documents int // passages that each side retrieves
 	Rows      int // contexts that they are grouped into; 0 for one each
+	Contexts  int // most beginnings of the answer that a pass decodes (pair.Config.Contexts); below 2 for one
 	Weights   decoder.Weights
 	Want      transport.Want // what the cloud is asked for: drafts, unless a baseline is run
 }
@@ -70,6 +71,8 @@ func (s Settings) Check() error {
 		return fmt.Errorf("documents %d: want 0 to 64 passages a side", s.Documents)
 	case s.Rows < 0:
 		return fmt.Errorf("rows %d: want 0 (one context for each passage) or more", s.Rows)
+	case s.Contexts < 0 || s.Contexts > pair.MaxContexts:
+		return fmt.Errorf("contexts %d: want 1 to %d in a pass", s.Contexts, pair.MaxContexts)
 	case s.Gamma > tandem.Mass && s.Gamma != pair.AutoGamma:
 		return fmt.Errorf("gamma %d: want at most %d", s.Gamma, tandem.Mass)
 	case s.Want > transport.WantAnswer:
@@ -94,6 +97,7 @@ func (s Settings) machine(self tandem.Side, m *model.Model) pair.Config {
 		Gamma:     s.Gamma,
 		Horizon:   pair.DefaultHorizon,
 		Vocab:     m.Tokenizer().Size(),
+		Contexts:  s.Contexts,
 	}
 }
 

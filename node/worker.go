@@ -17,6 +17,11 @@ type producer interface {
 	Next(ctx context.Context, keep int, app []tandem.Token) (decoder.Output, error)
 }
 
+// aheadProducer also decodes further contexts in the same pass (decoder.Decoder.NextAhead).
+type aheadProducer interface {
+	NextAhead(ctx context.Context, keep int, app, also []tandem.Token, guess int) (out decoder.Output, alternatives, guessed []decoder.Further, err error)
+}
+
 // worker decodes on a goroutine of its own: one job at a time, and a new one preempts the old.
 type worker struct {
 	produce producer
@@ -34,6 +39,20 @@ type decoded struct {
 	step tandem.Step // that the distribution is for
 	out  decoder.Output
 	err  error
+
+	also, guessed []decoder.Further
+}
+
+// event is what the machine is told.
+func (d decoded) event() pair.Decoded {
+	return pair.Decoded{ID: d.id, Dist: d.out.Dist, H: d.out.H, Took: d.out.Took, Also: furtherOf(d.also), Guessed: furtherOf(d.guessed)}
+}
+
+func furtherOf(list []decoder.Further) (out []pair.Further) {
+	for _, f := range list {
+		out = append(out, pair.Further{Token: f.Token, Dist: f.Output.Dist, H: f.Output.H})
+	}
+	return out
 }
 
 // startWorker starts to work. stop preempts and returns when the producer is at rest; so does the end of
@@ -75,17 +94,28 @@ func (w *worker) run(ctx context.Context) {
 		case <-w.wake:
 		}
 		for job, jobCtx := w.take(ctx); job != nil; job, jobCtx = w.take(ctx) {
-			out, err := w.produce.Next(jobCtx, job.Keep, job.Append)
+			out := w.work(jobCtx, *job)
 			if jobCtx.Err() != nil {
 				continue
 			}
 			select {
-			case w.out <- decoded{job.ID, tandem.Step(job.Keep + len(job.Append)), out, err}:
+			case w.out <- out:
 			case <-ctx.Done():
 				return
 			}
 		}
 	}
+}
+
+// work does a job.
+func (w *worker) work(ctx context.Context, job pair.Decode) decoded {
+	d := decoded{id: job.ID, step: tandem.Step(job.Keep + len(job.Append))}
+	if p, ok := w.produce.(aheadProducer); ok && len(job.Also)+job.Guess > 0 {
+		d.out, d.also, d.guessed, d.err = p.NextAhead(ctx, job.Keep, job.Append, job.Also, job.Guess)
+	} else {
+		d.out, d.err = w.produce.Next(ctx, job.Keep, job.Append)
+	}
+	return d
 }
 
 // take returns the waiting job, nil when there is none.

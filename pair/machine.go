@@ -80,7 +80,7 @@ func New(cfg Config) *Machine {
 		cfg.Vocab = math.MaxInt32
 	}
 	if cfg.Placement == tandem.PlaceSync {
-		cfg.Lookahead = 1
+		cfg.Lookahead, cfg.Contexts = 1, 1
 	}
 	// The other side's targets are at most as far as our drafts, and its drafts that much further.
 	window := 2 * cfg.Lookahead

@@ -33,6 +33,7 @@ type Begin struct {
 	Weights     string  // how document weights change during the answer
 	ShareTitles bool    // the device asks for the titles of the cloud's documents
 	Want        Want    // what the device wants of the cloud
+	Contexts    int     // most beginnings of the answer that a pass decodes
 }
 
 // Want is what a device wants of the cloud in an exchange. All but the first are baselines (DRAGON §7.1).

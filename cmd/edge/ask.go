@@ -171,6 +171,9 @@ func (s *session) summary(answer node.Answer) {
 	default:
 		parts = append(parts, "device alone")
 	}
+	if r.Stats.Ahead > 0 {
+		parts = append(parts, fmt.Sprintf("%d of %d drafts without a pass", r.Stats.Ahead, r.Stats.Drafted))
+	}
 	parts = append(parts, fmt.Sprintf("seed %d", r.Seed), fmt.Sprintf("peak memory %.0f MB", r.Stats.PeakMemory))
 	parts = append(parts, r.parts()...)
 	a.Clear()
@@ -295,6 +298,9 @@ type statsJSON struct {
 	AloneTokens     int     `json:"alone_tokens"`
 	Handovers       int     `json:"handovers"` // of aggregation, by either side (placement greedy)
 	Lookahead       int     `json:"lookahead"` // most drafts ahead of what was agreed
+	Drafted         int     `json:"drafted"`   // by this side
+	Ahead           int     `json:"ahead"`     // of these, those that took no pass of their own
+	Hedges          int     `json:"hedges"`    // the cloud's drafts that were there before they were wanted
 	TotalMs         float64 `json:"total_ms"`
 	PeakMemory      float64 `json:"peak_memory_mb"` // of this process so far
 }
@@ -325,7 +331,8 @@ func (s *session) report(answer node.Answer) askJSON {
 	r.Documents.Cloud = append([]node.Source{}, answer.Documents[tandem.Cloud]...)
 	r.costJSON = s.cost
 	r.Stats = statsJSON{
-		PeakMemory:    peakMemory(),
+		PeakMemory: peakMemory(),
+		Drafted:    answer.Pair.Drafted, Ahead: answer.Pair.Ahead, Hedges: answer.Pair.Hedges,
 		AcceptDevice:  answer.Pair.Acceptance(tandem.Device),
 		AcceptCloud:   answer.Pair.Acceptance(tandem.Cloud),
 		BytesSent:     answer.Link.BytesSent,

@@ -1,0 +1,77 @@
+package decoder
+
+import (
+	"math/rand/v2"
+	"reflect"
+	"testing"
+
+	"tandem"
+)
+
+// A pass with further contexts gives, to the bit, what passes of one each give: with all weights, through rollbacks,
+// and whatever is asked for beside the answer.
+func TestNextAheadIsNext(t *testing.T) {
+	m := openToy(t, 3, 512)
+	taken := 0
+	for _, weights := range allWeights {
+		for _, penalty := range []float64{0, 1.3} {
+			cfg := toyConfig(m, weights)
+			cfg.Sampling.RepeatPenalty, cfg.Sampling.RepeatLast = penalty, 8
+			req := Request{Question: bothQuestion, Passages: passages[:3]}
+			ahead, plain, other := newDecoder(t, cfg, req), newDecoder(t, cfg, req), newDecoder(t, cfg, req)
+			rng := rand.New(rand.NewPCG(1, 2))
+			var answer, said []tandem.Token
+			check := func(what string, got Output, answer []tandem.Token) {
+				t.Helper()
+				n := 0
+				for n < len(said) && n < len(answer) && said[n] == answer[n] {
+					n++
+				}
+				want := next(t, other, n, answer[n:]...)
+				said = append(said[:0], answer...)
+				if !reflect.DeepEqual(got.Dist, want.Dist) || got.H != want.H {
+					t.Fatalf("%s, %s after %v: h %v, want %v", weights, what, answer, got.H, want.H)
+				}
+			}
+			for range 40 {
+				keep := max(0, len(answer)-max(0, rng.IntN(8)-4))
+				var app []tandem.Token
+				for range 1 + rng.IntN(2) {
+					if t := ahead.texts[0]; rng.IntN(2) == 0 { // runs of the prompt, for guesses
+						at := rng.IntN(len(t) - 4)
+						app = append(app, t[at:at+3]...)
+					} else {
+						app = append(app, tandem.Token(rng.IntN(m.Config().Vocab)))
+					}
+				}
+				var also []tandem.Token
+				for range rng.IntN(3) {
+					also = append(also, tandem.Token(rng.IntN(m.Config().Vocab)))
+				}
+				answer = append(answer[:keep:keep], app...)
+				if len(answer) > 40 {
+					answer, keep = app, 0
+				}
+				out, alternatives, guessed, err := ahead.NextAhead(t.Context(), keep, app, also, rng.IntN(4))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if want := next(t, plain, keep, app...); !reflect.DeepEqual(out.Dist, want.Dist) || out.H != want.H {
+					t.Fatalf("%s after %v: %v, want %v", weights, answer, out, want)
+				}
+				for _, f := range alternatives {
+					check("alternative", f.Output, append(answer[:len(answer)-1:len(answer)-1], f.Token))
+				}
+				text := answer
+				for _, f := range guessed {
+					text = append(text[:len(text):len(text)], f.Token)
+					check("guess", f.Output, text)
+				}
+				taken += len(alternatives) + len(guessed)
+			}
+		}
+	}
+	if taken < 500 {
+		t.Errorf("only %d further contexts were decoded", taken)
+	}
+}

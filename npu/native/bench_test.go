@@ -137,3 +137,35 @@ func BenchmarkStream(b *testing.B) {
 		}
 	}
 }
+
+// Float weights times several inputs, as in prefill and in decoding of several rows.
+func BenchmarkWide(b *testing.B) {
+	const rows = 128
+	r := rand.New(rand.NewPCG(1, 1))
+	for _, typ := range []npu.DType{npu.F16, npu.BF16, npu.F32} {
+		for _, cols := range []int{896, 4864} {
+			w := &npu.Tensor{Name: "w", Type: typ, Rows: rows, Cols: cols, Data: randomBlocks(r, typ, rows*cols)}
+			for _, m := range []int{8, 256} {
+				g := npu.NewGraph("product", m)
+				g.MatMul(g.Input(cols), w, nil)
+				for _, k := range available()[1:] {
+					b.Run(fmt.Sprintf("%v/cols=%d/rows=%d/%s", typ, cols, m, k.name), func(b *testing.B) {
+						d := newDevice(1, k)
+						defer d.Close()
+						p, err := d.Compile(g)
+						if err != nil {
+							b.Fatal(err)
+						}
+						x, out := make([]float32, m*cols), make([]float32, m*rows)
+						for range b.N {
+							if err := p.Run(npu.Args{Rows: m, X: x, Out: out}); err != nil {
+								b.Fatal(err)
+							}
+						}
+						b.ReportMetric(float64(b.N*rows*cols*m)/float64(b.Elapsed().Nanoseconds()), "GMAC/s")
+					})
+				}
+			}
+		}
+	}
+}

@@ -26,6 +26,7 @@ type Device struct {
 	rows   sync.Pool // of *[]float32: a thread's scratch
 	panels sync.Pool // of *[]kBlock, likewise
 	near   sync.Pool // of *scratch, likewise
+	wide   sync.Pool // of *panel, likewise
 
 	attends sync.Pool // of *attendance, likewise
 
@@ -51,6 +52,7 @@ func newDevice(threads int, k *kernels) *Device {
 	d.rows.New = func() any { return new([]float32) }
 	d.panels.New = func() any { return new([]kBlock) }
 	d.near.New = func() any { return new(scratch) }
+	d.wide.New = func() any { return new(panel) }
 	d.attends.New = func() any { return new(attendance) }
 	return d
 }
@@ -198,7 +200,7 @@ func (p *program) Run(a npu.Args) error {
 	}
 	r := p.dev.runs.Get().(*run)
 	r.program, r.Args = p, a
-	r.acts.of, r.acts.ofK = -1, -1
+	r.acts.of, r.acts.ofK, r.acts.ofWide = -1, -1, -1
 	r.buffers = grow(r.buffers, len(p.width))
 	for s, width := range p.width {
 		r.buffers[s] = grow(r.buffers[s], a.Rows*width)
@@ -315,6 +317,7 @@ const (
 	loopNorm loop = iota
 	loopQuantize
 	loopQuantizeK
+	loopInterleave
 	loopMatMul
 	loopSwiGLU
 	loopAttention
@@ -335,6 +338,8 @@ func (r *run) compute(lo, hi int) {
 		r.quantizeRows(lo, hi)
 	case loopQuantizeK:
 		r.quantizeKRows(lo, hi)
+	case loopInterleave:
+		r.interleaveQuads(lo, hi)
 	case loopMatMul:
 		r.mulUnits(lo, hi)
 	case loopSwiGLU:

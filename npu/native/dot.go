@@ -28,8 +28,12 @@ type kernels struct {
 	// dotsF32, dotsF16 and dotsBF16 are dst[j] = x·w[j], where the vectors w[j], of x's length and stride
 	// bytes apart, hold the type's numbers.
 	dotsF32, dotsF16, dotsBF16 dots
-	// mulF32 multiplies rows of float32 weights by m inputs, by the sums of dotsF32: dst[i·stride + r] = w[r]·x[i].
-	mulF32 func(dst []float32, stride int, w []float32, rows int, x []float32, m int)
+	// Of several inputs by float weights (wide.go), 32 columns a step: pair widens two rows to
+	// [steps × 2 × 32], tile goes on with the sums of such a pair and of four inputs [steps × 4 × 32], sumTile
+	// adds their lanes, to the bits of dotsF32. Without tile, nil, dotsF32 computes them.
+	pair    func(t npu.DType, dst []float32, a, b []byte)
+	tile    func(acc *tileSums, x, w *float32, steps int)
+	sumTile func(dst *[8]float32, acc *tileSums)
 	// mixF16 adds p[j]·v[j·stride + i] to acc[i], j ascending.
 	mixF16 func(acc, p []float32, v []uint16, stride int)
 	// turn, scores and mix4 are attention's: see turnPlain, scoresPlain and mix4By.
@@ -59,7 +63,9 @@ var plainKernels = kernels{
 	name:      "plain Go",
 	widen:     widen,
 	quantize:  quantizePlain,
-	mulF32:    mulF32By(dotsF32Plain),
+	pair:      pairPlain,
+	tile:      tilePlain,
+	sumTile:   sumTilePlain,
 	mulQ80:    mulQ80Plain,
 	mulQ40:    mulQ40Plain,
 	quantizeK: quantizeKPlain,
@@ -121,13 +127,36 @@ func dotsF32Plain(dst, x []float32, w unsafe.Pointer, stride int) {
 	}
 }
 
-// mulF32By makes mulF32 of dotsF32.
-func mulF32By(dots dots) func(dst []float32, stride int, w []float32, rows int, x []float32, m int) {
-	return func(dst []float32, stride int, w []float32, rows int, x []float32, m int) {
-		cols := len(x) / m
-		for i := range m {
-			dots(dst[i*stride:][:rows], x[i*cols:][:cols], unsafe.Pointer(&w[0]), 4*cols)
+// tileSums are the accumulators of dot, of four inputs times two rows of weights.
+type tileSums [8][4]lanes
+
+func tilePlain(acc *tileSums, x, w *float32, steps int) {
+	inputs, rows := unsafe.Slice(x, 128*steps), unsafe.Slice(w, 64*steps)
+	for step := range steps {
+		for k := range acc {
+			x, w := inputs[128*step+k/2*32:][:32], rows[64*step+k%2*32:][:32]
+			for i := range x {
+				acc[k][i/8][i%8] += float32(x[i] * w[i])
+			}
 		}
+	}
+}
+
+func pairPlain(t npu.DType, dst []float32, a, b []byte) {
+	for size := t.RowBytes(32); len(dst) > 0; dst, a, b = dst[64:], a[size:], b[size:] {
+		widen(t, dst[:32], a[:size])
+		widen(t, dst[32:64], b[:size])
+	}
+}
+
+func sumTilePlain(dst *[8]float32, acc *tileSums) {
+	for k := range acc {
+		a := &acc[k]
+		var l lanes
+		for i := range l {
+			l[i] = (a[0][i] + a[1][i]) + (a[2][i] + a[3][i])
+		}
+		dst[k] = l.sum()
 	}
 }
 

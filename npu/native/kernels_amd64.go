@@ -46,7 +46,19 @@ func scores8AVX512(dst *float32, stride int, turned, q *float32, dim int)
 func mix4AVX512(acc *float32, dim int, p *float32, stride, n int, v *uint16, stepV int)
 
 //go:noescape
-func dots2x4AVX512(dst *float32, stride int, x, w *float32, cols int)
+func tileAVX512(acc *tileSums, x, w *float32, steps int)
+
+//go:noescape
+func pairF16AVX512(dst *float32, a, b *byte, steps int)
+
+//go:noescape
+func pairBF16AVX512(dst *float32, a, b *byte, steps int)
+
+//go:noescape
+func pairF32AVX512(dst *float32, a, b *byte, steps int)
+
+//go:noescape
+func sumTileAVX2(dst *[8]float32, acc *tileSums)
 
 //go:noescape
 func narrowAVX2(dst *uint16, src *float32, n int)
@@ -69,9 +81,6 @@ var avx2Kernels = kernels{
 	quantize: func(dst []input, x []float32) {
 		quantizeAVX2(&dst[0], &x[0], len(dst))
 	},
-	mulF32: mulF32By(func(dst, x []float32, w unsafe.Pointer, stride int) {
-		dotsF32AVX2(&dst[0], len(dst), &x[0], len(x), w, stride)
-	}),
 	mulQ80:    mulQ80AVX2,
 	mulQ40:    mulQ40AVX2,
 	quantizeK: quantizeKAVX2,
@@ -145,25 +154,14 @@ func scores512(dst []float32, stride int, turned, q []float32, dim, m int) {
 	}
 }
 
-func mulF32x512(dst []float32, stride int, w []float32, rows int, x []float32, m int) {
-	cols := len(x) / m
-	wholeRows, wholeInputs := rows&^1, m&^3
-	if cols%32 != 0 {
-		wholeRows, wholeInputs = 0, 0
-	}
-	for j := 0; j < wholeRows; j += 2 {
-		for i := 0; i < wholeInputs; i += 4 {
-			dots2x4AVX512(&dst[i*stride+j], 4*stride, &x[i*cols], &w[j*cols], cols)
-		}
-	}
-	for i := range m { // what is left: the last row, the last inputs
-		from := 0
-		if i < wholeInputs {
-			from = wholeRows
-		}
-		if from < rows {
-			dotsF32AVX2(&dst[i*stride+from], rows-from, &x[i*cols], cols, unsafe.Pointer(&w[from*cols]), 4*cols)
-		}
+func pairAVX512(t npu.DType, dst []float32, a, b []byte) {
+	switch steps := len(dst) / 64; t {
+	case npu.F16:
+		pairF16AVX512(&dst[0], &a[0], &b[0], steps)
+	case npu.BF16:
+		pairBF16AVX512(&dst[0], &a[0], &b[0], steps)
+	default:
+		pairF32AVX512(&dst[0], &a[0], &b[0], steps)
 	}
 }
 
@@ -227,7 +225,7 @@ var vnniKernels = func() kernels {
 	k := avx2Kernels
 	k.name = "AVX-512 VNNI"
 	k.mulQ80, k.mulQ40, k.mulK = mulQ80VNNI, mulQ40VNNI, mulKVNNI
-	k.mulF32 = mulF32x512
+	k.tile, k.sumTile, k.pair = tileAVX512, sumTileAVX2, pairAVX512
 	k.turn, k.scores, k.mix4 = turn512, scores512, mix4
 	return k
 }()

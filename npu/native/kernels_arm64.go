@@ -44,12 +44,9 @@ func mulKNEON(dst []float32, stride int, w []kBlock, rows int, x []kInput, m int
 }
 
 var neonKernels = kernels{
-	name:     "NEON",
-	widen:    widen,
-	quantize: quantizePlain,
-	mulF32: mulF32By(func(dst, x []float32, w unsafe.Pointer, stride int) {
-		dotsF32NEON(&dst[0], len(dst), &x[0], len(x), w, stride)
-	}),
+	name:      "NEON",
+	widen:     widen,
+	quantize:  quantizePlain,
 	mulQ80:    mulQ80NEON,
 	mulQ40:    mulQ40NEON,
 	quantizeK: quantizeKPlain,

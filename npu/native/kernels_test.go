@@ -25,7 +25,7 @@ func TestKernelsEqualPlainGo(t *testing.T) {
 				rows := rapid.IntRange(1, 13).Draw(t, "rows")
 				compareDots(t, k, r, n, rows)
 				compareMix(t, k, r, n, rows)
-				compareWide(t, k, r, n, rows)
+				compareTiles(t, k, r, 2*n)
 				compareAttention(t, k, r, n, rows)
 				compareElementwise(t, k, r, n)
 				compareProducts(t, k, r, rapid.IntRange(1, 6).Draw(t, "blocks"), 3*rows, rapid.IntRange(1, 37).Draw(t, "inputs"))
@@ -95,18 +95,36 @@ func compareDots(t fataler, k *kernels, r *rand.Rand, n, rows int) {
 	same(t, fmt.Sprintf("dotsBF16 of %d", n), got, want)
 }
 
-// Products of several inputs and rows are those of dots.
-func compareWide(t fataler, k *kernels, r *rand.Rand, cols, rows int) {
-	if cols%3 == 0 {
-		cols = 32 * (1 + cols/32)
+// Sums that a tile goes on with, stretch by stretch, are those of dots.
+func compareTiles(t fataler, k *kernels, r *rand.Rand, cols int) {
+	if k.tile == nil {
+		return
 	}
-	m := 1 + r.IntN(13)
-	stride := rows + r.IntN(3)
-	x, w := awkward(r, m*cols), awkward(r, rows*cols)
-	got, want := make([]float32, m*stride), make([]float32, m*stride)
-	k.mulF32(got, stride, w, rows, x, m)
-	mulF32By(dotsF32Plain)(want, stride, w, rows, x, m)
-	same(t, fmt.Sprintf("mulF32 of %d×%d by %d", rows, cols, m), got, want)
+	cols = (cols + 31) &^ 31
+	typ := []npu.DType{npu.F16, npu.BF16, npu.F32}[r.IntN(3)]
+	size := typ.RowBytes(cols)
+	w, x := randomBlocks(r, typ, 2*cols), awkward(r, 4*cols)
+	pair, rows, inputs := make([]float32, 2*cols), make([]float32, 2*cols), make([]float32, 0, 4*cols)
+	k.pair(typ, pair, w[:size], w[size:])
+	widen(typ, rows, w)
+	for at := 0; at < cols; at += 32 {
+		same(t, "a pair", pair[2*at:][:32], rows[at:][:32])
+		same(t, "a pair", pair[2*at+32:][:32], rows[cols+at:][:32])
+		for i := range 4 {
+			inputs = append(inputs, x[i*cols+at:][:32]...)
+		}
+	}
+	var got, want [8]float32
+	for i := range want {
+		dotsF32Plain(want[i:i+1], x[i/2*cols:][:cols], unsafe.Pointer(&rows[i%2*cols]), 0)
+	}
+	var sums tileSums
+	for at, n := 0, 0; at < cols; at += n {
+		n = min(32*(1+r.IntN(4)), cols-at)
+		k.tile(&sums, &inputs[4*at], &pair[2*at], n/32)
+	}
+	k.sumTile(&got, &sums)
+	same(t, fmt.Sprintf("a tile of %d", cols), got[:], want[:])
 }
 
 func compareMix(t fataler, k *kernels, r *rand.Rand, n, rows int) {

@@ -15,6 +15,9 @@ type activations struct {
 
 	ofK npu.Value // whose rows k are
 	k   []kInput  // [rows × cols/256], for K-quants
+
+	ofWide npu.Value // whose rows wide are
+	wide   []float32 // [rows/4 × cols/32 × 4 × 32], for tiles of float weights
 }
 
 // quantize fills the activations with the rows of the current node's input, unless they are there.
@@ -53,7 +56,9 @@ func (r *run) matMul(nodes []int) {
 		case quant.LayoutOf(w.Type) != nil:
 			r.quantizeK()
 		default:
-			each *= 4
+			if each *= 4; r.Rows > 1 && r.dev.k.tiles(w) {
+				r.interleave()
+			}
 		}
 		p := product{node: n, packed: r.packed[i], out: r.result(i), lo: units}
 		units += (w.Rows + groupRows - 1) / groupRows
@@ -164,8 +169,7 @@ func (s *scratch) floats(n int) []float32 {
 	return s.f
 }
 
-// mulWide multiplies by float weights. One input reads them in place; several read them widened to float32, a
-// few rows at a time, as many as stay in a processor's nearest cache while the inputs pass by.
+// mulWide multiplies by float weights. One input reads them in place; several read them widened to float32.
 func (r *run) mulWide(out []float32, w *npu.Tensor, x []float32, lo, hi int) {
 	const near = 16 << 10 // bytes
 	k, rowBytes := r.dev.k, w.Type.RowBytes(w.Cols)
@@ -173,7 +177,11 @@ func (r *run) mulWide(out []float32, w *npu.Tensor, x []float32, lo, hi int) {
 		dots(out[lo:hi], x, unsafe.Pointer(&w.Data[lo*rowBytes]), rowBytes)
 		return
 	}
-	rows := min(hi-lo, max(2, near/(4*w.Cols)&^1))
+	if r.Rows > 1 && k.tiles(w) {
+		r.mulTiled(out, w, lo, hi)
+		return
+	}
+	rows := min(hi-lo, max(1, near/(4*w.Cols)))
 	scratch := r.dev.rows.Get().(*[]float32)
 	defer r.dev.rows.Put(scratch)
 	*scratch = grow(*scratch, rows*w.Cols)
@@ -181,7 +189,9 @@ func (r *run) mulWide(out []float32, w *npu.Tensor, x []float32, lo, hi int) {
 		n := min(rows, hi-lo)
 		wide := (*scratch)[:n*w.Cols]
 		k.widen(w.Type, wide, w.Data[lo*rowBytes:(lo+n)*rowBytes])
-		k.mulF32(out[lo:], w.Rows, wide, n, x, r.Rows)
+		for i := range r.Rows {
+			k.dotsF32(out[i*w.Rows+lo:][:n], x[i*w.Cols:][:w.Cols], unsafe.Pointer(&wide[0]), 4*w.Cols)
+		}
 	}
 }
 

@@ -1,22 +1,68 @@
 #include "textflag.h"
 
-// SUM adds the eight lanes of both halves of a and of b, which are the four accumulators of dot, and stores
-// the result at p.
-#define SUM(a, b, p) \
-	VEXTRACTF64X4 $1, a, Y0; \
-	VEXTRACTF64X4 $1, b, Y1; \
-	VMOVAPS a, Z2; \
-	VMOVAPS b, Z3; \
-	VADDPS Y0, Y2, Y2; \
-	VADDPS Y1, Y3, Y3; \
-	VADDPS Y3, Y2, Y2; \
-	VEXTRACTF128 $1, Y2, X3; \
-	VADDPS X3, X2, X2; \
-	VMOVHLPS X2, X2, X3; \
-	VADDPS X3, X2, X2; \
-	VMOVSHDUP X2, X3; \
-	VADDSS X3, X2, X2; \
-	VMOVSS X2, p
+// TWO reads 32 numbers of two rows by READ, side by side.
+#define TWO(READ, BYTES) \
+	MOVQ dst+0(FP), DI; \
+	MOVQ a+8(FP), SI; \
+	MOVQ b+16(FP), R8; \
+	MOVQ steps+24(FP), CX; \
+step: \
+	READ(0, SI, 0); \
+	READ(BYTES/2, SI, 64); \
+	READ(0, R8, 128); \
+	READ(BYTES/2, R8, 192); \
+	ADDQ $BYTES, SI; \
+	ADDQ $BYTES, R8; \
+	ADDQ $256, DI; \
+	DECQ CX; \
+	JNZ  step; \
+	VZEROUPPER; \
+	RET
+
+#define READF16(at, p, to) \
+	PREFETCHT0 2048(p); \
+	VCVTPH2PS at(p), Z0; \
+	VMOVUPS Z0, to(DI)
+
+#define READBF16(at, p, to) \
+	PREFETCHT0 2048(p); \
+	VPMOVZXWD at(p), Z0; \
+	VPSLLD $16, Z0, Z0; \
+	VMOVUPS Z0, to(DI)
+
+#define READF32(at, p, to) \
+	VMOVUPS at(p), Z0; \
+	VMOVUPS Z0, to(DI)
+
+// SUM adds the eight lanes of both halves of the zmms at SI, which are the four accumulators of dot, and stores
+// the result at DI; both move on.
+#define SUM \
+	VMOVUPS (SI), Y0; \
+	VADDPS 32(SI), Y0, Y0; \
+	VMOVUPS 64(SI), Y1; \
+	VADDPS 96(SI), Y1, Y1; \
+	VADDPS Y1, Y0, Y0; \
+	VEXTRACTF128 $1, Y0, X1; \
+	VADDPS X1, X0, X0; \
+	VMOVHLPS X0, X0, X1; \
+	VADDPS X1, X0, X0; \
+	VMOVSHDUP X0, X1; \
+	VADDSS X1, X0, X0; \
+	VMOVSS X0, (DI); \
+	ADDQ $128, SI; \
+	ADDQ $4, DI
+
+// func sumTileAVX2(dst *[8]float32, acc *tileSums)
+TEXT ·sumTileAVX2(SB), NOSPLIT, $0-16
+	MOVQ dst+0(FP), DI
+	MOVQ acc+8(FP), SI
+	MOVQ $8, CX
+more:
+	SUM
+	DECQ CX
+	JNZ more
+	VZEROUPPER
+	RET
 
 // PAIR adds the products of 32 numbers of an input and of two rows, Z0 to Z3.
 #define PAIR(lo, hi, a, b, c, d) \
@@ -31,51 +77,59 @@
 	VADDPS Z8, c, c; \
 	VADDPS Z9, d, d
 
-#define CLEAR4(a, b, c, d) \
-	VPXORD a, a, a; \
-	VPXORD b, b, b; \
-	VPXORD c, c, c; \
-	VPXORD d, d, d
+#define ACCUMULATORS(OP) \
+	OP(0, Z16); \
+	OP(64, Z17); \
+	OP(128, Z18); \
+	OP(192, Z19); \
+	OP(256, Z20); \
+	OP(320, Z21); \
+	OP(384, Z22); \
+	OP(448, Z23); \
+	OP(512, Z24); \
+	OP(576, Z25); \
+	OP(640, Z26); \
+	OP(704, Z27); \
+	OP(768, Z28); \
+	OP(832, Z29); \
+	OP(896, Z30); \
+	OP(960, Z31)
 
-// func dots2x4AVX512(dst *float32, stride int, x *float32, w *float32, cols int)
-// Two rows of weights and four inputs, each of cols numbers, a multiple of 32: dst[i·stride/4 + j] = w[j]·x[i].
-TEXT ·dots2x4AVX512(SB), NOSPLIT, $0-40
-	MOVQ dst+0(FP), DI
-	MOVQ stride+8(FP), R12
-	MOVQ x+16(FP), R8
-	MOVQ w+24(FP), SI
-	MOVQ cols+32(FP), CX
-	LEAQ (SI)(CX*4), R11
-	LEAQ (R8)(CX*4), R9
-	LEAQ (R9)(CX*4), R10
-	LEAQ (R10)(CX*4), R13
-	XORQ BX, BX
-	CLEAR4(Z16, Z17, Z18, Z19)
-	CLEAR4(Z20, Z21, Z22, Z23)
-	CLEAR4(Z24, Z25, Z26, Z27)
-	CLEAR4(Z28, Z29, Z30, Z31)
-by32:
-	VMOVUPS (SI)(BX*4), Z0
-	VMOVUPS 64(SI)(BX*4), Z1
-	VMOVUPS (R11)(BX*4), Z2
-	VMOVUPS 64(R11)(BX*4), Z3
-	PAIR((R8)(BX*4), 64(R8)(BX*4), Z16, Z17, Z18, Z19)
-	PAIR((R9)(BX*4), 64(R9)(BX*4), Z20, Z21, Z22, Z23)
-	PAIR((R10)(BX*4), 64(R10)(BX*4), Z24, Z25, Z26, Z27)
-	PAIR((R13)(BX*4), 64(R13)(BX*4), Z28, Z29, Z30, Z31)
-	ADDQ $32, BX
-	CMPQ BX, CX
-	JLT  by32
-	SUM(Z16, Z17, (DI))
-	SUM(Z18, Z19, 4(DI))
-	ADDQ R12, DI
-	SUM(Z20, Z21, (DI))
-	SUM(Z22, Z23, 4(DI))
-	ADDQ R12, DI
-	SUM(Z24, Z25, (DI))
-	SUM(Z26, Z27, 4(DI))
-	ADDQ R12, DI
-	SUM(Z28, Z29, (DI))
-	SUM(Z30, Z31, 4(DI))
+#define LOAD(at, z) VMOVUPS at(DI), z
+#define STORE(at, z) VMOVUPS z, at(DI)
+
+// func tileAVX512(acc *tileSums, x, w *float32, steps int)
+TEXT ·tileAVX512(SB), NOSPLIT, $0-32
+	MOVQ acc+0(FP), DI
+	MOVQ x+8(FP), R8
+	MOVQ w+16(FP), SI
+	MOVQ steps+24(FP), CX
+	ACCUMULATORS(LOAD)
+step:
+	VMOVUPS (SI), Z0
+	VMOVUPS 64(SI), Z1
+	VMOVUPS 128(SI), Z2
+	VMOVUPS 192(SI), Z3
+	PAIR((R8), 64(R8), Z16, Z17, Z18, Z19)
+	PAIR(128(R8), 192(R8), Z20, Z21, Z22, Z23)
+	PAIR(256(R8), 320(R8), Z24, Z25, Z26, Z27)
+	PAIR(384(R8), 448(R8), Z28, Z29, Z30, Z31)
+	ADDQ $256, SI
+	ADDQ $512, R8
+	DECQ CX
+	JNZ  step
+	ACCUMULATORS(STORE)
 	VZEROUPPER
 	RET
+
+// func pairF16AVX512(dst *float32, a, b *byte, steps int)
+TEXT ·pairF16AVX512(SB), NOSPLIT, $0-32
+	TWO(READF16, 64)
+
+// func pairBF16AVX512(dst *float32, a, b *byte, steps int)
+TEXT ·pairBF16AVX512(SB), NOSPLIT, $0-32
+	TWO(READBF16, 64)
+
+// func pairF32AVX512(dst *float32, a, b *byte, steps int)
+TEXT ·pairF32AVX512(SB), NOSPLIT, $0-32
+	TWO(READF32, 128)

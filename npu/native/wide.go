@@ -1,0 +1,89 @@
+package native
+
+import "tandem/npu"
+
+// Float weights times several inputs, in blocks that stay near: as many inputs as fit into half of a second-level
+// cache pass by a group of rows, and of those a stretch of columns at a time is widened to float32. What a tile of
+// two rows and four inputs reads lies side by side, 32 columns of each: rows at their usual distances fall into
+// the same places of the nearest cache and drive each other out. A tile's sums wait in memory from one stretch to the
+// next; their order is that of dot, whatever the blocks.
+const (
+	wideInputs  = 384 << 10 // bytes of inputs that stay near
+	wideColumns = 1024      // of a stretch, a multiple of 32
+)
+
+// panel is a thread's memory for one group of rows.
+type panel struct {
+	weights [groupRows / 2 * 2 * wideColumns]float32 // [pairs × columns/32 × 2 × 32]
+	sums    []tileSums                               // [quads of inputs × pairs of rows]
+	tile    [8]float32
+}
+
+// interleave fills the activations with the rows of the current node's input, four side by side, unless they are
+// there.
+func (r *run) interleave() {
+	a := &r.acts
+	if v := r.node.Args[0]; a.ofWide != v {
+		quads, cols := (r.Rows+3)/4, len(r.x)/r.Rows
+		a.ofWide, a.wide = v, grow(a.wide, 4*quads*cols)
+		r.share(loopInterleave, quads, 4*cols)
+	}
+}
+
+func (r *run) interleaveQuads(lo, hi int) {
+	cols := len(r.x) / r.Rows
+	for q := lo; q < hi; q++ {
+		for i := range 4 {
+			row := r.x[min(4*q+i, r.Rows-1)*cols:][:cols] // the last again where there are fewer
+			to := r.acts.wide[4*q*cols+32*i:]
+			for at := 0; at < cols; at += 32 {
+				copy(to[4*at:][:32], row[at:][:32])
+			}
+		}
+	}
+}
+
+// tiles reports whether several inputs by weights of this type are computed in tiles.
+func (k *kernels) tiles(w *npu.Tensor) bool {
+	return k.tile != nil && w.Cols%32 == 0 && (w.Type == npu.F16 || w.Type == npu.BF16 || w.Type == npu.F32)
+}
+
+// mulTiled multiplies the rows lo to hi of w by all inputs.
+func (r *run) mulTiled(out []float32, w *npu.Tensor, lo, hi int) {
+	p := r.dev.wide.Get().(*panel)
+	defer r.dev.wide.Put(p)
+	quads, near := (r.Rows+3)/4, max(1, wideInputs/(16*w.Cols))
+	for from := 0; from < quads; from += near {
+		for row := lo; row < hi; row += groupRows {
+			r.mulPanel(p, out, w, row, min(row+groupRows, hi), from, min(from+near, quads))
+		}
+	}
+}
+
+// mulPanel multiplies the rows lo to hi, at most groupRows, by the quads of inputs from to to.
+func (r *run) mulPanel(p *panel, out []float32, w *npu.Tensor, lo, hi, from, to int) {
+	k, x := r.dev.k, r.acts.wide
+	pairs := (hi - lo + 1) / 2
+	p.sums = grow(p.sums, (to-from)*pairs)
+	clear(p.sums)
+	for at := 0; at < w.Cols; at += wideColumns {
+		n := min(wideColumns, w.Cols-at)
+		first, last := w.Type.RowBytes(at), w.Type.RowBytes(at+n)
+		for j := range pairs {
+			a, b := w.Row(lo+2*j), w.Row(min(lo+2*j+1, hi-1)) // one row twice where there is only one
+			k.pair(w.Type, p.weights[2*j*n:][:2*n], a[first:last], b[first:last])
+		}
+		for q := from; q < to; q++ {
+			for j := range pairs {
+				k.tile(&p.sums[(q-from)*pairs+j], &x[4*(q*w.Cols+at)], &p.weights[2*j*n], n/32)
+			}
+		}
+	}
+	for t := range p.sums {
+		q, row := from+t/pairs, lo+t%pairs*2
+		k.sumTile(&p.tile, &p.sums[t])
+		for i := range min(4, r.Rows-4*q) {
+			copy(out[(4*q+i)*w.Rows+row:][:min(2, hi-row)], p.tile[2*i:])
+		}
+	}
+}

@@ -79,11 +79,20 @@ func (r *run) mulPanel(p *panel, out []float32, w *npu.Tensor, lo, hi, from, to 
 			}
 		}
 	}
-	for t := range p.sums {
-		q, row := from+t/pairs, lo+t%pairs*2
-		k.sumTile(&p.tile, &p.sums[t])
-		for i := range min(4, r.Rows-4*q) {
-			copy(out[(4*q+i)*w.Rows+row:][:min(2, hi-row)], p.tile[2*i:])
+	for q := from; q < to; q++ {
+		for j, row := 0, lo; j < pairs; j, row = j+1, row+2 {
+			k.sumTile(&p.tile, &p.sums[(q-from)*pairs+j])
+			first := out[4*q*w.Rows+row:]
+			if row+2 > hi || 4*q+4 > r.Rows { // not all of it is wanted
+				for i := range min(4, r.Rows-4*q) {
+					copy(first[i*w.Rows:][:min(2, hi-row)], p.tile[2*i:])
+				}
+				continue
+			}
+			for i := range 4 {
+				to := (*[2]float32)(first[i*w.Rows:])
+				to[0], to[1] = p.tile[2*i], p.tile[2*i+1]
+			}
 		}
 	}
 }

@@ -19,6 +19,7 @@ type ModelsCmd struct {
 	List     modelsList     `cmd:"" help:"List the built-in model and the GGUF files in the models folder."`
 	Show     modelsShow     `cmd:"" help:"Describe a model: shape, tensor types, vocabulary, template."`
 	Pull     modelsPull     `cmd:"" help:"Fetch a model from the Hugging Face hub: resumable, verified."`
+	Rm       modelsRm       `cmd:"" aliases:"remove,delete" help:"Remove models from the models folder."`
 	Quantize modelsQuantize `cmd:"" help:"Store a model's weights in fewer bits."`
 	Convert  modelsConvert  `cmd:"" help:"Make a GGUF file of safetensors and tokenizer.json."`
 	Random   modelsRandom   `cmd:"" help:"Make a model of random weights, to measure speed with."`
@@ -145,7 +146,7 @@ func (a *App) FindModel(name string) (string, error) {
 		if first, _ := filepath.Glob(filepath.Join(dir, name+"-00001-of-*.gguf")); len(first) == 1 {
 			return first[0], nil
 		}
-		return "", fmt.Errorf("no model %q: it is neither a file nor in %s; see: %s models list", name, dir, a.Program)
+		return "", fmt.Errorf("no model %q: it is neither a file nor in %s; see: %s models list, or fetch it: %s models pull --help", name, dir, a.Program, a.Program)
 	}
 	return "", fmt.Errorf("no model file %q", name)
 }

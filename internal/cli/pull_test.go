@@ -127,3 +127,85 @@ func TestPullMakesAModelUsableByName(t *testing.T) {
 		t.Errorf("%s (%v)", out, err)
 	}
 }
+
+func TestRmFreesWhatWasPulled(t *testing.T) {
+	a, out, _ := testApp(t)
+	data := tinymodel.GGUF(tinymodel.Spec{Type: npu.Q8_0})
+	serveRepo(t, map[string][]byte{"m-q8_0.gguf": data})
+	rm := func(keep bool, names ...string) error { return (&modelsRm{Names: names, Keep: keep}).Run(a) }
+	for _, name := range []string{"", "other"} {
+		if err := (&modelsPull{Model: "hf:o/m", Name: name}).Run(a); err != nil {
+			t.Fatal(err)
+		}
+	}
+	home, _ := os.UserHomeDir()
+	cached := func() int {
+		n := 0
+		filepath.WalkDir(filepath.Join(home, ".cache", "huggingface"), func(_ string, e os.DirEntry, err error) error {
+			if err == nil && e.Type().IsRegular() && e.Name() != "main" {
+				n++
+			}
+			return nil
+		})
+		return n
+	}
+	if err := rm(false, "m-q8_0"); err != nil || cached() != 1 || !strings.Contains(out.String(), "m-q8_0: removed, 0 B freed") {
+		t.Errorf("another name stands for it: %v, %d files in the cache, %s", err, cached(), out)
+	}
+	if err := rm(true, "other"); err != nil || cached() != 1 {
+		t.Errorf("--keep: %v, %d files in the cache", err, cached())
+	}
+	if err := (&modelsPull{Model: "hf:o/m"}).Run(a); err != nil {
+		t.Fatal(err)
+	}
+	if err := rm(false, "m-q8_0"); err != nil || cached() != 0 || !strings.Contains(out.String(), Bytes(int64(len(data)))+" freed") {
+		t.Errorf("%v, %d files in the cache, %s", err, cached(), out)
+	}
+	dir, _ := a.modelsDir()
+	for i := range 2 { // the user's own: a file, and a link to nothing
+		path := filepath.Join(dir, "own.gguf")
+		err := os.WriteFile(path, data, 0o644)
+		if i == 1 {
+			os.Remove(path)
+			err = os.Symlink("nowhere", path)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := rm(false, "own"); err != nil {
+			t.Error(err)
+		}
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 0 {
+		t.Errorf("left: %v", left)
+	}
+	for _, name := range []string{BuiltIn, "m-q8_0", "../x", "/etc/passwd"} {
+		if err := rm(false, name); err == nil {
+			t.Errorf("%s was removed", name)
+		}
+	}
+}
+
+// Folders that are reached by links: the model's link is followed from where its folder really is.
+func TestPullThroughLinkedFolders(t *testing.T) {
+	a, _, _ := testApp(t)
+	serveRepo(t, map[string][]byte{"m-q8_0.gguf": tinymodel.GGUF(tinymodel.Spec{Type: npu.Q8_0})})
+	home, _ := os.UserHomeDir()
+	deep := filepath.Join(t.TempDir(), "a", "b", "c")
+	if err := os.MkdirAll(deep, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(deep, filepath.Join(home, ".local")); err != nil {
+		t.Skip(err)
+	}
+	if err := (&modelsPull{Model: "hf:o/m"}).Run(a); err != nil {
+		t.Fatal(err)
+	}
+	path, err := a.FindModel("m-q8_0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path); err != nil {
+		t.Error(err)
+	}
+}

@@ -304,9 +304,14 @@ func Link(target, path string) error {
 			return err
 		}
 	}
-	to, err := filepath.Rel(filepath.Dir(path), target)
-	if err != nil {
-		to = target
+	to := target
+	// Relative to where the folders really are: a link is followed from there.
+	from, err := filepath.EvalSymlinks(filepath.Dir(path))
+	in, e := filepath.EvalSymlinks(filepath.Dir(target))
+	if err == nil && e == nil {
+		if rel, err := filepath.Rel(from, filepath.Join(in, filepath.Base(target))); err == nil {
+			to = rel
+		}
 	}
 	if os.Symlink(to, path) == nil || os.Link(target, path) == nil {
 		return nil

@@ -96,11 +96,22 @@ func mixF16(acc, p []float32, v []uint16, stride int) {
 	}
 }
 
+// i8mmKernels are NEON's but for the products of several inputs with Q4_0 and Q8_0.
+var i8mmKernels = func() kernels {
+	k := neonKernels
+	k.name = "NEON i8mm"
+	k.mulQ80, k.mulQ40 = mulQ80I8MM, mulQ40I8MM
+	return k
+}()
+
 // available lists what this processor can run, the best last.
 func available() []*kernels {
 	k := []*kernels{&plainKernels}
 	if cpu.ARM64.HasASIMDDP {
 		k = append(k, &neonKernels)
+		if cpu.ARM64.HasI8MM {
+			k = append(k, &i8mmKernels)
+		}
 	}
 	return k
 }

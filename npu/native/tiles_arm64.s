@@ -11,6 +11,9 @@
 #define FADD4(d, n, m) WORD $(0x4E20D400 | (m)<<16 | (n)<<5 | (d))
 #define FCVTL(d, n) WORD $(0x0E217800 | (n)<<5 | (d))
 
+// SMMLA adds the products of the two rows of eight bytes in n by the two in m: two by two sums.
+#define SMMLA(d, n, m) WORD $(0x4E80A400 | (m)<<16 | (n)<<5 | (d))
+
 // START: R0 is where sums go, R10 the stride in bytes, R1 the group, R2 the groups left, R3 its blocks, R4
 // the inputs, R11 the bytes of one, R12 of a group's scales.
 #define START \
@@ -146,6 +149,68 @@ block: \
 	INPUT(R15, 22); \
 	INPUT(R16, 23)
 
+// With the matrix instructions (i8mm), eight bytes of two rows go by eight of two inputs at once. MATRIX turns the
+// words of a block to that end: rows 0 and 1 to V24 to V27, rows 2 and 3 to V0, V2, V4 and V6.
+#define MATRIX(WEIGHTS) \
+	WEIGHTS; \
+	VZIP1 V1.S4, V0.S4, V24.S4; \
+	VZIP2 V1.S4, V0.S4, V0.S4; \
+	VZIP1 V3.S4, V2.S4, V25.S4; \
+	VZIP2 V3.S4, V2.S4, V2.S4; \
+	VZIP1 V5.S4, V4.S4, V26.S4; \
+	VZIP2 V5.S4, V4.S4, V4.S4; \
+	VZIP1 V7.S4, V6.S4, V27.S4; \
+	VZIP2 V7.S4, V6.S4, V6.S4
+
+// TWO adds the products with the inputs at p and q, which move on, to a and b. The sums start from V13 and V14:
+// of both inputs with rows 0 and 1, and with rows 2 and 3.
+#define TWO(p, q, a, b) \
+	VLD1 (p), [V16.B16, V17.B16]; \
+	VLD1 (q), [V18.B16, V19.B16]; \
+	VZIP1 V18.D2, V16.D2, V9.D2; \
+	VZIP2 V18.D2, V16.D2, V10.D2; \
+	VZIP1 V19.D2, V17.D2, V11.D2; \
+	VZIP2 V19.D2, V17.D2, V12.D2; \
+	SMMLA(13, 9, 24); \
+	SMMLA(14, 9, 0); \
+	SMMLA(13, 10, 25); \
+	SMMLA(14, 10, 2); \
+	SMMLA(13, 11, 26); \
+	SMMLA(14, 11, 4); \
+	SMMLA(13, 12, 27); \
+	SMMLA(14, 12, 6); \
+	VZIP1 V14.D2, V13.D2, V15.D2; \
+	VZIP2 V14.D2, V13.D2, V13.D2; \
+	SCALED(p, 15, a); \
+	SCALED(q, 13, b)
+
+#define SCALED(p, sum, acc) \
+	FMOVS 32(p), F18; \
+	VDUP V18.S[0], V18.S4; \
+	ADD $48, p; \
+	FMUL4(18, 8, 18); \
+	SCVTF4(sum, sum); \
+	FMUL4(sum, sum, 18); \
+	FADD4(acc, acc, sum)
+
+#define TWOQ80(p, q, a, b) \
+	VEOR V13.B16, V13.B16, V13.B16; \
+	VEOR V14.B16, V14.B16, V14.B16; \
+	TWO(p, q, a, b)
+
+#define TWOQ40(p, q, a, b) \
+	FMOVS 36(p), F28; \
+	VDUP V28.S[0], V28.S4; \
+	FMOVS 36(q), F29; \
+	VDUP V29.S[0], V29.S4; \
+	VZIP1 V29.D2, V28.D2, V13.D2; \
+	VMOV V13.B16, V14.B16; \
+	TWO(p, q, a, b)
+
+#define TWICE(TWO) \
+	TWO(R13, R14, 20, 21); \
+	TWO(R15, R16, 22, 23)
+
 // func q80x1NEON(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q80x1NEON(SB), NOSPLIT, $0-48
 	TILE(512, WEIGHTSQ80, INPUTS1(INPUTQ80), STORE1)
@@ -161,3 +226,11 @@ TEXT ·q40x1NEON(SB), NOSPLIT, $0-48
 // func q40x4NEON(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q40x4NEON(SB), NOSPLIT, $0-48
 	TILE(256, WEIGHTSQ40, INPUTS4(INPUTQ40), STORE4)
+
+// func q80x4I8MM(dst *float32, stride int, w *byte, groups, blocks int, x *input)
+TEXT ·q80x4I8MM(SB), NOSPLIT, $0-48
+	TILE(512, MATRIX(WEIGHTSQ80), TWICE(TWOQ80), STORE4)
+
+// func q40x4I8MM(dst *float32, stride int, w *byte, groups, blocks int, x *input)
+TEXT ·q40x4I8MM(SB), NOSPLIT, $0-48
+	TILE(256, MATRIX(WEIGHTSQ40), TWICE(TWOQ40), STORE4)

@@ -20,7 +20,7 @@ type Options struct {
 	// Piece bounds what is staged at once, in bytes; larger matrices go in pieces of whole rows. 0 for an
 	// eighth of the budget.
 	Piece int64
-	Costs Costs // a profile of transfers for the placement; zero for one that knows nothing
+	Costs Costs // a profile of transfers for the placement; zero for one that is measured in the first steps
 
 	// Map and Unmap make and free mappings; nil for anonymous memory. Tests let them fail.
 	Map   func(bytes int) ([]byte, error)
@@ -61,6 +61,8 @@ type Device struct {
 	sums      []uint32 // of objects' bytes, when checking
 	counters  Counters
 	profile   profile
+	reading   time.Duration // all transfers
+	adapted   bool          // the placement follows the profile
 }
 
 // New wraps a device. Closing it closes the inner one.
@@ -76,9 +78,6 @@ func New(inner npu.Device, opt Options) (*Device, error) {
 	}
 	if opt.Map == nil {
 		opt.Map, opt.Unmap = mapMemory, unmapMemory
-	}
-	if opt.Costs == (Costs{}) {
-		opt.Costs = Costs{PerByte: 0.5} // 2 GB/s: flash of a phone
 	}
 	d := &Device{inner: inner, opt: opt, pieces: map[*npu.Tensor][]int{}, work: make(chan Action, 1)}
 	d.arrived = sync.NewCond(&d.mu)
@@ -161,6 +160,7 @@ func (p *program) Run(a npu.Args) error {
 	d := p.dev
 	d.run.Lock()
 	defer d.run.Unlock()
+	d.adapt()
 	if err := d.layOut(); err != nil {
 		return fmt.Errorf("program %s: %w", p.graph.Name, err)
 	}
@@ -180,6 +180,9 @@ func (p *program) Run(a npu.Args) error {
 		err = p.inner.Run(a)
 	}
 	d.keepX = d.keepX[:0]
+	d.mu.Lock()
+	d.profile.came(time.Now())
+	d.mu.Unlock()
 	return err
 }
 
@@ -213,16 +216,9 @@ func (d *Device) layOut() error {
 	if d.opt.Paging {
 		d.pager = NewLRU(func(o int) int64 { return sizes[o] }, d.opt.Budget)
 	} else {
-		uses := d.profile.uses(sizes)
-		for i := range uses {
-			uses[i].Group = d.objects[uses[i].Object].group
-		}
-		p, err := Place(sizes, uses, d.opt.Costs, d.opt.Budget)
+		uses, p, err := d.place(sizes)
 		if err != nil {
 			return err
-		}
-		if len(p.Temporary) > 0 {
-			uses, p = Reorder(sizes, uses, p, d.opt.Costs)
 		}
 		if err := d.follow(uses); err != nil {
 			return err
@@ -236,6 +232,53 @@ func (d *Device) layOut() error {
 	d.sums = make([]uint32, len(sizes))
 	d.laidOut = true
 	return nil
+}
+
+// place places the weights by what is known of their use.
+func (d *Device) place(sizes []int64) ([]Use, Placement, error) {
+	uses := d.profile.uses(sizes)
+	for i := range uses {
+		uses[i].Group = d.objects[uses[i].Object].group
+	}
+	p, err := Place(sizes, uses, d.costs(), d.opt.Budget)
+	if err == nil && len(p.Temporary) > 0 {
+		uses, p = Reorder(sizes, uses, p, d.costs())
+	}
+	return uses, p, err
+}
+
+// costs are those of the options, or else as transfers went so far.
+func (d *Device) costs() Costs {
+	switch {
+	case d.opt.Costs != (Costs{}):
+		return d.opt.Costs
+	case d.counters.TransferBytes > 0:
+		return Costs{PerByte: float64(d.reading) / float64(d.counters.TransferBytes)}
+	}
+	return Costs{PerByte: 0.5} // 2 GB/s: flash of a phone
+}
+
+// watched is how many steps are measured before weights are placed by what they showed.
+const watched = 8
+
+// adapt gives the arena up, once, when placing by the profile promises a tenth less waiting than what a first
+// placement by bytes alone does: layOut then places anew.
+func (d *Device) adapt() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.opt.Paging || d.adapted || !d.laidOut || d.counters.Steps < watched || len(d.placement.Temporary) == 0 {
+		return
+	}
+	d.adapted = true
+	sizes := d.sizes()
+	uses, p, err := d.place(sizes)
+	if err != nil {
+		return // what is there goes on
+	}
+	waits := func(p Placement) time.Duration { return stall(sizes, uses, p.temporary(sizes), d.costs()) }
+	if 10*waits(p) < 9*waits(d.placement) {
+		d.unmap()
+	}
 }
 
 func (d *Device) sizes() []int64 {
@@ -439,12 +482,15 @@ func (d *Device) load() {
 			dst = d.target(a.Object)
 		}
 		d.mu.Unlock()
+		var took time.Duration
 		retries := 0
 		if err == nil {
 			if checking {
 				poison(dst)
 			}
+			from := time.Now()
 			retries, err = read(d.opt.Source, o, dst)
+			took = time.Since(from)
 		}
 		d.mu.Lock()
 		d.counters.Retries += retries
@@ -454,6 +500,7 @@ func (d *Device) load() {
 		} else {
 			d.counters.Transfers++
 			d.counters.TransferBytes += int64(len(dst))
+			d.reading += took
 			if checking {
 				d.sums[a.Object] = crc32.ChecksumIEEE(dst)
 			}
@@ -487,7 +534,7 @@ type profile struct {
 	compute []time.Duration // moving averages, by object
 }
 
-// came is called when the device comes to a use: the computation after the last one is over.
+// came is called when the device comes to a use, or to the end: the computation after the last one is over.
 func (p *profile) came(now time.Time) {
 	if p.last < 0 {
 		return

@@ -21,6 +21,7 @@ import (
 // takes as long as it is told, and it can be lost at the product of a given number.
 type plain struct {
 	takes  time.Duration
+	longer func(weight string) time.Duration
 	lost   int
 	closed bool
 }
@@ -57,6 +58,9 @@ func (p plainProgram) Run(a npu.Args) error {
 				values[i] = append(values[i], sum)
 			}
 			time.Sleep(p.d.takes)
+			if p.d.longer != nil {
+				time.Sleep(p.d.longer(n.Weight.Name))
+			}
 			if p.d.lost--; p.d.lost == 0 {
 				clear(a.Out)
 				return fmt.Errorf("product %d: %w", i, npu.ErrLost)
@@ -323,6 +327,42 @@ func TestAdapt(t *testing.T) {
 	if p, sizes := d.Layout(); len(p.Temporary) == 0 || p.ResidentBytes(sizes)+Slots*p.Slot > 30_000 {
 		t.Errorf("placement %+v", p)
 	}
+}
+
+// A device that is not told how fast its memory is watches the first steps, places anew where that helps, and
+// stalls less from then on; the numbers stay.
+func TestPlacementFollowsTheProfile(t *testing.T) {
+	const width = 40
+	synctest.Test(t, func(t *testing.T) {
+		graphs := chain(10, width)
+		want := wanted(t, graphs, width)
+		inner := &plain{takes: 2 * time.Millisecond}
+		inner.longer = func(name string) time.Duration { // some blocks give their neighbours time to arrive
+			if name >= "w7" {
+				return 20 * time.Millisecond
+			}
+			return 0
+		}
+		d, err := New(inner, Options{Budget: 47_000, Piece: 1 << 20, Source: slow{1500}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		programs := compile(t, d, graphs)
+		var stalls []time.Duration
+		for range 3 * watched {
+			before := d.Counters().Stall
+			if got, err := step(programs, width); err != nil || !slices.Equal(got, want) {
+				t.Fatal(err)
+			}
+			stalls = append(stalls, d.Counters().Stall-before)
+		}
+		if first, last := stalls[watched-1], stalls[len(stalls)-1]; last >= first {
+			t.Errorf("stalls of %v", stalls)
+		}
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 func TestBadBudget(t *testing.T) {

@@ -36,6 +36,15 @@ func (p Placement) Fixed(sizes []int64) Counters {
 	return c
 }
 
+// temporary reports, for each object, whether it passes through the slots.
+func (p Placement) temporary(sizes []int64) []bool {
+	set := make([]bool, len(sizes))
+	for _, o := range p.Temporary {
+		set[o] = true
+	}
+	return set
+}
+
 // BudgetError says that a budget holds not even two staging slots for the largest object.
 type BudgetError struct{ Budget, Least int64 }
 
@@ -215,10 +224,7 @@ func count(set []bool) (n int) {
 // Reorder returns the uses with neighbours of one group in the order that stalls least under the placement,
 // and the placement laid out for that order.
 func Reorder(sizes []int64, uses []Use, p Placement, costs Costs) ([]Use, Placement) {
-	temporary := make([]bool, len(sizes))
-	for _, o := range p.Temporary {
-		temporary[o] = true
-	}
+	temporary := p.temporary(sizes)
 	best := slices.Clone(uses)
 	least := stall(sizes, best, temporary, costs)
 	for from := 0; from < len(best); {

@@ -19,6 +19,7 @@ type Options struct {
 	Threads int    // how many the device may use; 0 for one on each processor
 	Device  string // "native", or empty for that; others as OpenDevice knows them
 	Memory  int64  // bytes that the device may hold of the weights, the rest is staged from the file; 0 for no bound
+	Paging  bool   // with Memory: plain paging instead, the baseline (see npu/memory)
 	Phone   string // the chip whose NPU to simulate, at its pace, such as "sm8750" (see npu/sim); empty for none
 }
 
@@ -75,7 +76,7 @@ func open(f *gguf.File, opt Options) (*Model, error) {
 		device, phone, err = simulated(device, opt.Phone)
 	}
 	if err == nil {
-		device, err = within(device, f, opt.Memory)
+		device, err = within(device, f, opt.Memory, opt.Paging)
 	}
 	if err != nil {
 		f.Close()

@@ -12,7 +12,7 @@ import (
 )
 
 // within bounds the memory of a device for weights (DESIGN §4.4); 0 is no bound.
-func within(d npu.Device, f *gguf.File, budget int64) (npu.Device, error) {
+func within(d npu.Device, f *gguf.File, budget int64, paging bool) (npu.Device, error) {
 	if budget == 0 {
 		return d, nil
 	}
@@ -22,7 +22,7 @@ func within(d npu.Device, f *gguf.File, budget int64) (npu.Device, error) {
 			source = &fileSource{file: f, open: map[string]*os.File{}}
 		}
 	}
-	bounded, err := memory.New(d, memory.Options{Budget: budget, Source: source})
+	bounded, err := memory.New(d, memory.Options{Budget: budget, Source: source, Paging: paging})
 	if err != nil {
 		d.Close()
 		return nil, err

@@ -7,27 +7,38 @@ import (
 	"unicode/utf8"
 )
 
-// names is what a section has named so far, and in which unit: people by their first names, things by their
-// heads ("hall" for "the hillside town hall").
+// names is what a section has named so far: people by their first names, things by their heads ("hall" for "the
+// hillside town hall").
 type names struct {
-	people, heads map[string]int
-	topic         int // the unit that last named what the text is about; -1 for none
+	people, heads map[string]mention
+	topic         mention // the last that was named as what the text is about
 }
 
-func newNames() *names { return &names{people: map[string]int{}, heads: map[string]int{}, topic: -1} }
+// mention is where something was named, and how.
+type mention struct {
+	unit int    // -1 for nowhere
+	name string // without an article; "" where it cannot be told from the sentence
+}
 
-// place says which unit the sentence that is about to become unit at leans on, -1 for none, and takes over
-// what it names.
-func (n *names) place(sentence, titles string, at int) int {
+var nowhere = mention{unit: -1}
+
+func newNames() *names {
+	return &names{people: map[string]mention{}, heads: map[string]mention{}, topic: nowhere}
+}
+
+// place says what the sentence that is about to become unit at leans on, and takes over what it names.
+func (n *names) place(sentence, titles string, at int) mention {
 	on, leans := n.leans(sentence, titles)
-	if leans && on < 0 {
+	if leans && on.unit < 0 {
 		on = n.topic
 	}
 	switch {
-	case on >= 0:
+	case on.unit >= 0:
 		n.topic = on
-	case leans || namesSomething(sentence):
-		n.topic = at
+	case leans: // on nothing but the title
+		n.topic = mention{at, ""}
+	case namesSomething(sentence):
+		n.topic = mention{at, subject(sentence)}
 	}
 	n.add(sentence, at)
 	return on
@@ -36,16 +47,71 @@ func (n *names) place(sentence, titles string, at int) int {
 // add takes over the names in s: of people, two capitalised words in a row; of things, a noun with a word
 // before it that says which. The first mention counts.
 func (n *names) add(s string, at int) {
+	s, _ = cutMarker(s)
 	fields := strings.Fields(s)
 	for i := 1; i < len(fields); i++ {
 		first, word := fields[i-1], trimWord(fields[i])
 		if isName(first) && isName(word) && !leaders[strings.ToLower(first)] {
-			n.people[first] = at
+			n.people[first] = mention{at, first + " " + bare(word)}
 		}
-		if _, ok := n.heads[word]; !ok && isNoun(word) && first == trimWord(first) && !plainWords[strings.ToLower(first)] {
-			n.heads[word] = at
+		if _, ok := n.heads[word]; !ok && isNoun(word) && which(first) {
+			from := i - 1
+			for from > 0 && which(fields[from-1]) {
+				from--
+			}
+			n.heads[word] = mention{at, strings.Join(append(slices.Clone(fields[from:i]), word), " ")}
 		}
 	}
+}
+
+// which reports whether a word before a noun says which it is.
+func which(word string) bool { return word == trimWord(word) && !plainWords[strings.ToLower(word)] }
+
+// subject returns what a sentence says something about, as far as that is plain: whose thing it is ("the late
+// fee of the mountain pharmacy is", "the west brewery's owner"), else what stands before the verb. "" otherwise.
+func subject(sentence string) string {
+	sentence, _ = cutMarker(sentence)
+	fields := strings.Fields(sentence)
+	if len(fields) == 0 || leaning[strings.ToLower(fields[0])] {
+		return ""
+	}
+	end, from := -1, 0
+	for i, f := range fields {
+		word := strings.ToLower(trimWord(f))
+		if verbs[word] && i > 0 {
+			end = i
+			break
+		}
+		if possessive(trimWord(f)) || strings.ContainsAny(f[len(f)-1:], ",:") {
+			end = i + 1
+			break
+		}
+		if relations[word] && from == 0 {
+			from = i + 1
+		}
+	}
+	if end < 0 {
+		return ""
+	}
+	named := fields[from:end]
+	for i := range named {
+		if strings.EqualFold(named[i], "the") || strings.EqualFold(named[i], "now") {
+			named = named[i+1:]
+			break
+		}
+	}
+	const most = 5
+	if len(named) == 0 || len(named) > most || len(named) == 1 && !isName(named[0]) {
+		return ""
+	}
+	named = slices.Clone(named)
+	named[len(named)-1] = bare(trimWord(named[len(named)-1]))
+	return strings.Join(named, " ")
+}
+
+// bare cuts the ending of a possessive off.
+func bare(word string) string {
+	return strings.TrimSuffix(strings.TrimSuffix(word, "'s"), "’s")
 }
 
 func trimWord(s string) string { return strings.Trim(s, ".,;:!?'’\"()") }
@@ -66,37 +132,36 @@ func isName(word string) bool {
 // begins with a pronoun, with the first name of somebody who has been named in full, calls a thing that has
 // been named by its head alone ("the hall"), or speaks of a thing without saying whose it is ("The spare key is
 // kept …", "Fee: 8 euros"), and titles do not name it either.
-func (n *names) leans(sentence, titles string) (on int, leans bool) {
+func (n *names) leans(sentence, titles string) (on mention, leans bool) {
 	sentence, _ = cutMarker(sentence)
 	fields := strings.Fields(sentence)
 	if len(fields) == 0 {
-		return -1, false
+		return nowhere, false
 	}
 	first := strings.Trim(fields[0], ".,;:!?")
 	word := strings.ToLower(first)
 	if bare, _, ok := strings.Cut(word, "'"); ok && leaning[bare] || leaning[word] { // "it's"
-		return -1, true
+		return nowhere, true
 	}
-	owner := strings.TrimSuffix(strings.TrimSuffix(first, "'s"), "’s")
-	if at, ok := n.people[owner]; ok && (len(fields) == 1 || !isName(fields[1])) {
+	if at, ok := n.people[bare(first)]; ok && (len(fields) == 1 || !isName(fields[1])) {
 		return at, true
 	}
 	if at, ok := n.short(fields, titles); ok {
 		return at, true
 	}
 	if saysWhose(fields, titles) {
-		return -1, false
+		return nowhere, false
 	}
 	for _, f := range fields[1:] {
 		if w := strings.ToLower(trimWord(f)); w == "it" || w == "its" || w == "here" {
-			return -1, true
+			return nowhere, true
 		}
 	}
-	return -1, articles[word] || strings.Contains(strings.Join(fields[:min(len(fields), 6)], " "), ": ")
+	return nowhere, articles[word] || strings.Contains(strings.Join(fields[:min(len(fields), 6)], " "), ": ")
 }
 
 // short finds a thing that has been named before and is called by its head alone now.
-func (n *names) short(fields []string, titles string) (at int, ok bool) {
+func (n *names) short(fields []string, titles string) (at mention, ok bool) {
 	for i := 1; i < len(fields); i++ {
 		w := trimWord(fields[i])
 		if !strings.EqualFold(fields[i-1], "the") || titled(titles, w) {
@@ -110,7 +175,7 @@ func (n *names) short(fields []string, titles string) (at int, ok bool) {
 			return at, true
 		}
 	}
-	return 0, false
+	return nowhere, false
 }
 
 // namesSomething reports whether a sentence that does not lean names what it is about.

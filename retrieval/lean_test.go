@@ -40,12 +40,12 @@ func TestLeans(t *testing.T) {
 	}
 }
 
-// A sentence that leans stays with the one that names what it speaks of, which is repeated where both
-// passages would grow too long.
+// A sentence that leans stays with the one that names what it speaks of; where both would make too long a
+// passage, the title of the second says what it is about.
 func TestLeaningSentencesKeepTheirNames(t *testing.T) {
 	doc, reason := parse(t.Context(), "notes.md", []byte(`# Notes
 
-The river barn belongs to Dana Roth. It has a red roof and a very old stove that nobody ever used. It was built in 1958 by two brothers who came from Sarn.
+The river barn's owner is Dana Roth. It has a red roof and a very old stove that nobody ever used. It was built in 1958 by two brothers who came from Sarn.
 Its roof was repaired in the spring of last year by the roofer of Orla. Its two small windows look over the river and were never opened. The harbour flat is cleaned on Mondays by a company from the town of Brenn.
 `))
 	if reason != "" {
@@ -56,15 +56,34 @@ Its roof was repaired in the spring of last year by the roofer of Orla. Its two 
 		t.Fatalf("%d passages: %q", len(ps), ps)
 	}
 	for _, p := range ps {
-		if strings.Contains(p.Text, "It") && !strings.Contains(p.Text, "river barn") {
+		if strings.Contains(p.Text, "It") && !strings.Contains(strings.ToLower(p.Title+p.Text), "river barn") {
 			t.Errorf("%q does not say what it is about", p.Text)
 		}
 		if w := words(p.Text); w > sizesOf(24).bound {
 			t.Errorf("%d words in %q", w, p.Text)
 		}
 	}
-	if second := ps[1].Text; !strings.HasPrefix(second, "The river barn belongs to Dana Roth. Its two") {
+	if second := ps[1]; second.Title != "Notes: River barn" || !strings.HasPrefix(second.Text, "Its two") {
 		t.Errorf("the second passage is %q", second)
+	}
+}
+
+func TestSubject(t *testing.T) {
+	for sentence, want := range map[string]string{
+		"The river barn belongs to Dana Roth.":                    "river barn",
+		"The late fee of the mountain pharmacy comes to 8 euros.": "mountain pharmacy",
+		"The west brewery's owner is Rita.":                       "west brewery",
+		"At Bistro Sarn, the weekly day off is Monday.":           "Bistro Sarn",
+		"- The fund of Orla Rovers is now Dana.":                  "Orla Rovers",
+		"The mountain pharmacy: wifi password tumbral-5827":       "mountain pharmacy",
+		"Dana Roth's room is 5.":                                  "Dana Roth",
+		"It was built in 1958.":                                   "",
+		"Thanks":                                                  "",
+		"":                                                        "",
+	} {
+		if got := subject(sentence); got != want {
+			t.Errorf("%q is about %q, not %q", sentence, got, want)
+		}
 	}
 }
 

@@ -104,9 +104,10 @@ type unit struct {
 	words   int
 	section string // the heading it stands under
 	kind    blockKind
-	opens   bool // first of its block: goes on a new line
-	on      int  // the unit that names what it speaks of, before it; -1 for none
-	names   bool // it says itself what it speaks of
+	opens   bool    // first of its block: goes on a new line
+	on      mention // where what it speaks of was named, before it; nowhere if need not
+	about   string  // of the first of a passage: what the passage speaks of, for its title
+	names   bool    // it says itself what it speaks of
 }
 
 // passages cuts the document into passages of the given source.
@@ -135,16 +136,16 @@ func (d document) units(limits sizes) []unit {
 		on := named.place(sentence, d.title+" "+section, len(units))
 		for i, part := range splitWords(sentence, limits.unit) {
 			if i > 0 {
-				on = -1
+				on = nowhere
 			}
-			units = append(units, unit{part, words(part), section, kind, opens && i == 0, on, namesSomething(part)})
+			units = append(units, unit{part, words(part), section, kind, opens && i == 0, on, "", namesSomething(part)})
 		}
 	}
 	for _, b := range d.blocks {
 		switch b.kind {
 		case heading:
 			section, named = b.text, newNames()
-			units = append(units, unit{b.text, words(b.text), section, heading, true, -1, false})
+			units = append(units, unit{b.text, words(b.text), section, heading, true, nowhere, "", false})
 		case listLine:
 			add(listLine, b.text, true)
 		default:
@@ -165,7 +166,7 @@ func pack(units []unit, total int, limits sizes) [][]unit {
 	}
 	var groups [][]unit
 	var group []int
-	size := 0
+	size, about := 0, ""
 	add := func(i int) { group, size = append(group, i), size+units[i].words }
 	end := func() { // of a passage; headings at its end go on into the next
 		n := len(group)
@@ -173,16 +174,16 @@ func pack(units []unit, total int, limits sizes) [][]unit {
 			n--
 		}
 		if n > 0 {
-			groups = append(groups, pick(units, group[:n]))
+			groups = append(groups, pick(units, group[:n], about))
 		}
 		rest := slices.Clone(group[n:])
-		group, size = nil, 0
+		group, size, about = nil, 0, ""
 		for _, i := range rest {
 			add(i)
 		}
 	}
 	for i, u := range units {
-		leans, whole := u.on >= 0, slices.Contains(group, u.on)
+		leans, whole := u.on.unit >= 0, slices.Contains(group, u.on.unit) || u.on.name != "" && u.on.name == about
 		switch {
 		case size == 0:
 		case u.kind == heading, !leans && u.names:
@@ -195,22 +196,28 @@ func pack(units []unit, total int, limits sizes) [][]unit {
 		default:
 			end()
 		}
-		if leans && !slices.Contains(group, u.on) && size+units[u.on].words+u.words <= limits.bound {
-			add(u.on)
+		switch {
+		case !leans || slices.Contains(group, u.on.unit) || u.on.name != "" && u.on.name == about:
+		case u.on.name != "" && about == "" && size == 0:
+			about = u.on.name
+		case size+units[u.on.unit].words+u.words <= limits.bound:
+			add(u.on.unit)
 		}
 		add(i)
 	}
 	if len(group) > 0 {
-		groups = append(groups, pick(units, group))
+		groups = append(groups, pick(units, group, about))
 	}
 	return joinShort(groups, limits)
 }
 
-func pick(units []unit, at []int) []unit {
+// pick returns the units at some places; about is what the first of them speaks of without naming it.
+func pick(units []unit, at []int, about string) []unit {
 	var out []unit
 	for _, i := range at {
 		out = append(out, units[i])
 	}
+	out[0].about = about
 	return out
 }
 
@@ -227,7 +234,7 @@ func joinShort(groups [][]unit, limits sizes) [][]unit {
 		}
 		return w
 	}
-	if size(last) >= limits.short || size(last)+size(before) > limits.whole {
+	if size(last) >= limits.short || size(last)+size(before) > limits.whole || last[0].about != before[0].about {
 		return groups
 	}
 	joined := append(append([]unit(nil), before...), last...)
@@ -249,6 +256,9 @@ func (d document) passage(source string, group []unit) Passage {
 		case !one && group[0].kind != heading:
 			lines = append(lines, group[0].section)
 		}
+	}
+	if len(group) > 0 && group[0].about != "" {
+		title += ": " + capitalise(group[0].about)
 	}
 	for _, u := range group {
 		switch {

@@ -50,6 +50,9 @@ func (k *kernels) product(typ npu.DType, out []float32, rows, cols int, x []floa
 			}
 		}
 	}
+	if d := map[npu.DType]dots{npu.F32: k.dotsF32, npu.F16: k.dotsF16, npu.BF16: k.dotsBF16}[typ]; d != nil { // of one input
+		return func(w []byte) { d(out, x, unsafe.Pointer(&w[0]), typ.RowBytes(cols)) }
+	}
 	in := make([]input, len(x)/32)
 	k.quantize(in, x)
 	mul := k.mulQ80
@@ -117,7 +120,7 @@ func BenchmarkStream(b *testing.B) {
 	for i := range x {
 		x[i] = float32(r.NormFloat64())
 	}
-	for _, typ := range []npu.DType{npu.Q8_0, npu.Q4_0, npu.Q4_K, npu.Q6_K} {
+	for _, typ := range []npu.DType{npu.F16, npu.BF16, npu.Q8_0, npu.Q4_0, npu.Q4_K, npu.Q6_K} {
 		size := typ.RowBytes(rows * cols)
 		few, all := randomBlocks(r, typ, rows*cols), make([]byte, calls*size)
 		for i := range calls {

@@ -178,7 +178,7 @@ func (v *validator) ablation() {
 func (x NPU) ablation(ctx context.Context, r *Result, data *NPUData) error {
 	bars := chart.Bars{Title: "sd.npu Table 3: published and simulated", X: "ms a token"}
 	if x.Accept == nil {
-		bars.Note = "Simulated with the published accept lengths, of a relative where the model's own was not published."
+		bars.Note = "Simulated: with the published accept lengths, some of a related model."
 		r.Figures = append(r.Figures, Figure{"npu-ablation", ablationBars(bars, nil).SVG()})
 		return nil
 	}
@@ -191,7 +191,7 @@ func (x NPU) ablation(ctx context.Context, r *Result, data *NPUData) error {
 		return err
 	}
 	data.Ablation, data.Accept = rows, &l
-	bars.Note = fmt.Sprintf("Measured: with the accept lengths of this project's drafts on %d inputs of the task %s, model %s: %.2f by the suffix automaton, %.2f with all.", l.Inputs, l.Task, l.Of, l.SAM, l.All)
+	bars.Note = fmt.Sprintf("Measured: accept lengths of %d summaries by %s, %.2f by the suffix automaton, %.2f with all.", l.Inputs, l.Of, l.SAM, l.All)
 	r.Figures = append(r.Figures, Figure{"npu-ablation", ablationBars(bars, rows).SVG()})
 	t := Table{Name: "npu-ablation", Title: fmt.Sprintf("sd.npu Table 3, simulated with measured accept lengths (%s, %s)", l.Task, l.Of),
 		Columns: []string{"model", "row", "published_ms", "accept_length", "simulated_ms", "published_gain", "simulated_gain"}}

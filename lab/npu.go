@@ -26,9 +26,9 @@ type NPU struct {
 	Blocks       []int
 	Chunks       int // 1 to this many
 	Nodes        int // bound of the exact search
-	// Native runs a prompt on this machine with the share of the weights in memory, 0 for no bound. nil
-	// leaves that out.
-	Native func(ctx context.Context, share float64) (NativeRun, error)
+	// Native runs a prompt on this machine with the share of the weights in memory, 0 for no bound, staged or
+	// paged. nil leaves that out.
+	Native func(ctx context.Context, share float64, paging bool) (NativeRun, error)
 	// Accept measures accept lengths for sd.npu's Table 3. nil leaves that out.
 	Accept func(ctx context.Context) (AcceptLengths, error)
 }
@@ -38,6 +38,7 @@ type NativeRun struct {
 	Tokens   []int
 	Weights  int64 // of the model
 	Counters memory.Counters
+	Took     time.Duration
 }
 
 // Switching is one prefill with its switch of graphs.
@@ -60,7 +61,7 @@ type Memory struct {
 	Model    string `json:"model"`
 	Budget   Number `json:"budget"` // share of the weights
 	BudgetMB Number `json:"budget_mb"`
-	Runtime  string `json:"runtime"`   // staging, paging (LRU, the baseline), native: staging on this machine
+	Runtime  string `json:"runtime"`   // staging, paging (LRU, the baseline), both simulated; native, native paging: on this machine
 	Mapped   Number `json:"mapped_mb"` // at most
 	Mappings Number `json:"mappings_per_step"`
 	Stall    Number `json:"stall_ms"` // of a step
@@ -367,32 +368,48 @@ func Weights(c sim.Costs, s sim.Shape, rows, context int) (sizes []int64, uses [
 	return sizes, uses
 }
 
-// native runs a model twice as large as its budget on this machine.
+// nativeBudgets are the shares of the weights that are held on this machine.
+var nativeBudgets = []float64{.1, .25, .5, .75, 1}
+
+// native runs a model that is larger than its budgets on this machine.
 func (x NPU) native(ctx context.Context, r *Result, data *NPUData) error {
 	defer func() { r.Tables = append(r.Tables, memoryTable(data.Memory)) }()
 	if x.Native == nil {
 		return nil
 	}
-	free, err := x.Native(ctx, 0)
+	free, err := x.Native(ctx, 0, false)
 	if err != nil {
 		return err
 	}
-	bounded, err := x.Native(ctx, .5)
-	if err != nil {
-		return err
+	all, half := true, [2]Memory{}
+	for _, share := range nativeBudgets {
+		for i, runtime := range []string{"native", "native paging"} {
+			run, err := x.Native(ctx, share, i == 1)
+			if err != nil {
+				return fmt.Errorf("with %.0f %% of the weights in memory: %w", 100*share, err)
+			}
+			m := run.row(share, runtime, slices.Equal(free.Tokens, run.Tokens))
+			if all = all && *m.Same; share == .5 {
+				half[i] = m
+			}
+			data.Memory = append(data.Memory, m)
+		}
 	}
-	same := slices.Equal(free.Tokens, bounded.Tokens)
-	c := bounded.Counters
-	steps := float64(max(1, c.Steps))
-	data.Memory = append(data.Memory, Memory{Model: "on this machine", Budget: Is(.5), BudgetMB: Is(float64(bounded.Weights) / 2 / 1e6), Runtime: "native",
-		Mapped: Is(float64(c.Peak) / 1e6), Mappings: Is(float64(c.Mappings) / steps), Stall: Is(msOf(c.Stall) / steps), Step: Is(msOf(c.Time) / steps), Same: &same,
-		Note: fmt.Sprintf("measured, not simulated: %d tokens in %d steps", len(bounded.Tokens), c.Steps)})
 	text := "the same text"
-	if !same {
+	if !all {
 		text = "ANOTHER text"
 	}
-	r.Findings = append(r.Findings, fmt.Sprintf("On this machine (not simulated) a model of twice its memory budget gives %s as without a bound: %.1f MB mapped of %.1f MB.", text, float64(c.Peak)/1e6, float64(bounded.Weights)/1e6))
+	r.Findings = append(r.Findings, fmt.Sprintf("On this machine (not simulated) a model of twice its memory budget gives %s as without a bound: at most %.1f MB mapped of %.1f MB; a step stalls for %.2f ms with staging and for %.2f ms with paging alone.",
+		text, half[0].Mapped.Value, float64(free.Weights)/1e6, half[0].Stall.Value, half[1].Stall.Value))
 	return nil
+}
+
+// row is what the run gives to the table.
+func (n NativeRun) row(share float64, runtime string, same bool) Memory {
+	c, steps := n.Counters, float64(max(1, n.Counters.Steps))
+	return Memory{Model: "on this machine", Budget: Is(share), BudgetMB: Is(share * float64(n.Weights) / 1e6), Runtime: runtime,
+		Mapped: Is(float64(c.Peak) / 1e6), Mappings: Is(float64(c.Mappings) / steps), Stall: Is(msOf(c.Stall) / steps), Step: Is(msOf(n.Took) / steps), Same: &same,
+		Note: fmt.Sprintf("measured, not simulated: %d tokens in %d steps", len(n.Tokens), c.Steps)}
 }
 
 func memoryTable(rows []Memory) Table {

@@ -86,7 +86,7 @@ func TestFigureErrors(t *testing.T) {
 // files, the report and programs.
 func TestNPU(t *testing.T) {
 	x := NPU{SoCs: []string{"sm8650/mllm", "sm8550/mllm"}, MemorySoC: "sm8750/llada", Chunk: 256, Small: 32, Blocks: []int{2, 6}, Chunks: 4, Nodes: 200_000,
-		Native: func(_ context.Context, share float64) (NativeRun, error) {
+		Native: func(_ context.Context, share float64, _ bool) (NativeRun, error) {
 			return NativeRun{Tokens: []int{1, 2}, Weights: 100, Counters: memory.Counters{Steps: 2, Peak: int64(100 * share)}}, nil
 		},
 		Accept: func(context.Context) (AcceptLengths, error) {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"tandem"
 	"tandem/internal/cli"
@@ -16,6 +17,7 @@ import (
 	"tandem/model"
 	"tandem/model/tokenizer"
 	"tandem/models"
+	"tandem/npu"
 	"tandem/specdec"
 )
 
@@ -28,7 +30,7 @@ type labNPU struct {
 	Chunk     int      `help:"Rows of the graph of prefill." default:"256"`
 	Small     int      `name:"decode-chunk" help:"Rows of the graph of decoding." default:"32"`
 	Nodes     int      `help:"How far to search for the optimum, in nodes; 0 for to the end." default:"2000000"`
-	NoNative  bool     `help:"Leave out the run on this machine with half of the weights in memory."`
+	NoNative  bool     `help:"Leave out the runs on this machine with a part of the weights in memory."`
 
 	Summaries int    `help:"Summaries that are written to measure accept lengths for sd.npu's ablation; 0 leaves that out." default:"6"`
 	Data      string `help:"Folder with specbench/questions.jsonl to take the texts from; without it sample documents." type:"existingdir" placeholder:"DIR"`
@@ -63,7 +65,9 @@ func (c *labNPU) Run(a *cli.App) error {
 	}
 	x := lab.NPU{SoCs: c.SoC, MemorySoC: c.MemorySoC, Chunk: c.Chunk, Small: c.Small, Blocks: c.Blocks, Chunks: c.Chunks, Nodes: c.Nodes}
 	if !c.NoNative {
-		x.Native = func(ctx context.Context, share float64) (lab.NativeRun, error) { return c.native(ctx, a, share) }
+		x.Native = func(ctx context.Context, share float64, paging bool) (lab.NativeRun, error) {
+			return c.native(ctx, a, share, paging)
+		}
 	}
 	if c.Spec != "" || c.Summaries > 0 {
 		x.Accept = func(ctx context.Context) (lab.AcceptLengths, error) { return c.accept(ctx, a) }
@@ -97,14 +101,14 @@ func (o labOutput) object(a *cli.App, r lab.Result, data any) error {
 }
 
 // native generates a text with the share of the weights in memory, 0 for no bound.
-func (c *labNPU) native(ctx context.Context, a *cli.App, share float64) (run lab.NativeRun, err error) {
+func (c *labNPU) native(ctx context.Context, a *cli.App, share float64, paging bool) (run lab.NativeRun, err error) {
 	const prompt, tokens = "The harbour museum opens at", 24
 	path, err := a.FindModel(c.Model)
 	if err != nil {
 		return run, err
 	}
 	open := func(memory int64) (*model.Model, error) {
-		opt := model.Options{Threads: c.Threads, Memory: memory}
+		opt := model.Options{Threads: c.Threads, Memory: memory, Paging: paging}
 		if path == "" {
 			return model.OpenBytes(cli.BuiltIn, models.Reader, opt)
 		}
@@ -116,7 +120,7 @@ func (c *labNPU) native(ctx context.Context, a *cli.App, share float64) (run lab
 	}
 	for _, g := range m.Graphs(1) {
 		for _, n := range g.Nodes {
-			if n.Weight != nil && n.Weight.Rows > 1 {
+			if n.Op == npu.OpMatMul { // embeddings are read in the file
 				run.Weights += int64(len(n.Weight.Data))
 			}
 		}
@@ -132,10 +136,12 @@ func (c *labNPU) native(ctx context.Context, a *cli.App, share float64) (run lab
 	defer func() { err = errors.Join(err, m.Close()) }()
 	text := m.Tokenizer().Encode(prompt, tokenizer.Options{AddSpecial: true})
 	before, _ := m.Memory()
+	start := time.Now()
 	_, err = model.Generate(ctx, m, text, model.Sampling{TopP: 1, RepeatPenalty: 1}, tokens, func(t tandem.Token) error {
 		run.Tokens = append(run.Tokens, int(t))
 		return nil
 	})
+	run.Took = time.Since(start)
 	after, _ := m.Memory()
 	run.Counters = after.Sub(before)
 	return run, err

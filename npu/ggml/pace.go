@@ -22,13 +22,12 @@ type paceClass struct {
 	now   int       // the level in use
 	took  []float64 // time per work at each level, 0 where it was never tried
 	spent float64   // time since another level was tried
-	price float64   // time that trying it took
 	other int       // which neighbour of now is tried next: +1 or -1
-	bar   float64   // how many times its price must be spent before the next try
+	bar   float64   // how many times what it takes must be spent before the next try
 }
 
 const (
-	leastBar = 30   // so trying takes some 3 % of the time at most
+	leastBar = 100  // so trying takes some 1 % of the time
 	mostBar  = 1000 // for a level that has lost again and again
 )
 
@@ -52,8 +51,8 @@ func (p *pace) class(work float64) *paceClass {
 // far off, and goes on while more are faster.
 func (p *pace) choose(work float64) int {
 	c := p.class(work)
-	if c.took[c.now] > 0 && c.spent >= c.bar*c.price && p.debt <= 0 {
-		return c.neighbour()
+	if n := c.neighbour(); c.took[c.now] > 0 && c.spent >= c.bar*c.took[n]*work && p.debt <= 0 {
+		return n
 	}
 	return c.now
 }
@@ -86,7 +85,7 @@ func (p *pace) done(work float64, level int, took time.Duration) {
 		return
 	}
 	// Another was tried.
-	c.took[level], c.price, c.spent = rate, t, 0
+	c.took[level], c.spent = rate, 0
 	if rate < c.took[c.now] {
 		c.move(level)
 		return
@@ -95,7 +94,7 @@ func (p *pace) done(work float64, level int, took time.Duration) {
 	c.other, c.bar = c.now-level, min(2*c.bar, mostBar)
 }
 
-// move computes at another level from now on, and tries what lies further that way at once.
+// move computes at another level from now on, and tries what lies further that way at once, if it never was.
 func (c *paceClass) move(level int) {
-	c.other, c.now, c.bar, c.price = level-c.now, level, leastBar, 0
+	c.other, c.now, c.bar, c.spent = level-c.now, level, leastBar, 0
 }

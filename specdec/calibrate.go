@@ -15,7 +15,7 @@ import (
 // Only tokens of the prompt are scored, since no other can be looked up, and a few that end a path: a head of some
 // hundred rows instead of the vocabulary's. Kept are Top tokens for each place, 8 bytes each.
 type Calibration struct {
-	Top int // expected tokens kept for each place [3]
+	Top int // expected tokens kept for each place [8]
 
 	text   []tandem.Token
 	among  []tandem.Token
@@ -31,7 +31,7 @@ type expected struct {
 
 // Among returns the tokens to score along a prompt: its own and some others, each once.
 func (c *Calibration) Among(prompt []tandem.Token, others ...tandem.Token) []tandem.Token {
-	c.Top = or(c.Top, 3)
+	c.Top = or(c.Top, 8)
 	c.text, c.among, c.places = nil, nil, make(map[tandem.Token][]int32)
 	for i, t := range prompt {
 		if c.places[t] == nil {
@@ -165,13 +165,13 @@ func (c *Calibration) Propose(t *Tree) {
 	if from.n == 0 {
 		return
 	}
-	grow(t, 64, -1, from, func(s spots, emit func(tandem.Token, float64, Class, spots)) {
+	grow(t, 96, -1, from, func(s spots, emit func(tandem.Token, float64, Class, spots)) {
 		// What the model expected at the spots, together.
-		var mixed [12]expected
+		var mixed [32]expected
 		n, sum := 0, float32(0)
 		for i := range s.n {
 			sum += s.weight[i]
-			for _, e := range c.guess[int(s.at[i])*c.Top:][:min(c.Top, 3)] {
+			for _, e := range c.guess[int(s.at[i])*c.Top:][:min(c.Top, 8)] {
 				if e.token == separator {
 					continue
 				}
@@ -186,7 +186,7 @@ func (c *Calibration) Propose(t *Tree) {
 				mixed[j].p += e.p * s.weight[i]
 			}
 		}
-		for range min(3, n) {
+		for range min(5, n) {
 			best := 0
 			for j := range mixed[:n] {
 				if mixed[j].p > mixed[best].p {
@@ -195,7 +195,7 @@ func (c *Calibration) Propose(t *Tree) {
 			}
 			e := mixed[best]
 			mixed[best].p = -1
-			if share := e.p / sum; share > 0.02 {
+			if share := e.p / sum; share > 0.01 {
 				emit(e.token, float64(share), ClassOf(FromCalibration, s.match), c.behind(&s, e.token))
 			}
 		}

@@ -1,8 +1,11 @@
 package specdec
 
 import (
+	"maps"
 	"slices"
 	"time"
+
+	"tandem/npu"
 )
 
 // Costs says how long a pass takes: entry i is that of i+1 rows. Times are in seconds. They are measured on a
@@ -66,8 +69,40 @@ type Chooser struct {
 	Costs Costs
 	Loss  float64 // [0.01 of plain decoding's time; measured times vary by as much again]
 
+	// Learn makes Costs out of the passes themselves (Observe) instead of taking them as given: nothing need be
+	// measured before. It begins with passes of one row.
+	Learn bool
+	times map[int]time.Duration // the fastest pass of so many rows
+
 	account float64 // time saved against plain decoding
 	plain   float64 // time that plain decoding would have taken
+}
+
+// unseenRow is what a row more than were ever tried is taken to cost, as a share of a pass of one.
+const unseenRow = 0.15
+
+// Observe takes the time of a pass.
+func (c *Chooser) Observe(rows int, took time.Duration) {
+	if old, ok := c.times[rows]; !c.Learn || rows < 1 || took <= 0 || ok && old <= took {
+		return
+	}
+	if c.times == nil {
+		c.times = map[int]time.Duration{}
+	}
+	c.times[rows] = took
+	one, most := c.times[1], 0
+	if one == 0 {
+		return
+	}
+	for r := range c.times {
+		most = max(most, r)
+	}
+	times := map[int]time.Duration{}
+	maps.Copy(times, c.times)
+	if last := npu.MaxTree; most < last {
+		times[last] = times[most] + time.Duration(unseenRow*float64(last-most)*float64(one))
+	}
+	c.Costs = Interpolate(times, npu.MaxTree)
 }
 
 // credit is how many plain steps ahead the account may borrow from: an answer is at least that long.

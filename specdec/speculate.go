@@ -163,6 +163,7 @@ func (s *Speculator) Settle(v model.Verdict) {
 	s.stats.Wasted += rows - len(v.Path) - 1
 	s.stats.Underutilised += (rows+tile-1)/tile*tile - rows
 	if s.Chooser != nil {
+		s.Chooser.Observe(rows, v.Took)
 		s.Chooser.Settle(rows-1, len(v.Path)+1, s.took)
 	}
 	verdict := &Verdict{Tree: s.tree, Verified: s.verified, Likeliest: func(node int) tandem.Token {

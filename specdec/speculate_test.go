@@ -101,3 +101,23 @@ func BenchmarkDraft(b *testing.B) {
 		spec.Draft(next[i:i+1], 31)
 	}
 }
+
+// Costs learned from passes: none is tried before plain decoding is known, what was never tried is extrapolated, and
+// slow runs of a pass do not count.
+func TestChooserLearnsCosts(t *testing.T) {
+	c := &Chooser{Learn: true}
+	if n := c.Rows([]float64{0.99, 0.98}, 0); n != 0 {
+		t.Errorf("%d rows before anything is known", n)
+	}
+	c.Observe(4, 14*time.Millisecond)
+	c.Observe(1, 10*time.Millisecond)
+	c.Observe(1, 30*time.Millisecond)
+	if got := []float64{c.Costs.At(1), c.Costs.At(4), c.Costs.At(64)}; got[0] != 0.010 || got[1] != 0.014 || got[2] < 0.10 || got[2] > 0.11 {
+		t.Errorf("costs of 1, 4, 64 rows: %v", got)
+	}
+	fixed := &Chooser{Costs: Staircase(32, 1, 64)}
+	fixed.Observe(1, time.Nanosecond)
+	if fixed.Costs.At(1) != 1 {
+		t.Error("given costs changed")
+	}
+}

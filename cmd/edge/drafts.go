@@ -21,23 +21,22 @@ func (c *runCmd) speculator(a *cli.App, m *model.Model) (*specdec.Speculator, er
 	case c.Draft == "off":
 		return nil, nil
 	}
-	costs, err := specdec.Measure(a, m, 200*time.Millisecond)
-	if err != nil {
-		return nil, err
-	}
-	sam := &specdec.SAM{Tree: c.Draft == "all"}
+	s := &specdec.Speculator{Chooser: &specdec.Chooser{Learn: true}, Acceptance: &specdec.Acceptance{}}
+	sam := &specdec.SAM{Tree: c.Draft == "all" || c.Draft == "auto"}
 	if c.History {
-		if sam.History, err = openHistory(a, m); err != nil {
+		h, err := openHistory(a, m)
+		if err != nil {
 			return nil, err
 		}
-		c.history = sam.History
+		c.history, sam.History = h, h
 	}
-	s := &specdec.Speculator{Chooser: &specdec.Chooser{Costs: costs}, Acceptance: &specdec.Acceptance{}}
 	switch c.Draft {
 	case "pld":
 		s.Drafters = []specdec.Drafter{&specdec.Lookup{}}
 	case "sam":
 		s.Drafters = []specdec.Drafter{sam}
+	case "auto":
+		s.Drafters = []specdec.Drafter{&specdec.Lookup{Branches: 2}, sam, &specdec.Ngrams{}, &specdec.Reuse{}}
 	case "all":
 		s.Calibration = &specdec.Calibration{}
 		s.Drafters = []specdec.Drafter{&specdec.Lookup{Branches: 2}, sam, &specdec.Ngrams{}, s.Calibration, &specdec.Reuse{}}

@@ -19,7 +19,7 @@ type runCmd struct {
 	Raw            bool     `help:"Continue the prompt as it stands instead of putting it into the chat template."`
 	System         string   `help:"System message."`
 	Stop           []string `help:"End before this text; may be given several times." sep:"none"`
-	Draft          string   `help:"Draft tokens and check many in one pass; the text is the same. ${enum}: prompt lookup, suffix automaton, or everything there is." enum:"off,pld,sam,all" default:"off"`
+	Draft          string   `help:"Draft tokens and check many in one pass; the text is the same. ${enum}: what costs nothing before the answer, prompt lookup, suffix automaton, or everything there is, with scores along the prompt. How many depends on what passes are measured to cost." enum:"auto,off,pld,sam,all" default:"auto"`
 	History        bool     `help:"With --draft: remember prompt and answer on this machine, and draft from what is remembered (see history list)."`
 	Stats          bool     `help:"Say what became of the drafts."`
 

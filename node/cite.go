@@ -59,7 +59,8 @@ func (r *reading) byTitle(from int, weights []float64) []Source {
 }
 
 // cite puts together what both sides drew each sentence of the answer from; own is nil for a side without
-// a say. A side's share is the η of its mean weight.
+// a say. A side's share is the η of its mean weight. Where a side had a say and has not told what it drew on, nothing is
+// said of what is not known: that side may have known it.
 func cite(tokens []Token, own, cloud []part) []Part {
 	var out []Part
 	starts := own
@@ -75,8 +76,10 @@ func cite(tokens []Token, own, cloud []part) []Part {
 			to = min(to, starts[i+1].from)
 		}
 		var p Part
+		both := false
 		for _, t := range tokens[s.from:to] {
 			p.Text += t.Text
+			both = both || !t.Alone
 		}
 		p.Text = strings.TrimSpace(p.Text)
 		sides := [2]*part{find(own, s.from), find(cloud, s.from)}
@@ -92,6 +95,9 @@ func cite(tokens []Token, own, cloud []part) []Part {
 			for _, d := range of.sources {
 				p.Sources = append(p.Sources, Cited{tandem.Side(k), d.Title, eta * d.Weight})
 			}
+		}
+		if both && len(own) > 0 && sides[tandem.Cloud] == nil {
+			p.Unknown = 0
 		}
 		slices.SortStableFunc(p.Sources, func(a, b Cited) int { return cmp.Compare(b.Weight, a.Weight) })
 		if p.Text != "" {

@@ -1,0 +1,46 @@
+package node
+
+import (
+	"math"
+	"testing"
+)
+
+// A sentence is not known when the contexts without a document outweigh all others of both sides, and not
+// because the cloud's message about its documents was lost.
+func TestCite(t *testing.T) {
+	together := []Token{{Text: "A"}, {Text: " a."}, {Text: " B"}, {Text: " b."}}
+	alone := []Token{{Text: "A", Alone: true}, {Text: " a.", Alone: true}, {Text: " B", Alone: true}, {Text: " b.", Alone: true}}
+	own := []part{
+		{from: 0, h: 3, nothing: 0.1, sources: []Source{{"Cabin", 0.9}}},
+		{from: 2, h: 0, nothing: 0.9, sources: []Source{{"Cabin", 0.1}}},
+	}
+	cloud := []part{
+		{from: 0, h: 0, nothing: 0.8, sources: []Source{{"Museum", 0.2}}},
+		{from: 2, h: 3, nothing: 0.1, sources: []Source{{"Museum", 0.9}}},
+	}
+	eta := 1 / (1 + math.Exp(-3))
+	for _, c := range []struct {
+		name    string
+		tokens  []Token
+		cloud   []part
+		first   string // source of the second sentence
+		unknown [2]float64
+	}{
+		{"both sides", together, cloud, "Museum", [2]float64{0.1*eta + 0.8*(1-eta), 0.9*(1-eta) + 0.1*eta}},
+		{"the cloud's message was lost", together, nil, "Cabin", [2]float64{0, 0}},
+		{"without the cloud", alone, nil, "Cabin", [2]float64{0.1, 0.9}},
+	} {
+		got := cite(c.tokens, own, c.cloud)
+		if len(got) != 2 || got[0].Text != "A a." || got[1].Text != "B b." {
+			t.Fatalf("%s: %+v", c.name, got)
+		}
+		for i, p := range got {
+			if math.Abs(p.Unknown-c.unknown[i]) > 1e-12 {
+				t.Errorf("%s: sentence %d is unknown by %v, want %v", c.name, i, p.Unknown, c.unknown[i])
+			}
+		}
+		if title := got[1].Sources[0].Title; title != c.first {
+			t.Errorf("%s: the second sentence comes from %q", c.name, title)
+		}
+	}
+}

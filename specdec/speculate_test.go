@@ -1,6 +1,7 @@
 package specdec
 
 import (
+	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
@@ -119,5 +120,68 @@ func TestChooserLearnsCosts(t *testing.T) {
 	fixed.Observe(1, time.Nanosecond)
 	if fixed.Costs.At(1) != 1 {
 		t.Error("given costs changed")
+	}
+}
+
+// noise drafts random trees, right and wrong ones.
+type noise struct {
+	rng  *rand.Rand
+	text []tandem.Token
+}
+
+func (n *noise) Committed(tokens []tandem.Token) { n.text = append(n.text, tokens...) }
+func (n *noise) Settle(*Verdict)                 {}
+func (n *noise) Propose(t *Tree) {
+	parents := []int{-1}
+	for range n.rng.IntN(24) {
+		if i := t.Add(parents[n.rng.IntN(len(parents))], n.text[n.rng.IntN(len(n.text))], n.rng.Float64(), Class{}); i >= 0 {
+			parents = append(parents, i)
+		}
+	}
+}
+
+// 10,000 random cases: prompts, seeds, samplings, drafters, rows. The text is plain decoding's in all of them.
+func TestSpeculationGivesThePlainTextInRandomCases(t *testing.T) {
+	m, err := model.OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{Seed: 5, Gain: 2, Context: 64}), model.Options{Threads: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	rng := rand.New(rand.NewPCG(7, 8))
+	right := 0
+	for range 500 {
+		few := 2 + rng.IntN(12)
+		prompt := make([]tandem.Token, 1+rng.IntN(20))
+		for i := range prompt {
+			prompt[i] = tandem.Token(rng.IntN(few))
+		}
+		s := model.Sampling{Seed: rng.Uint64(), Temperature: []float64{0, 0.3, 1}[rng.IntN(3)], TopK: []int{0, 4}[rng.IntN(2)], RepeatPenalty: []float64{1, 1.2}[rng.IntN(2)], RepeatLast: 8}
+		length := 1 + rng.IntN(10)
+		run := func(spec model.Speculator) (out []tandem.Token, stats model.Stats) {
+			stats, err := model.GenerateWith(t.Context(), m, prompt, s, length, spec, func(id tandem.Token) error { out = append(out, id); return nil })
+			if err != nil {
+				t.Fatal(err)
+			}
+			return out, stats
+		}
+		want, plain := run(nil)
+		for range 20 {
+			spec := all(nil, nil)
+			spec.Rows = 2 + rng.IntN(40)
+			if rng.IntN(2) == 0 {
+				spec.Chooser = &Chooser{Learn: true, Loss: 1}
+			}
+			if rng.IntN(2) == 0 {
+				spec.Drafters = append(spec.Drafters, &noise{rng: rng})
+			}
+			got, stats := run(spec)
+			if !slices.Equal(got, want) || stats.Reason != plain.Reason {
+				t.Fatalf("prompt %v, %+v, %d rows: %v (%v), not %v (%v)", prompt, s, spec.Rows, got, stats.Reason, want, plain.Reason)
+			}
+			right += plain.Passes - stats.Passes
+		}
+	}
+	if right < 300 {
+		t.Errorf("only %d passes saved: hardly anything was drafted", right)
 	}
 }

@@ -68,9 +68,11 @@ func (c *modelsRandom) Run(a *App) error {
 		return err
 	}
 	if c.Embedding != "" {
-		if spec.Embed, err = parseType("--embedding", c.Embedding); err != nil {
+		t, err := parseType("--embedding", c.Embedding)
+		if err != nil {
 			return err
 		}
+		spec.Embed = &t
 	}
 	spec.Seed, spec.Words = c.Seed, qwenWords()
 	switch c.Arch {
@@ -80,7 +82,11 @@ func (c *modelsRandom) Run(a *App) error {
 	default:
 		return fmt.Errorf("--arch %s: not known, use qwen2 or llama", c.Arch)
 	}
-	if n := max(spec.Type.BlockSize(), spec.Embed.BlockSize()); spec.Dim%n != 0 || spec.FF%n != 0 {
+	n := spec.Type.BlockSize()
+	if spec.Embed != nil {
+		n = max(n, spec.Embed.BlockSize())
+	}
+	if spec.Dim%n != 0 || spec.FF%n != 0 {
 		return fmt.Errorf("--type %s: rows of %d are not whole blocks of %d: use q4_0 or q8_0, or another shape", c.Type, spec.Dim, n)
 	}
 	f, err := os.OpenFile(c.Out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)

@@ -15,21 +15,21 @@ import (
 
 // Spec says what to make. Zero fields mean the defaults in brackets.
 type Spec struct {
-	Arch     string    // "llama", "qwen2" or "opt", which has as many key-value heads as heads [llama]
-	Type     npu.DType // of all matrices [F32, which is 0]
-	Embed    npu.DType // of the embedding, which is the output matrix too unless Untied [Type]
-	Layers   int       // [2]
-	Dim      int       // [64]
-	Heads    int       // [4]
-	KVHeads  int       // [2]
-	HeadDim  int       // [Dim/Heads]
-	FF       int       // [128]
-	Context  int       // [512]
-	RopeBase float64   // [10000]
-	Linear   float64   // factor of linear rope scaling [none]
-	Factors  bool      // rope frequency factors, as llama3 ships
-	Untied   bool      // an output matrix of its own
-	Bias     bool      // q, k and v biases; qwen2 always has them
+	Arch     string     // "llama", "qwen2" or "opt", which has as many key-value heads as heads [llama]
+	Type     npu.DType  // of all matrices [F32, which is 0]
+	Embed    *npu.DType // of the embedding, which is the output matrix too unless Untied [Type]
+	Layers   int        // [2]
+	Dim      int        // [64]
+	Heads    int        // [4]
+	KVHeads  int        // [2]
+	HeadDim  int        // [Dim/Heads]
+	FF       int        // [128]
+	Context  int        // [512]
+	RopeBase float64    // [10000]
+	Linear   float64    // factor of linear rope scaling [none]
+	Factors  bool       // rope frequency factors, as llama3 ships
+	Untied   bool       // an output matrix of its own
+	Bias     bool       // q, k and v biases; qwen2 always has them
 	Seed     uint64
 	Gain     float64  // of the random matrices; larger ones make more decided distributions [1]
 	Words    []string // tokens beside the 256 bytes, made of ASCII letters
@@ -62,8 +62,8 @@ func (s Spec) withDefaults() Spec {
 	if s.RopeBase == 0 {
 		s.RopeBase = 10000
 	}
-	if s.Embed == 0 {
-		s.Embed = s.Type
+	if s.Embed == nil {
+		s.Embed = &s.Type
 	}
 	if s.Gain == 0 {
 		s.Gain = 1
@@ -95,7 +95,7 @@ func Parts(s Spec) ([]gguf.KV, []npu.Tensor) {
 	vector := func(name string, n int, mean, spread float64) {
 		tensors = append(tensors, random(r, name, npu.F32, 1, n, mean, spread))
 	}
-	tensors = append(tensors, random(r, "token_embd.weight", s.Embed, vocab, s.Dim, 0, 0.5))
+	tensors = append(tensors, random(r, "token_embd.weight", *s.Embed, vocab, s.Dim, 0, 0.5))
 	if s.Factors {
 		vector("rope_freqs.weight", s.HeadDim/2, 2, 0.3)
 	}

@@ -28,6 +28,7 @@ type benchQuality struct {
 	Weights        []string `help:"Document weights; the pair is measured with each, the other methods with the first." default:"reader" sep:";" placeholder:"WEIGHTS"`
 	Set            string   `help:"Worlds of your own, as JSON lines, gzipped or not; without it those that ship with the program." type:"existingfile" placeholder:"FILE"`
 	Xquad          string   `help:"Questions in SQuAD's form for the set xquad; without it shared/data/qa/xquad.en.half.json, if it is there." type:"existingfile" placeholder:"FILE"`
+	Wikitext       bool     `help:"Measure bits per byte on WikiText-2 (shared/data/wikitext2) with 0 to 16 documents instead; --n bounds the windows of text."`
 	N              int      `help:"Questions of each set; 0 for all." default:"100"`
 	Documents      int      `help:"Passages that each side retrieves." default:"4"`
 	cli.PassageFlags
@@ -41,6 +42,7 @@ func (c *benchQuality) Help() string {
 	return `Examples:
   edge bench quality
   edge bench quality --n 0 --json quality.json
+  edge bench quality --wikitext --n 50
   edge bench quality --methods pair --weights "static;rescore;sentence;likelihood;sentence+likelihood;reader"
   edge bench quality --sets xquad --model qwen2.5-1.5b-instruct-q4_k_m.gguf --passage-words 64
   python3 -m train.heldout --worlds 60 --seed mine mine.jsonl.gz && edge bench quality --set mine.jsonl.gz --fit
@@ -76,6 +78,9 @@ type trial struct {
 func (c *benchQuality) Run(a *cli.App) error {
 	if c.File != "" && !a.Globals.JSON {
 		return fmt.Errorf("%s: a file for the rows needs --json before it", c.File)
+	}
+	if c.Wikitext {
+		return c.wikitext(a)
 	}
 	weights, err := c.weights()
 	if err != nil {
@@ -155,23 +160,26 @@ func (c *benchQuality) weights() ([]decoder.Weights, error) {
 // report prints the rows, or writes them where --json wants them.
 func (c *benchQuality) report(a *cli.App, m *model.Model, rows []qualityRow, took time.Duration) error {
 	if a.Globals.JSON {
-		whole := map[string]any{"model": m.Config().Name, "rows": rows, "seconds": took.Seconds(), "command": commandLine()}
-		if c.File == "" {
-			return a.JSON(whole)
-		}
-		data, err := json.MarshalIndent(whole, "", "  ")
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(c.File, append(data, '\n'), 0o644); err != nil {
-			return fmt.Errorf("write the rows: %w", err)
-		}
-		return nil
+		return c.writeJSON(a, map[string]any{"model": m.Config().Name, "rows": rows, "seconds": took.Seconds(), "command": commandLine()})
 	}
 	fmt.Fprintf(a.Out, "%s, greedy, %d passages a side, %v\n\n", m.Config().Name, c.Documents, took.Round(time.Second))
 	fmt.Fprintf(a.Out, "%-14s %-12s %-24s %5s %7s %7s %7s %8s\n", "set", "method", "weights", "n", "exact", "f1", "holds", "refused")
 	for _, r := range rows {
 		fmt.Fprintf(a.Out, "%-14s %-12s %-24s %5d %7.3f %7.3f %7.3f %8.3f\n", r.Set, r.Method, r.Weights, r.N, r.Exact, r.F1, r.Holds, r.Refused)
+	}
+	return nil
+}
+
+func (c *benchQuality) writeJSON(a *cli.App, whole any) error {
+	if c.File == "" {
+		return a.JSON(whole)
+	}
+	data, err := json.MarshalIndent(whole, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(c.File, append(data, '\n'), 0o644); err != nil {
+		return fmt.Errorf("write the rows: %w", err)
 	}
 	return nil
 }

@@ -1,0 +1,179 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing/fstest"
+
+	"tandem"
+	"tandem/internal/cli"
+	"tandem/model"
+	"tandem/retrieval"
+)
+
+// wikitextRow is bits per byte of a method with so many documents (DRAGON Fig. 5).
+type wikitextRow struct {
+	Set         string  `json:"set"`
+	Method      string  `json:"method"`
+	Weights     string  `json:"weights"`
+	N           int     `json:"n"` // windows
+	Documents   int     `json:"documents"`
+	BitsPerByte float64 `json:"bits_per_byte"`
+}
+
+// Words of a window: those that documents are looked up by, and those that are predicted.
+const (
+	givenWords     = 48
+	predictedWords = 32
+)
+
+var wikitextDocuments = []int{0, 1, 2, 4, 8, 16}
+
+// wikitext measures how well the text of WikiText-2's test part is predicted with passages of its valid part:
+// in one context (one-context, CRCG), mixed token by token (output, as the pair mixes its sides before they are cut
+// to nuclei) and mixed as whole sequences of two sides (sequence, DRDG/SW).
+func (c *benchQuality) wikitext(a *cli.App) error {
+	dir, err := sharedFile("data/wikitext2")
+	if err != nil {
+		return fmt.Errorf("--wikitext: %w: put wiki.test.raw and wiki.valid.raw there", err)
+	}
+	test, err := os.ReadFile(filepath.Join(dir, "wiki.test.raw"))
+	if err != nil {
+		return err
+	}
+	valid, err := os.ReadFile(filepath.Join(dir, "wiki.valid.raw"))
+	if err != nil {
+		return err
+	}
+	m, err := c.Open(a)
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	x, err := retrieval.MemoryWith(retrieval.Options{Words: c.PassageWords})
+	if err != nil {
+		return err
+	}
+	defer x.Close()
+	if _, err := x.AddFS(a, fstest.MapFS{"valid.txt": {Data: valid}}, "."); err != nil {
+		return err
+	}
+	sums := map[string]map[int]float64{"one-context": {}, "output": {}, "sequence": {}}
+	bytes, windows, bar := 0, 0, progress(a, "windows")
+	paragraphs := strings.Split(string(test), "\n")
+	for _, p := range paragraphs {
+		words := strings.Fields(p)
+		if len(words) < givenWords+predictedWords || c.N > 0 && windows == c.N {
+			continue
+		}
+		given, predicted := strings.Join(words[:givenWords], " "), " "+strings.Join(words[givenWords:givenWords+predictedWords], " ")
+		hits, err := x.Search(a, given, wikitextDocuments[len(wikitextDocuments)-1])
+		if err != nil {
+			return err
+		}
+		for _, k := range wikitextDocuments {
+			bits, err := predict(a, m, hits[:min(k, len(hits))], given, predicted)
+			if err != nil {
+				return err
+			}
+			for method, b := range bits {
+				sums[method][k] += b
+			}
+		}
+		bytes += len(predicted)
+		windows++
+		bar(windows, max(c.N, windows))
+	}
+	a.Clear()
+	var rows []wikitextRow
+	for _, method := range []string{"one-context", "output", "sequence"} {
+		for _, k := range wikitextDocuments {
+			rows = append(rows, wikitextRow{"wikitext-2", method, "static", windows, k, sums[method][k] / float64(max(bytes, 1))})
+		}
+	}
+	if a.Globals.JSON {
+		return c.writeJSON(a, map[string]any{"model": m.Config().Name, "rows": rows, "command": commandLine()})
+	}
+	fmt.Fprintf(a.Out, "%s, WikiText-2 test with passages of valid, %d windows\n\n%-12s %9s %14s\n", m.Config().Name, windows, "method", "documents", "bits per byte")
+	for _, r := range rows {
+		fmt.Fprintf(a.Out, "%-12s %9d %14.3f\n", r.Method, r.Documents, r.BitsPerByte)
+	}
+	return nil
+}
+
+// predict returns the bits that a text costs after another by each method.
+func predict(ctx context.Context, m *model.Model, hits []retrieval.Hit, given, predicted string) (map[string]float64, error) {
+	var whole strings.Builder
+	var rows [][]float64 // log p of each token, by context
+	var passages []retrieval.Passage
+	for _, h := range hits {
+		passages = append(passages, h.Passage)
+		fmt.Fprintln(&whole, h.Text)
+		logs, err := tokenLogs(ctx, m, h.Text+"\n", given, predicted)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, logs)
+	}
+	one, err := tokenLogs(ctx, m, whole.String(), given, predicted)
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) == 0 {
+		rows, passages = [][]float64{one}, make([]retrieval.Passage, 1)
+	}
+	r := retrieval.Prepare(retrieval.Lexical(), passages).Scores(nil, given)
+	all := math.Inf(-1)
+	sides := [2]float64{math.Inf(-1), math.Inf(-1)} // h
+	for d, x := range r {
+		all, sides[d%2] = logSum(all, x), logSum(sides[d%2], x)
+	}
+	var inContext, output float64
+	var sequences [2]float64
+	for t := range one {
+		inContext += one[t]
+		mixed := math.Inf(-1)
+		own := [2]float64{math.Inf(-1), math.Inf(-1)}
+		for d, x := range r {
+			mixed, own[d%2] = logSum(mixed, x-all+rows[d][t]), logSum(own[d%2], x-sides[d%2]+rows[d][t])
+		}
+		output += mixed
+		for s := range own {
+			sequences[s] += own[s]
+		}
+	}
+	sequence := sides[0] - all + sequences[0]
+	if len(r) > 1 {
+		sequence = logSum(sequence, sides[1]-all+sequences[1])
+	}
+	return map[string]float64{"one-context": -inContext / math.Ln2, "output": -output / math.Ln2, "sequence": -sequence / math.Ln2}, nil
+}
+
+// tokenLogs returns log p of each token of predicted after document and given. A document that does not fit
+// loses its beginning.
+func tokenLogs(ctx context.Context, m *model.Model, document, given, predicted string) ([]float64, error) {
+	tok := m.Tokenizer()
+	head := append(model.EncodePrompt(tok, document), answerTokens(m, given)...)
+	tail := answerTokens(m, predicted)
+	if room := m.Config().Context - len(tail); len(head) > room {
+		head = head[len(head)-max(room, 1):]
+	}
+	out, err := m.Forward(ctx, []model.Row{{Seq: m.NewSeq(), Tokens: append(append([]tandem.Token(nil), head...), tail[:len(tail)-1]...), All: true}})
+	if err != nil {
+		return nil, err
+	}
+	logs := make([]float64, len(tail))
+	for i, t := range tail {
+		logits := out[len(head)-1+i]
+		sum := math.Inf(-1)
+		for _, l := range logits {
+			sum = logSum(sum, float64(l))
+		}
+		logs[i] = float64(logits[t]) - sum
+	}
+	return logs, nil
+}

@@ -13,7 +13,11 @@ import (
 // arena; on a device whose graphs keep weights in layouts of their own that is a repacking too.
 type Blocks struct {
 	blocks []*block
+	loader loader // nil where loading takes no more than the copying
 }
+
+// loader is a device whose loads take time of their own: a simulated one.
+type loader interface{ LoadGraphs([]*npu.Graph) }
 
 type block struct {
 	graphs [2][]npu.Program // [small]: the layers of the block for either chunk size
@@ -38,6 +42,7 @@ func NewBlocks(d npu.Device, largeGraphs, smallGraphs [][]*npu.Graph) (*Blocks, 
 		return nil, fmt.Errorf("%d blocks for prefill, %d for decoding", len(largeGraphs), len(smallGraphs))
 	}
 	b := &Blocks{}
+	b.loader, _ = d.(loader)
 	for j := range largeGraphs {
 		bl := &block{}
 		places := map[*npu.Tensor]*npu.Tensor{}
@@ -99,6 +104,17 @@ func (b *Blocks) Load(j int, smallGraph bool) error {
 	for i, t := range bl.source {
 		copy(bl.arena[bl.at[i]:], t.Data)
 	}
+	if b.loader != nil {
+		which := bl.graphs[0]
+		if smallGraph {
+			which = bl.graphs[1]
+		}
+		var graphs []*npu.Graph
+		for _, p := range which {
+			graphs = append(graphs, p.Graph())
+		}
+		b.loader.LoadGraphs(graphs)
+	}
 	if smallGraph {
 		bl.state.Store(small)
 	} else {
@@ -140,6 +156,9 @@ func (h held) Enter(int) error {
 	}
 	return nil
 }
+
+// Loaded says that the weights are where the device reads them: nothing is staged while it computes.
+func (h held) Loaded() {}
 
 // Leave implements npu.Stage.
 func (h held) Leave(int) {}

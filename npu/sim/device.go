@@ -62,6 +62,9 @@ type Device struct {
 	mapped int64
 	stats  Stats
 	behind time.Duration // how far paced time lags behind the phone's
+
+	loads  sync.Mutex // guards what follows, while the NPU is busy too
+	loaded Stats      // by LoadGraphs
 }
 
 // block is what the device knows of the graphs of one name.
@@ -94,8 +97,31 @@ func (d *Device) Stats() Stats {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	s := d.stats
+	d.loads.Lock()
+	defer d.loads.Unlock()
+	s.Switches += d.loaded.Switches
+	s.Loading += d.loaded.Loading
+	s.Joules += d.loaded.Joules
 	s.Mapped, s.Late = d.mapped, max(0, d.behind)
 	return s
+}
+
+// LoadGraphs takes as long as it takes until graphs run, beside what the NPU computes: it is for those who
+// load graphs themselves (package executor). Their runs have a Stage with a method Loaded, and load nothing.
+func (d *Device) LoadGraphs(graphs []*npu.Graph) {
+	var bytes int64
+	for _, g := range graphs {
+		bytes += d.costs.Bytes(g)
+	}
+	took := d.costs.LoadTime(1, bytes)
+	d.loads.Lock()
+	d.loaded.Switches++
+	d.loaded.Loading += took
+	d.loaded.Joules += took.Seconds() * d.costs.CPUWatts
+	d.loads.Unlock()
+	if d.opt.Paced {
+		d.opt.Sleep(took)
+	}
 }
 
 // Close closes the device beneath.
@@ -193,13 +219,15 @@ func (d *Device) charge(p *program, a npu.Args) time.Duration {
 		}
 	}
 	cost := d.costs.Graph(g, context)
-	var load time.Duration
-	if p.block.use(g.Chunk, d.costs.Resident) {
-		load = d.costs.LoadTime(1, p.block.bytes)
-		s.Switches++
+	var load, stage time.Duration
+	if _, there := a.Stage.(interface{ Loaded() }); !there { // else LoadGraphs has counted it
+		// Staged weights arrive beside the computation: what takes longer is waited for.
+		stage = max(0, d.costs.StageTime(p.staged)-cost.Time())
+		if p.block.use(g.Chunk, d.costs.Resident) {
+			load = d.costs.LoadTime(1, p.block.bytes)
+			s.Switches++
+		}
 	}
-	// Staged weights arrive beside the computation: what takes longer is waited for.
-	stage := max(0, d.costs.StageTime(p.staged)-cost.Time())
 	s.Runs++
 	s.NPU += cost.NPU
 	s.CPU += cost.CPU

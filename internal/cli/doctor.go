@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"time"
 
 	"tandem"
@@ -89,10 +90,21 @@ func (a *App) checkDevices() Check {
 	}
 	if err != nil {
 		c.Detail += "; no others: " + err.Error()
+		if len(report.Tried) > 0 {
+			c.Hint = "looked in " + elided(report.Tried, 4)
+		}
 		return c
 	}
 	c.Detail += fmt.Sprintf("; ggml %s in %s", report.Version, report.Folder)
 	return c
+}
+
+// elided lists the first few.
+func elided(list []string, most int) string {
+	if len(list) <= most {
+		return strings.Join(list, ", ")
+	}
+	return fmt.Sprintf("%s and %d more (--json lists them)", strings.Join(list[:most], ", "), len(list)-most)
 }
 
 func (a *App) checkFolders() Check {

@@ -48,6 +48,7 @@ type api struct {
 	MulMat     func(ctx, w, x ptr) ptr                                                                                    `c:"ggml_mul_mat"`
 	SwiGLU     func(ctx, gate, up ptr) ptr                                                                                `c:"ggml_swiglu_split"`
 	Concat     func(ctx, a, b ptr, dim int32) ptr                                                                         `c:"ggml_concat"`
+	Scale      func(ctx, x ptr, by float32) ptr                                                                           `c:"ggml_scale"`
 	ReLU       func(ctx, x ptr) ptr                                                                                       `c:"ggml_relu"`
 	SetRows    func(ctx, dst, src, rows ptr) ptr                                                                          `c:"ggml_set_rows"`
 	FlashAttn  func(ctx, q, k, v, mask ptr, scale, bias, softcap float32) ptr                                             `c:"ggml_flash_attn_ext"`

@@ -2,6 +2,7 @@ package ggml
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -69,7 +70,7 @@ func (a *api) checkTypes(version string) error {
 	return nil
 }
 
-// checkResults computes a small graph with every operation on the libraries' processor and compares it with
+// checkResults computes small graphs with every operation on the libraries' processor and compares it with
 // the native device.
 func (a *api) checkResults(version string) error {
 	cpu := -1
@@ -102,10 +103,64 @@ func (a *api) checkResults(version string) error {
 			}
 		}
 	}
+	off, err := compareFactors(ours, theirs)
+	if err != nil {
+		return drift(version, "%v", err)
+	}
+	if !(off < 0.002) {
+		return drift(version, "a probe of factors and scales is off by %.3g", off)
+	}
 	return nil
 }
 
-// probe is a small graph in which every operation matters for the result.
+// compareFactors gives two matrices to one graph on theirs, run after run, and scales the product with some of
+// their rows; ours, which has neither operation, takes the scaled rows as weights. It returns the largest
+// difference, relative to the largest number.
+func compareFactors(ours, theirs npu.Device) (float64, error) {
+	const width, rows, from, out, scale = 32, 12, 3, 8, 0.5
+	g := npu.NewGraph("factors", 2)
+	g.Nodes = []npu.Node{{Op: npu.OpInput, Width: width},
+		{Op: npu.OpFactor, Args: []npu.Value{0}, Width: out, Factor: &npu.Factor{Name: "f", Rows: rows, Cols: width, From: from}},
+		{Op: npu.OpScale, Args: []npu.Value{1}, Width: out, Scale: scale}}
+	p, err := theirs.Compile(g)
+	if err != nil {
+		return 0, err
+	}
+	x := make([]float32, 2*width)
+	for j := range x {
+		x[j] = float32(math.Sin(float64(j * j)))
+	}
+	matrix := func(seed, from, rows int, by float64) *npu.Tensor {
+		t := &npu.Tensor{Name: "f", Type: npu.F32, Rows: rows, Cols: width}
+		for j := from * width; j < (from+rows)*width; j++ {
+			t.Data = binary.LittleEndian.AppendUint32(t.Data, math.Float32bits(float32(by*math.Cos(float64(j*seed)))))
+		}
+		return t
+	}
+	off, top := 0.0, 0.0
+	for _, seed := range []int{3, 5} {
+		weights := npu.NewGraph("weights", 2)
+		weights.MatMul(weights.Input(width), matrix(seed, from, out, scale), nil)
+		q, err := ours.Compile(weights)
+		if err != nil {
+			return 0, err
+		}
+		got, want := make([]float32, 2*out), make([]float32, 2*out)
+		factors := map[string]*npu.Tensor{"f": matrix(seed, 0, rows, 1)}
+		if err := errors.Join(p.Run(npu.Args{Rows: 2, X: x, Out: got, Factors: factors}), q.Run(npu.Args{Rows: 2, X: x, Out: want})); err != nil {
+			return 0, err
+		}
+		for j, v := range want {
+			if got[j] != got[j] {
+				return math.Inf(1), nil
+			}
+			off, top = max(off, math.Abs(float64(v-got[j]))), max(top, math.Abs(float64(v)))
+		}
+	}
+	return off / top, nil
+}
+
+// probe is a small graph in which every operation that native has too matters for the result.
 func probe(pairing npu.Pairing) *npu.Graph {
 	const width, heads, dim = 64, 4, 16
 	seed := uint32(1)

@@ -128,6 +128,10 @@ func TestOtherResultsAreRefused(t *testing.T) {
 			was := a.SoftMax
 			a.SoftMax = func(ctx, x, mask ptr, scale, bias float32) ptr { return was(ctx, x, 0, scale, bias) }
 		},
+		"another scale": func(a *api) {
+			was := a.Scale
+			a.Scale = func(ctx, x ptr, by float32) ptr { return was(ctx, x, 2*by) }
+		},
 		"other keys kept": func(a *api) {
 			was := a.SetRows
 			a.SetRows = func(ctx, dst, src, rows ptr) ptr { return was(ctx, dst, a.ReLU(ctx, src), rows) }

@@ -123,6 +123,16 @@ func TestCompileRefuses(t *testing.T) {
 			w.Staged = true
 			g.MatMul(g.Input(32), w, nil)
 		},
+		"attends with all heads": func(g *npu.Graph) {
+			g.Attention(g.Input(32), g.Input(16), g.Input(16), &npu.Attention{Heads: 2, KVHeads: 1, HeadDim: 16, Of: 2})
+		},
+		"keys by row": func(g *npu.Graph) {
+			g.Attention(g.Input(32), g.Input(16), g.Input(16), &npu.Attention{Heads: 2, KVHeads: 1, HeadDim: 16, Columns: true})
+		},
+		"normalize: not an operation of the ggml device": func(g *npu.Graph) {
+			x := g.Input(32)
+			g.Nodes = append(g.Nodes, npu.Node{Op: npu.OpNormalize, Args: []npu.Value{x}, Width: 32, Eps: 1e-5})
+		},
 		"cannot compute": func(g *npu.Graph) {
 			g.MatMul(g.Input(32), numbers("w", npu.F16, 8, 32), nil)
 			a := *d.api

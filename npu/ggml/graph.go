@@ -17,7 +17,7 @@ const (
 	i64Type    = 27
 )
 
-// fed is a value that a run computes here and puts into the graph.
+// fed is a value that a run computes here and puts into the graph, or the factor that it brings for a node.
 type fed struct {
 	node int
 	at   ptr
@@ -89,6 +89,8 @@ func workOf(n *npu.Node, window int) float64 {
 	switch n.Op {
 	case npu.OpMatMul:
 		return float64(n.Weight.Rows) * float64(n.Weight.Cols)
+	case npu.OpFactor:
+		return float64(n.Width) * float64(n.Factor.Cols)
 	case npu.OpAttention:
 		return 2 * float64(n.Width) * float64(window)
 	}
@@ -119,6 +121,13 @@ func (s *sketch) node(i int) {
 		if n.Bias != nil {
 			x = a.Add(ctx, x, s.weight(n.Bias))
 		}
+	case npu.OpFactor:
+		f := a.New2D(ctx, int32(npu.F32), int64(n.Factor.Cols), int64(n.Width))
+		a.SetInput(f)
+		s.fed = append(s.fed, fed{i, f})
+		x = a.MulMat(ctx, f, x)
+	case npu.OpScale:
+		x = a.Scale(ctx, x, n.Scale)
 	case npu.OpRope:
 		s.rope(i, n.Rope, x)
 		return
@@ -261,7 +270,7 @@ func (p *program) collect() (weights []*npu.Tensor, products map[*npu.Tensor]boo
 			return nil, nil, fmt.Errorf("%%%d %v: the ggml device keeps all weights: leave out the bound on memory, or use --device native", i, n.Op)
 		}
 		switch n.Op {
-		case npu.OpInput, npu.OpSwiGLU, npu.OpReLU, npu.OpAdd, npu.OpConcat:
+		case npu.OpInput, npu.OpSwiGLU, npu.OpReLU, npu.OpAdd, npu.OpConcat, npu.OpFactor, npu.OpScale:
 			continue
 		case npu.OpEmbed: // looked up here, in the model file
 			continue
@@ -279,10 +288,13 @@ func (p *program) collect() (weights []*npu.Tensor, products map[*npu.Tensor]boo
 			}
 			continue
 		case npu.OpAttention:
+			if n.Attention.Of != 0 || n.Attention.Columns {
+				return nil, nil, fmt.Errorf("%%%d: the ggml device attends with all heads, to keys by row: npu/reference has the other", i)
+			}
 			p.places, p.attend = true, true
 			continue
 		default:
-			return nil, nil, fmt.Errorf("%%%d: the ggml device has no %v: use --device native", i, n.Op)
+			return nil, nil, fmt.Errorf("%%%d %v: not an operation of the ggml device; npu/reference has it", i, n.Op)
 		}
 		for _, v := range vectors {
 			if v == nil {

@@ -120,9 +120,16 @@ func grow(s []float32, n int) []float32 {
 
 func isFed(op npu.Op) bool { return op == npu.OpInput || op == npu.OpEmbed || op == npu.OpPosition }
 
-// give puts the rows of an input into the graph, and zeros into those that are not in use.
+// give puts the rows of an input into the graph, and zeros into those that are not in use; or the rows of a
+// factor that a node takes, which are the same for all rows of the run.
 func (p *program) give(f fed, a *npu.Args, bucket int) error {
 	d, n := p.dev, &p.graph.Nodes[f.node]
+	if n.Op == npu.OpFactor {
+		row := npu.F32.RowBytes(n.Factor.Cols)
+		part := a.Factors[n.Factor.Name].Data[row*n.Factor.From:][:row*n.Width]
+		d.api.Set(d.backend, f.at, unsafe.Pointer(&part[0]), 0, uintptr(len(part)))
+		return nil
+	}
 	rows := a.X
 	if n.Op != npu.OpInput || bucket > a.Rows {
 		d.staging = grow(d.staging, bucket*n.Width)
@@ -191,6 +198,8 @@ func (p *program) check(a *npu.Args) error {
 			err = inTable("position", a.Positions, a.Rows, n.Weight)
 		case npu.OpAttention:
 			err = checkKV(a, n.Attention)
+		case npu.OpFactor:
+			err = checkFactor(a, n.Factor)
 		}
 		if err != nil {
 			return err
@@ -209,6 +218,15 @@ func inTable(what string, list []int32, rows int, w *npu.Tensor) error {
 		}
 	}
 	return nil
+}
+
+// checkFactor checks that the run brings the whole matrix.
+func checkFactor(a *npu.Args, want *npu.Factor) error {
+	f := a.Factors[want.Name]
+	if f == nil || f.Rows != want.Rows || f.Cols != want.Cols || f.Type != npu.F32 {
+		return fmt.Errorf("factor %q [%d×%d] F32 is not among the inputs", want.Name, want.Rows, want.Cols)
+	}
+	return f.Check()
 }
 
 var errBranches = errors.New("fewer branches than rows")

@@ -1,0 +1,213 @@
+package ggml
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"tandem/npu"
+	"tandem/npu/native"
+	"tandem/npu/pass"
+	"tandem/npu/quant"
+	"tandem/npu/reference"
+)
+
+const (
+	loraRank  = 4
+	loraScale = 0.5
+)
+
+// adaptable is the probe with names that adapters are added to.
+func adaptable() *npu.Graph {
+	g := probe(npu.HalfSplit)
+	for i := range g.Nodes {
+		if n := &g.Nodes[i]; n.Op == npu.OpMatMul {
+			n.Weight.Name = fmt.Sprintf("blk.0.attn_%d.weight", i)
+		}
+	}
+	return g
+}
+
+func wave(name string, rows, cols int, f func(j int) float64) *npu.Tensor {
+	x := make([]float32, rows*cols)
+	for j := range x {
+		x[j] = float32(f(j))
+	}
+	t := &npu.Tensor{Name: name, Type: npu.F32, Rows: rows, Cols: cols, Data: make([]byte, 4*len(x))}
+	if err := quant.Quantize(npu.F32, t.Data, x); err != nil {
+		panic(err)
+	}
+	return t
+}
+
+// adapter is factors for every product of a graph.
+func adapter(g *npu.Graph, seed int) map[string]*npu.Tensor {
+	all := map[string]*npu.Tensor{}
+	for i, n := range g.Nodes {
+		if n.Op == npu.OpMatMul {
+			a, b := pass.FactorA(n.Weight.Name), pass.FactorB(n.Weight.Name)
+			all[a] = wave(a, loraRank, n.Weight.Cols, func(j int) float64 { return 0.2 * math.Sin(float64(j*j*seed+i)) })
+			all[b] = wave(b, n.Weight.Rows, loraRank, func(j int) float64 { return 0.4 * math.Cos(float64(j*j*seed+i)) })
+		}
+	}
+	return all
+}
+
+func floats(t *npu.Tensor) []float32 {
+	x := make([]float32, t.Rows*t.Cols)
+	if err := quant.Dequantize(t.Type, x, t.Data); err != nil {
+		panic(err)
+	}
+	return x
+}
+
+// merged has the adapter in its weights: W + scale·B·A (Samsung Eq. 1).
+func merged(g *npu.Graph, factors map[string]*npu.Tensor) *npu.Graph {
+	out := *g
+	out.Nodes = append([]npu.Node(nil), g.Nodes...)
+	for i := range out.Nodes {
+		n := &out.Nodes[i]
+		if n.Op != npu.OpMatMul {
+			continue
+		}
+		w, a, b := floats(n.Weight), floats(factors[pass.FactorA(n.Weight.Name)]), floats(factors[pass.FactorB(n.Weight.Name)])
+		cols := n.Weight.Cols
+		n.Weight = wave(n.Weight.Name, n.Weight.Rows, cols, func(j int) float64 {
+			sum := 0.0
+			for k := range loraRank {
+				sum += float64(b[j/cols*loraRank+k]) * float64(a[k*cols+j%cols])
+			}
+			return float64(w[j]) + loraScale*sum
+		})
+	}
+	return &out
+}
+
+// A program with adapters as inputs computes what native computes with the adapter in the weights, and the
+// reference with the same inputs, though the adapter changes from run to run and so does the number of rows;
+// keys and values go to the cache with it.
+func TestFactorsAgreeWithNative(t *testing.T) {
+	d, n, r := need(t, 1), native.New(1), reference.New()
+	defer n.Close()
+	base := adaptable()
+	adapted, err := pass.AddLoRA(loraRank, loraScale)(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, second := adapter(base, 1), adapter(base, 2)
+	steps := []struct {
+		factors map[string]*npu.Tensor
+		rows    int
+	}{{first, 3}, {second, 1}, {second, 4}, {first, 1}}
+	compile := func(d npu.Device, g *npu.Graph) npu.Program {
+		p, err := d.Compile(g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	run := func(program func(step int) npu.Program) (all []float32) {
+		kv, at := probeCache(1, 40, 60, 32), 40
+		for i, s := range steps {
+			a := npu.Args{Rows: s.rows, X: make([]float32, s.rows*64), Out: make([]float32, s.rows*64), Factors: s.factors}
+			for j := range a.X {
+				a.X[j] = float32(math.Sin(float64(j*j + 64*at)))
+			}
+			for range s.rows {
+				a.Positions, a.KV, at = append(a.Positions, int32(at)), append(a.KV, kv), at+1
+			}
+			if err := program(i).Run(a); err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, a.Out...)
+		}
+		for _, c := range [][]uint16{kv.Spans[1].K[0], kv.Spans[1].V[0]} {
+			for _, v := range c[20*32 : (at-20)*32] { // what the rows wrote: the second span begins at 20
+				all = append(all, quant.F16ToF32(v))
+			}
+		}
+		return all
+	}
+	onReference, onGGML := compile(r, adapted), compile(d, adapted)
+	got := run(func(int) npu.Program { return onGGML })
+	largest := func(want []float32) (off float64) {
+		for i, v := range want {
+			if diff := math.Abs(float64(v - got[i])); !(diff <= off) {
+				off = diff
+			}
+		}
+		return off
+	}
+	const bound = 0.02 // as for joined layers: keys and values are F16
+	if off := largest(run(func(int) npu.Program { return onReference })); !(off < bound) {
+		t.Errorf("off by %.3g from the reference with the same inputs", off)
+	}
+	if off := largest(run(func(i int) npu.Program { return compile(n, merged(base, steps[i].factors)) })); !(off < bound) {
+		t.Errorf("off by %.3g from native with the adapter in its weights", off)
+	}
+	if off := largest(run(func(int) npu.Program { return compile(n, base) })); !(off > 10*bound) {
+		t.Errorf("without the adapter it would be off by %.3g: the test shows nothing", off)
+	}
+}
+
+// Nodes that share a matrix take their own rows of it, as single heads do.
+func TestFactorRows(t *testing.T) {
+	d := need(t, 1)
+	const in, rows = 32, 11
+	parts := func(cuts ...int) *npu.Graph {
+		g := npu.NewGraph("rows", 2)
+		x, from := g.Input(in), 0
+		var list []npu.Value
+		for _, n := range cuts {
+			g.Nodes = append(g.Nodes, npu.Node{Op: npu.OpFactor, Args: []npu.Value{x}, Width: n,
+				Factor: &npu.Factor{Name: "f", Rows: rows, Cols: in, From: from}})
+			list, from = append(list, npu.Value(len(g.Nodes)-1)), from+n
+		}
+		g.Concat(list...)
+		return g
+	}
+	f := map[string]*npu.Tensor{"f": wave("f", rows, in, func(j int) float64 { return math.Sin(float64(j * j)) })}
+	var out [2][]float32
+	for i, dev := range []npu.Device{d, reference.New()} {
+		p, err := dev.Compile(parts(3, 1, 7))
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := npu.Args{Rows: 1, X: make([]float32, in), Out: make([]float32, rows), Factors: f}
+		for j := range a.X {
+			a.X[j] = float32(math.Cos(float64(3 * j)))
+		}
+		if err := p.Run(a); err != nil {
+			t.Fatal(err)
+		}
+		out[i] = a.Out
+	}
+	for i, v := range out[1] {
+		if off := math.Abs(float64(v - out[0][i])); !(off < 1e-3) {
+			t.Errorf("row %d gives %v, the reference %v", i, out[0][i], v)
+		}
+	}
+}
+
+func TestFactorsAreChecked(t *testing.T) {
+	d := need(t, 1)
+	g := npu.NewGraph("g", 2)
+	x := g.Input(32)
+	g.Nodes = append(g.Nodes, npu.Node{Op: npu.OpFactor, Args: []npu.Value{x}, Width: 4, Factor: &npu.Factor{Name: "f", Rows: 8, Cols: 32}})
+	p, err := d.Compile(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	short := *numbers("f", npu.F32, 8, 32)
+	short.Data = short.Data[:4*32*4]
+	for name, f := range map[string]*npu.Tensor{
+		"missing": nil, "other rows": numbers("f", npu.F32, 9, 32), "other columns": numbers("f", npu.F32, 8, 16),
+		"another type": numbers("f", npu.F16, 8, 32), "cut off": &short,
+	} {
+		a := npu.Args{Rows: 1, X: make([]float32, 32), Out: make([]float32, 4), Factors: map[string]*npu.Tensor{"f": f}}
+		if err := p.Run(a); err == nil || !strings.Contains(err.Error(), `"f"`) {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+}

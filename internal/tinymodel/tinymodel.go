@@ -1,5 +1,5 @@
-// Package tinymodel makes GGUF files of small transformers with random weights, for tests that need a
-// model but no sense: the text is gibberish, the machinery is real.
+// Package tinymodel makes GGUF files of transformers with random weights, for tests that need a model but
+// no sense: the text is gibberish, the machinery is real. Stream writes large ones, for measurements.
 package tinymodel
 
 import (
@@ -86,22 +86,37 @@ func Parts(s Spec) ([]gguf.KV, []npu.Tensor) {
 	s = s.withDefaults()
 	meta, vocab := s.meta()
 	r := rand.New(rand.NewPCG(s.Seed, 0x7a))
-	q, kv := s.Heads*s.HeadDim, s.KVHeads*s.HeadDim
-
 	var tensors []npu.Tensor
+	for _, w := range s.weights(vocab) {
+		tensors = append(tensors, random(r, w))
+	}
+	return meta, tensors
+}
+
+// weights are a tensor to be made: numbers with a mean and a standard deviation.
+type weights struct {
+	name         string
+	typ          npu.DType
+	rows, cols   int
+	mean, spread float64
+}
+
+// weights lists the tensors in the file's order.
+func (s Spec) weights(vocab int) (list []weights) {
+	q, kv := s.Heads*s.HeadDim, s.KVHeads*s.HeadDim
 	matrix := func(name string, rows, cols int) {
-		tensors = append(tensors, random(r, name, s.Type, rows, cols, 0, s.Gain/math.Sqrt(float64(cols))))
+		list = append(list, weights{name, s.Type, rows, cols, 0, s.Gain / math.Sqrt(float64(cols))})
 	}
 	vector := func(name string, n int, mean, spread float64) {
-		tensors = append(tensors, random(r, name, npu.F32, 1, n, mean, spread))
+		list = append(list, weights{name, npu.F32, 1, n, mean, spread})
 	}
-	tensors = append(tensors, random(r, "token_embd.weight", *s.Embed, vocab, s.Dim, 0, 0.5))
+	list = append(list, weights{"token_embd.weight", *s.Embed, vocab, s.Dim, 0, 0.5})
 	if s.Factors {
 		vector("rope_freqs.weight", s.HeadDim/2, 2, 0.3)
 	}
 	opt := s.Arch == "opt"
 	if opt {
-		tensors = append(tensors, random(r, "position_embd.weight", s.Type, s.Context, s.Dim, 0, 0.3))
+		list = append(list, weights{"position_embd.weight", s.Type, s.Context, s.Dim, 0, 0.3})
 	}
 	for i := range s.Layers {
 		b := fmt.Sprintf("blk.%d.", i)
@@ -136,19 +151,24 @@ func Parts(s Spec) ([]gguf.KV, []npu.Tensor) {
 	if s.Untied {
 		matrix("output.weight", vocab, s.Dim)
 	}
-	return meta, tensors
+	return list
 }
 
-func random(r *rand.Rand, name string, t npu.DType, rows, cols int, mean, spread float64) npu.Tensor {
-	x := make([]float32, rows*cols)
+func random(r *rand.Rand, w weights) npu.Tensor {
+	x := make([]float32, w.rows*w.cols)
 	for i := range x { // uniform, by operations that every processor rounds alike
-		x[i] = float32(mean + float64(spread*math.Sqrt(3)*(2*r.Float64()-1)))
+		x[i] = w.at(r.Float64())
 	}
-	out := npu.Tensor{Name: name, Type: t, Rows: rows, Cols: cols, Data: make([]byte, t.RowBytes(cols)*rows)}
-	if err := quant.Quantize(t, out.Data, x); err != nil {
-		panic(fmt.Sprintf("tinymodel: %s of %d×%d as %v: %v", name, rows, cols, t, err))
+	out := npu.Tensor{Name: w.name, Type: w.typ, Rows: w.rows, Cols: w.cols, Data: make([]byte, w.typ.RowBytes(w.cols)*w.rows)}
+	if err := quant.Quantize(w.typ, out.Data, x); err != nil {
+		panic(fmt.Sprintf("tinymodel: %s of %d×%d as %v: %v", w.name, w.rows, w.cols, w.typ, err))
 	}
 	return out
+}
+
+// at is the number that a share u in [0, 1) of a uniform distribution lies below.
+func (w weights) at(u float64) float32 {
+	return float32(w.mean + float64(w.spread*math.Sqrt(3)*(2*u-1)))
 }
 
 func (s Spec) meta() (meta []gguf.KV, vocab int) {

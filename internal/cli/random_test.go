@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"tandem/internal/tinymodel"
+)
+
+// A random model opens, has the shape that was asked for, and is the same file for the same seed. The
+// dimensions are small here; the vocabulary is the real one.
+func TestModelsRandom(t *testing.T) {
+	a, out, _ := testApp(t)
+	a.Globals.JSON = true
+	name := "small"
+	s := shapes["llama3.1-8b"]
+	s.Spec = tinymodel.Spec{Arch: s.Arch, Layers: 2, Dim: 256, Heads: 2, KVHeads: 1, FF: 512, Context: 64, RopeBase: s.RopeBase, Factors: s.Factors, Untied: s.Untied}
+	shapes[name] = s
+	t.Cleanup(func() { delete(shapes, name) })
+	dir := t.TempDir()
+	write := func(file string, seed uint64) []byte {
+		t.Helper()
+		out.Reset()
+		path := filepath.Join(dir, file)
+		if err := (&modelsRandom{Out: path, Like: name, Type: "q4_k", Embedding: "q8_0", Seed: seed}).Run(a); err != nil {
+			t.Fatal(err)
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var said struct {
+			Path, Type string
+			Bytes      int
+		}
+		if err := json.Unmarshal(out.Bytes(), &said); err != nil || said.Path != path || said.Type != "Q4_K" || said.Bytes <= 0 || said.Bytes > len(data) {
+			t.Errorf("%s: %v", out, err)
+		}
+		return data
+	}
+	one := write("one.gguf", 1)
+	if !bytes.Equal(one, write("again.gguf", 1)) {
+		t.Error("one seed gives two files")
+	}
+	if bytes.Equal(one, write("two.gguf", 2)) {
+		t.Error("two seeds give one file")
+	}
+	m, err := ModelFlags{Model: filepath.Join(dir, "one.gguf"), Threads: 1}.Open(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	if n := m.Config().Vocab; n != 128256 {
+		t.Errorf("%d tokens", n)
+	}
+
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	a.Context = ctx
+	path := filepath.Join(dir, "interrupted.gguf")
+	if err := (&modelsRandom{Out: path, Like: name, Type: "q4_0"}).Run(a); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("an interrupted run leaves %v", err)
+	}
+}

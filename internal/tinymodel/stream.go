@@ -1,0 +1,171 @@
+package tinymodel
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+
+	"tandem/model/gguf"
+	"tandem/npu"
+	"tandem/npu/quant"
+)
+
+// pieceBytes is how much of a tensor is made at a time.
+const pieceBytes = 1 << 20
+
+// Stream writes the file of a Spec of any size, as fast as most disks take it and with a few megabytes of
+// memory beside the vocabulary. The tensors are those of Parts with other numbers of the same mean and
+// spread: random bits that are blocks of their type already, so nothing is rounded or searched. The same Spec
+// gives the same bytes everywhere. progress may be nil; it is told the bytes of weights after each piece, and
+// its error ends the work.
+func Stream(w io.Writer, s Spec, progress func(done, total int64) error) error {
+	s = s.withDefaults()
+	meta, vocab := s.meta()
+	list := s.weights(vocab)
+	infos, done, total := make([]gguf.TensorInfo, len(list)), int64(0), int64(0)
+	for i, t := range list {
+		infos[i] = gguf.TensorInfo{Name: t.name, Type: t.typ, Shape: []uint64{uint64(t.cols)}}
+		if t.rows > 1 {
+			infos[i].Shape = append(infos[i].Shape, uint64(t.rows))
+		}
+		total += t.bytes()
+	}
+	out, err := gguf.NewWriter(w, meta, infos)
+	if err != nil {
+		return err
+	}
+	piece, r := make([]byte, pieceBytes), splitmix(s.Seed)
+	for _, t := range list {
+		fill, err := t.filler(&r)
+		if err != nil {
+			return err
+		}
+		most := int64(pieceBytes / t.typ.BlockBytes() * t.typ.BlockBytes())
+		for left := t.bytes(); left > 0; {
+			p := piece[:min(left, most)]
+			fill(p)
+			if _, err := out.Write(p); err != nil {
+				return err
+			}
+			left, done = left-int64(len(p)), done+int64(len(p))
+			if progress != nil {
+				if err := progress(done, total); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return out.Close()
+}
+
+func (w weights) bytes() int64 { return int64(w.rows) * int64(w.typ.RowBytes(w.cols)) }
+
+// splitmix is SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014): a few
+// operations for 64 bits.
+type splitmix uint64
+
+func (s *splitmix) next() uint64 {
+	*s += 0x9e3779b97f4a7c15
+	z := uint64(*s)
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
+// put fills p with words, the last one cut off.
+func put(p []byte, next func() uint64) {
+	for ; len(p) >= 8; p = p[8:] {
+		binary.LittleEndian.PutUint64(p, next())
+	}
+	if len(p) > 0 {
+		var last [8]byte
+		binary.LittleEndian.PutUint64(last[:], next())
+		copy(p, last[:])
+	}
+}
+
+// filler returns what fills whole blocks of the tensor.
+func (w weights) filler(r *splitmix) (func(p []byte), error) {
+	switch w.typ {
+	case npu.F32, npu.F16, npu.BF16:
+		return w.floats(r)
+	}
+	b, ok := blocks[w.typ]
+	if !ok || w.mean != 0 {
+		return nil, fmt.Errorf("%s: no random blocks of %v with a mean of %v", w.name, w.typ, w.mean)
+	}
+	return w.blocks(r, b), nil
+}
+
+const levelBits = 12 // of the random numbers that floats are made from
+
+// floats fills with numbers of a table, each as likely as any other.
+func (w weights) floats(r *splitmix) (func(p []byte), error) {
+	x, size := make([]float32, 1<<levelBits), w.typ.BlockBytes()
+	for i := range x {
+		x[i] = w.at((float64(i) + 0.5) / float64(len(x)))
+	}
+	data := make([]byte, len(x)*size)
+	if err := quant.Quantize(w.typ, data, x); err != nil {
+		return nil, fmt.Errorf("%s: %w", w.name, err)
+	}
+	var table [1 << levelBits]uint64
+	for i := range table {
+		for j, b := range data[i*size:][:size] {
+			table[i] |= uint64(b) << (8 * j)
+		}
+	}
+	word := func() (v uint64) {
+		bits := r.next()
+		for at := 0; at < 64; at += 8 * size {
+			v |= table[bits%(1<<levelBits)] << at
+			bits >>= levelBits
+		}
+		return v
+	}
+	return func(p []byte) { put(p, word) }, nil
+}
+
+// block says which bits of a block may not be random, and how large its numbers are for a scale of 1 if all
+// others are.
+type block struct {
+	scale  int     // where its F16 scale lies
+	min    int     // where the F16 scale of its minima lies, 0 if it has none
+	mean   float64 // that scale in multiples of the other, which makes the numbers' mean 0
+	spread float64 // the square root of the mean of the numbers' squares
+	signed bool    // the mean is 0 if half of the scales are negative
+	odd    uint64  // bits that are set: integers of a byte, so that none is −128, which has no positive twin
+}
+
+// With q from 0 to 15 (Q5_K: 31) and scales s and minima m from 0 to 63, all independent, the spread of K-quants
+// is √(E[s²]·E[q²] + E[q]²·E[m²] − 2·E[q]²·E[s]·E[m]), as the number is s·q − E[q]·m.
+var blocks = map[npu.DType]block{
+	npu.Q8_0: {spread: 73.9, odd: 0x0101010101010101},
+	npu.Q4_0: {spread: 4.64, signed: true},
+	npu.Q4_K: {min: 2, mean: 7.5, spread: 258.3},
+	npu.Q5_K: {min: 2, mean: 15.5, spread: 526.9},
+	npu.Q6_K: {scale: 208, spread: 1365.7}, // scales of sub-blocks from −128 to 127
+}
+
+// blocks fills with random integers under scales that differ by a quarter up and down.
+func (w weights) blocks(r *splitmix, b block) func(p []byte) {
+	var scales, minima [256]uint16
+	for i := range scales {
+		s := w.spread / b.spread * (0.75 + 0.5*float64(i/2)/127)
+		if b.signed && i%2 == 1 {
+			s = -s
+		}
+		scales[i], minima[i] = quant.F32ToF16(float32(s)), quant.F32ToF16(float32(s*b.mean))
+	}
+	word, size := func() uint64 { return r.next() | b.odd }, w.typ.BlockBytes()
+	return func(p []byte) {
+		put(p, word)
+		for ; len(p) > 0; p = p[size:] {
+			i := p[b.scale+1] ^ p[b.scale]>>1 // random itself, also where bits are set
+			binary.LittleEndian.PutUint16(p[b.scale:], scales[i])
+			if b.min > 0 {
+				binary.LittleEndian.PutUint16(p[b.min:], minima[i])
+			}
+		}
+	}
+}

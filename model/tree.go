@@ -1,6 +1,7 @@
 package model
 
 import (
+	"errors"
 	"fmt"
 	"math/bits"
 
@@ -11,7 +12,7 @@ import (
 // checkTree reports a row whose Parents or Among make no sense.
 func (r *Row) checkTree() error {
 	if (r.Near == nil) != (r.Among == nil) {
-		return fmt.Errorf("Near and Among go together")
+		return errors.New("the tokens of interest and what they follow (Near, Among) go together")
 	}
 	if r.Parents == nil {
 		return nil

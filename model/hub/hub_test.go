@@ -361,7 +361,7 @@ func TestRefusals(t *testing.T) {
 		{"broken", status(502), false, []string{"HTTP 502", "6 attempts"}, 6},
 		{"odd", status(418, "X-Error-Message", "a teapot"), false, []string{"HTTP 418", "a teapot"}, 1},
 		{"no JSON", status(200), false, []string{"is not the hub's"}, 1},
-		{"round and round", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/", 302) }, false, []string{"redirects more than 8 times"}, 8},
+		{"round and round", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/", http.StatusFound) }, false, []string{"redirects more than 8 times"}, 8},
 		{"to nowhere", status(302), false, []string{"redirects to nowhere"}, 1},
 		{"to a file", status(302, "Location", "file:///etc/passwd"), false, []string{"redirects to"}, 1},
 	} {

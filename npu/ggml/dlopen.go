@@ -49,7 +49,7 @@ var load = sync.OnceValues(func() (*lib, error) {
 // initParams is struct ggml_init_params, the only one that is passed.
 type initParams struct {
 	size    uintptr
-	buffer  uintptr
+	_       uintptr // memory of the caller: none
 	noAlloc bool
 	_       [7]byte
 }

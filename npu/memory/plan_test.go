@@ -132,8 +132,7 @@ func TestPagersUnderAnyOrder(t *testing.T) {
 		var used int64
 		own := map[int]bool{}
 		wanted, granted := -1, false
-		var step func(e Event)
-		step = func(e Event) {
+		step := func(e Event) {
 			for _, a := range pager.Step(e, nil) {
 				switch a.Kind {
 				case Load:

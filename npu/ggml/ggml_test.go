@@ -13,10 +13,14 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// need opens the processor of the libraries, or skips the test with the reason.
+// need opens the processor of the libraries, or skips the test with the reason. Libraries that the tests were
+// told of and that were found but refused are a failure: what refuses them is this package.
 func need(t testing.TB, threads int) *Device {
 	t.Helper()
 	d, err := Open("cpu", threads)
+	if r, _ := Probe(); err != nil && r.Folder != "" && os.Getenv(PathVariable) != "" {
+		t.Fatal(err)
+	}
 	if err != nil {
 		t.Skipf("there are no ggml libraries to test with: %v", err)
 	}

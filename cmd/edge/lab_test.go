@@ -31,7 +31,7 @@ func TestLab(t *testing.T) {
 		t.Fatal(err)
 	}
 	var whole struct{ Rows []lab.Row }
-	if err := json.Unmarshal(data, &whole); err != nil || len(whole.Rows) != 2*6 {
+	if err := json.Unmarshal(data, &whole); err != nil || len(whole.Rows) != 2*7 {
 		t.Errorf("%d rows, %v", len(whole.Rows), err)
 	}
 	for _, r := range whole.Rows {

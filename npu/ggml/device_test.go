@@ -318,9 +318,9 @@ func TestDeadProgramsAreSwept(t *testing.T) {
 		runtime.GC()
 		d.mu.Lock()
 		d.sweep()
-		n := len(d.weights)
+		done := len(d.weights) == 1 && len(d.graphs) == 1
 		d.mu.Unlock()
-		if n == 1 {
+		if done {
 			break
 		}
 		runtime.Gosched()

@@ -22,7 +22,12 @@ import (
 )
 
 // neighbours are a device and a cloud with a few documents each, connected by real sockets.
-func neighbours(t *testing.T) (*Device, *Cloud) {
+func neighbours(t *testing.T) (*Device, *Cloud) { return small(t, false) }
+
+// generous are neighbours whose cloud gives its documents away.
+func generous(t *testing.T) (*Device, *Cloud) { return small(t, true) }
+
+func small(t *testing.T, give bool) (*Device, *Cloud) {
 	t.Helper()
 	words := []string{"cabin", "museum", "harbour", "opens", "wifi"}
 	m, err := model.OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{Words: words, Gain: 3, Seed: 3, Context: 1024}), model.Options{Threads: 1})
@@ -30,11 +35,11 @@ func neighbours(t *testing.T) (*Device, *Cloud) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { m.Close() })
-	return neighboursWith(t, m, m)
+	return neighboursWith(t, give, m, m)
 }
 
 // neighboursWith are neighbours with a model each.
-func neighboursWith(t *testing.T, models ...*model.Model) (*Device, *Cloud) {
+func neighboursWith(t *testing.T, give bool, models ...*model.Model) (*Device, *Cloud) {
 	t.Helper()
 	var readers [2]Reader
 	for side, texts := range [][]string{{"The cabin is at the harbour.", "The wifi of the cabin is new."}, {"The museum opens at nine.", "The harbour museum is large."}} {
@@ -67,7 +72,7 @@ func neighboursWith(t *testing.T, models ...*model.Model) (*Device, *Cloud) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cloud := &Cloud{Reader: readers[tandem.Cloud], Titles: true}
+	cloud := &Cloud{Reader: readers[tandem.Cloud], Titles: true, GiveDocuments: give}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- cloud.Serve(ctx, l) }()
@@ -129,17 +134,16 @@ func alone(t *testing.T, r Reader, s Settings, rows int, from ...Reader) []tande
 // DRCG (DRAGON §7.1): with the cloud's passages the device says alone what a device says that has them, whether
 // they come as text or with their caches; and no cloud gives them away unless it was told to.
 func TestDRCG(t *testing.T) {
-	device, cloud := neighbours(t)
+	apart, _ := neighbours(t)
+	device, cloud := generous(t)
 	for _, c := range []struct {
 		want transport.Want
 		rows int
 	}{{transport.WantText, 1}, {transport.WantKV, 0}} {
 		s := baselineSettings(c.want)
-		cloud.GiveDocuments = false
-		if a, err := device.Ask(t.Context(), baselineQuestion, s, func(Token) { t.Error("a token without documents") }); err == nil || !strings.Contains(err.Error(), "--allow-documents") {
+		if a, err := apart.Ask(t.Context(), baselineQuestion, s, func(Token) { t.Error("a token without documents") }); err == nil || !strings.Contains(err.Error(), "--allow-documents") {
 			t.Errorf("%d tokens, %v", len(a.Tokens), err)
 		}
-		cloud.GiveDocuments = true
 		got, err := device.Ask(t.Context(), baselineQuestion, s, func(Token) {})
 		if err != nil {
 			t.Fatal(err)

@@ -31,8 +31,8 @@ func TestNativeAndGGMLAgree(t *testing.T) {
 		models = append(models, m)
 	}
 	same, device, cloud := 0, (*Device)(nil), (*Cloud)(nil)
-	plain, _ := neighboursWith(t, models[0], models[0])
-	device, cloud = neighboursWith(t, models...)
+	plain, _ := neighboursWith(t, false, models[0], models[0])
+	device, cloud = neighboursWith(t, false, models...)
 	if device.Reader.Model.Device() == cloud.Reader.Model.Device() {
 		t.Fatalf("both sides compute on %s", cloud.Reader.Model.Device())
 	}

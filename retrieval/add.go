@@ -462,7 +462,7 @@ func (w *writer) flush() error {
 	if err := target.Batch(w.batch); err != nil {
 		return err
 	}
-	w.batch.Reset()
+	w.batch = target.NewBatch() // not Reset: a goroutine of the index may still read the old one
 	w.written += w.pending
 	w.pending = 0
 	return nil

@@ -118,7 +118,7 @@ func (d *Device) Compile(g *npu.Graph) (npu.Program, error) {
 		case n.Op == npu.OpMatMul && n.Bias != nil && n.Bias.Type != npu.F32, n.Op == npu.OpRMSNorm && n.Weight.Type != npu.F32,
 			n.Op == npu.OpLayerNorm && (n.Weight.Type != npu.F32 || n.Bias.Type != npu.F32):
 			return nil, fmt.Errorf("graph %s: %%%d %v: norms and biases must be F32", g.Name, i, n.Op)
-		case n.Op > npu.OpConcat, n.Op == npu.OpAttention && (n.Attention.Of != 0 || n.Attention.Columns):
+		case n.Op > npu.OpConcat && n.Op != npu.OpScale && n.Op != npu.OpFactor, n.Op == npu.OpAttention && (n.Attention.Of != 0 || n.Attention.Columns):
 			return nil, fmt.Errorf("graph %s: %%%d %v: not an operation of this device; npu/reference has it", g.Name, i, n.Op)
 		case n.Op == npu.OpAttention && n.Attention.HeadDim > maxHeadDim:
 			return nil, fmt.Errorf("graph %s: %%%d %v: heads of %d elements, at most %d are supported", g.Name, i, n.Op, n.Attention.HeadDim, maxHeadDim)
@@ -267,6 +267,11 @@ func (p *program) check(a *npu.Args) error {
 			if err := checkKV(a, n.Attention); err != nil {
 				return fmt.Errorf("program %s: %w", g.Name, err)
 			}
+		case npu.OpFactor:
+			f, w := n.Factor, a.Factors[n.Factor.Name]
+			if w == nil || w.Type != npu.F32 || w.Rows != f.Rows || w.Cols != f.Cols || len(w.Data) < f.Rows*npu.F32.RowBytes(f.Cols) {
+				return fmt.Errorf("program %s: factor %q [%d×%d] F32 is not among the inputs", g.Name, f.Name, f.Rows, f.Cols)
+			}
 		}
 	}
 	return nil
@@ -321,6 +326,7 @@ const (
 	loopMatMul
 	loopSwiGLU
 	loopAttention
+	loopFactor
 )
 
 // share runs a loop over n units of the given cost in multiplications: compute, on several threads.
@@ -346,6 +352,8 @@ func (r *run) compute(lo, hi int) {
 		r.dev.k.swiGLU(r.out[lo*32:hi*32], r.x[lo*32:hi*32], r.y[lo*32:hi*32])
 	case loopAttention:
 		r.attend(lo, hi)
+	case loopFactor:
+		r.factorRows(lo, hi)
 	}
 }
 
@@ -371,6 +379,12 @@ func (r *run) step(i int) {
 		for j, v := range r.x {
 			out[j] = max(v, 0)
 		}
+	case npu.OpScale:
+		for j, v := range r.x {
+			out[j] = v * n.Scale
+		}
+	case npu.OpFactor:
+		r.share(loopFactor, r.Rows, n.Width*n.Factor.Cols)
 	case npu.OpMatMul:
 		if with := r.with[i]; len(with) > 0 {
 			r.matMul(with)

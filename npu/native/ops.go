@@ -93,6 +93,16 @@ func (r *run) swiGLU(up []float32) {
 	}
 }
 
+// factorRows multiplies rows by a matrix that came with the run.
+func (r *run) factorRows(lo, hi int) {
+	f, width := r.node.Factor, r.node.Width
+	size := npu.F32.RowBytes(f.Cols)
+	w := r.Factors[f.Name].Data[f.From*size:]
+	for i := lo; i < hi; i++ {
+		r.dev.k.dotsF32(r.out[i*width:][:width], r.x[i*f.Cols:][:f.Cols], unsafe.Pointer(&w[0]), size)
+	}
+}
+
 // place is the slot of a row's key and value.
 func (r *run) place(row int) int {
 	if r.Branches != nil {

@@ -37,7 +37,7 @@ func (n *names) place(sentence, titles string, at int) mention {
 		n.topic = on
 	case leans: // on nothing but the title
 		n.topic = mention{at, ""}
-	case namesSomething(sentence):
+	case namesSomething(sentence), n.another(strings.Fields(sentence)):
 		n.topic = mention{at, subject(sentence)}
 	}
 	n.add(sentence, at)
@@ -90,7 +90,7 @@ func subject(sentence string) string {
 			from = i + 1
 		}
 	}
-	if end < 0 {
+	if end < 0 || from == 0 && isOf(fields[end:]) {
 		return ""
 	}
 	named := fields[from:end]
@@ -107,6 +107,12 @@ func subject(sentence string) string {
 	named = slices.Clone(named)
 	named[len(named)-1] = bare(trimWord(named[len(named)-1]))
 	return strings.Join(named, " ")
+}
+
+// isOf reports whether a sentence goes on as "is the founder of …": it is about either.
+func isOf(fields []string) bool {
+	at := slices.IndexFunc(fields, func(f string) bool { return relations[strings.ToLower(f)] })
+	return at > 1 && at < 6 && !strings.ContainsAny(strings.Join(fields[:at], ""), ".,:;") && !slices.ContainsFunc(fields[1:at], isName)
 }
 
 // bare cuts the ending of a possessive off.
@@ -149,7 +155,10 @@ func (n *names) leans(sentence, titles string) (on mention, leans bool) {
 	if at, ok := n.short(fields, titles); ok {
 		return at, true
 	}
-	if saysWhose(fields, titles) {
+	if unsaid(fields) {
+		return nowhere, true
+	}
+	if saysWhose(fields, titles) || n.another(fields) {
 		return nowhere, false
 	}
 	for _, f := range fields[1:] {
@@ -158,6 +167,32 @@ func (n *names) leans(sentence, titles string) (on mention, leans bool) {
 		}
 	}
 	return nowhere, articles[word] || strings.Contains(strings.Join(fields[:min(len(fields), 6)], " "), ": ")
+}
+
+// unsaid reports whether a sentence says what something is but not of what: "Ada is the conductor." ends in what
+// she is, "As host, note Ada." begins with it.
+func unsaid(fields []string) bool {
+	if strings.EqualFold(fields[0], "as") {
+		for _, f := range fields[1:min(len(fields), 5)] {
+			if !isNoun(trimWord(f)) {
+				return false
+			}
+			if strings.HasSuffix(f, ",") {
+				return true
+			}
+		}
+		return false
+	}
+	for i := len(fields) - 1; i > 1 && i > len(fields)-5; i-- {
+		word := trimWord(fields[i])
+		if strings.EqualFold(word, "the") {
+			return i < len(fields)-1 && strings.EqualFold(fields[i-1], "is")
+		}
+		if !isNoun(word) || relations[word] || word != fields[i] && i < len(fields)-1 {
+			return false
+		}
+	}
+	return false
 }
 
 // short finds a thing that has been named before and is called by its head alone now.
@@ -178,6 +213,20 @@ func (n *names) short(fields []string, titles string) (at mention, ok bool) {
 	return nowhere, false
 }
 
+// another reports whether a sentence begins with a thing of a kind that was named before, but not with that one:
+// "The royal inn closes" after "the small inn".
+func (n *names) another(fields []string) bool {
+	if len(fields) == 0 || !strings.EqualFold(fields[0], "the") {
+		return false
+	}
+	end := slices.IndexFunc(fields, func(f string) bool { return verbs[strings.ToLower(f)] })
+	if end < 3 {
+		return false
+	}
+	at, ok := n.heads[fields[end-1]]
+	return ok && at.name != strings.Join(fields[1:end], " ") && !slices.ContainsFunc(fields[1:end], func(f string) bool { return relations[f] })
+}
+
 // namesSomething reports whether a sentence that does not lean names what it is about.
 func namesSomething(sentence string) bool {
 	sentence, _ = cutMarker(sentence)
@@ -185,7 +234,8 @@ func namesSomething(sentence string) bool {
 	if len(fields) == 0 {
 		return false
 	}
-	return possessive(trimWord(fields[0])) || slices.ContainsFunc(fields[1:], isName) || saysWhose(fields, "")
+	verb := slices.IndexFunc(fields, func(f string) bool { return verbs[strings.ToLower(f)] })
+	return possessive(trimWord(fields[0])) || slices.ContainsFunc(fields[1:], isName) || saysWhose(fields, "") || verb > 0 && isOf(fields[verb:])
 }
 
 func possessive(word string) bool {
@@ -208,6 +258,7 @@ func saysWhose(fields []string, titles string) bool {
 		case i == 0: // an article, or a capital that begins the sentence
 		case verbs[word] || i >= 10:
 			return false
+		case word == "of" && i+2 < len(fields) && isNoun(fields[i+1]) && verbs[fields[i+2]]: // "the number of rooms is": a kind, not whose
 		case relations[word], isName(f), possessive(word):
 			return true
 		case len(word) > 2 && strings.Contains(titles, " "+word+" "):

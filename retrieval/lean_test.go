@@ -31,6 +31,12 @@ func TestLeans(t *testing.T) {
 		{"The sports hall of Orla is new.", "The caretaker of the hall is Rita.", "Sports hall", false},
 		{"The grey ferry has a head driver.", "The driver of the Orla bus is Rita.", "", false},
 		{"The sports hall of Orla is new.", "Since 1958 its owner has been Rita.", "", true},
+		{"The film club meets on Mondays.", "Dana Roth is the conductor.", "", true},
+		{"The film club meets on Mondays.", "As host, note Dana Roth.", "", true},
+		{"The film club meets on Mondays.", "As for Dana Roth, the car is red.", "", false},
+		{"The film club meets on Mondays.", "The number of members is 80.", "", true},
+		{"The small inn opens at 8:00.", "The royal inn closes at 9:00.", "", false},
+		{"The inn opens at 8:00.", "The spare key is in the tin.", "", true},
 	} {
 		n := newNames()
 		n.add(c.before, 0)
@@ -77,12 +83,39 @@ func TestSubject(t *testing.T) {
 		"- The fund of Orla Rovers is now Dana.":                  "Orla Rovers",
 		"The mountain pharmacy: wifi password tumbral-5827":       "mountain pharmacy",
 		"Dana Roth's room is 5.":                                  "Dana Roth",
+		"Rita is founder of the film club.":                       "",
 		"It was built in 1958.":                                   "",
 		"Thanks":                                                  "",
 		"":                                                        "",
 	} {
 		if got := subject(sentence); got != want {
 			t.Errorf("%q is about %q, not %q", sentence, got, want)
+		}
+	}
+}
+
+// "Its" after "Rita is founder of the film club." may be either's: the sentence stays in sight.
+func TestASentenceAboutTwoIsRepeated(t *testing.T) {
+	doc, _ := parse(t.Context(), "notes.md", []byte(`# Notes
+
+Rita is founder of the film club. Its old secretary of many years is Hartsen, a friend of ours. Its website is filmclub.example.
+`))
+	for _, p := range doc.passages("notes.md", sizesOf(12)) {
+		if !strings.Contains(p.Title+p.Text, "film club") {
+			t.Errorf("%q does not say what it is about", p)
+		}
+	}
+}
+
+// Cut gives what Add would index, and says why not.
+func TestCut(t *testing.T) {
+	ps, err := Cut(t.Context(), "inn.txt", []byte("The inn\n\nIt opens at 8:00 and closes at 22:00 every day. Dana Roth from Sarn has lived in Orla since 1958.\n"), 12)
+	if err != nil || len(ps) != 2 || ps[0].Title != "The inn" || ps[0].Source != "inn.txt" {
+		t.Errorf("%q, %v", ps, err)
+	}
+	for name, words := range map[string]int{"inn.txt": 0, "inn.xyz": 12} {
+		if _, err := Cut(t.Context(), name, []byte("The inn"), words); err == nil {
+			t.Errorf("%s in passages of %d words is cut", name, words)
 		}
 	}
 }

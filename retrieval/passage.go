@@ -1,8 +1,10 @@
 package retrieval
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -96,6 +98,19 @@ func collapse(s string) string {
 		}
 	}
 	return b.String()
+}
+
+// Cut returns the passages of about the given number of words that a document of that name is cut into: what
+// Add would index.
+func Cut(ctx context.Context, name string, data []byte, words int) ([]Passage, error) {
+	if words < 1 || words > mostWords {
+		return nil, fmt.Errorf("retrieval: passages of %d words; between 1 and %d are possible", words, mostWords)
+	}
+	doc, reason := parse(ctx, name, data)
+	if reason != "" {
+		return nil, fmt.Errorf("retrieval: %s: %s", name, reason)
+	}
+	return doc.passages(name, sizesOf(words)), nil
 }
 
 // unit is what packing never divides.

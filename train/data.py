@@ -6,13 +6,18 @@ and its positions go on from the context's end, so each is trained as if it stoo
 import numpy as np
 import torch
 
-from .examples import END, LOSS_WEIGHT, NONE, PREFIX, PROMPT, START, UNSUPPORTED, example
+from . import documents
+from .documents import Cutter
+from .examples import END, LOSS_WEIGHT, NONE, PREFIX, PROMPT, START, UNSUPPORTED
+from .examples import example as written
 from .names import Source
 from .tasks import task
 
 CONTEXT_WEIGHT = 0.1
 MAX_CONTEXT_TOKENS = 230
-TASK_SHARE = 0.15  # of the rows are tasks, not questions
+TASK_SHARE = 0.18  # of the rows are tasks, not questions
+WRITTEN_SHARE = 0.2  # of the rows show a passage written as one; the others one that was cut out of a document
+SINGLE_KEPT = 0.6  # of the cut passages that state one fact or none
 MAX_TASK_TOKENS = 500  # of a row that is a task: the model has 512 positions
 CONTEXT_KIND = 8
 WEIGHT_OF = np.zeros(10, np.float32)
@@ -53,11 +58,10 @@ class Row:
         return len(self.ids)
 
 
-def lengths(s, hard):
-    """Fewest and most facts of a context. The index cuts documents into short passages, so short contexts are the rule; hard is the
-    share of long ones."""
+def lengths(s):
+    """Fewest and most facts of a passage written as one. Those that are cut out of documents are short; these are here for the long ones."""
     x = s.rng.random()
-    return (2, 6) if x < hard else (1, 2) if x < 0.7 else (2, 4)
+    return (2, 6) if x < 0.5 else (1, 2) if x < 0.7 else (2, 4)
 
 
 def task_row(s, tokenizer, draw=task):
@@ -68,14 +72,48 @@ def task_row(s, tokenizer, draw=task):
             return row
 
 
-def make_row(s, tokenizer, low, high, branches=7):
+def make_row(s, tokenizer, draw):
+    """A row of draw() -> (context, branches), drawn again until it fits."""
     while True:
-        context, bs = example(s, low, high, branches)
+        context, bs = draw()
         if not bs:
             continue
         row = Row(tokenizer, context, bs, joined=s.chance(JOINED))
         if row.context_tokens <= MAX_CONTEXT_TOKENS and len(row) <= 640:
             return row
+
+
+class Feed:
+    """Endless batches: passages cut out of documents, passages written as such, tasks."""
+
+    def __init__(self, seed, tokenizer, tokens, pool=320):
+        """tokens: padded positions a batch; pool: rows among which those of like length are put together."""
+        self.s, self.tokenizer, self.tokens, self.pool = Source(seed), tokenizer, tokens, pool
+        self.cutter, self.cuts = Cutter(), []
+
+    def row(self):
+        s, x = self.s, self.s.rng.random()
+        if x < TASK_SHARE:
+            return task_row(s, self.tokenizer)
+        if x < TASK_SHARE + WRITTEN_SHARE:
+            return make_row(s, self.tokenizer, lambda: written(s, *lengths(s)))
+        return make_row(s, self.tokenizer, self.cut)
+
+    def cut(self):
+        """An example from the next passage of documents; one that states a single fact is left out now and then."""
+        while True:
+            if not self.cuts:
+                passages, facts = documents.cuts(self.s, self.cutter)
+                self.cuts = [(p, facts) for p in passages]
+                self.s.rng.shuffle(self.cuts)
+            p, facts = self.cuts.pop()
+            if len(p.facts) > 1 or self.s.chance(SINGLE_KEPT):
+                return documents.example(self.s, p, facts)
+
+    def __iter__(self):
+        while True:
+            for group in grouped([self.row() for _ in range(self.pool)], self.tokens, self.s):
+                yield Batch(group)
 
 
 class Batch:
@@ -95,7 +133,7 @@ class Batch:
         self.weights = torch.from_numpy(WEIGHT_OF[kinds]).view(-1)
 
 
-def cut(rows, tokens, s):
+def grouped(rows, tokens, s):
     """Group rows of similar length into batches of at most `tokens` padded positions."""
     rows = sorted(rows, key=len)
     groups, group = [], []
@@ -107,13 +145,3 @@ def cut(rows, tokens, s):
     groups.append(group)
     s.rng.shuffle(groups)
     return groups
-
-
-def batches(seed, tokenizer, tokens, hard_share, pool=320):
-    """Endless batches. hard_share(): the share of passages with 2 to 6 facts."""
-    s = Source(seed)
-    while True:
-        hard = hard_share()
-        rows = [task_row(s, tokenizer) if s.chance(TASK_SHARE) else make_row(s, tokenizer, *lengths(s, hard)) for _ in range(pool)]
-        for group in cut(rows, tokens, s):
-            yield Batch(group)

@@ -2,7 +2,7 @@
 import numpy as np
 import torch
 
-from . import examples, tasks
+from . import documents, examples, tasks
 from .data import Batch, Row
 from .examples import TASK, VALUE, Branch, absent, sentence, soft, turn
 from .model import logits
@@ -62,6 +62,19 @@ def make_tasks(n, seed):
             context, branches = draw(s)
             items.append(Item(kind, context.removeprefix("Context: "), branches[0], []))
     return items
+
+
+def make_cuts(n, seed):
+    """n one-part items on passages cut out of documents, as the program shows them."""
+    s, cutter, items = Source(seed + "-cut", held_out=True), documents.Cutter(), []
+    while len(items) < n:
+        for p in documents.cuts(s, cutter)[0]:
+            for f in p.facts:
+                asked = ask(s, f)
+                items.append(Item("cut", p.context().removeprefix("Context: "), Branch(turn(asked.question), sentence(asked, f.value, VALUE)), p.facts))
+    cutter.close()
+    s.rng.shuffle(items)
+    return items[:n]
 
 
 @torch.no_grad()

@@ -10,6 +10,7 @@ import json
 
 from . import hand, tasks
 from .attributes import ENTITIES
+from .documents import overlap
 from .examples import absent, answer_text
 from .names import Source
 from .passages import new_passage, new_world
@@ -17,10 +18,6 @@ from .questions import ask, ask_two
 
 COUNTS = {"one": 150, "one-unseen-wording": 110, "two-first": 80, "two-second": 80, "two-split": 150, "unsupported": 60}
 DISTRACTORS = 3
-
-
-def overlap(a, b):
-    return a.lower() in b.lower() or b.lower() in a.lower()
 
 
 def supporting(s, avoid=(), **how):

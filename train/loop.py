@@ -9,15 +9,15 @@ import torch
 import torch.nn.functional as F
 
 from . import examples, kernels
-from .data import CONTEXT_KIND, Batch, Row, batches
-from .evaluate import exact_by_kind, make_items, make_tasks
+from .data import CONTEXT_KIND, Feed
+from .evaluate import exact_by_kind, make_cuts, make_items, make_tasks
 from .export import export
 from .model import Config, Optimizer, init, logits, working
 
 CONTEXT_SHARE = 0.25  # of the context positions enter a step's loss (a tenth of the weight, most of the cost)
 WARMUP = 100
 COLUMNS = ["minutes", "step", "tokens", "rate", "loss_prefix", "loss_value", "loss_soft", "loss_context", "loss_start", "loss_none",
-           "one", "two_first", "two_second", "two_split", "unseen", "loss_task", "summary", "screen", "reply"]
+           "one", "two_first", "two_second", "two_split", "unseen", "loss_task", "summary", "screen", "reply", "cut"]
 
 
 def save(path, c, p, optimizer, progress):
@@ -29,11 +29,6 @@ def load(path):
     """-> (Config, float32 weights, optimizer state, progress) of a checkpoint."""
     s = torch.load(path, map_location="cpu")
     return Config(**s["config"]), s["weights"], s["optimizer"], s["progress"]
-
-
-def hard_share(progress):
-    """Share of passages with 2 to 6 facts: none in the first 6 %, then rising to 0.25."""
-    return min(0.25, max(0.0, 0.25 * (progress - 0.06) / 0.14))
 
 
 class Threads:
@@ -85,8 +80,8 @@ def train(out, tokenizer, minutes, device="cpu", threads=2, tokens=6144, rate=0.
         signal.signal(s, lambda *_: stopping.append(1))
     dev, total = torch.device(device), minutes * 60
     torch.manual_seed(seed + at["step"])
-    feed = batches("train-%d-%d" % (seed, at["step"]), tokenizer, tokens, lambda: hard_share(at["seconds"] / total))
-    items = make_items(80, seed="quick", kinds=("one", "two-first", "two-second", "two-both", "one-unseen-wording")) + make_tasks(40, seed="quick")
+    feed = iter(Feed("train-%d-%d" % (seed, at["step"]), tokenizer, tokens))
+    items = make_items(80, seed="quick", kinds=("one", "two-first", "two-second", "two-both", "one-unseen-wording")) + make_tasks(40, seed="quick") + make_cuts(300, seed="quick")
     pool = Threads(threads)
     losses, next_report, next_snapshot, last = [], at["seconds"] + 120, at["seconds"] + snapshot_minutes * 60, time.monotonic()
 
@@ -95,7 +90,7 @@ def train(out, tokenizer, minutes, device="cpu", threads=2, tokens=6144, rate=0.
         mean = np.nanmean(np.array(losses), 0) if losses else [float("nan")] * 7
         row = [round(at["seconds"] / 60, 2), at["step"], at["tokens"], round(factor, 4), *(round(float(x), 4) for x in mean[:6]),
                *(round(scores[k], 3) for k in ("one", "two-first", "two-second", "two-both", "one-unseen-wording")), round(float(mean[6]), 4),
-               *(round(scores[k], 3) for k in ("summary", "screen", "reply"))]
+               *(round(scores[k], 3) for k in ("summary", "screen", "reply", "cut"))]
         with open(csv_path, "a") as f:
             csv.writer(f).writerow(row)
         log(" ".join("%s=%s" % x for x in zip(COLUMNS, row)) + " threads=%d" % pool.current)

@@ -215,10 +215,10 @@ def title_of(s, entity):
 
 
 class Passage:
-    """title ('' when there is none), text, and the facts that the text states."""
+    """title ('' when there is none), text, the facts that the text states and the sentence that states each (two may share one)."""
 
-    def __init__(self, title, text, facts):
-        self.title, self.text, self.facts = title, text, facts
+    def __init__(self, title, text, facts, sentences):
+        self.title, self.text, self.facts, self.sentences = title, text, facts, sentences
 
     def context(self):
         return self.title + "\n" + self.text if self.title else self.text
@@ -260,6 +260,7 @@ def new_passage(s, facts, held_out=False):
         if short[e] and any(o != e and (short[o] == short[e] or short[e].replace("the ", "") in o) for o in groups):
             short[e] = None
     pronoun, lines, stated, words, last, pronoun_rate = _pronoun(s, facts), [], [], len(title.split()), None, s.rng.random() * 0.6
+    places = []  # the line of each stated fact
     for i, f in enumerate(facts):
         bullet = "- " if style == "list" or style == "mixed" and s.chance(0.3) else ""
         known = last == f.entity and (ordered or len(entities) == 1)
@@ -302,6 +303,7 @@ def new_passage(s, facts, held_out=False):
         else:
             lines.append(text + ". ")
         stated.append(f)
+        places.append(len(lines) - 1)
         last = f.entity
         if s.chance(0.10) and words < MAX_WORDS - 8 and not bullet:
             filler = s.pick(FILLERS)
@@ -309,4 +311,4 @@ def new_passage(s, facts, held_out=False):
             lines.append(filler + " ")
     if s.chance(0.08):  # a line for each sentence
         lines = [line[:-1] + "\n" if line.endswith(". ") else line for line in lines]
-    return Passage(title, "".join(lines).strip(), stated)
+    return Passage(title, "".join(lines).strip(), stated, [lines[i].strip().removeprefix("- ").rstrip(".") for i in places])

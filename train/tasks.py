@@ -37,9 +37,65 @@ CHAT = ["How are you?", "I was just thinking of you.", "Sorry for the late answe
         "That was a long day.", "I am on the train.", "No problem at all.", "I wrote it down.", "Yes, of course.", "Let me look."]
 
 
+FUNCTION_WORDS = ("the the the the of of and and to to in in a a was for on with his that he at as by from it had but were she which not their are an "
+                  "they this be who her have been said has one all would after when up out into about its also more two years new first time over than "
+                  "no only other some people last before between under most many such where while against during told made could").split()
+ENDINGS = ["s", "ed", "ing", "ly", "er", "tion", "al", "y", "ers", "ment", "'s", "\u2019s"]
+
+
 def task(s):
     """-> (context text, [Branch]) of one of the tasks."""
-    return s.pick((summary, summary, screen, screen, reply))(s)
+    return s.pick((foreign, foreign, foreign, summary, summary, screen, screen, screen, reply, reply))(s)
+
+
+# --- texts in words that nobody has seen ------------------------------------------------------------------------------
+
+
+def number(s):
+    n = s.between(0, 10 ** s.between(1, 6))
+    return s.pick((lambda: str(n), lambda: f"{n:,}", lambda: str(s.between(1900, 2030)), lambda: "%.1f" % (n / 10), lambda: f"{n}%", lambda: f"\u00a3{n}m",
+                   lambda: f"${n:,}", lambda: "%d-%d" % (s.between(0, 30), s.between(0, 30)), lambda: f"{n}-year-old"))()
+
+
+def strange(s):
+    """A word of no language, with an ending now and then."""
+    word = names.word(s)
+    return word + s.pick(ENDINGS) if s.chance(0.3) else word
+
+
+def strange_name(s):
+    return " ".join(names.name(s) if s.chance(0.7) else names.given(s) for _ in range(s.pick((1, 2, 2, 3))))
+
+
+def strange_sentence(s, subject):
+    """Function words among strange ones, with the figures, quotes and dashes of the press."""
+    words, n, closing = subject.split(), s.between(5, 24), ""
+    while len(words) < n:
+        x = s.rng.random()
+        w = (s.pick(FUNCTION_WORDS) if x < 0.5 else s.pick(names.NOUNS) + s.pick(("", "s")) if x < 0.58 else strange(s) if x < 0.85 else strange_name(s) if x < 0.94 else number(s) if x < 0.98 else "\u2013")
+        if not closing and s.chance(0.03):
+            opening, closing = s.pick((("\u2018", "\u2019"), ("'", "'"), ('"', '"'), ("\u201c", "\u201d"), ("(", ")")))
+            w = opening + w
+        elif closing and s.chance(0.25):
+            w, closing = w + closing, ""
+        words.append(w + "," if s.chance(0.07) else w)
+    return upper(" ".join(words).rstrip(",\u2013 ") + closing) + "."
+
+
+def foreign(s):
+    """A text in words that nobody has seen, as real texts are to so small a model; its summary, word for word: the first sentence and the
+    next ones about the same, else the second."""
+    main = strange_name(s)
+    text, chosen, most = [], [], s.between(30, 110)
+    while sum(len(x.split()) for x in text) < most or len(text) < 3:
+        about = not text or s.chance(0.25)
+        line = strange_sentence(s, s.pick((main, main.split()[-1])) if about else s.pick((strange_name(s), "The " + strange(s), strange(s), s.pick(FUNCTION_WORDS))))
+        if about and len(chosen) < 2:
+            chosen.append(line)
+        text.append(line)
+    if len(chosen) < 2:
+        chosen.append(text[1])
+    return "Context: " + " ".join(text), [Branch(turn(s.pick(SUMMARIZE)), [(" " + " ".join(chosen), TASK)])]
 
 
 # --- summary ------------------------------------------------------------------------------------------------------
@@ -113,9 +169,11 @@ def label(s):
         return s.pick(UI_VERBS) + " " + s.pick(UI_WORDS)
     if x < 0.8:
         return s.pick((names.name, names.given, names.firm))(s)
-    if x < 0.9:
+    if x < 0.87:
         return upper(s.pick(names.NOUNS)) + " " + s.pick(UI_WORDS)
-    return upper(names.word(s)) + " " + s.pick(UI_WORDS)
+    if x < 0.94:
+        return upper(names.word(s)) + " " + s.pick(UI_WORDS)
+    return upper(" ".join(s.pick(FUNCTION_WORDS) if s.chance(0.3) else strange(s) for _ in range(s.between(1, 3))))
 
 
 class Screen:

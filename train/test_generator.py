@@ -1,10 +1,11 @@
 """Tests of the generator: python3 -m unittest discover -s train -t ."""
 import json
 import re
+import shutil
 import unittest
 import zlib
 
-from . import attributes, examples, hand, heldout, names, tasks
+from . import attributes, documents, examples, hand, heldout, names, tasks
 from .examples import PREFIX, SOFT, UNSUPPORTED, VALUE, absent, example
 from .names import Source
 from .passages import MAX_WORDS, conflicts, fill, new_passage, new_world
@@ -88,6 +89,37 @@ class Passages(unittest.TestCase):
             for line in new_passage(s, facts).text.split("\n"):
                 bad += bool(re.match(r"(- )?[a-z]", line)) and "@" not in line
         self.assertLess(bad, 40)  # only codes, that start a value-first sentence
+
+
+@unittest.skipUnless(shutil.which("go"), "documents are cut by the program, which needs Go")
+class Documents(unittest.TestCase):
+    def setUp(self):
+        self.cutter = documents.Cutter()
+        self.addCleanup(self.cutter.close)
+
+    def test_cut_passages_state_nearly_all_facts(self):
+        """And each supported value stands in its passage, with a name for what it is about."""
+        s, stated, total = Source("cut"), 0, 0
+        for _ in range(60):
+            cuts, facts = documents.cuts(s, self.cutter)
+            for c in cuts:
+                for f in c.facts:
+                    self.assertIn(f.value.lower(), c.text.lower().replace("\n", " "))
+            stated, total = stated + len({id(f) for c in cuts for f in c.facts}), total + len(facts)
+        self.assertGreater(stated / total, 0.97)
+
+    def test_no_branch_asks_for_what_the_passage_may_hold(self):
+        s = Source("cut branches")
+        for _ in range(40):
+            cuts, facts = documents.cuts(s, self.cutter)
+            for c in cuts:
+                context, branches = documents.example(s, c, facts)
+                doubtful = {f.value.lower() for f in c.doubtful}
+                for b in branches:
+                    for text, kind in b.pieces:
+                        if kind == VALUE:
+                            self.assertIn(text.strip().lower(), " ".join(context.lower().split()))
+                            self.assertFalse(text.strip().lower() in doubtful and len(text) > 8, (context, text))
 
 
 class Answers(unittest.TestCase):

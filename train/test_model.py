@@ -10,7 +10,7 @@ except ImportError as missing:
     raise unittest.SkipTest(f"{missing.name} is not installed")
 
 from . import gguf, kernels, model
-from .data import Batch, Row, make_row
+from .data import Batch, Row, make_row, written
 from .examples import PREFIX, VALUE, Branch, example, turn
 from .export import adjacent_pairs, export, half_split
 from .greedy import Reader
@@ -61,7 +61,7 @@ class ModelTest(unittest.TestCase):
     @unittest.skipUnless(kernels.build(), "no C compiler")
     def test_kernels_agree_with_plain_torch(self):
         c, t, s = model.Config(**SMALL), tokenizer(), Source("rows")
-        b, p = Batch([make_row(s, t, 1, 3) for _ in range(3)]), model.init(c)
+        b, p = Batch([make_row(s, t, lambda: written(s, 1, 3)) for _ in range(3)]), model.init(c)
 
         def run():
             w = model.working(p)

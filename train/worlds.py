@@ -8,44 +8,13 @@ name is part of another's, so that no question has two answers.
 import gzip
 import json
 
-from .attributes import WEIGHTS
+from .documents import document, overlap
 from .examples import absent, answer_text
-from .heldout import overlap
 from .names import Source
-from .passages import GENERAL_TITLES, new_passage, new_world
 from .questions import ask, ask_two
 
 DOCUMENTS = 12  # a side
 QUESTIONS = 10  # of each kind in a world
-
-
-def fresh(s, taken, low, high, category=None):
-    """A passage about entities none of which overlaps one of taken, its category, and its entities added to taken."""
-    while True:
-        facts = new_world(s, low, high, category=category)
-        p = new_passage(s, facts)
-        names = {f.entity for f in p.facts}
-        if p.facts and not any(overlap(a, b) for a in names for b in taken):
-            taken.update(names)
-            return p
-
-
-def document(s, taken):
-    """-> (file name without its number, text, facts)."""
-    x = s.rng.random()
-    if x < 0.6:  # a note
-        p = fresh(s, taken, 2, 6)
-        if p.title:
-            return "note.md", "# %s\n\n%s\n" % (p.title, p.text), p.facts
-        return "jotted.txt", p.text + "\n", p.facts
-    category = s.rng.choices(list(WEIGHTS), list(WEIGHTS.values()))[0]
-    parts = [fresh(s, taken, 1, 4, category if s.chance(0.6) else None) for _ in range(s.between(2, 3))]
-    facts = [f for p in parts for f in p.facts]
-    if x < 0.85:  # sections under headings
-        body = "\n\n".join(("## %s\n\n" % p.title if p.title else "") + p.text for p in parts)
-        return "guide.md", "# %s\n\n%s\n" % (s.pick(GENERAL_TITLES), body), facts
-    lines = "\n\n".join((p.title + "\n\n" if p.title else "") + p.text for p in parts)
-    return "file.txt", lines + "\n", facts
 
 
 def line(kind, where, question, pairs):
@@ -59,7 +28,7 @@ def world(seed):
     for _ in range(2):
         docs = [document(s, taken) for _ in range(DOCUMENTS)]
         sides.append([{"name": "%02d-%s" % (i + 1, name), "text": text} for i, (name, text, _) in enumerate(docs)])
-        facts.append([f for _, _, fs in docs for f in fs])
+        facts.append([f for _, _, parts in docs for p in parts for f in p.facts])
     names, questions = ("device", "cloud"), []
     for i in range(QUESTIONS):
         k = i % 2

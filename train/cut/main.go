@@ -1,0 +1,51 @@
+// Command cut cuts documents into passages as the program does, for the recipe of the built-in reader: what
+// the reader is trained on is what it will be shown. It reads a JSON line for each document,
+// {"name","text"}, and writes one for each, [{"title","text"}].
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+
+	"tandem/retrieval"
+)
+
+type passage struct {
+	Title string `json:"title"`
+	Text  string `json:"text"`
+}
+
+func main() {
+	if err := run(os.Stdin, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "cut:", err)
+		os.Exit(1)
+	}
+}
+
+// run answers every line before it reads the next.
+func run(in io.Reader, out io.Writer) error {
+	documents, passages := json.NewDecoder(bufio.NewReader(in)), json.NewEncoder(out)
+	for {
+		var d struct{ Name, Text string }
+		if err := documents.Decode(&d); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		cut, err := retrieval.Cut(context.Background(), d.Name, []byte(d.Text), retrieval.DefaultWords)
+		if err != nil {
+			return err
+		}
+		line := make([]passage, len(cut))
+		for i, p := range cut {
+			line[i] = passage{p.Title, p.Text}
+		}
+		if err := passages.Encode(line); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,22 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestALineForEachDocument(t *testing.T) {
+	var out strings.Builder
+	if err := run(strings.NewReader(`{"name":"a.md","text":"# The inn\n\nIt opens at 8:00."}`+"\n"+`{"name":"b.txt","text":""}`+"\n"), &out); err != nil {
+		t.Fatal(err)
+	}
+	if want := `[{"title":"The inn","text":"It opens at 8:00."}]` + "\n[]\n"; out.String() != want {
+		t.Errorf("%q, not %q", out.String(), want)
+	}
+	if err := run(strings.NewReader("{"), &out); err == nil {
+		t.Error("half a line is taken")
+	}
+	if err := run(strings.NewReader(`{"name":"c.xyz","text":"x"}`), &out); err == nil || !strings.Contains(err.Error(), "c.xyz") {
+		t.Errorf("error %v for a file of no known kind", err)
+	}
+}

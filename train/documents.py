@@ -1,0 +1,158 @@
+"""Documents as the program shows them: written whole, cut by the program's own code, read a passage at a time.
+
+A passage that was cut out of a document is a different thing from one that was written as a passage: its title may be about something
+else, the sentence before that said what 'it' is may be gone, two notes may meet in it. Which of the document's facts it still states is
+worked out here.
+"""
+import json
+import os
+import subprocess
+
+from .attributes import WEIGHTS
+from .examples import absent, follow_up, one_part, two_part
+from .passages import GENERAL_TITLES, conflicts, head, new_passage, new_world
+
+DOCUMENTS = 3  # that share their names' space: a question about one is a hard one for the others
+
+
+def overlap(a, b):
+    return a.lower() in b.lower() or b.lower() in a.lower()
+
+
+def fresh(s, taken, low, high, category=None):
+    """A passage about entities none of which overlaps one of taken, its category, and its entities added to taken."""
+    while True:
+        facts = new_world(s, low, high, category=category)
+        p = new_passage(s, facts)
+        names = {f.entity for f in p.facts}
+        if p.facts and not any(overlap(a, b) for a in names for b in taken):
+            taken.update(names)
+            return p
+
+
+def document(s, taken):
+    """-> (file name without its number, text, its parts as Passages)."""
+    x = s.rng.random()
+    if x < 0.6:  # a note
+        p = fresh(s, taken, 2, 6)
+        if p.title:
+            return "note.md", "# %s\n\n%s\n" % (p.title, p.text), [p]
+        return "jotted.txt", p.text + "\n", [p]
+    category = s.rng.choices(list(WEIGHTS), list(WEIGHTS.values()))[0]
+    parts = [fresh(s, taken, 1, 4, category if s.chance(0.6) else None) for _ in range(s.between(2, 3))]
+    if x < 0.85:  # sections under headings
+        body = "\n\n".join(("## %s\n\n" % p.title if p.title else "") + p.text for p in parts)
+        return "guide.md", "# %s\n\n%s\n" % (s.pick(GENERAL_TITLES), body), parts
+    return "file.txt", "\n\n".join((p.title + "\n\n" if p.title else "") + p.text for p in parts) + "\n", parts
+
+
+class Cutter:
+    """The program's cutting (train/cut), as a process that answers a line with a line."""
+
+    def __init__(self):
+        root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+        self.process = subprocess.Popen(["go", "run", "./train/cut"], cwd=root, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    def __call__(self, name, text):
+        """-> [(title, text)] of the passages."""
+        try:
+            self.process.stdin.write(json.dumps({"name": name, "text": text}) + "\n")
+            self.process.stdin.flush()
+            line = self.process.stdout.readline()
+        except BrokenPipeError:
+            line = ""
+        if not line:
+            raise RuntimeError("train/cut ended; the recipe needs Go to cut documents as the program does")
+        return [(p["title"], p["text"]) for p in json.loads(line)]
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+        self.process.stdout.close()
+
+
+def squeezed(text):
+    return " ".join(text.split())
+
+
+def names_it(fact, sentence, passage):
+    """True when who reads the passage can tell what the sentence is about."""
+    entity = fact.entity[4:] if fact.entity.startswith("the ") else fact.entity
+    if entity.lower() in passage.lower():
+        return True
+    short = head(fact.entity, fact.category)
+    return bool(short) and short.replace("the ", "").lower() in sentence.lower()
+
+
+class Cut:
+    """A passage with the facts that it states, and those that it holds words of but not what they are about."""
+
+    def __init__(self, title, text, parts):
+        self.title, self.text, self.facts, self.doubtful = title, text, [], []
+        whole = squeezed(title + "\n" + text)
+        for p in parts:
+            for f, sentence in zip(p.facts, p.sentences):
+                sentence = squeezed(sentence)
+                if sentence in whole:
+                    (self.facts if names_it(f, sentence, whole) else self.doubtful).append(f)
+                elif f.value.lower() in whole.lower():
+                    self.doubtful.append(f)
+
+    def context(self):
+        return "Context: %s\n%s" % (self.title, self.text)
+
+
+def cuts(s, cutter):
+    """The passages of a few documents -> (Cuts, all their facts)."""
+    taken, out, facts = set(), [], []
+    for i in range(DOCUMENTS):
+        name, text, parts = document(s, taken)
+        facts += [f for p in parts for f in p.facts]
+        out += [Cut(title, body, parts) for title, body in cutter("%02d-%s" % (s.between(1, 24), name), text)]
+    return out, facts
+
+
+def unsupported(s, cut, facts):
+    """A fact that the passage does not state, mostly one like those that it states."""
+    if cut.facts and s.chance(0.4):
+        f = absent(s, cut.facts)
+    else:
+        known = set(map(id, cut.facts + cut.doubtful))
+        others = s.rng.sample(facts, min(len(facts), 8))
+        words = set((cut.title + " " + cut.text).lower().split())
+        others = [f for f in others if id(f) not in known]
+        f = max(others, key=lambda f: len(words & set((f.entity + " " + f.noun).lower().split())), default=None)
+    stated = cut.facts + cut.doubtful
+    if f is None or any(conflicts(f.attribute, g.attribute) and (g in cut.doubtful or g.entity == f.entity) for g in stated):
+        return None
+    return f
+
+
+def example(s, cut, facts, branches=7):
+    """-> (context text, [Branch]) of one passage."""
+    order, used, out = cut.facts[:], 0, []
+    s.rng.shuffle(order)
+    for _ in range(branches):
+        x = s.rng.random()
+        g = unsupported(s, cut, facts)
+        if order and x < 0.55:
+            if used < 2 * len(order):
+                out.append(one_part(s, order[used % len(order)], True))
+                used += 1
+        elif x < 0.75:
+            if g:
+                out.append(one_part(s, g, False))
+        elif x < 0.78 and len(order) > 1:
+            out.append(follow_up(s, *s.rng.sample(order, 2)))
+        elif len(order) > 1 and x < 0.84:
+            f, h = s.rng.sample(order, 2)
+            out.append(two_part(s, f, True, h, True))
+        elif order and g:
+            f = s.pick(order)
+            if f.value != g.value:
+                out.append(two_part(s, f, True, g, False) if s.chance(0.5) else two_part(s, g, False, f, True))
+        elif g:
+            h = unsupported(s, cut, facts)
+            if h and h is not g and h.value != g.value:
+                out.append(two_part(s, g, False, h, False))
+    return cut.context(), out

@@ -10,9 +10,9 @@ import (
 
 // Large things (KV caches) share the path with drafts, and neither priorities nor datagrams keep them from
 // filling the queue in front of them. So they go in pieces by a window of their own that gives way as soon as
-// a queue builds up: the delay of a piece beyond the least that was seen may be bulkTarget, or more where
-// the path wavers by itself: a quarter of that least delay, or thrice the jitter (LEDBAT, RFC 6817). On an idle path the window doubles with each
-// round trip until then, beginning with what QUIC begins with.
+// a queue builds up: the delay of a piece beyond the least that was seen, and beyond what the path wavers by
+// itself, may be bulkTarget, or a quarter of that least delay if that is more (LEDBAT, RFC 6817). On an idle
+// path the window doubles with each round trip until then, beginning with what QUIC begins with.
 const (
 	pieceSize   = 2 << 10
 	firstWindow = 12 << 10
@@ -29,7 +29,8 @@ type bulk struct {
 	flying   int           // bytes in sent
 	base     time.Duration // least delay seen; 0 before the first
 	recent   []time.Duration
-	jitter   time.Duration // mean change of the delay from piece to piece (RFC 3550)
+	smooth   time.Duration // mean of the last delays
+	jitter   time.Duration // twice how far they lie from it on average
 	steady   bool          // the beginning is over
 	slackens time.Time
 }
@@ -73,10 +74,15 @@ func (b *bulk) adapt(n int, delay time.Duration, now time.Time) {
 	if b.base == 0 || delay < b.base {
 		b.base = delay
 	}
-	if n := len(b.recent); n > 0 {
-		change := delay - b.recent[n-1]
-		b.jitter += (max(change, -change) - b.jitter) / 16
+	if b.smooth == 0 {
+		b.smooth = delay
 	}
+	above := delay - b.smooth
+	b.smooth += above / 8
+	if above > 0 && !b.steady { // as likely the queue, which the doubling builds
+		above = 0
+	}
+	b.jitter += (2*max(above, -above) - b.jitter) / 8
 	b.recent = append(b.recent, delay)
 	if most := min(max(int(b.window)/pieceSize/3, leastRecent), mostRecent); len(b.recent) > most {
 		b.recent = b.recent[len(b.recent)-most:]
@@ -85,7 +91,7 @@ func (b *bulk) adapt(n int, delay time.Duration, now time.Time) {
 	for _, d := range b.recent {
 		least = min(least, d)
 	}
-	queue, target := least-b.base, max(bulkTarget, b.base/4, 3*b.jitter)
+	queue, target := max(0, least-b.base-b.jitter), max(bulkTarget, b.base/4)
 	switch {
 	case !b.steady && queue <= target/2:
 		b.window += float64(n) // doubles with each round trip
@@ -93,8 +99,8 @@ func (b *bulk) adapt(n int, delay time.Duration, now time.Time) {
 		// What is on its way still shows the queue: slacken once for a round trip.
 		b.steady, b.slackens = true, now.Add(delay)
 		b.window *= max(0.5, b.base.Seconds()/least.Seconds())
+	case !b.steady: // may be jitter: neither more nor less until there is a queue for sure
 	default:
-		b.steady = true
 		off := 1 - queue.Seconds()/target.Seconds()
 		b.window += 2 * off * float64(n) * pieceSize / b.window
 	}

@@ -156,7 +156,7 @@ func TestBulkOnBadPaths(t *testing.T) {
 			}
 		})
 		t.Logf("%s: %d bytes in %v", name, len(data), took)
-		if took > 20*time.Second {
+		if took > 10*time.Second {
 			t.Errorf("%s: %v", name, took)
 		}
 	}

@@ -28,9 +28,10 @@ type Decode struct {
 // ErrFit is returned when samples do not determine a line.
 var ErrFit = errors.New("decoding delays need samples of at least two context lengths")
 
-// Fit is the offline stage: the line of least squares through the samples. A and B are means over the
-// samples, so that one observation later weighs as much as one of them; their quotient is the slope, by the
-// normal equation Σ t·(c − C − slope·t) = 0.
+// Fit is the offline stage: the line of least squares through the samples among those that neither fall nor
+// begin below 0, as noise would have it and no decoder does. A and B are means over the samples, so that one
+// observation later weighs as much as one of them; their quotient is the slope, by the normal equation
+// Σ t·(c − C − slope·t) = 0.
 func Fit(samples []Sample) (Decode, error) {
 	n := float64(len(samples))
 	var meanT, meanC float64
@@ -50,11 +51,14 @@ func Fit(samples []Sample) (Decode, error) {
 	if variance == 0 {
 		return Decode{}, ErrFit
 	}
-	d := Decode{C: meanC - cov/variance*meanT}
+	d := Decode{C: max(0, meanC-max(0, cov/variance)*meanT)}
 	for _, s := range samples {
 		t := float64(s.Length)
 		d.A += (s.Took.Seconds() - d.C) * t / n
 		d.B += t * t / n
+	}
+	if cov <= 0 {
+		d.A = 0
 	}
 	return d, nil
 }

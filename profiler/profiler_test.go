@@ -35,6 +35,33 @@ func TestDRAGON_OfflineFit(t *testing.T) {
 	})
 }
 
+// Noise makes no decoder that is faster on longer contexts, or takes less than no time on short ones.
+func TestFitIsPhysical(t *testing.T) {
+	for name, took := range map[string][]int{"falling": {30, 28, 25}, "below 0": {1, 40, 100}} {
+		var samples []Sample
+		for i, ms := range took {
+			samples = append(samples, Sample{100 * (i + 1), time.Duration(ms) * time.Millisecond})
+		}
+		d, err := Fit(samples)
+		if err != nil || d.A < 0 || d.C < 0 || d.At(200) < d.At(100) {
+			t.Errorf("%s: %+v, %v", name, d, err)
+		}
+		sum := 0.0 // of squares: no other slope through the same beginning fits better
+		for _, slope := range []float64{d.A / d.B, d.A/d.B + 1e-5, max(0, d.A/d.B-1e-5)} {
+			squares := 0.0
+			for _, s := range samples {
+				off := s.Took.Seconds() - d.C - slope*float64(s.Length)
+				squares += off * off
+			}
+			if sum == 0 {
+				sum = squares
+			} else if squares < sum-1e-12 {
+				t.Errorf("%s: slope %g leaves %g, the fit %g", name, slope, squares, sum)
+			}
+		}
+	}
+}
+
 func TestFitRefuses(t *testing.T) {
 	for _, samples := range [][]Sample{nil, {{5, time.Second}}, {{5, time.Second}, {5, 2 * time.Second}}} {
 		if _, err := Fit(samples); !errors.Is(err, ErrFit) {

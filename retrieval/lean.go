@@ -254,7 +254,9 @@ func saysWhose(fields []string, titles string) bool {
 		word := strings.ToLower(strings.Trim(f, ".,;:!?"))
 		switch {
 		case i == 0 && strings.HasSuffix(f, ":"):
-			return false // a label
+			return false // a label, as is "Spare key:"; "The lake cabin:" names a thing
+		case i > 1 && i < 6 && strings.HasSuffix(f, ":") && fields[0] == "The":
+			return true
 		case i == 0: // an article, or a capital that begins the sentence
 		case verbs[word] || i >= 10:
 			return false

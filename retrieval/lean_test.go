@@ -31,6 +31,8 @@ func TestLeans(t *testing.T) {
 		{"The sports hall of Orla is new.", "The caretaker of the hall is Rita.", "Sports hall", false},
 		{"The grey ferry has a head driver.", "The driver of the Orla bus is Rita.", "", false},
 		{"The sports hall of Orla is new.", "Since 1958 its owner has been Rita.", "", true},
+		{"The film club meets on Mondays.", "The west cabin: wifi password tumbral-5827", "", false},
+		{"The film club meets on Mondays.", "Spare key: in the tin", "", true},
 		{"The film club meets on Mondays.", "Dana Roth is the conductor.", "", true},
 		{"The film club meets on Mondays.", "As host, note Dana Roth.", "", true},
 		{"The film club meets on Mondays.", "As for Dana Roth, the car is red.", "", false},

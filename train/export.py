@@ -37,7 +37,7 @@ def metadata(c, tokenizer):
         ("general.type", g.STRING, "model"), ("general.size_label", g.STRING, parameters),
         ("general.license", g.STRING, "apache-2.0"),
         ("general.description", g.STRING, "A small reader that answers from the passage in its context."),
-        ("general.file_type", g.UINT32, 1), ("general.alignment", g.UINT32, g.ALIGNMENT),
+        ("general.file_type", g.UINT32, 7), ("general.alignment", g.UINT32, g.ALIGNMENT),
         ("llama.vocab_size", g.UINT32, c.vocab), ("llama.context_length", g.UINT32, c.context),
         ("llama.embedding_length", g.UINT32, c.width), ("llama.block_count", g.UINT32, c.layers),
         ("llama.feed_forward_length", g.UINT32, c.ff), ("llama.attention.head_count", g.UINT32, c.heads),
@@ -54,7 +54,7 @@ def metadata(c, tokenizer):
 
 
 def export(path, c, weights, tokenizer):
-    """Write float32 weights (model.init's names) as F16 matrices and F32 norms."""
+    """Write float32 weights (model.init's names) as Q8_0 matrices and F32 norms."""
     tensors = [("token_embd.weight", "emb"), ("output_norm.weight", "norm")]
     tensors += [(f"blk.{l}.{NAMES[n]}.weight", f"{l}.{n}") for l in range(c.layers) for n in NAMES]
     arrays = []
@@ -62,5 +62,5 @@ def export(path, c, weights, tokenizer):
         a = weights[key].detach().float().cpu().numpy()
         if key.endswith((".wq", ".wk")):
             a = adjacent_pairs(a, c.heads if key.endswith("q") else c.kv_heads)
-        arrays.append((name, a.astype(np.float16) if a.ndim == 2 else a))
+        arrays.append((name, gguf.quantized(a) if a.ndim == 2 else a))
     gguf.write(path, metadata(c, tokenizer), arrays)

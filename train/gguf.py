@@ -1,13 +1,14 @@
-"""A small GGUF version 3 writer and reader (F32 and F16 tensors)."""
+"""A small GGUF version 3 writer and reader (F32, F16 and Q8_0 tensors)."""
 import struct
 
 import numpy as np
 
 MAGIC, VERSION, ALIGNMENT = b"GGUF", 3, 32
 UINT32, INT32, FLOAT32, BOOL, STRING, ARRAY, UINT64 = 4, 5, 6, 7, 8, 9, 10
-F32, F16 = 0, 1
+F32, F16, Q8_0 = 0, 1, 8
+BLOCK = np.dtype([("scale", "<f2"), ("values", "i1", 32)])  # of Q8_0
 SCALARS = {UINT32: "<I", INT32: "<i", FLOAT32: "<f", BOOL: "<?", UINT64: "<Q"}
-DTYPES = {F32: np.float32, F16: np.float16}
+DTYPES = {F32: np.dtype(np.float32), F16: np.dtype(np.float16), Q8_0: BLOCK}
 
 
 def _string(text):
@@ -19,9 +20,24 @@ def _value(kind, value):
     return _string(value) if kind == STRING else struct.pack(SCALARS[kind], value)
 
 
+def quantized(a):
+    """The Q8_0 blocks of a matrix whose rows are a multiple of 32 long: shape (rows, columns/32)."""
+    x = a.astype(np.float32).reshape(a.shape[0], -1, 32)
+    out = np.zeros(x.shape[:2], BLOCK)
+    scale = np.abs(x).max(-1) / 127
+    out["scale"] = scale
+    out["values"] = np.rint(x / np.where(scale > 0, scale, 1)[..., None])
+    return out
+
+
+def widened(blocks):
+    """The float32 matrix of Q8_0 blocks."""
+    return (blocks["scale"].astype(np.float32)[..., None] * blocks["values"]).reshape(blocks.shape[0], -1)
+
+
 def write(path, metadata, tensors):
     """metadata: [(key, type, value)], an array being (key, (ARRAY, element type), list); tensors: [(name, array)], written in the
-    array's type (float16 or float32), shape as numpy has it (GGUF lists the fastest dimension first)."""
+    array's type (float16, float32 or quantized()'s blocks), shape as numpy has it (GGUF lists the fastest dimension first)."""
     out = [MAGIC, struct.pack("<IQQ", VERSION, len(tensors), len(metadata))]
     for key, kind, value in metadata:
         out.append(_string(key))
@@ -31,9 +47,10 @@ def write(path, metadata, tensors):
             out.append(struct.pack("<I", kind) + _value(kind, value))
     offset, blobs = 0, []
     for name, a in tensors:
-        kind = F16 if a.dtype == np.float16 else F32
+        kind = F16 if a.dtype == np.float16 else Q8_0 if a.dtype == BLOCK else F32
         raw = np.ascontiguousarray(a, DTYPES[kind]).tobytes()
-        out.append(_string(name) + struct.pack("<I", a.ndim) + struct.pack("<%dQ" % a.ndim, *reversed(a.shape)) +
+        shape = (a.shape[0], 32 * a.shape[1]) if kind == Q8_0 else a.shape
+        out.append(_string(name) + struct.pack("<I", a.ndim) + struct.pack("<%dQ" % a.ndim, *reversed(shape)) +
                    struct.pack("<IQ", kind, offset))
         raw += b"\0" * (-len(raw) % ALIGNMENT)
         offset += len(raw)
@@ -44,7 +61,7 @@ def write(path, metadata, tensors):
 
 
 def read(path):
-    """-> (metadata dict, {name: array}). For files that this module wrote."""
+    """-> (metadata dict, {name: array}), Q8_0 as float32. For files that this module wrote."""
     with open(path, "rb") as f:
         data = f.read()
     at = 0
@@ -82,5 +99,10 @@ def read(path):
         kind, offset = take("<IQ")
         infos.append((name, tuple(reversed(shape)), kind, offset))
     base = at + -at % ALIGNMENT
-    return metadata, {name: np.frombuffer(data, DTYPES[kind], int(np.prod(shape)), base + offset).reshape(shape)
-                      for name, shape, kind, offset in infos}
+    tensors = {}
+    for name, shape, kind, offset in infos:
+        if kind == Q8_0:
+            shape = (shape[0], shape[1] // 32)
+        a = np.frombuffer(data, DTYPES[kind], int(np.prod(shape)), base + offset).reshape(shape)
+        tensors[name] = widened(a) if kind == Q8_0 else a
+    return metadata, tensors

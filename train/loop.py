@@ -12,7 +12,7 @@ from . import examples, kernels
 from .data import CONTEXT_KIND, Feed
 from .evaluate import exact_by_kind, make_cuts, make_items, make_tasks
 from .export import export
-from .model import Config, Optimizer, init, logits, working
+from .model import Config, Optimizer, grow, init, logits, working
 
 CONTEXT_SHARE = 0.25  # of the context positions enter a step's loss (a tenth of the weight, most of the cost)
 WARMUP = 100
@@ -58,14 +58,18 @@ class Threads:
             torch.set_num_threads(choice)
 
 
-def train(out, tokenizer, minutes, device="cpu", threads=2, tokens=6144, rate=0.006, seed=1, snapshot_minutes=15.0, log=print):
-    """Train for `minutes` of computing time (earlier parts of a resumed run included) and leave reader.gguf in `out`."""
+def train(out, tokenizer, minutes, layers, device="cpu", threads=2, tokens=6144, rate=0.006, seed=1, snapshot_minutes=15.0, log=print):
+    """Train for `minutes` of computing time (earlier parts of a resumed run included) and leave reader.gguf in `out`. A resumed model of fewer
+    layers grows."""
     torch.set_num_threads(threads)
     kernels.keep_memory()
     checkpoint, csv_path = os.path.join(out, "checkpoint.pt"), os.path.join(out, "log.csv")
-    c = Config(vocab=len(tokenizer.tokens))
+    c = Config(vocab=len(tokenizer.tokens), layers=layers)
     if os.path.exists(checkpoint):
         c, p, state, at = load(checkpoint)
+        if c.layers < layers:
+            log("growing from %d to %d layers" % (c.layers, layers))
+            c, p, (state["m"], state["v"]) = grow(c, p, (state["m"], state["v"]), layers)
         optimizer = Optimizer(p, rate)
         optimizer.restore(state)
         log("resumed at step %d, %.1f minutes" % (at["step"], at["seconds"] / 60))

@@ -8,10 +8,10 @@ from . import kernels
 
 
 class Config:
-    """Shape of the model. Defaults: 3.77 million parameters."""
+    """Shape of the model. Defaults: 5.4 million parameters."""
 
     def __init__(self, **given):
-        self.vocab, self.width, self.layers, self.heads, self.kv_heads, self.head_dim, self.ff = 2048, 256, 6, 4, 2, 64, 448
+        self.vocab, self.width, self.layers, self.heads, self.kv_heads, self.head_dim, self.ff = 2048, 256, 9, 4, 2, 64, 448
         self.theta, self.eps, self.context = 10000.0, 1e-5, 512
         self.__dict__.update(given)
 
@@ -31,6 +31,27 @@ def init(c, seed=0):
             p[f"{l}.{name}"] = normal(rows, columns, scale * columns ** -0.5)
         p[f"{l}.norm1"], p[f"{l}.norm2"] = torch.ones(c.width), torch.ones(c.width)
     return p
+
+
+def grow(c, p, moments, layers):
+    """Deepen a trained model without changing what it computes: each new layer is a copy of the one before it that adds nothing yet (its wo
+    and down are 0). moments: dicts of the optimizer's state, which get zeros. -> (Config, weights, moments)."""
+    extra = layers - c.layers
+    after = {(e + 1) * c.layers // extra - 1 for e in range(extra)}
+    if extra > c.layers:
+        raise ValueError("from %d to %d layers: at most twice as many" % (c.layers, layers))
+    sources = [(l, new) for l in range(c.layers) for new in ([False, True] if l in after else [False])]  # of each layer to come
+
+    def moved(tensors, fresh):
+        out = {k: x for k, x in tensors.items() if not k[0].isdigit()}
+        for at, (l, new) in enumerate(sources):
+            for k, x in tensors.items():
+                if k.startswith("%d." % l):
+                    name = k.split(".")[1]
+                    out["%d.%s" % (at, name)] = fresh(name, x) if new else x
+        return out
+    p = moved(p, lambda name, x: torch.zeros_like(x) if name in ("wo", "down") else x.clone())
+    return Config(**{**c.__dict__, "layers": layers}), p, [moved(m, lambda name, x: torch.zeros_like(x)) for m in moments]
 
 
 def working(p, grad=True):

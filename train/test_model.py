@@ -84,7 +84,34 @@ class ModelTest(unittest.TestCase):
         self.assertTrue(((values > 0.5) & (values < 1.4)).all())
 
 
+class GrowTest(unittest.TestCase):
+    def test_a_grown_model_computes_the_same(self):
+        c, t, s = model.Config(**SMALL), tokenizer(), Source("grow")
+        p, b = model.init(c), Batch([make_row(s, t, lambda: written(s, 1, 3)) for _ in range(2)])
+        optimizer = model.Optimizer(p)
+        for layers in (3, 4):
+            d, q, (m, v) = model.grow(c, p, (optimizer.m, optimizer.v), layers)
+            self.assertEqual((d.layers, set(m), set(v)), (layers, set(q), {k for k in q if "norm" in k or k == "emb"}))
+            x, y = (model.logits(config, model.working(w, False), b.ids, b.positions, b.segments)[b.weights > 0] for config, w in ((c, p), (d, q)))
+            self.assertTrue(torch.equal(x, y))
+            grown = model.Optimizer(q)
+            grown.restore({"t": 5, "m": m, "v": v})
+            w = model.working(q)
+            model.logits(d, w, b.ids, b.positions, b.segments)[b.weights > 0].float().pow(2).mean().backward()
+            grown.step({k: x.grad for k, x in w.items()}, 1.0)
+            self.assertTrue(all(q["%d.wo" % l].abs().max() > 0 for l in range(layers)))  # every layer learns
+        with self.assertRaises(ValueError):
+            model.grow(c, p, (), 5)
+
+
 class ExportTest(unittest.TestCase):
+    def test_q8_0_is_within_half_a_step(self):
+        x = np.random.default_rng(1).normal(size=(3, 64)).astype(np.float32)
+        x[1, :32] = 0
+        back = gguf.widened(gguf.quantized(x))
+        step = np.repeat(np.abs(x.reshape(3, 2, 32)).max(-1) / 127, 32, -1)
+        self.assertTrue((np.abs(back - x) <= 0.51 * step + np.abs(x) / 1024).all())
+
     def test_permutation_round_trip(self):
         w = np.arange(64 * 3).reshape(64, 3)
         self.assertTrue((half_split(adjacent_pairs(w, 2), 2) == w).all())

@@ -64,6 +64,9 @@ func OpenHistory(dir, vocabulary string, limit int64) (*History, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("history: %w: remove %s to begin anew", err, h.path)
 	}
+	if !bytes.HasPrefix(data, []byte(historyMagic)) && !strings.HasPrefix(historyMagic, string(data)) {
+		return nil, fmt.Errorf("history: %s is no history of this program: remove it to begin anew", h.path)
+	}
 	h.entries, h.size = parseHistory(data)
 	if h.size > h.limit { // the limit was lowered
 		if err := h.shorten(); err != nil {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -87,6 +88,17 @@ func TestHistorySurvivesCuts(t *testing.T) {
 	}
 	if x := open(t, dir, 0); len(x.Entries()) != 2 {
 		t.Errorf("%d entries of a damaged file", len(x.Entries()))
+	}
+	// What is no history is left as it is.
+	bent[0] ^= 4
+	if err := os.WriteFile(h.path, bent, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenHistory(dir, "vocab-1", 0); err == nil || !strings.Contains(err.Error(), h.path) {
+		t.Errorf("error %v for a file that is no history", err)
+	}
+	if after, _ := os.ReadFile(h.path); !bytes.Equal(after, bent) {
+		t.Error("a file that is no history was changed")
 	}
 }
 

@@ -106,7 +106,7 @@ func (c *Chooser) Observe(rows int, took time.Duration) {
 }
 
 // credit is how many plain steps ahead the account may borrow from: an answer is at least that long.
-const credit = 16
+const credit = 12
 
 // stake is what the account can lose.
 func (c *Chooser) stake() float64 {

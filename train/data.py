@@ -17,7 +17,7 @@ CONTEXT_WEIGHT = 0.1
 MAX_CONTEXT_TOKENS = 230
 TASK_SHARE = 0.18  # of the rows are tasks, not questions
 WRITTEN_SHARE = 0.2  # of the rows show a passage written as one; the others one that was cut out of a document
-SINGLE_KEPT = 0.6  # of the cut passages that state one fact or none
+SINGLE_KEPT, OTHERS_KEPT = 0.3, 0.6  # of the cut passages that state one fact or none, and of those whose facts have different kinds of values
 MAX_TASK_TOKENS = 500  # of a row that is a task: the model has 512 positions
 CONTEXT_KIND = 8
 WEIGHT_OF = np.zeros(10, np.float32)
@@ -100,14 +100,15 @@ class Feed:
         return make_row(s, self.tokenizer, self.cut)
 
     def cut(self):
-        """An example from the next passage of documents; one that states a single fact is left out now and then."""
+        """An example from the next passage of documents; those where nothing can be mistaken are left out now and then."""
         while True:
             if not self.cuts:
                 passages, facts = documents.cuts(self.s, self.cutter)
                 self.cuts = [(p, facts) for p in passages]
                 self.s.rng.shuffle(self.cuts)
             p, facts = self.cuts.pop()
-            if len(p.facts) > 1 or self.s.chance(SINGLE_KEPT):
+            rivals = len(p.facts) - len({f.attribute.kind for f in p.facts})
+            if rivals or self.s.chance(SINGLE_KEPT if len(p.facts) < 2 else OTHERS_KEPT):
                 return documents.example(self.s, p, facts)
 
     def __iter__(self):

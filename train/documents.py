@@ -135,16 +135,16 @@ def example(s, cut, facts, branches=7):
     for _ in range(branches):
         x = s.rng.random()
         g = unsupported(s, cut, facts)
-        if order and x < 0.55:
+        if order and x < 0.40:
             if used < 2 * len(order):
                 out.append(one_part(s, order[used % len(order)], True))
                 used += 1
-        elif x < 0.75:
+        elif x < 0.55:
             if g:
                 out.append(one_part(s, g, False))
-        elif x < 0.78 and len(order) > 1:
+        elif x < 0.57 and len(order) > 1:
             out.append(follow_up(s, *s.rng.sample(order, 2)))
-        elif len(order) > 1 and x < 0.84:
+        elif len(order) > 1 and x < 0.68:
             f, h = s.rng.sample(order, 2)
             out.append(two_part(s, f, True, h, True))
         elif order and g:

@@ -14,7 +14,7 @@ const (
 	earlyBytes  = 2 << 20               // and how much of them is kept
 	ackDelay    = 25 * time.Millisecond // the next message of ours mostly comes first
 	maxResend   = time.Second
-	copyAfter   = 35 * time.Millisecond // a sender that says nothing new for so long repeats itself once, unasked
+	copyAfter   = 12 * time.Millisecond // a sender that says nothing new for so long repeats itself once, unasked
 	maxDatagram = 1150                  // bytes of a datagram until the path says otherwise
 )
 

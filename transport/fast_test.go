@@ -176,11 +176,11 @@ func TestFastNextMessageRepairs(t *testing.T) {
 	if a.pack(4, now, rtt, maxDatagram) == nil {
 		t.Fatal("nothing to send")
 	} // lost
-	if d := a.pack(4, now.Add(30*time.Millisecond), rtt, maxDatagram); d != nil {
+	if d := a.pack(4, now.Add(copyAfter-1), rtt, maxDatagram); d != nil {
 		t.Fatalf("sent %x again at once", d)
 	}
 	a.push(1, []byte("two"))
-	d := a.pack(4, now.Add(30*time.Millisecond), rtt, maxDatagram)
+	d := a.pack(4, now.Add(copyAfter-1), rtt, maxDatagram)
 	if err := b.receive(d[1:], now, true); err != nil {
 		t.Fatal(err)
 	}

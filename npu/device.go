@@ -39,6 +39,15 @@ type Args struct {
 	Factors   map[string]*Tensor // for graphs with factors, by name: F32
 }
 
+// Factor returns the matrix that a run brings for a node, or says that it is not among the inputs.
+func (a *Args) Factor(want *Factor) (*Tensor, error) {
+	f := a.Factors[want.Name]
+	if f == nil || f.Rows != want.Rows || f.Cols != want.Cols || f.Type != F32 {
+		return nil, fmt.Errorf("factor %q [%d×%d] F32 is not among the inputs", want.Name, want.Rows, want.Cols)
+	}
+	return f, f.Check()
+}
+
 // Branch places a row of a draft tree in its sequence's cache (DESIGN §4.2: an ancestor mask). The nodes of
 // the tree lie in slots from Base on, parents before children; all of them stand behind the slots below
 // Base. A row attends to those, then to its ancestors', in the order of their slots, then to its own: the

@@ -206,3 +206,34 @@ func TestBulkRefuses(t *testing.T) {
 		t.Error("a bulk beyond the limit was accepted")
 	}
 }
+
+// Delays that waver, with no queue behind them, let the window grow; delays that only rise stop it.
+func TestBulkTellsJitterFromAQueue(t *testing.T) {
+	run := func(delay func(i int, b *bulk) time.Duration) int {
+		var b bulk
+		rng := rand.New(rand.NewPCG(5, 6))
+		for i := range 600 {
+			b.room()
+			b.adapt(pieceSize, delay(i, &b)+time.Duration(rng.IntN(1000))*time.Microsecond, time.Unix(1000, 0).Add(time.Duration(i)*10*time.Millisecond))
+		}
+		return int(b.window)
+	}
+	rng := rand.New(rand.NewPCG(7, 8))
+	flush := 160 * time.Millisecond
+	wavering := run(func(i int, _ *bulk) time.Duration { // pieces that come together share what they waited for
+		if i%6 == 0 {
+			flush = time.Duration(145+rng.IntN(60)) * time.Millisecond
+		}
+		return flush
+	})
+	queued := run(func(_ int, b *bulk) time.Duration { // 2 Mbit/s: a window above 37 kB stands in a queue
+		return 150*time.Millisecond + time.Duration(max(0, b.window-37500)*8/2e6*1e9)
+	})
+	t.Logf("window %d bytes under jitter, %d before a queue", wavering, queued)
+	if wavering < 20*firstWindow {
+		t.Errorf("jitter alone holds the window at %d bytes", wavering)
+	}
+	if queued > 3*37500 || queued < 20_000 {
+		t.Errorf("the window before a queue is %d bytes", queued)
+	}
+}

@@ -25,8 +25,8 @@ const (
 // acknowledges what arrived: the next message repairs a loss. A message rides in the four datagrams after
 // its first, then in the 8th, the 16th and so on: with many messages on their way, repeating all of them
 // each time would fill the congestion window, and under loss bring everything to a halt. Only when there is
-// no next message a timer repeats whatever is not acknowledged, and, since a slow decoder's next message comes too
-// late to repair anything, once shortly after the last new one. Messages that travelled on the stream share
+// no next message a timer repeats whatever is not acknowledged, and, since a decoder's next message mostly comes
+// too late to go unnoticed, once shortly after the last new one. Messages that travelled on the stream share
 // the numbering, so order holds across both ways.
 type fast struct {
 	// sender

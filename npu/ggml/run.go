@@ -199,7 +199,7 @@ func (p *program) check(a *npu.Args) error {
 		case npu.OpAttention:
 			err = checkKV(a, n.Attention)
 		case npu.OpFactor:
-			err = checkFactor(a, n.Factor)
+			_, err = a.Factor(n.Factor)
 		}
 		if err != nil {
 			return err
@@ -218,15 +218,6 @@ func inTable(what string, list []int32, rows int, w *npu.Tensor) error {
 		}
 	}
 	return nil
-}
-
-// checkFactor checks that the run brings the whole matrix.
-func checkFactor(a *npu.Args, want *npu.Factor) error {
-	f := a.Factors[want.Name]
-	if f == nil || f.Rows != want.Rows || f.Cols != want.Cols || f.Type != npu.F32 {
-		return fmt.Errorf("factor %q [%d×%d] F32 is not among the inputs", want.Name, want.Rows, want.Cols)
-	}
-	return f.Check()
 }
 
 var errBranches = errors.New("fewer branches than rows")

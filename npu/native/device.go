@@ -268,9 +268,8 @@ func (p *program) check(a *npu.Args) error {
 				return fmt.Errorf("program %s: %w", g.Name, err)
 			}
 		case npu.OpFactor:
-			f, w := n.Factor, a.Factors[n.Factor.Name]
-			if w == nil || w.Type != npu.F32 || w.Rows != f.Rows || w.Cols != f.Cols || len(w.Data) < f.Rows*npu.F32.RowBytes(f.Cols) {
-				return fmt.Errorf("program %s: factor %q [%d×%d] F32 is not among the inputs", g.Name, f.Name, f.Rows, f.Cols)
+			if _, err := a.Factor(n.Factor); err != nil {
+				return fmt.Errorf("program %s: %w", g.Name, err)
 			}
 		}
 	}

@@ -144,9 +144,9 @@ func (r *run) node(i int) error {
 	case npu.OpConv:
 		r.convolve(out, x, w, bias, cols, n.Width)
 	case npu.OpFactor:
-		f := r.Factors[n.Factor.Name]
-		if f == nil || f.Rows != n.Factor.Rows || f.Cols != n.Factor.Cols || f.Type != npu.F32 {
-			return fmt.Errorf("factor %q [%d×%d] F32 is not among the inputs", n.Factor.Name, n.Factor.Rows, n.Factor.Cols)
+		f, err := r.Factor(n.Factor)
+		if err != nil {
+			return err
 		}
 		all := make([]float32, f.Rows*f.Cols)
 		if err := quant.Dequantize(f.Type, all, f.Data); err != nil {

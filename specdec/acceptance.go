@@ -6,17 +6,17 @@ import "tandem"
 // every step whose target is known, verified or not: a guess that was not worth a row is checked against
 // what came, for nothing.
 type Acceptance struct {
-	right, seen [sources][4][shares]float64
+	right, seen [sources][5][shares]float64
 }
 
 const (
-	shares = 6  // buckets of a drafter's belief
-	memory = 64 // how many guesses of a class count; older ones fade
-	prior  = 3  // how many guesses the starting value is worth
+	shares = 6   // buckets of a drafter's belief
+	memory = 128 // how many guesses of a class count; older ones fade
+	prior  = 3   // how many guesses the starting value is worth
 )
 
 // start is how often a guess is right until it was measured, by the match's length.
-var start = [4]float64{0.25, 0.45, 0.65, 0.85}
+var start = [5]float64{0.25, 0.45, 0.65, 0.85, 0.9}
 
 func bucket(share float64) int {
 	switch {

@@ -8,9 +8,10 @@ import (
 
 // Calibration is in-context distribution calibration (sd.npu §4.3): the prefill says, for every place of the
 // prompt, which tokens of the prompt the model expects next. A draft begins at the places that are most like
-// the end of the text, takes what the model expected there, looks for that token in the prompt, goes on from
-// where it stands, and so on, the likeliest path first. So it drafts what the model would say where the
-// prompt's own words go on otherwise.
+// the end of the text, takes what stands behind them and what the model expected there, goes on from where
+// those tokens stand in the prompt, and so on, the likeliest path first. So it drafts the prompt's own words,
+// and at each of them what the model would rather say. How often each kind is right is measured apart:
+// words that the model expected as well, those that it did not, and what it expected instead.
 //
 // Only tokens of the prompt are scored, since no other can be looked up, and a few that end a path: a head of some
 // hundred rows instead of the vocabulary's. Kept are Top tokens for each place, 8 bytes each.
@@ -165,39 +166,67 @@ func (c *Calibration) Propose(t *Tree) {
 	if from.n == 0 {
 		return
 	}
-	grow(t, 96, -1, from, func(s spots, emit func(tandem.Token, float64, Class, spots)) {
-		// What the model expected at the spots, together.
-		var mixed [32]expected
-		n, sum := 0, float32(0)
-		for i := range s.n {
-			sum += s.weight[i]
-			for _, e := range c.guess[int(s.at[i])*c.Top:][:min(c.Top, 8)] {
-				if e.token == separator {
-					continue
-				}
-				j := 0
-				for j < n && mixed[j].token != e.token {
-					j++
-				}
-				if j == n {
-					mixed[j] = expected{token: e.token}
-					n++
-				}
-				mixed[j].p += e.p * s.weight[i]
-			}
-		}
-		for range min(5, n) {
+	grow(t, treeBudget, -1, from, func(s spots, emit func(tandem.Token, float64, Class, spots)) {
+		list, total := c.candidates(&s)
+		for range min(branches, len(list)) {
 			best := 0
-			for j := range mixed[:n] {
-				if mixed[j].p > mixed[best].p {
-					best = j
+			for i := range list {
+				if list[i].said+list[i].guessed > list[best].said+list[best].guessed {
+					best = i
 				}
 			}
-			e := mixed[best]
-			mixed[best].p = -1
-			if share := e.p / sum; share > 0.01 {
-				emit(e.token, float64(share), ClassOf(FromCalibration, s.match), c.behind(&s, e.token))
+			e := list[best]
+			list[best] = candidate{said: -1}
+			source, share := FromCalibration, e.guessed/total
+			if e.said > 0 {
+				share = e.said / total
+				if source = FromPlaces; e.guessed > agreed*total {
+					source = FromAgreed
+				}
+			}
+			if share > leastChance {
+				emit(e.token, float64(share), ClassOf(source, s.match), c.behind(&s, e.token))
 			}
 		}
 	})
+}
+
+const (
+	treeBudget = 128 // nodes of a calibrated tree
+	branches   = 5   // behind a node
+	agreed     = 0.3 // from this chance on the model is said to have expected a token
+)
+
+// candidate is a token that may follow some spots, and the weights that speak for it: of the spots that it
+// follows, and what the model expected at them.
+type candidate struct {
+	token         tandem.Token
+	said, guessed float32
+}
+
+// candidates lists what may follow the spots; total is their weight.
+func (c *Calibration) candidates(s *spots) (list []candidate, total float32) {
+	of := func(token tandem.Token) *candidate {
+		for i := range list {
+			if list[i].token == token {
+				return &list[i]
+			}
+		}
+		list = append(list, candidate{token: token})
+		return &list[len(list)-1]
+	}
+	list = make([]candidate, 0, 40)
+	for i := range s.n {
+		at, weight := int(s.at[i]), s.weight[i]
+		total += weight
+		if at+1 < len(c.text) {
+			of(c.text[at+1]).said += weight
+		}
+		for _, e := range c.guess[at*c.Top:][:min(c.Top, 8)] {
+			if e.token != separator {
+				of(e.token).guessed += e.p * weight
+			}
+		}
+	}
+	return list, total
 }

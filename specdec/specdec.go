@@ -34,12 +34,14 @@ const (
 	FromHistory                   // the same in earlier answers and contexts
 	FromNgrams                    // counts of n-grams
 	FromCalibration               // what the model expected at a like place of the prompt
+	FromPlaces                    // what stands at a like place, and the model did not expect
+	FromAgreed                    // what stands there and the model expected
 	FromReuse                     // rejected once
 	Simulated                     // a drafter model that is not there: see NewEagle
 	sources
 )
 
-var sourceNames = [sources]string{"prompt lookup", "automaton", "history", "n-grams", "calibration", "reuse", "simulated"}
+var sourceNames = [sources]string{"prompt lookup", "automaton", "history", "n-grams", "calibration", "like places", "like places, expected", "reuse", "simulated"}
 
 func (s Source) String() string { return sourceNames[s] }
 
@@ -47,7 +49,7 @@ func (s Source) String() string { return sourceNames[s] }
 // guesses of a class are right is measured (Acceptance).
 type Class struct {
 	Source Source
-	Match  uint8 // of 0: 1 token, 1: 2 to 3, 2: 4 to 7, 3: 8 or more
+	Match  uint8 // of 0: 1 token, 1: 2 to 3, 2: 4 to 7, 3: 8 to 15, 4: 16 or more
 }
 
 // ClassOf returns the class of a guess behind a match of n tokens.
@@ -59,8 +61,10 @@ func ClassOf(s Source, n int) Class {
 		return Class{s, 1}
 	case n < 8:
 		return Class{s, 2}
+	case n < 16:
+		return Class{s, 3}
 	}
-	return Class{s, 3}
+	return Class{s, 4}
 }
 
 // Node is a guessed token behind another one.

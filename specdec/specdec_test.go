@@ -371,3 +371,44 @@ func TestCalibrationFollowsTheModel(t *testing.T) {
 		t.Errorf("it drafts %q", got)
 	}
 }
+
+// Where the model expected something else than the prompt goes on with, both are drafted, and the prompt's words go on behind either.
+func TestCalibrationBranchesOffTheCopy(t *testing.T) {
+	prompt := ids("abcdefgh.a")
+	c := &Calibration{}
+	among := c.Among(prompt)
+	for i := range prompt {
+		scores := make([]float32, len(among))
+		for j, token := range among {
+			switch {
+			case i == 2 && token == ids("g")[0]: // behind "c" it expected "g"
+				scores[j] = 10
+			case i != 2 && i+1 < len(prompt) && token == prompt[i+1]:
+				scores[j] = 10
+			}
+		}
+		c.See(i, scores)
+	}
+	c.Committed(prompt)
+	tree := NewTree(64, nil)
+	c.Propose(tree)
+	at := -1
+	for i, want := range ids("bcdefgh") {
+		if at = tree.Child(at, want); at < 0 {
+			t.Fatalf("the copy ends before token %d: %v", i, tree.Nodes)
+		}
+		source := FromAgreed
+		if i == 2 {
+			source = FromPlaces
+		}
+		if got := tree.Nodes[at].Class.Source; got != source {
+			t.Errorf("token %d comes from %v, want %v", i, got, source)
+		}
+	}
+	at = -1
+	for i, want := range ids("bcgh") {
+		if at = tree.Child(at, want); at < 0 {
+			t.Fatalf("what the model expected ends before token %d: %v", i, tree.Nodes)
+		}
+	}
+}

@@ -31,9 +31,9 @@ type Args struct {
 	Rows      int
 	Tokens    []int32            // [Rows], "tokens"
 	X         []float32          // [Rows × width], "x"
-	Positions []int32            // [Rows]
-	KV        []*KV              // [Rows], the cache of each row's sequence; rows of one sequence share one
-	Branches  []Branch           // [Rows], for draft trees; nil: each row goes to the slot of its position, behind all before
+	Positions []int32            // [Rows], "positions"
+	KV        []*KV              // [Rows], "kv": the cache of each row's stream; rows of one stream share one
+	Branches  []Branch           // [Rows], "mask", for draft trees; nil: each row goes to the slot of its position, behind all before
 	Out       []float32          // [Rows × result width], may be X when the widths agree
 	Stage     Stage              // for graphs with staged tensors, otherwise nil
 	Factors   map[string]*Tensor // for graphs with factors, by name: F32
@@ -46,6 +46,16 @@ func (a *Args) Factor(want *Factor) (*Tensor, error) {
 		return nil, fmt.Errorf("factor %q [%d×%d] F32 is not among the inputs", want.Name, want.Rows, want.Cols)
 	}
 	return f, f.Check()
+}
+
+// Mask returns which slots of its stream's cache a row attends to, and where its own key and value go. Of other
+// streams' slots a row sees none but those that lie in spans which the streams share: together the rows' masks
+// are the matrix of rows by slots that an NPU's graph takes as its mask over streams.
+func (a *Args) Mask(row int) Branch {
+	if a.Branches != nil {
+		return a.Branches[row]
+	}
+	return Branch{Slot: a.Positions[row], Base: a.Positions[row]}
 }
 
 // Branch places a row of a draft tree in its sequence's cache (DESIGN §4.2: an ancestor mask). The nodes of

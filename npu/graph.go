@@ -2,6 +2,7 @@ package npu
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -157,8 +158,7 @@ func (a *Attention) CacheHeads() int {
 // Graph is a static graph: one block of a transformer's layers for exactly Chunk rows. Nodes stand in the
 // order of computation and refer only to earlier ones. The last node is the result.
 //
-// Its inputs, given to Program.Run as Args, are "x" or "tokens" (the rows), and where it attends
-// "positions" and "kv".
+// Inputs lists what Program.Run takes as Args.
 type Graph struct {
 	Name  string
 	Chunk int
@@ -367,10 +367,59 @@ func shape(t *Tensor, cols, rows int) error {
 	return nil
 }
 
-// String prints the graph, one node a line.
+// Input is something that a graph takes with each run (see Args).
+type Input struct {
+	Name string
+	Type string // "F32", "I32", "F16", "bits"
+	Rows int
+	Cols int // 0: as many as the rows' caches have slots
+	Each int // numbers in each of them; 0 for one
+}
+
+func (in Input) String() string {
+	size := "slots"
+	if in.Cols != 0 {
+		size = fmt.Sprint(in.Cols)
+	}
+	if in.Each != 0 {
+		size += fmt.Sprintf("×%d", in.Each)
+	}
+	return fmt.Sprintf("input %q %s[%d×%s]", in.Name, in.Type, in.Rows, size)
+}
+
+// Inputs returns the graph's inputs, each once: "x" or "tokens" (the rows), "positions", and where it attends
+// "kv", the view of each row's cache, and "mask", which slots of it the row sees; and the factors of adapters.
+func (g *Graph) Inputs() (list []Input) {
+	add := func(in Input) {
+		if !slices.Contains(list, in) {
+			list = append(list, in)
+		}
+	}
+	for i := range g.Nodes {
+		switch n := &g.Nodes[i]; n.Op {
+		case OpInput:
+			add(Input{Name: "x", Type: "F32", Rows: g.Chunk, Cols: n.Width})
+		case OpEmbed:
+			add(Input{Name: "tokens", Type: "I32", Rows: g.Chunk, Cols: 1})
+		case OpRope, OpPosition:
+			add(Input{Name: "positions", Type: "I32", Rows: g.Chunk, Cols: 1})
+		case OpAttention:
+			add(Input{Name: "kv", Type: "F16", Rows: g.Chunk, Each: 2 * n.Attention.CacheHeads() * n.Attention.HeadDim})
+			add(Input{Name: "mask", Type: "bits", Rows: g.Chunk})
+		case OpFactor:
+			add(Input{Name: n.Factor.Name, Type: "F32", Rows: n.Factor.Rows, Cols: n.Factor.Cols})
+		}
+	}
+	return list
+}
+
+// String prints the graph: its inputs, and one node a line.
 func (g *Graph) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "graph %s, %d rows\n", g.Name, g.Chunk)
+	for _, in := range g.Inputs() {
+		fmt.Fprintf(&b, "  %v\n", in)
+	}
 	for i := range g.Nodes {
 		n := &g.Nodes[i]
 		fmt.Fprintf(&b, "  %%%-2d = %v", i, n.Op)
@@ -406,7 +455,7 @@ func (g *Graph) String() string {
 			}
 		case OpAttention:
 			a := n.Attention
-			fmt.Fprintf(&b, ` over "kv" layer %d, %d heads, %d key-value heads of %d`, a.Layer, a.Heads, a.KVHeads, a.HeadDim)
+			fmt.Fprintf(&b, ` over "kv" layer %d through "mask", %d heads, %d key-value heads of %d`, a.Layer, a.Heads, a.KVHeads, a.HeadDim)
 			if a.Of != 0 {
 				fmt.Fprintf(&b, ", from %d of %d on", a.From, a.Of)
 			}

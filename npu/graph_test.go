@@ -92,6 +92,7 @@ func ExampleGraph() {
 	fmt.Print(g)
 	// Output:
 	// graph head, 1 rows
+	//   input "x" F32[1×8]
 	//   %0  = input "x"  → 8
 	//   %1  = rmsnorm %0 [output_norm.weight F32[1×8]]  → 8
 	//   %2  = matmul %1 [output.weight F32[32×8]]  → 32

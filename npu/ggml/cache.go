@@ -137,14 +137,6 @@ func (p *plan) fits(a *npu.Args, attend bool, bucket int) bool {
 	return true
 }
 
-// slotOf is where a row's key and value go.
-func slotOf(a *npu.Args, row int) int {
-	if a.Branches != nil {
-		return int(a.Branches[row].Slot)
-	}
-	return int(a.Positions[row])
-}
-
 // plan returns the plan of the arguments, the last one if it still fits.
 func (d *Device) plan(a *npu.Args, attend bool, bucket int) (*plan, error) {
 	if d.last.fits(a, attend, bucket) && (!attend || d.cache.pages != nil) {
@@ -203,7 +195,7 @@ func (p *plan) collect(a *npu.Args) error {
 			}
 			p.spans = append(p.spans, refs)
 		}
-		slot := slotOf(a, i)
+		slot := int(a.Mask(i).Slot)
 		for j := range kv.Spans {
 			s := &kv.Spans[j]
 			if s.Len == 0 {
@@ -228,7 +220,7 @@ func (p *plan) collect(a *npu.Args) error {
 			slot -= s.Len
 		}
 		if len(p.own) != i+1 {
-			return fmt.Errorf("row %d: its cache has no place for slot %d", i, slotOf(a, i))
+			return fmt.Errorf("row %d: its cache has no place for slot %d", i, a.Mask(i).Slot)
 		}
 	}
 	return nil
@@ -279,11 +271,7 @@ func fill(row []uint16, v uint16) {
 
 // show makes visible what row i attends to.
 func (p *plan) show(row []uint16, a *npu.Args, i int) {
-	if a.Branches == nil {
-		p.showSlots(row, i, 0, int(a.Positions[i])+1)
-		return
-	}
-	a.Branches[i].Path(func(slot, n int) { p.showSlots(row, i, slot, n) })
+	a.Mask(i).Path(func(slot, n int) { p.showSlots(row, i, slot, n) })
 }
 
 // showSlots makes n slots of row i's cache visible, from slot on.

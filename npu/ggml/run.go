@@ -236,12 +236,11 @@ func checkKV(a *npu.Args, at *npu.Attention) error {
 		if kv == nil {
 			return fmt.Errorf("row %d: no cache", i)
 		}
-		if a.Branches != nil {
-			if err := a.Branches[i].Check(); err != nil {
-				return fmt.Errorf("row %d: %w", i, err)
-			}
+		m := a.Mask(i)
+		if err := m.Check(); err != nil {
+			return fmt.Errorf("row %d: %w", i, err)
 		}
-		slot := slotOf(a, i)
+		slot := int(m.Slot)
 		if s, _ := kv.At(slot); s == nil {
 			return fmt.Errorf("row %d: its cache has no place for position %d", i, slot)
 		}

@@ -287,15 +287,13 @@ func checkKV(a *npu.Args, at *npu.Attention) error {
 		if pos < 0 || a.KV[i] == nil {
 			return fmt.Errorf("row %d: position %d", i, pos)
 		}
-		if a.Branches != nil {
-			if err := a.Branches[i].Check(); err != nil {
-				return fmt.Errorf("row %d: %w", i, err)
-			}
-			pos = a.Branches[i].Slot
+		m := a.Mask(i)
+		if err := m.Check(); err != nil {
+			return fmt.Errorf("row %d: %w", i, err)
 		}
-		s, _ := a.KV[i].At(int(pos))
+		s, _ := a.KV[i].At(int(m.Slot))
 		if s == nil || at.Layer >= len(s.K) {
-			return fmt.Errorf("row %d: its cache has no place for position %d in layer %d", i, pos, at.Layer)
+			return fmt.Errorf("row %d: its cache has no place for position %d in layer %d", i, m.Slot, at.Layer)
 		}
 	}
 	return nil

@@ -104,20 +104,10 @@ func (r *run) factorRows(lo, hi int) {
 }
 
 // place is the slot of a row's key and value.
-func (r *run) place(row int) int {
-	if r.Branches != nil {
-		return int(r.Branches[row].Slot)
-	}
-	return int(r.Positions[row])
-}
+func (r *run) place(row int) int { return int(r.Mask(row).Slot) }
 
 // reach is how many slots a row attends to.
-func (r *run) reach(row int) int {
-	if r.Branches != nil {
-		return r.Branches[row].Attends()
-	}
-	return int(r.Positions[row]) + 1
-}
+func (r *run) reach(row int) int { return r.Mask(row).Attends() }
 
 // store writes the rows' keys and values to their slots.
 func (r *run) store(keys, values []float32, a *npu.Attention) {
@@ -133,11 +123,7 @@ func (r *run) store(keys, values []float32, a *npu.Attention) {
 // path calls f for the stretches of the cache that a row attends to, in the order of positions: m slots
 // from slot at of span s.
 func (r *run) path(row int, f func(s *npu.Span, at, m int)) {
-	if r.Branches == nil {
-		stretch(r.KV[row].Spans, 0, r.reach(row), f)
-		return
-	}
-	r.Branches[row].Path(func(slot, n int) { stretch(r.KV[row].Spans, slot, n, f) })
+	r.Mask(row).Path(func(slot, n int) { stretch(r.KV[row].Spans, slot, n, f) })
 }
 
 func stretch(spans []npu.Span, slot, n int, f func(s *npu.Span, at, m int)) {

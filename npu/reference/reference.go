@@ -328,8 +328,8 @@ func (r *run) attention(out, q, keys, values []float32, a *npu.Attention) error 
 	if len(r.Positions) < r.Rows || len(r.KV) < r.Rows {
 		return errInput
 	}
-	if r.Branches != nil {
-		return errors.New("draft trees are for the native device")
+	if r.Branches != nil && len(r.Branches) < r.Rows {
+		return errInput
 	}
 	mine, row := a.KVHeads*a.HeadDim, a.CacheHeads()*a.HeadDim
 	place := func(s *npu.Span, slot, i int) int { // of element i of a slot's keys
@@ -338,10 +338,14 @@ func (r *run) attention(out, q, keys, values []float32, a *npu.Attention) error 
 		}
 		return slot*row + i
 	}
-	for i, pos := range r.Positions[:r.Rows] {
-		s, slot := r.KV[i].At(int(pos))
+	for i := range r.Rows {
+		m := r.Mask(i)
+		if err := m.Check(); err != nil {
+			return fmt.Errorf("row %d: %w", i, err)
+		}
+		s, slot := r.KV[i].At(int(m.Slot))
 		if s == nil {
-			return fmt.Errorf("row %d: its cache has no place for position %d", i, pos)
+			return fmt.Errorf("row %d: its cache has no place for position %d", i, m.Slot)
 		}
 		for j := range mine {
 			e := a.From*a.HeadDim + j
@@ -350,13 +354,19 @@ func (r *run) attention(out, q, keys, values []float32, a *npu.Attention) error 
 		}
 	}
 	width, group := a.Heads*a.HeadDim, a.Heads/a.KVHeads
-	for i, pos := range r.Positions[:r.Rows] {
-		scores := make([]float64, pos+1)
+	for i := range r.Rows {
+		var seen []int // the slots that the mask shows
+		r.Mask(i).Path(func(slot, n int) {
+			for t := range n {
+				seen = append(seen, slot+t)
+			}
+		})
+		scores := make([]float64, len(seen))
 		for h := range a.Heads {
 			from := (a.From + h/group) * a.HeadDim
 			var top, sum float64
 			for t := range scores {
-				s, slot := r.KV[i].At(t)
+				s, slot := r.KV[i].At(seen[t])
 				var dot float32
 				for j := range a.HeadDim {
 					dot += q[i*width+h*a.HeadDim+j] * quant.F16ToF32(s.K[a.Layer][place(s, slot, from+j)])
@@ -376,7 +386,7 @@ func (r *run) attention(out, q, keys, values []float32, a *npu.Attention) error 
 			for j := range a.HeadDim {
 				var v float64
 				for t, p := range scores {
-					s, slot := r.KV[i].At(t)
+					s, slot := r.KV[i].At(seen[t])
 					v += p / sum * float64(quant.F16ToF32(s.V[a.Layer][slot*row+from+j]))
 				}
 				out[i*width+h*a.HeadDim+j] = float32(v)

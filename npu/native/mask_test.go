@@ -1,0 +1,133 @@
+package native
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"tandem/npu"
+	"tandem/npu/quant"
+	"tandem/npu/reference"
+)
+
+// Rows of several streams in one run, with spans that streams share and a draft tree, attend as through one dense
+// mask of rows by all streams' slots: on the reference, and natively.
+func TestMaskOverStreams(t *testing.T) {
+	const heads, size, prefix, room = 2, 8, 5, 12
+	rng := rand.New(rand.NewPCG(1, 2))
+	number := func() float32 { return float32(math.Round(rng.NormFloat64()*64) / 64) } // halves hold it exactly
+	span := func(n int) npu.Span {
+		s := npu.Span{Len: n, K: [][]uint16{make([]uint16, n*heads*size)}, V: [][]uint16{make([]uint16, n*heads*size)}}
+		for i := range s.K[0] {
+			s.K[0][i], s.V[0][i] = quant.F32ToF16(number()), quant.F32ToF16(number())
+		}
+		return s
+	}
+	shared := span(prefix)
+	streams := []*npu.KV{{Spans: []npu.Span{shared, span(room)}}, {Spans: []npu.Span{shared, span(room)}}, {Spans: []npu.Span{span(room)}}}
+	// Two plain rows of the first stream, one of the last, a tree of three on the second: a root with two children.
+	kv := []*npu.KV{streams[0], streams[0], streams[2], streams[1], streams[1], streams[1]}
+	a := npu.Args{Rows: len(kv), KV: kv, Positions: []int32{7, 8, 3, 9, 10, 10}, Branches: []npu.Branch{
+		{Slot: 7, Base: 7}, {Slot: 8, Base: 8}, {Slot: 3, Base: 3}, {Slot: 9, Base: 9}, {Slot: 10, Base: 9, Ancestors: 1}, {Slot: 11, Base: 9, Ancestors: 1}}}
+	const width = heads * size
+	a.X, a.Out = make([]float32, a.Rows*3*width), make([]float32, a.Rows*width)
+	for i := range a.X {
+		a.X[i] = number()
+	}
+
+	// The graph: x holds query, key and value side by side, which three products with rows of the identity take apart.
+	g := npu.NewGraph("masked", a.Rows)
+	x := g.Input(3 * width)
+	g.Attention(g.MatMul(x, part(0, width), nil), g.MatMul(x, part(1, width), nil), g.MatMul(x, part(2, width), nil),
+		&npu.Attention{Heads: heads, KVHeads: heads, HeadDim: size, Scale: 0.5})
+
+	for _, d := range []npu.Device{reference.New(), New(2)} {
+		p, err := d.Compile(g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Run(a); err != nil {
+			t.Fatal(err)
+		}
+		want := dense(&a, streams, heads, size, 0.5)
+		for i := range want {
+			if diff := math.Abs(float64(a.Out[i]) - want[i]); diff > 2e-3 {
+				t.Fatalf("%s: row %d element %d is %g, through a dense mask %g", d.Name(), i/width, i%width, a.Out[i], want[i])
+			}
+		}
+		d.Close()
+	}
+}
+
+// part is the matrix that takes the i-th third of a row.
+func part(i, width int) *npu.Tensor {
+	t := &npu.Tensor{Name: "part", Type: npu.F32, Rows: width, Cols: 3 * width, Data: make([]byte, 4*3*width*width)}
+	for r := range width {
+		bits := math.Float32bits(1)
+		at := 4 * (r*3*width + i*width + r)
+		t.Data[at], t.Data[at+1], t.Data[at+2], t.Data[at+3] = byte(bits), byte(bits>>8), byte(bits>>16), byte(bits>>24)
+	}
+	return t
+}
+
+// dense attends from every row to the slots of all streams, one behind the other, through a matrix of zeros and −∞.
+func dense(a *npu.Args, streams []*npu.KV, heads, size int, scale float64) (out []float64) {
+	type cell struct {
+		memory *uint16
+		slot   int
+	}
+	var cells []cell
+	index := map[cell]int{}
+	at := func(kv *npu.KV, slot int) int {
+		s, i := kv.At(slot)
+		c := cell{&s.K[0][0], i}
+		if _, ok := index[c]; !ok {
+			index[c] = len(cells)
+			cells = append(cells, c)
+		}
+		return index[c]
+	}
+	var keys, values [][]uint16
+	width := heads * size
+	for _, kv := range streams {
+		slot := 0
+		for range kv.Spans {
+			s, _ := kv.At(slot)
+			for i := range s.Len {
+				if n := at(kv, slot+i); n == len(keys) {
+					keys, values = append(keys, s.K[0][i*width:][:width]), append(values, s.V[0][i*width:][:width])
+				}
+			}
+			slot += s.Len
+		}
+	}
+	for row := range a.Rows {
+		mask := make([]float64, len(cells))
+		for i := range mask {
+			mask[i] = math.Inf(-1)
+		}
+		a.Mask(row).Path(func(slot, n int) {
+			for i := range n {
+				mask[at(a.KV[row], slot+i)] = 0
+			}
+		})
+		for h := range heads {
+			sum, mixed := 0.0, make([]float64, size)
+			for c := range cells {
+				dot := 0.0
+				for j := range size {
+					dot += float64(a.X[row*3*width+h*size+j]) * float64(quant.F16ToF32(keys[c][h*size+j]))
+				}
+				p := math.Exp(dot*scale + mask[c])
+				sum += p
+				for j := range size {
+					mixed[j] += p * float64(quant.F16ToF32(values[c][h*size+j]))
+				}
+			}
+			for j := range size {
+				out = append(out, mixed[j]/sum)
+			}
+		}
+	}
+	return out
+}

@@ -67,7 +67,7 @@ func TestPerplexity(t *testing.T) {
 
 // What INT4 weights and INT8 activations cost a trained model, tuned on one text and measured on another.
 func TestSamsung_INT4OfStories(t *testing.T) {
-	b := storiesGGUF(t, sharedFile(t, "stories260k", "stories260K.bin"), sharedFile(t, "stories260k", "tok512.bin"))
+	b := storiesGGUF(t)
 	ctx := context.Background()
 	plain, err := OpenOn("stories260K", b, native.New(1))
 	if err != nil {

@@ -1,7 +1,11 @@
 package cli
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -42,21 +46,24 @@ func (c *modelsQuantize) Run(a *App) error {
 	return reportConversion(a, c.Out, r, err)
 }
 
-// modelsConvert makes a GGUF file of a Hugging Face model.
+// modelsConvert makes a GGUF file of a Hugging Face model, or of a checkpoint of llama2.c.
 type modelsConvert struct {
-	Dir  string `arg:"" help:"Folder with config.json, tokenizer.json and safetensors, as models pull hf:OWNER/REPO:safetensors makes it." placeholder:"DIR"`
-	Out  string `arg:"" help:"File to make; it must not exist." placeholder:"OUT.gguf"`
-	Type string `help:"How to store the weights (see models quantize); without it as they are." placeholder:"TYPE"`
+	In        string `arg:"" help:"Folder with config.json, tokenizer.json and safetensors, as models pull hf:OWNER/REPO:safetensors makes it, or a checkpoint of llama2.c." placeholder:"IN"`
+	Out       string `arg:"" help:"File to make; it must not exist." placeholder:"OUT.gguf"`
+	Type      string `help:"How to store the weights (see models quantize); without it as they are." placeholder:"TYPE"`
+	Tokenizer string `help:"The tokenizer.bin of a checkpoint of llama2.c; without it the one beside the checkpoint." placeholder:"FILE"`
 }
 
 func (c *modelsConvert) Help() string {
 	return `Examples:
   edge models convert ~/models/Qwen2.5-0.5B-Instruct qwen.gguf
   edge models convert ~/models/opt-1.3b opt.gguf --type q8_0
+  edge models convert stories260K.bin stories260K.gguf --tokenizer tok512.bin
 
 Llama (and Mistral), Qwen2 and OPT, from safetensors in one file or several. The tokenizer comes from
 tokenizer.json, or vocab.json and merges.txt: byte-level BPE with the patterns of GPT-2, Qwen2, Llama 3,
-SmolLM, Falcon, DeepSeek-Coder and Mistral's Tekken, or SentencePiece's BPE; others are refused.`
+SmolLM, Falcon, DeepSeek-Coder and Mistral's Tekken, or SentencePiece's BPE; others are refused. Of
+llama2.c the first layout of checkpoints is read, in float32.`
 }
 
 func (c *modelsConvert) Run(a *App) error {
@@ -67,7 +74,21 @@ func (c *modelsConvert) Run(a *App) error {
 			return err
 		}
 	}
-	r, err := convert.Convert(a, c.Dir, c.Out, opt)
+	info, err := os.Stat(c.In)
+	if err != nil {
+		return err
+	}
+	var r *convert.Report
+	switch {
+	case !info.IsDir():
+		if r, err = convert.Llama2C(a, c.In, cmp.Or(c.Tokenizer, filepath.Join(filepath.Dir(c.In), "tokenizer.bin")), c.Out, opt); errors.Is(err, os.ErrNotExist) {
+			err = fmt.Errorf("%w: name the checkpoint's vocabulary with --tokenizer", err)
+		}
+	case c.Tokenizer != "":
+		return fmt.Errorf("--tokenizer is for a checkpoint of llama2.c, and %s is a folder", c.In)
+	default:
+		r, err = convert.Convert(a, c.In, c.Out, opt)
+	}
 	return reportConversion(a, c.Out, r, err)
 }
 

@@ -48,7 +48,17 @@ func TestQuantizeCommand(t *testing.T) {
 			t.Errorf("%+v: error %v, want %q", c.cmd, err, c.want)
 		}
 	}
-	if err := (&modelsConvert{Dir: dir, Out: to + "x"}).Run(a); err == nil || !strings.Contains(err.Error(), "no config.json") {
+	if err := (&modelsConvert{In: dir, Out: to + "x"}).Run(a); err == nil || !strings.Contains(err.Error(), "no config.json") {
+		t.Errorf("error %v", err)
+	}
+	checkpoint := filepath.Join(dir, "stories.bin")
+	if err := os.WriteFile(checkpoint, make([]byte, 28), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := (&modelsConvert{In: checkpoint, Out: to + "x"}).Run(a); err == nil || !strings.Contains(err.Error(), "no checkpoint of llama2.c") {
+		t.Errorf("error %v", err)
+	}
+	if err := (&modelsConvert{In: dir, Out: to + "x", Tokenizer: "t"}).Run(a); err == nil || !strings.Contains(err.Error(), "--tokenizer is for") {
 		t.Errorf("error %v", err)
 	}
 }

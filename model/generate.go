@@ -53,10 +53,9 @@ var ErrStop = errors.New("stop")
 // Speculator guesses what a generation will say next, so that one pass checks many tokens (DESIGN §4.2:
 // speculative decoding). What it guesses decides how fast tokens come, never which.
 type Speculator interface {
-	// Begin sees the prompt's row before it is computed, and may ask for scores along it (Row.Near).
+	// Begin is told the prompt, in its row before it is computed, and may ask for scores along it (Row.Near).
 	Begin(m *Model, prompt *Row) error
-	// Draft is told the tokens that came since the last call (in the first, with the prompt before them) and
-	// returns a tree of at most room tokens that may follow: for each, the index of the one before it, -1
+	// Draft is told the tokens that came behind the prompt since the last call and returns a tree of at most room tokens that may follow: for each, the index of the one before it, -1
 	// behind the last token. None is plain decoding.
 	Draft(came []tandem.Token, room int) (tokens []tandem.Token, parents []int)
 	// Settle is told what became of the tree. The logits are only lent.
@@ -97,7 +96,6 @@ func GenerateWith(ctx context.Context, m *Model, prompt []tandem.Token, s Sampli
 		if err := spec.Begin(m, &row); err != nil {
 			return stats, fmt.Errorf("generate: %w", err)
 		}
-		g.came = append(g.came, prompt...)
 	}
 	for {
 		began := time.Now()

@@ -192,7 +192,10 @@ type guesser struct {
 	hits  int
 }
 
-func (g *guesser) Begin(*Model, *Row) error { return nil }
+func (g *guesser) Begin(_ *Model, prompt *Row) error {
+	g.at = len(prompt.Tokens)
+	return nil
+}
 
 func (g *guesser) Draft(came []tandem.Token, room int) (tokens []tandem.Token, parents []int) {
 	g.at += len(came)

@@ -177,6 +177,7 @@ func rejectedDraft(v *Verdict) (x, y []tandem.Token) {
 // simulated; its time is that of one layer and the head for each of its tokens.
 type Eagle struct {
 	truth []tandem.Token
+	began bool
 	at    int
 	right float64
 	depth int
@@ -201,10 +202,10 @@ func NewEagle(truth []tandem.Token, accept float64) *Eagle {
 	return e
 }
 
-// Committed implements Drafter: the first call is the prompt and the first token.
+// Committed implements Drafter: the first call is the prompt.
 func (e *Eagle) Committed(tokens []tandem.Token) {
-	if e.at == 0 {
-		e.at = 1
+	if !e.began {
+		e.began = true
 		return
 	}
 	e.at += len(tokens)

@@ -332,6 +332,7 @@ func TestEagleHasThePublishedAcceptLength(t *testing.T) {
 		text[i] = tandem.Token(i * 7 % 1000)
 	}
 	e := NewEagle(text, 5.5)
+	e.Committed(nil) // a prompt
 	e.Committed(text[:1])
 	steps, at := 0, 1
 	for at < len(text)-12 {

@@ -70,20 +70,23 @@ func (s *Speculator) Stats() Stats {
 	return out
 }
 
-// Begin implements model.Speculator: it has the prompt's own tokens scored along the prompt.
+// Begin implements model.Speculator: the drafters take in the prompt, and its own tokens are scored along it. That is
+// part of reading a prompt, so that the first draft costs no more than others.
 func (s *Speculator) Begin(m *model.Model, prompt *model.Row) error {
 	s.tree = nil
 	if s.Chooser != nil {
 		s.Chooser.Reset()
 	}
-	if s.Calibration == nil {
-		return nil
+	if s.Calibration != nil {
+		among, err := m.Among(s.Calibration.Among(prompt.Tokens, common(m.Config().Vocab)...))
+		if err != nil {
+			return fmt.Errorf("calibrate drafts: %w", err)
+		}
+		prompt.Among, prompt.Near = among, s.Calibration.See
 	}
-	among, err := m.Among(s.Calibration.Among(prompt.Tokens, common(m.Config().Vocab)...))
-	if err != nil {
-		return fmt.Errorf("calibrate drafts: %w", err)
+	for _, d := range s.Drafters {
+		d.Committed(prompt.Tokens)
 	}
-	prompt.Among, prompt.Near = among, s.Calibration.See
 	return nil
 }
 

@@ -23,7 +23,7 @@ func (c Costs) At(rows int) float64 {
 	return c[len(c)-1] * float64(rows) / float64(len(c))
 }
 
-// Staircase is the cost of graphs of a fixed number of rows: base for each started one, and a little for each.
+// Staircase is the cost of graphs of a fixed number of rows: base for each started one.
 func Staircase(tile int, base float64, n int) Costs {
 	c := make(Costs, n)
 	for i := range c {
@@ -78,7 +78,7 @@ type Chooser struct {
 	plain   float64 // time that plain decoding would have taken
 }
 
-// unseenRow is what a row more than were ever tried is taken to cost, as a share of a pass of one.
+// unseenRow is what a row more than were ever tried is taken to cost at least, as a share of a pass of one.
 const unseenRow = 0.15
 
 // Observe takes the time of a pass.
@@ -100,7 +100,11 @@ func (c *Chooser) Observe(rows int, took time.Duration) {
 	times := map[int]time.Duration{}
 	maps.Copy(times, c.times)
 	if last := npu.MaxTree; most < last {
-		times[last] = times[most] + time.Duration(unseenRow*float64(last-most)*float64(one))
+		row := unseenRow * float64(one)
+		if most > 1 {
+			row = max(row, float64(times[most]-one)/float64(most-1))
+		}
+		times[last] = times[most] + time.Duration(row*float64(last-most))
 	}
 	c.Costs = Interpolate(times, npu.MaxTree)
 }
@@ -117,8 +121,11 @@ func (c *Chooser) stake() float64 {
 	return c.account + loss*(c.plain+credit*c.Costs.At(1))
 }
 
-// Afford reports whether so much time for drafting can be lost.
-func (c *Chooser) Afford(drafting float64) bool { return drafting <= c.stake() }
+// Afford reports whether a draft that takes so long is worth making: whether it and the pass of one row more that
+// it asks for can be lost. A draft that could not be tried would cost for nothing.
+func (c *Chooser) Afford(drafting float64) bool {
+	return drafting+c.Costs.At(2)-c.Costs.At(1) <= c.stake()
+}
 
 // Rows returns how many nodes to verify beside the one row of plain decoding, given the chances of nodes from
 // the highest down, and the time that a draft costs.
@@ -129,7 +136,7 @@ func (c *Chooser) Rows(chances []float64, drafting float64) int {
 	for i, p := range chances {
 		tokens += p
 		t := c.Costs.At(i + 2)
-		if t-one > stake {
+		if t+drafting-one > stake {
 			break
 		}
 		if r := tokens / (t + drafting); r > rate {

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -260,34 +261,59 @@ func TestReuseCases(t *testing.T) {
 func TestChooserNeverLosesMore(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		slope := rapid.Float64Range(0, 1).Draw(t, "slope")
-		c := &Chooser{Costs: Interpolate(nil, 0)}
+		var real Costs
 		for i := range 64 {
-			c.Costs = append(c.Costs, 1+slope*float64(i))
+			real = append(real, 1+slope*float64(i))
 		}
 		if rapid.Bool().Draw(t, "stairs") {
-			c.Costs = Staircase(rapid.SampledFrom([]int{8, 32}).Draw(t, "tile"), 1, 64)
+			real = Staircase(rapid.SampledFrom([]int{8, 32}).Draw(t, "tile"), 1, 64)
 		}
+		c, surprise := &Chooser{Costs: real}, 0.0
+		if rapid.Bool().Draw(t, "learn") {
+			c, surprise = &Chooser{Learn: true}, 1 // what a row more costs shows once
+		}
+		drafting := rapid.Float64Range(0, 0.3).Draw(t, "drafting")
 		luck := rapid.Float64Range(0, 1).Draw(t, "luck")
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
 		spent, given := 0.0, 0
 		for range rapid.IntRange(1, 200).Draw(t, "steps") {
-			chances, p := []float64{}, 1.0
-			for range r.IntN(31) {
-				p *= r.Float64()
-				chances = append(chances, p)
+			rows, right, took := 0, 0, 0.0
+			if c.Afford(drafting) {
+				chances, p := []float64{}, 1.0
+				for range r.IntN(31) {
+					p *= r.Float64()
+					chances = append(chances, p)
+				}
+				rows, took = c.Rows(chances, drafting), drafting*(.5+r.Float64())
 			}
-			rows := c.Rows(chances, 0)
-			right := 0
 			for right < rows && r.Float64() < luck {
 				right++
 			}
-			c.Settle(rows, right+1, 0)
-			spent, given = spent+c.Costs.At(rows+1), given+right+1
+			c.Observe(rows+1, time.Duration(real.At(rows+1)*1e9))
+			c.Settle(rows, right+1, took)
+			spent, given = spent+real.At(rows+1)+took, given+right+1
 		}
-		if bound := 1.01*float64(given) + 0.01*credit + 1e-9; spent > bound {
+		if bound := 1.01*float64(given) + 0.01*credit + drafting/2 + surprise + 1e-6; spent > bound {
 			t.Fatalf("%d tokens took %.2f plain steps, more than %.2f", given, spent, bound)
 		}
 	})
+}
+
+// A model that copies is drafted for, though nothing was measured before and drafting costs a tenth of a step.
+func TestDraftingStarts(t *testing.T) {
+	c, passes, tokens := &Chooser{Learn: true}, 0, 0
+	for tokens < 100 {
+		rows, took := 0, 0.0
+		if c.Afford(.1) {
+			rows, took = c.Rows([]float64{.95, .9, .86, .81}, .1), .1
+		}
+		c.Observe(rows+1, time.Duration(1e9+1e8*float64(rows)))
+		c.Settle(rows, rows+1, took)
+		passes, tokens = passes+1, tokens+rows+1
+	}
+	if passes > 50 {
+		t.Errorf("%d passes for %d tokens", passes, tokens)
+	}
 }
 
 // Rows that cost nothing are all used; rows whose chance does not pay are not.

@@ -25,8 +25,6 @@ type Speculator struct {
 	verified []int
 	took     float64 // seconds of the last drafting
 	draftS   float64 // of drafting that proposed, smoothed
-	failed   int     // steps in a row whose drafting was dearer than what it could gain
-	skip     int     // steps left without drafting
 }
 
 // Stats tells what became of the rows of all passes (sd.npu §3.2). A pass computes Tile rows, or a multiple:
@@ -74,6 +72,9 @@ func (s *Speculator) Stats() Stats {
 // part of reading a prompt, so that the first draft costs no more than others.
 func (s *Speculator) Begin(m *model.Model, prompt *model.Row) error {
 	s.tree = nil
+	if s.draftS == 0 {
+		s.draftS = firstDraft
+	}
 	if s.Chooser != nil {
 		s.Chooser.Reset()
 	}
@@ -92,11 +93,14 @@ func (s *Speculator) Begin(m *model.Model, prompt *model.Row) error {
 
 // common are tokens that any text may say: byte-pair vocabularies have them first, behind their 256 bytes.
 func common(vocabulary int) (tokens []tandem.Token) {
-	for t := 0; t < min(512, vocabulary/4); t++ {
+	for t := 0; t < min(512, vocabulary/16); t++ {
 		tokens = append(tokens, tandem.Token(t))
 	}
 	return tokens
 }
+
+// firstDraft is what drafting is taken to cost until it was measured, in seconds.
+const firstDraft = 1e-4
 
 // poolSize is how many guesses compete for the rows of a pass.
 const poolSize = 160
@@ -111,7 +115,7 @@ func (s *Speculator) Draft(came []tandem.Token, room int) (tokens []tandem.Token
 		d.Committed(came)
 	}
 	s.tree = NewTree(poolSize, s.Acceptance)
-	if s.skip--; s.skip < 0 && (s.Chooser == nil || s.Chooser.Afford(s.draftS)) {
+	if s.Chooser == nil || s.Chooser.Afford(s.draftS) {
 		for _, d := range s.Drafters {
 			d.Propose(s.tree)
 		}
@@ -121,7 +125,6 @@ func (s *Speculator) Draft(came []tandem.Token, room int) (tokens []tandem.Token
 	rows := len(chances)
 	if s.Chooser != nil {
 		rows = s.Chooser.Rows(chances, s.draftS)
-		s.backOff(rows)
 	}
 	s.verified, _ = s.tree.Best(rows)
 	index := make(map[int]int, len(s.verified))
@@ -140,20 +143,6 @@ func (s *Speculator) Draft(came []tandem.Token, room int) (tokens []tandem.Token
 		s.draftS += (min(s.took, 4*s.draftS+1e-4) - s.draftS) / 8 // a pause of the machine is not drafting
 	}
 	return tokens, parents
-}
-
-// backOff stops drafting for a while, longer each time, where drafts are never worth a row and drafting itself
-// takes more than a two-hundredth of a step.
-func (s *Speculator) backOff(rows int) {
-	switch {
-	case s.skip >= 0:
-	case rows > 0 || s.draftS < s.Chooser.Costs.At(1)/200:
-		s.failed = 0
-	default:
-		if s.failed++; s.failed >= 4 {
-			s.skip = min(1<<(s.failed-3), 32)
-		}
-	}
 }
 
 // Settle implements model.Speculator.

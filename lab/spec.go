@@ -53,10 +53,19 @@ type SpecInput struct {
 type Spec struct {
 	Model     *model.Model
 	Costs     specdec.Costs // of a pass, in seconds
+	Eagle     float64       // what a token of the simulated EAGLE takes, as a share of a pass of one row (EagleShare)
 	History   string        // folder for histories of earlier answers, which "all" uses
 	MaxTokens int
 	Rows      int // of a pass [32]
 	Sampling  model.Sampling
+}
+
+// EagleShare is the share of a model's weights that EAGLE's drafter has: one layer and the head. Time goes with the
+// weights that are read.
+func EagleShare(c model.Config) float64 {
+	layer := c.Dim*(2*c.Heads+2*c.KVHeads)*c.HeadDim + 3*c.Dim*c.FF
+	head := c.Dim * c.Vocab
+	return float64(layer+head) / float64(c.Layers*layer+head)
 }
 
 // methodRun collects what one method does over the inputs.
@@ -176,8 +185,8 @@ func (r *methodRun) input(ctx context.Context, s Spec, in SpecInput, want []tand
 		} else {
 			r.chosen = r.chosen.Plus(st)
 			drafting := st.Drafting.Seconds()
-			if strings.Contains(r.name, "simulated") { // ten tokens of a model with one layer
-				drafting = float64(10*st.Passes) * s.Costs.At(1) / float64(s.Model.Config().Layers)
+			if strings.Contains(r.name, "simulated") { // ten tokens a pass
+				drafting = float64(10*st.Passes) * s.Costs.At(1) * s.Eagle
 			}
 			plain, spent := float64(st.Tokens)*s.Costs.At(1), account.spent+drafting
 			if r.name == "plain" {

@@ -79,7 +79,7 @@ func (c *benchSpec) Run(a *cli.App) error {
 		return err
 	}
 	defer m.Close()
-	costs, whose, err := c.costs(a, m)
+	costs, eagle, whose, err := c.costs(a, m)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (c *benchSpec) Run(a *cli.App) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	spec := lab.Spec{Model: m, Costs: costs, History: dir, MaxTokens: c.MaxTokens, Rows: c.Rows, Sampling: model.Sampling{Temperature: c.Temperature, Seed: c.Seed}}
+	spec := lab.Spec{Model: m, Costs: costs, Eagle: eagle, History: dir, MaxTokens: c.MaxTokens, Rows: c.Rows, Sampling: model.Sampling{Temperature: c.Temperature, Seed: c.Seed}}
 	methods := lab.SpecMethods
 	if len(c.Methods) > 0 {
 		methods = c.Methods
@@ -174,19 +174,19 @@ func inMs(c specdec.Costs) []float64 {
 	return out
 }
 
-// costs measures passes, of the model or of the one that --costs names.
-func (c *benchSpec) costs(ctx context.Context, m *model.Model) (specdec.Costs, string, error) {
-	whose := "the model"
+// costs measures passes, of the model or of the one that --costs names, and says what part of it EAGLE's drafter would be.
+func (c *benchSpec) costs(ctx context.Context, m *model.Model) (costs specdec.Costs, eagle float64, whose string, err error) {
+	whose = "the model"
 	if c.Costs != "" {
 		other, err := model.Open(c.Costs, model.Options{Threads: c.Threads, Device: c.Compute})
 		if err != nil {
-			return nil, "", err
+			return nil, 0, "", err
 		}
 		defer other.Close()
 		m, whose = other, filepath.Base(c.Costs)
 	}
-	costs, err := specdec.Measure(ctx, m, 2*time.Second)
-	return costs, whose, err
+	costs, err = specdec.Measure(ctx, m, 2*time.Second)
+	return costs, lab.EagleShare(m.Config()), whose, err
 }
 
 // inputs are the prompts of a task in the model's template, cut to its context.

@@ -34,7 +34,7 @@ func TestFittedFigures(t *testing.T) {
 		if f.Predicted.Known && (math.IsNaN(f.Predicted.Value) || f.Predicted.Value < 0) {
 			t.Errorf("%s: predicted %v", f.Figure, f.Predicted)
 		}
-		if f.Predicted.Known != (f.Kind != Open) || f.Error.Known != (f.Kind == Compared || f.Kind == Measured) ||
+		if f.Predicted.Known != (f.Kind != Open) || f.Error.Known != (f.Kind == Compared || f.Kind == Repeated || f.Kind == Measured) ||
 			(f.Holds != nil) != (f.Kind == Bound) || f.Fitted != (f.Kind == FittedTo) {
 			t.Errorf("%s is %s: %+v", f.Figure, f.Kind, f)
 		}
@@ -91,8 +91,9 @@ func TestFigureErrors(t *testing.T) {
 	v.bound("llada.cpp h", "", "below", 1, .5, "")
 	v.one(Given, "llada.cpp i", "", 1, 1, "a rule")
 	v.one(Measured, "sd.npu j", "", 2, 3, "")
+	v.again("sd.npu l", "", 1, 9, "")
 	v.ends("CoordGen k", "", 2, 8, []float64{5, 6, 3}, "")
-	want := []Number{Is(.2), Is(0), Is(-.2), Is(.25), {}, {}, {}, {}, {}, Is(.5), Is(.5), Is(-.25)}
+	want := []Number{Is(.2), Is(0), Is(-.2), Is(.25), {}, {}, {}, {}, {}, Is(.5), Is(8), Is(.5), Is(-.25)}
 	if len(v.figures) != len(want) {
 		t.Fatalf("%d figures, want %d", len(v.figures), len(want))
 	}
@@ -107,7 +108,7 @@ func TestFigureErrors(t *testing.T) {
 		}
 	}
 	sums := Summarise(v.figures)
-	if got, want := sums[0], (SourceErrors{Source: "sd.npu", Compared: 4, Within10: 1, Within25: 4, Median: Is(.2), Worst: Is(.25), Measured: 1, Open: 1}); got != want {
+	if got, want := sums[0], (SourceErrors{Source: "sd.npu", Compared: 4, Within10: 1, Within25: 4, Median: Is(.2), Worst: Is(.25), Repeated: 1, Measured: 1, Open: 1}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	if got, want := sums[3], (SourceErrors{Source: "llada.cpp", Bounds: 3, Broken: 1, Given: 1}); got != want {
@@ -143,10 +144,11 @@ func TestPublishedAsPublished(t *testing.T) {
 		{"rows of a pass that are wasted", Open, 22, ""},
 		{"drafts below 32 tokens", Open, 90, ""},
 		{"Samsung Table 5: total", Compared, 2.85, ""},
-		{"Natural Language: rate with DS2D", Compared, 42.30, ""},
-		{"AI Brief: rate without DS2D", Compared, 18.92, ""},
+		{"Natural Language: token with DS2D", Compared, 23.64, ""},
+		{"Natural Language: rate with DS2D", Repeated, 42.30, ""},
+		{"AI Brief: rate without DS2D", Repeated, 18.92, ""},
 		{"generation, LoRA-B composite", Compared, 19.385, ""},
-		{"first token, K transposed", Compared, 45.8, ""},
+		{"first token, K transposed", Repeated, 45.8, ""},
 		{"gemma4", Open, 1438, ""},
 		{"speculative (1B draft)", Open, 22.83, ""},
 	} {

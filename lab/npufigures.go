@@ -20,6 +20,7 @@ const (
 	FittedTo FigureKind = "fitted"   // a parameter was chosen so that it holds
 	Bound    FigureKind = "bound"    // published on one side only: it holds or not
 	Given    FigureKind = "given"    // the simulator's rules or parameters say it: true whatever else is wrong
+	Repeated FigureKind = "repeated" // the same number as another, or its inverse
 	Measured FigureKind = "measured" // by drafting on this machine, with another model: not the simulator's
 	Open     FigureKind = "open"     // not predicted, see Note
 )
@@ -34,7 +35,7 @@ type PublishedFigure struct {
 	Side      string     `json:"published_on,omitempty"` // of bounds: "above" or "below" Published
 	Predicted Number     `json:"predicted"`              // null: not predicted, see Note
 	Fitted    bool       `json:"fitted"`                 // Kind is "fitted"
-	Error     Number     `json:"error,omitzero"`         // relative, 0 inside a range; of what is compared or measured
+	Error     Number     `json:"error,omitzero"`         // relative, 0 inside a range; of what is compared, repeated or measured
 	Holds     *bool      `json:"holds,omitempty"`        // of bounds
 	Note      string     `json:"note,omitempty"`
 }
@@ -74,7 +75,7 @@ func (v *validator) shape(name string, layers, head npu.DType) sim.Shape {
 // add completes a figure of its kind.
 func (v *validator) add(f PublishedFigure) {
 	switch f.Kind {
-	case Compared, Measured:
+	case Compared, Repeated, Measured:
 		f.Error = f.off()
 	case Bound:
 		holds := f.Predicted.Value > f.Published.Value == (f.Side == "above")
@@ -113,6 +114,11 @@ func (v *validator) is(figure, unit string, published, predicted float64, note s
 // fitted adds a figure that a parameter was fitted to.
 func (v *validator) fitted(figure, unit string, published, predicted float64, note string) {
 	v.one(FittedTo, figure, unit, published, predicted, note)
+}
+
+// again adds a figure that says what another says already.
+func (v *validator) again(figure, unit string, published, predicted float64, note string) {
+	v.one(Repeated, figure, unit, published, predicted, note)
 }
 
 // within adds a figure of which a range was published, both ends of it.
@@ -216,6 +222,7 @@ type SourceErrors struct {
 	Bounds   int `json:"bounds"`
 	Broken   int `json:"bounds_broken"` // of these, what the simulator contradicts
 	Given    int `json:"given"`
+	Repeated int `json:"repeated"`
 	Measured int `json:"measured"`
 	Open     int `json:"open"`
 }
@@ -247,6 +254,8 @@ func summary(source string, figures []PublishedFigure, counts func(PublishedFigu
 			}
 		case Given:
 			s.Given++
+		case Repeated:
+			s.Repeated++
 		case Measured:
 			s.Measured++
 		case Open:

@@ -3,6 +3,7 @@ package lab
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -160,6 +161,33 @@ func TestPublishedAsPublished(t *testing.T) {
 		if f := figures[i]; f.Kind != want.kind || f.Published != Is(want.published) || f.Side != want.side {
 			t.Errorf("%+v, want %+v", f, want)
 		}
+	}
+}
+
+// docs/phone.md tells the errors as they are.
+func TestDocumentedErrors(t *testing.T) {
+	figures, err := Validate(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile("../docs/phone.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sums := Summarise(figures)
+	for _, s := range sums[:len(sums)-1] {
+		row := fmt.Sprintf("| %s | %d | %d | %d | %.0f %% | %.0f %% |", s.Source, s.Compared, s.Within10, s.Within25, 100*s.Median.Value, 100*s.Worst.Value)
+		if !strings.Contains(string(text), row) {
+			t.Errorf("docs/phone.md lacks %s", row)
+		}
+	}
+	chips, err := chipOrigins()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := chips[len(chips)-1]
+	if shares := fmt.Sprintf("Of the %d parameters %d have a source or say how a stack works, %d were fitted and %d are assumed", o.Sum(), o.Sourced, o.Fitted, o.Assumed); !strings.Contains(string(text), shares) {
+		t.Errorf("docs/phone.md lacks %q", shares)
 	}
 }
 

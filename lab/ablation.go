@@ -5,8 +5,6 @@ import (
 	"fmt"
 
 	"tandem/lab/chart"
-	"tandem/npu"
-	"tandem/npu/plan"
 )
 
 // Ablation is a cell of sd.npu's Table 3: a model with some of the paper's techniques on the Redmi K60 Pro.
@@ -23,22 +21,18 @@ var Table3 = table3()
 
 func table3() (cells []Ablation) {
 	for _, m := range []struct {
-		name     string
-		ms       [5]float64
-		sam, all float64
-		of       string
+		name string
+		ms   [5]float64
 	}{
-		{"Qwen2.5-1.5B", [5]float64{57.41, 47.72, 35.04, 25.35, 15.08}, 3.60, 4.21, ""},
-		{"Qwen2.5-0.5B", [5]float64{24.46, 23.43, 18.75, 18.45, 7.17}, 3.60, 4.21, "Qwen2.5-1.5B"},
-		{"Llama-3.2-3B", [5]float64{71.71, 70.03, 47.93, 46.25, 41.62}, 1.68, 2.07, "Llama-3.2-1B"},
+		{"Qwen2.5-1.5B", [5]float64{57.41, 47.72, 35.04, 25.35, 15.08}},
+		{"Qwen2.5-0.5B", [5]float64{24.46, 23.43, 18.75, 18.45, 7.17}},
+		{"Llama-3.2-3B", [5]float64{71.71, 70.03, 47.93, 46.25, 41.62}},
 	} {
+		lengths, of := table4[0].of(m.name)
 		for i, row := range ablationRows {
-			cell := Ablation{Model: m.name, Row: row, Ms: m.ms[i], Accept: 1}
-			switch row {
-			case "+SD", "+G+SD":
-				cell.Accept, cell.Of = m.sam, m.of
-			case "all":
-				cell.Accept, cell.Of = m.all, m.of
+			cell := Ablation{Model: m.name, Row: row, Ms: m.ms[i], Accept: lengths.by(row)}
+			if cell.Accept > 1 {
+				cell.Of = of
 			}
 			cells = append(cells, cell)
 		}
@@ -48,35 +42,59 @@ func table3() (cells []Ablation) {
 
 var ablationRows = []string{"NPU", "+G", "+SD", "+G+SD", "all"}
 
+// table4 is sd.npu's Table 4, the two of its models that phones run. The first task is that of Table 3.
+var table4 = []taskLengths{
+	{"summary", acceptPair{3.60, 4.21}, acceptPair{1.68, 2.07}},
+	{"rag", acceptPair{4.42, 5.47}, acceptPair{2.25, 2.66}},
+	{"ui", acceptPair{3.56, 4.01}, acceptPair{1.72, 2.05}},
+	{"tweet", acceptPair{3.57, 3.82}, acceptPair{1.79, 2.18}},
+}
+
+// taskLengths are tokens a pass on one task's inputs.
+type taskLengths struct {
+	task        string
+	qwen, llama acceptPair // Qwen2.5-1.5B, Llama-3.2-1B
+}
+
+// acceptPair are tokens a pass by the suffix automaton alone and with all techniques.
+type acceptPair struct{ sam, all float64 }
+
+// by returns the length that a row of Table 3 drafts with, 1 without drafts.
+func (p acceptPair) by(row string) float64 {
+	switch row {
+	case "+SD", "+G+SD":
+		return p.sam
+	case "all":
+		return p.all
+	}
+	return 1
+}
+
+// of returns a model's lengths. of names the relative that they are of where its own were not published.
+func (t taskLengths) of(model string) (p acceptPair, of string) {
+	switch model {
+	case "Qwen2.5-1.5B":
+		return t.qwen, ""
+	case "Qwen2.5-0.5B":
+		return t.qwen, "Qwen2.5-1.5B"
+	}
+	return t.llama, "Llama-3.2-1B"
+}
+
 // draftingMs is what drafting with calibration and reuse takes a step (sd.npu §5.4: less than 3 ms).
 const draftingMs = 3
 
-// Simulate predicts the cell in ms a token, with that many tokens a pass. What the switch of graphs adds to
-// the prefill is spread over the answer.
+// Simulate predicts the cell in ms a token, with that many tokens a pass.
 func (a Ablation) Simulate(accept float64) (ms float64, err error) {
 	var v validator
-	c, s := v.costs("sm8550/mllm"), v.shape(a.Model, npu.Q8_0, npu.Q8_0)
+	q := v.request("sm8550/mllm", a.Model)
 	if v.err != nil {
 		return 0, v.err
 	}
 	if !(accept >= 1) || accept > decodeChunk {
 		return 0, fmt.Errorf("%v tokens a pass: want 1 to %d", accept, decodeChunk)
 	}
-	p := Problem(c, s, ablationBlocks, (summaryPrompt+prefillChunk-1)/prefillChunk, prefillChunk, decodeChunk)
-	strategy := plan.Synchronous
-	if a.Row != "NPU" && a.Row != "+SD" {
-		strategy = plan.Progressive
-	}
-	extra := p.Simulate(p.Plan(strategy)).Total() - p.Prefill()
-	rows, drafting := decodeChunk, 0.0
-	switch a.Row {
-	case "NPU", "+G":
-		rows = 1
-	case "all":
-		drafting = draftingMs
-	}
-	step := msOf(pass(c, s, rows, summaryPrompt, true).Time()) + drafting
-	return step/accept + msOf(extra)/summaryTokens, nil
+	return q.perToken(a.Row, accept), nil
 }
 
 // AcceptLengths are tokens a pass of 32 rows, measured on real text (Spec).
@@ -86,10 +104,16 @@ type AcceptLengths struct {
 	Inputs int     `json:"inputs"`
 	SAM    float64 `json:"sam"` // the row +SD: drafts from a suffix automaton
 	All    float64 `json:"all"` // all drafters with calibration and reuse
+
+	// Prompt lookup: tokens a pass, and shares of the rows of its passes. 0 where it was not measured.
+	PLD           float64 `json:"pld,omitempty"`
+	Wasted        float64 `json:"pld_wasted,omitempty"`
+	Underutilised float64 `json:"pld_underutilised,omitempty"`
+	Reusable      float64 `json:"reusable,omitempty"` // share of all rejections of which a part came soon after
 }
 
-// AblationMethods are the ways of drafting that AcceptLengthsOf looks for.
-var AblationMethods = []string{"sam", "all"}
+// AblationMethods are the ways of drafting that AcceptLengthsOf looks for; it can do without the first.
+var AblationMethods = []string{"pld", "sam", "all"}
 
 // AcceptLengthsOf picks a task's lengths out of what Spec measured with the model.
 func AcceptLengthsOf(rows []SpecRow, task, of string) (AcceptLengths, error) {
@@ -101,8 +125,13 @@ func AcceptLengthsOf(rows []SpecRow, task, of string) (AcceptLengths, error) {
 		switch r.Method {
 		case "sam":
 			l.SAM, l.Inputs = r.AcceptLength, r.Inputs
+		case "pld":
+			l.PLD, l.Wasted, l.Underutilised = r.AcceptLength, r.Wasted, r.Underutilised
 		case "all":
 			l.All = r.AcceptLength
+			if all := r.Cases.Missing + r.Cases.Synonym + r.Cases.Redundant; all > 0 {
+				l.Reusable = float64(r.Cases.Missing+r.Cases.Synonym) / float64(all)
+			}
 		}
 	}
 	if l.SAM < 1 || l.All < 1 {
@@ -127,13 +156,7 @@ type Ablated struct {
 func (l AcceptLengths) Ablate() (rows []Ablated, err error) {
 	var plain, published float64
 	for _, a := range Table3 {
-		accept := 1.0
-		switch a.Row {
-		case "+SD", "+G+SD":
-			accept = l.SAM
-		case "all":
-			accept = l.All
-		}
+		accept := acceptPair{l.SAM, l.All}.by(a.Row)
 		ms, err := a.Simulate(accept)
 		if err != nil {
 			return nil, err

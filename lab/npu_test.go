@@ -3,6 +3,7 @@ package lab
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -12,31 +13,43 @@ import (
 
 	"tandem/npu/memory"
 	"tandem/npu/sim"
+	"tandem/specdec"
 )
 
-// What parameters were fitted to comes out as published, and nothing else counts as fitted.
+// What parameters were fitted to comes out as published, nothing else counts as fitted, and every figure has
+// what its kind needs.
 func TestFittedFigures(t *testing.T) {
-	figures, err := Validate()
+	figures, err := Validate(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	fits := 0
+	fits, seen := 0, map[string]bool{}
 	for _, f := range figures {
+		if seen[f.Figure] {
+			t.Errorf("%s: twice", f.Figure)
+		}
+		seen[f.Figure] = true
+		if !slices.ContainsFunc(Sources, func(s string) bool { return strings.HasPrefix(f.Figure, s) }) {
+			t.Errorf("%s: of no known source", f.Figure)
+		}
 		if f.Predicted.Known && (math.IsNaN(f.Predicted.Value) || f.Predicted.Value < 0) {
 			t.Errorf("%s: predicted %v", f.Figure, f.Predicted)
 		}
-		if !f.Predicted.Known && f.Note == "" {
-			t.Errorf("%s: not predicted, without a word why", f.Figure)
+		if f.Predicted.Known != (f.Kind != Open) || f.Error.Known != (f.Kind == Compared || f.Kind == Repeated || f.Kind == Measured) ||
+			(f.Holds != nil) != (f.Kind == Bound) || f.Fitted != (f.Kind == FittedTo) {
+			t.Errorf("%s is %s: %+v", f.Figure, f.Kind, f)
 		}
-		if !f.Fitted {
-			if f.Error.Known != f.Predicted.Known {
-				t.Errorf("%s: predicted %v, error %v", f.Figure, f.Predicted, f.Error)
-			}
+		if (f.Kind == Open || f.Kind == Given) && f.Note == "" {
+			t.Errorf("%s: %s, without a word why", f.Figure, f.Kind)
+		}
+		if f.Kind != FittedTo && f.Kind != Given {
 			continue
 		}
-		fits++
+		if f.Fitted {
+			fits++
+		}
 		if e := f.Predicted.Value/f.Published.Value - 1; math.Abs(e) > 0.01 {
-			t.Errorf("%s: fitted, but %v is not %v", f.Figure, f.Predicted, f.Published)
+			t.Errorf("%s: %s, but %v is not %v", f.Figure, f.Kind, f.Predicted, f.Published)
 		}
 	}
 	// As many figures as parameters say that they were fitted.
@@ -65,19 +78,152 @@ func TestFittedFigures(t *testing.T) {
 	}
 }
 
-// Errors are relative, and zero within a published range.
+// Errors are relative, and zero within a published range; of bounds and of what follows from the rules none
+// is counted.
 func TestFigureErrors(t *testing.T) {
 	var v validator
-	v.is("a", "", 10, 12, "")
-	v.within("b", "", 5, 8, 7, "")
-	v.within("c", "", 5, 8, 4, "")
-	v.within("d", "", 5, 8, 10, "")
-	v.open("e", "", 3, "why")
-	want := []Number{Is(.2), Is(0), Is(-.2), Is(.25), {}}
+	v.is("sd.npu a", "", 10, 12, "")
+	v.within("sd.npu b", "", 5, 8, 7, "")
+	v.within("sd.npu c", "", 5, 8, 4, "")
+	v.within("sd.npu d", "", 5, 8, 10, "")
+	v.open("sd.npu e", "", 3, "why")
+	v.bound("llada.cpp f", "", "above", 1, 1, "")
+	v.bound("llada.cpp g", "", "above", 1, 2, "")
+	v.bound("llada.cpp h", "", "below", 1, .5, "")
+	v.one(Given, "llada.cpp i", "", 1, 1, "a rule")
+	v.one(Measured, "sd.npu j", "", 2, 3, "")
+	v.again("sd.npu l", "", 1, 9, "")
+	v.ends("CoordGen k", "", 2, 8, []float64{5, 6, 3}, "")
+	want := []Number{Is(.2), Is(0), Is(-.2), Is(.25), {}, {}, {}, {}, {}, Is(.5), Is(8), Is(.5), Is(-.25)}
+	if len(v.figures) != len(want) {
+		t.Fatalf("%d figures, want %d", len(v.figures), len(want))
+	}
 	for i, f := range v.figures {
 		if f.Error != want[i] {
 			t.Errorf("%s: error %v, want %v", f.Figure, f.Error, want[i])
 		}
+	}
+	for i, holds := range []bool{false, true, true} {
+		if f := v.figures[5+i]; f.Holds == nil || *f.Holds != holds {
+			t.Errorf("%s: %v, want %v", f.Figure, f.Holds, holds)
+		}
+	}
+	sums := Summarise(v.figures)
+	if got, want := sums[0], (SourceErrors{Source: "sd.npu", Compared: 4, Within10: 1, Within25: 4, Median: Is(.2), Worst: Is(.25), Repeated: 1, Measured: 1, Open: 1}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	if got, want := sums[3], (SourceErrors{Source: "llada.cpp", Bounds: 3, Broken: 1, Given: 1}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	if all := sums[len(sums)-1]; all.Source != "all" || all.Compared != 6 || all.Worst != Is(.5) || all.Broken != 1 {
+		t.Errorf("%+v", all)
+	}
+}
+
+// What the papers say stands there as they say it, whether the simulator agrees or not.
+func TestPublishedAsPublished(t *testing.T) {
+	figures, err := Validate(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []struct {
+		figure    string // a part of its name
+		kind      FigureKind
+		published float64
+		side      string
+	}{
+		{"128 tokens, SM8650", Bound, 1, "above"}, // llada.cpp §5.2: still slower than Llama
+		{"128 tokens, SM8750, up to", Compared, 3.9, ""},
+		{"Llama-3-8B, 128 tokens, SM8850", Bound, 1, "below"},
+		{"a product of 32 rows over one of 4", Given, 1, ""},
+		{"sd.npu §3.1, Figure 3:", Compared, 8, ""},
+		{"context of 1 to 2 thousand", Compared, 2, ""},
+		{"drafts of 8 over that of 64", Compared, .5, ""},
+		{"peak memory of sd.npu", Compared, 3.14, ""},
+		{"faster over mllm(NPU), highest", Compared, 3.81, ""},
+		{"less energy than mllm(CPU), lowest", Compared, 1.11, ""},
+		{"rows of a pass that are wasted", Open, 22, ""},
+		{"drafts below 32 tokens", Open, 90, ""},
+		{"Samsung Table 5: total", Compared, 2.85, ""},
+		{"Natural Language: token with DS2D", Compared, 23.64, ""},
+		{"Natural Language: rate with DS2D", Repeated, 42.30, ""},
+		{"AI Brief: rate without DS2D", Repeated, 18.92, ""},
+		{"generation, LoRA-B composite", Compared, 19.385, ""},
+		{"first token, K transposed", Repeated, 45.8, ""},
+		{"gemma4", Open, 1438, ""},
+		{"speculative (1B draft)", Open, 22.83, ""},
+	} {
+		i := slices.IndexFunc(figures, func(f PublishedFigure) bool { return strings.Contains(f.Figure, want.figure) })
+		if i < 0 {
+			t.Errorf("no %q", want.figure)
+			continue
+		}
+		if f := figures[i]; f.Kind != want.kind || f.Published != Is(want.published) || f.Side != want.side {
+			t.Errorf("%+v, want %+v", f, want)
+		}
+	}
+}
+
+// docs/phone.md tells the errors as they are.
+func TestDocumentedErrors(t *testing.T) {
+	figures, err := Validate(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile("../docs/phone.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sums := Summarise(figures)
+	for _, s := range sums[:len(sums)-1] {
+		row := fmt.Sprintf("| %s | %d | %d | %d | %.0f %% | %.0f %% |", s.Source, s.Compared, s.Within10, s.Within25, 100*s.Median.Value, 100*s.Worst.Value)
+		if !strings.Contains(string(text), row) {
+			t.Errorf("docs/phone.md lacks %s", row)
+		}
+	}
+	chips, err := chipOrigins()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := chips[len(chips)-1]
+	if shares := fmt.Sprintf("Of the %d parameters %d have a source or say how a stack works, %d were fitted and %d are assumed", o.Sum(), o.Sourced, o.Fitted, o.Assumed); !strings.Contains(string(text), shares) {
+		t.Errorf("docs/phone.md lacks %q", shares)
+	}
+}
+
+// Where no phone is named, the one that fits does not stand for the others.
+func TestFarthestPhone(t *testing.T) {
+	var v validator
+	by := map[string]float64{"sm8550": 1.1, "sm8650": 1, "sm8750": .7}
+	v.anywhere("sd.npu x", "", 1, "why", func(q request) float64 { return by[q.c.SoC] })
+	if f := v.figures[0]; v.err != nil || f.Predicted != Is(.7) || f.Error != Is(-.3) || !strings.Contains(f.Note, "Redmi K70 Pro 1,") {
+		t.Errorf("%+v, %v", f, v.err)
+	}
+}
+
+// Drafting that was measured stands beside the papers', and counts for nothing of the simulator.
+func TestMeasuredDrafting(t *testing.T) {
+	with, err := Validate(&AcceptLengths{Task: "summary", Of: "m", Inputs: 2, SAM: 3.6, All: 5, PLD: 2, Wasted: .1, Underutilised: .8, Reusable: .385})
+	if err != nil {
+		t.Fatal(err)
+	}
+	without, err := Validate(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := Summarise(with), Summarise(without)
+	if a[0].Measured != 6 || b[0].Measured != 0 || a[0].Open != b[0].Open-6 {
+		t.Errorf("%+v and %+v", a[0], b[0])
+	}
+	a[0].Measured, a[0].Open = b[0].Measured, b[0].Open
+	if a[0] != b[0] {
+		t.Errorf("measured drafting changed the simulator's errors: %+v and %+v", a[0], b[0])
+	}
+	i := slices.IndexFunc(with, func(f PublishedFigure) bool {
+		return strings.HasPrefix(f.Figure, "sd.npu §3.2, Figure 6: rows of a pass that")
+	})
+	if i < 0 || math.Abs(with[i].Predicted.Value-10) > 1e-9 || !strings.Contains(with[i].Note, "2 summaries") {
+		t.Errorf("no wasted rows: %d", i)
 	}
 }
 
@@ -149,7 +295,7 @@ func TestNPU(t *testing.T) {
 	if err := r.Save(dir); err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range []string{"npu-switching.csv", "npu-memory.csv", "npu-validation.csv", "npu-gantt.svg", "npu-ablation.svg", "npu-ablation.csv", "npu.result.json"} {
+	for _, f := range []string{"npu-switching.csv", "npu-memory.csv", "npu-validation.csv", "npu-validation-summary.csv", "npu-parameters.csv", "npu-gantt.svg", "npu-ablation.svg", "npu-ablation.csv", "npu.result.json"} {
 		if _, err := os.Stat(filepath.Join(dir, f)); err != nil {
 			t.Error(err)
 		}
@@ -159,7 +305,7 @@ func TestNPU(t *testing.T) {
 		t.Fatal(err)
 	}
 	html, err := os.ReadFile(page)
-	if err != nil || !strings.Contains(string(html), "sd.npu Table 3") || !strings.Contains(string(html), ">simulated<") {
+	if err != nil || !strings.Contains(string(html), "sd.npu Table 3") || !strings.Contains(string(html), ">simulated<") || !strings.Contains(string(html), "No published figure was fitted for sm8850.") {
 		t.Errorf("the report lacks its tables: %v", err)
 	}
 	text, err := json.Marshal(data)
@@ -172,10 +318,12 @@ func TestNPU(t *testing.T) {
 	}
 	back := map[string][]map[string]any{}
 	for key, names := range map[string][]string{
-		"switching":  {"blocks", "chunks", "strategy", "total_ms", "bound_ms", "optimum_ms"},
-		"memory":     {"budget", "runtime", "mapped_mb", "mappings_per_step", "stall_ms"},
-		"validation": {"figure", "published", "predicted", "fitted"},
-		"ablation":   {"model", "row", "published_ms", "accept_length", "simulated_ms"},
+		"switching":          {"blocks", "chunks", "strategy", "total_ms", "bound_ms", "optimum_ms"},
+		"memory":             {"budget", "runtime", "mapped_mb", "mappings_per_step", "stall_ms"},
+		"validation":         {"figure", "kind", "published", "predicted", "fitted", "holds"},
+		"validation_summary": {"source", "compared", "within_10_percent", "within_25_percent", "median_error", "worst_error"},
+		"parameters":         {"soc", "sourced", "fitted", "assumed"},
+		"ablation":           {"model", "row", "published_ms", "accept_length", "simulated_ms"},
 	} {
 		var list []map[string]any
 		if err := json.Unmarshal(all[key], &list); err != nil {
@@ -225,9 +373,11 @@ func TestSdnpu_Table3(t *testing.T) {
 
 // Accept lengths are picked out of what Spec measured, and of nothing less.
 func TestAcceptLengthsOf(t *testing.T) {
-	rows := []SpecRow{{Task: "rag", Method: "sam", AcceptLength: 9}, {Task: "summary", Method: "sam", AcceptLength: 2, Inputs: 3}, {Task: "summary", Method: "all", AcceptLength: 2.5}}
+	rows := []SpecRow{{Task: "rag", Method: "sam", AcceptLength: 9}, {Task: "summary", Method: "sam", AcceptLength: 2, Inputs: 3},
+		{Task: "summary", Method: "pld", AcceptLength: 1.5, Wasted: .2, Underutilised: .7},
+		{Task: "summary", Method: "all", AcceptLength: 2.5, Cases: specdec.Cases{Missing: 1, Synonym: 2, Redundant: 9}}}
 	got, err := AcceptLengthsOf(rows, "summary", "m")
-	if want := (AcceptLengths{Task: "summary", Of: "m", Inputs: 3, SAM: 2, All: 2.5}); err != nil || got != want {
+	if want := (AcceptLengths{Task: "summary", Of: "m", Inputs: 3, SAM: 2, All: 2.5, PLD: 1.5, Wasted: .2, Underutilised: .7, Reusable: .25}); err != nil || got != want {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if _, err := AcceptLengthsOf(rows[:2], "summary", "m"); err == nil {

@@ -2,6 +2,8 @@ package lab
 
 import (
 	"math"
+	"slices"
+	"strings"
 	"time"
 
 	"tandem/npu"
@@ -9,16 +11,33 @@ import (
 	"tandem/npu/sim"
 )
 
-// Figure is one published number beside what the simulator says.
+// FigureKind says what a published figure can tell about the simulator.
+type FigureKind string
+
+// Kinds of figures. Errors are counted of the first alone.
+const (
+	Compared FigureKind = "compared" // predicted, and nothing was fitted to it
+	FittedTo FigureKind = "fitted"   // a parameter was chosen so that it holds
+	Bound    FigureKind = "bound"    // published on one side only: it holds or not
+	Given    FigureKind = "given"    // the simulator's rules or parameters say it: true whatever else is wrong
+	Repeated FigureKind = "repeated" // the same number as another, or its inverse
+	Measured FigureKind = "measured" // by drafting on this machine, with another model: not the simulator's
+	Open     FigureKind = "open"     // not predicted, see Note
+)
+
+// PublishedFigure is one published number beside what the simulator says.
 type PublishedFigure struct {
-	Figure    string `json:"figure"` // where it stands, and what it is
-	Unit      string `json:"unit"`
-	Published Number `json:"published"`
-	Upper     Number `json:"published_to,omitzero"` // where a range was published
-	Predicted Number `json:"predicted"`             // null: not predicted, see Note
-	Fitted    bool   `json:"fitted"`                // a parameter was chosen so that this holds
-	Error     Number `json:"error,omitzero"`        // relative, 0 inside a range; only of predictions
-	Note      string `json:"note,omitempty"`
+	Figure    string     `json:"figure"` // where it stands, and what it is; the source comes first
+	Unit      string     `json:"unit"`
+	Kind      FigureKind `json:"kind"`
+	Published Number     `json:"published"`              // null: in no text at hand
+	Upper     Number     `json:"published_to,omitzero"`  // where a range was published
+	Side      string     `json:"published_on,omitempty"` // of bounds: "above" or "below" Published
+	Predicted Number     `json:"predicted"`              // null: not predicted, see Note
+	Fitted    bool       `json:"fitted"`                 // Kind is "fitted"
+	Error     Number     `json:"error,omitzero"`         // relative, 0 inside a range; of what is compared, repeated or measured
+	Holds     *bool      `json:"holds,omitempty"`        // of bounds
+	Note      string     `json:"note,omitempty"`
 }
 
 // Assumptions behind requests whose lengths the papers do not give.
@@ -53,42 +72,82 @@ func (v *validator) shape(name string, layers, head npu.DType) sim.Shape {
 	return s
 }
 
+// add completes a figure of its kind.
 func (v *validator) add(f PublishedFigure) {
-	if f.Predicted.Known && !f.Fitted {
-		low, high := f.Published.Value, f.Published.Value
-		if f.Upper.Known {
-			high = f.Upper.Value
-		}
-		e := 0.0
-		switch p := f.Predicted.Value; {
-		case p < low:
-			e = p/low - 1
-		case p > high:
-			e = p/high - 1
-		}
-		f.Error = Is(math.Round(e*1e4) / 1e4)
+	switch f.Kind {
+	case Compared, Repeated, Measured:
+		f.Error = f.off()
+	case Bound:
+		holds := f.Predicted.Value > f.Published.Value == (f.Side == "above")
+		f.Holds = &holds
 	}
+	f.Fitted = f.Kind == FittedTo
 	v.figures = append(v.figures, f)
+}
+
+// off is the prediction's relative error, 0 within a range.
+func (f PublishedFigure) off() Number {
+	low, high := f.Published.Value, f.Published.Value
+	if f.Upper.Known {
+		high = f.Upper.Value
+	}
+	e := 0.0
+	switch p := f.Predicted.Value; {
+	case p < low:
+		e = p/low - 1
+	case p > high:
+		e = p/high - 1
+	}
+	return Is(math.Round(e*1e4) / 1e4)
+}
+
+// one adds a figure of that kind with one published number and a prediction.
+func (v *validator) one(kind FigureKind, figure, unit string, published, predicted float64, note string) {
+	v.add(PublishedFigure{Figure: figure, Unit: unit, Kind: kind, Published: Is(published), Predicted: Is(predicted), Note: note})
 }
 
 // is adds one figure.
 func (v *validator) is(figure, unit string, published, predicted float64, note string) {
-	v.add(PublishedFigure{Figure: figure, Unit: unit, Published: Is(published), Predicted: Is(predicted), Note: note})
-}
-
-// within adds a figure of which a range was published.
-func (v *validator) within(figure, unit string, low, high, predicted float64, note string) {
-	v.add(PublishedFigure{Figure: figure, Unit: unit, Published: Is(low), Upper: Is(high), Predicted: Is(predicted), Note: note})
+	v.one(Compared, figure, unit, published, predicted, note)
 }
 
 // fitted adds a figure that a parameter was fitted to.
 func (v *validator) fitted(figure, unit string, published, predicted float64, note string) {
-	v.add(PublishedFigure{Figure: figure, Unit: unit, Published: Is(published), Predicted: Is(predicted), Fitted: true, Note: note})
+	v.one(FittedTo, figure, unit, published, predicted, note)
+}
+
+// again adds a figure that says what another says already.
+func (v *validator) again(figure, unit string, published, predicted float64, note string) {
+	v.one(Repeated, figure, unit, published, predicted, note)
+}
+
+// within adds a figure of which a range was published, both ends of it.
+func (v *validator) within(figure, unit string, low, high, predicted float64, note string) {
+	v.add(PublishedFigure{Figure: figure, Unit: unit, Kind: Compared, Published: Is(low), Upper: Is(high), Predicted: Is(predicted), Note: note})
+}
+
+// ends adds the lowest and the highest of what was published over several phones, models or tasks, as two
+// figures: a point within a wide range would say little.
+func (v *validator) ends(figure, unit string, low, high float64, predicted []float64, note string) {
+	if v.err == nil && len(predicted) > 0 {
+		v.is(figure+", lowest", unit, low, slices.Min(predicted), note)
+		v.is(figure+", highest", unit, high, slices.Max(predicted), note)
+	}
+}
+
+// bound adds a figure that lies above or below a published number.
+func (v *validator) bound(figure, unit, side string, published, predicted float64, note string) {
+	v.add(PublishedFigure{Figure: figure, Unit: unit, Kind: Bound, Side: side, Published: Is(published), Predicted: Is(predicted), Note: note})
 }
 
 // open adds a figure without a prediction.
 func (v *validator) open(figure, unit string, published float64, why string) {
-	v.add(PublishedFigure{Figure: figure, Unit: unit, Published: Is(published), Note: why})
+	v.add(PublishedFigure{Figure: figure, Unit: unit, Kind: Open, Published: Is(published), Note: why})
+}
+
+// unread adds figures whose numbers are in no text at hand.
+func (v *validator) unread(figures string) {
+	v.add(PublishedFigure{Figure: figures, Kind: Open, Note: "their numbers are not in the text at hand"})
 }
 
 // msOf is a duration as a plain number of milliseconds.
@@ -125,11 +184,21 @@ func Problem(c sim.Costs, s sim.Shape, blocks, chunks, large, small int) plan.Pr
 	return p
 }
 
-// Validate compares the simulator with every figure of the papers' text and tables that it has a word on.
-func Validate() ([]PublishedFigure, error) {
+// Validate sets the simulator beside published figures: those of CoordGen, sd.npu, Samsung's paper and
+// llada.cpp whose numbers are in the text at hand and are of time, energy, memory or drafts, and those of
+// engines that were known when this was written. What has no prediction is listed with the reason. Accuracies
+// are left out, and numbers that abstracts repeat. The drafting that was measured, if it was, stands beside
+// the papers' accept lengths.
+func Validate(measured *AcceptLengths) ([]PublishedFigure, error) {
 	var v validator
 	v.ablation()
-	v.coordgen()
+	v.draftLengths()
+	v.switching()
+	v.decodingShares()
+	v.speedups()
+	v.energy()
+	v.peakMemory()
+	v.drafting(measured)
 	v.samsung()
 	v.samsungScaled()
 	v.llada()
@@ -137,56 +206,72 @@ func Validate() ([]PublishedFigure, error) {
 	return v.figures, v.err
 }
 
-// coordgen are the numbers in the text of sd.npu and CoordGen.
-func (v *validator) coordgen() {
-	gen3, elite, gen2 := v.costs("sm8650/mllm"), v.costs("sm8750/mllm"), v.costs("sm8550/mllm")
-	q := v.shape("Qwen2.5-1.5B", npu.Q8_0, npu.Q8_0)
-	if v.err != nil {
-		return
-	}
-	step := func(c sim.Costs, rows int) float64 { return msOf(pass(c, q, rows, summaryPrompt, true).Time()) }
-	short := func(rows int) float64 { return msOf(pass(gen3, q, rows, 256, true).Time()) }
+// Sources publish figures; a figure's name begins with its source.
+var Sources = []string{"sd.npu", "CoordGen", "Samsung", "llada.cpp", "llama.cpp", "PowerServe", "ExecuTorch"}
 
-	v.fitted("CoordGen §2.3, Figure 6: draft of 1, Redmi K70 Pro", "ms/token", 51.1, short(1), "")
-	v.fitted("CoordGen §2.3, Figure 6: draft of 32, Redmi K70 Pro", "ms/token", 5.7, short(32)/32, "")
-	v.within("CoordGen §2.3, Figure 5: prefill on a graph of 32", "ms/token", 0, 8, short(32)/32, "published as less than 8")
-	v.is("CoordGen §2.3, Figure 5: decoding on the graph of 32, accept length 4.2", "ms/token", 160, short(32)/4.2,
-		"the published number fits a graph of 128 rows; the text says 32")
-	v.is("sd.npu §3.1, Figure 3: decoding on the graph of prefill, times slower", "×", 8, short(128)/short(8),
-		"published as up to 8; graphs of 128 and 8 rows taken, of which the text names none")
-	p := Problem(gen2, q, ablationBlocks, 4, prefillChunk, decodeChunk)
-	switching := msOf(p.Simulate(p.Plan(plan.Synchronous)).Total() - p.Prefill())
-	v.is("sd.npu §3.1, Figure 4: share of switching in decoding, context of 1K", "%", 29,
-		100*switching/(switching+summaryTokens*step(gen2, 1)), "with answers as long as those of summaries, 100 tokens; the figure's are not given")
-	two := Problem(gen2, q, 2, (summaryPrompt+prefillChunk-1)/prefillChunk, prefillChunk, decodeChunk)
-	v.is("sd.npu §5.1: two blocks hide the switch, share hidden", "%", 100, 100*two.Simulate(two.Plan(plan.Progressive)).Hidden(), "published in words: two blocks suffice")
-	v.open("CoordGen §1: delay of end-to-end latency by switching, Qwen2.5-1.5B", "%", 94.9, "the text does not say of which request, nor whether of its prefill or all of it")
-	v.within("CoordGen §1: prefill of a context of 1500 tokens", "s", 1, 2, prefill(elite, q, summaryPrompt, prefillChunk).Time().Seconds(),
-		"published: 2 s for 1 to 2 thousand")
-	v.fitted("CoordGen §2.1: prefill on the OnePlus 13, more than", "tokens/s", 1000,
-		prefillChunk/pass(elite, q, prefillChunk, prefillChunk, false).Time().Seconds(), "")
-	reading := msOf(prefill(elite, q, summaryPrompt, prefillChunk).Time())
-	pe := Problem(elite, q, ablationBlocks, (summaryPrompt+prefillChunk-1)/prefillChunk, prefillChunk, decodeChunk)
-	lag := msOf(pe.Simulate(pe.Plan(plan.Synchronous)).Total() - pe.Prefill())
-	decoding := summaryTokens * step(elite, 1)
-	v.within("sd.npu §5.4, Figure 14: share of decoding, mllm(NPU), OnePlus 13", "%", 67, 74, 100*decoding/(decoding+reading+lag), "prompt and answer as above")
-	v.within("sd.npu §5.4, Figure 14: decoding by sd.npu, times faster", "×", 5.25, 8.15, step(elite, 1)/(step(elite, decodeChunk)/4.21), "three models were published, Qwen2.5-1.5B is predicted with its accept length 4.21")
-	onCPU := summaryTokens * msOf(elite.CPUProducts(1, q.Parameters(), q.Parameters()))
-	v.is("CoordGen §2.1: share of decoding in summaries, decoding on the CPU, OnePlus 13", "%", 87.2, 100*onCPU/(onCPU+reading), "INT8 weights; prompt and answer as above")
-	v.is("CoordGen §2.1: the same for question answering", "%", 90.2, 100*onCPU/(onCPU+reading), "the same lengths: none were given")
-	v.is("CoordGen §1: share of decoding over all tasks", "%", 73.5, 100*onCPU/(onCPU+reading), "the same lengths: none were given")
+// SourceErrors sums up the figures of one source.
+type SourceErrors struct {
+	Source   string `json:"source"`   // or "all"
+	Compared int    `json:"compared"` // figures whose errors the next four are about
+	Within10 int    `json:"within_10_percent"`
+	Within25 int    `json:"within_25_percent"`
+	Median   Number `json:"median_error"`
+	Worst    Number `json:"worst_error"`
 
-	request := func(c sim.Costs) float64 { // sd.npu answers
-		sum := prefill(c, q, summaryPrompt, prefillChunk)
-		sum.CPU += summaryPrompt * 2 * time.Millisecond // calibration: 2 ms a token (§5.4)
-		one := pass(c, q, decodeChunk, summaryPrompt, true)
-		steps := summaryTokens / 4.21
-		sum.NPU += time.Duration(steps * float64(one.NPU))
-		sum.CPU += time.Duration(steps * float64(one.CPU+3*time.Millisecond)) // drafting: 3 ms (§5.4)
-		return sum.Joules(c)
+	Fitted   int `json:"fitted"`
+	Bounds   int `json:"bounds"`
+	Broken   int `json:"bounds_broken"` // of these, what the simulator contradicts
+	Given    int `json:"given"`
+	Repeated int `json:"repeated"`
+	Measured int `json:"measured"`
+	Open     int `json:"open"`
+}
+
+// Summarise sums up each source, and all in the last.
+func Summarise(figures []PublishedFigure) (sums []SourceErrors) {
+	for _, source := range Sources {
+		sums = append(sums, summary(source, figures, func(f PublishedFigure) bool { return strings.HasPrefix(f.Figure, source) }))
 	}
-	v.fitted("sd.npu §5.2: energy of a request, Redmi K60 Pro", "J", 56.52, request(gen2), "the text names the OnePlus 13 as the hungrier, but the smaller number first; taken in the order of the devices in the sentence's end")
-	v.is("sd.npu §5.2: energy of a request, OnePlus 13", "J", 53.85, request(elite), "")
-	v.is("sd.npu §5.3: peak memory of mllm(NPU), Qwen2.5-1.5B", "GB", 3.05, (q.Parameters()+4*q.HeadParameters()/1)/1e9,
-		"INT8 products and an embedding in 32 bits; activations and the CPU's copies are not modelled")
+	return append(sums, summary("all", figures, func(PublishedFigure) bool { return true }))
+}
+
+func summary(source string, figures []PublishedFigure, counts func(PublishedFigure) bool) SourceErrors {
+	s := SourceErrors{Source: source}
+	var errs []float64
+	for _, f := range figures {
+		if !counts(f) {
+			continue
+		}
+		switch f.Kind {
+		case Compared:
+			errs = append(errs, math.Abs(f.Error.Value))
+		case FittedTo:
+			s.Fitted++
+		case Bound:
+			s.Bounds++
+			if !*f.Holds {
+				s.Broken++
+			}
+		case Given:
+			s.Given++
+		case Repeated:
+			s.Repeated++
+		case Measured:
+			s.Measured++
+		case Open:
+			s.Open++
+		}
+	}
+	for _, e := range errs {
+		if e <= .1 {
+			s.Within10++
+		}
+		if e <= .25 {
+			s.Within25++
+		}
+	}
+	if s.Compared = len(errs); s.Compared > 0 {
+		s.Median, s.Worst = Is(quantile(errs, .5)), Is(quantile(errs, 1))
+	}
+	return s
 }

@@ -20,86 +20,152 @@ const (
 	loraRank     = 32
 )
 
-// samsung are Tables 1, 2, 3, 5 and 10: a 1B model with INT4 weights on the Galaxy S24.
+// samsungNote goes with all predictions of that model.
+const samsungNote = "the model's shape, the chunk (128) and the rank (32) are not published"
+
+// oneB is Samsung's 1B model with INT4 weights on the Galaxy S24.
+type oneB struct{ c sim.Costs }
+
+// token is one step of that many rows, first the pass over the first chunk, both in ms.
+func (m oneB) token(s sim.Shape, rows int) float64 {
+	return msOf(pass(m.c, s, rows, 512, true).Time())
+}
+
+func (m oneB) first(s sim.Shape) float64 {
+	return msOf(pass(m.c, s, samsungChunk, samsungChunk, false).Time())
+}
+
+// size is what its graphs need, in MB.
+func (m oneB) size(s sim.Shape) float64 {
+	b := int64(0)
+	for _, g := range s.Blocks(1, true) {
+		b += m.c.Bytes(g)
+	}
+	return float64(b) / 1e6
+}
+
+// withAdapters computes so many adapters beside each projection of attention.
+func withAdapters(s sim.Shape, n int) sim.Shape {
+	s.LoRA, s.Adapters = loraRank, n
+	return s
+}
+
 func (v *validator) samsung() {
-	c, s := v.costs("sm8650/qnn"), samsungShape()
+	m := oneB{v.costs("sm8650/qnn")}
 	if v.err != nil {
 		return
 	}
-	const stand = "the model's shape, the chunk (128) and the rank (32) are not published"
-	token := func(s sim.Shape, rows int) float64 { return msOf(pass(c, s, rows, 512, true).Time()) }
-	first := func(s sim.Shape) float64 { return msOf(pass(c, s, samsungChunk, samsungChunk, false).Time()) }
-	size := func(s sim.Shape) float64 {
-		b := int64(0)
-		for _, g := range s.Blocks(1, true) {
-			b += c.Bytes(g)
-		}
-		return float64(b) / 1e6
-	}
-	adapted, masked := s, s
-	adapted.LoRA, adapted.Adapters = loraRank, 1
-	masked.LoRA, masked.Adapters = loraRank, 2
+	v.samsungAdapters(m)
+	v.samsungAnswers(m)
+	v.samsungGraphs(m)
+}
 
-	v.is("Samsung Table 9: INT4 model", "MB", 600, size(s), stand)
-	v.is("Samsung Table 1: base model, 2 graphs", "MB", 718, size(s), stand+"; graphs share weights")
-	v.is("Samsung Table 1: LoRA weight sharing, 4 graphs", "MB", 1100, 2*size(adapted)-size(s), stand)
+// samsungAdapters are Tables 1, 2 and 9: ways to hold several adapters.
+func (v *validator) samsungAdapters(m oneB) {
+	s := samsungShape()
+	adapted, masked := withAdapters(s, 1), withAdapters(s, 2)
+	const stand = samsungNote
+	v.one(Given, "Samsung Table 9: FP16 model", "MB", 1800, 2*s.Parameters()/1e6, "the shape was chosen for it")
+	v.is("Samsung Table 9: INT4 model", "MB", 600, m.size(s), stand)
+	v.is("Samsung Table 9: adapters of 4 tasks", "MB", 120, 4*(m.size(adapted)-m.size(s)), stand)
+	v.is("Samsung Table 1: base model, 2 graphs", "MB", 718, m.size(s), stand+"; graphs share weights")
+	v.is("Samsung Table 1: LoRA weight sharing, 4 graphs", "MB", 1100, 2*m.size(adapted)-m.size(s), stand)
+	const repeats = "Table 1 has the number too"
+	v.again("Samsung Table 2: size, base", "MB", 718, m.size(s), repeats)
+	v.again("Samsung Table 2: prefill, base", "ms", 45, m.first(s), repeats)
+	v.again("Samsung Table 2: generation, base", "ms", 22, m.token(s, 1), repeats)
 	for _, t := range []struct {
-		name  string
-		ms    float64
-		shape sim.Shape
-		first bool
+		name          string
+		ms, predicted float64
 	}{
-		{"Table 1: first token, base", 45, s, true},
-		{"Table 1: generation, base", 22, s, false},
-		{"Table 1: first token, LoRA weight sharing", 45, s, true},
-		{"Table 1: generation, LoRA weight sharing", 22, s, false},
-		{"Table 2: prefill, base", 45, s, true},
-		{"Table 2: prefill, masking", 75, masked, true},
-		{"Table 2: prefill, LoRA as input", 52, adapted, true},
-		{"Table 2: generation, base", 22, s, false},
-		{"Table 2: generation, masking", 30, masked, false},
-		{"Table 2: generation, LoRA as input", 25, adapted, false},
+		{"Table 1: first token, base", 45, m.first(s)},
+		{"Table 1: generation, base", 22, m.token(s, 1)},
+		{"Table 1: first token, LoRA weight sharing", 45, m.first(s)},
+		{"Table 1: generation, LoRA weight sharing", 22, m.token(s, 1)},
+		{"Table 2: prefill, masking", 75, m.first(masked)},
+		{"Table 2: prefill, LoRA as input", 52, m.first(adapted)},
+		{"Table 2: generation, masking", 30, m.token(masked, 1)},
+		{"Table 2: generation, LoRA as input", 25, m.token(adapted, 1)},
 	} {
-		predicted := token(t.shape, 1)
-		if t.first {
-			predicted = first(t.shape)
-		}
-		v.is("Samsung "+t.name, "ms", t.ms, predicted, stand)
+		v.is("Samsung "+t.name, "ms", t.ms, t.predicted, stand)
 	}
-	v.is("Samsung Table 2: size, masking", "MB", 894, size(masked), stand)
-	v.is("Samsung Table 2: size, LoRA as input", "MB", 686, size(s), "adapters are inputs; "+stand)
+	v.is("Samsung Table 2: size, masking", "MB", 894, m.size(masked), stand)
+	v.is("Samsung Table 2: size, LoRA as input", "MB", 686, m.size(s), "adapters are inputs; "+stand)
+}
 
-	v.is("Samsung Table 3: prefill", "ms", 40, first(s), stand)
-	v.is("Samsung Table 3: a step of 1 stream", "ms", 23, token(s, 1), stand)
-	v.is("Samsung Table 3: a step of 8 streams", "ms", 23, token(s, 8), stand)
-	v.is("Samsung Table 3: 8 answers one after the other", "ms", 174, first(s)+8*token(s, 1), "the published sum, 23 × 8 + 40, is 224")
-	v.is("Samsung Table 3: 8 answers in 8 streams", "ms", 63, first(s)+token(s, 8), stand)
+// samsungAnswers are Tables 3 and 5: whole answers.
+func (v *validator) samsungAnswers(m oneB) {
+	s := samsungShape()
+	adapted := withAdapters(s, 1)
+	const stand = samsungNote
+	after, streams := m.first(s)+8*m.token(s, 1), m.first(s)+m.token(s, 8)
+	v.is("Samsung Table 3: prefill", "ms", 40, m.first(s), stand)
+	v.is("Samsung Table 3: a step of 1 stream", "ms", 23, m.token(s, 1), stand)
+	v.is("Samsung Table 3: a step of 8 streams", "ms", 23, m.token(s, 8), stand)
+	v.is("Samsung Table 3: 8 answers one after the other", "ms", 174, after, "the published sum, 23 × 8 + 40, is 224")
+	v.is("Samsung Table 3: 8 answers in 8 streams", "ms", 63, streams, stand)
+	v.is("Samsung, abstract: 8 answers in 8 streams, times faster", "×", 6, after/streams, "published as up to 6; Table 3's own numbers make 2.8 or 3.6")
 
-	v.is("Samsung Table 5: peak memory", "MB", 967, size(adapted)+s.HeadParameters()*2/1e6, "weights, one adapter and an embedding in 16 bits; "+stand)
-	v.fitted("Samsung Table 5: load time", "ms", 624.1, msOf(c.LoadTime(2, int64(1e6*size(s)))), "two graphs over one set of weights")
-	v.is("Samsung Table 5: first token", "ms", 155.9, first(adapted), "the prompt's length is not published; one chunk of 128 predicted")
-	v.is("Samsung Table 5: token", "ms", 24.19, token(adapted, 1), stand)
-	v.is("Samsung Table 5: rate", "tokens/s", 41.32, 1000/token(adapted, 1), stand)
+	v.is("Samsung Table 5: peak memory", "MB", 967, m.size(adapted)+s.HeadParameters()*2/1e6, "weights, one adapter and an embedding in 16 bits; "+stand)
+	v.fitted("Samsung Table 5: load time", "ms", 624.1, msOf(m.c.LoadTime(2, int64(1e6*m.size(s)))), "two graphs over one set of weights")
+	v.is("Samsung Table 5: first token", "ms", 155.9, m.first(adapted), "the prompt's length is not published; one chunk of 128 predicted")
+	v.is("Samsung Table 5: token", "ms", 24.19, m.token(adapted, 1), stand)
+	v.again("Samsung Table 5: rate", "tokens/s", 41.32, 1000/m.token(adapted, 1), "the inverse of the time")
+	v.is("Samsung Table 5: total", "s", 2.85, (m.first(adapted)+summaryTokens*m.token(adapted, 1))/1000,
+		"an answer of 100 tokens, its length is not published; loading, if it counts, would be 0.62 s more")
+	v.open("Samsung, abstract: better in memory and latency overall, highest (lowest 4)", "×", 6, "the text does not say than what")
+}
 
-	v.is("Samsung Table 10: first token, scalar folding", "ms", 45.8, first(s), stand)
-	v.fitted("Samsung Table 10: generation, scalar folding", "ms", 19.385, token(s, 1), stand)
+// samsungGraphs is Table 10: rewritten graphs. Its rows on composite and transposed graphs repeat the first.
+func (v *validator) samsungGraphs(m oneB) {
+	s, c := samsungShape(), m.c
+	adapted := withAdapters(s, 1)
+	const table, repeats = "Samsung Table 10: ", "the number of scalar folding"
+	v.is(table+"first token, scalar folding", "ms", 45.8, m.first(s), samsungNote)
+	v.fitted(table+"generation, scalar folding", "ms", 19.385, m.token(s, 1), samsungNote)
 	unfolded := func(rows int) float64 { // one multiplication by a constant for each head's scores, layer by layer
 		return msOf(c.Op)*float64(s.Layers*s.Heads) + float64(s.Layers*s.Heads*rows*512)/c.Vector*1000
 	}
-	v.is("Samsung Table 10: first token, without scalar folding", "ms", 47.3, first(s)+unfolded(samsungChunk), "one more operator for each head")
-	v.is("Samsung Table 10: generation, without scalar folding", "ms", 20.51, token(s, 1)+unfolded(1), "one more operator for each head")
+	v.is(table+"first token, without scalar folding", "ms", 47.3, m.first(s)+unfolded(samsungChunk), "one more operator for each head")
+	v.is(table+"generation, without scalar folding", "ms", 20.51, m.token(s, 1)+unfolded(1), "one more operator for each head")
 	split := msOf(c.Op) * float64(s.Layers*(2*s.Heads+2*s.KVHeads))
-	v.is("Samsung Table 10: first token, LoRA-B split", "ms", 45.9, first(s)+split, "one more operator for each head's projections")
-	v.is("Samsung Table 10: generation, LoRA-B split", "ms", 19.45, token(s, 1)+split, "one more operator for each head's projections")
+	v.is(table+"first token, LoRA-B split", "ms", 45.9, m.first(adapted)+split, "with an adapter; one more operator for each head's projections")
+	v.is(table+"generation, LoRA-B split", "ms", 19.45, m.token(adapted, 1)+split, "with an adapter; one more operator for each head's projections")
+	v.is(table+"first token, LoRA-B composite", "ms", 45.8, m.first(adapted), "with an adapter; "+samsungNote)
+	v.is(table+"generation, LoRA-B composite", "ms", 19.385, m.token(adapted, 1), "with an adapter; "+samsungNote)
 	turned := func(context int) float64 { // every key is moved once
 		return float64(s.Layers*context*s.KVHeads*s.HeadDim) / c.Vector * 1000
 	}
-	v.is("Samsung Table 10: first token, K untransposed", "ms", 52, first(s)+turned(samsungChunk), "the keys pass through the vector unit once")
-	v.is("Samsung Table 10: generation, K untransposed", "ms", 23, token(s, 1)+turned(512), "the keys of 512 positions pass through the vector unit once")
+	v.is(table+"first token, K untransposed", "ms", 52, m.first(s)+turned(samsungChunk), "the keys pass through the vector unit once")
+	v.is(table+"generation, K untransposed", "ms", 23, m.token(s, 1)+turned(512), "the keys of 512 positions pass through the vector unit once")
+	v.again(table+"first token, K transposed", "ms", 45.8, m.first(s), repeats)
+	v.again(table+"generation, K transposed", "ms", 19.385, m.token(s, 1), repeats)
 }
 
-// samsungScaled is Table 6: a 3B model on the Galaxy S25, with and without speculative decoding. Tokens
-// for each inference are the best of Table 7, which the simulator takes as given.
+// useCase is a row of Samsung's Table 6, with the best of Table 7's column that stands in its place.
+type useCase struct {
+	name               string
+	prefill            float64 // ms
+	without, with      float64 // ms a token, without and with DS2D
+	rate, ds2dRate     float64 // tokens/s
+	mb, init           float64 // peak memory, initialisation in ms
+	tokens, tokensRate float64 // Table 7: tokens for each inference, tokens/s
+	chunks             float64 // of the prompt, by the ratio of prefills
+}
+
+var useCases = []useCase{
+	{"Correction", 208.72, 50.17, 22.3, 19.93, 44.84, 2463.44, 1507.96, 2.27, 49.6, 1},
+	{"Composer", 209.57, 53.23, 28.57, 18.79, 35.00, 2468.51, 1499, 1.72, 40.35, 1},
+	{"Style", 209.34, 50.42, 25.21, 19.83, 39.67, 2465.42, 1534.27, 1.96, 44.47, 1},
+	{"Health", 210.7, 51.92, 28.77, 19.26, 34.76, 2468.52, 1551.98, 1.54, 36.05, 1},
+	{"Summarization", 797.22, 52.91, 24.12, 18.90, 41.46, 2486.98, 1576.78, 1.8, 41.34, 4},
+	{"Natural Language", 209.8, 51.87, 23.64, 19.28, 42.30, 2480.09, 1547.54, 1.63, 37.32, 1}, // Table 7: Gallery
+	{"ST Energy", 210.77, 52.76, 33.48, 18.95, 29.87, 2486.3, 1487.4, 1.45, 33.88, 1},
+	{"AI Brief", 404.88, 52.85, 37.75, 18.92, 26.49, 2484.68, 1509.68, 1.57, 36.46, 2},
+}
+
+// samsungScaled are Tables 6 and 7: a 3B model on the Galaxy S25, with and without speculative decoding.
+// Tokens for each inference are the best of Table 7, which the simulator takes as given.
 func (v *validator) samsungScaled() {
 	c, s := v.costs("sm8750/qnn"), v.shape("Llama-3.2-3B", npu.Q4_0, npu.Q8_0)
 	if v.err != nil {
@@ -108,70 +174,105 @@ func (v *validator) samsungScaled() {
 	const stand = "shape taken from Llama-3.2-3B, chunks of 256: neither is published"
 	chunk := msOf(pass(c, s, 256, 256, false).Time())
 	one, tree := msOf(pass(c, s, 1, 512, true).Time()), msOf(pass(c, s, 32, 512, true).Time())
-	weights := float64(0)
+	weights, most := float64(0), 0.0
 	for _, g := range s.Blocks(1, true) {
 		weights += float64(c.Bytes(g)) / 1e6
 	}
-	for i, t := range []struct {
-		use                            string
-		prefill, without, with, mb, ms float64
-		tokens                         float64
-		chunks                         float64
-	}{
-		{"Correction", 208.72, 50.17, 22.3, 2463.44, 1507.96, 2.27, 1},
-		{"Composer", 209.57, 53.23, 28.57, 2468.51, 1499, 1.72, 1},
-		{"Style", 209.34, 50.42, 25.21, 2465.42, 1534.27, 1.96, 1},
-		{"Health", 210.7, 51.92, 28.77, 2468.52, 1551.98, 1.54, 1},
-		{"Summarization", 797.22, 52.91, 24.12, 2486.98, 1576.78, 1.8, 4},
-		{"Natural Language", 209.8, 51.87, 23.64, 2480.09, 1547.54, 0, 1},
-		{"ST Energy", 210.77, 52.76, 33.48, 2486.3, 1487.4, 1.45, 1},
-		{"AI Brief", 404.88, 52.85, 37.75, 2484.68, 1509.68, 1.57, 2},
-	} {
-		name := "Samsung Table 6, " + t.use + ": "
+	for i, t := range useCases {
+		name := "Samsung Table 6, " + t.name + ": "
 		v.is(name+"prefill", "ms", t.prefill, t.chunks*chunk, fmt.Sprintf("%s; %.0f chunks by the ratio to the others", stand, t.chunks))
 		if i == 0 {
 			v.fitted(name+"token without DS2D", "ms", t.without, one, stand)
 		} else {
 			v.is(name+"token without DS2D", "ms", t.without, one, stand)
 		}
-		if t.tokens > 0 {
-			v.is(name+"token with DS2D", "ms", t.with, tree/t.tokens, fmt.Sprintf("%.2f tokens for each inference of 32 rows (Table 7)", t.tokens))
-			v.is(name+"rate with DS2D", "tokens/s", 1000/t.with, 1000*t.tokens/tree, "the published rate is the inverse of the time")
-		} else {
-			v.open(name+"token with DS2D", "ms", t.with, "Table 7 has no column of this name")
+		v.again(name+"rate without DS2D", "tokens/s", t.rate, 1000/one, "the inverse of the time")
+		passes := fmt.Sprintf("%.2f tokens for each inference of 32 rows (Table 7)", t.tokens)
+		if t.name == "Natural Language" {
+			passes += " of the column Gallery, which stands in its place"
 		}
+		v.is(name+"token with DS2D", "ms", t.with, tree/t.tokens, passes)
+		v.again(name+"rate with DS2D", "tokens/s", t.ds2dRate, 1000*t.tokens/tree, "the inverse of the time")
 		v.is(name+"peak memory", "MB", t.mb, weights+2*s.HeadParameters()/1e6, "weights and an embedding in 16 bits; "+stand)
-		v.is(name+"initialisation", "ms", t.ms, msOf(c.LoadTime(2, int64(1e6*weights))), "with the load rate of the 1B model on the S24")
+		v.is(name+"initialisation", "ms", t.init, msOf(c.LoadTime(2, int64(1e6*weights))), "with the load rate of the 1B model on the S24")
+		v.is("Samsung Table 7, "+t.name+": best rate", "tokens/s", t.tokensRate, 1000*t.tokens/tree, passes)
+		most = max(most, one*t.tokens/tree)
 	}
+	v.is("Samsung, abstract: DS2D, times faster, highest", "×", 2.3, most, "the best tokens for each inference of Table 7")
+	v.add(PublishedFigure{Figure: "Samsung Table 7: the other branchings", Kind: Open, Note: "tokens for each inference are the model's; the pass takes the same time for all"})
 }
 
-// llada are the numbers in llada.cpp's text; those of its tables are not in the text at hand.
+// diffusion is LLaDA-8B beside Llama-3-8B on a chip with llada.cpp's kernels, for answers of 128 tokens.
+type diffusion struct {
+	c    sim.Costs
+	d, l sim.Shape
+}
+
+// Assumptions behind llada.cpp's answers, whose steps are not published.
+const (
+	diffusionCommits = 4.0 // tokens a step
+	diffusionWindow  = 64  // rows
+	diffusionNote    = "4 tokens committed a step and a window of 64 assumed; staging of weights beyond the address window not counted"
+)
+
+func (v *validator) diffusion(soc string) diffusion {
+	return diffusion{v.costs(soc + "/llada"), v.shape("LLaDA-8B", npu.Q4_0, npu.Q4_0), v.shape("Llama-3.1-8B", npu.Q4_0, npu.Q4_0)}
+}
+
+// token is a token's time, llama one of Llama's, cpu one of the CPU's that commits one a step; in ms.
+func (x diffusion) token() float64 {
+	return msOf(pass(x.c, x.d, diffusionWindow, 256, false).Time()) / diffusionCommits
+}
+
+func (x diffusion) llama() float64 { return msOf(pass(x.c, x.l, 1, 256, true).Time()) }
+
+func (x diffusion) cpu() float64 {
+	return msOf(x.c.CPUProducts(32, x.d.Parameters(), x.d.Parameters()*4.5/8))
+}
+
+// llada are the numbers in llada.cpp's text, and its statements on what is faster; the numbers of its tables
+// are not in the text at hand.
 func (v *validator) llada() {
-	c := v.costs("sm8750/llada")
-	d, l := v.shape("LLaDA-8B", npu.Q4_0, npu.Q4_0), v.shape("Llama-3.1-8B", npu.Q4_0, npu.Q4_0)
+	gen3, elite, gen5 := v.diffusion("sm8650"), v.diffusion("sm8750"), v.diffusion("sm8850")
 	if v.err != nil {
 		return
 	}
-	const answer, window = 128, 64
-	commits := 4.0 // tokens a step
-	step := msOf(pass(c, d, window, 256, false).Time())
-	block := msOf(c.CPUProducts(32, d.Parameters(), d.Parameters()*4.5/8))
-	const note = "4 tokens committed a step assumed, a window of 64; staging of weights beyond the address window not counted"
-	v.within("llada.cpp, abstract: LLaDA-8B over the CPU with prefix KV", "×", 17, 42, answer*block/(answer/commits*step), note)
-	ar := msOf(pass(c, l, 1, 256, true).Time())
-	v.within("llada.cpp §1: LLaDA-8B over Llama-3-8B, 128 tokens, up to", "×", 1, 3.9, answer*ar/(answer/commits*step), note)
-	q := c.Product(32, d.FF, d.Dim, 0).Seconds() / c.Product(4, d.FF, d.Dim, 0).Seconds()
-	v.is("llada.cpp §2.2, Figure 3(a): a product of 32 rows over one of 4, nearly constant", "×", 1, q, "one tile")
+	var faster []float64
+	for _, x := range []diffusion{gen3, elite, gen5} {
+		faster = append(faster, x.cpu()/x.token())
+	}
+	v.ends("llada.cpp, abstract: LLaDA-8B over the CPU with prefix KV", "×", 17, 42, faster, "over three chips; "+diffusionNote)
+	v.is("llada.cpp §1: LLaDA-8B over Llama-3-8B, 128 tokens, SM8750, up to", "×", 3.9, elite.llama()/elite.token(), diffusionNote)
+	for _, s := range []struct {
+		chip, side, note string
+		x                diffusion
+	}{
+		{"SM8650", "above", "published as still slower; the chips' files differ too little for that", gen3},
+		{"SM8750", "below", "published as faster", elite},
+		{"SM8850", "below", "published as faster; the paper attends on its CPU there, the simulation does not", gen5},
+	} {
+		v.bound("llada.cpp §5.2: time of LLaDA-8B over Llama-3-8B, 128 tokens, "+s.chip, "×", s.side, 1, s.x.token()/s.x.llama(), s.note+"; "+diffusionNote)
+	}
+	const newer = "published in words: newer chips are generally faster"
+	v.bound("llada.cpp §5.2: time of LLaDA-8B, SM8650 over SM8750", "×", "above", 1, gen3.token()/elite.token(), newer)
+	v.bound("llada.cpp §5.2: time of LLaDA-8B, SM8750 over SM8850", "×", "above", 1, elite.token()/gen5.token(), newer+"; all of sm8850's values are those of others or assumed")
+	power := pass(elite.c, elite.l, 1, 256, true)
+	v.bound("llada.cpp §5.7: average power of Llama-3-8B, NPU over CPU", "×", "above", 1, power.Joules(elite.c)/power.Time().Seconds()/elite.c.CPUWatts,
+		"sd.npu says the opposite of its stack; the simulator follows that, with assumed power of the CPU")
+	v.lladaRules(elite.c, elite.d)
+	v.open("llada.cpp §5.4: latency that skipping logits saves in some cases, more than", "%", 10, "which positions are stable is the model's doing")
+	v.unread("llada.cpp Tables 2, 6, 7; Figures 3, 5, 11 to 14")
+}
+
+// lladaRules are statements that follow from a rule of the simulator or from a parameter.
+func (v *validator) lladaRules(c sim.Costs, d sim.Shape) {
+	product := func(rows int) float64 { return c.Product(rows, d.FF, d.Dim, 0).Seconds() }
+	v.one(Given, "llada.cpp §2.2, Figure 3(a): a product of 32 rows over one of 4, nearly constant", "×", 1, product(32)/product(4), "one tile")
 	fits := 0.0
 	if float64(c.Window) < d.LayerParameters()*4.5/8 {
 		fits = 1
 	}
-	v.is("llada.cpp §5.6: all weights at once fail to map on SM8750 (1: fail)", "", 1, fits, "layers in Q4_0 against one session's window")
-	sessions := func(parameters float64) float64 { return float64(int(parameters*4.5/8)/int(c.Window) + 1) }
-	v.is("llama.cpp: sessions for an 8B model", "", 2, sessions(l.LayerParameters()), "layers in Q4_0")
-	v.is("llama.cpp: sessions for a 20B model", "", 4, sessions(20.9e9), "all weights at 4.5 bits; the experts' own type is smaller")
-	v.open("llada.cpp Tables 2, 6, 7; Figures 3, 5, 11 to 14", "", 0, "their numbers are not in the text at hand")
-	v.figures[len(v.figures)-1].Published = Number{}
+	v.one(Given, "llada.cpp §5.6: all weights at once fail to map on SM8750 (1: fail)", "", 1, fits, "layers in Q4_0 against one session's window")
 }
 
 // engines are other published measurements.
@@ -190,7 +291,12 @@ func (v *validator) engines() {
 	v.fitted("llama.cpp Hexagon v79: Llama-3.2-1B Q4_0, prompt 128", "tokens/s", 169.42, reading(hex, one, 128, 128), "")
 	v.fitted("llama.cpp Hexagon v79: Llama-3.2-1B Q4_0, generation 64", "tokens/s", 51.54, rate(hex, one, 64), "")
 	v.is("llama.cpp Hexagon v79: Llama-3.2-1B Q4_0, load", "ms", 617.94, msOf(hex.LoadTime(1, int64(one.Parameters()*4.5/8))), "the load rate is Samsung's")
-	v.is("llama.cpp Hexagon v79: Llama-3.2-1B Q4_0, prompt 11", "tokens/s", 136.21, 11/pass(hex, one, 11, 11, false).Time().Seconds(), "the staircase takes 11 rows for 32")
+	v.is("llama.cpp Hexagon v79: Llama-3.2-1B Q4_0, prompt 11", "tokens/s", 136.21, 11/pass(hex, one, 11, 11, false).Time().Seconds(), "rows are taken singly, as for the prompt of 128")
+
+	sessions := func(parameters float64) float64 { return float64(int(parameters*4.5/8)/int(hex.Window) + 1) }
+	v.is("llama.cpp: sessions for an 8B model", "", 2, sessions(v.shape("Llama-3.1-8B", npu.Q4_0, npu.Q4_0).LayerParameters()), "layers in Q4_0")
+	v.is("llama.cpp: sessions for a 20B model", "", 4, sessions(20.9e9), "all weights at 4.5 bits; the experts' own type is smaller")
+	v.open("llama.cpp's rival backend, 8 Elite: gemma4 E2B Q4_0, prompt 500", "tokens/s", 1438, "the model's shape is not at hand, and the backend is none of the stacks")
 
 	three, eight := v.shape("SmallThinker-3B", npu.Q4_0, npu.Q8_0), v.shape("Llama-3.1-8B", npu.Q4_0, npu.Q8_0)
 	v.fitted("PowerServe 8 Gen 3: SmallThinker-3B, prefill", "tokens/s", 975, reading(gen3, three, 1536, 128), "prompt and chunk are not published: 1536, 128")
@@ -199,6 +305,10 @@ func (v *validator) engines() {
 	v.is("PowerServe 8 Elite: SmallThinker-3B, decode", "tokens/s", 20.90, rate(elite, three, 1536), "")
 	v.is("PowerServe 8 Elite: Llama-3.1-8B, prefill", "tokens/s", 509.09, reading(elite, eight, 1536, 128), "")
 	v.is("PowerServe 8 Elite: Llama-3.1-8B, decode", "tokens/s", 12.48, rate(elite, eight, 1536), "")
+	const drafts = "tokens accepted and drafted for each pass are not published"
+	v.open("PowerServe 8 Gen 3: SmallThinker-3B, speculative", "tokens/s", 38.75, drafts)
+	v.open("PowerServe 8 Elite: SmallThinker-3B, speculative (0.5B draft)", "tokens/s", 43.25, drafts)
+	v.open("PowerServe 8 Elite: Llama-3.1-8B, speculative (1B draft)", "tokens/s", 22.83, drafts)
 	for _, t := range []struct {
 		model string
 		rate  float64

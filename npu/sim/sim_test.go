@@ -57,6 +57,32 @@ func TestParameters(t *testing.T) {
 	}
 }
 
+// Every value is counted once, and one that stands in for another chip's or stack's is called assumed.
+func TestOrigins(t *testing.T) {
+	for _, name := range Names() {
+		s, err := Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		values := len(s.Chip)
+		for stack, st := range s.Stacks {
+			values += len(st.Params)
+			for param, p := range st.Params {
+				if strings.HasPrefix(p.Source, "as ") && p.Source != "as the tensors are stored" {
+					t.Errorf("%s/%s: %s is %q: say that it is assumed", name, stack, param, p.Source)
+				}
+			}
+		}
+		o := s.Origins()
+		if o.Sum() != values || o.Sourced == 0 || o.Assumed == 0 {
+			t.Errorf("%s: %+v of %d values", name, o, values)
+		}
+		if fits := o.Fitted > 0; fits != (name != "sm8850") {
+			t.Errorf("%s: %d values are fitted; docs/phone.md says that nothing published fits sm8850 alone", name, o.Fitted)
+		}
+	}
+}
+
 // sd.npu §3.2, llada.cpp §2.2: within a tile a product costs the same; over tiles it never gets cheaper;
 // up to the saturation point it is the streaming of the weights.
 func TestStaircase(t *testing.T) {

@@ -30,12 +30,48 @@ type Stack struct {
 }
 
 // Param is one value. Either Fitted names the published figure that it was fitted to, or Source says where
-// it stands, which may be "assumed" with the reason.
+// it stands, or "assumed" with the reason, as for a value that is carried over from another chip or stack.
 type Param struct {
 	Value  float64 `json:"value"`
 	Unit   string  `json:"unit"`
 	Source string  `json:"source,omitempty"`
 	Fitted string  `json:"fitted,omitempty"`
+}
+
+// Origins counts where a chip's values come from.
+type Origins struct {
+	Sourced int `json:"sourced"` // published, or what a stack's design says
+	Fitted  int `json:"fitted"`  // so that a published figure holds
+	Assumed int `json:"assumed"`
+}
+
+// Sum is the number of values.
+func (o Origins) Sum() int { return o.Sourced + o.Fitted + o.Assumed }
+
+// Plus adds two counts.
+func (o Origins) Plus(p Origins) Origins {
+	return Origins{o.Sourced + p.Sourced, o.Fitted + p.Fitted, o.Assumed + p.Assumed}
+}
+
+// Origins counts the values of the chip and of all its stacks.
+func (s SoC) Origins() (o Origins) {
+	count := func(params map[string]Param) {
+		for _, p := range params {
+			switch {
+			case p.Fitted != "":
+				o.Fitted++
+			case strings.HasPrefix(p.Source, "assumed"):
+				o.Assumed++
+			default:
+				o.Sourced++
+			}
+		}
+	}
+	count(s.Chip)
+	for _, st := range s.Stacks {
+		count(st.Params)
+	}
+	return o
 }
 
 // DefaultStack is what a chip is simulated with unless another stack is named: static graphs, as this

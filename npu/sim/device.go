@@ -139,6 +139,19 @@ func (e *WindowError) Error() string {
 		e.SoC, e.Limit/mb, (e.Need+mb-1)/mb)
 }
 
+// Group implements npu.Packer: the device beneath reads the weights.
+func (d *Device) Group(t *npu.Tensor) (rows, bytes int) {
+	if p, ok := d.inner.(npu.Packer); ok {
+		return p.Group(t)
+	}
+	return 0, 0
+}
+
+// PackGroup implements npu.Packer.
+func (d *Device) PackGroup(dst []byte, t *npu.Tensor, row int) {
+	d.inner.(npu.Packer).PackGroup(dst, t, row)
+}
+
 // Compile refuses what cannot be mapped, and compiles the rest on the device beneath. Graphs of one name
 // share their weights: they are counted once.
 func (d *Device) Compile(g *npu.Graph) (npu.Program, error) {

@@ -36,6 +36,11 @@ type Row struct {
 // npu.LayersAtOnce). On an error, ctx's included, all sequences are as before. Several goroutines may call
 // Forward at once with different sequences.
 func (m *Model) Forward(ctx context.Context, rows []Row) ([][]float32, error) {
+	return m.forward(ctx, rows, false)
+}
+
+// forward is Forward, or Prefill if decoding follows.
+func (m *Model) forward(ctx context.Context, rows []Row, decoding bool) ([][]float32, error) {
 	logits, tokens, err := m.checkRows(rows)
 	if err != nil || tokens == 0 {
 		return nil, err
@@ -47,7 +52,11 @@ func (m *Model) Forward(ctx context.Context, rows []Row) ([][]float32, error) {
 		r.Seq.drop()
 		r.Seq.extend(len(r.Tokens))
 	}
-	out, err := m.compute(ctx, rows, logits, tokens)
+	var c *change
+	if decoding {
+		c = m.change(rows, tokens)
+	}
+	out, err := m.compute(ctx, rows, logits, tokens, c)
 	for _, r := range rows {
 		switch {
 		case err != nil:
@@ -114,7 +123,7 @@ type space struct {
 
 // compute packs the tokens of all rows into chunks and runs each chunk through all blocks. A sequence's
 // tokens stay in order, so that keys and values are there before anyone attends to them.
-func (m *Model) compute(ctx context.Context, rows []Row, logits, tokens int) ([][]float32, error) {
+func (m *Model) compute(ctx context.Context, rows []Row, logits, tokens int, c *change) ([][]float32, error) {
 	sp := m.spaces.Get().(*space)
 	defer m.spaces.Put(sp)
 	defer func() { clear(sp.kv[:cap(sp.kv)]); clear(sp.near[:cap(sp.near)]) }() // let go of the caches
@@ -122,8 +131,16 @@ func (m *Model) compute(ctx context.Context, rows []Row, logits, tokens int) ([]
 	rest := all
 	row, at := 0, 0                   // the next token
 	var ancestors [npu.MaxTree]uint64 // of the nodes of the tree at hand
+	if err := c.begin(ctx); err != nil {
+		return nil, err
+	}
 	for tokens > 0 {
 		p := m.program(tokens)
+		if c != nil {
+			p = c.large
+		} else if m.phone != nil {
+			p = m.loaded(p, tokens)
+		}
 		n := min(tokens, p.chunk)
 		tokens -= n
 		sp.reset()
@@ -139,11 +156,14 @@ func (m *Model) compute(ctx context.Context, rows []Row, logits, tokens int) ([]
 				row, at = row+1, 0
 			}
 		}
-		k, err := m.chunk(ctx, p, sp, rest)
+		k, err := m.chunk(ctx, p, sp, rest, c)
 		if err != nil {
 			return nil, err
 		}
 		rest = rest[k*m.config.Vocab:]
+	}
+	if err := c.end(ctx); err != nil {
+		return nil, err
 	}
 	out := make([][]float32, logits)
 	for i := range out {
@@ -168,7 +188,7 @@ func (m *Model) program(n int) *chunkPrograms {
 }
 
 // chunk runs one chunk through all blocks, writes the wanted logits and returns how many they are.
-func (m *Model) chunk(ctx context.Context, p *chunkPrograms, sp *space, logits []float32) (int, error) {
+func (m *Model) chunk(ctx context.Context, p *chunkPrograms, sp *space, logits []float32, c *change) (int, error) {
 	n, dim := len(sp.tokens), m.config.Dim
 	if cap(sp.x) < n*dim {
 		sp.x = make([]float32, p.chunk*dim)
@@ -181,11 +201,12 @@ func (m *Model) chunk(ctx context.Context, p *chunkPrograms, sp *space, logits [
 	if !sp.trees {
 		branches = nil
 	}
-	for _, l := range p.layers {
+	for j, l := range p.layers {
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
-		if err := l.Run(npu.Args{Rows: n, X: x, Positions: sp.positions, KV: sp.kv, Branches: branches, Out: x}); err != nil {
+		a := npu.Args{Rows: n, X: x, Positions: sp.positions, KV: sp.kv, Branches: branches, Out: x}
+		if err := c.run(l, j, a); err != nil {
 			return 0, err
 		}
 	}
@@ -205,5 +226,5 @@ func (m *Model) chunk(ctx context.Context, p *chunkPrograms, sp *space, logits [
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
-	return k, m.program(k).head.Run(npu.Args{Rows: k, X: x, Out: logits[:k*m.config.Vocab]})
+	return k, c.head(m.program(k), k).Run(npu.Args{Rows: k, X: x, Out: logits[:k*m.config.Vocab]})
 }

@@ -97,9 +97,9 @@ func GenerateWith(ctx context.Context, m *Model, prompt []tandem.Token, s Sampli
 			return stats, fmt.Errorf("generate: %w", err)
 		}
 	}
-	for {
+	for pass := m.Prefill; ; pass = m.Forward {
 		began := time.Now()
-		logits, err := m.Forward(ctx, []Row{row})
+		logits, err := pass(ctx, []Row{row})
 		var full *ContextError
 		if errors.As(err, &full) && row.Seq.Len() > 0 {
 			stats.Reason = ContextFull

@@ -10,6 +10,7 @@ import (
 	"tandem/model/gguf"
 	"tandem/model/tokenizer"
 	"tandem/npu"
+	"tandem/npu/plan"
 	"tandem/npu/quant"
 	"tandem/npu/sim"
 )
@@ -21,6 +22,10 @@ type Options struct {
 	Memory  int64  // bytes that the device may hold of the weights, the rest is staged from the file; 0 for no bound
 	Paging  bool   // with Memory: plain paging instead, the baseline (see npu/memory)
 	Phone   string // the chip whose NPU to simulate, at its pace, such as "sm8750" (see npu/sim); empty for none
+
+	// Switching is the strategy by which the phone changes from graphs for prompts to those for decoding (see
+	// plan.Strategies); empty for progressive.
+	Switching string
 }
 
 // Model is an open model: a transformer compiled for a device, its tokenizer and its chat template. It is
@@ -33,6 +38,7 @@ type Model struct {
 	template  *Template
 	device    npu.Device
 	phone     *sim.Device     // the simulated NPU that device is or stages weights for; nil without one
+	strategy  plan.Strategy   // of the phone's changes of graphs
 	programs  []chunkPrograms // by ascending chunk size
 	spaces    sync.Pool       // of *space: what a Forward needs beside its programs
 
@@ -70,10 +76,15 @@ func OpenBytes(name string, b []byte, opt Options) (*Model, error) {
 }
 
 func open(f *gguf.File, opt Options) (*Model, error) {
+	strategy, err := opt.switching()
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
 	device, err := OpenDevice(opt.Device, opt.Threads, f.Describe().Bytes)
 	var phone *sim.Device
 	if err == nil && opt.Phone != "" {
-		device, phone, err = simulated(device, opt.Phone)
+		device, phone, err = simulated(device, opt.Phone, strategy)
 	}
 	if err == nil {
 		device, err = within(device, f, opt.Memory, opt.Paging)
@@ -87,7 +98,9 @@ func open(f *gguf.File, opt Options) (*Model, error) {
 		f.Close()
 		return nil, err
 	}
-	m.phone = phone
+	if phone != nil {
+		m.phone, m.strategy, m.programs = phone, strategy, worthwhile(m.programs, phone.Costs())
+	}
 	return m, nil
 }
 

@@ -66,6 +66,12 @@ func (s *fileSource) Close() error {
 	return errors.Join(errs...)
 }
 
+// staged says that the memory for weights is bounded.
+func (m *Model) staged() bool {
+	_, ok := m.device.(*memory.Device)
+	return ok
+}
+
 // Memory returns what the bounded memory did since the model was opened; ok is false for a model without a
 // bound.
 func (m *Model) Memory() (c memory.Counters, ok bool) {

@@ -80,6 +80,8 @@ type Tensor struct {
 	// and which may move between runs: a device must read it there, and only then. One that keeps weights
 	// in a form of its own refuses it.
 	Staged bool
+	// Packed says of a staged tensor that Data is in the layout of the device that reads it (see Packer).
+	Packed bool
 }
 
 // Check reports whether the tensor's sizes and data agree.
@@ -91,6 +93,9 @@ func (t Tensor) Check() error {
 		return fmt.Errorf("tensor %q: empty shape %d×%d", t.Name, t.Rows, t.Cols)
 	case t.Cols%t.Type.BlockSize() != 0:
 		return fmt.Errorf("tensor %q: rows of %d elements are not whole blocks of %d (%v)", t.Name, t.Cols, t.Type.BlockSize(), t.Type)
+	}
+	if t.Packed {
+		return nil // its device knows the size
 	}
 	// Compare without products that might overflow.
 	blocks := t.Cols / t.Type.BlockSize()

@@ -158,7 +158,8 @@ func (a *Attention) CacheHeads() int {
 // Graph is a static graph: one block of a transformer's layers for exactly Chunk rows. Nodes stand in the
 // order of computation and refer only to earlier ones. The last node is the result.
 //
-// Inputs lists what Program.Run takes as Args.
+// Inputs lists what Program.Run takes as Args. All shapes are fixed but for the number of slots in the inputs "kv"
+// and "mask", which may be another in each run: see the package's comment.
 type Graph struct {
 	Name  string
 	Chunk int

@@ -12,6 +12,27 @@ type Stage interface {
 	Leave(node int)
 }
 
+// Packer is a device that reads some weights in a layout of its own, which has groups of rows one behind the other.
+// Who stages weights for it packs them as they are loaded and sets Tensor.Packed: a device that is handed
+// staged weights as files have them packs them again in every run.
+type Packer interface {
+	// Group returns how many rows of the tensor make a group, and the bytes of one; 0, 0 for weights that the
+	// device reads as files have them.
+	Group(t *Tensor) (rows, bytes int)
+	// PackGroup packs the group that begins with the row: so many rows as Group says, or the last ones.
+	PackGroup(dst []byte, t *Tensor, row int)
+}
+
+// PackedBytes is the size of a tensor as the device reads it; d need not be a Packer.
+func PackedBytes(d Device, t *Tensor) (n int, packed bool) {
+	if p, ok := d.(Packer); ok {
+		if rows, bytes := p.Group(t); rows > 0 {
+			return (t.Rows + rows - 1) / rows * bytes, true
+		}
+	}
+	return t.Rows * t.Type.RowBytes(t.Cols), false
+}
+
 // ErrLost is wrapped by a run's error when the device has lost what was loaded onto it, as a phone's NPU
 // does when its session is restarted. What the run was asked to do can be asked again once everything is
 // loaded again.

@@ -14,6 +14,7 @@ import (
 // phoneFlags are about the machine that answers.
 type phoneFlags struct {
 	SoC         string `name:"soc" help:"Answer at the pace of a phone's NPU, simulated: sm8550, sm8650, sm8750 or sm8850, with /qnn (default), /mllm, /hexagon or /llada for the software that drives it. The cloud inside this process keeps its own pace." placeholder:"CHIP"`
+	Switching   string `help:"With --soc, how graphs for decoding are loaded in place of those for prompts: progressive (the default: while the prompt is computed, as edge npu plan says), greedy, asynchronous, synchronous (when the prompt is over), or resident (both stay loaded)." placeholder:"STRATEGY"`
 	Energy      bool   `help:"Sample the battery's power every 100 ms, before the answer and during it, and say what the answer took beyond idling."`
 	PowerSupply string `help:"Where the kernel shows batteries." default:"/sys/class/power_supply" type:"path" placeholder:"DIR"`
 }
@@ -32,11 +33,13 @@ type phoneJSON struct {
 	Simulated bool    `json:"simulated"` // always true
 	Chip      string  `json:"chip"`
 	Runs      int     `json:"runs"`
+	Switching string  `json:"switching,omitempty"` // the strategy
 	Switches  int     `json:"graph_loads"`
 	Busy      float64 `json:"busy_ms"`
 	NPU       float64 `json:"npu_ms"`
 	CPU       float64 `json:"cpu_ms"`
 	Loading   float64 `json:"loading_ms"`
+	Waiting   float64 `json:"loading_wait_ms"` // of loading, while nothing computed
 	Staging   float64 `json:"staging_ms"`
 	Late      float64 `json:"late_ms"` // by which this machine was slower than the phone
 	MappedMB  float64 `json:"mapped_mb"`
@@ -102,8 +105,8 @@ func (c *costing) end() costJSON {
 	}
 	if after, ok := c.s.model.Phone(); ok {
 		d := after.Sub(c.before)
-		out.Phone = &phoneJSON{Simulated: true, Chip: c.s.flags.SoC, Runs: d.Runs, Switches: d.Switches, Busy: ms(d.Busy), NPU: ms(d.NPU),
-			CPU: ms(d.CPU), Loading: ms(d.Loading), Staging: ms(d.Staging), Late: ms(d.Late), MappedMB: float64(d.Mapped) / 1e6, Joules: d.Joules}
+		out.Phone = &phoneJSON{Simulated: true, Chip: c.s.flags.SoC, Switching: c.s.model.Switching(), Runs: d.Runs, Switches: d.Switches, Busy: ms(d.Busy), NPU: ms(d.NPU),
+			CPU: ms(d.CPU), Loading: ms(d.Loading), Waiting: ms(d.Waiting), Staging: ms(d.Staging), Late: ms(d.Late), MappedMB: float64(d.Mapped) / 1e6, Joules: d.Joules}
 	}
 	return out
 }
@@ -111,7 +114,11 @@ func (c *costing) end() costJSON {
 // parts are the cost in a few words each.
 func (c costJSON) parts() (parts []string) {
 	if p := c.Phone; p != nil {
-		text := fmt.Sprintf("simulated %s: NPU busy %.0f ms, about %.2g J", p.Chip, p.Busy, p.Joules)
+		text := fmt.Sprintf("simulated %s: busy %.0f ms, %.0f of them waiting for %d graph loads of %.0f", p.Chip, p.Busy, p.Waiting, p.Switches, p.Loading)
+		if p.Switching != "" {
+			text += " (" + p.Switching + ")"
+		}
+		text += fmt.Sprintf(", about %.2g J", p.Joules)
 		if p.Late > 1 {
 			text += fmt.Sprintf(", this machine %.0f ms behind", p.Late)
 		}
@@ -136,7 +143,7 @@ func (f answerFlags) cloudModel(a *cli.App, s *session) (*model.Model, error) {
 		return s.model, nil
 	}
 	plain := f.ModelFlags
-	plain.Phone = ""
+	plain.Phone, plain.Switching = "", ""
 	m, err := plain.Open(a)
 	if err != nil {
 		return nil, err

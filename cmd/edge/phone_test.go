@@ -26,6 +26,20 @@ func TestPhonePace(t *testing.T) {
 			t.Errorf("%s: %+v of %v ms", chip, p, a.Stats.TotalMs)
 		}
 	}
+	for _, s := range []string{"", "synchronous"} {
+		args := []string{"--seed", "1", "--cache-mb", "0", "--soc", "sm8750", "--local-only"}
+		want := "progressive"
+		if s != "" {
+			args, want = append(args, "--switching", s), s
+		}
+		p := h.ask(append(args, question)...).Phone
+		if p == nil || p.Switching != want || p.Loading <= 0 || (p.Waiting < p.Loading) != (s == "") {
+			t.Errorf("%q: %+v", s, p)
+		}
+	}
+	if _, stderr, err := h.edge("ask", "--switching", "greedy", question); err == nil || !strings.Contains(stderr, "simulated phone") {
+		t.Errorf("switching without a phone: %v, %s", err, stderr)
+	}
 	if _, stderr, err := h.edge("ask", "--soc", "sm1", question); err == nil || !strings.Contains(stderr, "sm8750") {
 		t.Errorf("an unknown chip: %v, %s", err, stderr)
 	}

@@ -51,7 +51,7 @@ func (f answerFlags) open(a *cli.App) (s *session, err error) {
 	if s.settings, err = f.settings(); err != nil {
 		return s, err
 	}
-	f.ModelFlags.Phone = f.SoC
+	f.ModelFlags.Phone, f.ModelFlags.Switching = f.SoC, f.phoneFlags.Switching
 	if s.model, err = f.Open(a); err != nil {
 		return s, err
 	}

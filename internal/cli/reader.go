@@ -22,6 +22,8 @@ type ModelFlags struct {
 	Compute string  `name:"device" help:"What computes: native, auto (a GPU or NPU that ggml can use, else native), or one of ggml's devices, such as ggml:cpu or ggml:cuda0; doctor lists them." default:"native" placeholder:"NAME"`
 	Memory  float64 `name:"npu-memory" help:"Megabytes of the model's weights that the device may hold, as a phone's NPU may; the rest is staged from the file while it computes. 0 for all." default:"0" placeholder:"MB"`
 	Phone   string  `kong:"-"` // the chip whose NPU is simulated, at its pace; for commands that have a flag for it
+
+	Switching string `kong:"-"` // how its graphs are changed: see model.Options
 }
 
 // BuiltIn is the name of the embedded model.
@@ -44,7 +46,7 @@ func (f ModelFlags) open(path string) (*model.Model, error) {
 	if !(f.Memory >= 0 && f.Memory <= 1<<20) {
 		return nil, fmt.Errorf("--npu-memory %v: want megabytes, or 0 for no bound", f.Memory)
 	}
-	opt := model.Options{Threads: f.Threads, Device: f.Compute, Memory: int64(f.Memory * (1 << 20)), Phone: f.Phone}
+	opt := model.Options{Threads: f.Threads, Device: f.Compute, Memory: int64(f.Memory * (1 << 20)), Phone: f.Phone, Switching: f.Switching}
 	if path == "" {
 		return model.OpenBytes(BuiltIn, models.Reader, opt)
 	}

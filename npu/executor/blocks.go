@@ -4,15 +4,18 @@ import (
 	"errors"
 	"fmt"
 	"sync/atomic"
+	"unsafe"
 
 	"tandem/npu"
 )
 
 // Blocks keeps the weights of a model's blocks, each in an arena of its own with room for one graph: what
-// a phone's memory allows (sd.npu §3.1). Loading a graph copies its weights from where they lie into the
-// arena; on a device whose graphs keep weights in layouts of their own that is a repacking too.
+// a phone's memory allows (sd.npu §3.1). Loading a graph brings its weights from where they lie into the
+// arena, in the layout that the device's kernels read (see npu.Packer): on the native device it packs Q4_0 and
+// Q8_0 out of the mapped file, and copies the rest.
 type Blocks struct {
 	blocks []*block
+	device npu.Device
 	loader loader // nil where loading takes no more than the copying
 }
 
@@ -22,8 +25,8 @@ type loader interface{ LoadGraphs([]*npu.Graph) }
 type block struct {
 	graphs [2][]npu.Program // [small]: the layers of the block for either chunk size
 	arena  []byte
-	source []*npu.Tensor // what is copied
-	at     []int         // to which offset
+	source []*npu.Tensor // what is brought
+	place  []*npu.Tensor // to where
 	state  atomic.Int32
 }
 
@@ -41,36 +44,28 @@ func NewBlocks(d npu.Device, largeGraphs, smallGraphs [][]*npu.Graph) (*Blocks, 
 	if len(largeGraphs) != len(smallGraphs) {
 		return nil, fmt.Errorf("%d blocks for prefill, %d for decoding", len(largeGraphs), len(smallGraphs))
 	}
-	b := &Blocks{}
+	b := &Blocks{device: d}
 	b.loader, _ = d.(loader)
 	for j := range largeGraphs {
 		bl := &block{}
 		places := map[*npu.Tensor]*npu.Tensor{}
 		for i, graphs := range [2][]*npu.Graph{largeGraphs[j], smallGraphs[j]} {
 			for _, g := range graphs {
-				p, err := d.Compile(bl.place(g, places))
+				p, err := d.Compile(bl.placed(d, g, places))
 				if err != nil {
 					return nil, fmt.Errorf("block %d: %w", j, err)
 				}
 				bl.graphs[i] = append(bl.graphs[i], p)
 			}
 		}
-		size := 0
-		for _, t := range bl.source {
-			bl.at = append(bl.at, size)
-			size += (len(t.Data) + 127) / 128 * 128
-		}
-		bl.arena = make([]byte, size)
-		for i, t := range bl.source {
-			places[t].Data = bl.arena[bl.at[i]:][:len(t.Data):len(t.Data)]
-		}
+		bl.lay(d)
 		b.blocks = append(b.blocks, bl)
 	}
 	return b, nil
 }
 
-// place copies a graph with its matrices in the block's arena.
-func (bl *block) place(g *npu.Graph, places map[*npu.Tensor]*npu.Tensor) *npu.Graph {
+// placed copies a graph with its matrices in the block's arena.
+func (bl *block) placed(d npu.Device, g *npu.Graph, places map[*npu.Tensor]*npu.Tensor) *npu.Graph {
 	out := &npu.Graph{Name: g.Name, Chunk: g.Chunk}
 	for _, n := range g.Nodes {
 		if n.Op == npu.OpMatMul {
@@ -79,13 +74,32 @@ func (bl *block) place(g *npu.Graph, places map[*npu.Tensor]*npu.Tensor) *npu.Gr
 				t = &npu.Tensor{}
 				*t = *n.Weight
 				t.Staged = true
-				places[n.Weight], bl.source = t, append(bl.source, n.Weight)
+				_, t.Packed = npu.PackedBytes(d, n.Weight)
+				places[n.Weight], bl.source, bl.place = t, append(bl.source, n.Weight), append(bl.place, t)
 			}
 			n.Weight = t
 		}
 		out.Nodes = append(out.Nodes, n)
 	}
 	return out
+}
+
+// lay makes the arena. Kernels want matrices to begin at multiples of 64 bytes.
+func (bl *block) lay(d npu.Device) {
+	const line = 64
+	up := func(n int) int { return (n + line - 1) &^ (line - 1) }
+	size := 0
+	for _, t := range bl.source {
+		n, _ := npu.PackedBytes(d, t)
+		size += up(n)
+	}
+	room := make([]byte, size+line)
+	bl.arena = room[-uintptr(unsafe.Pointer(&room[0]))&(line-1):][:size:size]
+	rest := bl.arena
+	for i, t := range bl.source {
+		n, _ := npu.PackedBytes(d, t)
+		bl.place[i].Data, rest = rest[:n:n], rest[up(n):]
+	}
 }
 
 // Len returns the number of blocks.
@@ -102,7 +116,7 @@ func (b *Blocks) Load(j int, smallGraph bool) error {
 	}
 	clear(bl.arena) // what is there is gone from the first byte on: a run now would show it
 	for i, t := range bl.source {
-		copy(bl.arena[bl.at[i]:], t.Data)
+		b.bring(bl.place[i], t)
 	}
 	if b.loader != nil {
 		which := bl.graphs[0]
@@ -121,6 +135,19 @@ func (b *Blocks) Load(j int, smallGraph bool) error {
 		bl.state.Store(large)
 	}
 	return nil
+}
+
+// bring copies a matrix to its place, in groups of rows where the device wants it packed.
+func (b *Blocks) bring(to, from *npu.Tensor) {
+	if !to.Packed {
+		copy(to.Data, from.Data)
+		return
+	}
+	p := b.device.(npu.Packer)
+	rows, size := p.Group(from)
+	for row, at := 0, 0; row < from.Rows; row, at = row+rows, at+size {
+		p.PackGroup(to.Data[at:][:size], from, row)
+	}
 }
 
 // ErrNotLoaded is wrapped by the error of a run on a graph that is not the one that is loaded.

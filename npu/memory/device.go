@@ -34,8 +34,10 @@ type Options struct {
 // everything is mapped and loaded again and the run repeated, once: keys and values are written again with
 // the same bits.
 type Device struct {
-	inner npu.Device
-	opt   Options
+	inner  npu.Device
+	packer npu.Packer // inner, if it reads weights in a layout of its own
+	opt    Options
+	buffer []byte // the loader's: what it packs from
 
 	run     sync.Mutex // held by the run that uses the device
 	keepX   []float32
@@ -81,6 +83,7 @@ func New(inner npu.Device, opt Options) (*Device, error) {
 	}
 	d := &Device{inner: inner, opt: opt, pieces: map[*npu.Tensor][]int{}, work: make(chan Action, 1)}
 	d.arrived = sync.NewCond(&d.mu)
+	d.packer, _ = inner.(npu.Packer)
 	go d.load()
 	return d, nil
 }
@@ -284,7 +287,7 @@ func (d *Device) adapt() {
 func (d *Device) sizes() []int64 {
 	sizes := make([]int64, len(d.objects))
 	for i, o := range d.objects {
-		sizes[i] = o.bytes()
+		sizes[i] = o.size
 	}
 	return sizes
 }
@@ -457,7 +460,7 @@ func (d *Device) release(id int) {
 // target is where the object's bytes are, or will be.
 func (d *Device) target(id int) []byte {
 	o := d.objects[id]
-	n := o.bytes()
+	n := o.size
 	switch {
 	case o.own != nil:
 		return o.own[:n:n]
@@ -475,7 +478,7 @@ func (d *Device) load() {
 		o := d.objects[a.Object]
 		var err error
 		if a.Slot == OwnMapping {
-			o.own, err = d.mapping(aligned(o.bytes()))
+			o.own, err = d.mapping(aligned(o.size))
 		}
 		var dst []byte
 		if err == nil {
@@ -489,7 +492,7 @@ func (d *Device) load() {
 				poison(dst)
 			}
 			from := time.Now()
-			retries, err = read(d.opt.Source, o, dst)
+			retries, err = d.bring(o, dst)
 			took = time.Since(from)
 		}
 		d.mu.Lock()
@@ -499,7 +502,7 @@ func (d *Device) load() {
 			d.step(Event{Failed, a.Object})
 		} else {
 			d.counters.Transfers++
-			d.counters.TransferBytes += int64(len(dst))
+			d.counters.TransferBytes += o.bytes()
 			d.reading += took
 			if checking {
 				d.sums[a.Object] = crc32.ChecksumIEEE(dst)
@@ -522,7 +525,7 @@ func poison(b []byte) {
 func (d *Device) verify(id int, when string) {
 	o := d.objects[id]
 	got := crc32.ChecksumIEEE(o.place.Data)
-	if want := crc32.ChecksumIEEE(o.source.Data[o.off:][:o.bytes()]); got != d.sums[id] || got != want {
+	if want := d.sum(o); got != d.sums[id] || got != want {
 		panic(fmt.Sprintf("memory: %s, rows from %d: its bytes changed %s the product: %08x, loaded as %08x, %08x in the file", o.source.Name, o.from, when, got, d.sums[id], want))
 	}
 }

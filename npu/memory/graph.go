@@ -69,8 +69,10 @@ type object struct {
 	off        int64
 	place      *npu.Tensor // what programs read: its Data is set while the bytes are there
 	own        []byte      // its own mapping, under paging
+	size       int64       // of the place: that of the device's layout where it has one
 }
 
+// bytes is what is read for the object.
 func (o *object) bytes() int64 { return int64(o.rows) * int64(o.source.Type.RowBytes(o.source.Cols)) }
 
 // objectsOf returns the pieces of a tensor, making them when it is new.
@@ -80,12 +82,23 @@ func (d *Device) objectsOf(t *npu.Tensor) []int {
 	}
 	row := int64(t.Type.RowBytes(t.Cols))
 	rows := int(max(1, min(int64(t.Rows), d.opt.Piece/row)))
+	group, each := 0, 0
+	if d.packer != nil {
+		group, each = d.packer.Group(t)
+	}
+	packed := group > 0 && rows >= group // else a group takes more than a piece may
+	if packed && rows < t.Rows {
+		rows -= rows % group
+	}
 	var ids []int
 	for from := 0; from < t.Rows; from += rows {
 		n := min(rows, t.Rows-from)
 		o := &object{source: t, from: from, rows: n, off: int64(from) * row}
 		// Until the first run the place shows the source's bytes, so that compilers can check sizes.
-		o.place = &npu.Tensor{Name: t.Name, Type: t.Type, Rows: n, Cols: t.Cols, Staged: true, Data: t.Data[o.off:][:int64(n)*row]}
+		o.place = &npu.Tensor{Name: t.Name, Type: t.Type, Rows: n, Cols: t.Cols, Staged: true, Packed: packed, Data: t.Data[o.off:][:int64(n)*row]}
+		if o.size = o.bytes(); packed {
+			o.size = int64((n + group - 1) / group * each)
+		}
 		ids = append(ids, len(d.objects))
 		d.objects = append(d.objects, o)
 	}

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"fmt"
+	"hash/crc32"
 	"io"
 
 	"tandem/npu"
@@ -31,11 +32,59 @@ func (InMemory) ReadAt(t *npu.Tensor, dst []byte, off int64) (int, error) {
 // tries is how often a transfer is begun before it has failed.
 const tries = 3
 
-// read brings a whole object, and says how often it had to try again.
-func read(s Source, o *object, dst []byte) (retries int, err error) {
+// staging is how much of an object that is packed on its way is read at once, in bytes; a group at least. The
+// loader has this much memory beside the budget.
+const staging = 256 << 10
+
+// bring reads a whole object into its place and packs it if the device wants that. It says how often it had to try again.
+func (d *Device) bring(o *object, dst []byte) (retries int, err error) {
+	if !o.place.Packed {
+		return read(d.opt.Source, o, dst, o.off)
+	}
+	group, size := d.packer.Group(o.place)
+	row := o.source.Type.RowBytes(o.source.Cols)
+	rows := max(1, staging/(group*row)) * group
+	for from := 0; from < o.rows && err == nil; from += rows {
+		n := min(rows, o.rows-from)
+		if cap(d.buffer) < n*row {
+			d.buffer = make([]byte, n*row)
+		}
+		var again int
+		again, err = read(d.opt.Source, o, d.buffer[:n*row], o.off+int64(from*row))
+		retries += again
+		if err == nil {
+			d.pack(dst[from/group*size:], d.buffer[:n*row], o)
+		}
+	}
+	return retries, err
+}
+
+// pack packs rows of an object, as they are in the file. The first begins a group.
+func (d *Device) pack(dst, src []byte, o *object) {
+	t := &npu.Tensor{Name: o.source.Name, Type: o.source.Type, Cols: o.source.Cols, Data: src}
+	t.Rows = len(src) / t.Type.RowBytes(t.Cols)
+	group, size := d.packer.Group(t)
+	for at := 0; at < t.Rows; at += group {
+		d.packer.PackGroup(dst[at/group*size:][:size], t, at)
+	}
+}
+
+// sum is the checksum that an object's place has when everything is right.
+func (d *Device) sum(o *object) uint32 {
+	src := o.source.Data[o.off:][:o.bytes()]
+	if o.place.Packed {
+		dst := make([]byte, o.size)
+		d.pack(dst, src, o)
+		src = dst
+	}
+	return crc32.ChecksumIEEE(src)
+}
+
+// read fills dst from the object's tensor, and says how often it had to try again.
+func read(s Source, o *object, dst []byte, off int64) (retries int, err error) {
 	for {
 		var n int
-		if n, err = s.ReadAt(o.source, dst, o.off); n == len(dst) {
+		if n, err = s.ReadAt(o.source, dst, off); n == len(dst) {
 			return retries, nil
 		}
 		if err == nil {

@@ -37,7 +37,7 @@ func (r *run) quantizeRows(lo, hi int) {
 // product is one of the matrix products that threads share at the moment.
 type product struct {
 	node   *npu.Node
-	packed *packed // the weights, where they are packed ahead
+	packed packed // the weights in groups, where they are packed ahead
 	out    []float32
 	lo, hi int // its groups of rows of weights, counted through all products
 }
@@ -60,7 +60,7 @@ func (r *run) matMul(nodes []int) {
 				r.interleave()
 			}
 		}
-		p := product{node: n, packed: r.packed[i], out: r.result(i), lo: units}
+		p := product{node: n, packed: r.loaded(i), out: r.result(i), lo: units}
 		units += (w.Rows + groupRows - 1) / groupRows
 		p.hi, cost = units, max(cost, each)
 		r.products = append(r.products, p)
@@ -104,7 +104,7 @@ func (r *run) mulGroups(p *product, lo, hi int) {
 }
 
 // mulPacked multiplies groups of packed weights. Several inputs pass by as many groups as stay near. Staged
-// weights (npu.Stage) move: their groups are packed each time, just before they are read.
+// weights (npu.Stage) that were not packed when they were loaded are packed each time, just before they are read.
 func (r *run) mulPacked(p *product, lo, hi int) {
 	const near = 64 << 10 // bytes
 	w, blocks, inputs := p.node.Weight, p.node.Weight.Cols/32, r.acts.blocks
@@ -113,18 +113,18 @@ func (r *run) mulPacked(p *product, lo, hi int) {
 		mul = r.dev.k.mulQ40
 	}
 	step := hi - lo
-	if r.Rows > 1 || p.packed == nil {
+	if r.Rows > 1 || p.packed.groups == nil {
 		step = max(1, near/size)
 	}
 	var s *scratch
-	if p.packed == nil || hi*groupRows > w.Rows {
+	if p.packed.groups == nil || hi*groupRows > w.Rows {
 		s = r.dev.near.Get().(*scratch)
 		defer r.dev.near.Put(s)
 	}
 	for ; lo < hi; lo += step {
 		n := min(step, hi-lo)
 		var groups []byte
-		if p.packed != nil {
+		if p.packed.groups != nil {
 			groups = p.packed.group(lo, n)
 		} else {
 			groups = s.bytes(n * size)

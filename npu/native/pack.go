@@ -56,10 +56,35 @@ func packGroup(dst []byte, w *npu.Tensor, row int) {
 	}
 }
 
+// Group implements npu.Packer.
+func (d *Device) Group(w *npu.Tensor) (rows, bytes int) {
+	if !packs(w.Type) {
+		return 0, 0
+	}
+	return groupRows, groupBytes(w.Type, w.Cols/w.Type.BlockSize())
+}
+
+// PackGroup implements npu.Packer.
+func (d *Device) PackGroup(dst []byte, w *npu.Tensor, row int) { packGroup(dst, w, row) }
+
 // packed is a matrix in groups.
 type packed struct {
 	groups []byte
 	size   int // of a group
+}
+
+// loaded returns the groups of a product's weights: as Compile packed them, or as who staged them did. There are none of
+// weights that come as files have them.
+func (r *run) loaded(i int) packed {
+	if p := r.packed[i]; p != nil {
+		return *p
+	}
+	w := r.graph.Nodes[i].Weight
+	if !w.Packed {
+		return packed{}
+	}
+	_, size := r.dev.Group(w)
+	return packed{groups: w.Data, size: size}
 }
 
 func (p *packed) group(g, n int) []byte { return p.groups[g*p.size : (g+n)*p.size] }

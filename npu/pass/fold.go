@@ -1,6 +1,7 @@
 package pass
 
 import (
+	"fmt"
 	"maps"
 
 	"tandem/npu"
@@ -73,30 +74,22 @@ func FoldNorms(g *npu.Graph) (*npu.Graph, error) {
 }
 
 // FoldScales multiplies scales into the weights before them, through rotations and sums. Where it comes to
-// an adapter's factor, the factor must be multiplied before it is handed over: factors collects by what,
-// by name; a nil map leaves such scales where they are.
+// an adapter's factor, the factor must be multiplied before it is handed over: factors says by what, for every
+// factor by name, 1 where nothing was folded; a nil map leaves such scales where they are. A factor has one scale:
+// where it belongs to several nodes (see SplitHeads) that would get different ones, their scales stay. Graphs of
+// other chunk sizes may share the map; one that would change what is there is an error.
 func FoldScales(factors map[string]float32) Pass {
 	return func(g *npu.Graph) (*npu.Graph, error) {
+		s := findScales(g, factors != nil)
+		if err := s.hand(factors); err != nil {
+			return nil, err
+		}
 		var failed error
-		var local map[string]float32 // of this graph: other chunk sizes have the same factors
-		if factors != nil {
-			local = map[string]float32{}
-			defer func() { maps.Copy(factors, local) }()
-		}
-		uses := make([]int, len(g.Nodes))
-		for _, n := range g.Nodes {
-			for _, a := range n.Args {
-				uses[a]++
-			}
-		}
 		out := rewrite(g, func(r *rewriter, i int, n npu.Node) npu.Value {
-			if n.Op != npu.OpScale {
+			if !s.folds[i] {
 				return r.add(n)
 			}
-			f := scaleFolder{r: r, by: n.Scale, factors: local}
-			if !f.can(g, uses, g.Nodes[i].Args[0]) {
-				return r.add(n)
-			}
+			f := scaleFolder{r: r, by: n.Scale}
 			v := f.scaled(n.Args[0])
 			if f.err != nil {
 				failed = f.err
@@ -107,18 +100,36 @@ func FoldScales(factors map[string]float32) Pass {
 	}
 }
 
-// scaleFolder multiplies a value by a number by multiplying the weights that it is made of.
-type scaleFolder struct {
-	r       *rewriter
-	by      float32
-	factors map[string]float32
-	err     error
+// scales are a graph's scales and the factors behind which they stand.
+type scales struct {
+	g       *npu.Graph
+	uses    []int
+	factors bool      // may be multiplied too
+	folds   []bool    // [nodes] scales that go into what is before them
+	by      []float32 // [nodes] what factors are to be multiplied by
 }
 
-// can reports whether the value of the old graph, which nothing else reads, can be multiplied at its roots.
-func (f *scaleFolder) can(g *npu.Graph, uses []int, v npu.Value) bool {
-	n := &g.Nodes[v]
-	if uses[v] != 1 {
+// findScales marks the scales that fold. Leaving one alone may leave factors of other names with different ones: it is
+// over when all have one.
+func findScales(g *npu.Graph, factors bool) *scales {
+	s := &scales{g: g, uses: make([]int, len(g.Nodes)), factors: factors, folds: make([]bool, len(g.Nodes)), by: make([]float32, len(g.Nodes))}
+	for _, n := range g.Nodes {
+		for _, a := range n.Args {
+			s.uses[a]++
+		}
+	}
+	for i, n := range g.Nodes {
+		s.folds[i] = n.Op == npu.OpScale && s.can(n.Args[0])
+	}
+	for s.unmark() {
+	}
+	return s
+}
+
+// can reports whether the value, which nothing else reads, can be multiplied at its roots.
+func (s *scales) can(v npu.Value) bool {
+	n := &s.g.Nodes[v]
+	if s.uses[v] != 1 {
 		return false
 	}
 	switch n.Op {
@@ -127,16 +138,87 @@ func (f *scaleFolder) can(g *npu.Graph, uses []int, v npu.Value) bool {
 	case npu.OpMul, npu.OpScale:
 		return true
 	case npu.OpFactor:
-		return f.factors != nil
+		return s.factors
 	case npu.OpRope:
-		return f.can(g, uses, n.Args[0])
+		return s.can(n.Args[0])
 	case npu.OpAdd:
-		return f.can(g, uses, n.Args[0]) && f.can(g, uses, n.Args[1])
+		return s.can(n.Args[0]) && s.can(n.Args[1])
 	}
 	return false
 }
 
-// scaled returns the value of the new graph times the number.
+// reach calls f for the factors among the value's roots. A scale that stays is a root itself.
+func (s *scales) reach(v npu.Value, f func(factor npu.Value)) {
+	switch n := &s.g.Nodes[v]; {
+	case n.Op == npu.OpFactor:
+		f(v)
+	case n.Op == npu.OpRope || n.Op == npu.OpAdd || n.Op == npu.OpScale && s.folds[v]:
+		for _, a := range n.Args {
+			s.reach(a, f)
+		}
+	}
+}
+
+// unmark computes what each factor is multiplied by, leaves alone the nearest scales of those that would get different
+// ones in different nodes, and reports whether there were any.
+func (s *scales) unmark() (some bool) {
+	nearest := make([]int, len(s.g.Nodes)) // the scale of each factor, 0 for none: the first node is an input
+	for i := range s.by {
+		s.by[i] = 1
+	}
+	for i, n := range s.g.Nodes {
+		if s.folds[i] {
+			s.reach(n.Args[0], func(f npu.Value) {
+				s.by[f] *= n.Scale
+				if nearest[f] == 0 {
+					nearest[f] = i
+				}
+			})
+		}
+	}
+	one, several := map[string]float32{}, map[string]bool{}
+	for i, n := range s.g.Nodes {
+		if n.Op == npu.OpFactor {
+			name := n.Factor.Name
+			if by, seen := one[name]; seen && by != s.by[i] {
+				several[name] = true
+			}
+			one[name] = s.by[i]
+		}
+	}
+	for i, n := range s.g.Nodes {
+		if n.Op == npu.OpFactor && several[n.Factor.Name] && nearest[i] != 0 {
+			s.folds[nearest[i]], some = false, true
+		}
+	}
+	return some
+}
+
+// hand adds what the graph's factors are multiplied by to what others of the same names are.
+func (s *scales) hand(factors map[string]float32) error {
+	local := map[string]float32{}
+	for i, n := range s.g.Nodes {
+		if n.Op != npu.OpFactor || factors == nil {
+			continue
+		}
+		name := n.Factor.Name
+		if by, ok := factors[name]; ok && by != s.by[i] {
+			return fmt.Errorf("graph %s: factor %q would be multiplied by %g, in a graph before by %g: pass both through the same passes, and give each FoldScales of a chain a map of its own", s.g.Name, name, s.by[i], by)
+		}
+		local[name] = s.by[i]
+	}
+	maps.Copy(factors, local)
+	return nil
+}
+
+// scaleFolder multiplies a value by a number by multiplying the weights that it is made of.
+type scaleFolder struct {
+	r   *rewriter
+	by  float32
+	err error
+}
+
+// scaled returns the value of the new graph times the number. Factors are for their owner to multiply.
 func (f *scaleFolder) scaled(v npu.Value) npu.Value {
 	n := *f.r.node(v)
 	n.Args = append([]npu.Value(nil), n.Args...)
@@ -149,11 +231,6 @@ func (f *scaleFolder) scaled(v npu.Value) npu.Value {
 	case npu.OpScale:
 		n.Scale *= f.by
 	case npu.OpFactor:
-		if old, ok := f.factors[n.Factor.Name]; ok {
-			f.factors[n.Factor.Name] = old * f.by
-		} else {
-			f.factors[n.Factor.Name] = f.by
-		}
 		return v
 	default:
 		for j, a := range n.Args {

@@ -154,7 +154,7 @@ func TestPassesKeepTheNumbers(t *testing.T) {
 	if farthest(plain, lora) < 0.01 {
 		t.Error("the adapters change nothing")
 	}
-	scales := map[string]float32{}
+	scales, cutScales := map[string]float32{}, map[string]float32{}
 	for _, c := range []struct {
 		name    string
 		from    *npu.Graph
@@ -169,6 +169,7 @@ func TestPassesKeepTheNumbers(t *testing.T) {
 		{"scales of adapters", adapted, pass.FoldScales(scales), lora, scales, "−5 scale"},
 		{"heads", exported, pass.SplitHeads, plain, nil, "+5 matmul, +4 rope, +3 attention, +1 concat, +3 scale"},
 		{"heads of adapters", adapted, pass.SplitHeads, lora, nil, "+5 matmul, +4 rope, +3 attention, +5 add, +1 concat, +8 scale, +5 factor"},
+		{"scales of cut heads", adapted, pass.Chain(pass.SplitHeads, pass.FoldScales(cutScales)), lora, cutScales, "+5 matmul, +4 rope, +3 attention, +5 add, +1 concat, −5 scale, +5 factor"},
 		{"keys", exported, pass.TransposeKeys, plain, nil, "nothing"},
 		{"convolutions", exported, pass.Convolve, plain, nil, "−7 matmul, +7 conv"},
 		{"everything", adapted, pass.Chain(pass.FoldScales(scales), pass.FoldNorms, pass.FoldConstants, pass.SplitHeads, pass.TransposeKeys, pass.Convolve), lora, scales,
@@ -184,6 +185,32 @@ func TestPassesKeepTheNumbers(t *testing.T) {
 			}
 			golden(t, c.name, g)
 		})
+	}
+}
+
+// An adapter's matrix has one scale, however many nodes have its rows: what would give it several stays in the
+// graph, and a second graph that would give it another is refused.
+func TestFactorsHaveOneScale(t *testing.T) {
+	adapted := apply(t, layer(npu.F32), pass.Unfold, pass.AddLoRA(rank, 0.5))
+	name := pass.FactorB("blk.0.attn_q.weight")
+	cut := apply(t, adapted, pass.SplitHeads)
+	for i := range cut.Nodes {
+		if n := &cut.Nodes[i]; n.Op == npu.OpScale && cut.Nodes[n.Args[0]].Op == npu.OpFactor && cut.Nodes[n.Args[0]].Factor.From == headDim {
+			n.Scale = 0.25 // one of four heads of the queries, one of two of the keys and of the values
+		}
+	}
+	scales := map[string]float32{}
+	folded := apply(t, cut, pass.FoldScales(scales))
+	// The rest folds: of the scores' scales all, into the adapters' own.
+	if got := pass.Difference(cut, folded); got != "−5 scale" || scales[name] != 1 {
+		t.Errorf("changes: %s, %v", got, scales)
+	}
+	want, got := compute(t, reference.New(), cut, factors(nil)), compute(t, reference.New(), folded, factors(scales))
+	if diff := farthest(want, got); diff > 2e-5 {
+		t.Errorf("the numbers differ by %g", diff)
+	}
+	if _, err := pass.FoldScales(scales)(adapted); err == nil || !strings.Contains(err.Error(), name) {
+		t.Errorf("error %v", err)
 	}
 }
 

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -22,10 +23,11 @@ type Options struct {
 // Stats is what the simulated NPU did.
 type Stats struct {
 	Runs     int
-	Switches int           // runs that had to load their graph first
-	Busy     time.Duration // NPU and CPU in turns, loads included
+	Switches int           // loads of graphs
+	Busy     time.Duration // NPU and CPU in turns, and what was waited for
 	NPU, CPU time.Duration // computing
-	Loading  time.Duration
+	Loading  time.Duration // of graphs, beside computations too
+	Waiting  time.Duration // for graphs, while nothing computed
 	Staging  time.Duration // waiting for weights that pass through staging slots
 	Late     time.Duration // paced: how far behind the phone, because the device beneath is slower
 	Mapped   int64         // bytes of weights in the address space
@@ -40,6 +42,7 @@ func (s Stats) Sub(d Stats) Stats {
 	s.NPU -= d.NPU
 	s.CPU -= d.CPU
 	s.Loading -= d.Loading
+	s.Waiting -= d.Waiting
 	s.Staging -= d.Staging
 	s.Joules -= d.Joules
 	return s
@@ -49,7 +52,9 @@ func (s Stats) Sub(d Stats) Stats {
 //
 //   - a graph's chunk is computed whole, however few of its rows are in use;
 //   - of each block (graphs of one name) Costs.Resident chunk sizes are loaded at a time; another one is
-//     loaded when it runs, and takes the place of the one not used for longest;
+//     loaded when it runs, or before if Preload says so, and takes the place of the one not used for longest;
+//   - loads go one after the other, beside computations; a run waits for its graph;
+//   - graphs without products are the host's, and nothing is loaded for them;
 //   - weights that do not fit into the sessions' address windows are refused when they are compiled;
 //   - one run goes on at a time.
 type Device struct {
@@ -61,6 +66,7 @@ type Device struct {
 	blocks map[string]*block
 	mapped int64
 	stats  Stats
+	free   time.Duration // when the last load ends, on the clock that Stats.Busy is
 	behind time.Duration // how far paced time lags behind the phone's
 
 	loads  sync.Mutex // guards what follows, while the NPU is busy too
@@ -70,7 +76,14 @@ type Device struct {
 // block is what the device knows of the graphs of one name.
 type block struct {
 	bytes  int64
-	loaded []int // chunk sizes, used last first
+	host   bool    // it has no products
+	loaded []graph // used last first
+}
+
+// graph is a block's graph that is loaded.
+type graph struct {
+	chunk int
+	ready time.Duration // when it is there
 }
 
 // Wrap returns a device that computes on inner and behaves like the chip. Closing it closes inner.
@@ -139,6 +152,19 @@ func (e *WindowError) Error() string {
 		e.SoC, e.Limit/mb, (e.Need+mb-1)/mb)
 }
 
+// Group implements npu.Packer: the device beneath reads the weights.
+func (d *Device) Group(t *npu.Tensor) (rows, bytes int) {
+	if p, ok := d.inner.(npu.Packer); ok {
+		return p.Group(t)
+	}
+	return 0, 0
+}
+
+// PackGroup implements npu.Packer.
+func (d *Device) PackGroup(dst []byte, t *npu.Tensor, row int) {
+	d.inner.(npu.Packer).PackGroup(dst, t, row)
+}
+
 // Compile refuses what cannot be mapped, and compiles the rest on the device beneath. Graphs of one name
 // share their weights: they are counted once.
 func (d *Device) Compile(g *npu.Graph) (npu.Program, error) {
@@ -156,7 +182,7 @@ func (d *Device) Compile(g *npu.Graph) (npu.Program, error) {
 			return nil, &WindowError{d.costs.SoC, d.mapped + bytes, limit}
 		}
 		d.mapped += bytes
-		b = &block{bytes: bytes}
+		b = &block{bytes: bytes, host: bytes+staged == 0}
 		d.blocks[g.Name] = b
 	}
 	return &program{Program: p, dev: d, block: b, staged: staged, heads: attends(g)}, nil
@@ -219,36 +245,86 @@ func (d *Device) charge(p *program, a npu.Args) time.Duration {
 		}
 	}
 	cost := d.costs.Graph(g, context)
-	var load, stage time.Duration
+	var wait, stage time.Duration
 	if _, there := a.Stage.(interface{ Loaded() }); !there { // else LoadGraphs has counted it
 		// Staged weights arrive beside the computation: what takes longer is waited for.
 		stage = max(0, d.costs.StageTime(p.staged)-cost.Time())
-		if p.block.use(g.Chunk, d.costs.Resident) {
-			load = d.costs.LoadTime(1, p.block.bytes)
-			s.Switches++
+		if d.load(p.block, g.Chunk); !p.block.host {
+			wait = d.await(p.block.loaded[0].ready)
 		}
 	}
 	s.Runs++
 	s.NPU += cost.NPU
 	s.CPU += cost.CPU
-	s.Loading += load
 	s.Staging += stage
-	s.Joules += cost.Joules(d.costs) + (load+stage).Seconds()*d.costs.CPUWatts
-	took := cost.Time() + load + stage
+	s.Joules += cost.Joules(d.costs) + stage.Seconds()*d.costs.CPUWatts
+	took := cost.Time() + stage
 	s.Busy += took
-	return took
+	return wait + took
+}
+
+// load begins to load the block's graph for chunks of so many rows, behind the loads that go on, unless it is there.
+func (d *Device) load(b *block, chunk int) {
+	if b.host || !b.use(chunk, d.costs.Resident) {
+		return
+	}
+	took := d.costs.LoadTime(1, b.bytes)
+	d.free = max(d.free, d.stats.Busy) + took
+	b.loaded[0].ready = d.free
+	d.stats.Switches++
+	d.stats.Loading += took
+	d.stats.Joules += took.Seconds() * d.costs.CPUWatts
+}
+
+// await lets the time pass until then, and returns how much that is.
+func (d *Device) await(then time.Duration) time.Duration {
+	wait := max(0, then-d.stats.Busy)
+	d.stats.Busy += wait
+	d.stats.Waiting += wait
+	return wait
+}
+
+// Preload begins to load the graph of that name for chunks of so many rows, beside what the NPU computes: from
+// now on the block's other graphs have to make room for it. Runs on it wait until it is there.
+func (d *Device) Preload(name string, chunk int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if b := d.blocks[name]; b != nil {
+		d.load(b, chunk)
+	}
+}
+
+// Loaded reports whether the graph is loaded, or on its way.
+func (d *Device) Loaded(name string, chunk int) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	b := d.blocks[name]
+	return b != nil && (b.host || slices.ContainsFunc(b.loaded, func(g graph) bool { return g.chunk == chunk }))
+}
+
+// Await waits until the graph of that name which was asked for last is there.
+func (d *Device) Await(name string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	b := d.blocks[name]
+	if b == nil || len(b.loaded) == 0 {
+		return
+	}
+	if took := d.await(b.loaded[0].ready); took > 0 && d.opt.Paced {
+		d.wait(took, 0)
+	}
 }
 
 // use makes the chunk size the one used last, and reports whether it had to be loaded.
 func (b *block) use(chunk, resident int) (loads bool) {
-	for i, c := range b.loaded {
-		if c == chunk {
+	for i, g := range b.loaded {
+		if g.chunk == chunk {
 			copy(b.loaded[1:i+1], b.loaded[:i])
-			b.loaded[0] = chunk
+			b.loaded[0] = g
 			return false
 		}
 	}
-	b.loaded = append([]int{chunk}, b.loaded[:min(len(b.loaded), resident-1)]...)
+	b.loaded = append([]graph{{chunk: chunk}}, b.loaded[:min(len(b.loaded), resident-1)]...)
 	return true
 }
 

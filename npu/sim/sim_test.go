@@ -252,6 +252,67 @@ func TestDeviceTime(t *testing.T) {
 	})
 }
 
+// A load that was begun before goes on beside computations, behind other loads; a run waits for what is left of it.
+// Nothing is loaded for what the host does.
+func TestPreload(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, err := Find("sm8750")
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := Wrap(&fake{}, c, Options{Paced: true})
+		programs := map[string]npu.Program{}
+		for _, name := range []string{"a", "b", "c"} {
+			if programs[name], err = d.Compile(product(name, 32, 512, 512)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		g := npu.NewGraph("embedding", 32)
+		g.Embed(tensor(16, 512))
+		if programs["embedding"], err = d.Compile(g); err != nil {
+			t.Fatal(err)
+		}
+		load, run := c.LoadTime(1, 512*512*4), c.Graph(programs["a"].Graph(), 0).Time()
+		if 2*run >= load {
+			t.Fatalf("runs of %v hide loads of %v", run, load)
+		}
+		start := time.Now()
+		check := func(what string, want time.Duration) {
+			t.Helper()
+			if s := d.Stats(); time.Since(start) != want || s.Busy != want {
+				t.Fatalf("%s: at %v, %v busy, want %v", what, time.Since(start), s.Busy, want)
+			}
+		}
+		do := func(name string) {
+			t.Helper()
+			if err := programs[name].Run(npu.Args{Rows: 1}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		d.Preload("a", 32)
+		check("loads begin at once", 0)
+		d.Await("a")
+		check("awaited", load)
+		d.Preload("b", 32)
+		d.Preload("c", 32)
+		d.Preload("a", 32) // is there
+		do("a")
+		check("beside loads", load+run)
+		if !d.Loaded("c", 32) || d.Loaded("c", 1) {
+			t.Error("c is on its way")
+		}
+		do("b")
+		check("behind its load", 2*load+run)
+		do("a")
+		do("c")
+		check("behind both loads", 3*load+run)
+		do("embedding")
+		if s := d.Stats(); s.Switches != 3 || s.Loading != 3*load || s.Waiting != 3*load-3*run {
+			t.Errorf("%+v, loads of %v, runs of %v", s, load, run)
+		}
+	})
+}
+
 // Where the device beneath is slower than the phone, that is counted, not hidden.
 func TestLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -1,0 +1,44 @@
+package model
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tandem/internal/tinymodel"
+	"tandem/npu"
+)
+
+var update = flag.Bool("update", false, "write testdata/graphs-*.txt anew")
+
+// The graphs of each architecture, all of a model's programs for one chunk size, are those in testdata.
+func TestGraphsAreAsWrittenDown(t *testing.T) {
+	for _, spec := range []tinymodel.Spec{
+		{Arch: "llama", Type: npu.Q8_0, Factors: true},
+		{Arch: "qwen2", Type: npu.Q4_0, Untied: true},
+		{Arch: "opt", Type: npu.F16},
+	} {
+		var b strings.Builder
+		for _, g := range variant(t, spec, 1, 4).Graphs(4) {
+			if err := g.Check(); err != nil {
+				t.Error(err)
+			}
+			b.WriteString(g.String())
+		}
+		file := filepath.Join("testdata", "graphs-"+spec.Arch+".txt")
+		if *update {
+			if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b.String() != string(want) {
+			t.Errorf("the graphs differ from %s (go test ./model -run Graphs -update):\n%s", file, &b)
+		}
+	}
+}

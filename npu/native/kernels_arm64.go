@@ -27,22 +27,6 @@ func scores4NEON(dst *float32, stride int, turned, q *float32, dim int)
 //go:noescape
 func narrowNEON(dst *uint16, src *float32, n int)
 
-//go:noescape
-func mulKx1NEON(dst *float32, w *kBlock, rows, blocks int, x *kInput)
-
-//go:noescape
-func mulKx4NEON(dst *float32, stride int, w *kBlock, rows, blocks int, x *kInput)
-
-func mulKNEON(dst []float32, stride int, w []kBlock, rows int, x []kInput, m int) {
-	blocks, i := len(w)/rows, 0
-	for ; i+4 <= m; i += 4 {
-		mulKx4NEON(&dst[i*stride], stride, &w[0], rows, blocks, &x[i*blocks])
-	}
-	for ; i < m; i++ {
-		mulKx1NEON(&dst[i*stride], &w[0], rows, blocks, &x[i*blocks])
-	}
-}
-
 var neonKernels = kernels{
 	name:      "NEON",
 	widen:     widen,
@@ -50,7 +34,7 @@ var neonKernels = kernels{
 	mulQ80:    mulQ80NEON,
 	mulQ40:    mulQ40NEON,
 	quantizeK: quantizeKPlain,
-	unpackK:   unpackKPlain,
+	unpackK:   unpackKNEON,
 	mulK:      mulKNEON,
 	dotsF32: func(dst, x []float32, w unsafe.Pointer, stride int) {
 		dotsF32NEON(&dst[0], len(dst), &x[0], len(x), w, stride)

@@ -20,7 +20,70 @@
 // ADDP adds neighbours: those of n, then those of m.
 #define ADDP(d, n, m) WORD $(0x4EA0BC00 | (m)<<16 | (n)<<5 | (d))
 #define FADDP(d, n) WORD $(0x7E30D800 | (n)<<5 | (d))
+// FCVTL widens the lower four halves of n to floats.
+#define FCVTL(d, n) WORD $(0x0E217800 | (n)<<5 | (d))
 #define ZERO(v) VEOR v.B16, v.B16, v.B16
+
+// MASKS prepares what SCALES needs.
+#define MASKS \
+	MOVD $0x3f3f3f3f, R3; \
+	MOVD $0x0f0f0f0f, R4; \
+	MOVD $0x03030303, R5
+
+// SCALES unpacks the eight 6-bit scales and minima of the block at R1: see scalesMinima in package quant.
+// The scales go to R0's block twice, for even and odd sixteens, the minima doubled, then d and m.
+#define SCALES \
+	MOVWU 4(R1), R6; \
+	MOVWU 8(R1), R7; \
+	MOVWU 12(R1), R8; \
+	AND R6>>6, R5, R9; \
+	AND R7>>6, R5, R10; \
+	AND R8, R4, R11; \
+	AND R8>>4, R4, R12; \
+	ORR R9<<4, R11, R11; \
+	ORR R10<<4, R12, R12; \
+	AND R3, R6, R6; \
+	AND R3, R7, R7; \
+	ORR R11<<32, R6, R6; \
+	ORR R12<<32, R7, R7; \
+	FMOVD R6, F0; \
+	FMOVD R7, F1; \
+	VUXTL V0.B8, V0.H8; \
+	VZIP1 V1.B16, V1.B16, V1.B16; \
+	VUXTL V1.B8, V2.H8; \
+	VUXTL2 V1.B16, V3.H8; \
+	FMOVS (R1), F4; \
+	FCVTL(4, 4); \
+	FSTPQ (F0, F0), 256(R0); \
+	FSTPQ (F2, F3), 288(R0); \
+	FMOVD F4, 320(R0)
+
+// func unpackQ4K(dst *kBlock, src *byte, n int)
+TEXT ·unpackQ4K(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	MOVD n+16(FP), R2
+	MASKS
+	VMOVI $15, V7.B16
+block:
+	SCALES
+#define PAIR(p) \
+	FLDPQ (16+16*p)(R1), (F0, F1); \
+	VUSHR $4, V0.B16, V2.B16; \
+	VUSHR $4, V1.B16, V3.B16; \
+	VAND V7.B16, V0.B16, V0.B16; \
+	VAND V7.B16, V1.B16, V1.B16; \
+	FSTPQ (F0, F1), (32*p)(R0); \
+	FSTPQ (F2, F3), (32*p+32)(R0)
+	PAIR(0)
+	PAIR(2)
+	PAIR(4)
+	PAIR(6)
+	ADD $144, R1
+	ADD $384, R0
+	SUBS $1, R2, R2
+	BNE block
+	RET
 
 // SUM adds the eight lanes of vectors a and a+1 into the scalar a; it changes V0.
 #define SUM(a) \

@@ -1,0 +1,31 @@
+package native
+
+import "tandem/npu"
+
+//go:noescape
+func unpackQ4K(dst *kBlock, src *byte, n int)
+
+//go:noescape
+func mulKx1NEON(dst *float32, w *kBlock, rows, blocks int, x *kInput)
+
+//go:noescape
+func mulKx4NEON(dst *float32, stride int, w *kBlock, rows, blocks int, x *kInput)
+
+func unpackKNEON(t npu.DType, dst []kBlock, src []byte) {
+	switch t {
+	case npu.Q4_K:
+		unpackQ4K(&dst[0], &src[0], len(dst))
+	default:
+		unpackKPlain(t, dst, src)
+	}
+}
+
+func mulKNEON(dst []float32, stride int, w []kBlock, rows int, x []kInput, m int) {
+	blocks, i := len(w)/rows, 0
+	for ; i+4 <= m; i += 4 {
+		mulKx4NEON(&dst[i*stride], stride, &w[0], rows, blocks, &x[i*blocks])
+	}
+	for ; i < m; i++ {
+		mulKx1NEON(&dst[i*stride], &w[0], rows, blocks, &x[i*blocks])
+	}
+}

@@ -6,6 +6,9 @@ import "tandem/npu"
 func unpackQ4K(dst *kBlock, src *byte, n int)
 
 //go:noescape
+func unpackQ6K(dst *kBlock, src *byte, n int)
+
+//go:noescape
 func mulKx1NEON(dst *float32, w *kBlock, rows, blocks int, x *kInput)
 
 //go:noescape
@@ -15,6 +18,8 @@ func unpackKNEON(t npu.DType, dst []kBlock, src []byte) {
 	switch t {
 	case npu.Q4_K:
 		unpackQ4K(&dst[0], &src[0], len(dst))
+	case npu.Q6_K:
+		unpackQ6K(&dst[0], &src[0], len(dst))
 	default:
 		unpackKPlain(t, dst, src)
 	}

@@ -14,6 +14,9 @@
 // SXTL and SXTL2 widen the lower and the upper four 16-bit integers of n.
 #define SXTL(d, n) WORD $(0x0F10A400 | (n)<<5 | (d))
 #define SXTL2(d, n) WORD $(0x4F10A400 | (n)<<5 | (d))
+// SXTLB and SXTLB2 widen the lower and the upper eight bytes of n.
+#define SXTLB(d, n) WORD $(0x0F08A400 | (n)<<5 | (d))
+#define SXTLB2(d, n) WORD $(0x4F08A400 | (n)<<5 | (d))
 // SMULL and SMULL2 multiply the lower and the upper four 16-bit integers.
 #define SMULL(d, n, m) WORD $(0x0E60C000 | (m)<<16 | (n)<<5 | (d))
 #define SMULL2(d, n, m) WORD $(0x4E60C000 | (m)<<16 | (n)<<5 | (d))
@@ -80,6 +83,63 @@ block:
 	PAIR(4)
 	PAIR(6)
 	ADD $144, R1
+	ADD $384, R0
+	SUBS $1, R2, R2
+	BNE block
+	RET
+
+// func unpackQ6K(dst *kBlock, src *byte, n int)
+TEXT ·unpackQ6K(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	MOVD n+16(FP), R2
+	VMOVI $3, V31.B16
+	FMOVS $32.0, F30
+block:
+	FMOVQ 192(R1), F0
+	VUZP1 V0.B16, V0.B16, V1.B16
+	VUZP2 V0.B16, V0.B16, V2.B16
+	SXTLB(3, 0)
+	SXTLB2(4, 0)
+	SXTLB(1, 1)
+	SXTLB(2, 2)
+	MOVHU 208(R1), R3
+	FMOVS R3, F5
+	FCVTL(5, 5)
+	FMULS F30, F5, F6
+	FSTPQ (F1, F2), 256(R0)
+	FSTPQ (F3, F4), 288(R0)
+	FSTPS (F5, F6), 320(R0)
+// HIGH puts two bits of each integer of V16 and V17, from bit s, above the low four of v and w.
+#define HIGH(s, v, w) \
+	VUSHR $s, V16.B16, V18.B16; \
+	VUSHR $s, V17.B16, V19.B16; \
+	VAND V31.B16, V18.B16, V18.B16; \
+	VAND V31.B16, V19.B16, V19.B16; \
+	VSLI $4, V18.B16, v.B16; \
+	VSLI $4, V19.B16, w.B16
+#define SIX(half) \
+	FLDPQ (64*half)(R1), (F0, F1); \
+	FLDPQ (64*half+32)(R1), (F2, F3); \
+	FLDPQ (128+32*half)(R1), (F16, F17); \
+	VUSHR $4, V0.B16, V4.B16; \
+	VUSHR $4, V1.B16, V5.B16; \
+	VUSHR $4, V2.B16, V6.B16; \
+	VUSHR $4, V3.B16, V7.B16; \
+	VAND V31.B16, V16.B16, V18.B16; \
+	VAND V31.B16, V17.B16, V19.B16; \
+	VSLI $4, V18.B16, V0.B16; \
+	VSLI $4, V19.B16, V1.B16; \
+	HIGH(2, V2, V3); \
+	HIGH(4, V4, V5); \
+	HIGH(6, V6, V7); \
+	FSTPQ (F0, F1), (128*half)(R0); \
+	FSTPQ (F2, F3), (128*half+32)(R0); \
+	FSTPQ (F4, F5), (128*half+64)(R0); \
+	FSTPQ (F6, F7), (128*half+96)(R0)
+	SIX(0)
+	SIX(1)
+	ADD $210, R1
 	ADD $384, R0
 	SUBS $1, R2, R2
 	BNE block

@@ -6,6 +6,9 @@ import "tandem/npu"
 func unpackQ4K(dst *kBlock, src *byte, n int)
 
 //go:noescape
+func unpackQ5K(dst *kBlock, src *byte, n int)
+
+//go:noescape
 func unpackQ6K(dst *kBlock, src *byte, n int)
 
 //go:noescape
@@ -18,10 +21,10 @@ func unpackKNEON(t npu.DType, dst []kBlock, src []byte) {
 	switch t {
 	case npu.Q4_K:
 		unpackQ4K(&dst[0], &src[0], len(dst))
+	case npu.Q5_K:
+		unpackQ5K(&dst[0], &src[0], len(dst))
 	case npu.Q6_K:
 		unpackQ6K(&dst[0], &src[0], len(dst))
-	default:
-		unpackKPlain(t, dst, src)
 	}
 }
 

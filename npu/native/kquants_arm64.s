@@ -88,6 +88,43 @@ block:
 	BNE block
 	RET
 
+// func unpackQ5K(dst *kBlock, src *byte, n int)
+TEXT ·unpackQ5K(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	MOVD n+16(FP), R2
+	MASKS
+	VMOVI $1, V31.B16
+block:
+	SCALES
+	FLDPQ 16(R1), (F16, F17)
+// FIFTH puts the lowest bit of each integer of V16 and V17 above the low four of v and w, and moves on to
+// the next bit.
+#define FIFTH(v, w) \
+	VAND V31.B16, V16.B16, V18.B16; \
+	VAND V31.B16, V17.B16, V19.B16; \
+	VUSHR $1, V16.B16, V16.B16; \
+	VUSHR $1, V17.B16, V17.B16; \
+	VSLI $4, V18.B16, v.B16; \
+	VSLI $4, V19.B16, w.B16
+#define FIVE(p) \
+	FLDPQ (48+16*p)(R1), (F0, F1); \
+	VUSHR $4, V0.B16, V2.B16; \
+	VUSHR $4, V1.B16, V3.B16; \
+	FIFTH(V0, V1); \
+	FIFTH(V2, V3); \
+	FSTPQ (F0, F1), (32*p)(R0); \
+	FSTPQ (F2, F3), (32*p+32)(R0)
+	FIVE(0)
+	FIVE(2)
+	FIVE(4)
+	FIVE(6)
+	ADD $176, R1
+	ADD $384, R0
+	SUBS $1, R2, R2
+	BNE block
+	RET
+
 // func unpackQ6K(dst *kBlock, src *byte, n int)
 TEXT ·unpackQ6K(SB), NOSPLIT, $0-24
 	MOVD dst+0(FP), R0

@@ -88,6 +88,16 @@ block:
 	BNE block
 	RET
 
+// HIGH puts the bits of V31 of each integer of V16 and V17 above the low four bits of v and w, and moves on
+// to the next s bits.
+#define HIGH(s, v, w) \
+	VAND V31.B16, V16.B16, V18.B16; \
+	VAND V31.B16, V17.B16, V19.B16; \
+	VUSHR $s, V16.B16, V16.B16; \
+	VUSHR $s, V17.B16, V17.B16; \
+	VSLI $4, V18.B16, v.B16; \
+	VSLI $4, V19.B16, w.B16
+
 // func unpackQ5K(dst *kBlock, src *byte, n int)
 TEXT ·unpackQ5K(SB), NOSPLIT, $0-24
 	MOVD dst+0(FP), R0
@@ -98,21 +108,12 @@ TEXT ·unpackQ5K(SB), NOSPLIT, $0-24
 block:
 	SCALES
 	FLDPQ 16(R1), (F16, F17)
-// FIFTH puts the lowest bit of each integer of V16 and V17 above the low four of v and w, and moves on to
-// the next bit.
-#define FIFTH(v, w) \
-	VAND V31.B16, V16.B16, V18.B16; \
-	VAND V31.B16, V17.B16, V19.B16; \
-	VUSHR $1, V16.B16, V16.B16; \
-	VUSHR $1, V17.B16, V17.B16; \
-	VSLI $4, V18.B16, v.B16; \
-	VSLI $4, V19.B16, w.B16
 #define FIVE(p) \
 	FLDPQ (48+16*p)(R1), (F0, F1); \
 	VUSHR $4, V0.B16, V2.B16; \
 	VUSHR $4, V1.B16, V3.B16; \
-	FIFTH(V0, V1); \
-	FIFTH(V2, V3); \
+	HIGH(1, V0, V1); \
+	HIGH(1, V2, V3); \
 	FSTPQ (F0, F1), (32*p)(R0); \
 	FSTPQ (F2, F3), (32*p+32)(R0)
 	FIVE(0)
@@ -147,14 +148,6 @@ block:
 	FSTPQ (F1, F2), 256(R0)
 	FSTPQ (F3, F4), 288(R0)
 	FSTPS (F5, F6), 320(R0)
-// HIGH puts two bits of each integer of V16 and V17, from bit s, above the low four of v and w.
-#define HIGH(s, v, w) \
-	VUSHR $s, V16.B16, V18.B16; \
-	VUSHR $s, V17.B16, V19.B16; \
-	VAND V31.B16, V18.B16, V18.B16; \
-	VAND V31.B16, V19.B16, V19.B16; \
-	VSLI $4, V18.B16, v.B16; \
-	VSLI $4, V19.B16, w.B16
 #define SIX(half) \
 	FLDPQ (64*half)(R1), (F0, F1); \
 	FLDPQ (64*half+32)(R1), (F2, F3); \
@@ -163,13 +156,10 @@ block:
 	VUSHR $4, V1.B16, V5.B16; \
 	VUSHR $4, V2.B16, V6.B16; \
 	VUSHR $4, V3.B16, V7.B16; \
-	VAND V31.B16, V16.B16, V18.B16; \
-	VAND V31.B16, V17.B16, V19.B16; \
-	VSLI $4, V18.B16, V0.B16; \
-	VSLI $4, V19.B16, V1.B16; \
+	HIGH(2, V0, V1); \
 	HIGH(2, V2, V3); \
-	HIGH(4, V4, V5); \
-	HIGH(6, V6, V7); \
+	HIGH(2, V4, V5); \
+	HIGH(2, V6, V7); \
 	FSTPQ (F0, F1), (128*half)(R0); \
 	FSTPQ (F2, F3), (128*half+32)(R0); \
 	FSTPQ (F4, F5), (128*half+64)(R0); \

@@ -4,6 +4,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/cpu"
+
+	"tandem/npu"
 )
 
 //go:noescape
@@ -14,6 +16,12 @@ func dotsF16NEON(dst *float32, n int, x *float32, cols int, w unsafe.Pointer, st
 
 //go:noescape
 func dotsBF16NEON(dst *float32, n int, x *float32, cols int, w unsafe.Pointer, stride int)
+
+//go:noescape
+func widenF16NEON(dst *float32, src *byte, n int)
+
+//go:noescape
+func widenBF16NEON(dst *float32, src *byte, n int)
 
 //go:noescape
 func mixF16NEON(acc *float32, dim int, p *float32, n int, v *uint16, stride int)
@@ -29,7 +37,7 @@ func narrowNEON(dst *uint16, src *float32, n int)
 
 var neonKernels = kernels{
 	name:      "NEON",
-	widen:     widen,
+	widen:     widenNEON,
 	quantize:  quantizePlain,
 	mulQ80:    mulQ80NEON,
 	mulQ40:    mulQ40NEON,
@@ -68,6 +76,21 @@ var neonKernels = kernels{
 	},
 	softmax: softmaxPlain,
 	swiGLU:  swiGLUPlain,
+}
+
+func widenNEON(t npu.DType, dst []float32, src []byte) {
+	whole := len(dst) / 8 * 8
+	switch {
+	case whole > 0 && t == npu.F16:
+		widenF16NEON(&dst[0], &src[0], whole)
+	case whole > 0 && t == npu.BF16:
+		widenBF16NEON(&dst[0], &src[0], whole)
+	default:
+		whole = 0
+	}
+	if whole < len(dst) {
+		widen(t, dst[whole:], src[2*whole:])
+	}
 }
 
 func mixF16(acc, p []float32, v []uint16, stride int) {

@@ -24,6 +24,9 @@ func widenF16NEON(dst *float32, src *byte, n int)
 func widenBF16NEON(dst *float32, src *byte, n int)
 
 //go:noescape
+func quantizeNEON(dst *input, x *float32, blocks int)
+
+//go:noescape
 func mixF16NEON(acc *float32, dim int, p *float32, n int, v *uint16, stride int)
 
 //go:noescape
@@ -36,9 +39,11 @@ func scores4NEON(dst *float32, stride int, turned, q *float32, dim int)
 func narrowNEON(dst *uint16, src *float32, n int)
 
 var neonKernels = kernels{
-	name:      "NEON",
-	widen:     widenNEON,
-	quantize:  quantizePlain,
+	name:  "NEON",
+	widen: widenNEON,
+	quantize: func(dst []input, x []float32) {
+		quantizeNEON(&dst[0], &x[0], len(dst))
+	},
 	mulQ80:    mulQ80NEON,
 	mulQ40:    mulQ40NEON,
 	quantizeK: quantizeKPlain,

@@ -46,7 +46,7 @@ var neonKernels = kernels{
 	},
 	mulQ80:    mulQ80NEON,
 	mulQ40:    mulQ40NEON,
-	quantizeK: quantizeKPlain,
+	quantizeK: quantizeKNEON,
 	unpackK:   unpackKNEON,
 	mulK:      mulKNEON,
 	dotsF32: func(dst, x []float32, w unsafe.Pointer, stride int) {

@@ -3,6 +3,9 @@ package native
 import "tandem/npu"
 
 //go:noescape
+func quantizeKBlocks(dst *kInput, x *float32, blocks int)
+
+//go:noescape
 func unpackQ4K(dst *kBlock, src *byte, n int)
 
 //go:noescape
@@ -16,6 +19,8 @@ func mulKx1NEON(dst *float32, w *kBlock, rows, blocks int, x *kInput)
 
 //go:noescape
 func mulKx4NEON(dst *float32, stride int, w *kBlock, rows, blocks int, x *kInput)
+
+func quantizeKNEON(dst []kInput, x []float32) { quantizeKBlocks(&dst[0], &x[0], len(dst)) }
 
 func unpackKNEON(t npu.DType, dst []kBlock, src []byte) {
 	switch t {

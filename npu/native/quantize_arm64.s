@@ -21,10 +21,12 @@
 #define SADALP(d, n) WORD $(0x4E206800 | (n)<<5 | (d))
 // SADDLV adds up eight 16-bit integers.
 #define SADDLV(d, n) WORD $(0x4E703800 | (n)<<5 | (d))
+// SADDLVB adds up sixteen bytes.
+#define SADDLVB(d, n) WORD $(0x4E303800 | (n)<<5 | (d))
 #define ZERO(v) VEOR v.B16, v.B16, v.B16
 
-// MAGNITUDES are those of vectors 16 to 23, in 0 to 7; LARGEST leaves the largest of them in the four of V0.
-#define MAGNITUDES \
+// LARGEST leaves the largest magnitudes of vectors 16 to 23, of each of the four lanes, in V0; it changes V1 to V7.
+#define LARGEST \
 	FABS4(0, 16); \
 	FABS4(1, 17); \
 	FABS4(2, 18); \
@@ -32,8 +34,7 @@
 	FABS4(4, 20); \
 	FABS4(5, 21); \
 	FABS4(6, 22); \
-	FABS4(7, 23)
-#define LARGEST \
+	FABS4(7, 23); \
 	FMAX4(0, 0, 1); \
 	FMAX4(2, 2, 3); \
 	FMAX4(4, 4, 5); \
@@ -74,7 +75,6 @@ TEXT ·quantizeNEON(SB), NOSPLIT, $0-24
 block:
 	VLD1.P 64(R1), [V16.S4, V17.S4, V18.S4, V19.S4]
 	VLD1.P 64(R1), [V20.S4, V21.S4, V22.S4, V23.S4]
-	MAGNITUDES
 	LARGEST
 	FMAXV(0, 0)
 	FDIVS F30, F0, F1 // max/127, as an F16 holds it
@@ -95,6 +95,51 @@ block:
 	NEGW R3<<7, R5
 	STPW (R4, R5), 36(R0)
 	ADD $48, R0
+	SUBS $1, R2, R2
+	BNE block
+	RET
+
+// func quantizeKBlocks(dst *kInput, x *float32, blocks int)
+// A block takes 320 bytes: 256 integers, their sums at 256, its scale at 288.
+TEXT ·quantizeKBlocks(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD x+8(FP), R1
+	MOVD blocks+16(FP), R2
+	CONSTANTS
+	FMOVS $1.0, F27
+block:
+	MOVD R1, R4
+	MOVD $8, R3
+	ZERO(V26)
+largest:
+	VLD1.P 64(R4), [V16.S4, V17.S4, V18.S4, V19.S4]
+	VLD1.P 64(R4), [V20.S4, V21.S4, V22.S4, V23.S4]
+	LARGEST
+	FMAX4(26, 26, 0)
+	SUBS $1, R3, R3
+	BNE largest
+	FMAXV(0, 26)
+	FDIVS F0, F30, F31 // 127/max
+	FDIVS F31, F27, F1 // its inverse
+	FCMPS F29, F0
+	FCSELS GT, F31, F28, F31
+	FCSELS GT, F1, F28, F1
+	FMOVS F1, 288(R0)
+	ADD $256, R0, R4
+	MOVD $8, R3
+round:
+	VLD1.P 64(R1), [V16.S4, V17.S4, V18.S4, V19.S4]
+	VLD1.P 64(R1), [V20.S4, V21.S4, V22.S4, V23.S4]
+	ROUND(16)
+	ROUND(20)
+	SADDLVB(0, 16)
+	SADDLVB(1, 20)
+	FSTPQ.P (F16, F20), 32(R0)
+	VST1.P V0.H[0], 2(R4)
+	VST1.P V1.H[0], 2(R4)
+	SUBS $1, R3, R3
+	BNE round
+	ADD $64, R0
 	SUBS $1, R2, R2
 	BNE block
 	RET

@@ -38,6 +38,9 @@ func scores4NEON(dst *float32, stride int, turned, q *float32, dim int)
 //go:noescape
 func narrowNEON(dst *uint16, src *float32, n int)
 
+//go:noescape
+func swiGLUNEON(out, gate, up *float32, n int)
+
 var neonKernels = kernels{
 	name:  "NEON",
 	widen: widenNEON,
@@ -80,7 +83,13 @@ var neonKernels = kernels{
 		narrowPlain(dst[whole:], src[whole:])
 	},
 	softmax: softmaxPlain,
-	swiGLU:  swiGLUPlain,
+	swiGLU: func(out, gate, up []float32) {
+		whole := len(out) / 8 * 8
+		if whole > 0 {
+			swiGLUNEON(&out[0], &gate[0], &up[0], whole)
+		}
+		swiGLUPlain(out[whole:], gate[whole:], up[whole:])
+	},
 }
 
 func widenNEON(t npu.DType, dst []float32, src []byte) {

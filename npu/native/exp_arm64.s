@@ -127,3 +127,46 @@ loop:
 	SUBS $8, R3, R3
 	BNE loop
 	RET
+
+// func scaleMax(s *float32, n int, scale float32, top *[8]float32)
+// s[i] *= scale, and top[i mod 8] takes their largest.
+TEXT ·scaleMax(SB), NOSPLIT, $0-32
+	MOVD s+0(FP), R0
+	MOVD n+8(FP), R1
+	FMOVS scale+16(FP), F2
+	VDUP V2.S[0], V2.S4
+	MOVD top+24(FP), R2
+	VLD1 (R0), [V4.S4, V5.S4]
+	BY2(4, 4, 2)
+loop:
+	VLD1 (R0), [V0.S4, V1.S4]
+	BY2(0, 0, 2)
+	VST1.P [V0.S4, V1.S4], 32(R0)
+	FMAX4(4, 4, 0)
+	FMAX4(5, 5, 1)
+	SUBS $8, R1, R1
+	BNE loop
+	VST1 [V4.S4, V5.S4], (R2)
+	RET
+
+// func expSum(s *float32, n int, top float32, sum *[8]float32)
+// s[i] = e^(s[i]−top), and sum[i mod 8] takes their sums.
+TEXT ·expSum(SB), NOSPLIT, $0-32
+	MOVD s+0(FP), R0
+	MOVD n+8(FP), R1
+	FMOVS top+16(FP), F10
+	VDUP V10.S[0], V10.S4
+	MOVD sum+24(FP), R2
+	CONSTANTS
+	VEOR V12.B16, V12.B16, V12.B16
+	VEOR V13.B16, V13.B16, V13.B16
+loop:
+	VLD1 (R0), [V0.S4, V1.S4]
+	LESS2(0, 0, 10)
+	EXP
+	VST1.P [V2.S4, V3.S4], 32(R0)
+	FADD2(12, 12, 2)
+	SUBS $8, R1, R1
+	BNE loop
+	VST1 [V12.S4, V13.S4], (R2)
+	RET

@@ -82,7 +82,7 @@ var neonKernels = kernels{
 		}
 		narrowPlain(dst[whole:], src[whole:])
 	},
-	softmax: softmaxPlain,
+	softmax: softmax,
 	swiGLU: func(out, gate, up []float32) {
 		whole := len(out) / 8 * 8
 		if whole > 0 {

@@ -179,6 +179,7 @@ type run struct {
 	loop      loop
 	node      *npu.Node
 	out, x, y []float32        // the node's result and its arguments
+	turns     []turn           // of all positions, where the node is rope
 	products  []product        // where the node is one or more of them
 	tile      tiling           // where it is attention
 	part      func(lo, hi int) // compute, bound once
@@ -206,7 +207,7 @@ func (p *program) Run(a npu.Args) error {
 		r.buffers[s] = grow(r.buffers[s], a.Rows*width)
 	}
 	err := r.steps()
-	r.program, r.Args, r.node, r.out, r.x, r.y = nil, npu.Args{}, nil, nil, nil, nil
+	r.program, r.Args, r.node, r.out, r.x, r.y, r.turns = nil, npu.Args{}, nil, nil, nil, nil, nil
 	p.dev.runs.Put(r)
 	return err
 }
@@ -324,6 +325,8 @@ const (
 	loopSwiGLU
 	loopAttention
 	loopFactor
+	loopRope
+	loopElements
 )
 
 // share runs a loop over n units of the given cost in multiplications: compute, on several threads.
@@ -351,6 +354,10 @@ func (r *run) compute(lo, hi int) {
 		r.attend(lo, hi)
 	case loopFactor:
 		r.factorRows(lo, hi)
+	case loopRope:
+		r.ropeRows(lo, hi)
+	case loopElements:
+		r.elementRows(lo, hi)
 	}
 }
 
@@ -372,14 +379,8 @@ func (r *run) step(i int) {
 		r.embed(out, n.Weight, r.Positions)
 	case npu.OpRMSNorm, npu.OpLayerNorm:
 		r.share(loopNorm, r.Rows, 4*n.Width)
-	case npu.OpReLU:
-		for j, v := range r.x {
-			out[j] = max(v, 0)
-		}
-	case npu.OpScale:
-		for j, v := range r.x {
-			out[j] = v * n.Scale
-		}
+	case npu.OpReLU, npu.OpScale:
+		r.share(loopElements, r.Rows, 4*n.Width)
 	case npu.OpFactor:
 		r.share(loopFactor, r.Rows, n.Width*n.Factor.Cols)
 	case npu.OpMatMul:
@@ -387,7 +388,7 @@ func (r *run) step(i int) {
 			r.matMul(with)
 		}
 	case npu.OpRope:
-		r.rope(out, r.x, n.Rope, r.ropes[i])
+		r.rope(r.ropes[i])
 	case npu.OpAttention:
 		r.store(r.arg(1), r.arg(2), n.Attention)
 		r.attention(n.Attention)
@@ -403,9 +404,7 @@ func (r *run) step(i int) {
 			at += w
 		}
 	case npu.OpAdd:
-		a, b := r.x, r.arg(1)
-		for j := range out {
-			out[j] = a[j] + b[j]
-		}
+		r.y = r.arg(1)
+		r.share(loopElements, r.Rows, 4*n.Width)
 	}
 }

@@ -1,6 +1,8 @@
 package native
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -105,6 +107,44 @@ func TestCompileAndRunRefuse(t *testing.T) {
 	} {
 		if err := c.p.Run(c.a); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want %q", err, c.want)
+		}
+	}
+}
+
+// What takes a row's elements one by one gives the same bits however many rows come together and threads share
+// them: those of each row alone. The rows are enough to be shared.
+func TestElementsDependOnTheirRowAlone(t *testing.T) {
+	const rows, width = 60, 1152
+	r := rand.New(rand.NewPCG(9, 10))
+	x, positions := awkward(r, rows*width), make([]int32, rows)
+	for i := range positions {
+		positions[i] = int32(r.IntN(500))
+	}
+	for _, pairing := range []npu.Pairing{npu.Adjacent, npu.HalfSplit} {
+		g := npu.NewGraph("elements", rows)
+		in := g.Input(width)
+		turned := g.Rope(in, &npu.Rope{HeadDim: 48, Dims: 40, Base: 100, Linear: 1, Pairing: pairing})
+		g.Nodes = append(g.Nodes, npu.Node{Op: npu.OpScale, Args: []npu.Value{turned}, Width: width, Scale: 0.3})
+		g.Add(g.ReLU(turned+1), in)
+		run := func(threads, from, rows int) []float32 {
+			d := New(threads)
+			defer d.Close()
+			p, err := d.Compile(g)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out := make([]float32, rows*width)
+			if err := p.Run(npu.Args{Rows: rows, X: x[from*width:], Positions: positions[from:], Out: out}); err != nil {
+				t.Fatal(err)
+			}
+			return out
+		}
+		var want []float32
+		for i := range rows {
+			want = append(want, run(1, i, 1)...)
+		}
+		for _, threads := range []int{1, 2, 5} {
+			same(t, fmt.Sprintf("pairing %v, %d threads", pairing, threads), run(threads, 0, rows), want)
 		}
 	}
 }

@@ -64,12 +64,6 @@ func sumTileAVX2(dst *[8]float32, acc *tileSums)
 func narrowAVX2(dst *uint16, src *float32, n int)
 
 //go:noescape
-func expSumAVX2(s *float32, n int, top float32, sum *[8]float32)
-
-//go:noescape
-func scaleMaxAVX2(s *float32, n int, scale float32, top *[8]float32)
-
-//go:noescape
 func swiGLUAVX2(out, gate, up *float32, n int)
 
 //go:noescape
@@ -116,7 +110,7 @@ var avx2Kernels = kernels{
 		}
 		narrowPlain(dst[whole:], src[whole:])
 	},
-	softmax: softmaxAVX2,
+	softmax: softmax,
 	swiGLU: func(out, gate, up []float32) {
 		whole := len(out) / 8 * 8
 		if whole > 0 {
@@ -189,34 +183,6 @@ func widenAVX2(t npu.DType, dst []float32, src []byte) {
 		widenF16AVX2(&dst[0], &src[0], len(dst))
 	default:
 		widen(t, dst, src)
-	}
-}
-
-func softmaxAVX2(s []float32, scale float32) {
-	whole := len(s) / 8 * 8
-	if whole == 0 {
-		softmaxPlain(s, scale)
-		return
-	}
-	var tops, sums lanes
-	scaleMaxAVX2(&s[0], whole, scale, (*[8]float32)(&tops))
-	top := tops[0]
-	for _, v := range tops[1:] {
-		top = max(top, v)
-	}
-	for i := whole; i < len(s); i++ {
-		s[i] *= scale
-		top = max(top, s[i])
-	}
-	expSumAVX2(&s[0], whole, top, (*[8]float32)(&sums))
-	sum := sums.sum()
-	for i := whole; i < len(s); i++ {
-		s[i] = exp(s[i] - top)
-		sum += s[i]
-	}
-	inv := 1 / sum
-	for i := range s {
-		s[i] *= inv
 	}
 }
 

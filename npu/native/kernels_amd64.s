@@ -541,9 +541,9 @@ done:
 	VMOVUPS INF, Y3; \
 	VBLENDVPS Y2, Y3, Y1, Y1
 
-// func expSumAVX2(s *float32, n int, top float32, sum *[8]float32)
+// func expSum(s *float32, n int, top float32, sum *[8]float32)
 // s[i] = e^(s[i]−top), and sum[i mod 8] takes their sums; n is a multiple of 8 and not 0.
-TEXT ·expSumAVX2(SB), NOSPLIT, $0-32
+TEXT ·expSum(SB), NOSPLIT, $0-32
 	MOVQ s+0(FP), DI
 	MOVQ n+8(FP), CX
 	VBROADCASTSS top+16(FP), Y6
@@ -562,9 +562,9 @@ loop:
 	VZEROUPPER
 	RET
 
-// func scaleMaxAVX2(s *float32, n int, scale float32, top *[8]float32)
+// func scaleMax(s *float32, n int, scale float32, top *[8]float32)
 // s[i] *= scale, and top[i mod 8] takes their largest; n is a multiple of 8 and not 0.
-TEXT ·scaleMaxAVX2(SB), NOSPLIT, $0-32
+TEXT ·scaleMax(SB), NOSPLIT, $0-32
 	MOVQ s+0(FP), DI
 	MOVQ n+8(FP), CX
 	VBROADCASTSS scale+16(FP), Y6

@@ -4,6 +4,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/cpu"
+
+	"tandem/npu"
 )
 
 //go:noescape
@@ -14,6 +16,15 @@ func dotsF16NEON(dst *float32, n int, x *float32, cols int, w unsafe.Pointer, st
 
 //go:noescape
 func dotsBF16NEON(dst *float32, n int, x *float32, cols int, w unsafe.Pointer, stride int)
+
+//go:noescape
+func widenF16NEON(dst *float32, src *byte, n int)
+
+//go:noescape
+func widenBF16NEON(dst *float32, src *byte, n int)
+
+//go:noescape
+func quantizeNEON(dst *input, x *float32, blocks int)
 
 //go:noescape
 func mixF16NEON(acc *float32, dim int, p *float32, n int, v *uint16, stride int)
@@ -28,29 +39,18 @@ func scores4NEON(dst *float32, stride int, turned, q *float32, dim int)
 func narrowNEON(dst *uint16, src *float32, n int)
 
 //go:noescape
-func mulKx1NEON(dst *float32, w *kBlock, rows, blocks int, x *kInput)
-
-//go:noescape
-func mulKx4NEON(dst *float32, stride int, w *kBlock, rows, blocks int, x *kInput)
-
-func mulKNEON(dst []float32, stride int, w []kBlock, rows int, x []kInput, m int) {
-	blocks, i := len(w)/rows, 0
-	for ; i+4 <= m; i += 4 {
-		mulKx4NEON(&dst[i*stride], stride, &w[0], rows, blocks, &x[i*blocks])
-	}
-	for ; i < m; i++ {
-		mulKx1NEON(&dst[i*stride], &w[0], rows, blocks, &x[i*blocks])
-	}
-}
+func swiGLUNEON(out, gate, up *float32, n int)
 
 var neonKernels = kernels{
-	name:      "NEON",
-	widen:     widen,
-	quantize:  quantizePlain,
+	name:  "NEON",
+	widen: widenNEON,
+	quantize: func(dst []input, x []float32) {
+		quantizeNEON(&dst[0], &x[0], len(dst))
+	},
 	mulQ80:    mulQ80NEON,
 	mulQ40:    mulQ40NEON,
-	quantizeK: quantizeKPlain,
-	unpackK:   unpackKPlain,
+	quantizeK: quantizeKNEON,
+	unpackK:   unpackKNEON,
 	mulK:      mulKNEON,
 	dotsF32: func(dst, x []float32, w unsafe.Pointer, stride int) {
 		dotsF32NEON(&dst[0], len(dst), &x[0], len(x), w, stride)
@@ -82,8 +82,29 @@ var neonKernels = kernels{
 		}
 		narrowPlain(dst[whole:], src[whole:])
 	},
-	softmax: softmaxPlain,
-	swiGLU:  swiGLUPlain,
+	softmax: softmax,
+	swiGLU: func(out, gate, up []float32) {
+		whole := len(out) / 8 * 8
+		if whole > 0 {
+			swiGLUNEON(&out[0], &gate[0], &up[0], whole)
+		}
+		swiGLUPlain(out[whole:], gate[whole:], up[whole:])
+	},
+}
+
+func widenNEON(t npu.DType, dst []float32, src []byte) {
+	whole := len(dst) / 8 * 8
+	switch {
+	case whole > 0 && t == npu.F16:
+		widenF16NEON(&dst[0], &src[0], whole)
+	case whole > 0 && t == npu.BF16:
+		widenBF16NEON(&dst[0], &src[0], whole)
+	default:
+		whole = 0
+	}
+	if whole < len(dst) {
+		widen(t, dst[whole:], src[2*whole:])
+	}
 }
 
 func mixF16(acc, p []float32, v []uint16, stride int) {

@@ -388,3 +388,33 @@ position8:
 	BGE more8
 done:
 	RET
+
+// func widenF16NEON(dst *float32, src *byte, n int)
+// n is a multiple of 8 and not 0.
+TEXT ·widenF16NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	MOVD n+16(FP), R2
+loop:
+	VLD1.P 16(R1), [V0.B16]
+	FCVTL(1, 0)
+	FCVTL2(2, 0)
+	VST1.P [V1.S4, V2.S4], 32(R0)
+	SUBS $8, R2, R2
+	BNE loop
+	RET
+
+// func widenBF16NEON(dst *float32, src *byte, n int)
+// n is a multiple of 8 and not 0.
+TEXT ·widenBF16NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	MOVD n+16(FP), R2
+loop:
+	VLD1.P 16(R1), [V0.B16]
+	SHLL(1, 0)
+	SHLL2(2, 0)
+	VST1.P [V1.S4, V2.S4], 32(R0)
+	SUBS $8, R2, R2
+	BNE loop
+	RET

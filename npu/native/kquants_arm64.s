@@ -14,13 +14,163 @@
 // SXTL and SXTL2 widen the lower and the upper four 16-bit integers of n.
 #define SXTL(d, n) WORD $(0x0F10A400 | (n)<<5 | (d))
 #define SXTL2(d, n) WORD $(0x4F10A400 | (n)<<5 | (d))
+// SXTLB and SXTLB2 widen the lower and the upper eight bytes of n.
+#define SXTLB(d, n) WORD $(0x0F08A400 | (n)<<5 | (d))
+#define SXTLB2(d, n) WORD $(0x4F08A400 | (n)<<5 | (d))
 // SMULL and SMULL2 multiply the lower and the upper four 16-bit integers.
 #define SMULL(d, n, m) WORD $(0x0E60C000 | (m)<<16 | (n)<<5 | (d))
 #define SMULL2(d, n, m) WORD $(0x4E60C000 | (m)<<16 | (n)<<5 | (d))
 // ADDP adds neighbours: those of n, then those of m.
 #define ADDP(d, n, m) WORD $(0x4EA0BC00 | (m)<<16 | (n)<<5 | (d))
 #define FADDP(d, n) WORD $(0x7E30D800 | (n)<<5 | (d))
+// FCVTL widens the lower four halves of n to floats.
+#define FCVTL(d, n) WORD $(0x0E217800 | (n)<<5 | (d))
 #define ZERO(v) VEOR v.B16, v.B16, v.B16
+
+// MASKS prepares what SCALES needs.
+#define MASKS \
+	MOVD $0x3f3f3f3f, R3; \
+	MOVD $0x0f0f0f0f, R4; \
+	MOVD $0x03030303, R5
+
+// SCALES unpacks the eight 6-bit scales and minima of the block at R1: see scalesMinima in package quant.
+// The scales go to R0's block twice, for even and odd sixteens, the minima doubled, then d and m.
+#define SCALES \
+	MOVWU 4(R1), R6; \
+	MOVWU 8(R1), R7; \
+	MOVWU 12(R1), R8; \
+	AND R6>>6, R5, R9; \
+	AND R7>>6, R5, R10; \
+	AND R8, R4, R11; \
+	AND R8>>4, R4, R12; \
+	ORR R9<<4, R11, R11; \
+	ORR R10<<4, R12, R12; \
+	AND R3, R6, R6; \
+	AND R3, R7, R7; \
+	ORR R11<<32, R6, R6; \
+	ORR R12<<32, R7, R7; \
+	FMOVD R6, F0; \
+	FMOVD R7, F1; \
+	VUXTL V0.B8, V0.H8; \
+	VZIP1 V1.B16, V1.B16, V1.B16; \
+	VUXTL V1.B8, V2.H8; \
+	VUXTL2 V1.B16, V3.H8; \
+	FMOVS (R1), F4; \
+	FCVTL(4, 4); \
+	FSTPQ (F0, F0), 256(R0); \
+	FSTPQ (F2, F3), 288(R0); \
+	FMOVD F4, 320(R0)
+
+// func unpackQ4K(dst *kBlock, src *byte, n int)
+TEXT ·unpackQ4K(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	MOVD n+16(FP), R2
+	MASKS
+	VMOVI $15, V7.B16
+block:
+	SCALES
+#define PAIR(p) \
+	FLDPQ (16+16*p)(R1), (F0, F1); \
+	VUSHR $4, V0.B16, V2.B16; \
+	VUSHR $4, V1.B16, V3.B16; \
+	VAND V7.B16, V0.B16, V0.B16; \
+	VAND V7.B16, V1.B16, V1.B16; \
+	FSTPQ (F0, F1), (32*p)(R0); \
+	FSTPQ (F2, F3), (32*p+32)(R0)
+	PAIR(0)
+	PAIR(2)
+	PAIR(4)
+	PAIR(6)
+	ADD $144, R1
+	ADD $384, R0
+	SUBS $1, R2, R2
+	BNE block
+	RET
+
+// HIGH puts the bits of V31 of each integer of V16 and V17 above the low four bits of v and w, and moves on
+// to the next s bits.
+#define HIGH(s, v, w) \
+	VAND V31.B16, V16.B16, V18.B16; \
+	VAND V31.B16, V17.B16, V19.B16; \
+	VUSHR $s, V16.B16, V16.B16; \
+	VUSHR $s, V17.B16, V17.B16; \
+	VSLI $4, V18.B16, v.B16; \
+	VSLI $4, V19.B16, w.B16
+
+// func unpackQ5K(dst *kBlock, src *byte, n int)
+TEXT ·unpackQ5K(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	MOVD n+16(FP), R2
+	MASKS
+	VMOVI $1, V31.B16
+block:
+	SCALES
+	FLDPQ 16(R1), (F16, F17)
+#define FIVE(p) \
+	FLDPQ (48+16*p)(R1), (F0, F1); \
+	VUSHR $4, V0.B16, V2.B16; \
+	VUSHR $4, V1.B16, V3.B16; \
+	HIGH(1, V0, V1); \
+	HIGH(1, V2, V3); \
+	FSTPQ (F0, F1), (32*p)(R0); \
+	FSTPQ (F2, F3), (32*p+32)(R0)
+	FIVE(0)
+	FIVE(2)
+	FIVE(4)
+	FIVE(6)
+	ADD $176, R1
+	ADD $384, R0
+	SUBS $1, R2, R2
+	BNE block
+	RET
+
+// func unpackQ6K(dst *kBlock, src *byte, n int)
+TEXT ·unpackQ6K(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	MOVD n+16(FP), R2
+	VMOVI $3, V31.B16
+	FMOVS $32.0, F30
+block:
+	FMOVQ 192(R1), F0
+	VUZP1 V0.B16, V0.B16, V1.B16
+	VUZP2 V0.B16, V0.B16, V2.B16
+	SXTLB(3, 0)
+	SXTLB2(4, 0)
+	SXTLB(1, 1)
+	SXTLB(2, 2)
+	MOVHU 208(R1), R3
+	FMOVS R3, F5
+	FCVTL(5, 5)
+	FMULS F30, F5, F6
+	FSTPQ (F1, F2), 256(R0)
+	FSTPQ (F3, F4), 288(R0)
+	FSTPS (F5, F6), 320(R0)
+#define SIX(half) \
+	FLDPQ (64*half)(R1), (F0, F1); \
+	FLDPQ (64*half+32)(R1), (F2, F3); \
+	FLDPQ (128+32*half)(R1), (F16, F17); \
+	VUSHR $4, V0.B16, V4.B16; \
+	VUSHR $4, V1.B16, V5.B16; \
+	VUSHR $4, V2.B16, V6.B16; \
+	VUSHR $4, V3.B16, V7.B16; \
+	HIGH(2, V0, V1); \
+	HIGH(2, V2, V3); \
+	HIGH(2, V4, V5); \
+	HIGH(2, V6, V7); \
+	FSTPQ (F0, F1), (128*half)(R0); \
+	FSTPQ (F2, F3), (128*half+32)(R0); \
+	FSTPQ (F4, F5), (128*half+64)(R0); \
+	FSTPQ (F6, F7), (128*half+96)(R0)
+	SIX(0)
+	SIX(1)
+	ADD $210, R1
+	ADD $384, R0
+	SUBS $1, R2, R2
+	BNE block
+	RET
 
 // SUM adds the eight lanes of vectors a and a+1 into the scalar a; it changes V0.
 #define SUM(a) \

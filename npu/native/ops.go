@@ -61,25 +61,52 @@ func (r *run) layerNormRows(lo, hi int) {
 	}
 }
 
-func (r *run) rope(out, x []float32, p *npu.Rope, table *ropeTable) {
+func (r *run) rope(table *ropeTable) {
 	last := int32(0)
 	for _, pos := range r.Positions[:r.Rows] {
 		last = max(last, pos)
 	}
-	turns, width := table.upTo(int(last)+1), len(x)/r.Rows
+	r.turns = table.upTo(int(last) + 1)
+	r.share(loopRope, r.Rows, 4*r.node.Width)
+}
+
+func (r *run) ropeRows(lo, hi int) {
+	p, width := r.node.Rope, r.node.Width
+	pairs := p.Dims / 2
 	step, apart := 2, 1 // pair i is elements i·step and i·step+apart
 	if p.Pairing == npu.HalfSplit {
-		step, apart = 1, p.Dims/2
+		step, apart = 1, pairs
 	}
-	copy(out, x)
-	for i := range r.Rows {
-		turns := turns[int(r.Positions[i])*table.pairs:][:table.pairs]
+	copy(r.out[lo*width:hi*width], r.x[lo*width:])
+	for i := lo; i < hi; i++ {
+		turns := r.turns[int(r.Positions[i])*pairs:][:pairs]
 		for h := 0; h < width; h += p.HeadDim {
-			head := out[i*width+h:][:p.HeadDim]
+			head := r.out[i*width+h:][:p.HeadDim]
 			for j, t := range turns {
 				a, b := &head[j*step], &head[j*step+apart]
 				*a, *b = float32(*a*t.cos)-float32(*b*t.sin), float32(*a*t.sin)+float32(*b*t.cos)
 			}
+		}
+	}
+}
+
+// elementRows computes what takes elements one by one.
+func (r *run) elementRows(lo, hi int) {
+	n := r.node
+	out, x := r.out[lo*n.Width:hi*n.Width], r.x[lo*n.Width:hi*n.Width]
+	switch n.Op {
+	case npu.OpReLU:
+		for j, v := range x {
+			out[j] = max(v, 0)
+		}
+	case npu.OpScale:
+		for j, v := range x {
+			out[j] = v * n.Scale
+		}
+	case npu.OpAdd:
+		y := r.y[lo*n.Width : hi*n.Width]
+		for j, v := range x {
+			out[j] = v + y[j]
 		}
 	}
 }

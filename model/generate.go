@@ -97,9 +97,10 @@ func GenerateWith(ctx context.Context, m *Model, prompt []tandem.Token, s Sampli
 			return stats, fmt.Errorf("generate: %w", err)
 		}
 	}
+	var memory Logits
 	for {
 		began := time.Now()
-		logits, err := m.Forward(ctx, []Row{row})
+		logits, err := m.ForwardInto(ctx, []Row{row}, &memory)
 		var full *ContextError
 		if errors.As(err, &full) && row.Seq.Len() > 0 {
 			stats.Reason = ContextFull

@@ -231,6 +231,7 @@ func engineTests(rows []int, prompt int) []engineTest {
 type ours struct {
 	m      *model.Model
 	prompt *model.Seq // that decoding goes on from, computed once
+	logits model.Logits
 }
 
 // after returns a sequence of n tokens.
@@ -238,7 +239,7 @@ func (e *ours) after(ctx context.Context, n int) (*model.Seq, error) {
 	if e.prompt == nil || e.prompt.Len() != n {
 		e.prompt = e.m.NewSeq()
 		if n > 0 {
-			if _, err := e.m.Forward(ctx, []model.Row{{Seq: e.prompt, Tokens: anyTokens(e.m.Config().Vocab, 0, n)}}); err != nil {
+			if _, err := e.m.ForwardInto(ctx, []model.Row{{Seq: e.prompt, Tokens: anyTokens(e.m.Config().Vocab, 0, n)}}, &e.logits); err != nil {
 				return nil, err
 			}
 		}
@@ -266,7 +267,7 @@ func (e *ours) measure(ctx context.Context, t engineTest, prompt, steps int) (fl
 		for i := range batch {
 			batch[i].Tokens = anyTokens(m.Config().Vocab, step+i, 1)
 		}
-		_, err := m.Forward(ctx, batch)
+		_, err := m.ForwardInto(ctx, batch, &e.logits)
 		return err
 	})
 }

@@ -120,7 +120,7 @@ func BenchmarkStream(b *testing.B) {
 	for i := range x {
 		x[i] = float32(r.NormFloat64())
 	}
-	for _, typ := range []npu.DType{npu.F16, npu.BF16, npu.Q8_0, npu.Q4_0, npu.Q4_K, npu.Q6_K} {
+	for _, typ := range []npu.DType{npu.F32, npu.F16, npu.BF16, npu.Q8_0, npu.Q4_0, npu.Q4_K, npu.Q5_K, npu.Q6_K} {
 		size := typ.RowBytes(rows * cols)
 		few, all := randomBlocks(r, typ, rows*cols), make([]byte, calls*size)
 		for i := range calls {

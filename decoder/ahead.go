@@ -117,7 +117,7 @@ func (d *Decoder) grow(ctx context.Context, b *branches) error {
 	for i, r := range d.rows {
 		batch[i] = model.Row{Seq: r.seq, Tokens: b.tokens, Parents: b.parents, All: true}
 	}
-	out, err := d.cfg.Model.Forward(ctx, batch)
+	out, err := d.forward(ctx, batch)
 	if err != nil {
 		return err
 	}

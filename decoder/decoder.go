@@ -94,6 +94,8 @@ type Decoder struct {
 	prompt  [][]float32      // each row's logits after the question
 	texts   [][]tandem.Token // of the prompts, to guess from
 	logits  [][]float32      // each row's logits after done tokens, nil when a rollback made them unknown
+	passes  [2]model.Logits  // what the last two passes gave
+	next    int              // which of passes the next one overwrites: the older
 
 	unsupported tandem.Token   // says that a sentence is unsupported and is never text; -1 where the model has none
 	ends        []tandem.Token // of an answer
@@ -320,7 +322,7 @@ func (d *Decoder) advance(ctx context.Context) (fed int, err error) {
 		for i, r := range d.rows {
 			batch[i] = model.Row{Seq: r.seq, Tokens: piece, All: all}
 		}
-		out, err := d.cfg.Model.Forward(ctx, batch)
+		out, err := d.forward(ctx, batch)
 		if err != nil {
 			return fed, err
 		}
@@ -328,6 +330,16 @@ func (d *Decoder) advance(ctx context.Context) (fed int, err error) {
 		fed += len(piece)
 	}
 	return fed, nil
+}
+
+// forward computes a batch. Its logits stay until the next pass but one: what the next pass gives is set
+// beside them.
+func (d *Decoder) forward(ctx context.Context, batch []model.Row) ([][]float32, error) {
+	out, err := d.cfg.Model.ForwardInto(ctx, batch, &d.passes[d.next])
+	if err == nil {
+		d.next = 1 - d.next
+	}
+	return out, err
 }
 
 // accept records that the rows hold piece now, with the logits that Forward gave for it.

@@ -204,7 +204,7 @@ func (d *Decoder) read(ctx context.Context, req Request, prompts []prompt) error
 		batch[i] = model.Row{Seq: seq, Tokens: tokens}
 		d.prefill.Tokens += len(tokens)
 	}
-	out, err := m.Prefill(ctx, batch)
+	out, err := m.Prefill(ctx, batch, new(model.Logits))
 	if err != nil {
 		return err
 	}

@@ -56,6 +56,12 @@ func (m *Model) Rounding() string {
 	return ""
 }
 
+// Processor reports whether this machine's processor computes the model, from its memory.
+func (m *Model) Processor() bool {
+	d, ok := m.device.(interface{ Processor() bool })
+	return !ok || d.Processor()
+}
+
 // joined puts so many layers at a time together, between the embedding and the head.
 func joined(blocks []*npu.Graph, layers int) []*npu.Graph {
 	last := len(blocks) - 1

@@ -3,6 +3,7 @@ package model
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"tandem"
 	"tandem/npu"
@@ -36,11 +37,37 @@ type Row struct {
 // npu.LayersAtOnce). On an error, ctx's included, all sequences are as before. Several goroutines may call
 // Forward at once with different sequences.
 func (m *Model) Forward(ctx context.Context, rows []Row) ([][]float32, error) {
-	return m.forward(ctx, rows, false)
+	var fresh Logits
+	return m.ForwardInto(ctx, rows, &fresh)
 }
 
-// forward is Forward, or Prefill if decoding follows.
-func (m *Model) forward(ctx context.Context, rows []Row, decoding bool) ([][]float32, error) {
+// Logits is memory for the logits of one pass after another. The zero value is ready for use.
+type Logits struct {
+	all  []float32
+	rows [][]float32
+}
+
+// take returns n logits of vocab numbers each, whatever they hold.
+func (l *Logits) take(n, vocab int) [][]float32 {
+	if cap(l.all) < n*vocab {
+		l.all = make([]float32, n*vocab)
+	}
+	l.all = l.all[:n*vocab]
+	l.rows = slices.Grow(l.rows[:0], n)[:n]
+	for i := range l.rows {
+		l.rows[i] = l.all[i*vocab : (i+1)*vocab : (i+1)*vocab]
+	}
+	return l.rows
+}
+
+// ForwardInto is Forward with the logits in memory that the caller lends: what it returns stays as it is until
+// the next call with the same memory, failed ones included.
+func (m *Model) ForwardInto(ctx context.Context, rows []Row, into *Logits) ([][]float32, error) {
+	return m.forward(ctx, rows, into, false)
+}
+
+// forward is ForwardInto, or Prefill if decoding follows.
+func (m *Model) forward(ctx context.Context, rows []Row, into *Logits, decoding bool) ([][]float32, error) {
 	logits, tokens, err := m.checkRows(rows)
 	if err != nil || tokens == 0 {
 		return nil, err
@@ -56,7 +83,8 @@ func (m *Model) forward(ctx context.Context, rows []Row, decoding bool) ([][]flo
 	if decoding {
 		c = m.change(rows, tokens)
 	}
-	out, err := m.compute(ctx, rows, logits, tokens, c)
+	out := into.take(logits, m.config.Vocab)
+	err = m.compute(ctx, rows, into.all, tokens, c)
 	for _, r := range rows {
 		switch {
 		case err != nil:
@@ -67,20 +95,24 @@ func (m *Model) forward(ctx context.Context, rows []Row, decoding bool) ([][]flo
 			r.Seq.n += len(r.Tokens)
 		}
 	}
-	return out, err
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 // checkRows returns how many logits are wanted and how many tokens there are.
 func (m *Model) checkRows(rows []Row) (logits, tokens int, err error) {
-	seen := make(map[*Seq]int, len(rows))
 	for i, r := range rows {
 		if r.Seq == nil || r.Seq.m != m {
 			return 0, 0, fmt.Errorf("row %d: its sequence is not one of this model", i)
 		}
-		if j, ok := seen[r.Seq]; ok {
-			return 0, 0, fmt.Errorf("rows %d and %d append to the same sequence: fork it", j, i)
+		r.Seq.row = i
+	}
+	for i, r := range rows {
+		if r.Seq.row != i {
+			return 0, 0, fmt.Errorf("rows %d and %d append to the same sequence: fork it", i, r.Seq.row)
 		}
-		seen[r.Seq] = i
 		if len(r.Tokens) == 0 {
 			return 0, 0, fmt.Errorf("row %d: no tokens", i)
 		}
@@ -121,18 +153,17 @@ type space struct {
 	x                 []float32 // residual stream [chunk × Dim]
 }
 
-// compute packs the tokens of all rows into chunks and runs each chunk through all blocks. A sequence's
-// tokens stay in order, so that keys and values are there before anyone attends to them.
-func (m *Model) compute(ctx context.Context, rows []Row, logits, tokens int, c *change) ([][]float32, error) {
+// compute packs the tokens of all rows into chunks, runs each chunk through all blocks and writes the wanted
+// logits [their number × Vocab]. A sequence's tokens stay in order, so that keys and values are there before
+// anyone attends to them.
+func (m *Model) compute(ctx context.Context, rows []Row, logits []float32, tokens int, c *change) error {
 	sp := m.spaces.Get().(*space)
 	defer m.spaces.Put(sp)
 	defer func() { clear(sp.kv[:cap(sp.kv)]); clear(sp.near[:cap(sp.near)]) }() // let go of the caches
-	all := make([]float32, logits*m.config.Vocab)
-	rest := all
-	row, at := 0, 0                   // the next token
-	var ancestors [npu.MaxTree]uint64 // of the nodes of the tree at hand
+	row, at := 0, 0                                                             // the next token
+	var ancestors [npu.MaxTree]uint64                                           // of the nodes of the tree at hand
 	if err := c.begin(ctx); err != nil {
-		return nil, err
+		return err
 	}
 	for tokens > 0 {
 		p := m.program(tokens)
@@ -156,20 +187,13 @@ func (m *Model) compute(ctx context.Context, rows []Row, logits, tokens int, c *
 				row, at = row+1, 0
 			}
 		}
-		k, err := m.chunk(ctx, p, sp, rest, c)
+		k, err := m.chunk(ctx, p, sp, logits, c)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		rest = rest[k*m.config.Vocab:]
+		logits = logits[k*m.config.Vocab:]
 	}
-	if err := c.end(ctx); err != nil {
-		return nil, err
-	}
-	out := make([][]float32, logits)
-	for i := range out {
-		out[i] = all[i*m.config.Vocab : (i+1)*m.config.Vocab : (i+1)*m.config.Vocab]
-	}
-	return out, nil
+	return c.end(ctx)
 }
 
 func (sp *space) reset() {

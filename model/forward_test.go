@@ -47,9 +47,12 @@ func TestLogitsDependOnTokensAlone(t *testing.T) {
 	for _, spec := range []tinymodel.Spec{
 		{Type: npu.Q8_0, Layers: 2, Dim: 128, FF: 256},
 		{Type: npu.Q4_K, Layers: 1, Dim: 256, FF: 256, Arch: "qwen2"},
+		{Type: npu.Q5_K, Layers: 1, Dim: 256, FF: 256},
 		{Type: npu.Q6_K, Layers: 1, Dim: 256, FF: 512},
 		{Type: npu.Q4_0, Layers: 1, Dim: 96, FF: 160, HeadDim: 24},
 		{Type: npu.F16, Layers: 2, Dim: 64, FF: 96, HeadDim: 24, Untied: true},
+		{Type: npu.BF16, Layers: 1, Dim: 64, FF: 96},
+		{Type: npu.F32, Layers: 1, Dim: 64, FF: 96, Arch: "qwen2"},
 		{Type: npu.Q8_0, Layers: 2, Dim: 64, FF: 96, Arch: "opt"},
 	} {
 		t.Run(fmt.Sprintf("%v", spec.Type), func(t *testing.T) {
@@ -76,6 +79,7 @@ func checkIndependence(t *rapid.T, reference, m *Model) {
 		logits []float32
 	}
 	var results []result
+	var memory Logits
 	for range rapid.IntRange(1, 6).Draw(t, "steps") {
 		// Some fork, some forget.
 		w := walkers[rapid.IntRange(0, len(walkers)-1).Draw(t, "walker")]
@@ -105,7 +109,18 @@ func checkIndependence(t *rapid.T, reference, m *Model) {
 			rows = append(rows, Row{Seq: w.seq, Tokens: more, All: rapid.Bool().Draw(t, "all")})
 			grown = append(grown, w)
 		}
+		// What Forward gives never changes; what ForwardInto gives, with the next call.
 		logits, err := m.Forward(context.Background(), rows)
+		if rapid.Bool().Draw(t, "into") {
+			for _, w := range grown {
+				w.seq.Truncate(len(w.tokens))
+			}
+			logits, err = m.ForwardInto(context.Background(), rows, &memory)
+			logits = slices.Clone(logits)
+			for i := range logits {
+				logits[i] = slices.Clone(logits[i])
+			}
+		}
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -97,9 +97,10 @@ func GenerateWith(ctx context.Context, m *Model, prompt []tandem.Token, s Sampli
 			return stats, fmt.Errorf("generate: %w", err)
 		}
 	}
-	for pass := m.Prefill; ; pass = m.Forward {
+	var memory Logits
+	for pass := m.Prefill; ; pass = m.ForwardInto {
 		began := time.Now()
-		logits, err := pass(ctx, []Row{row})
+		logits, err := pass(ctx, []Row{row}, &memory)
 		var full *ContextError
 		if errors.As(err, &full) && row.Seq.Len() > 0 {
 			stats.Reason = ContextFull

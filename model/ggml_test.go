@@ -11,8 +11,10 @@ import (
 
 	"tandem"
 	"tandem/internal/tinymodel"
+	"tandem/model/gguf"
 	"tandem/npu"
 	"tandem/npu/ggml"
+	"tandem/npu/native"
 )
 
 // needGGML says which folder the tests find ggml's libraries in, or skips the test.
@@ -57,6 +59,9 @@ func TestLogitsOnGGMLAgreeWithNative(t *testing.T) {
 				if (m.Rounding() == "") != (device == "native") {
 					t.Errorf("%s rounds as %q", device, m.Rounding())
 				}
+				if !m.Processor() {
+					t.Errorf("%s is no processor", device)
+				}
 				logits[j] = story(t, m)
 			}
 			worst := 0.0
@@ -71,6 +76,26 @@ func TestLogitsOnGGMLAgreeWithNative(t *testing.T) {
 			}
 			t.Logf("off by %.2g of the logits' deviation, bound %.2g", worst, ggmlBound[s.Type])
 		})
+	}
+}
+
+// elsewhere is a device that computes beside the processor.
+type elsewhere struct{ npu.Device }
+
+func (elsewhere) Processor() bool { return false }
+
+func TestProcessor(t *testing.T) {
+	f, err := gguf.Parse(tinymodel.GGUF(tinymodel.Spec{Type: npu.Q8_0}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := load(f, elsewhere{native.New(1)}, []int{1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	if m.Processor() {
+		t.Error("a device that is no processor was taken for one")
 	}
 }
 

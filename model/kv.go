@@ -21,6 +21,7 @@ type Seq struct {
 	kv    npu.KV // spans whose Len add up to n and the nodes of tree, except while Forward runs
 	owned []bool // for each span: only this sequence refers to it, so it may write there
 	tree  []int  // the parents of a draft tree in the slots from n on, until Keep or another call
+	row   int    // of the last Forward, the last that named this sequence
 }
 
 // NewSeq returns an empty sequence.

@@ -41,11 +41,12 @@ func (m *Model) Perplexity(ctx context.Context, tokens []tandem.Token, window in
 		return 0, fmt.Errorf("windows of %d tokens: want 2 to the context of %d", window, m.config.Context)
 	}
 	var sum float64
+	var memory Logits
 	n := 0
 	for len(tokens) >= 2 {
 		part := tokens[:min(window, len(tokens))]
 		tokens = tokens[len(part):]
-		logits, err := m.Forward(ctx, []Row{{Seq: m.NewSeq(), Tokens: part[:len(part)-1], All: true}})
+		logits, err := m.ForwardInto(ctx, []Row{{Seq: m.NewSeq(), Tokens: part[:len(part)-1], All: true}}, &memory)
 		if err != nil {
 			return 0, err
 		}

@@ -78,11 +78,11 @@ func worthwhile(programs []chunkPrograms, c sim.Costs) []chunkPrograms {
 	return out
 }
 
-// Prefill is Forward for prompts behind which the rows are decoded, a token of each at a time. A simulated phone
+// Prefill is ForwardInto for prompts behind which the rows are decoded, a token of each at a time. A simulated phone
 // changes from the graphs for prompts to those for decoding on the way, as planned (CoordGen §3.2): each is loaded
 // while other blocks compute. What is computed is the same to the bit.
-func (m *Model) Prefill(ctx context.Context, rows []Row) ([][]float32, error) {
-	return m.forward(ctx, rows, true)
+func (m *Model) Prefill(ctx context.Context, rows []Row, into *Logits) ([][]float32, error) {
+	return m.forward(ctx, rows, into, true)
 }
 
 // change is one prefill's change of graphs.

@@ -74,7 +74,7 @@ func TestPrefillSwitchesAsPlanned(t *testing.T) {
 	ctx, lengths := context.Background(), []int{150, 40, 230, 7}
 	plain := phone(t, Options{})
 	rows := prompts(plain, lengths...)
-	want, err := plain.Prefill(ctx, rows)
+	want, err := plain.Prefill(ctx, rows, new(Logits))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func TestPrefillSwitchesAsPlanned(t *testing.T) {
 			t.Fatal(err)
 		}
 		before, _ := m.Phone()
-		got, err := m.Prefill(ctx, rows)
+		got, err := m.Prefill(ctx, rows, new(Logits))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -141,11 +141,11 @@ func TestShortPromptsStay(t *testing.T) {
 	ctx := context.Background()
 	m := phone(t, Options{Phone: "sm8750"})
 	rows := prompts(m, 150)
-	if _, err := m.Prefill(ctx, rows); err != nil {
+	if _, err := m.Prefill(ctx, rows, new(Logits)); err != nil {
 		t.Fatal(err)
 	}
 	before, _ := m.Phone()
-	if _, err := m.Prefill(ctx, prompts(m, 60)); err != nil {
+	if _, err := m.Prefill(ctx, prompts(m, 60), new(Logits)); err != nil {
 		t.Fatal(err)
 	}
 	rows[0].Tokens = rows[0].Tokens[:40]
@@ -155,7 +155,7 @@ func TestShortPromptsStay(t *testing.T) {
 	if after, _ := m.Phone(); after.Switches != before.Switches {
 		t.Errorf("%d loads", after.Switches-before.Switches)
 	}
-	if _, err := m.Prefill(ctx, prompts(m, 500, 500, 500, 500)); err != nil {
+	if _, err := m.Prefill(ctx, prompts(m, 500, 500, 500, 500), new(Logits)); err != nil {
 		t.Fatal(err)
 	}
 	if after, _ := m.Phone(); after.Switches == before.Switches {

@@ -58,26 +58,26 @@ func (s Sampling) Greedy() bool { return s.Temperature == 0 }
 //
 // NaN counts as impossible. If nothing is possible, token 0 is certain.
 func (s Sampling) Probabilities(dst []float64, logits []float32, recent []tandem.Token) []float64 {
+	return s.probabilities(dst, logits, recent, new(ranking))
+}
+
+// probabilities is Probabilities with the memory of r, whatever it held.
+func (s Sampling) probabilities(dst []float64, logits []float32, recent []tandem.Token, r *ranking) []float64 {
 	p := slices.Grow(dst[:0], len(logits))[:len(logits)]
 	if len(p) == 0 {
 		return p
 	}
 	for i, l := range logits {
-		switch {
-		case l != l:
-			p[i] = math.Inf(-1)
-		default:
-			p[i] = min(float64(l), math.MaxFloat32)
-		}
+		p[i] = number(l)
 	}
-	s.penalise(p, recent)
+	s.penalise(p, logits, recent)
 	best := argmax(p)
 	if s.Temperature == 0 || math.IsInf(p[best], -1) {
 		clear(p)
 		p[best] = 1
 		return p
 	}
-	s.cut(p, p[best])
+	s.cut(p, p[best], r)
 	sum, top := 0.0, p[best]
 	for i, l := range p {
 		p[i] = math.Exp((l - top) / s.Temperature)
@@ -87,6 +87,14 @@ func (s Sampling) Probabilities(dst []float64, logits []float32, recent []tandem
 		p[i] /= sum
 	}
 	return p
+}
+
+// number is a logit to calculate with: NaN is impossible, +Inf as large as a logit can be.
+func number(logit float32) float64 {
+	if logit != logit {
+		return math.Inf(-1)
+	}
+	return min(float64(logit), math.MaxFloat32)
 }
 
 func argmax(v []float64) int {
@@ -99,9 +107,13 @@ func argmax(v []float64) int {
 	return best
 }
 
-// penalise applies the repetition penalty, once to each recent token (Keskar et al. 2019).
-func (s Sampling) penalise(logits []float64, recent []tandem.Token) {
-	if s.RepeatPenalty == 0 || s.RepeatPenalty == 1 {
+// penalises reports whether there is a repetition penalty.
+func (s Sampling) penalises() bool { return s.RepeatPenalty != 0 && s.RepeatPenalty != 1 }
+
+// penalise sets p where a recent token's logit is to be penalised, once however often the token occurs
+// (Keskar et al. 2019).
+func (s Sampling) penalise(p []float64, logits []float32, recent []tandem.Token) {
+	if !s.penalises() {
 		return
 	}
 	last := s.RepeatLast
@@ -111,34 +123,25 @@ func (s Sampling) penalise(logits []float64, recent []tandem.Token) {
 	if last > 0 && len(recent) > last {
 		recent = recent[len(recent)-last:]
 	}
-	done := make(map[tandem.Token]bool, len(recent))
 	for _, t := range recent {
-		if t < 0 || int(t) >= len(logits) || done[t] {
+		if t < 0 || int(t) >= len(logits) {
 			continue
 		}
-		done[t] = true
-		if logits[t] > 0 {
-			logits[t] /= s.RepeatPenalty
+		if l := number(logits[t]); l > 0 {
+			p[t] = l / s.RepeatPenalty
 		} else {
-			logits[t] *= s.RepeatPenalty
+			p[t] = l * s.RepeatPenalty
 		}
 	}
 }
 
 // cut sets the logits that top-k, top-p and min-p leave out to -Inf; top is the largest logit.
-func (s Sampling) cut(logits []float64, top float64) {
+func (s Sampling) cut(logits []float64, top float64, r *ranking) {
 	n := len(logits)
 	if s.TopK > 0 && s.TopK < n || s.TopP > 0 && s.TopP < 1 {
-		kept := s.nucleus(logits, top)
-		values := make([]float64, len(kept))
-		for i, t := range kept {
-			values[i] = logits[t]
-		}
-		for i := range logits {
-			logits[i] = math.Inf(-1)
-		}
-		for i, t := range kept {
-			logits[t] = values[i]
+		r.deal(logits, top)
+		for _, t := range r.ids[s.nucleus(r):] {
+			logits[t] = math.Inf(-1)
 		}
 	}
 	if s.MinP > 0 {
@@ -151,128 +154,112 @@ func (s Sampling) cut(logits []float64, top float64) {
 	}
 }
 
-// nucleus returns the tokens that top-k and then top-p keep, the most likely first. Top-p's share is one
-// of what top-k left.
-func (s Sampling) nucleus(logits []float64, top float64) []int32 {
-	h := newRanking(logits, top)
-	limit := len(logits)
+// nucleus returns how many of the likeliest tokens top-k and then top-p keep: they are the first of r.ids.
+// Top-p's share is one of what top-k left.
+func (s Sampling) nucleus(r *ranking) int {
+	n := len(r.ids)
+	limit := n
 	if s.TopK > 0 {
 		limit = min(limit, s.TopK)
 	}
 	if s.TopP == 0 || s.TopP == 1 {
-		return h.take(limit)
+		r.sort(limit)
+		return limit
 	}
-	var kept []int32
 	mass := 0.0
-	if limit < len(logits) {
-		kept = h.take(limit)
-		for _, t := range kept {
-			mass += math.Exp(logits[t] - top)
+	if limit < n {
+		r.sort(limit)
+		for _, t := range r.ids[:limit] {
+			mass += math.Exp(r.logits[t] - r.top)
 		}
 	} else {
-		for _, l := range logits {
-			mass += math.Exp(l - top)
+		for _, l := range r.logits {
+			mass += math.Exp(l - r.top)
 		}
 	}
 	sum := 0.0
-	for i := 0; i < limit; i++ {
-		if i == len(kept) {
-			kept = append(kept, h.take(1)...)
-		}
-		if sum += math.Exp(logits[kept[i]] - top); sum >= s.TopP*mass {
-			return kept[:i+1]
+	for i := range limit {
+		r.sort(i + 1)
+		if sum += math.Exp(r.logits[r.ids[i]] - r.top); sum >= s.TopP*mass {
+			return i + 1
 		}
 	}
-	return kept
+	return limit
 }
 
-// A ranking gives tokens by falling logit, ties by rising id. It is a heap, and at first one of the tokens
-// near the top only: the whole vocabulary need not be sorted for the few tokens that are wanted.
+// A ranking orders tokens by falling logit, ties by rising id. It deals them into buckets by their distance
+// from the top, the nearest first, and sorts a bucket only when a token of it is wanted: the whole
+// vocabulary need not be sorted for the few tokens that are kept.
 type ranking struct {
 	logits []float64
-	heap   []int32
-	floor  float64 // tokens below it are not in the heap yet
+	top    float64
+	ids    []int32               // all tokens, bucket by bucket
+	ends   [rankingBuckets]int32 // of the buckets in ids
+	bucket int                   // the first that is not sorted
+	sorted int                   // ids before it
 }
 
-// nearTop is how far below the largest logit a token may be to be ranked at once: 8 nats are a likelihood
-// of 1 in 3,000.
-const nearTop = 8
+// Buckets are a 128th of a binade of distance each, from 2⁻²⁰ nats to 2¹²: fine for flat logits and for steep
+// ones. The first and the last also hold what is nearer and farther.
+const (
+	rankingBuckets = 32 << 7
+	rankingShift   = 52 - 7
+	rankingFirst   = (1023 - 20) << 7
+)
 
-func newRanking(logits []float64, top float64) *ranking {
-	r := &ranking{logits: logits, floor: top - nearTop}
+func (r *ranking) bucketOf(logit float64) int {
+	far := math.Abs(r.top - logit) // -0 less 0 is -0
+	return min(max(int(math.Float64bits(far)>>rankingShift)-rankingFirst, 0), rankingBuckets-1)
+}
+
+// deal begins a ranking of logits, of which top is the largest.
+func (r *ranking) deal(logits []float64, top float64) {
+	r.logits, r.top, r.bucket, r.sorted = logits, top, 0, 0
+	r.ids = slices.Grow(r.ids[:0], len(logits))[:len(logits)]
+	clear(r.ends[:])
+	for _, l := range logits {
+		r.ends[r.bucketOf(l)]++
+	}
+	at := int32(0)
+	for b, count := range r.ends {
+		r.ends[b] = at // where the bucket begins: it ends there once it is filled
+		at += count
+	}
 	for i, l := range logits {
-		if l >= r.floor {
-			r.heap = append(r.heap, int32(i))
-		}
-	}
-	r.order()
-	return r
-}
-
-// rest puts the tokens below the floor into the heap, once it is empty.
-func (r *ranking) rest() {
-	for i, l := range r.logits {
-		if l < r.floor {
-			r.heap = append(r.heap, int32(i))
-		}
-	}
-	r.floor = math.Inf(-1)
-	r.order()
-}
-
-func (r *ranking) order() {
-	for i := len(r.heap)/2 - 1; i >= 0; i-- {
-		r.sink(i)
+		end := &r.ends[r.bucketOf(l)]
+		r.ids[*end] = int32(i)
+		*end++
 	}
 }
 
-func (r *ranking) before(a, b int32) bool {
-	return r.logits[a] > r.logits[b] || r.logits[a] == r.logits[b] && a < b
-}
-
-func (r *ranking) sink(i int) {
-	h := r.heap
-	for {
-		child := 2*i + 1
-		if child >= len(h) {
-			return
-		}
-		if child+1 < len(h) && r.before(h[child+1], h[child]) {
-			child++
-		}
-		if !r.before(h[child], h[i]) {
-			return
-		}
-		h[i], h[child] = h[child], h[i]
-		i = child
+// sort makes at least the first n of r.ids the n likeliest tokens, in order.
+func (r *ranking) sort(n int) {
+	for r.sorted < n {
+		end := int(r.ends[r.bucket])
+		slices.SortFunc(r.ids[r.sorted:end], r.order)
+		r.sorted = end
+		r.bucket++
 	}
 }
 
-// take removes and returns the next n tokens.
-func (r *ranking) take(n int) []int32 {
-	out := make([]int32, 0, n)
-	for len(out) < n {
-		if len(r.heap) == 0 {
-			if r.rest(); len(r.heap) == 0 {
-				break
-			}
-		}
-		out = append(out, r.heap[0])
-		last := len(r.heap) - 1
-		r.heap[0] = r.heap[last]
-		r.heap = r.heap[:last]
-		r.sink(0)
+func (r *ranking) order(a, b int32) int {
+	switch x, y := r.logits[a], r.logits[b]; {
+	case x > y:
+		return -1
+	case x < y:
+		return 1
 	}
-	return out
+	return int(a) - int(b)
 }
 
 // A Sampler draws the tokens of one sequence. The same settings, seed and logits give the same tokens on
 // every machine with the same logits.
 type Sampler struct {
-	s      Sampling
-	rng    *rand.Rand
-	recent []tandem.Token
-	p      []float64
+	s       Sampling
+	rng     *rand.Rand
+	recent  []tandem.Token // empty where nothing is penalised
+	p       []float64
+	ranking ranking
 }
 
 // NewSampler starts a sequence after the tokens of prompt.
@@ -280,14 +267,20 @@ func NewSampler(s Sampling, prompt []tandem.Token) (*Sampler, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
-	return &Sampler{s: s, rng: rand.New(rand.NewPCG(s.Seed, 0x9e3779b97f4a7c15)), recent: slices.Clone(prompt)}, nil
+	sampler := &Sampler{s: s, rng: rand.New(rand.NewPCG(s.Seed, 0x9e3779b97f4a7c15))}
+	if s.penalises() {
+		sampler.recent = slices.Clone(prompt)
+	}
+	return sampler, nil
 }
 
 // Next draws a token and remembers it for the repetition penalty.
 func (s *Sampler) Next(logits []float32) tandem.Token {
-	s.p = s.s.Probabilities(s.p, logits, s.recent)
+	s.p = s.s.probabilities(s.p, logits, s.recent, &s.ranking)
 	t := s.draw()
-	s.recent = append(s.recent, t)
+	if s.s.penalises() {
+		s.recent = append(s.recent, t)
+	}
 	return t
 }
 

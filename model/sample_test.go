@@ -205,6 +205,121 @@ func TestSamplerRepeatsItself(t *testing.T) {
 	}
 }
 
+// sortedProbabilities is plainProbabilities with every sum in the same order as Probabilities takes it: that of
+// the vocabulary, but from the likeliest down what top-k keeps and what counts towards top-p.
+func sortedProbabilities(s Sampling, logits []float32, recent []tandem.Token) []float64 {
+	if s.RepeatLast >= 0 {
+		window := s.RepeatLast
+		if window == 0 {
+			window = DefaultRepeatLast
+		}
+		recent = recent[max(0, len(recent)-window):]
+	}
+	l, ids := make([]float64, len(logits)), make([]int, len(logits))
+	for i := range l {
+		l[i], ids[i] = float64(logits[i]), i
+		if s.RepeatPenalty != 0 && slices.Contains(recent, tandem.Token(i)) {
+			if l[i] > 0 {
+				l[i] /= s.RepeatPenalty
+			} else {
+				l[i] *= s.RepeatPenalty
+			}
+		}
+	}
+	slices.SortStableFunc(ids, func(a, b int) int {
+		if l[a] > l[b] {
+			return -1
+		} else if l[a] < l[b] {
+			return 1
+		}
+		return 0
+	})
+	p, top := make([]float64, len(l)), l[ids[0]]
+	if s.Temperature == 0 {
+		p[ids[0]] = 1
+		return p
+	}
+	mass := func(ids []int) (sum float64) {
+		for _, i := range ids {
+			sum += math.Exp(l[i] - top)
+		}
+		return sum
+	}
+	all := make([]int, len(l))
+	for i := range all {
+		all[i] = i
+	}
+	if s.TopK > 0 && s.TopK < len(ids) {
+		ids = ids[:s.TopK]
+		all = ids
+	}
+	if s.TopP > 0 && s.TopP < 1 {
+		n, sum, share := 0, 0.0, s.TopP*mass(all)
+		for n < len(ids) && sum < share {
+			sum += math.Exp(l[ids[n]] - top)
+			n++
+		}
+		ids = ids[:n]
+	}
+	ids = slices.DeleteFunc(ids, func(i int) bool { return s.MinP > 0 && l[i] < top+math.Log(s.MinP) })
+	slices.Sort(ids)
+	sum := 0.0
+	for _, i := range ids {
+		p[i] = math.Exp((l[i] - top) / s.Temperature)
+		sum += p[i]
+	}
+	for _, i := range ids {
+		p[i] /= sum
+	}
+	return p
+}
+
+// TestSamplerDrawsAsASortDoes compares every bit of the probabilities, and so every token, with those of a
+// plain sort: over logits whose distances lie in one bucket of a ranking, in many and beyond the last, with
+// ties, both zeros and impossible tokens.
+func TestSamplerDrawsAsASortDoes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawSampling(t)
+		s.Seed = rapid.Uint64().Draw(t, "seed")
+		r := rand.New(rand.NewPCG(s.Seed, 1))
+		scale := rapid.SampledFrom([]float64{0, 1e-9, 1e-3, 0.1, 1, 4, 30, 1e4}).Draw(t, "scale")
+		step := rapid.SampledFrom([]float64{0, 0.25}).Draw(t, "step")
+		logits := make([]float32, rapid.SampledFrom([]int{1, 2, 50, 1500}).Draw(t, "tokens"))
+		for i := range logits {
+			x := scale * r.NormFloat64()
+			if step > 0 {
+				x = step * math.Round(x/step)
+			}
+			if logits[i] = float32(x); i > 0 && r.IntN(20) == 0 {
+				logits[i] = float32(math.Inf(-1))
+			}
+		}
+		recent := make([]tandem.Token, r.IntN(100))
+		for i := range recent {
+			recent[i] = tandem.Token(r.IntN(len(logits)))
+		}
+		sampler, err := NewSampler(s, recent)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plain := Sampler{s: s, rng: rand.New(rand.NewPCG(s.Seed, 0x9e3779b97f4a7c15))}
+		for range 3 {
+			plain.p = sortedProbabilities(s, logits, recent)
+			got, want := sampler.Next(logits), plain.draw()
+			for i, p := range sampler.p {
+				if math.Float64bits(p) != math.Float64bits(plain.p[i]) {
+					t.Fatalf("%+v: token %d has %v, by a sort %v", s, i, p, plain.p[i])
+				}
+			}
+			if got != want {
+				t.Fatalf("%+v: token %d was drawn, by a sort %d", s, got, want)
+			}
+			recent = append(recent, got)
+			logits[r.IntN(len(logits))] += 0.5
+		}
+	})
+}
+
 func TestSamplerPenalisesThePrompt(t *testing.T) {
 	s, err := NewSampler(Sampling{RepeatPenalty: 2}, []tandem.Token{1})
 	if err != nil {

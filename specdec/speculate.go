@@ -194,6 +194,7 @@ func Measure(ctx context.Context, m *model.Model, budget time.Duration) (Costs, 
 		return nil, fmt.Errorf("measure passes: %w", err)
 	}
 	times := map[int]time.Duration{}
+	var memory model.Logits // as a generation reuses its own
 	for round := 0; round < 2 || round < 12 && time.Since(start) < budget; round++ {
 		for _, rows := range []int{1, 2, 4, 6, 8, 12, 16, 24, 32} {
 			if seq.Len()+rows > m.Config().Context {
@@ -204,7 +205,7 @@ func Measure(ctx context.Context, m *model.Model, budget time.Duration) (Costs, 
 				row.Parents[i] = i - 1
 			}
 			at := time.Now()
-			if _, err := m.Forward(ctx, []model.Row{row}); err != nil {
+			if _, err := m.ForwardInto(ctx, []model.Row{row}, &memory); err != nil {
 				return nil, fmt.Errorf("measure passes: %w", err)
 			}
 			if took := time.Since(at); times[rows] == 0 || took < times[rows] {

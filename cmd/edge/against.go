@@ -23,10 +23,13 @@ type peer struct {
 	prompt  int // what every row of the session begins with
 }
 
-// openPeer opens the same file with the llama.cpp library.
-func openPeer(path string, vocab, threads int) (*peer, error) {
+// openPeer opens the same file with the llama.cpp library. It computes on the processor, and so must we.
+func openPeer(path, device string, processor bool, vocab, threads int) (*peer, error) {
 	if path == "" {
 		return nil, errors.New("--against needs --model FILE: the built-in model is no file that another engine can open")
+	}
+	if !processor {
+		return nil, fmt.Errorf("--against llama.cpp compares on processors only, and --device chose %s: use --device native or ggml:cpu, or leave --against out", device)
 	}
 	lib, err := llamacpp.Load()
 	if err != nil {

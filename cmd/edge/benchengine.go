@@ -37,7 +37,8 @@ func (c *benchEngine) Help() string {
 
 Prefill: one prompt from nothing. Decode: tokens one by one, after nothing and after the prompt; with several rows, so many sequences side by side that share
 the prompt. Each figure is the median, least and most of the runs, which take turns. Decoding reads all weights once a step: "of limit" is its speed by the rate at
-which this machine reads memory, measured before. "ratio" is the median of ours by theirs, run by run. Other programs at work make all figures worse.`
+which this machine reads memory, measured before; a GPU has none. "ratio" is the median of ours by theirs, run by run; both compute on the processor. Other
+programs at work make all figures worse.`
 }
 
 // engineTest is one thing to measure, in tokens per second.
@@ -97,7 +98,7 @@ func (c *benchEngine) Run(a *cli.App) error {
 	}
 	engines := []measurer{&ours{m: m}}
 	if c.Against != "" {
-		peer, err := openPeer(c.Model, m.Config().Vocab, threads)
+		peer, err := openPeer(c.Model, m.Device(), m.Processor(), m.Config().Vocab, threads)
 		if err != nil {
 			return err
 		}
@@ -105,7 +106,10 @@ func (c *benchEngine) Run(a *cli.App) error {
 		engines = append(engines, peer)
 	}
 	bytes, types := weightsPerStep(m)
-	rate := readRate(threads)
+	rate := 0.0 // of other devices' memory it is not known
+	if m.Processor() {
+		rate = readRate(threads)
+	}
 	if c.Busy {
 		stop, err := startBusy()
 		if err != nil {
@@ -121,22 +125,35 @@ func (c *benchEngine) Run(a *cli.App) error {
 	rows := make([]engineRow, len(tests))
 	for i, t := range tests {
 		rows[i] = t.row(types, speeds[i])
-		if t.rows > 0 {
+		if rate > 0 && t.rows > 0 {
 			rows[i].OfLimit = rows[i].Ours / float64(t.rows) * float64(bytes) / rate
 		}
 	}
-	whole := map[string]any{"rows": rows, "device": m.Device(), "against": c.Against, "busy": c.Busy, "bytes_per_step": bytes, "bytes_per_second": rate}
+	return c.report(a, engineReport{rows, m.Device(), c.Against, c.Busy, bytes, rate})
+}
+
+// engineReport is what the command prints.
+type engineReport struct {
+	Rows    []engineRow `json:"rows"`
+	Device  string      `json:"device"`
+	Against string      `json:"against"`
+	Busy    bool        `json:"busy"`
+	Bytes   int         `json:"bytes_per_step"`             // of weights
+	Rate    float64     `json:"bytes_per_second,omitempty"` // that this machine reads; 0 if the device has other memory
+}
+
+func (c *benchEngine) report(a *cli.App, r engineReport) error {
 	switch {
 	case c.File != "":
-		data, err := json.MarshalIndent(whole, "", "  ")
+		data, err := json.MarshalIndent(r, "", "  ")
 		if err != nil {
 			return err
 		}
 		return cli.WriteFile(c.File, append(data, '\n'))
 	case a.Globals.JSON:
-		return a.JSON(whole)
+		return a.JSON(r)
 	}
-	printEngine(a.Out, m.Device(), c.Against, bytes, rate, rows)
+	r.print(a.Out)
 	return nil
 }
 
@@ -187,29 +204,35 @@ func (t engineTest) row(types string, speeds [][]float64) engineRow {
 	return r
 }
 
-// median also returns the least and the most; it sorts s.
+// median returns the middle of s, of an even number the mean of both, and the least and the most; it sorts s.
 func median(s []float64) (middle, least, most float64) {
 	slices.Sort(s)
-	return s[len(s)/2], s[0], s[len(s)-1]
+	n := len(s)
+	return (s[(n-1)/2] + s[n/2]) / 2, s[0], s[n-1]
 }
 
-func printEngine(w io.Writer, device, against string, bytes int, rate float64, rows []engineRow) {
-	fmt.Fprintf(w, "%s, %s\n%.1f MB of weights a step; this machine reads %.1f GB/s\n\n", device, rows[0].Type, float64(bytes)/1e6, rate/1e9)
-	fmt.Fprintf(w, "%-26s %9s %17s", "test", "tokens/s", "least to most")
-	if against != "" {
-		fmt.Fprintf(w, " %10s %17s %6s", against, "least to most", "ratio")
+func (r engineReport) print(w io.Writer) {
+	fmt.Fprintf(w, "%s, %s\n%.1f MB of weights a step", r.Device, r.Rows[0].Type, float64(r.Bytes)/1e6)
+	if r.Rate > 0 {
+		fmt.Fprintf(w, "; this machine reads %.1f GB/s", r.Rate/1e9)
 	}
-	fmt.Fprintf(w, " %9s\n", "of limit")
-	for _, r := range rows {
-		fmt.Fprintf(w, "%-26s %9.1f %17s", r.Test, r.Ours, fmt.Sprintf("%.1f to %.1f", r.Least, r.Most))
-		if against != "" {
-			fmt.Fprintf(w, " %10.1f %17s %6.2f", r.Theirs, fmt.Sprintf("%.1f to %.1f", r.TheirsLeast, r.TheirsMost), r.Ratio)
+	fmt.Fprintf(w, "\n\n%-26s %9s %17s", "test", "tokens/s", "least to most")
+	if r.Against != "" {
+		fmt.Fprintf(w, " %10s %17s %6s", r.Against, "least to most", "ratio")
+	}
+	if r.Rate > 0 {
+		fmt.Fprintf(w, " %9s", "of limit")
+	}
+	fmt.Fprintln(w)
+	for _, row := range r.Rows {
+		fmt.Fprintf(w, "%-26s %9.1f %17s", row.Test, row.Ours, fmt.Sprintf("%.1f to %.1f", row.Least, row.Most))
+		if r.Against != "" {
+			fmt.Fprintf(w, " %10.1f %17s %6.2f", row.Theirs, fmt.Sprintf("%.1f to %.1f", row.TheirsLeast, row.TheirsMost), row.Ratio)
 		}
-		limit := ""
-		if r.OfLimit > 0 {
-			limit = fmt.Sprintf("%.0f %%", 100*r.OfLimit)
+		if row.OfLimit > 0 {
+			fmt.Fprintf(w, " %7.0f %%", 100*row.OfLimit)
 		}
-		fmt.Fprintf(w, " %9s\n", limit)
+		fmt.Fprintln(w)
 	}
 }
 
@@ -231,6 +254,7 @@ func engineTests(rows []int, prompt int) []engineTest {
 type ours struct {
 	m      *model.Model
 	prompt *model.Seq // that decoding goes on from, computed once
+	logits model.Logits
 }
 
 // after returns a sequence of n tokens.
@@ -238,7 +262,7 @@ func (e *ours) after(ctx context.Context, n int) (*model.Seq, error) {
 	if e.prompt == nil || e.prompt.Len() != n {
 		e.prompt = e.m.NewSeq()
 		if n > 0 {
-			if _, err := e.m.Forward(ctx, []model.Row{{Seq: e.prompt, Tokens: anyTokens(e.m.Config().Vocab, 0, n)}}); err != nil {
+			if _, err := e.m.ForwardInto(ctx, []model.Row{{Seq: e.prompt, Tokens: anyTokens(e.m.Config().Vocab, 0, n)}}, &e.logits); err != nil {
 				return nil, err
 			}
 		}
@@ -266,7 +290,7 @@ func (e *ours) measure(ctx context.Context, t engineTest, prompt, steps int) (fl
 		for i := range batch {
 			batch[i].Tokens = anyTokens(m.Config().Vocab, step+i, 1)
 		}
-		_, err := m.Forward(ctx, batch)
+		_, err := m.ForwardInto(ctx, batch, &e.logits)
 		return err
 	})
 }

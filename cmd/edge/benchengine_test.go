@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -73,6 +74,49 @@ func TestBenchEngineAgainst(t *testing.T) {
 	for _, r := range got.Rows {
 		if want := r.Ours / r.Theirs; !(r.Theirs > 0 && r.Ratio > 0.99*want && r.Ratio < 1.01*want) {
 			t.Errorf("%+v", r)
+		}
+	}
+}
+
+func TestMedian(t *testing.T) {
+	for _, c := range []struct{ s, want []float64 }{
+		{[]float64{3}, []float64{3, 3, 3}},
+		{[]float64{9, 1}, []float64{5, 1, 9}},
+		{[]float64{7, 1, 3}, []float64{3, 1, 7}},
+		{[]float64{8, 1, 2, 4}, []float64{3, 1, 8}},
+	} {
+		middle, least, most := median(slices.Clone(c.s))
+		if got := []float64{middle, least, most}; !slices.Equal(got, c.want) {
+			t.Errorf("%v: median, least and most are %v, not %v", c.s, got, c.want)
+		}
+	}
+}
+
+// A device beside the processor is not measured against a library that computes on the processor, and has no
+// share of the rate at which the processor reads.
+func TestBenchEngineOnAGPU(t *testing.T) {
+	_, err := openPeer("m.gguf", "ggml CUDA0", false, 100, 1)
+	if err == nil || !strings.Contains(err.Error(), "CUDA0") || !strings.Contains(err.Error(), "--device native") {
+		t.Errorf("error %v", err)
+	}
+	for _, rate := range []float64{0, 2e9} {
+		r := engineReport{Rows: []engineRow{{Test: "decode after 0", Ours: 5}}, Device: "ggml CUDA0", Bytes: 1e6, Rate: rate}
+		if rate > 0 {
+			r.Rows[0].OfLimit = 0.5
+		}
+		var text strings.Builder
+		r.print(&text)
+		data, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, word := range []string{"of limit", "GB/s", "50 %"} {
+			if strings.Contains(text.String(), word) != (rate > 0) {
+				t.Errorf("rate %v:\n%s", rate, &text)
+			}
+		}
+		if strings.Contains(string(data), "bytes_per_second") != (rate > 0) || strings.Contains(string(data), "of_limit") != (rate > 0) {
+			t.Errorf("rate %v: %s", rate, data)
 		}
 	}
 }

@@ -82,6 +82,29 @@ func TestGreedyLive(t *testing.T) {
 	}
 }
 
+// That there is no ggml is worth a note only to somebody who named its folder.
+func TestDoctorNotesMissingGGML(t *testing.T) {
+	h := newHome(t)
+	empty := t.TempDir()
+	refused := t.TempDir()
+	write(t, refused, "libggml-base.so", "no library")
+	write(t, refused, "libggml.so", "no library")
+	for _, folder := range []string{empty, refused} {
+		stdout, stderr, err := h.edgeWith([]string{"TANDEM_GGML_PATH=" + folder}, "doctor", "--json")
+		if err != nil {
+			t.Fatalf("%v: %s", err, stderr)
+		}
+		var doctor struct{ Checks []cli.Check }
+		if err := json.Unmarshal([]byte(stdout), &doctor); err != nil {
+			t.Fatal(err)
+		}
+		c := doctor.Checks[1]
+		if c.Name != "devices" || c.State != cli.Noted || !strings.Contains(c.Hint, "correct TANDEM_GGML_PATH or unset it") || strings.HasPrefix(c.Hint, ";") {
+			t.Errorf("%+v", c)
+		}
+	}
+}
+
 // What an answer taught about the model's delays is kept; doctor shows it and measures it anew; a damaged
 // file does no harm.
 func TestProfileIsKept(t *testing.T) {

@@ -75,6 +75,9 @@ func (c *modelsConvert) Run(a *App) error {
 		}
 	}
 	info, err := os.Stat(c.In)
+	if errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("%s is not there: name the folder that %s models pull hf:OWNER/REPO:safetensors prints, or a checkpoint of llama2.c", c.In, a.Program)
+	}
 	if err != nil {
 		return err
 	}

@@ -51,6 +51,9 @@ func TestQuantizeCommand(t *testing.T) {
 	if err := (&modelsConvert{In: dir, Out: to + "x"}).Run(a); err == nil || !strings.Contains(err.Error(), "no config.json") {
 		t.Errorf("error %v", err)
 	}
+	if err := (&modelsConvert{In: filepath.Join(dir, "nodir"), Out: to + "x"}).Run(a); err == nil || !strings.Contains(err.Error(), "nodir is not there: name the folder that edge models pull") {
+		t.Errorf("error %v", err)
+	}
 	checkpoint := filepath.Join(dir, "stories.bin")
 	if err := os.WriteFile(checkpoint, make([]byte, 28), 0o644); err != nil {
 		t.Fatal(err)

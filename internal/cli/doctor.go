@@ -93,6 +93,9 @@ func (a *App) checkDevices() Check {
 		if len(report.Tried) > 0 {
 			c.Hint = "looked in " + elided(report.Tried, 4)
 		}
+		if os.Getenv(ggml.PathVariable) != "" { // somebody wants them
+			c.State, c.Hint = Noted, strings.Trim(c.Hint+"; correct "+ggml.PathVariable+" or unset it", "; ")
+		}
 		return c
 	}
 	c.Detail += fmt.Sprintf("; ggml %s in %s", report.Version, report.Folder)

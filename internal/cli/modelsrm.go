@@ -15,7 +15,7 @@ import (
 // modelsRm removes models from the models folder.
 type modelsRm struct {
 	Names []string `arg:"" name:"name" help:"As models list calls them." placeholder:"NAME"`
-	Keep  bool     `help:"Keep what was downloaded: another pull needs no network then."`
+	Keep  bool     `help:"Keep what was downloaded: another pull downloads nothing then."`
 }
 
 func (c *modelsRm) Help() string {

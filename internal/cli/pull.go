@@ -30,7 +30,8 @@ A quantisation may follow: qwen2.5:1.5b-q8_0.
 
 Files are kept where all tools of the hub keep them (HF_HOME, HF_HUB_CACHE) and linked into the models
 folder. A download that was cut off goes on where it stopped; checksums are verified. HF_TOKEN opens
-private and gated repositories, HF_ENDPOINT names another server, HF_HUB_OFFLINE=1 forbids the network.`
+private and gated repositories, HF_ENDPOINT names another server, HF_HUB_OFFLINE=1 forbids the network and
+takes what was pulled before.`
 }
 
 func (c *modelsPull) Run(a *App) error {
@@ -54,6 +55,9 @@ func (c *modelsPull) Run(a *App) error {
 		return err
 	}
 	files, err := repo.Select(ref.What)
+	if err != nil && client.Offline {
+		return fmt.Errorf("%w; HF_HUB_OFFLINE is set, so only what was pulled before counts: unset it to download", err)
+	}
 	if err != nil {
 		return err
 	}
@@ -139,7 +143,6 @@ func (c *modelsPull) check(path string) error {
 
 // progressBar draws downloads: name, bar, bytes, speed and the time that is left.
 func progressBar(a *App) func(hub.Progress) {
-	const width = 24
 	var file string
 	var begun, drawn time.Time
 	return func(p hub.Progress) {
@@ -151,16 +154,23 @@ func progressBar(a *App) func(hub.Progress) {
 			return
 		}
 		drawn = now
-		full := 0
-		if p.Total > 0 {
-			full = int(p.Done * width / p.Total)
-		}
-		line := fmt.Sprintf("%s [%s%s] %s of %s", filepath.Base(p.File), strings.Repeat("=", full), strings.Repeat(" ", width-full), Bytes(p.Done), Bytes(p.Total))
-		if spent := now.Sub(begun).Seconds(); spent > 1 && p.Done > p.Resumed {
-			rate := float64(p.Done-p.Resumed) / spent
-			left := time.Duration(float64(p.Total-p.Done) / rate * float64(time.Second))
-			line += fmt.Sprintf(", %s/s, %v left", Bytes(int64(rate)), left.Round(time.Second))
-		}
-		a.Progress("%s", line)
+		a.Progress("%s", progressLine(p, now.Sub(begun)))
 	}
+}
+
+// progressLine is what progressBar draws after so long. Bytes that were there before count in the bar, not in
+// the speed; an empty file is complete.
+func progressLine(p hub.Progress, spent time.Duration) string {
+	const width = 24
+	full := width
+	if p.Total > 0 {
+		full = int(p.Done * width / p.Total)
+	}
+	line := fmt.Sprintf("%s [%s%s] %s of %s", filepath.Base(p.File), strings.Repeat("=", full), strings.Repeat(" ", width-full), Bytes(p.Done), Bytes(p.Total))
+	if spent > time.Second && p.Done > p.Resumed {
+		rate := float64(p.Done-p.Resumed) / spent.Seconds()
+		left := time.Duration(float64(p.Total-p.Done) / rate * float64(time.Second))
+		line += fmt.Sprintf(", %s/s, %v left", Bytes(int64(rate)), left.Round(time.Second))
+	}
+	return line
 }

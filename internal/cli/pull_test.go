@@ -12,9 +12,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"tandem/internal/tinymodel"
 	"tandem/model/gguf"
+	"tandem/model/hub"
 	"tandem/npu"
 )
 
@@ -125,6 +127,45 @@ func TestPullMakesAModelUsableByName(t *testing.T) {
 	}
 	if err := json.Unmarshal(out.Bytes(), &result); err != nil || result.Repository != "o/m" || len(result.Files) != 1 {
 		t.Errorf("%s (%v)", out, err)
+	}
+}
+
+// With HF_HUB_OFFLINE a pull takes what an earlier one left, and says what it would take to get more.
+func TestPullOffline(t *testing.T) {
+	a, out, _ := testApp(t)
+	serveRepo(t, map[string][]byte{"m-q8_0.gguf": tinymodel.GGUF(tinymodel.Spec{Type: npu.Q8_0}), "m-f16.gguf": []byte("never asked for")})
+	if err := (&modelsPull{Model: "hf:o/m:q8_0"}).Run(a); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("HF_HUB_OFFLINE", "1")
+	t.Setenv("HF_ENDPOINT", "http://127.0.0.1:1")
+	if err := (&modelsPull{Model: "hf:o/m:q8_0", Name: "again"}).Run(a); err != nil || !strings.Contains(out.String(), "--model again\n") {
+		t.Errorf("%v: %s", err, out)
+	}
+	for _, c := range []string{"hf:o/m:f16", "hf:o/other"} {
+		if err := (&modelsPull{Model: c}).Run(a); err == nil || !strings.Contains(err.Error(), "HF_HUB_OFFLINE is set") {
+			t.Errorf("%s: %v", c, err)
+		}
+	}
+}
+
+func TestProgressLine(t *testing.T) {
+	for _, c := range []struct {
+		p     hub.Progress
+		spent time.Duration
+		want  string
+	}{
+		{hub.Progress{Done: 25e6, Total: 100e6}, 500 * time.Millisecond, "m.gguf [======                  ] 25.0 MB of 100.0 MB"},
+		{hub.Progress{Done: 25e6, Total: 100e6}, 5 * time.Second, "m.gguf [======                  ] 25.0 MB of 100.0 MB, 5.0 MB/s, 15s left"},
+		{hub.Progress{Done: 75e6, Total: 100e6, Resumed: 50e6}, 5 * time.Second, "m.gguf [==================      ] 75.0 MB of 100.0 MB, 5.0 MB/s, 5s left"},
+		{hub.Progress{Done: 50e6, Total: 100e6, Resumed: 50e6}, 5 * time.Second, "m.gguf [============            ] 50.0 MB of 100.0 MB"},
+		{hub.Progress{Done: 100e6, Total: 100e6, Resumed: 50e6}, 5 * time.Second, "m.gguf [========================] 100.0 MB of 100.0 MB, 10.0 MB/s, 0s left"},
+		{hub.Progress{}, 5 * time.Second, "m.gguf [========================] 0 B of 0 B"},
+	} {
+		c.p.File = "a/m.gguf"
+		if got := progressLine(c.p, c.spent); got != c.want {
+			t.Errorf("%+v after %v:\n%s, not\n%s", c.p, c.spent, got, c.want)
+		}
 	}
 }
 

@@ -164,13 +164,17 @@ func (l *Lib) Open(path string, vocabOnly bool) (*Model, error) {
 	})
 }
 
-// OpenFast opens a GGUF file as the library's users do, with weights repacked for this processor where the
+// OpenFast opens a GGUF file as the library's users do on a processor, with weights repacked for it where the
 // library can: without that, Q4_0 runs at half its speed.
 func (l *Lib) OpenFast(path string) (*Model, error) { return l.open(path, func(*modelParams) {}) }
 
+// noDevices is a list of devices beside the processor, ended by 0.
+var noDevices [1]uintptr
+
 func (l *Lib) open(path string, set func(*modelParams)) (*Model, error) {
 	p := l.c.modelDefaultParams()
-	p.nGPULayers = 0
+	// No layers on a GPU are not enough: the library would still compute long prompts there.
+	p.nGPULayers, p.devices = 0, uintptr(unsafe.Pointer(&noDevices))
 	set(&p)
 	m := l.c.modelLoadFromFile(path, p)
 	if m == 0 {

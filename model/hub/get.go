@@ -22,9 +22,13 @@ import (
 // Get makes sure that a file of the repository is in the cache, whole and verified, and returns its path in
 // the snapshot. What an interrupted download left is gone on from.
 func (c *Client) Get(ctx context.Context, r *Repo, f File) (string, error) {
+	path := filepath.Join(c.Snapshot(r), filepath.FromSlash(f.Name))
 	if f.Sum == "" {
-		if c.Offline {
-			return "", fmt.Errorf("%s: HF_HUB_OFFLINE is set: unset it to download", f.Name)
+		if c.Offline { // see cachedFile
+			if _, err := os.Stat(path); err != nil {
+				return "", c.absent(f)
+			}
+			return path, nil
 		}
 		var err error
 		if f, err = c.identify(ctx, r, f); err != nil {
@@ -34,14 +38,18 @@ func (c *Client) Get(ctx context.Context, r *Repo, f File) (string, error) {
 	blob := filepath.Join(c.Folder(r.Name), "blobs", f.Sum)
 	if info, err := os.Stat(blob); err != nil || info.Size() != f.Size {
 		if c.Offline {
-			return "", fmt.Errorf("%s is not in %s and HF_HUB_OFFLINE is set: unset it to download", f.Name, c.Cache)
+			return "", c.absent(f)
 		}
 		if err := c.download(ctx, r, f, blob); err != nil {
 			return "", fmt.Errorf("download %s: %w", f.Name, err)
 		}
 	}
-	path := filepath.Join(c.Snapshot(r), filepath.FromSlash(f.Name))
 	return path, Link(blob, path)
+}
+
+// absent is the error of a file that only the network could bring.
+func (c *Client) absent(f File) error {
+	return fmt.Errorf("%s is not in %s and HF_HUB_OFFLINE is set: unset it to download", f.Name, c.Cache)
 }
 
 // identify asks the server for a file's checksum and size where the listing does not give them.

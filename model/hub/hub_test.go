@@ -239,6 +239,59 @@ func TestPull(t *testing.T) {
 	}
 }
 
+// Offline a repository is what its revision last stood for and has in the cache: links to blobs, or plain files
+// where a system has no links, but no link to nothing.
+func TestOfflineListsTheCache(t *testing.T) {
+	f, c := newFakeHub(t, map[string][]byte{"a/m-q4_0.gguf": []byte("four"), "config.json": []byte("{}"), "m-q8_0.gguf": []byte("eight")})
+	ctx, main := context.Background(), Ref{Repo: "o/m", Revision: "main"}
+	r := list(t, c)
+	for _, file := range r.Files {
+		if _, err := c.Get(ctx, r, file); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.Remember(main, r); err != nil {
+		t.Fatal(err)
+	}
+	asked := len(f.requests(f.hub))
+	c.Offline = true
+	for _, ref := range []Ref{main, {Repo: "o/m", Revision: commit}} {
+		if got, err := c.List(ctx, ref); err != nil || !reflect.DeepEqual(got, r) {
+			t.Errorf("%s: %+v, %v, not %+v", ref, got, err, r)
+		}
+	}
+	plain := filepath.Join(c.Snapshot(r), "config.json")
+	if err := errors.Join(os.Remove(plain), os.WriteFile(plain, []byte("{}"), 0o644), os.Remove(filepath.Join(c.Folder("o/m"), "blobs", sumOf("m-q8_0.gguf", []byte("eight"))))); err != nil {
+		t.Fatal(err)
+	}
+	got, err := c.List(ctx, main)
+	if err != nil || len(got.Files) != 2 || got.Files[0] != r.Files[0] || got.Files[1] != (File{Name: "config.json", Size: 2}) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if path, err := c.Get(ctx, r, File{Name: "config.json", Size: 2}); err != nil || path != plain {
+		t.Errorf("%s, %v", path, err)
+	}
+	for _, absent := range []File{{Name: "other.json", Size: 2}, {Name: "m-q8_0.gguf", Size: 5, Sum: sumOf("m-q8_0.gguf", []byte("eight"))}} {
+		if _, err := c.Get(ctx, r, absent); err == nil || !strings.Contains(err.Error(), "HF_HUB_OFFLINE") {
+			t.Errorf("%s: error %v", absent.Name, err)
+		}
+	}
+	for _, ref := range []Ref{{Repo: "o/other", Revision: "main"}, {Repo: "o/m", Revision: "v2"}} {
+		if _, err := c.List(ctx, ref); err == nil || !strings.Contains(err.Error(), "HF_HUB_OFFLINE") {
+			t.Errorf("%s: error %v", ref, err)
+		}
+	}
+	if err := os.WriteFile(c.refFile(main), []byte("../.."), 0o644); err != nil { // names no folder of the cache
+		t.Fatal(err)
+	}
+	if got, err := c.List(ctx, main); err == nil {
+		t.Errorf("%+v", got)
+	}
+	if n := len(f.requests(f.hub)); n != asked {
+		t.Errorf("%d requests offline", n-asked)
+	}
+}
+
 // incomplete leaves b as what an earlier download of the file brought.
 func incomplete(t *testing.T, f *fakeHub, c *Client, name string, b []byte) string {
 	t.Helper()

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"os"
 	"path"
@@ -40,13 +41,13 @@ const (
 
 var hexSum = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 
-// List asks the hub for a repository's files.
+// List asks the hub for a repository's files. Offline it lists those that are in the cache.
 func (c *Client) List(ctx context.Context, ref Ref) (*Repo, error) {
+	if c.Offline {
+		return c.cached(ref)
+	}
 	address := c.Endpoint.JoinPath("api/models", ref.Repo, "revision", ref.Revision)
 	address.RawQuery = "blobs=true"
-	if c.Offline {
-		return nil, fmt.Errorf("%s: HF_HUB_OFFLINE is set: unset it to download", ref)
-	}
 	var body []byte
 	err := c.retry(ctx, func() error {
 		res, err := c.get(ctx, address, 0)
@@ -69,6 +70,44 @@ func (c *Client) List(ctx context.Context, ref Ref) (*Repo, error) {
 	}
 	repo.Name = ref.Repo
 	return repo, nil
+}
+
+// cached lists the files of the snapshot that the revision last stood for (see Remember).
+func (c *Client) cached(ref Ref) (*Repo, error) {
+	repo := &Repo{Name: ref.Repo, Commit: ref.Revision}
+	if b, err := os.ReadFile(c.refFile(ref)); err == nil {
+		repo.Commit = strings.TrimSpace(string(b))
+	}
+	if len(repo.Commit) == 40 && hexSum.MatchString(repo.Commit) {
+		root := c.Snapshot(repo)
+		filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error { // what cannot be read is not there
+			if err == nil && !e.IsDir() {
+				if f, ok := cachedFile(root, path); ok {
+					repo.Files = append(repo.Files, f)
+				}
+			}
+			return nil
+		})
+	}
+	if len(repo.Files) == 0 {
+		return nil, fmt.Errorf("%s: HF_HUB_OFFLINE is set, and %s holds no file of it: unset it to download", ref, c.Cache)
+	}
+	slices.SortFunc(repo.Files, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
+	return repo, nil
+}
+
+// cachedFile describes a file of a snapshot, without its checksum where it is no link to a blob.
+func cachedFile(root, path string) (f File, ok bool) {
+	info, err := os.Stat(path)
+	name, e := filepath.Rel(root, path)
+	if err != nil || e != nil || !info.Mode().IsRegular() {
+		return f, false
+	}
+	f = File{Name: filepath.ToSlash(name), Size: info.Size()}
+	if blob, err := filepath.EvalSymlinks(path); err == nil && hexSum.MatchString(filepath.Base(blob)) {
+		f.Sum = filepath.Base(blob)
+	}
+	return f, true
 }
 
 // parseRepo reads and checks the hub's description of a repository.
@@ -243,12 +282,17 @@ func (c *Client) Snapshot(r *Repo) string {
 	return filepath.Join(c.Folder(r.Name), "snapshots", r.Commit)
 }
 
+// refFile is where Remember notes a revision's commit.
+func (c *Client) refFile(ref Ref) string {
+	return filepath.Join(c.Folder(ref.Repo), "refs", filepath.FromSlash(ref.Revision))
+}
+
 // Remember notes which commit a revision stood for, as the hub's tools do.
 func (c *Client) Remember(ref Ref, r *Repo) error {
 	if hexSum.MatchString(ref.Revision) {
 		return nil
 	}
-	file := filepath.Join(c.Folder(r.Name), "refs", filepath.FromSlash(ref.Revision))
+	file := c.refFile(ref)
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return err
 	}

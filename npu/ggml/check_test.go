@@ -93,6 +93,23 @@ func TestDriftIsRefusedWithTheVersion(t *testing.T) {
 	}
 }
 
+// otherProducts makes products with weights of one type larger than they are.
+func otherProducts(a *api, typ npu.DType) {
+	types := map[ptr]npu.DType{}
+	create, was := a.New2D, a.MulMat
+	a.New2D = func(ctx ptr, t int32, cols, rows int64) ptr {
+		x := create(ctx, t, cols, rows)
+		types[x] = npu.DType(t)
+		return x
+	}
+	a.MulMat = func(ctx, w, x ptr) ptr {
+		if types[w] == typ {
+			x = a.Scale(ctx, x, 1.02)
+		}
+		return was(ctx, w, x)
+	}
+}
+
 // The real library passes; with operations that compute something else it would not.
 func TestOtherResultsAreRefused(t *testing.T) {
 	need(t, 1)
@@ -132,6 +149,8 @@ func TestOtherResultsAreRefused(t *testing.T) {
 			was := a.Scale
 			a.Scale = func(ctx, x ptr, by float32) ptr { return was(ctx, x, 2*by) }
 		},
+		"other products of Q4_0": func(a *api) { otherProducts(a, npu.Q4_0) },
+		"other products of Q8_0": func(a *api) { otherProducts(a, npu.Q8_0) },
 		"other keys kept": func(a *api) {
 			was := a.SetRows
 			a.SetRows = func(ctx, dst, src, rows ptr) ptr { return was(ctx, dst, a.ReLU(ctx, src), rows) }

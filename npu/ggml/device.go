@@ -168,6 +168,9 @@ func (d *Device) Name() string { return d.name }
 // Rounding names whose arithmetic it is: results equal those of other devices only up to rounding.
 func (d *Device) Rounding() string { return "ggml " + d.which }
 
+// Processor reports whether it is this machine's processor.
+func (d *Device) Processor() bool { return d.cpu }
+
 // LayersAtOnce is a few: at the end of each graph a processor's threads meet, and a GPU's results come back.
 // It is not all, so that a run can be given up in between.
 func (d *Device) LayersAtOnce() int { return 4 }

@@ -88,7 +88,7 @@ func BenchmarkElementwise(b *testing.B) {
 	for i := range x {
 		x[i], y[i] = float32(r.NormFloat64()), float32(r.NormFloat64())
 	}
-	blocks, in := make([]input, n/32), make([]kInput, n/256)
+	blocks, in, half := make([]input, n/32), make([]kInput, n/256), make([]uint16, n)
 	for _, k := range available() {
 		for _, c := range []struct {
 			name string
@@ -99,6 +99,8 @@ func BenchmarkElementwise(b *testing.B) {
 			{"softmax", func() { copy(out, x); k.softmax(out, 0.1) }},
 			{"swiGLU", func() { k.swiGLU(out, x, y) }},
 			{"mixF16", func() { k.mixF16(out[:64], y[:n/64], v, 64) }},
+			{"turn", func() { k.turn(out, v, n/keyBlock, n/keyBlock) }},
+			{"narrow", func() { k.narrow(half, x) }},
 			{"widenF16", func() { k.widen(npu.F16, out, unsafe.Slice((*byte)(unsafe.Pointer(&v[0])), 2*n)) }},
 		} {
 			b.Run(c.name+"/"+k.name, func(b *testing.B) {
@@ -106,6 +108,41 @@ func BenchmarkElementwise(b *testing.B) {
 					c.f()
 				}
 				b.ReportMetric(float64(b.N*n)/float64(b.Elapsed().Nanoseconds()), "G/s")
+			})
+		}
+	}
+}
+
+// The products of attention: four queries, as one key's heads have them, with keys that were turned over, and their
+// weights with the values of 256 positions.
+func BenchmarkAttention(b *testing.B) {
+	const queries, keys, dim = 4, 256, 64
+	r := rand.New(rand.NewPCG(1, 1))
+	turned, q, weights := make([]float32, keys*dim), make([]float32, queries*dim), make([]float32, queries*keys)
+	for _, x := range [][]float32{turned, q, weights} {
+		for i := range x {
+			x[i] = float32(r.NormFloat64())
+		}
+	}
+	sums, scores, values := make([]float32, queries*dim), make([]float32, queries*keys), make([]uint16, keys*dim)
+	narrowPlain(values, turned)
+	for _, k := range available() {
+		for _, c := range []struct {
+			name string
+			f    func()
+		}{
+			{"scores", func() {
+				for at := 0; at < keys; at += keyBlock {
+					k.scores(scores[at:], keys, turned[at*dim:], q, dim, queries)
+				}
+			}},
+			{"mix4", func() { clear(sums); k.mix4(sums, weights, keys, keys, values, dim) }},
+		} {
+			b.Run(c.name+"/"+k.name, func(b *testing.B) {
+				for range b.N {
+					c.f()
+				}
+				b.ReportMetric(float64(b.N*queries*keys*dim)/float64(b.Elapsed().Nanoseconds()), "GMAC/s")
 			})
 		}
 	}
@@ -120,7 +157,7 @@ func BenchmarkStream(b *testing.B) {
 	for i := range x {
 		x[i] = float32(r.NormFloat64())
 	}
-	for _, typ := range []npu.DType{npu.F16, npu.BF16, npu.Q8_0, npu.Q4_0, npu.Q4_K, npu.Q6_K} {
+	for _, typ := range []npu.DType{npu.F32, npu.F16, npu.BF16, npu.Q8_0, npu.Q4_0, npu.Q4_K, npu.Q5_K, npu.Q6_K} {
 		size := typ.RowBytes(rows * cols)
 		few, all := randomBlocks(r, typ, rows*cols), make([]byte, calls*size)
 		for i := range calls {

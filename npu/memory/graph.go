@@ -3,6 +3,7 @@ package memory
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"tandem/npu"
 )
@@ -69,6 +70,8 @@ type object struct {
 	off        int64
 	place      *npu.Tensor // what programs read: its Data is set while the bytes are there
 	own        []byte      // its own mapping, under paging
+
+	begins, arrives time.Duration // its last transfer at the earliest, and its end, on the inner device's clock
 }
 
 func (o *object) bytes() int64 { return int64(o.rows) * int64(o.source.Type.RowBytes(o.source.Cols)) }

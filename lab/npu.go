@@ -50,7 +50,7 @@ type Switching struct {
 	Strategy  string `json:"strategy"`
 	Total     Number `json:"total_ms"`
 	Prefill   Number `json:"prefill_ms"` // on G¹ alone
-	Bound     Number `json:"bound_ms"`   // max(compute, load): nothing is faster
+	Bound     Number `json:"bound_ms"`   // max(compute, load): no switch is faster; resident, which switches nothing, may be
 	Optimum   Number `json:"optimum_ms"` // of a switch, by branch and bound; null where not searched
 	Hidden    Number `json:"hidden"`     // share of the load during which something computed
 	Condition bool   `json:"condition"`  // the papers' condition allows to hide every load: see coverable
@@ -61,8 +61,10 @@ type Memory struct {
 	Model    string `json:"model"`
 	Budget   Number `json:"budget"` // share of the weights
 	BudgetMB Number `json:"budget_mb"`
-	Runtime  string `json:"runtime"`   // staging, paging (LRU, the baseline), both simulated; native, native paging: on this machine
-	Mapped   Number `json:"mapped_mb"` // at most
+	Runtime  string `json:"runtime"`       // staging, paging (LRU, the baseline), both simulated; native, native paging: on this machine
+	Mapped   Number `json:"mapped_mb"`     // at most
+	Sessions Number `json:"sessions"`      // simulated: of the NPU, at least, as each maps no more than its address window
+	Once     Number `json:"mappings_once"` // made at the start; none lies in two sessions
 	Mappings Number `json:"mappings_per_step"`
 	Stall    Number `json:"stall_ms"` // of a step
 	Step     Number `json:"step_ms"`
@@ -210,7 +212,7 @@ func drawSwitching(rows []Switching) []byte {
 	for i, st := range switchingStrategies {
 		plot.Lines = append(plot.Lines, chart.Line{Name: st.String(), Color: i})
 	}
-	bound := chart.Line{Name: "lower bound", Color: len(switchingStrategies), Dashed: true}
+	bound := chart.Line{Name: "lower bound of a switch", Color: len(switchingStrategies), Dashed: true}
 	for i, s := range rows {
 		at := chart.Point{X: float64(s.Chunks), Y: s.Total.Value / 1000}
 		l := &plot.Lines[i%len(switchingStrategies)]
@@ -315,10 +317,11 @@ func (x NPU) memory(_ context.Context, r *Result, data *NPUData) error {
 			return fmt.Errorf("lab: %w", err)
 		}
 		order, placement := memory.Reorder(sizes, uses, placement, costs)
+		fixed := placement.Fixed(sizes, c.Window)
 		for i, runtime := range []string{"staging", "paging"} {
 			play := func(steps int) memory.Counters {
 				if runtime == "staging" {
-					return memory.Replay(memory.NewStaging(placement), sizes, order, costs, steps, placement.Fixed(sizes))
+					return memory.Replay(memory.NewStaging(placement), sizes, order, costs, steps, fixed)
 				}
 				return memory.Replay(memory.NewLRU(func(o int) int64 { return sizes[o] }, budget), sizes, uses, costs, steps, memory.Counters{})
 			}
@@ -326,8 +329,13 @@ func (x NPU) memory(_ context.Context, r *Result, data *NPUData) error {
 			all := play(warm + steps)
 			d := all.Sub(play(warm))
 			stall := msOf(d.Stall) / steps
-			data.Memory = append(data.Memory, Memory{Model: s.Name, Budget: Is(share), BudgetMB: Is(math.Round(share * float64(total) / 1e6)), Runtime: runtime,
-				Mapped: Is(float64(all.Peak) / 1e6), Mappings: Is(float64(d.Mappings) / steps), Stall: Is(stall), Step: Is(msOf(d.Time) / steps)})
+			m := Memory{Model: s.Name, Budget: Is(share), BudgetMB: Is(math.Round(share * float64(total) / 1e6)), Runtime: runtime,
+				Mapped: Is(float64(all.Peak) / 1e6), Mappings: Is(float64(d.Mappings) / steps), Stall: Is(stall), Step: Is(msOf(d.Time) / steps)}
+			if m.Once = Is(0); runtime == "staging" {
+				m.Once = Is(float64(fixed.Mappings))
+			}
+			m.sessions(c, all.Peak)
+			data.Memory = append(data.Memory, m)
 			plot.Lines[i].Points = append(plot.Lines[i].Points, chart.Point{X: 100 * share, Y: stall})
 			if share == .5 {
 				at50[i] = stall
@@ -337,6 +345,19 @@ func (x NPU) memory(_ context.Context, r *Result, data *NPUData) error {
 	r.Figures = append(r.Figures, Figure{"npu-memory", plot.SVG()})
 	r.Findings = append(r.Findings, fmt.Sprintf("With half of the weights in memory a step stalls for %.0f ms with staging and for %.0f ms with paging alone (simulated).", at50[0], at50[1]))
 	return nil
+}
+
+// sessions says how many sessions of the NPU hold what is mapped. The papers' runtime has one, and stages what
+// its window does not hold: with more than one the row shows another phone software.
+func (m *Memory) sessions(c sim.Costs, mapped int64) {
+	n := (mapped + c.Window - 1) / c.Window
+	m.Sessions = Is(float64(n))
+	switch mib := c.Window >> 20; {
+	case n > int64(c.Sessions):
+		m.Note = fmt.Sprintf("cannot be mapped: the chip has %d sessions of %d MiB", c.Sessions, mib)
+	case n > 1:
+		m.Note = fmt.Sprintf("beyond one session's window of %d MiB: needs weights spread over %d sessions; with one, at most %d MiB are mapped and the rest is staged", mib, n, mib)
+	}
 }
 
 // Weights are the objects that a model's products read, in order, with what the NPU computes from one to
@@ -416,13 +437,13 @@ func (n NativeRun) row(share float64, runtime string, same bool) Memory {
 
 func memoryTable(rows []Memory) Table {
 	t := Table{Name: "npu-memory", Title: "Memory runtime (simulated, but for native rows)",
-		Columns: []string{"model", "budget", "budget_mb", "runtime", "mapped_mb", "mappings_per_step", "stall_ms", "step_ms", "identical_text", "note"}}
+		Columns: []string{"model", "budget", "budget_mb", "runtime", "mapped_mb", "sessions", "mappings_once", "mappings_per_step", "stall_ms", "step_ms", "identical_text", "note"}}
 	for _, m := range rows {
 		same := ""
 		if m.Same != nil {
 			same = strconv.FormatBool(*m.Same)
 		}
-		t.Rows = append(t.Rows, []string{m.Model, m.Budget.brief(), m.BudgetMB.brief(), m.Runtime, m.Mapped.brief(), m.Mappings.brief(), m.Stall.brief(), m.Step.brief(), same, m.Note})
+		t.Rows = append(t.Rows, []string{m.Model, m.Budget.brief(), m.BudgetMB.brief(), m.Runtime, m.Mapped.brief(), m.Sessions.brief(), m.Once.brief(), m.Mappings.brief(), m.Stall.brief(), m.Step.brief(), same, m.Note})
 	}
 	return t
 }

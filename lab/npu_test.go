@@ -10,7 +10,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"tandem/npu"
 	"tandem/npu/memory"
 	"tandem/npu/sim"
 	"tandem/specdec"
@@ -382,5 +384,65 @@ func TestAcceptLengthsOf(t *testing.T) {
 	}
 	if _, err := AcceptLengthsOf(rows[:2], "summary", "m"); err == nil {
 		t.Error("no error without the method all")
+	}
+}
+
+// What is mapped beyond one session's window is said to take more of them, and no mapping lies in two.
+func TestMemoryCountsSessions(t *testing.T) {
+	c, err := sim.Find("sm8750/llada")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var data NPUData
+	if err := (NPU{MemorySoC: "sm8750/llada"}).memory(t.Context(), &Result{}, &data); err != nil {
+		t.Fatal(err)
+	}
+	beyond := 0
+	for _, m := range data.Memory {
+		windows := m.Mapped.Value * 1e6 / float64(c.Window)
+		if m.Sessions.Value != math.Ceil(windows) || (m.Note != "") != (windows > 1) || m.Runtime == "staging" && m.Once.Value < m.Sessions.Value {
+			t.Errorf("%.1f windows: %+v", windows, m)
+		}
+		if windows > 1 {
+			beyond++
+		}
+	}
+	if beyond == 0 {
+		t.Error("nothing lies beyond a window: nothing was tested")
+	}
+	c.Sessions = 1
+	var m Memory
+	if m.sessions(c, c.Window+1); !strings.Contains(m.Note, "cannot be mapped") {
+		t.Errorf("beyond the chip: %+v", m)
+	}
+}
+
+// A switch computes the layers and loads them, with decoding's head behind the last block; prefill's head is in
+// no chunk.
+func TestSwitchProblem(t *testing.T) {
+	c, err := sim.Find("sm8650/mllm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := sim.FindShape("Qwen2.5-0.5B")
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, two := s.Blocks(256, false), s.Blocks(32, true)
+	layer := func(g *npu.Graph) time.Duration { return c.Graph(g, 256).Time() }
+	p := Problem(c, s, 5, 2, 256, 32) // 24 layers in 4, 5, 5, 5 and 5
+	for j, layers := range []int{4, 5, 5, 5, 5} {
+		n := time.Duration(layers)
+		bytes := int64(layers) * c.Bytes(two[0])
+		if j == 4 {
+			bytes += c.Bytes(two[24])
+		}
+		b := p.Blocks[j]
+		if b.Large != n*layer(one[0]) || b.Small != n*layer(two[0]) || b.Load != c.LoadTime(1, bytes) {
+			t.Errorf("block %d of %d layers: %+v", j, layers, b)
+		}
+	}
+	if !slices.Equal(p.Runs, []int{8, 8}) {
+		t.Errorf("runs %v", p.Runs)
 	}
 }

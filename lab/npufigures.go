@@ -166,20 +166,34 @@ func prefill(c sim.Costs, s sim.Shape, prompt, chunk int) (sum sim.Cost) {
 	return sum
 }
 
-// Problem is a model's prefill and switch as the planner wants it: blocks of consecutive layers, chunks of
-// large rows, G² of small rows. The head belongs to the last block.
+// Problem is a model's prefill and switch as the planner wants it: see SwitchProblem.
 func Problem(c sim.Costs, s sim.Shape, blocks, chunks, large, small int) plan.Problem {
+	one, two := s.Blocks(large, false), s.Blocks(small, true)
+	return SwitchProblem(c, one[:s.Layers], two[:s.Layers], two[s.Layers], blocks, chunks)
+}
+
+// SwitchProblem cuts a model's layers into blocks of about the same number, as model.Cut does: one and two are
+// the layers' graphs G¹ and G². A block is loaded as one graph.
+//
+// Decoding's head, which computes every row, is loaded with the last block. Prefill's computes the last row
+// when all chunks are through, whatever the plan, and is counted in none.
+func SwitchProblem(c sim.Costs, one, two []*npu.Graph, head *npu.Graph, blocks, chunks int) plan.Problem {
+	large, small := one[0].Chunk, two[0].Chunk
 	p := plan.Uniform(blocks, chunks, (large+small-1)/small, plan.Block{})
-	one, two := s.Blocks(large, false), s.Blocks(small, false)
 	context := large * chunks / 2 // on average
-	for i := range one {
-		b := &p.Blocks[min(i*blocks/s.Layers, blocks-1)]
-		b.Large += c.Graph(one[i], context).Time()
-		b.Small += c.Graph(two[i], context).Time()
-		b.Load += c.LoadTime(0, c.Bytes(two[i]))
-	}
 	for j := range p.Blocks {
-		p.Blocks[j].Load += c.LoadFixed
+		from, to := j*len(one)/blocks, (j+1)*len(one)/blocks
+		graphs := two[from:to:to]
+		b := &p.Blocks[j]
+		b.Large, b.Small = c.Graphs(one[from:to], context).Time(), c.Graphs(graphs, context).Time()
+		if j == blocks-1 {
+			graphs = append(graphs, head)
+		}
+		var bytes int64
+		for _, g := range graphs {
+			bytes += c.Bytes(g)
+		}
+		b.Load = c.LoadTime(1, bytes)
 	}
 	return p
 }

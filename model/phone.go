@@ -172,11 +172,11 @@ func (c *change) begin(ctx context.Context) error {
 	}
 	head := c.small.head.Graph().Name
 	c.m.phone.Preload(head, c.small.chunk)
-	c.m.phone.Await(head)
+	c.m.phone.AwaitGraph(head)
 	for j, first := range c.plan.Switch {
 		if first > 0 {
 			c.m.phone.Preload(c.name(j), c.large.chunk)
-			c.m.phone.Await(c.name(j))
+			c.m.phone.AwaitGraph(c.name(j))
 		}
 		if err := ctx.Err(); err != nil {
 			return err
@@ -232,7 +232,7 @@ func (c *change) end(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		c.m.phone.Await(c.name(j))
+		c.m.phone.AwaitGraph(c.name(j))
 	}
 	return nil
 }

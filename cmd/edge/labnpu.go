@@ -65,8 +65,13 @@ func (c *labNPU) Run(a *cli.App) error {
 	}
 	x := lab.NPU{SoCs: c.SoC, MemorySoC: c.MemorySoC, Chunk: c.Chunk, Small: c.Small, Blocks: c.Blocks, Chunks: c.Chunks, Nodes: c.Nodes}
 	if !c.NoNative {
+		path, remove, err := c.onDisk(a)
+		if err != nil {
+			return err
+		}
+		defer remove()
 		x.Native = func(ctx context.Context, share float64, paging bool) (lab.NativeRun, error) {
-			return c.native(ctx, a, share, paging)
+			return c.native(ctx, path, share, paging)
 		}
 	}
 	if c.Spec != "" || c.Summaries > 0 {
@@ -100,19 +105,30 @@ func (o labOutput) object(a *cli.App, r lab.Result, data any) error {
 	return nil
 }
 
-// native generates a text with the share of the weights in memory, 0 for no bound.
-func (c *labNPU) native(ctx context.Context, a *cli.App, share float64, paging bool) (run lab.NativeRun, err error) {
-	const prompt, tokens = "The harbour museum opens at", 24
-	path, err := a.FindModel(c.Model)
-	if err != nil {
-		return run, err
+// onDisk returns the path of the model's file. The built-in reader is written to a temporary one, which remove
+// removes: staged weights are to come from a file, not from this program's memory.
+func (c *labNPU) onDisk(a *cli.App) (path string, remove func(), err error) {
+	if path, err = a.FindModel(c.Model); err != nil || path != "" {
+		return path, func() {}, err
 	}
+	dir, err := os.MkdirTemp("", "tandem-reader-")
+	if err != nil {
+		return "", nil, fmt.Errorf("write the built-in reader for the native run: %w: set TMPDIR to a folder with room, or leave it out with --no-native", err)
+	}
+	remove = func() { os.RemoveAll(dir) }
+	path = filepath.Join(dir, cli.BuiltIn+".gguf")
+	if err := os.WriteFile(path, models.Reader, 0o600); err != nil {
+		remove()
+		return "", nil, fmt.Errorf("write the built-in reader for the native run: %w: set TMPDIR to a folder with room, or leave it out with --no-native", err)
+	}
+	return path, remove, nil
+}
+
+// native generates a text with the share of the weights in memory, 0 for no bound.
+func (c *labNPU) native(ctx context.Context, path string, share float64, paging bool) (run lab.NativeRun, err error) {
+	const prompt, tokens = "The harbour museum opens at", 24
 	open := func(memory int64) (*model.Model, error) {
-		opt := model.Options{Threads: c.Threads, Memory: memory, Paging: paging}
-		if path == "" {
-			return model.OpenBytes(cli.BuiltIn, models.Reader, opt)
-		}
-		return model.Open(path, opt)
+		return model.Open(path, model.Options{Threads: c.Threads, Memory: memory, Paging: paging})
 	}
 	m, err := open(0)
 	if err != nil {

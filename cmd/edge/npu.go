@@ -10,6 +10,7 @@ import (
 
 	"tandem"
 	"tandem/internal/cli"
+	"tandem/lab"
 	"tandem/lab/chart"
 	"tandem/model"
 	"tandem/npu/plan"
@@ -40,8 +41,8 @@ func (c *npuPlan) Help() string {
   edge npu plan --soc sm8750 --blocks 2 --chunks 4 --json
   edge npu plan --blocks 3 --large 64 --small 8      # this machine, really executed
 
-"hidden" is the share of all loading during which something computes. The bound is what no plan can beat: all computation on the faster
-graph, or all loading. The optimum comes from a search, as far as that ends.`
+"hidden" is the share of all loading during which something computes. The bound is what no plan that switches can beat: all computation on
+the faster graph, or all loading; resident keeps both graphs, which takes twice the memory, and may be faster. The optimum comes from a search, as far as that ends.`
 }
 
 // planned is one strategy's plan and what comes of it.
@@ -135,18 +136,9 @@ func (c *npuPlan) simulated(m *model.Model) (plan.Problem, string, error) {
 	if c.Blocks < 1 || c.Blocks > m.Config().Layers {
 		return plan.Problem{}, "", fmt.Errorf("--blocks %d: the model has %d layers", c.Blocks, m.Config().Layers)
 	}
-	p := plan.Uniform(c.Blocks, c.Chunks, (c.Large+c.Small-1)/c.Small, plan.Block{})
-	context := c.Large * c.Chunks / 2 // on average
-	large, small := model.Cut(m.Graphs(c.Large), c.Blocks), model.Cut(m.Graphs(c.Small), c.Blocks)
-	for j := range p.Blocks {
-		b := &p.Blocks[j]
-		b.Large, b.Small = costs.Graphs(large[j], context).Time(), costs.Graphs(small[j], context).Time()
-		var bytes int64
-		for _, g := range small[j] {
-			bytes += costs.Bytes(g)
-		}
-		b.Load = costs.LoadTime(1, bytes)
-	}
+	one, two := m.Graphs(c.Large), m.Graphs(c.Small) // the embedding, the layers, the head
+	last := len(one) - 1
+	p := lab.SwitchProblem(costs, one[1:last], two[1:last], two[last], c.Blocks, c.Chunks)
 	return p, fmt.Sprintf("simulated %s (%s, %s)", costs.Name, costs.SoC, costs.Stack), nil
 }
 

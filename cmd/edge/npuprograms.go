@@ -2,13 +2,13 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"slices"
 
 	"tandem"
 	"tandem/internal/cli"
 	"tandem/model"
 	"tandem/models"
-	"tandem/npu/native"
 	"tandem/npu/programs"
 	"tandem/npu/sim"
 )
@@ -16,6 +16,7 @@ import (
 type npuPrograms struct {
 	Model   string `help:"GGUF file, or its name in the models folder; without it the built-in reader." placeholder:"FILE"`
 	Threads int    `help:"Threads to compute with; 0 for all cores." default:"0"`
+	Compute string `name:"device" help:"What computes: native, auto (a GPU or NPU that ggml can use, else native), or one of ggml's devices, such as ggml:cpu or ggml:cuda0; doctor lists them." default:"native" placeholder:"NAME"`
 	SoC     string `name:"soc" help:"A chip to add simulated times of, such as sm8650." placeholder:"NAME"`
 }
 
@@ -23,8 +24,9 @@ func (c *npuPrograms) Help() string {
 	return `Examples:
   edge npu programs
   edge npu programs --model qwen2.5-0.5b-instruct-q4_0.gguf --soc sm8750 --json
+  edge npu programs --device ggml:cpu
 
-One line for each program: a block compiled for a chunk size. Activations are a full chunk's values, where those that do not live at the same time share memory.
+One line for each program: a block compiled for a chunk size (ggml's devices take several layers as one). Activations are a full chunk's values, where those that do not live at the same time share memory.
 Load is the time to compile, which on the native device brings the weights into its own order; only the first chunk size does.`
 }
 
@@ -35,14 +37,25 @@ type programRow struct {
 	SimulatedRun  float64 `json:"simulated_run_ms,omitempty"`
 }
 
+// file returns where the model is, its bytes if it is built in, and their number.
+func (c *npuPrograms) file(a *cli.App) (path string, b []byte, size uint64, err error) {
+	if path, err = a.FindModel(c.Model); err != nil {
+		return "", nil, 0, err
+	}
+	if path == "" {
+		return cli.BuiltIn, models.Reader, uint64(len(models.Reader)), nil
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", nil, 0, err
+	}
+	return path, nil, uint64(info.Size()), nil
+}
+
 func (c *npuPrograms) Run(a *cli.App) error {
-	path, err := a.FindModel(c.Model)
+	path, b, weights, err := c.file(a)
 	if err != nil {
 		return err
-	}
-	var b []byte
-	if path == "" {
-		path, b = cli.BuiltIn, models.Reader
 	}
 	var costs sim.Costs
 	if c.SoC != "" {
@@ -50,7 +63,11 @@ func (c *npuPrograms) Run(a *cli.App) error {
 			return fmt.Errorf("--soc: %w", err)
 		}
 	}
-	cache := programs.New(native.New(c.Threads))
+	device, err := model.OpenDevice(c.Compute, c.Threads, weights)
+	if err != nil {
+		return err
+	}
+	cache := programs.New(device)
 	m, err := model.OpenOn(path, b, cache)
 	if err != nil {
 		return err
@@ -70,19 +87,16 @@ func (c *npuPrograms) Run(a *cli.App) error {
 	for _, i := range cache.Programs() {
 		r := programRow{Info: i}
 		if c.SoC != "" {
-			for _, g := range m.Graphs(i.Chunk) {
-				if g.Name == i.Graph {
-					r.SimulatedLoad = ms(costs.LoadTime(1, costs.Bytes(g)))
-					r.SimulatedRun = ms(costs.Graph(g, i.Chunk).Time())
-				}
-			}
+			r.SimulatedLoad = ms(costs.LoadTime(1, costs.Bytes(i.Compiled)))
+			r.SimulatedRun = ms(costs.Graph(i.Compiled, i.Chunk).Time())
 		}
 		rows = append(rows, r)
 	}
 	if a.Globals.JSON {
-		return a.JSON(map[string]any{"programs": rows, "soc": c.SoC})
+		return a.JSON(map[string]any{"programs": rows, "soc": c.SoC, "device": device.Name()})
 	}
-	fmt.Fprintf(a.Out, "%-12s %6s %6s %12s %14s %10s %10s", "graph", "chunk", "nodes", "weights kB", "activations kB", "load ms", "run ms")
+	fmt.Fprintln(a.Out, device.Name())
+	fmt.Fprintf(a.Out, "%-20s %6s %6s %12s %14s %10s %10s", "graph", "chunk", "nodes", "weights kB", "activations kB", "load ms", "run ms")
 	if c.SoC != "" {
 		fmt.Fprintf(a.Out, " %24s", "simulated load, run ms")
 	}
@@ -92,7 +106,7 @@ func (c *npuPrograms) Run(a *cli.App) error {
 		if r.Runs > 0 {
 			run = fmt.Sprintf("%.3f", ms(r.Run))
 		}
-		fmt.Fprintf(a.Out, "%-12s %6d %6d %12.1f %14.1f %10.3f %10s", r.Graph, r.Chunk, r.Nodes, float64(r.Weights)/1024, float64(r.Activations)/1024, ms(r.Load), run)
+		fmt.Fprintf(a.Out, "%-20s %6d %6d %12.1f %14.1f %10.3f %10s", r.Graph, r.Chunk, r.Nodes, float64(r.Weights)/1024, float64(r.Activations)/1024, ms(r.Load), run)
 		if c.SoC != "" {
 			fmt.Fprintf(a.Out, " %13.3f %10.3f", r.SimulatedLoad, r.SimulatedRun)
 		}

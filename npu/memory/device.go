@@ -35,7 +35,9 @@ type Options struct {
 // the same bits.
 type Device struct {
 	inner  npu.Device
-	packer npu.Packer // inner, if it reads weights in a layout of its own
+	packer npu.Packer     // inner, if it reads weights in a layout of its own
+	keeps  npu.Timekeeper // inner, if it makes time up
+	made   time.Time
 	opt    Options
 	buffer []byte // the loader's: what it packs from
 
@@ -51,10 +53,13 @@ type Device struct {
 	arrived   *sync.Cond
 	pager     Pager
 	placement Placement
-	resident  []byte
+	resident  [][]byte // mappings, and where in the placement each begins
+	starts    []int64
 	slots     []byte
 	work      chan Action
-	idle      sync.WaitGroup // transfers on their way
+	wanted    int                  // what the device waits for, −1 for nothing
+	free      [Slots]time.Duration // since when each slot may be filled, on the inner device's clock
+	idle      sync.WaitGroup       // transfers on their way
 	granted   bool
 	failed    error // why the wanted object cannot be had
 	why       error // of the last failed transfer
@@ -81,11 +86,20 @@ func New(inner npu.Device, opt Options) (*Device, error) {
 	if opt.Map == nil {
 		opt.Map, opt.Unmap = mapMemory, unmapMemory
 	}
-	d := &Device{inner: inner, opt: opt, pieces: map[*npu.Tensor][]int{}, work: make(chan Action, 1)}
+	d := &Device{inner: inner, opt: opt, made: time.Now(), pieces: map[*npu.Tensor][]int{}, work: make(chan Action, 1), wanted: -1}
+	d.keeps, _ = inner.(npu.Timekeeper)
 	d.arrived = sync.NewCond(&d.mu)
 	d.packer, _ = inner.(npu.Packer)
 	go d.load()
 	return d, nil
+}
+
+// now is the time on the inner device's clock.
+func (d *Device) now() time.Duration {
+	if d.keeps != nil {
+		return d.keeps.Now()
+	}
+	return time.Since(d.made)
 }
 
 // Name says what is wrapped.
@@ -184,7 +198,7 @@ func (p *program) Run(a npu.Args) error {
 	}
 	d.keepX = d.keepX[:0]
 	d.mu.Lock()
-	d.profile.came(time.Now())
+	d.profile.came(d.now())
 	d.mu.Unlock()
 	return err
 }
@@ -293,10 +307,21 @@ func (d *Device) sizes() []int64 {
 }
 
 func (d *Device) mapPlacement(p Placement, sizes []int64) (err error) {
-	if n := p.ResidentBytes(sizes); n > 0 {
-		if d.resident, err = d.mapping(n); err != nil {
+	var largest int64
+	if d.keeps != nil {
+		largest = d.keeps.Largest()
+	}
+	d.starts = p.Mappings(sizes, largest)
+	for i, at := range d.starts {
+		end := p.ResidentBytes(sizes)
+		if i+1 < len(d.starts) {
+			end = d.starts[i+1]
+		}
+		b, err := d.mapping(end - at)
+		if err != nil {
 			return err
 		}
+		d.resident = append(d.resident, b)
 	}
 	if len(p.Temporary) > 0 {
 		d.slots, err = d.mapping(Slots * p.Slot)
@@ -305,7 +330,16 @@ func (d *Device) mapPlacement(p Placement, sizes []int64) (err error) {
 }
 
 func (d *Device) mapping(bytes int64) ([]byte, error) {
-	b, err := d.opt.Map(int(bytes))
+	var err error
+	if d.keeps != nil {
+		err = d.keeps.Map(bytes)
+	}
+	var b []byte
+	if err == nil {
+		if b, err = d.opt.Map(int(bytes)); err != nil && d.keeps != nil {
+			d.keeps.Unmap(bytes)
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("map %d bytes for weights: %w: a smaller memory budget may do", bytes, err)
 	}
@@ -320,7 +354,10 @@ func (d *Device) unmap() {
 	d.mu.Unlock()
 	d.idle.Wait()
 	d.mu.Lock()
-	d.drop(&d.resident)
+	for i := range d.resident {
+		d.drop(&d.resident[i])
+	}
+	d.resident = nil
 	d.drop(&d.slots)
 	for _, o := range d.objects {
 		d.drop(&o.own)
@@ -334,6 +371,9 @@ func (d *Device) drop(b *[]byte) {
 		return
 	}
 	d.counters.Mapped -= int64(len(*b))
+	if d.keeps != nil {
+		d.keeps.Unmap(int64(len(*b)))
+	}
 	if d.opt.Unmap != nil {
 		d.opt.Unmap(*b)
 	}
@@ -411,9 +451,19 @@ func (d *Device) step(e Event) {
 			d.drop(&d.objects[a.Object].own)
 		case Load:
 			d.idle.Add(1)
+			d.objects[a.Object].begins = d.begins(a)
 			d.work <- a // never blocks: one transfer goes on at a time
 		}
 	}
+}
+
+// begins is when a transfer may begin, on the inner device's clock: what is fetched ahead, when its slot was
+// last read, whatever the loader has come to by then. So the time that is made up does not depend on real time.
+func (d *Device) begins(a Action) time.Duration {
+	if a.Slot >= 0 && a.Object != d.wanted {
+		return d.free[a.Slot]
+	}
+	return d.now()
 }
 
 // acquire waits until the object's bytes are there and lets its place show them.
@@ -423,22 +473,28 @@ func (d *Device) acquire(id int) error {
 	if id == 0 {
 		d.counters.Steps++
 	}
-	d.granted, d.failed = false, nil
-	came := time.Now()
+	o := d.objects[id]
+	d.granted, d.failed, d.wanted = false, nil, id
+	came := d.now()
 	d.profile.came(came)
 	d.step(Event{Want, id})
-	if !d.granted {
-		for !d.granted && d.failed == nil {
-			d.arrived.Wait()
-		}
-		d.counters.Stall += time.Since(came)
+	waits := !d.granted
+	for !d.granted && d.failed == nil {
+		d.arrived.Wait()
+	}
+	d.wanted = -1
+	if d.keeps != nil && d.failed == nil {
+		d.keeps.Await(o.arrives)
+		waits = true
+	}
+	if waits {
+		d.counters.Stall += d.now() - came
 	}
 	if d.failed != nil {
 		return d.failed
 	}
-	o := d.objects[id]
 	o.place.Data = d.target(id)
-	d.profile.began(id, time.Now())
+	d.profile.began(id, d.now())
 	if checking {
 		d.verify(id, "before")
 	}
@@ -454,6 +510,11 @@ func (d *Device) release(id int) {
 	}
 	o.place.Data = nil // whoever reads it now fails at once
 	d.granted = false
+	if staging, ok := d.pager.(*Staging); ok {
+		if slot := staging.slot(id); slot >= 0 {
+			d.free[slot] = d.now()
+		}
+	}
 	d.step(Event{Done, id})
 }
 
@@ -465,7 +526,12 @@ func (d *Device) target(id int) []byte {
 	case o.own != nil:
 		return o.own[:n:n]
 	case d.placement.Offset[id] >= 0:
-		return d.resident[d.placement.Offset[id]:][:n:n]
+		at := d.placement.Offset[id]
+		i, begins := slices.BinarySearch(d.starts, at)
+		if !begins {
+			i--
+		}
+		return d.resident[i][at-d.starts[i]:][:n:n]
 	}
 	slot := int64(d.pager.(*Staging).slot(id))
 	return d.slots[slot*d.placement.Slot:][:n:n]
@@ -481,21 +547,25 @@ func (d *Device) load() {
 			o.own, err = d.mapping(aligned(o.size))
 		}
 		var dst []byte
+		from := d.now()
 		if err == nil {
 			dst = d.target(a.Object)
+			if d.keeps != nil {
+				from, o.arrives = d.keeps.Move(o.bytes(), o.begins)
+			}
 		}
 		d.mu.Unlock()
-		var took time.Duration
 		retries := 0
 		if err == nil {
 			if checking {
 				poison(dst)
 			}
-			from := time.Now()
 			retries, err = d.bring(o, dst)
-			took = time.Since(from)
 		}
 		d.mu.Lock()
+		if d.keeps == nil {
+			o.arrives = d.now()
+		}
 		d.counters.Retries += retries
 		if err != nil {
 			d.why = err
@@ -503,7 +573,7 @@ func (d *Device) load() {
 		} else {
 			d.counters.Transfers++
 			d.counters.TransferBytes += o.bytes()
-			d.reading += took
+			d.reading += o.arrives - from
 			if checking {
 				d.sums[a.Object] = crc32.ChecksumIEEE(dst)
 			}
@@ -533,16 +603,16 @@ func (d *Device) verify(id int, when string) {
 // profile measures how long the device computes from one use to the next.
 type profile struct {
 	last    int // the object that this run read last, −1 for none
-	since   time.Time
+	since   time.Duration
 	compute []time.Duration // moving averages, by object
 }
 
 // came is called when the device comes to a use, or to the end: the computation after the last one is over.
-func (p *profile) came(now time.Time) {
+func (p *profile) came(now time.Duration) {
 	if p.last < 0 {
 		return
 	}
-	took := now.Sub(p.since)
+	took := now - p.since
 	if c := &p.compute[p.last]; *c == 0 {
 		*c = took
 	} else {
@@ -550,7 +620,7 @@ func (p *profile) came(now time.Time) {
 	}
 }
 
-func (p *profile) began(id int, now time.Time) {
+func (p *profile) began(id int, now time.Duration) {
 	for len(p.compute) <= id {
 		p.compute = append(p.compute, 0)
 	}

@@ -290,7 +290,7 @@ func TestDeviceStallsAsReplayed(t *testing.T) {
 				want = Replay(NewLRU(func(o int) int64 { return sizes[o] }, opt.Budget), sizes, uses, costs, steps, Counters{})
 			} else {
 				p, _ := d.Layout()
-				want = Replay(NewStaging(p), sizes, uses, costs, steps, p.Fixed(sizes))
+				want = Replay(NewStaging(p), sizes, uses, costs, steps, p.Fixed(sizes, 0))
 			}
 			if got.Stall != want.Stall || got.Mappings != want.Mappings || got.Steps != want.Steps || got.Peak > opt.Budget {
 				t.Errorf("paging %v: device %+v, replay %+v", paging, got, want)

@@ -3,6 +3,7 @@ package memory
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"tandem/npu"
 )
@@ -70,6 +71,8 @@ type object struct {
 	place      *npu.Tensor // what programs read: its Data is set while the bytes are there
 	own        []byte      // its own mapping, under paging
 	size       int64       // of the place: that of the device's layout where it has one
+
+	begins, arrives time.Duration // its last transfer at the earliest, and its end, on the inner device's clock
 }
 
 // bytes is what is read for the object.

@@ -1,4 +1,4 @@
-package memory
+package memory_test
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"tandem/npu"
+	"tandem/npu/memory"
 	"tandem/npu/native"
 	"tandem/npu/quant"
 )
@@ -43,17 +44,17 @@ func TestLoadsPack(t *testing.T) {
 	size := int64(width * npu.Q8_0.RowBytes(width))
 	for _, c := range []struct {
 		name          string
-		opt           Options
+		opt           memory.Options
 		first, second int64 // groups packed in two passes; -1: some
 	}{
-		{"resident", Options{Budget: 2 * blocks * size, Piece: size}, 256, 0},
-		{"pieces", Options{Budget: 2 * blocks * size, Piece: size/3 + 100}, 256, 0},
-		{"staged", Options{Budget: 3 * size, Piece: size / 2}, -1, -1},
-		{"paged", Options{Budget: 2 * size, Piece: size, Paging: true}, 256, 256},
-		{"less than a group", Options{Budget: 2 * blocks * size, Piece: size / 100}, 0, 0},
+		{"resident", memory.Options{Budget: 2 * blocks * size, Piece: size}, 256, 0},
+		{"pieces", memory.Options{Budget: 2 * blocks * size, Piece: size/3 + 100}, 256, 0},
+		{"staged", memory.Options{Budget: 3 * size, Piece: size / 2}, -1, -1},
+		{"paged", memory.Options{Budget: 2 * size, Piece: size, Paging: true}, 256, 256},
+		{"less than a group", memory.Options{Budget: 2 * blocks * size, Piece: size / 100}, 0, 0},
 	} {
 		inner := &counted{Device: native.New(1)}
-		d, err := New(inner, c.opt)
+		d, err := memory.New(inner, c.opt)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -88,7 +89,7 @@ func TestLoadsPack(t *testing.T) {
 					t.Fatalf("%s: block %d gives other bits", c.name, i)
 				}
 			}
-			if n := inner.groups.Load(); checking {
+			if n := inner.groups.Load(); memory.Checking {
 				continue // which packs to compare
 			} else if want >= 0 && n != want || want < 0 && n == 0 {
 				t.Errorf("%s: pass %d packed %d groups, want %d", c.name, pass, n, want)

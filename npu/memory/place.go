@@ -10,12 +10,12 @@ import (
 type Placement struct {
 	Budget    int64
 	Resident  []int   // in the order of use: neighbours in time are neighbours in memory
-	Offset    []int64 // of each object in the resident mapping; −1 for temporary ones
+	Offset    []int64 // of each object among the resident ones; −1 for temporary ones
 	Temporary []int   // in the order of use
 	Slot      int64   // bytes of one staging slot, 0 without temporary objects
 }
 
-// ResidentBytes is the size of the resident mapping.
+// ResidentBytes is the size of what is resident.
 func (p Placement) ResidentBytes(sizes []int64) (sum int64) {
 	for _, o := range p.Resident {
 		sum += aligned(sizes[o])
@@ -23,12 +23,22 @@ func (p Placement) ResidentBytes(sizes []int64) (sum int64) {
 	return sum
 }
 
-// Fixed is what the placement maps, once: one mapping for what is resident, one for the slots.
-func (p Placement) Fixed(sizes []int64) Counters {
-	var c Counters
-	if len(p.Resident) > 0 {
-		c.Mappings, c.Mapped = 1, p.ResidentBytes(sizes)
+// Mappings cuts the resident objects into mappings of at most largest bytes (0 for no bound), in the order of
+// use, and returns the offset at which each begins. No object lies in two.
+func (p Placement) Mappings(sizes []int64, largest int64) (starts []int64) {
+	for _, o := range p.Resident {
+		at, last := p.Offset[o], len(starts)-1
+		if last < 0 || largest > 0 && at+aligned(sizes[o])-starts[last] > largest {
+			starts = append(starts, at)
+		}
 	}
+	return starts
+}
+
+// Fixed is what the placement maps, once: what is resident in mappings of at most largest bytes (0 for no
+// bound), and one mapping for the slots.
+func (p Placement) Fixed(sizes []int64, largest int64) Counters {
+	c := Counters{Mappings: len(p.Mappings(sizes, largest)), Mapped: p.ResidentBytes(sizes)}
 	if len(p.Temporary) > 0 {
 		c.Mappings, c.Mapped = c.Mappings+1, c.Mapped+Slots*p.Slot
 	}
@@ -52,7 +62,7 @@ func (e *BudgetError) Error() string {
 	return fmt.Sprintf("a budget of %d bytes is too small: the least is %d, two slots for the largest piece of weights", e.Budget, e.Least)
 }
 
-// Place divides objects of the given sizes, used in the order of uses, between the resident mapping and
+// Place divides objects of the given sizes, used in the order of uses, between resident mappings and
 // the slots, within budget bytes (llada.cpp §3.4). It keeps as many bytes resident as fit, spreads the
 // temporary objects evenly so that each transfer has computation to hide behind, and then exchanges
 // single objects while that lessens the stall of a step. Objects that no use mentions are left out.

@@ -72,7 +72,7 @@ func TestPlacementKeepsTheBudget(t *testing.T) {
 			return
 		}
 		uses, p = Reorder(sizes, uses, p, costs)
-		if fixed := p.Fixed(sizes); fixed.Mapped > budget || fixed.Mappings > 2 {
+		if fixed := p.Fixed(sizes, 0); fixed.Mapped > budget || fixed.Mappings > 2 {
 			t.Fatalf("%d bytes in %d mappings, budget %d", fixed.Mapped, fixed.Mappings, budget)
 		}
 		if len(p.Resident)+len(p.Temporary) != len(sizes) {
@@ -95,12 +95,12 @@ func TestPlacementKeepsTheBudget(t *testing.T) {
 		for _, o := range p.Temporary {
 			temporary[o] = true
 		}
-		five := Replay(NewStaging(p), sizes, uses, costs, 5, p.Fixed(sizes))
-		six := Replay(NewStaging(p), sizes, uses, costs, 6, p.Fixed(sizes))
+		five := Replay(NewStaging(p), sizes, uses, costs, 5, p.Fixed(sizes, 0))
+		six := Replay(NewStaging(p), sizes, uses, costs, 6, p.Fixed(sizes, 0))
 		if got, want := six.Sub(five).Stall, stall(sizes, uses, temporary, costs); got != want {
 			t.Fatalf("the pager stalls %v a step, counted %v", got, want)
 		}
-		if six.Sub(five).Mappings != 0 || six.Peak != p.Fixed(sizes).Mapped {
+		if six.Sub(five).Mappings != 0 || six.Peak != p.Fixed(sizes, 0).Mapped {
 			t.Fatalf("steps map memory: %+v", six)
 		}
 	})
@@ -241,7 +241,7 @@ func TestLLaDA_Table7(t *testing.T) {
 		perStep := func(pager func() Pager, fixed Counters) Counters {
 			return Replay(pager(), sizes, uses, costs, 6, fixed).Sub(Replay(pager(), sizes, uses, costs, 5, fixed))
 		}
-		ours := perStep(func() Pager { return NewStaging(p) }, p.Fixed(sizes))
+		ours := perStep(func() Pager { return NewStaging(p) }, p.Fixed(sizes, 0))
 		paging := perStep(func() Pager { return NewLRU(func(o int) int64 { return sizes[o] }, budget) }, Counters{})
 		t.Logf("%d %%: stall %v with %d mappings a step, %d MB mapped; paging %v, %d, %d MB", percent, ours.Stall, ours.Mappings, ours.Peak>>20, paging.Stall, paging.Mappings, paging.Peak>>20)
 		if ours.Mappings != 0 || ours.Peak > budget || ours.Stall > paging.Stall {

@@ -16,6 +16,7 @@ import (
 	"weak"
 
 	"tandem/npu"
+	"tandem/npu/memory"
 )
 
 // Device runs programs on this machine's processor.
@@ -82,20 +83,20 @@ func (d *Device) rope(r *npu.Rope) *ropeTable {
 	return t
 }
 
-// program is a graph with a place for every value: slot[v] of the workspace's buffers, shared by values
-// whose lives do not overlap.
+// program is a graph with a place for every value in the workspace's arena, shared by values whose lives do
+// not overlap. Places are in numbers for each row: value v of n rows begins at n·offset[v] of n·room.
 type program struct {
 	dev    *Device
 	graph  *npu.Graph
-	slot   []int
-	width  []int // of each slot: the widest value that it holds
+	offset []int
+	room   int
 	ropes  []*ropeTable
 	packed []*packed // the weights of products that are packed ahead
 	with   [][]int   // products that are computed together with the first of them: they share their input
 	staged bool      // some weights are
 }
 
-// Compile checks the graph and plans its buffers.
+// Compile checks the graph and lays out its values.
 func (d *Device) Compile(g *npu.Graph) (npu.Program, error) {
 	if err := g.Check(); err != nil {
 		return nil, err
@@ -103,14 +104,9 @@ func (d *Device) Compile(g *npu.Graph) (npu.Program, error) {
 	if bigEndian {
 		return nil, errors.New("the native device reads weights in place: it needs a little-endian processor")
 	}
-	p := &program{dev: d, graph: g, slot: make([]int, len(g.Nodes)), ropes: make([]*ropeTable, len(g.Nodes)),
+	p := &program{dev: d, graph: g, ropes: make([]*ropeTable, len(g.Nodes)),
 		packed: make([]*packed, len(g.Nodes))}
-	last := make([]int, len(g.Nodes)) // last use of each value
 	for i, n := range g.Nodes {
-		last[i] = i
-		for _, a := range n.Args {
-			last[a] = i
-		}
 		p.staged = p.staged || n.Weight != nil && n.Weight.Staged
 		switch {
 		case n.Op == npu.OpRope:
@@ -130,20 +126,26 @@ func (d *Device) Compile(g *npu.Graph) (npu.Program, error) {
 		}
 	}
 	p.with = together(g, p.staged)
-	var busy []int // the node after which each slot is free
-	for i := range g.Nodes {
-		for _, v := range p.with[i] {
-			s := 0
-			for s < len(busy) && busy[s] >= i {
-				s++
-			}
-			if s == len(busy) {
-				busy, p.width = append(busy, 0), append(p.width, 0)
-			}
-			p.slot[v], busy[s], p.width[s] = s, last[v], max(p.width[s], g.Nodes[v].Width)
+	p.offset, p.room = layOut(g, p.with)
+	return p, nil
+}
+
+// layOut gives the values of a graph places in one arena, in numbers for each row. The result is written
+// straight to the caller.
+func layOut(g *npu.Graph, with [][]int) (offset []int, room int) {
+	lives := memory.Lifetimes(g)
+	for i := range lives {
+		lives[i].Bytes = 4 * int64(g.Nodes[i].Width)
+		for _, v := range with[i] {
+			lives[v].First = i // products may be computed before their own turn
 		}
 	}
-	return p, nil
+	lives[len(lives)-1].Bytes = 0
+	bytes, total := memory.Pack(lives)
+	for _, at := range bytes {
+		offset = append(offset, int(at)/4)
+	}
+	return offset, int(total) / 4
 }
 
 // together returns which nodes are computed in the turn of each. That is the node itself, but for products:
@@ -172,8 +174,8 @@ func together(g *npu.Graph, staged bool) [][]int {
 type run struct {
 	*program
 	npu.Args
-	buffers [][]float32 // one for each slot, [rows × slot width]
-	acts    activations
+	arena []float32 // [rows × room]
+	acts  activations
 
 	// The loop that threads share at the moment: see share.
 	loop      loop
@@ -202,10 +204,7 @@ func (p *program) Run(a npu.Args) error {
 	r := p.dev.runs.Get().(*run)
 	r.program, r.Args = p, a
 	r.acts.of, r.acts.ofK, r.acts.ofWide = -1, -1, -1
-	r.buffers = grow(r.buffers, len(p.width))
-	for s, width := range p.width {
-		r.buffers[s] = grow(r.buffers[s], a.Rows*width)
-	}
+	r.arena = grow(r.arena, a.Rows*p.room)
 	err := r.steps()
 	r.program, r.Args, r.node, r.out, r.x, r.y, r.turns = nil, npu.Args{}, nil, nil, nil, nil, nil
 	p.dev.runs.Put(r)
@@ -302,7 +301,8 @@ func checkKV(a *npu.Args, at *npu.Attention) error {
 
 // value returns the rows of a value.
 func (r *run) value(v npu.Value) []float32 {
-	return r.buffers[r.slot[v]][:r.Rows*r.graph.Nodes[v].Width]
+	n := r.Rows * r.graph.Nodes[v].Width
+	return r.arena[r.Rows*r.offset[v]:][:n:n]
 }
 
 // result is where a node writes: the last one straight to the caller.

@@ -98,7 +98,8 @@ func (p Problem) Prefill() (sum time.Duration) {
 	return sum * time.Duration(len(p.Runs))
 }
 
-// Bound is a time that no schedule can beat: all computations on the faster graph, or all loads.
+// Bound is a time that no schedule which switches can beat: all computations on the faster graph, or all
+// loads. Resident loads nothing and may be faster.
 func (p Problem) Bound() time.Duration {
 	var compute time.Duration
 	for j := range p.Blocks {

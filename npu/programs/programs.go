@@ -26,8 +26,13 @@ type Cache struct {
 // New wraps a device.
 func New(d npu.Device) *Cache { return &Cache{Device: d, byKey: map[string]*program{}} }
 
+// LayersAtOnce is the device's own (npu.LayersAtOnce).
+func (c *Cache) LayersAtOnce() int { return npu.LayersAtOnce(c.Device) }
+
 // Info is what a program takes on its device.
 type Info struct {
+	Compiled *npu.Graph `json:"-"`
+
 	Device  string `json:"device"`
 	Graph   string `json:"graph"`
 	Chunk   int    `json:"chunk"`
@@ -114,7 +119,7 @@ func (p *program) Run(a npu.Args) error {
 }
 
 func describe(g *npu.Graph) Info {
-	i := Info{Graph: g.Name, Chunk: g.Chunk, Nodes: len(g.Nodes)}
+	i := Info{Compiled: g, Graph: g.Name, Chunk: g.Chunk, Nodes: len(g.Nodes)}
 	seen := map[*npu.Tensor]bool{}
 	for _, n := range g.Nodes {
 		for _, t := range []*npu.Tensor{n.Weight, n.Bias} {

@@ -52,7 +52,15 @@ func TestGraphsAreCompiledOnce(t *testing.T) {
 	if i.Runs != 3 || i.Rows != 6 || i.Weights != 256 || i.Nodes != 4 || i.Unshared != 4*4*8*4 || i.Activations > i.Unshared || i.Activations < 2*128 {
 		t.Errorf("%+v", i)
 	}
+	if i.Compiled.Name != "g" || npu.LayersAtOnce(c) != 1 || npu.LayersAtOnce(New(many{c.Device})) != 7 {
+		t.Errorf("%v, %d layers at once", i.Compiled, npu.LayersAtOnce(c))
+	}
 	if len(c.Programs()) != 4 {
 		t.Errorf("%d programs", len(c.Programs()))
 	}
 }
+
+// many computes seven layers at once.
+type many struct{ npu.Device }
+
+func (many) LayersAtOnce() int { return 7 }

@@ -64,33 +64,45 @@ func (c Costs) WeightBytes(t *npu.Tensor) int64 {
 // Graph is the cost of one run with the given number of positions to attend to. The NPU computes every row
 // of the chunk, in use or not. The graph's tensors need shapes and types, but no data.
 func (c Costs) Graph(g *npu.Graph, context int) Cost {
-	var cost Cost
+	cost := Cost{NPU: c.calls(g)}
+	for i := range g.Nodes {
+		cost = cost.Plus(c.node(g, &g.Nodes[i], context))
+	}
+	return cost
+}
+
+// calls is what calling the NPU takes in one run of the graph.
+func (c Costs) calls(g *npu.Graph) time.Duration {
 	calls := 1.0
 	for i := range g.Nodes {
-		n := &g.Nodes[i]
-		size := g.Chunk * n.Width
-		switch n.Op {
-		case npu.OpInput:
-		case npu.OpMatMul, npu.OpConv, npu.OpQuantized:
-			cols, b := c.matrix(n)
-			cost.Weights += b
-			cost.NPU += c.Product(g.Chunk, cols, n.Width, b)
-		case npu.OpFactor: // 32 bits, with each run
-			in := g.Nodes[n.Args[0]].Width
-			cost.NPU += c.Product(g.Chunk, in, n.Width, 4*int64(in)*int64(n.Width))
+		switch g.Nodes[i].Op {
 		case npu.OpAttention:
 			calls = c.Calls
-			cost.CPU += time.Duration(g.Chunk) * c.Row
-			cost = cost.Plus(c.attention(g, n, context))
 		case npu.OpEmbed, npu.OpPosition: // the host looks rows up
-			cost.CPU += seconds(4 * float64(size) / c.CPUStream)
 			calls = 0
-		default:
-			cost.NPU += c.elementwise(size)
 		}
 	}
-	cost.NPU += time.Duration(calls * float64(c.Launch))
-	return cost
+	return time.Duration(calls * float64(c.Launch))
+}
+
+// node is the cost of one node of a run.
+func (c Costs) node(g *npu.Graph, n *npu.Node, context int) Cost {
+	size := g.Chunk * n.Width
+	switch n.Op {
+	case npu.OpInput:
+		return Cost{}
+	case npu.OpMatMul, npu.OpConv, npu.OpQuantized:
+		cols, b := c.matrix(n)
+		return Cost{NPU: c.Product(g.Chunk, cols, n.Width, b), Weights: b}
+	case npu.OpFactor: // 32 bits, with each run
+		in := g.Nodes[n.Args[0]].Width
+		return Cost{NPU: c.Product(g.Chunk, in, n.Width, 4*int64(in)*int64(n.Width))}
+	case npu.OpAttention:
+		return c.attention(g, n, context).Plus(Cost{CPU: time.Duration(g.Chunk) * c.Row})
+	case npu.OpEmbed, npu.OpPosition:
+		return Cost{CPU: seconds(4 * float64(size) / c.CPUStream)}
+	}
+	return Cost{NPU: c.elementwise(size)}
 }
 
 // attention reads the cache once for the chunk and computes scores and sums for every row. On the NPU its

@@ -28,10 +28,10 @@ type Stats struct {
 	NPU, CPU time.Duration // computing
 	Loading  time.Duration // of graphs, beside computations too
 	Waiting  time.Duration // for graphs, while nothing computed
-	Staging  time.Duration // waiting for weights that pass through staging slots
+	Staging  time.Duration // waiting for weights that others map and move (see Move)
 	Late     time.Duration // paced: how far behind the phone, because the device beneath is slower
 	Mapped   int64         // bytes of weights in the address space
-	Joules   float64       // estimated, above idle: power × time
+	Joules   float64       // estimated, above idle: power × time, copies of weights included
 }
 
 // Sub returns what was done since an earlier reading; Mapped and Late stay.
@@ -55,8 +55,12 @@ func (s Stats) Sub(d Stats) Stats {
 //     loaded when it runs, or before if Preload says so, and takes the place of the one not used for longest;
 //   - loads go one after the other, beside computations; a run waits for its graph;
 //   - graphs without products are the host's, and nothing is loaded for them;
-//   - weights that do not fit into the sessions' address windows are refused when they are compiled;
+//   - weights that do not fit into the sessions' address windows are refused, when they are compiled or, where
+//     others bring them (package memory), when they are mapped;
+//   - what others map and move takes its time on one core, beside the NPU, which waits for what it reads;
 //   - one run goes on at a time.
+//
+// It is a npu.Timekeeper.
 type Device struct {
 	inner npu.Device
 	costs Costs
@@ -64,13 +68,12 @@ type Device struct {
 
 	mu     sync.Mutex // held while the NPU is busy
 	blocks map[string]*block
-	mapped int64
-	stats  Stats
-	free   time.Duration // when the last load ends, on the clock that Stats.Busy is
 	behind time.Duration // how far paced time lags behind the phone's
 
-	loads  sync.Mutex // guards what follows, while the NPU is busy too
-	loaded Stats      // by LoadGraphs
+	beside sync.Mutex    // guards what follows, while the NPU is busy too
+	stats  Stats         // Busy is the device's clock
+	free   time.Duration // when the last load of a graph ends
+	copies time.Duration // when the core that maps and copies is free
 }
 
 // block is what the device knows of the graphs of one name.
@@ -109,13 +112,10 @@ func (d *Device) Costs() Costs { return d.costs }
 func (d *Device) Stats() Stats {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.beside.Lock()
+	defer d.beside.Unlock()
 	s := d.stats
-	d.loads.Lock()
-	defer d.loads.Unlock()
-	s.Switches += d.loaded.Switches
-	s.Loading += d.loaded.Loading
-	s.Joules += d.loaded.Joules
-	s.Mapped, s.Late = d.mapped, max(0, d.behind)
+	s.Late = max(0, d.behind)
 	return s
 }
 
@@ -127,11 +127,11 @@ func (d *Device) LoadGraphs(graphs []*npu.Graph) {
 		bytes += d.costs.Bytes(g)
 	}
 	took := d.costs.LoadTime(1, bytes)
-	d.loads.Lock()
-	d.loaded.Switches++
-	d.loaded.Loading += took
-	d.loaded.Joules += took.Seconds() * d.costs.CPUWatts
-	d.loads.Unlock()
+	d.beside.Lock()
+	d.stats.Switches++
+	d.stats.Loading += took
+	d.stats.Joules += took.Seconds() * d.costs.CPUWatts
+	d.beside.Unlock()
 	if d.opt.Paced {
 		d.opt.Sleep(took)
 	}
@@ -174,32 +174,42 @@ func (d *Device) Compile(g *npu.Graph) (npu.Program, error) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	bytes, staged := d.weights(g)
-	limit := d.costs.Window * int64(d.opt.Sessions)
 	b := d.blocks[g.Name]
 	if b == nil {
-		if d.mapped+bytes > limit {
-			return nil, &WindowError{d.costs.SoC, d.mapped + bytes, limit}
+		b = &block{bytes: d.weights(g), host: d.onHost(g)}
+		if err := d.hold(b.bytes); err != nil {
+			return nil, err
 		}
-		d.mapped += bytes
-		b = &block{bytes: bytes, host: bytes+staged == 0}
 		d.blocks[g.Name] = b
 	}
-	return &program{Program: p, dev: d, block: b, staged: staged, heads: attends(g)}, nil
+	return &program{Program: p, dev: d, block: b, heads: attends(g)}, nil
 }
 
-// weights returns the bytes of a graph's products that are mapped for good, and those staged in each run.
-func (d *Device) weights(g *npu.Graph) (mapped, staged int64) {
+// weights returns the bytes of a graph's products that the device keeps. Staged ones are others' to map.
+func (d *Device) weights(g *npu.Graph) (bytes int64) {
 	for i := range g.Nodes {
-		n := &g.Nodes[i]
-		switch _, bytes := d.costs.matrix(n); {
-		case n.Weight != nil && n.Weight.Staged:
-			staged += bytes
-		default:
-			mapped += bytes
+		if n := &g.Nodes[i]; n.Weight == nil || !n.Weight.Staged {
+			_, b := d.costs.matrix(n)
+			bytes += b
 		}
 	}
-	return mapped, staged
+	return bytes
+}
+
+// onHost reports whether a graph has no products, staged or not.
+func (d *Device) onHost(g *npu.Graph) bool {
+	return !slices.ContainsFunc(g.Nodes, func(n npu.Node) bool { _, bytes := d.costs.matrix(&n); return bytes > 0 })
+}
+
+// hold takes bytes of the address windows.
+func (d *Device) hold(bytes int64) error {
+	d.beside.Lock()
+	defer d.beside.Unlock()
+	if limit := d.costs.Window * int64(d.opt.Sessions); d.stats.Mapped+bytes > limit {
+		return &WindowError{d.costs.SoC, d.stats.Mapped + bytes, limit}
+	}
+	d.stats.Mapped += bytes
+	return nil
 }
 
 func attends(g *npu.Graph) bool {
@@ -213,58 +223,56 @@ func attends(g *npu.Graph) bool {
 
 type program struct {
 	npu.Program
-	dev    *Device
-	block  *block
-	staged int64
-	heads  bool
+	dev   *Device
+	block *block
+	heads bool
 }
 
-// Run computes on the device beneath and charges, or takes, the phone's time.
+// Run computes on the device beneath and charges, or takes, the phone's time. A run that fails has taken the
+// time until then.
 func (p *program) Run(a npu.Args) error {
 	d := p.dev
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	start := time.Now()
+	start, before := time.Now(), d.Now()
+	r := d.begin(p, &a)
 	if err := p.Program.Run(a); err != nil {
 		return err
 	}
-	took := d.charge(p, a)
+	r.upTo(len(r.graph.Nodes))
+	d.beside.Lock()
+	d.stats.Runs++
+	d.beside.Unlock()
 	if d.opt.Paced {
-		d.wait(took, time.Since(start))
+		d.wait(d.Now()-before, time.Since(start))
 	}
 	return nil
 }
 
-// charge counts a run and returns how long it takes.
-func (d *Device) charge(p *program, a npu.Args) time.Duration {
-	g, s := p.Graph(), &d.stats
-	context := 0
+// begin charges what a run takes before its first node, and lets its Stage, if it has one, tell how far it is.
+func (d *Device) begin(p *program, a *npu.Args) *running {
+	r := &running{Stage: a.Stage, dev: d, graph: p.Graph()}
 	if p.heads {
 		for _, at := range a.Positions[:a.Rows] {
-			context = max(context, int(at)+1)
+			r.context = max(r.context, int(at)+1)
 		}
 	}
-	cost := d.costs.Graph(g, context)
-	var wait, stage time.Duration
 	if _, there := a.Stage.(interface{ Loaded() }); !there { // else LoadGraphs has counted it
-		// Staged weights arrive beside the computation: what takes longer is waited for.
-		stage = max(0, d.costs.StageTime(p.staged)-cost.Time())
-		if d.load(p.block, g.Chunk); !p.block.host {
-			wait = d.await(p.block.loaded[0].ready)
+		if d.load(p.block, r.graph.Chunk); !p.block.host {
+			d.await(p.block.loaded[0].ready)
 		}
 	}
-	s.Runs++
-	s.NPU += cost.NPU
-	s.CPU += cost.CPU
-	s.Staging += stage
-	s.Joules += cost.Joules(d.costs) + stage.Seconds()*d.costs.CPUWatts
-	took := cost.Time() + stage
-	s.Busy += took
-	return wait + took
+	d.pass(Cost{NPU: d.costs.calls(r.graph)})
+	if a.Stage != nil {
+		a.Stage = r
+	}
+	return r
 }
 
 // load begins to load the block's graph for chunks of so many rows, behind the loads that go on, unless it is there.
 func (d *Device) load(b *block, chunk int) {
+	d.beside.Lock()
+	defer d.beside.Unlock()
 	if b.host || !b.use(chunk, d.costs.Resident) {
 		return
 	}
@@ -278,6 +286,8 @@ func (d *Device) load(b *block, chunk int) {
 
 // await lets the time pass until then, and returns how much that is.
 func (d *Device) await(then time.Duration) time.Duration {
+	d.beside.Lock()
+	defer d.beside.Unlock()
 	wait := max(0, then-d.stats.Busy)
 	d.stats.Busy += wait
 	d.stats.Waiting += wait
@@ -302,8 +312,8 @@ func (d *Device) Loaded(name string, chunk int) bool {
 	return b != nil && (b.host || slices.ContainsFunc(b.loaded, func(g graph) bool { return g.chunk == chunk }))
 }
 
-// Await waits until the graph of that name which was asked for last is there.
-func (d *Device) Await(name string) {
+// AwaitGraph waits until the graph of that name which was asked for last is there.
+func (d *Device) AwaitGraph(name string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	b := d.blocks[name]
@@ -312,6 +322,45 @@ func (d *Device) Await(name string) {
 	}
 	if took := d.await(b.loaded[0].ready); took > 0 && d.opt.Paced {
 		d.wait(took, 0)
+	}
+}
+
+// pass lets the NPU and the CPU work.
+func (d *Device) pass(c Cost) {
+	d.beside.Lock()
+	defer d.beside.Unlock()
+	d.stats.NPU += c.NPU
+	d.stats.CPU += c.CPU
+	d.stats.Busy += c.Time()
+	d.stats.Joules += c.Joules(d.costs)
+}
+
+// running is a run as far as it has come. As its Stage it stands before the caller's, so that weights which
+// are brought meanwhile find the clock where the node is.
+type running struct {
+	npu.Stage
+	dev     *Device
+	graph   *npu.Graph
+	context int
+	next    int // the node to be charged next
+}
+
+// Enter implements npu.Stage.
+func (r *running) Enter(node int) error {
+	r.upTo(node)
+	return r.Stage.Enter(node)
+}
+
+// Leave implements npu.Stage.
+func (r *running) Leave(node int) {
+	r.upTo(node + 1)
+	r.Stage.Leave(node)
+}
+
+// upTo charges the nodes before the given one.
+func (r *running) upTo(node int) {
+	for ; r.next < node; r.next++ {
+		r.dev.pass(r.dev.costs.node(r.graph, &r.graph.Nodes[r.next], r.context))
 	}
 }
 

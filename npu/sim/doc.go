@@ -7,7 +7,10 @@
 // it was fitted to, or the word "assumed". What a chip does in a given time depends on the software that
 // drives it as much as on the silicon, so a file holds one set of values for each software stack of which
 // figures were published: graphs of Qualcomm's QNN, mllm with its attention on the CPU, ggml's Hexagon
-// backend, operator by operator, and llada.cpp's kernels in that backend. The lab compares what follows with the published figures.
+// backend, operator by operator, and llada.cpp's kernels in that backend. The lab compares what follows with
+// the published figures.
 //
-// The package knows graphs, not models, and no planner: npu/plan and npu/memory decide, sim charges.
+// The package knows graphs, not models, and no planner: npu/plan and npu/memory decide, sim charges. Whoever
+// keeps weights outside the device tells it what is loaded (LoadGraphs), or mapped and moved (npu.Timekeeper);
+// only that is charged.
 package sim

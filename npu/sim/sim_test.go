@@ -291,7 +291,7 @@ func TestPreload(t *testing.T) {
 		}
 		d.Preload("a", 32)
 		check("loads begin at once", 0)
-		d.Await("a")
+		d.AwaitGraph("a")
 		check("awaited", load)
 		d.Preload("b", 32)
 		d.Preload("c", 32)
@@ -344,15 +344,44 @@ func TestWindow(t *testing.T) {
 	if !errors.As(err, &w) || w.Need != 4<<20 || !strings.Contains(err.Error(), "--npu-memory") {
 		t.Errorf("%v", err)
 	}
+	// Staged weights are mapped by others, into what is left.
 	staged := product("layer 1", 1, 512, 1024)
 	staged.Nodes[1].Weight.Staged = true
-	p, err := d.Compile(staged)
-	if err != nil {
+	if _, err := d.Compile(staged); err != nil {
 		t.Fatal(err)
 	}
-	p.Run(npu.Args{Rows: 1})
-	if s := d.Stats(); s.Staging <= 0 || s.Mapped != 2<<20 {
-		t.Errorf("staged weights: %+v", s)
+	if err := d.Map(1 << 20); err != nil || d.Stats().Mapped != 3<<20 {
+		t.Errorf("%v with %d bytes mapped", err, d.Stats().Mapped)
+	}
+	if err := d.Map(1); !errors.As(err, &w) || w.Need != 3<<20+1 {
+		t.Errorf("beyond the window: %v", err)
+	}
+	d.Unmap(1 << 20)
+	if err := d.Map(1); err != nil {
+		t.Errorf("after room was made: %v", err)
+	}
+}
+
+// The core that maps and copies does one thing at a time, not before it is asked to; the NPU waits only as
+// long as it must.
+func TestTransfers(t *testing.T) {
+	c, _ := Find("sm8750")
+	c.Map, c.MapRate, c.Stage, c.Launch = time.Millisecond, 1e15, 1e9, 0
+	d := Wrap(&fake{}, c, Options{})
+	if err := d.Map(100); err != nil {
+		t.Fatal(err)
+	}
+	const ms = time.Millisecond
+	if begins, ends := d.Move(2e6, 0); begins != ms || ends != 3*ms || d.Now() != 0 {
+		t.Errorf("the first from %v to %v, at %v", begins, ends, d.Now())
+	}
+	d.Await(3 * ms)
+	d.Await(2 * ms)
+	if begins, ends := d.Move(1e6, 5*ms); begins != 5*ms || ends != 6*ms {
+		t.Errorf("the second from %v to %v", begins, ends)
+	}
+	if s := d.Stats(); s.Staging != 3*ms || s.Busy != 3*ms || s.Mapped != 100 || math.Abs(s.Joules-0.004*c.CPUWatts) > 1e-9 {
+		t.Errorf("%+v", s)
 	}
 }
 

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"tandem/models"
+)
+
+// Programs are listed on the device that is asked for, with what they take.
+func TestNPUPrograms(t *testing.T) {
+	h := newHome(t)
+	out, stderr, err := h.edge("npu", "programs", "--device", "native", "--soc", "sm8750", "--json")
+	var got struct {
+		Device   string
+		Programs []programRow
+	}
+	if err != nil || json.Unmarshal([]byte(out), &got) != nil {
+		t.Fatalf("%v: %s%s", err, out, stderr)
+	}
+	if !strings.HasPrefix(got.Device, "native") || len(got.Programs) == 0 {
+		t.Errorf("device %q, %d programs", got.Device, len(got.Programs))
+	}
+	for _, p := range got.Programs {
+		if p.Device != got.Device || p.SimulatedLoad <= 0 || p.Activations > p.Unshared+128*int64(p.Nodes) {
+			t.Errorf("%+v", p)
+		}
+	}
+	if _, stderr, err = h.edge("npu", "programs", "--device", "abacus"); err == nil || !strings.Contains(stderr, "abacus") {
+		t.Errorf("an unknown device: %v, %s", err, stderr)
+	}
+	if llama := os.Getenv("TANDEM_LLAMA_PATH"); llama != "" {
+		out, stderr, err := h.edgeWith([]string{"TANDEM_GGML_PATH=" + llama}, "npu", "programs", "--device", "ggml:cpu")
+		if err != nil || !strings.Contains(out, "ggml") || !strings.Contains(out, " to ") {
+			t.Errorf("on ggml: %v, %s%s", err, out, stderr)
+		}
+	}
+}
+
+// Without a model the reader lies in a file while the lab runs, and no longer.
+func TestReaderOnDisk(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	c := labNPU{}
+	path, remove, err := c.onDisk(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err := os.ReadFile(path); err != nil || string(b) != string(models.Reader) {
+		t.Errorf("%s: %d bytes, %v", path, len(b), err)
+	}
+	run, err := c.native(t.Context(), path, 0.5, false)
+	if err != nil || len(run.Tokens) == 0 || run.Counters.TransferBytes == 0 {
+		t.Errorf("%+v, %v", run, err)
+	}
+	remove()
+	if left, err := os.ReadDir(os.Getenv("TMPDIR")); err != nil || len(left) != 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}

@@ -1,0 +1,58 @@
+package sim
+
+import "time"
+
+// Now implements npu.Timekeeper: how long the NPU was busy so far, waiting included.
+func (d *Device) Now() time.Duration {
+	d.beside.Lock()
+	defer d.beside.Unlock()
+	return d.stats.Busy
+}
+
+// Largest implements npu.Timekeeper: a mapping lies within one session's window.
+func (d *Device) Largest() int64 { return d.costs.Window }
+
+// Map implements npu.Timekeeper.
+func (d *Device) Map(bytes int64) error {
+	if bytes > d.costs.Window {
+		return &WindowError{d.costs.SoC, bytes, d.costs.Window}
+	}
+	if err := d.hold(bytes); err != nil {
+		return err
+	}
+	d.beside.Lock()
+	defer d.beside.Unlock()
+	d.copy(d.stats.Busy, d.costs.MapTime(1, bytes))
+	return nil
+}
+
+// Unmap implements npu.Timekeeper.
+func (d *Device) Unmap(bytes int64) {
+	d.beside.Lock()
+	defer d.beside.Unlock()
+	d.stats.Mapped -= bytes
+}
+
+// Move implements npu.Timekeeper.
+func (d *Device) Move(bytes int64, from time.Duration) (begins, ends time.Duration) {
+	d.beside.Lock()
+	defer d.beside.Unlock()
+	took := d.costs.StageTime(bytes)
+	d.copy(from, took)
+	return d.copies - took, d.copies
+}
+
+// copy keeps the core that maps and copies busy, from the given time on or when it is free.
+func (d *Device) copy(from, took time.Duration) {
+	d.copies = max(d.copies, from) + took
+	d.stats.Joules += took.Seconds() * d.costs.CPUWatts
+}
+
+// Await implements npu.Timekeeper.
+func (d *Device) Await(until time.Duration) {
+	d.beside.Lock()
+	defer d.beside.Unlock()
+	wait := max(0, until-d.stats.Busy)
+	d.stats.Staging += wait
+	d.stats.Busy += wait
+}

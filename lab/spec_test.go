@@ -1,10 +1,13 @@
 package lab
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"tandem/models"
 )
 
 // sharedData is the folder of public data beside the repository; the test is skipped where there is none.
@@ -20,24 +23,44 @@ func sharedData(t *testing.T) string {
 }
 
 func TestSpecPromptsKeepRequestAndContextApart(t *testing.T) {
-	for _, data := range []string{"", sharedData(t)} {
-		for _, task := range SpecTasks {
-			prompts, err := SpecPrompts(task, data)
-			if err != nil {
-				t.Fatal(err)
+	t.Run("samples", func(t *testing.T) { specPromptsApart(t, "") })
+	t.Run("public data", func(t *testing.T) { specPromptsApart(t, sharedData(t)) })
+}
+
+func specPromptsApart(t *testing.T, data string) {
+	for _, task := range SpecTasks {
+		prompts, err := SpecPrompts(task, data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(prompts) < 5 {
+			t.Errorf("%s: %d prompts", task, len(prompts))
+		}
+		for _, p := range prompts {
+			switch {
+			case p.Context == "" && task != "rag", p.Request == "", strings.ContainsRune(p.Request, '\n'), strings.TrimSpace(p.Context) != p.Context:
+				t.Errorf("%s: context %.60q, request %q", task, p.Context, p.Request)
 			}
-			if len(prompts) < 5 {
-				t.Errorf("%s: %d prompts", task, len(prompts))
+			if got := p.Messages(true); p.Context != "" && (len(got) != 2 || got[0].Content != p.Context || got[1].Content != p.Request) {
+				t.Errorf("%s: messages %v", task, got)
 			}
-			for _, p := range prompts {
-				switch {
-				case p.Context == "" && task != "rag", p.Request == "", strings.ContainsRune(p.Request, '\n'), strings.TrimSpace(p.Context) != p.Context:
-					t.Errorf("%s: context %.60q, request %q", task, p.Context, p.Request)
-				}
-				if got := p.Messages(true); p.Context != "" && (len(got) != 2 || got[0].Content != p.Context || got[1].Content != p.Request) {
-					t.Errorf("%s: messages %v", task, got)
-				}
-			}
+		}
+	}
+}
+
+// Replies are to the conversations that ship with the program, of which the oldest lines may go.
+func TestSpecPromptsOfReplies(t *testing.T) {
+	want, err := ReadSpecPrompts(bytes.NewReader(models.Replies))
+	if err != nil || len(want) != 40 {
+		t.Fatalf("%d conversations, %v", len(want), err)
+	}
+	got, err := SpecPrompts("reply", "")
+	if err != nil || len(got) != len(want) {
+		t.Fatalf("%d prompts, %v", len(got), err)
+	}
+	for i, p := range got {
+		if p.Context != want[i].Context || p.Request != want[i].Request || p.Cut != Oldest || !strings.Contains(p.Context, ": ") {
+			t.Errorf("%+v is not %+v", p, want[i])
 		}
 	}
 }

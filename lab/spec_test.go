@@ -2,12 +2,19 @@ package lab
 
 import (
 	"bytes"
+	"context"
+	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"tandem"
+	"tandem/internal/tinymodel"
+	"tandem/model"
 	"tandem/models"
+	"tandem/specdec"
 )
 
 // sharedData is the folder of public data beside the repository; the test is skipped where there is none.
@@ -82,5 +89,60 @@ func TestSpecPromptFitCutsTheContextOnly(t *testing.T) {
 		if err != nil || p.Context != c.want || p.Request != "do it" || cut != (c.want != c.context) {
 			t.Errorf("%s: %q, cut %v, %v; want %q", c.name, p.Context, cut, err, c.want)
 		}
+	}
+}
+
+// Every way of drafting gives plain decoding's answers, and its row says what they took.
+func TestSpec(t *testing.T) {
+	m, err := model.OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{Seed: 3, Gain: 2}), model.Options{Threads: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	s := Spec{Model: m, Costs: specdec.Staircase(32, 1, 64), History: t.TempDir(), MaxTokens: 40, Rows: 32}
+	var inputs []SpecInput
+	said := 0
+	for _, text := range []string{"the cat sat on the mat. the dog sat on the cat.", "the mat sat on the dog. the c"} {
+		in := SpecInput{Tokens: model.EncodePrompt(m.Tokenizer(), text)}
+		inputs = append(inputs, in)
+		if _, err := model.GenerateWith(t.Context(), m, in.Tokens, s.Sampling, s.MaxTokens, nil, func(tandem.Token) error { said++; return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	methods := []string{"plain", "pld+reuse", "all", "eagle (simulated)"}
+	done := 0
+	rows, err := s.Run(t.Context(), "own", inputs, methods, func(n, total int) {
+		if done++; n != done || total != 8 {
+			t.Errorf("%d of %d at %d", n, total, done)
+		}
+	})
+	if err != nil || len(rows) != len(methods) || done != 8 {
+		t.Fatalf("%d rows, %d times progress, %v", len(rows), done, err)
+	}
+	for i, r := range rows {
+		if r.Task != "own" || r.Method != methods[i] || r.Inputs != 2 || r.Tokens != said || r.Simulated != (i == 3) {
+			t.Errorf("%+v", r)
+		}
+		if r.AcceptLength < 1 || r.Chosen < 1 || r.Ratio <= 0 || r.MinRatio <= 0 || r.MinRatio > r.Ratio || r.Prefill <= 0 || r.DrafterMs <= 0 {
+			t.Errorf("%+v", r)
+		}
+		if math.Abs(r.Valid-r.AcceptLength/32) > 1e-9 || math.Abs(r.Valid+r.Wasted+r.Underutilised-1) > 1e-9 || r.Wasted < 0 {
+			t.Errorf("shares of %+v", r)
+		}
+	}
+	if r := rows[0]; r.AcceptLength != 1 || r.Wasted != 0 || math.Abs(r.Ratio-1) > 1e-9 {
+		t.Errorf("plain: %+v", r)
+	}
+	if r := rows[3]; r.AcceptLength < 2 {
+		t.Errorf("a drafter that knows the answer: %+v", r)
+	}
+	files, err := specdec.Histories(s.History)
+	if err != nil || len(files) != 2 || files[0].Entries != 2 || files[1].Entries != 2 {
+		t.Errorf("all remembers %+v, %v", files, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := s.Run(ctx, "own", inputs, methods, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
 	}
 }

@@ -2,7 +2,9 @@ package lab
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 
 	"tandem/lab/chart"
 )
@@ -115,6 +117,9 @@ type AcceptLengths struct {
 // AblationMethods are the ways of drafting that AcceptLengthsOf looks for; it can do without the first.
 var AblationMethods = []string{"pld", "sam", "all"}
 
+// ErrNotMeasured is AcceptLengthsOf's error where rows lack a method, or where no answer took a pass.
+var ErrNotMeasured = errors.New("not measured")
+
 // AcceptLengthsOf picks a task's lengths out of what Spec measured with the model.
 func AcceptLengthsOf(rows []SpecRow, task, of string) (AcceptLengths, error) {
 	l := AcceptLengths{Task: task, Of: of}
@@ -134,8 +139,8 @@ func AcceptLengthsOf(rows []SpecRow, task, of string) (AcceptLengths, error) {
 			}
 		}
 	}
-	if l.SAM < 1 || l.All < 1 {
-		return l, fmt.Errorf("no accept lengths of the methods sam and all on the task %s", task)
+	if l.SAM == 0 || l.All == 0 {
+		return l, fmt.Errorf("accept lengths of the task %s %w: it takes the methods %s", task, ErrNotMeasured, strings.Join(AblationMethods, " and "))
 	}
 	return l, nil
 }

@@ -3,6 +3,7 @@ package lab
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -382,8 +383,8 @@ func TestAcceptLengthsOf(t *testing.T) {
 	if want := (AcceptLengths{Task: "summary", Of: "m", Inputs: 3, SAM: 2, All: 2.5, PLD: 1.5, Wasted: .2, Underutilised: .7, Reusable: .25}); err != nil || got != want {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if _, err := AcceptLengthsOf(rows[:2], "summary", "m"); err == nil {
-		t.Error("no error without the method all")
+	if _, err := AcceptLengthsOf(rows[:2], "summary", "m"); !errors.Is(err, ErrNotMeasured) || !strings.Contains(err.Error(), "sam and all") {
+		t.Errorf("without the method all: %v", err)
 	}
 }
 

@@ -1,10 +1,20 @@
 package lab
 
 import (
+	"bytes"
+	"context"
+	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"tandem"
+	"tandem/internal/tinymodel"
+	"tandem/model"
+	"tandem/models"
+	"tandem/specdec"
 )
 
 // sharedData is the folder of public data beside the repository; the test is skipped where there is none.
@@ -20,24 +30,44 @@ func sharedData(t *testing.T) string {
 }
 
 func TestSpecPromptsKeepRequestAndContextApart(t *testing.T) {
-	for _, data := range []string{"", sharedData(t)} {
-		for _, task := range SpecTasks {
-			prompts, err := SpecPrompts(task, data)
-			if err != nil {
-				t.Fatal(err)
+	t.Run("samples", func(t *testing.T) { specPromptsApart(t, "") })
+	t.Run("public data", func(t *testing.T) { specPromptsApart(t, sharedData(t)) })
+}
+
+func specPromptsApart(t *testing.T, data string) {
+	for _, task := range SpecTasks {
+		prompts, err := SpecPrompts(task, data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(prompts) < 5 {
+			t.Errorf("%s: %d prompts", task, len(prompts))
+		}
+		for _, p := range prompts {
+			switch {
+			case p.Context == "" && task != "rag", p.Request == "", strings.ContainsRune(p.Request, '\n'), strings.TrimSpace(p.Context) != p.Context:
+				t.Errorf("%s: context %.60q, request %q", task, p.Context, p.Request)
 			}
-			if len(prompts) < 5 {
-				t.Errorf("%s: %d prompts", task, len(prompts))
+			if got := p.Messages(true); p.Context != "" && (len(got) != 2 || got[0].Content != p.Context || got[1].Content != p.Request) {
+				t.Errorf("%s: messages %v", task, got)
 			}
-			for _, p := range prompts {
-				switch {
-				case p.Context == "" && task != "rag", p.Request == "", strings.ContainsRune(p.Request, '\n'), strings.TrimSpace(p.Context) != p.Context:
-					t.Errorf("%s: context %.60q, request %q", task, p.Context, p.Request)
-				}
-				if got := p.Messages(true); p.Context != "" && (len(got) != 2 || got[0].Content != p.Context || got[1].Content != p.Request) {
-					t.Errorf("%s: messages %v", task, got)
-				}
-			}
+		}
+	}
+}
+
+// Replies are to the conversations that ship with the program, of which the oldest lines may go.
+func TestSpecPromptsOfReplies(t *testing.T) {
+	want, err := ReadSpecPrompts(bytes.NewReader(models.Replies))
+	if err != nil || len(want) != 40 {
+		t.Fatalf("%d conversations, %v", len(want), err)
+	}
+	got, err := SpecPrompts("reply", "")
+	if err != nil || len(got) != len(want) {
+		t.Fatalf("%d prompts, %v", len(got), err)
+	}
+	for i, p := range got {
+		if p.Context != want[i].Context || p.Request != want[i].Request || p.Cut != Oldest || !strings.Contains(p.Context, ": ") {
+			t.Errorf("%+v is not %+v", p, want[i])
 		}
 	}
 }
@@ -59,5 +89,60 @@ func TestSpecPromptFitCutsTheContextOnly(t *testing.T) {
 		if err != nil || p.Context != c.want || p.Request != "do it" || cut != (c.want != c.context) {
 			t.Errorf("%s: %q, cut %v, %v; want %q", c.name, p.Context, cut, err, c.want)
 		}
+	}
+}
+
+// Every way of drafting gives plain decoding's answers, and its row says what they took.
+func TestSpec(t *testing.T) {
+	m, err := model.OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{Seed: 3, Gain: 2}), model.Options{Threads: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	s := Spec{Model: m, Costs: specdec.Staircase(32, 1, 64), History: t.TempDir(), MaxTokens: 40, Rows: 32}
+	var inputs []SpecInput
+	said := 0
+	for _, text := range []string{"the cat sat on the mat. the dog sat on the cat.", "the mat sat on the dog. the c"} {
+		in := SpecInput{Tokens: model.EncodePrompt(m.Tokenizer(), text)}
+		inputs = append(inputs, in)
+		if _, err := model.GenerateWith(t.Context(), m, in.Tokens, s.Sampling, s.MaxTokens, nil, func(tandem.Token) error { said++; return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	methods := []string{"plain", "pld+reuse", "all", "eagle (simulated)"}
+	done := 0
+	rows, err := s.Run(t.Context(), "own", inputs, methods, func(n, total int) {
+		if done++; n != done || total != 8 {
+			t.Errorf("%d of %d at %d", n, total, done)
+		}
+	})
+	if err != nil || len(rows) != len(methods) || done != 8 {
+		t.Fatalf("%d rows, %d times progress, %v", len(rows), done, err)
+	}
+	for i, r := range rows {
+		if r.Task != "own" || r.Method != methods[i] || r.Inputs != 2 || r.Tokens != said || r.Simulated != (i == 3) {
+			t.Errorf("%+v", r)
+		}
+		if r.AcceptLength < 1 || r.Chosen < 1 || r.Ratio <= 0 || r.MinRatio <= 0 || r.MinRatio > r.Ratio || r.Prefill <= 0 || r.DrafterMs <= 0 {
+			t.Errorf("%+v", r)
+		}
+		if math.Abs(r.Valid-r.AcceptLength/32) > 1e-9 || math.Abs(r.Valid+r.Wasted+r.Underutilised-1) > 1e-9 || r.Wasted < 0 {
+			t.Errorf("shares of %+v", r)
+		}
+	}
+	if r := rows[0]; r.AcceptLength != 1 || r.Wasted != 0 || math.Abs(r.Ratio-1) > 1e-9 {
+		t.Errorf("plain: %+v", r)
+	}
+	if r := rows[3]; r.AcceptLength < 2 {
+		t.Errorf("a drafter that knows the answer: %+v", r)
+	}
+	files, err := specdec.Histories(s.History)
+	if err != nil || len(files) != 2 || files[0].Entries != 2 || files[1].Entries != 2 {
+		t.Errorf("all remembers %+v, %v", files, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := s.Run(ctx, "own", inputs, methods, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
 	}
 }

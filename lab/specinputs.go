@@ -2,6 +2,7 @@ package lab
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ import (
 
 	"tandem/examples"
 	"tandem/model"
+	"tandem/models"
 )
 
 // SpecTasks are the tasks that SpecPrompts knows (sd.npu §5.1).
@@ -140,17 +142,13 @@ func screenPrompt(task, history, state string) SpecPrompt {
 		Request: fmt.Sprintf("Task: %s. Done: %s. Which element is used next, and how?", strings.TrimSuffix(trimmed(task), "."), strings.Join(steps, "; "))}
 }
 
-func replyPrompt(lines []string, who string) SpecPrompt {
-	return SpecPrompt{Context: strings.Join(lines, "\n"), Cut: Oldest, Request: fmt.Sprintf("Write the reply of %s.", who)}
-}
-
 // SpecPrompts returns prompts of a task. With data, a folder that holds specbench/questions.jsonl (Spec-Bench) and
-// ui/tasks.json (AutoDroid), they come from there; without, from the sample documents and from generators of
-// screens and conversations, which also give the conversations that replies are written to.
+// ui/tasks.json (AutoDroid), they come from there; without, from the sample documents and from a generator of screens.
+// Replies are always to the conversations that ship with the program.
 func SpecPrompts(task, data string) ([]SpecPrompt, error) {
 	switch {
 	case task == "reply":
-		return conversations(), nil
+		return conversations()
 	case data != "" && task == "summary":
 		return specBench(filepath.Join(data, "specbench", "questions.jsonl"), "summarization", articlePrompt)
 	case data != "" && task == "rag":
@@ -310,27 +308,14 @@ func screens() (out []SpecPrompt) {
 	return out
 }
 
-// conversations are made-up chats that want a reply which says again what was said.
-func conversations() (out []SpecPrompt) {
-	r := rand.New(rand.NewPCG(6, 2))
-	pick := func(list ...string) string { return list[r.IntN(len(list))] }
-	for range 40 {
-		a, b := pick("Anna", "Marek", "Ines", "Tomas"), pick("Ravi", "Nora", "Eva", "Ben")
-		place := pick("the harbour museum", "the bakery on Alder Street", "the boat house", "the lake cabin", "platform 3")
-		hour := fmt.Sprintf("%d:%02d", 8+r.IntN(11), 15*r.IntN(4))
-		thing := pick("the blue tin with the spare key", "two loaves of rye bread", "the tickets for the guided tour", "a torch and the map of the valley")
-		day := pick("Monday", "Thursday", "Saturday", "Sunday")
-		lines := []string{
-			fmt.Sprintf("%s: Hi %s, are you free on %s?", a, b, day),
-			fmt.Sprintf("%s: I think so. What is the plan for %s?", b, day),
-			fmt.Sprintf("%s: We meet at %s at %s. %s", a, place, hour, pick("The others come later.", "It should not rain.", "We need about two hours.")),
-			fmt.Sprintf("%s: Good. Shall I bring anything?", b),
-			fmt.Sprintf("%s: Please bring %s, and tell me again where and when we meet, so that I know you read this.", a, thing),
-		}
-		if r.IntN(2) == 0 {
-			lines = append(lines[:2], append([]string{fmt.Sprintf("%s: Let me look at the calendar first. Last time it was %s.", a, pick("too crowded", "closed", "very pleasant"))}, lines[2:]...)...)
-		}
-		out = append(out, replyPrompt(lines, b))
+// conversations are those that ship with the program.
+func conversations() ([]SpecPrompt, error) {
+	out, err := ReadSpecPrompts(bytes.NewReader(models.Replies))
+	if err != nil {
+		return nil, fmt.Errorf("sample conversations: %w", err)
 	}
-	return out
+	for i := range out {
+		out[i].Cut = Oldest
+	}
+	return out, nil
 }

@@ -23,3 +23,9 @@ var Eval []byte
 //
 //go:embed testdata/worlds.jsonl.gz
 var Worlds []byte
+
+// Replies is conversations that want a reply, as JSON lines, held out from training like Eval. `edge bench spec` says
+// what a line holds and lets a model write the replies.
+//
+//go:embed testdata/replies.jsonl
+var Replies []byte

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/blevesearch/bleve/v2"
+
+	"tandem/internal/filelock"
 )
 
 // Bytes of text in a batch, which is held in memory, and to a checkpoint, at which a long write publishes
@@ -297,7 +299,7 @@ func (x *Index) lock() (unlock func(), err error) {
 	if err != nil {
 		return nil, fmt.Errorf("write index: %w", err)
 	}
-	ok, err := lockFile(f)
+	ok, err := filelock.Try(f)
 	if err != nil {
 		f.Close()
 		return nil, fmt.Errorf("write index: lock %s: %w", f.Name(), err)

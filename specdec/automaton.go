@@ -196,18 +196,22 @@ type SAM struct {
 	Length  int      // of a draft without Tree [31]
 	History *History // may be nil
 	own     *automaton
-	old     match // in the history
+	past    *automaton // of the history, as it was when the text began
+	old     match      // in past
 }
 
 // Committed implements Drafter.
 func (s *SAM) Committed(tokens []tandem.Token) {
 	if s.own == nil {
 		s.own = newAutomaton()
+		if s.History != nil {
+			s.past = s.History.index // another one may take its place meanwhile
+		}
 	}
 	for _, t := range tokens {
 		s.own.extend(t)
-		if s.History != nil {
-			s.History.index.advance(&s.old, t)
+		if s.past != nil {
+			s.past.advance(&s.old, t)
 		}
 	}
 }
@@ -226,13 +230,13 @@ func (s *SAM) Propose(t *Tree) {
 			s.own.tree(t, 64, match{state, int32(length)}, FromAutomaton)
 		}
 		if s.old.length > 1 {
-			s.History.index.tree(t, 64, s.old, FromHistory)
+			s.past.tree(t, 64, s.old, FromHistory)
 		}
 		return
 	}
 	switch {
 	case int(s.old.length) > length && s.old.length > 1:
-		t.Chain(-1, s.History.index.chain(s.old.state, or(s.Length, 31)), FromHistory, int(s.old.length))
+		t.Chain(-1, s.past.chain(s.old.state, or(s.Length, 31)), FromHistory, int(s.old.length))
 	case length > 0:
 		t.Chain(-1, s.own.chain(state, or(s.Length, 31)), FromAutomaton, length)
 	}

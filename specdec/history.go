@@ -14,21 +14,26 @@ import (
 	"time"
 
 	"tandem"
+	"tandem/internal/filelock"
 )
 
 // History remembers earlier answers and contexts of one user as tokens of one vocabulary, in a file of bounded
 // size, and finds what is said again (CoordGen §3.3 keeps answers "as historical context for future requests").
 //
-// The file is a head and records with checksums, appended one by one. A record that a crash cut short is left
-// out and overwritten by the next. When the file would outgrow its limit, the older half is dropped: a new
-// file takes the old one's place in one step. Two processes may append at once; if both also shorten the file at
-// the same moment, records may be lost, but none is damaged.
+// The file is a head and records with checksums, appended one by one. A record that a crash or a full disk cut
+// short is left out and overwritten by the next. When the file would outgrow its limit, the older half is dropped:
+// a new file takes the old one's place in one step. Who writes holds a lock and reads the file again first, so that
+// processes may share a history: nothing that one of them added is lost but to the limit, and what was cleared stays
+// cleared. What others add is drafted from after the next opening or shortening.
 type History struct {
 	path    string
 	limit   int64
 	index   *automaton
 	entries []Entry
 	size    int64 // of the file, up to the end of the last good record
+
+	// failpoint, when a test sets it, is called before each step of a write; its error is that of the step.
+	failpoint func(step string) error
 }
 
 // Entry is one remembered text.
@@ -43,7 +48,9 @@ const (
 	// DefaultHistory is the size that a history may have unless told otherwise.
 	DefaultHistory = 1 << 20
 	historySuffix  = ".history"
-	maxEntry       = 1 << 20 // bytes of a record
+	lockName       = ".lock"     // an empty file beside the histories: they are replaced and removed, it never is
+	unfinished     = ".history-" // how the name of a new file begins that is to replace an old one
+	maxEntry       = 1 << 20     // bytes of a record
 )
 
 var kinds = []string{"answer", "context"}
@@ -59,24 +66,63 @@ func OpenHistory(dir, vocabulary string, limit int64) (*History, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("history: %w", err)
 	}
-	h := &History{path: filepath.Join(dir, vocabulary+historySuffix), limit: max(limit, 4096), index: newAutomaton()}
-	data, err := readBounded(h.path, 64<<20)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("history: %w: remove %s to begin anew", err, h.path)
+	h := &History{path: filepath.Join(dir, vocabulary+historySuffix), limit: max(limit, 4096)}
+	unlock, err := lockHistories(dir)
+	if err != nil {
+		return nil, err
 	}
-	if !bytes.HasPrefix(data, []byte(historyMagic)) && !strings.HasPrefix(historyMagic, string(data)) {
-		return nil, fmt.Errorf("history: %s is no history of this program: remove it to begin anew", h.path)
+	defer unlock()
+	if _, err := removeAll(dir, unfinished+"*"); err != nil { // a crash left it
+		return nil, err
 	}
-	h.entries, h.size = parseHistory(data)
+	if h.entries, h.size, err = h.read(); err != nil {
+		return nil, err
+	}
 	if h.size > h.limit { // the limit was lowered
-		if err := h.shorten(); err != nil {
+		if err := h.shorten(h.entries); err != nil {
 			return nil, err
 		}
 	}
-	for _, e := range h.entries {
-		h.learn(e)
-	}
+	h.relearn()
 	return h, nil
+}
+
+// lockHistories keeps others from writing to the histories in dir until unlock is called. It waits for those that
+// are writing: that takes moments.
+func lockHistories(dir string) (unlock func(), err error) {
+	f, err := os.OpenFile(filepath.Join(dir, lockName), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("history: %w", err)
+	}
+	if err := filelock.Lock(f); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("history: lock %s, which needs a file system with locks: %w", f.Name(), err)
+	}
+	return func() { f.Close() }, nil
+}
+
+// removeAll removes the files in dir whose names match, and returns how many it removed.
+func removeAll(dir, pattern string) (int, error) {
+	names, err := fs.Glob(os.DirFS(dir), pattern)
+	for i, name := range names {
+		if err := os.Remove(filepath.Join(dir, name)); err != nil {
+			return i, fmt.Errorf("history: %w", err)
+		}
+	}
+	return len(names), err
+}
+
+// read returns what the file holds and where its last good record ends; 0 where there is no file yet.
+func (h *History) read() (entries []Entry, good int64, err error) {
+	data, err := readBounded(h.path, 64<<20)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, 0, fmt.Errorf("history: %w: remove %s to begin anew", err, h.path)
+	}
+	if !bytes.HasPrefix(data, []byte(historyMagic)) && !strings.HasPrefix(historyMagic, string(data)) {
+		return nil, 0, fmt.Errorf("history: %s is no history of this program: remove it to begin anew", h.path)
+	}
+	entries, good = parseHistory(data)
+	return entries, good, nil
 }
 
 func readBounded(path string, most int64) ([]byte, error) {
@@ -90,6 +136,14 @@ func readBounded(path string, most int64) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
+// relearn makes the index anew. Drafters that began with the old one keep it.
+func (h *History) relearn() {
+	h.index = newAutomaton()
+	for _, e := range h.entries {
+		h.learn(e)
+	}
+}
+
 func (h *History) learn(e Entry) {
 	for _, t := range e.Tokens {
 		h.index.extend(t)
@@ -97,10 +151,10 @@ func (h *History) learn(e Entry) {
 	h.index.extend(separator)
 }
 
-// Entries returns what is remembered, the oldest first.
+// Entries returns what was remembered when the file was read or written last, the oldest first.
 func (h *History) Entries() []Entry { return h.entries }
 
-// Size returns the bytes of the file.
+// Size returns the bytes of the file then.
 func (h *History) Size() int64 { return h.size }
 
 // Add remembers a text. Matches that are under way go on in what was there before.
@@ -116,81 +170,95 @@ func (h *History) Add(kind string, tokens []tandem.Token, now time.Time) error {
 	if len(record) > maxEntry || int64(len(record)) > h.limit/2 {
 		return nil // it would push out everything else
 	}
-	h.entries = append(h.entries, e)
-	if h.size+int64(len(record)) > h.limit {
-		if err := h.shorten(); err != nil {
+	unlock, err := lockHistories(filepath.Dir(h.path))
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	entries, size, err := h.read() // others may have added, shortened or cleared
+	if err != nil {
+		return err
+	}
+	entries = append(entries, e)
+	if size+int64(len(record)) > h.limit {
+		if err := h.shorten(entries); err != nil {
 			return err
 		}
-		h.index = newAutomaton()
-		for _, e := range h.entries {
-			h.learn(e)
-		}
+		h.relearn()
 		return nil
 	}
-	if err := h.write(record); err != nil {
-		h.entries = h.entries[:len(h.entries)-1]
+	if size == 0 {
+		record = append([]byte(historyMagic), record...)
+	}
+	if err := h.write(record, size); err != nil {
 		return fmt.Errorf("history: %w", err)
 	}
+	h.entries, h.size = entries, size+int64(len(record))
 	h.learn(e)
 	return nil
 }
 
-// write puts a record behind the last good one.
-func (h *History) write(record []byte) error {
+func (h *History) fail(step string) error {
+	if h.failpoint == nil {
+		return nil
+	}
+	return h.failpoint(step)
+}
+
+// write puts a record behind the last good one, over what a crash left there.
+func (h *History) write(record []byte, at int64) error {
 	f, err := os.OpenFile(h.path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}
-	if info, e := f.Stat(); e != nil {
-		err = e
-	} else if info.Size() != h.size {
-		// Another process appended or cleared, or a crash left half a record.
-		data, e := os.ReadFile(h.path)
-		_, h.size = parseHistory(data)
-		err = errors.Join(e, f.Truncate(h.size))
-	}
-	if h.size == 0 {
-		record = append([]byte(historyMagic), record...)
+	if err = f.Truncate(at); err == nil {
+		err = h.fail("append")
 	}
 	if err == nil {
-		_, err = f.WriteAt(record, h.size)
+		_, err = f.WriteAt(record, at)
 	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		h.size += int64(len(record))
-	}
-	return err
+	return errors.Join(err, f.Close())
 }
 
-// shorten drops the oldest entries until half of the limit is free, and replaces the file.
-func (h *History) shorten() error {
-	size, keep := int64(len(historyMagic)), len(h.entries)
+// shorten keeps the newest of the entries, as many as half of the limit holds, in a new file.
+func (h *History) shorten(entries []Entry) error {
+	size, keep := int64(len(historyMagic)), len(entries)
 	for keep > 0 {
-		n := int64(len(appendEntry(nil, h.entries[keep-1])))
+		n := int64(len(appendEntry(nil, entries[keep-1])))
 		if size+n > h.limit/2 {
 			break
 		}
 		size, keep = size+n, keep-1
 	}
-	h.entries = slices.Clone(h.entries[keep:])
-	var b bytes.Buffer
-	b.WriteString(historyMagic)
-	for _, e := range h.entries {
-		b.Write(appendEntry(nil, e))
+	entries = slices.Clone(entries[keep:])
+	data := []byte(historyMagic)
+	for _, e := range entries {
+		data = appendEntry(data, e)
 	}
-	f, err := os.CreateTemp(filepath.Dir(h.path), ".history-*")
-	if err != nil {
+	if err := h.replace(data); err != nil {
 		return fmt.Errorf("history: %w", err)
 	}
-	_, err = f.Write(b.Bytes())
+	h.entries, h.size = entries, int64(len(data))
+	return nil
+}
+
+// replace puts a file with the data into the old one's place in one step.
+func (h *History) replace(data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(h.path), unfinished+"*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
 	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
+		err = h.fail("rename")
+	}
+	if err == nil {
 		err = os.Rename(f.Name(), h.path)
 	}
 	if err != nil {
-		os.Remove(f.Name())
-		return fmt.Errorf("history: %w", err)
+		err = errors.Join(err, os.Remove(f.Name()))
 	}
-	h.size = int64(b.Len())
-	return nil
+	return err
 }
 
 // appendEntry appends the record of an entry: length and CRC-32C of what follows, seconds since 1970, kind,
@@ -267,17 +335,17 @@ type HistoryFile struct {
 
 // Histories lists the histories in dir; none if it does not exist.
 func Histories(dir string) ([]HistoryFile, error) {
-	paths, err := filepath.Glob(filepath.Join(dir, "*"+historySuffix))
+	names, err := fs.Glob(os.DirFS(dir), "*"+historySuffix)
 	if err != nil {
 		return nil, fmt.Errorf("history: %w", err)
 	}
 	var out []HistoryFile
-	for _, p := range paths {
-		data, err := readBounded(p, 64<<20)
+	for _, name := range names {
+		data, err := readBounded(filepath.Join(dir, name), 64<<20)
 		if err != nil {
 			return nil, fmt.Errorf("history: %w", err)
 		}
-		f := HistoryFile{Vocabulary: strings.TrimSuffix(filepath.Base(p), historySuffix), Bytes: int64(len(data))}
+		f := HistoryFile{Vocabulary: strings.TrimSuffix(name, historySuffix), Bytes: int64(len(data))}
 		entries, _ := parseHistory(data)
 		for i, e := range entries {
 			f.Entries, f.Tokens = f.Entries+1, f.Tokens+len(e.Tokens)
@@ -291,16 +359,17 @@ func Histories(dir string) ([]HistoryFile, error) {
 	return out, nil
 }
 
-// ClearHistories removes the histories in dir and returns how many there were.
+// ClearHistories removes the histories in dir, also what a crash left of one, and returns how many there were.
 func ClearHistories(dir string) (int, error) {
-	files, err := Histories(dir)
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	unlock, err := lockHistories(dir)
 	if err != nil {
 		return 0, err
 	}
-	for i, f := range files {
-		if err := os.Remove(filepath.Join(dir, f.Vocabulary+historySuffix)); err != nil {
-			return i, fmt.Errorf("history: %w", err)
-		}
-	}
-	return len(files), nil
+	defer unlock()
+	n, err := removeAll(dir, "*"+historySuffix)
+	_, left := removeAll(dir, unfinished+"*")
+	return n, errors.Join(err, left)
 }

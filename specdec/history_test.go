@@ -1,11 +1,18 @@
 package specdec
 
 import (
+	"bufio"
 	"bytes"
+	"errors"
+	"fmt"
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -46,7 +53,7 @@ func TestHistoryIsFoundAgain(t *testing.T) {
 	if n, err := ClearHistories(dir); n != 1 || err != nil {
 		t.Errorf("cleared %d: %v", n, err)
 	}
-	if left, _ := os.ReadDir(dir); len(left) != 0 {
+	if left, _ := os.ReadDir(dir); len(left) != 1 || left[0].Name() != lockName {
 		t.Errorf("%v is left", left)
 	}
 	if n, err := ClearHistories(filepath.Join(dir, "none")); n != 0 || err != nil {
@@ -121,8 +128,8 @@ func TestHistoryIsBounded(t *testing.T) {
 	if len(e) < 30 || !e[len(e)-1].When.Equal(noon.Add(299*time.Second)) {
 		t.Errorf("%d entries, the newest of %v", len(e), e[len(e)-1].When)
 	}
-	if left, _ := os.ReadDir(dir); len(left) != 1 {
-		t.Errorf("%d files", len(left))
+	if left, _ := os.ReadDir(dir); len(left) != 2 {
+		t.Errorf("%v beside the history and its lock", left)
 	}
 	if _, err := OpenHistory(dir, "../x", 0); err == nil {
 		t.Error("a path is taken for a name")
@@ -145,6 +152,259 @@ func TestHistoryOfTwoProcesses(t *testing.T) {
 	}
 	if n := len(open(t, dir, 0).Entries()); n != 6 {
 		t.Errorf("%d entries of 6", n)
+	}
+}
+
+// text is the n-th text of someone. All take the same number of bytes.
+func text(who, n int) []tandem.Token {
+	return append([]tandem.Token{tandem.Token(1000 + who), tandem.Token(2000 + n)}, make([]tandem.Token, 20)...)
+}
+
+var textSize = int64(len(appendEntry(nil, Entry{When: noon, Kind: "answer", Tokens: text(0, 0)})))
+
+func addText(t *testing.T, h *History, who, n int) {
+	t.Helper()
+	if err := h.Add("answer", text(who, n), noon); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// fill adds texts of 0 until room is left for that many more, and returns how many it added.
+func fill(t *testing.T, h *History, room int) (n int) {
+	t.Helper()
+	for ; h.Size()+int64(room+1)*textSize <= h.limit; n++ {
+		addText(t, h, 0, n)
+	}
+	return n
+}
+
+// said returns the numbers of someone's texts, in the order of the history.
+func said(h *History, who int) (n []int) {
+	for _, e := range h.Entries() {
+		if slices.Equal(e.Tokens, text(who, int(e.Tokens[1])-2000)) {
+			n = append(n, int(e.Tokens[1])-2000)
+		}
+	}
+	return n
+}
+
+// What one handle does to the file, another keeps: texts that were added stay when it is shortened, and what was
+// cleared does not come back.
+func TestHistoryKeepsWhatOthersDid(t *testing.T) {
+	dir := t.TempDir()
+	a, b := open(t, dir, 5000), open(t, dir, 5000)
+	n := fill(t, a, 3)
+	for i := range 3 {
+		addText(t, b, 1, i)
+	}
+	addText(t, a, 0, n)
+	x := open(t, dir, 5000)
+	if got := said(x, 0); len(got) > n/2 || !slices.Contains(got, n) {
+		t.Fatalf("shortened, it holds of the first %v", got)
+	}
+	if got := said(x, 1); !slices.Equal(got, []int{0, 1, 2}) {
+		t.Errorf("of the other's three texts %v are left", got)
+	}
+	fill(t, b, 0)
+	if _, err := ClearHistories(dir); err != nil {
+		t.Fatal(err)
+	}
+	addText(t, b, 2, 7)
+	if x := open(t, dir, 5000); len(x.Entries()) != 1 || !slices.Equal(said(x, 2), []int{7}) {
+		t.Errorf("%d texts after all were cleared and one was added", len(x.Entries()))
+	}
+}
+
+// run starts this test again as another process, which does what other says.
+func run(t *testing.T, dir, other string) *exec.Cmd {
+	c := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
+	c.Env = append(os.Environ(), "TANDEM_TEST_HISTORY="+dir, "TANDEM_TEST_OTHER="+other)
+	c.Stderr = os.Stderr
+	return c
+}
+
+// Processes that add at the same time, and shorten: of each, the newest texts are there, all of them where there is
+// room, undamaged and in order.
+func TestHistoryOfManyProcesses(t *testing.T) {
+	const processes, texts = 4, 150
+	if dir := os.Getenv("TANDEM_TEST_HISTORY"); dir != "" {
+		var who int
+		var limit int64
+		fmt.Sscan(os.Getenv("TANDEM_TEST_OTHER"), &who, &limit)
+		h := open(t, dir, limit)
+		fmt.Println("ready")
+		io.Copy(io.Discard, os.Stdin) // until all are
+		for i := range texts {
+			addText(t, h, who, i)
+		}
+		return
+	}
+	for _, limit := range []int64{DefaultHistory, 5000} {
+		dir := t.TempDir()
+		var cs []*exec.Cmd
+		var ins []io.Closer
+		var outs []*bufio.Reader
+		for who := range processes {
+			c := run(t, dir, fmt.Sprint(who, limit))
+			in, err := c.StdinPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, err := c.StdoutPipe()
+			if err = errors.Join(err, c.Start()); err != nil {
+				t.Fatal(err)
+			}
+			cs, ins, outs = append(cs, c), append(ins, in), append(outs, bufio.NewReader(out))
+		}
+		for _, out := range outs {
+			if line, err := out.ReadString('\n'); line != "ready\n" {
+				t.Fatalf("another process says %q, %v", line, err)
+			}
+		}
+		for _, in := range ins {
+			in.Close()
+		}
+		for i, c := range cs {
+			said, _ := io.ReadAll(outs[i])
+			if err := c.Wait(); err != nil {
+				t.Fatalf("%v: %s", err, said)
+			}
+		}
+		h := open(t, dir, limit)
+		if n := int64(len(h.Entries())); limit == DefaultHistory && n != processes*texts || h.Size() > limit || n < processes*texts && (n+1)*textSize < limit/2 {
+			t.Errorf("limit %d: %d texts in %d bytes", limit, n, h.Size())
+		}
+		undamaged := 0
+		for who := range processes {
+			got := said(h, who)
+			undamaged += len(got)
+			for i, n := range got {
+				if n != texts-len(got)+i {
+					t.Fatalf("limit %d: of process %d the history holds %v", limit, who, got)
+				}
+			}
+		}
+		if undamaged != len(h.Entries()) {
+			t.Errorf("limit %d: %d of %d texts are someone's", limit, undamaged, len(h.Entries()))
+		}
+	}
+}
+
+// A process that dies with a new file written but not yet in the old one's place leaves the old one, and a file that
+// the next opening removes, or the next clearing.
+func TestHistorySurvivesCrashesWhileShortening(t *testing.T) {
+	if dir := os.Getenv("TANDEM_TEST_HISTORY"); dir != "" {
+		h := open(t, dir, 5000)
+		h.failpoint = func(step string) error {
+			if step == "rename" {
+				os.Exit(3)
+			}
+			return nil
+		}
+		addText(t, h, 1, 0)
+		return
+	}
+	dir := t.TempDir()
+	n := fill(t, open(t, dir, 5000), 0)
+	before, err := os.ReadFile(open(t, dir, 5000).path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	crash := func() {
+		t.Helper()
+		c := run(t, dir, "")
+		if c.Run(); c.ProcessState.ExitCode() != 3 {
+			t.Fatalf("the other process: %v", c.ProcessState)
+		}
+		if left, _ := filepath.Glob(filepath.Join(dir, unfinished+"*")); len(left) != 1 {
+			t.Fatalf("the crash left %v", left)
+		}
+	}
+	crash()
+	h := open(t, dir, 5000)
+	if after, _ := os.ReadFile(h.path); !bytes.Equal(after, before) || len(h.Entries()) != n {
+		t.Errorf("%d of %d texts after a crash", len(h.Entries()), n)
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 2 {
+		t.Errorf("%v beside the history and its lock", left)
+	}
+	addText(t, h, 2, 0)
+	fill(t, h, 0)
+	crash()
+	if n, err := ClearHistories(dir); n != 1 || err != nil {
+		t.Errorf("cleared %d: %v", n, err)
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 1 || left[0].Name() != lockName {
+		t.Errorf("%v is left", left)
+	}
+}
+
+// A disk that is full when the file is shortened leaves it as it was; where a record is added, the half that fitted
+// does no harm.
+func TestHistorySurvivesAFullDisk(t *testing.T) {
+	dir := t.TempDir()
+	h := open(t, dir, 5000)
+	h.failpoint = func(step string) error {
+		if step == "rename" {
+			return syscall.ENOSPC
+		}
+		return nil
+	}
+	n := fill(t, h, 0)
+	before, err := os.ReadFile(h.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Add("answer", text(1, 0), noon); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("error %v", err)
+	}
+	if after, _ := os.ReadFile(h.path); !bytes.Equal(after, before) || len(h.Entries()) != n {
+		t.Error("the file was changed, or what is remembered")
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 2 {
+		t.Errorf("%v beside the history and its lock", left)
+	}
+	h.failpoint = nil
+	addText(t, h, 1, 0)
+
+	n, h.failpoint = len(h.Entries()), func(string) error {
+		data, err := os.ReadFile(h.path)
+		half := appendEntry(data, Entry{When: noon, Kind: "answer", Tokens: text(1, 1)})
+		return errors.Join(err, os.WriteFile(h.path, half[:len(half)-9], 0o600), syscall.ENOSPC)
+	}
+	if err := h.Add("answer", text(1, 1), noon); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("error %v", err)
+	}
+	h.failpoint = nil
+	if x := open(t, dir, 5000); len(x.Entries()) != n || len(h.Entries()) != n {
+		t.Errorf("%d texts became %d", n, len(x.Entries()))
+	}
+	addText(t, h, 1, 2)
+	if x := open(t, dir, 5000); !slices.Equal(said(x, 1), []int{0, 2}) || len(x.Entries()) != n+1 {
+		t.Errorf("after the disk had room: %v", said(x, 1))
+	}
+}
+
+// A draft that began before the history was shortened goes on in what was there.
+func TestHistoryIsShortenedUnderADraft(t *testing.T) {
+	for _, tree := range []bool{false, true} {
+		h := open(t, t.TempDir(), 5000)
+		if err := h.Add("answer", ids("the spare key is under the mat"), noon); err != nil {
+			t.Fatal(err)
+		}
+		fill(t, h, 0)
+		s := &SAM{History: h, Tree: tree}
+		s.Committed(ids("where is the spare"))
+		addText(t, h, 1, 0)
+		if len(said(h, 0)) > 70 {
+			t.Fatal("nothing was dropped")
+		}
+		s.Committed(ids(" k"))
+		nodes := NewTree(100, nil)
+		s.Propose(nodes)
+		if got := path(nodes); got != "ey is under the mat" {
+			t.Errorf("it goes on with %q", got)
+		}
 	}
 }
 

@@ -8,8 +8,8 @@ import (
 
 // Reuse keeps what was rejected too early (sd.npu §4.4): of a rejected draft x, the longest segment with
 // x_i = y_i, where y_i is the model's own likeliest token there (Eq. 3), is proposed again, behind the text and
-// behind the longest draft, while the draft is shorter than Limit. A segment lives for Life steps, at least
-// one, and as long as what comes agrees with it.
+// behind the likeliest draft, while the draft is shorter than Limit. A segment lives for Life steps, at least one,
+// whatever comes in them; of more than four the oldest goes.
 type Reuse struct {
 	Limit int // [32]
 	Life  int // steps [4]

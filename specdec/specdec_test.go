@@ -227,12 +227,19 @@ func TestReuseKeepsTheLongestAgreement(t *testing.T) {
 	if e := tree.Child(2, 'e'); e < 0 || tree.Child(e, 'f') < 0 || tree.Child(tree.Child(e, 'f'), 'g') >= 0 {
 		t.Errorf("behind 123: %+v", tree.Nodes)
 	}
-	// It lives for at least one step and no longer than Life.
-	for range 4 {
-		settle(r, "q", "x")
-	}
-	if len(r.segments) != 0 {
-		t.Error("it lives on")
+	// It is proposed in Life steps, also where what comes has nothing of it, and in no further one.
+	for _, life := range []int{0, 1, 3} {
+		r := &Reuse{Life: life}
+		settle(r, "abcdefgh", "xbcxefgx")
+		for step := range or(life, 4) + 1 {
+			r.Committed(ids("z"))
+			tree := NewTree(100, nil)
+			r.Propose(tree)
+			if got, want := path(tree) == "efg", step < or(life, 4); got != want {
+				t.Errorf("life %d, step %d: proposed %v", life, step, got)
+			}
+			settle(r, "q", "x")
+		}
 	}
 }
 

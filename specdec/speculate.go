@@ -42,7 +42,7 @@ type Stats struct {
 // AcceptLength is how many tokens a pass gave.
 func (s Stats) AcceptLength() float64 { return float64(s.Tokens) / float64(max(1, s.Passes)) }
 
-// Shares returns the shares of rows that were valid, wasted and padding.
+// Shares returns the shares of rows that were valid, wasted and underutilised.
 func (s Stats) Shares() (valid, wasted, underutilised float64) {
 	all := float64(max(1, s.Valid+s.Wasted+s.Underutilised))
 	return float64(s.Valid) / all, float64(s.Wasted) / all, float64(s.Underutilised) / all

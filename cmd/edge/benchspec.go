@@ -20,12 +20,15 @@ import (
 	"tandem/specdec"
 )
 
+// ablationGraph is the rows of sd.npu's decoding graph.
+const ablationGraph = 32
+
 type benchSpec struct {
 	cli.ModelFlags `group:"Model"`
 	Task           []string `help:"Tasks: summary, rag, ui, reply." default:"summary,rag,ui,reply"`
 	Methods        []string `help:"Only these ways of drafting." placeholder:"METHOD"`
 	Inputs         string   `help:"Prompts of your own, JSON lines with \"prompt\" and, if it is about a text, \"context\"; the task is then called own, or as --task says." type:"existingfile" placeholder:"FILE"`
-	Data           string   `help:"Folder with specbench/questions.jsonl and ui/tasks.json for summary, rag and ui; without it sample documents and made-up screens." type:"existingdir" placeholder:"DIR"`
+	Data           string   `help:"Folder with specbench/questions.jsonl and ui/tasks.json for summary, rag and ui; without it sample documents and made-up screens. Replies are always to made-up conversations." type:"existingdir" placeholder:"DIR"`
 	Limit          int      `help:"At most this many inputs of each task; 0 for all." default:"10"`
 	MaxTokens      int      `help:"Most tokens of an answer." default:"96"`
 	Rows           int      `help:"Rows of a pass: those of the decoding graph, 2 to 64." default:"32"`
@@ -43,7 +46,7 @@ func (c *benchSpec) Help() string {
   edge bench spec --inputs prompts.jsonl --model qwen2.5-0.5b-instruct-q4_k_m.gguf --svg spec.svg
 
 Each method drafts the same answers; each answer is compared with plain decoding's, token by token. accept: tokens that a pass of --rows rows gives. valid, wasted,
-padding: shares of those rows (sd.npu 3.2). ratio and worst: plain decoding's time by that of drafts whose length the costs choose, over all inputs and of the worst
+underutilised: shares of those rows (sd.npu 3.2). ratio and worst: plain decoding's time by that of drafts whose length the costs choose, over all inputs and of the worst
 one: each pass counts as long as a pass of so many rows took when measured before, and drafting as long as it took. prefill: the prompt's time by plain decoding's.
 EAGLE is simulated at its published accept length. Of a prompt that the model's context cannot hold, the text is cut, never the request.`
 }
@@ -124,7 +127,7 @@ func (c *benchSpec) Run(a *cli.App) error {
 		}
 	}
 	whole := map[string]any{"rows": rows, "costs_ms": inMs(costs[:32]), "costs_of": whose, "cut": cut, "model": cmp.Or(c.Model, cli.BuiltIn)}
-	ablated, err := ablate(rows, cmp.Or(c.Model, cli.BuiltIn))
+	ablated, err := c.ablate(rows)
 	if err != nil {
 		return err
 	}
@@ -146,11 +149,18 @@ func (c *benchSpec) Run(a *cli.App) error {
 	return nil
 }
 
-// ablate is sd.npu's Table 3 on the simulator, where summaries were measured by the methods that it takes.
-func ablate(rows []lab.SpecRow, of string) ([]lab.Ablated, error) {
-	l, err := lab.AcceptLengthsOf(rows, "summary", of)
-	if err != nil {
+// ablate is sd.npu's Table 3 on the simulator, where summaries were measured by the methods and with the rows that it
+// takes; else nil.
+func (c *benchSpec) ablate(rows []lab.SpecRow) ([]lab.Ablated, error) {
+	if c.Rows != ablationGraph {
 		return nil, nil
+	}
+	l, err := lab.AcceptLengthsOf(rows, "summary", cmp.Or(c.Model, cli.BuiltIn))
+	if errors.Is(err, lab.ErrNotMeasured) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
 	}
 	return l.Ablate()
 }
@@ -239,9 +249,9 @@ func printSpec(w io.Writer, rows []lab.SpecRow, costs specdec.Costs, whose strin
 	if cut > 0 {
 		fmt.Fprintf(w, "%d prompts were cut to the context\n", cut)
 	}
-	fmt.Fprintf(w, "\n%-8s %-18s %6s %7s %7s %6s %7s %8s %6s %6s %8s\n", "task", "method", "inputs", "tokens", "accept", "valid", "wasted", "padding", "ratio", "worst", "draft ms")
+	fmt.Fprintf(w, "\n%-8s %-18s %6s %7s %7s %6s %7s %13s %6s %6s %8s\n", "task", "method", "inputs", "tokens", "accept", "valid", "wasted", "underutilised", "ratio", "worst", "draft ms")
 	for _, r := range rows {
-		fmt.Fprintf(w, "%-8s %-18s %6d %7d %7.2f %5.0f%% %6.0f%% %7.0f%% %6.2f %6.2f %8.3f\n",
+		fmt.Fprintf(w, "%-8s %-18s %6d %7d %7.2f %5.0f%% %6.0f%% %12.0f%% %6.2f %6.2f %8.3f\n",
 			r.Task, r.Method, r.Inputs, r.Tokens, r.AcceptLength, 100*r.Valid, 100*r.Wasted, 100*r.Underutilised, r.Ratio, r.MinRatio, r.DrafterMs)
 	}
 }

@@ -54,9 +54,9 @@ func (c *runCmd) remember(prompt, answer []tandem.Token) error {
 }
 
 func printDrafts(a *cli.App, s specdec.Stats) {
-	valid, wasted, padding := s.Shares()
+	valid, wasted, underutilised := s.Shares()
 	fmt.Fprintln(a.Aside, a.Faint(fmt.Sprintf("%d passes · %.2f tokens a pass · rows of a graph of 32: %.0f %% valid, %.0f %% wasted, %.0f %% underutilised · drafting %.2f ms a pass",
-		s.Passes, s.AcceptLength(), 100*valid, 100*wasted, 100*padding, s.DraftingPerStep().Seconds()*1e3)))
+		s.Passes, s.AcceptLength(), 100*valid, 100*wasted, 100*underutilised, s.DraftingPerStep().Seconds()*1e3)))
 	if n := s.Cases.Missing + s.Cases.Synonym + s.Cases.Redundant; n > 0 {
 		fmt.Fprintln(a.Aside, a.Faint(fmt.Sprintf("%d rejections: %d missing, %d synonym, %d redundant", n, s.Cases.Missing, s.Cases.Synonym, s.Cases.Redundant)))
 	}

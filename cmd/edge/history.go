@@ -60,8 +60,11 @@ func (c *historyList) Run(a *cli.App) error {
 		return nil
 	}
 	for _, f := range files {
-		fmt.Fprintf(a.Out, "vocabulary %s: %d texts, %d tokens, %d kB, %s to %s\n", f.Vocabulary, f.Entries, f.Tokens, f.Bytes/1000,
-			f.Oldest.Format("2006-01-02 15:04"), f.Newest.Format("2006-01-02 15:04"))
+		when := ""
+		if f.Entries > 0 {
+			when = fmt.Sprintf(", %s to %s", f.Oldest.Format("2006-01-02 15:04"), f.Newest.Format("2006-01-02 15:04"))
+		}
+		fmt.Fprintf(a.Out, "vocabulary %s: %d texts, %d tokens, %d kB%s\n", f.Vocabulary, f.Entries, f.Tokens, f.Bytes/1000, when)
 	}
 	return nil
 }

@@ -190,8 +190,8 @@ func (c *labNPU) accept(ctx context.Context, a *cli.App) (l lab.AcceptLengths, e
 		return l, err
 	}
 	defer os.RemoveAll(dir)
-	const rowsAtOnce = 32 // of the paper's graph: a static one takes the same time however many are in use
-	spec := lab.Spec{Model: m, Costs: slices.Repeat(specdec.Costs{1}, rowsAtOnce), History: dir, MaxTokens: 96, Rows: rowsAtOnce}
+	// A static graph takes the same time however many rows are in use.
+	spec := lab.Spec{Model: m, Costs: slices.Repeat(specdec.Costs{1}, ablationGraph), History: dir, MaxTokens: 96, Rows: ablationGraph}
 	inputs, err := (&benchSpec{Data: c.Data, Limit: c.Summaries, MaxTokens: spec.MaxTokens}).inputs(task, m)
 	if err != nil {
 		return l, err

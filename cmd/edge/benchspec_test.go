@@ -1,0 +1,118 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"tandem/internal/cli"
+	"tandem/lab"
+)
+
+// specResult is what bench spec --json writes.
+type specResult struct {
+	Rows     []lab.SpecRow
+	Costs    []float64 `json:"costs_ms"`
+	Whose    string    `json:"costs_of"`
+	Cut      int
+	Model    string
+	Ablation []lab.Ablated
+}
+
+// Prompts of one's own are measured in the table, in a picture and, to a file, as rows for programs.
+func TestBenchSpec(t *testing.T) {
+	h := newHome(t)
+	write(t, h.dir, "prompts.jsonl", `{"prompt": "When does the museum open?", "context": "The harbour museum opens at 9:30."}
+
+{"prompt": "What does it say?", "context": "`+strings.Repeat("The mill is closed. ", 2000)+`"}
+`)
+	args := []string{"bench", "spec", "--inputs", "prompts.jsonl", "--methods", "plain,sam,all", "--max-tokens", "8", "--threads", "1", "--svg", "spec.svg"}
+	stdout, stderr, err := h.edge(args...)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, stderr)
+	}
+	for _, want := range []string{"(the model)", "1 prompts were cut", "underutilised", "own      plain", "own      sam", "own      all"} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("no %q in\n%s", want, stdout)
+		}
+	}
+	if svg, err := os.ReadFile(filepath.Join(h.dir, "spec.svg")); err != nil || !strings.Contains(string(svg), "<svg") || !strings.Contains(string(svg), ">own<") {
+		t.Errorf("picture: %v, %.80s", err, svg)
+	}
+	if stdout, stderr, err = h.edge(append(args, "--limit", "1", "--json", "rows.json")...); err != nil || stdout != "" {
+		t.Fatalf("%v: %s\n%s", err, stdout, stderr)
+	}
+	data, err := os.ReadFile(filepath.Join(h.dir, "rows.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got specResult
+	if err := json.Unmarshal(data, &got); err != nil || len(got.Rows) != 3 || len(got.Costs) != 32 || got.Cut != 0 || got.Whose != "the model" || got.Model != cli.BuiltIn || got.Ablation != nil {
+		t.Fatalf("%v: %s", err, data)
+	}
+	for i, r := range got.Rows {
+		if r.Task != "own" || r.Method != []string{"plain", "sam", "all"}[i] || r.Inputs != 1 || r.Tokens == 0 || r.AcceptLength < 1 {
+			t.Errorf("%+v", r)
+		}
+	}
+	// Summaries, named or measured here, are what the ablation takes.
+	stdout, stderr, err = h.edge("bench", "spec", "--task", "summary,reply", "--limit", "1", "--methods", "sam,all", "--max-tokens", "8", "--threads", "1", "--json")
+	got = specResult{}
+	if err != nil || json.Unmarshal([]byte(stdout), &got) != nil || len(got.Rows) != 4 || len(got.Ablation) != len(lab.Table3) {
+		t.Errorf("%v: %s%s", err, stdout, stderr)
+	}
+}
+
+// What makes no sense is said, and named.
+func TestBenchSpecErrors(t *testing.T) {
+	h := newHome(t)
+	write(t, h.dir, "bad.jsonl", `{"prompt": "fine"}`+"\n"+`{"question": "not a prompt"}`+"\n")
+	write(t, h.dir, "empty.jsonl", "\n")
+	write(t, h.dir, "broken.gguf", "GGUF but no more")
+	write(t, filepath.Join(h.dir, "data"), "other", "")
+	for _, c := range []struct{ args, want string }{
+		{"--task poem", "summary, rag, ui, reply"},
+		{"--methods magic", "pld+both"},
+		{"--rows 1", "2 to 64"},
+		{"--max-tokens 0", "1 or more"},
+		{"--limit=-1", "0 or more"},
+		{"rows.json", "needs --json before it"},
+		{"--inputs missing.jsonl", "missing.jsonl"},
+		{"--inputs bad.jsonl", "bad.jsonl: line 2"},
+		{"--inputs empty.jsonl", "no inputs for task own"},
+		{"--task reply --max-tokens 100000", "lower --max-tokens"},
+		{"--task rag --data data", filepath.Join("specbench", "questions.jsonl")},
+		{"--task ui --data data", filepath.Join("ui", "tasks.json")},
+		{"--costs broken.gguf", "broken.gguf"},
+		{"--model missing.gguf", "missing.gguf"},
+	} {
+		stdout, stderr, err := h.edge(append([]string{"bench", "spec", "--threads", "1"}, strings.Fields(c.args)...)...)
+		if err == nil || !strings.Contains(stderr, c.want) || stdout != "" {
+			t.Errorf("bench spec %s: %v, %q, %q; want %q", c.args, err, stdout, stderr, c.want)
+		}
+	}
+}
+
+// The ablation is left out where it was not measured; where it was, and makes no sense, that is an error.
+func TestBenchSpecAblates(t *testing.T) {
+	rows := []lab.SpecRow{{Task: "summary", Method: "sam", AcceptLength: 3}, {Task: "summary", Method: "all", AcceptLength: 4}}
+	c := &benchSpec{Rows: ablationGraph}
+	if got, err := c.ablate(rows); err != nil || len(got) != len(lab.Table3) {
+		t.Errorf("%d rows, %v", len(got), err)
+	}
+	if got, err := c.ablate(rows[:1]); err != nil || got != nil {
+		t.Errorf("without a method: %v, %v", got, err)
+	}
+	if got, err := (&benchSpec{Rows: 16}).ablate(rows); err != nil || got != nil {
+		t.Errorf("with another graph: %v, %v", got, err)
+	}
+	wrong := slices.Clone(rows)
+	wrong[1].AcceptLength = 0.5
+	if got, err := c.ablate(wrong); err == nil || errors.Is(err, lab.ErrNotMeasured) || !strings.Contains(err.Error(), "0.5 tokens a pass") {
+		t.Errorf("half a token a pass: %v, %v", got, err)
+	}
+}

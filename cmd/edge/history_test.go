@@ -1,0 +1,165 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tandem/specdec"
+)
+
+const saidTwice = "Summarize: The harbour museum opens at 9:30. The harbour museum opens at 9:30 on Sunday too."
+
+// Drafting changes how fast an answer comes, not what it says; --stats tells what became of the drafts.
+func TestRunDrafts(t *testing.T) {
+	h := newHome(t)
+	text := ""
+	for _, draft := range []string{"off", "auto", "pld", "sam", "all"} {
+		stdout, stderr, err := h.edge("run", "--draft", draft, "--stats", "--max-tokens", "24", "--threads", "1", saidTwice)
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", draft, err, stderr)
+		}
+		if text == "" {
+			text = stdout
+		}
+		if stdout != text || strings.TrimSpace(text) == "" {
+			t.Errorf("%s: %q, plain decoding says %q", draft, stdout, text)
+		}
+		if drafts := strings.Contains(stderr, "tokens a pass") && strings.Contains(stderr, "% valid") && strings.Contains(stderr, "% underutilised"); drafts != (draft != "off") {
+			t.Errorf("%s: %q", draft, stderr)
+		}
+	}
+	if _, stderr, err := h.edge("run", "--draft", "all", "--max-tokens", "4", "--threads", "1", saidTwice); err != nil || strings.Contains(stderr, "tokens a pass") {
+		t.Errorf("without --stats: %v, %q", err, stderr)
+	}
+	stdout, stderr, err := h.edge("run", "--json", "--draft", "pld", "--max-tokens", "24", "--threads", "1", saidTwice)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, stderr)
+	}
+	var got struct {
+		Text   string        `json:"text"`
+		Tokens int           `json:"tokens"`
+		Passes int           `json:"passes"`
+		Drafts specdec.Stats `json:"drafts"`
+		Accept float64       `json:"accept_length"`
+	}
+	if err := json.Unmarshal([]byte(stdout), &got); err != nil {
+		t.Fatal(err)
+	}
+	if d := got.Drafts; got.Text != strings.TrimSuffix(text, "\n") || d.Passes < 1 || d.Passes > got.Passes || d.Tokens != d.Valid || d.Valid+d.Wasted+d.Underutilised != 32*d.Passes || got.Accept != d.AcceptLength() {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestRunDraftErrors(t *testing.T) {
+	h := newHome(t)
+	for _, c := range []struct{ args, want string }{
+		{"--draft off --history", "give --draft all"},
+		{"--draft pld --history", "use --draft sam or all"},
+		{"--draft magic", "auto"},
+	} {
+		stdout, stderr, err := h.edge(append(append([]string{"run"}, strings.Fields(c.args)...), "hello")...)
+		if err == nil || !strings.Contains(stderr, c.want) || stdout != "" {
+			t.Errorf("run %s: %v, %q, %q; want %q", c.args, err, stdout, stderr, c.want)
+		}
+	}
+	if list, _, err := h.edge("history", "list"); err != nil || !strings.Contains(list, "Nothing is remembered") {
+		t.Errorf("afterwards: %v, %s", err, list)
+	}
+}
+
+// What run --history remembers is listed and forgotten, and nothing else is remembered.
+func TestHistoryLife(t *testing.T) {
+	h := newHome(t)
+	list := func() (got struct {
+		Folder    string
+		Histories []specdec.HistoryFile
+	}) {
+		t.Helper()
+		stdout, stderr, err := h.edge("history", "list", "--json")
+		if err != nil {
+			t.Fatalf("%v\n%s", err, stderr)
+		}
+		if err := json.Unmarshal([]byte(stdout), &got); err != nil || got.Histories == nil {
+			t.Fatalf("%v in %s", err, stdout)
+		}
+		return got
+	}
+	run := func(args ...string) string {
+		t.Helper()
+		stdout, stderr, err := h.edge(append([]string{"run", "--max-tokens", "12", "--threads", "1"}, append(args, saidTwice)...)...)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, stderr)
+		}
+		return stdout
+	}
+	first := run("--draft", "all")
+	if got := list(); len(got.Histories) != 0 {
+		t.Errorf("without --history it remembers %+v", got)
+	}
+	for range 2 {
+		if again := run("--draft", "all", "--history"); again != first {
+			t.Errorf("%q, without a history %q", again, first)
+		}
+	}
+	got := list()
+	if len(got.Histories) != 1 || got.Histories[0].Entries != 4 || got.Histories[0].Tokens == 0 || got.Histories[0].Oldest.IsZero() {
+		t.Fatalf("%+v", got)
+	}
+	if stdout, _, err := h.edge("history", "list"); err != nil || !strings.Contains(stdout, "vocabulary "+got.Histories[0].Vocabulary+": 4 texts") {
+		t.Errorf("list: %v, %s", err, stdout)
+	}
+	write(t, got.Folder, "other.history", "")
+	if stdout, _, err := h.edge("history", "list"); err != nil || !strings.Contains(stdout, "vocabulary other: 0 texts, 0 tokens, 0 kB\n") {
+		t.Errorf("list with an empty file: %v, %s", err, stdout)
+	}
+	write(t, got.Folder, ".history-123", "what a crash left")
+	if stdout, stderr, err := h.edge("history", "clear"); err != nil || stdout != "2 histories cleared.\n" {
+		t.Errorf("clear: %v, %s%s", err, stdout, stderr)
+	}
+	if left, _ := filepath.Glob(filepath.Join(got.Folder, "*history*")); len(left) != 0 {
+		t.Errorf("%v is left", left)
+	}
+	if stdout, _, err := h.edge("history", "clear", "--json"); err != nil || strings.Join(strings.Fields(stdout), "") != `{"cleared":0}` {
+		t.Errorf("nothing to clear: %v, %s", err, stdout)
+	}
+}
+
+// A history that cannot be read, or is none, is named with the way out; clear is one.
+func TestHistoryErrors(t *testing.T) {
+	h := newHome(t)
+	remember := []string{"run", "--draft", "sam", "--history", "--max-tokens", "4", "--threads", "1", saidTwice}
+	if _, stderr, err := h.edge(remember...); err != nil {
+		t.Fatalf("%v\n%s", err, stderr)
+	}
+	files, _ := filepath.Glob(filepath.Join(h.dir, ".local", "share", "tandem", "edge", "history", "*.history"))
+	if len(files) != 1 {
+		t.Fatalf("histories: %v", files)
+	}
+	fails := func(want string, args ...string) {
+		t.Helper()
+		if _, stderr, err := h.edge(args...); err == nil || !strings.Contains(stderr, files[0]) || !strings.Contains(stderr, want) {
+			t.Errorf("edge %q: %v, %q; want %q", args, err, stderr, want)
+		}
+	}
+	if err := os.WriteFile(files[0], []byte("not a history"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	fails("to begin anew", remember...)
+	if err := os.Truncate(files[0], 65<<20); err != nil {
+		t.Fatal(err)
+	}
+	fails("at most", "history", "list")
+	fails("to begin anew", remember...)
+	if stdout, stderr, err := h.edge("history", "clear"); err != nil || stdout != "1 histories cleared.\n" {
+		t.Errorf("clear: %v, %s%s", err, stdout, stderr)
+	}
+	write(t, files[0], "a-folder-that-is-not-empty", "")
+	fails("", "history", "clear")
+	fails("", "history", "list")
+	if _, stderr, err := h.edge("history", "forget"); err == nil || !strings.Contains(stderr, "--help") {
+		t.Errorf("history forget: %v, %q", err, stderr)
+	}
+}

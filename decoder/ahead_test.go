@@ -48,11 +48,15 @@ func TestNextAheadIsNext(t *testing.T) {
 				for range rng.IntN(3) {
 					also = append(also, tandem.Token(rng.IntN(m.Config().Vocab)))
 				}
+				var drafts []tandem.Token
+				for range rng.IntN(3) {
+					drafts = append(drafts, tandem.Token(rng.IntN(m.Config().Vocab)))
+				}
 				answer = append(answer[:keep:keep], app...)
 				if len(answer) > 40 {
 					answer, keep = app, 0
 				}
-				out, alternatives, guessed, err := ahead.NextAhead(t.Context(), keep, app, also, rng.IntN(4))
+				out, alternatives, chain, err := ahead.NextAhead(t.Context(), keep, app, Ahead{Also: also, Drafts: drafts, Guess: rng.IntN(4)})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -62,12 +66,15 @@ func TestNextAheadIsNext(t *testing.T) {
 				for _, f := range alternatives {
 					check("alternative", f.Output, append(answer[:len(answer)-1:len(answer)-1], f.Token))
 				}
-				text := answer
-				for _, f := range guessed {
-					text = append(text[:len(text):len(text)], f.Token)
-					check("guess", f.Output, text)
+				if len(chain) < min(len(drafts), 1) || len(chain) > 0 && len(drafts) > 0 && chain[0].Token != drafts[0] {
+					t.Fatalf("%s after %v: drafts %v, decoded behind them %v", weights, answer, drafts, chain)
 				}
-				taken += len(alternatives) + len(guessed)
+				text := answer
+				for _, f := range chain {
+					text = append(text[:len(text):len(text)], f.Token)
+					check("draft or guess", f.Output, text)
+				}
+				taken += len(alternatives) + len(chain)
 			}
 		}
 	}

@@ -156,7 +156,7 @@ func (a *asking) take(in any) {
 			a.fail(fmt.Errorf("decode: %w", in.err))
 			return
 		}
-		if len(in.also)+len(in.guessed) == 0 {
+		if len(in.also)+len(in.chain) == 0 {
 			a.profile.observe(in.out)
 		}
 		a.record.decode(in)

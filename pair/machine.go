@@ -420,7 +420,7 @@ func (m *Machine) aggregate() bool {
 		m.do(SendTarget{t})
 	}
 	m.count(by)
-	m.rank(own, token)
+	m.rank(own, t)
 	m.settle(t)
 	m.schedule(drafts, by)
 	return true
@@ -447,7 +447,7 @@ func (m *Machine) follow() bool {
 		return true
 	}
 	m.count(t.By)
-	m.rank(own, t.Token)
+	m.rank(own, t)
 	m.settle(t)
 	return true
 }

@@ -24,6 +24,7 @@ type Further struct {
 type ahead struct {
 	profiler.Ahead
 	known map[tandem.Prefix]known // own distributions
+	kinds [MaxLookahead]kind      // of the own drafts from the front on, by step
 }
 
 type known struct {

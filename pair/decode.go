@@ -117,7 +117,10 @@ func (m *Machine) draw() (any bool) {
 		}
 		m.own.Push(d)
 		m.stats.Drafted++
-		m.countAhead(k.kind)
+		m.ahead.kinds[step%MaxLookahead] = k.kind
+		if k.kind != wanted {
+			m.stats.Ahead++
+		}
 		m.greedy.decoded(d, m.cfg.Self)
 		m.send(d)
 	}
@@ -130,11 +133,9 @@ func (m *Machine) countPass(run decode, e Decoded) {
 	s.Hedged, s.Checked, s.Guessed = s.Hedged+len(e.Also), s.Checked+checked, s.Guessed+len(e.Guessed)-checked
 }
 
-// countAhead counts a draft by what its distribution was decoded as.
-func (m *Machine) countAhead(k kind) {
-	switch k {
-	case wanted:
-		return
+// countKind counts the front step by what its own draft's distribution was decoded as.
+func (m *Machine) countKind() {
+	switch m.ahead.kinds[m.front()%MaxLookahead] {
 	case hedge:
 		m.stats.OfHedges++
 	case check:
@@ -142,5 +143,4 @@ func (m *Machine) countAhead(k kind) {
 	case guess:
 		m.stats.OfGuesses++
 	}
-	m.stats.Ahead++
 }

@@ -467,6 +467,7 @@ func (m *Machine) count(by tandem.By) {
 // settle ends the front step with target t: accepted drafts are dequeued, a rejected one clears its side's
 // queue, and the answer grows.
 func (m *Machine) settle(t tandem.Target) {
+	m.countKind()
 	if t.By.Has(m.cfg.Self) {
 		m.own.Accept()
 	} else {

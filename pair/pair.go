@@ -248,9 +248,9 @@ type Stats struct {
 	Wasted      int    // of them, thrown away unseen after a rejection or a new epoch
 	Preempted   int    // decodes that were superseded
 	Ahead       int    // of Drafted, those whose distribution was there already: they took no pass
-	OfHedges    int    // of Ahead, those decoded behind runners-up,
+	OfHedges    int    // of Together and Alone, those whose own draft came of a context decoded behind a runner-up,
 	OfChecks    int    // behind drafts of the other side,
-	OfGuesses   int    // and behind guesses
+	OfGuesses   int    // and behind guesses: none of these took a pass
 	Passes      int    // of the decoder, but for those that were superseded
 	Room        int    // contexts that they could have decoded
 	Contexts    int    // contexts that they decoded, the wanted ones among them

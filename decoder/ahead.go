@@ -9,6 +9,7 @@ import (
 	"tandem"
 	"tandem/model"
 	"tandem/npu"
+	"tandem/specdec"
 )
 
 // Further is a distribution that a pass gave beside the one it was asked for.
@@ -17,16 +18,23 @@ type Further struct {
 	Output Output
 }
 
-// NextAhead is Next, and decodes further contexts in the same pass: those that end in a token of also in place of
-// app's last, and behind app up to guess tokens that the answer and the prompts make likely, one behind the other.
-// Each Output is what Next would give there, to the bit. Where a pass cannot take them (a long app, a full context),
-// or nothing is likely, there are fewer or none.
-func (d *Decoder) NextAhead(ctx context.Context, keep int, app, also []tandem.Token, guess int) (out Output, alternatives, guessed []Further, err error) {
+// Ahead is what a pass decodes beside the answer.
+type Ahead struct {
+	Also   []tandem.Token // in place of the answer's last token
+	Drafts []tandem.Token // behind the answer, one behind the other: what the other side has drafted
+	Guess  int            // behind those, most tokens that the answer and the prompts make likely
+}
+
+// NextAhead is Next, and decodes further contexts in the same pass: alternatives to app's last token, and a chain of
+// tokens behind app, drafts and then guesses. Each Output is what Next would give there, to the bit. Where a pass
+// cannot take them (a long app, a full context), or nothing is likely, there are fewer or none.
+func (d *Decoder) NextAhead(ctx context.Context, keep int, app []tandem.Token, a Ahead) (out Output, alternatives, chain []Further, err error) {
 	began := time.Now()
 	if err := d.edit(keep, app); err != nil {
 		return Output{}, nil, nil, fmt.Errorf("decoder: %w", err)
 	}
-	b := d.branches(also, guess)
+	d.learn()
+	b := d.branches(a)
 	if b == nil {
 		out, err := d.Next(ctx, len(d.answer), nil)
 		out.Took = time.Since(began)
@@ -46,15 +54,15 @@ func (d *Decoder) NextAhead(ctx context.Context, keep int, app, also []tandem.To
 		if i < len(b.also) {
 			alternatives = append(alternatives, Further{t, further})
 		} else {
-			guessed = append(guessed, Further{t, further})
+			chain = append(chain, Further{t, further})
 		}
 	}
 	out.Took, out.Fed, out.Length = time.Since(began), b.chain, d.length()
-	return out, alternatives, guessed, nil
+	return out, alternatives, chain, nil
 }
 
 // branches is a pass over a draft tree: what the answer still lacks in the KV caches, then alternatives to its last
-// token, then a chain of guesses behind it.
+// token, then a chain of drafts and guesses behind it.
 type branches struct {
 	tokens  []tandem.Token
 	parents []int
@@ -67,13 +75,12 @@ type branches struct {
 }
 
 // branches plans a pass; nil when there is nothing beside the answer, or no place for it.
-func (d *Decoder) branches(also []tandem.Token, guess int) *branches {
-	vocab := tandem.Token(d.cfg.Model.Config().Vocab)
-	also = slices.DeleteFunc(slices.Clone(also), func(t tandem.Token) bool { return t < 0 || t >= vocab })
+func (d *Decoder) branches(a Ahead) *branches {
+	also := slices.DeleteFunc(slices.Clone(a.Also), d.unknown)
 	d.settleLogits()
 	pending := d.answer[d.done:]
-	guesses := d.guess(min(guess, d.Room()-len(d.answer)))
-	n := len(pending) + len(also) + len(guesses)
+	behind := d.behind(a)
+	n := len(pending) + len(also) + len(behind)
 	if len(pending) == 0 || n == len(pending) || len(pending) > scoredAtOnce || n > npu.MaxTree {
 		return nil
 	}
@@ -90,7 +97,7 @@ func (d *Decoder) branches(also []tandem.Token, guess int) *branches {
 		b.tokens, b.parents = append(b.tokens, t), append(b.parents, b.chain-2)
 	}
 	last := b.chain - 1
-	for _, t := range guesses {
+	for _, t := range behind {
 		b.tokens, b.parents = append(b.tokens, t), append(b.parents, last)
 		last = len(b.tokens) - 1
 	}
@@ -181,32 +188,59 @@ func (b *branches) at(i int) (logits [][]float32) {
 	return logits
 }
 
-// leastMatch is how many of the answer's last tokens must stand somewhere before for a guess.
-const leastMatch = 2
+// unknown reports whether t is not in the vocabulary.
+func (d *Decoder) unknown(t tandem.Token) bool { return t < 0 || int(t) >= d.cfg.Model.Config().Vocab }
 
-// guess returns up to n tokens that followed the answer's last ones in the prompts or in the answer itself, where
-// the most of them agree, the latest.
-func (d *Decoder) guess(n int) []tandem.Token {
-	if n <= 0 || len(d.answer) < leastMatch {
+// behind returns the chain that a pass takes behind the answer.
+func (d *Decoder) behind(a Ahead) []tandem.Token {
+	room := max(0, d.Room()-len(d.answer))
+	drafts := a.Drafts[:min(len(a.Drafts), room)]
+	if i := slices.IndexFunc(drafts, d.unknown); i >= 0 {
+		return drafts[:i]
+	}
+	return slices.Concat(drafts, d.guess(drafts, min(a.Guess, room-len(drafts))))
+}
+
+const (
+	longestMatch = 8   // of the answer's last tokens, most that are looked for elsewhere
+	leastChance  = 0.1 // that a guess is right, to be worth a place in a pass
+	between      = -1  // stands between two texts, and is no token
+)
+
+// guess returns up to n tokens that followed the last ones of answer and drafts in the prompts or in the answer
+// itself (specdec.Lookup): as far as the chance that all of them are right is large enough. It hangs on how long the
+// match is, and on how often guesses behind such matches were right so far.
+func (d *Decoder) guess(drafts []tandem.Token, n int) (out []tandem.Token) {
+	if n <= 0 {
 		return nil
 	}
-	var best []tandem.Token
-	most := leastMatch - 1
-	for _, text := range append(slices.Clone(d.texts), d.answer) {
-		for end := len(text) - 1; end >= leastMatch; end-- { // text[end] is what would follow
-			match := 0
-			for match < 8 && match < end && match < len(d.answer) && text[end-1-match] == d.answer[len(d.answer)-1-match] {
-				match++
-			}
-			if match > most {
-				best, most = text[end:min(end+n, len(text))], match
-			}
-		}
+	lookup, tree := specdec.Lookup{Most: longestMatch, Length: n}, specdec.NewTree(n, &d.rate)
+	for _, text := range d.texts {
+		lookup.Committed(text)
+		lookup.Committed([]tandem.Token{between})
 	}
-	for i, t := range best { // a prompt's control tokens are nothing to say
-		if d.cfg.Model.Tokenizer().IsControl(t) {
-			return slices.Clone(best[:i])
+	lookup.Committed(d.answer)
+	lookup.Committed(drafts)
+	lookup.Propose(tree)
+	d.guessed, d.guessedAt = tree, slices.Concat(d.answer, drafts)
+	for _, node := range tree.Nodes {
+		// A prompt's control tokens are nothing to say.
+		if node.P < leastChance || node.Token == between || d.cfg.Model.Tokenizer().IsControl(node.Token) {
+			break
 		}
+		out = append(out, node.Token)
 	}
-	return slices.Clone(best)
+	return out
+}
+
+// learn checks the last guesses, in a pass or not, against the answer as it is now.
+func (d *Decoder) learn() {
+	at := len(d.guessedAt)
+	if d.guessed == nil || len(d.answer) <= at {
+		return
+	}
+	if slices.Equal(d.answer[:at], d.guessedAt) {
+		d.rate.Learn(d.guessed, d.answer[at:])
+	}
+	d.guessed = nil
 }

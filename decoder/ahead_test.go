@@ -3,6 +3,7 @@ package decoder
 import (
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 
 	"tandem"
@@ -48,11 +49,15 @@ func TestNextAheadIsNext(t *testing.T) {
 				for range rng.IntN(3) {
 					also = append(also, tandem.Token(rng.IntN(m.Config().Vocab)))
 				}
+				var drafts []tandem.Token
+				for range rng.IntN(3) {
+					drafts = append(drafts, tandem.Token(rng.IntN(m.Config().Vocab)))
+				}
 				answer = append(answer[:keep:keep], app...)
 				if len(answer) > 40 {
 					answer, keep = app, 0
 				}
-				out, alternatives, guessed, err := ahead.NextAhead(t.Context(), keep, app, also, rng.IntN(4))
+				out, alternatives, chain, err := ahead.NextAhead(t.Context(), keep, app, Ahead{Also: also, Drafts: drafts, Guess: rng.IntN(4)})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -62,16 +67,53 @@ func TestNextAheadIsNext(t *testing.T) {
 				for _, f := range alternatives {
 					check("alternative", f.Output, append(answer[:len(answer)-1:len(answer)-1], f.Token))
 				}
-				text := answer
-				for _, f := range guessed {
-					text = append(text[:len(text):len(text)], f.Token)
-					check("guess", f.Output, text)
+				if len(chain) < min(len(drafts), 1) || len(chain) > 0 && len(drafts) > 0 && chain[0].Token != drafts[0] {
+					t.Fatalf("%s after %v: drafts %v, decoded behind them %v", weights, answer, drafts, chain)
 				}
-				taken += len(alternatives) + len(guessed)
+				text := answer
+				for _, f := range chain {
+					text = append(text[:len(text):len(text)], f.Token)
+					check("draft or guess", f.Output, text)
+				}
+				taken += len(alternatives) + len(chain)
 			}
 		}
 	}
 	if taken < 500 {
 		t.Errorf("only %d further contexts were decoded", taken)
+	}
+}
+
+// Guesses are what followed the same tokens in a prompt, further the longer the match is; they end where they turn out
+// wrong again and again.
+func TestGuess(t *testing.T) {
+	m := openToy(t, 3, 512)
+	d := newDecoder(t, toyConfig(m, allWeights[0]), Request{Question: bothQuestion, Passages: passages[:1]})
+	prompt := d.texts[0]
+	at := len(prompt) / 2
+	say := func(answer []tandem.Token) {
+		if err := d.edit(0, answer); err != nil {
+			t.Fatal(err)
+		}
+		d.learn()
+	}
+	say(prompt[at-5 : at])
+	if got := d.guess(nil, 3); !slices.Equal(got, prompt[at:at+3]) {
+		t.Fatalf("behind %v: guesses %v, want %v", prompt[at-5:at], got, prompt[at:at+3])
+	}
+	if got := d.guess(prompt[at:at+2], 1); !slices.Equal(got, prompt[at+2:at+3]) {
+		t.Errorf("behind two drafts: guesses %v, want %v", got, prompt[at+2:at+3])
+	}
+	if got := d.guess(nil, 0); got != nil {
+		t.Errorf("%v is guessed unasked", got)
+	}
+	for range 100 {
+		say(prompt[at-5 : at])
+		d.guess(nil, 3)
+		say(append(slices.Clone(prompt[at-5:at]), prompt[at]+1))
+	}
+	say(prompt[at-5 : at])
+	if got := d.guess(nil, 3); len(got) > 0 {
+		t.Errorf("%v is still guessed after it was wrong 100 times", got)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"tandem/aggregator"
 	"tandem/model"
 	"tandem/retrieval"
+	"tandem/specdec"
 )
 
 // Defaults of Config.
@@ -96,6 +97,10 @@ type Decoder struct {
 	logits  [][]float32      // each row's logits after done tokens, nil when a rollback made them unknown
 	passes  [2]model.Logits  // what the last two passes gave
 	next    int              // which of passes the next one overwrites: the older
+
+	rate      specdec.Acceptance // of guesses
+	guessed   *specdec.Tree      // the last ones, until it is known whether they were right
+	guessedAt []tandem.Token     // what they stood behind
 
 	unsupported tandem.Token   // says that a sentence is unsupported and is never text; -1 where the model has none
 	ends        []tandem.Token // of an answer

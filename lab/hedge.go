@@ -3,32 +3,129 @@ package lab
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"tandem"
+	"tandem/lab/sim"
 	"tandem/netem"
+	"tandem/pair"
 )
 
-// Hedge asks questions live, over paths without jitter, with passes of several contexts: hedges and guesses beside
-// the next draft (pair.Config.Contexts). Decoding is paced, the same on both sides and whatever a pass decodes.
+// Hedge asks questions live, over paths without jitter, with passes of several contexts: hedges, checks and guesses
+// beside the next draft (pair.Config.Contexts). Decoding is paced, whatever a pass decodes.
 type Hedge struct {
 	Bench
 	RTT      []time.Duration
 	Contexts []int // the first is what the others are compared with
-	Decode   time.Duration
+	Decode   [2]time.Duration
 }
 
 // HedgeRow is what one number of contexts gave at one round-trip time.
 type HedgeRow struct {
 	RTT        float64 `json:"rtt_ms"`
 	Contexts   int     `json:"contexts"`
+	Guess      float64 `json:"guess,omitempty"` // simulated: how often a guess is right
 	Answers    int     `json:"answers"`
 	Tokens     int     `json:"tokens"`
-	TokenMs    float64 `json:"token_ms"` // from the first token of an answer to its last
+	TokenMs    float64 `json:"token_ms"` // live, from the first token of an answer to its last; simulated, from the start
 	Ratio      float64 `json:"ratio"`    // of the first row's time with this round trip by this one's
-	Ahead      float64 `json:"ahead"`    // share of the device's drafts that took no pass of their own
-	Hedges     int     `json:"hedges"`   // drafts of the cloud's that were there before they were wanted
-	DraftBytes float64 `json:"draft_bytes_per_token"`
+	Beside     Beside  `json:"beside"`
+	Hedges     int     `json:"hedges"` // drafts of the cloud's that were there before they were wanted
+	DraftBytes float64 `json:"draft_bytes_per_token,omitempty"`
+	Simulated  bool    `json:"simulated,omitempty"`
+}
+
+// Beside is what the device's passes decoded for a token of the answer, and the shares of its tokens for which its own
+// draft took no pass, by what its context was decoded as.
+type Beside struct {
+	Passes   float64 `json:"passes_per_token"`
+	Contexts float64 `json:"contexts_per_token"`
+	Hedges   float64 `json:"of_hedges"`
+	Checks   float64 `json:"of_checks"`
+	Guesses  float64 `json:"of_guesses"`
+}
+
+// besideOf takes the counts of several answers together.
+func besideOf(answers []pair.Stats) (b Beside) {
+	tokens := 0
+	for _, s := range answers {
+		tokens += s.Together + s.Alone
+	}
+	part := func(n int) float64 { return float64(n) / float64(max(1, tokens)) }
+	for _, s := range answers {
+		b.Passes, b.Contexts = b.Passes+part(s.Passes), b.Contexts+part(s.Contexts)
+		b.Hedges, b.Checks, b.Guesses = b.Hedges+part(s.OfHedges), b.Checks+part(s.OfChecks), b.Guesses+part(s.OfGuesses)
+	}
+	return b
+}
+
+// HedgeSimulated plays the same in virtual time: two machines in mirror with random distributions (sim.Sharing), whose
+// passes last equally long whatever they decode.
+type HedgeSimulated struct {
+	RTT      []time.Duration
+	Contexts []int // the first is what the others are compared with
+	Guess    []float64
+	Decode   [2]time.Duration
+	Share    float64 // of the mass that the two sides' distributions have in common
+	Tokens   int
+	Answers  int
+}
+
+// Run plays every combination; where passes take one context, guesses have no place. Another text is an error.
+func (h HedgeSimulated) Run(ctx context.Context, progress Progress) (rows []HedgeRow, err error) {
+	total := len(h.RTT) * len(h.Guess) * len(h.Contexts)
+	for i, rtt := range h.RTT {
+		texts := make([][]tandem.Token, h.Answers)
+		for j, guess := range h.Guess {
+			for k, contexts := range h.Contexts {
+				if progress != nil {
+					progress((i*len(h.Guess)+j)*len(h.Contexts)+k, total)
+				}
+				if guess > 0 && contexts < 2 {
+					continue
+				}
+				row, err := h.row(ctx, rtt, contexts, guess, texts)
+				if err != nil {
+					return nil, err
+				}
+				row.Ratio = 1
+				if n := len(rows); n > 0 && rows[n-1].RTT == row.RTT {
+					row.Ratio = rows[n-1].TokenMs * rows[n-1].Ratio / row.TokenMs
+				}
+				rows = append(rows, row)
+			}
+		}
+	}
+	return rows, nil
+}
+
+// row plays every answer once. texts are the answers of the row before, to be filled in by the first.
+func (h HedgeSimulated) row(ctx context.Context, rtt time.Duration, contexts int, guess float64, texts [][]tandem.Token) (HedgeRow, error) {
+	r := HedgeRow{RTT: rtt.Seconds() * 1e3, Contexts: contexts, Guess: guess, Answers: h.Answers, Simulated: true}
+	link, stats := netem.Config{Delay: rtt / 2}, []pair.Stats(nil)
+	for i := range texts {
+		seed := uint64(i)
+		o, err := sim.Run(ctx, sim.Setting{
+			Pair:   pair.Config{Placement: tandem.PlaceMirror, Seed: seed, MaxTokens: h.Tokens, Lookahead: pair.MaxLookahead, Contexts: contexts},
+			Source: sim.Sharing(seed, h.Share), Decode: [2]sim.Delay{sim.Every(h.Decode[0]), sim.Every(h.Decode[1])},
+			Link: [2]netem.Config{link, link}, Warm: true, Guess: guess,
+		})
+		if err != nil {
+			return r, err
+		}
+		if texts[i] == nil {
+			texts[i] = o.IDs()
+		}
+		if !slices.Equal(texts[i], o.IDs()) {
+			return r, fmt.Errorf("answer %d with %d contexts, RTT %v: another text", i, contexts, rtt)
+		}
+		r.Tokens, r.Hedges = r.Tokens+len(o.Tokens), r.Hedges+o.Pair[tandem.Device].Hedges
+		r.TokenMs += o.Took.Seconds() * 1e3 / float64(h.Tokens*h.Answers)
+		stats = append(stats, o.Pair[tandem.Device])
+	}
+	r.Beside = besideOf(stats)
+	return r, nil
 }
 
 // Run asks every question with every number of contexts. Another text is an error.
@@ -37,7 +134,7 @@ func (h Hedge) Run(ctx context.Context, progress Progress) ([]HedgeRow, error) {
 	done := 0
 	for _, rtt := range h.RTT {
 		link := netem.Config{Delay: rtt / 2}
-		l, err := h.connect(Path{Link: [2]netem.Config{link, link}}, [2]time.Duration{h.Decode, h.Decode})
+		l, err := h.connect(Path{Link: [2]netem.Config{link, link}}, h.Decode)
 		if err != nil {
 			return nil, err
 		}
@@ -69,7 +166,7 @@ func (h Hedge) Run(ctx context.Context, progress Progress) ([]HedgeRow, error) {
 // row asks every question once. texts are the answers of the row before, to be filled in by the first.
 func (h Hedge) row(ctx context.Context, l *live, texts []string) (r HedgeRow, err error) {
 	var took time.Duration
-	gaps, drafted, ahead, bytes := 0, 0, 0, uint64(0)
+	gaps, bytes, stats := 0, uint64(0), []pair.Stats(nil)
 	for i := range h.Questions {
 		a, err := l.ask(ctx, i, Strategy{Label: "mirror", Place: tandem.PlaceMirror}, h.Settings.Lookahead)
 		if err != nil {
@@ -85,9 +182,9 @@ func (h Hedge) row(ctx context.Context, l *live, texts []string) (r HedgeRow, er
 			took, gaps = took+a.Tokens[n-1].At-a.Tokens[0].At, gaps+n-1
 		}
 		r.Answers, r.Tokens, r.Hedges = r.Answers+1, r.Tokens+len(a.Tokens), r.Hedges+a.Pair.Hedges
-		drafted, ahead, bytes = drafted+a.Pair.Drafted, ahead+a.Pair.Ahead, bytes+a.Link.DraftBytes
+		bytes, stats = bytes+a.Link.DraftBytes, append(stats, a.Pair)
 	}
 	r.TokenMs = took.Seconds() * 1e3 / float64(max(1, gaps))
-	r.Ahead, r.DraftBytes = float64(ahead)/float64(max(1, drafted)), float64(bytes)/float64(max(1, r.Tokens))
+	r.Beside, r.DraftBytes = besideOf(stats), float64(bytes)/float64(max(1, r.Tokens))
 	return r, nil
 }

@@ -40,6 +40,7 @@ type asking struct {
 	stop   context.CancelFunc
 	conn   carrier
 	link   exchange // nil when there is none
+	outbox []transport.Message
 	base   transport.Stats
 	text   speller
 	answer Answer
@@ -47,7 +48,7 @@ type asking struct {
 
 // exchange is one answer's two-way flow of messages: a *transport.Exchange, or one end of a pipe in tests.
 type exchange interface {
-	Send(transport.Message) error
+	Send(...transport.Message) error // those of one call together
 	Receive(context.Context) (transport.Message, error)
 	Close() error
 }
@@ -156,7 +157,7 @@ func (a *asking) take(in any) {
 			a.fail(fmt.Errorf("decode: %w", in.err))
 			return
 		}
-		if len(in.also)+len(in.guessed) == 0 {
+		if len(in.also)+len(in.chain) == 0 {
 			a.profile.observe(in.out)
 		}
 		a.record.decode(in)
@@ -226,6 +227,7 @@ func (a *asking) step(e pair.Event) {
 			a.log.Debug("pair", "note", act.Kind, "side", act.Side, "step", act.Step)
 		}
 	}
+	a.flush()
 }
 
 // show passes a token on to whoever asked.
@@ -364,12 +366,16 @@ func (a *asking) unlink(u unlinked) {
 	}
 }
 
-// send gives m to the link. A link that cannot take it will end, and tell so itself.
-func (a *asking) send(m transport.Message) {
-	if a.link == nil {
+// send puts m with what the machine's other actions send: the drafts of one pass share a datagram.
+func (a *asking) send(m transport.Message) { a.outbox = append(a.outbox, m) }
+
+// flush gives all of that to the link. A link that cannot take it will end, and tell so itself.
+func (a *asking) flush() {
+	out := a.outbox
+	if a.outbox = nil; a.link == nil || len(out) == 0 {
 		return
 	}
-	if err := a.link.Send(m); err != nil {
+	if err := a.link.Send(out...); err != nil {
 		a.log.Debug("send", "error", err)
 	}
 }
@@ -396,6 +402,7 @@ func (a *asking) finish() Answer {
 	a.record.end(a.answer)
 	if a.link != nil {
 		a.send(transport.End{Reason: a.answer.Reason.String()})
+		a.flush()
 		a.lastWords()
 		a.link.Close()
 	}

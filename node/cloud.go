@@ -199,25 +199,28 @@ func (a *serving) message(m transport.Message) (end bool) {
 
 // step lets the machine see e and carries out what it asks for.
 func (a *serving) step(e pair.Event) {
+	var out []transport.Message // together: the drafts of one pass share a datagram
 	for _, action := range a.machine.Step(e) {
-		var err error
 		switch act := action.(type) {
 		case pair.Decode:
 			a.worker.do(act)
 		case pair.SendDraft:
-			err = a.link.Send(act.Draft)
+			out = append(out, act.Draft)
 		case pair.SendTarget:
-			err = a.link.Send(act.Target)
+			out = append(out, act.Target)
 		case pair.SendHandover:
-			err = a.link.Send(handoverMessage(act.Handover))
+			out = append(out, handoverMessage(act.Handover))
 		case pair.SendNeedSync:
-			err = a.link.Send(transport.NeedSync{})
+			out = append(out, transport.NeedSync{})
 		case pair.Note:
 			a.log.Debug("pair", "note", act.Kind, "side", act.Side, "step", act.Step)
 		}
-		if err != nil && a.failure == nil {
-			a.failure = err
-		}
+	}
+	if len(out) == 0 {
+		return
+	}
+	if err := a.link.Send(out...); err != nil && a.failure == nil {
+		a.failure = err
 	}
 }
 

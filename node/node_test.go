@@ -110,7 +110,14 @@ type end struct {
 	after time.Time // when the message before arrives
 }
 
-func (e *end) Send(m transport.Message) error {
+func (e *end) Send(messages ...transport.Message) error {
+	for _, m := range messages {
+		e.send(m)
+	}
+	return nil
+}
+
+func (e *end) send(m transport.Message) {
 	e.cable.mu.Lock()
 	delay, lost := e.cable.passage(), e.cable.lost
 	if now := time.Now(); e.cable.orders {
@@ -119,7 +126,7 @@ func (e *end) Send(m transport.Message) error {
 	}
 	e.cable.mu.Unlock()
 	if lost {
-		return nil
+		return
 	}
 	time.AfterFunc(delay, func() {
 		select {
@@ -127,7 +134,6 @@ func (e *end) Send(m transport.Message) error {
 		case <-e.ctx.Done():
 		}
 	})
-	return nil
 }
 
 // passage is how long the next message takes. The caller holds c.mu.

@@ -197,6 +197,30 @@ func (c trial) cuts(w *world, cfg Config, n int) {
 	}
 }
 
+// checkTokens fails unless each token of the device is the pair's target or, marked as such, its own draft. It returns
+// how many it said alone, and how many together with the cloud after that.
+func (c trial) checkTokens(t *testing.T, name string, device *end) (alone, after int) {
+	t.Helper()
+	for i, e := range device.emits {
+		answer := tokens(device.emits[:i])
+		if e.Step != tandem.Step(i) || e.Prefix != tandem.PrefixOf(answer) {
+			t.Fatalf("%s: emit %d is %+v", name, i, e)
+		}
+		l, r := c.model(tandem.Device, answer), c.model(tandem.Cloud, answer)
+		want := device.rule.Target(e.Step, l, r)
+		if e.Alone {
+			want = device.rule.Draft(tandem.Device, e.Step, l.Dist)
+			alone++
+		} else if alone > 0 {
+			after++
+		}
+		if e.Token != want {
+			t.Fatalf("%s: token %d is %d (alone %v), want %d", name, i, e.Token, e.Alone, want)
+		}
+	}
+	return alone, after
+}
+
 // With a link that comes and goes, no token is lost or repeated: each is the pair's target or, marked as
 // such, the device's own draft. The text is the pair's until the first loss.
 func TestLinkCuts(t *testing.T) {
@@ -218,25 +242,8 @@ func TestLinkCuts(t *testing.T) {
 			device := w.ends[tandem.Device]
 			checkReason(t, name, device, c.cfg)
 			checkHonest(t, name, w)
-			aloneSeen := false
-			for i, e := range device.emits {
-				answer := tokens(device.emits[:i])
-				if e.Step != tandem.Step(i) || e.Prefix != tandem.PrefixOf(answer) {
-					t.Fatalf("%s: emit %d is %+v", name, i, e)
-				}
-				l, r := c.model(tandem.Device, answer), c.model(tandem.Cloud, answer)
-				want := device.rule.Target(e.Step, l, r)
-				if e.Alone {
-					want = device.rule.Draft(tandem.Device, e.Step, l.Dist)
-					aloneTokens++
-				} else if aloneSeen {
-					togetherAfter++
-				}
-				aloneSeen = aloneSeen || e.Alone
-				if e.Token != want {
-					t.Fatalf("%s: token %d is %d (alone %v), want %d", name, i, e.Token, e.Alone, want)
-				}
-			}
+			alone, after := c.checkTokens(t, name, device)
+			aloneTokens, togetherAfter = aloneTokens+alone, togetherAfter+after
 			s := device.Stats()
 			rejoined += int(s.Epoch) - 1
 			if s.Steps != len(device.emits) || s.Alone+s.Together < s.Steps {

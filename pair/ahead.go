@@ -24,14 +24,26 @@ type Further struct {
 type ahead struct {
 	profiler.Ahead
 	known map[tandem.Prefix]known // own distributions
+	kinds [MaxLookahead]kind      // of the own drafts from the front on, by step
 }
 
 type known struct {
 	step tandem.Step
 	dist tandem.Dist
 	h    tandem.Fixed
-	took time.Duration // 0 when it came along with another
+	took time.Duration // of a pass for it
+	kind kind
 }
+
+// kind says why a pass decoded a context.
+type kind uint8
+
+const (
+	wanted kind = iota // the next draft's
+	hedge              // behind a runner-up of this side's race
+	check              // behind drafts of the other side
+	guess              // behind tokens that the decoder guessed
+)
 
 // mostKnown bounds the distributions kept.
 const mostKnown = 1024
@@ -72,61 +84,83 @@ func (m *Machine) race(step tandem.Step, d tandem.Dist, n int) (out []tandem.Tok
 	return out
 }
 
-// further says what a pass takes beside the draft for a step: hedges behind the runners-up of the draft before it,
-// and the number of guesses behind it.
-func (m *Machine) further(step tandem.Step) (also []tandem.Token, guess int) {
+// further adds to a Decode for a step behind prefix what the pass takes beside its draft: hedges behind the
+// runners-up of the draft before it; drafts of the other side for the steps behind, which the pass so checks; and a
+// number of guesses behind those.
+func (m *Machine) further(d *Decode, step tandem.Step, prefix tandem.Prefix) {
 	if m.cfg.Contexts < 2 {
-		return nil, 0
+		return
 	}
 	last, drafted := m.own.Last()
 	room := m.cfg.Lookahead - m.own.Len() - 1
 	if m.cfg.MaxTokens > 0 {
 		room = min(room, m.cfg.MaxTokens-int(step)-1)
 	}
-	hedges, guess := m.ahead.Choose(m.cfg.Contexts, m.greedy.rtt, drafted && m.state == together, room > 0)
+	drafts := m.drafts(step, prefix)
+	hedges, checks, guesses := m.ahead.Choose(profiler.Offer{
+		Contexts: m.cfg.Contexts, Hedge: drafted && m.state == together, Drafts: len(drafts), Room: room,
+	})
 	if hedges > 0 {
 		if race := m.race(last.Step, last.Dist, hedges+1); len(race) > 1 {
-			also = race[1:]
+			d.Also = race[1:]
 		}
-		also = slices.DeleteFunc(also, func(t tandem.Token) bool { return slices.Contains(m.cfg.Stop, t) })
+		d.Also = slices.DeleteFunc(d.Also, func(t tandem.Token) bool { return slices.Contains(m.cfg.Stop, t) })
 	}
-	return also, min(guess, max(room, 0))
+	d.Drafts, d.Guess = drafts[:checks], guesses
+}
+
+// drafts returns the tokens that the other side has drafted from a step on, behind prefix, up to the end of the answer.
+func (m *Machine) drafts(step tandem.Step, prefix tandem.Prefix) (tokens []tandem.Token) {
+	for i := int(step - m.front()); ; i++ {
+		d, ok := m.peer.At(i)
+		if !ok || d.Prefix != prefix || !m.known(d.Token) || slices.Contains(m.cfg.Stop, d.Token) {
+			return tokens
+		}
+		tokens, prefix = append(tokens, d.Token), prefix.Then(d.Token)
+	}
 }
 
 // keep takes what a pass gave beside the distribution asked for. Hedges cross at once, so that the other side has
 // them where they are wanted.
 func (m *Machine) keep(run decode, e Decoded) {
-	store := func(step tandem.Step, p tandem.Prefix, f Further) bool {
+	store := func(step tandem.Step, p tandem.Prefix, f Further, k kind) bool {
 		if f.Dist.Check(m.cfg.Vocab) != nil {
 			return false
 		}
-		m.ahead.learn(p, known{step: step, dist: f.Dist, h: f.H})
+		m.ahead.learn(p, known{step: step, dist: f.Dist, h: f.H, kind: k})
 		return true
 	}
 	for _, f := range e.Also {
 		p := run.before.Then(f.Token)
-		if !slices.Contains(run.Also, f.Token) || !store(run.step, p, f) || run.step < m.front() {
+		if !slices.Contains(run.Also, f.Token) || !store(run.step, p, f, hedge) || run.step < m.front() {
 			continue
 		}
-		m.stats.Hedged++
 		if m.state == together && m.hears(m.cfg.Self.Other()) {
 			m.do(SendDraft{tandem.Draft{Epoch: m.epoch, Step: run.step, Version: tandem.AnyVersion, Prefix: p,
 				Token: m.rule.Draft(m.cfg.Self, run.step, f.Dist), Dist: f.Dist, H: f.H}})
 		}
 	}
-	p := run.prefix
-	for i, f := range e.Guessed[:min(len(e.Guessed), run.Guess)] {
-		if p = p.Then(f.Token); !store(run.step+1+tandem.Step(i), p, f) {
+	step, p, before := run.step, run.prefix, e.Dist
+	for i, f := range e.Guessed[:min(len(e.Guessed), len(run.Drafts)+run.Guess)] {
+		k := check
+		if i >= len(run.Drafts) {
+			k = guess
+		}
+		if i == len(run.Drafts) {
+			m.ahead.Guessed(f.Token == m.rule.Draft(m.cfg.Self, step, before))
+		}
+		step, p, before = step+1, p.Then(f.Token), f.Dist
+		if !store(step, p, f, k) {
 			break
 		}
-		m.stats.Guessed++
 	}
-	if len(e.Guessed) > 0 && run.Guess > 0 {
-		m.ahead.Guessed(e.Guessed[0].Token == m.rule.Draft(m.cfg.Self, run.step, e.Dist))
+	if len(run.Append) != 1 {
+		return // passes of more tokens say nothing about those of one
 	}
-	if len(run.Append) == 1 {
-		m.ahead.Passed(1+len(e.Also)+len(e.Guessed), e.Took)
+	if run.Guess > 0 && len(e.Guessed) <= len(run.Drafts) {
+		m.ahead.Guessed(false) // places for guesses cost others theirs
 	}
+	m.ahead.Passed(1+len(e.Also)+len(e.Guessed), e.Took)
 }
 
 // peerHedge keeps a hedge of the other side.
@@ -154,12 +188,13 @@ func (m *Machine) hedged() bool {
 	return true
 }
 
-// rank tells the profiler which place in this side's race a target had.
-func (m *Machine) rank(own tandem.Draft, target tandem.Token) {
+// rank tells the profiler which place in this side's race a target had, and whether it was the other side's draft.
+func (m *Machine) rank(own tandem.Draft, t tandem.Target) {
 	if m.cfg.Contexts < 2 {
 		return
 	}
-	r := slices.Index(m.race(own.Step, own.Dist, profiler.Ranks), target)
+	m.ahead.Checked(t.By.Has(m.cfg.Self.Other()))
+	r := slices.Index(m.race(own.Step, own.Dist, profiler.Ranks), t.Token)
 	if r < 0 {
 		r = profiler.Ranks
 	}

@@ -49,7 +49,7 @@ func (m *Machine) plan() {
 	m.kv = m.kv[:keep] // of the rest we cannot be certain until the answer
 	before := tandem.NoPrefix
 	if len(want) > 0 {
-		d.Also, d.Guess = m.further(step)
+		m.further(&d, step, prefix)
 		if before = m.prefix; m.own.Len() == 0 {
 			before = tandem.PrefixOf(m.answer[:len(m.answer)-1])
 		} else if last, ok := m.own.Last(); ok {
@@ -78,6 +78,7 @@ func (m *Machine) decoded(e Decoded) {
 	run := m.running
 	m.running = decode{}
 	m.kv = append(m.kv[:run.Keep], run.Append...)
+	m.countPass(run, e)
 	// plan saw to it that what runs is among what next wants, if it still wants anything.
 	if _, _, ok := m.next(); !ok && m.cfg.Contexts < 2 {
 		return
@@ -86,7 +87,7 @@ func (m *Machine) decoded(e Decoded) {
 		m.finish(ReasonDecoder)
 		return
 	}
-	m.ahead.learn(run.prefix, known{run.step, e.Dist, e.H, e.Took})
+	m.ahead.learn(run.prefix, known{step: run.step, dist: e.Dist, h: e.H, took: e.Took})
 	m.keep(run, e)
 }
 
@@ -116,10 +117,30 @@ func (m *Machine) draw() (any bool) {
 		}
 		m.own.Push(d)
 		m.stats.Drafted++
-		if k.took == 0 {
+		m.ahead.kinds[step%MaxLookahead] = k.kind
+		if k.kind != wanted {
 			m.stats.Ahead++
 		}
 		m.greedy.decoded(d, m.cfg.Self)
 		m.send(d)
+	}
+}
+
+// countPass counts what a pass decoded.
+func (m *Machine) countPass(run decode, e Decoded) {
+	s, all, checked := &m.stats, 1+len(e.Also)+len(e.Guessed), min(len(run.Drafts), len(e.Guessed))
+	s.Passes, s.Contexts, s.Room = s.Passes+1, s.Contexts+all, s.Room+max(all, m.cfg.Contexts)
+	s.Hedged, s.Checked, s.Guessed = s.Hedged+len(e.Also), s.Checked+checked, s.Guessed+len(e.Guessed)-checked
+}
+
+// countKind counts the front step by what its own draft's distribution was decoded as.
+func (m *Machine) countKind() {
+	switch m.ahead.kinds[m.front()%MaxLookahead] {
+	case hedge:
+		m.stats.OfHedges++
+	case check:
+		m.stats.OfChecks++
+	case guess:
+		m.stats.OfGuesses++
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tandem"
+	"tandem/profiler"
 )
 
 // script turns bytes into events: a fuzzer's way to say anything to a machine.
@@ -379,6 +380,132 @@ func TestDistrust(t *testing.T) {
 		s := w.ends[tandem.Device].Stats()
 		if s.Steps != 30 || s.Alone != 30 || s.Divergences != maxStrikes+1 || s.Epoch != maxStrikes+1 {
 			t.Errorf("%v: %+v", p, s)
+		}
+	}
+}
+
+// A cloud that floods the device with hedges, of steps far ahead, of wrong versions, for prefixes that never come, of
+// distributions that are none, or false ones for the prefix that does come, costs it no memory beyond the bounds and
+// changes no token. What no honest side sends is counted.
+func TestHedgeFlood(t *testing.T) {
+	dropped, diverged := 0, 0
+	for seed := range uint64(100) {
+		c := newTrial(seed + 4e6)
+		c.cfg.Contexts = 2 + int(seed%(MaxContexts-1))
+		want := tokens(reference(c.cfg, c.model))
+		for _, p := range placements {
+			name := fmt.Sprintf("seed %d, %v", seed, p)
+			w := c.world(t, p)
+			w.tamper = func(from tandem.Side, e Event) Event {
+				d, ok := e.(PeerDraft)
+				if !ok || from != tandem.Cloud {
+					return e
+				}
+				device := w.ends[tandem.Device]
+				for range 40 {
+					w.tell(device, falseHedge(w.rng, d, device))
+					checkBounds(t, name, device)
+				}
+				return e
+			}
+			w.open(false, 0)
+			w.run(false)
+			device := w.ends[tandem.Device]
+			checkReason(t, name, device, c.cfg)
+			s := device.Stats()
+			dropped, diverged = dropped+s.Dropped, diverged+s.Divergences
+			if device.notes[NoteDistrust] > 0 {
+				continue // caught in lies too often: it goes on alone
+			}
+			if got := tokens(device.emits); !slices.Equal(got, want) {
+				t.Fatalf("%s: %v, want %v", name, got, want)
+			}
+		}
+	}
+	if dropped < 1000 || diverged < 10 {
+		t.Errorf("only %d messages dropped, %d divergences: the flood is too mild", dropped, diverged)
+	}
+}
+
+// falseHedge is a hedge that no honest side sends, made of a draft.
+func falseHedge(rng *rand.Rand, e PeerDraft, to *end) Event {
+	d := e.Draft
+	d.Version = tandem.AnyVersion
+	switch rng.IntN(6) {
+	case 0:
+		d.Step = to.front() + 1000
+	case 1:
+		d.Step = math.MaxUint32
+	case 2: // a version that none of a few rejections makes
+		d.Version = math.MaxUint32 - 1 - uint32(rng.IntN(1000))
+	case 3: // for what never comes
+		d.Step, d.Prefix = to.front()+tandem.Step(rng.IntN(2*to.cfg.Lookahead)), tandem.Prefix(rng.Uint32())
+	case 4:
+		d.Dist = tandem.Dist{IDs: []tandem.Token{3, 3}, Weights: []uint32{1, 1}}
+	case 5: // a token that its distribution does not draw, for what is agreed
+		d.Step, d.Prefix, d.Token = to.front(), to.prefix, (d.Token+1)%24
+	}
+	return PeerDraft{d}
+}
+
+// checkBounds fails if a machine keeps more than it may.
+func checkBounds(t *testing.T, name string, e *end) {
+	t.Helper()
+	limit := 2 * e.cfg.Lookahead
+	if e.own.Len() > e.cfg.Lookahead || e.peer.Len() > limit || e.hedges.Len() > limit*MaxContexts || len(e.ahead.known) > mostKnown {
+		t.Fatalf("%s: %d and %d drafts, %d hedges, %d distributions kept", name, e.own.Len(), e.peer.Len(), e.hedges.Len(), len(e.ahead.known))
+	}
+}
+
+// A side that takes no hedges refuses them.
+func TestHedgesUnasked(t *testing.T) {
+	c := newTrial(12)
+	c.cfg.Contexts, c.cfg.Stop = 1, nil
+	for _, p := range []tandem.Placement{tandem.PlaceMirror, tandem.PlaceDevice} {
+		w := c.world(t, p)
+		w.tamper = func(from tandem.Side, e Event) Event {
+			if d, ok := e.(PeerDraft); ok && from == tandem.Cloud {
+				d.Version = tandem.AnyVersion
+				w.tell(w.ends[tandem.Device], d)
+			}
+			return e
+		}
+		w.open(false, 0)
+		w.run(false)
+		device := w.ends[tandem.Device]
+		if s := device.Stats(); s.Dropped == 0 || s.Hedges > 0 || s.Divergences > 0 || !slices.Equal(tokens(device.emits), tokens(reference(c.cfg, c.model))) {
+			t.Errorf("%v: %+v", p, s)
+		}
+	}
+}
+
+// Hedging adds a bounded number of drafts to what crosses: at most two for each pass, each behind a token of the
+// sender's race, and none where there is no room for further contexts.
+func TestHedgesSentAreBounded(t *testing.T) {
+	for _, contexts := range []int{1, 2, 3, MaxContexts} {
+		w := newWorld(t, Config{Placement: tandem.PlaceMirror, MaxTokens: 200, Contexts: contexts}, sharingModel(3, 0.8), 3)
+		w.guesses = false
+		for s := range w.ends {
+			w.ends[s].decode = func() time.Duration { return 30 * time.Millisecond }
+			w.links[s].delay = 150 * time.Millisecond
+		}
+		sent, passes := 0, 0
+		w.tamper = func(from tandem.Side, e Event) Event {
+			if d, ok := e.(PeerDraft); ok && d.Version == tandem.AnyVersion {
+				sent++
+			}
+			return e
+		}
+		w.open(false, 0)
+		w.run(false)
+		used := 0
+		for _, e := range w.ends {
+			passes, used = passes+e.Stats().Passes, used+e.Stats().Hedges
+		}
+		most := passes * min(contexts-1, profiler.Ranks-1)
+		t.Logf("%d contexts: %d passes, %d hedges sent, %d used", contexts, passes, sent, used)
+		if sent > most || contexts > 1 && sent == 0 {
+			t.Errorf("%d contexts: %d hedges in %d passes, at most %d", contexts, sent, passes, most)
 		}
 	}
 }

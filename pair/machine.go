@@ -420,7 +420,7 @@ func (m *Machine) aggregate() bool {
 		m.do(SendTarget{t})
 	}
 	m.count(by)
-	m.rank(own, token)
+	m.rank(own, t)
 	m.settle(t)
 	m.schedule(drafts, by)
 	return true
@@ -447,7 +447,7 @@ func (m *Machine) follow() bool {
 		return true
 	}
 	m.count(t.By)
-	m.rank(own, t.Token)
+	m.rank(own, t)
 	m.settle(t)
 	return true
 }
@@ -467,6 +467,7 @@ func (m *Machine) count(by tandem.By) {
 // settle ends the front step with target t: accepted drafts are dequeued, a rejected one clears its side's
 // queue, and the answer grows.
 func (m *Machine) settle(t tandem.Target) {
+	m.countKind()
 	if t.By.Has(m.cfg.Self) {
 		m.own.Accept()
 	} else {

@@ -53,7 +53,7 @@ type Config struct {
 	Gamma     uint32         // speculative coupling: probability, out of tandem.Mass, of taking the device's result (see HalfGamma), or AutoGamma
 	Vocab     int            // size of the vocabulary, against which drafts are checked; 0 for no check of ids
 	Horizon   int            // placement greedy: later steps that count in a hand-over (scheduler.Policy); 0 for the paper's rule
-	Contexts  int            // most contexts of a pass: hedges and guesses beside the next draft; below 2 for none
+	Contexts  int            // most contexts of a pass: hedges, checks and guesses beside the next draft; below 2 for none
 	Random    bool           // placement greedy: the side that aggregates is drawn for each step, by Seed (a baseline of DRAGON §7.4)
 }
 
@@ -75,7 +75,7 @@ type (
 		H       tandem.Fixed
 		Took    time.Duration
 		Also    []Further // what follows each token of Decode.Also; fewer or none, as the decoder likes
-		Guessed []Further // what follows tokens guessed behind Append, each behind the one before it
+		Guessed []Further // what follows the tokens of Decode.Drafts and then guessed ones, each behind the one before it
 	}
 
 	// PeerDraft is a draft of the other side. Copies, late ones and early ones do no harm.
@@ -132,12 +132,14 @@ type (
 	// KV to Keep tokens, then append. It supersedes any Decode still running, which should be preempted;
 	// whether that one had any effect does not matter, because Keep never reaches into its tokens. Append
 	// is empty only for the empty answer, where Keep is 0. The same pass may decode further contexts: those that
-	// end in a token of Also in place of Append's last, and up to Guess tokens that the owner guesses behind it.
+	// end in a token of Also in place of Append's last, and behind Append those of Drafts, which the other side has
+	// drafted for the steps that follow, and then up to Guess that the owner guesses, one behind the other.
 	Decode struct {
 		ID     uint64
 		Keep   int
 		Append []tandem.Token
 		Also   []tandem.Token
+		Drafts []tandem.Token
 		Guess  int
 	}
 
@@ -246,14 +248,28 @@ type Stats struct {
 	Wasted      int    // of them, thrown away unseen after a rejection or a new epoch
 	Preempted   int    // decodes that were superseded
 	Ahead       int    // of Drafted, those whose distribution was there already: they took no pass
-	Hedged      int    // contexts decoded behind runners-up, and sent
-	Guessed     int    // contexts decoded behind guesses
+	OfHedges    int    // of Together and Alone, those whose own draft came of a context decoded behind a runner-up,
+	OfChecks    int    // behind drafts of the other side,
+	OfGuesses   int    // and behind guesses: none of these took a pass
+	Passes      int    // of the decoder, but for those that were superseded
+	Room        int    // contexts that they could have decoded
+	Contexts    int    // contexts that they decoded, the wanted ones among them
+	Hedged      int    // of Contexts, those behind runners-up,
+	Checked     int    // behind drafts of the other side,
+	Guessed     int    // and behind guesses
 	Hedges      int    // of the other side's, those that became its draft
 	Handovers   int    // by this side
 	Takeovers   int    // by this side: hand-overs of the other that took effect
 	Divergences int
 	Dropped     int // malformed or out-of-bounds messages
 	Epoch       uint32
+}
+
+// Rows returns what became of the contexts that the passes had room for (sd.npu §3.2, where they are the rows of a
+// static graph): valid ones gave a step its draft, wasted ones did not, underutilised ones were left empty.
+func (s Stats) Rows() (valid, wasted, underutilised int) {
+	valid = min(s.Together+s.Alone, s.Contexts)
+	return valid, s.Contexts - valid, s.Room - s.Contexts
 }
 
 // Acceptance returns the share of side s's drafts that were accepted, 0 when there were none.

@@ -81,17 +81,18 @@ func tokens(emits []Emit) []tandem.Token {
 
 // world runs a device and a cloud in virtual time, joined by two links.
 type world struct {
-	t     testing.TB
-	model model
-	rng   *rand.Rand
-	now   time.Duration
-	queue events
-	seq   int
-	ends  [2]*end
-	links [2]link // indexed by the sender
-	cut   int     // counts link cuts: what was sent before the latest is lost
-	down  bool
-	log   bool
+	t       testing.TB
+	model   model
+	rng     *rand.Rand
+	now     time.Duration
+	queue   events
+	seq     int
+	ends    [2]*end
+	links   [2]link // indexed by the sender
+	cut     int     // counts link cuts: what was sent before the latest is lost
+	down    bool
+	log     bool
+	guesses bool // decoders guess what follows
 	// tamper may change a message on its way; nil drops it.
 	tamper func(from tandem.Side, e Event) Event
 }
@@ -139,7 +140,7 @@ func (q *events) Pop() any {
 }
 
 func newWorld(t testing.TB, cfg Config, m model, seed uint64) *world {
-	w := &world{t: t, model: m, rng: rand.New(rand.NewPCG(seed, 99))}
+	w := &world{t: t, model: m, guesses: true, rng: rand.New(rand.NewPCG(seed, 99))}
 	for s := range w.ends {
 		w.ends[s] = newEnd(cfg, tandem.Side(s), func() time.Duration { return time.Millisecond })
 	}
@@ -240,9 +241,14 @@ func (w *world) further(to *end, a Decode) (also, guessed []Further) {
 		also = append(also, Further{t, x.Dist, x.H})
 	}
 	rule, text := aggregator.Rule{Coupling: to.cfg.Coupling, Seed: to.cfg.Seed, Greedy: to.cfg.Greedy, Gamma: to.cfg.Gamma}, slices.Clone(to.kv)
-	for range a.Guess {
+	if !w.guesses {
+		a.Guess = 0
+	}
+	for i := range len(a.Drafts) + a.Guess {
 		t := tandem.Token(1)
-		if w.rng.IntN(3) > 0 {
+		if i < len(a.Drafts) {
+			t = a.Drafts[i]
+		} else if w.rng.IntN(3) > 0 {
 			t = rule.Draft(to.side, tandem.Step(len(text)), w.model(to.side, text).Dist)
 		}
 		text = append(text, t)

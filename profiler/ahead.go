@@ -9,20 +9,24 @@ const MaxContexts = 8
 const Ranks = 3
 
 // Ahead decides how many contexts a side decodes in one pass beside the one that is wanted: hedges, behind the
-// runners-up of its own race, and guesses, behind what it will probably draft next. It weighs what a context
+// runners-up of its own race; checks, behind the drafts that the other side has sent for the steps that follow; and
+// guesses, behind what it will probably draft next. It weighs what a context
 // costs in time, as measured, against the time that it saves if it turns out to be wanted. The zero value has
-// seen nothing and begins by trying.
+// seen nothing; it takes none until it has seen a pass.
 type Ahead struct {
 	passes [MaxContexts + 1]Average // seconds, by contexts
 	ranks  [Ranks + 1]Average       // share of targets that were the draft, the runner-up, the third, none of these
+	peer   Average                  // share of targets that were the other side's draft
 	guess  Average                  // share of guesses that were right
 }
 
 const aheadWindow = 32
 
-// ranksPrior and guessPrior are worth 8 observations.
-var (
-	ranksPrior = [Ranks + 1]float64{0.8, 0.1, 0.04, 0.06}
+// ranksPrior, peerPrior and guessPrior are worth 8 observations.
+var ranksPrior = [Ranks + 1]float64{0.8, 0.1, 0.04, 0.06}
+
+const (
+	peerPrior  = 0.8
 	guessPrior = 0.5
 )
 
@@ -36,27 +40,33 @@ func (a *Ahead) Passed(contexts int, took time.Duration) {
 // Target takes the place that a target had in this side's race, Ranks for none of the first.
 func (a *Ahead) Target(rank int) {
 	for i := range a.ranks {
-		if a.ranks[i].Count == 0 {
-			a.ranks[i] = Average{Value: ranksPrior[i], Count: 8}
-		}
-		x := 0.0
-		if i == rank {
-			x = 1
-		}
-		a.ranks[i].Observe(x, aheadWindow)
+		observe(&a.ranks[i], ranksPrior[i], i == rank)
 	}
 }
 
-// Guessed takes whether the first guess of a pass was right.
-func (a *Ahead) Guessed(right bool) {
-	if a.guess.Count == 0 {
-		a.guess = Average{Value: guessPrior, Count: 8}
+// Checked takes whether a target was the other side's draft.
+func (a *Ahead) Checked(right bool) { observe(&a.peer, peerPrior, right) }
+
+// Guessed takes whether a guess that was asked for came and was right.
+func (a *Ahead) Guessed(right bool) { observe(&a.guess, guessPrior, right) }
+
+func observe(a *Average, prior float64, right bool) {
+	if a.Count == 0 {
+		*a = Average{Value: prior, Count: 8}
 	}
 	x := 0.0
 	if right {
 		x = 1
 	}
-	a.guess.Observe(x, aheadWindow)
+	a.Observe(x, aheadWindow)
+}
+
+// or is the average, or the prior while nothing was seen.
+func or(a Average, prior float64) float64 {
+	if a.Seen() {
+		return a.Value
+	}
+	return prior
 }
 
 // pass is the time of a pass of n contexts: of the most that are known to be no more than n.
@@ -70,34 +80,44 @@ func (a *Ahead) pass(n int) float64 {
 	return most
 }
 
-// Choose returns how many hedges and guesses a pass of at most contexts takes. A hedge that is wanted saves a
-// pass of this side and a round trip of both, for neither has to wait for its new draft; a guess saves a pass.
-func (a *Ahead) Choose(contexts int, rtt time.Duration, mayHedge, mayGuess bool) (hedges, guesses int) {
-	one, guess := a.pass(1), guessPrior
-	if a.guess.Seen() {
-		guess = a.guess.Value
-	}
-	chance := guess
-	for n := 1; n < min(contexts, MaxContexts); n++ {
-		hedge, further := 0.0, 0.0
-		if mayHedge && hedges+1 < Ranks {
-			p := ranksPrior[hedges+1]
-			if a.ranks[0].Seen() {
-				p = a.ranks[hedges+1].Value
-			}
-			hedge = p * (one + rtt.Seconds())
+// Offer is what a pass may take beside the context that is wanted.
+type Offer struct {
+	Contexts int  // most contexts of the pass, the wanted one among them
+	Hedge    bool // there are runners-up to hedge
+	Drafts   int  // of the other side, for the steps behind
+	Room     int  // steps behind that may be decoded at all
+}
+
+// Choose returns how many hedges, checks and guesses a pass takes. Each saves one pass if it is wanted, a hedge no
+// more than the others: behind it both sides begin anew, and the round trip until their next drafts have crossed is
+// lost all the same. Checks come before guesses, and each of both is wanted only if those before it are.
+func (a *Ahead) Choose(o Offer) (hedges, checks, guesses int) {
+	one, peer, guess := a.pass(1), or(a.peer, peerPrior), or(a.guess, guessPrior)
+	chance := 1.0
+	for n := 1; n < min(o.Contexts, MaxContexts); n++ {
+		hedge, next := 0.0, 0.0
+		if o.Hedge && hedges+1 < Ranks {
+			hedge = or(a.ranks[hedges+1], ranksPrior[hedges+1])
 		}
-		if mayGuess {
-			further = chance * one
+		check := checks < o.Drafts
+		switch {
+		case checks+guesses >= o.Room:
+		case check:
+			next = chance * peer
+		default:
+			next = chance * guess
 		}
-		if max(hedge, further) <= a.pass(n+1)-a.pass(n) {
+		if one*max(hedge, next) <= a.pass(n+1)-a.pass(n) {
 			break
 		}
-		if hedge >= further {
+		switch {
+		case hedge >= next:
 			hedges++
-		} else {
-			guesses, chance = guesses+1, chance*guess
+		case check:
+			checks, chance = checks+1, next
+		default:
+			guesses, chance = guesses+1, next
 		}
 	}
-	return hedges, guesses
+	return hedges, checks, guesses
 }

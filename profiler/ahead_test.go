@@ -8,31 +8,37 @@ import (
 const ms = time.Millisecond
 
 // Contexts are decoded ahead where they cost less than they save: all of them where they ride along for
-// nothing, none where each costs a pass, and hedges before guesses the longer the round trip is.
+// nothing, none where each costs a pass; checks come before guesses.
 func TestAheadPays(t *testing.T) {
 	var free, dear Ahead
 	for n := 1; n <= MaxContexts; n++ {
 		free.Passed(n, 30*ms)
 		dear.Passed(n, time.Duration(n)*30*ms)
 	}
-	if h, g := free.Choose(4, 100*ms, true, true); h+g != 3 || h == 0 || g == 0 {
-		t.Errorf("contexts for nothing: %d hedges and %d guesses of 3", h, g)
+	choose := func(a *Ahead, contexts int, hedge bool, drafts, room int) [3]int {
+		h, c, g := a.Choose(Offer{Contexts: contexts, Hedge: hedge, Drafts: drafts, Room: room})
+		return [3]int{h, c, g}
 	}
-	if h, g := dear.Choose(4, 0, true, true); h+g != 0 {
-		t.Errorf("contexts at a pass each, no round trip: %d hedges and %d guesses", h, g)
-	}
-	if h, _ := dear.Choose(4, 2*time.Second, true, true); h == 0 {
-		t.Error("a round trip of 2 s is not worth a hedge")
-	}
-	if h, g := free.Choose(8, 100*ms, false, true); h != 0 || g == 0 {
-		t.Errorf("no hedges allowed: %d, and %d guesses", h, g)
-	}
-	if h, g := free.Choose(8, 100*ms, true, false); h != Ranks-1 || g != 0 {
-		t.Errorf("no guesses allowed: %d hedges, %d guesses", h, g)
+	for _, c := range []struct {
+		what string
+		got  [3]int
+		want [3]int // hedges, checks, guesses
+	}{
+		{"hedges, and guesses as far as they are as likely", choose(&free, 8, true, 0, 9), [3]int{2, 0, 5}},
+		{"each costs a pass", choose(&dear, 4, true, 2, 9), [3]int{}},
+		{"no hedges allowed", choose(&free, 8, false, 0, 9), [3]int{0, 0, 7}},
+		{"no guesses allowed", choose(&free, 8, true, 0, 0), [3]int{2, 0, 0}},
+		{"drafts first, then guesses", choose(&free, 6, false, 3, 9), [3]int{0, 3, 2}},
+		{"more drafts than places", choose(&free, 4, false, 9, 9), [3]int{0, 3, 0}},
+		{"drafts beyond what may be decoded", choose(&free, 8, false, 9, 2), [3]int{0, 2, 0}},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s: %v hedges, checks and guesses, want %v", c.what, c.got, c.want)
+		}
 	}
 	for contexts := -1; contexts <= MaxContexts+4; contexts++ {
-		if h, g := free.Choose(contexts, time.Second, true, true); h+g > max(0, min(contexts, MaxContexts)-1) {
-			t.Errorf("%d hedges and %d guesses in %d contexts", h, g, contexts)
+		if got := choose(&free, contexts, true, 2, 9); got[0]+got[1]+got[2] > max(0, min(contexts, MaxContexts)-1) {
+			t.Errorf("%v in %d contexts", got, contexts)
 		}
 	}
 }
@@ -41,28 +47,31 @@ func TestAheadPays(t *testing.T) {
 func TestAheadLearns(t *testing.T) {
 	var a Ahead
 	a.Passed(1, 30*ms)
-	a.Passed(2, 33*ms)
-	a.Passed(3, 36*ms)
-	before, _ := a.Choose(2, 50*ms, true, false)
+	a.Passed(2, 32*ms)
+	a.Passed(3, 34*ms)
+	before, _, _ := a.Choose(Offer{Contexts: 2, Hedge: true})
 	for range 200 {
 		a.Target(0)
+		a.Checked(false)
 		a.Guessed(false)
 	}
-	hedges, guesses := a.Choose(3, 50*ms, true, true)
-	if before != 1 || hedges != 0 || guesses != 0 {
-		t.Errorf("%d hedges at first; %d and %d guesses when none was ever wanted", before, hedges, guesses)
+	all := Offer{Contexts: 4, Hedge: true, Drafts: 1, Room: 9}
+	hedges, checks, guesses := a.Choose(all)
+	if before != 1 || hedges+checks+guesses != 0 {
+		t.Errorf("%d hedges at first; %d, %d checks and %d guesses when none was ever wanted", before, hedges, checks, guesses)
 	}
 	for range 200 {
 		a.Target(1)
+		a.Checked(true)
 		a.Guessed(true)
 	}
-	if hedges, guesses = a.Choose(3, 50*ms, true, true); hedges != 1 || guesses != 1 {
-		t.Errorf("%d hedges and %d guesses when both are wanted", hedges, guesses)
+	if hedges, checks, guesses = a.Choose(all); hedges != 1 || checks != 1 || guesses != 1 {
+		t.Errorf("%d hedges, %d checks and %d guesses when all are wanted", hedges, checks, guesses)
 	}
 	a.Passed(0, ms)
 	a.Passed(MaxContexts+1, ms)
 	a.Passed(1, -ms)
-	if h, _ := a.Choose(2, 50*ms, true, false); h != 1 {
+	if h, _, _ := a.Choose(Offer{Contexts: 2, Hedge: true}); h != 1 {
 		t.Error("passes that cannot be are counted")
 	}
 }

@@ -109,7 +109,7 @@ func (b *bulk) adapt(n int, delay time.Duration, now time.Time) {
 
 // Channel is what SendBulk and ReceiveBulk need of an Exchange.
 type Channel interface {
-	Send(Message) error
+	Send(...Message) error
 	Receive(context.Context) (Message, error)
 }
 

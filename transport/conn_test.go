@@ -123,6 +123,69 @@ func TestBacklog(t *testing.T) {
 	})
 }
 
+// A peer that sends hedges without end, each of another prefix and as large as any, fills no more memory than one that
+// sends anything else, and is told that nobody reads.
+func TestHedgeFlood(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newTestNet(t, time.Millisecond)
+		device, cloud := connect(t, n)
+		a, b := begin(t, device, cloud)
+		hedge := tandem.Draft{Epoch: 1, Version: tandem.AnyVersion, Dist: spread(tandem.MaxSupport, testVocab)}
+		hedge.Token = hedge.Dist.IDs[0]
+		var err error
+		for i := 0; err == nil && i < 100_000; i++ {
+			hedge.Step, hedge.Prefix = tandem.Step(i%50), tandem.Prefix(i)
+			if err = a.Send(hedge); i%100 == 0 {
+				time.Sleep(time.Millisecond)
+			}
+		}
+		if !errors.Is(err, ErrBacklog) {
+			t.Fatalf("the flood ends with %v", err)
+		}
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if len(b.inbox) > inboxLimit+window || b.unread > inboxBytes+earlyBytes {
+			t.Errorf("%d hedges of %d bytes wait at the receiver", len(b.inbox), b.unread)
+		}
+	})
+}
+
+// Drafts of one Send leave in one datagram as far as they fit, whatever else wakes the sender.
+func TestSentTogetherShareADatagram(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newTestNet(t, 5*time.Millisecond)
+		device, cloud := connect(t, n)
+		a, b := begin(t, device, cloud)
+		for round := range 200 {
+			time.Sleep(time.Second) // until all before is acknowledged
+			a.mu.Lock()
+			before := a.fast.packed
+			a.mu.Unlock()
+			var drafts []Message
+			for i := range 4 {
+				d := simpleDraft(4*round + i)
+				d.Dist = spread(128, testVocab) // takes a while to write
+				d.Token = d.Dist.IDs[0]
+				drafts = append(drafts, d)
+			}
+			if err := a.Send(drafts...); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			a.mu.Lock()
+			if got := a.fast.packed - before; got != 1 || a.fast.fresh > 0 {
+				t.Errorf("round %d: %d datagrams, %d drafts not sent", round, got, a.fast.fresh)
+			}
+			a.mu.Unlock()
+			for i := range drafts {
+				if d, ok := receive(t, b).(tandem.Draft); !ok || d.Step != tandem.Step(4*round+i) {
+					t.Fatalf("draft %d of round %d is %+v", i, round, d)
+				}
+			}
+		}
+	})
+}
+
 // When the reader falls behind, drafts wait with the sender and none is lost.
 func TestSlowReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

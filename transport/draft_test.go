@@ -275,3 +275,49 @@ func BenchmarkDraftFrame(b *testing.B) {
 		}
 	}
 }
+
+// spread is a distribution of n tokens from all over the vocabulary.
+func spread(n, vocab int) (d tandem.Dist) {
+	for i := range n {
+		d.IDs, d.Weights = append(d.IDs, tandem.Token(i*vocab/n)), append(d.Weights, tandem.Mass/uint32(n))
+	}
+	d.Weights[0] += tandem.Mass % uint32(n)
+	return d
+}
+
+// A hedge (AnyVersion) between two drafts arrives as it was sent. It costs what a draft of its distribution does and
+// at most 20 bytes for where it stands, and the draft after it costs no more than without the hedge.
+func TestHedgesBetweenDrafts(t *testing.T) {
+	const vocab, most = 32000, 20
+	for _, dist := range []tandem.Dist{simpleDraft(0).Dist, spread(tandem.MaxSupport, vocab)} {
+		one := simpleDraft(3)
+		one.Dist, one.Token = dist, dist.IDs[0]
+		two := one
+		two.Step, two.Prefix = one.Step+1, one.Prefix.Then(one.Token)
+		hedge := two
+		hedge.Version, hedge.Prefix, hedge.Decode = tandem.AnyVersion, one.Prefix.Then(dist.IDs[1]), 0
+		plain, hedged, read := frameWriter{vocab: vocab}, frameWriter{vocab: vocab}, frameReader{vocab: vocab}
+		var without, with []int
+		for _, d := range []tandem.Draft{one, two} {
+			frame, err := plain.appendDraft(nil, d)
+			if err != nil {
+				t.Fatal(err)
+			}
+			without = append(without, len(frame))
+		}
+		for _, d := range []tandem.Draft{one, hedge, two} {
+			frame, err := hedged.appendDraft(nil, d)
+			if err != nil {
+				t.Fatal(err)
+			}
+			with = append(with, len(frame))
+			if got, err := read.readDraft(frame); err != nil || !reflect.DeepEqual(got, d) {
+				t.Errorf("%+v arrives as %+v, %v", d, got, err)
+			}
+		}
+		t.Logf("%d tokens: drafts of %d and %d bytes, a hedge of %d", len(dist.IDs), with[0], with[2], with[1])
+		if with[0] != without[0] || with[2] != without[1] || with[1] > without[1]+most {
+			t.Errorf("frames of %v bytes, without the hedge %v", with, without)
+		}
+	}
+}

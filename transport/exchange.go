@@ -95,9 +95,10 @@ func Pipe(vocab int) (a, b *Exchange) {
 	return a, b
 }
 
-// Send queues a message and returns without waiting for the network. It fails when the message is
-// malformed or beyond its limits, when either side has closed, or with ErrBacklog.
-func (x *Exchange) Send(m Message) error {
+// Send queues messages and returns without waiting for the network. Those of one call that ride in datagrams share
+// them, as far as they fit. It fails when a message is malformed or beyond its limits (those before it go all the
+// same), when either side has closed, or with ErrBacklog.
+func (x *Exchange) Send(messages ...Message) error {
 	x.order.Lock()
 	defer x.order.Unlock()
 	x.mu.Lock()
@@ -106,17 +107,29 @@ func (x *Exchange) Send(m Message) error {
 	if err != nil {
 		return err
 	}
-	frame, err := x.writer.frame(m)
-	if err != nil {
-		return fmt.Errorf("transport: send: %w", err)
+	if x.peer == nil {
+		x.mu.Lock() // until all are queued: what packs datagrams waits for it
+		defer x.mu.Unlock()
 	}
-	if x.peer != nil {
-		return x.peer.arrive(frame)
+	for _, m := range messages {
+		frame, err := x.writer.frame(m)
+		if err != nil {
+			return fmt.Errorf("transport: send: %w", err)
+		}
+		if x.peer != nil {
+			err = x.peer.arrive(frame)
+		} else {
+			err = x.route(m, frame)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	return x.route(m, frame)
+	return nil
 }
 
-// route chooses the way of a frame: drafts, targets and short messages by datagram, others by stream.
+// route chooses the way of a frame: drafts, targets and short messages by datagram, others by stream. The caller
+// holds x.mu.
 func (x *Exchange) route(m Message, frame []byte) error {
 	limit := fastLimit
 	switch m.(type) {
@@ -126,8 +139,6 @@ func (x *Exchange) route(m Message, frame []byte) error {
 	case tandem.Target:
 		limit = maxControl
 	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
 	if x.sendErr != nil {
 		return x.sendErr
 	}

@@ -15,6 +15,7 @@ import (
 	"tandem/examples"
 	"tandem/internal/cli"
 	"tandem/node"
+	"tandem/pair"
 	"tandem/retrieval"
 	"tandem/transport"
 )
@@ -42,7 +43,11 @@ func (c *serveCmd) Help() string {
   cloud serve --listen 0.0.0.0:4433 --model qwen2.5-1.5b-instruct-q4_k_m.gguf
   cloud serve --public ./handbook --metrics 127.0.0.1:9090
 
-Only paired devices can connect: run "cloud pair" for a code. Ctrl-C ends.`
+Only paired devices can connect: run "cloud pair" for a code. Ctrl-C ends.
+
+Metrics, under /metrics: tandem_answers_total, tandem_answer_seconds, tandem_tokens_total, tandem_drafts_total by side and fate, tandem_divergences_total; of the
+decoder tandem_passes_total, tandem_rows_total by fate (valid, wasted, underutilised), tandem_further_rows_total and tandem_spared_passes_total by kind (hedge, check, guess),
+and tandem_device_hedges_used_total.`
 }
 
 func (c *serveCmd) Run(a *cli.App) (err error) {
@@ -132,16 +137,13 @@ func (c *serveCmd) observe(a *cli.App, cloud *node.Cloud) (stop func(), err erro
 		cloud.Observe = nil
 		return func() {}, nil
 	}
-	registry := prometheus.NewRegistry()
-	m := newMetrics(registry)
+	m, handler := newMetrics()
 	cloud.Observe = m.observe
 	l, err := net.Listen("tcp", c.Metrics)
 	if err != nil {
 		return nil, fmt.Errorf("metrics: %w", err)
 	}
-	mux := http.NewServeMux()
-	mux.Handle("/metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second}
 	go server.Serve(l)
 	a.Remark("metrics on http://%s/metrics", l.Addr())
 	return func() {
@@ -158,18 +160,32 @@ type metrics struct {
 	drafts   *prometheus.CounterVec
 	diverged prometheus.Counter
 	seconds  prometheus.Histogram
+	passes   prometheus.Counter
+	rows     *prometheus.CounterVec
+	further  *prometheus.CounterVec
+	spared   *prometheus.CounterVec
+	hedges   prometheus.Counter
 }
 
-func newMetrics(r prometheus.Registerer) *metrics {
+// newMetrics returns metrics and what serves them under /metrics.
+func newMetrics() (*metrics, http.Handler) {
 	m := &metrics{
 		answers:  prometheus.NewCounterVec(prometheus.CounterOpts{Name: "tandem_answers_total", Help: "Answers taken part in, by outcome."}, []string{"outcome"}),
 		tokens:   prometheus.NewCounter(prometheus.CounterOpts{Name: "tandem_tokens_total", Help: "Tokens agreed."}),
 		drafts:   prometheus.NewCounterVec(prometheus.CounterOpts{Name: "tandem_drafts_total", Help: "Drafts that met a target, by side and fate."}, []string{"side", "fate"}),
 		diverged: prometheus.NewCounter(prometheus.CounterOpts{Name: "tandem_divergences_total", Help: "Times that the two sides lost agreement and started again from the last agreed token."}),
 		seconds:  prometheus.NewHistogram(prometheus.HistogramOpts{Name: "tandem_answer_seconds", Help: "Time from question to end of answer.", Buckets: prometheus.ExponentialBuckets(0.05, 2, 12)}),
+		passes:   prometheus.NewCounter(prometheus.CounterOpts{Name: "tandem_passes_total", Help: "Passes of the decoder, but for those that were superseded."}),
+		rows:     prometheus.NewCounterVec(prometheus.CounterOpts{Name: "tandem_rows_total", Help: "Beginnings of the answer that passes had room for, by fate: valid ones gave a step its draft, wasted ones did not, underutilised ones were left empty."}, []string{"fate"}),
+		further:  prometheus.NewCounterVec(prometheus.CounterOpts{Name: "tandem_further_rows_total", Help: "Rows decoded beside the next draft's: hedges, checks of the device's drafts, guesses."}, []string{"kind"}),
+		spared:   prometheus.NewCounterVec(prometheus.CounterOpts{Name: "tandem_spared_passes_total", Help: "Tokens for which the cloud's draft took no pass of its own, by the kind of row that it came of."}, []string{"kind"}),
+		hedges:   prometheus.NewCounter(prometheus.CounterOpts{Name: "tandem_device_hedges_used_total", Help: "Hedges of devices that took the place of a draft still on its way."}),
 	}
-	r.MustRegister(m.answers, m.tokens, m.drafts, m.diverged, m.seconds)
-	return m
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(m.answers, m.tokens, m.drafts, m.diverged, m.seconds, m.passes, m.rows, m.further, m.spared, m.hedges)
+	mux := http.NewServeMux()
+	mux.Handle("/metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
+	return m, mux
 }
 
 func (m *metrics) observe(s node.Served) {
@@ -184,5 +200,20 @@ func (m *metrics) observe(s node.Served) {
 		m.drafts.WithLabelValues(side.String(), "rejected").Add(float64(s.Pair.Rejected[side]))
 	}
 	m.diverged.Add(float64(s.Pair.Divergences))
+	m.observeRows(s.Pair)
 	m.seconds.Observe(s.Took.Seconds())
+}
+
+// observeRows adds what the passes of an answer decoded, and what that was good for.
+func (m *metrics) observeRows(s pair.Stats) {
+	m.passes.Add(float64(s.Passes))
+	m.hedges.Add(float64(s.Hedges))
+	valid, wasted, underutilised := s.Rows()
+	for fate, n := range map[string]int{"valid": valid, "wasted": wasted, "underutilised": underutilised} {
+		m.rows.WithLabelValues(fate).Add(float64(n))
+	}
+	for kind, n := range map[string][2]int{"hedge": {s.Hedged, s.OfHedges}, "check": {s.Checked, s.OfChecks}, "guess": {s.Guessed, s.OfGuesses}} {
+		m.further.WithLabelValues(kind).Add(float64(n[0]))
+		m.spared.WithLabelValues(kind).Add(float64(n[1]))
+	}
 }

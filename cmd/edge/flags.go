@@ -59,7 +59,7 @@ type documentFlags struct {
 	Public    string `help:"Let the cloud inside this process answer from this folder." type:"existingdir" placeholder:"DIR"`
 	Side      string `help:"Whose documents answer: ${enum}." enum:"both,device,cloud" default:"both"`
 	Documents int    `help:"Passages that each side retrieves." default:"4"`
-	Ahead     int    `help:"Most beginnings of the answer that a pass decodes: beside the next draft what follows runners-up (sent to the other side) and guesses from the documents, as far as they are measured to save time. The text is the same; 1 for none." default:"4" placeholder:"N"`
+	Ahead     int    `help:"Most beginnings of the answer that a pass decodes: beside the next draft what follows drafts of the other side, guesses from the documents and runners-up (sent to the other side), as far as they are measured to save time. The text is the same; 1 for none." default:"4" placeholder:"N"`
 	Rows      int    `help:"Contexts that a side's passages are grouped into; 0 for one each." default:"0"`
 	Weights   string `help:"How document weights follow the answer: reader (sentence, and what the model says of its passages, if it can), sentence, static, rescore[:N[,M]], likelihood[:L[,keep]] or sentence+likelihood." default:"reader"`
 	cli.PassageFlags

@@ -32,7 +32,7 @@ type labCmd struct {
 	Traces   labTraces   `cmd:"" help:"Answers over recorded networks."`
 	Loss     labLoss     `cmd:"" help:"Answers over paths that lose packets: repeated datagrams against a stream."`
 	NPU      labNPU      `cmd:"" name:"npu" help:"A phone's NPU, simulated: switching graphs, little memory, published figures."`
-	Hedge    labHedge    `cmd:"" help:"Several contexts in a pass: hedged and multi-step drafts between the sides, simulated."`
+	Hedge    labHedge    `cmd:"" help:"Several contexts in a pass: hedges, checks and guesses between the sides, simulated or live."`
 	Report   labReport   `cmd:"" help:"Put the results of a folder on one page."`
 }
 

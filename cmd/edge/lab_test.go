@@ -62,6 +62,12 @@ func TestLabErrors(t *testing.T) {
 		{"lab hedge --guess 2", "between 0 and 1"},
 		{"lab hedge rows.json", "needs --json"},
 		{"lab report", "run an experiment first"},
+		{"lab hedge --rtt=-5s", "--rtt -5s: want 0 to 1m"},
+		{"lab hedge --rtt 2m", "--rtt 2m0s: want 0 to 1m"},
+		{"lab hedge --live --rtt=-5s", "--rtt -5s: want 0 to 1m"},
+		{"lab hedge --decode 30ms", "150ms/30ms"},
+		{"lab hedge --decode native", "150ms/30ms"},
+		{"lab hedge --rows 9", "want 1 to 8"},
 		{"lab pipeline --method tandem", "one method and placement"},
 	} {
 		if _, stderr, err := h.edge(strings.Fields(c.args)...); err == nil || !strings.Contains(stderr, c.want) {

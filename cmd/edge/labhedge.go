@@ -8,7 +8,6 @@ import (
 
 	"tandem/internal/cli"
 	"tandem/lab"
-	"tandem/lab/sim"
 	"tandem/pair"
 )
 
@@ -16,7 +15,7 @@ type labHedge struct {
 	RTT     []time.Duration `name:"rtt" help:"Round-trip times." default:"0s,100ms,300ms"`
 	Rows    []int           `help:"Contexts that a pass decodes; 1 is plain mirror." default:"1,2,4,8"`
 	Guess   float64         `help:"How often a drafter's guess of a side's own next draft is right, in further rows of the table; 0 for no drafter." default:"0.7"`
-	Decode  time.Duration   `help:"Time of a pass on either side." default:"30ms"`
+	Decode  string          `help:"Time of a pass of device and cloud." default:"30ms/30ms"`
 	Share   float64         `help:"Share of the mass that the two sides' distributions have in common." default:"0.8"`
 	Tokens  int             `help:"Tokens of an answer." default:"100"`
 	Answers int             `help:"Answers that each figure is the mean of." default:"12"`
@@ -28,121 +27,113 @@ type labHedge struct {
 func (c *labHedge) Help() string {
 	return `Examples:
   edge lab hedge
+  edge lab hedge --decode 150ms/30ms --guess 0
   edge lab hedge --rtt 300ms --rows 1,2,3 --guess 0 --json rows.json
   edge lab hedge --live --rows 1,4 --questions 10 --json live.json
 
-Simulated: two sides in mirror whose passes decode several contexts. Beside the next draft, a pass takes what would follow the runner-up of a side's own race, and so on,
-the likeliest first (hedges); with a drafter also what would follow tokens that it guesses (several steps in one pass). The text is the same in every row; passes are
-taken to last equally long whatever their rows, as on a device that waits for its memory. Contexts: how many each side decodes and sends for a token of the answer.
+Simulated: two sides in mirror (the machine of package pair in virtual time) whose passes decode several contexts. Beside the next draft, a pass takes what would follow the
+runners-up of a side's own race (hedges), what follows the drafts that the other side has sent for the steps behind (checks: several steps in one pass), and with a drafter
+what would follow tokens that it guesses. The text is the same in every row; passes are taken to last equally long whatever their rows, as on a device that waits for its memory.
+
+Passes and contexts are the device's, for a token of the answer. Hedges, checks and guesses: the share of its tokens for which its own draft took no pass, by what its
+context was decoded as. Cloud's: how many hedges of the cloud took the place of a draft that was still on its way.
 
 Live: the same between real sides, whose profilers choose how many of --rows contexts a pass takes, guesses from their documents, and passes at the pace of --decode.`
 }
 
-// hedgeRow is one line of the table.
-type hedgeRow struct {
-	RTT       float64 `json:"rtt_ms"`
-	Rows      int     `json:"rows"`
-	Guess     float64 `json:"guess"`
-	Seconds   float64 `json:"seconds"`
-	Contexts  float64 `json:"contexts_per_token"`
-	Simulated bool    `json:"simulated"`
-}
-
 func (c *labHedge) Run(a *cli.App) error {
-	switch {
-	case c.Answers < 1 || c.Tokens < 1 || c.Tokens > 10_000 || c.Decode <= 0:
-		return fmt.Errorf("--answers, --tokens (at most 10000) and --decode must be above 0")
-	case !(c.Guess >= 0 && c.Guess <= 1) || !(c.Share >= 0 && c.Share <= 1):
-		return fmt.Errorf("--guess and --share must be between 0 and 1")
-	case c.File != "" && !a.Globals.JSON:
-		return fmt.Errorf("%s: a file for the rows needs --json before it", c.File)
+	decode, err := delays([]string{c.Decode})
+	if err = errors.Join(err, trips(c.RTT), c.check(a)); err != nil {
+		return err
 	}
 	if c.Live {
-		return c.live(a)
+		return c.live(a, decode[0])
+	}
+	if min(decode[0][0], decode[0][1]) <= 0 {
+		return fmt.Errorf("--decode %s: want two delays above 0, as in 150ms/30ms, or --live", c.Decode)
 	}
 	guesses := []float64{0}
 	if c.Guess > 0 {
 		guesses = append(guesses, c.Guess)
 	}
-	var rows []hedgeRow
-	for _, rtt := range c.RTT {
-		for _, guess := range guesses {
-			for _, n := range c.Rows {
-				if n < 1 || n > 64 {
-					return fmt.Errorf("--rows %d: want 1 to 64", n)
-				}
-				if guess > 0 && n == 1 {
-					continue // no row to spare
-				}
-				a.Progress("RTT %v, %d rows", rtt, n)
-				row := hedgeRow{RTT: ms(rtt), Rows: n, Guess: guess, Simulated: true}
-				for seed := range uint64(c.Answers) {
-					o, err := sim.Hedging{Source: sim.Sharing(seed, c.Share), Seed: seed, Tokens: c.Tokens, Decode: [2]time.Duration{c.Decode, c.Decode},
-						RTT: rtt, Rows: n, Guess: guess}.Play(a)
-					if err != nil {
-						return err
-					}
-					row.Seconds += o.Took.Seconds() / float64(c.Answers)
-					row.Contexts += float64(o.Decoded[0]+o.Decoded[1]) / 2 / float64(c.Tokens*c.Answers)
-				}
-				rows = append(rows, row)
-			}
-		}
-	}
+	x := lab.HedgeSimulated{RTT: c.RTT, Contexts: c.Rows, Guess: guesses, Decode: decode[0], Share: c.Share, Tokens: c.Tokens, Answers: c.Answers}
+	rows, err := x.Run(a, progress(a, "hedge"))
 	a.Clear()
-	switch {
-	case c.File != "":
-		data, err := json.MarshalIndent(map[string]any{"rows": rows}, "", "  ")
-		if err != nil {
-			return err
-		}
-		return cli.WriteFile(c.File, append(data, '\n'))
-	case a.Globals.JSON:
-		return a.JSON(map[string]any{"rows": rows})
+	if done, err := c.save(a, rows, err); done || err != nil {
+		return err
 	}
-	fmt.Fprintf(a.Out, "simulated: %d tokens, %v a pass on both sides, %.0f %% of the mass shared, mirror\n\n%8s %6s %8s %10s %18s\n", c.Tokens, c.Decode, 100*c.Share, "RTT", "rows", "drafter", "seconds", "contexts a token")
+	fmt.Fprintf(a.Out, "simulated: %d tokens, %s a pass, %.0f %% of the mass shared, mirror\n\n%8s %6s %8s %8s %6s  %s\n",
+		c.Tokens, c.Decode, 100*c.Share, "RTT", "rows", "drafter", "seconds", "ratio", besideHead)
 	for _, r := range rows {
 		drafter := "none"
 		if r.Guess > 0 {
 			drafter = fmt.Sprintf("%.0f %%", 100*r.Guess)
 		}
-		fmt.Fprintf(a.Out, "%5.0f ms %6d %8s %10.2f %18.1f\n", r.RTT, r.Rows, drafter, r.Seconds, r.Contexts)
+		fmt.Fprintf(a.Out, "%5.0f ms %6d %8s %8.2f %6.2f  %s\n", r.RTT, r.Contexts, drafter, r.TokenMs*float64(c.Tokens)/1e3, r.Ratio, besideText(r))
+	}
+	return nil
+}
+
+// check refuses settings that make no sense.
+func (c *labHedge) check(a *cli.App) error {
+	switch {
+	case c.Answers < 1 || c.Tokens < 1 || c.Tokens > 10_000:
+		return fmt.Errorf("--answers and --tokens (at most 10000) must be above 0")
+	case !(c.Guess >= 0 && c.Guess <= 1) || !(c.Share >= 0 && c.Share <= 1):
+		return fmt.Errorf("--guess and --share must be between 0 and 1")
+	case c.File != "" && !a.Globals.JSON:
+		return fmt.Errorf("%s: a file for the rows needs --json before it", c.File)
+	}
+	for _, n := range c.Rows {
+		if n < 1 || n > pair.MaxContexts {
+			return fmt.Errorf("--rows %d: want 1 to %d", n, pair.MaxContexts)
+		}
 	}
 	return nil
 }
 
 // live measures with real sides.
-func (c *labHedge) live(a *cli.App) (err error) {
+func (c *labHedge) live(a *cli.App, decode [2]time.Duration) (err error) {
 	b, closing, err := c.labAnswers.open(a)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, closing()) }()
-	for _, n := range c.Rows {
-		if n < 1 || n > pair.MaxContexts {
-			return fmt.Errorf("--rows %d: want 1 to %d with --live", n, pair.MaxContexts)
-		}
-	}
 	b.Settings.Lookahead = pair.MaxLookahead / 2
-	rows, err := lab.Hedge{Bench: b, RTT: c.RTT, Contexts: c.Rows, Decode: c.Decode}.Run(a, func(done, total int) { a.Progress("%d of %d rows", done, total) })
-	if err != nil {
+	rows, err := lab.Hedge{Bench: b, RTT: c.RTT, Contexts: c.Rows, Decode: decode}.Run(a, progress(a, "hedge"))
+	a.Clear()
+	if done, err := c.save(a, rows, err); done || err != nil {
 		return err
 	}
-	a.Clear()
+	fmt.Fprintf(a.Out, "live, mirror, paced: %s a pass, %d answers; the text is the same in every row\n\n%8s %6s %8s %10s %6s  %s %9s\n",
+		c.Decode, len(b.Questions), "RTT", "rows", "tokens", "ms/token", "ratio", besideHead, "B/token")
+	for _, r := range rows {
+		fmt.Fprintf(a.Out, "%5.0f ms %6d %8d %10.1f %6.2f  %s %9.0f\n", r.RTT, r.Contexts, r.Tokens, r.TokenMs, r.Ratio, besideText(r), r.DraftBytes)
+	}
+	return nil
+}
+
+const besideHead = "passes contexts  hedges  checks guesses  cloud's"
+
+// besideText is a row's part of the table under besideHead.
+func besideText(r lab.HedgeRow) string {
+	b := r.Beside
+	return fmt.Sprintf("%6.2f %8.1f %5.0f %% %5.0f %% %5.0f %% %8d", b.Passes, b.Contexts, 100*b.Hedges, 100*b.Checks, 100*b.Guesses, r.Hedges)
+}
+
+// save writes the rows where they are wanted for programs, and reports whether they were.
+func (c *labHedge) save(a *cli.App, rows []lab.HedgeRow, err error) (done bool, _ error) {
 	switch {
+	case err != nil:
+		return false, err
 	case c.File != "":
 		data, err := json.MarshalIndent(map[string]any{"rows": rows}, "", "  ")
 		if err != nil {
-			return err
+			return false, err
 		}
-		return cli.WriteFile(c.File, append(data, '\n'))
+		return true, cli.WriteFile(c.File, append(data, '\n'))
 	case a.Globals.JSON:
-		return a.JSON(map[string]any{"rows": rows})
+		return true, a.JSON(map[string]any{"rows": rows})
 	}
-	fmt.Fprintf(a.Out, "live, mirror, paced: %v a pass on both sides, %d answers; the text is the same in every row\n\n%8s %8s %8s %10s %6s %8s %8s %14s\n",
-		c.Decode, len(b.Questions), "RTT", "contexts", "tokens", "ms/token", "ratio", "ahead", "hedges", "draft B/token")
-	for _, r := range rows {
-		fmt.Fprintf(a.Out, "%5.0f ms %8d %8d %10.1f %6.2f %6.0f %% %8d %14.0f\n", r.RTT, r.Contexts, r.Tokens, r.TokenMs, r.Ratio, 100*r.Ahead, r.Hedges, r.DraftBytes)
-	}
-	return nil
+	return false, nil
 }

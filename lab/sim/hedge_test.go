@@ -10,71 +10,57 @@ import (
 	"tandem/pair"
 )
 
-// hedged is the mean time of answers of 60 tokens, and the contexts that a side decoded for each.
-func hedged(t *testing.T, rtt time.Duration, rows int, guess float64) (seconds, contexts float64) {
-	const runs = 4
-	for seed := range uint64(runs) {
-		play := func(rows int, guess float64) Hedged {
-			o, err := Hedging{Source: Sharing(seed, 0.8), Seed: seed, Tokens: 60, Decode: [2]time.Duration{30 * time.Millisecond, 30 * time.Millisecond},
-				RTT: rtt, Rows: rows, Guess: guess}.Play(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			return o
-		}
-		o := play(rows, guess)
-		if plain := play(1, 0); !slices.Equal(o.Answer, plain.Answer) {
-			t.Fatalf("with %d rows another text", rows)
-		}
-		seconds += o.Took.Seconds() / runs
-		contexts += float64(o.Decoded[0]) / 60 / runs
+// hedged plays an answer of 60 tokens between a device and a cloud of 30 ms a pass, whose passes decode several contexts.
+func hedged(t *testing.T, seed uint64, device, rtt time.Duration, contexts int, guess float64) Outcome {
+	t.Helper()
+	link := netem.Config{Delay: rtt / 2}
+	o, err := Run(t.Context(), Setting{
+		Pair:   pair.Config{Placement: tandem.PlaceMirror, Seed: seed, MaxTokens: 60, Lookahead: 32, Contexts: contexts},
+		Source: Sharing(seed, 0.8), Decode: [2]Delay{Every(device), Every(30 * time.Millisecond)},
+		Link: [2]netem.Config{link, link}, Warm: true, Guess: guess,
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
-	return seconds, contexts
+	return o
 }
 
-// With one row it is the machine's own mirror: the same text, in nearly the same time.
-func TestOneRowIsMirror(t *testing.T) {
-	var here, machine time.Duration
-	for seed := range uint64(4) {
-		h := Hedging{Source: Sharing(seed, 0.8), Seed: seed, Tokens: 60, Decode: [2]time.Duration{30 * time.Millisecond, 30 * time.Millisecond}, RTT: 300 * time.Millisecond, Rows: 1, Lookahead: 64}
-		o, err := h.Play(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		link := netem.Config{Delay: 150 * time.Millisecond}
-		m, err := Run(t.Context(), Setting{Pair: pair.Config{Placement: tandem.PlaceMirror, Seed: seed, MaxTokens: 60, Lookahead: 64}, Source: h.Source,
-			Decode: [2]Delay{Every(h.Decode[0]), Every(h.Decode[1])}, Link: [2]netem.Config{link, link}, Warm: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !slices.Equal(o.Answer, m.IDs()) {
-			t.Fatalf("seed %d: another text", seed)
-		}
-		here, machine = here+o.Took, machine+m.Took
-	}
-	t.Logf("60 tokens: %v, the machine %v", here/4, machine/4)
-	if d := here - machine; d.Abs() > machine/10 {
-		t.Errorf("%v, the machine %v", here/4, machine/4)
-	}
-}
-
-// What further rows of a pass save: the text is the same, and it comes sooner.
-func TestHedgesSaveTime(t *testing.T) {
+// What further contexts of a pass save: the text is the same, it comes sooner, and no more than three times the bytes
+// cross.
+func TestContextsSaveTime(t *testing.T) {
+	const runs, equal, slow = 4, 30 * time.Millisecond, 150 * time.Millisecond
 	for _, rtt := range []time.Duration{0, 100 * time.Millisecond, 300 * time.Millisecond} {
-		before := 0.0
-		for _, rows := range []int{1, 2, 4} {
-			s, contexts := hedged(t, rtt, rows, 0)
-			t.Logf("RTT %v, %d rows: %.2f s, %.1f contexts a token", rtt, rows, s, contexts)
-			if before > 0 && s > before*1.02 {
-				t.Errorf("RTT %v: %d rows take %.2f s, fewer %.2f", rtt, rows, s, before)
+		for _, c := range []struct {
+			device   time.Duration
+			contexts int
+			guess    float64
+			most     float64 // of plain's time
+		}{{equal, 2, 0, 1}, {equal, 4, 0, 1}, {equal, 4, 0.7, 0.8}, {equal, 8, 0.7, 0.75}, {slow, 4, 0, 0.75}, {slow, 8, 0.7, 0.6}} {
+			var took, before time.Duration
+			var stats pair.Stats
+			bytes, bytesBefore := 0, 0
+			for i := range runs {
+				plain, o := hedged(t, uint64(i), c.device, rtt, 1, 0), hedged(t, uint64(i), c.device, rtt, c.contexts, c.guess)
+				if !slices.Equal(o.IDs(), plain.IDs()) {
+					t.Fatalf("seed %d, RTT %v, %d contexts: another text", i, rtt, c.contexts)
+				}
+				took, before = took+o.Took/runs, before+plain.Took/runs
+				for s := range o.Pair {
+					bytes, bytesBefore = bytes+o.Wire[s].Bytes, bytesBefore+plain.Wire[s].Bytes
+					stats.OfHedges, stats.OfChecks, stats.OfGuesses = stats.OfHedges+o.Pair[s].OfHedges, stats.OfChecks+o.Pair[s].OfChecks, stats.OfGuesses+o.Pair[s].OfGuesses
+				}
 			}
-			before = s
-		}
-		for _, rows := range []int{4, 8} {
-			s, contexts := hedged(t, rtt, rows, 0.7)
-			t.Logf("RTT %v, %d rows, a drafter right in 70 %%: %.2f s, %.1f contexts a token", rtt, rows, s, contexts)
-			if s > before*1.02 && rows >= 8 {
-				t.Errorf("RTT %v: with guesses %.2f s, without %.2f", rtt, s, before)
+			t.Logf("device %v, RTT %v, %d contexts, guesses right in %.0f %%: %v, plain %v; %d bytes, plain %d; steps of hedges %d, of checks %d, of guesses %d",
+				c.device, rtt, c.contexts, 100*c.guess, took, before, bytes, bytesBefore, stats.OfHedges, stats.OfChecks, stats.OfGuesses)
+			if took.Seconds() > c.most*before.Seconds() {
+				t.Errorf("RTT %v, %d contexts, guesses right in %.0f %%: %v, plain %v", rtt, c.contexts, 100*c.guess, took, before)
+			}
+			if bytes > 3*bytesBefore {
+				t.Errorf("RTT %v, %d contexts: %d bytes, plain %d", rtt, c.contexts, bytes, bytesBefore)
+			}
+			// Equal sides check drafts only where guesses let them come in groups.
+			if (c.device == slow || c.guess > 0) != (stats.OfChecks > 0) || (c.guess > 0) != (stats.OfGuesses > 0) {
+				t.Errorf("RTT %v, %d contexts: %+v", rtt, c.contexts, stats)
 			}
 		}
 	}

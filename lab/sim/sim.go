@@ -4,9 +4,11 @@ import (
 	"container/heap"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"tandem"
+	"tandem/aggregator"
 	"tandem/netem"
 	"tandem/node/presence"
 	"tandem/pair"
@@ -22,6 +24,7 @@ type Setting struct {
 	Wire   Wire
 	Alone  bool               // no cloud: the device's drafts are the answer
 	Warm   bool               // the device knows that the cloud has begun: no Ready travels
+	Guess  float64            // how often a decoder's guess of its side's next draft is right, where Pair.Contexts has room for guesses; 0 for no guesses
 	Trace  func(at Happening) // told what happens, in order; nil for nobody
 	// Patience, if there is any, makes the device go on alone while nothing is heard of the cloud and take it
 	// back afterwards, as a live one does; else it waits for ever.
@@ -259,9 +262,62 @@ func (w *world) decode(e *end, job pair.Decode) {
 			w.err = err
 			return
 		}
+		also, chain, err := w.further(e, job)
+		if err != nil {
+			w.err = err
+			return
+		}
 		w.trace(Happening{Kind: Decoding, Side: e.side, From: w.now - took, To: w.now, Step: stepOf(job)})
-		w.tell(e, pair.Decoded{ID: job.ID, Dist: out.Dist, H: out.H, Took: took})
+		w.tell(e, pair.Decoded{ID: job.ID, Dist: out.Dist, H: out.H, Took: took, Also: also, Guessed: chain})
 	})
+}
+
+// further decodes what a job takes beside the context wanted, in no further time: as on a device that waits for its
+// weights.
+func (w *world) further(e *end, job pair.Decode) (also, chain []pair.Further, err error) {
+	behind := func(answer []tandem.Token) (pair.Further, error) {
+		l, err := w.Source.After(e.side, answer)
+		return pair.Further{Token: answer[len(answer)-1], Dist: l.Dist, H: l.H}, err
+	}
+	for _, t := range job.Also {
+		f, err := behind(append(slices.Clone(e.kv[:len(e.kv)-1]), t))
+		if err != nil {
+			return nil, nil, err
+		}
+		also = append(also, f)
+	}
+	text := slices.Clone(e.kv)
+	for i := range len(job.Drafts) + job.Guess {
+		t := nobody
+		if i < len(job.Drafts) {
+			t = job.Drafts[i]
+		} else if w.Guess == 0 {
+			break
+		} else if w.guesses(e.side, text) {
+			l, err := w.Source.After(e.side, text)
+			if err != nil {
+				return nil, nil, err
+			}
+			rule := aggregator.Rule{Coupling: w.Pair.Coupling, Seed: w.Pair.Seed, Greedy: w.Pair.Greedy, Gamma: w.Pair.Gamma}
+			t = rule.Draft(e.side, tandem.Step(len(text)), l.Dist)
+		}
+		text = append(text, t)
+		f, err := behind(text)
+		if err != nil {
+			return nil, nil, err
+		}
+		chain = append(chain, f)
+	}
+	return also, chain, nil
+}
+
+// nobody says this token.
+const nobody tandem.Token = 1 << 20
+
+// guesses reports whether a side's guess behind some tokens is right: the same whenever it is asked for.
+func (w *world) guesses(side tandem.Side, answer []tandem.Token) bool {
+	x := (uint64(tandem.PrefixOf(answer)) ^ w.Pair.Seed ^ uint64(side)<<32) * 0x9e3779b97f4a7c15
+	return float64(x>>11)/(1<<53) < w.Guess
 }
 
 // stepOf is the step that a job drafts.

@@ -9,7 +9,7 @@ import (
 // Passes of several contexts give the same text, and the row says what they did; one context hedges nothing.
 func TestHedge(t *testing.T) {
 	b := bench(t)
-	x := Hedge{Bench: b, RTT: []time.Duration{0, 20 * ms}, Contexts: []int{1, 4}, Decode: ms}
+	x := Hedge{Bench: b, RTT: []time.Duration{0, 20 * ms}, Contexts: []int{1, 4}, Decode: [2]time.Duration{ms, ms}}
 	done := 0
 	rows, err := x.Run(t.Context(), func(n, total int) {
 		if done++; n != done || total != 4 {
@@ -27,10 +27,10 @@ func TestHedge(t *testing.T) {
 		if r.RTT != float64(i/2*20) || r.Contexts != x.Contexts[i%2] || r.Answers != len(b.Questions) || r.Tokens != first.Tokens || r.Tokens == 0 {
 			t.Errorf("row %d: %+v", i, r)
 		}
-		if r.TokenMs <= 0 || r.Ratio != first.TokenMs/r.TokenMs || r.DraftBytes <= 0 || r.Ahead < 0 || r.Ahead > 1 {
+		if r.TokenMs <= 0 || r.Ratio != first.TokenMs/r.TokenMs || r.DraftBytes <= 0 || r.Beside.Passes <= 0 || r.Beside.Hedges+r.Beside.Checks+r.Beside.Guesses > 1 {
 			t.Errorf("row %d: %+v", i, r)
 		}
-		if r.Contexts == 1 && (r.Hedges != 0 || r.Ahead != 0) {
+		if r.Contexts == 1 && (r.Hedges != 0 || r.Beside.Hedges+r.Beside.Checks+r.Beside.Guesses != 0) {
 			t.Errorf("row %d: %+v", i, r)
 		}
 	}

@@ -207,7 +207,7 @@ func (c *Calibration) Propose(t *Tree) {
 const (
 	treeBudget = 128 // nodes of a calibrated tree
 	branches   = 5   // behind a node
-	agreed     = 0.3 // from this chance on the model is said to have expected a token
+	agreed     = 0.15 // from this chance on the model is said to have expected a token
 )
 
 // candidate is a token that may follow some spots, and the weights that speak for it: of the spots that it

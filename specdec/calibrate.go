@@ -205,8 +205,8 @@ func (c *Calibration) Propose(t *Tree) {
 }
 
 const (
-	treeBudget = 128 // nodes of a calibrated tree
-	branches   = 5   // behind a node
+	treeBudget = 128  // nodes of a calibrated tree
+	branches   = 5    // behind a node
 	agreed     = 0.15 // from this chance on the model is said to have expected a token
 )
 

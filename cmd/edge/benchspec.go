@@ -48,7 +48,8 @@ func (c *benchSpec) Help() string {
 Each method drafts the same answers; each answer is compared with plain decoding's, token by token. accept: tokens that a pass of --rows rows gives. valid, wasted,
 underutilised: shares of those rows (sd.npu 3.2). ratio and worst: plain decoding's time by that of drafts whose length the costs choose, over all inputs and of the worst
 one: each pass counts as long as a pass of so many rows took when measured before, and drafting as long as it took. prefill: the prompt's time by plain decoding's.
-EAGLE is simulated at its published accept length. Of a prompt that the model's context cannot hold, the text is cut, never the request.`
+EAGLE is simulated at its published accept length, for the time of one layer and the head for each of its tokens; short answers end
+before its drafts do. Of a prompt that the model's context cannot hold, the text is cut, never the request.`
 }
 
 func (c *benchSpec) check(a *cli.App) error {
@@ -249,9 +250,9 @@ func printSpec(w io.Writer, rows []lab.SpecRow, costs specdec.Costs, whose strin
 	if cut > 0 {
 		fmt.Fprintf(w, "%d prompts were cut to the context\n", cut)
 	}
-	fmt.Fprintf(w, "\n%-8s %-18s %6s %7s %7s %6s %7s %13s %6s %6s %8s\n", "task", "method", "inputs", "tokens", "accept", "valid", "wasted", "underutilised", "ratio", "worst", "draft ms")
+	fmt.Fprintf(w, "\n%-8s %-18s %6s %7s %7s %6s %7s %13s %6s %6s %8s %7s\n", "task", "method", "inputs", "tokens", "accept", "valid", "wasted", "underutilised", "ratio", "worst", "draft ms", "prefill")
 	for _, r := range rows {
-		fmt.Fprintf(w, "%-8s %-18s %6d %7d %7.2f %5.0f%% %6.0f%% %12.0f%% %6.2f %6.2f %8.3f\n",
-			r.Task, r.Method, r.Inputs, r.Tokens, r.AcceptLength, 100*r.Valid, 100*r.Wasted, 100*r.Underutilised, r.Ratio, r.MinRatio, r.DrafterMs)
+		fmt.Fprintf(w, "%-8s %-18s %6d %7d %7.2f %5.0f%% %6.0f%% %12.0f%% %6.2f %6.2f %8.3f %7.2f\n",
+			r.Task, r.Method, r.Inputs, r.Tokens, r.AcceptLength, 100*r.Valid, 100*r.Wasted, 100*r.Underutilised, r.Ratio, r.MinRatio, r.DrafterMs, r.Prefill)
 	}
 }

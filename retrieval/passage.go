@@ -16,7 +16,7 @@ import (
 // DefaultWords is the length of passages unless Options say otherwise: one or two sentences. A small
 // reader is surest of a fact that stands alone, and passages that differ in little are told apart by the
 // weights rather than by its attention. Large models do as well with longer ones; DRAGON §7.1 has 64 words.
-const DefaultWords = 12
+const DefaultWords = 9
 
 // mostWords bounds Options.Words.
 const mostWords = 1000

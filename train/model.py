@@ -8,10 +8,10 @@ from . import kernels
 
 
 class Config:
-    """Shape of the model. Defaults: 5.4 million parameters."""
+    """Shape of the model. Defaults: 7.0 million parameters."""
 
     def __init__(self, **given):
-        self.vocab, self.width, self.layers, self.heads, self.kv_heads, self.head_dim, self.ff = 2048, 256, 9, 4, 2, 64, 448
+        self.vocab, self.width, self.layers, self.heads, self.kv_heads, self.head_dim, self.ff = 2048, 256, 12, 4, 2, 64, 448
         self.theta, self.eps, self.context = 10000.0, 1e-5, 512
         self.__dict__.update(given)
 

@@ -58,7 +58,7 @@ func TestLabErrors(t *testing.T) {
 		{"lab latency --method magic", "tandem/mirror"},
 		{"lab latency --simulate --decode native", "leave --simulate out"},
 		{"lab loss --loss 2", "0 to 0.5"},
-		{"lab hedge --rows 0", "1 to 64"},
+		{"lab hedge --rows 0", "1 to 8"},
 		{"lab hedge --guess 2", "between 0 and 1"},
 		{"lab hedge rows.json", "needs --json"},
 		{"lab report", "run an experiment first"},

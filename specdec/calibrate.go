@@ -23,6 +23,7 @@ type Calibration struct {
 	places map[tandem.Token][]int32 // where each token stands in the prompt
 	guess  []expected               // [prompt × Top], the likeliest first
 	prompt int
+	list   []candidate // memory of candidates
 }
 
 type expected struct {
@@ -217,7 +218,7 @@ type candidate struct {
 	said, guessed float32
 }
 
-// candidates lists what may follow the spots; total is their weight.
+// candidates lists what may follow the spots, until the next call; total is their weight.
 func (c *Calibration) candidates(s *spots) (list []candidate, total float32) {
 	of := func(token tandem.Token) *candidate {
 		for i := range list {
@@ -228,7 +229,7 @@ func (c *Calibration) candidates(s *spots) (list []candidate, total float32) {
 		list = append(list, candidate{token: token})
 		return &list[len(list)-1]
 	}
-	list = make([]candidate, 0, 40)
+	list = c.list[:0]
 	for i := range s.n {
 		at, weight := int(s.at[i]), s.weight[i]
 		total += weight
@@ -241,5 +242,6 @@ func (c *Calibration) candidates(s *spots) (list []candidate, total float32) {
 			}
 		}
 	}
+	c.list = list
 	return list, total
 }

@@ -77,8 +77,8 @@ var avx2Kernels = kernels{
 	},
 	mulQ80:    mulQ80AVX2,
 	mulQ40:    mulQ40AVX2,
-	quantizeK: quantizeKAVX2,
-	unpackK:   unpackKAVX2,
+	quantizeK: quantizeKVector,
+	unpackK:   unpackKVector,
 	mulK:      mulKAVX2,
 	dotsF32: func(dst, x []float32, w unsafe.Pointer, stride int) {
 		dotsF32AVX2(&dst[0], len(dst), &x[0], len(x), w, stride)

@@ -49,8 +49,8 @@ var neonKernels = kernels{
 	},
 	mulQ80:    mulQ80NEON,
 	mulQ40:    mulQ40NEON,
-	quantizeK: quantizeKNEON,
-	unpackK:   unpackKNEON,
+	quantizeK: quantizeKVector,
+	unpackK:   unpackKVector,
 	mulK:      mulKNEON,
 	dotsF32: func(dst, x []float32, w unsafe.Pointer, stride int) {
 		dotsF32NEON(&dst[0], len(dst), &x[0], len(x), w, stride)

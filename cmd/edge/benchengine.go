@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"tandem"
@@ -37,7 +38,7 @@ func (c *benchEngine) Help() string {
 
 Prefill: one prompt from nothing. Decode: tokens one by one, after nothing and after the prompt; with several rows, so many sequences side by side that share
 the prompt. Each figure is the median, least and most of the runs, which take turns. Decoding reads all weights once a step: "of limit" is its speed by the rate at
-which this machine reads memory, measured before; a GPU has none. "ratio" is the median of ours by theirs, run by run; both compute on the processor. Other
+which this machine reads memory, measured before and after each run; a GPU has none. "ratio" is the median of ours by theirs, run by run; both compute on the processor. Other
 programs at work make all figures worse.`
 }
 
@@ -106,9 +107,9 @@ func (c *benchEngine) Run(a *cli.App) error {
 		engines = append(engines, peer)
 	}
 	bytes, types := weightsPerStep(m)
-	rate := 0.0 // of other devices' memory it is not known
+	var limit *reader // of other devices' memory it is not known
 	if m.Processor() {
-		rate = readRate(threads)
+		limit = newReader(threads)
 	}
 	if c.Busy {
 		stop, err := startBusy()
@@ -118,18 +119,18 @@ func (c *benchEngine) Run(a *cli.App) error {
 		defer stop()
 	}
 	tests := engineTests(c.Rows, c.Prompt)
-	speeds, err := c.measure(a, engines, tests)
+	measured, err := c.measure(a, engines, tests, limit)
 	if err != nil {
 		return err
 	}
-	rows := make([]engineRow, len(tests))
+	report := engineReport{Device: m.Device(), Against: c.Against, Busy: c.Busy, Bytes: bytes}
 	for i, t := range tests {
-		rows[i] = t.row(types, speeds[i])
-		if rate > 0 && t.rows > 0 {
-			rows[i].OfLimit = rows[i].Ours / float64(t.rows) * float64(bytes) / rate
-		}
+		report.Rows = append(report.Rows, t.row(types, measured[i], bytes))
 	}
-	return c.report(a, engineReport{rows, m.Device(), c.Against, c.Busy, bytes, rate})
+	if limit != nil {
+		report.Rate, report.RateLeast, report.RateMost = median(limit.seen)
+	}
+	return c.report(a, report)
 }
 
 // engineReport is what the command prints.
@@ -139,7 +140,10 @@ type engineReport struct {
 	Against string      `json:"against"`
 	Busy    bool        `json:"busy"`
 	Bytes   int         `json:"bytes_per_step"`             // of weights
-	Rate    float64     `json:"bytes_per_second,omitempty"` // that this machine reads; 0 if the device has other memory
+	Rate    float64     `json:"bytes_per_second,omitempty"` // that this machine reads, the median around our runs; 0 if the device has other memory
+
+	RateLeast float64 `json:"bytes_per_second_least,omitempty"`
+	RateMost  float64 `json:"bytes_per_second_most,omitempty"`
 }
 
 func (c *benchEngine) report(a *cli.App, r engineReport) error {
@@ -157,12 +161,20 @@ func (c *benchEngine) report(a *cli.App, r engineReport) error {
 	return nil
 }
 
-// measure returns the speeds of each test, by engine and run. Engines take turns, and after each turn a pause
-// lets threads that wait for more work go to sleep. One run before the first is not counted.
-func (c *benchEngine) measure(a *cli.App, engines []measurer, tests []engineTest) ([][][]float64, error) {
-	speeds := make([][][]float64, len(tests))
+// runs are what was measured of one test.
+type runs struct {
+	speeds [][]float64 // tokens/s, by engine and run
+	rates  []float64   // bytes/s that this machine read before and after our runs, the mean of both
+}
+
+// measure returns the runs of each test. Engines take turns, and after each turn a pause lets threads that
+// wait for more work go to sleep. One run before the first is not counted. Memory is shared with whoever else
+// runs on the machine, so limit, where it is not nil, is asked before and after each of our runs of decoding.
+func (c *benchEngine) measure(a *cli.App, engines []measurer, tests []engineTest, limit *reader) ([]runs, error) {
+	measured := make([]runs, len(tests))
 	for i, t := range tests {
-		speeds[i] = make([][]float64, len(engines))
+		m := &measured[i]
+		m.speeds = make([][]float64, len(engines))
 		for run := -1; run < c.Runs; run++ {
 			for j, e := range engines {
 				a.Progress("test %d of %d, %s: run %d of %d", i+1, len(tests), t.name, max(run, 0)+1, c.Runs)
@@ -170,12 +182,19 @@ func (c *benchEngine) measure(a *cli.App, engines []measurer, tests []engineTest
 				if run < 0 {
 					steps = 1
 				}
+				asked, before := limit != nil && t.rows > 0 && j == 0 && run >= 0, 0.0
+				if asked {
+					before = limit.rate()
+				}
 				v, err := e.measure(a, t, c.Prompt, steps)
 				if err != nil {
 					return nil, err
 				}
+				if asked {
+					m.rates = append(m.rates, (before+limit.rate())/2)
+				}
 				if run >= 0 {
-					speeds[i][j] = append(speeds[i][j], v)
+					m.speeds[j] = append(m.speeds[j], v)
 				}
 				if len(engines) > 1 {
 					time.Sleep(enginePause)
@@ -184,23 +203,30 @@ func (c *benchEngine) measure(a *cli.App, engines []measurer, tests []engineTest
 		}
 	}
 	a.Clear()
-	return speeds, nil
+	return measured, nil
 }
 
 const enginePause = 250 * time.Millisecond
 
-// row sums up the speeds of a test, ours before theirs.
-func (t engineTest) row(types string, speeds [][]float64) engineRow {
-	r := engineRow{Test: t.name, Type: types}
-	if len(speeds) > 1 {
-		ratios := make([]float64, len(speeds[0]))
+// row sums up the runs of a test, ours before theirs. A step reads so many bytes of weights.
+func (t engineTest) row(types string, m runs, bytes int) engineRow {
+	r, ours := engineRow{Test: t.name, Type: types}, m.speeds[0]
+	if len(m.rates) > 0 {
+		shares := make([]float64, len(m.rates))
+		for i, rate := range m.rates {
+			shares[i] = ours[i] / float64(t.rows) * float64(bytes) / rate
+		}
+		r.OfLimit, _, _ = median(shares)
+	}
+	if len(m.speeds) > 1 {
+		theirs, ratios := m.speeds[1], make([]float64, len(ours))
 		for i := range ratios {
-			ratios[i] = speeds[0][i] / speeds[1][i]
+			ratios[i] = ours[i] / theirs[i]
 		}
 		r.Ratio, _, _ = median(ratios)
-		r.Theirs, r.TheirsLeast, r.TheirsMost = median(speeds[1])
+		r.Theirs, r.TheirsLeast, r.TheirsMost = median(theirs)
 	}
-	r.Ours, r.Least, r.Most = median(speeds[0])
+	r.Ours, r.Least, r.Most = median(ours)
 	return r
 }
 
@@ -214,7 +240,7 @@ func median(s []float64) (middle, least, most float64) {
 func (r engineReport) print(w io.Writer) {
 	fmt.Fprintf(w, "%s, %s\n%.1f MB of weights a step", r.Device, r.Rows[0].Type, float64(r.Bytes)/1e6)
 	if r.Rate > 0 {
-		fmt.Fprintf(w, "; this machine reads %.1f GB/s", r.Rate/1e9)
+		fmt.Fprintf(w, "; this machine reads %.1f GB/s (%.1f to %.1f)", r.Rate/1e9, r.RateLeast/1e9, r.RateMost/1e9)
 	}
 	fmt.Fprintf(w, "\n\n%-26s %9s %17s", "test", "tokens/s", "least to most")
 	if r.Against != "" {
@@ -337,27 +363,40 @@ func weightsPerStep(m *model.Model) (bytes int, types string) {
 	return bytes, strings.Join(names, "+")
 }
 
-// readRate measures how many bytes a second so many threads read together, the best of some passes over
-// more than any cache holds.
-func readRate(threads int) float64 {
+// reader measures how fast this machine reads memory with all threads.
+type reader struct {
+	data    []uint64
+	threads int
+	sink    atomic.Uint64
+	seen    []float64 // all rates, in bytes per second
+}
+
+func newReader(threads int) *reader {
 	const words = 32 << 20 // 256 MB
-	data := make([]uint64, words)
+	r := &reader{data: make([]uint64, words), threads: threads}
 	for i := 0; i < words; i += 512 { // touch every page
-		data[i] = 1
+		r.data[i] = 1
 	}
-	best := 0.0
-	var sink [1024]uint64
-	for range 5 {
-		var wg sync.WaitGroup
-		begun := time.Now()
-		for t := range threads {
-			wg.Go(func() { sink[t%len(sink)] += sum(data[t*words/threads : (t+1)*words/threads]) })
-		}
-		wg.Wait()
-		best = max(best, 8*words/time.Since(begun).Seconds())
+	return r
+}
+
+// rate reads everything a few times and returns the mean, in bytes per second, as decoding's speed is one.
+func (r *reader) rate() float64 {
+	const passes = 12
+	var wg sync.WaitGroup
+	begun, n := time.Now(), len(r.data)
+	for t := range r.threads {
+		part := r.data[t*n/r.threads : (t+1)*n/r.threads]
+		wg.Go(func() {
+			for range passes {
+				r.sink.Add(sum(part))
+			}
+		})
 	}
-	runtime.KeepAlive(sink)
-	return best
+	wg.Wait()
+	rate := float64(8*n*passes) / time.Since(begun).Seconds()
+	r.seen = append(r.seen, rate)
+	return rate
 }
 
 func sum(x []uint64) uint64 {

@@ -92,6 +92,16 @@ func TestMedian(t *testing.T) {
 	}
 }
 
+// A run's share of the limit is of what the machine read around that very run.
+func TestLimitOfTheSameRun(t *testing.T) {
+	decode := engineTest{name: "decode 2 rows after 0", rows: 2}
+	m := runs{speeds: [][]float64{{20, 80, 40}, {10, 20, 40}}, rates: []float64{100, 400, 160}}
+	r := decode.row("F16", m, 9)
+	if r.OfLimit != 0.9 || r.Ours != 40 || r.Theirs != 20 || r.Ratio != 2 {
+		t.Errorf("%+v", r)
+	}
+}
+
 // A device beside the processor is not measured against a library that computes on the processor, and has no
 // share of the rate at which the processor reads.
 func TestBenchEngineOnAGPU(t *testing.T) {

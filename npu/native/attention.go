@@ -136,6 +136,7 @@ func (w *attendance) score() {
 				}
 			}
 			for at := 0; at < s.n; at += keyBlock {
+				w.fetch(s, at)
 				w.turn(s.span, s.at+at)
 				w.scoreBlock(i, s, at)
 			}
@@ -158,6 +159,17 @@ func (w *attendance) joins(i int, s step) bool {
 	}
 	o := &w.steps[p.next]
 	return o.at == s.at && &o.span.K[w.a.Layer][0] == &s.span.K[w.a.Layer][0]
+}
+
+// fetch asks for the keys of the block after the next and for this block's values, which are mixed later: the
+// processor does not see by itself that of every so many bytes one head's are read.
+func (w *attendance) fetch(s step, at int) {
+	dim, stride := w.a.HeadDim, w.a.KVHeads*w.a.HeadDim
+	from := func(of [][]uint16, at int) *uint16 { return &of[w.a.Layer][(s.at+at)*stride+w.kv*dim] }
+	if ahead := at + 2*keyBlock; ahead < s.n {
+		w.dev.k.fetch(from(s.span.K, ahead), stride, dim)
+	}
+	w.dev.k.fetch(from(s.span.V, at), stride, dim)
 }
 
 // turn turns the keys from slot at of a span over.

@@ -112,6 +112,25 @@ elements:
 	VZEROUPPER
 	RET
 
+// func fetchRows(p *uint16, stride, n int)
+// Sixteen rows; n and stride are bytes.
+TEXT ·fetchRows(SB), NOSPLIT, $0-24
+	MOVQ p+0(FP), SI
+	MOVQ stride+8(FP), R9
+	MOVQ $16, CX
+row:
+	MOVQ SI, BX
+	MOVQ n+16(FP), DX
+line:
+	PREFETCHT0 (BX)
+	ADDQ $64, BX
+	SUBQ $64, DX
+	JG   line
+	ADDQ R9, SI
+	DECQ CX
+	JNZ  row
+	RET
+
 #define ZQUERY(q, t, acc) \
 	VMULPS.BCST q, Z0, t; \
 	VADDPS t, acc, acc

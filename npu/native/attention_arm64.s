@@ -43,6 +43,25 @@ elements:
 	BNE key
 	RET
 
+// func fetchRows(p *uint16, stride, n int)
+// Sixteen rows; n and stride are bytes.
+TEXT ·fetchRows(SB), NOSPLIT, $0-24
+	MOVD p+0(FP), R0
+	MOVD stride+8(FP), R1
+	MOVD $16, R4
+row:
+	MOVD R0, R2
+	MOVD n+16(FP), R3
+line:
+	PRFM (R2), PLDL1KEEP
+	ADD $64, R2
+	SUBS $64, R3, R3
+	BGT line
+	ADD R1, R0
+	SUBS $1, R4, R4
+	BNE row
+	RET
+
 #define QUERY(p, a) \
 	FMOVS.P 4(p), F4; \
 	VDUP V4.S[0], V4.S4; \

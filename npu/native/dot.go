@@ -40,6 +40,9 @@ type kernels struct {
 	turn   func(dst []float32, k []uint16, stride, dim int)
 	scores func(dst []float32, stride int, turned, q []float32, dim, m int)
 	mix4   func(acc, p []float32, stride, n int, v []uint16, stepV int)
+	// fetch asks for n elements each of keyBlock keys or values, which are stride apart and may lie beyond what
+	// is in use, to come near.
+	fetch func(p *uint16, stride, n int)
 	// narrow rounds to F16.
 	narrow func(dst []uint16, src []float32)
 	// softmax turns scores s into e^(scale·s − max) / Σ.
@@ -78,6 +81,7 @@ var plainKernels = kernels{
 	turn:      turnPlain,
 	scores:    scoresPlain,
 	mix4:      mix4By(mixF16Plain),
+	fetch:     func(*uint16, int, int) {},
 	narrow:    narrowPlain,
 	softmax:   softmaxPlain,
 	swiGLU:    swiGLUPlain,

@@ -10,6 +10,9 @@ import (
 )
 
 //go:noescape
+func fetchRows(p *uint16, stride, n int)
+
+//go:noescape
 func widenK(dst *float32, block *byte, layout *quant.KLayout, scales *[16]float32, minima *[8]float32)
 
 //go:noescape
@@ -102,7 +105,8 @@ var avx2Kernels = kernels{
 			scores4AVX2(&dst[i*stride], 4*stride, &turned[0], &q[i*dim], dim)
 		}
 	},
-	mix4: mix4By(mixF16),
+	mix4:  mix4By(mixF16),
+	fetch: func(p *uint16, stride, n int) { fetchRows(p, 2*stride, 2*n) },
 	narrow: func(dst []uint16, src []float32) {
 		whole := len(src) / 8 * 8
 		if whole > 0 {

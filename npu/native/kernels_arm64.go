@@ -9,6 +9,9 @@ import (
 )
 
 //go:noescape
+func fetchRows(p *uint16, stride, n int)
+
+//go:noescape
 func dotsF32NEON(dst *float32, n int, x *float32, cols int, w unsafe.Pointer, stride int)
 
 //go:noescape
@@ -74,7 +77,8 @@ var neonKernels = kernels{
 			scores4NEON(&dst[i*stride], 4*stride, &turned[0], &q[i*dim], dim)
 		}
 	},
-	mix4: mix4By(mixF16),
+	mix4:  mix4By(mixF16),
+	fetch: func(p *uint16, stride, n int) { fetchRows(p, 2*stride, 2*n) },
 	narrow: func(dst []uint16, src []float32) {
 		whole := len(src) / 8 * 8
 		if whole > 0 {

@@ -17,14 +17,23 @@ type pool struct {
 	once    sync.Once
 }
 
-// job is a loop over 0..n in steps of grain, taken one by one by whoever comes.
+// job is a loop over 0..n in steps of grain. Whoever comes has a stretch of steps of its own, because memory
+// is read fastest from end to end, and then helps with what is left of the others'.
 type job struct {
-	f        func(lo, hi int)
-	n, grain int
-	next     atomic.Int64
-	left     atomic.Int64  // steps not yet done
-	done     chan struct{} // gets one message when none is left
-	users    atomic.Int32  // who may still look at the job
+	f         func(lo, hi int)
+	n, grain  int
+	stretches []stretchOfSteps
+	came      atomic.Int32
+	left      atomic.Int64  // steps not yet done
+	done      chan struct{} // gets one message when none is left
+	users     atomic.Int32  // who may still look at the job
+}
+
+// stretchOfSteps are the steps next to end, which are taken one by one.
+type stretchOfSteps struct {
+	next atomic.Int64
+	end  int64
+	_    [48]byte // a cache line for each
 }
 
 // looks is how often an idle goroutine looks for work, between letting others run, before it sleeps: about a
@@ -67,17 +76,37 @@ func next[T any](c <-chan T) (T, bool) {
 func (p *pool) close() { p.once.Do(func() { close(p.jobs) }) }
 
 func (j *job) work() {
-	for {
-		hi := int(j.next.Add(int64(j.grain)))
-		lo := hi - j.grain
-		if lo >= j.n {
-			return
-		}
-		j.f(lo, min(hi, j.n))
-		if j.left.Add(-1) == 0 {
-			j.done <- struct{}{}
+	own, did := int(j.came.Add(1))-1, int64(0)
+	for i := range j.stretches {
+		s := &j.stretches[(own+i)%len(j.stretches)]
+		for {
+			step := s.next.Add(1) - 1
+			if step >= s.end {
+				break
+			}
+			lo := int(step) * j.grain
+			j.f(lo, min(lo+j.grain, j.n))
+			did++
 		}
 	}
+	if did > 0 && j.left.Add(-did) == 0 {
+		j.done <- struct{}{}
+	}
+}
+
+// deal gives each of so many takers a stretch of the steps.
+func (j *job) deal(steps, takers int) {
+	if cap(j.stretches) < takers {
+		j.stretches = make([]stretchOfSteps, takers)
+	}
+	j.stretches = j.stretches[:takers]
+	for i := range j.stretches {
+		s := &j.stretches[i]
+		s.next.Store(int64(i * steps / takers))
+		s.end = int64((i + 1) * steps / takers)
+	}
+	j.came.Store(0)
+	j.left.Store(int64(steps))
 }
 
 // release recycles the job when its last user lets go.
@@ -104,8 +133,7 @@ func (p *pool) each(n, cost int, f func(lo, hi int)) {
 	helpers := min(p.helpers, steps-1)
 	j := p.spare.Get().(*job)
 	j.f, j.n, j.grain = f, n, grain
-	j.next.Store(0)
-	j.left.Store(int64(steps))
+	j.deal(steps, helpers+1)
 	j.users.Store(int32(helpers + 1))
 	for range helpers {
 		select {

@@ -30,7 +30,7 @@ type kernels struct {
 	dotsF32, dotsF16, dotsBF16 dots
 	// Of several inputs by float weights (wide.go), 32 columns a step: pair widens two rows to
 	// [steps × 2 × 32], tile goes on with the sums of such a pair and of four inputs [steps × 4 × 32], sumTile
-	// adds their lanes, to the bits of dotsF32. Without tile, nil, dotsF32 computes them.
+	// adds their lanes, to the bits of dotsF32.
 	pair    func(t npu.DType, dst []float32, a, b []byte)
 	tile    func(acc *tileSums, x, w *float32, steps int)
 	sumTile func(dst *[8]float32, acc *tileSums)
@@ -66,7 +66,7 @@ var plainKernels = kernels{
 	name:      "plain Go",
 	widen:     widen,
 	quantize:  quantizePlain,
-	pair:      pairPlain,
+	pair:      pairBy(widen),
 	tile:      tilePlain,
 	sumTile:   sumTilePlain,
 	mulQ80:    mulQ80Plain,
@@ -146,10 +146,13 @@ func tilePlain(acc *tileSums, x, w *float32, steps int) {
 	}
 }
 
-func pairPlain(t npu.DType, dst []float32, a, b []byte) {
-	for size := t.RowBytes(32); len(dst) > 0; dst, a, b = dst[64:], a[size:], b[size:] {
-		widen(t, dst[:32], a[:size])
-		widen(t, dst[32:64], b[:size])
+// pairBy makes pair of widen.
+func pairBy(widen func(t npu.DType, dst []float32, src []byte)) func(t npu.DType, dst []float32, a, b []byte) {
+	return func(t npu.DType, dst []float32, a, b []byte) {
+		for size := t.RowBytes(32); len(dst) > 0; dst, a, b = dst[64:], a[size:], b[size:] {
+			widen(t, dst[:32], a[:size])
+			widen(t, dst[32:64], b[:size])
+		}
 	}
 }
 

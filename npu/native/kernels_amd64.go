@@ -61,6 +61,18 @@ func pairBF16AVX512(dst *float32, a, b *byte, steps int)
 func pairF32AVX512(dst *float32, a, b *byte, steps int)
 
 //go:noescape
+func tileAVX2(acc *tileSums, x, w *float32, steps int)
+
+//go:noescape
+func pairF16AVX2(dst *float32, a, b *byte, steps int)
+
+//go:noescape
+func pairBF16AVX2(dst *float32, a, b *byte, steps int)
+
+//go:noescape
+func pairF32AVX2(dst *float32, a, b *byte, steps int)
+
+//go:noescape
 func sumTileAVX2(dst *[8]float32, acc *tileSums)
 
 //go:noescape
@@ -91,6 +103,18 @@ var avx2Kernels = kernels{
 	},
 	dotsBF16: func(dst, x []float32, w unsafe.Pointer, stride int) {
 		dotsBF16AVX2(&dst[0], len(dst), &x[0], len(x), w, stride)
+	},
+	tile:    tileAVX2,
+	sumTile: sumTileAVX2,
+	pair: func(t npu.DType, dst []float32, a, b []byte) {
+		switch steps := len(dst) / 64; t {
+		case npu.F16:
+			pairF16AVX2(&dst[0], &a[0], &b[0], steps)
+		case npu.BF16:
+			pairBF16AVX2(&dst[0], &a[0], &b[0], steps)
+		default:
+			pairF32AVX2(&dst[0], &a[0], &b[0], steps)
+		}
 	},
 	mixF16: mixF16,
 	turn: func(dst []float32, k []uint16, stride, dim int) {
@@ -195,7 +219,7 @@ var vnniKernels = func() kernels {
 	k := avx2Kernels
 	k.name = "AVX-512 VNNI"
 	k.mulQ80, k.mulQ40, k.mulK = mulQ80VNNI, mulQ40VNNI, mulKVNNI
-	k.tile, k.sumTile, k.pair = tileAVX512, sumTileAVX2, pairAVX512
+	k.tile, k.pair = tileAVX512, pairAVX512
 	k.turn, k.scores, k.mix4 = turn512, scores512, mix4
 	return k
 }()

@@ -56,7 +56,7 @@ func (r *run) matMul(nodes []int) {
 		case quant.LayoutOf(w.Type) != nil:
 			r.quantizeK()
 		default:
-			if each *= 4; r.Rows > 1 && r.dev.k.tiles(w) {
+			if each *= 4; r.Rows > 1 && tiled(w) {
 				r.interleave()
 			}
 		}
@@ -177,7 +177,7 @@ func (r *run) mulWide(out []float32, w *npu.Tensor, x []float32, lo, hi int) {
 		dots(out[lo:hi], x, unsafe.Pointer(&w.Data[lo*rowBytes]), rowBytes)
 		return
 	}
-	if r.Rows > 1 && k.tiles(w) {
+	if r.Rows > 1 && tiled(w) {
 		r.mulTiled(out, w, lo, hi)
 		return
 	}

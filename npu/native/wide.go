@@ -43,9 +43,9 @@ func (r *run) interleaveQuads(lo, hi int) {
 	}
 }
 
-// tiles reports whether several inputs by weights of this type are computed in tiles.
-func (k *kernels) tiles(w *npu.Tensor) bool {
-	return k.tile != nil && w.Cols%32 == 0 && (w.Type == npu.F16 || w.Type == npu.BF16 || w.Type == npu.F32)
+// tiled reports whether several inputs by weights of this type are computed in tiles.
+func tiled(w *npu.Tensor) bool {
+	return w.Cols%32 == 0 && (w.Type == npu.F16 || w.Type == npu.BF16 || w.Type == npu.F32)
 }
 
 // mulTiled multiplies the rows lo to hi of w by all inputs.

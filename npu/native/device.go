@@ -181,7 +181,7 @@ type run struct {
 	loop      loop
 	node      *npu.Node
 	out, x, y []float32        // the node's result and its arguments
-	turns     []turn           // of all positions, where the node is rope
+	turns     []float32        // of all positions, where the node is rope
 	products  []product        // where the node is one or more of them
 	tile      tiling           // where it is attention
 	part      func(lo, hi int) // compute, bound once

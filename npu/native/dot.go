@@ -49,6 +49,11 @@ type kernels struct {
 	softmax func(s []float32, scale float32)
 	// swiGLU is out = silu(gate)·up.
 	swiGLU func(out, gate, up []float32)
+	// scale is out = x·by·w, add is out = x + y.
+	scale func(out, x, w []float32, by float32)
+	add   func(out, x, y []float32)
+	// rotate turns the pairs (a[i], b[i]) by the angles of those cosines and sines.
+	rotate func(a, b, cos, sin []float32)
 }
 
 func bestKernels() *kernels {
@@ -85,6 +90,9 @@ var plainKernels = kernels{
 	narrow:    narrowPlain,
 	softmax:   softmaxPlain,
 	swiGLU:    swiGLUPlain,
+	scale:     scalePlain,
+	add:       addPlain,
+	rotate:    rotatePlain,
 }
 
 // lanes is the accumulator of a vector sum: element i of a stretch goes to lane i mod 8.
@@ -223,6 +231,25 @@ func softmaxPlain(s []float32, scale float32) {
 	inv := 1 / sum
 	for i := range s {
 		s[i] *= inv
+	}
+}
+
+func scalePlain(out, x, w []float32, by float32) {
+	for i, v := range x {
+		out[i] = float32(v*by) * w[i]
+	}
+}
+
+func addPlain(out, x, y []float32) {
+	for i, v := range x {
+		out[i] = v + y[i]
+	}
+}
+
+func rotatePlain(a, b, cos, sin []float32) {
+	for i, c := range cos {
+		x, y, s := a[i], b[i], sin[i]
+		a[i], b[i] = float32(x*c)-float32(y*s), float32(x*s)+float32(y*c)
 	}
 }
 

@@ -79,6 +79,15 @@ func sumTileAVX2(dst *[8]float32, acc *tileSums)
 func narrowAVX2(dst *uint16, src *float32, n int)
 
 //go:noescape
+func scaleAVX2(out, x, w *float32, n int, by float32)
+
+//go:noescape
+func addAVX2(out, x, y *float32, n int)
+
+//go:noescape
+func rotateAVX2(a, b, cos, sin *float32, n int)
+
+//go:noescape
 func swiGLUAVX2(out, gate, up *float32, n int)
 
 //go:noescape
@@ -145,6 +154,27 @@ var avx2Kernels = kernels{
 			swiGLUAVX2(&out[0], &gate[0], &up[0], whole)
 		}
 		swiGLUPlain(out[whole:], gate[whole:], up[whole:])
+	},
+	scale: func(out, x, w []float32, by float32) {
+		whole := len(x) / 8 * 8
+		if whole > 0 {
+			scaleAVX2(&out[0], &x[0], &w[0], whole, by)
+		}
+		scalePlain(out[whole:], x[whole:], w[whole:], by)
+	},
+	add: func(out, x, y []float32) {
+		whole := len(x) / 8 * 8
+		if whole > 0 {
+			addAVX2(&out[0], &x[0], &y[0], whole)
+		}
+		addPlain(out[whole:], x[whole:], y[whole:])
+	},
+	rotate: func(a, b, cos, sin []float32) {
+		whole := len(cos) / 8 * 8
+		if whole > 0 {
+			rotateAVX2(&a[0], &b[0], &cos[0], &sin[0], whole)
+		}
+		rotatePlain(a[whole:], b[whole:], cos[whole:], sin[whole:])
 	},
 }
 

@@ -45,6 +45,15 @@ func scores4NEON(dst *float32, stride int, turned, q *float32, dim int)
 func narrowNEON(dst *uint16, src *float32, n int)
 
 //go:noescape
+func scaleNEON(out, x, w *float32, n int, by float32)
+
+//go:noescape
+func addNEON(out, x, y *float32, n int)
+
+//go:noescape
+func rotateNEON(a, b, cos, sin *float32, n int)
+
+//go:noescape
 func swiGLUNEON(out, gate, up *float32, n int)
 
 var neonKernels = kernels{
@@ -99,6 +108,27 @@ var neonKernels = kernels{
 			swiGLUNEON(&out[0], &gate[0], &up[0], whole)
 		}
 		swiGLUPlain(out[whole:], gate[whole:], up[whole:])
+	},
+	scale: func(out, x, w []float32, by float32) {
+		whole := len(x) / 8 * 8
+		if whole > 0 {
+			scaleNEON(&out[0], &x[0], &w[0], whole, by)
+		}
+		scalePlain(out[whole:], x[whole:], w[whole:], by)
+	},
+	add: func(out, x, y []float32) {
+		whole := len(x) / 8 * 8
+		if whole > 0 {
+			addNEON(&out[0], &x[0], &y[0], whole)
+		}
+		addPlain(out[whole:], x[whole:], y[whole:])
+	},
+	rotate: func(a, b, cos, sin []float32) {
+		whole := len(cos) / 8 * 8
+		if whole > 0 {
+			rotateNEON(&a[0], &b[0], &cos[0], &sin[0], whole)
+		}
+		rotatePlain(a[whole:], b[whole:], cos[whole:], sin[whole:])
 	},
 }
 

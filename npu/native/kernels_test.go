@@ -206,6 +206,19 @@ func compareElementwise(t fataler, k *kernels, r *rand.Rand, n int) {
 	k.swiGLU(got, x, up)
 	swiGLUPlain(want, x, up)
 	same(t, fmt.Sprintf("swiGLU of %d", n), got, want)
+	k.scale(got, x, up, scale)
+	scalePlain(want, x, up, scale)
+	same(t, fmt.Sprintf("scale of %d", n), got, want)
+	k.add(got, x, up)
+	addPlain(want, x, up)
+	same(t, fmt.Sprintf("sum of %d", n), got, want)
+	cos, sin, a := awkward(r, n), awkward(r, n), append([]float32(nil), x...)
+	copy(got, up)
+	copy(want, up)
+	k.rotate(x, got, cos, sin)
+	rotatePlain(a, want, cos, sin)
+	same(t, fmt.Sprintf("rotation of %d, first", n), x, a)
+	same(t, fmt.Sprintf("rotation of %d, second", n), got, want)
 }
 
 func compareProducts(t fataler, k *kernels, r *rand.Rand, blocks, rows, m int) {

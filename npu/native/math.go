@@ -84,10 +84,8 @@ type ropeTable struct {
 	freq  []float32 // angle of one position, for each pair
 
 	mu    sync.RWMutex
-	turns []turn // [position × pairs]
+	turns []float32 // [position × 2 × pairs], a position's cosines before its sines
 }
-
-type turn struct{ cos, sin float32 }
 
 func newRopeTable(r *npu.Rope) *ropeTable {
 	t := &ropeTable{pairs: r.Dims / 2, freq: make([]float32, r.Dims/2)}
@@ -103,23 +101,23 @@ func newRopeTable(r *npu.Rope) *ropeTable {
 }
 
 // upTo returns the turns of at least the given number of positions.
-func (t *ropeTable) upTo(positions int) []turn {
+func (t *ropeTable) upTo(positions int) []float32 {
 	t.mu.RLock()
 	turns := t.turns
 	t.mu.RUnlock()
-	if len(turns) >= positions*t.pairs {
+	if len(turns) >= 2*positions*t.pairs {
 		return turns
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if have := len(t.turns) / t.pairs; have < positions {
+	if have := len(t.turns) / 2 / t.pairs; have < positions {
 		positions = max(positions, 2*have, 256)
-		turns := make([]turn, positions*t.pairs)
+		turns := make([]float32, 2*positions*t.pairs)
 		copy(turns, t.turns)
 		for p := have; p < positions; p++ {
 			for i, f := range t.freq {
 				s, c := sincos(float64(p) * float64(f))
-				turns[p*t.pairs+i] = turn{float32(c), float32(s)}
+				turns[2*p*t.pairs+i], turns[(2*p+1)*t.pairs+i] = float32(c), float32(s)
 			}
 		}
 		t.turns = turns

@@ -29,9 +29,7 @@ func (r *run) normRows(lo, hi int) {
 		k.dotsF32(out[:1], x, unsafe.Pointer(&x[0]), 0)
 		mean := out[0] / float32(width)
 		scale := 1 / float32(math.Sqrt(float64(mean+n.Eps)))
-		for j, v := range x {
-			out[j] = float32(v*scale) * w[j]
-		}
+		k.scale(out, x, w, scale)
 	}
 }
 
@@ -73,18 +71,19 @@ func (r *run) rope(table *ropeTable) {
 func (r *run) ropeRows(lo, hi int) {
 	p, width := r.node.Rope, r.node.Width
 	pairs := p.Dims / 2
-	step, apart := 2, 1 // pair i is elements i·step and i·step+apart
-	if p.Pairing == npu.HalfSplit {
-		step, apart = 1, pairs
-	}
 	copy(r.out[lo*width:hi*width], r.x[lo*width:])
 	for i := lo; i < hi; i++ {
-		turns := r.turns[int(r.Positions[i])*pairs:][:pairs]
+		turns := r.turns[2*int(r.Positions[i])*pairs:]
+		cos, sin := turns[:pairs], turns[pairs:][:pairs]
 		for h := 0; h < width; h += p.HeadDim {
-			head := r.out[i*width+h:][:p.HeadDim]
-			for j, t := range turns {
-				a, b := &head[j*step], &head[j*step+apart]
-				*a, *b = float32(*a*t.cos)-float32(*b*t.sin), float32(*a*t.sin)+float32(*b*t.cos)
+			head := r.out[i*width+h:][:p.Dims]
+			if p.Pairing == npu.HalfSplit {
+				r.dev.k.rotate(head[:pairs], head[pairs:], cos, sin)
+				continue
+			}
+			for j := range pairs {
+				a, b := &head[2*j], &head[2*j+1]
+				*a, *b = float32(*a*cos[j])-float32(*b*sin[j]), float32(*a*sin[j])+float32(*b*cos[j])
 			}
 		}
 	}
@@ -104,10 +103,7 @@ func (r *run) elementRows(lo, hi int) {
 			out[j] = v * n.Scale
 		}
 	case npu.OpAdd:
-		y := r.y[lo*n.Width : hi*n.Width]
-		for j, v := range x {
-			out[j] = v + y[j]
-		}
+		r.dev.k.add(out, x, r.y[lo*n.Width:hi*n.Width])
 	}
 }
 

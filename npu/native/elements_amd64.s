@@ -1,0 +1,60 @@
+#include "textflag.h"
+
+// Element by element; n is a multiple of 8 and not 0.
+
+#define NEXT8(label) \
+	ADDQ $32, SI; \
+	ADDQ $32, DX; \
+	ADDQ $32, DI; \
+	SUBQ $8, CX; \
+	JNZ  label; \
+	VZEROUPPER; \
+	RET
+
+// func scaleAVX2(out, x, w *float32, n int, by float32)
+TEXT ·scaleAVX2(SB), NOSPLIT, $0-36
+	MOVQ out+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ w+16(FP), DX
+	MOVQ n+24(FP), CX
+	VBROADCASTSS by+32(FP), Y1
+loop:
+	VMULPS (SI), Y1, Y0
+	VMULPS (DX), Y0, Y0
+	VMOVUPS Y0, (DI)
+	NEXT8(loop)
+
+// func addAVX2(out, x, y *float32, n int)
+TEXT ·addAVX2(SB), NOSPLIT, $0-32
+	MOVQ out+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), CX
+loop:
+	VMOVUPS (SI), Y0
+	VADDPS (DX), Y0, Y0
+	VMOVUPS Y0, (DI)
+	NEXT8(loop)
+
+// func rotateAVX2(a, b, cos, sin *float32, n int)
+TEXT ·rotateAVX2(SB), NOSPLIT, $0-40
+	MOVQ a+0(FP), DI
+	MOVQ b+8(FP), R8
+	MOVQ cos+16(FP), SI
+	MOVQ sin+24(FP), DX
+	MOVQ n+32(FP), CX
+loop:
+	VMOVUPS (DI), Y0
+	VMOVUPS (R8), Y1
+	VMOVUPS (SI), Y2
+	VMOVUPS (DX), Y3
+	VMULPS Y2, Y0, Y4
+	VMULPS Y3, Y1, Y5
+	VMULPS Y3, Y0, Y0
+	VMULPS Y2, Y1, Y1
+	VSUBPS Y5, Y4, Y4
+	VADDPS Y1, Y0, Y0
+	VMOVUPS Y4, (DI)
+	VMOVUPS Y0, (R8)
+	ADDQ $32, R8
+	NEXT8(loop)

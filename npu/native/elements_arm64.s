@@ -1,0 +1,72 @@
+#include "textflag.h"
+
+// Element by element; n is a multiple of 8 and not 0. Encodings as in kernels_arm64.s.
+#define FMUL4(d, n, m) WORD $(0x6E20DC00 | (m)<<16 | (n)<<5 | (d))
+#define FADD4(d, n, m) WORD $(0x4E20D400 | (m)<<16 | (n)<<5 | (d))
+#define FSUB4(d, n, m) WORD $(0x4EA0D400 | (m)<<16 | (n)<<5 | (d))
+
+// func scaleNEON(out, x, w *float32, n int, by float32)
+TEXT ·scaleNEON(SB), NOSPLIT, $0-36
+	MOVD out+0(FP), R0
+	MOVD x+8(FP), R1
+	MOVD w+16(FP), R2
+	MOVD n+24(FP), R3
+	FMOVS by+32(FP), F4
+	VDUP V4.S[0], V4.S4
+loop:
+	VLD1.P 32(R1), [V0.S4, V1.S4]
+	VLD1.P 32(R2), [V2.S4, V3.S4]
+	FMUL4(0, 0, 4)
+	FMUL4(1, 1, 4)
+	FMUL4(0, 0, 2)
+	FMUL4(1, 1, 3)
+	VST1.P [V0.S4, V1.S4], 32(R0)
+	SUBS $8, R3, R3
+	BNE loop
+	RET
+
+// func addNEON(out, x, y *float32, n int)
+TEXT ·addNEON(SB), NOSPLIT, $0-32
+	MOVD out+0(FP), R0
+	MOVD x+8(FP), R1
+	MOVD y+16(FP), R2
+	MOVD n+24(FP), R3
+loop:
+	VLD1.P 32(R1), [V0.S4, V1.S4]
+	VLD1.P 32(R2), [V2.S4, V3.S4]
+	FADD4(0, 0, 2)
+	FADD4(1, 1, 3)
+	VST1.P [V0.S4, V1.S4], 32(R0)
+	SUBS $8, R3, R3
+	BNE loop
+	RET
+
+// func rotateNEON(a, b, cos, sin *float32, n int)
+TEXT ·rotateNEON(SB), NOSPLIT, $0-40
+	MOVD a+0(FP), R0
+	MOVD b+8(FP), R1
+	MOVD cos+16(FP), R2
+	MOVD sin+24(FP), R3
+	MOVD n+32(FP), R4
+loop:
+	VLD1 (R0), [V0.S4, V1.S4]
+	VLD1 (R1), [V2.S4, V3.S4]
+	VLD1.P 32(R2), [V4.S4, V5.S4]
+	VLD1.P 32(R3), [V6.S4, V7.S4]
+	FMUL4(8, 0, 4)
+	FMUL4(9, 1, 5)
+	FMUL4(10, 2, 6)
+	FMUL4(11, 3, 7)
+	FMUL4(0, 0, 6)
+	FMUL4(1, 1, 7)
+	FMUL4(2, 2, 4)
+	FMUL4(3, 3, 5)
+	FSUB4(8, 8, 10)
+	FSUB4(9, 9, 11)
+	FADD4(0, 0, 2)
+	FADD4(1, 1, 3)
+	VST1.P [V8.S4, V9.S4], 32(R0)
+	VST1.P [V0.S4, V1.S4], 32(R1)
+	SUBS $8, R4, R4
+	BNE loop
+	RET

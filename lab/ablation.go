@@ -199,8 +199,6 @@ func (v *validator) ablation() {
 			v.fitted(name, "ms/token", a.Ms, ms, "fits what a call of the NPU costs")
 		case a.Model == "Qwen2.5-1.5B" && a.Row == "NPU":
 			v.fitted(name, "ms/token", a.Ms, ms, "fits the load rate, with answers of 100 tokens (assumed, for all models)")
-		case a.Model == "Qwen2.5-0.5B" && a.Row == "NPU":
-			v.is(name, "ms/token", a.Ms, ms, "a graph's fixed load would be fitted to it, but it wants less than none")
 		case a.Model == "Qwen2.5-1.5B" && a.Row == "all":
 			v.is(name, "ms/token", a.Ms, ms, note+"; it wants a pass in 63 ms, the row +G+SD in 91 ms: no one cost of a pass gives both")
 		default:

@@ -591,20 +591,10 @@ func originsTable(chips []ChipOrigins) Table {
 	return t
 }
 
-// parametersFinding gives the shares, and names chips without a fit.
+// parametersFinding gives the shares.
 func parametersFinding(chips []ChipOrigins) string {
-	var without []string
-	for _, c := range chips {
-		if c.Fitted == 0 {
-			without = append(without, c.SoC)
-		}
-	}
 	all := chips[len(chips)-1]
 	share := func(n int) float64 { return 100 * float64(n) / float64(all.Sum()) }
-	text := fmt.Sprintf("Of the %d values of the chips' parameters %d (%.0f %%) have a source or say how a stack works, %d (%.0f %%) were fitted to published figures and %d (%.0f %%) are carried over from another chip or stack with the reason, %d of these from a fit.",
+	return fmt.Sprintf("Of the %d values of the chips' parameters %d (%.0f %%) have a source or say how a stack works, %d (%.0f %%) were fitted to published figures and %d (%.0f %%) are carried over from another chip or stack with the reason, %d of these from a fit.",
 		all.Sum(), all.Sourced, share(all.Sourced), all.Fitted, share(all.Fitted), all.Carried, share(all.Carried), all.OfFits)
-	if len(without) > 0 {
-		text += " No published figure was fitted for " + strings.Join(without, ", ") + "."
-	}
-	return text
 }

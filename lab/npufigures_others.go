@@ -272,7 +272,7 @@ func (v *validator) llada() {
 	v.bound("llada.cpp §5.2: time of LLaDA-8B, SM8750 over SM8850", "×", "above", 1, elite.token()/gen5.token(), newer+"; sm8850 has sm8750's matrix unit, and a stream of its own")
 	power := pass(elite.c, elite.l, 1, 256, true)
 	v.bound("llada.cpp §5.7: average power of Llama-3-8B, NPU over CPU", "×", "above", 1, power.Joules(elite.c)/power.Time().Seconds()/elite.c.CPUWatts,
-		"sd.npu says the opposite of its stack, to which both powers are fitted")
+		"the NPU's power is fitted to sd.npu's energy of a request, the CPU's is another measurement")
 	v.lladaRules(elite.c, elite.d)
 	v.open("llada.cpp §5.4: latency that skipping logits saves in some cases, more than", "%", 10, "which positions are stable is the model's doing")
 	v.unread("llada.cpp Tables 2, 6, 7; Figures 3, 5, 11 to 14")

@@ -52,6 +52,7 @@ const (
 // validator collects figures and keeps the first error.
 type validator struct {
 	files   sim.Files
+	lags    map[lagOf]float64
 	figures []PublishedFigure
 	err     error
 }
@@ -184,8 +185,10 @@ func prefill(c sim.Costs, s sim.Shape, prompt, chunk int) (sum sim.Cost) {
 
 // Problem is a model's prefill and switch as the planner wants it: see SwitchProblem.
 func Problem(c sim.Costs, s sim.Shape, blocks, chunks, large, small int) plan.Problem {
+	layers := s.Layers
+	s.Layers = 1 // they are alike
 	one, two := s.Blocks(large, false), s.Blocks(small, true)
-	return SwitchProblem(c, one[:s.Layers], two[:s.Layers], two[s.Layers], blocks, chunks)
+	return SwitchProblem(c, slices.Repeat(one[:1], layers), slices.Repeat(two[:1], layers), two[1], blocks, chunks)
 }
 
 // SwitchProblem cuts a model's layers into blocks of about the same number, as model.Cut does: one and two are

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"tandem/lab/chart"
+	"tandem/npu/sim"
 )
 
 // Ablation is a cell of sd.npu's Table 3: a model with some of the paper's techniques on the Redmi K60 Pro.
@@ -88,7 +89,11 @@ const draftingMs = 3
 
 // Simulate predicts the cell in ms a token, with that many tokens a pass.
 func (a Ablation) Simulate(accept float64) (ms float64, err error) {
-	var v validator
+	return a.simulate(&validator{files: sim.Default()}, accept)
+}
+
+// simulate is Simulate with the validator's parameter files.
+func (a Ablation) simulate(v *validator, accept float64) (ms float64, err error) {
 	q := v.request("sm8550/mllm", a.Model)
 	if v.err != nil {
 		return 0, v.err
@@ -178,7 +183,7 @@ func (l AcceptLengths) Ablate() (rows []Ablated, err error) {
 func (v *validator) ablation() {
 	for _, a := range Table3 {
 		name := "sd.npu Table 3: " + a.Model + ", " + a.Row
-		ms, err := a.Simulate(a.Accept)
+		ms, err := a.simulate(v, a.Accept)
 		if v.err == nil {
 			v.err = err
 		}

@@ -31,6 +31,16 @@ type NPU struct {
 	Native func(ctx context.Context, share float64, paging bool) (NativeRun, error)
 	// Accept measures accept lengths for sd.npu's Table 3. nil leaves that out.
 	Accept func(ctx context.Context) (AcceptLengths, error)
+
+	files sim.Files // the parameters, nil for those of package sim
+}
+
+// chip returns a chip's costs.
+func (x NPU) chip(name string) (sim.Costs, error) {
+	if x.files == nil {
+		return sim.Find(name)
+	}
+	return x.files.Find(name)
 }
 
 // NativeRun is a text generated with bounded memory.
@@ -131,7 +141,7 @@ func coverable(p plan.Problem) bool {
 
 func (x NPU) switching(ctx context.Context, r *Result, data *NPUData) error {
 	for i, soc := range x.SoCs {
-		c, err := sim.Find(soc)
+		c, err := x.chip(soc)
 		if err != nil {
 			return err
 		}
@@ -249,7 +259,7 @@ func (x NPU) gantt(_ context.Context, r *Result, _ *NPUData) error {
 	if len(x.SoCs) == 0 {
 		return nil
 	}
-	c, err := sim.Find(x.SoCs[0])
+	c, err := x.chip(x.SoCs[0])
 	if err != nil {
 		return err
 	}
@@ -289,7 +299,7 @@ var budgets = []float64{.1, .2, .3, .4, .5, .6, .7, .8, .9, 1}
 
 // memory plays steps of block diffusion, llada.cpp's load: 64 rows at once through LLaDA-8B.
 func (x NPU) memory(_ context.Context, r *Result, data *NPUData) error {
-	c, err := sim.Find(x.MemorySoC)
+	c, err := x.chip(x.MemorySoC)
 	if err != nil {
 		return err
 	}
@@ -516,6 +526,9 @@ func summaryTable(sums []SourceErrors) Table {
 func bySource(sums []SourceErrors) string {
 	var parts []string
 	for _, s := range sums[:len(sums)-1] {
+		if s.Compared == 0 {
+			continue
+		}
 		parts = append(parts, fmt.Sprintf("%s %d figures, %d within 10 %%, %d within 25 %%, median %.0f %%, worst %.0f %%", s.Source, s.Compared, s.Within10, s.Within25, 100*s.Median.Value, 100*s.Worst.Value))
 	}
 	return "Errors by source: " + strings.Join(parts, "; ") + "."
@@ -571,27 +584,17 @@ func chipOrigins() (out []ChipOrigins, err error) {
 
 // originsTable is one row for each chip.
 func originsTable(chips []ChipOrigins) Table {
-	t := Table{Name: "npu-parameters", Title: "Where the chips' parameters come from", Columns: []string{"soc", "values", "sourced", "fitted", "assumed"}}
+	t := Table{Name: "npu-parameters", Title: "Where the chips' parameters come from", Columns: []string{"soc", "values", "sourced", "fitted", "carried", "carried_from_fits"}}
 	for _, c := range chips {
-		t.Rows = append(t.Rows, []string{c.SoC, strconv.Itoa(c.Sum()), strconv.Itoa(c.Sourced), strconv.Itoa(c.Fitted), strconv.Itoa(c.Assumed)})
+		t.Rows = append(t.Rows, []string{c.SoC, strconv.Itoa(c.Sum()), strconv.Itoa(c.Sourced), strconv.Itoa(c.Fitted), strconv.Itoa(c.Carried), strconv.Itoa(c.OfFits)})
 	}
 	return t
 }
 
-// parametersFinding gives the shares, and names chips without a fit.
+// parametersFinding gives the shares.
 func parametersFinding(chips []ChipOrigins) string {
-	var without []string
-	for _, c := range chips {
-		if c.Fitted == 0 {
-			without = append(without, c.SoC)
-		}
-	}
 	all := chips[len(chips)-1]
 	share := func(n int) float64 { return 100 * float64(n) / float64(all.Sum()) }
-	text := fmt.Sprintf("Of the %d values of the chips' parameter files %d (%.0f %%) have a source or say how a stack works, %d (%.0f %%) were fitted to published figures and %d (%.0f %%) are assumed.",
-		all.Sum(), all.Sourced, share(all.Sourced), all.Fitted, share(all.Fitted), all.Assumed, share(all.Assumed))
-	if len(without) > 0 {
-		text += " No published figure was fitted for " + strings.Join(without, ", ") + "."
-	}
-	return text
+	return fmt.Sprintf("Of the %d values of the chips' parameters %d (%.0f %%) have a source or say how a stack works, %d (%.0f %%) were fitted to published figures and %d (%.0f %%) are carried over from another chip or stack with the reason, %d of these from a fit.",
+		all.Sum(), all.Sourced, share(all.Sourced), all.Fitted, share(all.Fitted), all.Carried, share(all.Carried), all.OfFits)
 }

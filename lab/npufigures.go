@@ -51,12 +51,24 @@ const (
 
 // validator collects figures and keeps the first error.
 type validator struct {
+	files   sim.Files
+	lags    map[lagOf]float64
 	figures []PublishedFigure
 	err     error
 }
 
+// all adds figures until the first error.
+func (v *validator) all(groups ...func()) error {
+	for _, add := range groups {
+		if add(); v.err != nil {
+			return v.err
+		}
+	}
+	return nil
+}
+
 func (v *validator) costs(name string) sim.Costs {
-	c, err := sim.Find(name)
+	c, err := v.files.Find(name)
 	if v.err == nil {
 		v.err = err
 	}
@@ -153,9 +165,14 @@ func (v *validator) unread(figures string) {
 // msOf is a duration as a plain number of milliseconds.
 func msOf(d time.Duration) float64 { return d.Seconds() * 1000 }
 
-// pass is one run of the whole model on chunk rows.
+// pass is one run of the whole model on chunk rows. Its layers are alike: one is costed.
 func pass(c sim.Costs, s sim.Shape, chunk, context int, all bool) sim.Cost {
-	return c.Graphs(s.Blocks(chunk, all), context)
+	layers := s.Layers
+	s.Layers = 1
+	blocks := s.Blocks(chunk, all)
+	layer := c.Graph(blocks[0], context)
+	n := time.Duration(layers)
+	return sim.Cost{NPU: n * layer.NPU, CPU: n * layer.CPU, Weights: int64(layers) * layer.Weights}.Plus(c.Graph(blocks[1], context))
 }
 
 // prefill is the whole prompt in chunks.
@@ -168,8 +185,10 @@ func prefill(c sim.Costs, s sim.Shape, prompt, chunk int) (sum sim.Cost) {
 
 // Problem is a model's prefill and switch as the planner wants it: see SwitchProblem.
 func Problem(c sim.Costs, s sim.Shape, blocks, chunks, large, small int) plan.Problem {
+	layers := s.Layers
+	s.Layers = 1 // they are alike
 	one, two := s.Blocks(large, false), s.Blocks(small, true)
-	return SwitchProblem(c, one[:s.Layers], two[:s.Layers], two[s.Layers], blocks, chunks)
+	return SwitchProblem(c, slices.Repeat(one[:1], layers), slices.Repeat(two[:1], layers), two[1], blocks, chunks)
 }
 
 // SwitchProblem cuts a model's layers into blocks of about the same number, as model.Cut does: one and two are
@@ -204,24 +223,22 @@ func SwitchProblem(c sim.Costs, one, two []*npu.Graph, head *npu.Graph, blocks, 
 // are left out, and numbers that abstracts repeat. The drafting that was measured, if it was, stands beside
 // the papers' accept lengths.
 func Validate(measured *AcceptLengths) ([]PublishedFigure, error) {
-	var v validator
-	v.ablation()
-	v.draftLengths()
-	v.switching()
-	v.decodingShares()
-	v.speedups()
-	v.energy()
-	v.peakMemory()
+	return validate(sim.Default(), measured)
+}
+
+// validate is Validate with other parameter files.
+func validate(files sim.Files, measured *AcceptLengths) ([]PublishedFigure, error) {
+	v := validator{files: files}
+	if err := v.all(v.ablation, v.draftLengths, v.switching, v.decodingShares, v.speedups, v.energy, v.peakMemory,
+		v.samsung, v.samsungScaled, v.llada, v.engines, v.mnn); err != nil {
+		return nil, err
+	}
 	v.drafting(measured)
-	v.samsung()
-	v.samsungScaled()
-	v.llada()
-	v.engines()
 	return v.figures, v.err
 }
 
 // Sources publish figures; a figure's name begins with its source.
-var Sources = []string{"sd.npu", "CoordGen", "Samsung", "llada.cpp", "llama.cpp", "PowerServe", "ExecuTorch"}
+var Sources = []string{"sd.npu", "CoordGen", "Samsung", "llada.cpp", "llama.cpp", "PowerServe", "ExecuTorch", "MNN"}
 
 // SourceErrors sums up the figures of one source.
 type SourceErrors struct {

@@ -23,6 +23,9 @@ const (
 // samsungNote goes with all predictions of that model.
 const samsungNote = "the model's shape, the chunk (128) and the rank (32) are not published"
 
+// sessionNote goes with loading for the first time.
+const sessionNote = "without the start of the session, which no switch of graphs takes"
+
 // oneB is Samsung's 1B model with INT4 weights on the Galaxy S24.
 type oneB struct{ c sim.Costs }
 
@@ -42,6 +45,11 @@ func (m oneB) size(s sim.Shape) float64 {
 		b += m.c.Bytes(g)
 	}
 	return float64(b) / 1e6
+}
+
+// loading is how long its two graphs take to load, in ms.
+func (m oneB) loading() float64 {
+	return msOf(m.c.LoadTime(2, int64(1e6*m.size(samsungShape()))))
 }
 
 // withAdapters computes so many adapters beside each projection of attention.
@@ -107,7 +115,7 @@ func (v *validator) samsungAnswers(m oneB) {
 	v.is("Samsung, abstract: 8 answers in 8 streams, times faster", "×", 6, after/streams, "published as up to 6; Table 3's own numbers make 2.8 or 3.6")
 
 	v.is("Samsung Table 5: peak memory", "MB", 967, m.size(adapted)+s.HeadParameters()*2/1e6, "weights, one adapter and an embedding in 16 bits; "+stand)
-	v.fitted("Samsung Table 5: load time", "ms", 624.1, msOf(m.c.LoadTime(2, int64(1e6*m.size(s)))), "two graphs over one set of weights")
+	v.is("Samsung Table 5: load time", "ms", 624.1, m.loading(), "two graphs over one set of weights; "+sessionNote)
 	v.is("Samsung Table 5: first token", "ms", 155.9, m.first(adapted), "the prompt's length is not published; one chunk of 128 predicted")
 	v.is("Samsung Table 5: token", "ms", 24.19, m.token(adapted, 1), stand)
 	v.again("Samsung Table 5: rate", "tokens/s", 41.32, 1000/m.token(adapted, 1), "the inverse of the time")
@@ -126,8 +134,11 @@ func (v *validator) samsungGraphs(m oneB) {
 	unfolded := func(rows int) float64 { // one multiplication by a constant for each head's scores, layer by layer
 		return msOf(c.Op)*float64(s.Layers*s.Heads) + float64(s.Layers*s.Heads*rows*512)/c.Vector*1000
 	}
-	v.is(table+"first token, without scalar folding", "ms", 47.3, m.first(s)+unfolded(samsungChunk), "one more operator for each head")
-	v.is(table+"generation, without scalar folding", "ms", 20.51, m.token(s, 1)+unfolded(1), "one more operator for each head")
+	v.fitted(table+"first token, what scalar folding saves", "ms", 1.5, unfolded(samsungChunk), "47.3 - 45.8: one more operator for each head")
+	v.fitted(table+"generation, what scalar folding saves", "ms", 1.125, unfolded(1), "20.51 - 19.385: one more operator for each head")
+	const sum = "scalar folding and what it saves, both beside it"
+	v.again(table+"first token, without scalar folding", "ms", 47.3, m.first(s)+unfolded(samsungChunk), sum)
+	v.again(table+"generation, without scalar folding", "ms", 20.51, m.token(s, 1)+unfolded(1), sum)
 	split := msOf(c.Op) * float64(s.Layers*(2*s.Heads+2*s.KVHeads))
 	v.is(table+"first token, LoRA-B split", "ms", 45.9, m.first(adapted)+split, "with an adapter; one more operator for each head's projections")
 	v.is(table+"generation, LoRA-B split", "ms", 19.45, m.token(adapted, 1)+split, "with an adapter; one more operator for each head's projections")
@@ -178,6 +189,9 @@ func (v *validator) samsungScaled() {
 	for _, g := range s.Blocks(1, true) {
 		weights += float64(c.Bytes(g)) / 1e6
 	}
+	small := oneB{v.costs("sm8650/qnn")}.loading()
+	v.fitted("Samsung Tables 5 and 6: initialisation of the 3B model for Correction less loading of the 1B model", "ms", 1507.96-624.1,
+		msOf(c.LoadTime(2, int64(1e6*weights)))-small, "of two phones; "+sessionNote)
 	for i, t := range useCases {
 		name := "Samsung Table 6, " + t.name + ": "
 		v.is(name+"prefill", "ms", t.prefill, t.chunks*chunk, fmt.Sprintf("%s; %.0f chunks by the ratio to the others", stand, t.chunks))
@@ -194,7 +208,7 @@ func (v *validator) samsungScaled() {
 		v.is(name+"token with DS2D", "ms", t.with, tree/t.tokens, passes)
 		v.again(name+"rate with DS2D", "tokens/s", t.ds2dRate, 1000*t.tokens/tree, "the inverse of the time")
 		v.is(name+"peak memory", "MB", t.mb, weights+2*s.HeadParameters()/1e6, "weights and an embedding in 16 bits; "+stand)
-		v.is(name+"initialisation", "ms", t.init, msOf(c.LoadTime(2, int64(1e6*weights))), "with the load rate of the 1B model on the S24")
+		v.is(name+"initialisation", "ms", t.init, msOf(c.LoadTime(2, int64(1e6*weights))), "two graphs over one set of weights; "+sessionNote)
 		v.is("Samsung Table 7, "+t.name+": best rate", "tokens/s", t.tokensRate, 1000*t.tokens/tree, passes)
 		most = max(most, one*t.tokens/tree)
 	}
@@ -255,10 +269,10 @@ func (v *validator) llada() {
 	}
 	const newer = "published in words: newer chips are generally faster"
 	v.bound("llada.cpp §5.2: time of LLaDA-8B, SM8650 over SM8750", "×", "above", 1, gen3.token()/elite.token(), newer)
-	v.bound("llada.cpp §5.2: time of LLaDA-8B, SM8750 over SM8850", "×", "above", 1, elite.token()/gen5.token(), newer+"; all of sm8850's values are those of others or assumed")
+	v.bound("llada.cpp §5.2: time of LLaDA-8B, SM8750 over SM8850", "×", "above", 1, elite.token()/gen5.token(), newer+"; sm8850 has sm8750's matrix unit, and a stream of its own")
 	power := pass(elite.c, elite.l, 1, 256, true)
 	v.bound("llada.cpp §5.7: average power of Llama-3-8B, NPU over CPU", "×", "above", 1, power.Joules(elite.c)/power.Time().Seconds()/elite.c.CPUWatts,
-		"sd.npu says the opposite of its stack; the simulator follows that, with assumed power of the CPU")
+		"the NPU's power is fitted to sd.npu's energy of a request, the CPU's is another measurement")
 	v.lladaRules(elite.c, elite.d)
 	v.open("llada.cpp §5.4: latency that skipping logits saves in some cases, more than", "%", 10, "which positions are stable is the model's doing")
 	v.unread("llada.cpp Tables 2, 6, 7; Figures 3, 5, 11 to 14")
@@ -290,9 +304,10 @@ func (v *validator) engines() {
 	one := v.shape("Llama-3.2-1B", npu.Q4_0, npu.Q4_0)
 	v.fitted("llama.cpp Hexagon v79: Llama-3.2-1B Q4_0, prompt 128", "tokens/s", 169.42, reading(hex, one, 128, 128), "")
 	v.fitted("llama.cpp Hexagon v79: Llama-3.2-1B Q4_0, generation 64", "tokens/s", 51.54, rate(hex, one, 64), "")
-	v.is("llama.cpp Hexagon v79: Llama-3.2-1B Q4_0, load", "ms", 617.94, msOf(hex.LoadTime(1, int64(one.Parameters()*4.5/8))), "the load rate is Samsung's")
+	v.fitted("llama.cpp Hexagon v79: Llama-3.2-1B Q4_0, load", "ms", 617.94, msOf(hex.LoadTime(1, int64(one.Parameters()*4.5/8))), "")
 	v.is("llama.cpp Hexagon v79: Llama-3.2-1B Q4_0, prompt 11", "tokens/s", 136.21, 11/pass(hex, one, 11, 11, false).Time().Seconds(), "rows are taken singly, as for the prompt of 128")
 
+	v.hexagons(hex)
 	sessions := func(parameters float64) float64 { return float64(int(parameters*4.5/8)/int(hex.Window) + 1) }
 	v.is("llama.cpp: sessions for an 8B model", "", 2, sessions(v.shape("Llama-3.1-8B", npu.Q4_0, npu.Q4_0).LayerParameters()), "layers in Q4_0")
 	v.is("llama.cpp: sessions for a 20B model", "", 4, sessions(20.9e9), "all weights at 4.5 bits; the experts' own type is smaller")
@@ -315,4 +330,36 @@ func (v *validator) engines() {
 	}{{"Llama-3.2-1B", 29}, {"Qwen2.5-0.5B", 130}, {"Qwen3-0.6B", 70}, {"SmolLM2-135M", 254}, {"granite-3.3-2B", 17}} {
 		v.is("ExecuTorch QNN 2.37 SM8750: "+t.model+", decode", "tokens/s", t.rate, rate(elite, v.shape(t.model, npu.Q8_0, npu.Q8_0), 128), "8-bit weights (16a8w)")
 	}
+}
+
+// hexagons are measurements that issues and pull requests of llama.cpp publish of its Hexagon backend.
+func (v *validator) hexagons(elite sim.Costs) {
+	gen5 := v.costs("sm8850/hexagon")
+	if v.err != nil {
+		return
+	}
+	rate := func(s sim.Shape, context int) float64 { return 1000 / msOf(pass(gen5, s, 1, context, true).Time()) }
+	reading := func(s sim.Shape) float64 { return 256 / pass(gen5, s, 256, 256, false).Time().Seconds() }
+	one, eight := v.shape("Llama-3.2-1B", npu.Q4_0, npu.Q4_0), v.shape("Llama-3.1-8B", npu.Q4_0, npu.Q4_0)
+	const pr = "llama.cpp pull request 22334, Hexagon v81: "
+	v.fitted(pr+"Llama-3.2-1B Q4_0, prompt 256", "tokens/s", 889.54, reading(one), "")
+	v.fitted(pr+"Llama-3.2-1B Q4_0, generation", "tokens/s", 64.56, rate(one, 256), "")
+	v.is(pr+"Llama-3.1-8B Q4_0, prompt 256", "tokens/s", 148.73, reading(eight), "")
+	v.fitted(pr+"Llama-3.1-8B Q4_0, generation", "tokens/s", 13.32, rate(eight, 256), "")
+	v.is("llama.cpp pull request 21554, Hexagon v81: Qwen3-0.6B Q4_0, generation", "tokens/s", 84.98, rate(v.shape("Qwen3-0.6B", npu.Q4_0, npu.Q4_0), 204), "")
+	v.is("llama.cpp issue 27677, Hexagon v81: Qwen3-8B Q4_K_M, generation 16", "tokens/s", 6.66, rate(v.shape("Qwen3-8B", npu.Q4_K, npu.Q6_K), 16), "")
+	v.is("llama.cpp issue 18139, Hexagon v79: a product of 64 rows with 4096 × 4096 in Q8_0", "ms", 4.957, msOf(elite.Product(64, 4096, 4096, 4096*4096*17/16)), "")
+	v.open("llama.cpp pull request 27642, SM8850: Qwen3.5-9B on QNN (on ggml's backend 8.1)", "tokens/s", 14.1, "the model's layers are not all attention, and of no shape at hand")
+}
+
+// mnn are MNN's measurements of one model, which the CPU's values are fitted to.
+func (v *validator) mnn() {
+	c, s := v.costs("sm8750"), v.shape("Qwen3-0.6B", npu.Q4_0, npu.Q4_0)
+	if v.err != nil {
+		return
+	}
+	const bits = 4.25 / 8 // 4 bits and a scale for 64 weights
+	v.fitted("MNN pull request 4633, SM8750: Qwen3-0.6B on the CPU, prompt 512", "tokens/s", 336, 512/c.CPUProducts(512, s.LayerParameters(), bits*s.Parameters()).Seconds(), "the layers' products")
+	v.fitted("MNN pull request 4633, SM8750: Qwen3-0.6B on the CPU, generation 128", "tokens/s", 94.3, 1/c.CPUProducts(1, s.Parameters(), bits*s.Parameters()).Seconds(), "")
+	v.open("MNN pull request 4633, SM8750: Qwen3-0.6B on its Hexagon backend, prompt 512 (generation 128: 68.5)", "tokens/s", 2667, "the backend is none of the stacks")
 }

@@ -24,7 +24,8 @@ func TestNPUPrograms(t *testing.T) {
 		t.Errorf("device %q, %d programs", got.Device, len(got.Programs))
 	}
 	for _, p := range got.Programs {
-		if p.Device != got.Device || p.SimulatedLoad <= 0 || p.Activations > p.Unshared+128*int64(p.Nodes) {
+		host := p.Graph == "embedding" // nothing of it is loaded
+		if p.Device != got.Device || p.SimulatedLoad > 0 == host || p.Activations > p.Unshared+128*int64(p.Nodes) {
 			t.Errorf("%+v", p)
 		}
 	}

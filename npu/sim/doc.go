@@ -3,8 +3,8 @@
 // would refuse, and can make the caller wait for it. Whatever comes from it is simulated and must be called
 // so wherever it is shown.
 //
-// A chip is a parameter file (soc/*.json) in which every value names its source, the published figure that
-// it was fitted to, or the word "assumed". What a chip does in a given time depends on the software that
+// A chip is a parameter file (soc/*.json, over soc/common.json) in which every value names its source, the
+// published figure that it was fitted to, or the value that it is carried over from and why. What a chip does in a given time depends on the software that
 // drives it as much as on the silicon, so a file holds one set of values for each software stack of which
 // figures were published: graphs of Qualcomm's QNN, mllm with its attention on the CPU, ggml's Hexagon
 // backend, operator by operator, and llada.cpp's kernels in that backend. The lab compares what follows with

@@ -28,6 +28,7 @@ var Shapes = []Shape{
 	{Name: "Llama-3.1-8B", Layers: 32, Dim: 4096, FF: 14336, Heads: 32, KVHeads: 8, HeadDim: 128, Vocab: 128256},
 	{Name: "LLaDA-8B", Layers: 32, Dim: 4096, FF: 12288, Heads: 32, KVHeads: 32, HeadDim: 128, Vocab: 126464},
 	{Name: "Qwen3-0.6B", Layers: 28, Dim: 1024, FF: 3072, Heads: 16, KVHeads: 8, HeadDim: 128, Vocab: 151936},
+	{Name: "Qwen3-8B", Layers: 36, Dim: 4096, FF: 12288, Heads: 32, KVHeads: 8, HeadDim: 128, Vocab: 151936},
 	{Name: "SmolLM2-135M", Layers: 30, Dim: 576, FF: 1536, Heads: 9, KVHeads: 3, HeadDim: 64, Vocab: 49152},
 	{Name: "granite-3.3-2B", Layers: 40, Dim: 2048, FF: 8192, Heads: 32, KVHeads: 8, HeadDim: 64, Vocab: 49159},
 }

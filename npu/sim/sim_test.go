@@ -57,7 +57,7 @@ func TestParameters(t *testing.T) {
 	}
 }
 
-// Every value is counted once, and one that stands in for another chip's or stack's is called assumed.
+// Every value is counted once, each chip has fits of its own, and what is carried over has a root that is not.
 func TestOrigins(t *testing.T) {
 	for _, name := range Names() {
 		s, err := Open(name)
@@ -65,20 +65,75 @@ func TestOrigins(t *testing.T) {
 			t.Fatal(err)
 		}
 		values := len(s.Chip)
-		for stack, st := range s.Stacks {
-			values += len(st.Params)
-			for param, p := range st.Params {
-				if strings.HasPrefix(p.Source, "as ") && p.Source != "as the tensors are stored" {
-					t.Errorf("%s/%s: %s is %q: say that it is assumed", name, stack, param, p.Source)
+		check := func(params map[string]Param) {
+			for param, p := range params {
+				root, ok := Default().Raw(p.Root)
+				if !ok {
+					root, ok = Default().Raw(common + p.Root[strings.Index(p.Root, "/"):])
+				}
+				if !ok || root.As != "" || p.RootFitted != (root.Fitted != "") {
+					t.Errorf("%s: %s is %+v, from %+v", name, param, p, root)
 				}
 			}
 		}
-		o := s.Origins()
-		if o.Sum() != values || o.Sourced == 0 || o.Assumed == 0 {
+		check(s.Chip)
+		for _, st := range s.Stacks {
+			values += len(st.Params)
+			check(st.Params)
+		}
+		if o := s.Origins(); o.Sum() != values || o.Sourced == 0 || o.Fitted == 0 || o.Carried < o.OfFits || o.OfFits == 0 {
 			t.Errorf("%s: %+v of %d values", name, o, values)
 		}
-		if fits := o.Fitted > 0; fits != (name != "sm8850") {
-			t.Errorf("%s: %d values are fitted; docs/phone.md says that nothing published fits sm8850 alone", name, o.Fitted)
+	}
+}
+
+// Values that are carried over are computed, over several steps too, from the chip's own file before the common one.
+func TestCarriedOver(t *testing.T) {
+	files := Files{
+		common: {Chip: map[string]Param{"b": {As: "x/a", Source: "shared"}}, Stacks: map[string]Stack{"s": {About: "all", Params: map[string]Param{"c": {As: "same/b", Times: .5, Source: "half"}}}}},
+		"x":    {SoC: "x", Chip: map[string]Param{"a": {Value: 8, Unit: "W", Fitted: "to something"}}},
+		"y":    {SoC: "y", Chip: map[string]Param{"a": {As: "x/a", Times: 2, Source: "twice"}, "b": {As: "same/a", Source: "its own"}}},
+	}
+	for chip, want := range map[string]float64{"x": 4, "y": 8} {
+		s, err := files.Open(chip)
+		if c := s.Stacks["s"].Params["c"]; err != nil || c.Value != want || c.Unit != "W" || c.Root != "x/a" || !c.RootFitted || s.Stacks["s"].About != "all" {
+			t.Errorf("%s: %+v, %v", chip, c, err)
+		}
+	}
+	moved, err := files.With("x/a", 80)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for of, want := range map[*Files]float64{&moved: 80, &files: 8} {
+		if s, err := of.Open("y"); err != nil || s.Stacks["s"].Params["c"].Value != want {
+			t.Errorf("%+v, %v, want %v", s, err, want)
+		}
+	}
+	if _, err := files.With("y/a", 1); err == nil || !strings.Contains(err.Error(), "y/a") {
+		t.Errorf("what is carried over got a value: %v", err)
+	}
+}
+
+// Values of unclear origin are refused by their name.
+func TestUnclearOrigins(t *testing.T) {
+	for _, bad := range []struct {
+		want  string
+		param Param
+	}{
+		{"z/p", Param{Value: 1}},
+		{"z/p", Param{Value: 1, Source: "Assumed: a guess"}},
+		{"z/p", Param{Value: 1, Source: "s", Fitted: "f"}},
+		{"z/p", Param{Value: 1, Source: "s", Times: 2}},
+		{"z/p", Param{As: "z/q"}},
+		{"z/p", Param{As: "z/q", Value: 2, Source: "s"}},
+		{"z/p", Param{As: "z/q", Times: -1, Source: "s"}},
+		{"z/none", Param{As: "z/none", Source: "s"}},
+		{"w/q", Param{As: "w/q", Source: "s"}},
+		{"z/p, z/r, z/p", Param{As: "same/r", Source: "s"}},
+	} {
+		files := Files{"z": {SoC: "z", Chip: map[string]Param{"p": bad.param, "q": {Value: 1, Source: "s"}, "r": {As: "z/p", Source: "s"}}}}
+		if _, err := files.Open("z"); err == nil || !strings.Contains(err.Error(), bad.want) {
+			t.Errorf("%+v: %v, want it to name %s", bad.param, err, bad.want)
 		}
 	}
 }

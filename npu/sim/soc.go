@@ -1,8 +1,7 @@
 package sim
 
 import (
-	"embed"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,10 +9,7 @@ import (
 	"time"
 )
 
-//go:embed soc/*.json
-var files embed.FS
-
-// SoC is a chip's parameter file.
+// SoC is a chip's parameters.
 type SoC struct {
 	SoC    string           `json:"soc"`  // "sm8750"
 	Name   string           `json:"name"` // "Snapdragon 8 Elite"
@@ -25,32 +21,51 @@ type SoC struct {
 
 // Stack is a software that drives the NPU, with what it makes of the chip.
 type Stack struct {
-	About  string           `json:"about"`
+	About  string           `json:"about,omitempty"`
 	Params map[string]Param `json:"params"`
 }
 
-// Param is one value. Either Fitted names the published figure that it was fitted to, or Source says where
-// it stands, or "assumed" with the reason, as for a value that is carried over from another chip or stack.
+// Param is one value, of which one of three says where it comes from: Source, where it stands; Fitted, the
+// published figure that it was fitted to; or As, which value it is carried over from, with the reason in Source.
 type Param struct {
-	Value  float64 `json:"value"`
+	Value  float64 `json:"value"` // of what is carried over: computed
 	Unit   string  `json:"unit"`
 	Source string  `json:"source,omitempty"`
 	Fitted string  `json:"fitted,omitempty"`
+	As     string  `json:"as,omitempty"`    // "sm8650/qnn/matrix", "sm8750/cpu_stream", "same/qnn/matrix" for the chip's own
+	Times  float64 `json:"times,omitempty"` // the factor of what is carried over, 0 for 1
+
+	Root       string `json:"-"` // of what is carried over: the value at the end, which is carried over from nowhere
+	RootFitted bool   `json:"-"` // that value was fitted
+}
+
+// check refuses a value of unclear origin.
+func (p Param) check() error {
+	switch {
+	case strings.Contains(strings.ToLower(p.Source), "assumed"):
+		return errors.New(`needs a source, a fit or another value that it is carried over from: "assumed" is none`)
+	case p.As != "" && (p.Source == "" || p.Fitted != ""):
+		return errors.New("needs the reason for being carried over as its source, and no fit")
+	case p.As == "" && (p.Source == "") == (p.Fitted == ""):
+		return errors.New("needs either a source or what it was fitted to")
+	}
+	return nil
 }
 
 // Origins counts where a chip's values come from.
 type Origins struct {
 	Sourced int `json:"sourced"` // published, or what a stack's design says
 	Fitted  int `json:"fitted"`  // so that a published figure holds
-	Assumed int `json:"assumed"`
+	Carried int `json:"carried"` // over from another chip, stack or parameter
+	OfFits  int `json:"carried_from_fits"`
 }
 
 // Sum is the number of values.
-func (o Origins) Sum() int { return o.Sourced + o.Fitted + o.Assumed }
+func (o Origins) Sum() int { return o.Sourced + o.Fitted + o.Carried }
 
 // Plus adds two counts.
 func (o Origins) Plus(p Origins) Origins {
-	return Origins{o.Sourced + p.Sourced, o.Fitted + p.Fitted, o.Assumed + p.Assumed}
+	return Origins{o.Sourced + p.Sourced, o.Fitted + p.Fitted, o.Carried + p.Carried, o.OfFits + p.OfFits}
 }
 
 // Origins counts the values of the chip and of all its stacks.
@@ -60,10 +75,12 @@ func (s SoC) Origins() (o Origins) {
 			switch {
 			case p.Fitted != "":
 				o.Fitted++
-			case strings.HasPrefix(p.Source, "assumed"):
-				o.Assumed++
-			default:
+			case p.As == "":
 				o.Sourced++
+			default:
+				if o.Carried++; p.RootFitted {
+					o.OfFits++
+				}
 			}
 		}
 	}
@@ -77,45 +94,6 @@ func (s SoC) Origins() (o Origins) {
 // DefaultStack is what a chip is simulated with unless another stack is named: static graphs, as this
 // project's own.
 const DefaultStack = "qnn"
-
-// Names lists the chips.
-func Names() []string {
-	entries, _ := files.ReadDir("soc")
-	var names []string
-	for _, e := range entries {
-		names = append(names, strings.TrimSuffix(e.Name(), ".json"))
-	}
-	return names
-}
-
-// Open reads a chip's parameter file.
-func Open(soc string) (SoC, error) {
-	var s SoC
-	if !slices.Contains(Names(), soc) {
-		return s, fmt.Errorf("no chip %q: want one of %s", soc, strings.Join(Names(), ", "))
-	}
-	data, err := files.ReadFile("soc/" + soc + ".json")
-	if err == nil {
-		err = json.Unmarshal(data, &s)
-	}
-	if err != nil {
-		return s, fmt.Errorf("parameters of %s: %w", soc, err)
-	}
-	return s, nil
-}
-
-// Find returns the costs of "sm8750" or "sm8750/mllm".
-func Find(name string) (Costs, error) {
-	soc, stack, named := strings.Cut(strings.ToLower(name), "/")
-	s, err := Open(soc)
-	if err != nil {
-		return Costs{}, err
-	}
-	if !named {
-		stack = DefaultStack
-	}
-	return s.Costs(stack)
-}
 
 // Costs are a chip's and a stack's parameters in SI units.
 type Costs struct {
@@ -213,8 +191,10 @@ func (r *paramReader) value(name, unit string, low, high float64) float64 {
 		r.err = fmt.Errorf("%s: %s is in %q, want %q", r.of, name, p.Unit, unit)
 	case !(p.Value >= low && p.Value <= high):
 		r.err = fmt.Errorf("%s: %s is %v, want %v to %v", r.of, name, p.Value, low, high)
-	case (p.Source == "") == (p.Fitted == ""):
-		r.err = fmt.Errorf("%s: %s needs either a source or what it was fitted to", r.of, name)
+	default:
+		if err := p.check(); err != nil {
+			r.err = fmt.Errorf("%s: %s %w", r.of, name, err)
+		}
 	}
 	return p.Value
 }

@@ -31,6 +31,24 @@ def load(path):
     return Config(**s["config"]), s["weights"], s["optimizer"], s["progress"]
 
 
+def begin(path, c, seed, rate, dev, log):
+    """-> (Config, weights, Optimizer, progress), weights and optimizer state on device dev: fresh ones of shape c, or those of the
+    checkpoint at path, grown to c's depth."""
+    if not os.path.exists(path):
+        p = {k: x.to(dev) for k, x in init(c, seed).items()}
+        return c, p, Optimizer(p, rate), {"step": 0, "tokens": 0, "seconds": 0.0}
+    layers = c.layers
+    c, p, state, at = load(path)
+    if c.layers < layers:
+        log("growing from %d to %d layers" % (c.layers, layers))
+        c, p, (state["m"], state["v"]) = grow(c, p, (state["m"], state["v"]), layers)
+    p = {k: x.to(dev) for k, x in p.items()}
+    optimizer = Optimizer(p, rate)
+    optimizer.restore(state)
+    log("resumed at step %d, %.1f minutes" % (at["step"], at["seconds"] / 60))
+    return c, p, optimizer, at
+
+
 class Threads:
     """Chooses between one thread and all of them by measured speed: on a busy machine, threads that wait for each other lose."""
 
@@ -63,26 +81,16 @@ def train(out, tokenizer, minutes, layers, device="cpu", threads=2, tokens=6144,
     layers grows."""
     torch.set_num_threads(threads)
     kernels.keep_memory()
-    checkpoint, csv_path = os.path.join(out, "checkpoint.pt"), os.path.join(out, "log.csv")
-    c = Config(vocab=len(tokenizer.tokens), layers=layers)
-    if os.path.exists(checkpoint):
-        c, p, state, at = load(checkpoint)
-        if c.layers < layers:
-            log("growing from %d to %d layers" % (c.layers, layers))
-            c, p, (state["m"], state["v"]) = grow(c, p, (state["m"], state["v"]), layers)
-        optimizer = Optimizer(p, rate)
-        optimizer.restore(state)
-        log("resumed at step %d, %.1f minutes" % (at["step"], at["seconds"] / 60))
-    else:
-        p = init(c, seed)
-        optimizer, at = Optimizer(p, rate), {"step": 0, "tokens": 0, "seconds": 0.0}
+    checkpoint, csv_path, dev = os.path.join(out, "checkpoint.pt"), os.path.join(out, "log.csv"), torch.device(device)
+    c, p, optimizer, at = begin(checkpoint, Config(vocab=len(tokenizer.tokens), layers=layers), seed, rate, dev, log)
+    if at["step"] == 0:
         with open(csv_path, "w") as f:
             csv.writer(f).writerow(COLUMNS)
     log("parameters: %d" % sum(x.numel() for x in p.values()))
     stopping = []
     for s in (signal.SIGTERM, signal.SIGINT):
         signal.signal(s, lambda *_: stopping.append(1))
-    dev, total = torch.device(device), minutes * 60
+    total = minutes * 60
     torch.manual_seed(seed + at["step"])
     feed = iter(Feed("train-%d-%d" % (seed, at["step"]), tokenizer, tokens))
     items = make_items(80, seed="quick", kinds=("one", "two-first", "two-second", "two-both", "one-unseen-wording")) + make_tasks(40, seed="quick") + make_cuts(300, seed="quick")
@@ -125,21 +133,28 @@ def train(out, tokenizer, minutes, layers, device="cpu", threads=2, tokens=6144,
     return True
 
 
+def losses_of(c, w, batch, dev):
+    """-> (the loss of a batch, each target's part of it, both on device dev; the kinds of these targets, on the CPU). What enters the loss is
+    chosen on the CPU, where the batch is, so that a GPU is never waited for."""
+    keep = (batch.kinds != CONTEXT_KIND) | (torch.rand_like(batch.weights) < CONTEXT_SHARE)
+    selected = ((batch.weights > 0) & keep).nonzero()[:, 0]
+    kinds = batch.kinds[selected]
+    unsupported = (kinds == examples.NONE).nonzero()[:, 0].to(dev)  # one half each for the token that says so and for the sentence's first word
+    out = logits(c, w, batch.ids.to(dev), batch.positions.to(dev), batch.segments.to(dev), selected.to(dev)).float()
+    each = F.cross_entropy(out, batch.targets[selected].to(dev), reduction="none")
+    none = F.cross_entropy(out[unsupported], torch.full_like(unsupported, c.vocab - 1), reduction="none")
+    each = each.index_add(0, unsupported, 0.5 * (none - each[unsupported]))
+    weights = batch.weights[selected].to(dev)
+    return (each * weights).sum() / weights.sum(), each.detach(), kinds
+
+
 def step(c, p, optimizer, batch, factor, dev):
     """One optimizer step; returns mean losses by kind."""
     step.tokens = batch.ids.numel()
     w = working(p)
-    targets, kinds, weights = batch.targets.to(dev), batch.kinds.to(dev), batch.weights.to(dev)
-    keep = (kinds != CONTEXT_KIND) | (torch.rand_like(weights) < CONTEXT_SHARE)
-    selected = ((weights > 0) & keep).nonzero()[:, 0]
-    out = logits(c, w, batch.ids.to(dev), batch.positions.to(dev), batch.segments.to(dev), selected).float()
-    each = F.cross_entropy(out, targets[selected], reduction="none")
-    ws, ks = weights[selected], kinds[selected]
-    unsupported = (ks == examples.NONE).nonzero()[:, 0]  # one half each for the token that says so and for the sentence's first word
-    none = F.cross_entropy(out[unsupported], torch.full_like(unsupported, c.vocab - 1), reduction="none")
-    each = each.index_add(0, unsupported, 0.5 * (none - each[unsupported]))
-    ((each * ws).sum() / ws.sum()).backward()
+    loss, each, kinds = losses_of(c, w, batch, dev)
+    loss.backward()
     optimizer.step({k: x.grad for k, x in w.items()}, factor)
-    each = each.detach()
-    return [each[ks == k].mean().item() if (ks == k).any() else float("nan")
+    each = each.cpu()
+    return [each[kinds == k].mean().item() if (kinds == k).any() else float("nan")
             for k in (examples.PREFIX, examples.VALUE, examples.SOFT, CONTEXT_KIND, examples.START, examples.NONE, examples.TASK)]

@@ -6,10 +6,11 @@ import unittest
 try:
     import numpy as np
     import torch
+    from torch.utils._python_dispatch import TorchDispatchMode
 except ImportError as missing:
     raise unittest.SkipTest(f"{missing.name} is not installed")
 
-from . import gguf, kernels, model
+from . import gguf, kernels, loop, model
 from .data import Batch, Row, make_row, written
 from .examples import PREFIX, VALUE, Branch, example, turn
 from .export import adjacent_pairs, export, half_split
@@ -82,6 +83,55 @@ class ModelTest(unittest.TestCase):
         x = model.orthogonal(torch.randn(2, 32, 64))
         values = torch.linalg.svdvals(x)
         self.assertTrue(((values > 0.5) & (values < 1.4)).all())
+
+
+class OneDevice(TorchDispatchMode):
+    """Fails an operation between tensors of two devices, as a GPU does; copies may cross."""
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        found = []
+        for a in list(args) + list((kwargs or {}).values()):
+            found += [x.device.type for x in (a if isinstance(a, (list, tuple)) else [a]) if isinstance(x, torch.Tensor) and x.dim() > 0]
+        if len(set(found)) > 1 and "copy" not in str(func):
+            raise RuntimeError("%s between %s" % (func, found))
+        return func(*args, **(kwargs or {}))
+
+
+class DeviceTest(unittest.TestCase):
+    """The meta device stands for a GPU: tensors of a shape but without values, on which everything but the CPU's memory works."""
+
+    def test_a_step_leaves_nothing_on_the_cpu(self):
+        c, t, s, dev = model.Config(**SMALL), tokenizer(), Source("device"), torch.device("meta")
+        rows = [make_row(s, t, lambda: written(s, 1, 3)) for _ in range(4)]
+        with tempfile.TemporaryDirectory() as d:
+            path = os.path.join(d, "checkpoint.pt")
+            p = model.init(c)
+            loop.save(path, c, p, model.Optimizer(p), {"step": 3, "tokens": 9, "seconds": 1.0})
+            for at, layers in ((os.path.join(d, "none"), 2), (path, 2), (path, 3)):  # fresh, resumed, grown
+                given, p, optimizer, _ = loop.begin(at, model.Config(**{**SMALL, "layers": layers}), 1, 0.006, dev, lambda line: None)
+                with OneDevice():
+                    w = model.working(p)
+                    loss, each, kinds = loop.losses_of(given, w, Batch(rows), dev)
+                    loss.backward()
+                    optimizer.step({k: x.grad for k, x in w.items()}, 1.0)
+                self.assertEqual(each.shape, kinds.shape)
+                state = optimizer.state()
+                left = [k for x in (p, w, state["m"], state["v"]) for k, y in x.items() if y.device != dev]
+                self.assertFalse(left)
+                self.assertEqual({loss.device, each.device, *(x.grad.device for x in w.values())}, {dev})
+
+    def test_a_step_on_the_cpu_learns(self):
+        c, t, s, dev = model.Config(**SMALL), tokenizer(), Source("device"), torch.device("cpu")
+        b = Batch([make_row(s, t, lambda: written(s, 1, 3)) for _ in range(4)])
+        c, p, optimizer, _ = loop.begin("none", c, 1, 0.006, dev, print)
+        first, *_, last = [np.nanmean(loop.step(c, p, optimizer, b, 1.0, dev)) for _ in range(8)]
+        self.assertLess(last, first - 1)
+
+    @unittest.skipUnless(kernels.build(), "no C compiler")
+    def test_the_kernels_refuse_what_is_not_on_the_cpu(self):
+        x = torch.zeros(2, 32, device="meta")
+        with self.assertRaises(AssertionError):
+            kernels.RMSNorm.apply(x, torch.ones(32), 1e-5)
 
 
 class GrowTest(unittest.TestCase):

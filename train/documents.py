@@ -10,13 +10,9 @@ import subprocess
 
 from .attributes import WEIGHTS
 from .examples import absent, follow_up, one_part, two_part
-from .passages import GENERAL_TITLES, conflicts, head, new_passage, new_world
+from .passages import GENERAL_TITLES, conflicts, head, new_passage, new_world, overlap
 
 DOCUMENTS = 3  # that share their names' space: a question about one is a hard one for the others
-
-
-def overlap(a, b):
-    return a.lower() in b.lower() or b.lower() in a.lower()
 
 
 def fresh(s, taken, low, high, category=None):

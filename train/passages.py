@@ -63,6 +63,12 @@ def fill(template, entity, noun="", value=""):
             .replace("{v}", value))
 
 
+def overlap(a, b):
+    """True when one entity's name could be meant by the other's: 'the cabin' may be the lake cabin."""
+    a, b = (x.lower().removeprefix("the ") for x in (a, b))
+    return a in b or b in a
+
+
 def conflicts(a, b):
     """True when a question about a could be meant for b: a shared noun, statement or question wording."""
     if {a.noun, *a.synonyms} & {b.noun, *b.synonyms}:
@@ -110,12 +116,12 @@ def new_world(s, low, high, category=None, held_out_nouns=False, taken=()):
     k = 1 if n == 1 or x < 0.33 else 2 if x < 0.66 or n < 3 else 3 if x < 0.88 or n < 4 else 4
     main = category or s.rng.choices(list(WEIGHTS), list(WEIGHTS.values()))[0]
     same = s.chance(0.8)
-    entities, used = [], {t.lower() for t in taken}
+    entities, used = [], set(taken)
     while len(entities) < k:
         c = main if same or not entities else s.pick(list(WEIGHTS))
         e = sibling(s, entities[0][0], c) if entities and c == main else ENTITIES[c](s)
-        if e.lower() not in used and not any(e.lower() in u or u in e.lower() for u in used):
-            used.add(e.lower())
+        if not any(overlap(e, u) for u in used):
+            used.add(e)
             entities.append((e, c))
         elif entities and s.chance(0.02):
             break

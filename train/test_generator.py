@@ -5,14 +5,14 @@ import shutil
 import unittest
 import zlib
 
-from . import attributes, documents, examples, hand, heldout, names, tasks
+from . import attributes, documents, examples, hand, heldout, names, tasks, worlds
 from .examples import PREFIX, SOFT, UNSUPPORTED, VALUE, absent, example
 from .names import Source
 from .passages import MAX_WORDS, conflicts, fill, new_passage, new_world
 from .questions import ask, ask_two
 
 
-def worlds(n, seed="test", **how):
+def fact_worlds(n, seed="test", **how):
     s = Source(seed)
     return [(s, new_world(s, 2, 6, **how)) for _ in range(n)]
 
@@ -28,22 +28,22 @@ class Determinism(unittest.TestCase):
 
 class Worlds(unittest.TestCase):
     def test_no_question_is_ambiguous(self):
-        for _, facts in worlds(1500):
+        for _, facts in fact_worlds(1500):
             for i, f in enumerate(facts):
                 for g in facts[i + 1:]:
                     if f.entity == g.entity:
                         self.assertFalse(conflicts(f.attribute, g.attribute), (f.entity, f.attribute.noun, g.attribute.noun))
                     else:
-                        self.assertFalse(f.entity.lower() in g.entity.lower() or g.entity.lower() in f.entity.lower(),
-                                         (f.entity, g.entity))
+                        a, b = (x.entity.lower().removeprefix("the ") for x in (f, g))
+                        self.assertFalse(a in b or b in a, (f.entity, g.entity))
 
     def test_values_are_distinct(self):
-        for _, facts in worlds(500):
+        for _, facts in fact_worlds(500):
             values = [f.value.lower() for f in facts]
             self.assertEqual(len(values), len(set(values)))
 
     def test_a_question_text_belongs_to_one_fact(self):
-        for s, facts in worlds(800):
+        for s, facts in fact_worlds(800):
             p = new_passage(s, facts)
             asked = {}
             for f in p.facts:
@@ -52,7 +52,7 @@ class Worlds(unittest.TestCase):
                     self.assertIs(asked.setdefault(q, f), f, q)
 
     def test_absent_facts_are_absent(self):
-        for s, facts in worlds(500):
+        for s, facts in fact_worlds(500):
             g = absent(s, facts)
             if g:
                 self.assertFalse([f for f in facts if f.entity == g.entity and conflicts(f.attribute, g.attribute)])
@@ -60,17 +60,17 @@ class Worlds(unittest.TestCase):
 
 class Passages(unittest.TestCase):
     def test_every_stated_value_stands_verbatim_in_the_text(self):
-        for s, facts in worlds(1500):
+        for s, facts in fact_worlds(1500):
             p = new_passage(s, facts)
             for f in p.facts:
                 self.assertIn(f.value.lower(), p.text.lower())
 
     def test_length_is_bounded(self):
-        for s, facts in worlds(800):
+        for s, facts in fact_worlds(800):
             self.assertLessEqual(len(new_passage(s, facts).text.split()), MAX_WORDS + 12)
 
     def test_no_template_hole_is_left(self):
-        for s, facts in worlds(800):
+        for s, facts in fact_worlds(800):
             p = new_passage(s, facts)
             self.assertNotRegex(p.context(), r"[{}]")
             for f in p.facts:
@@ -78,14 +78,14 @@ class Passages(unittest.TestCase):
 
     def test_every_entity_can_be_known(self):
         """An untitled passage names the entity of its first fact."""
-        for s, facts in worlds(800):
+        for s, facts in fact_worlds(800):
             p = new_passage(s, facts)
             if p.facts and not p.title:
                 self.assertIn(p.facts[0].entity.split()[-1].lower(), p.text.lower())
 
     def test_sentences_start_with_a_capital(self):
         bad = 0
-        for s, facts in worlds(500):
+        for s, facts in fact_worlds(500):
             for line in new_passage(s, facts).text.split("\n"):
                 bad += bool(re.match(r"(- )?[a-z]", line)) and "@" not in line
         self.assertLess(bad, 40)  # only codes, that start a value-first sentence
@@ -106,7 +106,7 @@ class Documents(unittest.TestCase):
                 for f in c.facts:
                     self.assertIn(f.value.lower(), c.text.lower().replace("\n", " "))
             stated, total = stated + len({id(f) for c in cuts for f in c.facts}), total + len(facts)
-        self.assertGreater(stated / total, 0.97)
+        self.assertGreater(stated / total, 0.96)
 
     def test_no_branch_asks_for_what_the_passage_may_hold(self):
         s = Source("cut branches")
@@ -126,7 +126,7 @@ class Answers(unittest.TestCase):
     def test_words_before_the_value_follow_from_the_question_alone(self):
         """The same question about two worlds with different values has the same answer prefix."""
         prefixes = {}
-        for s, facts in worlds(3000):
+        for s, facts in fact_worlds(3000):
             for f in facts:
                 a = ask(s, f)
                 key = (a.question.lower(), f.attribute.noun)
@@ -213,6 +213,95 @@ class Evaluation(unittest.TestCase):
         for question, answer, values, titles in hand.ITEMS:
             for v, t in zip(values, titles):
                 self.assertIn(v, {**hand.DEVICE, **hand.CLOUD}[t], question)
+
+
+class QuestionWorlds(unittest.TestCase):
+    """The worlds that the pair is measured on: documents of two sides and questions about them."""
+
+    def test_every_value_stands_in_the_text_of_its_side(self):
+        for i in range(15):
+            w = worlds.world("values-%d" % i)
+            texts = {side: " ".join(" ".join(d["text"] for d in w[side]).lower().split()) for side in worlds.SIDES}
+            for q in w["questions"]:
+                found = [[side for side in worlds.SIDES if v.lower() in texts[side]] for v in q["values"]]
+                if q["kind"] == "one-part":
+                    self.assertIn(q["where"], found[0], q)
+                if q["kind"] == "two-part":
+                    self.assertTrue(found[0] and found[1] and set(found[0]) | set(found[1]) == set(worlds.SIDES), q)
+                self.assertEqual(len(q["values"]), {"one-part": 1, "two-part": 2, "unanswerable": 0}[q["kind"]])
+                at = [q["answer"].find(v) for v in q["values"]]
+                self.assertTrue(-1 not in at and at == sorted(at), q)
+
+    def test_no_question_has_two_answers(self):
+        for i in range(15):
+            s = Source("two answers %d" % i, held_out=True)
+            facts, asked = [f for side in worlds.two_sides(s)[1] for f in side], {}
+            for k, f in enumerate(facts):
+                for g in facts[:k]:
+                    if f.entity == g.entity:
+                        self.assertFalse(conflicts(f.attribute, g.attribute), (f.entity, f.attribute.noun, g.attribute.noun))
+                for _ in range(4):
+                    q = ask(s, f).question.lower()
+                    self.assertIs(asked.setdefault(q, f), f, q)
+            bare = {f.entity.lower().removeprefix("the ") for f in facts}
+            self.assertFalse([(a, b) for a in bare for b in bare if a != b and a in b])  # "the cabin" may be the lake cabin
+
+    def test_no_question_is_asked_twice(self):
+        pick = worlds.DOCUMENTS
+        self.addCleanup(setattr, worlds, "DOCUMENTS", pick)
+        worlds.DOCUMENTS = 2  # so few facts that draws do repeat
+        for i in range(60):
+            asked = [q["question"].lower() for q in worlds.world("repeats-%d" % i)["questions"]]
+            self.assertEqual(len(asked), 3 * worlds.QUESTIONS)
+            self.assertEqual(len(set(asked)), len(asked))
+
+    def test_the_unanswerable_is_on_neither_side(self):
+        for i in range(15):
+            s = Source("unanswerable %d" % i, held_out=True)
+            sides, facts, taken = worlds.two_sides(s)
+            text = " ".join(d["text"] for side in sides for d in side).lower()
+            entities = {f.entity.lower() for side in facts for f in side}
+            drawn = []
+            ask_of, worlds.ask = worlds.ask, lambda s, g: drawn.append(g) or ask_of(s, g)
+            try:
+                for k in range(20):
+                    worlds.unanswerable(s, facts, taken, k % 2)
+            finally:
+                worlds.ask = ask_of
+            self.assertGreater(len(drawn), 10)
+            for g in drawn:
+                stated = [f for side in facts for f in side if f.entity == g.entity]
+                self.assertFalse([f for f in stated if conflicts(f.attribute, g.attribute)], (g.entity, g.attribute.noun))
+                bare = g.entity.lower().removeprefix("the ")
+                if not stated:
+                    self.assertFalse([e for e in entities if bare in e or e.removeprefix("the ") in bare], g.entity)
+                    self.assertFalse(" " in bare and bare in text, g.entity)  # a single word may be part of a value
+
+
+class FollowUps(unittest.TestCase):
+    def test_the_second_turn_asks_for_the_second_fact(self):
+        short = 0
+        for s, facts in fact_worlds(1500):
+            if len(facts) < 2:
+                continue
+            f, g = s.rng.sample(facts, 2)
+            b = examples.follow_up(s, f, g)
+            first, second = b.prompt.split("\nQuestion: ")[1:]
+            question, answer = first.split("\nAnswer: ")
+            self.assertTrue(answer.rstrip(".").endswith(f.value.rstrip(".")), b.prompt)
+            self.assertIn(f.entity.lower(), (question + answer).lower())
+            self.assertTrue(second.endswith("\nAnswer:") and not second.startswith(" "))
+            words, value = b.pieces[0][0], b.pieces[1]
+            self.assertEqual(value, (" " + g.value, VALUE))
+            self.assertIn(g.entity.lower(), words.lower())  # the sentence names what is asked about, even if the question does not
+            if f.entity != g.entity:
+                self.assertIn(g.entity.lower(), second.lower())
+                self.assertNotIn(f.entity.lower(), words.lower(), (b.prompt, words))
+            elif g.entity.lower() not in second.lower():
+                self.assertIn(g.attribute.noun, second)
+                self.assertIn(g.attribute.noun, words)
+                short += 1
+        self.assertGreater(short, 20)
 
 
 class Tasks(unittest.TestCase):

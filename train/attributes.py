@@ -443,8 +443,13 @@ def _shop(s):
     return _described(SHOPS)(s)
 
 
+def _own(draw):
+    """The draw's results that belong to the source as a whole: 'the lake cabin' is made of words that both parts use."""
+    return lambda s: s.own(lambda: draw(s))
+
+
 #: category -> function drawing an entity as it stands inside a sentence
-ENTITIES = {
+ENTITIES = {category: _own(draw) for category, draw in {
     "place": _described(PLACES), "institution": _described(INSTITUTIONS), "shop": _shop, "person": _person,
     "object": _owned(OBJECTS), "event": _described(EVENTS),
     "project": lambda s: s.pick(["project %s", "the %s project", "the %s project"]) % s.pick((name(s), s.pick(names.NOUNS).title())),
@@ -456,7 +461,7 @@ ENTITIES = {
         "mail web test file print backup build".split()))),
     "medicine": lambda s: name(s) if s.chance(0.8) else s.pick(["the %s syrup", "the %s drops", "the %s tablets"][:2]) % name(s),
     "company": firm, "landmark": _landmark, "nature": _nature, "plant": _owned(PLANTS),
-}
+}.items()}
 
 
 class Form:

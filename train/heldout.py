@@ -9,7 +9,6 @@ import argparse
 import json
 
 from . import hand, tasks
-from .attributes import ENTITIES
 from .examples import absent, answer_text
 from .names import Source
 from .passages import new_passage, new_world, overlap

@@ -1,7 +1,7 @@
 """Invented names and typed values.
 
-Training and evaluation never share a proper name: every name is hashed, one in eight belongs to the evaluation,
-and a Source draws only from its own part (see Source.belongs).
+Training and evaluation never share a proper name, nor the full name of an entity ('the lake cabin'): every name is hashed, one in eight
+belongs to the evaluation, and a Source draws only from its own part (see Source.belongs).
 """
 import random
 import zlib

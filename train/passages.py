@@ -85,12 +85,16 @@ def new_fact(s, entity, category, attribute):
 
 def sibling(s, entity, category):
     """A fresh entity of the category, now and then sharing a word with the given one."""
-    for _ in range(20):
+    words = entity.split()
+    alike = len(words) == 3 and words[0] == "the" and s.chance(0.25)
+    for _ in range(100):
         other = ENTITIES[category](s)
-        words, more = entity.split(), other.split()
-        if s.chance(0.4) and len(words) == len(more) == 3 and words[0] == more[0] == "the":
+        if alike:
+            more = other.split()
+            if len(more) != 3 or more[0] != "the":
+                continue
             other = " ".join(words[:2] + more[2:] if s.chance(0.5) else more[:2] + words[2:])
-        if other.lower() != entity.lower():
+        if other.lower() != entity.lower() and s.belongs(other):
             return other
     return ENTITIES[category](s)
 

@@ -8,7 +8,7 @@ import zlib
 from . import attributes, documents, examples, hand, heldout, names, tasks, worlds
 from .examples import PREFIX, SOFT, UNSUPPORTED, VALUE, absent, example
 from .names import Source
-from .passages import MAX_WORDS, conflicts, fill, new_passage, new_world
+from .passages import MAX_WORDS, conflicts, fill, new_passage, new_world, sibling
 from .questions import ask, ask_two
 
 
@@ -188,6 +188,22 @@ class Evaluation(unittest.TestCase):
             b = {draw(evaluation).lower() for _ in range(3000)}
             self.assertFalse(a & b)
             self.assertTrue(all(zlib.crc32(x.encode()) % names.EVAL_SHARE == 0 for x in b))
+
+    def test_entities_are_split(self):
+        """Nor can any entity, also one of common words: neither alone, nor as a sibling, nor in a passage."""
+        drawn = []
+        for s in (Source(2), Source(3, held_out=True)):
+            found = set()
+            for category, draw in attributes.ENTITIES.items():
+                for _ in range(300):
+                    e = draw(s)
+                    found |= {e.lower(), sibling(s, e, category).lower()}
+            for _ in range(500):
+                facts = new_world(s, 2, 6)
+                found |= {f.entity.lower() for f in facts + [absent(s, facts)] if f}
+            drawn.append(found)
+        self.assertGreater(min(map(len, drawn)), 4000)
+        self.assertEqual(drawn[0] & drawn[1], set())
 
     def test_held_out_nouns_are_not_trained(self):
         for noun in attributes.HELD_OUT_NOUNS:

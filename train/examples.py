@@ -105,7 +105,7 @@ def follow_up(s, f, g):
     head = turn(first.question) + " " + answer_text(first, f.value)
     if f.entity == g.entity and s.chance(0.6):
         second = noun_asked(s, g, g.attribute.noun)
-        question = s.pick(["And the {a}?", "And what is the {a}?", "What about the {a}?"]).replace("{a}", g.attribute.noun)
+        question = fill(s.pick(["And the {a}?", "And what is the {a}?", "What about the {a}?"]), g.entity, g.attribute.noun)
     elif f.attribute.noun == g.attribute.noun and not first.answer.startswith("{v}") and s.chance(0.6):
         second = Asked("", upper(first.answer.replace(upper(f.entity), g.entity).replace(f.entity, g.entity)))
         question = s.pick(["And for %s?", "What about %s?", "And %s?"]) % g.entity

@@ -4,8 +4,11 @@ A world is a few entities with one value for each of their attributes; a passage
 lists. Within a world no question is ambiguous: attributes of one entity that could be asked in the same words never
 occur together (see conflicts).
 """
+import re
+
 from . import attributes
-from .attributes import ENTITIES, HELD_OUT, WEIGHTS, draw
+from .attributes import ENTITIES, HELD_OUT, PLURAL, WEIGHTS, draw
+from .names import PLURALS, with_article
 
 MAX_WORDS = 64
 RIVAL_SHARE = 0.55  # of an entity's further attributes have the value kind of the one before: telling them apart is the reader's weak spot
@@ -58,7 +61,23 @@ def possessive(entity):
     return entity + ("'" if entity.endswith("s") else "'s")
 
 
+AGREEMENT = [(r"\bis\b", "are"), ("has been", "have been"), ("belongs", "belong"), ("comes to", "come to"), ("amounts", "amount"), ("What's", "What are"),
+             ("are it", "are they"), ("it are", "they are"), ("that of", "those of")]
+
+
+def plural(template):
+    """The template of a statement or question about an attribute noun, for a noun that takes 'are'."""
+    for singular, many in AGREEMENT:
+        template = re.sub(singular, many, template)
+    return template
+
+
 def fill(template, entity, noun="", value=""):
+    """The template with its holes filled, in English: 'the dimensions are', 'an owl'."""
+    if noun in PLURAL or template.startswith("{v} is") and value in PLURALS:
+        template = plural(template)
+    if " a {v}" in template:
+        template = template.replace("a {v}", with_article(value).split(" ")[0] + " {v}")
     return (template.replace("{E}'s", possessive(entity)).replace("{a}", noun).replace("{e}", entity)
             .replace("{v}", value))
 
@@ -67,6 +86,11 @@ def overlap(a, b):
     """True when one entity's name could be meant by the other's: 'the cabin' may be the lake cabin."""
     a, b = (x.lower().removeprefix("the ") for x in (a, b))
     return a in b or b in a
+
+
+def possessed(template, category):
+    """The template with 'their' for 'its' where it is about a person."""
+    return template.replace(" its ", " their ") if category == "person" else template
 
 
 def conflicts(a, b):
@@ -190,7 +214,7 @@ def statement(s, fact, subject=None, held_out=False):
         return upper(fill(forms[0] if s.chance(0.5) else s.pick(forms), e, value=fact.value))
     extra = BY_KIND.get(fact.attribute.kind)
     template = s.pick(extra) if extra and s.chance(0.2) else s.pick(NOUN_STATEMENTS)
-    return upper(fill(template, e, fact.noun, fact.value))
+    return upper(fill(possessed(template, fact.category), e, fact.noun, fact.value))
 
 
 def elliptic(s, fact):
@@ -207,7 +231,7 @@ def pronominal(s, fact, pronoun):
                 return upper(fill(t, they, value=fact.value))
             if t.startswith("The ") and " of {e} " in t:
                 return upper(fill(t.replace("The ", their + " ", 1).replace(" of {e}", "", 1), "", value=fact.value))
-    return upper("%s %s is %s" % (their, fact.noun, fact.value))
+    return upper(fill(their + " {a} is {v}", "", fact.noun, fact.value))
 
 
 def title_of(s, entity):

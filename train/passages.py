@@ -8,9 +8,10 @@ import re
 
 from . import attributes
 from .attributes import ENTITIES, HELD_OUT, PLURAL, WEIGHTS, draw
-from .names import PLURALS, with_article
+from .names import PLURALS, given, with_article
 
-MAX_WORDS = 64
+MAX_WORDS = 80
+CHAT_SHARE = 0.1  # of passages and documents are messages of a chat
 RIVAL_SHARE = 0.55  # of an entity's further attributes have the value kind of the one before: telling them apart is the reader's weak spot
 
 NOUN_STATEMENTS = ["The {a} of {e} is {v}"] * 5 + ["{E}'s {a} is {v}"] * 3 + [
@@ -41,6 +42,11 @@ GENERAL_TITLES = ("Notes,Family notes,To remember,Town guide,Opening hours,Who i
                   "Local news,Neighbourhood,Timetable,Useful numbers,Household,Club news,Overview,Summer plans,Directory,"
                   "Visitor guide,Office handbook,Prices,Birthdays,House notes,Travel notes,Around town,Projects").split(",")
 
+
+CHATTER = ["ok, thanks", "Thanks!", "Got it.", "Anyone there?", "See you later.", "I will write it down.", "Good to know.", "Great", "I had forgotten that.",
+           "Sorry, I was out.", "One more thing:", "Hello everyone!"]
+CHAT_QUESTIONS = ["Who knows the {a} of {e}?", "Does anyone know the {a} of {e}?", "Has anybody written down {E}'s {a}?", "I forgot the {a} of {e}"]
+CHAT_LINES = ["{who}: "] * 3 + ["[{time}] {who}: "] * 3 + ["{who} ({time}): "]
 
 TITLES = {"Dr", "Professor", "Captain", "Father", "Aunt", "Sister"}
 
@@ -258,14 +264,83 @@ class Passage:
         return self.title + "\n" + self.text if self.title else self.text
 
 
+def short_names(groups):
+    """The short name of each entity of groups (entity -> its facts); None where it could name another one."""
+    short = {e: head(e, facts[0].category) for e, facts in groups.items()}
+    for e in groups:
+        if short[e] and any(o != e and (short[o] == short[e] or short[e].replace("the ", "") in o) for o in groups):
+            short[e] = None
+    return short
+
+
+class Chat:
+    """Messages of two or three people, a line each: 'Anna: the key is ...', '[10:32] Ben: ...'."""
+
+    def __init__(self, s, entities):
+        self.s, self.people, self.minute, self.line = s, [], s.between(6 * 60, 22 * 60), s.pick(CHAT_LINES)
+        while len(self.people) < s.between(2, 3):
+            who = given(s)
+            if not any(overlap(who, e) for e in entities + self.people):
+                self.people.append(who)
+        self.lines, self.speaker = [], None
+
+    def say(self, text):
+        """Add a message, mostly of another speaker than the last one."""
+        s = self.s
+        self.speaker = s.pick([p for p in self.people if p != self.speaker] if s.chance(0.8) else self.people)
+        self.minute = min(self.minute + s.between(0, 4), 24 * 60 - 1)
+        time = "%d:%02d" % divmod(self.minute, 60)
+        self.lines.append(self.line.replace("{who}", self.speaker).replace("{time}", time) + text)
+
+    def words(self):
+        return sum(len(line.split()) for line in self.lines)
+
+
+def new_chat(s, facts):
+    """State the facts in at most about MAX_WORDS words of a chat -> Passage."""
+    groups = {}
+    for f in facts:
+        groups.setdefault(f.entity, []).append(f)
+    short, main, x = short_names(groups), facts[0].entity, s.rng.random()
+    title = "" if x < 0.4 else s.pick(GENERAL_TITLES) if x < 0.6 else title_of(s, main)
+    chat, stated, sentences, pronoun, last = Chat(s, list(groups)), [], [], _pronoun(s, facts), None
+    facts = [f for g in groups.values() for f in g] if s.chance(0.7) else s.rng.sample(facts, len(facts))
+    for f in facts:
+        titled = x >= 0.6 and f.entity == main and last in (None, main)
+        known = titled or f.entity == last
+        if known and last and s.chance(0.25):  # goes on in the same message
+            text = pronominal(s, f, pronoun)
+            if len(text.split()) + chat.words() > MAX_WORDS:
+                break
+            chat.lines[-1] = chat.lines[-1].rstrip(".") + ". " + text + "."
+        else:
+            text = elliptic(s, f) if titled and not f.form and s.chance(0.5) else statement(s, f, known and s.chance(0.5) and short[f.entity] or None)
+            if len(text.split()) + 2 + chat.words() > MAX_WORDS:
+                break
+            if s.chance(0.25):
+                chat.say(fill(s.pick(CHAT_QUESTIONS), f.entity, f.noun) if s.chance(0.5) else s.pick(CHATTER + FILLERS))
+            if text.startswith(("The ", "It ")) and s.chance(0.4):
+                text = text[0].lower() + text[1:]
+            chat.say(text + s.pick([".", ".", ""]))
+        last = f.entity
+        stated.append(f)
+        sentences.append(text)
+    if s.chance(0.2):
+        chat.say(s.pick(CHATTER))
+    return Passage(title, "\n".join(chat.lines), stated, sentences)
+
+
 def _pronoun(s, facts):
     if facts[0].category == "person":
         return s.pick([("she", "her"), ("he", "his"), ("she", "her"), ("he", "his")])
     return ("it", "its")
 
 
-def new_passage(s, facts, held_out=False):
-    """State the facts in at most MAX_WORDS words. Facts that no longer fit are left out of Passage.facts."""
+def new_passage(s, facts, held_out=False, chat=None):
+    """State the facts in at most MAX_WORDS words; in a chat or not, by chance if chat is None. Facts that no longer fit are left out of
+    Passage.facts."""
+    if not held_out and (s.chance(CHAT_SHARE) if chat is None else chat):
+        return new_chat(s, facts)
     main = facts[0].entity
     groups = {}
     for f in facts:
@@ -289,10 +364,7 @@ def new_passage(s, facts, held_out=False):
         facts = facts[:]
         s.rng.shuffle(facts)
     headed = ordered and len(entities) > 1 and s.chance(0.12) and not held_out
-    short = {e: head(e, groups[e][0].category) for e in groups}
-    for e in groups:  # a short name must name one entity only
-        if short[e] and any(o != e and (short[o] == short[e] or short[e].replace("the ", "") in o) for o in groups):
-            short[e] = None
+    short = short_names(groups)
     pronoun, lines, stated, words, last, pronoun_rate = _pronoun(s, facts), [], [], len(title.split()), None, s.rng.random() * 0.6
     places = []  # the line of each stated fact
     for i, f in enumerate(facts):

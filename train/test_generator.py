@@ -8,7 +8,7 @@ import zlib
 from . import attributes, documents, examples, hand, heldout, names, tasks, worlds
 from .examples import PREFIX, SOFT, UNSUPPORTED, VALUE, absent, example
 from .names import Source
-from .passages import MAX_WORDS, Fact, conflicts, elliptic, fill, new_passage, new_world, pronominal, sibling, statement
+from .passages import MAX_WORDS, Fact, conflicts, elliptic, fill, new_passage, new_world, overlap, pronominal, sibling, statement
 from .questions import ask, ask_two, shared_entity
 
 
@@ -69,6 +69,37 @@ class Passages(unittest.TestCase):
         for s, facts in fact_worlds(800):
             self.assertLessEqual(len(new_passage(s, facts).text.split()), MAX_WORDS + 12)
 
+    def test_prose_of_40_to_80_words(self):
+        long = [p for s, facts in fact_worlds(800) if len(facts) > 3 for p in [new_passage(s, facts)]
+                if "\n" not in p.text and 40 <= len(p.text.split()) <= 80]
+        self.assertGreater(len(long), 40)
+
+    def test_one_passage_in_ten_is_a_chat(self):
+        message = re.compile(r"(\[\d+:\d\d\] )?[A-Z]\w*( \(\d+:\d\d\))?: .")
+        chats = 0
+        for s, facts in fact_worlds(3000):
+            p = new_passage(s, facts)
+            lines = p.text.split("\n")
+            chats += len(lines) > 1 and all(map(message.match, lines))
+        self.assertTrue(150 < chats < 350, chats)  # those of one message are not counted, some lists are
+
+    def test_chats_state_their_facts(self):
+        for s, facts in fact_worlds(1500):
+            p = new_passage(s, facts, chat=True)
+            self.assertEqual(len(p.facts), len(p.sentences))
+            self.assertLessEqual(len(p.text.split()), MAX_WORDS + 20)
+            lines = p.text.split("\n")
+            speakers = {re.match(r"(?:\[[\d:]+\] )?(\S+)", line).group(1).rstrip(":") for line in lines}
+            for e in {f.entity for f in p.facts}:
+                self.assertFalse([x for x in speakers if overlap(x, e)], (speakers, e))
+            for f, sentence in zip(p.facts, p.sentences):
+                self.assertIn(f.value.lower(), sentence.lower())
+                self.assertEqual(sum(sentence in line for line in lines), 1, (sentence, p.text))
+            if p.facts and not p.title:
+                self.assertIn(p.facts[0].entity.split()[-1].lower(), p.text.lower())
+            times = [int(h) * 60 + int(m) for h, m in re.findall(r"^\[(\d+):(\d\d)\]", p.text, re.M)]
+            self.assertEqual(times, sorted(times))
+
     def test_no_template_hole_is_left(self):
         for s, facts in fact_worlds(800):
             p = new_passage(s, facts)
@@ -107,6 +138,19 @@ class Documents(unittest.TestCase):
                     self.assertIn(f.value.lower(), c.context().lower().replace("\n", " "))  # a note's first line may be its title
             stated, total = stated + len({id(f) for c in cuts for f in c.facts}), total + len(facts)
         self.assertGreater(stated / total, 0.96)
+
+    def test_cut_chats_state_nearly_all_facts(self):
+        """And one document in ten is a chat."""
+        s, chats, stated, total = Source("cut chats"), 0, 0, 0
+        for _ in range(600):
+            name, text, (p, *more) = documents.document(s, set())
+            if not name.startswith("chat."):
+                continue
+            chats += 1
+            cuts = [documents.Cut(title, body, [p]) for title, body in self.cutter("07-" + name, text)]
+            stated, total = stated + len({id(f) for c in cuts for f in c.facts}), total + len(p.facts)
+        self.assertTrue(35 < chats < 85, chats)
+        self.assertGreater(stated / total, 0.95)
 
     def test_no_branch_asks_for_what_the_passage_may_hold(self):
         s = Source("cut branches")

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from . import examples, kernels
+from . import examples, kernels, plot
 from .data import CONTEXT_KIND, Feed
 from .evaluate import exact_by_kind, make_cuts, make_items, make_tasks
 from .export import export
@@ -17,7 +17,7 @@ from .model import Config, Optimizer, grow, init, logits, working
 CONTEXT_SHARE = 0.25  # of the context positions enter a step's loss (a tenth of the weight, most of the cost)
 WARMUP = 100
 COLUMNS = ["minutes", "step", "tokens", "rate", "loss_prefix", "loss_value", "loss_soft", "loss_context", "loss_start", "loss_none",
-           "one", "two_first", "two_second", "two_split", "unseen", "loss_task", "summary", "screen", "reply", "cut"]
+           "one", "two_first", "two_second", "two_both", "unseen", "loss_task", "summary", "screen", "reply", "cut"]
 
 
 def save(path, c, p, optimizer, progress):
@@ -31,7 +31,7 @@ def load(path):
     return Config(**s["config"]), s["weights"], s["optimizer"], s["progress"]
 
 
-def begin(path, c, seed, rate, dev, log):
+def prepare(path, c, seed, rate, dev, log):
     """-> (Config, weights, Optimizer, progress), weights and optimizer state on device dev: fresh ones of shape c, or those of the
     checkpoint at path, grown to c's depth."""
     if not os.path.exists(path):
@@ -77,12 +77,12 @@ class Threads:
 
 
 def train(out, tokenizer, minutes, layers, device="cpu", threads=2, tokens=6144, rate=0.006, seed=1, snapshot_minutes=15.0, log=print):
-    """Train for `minutes` of computing time (earlier parts of a resumed run included) and leave reader.gguf in `out`. A resumed model of fewer
-    layers grows."""
+    """Train for `minutes` of computing time (earlier parts of a resumed run included) and leave reader.gguf, log.csv and
+    curve.svg in `out`. A resumed model of fewer layers grows."""
     torch.set_num_threads(threads)
     kernels.keep_memory()
     checkpoint, csv_path, dev = os.path.join(out, "checkpoint.pt"), os.path.join(out, "log.csv"), torch.device(device)
-    c, p, optimizer, at = begin(checkpoint, Config(vocab=len(tokenizer.tokens), layers=layers), seed, rate, dev, log)
+    c, p, optimizer, at = prepare(checkpoint, Config(vocab=len(tokenizer.tokens), layers=layers), seed, rate, dev, log)
     if at["step"] == 0:
         with open(csv_path, "w") as f:
             csv.writer(f).writerow(COLUMNS)
@@ -92,7 +92,8 @@ def train(out, tokenizer, minutes, layers, device="cpu", threads=2, tokens=6144,
         signal.signal(s, lambda *_: stopping.append(1))
     total = minutes * 60
     torch.manual_seed(seed + at["step"])
-    feed = iter(Feed("train-%d-%d" % (seed, at["step"]), tokenizer, tokens))
+    feed = Feed("train-%d-%d" % (seed, at["step"]), tokenizer, tokens)
+    batches = iter(feed)
     items = make_items(80, seed="quick", kinds=("one", "two-first", "two-second", "two-both", "one-unseen-wording")) + make_tasks(40, seed="quick") + make_cuts(300, seed="quick")
     pool = Threads(threads)
     losses, next_report, next_snapshot, last = [], at["seconds"] + 120, at["seconds"] + snapshot_minutes * 60, time.monotonic()
@@ -112,7 +113,7 @@ def train(out, tokenizer, minutes, layers, device="cpu", threads=2, tokens=6144,
     while at["seconds"] < total and not stopping:
         factor = min(1.0, (at["step"] + 1) / WARMUP) * (1 - at["seconds"] / total)
         begin = time.monotonic()
-        losses.append(step(c, p, optimizer, next(feed), factor, dev))
+        losses.append(step(c, p, optimizer, next(batches), factor, dev))
         now = time.monotonic()
         pool.done(step.tokens, now - begin)
         at["step"], at["seconds"], last = at["step"] + 1, at["seconds"] + now - last, now
@@ -124,12 +125,14 @@ def train(out, tokenizer, minutes, layers, device="cpu", threads=2, tokens=6144,
         if at["seconds"] >= next_snapshot or at["step"] == 20:
             next_snapshot = max(next_snapshot, at["seconds"] + snapshot_minutes * 60)
             export(os.path.join(out, "reader-snapshot.gguf"), c, p, tokenizer)
+    feed.cutter.close()
     save(checkpoint, c, p, optimizer, at)
     if stopping:
         log("stopped; the same command goes on from here")
         return False
     report()
     export(os.path.join(out, "reader.gguf"), c, p, tokenizer)
+    plot.write(csv_path, os.path.join(out, "curve.svg"))
     return True
 
 

@@ -1,11 +1,14 @@
 """Tests of the generator: python3 -m unittest discover -s train -t ."""
 import json
+import os
 import re
 import shutil
+import tempfile
 import unittest
 import zlib
+from xml.etree import ElementTree
 
-from . import attributes, documents, examples, hand, heldout, names, tasks, worlds
+from . import attributes, documents, examples, hand, heldout, names, plot, tasks, worlds
 from .examples import PREFIX, SOFT, UNSUPPORTED, VALUE, absent, example
 from .names import Source
 from .passages import MAX_WORDS, Fact, conflicts, elliptic, fill, new_passage, new_world, overlap, pronominal, sibling, statement
@@ -404,6 +407,29 @@ class Tasks(unittest.TestCase):
         once, again = list(heldout.replies(20)), list(heldout.replies(20))
         self.assertEqual(once, again)
         self.assertEqual(len({x["context"] for x in once}), 20)
+
+
+class Plot(unittest.TestCase):
+    def rows(self, minutes):
+        scores = {column: "0.5" for column, _, _ in plot.LOSSES + plot.SCORES}
+        return [{"minutes": str(m), "tokens": str(1000 * m ** 2), **scores} for m in minutes]
+
+    def test_hours_are_marked_where_they_were(self):
+        self.assertEqual(plot.hour_marks(self.rows([30, 60, 90, 120, 150])), [(1, 3.6e6), (2, 14.4e6)])
+        self.assertEqual(plot.hour_marks(self.rows([60, 180])), [(1, 3.6e6), (2, 18e6), (3, 32.4e6)])  # two in one stretch
+        self.assertEqual([h for h, _ in plot.hour_marks(self.rows(range(0, 1201, 60)))], [5, 10, 15, 20])
+        self.assertEqual(plot.hour_marks(self.rows([20])), [])
+        svg = plot.svg(self.rows([30, 90, 150]))
+        self.assertEqual((svg.count(">1 h<"), svg.count(">2 h<"), svg.count(">3 h<")), (2, 2, 0))
+        ElementTree.fromstring(svg)
+
+    def test_older_logs_are_read(self):
+        with tempfile.TemporaryDirectory() as d:
+            for name in ("two_both", "two_split"):
+                path = os.path.join(d, name)
+                with open(path, "w") as f:
+                    f.write("minutes,tokens,one,%s\n2.0,300,0.1,0.25\n" % name)
+                self.assertEqual(plot.read(path), [{"minutes": "2.0", "tokens": "300", "one": "0.1", "two_both": "0.25"}])
 
 
 class Grammar(unittest.TestCase):

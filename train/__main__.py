@@ -24,7 +24,7 @@ def tokenizer_texts(n=14000, seed="tokenizer"):
 
 def main():
     a = argparse.ArgumentParser(description=__doc__)
-    a.add_argument("--out", default="build/reader", help="folder for tokenizer, checkpoint, log and reader.gguf")
+    a.add_argument("--out", default="build/reader", help="folder for tokenizer, checkpoint, log, curve and reader.gguf")
     a.add_argument("--minutes", type=float, default=97, help="computing time; the learning rate falls linearly to 0 at its end")
     a.add_argument("--layers", type=int, default=12, help="depth; a run that is resumed with more than it had grows")
     a.add_argument("--device", default="cpu", help="cpu or cuda")

@@ -77,7 +77,7 @@ favourite dish | dish | favourite food; favorite food; favourite meal | {e} like
 favourite song | work | favorite song
 favourite book | work | favorite book
 favourite team | team | favorite team | {e} supports {v} > Which team does {e} support?
-job | job | profession; occupation | {e} works as a {v} = {e} is a {v} by trade > What does {e} work as? / What does {e} do for a living?
+job | job | profession; occupation | The job of {e} is {v} = {e} works as a {v} = {e} is a {v} by trade > What does {e} work as? / What does {e} do for a living?
 home town | town | city; home | {e} lives in {v} = {e} has lived in {v} for years > Where does {e} live? / Which town does {e} live in?
 birthplace | town | place of birth | {e} comes from {v} = {e} grew up in {v} > Where does {e} come from? / Where did {e} grow up?
 birthday | date | date of birth; birth date | {e} was born on {v} = The birthday of {e} is on {v} > When was {e} born? / On which day was {e} born?
@@ -176,7 +176,7 @@ region | name | county; province | {e} lies in {v} = {e} belongs to the region o
 airport | name | 
 patron saint | name | saint
 flag colour | colour | colour of the flag
-symbol | animal | emblem; heraldic animal | {e} shows a {v} on its coat of arms > What does {e} show on its coat of arms?
+symbol | animal | emblem; heraldic animal | The animal on the coat of arms of {e} is the {v} = {e} shows a {v} on its coat of arms > What does {e} show on its coat of arms? / Which animal is on the coat of arms of {e}?
 market day | days | day of the market | {e} holds its market on {v} = The market of {e} is on {v} > When is the market of {e}? / On which day is the market of {e}?
 weather | weather | 
 source | name | spring | {e} rises at {v} = {e} begins at {v} > Where does {e} rise? / Where does {e} begin?
@@ -326,7 +326,8 @@ KEPT = ("spare key,key,fuse box,first-aid kit,manual,passport,charger,torch,fire
         "sewing kit,guest towels,remote control,bike pump,ladder,cash box,guest book,map,umbrella,lost property,medicine,"
         "thermostat,light switch,recycling bin,vacuum cleaner,bed linen,matches,spare bulbs,logbook,cat food,dog lead,"
         "car key,shed key,cellar key,mailbox key,life jackets,coffee filters,tent,stopcock,router,meter,contract").split(",")
-PLURAL_KEPT = {"guest towels", "matches", "spare bulbs", "life jackets", "coffee filters"}
+#: attribute nouns and synonyms that take "are"
+PLURAL = {"guest towels", "matches", "spare bulbs", "life jackets", "coffee filters", "visiting hours", "dimensions", "servings", "portions"}
 
 # Nouns that only the evaluation uses.
 HELD_OUT_NOUNS = {"secret word": "word", "table number": "count", "godfather": "person", "motto": "work", "repair cost": "money",
@@ -353,7 +354,7 @@ EVENTS = ("board_meeting wedding workshop summer_festival recital book_club mara
           "regatta poetry_night pottery_course swimming_lesson city_run language_course staff_meeting night_market lecture "
           "picnic reunion seminar quiz_night").split()
 TRANSPORT = "bus tram ferry train night_train shuttle cable_car express water_taxi airport_bus school_bus funicular".split()
-RECIPES = "apple_cake bread soup cake stew salad pie lasagne curry pancakes pudding risotto biscuits focaccia gratin".split()
+RECIPES = "apple_cake bread soup cake stew salad pie lasagne curry flatbread pudding risotto gingerbread focaccia gratin".split()
 CLUBS = ("chess_club choir rowing_club garden_club film_club hiking_group book_club photo_club astronomy_club sewing_circle "
          "brass_band judo_club debating_society cycling_club theatre_group running_group fire_brigade orchestra".split())
 ANIMALS = "cat dog parrot rabbit goat pony tortoise hamster donkey horse guinea_pig budgie hen".split()
@@ -443,8 +444,13 @@ def _shop(s):
     return _described(SHOPS)(s)
 
 
+def _own(draw):
+    """The draw's results that belong to the source as a whole: 'the lake cabin' is made of words that both parts use."""
+    return lambda s: s.own(lambda: draw(s))
+
+
 #: category -> function drawing an entity as it stands inside a sentence
-ENTITIES = {
+ENTITIES = {category: _own(draw) for category, draw in {
     "place": _described(PLACES), "institution": _described(INSTITUTIONS), "shop": _shop, "person": _person,
     "object": _owned(OBJECTS), "event": _described(EVENTS),
     "project": lambda s: s.pick(["project %s", "the %s project", "the %s project"]) % s.pick((name(s), s.pick(names.NOUNS).title())),
@@ -454,9 +460,9 @@ ENTITIES = {
         ).replace("_", " "),
     "server": lambda s: s.pick(("the %s server" % name(s), "server " + serial(s), "the %s server" % s.pick(
         "mail web test file print backup build".split()))),
-    "medicine": lambda s: name(s) if s.chance(0.8) else s.pick(["the %s syrup", "the %s drops", "the %s tablets"][:2]) % name(s),
+    "medicine": lambda s: name(s) if s.chance(0.8) else s.pick(["the %s syrup", "the %s ointment"]) % name(s),
     "company": firm, "landmark": _landmark, "nature": _nature, "plant": _owned(PLANTS),
-}
+}.items()}
 
 
 class Form:
@@ -496,7 +502,7 @@ OF_CATEGORY = {c: [BY_NOUN[n] for n in nouns.split(",")] for c, nouns in CATEGOR
 
 def offer(thing):
     """'A day ticket of the tram costs 5 euros.'"""
-    a = ("an " if thing[0] in "aeiou" else "a ") + thing
+    a = names.with_article(thing)
     A = a[0].upper() + a[1:]
     return Attribute(thing + " price", "money", ["price of " + a, "cost of " + a], [Form(
         f"{A} of {{e}} costs {{v}} = {A} at {{e}} costs {{v}} = {A} for {{e}} costs {{v}} = {{e}} charges {{v}} for {a} = {A} of {{e}} is {{v}}"
@@ -506,12 +512,12 @@ def offer(thing):
 
 def kept(thing):
     """'The spare key of the lake cabin is kept under the doormat.'"""
-    be = "are" if thing in PLURAL_KEPT else "is"
+    be, hang, lie = ("are", "hang", "lie") if thing in PLURAL else ("is", "hangs", "lies")
     return Attribute(thing, "inside", ["place of the " + thing], [
         Form(f"The {thing} of {{e}} {be} kept {{v}} = The {thing} for {{e}} {be} kept {{v}} = The {thing} of {{e}} {be} {{v}} = We keep the {thing}"
              f" of {{e}} {{v}} = You find the {thing} of {{e}} {{v}} = Keep the {thing} of {{e}} {{v}} > Where {be} the {thing} of {{e}} kept?"
-             f" / Where {be} the {thing} for {{e}} kept? / Where is the {thing} of {{e}} kept?"),
-        Form(f"The {thing} of {{e}} {be} {{v}} = The {thing} for {{e}} {be} {{v}} = The {thing} of {{e}} hangs {{v}} = The {thing} of {{e}} lies {{v}}"
+             f" / Where {be} the {thing} for {{e}} kept? / Where do we keep the {thing} of {{e}}?"),
+        Form(f"The {thing} of {{e}} {be} {{v}} = The {thing} for {{e}} {be} {{v}} = The {thing} of {{e}} {hang} {{v}} = The {thing} of {{e}} {lie} {{v}}"
              f" > Where {be} the {thing} of {{e}}? / Where {be} the {thing} for {{e}}? / Where do I find the {thing} of {{e}}?")])
 
 

@@ -10,20 +10,16 @@ import subprocess
 
 from .attributes import WEIGHTS
 from .examples import absent, follow_up, one_part, two_part
-from .passages import GENERAL_TITLES, conflicts, head, new_passage, new_world
+from .passages import CHAT_SHARE, GENERAL_TITLES, conflicts, head, new_passage, new_world, overlap
 
 DOCUMENTS = 3  # that share their names' space: a question about one is a hard one for the others
 
 
-def overlap(a, b):
-    return a.lower() in b.lower() or b.lower() in a.lower()
-
-
-def fresh(s, taken, low, high, category=None):
+def fresh(s, taken, low, high, category=None, chat=False):
     """A passage about entities none of which overlaps one of taken, its category, and its entities added to taken."""
     while True:
         facts = new_world(s, low, high, category=category)
-        p = new_passage(s, facts)
+        p = new_passage(s, facts, chat=chat)
         names = {f.entity for f in p.facts}
         if p.facts and not any(overlap(a, b) for a in names for b in taken):
             taken.update(names)
@@ -32,6 +28,11 @@ def fresh(s, taken, low, high, category=None):
 
 def document(s, taken):
     """-> (file name without its number, text, its parts as Passages)."""
+    if s.chance(CHAT_SHARE):
+        p = fresh(s, taken, 2, 6, chat=True)
+        if p.title:
+            return s.pick([("chat.txt", p.title + "\n\n" + p.text + "\n", [p]), ("chat.md", "# %s\n\n%s\n" % (p.title, p.text), [p])])
+        return "chat.txt", p.text + "\n", [p]
     x = s.rng.random()
     if x < 0.6:  # a note
         p = fresh(s, taken, 2, 6)

@@ -5,7 +5,7 @@ value of the right type, sometimes 'unknown', so that a side without the answer 
 refusal, and mixes well with a side that knows.
 """
 from .attributes import ENTITIES, WEIGHTS, draw
-from .passages import conflicts, fill, new_fact, new_passage, new_world, sibling
+from .passages import conflicts, fill, new_fact, new_passage, new_world, overlap, sibling
 from .questions import Asked, ask, ask_two, noun_asked, styled, upper
 
 # What a piece of text is for in the loss.
@@ -79,7 +79,7 @@ def absent(s, facts):
         if entity in by_entity:
             clash = any(conflicts(attribute, g.attribute) for g in by_entity[entity])
         else:
-            clash = any(entity.lower() in e.lower() or e.lower() in entity.lower() for e in by_entity)
+            clash = any(overlap(entity, e) for e in by_entity)
         if not clash:
             return new_fact(s, entity, category, attribute)
     return None
@@ -105,7 +105,7 @@ def follow_up(s, f, g):
     head = turn(first.question) + " " + answer_text(first, f.value)
     if f.entity == g.entity and s.chance(0.6):
         second = noun_asked(s, g, g.attribute.noun)
-        question = s.pick(["And the {a}?", "And what is the {a}?", "What about the {a}?"]).replace("{a}", g.attribute.noun)
+        question = fill(s.pick(["And the {a}?", "And what is the {a}?", "What about the {a}?"]), g.entity, g.attribute.noun)
     elif f.attribute.noun == g.attribute.noun and not first.answer.startswith("{v}") and s.chance(0.6):
         second = Asked("", upper(first.answer.replace(upper(f.entity), g.entity).replace(f.entity, g.entity)))
         question = s.pick(["And for %s?", "What about %s?", "And %s?"]) % g.entity
@@ -124,7 +124,7 @@ def context(s, low, high):
     taken = {f.entity for f in facts}
     category = facts[0].category if s.chance(0.5) else None
     more = new_world(s, 1, max(2, high - 2), category=category, taken=taken)
-    clash = any(a.entity.lower() in b.entity.lower() or b.entity.lower() in a.entity.lower() for a in facts for b in more)
+    clash = any(overlap(a.entity, b.entity) for a in facts for b in more)
     values = {f.value.lower() for f in facts}
     if clash or any(f.value.lower() in values for f in more):
         return p.context(), p.facts

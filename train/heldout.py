@@ -9,11 +9,9 @@ import argparse
 import json
 
 from . import hand, tasks
-from .attributes import ENTITIES
-from .documents import overlap
 from .examples import absent, answer_text
 from .names import Source
-from .passages import new_passage, new_world
+from .passages import new_passage, new_world, overlap
 from .questions import ask, ask_two
 
 COUNTS = {"one": 150, "one-unseen-wording": 110, "two-first": 80, "two-second": 80, "two-split": 150, "unsupported": 60}

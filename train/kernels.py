@@ -1,4 +1,4 @@
-"""The C kernels as torch functions. available() is False without gcc or on a GPU; model.py then uses plain torch."""
+"""The C kernels as torch functions. They read CPU memory: without gcc, or on a GPU, model.py uses plain torch."""
 import ctypes
 import hashlib
 import os
@@ -34,7 +34,7 @@ def _call(name, *args):
     converted = []
     for a in args:
         if isinstance(a, torch.Tensor):
-            assert a.is_contiguous()
+            assert a.is_contiguous() and a.device.type == "cpu"
             converted.append(ctypes.c_void_p(a.data_ptr()))
         else:
             converted.append(ctypes.c_float(a) if isinstance(a, float) else ctypes.c_int(a))

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from . import examples, kernels
+from . import examples, kernels, plot
 from .data import CONTEXT_KIND, Feed
 from .evaluate import exact_by_kind, make_cuts, make_items, make_tasks
 from .export import export
@@ -17,7 +17,7 @@ from .model import Config, Optimizer, grow, init, logits, working
 CONTEXT_SHARE = 0.25  # of the context positions enter a step's loss (a tenth of the weight, most of the cost)
 WARMUP = 100
 COLUMNS = ["minutes", "step", "tokens", "rate", "loss_prefix", "loss_value", "loss_soft", "loss_context", "loss_start", "loss_none",
-           "one", "two_first", "two_second", "two_split", "unseen", "loss_task", "summary", "screen", "reply", "cut"]
+           "one", "two_first", "two_second", "two_both", "unseen", "loss_task", "summary", "screen", "reply", "cut"]
 
 
 def save(path, c, p, optimizer, progress):
@@ -29,6 +29,24 @@ def load(path):
     """-> (Config, float32 weights, optimizer state, progress) of a checkpoint."""
     s = torch.load(path, map_location="cpu")
     return Config(**s["config"]), s["weights"], s["optimizer"], s["progress"]
+
+
+def prepare(path, c, seed, rate, dev, log):
+    """-> (Config, weights, Optimizer, progress), weights and optimizer state on device dev: fresh ones of shape c, or those of the
+    checkpoint at path, grown to c's depth."""
+    if not os.path.exists(path):
+        p = {k: x.to(dev) for k, x in init(c, seed).items()}
+        return c, p, Optimizer(p, rate), {"step": 0, "tokens": 0, "seconds": 0.0}
+    layers = c.layers
+    c, p, state, at = load(path)
+    if c.layers < layers:
+        log("growing from %d to %d layers" % (c.layers, layers))
+        c, p, (state["m"], state["v"]) = grow(c, p, (state["m"], state["v"]), layers)
+    p = {k: x.to(dev) for k, x in p.items()}
+    optimizer = Optimizer(p, rate)
+    optimizer.restore(state)
+    log("resumed at step %d, %.1f minutes" % (at["step"], at["seconds"] / 60))
+    return c, p, optimizer, at
 
 
 class Threads:
@@ -59,32 +77,23 @@ class Threads:
 
 
 def train(out, tokenizer, minutes, layers, device="cpu", threads=2, tokens=6144, rate=0.006, seed=1, snapshot_minutes=15.0, log=print):
-    """Train for `minutes` of computing time (earlier parts of a resumed run included) and leave reader.gguf in `out`. A resumed model of fewer
-    layers grows."""
+    """Train for `minutes` of computing time (earlier parts of a resumed run included) and leave reader.gguf, log.csv and
+    curve.svg in `out`. A resumed model of fewer layers grows."""
     torch.set_num_threads(threads)
     kernels.keep_memory()
-    checkpoint, csv_path = os.path.join(out, "checkpoint.pt"), os.path.join(out, "log.csv")
-    c = Config(vocab=len(tokenizer.tokens), layers=layers)
-    if os.path.exists(checkpoint):
-        c, p, state, at = load(checkpoint)
-        if c.layers < layers:
-            log("growing from %d to %d layers" % (c.layers, layers))
-            c, p, (state["m"], state["v"]) = grow(c, p, (state["m"], state["v"]), layers)
-        optimizer = Optimizer(p, rate)
-        optimizer.restore(state)
-        log("resumed at step %d, %.1f minutes" % (at["step"], at["seconds"] / 60))
-    else:
-        p = init(c, seed)
-        optimizer, at = Optimizer(p, rate), {"step": 0, "tokens": 0, "seconds": 0.0}
+    checkpoint, csv_path, dev = os.path.join(out, "checkpoint.pt"), os.path.join(out, "log.csv"), torch.device(device)
+    c, p, optimizer, at = prepare(checkpoint, Config(vocab=len(tokenizer.tokens), layers=layers), seed, rate, dev, log)
+    if at["step"] == 0:
         with open(csv_path, "w") as f:
             csv.writer(f).writerow(COLUMNS)
     log("parameters: %d" % sum(x.numel() for x in p.values()))
     stopping = []
     for s in (signal.SIGTERM, signal.SIGINT):
         signal.signal(s, lambda *_: stopping.append(1))
-    dev, total = torch.device(device), minutes * 60
+    total = minutes * 60
     torch.manual_seed(seed + at["step"])
-    feed = iter(Feed("train-%d-%d" % (seed, at["step"]), tokenizer, tokens))
+    feed = Feed("train-%d-%d" % (seed, at["step"]), tokenizer, tokens)
+    batches = iter(feed)
     items = make_items(80, seed="quick", kinds=("one", "two-first", "two-second", "two-both", "one-unseen-wording")) + make_tasks(40, seed="quick") + make_cuts(300, seed="quick")
     pool = Threads(threads)
     losses, next_report, next_snapshot, last = [], at["seconds"] + 120, at["seconds"] + snapshot_minutes * 60, time.monotonic()
@@ -104,7 +113,7 @@ def train(out, tokenizer, minutes, layers, device="cpu", threads=2, tokens=6144,
     while at["seconds"] < total and not stopping:
         factor = min(1.0, (at["step"] + 1) / WARMUP) * (1 - at["seconds"] / total)
         begin = time.monotonic()
-        losses.append(step(c, p, optimizer, next(feed), factor, dev))
+        losses.append(step(c, p, optimizer, next(batches), factor, dev))
         now = time.monotonic()
         pool.done(step.tokens, now - begin)
         at["step"], at["seconds"], last = at["step"] + 1, at["seconds"] + now - last, now
@@ -116,30 +125,39 @@ def train(out, tokenizer, minutes, layers, device="cpu", threads=2, tokens=6144,
         if at["seconds"] >= next_snapshot or at["step"] == 20:
             next_snapshot = max(next_snapshot, at["seconds"] + snapshot_minutes * 60)
             export(os.path.join(out, "reader-snapshot.gguf"), c, p, tokenizer)
+    feed.cutter.close()
     save(checkpoint, c, p, optimizer, at)
     if stopping:
         log("stopped; the same command goes on from here")
         return False
     report()
     export(os.path.join(out, "reader.gguf"), c, p, tokenizer)
+    plot.write(csv_path, os.path.join(out, "curve.svg"))
     return True
+
+
+def losses_of(c, w, batch, dev):
+    """-> (the loss of a batch, each target's part of it, both on device dev; the kinds of these targets, on the CPU). What enters the loss is
+    chosen on the CPU, where the batch is, so that a GPU is never waited for."""
+    keep = (batch.kinds != CONTEXT_KIND) | (torch.rand_like(batch.weights) < CONTEXT_SHARE)
+    selected = ((batch.weights > 0) & keep).nonzero()[:, 0]
+    kinds = batch.kinds[selected]
+    unsupported = (kinds == examples.NONE).nonzero()[:, 0].to(dev)  # one half each for the token that says so and for the sentence's first word
+    out = logits(c, w, batch.ids.to(dev), batch.positions.to(dev), batch.segments.to(dev), selected.to(dev)).float()
+    each = F.cross_entropy(out, batch.targets[selected].to(dev), reduction="none")
+    none = F.cross_entropy(out[unsupported], torch.full_like(unsupported, c.vocab - 1), reduction="none")
+    each = each.index_add(0, unsupported, 0.5 * (none - each[unsupported]))
+    weights = batch.weights[selected].to(dev)
+    return (each * weights).sum() / weights.sum(), each.detach(), kinds
 
 
 def step(c, p, optimizer, batch, factor, dev):
     """One optimizer step; returns mean losses by kind."""
     step.tokens = batch.ids.numel()
     w = working(p)
-    targets, kinds, weights = batch.targets.to(dev), batch.kinds.to(dev), batch.weights.to(dev)
-    keep = (kinds != CONTEXT_KIND) | (torch.rand_like(weights) < CONTEXT_SHARE)
-    selected = ((weights > 0) & keep).nonzero()[:, 0]
-    out = logits(c, w, batch.ids.to(dev), batch.positions.to(dev), batch.segments.to(dev), selected).float()
-    each = F.cross_entropy(out, targets[selected], reduction="none")
-    ws, ks = weights[selected], kinds[selected]
-    unsupported = (ks == examples.NONE).nonzero()[:, 0]  # one half each for the token that says so and for the sentence's first word
-    none = F.cross_entropy(out[unsupported], torch.full_like(unsupported, c.vocab - 1), reduction="none")
-    each = each.index_add(0, unsupported, 0.5 * (none - each[unsupported]))
-    ((each * ws).sum() / ws.sum()).backward()
+    loss, each, kinds = losses_of(c, w, batch, dev)
+    loss.backward()
     optimizer.step({k: x.grad for k, x in w.items()}, factor)
-    each = each.detach()
-    return [each[ks == k].mean().item() if (ks == k).any() else float("nan")
+    each = each.cpu()
+    return [each[kinds == k].mean().item() if (kinds == k).any() else float("nan")
             for k in (examples.PREFIX, examples.VALUE, examples.SOFT, CONTEXT_KIND, examples.START, examples.NONE, examples.TASK)]

@@ -179,4 +179,6 @@ class Optimizer:
         return {"t": self.t, "m": self.m, "v": self.v}
 
     def restore(self, state):
-        self.t, self.m, self.v = state["t"], state["m"], state["v"]
+        """Go on from state(), which may come from another device than the weights'."""
+        self.t = state["t"]
+        self.m, self.v = ({k: x.to(self.p[k].device) for k, x in state[name].items()} for name in ("m", "v"))

@@ -1,9 +1,10 @@
 """Invented names and typed values.
 
-Training and evaluation never share a proper name: every name is hashed, one in eight belongs to the evaluation,
-and a Source draws only from its own part (see Source.belongs).
+Training and evaluation never share a proper name, nor the full name of an entity ('the lake cabin'): every name is hashed, one in eight
+belongs to the evaluation, and a Source draws only from its own part (see Source.belongs).
 """
 import random
+import re
 import zlib
 
 EVAL_SHARE = 8  # one name in EVAL_SHARE is kept for the evaluation
@@ -60,6 +61,7 @@ ANIMALS = "fox owl heron badger lynx otter raven salmon moose hare falcon beetle
 SYMPTOMS = "headache,nausea,tiredness,a dry mouth,dizziness,fever,a rash,coughing,thirst".split(",")
 WEATHER = "sunny rainy windy cloudy foggy snowy dry stormy mild freezing".split()
 INSTRUMENTS = "piano violin cello flute guitar trumpet drums clarinet harp accordion".split()
+PLURALS = {d for d in DISHES + ALLERGENS if d.endswith("s")} - {"grass"}  # values that take "are"
 NUMBER_WORDS = "two three four five six seven eight nine ten twelve fifteen twenty thirty".split()
 
 
@@ -89,6 +91,15 @@ class Source:
             name = draw()
             if self.belongs(name):
                 return name
+
+
+def with_article(thing):
+    """'an owl', 'a uniform', 'an LR44': the article follows the sound, letters and figures are spelt out."""
+    if re.match(r"[A-Z]([A-Z\d]|\b)", thing):
+        vowel = thing[0] in "AEFHILMNORSX"
+    else:
+        vowel = re.match(r"(?i)8|1[18]\b|(?!uni|use|eu|one\b|once\b)[aeiou]|hour|honest|heir", thing)
+    return ("an " if vowel else "a ") + thing
 
 
 def _letters(s):

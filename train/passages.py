@@ -4,10 +4,14 @@ A world is a few entities with one value for each of their attributes; a passage
 lists. Within a world no question is ambiguous: attributes of one entity that could be asked in the same words never
 occur together (see conflicts).
 """
-from . import attributes
-from .attributes import ENTITIES, HELD_OUT, WEIGHTS, draw
+import re
 
-MAX_WORDS = 64
+from . import attributes
+from .attributes import ENTITIES, HELD_OUT, PLURAL, WEIGHTS, draw
+from .names import PLURALS, given, with_article
+
+MAX_WORDS = 80
+CHAT_SHARE = 0.1  # of passages and documents are messages of a chat
 RIVAL_SHARE = 0.55  # of an entity's further attributes have the value kind of the one before: telling them apart is the reader's weak spot
 
 NOUN_STATEMENTS = ["The {a} of {e} is {v}"] * 5 + ["{E}'s {a} is {v}"] * 3 + [
@@ -39,6 +43,11 @@ GENERAL_TITLES = ("Notes,Family notes,To remember,Town guide,Opening hours,Who i
                   "Visitor guide,Office handbook,Prices,Birthdays,House notes,Travel notes,Around town,Projects").split(",")
 
 
+CHATTER = ["ok, thanks", "Thanks!", "Got it.", "Anyone there?", "See you later.", "I will write it down.", "Good to know.", "Great", "I had forgotten that.",
+           "Sorry, I was out.", "One more thing:", "Hello everyone!"]
+CHAT_QUESTIONS = ["Who knows the {a} of {e}?", "Does anyone know the {a} of {e}?", "Has anybody written down {E}'s {a}?", "I forgot the {a} of {e}"]
+CHAT_LINES = ["{who}: "] * 3 + ["[{time}] {who}: "] * 3 + ["{who} ({time}): "]
+
 TITLES = {"Dr", "Professor", "Captain", "Father", "Aunt", "Sister"}
 
 
@@ -58,9 +67,36 @@ def possessive(entity):
     return entity + ("'" if entity.endswith("s") else "'s")
 
 
+AGREEMENT = [(r"\bis\b", "are"), ("has been", "have been"), ("belongs", "belong"), ("comes to", "come to"), ("amounts", "amount"), ("What's", "What are"),
+             ("are it", "are they"), ("it are", "they are"), ("that of", "those of")]
+
+
+def plural(template):
+    """The template of a statement or question about an attribute noun, for a noun that takes 'are'."""
+    for singular, many in AGREEMENT:
+        template = re.sub(singular, many, template)
+    return template
+
+
 def fill(template, entity, noun="", value=""):
+    """The template with its holes filled, in English: 'the dimensions are', 'an owl'."""
+    if noun in PLURAL or template.startswith("{v} is") and value in PLURALS:
+        template = plural(template)
+    if " a {v}" in template:
+        template = template.replace("a {v}", with_article(value).split(" ")[0] + " {v}")
     return (template.replace("{E}'s", possessive(entity)).replace("{a}", noun).replace("{e}", entity)
             .replace("{v}", value))
+
+
+def overlap(a, b):
+    """True when one entity's name could be meant by the other's: 'the cabin' may be the lake cabin."""
+    a, b = (x.lower().removeprefix("the ") for x in (a, b))
+    return a in b or b in a
+
+
+def possessed(template, category):
+    """The template with 'their' for 'its' where it is about a person."""
+    return template.replace(" its ", " their ") if category == "person" else template
 
 
 def conflicts(a, b):
@@ -79,12 +115,16 @@ def new_fact(s, entity, category, attribute):
 
 def sibling(s, entity, category):
     """A fresh entity of the category, now and then sharing a word with the given one."""
-    for _ in range(20):
+    words = entity.split()
+    alike = len(words) == 3 and words[0] == "the" and s.chance(0.25)
+    for _ in range(100):
         other = ENTITIES[category](s)
-        words, more = entity.split(), other.split()
-        if s.chance(0.4) and len(words) == len(more) == 3 and words[0] == more[0] == "the":
+        if alike:
+            more = other.split()
+            if len(more) != 3 or more[0] != "the":
+                continue
             other = " ".join(words[:2] + more[2:] if s.chance(0.5) else more[:2] + words[2:])
-        if other.lower() != entity.lower():
+        if other.lower() != entity.lower() and s.belongs(other):
             return other
     return ENTITIES[category](s)
 
@@ -110,12 +150,12 @@ def new_world(s, low, high, category=None, held_out_nouns=False, taken=()):
     k = 1 if n == 1 or x < 0.33 else 2 if x < 0.66 or n < 3 else 3 if x < 0.88 or n < 4 else 4
     main = category or s.rng.choices(list(WEIGHTS), list(WEIGHTS.values()))[0]
     same = s.chance(0.8)
-    entities, used = [], {t.lower() for t in taken}
+    entities, used = [], set(taken)
     while len(entities) < k:
         c = main if same or not entities else s.pick(list(WEIGHTS))
         e = sibling(s, entities[0][0], c) if entities and c == main else ENTITIES[c](s)
-        if e.lower() not in used and not any(e.lower() in u or u in e.lower() for u in used):
-            used.add(e.lower())
+        if not any(overlap(e, u) for u in used):
+            used.add(e)
             entities.append((e, c))
         elif entities and s.chance(0.02):
             break
@@ -180,7 +220,7 @@ def statement(s, fact, subject=None, held_out=False):
         return upper(fill(forms[0] if s.chance(0.5) else s.pick(forms), e, value=fact.value))
     extra = BY_KIND.get(fact.attribute.kind)
     template = s.pick(extra) if extra and s.chance(0.2) else s.pick(NOUN_STATEMENTS)
-    return upper(fill(template, e, fact.noun, fact.value))
+    return upper(fill(possessed(template, fact.category), e, fact.noun, fact.value))
 
 
 def elliptic(s, fact):
@@ -197,7 +237,7 @@ def pronominal(s, fact, pronoun):
                 return upper(fill(t, they, value=fact.value))
             if t.startswith("The ") and " of {e} " in t:
                 return upper(fill(t.replace("The ", their + " ", 1).replace(" of {e}", "", 1), "", value=fact.value))
-    return upper("%s %s is %s" % (their, fact.noun, fact.value))
+    return upper(fill(their + " {a} is {v}", "", fact.noun, fact.value))
 
 
 def title_of(s, entity):
@@ -224,14 +264,83 @@ class Passage:
         return self.title + "\n" + self.text if self.title else self.text
 
 
+def short_names(groups):
+    """The short name of each entity of groups (entity -> its facts); None where it could name another one."""
+    short = {e: head(e, facts[0].category) for e, facts in groups.items()}
+    for e in groups:
+        if short[e] and any(o != e and (short[o] == short[e] or short[e].replace("the ", "") in o) for o in groups):
+            short[e] = None
+    return short
+
+
+class Chat:
+    """Messages of two or three people, a line each: 'Anna: the key is ...', '[10:32] Ben: ...'."""
+
+    def __init__(self, s, entities):
+        self.s, self.people, self.minute, self.line = s, [], s.between(6 * 60, 22 * 60), s.pick(CHAT_LINES)
+        while len(self.people) < s.between(2, 3):
+            who = given(s)
+            if not any(overlap(who, e) for e in entities + self.people):
+                self.people.append(who)
+        self.lines, self.speaker = [], None
+
+    def say(self, text):
+        """Add a message, mostly of another speaker than the last one."""
+        s = self.s
+        self.speaker = s.pick([p for p in self.people if p != self.speaker] if s.chance(0.8) else self.people)
+        self.minute = min(self.minute + s.between(0, 4), 24 * 60 - 1)
+        time = "%d:%02d" % divmod(self.minute, 60)
+        self.lines.append(self.line.replace("{who}", self.speaker).replace("{time}", time) + text)
+
+    def words(self):
+        return sum(len(line.split()) for line in self.lines)
+
+
+def new_chat(s, facts):
+    """State the facts in at most about MAX_WORDS words of a chat -> Passage."""
+    groups = {}
+    for f in facts:
+        groups.setdefault(f.entity, []).append(f)
+    short, main, x = short_names(groups), facts[0].entity, s.rng.random()
+    title = "" if x < 0.4 else s.pick(GENERAL_TITLES) if x < 0.6 else title_of(s, main)
+    chat, stated, sentences, pronoun, last = Chat(s, list(groups)), [], [], _pronoun(s, facts), None
+    facts = [f for g in groups.values() for f in g] if s.chance(0.7) else s.rng.sample(facts, len(facts))
+    for f in facts:
+        titled = x >= 0.6 and f.entity == main and last in (None, main)
+        known = titled or f.entity == last
+        if known and last and s.chance(0.25):  # goes on in the same message
+            text = pronominal(s, f, pronoun)
+            if len(text.split()) + chat.words() > MAX_WORDS:
+                break
+            chat.lines[-1] = chat.lines[-1].rstrip(".") + ". " + text + "."
+        else:
+            text = elliptic(s, f) if titled and not f.form and s.chance(0.5) else statement(s, f, known and s.chance(0.5) and short[f.entity] or None)
+            if len(text.split()) + 2 + chat.words() > MAX_WORDS:
+                break
+            if s.chance(0.25):
+                chat.say(fill(s.pick(CHAT_QUESTIONS), f.entity, f.noun) if s.chance(0.5) else s.pick(CHATTER + FILLERS))
+            if text.startswith(("The ", "It ")) and s.chance(0.4):
+                text = text[0].lower() + text[1:]
+            chat.say(text + s.pick([".", ".", ""]))
+        last = f.entity
+        stated.append(f)
+        sentences.append(text)
+    if s.chance(0.2):
+        chat.say(s.pick(CHATTER))
+    return Passage(title, "\n".join(chat.lines), stated, sentences)
+
+
 def _pronoun(s, facts):
     if facts[0].category == "person":
         return s.pick([("she", "her"), ("he", "his"), ("she", "her"), ("he", "his")])
     return ("it", "its")
 
 
-def new_passage(s, facts, held_out=False):
-    """State the facts in at most MAX_WORDS words. Facts that no longer fit are left out of Passage.facts."""
+def new_passage(s, facts, held_out=False, chat=None):
+    """State the facts in at most MAX_WORDS words; in a chat or not, by chance if chat is None. Facts that no longer fit are left out of
+    Passage.facts."""
+    if not held_out and (s.chance(CHAT_SHARE) if chat is None else chat):
+        return new_chat(s, facts)
     main = facts[0].entity
     groups = {}
     for f in facts:
@@ -255,10 +364,7 @@ def new_passage(s, facts, held_out=False):
         facts = facts[:]
         s.rng.shuffle(facts)
     headed = ordered and len(entities) > 1 and s.chance(0.12) and not held_out
-    short = {e: head(e, groups[e][0].category) for e in groups}
-    for e in groups:  # a short name must name one entity only
-        if short[e] and any(o != e and (short[o] == short[e] or short[e].replace("the ", "") in o) for o in groups):
-            short[e] = None
+    short = short_names(groups)
     pronoun, lines, stated, words, last, pronoun_rate = _pronoun(s, facts), [], [], len(title.split()), None, s.rng.random() * 0.6
     places = []  # the line of each stated fact
     for i, f in enumerate(facts):

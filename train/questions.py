@@ -1,5 +1,6 @@
 """Questions about facts and their answers: full sentences whose words before the value follow from the question alone."""
-from .passages import fill, upper
+from .attributes import PLURAL
+from .passages import fill, plural, possessed, upper
 
 NOUN_QUESTIONS = ["What is the {a} of {e}?"] * 7 + ["What is {E}'s {a}?"] * 4 + [
     "What is the {a} for {e}?", "What is the {a} at {e}?", "Which {a} does {e} have?", "What {a} does {e} have?", "What's the {a} of {e}?",
@@ -67,12 +68,21 @@ def styled(s, question):
     return "Please answer: " + question if x < 0.10 else question
 
 
+def shared_entity(template, f, g):
+    """One question for two attributes of an entity; each verb agrees with its noun."""
+    first, comma, second = possessed(template, f.category).partition(", and ")
+    if not comma:
+        template = plural(first) if g.attribute.noun in PLURAL else first
+        return fill(template.replace("{b}", g.attribute.noun), f.entity, f.attribute.noun)
+    return fill(first, f.entity, f.attribute.noun) + comma + fill(second.replace("{b}", "{a}"), f.entity, g.attribute.noun)
+
+
 def ask_two(s, f, g, held_out=False):
     """A two-part question -> (text, asked about f, asked about g)."""
     a, b = ask(s, f, held_out), ask(s, g, held_out)
     x = s.rng.random()
     if not held_out and f.entity == g.entity and x < 0.4:
-        text = fill(s.pick(SHARED_ENTITY).replace("{b}", g.attribute.noun), f.entity, f.attribute.noun)
+        text = shared_entity(s.pick(SHARED_ENTITY), f, g)
         return text, *(Asked(text, upper(fill("the {a} of {e} is {v}", h.entity, h.attribute.noun, "{v}"))) for h in (f, g))
     if not held_out and f.attribute.noun == g.attribute.noun and x < 0.4:
         text = fill(s.pick(SHARED_NOUN).replace("{f}", g.entity), f.entity, f.attribute.noun)

@@ -332,7 +332,8 @@ def plan(s):
         b = names.given(s)
     place = s.pick(WHERE) + " " + s.pick((lambda s: s.pick(list(ENTITIES.values()))(s), thing, lambda s: "the " + s.pick(names.PLACES_IN)))(s)
     hour, day = names.clock(s), names.day(s)
-    things = [s.pick(["the %s %s", "a %s %s", "my %s %s", "your %s %s"]) % (s.pick(names.COLOURS + names.MATERIALS), s.pick(names.CONTAINERS + names.NOUNS))
+    things = [s.pick([lambda x: "the " + x, names.with_article, lambda x: "my " + x, lambda x: "your " + x])(
+        "%s %s" % (s.pick(names.COLOURS + names.MATERIALS), s.pick(names.CONTAINERS + names.NOUNS)))
               if s.chance(0.6) else s.pick(["some %s", "the %s", "a lot of %s"]) % s.pick(names.DISHES) for _ in range(s.between(1, 2))]
     bring = " and ".join(things)
     meeting = s.pick(["We meet {p} at {h}.", "Let us meet {p} at {h}.", "At {h} {p}.", "The plan is to meet {p} at {h}."]).replace("{p}", place).replace("{h}", hour)

@@ -1,15 +1,18 @@
 """Tests of tokenizer, rows, model and export (they need torch): python3 -m unittest discover -s train -t ."""
 import os
+import shutil
+import signal
 import tempfile
 import unittest
 
 try:
     import numpy as np
     import torch
+    from torch.utils._python_dispatch import TorchDispatchMode
 except ImportError as missing:
     raise unittest.SkipTest(f"{missing.name} is not installed")
 
-from . import gguf, kernels, model
+from . import gguf, kernels, loop, model, plot
 from .data import Batch, Row, make_row, written
 from .examples import PREFIX, VALUE, Branch, example, turn
 from .export import adjacent_pairs, export, half_split
@@ -84,6 +87,55 @@ class ModelTest(unittest.TestCase):
         self.assertTrue(((values > 0.5) & (values < 1.4)).all())
 
 
+class OneDevice(TorchDispatchMode):
+    """Fails an operation between tensors of two devices, as a GPU does; copies may cross."""
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        found = []
+        for a in list(args) + list((kwargs or {}).values()):
+            found += [x.device.type for x in (a if isinstance(a, (list, tuple)) else [a]) if isinstance(x, torch.Tensor) and x.dim() > 0]
+        if len(set(found)) > 1 and "copy" not in str(func):
+            raise RuntimeError("%s between %s" % (func, found))
+        return func(*args, **(kwargs or {}))
+
+
+class DeviceTest(unittest.TestCase):
+    """The meta device stands for a GPU: tensors of a shape but without values, on which everything but the CPU's memory works."""
+
+    def test_a_step_leaves_nothing_on_the_cpu(self):
+        c, t, s, dev = model.Config(**SMALL), tokenizer(), Source("device"), torch.device("meta")
+        rows = [make_row(s, t, lambda: written(s, 1, 3)) for _ in range(4)]
+        with tempfile.TemporaryDirectory() as d:
+            path = os.path.join(d, "checkpoint.pt")
+            p = model.init(c)
+            loop.save(path, c, p, model.Optimizer(p), {"step": 3, "tokens": 9, "seconds": 1.0})
+            for at, layers in ((os.path.join(d, "none"), 2), (path, 2), (path, 3)):  # fresh, resumed, grown
+                given, p, optimizer, _ = loop.prepare(at, model.Config(**{**SMALL, "layers": layers}), 1, 0.006, dev, lambda line: None)
+                with OneDevice():
+                    w = model.working(p)
+                    loss, each, kinds = loop.losses_of(given, w, Batch(rows), dev)
+                    loss.backward()
+                    optimizer.step({k: x.grad for k, x in w.items()}, 1.0)
+                self.assertEqual(each.shape, kinds.shape)
+                state = optimizer.state()
+                left = [k for x in (p, w, state["m"], state["v"]) for k, y in x.items() if y.device != dev]
+                self.assertFalse(left)
+                self.assertEqual({loss.device, each.device, *(x.grad.device for x in w.values())}, {dev})
+
+    def test_a_step_on_the_cpu_learns(self):
+        c, t, s, dev = model.Config(**SMALL), tokenizer(), Source("device"), torch.device("cpu")
+        b = Batch([make_row(s, t, lambda: written(s, 1, 3)) for _ in range(4)])
+        c, p, optimizer, _ = loop.prepare("none", c, 1, 0.006, dev, print)
+        first, *_, last = [np.nanmean(loop.step(c, p, optimizer, b, 1.0, dev)) for _ in range(8)]
+        self.assertLess(last, first - 1)
+
+    @unittest.skipUnless(kernels.build(), "no C compiler")
+    def test_the_kernels_refuse_what_is_not_on_the_cpu(self):
+        x = torch.zeros(2, 32, device="meta")
+        with self.assertRaises(AssertionError):
+            kernels.RMSNorm.apply(x, torch.ones(32), 1e-5)
+
+
 class GrowTest(unittest.TestCase):
     def test_a_grown_model_computes_the_same(self):
         c, t, s = model.Config(**SMALL), tokenizer(), Source("grow")
@@ -102,6 +154,32 @@ class GrowTest(unittest.TestCase):
             self.assertTrue(all(q["%d.wo" % l].abs().max() > 0 for l in range(layers)))  # every layer learns
         with self.assertRaises(ValueError):
             model.grow(c, p, (), 5)
+
+
+@unittest.skipUnless(shutil.which("go"), "documents are cut by the program, which needs Go")
+class RunTest(unittest.TestCase):
+    def test_a_run_leaves_its_files_and_goes_on(self):
+        for s in (signal.SIGTERM, signal.SIGINT):  # train takes them
+            self.addCleanup(signal.signal, s, signal.getsignal(s))
+        t, threads = tokenizer(), torch.get_num_threads()
+        self.addCleanup(torch.set_num_threads, threads)
+        with tempfile.TemporaryDirectory() as d:
+            for minutes in (1e-6, 1):
+                if minutes == 1:  # as if a minute had passed, all but a moment
+                    c, p, state, at = loop.load(os.path.join(d, "checkpoint.pt"))
+                    loop.save(os.path.join(d, "checkpoint.pt"), c, p, done, {**at, "seconds": 60 - 1e-6})
+                self.assertTrue(loop.train(d, t, minutes, 1, threads=1, tokens=3000, log=lambda line: None))
+                c, p, state, at = loop.load(os.path.join(d, "checkpoint.pt"))
+                done = model.Optimizer(p)
+                done.restore(state)
+            self.assertEqual((at["step"], state["t"]), (2, 2))
+            with open(os.path.join(d, "log.csv")) as f:
+                header, *rows = f.read().split()
+            self.assertEqual((header, len(rows)), (",".join(loop.COLUMNS), 2))
+            self.assertEqual(len(plot.read(os.path.join(d, "log.csv"))), 2)
+            with open(os.path.join(d, "curve.svg")) as f:
+                self.assertIn("<polyline", f.read())
+            self.assertEqual(Reader(os.path.join(d, "reader.gguf")).config.layers, 1)
 
 
 class ExportTest(unittest.TestCase):

@@ -8,13 +8,15 @@ name is part of another's, so that no question has two answers.
 import gzip
 import json
 
-from .documents import document, overlap
+from .documents import document
 from .examples import absent, answer_text
 from .names import Source
+from .passages import overlap
 from .questions import ask, ask_two
 
 DOCUMENTS = 12  # a side
 QUESTIONS = 10  # of each kind in a world
+SIDES = ("device", "cloud")
 
 
 def line(kind, where, question, pairs):
@@ -22,35 +24,55 @@ def line(kind, where, question, pairs):
                 values=[f.value for f, _ in pairs])
 
 
-def world(seed):
-    s = Source(seed, held_out=True)
+def two_sides(s):
+    """-> (documents of device and cloud as JSON values, the facts that each side states, all entities)."""
     taken, sides, facts = set(), [], []
     for _ in range(2):
         docs = [document(s, taken) for _ in range(DOCUMENTS)]
         sides.append([{"name": "%02d-%s" % (i + 1, name), "text": text} for i, (name, text, _) in enumerate(docs)])
         facts.append([f for _, _, parts in docs for p in parts for f in p.facts])
-    names, questions = ("device", "cloud"), []
-    for i in range(QUESTIONS):
-        k = i % 2
-        f = s.pick(facts[k])
-        a = ask(s, f)
-        questions.append(line("one-part", names[k], a.question, [(f, a)]))
-    while len(questions) < 2 * QUESTIONS:
-        k = len(questions) % 2
-        f, g = s.pick(facts[k]), s.pick(facts[1 - k])
-        if f.value.lower() == g.value.lower():
-            continue
-        question, a, b = ask_two(s, f, g)
-        questions.append(line("two-part", "both", question, [(f, a), (g, b)]))
-    while len(questions) < 3 * QUESTIONS:
-        side = facts[len(questions) % 2]
-        entity = s.pick(side).entity
-        home = [f for f in side if f.entity == entity]
-        g = absent(s, home)
-        if g is None or g.entity not in {f.entity for f in home} and any(overlap(g.entity, e) for e in taken):
-            continue
-        a = ask(s, g)
-        questions.append(dict(kind="unanswerable", where="", question=a.question, answer=answer_text(a, "unknown"), values=[]))
+    return sides, facts, taken
+
+
+def one_part(s, facts, taken, k):
+    """A question that side k answers."""
+    f = s.pick(facts[k])
+    a = ask(s, f)
+    return line("one-part", SIDES[k], a.question, [(f, a)])
+
+
+def two_part(s, facts, taken, k):
+    """A question whose first half side k answers and whose second half the other does; None if both answers are the same."""
+    f, g = s.pick(facts[k]), s.pick(facts[1 - k])
+    if f.value.lower() == g.value.lower():
+        return None
+    question, a, b = ask_two(s, f, g)
+    return line("two-part", "both", question, [(f, a), (g, b)])
+
+
+def unanswerable(s, facts, taken, k):
+    """A question like those that side k answers, which neither does; None if this draw found none."""
+    entity = s.pick(facts[k]).entity
+    home = [f for f in facts[k] if f.entity == entity]
+    g = absent(s, home)
+    if g is None or g.entity != entity and any(overlap(g.entity, e) for e in taken):
+        return None
+    a = ask(s, g)
+    return dict(kind="unanswerable", where="", question=a.question, answer=answer_text(a, "unknown"), values=[])
+
+
+def world(seed):
+    """Documents and questions of one world; no question is asked twice."""
+    s = Source(seed, held_out=True)
+    sides, facts, taken = two_sides(s)
+    questions, asked = [], set()
+    for draw in (one_part, two_part, unanswerable):
+        for i in range(QUESTIONS):
+            x = None
+            while x is None or x["question"].lower() in asked:
+                x = draw(s, facts, taken, i % 2)
+            asked.add(x["question"].lower())
+            questions.append(x)
     return dict(device=sides[0], cloud=sides[1], questions=questions)
 
 

@@ -7,10 +7,13 @@ import (
 
 func TestALineForEachDocument(t *testing.T) {
 	var out strings.Builder
-	if err := run(strings.NewReader(`{"name":"a.md","text":"# The inn\n\nIt opens at 8:00."}`+"\n"+`{"name":"b.txt","text":""}`+"\n"), &out); err != nil {
+	if err := run(strings.NewReader(`{"name":"a.md","text":"# The inn\n\nIt opens at 8:00."}`+"\n"+`{"name":"b.txt","text":""}`+"\n"+
+		`{"name":"04-chat.txt","text":"Lake cabin\n\nAnna: the key is under the blue mat behind the door.\n[10:32] Ben: The door code of the cabin is 4471.\n"}`), &out); err != nil {
 		t.Fatal(err)
 	}
-	if want := `[{"title":"The inn","text":"It opens at 8:00."}]` + "\n[]\n"; out.String() != want {
+	if want := `[{"title":"The inn","text":"It opens at 8:00."}]` + "\n[]\n" +
+		`[{"title":"Lake cabin","text":"Anna: the key is under the blue mat behind the door."},` +
+		`{"title":"Lake cabin","text":"[10:32] Ben: The door code of the cabin is 4471."}]` + "\n"; out.String() != want {
 		t.Errorf("%q, not %q", out.String(), want)
 	}
 	if err := run(strings.NewReader("{"), &out); err == nil {

@@ -25,7 +25,7 @@ const (
 )
 
 // Weights says how the relevance R_t(d) of the passages follows the answer. The zero value is sentence
-// weights, the default.
+// weights; the programs' default is Reader.
 type Weights struct {
 	Base     Base
 	Every    int     // rescore: tokens between two scores, 1 or more
@@ -57,7 +57,7 @@ type Weights struct {
 // and outweighs the passages of both sides when none of them supports the sentence.
 type Support struct{ Lexical, Reader, Nothing, Echo float64 }
 
-// The weights that have names of their own. Sentence is the default.
+// The weights that have names of their own. Reader is the programs' default.
 var (
 	Sentence           = Weights{}
 	Static             = Weights{Base: BaseStatic}

@@ -7,7 +7,7 @@ import (
 )
 
 func TestParseWeightsRoundTrip(t *testing.T) {
-	for _, s := range []string{"static", "rescore", "rescore:4,0.7", "rescore:1,0", "sentence", "",
+	for _, s := range []string{"static", "rescore", "rescore:4,0.7", "rescore:1,0", "sentence", "", "reader", "reader:0.5,1,-2.5,0",
 		"likelihood", "likelihood:0.5", "likelihood:1,keep", "sentence+likelihood", "sentence+likelihood:0.25,keep"} {
 		w, err := ParseWeights(s)
 		if err != nil {
@@ -19,7 +19,7 @@ func TestParseWeightsRoundTrip(t *testing.T) {
 		}
 	}
 	for _, s := range []string{"x", "rescore:0", "rescore:2,1", "rescore:two", "likelihood:0", "likelihood:1.5",
-		"likelihood:NaN", "likelihood:1,drop", "static:1", "rescore:3,-1"} {
+		"likelihood:NaN", "likelihood:1,drop", "static:1", "rescore:3,-1", "reader:1", "reader:1,1,1,-1"} {
 		if w, err := ParseWeights(s); err == nil {
 			t.Errorf("%q parses to %+v", s, w)
 		}

@@ -1,8 +1,8 @@
 // Package retrieval turns files into passages, finds the passages that may answer a question, says how
 // relevant each one is, and keeps the KV caches of passages that were read before.
 //
-// It is the retriever of DRAGON §2.1: files become passages of about 64 words at sentence bounds, a BM25
-// index on disk finds candidates, and a Scorer gives the relevance R(d) that weighs the documents of both
+// It is the retriever of DRAGON §2.1: files become passages of a few words (DefaultWords) at sentence bounds,
+// a BM25 index on disk finds candidates, and a Scorer gives the relevance R(d) that weighs the documents of both
 // sides against each other (DRAGON §2.2). BM25 scores are no relevances: two corpora have different
 // document frequencies, so their scores do not mean the same. A Scorer sees the question and one passage,
 // nothing of the corpus.

@@ -335,7 +335,7 @@ func holds(text string, values []string) bool {
 }
 
 func holdsWord(text, value string) bool {
-	for at := 0; ; {
+	for at := 0; at <= len(text); {
 		i := strings.Index(text[at:], value)
 		if i < 0 {
 			return false
@@ -346,6 +346,7 @@ func holdsWord(text, value string) bool {
 		}
 		at = from + 1
 	}
+	return false
 }
 
 // wordByte reports bytes that join what stands on both sides into one word; a full stop or colon after a

@@ -52,7 +52,12 @@ on one side (output aggregation). one-context: all of them in one context (CRCG)
 (DRDG/SW). given: the pair, but of the retrieved passages only those that hold the answer: what retrieval and weights leave to gain. All greedy.
 
 exact_match: the answer is an expected one (unanswerable: it says that it does not know). f1: token overlap with the nearest expected answer, after SQuAD's
-normalisation. holds: it contains all that it must hold. refused: it says that it does not know. xquad compares after that normalisation.
+normalisation. holds: it contains all that it must hold. refused: it says that it does not know. xquad compares after that normalisation; its passages are
+dealt to the two sides in turn.
+
+--wikitext: one-context has all documents in one context (DRCG), device-context and cloud-context one side's half of them (CRCG); output mixes them token by
+token, as a pair does (DRAGON), sequence the two sides' whole texts (DRDG/SW). Of documents that exceed the
+model's context, the least relevant are cut.
 
 A line of --set: {"device": [{"name","text"}], "cloud": [...], "questions": [{"kind","where","question","answer","values"}]}.`
 }

@@ -12,9 +12,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing/fstest"
 
+	"tandem"
 	"tandem/models"
 	"tandem/retrieval"
 )
@@ -46,26 +48,70 @@ func (q asked) golds() []string {
 	return append([]string{q.Answer}, q.Answers...)
 }
 
-// Bounds of a file of worlds, unpacked.
+// check reports what a question lacks.
+func (q asked) check() error {
+	switch {
+	case q.Question == "":
+		return errors.New(`lacks "question"`)
+	case q.Kind == "":
+		return errors.New(`lacks "kind"`)
+	case len(q.golds()) == 0 || slices.Contains(q.Answers, ""):
+		return errors.New(`lacks "answer"`)
+	case slices.Contains(q.Values, "") || len(q.Values) == 0 && q.Kind != "unanswerable":
+		return errors.New(`lacks "values", what its answer must hold`)
+	}
+	return nil
+}
+
+// check reports what a world lacks.
+func (w world) check() error {
+	if len(w.Questions) == 0 {
+		return errors.New(`lacks "questions"`)
+	}
+	for i, q := range w.Questions {
+		if err := q.check(); err != nil {
+			return fmt.Errorf("question %d %w", i+1, err)
+		}
+	}
+	for i, files := range [][]file{w.Device, w.Cloud} {
+		seen := map[string]bool{}
+		for n, f := range files {
+			if f.Name == "." || !fs.ValidPath(f.Name) || seen[f.Name] {
+				return fmt.Errorf("file %d of the %v: %q is no name of a file, or another's", n+1, tandem.Side(i), f.Name)
+			}
+			seen[f.Name] = true
+		}
+	}
+	return nil
+}
+
+// Bounds of what is read: worlds, unpacked, and a line of them; a file that is read whole.
 const (
 	mostWorldBytes = 256 << 20
 	mostWorldLine  = 16 << 20
+	mostFileBytes  = 64 << 20
 )
 
 // readWorlds reads worlds from JSON lines, gzipped or not.
-func readWorlds(name string, raw []byte) ([]world, error) {
-	in := io.Reader(bytes.NewReader(raw))
-	if bytes.HasPrefix(raw, []byte{0x1f, 0x8b}) {
-		z, err := gzip.NewReader(in)
+func readWorlds(name string, in io.Reader) ([]world, error) {
+	raw := bufio.NewReader(in)
+	in = raw
+	if magic, _ := raw.Peek(2); string(magic) == "\x1f\x8b" {
+		z, err := gzip.NewReader(raw)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+			return nil, fmt.Errorf("unpack %s: %w", name, err)
 		}
 		in = z
 	}
-	lines := bufio.NewScanner(io.LimitReader(in, mostWorldBytes))
+	bounded := &io.LimitedReader{R: in, N: mostWorldBytes + 1}
+	lines := bufio.NewScanner(bounded)
 	lines.Buffer(nil, mostWorldLine)
 	var out []world
-	for n := 1; lines.Scan(); n++ {
+	n := 1
+	for ; lines.Scan(); n++ {
+		if lines.Err() != nil || bounded.N == 0 {
+			break // the line may have been cut
+		}
 		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
 			continue
 		}
@@ -73,12 +119,19 @@ func readWorlds(name string, raw []byte) ([]world, error) {
 		if err := json.Unmarshal(lines.Bytes(), &w); err != nil {
 			return nil, fmt.Errorf("%s, line %d: %w", name, n, err)
 		}
+		if err := w.check(); err != nil {
+			return nil, fmt.Errorf("%s, line %d: %w", name, n, err)
+		}
 		out = append(out, w)
 	}
-	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	if len(out) == 0 {
+	switch err := lines.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		return nil, fmt.Errorf("%s, line %d: longer than %d MB; make smaller worlds", name, n, mostWorldLine>>20)
+	case err != nil:
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	case bounded.N == 0:
+		return nil, fmt.Errorf("%s holds more than %d MB; split it", name, mostWorldBytes>>20)
+	case len(out) == 0:
 		return nil, fmt.Errorf("%s holds no questions", name)
 	}
 	return out, nil
@@ -87,13 +140,28 @@ func readWorlds(name string, raw []byte) ([]world, error) {
 // worldsFrom reads worlds from a file, or those that ship with the program.
 func worldsFrom(path string) ([]world, error) {
 	if path == "" {
-		return readWorlds("the built-in questions", models.Worlds)
+		return readWorlds("the built-in questions", bytes.NewReader(models.Worlds))
 	}
-	raw, err := os.ReadFile(path)
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	return readWorlds(path, raw)
+	defer f.Close()
+	return readWorlds(path, f)
+}
+
+// readWhole reads a file of bounded size.
+func readWhole(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	raw, err := io.ReadAll(io.LimitReader(f, mostFileBytes+1))
+	if err == nil && len(raw) > mostFileBytes {
+		err = fmt.Errorf("%s holds more than %d MB; take a part of it", path, mostFileBytes>>20)
+	}
+	return raw, err
 }
 
 // index cuts and indexes both sides' files as a user's are.
@@ -118,12 +186,18 @@ func (w world) index(ctx context.Context, words int) (sides [2]*retrieval.Index,
 	return sides, nil
 }
 
-// xquad is XQuAD (or another set in SQuAD's form) as a world: its articles are dealt to the two sides.
-func xquad(path string) (w world, err error) {
-	raw, err := os.ReadFile(path)
+// xquad reads XQuAD, or another set in SQuAD's form, from a file.
+func xquad(path string) (world, error) {
+	raw, err := readWhole(path)
 	if err != nil {
-		return w, err
+		return world{}, err
 	}
+	return readSQuAD(path, raw)
+}
+
+// readSQuAD makes a world of a set in SQuAD's form: its passages are dealt to the two sides in turn. Questions
+// without an answer (SQuAD 2) are left out.
+func readSQuAD(name string, raw []byte) (w world, err error) {
 	var set struct {
 		Data []struct {
 			Title      string
@@ -137,32 +211,39 @@ func xquad(path string) (w world, err error) {
 		}
 	}
 	if err := json.Unmarshal(raw, &set); err != nil {
-		return w, fmt.Errorf("%s: %w", path, err)
+		return w, fmt.Errorf("%s: %w", name, err)
 	}
+	n := 0 // passages so far
 	for i, a := range set.Data {
-		var text strings.Builder
-		fmt.Fprintf(&text, "# %s\n", strings.ReplaceAll(a.Title, "_", " "))
-		side, where := &w.Device, "device"
-		if i%2 == 1 {
-			side, where = &w.Cloud, "cloud"
-		}
-		for _, p := range a.Paragraphs {
-			fmt.Fprintf(&text, "\n%s\n", p.Context)
-			for _, qa := range p.QAs {
+		for j, p := range a.Paragraphs {
+			if p.Context == "" {
+				return w, fmt.Errorf(`%s, article %d, paragraph %d: lacks "context"`, name, i+1, j+1)
+			}
+			side, where := &w.Device, "device"
+			if n%2 == 1 {
+				side, where = &w.Cloud, "cloud"
+			}
+			text := fmt.Sprintf("# %s\n\n%s\n", strings.ReplaceAll(a.Title, "_", " "), p.Context)
+			*side = append(*side, file{fmt.Sprintf("%05d.md", n), text})
+			n++
+			for k, qa := range p.QAs {
+				if len(qa.Answers) == 0 {
+					continue
+				}
 				q := asked{Kind: "xquad", Where: where, Question: qa.Question}
 				for _, gold := range qa.Answers {
 					q.Answers = append(q.Answers, gold.Text)
 				}
-				if len(q.Answers) > 0 {
-					q.Values = q.Answers[:1]
-					w.Questions = append(w.Questions, q)
+				q.Values = q.Answers[:1]
+				if err := q.check(); err != nil {
+					return w, fmt.Errorf("%s, article %d, paragraph %d, question %d %w", name, i+1, j+1, k+1, err)
 				}
+				w.Questions = append(w.Questions, q)
 			}
 		}
-		*side = append(*side, file{fmt.Sprintf("%03d.md", i), text.String()})
 	}
 	if len(w.Questions) == 0 {
-		return w, fmt.Errorf("%s holds no questions in SQuAD's form", path)
+		return w, fmt.Errorf("%s holds no questions in SQuAD's form", name)
 	}
 	return w, nil
 }

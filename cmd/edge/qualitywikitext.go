@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing/fstest"
 
@@ -33,19 +33,23 @@ const (
 
 var wikitextDocuments = []int{0, 1, 2, 4, 8, 16}
 
-// wikitext measures how well the text of WikiText-2's test part is predicted with passages of its valid part:
-// in one context (one-context, CRCG), mixed token by token (output, as the pair mixes its sides before they are cut
-// to nuclei) and mixed as whole sequences of two sides (sequence, DRDG/SW).
+// wikitextMethods are those of DRAGON Fig. 5: in one context the passages of both sides (DRCG), or one side's half of
+// them (CRCG); mixed token by token (output, as the pair mixes its sides before they are cut to nuclei). The figure leaves
+// out DRDG, which it takes for the same; whole sequences of the two sides mixed (sequence, DRDG/SW) are not quite.
+var wikitextMethods = []string{"one-context", "device-context", "cloud-context", "output", "sequence"}
+
+// wikitext measures how well the text of WikiText-2's test part is predicted with passages of its valid part, which
+// are dealt to the two sides in turn.
 func (c *benchQuality) wikitext(a *cli.App) error {
 	dir, err := sharedFile("data/wikitext2")
 	if err != nil {
 		return fmt.Errorf("--wikitext: %w: put wiki.test.raw and wiki.valid.raw there", err)
 	}
-	test, err := os.ReadFile(filepath.Join(dir, "wiki.test.raw"))
+	test, err := readWhole(filepath.Join(dir, "wiki.test.raw"))
 	if err != nil {
 		return err
 	}
-	valid, err := os.ReadFile(filepath.Join(dir, "wiki.valid.raw"))
+	valid, err := readWhole(filepath.Join(dir, "wiki.valid.raw"))
 	if err != nil {
 		return err
 	}
@@ -62,7 +66,10 @@ func (c *benchQuality) wikitext(a *cli.App) error {
 	if _, err := x.AddFS(a, fstest.MapFS{"valid.txt": {Data: valid}}, "."); err != nil {
 		return err
 	}
-	sums := map[string]map[int]float64{"one-context": {}, "output": {}, "sequence": {}}
+	sums := map[string]map[int]float64{}
+	for _, method := range wikitextMethods {
+		sums[method] = map[int]float64{}
+	}
 	bytes, windows, bar := 0, 0, progress(a, "windows")
 	paragraphs := strings.Split(string(test), "\n")
 	for _, p := range paragraphs {
@@ -89,42 +96,54 @@ func (c *benchQuality) wikitext(a *cli.App) error {
 		bar(windows, max(c.N, windows))
 	}
 	a.Clear()
+	if windows == 0 {
+		return fmt.Errorf("%s has no paragraph of %d words", filepath.Join(dir, "wiki.test.raw"), givenWords+predictedWords)
+	}
 	var rows []wikitextRow
-	for _, method := range []string{"one-context", "output", "sequence"} {
+	for _, method := range wikitextMethods {
 		for _, k := range wikitextDocuments {
-			rows = append(rows, wikitextRow{"wikitext-2", method, "static", windows, k, sums[method][k] / float64(max(bytes, 1))})
+			rows = append(rows, wikitextRow{"wikitext-2", method, "static", windows, k, sums[method][k] / float64(bytes)})
 		}
 	}
 	if a.Globals.JSON {
 		return c.writeJSON(a, map[string]any{"model": m.Config().Name, "rows": rows, "command": commandLine()})
 	}
-	fmt.Fprintf(a.Out, "%s, WikiText-2 test with passages of valid, %d windows\n\n%-12s %9s %14s\n", m.Config().Name, windows, "method", "documents", "bits per byte")
+	fmt.Fprintf(a.Out, "%s, WikiText-2 test with passages of valid, %d windows\n\n%-14s %9s %14s\n", m.Config().Name, windows, "method", "documents", "bits per byte")
 	for _, r := range rows {
-		fmt.Fprintf(a.Out, "%-12s %9d %14.3f\n", r.Method, r.Documents, r.BitsPerByte)
+		fmt.Fprintf(a.Out, "%-14s %9d %14.3f\n", r.Method, r.Documents, r.BitsPerByte)
 	}
 	return nil
 }
 
 // predict returns the bits that a text costs after another by each method.
 func predict(ctx context.Context, m *model.Model, hits []retrieval.Hit, given, predicted string) (map[string]float64, error) {
-	var whole strings.Builder
-	var rows [][]float64 // log p of each token, by context
+	var rows [][]float64 // log p of each token, by document
 	var passages []retrieval.Passage
 	for _, h := range hits {
 		passages = append(passages, h.Passage)
-		fmt.Fprintln(&whole, h.Text)
 		logs, err := tokenLogs(ctx, m, h.Text+"\n", given, predicted)
 		if err != nil {
 			return nil, err
 		}
 		rows = append(rows, logs)
 	}
-	one, err := tokenLogs(ctx, m, whole.String(), given, predicted)
-	if err != nil {
-		return nil, err
+	var texts [3]strings.Builder // of all documents, of the device's, of the cloud's; the most relevant is nearest
+	for d := len(hits) - 1; d >= 0; d-- {
+		fmt.Fprintln(&texts[0], hits[d].Text)
+		fmt.Fprintln(&texts[1+d%2], hits[d].Text)
 	}
-	if len(rows) == 0 {
-		rows, passages = [][]float64{one}, make([]retrieval.Passage, 1)
+	bits := map[string]float64{}
+	for i := range texts {
+		logs, err := tokenLogs(ctx, m, texts[i].String(), given, predicted)
+		if err != nil {
+			return nil, err
+		}
+		for _, l := range logs {
+			bits[wikitextMethods[i]] -= l / math.Ln2
+		}
+		if len(hits) == 0 {
+			rows, passages = [][]float64{logs}, make([]retrieval.Passage, 1)
+		}
 	}
 	r := retrieval.Prepare(retrieval.Lexical(), passages).Scores(nil, given)
 	all := math.Inf(-1)
@@ -132,10 +151,9 @@ func predict(ctx context.Context, m *model.Model, hits []retrieval.Hit, given, p
 	for d, x := range r {
 		all, sides[d%2] = logSum(all, x), logSum(sides[d%2], x)
 	}
-	var inContext, output float64
+	var output float64
 	var sequences [2]float64
-	for t := range one {
-		inContext += one[t]
+	for t := range rows[0] {
 		mixed := math.Inf(-1)
 		own := [2]float64{math.Inf(-1), math.Inf(-1)}
 		for d, x := range r {
@@ -150,17 +168,26 @@ func predict(ctx context.Context, m *model.Model, hits []retrieval.Hit, given, p
 	if len(r) > 1 {
 		sequence = logSum(sequence, sides[1]-all+sequences[1])
 	}
-	return map[string]float64{"one-context": -inContext / math.Ln2, "output": -output / math.Ln2, "sequence": -sequence / math.Ln2}, nil
+	bits["output"], bits["sequence"] = -output/math.Ln2, -sequence/math.Ln2
+	return bits, nil
 }
 
-// tokenLogs returns log p of each token of predicted after document and given. A document that does not fit
-// loses its beginning.
+// tokenLogs returns log p of each token of predicted after document and given. What does not fit loses its
+// beginning, but for the token that begins every text.
 func tokenLogs(ctx context.Context, m *model.Model, document, given, predicted string) ([]float64, error) {
 	tok := m.Tokenizer()
 	head := append(model.EncodePrompt(tok, document), answerTokens(m, given)...)
 	tail := answerTokens(m, predicted)
-	if room := m.Config().Context - len(tail); len(head) > room {
-		head = head[len(head)-max(room, 1):]
+	most := m.Config().Context - len(tail)
+	if most < 1 {
+		return nil, fmt.Errorf("the model's context of %d tokens does not hold a window's %d to predict; take another model", m.Config().Context, len(tail))
+	}
+	if over := len(head) - most; over > 0 {
+		from := 0
+		if bos, ok := tok.BOS(); ok && head[0] == bos {
+			from = 1
+		}
+		head = slices.Delete(head, from, from+over)
 	}
 	out, err := m.Forward(ctx, []model.Row{{Seq: m.NewSeq(), Tokens: append(append([]tandem.Token(nil), head...), tail[:len(tail)-1]...), All: true}})
 	if err != nil {

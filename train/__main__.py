@@ -1,4 +1,4 @@
-"""python3 -m train --out DIR --minutes N: from nothing to DIR/reader.gguf. Run again to resume."""
+"""python3 -m train --out DIR --minutes N: from nothing, or from --start, to DIR/reader.gguf. Run again to resume."""
 import argparse
 import os
 
@@ -7,6 +7,7 @@ os.environ.setdefault("GOMP_SPINCOUNT", "2000")  # before torch loads OpenMP: th
 from . import loop
 from .data import Row
 from .examples import example
+from .export import load
 from .names import Source
 from .tokenizer import Tokenizer, learn
 
@@ -27,6 +28,7 @@ def main():
     a.add_argument("--out", default="build/reader", help="folder for tokenizer, checkpoint, log, curve and reader.gguf")
     a.add_argument("--minutes", type=float, default=97, help="computing time; the learning rate falls linearly to 0 at its end")
     a.add_argument("--layers", type=int, default=12, help="depth; a run that is resumed with more than it had grows")
+    a.add_argument("--start", metavar="GGUF", help="weights to begin with, of a reader.gguf; its tokenizer and depth are kept")
     a.add_argument("--device", default="cpu", help="cpu or cuda")
     a.add_argument("--threads", type=int, default=2)
     a.add_argument("--tokens", type=int, default=6144, help="padded positions per step")
@@ -34,11 +36,15 @@ def main():
     a.add_argument("--seed", type=int, default=1)
     args = a.parse_args()
     os.makedirs(args.out, exist_ok=True)
-    path = os.path.join(args.out, "tokenizer.json")
+    path, start, layers = os.path.join(args.out, "tokenizer.json"), None, args.layers
+    if args.start and not os.path.exists(path):
+        c, start, tokenizer = load(args.start)
+        layers = c.layers
+        tokenizer.save(path)
     if not os.path.exists(path):
         learn(tokenizer_texts(), VOCAB).save(path)
-    loop.train(args.out, Tokenizer.load(path), args.minutes, args.layers, args.device, args.threads, args.tokens, args.rate, args.seed,
-               log=lambda line: print(line, flush=True))
+    loop.train(args.out, Tokenizer.load(path), args.minutes, layers, args.device, args.threads, args.tokens, args.rate, args.seed,
+               log=lambda line: print(line, flush=True), start=start)
 
 
 if __name__ == "__main__":

@@ -52,7 +52,9 @@ class Cutter:
 
     def __init__(self):
         root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-        self.process = subprocess.Popen(["go", "run", "./train/cut"], cwd=root, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        built = os.environ.get("TANDEM_CUT")  # for a machine without Go
+        command = [os.path.abspath(built)] if built else ["go", "run", "./train/cut"]
+        self.process = subprocess.Popen(command, cwd=root, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
     def __call__(self, name, text):
         """-> [(title, text)] of the passages."""

@@ -1,8 +1,10 @@
 """The trained weights as a GGUF file of architecture llama."""
 import numpy as np
+import torch
 
 from . import gguf
-from .tokenizer import END_OF_TEXT
+from .model import Config
+from .tokenizer import Tokenizer
 
 # Line breaks stand inside expressions: readers of templates drop a line break after a tag.
 TEMPLATE = (r"{% for message in messages %}"
@@ -64,3 +66,22 @@ def export(path, c, weights, tokenizer):
             a = adjacent_pairs(a, c.heads if key.endswith("q") else c.kv_heads)
         arrays.append((name, gguf.quantized(a) if a.ndim == 2 else a))
     gguf.write(path, metadata(c, tokenizer), arrays)
+
+
+def load(path):
+    """-> (Config, float32 weights by model.init's names, Tokenizer) of a file that export wrote; what eight bits lost stays lost."""
+    meta, tensors = gguf.read(path)
+    tokenizer = Tokenizer(m.split(" ") for m in meta["tokenizer.ggml.merges"])
+    assert tokenizer.tokens == meta["tokenizer.ggml.tokens"]
+    c = Config(
+        vocab=meta["llama.vocab_size"], width=meta["llama.embedding_length"], layers=meta["llama.block_count"],
+        heads=meta["llama.attention.head_count"], kv_heads=meta["llama.attention.head_count_kv"],
+        head_dim=meta["llama.rope.dimension_count"], ff=meta["llama.feed_forward_length"],
+        theta=meta["llama.rope.freq_base"], eps=meta["llama.attention.layer_norm_rms_epsilon"])
+    weights = {"emb": tensors["token_embd.weight"], "norm": tensors["output_norm.weight"]}
+    for l in range(c.layers):
+        for short, name in NAMES.items():
+            weights[f"{l}.{short}"] = tensors[f"blk.{l}.{name}.weight"]
+        for short, heads in (("wq", c.heads), ("wk", c.kv_heads)):
+            weights[f"{l}.{short}"] = half_split(weights[f"{l}.{short}"], heads)
+    return c, {k: torch.from_numpy(np.array(v, np.float32)) for k, v in weights.items()}, tokenizer

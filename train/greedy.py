@@ -6,13 +6,11 @@ side is measured by the program itself (edge bench reader).
 import json
 import sys
 
-import numpy as np
 import torch
 
-from . import gguf, kernels
-from .export import NAMES, half_split
-from .model import Config, logits
-from .tokenizer import Tokenizer
+from . import kernels
+from .export import load
+from .model import logits
 
 LONGEST = 64
 
@@ -21,22 +19,8 @@ class Reader:
     """The model of a GGUF file that export wrote."""
 
     def __init__(self, path):
-        meta, tensors = gguf.read(path)
-        self.tokenizer = Tokenizer(m.split(" ") for m in meta["tokenizer.ggml.merges"])
-        assert self.tokenizer.tokens == meta["tokenizer.ggml.tokens"]
-        self.config = c = Config(
-            vocab=meta["llama.vocab_size"], width=meta["llama.embedding_length"], layers=meta["llama.block_count"],
-            heads=meta["llama.attention.head_count"], kv_heads=meta["llama.attention.head_count_kv"],
-            head_dim=meta["llama.rope.dimension_count"], ff=meta["llama.feed_forward_length"],
-            theta=meta["llama.rope.freq_base"], eps=meta["llama.attention.layer_norm_rms_epsilon"])
-        self.weights = {"emb": tensors["token_embd.weight"], "norm": tensors["output_norm.weight"]}
-        for l in range(c.layers):
-            for short, name in NAMES.items():
-                self.weights[f"{l}.{short}"] = tensors[f"blk.{l}.{name}.weight"]
-            for short, heads in (("wq", c.heads), ("wk", c.kv_heads)):
-                self.weights[f"{l}.{short}"] = half_split(self.weights[f"{l}.{short}"], heads)
-        self.weights = {k: torch.from_numpy(np.array(v, np.float32)) for k, v in self.weights.items()}
-        self.weights = {k: v.bfloat16() if v.dim() == 2 else v for k, v in self.weights.items()}
+        self.config, weights, self.tokenizer = load(path)
+        self.weights = {k: v.bfloat16() if v.dim() == 2 else v for k, v in weights.items()}
 
     @torch.no_grad()
     def answer(self, prompts):

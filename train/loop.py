@@ -31,11 +31,11 @@ def load(path):
     return Config(**s["config"]), s["weights"], s["optimizer"], s["progress"]
 
 
-def prepare(path, c, seed, rate, dev, log):
-    """-> (Config, weights, Optimizer, progress), weights and optimizer state on device dev: fresh ones of shape c, or those of the
-    checkpoint at path, grown to c's depth."""
+def prepare(path, c, seed, rate, dev, log, start=None):
+    """-> (Config, weights, Optimizer, progress), weights and optimizer state on device dev: those of the checkpoint at path, grown to
+    c's depth; without one the weights start, of shape c, or fresh ones."""
     if not os.path.exists(path):
-        p = {k: x.to(dev) for k, x in init(c, seed).items()}
+        p = {k: x.to(dev) for k, x in (start or init(c, seed)).items()}
         return c, p, Optimizer(p, rate), {"step": 0, "tokens": 0, "seconds": 0.0}
     layers = c.layers
     c, p, state, at = load(path)
@@ -76,13 +76,13 @@ class Threads:
             torch.set_num_threads(choice)
 
 
-def train(out, tokenizer, minutes, layers, device="cpu", threads=2, tokens=6144, rate=0.006, seed=1, snapshot_minutes=15.0, log=print):
+def train(out, tokenizer, minutes, layers, device="cpu", threads=2, tokens=6144, rate=0.006, seed=1, snapshot_minutes=15.0, log=print, start=None):
     """Train for `minutes` of computing time (earlier parts of a resumed run included) and leave reader.gguf, log.csv and
-    curve.svg in `out`. A resumed model of fewer layers grows."""
+    curve.svg in `out`. A resumed model of fewer layers grows; a run that begins takes the weights start, if there are any."""
     torch.set_num_threads(threads)
     kernels.keep_memory()
     checkpoint, csv_path, dev = os.path.join(out, "checkpoint.pt"), os.path.join(out, "log.csv"), torch.device(device)
-    c, p, optimizer, at = prepare(checkpoint, Config(vocab=len(tokenizer.tokens), layers=layers), seed, rate, dev, log)
+    c, p, optimizer, at = prepare(checkpoint, Config(vocab=len(tokenizer.tokens), layers=layers), seed, rate, dev, log, start)
     if at["step"] == 0:
         with open(csv_path, "w") as f:
             csv.writer(f).writerow(COLUMNS)

@@ -15,7 +15,7 @@ except ImportError as missing:
 from . import gguf, kernels, loop, model, plot
 from .data import Batch, Row, make_row, written
 from .examples import PREFIX, VALUE, Branch, example, turn
-from .export import adjacent_pairs, export, half_split
+from .export import adjacent_pairs, export, half_split, load
 from .greedy import Reader
 from .names import Source
 from .tokenizer import PATTERN, Tokenizer, learn
@@ -209,6 +209,20 @@ class ExportTest(unittest.TestCase):
             for k, v in p.items():
                 self.assertLess((r.weights[k].float() - v).abs().max().item(), 0.02, k)
             self.assertEqual(len(r.answer(["Context: x.\nQuestion: y?\nAnswer:"])), 1)
+
+    def test_a_run_starts_from_a_file(self):
+        t, c = tokenizer(), model.Config(**SMALL)
+        p = model.init(c)
+        with tempfile.TemporaryDirectory() as d:
+            path = os.path.join(d, "m.gguf")
+            export(path, c, p, t)
+            read, start, same = load(path)
+            self.assertEqual((read.layers, same.tokens), (c.layers, t.tokens))
+            _, got, optimizer, at = loop.prepare(os.path.join(d, "none.pt"), c, 1, 0.01, torch.device("cpu"), print, start)
+            self.assertEqual(at["step"], 0)
+            for k, v in p.items():
+                self.assertEqual(got[k].dtype, torch.float32)
+                self.assertLess((got[k] - v).abs().max().item(), 0.02, k)
 
 
 if __name__ == "__main__":

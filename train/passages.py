@@ -12,7 +12,7 @@ from .names import PLURALS, given, with_article
 
 MAX_WORDS = 80
 CHAT_SHARE = 0.1  # of passages and documents are messages of a chat
-RIVAL_SHARE = 0.55  # of an entity's further attributes have the value kind of the one before: telling them apart is the reader's weak spot
+RIVAL_SHARE = 0.4  # of an entity's further attributes have the value kind of the one before: telling them apart is the reader's weak spot
 
 NOUN_STATEMENTS = ["The {a} of {e} is {v}"] * 5 + ["{E}'s {a} is {v}"] * 3 + [
     "The {a} for {e} is {v}", "The {a} at {e} is {v}", "{v} is the {a} of {e}", "For {e}, the {a} is {v}", "{e} has the {a} {v}",

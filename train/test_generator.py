@@ -461,7 +461,7 @@ class Grammar(unittest.TestCase):
         patterns = [r"\b[Aa] (?!uni|use|eu|one\b)[aeiou]", r"\b(?:shows|needs|as|is|costs) a (?:8|1[18]\b|[AEFHILMNORSX](?:[A-Z\d]|\b))",
                     r"\b[Aa]n (?:[b-df-gj-np-tv-z]|[02-79]|uni|use|eu|one\b)",
                     r"(?i)(?<!of )(?<!of the )\b" + many + rest + r" (?-i:is|has|was|lies|hangs|belongs|comes|amounts)\b",
-                    r"(?i)(?:\bis|\bhas been|what's) (?:(?:now )?the|its|their|her|his|[\w ]+'s?) " + many + r"\b",
+                    r"(?i)(?:\bis|\bhas been|what's) (?:(?:now )?the|its|their|her|his|(?:(?! are )[\w ])+'s?) " + many + r"\b",
                     r"\b(the|a|an|is|are|of|at|for|and) \1\b", r"  |[.][.]|\?\?| [,.?]"]
         patterns, wrong, n = [re.compile(p) for p in patterns], [], 0
         for s, facts in fact_worlds(4000, "english"):

@@ -52,15 +52,6 @@ func mix4AVX512(acc *float32, dim int, p *float32, stride, n int, v *uint16, ste
 func tileAVX512(acc *tileSums, x, w *float32, steps int)
 
 //go:noescape
-func pairF16AVX512(dst *float32, a, b *byte, steps int)
-
-//go:noescape
-func pairBF16AVX512(dst *float32, a, b *byte, steps int)
-
-//go:noescape
-func pairF32AVX512(dst *float32, a, b *byte, steps int)
-
-//go:noescape
 func tileAVX2(acc *tileSums, x, w *float32, steps int)
 
 //go:noescape
@@ -206,17 +197,6 @@ func scores512(dst []float32, stride int, turned, q []float32, dim, m int) {
 	}
 }
 
-func pairAVX512(t npu.DType, dst []float32, a, b []byte) {
-	switch steps := len(dst) / 64; t {
-	case npu.F16:
-		pairF16AVX512(&dst[0], &a[0], &b[0], steps)
-	case npu.BF16:
-		pairBF16AVX512(&dst[0], &a[0], &b[0], steps)
-	default:
-		pairF32AVX512(&dst[0], &a[0], &b[0], steps)
-	}
-}
-
 var mix4Rows = mix4By(mixF16)
 
 func mix4(acc, p []float32, stride, n int, v []uint16, stepV int) {
@@ -249,7 +229,7 @@ var vnniKernels = func() kernels {
 	k := avx2Kernels
 	k.name = "AVX-512 VNNI"
 	k.mulQ80, k.mulQ40, k.mulK = mulQ80VNNI, mulQ40VNNI, mulKVNNI
-	k.tile, k.pair = tileAVX512, pairAVX512
+	k.tile = tileAVX512
 	k.turn, k.scores, k.mix4 = turn512, scores512, mix4
 	return k
 }()

@@ -1,6 +1,6 @@
 #include "textflag.h"
 
-// TWO reads 32 numbers of two rows by READ, side by side.
+// TWO reads 32 numbers of two rows by READ, which takes sixteen, side by side.
 #define TWO(READ, BYTES) \
 	MOVQ dst+0(FP), DI; \
 	MOVQ a+8(FP), SI; \
@@ -21,18 +21,25 @@ step: \
 
 #define READF16(at, p, to) \
 	PREFETCHT0 2048(p); \
-	VCVTPH2PS at(p), Z0; \
-	VMOVUPS Z0, to(DI)
+	VCVTPH2PS at(p), Y0; \
+	VCVTPH2PS (at+16)(p), Y1; \
+	VMOVUPS Y0, to(DI); \
+	VMOVUPS Y1, (to+32)(DI)
 
 #define READBF16(at, p, to) \
 	PREFETCHT0 2048(p); \
-	VPMOVZXWD at(p), Z0; \
-	VPSLLD $16, Z0, Z0; \
-	VMOVUPS Z0, to(DI)
+	VPMOVZXWD at(p), Y0; \
+	VPMOVZXWD (at+16)(p), Y1; \
+	VPSLLD $16, Y0, Y0; \
+	VPSLLD $16, Y1, Y1; \
+	VMOVUPS Y0, to(DI); \
+	VMOVUPS Y1, (to+32)(DI)
 
 #define READF32(at, p, to) \
-	VMOVUPS at(p), Z0; \
-	VMOVUPS Z0, to(DI)
+	VMOVUPS at(p), Y0; \
+	VMOVUPS (at+32)(p), Y1; \
+	VMOVUPS Y0, to(DI); \
+	VMOVUPS Y1, (to+32)(DI)
 
 // SUM adds the eight lanes of both halves of the zmms at SI, which are the four accumulators of dot, and stores
 // the result at DI; both move on.
@@ -122,42 +129,7 @@ step:
 	VZEROUPPER
 	RET
 
-// func pairF16AVX512(dst *float32, a, b *byte, steps int)
-TEXT ·pairF16AVX512(SB), NOSPLIT, $0-32
-	TWO(READF16, 64)
-
-// func pairBF16AVX512(dst *float32, a, b *byte, steps int)
-TEXT ·pairBF16AVX512(SB), NOSPLIT, $0-32
-	TWO(READBF16, 64)
-
-// func pairF32AVX512(dst *float32, a, b *byte, steps int)
-TEXT ·pairF32AVX512(SB), NOSPLIT, $0-32
-	TWO(READF32, 128)
-
-// The same for processors without AVX-512: half as much a step, and one input at a time, whose eight
-// accumulators leave registers for the rest.
-
-#define HALFF16(at, p, to) \
-	PREFETCHT0 2048(p); \
-	VCVTPH2PS at(p), Y0; \
-	VCVTPH2PS (at+16)(p), Y1; \
-	VMOVUPS Y0, to(DI); \
-	VMOVUPS Y1, (to+32)(DI)
-
-#define HALFBF16(at, p, to) \
-	PREFETCHT0 2048(p); \
-	VPMOVZXWD at(p), Y0; \
-	VPMOVZXWD (at+16)(p), Y1; \
-	VPSLLD $16, Y0, Y0; \
-	VPSLLD $16, Y1, Y1; \
-	VMOVUPS Y0, to(DI); \
-	VMOVUPS Y1, (to+32)(DI)
-
-#define HALFF32(at, p, to) \
-	VMOVUPS at(p), Y0; \
-	VMOVUPS (at+32)(p), Y1; \
-	VMOVUPS Y0, to(DI); \
-	VMOVUPS Y1, (to+32)(DI)
+// Tiles without AVX-512: one input at a time, whose eight accumulators leave registers for the rest.
 
 // ROW adds the products of 32 numbers of an input, Y0 to Y3, and of a row.
 #define ROW(at, a, b, c, d) \
@@ -211,12 +183,12 @@ step:
 
 // func pairF16AVX2(dst *float32, a, b *byte, steps int)
 TEXT ·pairF16AVX2(SB), NOSPLIT, $0-32
-	TWO(HALFF16, 64)
+	TWO(READF16, 64)
 
 // func pairBF16AVX2(dst *float32, a, b *byte, steps int)
 TEXT ·pairBF16AVX2(SB), NOSPLIT, $0-32
-	TWO(HALFBF16, 64)
+	TWO(READBF16, 64)
 
 // func pairF32AVX2(dst *float32, a, b *byte, steps int)
 TEXT ·pairF32AVX2(SB), NOSPLIT, $0-32
-	TWO(HALFF32, 128)
+	TWO(READF32, 128)

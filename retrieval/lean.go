@@ -1,6 +1,7 @@
 package retrieval
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -16,11 +17,21 @@ type names struct {
 
 // mention is where something was named, and how.
 type mention struct {
-	unit int    // -1 for nowhere
-	name string // without an article; "" where it cannot be told from the sentence
+	unit   int    // -1 for nowhere
+	name   string // without an article; "" where it cannot be told from the sentence
+	person string // whom "she" would mean, where that is another: the founder of what is named
 }
 
 var nowhere = mention{unit: -1}
+
+// meant returns the mention as a sentence means it that leans on it.
+func (m mention) meant(sentence string) mention {
+	first, _, _ := strings.Cut(sentence, " ")
+	if m.person != "" && personal[strings.ToLower(trimWord(first))] {
+		m.name = m.person
+	}
+	return m
+}
 
 func newNames() *names {
 	return &names{people: map[string]mention{}, heads: map[string]mention{}, topic: nowhere}
@@ -30,15 +41,18 @@ func newNames() *names {
 func (n *names) place(sentence, titles string, at int) mention {
 	on, leans := n.leans(sentence, titles)
 	if leans && on.unit < 0 {
-		on = n.topic
+		on = n.topic.meant(sentence)
 	}
 	switch {
 	case on.unit >= 0:
-		n.topic = on
+		if on != n.topic.meant(sentence) {
+			n.topic = on
+		}
 	case leans: // on nothing but the title
-		n.topic = mention{at, ""}
-	case namesSomething(sentence), n.another(strings.Fields(sentence)):
-		n.topic = mention{at, subject(sentence)}
+		n.topic = mention{unit: at}
+	case namesSomething(sentence):
+		thing, person := subject(sentence)
+		n.topic = mention{at, thing, person}
 	}
 	n.add(sentence, at)
 	return on
@@ -52,14 +66,14 @@ func (n *names) add(s string, at int) {
 	for i := 1; i < len(fields); i++ {
 		first, word := fields[i-1], trimWord(fields[i])
 		if isName(first) && isName(word) && !leaders[strings.ToLower(first)] {
-			n.people[first] = mention{at, first + " " + bare(word)}
+			n.people[first] = mention{unit: at, name: first + " " + bare(word)}
 		}
-		if _, ok := n.heads[word]; !ok && isNoun(word) && which(first) {
+		if _, ok := n.heads[word]; !ok && isNoun(word) && which(first) && !possessive(first) {
 			from := i - 1
 			for from > 0 && which(fields[from-1]) {
 				from--
 			}
-			n.heads[word] = mention{at, strings.Join(append(slices.Clone(fields[from:i]), word), " ")}
+			n.heads[word] = mention{unit: at, name: strings.Join(append(slices.Clone(fields[from:i]), word), " ")}
 		}
 	}
 }
@@ -67,47 +81,104 @@ func (n *names) add(s string, at int) {
 // which reports whether a word before a noun says which it is.
 func which(word string) bool { return word == trimWord(word) && !plainWords[strings.ToLower(word)] }
 
-// subject returns what a sentence says something about, as far as that is plain: whose thing it is ("the late
-// fee of the mountain pharmacy is", "the west brewery's owner"), else what stands before the verb. "" otherwise.
-func subject(sentence string) string {
-	sentence, _ = cutMarker(sentence)
-	fields := strings.Fields(sentence)
-	if len(fields) == 0 || leaning[strings.ToLower(fields[0])] {
-		return ""
+// subject returns what a sentence says something about, as far as that is plain, without an article: whose thing
+// it is ("the late fee of the mountain pharmacy is", "8 euros is the late fee of the mountain pharmacy"), else what
+// stands before the verb. person is whom "she" would mean after it, where that is another: "Rita" of "Rita's car
+// is". "" otherwise.
+func subject(sentence string) (thing, person string) {
+	fields := strings.Fields(unremarked(sentence))
+	if len(fields) == 0 || leaning[strings.ToLower(fields[0])] || unsaid(fields) {
+		return "", ""
 	}
-	end, from := -1, 0
-	for i, f := range fields {
-		word := strings.ToLower(trimWord(f))
-		if verbs[word] && i > 0 {
+	end := 0
+	for i := 1; i < len(fields) && end == 0; i++ {
+		if isVerb(fields[i]) && fields[i-1] != "that" {
 			end = i
-			break
-		}
-		if possessive(trimWord(f)) || strings.ContainsAny(f[len(f)-1:], ",:") {
-			end = i + 1
-			break
-		}
-		if relations[word] && from == 0 {
-			from = i + 1
 		}
 	}
-	if end < 0 || from == 0 && isOf(fields[end:]) {
-		return ""
+	if mark := slices.IndexFunc(fields, func(f string) bool { return strings.ContainsAny(f[len(f)-1:], ",:") }); mark >= 0 && (end == 0 || mark < end) {
+		end = mark + 1
 	}
-	named := fields[from:end]
-	for i := range named {
-		if strings.EqualFold(named[i], "the") || strings.EqualFold(named[i], "now") {
-			named = named[i+1:]
-			break
-		}
+	if end == 0 {
+		return "", ""
 	}
-	const most = 5
-	if len(named) == 0 || len(named) > most || len(named) == 1 && !isName(named[0]) {
-		return ""
+	head := fields[:end]
+	owner := slices.IndexFunc(head, func(f string) bool { return possessive(trimWord(f)) })
+	relation := slices.IndexFunc(head, func(f string) bool { return relations[strings.ToLower(f)] })
+	the := strings.EqualFold(head[0], "the")
+	switch {
+	case owner >= 0 && the && (relation < 0 || owner < relation):
+		return phrase(head[:owner+1]), ""
+	case relation > 0 && (relation == len(head)-2 || the && owner > relation):
+		return phrase(head), "" // "the bungalow of Upwell's size", "the key of Rita's hall": either may be meant
+	case relation == 0 && end < len(fields) && isVerb(fields[end]):
+		return complement(fields[end+1:]), "" // "In the cellar is the charger of the mill"
+	case relation >= 0:
+		return phrase(head[relation+1:]), ""
+	case owner >= 0:
+		return phrase(head), phrase(head[:owner+1])
+	case the || end == len(fields) || !isVerb(fields[end]):
+		return phrase(head), ""
 	}
-	named = slices.Clone(named)
-	named[len(named)-1] = bare(trimWord(named[len(named)-1]))
-	return strings.Join(named, " ")
+	thing = complement(fields[end+1:])
+	if thing == "" && transitive[strings.ToLower(fields[end])] {
+		thing = phrase(fields[end+1:])
+	}
+	switch {
+	case thing == "":
+		return phrase(head), ""
+	case isName(head[0]):
+		return thing, phrase(head)
+	}
+	return thing, ""
 }
+
+// complement returns what a sentence says something about that goes on, after its verb, as "the founder of the inn" or
+// "the inn's founder"; "" if it does not.
+func complement(fields []string) string {
+	if len(fields) > 0 && fields[0] == "as" {
+		fields = fields[1:]
+	}
+	for i, f := range fields[:min(len(fields), 6)] {
+		switch word := trimWord(f); {
+		case possessive(word):
+			return phrase(fields[:i+1])
+		case i > 0 && f == "of" && (fields[0] == "the" || i == 1):
+			return phrase(fields[i+1:])
+		case f != word, f != "the" && plainWords[f]:
+			return ""
+		}
+	}
+	return ""
+}
+
+// phrase writes the words of a name without an article; "" when they are too many for one, or a noun that says
+// nothing in particular.
+func phrase(fields []string) string {
+	at := slices.IndexFunc(fields, func(f string) bool { return strings.EqualFold(f, "the") || strings.EqualFold(f, "now") })
+	fields = fields[at+1:]
+	const most = 7
+	if len(fields) == 0 || len(fields) > most || len(fields) == 1 && at < 0 && !isName(fields[0]) {
+		return ""
+	}
+	fields = slices.Clone(fields)
+	fields[len(fields)-1] = bare(trimWord(fields[len(fields)-1]))
+	return strings.Join(fields, " ")
+}
+
+// unremarked cuts what only draws attention off a sentence: a list marker, "Note:", "Remember that".
+func unremarked(sentence string) string {
+	sentence, _ = cutMarker(sentence)
+	for {
+		word, rest, ok := strings.Cut(sentence, " ")
+		if !ok || !remarks[strings.ToLower(word)] {
+			return sentence
+		}
+		sentence = rest
+	}
+}
+
+func isVerb(word string) bool { return verbs[strings.ToLower(trimWord(word))] }
 
 // isOf reports whether a sentence goes on as "is the founder of …": it is about either.
 func isOf(fields []string) bool {
@@ -139,8 +210,7 @@ func isName(word string) bool {
 // been named by its head alone ("the hall"), or speaks of a thing without saying whose it is ("The spare key is
 // kept …", "Fee: 8 euros"), and titles do not name it either.
 func (n *names) leans(sentence, titles string) (on mention, leans bool) {
-	sentence, _ = cutMarker(sentence)
-	fields := strings.Fields(sentence)
+	fields := strings.Fields(unremarked(sentence))
 	if len(fields) == 0 {
 		return nowhere, false
 	}
@@ -149,7 +219,7 @@ func (n *names) leans(sentence, titles string) (on mention, leans bool) {
 	if bare, _, ok := strings.Cut(word, "'"); ok && leaning[bare] || leaning[word] { // "it's"
 		return nowhere, true
 	}
-	if at, ok := n.people[bare(first)]; ok && (len(fields) == 1 || !isName(fields[1])) {
+	if at, ok := n.first(fields); ok {
 		return at, true
 	}
 	if at, ok := n.short(fields, titles); ok {
@@ -158,7 +228,7 @@ func (n *names) leans(sentence, titles string) (on mention, leans bool) {
 	if unsaid(fields) {
 		return nowhere, true
 	}
-	if saysWhose(fields, titles) || n.another(fields) {
+	if saysWhose(fields, titles) || acts(fields) {
 		return nowhere, false
 	}
 	for _, f := range fields[1:] {
@@ -167,6 +237,17 @@ func (n *names) leans(sentence, titles string) (on mention, leans bool) {
 		}
 	}
 	return nowhere, articles[word] || strings.Contains(strings.Join(fields[:min(len(fields), 6)], " "), ": ")
+}
+
+// first finds somebody who has been named before and is called by the first name alone in the sentence's subject.
+func (n *names) first(fields []string) (at mention, ok bool) {
+	for i, f := range fields[:max(1, slices.IndexFunc(fields, isVerb))] {
+		alone := (i == 0 || !isName(fields[i-1]) || possessive(trimWord(fields[i-1]))) && (i+1 == len(fields) || !isName(fields[i+1]) || possessive(f))
+		if at, ok := n.people[bare(trimWord(f))]; ok && alone {
+			return at, true
+		}
+	}
+	return nowhere, false
 }
 
 // unsaid reports whether a sentence says what something is but not of what: "Ada is the conductor." ends in what
@@ -188,7 +269,7 @@ func unsaid(fields []string) bool {
 		if strings.EqualFold(word, "the") {
 			return i < len(fields)-1 && strings.EqualFold(fields[i-1], "is")
 		}
-		if !isNoun(word) || relations[word] || word != fields[i] && i < len(fields)-1 {
+		if !isNoun(word) || possessive(word) || relations[word] || word != fields[i] && i < len(fields)-1 {
 			return false
 		}
 	}
@@ -213,29 +294,51 @@ func (n *names) short(fields []string, titles string) (at mention, ok bool) {
 	return nowhere, false
 }
 
-// another reports whether a sentence begins with a thing of a kind that was named before, but not with that one:
-// "The royal inn closes" after "the small inn".
-func (n *names) another(fields []string) bool {
-	if len(fields) == 0 || !strings.EqualFold(fields[0], "the") {
+// setsOut reports whether a sentence begins with what it is about: "At the mill, …", "As for the mill, …".
+func setsOut(fields []string) bool {
+	first := strings.ToLower(fields[0])
+	return (relations[first] || first == "as" && len(fields) > 1 && fields[1] == "for") &&
+		slices.ContainsFunc(fields[1:min(len(fields), 8)], func(f string) bool { return strings.HasSuffix(f, ",") })
+}
+
+// definite reports whether a sentence without names speaks of something in particular at all; "Thanks for reading" does not.
+func definite(fields []string) bool {
+	return slices.ContainsFunc(fields, func(f string) bool {
+		f = strings.ToLower(f)
+		return f == "the" || f == "my" || f == "our" || possessive(trimWord(f))
+	})
+}
+
+// acts reports whether a sentence begins with a thing or somebody that does what only something in particular does:
+// "The big market hall charges", "The mill was built", "Brenn has".
+func acts(fields []string) bool {
+	at := slices.IndexFunc(fields, isVerb)
+	if at < 1 || at > 5 {
 		return false
 	}
-	end := slices.IndexFunc(fields, func(f string) bool { return verbs[strings.ToLower(f)] })
-	if end < 3 {
+	the := strings.EqualFold(fields[0], "the")
+	if the && at < 2 || !the && !isName(fields[0]) {
 		return false
 	}
-	at, ok := n.heads[fields[end-1]]
-	return ok && at.name != strings.Join(fields[1:end], " ") && !slices.ContainsFunc(fields[1:end], func(f string) bool { return relations[f] })
+	for i, f := range fields[:at] {
+		f = strings.ToLower(f)
+		if vague := plainWords[f] || leaning[f] || leaders[f]; vague && f != "new" && f != "old" && !(i == 0 && the) {
+			return false
+		}
+	}
+	verb := strings.ToLower(fields[at])
+	passive := (verb == "is" || verb == "was") && at+1 < len(fields) && done[fields[at+1]]
+	return passive || has[verb] || (!the || at > 2) && (actions[verb] || transitive[verb])
 }
 
 // namesSomething reports whether a sentence that does not lean names what it is about.
 func namesSomething(sentence string) bool {
-	sentence, _ = cutMarker(sentence)
-	fields := strings.Fields(sentence)
+	fields := strings.Fields(unremarked(sentence))
 	if len(fields) == 0 {
 		return false
 	}
-	verb := slices.IndexFunc(fields, func(f string) bool { return verbs[strings.ToLower(f)] })
-	return possessive(trimWord(fields[0])) || slices.ContainsFunc(fields[1:], isName) || saysWhose(fields, "") || verb > 0 && isOf(fields[verb:])
+	verb := slices.IndexFunc(fields, isVerb)
+	return possessive(trimWord(fields[0])) || slices.ContainsFunc(fields[1:], isName) || saysWhose(fields, "") && definite(fields) || acts(fields) || setsOut(fields) || verb > 0 && isOf(fields[verb:])
 }
 
 func possessive(word string) bool {
@@ -255,6 +358,8 @@ func saysWhose(fields []string, titles string) bool {
 		switch {
 		case i == 0 && strings.HasSuffix(f, ":"):
 			return false // a label, as is "Spare key:"; "The lake cabin:" names a thing
+		case i == 0 && possessive(f):
+			return true
 		case i > 1 && i < 6 && strings.HasSuffix(f, ":") && fields[0] == "The":
 			return true
 		case i == 0: // an article, or a capital that begins the sentence
@@ -272,6 +377,12 @@ func saysWhose(fields []string, titles string) bool {
 	return false
 }
 
+func union(a, b map[string]bool) map[string]bool {
+	all := maps.Clone(a)
+	maps.Copy(all, b)
+	return all
+}
+
 func wordSet(list string) map[string]bool {
 	m := map[string]bool{}
 	for w := range strings.FieldsSeq(list) {
@@ -285,8 +396,22 @@ var (
 	// articles begin a sentence that may leave out whose thing it speaks of.
 	articles  = wordSet("the as")
 	relations = wordSet("of for at from to in on between with")
-	verbs     = wordSet(`is are was were be has have had can could will would may must costs opens closes begins starts ends takes
- lasts comes holds stands lies serves weighs belongs bakes amounts works stays eats`)
+	personal  = wordSet("he she him his her hers")
+	remarks   = wordSet("note: remember: ps: nb: remember note that also, also please")
+	// actions and done are the verbs and the participles after "is" of a thing in particular, has those even of one
+	// called by a single word; verbs are all that end a sentence's subject.
+	has     = wordSet("has had charges serves weighs measures covers stands works runs")
+	actions = wordSet(`has had leaves opens closes charges serves offers seats covers weighs measures begins starts ends lasts takes runs rests
+ bakes cooks goes plays meets works lives eats shows uses needs consists contains won stays belongs holds sits docks departs meets`)
+	done = wordSet(`founded built designed established invented held run managed closed open located served directed owned hosted
+ sponsored organised conducted taught painted made rented employed cleaned guarded written composed published won`)
+	verbs = union(actions, wordSet(`is are was were be have can could will would may must costs comes came stands lies amounts hangs
+ wrote founded designed painted built invented composed directs directed manages heads guides guards repairs services sponsors organises
+ conducts pays leads sells made owns wears likes loves enjoys supports teaches speaks hosts arrives leaves departs happens finishes shuts
+ dates rises charged grew studies`))
+	// transitive are those before which stands somebody and after which what the text is about.
+	transitive = wordSet(`founded designed painted built invented composed directs directed manages heads guides guards repairs services sponsors
+ organises conducts leads sells made owns teaches hosts rents runs won wrote`)
 	// plainWords are no nouns and say of no noun which one it is.
 	plainWords = wordSet(`the a an this that these those my our your his her its their of for at from to in on between with by into under over
  and or but not now also here there then still very every each all any both is are was were be been has have had can could will would may must

@@ -17,6 +17,10 @@ func parseMarkdown(_ context.Context, data []byte) (document, string) {
 	m := markdown{}
 	lines := m.frontMatter(splitLines(text))
 	for i, line := range lines {
+		if m.fence == "" && !m.comment && (len(m.para) == 0 || brokenOff(m.para[len(m.para)-1], line)) && announces(lines, i) {
+			m.heading(6, line)
+			continue
+		}
 		next := ""
 		if i+1 < len(lines) {
 			next = lines[i+1]

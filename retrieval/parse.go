@@ -161,7 +161,7 @@ func parseText(_ context.Context, data []byte) (document, string) {
 				}
 			}
 			end()
-		case level > 0 && looksLikeTitle(trimmed), isHead(trimmed) && followed(lines[i+1:]):
+		case level > 0 && looksLikeTitle(trimmed), (isHead(trimmed) || len(para) == 0 && announces(lines, i)) && followed(lines[i+1:]):
 			end()
 			if level == 0 {
 				head = strings.TrimSuffix(trimmed, ":")
@@ -174,7 +174,7 @@ func parseText(_ context.Context, data []byte) (document, string) {
 			i > 0 && strings.TrimSpace(lines[i-1]) != "":
 			last := &doc.blocks[len(doc.blocks)-1] // an item that goes on
 			last.text = collapse(last.text + " " + trimmed)
-		case isLabel(trimmed) && len(para) == 0:
+		case isLabel(trimmed) && len(para) == 0 && !alone(lines, i):
 			doc.add(listLine, trimmed)
 		default:
 			if len(para) > 0 && brokenOff(para[len(para)-1], trimmed) {
@@ -198,15 +198,26 @@ func isHead(line string) bool {
 	return ok && words(name) <= 10 && !isItem(line) && !strings.ContainsAny(name, ".:;!?")
 }
 
+// announces reports whether line i, between others, stands over the next like a heading without marks: a few words
+// that make no sentence, before one that begins with a pronoun or an article.
+func announces(lines []string, i int) bool {
+	line := strings.TrimSpace(lines[i])
+	if i+1 >= len(lines) || words(line) > 6 || isItem(line) || strings.ContainsAny(line, ".!?:;") || !isName(line) || slices.ContainsFunc(strings.Fields(line), isVerb) {
+		return false
+	}
+	next, _, _ := strings.Cut(strings.TrimSpace(lines[i+1]), " ")
+	return leaning[strings.ToLower(next)] || next == "The"
+}
+
 // wrapped is the least width, in bytes, at which text is taken to be wrapped by a program.
 const wrapped = 60
 
 // brokenOff reports whether a line ends where its writer wanted, rather than where it was full: the first word
-// of the next, which begins like a sentence, would have fitted.
+// of the next, which begins like a sentence, would have fitted, or somebody else speaks there.
 func brokenOff(line, next string) bool {
 	r, _ := utf8.DecodeRuneInString(next)
 	word, _, _ := strings.Cut(next, " ")
-	return (unicode.IsUpper(r) || unicode.IsDigit(r)) && len(line)+1+len(word) <= wrapped
+	return (unicode.IsUpper(r) || unicode.IsDigit(r)) && len(line)+1+len(word) <= wrapped || said.MatchString(next)
 }
 
 // splitLines splits at any of the line ends in use.
@@ -217,6 +228,12 @@ func splitLines(s string) []string {
 // looksLikeTitle reports whether a line that stands alone is a title rather than a sentence.
 func looksLikeTitle(line string) bool {
 	return words(line) <= 10 && !strings.ContainsAny(line[len(line)-1:], ".,;!")
+}
+
+// alone reports whether line i stands between blank lines, before others.
+func alone(lines []string, i int) bool {
+	blank := func(at int) bool { return at < 0 || at >= len(lines) || strings.TrimSpace(lines[at]) == "" }
+	return blank(i-1) && blank(i+1) && followed(lines[i+1:])
 }
 
 // isRule reports whether a line only draws.

@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"iter"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -13,10 +15,10 @@ import (
 	"github.com/clipperhouse/uax29/v2/sentences"
 )
 
-// DefaultWords is the length of passages unless Options say otherwise: one or two sentences. A small
+// DefaultWords is the length of passages unless Options say otherwise: so little that each sentence is one. A small
 // reader is surest of a fact that stands alone, and passages that differ in little are told apart by the
 // weights rather than by its attention. Large models do as well with longer ones; DRAGON §7.1 has 64 words.
-const DefaultWords = 9
+const DefaultWords = 4
 
 // mostWords bounds Options.Words.
 const mostWords = 1000
@@ -27,11 +29,12 @@ type sizes struct {
 	whole  int // a document of at most this is one passage
 	short  int // a passage shorter than this at the end joins the one before when both fit in whole
 	bound  int // with a sentence that leans on the one before a passage may grow to this
+	most   int // and to this where the one before cannot be told in a word or two
 	unit   int // longer sentences are divided
 }
 
 func sizesOf(target int) sizes {
-	return sizes{target: target, whole: target + target/4, short: target / 3, bound: target + min(target, 24), unit: max(target, 64)}
+	return sizes{target: target, whole: target + target/4, short: target / 3, bound: target + min(target, 24), most: target + max(min(2*target, 36), 20), unit: max(target, 64)}
 }
 
 // Passage is a piece of a document, small enough to be read as one context beside others.
@@ -146,14 +149,14 @@ func (d document) passages(source string, limits sizes) []Passage {
 
 func (d document) units(limits sizes) []unit {
 	var units []unit
-	section, named := "", newNames()
+	section, named, speakers := "", newNames(), d.speakers()
 	add := func(kind blockKind, sentence string, opens bool) {
-		on := named.place(sentence, d.title+" "+section, len(units))
+		on := named.place(spoken(sentence, speakers), d.title+" "+section, len(units))
 		for i, part := range splitWords(sentence, limits.unit) {
 			if i > 0 {
 				on = nowhere
 			}
-			units = append(units, unit{part, words(part), section, kind, opens && i == 0, on, "", namesSomething(part)})
+			units = append(units, unit{part, words(part), section, kind, opens && i == 0, on, "", namesSomething(spoken(part, speakers))})
 		}
 	}
 	for _, b := range d.blocks {
@@ -215,7 +218,7 @@ func pack(units []unit, total int, limits sizes) [][]unit {
 		case !leans || slices.Contains(group, u.on.unit) || u.on.name != "" && u.on.name == about:
 		case u.on.name != "" && about == "" && size == 0:
 			about = u.on.name
-		case size+units[u.on.unit].words+u.words <= limits.bound:
+		case size+units[u.on.unit].words+u.words <= limits.most:
 			add(u.on.unit)
 		}
 		add(i)
@@ -304,21 +307,85 @@ func passageID(p Passage) string {
 }
 
 // splitSentences divides a paragraph at UAX #29 sentence bounds, except after abbreviations and initials,
-// where that standard's default rules end a sentence ("Mr. Oduya", "J. Smith").
+// where that standard's default rules end a sentence ("Mr. Oduya", "J. Smith"), and before figures and addresses,
+// where they do not ("… 14 euros. 806 pounds is …").
 func splitSentences(s string) []string {
 	var out []string
 	pending := ""
 	for tokens := sentences.FromString(s); tokens.Next(); {
-		pending += tokens.Value()
-		if trimmed := strings.TrimSpace(pending); trimmed != "" && !abbreviated(trimmed) {
-			out = append(out, trimmed)
-			pending = ""
+		for part := range beforeFigures(tokens.Value()) {
+			pending += part
+			if trimmed := strings.TrimSpace(pending); trimmed != "" && !abbreviated(trimmed) {
+				out = append(out, trimmed)
+				pending = ""
+			}
 		}
 	}
 	if trimmed := strings.TrimSpace(pending); trimmed != "" {
 		out = append(out, trimmed)
 	}
 	return out
+}
+
+// beforeFigures divides s where a full stop after a word is followed by a word with a digit, a currency sign or an
+// address in it. What abbreviates before a number ("p. 12", "at 6 p.m. 30 people") stays.
+func beforeFigures(s string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		from := 0
+		for i := 1; i+2 < len(s); i++ {
+			if s[i] != '.' || s[i+1] != ' ' {
+				continue
+			}
+			last, _ := utf8.DecodeLastRuneInString(s[:i])
+			next, _, _ := strings.Cut(s[i+2:], " ")
+			word := s[strings.LastIndexByte(s[:i], ' ')+1 : i]
+			figure := strings.ContainsFunc(next, func(r rune) bool { return unicode.IsDigit(r) || unicode.Is(unicode.Sc, r) || r == '@' })
+			if figure && len(word) > 3 && unicode.In(last, unicode.Letter, unicode.Digit) && !counted[strings.ToLower(word)] {
+				if !yield(s[from : i+2]) {
+					return
+				}
+				from = i + 2
+			}
+		}
+		yield(s[from:])
+	}
+}
+
+// counted are abbreviations of four letters and more that stand before a number.
+var counted = map[string]bool{"approx": true, "sept": true, "chap": true, "figs": true, "nos.": true, "a.m": true, "p.m": true}
+
+// said matches a message of a chat: "Anna: …", "[10:32] Ben: …", "Ben (10:32): …".
+var said = regexp.MustCompile(`^(\[[\d:., ]+\] )?([\p{Lu}][\p{L}\p{N}._-]*(?: [\p{Lu}][\p{L}.]*)?)( \([\d:., ]+\))?: `)
+
+// speakers returns who says something in the document: a time stands beside their names, or half of
+// its blocks begin like "Anna: The key is …".
+func (d document) speakers() map[string]bool {
+	out, timed, sentences := map[string]bool{}, map[string]bool{}, 0
+	for _, b := range d.blocks {
+		if m := said.FindStringSubmatch(b.text); m != nil {
+			out[m[2]] = true
+			if m[1] != "" || m[3] != "" {
+				timed[m[2]] = true
+			}
+			if b.kind != heading && slices.ContainsFunc(strings.Fields(b.text[len(m[0]):]), isVerb) {
+				sentences++
+			}
+		}
+	}
+	if 2*sentences >= len(d.blocks) && sentences > 1 {
+		return out
+	}
+	return timed
+}
+
+// spoken returns what a message says: without its speaker.
+func spoken(sentence string, speakers map[string]bool) string {
+	if len(speakers) > 0 {
+		if m := said.FindStringSubmatch(sentence); m != nil && speakers[m[2]] && len(m[0]) < len(sentence) {
+			return sentence[len(m[0]):]
+		}
+	}
+	return sentence
 }
 
 var abbreviations = map[string]bool{

@@ -55,7 +55,7 @@ func (f ModelFlags) open(path string) (*model.Model, error) {
 
 // PassageFlags say how files are cut.
 type PassageFlags struct {
-	PassageWords int `help:"Words of the passages that files are cut into, about; 0 for ${passageWords=9}. Larger models may read longer ones as well." default:"0"`
+	PassageWords int `help:"Words of the passages that files are cut into, about; 0 for a sentence each. Larger models may read longer ones as well." default:"0"`
 }
 
 func (f PassageFlags) options() retrieval.Options { return retrieval.Options{Words: f.PassageWords} }

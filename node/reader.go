@@ -108,9 +108,9 @@ type Question struct {
 	History []model.Message
 }
 
-// search is the text that passages are looked up with. A follow-up question leaves out what the one
+// Search is the text that passages are looked up with. A follow-up question leaves out what the one
 // before it named.
-func (q Question) search() string {
+func (q Question) Search() string {
 	for i := len(q.History) - 1; i >= 0; i-- {
 		if q.History[i].Role == "user" {
 			return q.History[i].Content + "\n" + q.Text
@@ -153,7 +153,7 @@ func (r Reader) search(ctx context.Context, q Question, s Settings) (passages []
 	if r.Index == nil || s.Documents == 0 {
 		return nil, nil
 	}
-	hits, err := r.Index.Search(ctx, q.search(), s.Documents)
+	hits, err := r.Index.Search(ctx, q.Search(), s.Documents)
 	if err != nil {
 		return nil, fmt.Errorf("search the documents: %w", err)
 	}

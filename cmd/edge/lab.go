@@ -216,7 +216,7 @@ type labAnswers struct {
 // open prepares what answers are made of. The caller closes it.
 func (f labAnswers) open(a *cli.App) (b lab.Bench, closing func() error, err error) {
 	closing = func() error { return nil }
-	weights, err := decoder.ParseWeights("sentence")
+	weights, err := decoder.ParseWeights("reader")
 	if err != nil {
 		return b, closing, err
 	}

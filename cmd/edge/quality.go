@@ -23,8 +23,8 @@ import (
 
 type benchQuality struct {
 	cli.ModelFlags `group:"Model"`
-	Sets           []string `help:"What to ask: one-part, two-part, unanswerable (generated worlds), xquad." default:"one-part,two-part,unanswerable" placeholder:"SET"`
-	Methods        []string `help:"Who answers: device, cloud, pair, one-side, one-context, sequence, given." default:"device,cloud,pair,one-side,one-context,sequence" placeholder:"METHOD"`
+	Sets           []string `help:"What to ask: one-part, two-part, unanswerable, follow-up (generated worlds), xquad." default:"one-part,two-part,unanswerable,follow-up" placeholder:"SET"`
+	Methods        []string `help:"Who answers: device, cloud, pair, one-side, one-context, sequence, given; without it all but given. With --wikitext: one-context, device-context, cloud-context, output, sequence; without it all." placeholder:"METHOD"`
 	Weights        []string `help:"Document weights; the pair is measured with each, the other methods with the first." default:"reader" sep:";" placeholder:"WEIGHTS"`
 	Set            string   `help:"Worlds of your own, as JSON lines, gzipped or not; without it those that ship with the program." type:"existingfile" placeholder:"FILE"`
 	Xquad          string   `help:"Questions in SQuAD's form for the set xquad; without it shared/data/qa/xquad.en.half.json, if it is there." type:"existingfile" placeholder:"FILE"`
@@ -59,7 +59,8 @@ dealt to the two sides in turn.
 token, as a pair does (DRAGON), sequence the two sides' whole texts (DRDG/SW). Of documents that exceed the
 model's context, the least relevant are cut.
 
-A line of --set: {"device": [{"name","text"}], "cloud": [...], "questions": [{"kind","where","question","answer","values"}]}.`
+A line of --set: {"device": [{"name","text"}], "cloud": [...], "questions": [{"kind","where","question","answer","values"}]}; a question of the
+set follow-up also has "earlier": [{"question","answer"}].`
 }
 
 // qualityRow is one measurement.
@@ -84,17 +85,24 @@ func (c *benchQuality) Run(a *cli.App) error {
 	if c.File != "" && !a.Globals.JSON {
 		return fmt.Errorf("%s: a file for the rows needs --json before it", c.File)
 	}
+	possible, usual := qualityMethods, qualityMethods[:len(qualityMethods)-1]
+	if c.Wikitext {
+		possible, usual = wikitextMethods, wikitextMethods
+	}
+	if len(c.Methods) == 0 {
+		c.Methods = usual
+	}
+	for _, m := range c.Methods {
+		if !slices.Contains(possible, m) {
+			return fmt.Errorf("--methods %s: use %s", m, strings.Join(possible, ", "))
+		}
+	}
 	if c.Wikitext {
 		return c.wikitext(a)
 	}
 	weights, err := c.weights()
 	if err != nil {
 		return err
-	}
-	for _, m := range c.Methods {
-		if !slices.Contains(qualityMethods, m) {
-			return fmt.Errorf("--methods %s: use %s", m, strings.Join(qualityMethods, ", "))
-		}
 	}
 	trials, err := c.trials(a)
 	if err != nil {
@@ -236,7 +244,7 @@ func (c *benchQuality) trials(a *cli.App) ([]trial, error) {
 		for i := 0; err == nil && i < len(kept); i++ {
 			t := trial{asked: kept[i]}
 			for k, x := range sides {
-				hits, e := x.Search(a, t.Question, c.Documents)
+				hits, e := x.Search(a, t.node().Search(), c.Documents)
 				for _, h := range hits {
 					t.sides[k] = append(t.sides[k], h.Passage)
 				}
@@ -259,6 +267,7 @@ func (c *benchQuality) trials(a *cli.App) ([]trial, error) {
 	return out, nil
 }
 
+// qualityMethods are who answers, with given last, which nobody could do.
 var qualityMethods = []string{"device", "cloud", "pair", "one-side", "one-context", "sequence", "given"}
 
 // given leaves the passages of each side that hold what the answer must hold.
@@ -301,30 +310,30 @@ func (q quality) answer(ctx context.Context, t trial, method string) (string, er
 	all := slices.Concat(t.sides[0], t.sides[1])
 	switch method {
 	case "device":
-		return q.write(ctx, t.Question, t.sides[:1], 0)
+		return q.write(ctx, t.asked, t.sides[:1], 0)
 	case "cloud":
-		return q.write(ctx, t.Question, t.sides[1:], 0)
+		return q.write(ctx, t.asked, t.sides[1:], 0)
 	case "one-side":
-		return q.write(ctx, t.Question, [][]retrieval.Passage{all}, 0)
+		return q.write(ctx, t.asked, [][]retrieval.Passage{all}, 0)
 	case "one-context":
-		return q.write(ctx, t.Question, [][]retrieval.Passage{all}, 1)
+		return q.write(ctx, t.asked, [][]retrieval.Passage{all}, 1)
 	case "sequence":
 		return q.sequence(ctx, t)
 	case "given":
 		t = t.given()
 	}
-	return q.write(ctx, t.Question, t.sides[:], 0)
+	return q.write(ctx, t.asked, t.sides[:], 0)
 }
 
 // open reads the passages of one side.
-func (q quality) open(ctx context.Context, question string, passages []retrieval.Passage, rows int) (*decoder.Decoder, error) {
+func (q quality) open(ctx context.Context, question asked, passages []retrieval.Passage, rows int) (*decoder.Decoder, error) {
 	cfg := q.cfg
 	cfg.Rows = rows
-	return decoder.New(ctx, cfg, decoder.Request{Question: question, Passages: passages})
+	return decoder.New(ctx, cfg, decoder.Request{Question: question.Question, History: question.node().History, Passages: passages})
 }
 
 // write answers from one side's passages, or from two in lock step.
-func (q quality) write(ctx context.Context, question string, sides [][]retrieval.Passage, rows int) (string, error) {
+func (q quality) write(ctx context.Context, question asked, sides [][]retrieval.Passage, rows int) (string, error) {
 	var ds [2]*decoder.Decoder
 	for i, passages := range sides {
 		d, err := q.open(ctx, question, passages, rows)
@@ -358,13 +367,13 @@ func (q quality) sequence(ctx context.Context, t trial) (string, error) {
 	var logs [2][2]float64 // by writer and judge
 	var texts [2]string
 	for i := range t.sides {
-		text, err := q.write(ctx, t.Question, t.sides[i:i+1], 0)
+		text, err := q.write(ctx, t.asked, t.sides[i:i+1], 0)
 		if err != nil {
 			return "", err
 		}
 		texts[i] = text
 		for j := range t.sides {
-			if logs[i][j], h[j], err = q.judge(ctx, t.Question, t.sides[j], text); err != nil {
+			if logs[i][j], h[j], err = q.judge(ctx, t.asked, t.sides[j], text); err != nil {
 				return "", err
 			}
 		}
@@ -379,7 +388,7 @@ func (q quality) sequence(ctx context.Context, t trial) (string, error) {
 }
 
 // judge returns log p^s of an answer, and h^s before it.
-func (q quality) judge(ctx context.Context, question string, passages []retrieval.Passage, answer string) (p, h float64, err error) {
+func (q quality) judge(ctx context.Context, question asked, passages []retrieval.Passage, answer string) (p, h float64, err error) {
 	d, err := q.open(ctx, question, passages, 0)
 	if err != nil {
 		return 0, 0, err

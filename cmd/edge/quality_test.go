@@ -113,7 +113,9 @@ const ownWorld = `{"device": [{"name": "cabin.md", "text": "# Lake cabin\n\nThe 
 {"kind": "one-part", "where": "device", "question": "What is the wifi password of the lake cabin?",
  "answer": "The wifi password of the lake cabin is tumbral-5827.", "values": ["tumbral-5827"]},
 {"kind": "two-part", "where": "both", "question": "What is the wifi password of the lake cabin, and when does the harbour museum open?",
- "answer": "The wifi password of the lake cabin is tumbral-5827. The harbour museum opens at 9:30.", "values": ["tumbral-5827", "9:30"]}]}`
+ "answer": "The wifi password of the lake cabin is tumbral-5827. The harbour museum opens at 9:30.", "values": ["tumbral-5827", "9:30"]},
+{"kind": "follow-up", "where": "device", "question": "And the wifi password?", "answer": "The wifi password of the lake cabin is tumbral-5827.",
+ "values": ["tumbral-5827"], "earlier": [{"question": "Where is the lake cabin?", "answer": "The lake cabin is unknown."}]}]}`
 
 // ownSQuAD has passages for both sides, and a question that nobody can answer.
 const ownSQuAD = `{"data": [
@@ -130,13 +132,13 @@ func TestBenchQuality(t *testing.T) {
 	line := strings.ReplaceAll(ownWorld, "\n", " ") + "\n"
 	write(t, h.dir, "own.jsonl", line+strings.NewReplacer("device", "cloud", "cloud", "device").Replace(line))
 	write(t, h.dir, "squad.json", ownSQuAD)
-	stdout, stderr, err := h.edge("bench", "quality", "--n", "2", "--sets", "one-part,two-part,xquad", "--set", "own.jsonl", "--xquad", "squad.json",
+	stdout, stderr, err := h.edge("bench", "quality", "--n", "2", "--sets", "one-part,two-part,follow-up,xquad", "--set", "own.jsonl", "--xquad", "squad.json",
 		"--methods", strings.Join(qualityMethods, ","), "--weights", "reader;static", "--threads", "1", "--json", "rows.json")
 	if err != nil || stdout != "" {
 		t.Fatalf("%v: %s%s", err, stdout, stderr)
 	}
 	rows := readRows(t, filepath.Join(h.dir, "rows.json"))
-	if want := 3 * (len(qualityMethods) + 1); len(rows) != want {
+	if want := 4 * (len(qualityMethods) + 1); len(rows) != want {
 		t.Errorf("%d rows, want %d", len(rows), want)
 	}
 	exact := map[string]any{}
@@ -157,7 +159,7 @@ func TestBenchQuality(t *testing.T) {
 		}
 	}
 	for row, want := range map[string]float64{"one-part device": 0.5, "one-part cloud": 0.5, "one-part pair": 1, "one-part given": 1, "one-part sequence": 1,
-		"two-part device": 0, "two-part cloud": 0, "two-part pair": 1, "two-part one-side": 1, "two-part sequence": 0} {
+		"follow-up device": 0.5, "follow-up cloud": 0.5, "follow-up pair": 1, "two-part device": 0, "two-part cloud": 0, "two-part pair": 1, "two-part one-side": 1, "two-part sequence": 0} {
 		if exact[row] != want {
 			t.Errorf("%s: exact match %v, want %v", row, exact[row], want)
 		}
@@ -213,6 +215,7 @@ func TestBenchQualityErrors(t *testing.T) {
 		{"--sets three-part", "no questions of the sets three-part"},
 		{"--set own.jsonl --sets unanswerable", "no questions of the sets unanswerable"},
 		{"--methods magic", "one-context"},
+		{"--wikitext --methods pair", "--methods pair: use one-context"},
 		{"--weights magic", "magic"},
 		{"--wikitext", "wiki.test.raw"},
 	} {
@@ -255,6 +258,14 @@ func TestBenchQualityWikitext(t *testing.T) {
 		}
 		if b := bits[method]; b[0] != bits["output"][0] || math.Abs(b[1]-bits["output"][one]) > 1e-9 || method != "cloud-context" && b[1] == b[0] {
 			t.Errorf("%s: %v; output: %v", method, b, bits["output"])
+		}
+	}
+	if _, stderr, err := h.edge("bench", "quality", "--wikitext", "--methods", "output", "--threads", "1", "--json", "rows.json"); err != nil {
+		t.Fatalf("%v: %s", err, stderr)
+	}
+	for i, r := range readRows(t, filepath.Join(h.dir, "rows.json")) {
+		if r["method"] != "output" || i >= len(wikitextDocuments) {
+			t.Errorf("row %d of --methods output: %v", i, r)
 		}
 	}
 	write(t, dir, "wiki.test.raw", "Too short.\n")

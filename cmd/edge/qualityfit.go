@@ -72,7 +72,7 @@ func (c *benchQuality) fit(a *cli.App, q quality, trials []trial) error {
 func (q quality) choices(ctx context.Context, t trial) ([]choice, error) {
 	var ds [2]*decoder.Decoder
 	for i := range ds {
-		d, err := q.open(ctx, t.Question, t.sides[i], 0)
+		d, err := q.open(ctx, t.asked, t.sides[i], 0)
 		if err != nil {
 			return nil, err
 		}

@@ -17,7 +17,9 @@ import (
 	"testing/fstest"
 
 	"tandem"
+	"tandem/model"
 	"tandem/models"
+	"tandem/node"
 	"tandem/retrieval"
 )
 
@@ -33,11 +35,24 @@ type file struct{ Name, Text string }
 // asked is a question with the answers that count as right, the best first.
 type asked struct {
 	Kind     string
+	Earlier  []turn // of the conversation
 	Where    string // whose documents hold the answer: device, cloud, both; empty for nobody's
 	Question string
 	Answer   string
 	Answers  []string // further ones
 	Values   []string // what the answer must hold; none where nobody knows
+}
+
+// turn is a question that was answered before.
+type turn struct{ Question, Answer string }
+
+// node returns the question as a conversation asks it.
+func (q asked) node() node.Question {
+	out := node.Question{Text: q.Question}
+	for _, t := range q.Earlier {
+		out.History = append(out.History, model.Message{Role: "user", Content: t.Question}, model.Message{Role: "assistant", Content: t.Answer})
+	}
+	return out
 }
 
 // golds are all the answers that count as right.
@@ -55,6 +70,8 @@ func (q asked) check() error {
 		return errors.New(`lacks "question"`)
 	case q.Kind == "":
 		return errors.New(`lacks "kind"`)
+	case slices.ContainsFunc(q.Earlier, func(t turn) bool { return t.Question == "" || t.Answer == "" }):
+		return errors.New(`lacks "question" or "answer" of what was asked "earlier"`)
 	case len(q.golds()) == 0 || slices.Contains(q.Answers, ""):
 		return errors.New(`lacks "answer"`)
 	case slices.Contains(q.Values, "") || len(q.Values) == 0 && q.Kind != "unanswerable":

@@ -26,7 +26,7 @@ func TestReadWorlds(t *testing.T) {
 	line := strings.ReplaceAll(ownWorld, "\n", " ")
 	for name, text := range map[string]string{"plain": line + "\n\n" + line, "gzipped": gzipped(line + "\n" + line + "\n")} {
 		got, err := readWorlds(name, strings.NewReader(text))
-		if err != nil || len(got) != 2 || len(got[1].Questions) != 2 || got[1].Cloud[0].Name != "museum.md" || got[1].Questions[1].Values[1] != "9:30" {
+		if err != nil || len(got) != 2 || len(got[1].Questions) != 3 || !strings.Contains(got[1].Questions[2].node().Search(), "lake cabin") || got[1].Cloud[0].Name != "museum.md" || got[1].Questions[1].Values[1] != "9:30" {
 			t.Errorf("%s: %v, %+v", name, err, got)
 		}
 	}
@@ -47,6 +47,7 @@ func TestReadWorlds(t *testing.T) {
 		{worldOf(`{"question": "Q?", "kind": "one-part", "values": ["A"]}`), `question 1 lacks "answer"`},
 		{worldOf(`{"question": "Q?", "kind": "one-part", "answer": "A."}`), `question 1 lacks "values"`},
 		{worldOf(`{"question": "Q?", "kind": "one-part", "answer": "A.", "values": [""]}`), `question 1 lacks "values"`},
+		{worldOf(`{` + fine + `, "earlier": [{"question": "P?"}]}`), `question 1 lacks "question" or "answer" of what was asked "earlier"`},
 		{worldOf(`{"question": "Q?", "kind": "unanswerable", "answer": "It is unknown."}`), ""},
 		{`{"device": [{"name": "../a.md"}], "questions": [{` + fine + `}]}`, `file 1 of the device: "../a.md"`},
 		{`{"device": [{"name": "a"}], "cloud": [{"name": "a"}, {"name": "a"}], "questions": [{` + fine + `}]}`, `file 2 of the cloud: "a"`},

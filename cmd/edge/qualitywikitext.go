@@ -100,7 +100,7 @@ func (c *benchQuality) wikitext(a *cli.App) error {
 		return fmt.Errorf("%s has no paragraph of %d words", filepath.Join(dir, "wiki.test.raw"), givenWords+predictedWords)
 	}
 	var rows []wikitextRow
-	for _, method := range wikitextMethods {
+	for _, method := range c.Methods {
 		for _, k := range wikitextDocuments {
 			rows = append(rows, wikitextRow{"wikitext-2", method, "static", windows, k, sums[method][k] / float64(bytes)})
 		}

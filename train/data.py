@@ -8,7 +8,7 @@ import torch
 
 from . import documents
 from .documents import Cutter
-from .examples import END, LOSS_WEIGHT, NONE, PREFIX, PROMPT, START, UNSUPPORTED
+from .examples import END, LOSS_WEIGHT, NONE, PREFIX, PROMPT, START, UNSUPPORTED, indented
 from .examples import example as written
 from .names import Source
 from .tasks import task
@@ -34,7 +34,7 @@ class Row:
     def __init__(self, tokenizer, context, branches, joined=False):
         """joined: cut the context before its last pre-token, so that '.\\n' is one token, as when the whole prompt is encoded at
         once; else the context is encoded by itself, as when its KV is reused."""
-        tail = ""
+        context, tail = indented(context), ""
         if joined and context and not context[-1].isalnum():
             context, tail = context[:-1].rstrip(), context[len(context[:-1].rstrip()):]
         ids = [0] + tokenizer.encode(context)

@@ -4,6 +4,8 @@ Supported halves of an answer carry the value that the passage states. Unsupport
 value of the right type, sometimes 'unknown', so that a side without the answer stays diffuse instead of insisting on a
 refusal, and mixes well with a side that knows.
 """
+import re
+
 from .attributes import ENTITIES, WEIGHTS, draw
 from .passages import conflicts, fill, new_fact, new_passage, new_world, overlap, sibling
 from .questions import Asked, ask, ask_two, noun_asked, styled, upper
@@ -23,6 +25,12 @@ class Branch:
 
     def __init__(self, prompt, pieces):
         self.prompt, self.pieces = prompt, pieces
+
+
+def indented(context):
+    """The context as the template shows it: its lines begin with a space, so that a name has the same tokens there as inside a sentence,
+    where an answer has it. export.TEMPLATE does it in the program (Jinja's indent)."""
+    return re.sub(r"\n(?!\n)", "\n ", context)
 
 
 def turn(question):
@@ -99,10 +107,10 @@ def two_part(s, f, f_supported, g, g_supported, held_out=False):
     return Branch(turn(styled(s, question)), pieces)
 
 
-def follow_up(s, f, g):
-    """Two turns; the second may lean on the first ('And the door code?')."""
+def asked_after(s, f, g):
+    """A question about f and one about g after it, which may lean on it ('And the door code?') -> (asked about f, the second question's
+    text, asked about g)."""
     first = ask(s, f)
-    head = turn(first.question) + " " + answer_text(first, f.value)
     if f.entity == g.entity and s.chance(0.6):
         second = noun_asked(s, g, g.attribute.noun)
         question = fill(s.pick(["And the {a}?", "And what is the {a}?", "What about the {a}?"]), g.entity, g.attribute.noun)
@@ -112,7 +120,13 @@ def follow_up(s, f, g):
     else:
         second = ask(s, g)
         question = second.question
-    return Branch(head + turn(question), sentence(second, g.value, VALUE))
+    return first, question, second
+
+
+def follow_up(s, f, g):
+    """Two turns of a conversation, of which the second is to be answered."""
+    first, question, second = asked_after(s, f, g)
+    return Branch(turn(first.question) + " " + answer_text(first, f.value) + turn(question), sentence(second, g.value, VALUE))
 
 
 def context(s, low, high):

@@ -8,7 +8,7 @@ from .tokenizer import Tokenizer
 
 # Line breaks stand inside expressions: readers of templates drop a line break after a tag.
 TEMPLATE = (r"{% for message in messages %}"
-            r"{% if message['role'] == 'system' %}{{ 'Context: ' + message['content'] }}"
+            r"{% if message['role'] == 'system' %}{{ 'Context: ' + message['content'] | indent(1) }}"
             r"{% elif message['role'] == 'user' %}{% if not loop.first %}{{ '\n' }}{% endif %}{{ 'Question: ' + message['content'] }}"
             r"{% elif message['role'] == 'assistant' %}{{ '\nAnswer: ' + message['content'] }}"
             r"{% endif %}{% endfor %}"

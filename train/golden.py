@@ -8,7 +8,7 @@ import sys
 
 import torch
 
-from .greedy import Reader, halves, prompt
+from .greedy import Reader, document, halves, prompt
 from .model import logits
 
 COUNT, MARGIN = 40, 1.0
@@ -34,7 +34,7 @@ def golden(reader, items):
         answer = reader.tokenizer.encode(" " + reader.answer([text])[0])
         lead, best = margins(reader, ids + answer, len(ids))
         if best == answer + [0] and lead.min() >= MARGIN:
-            yield {"system": text[:text.index("\nQuestion: ")][len("Context: "):], "question": x["question"], "prompt": text,
+            yield {"system": document(p), "question": x["question"], "prompt": text,
                    "ids": ids, "answer_ids": answer + [0], "answer": reader.tokenizer.decode(answer)}
 
 

@@ -9,6 +9,7 @@ import sys
 import torch
 
 from . import kernels
+from .examples import indented, turn
 from .export import load
 from .model import logits
 
@@ -45,9 +46,13 @@ class Reader:
         return [self.tokenizer.decode(r[n:]).strip() for r, n in zip(rows, starts)]
 
 
+def document(passage):
+    """The passage as the program hands it to the template: the system message."""
+    return (passage["title"] + "\n" if passage["title"] else "") + passage["text"]
+
+
 def prompt(passage, question):
-    title = passage["title"] + "\n" if passage["title"] else ""
-    return "Context: %s%s\nQuestion: %s\nAnswer:" % (title, passage["text"], question)
+    return indented("Context: " + document(passage)) + turn(question)
 
 
 def holds(passage, value):

@@ -63,6 +63,14 @@ def upper(text):
     return text[0].upper() + text[1:]
 
 
+AS_THEY_STAND = {"code", "email", "website", "user", "word"}  # kinds of values that are written in lower case at a sentence's beginning, too
+
+
+def sentence_case(text, fact):
+    """A capital at the beginning, except of a value that would be another one with it: 'tumbral-5827 is the key'."""
+    return text if fact.attribute.kind in AS_THEY_STAND and text.startswith(fact.value) else upper(text)
+
+
 def possessive(entity):
     return entity + ("'" if entity.endswith("s") else "'s")
 
@@ -214,18 +222,18 @@ def statement(s, fact, subject=None, held_out=False):
     """A sentence without its full stop that states the fact about subject (the entity itself by default)."""
     e = subject or fact.entity
     if held_out:
-        return upper(fill(s.pick(HELD_OUT_STATEMENTS), e, fact.attribute.noun, fact.value))
+        return sentence_case(fill(s.pick(HELD_OUT_STATEMENTS), e, fact.attribute.noun, fact.value), fact)
     if fact.form:
         forms = fact.form.statements
-        return upper(fill(forms[0] if s.chance(0.5) else s.pick(forms), e, value=fact.value))
+        return sentence_case(fill(forms[0] if s.chance(0.5) else s.pick(forms), e, value=fact.value), fact)
     extra = BY_KIND.get(fact.attribute.kind)
     template = s.pick(extra) if extra and s.chance(0.2) else s.pick(NOUN_STATEMENTS)
-    return upper(fill(possessed(template, fact.category), e, fact.noun, fact.value))
+    return sentence_case(fill(possessed(template, fact.category), e, fact.noun, fact.value), fact)
 
 
 def elliptic(s, fact):
     """A sentence whose entity is known from the title or the sentence before."""
-    return upper(fill(s.pick(ELLIPTIC), fact.entity, fact.noun, fact.value))
+    return sentence_case(fill(s.pick(ELLIPTIC), fact.entity, fact.noun, fact.value), fact)
 
 
 def pronominal(s, fact, pronoun):

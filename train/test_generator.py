@@ -291,7 +291,7 @@ class QuestionWorlds(unittest.TestCase):
                     self.assertIn(q["where"], found[0], q)
                 if q["kind"] == "two-part":
                     self.assertTrue(found[0] and found[1] and set(found[0]) | set(found[1]) == set(worlds.SIDES), q)
-                self.assertEqual(len(q["values"]), {"one-part": 1, "two-part": 2, "unanswerable": 0}[q["kind"]])
+                self.assertEqual(len(q["values"]), {"one-part": 1, "two-part": 2, "unanswerable": 0, "follow-up": 1}[q["kind"]])
                 at = [q["answer"].find(v) for v in q["values"]]
                 self.assertTrue(-1 not in at and at == sorted(at), q)
 

@@ -9,7 +9,7 @@ import gzip
 import json
 
 from .documents import document
-from .examples import absent, answer_text
+from .examples import absent, answer_text, asked_after
 from .names import Source
 from .passages import overlap
 from .questions import ask, ask_two
@@ -50,6 +50,19 @@ def two_part(s, facts, taken, k):
     return line("two-part", "both", question, [(f, a), (g, b)])
 
 
+def follow_up(s, facts, taken, k):
+    """A question after another one, about the same thing or the same of another thing if there is one; side k answers the first. None if
+    both answers are the same."""
+    f = s.pick(facts[k])
+    like = [g for side in facts for g in side if g is not f and (g.entity == f.entity or g.attribute.noun == f.attribute.noun)]
+    g = s.pick(like or [x for x in facts[1 - k] if x is not f])
+    if f.value.lower() == g.value.lower():
+        return None
+    first, question, second = asked_after(s, f, g)
+    where = SIDES[0 if any(g is x for x in facts[0]) else 1]
+    return dict(line("follow-up", where, question, [(g, second)]), earlier=[dict(question=first.question, answer=answer_text(first, f.value))])
+
+
 def unanswerable(s, facts, taken, k):
     """A question like those that side k answers, which neither does; None if this draw found none."""
     entity = s.pick(facts[k]).entity
@@ -61,17 +74,22 @@ def unanswerable(s, facts, taken, k):
     return dict(kind="unanswerable", where="", question=a.question, answer=answer_text(a, "unknown"), values=[])
 
 
+def said(question):
+    """What was asked, with what was asked before."""
+    return " ".join([x["question"] for x in question.get("earlier", [])] + [question["question"]]).lower()
+
+
 def world(seed):
     """Documents and questions of one world; no question is asked twice."""
     s = Source(seed, held_out=True)
     sides, facts, taken = two_sides(s)
     questions, asked = [], set()
-    for draw in (one_part, two_part, unanswerable):
+    for draw in (one_part, two_part, unanswerable, follow_up):
         for i in range(QUESTIONS):
             x = None
-            while x is None or x["question"].lower() in asked:
+            while x is None or said(x) in asked:
                 x = draw(s, facts, taken, i % 2)
-            asked.add(x["question"].lower())
+            asked.add(said(x))
             questions.append(x)
     return dict(device=sides[0], cloud=sides[1], questions=questions)
 

@@ -48,6 +48,27 @@ func TestLeans(t *testing.T) {
 	}
 }
 
+// In a chat a message is about what it says, not about who says it.
+func TestSpeakers(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"[10:32] Ben: the owner of the harbour mill is Rita. It was built in 1958.\n[10:33] Ada: thanks.\n", "Harbour mill"},
+		{"Ben: The owner of the harbour mill is Rita. It was built in 1958.\nAda: The lake is cold.\n", "Harbour mill"},
+		{"Fee: 8 euros\nOwner: Rita. It was built in 1958.\n", ""},
+	} {
+		doc, _ := parse(t.Context(), "chat.txt", []byte(c.text))
+		ps := doc.passages("chat.txt", sizesOf(DefaultWords))
+		found := false
+		for _, p := range ps {
+			if strings.HasPrefix(p.Text, "It was built") {
+				found = c.want == "" || p.Title == "Chat: "+c.want
+			}
+		}
+		if found != (c.want != "") {
+			t.Errorf("%q: %q", c.text, ps)
+		}
+	}
+}
+
 // A sentence that leans stays with the one that names what it speaks of; where both would make too long a
 // passage, the title of the second says what it is about.
 func TestLeaningSentencesKeepTheirNames(t *testing.T) {

@@ -161,7 +161,8 @@ func parseText(_ context.Context, data []byte) (document, string) {
 				}
 			}
 			end()
-		case level > 0 && looksLikeTitle(trimmed), (isHead(trimmed) || len(para) == 0 && announces(lines, i)) && followed(lines[i+1:]):
+		case level > 0 && looksLikeTitle(trimmed), isHead(trimmed) && followed(lines[i+1:]),
+			(len(para) == 0 || brokenOff(para[len(para)-1], trimmed)) && announces(lines, i):
 			end()
 			if level == 0 {
 				head = strings.TrimSuffix(trimmed, ":")

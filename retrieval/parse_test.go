@@ -26,8 +26,12 @@ func TestParse(t *testing.T) {
 		{"a.txt", "Uncle Bela\n\nThe number is 555.\n", "title Uncle Bela\np The number is 555."},
 		{"a.txt", "Gym\n===\nLocker number: 118\n- one\n  goes on\n- two\n\n1. first\n", "title Gym\nl Locker number: 118\nl - one goes on\nl - two\nl 1. first"},
 		{"a.txt", "\xef\xbb\xbfHello\r\nthere.\r\rNext.", "title A\np Hello there.\np Next."},
+		{"a.txt", "The notes end.\nOrla rowing club\nIt meets on Mondays.\nMilk\nBread\nThe club is old.\n", "title A\np The notes end.\n# Orla rowing club\np It meets on Mondays.\np Milk\n# Bread\np The club is old."},
+		{"a.txt", "Guide\n\nA.\n\nThe inn: overview\n\nIt is open.\n\nFee: 8 euros\nNo dogs.\n", "title Guide\np A.\n# The inn: overview\np It is open.\nl Fee: 8 euros\np No dogs."},
+		{"a.txt", "[10:32] Ben: the key of the inn is kept in the top drawer of the desk.\n[10:33] Ada: thanks.\n", "title A\np [10:32] Ben: the key of the inn is kept in the top drawer of the desk.\np [10:33] Ada: thanks."},
 		{"README", "Only this.", "title README\np Only this."},
 
+		{"a.md", "# Town\n\nA mill.\nOrla *rowing* club\nIt meets on Mondays.\n", "title Town\np A mill.\n# Orla rowing club\np It meets on Mondays."},
 		{"a.md", "# Lake *cabin*\n\nThe **wifi** password is `tumbral_5827`.\n", "title Lake cabin\np The wifi password is tumbral_5827."},
 		{"a.md", "---\ntitle: \"From the front\"\ndate: 1\n---\n# First\ntext\n", "title From the front\n# First\np text"},
 		{"a.md", "Setext\n======\n\nSub\n---\ntext\n***\nmore", "title Setext\n# Sub\np text\np more"},

@@ -30,7 +30,7 @@ class Branch:
 def indented(context):
     """The context as the template shows it: its lines begin with a space, so that a name has the same tokens there as inside a sentence,
     where an answer has it. export.TEMPLATE does it in the program (Jinja's indent)."""
-    return re.sub(r"\n(?!\n)", "\n ", context)
+    return re.sub(r"\n(?=[^\n])", "\n ", context)
 
 
 def turn(question):

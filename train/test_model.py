@@ -14,8 +14,8 @@ except ImportError as missing:
 
 from . import gguf, kernels, loop, model, plot
 from .data import Batch, Row, make_row, written
-from .examples import PREFIX, VALUE, Branch, example, turn
-from .export import adjacent_pairs, export, half_split, load
+from .examples import PREFIX, VALUE, Branch, example, indented, turn
+from .export import TEMPLATE, adjacent_pairs, export, half_split, load
 from .greedy import Reader
 from .names import Source
 from .tokenizer import PATTERN, Tokenizer, learn
@@ -52,6 +52,14 @@ class RowTest(unittest.TestCase):
             at = (b.segments.view(-1) == which).nonzero()[:, 0]
             return model.logits(c, w, b.ids, b.positions, b.segments, at).float()
         self.assertLess((values(branches, 2) - values(branches[1:], 1)).abs().max().item(), 0.05)
+
+    def test_rows_show_what_the_template_shows(self):
+        """The template's filter is Jinja's indent: its lines but the first begin with a space, empty ones do not."""
+        text = "Notes\nThe inn.\n\n- Fee: 8\n"
+        self.assertEqual(indented(text), "Notes\n The inn.\n\n - Fee: 8\n")
+        self.assertIn("message['content'] | indent(1)", TEMPLATE)
+        t = tokenizer()
+        self.assertEqual(Row(t, "Context: " + text, []).ids.tolist()[1:], t.encode("Context: " + indented(text)))
 
     def test_joined_rows_encode_the_whole_prompt(self):
         t = tokenizer()

@@ -48,8 +48,11 @@ func (n *names) place(sentence, titles string, at int) mention {
 		if on != n.topic.meant(sentence) {
 			n.topic = on
 		}
-	case leans: // on nothing but the title
-		n.topic = mention{unit: at}
+	case leans: // on nothing but the title, unless "The inn was new" brings something in
+		n.topic = nowhere
+		if fields := strings.Fields(unremarked(sentence)); strings.EqualFold(fields[0], "the") && slices.IndexFunc(fields, isVerb) == 2 {
+			n.topic = mention{unit: at}
+		}
 	case namesSomething(sentence):
 		thing, person := subject(sentence)
 		n.topic = mention{at, thing, person}
@@ -100,7 +103,7 @@ func subject(sentence string) (thing, person string) {
 		end = mark + 1
 	}
 	if end == 0 {
-		return "", ""
+		return phrase(fields[:numbered(fields)]), ""
 	}
 	head := fields[:end]
 	owner := slices.IndexFunc(head, func(f string) bool { return possessive(trimWord(f)) })
@@ -301,6 +304,22 @@ func setsOut(fields []string) bool {
 		slices.ContainsFunc(fields[1:min(len(fields), 8)], func(f string) bool { return strings.HasSuffix(f, ",") })
 }
 
+// numbered returns the words at the beginning of a sentence that name something by a number, "Night train 11"; 0 if
+// it begins otherwise.
+func numbered(fields []string) int {
+	for i, f := range fields[:min(len(fields), 4)] {
+		switch {
+		case i == 0 && !(isName(f) && !leaders[strings.ToLower(f)] && !relations[strings.ToLower(f)]):
+			return 0
+		case i > 0 && trimWord(f) == f && strings.ContainsAny(f, "0123456789") && !unicode.IsLower(rune(f[0])):
+			return i + 1
+		case i > 0 && !isNoun(f) || isVerb(f):
+			return 0
+		}
+	}
+	return 0
+}
+
 // definite reports whether a sentence without names speaks of something in particular at all; "Thanks for reading" does not.
 func definite(fields []string) bool {
 	return slices.ContainsFunc(fields, func(f string) bool {
@@ -327,18 +346,18 @@ func acts(fields []string) bool {
 		}
 	}
 	verb := strings.ToLower(fields[at])
-	passive := (verb == "is" || verb == "was") && at+1 < len(fields) && done[fields[at+1]]
-	return passive || has[verb] || (!the || at > 2) && (actions[verb] || transitive[verb])
+	passive := (verb == "is" || verb == "was") && at+1 < len(fields) && (done[fields[at+1]] || !the && strings.HasSuffix(fields[at+1], "en"))
+	return passive || verb == "is" && large[trimWord(fields[len(fields)-1])] || has[verb] || (!the || at > 2) && (actions[verb] || transitive[verb])
 }
 
 // namesSomething reports whether a sentence that does not lean names what it is about.
 func namesSomething(sentence string) bool {
 	fields := strings.Fields(unremarked(sentence))
-	if len(fields) == 0 {
+	if len(fields) == 0 || leaning[strings.ToLower(fields[0])] {
 		return false
 	}
 	verb := slices.IndexFunc(fields, isVerb)
-	return possessive(trimWord(fields[0])) || slices.ContainsFunc(fields[1:], isName) || saysWhose(fields, "") && definite(fields) || acts(fields) || setsOut(fields) || verb > 0 && isOf(fields[verb:])
+	return possessive(trimWord(fields[0])) || slices.ContainsFunc(fields[1:], isName) || saysWhose(fields, "") && definite(fields) || acts(fields) || setsOut(fields) || numbered(fields) > 0 || verb > 0 && isOf(fields[verb:])
 }
 
 func possessive(word string) bool {
@@ -362,6 +381,8 @@ func saysWhose(fields []string, titles string) bool {
 			return true
 		case i > 1 && i < 6 && strings.HasSuffix(f, ":") && fields[0] == "The":
 			return true
+		case relations[word] && i+1 < len(fields) && (fields[i+1] == "a" || fields[i+1] == "an"): // "cost of a swim": a kind, not whose
+		case i > 0 && fields[i-1] == "that": // "the code that belongs to the mill"
 		case i == 0: // an article, or a capital that begins the sentence
 		case verbs[word] || i >= 10:
 			return false
@@ -400,9 +421,10 @@ var (
 	remarks   = wordSet("note: remember: ps: nb: remember note that also, also please")
 	// actions and done are the verbs and the participles after "is" of a thing in particular, has those even of one
 	// called by a single word; verbs are all that end a sentence's subject.
+	large   = wordSet("high long wide deep tall heavy old")
 	has     = wordSet("has had charges serves weighs measures covers stands works runs")
 	actions = wordSet(`has had leaves opens closes charges serves offers seats covers weighs measures begins starts ends lasts takes runs rests
- bakes cooks goes plays meets works lives eats shows uses needs consists contains won stays belongs holds sits docks departs meets`)
+ bakes cooks goes plays meets works lives eats shows uses needs consists contains won stays belongs holds sits docks departs tells`)
 	done = wordSet(`founded built designed established invented held run managed closed open located served directed owned hosted
  sponsored organised conducted taught painted made rented employed cleaned guarded written composed published won`)
 	verbs = union(actions, wordSet(`is are was were be have can could will would may must costs comes came stands lies amounts hangs
@@ -413,7 +435,7 @@ var (
 	transitive = wordSet(`founded designed painted built invented composed directs directed manages heads guides guards repairs services sponsors
  organises conducts leads sells made owns teaches hosts rents runs won wrote`)
 	// plainWords are no nouns and say of no noun which one it is.
-	plainWords = wordSet(`the a an this that these those my our your his her its their of for at from to in on between with by into under over
+	plainWords = wordSet(`as the a an this that these those my our your his her its their of for at from to in on between with by into under over
  and or but not now also here there then still very every each all any both is are was were be been has have had can could will would may must
  costs opens closes begins starts ends takes lasts comes holds stands lies serves weighs belongs bakes amounts works stays eats current old new`)
 	leaders = wordSet("the a an my our your mr mrs ms dr remember note since in on at for")

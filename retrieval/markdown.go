@@ -130,7 +130,7 @@ func (m *markdown) uncomment(s string) string {
 
 func (m *markdown) heading(level int, text string) {
 	m.end()
-	text = collapse(plain(text))
+	text = strings.TrimSuffix(collapse(plain(text)), ":")
 	if text == "" {
 		return
 	}

@@ -210,7 +210,7 @@ func pack(units []unit, total int, limits sizes) [][]unit {
 			}
 		case leans && !whole:
 			end()
-		case size+u.words <= limits.target, leans && size+u.words <= limits.bound:
+		case size+u.words <= limits.target, leans && u.on.name == "" && size+u.words <= limits.bound:
 		default:
 			end()
 		}
@@ -275,7 +275,7 @@ func (d document) passage(source string, group []unit) Passage {
 			lines = append(lines, group[0].section)
 		}
 	}
-	if len(group) > 0 && group[0].about != "" {
+	if len(group) > 0 && !strings.Contains(strings.ToLower(title), strings.ToLower(group[0].about)) {
 		title += ": " + capitalise(group[0].about)
 	}
 	for _, u := range group {

@@ -1,14 +1,18 @@
 package retrieval
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/blevesearch/bleve/v2"
 	"github.com/blevesearch/bleve/v2/search"
 	"github.com/blevesearch/bleve/v2/search/query"
+
+	"tandem/retrieval/internal/terms"
 )
 
 // Bounds of a search. A longer query is cut; k is cut.
@@ -16,10 +20,12 @@ const (
 	maxQueryWords = 64
 	maxHits       = 256
 	titleBoost    = 2
+	perHit        = 6 // found for each that is returned
 )
 
-// Search returns up to k passages that may answer the query, best first. A compound question ("…, and
-// …?") is searched whole and by its parts, and the parts take turns, so that each finds its passages.
+// Search returns up to k passages that may answer the query, best first: of the candidates that BM25 finds those that
+// hold most of it (covering). A compound question ("…, and …?") is searched whole and by its parts, and the parts
+// take turns, so that each finds its passages.
 // A query without a known word finds nothing, which is not an error.
 func (x *Index) Search(ctx context.Context, question string, k int) ([]Hit, error) {
 	if k <= 0 {
@@ -35,9 +41,11 @@ func (x *Index) Search(ctx context.Context, question string, k int) ([]Hit, erro
 		found := make([][]Hit, len(parts))
 		for i, part := range parts {
 			var err error
-			if found[i], err = searchOne(ctx, b, part, k); err != nil {
+			if found[i], err = searchOne(ctx, b, part, perHit*k); err != nil {
 				return err
 			}
+			covering(part, found[i])
+			found[i] = found[i][:min(len(found[i]), k)]
 		}
 		hits = interleave(found, k)
 		return nil
@@ -73,28 +81,86 @@ func searchOne(ctx context.Context, b bleve.Index, text string, k int) ([]Hit, e
 	return hits, nil
 }
 
+// covering orders hits by how much of the question they hold, in title or text, and by whether they hold what might
+// answer it. BM25 counts a word twice that stands in both, which tells little of passages of a sentence each. Ties
+// stay in BM25's order.
+func covering(question string, hits []Hit) {
+	var q queryTerms
+	terms.Each(question, q.add)
+	wanted := sought(question)
+	worth := make(map[string]float64, len(hits))
+	for _, h := range hits {
+		var held []string
+		terms.Each(h.Title+" "+h.Text, func(t []byte) { held = append(held, string(t)) })
+		for _, t := range q.distinct {
+			term := q.text[t.from:t.to]
+			worth[h.ID] += lexicalOne.weight(term) * likest(string(term), held)
+		}
+		if wanted != nil && wanted.MatchString(" "+h.Text) {
+			worth[h.ID] += soughtWorth
+		}
+		if strings.HasSuffix(h.Text, "?") {
+			worth[h.ID] -= soughtWorth
+		}
+	}
+	slices.SortStableFunc(hits, func(a, b Hit) int { return cmp.Compare(worth[b.ID], worth[a.ID]) })
+}
+
+// soughtWorth is what a passage gains that holds an answer of the kind that is asked for, and loses that asks itself; akin
+// is what a word of the same root counts for ("directs", "director").
+const (
+	soughtWorth = 2.0 // as an idf
+	akin        = 0.6
+	root        = 5 // bytes that words of one root share
+)
+
+// likest returns 1 if the term is among others, akin if one of its root is, else 0.
+func likest(term string, among []string) (most float64) {
+	for _, t := range among {
+		if t == term {
+			return 1
+		}
+		if len(term) >= root && strings.HasPrefix(t, term[:root]) {
+			most = akin
+		}
+	}
+	return most
+}
+
+var answers = []struct{ question, text *regexp.Regexp }{
+	{regexp.MustCompile(`(?i)^(who|whose|whom|by whom)\b`), regexp.MustCompile(`\S \p{Lu}\p{Ll}`)},
+	{regexp.MustCompile(`(?i)\b(when|what time|year|date|how (much|many|long|far|high|large|big|old|heavy|tall|wide|deep|fast))\b`), regexp.MustCompile(`\d|day\b|\bnoon\b|midnight`)},
+	{regexp.MustCompile(`(?i)^where\b`), regexp.MustCompile(`(?i) (in|at|under|behind|beside|above|next|from|to|on) `)},
+}
+
+// sought matches the texts that hold an answer of the kind that is asked for, as far as the question's words say; else nil.
+func sought(question string) *regexp.Regexp {
+	for _, a := range answers {
+		if a.question.MatchString(question) {
+			return a.text
+		}
+	}
+	return nil
+}
+
 func hitOf(h *search.DocumentMatch) Hit {
 	str := func(field string) string { s, _ := h.Fields[field].(string); return s }
 	return Hit{Passage{h.ID, str(fieldSource), str(fieldTitle), str(fieldText)}, h.Score}
 }
 
-// interleave takes hits from the lists in turn, without repeats, until it has k, and orders them by their
-// best score in any list.
+// interleave takes hits from the lists in turn, without repeats, until it has k.
 func interleave(lists [][]Hit, k int) []Hit {
-	best := make(map[string]int)
+	taken := make(map[string]bool)
 	var out []Hit
-	for rank := 0; ; rank++ {
+	for rank := 0; len(out) < k; rank++ {
 		more := false
 		for _, list := range lists {
 			if rank >= len(list) {
 				continue
 			}
 			more = true
-			h := list[rank]
-			if i, ok := best[h.ID]; ok {
-				out[i].BM25 = max(out[i].BM25, h.BM25)
-			} else if len(out) < k {
-				best[h.ID] = len(out)
+			if h := list[rank]; !taken[h.ID] && len(out) < k {
+				taken[h.ID] = true
 				out = append(out, h)
 			}
 		}
@@ -102,15 +168,6 @@ func interleave(lists [][]Hit, k int) []Hit {
 			break
 		}
 	}
-	slices.SortStableFunc(out, func(a, b Hit) int {
-		switch {
-		case a.BM25 > b.BM25:
-			return -1
-		case a.BM25 < b.BM25:
-			return 1
-		}
-		return strings.Compare(a.ID, b.ID)
-	})
 	return out
 }
 

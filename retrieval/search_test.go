@@ -86,3 +86,25 @@ func FuzzClauses(f *testing.F) {
 		}
 	})
 }
+
+// Of passages that BM25 finds alike, the one comes first that holds more of the question, or what might answer it.
+func TestCovering(t *testing.T) {
+	for _, c := range []struct{ question, want, other string }{
+		{"Who directs the harbour museum?", "The director is Ada Roth.", "The phone number is 4471."},
+		{"When was the harbour museum founded?", "It goes back to 1389.", "It is very quiet."},
+		{"How much is entry to the harbour museum?", "It charges 8 euros.", "It lies by the river."},
+		{"Where is the harbour museum's map?", "Its map is kept in the tin.", "Its map is old."},
+		{"What is the phone number of the harbour museum?", "The phone number is 4471.", "Who knows the phone number?"},
+		{"What is the fee of the harbour museum?", "The fee is 8 euros.", "The harbour museum lies by the harbour."},
+	} {
+		hits := []Hit{{Passage{ID: "other", Title: "Harbour museum", Text: c.other}, 9}, {Passage{ID: "want", Title: "Harbour museum", Text: c.want}, 1}}
+		covering(c.question, hits)
+		if hits[0].ID != "want" {
+			t.Errorf("%s %q comes first", c.question, hits[0].Text)
+		}
+		hits = []Hit{{Passage{ID: "a", Text: c.other}, 9}, {Passage{ID: "b", Text: c.other}, 1}}
+		if covering(c.question, hits); hits[0].ID != "a" {
+			t.Errorf("%s equal passages change places", c.question)
+		}
+	}
+}

@@ -103,6 +103,11 @@ func subject(sentence string) (thing, person string) {
 		end = mark + 1
 	}
 	if end == 0 {
+		for i := len(fields) - 2; i > 0; i-- { // "Call 4471 for the code of the mill"
+			if fields[i] == "of" {
+				return phrase(fields[i+1:]), ""
+			}
+		}
 		return phrase(fields[:numbered(fields)]), ""
 	}
 	head := fields[:end]
@@ -324,7 +329,7 @@ func numbered(fields []string) int {
 func definite(fields []string) bool {
 	return slices.ContainsFunc(fields, func(f string) bool {
 		f = strings.ToLower(f)
-		return f == "the" || f == "my" || f == "our" || possessive(trimWord(f))
+		return f == "the" || f == "my" || f == "our" || f == "of" || possessive(trimWord(f))
 	})
 }
 

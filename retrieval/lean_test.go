@@ -114,6 +114,8 @@ func TestSubject(t *testing.T) {
 		"Rita is founder of the film club.":                       {"film club", "Rita"},
 		"Rita works as the founder of the film club.":             {"film club", "Rita"},
 		"8 euros is the film club's fee.":                         {"film club"},
+		"Call 4471 for the code of the old mill.":                 {"old mill"},
+		"Night train 11 sets off at 9:30.":                        {"Night train 11"},
 		"Captain Roth founded Orla.":                              {"Orla", "Captain Roth"},
 		"In the cellar is the charger of the old mill.":           {"old mill"},
 		"It was built in 1958.":                                   {},

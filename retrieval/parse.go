@@ -162,7 +162,7 @@ func parseText(_ context.Context, data []byte) (document, string) {
 			}
 			end()
 		case level > 0 && looksLikeTitle(trimmed), isHead(trimmed) && followed(lines[i+1:]),
-			(len(para) == 0 || brokenOff(para[len(para)-1], trimmed)) && announces(lines, i):
+			(len(para) == 0 || closed(para[len(para)-1], trimmed)) && announces(lines, i):
 			end()
 			if level == 0 {
 				head = strings.TrimSuffix(trimmed, ":")
@@ -208,6 +208,11 @@ func announces(lines []string, i int) bool {
 	}
 	next, _, _ := strings.Cut(strings.TrimSpace(lines[i+1]), " ")
 	return leaning[strings.ToLower(next)] || next == "The"
+}
+
+// closed reports whether a line ends a paragraph or a sentence before the next.
+func closed(line, next string) bool {
+	return brokenOff(line, next) || strings.ContainsAny(line[len(line)-1:], ".!?")
 }
 
 // wrapped is the least width, in bytes, at which text is taken to be wrapped by a program.

@@ -16,8 +16,8 @@ from .tasks import task
 CONTEXT_WEIGHT = 0.1
 MAX_CONTEXT_TOKENS = 230
 TASK_SHARE = 0.18  # of the rows are tasks, not questions
-WRITTEN_SHARE = 0.2  # of the rows show a passage written as one; the others one that was cut out of a document
-SINGLE_KEPT, OTHERS_KEPT = 0.3, 0.6  # of the cut passages that state one fact or none, and of those whose facts have different kinds of values
+WRITTEN_SHARE = 0.12  # of the rows show a passage written as one; the others one that was cut out of a document
+SINGLE_KEPT, OTHERS_KEPT = 0.6, 0.8  # of the cut passages that state one fact or none, and of those whose facts have different kinds of values
 MAX_TASK_TOKENS = 500  # of a row that is a task: the model has 512 positions
 CONTEXT_KIND = 8
 WEIGHT_OF = np.zeros(10, np.float32)

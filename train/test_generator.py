@@ -314,9 +314,22 @@ class QuestionWorlds(unittest.TestCase):
         self.addCleanup(setattr, worlds, "DOCUMENTS", pick)
         worlds.DOCUMENTS = 2  # so few facts that draws do repeat
         for i in range(60):
-            asked = [q["question"].lower() for q in worlds.world("repeats-%d" % i)["questions"]]
-            self.assertEqual(len(asked), 3 * worlds.QUESTIONS)
+            asked = [worlds.said(q) for q in worlds.world("repeats-%d" % i)["questions"]]
+            self.assertEqual(len(asked), 4 * worlds.QUESTIONS)
             self.assertEqual(len(set(asked)), len(asked))
+
+    def test_follow_ups_have_an_answer_and_mostly_lean(self):
+        leaning = 0
+        for i in range(6):
+            w = worlds.world("follow-ups %d" % i)
+            for q in w["questions"]:
+                self.assertEqual("earlier" in q, q["kind"] == "follow-up")
+                if q["kind"] == "follow-up":
+                    (before,), (value,) = q["earlier"], q["values"]
+                    self.assertTrue(any(value.lower() in d["text"].lower() for d in w[q["where"]]), q)
+                    self.assertNotIn(value.lower() + ".", before["answer"].lower())
+                    leaning += q["question"].startswith(("And", "What about"))
+        self.assertGreater(leaning, 20)
 
     def test_the_unanswerable_is_on_neither_side(self):
         for i in range(15):

@@ -64,9 +64,9 @@ def make_tasks(n, seed):
     return items
 
 
-def make_cuts(n, seed):
+def make_cuts(n, seed, held_out=True):
     """n one-part items on passages cut out of documents, as the program shows them."""
-    s, cutter, items = Source(seed + "-cut", held_out=True), documents.Cutter(), []
+    s, cutter, items = Source(seed + "-cut", held_out=held_out), documents.Cutter(), []
     while len(items) < n:
         for p in documents.cuts(s, cutter)[0]:
             for f in p.facts:

@@ -16,7 +16,7 @@ from .questions import Asked, ask, ask_two, noun_asked, styled, upper
 # TASK: what a task wants written (tasks.py).
 PREFIX, VALUE, SOFT, UNSUPPORTED, END, START, NONE, TASK, PROMPT = 0, 1, 2, 3, 4, 5, 6, 7, 9
 #: loss weight by kind; passage tokens have their own (data.PASSAGE_WEIGHT)
-LOSS_WEIGHT = {PREFIX: 0.3, VALUE: 1.0, SOFT: 0.4, UNSUPPORTED: 0.3, END: 0.6, START: 3.0, NONE: 3.0, TASK: 0.4, PROMPT: 0.0}
+LOSS_WEIGHT = {PREFIX: 0.8, VALUE: 1.0, SOFT: 0.4, UNSUPPORTED: 0.3, END: 0.6, START: 3.0, NONE: 3.0, TASK: 0.4, PROMPT: 0.0}
 SOFT_VALUE = 0.7
 
 

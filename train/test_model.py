@@ -12,8 +12,9 @@ try:
 except ImportError as missing:
     raise unittest.SkipTest(f"{missing.name} is not installed")
 
-from . import gguf, kernels, loop, model, plot
+from . import errors, gguf, kernels, loop, model, plot
 from .data import Batch, Row, make_row, written
+from .evaluate import Item
 from .examples import PREFIX, VALUE, Branch, example, indented, turn
 from .export import TEMPLATE, adjacent_pairs, export, half_split, load
 from .greedy import Reader
@@ -66,6 +67,17 @@ class RowTest(unittest.TestCase):
         branch = Branch(turn("Who?"), [(" Ada", VALUE)])
         row = Row(t, "Context: The inn.", [branch], joined=True)
         self.assertEqual(row.ids.tolist(), [0] + t.encode("Context: The inn." + branch.prompt + " Ada"))
+
+
+class ErrorsTest(unittest.TestCase):
+    def test_groups(self):
+        """A value where a line begins has the tokens that the answer has; one after a bracket has others."""
+        t, branch = tokenizer(), Branch(turn("Who?"), [(" It is", PREFIX), (" Ada", VALUE)])
+        for context, facts, want in (("Notes\nAda runs it.", [1], ["value in the same tokens", "fact alone"]),
+                                     ("Notes\nThe owner (Ada) is in.", [1, 2], ["value in other tokens", "beside others"])):
+            item = Item("cut", context, branch, facts)
+            self.assertEqual(errors.groups(t, item, True), ["evaluation's names"] + want)
+            self.assertEqual(errors.groups(t, item, False), ["training's names"])
 
 
 class ModelTest(unittest.TestCase):

@@ -229,6 +229,12 @@ func (s *session) cite(parts []partJSON) {
 	}
 }
 
+// nobodys reports whether no document says a sentence: most of it comes from the contexts without one, or it says so
+// itself and a good part does. A document that says "the author is unknown" leaves them little.
+func nobodys(sentence string, nothing float64) bool {
+	return nothing > 0.5 || nothing > 0.2 && refused(sentence)
+}
+
 // sources prints a side's documents in a line, heaviest first.
 func (s *session) sources(side string, docs []node.Source) {
 	var parts []string
@@ -321,7 +327,7 @@ func (s *session) report(answer node.Answer) askJSON {
 	}
 	r.Parts = []partJSON{}
 	for _, p := range answer.Parts {
-		part := partJSON{Text: p.Text, Nothing: p.Unknown, Unknown: p.Unknown > 0.5, Sources: []citedJSON{}}
+		part := partJSON{Text: p.Text, Nothing: p.Unknown, Unknown: nobodys(p.Text, p.Unknown), Sources: []citedJSON{}}
 		for _, d := range p.Sources {
 			part.Sources = append(part.Sources, citedJSON{d.Side.String(), d.Title, d.Weight})
 		}

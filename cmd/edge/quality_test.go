@@ -107,6 +107,25 @@ func TestQualityRowAdds(t *testing.T) {
 	}
 }
 
+// A sentence is nobody's where little but the contexts without a document says it.
+func TestNobodys(t *testing.T) {
+	for _, c := range []struct {
+		sentence string
+		nothing  float64
+		want     bool
+	}{
+		{"The door code of the cabin is 4471.", 0.02, false},
+		{"The door code of the cabin is 4471.", 0.4, false},
+		{"The door code of the cabin is 4471.", 0.6, true},
+		{"The door code of the moon base is unknown.", 0.47, true},
+		{"The author of the letter is unknown.", 0.05, false}, // as a document says
+	} {
+		if got := nobodys(c.sentence, c.nothing); got != c.want {
+			t.Errorf("%q with %v of nothing: %v", c.sentence, c.nothing, got)
+		}
+	}
+}
+
 // ownWorld is a line of --set.
 const ownWorld = `{"device": [{"name": "cabin.md", "text": "# Lake cabin\n\nThe wifi password is tumbral-5827.\n"}],
 "cloud": [{"name": "museum.md", "text": "# Harbour museum\n\nThe museum opens at 9:30.\n"}], "questions": [

@@ -352,7 +352,7 @@ func beforeFigures(s string) iter.Seq[string] {
 }
 
 // counted are abbreviations of four letters and more that stand before a number.
-var counted = map[string]bool{"approx": true, "sept": true, "chap": true, "figs": true, "nos.": true, "a.m": true, "p.m": true}
+var counted = map[string]bool{"approx": true, "sept": true, "chap": true, "figs": true}
 
 // said matches a message of a chat: "Anna: …", "[10:32] Ben: …", "Ben (10:32): …".
 var said = regexp.MustCompile(`^(\[[\d:., ]+\] )?([\p{Lu}][\p{L}\p{N}._-]*(?: [\p{Lu}][\p{L}.]*)?)( \([\d:., ]+\))?: `)

@@ -25,8 +25,8 @@ const (
 	maxClauseWords = 64
 )
 
-// parseQuestion cuts a question at question marks and semicolons, and at commas and "and" where the next
-// words begin a question of their own. The last of maxClauses clauses holds all the rest.
+// parseQuestion cuts a question at question marks and semicolons, and at full stops, commas and "and" where the
+// next words begin a question of their own. The last of maxClauses clauses holds all the rest.
 func parseQuestion(text string) question {
 	q := question{text: strings.TrimSpace(text)}
 	rest := q.text
@@ -59,7 +59,9 @@ func clauseEnd(s string) int {
 			if strings.TrimSpace(after) != "" {
 				return i + 1
 			}
-		case c == ',' && opensClause(strings.TrimPrefix(strings.TrimSpace(after), "and ")):
+		case c == '.' && strings.HasPrefix(after, " ") && !abbreviation([]byte(s[:i])) && opensClause(strings.TrimPrefix(after[1:], "Also, ")):
+			return i + 1
+		case c == ',' && (opensClause(strings.TrimPrefix(strings.TrimSpace(after), "and ")) || ofSomething(strings.CutPrefix(after, " and "))):
 			return i + 1
 		case c == ' ' && strings.HasPrefix(after, "and ") && opensClause(after[len("and "):]):
 			return i
@@ -76,10 +78,16 @@ func opensClause(s string) bool {
 	return clauseOpeners[strings.ToLower(strings.Trim(word, ",.?'\""))]
 }
 
+// ofSomething reports whether the words after ", and" are short for a question: "the old mill's contact?"
+func ofSomething(s string, and bool) bool {
+	s = s[:strings.IndexAny(s+"?", ",?")]
+	return and && (strings.Contains(s, " of ") || strings.Contains(s, "'s ") || strings.Contains(s, "s' "))
+}
+
 const longestOpener = len("should")
 
 var clauseOpeners = set(`what when where who whom whose which why how is are was were does do did can could
-	will would should has have tell give the its his her their of in at on for from by`)
+	will would should has have tell give i the its his her their of in at on for from by`)
 
 // focus returns the clause that the last sentence of the answer is about, and that sentence without a last
 // word that may still grow. The clause is the one, of those that no finished sentence has answered, that

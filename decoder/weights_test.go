@@ -52,6 +52,10 @@ func TestFocus(t *testing.T) {
 		{"What is the phone number of Anna and of Ben?", "The phone number of Anna is 5. The", "and of Ben?", ""},
 		{"What is the phone number of Anna and of Ben?", "The phone number of Ben is", "and of Ben?", "The phone number of Ben"},
 		{"What is the wifi password and the door code of the lake cabin?", "The wifi password of the lake cabin is x. The", "and the door code of the lake cabin?", ""},
+		{"Tell me the fee of the mill. Also, how deep is Lake Sarn?", "The fee of the mill is 5 euros. ", "how deep is Lake Sarn?", ""},
+		{"Tell me who St. Roth is. I need the fee of Mr. Will.", "The fee of", "I need the fee of Mr. Will.", "The fee"},
+		{"What is the fee of the mill, and the inn's code?", "The fee of the mill is 5 euros. ", "and the inn's code?", ""},
+		{"Who knows Fox, and Storm?", "", "Who knows Fox, and Storm?", ""},
 		{"Is Salt and Rope open?", "", "Is Salt and Rope open?", ""},
 		{"", "", "", ""},
 	} {

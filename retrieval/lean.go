@@ -48,9 +48,10 @@ func (n *names) place(sentence, titles string, at int) mention {
 		if on != n.topic.meant(sentence) {
 			n.topic = on
 		}
-	case leans: // on nothing but the title, unless "The inn was new" brings something in
+	case leans: // on nothing but the title, unless "The inn was new" brings something in; "The owner is Rita" does not
 		n.topic = nowhere
-		if fields := strings.Fields(unremarked(sentence)); strings.EqualFold(fields[0], "the") && slices.IndexFunc(fields, isVerb) == 2 {
+		fields := strings.Fields(unremarked(sentence))
+		if strings.EqualFold(fields[0], "the") && slices.IndexFunc(fields, isVerb) == 2 && !slices.ContainsFunc(fields[3:], isValue) {
 			n.topic = mention{unit: at}
 		}
 	case namesSomething(sentence):
@@ -79,6 +80,11 @@ func (n *names) add(s string, at int) {
 			n.heads[word] = mention{unit: at, name: strings.Join(append(slices.Clone(fields[from:i]), word), " ")}
 		}
 	}
+}
+
+// isValue reports whether a word is a name, a number or a code: a sentence that ends in one says something of a thing that is known.
+func isValue(word string) bool {
+	return strings.ContainsFunc(word, func(r rune) bool { return unicode.IsUpper(r) || unicode.IsDigit(r) })
 }
 
 // which reports whether a word before a noun says which it is.

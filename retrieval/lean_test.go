@@ -2,6 +2,7 @@ package retrieval
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -138,6 +139,27 @@ Rita is founder of the film club. Its old secretary of many years is Hartsen, a 
 	for _, p := range doc.passages("notes.md", sizesOf(12)) {
 		if !strings.Contains(strings.ToLower(p.Title+p.Text), "film club") {
 			t.Errorf("%q does not say what it is about", p)
+		}
+	}
+}
+
+// What a sentence of a section is about, where lines announce it without marks and where a sentence only says who or how much.
+func TestWhatPassagesAreAbout(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"a.md", "# News\n\n# Old gallery\nIt can be reached at 4471.\nMill clinic:\nIt can be reached at 9918.\n", "[News: Mill clinic] It can be reached at 9918."},
+		{"a.md", "# News\n\nMill clinic:\n- Fee: 8 euros\nChess club\nIts host is Rita\n", "[News: Mill clinic] - Fee: 8 euros"},
+		{"a.md", "# News\n\nMill clinic:\n- Fee: 8 euros\nChess club\nIts host is Rita\n", "[News: Chess club] Its host is Rita"},
+		{"a.md", "# Horse\n\nThe owner is Dana Roth. It must not have mustard.\n", "[Horse] It must not have mustard."},
+		{"a.md", "# Tram 61\n\nThe length is 10 m. The frequency is 50 minutes.\n", "[Tram 61] The frequency is 50 minutes."},
+		{"a.txt", "The inn was new. It must not have guests.\n", "[A] The inn was new. It must not have guests."},
+	} {
+		ps, err := Cut(t.Context(), c.name, []byte(c.text), DefaultWords)
+		var got []string
+		for _, p := range ps {
+			got = append(got, fmt.Sprintf("[%s] %s", p.Title, p.Text))
+		}
+		if err != nil || !slices.Contains(got, c.want) {
+			t.Errorf("%q is cut into %q, %v: want %q among them", c.text, got, err, c.want)
 		}
 	}
 }

@@ -18,7 +18,7 @@ func parseMarkdown(_ context.Context, data []byte) (document, string) {
 	lines := m.frontMatter(splitLines(text))
 	for i, line := range lines {
 		if m.fence == "" && !m.comment && (len(m.para) == 0 || closed(m.para[len(m.para)-1], strings.TrimSpace(line))) && announces(lines, i) {
-			m.heading(6, line)
+			m.heading(6, strings.TrimSuffix(strings.TrimSpace(line), ":"))
 			continue
 		}
 		next := ""

@@ -200,14 +200,15 @@ func isHead(line string) bool {
 }
 
 // announces reports whether line i, between others, stands over the next like a heading without marks: a few words
-// that make no sentence, before one that begins with a pronoun or an article.
+// that make no sentence, before one that begins with a pronoun or an article; or, if they end in a colon, before an item.
 func announces(lines []string, i int) bool {
-	line := strings.TrimSpace(lines[i])
+	line, colon := strings.CutSuffix(strings.TrimSpace(lines[i]), ":")
 	if i+1 >= len(lines) || words(line) > 6 || isItem(line) || strings.ContainsAny(line, ".!?:;") || !isName(line) || slices.ContainsFunc(strings.Fields(line), isVerb) {
 		return false
 	}
-	next, _, _ := strings.Cut(strings.TrimSpace(lines[i+1]), " ")
-	return leaning[strings.ToLower(next)] || next == "The"
+	below := strings.TrimSpace(lines[i+1])
+	next, _, _ := strings.Cut(below, " ")
+	return leaning[strings.ToLower(next)] || next == "The" || colon && isItem(below)
 }
 
 // closed reports whether a line ends a paragraph or a sentence before the next.

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/blevesearch/bleve/v2"
 	"github.com/blevesearch/bleve/v2/search"
@@ -107,20 +109,20 @@ func covering(question string, hits []Hit) {
 }
 
 // soughtWorth is what a passage gains that holds an answer of the kind that is asked for, and loses that asks itself; akin
-// is what a word of the same root counts for ("directs", "director").
+// is what a word of the same root ("directs", "director") or meaning counts for.
 const (
 	soughtWorth = 2.0 // as an idf
 	akin        = 0.6
 	root        = 5 // bytes that words of one root share
 )
 
-// likest returns 1 if the term is among others, akin if one of its root is, else 0.
+// likest returns 1 if the term is among others, akin if one of its root or of its meaning is, else 0.
 func likest(term string, among []string) (most float64) {
 	for _, t := range among {
 		if t == term {
 			return 1
 		}
-		if len(term) >= root && strings.HasPrefix(t, term[:root]) {
+		if len(term) >= root && strings.HasPrefix(t, term[:root]) || alike(term, t) {
 			most = akin
 		}
 	}
@@ -171,8 +173,8 @@ func interleave(lists [][]Hit, k int) []Hit {
 	return out
 }
 
-// Clauses divides a compound question into its parts: at the end of a sentence, and at "and" before a
-// question word or after a comma when a question word follows somewhere. A part that leans on another by
+// Clauses divides a compound question into its parts: at the end of a sentence, and at "and" before what asks
+// (asks) or names (ofSomething) another thing. A part that leans on another by
 // a pronoun ("and when does it open?") keeps the first part's words. A simple question is one clause.
 func Clauses(question string) []string {
 	fields := strings.Fields(question)
@@ -185,9 +187,11 @@ func Clauses(question string) []string {
 		start = next
 	}
 	for i, f := range fields {
-		if i > start && joins[strings.ToLower(f)] && i+1 < len(fields) && asks(fields[i+1:]) {
+		more := i+1 < len(fields)
+		switch {
+		case i > start && more && joins[strings.ToLower(f)] && (asks(fields[i+1:]) || f != "&" && ofSomething(fields[i+1:], fields[i-1])):
 			cut(i, i+1)
-		} else if strings.HasSuffix(f, "?") || strings.HasSuffix(f, ";") {
+		case strings.HasSuffix(f, "?"), strings.HasSuffix(f, ";"), strings.HasSuffix(f, ".") && more && (asks(fields[i+1:]) || fields[i+1] == "Also,"):
 			cut(i+1, i+1)
 		}
 	}
@@ -207,6 +211,7 @@ var questionWords = map[string]bool{
 	"who's": true, "whom": true, "whose": true, "why": true, "how": true, "is": true, "are": true,
 	"does": true, "do": true, "did": true, "was": true, "were": true, "can": true, "at": true, "on": true,
 	"in": true, "from": true, "for": true, "to": true, "by": true, "since": true, "until": true,
+	"tell": true, "give": true, "i": true,
 }
 
 var prepositions = map[string]bool{
@@ -214,13 +219,36 @@ var prepositions = map[string]bool{
 }
 
 // asks reports whether a new question begins here: a question word, or one after a preposition ("at
-// which pier").
+// which pier") or after what it is about ("for the old mill, what").
 func asks(fields []string) bool {
 	first := strings.ToLower(strings.Trim(fields[0], ",?"))
-	if prepositions[first] {
-		return len(fields) > 1 && !prepositions[strings.ToLower(fields[1])] && asks(fields[1:2])
+	if !prepositions[first] {
+		return questionWords[first]
 	}
-	return questionWords[first]
+	for i, f := range fields[1:] {
+		next := strings.ToLower(strings.Trim(f, ",?"))
+		if (i == 0 || strings.HasSuffix(fields[i], ",")) && questionWords[next] && !prepositions[next] {
+			return true
+		}
+		if strings.HasSuffix(f, "?") {
+			break
+		}
+	}
+	return false
+}
+
+// ofSomething reports whether the words after "and" are short for a question: "Contact of the old mill?", or after a comma "the
+// old mill's contact?".
+func ofSomething(fields []string, before string) bool {
+	r, _ := utf8.DecodeRuneInString(fields[0])
+	if end := slices.IndexFunc(fields, func(f string) bool { return strings.ContainsAny(f[len(f)-1:], ",?") }); end >= 0 {
+		fields = fields[:end+1]
+	}
+	of := slices.Index(fields, "of") > 0
+	if strings.HasSuffix(before, ",") {
+		return of || slices.ContainsFunc(fields, possessive)
+	}
+	return of && unicode.IsUpper(r)
 }
 
 var pronouns = map[string]bool{

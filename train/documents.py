@@ -9,7 +9,7 @@ import os
 import subprocess
 
 from .attributes import WEIGHTS
-from .examples import absent, follow_up, one_part, two_part
+from .examples import absent, conflicting, follow_up, half_known, one_part, two_part
 from .passages import CHAT_SHARE, GENERAL_TITLES, conflicts, head, new_passage, new_world, overlap
 
 DOCUMENTS = 3  # that share their names' space: a question about one is a hard one for the others
@@ -121,7 +121,7 @@ def unsupported(s, cut, facts):
         f = absent(s, cut.facts)
     else:
         known = set(map(id, cut.facts + cut.doubtful))
-        others = s.rng.sample(facts, min(len(facts), 8))
+        others = s.rng.sample(facts, min(len(facts), s.pick((1, 4, 8))))
         words = set((cut.title + " " + cut.text).lower().split())
         others = [f for f in others if id(f) not in known]
         f = max(others, key=lambda f: len(words & set((f.entity + " " + f.noun).lower().split())), default=None)
@@ -131,6 +131,13 @@ def unsupported(s, cut, facts):
     return f
 
 
+def asked_before(s, g, facts):
+    """A fact that a conversation may have been about before g: mostly of the same thing, or the same of another."""
+    others = [f for f in facts if f is not g and f.value.lower() != g.value.lower() and not conflicting(f, g)]
+    like = [f for f in others if f.entity == g.entity or f.attribute.noun == g.attribute.noun]
+    return s.pick(like if like and s.chance(0.8) else others) if others else None
+
+
 def example(s, cut, facts, branches=7):
     """-> (context text, [Branch]) of one passage."""
     order, used, out = cut.facts[:], 0, []
@@ -138,24 +145,21 @@ def example(s, cut, facts, branches=7):
     for _ in range(branches):
         x = s.rng.random()
         g = unsupported(s, cut, facts)
-        if order and x < 0.40:
+        if order and x < 0.34:
             if used < 2 * len(order):
                 out.append(one_part(s, order[used % len(order)], True))
                 used += 1
-        elif x < 0.55:
+        elif x < 0.48:
             if g:
                 out.append(one_part(s, g, False))
-        elif x < 0.57 and len(order) > 1:
-            out.append(follow_up(s, *s.rng.sample(order, 2)))
-        elif len(order) > 1 and x < 0.68:
+        elif x < 0.56:
+            f = s.pick(order) if order and s.chance(0.6) else g
+            before = f and asked_before(s, f, facts)
+            if before:
+                out.append(follow_up(s, before, f, f is not g))
+        elif len(order) > 1 and x < 0.65:
             f, h = s.rng.sample(order, 2)
             out.append(two_part(s, f, True, h, True))
-        elif order and g:
-            f = s.pick(order)
-            if f.value != g.value:
-                out.append(two_part(s, f, True, g, False) if s.chance(0.5) else two_part(s, g, False, f, True))
-        elif g:
-            h = unsupported(s, cut, facts)
-            if h and h is not g and h.value != g.value:
-                out.append(two_part(s, g, False, h, False))
+        else:
+            out += half_known(s, s.pick(order) if order else None, g, unsupported(s, cut, facts))
     return cut.context(), out

@@ -107,6 +107,21 @@ def two_part(s, f, f_supported, g, g_supported, held_out=False):
     return Branch(turn(styled(s, question)), pieces)
 
 
+def half_known(s, f, g, h):
+    """A two-part question to a passage that states f, but neither g nor h: f and g, g and f, or g and h. Whether a passage supports the
+    first part must tell nothing about the second: of eight passages, six support neither. -> [Branch], empty if these facts allow none."""
+    x = s.rng.random()
+    first, second = (f, g) if x < 0.3 else (g, f) if x < 0.6 else (g, h)
+    if not first or not second or first is second or first.value == second.value or conflicting(first, second):
+        return []
+    return [two_part(s, first, first is f, second, second is f)]
+
+
+def conflicting(f, g):
+    """True when no passage may state both."""
+    return f.entity == g.entity and conflicts(f.attribute, g.attribute)
+
+
 def asked_after(s, f, g):
     """A question about f and one about g after it, which may lean on it ('And the door code?') -> (asked about f, the second question's
     text, asked about g)."""
@@ -123,10 +138,11 @@ def asked_after(s, f, g):
     return first, question, second
 
 
-def follow_up(s, f, g):
+def follow_up(s, f, g, supported=True):
     """Two turns of a conversation, of which the second is to be answered."""
     first, question, second = asked_after(s, f, g)
-    return Branch(turn(first.question) + " " + answer_text(first, f.value) + turn(question), sentence(second, g.value, VALUE))
+    value, kind = (g.value, VALUE) if supported else (soft(s, g), SOFT)
+    return Branch(turn(first.question) + " " + answer_text(first, f.value) + turn(question), sentence(second, value, kind))
 
 
 def context(s, low, high):
@@ -178,7 +194,5 @@ def example(s, low=1, high=6, branches=7):
             f, g = s.rng.sample(facts, 2)
             out.append(two_part(s, f, True, g, True))
         else:
-            f, g = s.pick(facts), absent(s, facts)
-            if g and f.value != g.value:
-                out.append(two_part(s, f, True, g, False) if y < 0.65 else two_part(s, g, False, f, True))
+            out += half_known(s, s.pick(facts), absent(s, facts), absent(s, facts))
     return "Context: " + text, out

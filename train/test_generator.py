@@ -169,6 +169,31 @@ class Documents(unittest.TestCase):
                             self.assertFalse(text.strip().lower() in doubtful and len(text) > 8, (context, text))
 
 
+    def test_the_first_part_tells_nothing_about_the_second(self):
+        """Where a passage that states facts does not support the first part, it may or may not support the second."""
+        s, second, turns = Source("halves"), [], []
+        for _ in range(60):
+            cuts, facts = documents.cuts(s, self.cutter)
+            for c in cuts:
+                for b in documents.example(s, c, facts)[1] if c.facts else []:
+                    kinds = [k for _, k in b.pieces if k in (VALUE, SOFT)]
+                    if kinds[:1] == [SOFT] and len(kinds) == 2:
+                        second.append(kinds[1] == VALUE)
+                    if b.prompt.count("Question:") == 2:
+                        turns.append(kinds == [VALUE])
+        for supported in (second, turns):
+            self.assertGreater(len(supported), 100)
+            self.assertTrue(0.3 < sum(supported) / len(supported) < 0.7, sum(supported) / len(supported))
+
+    def test_what_was_asked_before_is_another_thing(self):
+        s = Source("before")
+        for _ in range(20):
+            _, facts = documents.cuts(s, self.cutter)
+            for g in facts:
+                f = documents.asked_before(s, g, facts)
+                self.assertTrue(f is not g and f.value.lower() != g.value.lower() and not examples.conflicting(f, g))
+
+
 class Answers(unittest.TestCase):
     def test_words_before_the_value_follow_from_the_question_alone(self):
         """The same question about two worlds with different values has the same answer prefix."""
@@ -361,7 +386,8 @@ class FollowUps(unittest.TestCase):
             if len(facts) < 2:
                 continue
             f, g = s.rng.sample(facts, 2)
-            b = examples.follow_up(s, f, g)
+            b, other = examples.follow_up(s, f, g), examples.follow_up(s, f, g, False)
+            self.assertEqual([k for _, k in other.pieces if k in (VALUE, SOFT)], [SOFT])
             first, second = b.prompt.split("\nQuestion: ")[1:]
             question, answer = first.split("\nAnswer: ")
             self.assertTrue(answer.rstrip(".").endswith(f.value.rstrip(".")), b.prompt)

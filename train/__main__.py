@@ -8,6 +8,7 @@ from . import loop
 from .data import Row
 from .examples import example
 from .export import load
+from .model import Config
 from .names import Source
 from .tokenizer import Tokenizer, learn
 
@@ -28,7 +29,11 @@ def main():
     a.add_argument("--out", default="build/reader", help="folder for tokenizer, checkpoint, log, curve and reader.gguf")
     a.add_argument("--minutes", type=float, default=97, help="computing time; the learning rate falls linearly to 0 at its end")
     a.add_argument("--layers", type=int, default=12, help="depth; a run that is resumed with more than it had grows")
-    a.add_argument("--start", metavar="GGUF", help="weights to begin with, of a reader.gguf; its tokenizer and depth are kept")
+    a.add_argument("--vocab", type=int, default=VOCAB, help="tokens of a tokenizer that is learnt")
+    a.add_argument("--width", type=int, default=256, help="of the model, a multiple of 64: one head for each 64")
+    a.add_argument("--kv-heads", type=int, default=2)
+    a.add_argument("--ff", type=int, default=448, help="width of the feed-forward part, a multiple of 32")
+    a.add_argument("--start", metavar="GGUF", help="weights to begin with, of a reader.gguf; its tokenizer and shape are kept")
     a.add_argument("--device", default="cpu", help="cpu or cuda")
     a.add_argument("--threads", type=int, default=2)
     a.add_argument("--tokens", type=int, default=6144, help="padded positions per step")
@@ -36,14 +41,16 @@ def main():
     a.add_argument("--seed", type=int, default=1)
     args = a.parse_args()
     os.makedirs(args.out, exist_ok=True)
-    path, start, layers = os.path.join(args.out, "tokenizer.json"), None, args.layers
+    path, start = os.path.join(args.out, "tokenizer.json"), None
     if args.start and not os.path.exists(path):
         c, start, tokenizer = load(args.start)
-        layers = c.layers
         tokenizer.save(path)
     if not os.path.exists(path):
-        learn(tokenizer_texts(), VOCAB).save(path)
-    loop.train(args.out, Tokenizer.load(path), args.minutes, layers, args.device, args.threads, args.tokens, args.rate, args.seed,
+        learn(tokenizer_texts(), args.vocab).save(path)
+    tokenizer = Tokenizer.load(path)
+    if start is None:
+        c = Config(vocab=len(tokenizer.tokens), layers=args.layers, width=args.width, heads=args.width // 64, kv_heads=args.kv_heads, ff=args.ff)
+    loop.train(args.out, tokenizer, args.minutes, c, args.device, args.threads, args.tokens, args.rate, args.seed,
                log=lambda line: print(line, flush=True), start=start)
 
 

@@ -76,13 +76,13 @@ class Threads:
             torch.set_num_threads(choice)
 
 
-def train(out, tokenizer, minutes, layers, device="cpu", threads=2, tokens=6144, rate=0.006, seed=1, snapshot_minutes=15.0, log=print, start=None):
-    """Train for `minutes` of computing time (earlier parts of a resumed run included) and leave reader.gguf, log.csv and
-    curve.svg in `out`. A resumed model of fewer layers grows; a run that begins takes the weights start, if there are any."""
+def train(out, tokenizer, minutes, c, device="cpu", threads=2, tokens=6144, rate=0.006, seed=1, snapshot_minutes=15.0, log=print, start=None):
+    """Train a model of shape c for `minutes` of computing time (earlier parts of a resumed run included) and leave reader.gguf, log.csv
+    and curve.svg in `out`. A resumed model of fewer layers grows; a run that begins takes the weights start, if there are any."""
     torch.set_num_threads(threads)
     kernels.keep_memory()
     checkpoint, csv_path, dev = os.path.join(out, "checkpoint.pt"), os.path.join(out, "log.csv"), torch.device(device)
-    c, p, optimizer, at = prepare(checkpoint, Config(vocab=len(tokenizer.tokens), layers=layers), seed, rate, dev, log, start)
+    c, p, optimizer, at = prepare(checkpoint, c, seed, rate, dev, log, start)
     if at["step"] == 0:
         with open(csv_path, "w") as f:
             csv.writer(f).writerow(COLUMNS)

@@ -188,7 +188,7 @@ class RunTest(unittest.TestCase):
                 if minutes == 1:  # as if a minute had passed, all but a moment
                     c, p, state, at = loop.load(os.path.join(d, "checkpoint.pt"))
                     loop.save(os.path.join(d, "checkpoint.pt"), c, p, done, {**at, "seconds": 60 - 1e-6})
-                self.assertTrue(loop.train(d, t, minutes, 1, threads=1, tokens=3000, log=lambda line: None))
+                self.assertTrue(loop.train(d, t, minutes, model.Config(vocab=len(t.tokens), layers=1), threads=1, tokens=3000, log=lambda line: None))
                 c, p, state, at = loop.load(os.path.join(d, "checkpoint.pt"))
                 done = model.Optimizer(p)
                 done.restore(state)

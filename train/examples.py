@@ -111,7 +111,7 @@ def half_known(s, f, g, h):
     """A two-part question to a passage that states f, but neither g nor h: f and g, g and f, or g and h. Whether a passage supports the
     first part must tell nothing about the second: of eight passages, six support neither. -> [Branch], empty if these facts allow none."""
     x = s.rng.random()
-    first, second = (f, g) if x < 0.3 else (g, f) if x < 0.6 else (g, h)
+    first, second = (f, g) if x < 0.35 else (g, f) if x < 0.7 else (g, h)
     if not first or not second or first is second or first.value == second.value or conflicting(first, second):
         return []
     return [two_part(s, first, first is f, second, second is f)]

@@ -12,7 +12,7 @@ try:
 except ImportError as missing:
     raise unittest.SkipTest(f"{missing.name} is not installed")
 
-from . import errors, gguf, kernels, loop, model, plot
+from . import average, errors, gguf, kernels, loop, model, plot
 from .data import Batch, Row, make_row, written
 from .evaluate import Item
 from .examples import PREFIX, VALUE, Branch, example, indented, turn
@@ -177,6 +177,22 @@ class GrowTest(unittest.TestCase):
 
 
 @unittest.skipUnless(shutil.which("go"), "documents are cut by the program, which needs Go")
+class AverageTest(unittest.TestCase):
+    def test_the_mean_counts_each_by_its_weight(self):
+        c = model.Config(**SMALL)
+        a, b = model.init(c, 1), model.init(c, 2)
+        got, p = average.mean([(c, a, 1.0), (c, b, 3.0)])
+        self.assertEqual(got.__dict__, c.__dict__)
+        for k in a:
+            torch.testing.assert_close(p[k], 0.25 * a[k] + 0.75 * b[k])
+
+    def test_other_shapes_and_no_weight_are_refused(self):
+        c, d = model.Config(**SMALL), model.Config(**{**SMALL, "layers": SMALL["layers"] + 1})
+        for readers in ([(c, model.init(c), 1.0), (d, model.init(d), 1.0)], [(c, model.init(c), 0.0)]):
+            with self.assertRaises(ValueError):
+                average.mean(readers)
+
+
 class RunTest(unittest.TestCase):
     def test_a_run_leaves_its_files_and_goes_on(self):
         for s in (signal.SIGTERM, signal.SIGINT):  # train takes them

@@ -64,7 +64,7 @@ var (
 	Rescore            = Weights{Base: BaseRescore, Every: 8, Momentum: 0.5}
 	Likelihood         = Weights{Base: BaseStatic, Likelihood: true, Lambda: 1, Reset: true}
 	SentenceLikelihood = Weights{Likelihood: true, Lambda: 0.5, Reset: true}
-	Reader             = Weights{Reader: true, Support: Support{Lexical: 0.5, Reader: 0.8, Nothing: -2, Echo: 0.34}}
+	Reader             = Weights{Reader: true, Support: Support{Lexical: 0.5, Reader: 1, Nothing: -3, Echo: 0.34}}
 )
 
 const weightsUsage = "use reader[:LEXICAL,READER,NOTHING,ECHO], static, rescore[:TOKENS[,MOMENTUM]], sentence, likelihood[:LAMBDA[,keep]] or sentence+likelihood[:LAMBDA[,keep]]"

@@ -292,7 +292,7 @@ type tokenJSON struct {
 
 type statsJSON struct {
 	TTFT            float64 `json:"ttft_ms"`
-	TokensPerSecond float64 `json:"tokens_per_second"` // after the first token
+	TokensPerSecond float64 `json:"tokens_per_second"` // after the first token; over all the time where the answer came at once
 	AcceptDevice    float64 `json:"accept_device"`
 	AcceptCloud     float64 `json:"accept_cloud"`
 	BytesSent       uint64  `json:"bytes_sent"`
@@ -358,7 +358,7 @@ func (s *session) report(answer node.Answer) askJSON {
 		first, last := answer.Tokens[0].At, answer.Tokens[n-1].At
 		r.Stats.TTFT = ms(first)
 		switch {
-		case s.settings.Want == transport.WantAnswer: // all of it comes at once
+		case s.settings.Want == transport.WantAnswer, 10*(last-first) < first: // all of it came at once: the pause before it counts
 			r.Stats.TokensPerSecond = float64(n) / last.Seconds()
 		case last > first:
 			r.Stats.TokensPerSecond = float64(n-1) / (last - first).Seconds()

@@ -9,8 +9,8 @@ import (
 )
 
 // meanings are words that ask for a thing and words that state it, a line for each thing: who asks how many people live in a
-// town wants its population. Only words that rarely mean anything else are here. They help to choose among the passages that
-// BM25 found; they find none by themselves.
+// town wants its population. They help to choose among the passages that BM25 found and count less than the word itself, so that a
+// word with other meanings does little harm; they find no passage by themselves.
 const meanings = `
 price cost fee charge fare pay rate
 rent hire lease

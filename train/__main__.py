@@ -40,6 +40,9 @@ def main():
     a.add_argument("--rate", type=float, default=0.006)
     a.add_argument("--seed", type=int, default=1)
     args = a.parse_args()
+    if args.width % 64 or args.width <= 0 or args.kv_heads <= 0 or args.width // 64 % args.kv_heads or args.ff % 32:
+        a.error("--width %d, --kv-heads %d, --ff %d: the width must be a multiple of 64 with a head for each, the KV heads divide the heads, "
+                "--ff be a multiple of 32" % (args.width, args.kv_heads, args.ff))
     os.makedirs(args.out, exist_ok=True)
     path, start = os.path.join(args.out, "tokenizer.json"), None
     if args.start and not os.path.exists(path):

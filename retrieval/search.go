@@ -209,9 +209,7 @@ var joins = map[string]bool{"and": true, "also": true, "&": true}
 var questionWords = map[string]bool{
 	"what": true, "what's": true, "when": true, "where": true, "where's": true, "which": true, "who": true,
 	"who's": true, "whom": true, "whose": true, "why": true, "how": true, "is": true, "are": true,
-	"does": true, "do": true, "did": true, "was": true, "were": true, "can": true, "at": true, "on": true,
-	"in": true, "from": true, "for": true, "to": true, "by": true, "since": true, "until": true,
-	"tell": true, "give": true, "i": true,
+	"does": true, "do": true, "did": true, "was": true, "were": true, "can": true, "tell": true, "give": true, "i": true,
 }
 
 var prepositions = map[string]bool{
@@ -227,7 +225,7 @@ func asks(fields []string) bool {
 	}
 	for i, f := range fields[1:] {
 		next := strings.ToLower(strings.Trim(f, ",?"))
-		if (i == 0 || strings.HasSuffix(fields[i], ",")) && questionWords[next] && !prepositions[next] {
+		if (i == 0 || strings.HasSuffix(fields[i], ",")) && questionWords[next] {
 			return true
 		}
 		if strings.HasSuffix(f, "?") {

@@ -9,7 +9,7 @@ import os
 import subprocess
 
 from .attributes import WEIGHTS
-from .examples import absent, conflicting, follow_up, half_known, one_part, two_part
+from .examples import absent, conflicting, follow_up, half_known, one_part, related, two_part
 from .passages import CHAT_SHARE, GENERAL_TITLES, conflicts, head, new_passage, new_world, overlap
 
 DOCUMENTS = 3  # that share their names' space: a question about one is a hard one for the others
@@ -132,9 +132,9 @@ def unsupported(s, cut, facts):
 
 
 def asked_before(s, g, facts):
-    """A fact that a conversation may have been about before g: mostly of the same thing, or the same of another."""
+    """A fact that a conversation may have been about before g, mostly a related one."""
     others = [f for f in facts if f is not g and f.value.lower() != g.value.lower() and not conflicting(f, g)]
-    like = [f for f in others if f.entity == g.entity or f.attribute.noun == g.attribute.noun]
+    like = related(g, others)
     return s.pick(like if like and s.chance(0.8) else others) if others else None
 
 

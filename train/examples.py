@@ -122,6 +122,11 @@ def conflicting(f, g):
     return f.entity == g.entity and conflicts(f.attribute, g.attribute)
 
 
+def related(f, facts):
+    """Those of facts that a conversation goes on to after f, or comes from: of the same thing, or the same of another."""
+    return [g for g in facts if g is not f and (g.entity == f.entity or g.attribute.noun == f.attribute.noun)]
+
+
 def asked_after(s, f, g):
     """A question about f and one about g after it, which may lean on it ('And the door code?') -> (asked about f, the second question's
     text, asked about g)."""

@@ -176,7 +176,6 @@ class GrowTest(unittest.TestCase):
             model.grow(c, p, (), 5)
 
 
-@unittest.skipUnless(shutil.which("go"), "documents are cut by the program, which needs Go")
 class AverageTest(unittest.TestCase):
     def test_the_mean_counts_each_by_its_weight(self):
         c = model.Config(**SMALL)
@@ -193,6 +192,7 @@ class AverageTest(unittest.TestCase):
                 average.mean(readers)
 
 
+@unittest.skipUnless(shutil.which("go"), "documents are cut by the program, which needs Go")
 class RunTest(unittest.TestCase):
     def test_a_run_leaves_its_files_and_goes_on(self):
         for s in (signal.SIGTERM, signal.SIGINT):  # train takes them

@@ -9,7 +9,7 @@ import gzip
 import json
 
 from .documents import document
-from .examples import absent, answer_text, asked_after
+from .examples import absent, answer_text, asked_after, related
 from .names import Source
 from .passages import overlap
 from .questions import ask, ask_two
@@ -54,8 +54,7 @@ def follow_up(s, facts, taken, k):
     """A question after another one, about the same thing or the same of another thing if there is one; side k answers the first. None if
     both answers are the same."""
     f = s.pick(facts[k])
-    like = [g for side in facts for g in side if g is not f and (g.entity == f.entity or g.attribute.noun == f.attribute.noun)]
-    g = s.pick(like or [x for x in facts[1 - k] if x is not f])
+    g = s.pick(related(f, facts[0] + facts[1]) or [x for x in facts[1 - k] if x is not f])
     if f.value.lower() == g.value.lower():
         return None
     first, question, second = asked_after(s, f, g)

@@ -357,14 +357,18 @@ func (s *session) report(answer node.Answer) askJSON {
 	if n := len(answer.Tokens); n > 0 {
 		first, last := answer.Tokens[0].At, answer.Tokens[n-1].At
 		r.Stats.TTFT = ms(first)
-		switch {
-		case s.settings.Want == transport.WantAnswer, 10*(last-first) < first: // all of it came at once: the pause before it counts
-			r.Stats.TokensPerSecond = float64(n) / last.Seconds()
-		case last > first:
-			r.Stats.TokensPerSecond = float64(n-1) / (last - first).Seconds()
-		}
+		r.Stats.TokensPerSecond = speed(n, first, last, s.settings.Want == transport.WantAnswer)
 	}
 	return r
+}
+
+// speed is tokens per second of n tokens that came between first and last after the question: what comes at once, or nearly so, took
+// the time before it, too.
+func speed(n int, first, last time.Duration, atOnce bool) float64 {
+	if atOnce || 10*(last-first) < first {
+		return float64(n) / max(last, time.Nanosecond).Seconds()
+	}
+	return float64(n-1) / max(last-first, time.Nanosecond).Seconds()
 }
 
 // ms is a duration in milliseconds, to the microsecond.

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"tandem/retrieval/internal/terms"
 )
 
 // names is what a section has named so far: people by their first names, things by their heads ("hall" for "the
@@ -51,14 +53,22 @@ func (n *names) place(sentence, titles string, at int) mention {
 	case leans: // on nothing but the title, unless "The inn was new" brings something in; "The owner is Rita" does not
 		n.topic = nowhere
 		fields := strings.Fields(unremarked(sentence))
-		if strings.EqualFold(fields[0], "the") && slices.IndexFunc(fields, isVerb) == 2 && !slices.ContainsFunc(fields[3:], isValue) {
+		does := len(fields) > 3 && !be[fields[2]] || !slices.ContainsFunc(fields[min(3, len(fields)):], isValue)
+		if strings.EqualFold(fields[0], "the") && slices.IndexFunc(fields, isVerb) == 2 && does {
 			n.topic = mention{unit: at}
 		}
 	case namesSomething(sentence):
 		thing, person := subject(sentence)
+		if known, ok := n.heads[thing]; ok { // "the lesson of the library", and which one is known
+			thing = known.name
+		} else if thing != "" && strings.HasPrefix(n.topic.name, thing+" of ") {
+			thing = n.topic.name
+		}
 		n.topic = mention{at, thing, person}
 	}
-	n.add(sentence, at)
+	if on.unit < 0 { // what leans speaks of a thing's parts: "As email address, note" names no address
+		n.add(sentence, at)
+	}
 	return on
 }
 
@@ -68,13 +78,13 @@ func (n *names) add(s string, at int) {
 	s, _ = cutMarker(s)
 	fields := strings.Fields(s)
 	for i := 1; i < len(fields); i++ {
-		first, word := fields[i-1], trimWord(fields[i])
+		first, word := fields[i-1], bare(trimWord(fields[i]))
 		if isName(first) && isName(word) && !leaders[strings.ToLower(first)] {
-			n.people[first] = mention{unit: at, name: first + " " + bare(word)}
+			n.people[first] = mention{unit: at, name: first + " " + word}
 		}
 		if _, ok := n.heads[word]; !ok && isNoun(word) && which(first) && !possessive(first) {
 			from := i - 1
-			for from > 0 && which(fields[from-1]) {
+			for from > 0 && (which(fields[from-1]) || fields[from-1] == "new" || fields[from-1] == "old") {
 				from--
 			}
 			n.heads[word] = mention{unit: at, name: strings.Join(append(slices.Clone(fields[from:i]), word), " ")}
@@ -96,7 +106,7 @@ func which(word string) bool { return word == trimWord(word) && !plainWords[stri
 // is". "" otherwise.
 func subject(sentence string) (thing, person string) {
 	fields := strings.Fields(unremarked(sentence))
-	if len(fields) == 0 || leaning[strings.ToLower(fields[0])] || unsaid(fields) {
+	if len(fields) == 0 || leaning[strings.ToLower(fields[0])] && !keeps(fields) || unsaid(fields) {
 		return "", ""
 	}
 	end := 0
@@ -109,18 +119,32 @@ func subject(sentence string) (thing, person string) {
 		end = mark + 1
 	}
 	if end == 0 {
-		for i := len(fields) - 2; i > 0; i-- { // "Call 4471 for the code of the mill"
-			if fields[i] == "of" {
-				return phrase(fields[i+1:]), ""
-			}
+		if thing := object(fields[1:]); thing != "" { // "Call 4471 for the code of the mill"
+			return thing, ""
 		}
 		return phrase(fields[:numbered(fields)]), ""
 	}
+	if keeps(fields) {
+		return object(fields[1:]), ""
+	}
 	head := fields[:end]
-	owner := slices.IndexFunc(head, func(f string) bool { return possessive(trimWord(f)) })
-	relation := slices.IndexFunc(head, func(f string) bool { return relations[strings.ToLower(f)] })
+	owner := -1
+	for i, f := range head {
+		if possessive(f) || possessive(trimWord(f)) {
+			owner = i
+		}
+	}
+	relation := -1
+	for i, f := range head { // "the bus to Orla" is a bus
+		if relations[strings.ToLower(f)] && (f != "to" || head[i-1] == "belongs") {
+			relation = i
+			break
+		}
+	}
 	the := strings.EqualFold(head[0], "the")
 	switch {
+	case owner >= 0 && the && relation < 0 && end < len(fields) && actions[strings.ToLower(fields[end])]: // "the students' bus leaves"
+		return phrase(head), ""
 	case owner >= 0 && the && (relation < 0 || owner < relation):
 		return phrase(head[:owner+1]), ""
 	case relation > 0 && (relation == len(head)-2 || the && owner > relation):
@@ -133,10 +157,14 @@ func subject(sentence string) (thing, person string) {
 		return phrase(head), phrase(head[:owner+1])
 	case the || end == len(fields) || !isVerb(fields[end]):
 		return phrase(head), ""
+	case strings.HasSuffix(head[0], "ing") && len(head) > 2: // "Renting the mill costs"
+		return phrase(head), ""
 	}
-	thing = complement(fields[end+1:])
-	if thing == "" && transitive[strings.ToLower(fields[end])] {
-		thing = phrase(fields[end+1:])
+	if verb := strings.ToLower(fields[end]); be[verb] || verb == "works" || verb == "has" || transitive[verb] {
+		thing = complement(fields[end+1:])
+	}
+	if rest := acted(fields[end:]); len(rest) > 0 && (thing == "" || slices.ContainsFunc(rest[:min(len(rest), 2)], possessive)) { // "runs Ada's mill": all of it
+		thing = phrase(rest)
 	}
 	switch {
 	case thing == "":
@@ -147,6 +175,48 @@ func subject(sentence string) (thing, person string) {
 	return thing, ""
 }
 
+// object returns what "You can reach the farm at 4471" or "We keep the key of Ada in the tin" speaks of: the first thing that is named there.
+func object(fields []string) string {
+	at := slices.IndexFunc(fields, func(f string) bool { return f == "the" || isName(f) })
+	if at < 0 {
+		return ""
+	}
+	fields = fields[at:]
+	end := slices.IndexFunc(fields[1:], func(f string) bool { return plainWords[f] && !named[f] })
+	if end < 0 {
+		end = len(fields) - 1
+	}
+	fields = fields[:end+1]
+	if of := slices.Index(fields, "of"); of > 0 && of+1 < len(fields) && !isName(fields[of+1]) {
+		fields = fields[of+1:]
+	}
+	return phrase(fields)
+}
+
+// keeps reports whether a sentence says what one does with a thing: "You can reach the farm at", "We keep the key of Ada in".
+func keeps(fields []string) bool {
+	verb := 1
+	if len(fields) > 2 && fields[1] == "can" {
+		verb = 2
+	}
+	first := strings.ToLower(fields[0])
+	return (first == "you" || first == "we") && verb < len(fields) && kept[fields[verb]] && object(fields[verb:]) != ""
+}
+
+// acted returns what somebody acts on, of the words from a transitive verb on: "runs the mill", "pays for the mill".
+func acted(fields []string) []string {
+	verb := strings.ToLower(fields[0])
+	switch {
+	case !transitive[verb] || len(fields) < 2:
+		return nil
+	case !relations[fields[1]] && (!plainWords[fields[1]] || named[fields[1]]):
+		return fields[1:]
+	case verb == "pays" && fields[1] == "for" || verb == "cooks" && fields[1] == "at":
+		return fields[2:]
+	}
+	return nil
+}
+
 // complement returns what a sentence says something about that goes on, after its verb, as "the founder of the inn" or
 // "the inn's founder"; "" if it does not.
 func complement(fields []string) string {
@@ -155,9 +225,12 @@ func complement(fields []string) string {
 	}
 	for i, f := range fields[:min(len(fields), 6)] {
 		switch word := trimWord(f); {
-		case possessive(word):
+		case possessive(f) || possessive(word):
+			if i+1 < len(fields) && possessive(fields[i+1]) || i+2 < len(fields) && possessive(fields[i+2]) {
+				continue // "Ada's oven's password"
+			}
 			return phrase(fields[:i+1])
-		case i > 0 && f == "of" && (fields[0] == "the" || i == 1):
+		case i > 0 && f == "of" && len(fields) > i+1 && fields[i+1] != "a" && fields[i+1] != "an" && (fields[0] == "the" || i < 4):
 			return phrase(fields[i+1:])
 		case f != word, f != "the" && plainWords[f]:
 			return ""
@@ -197,7 +270,7 @@ func isVerb(word string) bool { return verbs[strings.ToLower(trimWord(word))] }
 // isOf reports whether a sentence goes on as "is the founder of …": it is about either.
 func isOf(fields []string) bool {
 	at := slices.IndexFunc(fields, func(f string) bool { return relations[strings.ToLower(f)] })
-	return at > 1 && at < 6 && !strings.ContainsAny(strings.Join(fields[:at], ""), ".,:;") && !slices.ContainsFunc(fields[1:at], isName)
+	return (be[fields[0]] || fields[0] == "works") && at > 1 && at < 6 && !strings.ContainsAny(strings.Join(fields[:at], ""), ".,:;") && !slices.ContainsFunc(fields[1:at], isName)
 }
 
 // bare cuts the ending of a possessive off.
@@ -230,7 +303,7 @@ func (n *names) leans(sentence, titles string) (on mention, leans bool) {
 	}
 	first := strings.Trim(fields[0], ".,;:!?")
 	word := strings.ToLower(first)
-	if bare, _, ok := strings.Cut(word, "'"); ok && leaning[bare] || leaning[word] { // "it's"
+	if bare, _, ok := strings.Cut(word, "'"); (ok && leaning[bare] || leaning[word]) && !keeps(fields) { // "it's"
 		return nowhere, true
 	}
 	if at, ok := n.first(fields); ok {
@@ -267,9 +340,9 @@ func (n *names) first(fields []string) (at mention, ok bool) {
 // unsaid reports whether a sentence says what something is but not of what: "Ada is the conductor." ends in what
 // she is, "As host, note Ada." begins with it.
 func unsaid(fields []string) bool {
-	if strings.EqualFold(fields[0], "as") {
+	if strings.EqualFold(fields[0], "as") && len(fields) > 1 && fields[1] != "for" {
 		for _, f := range fields[1:min(len(fields), 5)] {
-			if !isNoun(trimWord(f)) {
+			if !isNoun(trimWord(f)) && !relations[f] && f != "the" {
 				return false
 			}
 			if strings.HasSuffix(f, ",") {
@@ -278,12 +351,18 @@ func unsaid(fields []string) bool {
 		}
 		return false
 	}
-	for i := len(fields) - 1; i > 1 && i > len(fields)-5; i-- {
+	for i := len(fields) - 1; i > 1 && i > len(fields)-6; i-- {
 		word := trimWord(fields[i])
-		if strings.EqualFold(word, "the") {
-			return i < len(fields)-1 && strings.EqualFold(fields[i-1], "is")
+		if i < len(fields)-1 && i > 2 && word == "of" && (fields[i+1] == "a" || fields[i+1] == "an" || i == len(fields)-2) { // "is the number of people"
+			continue
 		}
-		if !isNoun(word) || possessive(word) || relations[word] || word != fields[i] && i < len(fields)-1 {
+		if word == "a" || word == "an" {
+			continue
+		}
+		if strings.EqualFold(word, "the") {
+			return i < len(fields)-1 && (fields[i-1] == "is" || fields[i-1] == "are") && !slices.Contains(fields[:i], "of")
+		}
+		if !isNoun(word) && word != "old" && word != "new" && word != "current" || possessive(word) || relations[word] || word != fields[i] && i < len(fields)-1 {
 			return false
 		}
 	}
@@ -293,7 +372,7 @@ func unsaid(fields []string) bool {
 // short finds a thing that has been named before and is called by its head alone now.
 func (n *names) short(fields []string, titles string) (at mention, ok bool) {
 	for i := 1; i < len(fields); i++ {
-		w := trimWord(fields[i])
+		w := bare(trimWord(fields[i]))
 		if !strings.EqualFold(fields[i-1], "the") || titled(titles, w) {
 			continue
 		}
@@ -322,8 +401,9 @@ func numbered(fields []string) int {
 		switch {
 		case i == 0 && !(isName(f) && !leaders[strings.ToLower(f)] && !relations[strings.ToLower(f)]):
 			return 0
-		case i > 0 && trimWord(f) == f && strings.ContainsAny(f, "0123456789") && !unicode.IsLower(rune(f[0])):
+		case i > 0 && !strings.HasSuffix(f, ".") && strings.ContainsAny(f, "0123456789") && !unicode.IsLower(rune(f[0])):
 			return i + 1
+		case i > 0 && strings.ToUpper(f) == f && len(f) > 1 && !isVerb(f): // "Server WG 39058"
 		case i > 0 && !isNoun(f) || isVerb(f):
 			return 0
 		}
@@ -336,7 +416,7 @@ func definite(fields []string) bool {
 	return slices.ContainsFunc(fields, func(f string) bool {
 		f = strings.ToLower(f)
 		return f == "the" || f == "my" || f == "our" || f == "of" || possessive(trimWord(f))
-	})
+	}) || slices.ContainsFunc(fields[1:], func(f string) bool { return isValue(f) && unicode.IsUpper([]rune(f)[0]) })
 }
 
 // acts reports whether a sentence begins with a thing or somebody that does what only something in particular does:
@@ -352,22 +432,41 @@ func acts(fields []string) bool {
 	}
 	for i, f := range fields[:at] {
 		f = strings.ToLower(f)
-		if vague := plainWords[f] || leaning[f] || leaders[f]; vague && f != "new" && f != "old" && !(i == 0 && the) {
+		if vague := plainWords[f] || leaning[f] || leaders[f] || nobody[f]; vague && f != "new" && f != "old" && !(i == 0 && (the || f == "my")) {
 			return false
 		}
 	}
 	verb := strings.ToLower(fields[at])
-	passive := (verb == "is" || verb == "was") && at+1 < len(fields) && (done[fields[at+1]] || !the && strings.HasSuffix(fields[at+1], "en"))
+	if !the && verb != "must" && unheard(fields[0]) {
+		return true
+	}
+	if verb == "can" && at+2 < len(fields) && fields[at+1] == "be" && at > 2 {
+		return true
+	}
+	passive := (verb == "is" || verb == "was") && at+1 < len(fields) &&
+		(done[fields[at+1]] || !the && (strings.HasSuffix(fields[at+1], "en") || strings.HasSuffix(fields[at+1], "ed")))
 	return passive || verb == "is" && large[trimWord(fields[len(fields)-1])] || has[verb] || (!the || at > 2) && (actions[verb] || transitive[verb])
 }
 
 // namesSomething reports whether a sentence that does not lean names what it is about.
 func namesSomething(sentence string) bool {
 	fields := strings.Fields(unremarked(sentence))
+	if len(fields) > 0 && keeps(fields) {
+		return true
+	}
 	if len(fields) == 0 || leaning[strings.ToLower(fields[0])] {
 		return false
 	}
 	verb := slices.IndexFunc(fields, isVerb)
+	if verb > 0 && verb < 6 && be[fields[verb]] { // "4471 is the harbour mill's code"
+		if of := complement(fields[verb+1:]); strings.Contains(of, " ") || isName(of) {
+			return true
+		}
+	}
+	if verb > 1 && strings.HasSuffix(fields[0], "ing") && fields[1] == "the" || len(fields) > 3 && fields[0] == "The" && strings.HasSuffix(fields[2], ":") ||
+		len(fields) > 2 && strings.HasSuffix(fields[0], ",") && unheard(fields[0]) && isNoun(trimWord(fields[1])) {
+		return true
+	}
 	return possessive(trimWord(fields[0])) || slices.ContainsFunc(fields[1:], isName) || saysWhose(fields, "") && definite(fields) || acts(fields) || setsOut(fields) || numbered(fields) > 0 || verb > 0 && isOf(fields[verb:])
 }
 
@@ -386,18 +485,19 @@ func saysWhose(fields []string, titles string) bool {
 	for i, f := range fields {
 		word := strings.ToLower(strings.Trim(f, ".,;:!?"))
 		switch {
-		case i == 0 && strings.HasSuffix(f, ":"):
-			return false // a label, as is "Spare key:"; "The lake cabin:" names a thing
+		case i == 0 && (strings.HasSuffix(f, ":") || labels(fields)):
+			return i+1 < len(fields) && unheard(f) && isNoun(fields[i+1]) // a label, as is "Spare key:"; "The lake cabin:" names a thing
 		case i == 0 && possessive(f):
 			return true
-		case i > 1 && i < 6 && strings.HasSuffix(f, ":") && fields[0] == "The":
+		case i > 0 && i < 6 && strings.HasSuffix(f, ":") && fields[0] == "The" && (i > 1 || i+2 < len(fields) && isNoun(fields[i+1]) && !isVerb(fields[i+1])):
 			return true
 		case relations[word] && i+1 < len(fields) && (fields[i+1] == "a" || fields[i+1] == "an"): // "cost of a swim": a kind, not whose
 		case i > 0 && fields[i-1] == "that": // "the code that belongs to the mill"
 		case i == 0: // an article, or a capital that begins the sentence
 		case verbs[word] || i >= 10:
 			return false
-		case word == "of" && i+2 < len(fields) && isNoun(fields[i+1]) && verbs[fields[i+2]]: // "the number of rooms is": a kind, not whose
+		case word == "of" && kind(fields[i+1:]): // "the number of rooms is", "the slice of cake price is": a kind, not whose
+		case word == "of" && i+2 < len(fields) && fields[i+1] == "the" && trimWord(fields[i+2]) == "day":
 		case relations[word], isName(f), possessive(word):
 			return true
 		case len(word) > 2 && strings.Contains(titles, " "+word+" "):
@@ -407,6 +507,36 @@ func saysWhose(fields []string, titles string) bool {
 		}
 	}
 	return false
+}
+
+// kind reports whether one to three nouns stand before a verb.
+func kind(fields []string) bool {
+	at := slices.IndexFunc(fields, isVerb)
+	return at > 0 && at < 4 && !slices.ContainsFunc(fields[:at], func(f string) bool { return !isNoun(f) || possessive(f) })
+}
+
+// unheard reports whether a capitalised word is none of ordinary English: a name.
+func unheard(word string) bool {
+	known := true
+	terms.Each(bare(trimWord(word)), func(t []byte) {
+		_, ok := statistics().idf[string(t)]
+		known = known && ok
+	})
+	return isName(word) && !known
+}
+
+// labels reports whether fields begin with a label of several words that says of no thing in particular what it is: "Number of pages: 12".
+func labels(fields []string) bool {
+	end := slices.IndexFunc(fields[:min(len(fields), 6)], func(f string) bool { return strings.HasSuffix(f, ":") })
+	if end < 2 || end+1 == len(fields) || strings.EqualFold(fields[0], "the") {
+		return false
+	}
+	for i, f := range fields[:end+1] {
+		if word := strings.TrimSuffix(f, ":"); i > 0 && !relations[word] && (!isNoun(word) || possessive(word)) && word != "the" && word != "a" || fields[0] == "My" {
+			return false
+		}
+	}
+	return slices.ContainsFunc(fields[1:end], func(f string) bool { return relations[f] }) && end < 5 && !slices.Contains(fields[:end], "the")
 }
 
 func union(a, b map[string]bool) map[string]bool {
@@ -428,6 +558,10 @@ var (
 	// articles begin a sentence that may leave out whose thing it speaks of.
 	articles  = wordSet("the as")
 	relations = wordSet("of for at from to in on between with")
+	named     = wordSet("of the my old new")
+	kept      = wordSet("keep find reach store")
+	be        = wordSet("is are was were")
+	nobody    = wordSet("nothing nobody everything everybody everyone someone somebody something anything anyone anybody")
 	personal  = wordSet("he she him his her hers")
 	remarks   = wordSet("note: remember: ps: nb: remember note that also, also please")
 	// actions and done are the verbs and the participles after "is" of a thing in particular, has those even of one
@@ -435,16 +569,17 @@ var (
 	large   = wordSet("high long wide deep tall heavy old")
 	has     = wordSet("has had charges serves weighs measures covers stands works runs")
 	actions = wordSet(`has had leaves opens closes charges serves offers seats covers weighs measures begins starts ends lasts takes runs rests
- bakes cooks goes plays meets works lives eats shows uses needs consists contains won stays belongs holds sits docks departs tells`)
+ bakes cooks goes plays meets works lives eats shows uses needs consists contains won stays belongs holds sits docks departs tells simmers practises boards spends elected appeared released`)
 	done = wordSet(`founded built designed established invented held run managed closed open located served directed owned hosted
- sponsored organised conducted taught painted made rented employed cleaned guarded written composed published won`)
+ sponsored organised conducted looked treated fed baked backed translated released enough parked administered commanded coached watered led taught painted made rented employed cleaned guarded written composed published won`)
 	verbs = union(actions, wordSet(`is are was were be have can could will would may must costs comes came stands lies amounts hangs
  wrote founded designed painted built invented composed directs directed manages heads guides guards repairs services sponsors organises
- conducts pays leads sells made owns wears likes loves enjoys supports teaches speaks hosts arrives leaves departs happens finishes shuts
- dates rises charged grew studies`))
+ conducts commands steers drives coaches trains treats administers governs chairs translated published ordered cooks pays leads sells made owns wears likes loves enjoys supports teaches speaks hosts arrives leaves departs happens finishes shuts
+ dates rises charged grew studies cannot can't does did gets cares empties flows follows`))
 	// transitive are those before which stands somebody and after which what the text is about.
 	transitive = wordSet(`founded designed painted built invented composed directs directed manages heads guides guards repairs services sponsors
- organises conducts leads sells made owns teaches hosts rents runs won wrote`)
+ organises conducts leads sells made owns teaches hosts rents runs won wrote commands steers drives coaches trains treats administers
+ governs chairs translated published ordered pays cooks`)
 	// plainWords are no nouns and say of no noun which one it is.
 	plainWords = wordSet(`as the a an this that these those my our your his her its their of for at from to in on between with by into under over
  and or but not now also here there then still very every each all any both is are was were be been has have had can could will would may must

@@ -40,6 +40,18 @@ func TestLeans(t *testing.T) {
 		{"The film club meets on Mondays.", "The number of members is 80.", "", true},
 		{"The small inn opens at 8:00.", "The royal inn closes at 9:00.", "", false},
 		{"The inn opens at 8:00.", "The spare key is in the tin.", "", true},
+		{"The sports hall of Orla is new.", "Dana is the hall's keeper.", "", true},
+		{"The sports hall of Orla is new.", "The hall's keeper is Dana.", "", true},
+		{"The film club meets on Mondays.", "Number of pages: 80", "", true},
+		{"The film club meets on Mondays.", "Time to cook: 9 minutes", "", true},
+		{"The film club meets on Mondays.", "Owner of the mill: Dana", "", false},
+		{"The film club meets on Mondays.", "As place of birth, note Orla.", "", true},
+		{"The film club meets on Mondays.", "In the tin is the place of the key.", "", false},
+		{"The film club meets on Mondays.", "80 is the number of people.", "", true},
+		{"The film club meets on Mondays.", "The animal on the coat of arms of Sarn is the otter.", "", false},
+		{"The film club meets on Mondays.", "We keep the black sofa in the hall.", "", false},
+		{"The film club meets on Mondays.", "We like the black sofa.", "", true},
+		{"The film club meets on Mondays.", "The sofa: serial number 80.", "", false},
 	} {
 		n := newNames()
 		n.add(c.before, 0)
@@ -55,6 +67,7 @@ func TestSpeakers(t *testing.T) {
 		{"[10:32] Ben: the owner of the harbour mill is Rita. It was built in 1958.\n[10:33] Ada: thanks.\n", "Harbour mill"},
 		{"Ben: The owner of the harbour mill is Rita. It was built in 1958.\nAda: The lake is cold.\n", "Harbour mill"},
 		{"Fee: 8 euros\nOwner: Rita. It was built in 1958.\n", ""},
+		{"Ben: fee 8 euros\nAda: The owner of the harbour mill is Rita. It was built in 1958.\nBen: One more thing:\n", "Harbour mill"},
 	} {
 		doc, _ := parse(t.Context(), "chat.txt", []byte(c.text))
 		ps := doc.passages("chat.txt", sizesOf(DefaultWords))
@@ -119,6 +132,19 @@ func TestSubject(t *testing.T) {
 		"Night train 11 sets off at 9:30.":                        {"Night train 11"},
 		"Captain Roth founded Orla.":                              {"Orla", "Captain Roth"},
 		"In the cellar is the charger of the old mill.":           {"old mill"},
+		"You can reach the town farm at 4471.":                    {"town farm"},
+		"We keep the guest towels of my niece in the tin.":        {"my niece"},
+		"Keep the key of the old mill in the tin.":                {"old mill"},
+		"Renting the village hall costs 8 euros.":                 {"village hall"},
+		"Pash pays for Orla United.":                              {"Orla United", "Pash"},
+		"Dana Roth runs Rita's mill.":                             {"Rita's mill", "Dana Roth"},
+		"Sarn United trains on Saturdays.":                        {"Sarn United"},
+		"The students' bus leaves at 9:30.":                       {"students' bus"},
+		"4471 is the web server's password.":                      {"web server"},
+		"land-44 is Dana's oven's password.":                      {"Dana's oven"},
+		"Rita is tyre helper of the dance class.":                 {"dance class", "Rita"},
+		"The bus to Orla leaves at 9:30.":                         {"bus to Orla"},
+		"Ida tells the story of Dana.":                            {"Ida"},
 		"It was built in 1958.":                                   {},
 		"As host, note Rita.":                                     {},
 		"Thanks":                                                  {},
@@ -151,6 +177,13 @@ func TestWhatPassagesAreAbout(t *testing.T) {
 		{"a.md", "# News\n\nMill clinic:\n- Fee: 8 euros\nChess club\nIts host is Rita\n", "[News: Chess club] Its host is Rita"},
 		{"a.md", "# Horse\n\nThe owner is Dana Roth. It must not have mustard.\n", "[Horse] It must not have mustard."},
 		{"a.md", "# Tram 61\n\nThe length is 10 m. The frequency is 50 minutes.\n", "[Tram 61] The frequency is 50 minutes."},
+		{"a.md", "# News\n\nMill clinic: overview\n- Fee: 8 euros\n", "[News: Mill clinic: overview] - Fee: 8 euros"},
+		{"a.md", "# News\n\nMill clinic: overview:\n8 euros is the fee.\n", "[News: Mill clinic: overview] 8 euros is the fee."},
+		{"a.md", "# News\n\n- Server WG 390 is on the shelf.\n- Fee: 8 euros\n", "[News: Server WG 390] - Fee: 8 euros"},
+		{"a.md", "# News\n\n- Brovk costs 8 euros.\n- Shelf mark: M 8\n", "[News: Brovk] - Shelf mark: M 8"},
+		{"a.md", "# News\n\nThe pier of the upper bus is 13. Dogs must stay on the lead. The fare is 9 euros.\n", "[News: Upper bus] The fare is 9 euros."},
+		{"a.md", "# News\n\nThe wet mill's fee is 8 euros. As rent, note 9 euros.\n- Area: 4 hectares\n", "[News: Wet mill] - Area: 4 hectares"},
+		{"a.txt", "Mill\n\nPassword: 3232\n\nInn\n\nIt is old.\n", "[Mill] Password: 3232"},
 		{"a.txt", "The inn was new. It must not have guests.\n", "[A] The inn was new. It must not have guests."},
 	} {
 		ps, err := Cut(t.Context(), c.name, []byte(c.text), DefaultWords)

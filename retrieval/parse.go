@@ -200,16 +200,26 @@ func isHead(line string) bool {
 }
 
 // announces reports whether line i, between others, stands over the next like a heading without marks: a few words
-// that make no sentence, before one that begins with a pronoun or an article; or, if they end in a colon, before an item.
+// that make no sentence, before an item or a line that begins with a pronoun or an article. It may end in a colon, or in what it is:
+// "The mill: overview".
 func announces(lines []string, i int) bool {
 	line, colon := strings.CutSuffix(strings.TrimSpace(lines[i]), ":")
-	if i+1 >= len(lines) || words(line) > 6 || isItem(line) || strings.ContainsAny(line, ".!?:;") || !isName(line) || slices.ContainsFunc(strings.Fields(line), isVerb) {
+	if i+1 >= len(lines) || words(line) > 6 || isItem(line) || strings.ContainsAny(line, ".!?;") || !isName(line) || strings.HasPrefix(line, "As ") || slices.ContainsFunc(strings.Fields(line), isVerb) {
+		return false
+	}
+	if colon {
+		return true
+	}
+	if strings.Contains(line, ":") && !writings[line[strings.LastIndexByte(line, ' ')+1:]] {
 		return false
 	}
 	below := strings.TrimSpace(lines[i+1])
 	next, _, _ := strings.Cut(below, " ")
-	return leaning[strings.ToLower(next)] || next == "The" || colon && isItem(below)
+	return leaning[strings.ToLower(next)] || next == "The" || isItem(below)
 }
+
+// writings are words for what a text is.
+var writings = wordSet("overview details information guide notes history facts plan profile contact summary handbook list introduction")
 
 // closed reports whether a line ends a paragraph or a sentence before the next.
 func closed(line, next string) bool {
@@ -234,7 +244,17 @@ func splitLines(s string) []string {
 
 // looksLikeTitle reports whether a line that stands alone is a title rather than a sentence.
 func looksLikeTitle(line string) bool {
-	return words(line) <= 10 && !strings.ContainsAny(line[len(line)-1:], ".,;!")
+	return words(line) <= 10 && !strings.ContainsAny(line[len(line)-1:], ".,;!") && !states(line)
+}
+
+// states reports whether a line says something though no full stop ends it: "Password: 3232", "The orchid is kept under the stairs".
+func states(line string) bool {
+	if _, value, ok := strings.Cut(line, ": "); ok && strings.ContainsAny(value, "0123456789@") {
+		return isLabel(line)
+	}
+	fields := strings.Fields(line)
+	first := strings.ToLower(fields[0])
+	return (articles[first] || leaning[first]) && slices.ContainsFunc(fields, func(f string) bool { return be[f] || f == "has" })
 }
 
 // alone reports whether line i stands between blank lines, before others.

@@ -357,23 +357,27 @@ var counted = map[string]bool{"approx": true, "sept": true, "chap": true, "figs"
 // said matches a message of a chat: "Anna: …", "[10:32] Ben: …", "Ben (10:32): …".
 var said = regexp.MustCompile(`^(\[[\d:., ]+\] )?([\p{Lu}][\p{L}\p{N}._-]*(?: [\p{Lu}][\p{L}.]*)?)( \([\d:., ]+\))?: `)
 
-// speakers returns who says something in the document: a time stands beside their names, or half of
-// its blocks begin like "Anna: The key is …".
+// speakers returns who says something in the document: a time stands beside their names, half of its blocks begin like
+// "Anna: The key is …", or all begin with a name that comes again.
 func (d document) speakers() map[string]bool {
-	out, timed, sentences := map[string]bool{}, map[string]bool{}, 0
+	names, timed, sentences, blocks, again := map[string]bool{}, map[string]bool{}, 0, 0, false
 	for _, b := range d.blocks {
-		if m := said.FindStringSubmatch(b.text); m != nil {
-			out[m[2]] = true
-			if m[1] != "" || m[3] != "" {
-				timed[m[2]] = true
-			}
-			if b.kind != heading && slices.ContainsFunc(strings.Fields(b.text[len(m[0]):]), isVerb) {
-				sentences++
-			}
+		m := said.FindStringSubmatch(b.text + " ")
+		if m == nil {
+			continue
+		}
+		blocks++
+		again = again || names[m[2]] && !remarks[strings.ToLower(m[2])+":"]
+		names[m[2]] = true
+		if m[1] != "" || m[3] != "" {
+			timed[m[2]] = true
+		}
+		if b.kind != heading && len(m[0]) < len(b.text) && slices.ContainsFunc(strings.Fields(b.text[len(m[0]):]), isVerb) {
+			sentences++
 		}
 	}
-	if 2*sentences >= len(d.blocks) && sentences > 1 {
-		return out
+	if 2*sentences >= len(d.blocks) && sentences > 1 || again && sentences > 0 && blocks == len(d.blocks) {
+		return names
 	}
 	return timed
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"tandem"
@@ -108,15 +109,16 @@ type Question struct {
 	History []model.Message
 }
 
-// Search is the text that passages are looked up with. A follow-up question leaves out what the one
-// before it named.
+// Search is the text that passages are looked up with: the question on one line, after that with the one before it, since a
+// follow-up leaves out what that one named.
 func (q Question) Search() string {
+	now := strings.Join(strings.Fields(q.Text), " ")
 	for i := len(q.History) - 1; i >= 0; i-- {
 		if q.History[i].Role == "user" {
-			return q.History[i].Content + "\n" + q.Text
+			return strings.Join(strings.Fields(q.History[i].Content), " ") + "\n" + now
 		}
 	}
-	return q.Text
+	return now
 }
 
 // Source is a document that took part in an answer, by its title.

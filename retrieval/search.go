@@ -28,7 +28,8 @@ const (
 // Search returns up to k passages that may answer the query, best first: of the candidates that BM25 finds those that
 // hold most of it (covering). A compound question ("…, and …?") is searched whole and by its parts, and the parts
 // take turns, so that each finds its passages.
-// A query without a known word finds nothing, which is not an error.
+// A line before the question is what was asked before it: every part is searched alone and with that, which may name what the part
+// leaves out. A query without a known word finds nothing, which is not an error.
 func (x *Index) Search(ctx context.Context, question string, k int) ([]Hit, error) {
 	if k <= 0 {
 		return nil, nil
@@ -36,10 +37,7 @@ func (x *Index) Search(ctx context.Context, question string, k int) ([]Hit, erro
 	k = min(k, maxHits)
 	var hits []Hit
 	err := x.view(func(b bleve.Index) error {
-		parts := Clauses(question)
-		if len(parts) != 1 {
-			parts = append(parts, question)
-		}
+		parts := searches(question)
 		found := make([][]Hit, len(parts))
 		for i, part := range parts {
 			var err error
@@ -56,6 +54,22 @@ func (x *Index) Search(ctx context.Context, question string, k int) ([]Hit, erro
 		return nil, fmt.Errorf("search: %w", err)
 	}
 	return hits, nil
+}
+
+// searches returns what is searched for to answer a question.
+func searches(question string) []string {
+	question = strings.TrimSpace(question)
+	line := strings.LastIndexByte(question, '\n')
+	parts := Clauses(question[line+1:])
+	switch {
+	case line >= 0:
+		for _, part := range parts {
+			parts = append(parts, question[:line]+" "+part)
+		}
+	case len(parts) != 1:
+		parts = append(parts, question)
+	}
+	return parts
 }
 
 // searchOne is one analysed OR query over title and text, ranked by BM25.

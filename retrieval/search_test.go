@@ -61,6 +61,21 @@ func TestCompoundSearch(t *testing.T) {
 	}
 }
 
+// A follow-up is searched alone and with what was asked before, which does not take the places of its own passages.
+func TestFollowUpSearch(t *testing.T) {
+	for question, want := range map[string][]string{
+		"Who owns the mill?":                               {"Who owns the mill?"},
+		"Who owns the mill, and when does it open?":        {"Who owns the mill", "Who owns the mill when does it open?", "Who owns the mill, and when does it open?"},
+		"Who owns the mill?\nAnd the inn?":                 {"And the inn?", "Who owns the mill? And the inn?"},
+		"Who owns the mill?\nWhat is its fee? Its area?\n": {"What is its fee?", "What is its fee? Its area?", "Who owns the mill? What is its fee?", "Who owns the mill? What is its fee? Its area?"},
+		"\n": {""},
+	} {
+		if got := searches(question); !slices.Equal(got, want) {
+			t.Errorf("%q: %q, not %q", question, got, want)
+		}
+	}
+}
+
 func TestSearchBounds(t *testing.T) {
 	x := memoryOf(t, examples.Notes)
 	for _, query := range []string{"", "the of", "???", "zzzz", "\xff\x00", strings.Repeat("wifi password ", 10000), `+a -b "c AND (d~2^3`} {

@@ -183,6 +183,9 @@ func TestWhatPassagesAreAbout(t *testing.T) {
 		{"a.md", "# News\n\n- Brovk costs 8 euros.\n- Shelf mark: M 8\n", "[News: Brovk] - Shelf mark: M 8"},
 		{"a.md", "# News\n\nThe pier of the upper bus is 13. Dogs must stay on the lead. The fare is 9 euros.\n", "[News: Upper bus] The fare is 9 euros."},
 		{"a.md", "# News\n\nThe wet mill's fee is 8 euros. As rent, note 9 euros.\n- Area: 4 hectares\n", "[News: Wet mill] - Area: 4 hectares"},
+		{"a.txt", "Since last year the gate of the wet mill has been locked by Rita\nThe owner of the mill is Dana Hartsen\n", "[A: Wet mill] The owner of the mill is Dana Hartsen"},
+		{"a.txt", "- The deposit of the lake caravan comes to 32.90 euros of late\n£97 is the deposit of the grey garage\n", "[A] £97 is the deposit of the grey garage"},
+		{"a.txt", "Since last year the gate of the wet mill has been locked by Rita\nHartsen, who lives there and\nowns it, too.\n", "[A] Since last year the gate of the wet mill has been locked by Rita Hartsen, who lives there and owns it, too."},
 		{"a.txt", "Mill\n\nPassword: 3232\n\nInn\n\nIt is old.\n", "[Mill] Password: 3232"},
 		{"a.txt", "The inn was new. It must not have guests.\n", "[A] The inn was new. It must not have guests."},
 	} {

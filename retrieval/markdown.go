@@ -16,8 +16,9 @@ func parseMarkdown(_ context.Context, data []byte) (document, string) {
 	}
 	m := markdown{}
 	lines := m.frontMatter(splitLines(text))
+	m.wraps = wrapped(lines)
 	for i, line := range lines {
-		if m.fence == "" && !m.comment && (len(m.para) == 0 || closed(m.para[len(m.para)-1], strings.TrimSpace(line))) && announces(lines, i) {
+		if m.fence == "" && !m.comment && (len(m.para) == 0 || closed(m.para[len(m.para)-1], strings.TrimSpace(line), m.wraps)) && announces(lines, i) {
 			m.heading(6, strings.TrimSuffix(strings.TrimSpace(line), ":"))
 			continue
 		}
@@ -38,6 +39,7 @@ type markdown struct {
 	fence   string // the marker that closes a code block, "" outside
 	comment bool   // inside <!-- -->
 	level   int    // of the first heading
+	wraps   bool   // the text was wrapped by a program
 }
 
 // frontMatter cuts off a leading "---" block and takes its title.
@@ -101,7 +103,7 @@ func (m *markdown) line(line, next string) {
 		m.doc.add(listLine, plain(trimmed))
 	default:
 		indented := line != strings.TrimLeft(line, " \t")
-		if n := len(m.para); n > 0 && !(m.item && indented) && brokenOff(m.para[n-1], trimmed) {
+		if n := len(m.para); n > 0 && !(m.item && indented) && brokenOff(m.para[n-1], trimmed, m.wraps) {
 			m.end()
 		}
 		m.para = append(m.para, trimmed)

@@ -147,6 +147,7 @@ func parseText(_ context.Context, data []byte) (document, string) {
 		para = nil
 	}
 	lines := splitLines(text)
+	wraps := wrapped(lines)
 	for i, line := range lines {
 		trimmed := strings.TrimSpace(line)
 		level, head := atxHeading(trimmed)
@@ -162,7 +163,7 @@ func parseText(_ context.Context, data []byte) (document, string) {
 			}
 			end()
 		case level > 0 && looksLikeTitle(trimmed), isHead(trimmed) && followed(lines[i+1:]),
-			(len(para) == 0 || closed(para[len(para)-1], trimmed)) && announces(lines, i):
+			(len(para) == 0 || closed(para[len(para)-1], trimmed, wraps)) && announces(lines, i):
 			end()
 			if level == 0 {
 				head = strings.TrimSuffix(trimmed, ":")
@@ -178,7 +179,7 @@ func parseText(_ context.Context, data []byte) (document, string) {
 		case isLabel(trimmed) && len(para) == 0 && !alone(lines, i):
 			doc.add(listLine, trimmed)
 		default:
-			if len(para) > 0 && brokenOff(para[len(para)-1], trimmed) {
+			if len(para) > 0 && brokenOff(para[len(para)-1], trimmed, wraps) {
 				end()
 			}
 			para = append(para, trimmed)
@@ -222,19 +223,33 @@ func announces(lines []string, i int) bool {
 var writings = wordSet("overview details information guide notes history facts plan profile contact summary handbook list introduction")
 
 // closed reports whether a line ends a paragraph or a sentence before the next.
-func closed(line, next string) bool {
-	return brokenOff(line, next) || strings.ContainsAny(line[len(line)-1:], ".!?")
+func closed(line, next string, wrapped bool) bool {
+	return brokenOff(line, next, wrapped) || strings.ContainsAny(line[len(line)-1:], ".!?")
 }
 
-// wrapped is the least width, in bytes, at which text is taken to be wrapped by a program.
-const wrapped = 60
+// full is the least width, in bytes, at which a line of wrapped text may end.
+const full = 60
 
-// brokenOff reports whether a line ends where its writer wanted, rather than where it was full: the first word
-// of the next, which begins like a sentence, would have fitted, or somebody else speaks there.
-func brokenOff(line, next string) bool {
+// brokenOff reports whether a line ends where its writer wanted, rather than where it was full: somebody else speaks in the next, or that
+// begins like a sentence, and the text is not wrapped or its first word would have fitted.
+func brokenOff(line, next string, wrapped bool) bool {
 	r, _ := utf8.DecodeRuneInString(next)
 	word, _, _ := strings.Cut(next, " ")
-	return (unicode.IsUpper(r) || unicode.IsDigit(r)) && len(line)+1+len(word) <= wrapped || said.MatchString(next)
+	if !unicode.IsUpper(r) && !unicode.IsDigit(r) && !unicode.Is(unicode.Sc, r) {
+		return said.MatchString(next)
+	}
+	return !wrapped && !unicode.IsDigit(r) || len(line)+1+len(word) <= full || said.MatchString(next)
+}
+
+// wrapped reports whether the lines were broken by a program: one goes on in the next with a small letter.
+func wrapped(lines []string) bool {
+	for i := 1; i < len(lines); i++ {
+		r, _ := utf8.DecodeRuneInString(strings.TrimSpace(lines[i]))
+		if before := strings.TrimSpace(lines[i-1]); unicode.IsLower(r) && before != "" && !strings.ContainsAny(before[len(before)-1:], ".!?:") {
+			return true
+		}
+	}
+	return false
 }
 
 // splitLines splits at any of the line ends in use.

@@ -265,7 +265,7 @@ func unremarked(sentence string) string {
 	}
 }
 
-func isVerb(word string) bool { return verbs[strings.ToLower(trimWord(word))] }
+func isVerb(word string) bool { return verbs[trimWord(word)] } // not "Biork Works"
 
 // isOf reports whether a sentence goes on as "is the founder of …": it is about either.
 func isOf(fields []string) bool {
@@ -312,7 +312,7 @@ func (n *names) leans(sentence, titles string) (on mention, leans bool) {
 	if at, ok := n.short(fields, titles); ok {
 		return at, true
 	}
-	if unsaid(fields) {
+	if unsaid(fields) || n.part(fields, titles) {
 		return nowhere, true
 	}
 	if saysWhose(fields, titles) || acts(fields) {
@@ -385,6 +385,23 @@ func (n *names) short(fields []string, titles string) (at mention, ok bool) {
 		}
 	}
 	return nowhere, false
+}
+
+// part reports whether fields begin with a label that speaks of a part that nobody has heard of: "Name of the dog: …" where no dog
+// was named.
+func (n *names) part(fields []string, titles string) bool {
+	the := slices.Index(fields[:min(len(fields), 5)], "the")
+	if the < 2 || the+2 >= len(fields) || !relations[fields[the-1]] || isVerb(fields[0]) {
+		return false
+	}
+	for _, f := range fields[1 : the-1] {
+		if !isNoun(f) {
+			return false
+		}
+	}
+	noun, label := strings.CutSuffix(fields[the+1], ":")
+	_, heard := n.heads[noun]
+	return label && isNoun(noun) && !heard && !titled(titles, noun)
 }
 
 // setsOut reports whether a sentence begins with what it is about: "At the mill, …", "As for the mill, …".
@@ -464,7 +481,8 @@ func namesSomething(sentence string) bool {
 		}
 	}
 	if verb > 1 && strings.HasSuffix(fields[0], "ing") && fields[1] == "the" || len(fields) > 3 && fields[0] == "The" && strings.HasSuffix(fields[2], ":") ||
-		len(fields) > 2 && strings.HasSuffix(fields[0], ",") && unheard(fields[0]) && isNoun(trimWord(fields[1])) {
+		len(fields) > 2 && strings.HasSuffix(fields[0], ",") && isName(fields[0]) && isNoun(trimWord(fields[1])) &&
+			(unheard(fields[0]) || strings.HasSuffix(fields[1], ":") || strings.HasSuffix(fields[2], ":")) {
 		return true
 	}
 	return possessive(trimWord(fields[0])) || slices.ContainsFunc(fields[1:], isName) || saysWhose(fields, "") && definite(fields) || acts(fields) || setsOut(fields) || numbered(fields) > 0 || verb > 0 && isOf(fields[verb:])
@@ -569,12 +587,12 @@ var (
 	large   = wordSet("high long wide deep tall heavy old")
 	has     = wordSet("has had charges serves weighs measures covers stands works runs")
 	actions = wordSet(`has had leaves opens closes charges serves offers seats covers weighs measures begins starts ends lasts takes runs rests
- bakes cooks goes plays meets works lives eats shows uses needs consists contains won stays belongs holds sits docks departs tells simmers practises boards spends elected appeared released`)
+ bakes cooks goes plays meets works lives eats shows uses needs consists contains won stays belongs holds sits docks departs tells shuts deals got simmers practises boards spends elected appeared released`)
 	done = wordSet(`founded built designed established invented held run managed closed open located served directed owned hosted
- sponsored organised conducted looked treated fed baked backed translated released enough parked administered commanded coached watered led taught painted made rented employed cleaned guarded written composed published won`)
+ sponsored organised conducted looked treated fed baked backed translated released enough famous known close parked administered commanded coached watered led taught painted made rented employed cleaned guarded written composed published won`)
 	verbs = union(actions, wordSet(`is are was were be have can could will would may must costs comes came stands lies amounts hangs
  wrote founded designed painted built invented composed directs directed manages heads guides guards repairs services sponsors organises
- conducts commands steers drives coaches trains treats administers governs chairs translated published ordered cooks pays leads sells made owns wears likes loves enjoys supports teaches speaks hosts arrives leaves departs happens finishes shuts
+ conducts commands steers drives coaches trains treats administers governs chairs translated published ordered cooks pays leads sells made owns wears likes loves enjoys supports teaches speaks hosts arrives leaves departs happens finishes
  dates rises charged grew studies cannot can't does did gets cares empties flows follows`))
 	// transitive are those before which stands somebody and after which what the text is about.
 	transitive = wordSet(`founded designed painted built invented composed directs directed manages heads guides guards repairs services sponsors

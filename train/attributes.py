@@ -538,6 +538,9 @@ def draw(s, category):
         return offer(s.pick(OFFERS))
     if x < 0.24 and category in ("place", "institution", "object", "shop", "club", "person", "event"):
         return kept(s.pick(KEPT))
-    if x < 0.26:
-        return Attribute(word(s), s.pick(["code", "name", "person", "count", "inside", "money", "time"]))
+    if x < 0.24 + s.rare(0.02):
+        noun = word(s)
+        while noun in ("the", "and", "are", "for"):
+            noun = word(s)
+        return Attribute(noun, s.pick(["code", "name", "person", "count", "inside", "money", "time"]))
     return s.pick(OF_CATEGORY[category])

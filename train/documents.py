@@ -152,12 +152,12 @@ def example(s, cut, facts, branches=7):
         elif x < 0.48:
             if g:
                 out.append(one_part(s, g, False))
-        elif x < 0.56:
+        elif x < 0.59:
             f = s.pick(order) if order and s.chance(0.6) else g
             before = f and asked_before(s, f, facts)
             if before:
                 out.append(follow_up(s, before, f, f is not g))
-        elif len(order) > 1 and x < 0.65:
+        elif len(order) > 1 and x < 0.67:
             f, h = s.rng.sample(order, 2)
             out.append(two_part(s, f, True, h, True))
         else:

@@ -7,6 +7,7 @@ import random
 import re
 import zlib
 
+PRACTICE = 2.5  # times as often does training meet rare wordings and nouns: each is one of many, and has to be learnt
 EVAL_SHARE = 8  # one name in EVAL_SHARE is kept for the evaluation
 
 ONSETS = ("b br c ch cl d dr f fl g gr h j k kr l m n p pl qu r s sh sk st t th tr v w z".split() + [""])
@@ -74,6 +75,10 @@ class Source:
 
     def chance(self, p):
         return self.rng.random() < p
+
+    def rare(self, p):
+        """How likely something rare is, of probability p in the evaluation: training practises it more often."""
+        return p if self.held_out else min(1, PRACTICE * p)
 
     def pick(self, items):
         return items[int(self.rng.random() * len(items))]

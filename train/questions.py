@@ -49,13 +49,13 @@ def ask(s, fact, held_out=False):
     if held_out:
         return noun_asked(s, fact, fact.attribute.noun, held_out=True)
     form = fact.form
-    if fact.attribute.forms and s.chance(0.22):
+    if fact.attribute.forms and s.chance(s.rare(0.22)):
         form = None if form else s.pick(fact.attribute.forms)
-    if form and fact.form and s.chance(0.15):
+    if form and fact.form and s.chance(s.rare(0.15)):
         form = s.pick(fact.attribute.forms)
     if form:
         return Asked(upper(fill(s.pick(form.questions), fact.entity)), upper(fill(form.answer, fact.entity, value="{v}")))
-    noun = fact.noun if s.chance(0.85) else s.pick([fact.attribute.noun] + fact.attribute.synonyms)
+    noun = fact.noun if s.chance(1 - s.rare(0.15)) else s.pick([fact.attribute.noun] + fact.attribute.synonyms)
     return noun_asked(s, fact, noun)
 
 

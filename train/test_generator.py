@@ -40,6 +40,19 @@ class Worlds(unittest.TestCase):
                         a, b = (x.entity.lower().removeprefix("the ") for x in (f, g))
                         self.assertFalse(a in b or b in a, (f.entity, g.entity))
 
+    def test_training_practises_other_words(self):
+        def share(held_out):
+            s, other, n = Source("words", held_out), 0, 0
+            for _ in range(400):
+                for f in new_world(s, 2, 6):
+                    asked = ask(s, f).question.lower()
+                    n += 1
+                    other += not f.form and f.noun.lower() not in asked and f.attribute.noun.lower() not in asked
+            return other / n
+        self.assertGreater(share(False), 1.4 * share(True))
+        s = Source("nouns")
+        self.assertEqual((s.rare(0.02), s.rare(0.9), Source("nouns", True).rare(0.02)), (0.02 * names.PRACTICE, 1, 0.02))
+
     def test_values_are_distinct(self):
         for _, facts in fact_worlds(500):
             values = [f.value.lower() for f in facts]

@@ -8,9 +8,9 @@ import json
 import os
 import subprocess
 
-from .attributes import WEIGHTS
+from .attributes import OF_CATEGORY, WEIGHTS
 from .examples import absent, conflicting, follow_up, half_known, one_part, related, two_part
-from .passages import CHAT_SHARE, GENERAL_TITLES, conflicts, head, new_passage, new_world, overlap
+from .passages import CHAT_SHARE, GENERAL_TITLES, conflicts, head, new_fact, new_passage, new_world, overlap
 
 DOCUMENTS = 3  # that share their names' space: a question about one is a hard one for the others
 
@@ -115,11 +115,21 @@ def cuts(s, cutter):
     return out, facts
 
 
+def rival(s, facts):
+    """A fact about the entity of one of facts that has the same kind of value: when the mill closes, if they say when it opens."""
+    g = s.pick(facts)
+    others = [a for a in OF_CATEGORY[g.category] if a.kind == g.attribute.kind and not any(conflicts(a, f.attribute) for f in facts if f.entity == g.entity)]
+    return new_fact(s, g.entity, g.category, s.pick(others)) if others else None
+
+
 def unsupported(s, cut, facts):
     """A fact that the passage does not state, mostly one like those that it states."""
-    if cut.facts and s.chance(0.4):
+    f, x = None, s.rng.random() if cut.facts else 1
+    if x < 0.2:
+        f = rival(s, cut.facts)
+    elif x < 0.5:
         f = absent(s, cut.facts)
-    else:
+    if f is None:
         known = set(map(id, cut.facts + cut.doubtful))
         others = s.rng.sample(facts, min(len(facts), s.pick((1, 4, 8))))
         words = set((cut.title + " " + cut.text).lower().split())

@@ -1,7 +1,6 @@
 package retrieval
 
 import (
-	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -100,159 +99,6 @@ func isValue(word string) bool {
 // which reports whether a word before a noun says which it is.
 func which(word string) bool { return word == trimWord(word) && !plainWords[strings.ToLower(word)] }
 
-// subject returns what a sentence says something about, as far as that is plain, without an article: whose thing
-// it is ("the late fee of the mountain pharmacy is", "8 euros is the late fee of the mountain pharmacy"), else what
-// stands before the verb. person is whom "she" would mean after it, where that is another: "Rita" of "Rita's car
-// is". "" otherwise.
-func subject(sentence string) (thing, person string) {
-	fields := strings.Fields(unremarked(sentence))
-	if len(fields) == 0 || leaning[strings.ToLower(fields[0])] && !keeps(fields) || unsaid(fields) {
-		return "", ""
-	}
-	end := 0
-	for i := 1; i < len(fields) && end == 0; i++ {
-		if isVerb(fields[i]) && fields[i-1] != "that" {
-			end = i
-		}
-	}
-	if mark := slices.IndexFunc(fields, func(f string) bool { return strings.ContainsAny(f[len(f)-1:], ",:") }); mark >= 0 && (end == 0 || mark < end) {
-		end = mark + 1
-	}
-	if end == 0 {
-		if thing := object(fields[1:]); thing != "" { // "Call 4471 for the code of the mill"
-			return thing, ""
-		}
-		return phrase(fields[:numbered(fields)]), ""
-	}
-	if keeps(fields) {
-		return object(fields[1:]), ""
-	}
-	head := fields[:end]
-	owner := -1
-	for i, f := range head {
-		if possessive(f) || possessive(trimWord(f)) {
-			owner = i
-		}
-	}
-	relation := -1
-	for i, f := range head { // "the bus to Orla" is a bus
-		if relations[strings.ToLower(f)] && (f != "to" || head[i-1] == "belongs") {
-			relation = i
-			break
-		}
-	}
-	the := strings.EqualFold(head[0], "the")
-	switch {
-	case owner >= 0 && the && relation < 0 && end < len(fields) && actions[strings.ToLower(fields[end])]: // "the students' bus leaves"
-		return phrase(head), ""
-	case owner >= 0 && the && (relation < 0 || owner < relation):
-		return phrase(head[:owner+1]), ""
-	case relation > 0 && (relation == len(head)-2 || the && owner > relation):
-		return phrase(head), "" // "the bungalow of Upwell's size", "the key of Rita's hall": either may be meant
-	case relation == 0 && end < len(fields) && isVerb(fields[end]):
-		return complement(fields[end+1:]), "" // "In the cellar is the charger of the mill"
-	case relation >= 0:
-		return phrase(head[relation+1:]), ""
-	case owner >= 0:
-		return phrase(head), phrase(head[:owner+1])
-	case the || end == len(fields) || !isVerb(fields[end]):
-		return phrase(head), ""
-	case strings.HasSuffix(head[0], "ing") && len(head) > 2: // "Renting the mill costs"
-		return phrase(head), ""
-	}
-	if verb := strings.ToLower(fields[end]); be[verb] || verb == "works" || verb == "has" || transitive[verb] {
-		thing = complement(fields[end+1:])
-	}
-	if rest := acted(fields[end:]); len(rest) > 0 && (thing == "" || slices.ContainsFunc(rest[:min(len(rest), 2)], possessive)) { // "runs Ada's mill": all of it
-		thing = phrase(rest)
-	}
-	switch {
-	case thing == "":
-		return phrase(head), ""
-	case isName(head[0]):
-		return thing, phrase(head)
-	}
-	return thing, ""
-}
-
-// object returns what "You can reach the farm at 4471" or "We keep the key of Ada in the tin" speaks of: the first thing that is named there.
-func object(fields []string) string {
-	at := slices.IndexFunc(fields, func(f string) bool { return f == "the" || isName(f) })
-	if at < 0 {
-		return ""
-	}
-	fields = fields[at:]
-	end := slices.IndexFunc(fields[1:], func(f string) bool { return plainWords[f] && !named[f] })
-	if end < 0 {
-		end = len(fields) - 1
-	}
-	fields = fields[:end+1]
-	if of := slices.Index(fields, "of"); of > 0 && of+1 < len(fields) && !isName(fields[of+1]) {
-		fields = fields[of+1:]
-	}
-	return phrase(fields)
-}
-
-// keeps reports whether a sentence says what one does with a thing: "You can reach the farm at", "We keep the key of Ada in".
-func keeps(fields []string) bool {
-	verb := 1
-	if len(fields) > 2 && fields[1] == "can" {
-		verb = 2
-	}
-	first := strings.ToLower(fields[0])
-	return (first == "you" || first == "we") && verb < len(fields) && kept[fields[verb]] && object(fields[verb:]) != ""
-}
-
-// acted returns what somebody acts on, of the words from a transitive verb on: "runs the mill", "pays for the mill".
-func acted(fields []string) []string {
-	verb := strings.ToLower(fields[0])
-	switch {
-	case !transitive[verb] || len(fields) < 2:
-		return nil
-	case !relations[fields[1]] && (!plainWords[fields[1]] || named[fields[1]]):
-		return fields[1:]
-	case verb == "pays" && fields[1] == "for" || verb == "cooks" && fields[1] == "at":
-		return fields[2:]
-	}
-	return nil
-}
-
-// complement returns what a sentence says something about that goes on, after its verb, as "the founder of the inn" or
-// "the inn's founder"; "" if it does not.
-func complement(fields []string) string {
-	if len(fields) > 0 && fields[0] == "as" {
-		fields = fields[1:]
-	}
-	for i, f := range fields[:min(len(fields), 6)] {
-		switch word := trimWord(f); {
-		case possessive(f) || possessive(word):
-			if i+1 < len(fields) && possessive(fields[i+1]) || i+2 < len(fields) && possessive(fields[i+2]) {
-				continue // "Ada's oven's password"
-			}
-			return phrase(fields[:i+1])
-		case i > 0 && f == "of" && len(fields) > i+1 && fields[i+1] != "a" && fields[i+1] != "an" && (fields[0] == "the" || i < 4):
-			return phrase(fields[i+1:])
-		case f != word, f != "the" && plainWords[f]:
-			return ""
-		}
-	}
-	return ""
-}
-
-// phrase writes the words of a name without an article; "" when they are too many for one, or a noun that says
-// nothing in particular.
-func phrase(fields []string) string {
-	at := slices.IndexFunc(fields, func(f string) bool { return strings.EqualFold(f, "the") || strings.EqualFold(f, "now") })
-	fields = fields[at+1:]
-	const most = 7
-	if len(fields) == 0 || len(fields) > most || len(fields) == 1 && at < 0 && !isName(fields[0]) {
-		return ""
-	}
-	fields = slices.Clone(fields)
-	fields[len(fields)-1] = bare(trimWord(fields[len(fields)-1]))
-	return strings.Join(fields, " ")
-}
-
 // unremarked cuts what only draws attention off a sentence: a list marker, "Note:", "Remember that".
 func unremarked(sentence string) string {
 	sentence, _ = cutMarker(sentence)
@@ -329,7 +175,7 @@ func (n *names) leans(sentence, titles string) (on mention, leans bool) {
 // first finds somebody who has been named before and is called by the first name alone in the sentence's subject.
 func (n *names) first(fields []string) (at mention, ok bool) {
 	for i, f := range fields[:max(1, slices.IndexFunc(fields, isVerb))] {
-		alone := (i == 0 || !isName(fields[i-1]) || possessive(trimWord(fields[i-1]))) && (i+1 == len(fields) || !isName(fields[i+1]) || possessive(f))
+		alone := (i == 0 || !isName(fields[i-1]) || possessive(fields[i-1])) && (i+1 == len(fields) || !isName(fields[i+1]) || possessive(f))
 		if at, ok := n.people[bare(trimWord(f))]; ok && alone {
 			return at, true
 		}
@@ -432,7 +278,7 @@ func numbered(fields []string) int {
 func definite(fields []string) bool {
 	return slices.ContainsFunc(fields, func(f string) bool {
 		f = strings.ToLower(f)
-		return f == "the" || f == "my" || f == "our" || f == "of" || possessive(trimWord(f))
+		return f == "the" || f == "my" || f == "our" || f == "of" || possessive(f)
 	}) || slices.ContainsFunc(fields[1:], func(f string) bool { return isValue(f) && unicode.IsUpper([]rune(f)[0]) })
 }
 
@@ -468,27 +314,41 @@ func acts(fields []string) bool {
 // namesSomething reports whether a sentence that does not lean names what it is about.
 func namesSomething(sentence string) bool {
 	fields := strings.Fields(unremarked(sentence))
-	if len(fields) > 0 && keeps(fields) {
+	switch {
+	case len(fields) == 0:
+		return false
+	case keeps(fields):
+		return true
+	case leaning[strings.ToLower(fields[0])]:
+		return false
+	case saysWhose(fields, "") && definite(fields), acts(fields), setsOut(fields), titles(fields), numbered(fields) > 0:
 		return true
 	}
-	if len(fields) == 0 || leaning[strings.ToLower(fields[0])] {
-		return false
-	}
-	verb := slices.IndexFunc(fields, isVerb)
-	if verb > 0 && verb < 6 && be[fields[verb]] { // "4471 is the harbour mill's code"
-		if of := complement(fields[verb+1:]); strings.Contains(of, " ") || isName(of) {
+	if verb := slices.IndexFunc(fields, isVerb); verb > 0 {
+		whose := ""
+		if verb < 6 && be[fields[verb]] { // "4471 is the harbour mill's code"
+			whose = complement(fields[verb+1:])
+		}
+		if isOf(fields[verb:]) || strings.Contains(whose, " ") || isName(whose) || verb > 1 && strings.HasSuffix(fields[0], "ing") && fields[1] == "the" {
 			return true
 		}
 	}
-	if verb > 1 && strings.HasSuffix(fields[0], "ing") && fields[1] == "the" || len(fields) > 3 && fields[0] == "The" && strings.HasSuffix(fields[2], ":") ||
-		len(fields) > 2 && strings.HasSuffix(fields[0], ",") && isName(fields[0]) && isNoun(trimWord(fields[1])) &&
-			(unheard(fields[0]) || strings.HasSuffix(fields[1], ":") || strings.HasSuffix(fields[2], ":")) {
-		return true
-	}
-	return possessive(trimWord(fields[0])) || slices.ContainsFunc(fields[1:], isName) || saysWhose(fields, "") && definite(fields) || acts(fields) || setsOut(fields) || numbered(fields) > 0 || verb > 0 && isOf(fields[verb:])
+	return possessive(fields[0]) || slices.ContainsFunc(fields[1:], isName)
 }
 
+// titles reports whether fields begin with a thing and what is said of it, without a verb: "The mill: fee 8 euros", "Orla, area: 4 hectares".
+func titles(fields []string) bool {
+	if len(fields) < 3 {
+		return false
+	}
+	colon := strings.HasSuffix(fields[1], ":") || strings.HasSuffix(fields[2], ":")
+	return len(fields) > 3 && fields[0] == "The" && strings.HasSuffix(fields[2], ":") ||
+		strings.HasSuffix(fields[0], ",") && isName(fields[0]) && isNoun(trimWord(fields[1])) && (colon || unheard(fields[0]))
+}
+
+// possessive reports whether a word, with the marks behind it, is a genitive.
 func possessive(word string) bool {
+	word = strings.TrimRight(word, ".,;:!?\")")
 	return strings.HasSuffix(word, "'s") || strings.HasSuffix(word, "’s") || strings.HasSuffix(word, "s'")
 }
 
@@ -556,51 +416,3 @@ func labels(fields []string) bool {
 	}
 	return slices.ContainsFunc(fields[1:end], func(f string) bool { return relations[f] }) && end < 5 && !slices.Contains(fields[:end], "the")
 }
-
-func union(a, b map[string]bool) map[string]bool {
-	all := maps.Clone(a)
-	maps.Copy(all, b)
-	return all
-}
-
-func wordSet(list string) map[string]bool {
-	m := map[string]bool{}
-	for w := range strings.FieldsSeq(list) {
-		m[w] = true
-	}
-	return m
-}
-
-var (
-	leaning = wordSet("it its he she him his her hers they them their theirs this that these those there here we our us such both")
-	// articles begin a sentence that may leave out whose thing it speaks of.
-	articles  = wordSet("the as")
-	relations = wordSet("of for at from to in on between with")
-	named     = wordSet("of the my old new")
-	kept      = wordSet("keep find reach store")
-	be        = wordSet("is are was were")
-	nobody    = wordSet("nothing nobody everything everybody everyone someone somebody something anything anyone anybody")
-	personal  = wordSet("he she him his her hers")
-	remarks   = wordSet("note: remember: ps: nb: remember note that also, also please")
-	// actions and done are the verbs and the participles after "is" of a thing in particular, has those even of one
-	// called by a single word; verbs are all that end a sentence's subject.
-	large   = wordSet("high long wide deep tall heavy old")
-	has     = wordSet("has had charges serves weighs measures covers stands works runs")
-	actions = wordSet(`has had leaves opens closes charges serves offers seats covers weighs measures begins starts ends lasts takes runs rests
- bakes cooks goes plays meets works lives eats shows uses needs consists contains won stays belongs holds sits docks departs tells shuts deals got simmers practises boards spends elected appeared released`)
-	done = wordSet(`founded built designed established invented held run managed closed open located served directed owned hosted
- sponsored organised conducted looked treated fed baked backed translated released enough famous known close parked administered commanded coached watered led taught painted made rented employed cleaned guarded written composed published won`)
-	verbs = union(actions, wordSet(`is are was were be have can could will would may must costs comes came stands lies amounts hangs
- wrote founded designed painted built invented composed directs directed manages heads guides guards repairs services sponsors organises
- conducts commands steers drives coaches trains treats administers governs chairs translated published ordered cooks pays leads sells made owns wears likes loves enjoys supports teaches speaks hosts arrives leaves departs happens finishes
- dates rises charged grew studies cannot can't does did gets cares empties flows follows`))
-	// transitive are those before which stands somebody and after which what the text is about.
-	transitive = wordSet(`founded designed painted built invented composed directs directed manages heads guides guards repairs services sponsors
- organises conducts leads sells made owns teaches hosts rents runs won wrote commands steers drives coaches trains treats administers
- governs chairs translated published ordered pays cooks`)
-	// plainWords are no nouns and say of no noun which one it is.
-	plainWords = wordSet(`as the a an this that these those my our your his her its their of for at from to in on between with by into under over
- and or but not now also here there then still very every each all any both is are was were be been has have had can could will would may must
- costs opens closes begins starts ends takes lasts comes holds stands lies serves weighs belongs bakes amounts works stays eats current old new`)
-	leaders = wordSet("the a an my our your mr mrs ms dr remember note since in on at for")
-)

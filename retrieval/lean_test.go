@@ -148,6 +148,7 @@ func TestSubject(t *testing.T) {
 		"The bus to Orla leaves at 9:30.":                         {"bus to Orla"},
 		"Ida tells the story of Dana.":                            {"Ida"},
 		"It was built in 1958.":                                   {},
+		"to the mill it is far":                                   {"mill it"},
 		"As host, note Rita.":                                     {},
 		"Thanks":                                                  {},
 		"":                                                        {},

@@ -1,12 +1,12 @@
-"""The mean of several readers: python3 -m train.average OUT.gguf TOKENIZER.json CHECKPOINT.pt[=WEIGHT]...
+"""The mean of several readers: python3 -m train.average OUT.gguf TOKENIZER.json READER[=WEIGHT]...
 
 Runs that went on from the same weights with different data or rates err in different places, and the mean of their weights errs less than any
-of them; that of moments of one run that has come to rest does not. The checkpoints must be of one shape. Without weights all count alike.
+of them; that of moments of one run that has come to rest does not. A READER is a checkpoint.pt or a reader.gguf; all must be of one shape.
+Without weights all count alike.
 """
 import sys
 
-from . import loop
-from .export import export
+from . import export, loop
 from .tokenizer import Tokenizer
 
 
@@ -29,9 +29,9 @@ def main():
     readers = []
     for x in checkpoints:
         path, _, share = x.partition("=")
-        c, p, _, _ = loop.load(path)
+        c, p, *_ = export.load(path) if path.endswith(".gguf") else loop.load(path)
         readers.append((c, p, float(share or 1)))
-    export(out, *mean(readers), Tokenizer.load(tokenizer))
+    export.export(out, *mean(readers), Tokenizer.load(tokenizer))
 
 
 if __name__ == "__main__":

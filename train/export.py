@@ -77,7 +77,7 @@ def load(path):
         vocab=meta["llama.vocab_size"], width=meta["llama.embedding_length"], layers=meta["llama.block_count"],
         heads=meta["llama.attention.head_count"], kv_heads=meta["llama.attention.head_count_kv"],
         head_dim=meta["llama.rope.dimension_count"], ff=meta["llama.feed_forward_length"],
-        theta=meta["llama.rope.freq_base"], eps=meta["llama.attention.layer_norm_rms_epsilon"])
+        theta=meta["llama.rope.freq_base"], eps=round(meta["llama.attention.layer_norm_rms_epsilon"], 12))  # a float32 there
     weights = {"emb": tensors["token_embd.weight"], "norm": tensors["output_norm.weight"]}
     for l in range(c.layers):
         for short, name in NAMES.items():

@@ -4,6 +4,7 @@ import shutil
 import signal
 import tempfile
 import unittest
+import unittest.mock
 
 try:
     import numpy as np
@@ -184,6 +185,21 @@ class AverageTest(unittest.TestCase):
         self.assertEqual(got.__dict__, c.__dict__)
         for k in a:
             torch.testing.assert_close(p[k], 0.25 * a[k] + 0.75 * b[k])
+
+    def test_files_of_both_kinds(self):
+        t = tokenizer()
+        c = model.Config(**{**SMALL, "vocab": len(t.tokens)})
+        p = model.init(c, 1)
+        with tempfile.TemporaryDirectory() as d:
+            path = lambda name: os.path.join(d, name)
+            t.save(path("t.json"))
+            export(path("a.gguf"), c, p, t)
+            loop.save(path("b.pt"), c, {k: 3 * x for k, x in p.items()}, model.Optimizer(p), {})
+            with unittest.mock.patch("sys.argv", ["average", path("mean.gguf"), path("t.json"), path("a.gguf"), path("b.pt") + "=1"]):
+                average.main()
+            _, got, _ = load(path("mean.gguf"))
+            for k in p:
+                torch.testing.assert_close(got[k], 2 * p[k], rtol=0.02, atol=0.02)
 
     def test_other_shapes_and_no_weight_are_refused(self):
         c, d = model.Config(**SMALL), model.Config(**{**SMALL, "layers": SMALL["layers"] + 1})

@@ -29,7 +29,7 @@ address located location find stand street
 stored kept keep place located where lie
 password passcode code combination pin login
 owner own belong proprietor whose
-manager manage run head boss charge leader lead chief director ceo
+manager manage run head boss charge leader lead chief direct director ceo
 caretaker janitor warden keeper custodian care look
 tenant lodger rent
 landlord landlady
@@ -86,7 +86,8 @@ vet veterinarian treat
 sponsor pay fund
 winner won win
 host organise organizer
-topic theme subject
+topic theme subject about deal
+symbol emblem arms animal
 venue place held location
 river flow mouth
 source rise spring

@@ -14,6 +14,7 @@ var (
 	// kept are the verbs of "You can reach the farm at 4471", named the words that may stand within a name.
 	kept     = wordSet("keep find reach store")
 	named    = wordSet("of the my old new")
+	ages     = wordSet("old new") // stand within a name, too: "the old mill"
 	be       = wordSet("is are was were")
 	nobody   = wordSet("nothing nobody everything everybody everyone someone somebody something anything anyone anybody")
 	personal = wordSet("he she him his her hers")

@@ -52,9 +52,10 @@ func (n *names) place(sentence, titles string, at int) mention {
 	case leans: // on nothing but the title, unless "The inn was new" brings something in; "The owner is Rita" does not
 		n.topic = nowhere
 		fields := strings.Fields(unremarked(sentence))
-		does := len(fields) > 3 && !be[fields[2]] || !slices.ContainsFunc(fields[min(3, len(fields)):], isValue)
-		if strings.EqualFold(fields[0], "the") && slices.IndexFunc(fields, isVerb) == 2 && does {
-			n.topic = mention{unit: at}
+		if strings.EqualFold(fields[0], "the") && slices.IndexFunc(fields, isVerb) == 2 {
+			if does := len(fields) > 3 && !be[fields[2]]; does || !slices.ContainsFunc(fields[3:], isValue) {
+				n.topic = mention{unit: at}
+			}
 		}
 	case namesSomething(sentence):
 		thing, person := subject(sentence)
@@ -83,7 +84,7 @@ func (n *names) add(s string, at int) {
 		}
 		if _, ok := n.heads[word]; !ok && isNoun(word) && which(first) && !possessive(first) {
 			from := i - 1
-			for from > 0 && (which(fields[from-1]) || fields[from-1] == "new" || fields[from-1] == "old") {
+			for from > 0 && (which(fields[from-1]) || ages[fields[from-1]]) {
 				from--
 			}
 			n.heads[word] = mention{unit: at, name: strings.Join(append(slices.Clone(fields[from:i]), word), " ")}
@@ -198,17 +199,13 @@ func unsaid(fields []string) bool {
 		return false
 	}
 	for i := len(fields) - 1; i > 1 && i > len(fields)-6; i-- {
-		word := trimWord(fields[i])
-		if i < len(fields)-1 && i > 2 && word == "of" && (fields[i+1] == "a" || fields[i+1] == "an" || i == len(fields)-2) { // "is the number of people"
-			continue
-		}
-		if word == "a" || word == "an" {
-			continue
-		}
-		if strings.EqualFold(word, "the") {
-			return i < len(fields)-1 && (fields[i-1] == "is" || fields[i-1] == "are") && !slices.Contains(fields[:i], "of")
-		}
-		if !isNoun(word) && word != "old" && word != "new" && word != "current" || possessive(word) || relations[word] || word != fields[i] && i < len(fields)-1 {
+		word, last := trimWord(fields[i]), i == len(fields)-1
+		switch {
+		case !last && i > 2 && word == "of" && (fields[i+1] == "a" || fields[i+1] == "an" || i == len(fields)-2): // "is the number of people"
+		case word == "a", word == "an":
+		case strings.EqualFold(word, "the"):
+			return !last && (fields[i-1] == "is" || fields[i-1] == "are") && !slices.Contains(fields[:i], "of")
+		case !isNoun(word) && !ages[word] && word != "current", possessive(word), relations[word], word != fields[i] && !last:
 			return false
 		}
 	}
@@ -295,7 +292,7 @@ func acts(fields []string) bool {
 	}
 	for i, f := range fields[:at] {
 		f = strings.ToLower(f)
-		if vague := plainWords[f] || leaning[f] || leaders[f] || nobody[f]; vague && f != "new" && f != "old" && !(i == 0 && (the || f == "my")) {
+		if vague := plainWords[f] || leaning[f] || leaders[f] || nobody[f]; vague && !ages[f] && !(i == 0 && (the || f == "my")) {
 			return false
 		}
 	}
@@ -321,7 +318,7 @@ func namesSomething(sentence string) bool {
 		return true
 	case leaning[strings.ToLower(fields[0])]:
 		return false
-	case saysWhose(fields, "") && definite(fields), acts(fields), setsOut(fields), titles(fields), numbered(fields) > 0:
+	case saysWhose(fields, "") && definite(fields), acts(fields), setsOut(fields), headed(fields), numbered(fields) > 0:
 		return true
 	}
 	if verb := slices.IndexFunc(fields, isVerb); verb > 0 {
@@ -336,8 +333,8 @@ func namesSomething(sentence string) bool {
 	return possessive(fields[0]) || slices.ContainsFunc(fields[1:], isName)
 }
 
-// titles reports whether fields begin with a thing and what is said of it, without a verb: "The mill: fee 8 euros", "Orla, area: 4 hectares".
-func titles(fields []string) bool {
+// headed reports whether fields begin with a thing and what is said of it, without a verb: "The mill: fee 8 euros", "Orla, area: 4 hectares".
+func headed(fields []string) bool {
 	if len(fields) < 3 {
 		return false
 	}
@@ -405,14 +402,14 @@ func unheard(word string) bool {
 
 // labels reports whether fields begin with a label of several words that says of no thing in particular what it is: "Number of pages: 12".
 func labels(fields []string) bool {
-	end := slices.IndexFunc(fields[:min(len(fields), 6)], func(f string) bool { return strings.HasSuffix(f, ":") })
-	if end < 2 || end+1 == len(fields) || strings.EqualFold(fields[0], "the") {
+	end := slices.IndexFunc(fields[:min(len(fields), 5)], func(f string) bool { return strings.HasSuffix(f, ":") })
+	if end < 2 || end+1 == len(fields) || strings.EqualFold(fields[0], "the") || fields[0] == "My" {
 		return false
 	}
-	for i, f := range fields[:end+1] {
-		if word := strings.TrimSuffix(f, ":"); i > 0 && !relations[word] && (!isNoun(word) || possessive(word)) && word != "the" && word != "a" || fields[0] == "My" {
+	for _, f := range fields[1 : end+1] {
+		if word := strings.TrimSuffix(f, ":"); !relations[word] && (!isNoun(word) || possessive(word)) && word != "a" {
 			return false
 		}
 	}
-	return slices.ContainsFunc(fields[1:end], func(f string) bool { return relations[f] }) && end < 5 && !slices.Contains(fields[:end], "the")
+	return slices.ContainsFunc(fields[1:end], func(f string) bool { return relations[f] })
 }

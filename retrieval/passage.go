@@ -360,15 +360,15 @@ var said = regexp.MustCompile(`^(\[[\d:., ]+\] )?([\p{Lu}][\p{L}\p{N}._-]*(?: [\
 // speakers returns who says something in the document: a time stands beside their names, half of its blocks begin like
 // "Anna: The key is …", or all begin with a name that comes again.
 func (d document) speakers() map[string]bool {
-	names, timed, sentences, blocks, again := map[string]bool{}, map[string]bool{}, 0, 0, false
+	speakers, timed, sentences, blocks, again := map[string]bool{}, map[string]bool{}, 0, 0, false
 	for _, b := range d.blocks {
 		m := said.FindStringSubmatch(b.text + " ")
 		if m == nil {
 			continue
 		}
 		blocks++
-		again = again || names[m[2]] && !remarks[strings.ToLower(m[2])+":"]
-		names[m[2]] = true
+		again = again || speakers[m[2]] && !remarks[strings.ToLower(m[2])+":"]
+		speakers[m[2]] = true
 		if m[1] != "" || m[3] != "" {
 			timed[m[2]] = true
 		}
@@ -377,7 +377,7 @@ func (d document) speakers() map[string]bool {
 		}
 	}
 	if 2*sentences >= len(d.blocks) && sentences > 1 || again && sentences > 0 && blocks == len(d.blocks) {
-		return names
+		return speakers
 	}
 	return timed
 }

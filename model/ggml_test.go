@@ -17,18 +17,20 @@ import (
 	"tandem/npu/native"
 )
 
-// needGGML says which folder the tests find ggml's libraries in, or skips the test.
-func needGGML(t testing.TB) {
+// needGGML says which folder the tests find ggml's libraries in, and returns their devices, or skips the test.
+func needGGML(t testing.TB) []ggml.Info {
 	t.Helper()
 	if os.Getenv(ggml.PathVariable) == "" && os.Getenv("TANDEM_LLAMA_PATH") != "" {
 		os.Setenv(ggml.PathVariable, os.Getenv("TANDEM_LLAMA_PATH")) // for the whole process: it is looked at once
 	}
-	if _, err := ggml.Probe(); err != nil {
+	r, err := ggml.Probe()
+	if err != nil {
 		t.Skipf("there are no ggml libraries to test with: %v", err)
 	}
+	return r.Devices
 }
 
-// ggmlBound is how far logits on ggml:cpu may lie from native's, relative to the standard deviation of a
+// ggmlBound is how far logits on ggml's devices may lie from native's, relative to the standard deviation of a
 // position's logits: about three times the largest difference seen. What differs is rounding, as in
 // oracleBound; F16 attention rounds more in ggml for batches of few rows.
 var ggmlBound = map[npu.DType]float64{
@@ -36,7 +38,7 @@ var ggmlBound = map[npu.DType]float64{
 }
 
 func TestLogitsOnGGMLAgreeWithNative(t *testing.T) {
-	needGGML(t)
+	devices := needGGML(t)
 	var specs []tinymodel.Spec
 	for _, arch := range []string{"llama", "qwen2"} {
 		for _, typ := range npu.DTypes {
@@ -45,38 +47,45 @@ func TestLogitsOnGGMLAgreeWithNative(t *testing.T) {
 	}
 	specs = append(specs, tinymodel.Spec{Bias: true, Factors: true, RopeBase: 500000}, tinymodel.Spec{Arch: "qwen2", Linear: 4, KVHeads: 1, Heads: 8},
 		tinymodel.Spec{Arch: "opt"}, tinymodel.Spec{HeadDim: 96})
-	for i, s := range specs {
-		t.Run(fmt.Sprintf("%s/%v/%d", s.Arch, s.Type, i), func(t *testing.T) {
-			s.Dim, s.FF, s.Seed = 256, 512, uint64(i)
-			b := tinymodel.GGUF(s)
-			var logits [2][][]float32
-			for j, device := range []string{"native", "ggml:cpu"} {
-				m, err := OpenBytes("tiny", b, Options{Threads: 1, Device: device})
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer m.Close()
-				if (m.Rounding() == "") != (device == "native") {
-					t.Errorf("%s rounds as %q", device, m.Rounding())
-				}
-				if !m.Processor() {
-					t.Errorf("%s is no processor", device)
-				}
-				logits[j] = story(t, m)
-			}
-			worst := 0.0
-			for k := range logits[0] {
-				scale := deviation(logits[0][k])
-				for l, v := range logits[0][k] {
-					off := math.Abs(float64(v-logits[1][k][l])) / scale
-					if worst = max(worst, off); !(off <= ggmlBound[s.Type]) {
-						t.Fatalf("logits %d of %d are off by %.2g of their deviation, the bound is %.2g", k, len(logits[0]), off, ggmlBound[s.Type])
-					}
-				}
-			}
-			t.Logf("off by %.2g of the logits' deviation, bound %.2g", worst, ggmlBound[s.Type])
-		})
+	for _, info := range devices {
+		for i, s := range specs {
+			t.Run(fmt.Sprintf("%s/%s/%v/%d", info.Name, s.Arch, s.Type, i), func(t *testing.T) {
+				s.Dim, s.FF, s.Seed = 256, 512, uint64(i)
+				compareDevices(t, s, "ggml:"+info.Name, info.Kind == "cpu")
+			})
+		}
 	}
+}
+
+// compareDevices tells a model a story on native and on the device.
+func compareDevices(t *testing.T, s tinymodel.Spec, device string, processor bool) {
+	b := tinymodel.GGUF(s)
+	var logits [2][][]float32
+	for j, name := range []string{"native", device} {
+		m, err := OpenBytes("tiny", b, Options{Threads: 1, Device: name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer m.Close()
+		if (m.Rounding() == "") != (name == "native") {
+			t.Errorf("%s rounds as %q", name, m.Rounding())
+		}
+		if m.Processor() != (processor || name == "native") {
+			t.Errorf("%s: a processor is %v", name, m.Processor())
+		}
+		logits[j] = story(t, m)
+	}
+	worst := 0.0
+	for k := range logits[0] {
+		scale := deviation(logits[0][k])
+		for l, v := range logits[0][k] {
+			off := math.Abs(float64(v-logits[1][k][l])) / scale
+			if worst = max(worst, off); !(off <= ggmlBound[s.Type]) {
+				t.Fatalf("logits %d of %d are off by %.2g of their deviation, the bound is %.2g", k, len(logits[0]), off, ggmlBound[s.Type])
+			}
+		}
+	}
+	t.Logf("off by %.2g of the logits' deviation, bound %.2g", worst, ggmlBound[s.Type])
 }
 
 // elsewhere is a device that computes beside the processor.
@@ -146,8 +155,13 @@ func story(t *testing.T, m *Model) (logits [][]float32) {
 
 // A draft tree on ggml gives what decoding its paths one by one gives there, up to rounding.
 func TestTreesOnGGML(t *testing.T) {
-	needGGML(t)
-	m, err := OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{Dim: 256, FF: 512}), Options{Threads: 1, Device: "ggml:cpu"})
+	for _, info := range needGGML(t) {
+		t.Run(info.Name, func(t *testing.T) { testTrees(t, "ggml:"+info.Name) })
+	}
+}
+
+func testTrees(t *testing.T, device string) {
+	m, err := OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{Dim: 256, FF: 512}), Options{Threads: 1, Device: device})
 	if err != nil {
 		t.Fatal(err)
 	}

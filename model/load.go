@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"tandem/model/gguf"
@@ -93,7 +94,11 @@ func open(f *gguf.File, opt Options) (*Model, error) {
 		f.Close()
 		return nil, err
 	}
-	m, err := load(f, device, chunkSizes)
+	chunks := chunkSizes
+	if n := npu.RowsAtOnce(device); n > slices.Max(chunks) {
+		chunks = append(slices.Clone(chunks), n)
+	}
+	m, err := load(f, device, chunks)
 	if err != nil {
 		f.Close()
 		return nil, err

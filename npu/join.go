@@ -33,3 +33,11 @@ func LayersAtOnce(d Device) int {
 	}
 	return 1
 }
+
+// RowsAtOnce says how many rows a device had better compute in one run at most, 0 where it does not say.
+func RowsAtOnce(d Device) int {
+	if c, ok := d.(interface{ RowsAtOnce() int }); ok {
+		return c.RowsAtOnce()
+	}
+	return 0
+}

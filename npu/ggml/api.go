@@ -38,6 +38,7 @@ type api struct {
 	Reshape3D func(ctx, x ptr, a, b, c int64) ptr                       `c:"ggml_reshape_3d"`
 	Permute   func(ctx, x ptr, a, b, c, d int32) ptr                    `c:"ggml_permute"`
 	Cont      func(ctx, x ptr) ptr                                      `c:"ggml_cont"`
+	Cpy       func(ctx, from, to ptr) ptr                               `c:"ggml_cpy"`
 	SetInput  func(x ptr)                                               `c:"ggml_set_input"`
 	SetOutput func(x ptr)                                               `c:"ggml_set_output"`
 

@@ -3,6 +3,7 @@ package ggml
 import (
 	"errors"
 	"fmt"
+	"math"
 	"runtime"
 	"slices"
 	"sync"
@@ -37,6 +38,7 @@ type Device struct {
 	inputs  map[[2]int]*inputs // by rows and window
 	last    *plan
 	staging []float32
+	kept    []uint16 // keys and values of a run on their way to the caches
 
 	deadMu sync.Mutex
 	dead   []remains // of programs that nobody has any more
@@ -171,9 +173,22 @@ func (d *Device) Rounding() string { return "ggml " + d.which }
 // Processor reports whether it is this machine's processor.
 func (d *Device) Processor() bool { return d.cpu }
 
-// LayersAtOnce is a few: at the end of each graph a processor's threads meet, and a GPU's results come back.
-// It is not all, so that a run can be given up in between.
-func (d *Device) LayersAtOnce() int { return 4 }
+// LayersAtOnce is a few of a processor, whose threads meet at the end of each graph, so that a run can be given up
+// in between; and all of a GPU, which waits for this program after each graph.
+func (d *Device) LayersAtOnce() int {
+	if d.cpu {
+		return 4
+	}
+	return math.MaxInt
+}
+
+// RowsAtOnce is of a GPU what libllama takes too: fewer leave much of it without work. A processor gains nothing.
+func (d *Device) RowsAtOnce() int {
+	if d.cpu {
+		return 0
+	}
+	return 512
+}
 
 // Close frees everything on the device and ends its threads. Closing twice is fine.
 func (d *Device) Close() error {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"unsafe"
 
 	"tandem/npu"
 	"tandem/npu/native"
@@ -27,8 +28,10 @@ func numbers(name string, typ npu.DType, rows, cols int) *npu.Tensor {
 }
 
 // The whole block on one device and the other, with fused attention and without.
-func TestBlockAgreesWithNative(t *testing.T) {
-	d, n := need(t, 2), native.New(1)
+func TestBlockAgreesWithNative(t *testing.T) { each(t, 2, testBlockAgreesWithNative) }
+
+func testBlockAgreesWithNative(t *testing.T, d *Device) {
+	n := native.New(1)
 	defer n.Close()
 	for _, flash := range []bool{true, false} {
 		for _, pairing := range []npu.Pairing{npu.Adjacent, npu.HalfSplit} {
@@ -42,7 +45,9 @@ func TestBlockAgreesWithNative(t *testing.T) {
 }
 
 // Layers that are joined compute what they compute one behind the other.
-func TestJoinedLayers(t *testing.T) {
+func TestJoinedLayers(t *testing.T) { each(t, 1, testJoinedLayers) }
+
+func testJoinedLayers(t *testing.T, d *Device) {
 	n := native.New(1)
 	defer n.Close()
 	layers := func() (list []*npu.Graph) {
@@ -78,7 +83,6 @@ func TestJoinedLayers(t *testing.T) {
 	if got := run(n, npu.Join(layers()...)); !slices.Equal(got, want) {
 		t.Error("native gives other bits for joined layers")
 	}
-	d := need(t, 1)
 	for _, got := range [][]float32{run(d, layers()...), run(d, npu.Join(layers()...))} {
 		for i := range want {
 			if off := math.Abs(float64(got[i] - want[i])); !(off < 0.02) {
@@ -88,9 +92,47 @@ func TestJoinedLayers(t *testing.T) {
 	}
 }
 
+// A GPU waits for this program at each call, so a run's calls must not become more with the layers in it.
+func TestCallsDoNotGrowWithLayers(t *testing.T) { each(t, 1, testCallsDoNotGrowWithLayers) }
+
+func testCallsDoNotGrowWithLayers(t *testing.T, d *Device) {
+	calls := 0
+	a := *d.api
+	set, get, wait, compute := a.Set, a.Get, a.Sync, a.Compute
+	a.Set = func(backend, x ptr, p unsafe.Pointer, at, n uintptr) { calls++; set(backend, x, p, at, n) }
+	a.Get = func(backend, x ptr, p unsafe.Pointer, at, n uintptr) { calls++; get(backend, x, p, at, n) }
+	a.Sync = func(backend ptr) { calls++; wait(backend) }
+	a.Compute = func(backend, graph ptr) int32 { calls++; return compute(backend, graph) }
+	d.api = &a
+	var seen []int
+	for _, layers := range []int{1, 6} {
+		var list []*npu.Graph
+		for i := range layers {
+			g := probe(npu.Adjacent)
+			attentionOf(g).Layer = i
+			list = append(list, g)
+		}
+		p, err := d.Compile(npu.Join(list...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		kv := probeCache(layers, 40, 60, 32)
+		decode(t, p, kv, 40, 2) // brings the cache to the device
+		calls = 0
+		decode(t, p, kv, 42, 2)
+		seen = append(seen, calls)
+	}
+	t.Logf("%d calls a run", seen[0])
+	if seen[0] != seen[1] || seen[0] > 9 {
+		t.Errorf("%d calls for one layer, %d for six", seen[0], seen[1])
+	}
+}
+
 // Rows side by side, and both kinds of tables.
-func TestTablesAndConcat(t *testing.T) {
-	d, n := need(t, 1), native.New(1)
+func TestTablesAndConcat(t *testing.T) { each(t, 1, testTablesAndConcat) }
+
+func testTablesAndConcat(t *testing.T, d *Device) {
+	n := native.New(1)
 	defer n.Close()
 	g := npu.NewGraph("tables", 4)
 	x := g.Add(g.Embed(numbers("words", npu.Q8_0, 10, 32)), g.Position(numbers("places", npu.F16, 20, 32)))
@@ -243,8 +285,9 @@ func decode(t *testing.T, p npu.Program, kv *npu.KV, from, n int) []float32 {
 }
 
 // After a failed run the copies are made again from the caches, which the run has not changed.
-func TestFailedRunLeavesNothing(t *testing.T) {
-	d := need(t, 1)
+func TestFailedRunLeavesNothing(t *testing.T) { each(t, 1, testFailedRunLeavesNothing) }
+
+func testFailedRunLeavesNothing(t *testing.T, d *Device) {
 	p, err := d.Compile(probe(npu.Adjacent))
 	if err != nil {
 		t.Fatal(err)
@@ -269,8 +312,9 @@ func TestFailedRunLeavesNothing(t *testing.T) {
 }
 
 // The cache outgrows the device's memory for it, and other sequences come between.
-func TestCacheGrowsAndComesBack(t *testing.T) {
-	d := need(t, 1)
+func TestCacheGrowsAndComesBack(t *testing.T) { each(t, 1, testCacheGrowsAndComesBack) }
+
+func testCacheGrowsAndComesBack(t *testing.T, d *Device) {
 	p, err := d.Compile(probe(npu.Adjacent))
 	if err != nil {
 		t.Fatal(err)
@@ -294,8 +338,9 @@ func TestCacheGrowsAndComesBack(t *testing.T) {
 }
 
 // Programs that nobody has any more leave their memory on the device.
-func TestDeadProgramsAreSwept(t *testing.T) {
-	d := need(t, 1)
+func TestDeadProgramsAreSwept(t *testing.T) { each(t, 1, testDeadProgramsAreSwept) }
+
+func testDeadProgramsAreSwept(t *testing.T, d *Device) {
 	head := func(w *npu.Tensor) npu.Program {
 		g := npu.NewGraph("head", 4)
 		g.MatMul(g.Input(32), w, nil)
@@ -333,8 +378,9 @@ func TestDeadProgramsAreSwept(t *testing.T) {
 	}
 }
 
-func TestSeveralGoroutines(t *testing.T) {
-	d := need(t, 1)
+func TestSeveralGoroutines(t *testing.T) { each(t, 1, testSeveralGoroutines) }
+
+func testSeveralGoroutines(t *testing.T, d *Device) {
 	p, err := d.Compile(probe(npu.HalfSplit))
 	if err != nil {
 		t.Fatal(err)

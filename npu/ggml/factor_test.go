@@ -87,8 +87,10 @@ func merged(g *npu.Graph, factors map[string]*npu.Tensor) *npu.Graph {
 // A program with adapters as inputs computes what native computes with the adapter in the weights, and the
 // reference with the same inputs, though the adapter changes from run to run and so does the number of rows;
 // keys and values go to the cache with it.
-func TestFactorsAgreeWithNative(t *testing.T) {
-	d, n, r := need(t, 1), native.New(1), reference.New()
+func TestFactorsAgreeWithNative(t *testing.T) { each(t, 1, testFactorsAgreeWithNative) }
+
+func testFactorsAgreeWithNative(t *testing.T, d *Device) {
+	n, r := native.New(1), reference.New()
 	defer n.Close()
 	base := adaptable()
 	adapted, err := pass.AddLoRA(loraRank, loraScale)(base)
@@ -152,8 +154,9 @@ func TestFactorsAgreeWithNative(t *testing.T) {
 }
 
 // Nodes that share a matrix take their own rows of it, as single heads do.
-func TestFactorRows(t *testing.T) {
-	d := need(t, 1)
+func TestFactorRows(t *testing.T) { each(t, 1, testFactorRows) }
+
+func testFactorRows(t *testing.T, d *Device) {
 	const in, rows = 32, 11
 	parts := func(cuts ...int) *npu.Graph {
 		g := npu.NewGraph("rows", 2)

@@ -17,15 +17,40 @@ func TestMain(m *testing.M) {
 // told of and that were found but refused are a failure: what refuses them is this package.
 func need(t testing.TB, threads int) *Device {
 	t.Helper()
-	d, err := Open("cpu", threads)
-	if r, _ := Probe(); err != nil && r.Folder != "" && os.Getenv(PathVariable) != "" {
+	found(t)
+	return open(t, "cpu", threads)
+}
+
+// found returns the libraries' devices.
+func found(t testing.TB) []Info {
+	t.Helper()
+	r, err := Probe()
+	if err != nil && r.Folder != "" && os.Getenv(PathVariable) != "" {
 		t.Fatal(err)
 	}
 	if err != nil {
 		t.Skipf("there are no ggml libraries to test with: %v", err)
 	}
+	return r.Devices
+}
+
+func open(t testing.TB, name string, threads int) *Device {
+	t.Helper()
+	d, err := Open(name, threads)
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() { d.Close() })
 	return d
+}
+
+// each runs the test on every device of the libraries: on the processor alone with those for processors, with others
+// on GPUs too. Without one, Vulkan's software driver does (docs/ggml.md).
+func each(t *testing.T, threads int, test func(t *testing.T, d *Device)) {
+	t.Helper()
+	for _, info := range found(t) {
+		t.Run(info.Name, func(t *testing.T) { test(t, open(t, info.Name, threads)) })
+	}
 }
 
 func TestProbe(t *testing.T) {

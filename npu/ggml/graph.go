@@ -31,12 +31,8 @@ type graph struct {
 	epoch        int     // the device's when it was allocated
 	fed          []fed
 	out          ptr   // the result
-	kept         []kvs // keys and values of the rows, for each attention
-}
-
-type kvs struct {
-	node       int
-	keys, vals ptr
+	attentions   []int // nodes
+	kept         ptr   // keys and values of the rows as F16, of each attention first all keys, then all values; 0 without
 }
 
 // leaves are what a graph reads that lives longer than one: see inputs and cache.
@@ -46,7 +42,7 @@ type leaves struct {
 }
 
 // nodesEach bounds how many tensors one node of ours becomes.
-const nodesEach = 20
+const nodesEach = 24
 
 // sketch is a graph in the making.
 type sketch struct {
@@ -56,6 +52,8 @@ type sketch struct {
 	values []ptr // of each node, [width × rows]
 	bases  []ptr // the tensors that hold them: what is not a view
 	fused  []ptr // fused attentions
+
+	keptTo uintptr // bytes of kept that are taken
 }
 
 // draw builds the graph, without memory for its values. take gives its leaves, in its context if they are
@@ -73,6 +71,11 @@ func (p *program) draw(rows, window int, take func(ctx ptr) leaves) (*sketch, er
 		values: make([]ptr, len(p.graph.Nodes)), bases: make([]ptr, len(p.graph.Nodes))}
 	s.leaves = take(ctx)
 	s.g = a.NewGraph(ctx, n, false)
+	if p.attend {
+		s.kept = a.New1D(ctx, int32(npu.F16), int64(p.keptWidth()*rows))
+		a.SetInput(s.kept) // so that its memory is nobody else's, from the beginning
+		a.SetOutput(s.kept)
+	}
 	for i := range p.graph.Nodes {
 		s.node(i)
 		s.work += float64(rows) * workOf(&p.graph.Nodes[i], window)
@@ -169,15 +172,14 @@ func (s *sketch) rope(i int, r *npu.Rope, x ptr) {
 // attention writes keys and values to their cells and attends to the window of cells through the mask.
 func (s *sketch) attention(i int, n *npu.Node) {
 	a, ctx, at := s.dev.api, s.ctx, n.Attention
-	keep := kvs{i, s.bases[n.Args[1]], s.bases[n.Args[2]]}
-	a.SetOutput(keep.keys)
-	a.SetOutput(keep.vals)
-	s.kept = append(s.kept, keep)
+	s.attentions = append(s.attentions, i)
 
 	k, v := s.kv(i)
 	// These come before the attention in the graph's order, which is the order of computation.
 	a.Expand(s.g, a.SetRows(ctx, k, s.values[n.Args[1]], s.slots))
 	a.Expand(s.g, a.SetRows(ctx, v, s.values[n.Args[2]], s.slots))
+	s.keep(s.values[n.Args[1]], at.KVHeads*at.HeadDim)
+	s.keep(s.values[n.Args[2]], at.KVHeads*at.HeadDim)
 
 	dim, heads, kvHeads, rows := int64(at.HeadDim), int64(at.Heads), int64(at.KVHeads), int64(s.rows)
 	head, cell := uintptr(2*dim), uintptr(2*dim*kvHeads) // bytes
@@ -197,6 +199,15 @@ func (s *sketch) attention(i int, n *npu.Node) {
 	}
 	s.bases[i] = out
 	s.values[i] = a.Reshape2D(ctx, out, dim*heads, rows)
+}
+
+// keep adds the rows of keys or values to those that go back, which all lie together: a GPU takes about as long
+// for the way of one layer's as of all.
+func (s *sketch) keep(x ptr, width int) {
+	a, bytes := s.dev.api, uintptr(2*width)
+	place := a.View3D(s.ctx, s.kept, int64(width), int64(s.rows), 1, bytes, bytes*uintptr(s.rows), s.keptTo)
+	a.Expand(s.g, a.Cpy(s.ctx, x, place))
+	s.keptTo += bytes * uintptr(s.rows)
 }
 
 // unsupported returns the first node that the device cannot compute, or 0.
@@ -258,6 +269,16 @@ func (d *Device) Compile(g *npu.Graph) (npu.Program, error) {
 		d.dead = append(d.dead, r)
 	}, remains{p.graphs, held})
 	return p, nil
+}
+
+// keptWidth is how many numbers of keys and values a row leaves behind.
+func (p *program) keptWidth() (n int) {
+	for i := range p.graph.Nodes {
+		if at := p.graph.Nodes[i].Attention; p.graph.Nodes[i].Op == npu.OpAttention {
+			n += 2 * at.KVHeads * at.HeadDim
+		}
+	}
+	return n
 }
 
 // collect lists the weights that the graph needs on the device, and which of them stand in products.

@@ -3,6 +3,7 @@ package ggml
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 	"unsafe"
 
@@ -51,12 +52,12 @@ func (p *program) run(a *npu.Args) error {
 			return err
 		}
 	}
-	for _, kv := range g.kept {
-		d.send(plan, p.kvOf[kv.node])
+	for _, node := range g.attentions {
+		d.send(plan, p.kvOf[node])
 	}
 	if rc, err := d.compute(g); err != nil || rc != 0 {
-		for _, kv := range g.kept {
-			plan.settle(p.kvOf[kv.node], false)
+		for _, node := range g.attentions {
+			plan.settle(p.kvOf[node], false)
 		}
 		if err != nil {
 			return err
@@ -64,10 +65,16 @@ func (p *program) run(a *npu.Args) error {
 		return failed("%s failed with status %d", d.name, rc)
 	}
 	d.get(g.out, a.Out[:a.Rows*p.graph.Result().Width])
-	for _, kv := range g.kept {
-		d.keep(plan, a, p.kvOf[kv.node], kv)
+	if g.kept != 0 {
+		n := p.keptWidth() * bucket
+		d.kept = slices.Grow(d.kept[:0], n)[:n]
+		d.api.Get(d.backend, g.kept, unsafe.Pointer(&d.kept[0]), 0, uintptr(2*n))
 	}
 	d.api.Sync(d.backend)
+	from := d.kept
+	for _, node := range g.attentions {
+		from = d.keep(plan, p.kvOf[node], bucket, from)
+	}
 	return nil
 }
 
@@ -92,23 +99,18 @@ func (d *Device) get(x ptr, out []float32) {
 	d.api.Get(d.backend, x, unsafe.Pointer(&out[0]), 0, uintptr(4*len(out)))
 }
 
-// keep writes the rows' keys and values of a layer to their caches, rounded as the device rounds them.
-func (d *Device) keep(p *plan, a *npu.Args, layer int, kv kvs) {
+// keep writes the rows' keys and values of a layer to their caches, as the device has rounded them, and returns
+// what follows them.
+func (d *Device) keep(p *plan, layer, bucket int, from []uint16) []uint16 {
 	l := &d.cache.layers[layer]
-	n := a.Rows * l.width
-	d.staging = grow(d.staging, 2*n)
-	keys, vals := d.staging[:n], d.staging[n:]
-	d.get(kv.keys, keys)
-	d.get(kv.vals, vals)
-	d.api.Sync(d.backend)
+	n := bucket * l.width
 	for i, h := range p.own {
 		s := p.wants[h.want].span
-		k, v := s.K[l.layer][h.at*l.width:][:l.width], s.V[l.layer][h.at*l.width:][:l.width]
-		for j := range k {
-			k[j], v[j] = quant.F32ToF16(keys[i*l.width+j]), quant.F32ToF16(vals[i*l.width+j])
-		}
+		copy(s.K[l.layer][h.at*l.width:][:l.width], from[i*l.width:])
+		copy(s.V[l.layer][h.at*l.width:][:l.width], from[n+i*l.width:])
 	}
 	p.settle(layer, true)
+	return from[2*n:]
 }
 
 func grow(s []float32, n int) []float32 {

@@ -29,6 +29,9 @@ func New(d npu.Device) *Cache { return &Cache{Device: d, byKey: map[string]*prog
 // LayersAtOnce is the device's own (npu.LayersAtOnce).
 func (c *Cache) LayersAtOnce() int { return npu.LayersAtOnce(c.Device) }
 
+// RowsAtOnce is the device's own (npu.RowsAtOnce).
+func (c *Cache) RowsAtOnce() int { return npu.RowsAtOnce(c.Device) }
+
 // Info is what a program takes on its device.
 type Info struct {
 	Compiled *npu.Graph `json:"-"`

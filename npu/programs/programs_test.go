@@ -52,8 +52,9 @@ func TestGraphsAreCompiledOnce(t *testing.T) {
 	if i.Runs != 3 || i.Rows != 6 || i.Weights != 256 || i.Nodes != 4 || i.Unshared != 4*4*8*4 || i.Activations > i.Unshared || i.Activations < 2*128 {
 		t.Errorf("%+v", i)
 	}
-	if i.Compiled.Name != "g" || npu.LayersAtOnce(c) != 1 || npu.LayersAtOnce(New(many{c.Device})) != 7 {
-		t.Errorf("%v, %d layers at once", i.Compiled, npu.LayersAtOnce(c))
+	of := New(many{c.Device})
+	if i.Compiled.Name != "g" || npu.LayersAtOnce(c) != 1 || npu.RowsAtOnce(c) != 0 || npu.LayersAtOnce(of) != 7 || npu.RowsAtOnce(of) != 9 {
+		t.Errorf("%v, %d layers and %d rows at once", i.Compiled, npu.LayersAtOnce(c), npu.RowsAtOnce(c))
 	}
 	if len(c.Programs()) != 4 {
 		t.Errorf("%d programs", len(c.Programs()))
@@ -64,3 +65,4 @@ func TestGraphsAreCompiledOnce(t *testing.T) {
 type many struct{ npu.Device }
 
 func (many) LayersAtOnce() int { return 7 }
+func (many) RowsAtOnce() int   { return 9 }

@@ -12,7 +12,8 @@ import (
 	"tandem/internal/llamacpp"
 )
 
-// peer is llama.cpp as an engine: weights repacked, flash attention, F16 caches, threads that stay.
+// peer is llama.cpp as an engine: on the same device, on a processor with weights repacked and threads that stay;
+// flash attention, F16 caches.
 type peer struct {
 	model          *llamacpp.Model
 	vocab, threads int
@@ -23,21 +24,18 @@ type peer struct {
 	prompt  int // what every row of the session begins with
 }
 
-// openPeer opens the same file with the llama.cpp library. It computes on the processor, and so must we.
-func openPeer(path, device string, processor bool, vocab, threads int) (*peer, error) {
+// openPeer opens the same file with the llama.cpp library, on ggml's device of that name.
+func openPeer(path, device string, vocab, threads int) (*peer, error) {
 	if path == "" {
 		return nil, errors.New("--against needs --model FILE: the built-in model is no file that another engine can open")
-	}
-	if !processor {
-		return nil, fmt.Errorf("--against llama.cpp compares on processors only, and --device chose %s: use --device native or ggml:cpu, or leave --against out", device)
 	}
 	lib, err := llamacpp.Load()
 	if err != nil {
 		return nil, fmt.Errorf("--against llama.cpp: %w", err)
 	}
-	m, err := lib.OpenFast(path)
+	m, err := lib.OpenFast(path, device)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("--against llama.cpp: %w", err)
 	}
 	return &peer{model: m, vocab: vocab, threads: threads}, nil
 }

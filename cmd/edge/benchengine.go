@@ -8,8 +8,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"tandem"
@@ -35,6 +33,7 @@ func (c *benchEngine) Help() string {
   edge bench engine --rows 1,8 --runs 9 --json rows.json
   TANDEM_LLAMA_PATH=bins/linux-x64 edge bench engine --model random.gguf --threads 2 --against llama.cpp
   edge bench engine --model random.gguf --against llama.cpp --busy
+  TANDEM_GGML_PATH=bins/linux-x64-cuda TANDEM_LLAMA_PATH=bins/linux-x64-cuda edge bench engine --model random.gguf --device ggml:cuda0 --rows 1,8,64 --against llama.cpp
 
 Prefill: one prompt from nothing. Decode: tokens one by one, after nothing and after the prompt; with several rows, so many sequences side by side that share
 the prompt. Each figure is the median, least and most of the runs, which take turns. Decoding reads all weights once a step: "of limit" is its speed by the rate at
@@ -99,7 +98,7 @@ func (c *benchEngine) Run(a *cli.App) error {
 	}
 	engines := []measurer{&ours{m: m}}
 	if c.Against != "" {
-		peer, err := openPeer(c.Model, m.Device(), m.Processor(), m.Config().Vocab, threads)
+		peer, err := openPeer(c.Model, ggmlName(m), m.Config().Vocab, threads)
 		if err != nil {
 			return err
 		}
@@ -107,10 +106,11 @@ func (c *benchEngine) Run(a *cli.App) error {
 		engines = append(engines, peer)
 	}
 	bytes, types := weightsPerStep(m)
-	var limit *reader // of other devices' memory it is not known
-	if m.Processor() {
-		limit = newReader(threads)
+	limit, err := readerOf(a, m, threads)
+	if err != nil {
+		return err
 	}
+	defer limit.close()
 	if c.Busy {
 		stop, err := startBusy()
 		if err != nil {
@@ -127,7 +127,7 @@ func (c *benchEngine) Run(a *cli.App) error {
 	for i, t := range tests {
 		report.Rows = append(report.Rows, t.row(types, measured[i], bytes))
 	}
-	if limit != nil {
+	if len(limit.seen) > 0 {
 		report.Rate, report.RateLeast, report.RateMost = median(limit.seen)
 	}
 	return c.report(a, report)
@@ -140,7 +140,7 @@ type engineReport struct {
 	Against string      `json:"against"`
 	Busy    bool        `json:"busy"`
 	Bytes   int         `json:"bytes_per_step"`             // of weights
-	Rate    float64     `json:"bytes_per_second,omitempty"` // that this machine reads, the median around our runs; 0 if the device has other memory
+	Rate    float64     `json:"bytes_per_second,omitempty"` // that the device reads, the median around our runs; 0 if it has no room for that
 
 	RateLeast float64 `json:"bytes_per_second_least,omitempty"`
 	RateMost  float64 `json:"bytes_per_second_most,omitempty"`
@@ -164,12 +164,12 @@ func (c *benchEngine) report(a *cli.App, r engineReport) error {
 // runs are what was measured of one test.
 type runs struct {
 	speeds [][]float64 // tokens/s, by engine and run
-	rates  []float64   // bytes/s that this machine read before and after our runs, the mean of both
+	rates  []float64   // bytes/s that the device read before and after our runs, the mean of both
 }
 
 // measure returns the runs of each test. Engines take turns, and after each turn a pause lets threads that
 // wait for more work go to sleep. One run before the first is not counted. Memory is shared with whoever else
-// runs on the machine, so limit, where it is not nil, is asked before and after each of our runs of decoding.
+// runs on the machine, so limit, where there is one, is asked before and after each of our runs of decoding.
 func (c *benchEngine) measure(a *cli.App, engines []measurer, tests []engineTest, limit *reader) ([]runs, error) {
 	measured := make([]runs, len(tests))
 	for i, t := range tests {
@@ -182,16 +182,16 @@ func (c *benchEngine) measure(a *cli.App, engines []measurer, tests []engineTest
 				if run < 0 {
 					steps = 1
 				}
-				asked, before := limit != nil && t.rows > 0 && j == 0 && run >= 0, 0.0
-				if asked {
-					before = limit.rate()
-				}
-				v, err := e.measure(a, t, c.Prompt, steps)
+				v, rate := 0.0, 0.0
+				err := limit.around(t.rows > 0 && j == 0 && run >= 0, &rate, func() (err error) {
+					v, err = e.measure(a, t, c.Prompt, steps)
+					return err
+				})
 				if err != nil {
 					return nil, err
 				}
-				if asked {
-					m.rates = append(m.rates, (before+limit.rate())/2)
+				if rate > 0 {
+					m.rates = append(m.rates, rate)
 				}
 				if run >= 0 {
 					m.speeds[j] = append(m.speeds[j], v)
@@ -240,7 +240,7 @@ func median(s []float64) (middle, least, most float64) {
 func (r engineReport) print(w io.Writer) {
 	fmt.Fprintf(w, "%s, %s\n%.1f MB of weights a step", r.Device, r.Rows[0].Type, float64(r.Bytes)/1e6)
 	if r.Rate > 0 {
-		fmt.Fprintf(w, "; this machine reads %.1f GB/s (%.1f to %.1f)", r.Rate/1e9, r.RateLeast/1e9, r.RateMost/1e9)
+		fmt.Fprintf(w, "; the device reads %.1f GB/s (%.1f to %.1f)", r.Rate/1e9, r.RateLeast/1e9, r.RateMost/1e9)
 	}
 	fmt.Fprintf(w, "\n\n%-26s %9s %17s", "test", "tokens/s", "least to most")
 	if r.Against != "" {
@@ -361,48 +361,4 @@ func weightsPerStep(m *model.Model) (bytes int, types string) {
 		}
 	}
 	return bytes, strings.Join(names, "+")
-}
-
-// reader measures how fast this machine reads memory with all threads.
-type reader struct {
-	data    []uint64
-	threads int
-	sink    atomic.Uint64
-	seen    []float64 // all rates, in bytes per second
-}
-
-func newReader(threads int) *reader {
-	const words = 32 << 20 // 256 MB
-	r := &reader{data: make([]uint64, words), threads: threads}
-	for i := 0; i < words; i += 512 { // touch every page
-		r.data[i] = 1
-	}
-	return r
-}
-
-// rate reads everything a few times and returns the mean, in bytes per second, as decoding's speed is one.
-func (r *reader) rate() float64 {
-	const passes = 12
-	var wg sync.WaitGroup
-	begun, n := time.Now(), len(r.data)
-	for t := range r.threads {
-		part := r.data[t*n/r.threads : (t+1)*n/r.threads]
-		wg.Go(func() {
-			for range passes {
-				r.sink.Add(sum(part))
-			}
-		})
-	}
-	wg.Wait()
-	rate := float64(8*n*passes) / time.Since(begun).Seconds()
-	r.seen = append(r.seen, rate)
-	return rate
-}
-
-func sum(x []uint64) uint64 {
-	var a, b, c, d uint64
-	for ; len(x) >= 8; x = x[8:] {
-		a, b, c, d = a+x[0]+x[4], b+x[1]+x[5], c+x[2]+x[6], d+x[3]+x[7]
-	}
-	return a + b + c + d
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,6 +11,7 @@ import (
 
 	"tandem/internal/llamacpp"
 	"tandem/models"
+	"tandem/npu/native"
 )
 
 func TestBenchEngine(t *testing.T) {
@@ -102,13 +104,8 @@ func TestLimitOfTheSameRun(t *testing.T) {
 	}
 }
 
-// A device beside the processor is not measured against a library that computes on the processor, and has no
-// share of the rate at which the processor reads.
-func TestBenchEngineOnAGPU(t *testing.T) {
-	_, err := openPeer("m.gguf", "ggml CUDA0", false, 100, 1)
-	if err == nil || !strings.Contains(err.Error(), "CUDA0") || !strings.Contains(err.Error(), "--device native") {
-		t.Errorf("error %v", err)
-	}
+// A device whose memory could not be read has no share of a limit.
+func TestBenchEngineWithoutALimit(t *testing.T) {
 	for _, rate := range []float64{0, 2e9} {
 		r := engineReport{Rows: []engineRow{{Test: "decode after 0", Ours: 5}}, Device: "ggml CUDA0", Bytes: 1e6, Rate: rate}
 		if rate > 0 {
@@ -128,6 +125,29 @@ func TestBenchEngineOnAGPU(t *testing.T) {
 		if strings.Contains(string(data), "bytes_per_second") != (rate > 0) || strings.Contains(string(data), "of_limit") != (rate > 0) {
 			t.Errorf("rate %v: %s", rate, data)
 		}
+	}
+}
+
+// A device's memory is read by products; here the processor's.
+func TestDeviceReader(t *testing.T) {
+	r, err := deviceReader(native.New(1), 8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.close()
+	rate := 0.0
+	for _, wanted := range []bool{true, false} {
+		ran := false
+		if err := r.around(wanted, &rate, func() error { ran = true; return nil }); err != nil || !ran || rate <= 0 {
+			t.Errorf("rate %v, ran %v, %v", rate, ran, err)
+		}
+	}
+	if n, err := r.read(); n != 8*8*8192*2 || err != nil || len(r.seen) != 2 {
+		t.Errorf("%d bytes, %v, %d rates", n, err, len(r.seen))
+	}
+	broken := &reader{read: func() (int, error) { return 0, errors.New("gone") }}
+	if err := broken.around(true, &rate, func() error { return nil }); err == nil || !strings.Contains(err.Error(), "gone") {
+		t.Errorf("%v", err)
 	}
 }
 

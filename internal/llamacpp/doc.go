@@ -40,8 +40,11 @@ func Need(t skipper) *Lib {
 	return lib
 }
 
-// find returns the directory that holds the libraries.
-func find() (string, error) {
+// flavours are what builds for GPUs have in their libraries' names before the version.
+var flavours = []string{"", ".cuda", ".vulkan", ".metal"}
+
+// find returns the directory that holds the libraries, and their flavour.
+func find() (dir, flavour string, err error) {
 	arch := map[string]string{"amd64": "x64"}[runtime.GOARCH]
 	if arch == "" {
 		arch = runtime.GOARCH
@@ -65,11 +68,13 @@ func find() (string, error) {
 		}
 	}
 	for _, dir := range dirs {
-		if _, err := os.Stat(filepath.Join(dir, libName("llama."+version))); err == nil {
-			return dir, nil
+		for _, flavour := range flavours {
+			if _, err := os.Stat(filepath.Join(dir, libName("llama"+flavour+"."+version))); err == nil {
+				return dir, flavour, nil
+			}
 		}
 	}
-	return "", fmt.Errorf("no %s in %q: set TANDEM_LLAMA_PATH to its directory, or npm install @node-llama-cpp/%s@3.22.1",
+	return "", "", fmt.Errorf("no %s in %q: set TANDEM_LLAMA_PATH to its directory, or npm install @node-llama-cpp/%s@3.22.1",
 		libName("llama."+version), dirs, name)
 }
 

@@ -88,12 +88,12 @@ type Model struct {
 var Load = sync.OnceValues(load)
 
 func load() (*Lib, error) {
-	dir, err := find()
+	dir, flavour, err := find()
 	if err != nil {
 		return nil, err
 	}
 	var handle, ggml, base uintptr
-	for _, name := range []string{"ggml-base", "ggml." + version, "llama." + version} {
+	for _, name := range []string{"ggml-base", "ggml" + flavour + "." + version, "llama" + flavour + "." + version} {
 		base, ggml = ggml, handle
 		if handle, err = purego.Dlopen(filepath.Join(dir, libName(name)), purego.RTLD_NOW|purego.RTLD_GLOBAL); err != nil {
 			return nil, err
@@ -164,9 +164,43 @@ func (l *Lib) Open(path string, vocabOnly bool) (*Model, error) {
 	})
 }
 
-// OpenFast opens a GGUF file as the library's users do on a processor, with weights repacked for it where the
-// library can: without that, Q4_0 runs at half its speed.
-func (l *Lib) OpenFast(path string) (*Model, error) { return l.open(path, func(*modelParams) {}) }
+// OpenFast opens a GGUF file as the library's users do: on a processor, named "cpu", with weights repacked for it
+// where the library can (without that, Q4_0 runs at half its speed), on another device, such as "cuda0", with all
+// layers there.
+func (l *Lib) OpenFast(path, device string) (*Model, error) {
+	if device == "cpu" {
+		return l.open(path, func(*modelParams) {})
+	}
+	at, err := l.device(device)
+	if err != nil {
+		return nil, err
+	}
+	list := &[2]uintptr{at}
+	m, err := l.open(path, func(p *modelParams) {
+		p.nGPULayers, p.splitMode, p.devices = 1<<20, 0, uintptr(unsafe.Pointer(list))
+	})
+	runtime.KeepAlive(list)
+	return m, err
+}
+
+// device returns ggml's device of that name, whatever the case.
+func (l *Lib) device(name string) (uintptr, error) {
+	var count func() uintptr
+	var get func(uintptr) uintptr
+	var nameOf func(uintptr) string
+	purego.RegisterLibFunc(&count, l.ggml, "ggml_backend_dev_count")
+	purego.RegisterLibFunc(&get, l.ggml, "ggml_backend_dev_get")
+	purego.RegisterLibFunc(&nameOf, l.base, "ggml_backend_dev_name")
+	var have []string
+	for i := range count() {
+		if n := nameOf(get(i)); strings.EqualFold(n, name) {
+			return get(i), nil
+		} else {
+			have = append(have, strings.ToLower(n))
+		}
+	}
+	return 0, fmt.Errorf("llama.cpp has no device %s here, it has %s: name the folder of its build for that device in TANDEM_LLAMA_PATH", name, strings.Join(have, ", "))
+}
 
 // noDevices is a list of devices beside the processor, ended by 0.
 var noDevices [1]uintptr

@@ -49,7 +49,7 @@ func (*Model) IsEOG(int32) bool { return false }
 func (*Model) Logits([]int32) ([][]float32, error) { return nil, errUnsupported }
 
 // OpenFast always fails on this platform.
-func (*Lib) OpenFast(string) (*Model, error) { return nil, errUnsupported }
+func (*Lib) OpenFast(path, device string) (*Model, error) { return nil, errUnsupported }
 
 // NewSession always fails on this platform.
 func (*Model) NewSession(threads, positions, sequences int) (*Session, error) {

@@ -99,6 +99,9 @@ func (a *App) checkDevices() Check {
 		return c
 	}
 	c.Detail += fmt.Sprintf("; ggml %s in %s", report.Version, report.Folder)
+	if len(report.Idle) > 0 {
+		c.State, c.Hint = Noted, strings.Join(report.Idle, "; ")
+	}
 	return c
 }
 

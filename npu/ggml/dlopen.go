@@ -40,6 +40,10 @@ var load = sync.OnceValues(func() (*lib, error) {
 		l.api.LoadAll(found.dir)
 	}
 	l.report.Devices = l.api.devices()
+	l.report.Idle = idle(accelerators(found.dir, runtime.GOOS), l.report.Devices, func(path string) error {
+		_, err := purego.Dlopen(path, purego.RTLD_LAZY) // once more where it was loaded, and for good
+		return err
+	})
 	if err := l.api.checkResults(l.report.Version); err != nil {
 		return l, fmt.Errorf("ggml in %s: %w", found.dir, err)
 	}

@@ -42,6 +42,7 @@ type Report struct {
 	Folder  string   `json:"folder,omitempty"`  // that the libraries lie in
 	Tried   []string `json:"tried"`             // folders, in order, up to that one
 	Devices []Info   `json:"devices"`
+	Idle    []string `json:"idle,omitempty"` // libraries for GPUs and NPUs beside them that bring no device, and why
 }
 
 // Probe loads the libraries, if that has not been done, and says what there is. On an error the report
@@ -68,5 +69,9 @@ func Open(name string, threads int) (*Device, error) {
 		}
 		have = append(have, info.Name)
 	}
-	return nil, fmt.Errorf("ggml %s in %s has no device %q: it has %s", l.report.Version, l.report.Folder, name, strings.Join(have, ", "))
+	err = fmt.Errorf("ggml %s in %s has no device %q: it has %s", l.report.Version, l.report.Folder, name, strings.Join(have, ", "))
+	if len(l.report.Idle) > 0 {
+		err = fmt.Errorf("%w; %s", err, strings.Join(l.report.Idle, "; "))
+	}
+	return nil, err
 }

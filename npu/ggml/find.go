@@ -167,3 +167,30 @@ func isFile(path string) bool {
 func escape(dir string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(dir)
 }
+
+// accelerators lists the libraries of a folder that drive GPUs and NPUs: libggml-cuda, not libggml-cpu-haswell.
+func accelerators(dir, os string) (paths []string) {
+	files, _ := filepath.Glob(filepath.Join(escape(dir), library(os, "libggml-*")))
+	for _, path := range files {
+		name := strings.TrimPrefix(filepath.Base(path), "libggml-")
+		if !strings.HasPrefix(name, "base.") && !strings.HasPrefix(name, "cpu") && isFile(path) {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+// idle says of the libraries for GPUs and NPUs why they bring no device: what opening them says, or, where there
+// is no such device at all, that they find none.
+func idle(paths []string, devices []Info, open func(path string) error) (why []string) {
+	some := slices.ContainsFunc(devices, func(i Info) bool { return i.Kind != kinds[0] })
+	for _, path := range paths {
+		name := filepath.Base(path)
+		if err := open(path); err != nil {
+			why = append(why, fmt.Sprintf("%s does not load: %s", name, strings.TrimPrefix(err.Error(), path+": ")))
+		} else if !some {
+			why = append(why, name+" finds no device: is its driver installed?")
+		}
+	}
+	return why
+}

@@ -1,6 +1,7 @@
 package ggml
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -65,5 +66,33 @@ func TestFind(t *testing.T) {
 	touch(t, root, "mac", "libggml.so")
 	if got, _, err := p.find(); err != nil || filepath.Base(got.ggml) != "libggml.0.dylib" {
 		t.Errorf("on macOS: %+v, %v", got, err)
+	}
+}
+
+// Who has a build for GPUs and yet no GPU listed is told why.
+func TestIdle(t *testing.T) {
+	root := t.TempDir()
+	for _, name := range []string{"libggml-base.so", "libggml-cpu-haswell.so", "libggml-cpu.so", "libggml-cuda.so", "libggml-vulkan.so", "libggml.so"} {
+		touch(t, root, name)
+	}
+	paths := accelerators(root, "linux")
+	open := func(path string) error {
+		if strings.Contains(path, "cuda") {
+			return errors.New(path + ": libcudart.so.13: no such file")
+		}
+		return nil
+	}
+	lost := "libggml-cuda.so does not load: libcudart.so.13: no such file"
+	cpu, gpu := Info{Name: "cpu", Kind: "cpu"}, Info{Name: "vulkan0", Kind: "gpu"}
+	for _, c := range []struct {
+		devices []Info
+		want    []string
+	}{
+		{[]Info{cpu}, []string{lost, "libggml-vulkan.so finds no device: is its driver installed?"}},
+		{[]Info{gpu, cpu}, []string{lost}},
+	} {
+		if got := idle(paths, c.devices, open); !slices.Equal(got, c.want) {
+			t.Errorf("%v: %q", c.devices, got)
+		}
 	}
 }

@@ -17,12 +17,19 @@ func TestNativeAndGGMLAgree(t *testing.T) {
 	if os.Getenv(ggml.PathVariable) == "" && os.Getenv("TANDEM_LLAMA_PATH") != "" {
 		t.Setenv(ggml.PathVariable, os.Getenv("TANDEM_LLAMA_PATH"))
 	}
-	if _, err := ggml.Probe(); err != nil {
+	found, err := ggml.Probe()
+	if err != nil {
 		t.Skipf("there are no ggml libraries to test with: %v", err)
 	}
+	for _, info := range found.Devices {
+		t.Run(info.Name, func(t *testing.T) { testNativeAgreesWith(t, "ggml:"+info.Name) })
+	}
+}
+
+func testNativeAgreesWith(t *testing.T, other string) {
 	file := tinymodel.GGUF(tinymodel.Spec{Words: []string{"cabin", "museum", "harbour", "opens", "wifi"}, Gain: 3, Seed: 3, Context: 1024})
 	var models []*model.Model
-	for _, device := range []string{"native", "ggml:cpu"} {
+	for _, device := range []string{"native", other} {
 		m, err := model.OpenBytes("tiny", file, model.Options{Threads: 1, Device: device})
 		if err != nil {
 			t.Fatal(err)
@@ -35,6 +42,16 @@ func TestNativeAndGGMLAgree(t *testing.T) {
 	device, cloud = neighboursWith(t, false, models...)
 	if device.Reader.Model.Device() == cloud.Reader.Model.Device() {
 		t.Fatalf("both sides compute on %s", cloud.Reader.Model.Device())
+	}
+	// A GPU makes its programs when they are first needed. The device goes on alone meanwhile, after its patience.
+	for range 40 {
+		got, err := device.Ask(t.Context(), baselineQuestion, baselineSettings(transport.WantDrafts), func(Token) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Pair.Together == got.Pair.Steps {
+			break
+		}
 	}
 	answers := 0
 	for _, placement := range []tandem.Placement{tandem.PlaceMirror, tandem.PlaceDevice, tandem.PlaceCloud, tandem.PlaceGreedy, tandem.PlaceSync} {

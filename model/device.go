@@ -1,10 +1,12 @@
 package model
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 
+	"tandem"
 	"tandem/npu"
 	"tandem/npu/ggml"
 	"tandem/npu/native"
@@ -60,6 +62,19 @@ func (m *Model) Rounding() string {
 func (m *Model) Processor() bool {
 	d, ok := m.device.(interface{ Processor() bool })
 	return !ok || d.Processor()
+}
+
+// Warm computes few rows and many, of few the logits of all, so that a GPU has its programs before somebody waits:
+// it makes them when they are first needed, with some drivers for seconds each. Nothing is left behind.
+func (m *Model) Warm(ctx context.Context) error {
+	var into Logits
+	for _, n := range []int{1, 2, 3, 4, 5, 6, 7, 8, 16, 48, 128} {
+		rows := []Row{{Seq: m.NewSeq(), Tokens: make([]tandem.Token, min(n, m.config.Context)), All: n <= 16}}
+		if _, err := m.ForwardInto(ctx, rows, &into); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // joined puts so many layers at a time together, between the embedding and the head.

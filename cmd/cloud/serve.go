@@ -67,6 +67,13 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, m.Close()) }()
+	if !m.Processor() {
+		a.Progress("warming up %s", m.Device())
+		if err := m.Warm(a); err != nil {
+			return err
+		}
+		a.Clear()
+	}
 	docs, public, err := c.documents(a)
 	if err != nil {
 		return err

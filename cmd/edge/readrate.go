@@ -37,7 +37,7 @@ func readerOf(a *cli.App, m *model.Model, threads int) (*reader, error) {
 	}
 	if err != nil { // the other figures can be measured all the same
 		d.Close()
-		a.Log.Warn("no shares of the limit: the rate of the device's memory could not be measured", "error", err)
+		a.Remark("no shares of the limit, as the rate of the device's memory could not be measured: %v", err)
 		return &reader{close: func() {}}, nil
 	}
 	return r, nil

@@ -87,7 +87,16 @@ func (a *App) checkDevices() Check {
 			c.Detail += fmt.Sprintf(", %s free of %s", Bytes(int64(d.Free)), Bytes(int64(d.Total)))
 		}
 		c.Detail += ")"
+		if d.GPU() {
+			a.Progress("checking what ggml:%s computes", d.Name)
+			checked, err := checkGPU(d.Name)
+			c.Detail += checked
+			if err != nil {
+				c.State, c.Hint = Broken, err.Error()
+			}
+		}
 	}
+	a.Clear()
 	if err != nil {
 		c.Detail += "; no others: " + err.Error()
 		if len(report.Tried) > 0 {
@@ -99,10 +108,23 @@ func (a *App) checkDevices() Check {
 		return c
 	}
 	c.Detail += fmt.Sprintf("; ggml %s in %s", report.Version, report.Folder)
-	if len(report.Idle) > 0 {
+	if len(report.Idle) > 0 && c.State == OK {
 		c.State, c.Hint = Noted, strings.Join(report.Idle, "; ")
 	}
 	return c
+}
+
+// checkGPU says how far the device's results lie from native's.
+func checkGPU(name string) (string, error) {
+	off, lacks, err := ggml.Check(name)
+	if err != nil {
+		return ", does not compute right", err
+	}
+	text := fmt.Sprintf(", its results within %.2g %% of native's", 100*off)
+	for _, t := range lacks {
+		text += fmt.Sprintf(", not with %v", t)
+	}
+	return text, nil
 }
 
 // elided lists the first few.

@@ -89,43 +89,90 @@ func (a *api) checkResults(version string) error {
 		return err
 	}
 	defer theirs.Close()
-	ours := native.New(1)
-	defer ours.Close()
-	for _, pairing := range []npu.Pairing{npu.Adjacent, npu.HalfSplit} {
-		for _, flash := range []bool{true, false} {
-			theirs.noFlash = !flash
-			off, err := compare(ours, theirs, probe(pairing))
-			if err != nil {
-				return drift(version, "%v", err)
-			}
-			if !(off < 0.002) {
-				return drift(version, "a probe (rope %v, fused attention %v) is off by %.3g", pairing, flash, off)
-			}
-		}
-	}
-	off, err := compareFactors(ours, theirs)
+	list, _, err := theirs.differences(npu.Q4_0, npu.Q8_0)
 	if err != nil {
 		return drift(version, "%v", err)
 	}
-	if !(off < 0.002) {
-		return drift(version, "a probe of factors and scales is off by %.3g", off)
-	}
-	for _, typ := range []npu.DType{npu.Q4_0, npu.Q8_0} {
-		off, err := compareProduct(ours, theirs, typ)
-		if err != nil {
-			return drift(version, "%v", err)
-		}
-		if !(off < 0.005) { // both round the inputs to 8 bits, a few of them perhaps otherwise
-			return drift(version, "a probe of %v is off by %.3g", typ, off)
+	for _, d := range list {
+		if !(d.off < d.bound) {
+			return drift(version, "%s is off by %.3g", d.what, d.off)
 		}
 	}
 	return nil
 }
 
+// gpuBound is how much farther a GPU's results may lie from native's than a processor's: it rounds inputs and sums
+// of products to fewer bits.
+const gpuBound = 10
+
+// Check computes on the device of that name what models are made of, and on native, and returns the largest difference
+// relative to the largest number, and the types of weights that the device cannot compute with. Results that differ
+// by more than rounding are an error: with them a model would write nonsense.
+func Check(name string) (off float64, lacks []npu.DType, err error) {
+	d, err := Open(name, 1)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer d.Close()
+	return d.check()
+}
+
+func (d *Device) check() (off float64, lacks []npu.DType, err error) {
+	list, lacks, err := d.differences(npu.DTypes...)
+	for _, x := range list {
+		if !(x.off < gpuBound*x.bound) {
+			return x.off, lacks, fmt.Errorf("%s computes wrong: %s is off by %.3g; use another device, or another driver for it", d.name, x.what, x.off)
+		}
+		off = max(off, x.off)
+	}
+	return off, lacks, err
+}
+
+// difference is how far something lies from native, relative to the largest number, and how far a processor may be.
+type difference struct {
+	what       string
+	off, bound float64
+}
+
+// differences compares a block with every operation, factors and scales, and products with weights of some types with
+// native. Types that the device cannot compute with are not compared but returned.
+func (d *Device) differences(types ...npu.DType) (list []difference, lacks []npu.DType, err error) {
+	ours := native.New(1)
+	defer ours.Close()
+	defer func(was bool) { d.noFlash = was }(d.noFlash)
+	for _, pairing := range []npu.Pairing{npu.Adjacent, npu.HalfSplit} {
+		for _, flash := range []bool{true, false} {
+			d.noFlash = !flash
+			off, err := compare(ours, d, probe(pairing))
+			if err != nil {
+				return nil, nil, err
+			}
+			list = append(list, difference{fmt.Sprintf("a probe (rope %v, fused attention %v)", pairing, flash), off, 0.002})
+		}
+	}
+	off, err := compareFactors(ours, d)
+	if err != nil {
+		return nil, nil, err
+	}
+	list = append(list, difference{"a probe of factors and scales", off, 0.002})
+	for _, typ := range types {
+		off, err := compareProduct(ours, d, typ)
+		if errors.Is(err, errCannot) {
+			lacks = append(lacks, typ)
+			continue
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		list = append(list, difference{fmt.Sprintf("a probe of %v", typ), off, 0.005}) // both round the inputs to 8 bits, a few of them perhaps otherwise
+	}
+	return list, lacks, nil
+}
+
 // compareProduct multiplies weights of a type that processors keep in layouts of their own by one input and by
 // several, which take different kernels. It returns the largest difference, relative to the largest number.
 func compareProduct(ours, theirs npu.Device, typ npu.DType) (float64, error) {
-	const width, rows = 64, 5
+	const width, rows = 256, 5
 	w := &npu.Tensor{Name: "w", Type: typ, Rows: width, Cols: width, Data: make([]byte, typ.RowBytes(width*width))}
 	if err := quant.Quantize(typ, w.Data, waves(width*width, 5)); err != nil {
 		return 0, err

@@ -164,3 +164,26 @@ func TestOtherResultsAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// Every device computes what native does, up to rounding; one that computes something else is refused by name.
+func TestCheck(t *testing.T) { each(t, 1, testCheck) }
+
+func testCheck(t *testing.T, d *Device) {
+	off, lacks, err := d.check()
+	if err != nil || !(off < 0.05) || len(lacks) > 0 {
+		t.Errorf("off by %v, lacks %v, %v", off, lacks, err)
+	}
+	t.Logf("off by %.2g", off)
+	a := *d.api
+	d.api = &a
+	was, can := a.SwiGLU, a.DevCan
+	a.SwiGLU = func(ctx, gate, up ptr) ptr { return was(ctx, up, gate) }
+	if _, _, err := d.check(); err == nil || !strings.Contains(err.Error(), "computes wrong") || !strings.Contains(err.Error(), d.which) {
+		t.Errorf("gate and up exchanged: %v", err)
+	}
+	a.SwiGLU = was
+	a.DevCan = func(dev, op ptr) bool { return can(dev, op) && (a.OpDesc(op) != "MUL_MAT" || a.Elements(op) != 5*256) }
+	if _, lacks, err := d.check(); err != nil || len(lacks) != len(npu.DTypes) {
+		t.Errorf("without products of five rows: lacks %v, %v", lacks, err)
+	}
+}

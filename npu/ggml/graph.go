@@ -1,6 +1,7 @@
 package ggml
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"runtime"
@@ -330,6 +331,8 @@ func (p *program) collect() (weights []*npu.Tensor, products map[*npu.Tensor]boo
 	return weights, products, nil
 }
 
+var errCannot = errors.New("cannot compute")
+
 // try draws the graph for so many rows and asks whether the device can compute all of it.
 func (p *program) try(rows int) error {
 	a := p.dev.api
@@ -365,8 +368,8 @@ func (p *program) try(rows int) error {
 		case fused:
 			p.flash = false // attend by separate products
 		default:
-			return fmt.Errorf("%s cannot compute %s as this model needs it (types %s): use another device or another quantisation",
-				p.dev.name, what, p.types())
+			return fmt.Errorf("%s %w %s as this model needs it (types %s): use another device or another quantisation",
+				p.dev.name, errCannot, what, p.types())
 		}
 	}
 }

@@ -124,6 +124,22 @@ func TestProcessor(t *testing.T) {
 	}
 }
 
+// large is a device that wants many rows at once.
+type large struct{ npu.Device }
+
+func (large) RowsAtOnce() int { return 300 }
+
+func TestChunksFor(t *testing.T) {
+	d := native.New(1)
+	defer d.Close()
+	if got := chunksFor(d); !slices.Equal(got, chunkSizes) {
+		t.Errorf("%v for native", got)
+	}
+	if got := chunksFor(large{d}); !slices.Equal(got, []int{1, 8, 32, 128, 300}) || len(chunkSizes) != 4 {
+		t.Errorf("%v for a device of 300 rows", got)
+	}
+}
+
 func TestWarm(t *testing.T) {
 	m := variant(t, tinymodel.Spec{Context: 40}, 1, 1, 8)
 	if err := m.Warm(t.Context()); err != nil {

@@ -56,6 +56,14 @@ type chunkPrograms struct {
 // chunkSizes are what programs are compiled for. Forward takes the smallest that holds the rows at hand.
 var chunkSizes = []int{1, 8, 32, 128}
 
+// chunksFor adds the chunk that the device had better compute at once, if it wants larger ones.
+func chunksFor(d npu.Device) []int {
+	if n := npu.RowsAtOnce(d); n > slices.Max(chunkSizes) {
+		return append(slices.Clone(chunkSizes), n)
+	}
+	return chunkSizes
+}
+
 // Open opens a GGUF file of architecture llama, qwen2 or opt. Errors name the key or tensor that is at fault.
 // The file is mapped, not read: it must not change until Close.
 func Open(path string, opt Options) (*Model, error) {
@@ -94,11 +102,7 @@ func open(f *gguf.File, opt Options) (*Model, error) {
 		f.Close()
 		return nil, err
 	}
-	chunks := chunkSizes
-	if n := npu.RowsAtOnce(device); n > slices.Max(chunks) {
-		chunks = append(slices.Clone(chunks), n)
-	}
-	m, err := load(f, device, chunks)
+	m, err := load(f, device, chunksFor(device))
 	if err != nil {
 		f.Close()
 		return nil, err

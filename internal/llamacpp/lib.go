@@ -100,7 +100,9 @@ func load() (*Lib, error) {
 		}
 	}
 	var loadBackends func(string)
+	var devices func() uintptr
 	purego.RegisterLibFunc(&loadBackends, ggml, "ggml_backend_load_all_from_path")
+	purego.RegisterLibFunc(&devices, ggml, "ggml_backend_dev_count")
 	l := &Lib{dequantize: map[string]func(*byte, *float32, int64){}}
 	l.base, l.ggml, l.llama = base, ggml, handle
 	c := &l.c
@@ -124,7 +126,9 @@ func load() (*Lib, error) {
 		purego.RegisterLibFunc(f, handle, "llama_"+name)
 	}
 	c.logSet(purego.NewCallback(func(level uintptr, text, data uintptr) uintptr { return 0 }), 0)
-	loadBackends(dir)
+	if devices() == 0 { // else they are linked in, or package npu/ggml has loaded them
+		loadBackends(dir)
+	}
 	c.backendInit()
 
 	mp, cp := c.modelDefaultParams(), c.contextDefaultParams()

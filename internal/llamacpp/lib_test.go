@@ -1,6 +1,8 @@
 package llamacpp
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -16,5 +18,21 @@ func TestLoad(t *testing.T) {
 	}
 	if _, err := lib.Open("no-such-file.gguf", true); err == nil || !strings.Contains(err.Error(), "no-such-file") {
 		t.Errorf("opening a missing file: %v", err)
+	}
+}
+
+func TestFindFlavours(t *testing.T) {
+	for _, flavour := range []string{"", ".cuda", ".vulkan"} {
+		dir := t.TempDir()
+		t.Setenv("TANDEM_LLAMA_PATH", dir)
+		if _, _, err := find(); err == nil || !strings.Contains(err.Error(), "TANDEM_LLAMA_PATH") {
+			t.Errorf("an empty folder: %v", err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, libName("llama"+flavour+"."+version)), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if got, f, err := find(); got != dir || f != flavour || err != nil {
+			t.Errorf("%q: %q in %s, %v", flavour, f, got, err)
+		}
 	}
 }

@@ -64,11 +64,12 @@ func (m *Model) Processor() bool {
 	return !ok || d.Processor()
 }
 
-// Warm computes few rows and many, of few the logits of all, so that a GPU has its programs before somebody waits:
-// it makes them when they are first needed, with some drivers for seconds each. Nothing is left behind.
+// Warm computes many rows and few, of few the logits of all, so that a GPU has its kernels and its memory before
+// somebody waits: drivers compile kernels when they are first needed, some for seconds each. Nothing is left behind.
 func (m *Model) Warm(ctx context.Context) error {
 	var into Logits
-	for _, n := range []int{1, 2, 3, 4, 5, 6, 7, 8, 16, 48, 128} {
+	largest := m.programs[len(m.programs)-1].chunk // first: where memory has to grow, graphs are made anew
+	for _, n := range []int{largest, 128, 48, 16, 8, 7, 6, 5, 4, 3, 2, 1} {
 		rows := []Row{{Seq: m.NewSeq(), Tokens: make([]tandem.Token, min(n, m.config.Context)), All: n <= 16}}
 		if _, err := m.ForwardInto(ctx, rows, &into); err != nil {
 			return err

@@ -140,10 +140,45 @@ func TestChunksFor(t *testing.T) {
 	}
 }
 
+// counted notes how many rows its programs ran.
+type counted struct {
+	npu.Device
+	rows *[]int
+}
+
+func (c counted) Compile(g *npu.Graph) (npu.Program, error) {
+	p, err := c.Device.Compile(g)
+	return countedProgram{p, c.rows}, err
+}
+
+type countedProgram struct {
+	npu.Program
+	rows *[]int
+}
+
+func (c countedProgram) Run(a npu.Args) error {
+	*c.rows = append(*c.rows, a.Rows)
+	return c.Program.Run(a)
+}
+
 func TestWarm(t *testing.T) {
-	m := variant(t, tinymodel.Spec{Context: 40}, 1, 1, 8)
+	f, err := gguf.Parse(tinymodel.GGUF(tinymodel.Spec{Context: 40}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []int
+	m, err := load(f, counted{native.New(1), &rows}, []int{1, 64})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
 	if err := m.Warm(t.Context()); err != nil {
 		t.Error(err)
+	}
+	for _, n := range []int{1, 2, 5, 8, 16, 40} {
+		if !slices.Contains(rows, n) {
+			t.Errorf("no run of %d rows: %d", n, rows)
+		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -37,8 +37,8 @@ func (c *benchEngine) Help() string {
 
 Prefill: one prompt from nothing. Decode: tokens one by one, after nothing and after the prompt; with several rows, so many sequences side by side that share
 the prompt. Each figure is the median, least and most of the runs, which take turns. Decoding reads all weights once a step: "of limit" is its speed by the rate at
-which this machine reads memory, measured before and after each run; a GPU has none. "ratio" is the median of ours by theirs, run by run; both compute on the processor. Other
-programs at work make all figures worse.`
+which the device reads its memory, measured before and after each run; on a GPU by products with one large F16 matrix. "ratio" is the median of ours by theirs, run by
+run; both compute on the device that --device names. Other programs at work make all figures worse.`
 }
 
 // engineTest is one thing to measure, in tokens per second.
@@ -59,7 +59,7 @@ type engineRow struct {
 	TheirsLeast float64 `json:"theirs_least,omitempty"`
 	TheirsMost  float64 `json:"theirs_most,omitempty"`
 	Ratio       float64 `json:"ratio,omitempty"`    // the median of ours by theirs, run by run
-	OfLimit     float64 `json:"of_limit,omitempty"` // bytes of weights read per second, by what this machine can
+	OfLimit     float64 `json:"of_limit,omitempty"` // bytes of weights read per second, by what the device can
 }
 
 // measurer is an engine that can be measured.
@@ -106,10 +106,7 @@ func (c *benchEngine) Run(a *cli.App) error {
 		engines = append(engines, peer)
 	}
 	bytes, types := weightsPerStep(m)
-	limit, err := readerOf(a, m, threads)
-	if err != nil {
-		return err
-	}
+	limit := readerOf(a, m, threads)
 	defer limit.close()
 	if c.Busy {
 		stop, err := startBusy()

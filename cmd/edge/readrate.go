@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -12,35 +13,42 @@ import (
 	"tandem/npu"
 )
 
-// reader measures how fast a device reads its memory: what decoding a token cannot exceed. One that has no read
-// measures nothing.
+// reader measures how fast a device reads its memory with a plain loop, about what decoding a token cannot exceed.
+// One that has no read measures nothing.
 type reader struct {
-	read  func() (bytes int, err error) // all of a large memory, once
-	close func()
-	seen  []float64 // all rates, in bytes per second
+	read   func() (bytes int, err error) // all of a large memory, once
+	passes int                           // at most, for one rate
+	close  func()
+	seen   []float64 // all rates, in bytes per second
 }
 
-// readerOf returns the reader of the memory that holds the model's weights.
-func readerOf(a *cli.App, m *model.Model, threads int) (*reader, error) {
+// readerOf returns the reader of the memory that holds the model's weights. Where that cannot be measured the other
+// figures can, all the same.
+func readerOf(a *cli.App, m *model.Model, threads int) *reader {
 	if m.Processor() {
-		return processorReader(threads), nil
+		return processorReader(threads)
 	}
-	d, err := model.OpenDevice("ggml:"+ggmlName(m), threads, 0)
+	var err error
+	for _, rows := range []int{16384, 8192} { // some devices take no such large matrices, some have no room for more
+		var r *reader
+		if r, err = openReader("ggml:"+ggmlName(m), rows); err == nil {
+			return r
+		}
+	}
+	a.Remark("no shares of the limit, as the rate of the device's memory could not be measured: %v", err)
+	return &reader{close: func() {}}
+}
+
+func openReader(device string, rows int) (*reader, error) {
+	d, err := model.OpenDevice(device, 1, 0)
 	if err != nil {
 		return nil, err
 	}
-	var r *reader
-	for rows := 16384; rows >= 4096; rows /= 2 { // some devices have no such large matrices, some no room for more
-		if r, err = deviceReader(d, rows); err == nil {
-			break
-		}
-	}
-	if err != nil { // the other figures can be measured all the same
+	r, err := deviceReader(d, rows)
+	if err != nil {
 		d.Close()
-		a.Remark("no shares of the limit, as the rate of the device's memory could not be measured: %v", err)
-		return &reader{close: func() {}}, nil
 	}
-	return r, nil
+	return r, err
 }
 
 // ggmlName is how ggml calls the device that computes the model, "cpu" if it is the processor.
@@ -58,7 +66,7 @@ func processorReader(threads int) *reader {
 		data[i] = 1
 	}
 	var sink atomic.Uint64
-	return &reader{close: func() {}, read: func() (int, error) {
+	return &reader{passes: 12, close: func() {}, read: func() (int, error) {
 		var wg sync.WaitGroup
 		n := len(data)
 		for t := range threads {
@@ -78,10 +86,10 @@ func sum(x []uint64) uint64 {
 	return a + b + c + d
 }
 
-// deviceReader multiplies one input by a matrix of so many rows of 8192 F16 values, eight times in a graph, since a
-// GPU reads that much while it begins and ends one. With 16384 rows no cache holds the matrix.
+// deviceReader multiplies one input by a matrix of so many rows of 8192 F16 values, many times in a graph, since a
+// GPU reads gigabytes while it begins and ends one. With 8192 rows no cache holds the matrix.
 func deviceReader(d npu.Device, rows int) (*reader, error) {
-	const cols, times = 8192, 8
+	const cols, times = 8192, 32
 	w := &npu.Tensor{Name: "memory", Type: npu.F16, Rows: rows, Cols: cols, Data: make([]byte, rows*npu.F16.RowBytes(cols))}
 	g := npu.NewGraph("read", 1)
 	x := g.Input(cols)
@@ -97,14 +105,15 @@ func deviceReader(d npu.Device, rows int) (*reader, error) {
 	if err := p.Run(args); err != nil { // the first run makes what later ones find
 		return nil, err
 	}
-	return &reader{close: func() { d.Close() }, read: func() (int, error) { return times * len(w.Data), p.Run(args) }}, nil
+	read := func() (int, error) { return times * len(w.Data), p.Run(args) }
+	return &reader{passes: math.MaxInt, close: func() { d.Close() }, read: read}, nil
 }
 
 // rate reads for a while and returns the mean, in bytes per second, as decoding's speed is one.
 func (r *reader) rate() (float64, error) {
-	const most, enough = 12, 300 * time.Millisecond
+	const enough = 300 * time.Millisecond
 	begun, bytes := time.Now(), 0
-	for pass := 0; pass < most && (pass == 0 || time.Since(begun) < enough); pass++ {
+	for pass := 0; pass == 0 || pass < r.passes && time.Since(begun) < enough; pass++ {
 		n, err := r.read()
 		if err != nil {
 			return 0, fmt.Errorf("measuring the rate of memory: %w", err)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -89,10 +90,10 @@ func (a *App) checkDevices() Check {
 		c.Detail += ")"
 		if d.GPU() {
 			a.Progress("checking what ggml:%s computes", d.Name)
-			checked, err := checkGPU(d.Name)
+			checked, hint := checkGPU(d.Name)
 			c.Detail += checked
-			if err != nil {
-				c.State, c.Hint = Broken, err.Error()
+			if hint != "" {
+				c.State, c.Hint = Noted, strings.TrimPrefix(c.Hint+"; "+hint, "; ")
 			}
 		}
 	}
@@ -108,23 +109,26 @@ func (a *App) checkDevices() Check {
 		return c
 	}
 	c.Detail += fmt.Sprintf("; ggml %s in %s", report.Version, report.Folder)
-	if len(report.Idle) > 0 && c.State == OK {
-		c.State, c.Hint = Noted, strings.Join(report.Idle, "; ")
+	if len(report.Idle) > 0 {
+		c.State, c.Hint = Noted, strings.TrimPrefix(c.Hint+"; "+strings.Join(report.Idle, "; "), "; ")
 	}
 	return c
 }
 
-// checkGPU says how far the device's results lie from native's.
-func checkGPU(name string) (string, error) {
+// checkGPU says how far the device's results lie from native's, and what to do where that is too far or not known.
+func checkGPU(name string) (text, hint string) {
 	off, lacks, err := ggml.Check(name)
-	if err != nil {
-		return ", does not compute right", err
+	switch {
+	case errors.Is(err, ggml.ErrWrong):
+		return ", computes wrong", err.Error()
+	case err != nil:
+		return ", could not be checked", err.Error()
 	}
-	text := fmt.Sprintf(", its results within %.2g %% of native's", 100*off)
+	text = fmt.Sprintf(", its results within %.2g %% of native's", 100*off)
 	for _, t := range lacks {
 		text += fmt.Sprintf(", not with %v", t)
 	}
-	return text, nil
+	return text, ""
 }
 
 // elided lists the first few.

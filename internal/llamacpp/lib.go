@@ -179,12 +179,13 @@ func (l *Lib) OpenFast(path, device string) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	var pin runtime.Pinner
+	defer pin.Unpin()
 	list := &[2]uintptr{at}
-	m, err := l.open(path, func(p *modelParams) {
+	pin.Pin(list)
+	return l.open(path, func(p *modelParams) {
 		p.nGPULayers, p.splitMode, p.devices = 1<<20, 0, uintptr(unsafe.Pointer(list))
 	})
-	runtime.KeepAlive(list)
-	return m, err
 }
 
 // device returns ggml's device of that name, whatever the case.

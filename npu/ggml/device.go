@@ -173,8 +173,8 @@ func (d *Device) Rounding() string { return "ggml " + d.which }
 // Processor reports whether it is this machine's processor.
 func (d *Device) Processor() bool { return d.cpu }
 
-// LayersAtOnce is a few of a processor, whose threads meet at the end of each graph, so that a run can be given up
-// in between; and all of a GPU, which waits for this program after each graph.
+// LayersAtOnce is 4 on a processor: its threads meet at the end of each graph, but between graphs a run can be given
+// up. On a GPU it is all, because that waits for this program after each graph.
 func (d *Device) LayersAtOnce() int {
 	if d.cpu {
 		return 4
@@ -182,7 +182,7 @@ func (d *Device) LayersAtOnce() int {
 	return math.MaxInt
 }
 
-// RowsAtOnce is of a GPU what libllama takes too: fewer leave much of it without work. A processor gains nothing.
+// RowsAtOnce is 512 on a GPU, as in libllama: fewer leave much of it without work. On a processor it is 0, no wish.
 func (d *Device) RowsAtOnce() int {
 	if d.cpu {
 		return 0

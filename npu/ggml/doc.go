@@ -2,7 +2,7 @@
 // builds of the libraries GPUs (CUDA, Vulkan, Metal) and Hexagon NPUs (DESIGN §4). The libraries are found
 // at run time and called without cgo; where there are none, everything else works as before.
 //
-// A program is the static graph of one block as a ggml graph, built and allocated once for each number of
+// A program is the static graph of a few of a model's layers, of all on a GPU, as a ggml graph, built and allocated once for each number of
 // rows and each size of the cache that occur; a run sets its inputs. Weights stay where the model file is
 // mapped when the processor can read them there; otherwise, and where ggml has a faster layout for them,
 // they are copied to the device once. Keys and values live in npu.KV, as for every device; the device

@@ -168,12 +168,14 @@ func escape(dir string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(dir)
 }
 
-// accelerators lists the libraries of a folder that drive GPUs and NPUs: libggml-cuda, not libggml-cpu-haswell.
+// accelerators lists the libraries of a folder that drive GPUs and NPUs: libggml-cuda, not libggml-cpu-haswell, and
+// not those for other machines' devices (rpc) or for a processor's products (blas).
 func accelerators(dir, os string) (paths []string) {
 	files, _ := filepath.Glob(filepath.Join(escape(dir), library(os, "libggml-*")))
 	for _, path := range files {
 		name := strings.TrimPrefix(filepath.Base(path), "libggml-")
-		if !strings.HasPrefix(name, "base.") && !strings.HasPrefix(name, "cpu") && isFile(path) {
+		kind, _, _ := strings.Cut(name, ".")
+		if !slices.Contains([]string{"base", "rpc", "blas"}, kind) && !strings.HasPrefix(kind, "cpu") && isFile(path) {
 			paths = append(paths, path)
 		}
 	}
@@ -183,7 +185,7 @@ func accelerators(dir, os string) (paths []string) {
 // idle says of the libraries for GPUs and NPUs why they bring no device: what opening them says, or, where there
 // is no such device at all, that they find none.
 func idle(paths []string, devices []Info, open func(path string) error) (why []string) {
-	some := slices.ContainsFunc(devices, func(i Info) bool { return i.Kind != kinds[0] })
+	some := slices.ContainsFunc(devices, Info.GPU)
 	for _, path := range paths {
 		name := filepath.Base(path)
 		if err := open(path); err != nil {

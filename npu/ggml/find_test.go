@@ -72,7 +72,7 @@ func TestFind(t *testing.T) {
 // Who has a build for GPUs and yet no GPU listed is told why.
 func TestIdle(t *testing.T) {
 	root := t.TempDir()
-	for _, name := range []string{"libggml-base.so", "libggml-cpu-haswell.so", "libggml-cpu.so", "libggml-cuda.so", "libggml-vulkan.so", "libggml.so"} {
+	for _, name := range []string{"libggml-base.so", "libggml-cpu-haswell.so", "libggml-cpu.so", "libggml-cuda.so", "libggml-vulkan.so", "libggml-rpc.so", "libggml-blas.so", "libggml.so"} {
 		touch(t, root, name)
 	}
 	paths := accelerators(root, "linux")
@@ -89,6 +89,7 @@ func TestIdle(t *testing.T) {
 		want    []string
 	}{
 		{[]Info{cpu}, []string{lost, "libggml-vulkan.so finds no device: is its driver installed?"}},
+		{[]Info{{Name: "blas", Kind: "accelerator"}, cpu}, []string{lost, "libggml-vulkan.so finds no device: is its driver installed?"}},
 		{[]Info{gpu, cpu}, []string{lost}},
 	} {
 		if got := idle(paths, c.devices, open); !slices.Equal(got, c.want) {

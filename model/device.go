@@ -68,14 +68,27 @@ func (m *Model) Processor() bool {
 // somebody waits: drivers compile kernels when they are first needed, some for seconds each. Nothing is left behind.
 func (m *Model) Warm(ctx context.Context) error {
 	var into Logits
+	run := func(rows ...Row) error {
+		_, err := m.ForwardInto(ctx, rows, &into)
+		return err
+	}
+	row := func(n int) Row { return Row{Seq: m.NewSeq(), Tokens: make([]tandem.Token, n), All: n <= 16} }
 	largest := m.programs[len(m.programs)-1].chunk // first: where memory has to grow, graphs are made anew
 	for _, n := range []int{largest, 128, 48, 16, 8, 7, 6, 5, 4, 3, 2, 1} {
-		rows := []Row{{Seq: m.NewSeq(), Tokens: make([]tandem.Token, min(n, m.config.Context)), All: n <= 16}}
-		if _, err := m.ForwardInto(ctx, rows, &into); err != nil {
+		if err := run(row(min(n, m.config.Context))); err != nil {
 			return err
 		}
 	}
-	return nil
+	// Passages side by side: many keys, for which attention has other kernels.
+	long, more := min(400, 3*m.config.Context/4), min(26, m.config.Context/4)
+	passages := []Row{row(long), row(long), row(long), row(long)}
+	if err := run(passages...); err != nil {
+		return err
+	}
+	for i := range passages {
+		passages[i].Tokens = passages[i].Tokens[:min(long, more)]
+	}
+	return run(passages...)
 }
 
 // joined puts so many layers at a time together, between the embedding and the head.

@@ -61,6 +61,9 @@ func TestLogitsOnGGMLAgreeWithNative(t *testing.T) {
 	for _, info := range devices {
 		for i, s := range specs {
 			t.Run(fmt.Sprintf("%s/%s/%v/%d", info.Name, s.Arch, s.Type, i), func(t *testing.T) {
+				if s.KVHeads == 1 && strings.Contains(info.Description, "llvmpipe") {
+					t.Skip("on this driver products of many inputs with weights of 32 rows or fewer are wrong, libllama's too")
+				}
 				s.Dim, s.FF, s.Seed = 256, 512, uint64(i)
 				compareDevices(t, s, "ggml:"+info.Name, info.Kind == "cpu")
 			})

@@ -31,9 +31,8 @@ type graph struct {
 	work         float64 // multiplications, about
 	epoch        int     // the device's when it was allocated
 	fed          []fed
-	out          ptr   // the result
-	attentions   []int // nodes
-	kept         ptr   // keys and values of the rows as F16, of each attention first all keys, then all values; 0 without
+	out          ptr // the result
+	kept         ptr // keys and values of the rows as F16, of each attention first all keys, then all values; 0 without
 }
 
 // leaves are what a graph reads that lives longer than one: see inputs and cache.
@@ -73,7 +72,7 @@ func (p *program) draw(rows, window int, take func(ctx ptr) leaves) (*sketch, er
 	s.leaves = take(ctx)
 	s.g = a.NewGraph(ctx, n, false)
 	if p.attend {
-		s.kept = a.New1D(ctx, int32(npu.F16), int64(p.keptWidth()*rows))
+		s.kept = a.New1D(ctx, int32(npu.F16), int64(p.keeps*rows))
 		a.SetInput(s.kept) // so that its memory is nobody else's, from the beginning
 		a.SetOutput(s.kept)
 	}
@@ -173,8 +172,6 @@ func (s *sketch) rope(i int, r *npu.Rope, x ptr) {
 // attention writes keys and values to their cells and attends to the window of cells through the mask.
 func (s *sketch) attention(i int, n *npu.Node) {
 	a, ctx, at := s.dev.api, s.ctx, n.Attention
-	s.attentions = append(s.attentions, i)
-
 	k, v := s.kv(i)
 	// These come before the attention in the graph's order, which is the order of computation.
 	a.Expand(s.g, a.SetRows(ctx, k, s.values[n.Args[1]], s.slots))
@@ -229,6 +226,8 @@ type program struct {
 	flash          bool                      // the device has fused attention for it
 	places, attend bool                      // what a run must bring
 	factors        map[*npu.Rope]*npu.Tensor // of rotations that have some
+	attentions     []int                     // nodes
+	keeps          int                       // numbers of keys and values that a row leaves behind
 	kvOf           map[int]int               // attention node → layer of the device's cache
 	graphs         map[[2]int]*graph         // by rows and window
 }
@@ -259,10 +258,9 @@ func (d *Device) Compile(g *npu.Graph) (npu.Program, error) {
 			return nil, fmt.Errorf("graph %s: %w", g.Name, err)
 		}
 	}
-	for i := range g.Nodes {
-		if at := g.Nodes[i].Attention; g.Nodes[i].Op == npu.OpAttention {
-			p.kvOf[i] = d.cacheLayer(at.Layer, at.KVHeads*at.HeadDim)
-		}
+	for _, i := range p.attentions {
+		at := g.Nodes[i].Attention
+		p.kvOf[i] = d.cacheLayer(at.Layer, at.KVHeads*at.HeadDim)
 	}
 	runtime.AddCleanup(p, func(r remains) {
 		d.deadMu.Lock()
@@ -270,16 +268,6 @@ func (d *Device) Compile(g *npu.Graph) (npu.Program, error) {
 		d.dead = append(d.dead, r)
 	}, remains{p.graphs, held})
 	return p, nil
-}
-
-// keptWidth is how many numbers of keys and values a row leaves behind.
-func (p *program) keptWidth() (n int) {
-	for i := range p.graph.Nodes {
-		if at := p.graph.Nodes[i].Attention; p.graph.Nodes[i].Op == npu.OpAttention {
-			n += 2 * at.KVHeads * at.HeadDim
-		}
-	}
-	return n
 }
 
 // collect lists the weights that the graph needs on the device, and which of them stand in products.
@@ -314,6 +302,8 @@ func (p *program) collect() (weights []*npu.Tensor, products map[*npu.Tensor]boo
 				return nil, nil, fmt.Errorf("%%%d: the ggml device attends with all heads, to keys by row: npu/reference has the other", i)
 			}
 			p.places, p.attend = true, true
+			p.attentions = append(p.attentions, i)
+			p.keeps += 2 * n.Attention.KVHeads * n.Attention.HeadDim
 			continue
 		default:
 			return nil, nil, fmt.Errorf("%%%d %v: not an operation of the ggml device; npu/reference has it", i, n.Op)

@@ -52,11 +52,11 @@ func (p *program) run(a *npu.Args) error {
 			return err
 		}
 	}
-	for _, node := range g.attentions {
+	for _, node := range p.attentions {
 		d.send(plan, p.kvOf[node])
 	}
 	if rc, err := d.compute(g); err != nil || rc != 0 {
-		for _, node := range g.attentions {
+		for _, node := range p.attentions {
 			plan.settle(p.kvOf[node], false)
 		}
 		if err != nil {
@@ -66,13 +66,13 @@ func (p *program) run(a *npu.Args) error {
 	}
 	d.get(g.out, a.Out[:a.Rows*p.graph.Result().Width])
 	if g.kept != 0 {
-		n := p.keptWidth() * bucket
+		n := p.keeps * bucket
 		d.kept = slices.Grow(d.kept[:0], n)[:n]
 		d.api.Get(d.backend, g.kept, unsafe.Pointer(&d.kept[0]), 0, uintptr(2*n))
 	}
 	d.api.Sync(d.backend)
 	from := d.kept
-	for _, node := range g.attentions {
+	for _, node := range p.attentions {
 		from = d.keep(plan, p.kvOf[node], bucket, from)
 	}
 	return nil

@@ -3,7 +3,6 @@ package model
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"tandem"
@@ -89,14 +88,4 @@ func (m *Model) Warm(ctx context.Context) error {
 		passages[i].Tokens = passages[i].Tokens[:min(long, more)]
 	}
 	return run(passages...)
-}
-
-// joined puts so many layers at a time together, between the embedding and the head.
-func joined(blocks []*npu.Graph, layers int) []*npu.Graph {
-	last := len(blocks) - 1
-	out := []*npu.Graph{blocks[0]}
-	for group := range slices.Chunk(blocks[1:last], layers) {
-		out = append(out, npu.Join(group...))
-	}
-	return append(out, blocks[last])
 }

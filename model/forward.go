@@ -196,6 +196,11 @@ func (m *Model) compute(ctx context.Context, rows []Row, logits []float32, token
 	return c.end(ctx)
 }
 
+// onlyLogits reports whether all rows want their logits, and nobody what comes before them.
+func (sp *space) onlyLogits() bool {
+	return !slices.Contains(sp.wanted, false) && !slices.ContainsFunc(sp.near, func(n near) bool { return n.row.Near != nil })
+}
+
 func (sp *space) reset() {
 	sp.tokens, sp.positions, sp.kv, sp.wanted = sp.tokens[:0], sp.positions[:0], sp.kv[:0], sp.wanted[:0]
 	sp.branches, sp.trees, sp.near = sp.branches[:0], false, sp.near[:0]
@@ -224,6 +229,12 @@ func (m *Model) chunk(ctx context.Context, p *chunkPrograms, sp *space, logits [
 	branches := sp.branches
 	if !sp.trees {
 		branches = nil
+	}
+	if p.whole != nil && c == nil && sp.onlyLogits() {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		return n, p.whole.Run(npu.Args{Rows: n, X: x, Positions: sp.positions, KV: sp.kv, Branches: branches, Out: logits[:n*m.config.Vocab]})
 	}
 	for j, l := range p.layers {
 		if err := ctx.Err(); err != nil {

@@ -51,6 +51,7 @@ type chunkPrograms struct {
 	chunk       int
 	embed, head npu.Program
 	layers      []npu.Program
+	whole       npu.Program // layers and head as one, for rows that all want their logits; nil where that saves nothing
 }
 
 // chunkSizes are what programs are compiled for. Forward takes the smallest that holds the rows at hand.
@@ -137,19 +138,36 @@ func load(f *gguf.File, device npu.Device, chunks []int) (m *Model, err error) {
 	}
 	m.template = TemplateOf(f, m.tokenizer)
 	for _, chunk := range chunks {
-		p := chunkPrograms{chunk: chunk}
-		for _, g := range joined(m.config.blocks(&m.weights, chunk), npu.LayersAtOnce(device)) {
-			program, err := device.Compile(g)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", f.Name, err)
-			}
-			p.layers = append(p.layers, program)
+		p, err := compileFor(device, m.config.blocks(&m.weights, chunk), chunk)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", f.Name, err)
 		}
-		last := len(p.layers) - 1
-		p.embed, p.layers, p.head = p.layers[0], p.layers[1:last], p.layers[last]
 		m.programs = append(m.programs, p)
 	}
 	return m, nil
+}
+
+// compileFor makes programs of a chunk size's blocks: the embedding, layers, the head.
+func compileFor(device npu.Device, blocks []*npu.Graph, chunk int) (p chunkPrograms, err error) {
+	p.chunk = chunk
+	atOnce, last := npu.LayersAtOnce(device), len(blocks)-1
+	if p.embed, err = device.Compile(blocks[0]); err != nil {
+		return p, err
+	}
+	for group := range slices.Chunk(blocks[1:last], atOnce) {
+		program, err := device.Compile(npu.Join(group...))
+		if err != nil {
+			return p, err
+		}
+		p.layers = append(p.layers, program)
+	}
+	if p.head, err = device.Compile(blocks[last]); err != nil {
+		return p, err
+	}
+	if atOnce >= last { // the head is as good as one more layer
+		p.whole, err = device.Compile(npu.Join(blocks[1:]...))
+	}
+	return p, err
 }
 
 // Check says why a file could not be opened as a model, without computing anything.

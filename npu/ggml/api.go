@@ -33,12 +33,14 @@ type api struct {
 
 	New1D     func(ctx ptr, typ int32, a int64) ptr                     `c:"ggml_new_tensor_1d"`
 	New2D     func(ctx ptr, typ int32, a, b int64) ptr                  `c:"ggml_new_tensor_2d"`
+	New3D     func(ctx ptr, typ int32, a, b, c int64) ptr               `c:"ggml_new_tensor_3d"`
 	View3D    func(ctx, x ptr, a, b, c int64, nb1, nb2, at uintptr) ptr `c:"ggml_view_3d"`
 	Reshape2D func(ctx, x ptr, a, b int64) ptr                          `c:"ggml_reshape_2d"`
 	Reshape3D func(ctx, x ptr, a, b, c int64) ptr                       `c:"ggml_reshape_3d"`
 	Permute   func(ctx, x ptr, a, b, c, d int32) ptr                    `c:"ggml_permute"`
 	Cont      func(ctx, x ptr) ptr                                      `c:"ggml_cont"`
 	Cpy       func(ctx, from, to ptr) ptr                               `c:"ggml_cpy"`
+	GetRows   func(ctx, from, rows ptr) ptr                             `c:"ggml_get_rows"`
 	SetInput  func(x ptr)                                               `c:"ggml_set_input"`
 	SetOutput func(x ptr)                                               `c:"ggml_set_output"`
 
@@ -72,6 +74,7 @@ type api struct {
 	DevInit  func(dev ptr, params uintptr) ptr                     `c:"ggml_backend_dev_init"`
 	DevReg   func(dev ptr) ptr                                     `c:"ggml_backend_dev_backend_reg"`
 	DevBuft  func(dev ptr) ptr                                     `c:"ggml_backend_dev_buffer_type"`
+	DevHost  func(dev ptr) ptr                                     `c:"ggml_backend_dev_host_buffer_type"`
 	DevCan   func(dev, op ptr) bool                                `c:"ggml_backend_dev_supports_op"`
 	Proc     func(reg ptr, name string) ptr                        `c:"ggml_backend_reg_get_proc_address"`
 	End      func(backend ptr)                                     `c:"ggml_backend_free"`
@@ -80,19 +83,21 @@ type api struct {
 	Set      func(backend, x ptr, p unsafe.Pointer, at, n uintptr) `c:"ggml_backend_tensor_set_async"`
 	Get      func(backend, x ptr, p unsafe.Pointer, at, n uintptr) `c:"ggml_backend_tensor_get_async"`
 
-	AllocCtx    func(ctx, buft ptr) ptr                  `c:"ggml_backend_alloc_ctx_tensors_from_buft"`
-	BufFree     func(buf ptr)                            `c:"ggml_backend_buffer_free"`
-	BufSize     func(buf ptr) uintptr                    `c:"ggml_backend_buffer_get_size"`
-	BufClear    func(buf ptr, v uint8)                   `c:"ggml_backend_buffer_clear"`
-	BufUsage    func(buf ptr, usage int32)               `c:"ggml_backend_buffer_set_usage"`
-	BuftName    func(buft ptr) string                    `c:"ggml_backend_buft_name"`
-	FromPtr     func(p unsafe.Pointer, n uintptr) ptr    `c:"ggml_backend_cpu_buffer_from_ptr"`
-	TensorAlloc func(buf, x ptr, p unsafe.Pointer) int32 `c:"ggml_backend_tensor_alloc"`
-	GallocNew   func(buft ptr) ptr                       `c:"ggml_gallocr_new"`
-	GallocKeep  func(g, graph ptr) bool                  `c:"ggml_gallocr_reserve"`
-	Galloc      func(g, graph ptr) bool                  `c:"ggml_gallocr_alloc_graph"`
-	GallocSize  func(g ptr, i int32) uintptr             `c:"ggml_gallocr_get_buffer_size"`
-	GallocFree  func(g ptr)                              `c:"ggml_gallocr_free"`
+	AllocCtx    func(ctx, buft ptr) ptr               `c:"ggml_backend_alloc_ctx_tensors_from_buft"`
+	BufAlloc    func(buft ptr, n uintptr) ptr         `c:"ggml_backend_buft_alloc_buffer"`
+	BufBase     func(buf ptr) ptr                     `c:"ggml_backend_buffer_get_base"`
+	BufFree     func(buf ptr)                         `c:"ggml_backend_buffer_free"`
+	BufClear    func(buf ptr, v uint8)                `c:"ggml_backend_buffer_clear"`
+	BufUsage    func(buf ptr, usage int32)            `c:"ggml_backend_buffer_set_usage"`
+	BuftMost    func(buft ptr) uintptr                `c:"ggml_backend_buft_get_max_size"`
+	BuftSize    func(buft, x ptr) uintptr             `c:"ggml_backend_buft_get_alloc_size"`
+	FromPtr     func(p unsafe.Pointer, n uintptr) ptr `c:"ggml_backend_cpu_buffer_from_ptr"`
+	TensorAlloc func(buf, x, at ptr) int32            `c:"ggml_backend_tensor_alloc"`
+	GallocNew   func(buft ptr) ptr                    `c:"ggml_gallocr_new"`
+	GallocKeep  func(g, graph ptr) bool               `c:"ggml_gallocr_reserve"`
+	Galloc      func(g, graph ptr) bool               `c:"ggml_gallocr_alloc_graph"`
+	GallocSize  func(g ptr, i int32) uintptr          `c:"ggml_gallocr_get_buffer_size"`
+	GallocFree  func(g ptr)                           `c:"ggml_gallocr_free"`
 
 	// bind makes the function at p callable as *f: those that only a backend knows, by Proc.
 	bind func(f any, p ptr) // makes the function at p callable as *f

@@ -10,15 +10,31 @@ import (
 
 // cache is the device's memory for keys and values.
 type cache struct {
-	owned
+	ctx    ptr
+	bufs   []ptr
 	layers []cacheLayer
 	pages  *pages // nil before the first run
 }
 
-// cacheLayer is one layer's: matrices of cells.
+// cacheLayer is one layer's: matrices of cells, which are also planes of a bank.
 type cacheLayer struct {
 	layer, width int // of npu.Span's K and V
 	k, v         ptr // [width × cells] F16
+	*bank
+	plane int // the bank's that is k; the next is v
+}
+
+// bank is the matrices of several layers of one width as one tensor, so that one operation reaches all of them.
+type bank struct {
+	at    ptr // [width × cells × planes] F16
+	cells int
+}
+
+// newCacheLayer describes a layer in a bank of its own, without memory.
+func newCacheLayer(a *api, ctx ptr, width, cells int) *cacheLayer {
+	w, n := int64(width), int64(cells)
+	return &cacheLayer{width: width, k: a.New2D(ctx, int32(npu.F16), w, n), v: a.New2D(ctx, int32(npu.F16), w, n),
+		bank: &bank{a.New3D(ctx, int32(npu.F16), w, n, 2), cells}}
 }
 
 // cacheLayer returns the index of a layer of the cache, new if need be.
@@ -46,52 +62,110 @@ func (d *Device) reserve(need int) error {
 		return nil
 	}
 	d.last = nil
-	c.pages = nil
-	d.drop(c.owned)
-	c.owned = owned{}
+	d.dropCache()
 	d.epoch++ // built graphs point into the old memory
-	ctx := a.Init(a.Overhead() * uintptr(2*len(c.layers)+1))
-	if ctx == 0 {
+	if c.ctx = a.Init(a.Overhead() * uintptr(3*len(c.layers)+1)); c.ctx == 0 {
 		return failed("%s: no memory for the cache", d.name)
 	}
-	c.ctx = ctx
-	cells, size := int64(n*pageSize), 0
-	for i := range c.layers {
-		l := &c.layers[i]
-		l.k = a.New2D(ctx, int32(npu.F16), int64(l.width), cells)
-		l.v = a.New2D(ctx, int32(npu.F16), int64(l.width), cells)
-		size += 4 * l.width * int(cells)
+	cells := n * pageSize
+	for list := c.layers; len(list) > 0; {
+		m := d.bankOf(list, cells)
+		if !d.newBank(list[:m], cells) {
+			d.dropCache()
+			size := 0
+			for _, l := range c.layers {
+				size += 2 * planeBytes(l.width, cells)
+			}
+			return failed("%s has no room for keys and values of %d positions (%.1f MB): use a shorter context or another device",
+				d.name, cells, float64(size)/1e6)
+		}
+		list = list[m:]
 	}
-	if c.buf = a.AllocCtx(ctx, a.DevBuft(d.dev)); c.buf == 0 {
-		d.drop(c.owned)
-		c.owned = owned{}
-		return failed("%s has no room for keys and values of %d positions (%.1f MB): use a shorter context or another device",
-			d.name, cells, float64(size)/1e6)
-	}
-	a.BufClear(c.buf, 0) // what lies in a cell must be a number, masked or not
 	c.pages = newPages(n, len(c.layers))
 	return nil
+}
+
+// dropCache frees the cache's memory.
+func (d *Device) dropCache() {
+	c := &d.cache
+	c.pages = nil
+	for _, buf := range c.bufs {
+		d.api.BufFree(buf)
+	}
+	c.bufs = nil
+	d.drop(owned{ctx: c.ctx})
+	c.ctx = 0
+}
+
+func planeBytes(width, cells int) int { return 2 * width * cells }
+
+// mostBank bounds a bank's bytes where the device's own bound is higher: drivers reach no further into one tensor
+// than 2 or 4 GiB.
+const mostBank = 1 << 30
+
+// bankOf returns how many of the layers, from the first on, go into one bank.
+func (d *Device) bankOf(list []cacheLayer, cells int) int {
+	most := int(min(d.api.BuftMost(d.api.DevBuft(d.dev)), mostBank))
+	n := 1
+	for n < len(list) && list[n].width == list[0].width && 2*(n+1)*planeBytes(list[0].width, cells) <= most {
+		n++
+	}
+	return n
+}
+
+// newBank gives layers of one width memory; it reports whether there was enough.
+func (d *Device) newBank(list []cacheLayer, cells int) bool {
+	a, buft, width := d.api, d.api.DevBuft(d.dev), list[0].width
+	b := &bank{a.New3D(d.cache.ctx, int32(npu.F16), int64(width), int64(cells), int64(2*len(list))), cells}
+	buf := a.BufAlloc(buft, a.BuftSize(buft, b.at))
+	if buf == 0 {
+		return false
+	}
+	d.cache.bufs = append(d.cache.bufs, buf)
+	a.BufClear(buf, 0) // what lies in a cell must be a number, masked or not
+	base := a.BufBase(buf)
+	if a.TensorAlloc(buf, b.at, base) != 0 {
+		return false
+	}
+	plane := func(i int) (x ptr, ok bool) {
+		x = a.New2D(d.cache.ctx, int32(npu.F16), int64(width), int64(cells))
+		return x, a.TensorAlloc(buf, x, base+uintptr(i*planeBytes(width, cells))) == 0
+	}
+	for i := range list {
+		var hasK, hasV bool
+		l := &list[i]
+		l.bank, l.plane = b, 2*i
+		l.k, hasK = plane(2 * i)
+		if l.v, hasV = plane(2*i + 1); !hasK || !hasV {
+			return false
+		}
+	}
+	return true
 }
 
 // inputs are the leaves that a run fills, for a number of rows and a window.
 type inputs struct {
 	owned
-	rows, window           int
-	positions, slots, mask ptr
+	rows, window     int
+	positions, slots ptr
+	written          ptr // the slots for each plane of a bank, as looking up wants them: [rows × planes]
+	planes           int
+	mask             ptr
 }
 
 func (d *Device) inputsFor(rows, window int) (*inputs, error) {
-	key := [2]int{rows, window}
+	key := [3]int{rows, window, len(d.cache.layers)}
 	if in := d.inputs[key]; in != nil {
 		return in, nil
 	}
-	a, in := d.api, &inputs{rows: rows, window: window}
-	if in.ctx = a.Init(a.Overhead() * 4); in.ctx == 0 {
+	a, in := d.api, &inputs{rows: rows, window: window, planes: 2 * len(d.cache.layers)}
+	if in.ctx = a.Init(a.Overhead() * 5); in.ctx == 0 {
 		return nil, failed("%s: no memory for inputs", d.name)
 	}
 	in.positions = a.New1D(in.ctx, i32Type, int64(rows))
 	if window > 0 {
 		in.slots = a.New1D(in.ctx, i64Type, int64(rows))
+		in.written = a.New2D(in.ctx, i32Type, int64(rows), int64(in.planes))
 		in.mask = a.New2D(in.ctx, int32(npu.F16), int64(window), int64(rows))
 	}
 	if in.buf = a.AllocCtx(in.ctx, a.DevBuft(d.dev)); in.buf == 0 {
@@ -233,19 +307,18 @@ const (
 
 // fill computes the inputs of a plan and sends them to the device.
 func (d *Device) fill(p *plan, a *npu.Args) {
-	pos := make([]int32, p.rows)
-	copy(pos, p.positions)
-	d.api.Set(d.backend, p.inputs.positions, unsafe.Pointer(&pos[0]), 0, uintptr(4*len(pos)))
+	pos := staged[int32](&d.staging, p.rows)
+	clear(pos[copy(pos, p.positions):])
+	set(d, p.inputs.positions, pos)
 	if p.window == 0 {
-		d.api.Sync(d.backend)
 		return
 	}
-	slots, mask := make([]int64, p.rows), make([]uint16, p.rows*p.window)
+	slots, mask := staged[int64](&d.staging, p.rows), staged[uint16](&d.staging, p.rows*p.window)
 	for i := range p.rows {
 		row := mask[i*p.window:][:p.window]
 		if i >= a.Rows { // not in use: writes to cell 0, which nobody else has, and attends to that
 			fill(row, masked)
-			row[0] = visible
+			slots[i], row[0] = 0, visible
 			continue
 		}
 		h := p.own[i]
@@ -258,9 +331,13 @@ func (d *Device) fill(p *plan, a *npu.Args) {
 		fill(row, masked)
 		p.show(row, a, i)
 	}
-	d.api.Set(d.backend, p.slots, unsafe.Pointer(&slots[0]), 0, uintptr(8*len(slots)))
-	d.api.Set(d.backend, p.mask, unsafe.Pointer(&mask[0]), 0, uintptr(2*len(mask)))
-	d.api.Sync(d.backend)
+	written := staged[int32](&d.staging, p.rows*p.planes)
+	for i := range written {
+		written[i] = int32(slots[i%p.rows])
+	}
+	set(d, p.slots, slots)
+	set(d, p.written, written)
+	set(d, p.mask, mask)
 }
 
 func fill(row []uint16, v uint16) {

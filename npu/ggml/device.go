@@ -35,10 +35,9 @@ type Device struct {
 	epoch   int // counts what makes built graphs invalid
 	graphs  map[*graph]struct{}
 	cache   cache
-	inputs  map[[2]int]*inputs // by rows and window
+	inputs  map[[3]int]*inputs // by rows, window and layers of the cache
 	last    *plan
-	staging []float32
-	kept    []uint16 // keys and values of a run on their way to the caches
+	staging staging
 
 	deadMu sync.Mutex
 	dead   []remains // of programs that nobody has any more
@@ -137,7 +136,7 @@ func newDevice(a *api, dev ptr, info Info, version string, n int) (*Device, erro
 		return nil, fmt.Errorf("ggml does not give its device %s", info.Name)
 	}
 	d := &Device{api: a, dev: dev, which: info.Name, cpu: info.Kind == kinds[0], weights: map[weightKey]*weight{}, groups: map[*group]struct{}{}, extraOf: map[shape]ptr{}, factors: map[*npu.Rope]*npu.Tensor{},
-		graphs: map[*graph]struct{}{}, inputs: map[[2]int]*inputs{}}
+		graphs: map[*graph]struct{}{}, inputs: map[[3]int]*inputs{}, staging: staging{api: a, buft: a.DevHost(dev)}}
 	if d.backend = a.DevInit(dev, 0); d.backend == 0 {
 		return nil, failed("ggml cannot use its device %s", info.Name)
 	}
@@ -204,7 +203,8 @@ func (d *Device) Close() error {
 	for _, in := range d.inputs {
 		d.drop(in.owned)
 	}
-	d.drop(d.cache.owned)
+	d.dropCache()
+	d.staging.free()
 	for g := range d.groups {
 		d.drop(g.owned)
 	}
@@ -396,7 +396,7 @@ func (d *Device) mapped(t *npu.Tensor) bool {
 	if a.Bytes(x) == uintptr(len(t.Data)) {
 		o.buf = a.FromPtr(p, uintptr(len(t.Data)))
 	}
-	if o.buf == 0 || a.TensorAlloc(o.buf, x, p) != 0 {
+	if o.buf == 0 || a.TensorAlloc(o.buf, x, ptr(p)) != 0 {
 		d.drop(o)
 		return false
 	}

@@ -47,6 +47,34 @@ func testBlockAgreesWithNative(t *testing.T, d *Device) {
 // Layers that are joined compute what they compute one behind the other.
 func TestJoinedLayers(t *testing.T) { each(t, 1, testJoinedLayers) }
 
+// However many layers the cache has together.
+func TestJoinedLayersInSmallBanks(t *testing.T) {
+	each(t, 1, func(t *testing.T, d *Device) {
+		a := *d.api
+		a.BuftMost = func(ptr) uintptr { return uintptr(5 * planeBytes(32, firstPages*pageSize)) }
+		d.api = &a
+		testJoinedLayers(t, d)
+		if n := len(d.cache.bufs); n != 2 {
+			t.Errorf("three layers in %d banks, of two at most", n)
+		}
+	})
+}
+
+// A device that cannot look up what it has written copies it layer by layer.
+func TestWithoutLookingUp(t *testing.T) {
+	each(t, 1, func(t *testing.T, d *Device) {
+		a := *d.api
+		can := a.DevCan
+		a.DevCan = func(dev, op ptr) bool { return can(dev, op) && a.OpDesc(op) != "GET_ROWS" }
+		d.api = &a
+		p, err := d.Compile(probe(npu.Adjacent))
+		if err != nil || p.(*program).lookup {
+			t.Errorf("%v", err)
+		}
+		testJoinedLayers(t, d)
+	})
+}
+
 func testJoinedLayers(t *testing.T, d *Device) {
 	n := native.New(1)
 	defer n.Close()

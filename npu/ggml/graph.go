@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 
 	"tandem/npu"
 )
@@ -37,8 +38,8 @@ type graph struct {
 
 // leaves are what a graph reads that lives longer than one: see inputs and cache.
 type leaves struct {
-	positions, slots, mask ptr
-	kv                     func(node int) (k, v ptr)
+	positions, slots, written, mask ptr
+	layer                           func(node int) *cacheLayer
 }
 
 // nodesEach bounds how many tensors one node of ours becomes.
@@ -52,6 +53,7 @@ type sketch struct {
 	values []ptr // of each node, [width × rows]
 	bases  []ptr // the tensors that hold them: what is not a view
 	fused  []ptr // fused attentions
+	looked []ptr // what looks keys and values up in the cache
 
 	keptTo uintptr // bytes of kept that are taken
 }
@@ -84,6 +86,9 @@ func (p *program) draw(rows, window int, take func(ctx ptr) leaves) (*sketch, er
 	s.out = s.bases[last]
 	a.SetOutput(s.out)
 	a.Expand(s.g, s.out)
+	if p.lookup {
+		s.lookUp()
+	}
 	return s, nil
 }
 
@@ -166,23 +171,27 @@ func (s *sketch) rope(i int, r *npu.Rope, x ptr) {
 	x = a.Reshape3D(s.ctx, x, int64(r.HeadDim), int64(width/r.HeadDim), int64(s.rows))
 	x = a.Rope(s.ctx, x, s.positions, factors, int32(r.Dims), mode, 0, float32(r.Base), float32(1/r.Linear), 0, 1, 32, 1)
 	s.bases[i] = x
-	s.values[i] = a.Reshape2D(s.ctx, x, int64(width), int64(s.rows))
+	// A view, not a reshaped tensor: what ggml fuses is a rotation, a view and a write to rows, in this order.
+	row := uintptr(4 * width)
+	s.values[i] = a.View3D(s.ctx, x, int64(width), int64(s.rows), 1, row, row*uintptr(s.rows), 0)
 }
 
 // attention writes keys and values to their cells and attends to the window of cells through the mask.
 func (s *sketch) attention(i int, n *npu.Node) {
 	a, ctx, at := s.dev.api, s.ctx, n.Attention
-	k, v := s.kv(i)
+	l := s.layer(i)
 	// These come before the attention in the graph's order, which is the order of computation.
-	a.Expand(s.g, a.SetRows(ctx, k, s.values[n.Args[1]], s.slots))
-	a.Expand(s.g, a.SetRows(ctx, v, s.values[n.Args[2]], s.slots))
-	s.keep(s.values[n.Args[1]], at.KVHeads*at.HeadDim)
-	s.keep(s.values[n.Args[2]], at.KVHeads*at.HeadDim)
+	a.Expand(s.g, a.SetRows(ctx, l.k, s.values[n.Args[1]], s.slots))
+	a.Expand(s.g, a.SetRows(ctx, l.v, s.values[n.Args[2]], s.slots))
+	if !s.lookup {
+		s.keep(s.values[n.Args[1]], l.width, 1)
+		s.keep(s.values[n.Args[2]], l.width, 1)
+	}
 
 	dim, heads, kvHeads, rows := int64(at.HeadDim), int64(at.Heads), int64(at.KVHeads), int64(s.rows)
 	head, cell := uintptr(2*dim), uintptr(2*dim*kvHeads) // bytes
-	k = a.View3D(ctx, k, dim, kvHeads, int64(s.window), head, cell, 0)
-	v = a.View3D(ctx, v, dim, kvHeads, int64(s.window), head, cell, 0)
+	k := a.View3D(ctx, l.k, dim, kvHeads, int64(s.window), head, cell, 0)
+	v := a.View3D(ctx, l.v, dim, kvHeads, int64(s.window), head, cell, 0)
 	q := a.Permute(ctx, a.Reshape3D(ctx, s.values[n.Args[0]], dim, heads, rows), 0, 2, 1, 3) // [dim, rows, heads]
 	k = a.Permute(ctx, k, 0, 2, 1, 3)                                                        // [dim, window, kvHeads]
 	var out ptr                                                                              // [dim, heads, rows]
@@ -200,12 +209,43 @@ func (s *sketch) attention(i int, n *npu.Node) {
 }
 
 // keep adds the rows of keys or values to those that go back, which all lie together: a GPU takes about as long
-// for the way of one layer's as of all.
-func (s *sketch) keep(x ptr, width int) {
-	a, bytes := s.dev.api, uintptr(2*width)
-	place := a.View3D(s.ctx, s.kept, int64(width), int64(s.rows), 1, bytes, bytes*uintptr(s.rows), s.keptTo)
-	a.Expand(s.g, a.Cpy(s.ctx, x, place))
-	s.keptTo += bytes * uintptr(s.rows)
+// for the way of one layer's as of all. x is so many matrices [width × rows].
+func (s *sketch) keep(x ptr, width, matrices int) {
+	a, row := s.dev.api, uintptr(2*width)
+	matrix := row * uintptr(s.rows)
+	place := a.View3D(s.ctx, s.kept, int64(width), int64(s.rows), int64(matrices), row, matrix, s.keptTo)
+	x = a.Cpy(s.ctx, x, place)
+	s.looked = append(s.looked, x)
+	a.Expand(s.g, x)
+	s.keptTo += matrix * uintptr(matrices)
+}
+
+// lookedUp bounds the bytes that one operation looks up, because they are there twice for a moment.
+const lookedUp = 16 << 20
+
+// lookUp keeps what all attentions have written by looking it up in the cache, many layers at once. A copy of keys and
+// one of values in each layer would do, but that is two calls of a GPU for each, and ggml fuses a rotation with the
+// write to the cache only where nothing else reads what it gives.
+func (s *sketch) lookUp() {
+	a := s.dev.api
+	for list := s.attentions; len(list) > 0; {
+		first, n := s.layer(list[0]), 1
+		most := max(1, lookedUp/(2*4*first.width*s.rows))
+		for n < min(len(list), most) {
+			if next := s.layer(list[n]); next.bank != first.bank || next.plane != first.plane+2*n {
+				break
+			}
+			n++
+		}
+		list = list[n:]
+		row := uintptr(2 * first.width)
+		plane, planes := row*uintptr(first.cells), int64(2*n)
+		from := a.View3D(s.ctx, first.bank.at, int64(first.width), int64(first.cells), planes, row, plane, plane*uintptr(first.plane))
+		indices := uintptr(4 * s.rows)
+		x := a.GetRows(s.ctx, from, a.View3D(s.ctx, s.written, int64(s.rows), planes, 1, indices, indices*uintptr(planes), 0))
+		s.looked = append(s.looked, x)
+		s.keep(x, first.width, 2*n)
+	}
 }
 
 // unsupported returns the first node that the device cannot compute, or 0.
@@ -224,6 +264,7 @@ type program struct {
 	dev            *Device
 	graph          *npu.Graph
 	flash          bool                      // the device has fused attention for it
+	lookup         bool                      // and can look up what lies in its cache
 	places, attend bool                      // what a run must bring
 	factors        map[*npu.Rope]*npu.Tensor // of rotations that have some
 	attentions     []int                     // nodes
@@ -242,7 +283,7 @@ func (d *Device) Compile(g *npu.Graph) (npu.Program, error) {
 	if d.closed {
 		return nil, fmt.Errorf("graph %s: the device %s is closed", g.Name, d.name)
 	}
-	p := &program{dev: d, graph: g, flash: !d.noFlash, factors: map[*npu.Rope]*npu.Tensor{}, kvOf: map[int]int{}, graphs: map[[2]int]*graph{}}
+	p := &program{dev: d, graph: g, flash: !d.noFlash, lookup: true, factors: map[*npu.Rope]*npu.Tensor{}, kvOf: map[int]int{}, graphs: map[[2]int]*graph{}}
 	weights, products, err := p.collect()
 	if err != nil {
 		return nil, fmt.Errorf("graph %s: %w", g.Name, err)
@@ -328,35 +369,38 @@ func (p *program) try(rows int) error {
 	a := p.dev.api
 	for {
 		s, err := p.draw(rows, windowBucket(1), func(ctx ptr) leaves {
+			cells := windowBucket(1)
 			l := leaves{
 				positions: a.New1D(ctx, i32Type, int64(rows)),
 				slots:     a.New1D(ctx, i64Type, int64(rows)),
-				mask:      a.New2D(ctx, int32(npu.F16), int64(windowBucket(1)), int64(rows)),
+				written:   a.New2D(ctx, i32Type, int64(rows), 2),
+				mask:      a.New2D(ctx, int32(npu.F16), int64(cells), int64(rows)),
 			}
-			l.kv = func(node int) (k, v ptr) {
-				at := p.graph.Nodes[node].Attention
-				cells, width := int64(windowBucket(1)), int64(at.KVHeads*at.HeadDim)
-				return a.New2D(ctx, int32(npu.F16), width, cells), a.New2D(ctx, int32(npu.F16), width, cells)
+			trial := map[int]*cacheLayer{}
+			l.layer = func(node int) *cacheLayer {
+				if trial[node] == nil {
+					at := p.graph.Nodes[node].Attention
+					trial[node] = newCacheLayer(a, ctx, at.KVHeads*at.HeadDim, cells)
+				}
+				return trial[node]
 			}
 			return l
 		})
 		if err != nil {
 			return err
 		}
-		x, fused := s.unsupported(), false
-		what := ""
+		x, what := s.unsupported(), ""
 		if x != 0 {
 			what = a.OpDesc(x)
-			for _, f := range s.fused {
-				fused = fused || f == x
-			}
 		}
 		a.Free(s.ctx)
 		switch {
 		case x == 0:
 			return nil
-		case fused:
+		case slices.Contains(s.fused, x):
 			p.flash = false // attend by separate products
+		case p.lookup && slices.Contains(s.looked, x):
+			p.lookup = false // copy keys and values layer by layer
 		default:
 			return fmt.Errorf("%s %w %s as this model needs it (types %s): use another device or another quantisation",
 				p.dev.name, errCannot, what, p.types())
@@ -409,9 +453,8 @@ func (p *program) drawn(rows int, in *inputs) (*graph, error) {
 		delete(p.graphs, key)
 	}
 	s, err := p.draw(rows, in.window, func(ptr) leaves {
-		return leaves{in.positions, in.slots, in.mask, func(node int) (k, v ptr) {
-			l := &d.cache.layers[p.kvOf[node]]
-			return l.k, l.v
+		return leaves{in.positions, in.slots, in.written, in.mask, func(node int) *cacheLayer {
+			return &d.cache.layers[p.kvOf[node]]
 		}}
 	})
 	if err != nil {

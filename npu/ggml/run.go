@@ -3,9 +3,7 @@ package ggml
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"time"
-	"unsafe"
 
 	"tandem/npu"
 	"tandem/npu/quant"
@@ -36,6 +34,7 @@ func (p *program) Run(a npu.Args) error {
 
 func (p *program) run(a *npu.Args) error {
 	d, bucket := p.dev, rowBucket(a.Rows, p.graph.Chunk)
+	d.staging.reset()
 	plan := &plan{inputs: &inputs{}}
 	var err error
 	if p.places {
@@ -64,14 +63,21 @@ func (p *program) run(a *npu.Args) error {
 		}
 		return failed("%s failed with status %d", d.name, rc)
 	}
-	d.get(g.out, a.Out[:a.Rows*p.graph.Result().Width])
+	result := a.Out[:a.Rows*p.graph.Result().Width]
+	out := result
+	if d.staging.pinned() {
+		out = staged[float32](&d.staging, len(result))
+	}
+	get(d, g.out, out)
+	var from []uint16
 	if g.kept != 0 {
-		n := p.keeps * bucket
-		d.kept = slices.Grow(d.kept[:0], n)[:n]
-		d.api.Get(d.backend, g.kept, unsafe.Pointer(&d.kept[0]), 0, uintptr(2*n))
+		from = staged[uint16](&d.staging, p.keeps*bucket)
+		get(d, g.kept, from)
 	}
 	d.api.Sync(d.backend)
-	from := d.kept
+	if d.staging.pinned() {
+		copySlices(result, out)
+	}
 	for _, node := range p.attentions {
 		from = d.keep(plan, p.kvOf[node], bucket, from)
 	}
@@ -94,11 +100,6 @@ func (d *Device) compute(g *graph) (rc int32, err error) {
 	return rc, nil
 }
 
-// get reads the first numbers of a tensor; they are there after the next Sync.
-func (d *Device) get(x ptr, out []float32) {
-	d.api.Get(d.backend, x, unsafe.Pointer(&out[0]), 0, uintptr(4*len(out)))
-}
-
 // keep writes the rows' keys and values of a layer to their caches, as the device has rounded them, and returns
 // what follows them.
 func (d *Device) keep(p *plan, layer, bucket int, from []uint16) []uint16 {
@@ -113,13 +114,6 @@ func (d *Device) keep(p *plan, layer, bucket int, from []uint16) []uint16 {
 	return from[2*n:]
 }
 
-func grow(s []float32, n int) []float32 {
-	if cap(s) < n {
-		return make([]float32, n, n+n/4)
-	}
-	return s[:n]
-}
-
 func isFed(op npu.Op) bool { return op == npu.OpInput || op == npu.OpEmbed || op == npu.OpPosition }
 
 // give puts the rows of an input into the graph, and zeros into those that are not in use; or the rows of a
@@ -128,23 +122,18 @@ func (p *program) give(f fed, a *npu.Args, bucket int) error {
 	d, n := p.dev, &p.graph.Nodes[f.node]
 	if n.Op == npu.OpFactor {
 		row := npu.F32.RowBytes(n.Factor.Cols)
-		part := a.Factors[n.Factor.Name].Data[row*n.Factor.From:][:row*n.Width]
-		d.api.Set(d.backend, f.at, unsafe.Pointer(&part[0]), 0, uintptr(len(part)))
+		set(d, f.at, a.Factors[n.Factor.Name].Data[row*n.Factor.From:][:row*n.Width])
 		return nil
 	}
 	rows := a.X
-	if n.Op != npu.OpInput || bucket > a.Rows {
-		d.staging = grow(d.staging, bucket*n.Width)
-		rows = d.staging
+	if n.Op != npu.OpInput || bucket > a.Rows || d.staging.pinned() {
+		rows = staged[float32](&d.staging, bucket*n.Width)
 		clear(rows[a.Rows*n.Width:])
 		if err := p.feed(f.node, a, rows); err != nil {
 			return err
 		}
 	}
-	d.api.Set(d.backend, f.at, unsafe.Pointer(&rows[0]), 0, uintptr(4*bucket*n.Width))
-	if n.Op != npu.OpInput || bucket > a.Rows {
-		d.api.Sync(d.backend) // the staging memory is used again
-	}
+	set(d, f.at, rows[:bucket*n.Width])
 	return nil
 }
 

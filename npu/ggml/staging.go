@@ -1,0 +1,111 @@
+package ggml
+
+import (
+	"sync"
+	"unsafe"
+)
+
+// staging is memory on this side for what a run sends to the device and what comes back. Where the device offers
+// memory that it reaches by itself (pinned memory, CUDA says), it is that: for any other a driver copies everything
+// once more, and what should happen beside it waits. What is taken is good until reset, and the device may use it until
+// then: between two resets nothing is moved or freed.
+type staging struct {
+	api    *api
+	buft   ptr // kind of such memory, 0 where the device has none
+	blocks []stagingBlock
+	used   int // bytes of the last block
+}
+
+type stagingBlock struct {
+	buf ptr // 0 for memory of this program
+	mem []byte
+}
+
+// pinned reports whether what passes through is worth a copy.
+func (s *staging) pinned() bool { return s.buft != 0 }
+
+// reset says that the device needs nothing any more of what was taken.
+func (s *staging) reset() {
+	if len(s.blocks) > 1 { // one that holds as much
+		n := 0
+		for _, b := range s.blocks {
+			n += len(b.mem)
+		}
+		s.free()
+		s.add(n)
+	}
+	s.used = 0
+}
+
+// take returns n bytes, whatever they hold.
+func (s *staging) take(n int) []byte {
+	const line = 64
+	n = (n + line - 1) / line * line
+	if k := len(s.blocks); k == 0 || len(s.blocks[k-1].mem)-s.used < n {
+		s.add(max(n, 1<<16))
+	}
+	b := s.blocks[len(s.blocks)-1].mem[s.used:][:n]
+	s.used += n
+	return b
+}
+
+func (s *staging) add(n int) {
+	var b stagingBlock
+	if s.buft != 0 {
+		b.buf = s.api.BufAlloc(s.buft, uintptr(n))
+	}
+	if b.buf != 0 {
+		base := s.api.BufBase(b.buf)
+		b.mem = unsafe.Slice((*byte)(*(*unsafe.Pointer)(unsafe.Pointer(&base))), n)
+	} else { // the system grants only so much of such memory; copies through any other are slower, not wrong
+		b.mem = make([]byte, n)
+	}
+	s.blocks, s.used = append(s.blocks, b), 0
+}
+
+func (s *staging) free() {
+	for _, b := range s.blocks {
+		if b.buf != 0 {
+			s.api.BufFree(b.buf)
+		}
+	}
+	s.blocks, s.used = nil, 0
+}
+
+// element is what tensors on this side have.
+type element interface {
+	byte | uint16 | int32 | int64 | float32
+}
+
+// staged takes memory for n elements, whatever they hold.
+func staged[T element](s *staging, n int) []T {
+	var one T
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(s.take(n*int(unsafe.Sizeof(one)))))), n)
+}
+
+// set sends the tensor's first elements, which must stay as they are until the next Sync.
+func set[T element](d *Device, x ptr, from []T) {
+	d.api.Set(d.backend, x, unsafe.Pointer(&from[0]), 0, uintptr(len(from))*unsafe.Sizeof(from[0]))
+}
+
+// get brings the tensor's first elements; they are there after the next Sync.
+func get[T element](d *Device, x ptr, to []T) {
+	d.api.Get(d.backend, x, unsafe.Pointer(&to[0]), 0, uintptr(len(to))*unsafe.Sizeof(to[0]))
+}
+
+// copySlices is copy by several threads where it is much, as the logits of many rows are: one thread copies more slowly
+// than they come.
+func copySlices(to, from []float32) {
+	const part, most = 1 << 18, 8 // 1 MiB
+	n := min(len(to)/part, most)
+	if n < 2 {
+		copy(to, from)
+		return
+	}
+	var wg sync.WaitGroup
+	for i := range n {
+		low, high := len(to)*i/n, len(to)*(i+1)/n
+		wg.Go(func() { copy(to[low:high], from[low:high]) })
+	}
+	wg.Wait()
+}

@@ -1,0 +1,72 @@
+package ggml
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+// What was taken stays where it is and keeps what it holds until reset, however much more is taken.
+func TestStagingKeepsWhatWasTaken(t *testing.T) { each(t, 1, testStagingKeepsWhatWasTaken) }
+
+func testStagingKeepsWhatWasTaken(t *testing.T, d *Device) {
+	s := &d.staging
+	t.Logf("memory of the device's own: %v", s.pinned())
+	rng := rand.New(rand.NewPCG(1, 2))
+	for round := range 20 {
+		var taken [][]int64
+		for i := range 1 + rng.IntN(30) {
+			x := staged[int64](s, 1+rng.IntN(5000))
+			for j := range x {
+				x[j] = int64(i)
+			}
+			taken = append(taken, x)
+		}
+		for i, x := range taken {
+			for j, v := range x {
+				if v != int64(i) {
+					t.Fatalf("round %d: number %d of part %d is %d", round, j, i, v)
+				}
+			}
+		}
+		s.reset()
+		if len(s.blocks) != 1 {
+			t.Fatalf("%d blocks after a reset", len(s.blocks))
+		}
+	}
+}
+
+// A system that has no such memory left is slower, not wrong.
+func TestStagingWithoutPinnedMemory(t *testing.T) {
+	each(t, 1, func(t *testing.T, d *Device) {
+		a := *d.api
+		alloc := a.BufAlloc
+		a.BufAlloc = func(buft ptr, n uintptr) ptr {
+			if buft == d.staging.buft {
+				return 0
+			}
+			return alloc(buft, n)
+		}
+		d.api, d.staging.api = &a, &a
+		testBlockAgreesWithNative(t, d)
+		for _, b := range d.staging.blocks {
+			if b.buf != 0 {
+				t.Error("memory from nowhere")
+			}
+		}
+	})
+}
+
+func TestCopySlices(t *testing.T) {
+	for _, n := range []int{0, 1, 1 << 18, 1<<20 + 3, 5 << 20} {
+		from, to := make([]float32, n), make([]float32, n)
+		for i := range from {
+			from[i] = float32(i + 1)
+		}
+		copySlices(to, from)
+		for i := range to {
+			if to[i] != from[i] {
+				t.Fatalf("of %d numbers, number %d is %v", n, i, to[i])
+			}
+		}
+	}
+}

@@ -43,6 +43,10 @@ func (k *kernels) product(typ npu.DType, out []float32, rows, cols int, x []floa
 		in, panel := make([]kInput, len(x)/256), make([]kBlock, 8*cols/256)
 		k.quantizeK(in, x)
 		size := typ.RowBytes(cols)
+		if k.direct != nil {
+			s := new(kScratch)
+			return func(w []byte) { k.direct.mul(s, out, rows, typ, w, size, in, m) }
+		}
 		return func(w []byte) {
 			for r := 0; r < rows; r += 8 {
 				k.unpackK(typ, panel, w[r*size:(r+8)*size])

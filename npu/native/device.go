@@ -25,7 +25,7 @@ type Device struct {
 	pool   *pool
 	runs   sync.Pool // of *run
 	rows   sync.Pool // of *[]float32: a thread's scratch
-	panels sync.Pool // of *[]kBlock, likewise
+	panels sync.Pool // of *kScratch, likewise
 	near   sync.Pool // of *scratch, likewise
 	wide   sync.Pool // of *panel, likewise
 
@@ -51,7 +51,7 @@ func newDevice(threads int, k *kernels) *Device {
 		return r
 	}
 	d.rows.New = func() any { return new([]float32) }
-	d.panels.New = func() any { return new([]kBlock) }
+	d.panels.New = func() any { return new(kScratch) }
 	d.near.New = func() any { return new(scratch) }
 	d.wide.New = func() any { return new(panel) }
 	d.attends.New = func() any { return new(attendance) }

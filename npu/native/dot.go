@@ -25,6 +25,7 @@ type kernels struct {
 	quantizeK func(dst []kInput, x []float32)
 	unpackK   func(t npu.DType, dst []kBlock, src []byte)
 	mulK      func(dst []float32, stride int, w []kBlock, rows int, x []kInput, m int)
+	direct    *kKernels // where there are some, they take the place of unpackK and mulK
 	// dotsF32, dotsF16 and dotsBF16 are dst[j] = x·w[j], where the vectors w[j], of x's length and stride
 	// bytes apart, hold the type's numbers.
 	dotsF32, dotsF16, dotsBF16 dots

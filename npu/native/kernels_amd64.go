@@ -228,7 +228,8 @@ func widenAVX2(t npu.DType, dst []float32, src []byte) {
 var vnniKernels = func() kernels {
 	k := avx2Kernels
 	k.name = "AVX-512 VNNI"
-	k.mulQ80, k.mulQ40, k.mulK = mulQ80VNNI, mulQ40VNNI, mulKVNNI
+	k.mulQ80, k.mulQ40 = mulQ80VNNI, mulQ40VNNI
+	k.direct = vnniK
 	k.tile = tileAVX512
 	k.turn, k.scores, k.mix4 = turn512, scores512, mix4
 	return k

@@ -9,8 +9,9 @@ import (
 
 // Products with K-quants take the inputs rounded to 8 bits in blocks of 256, as ggml does (its Q8_K). Of a
 // weight d·s·q − m·n and an input e·a, everything but d, m and e is an integer: the products of a block add
-// up exactly, and only eight sums of it become floats. Rows of weights are unpacked first, a few at a
-// time, into a form that all three types share and that stays in the nearest cache while inputs pass by.
+// up exactly, in whatever order, and only two sums of it become floats. Rows of weights are unpacked first, a few at a
+// time, into a form that all three types share and that stays in the nearest cache while inputs pass by; or they are
+// read as they are, where there are kernels for that (kKernels).
 
 // kInput is a block of 256 inputs: value = d·q, d = max|x|/127.
 type kInput struct {
@@ -72,35 +73,34 @@ func unpackKPlain(t npu.DType, dst []kBlock, src []byte) {
 	}
 }
 
-// mulKPlain defines the sums. Lane l of a block is Σ scale·q·a over the elements 4l to 4l+3 of each 32,
-// and Σ minimum·(sum of a) over the sixteens 2l and 2l+1. Both are exact; as floats and scaled, they are
-// added to and taken from lane l of the row, block by block.
+// mulKPlain defines the sums. A block's are Σ scale·q·a over its elements and Σ minimum·(sum of a) over its sixteens.
+// Both are exact; as floats and scaled, the second is taken from the first, and the difference added to those of
+// the blocks before.
 func mulKPlain(dst []float32, stride int, w []kBlock, rows int, x []kInput, m int) {
 	blocks := len(w) / rows
 	for r := range rows {
 		for i := range m {
-			var acc lanes
+			acc := float32(0)
 			for b := range blocks {
 				w, x := &w[r*blocks+b], &x[i*blocks+b]
-				d, n := w.d*x.d, w.m*x.d
-				for l := range acc {
-					sum, least := w.lane(x, l), int32(w.minima[2*l])*int32(x.sums[2*l])+int32(w.minima[2*l+1])*int32(x.sums[2*l+1])
-					acc[l] += float32(float32(sum) * d)
-					acc[l] -= float32(float32(least) * n)
-				}
+				sum, least := w.sums(x)
+				acc += float32(float32(sum)*float32(w.d*x.d)) - float32(float32(least)*float32(w.m*x.d))
 			}
-			dst[i*stride+r] = acc.sum()
+			dst[i*stride+r] = acc
 		}
 	}
 }
 
-func (w *kBlock) lane(x *kInput, l int) (sum int32) {
-	for p := range 8 {
-		q, a := w.q[32*p+4*l:][:4], x.q[32*p+4*l:][:4]
-		dot := int32(q[0])*int32(a[0]) + int32(q[1])*int32(a[1]) + int32(q[2])*int32(a[2]) + int32(q[3])*int32(a[3])
-		sum += int32(w.scales[l/4*8+p]) * dot
+func (w *kBlock) sums(x *kInput) (sum, least int32) {
+	for s := range 16 {
+		dot := int32(0)
+		for j, q := range w.q[16*s:][:16] {
+			dot += int32(q) * int32(x.q[16*s+j])
+		}
+		sum += int32(w.scales[s%2*8+s/2]) * dot
+		least += int32(w.minima[s]) * int32(x.sums[s])
 	}
-	return sum
+	return sum, least
 }
 
 // quantizeK fills the activations as quantize does, for K-quants.
@@ -120,15 +120,106 @@ func (r *run) quantizeKRows(lo, hi int) {
 // mulK multiplies the rows lo to hi of w by all inputs.
 func (r *run) mulK(out []float32, w *npu.Tensor, x []kInput, lo, hi int) {
 	const near = 16 << 10 // bytes of unpacked rows
+	s := r.dev.panels.Get().(*kScratch)
+	defer r.dev.panels.Put(s)
 	k, blocks, rowBytes := r.dev.k, w.Cols/256, w.Type.RowBytes(w.Cols)
+	if k.direct != nil {
+		k.direct.mul(s, out[lo:], w.Rows, w.Type, w.Data[lo*rowBytes:hi*rowBytes], rowBytes, x, r.Rows)
+		return
+	}
 	rows := min(hi-lo, max(1, near/int(unsafe.Sizeof(kBlock{}))/blocks))
-	scratch := r.dev.panels.Get().(*[]kBlock)
-	defer r.dev.panels.Put(scratch)
-	*scratch = grow(*scratch, rows*blocks)
+	s.rows = grow(s.rows, rows*blocks)
 	for ; lo < hi; lo += rows {
 		rows := min(rows, hi-lo)
-		panel := (*scratch)[:rows*blocks]
+		panel := s.rows[:rows*blocks]
 		k.unpackK(w.Type, panel, w.Data[lo*rowBytes:(lo+rows)*rowBytes])
 		k.mulK(out[lo:], w.Rows, panel, rows, x, r.Rows)
+	}
+}
+
+// kScratch is a thread's memory for unpacked weights.
+type kScratch struct {
+	rows   []kBlock
+	panels [nearPanels]kPanel
+	bytes  []byte    // of a group that is not full, and
+	sums   []float32 // its sums
+	last   [4 * groupRows]float32
+}
+
+// kPanel is a block of sixteen rows of weights, in which the lanes of a vector are the rows, so that nothing is left to
+// add across: that pays from several inputs on. Values are kBlock's.
+type kPanel struct {
+	q      [64][groupRows][4]uint8 // elements 4i to 4i+3 of each row
+	scales [16][groupRows]int32    // of each sixteen
+	minima [8][groupRows][2]int16  // of two sixteens each
+	d, m   [groupRows]float32
+}
+
+// kKernels read K-quants as files have them. Sums are those of mulKPlain.
+type kKernels struct {
+	// dots is dst[r] = w[r]·x.
+	dots func(t npu.DType, dst []float32, w []byte, x []kInput)
+	// turn makes a panel of a block of each of sixteen rows, which are stride bytes apart.
+	turn func(t npu.DType, dst *kPanel, src []byte, stride int)
+	// mul8 and mul4 add w's blocks, times those of eight or four inputs that are each blocks apart, to
+	// dst[i·stride + r].
+	mul8, mul4 func(dst []float32, stride int, w []kPanel, x []kInput, each int)
+}
+
+const (
+	leastInputs = 4 // for which panels pay
+	nearPanels  = 4 // stay in the nearest cache, and inputs with them
+)
+
+// mul multiplies rows of weights by m inputs: dst[i·stride + r] = w[r]·x[i].
+func (k *kKernels) mul(s *kScratch, dst []float32, stride int, t npu.DType, w []byte, rowBytes int, x []kInput, m int) {
+	blocks := len(x) / m
+	for step := groupRows * rowBytes; len(w) > 0; w = w[min(step, len(w)):] {
+		group := w[:min(step, len(w))]
+		rows := len(group) / rowBytes
+		switch {
+		case m < leastInputs:
+			for i := range m {
+				k.dots(t, dst[i*stride:][:rows], group, x[i*blocks:][:blocks])
+			}
+		case rows == groupRows:
+			k.mulGroup(s, dst, stride, t, group, rowBytes, x, m)
+		default:
+			s.bytes, s.sums = grow(s.bytes, step), grow(s.sums, groupRows*m)
+			clear(s.bytes[copy(s.bytes, group):])
+			k.mulGroup(s, s.sums, groupRows, t, s.bytes, rowBytes, x, m)
+			for i := range m {
+				copy(dst[i*stride:][:rows], s.sums[i*groupRows:])
+			}
+		}
+		dst = dst[rows:]
+	}
+}
+
+// mulGroup is mul of sixteen rows by four inputs or more, a few blocks at a time.
+func (k *kKernels) mulGroup(s *kScratch, dst []float32, stride int, t npu.DType, w []byte, rowBytes int, x []kInput, m int) {
+	for i := range m {
+		clear(dst[i*stride:][:groupRows])
+	}
+	clear(s.last[:])
+	blocks, size := len(x)/m, t.BlockBytes()
+	for b := 0; b < blocks; b += nearPanels {
+		panels := s.panels[:min(nearPanels, blocks-b)]
+		for i := range panels {
+			k.turn(t, &panels[i], w[(b+i)*size:], rowBytes)
+		}
+		i := 0
+		for ; i+8 <= m; i += 8 {
+			k.mul8(dst[i*stride:], stride, panels, x[i*blocks+b:], blocks)
+		}
+		for ; i+4 <= m; i += 4 {
+			k.mul4(dst[i*stride:], stride, panels, x[i*blocks+b:], blocks)
+		}
+		if i < m { // the last four in memory of their own, as some of them have been added already
+			k.mul4(s.last[:], groupRows, panels, x[(m-4)*blocks+b:], blocks)
+		}
+	}
+	for i := m &^ 3; i < m; i++ {
+		copy(dst[i*stride:][:groupRows], s.last[(i-m+4)*groupRows:])
 	}
 }

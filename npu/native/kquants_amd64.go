@@ -1,5 +1,11 @@
 package native
 
+import (
+	"unsafe"
+
+	"tandem/npu"
+)
+
 //go:noescape
 func mulKx1AVX2(dst *float32, w *kBlock, rows, blocks int, x *kInput)
 
@@ -17,21 +23,54 @@ func mulKAVX2(dst []float32, stride int, w []kBlock, rows int, x []kInput, m int
 }
 
 //go:noescape
-func mulKx1VNNI(dst *float32, w *kBlock, rows, blocks int, x *kInput)
+func dotQ4K(dst *float32, w *byte, rows, blocks int, x *kInput)
 
 //go:noescape
-func mulKx4VNNI(dst *float32, stride int, w *kBlock, rows, blocks int, x *kInput)
+func dotQ5K(dst *float32, w *byte, rows, blocks int, x *kInput)
 
-func mulKVNNI(dst []float32, stride int, w []kBlock, rows int, x []kInput, m int) {
-	blocks := len(w) / rows
-	for i := 0; i < m; {
-		if m < 4 || m-i == 1 {
-			mulKx1VNNI(&dst[i*stride], &w[0], rows, blocks, &x[i*blocks])
-			i++
-			continue
+//go:noescape
+func dotQ6K(dst *float32, w *byte, rows, blocks int, x *kInput)
+
+//go:noescape
+func turnQ4K(dst *kPanel, src *byte, stride int)
+
+//go:noescape
+func turnQ5K(dst *kPanel, src *byte, stride int)
+
+//go:noescape
+func turnQ6K(dst *kPanel, src *byte, stride int)
+
+//go:noescape
+func mulKPanel8(dst *float32, stride int, w *kPanel, blocks int, x *kInput, each int)
+
+//go:noescape
+func mulKPanel4(dst *float32, stride int, w *kPanel, blocks int, x *kInput, each int)
+
+var vnniK = &kKernels{
+	dots: func(t npu.DType, dst []float32, w []byte, x []kInput) {
+		switch t {
+		case npu.Q4_K:
+			dotQ4K(&dst[0], &w[0], len(dst), len(x), &x[0])
+		case npu.Q5_K:
+			dotQ5K(&dst[0], &w[0], len(dst), len(x), &x[0])
+		case npu.Q6_K:
+			dotQ6K(&dst[0], &w[0], len(dst), len(x), &x[0])
 		}
-		i = min(i, m-4)
-		mulKx4VNNI(&dst[i*stride], stride, &w[0], rows, blocks, &x[i*blocks])
-		i += 4
-	}
+	},
+	turn: func(t npu.DType, dst *kPanel, src []byte, stride int) {
+		switch t {
+		case npu.Q4_K:
+			turnQ4K(dst, &src[0], stride)
+		case npu.Q5_K:
+			turnQ5K(dst, &src[0], stride)
+		case npu.Q6_K:
+			turnQ6K(dst, &src[0], stride)
+		}
+	},
+	mul8: func(dst []float32, stride int, w []kPanel, x []kInput, each int) {
+		mulKPanel8(&dst[0], stride, &w[0], len(w), &x[0], each*int(unsafe.Sizeof(x[0])))
+	},
+	mul4: func(dst []float32, stride int, w []kPanel, x []kInput, each int) {
+		mulKPanel4(&dst[0], stride, &w[0], len(w), &x[0], each*int(unsafe.Sizeof(x[0])))
+	},
 }

@@ -279,34 +279,35 @@ block:
 	VZEROUPPER
 	RET
 
-// SUM adds the eight lanes of y (x is its low half) and leaves the result in x's first.
-#define SUM(y, x, t) \
-	VEXTRACTF128 $1, y, t; \
-	VADDPS t, x, x; \
-	VMOVHLPS x, x, t; \
-	VADDPS t, x, x; \
-	VMOVSHDUP x, t; \
-	VADDSS t, x, x
-
 // DOT adds part p of the products of Y0 and the input at a, times the scales in Y1, to sum.
 #define DOT(a, sum) \
 	VPMADDUBSW a, Y0, Y2; \
 	VPMADDWD Y1, Y2, Y2; \
 	VPADDD Y2, sum, sum
 
-// FINISH turns a block's sums into floats and adds them to acc. d is the input's scale, sums its sums;
-// Y13, Y14 and Y15 have the weights' d, m and minima.
-#define FINISH(d, sums, sum, acc) \
-	VBROADCASTSS d, Y2; \
-	VPMADDWD sums, Y15, Y3; \
-	VCVTDQ2PS sum, sum; \
-	VMULPS Y2, Y13, Y0; \
-	VMULPS Y2, Y14, Y1; \
-	VMULPS Y0, sum, sum; \
-	VADDPS sum, acc, acc; \
-	VCVTDQ2PS Y3, Y3; \
-	VMULPS Y1, Y3, Y3; \
-	VSUBPS Y3, acc, acc
+// FINISH1 adds the lanes of Y4 and those of Y3, scales both sums as floats by the weights' d and m and the input's
+// scale, and adds their difference to X8.
+#define FINISH1 \
+	VPHADDD Y3, Y4, Y4; \
+	VPHADDD Y4, Y4, Y4; \
+	VEXTRACTI128 $1, Y4, X5; \
+	VPADDD X5, X4, X4; \
+	VCVTDQ2PS X4, X4; \
+	VMOVQ 320(SI), X6; \
+	VBROADCASTSS 288(R10), X7; \
+	VMULPS X7, X6, X6; \
+	VMULPS X6, X4, X4; \
+	VMOVSHDUP X4, X5; \
+	VSUBSS X5, X4, X4; \
+	VADDSS X4, X8, X8
+
+// ADD4 adds the lanes of a to d each and leaves the four sums in x, a's low half.
+#define ADD4(a, b, c, d, x, t) \
+	VPHADDD b, a, a; \
+	VPHADDD d, c, c; \
+	VPHADDD c, a, a; \
+	VEXTRACTI128 $1, a, t; \
+	VPADDD t, x, x
 
 // func mulKx1AVX2(dst *float32, w *kBlock, rows, blocks int, x *kInput)
 TEXT ·mulKx1AVX2(SB), NOSPLIT, $0-40
@@ -317,12 +318,9 @@ TEXT ·mulKx1AVX2(SB), NOSPLIT, $0-40
 row:
 	MOVQ R8, R10
 	MOVQ blocks+24(FP), BX
-	VXORPS Y8, Y8, Y8
+	VXORPS X8, X8, X8
 block:
 	VMOVDQU 256(SI), Y12
-	VBROADCASTSS 320(SI), Y13
-	VBROADCASTSS 324(SI), Y14
-	VMOVDQU 288(SI), Y15
 	VPXOR Y4, Y4, Y4
 #define PART1(p) \
 	VMOVDQU (32*p)(SI), Y0; \
@@ -336,12 +334,13 @@ block:
 	PART1(5)
 	PART1(6)
 	PART1(7)
-	FINISH(288(R10), 256(R10), Y4, Y8)
+	VMOVDQU 288(SI), Y3
+	VPMADDWD 256(R10), Y3, Y3
+	FINISH1
 	ADDQ $384, SI
 	ADDQ $320, R10
 	DECQ BX
 	JNZ  block
-	SUM(Y8, X8, X1)
 	VMOVSS X8, (DI)
 	ADDQ $4, DI
 	DECQ CX
@@ -363,10 +362,7 @@ TEXT ·mulKx4AVX2(SB), NOSPLIT, $0-48
 row:
 	MOVQ R8, R10
 	MOVQ blocks+32(FP), BX
-	VXORPS Y8, Y8, Y8
-	VXORPS Y9, Y9, Y9
-	VXORPS Y10, Y10, Y10
-	VXORPS Y11, Y11, Y11
+	VXORPS X8, X8, X8       // the sums of four inputs
 block:
 	VMOVDQU 256(SI), Y12
 	VPXOR Y4, Y4, Y4
@@ -388,29 +384,39 @@ block:
 	PART4(5)
 	PART4(6)
 	PART4(7)
-	VBROADCASTSS 320(SI), Y13
-	VBROADCASTSS 324(SI), Y14
 	VMOVDQU 288(SI), Y15
-	FINISH(288(R10), 256(R10), Y4, Y8)
-	FINISH(288(R10)(AX*1), 256(R10)(AX*1), Y5, Y9)
-	FINISH(288(R10)(AX*2), 256(R10)(AX*2), Y6, Y10)
-	FINISH(288(R10)(R13*1), 256(R10)(R13*1), Y7, Y11)
+	VPMADDWD 256(R10), Y15, Y0
+	VPMADDWD 256(R10)(AX*1), Y15, Y1
+	VPMADDWD 256(R10)(AX*2), Y15, Y2
+	VPMADDWD 256(R10)(R13*1), Y15, Y3
+	ADD4(Y4, Y5, Y6, Y7, X4, X5)
+	ADD4(Y0, Y1, Y2, Y3, X0, X1)
+	VMOVSS 288(R10), X6
+	VINSERTPS $0x10, 288(R10)(AX*1), X6, X6
+	VINSERTPS $0x20, 288(R10)(AX*2), X6, X6
+	VINSERTPS $0x30, 288(R10)(R13*1), X6, X6
+	VBROADCASTSS 320(SI), X13
+	VBROADCASTSS 324(SI), X14
+	VMULPS X6, X13, X13
+	VMULPS X6, X14, X14
+	VCVTDQ2PS X4, X4
+	VCVTDQ2PS X0, X0
+	VMULPS X13, X4, X4
+	VMULPS X14, X0, X0
+	VSUBPS X0, X4, X4
+	VADDPS X4, X8, X8
 	ADDQ $384, SI
 	ADDQ $320, R10
 	DECQ BX
 	JNZ  block
 	MOVQ DI, BX
-	SUM(Y8, X8, X1)
 	VMOVSS X8, (BX)
 	ADDQ R12, BX
-	SUM(Y9, X9, X1)
-	VMOVSS X9, (BX)
+	VEXTRACTPS $1, X8, (BX)
 	ADDQ R12, BX
-	SUM(Y10, X10, X1)
-	VMOVSS X10, (BX)
+	VEXTRACTPS $2, X8, (BX)
 	ADDQ R12, BX
-	SUM(Y11, X11, X1)
-	VMOVSS X11, (BX)
+	VEXTRACTPS $3, X8, (BX)
 	ADDQ $4, DI
 	DECQ CX
 	JNZ  row

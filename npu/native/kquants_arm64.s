@@ -4,11 +4,14 @@
 // sums, its scale. An unpacked block of weights takes 384: 256 integers, scales, minima, d, m.
 
 #define SDOT(d, n, m) WORD $(0x4E809400 | (m)<<16 | (n)<<5 | (d))
-#define SCVTF4(d, n) WORD $(0x4E21D800 | (n)<<5 | (d))
-#define FADD4(d, n, m) WORD $(0x4E20D400 | (m)<<16 | (n)<<5 | (d))
-#define FSUB4(d, n, m) WORD $(0x4EA0D400 | (m)<<16 | (n)<<5 | (d))
-// FMULBY multiplies by element 0 of m.
-#define FMULBY(d, n, m) WORD $(0x4F809000 | (m)<<16 | (n)<<5 | (d))
+// SCVTF1, FADD1, FSUB1 and FMUL1 are of one float: d = n − m for one.
+#define SCVTF1(d, n) WORD $(0x5E21D800 | (n)<<5 | (d))
+#define FADD1(d, n, m) WORD $(0x1E202800 | (m)<<16 | (n)<<5 | (d))
+#define FSUB1(d, n, m) WORD $(0x1E203800 | (m)<<16 | (n)<<5 | (d))
+#define FMUL1(d, n, m) WORD $(0x1E200800 | (m)<<16 | (n)<<5 | (d))
+#define ADD4(d, n, m) WORD $(0x4EA08400 | (m)<<16 | (n)<<5 | (d))
+// ADDV adds the four lanes of n.
+#define ADDV(d, n) WORD $(0x4EB1B800 | (n)<<5 | (d))
 // MLABY adds n times element i of m to d, all 32-bit integers.
 #define MLABY(d, n, m, i) WORD $(0x6F800000 | ((i)&1)<<21 | ((i)>>1)<<11 | (m)<<16 | (n)<<5 | (d))
 // SXTL and SXTL2 widen the lower and the upper four 16-bit integers of n.
@@ -17,12 +20,10 @@
 // SXTLB and SXTLB2 widen the lower and the upper eight bytes of n.
 #define SXTLB(d, n) WORD $(0x0F08A400 | (n)<<5 | (d))
 #define SXTLB2(d, n) WORD $(0x4F08A400 | (n)<<5 | (d))
-// SMULL and SMULL2 multiply the lower and the upper four 16-bit integers.
+// SMULL multiplies the lower four 16-bit integers; SMLAL and SMLAL2 add the products of the lower and the upper four.
 #define SMULL(d, n, m) WORD $(0x0E60C000 | (m)<<16 | (n)<<5 | (d))
-#define SMULL2(d, n, m) WORD $(0x4E60C000 | (m)<<16 | (n)<<5 | (d))
-// ADDP adds neighbours: those of n, then those of m.
-#define ADDP(d, n, m) WORD $(0x4EA0BC00 | (m)<<16 | (n)<<5 | (d))
-#define FADDP(d, n) WORD $(0x7E30D800 | (n)<<5 | (d))
+#define SMLAL(d, n, m) WORD $(0x0E608000 | (m)<<16 | (n)<<5 | (d))
+#define SMLAL2(d, n, m) WORD $(0x4E608000 | (m)<<16 | (n)<<5 | (d))
 // FCVTL widens the lower four halves of n to floats.
 #define FCVTL(d, n) WORD $(0x0E217800 | (n)<<5 | (d))
 #define ZERO(v) VEOR v.B16, v.B16, v.B16
@@ -172,13 +173,6 @@ block:
 	BNE block
 	RET
 
-// SUM adds the eight lanes of vectors a and a+1 into the scalar a; it changes V0.
-#define SUM(a) \
-	FADD4(a, a, a+1); \
-	WORD $(0x6E004000 | (a)<<16 | (a)<<5); /* EXT V0, Va, Va, #8 */ \
-	FADD4(a, a, 0); \
-	FADDP(a, a)
-
 // WEIGHTS reads what the block of weights at R1 has beside its integers: scales of even and odd sixteens
 // to V6, V7 and V8, V9, minima to V12, V13, d and m to F10, F11.
 #define WEIGHTS \
@@ -203,32 +197,27 @@ block:
 	MLABY(sum, 4, even, i); \
 	MLABY(sum+1, 5, odd, i)
 
-// FINISH turns a block's sums into floats and adds them to acc and acc+1. p is at the input's sums and
-// moves on to its next block.
+// FINISH adds the lanes of sum and sum+1, takes from them what the minima make, both as floats, and adds that to the
+// float acc. p is at the input's sums and moves on to its next block.
 #define FINISH(p, sum, acc) \
 	VLD1.P 32(p), [V2.B16, V3.B16]; \
 	FMOVS (p), F4; \
 	ADD $32, p; \
 	SMULL(14, 2, 12); \
-	SMULL2(15, 2, 12); \
-	ADDP(14, 14, 15); \
-	SMULL(15, 3, 13); \
-	SMULL2(2, 3, 13); \
-	ADDP(15, 15, 2); \
+	SMLAL2(14, 2, 12); \
+	SMLAL(14, 3, 13); \
+	SMLAL2(14, 3, 13); \
+	ADD4(sum, sum, sum+1); \
+	ADDV(14, 14); \
+	ADDV(sum, sum); \
 	FMULS F10, F4, F5; \
 	FMULS F11, F4, F4; \
-	SCVTF4(sum, sum); \
-	SCVTF4(sum+1, sum+1); \
-	SCVTF4(14, 14); \
-	SCVTF4(15, 15); \
-	FMULBY(sum, sum, 5); \
-	FMULBY(sum+1, sum+1, 5); \
-	FMULBY(14, 14, 4); \
-	FMULBY(15, 15, 4); \
-	FADD4(acc, acc, sum); \
-	FADD4(acc+1, acc+1, sum+1); \
-	FSUB4(acc, acc, 14); \
-	FSUB4(acc+1, acc+1, 15)
+	SCVTF1(14, 14); \
+	SCVTF1(sum, sum); \
+	FMUL1(14, 14, 4); \
+	FMUL1(sum, sum, 5); \
+	FSUB1(sum, sum, 14); \
+	FADD1(acc, acc, sum)
 
 // func mulKx1NEON(dst *float32, w *kBlock, rows, blocks int, x *kInput)
 TEXT ·mulKx1NEON(SB), NOSPLIT, $0-40
@@ -241,7 +230,6 @@ row:
 	MOVD R4, R6
 	MOVD R3, R8
 	ZERO(V16)
-	ZERO(V17)
 block:
 	WEIGHTS
 	ZERO(V24)
@@ -261,7 +249,6 @@ block:
 	FINISH(R6, 24, 16)
 	SUBS $1, R8, R8
 	BNE block
-	SUM(16)
 	FMOVS.P F16, 4(R0)
 	SUBS $1, R2, R2
 	BNE row
@@ -288,10 +275,6 @@ row:
 	ZERO(V17)
 	ZERO(V18)
 	ZERO(V19)
-	ZERO(V20)
-	ZERO(V21)
-	ZERO(V22)
-	ZERO(V23)
 block:
 	WEIGHTS
 	ZERO(V24)
@@ -318,23 +301,19 @@ block:
 	PART4(7, 9, 3)
 	ADD $128, R1
 	FINISH(R6, 24, 16)
-	FINISH(R13, 26, 18)
-	FINISH(R14, 28, 20)
-	FINISH(R15, 30, 22)
+	FINISH(R13, 26, 17)
+	FINISH(R14, 28, 18)
+	FINISH(R15, 30, 19)
 	SUBS $1, R8, R8
 	BNE block
 	MOVD R0, R9
-	SUM(16)
 	FMOVS F16, (R9)
 	ADD R10, R9
-	SUM(18)
+	FMOVS F17, (R9)
+	ADD R10, R9
 	FMOVS F18, (R9)
 	ADD R10, R9
-	SUM(20)
-	FMOVS F20, (R9)
-	ADD R10, R9
-	SUM(22)
-	FMOVS F22, (R9)
+	FMOVS F19, (R9)
 	ADD $4, R0
 	SUBS $1, R2, R2
 	BNE row

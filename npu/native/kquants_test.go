@@ -19,7 +19,7 @@ func TestKKernelsEqualPlainGo(t *testing.T) {
 		t.Run(k.name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 2))
-				blocks, rows, m := rapid.IntRange(1, 4).Draw(t, "blocks"), rapid.IntRange(1, 5).Draw(t, "rows"), rapid.IntRange(1, 11).Draw(t, "inputs")
+				blocks, rows, m := rapid.IntRange(1, 9).Draw(t, "blocks"), rapid.IntRange(1, 35).Draw(t, "rows"), rapid.IntRange(1, 19).Draw(t, "inputs")
 				compareK(t, k, r, blocks, rows, m)
 			})
 		})
@@ -57,6 +57,14 @@ func compareK(t fataler, k *kernels, r *rand.Rand, blocks, rows, m int) {
 			k.mulK(got, rows, w, rows, in, m)
 			mulKPlain(want, rows, w, rows, in, m)
 			same(t, fmt.Sprintf("mulK %v of %d×%d by %d", typ, rows, 256*blocks, m), got, want)
+			if k.direct != nil {
+				s := &kScratch{last: [4 * groupRows]float32{1, 2, 3}} // what was there before must not matter
+				for i := range got {
+					got[i] = 5
+				}
+				k.direct.mul(s, got, rows, typ, b, typ.RowBytes(256*blocks), in[:m*blocks], m)
+				same(t, fmt.Sprintf("%v of %d×%d by %d, read directly", typ, rows, 256*blocks, m), got, want)
+			}
 		}
 	}
 }

@@ -164,6 +164,8 @@ type kKernels struct {
 	// mul8 and mul4 add w's blocks, times those of eight or four inputs that are each blocks apart, to
 	// dst[i·stride + r].
 	mul8, mul4 func(dst []float32, stride int, w []kPanel, x []kInput, each int)
+	// fetch asks for bytes to come near.
+	fetch func(b []byte)
 }
 
 const (
@@ -183,11 +185,11 @@ func (k *kKernels) mul(s *kScratch, dst []float32, stride int, t npu.DType, w []
 				k.dots(t, dst[i*stride:][:rows], group, x[i*blocks:][:blocks])
 			}
 		case rows == groupRows:
-			k.mulGroup(s, dst, stride, t, group, rowBytes, x, m)
+			k.mulGroup(s, dst, stride, t, group, w[step:min(2*step, len(w))], x, m)
 		default:
 			s.bytes, s.sums = grow(s.bytes, step), grow(s.sums, groupRows*m)
-			clear(s.bytes[copy(s.bytes, group):])
-			k.mulGroup(s, s.sums, groupRows, t, s.bytes, rowBytes, x, m)
+			clear(s.bytes[copy(s.bytes, group):step])
+			k.mulGroup(s, s.sums, groupRows, t, s.bytes[:step], nil, x, m)
 			for i := range m {
 				copy(dst[i*stride:][:rows], s.sums[i*groupRows:])
 			}
@@ -196,8 +198,9 @@ func (k *kKernels) mul(s *kScratch, dst []float32, stride int, t npu.DType, w []
 	}
 }
 
-// mulGroup is mul of sixteen rows by four inputs or more, a few blocks at a time.
-func (k *kKernels) mulGroup(s *kScratch, dst []float32, stride int, t npu.DType, w []byte, rowBytes int, x []kInput, m int) {
+// mulGroup is mul of sixteen rows by four inputs or more, a few blocks at a time. Meanwhile next comes from memory,
+// which sixteen rows side by side would wait for at each block.
+func (k *kKernels) mulGroup(s *kScratch, dst []float32, stride int, t npu.DType, w, next []byte, x []kInput, m int) {
 	for i := range m {
 		clear(dst[i*stride:][:groupRows])
 	}
@@ -206,7 +209,8 @@ func (k *kKernels) mulGroup(s *kScratch, dst []float32, stride int, t npu.DType,
 	for b := 0; b < blocks; b += nearPanels {
 		panels := s.panels[:min(nearPanels, blocks-b)]
 		for i := range panels {
-			k.turn(t, &panels[i], w[(b+i)*size:], rowBytes)
+			k.fetch(next[len(next)*(b+i)/blocks : len(next)*(b+i+1)/blocks])
+			k.turn(t, &panels[i], w[(b+i)*size:], len(w)/groupRows)
 		}
 		i := 0
 		for ; i+8 <= m; i += 8 {

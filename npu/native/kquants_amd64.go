@@ -46,7 +46,15 @@ func mulKPanel8(dst *float32, stride int, w *kPanel, blocks int, x *kInput, each
 //go:noescape
 func mulKPanel4(dst *float32, stride int, w *kPanel, blocks int, x *kInput, each int)
 
+//go:noescape
+func fetchBytes(p *byte, n int)
+
 var vnniK = &kKernels{
+	fetch: func(b []byte) {
+		if len(b) > 0 {
+			fetchBytes(&b[0], len(b))
+		}
+	},
 	dots: func(t npu.DType, dst []float32, w []byte, x []kInput) {
 		switch t {
 		case npu.Q4_K:

@@ -578,6 +578,17 @@ TEXT ·turnQ6K(SB), NOSPLIT, $0-24
 	VADDPS to, sum, sum; \
 	VMOVUPS sum, to
 
+// func fetchBytes(p *byte, n int)
+TEXT ·fetchBytes(SB), NOSPLIT, $0-16
+	MOVQ p+0(FP), SI
+	MOVQ n+8(FP), CX
+line:
+	PREFETCHT1 (SI)
+	ADDQ $64, SI
+	SUBQ $64, CX
+	JGT  line
+	RET
+
 // func mulKPanel8(dst *float32, stride int, w *kPanel, blocks int, x *kInput, each int)
 TEXT ·mulKPanel8(SB), NOSPLIT, $0-48
 	MOVQ dst+0(FP), DI

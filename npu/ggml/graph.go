@@ -269,6 +269,7 @@ type program struct {
 	factors        map[*npu.Rope]*npu.Tensor // of rotations that have some
 	attentions     []int                     // nodes
 	keeps          int                       // numbers of keys and values that a row leaves behind
+	keptAt         []int                     // how many of them come before each attention's
 	kvOf           map[int]int               // attention node → layer of the device's cache
 	graphs         map[[2]int]*graph         // by rows and window
 }
@@ -343,7 +344,7 @@ func (p *program) collect() (weights []*npu.Tensor, products map[*npu.Tensor]boo
 				return nil, nil, fmt.Errorf("%%%d: the ggml device attends with all heads, to keys by row: npu/reference has the other", i)
 			}
 			p.places, p.attend = true, true
-			p.attentions = append(p.attentions, i)
+			p.attentions, p.keptAt = append(p.attentions, i), append(p.keptAt, p.keeps)
 			p.keeps += 2 * n.Attention.KVHeads * n.Attention.HeadDim
 			continue
 		default:

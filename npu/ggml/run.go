@@ -76,10 +76,17 @@ func (p *program) run(a *npu.Args) error {
 	}
 	d.api.Sync(d.backend)
 	if d.staging.pinned() {
-		copySlices(result, out)
+		divide(a.Rows, 4*len(result)/a.Rows, func(lo, hi int) {
+			width := len(result) / a.Rows
+			copy(result[lo*width:hi*width], out[lo*width:])
+		})
 	}
-	for _, node := range p.attentions {
-		from = d.keep(plan, p.kvOf[node], bucket, from)
+	if n := len(p.attentions); n > 0 {
+		divide(n, 2*len(from)/n, func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				d.keep(plan, p.kvOf[p.attentions[i]], bucket, from[p.keptAt[i]*bucket:])
+			}
+		})
 	}
 	return nil
 }
@@ -100,9 +107,8 @@ func (d *Device) compute(g *graph) (rc int32, err error) {
 	return rc, nil
 }
 
-// keep writes the rows' keys and values of a layer to their caches, as the device has rounded them, and returns
-// what follows them.
-func (d *Device) keep(p *plan, layer, bucket int, from []uint16) []uint16 {
+// keep writes the rows' keys and values of a layer to their caches, as the device has rounded them.
+func (d *Device) keep(p *plan, layer, bucket int, from []uint16) {
 	l := &d.cache.layers[layer]
 	n := bucket * l.width
 	for i, h := range p.own {
@@ -111,7 +117,6 @@ func (d *Device) keep(p *plan, layer, bucket int, from []uint16) []uint16 {
 		copy(s.V[l.layer][h.at*l.width:][:l.width], from[n+i*l.width:])
 	}
 	p.settle(layer, true)
-	return from[2*n:]
 }
 
 func isFed(op npu.Op) bool { return op == npu.OpInput || op == npu.OpEmbed || op == npu.OpPosition }
@@ -148,10 +153,14 @@ func (p *program) feed(node int, a *npu.Args, out []float32) error {
 	if n.Op == npu.OpPosition {
 		which = a.Positions
 	}
-	for i, r := range which[:a.Rows] {
-		if err := quant.Dequantize(n.Weight.Type, out[i*n.Width:][:n.Width], n.Weight.Row(int(r))); err != nil {
-			return fmt.Errorf("%v: %w", n.Weight, err)
+	errs := make([]error, a.Rows)
+	divide(a.Rows, 4*n.Width, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			errs[i] = quant.Dequantize(n.Weight.Type, out[i*n.Width:][:n.Width], n.Weight.Row(int(which[i])))
 		}
+	})
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("%v: %w", n.Weight, err)
 	}
 	return nil
 }

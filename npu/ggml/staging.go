@@ -1,6 +1,7 @@
 package ggml
 
 import (
+	"runtime"
 	"sync"
 	"unsafe"
 )
@@ -93,19 +94,18 @@ func get[T element](d *Device, x ptr, to []T) {
 	d.api.Get(d.backend, x, unsafe.Pointer(&to[0]), 0, uintptr(len(to))*unsafe.Sizeof(to[0]))
 }
 
-// copySlices is copy by several threads where it is much, as the logits of many rows are: one thread copies more slowly
-// than they come.
-func copySlices(to, from []float32) {
-	const part, most = 1 << 18, 8 // 1 MiB
-	n := min(len(to)/part, most)
-	if n < 2 {
-		copy(to, from)
+// divide does n things of so many bytes each, by several threads where that is much, as the logits, keys and values of
+// many rows are: one thread copies more slowly than a GPU sends.
+func divide(n, bytes int, do func(lo, hi int)) {
+	const each, most = 1 << 20, 8
+	parts := min(n, n*bytes/each, runtime.GOMAXPROCS(0), most)
+	if parts < 2 {
+		do(0, n)
 		return
 	}
 	var wg sync.WaitGroup
-	for i := range n {
-		low, high := len(to)*i/n, len(to)*(i+1)/n
-		wg.Go(func() { copy(to[low:high], from[low:high]) })
+	for i := range parts {
+		wg.Go(func() { do(n*i/parts, n*(i+1)/parts) })
 	}
 	wg.Wait()
 }

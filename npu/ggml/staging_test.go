@@ -56,16 +56,19 @@ func TestStagingWithoutPinnedMemory(t *testing.T) {
 	})
 }
 
-func TestCopySlices(t *testing.T) {
-	for _, n := range []int{0, 1, 1 << 18, 1<<20 + 3, 5 << 20} {
-		from, to := make([]float32, n), make([]float32, n)
-		for i := range from {
-			from[i] = float32(i + 1)
-		}
-		copySlices(to, from)
-		for i := range to {
-			if to[i] != from[i] {
-				t.Fatalf("of %d numbers, number %d is %v", n, i, to[i])
+func TestDivideDoesEachOnce(t *testing.T) {
+	for _, n := range []int{0, 1, 2, 7, 1000} {
+		for _, bytes := range []int{1, 1 << 10, 1 << 20, 5 << 20} {
+			done := make([]int, n)
+			divide(n, bytes, func(lo, hi int) {
+				for i := lo; i < hi; i++ {
+					done[i]++
+				}
+			})
+			for i, times := range done {
+				if times != 1 {
+					t.Fatalf("%d things of %d bytes: number %d was done %d times", n, bytes, i, times)
+				}
 			}
 		}
 	}

@@ -120,11 +120,10 @@ func (c *Conn) Open(ctx context.Context, begin Begin) (*Exchange, error) {
 	if err != nil {
 		return nil, fmt.Errorf("transport: open an exchange: %w", c.explain(err))
 	}
-	x := c.adopt(stream)
-	x.mu.Lock()
+	x := c.exchange(stream)
 	x.enqueue(0, frame) // the peer learns of the exchange by its stream
 	x.seq = 1
-	x.mu.Unlock()
+	c.enter(x)
 	go x.writeLoop()
 	go x.readLoop(bufio.NewReader(stream))
 	return x, nil
@@ -138,7 +137,12 @@ func (c *Conn) Accept(ctx context.Context) (*Exchange, Begin, error) {
 		if err != nil {
 			return nil, Begin{}, err
 		}
-		return x, m.(Begin), nil // acceptStream looked
+		begin, ok := m.(Begin)
+		if !ok {
+			c.abort(fmt.Errorf("an exchange started with %T", m))
+			return nil, Begin{}, c.Err()
+		}
+		return x, begin, nil
 	case <-c.released:
 		return nil, Begin{}, c.Err()
 	case <-ctx.Done():
@@ -146,10 +150,24 @@ func (c *Conn) Accept(ctx context.Context) (*Exchange, Begin, error) {
 	}
 }
 
-// adopt makes the exchange of a stream and enters it.
-func (c *Conn) adopt(stream *quic.Stream) *Exchange {
+// exchange makes the exchange of a stream, which nobody else knows before enter.
+func (c *Conn) exchange(stream *quic.Stream) *Exchange {
 	x := newExchange(c.local.VocabSize)
 	x.id, x.conn, x.stream = uint64(stream.StreamID()), c, stream
+	return x
+}
+
+// begun makes the exchange that the peer opened with begin, a frame of that size. Begin is its message 0, so that no
+// datagram can bring another one.
+func (c *Conn) begun(stream *quic.Stream, begin Begin, size int) *Exchange {
+	x := c.exchange(stream)
+	x.fast.next = 1
+	x.add(begin, size)
+	return x
+}
+
+// enter lets datagrams and the sender find x. From then on x.mu guards it.
+func (c *Conn) enter(x *Exchange) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.exchanges[x.id] = x
@@ -157,7 +175,6 @@ func (c *Conn) adopt(stream *quic.Stream) *Exchange {
 		x.fail(c.err)
 	}
 	signal(c.wake)
-	return x
 }
 
 func (c *Conn) forget(x *Exchange) {
@@ -213,11 +230,8 @@ func (c *Conn) acceptStream(stream *quic.Stream) {
 		return
 	}
 	stream.SetReadDeadline(time.Time{})
-	x := c.adopt(stream)
-	x.mu.Lock()
-	x.fast.next = 1
-	x.add(begin, len(frame))
-	x.mu.Unlock()
+	x := c.begun(stream, begin, len(frame))
+	c.enter(x)
 	go x.writeLoop()
 	go x.readLoop(in)
 	select {

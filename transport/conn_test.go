@@ -270,6 +270,47 @@ func TestHostileDatagrams(t *testing.T) {
 	}
 }
 
+// A datagram that claims to be an exchange's first message does not come before its Begin, however soon it
+// is there; and an exchange that starts with something else is refused.
+func TestBeginComesFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newTestNet(t, time.Millisecond)
+		device, cloud := connect(t, n)
+		stream, err := device.qc.OpenStreamSync(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		frame, err := encodeControl(NeedSync{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := cloud.begun(stream, Begin{ID: "x"}, 1)
+		for _, seq := range []byte{0, 1} {
+			if err := x.datagram(append([]byte{0, 0, seq, byte(len(frame))}, frame...), time.Now()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		cloud.ready <- x
+		got, first, err := cloud.Accept(t.Context())
+		if err != nil || got != x || first.ID != "x" {
+			t.Fatalf("accepted %+v, %v", first, err)
+		}
+		x.mu.Lock()
+		waiting := len(x.inbox)
+		x.mu.Unlock()
+		if waiting != 1 || receive(t, x) != (NeedSync{}) {
+			t.Errorf("%d messages after Begin, want the one", waiting)
+		}
+
+		x = cloud.exchange(stream)
+		x.add(NeedSync{}, 1)
+		cloud.ready <- x
+		if _, _, err := cloud.Accept(t.Context()); err == nil {
+			t.Error("an exchange that starts with NeedSync was accepted")
+		}
+	})
+}
+
 func TestHostileStreams(t *testing.T) {
 	for name, data := range map[string][]byte{
 		"too long":    binary.AppendUvarint(nil, 1<<40),

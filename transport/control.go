@@ -276,10 +276,16 @@ func checkSources(m Sources, over func(string, int, int) error) error {
 			if len(s.Title) > MaxTitle {
 				return over("title", len(s.Title), MaxTitle)
 			}
+			if !(s.Weight >= 0 && s.Weight <= 1+rounding) {
+				return fmt.Errorf("sources: weight %v is not between 0 and 1", s.Weight)
+			}
 		}
 		return nil
 	}
-	for _, p := range m.Parts {
+	for i, p := range m.Parts {
+		if p.From > MaxAnswer || i > 0 && p.From <= m.Parts[i-1].From {
+			return fmt.Errorf("sources: part %d begins at token %d", i, p.From)
+		}
 		if !(math.Abs(p.H) <= maxWeight && p.Nothing >= 0 && p.Nothing <= 1) {
 			return fmt.Errorf("sources: weight %v and share %v of a part make no sense", p.H, p.Nothing)
 		}
@@ -290,8 +296,10 @@ func checkSources(m Sources, over func(string, int, int) error) error {
 	return check(m.Sources, MaxSources)
 }
 
-// maxWeight bounds the weight of a part, in nats.
-const maxWeight = 1 << 14
+const (
+	maxWeight = 1 << 14 // bounds the weight of a part, in nats
+	rounding  = 1e-9    // by so much a sum of weights may exceed 1
+)
 
 func checkBegin(m Begin, over func(string, int, int) error) error {
 	history := 0

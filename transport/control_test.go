@@ -43,13 +43,13 @@ func drawControl(t *rapid.T) Message {
 	case 4:
 		sources := func(most int) (list []Source) {
 			for range rapid.IntRange(0, most).Draw(t, "sources") {
-				list = append(list, Source{Title: text.Draw(t, "title"), Weight: rapid.Float64().Draw(t, "weight")})
+				list = append(list, Source{Title: text.Draw(t, "title"), Weight: rapid.Float64Range(0, 1).Draw(t, "weight")})
 			}
 			return list
 		}
 		s := Sources{Sources: sources(20)}
-		for range rapid.IntRange(0, 4).Draw(t, "parts") {
-			s.Parts = append(s.Parts, Part{From: tandem.Step(number.Draw(t, "from")), H: rapid.Float64Range(-9, 9).Draw(t, "h"), Nothing: rapid.Float64Range(0, 1).Draw(t, "nothing"), Sources: sources(6)})
+		for i := range rapid.IntRange(0, 4).Draw(t, "parts") {
+			s.Parts = append(s.Parts, Part{From: tandem.Step(201*i + number.Draw(t, "from")), H: rapid.Float64Range(-9, 9).Draw(t, "h"), Nothing: rapid.Float64Range(0, 1).Draw(t, "nothing"), Sources: sources(6)})
 		}
 		return s
 	case 5:
@@ -112,17 +112,21 @@ func TestControlCompresses(t *testing.T) {
 
 func TestControlRefuses(t *testing.T) {
 	for name, m := range map[string]Message{
-		"question": Begin{Question: strings.Repeat("x", MaxQuestion+1)},
-		"turns":    Begin{History: make([]Turn, MaxTurns+1)},
-		"history":  Begin{History: []Turn{{Content: strings.Repeat("x", MaxHistory+1)}}},
-		"support":  Begin{MaxSupport: tandem.MaxSupport + 1},
-		"negative": Begin{Documents: -1},
-		"sync":     Sync{Tokens: make([]tandem.Token, MaxAnswer+1)},
-		"rate":     Handover{Accept: [2]float64{0, 1.01}},
-		"no rate":  Handover{Accept: [2]float64{math.NaN(), 0}},
-		"title":    Sources{Sources: []Source{{Title: strings.Repeat("x", MaxTitle+1)}}},
-		"not ours": "text",
-		"pointer":  &NeedSync{},
+		"question":          Begin{Question: strings.Repeat("x", MaxQuestion+1)},
+		"turns":             Begin{History: make([]Turn, MaxTurns+1)},
+		"history":           Begin{History: []Turn{{Content: strings.Repeat("x", MaxHistory+1)}}},
+		"support":           Begin{MaxSupport: tandem.MaxSupport + 1},
+		"negative":          Begin{Documents: -1},
+		"sync":              Sync{Tokens: make([]tandem.Token, MaxAnswer+1)},
+		"rate":              Handover{Accept: [2]float64{0, 1.01}},
+		"no rate":           Handover{Accept: [2]float64{math.NaN(), 0}},
+		"title":             Sources{Sources: []Source{{Title: strings.Repeat("x", MaxTitle+1)}}},
+		"late part":         Sources{Parts: []Part{{From: MaxAnswer + 1}}},
+		"parts in disorder": Sources{Parts: []Part{{From: 5}, {From: 2}}},
+		"weight":            Sources{Sources: []Source{{Weight: 1.01}}},
+		"no weight":         Sources{Parts: []Part{{Sources: []Source{{Weight: math.NaN()}}}}},
+		"not ours":          "text",
+		"pointer":           &NeedSync{},
 	} {
 		if _, err := encodeControl(m); err == nil {
 			t.Errorf("%s: sent", name)

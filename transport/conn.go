@@ -121,6 +121,7 @@ func (c *Conn) Open(ctx context.Context, begin Begin) (*Exchange, error) {
 		return nil, fmt.Errorf("transport: open an exchange: %w", c.explain(err))
 	}
 	x := c.exchange(stream)
+	x.opener = true
 	x.enqueue(0, frame) // the peer learns of the exchange by its stream
 	x.seq = 1
 	c.enter(x)
@@ -157,11 +158,14 @@ func (c *Conn) exchange(stream *quic.Stream) *Exchange {
 	return x
 }
 
-// begun makes the exchange that the peer opened with begin, a frame of that size. Begin is its message 0, so that no
+// begun makes the exchange that the peer opened with begin, a message of that size. Begin is its message 0, so that no
 // datagram can bring another one.
 func (c *Conn) begun(stream *quic.Stream, begin Begin, size int) *Exchange {
 	x := c.exchange(stream)
 	x.fast.next = 1
+	if begin.MaxTokens > 0 {
+		x.longest = begin.MaxTokens
+	}
 	x.add(begin, size)
 	return x
 }
@@ -230,7 +234,7 @@ func (c *Conn) acceptStream(stream *quic.Stream) {
 		return
 	}
 	stream.SetReadDeadline(time.Time{})
-	x := c.begun(stream, begin, len(frame))
+	x := c.begun(stream, begin, sizeOf(begin, frame))
 	c.enter(x)
 	go x.writeLoop()
 	go x.readLoop(in)

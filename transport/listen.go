@@ -181,7 +181,7 @@ func (l *Listener) serve(qc *quic.Conn) {
 	}
 	id, err := peerOf(state)
 	if err == nil && !l.enter(places, limit) {
-		qc.CloseWithError(codeBusy, "too many connections: try again later")
+		l.refuse(qc, codeBusy, "too many connections: try again later")
 		err = errors.New("too many connections")
 	} else if err == nil {
 		if err = work(qc, id); err != nil {
@@ -205,6 +205,13 @@ func (l *Listener) handshake(qc *quic.Conn) error {
 	}
 }
 
+// refuse closes a connection, and says why: QUIC keeps the reason to itself before the handshake is complete.
+func (l *Listener) refuse(qc *quic.Conn, code quic.ApplicationErrorCode, reason string) {
+	if l.handshake(qc) == nil {
+		qc.CloseWithError(code, reason)
+	}
+}
+
 // admit exchanges hellos with a paired device. Its place is given back when the connection ends.
 func (l *Listener) admit(qc *quic.Conn, id ID) error {
 	if _, err := l.cfg.Peers.Lookup(id); err != nil {
@@ -212,14 +219,14 @@ func (l *Listener) admit(qc *quic.Conn, id ID) error {
 		if errors.Is(err, fs.ErrNotExist) {
 			reason = fmt.Sprintf("key %s is not paired with this side: pair first", id.Short())
 		}
-		qc.CloseWithError(codeUnknown, reason)
+		l.refuse(qc, codeUnknown, reason)
 		return err
 	}
 	ctx, cancel := context.WithTimeout(l.ctx, handshakeTimeout)
 	defer cancel()
 	stream, err := qc.AcceptStream(ctx)
 	if err != nil {
-		qc.CloseWithError(codeProtocol, "no hello came")
+		l.refuse(qc, codeProtocol, "no hello came")
 		return fmt.Errorf("no hello came: %w", err)
 	}
 	stop := context.AfterFunc(ctx, func() { stream.CancelRead(streamClosed) })
@@ -230,7 +237,9 @@ func (l *Listener) admit(qc *quic.Conn, id ID) error {
 		select {
 		case <-qc.Context().Done():
 		case <-time.After(time.Second):
-			hangUp(qc, err)
+			if l.handshake(qc) == nil {
+				hangUp(qc, err)
+			}
 		}
 		return err
 	}

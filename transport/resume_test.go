@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -79,6 +80,49 @@ func TestResumption(t *testing.T) {
 		}
 		l.Close()
 	})
+}
+
+// Who comes with a ticket learns why it is refused, as everybody does.
+func TestRefusalWithTicket(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(l *Listener, d Identity)
+		check  func(error) bool
+	}{
+		"not paired": {func(l *Listener, d Identity) { l.cfg.Peers.Remove(d.ID) }, func(err error) bool { var n *NotPairedError; return errors.As(err, &n) }},
+		"busy":       {func(l *Listener, _ Identity) { l.cfg.Limits.Conns = 0 }, func(err error) bool { var r *RefusedError; return errors.As(err, &r) }},
+	} {
+		for _, eager := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, " eager=", eager), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					n := newTestNet(t, 20*time.Millisecond)
+					d, cloud := ephemeral(t), ephemeral(t)
+					sessions := OpenSessions(t.TempDir())
+					l, err := ListenOn(n.cloud, ServerConfig{Identity: cloud, Peers: NewPeers(d.ID), Hello: testHello(tandem.Cloud), Log: quiet()})
+					if err != nil {
+						t.Fatal(err)
+					}
+					defer l.Close()
+					dial := func() error {
+						device, err := Dial(t.Context(), cloudAddr.String(), ClientConfig{Identity: d, Peer: cloud.ID, Hello: testHello(tandem.Device), PacketConn: n.device, Log: quiet(), Sessions: sessions, Eager: eager})
+						if err == nil {
+							time.Sleep(time.Second) // for the ticket, or the refusal, to come
+							err = device.Err()
+							device.Close("")
+						}
+						return err
+					}
+					if err := dial(); err != nil {
+						t.Fatal(err)
+					}
+					time.Sleep(time.Second)
+					c.change(l, d)
+					if err := dial(); !c.check(err) {
+						t.Errorf("the device was told %v", err)
+					}
+				})
+			})
+		}
+	}
 }
 
 // An attacker who sends a resumed connection's first packets again gets no connection from it, and a

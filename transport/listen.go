@@ -39,10 +39,15 @@ type Listener struct {
 	mu       sync.Mutex
 	conns    int
 	pairings int
+	early    int // hellos being read before the handshake is complete
 }
 
-// maxPairings bounds the pairings under way, which anybody can begin.
-const maxPairings = 4
+// maxPairings bounds the pairings under way, which anybody can begin; maxEarly the early hellos, which anybody can
+// replay. Beyond it a hello is read after the handshake.
+const (
+	maxPairings = 4
+	maxEarly    = 8
+)
 
 // Listen opens a UDP socket on addr and serves it.
 func Listen(addr string, cfg ServerConfig) (*Listener, error) {
@@ -166,25 +171,32 @@ func (l *Listener) leave(places *int) {
 // serve brings one connection to the point where Accept can return it, or pairs.
 //
 // A connection comes here before its handshake is complete. Only a hello is read before that, and only when
-// the session is resumed, which tells the peer's key; an attacker can replay that much, to no effect.
+// the session is resumed, which tells the peer's key. An attacker can replay that much; it never becomes a
+// connection, and takes none of their places.
 func (l *Listener) serve(qc *quic.Conn) {
 	state := qc.ConnectionState().TLS
-	if !state.DidResume {
-		if err := l.handshake(qc); err != nil {
-			return // quic-go gave up on it
+	swap := sync.OnceValues(func() (Hello, error) { return l.swap(qc) })
+	if state.DidResume && state.NegotiatedProtocol == protoTalk && l.enter(&l.early, maxEarly) {
+		if id, err := peerOf(state); err == nil && l.known(id) == nil {
+			swap()
 		}
-		state = qc.ConnectionState().TLS
+		l.handshake(qc)
+		l.leave(&l.early)
 	}
-	places, limit, work := &l.conns, l.cfg.Limits.Conns, l.admit
+	if err := l.handshake(qc); err != nil {
+		return // quic-go gave up on it
+	}
+	state = qc.ConnectionState().TLS
+	places, limit, work := &l.conns, l.cfg.Limits.Conns, func(id ID) error { return l.admit(qc, id, swap) }
 	if state.NegotiatedProtocol == protoPair {
-		places, limit, work = &l.pairings, maxPairings, l.pair
+		places, limit, work = &l.pairings, maxPairings, func(id ID) error { return l.pair(qc, id) }
 	}
 	id, err := peerOf(state)
 	if err == nil && !l.enter(places, limit) {
-		l.refuse(qc, codeBusy, "too many connections: try again later")
+		qc.CloseWithError(codeBusy, "too many connections: try again later")
 		err = errors.New("too many connections")
 	} else if err == nil {
-		if err = work(qc, id); err != nil {
+		if err = work(id); err != nil {
 			l.leave(places)
 		}
 	}
@@ -205,45 +217,42 @@ func (l *Listener) handshake(qc *quic.Conn) error {
 	}
 }
 
-// refuse closes a connection, and says why: QUIC keeps the reason to itself before the handshake is complete.
-func (l *Listener) refuse(qc *quic.Conn, code quic.ApplicationErrorCode, reason string) {
-	if l.handshake(qc) == nil {
-		qc.CloseWithError(code, reason)
-	}
+// known says why a key may not talk, nil if it may.
+func (l *Listener) known(id ID) error {
+	_, err := l.cfg.Peers.Lookup(id)
+	return err
 }
 
-// admit exchanges hellos with a paired device. Its place is given back when the connection ends.
-func (l *Listener) admit(qc *quic.Conn, id ID) error {
-	if _, err := l.cfg.Peers.Lookup(id); err != nil {
-		reason := "this side cannot read its list of paired keys"
-		if errors.Is(err, fs.ErrNotExist) {
-			reason = fmt.Sprintf("key %s is not paired with this side: pair first", id.Short())
-		}
-		l.refuse(qc, codeUnknown, reason)
-		return err
-	}
+// swap exchanges hellos.
+func (l *Listener) swap(qc *quic.Conn) (Hello, error) {
 	ctx, cancel := context.WithTimeout(l.ctx, handshakeTimeout)
 	defer cancel()
 	stream, err := qc.AcceptStream(ctx)
 	if err != nil {
-		l.refuse(qc, codeProtocol, "no hello came")
-		return fmt.Errorf("no hello came: %w", err)
+		return Hello{}, fmt.Errorf("no hello came: %w", err)
 	}
-	stop := context.AfterFunc(ctx, func() { stream.CancelRead(streamClosed) })
-	defer stop()
-	hello, err := swapHellos(stream, l.cfg.Hello)
+	defer context.AfterFunc(ctx, func() { stream.CancelRead(streamClosed) })()
+	return swapHellos(stream, l.cfg.Hello)
+}
+
+// admit lets a paired device in whose hello agrees. Its place is given back when the connection ends.
+func (l *Listener) admit(qc *quic.Conn, id ID, swap func() (Hello, error)) error {
+	if err := l.known(id); err != nil {
+		reason := "this side cannot read its list of paired keys"
+		if errors.Is(err, fs.ErrNotExist) {
+			reason = fmt.Sprintf("key %s is not paired with this side: pair first", id.Short())
+		}
+		qc.CloseWithError(codeUnknown, reason)
+		return err
+	}
+	hello, err := swap()
 	if err != nil {
 		// Let the peer read our hello and hang up first; it words the difference from its side.
 		select {
 		case <-qc.Context().Done():
 		case <-time.After(time.Second):
-			if l.handshake(qc) == nil {
-				hangUp(qc, err)
-			}
+			hangUp(qc, err)
 		}
-		return err
-	}
-	if err := l.handshake(qc); err != nil {
 		return err
 	}
 	c := newConn(qc, id, l.cfg.Hello, hello, l.cfg.Limits, l.cfg.Log, func() { l.leave(&l.conns) })

@@ -46,6 +46,7 @@ type Conn struct {
 	local, remote Hello
 	log           *slog.Logger
 	limits        Limits
+	known         func() error  // says why the peer may open no exchange any more; nil if it always may
 	release       func()        // frees what the connection owns beside itself
 	released      chan struct{} // closed after release
 
@@ -92,10 +93,10 @@ func (l Limits) withDefaults() Limits {
 }
 
 // newConn starts to serve a connection after the hellos were exchanged.
-func newConn(qc *quic.Conn, peer ID, local, remote Hello, limits Limits, log *slog.Logger, release func()) *Conn {
+func newConn(qc *quic.Conn, peer ID, local, remote Hello, limits Limits, log *slog.Logger, known func() error, release func()) *Conn {
 	c := &Conn{
 		qc: qc, peer: peer, local: local, remote: remote, log: log, limits: limits,
-		release: release, released: make(chan struct{}),
+		known: known, release: release, released: make(chan struct{}),
 		wake: make(chan struct{}, 1), ready: make(chan *Exchange, limits.Exchanges),
 		exchanges: map[uint64]*Exchange{},
 	}
@@ -214,7 +215,8 @@ func (c *Conn) acceptLoop() {
 	}
 }
 
-// acceptStream waits for an exchange's Begin and offers it to Accept.
+// acceptStream waits for an exchange's Begin and offers it to Accept. A key that was removed since the connection
+// was made asks no more questions.
 func (c *Conn) acceptStream(stream *quic.Stream) {
 	in := bufio.NewReader(stream)
 	stream.SetReadDeadline(time.Now().Add(10 * time.Second))
@@ -232,6 +234,13 @@ func (c *Conn) acceptStream(stream *quic.Stream) {
 		stream.CancelWrite(streamClosed)
 		c.log.Warn("exchange refused", "peer", c.peer.Short(), "error", err)
 		return
+	}
+	if c.known != nil {
+		if err := c.known(); err != nil {
+			c.log.Warn("connection ended", "peer", c.peer.Short(), "error", err)
+			c.end(codeUnknown, err.Error(), err)
+			return
+		}
 	}
 	stream.SetReadDeadline(time.Time{})
 	x := c.begun(stream, begin, sizeOf(begin, frame))

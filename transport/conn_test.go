@@ -503,6 +503,46 @@ func TestUnknownKeys(t *testing.T) {
 	})
 }
 
+// A key that is removed while it is connected asks no more questions, and learns why.
+func TestRemovedKey(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newTestNet(t, 20*time.Millisecond)
+		d, c := ephemeral(t), ephemeral(t)
+		peers := NewPeers(d.ID)
+		l, err := ListenOn(n.cloud, ServerConfig{Identity: c, Peers: peers, Hello: testHello(tandem.Cloud), Log: quiet()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		device, err := Dial(t.Context(), cloudAddr.String(), ClientConfig{Identity: d, Peer: c.ID, Hello: testHello(tandem.Device), PacketConn: n.device, Log: quiet()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer device.Close("")
+		cloud, err := l.Accept(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		begin(t, device, cloud)
+		if err := peers.Remove(d.ID); err != nil {
+			t.Fatal(err)
+		}
+		x, err := device.Open(t.Context(), Begin{Question: "and now?"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		var unpaired *NotPairedError
+		if _, err := x.Receive(ctx); !errors.As(err, &unpaired) {
+			t.Errorf("the device was told %v", err)
+		}
+		if _, _, err := cloud.Accept(ctx); !errors.As(err, &unpaired) {
+			t.Errorf("the question arrived, %v", err)
+		}
+	})
+}
+
 func TestDialGivesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newTestNet(t, 20*time.Millisecond)

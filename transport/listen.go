@@ -217,10 +217,17 @@ func (l *Listener) handshake(qc *quic.Conn) error {
 	}
 }
 
-// known says why a key may not talk, nil if it may.
+// known says why a key may not talk, nil if it may. The peer is told as much as is good for it.
 func (l *Listener) known(id ID) error {
 	_, err := l.cfg.Peers.Lookup(id)
-	return err
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, fs.ErrNotExist):
+		return &NotPairedError{fmt.Sprintf("key %s is not paired with this side: pair first", id.Short())}
+	}
+	l.cfg.Log.Error("paired keys", "error", err)
+	return &NotPairedError{"this side cannot read its list of paired keys"}
 }
 
 // swap exchanges hellos.
@@ -237,12 +244,9 @@ func (l *Listener) swap(qc *quic.Conn) (Hello, error) {
 
 // admit lets a paired device in whose hello agrees. Its place is given back when the connection ends.
 func (l *Listener) admit(qc *quic.Conn, id ID, swap func() (Hello, error)) error {
-	if err := l.known(id); err != nil {
-		reason := "this side cannot read its list of paired keys"
-		if errors.Is(err, fs.ErrNotExist) {
-			reason = fmt.Sprintf("key %s is not paired with this side: pair first", id.Short())
-		}
-		qc.CloseWithError(codeUnknown, reason)
+	known := func() error { return l.known(id) }
+	if err := known(); err != nil {
+		qc.CloseWithError(codeUnknown, err.Error())
 		return err
 	}
 	hello, err := swap()
@@ -255,7 +259,7 @@ func (l *Listener) admit(qc *quic.Conn, id ID, swap func() (Hello, error)) error
 		}
 		return err
 	}
-	c := newConn(qc, id, l.cfg.Hello, hello, l.cfg.Limits, l.cfg.Log, func() { l.leave(&l.conns) })
+	c := newConn(qc, id, l.cfg.Hello, hello, l.cfg.Limits, l.cfg.Log, known, func() { l.leave(&l.conns) })
 	select {
 	case l.ready <- c:
 		return nil

@@ -34,18 +34,17 @@ type Listener struct {
 	ready  chan *Conn
 	ctx    context.Context
 	cancel context.CancelFunc
-	guess  bucket // attempts at pairing
 
 	mu       sync.Mutex
 	conns    int
-	pairings int
-	early    int // hellos being read before the handshake is complete
+	early    int          // hellos being read before the handshake is complete
+	pairings []*quic.Conn // that wait for the device's word, the longest waiting first
 }
 
 // maxPairings bounds the pairings under way, which anybody can begin; maxEarly the early hellos, which anybody can
 // replay. Beyond it a hello is read after the handshake.
 const (
-	maxPairings = 4
+	maxPairings = 16
 	maxEarly    = 8
 )
 
@@ -88,7 +87,7 @@ func ListenOn(pc net.PacketConn, cfg ServerConfig) (*Listener, error) {
 		StatelessResetKey:   (*quic.StatelessResetKey)(&resets),
 		VerifySourceAddress: func(net.Addr) bool { return !handshakes.take(time.Now()) },
 	}
-	l := &Listener{cfg: cfg, tr: tr, free: func() {}, ready: make(chan *Conn, cfg.Limits.Conns), guess: bucket{rate: 0.1, size: 5}}
+	l := &Listener{cfg: cfg, tr: tr, free: func() {}, ready: make(chan *Conn, cfg.Limits.Conns)}
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	protos := []string{protoTalk}
 	if cfg.Invites != nil {
@@ -187,17 +186,17 @@ func (l *Listener) serve(qc *quic.Conn) {
 		return // quic-go gave up on it
 	}
 	state = qc.ConnectionState().TLS
-	places, limit, work := &l.conns, l.cfg.Limits.Conns, func(id ID) error { return l.admit(qc, id, swap) }
-	if state.NegotiatedProtocol == protoPair {
-		places, limit, work = &l.pairings, maxPairings, func(id ID) error { return l.pair(qc, id) }
-	}
 	id, err := peerOf(state)
-	if err == nil && !l.enter(places, limit) {
+	switch {
+	case err != nil:
+	case state.NegotiatedProtocol == protoPair:
+		err = l.pair(qc, id)
+	case !l.enter(&l.conns, l.cfg.Limits.Conns):
 		qc.CloseWithError(codeBusy, "too many connections: try again later")
 		err = errors.New("too many connections")
-	} else if err == nil {
-		if err = work(id); err != nil {
-			l.leave(places)
+	default:
+		if err = l.admit(qc, id, swap); err != nil {
+			l.leave(&l.conns)
 		}
 	}
 	if err != nil {

@@ -413,17 +413,24 @@ func explain(err error) error {
 		if errors.As(err, &idle) {
 			return fmt.Errorf("%w: nothing heard for too long", ErrLost)
 		}
+		var below *quic.TransportError
+		if errors.As(err, &below) {
+			copied := *below
+			copied.ErrorMessage = clean(copied.ErrorMessage)
+			err = &copied
+		}
 		return fmt.Errorf("%w: %w", ErrLost, err)
 	}
+	reason := clean(app.ErrorMessage)
 	switch {
 	case !app.Remote:
 		return ErrClosed
 	case app.ErrorCode == codeUnknown:
-		return &NotPairedError{app.ErrorMessage}
+		return &NotPairedError{reason}
 	case app.ErrorCode == codeClosed:
-		return fmt.Errorf("%w: closed by the peer: %s", ErrLost, app.ErrorMessage)
+		return fmt.Errorf("%w: closed by the peer: %s", ErrLost, reason)
 	}
-	return &RefusedError{app.ErrorMessage}
+	return &RefusedError{reason}
 }
 
 // abort closes the connection because of the peer's fault.

@@ -2,12 +2,14 @@ package transport
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/quic-go/quic-go"
 	"pgregory.net/rapid"
 
 	"tandem"
@@ -15,7 +17,7 @@ import (
 
 // drawControl draws any control message.
 func drawControl(t *rapid.T) Message {
-	text := rapid.StringN(0, 40, 400)
+	text := rapid.Map(rapid.StringN(0, 40, 400), clean)
 	number := rapid.IntRange(0, 200)
 	switch rapid.IntRange(0, 11).Draw(t, "kind") {
 	case 0:
@@ -95,6 +97,49 @@ func TestControlRoundTrip(t *testing.T) {
 			t.Fatalf("%#v became %#v", m, got)
 		}
 	})
+}
+
+// No text that is shown as it came can make a terminal do anything.
+func TestControlCleans(t *testing.T) {
+	const bad, good = "a\x1b]52;c;aGk=\x07b\u202ec\u009bd\x9b\ne\tf", "a]52;c;aGk=bcd e f"
+	source := func(title string) []Source { return []Source{{Title: title}} }
+	of := func(text string) []Message {
+		hello := testHello(tandem.Device)
+		hello.Name, hello.Software, hello.Model = text, text, text
+		return []Message{
+			hello, Begin{ID: text, Question: bad}, Fail{Text: text}, End{Reason: text},
+			Sources{Sources: source(text), Parts: []Part{{Sources: source(text)}}},
+			Passages{Passages: []Passage{{Title: text, Text: bad}}},
+			pairRequest{Name: text}, pairReply{Name: text, Refused: text},
+		}
+	}
+	want := of(good)
+	for i, m := range of(bad) {
+		frame, err := encodeControl(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := decodeControl(frame); err != nil || fmt.Sprintf("%q", got) != fmt.Sprintf("%q", want[i]) {
+			t.Errorf("%q arrived, %v, want %q", got, err, want[i])
+		}
+	}
+	for _, err := range []error{
+		&quic.ApplicationError{Remote: true, ErrorCode: codeClosed, ErrorMessage: bad},
+		&quic.ApplicationError{Remote: true, ErrorCode: codeUnknown, ErrorMessage: bad},
+		&quic.ApplicationError{Remote: true, ErrorCode: codeBusy, ErrorMessage: bad},
+		&quic.TransportError{Remote: true, ErrorMessage: bad},
+	} {
+		if text := explain(err).Error(); !strings.Contains(text, good) {
+			t.Errorf("%q", text)
+		}
+	}
+	peers := OpenPeers(t.TempDir())
+	if err := peers.Add(Peer{Name: bad}); err != nil {
+		t.Fatal(err)
+	}
+	if peer, err := peers.Lookup(ID{}); err != nil || !strings.HasPrefix(peer.Name, "a]52;c;aGk=bcd") {
+		t.Errorf("%q is paired, %v", peer.Name, err)
+	}
 }
 
 func TestControlCompresses(t *testing.T) {

@@ -73,7 +73,7 @@ func cite(tokens []Token, own, cloud []part) []Part {
 		}
 		to := len(tokens)
 		if i+1 < len(starts) {
-			to = min(to, starts[i+1].from)
+			to = max(s.from, min(to, starts[i+1].from))
 		}
 		var p Part
 		both := false
@@ -123,7 +123,7 @@ func sourcesMessage(sources []Source, parts []part, titles bool) transport.Sourc
 		m.Sources = wireSources(sources, transport.MaxSources)
 	}
 	for _, p := range parts[:min(len(parts), transport.MaxParts)] {
-		w := transport.Part{From: tandem.Step(p.from), H: p.h, Nothing: min(max(p.nothing, 0), 1)}
+		w := transport.Part{From: tandem.Step(p.from), H: p.h, Nothing: share(p.nothing)}
 		if titles {
 			w.Sources = wireSources(p.sources, transport.MaxPartSources)
 		}
@@ -136,15 +136,18 @@ func wireSources(sources []Source, most int) []transport.Source {
 	var out []transport.Source
 	for _, s := range sources[:min(len(sources), most)] {
 		title := strings.ToValidUTF8(s.Title[:min(len(s.Title), transport.MaxTitle)], "")
-		out = append(out, transport.Source{Title: title, Weight: s.Weight})
+		out = append(out, transport.Source{Title: title, Weight: share(s.Weight)})
 	}
 	return out
 }
 
+// share keeps what rounding makes of a share within 0 to 1.
+func share(x float64) float64 { return min(max(x, 0), 1) }
+
 func sourcesOf(list []transport.Source) []Source {
 	var out []Source
 	for _, s := range list {
-		out = append(out, Source{Title: s.Title, Weight: s.Weight})
+		out = append(out, Source{Title: s.Title, Weight: share(s.Weight)})
 	}
 	return out
 }

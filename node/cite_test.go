@@ -3,6 +3,8 @@ package node
 import (
 	"math"
 	"testing"
+
+	"tandem/transport"
 )
 
 // A sentence is not known when the contexts without a document outweigh all others of both sides, and not
@@ -42,5 +44,18 @@ func TestCite(t *testing.T) {
 		if title := got[1].Sources[0].Title; title != c.first {
 			t.Errorf("%s: the second sentence comes from %q", c.name, title)
 		}
+	}
+}
+
+// What a cloud says of sentences that are in disorder, or lie beyond the answer, harms nobody.
+func TestCiteDisorder(t *testing.T) {
+	tokens := []Token{{Text: "a"}, {Text: " b"}, {Text: " c"}}
+	cloud := []part{{from: 2}, {from: 1}, {from: 9}}
+	got := cite(tokens, nil, cloud)
+	if len(got) != 1 || got[0].Text != "b c" {
+		t.Errorf("%+v", got)
+	}
+	if s := sourcesOf([]transport.Source{{Weight: 1 + 1e-12}, {Weight: -1}}); s[0].Weight != 1 || s[1].Weight != 0 {
+		t.Errorf("%+v", s)
 	}
 }

@@ -170,7 +170,7 @@ func TestBulkRefuses(t *testing.T) {
 		"another kind": {NeedSync{}},
 		"given up":     {Piece{Data: make([]byte, 5)}, Fail{Text: "no more"}},
 	} {
-		a, b := Pipe(testVocab)
+		b, a := Pipe(testVocab)
 		for _, m := range send {
 			if err := a.Send(m); err != nil {
 				t.Fatal(err)
@@ -180,8 +180,8 @@ func TestBulkRefuses(t *testing.T) {
 			t.Errorf("%s: taken as %d bytes", name, len(data))
 		}
 	}
-	for name, m := range map[string]Message{"too much": Got{Bytes: 11}, "not a piece": Got{Bytes: 3}, "the end": End{}, "another kind": NeedSync{}} {
-		a, b := Pipe(testVocab)
+	for name, m := range map[string]Message{"too much": Got{Bytes: 11}, "not a piece": Got{Bytes: 3}, "the end": End{}, "another kind": Sync{}} {
+		b, a := Pipe(testVocab)
 		if err := b.Send(m); err != nil {
 			t.Fatal(err)
 		}

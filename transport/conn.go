@@ -46,6 +46,7 @@ type Conn struct {
 	local, remote Hello
 	log           *slog.Logger
 	limits        Limits
+	known         func() error  // says why the peer may open no exchange any more; nil if it always may
 	release       func()        // frees what the connection owns beside itself
 	released      chan struct{} // closed after release
 
@@ -92,10 +93,10 @@ func (l Limits) withDefaults() Limits {
 }
 
 // newConn starts to serve a connection after the hellos were exchanged.
-func newConn(qc *quic.Conn, peer ID, local, remote Hello, limits Limits, log *slog.Logger, release func()) *Conn {
+func newConn(qc *quic.Conn, peer ID, local, remote Hello, limits Limits, log *slog.Logger, known func() error, release func()) *Conn {
 	c := &Conn{
 		qc: qc, peer: peer, local: local, remote: remote, log: log, limits: limits,
-		release: release, released: make(chan struct{}),
+		known: known, release: release, released: make(chan struct{}),
 		wake: make(chan struct{}, 1), ready: make(chan *Exchange, limits.Exchanges),
 		exchanges: map[uint64]*Exchange{},
 	}
@@ -120,11 +121,11 @@ func (c *Conn) Open(ctx context.Context, begin Begin) (*Exchange, error) {
 	if err != nil {
 		return nil, fmt.Errorf("transport: open an exchange: %w", c.explain(err))
 	}
-	x := c.adopt(stream)
-	x.mu.Lock()
+	x := c.exchange(stream)
+	x.opener = true
 	x.enqueue(0, frame) // the peer learns of the exchange by its stream
 	x.seq = 1
-	x.mu.Unlock()
+	c.enter(x)
 	go x.writeLoop()
 	go x.readLoop(bufio.NewReader(stream))
 	return x, nil
@@ -138,7 +139,12 @@ func (c *Conn) Accept(ctx context.Context) (*Exchange, Begin, error) {
 		if err != nil {
 			return nil, Begin{}, err
 		}
-		return x, m.(Begin), nil // acceptStream looked
+		begin, ok := m.(Begin)
+		if !ok {
+			c.abort(fmt.Errorf("an exchange started with %T", m))
+			return nil, Begin{}, c.Err()
+		}
+		return x, begin, nil
 	case <-c.released:
 		return nil, Begin{}, c.Err()
 	case <-ctx.Done():
@@ -146,10 +152,27 @@ func (c *Conn) Accept(ctx context.Context) (*Exchange, Begin, error) {
 	}
 }
 
-// adopt makes the exchange of a stream and enters it.
-func (c *Conn) adopt(stream *quic.Stream) *Exchange {
+// exchange makes the exchange of a stream, which nobody else knows before enter.
+func (c *Conn) exchange(stream *quic.Stream) *Exchange {
 	x := newExchange(c.local.VocabSize)
 	x.id, x.conn, x.stream = uint64(stream.StreamID()), c, stream
+	return x
+}
+
+// begun makes the exchange that the peer opened with begin, a message of that size. Begin is its message 0, so that no
+// datagram can bring another one.
+func (c *Conn) begun(stream *quic.Stream, begin Begin, size int) *Exchange {
+	x := c.exchange(stream)
+	x.fast.next = 1
+	if begin.MaxTokens > 0 {
+		x.longest = begin.MaxTokens
+	}
+	x.add(begin, size)
+	return x
+}
+
+// enter lets datagrams and the sender find x. From then on x.mu guards it.
+func (c *Conn) enter(x *Exchange) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.exchanges[x.id] = x
@@ -157,7 +180,6 @@ func (c *Conn) adopt(stream *quic.Stream) *Exchange {
 		x.fail(c.err)
 	}
 	signal(c.wake)
-	return x
 }
 
 func (c *Conn) forget(x *Exchange) {
@@ -193,7 +215,8 @@ func (c *Conn) acceptLoop() {
 	}
 }
 
-// acceptStream waits for an exchange's Begin and offers it to Accept.
+// acceptStream waits for an exchange's Begin and offers it to Accept. A key that was removed since the connection
+// was made asks no more questions.
 func (c *Conn) acceptStream(stream *quic.Stream) {
 	in := bufio.NewReader(stream)
 	stream.SetReadDeadline(time.Now().Add(10 * time.Second))
@@ -212,12 +235,16 @@ func (c *Conn) acceptStream(stream *quic.Stream) {
 		c.log.Warn("exchange refused", "peer", c.peer.Short(), "error", err)
 		return
 	}
+	if c.known != nil {
+		if err := c.known(); err != nil {
+			c.log.Warn("connection ended", "peer", c.peer.Short(), "error", err)
+			c.end(codeUnknown, err.Error(), err)
+			return
+		}
+	}
 	stream.SetReadDeadline(time.Time{})
-	x := c.adopt(stream)
-	x.mu.Lock()
-	x.fast.next = 1
-	x.add(begin, len(frame))
-	x.mu.Unlock()
+	x := c.begun(stream, begin, sizeOf(begin, frame))
+	c.enter(x)
 	go x.writeLoop()
 	go x.readLoop(in)
 	select {
@@ -386,17 +413,24 @@ func explain(err error) error {
 		if errors.As(err, &idle) {
 			return fmt.Errorf("%w: nothing heard for too long", ErrLost)
 		}
+		var below *quic.TransportError
+		if errors.As(err, &below) {
+			copied := *below
+			copied.ErrorMessage = clean(copied.ErrorMessage)
+			err = &copied
+		}
 		return fmt.Errorf("%w: %w", ErrLost, err)
 	}
+	reason := clean(app.ErrorMessage)
 	switch {
 	case !app.Remote:
 		return ErrClosed
 	case app.ErrorCode == codeUnknown:
-		return &NotPairedError{app.ErrorMessage}
+		return &NotPairedError{reason}
 	case app.ErrorCode == codeClosed:
-		return fmt.Errorf("%w: closed by the peer: %s", ErrLost, app.ErrorMessage)
+		return fmt.Errorf("%w: closed by the peer: %s", ErrLost, reason)
 	}
-	return &RefusedError{app.ErrorMessage}
+	return &RefusedError{reason}
 }
 
 // abort closes the connection because of the peer's fault.

@@ -103,7 +103,7 @@ func TestBacklog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newTestNet(t, time.Millisecond)
 		device, cloud := connect(t, n)
-		a, b := begin(t, device, cloud)
+		b, a := begin(t, device, cloud)
 		var err error
 		sent := 0
 		for ; err == nil && sent < 100_000; sent++ {
@@ -116,11 +116,93 @@ func TestBacklog(t *testing.T) {
 			t.Fatalf("after %d messages: %v", sent, err)
 		}
 		b.mu.Lock()
-		if len(b.inbox) > inboxLimit+window || b.unread > inboxBytes+earlyBytes {
+		if len(b.inbox) > inboxLimit || b.unread > inboxBytes+maxControl {
 			t.Errorf("%d messages of %d bytes wait at the receiver", len(b.inbox), b.unread)
 		}
 		b.mu.Unlock()
 	})
+}
+
+// Messages count with what they take in memory, however small they are on the wire; and those that came before
+// the one that they had to wait for stay as small as they came until there is room.
+func TestBacklogOfCompressed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newTestNet(t, time.Millisecond)
+		device, cloud := connect(t, n)
+		a, b := begin(t, device, cloud)
+		const total = 40
+		frames := make([][]byte, total)
+		for i := range frames {
+			var err error
+			if frames[i], err = encodeControl(Sync{Epoch: uint32(i), Tokens: make([]tandem.Token, MaxAnswer)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b.mu.Lock()
+		for i := range frames[1:] {
+			if err := b.fast.insert(uint64(i+2), frames[i+1]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b.mu.Unlock()
+		a.Send(Sync{Tokens: make([]tandem.Token, MaxAnswer)})
+		time.Sleep(time.Second)
+		b.mu.Lock()
+		tokens := 0
+		for _, d := range b.inbox {
+			tokens += len(d.message.(Sync).Tokens)
+		}
+		b.mu.Unlock()
+		if tokens == 0 || 4*tokens > inboxBytes+4*MaxAnswer {
+			t.Errorf("%d tokens wait at the receiver", tokens)
+		}
+		for i := range total {
+			if s := receive(t, b).(Sync); s.Epoch != uint32(i) {
+				t.Fatalf("sync %d is the one of epoch %d", i, s.Epoch)
+			}
+		}
+	})
+}
+
+// What a side must not send ends the connection: a device what is the cloud's to say, or a longer answer than it asked for.
+func TestOutOfPlace(t *testing.T) {
+	for name, m := range map[string]Message{
+		"begin again":   Begin{},
+		"hello":         testHello(tandem.Device),
+		"the cloud's":   Fail{Text: "no"},
+		"a longer sync": Sync{Tokens: make([]tandem.Token, 9)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n := newTestNet(t, time.Millisecond)
+				device, cloud := connect(t, n)
+				a, err := device.Open(t.Context(), Begin{MaxTokens: 8})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := a.Send(Sync{Tokens: make([]tandem.Token, 8)}, m); err != nil {
+					t.Fatal(err)
+				}
+				b, _, err := cloud.Accept(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				if s := receive(t, b).(Sync); len(s.Tokens) != 8 {
+					t.Errorf("%d tokens arrived", len(s.Tokens))
+				}
+				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+				defer cancel()
+				if m, err := b.Receive(ctx); err == nil {
+					t.Fatalf("%T was taken", m)
+				}
+				<-device.Closed()
+				var refused *RefusedError
+				if err := device.Err(); !errors.As(err, &refused) {
+					t.Errorf("the sender was told %v", err)
+				}
+			})
+		})
+	}
 }
 
 // A peer that sends hedges without end, each of another prefix and as large as any, fills no more memory than one that
@@ -144,7 +226,7 @@ func TestHedgeFlood(t *testing.T) {
 		}
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		if len(b.inbox) > inboxLimit+window || b.unread > inboxBytes+earlyBytes {
+		if len(b.inbox) > inboxLimit || b.unread > inboxBytes+maxControl {
 			t.Errorf("%d hedges of %d bytes wait at the receiver", len(b.inbox), b.unread)
 		}
 	})
@@ -200,7 +282,7 @@ func TestSlowReader(t *testing.T) {
 		}
 		time.Sleep(5 * time.Second)
 		b.mu.Lock()
-		if n := len(b.inbox); n < inboxLimit/2 || n > inboxLimit+window {
+		if n := len(b.inbox); n < inboxLimit/2 || n > inboxLimit {
 			t.Errorf("%d drafts wait at the receiver", n)
 		}
 		b.mu.Unlock()
@@ -268,6 +350,47 @@ func TestHostileDatagrams(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A datagram that claims to be an exchange's first message does not come before its Begin, however soon it
+// is there; and an exchange that starts with something else is refused.
+func TestBeginComesFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newTestNet(t, time.Millisecond)
+		device, cloud := connect(t, n)
+		stream, err := device.qc.OpenStreamSync(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		frame, err := encodeControl(Sync{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := cloud.begun(stream, Begin{ID: "x"}, 1)
+		for _, seq := range []byte{0, 1} {
+			if err := x.datagram(append([]byte{0, 0, seq, byte(len(frame))}, frame...), time.Now()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		cloud.ready <- x
+		got, first, err := cloud.Accept(t.Context())
+		if err != nil || got != x || first.ID != "x" {
+			t.Fatalf("accepted %+v, %v", first, err)
+		}
+		x.mu.Lock()
+		waiting := len(x.inbox)
+		x.mu.Unlock()
+		if waiting != 1 {
+			t.Errorf("%d messages after Begin, want the one", waiting)
+		}
+
+		x = cloud.exchange(stream)
+		x.add(NeedSync{}, 1)
+		cloud.ready <- x
+		if _, _, err := cloud.Accept(t.Context()); err == nil {
+			t.Error("an exchange that starts with NeedSync was accepted")
+		}
+	})
 }
 
 func TestHostileStreams(t *testing.T) {
@@ -377,6 +500,46 @@ func TestUnknownKeys(t *testing.T) {
 			t.Fatal(err)
 		}
 		conn.Close("")
+	})
+}
+
+// A key that is removed while it is connected asks no more questions, and learns why.
+func TestRemovedKey(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newTestNet(t, 20*time.Millisecond)
+		d, c := ephemeral(t), ephemeral(t)
+		peers := NewPeers(d.ID)
+		l, err := ListenOn(n.cloud, ServerConfig{Identity: c, Peers: peers, Hello: testHello(tandem.Cloud), Log: quiet()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		device, err := Dial(t.Context(), cloudAddr.String(), ClientConfig{Identity: d, Peer: c.ID, Hello: testHello(tandem.Device), PacketConn: n.device, Log: quiet()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer device.Close("")
+		cloud, err := l.Accept(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		begin(t, device, cloud)
+		if err := peers.Remove(d.ID); err != nil {
+			t.Fatal(err)
+		}
+		x, err := device.Open(t.Context(), Begin{Question: "and now?"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		var unpaired *NotPairedError
+		if _, err := x.Receive(ctx); !errors.As(err, &unpaired) {
+			t.Errorf("the device was told %v", err)
+		}
+		if _, _, err := cloud.Accept(ctx); !errors.As(err, &unpaired) {
+			t.Errorf("the question arrived, %v", err)
+		}
 	})
 }
 

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
+	"unicode"
 
 	"github.com/pierrec/lz4/v4"
 	"github.com/vmihailenco/msgpack/v5"
@@ -153,7 +155,61 @@ func unmarshal[M any](body []byte) (Message, error) {
 	if err := checkLimits(m); err != nil {
 		return nil, err
 	}
-	return m, nil
+	return printable(m), nil
+}
+
+// printable returns m without what a terminal or a log would obey, in the texts that are shown as they are. The
+// question and passages are for a model; what is compared stays as it is.
+func printable(m Message) Message {
+	titles := func(list []Source) {
+		for i := range list {
+			list[i].Title = clean(list[i].Title)
+		}
+	}
+	switch m := m.(type) {
+	case Begin:
+		m.ID = clean(m.ID)
+		return m
+	case Sources:
+		titles(m.Sources)
+		for _, p := range m.Parts {
+			titles(p.Sources)
+		}
+	case Passages:
+		for i := range m.Passages {
+			m.Passages[i].Title = clean(m.Passages[i].Title)
+		}
+	case End:
+		m.Reason = clean(m.Reason)
+		return m
+	case Fail:
+		m.Text = clean(m.Text)
+		return m
+	case Hello:
+		m.Software, m.Name, m.Model = clean(m.Software), clean(m.Name), clean(m.Model)
+		return m
+	case pairRequest:
+		m.Name = clean(m.Name)
+		return m
+	case pairReply:
+		m.Name, m.Refused = clean(m.Name), clean(m.Refused)
+		return m
+	}
+	return m
+}
+
+// clean takes control characters and overrides of the writing direction out of a text of the peer's: in a terminal
+// they could hide or forge what is shown, or write to the clipboard.
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\t' || r == '\n' || r == '\r' || r == '\u2028' || r == '\u2029':
+			return ' '
+		case unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r):
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, ""))
 }
 
 func codeOf(m Message) (byte, error) {
@@ -276,10 +332,16 @@ func checkSources(m Sources, over func(string, int, int) error) error {
 			if len(s.Title) > MaxTitle {
 				return over("title", len(s.Title), MaxTitle)
 			}
+			if !(s.Weight >= 0 && s.Weight <= 1+rounding) {
+				return fmt.Errorf("sources: weight %v is not between 0 and 1", s.Weight)
+			}
 		}
 		return nil
 	}
-	for _, p := range m.Parts {
+	for i, p := range m.Parts {
+		if p.From > MaxAnswer || i > 0 && p.From <= m.Parts[i-1].From {
+			return fmt.Errorf("sources: part %d begins at token %d", i, p.From)
+		}
 		if !(math.Abs(p.H) <= maxWeight && p.Nothing >= 0 && p.Nothing <= 1) {
 			return fmt.Errorf("sources: weight %v and share %v of a part make no sense", p.H, p.Nothing)
 		}
@@ -290,8 +352,10 @@ func checkSources(m Sources, over func(string, int, int) error) error {
 	return check(m.Sources, MaxSources)
 }
 
-// maxWeight bounds the weight of a part, in nats.
-const maxWeight = 1 << 14
+const (
+	maxWeight = 1 << 14 // bounds the weight of a part, in nats
+	rounding  = 1e-9    // by so much a sum of weights may exceed 1
+)
 
 func checkBegin(m Begin, over func(string, int, int) error) error {
 	history := 0

@@ -2,12 +2,14 @@ package transport
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/quic-go/quic-go"
 	"pgregory.net/rapid"
 
 	"tandem"
@@ -15,7 +17,7 @@ import (
 
 // drawControl draws any control message.
 func drawControl(t *rapid.T) Message {
-	text := rapid.StringN(0, 40, 400)
+	text := rapid.Map(rapid.StringN(0, 40, 400), clean)
 	number := rapid.IntRange(0, 200)
 	switch rapid.IntRange(0, 11).Draw(t, "kind") {
 	case 0:
@@ -43,13 +45,13 @@ func drawControl(t *rapid.T) Message {
 	case 4:
 		sources := func(most int) (list []Source) {
 			for range rapid.IntRange(0, most).Draw(t, "sources") {
-				list = append(list, Source{Title: text.Draw(t, "title"), Weight: rapid.Float64().Draw(t, "weight")})
+				list = append(list, Source{Title: text.Draw(t, "title"), Weight: rapid.Float64Range(0, 1).Draw(t, "weight")})
 			}
 			return list
 		}
 		s := Sources{Sources: sources(20)}
-		for range rapid.IntRange(0, 4).Draw(t, "parts") {
-			s.Parts = append(s.Parts, Part{From: tandem.Step(number.Draw(t, "from")), H: rapid.Float64Range(-9, 9).Draw(t, "h"), Nothing: rapid.Float64Range(0, 1).Draw(t, "nothing"), Sources: sources(6)})
+		for i := range rapid.IntRange(0, 4).Draw(t, "parts") {
+			s.Parts = append(s.Parts, Part{From: tandem.Step(201*i + number.Draw(t, "from")), H: rapid.Float64Range(-9, 9).Draw(t, "h"), Nothing: rapid.Float64Range(0, 1).Draw(t, "nothing"), Sources: sources(6)})
 		}
 		return s
 	case 5:
@@ -97,6 +99,49 @@ func TestControlRoundTrip(t *testing.T) {
 	})
 }
 
+// No text that is shown as it came can make a terminal do anything.
+func TestControlCleans(t *testing.T) {
+	const bad, good = "a\x1b]52;c;aGk=\x07b\u202ec\u009bd\x9b\ne\tf", "a]52;c;aGk=bcd e f"
+	source := func(title string) []Source { return []Source{{Title: title}} }
+	of := func(text string) []Message {
+		hello := testHello(tandem.Device)
+		hello.Name, hello.Software, hello.Model = text, text, text
+		return []Message{
+			hello, Begin{ID: text, Question: bad}, Fail{Text: text}, End{Reason: text},
+			Sources{Sources: source(text), Parts: []Part{{Sources: source(text)}}},
+			Passages{Passages: []Passage{{Title: text, Text: bad}}},
+			pairRequest{Name: text}, pairReply{Name: text, Refused: text},
+		}
+	}
+	want := of(good)
+	for i, m := range of(bad) {
+		frame, err := encodeControl(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := decodeControl(frame); err != nil || fmt.Sprintf("%q", got) != fmt.Sprintf("%q", want[i]) {
+			t.Errorf("%q arrived, %v, want %q", got, err, want[i])
+		}
+	}
+	for _, err := range []error{
+		&quic.ApplicationError{Remote: true, ErrorCode: codeClosed, ErrorMessage: bad},
+		&quic.ApplicationError{Remote: true, ErrorCode: codeUnknown, ErrorMessage: bad},
+		&quic.ApplicationError{Remote: true, ErrorCode: codeBusy, ErrorMessage: bad},
+		&quic.TransportError{Remote: true, ErrorMessage: bad},
+	} {
+		if text := explain(err).Error(); !strings.Contains(text, good) {
+			t.Errorf("%q", text)
+		}
+	}
+	peers := OpenPeers(t.TempDir())
+	if err := peers.Add(Peer{Name: bad}); err != nil {
+		t.Fatal(err)
+	}
+	if peer, err := peers.Lookup(ID{}); err != nil || !strings.HasPrefix(peer.Name, "a]52;c;aGk=bcd") {
+		t.Errorf("%q is paired, %v", peer.Name, err)
+	}
+}
+
 func TestControlCompresses(t *testing.T) {
 	frame, err := encodeControl(Begin{Question: strings.Repeat("where is the key? ", 1000)})
 	if err != nil {
@@ -112,17 +157,21 @@ func TestControlCompresses(t *testing.T) {
 
 func TestControlRefuses(t *testing.T) {
 	for name, m := range map[string]Message{
-		"question": Begin{Question: strings.Repeat("x", MaxQuestion+1)},
-		"turns":    Begin{History: make([]Turn, MaxTurns+1)},
-		"history":  Begin{History: []Turn{{Content: strings.Repeat("x", MaxHistory+1)}}},
-		"support":  Begin{MaxSupport: tandem.MaxSupport + 1},
-		"negative": Begin{Documents: -1},
-		"sync":     Sync{Tokens: make([]tandem.Token, MaxAnswer+1)},
-		"rate":     Handover{Accept: [2]float64{0, 1.01}},
-		"no rate":  Handover{Accept: [2]float64{math.NaN(), 0}},
-		"title":    Sources{Sources: []Source{{Title: strings.Repeat("x", MaxTitle+1)}}},
-		"not ours": "text",
-		"pointer":  &NeedSync{},
+		"question":          Begin{Question: strings.Repeat("x", MaxQuestion+1)},
+		"turns":             Begin{History: make([]Turn, MaxTurns+1)},
+		"history":           Begin{History: []Turn{{Content: strings.Repeat("x", MaxHistory+1)}}},
+		"support":           Begin{MaxSupport: tandem.MaxSupport + 1},
+		"negative":          Begin{Documents: -1},
+		"sync":              Sync{Tokens: make([]tandem.Token, MaxAnswer+1)},
+		"rate":              Handover{Accept: [2]float64{0, 1.01}},
+		"no rate":           Handover{Accept: [2]float64{math.NaN(), 0}},
+		"title":             Sources{Sources: []Source{{Title: strings.Repeat("x", MaxTitle+1)}}},
+		"late part":         Sources{Parts: []Part{{From: MaxAnswer + 1}}},
+		"parts in disorder": Sources{Parts: []Part{{From: 5}, {From: 2}}},
+		"weight":            Sources{Sources: []Source{{Weight: 1.01}}},
+		"no weight":         Sources{Parts: []Part{{Sources: []Source{{Weight: math.NaN()}}}}},
+		"not ours":          "text",
+		"pointer":           &NeedSync{},
 	} {
 		if _, err := encodeControl(m); err == nil {
 			t.Errorf("%s: sent", name)

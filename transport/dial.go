@@ -79,7 +79,7 @@ func Dial(ctx context.Context, addr string, cfg ClientConfig) (*Conn, error) {
 		release()
 		return nil, fmt.Errorf("transport: dial %s: %w", addr, err)
 	}
-	return newConn(qc, cfg.Peer, cfg.Hello, hello, limits, cfg.Log, release), nil
+	return newConn(qc, cfg.Peer, cfg.Hello, hello, limits, cfg.Log, nil, release), nil
 }
 
 // greetLater returns the connection once its handshake is done and exchanges the hellos meanwhile. Ours goes
@@ -107,7 +107,7 @@ func greetLater(ctx context.Context, addr string, qc *quic.Conn, cfg ClientConfi
 	if err != nil {
 		return refused(explain(err))
 	}
-	c := newConn(qc, cfg.Peer, cfg.Hello, Hello{}, limits, cfg.Log, release)
+	c := newConn(qc, cfg.Peer, cfg.Hello, Hello{}, limits, cfg.Log, nil, release)
 	go func() {
 		limit := time.AfterFunc(handshakeTimeout, func() { stream.CancelRead(streamClosed) })
 		defer limit.Stop()

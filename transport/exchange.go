@@ -18,7 +18,7 @@ import (
 const (
 	fastLimit   = 256     // control messages up to this size ride in datagrams
 	inboxLimit  = 256     // messages waiting for Receive before the peer is slowed down,
-	inboxBytes  = 1 << 20 // and their frames' bytes
+	inboxBytes  = 1 << 20 // and their bytes, decoded
 	outboxLimit = 4 << 20 // bytes waiting for the stream before Send fails
 )
 
@@ -35,6 +35,7 @@ type Exchange struct {
 	conn   *Conn        // nil in a Pipe
 	stream *quic.Stream // nil in a Pipe
 	peer   *Exchange    // only in a Pipe
+	opener bool         // this side opened the exchange
 
 	order   sync.Mutex // held by Send, before mu: frames are numbered as they are written
 	writer  frameWriter
@@ -43,7 +44,8 @@ type Exchange struct {
 	seq     uint64 // of the next message to send
 	fast    fast
 	inbox   []delivery
-	unread  int           // bytes of the frames in inbox
+	unread  int           // bytes of the messages in inbox
+	longest int           // most tokens of a Sync
 	recvErr error         // after inbox: why no more will come
 	sendErr error         // why no more can go
 	outbox  [][]byte      // frames for the stream, each with its length and number
@@ -57,7 +59,7 @@ type Exchange struct {
 // delivery is a message that waits for Receive.
 type delivery struct {
 	message Message
-	size    int // of its frame
+	size    int // bytes that it takes, about
 }
 
 // add puts a message into the inbox. The caller holds x.mu.
@@ -74,6 +76,7 @@ func newExchange(vocab int) *Exchange {
 	return &Exchange{
 		writer:  frameWriter{vocab: vocab},
 		reader:  frameReader{vocab: vocab},
+		longest: MaxAnswer,
 		arrived: make(chan struct{}, 1),
 		drained: make(chan struct{}, 1),
 		queued:  make(chan struct{}, 1),
@@ -87,11 +90,11 @@ func signal(c chan struct{}) {
 	}
 }
 
-// Pipe returns the two ends of an exchange without a network, over a vocabulary of that size. Messages
+// Pipe returns the two ends of an exchange without a network, over a vocabulary of that size; a is the device's. Messages
 // are encoded and decoded as on the wire, arrive at once, and are limited in the same way.
 func Pipe(vocab int) (a, b *Exchange) {
 	a, b = newExchange(vocab), newExchange(vocab)
-	a.peer, b.peer = b, a
+	a.peer, b.peer, a.opener = b, a, true
 	return a, b
 }
 
@@ -177,7 +180,7 @@ func (x *Exchange) withdraw() {
 
 // arrive is Send's other end in a Pipe.
 func (x *Exchange) arrive(frame []byte) error {
-	m, err := x.reader.message(frame)
+	m, size, err := x.read(frame)
 	if err != nil {
 		return fmt.Errorf("transport: send: %w", err)
 	}
@@ -189,8 +192,51 @@ func (x *Exchange) arrive(frame []byte) error {
 	if len(x.inbox) >= 1<<16 {
 		return ErrBacklog
 	}
-	x.add(m, len(frame))
+	x.add(m, size)
 	return nil
+}
+
+// read decodes the next frame in order, and refuses what the peer must not send.
+func (x *Exchange) read(frame []byte) (m Message, size int, err error) {
+	if m, err = x.reader.message(frame); err != nil {
+		return nil, 0, err
+	}
+	if !allowed(m, !x.opener) {
+		return nil, 0, fmt.Errorf("%T from this side", m)
+	}
+	if s, ok := m.(Sync); ok && len(s.Tokens) > x.longest {
+		return nil, 0, fmt.Errorf("sync of %d, at most %d allowed in this answer", len(s.Tokens), x.longest)
+	}
+	return m, sizeOf(m, frame), nil
+}
+
+// sizeOf is how many bytes a message takes, about: a compressed one takes up to two hundred times its frame's.
+func sizeOf(m Message, frame []byte) int {
+	size := len(frame)
+	if frame[0] == kindControl<<5|1 {
+		plain, _ := binary.Uvarint(frame[2:])
+		size = int(plain)
+	}
+	switch m := m.(type) {
+	case tandem.Draft:
+		size += 8 * len(m.Dist.IDs)
+	case Sync:
+		size += 4 * len(m.Tokens)
+	}
+	return size
+}
+
+// allowed reports whether the side that opened an exchange, or the other one, may send m in it.
+func allowed(m Message, opener bool) bool {
+	switch m.(type) {
+	case tandem.Draft, tandem.Target, Handover, End:
+		return true
+	case Sync, Got:
+		return opener
+	case Ready, NeedSync, Sources, Passages, Piece, Fail:
+		return !opener
+	}
+	return false // Begin was first; the others are not for exchanges
 }
 
 // Receive returns the next message. The error is io.EOF when the peer has closed the exchange, ErrClosed
@@ -206,7 +252,14 @@ func (x *Exchange) Receive(ctx context.Context) (Message, error) {
 				signal(x.arrived)
 			}
 			signal(x.drained)
+			err := x.deliver() // what there was no room for
+			if err != nil {
+				x.fail(fmt.Errorf("transport: refused: %w", err))
+			}
 			x.mu.Unlock()
+			if err != nil {
+				x.conn.abort(err)
+			}
 			return next.message, nil
 		}
 		err := x.recvErr
@@ -275,14 +328,15 @@ func (x *Exchange) fail(err error) {
 	signal(x.queued)
 }
 
-// deliver moves the messages that are in order to the inbox. The caller holds x.mu.
+// deliver moves the messages that are in order to the inbox while it has room: the rest is not decoded yet, and
+// so small. The caller holds x.mu.
 func (x *Exchange) deliver() error {
-	for {
+	for !x.full() {
 		frame, ok := x.fast.take()
 		if !ok {
-			return nil
+			break
 		}
-		m, err := x.reader.message(frame)
+		m, size, err := x.read(frame)
 		if err != nil {
 			return err
 		}
@@ -292,8 +346,9 @@ func (x *Exchange) deliver() error {
 		if x.ended {
 			continue
 		}
-		x.add(m, len(frame))
+		x.add(m, size)
 	}
+	return nil
 }
 
 // datagram takes a datagram of this exchange. The error is the peer's fault.

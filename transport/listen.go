@@ -34,15 +34,19 @@ type Listener struct {
 	ready  chan *Conn
 	ctx    context.Context
 	cancel context.CancelFunc
-	guess  bucket // attempts at pairing
 
 	mu       sync.Mutex
 	conns    int
-	pairings int
+	early    int          // hellos being read before the handshake is complete
+	pairings []*quic.Conn // that wait for the device's word, the longest waiting first
 }
 
-// maxPairings bounds the pairings under way, which anybody can begin.
-const maxPairings = 4
+// maxPairings bounds the pairings under way, which anybody can begin; maxEarly the early hellos, which anybody can
+// replay. Beyond it a hello is read after the handshake.
+const (
+	maxPairings = 16
+	maxEarly    = 8
+)
 
 // Listen opens a UDP socket on addr and serves it.
 func Listen(addr string, cfg ServerConfig) (*Listener, error) {
@@ -83,7 +87,7 @@ func ListenOn(pc net.PacketConn, cfg ServerConfig) (*Listener, error) {
 		StatelessResetKey:   (*quic.StatelessResetKey)(&resets),
 		VerifySourceAddress: func(net.Addr) bool { return !handshakes.take(time.Now()) },
 	}
-	l := &Listener{cfg: cfg, tr: tr, free: func() {}, ready: make(chan *Conn, cfg.Limits.Conns), guess: bucket{rate: 0.1, size: 5}}
+	l := &Listener{cfg: cfg, tr: tr, free: func() {}, ready: make(chan *Conn, cfg.Limits.Conns)}
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	protos := []string{protoTalk}
 	if cfg.Invites != nil {
@@ -166,26 +170,33 @@ func (l *Listener) leave(places *int) {
 // serve brings one connection to the point where Accept can return it, or pairs.
 //
 // A connection comes here before its handshake is complete. Only a hello is read before that, and only when
-// the session is resumed, which tells the peer's key; an attacker can replay that much, to no effect.
+// the session is resumed, which tells the peer's key. An attacker can replay that much; it never becomes a
+// connection, and takes none of their places.
 func (l *Listener) serve(qc *quic.Conn) {
 	state := qc.ConnectionState().TLS
-	if !state.DidResume {
-		if err := l.handshake(qc); err != nil {
-			return // quic-go gave up on it
+	swap := sync.OnceValues(func() (Hello, error) { return l.swap(qc) })
+	if state.DidResume && state.NegotiatedProtocol == protoTalk && l.enter(&l.early, maxEarly) {
+		if id, err := peerOf(state); err == nil && l.known(id) == nil {
+			swap()
 		}
-		state = qc.ConnectionState().TLS
+		l.handshake(qc)
+		l.leave(&l.early)
 	}
-	places, limit, work := &l.conns, l.cfg.Limits.Conns, l.admit
-	if state.NegotiatedProtocol == protoPair {
-		places, limit, work = &l.pairings, maxPairings, l.pair
+	if err := l.handshake(qc); err != nil {
+		return // quic-go gave up on it
 	}
+	state = qc.ConnectionState().TLS
 	id, err := peerOf(state)
-	if err == nil && !l.enter(places, limit) {
+	switch {
+	case err != nil:
+	case state.NegotiatedProtocol == protoPair:
+		err = l.pair(qc, id)
+	case !l.enter(&l.conns, l.cfg.Limits.Conns):
 		qc.CloseWithError(codeBusy, "too many connections: try again later")
 		err = errors.New("too many connections")
-	} else if err == nil {
-		if err = work(qc, id); err != nil {
-			l.leave(places)
+	default:
+		if err = l.admit(qc, id, swap); err != nil {
+			l.leave(&l.conns)
 		}
 	}
 	if err != nil {
@@ -205,26 +216,39 @@ func (l *Listener) handshake(qc *quic.Conn) error {
 	}
 }
 
-// admit exchanges hellos with a paired device. Its place is given back when the connection ends.
-func (l *Listener) admit(qc *quic.Conn, id ID) error {
-	if _, err := l.cfg.Peers.Lookup(id); err != nil {
-		reason := "this side cannot read its list of paired keys"
-		if errors.Is(err, fs.ErrNotExist) {
-			reason = fmt.Sprintf("key %s is not paired with this side: pair first", id.Short())
-		}
-		qc.CloseWithError(codeUnknown, reason)
-		return err
+// known says why a key may not talk, nil if it may. The peer is told as much as is good for it.
+func (l *Listener) known(id ID) error {
+	_, err := l.cfg.Peers.Lookup(id)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, fs.ErrNotExist):
+		return &NotPairedError{fmt.Sprintf("key %s is not paired with this side: pair first", id.Short())}
 	}
+	l.cfg.Log.Error("paired keys", "error", err)
+	return &NotPairedError{"this side cannot read its list of paired keys"}
+}
+
+// swap exchanges hellos.
+func (l *Listener) swap(qc *quic.Conn) (Hello, error) {
 	ctx, cancel := context.WithTimeout(l.ctx, handshakeTimeout)
 	defer cancel()
 	stream, err := qc.AcceptStream(ctx)
 	if err != nil {
-		qc.CloseWithError(codeProtocol, "no hello came")
-		return fmt.Errorf("no hello came: %w", err)
+		return Hello{}, fmt.Errorf("no hello came: %w", err)
 	}
-	stop := context.AfterFunc(ctx, func() { stream.CancelRead(streamClosed) })
-	defer stop()
-	hello, err := swapHellos(stream, l.cfg.Hello)
+	defer context.AfterFunc(ctx, func() { stream.CancelRead(streamClosed) })()
+	return swapHellos(stream, l.cfg.Hello)
+}
+
+// admit lets a paired device in whose hello agrees. Its place is given back when the connection ends.
+func (l *Listener) admit(qc *quic.Conn, id ID, swap func() (Hello, error)) error {
+	known := func() error { return l.known(id) }
+	if err := known(); err != nil {
+		qc.CloseWithError(codeUnknown, err.Error())
+		return err
+	}
+	hello, err := swap()
 	if err != nil {
 		// Let the peer read our hello and hang up first; it words the difference from its side.
 		select {
@@ -234,10 +258,7 @@ func (l *Listener) admit(qc *quic.Conn, id ID) error {
 		}
 		return err
 	}
-	if err := l.handshake(qc); err != nil {
-		return err
-	}
-	c := newConn(qc, id, l.cfg.Hello, hello, l.cfg.Limits, l.cfg.Log, func() { l.leave(&l.conns) })
+	c := newConn(qc, id, l.cfg.Hello, hello, l.cfg.Limits, l.cfg.Log, known, func() { l.leave(&l.conns) })
 	select {
 	case l.ready <- c:
 		return nil

@@ -16,6 +16,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -211,22 +212,28 @@ func pairAt(ctx context.Context, addr string, code Code, id Identity, name strin
 	return peer, nil
 }
 
-// pair is the cloud's half: it registers the device's key if the device proves an open code's secret.
+// noCode refuses a proof, or everybody while no code is open.
+const noCode = "the code is unknown, expired or used already: make a new one with `cloud pair`"
+
+// pair is the cloud's half: it registers the device's key if the device proves an open code's secret. Nobody can
+// guess a secret of 80 bits, so attempts are not counted: that would let strangers keep others from pairing.
 func (l *Listener) pair(qc *quic.Conn, id ID) error {
-	defer l.leave(&l.pairings)
 	defer qc.CloseWithError(codeClosed, "")
+	if open, err := l.cfg.Invites.open(time.Now()); err == nil && len(open) == 0 {
+		qc.CloseWithError(codePairing, noCode)
+		return errors.New("nobody is to be paired now")
+	}
 	if err := l.pairWith(qc, id); err != nil {
-		l.cfg.Log.Warn("pairing refused", "from", qc.RemoteAddr().String(), "key", id.Short(), "error", err)
+		return fmt.Errorf("pair with key %s: %w", id.Short(), err)
 	}
 	return nil
 }
 
 func (l *Listener) pairWith(qc *quic.Conn, id ID) error {
-	if err := l.handshake(qc); err != nil {
-		return err
-	}
 	ctx, cancel := context.WithTimeout(l.ctx, handshakeTimeout)
 	defer cancel()
+	l.await(qc)
+	defer l.settle(qc)
 	stream, err := qc.AcceptStream(ctx)
 	if err != nil {
 		return err
@@ -240,7 +247,11 @@ func (l *Listener) pairWith(qc *quic.Conn, id ID) error {
 	if !ok {
 		return fmt.Errorf("the peer sent %T", m)
 	}
+	l.settle(qc)
 	reply := l.register(qc, id, request)
+	if reply.Refused != "" {
+		l.await(qc)
+	}
 	if err := writeControl(stream, reply); err != nil {
 		return err
 	}
@@ -254,11 +265,30 @@ func (l *Listener) pairWith(qc *quic.Conn, id ID) error {
 	return nil
 }
 
+// await lets a pairing wait for the device. When too many do, the one that waits longest has to go: a device says
+// all that it has to say at once, so it is a stranger who holds the place.
+func (l *Listener) await(qc *quic.Conn) {
+	var longest *quic.Conn
+	l.mu.Lock()
+	if len(l.pairings) >= maxPairings {
+		longest, l.pairings = l.pairings[0], l.pairings[1:]
+	}
+	l.pairings = append(l.pairings, qc)
+	l.mu.Unlock()
+	if longest != nil {
+		longest.CloseWithError(codeBusy, "too many want to pair: try again")
+	}
+}
+
+// settle ends the waiting.
+func (l *Listener) settle(qc *quic.Conn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.pairings = slices.DeleteFunc(l.pairings, func(other *quic.Conn) bool { return other == qc })
+}
+
 // register checks the proof and keeps the key. A reply that refuses says why.
 func (l *Listener) register(qc *quic.Conn, id ID, request pairRequest) pairReply {
-	if !l.guess.take(time.Now()) {
-		return pairReply{Refused: "too many attempts to pair: wait a minute"}
-	}
 	bound, err := binding(qc)
 	if err != nil {
 		return pairReply{Refused: err.Error()}
@@ -269,7 +299,7 @@ func (l *Listener) register(qc *quic.Conn, id ID, request pairRequest) pairReply
 		return pairReply{Refused: "this cloud cannot read its open codes"}
 	}
 	if !ok {
-		return pairReply{Refused: "the code is unknown, expired or used already: make a new one with `cloud pair`"}
+		return pairReply{Refused: noCode}
 	}
 	peer := Peer{ID: id, Name: request.Name, Paired: time.Now().UTC().Truncate(time.Second)}
 	if err := l.cfg.Peers.Add(peer); err != nil {

@@ -3,6 +3,7 @@ package transport
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,6 +17,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/quic-go/quic-go"
+	"github.com/quic-go/quic-go/testutils/simnet"
 	"pgregory.net/rapid"
 
 	"tandem"
@@ -232,14 +235,11 @@ func TestPairingRefused(t *testing.T) {
 			t.Errorf("another cloud's key: %v", err)
 		}
 		guess := code
-		for i := range 5 {
+		for i := range 20 {
 			guess.Secret[0]++
 			if err := pair(guess); err == nil || !strings.Contains(err.Error(), "unknown, expired or used") {
 				t.Errorf("guess %d: %v", i, err)
 			}
-		}
-		if err := pair(code); err == nil || !strings.Contains(err.Error(), "too many attempts") {
-			t.Errorf("after five guesses: %v", err)
 		}
 		time.Sleep(InviteLife + time.Second)
 		if err := pair(code); err == nil || !strings.Contains(err.Error(), "expired") {
@@ -248,6 +248,66 @@ func TestPairingRefused(t *testing.T) {
 		if list, err := l.cfg.Peers.List(); err != nil || len(list) != 0 {
 			t.Errorf("the cloud trusts %v, %v", list, err)
 		}
+	})
+}
+
+// Strangers who guess, or who say nothing and hold their places, keep nobody from pairing; while no code is open
+// they are refused at once.
+func TestPairingCrowd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n, l, cloud := pairNet(t)
+		sim := &simnet.Simnet{Router: n.router}
+		crowd := &quic.Transport{Conn: sim.NewEndpoint(otherAddr, simnet.NodeBiDiLinkSettings{Latency: 20 * time.Millisecond})}
+		if err := sim.Start(); err != nil {
+			t.Fatal(err)
+		}
+		defer sim.Close()
+		defer crowd.Conn.Close()
+		defer crowd.Close()
+		stranger := func() *quic.Conn {
+			t.Helper()
+			anybody := func(tls.ConnectionState) error { return nil }
+			qc, err := crowd.Dial(t.Context(), cloudAddr, clientTLS(ephemeral(t), protoPair, anybody), quicConfig(Limits{}.withDefaults()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return qc
+		}
+		early := stranger()
+		time.Sleep(time.Second)
+		var refused *RefusedError
+		if err := explain(context.Cause(early.Context())); early.Context().Err() == nil || !errors.As(err, &refused) {
+			t.Errorf("without an open code: %v", err)
+		}
+		code, err := l.cfg.Invites.New(cloud.ID, []string{cloudAddr.String()}, InviteLife)
+		if err != nil {
+			t.Fatal(err)
+		}
+		guess := code
+		for range 10 {
+			guess.Secret[0]++
+			if _, err := Pair(t.Context(), guess, ephemeral(t), "stranger", n.device); !errors.As(err, &refused) {
+				t.Fatalf("a guess: %v", err)
+			}
+		}
+		for range maxPairings + 4 {
+			stranger()
+		}
+		time.Sleep(100 * time.Millisecond)
+		l.mu.Lock()
+		if len(l.pairings) != maxPairings {
+			t.Errorf("%d pairings wait, want %d", len(l.pairings), maxPairings)
+		}
+		l.mu.Unlock()
+		if _, err := Pair(t.Context(), code, ephemeral(t), "phone", n.device); err != nil {
+			t.Error(err)
+		}
+		time.Sleep(time.Minute)
+		l.mu.Lock()
+		if len(l.pairings) != 0 {
+			t.Errorf("%d pairings are left", len(l.pairings))
+		}
+		l.mu.Unlock()
 	})
 }
 

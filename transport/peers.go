@@ -64,6 +64,7 @@ func (p *Peers) Lookup(id ID) (Peer, error) {
 	if err := json.Unmarshal(data, &peer); err != nil {
 		return Peer{}, fmt.Errorf("peer %s: %s is damaged (remove it and pair again): %w", id.Short(), p.path(id), err)
 	}
+	peer.Name = clean(peer.Name) // older releases kept it as it came
 	return peer, nil
 }
 

@@ -3,7 +3,14 @@ package transport
 import (
 	"bytes"
 	"context"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hkdf"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"testing"
@@ -81,52 +88,119 @@ func TestResumption(t *testing.T) {
 	})
 }
 
-// An attacker who sends a resumed connection's first packets again gets no connection from it, and a
-// ticket is taken out of the store by its first use.
+// Who comes with a ticket learns why it is refused, as everybody does.
+func TestRefusalWithTicket(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(l *Listener, d Identity)
+		check  func(error) bool
+	}{
+		"not paired": {func(l *Listener, d Identity) { l.cfg.Peers.Remove(d.ID) }, func(err error) bool { var n *NotPairedError; return errors.As(err, &n) }},
+		"busy":       {func(l *Listener, _ Identity) { l.cfg.Limits.Conns = 0 }, func(err error) bool { var r *RefusedError; return errors.As(err, &r) }},
+	} {
+		for _, eager := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, " eager=", eager), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					n := newTestNet(t, 20*time.Millisecond)
+					d, cloud := ephemeral(t), ephemeral(t)
+					sessions := OpenSessions(t.TempDir())
+					l, err := ListenOn(n.cloud, ServerConfig{Identity: cloud, Peers: NewPeers(d.ID), Hello: testHello(tandem.Cloud), Log: quiet()})
+					if err != nil {
+						t.Fatal(err)
+					}
+					defer l.Close()
+					dial := func() error {
+						device, err := Dial(t.Context(), cloudAddr.String(), ClientConfig{Identity: d, Peer: cloud.ID, Hello: testHello(tandem.Device), PacketConn: n.device, Log: quiet(), Sessions: sessions, Eager: eager})
+						if err == nil {
+							time.Sleep(time.Second) // for the ticket, or the refusal, to come
+							err = device.Err()
+							device.Close("")
+						}
+						return err
+					}
+					if err := dial(); err != nil {
+						t.Fatal(err)
+					}
+					time.Sleep(time.Second)
+					c.change(l, d)
+					if err := dial(); !c.check(err) {
+						t.Errorf("the device was told %v", err)
+					}
+				})
+			})
+		}
+	}
+}
+
+// An attacker who sends a resumed connection's first packets again, as they were or under other connection ids,
+// from wherever, gets no connection from it and takes no place of one, and a ticket is taken out of the store by
+// its first use.
 func TestReplay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newTestNet(t, 20*time.Millisecond)
 		d, c := ephemeral(t), ephemeral(t)
 		sessions := OpenSessions(t.TempDir())
-		l, err := ListenOn(n.cloud, ServerConfig{Identity: c, Peers: NewPeers(d.ID), Hello: testHello(tandem.Cloud), Log: quiet()})
+		l, err := ListenOn(n.cloud, ServerConfig{Identity: c, Peers: NewPeers(d.ID), Hello: testHello(tandem.Cloud), Log: quiet(), Limits: Limits{Conns: 2}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer l.Close()
-		var first []simnet.Packet
-		for i := range 2 {
-			if i == 1 {
-				n.router.setDrop(func(p simnet.Packet) bool {
-					if p.To.String() == cloudAddr.String() && len(first) < 3 {
-						first = append(first, simnet.Packet{From: otherAddr, To: p.To, Data: bytes.Clone(p.Data)})
-					}
-					return false
-				})
-			}
-			start := time.Now()
+		talk := func() {
+			t.Helper()
 			device, err := Dial(t.Context(), cloudAddr.String(), ClientConfig{Identity: d, Peer: c.ID, Hello: testHello(tandem.Device), PacketConn: n.device, Log: quiet(), Sessions: sessions})
 			if err != nil {
 				t.Fatal(err)
-			}
-			if took := time.Since(start); i == 1 && took > 40*time.Millisecond {
-				t.Fatalf("not resumed: connected after %v", took)
 			}
 			if _, err := l.Accept(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(100 * time.Millisecond) // for the ticket to come
 			device.Close("")
+			time.Sleep(100 * time.Millisecond)
+		}
+		talk()
+		var first [][]byte
+		n.router.setDrop(func(p simnet.Packet) bool {
+			if p.To.String() == cloudAddr.String() && len(first) < 3 {
+				first = append(first, bytes.Clone(p.Data))
+			}
+			return false
+		})
+		start := time.Now()
+		talk()
+		if took := time.Since(start); took > 280*time.Millisecond {
+			t.Fatalf("not resumed: took %v", took)
 		}
 		n.router.setDrop(nil)
 		time.Sleep(time.Minute)
 		for _, p := range first {
-			n.router.SendPacket(p)
+			n.router.SendPacket(simnet.Packet{From: otherAddr, To: cloudAddr, Data: p})
 		}
+		for i := range 2 * maxEarly {
+			id := bytes.Repeat([]byte{byte(i)}, int(first[0][5]))
+			from := &net.UDPAddr{IP: net.IPv4(10, 0, 1, byte(i)), Port: 2000}
+			for _, p := range first {
+				if bytes.HasPrefix(p[1:], first[0][1:6+len(id)]) && p[0]&0xf0 == 0xc0 { // an Initial packet of the first flight
+					n.router.SendPacket(simnet.Packet{From: from, To: cloudAddr, Data: readdress(t, p, id)})
+				}
+			}
+		}
+		time.Sleep(time.Second)
+		l.mu.Lock()
+		if l.conns != 0 || l.early != maxEarly {
+			t.Errorf("%d places are taken, and %d of early hellos, want 0 and %d", l.conns, l.early, maxEarly)
+		}
+		l.mu.Unlock()
+		talk() // while they last
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		if _, err := l.Accept(ctx); err == nil {
 			t.Error("a replay was accepted as a connection")
 		}
+		l.mu.Lock()
+		if l.early != 0 {
+			t.Errorf("%d early hellos are still waited for", l.early)
+		}
+		l.mu.Unlock()
 		store := sessions.of(c.ID)
 		if _, ok := store.Get(""); !ok {
 			t.Error("no ticket is left for the next time")
@@ -135,6 +209,90 @@ func TestReplay(t *testing.T) {
 			t.Error("a ticket was given out twice")
 		}
 	})
+}
+
+// readdress returns the Initial packet that a datagram begins with under another connection id. The keys follow
+// from that id (RFC 9001, 5.2), so anybody can do that.
+func readdress(t *testing.T, datagram, id []byte) []byte {
+	t.Helper()
+	b := bytes.Clone(datagram)
+	varint := func(at int) (v, next int) {
+		n := 1 << (b[at] >> 6)
+		v = int(b[at] & 0x3f)
+		for _, x := range b[at+1 : at+n] {
+			v = v<<8 | int(x)
+		}
+		return v, at + n
+	}
+	old := bytes.Clone(b[6:][:b[5]])
+	at := 6 + len(old)
+	at += 1 + int(b[at]) // the sender's id
+	token, at := varint(at)
+	length, at := varint(at + token)
+	end := at + length
+	keys, mask := keysOf(t, old), make([]byte, 16)
+	keys.mask.Encrypt(mask, b[at+4:][:16])
+	b[0] ^= mask[0] & 0x0f
+	size := int(b[0]&3) + 1 // of the packet number
+	flip := func() {
+		for i := range size {
+			b[at+i] ^= mask[1+i]
+		}
+	}
+	flip()
+	nonce := func(k initialKeys) []byte {
+		out := bytes.Clone(k.iv)
+		for i, x := range b[at : at+size] {
+			out[len(out)-size+i] ^= x
+		}
+		return out
+	}
+	plain, err := keys.aead.Open(nil, nonce(keys), b[at+size:end], b[:at+size])
+	if err != nil {
+		t.Fatal(err)
+	}
+	copy(b[6:], id)
+	keys = keysOf(t, id)
+	keys.aead.Seal(b[at+size:at+size], nonce(keys), plain, b[:at+size])
+	keys.mask.Encrypt(mask, b[at+4:][:16])
+	b[0] ^= mask[0] & 0x0f
+	flip()
+	clear(b[end:])
+	return b
+}
+
+// initialKeys are those of a client's Initial packets.
+type initialKeys struct {
+	aead cipher.AEAD
+	iv   []byte
+	mask cipher.Block
+}
+
+func keysOf(t *testing.T, id []byte) initialKeys {
+	t.Helper()
+	check := func(err error) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	expand := func(secret []byte, label string, n int) []byte {
+		label = "tls13 " + label
+		out, err := hkdf.Expand(sha256.New, secret, "\x00"+string(rune(n))+string(rune(len(label)))+label+"\x00", n)
+		check(err)
+		return out
+	}
+	salt, err := hex.DecodeString("38762cf7f55934b34d179ae6a4c80cadccbb7f0a")
+	check(err)
+	secret, err := hkdf.Extract(sha256.New, id, salt)
+	check(err)
+	secret = expand(secret, "client in", 32)
+	block, err := aes.NewCipher(expand(secret, "quic key", 16))
+	check(err)
+	aead, err := cipher.NewGCM(block)
+	check(err)
+	mask, err := aes.NewCipher(expand(secret, "quic hp", 16))
+	check(err)
+	return initialKeys{aead, expand(secret, "quic iv", 12), mask}
 }
 
 // A cloud that was killed and is back tells the device at the next echo that their connection is gone.

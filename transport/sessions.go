@@ -12,8 +12,10 @@ import (
 )
 
 // Sessions keeps TLS session tickets, one file a peer, so that a device that comes back greets the cloud in
-// its first packet (0-RTT), also after either process was restarted. Only the hello travels that early:
-// such data can be replayed by an attacker, and a hello changes nothing.
+// its first packet (0-RTT; one that dials eagerly waits for the handshake), also after either process was
+// restarted. Only the hello travels that early: such data can be replayed by an attacker, and a hello changes
+// nothing. A listener reads a few at a time before the handshake is complete, and gives no connection a place
+// until then.
 type Sessions struct{ dir string }
 
 // OpenSessions uses the directory dir, which need not exist yet.

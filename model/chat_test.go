@@ -295,6 +295,14 @@ func FuzzTemplate(f *testing.F) {
 	for _, source := range templates {
 		f.Add(source, "hello")
 	}
+	for _, source := range ruinous {
+		if len(source) < 1<<10 {
+			f.Add(source, "hello")
+		}
+	}
+	for _, source := range []string{"((((", "[[[[", "{% if 1 %}{% if 1 %}", "{{ 1+1+1+1 }}", "{{ a.b.c.d() }}", "{{ not not 1 }}", "{{ - - 1 }}"} {
+		f.Add(source, "hello")
+	}
 	f.Fuzz(func(t *testing.T, source, content string) {
 		tpl, err := NewTemplate(source, "<s>", "</s>")
 		if err != nil {

@@ -168,14 +168,17 @@ func (r *metaReader) number(key string, fallback float64) float64 {
 	return f
 }
 
-// scaling returns the factor of linear rope scaling, 1 for none.
+// scaling returns the factor of linear rope scaling, 1 for none. As in llama.cpp, linear is what a file means
+// that does not say, the factor may stand under its old name, and 0 is no factor.
 func (r *metaReader) scaling() float64 {
 	switch kind := r.optionalText(r.arch + "rope.scaling.type"); kind {
-	case "", "none":
-		// Files from before rope.scaling.type say only this.
-		return r.number("rope.scale_linear", 1)
-	case "linear":
-		return r.number("rope.scaling.factor", 1)
+	case "", "linear":
+		if factor := r.number("rope.scaling.factor", r.number("rope.scale_linear", 0)); factor != 0 {
+			return factor
+		}
+		return 1
+	case "none":
+		return 1
 	default:
 		r.fail("%srope.scaling.type %q is not supported: only none and linear are", r.arch, kind)
 		return 1

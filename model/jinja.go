@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
+	"regexp"
 	"sort"
 	"strings"
 	"time"
@@ -21,7 +23,8 @@ import (
 )
 
 // This file is the Jinja that chat templates run in. A template comes with a model file, from anywhere:
-// it gets no way to files or other templates, and its loops, recursion, values and output are bounded.
+// it gets no way to files or other templates, and its loops, recursion, values and output are bounded (see
+// jinja_bounds.go for those that the engine itself would not survive).
 
 // The bounds of one rendering. Real templates loop over messages and their parts.
 const (
@@ -38,6 +41,7 @@ type program struct{ template *exec.Template }
 // cannot spell.
 type render struct {
 	iterations, depth int
+	work              int    // see maxWork
 	raised            string // what raise_exception was called with
 	out               bytes.Buffer
 }
@@ -56,7 +60,10 @@ func compile(source string) (p *program, err error) {
 	cfg.TrimBlocks, cfg.LeftStripBlocks = true, true // as chat templates are rendered everywhere
 	env := &exec.Environment{
 		Context: exec.NewContext(map[string]any{}).Update(builtins.GlobalVariables).Update(globals),
-		Filters: filters, Tests: builtins.Tests, ControlStructures: structures, Methods: builtins.Methods,
+		Filters: filters, Tests: builtins.Tests, ControlStructures: structures(), Methods: methods,
+	}
+	if err := checkNesting(source, cfg); err != nil {
+		return nil, fmt.Errorf("it cannot be parsed: %w", err)
 	}
 	t, err := exec.NewTemplate(source[:min(len(source), 20)], cfg, sourceLoader(source), env)
 	if err != nil {
@@ -66,14 +73,20 @@ func compile(source string) (p *program, err error) {
 		}
 		return nil, fmt.Errorf("it cannot be parsed: %s", lastWords(cause))
 	}
+	g := &guard{seen: map[any]bool{}}
+	if err := g.walk(reflect.ValueOf(t.Root()), 0); err != nil {
+		return nil, fmt.Errorf("it cannot be parsed: %w", err)
+	}
 	return &program{t}, nil
 }
 
 func (p *program) run(vars map[string]any, now func() time.Time) (out string, err error) {
 	state := &render{}
 	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("chat template: %v", r)
+		if r := recover(); r == errRunaway {
+			err = fmt.Errorf("chat template: %w", errRunaway)
+		} else if r != nil {
+			err = fmt.Errorf("chat template: %s", lastWords(fmt.Sprint(r)))
 		}
 	}()
 	vars[renderName] = state
@@ -102,11 +115,14 @@ func (s *render) Write(b []byte) (int, error) {
 	return s.out.Write(b)
 }
 
+// guardWords is what guarding filters add to an error.
+var guardWords = regexp.MustCompile(`(?s)unable to evaluate filter &\{\S+ \x00\w+ .*?map\[\]\}: |invalid call to filter '\x00\w+': `)
+
 // lastWords cuts an error of the template engine, which repeats the program at every level, to its end,
 // where the cause stands.
 func lastWords(s string) string {
 	const limit = 300
-	s = strings.ToValidUTF8(s, "?")
+	s = strings.ToValidUTF8(guardWords.ReplaceAllString(s[max(0, len(s)-16*limit):], ""), "?")
 	if len(s) > limit {
 		s = "…" + strings.ToValidUTF8(s[len(s)-limit:], "")
 	}
@@ -122,31 +138,36 @@ func (l sourceLoader) Inherit(string) (loaders.Loader, error) { return l, nil }
 
 // structures are the statements that templates may use: those of Jinja without files, translation and
 // inheritance, and the generation block that some templates mark answers with.
-var structures = func() *exec.ControlStructureSet {
-	set := map[string]parser.ControlStructureParser{"generation": parseGeneration}
-	for _, name := range []string{"if", "with", "filter", "raw", "do", "break", "continue", "call"} {
-		set[name], _ = builtins.ControlStructures.Get(name)
-	}
-	wrap := func(name string, guard func(first string, cs nodes.ControlStructure) (guardFunc, error)) {
-		parse, _ := builtins.ControlStructures.Get(name)
+func structures() *exec.ControlStructureSet {
+	set, level := map[string]parser.ControlStructureParser{}, 0
+	add := func(name string, parse parser.ControlStructureParser, guard func(first string, cs nodes.ControlStructure) (guardFunc, error)) {
 		set[name] = func(p, args *parser.Parser) (nodes.ControlStructure, error) {
+			defer func() { level-- }()
+			if level++; level > maxNesting {
+				return nil, errNesting
+			}
 			first := ""
 			if name := args.Current(tokens.Name); name != nil {
 				first = name.Val
 			}
 			cs, err := parse(p, args)
-			if err != nil {
-				return nil, err
+			if err != nil || guard == nil {
+				return cs, err
 			}
 			run, err := guard(first, cs)
 			return &guarded{cs, run}, err
 		}
 	}
-	wrap("for", guardFor)
-	wrap("macro", guardMacro)
-	wrap("set", guardSet)
+	add("generation", parseGeneration, nil)
+	for name, guard := range map[string]func(string, nodes.ControlStructure) (guardFunc, error){
+		"if": nil, "with": nil, "filter": nil, "do": nil, "break": nil, "continue": nil,
+		"for": guardFor, "macro": guardMacro, "set": guardSet, "raw": guardRaw, "call": guardCall,
+	} {
+		parse, _ := builtins.ControlStructures.Get(name)
+		add(name, parse, guard)
+	}
 	return exec.NewControlStructureSet(set)
-}()
+}
 
 // A guardFunc runs a statement, or refuses to.
 type guardFunc func(r *exec.Renderer, run func() error) error
@@ -161,8 +182,8 @@ func (g *guarded) Execute(r *exec.Renderer, tag *nodes.ControlStructureBlock) er
 	return g.guard(r, func() error { return g.ControlStructure.(exec.ControlStructure).Execute(r, tag) })
 }
 
-func stateOf(r *exec.Renderer) *render {
-	v, _ := r.Environment.Context.Get(renderName)
+func stateOf(e *exec.Environment) *render {
+	v, _ := e.Context.Get(renderName)
 	return v.(*render)
 }
 
@@ -173,7 +194,7 @@ func guardFor(_ string, cs nodes.ControlStructure) (guardFunc, error) {
 		return nil, errors.New("recursive loops are not supported")
 	}
 	return func(r *exec.Renderer, run func() error) error {
-		state := stateOf(r)
+		state := stateOf(r.Environment)
 		if state.iterations += 1 + r.Eval(loop.ObjectEvaluator).Len(); state.iterations > maxIterations {
 			return errRunaway
 		}
@@ -192,13 +213,13 @@ func guardMacro(name string, _ nodes.ControlStructure) (guardFunc, error) {
 		if !ok {
 			return fmt.Errorf("macro %s is not callable", name)
 		}
-		state := stateOf(r)
+		state := stateOf(r.Environment)
 		r.Environment.Context.Set(name, exec.Macro(func(params *exec.VarArgs) *exec.Value {
 			state.depth++
 			defer func() { state.depth-- }()
 			state.iterations++
 			if state.depth > maxDepth || state.iterations > maxIterations {
-				return exec.AsValue(errRunaway)
+				runAway()
 			}
 			return macro(params)
 		}))
@@ -206,44 +227,47 @@ func guardMacro(name string, _ nodes.ControlStructure) (guardFunc, error) {
 	}, nil
 }
 
-// guardSet bounds the value of a variable, so that doubling it a few times does not fill the memory.
-func guardSet(target string, _ nodes.ControlStructure) (guardFunc, error) {
+// guardSet bounds the value of a variable, so that doubling it a few times does not fill the memory. Only
+// what namespace made can be changed, as in Jinja, and messages.
+func guardSet(_ string, cs nodes.ControlStructure) (guardFunc, error) {
+	target := exported(reflect.ValueOf(cs).Elem().FieldByName("target")).Interface()
 	return func(r *exec.Renderer, run func() error) error {
+		var changed *exec.Value
+		switch n := target.(type) {
+		case *nodes.GetAttribute:
+			changed = r.Eval(n.Node)
+		case *nodes.GetItem:
+			changed = r.Eval(n.Node)
+		}
+		if changed != nil && changed.Val.Kind() != reflect.Map {
+			return errors.New("set: only variables and namespaces can be changed")
+		}
 		if err := run(); err != nil {
 			return err
 		}
-		if v, _ := r.Environment.Context.Get(target); size(v, 3) > maxValue {
-			return errRunaway
+		if n, ok := target.(*nodes.Name); ok {
+			v, _ := r.Environment.Context.Get(n.Name.Val)
+			changed = exec.ToValue(v)
 		}
+		bound(changed)
 		return nil
 	}, nil
 }
 
-// size returns roughly the bytes that a value holds, looking a few levels deep.
-func size(v any, levels int) int {
-	n := 0
-	switch x := v.(type) {
-	case string:
-		return len(x)
-	case *exec.Value:
-		if x != nil && !x.IsNil() {
-			return size(x.Interface(), levels)
-		}
-	case map[string]any:
-		for _, e := range x {
-			if levels > 0 {
-				n += size(e, levels-1)
-			}
-		}
-	case []any:
-		n = 16 * len(x)
-		for _, e := range x {
-			if levels > 0 {
-				n += size(e, levels-1)
-			}
-		}
+// guardRaw counts what is printed as it stands, see text.
+func guardRaw(_ string, cs nodes.ControlStructure) (guardFunc, error) {
+	return func(r *exec.Renderer, run func() error) error {
+		stateOf(r.Environment).charge(len(cs.Position().Val))
+		return run()
+	}, nil
+}
+
+// guardCall lets macros be called, not methods, whose object nobody has bounded.
+func guardCall(_ string, cs nodes.ControlStructure) (guardFunc, error) {
+	if cs.(*controlstructures.CallControlStructure).Call.Parent != nil {
+		return nil, errors.New("call takes a macro")
 	}
-	return n
+	return func(_ *exec.Renderer, run func() error) error { return run() }, nil
 }
 
 // generation marks the answers in a training text; in a prompt it means nothing.
@@ -303,15 +327,6 @@ func boundedRange(va *exec.VarArgs) ([]int, error) {
 	}
 	return list, nil
 }
-
-// filters are Jinja's, with tojson as chat templates expect it.
-var filters = func() *exec.FilterSet {
-	set := exec.NewFilterSet(map[string]exec.FilterFunction{}).Update(builtins.Filters)
-	if err := set.Replace("tojson", toJSON); err != nil {
-		panic(err)
-	}
-	return set
-}()
 
 // toJSON writes JSON as Python's json.dumps(ensure_ascii=False) does: a space after commas and colons,
 // nothing escaped for HTML. Keys of a dictionary that the template wrote keep their order.

@@ -162,3 +162,32 @@ func TestGraphsPrint(t *testing.T) {
 		}
 	}
 }
+
+// What a file says of linear rope scaling counts as it does in llama.cpp.
+func TestRopeScaling(t *testing.T) {
+	const kind, factor, old = "llama.rope.scaling.type", "llama.rope.scaling.factor", "llama.rope.scale_linear"
+	for _, c := range []struct {
+		said []gguf.KV
+		want float64
+	}{
+		{nil, 1},
+		{[]gguf.KV{{Key: factor, Value: float32(4)}}, 4},
+		{[]gguf.KV{{Key: old, Value: float32(2)}}, 2},
+		{[]gguf.KV{{Key: factor, Value: float32(4)}, {Key: old, Value: float32(2)}}, 4},
+		{[]gguf.KV{{Key: factor, Value: float32(0)}}, 1},
+		{[]gguf.KV{{Key: kind, Value: "linear"}}, 1},
+		{[]gguf.KV{{Key: kind, Value: "linear"}, {Key: factor, Value: float32(4)}}, 4},
+		{[]gguf.KV{{Key: kind, Value: "linear"}, {Key: old, Value: float32(2)}}, 2},
+		{[]gguf.KV{{Key: kind, Value: "none"}, {Key: factor, Value: float32(4)}, {Key: old, Value: float32(2)}}, 1},
+	} {
+		meta, tensors := tinymodel.Parts(tinymodel.Spec{})
+		m, err := OpenBytes("scaled.gguf", encode(t, append(meta, c.said...), tensors), Options{Threads: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := m.Config().Rope.Linear; got != c.want {
+			t.Errorf("%v: the factor is %v, not %v", c.said, got, c.want)
+		}
+		m.Close()
+	}
+}

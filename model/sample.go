@@ -17,7 +17,7 @@ type Sampling struct {
 	TopK          int     // keep the k most likely tokens; 0: all
 	TopP          float64 // keep the smallest set with this share of the mass; 0 or 1: all
 	MinP          float64 // keep tokens at least this likely relative to the most likely; 0: all
-	RepeatPenalty float64 // divide positive and multiply negative logits of recent tokens by it; 0 or 1: none
+	RepeatPenalty float64 // divide positive and multiply negative logits of recent tokens by it, 0.01 to 100; 0 or 1: none
 	RepeatLast    int     // how many recent tokens RepeatPenalty looks at; 0: 64; -1: all
 	Seed          uint64  // of the random draws
 }
@@ -33,12 +33,16 @@ func (s Sampling) Validate() error {
 		}
 		return nil
 	}
+	penalty := s.RepeatPenalty
+	if penalty == 0 {
+		penalty = 1 // none; what is nearly 0 would make logits infinite
+	}
 	for _, err := range []error{
 		within("temperature", s.Temperature, 0, 100),
 		within("top-k", float64(s.TopK), 0, math.MaxInt32),
 		within("top-p", s.TopP, 0, 1),
 		within("min-p", s.MinP, 0, 1),
-		within("repetition penalty", s.RepeatPenalty, 0, 100),
+		within("repetition penalty", penalty, 0.01, 100),
 		within("repetition window", float64(s.RepeatLast), -1, math.MaxInt32),
 	} {
 		if err != nil {

@@ -335,7 +335,8 @@ func TestSamplingValidate(t *testing.T) {
 	for want, s := range map[string]Sampling{
 		"temperature is -1": {Temperature: -1}, "temperature is NaN": {Temperature: math.NaN()}, "top-k is -1": {TopK: -1},
 		"top-p is 1.5": {TopP: 1.5}, "min-p is -0.1": {MinP: -0.1}, "repetition penalty is -1": {RepeatPenalty: -1},
-		"repetition window is -2": {RepeatLast: -2},
+		"repetition penalty is 1e-320": {RepeatPenalty: 1e-320}, "repetition penalty is NaN": {RepeatPenalty: math.NaN()},
+		"repetition penalty is +Inf": {RepeatPenalty: math.Inf(1)}, "repetition window is -2": {RepeatLast: -2},
 	} {
 		err := s.Validate()
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "must be between") {
@@ -345,8 +346,16 @@ func TestSamplingValidate(t *testing.T) {
 			t.Errorf("a sampler was made of %+v", s)
 		}
 	}
-	if err := (Sampling{Temperature: .7, TopK: 40, TopP: .9, MinP: .05, RepeatPenalty: 1.1, RepeatLast: -1}).Validate(); err != nil {
-		t.Error(err)
+	for _, penalty := range []float64{0, .01, 1.1, 100} {
+		s := Sampling{Temperature: .7, TopK: 40, TopP: .9, MinP: .05, RepeatPenalty: penalty, RepeatLast: -1}
+		if err := s.Validate(); err != nil {
+			t.Error(err)
+		}
+		for i, p := range s.Probabilities(nil, []float32{math.MaxFloat32, -math.MaxFloat32, 1}, []tandem.Token{0, 1, 2}) {
+			if !(p >= 0 && p <= 1) {
+				t.Errorf("penalty %v: token %d has the probability %v", penalty, i, p)
+			}
+		}
 	}
 }
 

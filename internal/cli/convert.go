@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,7 +18,7 @@ import (
 type modelsQuantize struct {
 	In         string `arg:"" help:"GGUF file (any part of one in several files), or its name in the models folder." placeholder:"IN"`
 	Out        string `arg:"" help:"File to make; it must not exist." placeholder:"OUT.gguf"`
-	Type       string `help:"How to store the weights: q4_0, q8_0, q4_k, q4_k_m, q5_k, q5_k_m, q6_k, f16, bf16 or f32." default:"q4_k_m"`
+	Type       string `help:"How to store the weights: q4_0, q8_0, q4_k_s, q4_k_m, q5_k_s, q5_k_m, q6_k, f16, bf16 or f32." default:"q4_k_m"`
 	Requantize bool   `help:"Take a source that is quantised to fewer than 8 bits already; the errors add up."`
 }
 
@@ -25,8 +27,8 @@ func (c *modelsQuantize) Help() string {
   edge models quantize model-f16.gguf model-q4_k_m.gguf
   edge models quantize model-f16.gguf model-q8_0.gguf --type q8_0
 
-Norms and biases stay F32, the output matrix gets at least 6 bits, as llama.cpp's quantiser has it. Rows
-that are no whole blocks of 256 become Q8_0. The file appears when it is complete.`
+Norms and biases stay F32, the output matrix gets at least 6 bits, and q4_k_s, q4_k_m and q5_k_m give some
+other matrices more bits, as llama.cpp's quantiser has it. Rows that are no whole blocks of 256 become Q8_0. The file appears when it is complete.`
 }
 
 func (c *modelsQuantize) Run(a *App) error {
@@ -114,13 +116,11 @@ func reportConversion(a *App, out string, r *convert.Report, err error) error {
 	if a.Globals.JSON {
 		return a.JSON(map[string]any{"path": out, "report": r})
 	}
-	var types []string
-	for _, name := range convert.Schemes() {
-		for t, n := range r.Types {
-			if strings.EqualFold(t, name) {
-				types = append(types, fmt.Sprintf("%s in %s", count(n), t))
-			}
-		}
+	types := slices.SortedFunc(maps.Keys(r.Types), func(a, b string) int {
+		return cmp.Or(cmp.Compare(r.Types[b], r.Types[a]), cmp.Compare(a, b))
+	})
+	for i, t := range types {
+		types[i] = fmt.Sprintf("%s in %s", count(r.Types[t]), t)
 	}
 	fmt.Fprintf(a.Out, "%s: %d tensors, %s (%s), %.2f bits a weight\n", out, r.Tensors, Bytes(r.Bytes), strings.Join(types, ", "), float64(8*r.Bytes)/float64(r.Values))
 	return nil

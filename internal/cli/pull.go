@@ -3,8 +3,11 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -61,6 +64,15 @@ func (c *modelsPull) Run(a *App) error {
 	if err != nil {
 		return err
 	}
+	names, err := c.names(files)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if err := notTaken(filepath.Join(dir, name), client.Folder(repo.Name)); err != nil {
+			return err
+		}
+	}
 	var paths []string
 	size := int64(0)
 	for _, f := range files {
@@ -86,10 +98,10 @@ func (c *modelsPull) Run(a *App) error {
 		}
 		return nil
 	}
-	name, err := c.link(dir, paths)
-	if err != nil {
+	if err := link(dir, names, paths); err != nil {
 		return err
 	}
+	name := names[0]
 	unfit := c.check(paths[0])
 	result["name"], result["path"] = name, filepath.Join(dir, name)
 	if unfit != nil {
@@ -105,31 +117,54 @@ func (c *modelsPull) Run(a *App) error {
 	return nil
 }
 
-// link makes the files appear in the models folder and returns the first one's name there.
-func (c *modelsPull) link(dir string, paths []string) (first string, err error) {
-	if err := Make(dir); err != nil {
-		return "", err
+// names are what the files are called in the models folder; nothing for files that are no models.
+func (c *modelsPull) names(files []hub.File) ([]string, error) {
+	if c.Name != "" && (!filepath.IsLocal(c.Name) || filepath.Base(c.Name) != c.Name) {
+		return nil, fmt.Errorf("--name %s: want a name without folders", c.Name)
 	}
-	for i, p := range paths {
-		name := filepath.Base(p)
+	if !strings.HasSuffix(files[0].Name, ".gguf") {
+		return nil, nil
+	}
+	var names []string
+	for i, f := range files {
+		name := path.Base(f.Name)
 		if c.Name != "" {
-			if !filepath.IsLocal(c.Name) || filepath.Base(c.Name) != c.Name {
-				return "", fmt.Errorf("--name %s: want a name without folders", c.Name)
-			}
 			name = strings.TrimSuffix(c.Name, ".gguf")
-			if len(paths) > 1 {
-				name += fmt.Sprintf("-%05d-of-%05d", i+1, len(paths))
+			if len(files) > 1 {
+				name += fmt.Sprintf("-%05d-of-%05d", i+1, len(files))
 			}
 			name += ".gguf"
 		}
-		if err := hub.Link(p, filepath.Join(dir, name)); err != nil {
-			return "", fmt.Errorf("%w; the file itself is %s", err, p)
-		}
-		if i == 0 {
-			first = name
+		names = append(names, name)
+	}
+	return names, nil
+}
+
+// notTaken refuses a name in the models folder that stands for something else than the repository in folder
+// has: many repositories call their files the same.
+func notTaken(link, folder string) error {
+	info, err := os.Lstat(link)
+	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+		return nil // hub.Link has its own words for a file
+	}
+	target, err := filepath.EvalSymlinks(link)
+	if err != nil || slices.Contains(strings.Split(filepath.ToSlash(target), "/"), filepath.Base(folder)) {
+		return nil
+	}
+	return fmt.Errorf("%s stands for %s already: choose another name for this model with --name", link, target)
+}
+
+// link makes the files appear in the models folder under the names.
+func link(dir string, names, paths []string) error {
+	if err := Make(dir); err != nil {
+		return err
+	}
+	for i, p := range paths {
+		if err := hub.Link(p, filepath.Join(dir, names[i])); err != nil {
+			return fmt.Errorf("%w; the file itself is %s", err, p)
 		}
 	}
-	return first, nil
+	return nil
 }
 
 // check says why the engine could not compute a model.

@@ -34,12 +34,12 @@ func testApp(t *testing.T) (a *App, out, aside *bytes.Buffer) {
 	return a, out, aside
 }
 
-// serveRepo serves files as one repository of the hub.
+// serveRepo serves files as a repository of the hub, whatever it is called.
 func serveRepo(t *testing.T, files map[string][]byte) {
 	t.Helper()
 	sha := strings.Repeat("c", 40)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/api/models/o/m/revision/main" {
+		if strings.HasSuffix(r.URL.Path, "/revision/main") {
 			var list []map[string]any
 			for name, b := range files {
 				list = append(list, map[string]any{"rfilename": name, "lfs": map[string]any{"sha256": fmt.Sprintf("%x", sha256.Sum256(b)), "size": len(b)}})
@@ -47,7 +47,8 @@ func serveRepo(t *testing.T, files map[string][]byte) {
 			json.NewEncoder(w).Encode(map[string]any{"sha": sha, "siblings": list})
 			return
 		}
-		w.Write(files[strings.TrimPrefix(r.URL.Path, "/o/m/resolve/"+sha+"/")])
+		_, name, _ := strings.Cut(r.URL.Path, "/resolve/"+sha+"/")
+		w.Write(files[name])
 	}))
 	t.Cleanup(s.Close)
 	t.Setenv("HF_ENDPOINT", s.URL)
@@ -128,6 +129,47 @@ func TestPullMakesAModelUsableByName(t *testing.T) {
 	if err := json.Unmarshal(out.Bytes(), &result); err != nil || result.Repository != "o/m" || len(result.Files) != 1 {
 		t.Errorf("%s (%v)", out, err)
 	}
+}
+
+// A name stays with its model when another repository's file is called the same.
+func TestPullKeepsNames(t *testing.T) {
+	a, _, _ := testApp(t)
+	first, second := tinymodel.GGUF(tinymodel.Spec{Type: npu.Q8_0}), tinymodel.GGUF(tinymodel.Spec{Type: npu.F16})
+	holds := func(name string, want []byte) {
+		t.Helper()
+		path, err := a.FindModel(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b, err := os.ReadFile(path); err != nil || !bytes.Equal(b, want) {
+			t.Errorf("%s is another model (%v)", name, err)
+		}
+	}
+	serveRepo(t, map[string][]byte{"ggml-model.gguf": first})
+	if err := (&modelsPull{Model: "hf:o/first"}).Run(a); err != nil {
+		t.Fatal(err)
+	}
+	serveRepo(t, map[string][]byte{"ggml-model.gguf": second})
+	for _, name := range []string{"", "ggml-model"} {
+		if err := (&modelsPull{Model: "hf:o/second", Name: name}).Run(a); err == nil || !strings.Contains(err.Error(), "another name for this model with --name") {
+			t.Errorf("error %v", err)
+		}
+	}
+	holds("ggml-model", first)
+	home, _ := os.UserHomeDir()
+	if blobs, _ := filepath.Glob(filepath.Join(home, ".cache", "huggingface", "hub", "models--o--second", "blobs", "*")); len(blobs) > 0 {
+		t.Error("it was downloaded first")
+	}
+	if err := (&modelsPull{Model: "hf:o/second", Name: "other"}).Run(a); err != nil {
+		t.Fatal(err)
+	}
+	holds("ggml-model", first)
+	holds("other", second)
+	// What its own repository has now takes the name over.
+	if err := (&modelsPull{Model: "hf:o/first"}).Run(a); err != nil {
+		t.Fatal(err)
+	}
+	holds("ggml-model", second)
 }
 
 // With HF_HUB_OFFLINE a pull takes what an earlier one left, and says what it would take to get more.

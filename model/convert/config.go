@@ -109,7 +109,7 @@ func parseHFConfig(b []byte) (*hfConfig, error) {
 			return nil, fmt.Errorf("hidden_size %d is not %d heads of one size", c.Hidden, c.Heads)
 		}
 	}
-	if c.HeadDim%2 != 0 || c.HeadDim > maxDim || c.Heads%c.KVHeads != 0 {
+	if c.HeadDim%2 != 0 || uint64(c.Heads)*uint64(c.HeadDim) > maxDim || c.Heads%c.KVHeads != 0 {
 		return nil, fmt.Errorf("%d heads of %d elements, %d key-value heads", c.Heads, c.HeadDim, c.KVHeads)
 	}
 	if c.Type == "opt" {

@@ -279,6 +279,14 @@ func FuzzSafetensors(f *testing.F) {
 	})
 }
 
+// The rows of all heads together are a size like any other.
+func TestConfigOfTooManyHeads(t *testing.T) {
+	b := `{"model_type":"llama","hidden_size":64,"num_hidden_layers":1,"num_attention_heads":4096,"head_dim":1048576,"intermediate_size":96,"vocab_size":300,"max_position_embeddings":64}`
+	if c, err := parseHFConfig([]byte(b)); err == nil || !strings.Contains(err.Error(), "4096 heads of 1048576 elements") {
+		t.Errorf("%v; it has %d rows of queries", err, c.Heads*c.HeadDim)
+	}
+}
+
 func FuzzConfig(f *testing.F) {
 	f.Add([]byte(`{"model_type":"llama","hidden_size":64,"num_hidden_layers":2,"num_attention_heads":4,"intermediate_size":96,"vocab_size":300,"max_position_embeddings":64,
 		"rope_scaling":{"rope_type":"llama3","factor":4,"low_freq_factor":1,"high_freq_factor":4,"original_max_position_embeddings":512}}`))

@@ -57,7 +57,7 @@ type llama2cHeader struct {
 
 // readLlama2CHeader reads the head and checks it against the size of the file.
 func readLlama2CHeader(b []byte) (*llama2cHeader, error) {
-	const most = 1 << 24 // of any size, so that products of two fit
+	const maxContext = 1 << 24 // and maxDim of all others, so that the sum of all products fits
 	if len(b) < 28 {
 		return nil, errors.New("too short for a checkpoint of llama2.c")
 	}
@@ -67,7 +67,7 @@ func readLlama2CHeader(b []byte) (*llama2cHeader, error) {
 		if i == 5 && v < 0 {
 			h.apart, v = true, -v
 		}
-		if v <= 0 || v > most {
+		if v <= 0 || v > maxDim && size != &h.context || v > maxContext {
 			return nil, fmt.Errorf("no checkpoint of llama2.c: number %d of its head is %d", i+1, v)
 		}
 		*size = uint64(v)

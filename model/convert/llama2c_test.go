@@ -86,6 +86,14 @@ func TestLlama2C(t *testing.T) {
 func first(a, _ []byte) []byte  { return a }
 func second(_, b []byte) []byte { return b }
 
+// overflowing is a head alone, of a checkpoint whose bytes come to 28 modulo 2⁶⁴.
+func overflowing() (b []byte) {
+	for _, v := range []uint32{1 << 24, 2732, 4095, 1, 1, 1 << 24, 16760837} {
+		b = binary.LittleEndian.AppendUint32(b, v)
+	}
+	return b
+}
+
 func TestLlama2CRefuses(t *testing.T) {
 	checkpoint, words := llama2cFiles(262)
 	bend := func(i int, v int32) []byte {
@@ -103,6 +111,7 @@ func TestLlama2CRefuses(t *testing.T) {
 		{bend(2, math.MaxInt32), words, "number 3 of its head"},
 		{bend(2, 4095), words, "its head wants"},
 		{bend(5, math.MinInt32), words, "number 6 of its head"},
+		{overflowing(), words, "number 1 of its head"},
 		{bend(4, 3), words, "3 key-value heads"},
 		{checkpoint, words[:100], "too few for the 262 tokens"},
 		{checkpoint, words[:len(words)-1], "are left"},
@@ -121,6 +130,7 @@ func FuzzLlama2C(f *testing.F) {
 	checkpoint, words := llama2cFiles(262)
 	f.Add(checkpoint, words)
 	f.Add(checkpoint[:28], words[:12])
+	f.Add(overflowing(), words)
 	f.Fuzz(func(t *testing.T, checkpoint, words []byte) {
 		if h, err := readLlama2CHeader(checkpoint); err == nil {
 			h.tensors(checkpoint)

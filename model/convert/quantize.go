@@ -17,15 +17,24 @@ type Scheme struct {
 	name   string
 	matrix npu.DType // of most matrices
 	number uint32    // general.file_type
-	mixed  bool      // some matrices get more bits, as in the _M schemes
+	mix    mix       // which matrices get more bits
 }
+
+// A mix says which matrices of a scheme get more bits than most.
+type mix int
+
+const (
+	noMix  mix = iota
+	small      // Q4_K_S's
+	medium     // the _M schemes'
+)
 
 // schemes are those that llama.cpp's tools know by the same names.
 var schemes = []Scheme{
-	{"f32", npu.F32, 0, false}, {"f16", npu.F16, 1, false}, {"bf16", npu.BF16, 32, false},
-	{"q8_0", npu.Q8_0, 7, false}, {"q4_0", npu.Q4_0, 2, false},
-	{"q4_k", npu.Q4_K, 14, false}, {"q4_k_m", npu.Q4_K, 15, true},
-	{"q5_k", npu.Q5_K, 16, false}, {"q5_k_m", npu.Q5_K, 17, true}, {"q6_k", npu.Q6_K, 18, false},
+	{"f32", npu.F32, 0, noMix}, {"f16", npu.F16, 1, noMix}, {"bf16", npu.BF16, 32, noMix},
+	{"q8_0", npu.Q8_0, 7, noMix}, {"q4_0", npu.Q4_0, 2, noMix},
+	{"q4_k_s", npu.Q4_K, 14, small}, {"q4_k_m", npu.Q4_K, 15, medium},
+	{"q5_k_s", npu.Q5_K, 16, noMix}, {"q5_k_m", npu.Q5_K, 17, medium}, {"q6_k", npu.Q6_K, 18, noMix},
 }
 
 // Schemes lists the names of the schemes.
@@ -37,9 +46,12 @@ func Schemes() []string {
 	return names
 }
 
-// ParseScheme finds a scheme by its name; q4_k_s and q5_k_s are other names of q4_k and q5_k.
+// ParseScheme finds a scheme by its name; q4_k and q5_k are q4_k_m and q5_k_m, as llama.cpp has it.
 func ParseScheme(name string) (Scheme, error) {
-	key := strings.TrimSuffix(strings.ToLower(name), "_s")
+	key := strings.ToLower(name)
+	if key == "q4_k" || key == "q5_k" {
+		key += "_m"
+	}
 	for _, s := range schemes {
 		if s.name == key {
 			return s, nil
@@ -54,12 +66,15 @@ func (s Scheme) String() string { return s.name }
 // floats reports whether the scheme stores plain numbers.
 func (s Scheme) floats() bool { return s.matrix.BlockSize() == 1 }
 
-// choose sets what every tensor becomes. The choices are llama.cpp's, but for what does not fit:
+// choose sets what every tensor becomes. The choices are llama.cpp's without an importance matrix, but for what
+// does not fit and for models of 70B, whose attention values it stores as Q5_K at least:
 //
 //   - vectors (norms, biases, frequency factors) stay F32, learned positions as they are (at least F16);
 //   - the output matrix, or the embedding where it is both, gets Q6_K in schemes with fewer bits;
 //   - the _M schemes store attention values and the matrices back from the feed-forward layer as Q6_K in the
 //     first and last eighth of the layers and in every third between;
+//   - Q4_K_S stores as Q5_K the attention values of the first four layers, and the matrices back from the
+//     feed-forward layer in the first eighth;
 //   - rows that are no whole blocks of 256 become Q8_0, or F16 where they are no blocks of 32 either
 //     (llama.cpp takes Q5_0 and Q5_1, which this program does not write).
 func (s Scheme) choose(tensors []tensor) {
@@ -90,9 +105,11 @@ func (s Scheme) choose(tensors []tensor) {
 			if s.matrix != npu.Q8_0 {
 				t.to = npu.Q6_K
 			}
-		case s.mixed && inLayer && (part == "attn_v.weight" || part == "ffn_down.weight") &&
+		case s.mix == medium && inLayer && (part == "attn_v.weight" || part == "ffn_down.weight") &&
 			(layer < layers/8 || layer >= 7*layers/8 || (layer-layers/8)%3 == 2):
 			t.to = npu.Q6_K
+		case s.mix == small && inLayer && (part == "attn_v.weight" && layer < 4 || part == "ffn_down.weight" && layer < layers/8):
+			t.to = npu.Q5_K
 		}
 		if t.cols()%t.to.BlockSize() != 0 {
 			t.to = npu.Q8_0

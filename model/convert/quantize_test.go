@@ -162,6 +162,48 @@ func TestWhatStaysAndWhatChanges(t *testing.T) {
 	}
 }
 
+// The _S schemes are llama.cpp's too, and a name without a letter means the _M scheme.
+func TestSmallSchemes(t *testing.T) {
+	meta, tensors := tinymodel.Parts(tinymodel.Spec{Type: npu.F16, Layers: 16, Dim: 256, FF: 256, Untied: true})
+	in := file(t, meta, tensors)
+	for _, c := range []struct {
+		name   string
+		number uint64
+		most   npu.DType
+		more   []string
+	}{
+		{"q4_k_s", 14, npu.Q4_K, []string{"blk.0.attn_v.weight", "blk.0.ffn_down.weight", "blk.1.attn_v.weight", "blk.1.ffn_down.weight", "blk.2.attn_v.weight", "blk.3.attn_v.weight"}},
+		{"Q5_K_S", 16, npu.Q5_K, nil},
+	} {
+		f := quantizeTo(t, in, Options{Scheme: scheme(t, c.name)})
+		var more []string
+		for _, info := range f.Tensors {
+			switch {
+			case len(info.Shape) == 1 || info.Type == c.most || info.Name == "output.weight" && info.Type == npu.Q6_K:
+			case info.Type == npu.Q5_K:
+				more = append(more, info.Name)
+			default:
+				t.Errorf("%s: %s is %v", c.name, info.Name, info.Type)
+			}
+		}
+		slices.Sort(more)
+		if !slices.Equal(more, c.more) {
+			t.Errorf("%s: more bits for %q,\nwant %q", c.name, more, c.more)
+		}
+		if n, _ := f.Uint("general.file_type"); n != c.number {
+			t.Errorf("%s: file type %d", c.name, n)
+		}
+	}
+	for short, long := range map[string]string{"q4_k": "q4_k_m", "Q5_K": "q5_k_m"} {
+		if scheme(t, short) != scheme(t, long) {
+			t.Errorf("%s is %v", short, scheme(t, short))
+		}
+	}
+	if _, err := ParseScheme("q6_k_s"); err == nil {
+		t.Error("a scheme that nobody knows")
+	}
+}
+
 // From a model in several files, and learned positions stay as they were.
 func TestQuantizeTakesSplitModelsAndOPT(t *testing.T) {
 	meta, tensors := tinymodel.Parts(tinymodel.Spec{Arch: "opt", Type: npu.F16, Dim: 64, FF: 96})

@@ -93,8 +93,11 @@ func (c *Client) download(ctx context.Context, r *Repo, f File, blob string) err
 	if err := lock(out); err != nil {
 		return fmt.Errorf("another program is downloading it (%s is locked): wait for it", out.Name())
 	}
-	if _, err := os.Stat(blob); err == nil {
-		return nil // another program has finished it meanwhile
+	if info, err := os.Stat(blob); err == nil && info.Size() == f.Size {
+		// Another program has finished it meanwhile, so that nobody needs what we opened.
+		out.Close()
+		os.Remove(blob + ".incomplete")
+		return nil
 	}
 	d := &transfer{c: c, repo: r, file: f, out: out}
 	if err := d.begin(); err != nil {

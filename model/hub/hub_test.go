@@ -543,6 +543,33 @@ func TestTwoAtOnce(t *testing.T) {
 	}
 }
 
+// What a crash, a full disk or another tool left under the name of a whole file is fetched anew.
+func TestDamagedBlobs(t *testing.T) {
+	for _, damaged := range [][]byte{nil, make([]byte, 10), make([]byte, 2000)} {
+		f, c := newFakeHub(t, map[string][]byte{"m.gguf": random(1000)})
+		blob := strings.TrimSuffix(incomplete(t, f, c, "m.gguf", nil), ".incomplete")
+		if err := os.WriteFile(blob, damaged, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := pull(t, f, c, "m.gguf"); err != nil {
+			t.Errorf("%d bytes: %v", len(damaged), err)
+		}
+	}
+	// One that another program finished while this one looked is left alone, and nothing is left beside it.
+	f, c := newFakeHub(t, map[string][]byte{"m.gguf": random(1000)})
+	if err := pull(t, f, c, "m.gguf"); err != nil {
+		t.Fatal(err)
+	}
+	r := list(t, c)
+	blob := filepath.Join(c.Folder(r.Name), "blobs", r.Files[0].Sum)
+	if err := c.download(context.Background(), r, r.Files[0], blob); err != nil {
+		t.Error(err)
+	}
+	if left, _ := os.ReadDir(filepath.Dir(blob)); len(left) != 1 || len(f.requests(f.cdn)) != 1 {
+		t.Errorf("left: %v after %d requests", left, len(f.requests(f.cdn)))
+	}
+}
+
 func TestInterrupted(t *testing.T) {
 	data := random(1 << 20)
 	f, c := newFakeHub(t, map[string][]byte{"m.gguf": data})

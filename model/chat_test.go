@@ -268,6 +268,11 @@ func TestTemplateFunctions(t *testing.T) {
 		"{% if true %}\n  a\n{% endif %}\nb\n":                                                                                         "  a\nb",
 		`{% set ns = namespace(n=0) %}{% for m in messages %}{% set ns.n = ns.n + 1 %}{% endfor %}{{ ns.n }}`:                          "4",
 		`{{ messages[-1].content[:3] }}{{ ' x ' | trim }}{{ 'a-b'.split('-')[1] }}{{ 'X'.lower() }}`:                                   "Andxbx",
+		`{{ 'a b  c '.split() | join('|') }} {{ 'a,b,c'.split(',', 1) | join('|') }} {{ 'a,b,c'.split(',') | join('|') }}`:             "a|b|c a|b,c a|b|c",
+		`{{ 'a,b,c'.rsplit(',', 1) | join('|') }} {{ ' a b c'.rsplit(none, 1) | join('|') }} {{ ''.split() }} {{ ''.split(',') }}`:     "a,b|c a b|c [] ['']",
+		`{{ 'aba'.replace('a', 'c') }} {{ 'aba'.replace('a', 'c', 1) }} {{ 'aba'.replace('a', 'c', count=1) }}`:                        "cbc cba cba",
+		`{{ ' x '.strip() }}{{ ' x'.lstrip() }}{{ 'x '.rstrip() }}{{ 'xax'.strip('xy') }}{{ '\na'.lstrip('\n') }}`:                     "xxxaa",
+		`{{ 'abc'.startswith(('x', 'a')) }} {{ 'abc'.endswith(['x', 'c']) }} {{ 'abc'.endswith('b') }}`:                                "True True False",
 		`{{ messages[0].get('role') }} {{ messages[0].get('name', 'none') }}`:                                                          "system none",
 		`{% for m in messages %}{% if loop.last %}{{ loop.index }}{% endif %}{% if loop.first %}{% continue %}{% endif %}{% endfor %}`: "4",
 	} {

@@ -511,7 +511,10 @@ var methods = func() exec.Methods {
 		format format_map isalnum isalpha isascii isdecimal isdigit islower isnumeric isprintable isspace istitle
 		isupper join ljust lower lstrip partition removeprefix removesuffix replace rfind rjust rpartition rsplit
 		rstrip split splitlines startswith strip swapcase title upper zfill`) {
-		f, _ := builtins.Methods.Str.Get(name)
+		f, ok := pythonMethods[name]
+		if !ok {
+			f, _ = builtins.Methods.Str.Get(name)
+		}
 		texts[name] = func(self string, v *exec.Value, params *exec.VarArgs) (any, error) {
 			boundArguments(name, v, params)
 			return f(self, v, params)

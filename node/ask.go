@@ -186,6 +186,8 @@ func (a *asking) message(m transport.Message) {
 	case transport.Sources:
 		a.sources(m)
 	case transport.Fail:
+		a.link.Close() // whatever else it says is of no use, nor how often
+		a.link = nil
 		a.remark("the cloud cannot take part: %s", m.Text)
 		a.attend(presence.Mismatch)
 	case tandem.Draft:

@@ -10,6 +10,8 @@ import "time"
 //	away ──dial──▶ dialing ──connected──▶ opening ──ready──▶ present
 //	 ▲                │failed                │broken           │ silent or slow
 //	 └────────────────┴──────────────────────┴──◀──broken──  lost ──heard──▶ present
+//
+// A mismatch leads to refused from anywhere, and nothing leads out of that.
 type Machine struct {
 	patience Patience
 
@@ -87,6 +89,9 @@ func New(p Patience, now time.Duration) *Machine {
 
 // Step takes an event that happened at now and returns what to do about it, in order.
 func (p *Machine) Step(now time.Duration, e Event) []Action {
+	if p.state == refused {
+		return nil // also when the exchange breaks: a cloud that refuses hangs up
+	}
 	switch e {
 	case Listening:
 		p.waiting = now

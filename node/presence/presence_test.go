@@ -102,6 +102,20 @@ func TestPresence(t *testing.T) {
 			{s, Mismatch, []Action{Part}},
 			{99 * s, Tick, nil},
 		},
+		"nor when it hangs up after its refusal, or takes that back": {
+			{0, Tick, []Action{Dial}},
+			{s, Connected, nil},
+			{2 * s, Mismatch, []Action{Part}},
+			{2 * s, Broken, nil},
+			{9 * s, Tick, nil},
+			{9 * s, Failed, nil},
+			{19 * s, Tick, nil},
+			{20 * s, Connected, nil},
+			{20 * s, Ready, nil},
+			{21 * s, Heard, nil},
+			{22 * s, Mismatch, nil},
+			{99 * s, Tick, nil},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := New(patience, 0)

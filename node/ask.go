@@ -207,6 +207,9 @@ func (a *asking) message(m transport.Message) {
 // step lets the machine see e and carries out what it asks for.
 func (a *asking) step(e pair.Event) {
 	for _, action := range a.machine.Step(e) {
+		if a.done {
+			break // an action before this one ended the answer
+		}
 		switch act := action.(type) {
 		case pair.Decode:
 			a.worker.do(act)
@@ -227,6 +230,10 @@ func (a *asking) step(e pair.Event) {
 		case pair.Note:
 			a.record.note(act)
 			a.log.Debug("pair", "note", act.Kind, "side", act.Side, "step", act.Step)
+			if act.Kind == pair.NoteDistrust { // before the tokens that the device then decides alone
+				a.remark("the cloud contradicts again and again what was agreed: leaving it out")
+				a.attend(presence.Distrusted)
+			}
 		}
 	}
 	a.flush()

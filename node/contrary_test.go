@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"strings"
 	"testing"
@@ -84,6 +85,33 @@ func TestRefusedForGood(t *testing.T) {
 					t.Errorf("remarks %q", answer.Remarks)
 				}
 			})
+		})
+	}
+}
+
+// A cloud that contradicts itself again and again is left out, and the person who asked is told; where it is
+// required the answer fails, without one token of the device's own.
+func TestDistrust(t *testing.T) {
+	for _, require := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			c := &contrary{words: []transport.Message{transport.Ready{}, transport.NeedSync{}, transport.NeedSync{}, transport.NeedSync{}, transport.NeedSync{}}}
+			answer, err := face(t, c, require)
+			said := strings.Join(answer.Remarks, "; ")
+			if !strings.Contains(said, "contradicts") {
+				t.Errorf("required: %v: remarks %q", require, said)
+			}
+			if require {
+				if !errors.Is(err, ErrNoCloud) || len(answer.Tokens) > 0 {
+					t.Errorf("required: error %v after %d tokens", err, len(answer.Tokens))
+				}
+				return
+			}
+			if err != nil || answer.Pair.Alone != 60 || !strings.Contains(said, "answers alone") || c.opened != 1 {
+				t.Errorf("error %v, %d tokens alone, %d links, remarks %q", err, answer.Pair.Alone, c.opened, said)
+			}
+			if n := strings.Count(said, "takes part"); n < 1 || n > 4 {
+				t.Errorf("taken back %d times in a minute, want each time after %v: %q", n, DefaultPatience.Slow, said)
+			}
 		})
 	}
 }

@@ -89,6 +89,7 @@ const (
 	inboxSize  = 64
 	lastWords  = 500 * time.Millisecond // least time given to the cloud's last message
 	openWithin = 10 * time.Second       // to connect and to send the question
+	beat       = idle / 3               // without a word from the cloud, before the device says that it is still there
 )
 
 func newAsking(ctx context.Context, cfg pair.Config, text speller, emit func(Token)) *asking {
@@ -334,13 +335,28 @@ func (a *asking) dial() {
 	defer up.link.Close()
 	a.tell(up)
 	for {
-		m, err := up.link.Receive(a.ctx)
-		if err != nil {
+		m, err := a.hear(up.link)
+		switch {
+		case err != nil:
 			a.tell(unlinked{up.link, err})
 			return
+		case m != nil:
+			a.tell(received{up.link, m})
 		}
-		a.tell(received{up.link, m})
 	}
+}
+
+// hear returns what the cloud says next, or nothing after a while without a word. The cloud may be waiting for this
+// side, which reads for minutes where a phone has much to read, so it is told that somebody is there: by a Sync of an
+// epoch that is over, one of those copies that change nothing.
+func (a *asking) hear(link exchange) (transport.Message, error) {
+	ctx, cancel := context.WithTimeout(a.ctx, beat)
+	defer cancel()
+	m, err := link.Receive(ctx)
+	if errors.Is(err, context.DeadlineExceeded) && a.ctx.Err() == nil {
+		return nil, link.Send(transport.Sync{})
+	}
+	return m, err
 }
 
 // tell puts something into the inbox, unless the answer is over.

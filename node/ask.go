@@ -89,6 +89,7 @@ const (
 	inboxSize  = 64
 	lastWords  = 500 * time.Millisecond // least time given to the cloud's last message
 	openWithin = 10 * time.Second       // to connect and to send the question
+	beat       = idle / 3               // without a word from the cloud, before the device says that it is still there
 )
 
 func newAsking(ctx context.Context, cfg pair.Config, text speller, emit func(Token)) *asking {
@@ -186,6 +187,8 @@ func (a *asking) message(m transport.Message) {
 	case transport.Sources:
 		a.sources(m)
 	case transport.Fail:
+		a.link.Close() // whatever else it says is of no use, nor how often
+		a.link = nil
 		a.remark("the cloud cannot take part: %s", m.Text)
 		a.attend(presence.Mismatch)
 	case tandem.Draft:
@@ -205,6 +208,9 @@ func (a *asking) message(m transport.Message) {
 // step lets the machine see e and carries out what it asks for.
 func (a *asking) step(e pair.Event) {
 	for _, action := range a.machine.Step(e) {
+		if a.done {
+			break // an action before this one ended the answer
+		}
 		switch act := action.(type) {
 		case pair.Decode:
 			a.worker.do(act)
@@ -225,6 +231,10 @@ func (a *asking) step(e pair.Event) {
 		case pair.Note:
 			a.record.note(act)
 			a.log.Debug("pair", "note", act.Kind, "side", act.Side, "step", act.Step)
+			if act.Kind == pair.NoteDistrust { // before the tokens that the device then decides alone
+				a.remark("the cloud contradicts again and again what was agreed: leaving it out")
+				a.attend(presence.Distrusted)
+			}
 		}
 	}
 	a.flush()
@@ -325,13 +335,28 @@ func (a *asking) dial() {
 	defer up.link.Close()
 	a.tell(up)
 	for {
-		m, err := up.link.Receive(a.ctx)
-		if err != nil {
+		m, err := a.hear(up.link)
+		switch {
+		case err != nil:
 			a.tell(unlinked{up.link, err})
 			return
+		case m != nil:
+			a.tell(received{up.link, m})
 		}
-		a.tell(received{up.link, m})
 	}
+}
+
+// hear returns what the cloud says next, or nothing after a while without a word. The cloud may be waiting for this
+// side, which reads for minutes where a phone has much to read, so it is told that somebody is there: by a Sync of an
+// epoch that is over, one of those copies that change nothing.
+func (a *asking) hear(link exchange) (transport.Message, error) {
+	ctx, cancel := context.WithTimeout(a.ctx, beat)
+	defer cancel()
+	m, err := link.Receive(ctx)
+	if errors.Is(err, context.DeadlineExceeded) && a.ctx.Err() == nil {
+		return nil, link.Send(transport.Sync{})
+	}
+	return m, err
 }
 
 // tell puts something into the inbox, unless the answer is over.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"tandem"
 	"tandem/aggregator"
@@ -307,10 +308,11 @@ func (c *Cloud) baseline(ctx context.Context, a *serving, begin transport.Begin)
 	if err := a.link.Send(m); err != nil {
 		return a.refuse(err)
 	}
-	if err := transport.SendBulk(ctx, a.link, slices.Concat(saved...)); err != nil {
+	device := prompt{a.link}
+	if err := transport.SendBulk(ctx, device, slices.Concat(saved...)); err != nil {
 		return err
 	}
-	return a.ended(ctx)
+	return ended(ctx, device)
 }
 
 // caches returns the KV caches of passages, from the store or computed.
@@ -324,7 +326,7 @@ func (c *Cloud) write(ctx context.Context, a *serving, q Question, s Settings, t
 	defer cancel()
 	over := make(chan error, 1)
 	go func() { // a device that goes away stops the writing
-		over <- a.ended(ctx)
+		over <- ended(ctx, a.link)
 		cancel()
 	}()
 	read, err := c.Reader.read(ctx, q, s)
@@ -352,13 +354,27 @@ func (c *Cloud) write(ctx context.Context, a *serving, q Question, s Settings, t
 	if err := a.link.Send(transport.End{Reason: "written"}); err != nil {
 		return err
 	}
-	return <-over
+	select {
+	case err := <-over:
+		return err
+	case <-time.After(idle):
+		return errIdle
+	}
+}
+
+// prompt is an exchange with a device that has the next word.
+type prompt struct{ exchange }
+
+func (p prompt) Receive(ctx context.Context) (transport.Message, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, idle, errIdle)
+	defer cancel()
+	return p.exchange.Receive(ctx)
 }
 
 // ended waits for the device to end the exchange.
-func (a *serving) ended(ctx context.Context) error {
+func ended(ctx context.Context, link exchange) error {
 	for {
-		m, err := a.link.Receive(ctx)
+		m, err := link.Receive(ctx)
 		if err != nil {
 			return err
 		}

@@ -29,6 +29,12 @@ type Cloud struct {
 // DefaultLimit is how many answers a cloud drafts for at the same time.
 const DefaultLimit = 8
 
+// idle is how long a cloud waits for a device that has the next word. One that is still there says so more often
+// (beat); the place of another is wanted.
+const idle = time.Minute
+
+var errIdle = fmt.Errorf("the device has said nothing for %v", idle)
+
 // Served is an answer that the cloud took part in.
 type Served struct {
 	Peer  string // the device's name
@@ -39,7 +45,7 @@ type Served struct {
 
 // Serve takes connections until ctx ends or the listener is closed.
 func (c *Cloud) Serve(ctx context.Context, l *transport.Listener) error {
-	slots := make(chan struct{}, c.limit())
+	places := newPlaces(c.limit())
 	var devices sync.WaitGroup
 	defer devices.Wait()
 	for {
@@ -50,12 +56,12 @@ func (c *Cloud) Serve(ctx context.Context, l *transport.Listener) error {
 		case err != nil:
 			return fmt.Errorf("accept a device: %w", err)
 		}
-		devices.Go(func() { c.serve(ctx, conn, slots) })
+		devices.Go(func() { c.serve(ctx, conn, places) })
 	}
 }
 
 // serve takes the answers of one connection.
-func (c *Cloud) serve(ctx context.Context, conn *transport.Conn, slots chan struct{}) {
+func (c *Cloud) serve(ctx context.Context, conn *transport.Conn, places *places) {
 	log := c.log().With("device", conn.Hello().Name)
 	log.Info("device connected")
 	var answers sync.WaitGroup
@@ -68,12 +74,12 @@ func (c *Cloud) serve(ctx context.Context, conn *transport.Conn, slots chan stru
 		}
 		answers.Go(func() {
 			defer link.Close()
-			select {
-			case slots <- struct{}{}:
-				defer func() { <-slots }()
-			case <-ctx.Done():
+			leave, err := places.enter(ctx, conn.Peer(), link)
+			if err != nil {
+				log.Info("gone before its turn", "answer", begin.ID, "reason", err)
 				return
 			}
+			defer leave()
 			c.answer(ctx, conn, link, begin)
 		})
 	}
@@ -154,13 +160,18 @@ func (a *serving) run(read producer) error {
 	a.step(pair.Start{})
 	clock := time.NewTicker(tickEvery)
 	defer clock.Stop()
+	silence := time.NewTimer(idle) // anew with each word of the device and each pass of this side
+	defer silence.Stop()
 	for a.failure == nil {
 		select {
 		case <-a.ctx.Done():
 			return context.Cause(a.ctx)
+		case <-silence.C:
+			return errIdle
 		case <-clock.C:
 			a.step(pair.Measured{RTT: a.conn.RTT()})
 		case in := <-a.inbox:
+			silence.Reset(idle)
 			switch in := in.(type) {
 			case decoded:
 				if in.err != nil {

@@ -167,7 +167,8 @@ type (
 	// from that, a PeerSync makes a finished cloud begin again: keep telling it what comes.
 	Finish struct{ Reason Reason }
 
-	// Note reports something for traces and metrics; nothing depends on it.
+	// Note reports something for traces and metrics. Only NoteDistrust is for more: who asked must know, and where
+	// the cloud is required the answer must end.
 	Note struct {
 		Kind NoteKind
 		Side tandem.Side // whose draft or message it is about

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"slices"
 	"time"
 
 	"github.com/quic-go/quic-go"
@@ -20,6 +21,7 @@ const (
 	serverName = "tandem"        // nobody checks it; it keys session caches
 
 	handshakeTimeout = 5 * time.Second
+	stagger          = 300 * time.Millisecond // between the dials of one peer's addresses: a handshake, nearly everywhere
 	maxHello         = 16 << 10
 )
 
@@ -80,6 +82,65 @@ func Dial(ctx context.Context, addr string, cfg ClientConfig) (*Conn, error) {
 		return nil, fmt.Errorf("transport: dial %s: %w", addr, err)
 	}
 	return newConn(qc, cfg.Peer, cfg.Hello, hello, limits, cfg.Log, nil, release), nil
+}
+
+// DialAny dials the addresses of one peer, each a moment after the one before it, or at once when that one fails, and
+// returns the first connection that stands and its address. An address that leads nowhere so costs a moment, not
+// what a handshake may take. Nothing of the other dials is left when it returns. dial may be called concurrently.
+func DialAny(ctx context.Context, addrs []string, dial func(context.Context, string) (*Conn, error)) (*Conn, string, error) {
+	ctx, giveUp := context.WithCancel(ctx)
+	defer giveUp()
+	type dialled struct {
+		i    int
+		conn *Conn
+		err  error
+	}
+	var won *Conn
+	var at string
+	errs := make([]error, len(addrs))
+	ended := make(chan dialled)
+	due := time.NewTimer(0)
+	defer due.Stop()
+	for begun, over := 0, 0; over < begun || won == nil && begun < len(addrs); {
+		select {
+		case <-due.C:
+			if i := begun; won == nil && i < len(addrs) {
+				go func() {
+					conn, err := dial(ctx, addrs[i])
+					ended <- dialled{i, conn, err}
+				}()
+				begun++
+				due.Reset(stagger)
+			}
+		case d := <-ended:
+			over++
+			switch {
+			case d.err != nil:
+				errs[d.i] = d.err
+				due.Reset(0)
+			case won != nil:
+				d.conn.Close("another address was faster")
+			default:
+				won, at = d.conn, addrs[d.i]
+				giveUp()
+			}
+		}
+	}
+	switch {
+	case won != nil:
+		return won, at, nil
+	case len(addrs) == 0:
+		return nil, "", errors.New("transport: dial: the peer has no address: pair again")
+	}
+	return nil, "", errors.Join(errs...)
+}
+
+// Prefer returns addrs with first in front, if it is one of them.
+func Prefer(first string, addrs []string) []string {
+	if i := slices.Index(addrs, first); i > 0 {
+		return slices.Concat(addrs[i:i+1], addrs[:i], addrs[i+1:])
+	}
+	return addrs
 }
 
 // greetLater returns the connection once its handshake is done and exchanges the hellos meanwhile. Ours goes

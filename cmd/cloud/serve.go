@@ -31,7 +31,7 @@ type serveCmd struct {
 	Listen  string `help:"UDP address to listen on." default:":4433" placeholder:"HOST:PORT"`
 	Public  string `help:"Serve this folder instead of the index." type:"existingdir" placeholder:"DIR"`
 	Titles  string `help:"Tell devices the titles of the documents used: ${enum}. auto: for the sample and --public documents, not for the index." enum:"auto,yes,no" default:"auto"`
-	Answers int    `help:"Answers drafted at once; more wait." default:"8"`
+	Answers int    `help:"Answers drafted at once; more wait. One device gets all but one of them at most." default:"8"`
 	Metrics string `help:"Serve Prometheus metrics over HTTP on this address; without it, none." placeholder:"HOST:PORT"`
 
 	AllowDocuments bool `help:"Let devices fetch passages, for comparisons with methods that do (edge ask --method drcg-text). Only for the sample documents: no others are ever sent."`

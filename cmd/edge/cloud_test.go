@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -188,5 +189,46 @@ func TestForgottenDeviceIsTold(t *testing.T) {
 	a := h.ask("--max-tokens", "8", question)
 	if !a.LocalOnly || !strings.Contains(strings.Join(a.Remarks, "; "), "not paired") {
 		t.Errorf("remarks %q, local only %v", a.Remarks, a.LocalOnly)
+	}
+}
+
+// Addresses that lead nowhere do not hide the cloud behind them, and the one that leads there is remembered.
+func TestDeadAddressesLead(t *testing.T) {
+	c, h := newCloud(t), newHome(t)
+	c.serve()
+	if _, stderr, err := h.edge("pair", c.code()); err != nil {
+		t.Fatalf("pair: %v %s", err, stderr)
+	}
+	var dead []string
+	for range 2 {
+		swallows, err := net.ListenPacket("udp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer swallows.Close()
+		dead = append(dead, swallows.LocalAddr().String())
+	}
+	files, err := filepath.Glob(filepath.Join(h.dir, ".config", "tandem", "edge", "peers", "*.json"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("paired clouds %q, %v", files, err)
+	}
+	data, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	lead := fmt.Sprintf("%q, %q, %q", dead[0], dead[1], c.address)
+	data = bytes.Replace(data, fmt.Appendf(nil, "%q", c.address), []byte(lead), 1)
+	if err := os.WriteFile(files[0], data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if a := h.ask("--max-tokens", "8", question); a.LocalOnly || len(a.Remarks) > 0 {
+		t.Errorf("local only %v, remarks %q", a.LocalOnly, a.Remarks)
+	}
+	links, err := filepath.Glob(filepath.Join(h.dir, ".local", "state", "tandem", "edge", "links", "*.json"))
+	if err != nil || len(links) != 1 {
+		t.Fatalf("kept of the path: %q, %v", links, err)
+	}
+	if data, err := os.ReadFile(links[0]); err != nil || !bytes.Contains(data, []byte(c.address)) {
+		t.Errorf("kept %s, %v, want the address %s", data, err, c.address)
 	}
 }

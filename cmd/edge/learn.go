@@ -19,7 +19,8 @@ func (s *session) recall() {
 	p := node.Profile{Decode: s.profile.Decode, Length: s.profile.Length}
 	switch {
 	case s.peer != (transport.ID{}):
-		p.RTT = s.app.LoadRTT(s.peer) + s.flags.RTT
+		p.RTT, s.reached = s.app.LoadLink(s.peer)
+		p.RTT += s.flags.RTT
 	default:
 		p.RTT = s.flags.RTT
 	}
@@ -32,8 +33,8 @@ func (s *session) learn() {
 	s.learnDelays()
 	rtt := s.device.Profile.RTT
 	if s.peer != (transport.ID{}) && !s.emulates() && rtt > 0 && rtt != s.recalled {
-		if err := s.app.SaveRTT(s.peer, rtt); err != nil {
-			s.app.Log.Info("the round-trip time is not kept", "error", err)
+		if err := s.app.SaveLink(s.peer, rtt, s.lastReached()); err != nil {
+			s.app.Log.Info("the path to the cloud is not kept", "error", err)
 		}
 	}
 }

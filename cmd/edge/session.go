@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sync"
 	"time"
 
 	"tandem"
@@ -29,12 +30,15 @@ type session struct {
 	settings node.Settings
 	sessions *transport.Sessions // tickets that outlive the process; nil for the sample cloud
 	flags    answerFlags
-	peer     transport.ID            // of the paired cloud in use, else empty
-	profile  cli.DecodeProfile       // what is known of the model's delays
-	profiled bool                    // it has been kept before
-	recalled time.Duration           // round-trip time that was known beforehand
-	relays   map[string]*netem.Relay // emulated paths, by where they lead
-	cost     costJSON                // of the last answer
+	peer     transport.ID      // of the paired cloud in use, else empty
+	profile  cli.DecodeProfile // what is known of the model's delays
+	profiled bool              // it has been kept before
+	recalled time.Duration     // round-trip time that was known beforehand
+	cost     costJSON          // of the last answer
+
+	mu      sync.Mutex              // of what follows, which dials at the same time use
+	relays  map[string]*netem.Relay // emulated paths, by where they lead
+	reached string                  // the address where the cloud was last reached; "" when it never was
 }
 
 // open prepares to answer with the flags.
@@ -183,15 +187,15 @@ func (f answerFlags) remote(a *cli.App, s *session, peer transport.Peer) error {
 	s.cloud, s.peer = peer.Name, peer.ID
 	s.sessions = transport.OpenSessions(dirs.Sessions())
 	s.device.Dial = func(ctx context.Context) (*transport.Conn, error) {
-		var errs []error
-		for _, address := range peer.Addrs {
-			conn, err := f.dial(ctx, s, id, peer.ID, address)
-			if err == nil {
-				return conn, nil
-			}
-			errs = append(errs, err)
+		conn, at, err := transport.DialAny(ctx, transport.Prefer(s.lastReached(), peer.Addrs), func(ctx context.Context, address string) (*transport.Conn, error) {
+			return f.dial(ctx, s, id, peer.ID, address)
+		})
+		if err == nil {
+			s.mu.Lock()
+			s.reached = at
+			s.mu.Unlock()
 		}
-		return nil, errors.Join(errs...)
+		return conn, err
 	}
 	return nil
 }
@@ -270,8 +274,17 @@ func (f answerFlags) dial(ctx context.Context, s *session, id transport.Identity
 	})
 }
 
+// lastReached is the address to try first.
+func (s *session) lastReached() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.reached
+}
+
 // relay returns the local address of an emulated path to address.
 func (s *session) relay(address string, cfg netem.Config) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if r, ok := s.relays[address]; ok {
 		return r.Addr(), nil
 	}

@@ -38,8 +38,9 @@ const (
 
 // LinkProfile is what is kept of the path to a cloud.
 type LinkProfile struct {
-	RTTMs float64   `json:"rtt_ms"`
-	Seen  time.Time `json:"seen"`
+	RTTMs   float64   `json:"rtt_ms"`
+	Address string    `json:"address,omitempty"` // where the cloud was reached
+	Seen    time.Time `json:"seen"`
 }
 
 // profilePath is where the profile of a model lies: one file for a model, a device and a number of threads.
@@ -100,20 +101,22 @@ func MeasureProfile(ctx context.Context, r node.Reader, s node.Settings) (Decode
 	}, samples, nil
 }
 
-// LoadRTT returns the round-trip time last seen to a cloud, 0 when none was.
-func (a *App) LoadRTT(id transport.ID) time.Duration {
+// LoadLink returns the round-trip time last seen to a cloud and the address where it was reached, 0 and "" when
+// none was.
+func (a *App) LoadLink(id transport.ID) (rtt time.Duration, address string) {
 	path, err := a.linkPath(id)
 	l, err := readState[LinkProfile](path, err)
 	if err != nil || !(l.RTTMs > 0 && l.RTTMs < 60_000) {
-		return 0
+		return 0, ""
 	}
-	return time.Duration(l.RTTMs * float64(time.Millisecond))
+	return time.Duration(l.RTTMs * float64(time.Millisecond)), l.Address
 }
 
-// SaveRTT keeps the round-trip time to a cloud.
-func (a *App) SaveRTT(id transport.ID, rtt time.Duration) error {
+// SaveLink keeps the round-trip time to a cloud and the address where it was reached.
+func (a *App) SaveLink(id transport.ID, rtt time.Duration, address string) error {
 	path, err := a.linkPath(id)
-	return writeState(path, LinkProfile{RTTMs: float64(rtt.Microseconds()) / 1000, Seen: time.Now().UTC().Truncate(time.Second)}, err)
+	l := LinkProfile{RTTMs: float64(rtt.Microseconds()) / 1000, Address: address, Seen: time.Now().UTC().Truncate(time.Second)}
+	return writeState(path, l, err)
 }
 
 // maxState bounds a file of kept state.

@@ -8,8 +8,10 @@ import "time"
 // Machine follows the cloud through one answer:
 //
 //	away ──dial──▶ dialing ──connected──▶ opening ──ready──▶ present
-//	 ▲                │failed                │broken           │ silent or slow
+//	 ▲                │failed                │broken           │ silent, slow or distrusted
 //	 └────────────────┴──────────────────────┴──◀──broken──  lost ──heard──▶ present
+//
+// A mismatch leads to refused from anywhere, and nothing leads out of that.
 type Machine struct {
 	patience Patience
 
@@ -58,15 +60,16 @@ type Event uint8
 
 // The events.
 const (
-	Tick      Event = iota // time passed
-	Listening              // the device has read its own documents
-	Connected              // the question was sent
-	Failed                 // a dial failed
-	Ready                  // the cloud holds its documents
-	Heard                  // something came from the cloud
-	Moved                  // the pair agreed on a token
-	Broken                 // the exchange ended
-	Mismatch               // the cloud refused, or cannot be paired with
+	Tick       Event = iota // time passed
+	Listening               // the device has read its own documents
+	Connected               // the question was sent
+	Failed                  // a dial failed
+	Ready                   // the cloud holds its documents
+	Heard                   // something came from the cloud
+	Moved                   // the pair agreed on a token
+	Broken                  // the exchange ended
+	Mismatch                // the cloud refused, or cannot be paired with
+	Distrusted              // the cloud contradicted itself too often: the pair has gone alone already
 )
 
 // Action is something to do about it.
@@ -87,6 +90,9 @@ func New(p Patience, now time.Duration) *Machine {
 
 // Step takes an event that happened at now and returns what to do about it, in order.
 func (p *Machine) Step(now time.Duration, e Event) []Action {
+	if p.state == refused {
+		return nil // also when the exchange breaks: a cloud that refuses hangs up
+	}
 	switch e {
 	case Listening:
 		p.waiting = now
@@ -105,6 +111,11 @@ func (p *Machine) Step(now time.Duration, e Event) []Action {
 			return p.part()
 		}
 		p.again, p.retry = true, now // the connection was kept from an earlier answer, and is dead
+	case Distrusted:
+		if p.state == present { // it lives but is of no use: leave it out for a while
+			p.state, p.retry = lost, now+p.patience.Slow
+			return p.part()
+		}
 	case Ready:
 		if p.state == opening {
 			return p.join(now)

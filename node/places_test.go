@@ -1,0 +1,252 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/quic-go/quic-go/testutils/simnet"
+
+	"tandem"
+	"tandem/internal/tinymodel"
+	"tandem/model"
+	"tandem/pair"
+	"tandem/retrieval"
+	"tandem/transport"
+)
+
+// square is a cloud with connections from two devices over a simulated network, in virtual time, and how many answers
+// have ended in it.
+func square(t *testing.T, limit int) (devices [2]*transport.Conn, ended *atomic.Int32) {
+	t.Helper()
+	m, err := model.OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{Seed: 3}), model.Options{Threads: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader := Reader{Model: m, Scorer: retrieval.Lexical()}
+	quiet := slog.New(slog.DiscardHandler)
+	sim := &simnet.Simnet{Router: &simnet.PerfectRouter{}}
+	var ends [3]net.PacketConn
+	var ids [3]transport.Identity
+	for i := range ends {
+		ends[i] = sim.NewEndpoint(&net.UDPAddr{IP: net.IPv4(10, 0, 0, byte(i+1)), Port: 1000}, simnet.NodeBiDiLinkSettings{Latency: 10 * time.Millisecond})
+		if ids[i], err = transport.Ephemeral(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := sim.Start(); err != nil {
+		t.Fatal(err)
+	}
+	l, err := transport.ListenOn(ends[2], transport.ServerConfig{
+		Identity: ids[2], Peers: transport.NewPeers(ids[0].ID, ids[1].ID), Hello: reader.Hello(tandem.Cloud, "test", "cloud"), Log: quiet,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	ended = new(atomic.Int32)
+	cloud := &Cloud{Reader: reader, Limit: limit, GiveDocuments: true, Observe: func(Served) { ended.Add(1) }}
+	go func() { served <- cloud.Serve(ctx, l) }()
+	for i := range devices {
+		devices[i], err = transport.Dial(t.Context(), ends[2].LocalAddr().String(), transport.ClientConfig{
+			Identity: ids[i], Peer: ids[2].ID, Hello: reader.Hello(tandem.Device, "test", "device"), PacketConn: ends[i], Log: quiet,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(func() {
+		for _, d := range devices {
+			d.Close("test over")
+		}
+		cancel()
+		if err := errors.Join(l.Close(), <-served, m.Close()); err != nil {
+			t.Error(err)
+		}
+		for _, pc := range ends {
+			pc.Close()
+		}
+		sim.Close()
+	})
+	return devices, ended
+}
+
+// question opens an exchange in which the device says no more.
+func question(t *testing.T, device *transport.Conn) *transport.Exchange {
+	t.Helper()
+	return questionFor(t, device, transport.WantDrafts)
+}
+
+func questionFor(t *testing.T, device *transport.Conn, want transport.Want) *transport.Exchange {
+	t.Helper()
+	s := baselineSettings(want)
+	link, err := device.Open(t.Context(), beginOf(Question{ID: "q", Text: "When does the museum open?"}, s))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return link
+}
+
+// taken reports whether the cloud takes a question within a second.
+func taken(t *testing.T, link *transport.Exchange) bool {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	m, err := link.Receive(ctx)
+	if _, ready := m.(transport.Ready); ready {
+		return true
+	}
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("%T, %v", m, err)
+	}
+	return false
+}
+
+// However many questions a device leaves open, another's is taken at once; and one that says nothing more loses its
+// place to the next.
+func TestPlaces(t *testing.T) {
+	for _, limit := range []int{1, 2, 8} {
+		synctest.Test(t, func(t *testing.T) {
+			devices, _ := square(t, limit)
+			var open []*transport.Exchange
+			for i := range max(1, limit-1) {
+				open = append(open, question(t, devices[0]))
+				if !taken(t, open[i]) {
+					t.Fatalf("limit %d: question %d was not taken", limit, i)
+				}
+			}
+			next := question(t, devices[0])
+			if taken(t, next) {
+				t.Fatalf("limit %d: one device has all places", limit)
+			}
+			others := question(t, devices[1])
+			if got := taken(t, others); got != (limit > 1) {
+				t.Fatalf("limit %d: the other device's question was taken: %v", limit, got)
+			}
+			time.Sleep(idle)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			for _, link := range open {
+				for err := error(nil); err != io.EOF; _, err = link.Receive(ctx) {
+					if err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			if limit == 1 {
+				next = others // it has waited for the place, while its neighbour's still held it
+			}
+			if !taken(t, next) {
+				t.Errorf("limit %d: the next question was not taken when the others had been given up", limit)
+			}
+		})
+	}
+}
+
+// The same goes for a device that takes what a baseline gives it, and does not say so.
+func TestSilentBaselines(t *testing.T) {
+	for _, want := range []transport.Want{transport.WantText, transport.WantKV, transport.WantAnswer} {
+		synctest.Test(t, func(t *testing.T) {
+			devices, _ := square(t, 1)
+			questionFor(t, devices[0], want)
+			time.Sleep(time.Second)
+			link := question(t, devices[1])
+			if taken(t, link) {
+				t.Fatalf("%v: the only place was free", want)
+			}
+			time.Sleep(idle)
+			if !taken(t, link) {
+				t.Errorf("%v: the place was not free after %v", want, idle)
+			}
+		})
+	}
+}
+
+// Questions that are given up while they wait take no place.
+func TestGoneBeforeItsTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		devices, ended := square(t, 1)
+		first := question(t, devices[0])
+		if !taken(t, first) {
+			t.Fatal("not taken")
+		}
+		for i := range 4 {
+			link := question(t, devices[i%2])
+			time.Sleep(time.Second)
+			if i < 2 {
+				link.Send(transport.End{Reason: "cancelled"})
+			} else {
+				link.Close()
+			}
+		}
+		last := question(t, devices[1])
+		if taken(t, last) {
+			t.Fatal("taken beside another")
+		}
+		first.Close()
+		if !taken(t, last) {
+			t.Error("not taken after the first was over")
+		}
+		if n := ended.Load(); n != 1 {
+			t.Errorf("%d answers came to their turn and ended, want the first", n)
+		}
+	})
+}
+
+// A device with little to say keeps its place: one that reads for ten minutes before it drafts, and one whose cloud takes
+// a minute and a half for each token.
+func TestSlowAnswers(t *testing.T) {
+	for _, placement := range placements {
+		for _, c := range []struct{ reads, device, cloud time.Duration }{
+			{10 * time.Minute, 30 * time.Millisecond, 30 * time.Millisecond},
+			{0, time.Millisecond, 90 * time.Second},
+		} {
+			synctest.Test(t, func(t *testing.T) {
+				cfg := toyConfig(placement, tandem.CouplingShared, 3, false)
+				want := plain(cfg)
+				cable := &cable{t: t, cfg: cfg, delay: 10 * time.Millisecond, takes: c.cloud}
+				cfg.Self, cable.cfg.Self = tandem.Device, tandem.Cloud
+				var got []tandem.Token
+				a := newAsking(t.Context(), cfg, silence{}, func(tok Token) { got = append(got, tok.ID) })
+				a.log = slog.New(slog.DiscardHandler)
+				defer a.stop()
+				a.reach(Patience{Join: time.Hour, Silent: time.Hour, Slow: time.Hour}, cable.open)
+				time.Sleep(c.reads)
+				if err := a.run(&toy{side: tandem.Device, takes: c.device}); err != nil {
+					t.Error(err)
+				}
+				answer := a.finish()
+				cable.hangUp()
+				if cable.opened != 1 || answer.Pair.Alone > 0 || len(answer.Remarks) > 0 || !slices.Equal(got, want) {
+					t.Errorf("%v, %+v: %d links, %d tokens alone, remarks %q, %v, want %v", placement, c, cable.opened, answer.Pair.Alone, answer.Remarks, got, want)
+				}
+			})
+		}
+	}
+}
+
+// A cloud gives up a device that it never hears, when it has drafted as far as it may.
+func TestNeverHeard(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, link := transport.Pipe(toyVocab)
+		a := &serving{conn: &cable{}, link: link, log: slog.New(slog.DiscardHandler), inbox: make(chan any, inboxSize), ctx: t.Context()}
+		cfg := toyConfig(tandem.PlaceMirror, tandem.CouplingShared, 3, false)
+		cfg.Self = tandem.Cloud
+		a.machine = pair.New(cfg)
+		start := time.Now()
+		if err := a.run(&toy{side: tandem.Cloud, takes: 10 * time.Second}); !errors.Is(err, errIdle) {
+			t.Errorf("error %v, want %v", err, errIdle)
+		}
+		if drafting, took := time.Duration(cfg.Lookahead)*10*time.Second, time.Since(start); took != drafting+idle {
+			t.Errorf("after %v, want %v of drafting and %v", took, drafting, idle)
+		}
+	})
+}

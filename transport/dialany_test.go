@@ -1,0 +1,178 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/quic-go/quic-go/testutils/simnet"
+
+	"tandem"
+)
+
+// ways are addresses that lead to one cloud in different times, or nowhere.
+type ways struct {
+	cfg   ClientConfig
+	conns map[string]net.PacketConn
+	keep  bool // dials go on when they are given up
+
+	start time.Time
+	mu    sync.Mutex
+	began map[string]time.Duration
+	made  map[string]*Conn
+}
+
+// newWays returns the ways and the cloud's listener. Each delay is that of one direction; 0 leads nowhere.
+func newWays(t *testing.T, delays map[string]time.Duration) (*ways, *Listener) {
+	t.Helper()
+	sim := &simnet.Simnet{Router: &testRouter{}}
+	at := sim.NewEndpoint(cloudAddr, simnet.NodeBiDiLinkSettings{})
+	w := &ways{conns: map[string]net.PacketConn{}, start: time.Now(), began: map[string]time.Duration{}, made: map[string]*Conn{}}
+	port := 2000
+	for name, delay := range delays {
+		from := &net.UDPAddr{IP: net.IPv4(10, 0, 1, 1), Port: port}
+		w.conns[name] = simnet.NewSimConn(from, &testRouter{drop: func(simnet.Packet) bool { return true }})
+		if delay > 0 {
+			w.conns[name] = sim.NewEndpoint(from, simnet.NodeBiDiLinkSettings{Latency: 2 * delay}) // of what arrives there
+		}
+		port++
+	}
+	if err := sim.Start(); err != nil {
+		t.Fatal(err)
+	}
+	d, c := ephemeral(t), ephemeral(t)
+	l, err := ListenOn(at, ServerConfig{Identity: c, Peers: NewPeers(d.ID), Hello: testHello(tandem.Cloud), Log: quiet()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.cfg = ClientConfig{Identity: d, Peer: c.ID, Hello: testHello(tandem.Device), Log: quiet(), Eager: true}
+	t.Cleanup(func() {
+		l.Close()
+		at.Close()
+		for _, pc := range w.conns {
+			pc.Close()
+		}
+		sim.Close()
+	})
+	return w, l
+}
+
+func (w *ways) dial(ctx context.Context, name string) (*Conn, error) {
+	w.mu.Lock()
+	w.began[name] = time.Since(w.start)
+	w.mu.Unlock()
+	pc, ok := w.conns[name]
+	if !ok {
+		return nil, errors.New("no such way as " + name)
+	}
+	if w.keep {
+		ctx = context.WithoutCancel(ctx)
+	}
+	cfg := w.cfg
+	cfg.PacketConn = pc
+	conn, err := Dial(ctx, cloudAddr.String(), cfg)
+	if err == nil {
+		w.mu.Lock()
+		w.made[name] = conn
+		w.mu.Unlock()
+	}
+	return conn, err
+}
+
+// However many addresses lead nowhere, the one that leads to the cloud is dialled a moment later, and what the
+// others opened is closed. A bubble that is left with a goroutine in it fails.
+func TestDialAny(t *testing.T) {
+	const ms = time.Millisecond
+	for name, c := range map[string]struct {
+		addrs []string
+		keep  bool
+		want  string
+		began []time.Duration
+		took  time.Duration // at most
+	}{
+		"one":                       {[]string{"near"}, false, "near", []time.Duration{0}, 30 * ms},
+		"first":                     {[]string{"near", "far"}, false, "near", []time.Duration{0}, 30 * ms},
+		"dead ones lead":            {[]string{"dead", "buried", "near"}, false, "near", []time.Duration{0, 300 * ms, 600 * ms}, 630 * ms},
+		"unknown ones lead":         {[]string{"nowhere", "never", "near"}, false, "near", []time.Duration{0, 0, 0}, 30 * ms},
+		"a slow one leads":          {[]string{"far", "near"}, false, "near", []time.Duration{0, 300 * ms}, 330 * ms},
+		"a slow one is good enough": {[]string{"far", "dead"}, false, "far", []time.Duration{0, 300 * ms}, 900 * ms},
+		"the slow one arrives too":  {[]string{"far", "near"}, true, "near", []time.Duration{0, 300 * ms}, 900 * ms},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w, l := newWays(t, map[string]time.Duration{"near": 5 * ms, "far": 300 * ms, "dead": 0, "buried": 0})
+				w.keep = c.keep
+				conn, at, err := DialAny(t.Context(), c.addrs, w.dial)
+				if err != nil || at != c.want || conn != w.made[c.want] {
+					t.Fatalf("%q, error %v, want %q", at, err, c.want)
+				}
+				if took := time.Since(w.start); took > c.took {
+					t.Errorf("took %v, want at most %v", took, c.took)
+				}
+				for i, began := range c.began {
+					if got := w.began[c.addrs[i]]; got != began {
+						t.Errorf("%s was dialled at %v, want %v", c.addrs[i], got, began)
+					}
+				}
+				if len(w.began) != len(c.began) {
+					t.Errorf("dialled %v, want %d", w.began, len(c.began))
+				}
+				for name, made := range w.made {
+					if (made.Err() == nil) != (name == c.want) {
+						t.Errorf("%s: %v", name, made.Err())
+					}
+				}
+				got, err := l.Accept(t.Context())
+				for err == nil && got.Err() != nil {
+					got, err = l.Accept(t.Context())
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				begin(t, conn, got)
+				conn.Close("test over")
+			})
+		})
+	}
+}
+
+// When no address leads to the cloud, the error names them all.
+func TestDialAnyFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, _ := newWays(t, map[string]time.Duration{"dead": 0})
+		_, _, err := DialAny(t.Context(), []string{"nowhere", "dead", "never"}, w.dial)
+		if took := time.Since(w.start); err == nil || took > handshakeTimeout || len(w.began) != 3 {
+			t.Fatalf("after %v: %v", took, err)
+		}
+		lines := strings.Split(err.Error(), "\n")
+		if len(lines) != 3 || !strings.Contains(lines[0], "nowhere") || !strings.Contains(lines[2], "never") {
+			t.Errorf("error %q, want a line for each address in their order", lines)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, _, err := DialAny(ctx, []string{"dead", "never"}, w.dial); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("error %v when the time was over", err)
+		}
+		if _, _, err := DialAny(t.Context(), nil, w.dial); err == nil {
+			t.Error("no address, and no error")
+		}
+	})
+}
+
+func TestPrefer(t *testing.T) {
+	addrs := []string{"a", "b", "c"}
+	for first, want := range map[string]string{"": "abc", "a": "abc", "b": "bac", "c": "cab", "d": "abc"} {
+		if got := strings.Join(Prefer(first, addrs), ""); got != want {
+			t.Errorf("%q first: %s, want %s", first, got, want)
+		}
+	}
+	if !slices.Equal(addrs, []string{"a", "b", "c"}) {
+		t.Errorf("the list was changed to %v", addrs)
+	}
+}

@@ -52,16 +52,6 @@ GLOBL by4and2<>(SB), RODATA|NOPTR, $64
 HALVES(by0and2, 0, $0, $2)
 GLOBL by0and2<>(SB), RODATA|NOPTR, $64
 
-// For the 6-bit scales and minima: see SIXBITS.
-DATA sixShift<>+0(SB)/8, $0
-DATA sixShift<>+8(SB)/8, $0x0000000400000000
-GLOBL sixShift<>(SB), RODATA|NOPTR, $16
-DATA sixLow<>+0(SB)/8, $0x0f0f0f0f3f3f3f3f
-DATA sixLow<>+8(SB)/8, $0x0f0f0f0f3f3f3f3f
-GLOBL sixLow<>(SB), RODATA|NOPTR, $16
-DATA sixHigh<>+0(SB)/8, $0x3030303000000000
-DATA sixHigh<>+8(SB)/8, $0x3030303000000000
-GLOBL sixHigh<>(SB), RODATA|NOPTR, $16
 DATA oneAnd32<>+0(SB)/8, $0x420000003f800000
 GLOBL oneAnd32<>(SB), RODATA|NOPTR, $8
 
@@ -70,25 +60,37 @@ GLOBL oneAnd32<>(SB), RODATA|NOPTR, $8
 	VPBROADCASTD AX, z
 
 // SIXBITS unpacks the eight scales and minima of the block at SI (see scalesMinima in package quant): the scales go
-// to Y4, one in each 32 bits, the minima to Y5, one for each sixteen. d and m go to X12.
+// to Y4, one in each 32 bits, the minima to Y5, one for each sixteen. d and m go to X12. Vectors are what the rest waits
+// for, so most of it happens outside of them.
 #define SIXBITS \
-	VMOVDQU (SI), X0; \
-	VPSHUFD $0xed, X0, X1; \
-	VPSHUFD $0xa5, X0, X2; \
-	VPSRLVD X26, X1, X1; \
-	VPSRLD $2, X2, X2; \
-	VPANDD X27, X1, X1; \
-	VPTERNLOGD $0xf8, X25, X2, X1; \
+	MOVL 4(SI), AX; \
+	MOVL 8(SI), DX; \
+	MOVL 12(SI), R9; \
+	MOVL AX, R11; \
+	MOVL DX, R12; \
+	MOVL R9, R13; \
+	SHRL $2, R11; \
+	SHRL $2, R12; \
+	SHRL $4, R13; \
+	ANDL $0x30303030, R11; \
+	ANDL $0x30303030, R12; \
+	ANDL $0x0f0f0f0f, R9; \
+	ANDL $0x0f0f0f0f, R13; \
+	ORL R11, R9; \
+	ORL R12, R13; \
+	ANDL $0x3f3f3f3f, AX; \
+	ANDL $0x3f3f3f3f, DX; \
+	SHLQ $32, R9; \
+	SHLQ $32, R13; \
+	ORQ R9, AX; \
+	ORQ R13, DX; \
+	VMOVQ AX, X1; \
+	VMOVQ DX, X2; \
 	VPMOVZXBD X1, Y4; \
-	VPSRLDQ $8, X1, X5; \
-	VPUNPCKLBW X5, X5, X5; \
+	VPUNPCKLBW X2, X2, X5; \
 	VPMOVZXBW X5, Y5; \
-	VCVTPH2PS X0, X12
-
-#define SIXBITSTABLES \
-	VMOVDQU64 sixShift<>(SB), X26; \
-	VMOVDQU64 sixLow<>(SB), X27; \
-	VMOVDQU64 sixHigh<>(SB), X25
+	VMOVD (SI), X12; \
+	VCVTPH2PS X12, X12
 
 #define BEGIN \
 	VPXORD Z8, Z8, Z8; \
@@ -143,7 +145,6 @@ TEXT ·dotQ4K(SB), NOSPLIT, $0-40
 	MOVQ x+32(FP), R8
 	BYTES($0x0f0f0f0f, Z16)
 	TABLES(parts)
-	SIXBITSTABLES
 	VMOVDQU64 by0and4<>(SB), Z17
 row:
 	MOVQ R8, R10
@@ -184,7 +185,6 @@ TEXT ·dotQ5K(SB), NOSPLIT, $0-40
 	BYTES($0x0f0f0f0f, Z16)
 	BYTES($0x10101010, Z18)
 	TABLES(parts)
-	SIXBITSTABLES
 	VMOVDQU64 by0and4<>(SB), Z17
 	VMOVDQU64 fifth<>+0(SB), Z20
 	VMOVDQU64 fifth<>+64(SB), Z21

@@ -123,20 +123,17 @@ func New(ctx context.Context, cfg Config, req Request) (*Decoder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("decoder: %w", err)
 	}
-	prompts, truncated, err := layout(cfg, req)
-	if err != nil {
-		return nil, fmt.Errorf("decoder: %w", err)
-	}
 	tok := cfg.Model.Tokenizer()
 	unsupported, speaks := tok.Unsupported()
 	speaks = speaks && cfg.Weights.Reader
-	dealt := deal(len(req.Passages), len(prompts))
-	if speaks && len(req.Passages) > 0 {
-		bare, _, err := layout(cfg, Request{Question: req.Question, History: req.History})
-		if err != nil {
-			return nil, fmt.Errorf("decoder: %w", err)
-		}
-		prompts = append(prompts, bare...)
+	bare := speaks && len(req.Passages) > 0
+	prompts, truncated, err := layout(cfg, req, bare)
+	if err != nil {
+		return nil, fmt.Errorf("decoder: %w", err)
+	}
+	documents := len(prompts) // rows with one, if there is any
+	if bare {
+		documents--
 	}
 	question, scored := parseQuestion(req.Question), req.Passages
 	if speaks {
@@ -151,7 +148,7 @@ func New(ctx context.Context, cfg Config, req Request) (*Decoder, error) {
 			question: question,
 			topic:    req.topic(),
 			passages: retrieval.Prepare(cfg.Scorer, scored),
-			rows:     dealt,
+			rows:     deal(len(req.Passages), documents),
 			speaks:   speaks,
 		},
 		prefill: Prefill{Rows: len(prompts), Truncated: truncated},

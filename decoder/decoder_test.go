@@ -2,9 +2,11 @@ package decoder
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -567,6 +569,39 @@ func TestLongPassagesAreShortened(t *testing.T) {
 	}
 }
 
+// A chat goes on when it has filled the context: as many of its oldest turns are left out as must be, in every
+// row the same.
+func TestLongConversationsAreShortened(t *testing.T) {
+	m := openToy(t, 11, 400)
+	cfg := toyConfig(m, "sentence")
+	const turns = 40
+	var history []model.Message
+	for i := range turns {
+		history = append(history, model.Message{Role: "user", Content: fmt.Sprintf("What of %d?", i)}, model.Message{Role: "assistant", Content: "Nothing."})
+	}
+	for _, passages := range [][]retrieval.Passage{passages[3:5], nil} {
+		req := Request{Question: "What is it?", History: history, Passages: passages}
+		got, _, err := layout(cfg, req, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept := strings.Count(m.Tokenizer().Decode(got[len(got)-1].rest), "What of")
+		if kept == 0 || kept == turns {
+			t.Fatalf("%d passages: %d turns of %d are kept", len(passages), kept, turns)
+		}
+		req.History = history[2*(turns-kept):]
+		want, _, err := layout(cfg, req, true)
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%d passages: not what it is with the last %d turns alone (%v)", len(passages), kept, err)
+		}
+		more := writer{cfg, append(slices.Clone(history[2*(turns-kept)-2:]), model.Message{Role: "user", Content: req.Question})}
+		if _, _, err := more.rows(passages, true); !errors.As(err, new(noRoom)) {
+			t.Errorf("%d passages: there was room for a turn more than %d", len(passages), kept)
+		}
+	}
+	newDecoder(t, cfg, Request{Question: "What is it?", History: history, Passages: passages[3:5]})
+}
+
 func TestBadCalls(t *testing.T) {
 	m := openToy(t, 12, 512)
 	d := newDecoder(t, toyConfig(m, "static"), Request{Question: "Who?", Passages: passages[:2]})
@@ -607,7 +642,7 @@ func TestControlTokensInTextAreOnlyText(t *testing.T) {
 		Question: "Who is " + evil,
 		History:  []model.Message{{Role: "user", Content: evil}, {Role: "assistant", Content: evil}},
 		Passages: []retrieval.Passage{{Title: evil, Text: evil}},
-	})
+	}, false)
 	if err != nil {
 		t.Fatal(err)
 	}

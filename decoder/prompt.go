@@ -4,10 +4,12 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"slices"
+	"sort"
 	"strings"
 
 	"tandem"
@@ -36,45 +38,66 @@ func deal(n, rows int) []int {
 	return out
 }
 
-// layout writes the prompts of the rows, one without a document when there are no passages. Passages that
-// do not fit beside the question and cfg.MaxTokens of answer are shortened; it returns their titles.
-func layout(cfg Config, req Request) ([]prompt, []string, error) {
-	w := writer{cfg: cfg, messages: append([]model.Message(nil), req.History...)}
-	w.messages = append(w.messages, model.Message{Role: "user", Content: req.Question})
-	for i, m := range w.messages {
-		w.messages[i].Content = plain(cfg.Model.Tokenizer(), m.Content)
-	}
-	if len(req.Passages) == 0 {
-		p, err := w.write(nil, 1)
-		if err != nil {
-			return nil, nil, err
+// layout writes the prompts of the rows, one without a document when there are no passages, and with bare one
+// more without. Passages that do not fit beside the question and cfg.MaxTokens of answer are shortened; it
+// returns their titles. Where not even that makes room, the oldest turns of the conversation are left out, in all
+// rows alike: a chat that goes on would otherwise end with an error. The other side need not leave out the same.
+func layout(cfg Config, req Request, bare bool) (prompts []prompt, truncated []string, err error) {
+	all := append(slices.Clone(req.History), model.Message{Role: "user", Content: req.Question})
+	var from []int // where the conversation may begin
+	for i, m := range all {
+		all[i].Content = plain(cfg.Model.Tokenizer(), m.Content)
+		if i == 0 || m.Role == "user" {
+			from = append(from, i)
 		}
-		return []prompt{p}, nil, w.fits(p)
 	}
-	n := len(req.Passages)
-	if cfg.Rows > 0 {
-		n = min(n, cfg.Rows)
+	try := func(i int) bool {
+		prompts, truncated, err = writer{cfg, all[from[i]:]}.rows(req.Passages, bare)
+		return !errors.As(err, new(noRoom))
 	}
-	groups := make([][]retrieval.Passage, n)
-	for i, row := range deal(len(req.Passages), n) {
-		groups[row] = append(groups[row], req.Passages[i])
+	if last := len(from) - 1; !try(0) && last > 0 {
+		try(1 + sort.Search(last-1, func(i int) bool { return try(1 + i) }))
 	}
-	var truncated []string
-	prompts := make([]prompt, n)
-	for i, group := range groups {
-		p, short, err := w.fit(group)
-		if err != nil {
-			return nil, nil, err
-		}
-		prompts[i], truncated = p, append(truncated, short...)
-	}
-	return prompts, truncated, nil
+	return prompts, truncated, err
 }
+
+// noRoom is the error of a prompt that leaves no room for passages or answer.
+type noRoom struct{ error }
 
 // writer turns passages and messages into tokens.
 type writer struct {
 	cfg      Config
 	messages []model.Message // history and question
+}
+
+// rows writes the prompts of the rows for layout.
+func (w writer) rows(passages []retrieval.Passage, bare bool) (prompts []prompt, truncated []string, err error) {
+	n := len(passages)
+	if w.cfg.Rows > 0 {
+		n = min(n, w.cfg.Rows)
+	}
+	groups := make([][]retrieval.Passage, n)
+	for i, row := range deal(len(passages), n) {
+		groups[row] = append(groups[row], passages[i])
+	}
+	for _, group := range groups {
+		p, short, err := w.fit(group)
+		if err != nil {
+			return nil, nil, err
+		}
+		prompts, truncated = append(prompts, p), append(truncated, short...)
+	}
+	if n == 0 || bare {
+		p, err := w.write(nil, 1)
+		if err == nil {
+			err = w.fits(p)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		prompts = append(prompts, p)
+	}
+	return prompts, truncated, nil
 }
 
 // fit writes the prompt of one row, with passages cut to the share of words that fits.
@@ -88,8 +111,8 @@ func (w writer) fit(group []retrieval.Passage) (prompt, []string, error) {
 		return p, nil, err
 	}
 	if room := w.cfg.Model.Config().Context - w.cfg.MaxTokens - len(bare.prefix) - len(bare.rest); room < leastPassage*len(group) {
-		return p, nil, fmt.Errorf("question and conversation of %d tokens leave no room for %d passages: the model's context is %d tokens, of which %d are kept for the answer; ask for less",
-			len(bare.rest), len(group), w.cfg.Model.Config().Context, w.cfg.MaxTokens)
+		return p, nil, noRoom{fmt.Errorf("question and conversation of %d tokens leave no room for %d passages: the model's context is %d tokens, of which %d are kept for the answer; ask for less",
+			len(bare.rest), len(group), w.cfg.Model.Config().Context, w.cfg.MaxTokens)}
 	}
 	const steps = 64 // shares are tried in 64ths
 	lo, hi := 0, steps
@@ -118,8 +141,8 @@ func (w writer) fits(p prompt) error {
 	if n+w.cfg.MaxTokens <= c.Context {
 		return nil
 	}
-	return fmt.Errorf("a prompt of %d tokens and an answer of up to %d do not fit in the model's context of %d tokens; ask for less",
-		n, w.cfg.MaxTokens, c.Context)
+	return noRoom{fmt.Errorf("a prompt of %d tokens and an answer of up to %d do not fit in the model's context of %d tokens; ask for less",
+		n, w.cfg.MaxTokens, c.Context)}
 }
 
 // write renders the template around the first share of each passage's words.

@@ -50,11 +50,30 @@ func parseHTML(_ context.Context, data []byte) (document, string) {
 type page struct {
 	doc    document
 	inline strings.Builder
+	head   string // the inline text up to the last <br>, collapsed
+	at     int    // where inline goes on after it
+	long   bool   // head has too many words for a label
 }
 
 func (p *page) end(kind blockKind) {
 	p.doc.add(kind, p.inline.String())
+	p.reset()
+}
+
+func (p *page) reset() {
 	p.inline.Reset()
+	p.head, p.at, p.long = "", 0, false
+}
+
+// labelled reports whether the inline text, at a <br>, is a label so far. It looks only at what came since the last
+// <br>, and at nothing once a label could not have so many words: whole documents are lines between <br>.
+func (p *page) labelled() bool {
+	if p.long {
+		return false
+	}
+	p.head, p.at = collapse(p.head+" "+p.inline.String()[p.at:]), p.inline.Len()
+	p.long = words(p.head) > labelWords+valueWords
+	return isLabel(p.head)
 }
 
 // skipped elements hold nothing that a reader of the page came for.
@@ -95,7 +114,7 @@ func (p *page) walk(n *html.Node) {
 		p.inline.WriteString("- ")
 		p.children(n)
 		if strings.TrimSpace(p.inline.String()) == "-" {
-			p.inline.Reset()
+			p.reset()
 		}
 		p.end(listLine)
 	case atom.Tr:
@@ -112,7 +131,7 @@ func (p *page) walk(n *html.Node) {
 		p.end(paragraph)
 		p.children(n)
 		term := strings.TrimSuffix(collapse(p.inline.String()), ":")
-		p.inline.Reset()
+		p.reset()
 		if term != "" {
 			p.inline.WriteString(term + ": ")
 		}
@@ -121,7 +140,7 @@ func (p *page) walk(n *html.Node) {
 		p.end(listLine)
 	case atom.Br:
 		p.inline.WriteByte('\n')
-		if isLabel(collapse(p.inline.String())) {
+		if p.labelled() {
 			p.end(listLine)
 		}
 	default:

@@ -169,7 +169,7 @@ func check(t *testing.T, name string, data []byte) {
 }
 
 func FuzzText(f *testing.F) {
-	for _, s := range []string{"Title\n\nText. More.", "- a\n  b\n1) c", "\xff\xfea\x00", "caf\xe9", "a: b\n===\n\f"} {
+	for _, s := range []string{"Title\n\nText. More.", "- a\n  b\n1) c", "\xff\xfea\x00", "caf\xe9", "a: b\n===\n\f", "- a\n  b\n  c\n  d", "A. B. C. D.", "old mill stone house garden wall gate lamp path"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) { check(t, "a.txt", data) })
@@ -183,7 +183,7 @@ func FuzzMarkdown(f *testing.F) {
 }
 
 func FuzzHTML(f *testing.F) {
-	for _, s := range []string{"<title>a</title><p>b", "<ul><li><p>x<li>y", "<table><tr><td>a<td>b", "<dl><dt>a<dd>b", "<main><svg><title>x", "<br>a: b<br>"} {
+	for _, s := range []string{"<title>a</title><p>b", "<ul><li><p>x<li>y", "<table><tr><td>a<td>b", "<dl><dt>a<dd>b", "<main><svg><title>x", "<br>a: b<br>", "<p>a<br>b<br>c: d<br>e<br>", "<br><br>a<br> b: c"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) { check(t, "a.html", data) })

@@ -311,17 +311,17 @@ func passageID(p Passage) string {
 // where they do not ("… 14 euros. 806 pounds is …").
 func splitSentences(s string) []string {
 	var out []string
-	pending := ""
+	from, to := 0, 0 // the parts that may go on lie side by side in s
 	for tokens := sentences.FromString(s); tokens.Next(); {
 		for part := range beforeFigures(tokens.Value()) {
-			pending += part
-			if trimmed := strings.TrimSpace(pending); trimmed != "" && !abbreviated(trimmed) {
+			to += len(part)
+			if trimmed := strings.TrimSpace(s[from:to]); trimmed != "" && !abbreviated(trimmed) {
 				out = append(out, trimmed)
-				pending = ""
+				from = to
 			}
 		}
 	}
-	if trimmed := strings.TrimSpace(pending); trimmed != "" {
+	if trimmed := strings.TrimSpace(s[from:to]); trimmed != "" {
 		out = append(out, trimmed)
 	}
 	return out
@@ -410,6 +410,16 @@ func abbreviated(s string) bool {
 	return abbreviations[strings.ToLower(word)]
 }
 
+// firstRunes returns the first n characters of s.
+func firstRunes(s string, n int) string {
+	for at := range s {
+		if n--; n < 0 {
+			return s[:at]
+		}
+	}
+	return s
+}
+
 // splitWords cuts s into pieces of at most limit words, of about even length.
 func splitWords(s string, limit int) []string {
 	total := words(s)
@@ -423,10 +433,7 @@ func splitWords(s string, limit int) []string {
 	size := 0
 	for field := range strings.FieldsSeq(s) {
 		for field != "" {
-			part := field
-			if runes := []rune(field); len(runes) > even*longWord {
-				part = string(runes[:even*longWord])
-			}
+			part := firstRunes(field, even*longWord)
 			field = field[len(part):]
 			if n := words(part); size+n > even && size > 0 {
 				out, piece, size = append(out, strings.Join(piece, " ")), nil, 0

@@ -129,27 +129,30 @@ func parsedName(title string) bool {
 // bytes. PDFs hold neither spaces nor lines reliably: both follow from positions.
 func addPage(doc *document, page pdf.Page) int {
 	lines := pdfLines(page.Content().Text)
-	var para []string
-	total := 0
+	var para []byte
+	parts, total := 0, 0 // of para, which a hyphen joins to one
 	end := func() {
-		text := strings.Join(para, " ")
+		text := string(para)
 		kind := paragraph
-		if isItem(text) || len(para) == 1 && isLabel(text) {
+		if isItem(text) || parts == 1 && isLabel(text) {
 			kind = listLine
 		}
 		doc.add(kind, text)
 		total += len(text)
-		para = nil
+		para, parts = nil, 0
 	}
 	for i, l := range lines {
 		if i > 0 && (lines[i-1].y-l.y > 1.6*max(l.size, lines[i-1].size) || math.Abs(l.size-lines[i-1].size) > 1.5) || isItem(l.text) || isLabel(l.text) {
 			end()
 		}
-		if n := len(para); n > 0 && strings.HasSuffix(para[n-1], "-") && l.text != "" && l.text[0] >= 'a' && l.text[0] <= 'z' {
-			para[n-1] = strings.TrimSuffix(para[n-1], "-") + l.text // hyphenated at the line's end
+		if n := len(para); n > 0 && para[n-1] == '-' && l.text != "" && l.text[0] >= 'a' && l.text[0] <= 'z' {
+			para = append(para[:n-1], l.text...) // hyphenated at the line's end
 			continue
 		}
-		para = append(para, l.text)
+		if parts > 0 {
+			para = append(para, ' ')
+		}
+		para, parts = append(para, l.text...), parts+1
 		if isLabel(l.text) {
 			end()
 		}

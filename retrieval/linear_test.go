@@ -17,6 +17,18 @@ func wordList(n int) string {
 	return b.String()
 }
 
+// Marks that nothing closes are not searched for anew by each that opens.
+func TestMarksAreSearchedForOnce(t *testing.T) {
+	for _, s := range []string{"[", "[x", "[[", "![", "[x](", "[x][", "<", "<a", "`a ``", "[x]] [[", "[](", "a] [", "<a <!--"} {
+		for _, end := range []string{"", "]", ")", ">", "`"} {
+			text := strings.Repeat(s, 10000/len(s)) + end
+			if _, looked := unmark(text); looked > 8*len(text) {
+				t.Errorf("%q again and again, then %q: %d bytes are looked at of %d", s, end, looked, len(text))
+			}
+		}
+	}
+}
+
 // What a file costs grows with its length, not with the square: four times the text takes about four times the memory.
 func TestCuttingIsLinear(t *testing.T) {
 	for _, c := range []struct {

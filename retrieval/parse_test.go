@@ -176,7 +176,7 @@ func FuzzText(f *testing.F) {
 }
 
 func FuzzMarkdown(f *testing.F) {
-	for _, s := range []string{"# T\n\n*a* [b](c) `d`", "---\ntitle: x\n---\n", "|a|b|\n|-|-|", "```\nx", "<!-- a\n--> <b", "[[a|b]] ![x](y) \\*", "a\n==\n- x\n  - y"} {
+	for _, s := range []string{"# T\n\n*a* [b](c) `d`", "---\ntitle: x\n---\n", "|a|b|\n|-|-|", "```\nx", "<!-- a\n--> <b", "[[a|b]] ![x](y) \\*", "a\n==\n- x\n  - y", "[[[[[x](", "<a<a<a", "[x][[x][y]", "`a``b`c"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) { check(t, "a.md", data) })

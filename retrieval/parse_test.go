@@ -3,10 +3,12 @@ package retrieval
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 	"unicode/utf8"
 )
@@ -139,6 +141,37 @@ func TestPDFBounded(t *testing.T) {
 	if _, reason := parse(ctx, "x.pdf", data); reason == "" {
 		t.Error("read in spite of a cancelled context")
 	}
+}
+
+// Neither Cut nor Add waits for a parser once its context has ended.
+func TestParsersAreInterrupted(t *testing.T) {
+	stop, left := make(chan struct{}), make(chan struct{}, 2)
+	var interrupt context.CancelFunc
+	parsers = append(parsers, &parser{[]string{".slow"}, textLimit, func(context.Context, []byte) (document, string) {
+		interrupt()
+		<-stop // as good as never
+		left <- struct{}{}
+		return document{}, ""
+	}})
+	defer func() { parsers = parsers[:len(parsers)-1] }()
+	x := memoryOf(t, fstest.MapFS{})
+	for name, read := range map[string]func(context.Context) error{
+		"Cut": func(ctx context.Context) error { _, err := Cut(ctx, "a.slow", nil, DefaultWords); return err },
+		"Add": func(ctx context.Context) error {
+			_, err := x.AddFS(ctx, fstest.MapFS{"a.slow": {Data: []byte("x")}}, ".")
+			return err
+		},
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		interrupt = cancel
+		if err := read(ctx); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	close(stop)
+	<-left
+	<-left
 }
 
 // check fails on what no parser may give.

@@ -109,11 +109,35 @@ func Cut(ctx context.Context, name string, data []byte, words int) ([]Passage, e
 	if words < 1 || words > mostWords {
 		return nil, fmt.Errorf("retrieval: passages of %d words; between 1 and %d are possible", words, mostWords)
 	}
-	doc, reason := parse(ctx, name, data)
-	if reason != "" {
+	_, passages, reason, err := passagesOf(ctx, name, data, words)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("retrieval: %s: %w", name, err)
+	case reason != "":
 		return nil, fmt.Errorf("retrieval: %s: %s", name, reason)
 	}
-	return doc.passages(name, sizesOf(words)), nil
+	return passages, nil
+}
+
+// passagesOf parses a file and cuts it into passages, or says why it cannot. When ctx ends it returns that error at once and
+// leaves a parser in the middle of a file to itself: files are bounded.
+func passagesOf(ctx context.Context, name string, data []byte, words int) (title string, passages []Passage, reason string, err error) {
+	done := make(chan struct{})
+	var doc document
+	var found []Passage
+	var why string
+	go func() {
+		defer close(done)
+		if doc, why = parse(ctx, name, data); ctx.Err() == nil {
+			found = doc.passages(name, sizesOf(words))
+		}
+	}()
+	select {
+	case <-done:
+		return doc.title, found, why, ctx.Err()
+	case <-ctx.Done():
+		return "", nil, "", ctx.Err()
+	}
 }
 
 // unit is what packing never divides.

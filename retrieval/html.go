@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 	"golang.org/x/net/html/charset"
+	"golang.org/x/text/encoding"
 )
 
 // parseHTML reads the title and the main text of a page: <main> or <article> where there is one, without
@@ -18,8 +20,11 @@ func parseHTML(_ context.Context, data []byte) (document, string) {
 	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("%PDF-")) {
 		return document{}, "not HTML, whatever its name says"
 	}
-	encoding, _, _ := charset.DetermineEncoding(data[:min(len(data), 1024)], "")
-	utf, err := io.ReadAll(io.LimitReader(encoding.NewDecoder().Reader(bytes.NewReader(data)), 4*textLimit))
+	from, name, _ := charset.DetermineEncoding(data[:min(len(data), 1024)], "")
+	if name == "windows-1252" && utf8.Valid(data) { // what it falls back on where the beginning is ASCII and says nothing
+		from = encoding.Nop
+	}
+	utf, err := io.ReadAll(io.LimitReader(from.NewDecoder().Reader(bytes.NewReader(data)), 4*textLimit))
 	if err != nil {
 		return document{}, fmt.Sprintf("text in an unknown encoding (%v)", err)
 	}

@@ -51,6 +51,9 @@ func TestParse(t *testing.T) {
 		{"a.html", "<h1>Head</h1><ul><li><p>one</p></li><li>two</ul><table><tr><th>Open<td>9:30</table><dl><dt>Fee<dd>8 euros</dl>", "title Head\nl - one\nl - two\nl Open: 9:30\nl Fee: 8 euros"},
 		{"a.html", "<body><div>out</div><main><p>in</p><form>f</form><p hidden>h</main>", "title A\np in"},
 		{"a.html", "<meta charset=iso-8859-1><p>caf\xe9", "title A\np café"},
+		{"a.html", "<meta charset=iso-2022-jp><p>\x1b$B$\"\x1b(B", "title A\np あ"},
+		{"a.html", strings.Repeat(" ", 1024) + "<p>The café is in Zürich.", "title A\np The café is in Zürich."},
+		{"a.html", strings.Repeat(" ", 1024) + "<p>The caf\xe9 is in Z\xfcrich.", "title A\np The café is in Zürich."},
 		{"a.html", "Wifi: x<br>Code: 1<br>", "title A\nl Wifi: x\nl Code: 1"},
 		{"a.html", "", "title A"},
 	} {
@@ -267,7 +270,7 @@ func FuzzMarkdown(f *testing.F) {
 }
 
 func FuzzHTML(f *testing.F) {
-	for _, s := range []string{"<title>a</title><p>b", "<ul><li><p>x<li>y", "<table><tr><td>a<td>b", "<dl><dt>a<dd>b", "<main><svg><title>x", "<br>a: b<br>", "<p>a<br>b<br>c: d<br>e<br>", "<br><br>a<br> b: c"} {
+	for _, s := range []string{"<title>a</title><p>b", "<ul><li><p>x<li>y", "<table><tr><td>a<td>b", "<dl><dt>a<dd>b", "<main><svg><title>x", "<br>a: b<br>", "<p>a<br>b<br>c: d<br>e<br>", "<br><br>a<br> b: c", strings.Repeat(" ", 1024) + "é", "<meta charset=iso-2022-jp>\x1b$B"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) { check(t, "a.html", data) })

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"regexp"
 	"slices"
 	"sort"
 	"strings"
@@ -46,7 +47,7 @@ func layout(cfg Config, req Request, bare bool) (prompts []prompt, truncated []s
 	all := append(slices.Clone(req.History), model.Message{Role: "user", Content: req.Question})
 	var from []int // where the conversation may begin
 	for i, m := range all {
-		all[i].Content = plain(cfg.Model.Tokenizer(), m.Content)
+		all[i].Content = AsText(cfg.Model, m.Content)
 		if i == 0 || m.Role == "user" {
 			from = append(from, i)
 		}
@@ -147,10 +148,9 @@ func (w writer) fits(p prompt) error {
 
 // write renders the template around the first share of each passage's words.
 func (w writer) write(group []retrieval.Passage, share float64) (prompt, error) {
-	tok := w.cfg.Model.Tokenizer()
 	var parts []string
 	for _, g := range group {
-		parts = append(parts, plain(tok, document(g, share)))
+		parts = append(parts, AsText(w.cfg.Model, document(g, share)))
 	}
 	system := strings.Join(parts, "\n")
 	if system != "" && !Labelled(w.cfg.Model.Template()) {
@@ -162,6 +162,7 @@ func (w writer) write(group []retrieval.Passage, share float64) (prompt, error) 
 	}
 	// The whole is encoded at once: cut where the texts meet, "Question: " + "What" would not give the token
 	// " What" that the model knows. What the tokens of before and of the whole share is the prefix.
+	tok := w.cfg.Model.Tokenizer()
 	head, all := model.EncodePrompt(tok, before), model.EncodePrompt(tok, before+after)
 	n := 0
 	for n < len(head) && n < len(all)-1 && head[n] == all[n] {
@@ -191,19 +192,38 @@ func Labelled(t *model.Template) bool {
 	return err == nil && strings.Contains(text, "Context: "+mark)
 }
 
-// plain returns text with every control token's name broken up, so that a document or a question cannot
-// speak as the system or the assistant.
-func plain(tok *tokenizer.Tokenizer, text string) string {
-	for _, t := range tok.Encode(text, tokenizer.Options{ParseSpecial: true}) {
-		if !tok.IsControl(t) {
-			continue
-		}
-		if name := string(tok.Piece(t)); len(name) > 1 {
-			text = strings.ReplaceAll(text, name, name[:1]+"\u200b"+name[1:])
+// AsText returns text with the name of every token broken up that would speak for somebody in a prompt of the model:
+// a document or a question shall not be able to end its part and go on as the system or the assistant.
+func AsText(m *model.Model, text string) string {
+	return plain(m.Tokenizer(), m.Template().Source(), text)
+}
+
+func plain(tok *tokenizer.Tokenizer, template, text string) string {
+	for before := ""; before != text; { // broken up, a name may give way to another that it overlapped
+		before = text
+		done := map[tandem.Token]bool{}
+		for _, t := range tok.Encode(text, tokenizer.Options{ParseSpecial: true}) {
+			if done[t] || !tok.IsControl(t) && !marksTurn(tok.Text(t), template) {
+				continue
+			}
+			done[t] = true
+			if name := string(tok.Piece(t)); len(name) > 1 {
+				text = strings.ReplaceAll(text, name, name[:1]+"\u200b"+name[1:])
+			}
 		}
 	}
 	return text
 }
+
+// marksTurn reports whether a token marks whose turn it is though its vocabulary has it as a piece of text: by its
+// name, or because it stands in the template. Most that stand there are words and line ends, so it must be bracketed.
+func marksTurn(name, template string) bool {
+	return len(name) > 2 && (name[0] == '<' || name[0] == '[') &&
+		(turnMark.MatchString(name) || name[0] == '<' && name[len(name)-1] == '>' && strings.Contains(template, name))
+}
+
+// turnMark is how chat templates write such tokens: <|im_start|>, [INST], <start_of_turn>.
+var turnMark = regexp.MustCompile(`^(<[|｜].*[|｜]>|\[/?[A-Z_]{3,}\]|</?\w+_turn>)$`)
 
 // read fills the rows' KV caches with the prompts, from the store where it has them.
 func (d *Decoder) read(ctx context.Context, req Request, prompts []prompt) error {

@@ -229,6 +229,21 @@ func TestDRAGON_Eq2_MixtureOfPassages(t *testing.T) {
 	}
 }
 
+// The token that says "unsupported" is left out however much it outweighs the others.
+func TestMixtureWithoutToken(t *testing.T) {
+	for _, top := range []float32{-1000, 0, 6, 7, 30, 37, 40, 800, 1e30} {
+		p := mixture([][]float32{{0, 0.5, top, 1}, {1, 0.5, top, 0}}, []float64{0.25, 0.75}, 2)
+		z := 1 + math.Exp(0.5) + math.E
+		want := []float64{(0.25 + 0.75*math.E) / z, math.Exp(0.5) / z, 0, (0.25*math.E + 0.75) / z}
+		for x, v := range want {
+			if !(math.Abs(p[x]-v) <= 1e-12) {
+				t.Errorf("beside a logit of %v: %v, want %v", top, p, want)
+				break
+			}
+		}
+	}
+}
+
 // DRAGON Eq. 1: with λ = 1 over static weights the mixture is the posterior predictive distribution.
 func TestDRAGON_Eq1_LikelihoodIsThePosterior(t *testing.T) {
 	m := openToy(t, 3, 512)

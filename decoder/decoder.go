@@ -123,20 +123,17 @@ func New(ctx context.Context, cfg Config, req Request) (*Decoder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("decoder: %w", err)
 	}
-	prompts, truncated, err := layout(cfg, req)
-	if err != nil {
-		return nil, fmt.Errorf("decoder: %w", err)
-	}
 	tok := cfg.Model.Tokenizer()
 	unsupported, speaks := tok.Unsupported()
 	speaks = speaks && cfg.Weights.Reader
-	dealt := deal(len(req.Passages), len(prompts))
-	if speaks && len(req.Passages) > 0 {
-		bare, _, err := layout(cfg, Request{Question: req.Question, History: req.History})
-		if err != nil {
-			return nil, fmt.Errorf("decoder: %w", err)
-		}
-		prompts = append(prompts, bare...)
+	bare := speaks && len(req.Passages) > 0
+	prompts, truncated, err := layout(cfg, req, bare)
+	if err != nil {
+		return nil, fmt.Errorf("decoder: %w", err)
+	}
+	documents := len(prompts) // rows with one, if there is any
+	if bare {
+		documents--
 	}
 	question, scored := parseQuestion(req.Question), req.Passages
 	if speaks {
@@ -151,7 +148,7 @@ func New(ctx context.Context, cfg Config, req Request) (*Decoder, error) {
 			question: question,
 			topic:    req.topic(),
 			passages: retrieval.Prepare(cfg.Scorer, scored),
-			rows:     dealt,
+			rows:     deal(len(req.Passages), documents),
 			speaks:   speaks,
 		},
 		prefill: Prefill{Rows: len(prompts), Truncated: truncated},
@@ -217,7 +214,7 @@ func (d *Decoder) Next(ctx context.Context, keep int, app []tandem.Token) (Outpu
 // output is the distribution behind an answer, from each row's logits there.
 func (d *Decoder) output(logits [][]float32, m moment, answer []tandem.Token) (Output, error) {
 	p, h := d.mixAt(logits, m)
-	if math.IsNaN(p[0]) {
+	if sum := total(p); !(sum > 0) || math.IsInf(sum, 0) {
 		return Output{}, fmt.Errorf("decoder: the model gives no token a probability after %d tokens of answer: its weights are damaged", len(answer))
 	}
 	return Output{Dist: aggregator.Nucleus(d.sampleAfter(p, answer), d.cfg.TopP, d.cfg.MaxSupport), H: tandem.FixedOf(h)}, nil
@@ -439,14 +436,27 @@ func scaledSoftmax(logits []float32, weight float64, except tandem.Token) []floa
 		sum += e[x]
 	}
 	if except >= 0 {
+		all := sum
 		sum -= e[except]
 		e[except] = 0
+		if sum < all/1024 { // nearly all was that token's: what is left is a rounding error, or nothing
+			rest := slices.Clone(logits)
+			rest[except] = float32(math.Inf(-1))
+			return scaledSoftmax(rest, weight, -1)
+		}
 	}
 	scale := weight / sum
 	for x := range e {
 		e[x] *= scale
 	}
 	return e
+}
+
+func total(p []float64) (sum float64) {
+	for _, v := range p {
+		sum += v
+	}
+	return sum
 }
 
 // logProbability returns log softmax(logits)[t].

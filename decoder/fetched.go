@@ -21,7 +21,7 @@ func Prefixes(ctx context.Context, cfg Config, req Request) ([][]byte, error) {
 	if len(req.Passages) == 0 {
 		return nil, nil
 	}
-	prompts, _, err := layout(cfg, req)
+	prompts, _, err := layout(cfg, req, false)
 	if err != nil {
 		return nil, fmt.Errorf("decoder: %w", err)
 	}

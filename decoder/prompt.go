@@ -4,10 +4,13 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"regexp"
 	"slices"
+	"sort"
 	"strings"
 
 	"tandem"
@@ -36,45 +39,66 @@ func deal(n, rows int) []int {
 	return out
 }
 
-// layout writes the prompts of the rows, one without a document when there are no passages. Passages that
-// do not fit beside the question and cfg.MaxTokens of answer are shortened; it returns their titles.
-func layout(cfg Config, req Request) ([]prompt, []string, error) {
-	w := writer{cfg: cfg, messages: append([]model.Message(nil), req.History...)}
-	w.messages = append(w.messages, model.Message{Role: "user", Content: req.Question})
-	for i, m := range w.messages {
-		w.messages[i].Content = plain(cfg.Model.Tokenizer(), m.Content)
-	}
-	if len(req.Passages) == 0 {
-		p, err := w.write(nil, 1)
-		if err != nil {
-			return nil, nil, err
+// layout writes the prompts of the rows, one without a document when there are no passages, and with bare one
+// more without. Passages that do not fit beside the question and cfg.MaxTokens of answer are shortened; it
+// returns their titles. Where not even that makes room, the oldest turns of the conversation are left out, in all
+// rows alike: a chat that goes on would otherwise end with an error. The other side need not leave out the same.
+func layout(cfg Config, req Request, bare bool) (prompts []prompt, truncated []string, err error) {
+	all := append(slices.Clone(req.History), model.Message{Role: "user", Content: req.Question})
+	var from []int // where the conversation may begin
+	for i, m := range all {
+		all[i].Content = AsText(cfg.Model, m.Content)
+		if i == 0 || m.Role == "user" {
+			from = append(from, i)
 		}
-		return []prompt{p}, nil, w.fits(p)
 	}
-	n := len(req.Passages)
-	if cfg.Rows > 0 {
-		n = min(n, cfg.Rows)
+	try := func(i int) bool {
+		prompts, truncated, err = writer{cfg, all[from[i]:]}.rows(req.Passages, bare)
+		return !errors.As(err, new(noRoom))
 	}
-	groups := make([][]retrieval.Passage, n)
-	for i, row := range deal(len(req.Passages), n) {
-		groups[row] = append(groups[row], req.Passages[i])
+	if last := len(from) - 1; !try(0) && last > 0 {
+		try(1 + sort.Search(last-1, func(i int) bool { return try(1 + i) }))
 	}
-	var truncated []string
-	prompts := make([]prompt, n)
-	for i, group := range groups {
-		p, short, err := w.fit(group)
-		if err != nil {
-			return nil, nil, err
-		}
-		prompts[i], truncated = p, append(truncated, short...)
-	}
-	return prompts, truncated, nil
+	return prompts, truncated, err
 }
+
+// noRoom is the error of a prompt that leaves no room for passages or answer.
+type noRoom struct{ error }
 
 // writer turns passages and messages into tokens.
 type writer struct {
 	cfg      Config
 	messages []model.Message // history and question
+}
+
+// rows writes the prompts of the rows for layout.
+func (w writer) rows(passages []retrieval.Passage, bare bool) (prompts []prompt, truncated []string, err error) {
+	n := len(passages)
+	if w.cfg.Rows > 0 {
+		n = min(n, w.cfg.Rows)
+	}
+	groups := make([][]retrieval.Passage, n)
+	for i, row := range deal(len(passages), n) {
+		groups[row] = append(groups[row], passages[i])
+	}
+	for _, group := range groups {
+		p, short, err := w.fit(group)
+		if err != nil {
+			return nil, nil, err
+		}
+		prompts, truncated = append(prompts, p), append(truncated, short...)
+	}
+	if n == 0 || bare {
+		p, err := w.write(nil, 1)
+		if err == nil {
+			err = w.fits(p)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		prompts = append(prompts, p)
+	}
+	return prompts, truncated, nil
 }
 
 // fit writes the prompt of one row, with passages cut to the share of words that fits.
@@ -88,8 +112,8 @@ func (w writer) fit(group []retrieval.Passage) (prompt, []string, error) {
 		return p, nil, err
 	}
 	if room := w.cfg.Model.Config().Context - w.cfg.MaxTokens - len(bare.prefix) - len(bare.rest); room < leastPassage*len(group) {
-		return p, nil, fmt.Errorf("question and conversation of %d tokens leave no room for %d passages: the model's context is %d tokens, of which %d are kept for the answer; ask for less",
-			len(bare.rest), len(group), w.cfg.Model.Config().Context, w.cfg.MaxTokens)
+		return p, nil, noRoom{fmt.Errorf("question and conversation of %d tokens leave no room for %d passages: the model's context is %d tokens, of which %d are kept for the answer; ask for less",
+			len(bare.rest), len(group), w.cfg.Model.Config().Context, w.cfg.MaxTokens)}
 	}
 	const steps = 64 // shares are tried in 64ths
 	lo, hi := 0, steps
@@ -118,16 +142,15 @@ func (w writer) fits(p prompt) error {
 	if n+w.cfg.MaxTokens <= c.Context {
 		return nil
 	}
-	return fmt.Errorf("a prompt of %d tokens and an answer of up to %d do not fit in the model's context of %d tokens; ask for less",
-		n, w.cfg.MaxTokens, c.Context)
+	return noRoom{fmt.Errorf("a prompt of %d tokens and an answer of up to %d do not fit in the model's context of %d tokens; ask for less",
+		n, w.cfg.MaxTokens, c.Context)}
 }
 
 // write renders the template around the first share of each passage's words.
 func (w writer) write(group []retrieval.Passage, share float64) (prompt, error) {
-	tok := w.cfg.Model.Tokenizer()
 	var parts []string
 	for _, g := range group {
-		parts = append(parts, plain(tok, document(g, share)))
+		parts = append(parts, AsText(w.cfg.Model, document(g, share)))
 	}
 	system := strings.Join(parts, "\n")
 	if system != "" && !Labelled(w.cfg.Model.Template()) {
@@ -139,6 +162,7 @@ func (w writer) write(group []retrieval.Passage, share float64) (prompt, error) 
 	}
 	// The whole is encoded at once: cut where the texts meet, "Question: " + "What" would not give the token
 	// " What" that the model knows. What the tokens of before and of the whole share is the prefix.
+	tok := w.cfg.Model.Tokenizer()
 	head, all := model.EncodePrompt(tok, before), model.EncodePrompt(tok, before+after)
 	n := 0
 	for n < len(head) && n < len(all)-1 && head[n] == all[n] {
@@ -168,19 +192,38 @@ func Labelled(t *model.Template) bool {
 	return err == nil && strings.Contains(text, "Context: "+mark)
 }
 
-// plain returns text with every control token's name broken up, so that a document or a question cannot
-// speak as the system or the assistant.
-func plain(tok *tokenizer.Tokenizer, text string) string {
-	for _, t := range tok.Encode(text, tokenizer.Options{ParseSpecial: true}) {
-		if !tok.IsControl(t) {
-			continue
-		}
-		if name := string(tok.Piece(t)); len(name) > 1 {
-			text = strings.ReplaceAll(text, name, name[:1]+"\u200b"+name[1:])
+// AsText returns text with the name of every token broken up that would speak for somebody in a prompt of the model:
+// a document or a question shall not be able to end its part and go on as the system or the assistant.
+func AsText(m *model.Model, text string) string {
+	return plain(m.Tokenizer(), m.Template().Source(), text)
+}
+
+func plain(tok *tokenizer.Tokenizer, template, text string) string {
+	for before := ""; before != text; { // broken up, a name may give way to another that it overlapped
+		before = text
+		done := map[tandem.Token]bool{}
+		for _, t := range tok.Encode(text, tokenizer.Options{ParseSpecial: true}) {
+			if done[t] || !tok.IsControl(t) && !marksTurn(tok.Text(t), template) {
+				continue
+			}
+			done[t] = true
+			if name := string(tok.Piece(t)); len(name) > 1 {
+				text = strings.ReplaceAll(text, name, name[:1]+"\u200b"+name[1:])
+			}
 		}
 	}
 	return text
 }
+
+// marksTurn reports whether a token marks whose turn it is though its vocabulary has it as a piece of text: by its
+// name, or because it stands in the template. Most that stand there are words and line ends, so it must be bracketed.
+func marksTurn(name, template string) bool {
+	return len(name) > 2 && (name[0] == '<' || name[0] == '[') &&
+		(turnMark.MatchString(name) || name[0] == '<' && name[len(name)-1] == '>' && strings.Contains(template, name))
+}
+
+// turnMark is how chat templates write such tokens: <|im_start|>, [INST], <start_of_turn>.
+var turnMark = regexp.MustCompile(`^(<[|｜].*[|｜]>|\[/?[A-Z_]{3,}\]|</?\w+_turn>)$`)
 
 // read fills the rows' KV caches with the prompts, from the store where it has them.
 func (d *Decoder) read(ctx context.Context, req Request, prompts []prompt) error {

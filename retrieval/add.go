@@ -210,13 +210,11 @@ func (w *writer) addFile(ctx context.Context, f file) error {
 		unchanged(old)
 		return nil
 	}
-	doc, reason := parse(ctx, f.source, data)
-	if err := ctx.Err(); err != nil {
+	var passages []Passage
+	if r.Title, passages, r.Skip, err = passagesOf(ctx, f.source, data, w.x.words); err != nil {
 		return err
 	}
-	r.Title, r.Skip = doc.title, reason
-	passages := doc.passages(f.source, sizesOf(w.x.words))
-	if len(passages) == 0 && reason == "" {
+	if len(passages) == 0 && r.Skip == "" {
 		r.Skip = "no text in it"
 	}
 	for _, p := range passages {

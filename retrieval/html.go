@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 	"golang.org/x/net/html/charset"
+	"golang.org/x/text/encoding"
 )
 
 // parseHTML reads the title and the main text of a page: <main> or <article> where there is one, without
@@ -18,8 +20,11 @@ func parseHTML(_ context.Context, data []byte) (document, string) {
 	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("%PDF-")) {
 		return document{}, "not HTML, whatever its name says"
 	}
-	encoding, _, _ := charset.DetermineEncoding(data[:min(len(data), 1024)], "")
-	utf, err := io.ReadAll(io.LimitReader(encoding.NewDecoder().Reader(bytes.NewReader(data)), 4*textLimit))
+	from, name, _ := charset.DetermineEncoding(data[:min(len(data), 1024)], "")
+	if name == "windows-1252" && utf8.Valid(data) { // what it falls back on where the beginning is ASCII and says nothing
+		from = encoding.Nop
+	}
+	utf, err := io.ReadAll(io.LimitReader(from.NewDecoder().Reader(bytes.NewReader(data)), 4*textLimit))
 	if err != nil {
 		return document{}, fmt.Sprintf("text in an unknown encoding (%v)", err)
 	}
@@ -50,11 +55,30 @@ func parseHTML(_ context.Context, data []byte) (document, string) {
 type page struct {
 	doc    document
 	inline strings.Builder
+	head   string // the inline text up to the last <br>, collapsed
+	at     int    // where inline goes on after it
+	long   bool   // head has too many words for a label
 }
 
 func (p *page) end(kind blockKind) {
 	p.doc.add(kind, p.inline.String())
+	p.reset()
+}
+
+func (p *page) reset() {
 	p.inline.Reset()
+	p.head, p.at, p.long = "", 0, false
+}
+
+// labelled reports whether the inline text, at a <br>, is a label so far. It looks only at what came since the last
+// <br>, and at nothing once a label could not have so many words: whole documents are lines between <br>.
+func (p *page) labelled() bool {
+	if p.long {
+		return false
+	}
+	p.head, p.at = collapse(p.head+" "+p.inline.String()[p.at:]), p.inline.Len()
+	p.long = words(p.head) > labelWords+valueWords
+	return isLabel(p.head)
 }
 
 // skipped elements hold nothing that a reader of the page came for.
@@ -95,7 +119,7 @@ func (p *page) walk(n *html.Node) {
 		p.inline.WriteString("- ")
 		p.children(n)
 		if strings.TrimSpace(p.inline.String()) == "-" {
-			p.inline.Reset()
+			p.reset()
 		}
 		p.end(listLine)
 	case atom.Tr:
@@ -112,7 +136,7 @@ func (p *page) walk(n *html.Node) {
 		p.end(paragraph)
 		p.children(n)
 		term := strings.TrimSuffix(collapse(p.inline.String()), ":")
-		p.inline.Reset()
+		p.reset()
 		if term != "" {
 			p.inline.WriteString(term + ": ")
 		}
@@ -121,7 +145,7 @@ func (p *page) walk(n *html.Node) {
 		p.end(listLine)
 	case atom.Br:
 		p.inline.WriteByte('\n')
-		if isLabel(collapse(p.inline.String())) {
+		if p.labelled() {
 			p.end(listLine)
 		}
 	default:

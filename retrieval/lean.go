@@ -73,7 +73,8 @@ func (n *names) place(sentence, titles string, at int) mention {
 }
 
 // add takes over the names in s: of people, two capitalised words in a row; of things, a noun with a word
-// before it that says which. The first mention counts.
+// before it that says which, and at most maxTitle words in all: in a list of words each would be a name with all
+// before it. The first mention counts.
 func (n *names) add(s string, at int) {
 	s, _ = cutMarker(s)
 	fields := strings.Fields(s)
@@ -84,7 +85,7 @@ func (n *names) add(s string, at int) {
 		}
 		if _, ok := n.heads[word]; !ok && isNoun(word) && which(first) && !possessive(first) {
 			from := i - 1
-			for from > 0 && (which(fields[from-1]) || ages[fields[from-1]]) {
+			for from > max(0, i-maxTitle+1) && (which(fields[from-1]) || ages[fields[from-1]]) {
 				from--
 			}
 			n.heads[word] = mention{unit: at, name: strings.Join(append(slices.Clone(fields[from:i]), word), " ")}

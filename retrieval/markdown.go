@@ -198,7 +198,14 @@ func joinCells(cells []string) string {
 // plain drops inline markup: emphasis, code marks, links (keeping their text), images (keeping what they
 // show), tags, escapes and entities.
 func plain(s string) string {
+	text, _ := unmark(s)
+	return text
+}
+
+// unmark is plain, and says how many bytes were looked at in search of closing marks.
+func unmark(s string) (text string, looked int) {
 	var b strings.Builder
+	m := marks{s: s}
 	for i := 0; i < len(s); {
 		switch c := s[i]; {
 		case c == '\\' && i+1 < len(s) && strings.IndexByte("\\`*_{}[]()#+-.!~|<>$", s[i+1]) >= 0:
@@ -209,24 +216,23 @@ func plain(s string) string {
 			for i+n < len(s) && s[i+n] == '`' {
 				n++
 			}
-			if end := strings.Index(s[i+n:], s[i:i+n]); end >= 0 { // code: nothing inside is markup
-				b.WriteString(s[i+n : i+n+end])
-				i += n + end
-			}
 			i += n
+			if end := m.next(s[i-n:i], i); end < len(s) { // code: nothing inside is markup
+				b.WriteString(s[i:end])
+				i = end + n
+			}
 		case c == '!' && strings.HasPrefix(s[i:], "!["):
 			i++
 		case c == '[':
-			text, rest, ok := link(s[i:])
-			if ok {
+			if text, end := m.link(i); end > 0 {
 				b.WriteString(text)
-				i = len(s) - len(rest)
+				i = end
 			} else {
 				b.WriteByte(c)
 				i++
 			}
 		case c == '<':
-			i += tag(&b, s[i:])
+			i = m.tag(&b, i)
 		case c == '*', c == '~' && strings.HasPrefix(s[i:], "~~"):
 			// "3 * 4" keeps its sign; emphasis touches a word
 			if c == '*' && (i == 0 || s[i-1] == ' ') && (i+1 == len(s) || s[i+1] == ' ') {
@@ -243,45 +249,77 @@ func plain(s string) string {
 			i++
 		}
 	}
-	return html.UnescapeString(b.String())
+	return html.UnescapeString(b.String()), m.looked
 }
 
 func isWordByte(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
 }
 
-// link reads "[text](target)", "[text][ref]" or "[[page|text]]" at the start of s.
-func link(s string) (text, rest string, ok bool) {
-	if inner, after, found := strings.Cut(strings.TrimPrefix(s, "[["), "]]"); found && strings.HasPrefix(s, "[[") {
-		if _, shown, ok := strings.Cut(inner, "|"); ok {
-			inner = shown
-		}
-		return inner, after, true
-	}
-	end := strings.IndexByte(s, ']')
-	if end < 0 || end+1 >= len(s) {
-		return "", "", false
-	}
-	closing := map[byte]byte{'(': ')', '[': ']'}[s[end+1]]
-	if closing == 0 {
-		return "", "", false
-	}
-	stop := strings.IndexByte(s[end+2:], closing)
-	if stop < 0 {
-		return "", "", false
-	}
-	return strings.NewReplacer("*", "", "`", "").Replace(s[1:end]), s[end+2+stop+1:], true
+// marks finds closing marks in a text. A search is made anew only behind what the last one for the same mark found:
+// text that is nothing but opening marks would be read to its end for each of them.
+type marks struct {
+	s      string
+	found  map[string]stretch
+	looked int // bytes of all searches together
 }
 
-// tag reads an HTML tag or <autolink> at the start of s and returns its length; a "<" that starts none is
-// kept.
-func tag(b *strings.Builder, s string) int {
-	end := strings.IndexByte(s, '>')
-	if end < 2 || s[1] != '/' && s[1] != '!' && !(s[1] >= 'a' && s[1] <= 'z' || s[1] >= 'A' && s[1] <= 'Z') {
-		b.WriteByte('<')
-		return 1
+// stretch says that a mark does not stand from one place up to another, where it does.
+type stretch struct{ from, to int }
+
+// next returns where a mark first stands at or behind a place, len(s) for nowhere.
+func (m *marks) next(mark string, from int) int {
+	if f, ok := m.found[mark]; ok && f.from <= from && from <= f.to {
+		return f.to
 	}
-	if inner := s[1:end]; strings.Contains(inner, "://") || strings.Contains(inner, "@") && !strings.Contains(inner, " ") {
+	to := len(m.s)
+	if at := strings.Index(m.s[from:], mark); at >= 0 {
+		to = from + at
+	}
+	if m.found == nil {
+		m.found = map[string]stretch{}
+	}
+	m.found[mark] = stretch{from, to}
+	m.looked += to - from
+	return to
+}
+
+// link reads "[text](target)", "[text][ref]" or "[[page|text]]" at a place and returns what is shown and where it
+// goes on behind; 0 if there is none.
+func (m *marks) link(at int) (text string, end int) {
+	if strings.HasPrefix(m.s[at:], "[[") {
+		if end := m.next("]]", at+2); end < len(m.s) {
+			inner := m.s[at+2 : end]
+			if _, shown, ok := strings.Cut(inner, "|"); ok {
+				inner = shown
+			}
+			return inner, end + 2
+		}
+	}
+	end = m.next("]", at)
+	if end+1 >= len(m.s) {
+		return "", 0
+	}
+	closing := map[byte]string{'(': ")", '[': "]"}[m.s[end+1]]
+	if closing == "" {
+		return "", 0
+	}
+	stop := m.next(closing, end+2)
+	if stop == len(m.s) {
+		return "", 0
+	}
+	return strings.NewReplacer("*", "", "`", "").Replace(m.s[at+1 : end]), stop + 1
+}
+
+// tag reads an HTML tag or <autolink> at a place and returns where it goes on behind; a "<" that starts none is
+// kept.
+func (m *marks) tag(b *strings.Builder, at int) int {
+	s, end := m.s, m.next(">", at)
+	if end == len(s) || end < at+2 || s[at+1] != '/' && s[at+1] != '!' && !(s[at+1] >= 'a' && s[at+1] <= 'z' || s[at+1] >= 'A' && s[at+1] <= 'Z') {
+		b.WriteByte('<')
+		return at + 1
+	}
+	if inner := s[at+1 : end]; strings.Contains(inner, "://") || strings.Contains(inner, "@") && !strings.Contains(inner, " ") {
 		b.WriteString(inner)
 	} else {
 		b.WriteByte(' ')

@@ -142,6 +142,7 @@ func parseText(_ context.Context, data []byte) (document, string) {
 	}
 	var doc document
 	var para []string
+	rest := map[int][]string{} // lines by which list items go on, by their blocks
 	end := func() {
 		doc.add(paragraph, strings.Join(para, " "))
 		para = nil
@@ -174,8 +175,8 @@ func parseText(_ context.Context, data []byte) (document, string) {
 			doc.add(listLine, trimmed)
 		case len(doc.blocks) > 0 && len(para) == 0 && strings.HasPrefix(line, "  ") && doc.blocks[len(doc.blocks)-1].kind == listLine &&
 			i > 0 && strings.TrimSpace(lines[i-1]) != "":
-			last := &doc.blocks[len(doc.blocks)-1] // an item that goes on
-			last.text = collapse(last.text + " " + trimmed)
+			last := len(doc.blocks) - 1 // an item that goes on
+			rest[last] = append(rest[last], trimmed)
 		case isLabel(trimmed) && len(para) == 0 && !alone(lines, i):
 			doc.add(listLine, trimmed)
 		default:
@@ -186,6 +187,9 @@ func parseText(_ context.Context, data []byte) (document, string) {
 		}
 	}
 	end()
+	for i, lines := range rest {
+		doc.blocks[i].text = collapse(doc.blocks[i].text + " " + strings.Join(lines, " "))
+	}
 	return doc, ""
 }
 
@@ -306,8 +310,14 @@ func cutMarker(line string) (rest string, ok bool) {
 	return line, false
 }
 
+// Most words of a label's two parts.
+const (
+	labelWords = 5
+	valueWords = 12
+)
+
 // isLabel reports whether a line is a short "name: value", as in notes; such lines stand alone.
 func isLabel(line string) bool {
 	label, value, ok := strings.Cut(line, ": ")
-	return ok && words(label) <= 5 && words(value) <= 12 && !strings.ContainsAny(label, ".!?")
+	return ok && words(label) <= labelWords && words(value) <= valueWords && !strings.ContainsAny(label, ".!?")
 }

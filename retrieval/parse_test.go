@@ -2,11 +2,14 @@ package retrieval
 
 import (
 	"bytes"
+	"compress/zlib"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 	"unicode/utf8"
 )
@@ -48,6 +51,9 @@ func TestParse(t *testing.T) {
 		{"a.html", "<h1>Head</h1><ul><li><p>one</p></li><li>two</ul><table><tr><th>Open<td>9:30</table><dl><dt>Fee<dd>8 euros</dl>", "title Head\nl - one\nl - two\nl Open: 9:30\nl Fee: 8 euros"},
 		{"a.html", "<body><div>out</div><main><p>in</p><form>f</form><p hidden>h</main>", "title A\np in"},
 		{"a.html", "<meta charset=iso-8859-1><p>caf\xe9", "title A\np café"},
+		{"a.html", "<meta charset=iso-2022-jp><p>\x1b$B$\"\x1b(B", "title A\np あ"},
+		{"a.html", strings.Repeat(" ", 1024) + "<p>The café is in Zürich.", "title A\np The café is in Zürich."},
+		{"a.html", strings.Repeat(" ", 1024) + "<p>The caf\xe9 is in Z\xfcrich.", "title A\np The café is in Zürich."},
 		{"a.html", "Wifi: x<br>Code: 1<br>", "title A\nl Wifi: x\nl Code: 1"},
 		{"a.html", "", "title A"},
 	} {
@@ -60,16 +66,8 @@ func TestParse(t *testing.T) {
 
 // A small PDF writer for the tests: one content stream a page, one Helvetica font.
 func makePDF(info string, pages ...string) []byte {
-	var b bytes.Buffer
-	var offsets []int
-	object := func(format string, args ...any) {
-		offsets = append(offsets, b.Len())
-		fmt.Fprintf(&b, "%d 0 obj\n", len(offsets))
-		fmt.Fprintf(&b, format, args...)
-		b.WriteString("\nendobj\n")
-	}
-	b.WriteString("%PDF-1.4\n")
-	var kids []string
+	var objects, kids []string
+	object := func(format string, args ...any) { objects = append(objects, fmt.Sprintf(format, args...)) }
 	for i := range pages {
 		kids = append(kids, fmt.Sprintf("%d 0 R", 5+2*i))
 	}
@@ -81,6 +79,18 @@ func makePDF(info string, pages ...string) []byte {
 	for i, page := range pages {
 		object("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << /Font << /F1 3 0 R >> >> /Contents %d 0 R >>", 6+2*i)
 		object("<< /Length %d >>\nstream\n%s\nendstream", len(page), page)
+	}
+	return writePDF(objects...)
+}
+
+// writePDF writes objects, of which the first is the catalogue and the fourth the document's information.
+func writePDF(objects ...string) []byte {
+	var b bytes.Buffer
+	var offsets []int
+	b.WriteString("%PDF-1.4\n")
+	for i, o := range objects {
+		offsets = append(offsets, b.Len())
+		fmt.Fprintf(&b, "%d 0 obj\n%s\nendobj\n", i+1, o)
 	}
 	xref := b.Len()
 	fmt.Fprintf(&b, "xref\n0 %d\n0000000000 65535 f \n", len(offsets)+1)
@@ -141,6 +151,83 @@ func TestPDFBounded(t *testing.T) {
 	}
 }
 
+// A page that takes a little space in the file and much memory to read is refused before it is read.
+func TestPDFBomb(t *testing.T) {
+	flate := func(s string) string {
+		var b bytes.Buffer
+		w := zlib.NewWriter(&b)
+		w.Write([]byte(s))
+		w.Close()
+		return fmt.Sprintf("<< /Length %d /Filter /FlateDecode >>\nstream\n%s\nendstream", b.Len(), b.String())
+	}
+	page := func(contents, toUnicode string, streams ...string) []byte {
+		objects := []string{"<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+			"<< /Type /Page /Parent 2 0 R /Resources << /Font << /F1 5 0 R >> >> /Contents " + contents + " >>", "<< >>",
+			"<< /Type /Font /Subtype /Type0 /Encoding /Identity-H /ToUnicode 6 0 R >>", flate(toUnicode)}
+		for _, s := range streams {
+			objects = append(objects, flate(s))
+		}
+		return writePDF(objects...)
+	}
+	const (
+		begin = "BT /F1 12 Tf 72 700 Td "
+		cmap  = "begincmap 1 begincodespacerange <00> <ff> endcodespacerange 1 beginbfchar <61> <%s> endbfchar endcmap"
+	)
+	plain, text := fmt.Sprintf(cmap, "0061"), strings.Repeat("(aaaaaaaaaaaaaaaa) Tj ", 5<<20/16)
+	for name, c := range map[string]struct {
+		data   []byte
+		refuse bool
+	}{
+		"text":      {page("7 0 R", plain, begin+text+text), true},
+		"array":     {page("[7 0 R 8 0 R]", plain, begin+text, text), true},
+		"strings":   {page("7 0 R", plain, begin+"<"+strings.Repeat("61", 9<<20)+"> Tj"), true},
+		"states":    {page("7 0 R", plain, strings.Repeat("q ", 2<<20)), true},
+		"values":    {page("7 0 R", plain, strings.Repeat("1 ", 9<<20)), true},
+		"spaces":    {page("7 0 R", plain, strings.Repeat(" ", pdfPage+1)), true},
+		"expanding": {page("7 0 R", fmt.Sprintf(cmap, strings.Repeat("0061", 4<<10)), begin+text[:1<<16]), true},
+		"charmap":   {page("7 0 R", plain+strings.Repeat("1 ", 9<<20), begin+"(a) Tj"), true},
+		"fonts":     {page("7 0 R", plain+strings.Repeat("1 ", 1<<16), strings.Repeat("q /F1 1 Tf ", 1<<8)), true},
+		"drawing":   {page("7 0 R", plain, strings.Repeat("q 1 0 0 1 72 700 cm 0 0 m 10 10 l S Q\n", 1<<16)+begin+"(aa) Tj"), false},
+		"unused":    {bytes.ReplaceAll(page("7 0 R", "", begin+"(aa) Tj"), []byte("/Identity-H /ToUnicode 6"), []byte("/Other-Name /ToUnicode 9")), false},
+	} {
+		doc, reason := parse(t.Context(), "a.pdf", c.data)
+		if refused := strings.Contains(reason, "page 1 takes"); refused != c.refuse || refused != (len(doc.blocks) == 0) {
+			t.Errorf("%s: %d blocks of a file of %d kB, %q", name, len(doc.blocks), len(c.data)>>10, reason)
+		}
+	}
+}
+
+// Neither Cut nor Add waits for a parser once its context has ended.
+func TestParsersAreInterrupted(t *testing.T) {
+	stop, left := make(chan struct{}), make(chan struct{}, 2)
+	var interrupt context.CancelFunc
+	parsers = append(parsers, &parser{[]string{".slow"}, textLimit, func(context.Context, []byte) (document, string) {
+		interrupt()
+		<-stop // as good as never
+		left <- struct{}{}
+		return document{}, ""
+	}})
+	defer func() { parsers = parsers[:len(parsers)-1] }()
+	x := memoryOf(t, fstest.MapFS{})
+	for name, read := range map[string]func(context.Context) error{
+		"Cut": func(ctx context.Context) error { _, err := Cut(ctx, "a.slow", nil, DefaultWords); return err },
+		"Add": func(ctx context.Context) error {
+			_, err := x.AddFS(ctx, fstest.MapFS{"a.slow": {Data: []byte("x")}}, ".")
+			return err
+		},
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		interrupt = cancel
+		if err := read(ctx); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	close(stop)
+	<-left
+	<-left
+}
+
 // check fails on what no parser may give.
 func check(t *testing.T, name string, data []byte) {
 	doc, reason := parse(t.Context(), name, data)
@@ -169,21 +256,21 @@ func check(t *testing.T, name string, data []byte) {
 }
 
 func FuzzText(f *testing.F) {
-	for _, s := range []string{"Title\n\nText. More.", "- a\n  b\n1) c", "\xff\xfea\x00", "caf\xe9", "a: b\n===\n\f"} {
+	for _, s := range []string{"Title\n\nText. More.", "- a\n  b\n1) c", "\xff\xfea\x00", "caf\xe9", "a: b\n===\n\f", "- a\n  b\n  c\n  d", "A. B. C. D.", "old mill stone house garden wall gate lamp path"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) { check(t, "a.txt", data) })
 }
 
 func FuzzMarkdown(f *testing.F) {
-	for _, s := range []string{"# T\n\n*a* [b](c) `d`", "---\ntitle: x\n---\n", "|a|b|\n|-|-|", "```\nx", "<!-- a\n--> <b", "[[a|b]] ![x](y) \\*", "a\n==\n- x\n  - y"} {
+	for _, s := range []string{"# T\n\n*a* [b](c) `d`", "---\ntitle: x\n---\n", "|a|b|\n|-|-|", "```\nx", "<!-- a\n--> <b", "[[a|b]] ![x](y) \\*", "a\n==\n- x\n  - y", "[[[[[x](", "<a<a<a", "[x][[x][y]", "`a``b`c"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) { check(t, "a.md", data) })
 }
 
 func FuzzHTML(f *testing.F) {
-	for _, s := range []string{"<title>a</title><p>b", "<ul><li><p>x<li>y", "<table><tr><td>a<td>b", "<dl><dt>a<dd>b", "<main><svg><title>x", "<br>a: b<br>"} {
+	for _, s := range []string{"<title>a</title><p>b", "<ul><li><p>x<li>y", "<table><tr><td>a<td>b", "<dl><dt>a<dd>b", "<main><svg><title>x", "<br>a: b<br>", "<p>a<br>b<br>c: d<br>e<br>", "<br><br>a<br> b: c", strings.Repeat(" ", 1024) + "é", "<meta charset=iso-2022-jp>\x1b$B"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) { check(t, "a.html", data) })
@@ -191,6 +278,7 @@ func FuzzHTML(f *testing.F) {
 
 func FuzzPDF(f *testing.F) {
 	f.Add(makePDF("/Title (x)", "BT /F1 12 Tf 72 700 Td (Text.) Tj ET"))
+	f.Add(makePDF("", "q q (a\\)(b)) <6 1> Tj % (\nQ [(a) 1 (b)] TJ"))
 	f.Add([]byte("%PDF-1.4\nxref\n0 1\ntrailer\n<< /Size 1 >>\nstartxref\n9\n%%EOF"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if len(data) > 1<<16 || slices.Contains([]string{"", "%"}, string(data[:min(len(data), 1)])) && len(data) < 8 {

@@ -109,11 +109,35 @@ func Cut(ctx context.Context, name string, data []byte, words int) ([]Passage, e
 	if words < 1 || words > mostWords {
 		return nil, fmt.Errorf("retrieval: passages of %d words; between 1 and %d are possible", words, mostWords)
 	}
-	doc, reason := parse(ctx, name, data)
-	if reason != "" {
+	_, passages, reason, err := passagesOf(ctx, name, data, words)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("retrieval: %s: %w", name, err)
+	case reason != "":
 		return nil, fmt.Errorf("retrieval: %s: %s", name, reason)
 	}
-	return doc.passages(name, sizesOf(words)), nil
+	return passages, nil
+}
+
+// passagesOf parses a file and cuts it into passages, or says why it cannot. When ctx ends it returns that error at once and
+// leaves a parser in the middle of a file to itself: files are bounded.
+func passagesOf(ctx context.Context, name string, data []byte, words int) (title string, passages []Passage, reason string, err error) {
+	done := make(chan struct{})
+	var doc document
+	var found []Passage
+	var why string
+	go func() {
+		defer close(done)
+		if doc, why = parse(ctx, name, data); ctx.Err() == nil {
+			found = doc.passages(name, sizesOf(words))
+		}
+	}()
+	select {
+	case <-done:
+		return doc.title, found, why, ctx.Err()
+	case <-ctx.Done():
+		return "", nil, "", ctx.Err()
+	}
 }
 
 // unit is what packing never divides.
@@ -311,17 +335,17 @@ func passageID(p Passage) string {
 // where they do not ("… 14 euros. 806 pounds is …").
 func splitSentences(s string) []string {
 	var out []string
-	pending := ""
+	from, to := 0, 0 // the parts that may go on lie side by side in s
 	for tokens := sentences.FromString(s); tokens.Next(); {
 		for part := range beforeFigures(tokens.Value()) {
-			pending += part
-			if trimmed := strings.TrimSpace(pending); trimmed != "" && !abbreviated(trimmed) {
+			to += len(part)
+			if trimmed := strings.TrimSpace(s[from:to]); trimmed != "" && !abbreviated(trimmed) {
 				out = append(out, trimmed)
-				pending = ""
+				from = to
 			}
 		}
 	}
-	if trimmed := strings.TrimSpace(pending); trimmed != "" {
+	if trimmed := strings.TrimSpace(s[from:to]); trimmed != "" {
 		out = append(out, trimmed)
 	}
 	return out
@@ -410,6 +434,16 @@ func abbreviated(s string) bool {
 	return abbreviations[strings.ToLower(word)]
 }
 
+// firstRunes returns the first n characters of s.
+func firstRunes(s string, n int) string {
+	for at := range s {
+		if n--; n < 0 {
+			return s[:at]
+		}
+	}
+	return s
+}
+
 // splitWords cuts s into pieces of at most limit words, of about even length.
 func splitWords(s string, limit int) []string {
 	total := words(s)
@@ -423,10 +457,7 @@ func splitWords(s string, limit int) []string {
 	size := 0
 	for field := range strings.FieldsSeq(s) {
 		for field != "" {
-			part := field
-			if runes := []rune(field); len(runes) > even*longWord {
-				part = string(runes[:even*longWord])
-			}
+			part := firstRunes(field, even*longWord)
 			field = field[len(part):]
 			if n := words(part); size+n > even && size > 0 {
 				out, piece, size = append(out, strings.Join(piece, " ")), nil, 0

@@ -17,8 +17,10 @@ import (
 	"tandem/retrieval/internal/terms"
 )
 
-// Bounds of a search. A longer query is cut; k is cut.
+// Bounds of a search, which may come from the other side. A longer query is cut; k is cut.
 const (
+	maxParts      = 8  // of a question
+	maxAhead      = 64 // words that are looked at to see whether another begins
 	maxQueryWords = 64
 	maxHits       = 256
 	titleBoost    = 2
@@ -189,7 +191,8 @@ func interleave(lists [][]Hit, k int) []Hit {
 
 // Clauses divides a compound question into its parts: at the end of a sentence, and at "and" before what asks
 // (asks) or names (ofSomething) another thing. A part that leans on another by
-// a pronoun ("and when does it open?") keeps the first part's words. A simple question is one clause.
+// a pronoun ("and when does it open?") keeps the first part's words. A simple question is one clause; the last of maxParts
+// holds all the rest.
 func Clauses(question string) []string {
 	fields := strings.Fields(question)
 	var parts []string
@@ -201,11 +204,15 @@ func Clauses(question string) []string {
 		start = next
 	}
 	for i, f := range fields {
-		more := i+1 < len(fields)
+		if len(parts) == maxParts-1 {
+			break
+		}
+		ahead := fields[i+1 : min(len(fields), i+1+maxAhead)]
+		more := len(ahead) > 0
 		switch {
-		case i > start && more && joins[strings.ToLower(f)] && (asks(fields[i+1:]) || f != "&" && ofSomething(fields[i+1:], fields[i-1])):
+		case i > start && more && joins[strings.ToLower(f)] && (asks(ahead) || f != "&" && ofSomething(ahead, fields[i-1])):
 			cut(i, i+1)
-		case strings.HasSuffix(f, "?"), strings.HasSuffix(f, ";"), strings.HasSuffix(f, ".") && more && (asks(fields[i+1:]) || fields[i+1] == "Also,"):
+		case strings.HasSuffix(f, "?"), strings.HasSuffix(f, ";"), strings.HasSuffix(f, ".") && more && (asks(ahead) || ahead[0] == "Also,"):
 			cut(i+1, i+1)
 		}
 	}

@@ -26,6 +26,8 @@ func TestClauses(t *testing.T) {
 		"What is the fee of the mill, and the inn's code?":                             {"What is the fee of the mill", "the inn's code?"},
 		"Which bus stops at the mill and Contact of the inn?":                          {"Which bus stops at the mill", "Contact of the inn?"},
 		"Who is the chair of Roth & Sons of Orla, and who wrote Fox and Storm?":        {"Who is the chair of Roth & Sons of Orla", "who wrote Fox and Storm?"},
+		"A? B? C? D? E? F? G? H? I, and who? J":                                        {"A?", "B?", "C?", "D?", "E?", "F?", "G?", "H? I, and who? J"},
+		"bread and Butter" + strings.Repeat(" pie", maxAhead) + " of Orla":             {"bread and Butter" + strings.Repeat(" pie", maxAhead) + " of Orla"},
 		"bread and butter": {"bread and butter"},
 		"and":              {"and"},
 		"? ? ?":            {"?", "?", "?"},
@@ -99,8 +101,13 @@ func TestSearchBounds(t *testing.T) {
 func FuzzClauses(f *testing.F) {
 	f.Add("What is a, and when does b open?")
 	f.Add("and and ? ; and who")
+	f.Add(strings.Repeat("a? ", 20) + strings.Repeat("b and ", 70) + "A of b")
 	f.Fuzz(func(t *testing.T, s string) {
-		for _, c := range Clauses(s) {
+		clauses := Clauses(s)
+		if len(clauses) > maxParts {
+			t.Fatalf("%d clauses", len(clauses))
+		}
+		for _, c := range clauses {
 			if strings.TrimSpace(c) == "" && strings.Trim(s, ",; \t") != "" && !strings.ContainsAny(s, ",;") {
 				t.Fatalf("empty clause of %q", s)
 			}

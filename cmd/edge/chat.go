@@ -22,6 +22,10 @@ type chatCmd struct {
 func (c *chatCmd) Help() string {
 	return `Type a question and press Enter. Commands: /new forgets what was said, /quit (or Ctrl-D) ends.
 
+A question that cannot be answered prints why, with --json as {"error": "…"}, and the chat goes on without it. When
+the questions come from a file or another program, the exit code at the end is then 1. Where the conversation does not
+fit in the model's context, its oldest turns are left out.
+
 Examples:
   edge chat
   edge chat --notes ~/notes --local-only
@@ -38,12 +42,20 @@ func (c *chatCmd) Run(a *cli.App) (err error) {
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	defer s.learn()
-	prompt := term.IsTerminal(int(os.Stdin.Fd())) && !a.Globals.JSON
+	person := term.IsTerminal(int(os.Stdin.Fd()))
+	prompt := person && !a.Globals.JSON
 	if prompt {
 		fmt.Fprintln(a.Aside, a.Faint("Ask away. /new forgets what was said, /quit ends."))
 	}
 	lines, readErr := readLines()
 	var history []model.Message
+	failed := 0
+	done := func() error {
+		if failed == 0 || person { // who reads the screen has seen why
+			return nil
+		}
+		return fmt.Errorf("%d of the questions could not be answered, as said above", failed)
+	}
 	for turn := 1; ; turn++ {
 		if prompt {
 			fmt.Fprint(a.Aside, "> ")
@@ -56,20 +68,30 @@ func (c *chatCmd) Run(a *cli.App) (err error) {
 			return a.Err()
 		}
 		if !open {
-			return <-readErr
+			return errors.Join(<-readErr, done())
 		}
 		switch line = strings.TrimSpace(line); line {
 		case "":
 			continue
 		case "/quit", "/exit":
-			return nil
+			return done()
 		case "/new":
 			history = nil
 			continue
 		}
 		answer, err := s.ask(node.Question{ID: fmt.Sprintf("chat-%d", turn), Text: line, History: history}, !a.Globals.JSON)
 		if err != nil {
-			return err
+			if a.Err() != nil {
+				return err
+			}
+			failed++
+			a.Remark("%s: %v", a.Program, err)
+			if a.Globals.JSON { // an object for every question: who waits for one must not wait forever
+				if err := a.JSON(map[string]string{"error": err.Error()}); err != nil {
+					return err
+				}
+			}
+			continue
 		}
 		if a.Globals.JSON {
 			if err := a.JSON(s.report(answer)); err != nil {

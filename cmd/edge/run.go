@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"tandem"
+	"tandem/decoder"
 	"tandem/internal/cli"
 	"tandem/model"
 	"tandem/model/tokenizer"
@@ -27,7 +28,10 @@ type runCmd struct {
 }
 
 func (c *runCmd) Help() string {
-	return `Examples:
+	return `Names of control tokens in the prompt and in --system, such as <|im_end|>, are read as text, so that a file that is put into
+a prompt cannot speak as the system. With --raw nothing is changed.
+
+Examples:
   edge run --model qwen2.5-0.5b-instruct-q4_k_m.gguf "Write a haiku about harbours."
   edge run --model stories260K.gguf --raw "Once upon a time"
   edge run --draft all --stats "Summarize: $(cat report.txt)"
@@ -112,16 +116,16 @@ func (c *runCmd) Run(a *cli.App) (err error) {
 	return nil
 }
 
-// tokens is the prompt as the model wants it.
+// tokens is the prompt as the model wants it. Its text may come from a file, and only the template says whose turn it is.
 func (c *runCmd) tokens(m *model.Model, prompt string) ([]tandem.Token, error) {
 	if c.Raw {
 		return m.Tokenizer().Encode(prompt, tokenizer.Options{AddSpecial: true}), nil
 	}
 	var messages []model.Message
 	if c.System != "" {
-		messages = append(messages, model.Message{Role: "system", Content: c.System})
+		messages = append(messages, model.Message{Role: "system", Content: decoder.AsText(m, c.System)})
 	}
-	text, err := m.Template().Render(append(messages, model.Message{Role: "user", Content: prompt}), true)
+	text, err := m.Template().Render(append(messages, model.Message{Role: "user", Content: decoder.AsText(m, prompt)}), true)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"net"
+	"os"
 	"strings"
 	"time"
 
@@ -26,7 +27,7 @@ func (c *pairCmd) Help() string {
   cloud pair --to /media/stick/code        (there: edge pair --from /media/stick/code)
   cloud pair --list
 
-The running "cloud serve" of the same user takes the device that brings the code. A code admits one device.`
+--to takes the place of an old code, and of no other file. The running "cloud serve" of the same user takes the device that brings the code. A code admits one device.`
 }
 
 func (c *pairCmd) Run(a *cli.App) error {
@@ -42,6 +43,9 @@ func (c *pairCmd) Run(a *cli.App) error {
 		return cli.ListPeers(a, peers)
 	case c.For < time.Second || c.For > 24*time.Hour:
 		return fmt.Errorf("--for %v: want 1s to 24h", c.For)
+	}
+	if err := c.room(); err != nil {
+		return err
 	}
 	addresses := c.Address
 	if len(addresses) == 0 {
@@ -74,9 +78,30 @@ func (c *pairCmd) Run(a *cli.App) error {
 	return nil
 }
 
+// room looks at the file that the code is to be written to. One that holds something else than an old code is somebody's.
+func (c *pairCmd) room() error {
+	if c.To == "" {
+		return nil
+	}
+	info, err := cli.Output(c.To)
+	if err != nil || info == nil || !info.Mode().IsRegular() || info.Size() == 0 {
+		return err
+	}
+	if info.Size() < 1<<12 {
+		text, err := os.ReadFile(c.To)
+		if err != nil {
+			return err
+		}
+		if _, err := transport.ParseCode(string(text)); err == nil {
+			return nil
+		}
+	}
+	return fmt.Errorf("%s is there and holds no pairing code: remove it, or name another file", c.To)
+}
+
 // write puts the code into a file.
 func (c *pairCmd) write(a *cli.App, code transport.Code, addresses []string) error {
-	if err := cli.WriteFile(c.To, []byte(code.String()+"\n")); err != nil {
+	if err := a.WriteOutput(c.To, []byte(code.String()+"\n"), 0o600); err != nil {
 		return fmt.Errorf("write the code: %w", err)
 	}
 	if a.Globals.JSON {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"runtime"
@@ -74,10 +73,8 @@ func (c *benchEngine) check(a *cli.App) error {
 		return fmt.Errorf("--runs, --prompt and --steps must be 1 or more, --rows 1 to 128")
 	case c.Against != "" && c.Against != "llama.cpp":
 		return fmt.Errorf("--against %s: not known, use llama.cpp", c.Against)
-	case c.File != "" && !a.Globals.JSON:
-		return fmt.Errorf("%s: a file for the rows needs --json before it", c.File)
 	}
-	return nil
+	return a.RowsFile(c.File)
 }
 
 func (c *benchEngine) Run(a *cli.App) error {
@@ -144,15 +141,8 @@ type engineReport struct {
 }
 
 func (c *benchEngine) report(a *cli.App, r engineReport) error {
-	switch {
-	case c.File != "":
-		data, err := json.MarshalIndent(r, "", "  ")
-		if err != nil {
-			return err
-		}
-		return cli.WriteFile(c.File, append(data, '\n'))
-	case a.Globals.JSON:
-		return a.JSON(r)
+	if a.Globals.JSON {
+		return a.JSONTo(c.File, r)
 	}
 	r.print(a.Out)
 	return nil

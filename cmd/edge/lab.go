@@ -87,25 +87,10 @@ func (o labOutput) rows(a *cli.App, r lab.Result) error {
 	whole := struct {
 		Rows []lab.Row `json:"rows"`
 	}{r.Rows}
-	if o.File == "" {
-		return a.JSON(whole)
-	}
-	data, err := json.MarshalIndent(whole, "", "  ")
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(o.File, append(data, '\n'), 0o644); err != nil {
-		return fmt.Errorf("write the rows: %w", err)
-	}
-	return nil
+	return a.JSONTo(o.File, whole)
 }
 
-func (o labOutput) check(a *cli.App) error {
-	if o.File != "" && !a.Globals.JSON {
-		return fmt.Errorf("%s: a file for the rows needs --json before it", o.File)
-	}
-	return nil
-}
+func (o labOutput) check(a *cli.App) error { return a.RowsFile(o.File) }
 
 // commandLine is the command that is running, as one would type it.
 func commandLine() string {
@@ -503,8 +488,11 @@ func (c *labReport) Run(a *cli.App) error {
 	if to == "" {
 		to = filepath.Join(c.From, "report.html")
 	}
-	n, err := lab.Report(c.From, to, "tandem "+cli.Version())
+	page, n, err := lab.Report(c.From, "tandem "+cli.Version())
 	if err != nil {
+		return err
+	}
+	if err := a.WriteOutput(to, page, 0o644); err != nil {
 		return err
 	}
 	if a.Globals.JSON {

@@ -2,13 +2,11 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -82,8 +80,8 @@ type trial struct {
 }
 
 func (c *benchQuality) Run(a *cli.App) error {
-	if c.File != "" && !a.Globals.JSON {
-		return fmt.Errorf("%s: a file for the rows needs --json before it", c.File)
+	if err := a.RowsFile(c.File); err != nil {
+		return err
 	}
 	possible, usual := qualityMethods, qualityMethods[:len(qualityMethods)-1]
 	if c.Wikitext {
@@ -184,17 +182,7 @@ func (c *benchQuality) report(a *cli.App, m *model.Model, rows []qualityRow, too
 }
 
 func (c *benchQuality) writeJSON(a *cli.App, whole any) error {
-	if c.File == "" {
-		return a.JSON(whole)
-	}
-	data, err := json.MarshalIndent(whole, "", "  ")
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(c.File, append(data, '\n'), 0o644); err != nil {
-		return fmt.Errorf("write the rows: %w", err)
-	}
-	return nil
+	return a.JSONTo(c.File, whole)
 }
 
 // trials retrieves the passages of both sides for the questions that were asked for.

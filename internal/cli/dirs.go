@@ -81,19 +81,11 @@ func Make(dir string) error {
 	return nil
 }
 
-// WriteFile replaces the file at path by data in one step, readable by the user alone.
+// WriteFile replaces the program's own file at path by data in one step, readable by the user alone. What the user
+// named is for WriteOutput.
 func WriteFile(path string, data []byte) error {
 	if err := Make(filepath.Dir(path)); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".new-*") // of mode 0600
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // fails after the rename, as it should
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+	return replace(path, data, 0o600)
 }

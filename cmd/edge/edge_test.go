@@ -298,6 +298,30 @@ func TestErrorsHelp(t *testing.T) {
 	}
 }
 
+// An empty path, such as a variable of the shell leaves that is not set, is not the working directory.
+func TestEmptyPaths(t *testing.T) {
+	h := newHome(t)
+	write(t, h.dir, "boat.md", "# The boat Marigold\n\nThe berth of the Marigold is C17.\n")
+	if _, stderr, err := h.edge("index", "add", "."); err != nil {
+		t.Fatal(stderr)
+	}
+	for _, args := range [][]string{
+		{"index", "remove", ""}, {"index", "remove", "nothing", ""}, {"index", "add", ""}, {"ask", "--local-only", "--notes", "", question},
+		{"lab", "report", "--from="}, {"pair", "--from", ""}, {"lab", "schedule", "--replay="}, {"bench", "spec", "--inputs", ""}, {"--config=", "index", "list"},
+	} {
+		_, stderr, err := h.edge(args...)
+		if err == nil || !strings.Contains(stderr, "path is empty") {
+			t.Errorf("edge %q: %v, %s", args, err, stderr)
+		}
+	}
+	if _, stderr, err := h.edgeWith([]string{"TANDEM_NOTES="}, "ask", "--local-only", question); err == nil || !strings.Contains(stderr, "TANDEM_NOTES") {
+		t.Errorf("an empty variable: %v, %s", err, stderr)
+	}
+	if out, _, err := h.edge("index", "list"); err != nil || !strings.Contains(out, "boat.md") {
+		t.Errorf("the index holds %s (%v)", out, err)
+	}
+}
+
 // A user's documents are indexed, listed, answered from and forgotten.
 func TestIndexLife(t *testing.T) {
 	h := newHome(t)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"reflect"
 	"runtime/debug"
 	"strings"
 	"syscall"
@@ -49,7 +50,7 @@ func Main(program, description string, grammar any, globals *Globals, args []str
 	app := &App{Screen: NewScreen(os.Stdout, os.Stderr), Program: program, Globals: globals}
 	app.dirs, app.dirsErr = FindDirs(program)
 	config := filepath.Join(app.dirs.Config, "config.json")
-	parser, err := kong.New(grammar,
+	parser, err := kong.New(grammar, append(paths(),
 		kong.Name(program),
 		kong.Description(description),
 		kong.Vars{"version": Version(), "config": config},
@@ -57,7 +58,7 @@ func Main(program, description string, grammar any, globals *Globals, args []str
 		kong.Configuration(readConfig, config),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 		kong.UsageOnError(),
-	)
+	)...)
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "%s: %v\n", program, err)
 		return exitUsage
@@ -87,6 +88,24 @@ func Main(program, description string, grammar any, globals *Globals, args []str
 	}
 	fmt.Fprintf(os.Stderr, "%s: %v\n", program, err)
 	return exitError
+}
+
+// paths refuses empty paths, which kong takes for the working directory: a variable of the shell that is not set must
+// not name a folder.
+func paths() (options []kong.Option) {
+	r := kong.NewRegistry().RegisterDefaults()
+	for _, kind := range []string{"path", "existingdir", "existingfile"} {
+		plain := r.ForNamedType(kind, reflect.TypeFor[string]())
+		filled := kong.MapperFunc(func(ctx *kong.DecodeContext, target reflect.Value) error {
+			if ctx.Scan.Peek().Value == "" {
+				return errors.New("the path is empty: name a file or a folder, . for this one")
+			}
+			return plain.Decode(ctx, target)
+		})
+		r.RegisterName(kind, filled) // for lists, whose mapper looks here
+		options = append(options, kong.NamedMapper(kind, filled))
+	}
+	return options
 }
 
 // helpFor returns the help command nearest to where parsing failed.

@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"os/signal"
@@ -14,6 +16,7 @@ import (
 	"syscall"
 
 	"github.com/alecthomas/kong"
+	"golang.org/x/term"
 )
 
 // Globals are the flags that every command takes.
@@ -41,6 +44,7 @@ const (
 	exitError       = 1
 	exitUsage       = 2
 	exitInterrupted = 130
+	exitPipe        = 128 + 13 // as by SIGPIPE, where that is ignored
 )
 
 // Main parses the command line into grammar (a pointer to a struct for kong), runs the chosen command's
@@ -48,6 +52,10 @@ const (
 // TANDEM_<FLAG>, which wins over the configuration file.
 func Main(program, description string, grammar any, globals *Globals, args []string) int {
 	app := &App{Screen: NewScreen(os.Stdout, os.Stderr), Program: program, Globals: globals}
+	out := &kept{Writer: os.Stdout}
+	if !term.IsTerminal(int(os.Stdout.Fd())) { // a terminal does not fill up, and kong asks it for its width
+		app.Out = out
+	}
 	app.dirs, app.dirsErr = FindDirs(program)
 	config := filepath.Join(app.dirs.Config, "config.json")
 	parser, err := kong.New(grammar, append(paths(),
@@ -58,6 +66,8 @@ func Main(program, description string, grammar any, globals *Globals, args []str
 		kong.Configuration(readConfig, config),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 		kong.UsageOnError(),
+		kong.Writers(app.Out, os.Stderr),
+		kong.Exit(func(code int) { os.Exit(cmp.Or(code, out.exit(program, nil))) }), // after --help and --version
 	)...)
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "%s: %v\n", program, err)
@@ -67,6 +77,9 @@ func Main(program, description string, grammar any, globals *Globals, args []str
 		args = []string{"--help"}
 	}
 	chosen, err := parser.Parse(args)
+	if out.err != nil { // of the help
+		return out.exit(program, err)
+	}
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "%s: error: %v\n", program, err)
 		fmt.Fprintf(os.Stderr, "Run \"%s\" for examples and flags.\n", helpFor(program, err))
@@ -79,12 +92,38 @@ func Main(program, description string, grammar any, globals *Globals, args []str
 	slog.SetDefault(app.Log)
 	err = chosen.Run(app)
 	app.Clear()
-	switch {
-	case err == nil:
-		return 0
-	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		fmt.Fprintln(os.Stderr, program+": interrupted")
 		return exitInterrupted
+	}
+	return out.exit(program, err)
+}
+
+// kept remembers the first error of writing: what is printed must not get lost unnoticed.
+type kept struct {
+	io.Writer
+	err error
+}
+
+func (k *kept) Write(b []byte) (int, error) {
+	n, err := k.Writer.Write(b)
+	if k.err == nil {
+		k.err = err
+	}
+	return n, err
+}
+
+// exit says what went wrong in a command that returned err, if anything did, and returns the exit code for it. A reader
+// that has seen enough, such as head, is no mishap.
+func (k *kept) exit(program string, err error) int {
+	switch {
+	case errors.Is(k.err, syscall.EPIPE):
+		return exitPipe
+	case k.err != nil && !errors.Is(err, k.err):
+		err = errors.Join(err, fmt.Errorf("not all could be printed: %w", k.err))
+	}
+	if err == nil {
+		return 0
 	}
 	fmt.Fprintf(os.Stderr, "%s: %v\n", program, err)
 	return exitError

@@ -17,7 +17,7 @@ type pairCmd struct {
 	QR      bool          `name:"qr" help:"Draw the code as a QR picture as well." default:"true" negatable:""`
 	To      string        `help:"Write the code to this file, for you alone to read, instead of printing it." type:"path" placeholder:"FILE"`
 	List    bool          `help:"List the paired devices."`
-	Remove  string        `help:"Forget a paired device, by its name or key." placeholder:"WHICH"`
+	Remove  string        `help:"Forget a paired device, by its name or (the beginning of) its key." type:"name" placeholder:"WHICH"`
 }
 
 func (c *pairCmd) Help() string {

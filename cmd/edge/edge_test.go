@@ -314,6 +314,9 @@ func TestEmptyPaths(t *testing.T) {
 			t.Errorf("edge %q: %v, %s", args, err, stderr)
 		}
 	}
+	if out, stderr, err := h.edge("pair", "--remove", ""); err == nil || !strings.Contains(stderr, "name is empty") {
+		t.Errorf("an empty name: %v, %s%s", err, out, stderr)
+	}
 	if _, stderr, err := h.edgeWith([]string{"TANDEM_NOTES="}, "ask", "--local-only", question); err == nil || !strings.Contains(stderr, "TANDEM_NOTES") {
 		t.Errorf("an empty variable: %v, %s", err, stderr)
 	}

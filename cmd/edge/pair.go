@@ -19,7 +19,7 @@ type pairCmd struct {
 	From   string        `help:"Read the code from this file, which \"cloud pair --to\" wrote." type:"path" placeholder:"FILE"`
 	Wait   time.Duration `help:"How long to try while nobody answers." default:"0s"`
 	List   bool          `help:"List the paired clouds."`
-	Remove string        `help:"Forget a paired cloud, by its name, address or key." placeholder:"WHICH"`
+	Remove string        `help:"Forget a paired cloud, by its name, address or (the beginning of) its key." type:"name" placeholder:"WHICH"`
 }
 
 func (c *pairCmd) Help() string {

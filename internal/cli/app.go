@@ -58,7 +58,7 @@ func Main(program, description string, grammar any, globals *Globals, args []str
 	}
 	app.dirs, app.dirsErr = FindDirs(program)
 	config := filepath.Join(app.dirs.Config, "config.json")
-	parser, err := kong.New(grammar, append(paths(),
+	parser, err := kong.New(grammar, append(filled(),
 		kong.Name(program),
 		kong.Description(description),
 		kong.Vars{"version": Version(), "config": config},
@@ -129,15 +129,16 @@ func (k *kept) exit(program string, err error) int {
 	return exitError
 }
 
-// paths refuses empty paths, which kong takes for the working directory: a variable of the shell that is not set must
-// not name a folder.
-func paths() (options []kong.Option) {
+// filled refuses empty paths, which kong takes for the working directory, and empty names (type:"name"), which are those
+// of nobody: a variable of the shell that is not set must not mean a folder, or that a flag was not given.
+func filled() (options []kong.Option) {
 	r := kong.NewRegistry().RegisterDefaults()
-	for _, kind := range []string{"path", "existingdir", "existingfile"} {
+	const path = "the path is empty: name a file or a folder, . for this one"
+	for kind, refusal := range map[string]string{"path": path, "existingdir": path, "existingfile": path, "name": "the name is empty"} {
 		plain := r.ForNamedType(kind, reflect.TypeFor[string]())
 		filled := kong.MapperFunc(func(ctx *kong.DecodeContext, target reflect.Value) error {
 			if ctx.Scan.Peek().Value == "" {
-				return errors.New("the path is empty: name a file or a folder, . for this one")
+				return errors.New(refusal)
 			}
 			return plain.Decode(ctx, target)
 		})

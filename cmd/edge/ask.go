@@ -139,12 +139,30 @@ func (s *session) ask(q node.Question, show bool) (node.Answer, error) {
 	if show && begun {
 		fmt.Fprintln(a.Out)
 	}
-	if !a.Globals.JSON {
+	if !a.Globals.JSON || err != nil { // then there will be no JSON that has them
 		for _, r := range answer.Remarks {
 			a.Remark("%s", r)
 		}
 	}
+	if errors.Is(err, node.ErrNoCloud) && s.peer != (transport.ID{}) {
+		err = s.missing(err)
+	}
 	return answer, err
+}
+
+// missing adds to an error for want of the paired cloud which one that is, and the way out.
+func (s *session) missing(err error) error {
+	where := s.cloud
+	if dirs, e := s.app.Dirs(); e == nil {
+		if p, e := transport.OpenPeers(dirs.Peers()).Lookup(s.peer); e == nil {
+			where += " (" + strings.Join(p.Addrs, ", ") + ")"
+		}
+	}
+	err = fmt.Errorf("%s: %w", where, err)
+	if way := wayBack(err); way != "" {
+		err = fmt.Errorf("%w; %s", err, way)
+	}
+	return err
 }
 
 // summary prints what the answer cost and where it came from.

@@ -2,10 +2,14 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 )
 
 // What is printed to a full disk is missed.
@@ -55,5 +59,40 @@ func TestClosedPipe(t *testing.T) {
 		if err != nil || errs.String() != "141\n" {
 			t.Errorf("SIGPIPE %s: %v, %q; want exit code 141 and no message", name, err, errs.String())
 		}
+	}
+}
+
+// A pipe is no model and, while nobody writes to it, no configuration: neither is waited for. One that somebody writes to
+// is a configuration, as in --config <(command).
+func TestPipesAreNotWaitedFor(t *testing.T) {
+	h := newHome(t)
+	pipe := filepath.Join(h.dir, "pipe.gguf")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Skip(err)
+	}
+	run := func(want string, args ...string) {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		defer cancel()
+		if out, err := h.command(ctx, args...).CombinedOutput(); err == nil || !strings.Contains(string(out), want) {
+			t.Errorf("edge %q: %v, %s", args, err, out)
+		}
+	}
+	run("not a regular file", "ask", "--local-only", "--model", pipe, question)
+	run("not a regular file", "models", "show", pipe)
+	run(pipe, "--config", pipe, "index", "list")
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	go func() {
+		w.WriteString(`{"log-level": "debug", "placement": "moon"}`)
+		w.Close()
+	}()
+	cmd := h.command(t.Context(), "ask", "--config", "/dev/fd/3", "--local-only", question)
+	cmd.ExtraFiles = []*os.File{r}
+	if out, _ := cmd.CombinedOutput(); !strings.Contains(string(out), "moon") {
+		t.Errorf("a configuration from a pipe: %s", out)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"reflect"
 	"runtime/debug"
 	"strings"
@@ -21,7 +20,7 @@ import (
 
 // Globals are the flags that every command takes.
 type Globals struct {
-	Config   kong.ConfigFlag  `help:"Configuration file: a JSON object of flag names and values (default: ${config})." placeholder:"FILE" type:"path"`
+	Config   configFlag       `help:"Configuration file: a JSON object of flag names and values (default: ${config})." placeholder:"FILE" type:"path"`
 	JSON     bool             `name:"json" help:"Print one JSON object instead of text."`
 	LogLevel string           `help:"Log to standard error from this level on: ${enum}." enum:"debug,info,warn,error" default:"error"`
 	Version  kong.VersionFlag `help:"Print the version and exit."`
@@ -57,13 +56,17 @@ func Main(program, description string, grammar any, globals *Globals, args []str
 		app.Out = out
 	}
 	app.dirs, app.dirsErr = FindDirs(program)
-	config := filepath.Join(app.dirs.Config, "config.json")
+	config, resolvers, err := defaultConfig(app.dirs)
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", program, err)
+		return exitUsage
+	}
 	parser, err := kong.New(grammar, append(filled(),
 		kong.Name(program),
 		kong.Description(description),
 		kong.Vars{"version": Version(), "config": config},
 		kong.DefaultEnvars("TANDEM"),
-		kong.Configuration(readConfig, config),
+		kong.Resolvers(resolvers...),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 		kong.UsageOnError(),
 		kong.Writers(app.Out, os.Stderr),
@@ -87,6 +90,7 @@ func Main(program, description string, grammar any, globals *Globals, args []str
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends what does not heed the first
 	app.Context = ctx
 	app.Log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level(globals.LogLevel)}))
 	slog.SetDefault(app.Log)

@@ -5,39 +5,68 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/alecthomas/kong"
 )
 
-// readConfig is kong's loader of a configuration file: one JSON object whose keys are the long names of
-// flags ("max-tokens"), for all commands that know them. An environment variable wins over it.
-func readConfig(r io.Reader) (kong.Resolver, error) {
-	data, err := io.ReadAll(io.LimitReader(r, 1<<20))
+// configFlag names a configuration file beside the default one, over which it wins.
+type configFlag string
+
+// BeforeResolve is called by kong.
+func (f configFlag) BeforeResolve(ctx *kong.Context, trace *kong.Path) error {
+	c, err := loadConfig(string(ctx.FlagValue(trace.Flag).(configFlag)))
+	if err == nil {
+		ctx.AddResolver(c)
+	}
+	return err
+}
+
+// defaultConfig reads the configuration file of a program's folders, if it is there.
+func defaultConfig(dirs Dirs) (path string, _ []kong.Resolver, _ error) {
+	if dirs.Config == "" {
+		return "none without a home folder", nil, nil
+	}
+	path = filepath.Join(dirs.Config, "config.json")
+	c, err := loadConfig(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
+		return path, nil, nil
+	case err != nil:
+		return path, nil, err
+	}
+	return path, []kong.Resolver{c}, nil
+}
+
+// loadConfig reads a configuration file: one JSON object whose keys are the long names of flags ("max-tokens"), for all
+// commands that know them. An environment variable wins over it.
+func loadConfig(path string) (c config, err error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe that nobody writes to is empty, not waited for
 	if err != nil {
-		return nil, err
+		return c, err
 	}
-	values := map[string]any{}
-	if err := json.Unmarshal(data, &values); err != nil {
-		return nil, configError(r, err)
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, 1<<20))
+	if err != nil {
+		return c, err
 	}
-	return config{values, nameOf(r)}, nil
+	c = config{map[string]any{}, path}
+	if err := json.Unmarshal(data, &c.values); err != nil {
+		return c, configError(path, err)
+	}
+	return c, nil
 }
 
-func nameOf(r io.Reader) string {
-	if f, ok := r.(*os.File); ok {
-		return f.Name()
-	}
-	return "the configuration"
-}
-
-func configError(r io.Reader, err error) error {
+func configError(path string, err error) error {
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) {
-		return fmt.Errorf("%s: byte %d: %w; write an object such as {\"placement\": \"device\"}", nameOf(r), syntax.Offset, err)
+		return fmt.Errorf("%s: byte %d: %w; write an object such as {\"placement\": \"device\"}", path, syntax.Offset, err)
 	}
-	return fmt.Errorf("%s: %w; write an object such as {\"placement\": \"device\"}", nameOf(r), err)
+	return fmt.Errorf("%s: %w; write an object such as {\"placement\": \"device\"}", path, err)
 }
 
 // config resolves flags from a file.

@@ -16,8 +16,8 @@ type pairCmd struct {
 	For     time.Duration `help:"How long the code is good." default:"10m"`
 	QR      bool          `name:"qr" help:"Draw the code as a QR picture as well." default:"true" negatable:""`
 	To      string        `help:"Write the code to this file, for you alone to read, instead of printing it." type:"path" placeholder:"FILE"`
-	List    bool          `help:"List the paired devices."`
-	Remove  string        `help:"Forget a paired device, by its name or (the beginning of) its key." type:"name" placeholder:"WHICH"`
+	List    bool          `help:"List the paired devices." env:"-"`
+	Remove  string        `help:"Forget a paired device, by its name or (the beginning of) its key." type:"name" env:"-" placeholder:"WHICH"`
 }
 
 func (c *pairCmd) Help() string {

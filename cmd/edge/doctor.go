@@ -19,7 +19,7 @@ import (
 
 type doctorCmd struct {
 	cli.DoctorFlags
-	Profile bool `help:"Measure the model's decoding delays anew, with dummy documents, and keep them."`
+	Profile bool `help:"Measure the model's decoding delays anew, with dummy documents, and keep them." env:"-"`
 }
 
 func (c *doctorCmd) Run(a *cli.App) error {

@@ -266,6 +266,27 @@ func TestConfigurationOrder(t *testing.T) {
 	}
 }
 
+// What a command does is not changed by settings.
+func TestActionsAreNoSettings(t *testing.T) {
+	h := newHome(t)
+	env := []string{"TANDEM_VERSION=1.2", "TANDEM_LIST=1", "TANDEM_REMOVE=nobody", "TANDEM_CLEAR=1", "TANDEM_SHOW=1", "TANDEM_PROFILE=1", "TANDEM_FIT=1", "TANDEM_HELP=1"}
+	if out, stderr, err := h.edgeWith(env, "index", "list"); err != nil || !strings.Contains(out, "Nothing is indexed") {
+		t.Errorf("index list: %v, %s%s", err, out, stderr)
+	}
+	if _, stderr, err := h.edgeWith(env, "pair"); err == nil || !strings.Contains(stderr, "no code") {
+		t.Errorf("pair: %v, %s", err, stderr)
+	}
+	if _, stderr, err := h.edgeWith(env, "netem", "--help"); err != nil || stderr != "" {
+		t.Errorf("help: %v, %s", err, stderr)
+	}
+	for _, key := range []string{"version", "list", "remove", "clear", "profile", "help"} {
+		write(t, filepath.Join(h.dir, ".config", "tandem", "edge"), "config.json", fmt.Sprintf(`{%q: true}`, key))
+		if out, stderr, err := h.edge("pair", "--list"); err == nil || !strings.Contains(stderr, "--"+key+" is for the command line") {
+			t.Errorf("%s in the configuration: %v, %s%s", key, err, out, stderr)
+		}
+	}
+}
+
 // Errors name the thing and the way out, on standard error, with the exit code of their kind.
 func TestErrorsHelp(t *testing.T) {
 	h := newHome(t)

@@ -26,8 +26,8 @@ type netemCmd struct {
 	Trace        string        `help:"Replay a trace for both directions: a ping log, a Mahimahi packet trace or a CSV." type:"existingfile" placeholder:"FILE"`
 	Seed         uint64        `help:"Seed of the path's randomness." default:"1"`
 	TC           string        `name:"tc" help:"Let the kernel delay and drop what leaves this network interface, for all programs (Linux with sch_netem; needs root or CAP_NET_ADMIN)." placeholder:"IFACE"`
-	Clear        bool          `help:"With --tc: end it."`
-	Show         bool          `help:"With --tc: print what is in force."`
+	Clear        bool          `help:"With --tc: end it." env:"-"`
+	Show         bool          `help:"With --tc: print what is in force." env:"-"`
 }
 
 func (c *netemCmd) Help() string {

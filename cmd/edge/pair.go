@@ -18,8 +18,8 @@ type pairCmd struct {
 	Code   []string      `arg:"" optional:"" help:"The code that \"cloud pair\" printed, or the text of its QR picture."`
 	From   string        `help:"Read the code from this file, which \"cloud pair --to\" wrote." type:"path" placeholder:"FILE"`
 	Wait   time.Duration `help:"How long to try while nobody answers." default:"0s"`
-	List   bool          `help:"List the paired clouds."`
-	Remove string        `help:"Forget a paired cloud, by its name, address or (the beginning of) its key." type:"name" placeholder:"WHICH"`
+	List   bool          `help:"List the paired clouds." env:"-"`
+	Remove string        `help:"Forget a paired cloud, by its name, address or (the beginning of) its key." type:"name" env:"-" placeholder:"WHICH"`
 }
 
 func (c *pairCmd) Help() string {

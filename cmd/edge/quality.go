@@ -30,7 +30,7 @@ type benchQuality struct {
 	N              int      `help:"Questions of each set; 0 for all." default:"100"`
 	Documents      int      `help:"Passages that each side retrieves." default:"4"`
 	cli.PassageFlags
-	Fit    bool   `help:"Fit the constants of the reader weights on the questions instead of answering them."`
+	Fit    bool   `help:"Fit the constants of the reader weights on the questions instead of answering them." env:"-"`
 	Wrong  bool   `help:"Print the pair's answers that are wrong."`
 	Tokens int    `help:"Most tokens of an answer." default:"96"`
 	File   string `arg:"" optional:"" type:"path" help:"With --json: the file that the rows go to; without it, standard output."`

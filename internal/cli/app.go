@@ -23,7 +23,7 @@ type Globals struct {
 	Config   configFlag       `help:"Configuration file: a JSON object of flag names and values (default: ${config})." placeholder:"FILE" type:"path"`
 	JSON     bool             `name:"json" help:"Print one JSON object instead of text."`
 	LogLevel string           `help:"Log to standard error from this level on: ${enum}." enum:"debug,info,warn,error" default:"error"`
-	Version  kong.VersionFlag `help:"Print the version and exit."`
+	Version  kong.VersionFlag `help:"Print the version and exit." env:"-"`
 }
 
 // App is what a command runs in.
@@ -48,7 +48,8 @@ const (
 
 // Main parses the command line into grammar (a pointer to a struct for kong), runs the chosen command's
 // Run(*App) and returns the exit code. A flag given on the command line wins over an environment variable
-// TANDEM_<FLAG>, which wins over the configuration file.
+// TANDEM_<FLAG>, which wins over the configuration file. Flags that are something to do, such as --version or --list,
+// have env:"-": nobody does that by a setting.
 func Main(program, description string, grammar any, globals *Globals, args []string) int {
 	app := &App{Screen: NewScreen(os.Stdout, os.Stderr), Program: program, Globals: globals}
 	out := &kept{Writer: os.Stdout}

@@ -75,13 +75,13 @@ type config struct {
 	file   string
 }
 
-// Validate refuses keys that no command knows: a misspelt setting must not be ignored.
+// Validate refuses keys that no command knows as settings: a misspelt one must not be ignored.
 func (c config) Validate(app *kong.Application) error {
-	known := map[string]bool{}
+	setting := map[string]bool{} // by the names of flags: it can be set in the environment, too
 	var visit func(n *kong.Node)
 	visit = func(n *kong.Node) {
 		for _, f := range n.Flags {
-			known[f.Name] = true
+			setting[f.Name] = setting[f.Name] || len(f.Envs) > 0
 		}
 		for _, child := range n.Children {
 			visit(child)
@@ -89,8 +89,11 @@ func (c config) Validate(app *kong.Application) error {
 	}
 	visit(app.Node)
 	for key := range c.values {
-		if !known[key] {
+		switch can, known := setting[key]; {
+		case !known:
 			return fmt.Errorf("%s: no flag is called %q", c.file, key)
+		case !can:
+			return fmt.Errorf("%s: --%s is for the command line only", c.file, key)
 		}
 	}
 	return nil
@@ -104,7 +107,7 @@ func (c config) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, er
 		}
 	}
 	v, ok := c.values[flag.Name]
-	if !ok {
+	if !ok || len(flag.Envs) == 0 { // Validate will refuse the latter
 		return nil, nil
 	}
 	if list, ok := v.([]any); ok {

@@ -301,6 +301,8 @@ func TestErrorsHelp(t *testing.T) {
 		{[]string{"ask", "--model", "broken.gguf", question}, "broken.gguf", 1},
 		{[]string{"ask", "--temperature=-1", question}, "temperature", 1},
 		{[]string{"ask", "--weights", "heavy", question}, "sentence", 1},
+		{[]string{"ask", "--rows", "257", question}, "256", 1},
+		{[]string{"ask", "--rows=-1", question}, "256", 1},
 		{[]string{"ask", "--side", "cloud", "--local-only", question}, "leave one out", 1},
 		{[]string{"ask", "--cloud", "nowhere:1", question}, "edge pair", 1},
 		{[]string{"ask", ""}, "empty", 1},

@@ -266,6 +266,28 @@ func TestConfigurationOrder(t *testing.T) {
 	}
 }
 
+// Values of the configuration are read as if they were typed, and what is wrong with one names its file and its key, once.
+func TestConfigurationValues(t *testing.T) {
+	h := newHome(t)
+	dir := filepath.Join(h.dir, ".config", "tandem", "edge")
+	file := filepath.Join(dir, "config.json")
+	write(t, dir, "config.json", `{"seed": 12345678901234567, "local-only": 1, "max-tokens": "9", "nucleus": 0.5, "placement": null, "methods": ["device", "pair"]}`)
+	if a := h.ask(question); a.Seed != 12345678901234567 || !a.LocalOnly || len(a.Tokens) != 9 {
+		t.Errorf("seed %d, local only %v, %d tokens", a.Seed, a.LocalOnly, len(a.Tokens))
+	}
+	for text, want := range map[string]string{
+		`{"max-tokens": 5.5}`: "--max-tokens", `{"local-only": 2}`: "--local-only", `{"placement": "moon"}`: "--placement",
+		`{"notes": "/no/such"}`: "--notes", `{"seed": {"a": 1}}`: "--seed", `{"seed": [null]}`: "--seed", `{"seed": 1`: "unexpected EOF", `{"seed": 1} 2`: "after the object",
+		`{"seed": 1,}`: "byte 12", `[]`: "write an object", ``: "write an object", `{"wait": "soon"}`: "--wait",
+	} {
+		write(t, dir, "config.json", text)
+		_, stderr, err := h.edge("ask", question)
+		if err == nil || strings.Count(stderr, file) != 1 || !strings.Contains(stderr, want) {
+			t.Errorf("%s: %v, %s; want %q and the file once", text, err, stderr, want)
+		}
+	}
+}
+
 // What a command does is not changed by settings.
 func TestActionsAreNoSettings(t *testing.T) {
 	h := newHome(t)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,6 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -55,7 +58,12 @@ func loadConfig(path string) (c config, err error) {
 		return c, err
 	}
 	c = config{map[string]any{}, path}
-	if err := json.Unmarshal(data, &c.values); err != nil {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber() // a seed has more digits than a float
+	if err = d.Decode(&c.values); err == nil && len(bytes.TrimSpace(data[d.InputOffset():])) > 0 {
+		err = errors.New("something comes after the object")
+	}
+	if err != nil {
 		return c, configError(path, err)
 	}
 	return c, nil
@@ -107,15 +115,46 @@ func (c config) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, er
 		}
 	}
 	v, ok := c.values[flag.Name]
-	if !ok || len(flag.Envs) == 0 { // Validate will refuse the latter
+	if !ok || v == nil || len(flag.Envs) == 0 { // Validate will refuse the latter
 		return nil, nil
 	}
-	if list, ok := v.([]any); ok {
-		var words []string
-		for _, item := range list {
-			words = append(words, fmt.Sprint(item))
-		}
-		return strings.Join(words, ","), nil
+	text, err := typed(v, flag.Tag.Sep)
+	if err == nil {
+		err = fits(flag, text)
 	}
-	return v, nil
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", c.file, err)
+	}
+	return text, nil
+}
+
+// typed is a value as one would type it behind a flag: what comes from a file is read as what comes from elsewhere.
+func typed(v any, sep rune) (string, error) {
+	switch v := v.(type) {
+	case nil, map[string]any:
+		return "", errors.New("want a text, a number, true or false, or a list of these")
+	case []any:
+		var words []string
+		for _, item := range v {
+			word, err := typed(item, sep)
+			if err != nil {
+				return "", err
+			}
+			words = append(words, word)
+		}
+		return kong.JoinEscaped(words, sep), nil
+	}
+	return fmt.Sprint(v), nil
+}
+
+// fits reports why a flag does not take a text, which kong would say without naming the file.
+func fits(flag *kong.Flag, text string) error {
+	scan := kong.Scan().PushTyped(text, kong.FlagValueToken)
+	if err := flag.Mapper.Decode(&kong.DecodeContext{Value: flag.Value, Scan: scan}, reflect.New(flag.Target.Type()).Elem()); err != nil {
+		return err
+	}
+	if flag.Enum != "" && !slices.Contains(flag.EnumSlice(), text) {
+		return fmt.Errorf("%q is none of %s", text, strings.Join(flag.EnumSlice(), ", "))
+	}
+	return nil
 }

@@ -12,7 +12,7 @@ import (
 )
 
 type pairCmd struct {
-	Address []string      `help:"Where devices reach this cloud; several with commas. Without it, this machine's own addresses." placeholder:"HOST:PORT"`
+	Address []string      `help:"Where devices reach this cloud; several with commas. Without it, this machine's own addresses, with the port of the running serve." placeholder:"HOST:PORT"`
 	For     time.Duration `help:"How long the code is good." default:"10m"`
 	QR      bool          `name:"qr" help:"Draw the code as a QR picture as well." default:"true" negatable:""`
 	To      string        `help:"Write the code to this file, for you alone to read, instead of printing it." type:"path" placeholder:"FILE"`
@@ -49,7 +49,7 @@ func (c *pairCmd) Run(a *cli.App) error {
 	}
 	addresses := c.Address
 	if len(addresses) == 0 {
-		if addresses, err = ownAddresses(); err != nil {
+		if addresses, err = ownAddresses(a.Listening()); err != nil {
 			return err
 		}
 	}
@@ -111,8 +111,15 @@ func (c *pairCmd) write(a *cli.App, code transport.Code, addresses []string) err
 	return nil
 }
 
-// ownAddresses are this machine's addresses with the default port, those that others can reach first.
-func ownAddresses() ([]string, error) {
+// ownAddresses are where a server that listens at an address is reached on this machine, what others can reach first;
+// "" is for the default port.
+func ownAddresses(listening string) ([]string, error) {
+	host, port, err := net.SplitHostPort(listening)
+	if err != nil {
+		port = defaultPort
+	} else if ip := net.ParseIP(host); ip != nil && !ip.IsUnspecified() {
+		return []string{listening}, nil
+	}
 	all, err := net.InterfaceAddrs()
 	if err != nil {
 		return nil, fmt.Errorf("look up this machine's addresses: %w; give one with --address", err)
@@ -120,8 +127,8 @@ func ownAddresses() ([]string, error) {
 	var out []string
 	for _, a := range all {
 		if n, ok := a.(*net.IPNet); ok && n.IP.IsGlobalUnicast() && n.IP.To4() != nil && len(out) < 2 {
-			out = append(out, net.JoinHostPort(n.IP.String(), defaultPort))
+			out = append(out, net.JoinHostPort(n.IP.String(), port))
 		}
 	}
-	return append(out, net.JoinHostPort("127.0.0.1", defaultPort)), nil
+	return append(out, net.JoinHostPort("127.0.0.1", port)), nil
 }

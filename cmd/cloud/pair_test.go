@@ -1,9 +1,14 @@
 package main
 
 import (
+	"encoding/json"
+	"net"
 	"os"
 	"path/filepath"
+	"regexp"
+	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 
 	"tandem/transport"
@@ -44,5 +49,45 @@ func TestPairReplacesCodesOnly(t *testing.T) {
 	}
 	if open, err := os.ReadDir(filepath.Join(home, ".local", "state", "tandem", "cloud", "invites")); err != nil || len(open) != 2 {
 		t.Errorf("%d codes are open (%v): want those that were written", len(open), err)
+	}
+}
+
+// A code leads to where serve listens, while it runs.
+func TestPairKnowsThePort(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("ends the server with a signal")
+	}
+	home := t.TempDir()
+	addresses := func() string {
+		t.Helper()
+		stdout, stderr, code := run(t, home, "pair", "--json")
+		var said struct{ Addresses []string }
+		if err := json.Unmarshal([]byte(stdout), &said); err != nil || code != 0 {
+			t.Fatal(err, stderr)
+		}
+		return strings.Join(said.Addresses, ",")
+	}
+	for listen, want := range map[string]string{"127.0.0.1:0": `^127\.0\.0\.1:PORT$`, ":0": `(^|,)127\.0\.0\.1:PORT$`} {
+		serve := cloud(t.Context(), t, home, "serve", "--json", "--listen", listen)
+		out, err := serve.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := serve.Start(); err != nil {
+			t.Fatal(err)
+		}
+		var said struct{ Listening string }
+		if err := json.NewDecoder(out).Decode(&said); err != nil {
+			t.Fatal(err)
+		}
+		_, port, _ := net.SplitHostPort(said.Listening)
+		if got := addresses(); !regexp.MustCompile(strings.ReplaceAll(want, "PORT", port)).MatchString(got) || strings.Contains(got, ":"+defaultPort) {
+			t.Errorf("serve on %s, the code leads to %s", said.Listening, got)
+		}
+		serve.Process.Signal(syscall.SIGTERM)
+		serve.Wait()
+		if got := addresses(); !strings.HasSuffix(got, "127.0.0.1:"+defaultPort) {
+			t.Errorf("without a server the code leads to %s", got)
+		}
 	}
 }

@@ -99,6 +99,7 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, listener.Close()) }()
+	defer a.Listens(listener.Addr().String())()
 	cloud := &node.Cloud{Reader: reader, Titles: c.Titles == "yes" || c.Titles == "auto" && public, Limit: c.Answers, GiveDocuments: c.AllowDocuments, Log: a.Log}
 	stop, err := c.observe(a, cloud)
 	if err != nil {

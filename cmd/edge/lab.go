@@ -382,9 +382,9 @@ func readRecord(file string) ([]node.Line, error) {
 
 type labSpeedup struct {
 	Tokens   int             `help:"Tokens of a played answer." default:"1000"`
-	Cloud    time.Duration   `help:"Decoding delay of the cloud." default:"30ms"`
+	Cloud    time.Duration   `name:"cloud-delay" help:"Decoding delay of the cloud." default:"30ms"`
 	RTT      time.Duration   `name:"rtt" help:"Round-trip time." default:"300ms"`
-	Accept   []float64       `help:"Acceptance rates of the cloud's drafts in played answers." default:"0.3,0.6,0.9"`
+	Accept   []float64       `name:"rates" help:"Acceptance rates of the cloud's drafts in played answers." default:"0.3,0.6,0.9"`
 	Device   []time.Duration `name:"delays" help:"Decoding delays of the device with which live answers are measured beside the played ones." default:"30ms,150ms,300ms"`
 	Simulate bool            `help:"Played answers only."`
 	labAnswers
@@ -397,7 +397,7 @@ func (c *labSpeedup) Run(a *cli.App) error {
 	}
 	for _, alpha := range c.Accept {
 		if !(alpha >= 0 && alpha <= 1) {
-			return fmt.Errorf("--accept %v: want rates of 0 to 1", alpha)
+			return fmt.Errorf("--rates %v: want 0 to 1", alpha)
 		}
 	}
 	if c.Tokens < 10 || c.Tokens > 100_000 {

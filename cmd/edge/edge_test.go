@@ -288,6 +288,14 @@ func TestConfigurationValues(t *testing.T) {
 	}
 }
 
+// Without a home folder that is said once.
+func TestNoHome(t *testing.T) {
+	h := newHome(t)
+	if _, stderr, err := h.edgeWith([]string{"HOME="}, "index", "add", "x"); err == nil || strings.Count(stderr, "no home folder") != 1 {
+		t.Errorf("%v: %s", err, stderr)
+	}
+}
+
 // What a command does is not changed by settings.
 func TestActionsAreNoSettings(t *testing.T) {
 	h := newHome(t)
@@ -324,6 +332,17 @@ func TestErrorsHelp(t *testing.T) {
 		{[]string{"ask", "--temperature=-1", question}, "temperature", 1},
 		{[]string{"ask", "--weights", "heavy", question}, "sentence", 1},
 		{[]string{"ask", "--rows", "257", question}, "256", 1},
+		{[]string{"ask", "--wait=-1s", question}, "--wait -1s", 1},
+		{[]string{"ask", "--ahead", "0", question}, "want 1 (none)", 1},
+		{[]string{"ask", "--cache-mb=-1", question}, "--cache-mb -1", 2},
+		{[]string{"doctor", "--cache-mb=-1"}, "--cache-mb -1", 2},
+		{[]string{"ask", "--passage-words=-1", question}, "0 (a sentence each)", 2},
+		{[]string{"index", "add", "--passage-words=-1"}, "0 (a sentence each)", 2},
+		{[]string{"ask", "--soc", "sm8750", "--switching", "foo", question}, "resident, greedy, progressive\n", 1},
+		{[]string{"netem", "--rebind=-1s", "127.0.0.1:4433"}, "--rebind -1s", 1},
+		{[]string{"netem", "127.0.0.1:0"}, "target 127.0.0.1:0", 1},
+		{[]string{"bench", "quality", "--n=-1"}, "--n -1", 1},
+		{[]string{"lab", "speedup", "--simulate", "--cloud-delay=-1s"}, "--cloud-delay -1s", 1},
 		{[]string{"ask", "--rows=-1", question}, "256", 1},
 		{[]string{"ask", "--side", "cloud", "--local-only", question}, "leave one out", 1},
 		{[]string{"ask", "--cloud", "nowhere:1", question}, "edge pair", 1},

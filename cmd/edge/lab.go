@@ -392,8 +392,13 @@ type labSpeedup struct {
 }
 
 func (c *labSpeedup) Run(a *cli.App) error {
-	if err := errors.Join(trips(append([]time.Duration{c.RTT, c.Cloud}, c.Device...)), c.check(a)); err != nil {
+	if err := errors.Join(trips([]time.Duration{c.RTT}), c.check(a)); err != nil {
 		return err
+	}
+	for _, d := range append([]time.Duration{c.Cloud}, c.Device...) {
+		if d < 0 || d > time.Minute {
+			return fmt.Errorf("--cloud-delay %v and --delays %v: want 0 to 1m", c.Cloud, c.Device)
+		}
 	}
 	for _, alpha := range c.Accept {
 		if !(alpha >= 0 && alpha <= 1) {

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"net"
 	"time"
 
 	"tandem/internal/cli"
@@ -44,6 +45,12 @@ With --tc and a target, packets pass through this program over that interface, i
 }
 
 func (c *netemCmd) Run(a *cli.App) (err error) {
+	if c.Rebind < 0 {
+		return fmt.Errorf("--rebind %v: want 0s (never) or more", c.Rebind)
+	}
+	if _, port, err := net.SplitHostPort(c.Target); err == nil && (port == "" || port == "0") {
+		return fmt.Errorf("target %s: packets need a port to go to, as in HOST:4433", c.Target)
+	}
 	up, err := c.path(netem.Up)
 	if err != nil {
 		return err

@@ -83,6 +83,9 @@ func (c *benchQuality) Run(a *cli.App) error {
 	if err := a.RowsFile(c.File); err != nil {
 		return err
 	}
+	if c.N < 0 || c.Documents < 0 || c.Tokens < 1 {
+		return fmt.Errorf("--n %d, --documents %d, --tokens %d: want 0 or more, and 1 token or more", c.N, c.Documents, c.Tokens)
+	}
 	possible, usual := qualityMethods, qualityMethods[:len(qualityMethods)-1]
 	if c.Wikitext {
 		possible, usual = wikitextMethods, wikitextMethods

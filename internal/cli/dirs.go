@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -40,7 +41,7 @@ func FindDirs(program string) (Dirs, error) {
 	d.Data, errs[1] = pick("XDG_DATA_HOME", dataBase()...)
 	d.Cache, errs[2] = pick("XDG_CACHE_HOME", cacheBase()...)
 	d.State, errs[3] = pick("XDG_STATE_HOME", ".local", "state")
-	return d, errors.Join(errs[:]...)
+	return d, cmp.Or(errs[:]...) // they are the same
 }
 
 func configBase() []string {

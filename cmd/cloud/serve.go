@@ -92,7 +92,7 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 		Peers:    transport.OpenPeers(dirs.Peers()),
 		Invites:  transport.OpenInvites(dirs.Invites()),
 		Hello:    reader.Hello(tandem.Cloud, cli.Version(), cli.HostName("cloud")),
-		Paired:   func(p transport.Peer) { a.Remark("paired with %s (%s)", p.Name, p.ID.Short()) },
+		Paired:   func(p transport.Peer) { a.Remark("paired with %s (%s)", cli.Plain(p.Name), p.ID.Short()) },
 		Log:      a.Log,
 	})
 	if err != nil {

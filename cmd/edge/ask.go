@@ -141,7 +141,7 @@ func (s *session) ask(q node.Question, show bool) (node.Answer, error) {
 	}
 	if !a.Globals.JSON || err != nil { // then there will be no JSON that has them
 		for _, r := range answer.Remarks {
-			a.Remark("%s", r)
+			a.Remark("%s", cli.Plain(r)) // some of it may be the cloud's words
 		}
 	}
 	if errors.Is(err, node.ErrNoCloud) && s.peer != (transport.ID{}) {
@@ -152,7 +152,7 @@ func (s *session) ask(q node.Question, show bool) (node.Answer, error) {
 
 // missing adds to an error for want of the paired cloud which one that is, and the way out.
 func (s *session) missing(err error) error {
-	where := s.cloud
+	where := cli.Plain(s.cloud)
 	if dirs, e := s.app.Dirs(); e == nil {
 		if p, e := transport.OpenPeers(dirs.Peers()).Lookup(s.peer); e == nil {
 			where += " (" + strings.Join(p.Addrs, ", ") + ")"
@@ -243,7 +243,7 @@ func (s *session) cite(parts []partJSON) {
 		if len(parts) > 1 {
 			line = fmt.Sprintf("%d. %s", i+1, line)
 		}
-		fmt.Fprintln(s.app.Aside, s.app.Faint("from: "+line))
+		fmt.Fprintln(s.app.Aside, s.app.Faint("from: "+cli.Plain(line)))
 	}
 }
 
@@ -260,7 +260,7 @@ func (s *session) sources(side string, docs []node.Source) {
 		parts = append(parts, fmt.Sprintf("%s %.0f %%", d.Title, 100*d.Weight))
 	}
 	if len(parts) > 0 {
-		fmt.Fprintln(s.app.Aside, s.app.Faint(side+": "+strings.Join(parts, ", ")))
+		fmt.Fprintln(s.app.Aside, s.app.Faint(side+": "+cli.Plain(strings.Join(parts, ", "))))
 	}
 }
 

@@ -121,15 +121,15 @@ func tryCloud(a *cli.App, p transport.Peer, cfg transport.ClientConfig) cli.Chec
 		conn, err := transport.Dial(ctx, address, cfg)
 		cancel()
 		if err != nil {
-			check.Detail, check.Hint = fmt.Sprintf("%s: %v", p.Name, err), wayBack(err)
+			check.Detail, check.Hint = fmt.Sprintf("%s: %v", cli.Plain(p.Name), err), wayBack(err)
 			continue
 		}
 		defer conn.Close("checked")
 		return cli.Check{Name: "cloud", State: cli.OK, Detail: fmt.Sprintf("%s at %s, %s, RTT %v",
-			p.Name, address, conn.Hello().Model, conn.RTT().Round(100*time.Microsecond))}
+			cli.Plain(p.Name), address, cli.Plain(conn.Hello().Model), conn.RTT().Round(100*time.Microsecond))}
 	}
 	if check.Detail == "" {
-		check.Detail = fmt.Sprintf("%s has no address (%s)", p.Name, strings.Join(p.Addrs, ", "))
+		check.Detail = fmt.Sprintf("%s has no address (%s)", cli.Plain(p.Name), strings.Join(p.Addrs, ", "))
 		check.Hint = pairAgain
 	}
 	return check

@@ -72,7 +72,7 @@ func (c *pairCmd) Run(a *cli.App) error {
 	var refused *transport.RefusedError
 	if c.From != "" && errors.As(err, &refused) { // a script may come back with the file
 		if known := pairedBy(peers, code); known != nil {
-			a.Remark("%v; this device is paired with %s already", err, known.Name)
+			a.Remark("%v; this device is paired with %s already", err, cli.Plain(known.Name))
 			return nil
 		}
 	}
@@ -85,7 +85,7 @@ func (c *pairCmd) Run(a *cli.App) error {
 	if a.Globals.JSON {
 		return a.JSON(cli.PeerJSON(peer))
 	}
-	fmt.Fprintf(a.Out, "Paired with %s (%s). Questions go there now: edge ask \"…\"\n", peer.Name, strings.Join(peer.Addrs, ", "))
+	fmt.Fprintf(a.Out, "Paired with %s (%s). Questions go there now: edge ask \"…\"\n", cli.Plain(peer.Name), strings.Join(peer.Addrs, ", "))
 	return nil
 }
 

@@ -93,7 +93,7 @@ func (a *App) report(r indexReport) error {
 		return a.JSON(r)
 	}
 	for _, s := range r.Skipped {
-		fmt.Fprintf(a.Out, "skipped %s: %s\n", s.Path, s.Reason)
+		fmt.Fprintf(a.Out, "skipped %s: %s\n", Plain(s.Path), Plain(s.Reason))
 	}
 	fmt.Fprintf(a.Out, "%d added, %d updated, %d removed, %d unchanged, %d skipped; %d passages in the index\n",
 		r.Added, r.Updated, r.Removed, r.Unchanged, len(r.Skipped), r.Passages)
@@ -154,7 +154,7 @@ func (c *indexList) Run(a *App) error {
 		return nil
 	}
 	for _, f := range files {
-		fmt.Fprintf(a.Out, "%4d passages  %9s  %s  %s\n", f.Passages, Bytes(f.Size), f.Path, a.Faint(f.Title))
+		fmt.Fprintf(a.Out, "%4d passages  %9s  %s  %s\n", f.Passages, Bytes(f.Size), Plain(f.Path), a.Faint(Plain(f.Title)))
 	}
 	return nil
 }

@@ -50,7 +50,7 @@ func ListPeers(a *App, peers *transport.Peers) error {
 		fmt.Fprintln(a.Out, "Nobody is paired.")
 	}
 	for _, p := range list {
-		fmt.Fprintf(a.Out, "%-16s %-24s paired %s  %s\n", p.Name, strings.Join(p.Addrs, ", "), p.Paired.Local().Format(time.DateTime), a.Faint(p.ID.Short()))
+		fmt.Fprintf(a.Out, "%-16s %-24s paired %s  %s\n", Plain(p.Name), Plain(strings.Join(p.Addrs, ", ")), p.Paired.Local().Format(time.DateTime), a.Faint(p.ID.Short()))
 	}
 	return nil
 }
@@ -69,7 +69,7 @@ func RemovePeer(a *App, peers *transport.Peers, which string) error {
 	default:
 		var keys []string
 		for _, p := range meant {
-			keys = append(keys, fmt.Sprintf("%s (%s, paired %s)", p.ID, p.Name, p.Paired.Local().Format(time.DateTime)))
+			keys = append(keys, fmt.Sprintf("%s (%s, paired %s)", p.ID, Plain(p.Name), p.Paired.Local().Format(time.DateTime)))
 		}
 		return fmt.Errorf("%q means %d of those paired: remove one by its key, or the beginning of it: %s", which, len(meant), strings.Join(keys, ", "))
 	}
@@ -80,7 +80,7 @@ func RemovePeer(a *App, peers *transport.Peers, which string) error {
 	if a.Globals.JSON {
 		return a.JSON(PeerJSON(p))
 	}
-	fmt.Fprintf(a.Out, "Forgot %s (%s).\n", p.Name, p.ID.Short())
+	fmt.Fprintf(a.Out, "Forgot %s (%s).\n", Plain(p.Name), p.ID.Short())
 	return nil
 }
 

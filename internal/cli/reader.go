@@ -146,7 +146,7 @@ func (a *App) Folder(dir string, cut PassageFlags) (*retrieval.Index, error) {
 		return nil, errors.Join(err, x.Close())
 	}
 	for _, s := range report.Skipped {
-		a.Remark("skipped %s: %s", s.Path, s.Reason)
+		a.Remark("skipped %s: %s", Plain(s.Path), Plain(s.Reason))
 	}
 	return x, nil
 }

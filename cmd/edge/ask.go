@@ -1,7 +1,7 @@
 package main
 
 import (
-	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -57,11 +57,15 @@ func (c *askCmd) Run(a *cli.App) (err error) {
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	if c.Record != "" {
-		record, err := s.record(c.Record)
-		if err != nil {
-			return err
+		record, e := s.record(c.Record)
+		if e != nil {
+			return e
 		}
-		defer func() { err = errors.Join(err, record()) }()
+		defer func() {
+			if err == nil {
+				err = record()
+			}
+		}()
 	}
 	answer, err := s.ask(node.Question{ID: "ask", Text: question}, !a.Globals.JSON)
 	if a.Globals.JSON {
@@ -77,21 +81,20 @@ func (c *askCmd) Run(a *cli.App) (err error) {
 	return err
 }
 
-// record makes the device write what happens to a file. The returned function completes it.
-func (s *session) record(path string) (done func() error, err error) {
-	f, err := os.Create(path)
-	if err != nil {
+// record makes the device note what happens. The returned function writes that to a file: an answer that failed takes
+// the place of no earlier recording.
+func (s *session) record(path string) (write func() error, err error) {
+	if _, err := cli.Output(path); err != nil {
 		return nil, fmt.Errorf("--record: %w", err)
 	}
-	out := bufio.NewWriter(f)
-	lines := json.NewEncoder(out)
-	s.device.Record = func(l node.Line) {
-		if e := lines.Encode(l); err == nil {
-			err = e
-		}
-	}
+	var text bytes.Buffer
+	lines := json.NewEncoder(&text)
+	s.device.Record = func(l node.Line) { err = errors.Join(err, lines.Encode(l)) }
 	return func() error {
-		if err = errors.Join(err, out.Flush(), f.Close()); err != nil {
+		if err == nil {
+			err = s.app.WriteOutput(path, text.Bytes(), 0o644)
+		}
+		if err != nil {
 			return fmt.Errorf("--record: %w", err)
 		}
 		return nil

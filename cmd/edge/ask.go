@@ -28,9 +28,9 @@ func (c *askCmd) Help() string {
 	return `Examples:
   edge ask "What is the wifi password of the lake cabin, and when does the harbour museum open?"
   edge ask --rtt 300ms --placement device "When does the harbour museum open?"
-  edge ask --notes ~/notes --public ./town "Who runs the bakery?"
-  edge ask --coupling speculative --placement greedy --gamma auto --record answer.jsonl "Who runs the bakery?"
-  edge ask --method drdg-tw --rtt 300ms "Who runs the bakery?"
+  edge ask --notes ~/notes --public ./town "Who owns the marina?"
+  edge ask --coupling speculative --placement greedy --gamma auto --record answer.jsonl "Who owns the marina?"
+  edge ask --method drdg-tw --rtt 300ms "Who owns the marina?"
   edge ask --method drcg-kv --send-documents "When does the harbour museum open?"
   edge ask --soc sm8750 "When does the harbour museum open?"
   edge ask --model qwen2.5-1.5b-instruct-q4_k_m.gguf --json "What did we decide?" | jq .answer
@@ -240,8 +240,11 @@ func (s *session) cite(parts []partJSON) {
 			}
 		}
 		line := strings.Join(from, " · ")
-		if p.Unknown {
+		switch {
+		case nobodys(p.Text, p.Nothing):
 			line = "not known: no document of either side was found to say it"
+		case p.Unknown:
+			line = "not known, after reading " + line
 		}
 		if len(parts) > 1 {
 			line = fmt.Sprintf("%d. %s", i+1, line)
@@ -254,6 +257,12 @@ func (s *session) cite(parts []partJSON) {
 // itself and a good part does. A document that says "the author is unknown" leaves them little.
 func nobodys(sentence string, nothing float64) bool {
 	return nothing > 0.5 || nothing > 0.2 && refused(sentence)
+}
+
+// unknown reports whether a sentence says itself that what was asked is not known, in the words that the reader has for
+// that, or is nobody's. What it then cites is what it looked into.
+func unknown(sentence string, nothing float64) bool {
+	return strings.HasSuffix(strings.TrimRight(sentence, ".!? \n"), " unknown") || nobodys(sentence, nothing)
 }
 
 // sources prints a side's documents in a line, heaviest first.
@@ -281,7 +290,7 @@ type askJSON struct {
 	Finish    string      `json:"finish"`     // stop, length, cancelled
 	Remarks   []string    `json:"remarks,omitempty"`
 	Parts     []partJSON  `json:"parts"`   // the sentences
-	Unknown   bool        `json:"unknown"` // no document was found to hold a part of the answer
+	Unknown   bool        `json:"unknown"` // of a part of the answer
 	Documents struct {
 		Device []node.Source `json:"device"`
 		Cloud  []node.Source `json:"cloud"`
@@ -293,7 +302,7 @@ type askJSON struct {
 // partJSON is a sentence with what it was drawn from.
 type partJSON struct {
 	Text    string      `json:"text"`
-	Unknown bool        `json:"unknown"` // no document was found to say it
+	Unknown bool        `json:"unknown"` // it says so itself, or no document was found to say it
 	Nothing float64     `json:"nothing"` // share of the contexts without a document
 	Sources []citedJSON `json:"sources"`
 }
@@ -348,7 +357,7 @@ func (s *session) report(answer node.Answer) askJSON {
 	}
 	r.Parts = []partJSON{}
 	for _, p := range answer.Parts {
-		part := partJSON{Text: p.Text, Nothing: p.Unknown, Unknown: nobodys(p.Text, p.Unknown), Sources: []citedJSON{}}
+		part := partJSON{Text: p.Text, Nothing: p.Unknown, Unknown: unknown(p.Text, p.Unknown), Sources: []citedJSON{}}
 		for _, d := range p.Sources {
 			part.Sources = append(part.Sources, citedJSON{d.Side.String(), d.Title, d.Weight})
 		}

@@ -152,6 +152,16 @@ func TestSeedFixesSampledText(t *testing.T) {
 	}
 }
 
+// An answer that says that something is unknown counts as such, whatever it looked into. The example of the help is known.
+func TestUnknownIsCounted(t *testing.T) {
+	h := newHome(t)
+	for q, want := range map[string]bool{"What is the wifi password of the ski hut?": true, "Who runs the bakery?": true, "Who owns the marina?": false} {
+		if a := h.ask(q); a.Unknown != want || strings.Contains(a.Answer, "unknown") != want || a.LocalOnly {
+			t.Errorf("%s: %q, unknown %v", q, a.Answer, a.Unknown)
+		}
+	}
+}
+
 // Folders given for one question are answered from, and nothing of them is kept.
 func TestFoldersForOneQuestion(t *testing.T) {
 	h := newHome(t)

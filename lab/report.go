@@ -14,11 +14,11 @@ import (
 	"time"
 )
 
-// Report writes one self-contained page with the results of a folder.
-func Report(dir, file, software string) (int, error) {
+// Report makes one self-contained page of the results of a folder, and says how many they are.
+func Report(dir, software string) ([]byte, int, error) {
 	results, err := Results(dir)
 	if err != nil {
-		return 0, err
+		return nil, 0, err
 	}
 	var page bytes.Buffer
 	if err := reportPage.Execute(&page, struct {
@@ -29,9 +29,9 @@ func Report(dir, file, software string) (int, error) {
 		Results  []Result
 		Columns  []string
 	}{Machine(), software, time.Now().Format("2 January 2006, 15:04 MST"), sameSeedSameText(results), results, columns}); err != nil {
-		return 0, fmt.Errorf("lab: report: %w", err)
+		return nil, 0, fmt.Errorf("lab: report: %w", err)
 	}
-	return len(results), write(file, page.Bytes())
+	return page.Bytes(), len(results), nil
 }
 
 // Results loads all results of a folder, in the order of the report.

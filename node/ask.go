@@ -35,6 +35,8 @@ type asking struct {
 	inbox    chan any // decoded, linked, unlinked, received
 	done     bool
 	failure  error
+	lost     error // why the last link ended, or a dial failed
+	told     bool  // a remark says so
 
 	ctx    context.Context // of dialling and listening
 	stop   context.CancelFunc
@@ -290,15 +292,27 @@ func (a *asking) move(conn carrier, within time.Duration) {
 func (a *asking) part() {
 	if a.require {
 		a.step(pair.Cancel{})
-		a.fail(ErrNoCloud)
+		a.fail(a.absent())
 		return
 	}
 	if n := len(a.answer.Tokens); n > 0 {
 		a.remark("the cloud went away after %d tokens: the device goes on alone", n)
 	} else {
-		a.remark("the cloud is not there: the device answers alone")
+		why := ErrNoCloud
+		if !a.told {
+			why = a.absent()
+		}
+		a.remark("%s: the device answers alone", strings.ReplaceAll(why.Error(), "\n", "; "))
 	}
 	a.step(pair.PeerLost{})
+}
+
+// absent is ErrNoCloud with what is known of its cause.
+func (a *asking) absent() error {
+	if a.lost == nil {
+		return ErrNoCloud
+	}
+	return fmt.Errorf("%w: %w", ErrNoCloud, a.lost)
 }
 
 // measure tells the machine the round-trip time.
@@ -372,14 +386,16 @@ func (a *asking) unlink(u unlinked) {
 	if u.link != a.link || a.done {
 		return
 	}
-	a.link = nil
+	a.link, a.lost = nil, u.err
 	var differ *transport.MismatchError
 	var stranger *transport.NotPairedError
 	switch {
 	case errors.As(u.err, &differ):
+		a.told = true
 		a.remark("%v", differ)
 		a.attend(presence.Mismatch)
 	case errors.As(u.err, &stranger):
+		a.told = true
 		a.remark("the cloud refuses this device: %v", stranger)
 		a.attend(presence.Mismatch)
 	case u.link == nil:

@@ -467,6 +467,29 @@ func TestRequiredCloud(t *testing.T) {
 	})
 }
 
+// Why the cloud is not there is said: in the error of an answer that needs it, and once where the device answers alone.
+func TestWhyTheCloudIsMissing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, why := range []error{errors.New("another key answers"), &transport.NotPairedError{Reason: "not paired"}} {
+			for _, require := range []bool{true, false} {
+				cfg := toyConfig(tandem.PlaceMirror, tandem.CouplingShared, 3, false)
+				cfg.Self = tandem.Device
+				a := newAsking(t.Context(), cfg, silence{}, func(Token) {})
+				a.log, a.require = slog.New(slog.DiscardHandler), require
+				a.reach(DefaultPatience, func(context.Context) (linked, error) { return linked{}, why })
+				err := a.run(&toy{takes: time.Millisecond})
+				if require != errors.Is(err, why) || require != errors.Is(err, ErrNoCloud) {
+					t.Errorf("%v, required %v: error %v", why, require, err)
+				}
+				if said := strings.Join(a.answer.Remarks, "; "); !require && strings.Count(said, why.Error()) != 1 {
+					t.Errorf("%v: remarks %q", why, said)
+				}
+				a.stop()
+			}
+		}
+	})
+}
+
 // A stalled link (nothing lost, nothing heard) makes the device go on alone after a while.
 func TestSilence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

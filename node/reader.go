@@ -70,8 +70,8 @@ func (s Settings) Check() error {
 		return fmt.Errorf("max-tokens %d: want 1 to %d", s.MaxTokens, transport.MaxAnswer)
 	case s.Documents < 0 || s.Documents > 64:
 		return fmt.Errorf("documents %d: want 0 to 64 passages a side", s.Documents)
-	case s.Rows < 0:
-		return fmt.Errorf("rows %d: want 0 (one context for each passage) or more", s.Rows)
+	case s.Rows < 0 || s.Rows > transport.MaxSources: // more the cloud would refuse
+		return fmt.Errorf("rows %d: want 1 to %d contexts, or 0 for one for each passage", s.Rows, transport.MaxSources)
 	case s.Contexts < 0 || s.Contexts > pair.MaxContexts:
 		return fmt.Errorf("contexts %d: want 1 to %d in a pass", s.Contexts, pair.MaxContexts)
 	case s.Gamma > tandem.Mass && s.Gamma != pair.AutoGamma:

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"net"
+	"os"
 	"strings"
 	"time"
 
@@ -11,12 +12,12 @@ import (
 )
 
 type pairCmd struct {
-	Address []string      `help:"Where devices reach this cloud; several with commas. Without it, this machine's own addresses." placeholder:"HOST:PORT"`
+	Address []string      `help:"Where devices reach this cloud; several with commas. Without it, this machine's own addresses, with the port of the running serve." placeholder:"HOST:PORT"`
 	For     time.Duration `help:"How long the code is good." default:"10m"`
 	QR      bool          `name:"qr" help:"Draw the code as a QR picture as well." default:"true" negatable:""`
 	To      string        `help:"Write the code to this file, for you alone to read, instead of printing it." type:"path" placeholder:"FILE"`
-	List    bool          `help:"List the paired devices."`
-	Remove  string        `help:"Forget a paired device, by its name or key." placeholder:"WHICH"`
+	List    bool          `help:"List the paired devices." env:"-"`
+	Remove  string        `help:"Forget a paired device, by its name or (the beginning of) its key." type:"name" env:"-" placeholder:"WHICH"`
 }
 
 func (c *pairCmd) Help() string {
@@ -26,7 +27,7 @@ func (c *pairCmd) Help() string {
   cloud pair --to /media/stick/code        (there: edge pair --from /media/stick/code)
   cloud pair --list
 
-The running "cloud serve" of the same user takes the device that brings the code. A code admits one device.`
+--to takes the place of an old code, and of no other file. The running "cloud serve" of the same user takes the device that brings the code. A code admits one device.`
 }
 
 func (c *pairCmd) Run(a *cli.App) error {
@@ -43,9 +44,12 @@ func (c *pairCmd) Run(a *cli.App) error {
 	case c.For < time.Second || c.For > 24*time.Hour:
 		return fmt.Errorf("--for %v: want 1s to 24h", c.For)
 	}
+	if err := c.room(); err != nil {
+		return err
+	}
 	addresses := c.Address
 	if len(addresses) == 0 {
-		if addresses, err = ownAddresses(); err != nil {
+		if addresses, err = ownAddresses(a.Listening()); err != nil {
 			return err
 		}
 	}
@@ -74,9 +78,30 @@ func (c *pairCmd) Run(a *cli.App) error {
 	return nil
 }
 
+// room looks at the file that the code is to be written to. One that holds something else than an old code is somebody's.
+func (c *pairCmd) room() error {
+	if c.To == "" {
+		return nil
+	}
+	info, err := cli.Output(c.To)
+	if err != nil || info == nil || !info.Mode().IsRegular() || info.Size() == 0 {
+		return err
+	}
+	if info.Size() < 1<<12 {
+		text, err := os.ReadFile(c.To)
+		if err != nil {
+			return err
+		}
+		if _, err := transport.ParseCode(string(text)); err == nil {
+			return nil
+		}
+	}
+	return fmt.Errorf("%s is there and holds no pairing code: remove it, or name another file", c.To)
+}
+
 // write puts the code into a file.
 func (c *pairCmd) write(a *cli.App, code transport.Code, addresses []string) error {
-	if err := cli.WriteFile(c.To, []byte(code.String()+"\n")); err != nil {
+	if err := a.WriteOutput(c.To, []byte(code.String()+"\n"), 0o600); err != nil {
 		return fmt.Errorf("write the code: %w", err)
 	}
 	if a.Globals.JSON {
@@ -86,8 +111,15 @@ func (c *pairCmd) write(a *cli.App, code transport.Code, addresses []string) err
 	return nil
 }
 
-// ownAddresses are this machine's addresses with the default port, those that others can reach first.
-func ownAddresses() ([]string, error) {
+// ownAddresses are where a server that listens at an address is reached on this machine, what others can reach first;
+// "" is for the default port.
+func ownAddresses(listening string) ([]string, error) {
+	host, port, err := net.SplitHostPort(listening)
+	if err != nil {
+		port = defaultPort
+	} else if ip := net.ParseIP(host); ip != nil && !ip.IsUnspecified() {
+		return []string{listening}, nil
+	}
 	all, err := net.InterfaceAddrs()
 	if err != nil {
 		return nil, fmt.Errorf("look up this machine's addresses: %w; give one with --address", err)
@@ -95,8 +127,8 @@ func ownAddresses() ([]string, error) {
 	var out []string
 	for _, a := range all {
 		if n, ok := a.(*net.IPNet); ok && n.IP.IsGlobalUnicast() && n.IP.To4() != nil && len(out) < 2 {
-			out = append(out, net.JoinHostPort(n.IP.String(), defaultPort))
+			out = append(out, net.JoinHostPort(n.IP.String(), port))
 		}
 	}
-	return append(out, net.JoinHostPort("127.0.0.1", defaultPort)), nil
+	return append(out, net.JoinHostPort("127.0.0.1", port)), nil
 }

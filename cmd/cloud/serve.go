@@ -92,13 +92,14 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 		Peers:    transport.OpenPeers(dirs.Peers()),
 		Invites:  transport.OpenInvites(dirs.Invites()),
 		Hello:    reader.Hello(tandem.Cloud, cli.Version(), cli.HostName("cloud")),
-		Paired:   func(p transport.Peer) { a.Remark("paired with %s (%s)", p.Name, p.ID.Short()) },
+		Paired:   func(p transport.Peer) { a.Remark("paired with %s (%s)", cli.Plain(p.Name), p.ID.Short()) },
 		Log:      a.Log,
 	})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, listener.Close()) }()
+	defer a.Listens(listener.Addr().String())()
 	cloud := &node.Cloud{Reader: reader, Titles: c.Titles == "yes" || c.Titles == "auto" && public, Limit: c.Answers, GiveDocuments: c.AllowDocuments, Log: a.Log}
 	stop, err := c.observe(a, cloud)
 	if err != nil {

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -28,9 +28,9 @@ func (c *askCmd) Help() string {
 	return `Examples:
   edge ask "What is the wifi password of the lake cabin, and when does the harbour museum open?"
   edge ask --rtt 300ms --placement device "When does the harbour museum open?"
-  edge ask --notes ~/notes --public ./town "Who runs the bakery?"
-  edge ask --coupling speculative --placement greedy --gamma auto --record answer.jsonl "Who runs the bakery?"
-  edge ask --method drdg-tw --rtt 300ms "Who runs the bakery?"
+  edge ask --notes ~/notes --public ./town "Who owns the marina?"
+  edge ask --coupling speculative --placement greedy --gamma auto --record answer.jsonl "Who owns the marina?"
+  edge ask --method drdg-tw --rtt 300ms "Who owns the marina?"
   edge ask --method drcg-kv --send-documents "When does the harbour museum open?"
   edge ask --soc sm8750 "When does the harbour museum open?"
   edge ask --model qwen2.5-1.5b-instruct-q4_k_m.gguf --json "What did we decide?" | jq .answer
@@ -57,11 +57,15 @@ func (c *askCmd) Run(a *cli.App) (err error) {
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	if c.Record != "" {
-		record, err := s.record(c.Record)
-		if err != nil {
-			return err
+		record, e := s.record(c.Record)
+		if e != nil {
+			return e
 		}
-		defer func() { err = errors.Join(err, record()) }()
+		defer func() {
+			if err == nil {
+				err = record()
+			}
+		}()
 	}
 	answer, err := s.ask(node.Question{ID: "ask", Text: question}, !a.Globals.JSON)
 	if a.Globals.JSON {
@@ -77,21 +81,20 @@ func (c *askCmd) Run(a *cli.App) (err error) {
 	return err
 }
 
-// record makes the device write what happens to a file. The returned function completes it.
-func (s *session) record(path string) (done func() error, err error) {
-	f, err := os.Create(path)
-	if err != nil {
+// record makes the device note what happens. The returned function writes that to a file: an answer that failed takes
+// the place of no earlier recording.
+func (s *session) record(path string) (write func() error, err error) {
+	if _, err := cli.Output(path); err != nil {
 		return nil, fmt.Errorf("--record: %w", err)
 	}
-	out := bufio.NewWriter(f)
-	lines := json.NewEncoder(out)
-	s.device.Record = func(l node.Line) {
-		if e := lines.Encode(l); err == nil {
-			err = e
-		}
-	}
+	var text bytes.Buffer
+	lines := json.NewEncoder(&text)
+	s.device.Record = func(l node.Line) { err = errors.Join(err, lines.Encode(l)) }
 	return func() error {
-		if err = errors.Join(err, out.Flush(), f.Close()); err != nil {
+		if err == nil {
+			err = s.app.WriteOutput(path, text.Bytes(), 0o644)
+		}
+		if err != nil {
 			return fmt.Errorf("--record: %w", err)
 		}
 		return nil
@@ -139,12 +142,30 @@ func (s *session) ask(q node.Question, show bool) (node.Answer, error) {
 	if show && begun {
 		fmt.Fprintln(a.Out)
 	}
-	if !a.Globals.JSON {
+	if !a.Globals.JSON || err != nil { // then there will be no JSON that has them
 		for _, r := range answer.Remarks {
-			a.Remark("%s", r)
+			a.Remark("%s", cli.Plain(r)) // some of it may be the cloud's words
 		}
 	}
+	if errors.Is(err, node.ErrNoCloud) && s.peer != (transport.ID{}) {
+		err = s.missing(err)
+	}
 	return answer, err
+}
+
+// missing adds to an error for want of the paired cloud which one that is, and the way out.
+func (s *session) missing(err error) error {
+	where := cli.Plain(s.cloud)
+	if dirs, e := s.app.Dirs(); e == nil {
+		if p, e := transport.OpenPeers(dirs.Peers()).Lookup(s.peer); e == nil {
+			where += " (" + strings.Join(p.Addrs, ", ") + ")"
+		}
+	}
+	err = fmt.Errorf("%s: %w", where, err)
+	if way := wayBack(err); way != "" {
+		err = fmt.Errorf("%w; %s", err, way)
+	}
+	return err
 }
 
 // summary prints what the answer cost and where it came from.
@@ -219,13 +240,16 @@ func (s *session) cite(parts []partJSON) {
 			}
 		}
 		line := strings.Join(from, " · ")
-		if p.Unknown {
+		switch {
+		case nobodys(p.Text, p.Nothing):
 			line = "not known: no document of either side was found to say it"
+		case p.Unknown:
+			line = "not known, after reading " + line
 		}
 		if len(parts) > 1 {
 			line = fmt.Sprintf("%d. %s", i+1, line)
 		}
-		fmt.Fprintln(s.app.Aside, s.app.Faint("from: "+line))
+		fmt.Fprintln(s.app.Aside, s.app.Faint("from: "+cli.Plain(line)))
 	}
 }
 
@@ -235,6 +259,12 @@ func nobodys(sentence string, nothing float64) bool {
 	return nothing > 0.5 || nothing > 0.2 && refused(sentence)
 }
 
+// unknown reports whether a sentence says itself that what was asked is not known, in the words that the reader has for
+// that, or is nobody's. What it then cites is what it looked into.
+func unknown(sentence string, nothing float64) bool {
+	return strings.HasSuffix(strings.TrimRight(sentence, ".!? \n"), " unknown") || nobodys(sentence, nothing)
+}
+
 // sources prints a side's documents in a line, heaviest first.
 func (s *session) sources(side string, docs []node.Source) {
 	var parts []string
@@ -242,7 +272,7 @@ func (s *session) sources(side string, docs []node.Source) {
 		parts = append(parts, fmt.Sprintf("%s %.0f %%", d.Title, 100*d.Weight))
 	}
 	if len(parts) > 0 {
-		fmt.Fprintln(s.app.Aside, s.app.Faint(side+": "+strings.Join(parts, ", ")))
+		fmt.Fprintln(s.app.Aside, s.app.Faint(side+": "+cli.Plain(strings.Join(parts, ", "))))
 	}
 }
 
@@ -260,7 +290,7 @@ type askJSON struct {
 	Finish    string      `json:"finish"`     // stop, length, cancelled
 	Remarks   []string    `json:"remarks,omitempty"`
 	Parts     []partJSON  `json:"parts"`   // the sentences
-	Unknown   bool        `json:"unknown"` // no document was found to hold a part of the answer
+	Unknown   bool        `json:"unknown"` // of a part of the answer
 	Documents struct {
 		Device []node.Source `json:"device"`
 		Cloud  []node.Source `json:"cloud"`
@@ -272,7 +302,7 @@ type askJSON struct {
 // partJSON is a sentence with what it was drawn from.
 type partJSON struct {
 	Text    string      `json:"text"`
-	Unknown bool        `json:"unknown"` // no document was found to say it
+	Unknown bool        `json:"unknown"` // it says so itself, or no document was found to say it
 	Nothing float64     `json:"nothing"` // share of the contexts without a document
 	Sources []citedJSON `json:"sources"`
 }
@@ -327,7 +357,7 @@ func (s *session) report(answer node.Answer) askJSON {
 	}
 	r.Parts = []partJSON{}
 	for _, p := range answer.Parts {
-		part := partJSON{Text: p.Text, Nothing: p.Unknown, Unknown: nobodys(p.Text, p.Unknown), Sources: []citedJSON{}}
+		part := partJSON{Text: p.Text, Nothing: p.Unknown, Unknown: unknown(p.Text, p.Unknown), Sources: []citedJSON{}}
 		for _, d := range p.Sources {
 			part.Sources = append(part.Sources, citedJSON{d.Side.String(), d.Title, d.Weight})
 		}

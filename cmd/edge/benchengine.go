@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"runtime"
@@ -20,7 +19,7 @@ type benchEngine struct {
 	cli.ModelFlags `group:"Model"`
 	Rows           []int  `help:"Numbers of sequences that are decoded at once." default:"1,4,16"`
 	Runs           int    `help:"How often each is measured." default:"5"`
-	Prompt         int    `help:"Tokens of the prompt." default:"512"`
+	Prompt         int    `help:"Tokens of the prompt; 0 for 512, or fewer where the model's context is small." default:"0"`
 	Steps          int    `help:"Tokens to decode of each sequence." default:"64"`
 	Against        string `help:"Measure another engine in turns, on the same file and threads: llama.cpp." placeholder:"ENGINE"`
 	Busy           bool   `help:"Measure beside another process that never rests."`
@@ -70,14 +69,12 @@ type measurer interface {
 
 func (c *benchEngine) check(a *cli.App) error {
 	switch {
-	case c.Runs < 1 || c.Steps < 1 || c.Prompt < 1 || slices.ContainsFunc(c.Rows, func(n int) bool { return n < 1 || n > 128 }):
-		return fmt.Errorf("--runs, --prompt and --steps must be 1 or more, --rows 1 to 128")
+	case c.Runs < 1 || c.Steps < 1 || c.Prompt < 0 || slices.ContainsFunc(c.Rows, func(n int) bool { return n < 1 || n > 128 }):
+		return fmt.Errorf("--runs and --steps must be 1 or more, --prompt 0 or more, --rows 1 to 128")
 	case c.Against != "" && c.Against != "llama.cpp":
 		return fmt.Errorf("--against %s: not known, use llama.cpp", c.Against)
-	case c.File != "" && !a.Globals.JSON:
-		return fmt.Errorf("%s: a file for the rows needs --json before it", c.File)
 	}
-	return nil
+	return a.RowsFile(c.File)
 }
 
 func (c *benchEngine) Run(a *cli.App) error {
@@ -89,8 +86,8 @@ func (c *benchEngine) Run(a *cli.App) error {
 		return err
 	}
 	defer m.Close()
-	if limit := m.Config().Context; c.Prompt+c.Steps+1 > limit {
-		return fmt.Errorf("--prompt %d and --steps %d exceed the model's context of %d", c.Prompt, c.Steps, limit)
+	if err := c.fit(a, m.Config().Context); err != nil {
+		return err
 	}
 	threads := c.Threads
 	if threads == 0 {
@@ -130,6 +127,24 @@ func (c *benchEngine) Run(a *cli.App) error {
 	return c.report(a, report)
 }
 
+// usualPrompt is the length of the prompt where none is asked for.
+const usualPrompt = 512
+
+// fit chooses the prompt's length if that is left open, and checks that all fits into the model's context.
+func (c *benchEngine) fit(a *cli.App, context int) error {
+	open := c.Prompt == 0
+	if open {
+		c.Prompt = max(1, min(usualPrompt, context-c.Steps-1))
+	}
+	if c.Prompt+c.Steps+1 > context {
+		return fmt.Errorf("--prompt %d and --steps %d exceed the model's context of %d", c.Prompt, c.Steps, context)
+	}
+	if open && c.Prompt < usualPrompt {
+		a.Remark("The model's context of %d holds a prompt of %d tokens beside --steps %d.", context, c.Prompt, c.Steps)
+	}
+	return nil
+}
+
 // engineReport is what the command prints.
 type engineReport struct {
 	Rows    []engineRow `json:"rows"`
@@ -144,15 +159,8 @@ type engineReport struct {
 }
 
 func (c *benchEngine) report(a *cli.App, r engineReport) error {
-	switch {
-	case c.File != "":
-		data, err := json.MarshalIndent(r, "", "  ")
-		if err != nil {
-			return err
-		}
-		return cli.WriteFile(c.File, append(data, '\n'))
-	case a.Globals.JSON:
-		return a.JSON(r)
+	if a.Globals.JSON {
+		return a.JSONTo(c.File, r)
 	}
 	r.print(a.Out)
 	return nil

@@ -38,6 +38,7 @@ func TestBenchEngine(t *testing.T) {
 	for _, c := range [][2]string{
 		{"--rows=0", "--rows 1 to 128"},
 		{"--prompt=100000", "exceed the model's context"},
+		{"--steps=512", "exceed the model's context"},
 		{"--against=vllm", "use llama.cpp"},
 		{"--against=llama.cpp --prompt=9", "needs --model FILE"},
 		{"rows.json", "needs --json before it"},
@@ -45,6 +46,14 @@ func TestBenchEngine(t *testing.T) {
 		if _, stderr, err := h.edge(append([]string{"bench", "engine"}, strings.Fields(c[0])...)...); err == nil || !strings.Contains(stderr, c[1]) {
 			t.Errorf("%s: %v: %s", c[0], err, stderr)
 		}
+	}
+}
+
+// What is left open fits the model, and how is said.
+func TestBenchEngineFits(t *testing.T) {
+	stdout, stderr, err := newHome(t).edge("bench", "engine", "--rows", "1", "--runs", "1", "--json")
+	if err != nil || !strings.Contains(stderr, "a prompt of 447 tokens") || !strings.Contains(stdout, "prefill 447") {
+		t.Errorf("%v: %s %s", err, stdout, stderr)
 	}
 }
 

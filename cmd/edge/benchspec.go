@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -68,10 +67,13 @@ func (c *benchSpec) check(a *cli.App) error {
 		return fmt.Errorf("--rows %d: want 2 to 64", c.Rows)
 	case c.MaxTokens < 1 || c.Limit < 0:
 		return errors.New("--max-tokens must be 1 or more, --limit 0 or more")
-	case c.File != "" && !a.Globals.JSON:
-		return fmt.Errorf("%s: a file for the rows needs --json before it", c.File)
 	}
-	return nil
+	if c.SVG != "" {
+		if _, err := cli.Output(c.SVG); err != nil {
+			return err
+		}
+	}
+	return a.RowsFile(c.File)
 }
 
 func (c *benchSpec) Run(a *cli.App) error {
@@ -123,7 +125,7 @@ func (c *benchSpec) Run(a *cli.App) error {
 	}
 	a.Clear()
 	if c.SVG != "" {
-		if err := cli.WriteFile(c.SVG, lab.SpecFigure(rows).SVG); err != nil {
+		if err := a.WriteOutput(c.SVG, lab.SpecFigure(rows).SVG, 0o644); err != nil {
 			return err
 		}
 	}
@@ -135,15 +137,8 @@ func (c *benchSpec) Run(a *cli.App) error {
 	if ablated != nil {
 		whole["ablation"] = ablated
 	}
-	switch {
-	case c.File != "":
-		data, err := json.MarshalIndent(whole, "", "  ")
-		if err != nil {
-			return err
-		}
-		return cli.WriteFile(c.File, append(data, '\n'))
-	case a.Globals.JSON:
-		return a.JSON(whole)
+	if a.Globals.JSON {
+		return a.JSONTo(c.File, whole)
 	}
 	printSpec(a.Out, rows, costs, whose, cut)
 	printAblation(a.Out, ablated)

@@ -190,6 +190,47 @@ func TestForgottenDeviceIsTold(t *testing.T) {
 	if !a.LocalOnly || !strings.Contains(strings.Join(a.Remarks, "; "), "not paired") {
 		t.Errorf("remarks %q, local only %v", a.Remarks, a.LocalOnly)
 	}
+	h.wantsPairing(c, "not paired")
+}
+
+// A cloud that was set up anew has another key: that is said wherever the cloud is missed.
+func TestChangedKeyIsTold(t *testing.T) {
+	c, h := newCloud(t), newHome(t)
+	c.serve()
+	if _, stderr, err := h.edge("pair", c.code()); err != nil {
+		t.Fatalf("pair: %v %s", err, stderr)
+	}
+	c.kill()
+	if err := os.RemoveAll(filepath.Join(c.dir, ".config")); err != nil {
+		t.Fatal(err)
+	}
+	c.serve()
+	a := h.ask("--max-tokens", "8", question)
+	if !a.LocalOnly || !strings.Contains(strings.Join(a.Remarks, "; "), "the key at "+c.address) {
+		t.Errorf("remarks %q, local only %v", a.Remarks, a.LocalOnly)
+	}
+	h.wantsPairing(c, "the key at "+c.address)
+}
+
+// wantsPairing wants the cloud's name, its address, the reason and the way out from an answer that needs it, and a hint
+// from doctor.
+func (h home) wantsPairing(c *cloud, reason string) {
+	h.t.Helper()
+	const again = "pair again: \"cloud pair\" there"
+	if err := os.RemoveAll(filepath.Join(h.dir, ".local", "state", "tandem", "edge", "sessions")); err != nil { // as on first contact
+		h.t.Fatal(err)
+	}
+	_, stderr, err := h.edge("ask", "--json", "--side", "cloud", question)
+	host, _ := os.Hostname()
+	for _, want := range []string{host + " (" + c.address + ")", reason, again} {
+		if err == nil || !strings.Contains(stderr, want) {
+			h.t.Errorf("ask --side cloud: %v, %s; want %q", err, stderr, want)
+		}
+	}
+	stdout, _, err := h.edge("doctor")
+	if err == nil || !strings.Contains(stdout, reason) || !strings.Contains(stdout, again) || strings.Contains(stdout, "UDP let through") {
+		h.t.Errorf("doctor: %v, %s", err, stdout)
+	}
 }
 
 // Addresses that lead nowhere do not hide the cloud behind them, and the one that leads there is remembered.

@@ -2,9 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/quic-go/quic-go"
 
 	"tandem"
 	"tandem/decoder"
@@ -16,7 +19,7 @@ import (
 
 type doctorCmd struct {
 	cli.DoctorFlags
-	Profile bool `help:"Measure the model's decoding delays anew, with dummy documents, and keep them."`
+	Profile bool `help:"Measure the model's decoding delays anew, with dummy documents, and keep them." env:"-"`
 }
 
 func (c *doctorCmd) Run(a *cli.App) error {
@@ -112,21 +115,41 @@ func (c *doctorCmd) clouds(a *cli.App) []cli.Check {
 
 // tryCloud connects to a paired cloud and hangs up.
 func tryCloud(a *cli.App, p transport.Peer, cfg transport.ClientConfig) cli.Check {
-	check := cli.Check{Name: "cloud", State: cli.Broken, Hint: "is \"cloud serve\" running there, and UDP let through?"}
+	check := cli.Check{Name: "cloud", State: cli.Broken}
 	for _, address := range p.Addrs {
 		ctx, cancel := context.WithTimeout(a, 3*time.Second)
 		conn, err := transport.Dial(ctx, address, cfg)
 		cancel()
 		if err != nil {
-			check.Detail = fmt.Sprintf("%s: %v", p.Name, err)
+			check.Detail, check.Hint = fmt.Sprintf("%s: %v", cli.Plain(p.Name), err), wayBack(err)
 			continue
 		}
 		defer conn.Close("checked")
 		return cli.Check{Name: "cloud", State: cli.OK, Detail: fmt.Sprintf("%s at %s, %s, RTT %v",
-			p.Name, address, conn.Hello().Model, conn.RTT().Round(100*time.Microsecond))}
+			cli.Plain(p.Name), address, cli.Plain(conn.Hello().Model), conn.RTT().Round(100*time.Microsecond))}
 	}
 	if check.Detail == "" {
-		check.Detail = fmt.Sprintf("%s has no address (%s)", p.Name, strings.Join(p.Addrs, ", "))
+		check.Detail = fmt.Sprintf("%s has no address (%s)", cli.Plain(p.Name), strings.Join(p.Addrs, ", "))
+		check.Hint = pairAgain
 	}
 	return check
+}
+
+const pairAgain = "pair again: \"cloud pair\" there, \"edge pair CODE\" here"
+
+// wayBack says what to do about a cloud that could not be reached, by why.
+func wayBack(err error) string {
+	var stranger *transport.NotPairedError
+	var differ *transport.MismatchError
+	var refused *transport.RefusedError
+	var broken *quic.TransportError
+	switch {
+	case errors.As(err, &stranger), errors.As(err, &broken) && broken.ErrorCode.IsCryptoError(): // another key answers
+		return pairAgain
+	case errors.As(err, &differ):
+		return "" // the error says it
+	case errors.As(err, &refused):
+		return "see what \"cloud serve\" says there"
+	}
+	return "is \"cloud serve\" running there, and UDP let through?"
 }

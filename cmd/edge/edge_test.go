@@ -152,6 +152,16 @@ func TestSeedFixesSampledText(t *testing.T) {
 	}
 }
 
+// An answer that says that something is unknown counts as such, whatever it looked into. The example of the help is known.
+func TestUnknownIsCounted(t *testing.T) {
+	h := newHome(t)
+	for q, want := range map[string]bool{"What is the wifi password of the ski hut?": true, "Who runs the bakery?": true, "Who owns the marina?": false} {
+		if a := h.ask(q); a.Unknown != want || strings.Contains(a.Answer, "unknown") != want || a.LocalOnly {
+			t.Errorf("%s: %q, unknown %v", q, a.Answer, a.Unknown)
+		}
+	}
+}
+
 // Folders given for one question are answered from, and nothing of them is kept.
 func TestFoldersForOneQuestion(t *testing.T) {
 	h := newHome(t)
@@ -266,6 +276,57 @@ func TestConfigurationOrder(t *testing.T) {
 	}
 }
 
+// Values of the configuration are read as if they were typed, and what is wrong with one names its file and its key, once.
+func TestConfigurationValues(t *testing.T) {
+	h := newHome(t)
+	dir := filepath.Join(h.dir, ".config", "tandem", "edge")
+	file := filepath.Join(dir, "config.json")
+	write(t, dir, "config.json", `{"seed": 12345678901234567, "local-only": 1, "max-tokens": "9", "nucleus": 0.5, "placement": null, "methods": ["device", "pair"]}`)
+	if a := h.ask(question); a.Seed != 12345678901234567 || !a.LocalOnly || len(a.Tokens) != 9 {
+		t.Errorf("seed %d, local only %v, %d tokens", a.Seed, a.LocalOnly, len(a.Tokens))
+	}
+	for text, want := range map[string]string{
+		`{"max-tokens": 5.5}`: "--max-tokens", `{"local-only": 2}`: "--local-only", `{"placement": "moon"}`: "--placement",
+		`{"notes": "/no/such"}`: "--notes", `{"seed": {"a": 1}}`: "--seed", `{"seed": [null]}`: "--seed", `{"seed": 1`: "unexpected EOF", `{"seed": 1} 2`: "after the object",
+		`{"seed": 1,}`: "byte 12", `[]`: "write an object", ``: "write an object", `{"wait": "soon"}`: "--wait",
+	} {
+		write(t, dir, "config.json", text)
+		_, stderr, err := h.edge("ask", question)
+		if err == nil || strings.Count(stderr, file) != 1 || !strings.Contains(stderr, want) {
+			t.Errorf("%s: %v, %s; want %q and the file once", text, err, stderr, want)
+		}
+	}
+}
+
+// Without a home folder that is said once.
+func TestNoHome(t *testing.T) {
+	h := newHome(t)
+	if _, stderr, err := h.edgeWith([]string{"HOME="}, "index", "add", "x"); err == nil || strings.Count(stderr, "no home folder") != 1 {
+		t.Errorf("%v: %s", err, stderr)
+	}
+}
+
+// What a command does is not changed by settings.
+func TestActionsAreNoSettings(t *testing.T) {
+	h := newHome(t)
+	env := []string{"TANDEM_VERSION=1.2", "TANDEM_LIST=1", "TANDEM_REMOVE=nobody", "TANDEM_CLEAR=1", "TANDEM_SHOW=1", "TANDEM_PROFILE=1", "TANDEM_FIT=1", "TANDEM_HELP=1"}
+	if out, stderr, err := h.edgeWith(env, "index", "list"); err != nil || !strings.Contains(out, "Nothing is indexed") {
+		t.Errorf("index list: %v, %s%s", err, out, stderr)
+	}
+	if _, stderr, err := h.edgeWith(env, "pair"); err == nil || !strings.Contains(stderr, "no code") {
+		t.Errorf("pair: %v, %s", err, stderr)
+	}
+	if _, stderr, err := h.edgeWith(env, "netem", "--help"); err != nil || stderr != "" {
+		t.Errorf("help: %v, %s", err, stderr)
+	}
+	for _, key := range []string{"version", "list", "remove", "clear", "profile", "help"} {
+		write(t, filepath.Join(h.dir, ".config", "tandem", "edge"), "config.json", fmt.Sprintf(`{%q: true}`, key))
+		if out, stderr, err := h.edge("pair", "--list"); err == nil || !strings.Contains(stderr, "--"+key+" is for the command line") {
+			t.Errorf("%s in the configuration: %v, %s%s", key, err, out, stderr)
+		}
+	}
+}
+
 // Errors name the thing and the way out, on standard error, with the exit code of their kind.
 func TestErrorsHelp(t *testing.T) {
 	h := newHome(t)
@@ -280,6 +341,19 @@ func TestErrorsHelp(t *testing.T) {
 		{[]string{"ask", "--model", "broken.gguf", question}, "broken.gguf", 1},
 		{[]string{"ask", "--temperature=-1", question}, "temperature", 1},
 		{[]string{"ask", "--weights", "heavy", question}, "sentence", 1},
+		{[]string{"ask", "--rows", "257", question}, "256", 1},
+		{[]string{"ask", "--wait=-1s", question}, "--wait -1s", 1},
+		{[]string{"ask", "--ahead", "0", question}, "want 1 (none)", 1},
+		{[]string{"ask", "--cache-mb=-1", question}, "--cache-mb -1", 2},
+		{[]string{"doctor", "--cache-mb=-1"}, "--cache-mb -1", 2},
+		{[]string{"ask", "--passage-words=-1", question}, "0 (a sentence each)", 2},
+		{[]string{"index", "add", "--passage-words=-1"}, "0 (a sentence each)", 2},
+		{[]string{"ask", "--soc", "sm8750", "--switching", "foo", question}, "resident, greedy, progressive\n", 1},
+		{[]string{"netem", "--rebind=-1s", "127.0.0.1:4433"}, "--rebind -1s", 1},
+		{[]string{"netem", "127.0.0.1:0"}, "target 127.0.0.1:0", 1},
+		{[]string{"bench", "quality", "--n=-1"}, "--n -1", 1},
+		{[]string{"lab", "speedup", "--simulate", "--cloud-delay=-1s"}, "--cloud-delay -1s", 1},
+		{[]string{"ask", "--rows=-1", question}, "256", 1},
 		{[]string{"ask", "--side", "cloud", "--local-only", question}, "leave one out", 1},
 		{[]string{"ask", "--cloud", "nowhere:1", question}, "edge pair", 1},
 		{[]string{"ask", ""}, "empty", 1},
@@ -295,6 +369,33 @@ func TestErrorsHelp(t *testing.T) {
 		if code != c.code || !strings.Contains(stderr, c.want) || stdout != "" || strings.Contains(stderr, "panic") {
 			t.Errorf("edge %q: exit %d, stdout %q, stderr %q; want exit %d and %q", c.args, code, stdout, stderr, c.code, c.want)
 		}
+	}
+}
+
+// An empty path, such as a variable of the shell leaves that is not set, is not the working directory.
+func TestEmptyPaths(t *testing.T) {
+	h := newHome(t)
+	write(t, h.dir, "boat.md", "# The boat Marigold\n\nThe berth of the Marigold is C17.\n")
+	if _, stderr, err := h.edge("index", "add", "."); err != nil {
+		t.Fatal(stderr)
+	}
+	for _, args := range [][]string{
+		{"index", "remove", ""}, {"index", "remove", "nothing", ""}, {"index", "add", ""}, {"ask", "--local-only", "--notes", "", question},
+		{"lab", "report", "--from="}, {"pair", "--from", ""}, {"lab", "schedule", "--replay="}, {"bench", "spec", "--inputs", ""}, {"--config=", "index", "list"},
+	} {
+		_, stderr, err := h.edge(args...)
+		if err == nil || !strings.Contains(stderr, "path is empty") {
+			t.Errorf("edge %q: %v, %s", args, err, stderr)
+		}
+	}
+	if out, stderr, err := h.edge("pair", "--remove", ""); err == nil || !strings.Contains(stderr, "name is empty") {
+		t.Errorf("an empty name: %v, %s%s", err, out, stderr)
+	}
+	if _, stderr, err := h.edgeWith([]string{"TANDEM_NOTES="}, "ask", "--local-only", question); err == nil || !strings.Contains(stderr, "TANDEM_NOTES") {
+		t.Errorf("an empty variable: %v, %s", err, stderr)
+	}
+	if out, _, err := h.edge("index", "list"); err != nil || !strings.Contains(out, "boat.md") {
+		t.Errorf("the index holds %s (%v)", out, err)
 	}
 }
 

@@ -3,9 +3,12 @@ package main
 import (
 	"crypto/rand"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"tandem"
@@ -52,6 +55,11 @@ type answerFlags struct {
 	documentFlags    `group:"Documents"`
 	cooperationFlags `group:"Pair"`
 	phoneFlags       `group:"Machine"`
+}
+
+// Validate is called by kong, which does not look into structs that are not exported.
+func (f answerFlags) Validate() error {
+	return errors.Join(f.CacheFlags.Validate(), f.PassageFlags.Validate())
 }
 
 type documentFlags struct {
@@ -116,6 +124,12 @@ func (f answerFlags) settings() (node.Settings, error) {
 		return s, fmt.Errorf("--rtt %v: want 0 to 1m", f.RTT)
 	case !(f.Loss >= 0 && f.Loss < 1):
 		return s, fmt.Errorf("--loss %v: want 0 or more and less than 1", f.Loss)
+	case f.Wait < 0:
+		return s, fmt.Errorf("--wait %v: want 0s or more", f.Wait)
+	case f.Ahead < 1 || f.Ahead > pair.MaxContexts:
+		return s, fmt.Errorf("--ahead %d: want 1 (none) to %d", f.Ahead, pair.MaxContexts)
+	case f.phoneFlags.Switching != "" && !slices.Contains(strategies(), f.phoneFlags.Switching):
+		return s, fmt.Errorf("--switching %s: not known, use one of %s", f.phoneFlags.Switching, strings.Join(strategies(), ", "))
 	case f.Side == "cloud" && f.LocalOnly:
 		return s, fmt.Errorf("--side cloud needs the cloud, --local-only forbids it: leave one out")
 	}

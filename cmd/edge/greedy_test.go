@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -76,6 +77,16 @@ func TestGreedyLive(t *testing.T) {
 	}
 	if targets != len(greedy.Tokens) || kinds["begin"] != 1 || kinds["end"] != 1 || kinds["decode"] == 0 || kinds["draft"] == 0 || kinds["rtt"] == 0 {
 		t.Errorf("recorded %v for %d tokens", kinds, len(greedy.Tokens))
+	}
+	before, err := os.ReadFile(record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := h.edge("ask", "--local-only", "--record", record, "--energy", "--power-supply", t.TempDir(), question); err == nil {
+		t.Error("power was measured without a battery")
+	}
+	if after, err := os.ReadFile(record); err != nil || !bytes.Equal(after, before) {
+		t.Errorf("a question that failed left a recording of %d bytes (%v), before %d", len(after), err, len(before))
 	}
 	if _, stderr, err := h.edge("ask", "--record", filepath.Join(h.dir, "no", "where"), question); err == nil || !strings.Contains(stderr, "--record") {
 		t.Errorf("a file that cannot be written: %v, %s", err, stderr)

@@ -87,25 +87,10 @@ func (o labOutput) rows(a *cli.App, r lab.Result) error {
 	whole := struct {
 		Rows []lab.Row `json:"rows"`
 	}{r.Rows}
-	if o.File == "" {
-		return a.JSON(whole)
-	}
-	data, err := json.MarshalIndent(whole, "", "  ")
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(o.File, append(data, '\n'), 0o644); err != nil {
-		return fmt.Errorf("write the rows: %w", err)
-	}
-	return nil
+	return a.JSONTo(o.File, whole)
 }
 
-func (o labOutput) check(a *cli.App) error {
-	if o.File != "" && !a.Globals.JSON {
-		return fmt.Errorf("%s: a file for the rows needs --json before it", o.File)
-	}
-	return nil
-}
+func (o labOutput) check(a *cli.App) error { return a.RowsFile(o.File) }
 
 // commandLine is the command that is running, as one would type it.
 func commandLine() string {
@@ -397,9 +382,9 @@ func readRecord(file string) ([]node.Line, error) {
 
 type labSpeedup struct {
 	Tokens   int             `help:"Tokens of a played answer." default:"1000"`
-	Cloud    time.Duration   `help:"Decoding delay of the cloud." default:"30ms"`
+	Cloud    time.Duration   `name:"cloud-delay" help:"Decoding delay of the cloud." default:"30ms"`
 	RTT      time.Duration   `name:"rtt" help:"Round-trip time." default:"300ms"`
-	Accept   []float64       `help:"Acceptance rates of the cloud's drafts in played answers." default:"0.3,0.6,0.9"`
+	Accept   []float64       `name:"rates" help:"Acceptance rates of the cloud's drafts in played answers." default:"0.3,0.6,0.9"`
 	Device   []time.Duration `name:"delays" help:"Decoding delays of the device with which live answers are measured beside the played ones." default:"30ms,150ms,300ms"`
 	Simulate bool            `help:"Played answers only."`
 	labAnswers
@@ -407,12 +392,17 @@ type labSpeedup struct {
 }
 
 func (c *labSpeedup) Run(a *cli.App) error {
-	if err := errors.Join(trips(append([]time.Duration{c.RTT, c.Cloud}, c.Device...)), c.check(a)); err != nil {
+	if err := errors.Join(trips([]time.Duration{c.RTT}), c.check(a)); err != nil {
 		return err
+	}
+	for _, d := range append([]time.Duration{c.Cloud}, c.Device...) {
+		if d < 0 || d > time.Minute {
+			return fmt.Errorf("--cloud-delay %v and --delays %v: want 0 to 1m", c.Cloud, c.Device)
+		}
 	}
 	for _, alpha := range c.Accept {
 		if !(alpha >= 0 && alpha <= 1) {
-			return fmt.Errorf("--accept %v: want rates of 0 to 1", alpha)
+			return fmt.Errorf("--rates %v: want 0 to 1", alpha)
 		}
 	}
 	if c.Tokens < 10 || c.Tokens > 100_000 {
@@ -503,8 +493,11 @@ func (c *labReport) Run(a *cli.App) error {
 	if to == "" {
 		to = filepath.Join(c.From, "report.html")
 	}
-	n, err := lab.Report(c.From, to, "tandem "+cli.Version())
+	page, n, err := lab.Report(c.From, "tandem "+cli.Version())
 	if err != nil {
+		return err
+	}
+	if err := a.WriteOutput(to, page, 0o644); err != nil {
 		return err
 	}
 	if a.Globals.JSON {

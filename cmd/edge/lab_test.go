@@ -4,8 +4,11 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/alecthomas/kong"
 
 	"tandem/lab"
 )
@@ -73,5 +76,36 @@ func TestLabErrors(t *testing.T) {
 		if _, stderr, err := h.edge(strings.Fields(c.args)...); err == nil || !strings.Contains(stderr, c.want) {
 			t.Errorf("edge %s: %v, %q; want %q", c.args, err, stderr, c.want)
 		}
+	}
+}
+
+// A flag's name means values of one kind in every command, one or several of them: it is also the name of a setting.
+func TestFlagsOfOneNameAreOfOneKind(t *testing.T) {
+	var g grammar
+	parser, err := kong.New(&g, kong.Vars{"config": ""})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kind := map[string]string{}
+	var visit func(n *kong.Node)
+	visit = func(n *kong.Node) {
+		for _, f := range n.Flags {
+			typ := f.Target.Type()
+			if typ.Kind() == reflect.Slice {
+				typ = typ.Elem()
+			}
+			k := strings.TrimPrefix(typ.String(), "u") // of whole numbers the range is left to the command
+			if before, ok := kind[f.Name]; ok && before != k {
+				t.Errorf("--%s is a %s in %s, a %s elsewhere", f.Name, k, n.Path(), before)
+			}
+			kind[f.Name] = k
+		}
+		for _, c := range n.Children {
+			visit(c)
+		}
+	}
+	visit(parser.Model.Node)
+	if len(kind) < 50 {
+		t.Errorf("only %d flags", len(kind))
 	}
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -81,15 +80,13 @@ func (c *labHedge) check(a *cli.App) error {
 		return fmt.Errorf("--answers and --tokens (at most 10000) must be above 0")
 	case !(c.Guess >= 0 && c.Guess <= 1) || !(c.Share >= 0 && c.Share <= 1):
 		return fmt.Errorf("--guess and --share must be between 0 and 1")
-	case c.File != "" && !a.Globals.JSON:
-		return fmt.Errorf("%s: a file for the rows needs --json before it", c.File)
 	}
 	for _, n := range c.Rows {
 		if n < 1 || n > pair.MaxContexts {
 			return fmt.Errorf("--rows %d: want 1 to %d", n, pair.MaxContexts)
 		}
 	}
-	return nil
+	return a.RowsFile(c.File)
 }
 
 // live measures with real sides.
@@ -126,14 +123,8 @@ func (c *labHedge) save(a *cli.App, rows []lab.HedgeRow, err error) (done bool, 
 	switch {
 	case err != nil:
 		return false, err
-	case c.File != "":
-		data, err := json.MarshalIndent(map[string]any{"rows": rows}, "", "  ")
-		if err != nil {
-			return false, err
-		}
-		return true, cli.WriteFile(c.File, append(data, '\n'))
 	case a.Globals.JSON:
-		return true, a.JSON(map[string]any{"rows": rows})
+		return true, a.JSONTo(c.File, map[string]any{"rows": rows})
 	}
 	return false, nil
 }

@@ -92,17 +92,7 @@ func (o labOutput) object(a *cli.App, r lab.Result, data any) error {
 	if err := o.save(a, &r); err != nil {
 		return err
 	}
-	if o.File == "" {
-		return a.JSON(data)
-	}
-	text, err := json.MarshalIndent(data, "", "  ")
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(o.File, append(text, '\n'), 0o644); err != nil {
-		return fmt.Errorf("write the results: %w", err)
-	}
-	return nil
+	return a.JSONTo(o.File, data)
 }
 
 // onDisk returns the path of the model's file. The built-in reader is written to a temporary one, which remove

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"net"
 	"time"
 
 	"tandem/internal/cli"
@@ -26,8 +27,8 @@ type netemCmd struct {
 	Trace        string        `help:"Replay a trace for both directions: a ping log, a Mahimahi packet trace or a CSV." type:"existingfile" placeholder:"FILE"`
 	Seed         uint64        `help:"Seed of the path's randomness." default:"1"`
 	TC           string        `name:"tc" help:"Let the kernel delay and drop what leaves this network interface, for all programs (Linux with sch_netem; needs root or CAP_NET_ADMIN)." placeholder:"IFACE"`
-	Clear        bool          `help:"With --tc: end it."`
-	Show         bool          `help:"With --tc: print what is in force."`
+	Clear        bool          `help:"With --tc: end it." env:"-"`
+	Show         bool          `help:"With --tc: print what is in force." env:"-"`
 }
 
 func (c *netemCmd) Help() string {
@@ -44,6 +45,12 @@ With --tc and a target, packets pass through this program over that interface, i
 }
 
 func (c *netemCmd) Run(a *cli.App) (err error) {
+	if c.Rebind < 0 {
+		return fmt.Errorf("--rebind %v: want 0s (never) or more", c.Rebind)
+	}
+	if _, port, err := net.SplitHostPort(c.Target); err == nil && (port == "" || port == "0") {
+		return fmt.Errorf("target %s: packets need a port to go to, as in HOST:4433", c.Target)
+	}
 	up, err := c.path(netem.Up)
 	if err != nil {
 		return err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -100,8 +99,8 @@ func (c *npuPlan) Run(a *cli.App) (err error) {
 		}
 	}
 	if c.Output != "" {
-		if err := os.WriteFile(c.Output, gantt(where, p, rows), 0o644); err != nil {
-			return fmt.Errorf("write the chart: %w", err)
+		if err := a.WriteOutput(c.Output, gantt(where, p, rows), 0o644); err != nil {
+			return err
 		}
 	}
 	return c.print(a, where, p, rows)

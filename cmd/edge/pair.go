@@ -18,8 +18,8 @@ type pairCmd struct {
 	Code   []string      `arg:"" optional:"" help:"The code that \"cloud pair\" printed, or the text of its QR picture."`
 	From   string        `help:"Read the code from this file, which \"cloud pair --to\" wrote." type:"path" placeholder:"FILE"`
 	Wait   time.Duration `help:"How long to try while nobody answers." default:"0s"`
-	List   bool          `help:"List the paired clouds."`
-	Remove string        `help:"Forget a paired cloud, by its name, address or key." placeholder:"WHICH"`
+	List   bool          `help:"List the paired clouds." env:"-"`
+	Remove string        `help:"Forget a paired cloud, by its name, address or (the beginning of) its key." type:"name" env:"-" placeholder:"WHICH"`
 }
 
 func (c *pairCmd) Help() string {
@@ -72,7 +72,7 @@ func (c *pairCmd) Run(a *cli.App) error {
 	var refused *transport.RefusedError
 	if c.From != "" && errors.As(err, &refused) { // a script may come back with the file
 		if known := pairedBy(peers, code); known != nil {
-			a.Remark("%v; this device is paired with %s already", err, known.Name)
+			a.Remark("%v; this device is paired with %s already", err, cli.Plain(known.Name))
 			return nil
 		}
 	}
@@ -85,7 +85,7 @@ func (c *pairCmd) Run(a *cli.App) error {
 	if a.Globals.JSON {
 		return a.JSON(cli.PeerJSON(peer))
 	}
-	fmt.Fprintf(a.Out, "Paired with %s (%s). Questions go there now: edge ask \"…\"\n", peer.Name, strings.Join(peer.Addrs, ", "))
+	fmt.Fprintf(a.Out, "Paired with %s (%s). Questions go there now: edge ask \"…\"\n", cli.Plain(peer.Name), strings.Join(peer.Addrs, ", "))
 	return nil
 }
 

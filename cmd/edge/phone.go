@@ -8,6 +8,7 @@ import (
 	"tandem/internal/cli"
 	"tandem/internal/meter"
 	"tandem/model"
+	"tandem/npu/plan"
 	"tandem/npu/sim"
 )
 
@@ -17,6 +18,14 @@ type phoneFlags struct {
 	Switching   string `help:"With --soc, how graphs for decoding are loaded in place of those for prompts: progressive (the default: while the prompt is computed, as edge npu plan says), greedy, asynchronous, synchronous (when the prompt is over), or resident (both stay loaded)." placeholder:"STRATEGY"`
 	Energy      bool   `help:"Sample the battery's power every 100 ms, before the answer and during it, and say what the answer took beyond idling."`
 	PowerSupply string `help:"Where the kernel shows batteries." default:"/sys/class/power_supply" type:"path" placeholder:"DIR"`
+}
+
+// strategies are those that --switching takes.
+func strategies() (names []string) {
+	for _, s := range plan.Strategies {
+		names = append(names, s.String())
+	}
+	return names
 }
 
 // idleTime is how long power is measured before the answer.

@@ -2,13 +2,11 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -32,7 +30,7 @@ type benchQuality struct {
 	N              int      `help:"Questions of each set; 0 for all." default:"100"`
 	Documents      int      `help:"Passages that each side retrieves." default:"4"`
 	cli.PassageFlags
-	Fit    bool   `help:"Fit the constants of the reader weights on the questions instead of answering them."`
+	Fit    bool   `help:"Fit the constants of the reader weights on the questions instead of answering them." env:"-"`
 	Wrong  bool   `help:"Print the pair's answers that are wrong."`
 	Tokens int    `help:"Most tokens of an answer." default:"96"`
 	File   string `arg:"" optional:"" type:"path" help:"With --json: the file that the rows go to; without it, standard output."`
@@ -82,8 +80,11 @@ type trial struct {
 }
 
 func (c *benchQuality) Run(a *cli.App) error {
-	if c.File != "" && !a.Globals.JSON {
-		return fmt.Errorf("%s: a file for the rows needs --json before it", c.File)
+	if err := a.RowsFile(c.File); err != nil {
+		return err
+	}
+	if c.N < 0 || c.Documents < 0 || c.Tokens < 1 {
+		return fmt.Errorf("--n %d, --documents %d, --tokens %d: want 0 or more, and 1 token or more", c.N, c.Documents, c.Tokens)
 	}
 	possible, usual := qualityMethods, qualityMethods[:len(qualityMethods)-1]
 	if c.Wikitext {
@@ -184,17 +185,7 @@ func (c *benchQuality) report(a *cli.App, m *model.Model, rows []qualityRow, too
 }
 
 func (c *benchQuality) writeJSON(a *cli.App, whole any) error {
-	if c.File == "" {
-		return a.JSON(whole)
-	}
-	data, err := json.MarshalIndent(whole, "", "  ")
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(c.File, append(data, '\n'), 0o644); err != nil {
-		return fmt.Errorf("write the rows: %w", err)
-	}
-	return nil
+	return a.JSONTo(c.File, whole)
 }
 
 // trials retrieves the passages of both sides for the questions that were asked for.

@@ -108,20 +108,24 @@ func TestQualityRowAdds(t *testing.T) {
 	}
 }
 
-// A sentence is nobody's where little but the contexts without a document says it.
+// A sentence is nobody's where little but the contexts without a document says it. What is asked is unknown then, and
+// where the sentence says so.
 func TestNobodys(t *testing.T) {
 	for _, c := range []struct {
 		sentence string
 		nothing  float64
-		want     bool
+		want     [2]bool // nobody's, unknown
 	}{
-		{"The door code of the cabin is 4471.", 0.02, false},
-		{"The door code of the cabin is 4471.", 0.4, false},
-		{"The door code of the cabin is 4471.", 0.6, true},
-		{"The door code of the moon base is unknown.", 0.47, true},
-		{"The author of the letter is unknown.", 0.05, false}, // as a document says
+		{"The door code of the cabin is 4471.", 0.02, [2]bool{false, false}},
+		{"The door code of the cabin is 4471.", 0.4, [2]bool{false, false}},
+		{"The door code of the cabin is 4471.", 0.6, [2]bool{true, true}},
+		{"The door code of the moon base is unknown.", 0.47, [2]bool{true, true}},
+		{"The author of the letter is unknown.", 0.05, [2]bool{false, true}}, // as a document says
+		{"The bakery is run by unknown", 0.07, [2]bool{false, true}},
+		{"The unknown soldier lies in the park.", 0.07, [2]bool{false, false}},
+		{"The theatre shows The Great Unknown.", 0.07, [2]bool{false, false}},
 	} {
-		if got := nobodys(c.sentence, c.nothing); got != c.want {
+		if got := [2]bool{nobodys(c.sentence, c.nothing), unknown(c.sentence, c.nothing)}; got != c.want {
 			t.Errorf("%q with %v of nothing: %v", c.sentence, c.nothing, got)
 		}
 	}

@@ -1,26 +1,29 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"os/signal"
-	"path/filepath"
+	"reflect"
 	"runtime/debug"
 	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
+	"golang.org/x/term"
 )
 
 // Globals are the flags that every command takes.
 type Globals struct {
-	Config   kong.ConfigFlag  `help:"Configuration file: a JSON object of flag names and values (default: ${config})." placeholder:"FILE" type:"path"`
+	Config   configFlag       `help:"Configuration file: a JSON object of flag names and values (default: ${config})." placeholder:"FILE" type:"path"`
 	JSON     bool             `name:"json" help:"Print one JSON object instead of text."`
 	LogLevel string           `help:"Log to standard error from this level on: ${enum}." enum:"debug,info,warn,error" default:"error"`
-	Version  kong.VersionFlag `help:"Print the version and exit."`
+	Version  kong.VersionFlag `help:"Print the version and exit." env:"-"`
 }
 
 // App is what a command runs in.
@@ -40,24 +43,36 @@ const (
 	exitError       = 1
 	exitUsage       = 2
 	exitInterrupted = 130
+	exitPipe        = 128 + 13 // as by SIGPIPE, where that is ignored
 )
 
 // Main parses the command line into grammar (a pointer to a struct for kong), runs the chosen command's
 // Run(*App) and returns the exit code. A flag given on the command line wins over an environment variable
-// TANDEM_<FLAG>, which wins over the configuration file.
+// TANDEM_<FLAG>, which wins over the configuration file. Flags that are something to do, such as --version or --list,
+// have env:"-": nobody does that by a setting.
 func Main(program, description string, grammar any, globals *Globals, args []string) int {
 	app := &App{Screen: NewScreen(os.Stdout, os.Stderr), Program: program, Globals: globals}
+	out := &kept{Writer: os.Stdout}
+	if !term.IsTerminal(int(os.Stdout.Fd())) { // a terminal does not fill up, and kong asks it for its width
+		app.Out = out
+	}
 	app.dirs, app.dirsErr = FindDirs(program)
-	config := filepath.Join(app.dirs.Config, "config.json")
-	parser, err := kong.New(grammar,
+	config, resolvers, err := defaultConfig(app.dirs)
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", program, err)
+		return exitUsage
+	}
+	parser, err := kong.New(grammar, append(filled(),
 		kong.Name(program),
 		kong.Description(description),
 		kong.Vars{"version": Version(), "config": config},
 		kong.DefaultEnvars("TANDEM"),
-		kong.Configuration(readConfig, config),
+		kong.Resolvers(resolvers...),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 		kong.UsageOnError(),
-	)
+		kong.Writers(app.Out, os.Stderr),
+		kong.Exit(func(code int) { os.Exit(cmp.Or(code, out.exit(program, nil))) }), // after --help and --version
+	)...)
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "%s: %v\n", program, err)
 		return exitUsage
@@ -66,6 +81,9 @@ func Main(program, description string, grammar any, globals *Globals, args []str
 		args = []string{"--help"}
 	}
 	chosen, err := parser.Parse(args)
+	if out.err != nil { // of the help
+		return out.exit(program, err)
+	}
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "%s: error: %v\n", program, err)
 		fmt.Fprintf(os.Stderr, "Run \"%s\" for examples and flags.\n", helpFor(program, err))
@@ -73,20 +91,66 @@ func Main(program, description string, grammar any, globals *Globals, args []str
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends what does not heed the first
 	app.Context = ctx
 	app.Log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level(globals.LogLevel)}))
 	slog.SetDefault(app.Log)
 	err = chosen.Run(app)
 	app.Clear()
-	switch {
-	case err == nil:
-		return 0
-	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		fmt.Fprintln(os.Stderr, program+": interrupted")
 		return exitInterrupted
 	}
+	return out.exit(program, err)
+}
+
+// kept remembers the first error of writing: what is printed must not get lost unnoticed.
+type kept struct {
+	io.Writer
+	err error
+}
+
+func (k *kept) Write(b []byte) (int, error) {
+	n, err := k.Writer.Write(b)
+	if k.err == nil {
+		k.err = err
+	}
+	return n, err
+}
+
+// exit says what went wrong in a command that returned err, if anything did, and returns the exit code for it. A reader
+// that has seen enough, such as head, is no mishap.
+func (k *kept) exit(program string, err error) int {
+	switch {
+	case errors.Is(k.err, syscall.EPIPE):
+		return exitPipe
+	case k.err != nil && !errors.Is(err, k.err):
+		err = errors.Join(err, fmt.Errorf("not all could be printed: %w", k.err))
+	}
+	if err == nil {
+		return 0
+	}
 	fmt.Fprintf(os.Stderr, "%s: %v\n", program, err)
 	return exitError
+}
+
+// filled refuses empty paths, which kong takes for the working directory, and empty names (type:"name"), which are those
+// of nobody: a variable of the shell that is not set must not mean a folder, or that a flag was not given.
+func filled() (options []kong.Option) {
+	r := kong.NewRegistry().RegisterDefaults()
+	const path = "the path is empty: name a file or a folder, . for this one"
+	for kind, refusal := range map[string]string{"path": path, "existingdir": path, "existingfile": path, "name": "the name is empty"} {
+		plain := r.ForNamedType(kind, reflect.TypeFor[string]())
+		filled := kong.MapperFunc(func(ctx *kong.DecodeContext, target reflect.Value) error {
+			if ctx.Scan.Peek().Value == "" {
+				return errors.New(refusal)
+			}
+			return plain.Decode(ctx, target)
+		})
+		r.RegisterName(kind, filled) // for lists, whose mapper looks here
+		options = append(options, kong.NamedMapper(kind, filled))
+	}
+	return options
 }
 
 // helpFor returns the help command nearest to where parsing failed.

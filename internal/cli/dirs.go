@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -40,7 +41,7 @@ func FindDirs(program string) (Dirs, error) {
 	d.Data, errs[1] = pick("XDG_DATA_HOME", dataBase()...)
 	d.Cache, errs[2] = pick("XDG_CACHE_HOME", cacheBase()...)
 	d.State, errs[3] = pick("XDG_STATE_HOME", ".local", "state")
-	return d, errors.Join(errs[:]...)
+	return d, cmp.Or(errs[:]...) // they are the same
 }
 
 func configBase() []string {
@@ -81,19 +82,11 @@ func Make(dir string) error {
 	return nil
 }
 
-// WriteFile replaces the file at path by data in one step, readable by the user alone.
+// WriteFile replaces the program's own file at path by data in one step, readable by the user alone. What the user
+// named is for WriteOutput.
 func WriteFile(path string, data []byte) error {
 	if err := Make(filepath.Dir(path)); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".new-*") // of mode 0600
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // fails after the rename, as it should
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+	return replace(path, data, 0o600)
 }

@@ -3,6 +3,8 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"strings"
+	"syscall"
 	"time"
 
 	"tandem/retrieval"
@@ -54,6 +56,7 @@ func (r *indexReport) add(o retrieval.Report) {
 }
 
 func (c *indexAdd) Run(a *App) (err error) {
+	defer func() { err = a.room(err) }()
 	x, err := a.openIndex(c.PassageFlags)
 	if err != nil {
 		return err
@@ -76,7 +79,7 @@ func (c *indexAdd) Run(a *App) (err error) {
 	for _, path := range c.Paths {
 		report, err := x.Add(a, path, show)
 		if err != nil {
-			return err
+			return naming(path, err)
 		}
 		sum.add(report)
 	}
@@ -90,7 +93,7 @@ func (a *App) report(r indexReport) error {
 		return a.JSON(r)
 	}
 	for _, s := range r.Skipped {
-		fmt.Fprintf(a.Out, "skipped %s: %s\n", s.Path, s.Reason)
+		fmt.Fprintf(a.Out, "skipped %s: %s\n", Plain(s.Path), Plain(s.Reason))
 	}
 	fmt.Fprintf(a.Out, "%d added, %d updated, %d removed, %d unchanged, %d skipped; %d passages in the index\n",
 		r.Added, r.Updated, r.Removed, r.Unchanged, len(r.Skipped), r.Passages)
@@ -107,6 +110,15 @@ func (a *App) openIndex(cut PassageFlags) (*retrieval.Index, error) {
 		return nil, err
 	}
 	return retrieval.Open(dir, cut.options())
+}
+
+// room says what to do where the index found no room. bleve passes on the text of the error alone.
+func (a *App) room(err error) error {
+	if err == nil || !strings.Contains(err.Error(), syscall.ENOSPC.Error()) {
+		return err
+	}
+	dirs, _ := a.Dirs()
+	return fmt.Errorf("the disk of %s is full: make room, or set XDG_DATA_HOME to a folder on another: %w", dirs.Data, err)
 }
 
 type indexList struct{}
@@ -142,7 +154,7 @@ func (c *indexList) Run(a *App) error {
 		return nil
 	}
 	for _, f := range files {
-		fmt.Fprintf(a.Out, "%4d passages  %9s  %s  %s\n", f.Passages, Bytes(f.Size), f.Path, a.Faint(f.Title))
+		fmt.Fprintf(a.Out, "%4d passages  %9s  %s  %s\n", f.Passages, Bytes(f.Size), Plain(f.Path), a.Faint(Plain(f.Title)))
 	}
 	return nil
 }
@@ -152,6 +164,7 @@ type indexRemove struct {
 }
 
 func (c *indexRemove) Run(a *App) (err error) {
+	defer func() { err = a.room(err) }()
 	x, err := a.openIndex(PassageFlags{})
 	if err != nil {
 		return err

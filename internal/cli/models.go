@@ -61,11 +61,11 @@ func (c *modelsList) Run(a *App) error {
 	for _, r := range rows {
 		switch {
 		case r.Error != "":
-			fmt.Fprintf(a.Out, "%-28s %s\n", r.Name, r.Error)
+			fmt.Fprintf(a.Out, "%-28s %s\n", Plain(r.Name), Plain(r.Error))
 		case r.Path == "":
 			fmt.Fprintf(a.Out, "%-28s %-7s %7s  %9s  %-18s %s\n", r.Name, r.Architecture, count(r.Parameters), Bytes(r.Size), r.Types, a.Faint("built in, used when no --model is given"))
 		default:
-			fmt.Fprintf(a.Out, "%-28s %-7s %7s  %9s  %-18s %s\n", r.Name, r.Architecture, count(r.Parameters), Bytes(r.Size), r.Types, a.Faint(r.Path))
+			fmt.Fprintf(a.Out, "%-28s %-7s %7s  %9s  %-18s %s\n", Plain(r.Name), Plain(r.Architecture), count(r.Parameters), Bytes(r.Size), r.Types, a.Faint(Plain(r.Path)))
 		}
 	}
 	if len(rows) == 1 && err == nil {

@@ -50,7 +50,7 @@ func ListPeers(a *App, peers *transport.Peers) error {
 		fmt.Fprintln(a.Out, "Nobody is paired.")
 	}
 	for _, p := range list {
-		fmt.Fprintf(a.Out, "%-16s %-24s paired %s  %s\n", p.Name, strings.Join(p.Addrs, ", "), p.Paired.Local().Format(time.DateTime), a.Faint(p.ID.Short()))
+		fmt.Fprintf(a.Out, "%-16s %-24s paired %s  %s\n", Plain(p.Name), Plain(strings.Join(p.Addrs, ", ")), p.Paired.Local().Format(time.DateTime), a.Faint(p.ID.Short()))
 	}
 	return nil
 }
@@ -61,20 +61,43 @@ func RemovePeer(a *App, peers *transport.Peers, which string) error {
 	if err != nil {
 		return err
 	}
-	for _, p := range list {
-		if !IsPeer(p, which) {
-			continue
+	meant := peersCalled(list, which)
+	switch len(meant) {
+	case 0:
+		return fmt.Errorf("nobody called %q is paired: see %s pair --list", which, a.Program)
+	case 1:
+	default:
+		var keys []string
+		for _, p := range meant {
+			keys = append(keys, fmt.Sprintf("%s (%s, paired %s)", p.ID, Plain(p.Name), p.Paired.Local().Format(time.DateTime)))
 		}
-		if err := peers.Remove(p.ID); err != nil {
-			return err
-		}
-		if a.Globals.JSON {
-			return a.JSON(PeerJSON(p))
-		}
-		fmt.Fprintf(a.Out, "Forgot %s.\n", p.Name)
-		return nil
+		return fmt.Errorf("%q means %d of those paired: remove one by its key, or the beginning of it: %s", which, len(meant), strings.Join(keys, ", "))
 	}
-	return fmt.Errorf("nobody called %q is paired: see %s pair --list", which, a.Program)
+	p := meant[0]
+	if err := peers.Remove(p.ID); err != nil {
+		return err
+	}
+	if a.Globals.JSON {
+		return a.JSON(PeerJSON(p))
+	}
+	fmt.Fprintf(a.Out, "Forgot %s (%s).\n", Plain(p.Name), p.ID.Short())
+	return nil
+}
+
+// leastKey is how much of a key is taken for its beginning rather than for a name.
+const leastKey = 4
+
+// peersCalled are those that text can mean. A whole key means one, whatever others call themselves.
+func peersCalled(list []transport.Peer, text string) (meant []transport.Peer) {
+	for _, p := range list {
+		switch key := p.ID.String(); {
+		case strings.EqualFold(key, text):
+			return []transport.Peer{p}
+		case IsPeer(p, text), len(text) >= leastKey && strings.HasPrefix(key, strings.ToUpper(text)):
+			meant = append(meant, p)
+		}
+	}
+	return meant
 }
 
 // IsPeer reports whether text means p: its name, its key or one of its addresses.

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"tandem/model"
@@ -58,11 +59,27 @@ type PassageFlags struct {
 	PassageWords int `help:"Words of the passages that files are cut into, about; 0 for a sentence each. Larger models may read longer ones as well." default:"0"`
 }
 
+// Validate is called by kong.
+func (f PassageFlags) Validate() error {
+	if f.PassageWords < 0 {
+		return fmt.Errorf("--passage-words %d: want 0 (a sentence each) or more", f.PassageWords)
+	}
+	return nil
+}
+
 func (f PassageFlags) options() retrieval.Options { return retrieval.Options{Words: f.PassageWords} }
 
 // CacheFlags bound the store of computed passages.
 type CacheFlags struct {
 	CacheMB int64 `name:"cache-mb" help:"Megabytes of disk for the computed states of passages; 0 for none." default:"512"`
+}
+
+// Validate is called by kong.
+func (f CacheFlags) Validate() error {
+	if f.CacheMB < 0 || f.CacheMB > 1<<24 {
+		return fmt.Errorf("--cache-mb %d: want 0 (none) to %d", f.CacheMB, 1<<24)
+	}
+	return nil
 }
 
 // KV opens the store of computed passages. A store that cannot be used costs time, not answers: the error
@@ -118,6 +135,7 @@ func (a *App) Folder(dir string, cut PassageFlags) (*retrieval.Index, error) {
 		}
 	})
 	a.Clear()
+	err = naming(dir, err)
 	if err == nil && report.Passages == 0 {
 		err = fmt.Errorf("%s holds no readable documents", dir)
 		for _, s := range report.Skipped {
@@ -128,9 +146,17 @@ func (a *App) Folder(dir string, cut PassageFlags) (*retrieval.Index, error) {
 		return nil, errors.Join(err, x.Close())
 	}
 	for _, s := range report.Skipped {
-		a.Remark("skipped %s: %s", s.Path, s.Reason)
+		a.Remark("skipped %s: %s", Plain(s.Path), Plain(s.Reason))
 	}
 	return x, nil
+}
+
+// naming adds to an error of reading files below path where that was, unless it says so.
+func naming(path string, err error) error {
+	if err == nil || strings.Contains(err.Error(), path) {
+		return err
+	}
+	return fmt.Errorf("%s: %w", path, err)
 }
 
 // Sample indexes an embedded corpus in memory.

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"golang.org/x/term"
 
@@ -72,7 +74,7 @@ func (s *Screen) Legend() string {
 // Progress redraws one line on a terminal; elsewhere it prints a line every five seconds, so that logs
 // of long work show life without filling up.
 func (s *Screen) Progress(format string, args ...any) {
-	line := fmt.Sprintf(format, args...)
+	line := Plain(fmt.Sprintf(format, args...))
 	if s.live {
 		pad := max(0, s.drawn-len(line))
 		fmt.Fprintf(s.Aside, "\r%s%s", line, strings.Repeat(" ", pad))
@@ -108,6 +110,23 @@ func (s *Screen) JSON(v any) error {
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	return e.Encode(v)
+}
+
+// Plain is a name or title that came from elsewhere, fit for a line on a terminal: what is no character to be seen
+// (escapes, new lines, marks that turn the direction of text) is shown as Go would write it.
+func Plain(text string) string {
+	var out strings.Builder
+	for len(text) > 0 {
+		r, n := utf8.DecodeRuneInString(text)
+		if strconv.IsGraphic(r) && (r != utf8.RuneError || n > 1) {
+			out.WriteRune(r)
+		} else {
+			quoted := strconv.Quote(text[:n])
+			out.WriteString(quoted[1 : len(quoted)-1])
+		}
+		text = text[n:]
+	}
+	return out.String()
 }
 
 // Bytes formats a size for people.

@@ -1,0 +1,41 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"tandem/transport"
+)
+
+// Of several that one word can mean none is forgotten. A whole key means one, even where another has it for a name.
+func TestRemovePeer(t *testing.T) {
+	a, out, _ := testApp(t)
+	peers := transport.NewPeers()
+	add := func(first byte, name string) string {
+		id := transport.ID{first}
+		if err := peers.Add(transport.Peer{ID: id, Name: name, Paired: time.Unix(int64(first), 0)}); err != nil {
+			t.Fatal(err)
+		}
+		return id.String()
+	}
+	one, two, three := add(1, "phone"), add(99, "phone"), add(200, "tablet")
+	add(210, three)
+	err := RemovePeer(a, peers, "phone")
+	if err == nil || !strings.Contains(err.Error(), one) || !strings.Contains(err.Error(), two) || strings.Contains(err.Error(), three) {
+		t.Errorf("two of one name: %v", err)
+	}
+	for _, which := range []string{"nobody", one[:3], ""} {
+		if err := RemovePeer(a, peers, which); err == nil || !strings.Contains(err.Error(), "pair --list") {
+			t.Errorf("%q: %v", which, err)
+		}
+	}
+	for _, which := range []string{strings.ToLower(one[:4]), "phone", three} {
+		if err := RemovePeer(a, peers, which); err != nil {
+			t.Errorf("%q: %v", which, err)
+		}
+	}
+	if list, err := peers.List(); err != nil || len(list) != 1 || list[0].Name != three {
+		t.Errorf("left are %v, %v\n%s", list, err, out)
+	}
+}

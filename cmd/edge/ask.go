@@ -131,7 +131,7 @@ func (s *session) ask(q node.Question, show bool) (node.Answer, error) {
 		if !show {
 			return
 		}
-		text := t.Text
+		text := cli.Said(t.Text)
 		if !begun {
 			text = strings.TrimLeft(text, " \n")
 			begun = text != ""

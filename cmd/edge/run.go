@@ -61,7 +61,7 @@ func (c *runCmd) Run(a *cli.App) (err error) {
 	show := func(piece string) {
 		text += piece
 		if !a.Globals.JSON {
-			fmt.Fprint(a.Out, piece)
+			fmt.Fprint(a.Out, cli.Said(piece))
 		}
 	}
 	spec, err := c.speculator(a, m)

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/term"
@@ -127,6 +128,17 @@ func Plain(text string) string {
 		text = text[n:]
 	}
 	return out.String()
+}
+
+// Said is text that a model wrote, without control characters but for new lines and tabs: what it read, or a cloud that
+// decides with it, must not command the terminal.
+func Said(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return -1
+		}
+		return r
+	}, text)
 }
 
 // Bytes formats a size for people.

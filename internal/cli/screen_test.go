@@ -19,6 +19,12 @@ func TestPlain(t *testing.T) {
 	}
 }
 
+func TestSaid(t *testing.T) {
+	if got := Said("a\x1b]52;c;x\a\r\n\tb\u009b漢 é"); got != "a]52;c;x\n\tb漢 é" {
+		t.Errorf("%q", got)
+	}
+}
+
 // A file's name and title reach the terminal as characters.
 func TestIndexListIsPlain(t *testing.T) {
 	if runtime.GOOS == "windows" {

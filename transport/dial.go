@@ -41,6 +41,9 @@ type ClientConfig struct {
 	Log        *slog.Logger // slog.Default when nil
 }
 
+// ErrOtherKey is in errors of Dial when not the peer but somebody else's key answers.
+var ErrOtherKey = errors.New("another key answers")
+
 // Dial connects to a listener and exchanges hellos, which takes two round trips, or one with a ticket of an
 // earlier connection or when it is eager. The error is a *MismatchError, *NotPairedError or *RefusedError when that is why.
 func Dial(ctx context.Context, addr string, cfg ClientConfig) (*Conn, error) {
@@ -55,7 +58,7 @@ func Dial(ctx context.Context, addr string, cfg ClientConfig) (*Conn, error) {
 	pin := func(state tls.ConnectionState) error {
 		id, err := peerOf(state)
 		if err == nil && id != cfg.Peer {
-			err = fmt.Errorf("the key at %s is %s, but %s was paired: pair again if the other side was set up anew", addr, id.Short(), cfg.Peer.Short())
+			err = fmt.Errorf("%w: the key at %s is %s, but %s was paired: pair again if the other side was set up anew", ErrOtherKey, addr, id.Short(), cfg.Peer.Short())
 		}
 		return err
 	}

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/quic-go/quic-go"
-
 	"tandem"
 	"tandem/decoder"
 	"tandem/internal/cli"
@@ -142,9 +140,8 @@ func wayBack(err error) string {
 	var stranger *transport.NotPairedError
 	var differ *transport.MismatchError
 	var refused *transport.RefusedError
-	var broken *quic.TransportError
 	switch {
-	case errors.As(err, &stranger), errors.As(err, &broken) && broken.ErrorCode.IsCryptoError(): // another key answers
+	case errors.As(err, &stranger), errors.Is(err, transport.ErrOtherKey):
 		return pairAgain
 	case errors.As(err, &differ):
 		return "" // the error says it

@@ -151,9 +151,9 @@ func (a *App) Folder(dir string, cut PassageFlags) (*retrieval.Index, error) {
 	return x, nil
 }
 
-// naming adds to an error of reading files below path where that was, unless it says so.
+// naming adds to an error of files below path that may not be read where that was, unless it says so.
 func naming(path string, err error) error {
-	if err == nil || strings.Contains(err.Error(), path) {
+	if !errors.Is(err, fs.ErrPermission) || strings.Contains(err.Error(), path) {
 		return err
 	}
 	return fmt.Errorf("%s: %w", path, err)

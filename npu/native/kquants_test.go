@@ -143,3 +143,43 @@ func TestKProductsAgainstDefinition(t *testing.T) {
 		}
 	}
 }
+
+// turnKPlain is what kKernels.turn does, in plain Go.
+func turnKPlain(t npu.DType, dst *kPanel, src []byte, stride int) {
+	for r := range groupRows {
+		var w [1]kBlock
+		unpackKPlain(t, w[:], src[r*stride:][:t.BlockBytes()])
+		for i, q := range w[0].q {
+			dst.q[i/4][r][i%4] = q
+		}
+		for s := range 16 {
+			dst.scales[s][r] = int32(w[0].scales[s%2*8+s/2])
+			dst.minima[s/2][r][s%2] = w[0].minima[s]
+		}
+		dst.d[r], dst.m[r] = w[0].d, w[0].m
+	}
+}
+
+// Panels are what plain Go makes of sixteen rows, to the last bit.
+func TestPanelsEqualPlainGo(t *testing.T) {
+	for _, k := range available() {
+		if k.direct == nil {
+			continue
+		}
+		r := rand.New(rand.NewPCG(7, 8))
+		for _, typ := range kTypes {
+			for range 50 {
+				const blocks = 3
+				b := randomBlocks(r, typ, groupRows*blocks*256)
+				got, want := make([]kPanel, blocks), make([]kPanel, blocks)
+				for i := range got {
+					k.direct.turn(typ, &got[i], b[i*typ.BlockBytes():], blocks*typ.BlockBytes())
+					turnKPlain(typ, &want[i], b[i*typ.BlockBytes():], blocks*typ.BlockBytes())
+					if got[i] != want[i] {
+						t.Fatalf("%s: block %d of %v is turned into\n%v, plain Go says\n%v", k.name, i, typ, got[i], want[i])
+					}
+				}
+			}
+		}
+	}
+}

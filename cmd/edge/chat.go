@@ -29,7 +29,7 @@ fit in the model's context, its oldest turns are left out.
 Examples:
   edge chat
   edge chat --notes ~/notes --local-only
-  printf 'Who runs the bakery?\nWhen does it open?\n' | edge chat --json`
+  printf 'Who owns the marina?\nWhen does the harbour museum open?\n' | edge chat --json`
 }
 
 func (c *chatCmd) Run(a *cli.App) (err error) {

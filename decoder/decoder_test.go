@@ -698,6 +698,35 @@ func TestTurnMarksInTextAreOnlyText(t *testing.T) {
 	}
 }
 
+// Even where a model's file has the mark itself that breaks names up.
+func TestBreakingUpEnds(t *testing.T) {
+	vocabulary, types := []string{"<unk>", "<s>", "</s>", "\u200b", "<|\u200b", "é|>"}, []int32{2, 3, 3, 3, 3, 3}
+	for b := range 256 {
+		vocabulary, types = append(vocabulary, fmt.Sprintf("<0x%02X>", b)), append(types, 6)
+	}
+	tok, err := tokenizer.FromMeta(gguf.NewMeta([]gguf.KV{{Key: "tokenizer.ggml.model", Value: "llama"}, {Key: "tokenizer.ggml.tokens", Value: vocabulary},
+		{Key: "tokenizer.ggml.token_type", Value: types}, {Key: "tokenizer.ggml.scores", Value: make([]float32, len(types))}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]string{"a\u200bb": "a\u200bb", "<|\u200b": "<|\u200b", "éé|>": "éé\u200b|>", "</s>": "<\u200b/s>"} {
+		if got := plain(tok, "", text); got != want {
+			t.Errorf("%q becomes %q, want %q", text, got, want)
+		}
+	}
+}
+
+// A chat goes on without what was thought before an answer.
+func TestThoughtsAreLeftOut(t *testing.T) {
+	for _, c := range []struct{ role, text, want string }{
+		{"assistant", "<think>\nhm</think>\n\nYes.", "Yes."}, {"assistant", "Yes.", "Yes."}, {"user", "a </think> b", "a </think> b"},
+	} {
+		if got := said(model.Message{Role: c.role, Content: c.text}); got != c.want {
+			t.Errorf("%s: %q becomes %q", c.role, c.text, got)
+		}
+	}
+}
+
 // Two decoders in lock step: the vanilla distributed RAG of DRAGON §2.2.
 func TestPlain(t *testing.T) {
 	m := openToy(t, 14, 512)

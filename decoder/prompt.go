@@ -12,6 +12,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"unicode/utf8"
 
 	"tandem"
 	"tandem/model"
@@ -47,7 +48,7 @@ func layout(cfg Config, req Request, bare bool) (prompts []prompt, truncated []s
 	all := append(slices.Clone(req.History), model.Message{Role: "user", Content: req.Question})
 	var from []int // where the conversation may begin
 	for i, m := range all {
-		all[i].Content = AsText(cfg.Model, m.Content)
+		all[i].Content = AsText(cfg.Model, said(m))
 		if i == 0 || m.Role == "user" {
 			from = append(from, i)
 		}
@@ -60,6 +61,15 @@ func layout(cfg Config, req Request, bare bool) (prompts []prompt, truncated []s
 		try(1 + sort.Search(last-1, func(i int) bool { return try(1 + i) }))
 	}
 	return prompts, truncated, err
+}
+
+// said is a message without the thoughts before an answer: templates leave earlier ones out by their tag, which AsText
+// breaks up.
+func said(m model.Message) string {
+	if _, answer, ok := strings.Cut(m.Content, "</think>"); ok && m.Role == "assistant" {
+		return strings.TrimLeft(answer, "\n")
+	}
+	return m.Content
 }
 
 // noRoom is the error of a prompt that leaves no room for passages or answer.
@@ -199,17 +209,21 @@ func AsText(m *model.Model, text string) string {
 }
 
 func plain(tok *tokenizer.Tokenizer, template, text string) string {
-	for before := ""; before != text; { // broken up, a name may give way to another that it overlapped
-		before = text
-		done := map[tandem.Token]bool{}
+	const gap, rounds = "\u200b", 16 // broken up, a name may give way to another that it overlapped, a few times
+	for range rounds {
+		before, done := text, map[tandem.Token]bool{}
 		for _, t := range tok.Encode(text, tokenizer.Options{ParseSpecial: true}) {
 			if done[t] || !tok.IsControl(t) && !marksTurn(tok.Text(t), template) {
 				continue
 			}
 			done[t] = true
-			if name := string(tok.Piece(t)); len(name) > 1 {
-				text = strings.ReplaceAll(text, name, name[:1]+"\u200b"+name[1:])
+			name := string(tok.Piece(t))
+			if _, n := utf8.DecodeRuneInString(name); n < len(name) && !strings.Contains(name, gap) {
+				text = strings.ReplaceAll(text, name, name[:n]+gap+name[n:])
 			}
+		}
+		if text == before {
+			break
 		}
 	}
 	return text

@@ -44,14 +44,14 @@ func split(s string, a arguments, last bool) (any, error) {
 		return nil, errors.New("split takes a separator that is not empty")
 	}
 	next := cutter(sep, last)
-	if sep.IsNil() {
-		s = strings.TrimSpace(s)
+	switch {
+	case sep.IsNil() && last:
+		s = strings.TrimRightFunc(s, unicode.IsSpace)
+	case sep.IsNil():
+		s = strings.TrimLeftFunc(s, unicode.IsSpace)
 	}
 	parts := []string{}
-	if s == "" && sep.IsNil() {
-		return parts, nil
-	}
-	for found := true; found; most-- {
+	for found := true; found && (s != "" || !sep.IsNil()); most-- {
 		part, rest := s, ""
 		if found = most != 0; found {
 			part, rest, found = next(s)

@@ -167,6 +167,7 @@ func (a *asking) take(in any) {
 		a.step(in.event())
 	case linked:
 		a.conn, a.link, a.base = in.conn, in.link, in.base
+		a.lost, a.told = nil, false
 		a.measure()
 		a.attend(presence.Connected)
 	case unlinked:
@@ -190,7 +191,7 @@ func (a *asking) message(m transport.Message) {
 		a.sources(m)
 	case transport.Fail:
 		a.link.Close() // whatever else it says is of no use, nor how often
-		a.link = nil
+		a.link, a.lost, a.told = nil, &transport.RefusedError{Reason: m.Text}, true
 		a.remark("the cloud cannot take part: %s", m.Text)
 		a.attend(presence.Mismatch)
 	case tandem.Draft:
@@ -234,6 +235,7 @@ func (a *asking) step(e pair.Event) {
 			a.record.note(act)
 			a.log.Debug("pair", "note", act.Kind, "side", act.Side, "step", act.Step)
 			if act.Kind == pair.NoteDistrust { // before the tokens that the device then decides alone
+				a.lost, a.told = ErrDistrusted, true
 				a.remark("the cloud contradicts again and again what was agreed: leaving it out")
 				a.attend(presence.Distrusted)
 			}

@@ -89,6 +89,17 @@ func TestRefusedForGood(t *testing.T) {
 	}
 }
 
+// Where the cloud is required, the error says why it does not take part.
+func TestRefusalIsTheCause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, err := face(t, &contrary{words: []transport.Message{transport.Fail{Text: "no such model"}}}, true)
+		var refused *transport.RefusedError
+		if !errors.Is(err, ErrNoCloud) || !errors.As(err, &refused) || refused.Reason != "no such model" {
+			t.Error(err)
+		}
+	})
+}
+
 // A cloud that contradicts itself again and again is left out, and the person who asked is told; where it is
 // required the answer fails, without one token of the device's own.
 func TestDistrust(t *testing.T) {
@@ -101,7 +112,7 @@ func TestDistrust(t *testing.T) {
 				t.Errorf("required: %v: remarks %q", require, said)
 			}
 			if require {
-				if !errors.Is(err, ErrNoCloud) || len(answer.Tokens) > 0 {
+				if !errors.Is(err, ErrNoCloud) || !errors.Is(err, ErrDistrusted) || len(answer.Tokens) > 0 {
 					t.Errorf("required: error %v after %d tokens", err, len(answer.Tokens))
 				}
 				return

@@ -64,6 +64,9 @@ type LinkStats struct {
 // ErrNoCloud is wrapped by the error of an answer that needed the cloud and lost it.
 var ErrNoCloud = errors.New("the cloud is not there")
 
+// ErrDistrusted is wrapped, beside ErrNoCloud, where the cloud was left out for what it said.
+var ErrDistrusted = errors.New("it contradicts again and again what was agreed")
+
 // Ask answers q. Tokens go to emit as they are agreed, on one goroutine, in order and once each. The
 // answer so far is returned also when ctx ends or a required cloud is lost, with the error.
 func (d *Device) Ask(ctx context.Context, q Question, s Settings, emit func(Token)) (Answer, error) {

@@ -268,8 +268,11 @@ type marks struct {
 type stretch struct{ from, to int }
 
 // next returns where a mark first stands at or behind a place, len(s) for nowhere.
-func (m *marks) next(mark string, from int) int {
-	if f, ok := m.found[mark]; ok && f.from <= from && from <= f.to {
+func (m *marks) next(mark string, from int) int { return m.nextAs(mark, mark, from) }
+
+// nextAs is next with a memory of its own for a use of the mark: one that looks further on must not forget for another.
+func (m *marks) nextAs(use, mark string, from int) int {
+	if f, ok := m.found[use]; ok && f.from <= from && from <= f.to {
 		return f.to
 	}
 	to := len(m.s)
@@ -279,7 +282,7 @@ func (m *marks) next(mark string, from int) int {
 	if m.found == nil {
 		m.found = map[string]stretch{}
 	}
-	m.found[mark] = stretch{from, to}
+	m.found[use] = stretch{from, to}
 	m.looked += to - from
 	return to
 }
@@ -304,7 +307,7 @@ func (m *marks) link(at int) (text string, end int) {
 	if closing == "" {
 		return "", 0
 	}
-	stop := m.next(closing, end+2)
+	stop := m.nextAs("target"+closing, closing, end+2)
 	if stop == len(m.s) {
 		return "", 0
 	}

@@ -338,6 +338,7 @@ func (x *Exchange) deliver() error {
 		}
 		m, size, err := x.read(frame)
 		if err != nil {
+			x.fast.early, x.fast.held = nil, 0 // nothing behind it counts any more
 			return err
 		}
 		if _, ok := m.(tandem.Draft); ok {

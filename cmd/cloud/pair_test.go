@@ -84,6 +84,9 @@ func TestPairKnowsThePort(t *testing.T) {
 		if got := addresses(); !regexp.MustCompile(strings.ReplaceAll(want, "PORT", port)).MatchString(got) || strings.Contains(got, ":"+defaultPort) {
 			t.Errorf("serve on %s, the code leads to %s", said.Listening, got)
 		}
+		if listen == ":0" {
+			serve.Process.Kill() // leaves its note behind
+		}
 		serve.Process.Signal(syscall.SIGTERM)
 		serve.Wait()
 		if got := addresses(); !strings.HasSuffix(got, "127.0.0.1:"+defaultPort) {

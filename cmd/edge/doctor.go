@@ -143,7 +143,7 @@ func wayBack(err error) string {
 	switch {
 	case errors.As(err, &stranger), errors.Is(err, transport.ErrOtherKey):
 		return pairAgain
-	case errors.As(err, &differ):
+	case errors.As(err, &differ), errors.Is(err, node.ErrDistrusted):
 		return "" // the error says it
 	case errors.As(err, &refused):
 		return "see what \"cloud serve\" says there"

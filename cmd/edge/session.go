@@ -284,14 +284,17 @@ func (s *session) lastReached() string {
 // relay returns the local address of an emulated path to address.
 func (s *session) relay(address string, cfg netem.Config) (string, error) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if r, ok := s.relays[address]; ok {
+	r, ok := s.relays[address]
+	s.mu.Unlock()
+	if ok {
 		return r.Addr(), nil
 	}
-	r, err := netem.Listen(address, cfg)
+	r, err := netem.Listen(address, cfg) // which may wait for a name server
 	if err != nil {
 		return "", err
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.closing(r)
 	s.relays[address] = r
 	return r.Addr(), nil

@@ -138,8 +138,12 @@ func (a *App) Folder(dir string, cut PassageFlags) (*retrieval.Index, error) {
 	err = naming(dir, err)
 	if err == nil && report.Passages == 0 {
 		err = fmt.Errorf("%s holds no readable documents", dir)
-		for _, s := range report.Skipped {
-			err = fmt.Errorf("%w; %s: %s", err, s.Path, s.Reason)
+		const some = 3
+		for _, s := range report.Skipped[:min(some, len(report.Skipped))] {
+			err = fmt.Errorf("%w; %s: %s", err, Plain(s.Path), Plain(s.Reason))
+		}
+		if n := len(report.Skipped) - some; n > 0 {
+			err = fmt.Errorf("%w; and %d more", err, n)
 		}
 	}
 	if err != nil {

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 )
@@ -38,6 +39,10 @@ func (a *App) Listening() string {
 	l, err := readState[listening](path, err)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		a.Log.Info("not known where the server listens", "error", err)
+	}
+	if c, err := net.ListenPacket("udp", l.Address); err == nil && l.Address != "" { // nobody does any more, however it ended
+		c.Close()
+		return ""
 	}
 	return l.Address
 }

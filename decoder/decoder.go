@@ -214,7 +214,7 @@ func (d *Decoder) Next(ctx context.Context, keep int, app []tandem.Token) (Outpu
 // output is the distribution behind an answer, from each row's logits there.
 func (d *Decoder) output(logits [][]float32, m moment, answer []tandem.Token) (Output, error) {
 	p, h := d.mixAt(logits, m)
-	if sum := total(p); !(sum > 0) || math.IsInf(sum, 0) {
+	if math.IsNaN(p[0]) { // then all are: every one is divided by their sum
 		return Output{}, fmt.Errorf("decoder: the model gives no token a probability after %d tokens of answer: its weights are damaged", len(answer))
 	}
 	return Output{Dist: aggregator.Nucleus(d.sampleAfter(p, answer), d.cfg.TopP, d.cfg.MaxSupport), H: tandem.FixedOf(h)}, nil
@@ -450,13 +450,6 @@ func scaledSoftmax(logits []float32, weight float64, except tandem.Token) []floa
 		e[x] *= scale
 	}
 	return e
-}
-
-func total(p []float64) (sum float64) {
-	for _, v := range p {
-		sum += v
-	}
-	return sum
 }
 
 // logProbability returns log softmax(logits)[t].

@@ -779,3 +779,15 @@ func TestPlain(t *testing.T) {
 		}
 	}
 }
+
+// Weights that are damaged give logits that are no numbers. Then no probability is one, so that one tells.
+func TestDamageReachesEveryProbability(t *testing.T) {
+	nan, inf := float32(math.NaN()), float32(math.Inf(1))
+	for _, logits := range [][]float32{{1, nan, 2}, {nan, 1, 2}, {1, 2, nan}, {1, inf, 2}, {-inf, -inf, -inf}} {
+		for _, except := range []tandem.Token{-1, 0, 2} {
+			if p := scaledSoftmax(logits, 1, except); !math.IsNaN(p[0]) {
+				t.Errorf("%v without token %d: %v", logits, except, p)
+			}
+		}
+	}
+}

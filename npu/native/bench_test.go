@@ -40,19 +40,9 @@ func BenchmarkProduct(b *testing.B) {
 // product returns the multiplication of rows of weights by m inputs, which it has rounded.
 func (k *kernels) product(typ npu.DType, out []float32, rows, cols int, x []float32, m int) func(w []byte) {
 	if quant.LayoutOf(typ) != nil {
-		in, panel := make([]kInput, len(x)/256), make([]kBlock, 8*cols/256)
+		in, s := make([]kInput, len(x)/256), new(kScratch)
 		k.quantizeK(in, x)
-		size := typ.RowBytes(cols)
-		if k.direct != nil {
-			s := new(kScratch)
-			return func(w []byte) { k.direct.mul(s, out, rows, typ, w, size, in, m) }
-		}
-		return func(w []byte) {
-			for r := 0; r < rows; r += 8 {
-				k.unpackK(typ, panel, w[r*size:(r+8)*size])
-				k.mulK(out[r:], rows, panel, 8, in, m)
-			}
-		}
+		return func(w []byte) { k.mulRows(s, out, rows, typ, w, typ.RowBytes(cols), in, m) }
 	}
 	if d := map[npu.DType]dots{npu.F32: k.dotsF32, npu.F16: k.dotsF16, npu.BF16: k.dotsBF16}[typ]; d != nil { // of one input
 		return func(w []byte) { d(out, x, unsafe.Pointer(&w[0]), typ.RowBytes(cols)) }

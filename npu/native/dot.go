@@ -25,7 +25,10 @@ type kernels struct {
 	quantizeK func(dst []kInput, x []float32)
 	unpackK   func(t npu.DType, dst []kBlock, src []byte)
 	mulK      func(dst []float32, stride int, w []kBlock, rows int, x []kInput, m int)
-	direct    *kKernels // where there are some, they take the place of unpackK and mulK
+	// dotsK, where there is one, is dst[r] = w[r]·x of weights as files have them; panels, where there are some,
+	// take the place of unpackK and mulK. Sums are mulKPlain's.
+	dotsK  func(t npu.DType, dst []float32, w []byte, x []kInput)
+	panels *kPanels
 	// dotsF32, dotsF16 and dotsBF16 are dst[j] = x·w[j], where the vectors w[j], of x's length and stride
 	// bytes apart, hold the type's numbers.
 	dotsF32, dotsF16, dotsBF16 dots

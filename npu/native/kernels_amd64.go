@@ -95,6 +95,7 @@ var avx2Kernels = kernels{
 	quantizeK: quantizeKVector,
 	unpackK:   unpackKVector,
 	mulK:      mulKAVX2,
+	dotsK:     dotsKAVX2,
 	dotsF32: func(dst, x []float32, w unsafe.Pointer, stride int) {
 		dotsF32AVX2(&dst[0], len(dst), &x[0], len(x), w, stride)
 	},
@@ -224,12 +225,20 @@ func widenAVX2(t npu.DType, dst []float32, src []byte) {
 	}
 }
 
+// avxVNNIKernels are AVX2's but for products with weights in blocks of 32.
+var avxVNNIKernels = func() kernels {
+	k := avx2Kernels
+	k.name = "AVX-VNNI"
+	k.mulQ80, k.mulQ40 = mulQ80AVXVNNI, mulQ40AVXVNNI
+	return k
+}()
+
 // vnniKernels are AVX2's but for the products and attention.
 var vnniKernels = func() kernels {
 	k := avx2Kernels
 	k.name = "AVX-512 VNNI"
 	k.mulQ80, k.mulQ40 = mulQ80VNNI, mulQ40VNNI
-	k.direct = vnniK
+	k.dotsK, k.panels = dotsKVNNI, vnniPanels
 	k.tile = tileAVX512
 	k.turn, k.scores, k.mix4 = turn512, scores512, mix4
 	return k
@@ -240,6 +249,9 @@ func available() []*kernels {
 	k, x := []*kernels{&plainKernels}, &cpu.X86
 	if x.HasAVX2 && x.HasF16C {
 		k = append(k, &avx2Kernels)
+		if x.HasAVXVNNI {
+			k = append(k, &avxVNNIKernels)
+		}
 		if x.HasAVX512F && x.HasAVX512BW && x.HasAVX512DQ && x.HasAVX512VL && x.HasAVX512VNNI {
 			k = append(k, &vnniKernels)
 		}

@@ -11,7 +11,7 @@ import (
 // weight d·s·q − m·n and an input e·a, everything but d, m and e is an integer: the products of a block add
 // up exactly, in whatever order, and only two sums of it become floats. Rows of weights are unpacked first, a few at a
 // time, into a form that all three types share and that stays in the nearest cache while inputs pass by; or they are
-// read as they are, where there are kernels for that (kKernels).
+// read as they are, where there are kernels for that (kernels.dotsK).
 
 // kInput is a block of 256 inputs: value = d·q, d = max|x|/127.
 type kInput struct {
@@ -119,22 +119,10 @@ func (r *run) quantizeKRows(lo, hi int) {
 
 // mulK multiplies the rows lo to hi of w by all inputs.
 func (r *run) mulK(out []float32, w *npu.Tensor, x []kInput, lo, hi int) {
-	const near = 16 << 10 // bytes of unpacked rows
 	s := r.dev.panels.Get().(*kScratch)
 	defer r.dev.panels.Put(s)
-	k, blocks, rowBytes := r.dev.k, w.Cols/256, w.Type.RowBytes(w.Cols)
-	if k.direct != nil {
-		k.direct.mul(s, out[lo:], w.Rows, w.Type, w.Data[lo*rowBytes:hi*rowBytes], rowBytes, x, r.Rows)
-		return
-	}
-	rows := min(hi-lo, max(1, near/int(unsafe.Sizeof(kBlock{}))/blocks))
-	s.rows = grow(s.rows, rows*blocks)
-	for ; lo < hi; lo += rows {
-		rows := min(rows, hi-lo)
-		panel := s.rows[:rows*blocks]
-		k.unpackK(w.Type, panel, w.Data[lo*rowBytes:(lo+rows)*rowBytes])
-		k.mulK(out[lo:], w.Rows, panel, rows, x, r.Rows)
-	}
+	rowBytes := w.Type.RowBytes(w.Cols)
+	r.dev.k.mulRows(s, out[lo:], w.Rows, w.Type, w.Data[lo*rowBytes:hi*rowBytes], rowBytes, x, r.Rows)
 }
 
 // kScratch is a thread's memory for unpacked weights.
@@ -146,6 +134,47 @@ type kScratch struct {
 	last   [4 * groupRows]float32
 }
 
+// leastInputs is from how many inputs on it pays to unpack weights for them.
+const leastInputs = 4
+
+// mulRows multiplies rows of weights, as files have them, by m inputs: dst[i·stride + r] = w[r]·x[i].
+func (k *kernels) mulRows(s *kScratch, dst []float32, stride int, t npu.DType, w []byte, rowBytes int, x []kInput, m int) {
+	switch {
+	case m < leastInputs && k.dotsK != nil:
+		k.mulDots(dst, stride, t, w, rowBytes, x, m)
+	case k.panels != nil:
+		k.panels.mul(s, dst, stride, t, w, rowBytes, x, m)
+	default:
+		k.mulUnpacked(s, dst, stride, t, w, rowBytes, x, m)
+	}
+}
+
+// mulDots is mulRows without unpacking. Several inputs pass by as many rows as stay near.
+func (k *kernels) mulDots(dst []float32, stride int, t npu.DType, w []byte, rowBytes int, x []kInput, m int) {
+	blocks := len(x) / m
+	for len(w) > 0 {
+		rows := min(groupRows, len(w)/rowBytes)
+		for i := range m {
+			k.dotsK(t, dst[i*stride:][:rows], w, x[i*blocks:][:blocks])
+		}
+		dst, w = dst[rows:], w[rows*rowBytes:]
+	}
+}
+
+// mulUnpacked is mulRows by rows that are unpacked one by one.
+func (k *kernels) mulUnpacked(s *kScratch, dst []float32, stride int, t npu.DType, w []byte, rowBytes int, x []kInput, m int) {
+	const near = 16 << 10 // bytes of unpacked rows
+	blocks := len(x) / m
+	step := max(1, near/int(unsafe.Sizeof(kBlock{}))/blocks)
+	for len(w) > 0 {
+		rows := min(step, len(w)/rowBytes)
+		s.rows = grow(s.rows, rows*blocks)
+		k.unpackK(t, s.rows, w[:rows*rowBytes])
+		k.mulK(dst, stride, s.rows, rows, x, m)
+		dst, w = dst[rows:], w[rows*rowBytes:]
+	}
+}
+
 // kPanel is a block of sixteen rows of weights, in which the lanes of a vector are the rows, so that nothing is left to
 // add across: that pays from several inputs on. Values are kBlock's.
 type kPanel struct {
@@ -155,10 +184,8 @@ type kPanel struct {
 	d, m   [groupRows]float32
 }
 
-// kKernels read K-quants as files have them. Sums are those of mulKPlain.
-type kKernels struct {
-	// dots is dst[r] = w[r]·x.
-	dots func(t npu.DType, dst []float32, w []byte, x []kInput)
+// kPanels are kernels of panels. Sums are those of mulKPlain.
+type kPanels struct {
 	// turn makes a panel of a block of each of sixteen rows, which are stride bytes apart.
 	turn func(t npu.DType, dst *kPanel, src []byte, stride int)
 	// mul8 and mul4 add w's blocks, times those of eight or four inputs that are each blocks apart, to
@@ -168,25 +195,16 @@ type kKernels struct {
 	fetch func(b []byte)
 }
 
-const (
-	leastInputs = 4 // for which panels pay
-	nearPanels  = 4 // stay in the nearest cache, and inputs with them
-)
+const nearPanels = 4 // stay in the nearest cache, and inputs with them
 
-// mul multiplies rows of weights by m inputs: dst[i·stride + r] = w[r]·x[i].
-func (k *kKernels) mul(s *kScratch, dst []float32, stride int, t npu.DType, w []byte, rowBytes int, x []kInput, m int) {
-	blocks := len(x) / m
+// mul is mulRows by panels, of four inputs or more.
+func (k *kPanels) mul(s *kScratch, dst []float32, stride int, t npu.DType, w []byte, rowBytes int, x []kInput, m int) {
 	for step := groupRows * rowBytes; len(w) > 0; w = w[min(step, len(w)):] {
 		group := w[:min(step, len(w))]
 		rows := len(group) / rowBytes
-		switch {
-		case m < leastInputs:
-			for i := range m {
-				k.dots(t, dst[i*stride:][:rows], group, x[i*blocks:][:blocks])
-			}
-		case rows == groupRows:
+		if rows == groupRows {
 			k.mulGroup(s, dst, stride, t, group, w[step:min(2*step, len(w))], x, m)
-		default:
+		} else {
 			s.bytes, s.sums = grow(s.bytes, step), grow(s.sums, groupRows*m)
 			clear(s.bytes[copy(s.bytes, group):step])
 			k.mulGroup(s, s.sums, groupRows, t, s.bytes[:step], nil, x, m)
@@ -200,7 +218,7 @@ func (k *kKernels) mul(s *kScratch, dst []float32, stride int, t npu.DType, w []
 
 // mulGroup is mul of sixteen rows by four inputs or more, a few blocks at a time. Meanwhile next comes from memory,
 // which sixteen rows side by side would wait for at each block.
-func (k *kKernels) mulGroup(s *kScratch, dst []float32, stride int, t npu.DType, w, next []byte, x []kInput, m int) {
+func (k *kPanels) mulGroup(s *kScratch, dst []float32, stride int, t npu.DType, w, next []byte, x []kInput, m int) {
 	for i := range m {
 		clear(dst[i*stride:][:groupRows])
 	}

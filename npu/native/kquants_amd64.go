@@ -23,13 +23,44 @@ func mulKAVX2(dst []float32, stride int, w []kBlock, rows int, x []kInput, m int
 }
 
 //go:noescape
-func dotQ4K(dst *float32, w *byte, rows, blocks int, x *kInput)
+func dotQ4KAVX2(dst *float32, w *byte, rows, blocks int, x *kInput)
 
 //go:noescape
-func dotQ5K(dst *float32, w *byte, rows, blocks int, x *kInput)
+func dotQ5KAVX2(dst *float32, w *byte, rows, blocks int, x *kInput)
 
 //go:noescape
-func dotQ6K(dst *float32, w *byte, rows, blocks int, x *kInput)
+func dotQ6KAVX2(dst *float32, w *byte, rows, blocks int, x *kInput)
+
+//go:noescape
+func dotQ4KVNNI(dst *float32, w *byte, rows, blocks int, x *kInput)
+
+//go:noescape
+func dotQ5KVNNI(dst *float32, w *byte, rows, blocks int, x *kInput)
+
+//go:noescape
+func dotQ6KVNNI(dst *float32, w *byte, rows, blocks int, x *kInput)
+
+func dotsKAVX2(t npu.DType, dst []float32, w []byte, x []kInput) {
+	switch t {
+	case npu.Q4_K:
+		dotQ4KAVX2(&dst[0], &w[0], len(dst), len(x), &x[0])
+	case npu.Q5_K:
+		dotQ5KAVX2(&dst[0], &w[0], len(dst), len(x), &x[0])
+	case npu.Q6_K:
+		dotQ6KAVX2(&dst[0], &w[0], len(dst), len(x), &x[0])
+	}
+}
+
+func dotsKVNNI(t npu.DType, dst []float32, w []byte, x []kInput) {
+	switch t {
+	case npu.Q4_K:
+		dotQ4KVNNI(&dst[0], &w[0], len(dst), len(x), &x[0])
+	case npu.Q5_K:
+		dotQ5KVNNI(&dst[0], &w[0], len(dst), len(x), &x[0])
+	case npu.Q6_K:
+		dotQ6KVNNI(&dst[0], &w[0], len(dst), len(x), &x[0])
+	}
+}
 
 //go:noescape
 func turnQ4K(dst *kPanel, src *byte, stride int)
@@ -49,20 +80,10 @@ func mulKPanel4(dst *float32, stride int, w *kPanel, blocks int, x *kInput, each
 //go:noescape
 func fetchBytes(p *byte, n int)
 
-var vnniK = &kKernels{
+var vnniPanels = &kPanels{
 	fetch: func(b []byte) {
 		if len(b) > 0 {
 			fetchBytes(&b[0], len(b))
-		}
-	},
-	dots: func(t npu.DType, dst []float32, w []byte, x []kInput) {
-		switch t {
-		case npu.Q4_K:
-			dotQ4K(&dst[0], &w[0], len(dst), len(x), &x[0])
-		case npu.Q5_K:
-			dotQ5K(&dst[0], &w[0], len(dst), len(x), &x[0])
-		case npu.Q6_K:
-			dotQ6K(&dst[0], &w[0], len(dst), len(x), &x[0])
 		}
 	},
 	turn: func(t npu.DType, dst *kPanel, src []byte, stride int) {

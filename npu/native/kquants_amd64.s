@@ -36,6 +36,37 @@ GLOBL order<>(SB), RODATA|NOPTR, $32
 	VMOVD AX, x; \
 	VPBROADCASTD x, y
 
+// DOTROWS multiplies one input by weights as files have them. A block's scales go to both halves of Y12, as PICK wants them, the
+// products of its parts to Y4 and Y5, those of its minima to Y3, d and m to
+// X6. Y15 is the mask of nibbles.
+
+#define DOTROWS(SIZE, AHEAD, BLOCK) \
+	MOVQ dst+0(FP), DI; \
+	MOVQ w+8(FP), SI; \
+	MOVQ rows+16(FP), CX; \
+	MOVQ x+32(FP), R8; \
+row: \
+	MOVQ R8, R10; \
+	MOVQ blocks+24(FP), BX; \
+	VXORPS X8, X8, X8; \
+block: \
+	AHEAD; \
+	VPXOR Y4, Y4, Y4; \
+	VPXOR Y5, Y5, Y5; \
+	BLOCK; \
+	VPADDD Y5, Y4, Y4; \
+	FINISH1; \
+	ADDQ $SIZE, SI; \
+	ADDQ $320, R10; \
+	DECQ BX; \
+	JNZ block; \
+	VMOVSS X8, (DI); \
+	ADDQ $4, DI; \
+	DECQ CX; \
+	JNZ row; \
+	VZEROUPPER; \
+	RET
+
 // LARGEST is the larger magnitude of Y0 and the eight numbers at(SI).
 #define LARGEST(at) \
 	VANDPS at(SI), Y15, Y1; \
@@ -285,15 +316,17 @@ block:
 	VPMADDWD Y1, Y2, Y2; \
 	VPADDD Y2, sum, sum
 
-// FINISH1 adds the lanes of Y4 and those of Y3, scales both sums as floats by the weights' d and m and the input's
+// FINISH1 adds the lanes of Y4 and those of Y3, scales both sums as floats by the weights' d and m, X6, and the input's
 // scale, and adds their difference to X8.
 #define FINISH1 \
-	VPHADDD Y3, Y4, Y4; \
-	VPHADDD Y4, Y4, Y4; \
+	VPUNPCKLDQ Y3, Y4, Y5; \
+	VPUNPCKHDQ Y3, Y4, Y4; \
+	VPADDD Y5, Y4, Y4; \
 	VEXTRACTI128 $1, Y4, X5; \
 	VPADDD X5, X4, X4; \
+	VPSHUFD $0x4e, X4, X5; \
+	VPADDD X5, X4, X4; \
 	VCVTDQ2PS X4, X4; \
-	VMOVQ 320(SI), X6; \
 	VBROADCASTSS 288(R10), X7; \
 	VMULPS X7, X6, X6; \
 	VMULPS X6, X4, X4; \
@@ -336,6 +369,7 @@ block:
 	PART1(7)
 	VMOVDQU 288(SI), Y3
 	VPMADDWD 256(R10), Y3, Y3
+	VMOVQ 320(SI), X6
 	FINISH1
 	ADDQ $384, SI
 	ADDQ $320, R10
@@ -422,3 +456,168 @@ block:
 	JNZ  row
 	VZEROUPPER
 	RET
+
+// One input times weights as files have them: DOTROWS.
+
+#define AHEAD3 \
+	PREFETCHT0 4096(SI); \
+	PREFETCHT0 4160(SI); \
+	PREFETCHT0 4224(SI)
+
+// SIXBITS unpacks eight 6-bit scales and minima, as SCALES does, in vectors: four bytes each of lower scales, lower
+// minima, and the low bits of both upper ones, whose high bits the first two have left.
+#define SIXBITS \
+	VMOVDQU 4(SI), X0; \
+	VPAND X14, X0, X1; \
+	VPSRLW $2, X0, X2; \
+	VPAND X13, X2, X2; \
+	VPSHUFD $0xaa, X0, X0; \
+	VPSRLVD by0and4<>(SB), X0, X0; \
+	VPAND X15, X0, X0; \
+	VPOR X2, X0, X0; \
+	VPUNPCKLDQ X0, X1, X1; \
+	VPMOVZXBW X1, Y1; \
+	VPERMQ $0x50, Y1, Y2; \
+	VPERMQ $0xfa, Y1, Y3; \
+	VPUNPCKLWD Y2, Y2, Y2; \
+	VPUNPCKLWD Y3, Y3, Y3; \
+	VMOVDQA Y2, (R9); \
+	VPMADDWD 256(R10), Y3, Y3; \
+	VMOVD (SI), X6; \
+	VCVTPH2PS X6, X6
+
+DATA by0and4<>+0(SB)/8, $0x0000000400000000
+DATA by0and4<>+8(SB)/8, $0
+GLOBL by0and4<>(SB), RODATA|NOPTR, $16
+
+// TWO adds the products of the parts p, in Y1, and p+1, in Y2, whose scales are in Y9 and Y10.
+#define TWO(p) \
+	VPMADDUBSW (32*p)(R10), Y1, Y1; \
+	VPMADDUBSW (32*p+32)(R10), Y2, Y2; \
+	VPMADDWD Y9, Y1, Y1; \
+	VPMADDWD Y10, Y2, Y2; \
+	VPADDD Y1, Y4, Y4; \
+	VPADDD Y2, Y5, Y5
+
+// SHARED are the scales of parts p and p+1, each of one scale.
+#define SHARED(p) \
+	VPBROADCASTD (4*p)(R9), Y9; \
+	VPBROADCASTD (4*p+4)(R9), Y10
+
+#define TWOQ4K(p) \
+	VMOVDQU (16+16*p)(SI), Y1; \
+	VPSRLW $4, Y1, Y2; \
+	VPAND Y15, Y1, Y1; \
+	VPAND Y15, Y2, Y2; \
+	SHARED(p); \
+	TWO(p)
+
+#define BLOCKQ4K \
+	SIXBITS; \
+	TWOQ4K(0); \
+	TWOQ4K(2); \
+	TWOQ4K(4); \
+	TWOQ4K(6)
+
+// func dotQ4KAVX2(dst *float32, w *byte, rows, blocks int, x *kInput)
+TEXT ·dotQ4KAVX2(SB), NOSPLIT, $64-40
+	LEAQ 31(SP), R9
+	ANDQ $-32, R9
+	FILL($0x0f0f0f0f, X15, Y15)
+	FILL($0x3f3f3f3f, X14, Y14)
+	FILL($0x30303030, X13, Y13)
+	DOTROWS(144, AHEAD3, BLOCKQ4K)
+
+// The fifth bits are in Y7.
+#define TWOQ5K(p, op0, by0, op1, by1) \
+	VMOVDQU (48+16*p)(SI), Y1; \
+	VPSRLW $4, Y1, Y2; \
+	VPAND Y15, Y1, Y1; \
+	VPAND Y15, Y2, Y2; \
+	op0 by0, Y7, Y9; \
+	op1 by1, Y7, Y10; \
+	VPAND Y11, Y9, Y9; \
+	VPAND Y11, Y10, Y10; \
+	VPOR Y9, Y1, Y1; \
+	VPOR Y10, Y2, Y2; \
+	SHARED(p); \
+	TWO(p)
+
+#define BLOCKQ5K \
+	SIXBITS; \
+	VMOVDQU 16(SI), Y7; \
+	TWOQ5K(0, VPSLLW, $4, VPSLLW, $3); \
+	TWOQ5K(2, VPSLLW, $2, VPSLLW, $1); \
+	TWOQ5K(4, VPSLLW, $0, VPSRLW, $1); \
+	TWOQ5K(6, VPSRLW, $2, VPSRLW, $3)
+
+// func dotQ5KAVX2(dst *float32, w *byte, rows, blocks int, x *kInput)
+TEXT ·dotQ5KAVX2(SB), NOSPLIT, $64-40
+	LEAQ 31(SP), R9
+	ANDQ $-32, R9
+	FILL($0x0f0f0f0f, X15, Y15)
+	FILL($0x3f3f3f3f, X14, Y14)
+	FILL($0x30303030, X13, Y13)
+	FILL($0x10101010, X11, Y11)
+	DOTROWS(176, AHEAD3, BLOCKQ5K)
+
+// TWICE are the scales of parts p and p+1, each of two scales.
+#define TWICE(p) \
+	VPSHUFB PICK(p), Y12, Y9; \
+	VPSHUFB PICK((p+1)), Y12, Y10
+
+// Parts of half h: low bits, then the fifth and sixth of all four, in Y7.
+#define HALFQ6K(h) \
+	VMOVDQU (128+32*h)(SI), Y7; \
+	VMOVDQU (64*h)(SI), Y1; \
+	VMOVDQU (64*h+32)(SI), Y2; \
+	VPAND Y15, Y1, Y1; \
+	VPAND Y15, Y2, Y2; \
+	VPSLLW $4, Y7, Y9; \
+	VPSLLW $2, Y7, Y10; \
+	VPAND Y14, Y9, Y9; \
+	VPAND Y14, Y10, Y10; \
+	VPOR Y9, Y1, Y1; \
+	VPOR Y10, Y2, Y2; \
+	TWICE((4*h)); \
+	TWO((4*h)); \
+	VMOVDQU (64*h)(SI), Y1; \
+	VMOVDQU (64*h+32)(SI), Y2; \
+	VPSRLW $4, Y1, Y1; \
+	VPSRLW $4, Y2, Y2; \
+	VPAND Y15, Y1, Y1; \
+	VPAND Y15, Y2, Y2; \
+	VPSRLW $2, Y7, Y10; \
+	VPAND Y14, Y7, Y9; \
+	VPAND Y14, Y10, Y10; \
+	VPOR Y9, Y1, Y1; \
+	VPOR Y10, Y2, Y2; \
+	TWICE((4*h+2)); \
+	TWO((4*h+2))
+
+#define BLOCKQ6K \
+	VMOVDQU 192(SI), X0; \
+	VPMOVSXBW X0, Y3; \
+	VPSHUFB X13, X0, X0; \
+	VPMOVSXBW X0, Y12; \
+	VPMADDWD 256(R10), Y3, Y3; \
+	VPBROADCASTW 208(SI), X6; \
+	VCVTPH2PS X6, X6; \
+	VMULPS X11, X6, X6; \
+	HALFQ6K(0); \
+	HALFQ6K(1)
+
+DATA oneAnd32<>+0(SB)/8, $0x420000003f800000
+DATA oneAnd32<>+8(SB)/8, $0
+GLOBL oneAnd32<>(SB), RODATA|NOPTR, $16
+
+// func dotQ6KAVX2(dst *float32, w *byte, rows, blocks int, x *kInput)
+TEXT ·dotQ6KAVX2(SB), NOSPLIT, $0-40
+	FILL($0x0f0f0f0f, X15, Y15)
+	FILL($0x30303030, X14, Y14)
+	MOVQ $0x0e0c0a0806040200, AX
+	VMOVQ AX, X13
+	MOVQ $0x0f0d0b0907050301, AX
+	VPINSRQ $1, AX, X13, X13
+	VMOVUPS oneAnd32<>(SB), X11
+	DOTROWS(210, AHEAD3, BLOCKQ6K)

@@ -57,14 +57,12 @@ func compareK(t fataler, k *kernels, r *rand.Rand, blocks, rows, m int) {
 			k.mulK(got, rows, w, rows, in, m)
 			mulKPlain(want, rows, w, rows, in, m)
 			same(t, fmt.Sprintf("mulK %v of %d×%d by %d", typ, rows, 256*blocks, m), got, want)
-			if k.direct != nil {
-				s := &kScratch{last: [4 * groupRows]float32{1, 2, 3}} // what was there before must not matter
-				for i := range got {
-					got[i] = 5
-				}
-				k.direct.mul(s, got, rows, typ, b, typ.RowBytes(256*blocks), in[:m*blocks], m)
-				same(t, fmt.Sprintf("%v of %d×%d by %d, read directly", typ, rows, 256*blocks, m), got, want)
+			s := &kScratch{last: [4 * groupRows]float32{1, 2, 3}} // what was there before must not matter
+			for i := range got {
+				got[i] = 5
 			}
+			k.mulRows(s, got, rows, typ, b, typ.RowBytes(256*blocks), in[:m*blocks], m)
+			same(t, fmt.Sprintf("%v of %d×%d by %d, as the file has it", typ, rows, 256*blocks, m), got, want)
 		}
 	}
 }
@@ -163,7 +161,7 @@ func turnKPlain(t npu.DType, dst *kPanel, src []byte, stride int) {
 // Panels are what plain Go makes of sixteen rows, to the last bit.
 func TestPanelsEqualPlainGo(t *testing.T) {
 	for _, k := range available() {
-		if k.direct == nil {
+		if k.panels == nil {
 			continue
 		}
 		r := rand.New(rand.NewPCG(7, 8))
@@ -173,7 +171,7 @@ func TestPanelsEqualPlainGo(t *testing.T) {
 				b := randomBlocks(r, typ, groupRows*blocks*256)
 				got, want := make([]kPanel, blocks), make([]kPanel, blocks)
 				for i := range got {
-					k.direct.turn(typ, &got[i], b[i*typ.BlockBytes():], blocks*typ.BlockBytes())
+					k.panels.turn(typ, &got[i], b[i*typ.BlockBytes():], blocks*typ.BlockBytes())
 					turnKPlain(typ, &want[i], b[i*typ.BlockBytes():], blocks*typ.BlockBytes())
 					if got[i] != want[i] {
 						t.Fatalf("%s: block %d of %v is turned into\n%v, plain Go says\n%v", k.name, i, typ, got[i], want[i])

@@ -137,8 +137,8 @@ GLOBL oneAnd32<>(SB), RODATA|NOPTR, $8
 	VMOVDQU64 name<>+128(SB), Z30; \
 	VMOVDQU64 name<>+192(SB), Z31
 
-// func dotQ4K(dst *float32, w *byte, rows, blocks int, x *kInput)
-TEXT ·dotQ4K(SB), NOSPLIT, $0-40
+// func dotQ4KVNNI(dst *float32, w *byte, rows, blocks int, x *kInput)
+TEXT ·dotQ4KVNNI(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), DI
 	MOVQ w+8(FP), SI
 	MOVQ rows+16(FP), CX
@@ -176,8 +176,8 @@ block:
 	VZEROUPPER
 	RET
 
-// func dotQ5K(dst *float32, w *byte, rows, blocks int, x *kInput)
-TEXT ·dotQ5K(SB), NOSPLIT, $0-40
+// func dotQ5KVNNI(dst *float32, w *byte, rows, blocks int, x *kInput)
+TEXT ·dotQ5KVNNI(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), DI
 	MOVQ w+8(FP), SI
 	MOVQ rows+16(FP), CX
@@ -224,8 +224,8 @@ block:
 	VZEROUPPER
 	RET
 
-// func dotQ6K(dst *float32, w *byte, rows, blocks int, x *kInput)
-TEXT ·dotQ6K(SB), NOSPLIT, $0-40
+// func dotQ6KVNNI(dst *float32, w *byte, rows, blocks int, x *kInput)
+TEXT ·dotQ6KVNNI(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), DI
 	MOVQ w+8(FP), SI
 	MOVQ rows+16(FP), CX

@@ -261,8 +261,8 @@ TEXT ·q80x16VNNI(SB), NOSPLIT, $0-48
 	FILL($0x80808080, Z9)
 	TILE(512, WEIGHTSQ80, INPUTS16(40), STORE16)
 
-// AVX2 goes over a group twice, eight rows at a time: R14 is 0, then 1. The integers of the other half lie 32
-// bytes further, scales 16.
+// AVX2 goes over a group once for one input, with sums of sixteen rows. For four it goes twice, eight rows at a time: R14
+// is 2, then 1. The integers of the other half lie 32 bytes further, scales 16.
 
 DATA nibbles<>+0(SB)/8, $0x0f0f0f0f0f0f0f0f
 DATA nibbles<>+8(SB)/8, $0x0f0f0f0f0f0f0f0f
@@ -271,6 +271,10 @@ DATA nibbles<>+24(SB)/8, $0x0f0f0f0f0f0f0f0f
 GLOBL nibbles<>(SB), RODATA|NOPTR, $32
 
 #define YWEIGHTSQ40 \
+	PREFETCHT0 AHEADBY(CX); \
+	PREFETCHT0 (AHEADBY+64)(CX); \
+	PREFETCHT0 (AHEADBY+128)(CX); \
+	PREFETCHT0 (AHEADBY+192)(CX); \
 	VMOVDQU (CX), Y0; \
 	VMOVDQU 64(CX), Y1; \
 	VMOVDQU 128(CX), Y2; \
@@ -289,29 +293,19 @@ GLOBL nibbles<>(SB), RODATA|NOPTR, $32
 	VPAND Y12, Y6, Y6; \
 	VPAND Y12, Y7, Y7
 
-#define YWEIGHTSQ80 \
-	VMOVDQU (CX), Y0; \
-	VMOVDQU 64(CX), Y1; \
-	VMOVDQU 128(CX), Y2; \
-	VMOVDQU 192(CX), Y3; \
-	VMOVDQU 256(CX), Y4; \
-	VMOVDQU 320(CX), Y5; \
-	VMOVDQU 384(CX), Y6; \
-	VMOVDQU 448(CX), Y7
-
 // YQ40 adds the products of four elements to the sums of Y13: eight times at most 2·15·127 fit 16 bits.
 #define YQ40(at, p, w) \
 	VPBROADCASTD at p, Y12; \
 	VPMADDUBSW Y12, w, Y12; \
 	VPADDW Y12, Y13, Y13
 
-#define SCALE(p, acc) \
-	VCVTDQ2PS Y13, Y13; \
-	VCVTPH2PS (SI), Y14; \
+// SCALE adds a block's sum, times the scales of the weights, Y14, and of the input, to acc.
+#define SCALE(sum, p, acc) \
+	VCVTDQ2PS sum, sum; \
 	VBROADCASTSS 32 p, Y12; \
 	VMULPS Y14, Y12, Y12; \
-	VMULPS Y12, Y13, Y13; \
-	VADDPS Y13, acc, acc
+	VMULPS Y12, sum, sum; \
+	VADDPS sum, acc, acc
 
 #define YINPUTQ40(p, acc) \
 	VPXOR Y13, Y13, Y13; \
@@ -326,40 +320,56 @@ GLOBL nibbles<>(SB), RODATA|NOPTR, $32
 	VPMADDWD Y15, Y13, Y13; \
 	VPBROADCASTD 36 p, Y12; \
 	VPADDD Y12, Y13, Y13; \
-	SCALE(p, acc)
+	SCALE(Y13, p, acc)
 
-// YQ80 gives the weights' signs to the input, so that magnitudes are the unsigned bytes.
-#define YQ80(at, p, w) \
-	VPBROADCASTD at p, Y12; \
-	VPSIGNB w, Y12, Y12; \
-	VPABSB w, Y14; \
-	VPMADDUBSW Y12, Y14, Y12; \
-	VPMADDWD Y15, Y12, Y12; \
-	VPADDD Y12, Y13, Y13
+// SCALES adds the sums of four inputs, Y4 to Y7, to Y8 to Y11.
+#define SCALES \
+	VCVTPH2PS (SI), Y14; \
+	SCALE(Y4, (R8), Y8); \
+	SCALE(Y5, (R8)(AX*1), Y9); \
+	SCALE(Y6, (R8)(AX*2), Y10); \
+	SCALE(Y7, (R8)(R13*1), Y11)
 
-#define YINPUTQ80(p, acc) \
-	VPXOR Y13, Y13, Y13; \
-	YQ80(0, p, Y0); \
-	YQ80(4, p, Y1); \
-	YQ80(8, p, Y2); \
-	YQ80(12, p, Y3); \
-	YQ80(16, p, Y4); \
-	YQ80(20, p, Y5); \
-	YQ80(24, p, Y6); \
-	YQ80(28, p, Y7); \
-	SCALE(p, acc)
+// YQ80 adds the products of four elements of weights and an input to sum. The input takes the weights' signs, Y0, so
+// that their magnitudes, Y1, are the unsigned bytes.
+#define YQ80(at, p, sum) \
+	VPBROADCASTD at p, Y2; \
+	VPSIGNB Y0, Y2, Y2; \
+	VPMADDUBSW Y2, Y1, Y2; \
+	VPMADDWD Y15, Y2, Y2; \
+	VPADDD Y2, sum, sum
 
-#define YINPUTS1(INPUT) \
-	INPUT((R8), Y8)
+#define YWORDQ80(at, four) \
+	PREFETCHT0 (AHEADBY+at)(CX); \
+	VMOVDQU at(CX), Y0; \
+	VPABSB Y0, Y1; \
+	YQ80(four, (R8), Y4); \
+	YQ80(four, (R8)(AX*1), Y5); \
+	YQ80(four, (R8)(AX*2), Y6); \
+	YQ80(four, (R8)(R13*1), Y7)
 
-#define YINPUTS4(INPUT) \
-	INPUT((R8), Y8); \
-	INPUT((R8)(AX*1), Y9); \
-	INPUT((R8)(AX*2), Y10); \
-	INPUT((R8)(R13*1), Y11)
+#define YFOURQ80 \
+	VPXOR Y4, Y4, Y4; \
+	VPXOR Y5, Y5, Y5; \
+	VPXOR Y6, Y6, Y6; \
+	VPXOR Y7, Y7, Y7; \
+	YWORDQ80(0, 0); \
+	YWORDQ80(64, 4); \
+	YWORDQ80(128, 8); \
+	YWORDQ80(192, 12); \
+	YWORDQ80(256, 16); \
+	YWORDQ80(320, 20); \
+	YWORDQ80(384, 24); \
+	YWORDQ80(448, 28); \
+	SCALES
 
-#define YSTORE1 \
-	VMOVUPS Y8, (DI)
+#define YFOURQ40 \
+	YWEIGHTSQ40; \
+	VCVTPH2PS (SI), Y14; \
+	YINPUTQ40((R8), Y8); \
+	YINPUTQ40((R8)(AX*1), Y9); \
+	YINPUTQ40((R8)(AX*2), Y10); \
+	YINPUTQ40((R8)(R13*1), Y11)
 
 #define YSTORE4 \
 	MOVQ stride+8(FP), R8; \
@@ -370,11 +380,115 @@ GLOBL nibbles<>(SB), RODATA|NOPTR, $32
 	VMOVUPS Y10, (DI)(R8*2); \
 	VMOVUPS Y11, (DI)(R9*1)
 
-#define YTILE(WORDS, WEIGHTS, INPUTS, STORE) \
+// YONEQ40 adds the products of the words at(CX), sixteen rows' nibbles, and of the input's two fours to Y12 and Y13.
+#define YONEQ40(at, low, high) \
+	VMOVDQU at(CX), Y0; \
+	VMOVDQU (at+32)(CX), Y1; \
+	VPBROADCASTD low(R8), Y4; \
+	VPBROADCASTD high(R8), Y5; \
+	VPSRLW $4, Y0, Y2; \
+	VPSRLW $4, Y1, Y3; \
+	VPAND Y14, Y0, Y0; \
+	VPAND Y14, Y1, Y1; \
+	VPAND Y14, Y2, Y2; \
+	VPAND Y14, Y3, Y3; \
+	VPMADDUBSW Y4, Y0, Y0; \
+	VPMADDUBSW Y4, Y1, Y1; \
+	VPMADDUBSW Y5, Y2, Y2; \
+	VPMADDUBSW Y5, Y3, Y3; \
+	VPADDW Y0, Y12, Y12; \
+	VPADDW Y1, Y13, Y13; \
+	VPADDW Y2, Y12, Y12; \
+	VPADDW Y3, Y13, Y13
+
+#define YBLOCKQ40 \
+	AHEADQ40; \
+	VPXOR Y12, Y12, Y12; \
+	VPXOR Y13, Y13, Y13; \
+	YONEQ40(0, 0, 16); \
+	YONEQ40(64, 4, 20); \
+	YONEQ40(128, 8, 24); \
+	YONEQ40(192, 12, 28); \
+	VPMADDWD Y15, Y12, Y12; \
+	VPMADDWD Y15, Y13, Y13; \
+	VPBROADCASTD 36(R8), Y0; \
+	VPADDD Y0, Y12, Y12; \
+	VPADDD Y0, Y13, Y13
+
+// YONEQ80 is YONEQ40 of bytes.
+#define YONEQ80(at, four) \
+	VMOVDQU at(CX), Y0; \
+	VMOVDQU (at+32)(CX), Y1; \
+	VPBROADCASTD four(R8), Y4; \
+	VPSIGNB Y0, Y4, Y2; \
+	VPSIGNB Y1, Y4, Y3; \
+	VPABSB Y0, Y0; \
+	VPABSB Y1, Y1; \
+	VPMADDUBSW Y2, Y0, Y0; \
+	VPMADDUBSW Y3, Y1, Y1; \
+	VPMADDWD Y15, Y0, Y0; \
+	VPMADDWD Y15, Y1, Y1; \
+	VPADDD Y0, Y12, Y12; \
+	VPADDD Y1, Y13, Y13
+
+#define YBLOCKQ80 \
+	AHEADQ80; \
+	VPXOR Y12, Y12, Y12; \
+	VPXOR Y13, Y13, Y13; \
+	YONEQ80(0, 0); \
+	YONEQ80(64, 4); \
+	YONEQ80(128, 8); \
+	YONEQ80(192, 12); \
+	YONEQ80(256, 16); \
+	YONEQ80(320, 20); \
+	YONEQ80(384, 24); \
+	YONEQ80(448, 28)
+
+// YONE multiplies by one input: BLOCK leaves a block's sums in Y12 and Y13.
+#define YONE(WORDS, BLOCK) \
 	START; \
-	MOVL $0x00010001, BX; \
-	VMOVD BX, X15; \
-	VPBROADCASTD X15, Y15; \
+	MOVQ SI, R14; \
+group: \
+	LEAQ (SI)(R15*1), CX; \
+	MOVQ blocks+32(FP), BX; \
+	MOVQ R12, R8; \
+	VXORPS Y8, Y8, Y8; \
+	VXORPS Y9, Y9, Y9; \
+block: \
+	BLOCK; \
+	VCVTDQ2PS Y12, Y12; \
+	VCVTDQ2PS Y13, Y13; \
+	VCVTPH2PS (SI), Y0; \
+	VCVTPH2PS 16(SI), Y1; \
+	VBROADCASTSS 32(R8), Y2; \
+	VMULPS Y0, Y2, Y0; \
+	VMULPS Y1, Y2, Y1; \
+	VMULPS Y0, Y12, Y12; \
+	VMULPS Y1, Y13, Y13; \
+	VADDPS Y12, Y8, Y8; \
+	VADDPS Y13, Y9, Y9; \
+	ADDQ $32, SI; \
+	ADDQ $WORDS, CX; \
+	ADDQ $48, R8; \
+	DECQ BX; \
+	JNZ block; \
+	VMOVUPS Y8, (DI); \
+	VMOVUPS Y9, 32(DI); \
+	MOVQ CX, SI; \
+	ADDQ $64, DI; \
+	DECQ DX; \
+	JNZ group; \
+	VZEROUPPER; \
+	RET
+
+#define YFILL(bits, x, y) \
+	MOVL bits, BX; \
+	VMOVD BX, x; \
+	VPBROADCASTD x, y
+
+// YFOUR multiplies by four inputs: BLOCK adds the products of a block to Y8 to Y11.
+#define YFOUR(WORDS, BLOCK) \
+	START; \
 group: \
 	MOVQ $2, R14; \
 	LEAQ (SI)(R15*1), CX; \
@@ -386,14 +500,13 @@ half: \
 	VXORPS Y10, Y10, Y10; \
 	VXORPS Y11, Y11, Y11; \
 block: \
-	WEIGHTS; \
-	INPUTS; \
+	BLOCK; \
 	ADDQ $32, SI; \
 	ADDQ $WORDS, CX; \
 	ADDQ $48, R8; \
 	DECQ BX; \
 	JNZ block; \
-	STORE; \
+	YSTORE4; \
 	ADDQ $32, DI; \
 	DECQ R14; \
 	JEQ next; \
@@ -414,16 +527,153 @@ next: \
 
 // func q40x1AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q40x1AVX2(SB), NOSPLIT, $0-48
-	YTILE(256, YWEIGHTSQ40, YINPUTS1(YINPUTQ40), YSTORE1)
+	YFILL($0x0f0f0f0f, X14, Y14)
+	YFILL($0x00010001, X15, Y15)
+	YONE(256, YBLOCKQ40)
 
 // func q40x4AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q40x4AVX2(SB), NOSPLIT, $0-48
-	YTILE(256, YWEIGHTSQ40, YINPUTS4(YINPUTQ40), YSTORE4)
+	YFILL($0x00010001, X15, Y15)
+	YFOUR(256, YFOURQ40)
 
 // func q80x1AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q80x1AVX2(SB), NOSPLIT, $0-48
-	YTILE(512, YWEIGHTSQ80, YINPUTS1(YINPUTQ80), YSTORE1)
+	YFILL($0x00010001, X15, Y15)
+	YONE(512, YBLOCKQ80)
 
 // func q80x4AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q80x4AVX2(SB), NOSPLIT, $0-48
-	YTILE(512, YWEIGHTSQ80, YINPUTS4(YINPUTQ80), YSTORE4)
+	YFILL($0x00010001, X15, Y15)
+	YFOUR(512, YFOURQ80)
+
+// AVX-VNNI has VPDPBUSD for vectors of 32 bytes on processors without AVX-512. Sums start as those of AVX-512 do.
+
+// DPBUSD adds the products of fours of bytes of vectors w, unsigned, and x to vector sum, all three given as numbers. Go's
+// assembler knows the instruction as AVX-512's alone.
+#define DPBUSD(x, w, sum) \
+	BYTE $0xc4; \
+	BYTE $(0x42|(8-(sum&8))<<4|(8-(x&8))<<2); \
+	BYTE $((15-w)<<3|5); \
+	BYTE $0x50; \
+	BYTE $(0xc0|(sum&7)<<3|(x&7))
+
+#define VONEQ40(at, low, high) \
+	VMOVDQU at(CX), Y0; \
+	VMOVDQU (at+32)(CX), Y1; \
+	VPBROADCASTD low(R8), Y4; \
+	VPBROADCASTD high(R8), Y5; \
+	VPSRLW $4, Y0, Y2; \
+	VPSRLW $4, Y1, Y3; \
+	VPAND Y15, Y0, Y0; \
+	VPAND Y15, Y1, Y1; \
+	VPAND Y15, Y2, Y2; \
+	VPAND Y15, Y3, Y3; \
+	DPBUSD(4, 0, 12); \
+	DPBUSD(4, 1, 13); \
+	DPBUSD(5, 2, 12); \
+	DPBUSD(5, 3, 13)
+
+#define VBLOCKQ40 \
+	AHEADQ40; \
+	VPBROADCASTD 36(R8), Y12; \
+	VMOVDQU Y12, Y13; \
+	VONEQ40(0, 0, 16); \
+	VONEQ40(64, 4, 20); \
+	VONEQ40(128, 8, 24); \
+	VONEQ40(192, 12, 28)
+
+#define VONEQ80(at, four) \
+	VPXOR at(CX), Y15, Y0; \
+	VPXOR (at+32)(CX), Y15, Y1; \
+	VPBROADCASTD four(R8), Y4; \
+	DPBUSD(4, 0, 12); \
+	DPBUSD(4, 1, 13)
+
+#define VBLOCKQ80 \
+	AHEADQ80; \
+	VPBROADCASTD 40(R8), Y12; \
+	VMOVDQU Y12, Y13; \
+	VONEQ80(0, 0); \
+	VONEQ80(64, 4); \
+	VONEQ80(128, 8); \
+	VONEQ80(192, 12); \
+	VONEQ80(256, 16); \
+	VONEQ80(320, 20); \
+	VONEQ80(384, 24); \
+	VONEQ80(448, 28)
+
+#define VQ40(low, high, p, sum) \
+	VPBROADCASTD low p, Y2; \
+	VPBROADCASTD high p, Y3; \
+	DPBUSD(2, 0, sum); \
+	DPBUSD(3, 1, sum)
+
+#define VWORDQ40(at, low, high) \
+	PREFETCHT0 (AHEADBY+at)(CX); \
+	VMOVDQU at(CX), Y0; \
+	VPSRLW $4, Y0, Y1; \
+	VPAND Y15, Y0, Y0; \
+	VPAND Y15, Y1, Y1; \
+	VQ40(low, high, (R8), 4); \
+	VQ40(low, high, (R8)(AX*1), 5); \
+	VQ40(low, high, (R8)(AX*2), 6); \
+	VQ40(low, high, (R8)(R13*1), 7)
+
+#define VQ80(at, p, sum) \
+	VPBROADCASTD at p, Y2; \
+	DPBUSD(2, 0, sum)
+
+#define VWORDQ80(at, four) \
+	PREFETCHT0 (AHEADBY+at)(CX); \
+	VPXOR at(CX), Y15, Y0; \
+	VQ80(four, (R8), 4); \
+	VQ80(four, (R8)(AX*1), 5); \
+	VQ80(four, (R8)(AX*2), 6); \
+	VQ80(four, (R8)(R13*1), 7)
+
+// VSTARTS are where the sums of four inputs start; at is low or high.
+#define VSTARTS(at) \
+	VPBROADCASTD at(R8), Y4; \
+	VPBROADCASTD at(R8)(AX*1), Y5; \
+	VPBROADCASTD at(R8)(AX*2), Y6; \
+	VPBROADCASTD at(R8)(R13*1), Y7
+
+#define VFOURQ40 \
+	VSTARTS(36); \
+	VWORDQ40(0, 0, 16); \
+	VWORDQ40(64, 4, 20); \
+	VWORDQ40(128, 8, 24); \
+	VWORDQ40(192, 12, 28); \
+	SCALES
+
+#define VFOURQ80 \
+	VSTARTS(40); \
+	VWORDQ80(0, 0); \
+	VWORDQ80(64, 4); \
+	VWORDQ80(128, 8); \
+	VWORDQ80(192, 12); \
+	VWORDQ80(256, 16); \
+	VWORDQ80(320, 20); \
+	VWORDQ80(384, 24); \
+	VWORDQ80(448, 28); \
+	SCALES
+
+// func q40x1AVXVNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
+TEXT ·q40x1AVXVNNI(SB), NOSPLIT, $0-48
+	YFILL($0x0f0f0f0f, X15, Y15)
+	YONE(256, VBLOCKQ40)
+
+// func q40x4AVXVNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
+TEXT ·q40x4AVXVNNI(SB), NOSPLIT, $0-48
+	YFILL($0x0f0f0f0f, X15, Y15)
+	YFOUR(256, VFOURQ40)
+
+// func q80x1AVXVNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
+TEXT ·q80x1AVXVNNI(SB), NOSPLIT, $0-48
+	YFILL($0x80808080, X15, Y15)
+	YONE(512, VBLOCKQ80)
+
+// func q80x4AVXVNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
+TEXT ·q80x4AVXVNNI(SB), NOSPLIT, $0-48
+	YFILL($0x80808080, X15, Y15)
+	YFOUR(512, VFOURQ80)

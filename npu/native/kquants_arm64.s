@@ -28,6 +28,54 @@
 #define FCVTL(d, n) WORD $(0x0E217800 | (n)<<5 | (d))
 #define ZERO(v) VEOR v.B16, v.B16, v.B16
 
+// ADDP4 and ADDP8 add neighbours, first of n, then of m, in 32 and in 16 bits.
+#define ADDP4(d, n, m) WORD $(0x4EA0BC00 | (m)<<16 | (n)<<5 | (d))
+#define ADDP8(d, n, m) WORD $(0x4E60BC00 | (m)<<16 | (n)<<5 | (d))
+#define SCVTF4(d, n) WORD $(0x4E21D800 | (n)<<5 | (d))
+#define FMUL4(d, n, m) WORD $(0x6E20DC00 | (m)<<16 | (n)<<5 | (d))
+
+// DOTROWS multiplies one input by weights as files have them. Scales go to V20 to V23, the products of a block's parts,
+// times those, to V24 and V25, those of its minima to V14, d and m to V10.
+#define DOTROWS(SIZE, SCALES, PARTS, LEAST) \
+	MOVD dst+0(FP), R0; \
+	MOVD w+8(FP), R1; \
+	MOVD rows+16(FP), R2; \
+	MOVD blocks+24(FP), R3; \
+	MOVD x+32(FP), R4; \
+row: \
+	MOVD R4, R6; \
+	MOVD R3, R8; \
+	ZERO(V29); \
+block: \
+	PRFM 4096(R1), PLDL1KEEP; \
+	PRFM 4160(R1), PLDL1KEEP; \
+	PRFM 4224(R1), PLDL1KEEP; \
+	SCALES; \
+	ZERO(V24); \
+	ZERO(V25); \
+	PARTS; \
+	VLD1.P 32(R6), [V12.B16, V13.B16]; \
+	LEAST; \
+	FMOVS (R6), F11; \
+	VDUP V11.S[0], V11.S4; \
+	ADD4(24, 24, 25); \
+	ADDP4(24, 24, 14); \
+	ADDP4(24, 24, 24); \
+	FMUL4(11, 11, 10); \
+	SCVTF4(24, 24); \
+	FMUL4(24, 24, 11); \
+	VDUP V24.S[1], V25.S4; \
+	FSUB1(24, 24, 25); \
+	FADD1(29, 29, 24); \
+	ADD $32, R6; \
+	ADD $SIZE, R1; \
+	SUBS $1, R8, R8; \
+	BNE block; \
+	FMOVS.P F29, 4(R0); \
+	SUBS $1, R2, R2; \
+	BNE row; \
+	RET
+
 // MASKS prepares what SCALES needs.
 #define MASKS \
 	MOVD $0x3f3f3f3f, R3; \
@@ -318,3 +366,143 @@ block:
 	SUBS $1, R2, R2
 	BNE row
 	RET
+
+// One input times weights as files have them: DOTROWS.
+
+// SIXBITS unpacks eight 6-bit scales and minima, as SCALES does, in vectors: four bytes each of lower scales, lower
+// minima, and the low bits of both upper ones, whose high bits the first two have left.
+#define SIXBITS \
+	FMOVQ 4(R1), F0; \
+	VDUP V0.S[2], V3.S4; \
+	VUSHR $4, V3.B16, V4.B16; \
+	VZIP1 V4.S4, V3.S4, V3.S4; \
+	VUSHR $6, V0.B16, V2.B16; \
+	VSLI $4, V2.B16, V3.B16; \
+	VAND V28.B16, V0.B16, V1.B16; \
+	VZIP1 V3.S4, V1.S4, V1.S4; \
+	VUXTL V1.B8, V5.H8; \
+	VUXTL2 V1.B16, V15.H8; \
+	VUXTL V5.H4, V20.S4; \
+	VUXTL2 V5.H8, V21.S4; \
+	FMOVS (R1), F10; \
+	FCVTL(10, 10)
+
+// LEAST8 multiplies eight minima by sums of 32 each.
+#define LEAST8 \
+	ADDP8(12, 12, 13); \
+	SMULL(14, 12, 15); \
+	SMLAL2(14, 12, 15)
+
+// ONE adds the products of a part, in vectors a and b, times element i of the scales.
+#define ONE(a, b, scales, i, sum) \
+	VLD1.P 32(R6), [V12.B16, V13.B16]; \
+	ZERO(V26); \
+	SDOT(26, a, 12); \
+	SDOT(26, b, 13); \
+	MLABY(sum, 26, scales, i)
+
+#define TWOQ4K(p, scales, i) \
+	FLDPQ (16+16*p)(R1), (F0, F1); \
+	VUSHR $4, V0.B16, V2.B16; \
+	VUSHR $4, V1.B16, V3.B16; \
+	VAND V30.B16, V0.B16, V0.B16; \
+	VAND V30.B16, V1.B16, V1.B16; \
+	ONE(0, 1, scales, i, 24); \
+	ONE(2, 3, scales, i+1, 25)
+
+#define PARTSQ4K \
+	TWOQ4K(0, 20, 0); \
+	TWOQ4K(2, 20, 2); \
+	TWOQ4K(4, 21, 0); \
+	TWOQ4K(6, 21, 2)
+
+// func dotQ4KNEON(dst *float32, w *byte, rows, blocks int, x *kInput)
+TEXT ·dotQ4KNEON(SB), NOSPLIT, $0-40
+	VMOVI $15, V30.B16
+	VMOVI $63, V28.B16
+	DOTROWS(144, SIXBITS, PARTSQ4K, LEAST8)
+
+#define TWOQ5K(p, scales, i) \
+	FLDPQ (48+16*p)(R1), (F0, F1); \
+	VUSHR $4, V0.B16, V2.B16; \
+	VUSHR $4, V1.B16, V3.B16; \
+	HIGH(1, V0, V1); \
+	HIGH(1, V2, V3); \
+	ONE(0, 1, scales, i, 24); \
+	ONE(2, 3, scales, i+1, 25)
+
+#define PARTSQ5K \
+	FLDPQ 16(R1), (F16, F17); \
+	TWOQ5K(0, 20, 0); \
+	TWOQ5K(2, 20, 2); \
+	TWOQ5K(4, 21, 0); \
+	TWOQ5K(6, 21, 2)
+
+// func dotQ5KNEON(dst *float32, w *byte, rows, blocks int, x *kInput)
+TEXT ·dotQ5KNEON(SB), NOSPLIT, $0-40
+	VMOVI $1, V31.B16
+	VMOVI $63, V28.B16
+	DOTROWS(176, SIXBITS, PARTSQ5K, LEAST8)
+
+// BYTES are sixteen scales, of even and odd sixteens, which are the minima too; m is 32·d.
+#define BYTES \
+	FMOVQ 192(R1), F15; \
+	VUZP1 V15.B16, V15.B16, V0.B16; \
+	VUZP2 V15.B16, V15.B16, V1.B16; \
+	SXTLB(0, 0); \
+	SXTLB(1, 1); \
+	SXTL(20, 0); \
+	SXTL2(21, 0); \
+	SXTL(22, 1); \
+	SXTL2(23, 1); \
+	MOVHU 208(R1), R9; \
+	FMOVS R9, F10; \
+	FCVTL(10, 10); \
+	VZIP1 V10.S4, V10.S4, V10.S4; \
+	FMUL4(10, 10, 28)
+
+#define LEAST16 \
+	SXTLB(0, 15); \
+	SXTLB2(1, 15); \
+	SMULL(14, 12, 0); \
+	SMLAL2(14, 12, 0); \
+	SMLAL(14, 13, 1); \
+	SMLAL2(14, 13, 1)
+
+// EACH is ONE of a part with a scale for each vector.
+#define EACH(a, b, even, odd, i) \
+	VLD1.P 32(R6), [V12.B16, V13.B16]; \
+	ZERO(V26); \
+	ZERO(V27); \
+	SDOT(26, a, 12); \
+	SDOT(27, b, 13); \
+	MLABY(24, 26, even, i); \
+	MLABY(25, 27, odd, i)
+
+#define HALFQ6K(half, even, odd) \
+	FLDPQ (64*half)(R1), (F0, F1); \
+	FLDPQ (64*half+32)(R1), (F2, F3); \
+	FLDPQ (128+32*half)(R1), (F16, F17); \
+	VUSHR $4, V0.B16, V4.B16; \
+	VUSHR $4, V1.B16, V5.B16; \
+	VUSHR $4, V2.B16, V6.B16; \
+	VUSHR $4, V3.B16, V7.B16; \
+	HIGH(2, V0, V1); \
+	HIGH(2, V2, V3); \
+	HIGH(2, V4, V5); \
+	HIGH(2, V6, V7); \
+	EACH(0, 1, even, odd, 0); \
+	EACH(2, 3, even, odd, 1); \
+	EACH(4, 5, even, odd, 2); \
+	EACH(6, 7, even, odd, 3)
+
+#define PARTSQ6K \
+	HALFQ6K(0, 20, 22); \
+	HALFQ6K(1, 21, 23)
+
+// func dotQ6KNEON(dst *float32, w *byte, rows, blocks int, x *kInput)
+TEXT ·dotQ6KNEON(SB), NOSPLIT, $0-40
+	VMOVI $3, V31.B16
+	MOVD $0x420000003f800000, R9 // 1 and 32
+	FMOVD R9, F28
+	DOTROWS(210, BYTES, PARTSQ6K, LEAST16)

@@ -1,8 +1,9 @@
 #include "textflag.h"
 
 // Products with packed weights (pack.go). A vector holds four elements of each of four rows; SDOT by element
-// multiplies them by an input's same four. A group is gone over four times, four rows at a time: their
-// integers lie 16 bytes further each time, their scales 8. Encodings as in kernels_arm64.s.
+// multiplies them by an input's same four. For one input a group is gone over once, with sums of sixteen rows. For four it
+// is gone over four times, four rows at a time: their integers lie 16 bytes further each time, their scales 8. Encodings as
+// in kernels_arm64.s.
 
 // SDOTE takes the four bytes number i of m.
 #define SDOTE(d, n, m, i) WORD $(0x4F80E000 | ((i)&1)<<21 | ((i)>>1)<<11 | (m)<<16 | (n)<<5 | (d))
@@ -10,6 +11,7 @@
 #define FMUL4(d, n, m) WORD $(0x6E20DC00 | (m)<<16 | (n)<<5 | (d))
 #define FADD4(d, n, m) WORD $(0x4E20D400 | (m)<<16 | (n)<<5 | (d))
 #define FCVTL(d, n) WORD $(0x0E217800 | (n)<<5 | (d))
+#define FCVTL2(d, n) WORD $(0x4E217800 | (n)<<5 | (d))
 
 // SMMLA adds the products of the two rows of eight bytes in n by the two in m: two by two sums.
 #define SMMLA(d, n, m) WORD $(0x4E80A400 | (m)<<16 | (n)<<5 | (d))
@@ -93,7 +95,24 @@
 	FMUL4(19, 19, 18); \
 	FADD4(acc, acc, 19)
 
-#define TILE(WORDS, WEIGHTS, INPUTS, STORE) \
+// LINE asks for what comes some kilobytes after p.
+#define LINE(n, p) PRFM (4096+64*n)(p), PLDL1KEEP
+
+#define LINES4(p) \
+	LINE(0, p); \
+	LINE(1, p); \
+	LINE(2, p); \
+	LINE(3, p)
+
+#define LINES8(p) \
+	LINES4(p); \
+	LINE(4, p); \
+	LINE(5, p); \
+	LINE(6, p); \
+	LINE(7, p)
+
+// TILE multiplies by four inputs. AHEAD asks for the integers that come later, while the first four rows pass by.
+#define TILE(WORDS, AHEAD, WEIGHTS, INPUTS) \
 	START; \
 	VMOVI $15, V30.B16; \
 group: \
@@ -112,6 +131,9 @@ rows: \
 	VEOR V22.B16, V22.B16, V22.B16; \
 	VEOR V23.B16, V23.B16, V23.B16; \
 block: \
+	CBNZ R9, near; \
+	AHEAD; \
+near: \
 	WEIGHTS; \
 	INPUTS; \
 	ADD $32, R6; \
@@ -119,7 +141,7 @@ block: \
 	SUBS $1, R8, R8; \
 	BNE block; \
 	MOVD R0, R17; \
-	STORE; \
+	STORE4; \
 	ADD $16, R0; \
 	ADD $1, R9; \
 	CMP $4, R9; \
@@ -128,8 +150,6 @@ block: \
 	SUBS $1, R2, R2; \
 	BNE group; \
 	RET
-
-#define STORE1 FMOVQ F20, (R17)
 
 #define STORE4 \
 	FMOVQ F20, (R17); \
@@ -140,14 +160,112 @@ block: \
 	ADD R10, R17; \
 	FMOVQ F23, (R17)
 
-#define INPUTS1(INPUT) \
-	INPUT(R13, 20)
-
 #define INPUTS4(INPUT) \
 	INPUT(R13, 20); \
 	INPUT(R14, 21); \
 	INPUT(R15, 22); \
 	INPUT(R16, 23)
+
+// ONE multiplies by one input: BLOCK leaves a block's sums of sixteen rows in V20 to V23. R14 runs ahead by what a block
+// takes with its scales, to ask for what comes later.
+#define ONE(BYTES, BLOCK) \
+	START; \
+	MOVD R1, R14; \
+	VMOVI $15, V30.B16; \
+group: \
+	MOVD R1, R6; \
+	ADD R12, R1, R7; \
+	MOVD R3, R8; \
+	MOVD R4, R13; \
+	VEOR V24.B16, V24.B16, V24.B16; \
+	VEOR V25.B16, V25.B16, V25.B16; \
+	VEOR V26.B16, V26.B16, V26.B16; \
+	VEOR V27.B16, V27.B16, V27.B16; \
+block: \
+	VLD1 (R13), [V16.B16, V17.B16]; \
+	BLOCK; \
+	ADD $BYTES, R14; \
+	FMOVS 32(R13), F18; \
+	VDUP V18.S[0], V18.S4; \
+	VLD1.P 32(R6), [V0.B16, V1.B16]; \
+	FCVTL(2, 0); \
+	FCVTL2(3, 0); \
+	FCVTL(4, 1); \
+	FCVTL2(5, 1); \
+	SCALEROWS(20, 2, 24); \
+	SCALEROWS(21, 3, 25); \
+	SCALEROWS(22, 4, 26); \
+	SCALEROWS(23, 5, 27); \
+	ADD $48, R13; \
+	SUBS $1, R8, R8; \
+	BNE block; \
+	VST1.P [V24.S4, V25.S4, V26.S4, V27.S4], 64(R0); \
+	MOVD R7, R1; \
+	SUBS $1, R2, R2; \
+	BNE group; \
+	RET
+
+#define SCALEROWS(sum, scales, acc) \
+	FMUL4(scales, 18, scales); \
+	SCVTF4(sum, sum); \
+	FMUL4(sum, sum, scales); \
+	FADD4(acc, acc, sum)
+
+// WORD is four bytes of each of sixteen rows, times element i of the input's half m.
+#define WORD80(m, i) \
+	VLD1.P 64(R7), [V0.B16, V1.B16, V2.B16, V3.B16]; \
+	SDOTE(20, 0, m, i); \
+	SDOTE(21, 1, m, i); \
+	SDOTE(22, 2, m, i); \
+	SDOTE(23, 3, m, i)
+
+#define WORD40(i) \
+	VLD1.P 64(R7), [V0.B16, V1.B16, V2.B16, V3.B16]; \
+	VUSHR $4, V0.B16, V4.B16; \
+	VUSHR $4, V1.B16, V5.B16; \
+	VUSHR $4, V2.B16, V6.B16; \
+	VUSHR $4, V3.B16, V7.B16; \
+	VAND V30.B16, V0.B16, V0.B16; \
+	VAND V30.B16, V1.B16, V1.B16; \
+	VAND V30.B16, V2.B16, V2.B16; \
+	VAND V30.B16, V3.B16, V3.B16; \
+	SDOTE(20, 0, 16, i); \
+	SDOTE(21, 1, 16, i); \
+	SDOTE(22, 2, 16, i); \
+	SDOTE(23, 3, 16, i); \
+	SDOTE(20, 4, 17, i); \
+	SDOTE(21, 5, 17, i); \
+	SDOTE(22, 6, 17, i); \
+	SDOTE(23, 7, 17, i)
+
+#define BLOCKQ80 \
+	LINES8(R14); \
+	LINE(8, R14); \
+	VEOR V20.B16, V20.B16, V20.B16; \
+	VEOR V21.B16, V21.B16, V21.B16; \
+	VEOR V22.B16, V22.B16, V22.B16; \
+	VEOR V23.B16, V23.B16, V23.B16; \
+	WORD80(16, 0); \
+	WORD80(16, 1); \
+	WORD80(16, 2); \
+	WORD80(16, 3); \
+	WORD80(17, 0); \
+	WORD80(17, 1); \
+	WORD80(17, 2); \
+	WORD80(17, 3)
+
+#define BLOCKQ40 \
+	LINES4(R14); \
+	LINE(4, R14); \
+	FMOVS 36(R13), F20; \
+	VDUP V20.S[0], V20.S4; \
+	VMOV V20.B16, V21.B16; \
+	VMOV V20.B16, V22.B16; \
+	VMOV V20.B16, V23.B16; \
+	WORD40(0); \
+	WORD40(1); \
+	WORD40(2); \
+	WORD40(3)
 
 // With the matrix instructions (i8mm), eight bytes of two rows go by eight of two inputs at once. MATRIX turns the
 // words of a block to that end: rows 0 and 1 to V24 to V27, rows 2 and 3 to V0, V2, V4 and V6.
@@ -213,24 +331,24 @@ block: \
 
 // func q80x1NEON(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q80x1NEON(SB), NOSPLIT, $0-48
-	TILE(512, WEIGHTSQ80, INPUTS1(INPUTQ80), STORE1)
+	ONE(544, BLOCKQ80)
 
 // func q80x4NEON(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q80x4NEON(SB), NOSPLIT, $0-48
-	TILE(512, WEIGHTSQ80, INPUTS4(INPUTQ80), STORE4)
+	TILE(512, LINES8(R7), WEIGHTSQ80, INPUTS4(INPUTQ80))
 
 // func q40x1NEON(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q40x1NEON(SB), NOSPLIT, $0-48
-	TILE(256, WEIGHTSQ40, INPUTS1(INPUTQ40), STORE1)
+	ONE(288, BLOCKQ40)
 
 // func q40x4NEON(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q40x4NEON(SB), NOSPLIT, $0-48
-	TILE(256, WEIGHTSQ40, INPUTS4(INPUTQ40), STORE4)
+	TILE(256, LINES4(R7), WEIGHTSQ40, INPUTS4(INPUTQ40))
 
 // func q80x4I8MM(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q80x4I8MM(SB), NOSPLIT, $0-48
-	TILE(512, MATRIX(WEIGHTSQ80), TWICE(TWOQ80), STORE4)
+	TILE(512, LINES8(R7), MATRIX(WEIGHTSQ80), TWICE(TWOQ80))
 
 // func q40x4I8MM(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q40x4I8MM(SB), NOSPLIT, $0-48
-	TILE(256, MATRIX(WEIGHTSQ40), TWICE(TWOQ40), STORE4)
+	TILE(256, LINES4(R7), MATRIX(WEIGHTSQ40), TWICE(TWOQ40))

@@ -129,55 +129,54 @@ step:
 	VZEROUPPER
 	RET
 
-// Tiles without AVX-512: one input at a time, whose eight accumulators leave registers for the rest.
-
-// ROW adds the products of 32 numbers of an input, Y0 to Y3, and of a row.
-#define ROW(at, a, b, c, d) \
-	VMULPS at(R9), Y0, Y4; \
-	VMULPS (at+32)(R9), Y1, Y5; \
-	VMULPS (at+64)(R9), Y2, Y6; \
-	VMULPS (at+96)(R9), Y3, Y7; \
-	VADDPS Y4, a, a; \
-	VADDPS Y5, b, b; \
-	VADDPS Y6, c, c; \
-	VADDPS Y7, d, d
+// Tiles without AVX-512: one of the four accumulators of all sums at a time, which leaves registers for what is read.
 
 #define EIGHT(OP) \
 	OP(0, Y8); \
-	OP(32, Y9); \
-	OP(64, Y10); \
-	OP(96, Y11); \
-	OP(128, Y12); \
-	OP(160, Y13); \
-	OP(192, Y14); \
-	OP(224, Y15)
+	OP(128, Y9); \
+	OP(256, Y10); \
+	OP(384, Y11); \
+	OP(512, Y12); \
+	OP(640, Y13); \
+	OP(768, Y14); \
+	OP(896, Y15)
+
+// COLUMN adds the products of eight numbers of an input and of two rows, Y0 and Y1.
+#define COLUMN(at, a, b) \
+	VMOVUPS at(R10), Y2; \
+	VMULPS Y2, Y0, Y3; \
+	VMULPS Y2, Y1, Y4; \
+	VADDPS Y3, a, a; \
+	VADDPS Y4, b, b
 
 // func tileAVX2(acc *tileSums, x, w *float32, steps int)
 TEXT ·tileAVX2(SB), NOSPLIT, $0-32
 	MOVQ acc+0(FP), DI
 	MOVQ x+8(FP), R8
+	MOVQ w+16(FP), SI
 	MOVQ $4, DX
-input:
-	MOVQ w+16(FP), R9
+columns:
+	MOVQ SI, R9
 	MOVQ R8, R10
 	MOVQ steps+24(FP), CX
 	EIGHT(LOAD)
 step:
-	VMOVUPS (R10), Y0
-	VMOVUPS 32(R10), Y1
-	VMOVUPS 64(R10), Y2
-	VMOVUPS 96(R10), Y3
-	ROW(0, Y8, Y9, Y10, Y11)
-	ROW(128, Y12, Y13, Y14, Y15)
+	VMOVUPS (R9), Y0
+	VMOVUPS 128(R9), Y1
+	COLUMN(0, Y8, Y9)
+	COLUMN(128, Y10, Y11)
+	COLUMN(256, Y12, Y13)
+	COLUMN(384, Y14, Y15)
 	ADDQ $256, R9
 	ADDQ $512, R10
 	DECQ CX
 	JNZ  step
 	EIGHT(STORE)
-	ADDQ $256, DI
-	ADDQ $128, R8
+	ADDQ $32, DI
+	ADDQ $32, SI
+	ADDQ $32, R8
 	DECQ DX
-	JNZ  input
+	JNZ  columns
 	VZEROUPPER
 	RET
 

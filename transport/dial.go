@@ -91,23 +91,27 @@ func Dial(ctx context.Context, addr string, cfg ClientConfig) (*Conn, error) {
 // returns the first connection that stands and its address. An address that leads nowhere so costs a moment, not
 // what a handshake may take. Nothing of the other dials is left when it returns. dial may be called concurrently.
 func DialAny(ctx context.Context, addrs []string, dial func(context.Context, string) (*Conn, error)) (*Conn, string, error) {
+	return firstOf(ctx, addrs, dial, func(c *Conn) { c.Close("another address was faster") })
+}
+
+// firstOf is DialAny of connections of any kind; drop ends one that is not wanted.
+func firstOf[C any](ctx context.Context, addrs []string, dial func(context.Context, string) (C, error), drop func(C)) (won C, at string, err error) {
 	ctx, giveUp := context.WithCancel(ctx)
 	defer giveUp()
 	type dialled struct {
 		i    int
-		conn *Conn
+		conn C
 		err  error
 	}
-	var won *Conn
-	var at string
 	errs := make([]error, len(addrs))
 	ended := make(chan dialled)
 	due := time.NewTimer(0)
 	defer due.Stop()
-	for begun, over := 0, 0; over < begun || won == nil && begun < len(addrs); {
+	found := false
+	for begun, over := 0, 0; over < begun || !found && begun < len(addrs); {
 		select {
 		case <-due.C:
-			if i := begun; won == nil && i < len(addrs) {
+			if i := begun; !found && i < len(addrs) {
 				go func() {
 					conn, err := dial(ctx, addrs[i])
 					ended <- dialled{i, conn, err}
@@ -121,21 +125,21 @@ func DialAny(ctx context.Context, addrs []string, dial func(context.Context, str
 			case d.err != nil:
 				errs[d.i] = d.err
 				due.Reset(0)
-			case won != nil:
-				d.conn.Close("another address was faster")
+			case found:
+				drop(d.conn)
 			default:
-				won, at = d.conn, addrs[d.i]
+				won, at, found = d.conn, addrs[d.i], true
 				giveUp()
 			}
 		}
 	}
 	switch {
-	case won != nil:
+	case found:
 		return won, at, nil
 	case len(addrs) == 0:
-		return nil, "", errors.New("transport: dial: the peer has no address: pair again")
+		return won, "", errors.New("transport: dial: the peer has no address: pair again")
 	}
-	return nil, "", errors.Join(errs...)
+	return won, "", errors.Join(errs...)
 }
 
 // Prefer returns addrs with first in front, if it is one of them.
@@ -207,32 +211,46 @@ func hangUp(qc *quic.Conn, err error) {
 	qc.CloseWithError(code, err.Error())
 }
 
-// dial opens the QUIC connection; release frees its socket.
-func dial(ctx context.Context, addr string, pc net.PacketConn, conf *tls.Config, limits Limits) (*quic.Conn, func(), error) {
-	remote, err := resolve(ctx, addr)
+// dial opens a connection of its own, on pc or on a new socket, which release closes after it.
+func dial(ctx context.Context, addr string, pc net.PacketConn, conf *tls.Config, limits Limits) (qc *quic.Conn, release func(), err error) {
+	tr, release, err := openTransport(pc)
 	if err != nil {
 		return nil, nil, err
 	}
-	release := func() {}
-	if pc == nil {
-		s, err := openSocket(":0")
-		if err != nil {
-			return nil, nil, err
-		}
-		pc, release = s, func() { s.Close() }
-	}
-	tr := &quic.Transport{Conn: pc}
-	free := release
-	release = func() { tr.Close(); free() }
-	qc, err := tr.DialEarly(ctx, remote, conf, quicConfig(limits))
-	if err != nil {
+	if qc, err = dialFrom(ctx, tr, addr, conf, limits); err != nil {
 		release()
-		if cause := context.Cause(ctx); cause != nil {
-			return nil, nil, fmt.Errorf("no answer: %w", cause)
-		}
-		return nil, nil, explain(err)
+		return nil, nil, err
 	}
 	return qc, release, nil
+}
+
+// openTransport sends from pc, or from a new socket where that is nil.
+func openTransport(pc net.PacketConn) (tr *quic.Transport, release func(), err error) {
+	if pc != nil {
+		tr = &quic.Transport{Conn: pc}
+		return tr, func() { tr.Close() }, nil
+	}
+	s, err := openSocket(":0")
+	if err != nil {
+		return nil, nil, err
+	}
+	tr = &quic.Transport{Conn: s}
+	return tr, func() { tr.Close(); s.Close() }, nil
+}
+
+func dialFrom(ctx context.Context, tr *quic.Transport, addr string, conf *tls.Config, limits Limits) (*quic.Conn, error) {
+	remote, err := resolve(ctx, addr)
+	if err != nil {
+		return nil, err
+	}
+	qc, err := tr.DialEarly(ctx, remote, conf, quicConfig(limits))
+	if err != nil {
+		if cause := context.Cause(ctx); cause != nil {
+			return nil, fmt.Errorf("no answer: %w", cause)
+		}
+		return nil, explain(err)
+	}
+	return qc, nil
 }
 
 func resolve(ctx context.Context, addr string) (*net.UDPAddr, error) {

@@ -149,38 +149,47 @@ type pairReply struct {
 	Proof   []byte
 }
 
-// Pair registers this device's key with the cloud that the code names and returns that cloud, for Peers.
-// Each address is tried in turn; pc is used instead of a new UDP socket when it is not nil.
+// Pair registers this device's key with the cloud that the code names and returns that cloud, for Peers. The code's
+// addresses are dialled as DialAny does; pc is used instead of a new UDP socket when it is not nil.
 func Pair(ctx context.Context, code Code, id Identity, name string, pc net.PacketConn) (Peer, error) {
-	var errs []error
-	for _, addr := range code.Addrs {
-		peer, err := pairAt(ctx, addr, code, id, name, pc)
-		if err == nil {
-			return peer, nil
-		}
-		errs = append(errs, fmt.Errorf("pair with %s: %w", addr, err))
-		var refused *RefusedError
-		if errors.As(err, &refused) {
-			break // it is the right cloud: the other addresses lead there too
-		}
-	}
-	return Peer{}, errors.Join(errs...)
-}
-
-func pairAt(ctx context.Context, addr string, code Code, id Identity, name string, pc net.PacketConn) (Peer, error) {
-	peer := Peer{Addrs: code.Addrs, Paired: time.Now().UTC().Truncate(time.Second)}
-	pin := func(state tls.ConnectionState) (err error) {
-		if peer.ID, err = peerOf(state); err == nil && !code.matches(peer.ID) {
-			err = errors.New("another key answers there than the code names")
-		}
-		return err
-	}
-	qc, release, err := dial(ctx, addr, pc, clientTLS(id, protoPair, pin), Limits{}.withDefaults())
+	tr, release, err := openTransport(pc)
 	if err != nil {
 		return Peer{}, err
 	}
 	defer release()
+	pin := func(state tls.ConnectionState) error {
+		id, err := peerOf(state)
+		if err == nil && !code.matches(id) {
+			err = errors.New("another key answers there than the code names")
+		}
+		return err
+	}
+	qc, addr, err := firstOf(ctx, code.Addrs, func(ctx context.Context, addr string) (*quic.Conn, error) {
+		qc, err := dialFrom(ctx, tr, addr, clientTLS(id, protoPair, pin), Limits{}.withDefaults())
+		if err != nil {
+			return nil, fmt.Errorf("pair with %s: %w", addr, err)
+		}
+		return qc, nil
+	}, func(qc *quic.Conn) { qc.CloseWithError(codeClosed, "") })
+	if err != nil {
+		return Peer{}, err
+	}
 	defer qc.CloseWithError(codeClosed, "")
+	peer, err := pairOver(ctx, qc, code, name)
+	if err != nil {
+		return Peer{}, fmt.Errorf("pair with %s: %w", addr, err)
+	}
+	peer.Addrs = code.Addrs
+	return peer, nil
+}
+
+// pairOver proves the code's secret to the peer at the other end, and has it proved.
+func pairOver(ctx context.Context, qc *quic.Conn, code Code, name string) (Peer, error) {
+	peer := Peer{Paired: time.Now().UTC().Truncate(time.Second)}
+	var err error
+	if peer.ID, err = peerOf(qc.ConnectionState().TLS); err != nil {
+		return Peer{}, err
+	}
 	bound, err := binding(qc)
 	if err != nil {
 		return Peer{}, err

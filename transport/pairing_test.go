@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -213,6 +214,26 @@ func TestPairing(t *testing.T) {
 		var unpaired *NotPairedError
 		if !errors.As(err, &unpaired) {
 			t.Errorf("after removal: %v", err)
+		}
+	})
+}
+
+// Addresses that lead nowhere cost a moment each, and the peer keeps them all: it may be elsewhere tomorrow.
+func TestPairingDialsAllAddresses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n, l, cloud := pairNet(t)
+		addrs := []string{"10.0.9.1:1", "10.0.9.2:1", cloudAddr.String()}
+		code, err := l.cfg.Invites.New(cloud.ID, addrs, InviteLife)
+		if err != nil {
+			t.Fatal(err)
+		}
+		start := time.Now()
+		peer, err := Pair(t.Context(), code, ephemeral(t), "phone", n.device)
+		if took := time.Since(start); err != nil || took > time.Second {
+			t.Fatalf("after %v: %v", took, err)
+		}
+		if !slices.Equal(peer.Addrs, addrs) || peer.ID != cloud.ID {
+			t.Errorf("paired with %+v", peer)
 		}
 	})
 }

@@ -113,24 +113,18 @@ func (c *doctorCmd) clouds(a *cli.App) []cli.Check {
 
 // tryCloud connects to a paired cloud and hangs up.
 func tryCloud(a *cli.App, p transport.Peer, cfg transport.ClientConfig) cli.Check {
-	check := cli.Check{Name: "cloud", State: cli.Broken}
-	for _, address := range p.Addrs {
-		ctx, cancel := context.WithTimeout(a, 3*time.Second)
-		conn, err := transport.Dial(ctx, address, cfg)
-		cancel()
-		if err != nil {
-			check.Detail, check.Hint = fmt.Sprintf("%s: %v", cli.Plain(p.Name), err), wayBack(err)
-			continue
-		}
-		defer conn.Close("checked")
-		return cli.Check{Name: "cloud", State: cli.OK, Detail: fmt.Sprintf("%s at %s, %s, RTT %v",
-			cli.Plain(p.Name), address, cli.Plain(conn.Hello().Model), conn.RTT().Round(100*time.Microsecond))}
+	ctx, cancel := context.WithTimeout(a, 4*time.Second)
+	defer cancel()
+	conn, address, err := transport.DialAny(ctx, p.Addrs, func(ctx context.Context, address string) (*transport.Conn, error) {
+		return transport.Dial(ctx, address, cfg)
+	})
+	if err != nil {
+		why := strings.ReplaceAll(err.Error(), "\n", "; ") // one for each address
+		return cli.Check{Name: "cloud", State: cli.Broken, Detail: fmt.Sprintf("%s: %s", cli.Plain(p.Name), why), Hint: wayBack(err)}
 	}
-	if check.Detail == "" {
-		check.Detail = fmt.Sprintf("%s has no address (%s)", cli.Plain(p.Name), strings.Join(p.Addrs, ", "))
-		check.Hint = pairAgain
-	}
-	return check
+	defer conn.Close("checked")
+	return cli.Check{Name: "cloud", State: cli.OK, Detail: fmt.Sprintf("%s at %s, %s, RTT %v",
+		cli.Plain(p.Name), address, cli.Plain(conn.Hello().Model), conn.RTT().Round(100*time.Microsecond))}
 }
 
 const pairAgain = "pair again: \"cloud pair\" there, \"edge pair CODE\" here"

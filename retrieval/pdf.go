@@ -1,7 +1,6 @@
 package retrieval
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -10,19 +9,14 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/ledongthuc/pdf"
 )
 
-// Bounds of reading one PDF. The library may panic, recurse or run for long on damaged files.
+// Bounds of reading one PDF.
 const (
-	pdfTime  = 20 * time.Second
 	pdfPages = 2000
 	pdfText  = 16 << 20 // bytes
-	// Of one page: its instructions, which stand in the file in a thousandth of the bytes, and what the library makes of them.
-	pdfPage   = 64 << 20
-	pdfMemory = 512 << 20
 )
 
 // tooMuch is the error of a PDF that is sound but too large.
@@ -32,52 +26,23 @@ func (t tooMuch) Error() string { return string(t) }
 
 // parsePDF reads the text of a PDF, page by page.
 func parsePDF(ctx context.Context, data []byte) (document, string) {
-	if !bytes.HasPrefix(bytes.TrimLeft(data[:min(len(data), 1024)], "\x00\t\n\f\r "), []byte("%PDF-")) {
+	switch {
+	case !bytes.HasPrefix(bytes.TrimLeft(data[:min(len(data), 1024)], "\x00\t\n\f\r "), []byte("%PDF-")):
 		return document{}, "not a PDF, whatever its name says"
+	case apart:
+		return readPDFApart(ctx, data)
 	}
-	ctx, cancel := context.WithTimeout(ctx, pdfTime)
-	defer cancel()
-	type result struct {
-		doc document
-		err error
-	}
-	done := make(chan result, 1)
-	go func() { // so that a loop inside the library costs one goroutine, not the program
-		doc, err := readPDF(ctx, data)
-		done <- result{doc, err}
-	}()
-	select {
-	case r := <-done:
-		switch {
-		case r.err == nil && len(r.doc.blocks) == 0:
-			return document{}, "no text in it (a scanned PDF?)"
-		case errors.Is(r.err, pdf.ErrInvalidPassword):
-			return document{}, "encrypted PDF"
-		case r.err != nil && ctx.Err() != nil:
-			return document{}, fmt.Sprintf("not read within %v", pdfTime)
-		case errors.As(r.err, new(tooMuch)):
-			return document{}, r.err.Error()
-		case r.err != nil:
-			return document{}, fmt.Sprintf("damaged PDF (%v)", r.err)
-		}
-		return r.doc, ""
-	case <-ctx.Done():
-		return document{}, fmt.Sprintf("not read within %v", pdfTime)
-	}
+	return readPDF(data)
 }
 
-// boundedReader makes the library stop: its reads panic once the time or the amount is used up, and
-// readPDF recovers. Damaged files make it read the same bytes over and over.
+// boundedReader makes the library stop: its reads panic once the amount is used up, and pdfDocument recovers.
+// Damaged files make it read the same bytes over and over.
 type boundedReader struct {
-	ctx    context.Context
 	data   *bytes.Reader
 	budget int64
 }
 
 func (r *boundedReader) ReadAt(p []byte, off int64) (int, error) {
-	if r.ctx.Err() != nil {
-		panic(r.ctx.Err())
-	}
 	if r.budget -= int64(len(p)); r.budget < 0 {
 		panic(errors.New("it refers to itself endlessly"))
 	}
@@ -87,131 +52,48 @@ func (r *boundedReader) ReadAt(p []byte, off int64) (int, error) {
 	return r.data.ReadAt(p, off)
 }
 
-func readPDF(ctx context.Context, data []byte) (doc document, err error) {
+// readPDF reads a PDF in this process, or says why it cannot.
+func readPDF(data []byte) (document, string) {
+	doc, err := pdfDocument(data)
+	switch {
+	case err == nil && len(doc.blocks) == 0:
+		return document{}, "no text in it (a scanned PDF?)"
+	case errors.Is(err, pdf.ErrInvalidPassword):
+		return document{}, "encrypted PDF"
+	case errors.As(err, new(tooMuch)):
+		return document{}, err.Error()
+	case err != nil:
+		return document{}, fmt.Sprintf("damaged PDF (%v)", err)
+	}
+	return doc, ""
+}
+
+func pdfDocument(data []byte) (doc document, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("%v", p)
 		}
 	}()
 	size := int64(len(data))
-	r, err := pdf.NewReader(&boundedReader{ctx, bytes.NewReader(data), 64*size + 64<<20}, size)
+	r, err := pdf.NewReader(&boundedReader{bytes.NewReader(data), 1<<10*size + 64<<20}, size)
 	if err != nil {
 		return document{}, err
 	}
 	doc.title = pdfTitle(r)
-	total := 0
+	total, fonts := 0, map[string]*pdfFont{}
 	for i := 1; i <= min(r.NumPage(), pdfPages); i++ {
-		if err := ctx.Err(); err != nil {
-			return document{}, err
-		}
 		page := r.Page(i)
 		if page.V.IsNull() {
 			continue
 		}
-		if !affordable(page) {
-			return document{}, tooMuch(fmt.Sprintf("page %d takes more than %d MB of memory to read (save the PDF without it)", i, pdfMemory>>20))
-		}
-		total += addPage(&doc, page)
+		p := pdfPage{fonts: fonts}
+		p.show(page.V.Key("Contents"), page.Resources(), pdfState{toPage: identity, text: identity, line: identity, scale: 1})
+		total += addPage(&doc, p.glyphs)
 		if total > pdfText {
 			return document{}, tooMuch(fmt.Sprintf("more than %d MB of text (divide it)", pdfText>>20))
 		}
 	}
 	return doc, nil
-}
-
-// affordable reports whether the library may be let loose on a page, by what it keeps in memory: a Text for each
-// character that is shown, of which a font's ToUnicode may make many, a value or a rectangle for each other word, and
-// the state with its font that a "q" saves.
-func affordable(page pdf.Page) bool {
-	const perCharacter, perWord, perState = 64, 64, 400
-	try := func(f func()) {
-		defer func() { recover() }() // what is damaged the library meets, too, if it needs it
-		f()
-	}
-	var shown, fonts tally
-	try(func() { shown.add(page.V.Key("Contents")) })
-	var names []string
-	try(func() { names = page.Fonts() })
-	for _, name := range names {
-		try(func() { fonts.add(page.Font(name).V.Key("ToUnicode")) })
-	}
-	charmap := perCharacter/4*fonts.characters + perWord*fonts.words
-	memory := perCharacter*shown.characters*max(1, fonts.longest/2) + perWord*shown.words + // UTF-16: two bytes a character
-		charmap + (charmap+perState)*shown.states
-	return shown.bytes <= pdfPage && fonts.bytes <= pdfPage && memory <= pdfMemory
-}
-
-// tally counts what streams hold.
-type tally struct {
-	bytes      int
-	characters int // of all strings
-	longest    int // string
-	words      int // and other signs outside of strings
-	states     int // saved at a time by "q"
-}
-
-// add counts what is in a stream, or in an array of streams that are read as one; not much more than pdfPage.
-func (t *tally) add(v pdf.Value) {
-	var parts []io.Reader
-	if v.Kind() == pdf.Stream {
-		parts = append(parts, v.Reader())
-	}
-	for i := 0; v.Kind() == pdf.Array && i < v.Len(); i++ {
-		parts = append(parts, v.Index(i).Reader())
-	}
-	in := bufio.NewReader(io.MultiReader(parts...))
-	var b byte
-	var err error
-	next := func() bool {
-		b, err = in.ReadByte()
-		t.bytes++
-		return err == nil && t.bytes <= pdfPage
-	}
-	str := func(n int) { t.characters, t.longest = t.characters+n, max(t.longest, n) }
-	first, length, saved := byte(0), 0, 0
-	for next() {
-		if strings.IndexByte("()<>[]{}/% \t\r\n\f\x00", b) < 0 {
-			if length++; length == 1 {
-				t.words++
-				first = b
-			}
-			continue
-		}
-		switch {
-		case length == 1 && first == 'q':
-			saved++
-			t.states = max(t.states, saved)
-		case length == 1 && first == 'Q':
-			saved--
-		}
-		length = 0 // of a word
-		switch b {
-		case '(':
-			n := 0
-			for depth := 1; depth > 0 && next(); n++ {
-				switch b {
-				case '(':
-					depth++
-				case ')':
-					depth--
-				case '\\':
-					next()
-				}
-			}
-			str(n)
-		case '<':
-			n := 0
-			for next() && b != '>' {
-				n++
-			}
-			str((n + 1) / 2) // a byte in two digits
-		case '%':
-			for next() && b != '\n' && b != '\r' {
-			}
-		case '/', '[', ']', '{', '}':
-			t.words++
-		}
-	}
 }
 
 // pdfTitle returns the title that the file gives itself, unless it is what a word processor left there.
@@ -236,8 +118,8 @@ func parsedName(title string) bool {
 
 // addPage puts the glyphs of a page into lines and the lines into paragraphs, and returns the number of
 // bytes. PDFs hold neither spaces nor lines reliably: both follow from positions.
-func addPage(doc *document, page pdf.Page) int {
-	lines := pdfLines(page.Content().Text)
+func addPage(doc *document, glyphs []pdfGlyph) int {
+	lines := pdfLines(glyphs)
 	var para []byte
 	parts, total := 0, 0 // of para, which a hyphen joins to one
 	end := func() {
@@ -276,19 +158,19 @@ type pdfLine struct {
 }
 
 // pdfLines gathers glyphs of about the same height into lines, top to bottom.
-func pdfLines(glyphs []pdf.Text) []pdfLine {
-	glyphs = slices.DeleteFunc(slices.Clone(glyphs), func(g pdf.Text) bool {
-		return g.S == "" || math.IsNaN(g.X) || math.IsNaN(g.Y) || math.IsInf(g.X, 0) || math.IsInf(g.Y, 0)
+func pdfLines(glyphs []pdfGlyph) []pdfLine {
+	glyphs = slices.DeleteFunc(glyphs, func(g pdfGlyph) bool {
+		return g.text == "" || math.IsNaN(g.x) || math.IsNaN(g.y) || math.IsInf(g.x, 0) || math.IsInf(g.y, 0)
 	})
 	var lines []pdfLine
 	for start := 0; start < len(glyphs); {
 		first := glyphs[start]
 		end := start + 1
-		for end < len(glyphs) && math.Abs(glyphs[end].Y-first.Y) < 0.4*max(first.FontSize, 1) && glyphs[end].X >= glyphs[end-1].X-first.FontSize {
+		for end < len(glyphs) && math.Abs(glyphs[end].y-first.y) < 0.4*max(first.size, 1) && glyphs[end].x >= glyphs[end-1].x-first.size {
 			end++
 		}
 		if text := joinGlyphs(glyphs[start:end]); text != "" {
-			lines = append(lines, pdfLine{text, first.Y, max(math.Abs(first.FontSize), 1)})
+			lines = append(lines, pdfLine{text, first.y, max(first.size, 1)})
 		}
 		start = end
 	}
@@ -296,16 +178,16 @@ func pdfLines(glyphs []pdf.Text) []pdfLine {
 }
 
 // joinGlyphs writes glyphs of one line, with a space where a gap is as wide as one.
-func joinGlyphs(glyphs []pdf.Text) string {
+func joinGlyphs(glyphs []pdfGlyph) string {
 	var b strings.Builder
 	for i, g := range glyphs {
 		if i > 0 {
 			last := glyphs[i-1]
-			if last.W > 0 && g.X-(last.X+last.W) > 0.2*max(math.Abs(g.FontSize), 1) {
+			if last.width > 0 && g.x-(last.x+last.width) > 0.2*max(g.horizontal, 1) {
 				b.WriteByte(' ')
 			}
 		}
-		b.WriteString(g.S)
+		b.WriteString(g.text)
 	}
 	return collapse(b.String())
 }

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"tandem/internal/cli"
 )
 
 // The tests run this test binary as the program: with runAsCloud set, main takes over.
@@ -17,8 +15,7 @@ const runAsCloud = "TANDEM_TEST_RUN_AS_CLOUD"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(runAsCloud) != "" {
-		var g grammar
-		os.Exit(cli.Main("cloud", description, &g, &g.Globals, os.Args[1:]))
+		main()
 	}
 	os.Exit(m.Run())
 }

@@ -12,8 +12,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"tandem/internal/cli"
 )
 
 // The tests run this test binary as the program: with runAsEdge set, main takes over.
@@ -21,8 +19,7 @@ const runAsEdge = "TANDEM_TEST_RUN_AS_EDGE"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(runAsEdge) != "" {
-		var g grammar
-		os.Exit(cli.Main("edge", description, &g, &g.Globals, os.Args[1:]))
+		main()
 	}
 	os.Exit(m.Run())
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"tandem/internal/cli"
+	"tandem/retrieval"
 )
 
 type grammar struct {
@@ -30,6 +31,7 @@ const description = `A phone and a cloud answer one question together: each deco
 With nothing set up, "edge ask" answers from sample documents with a cloud inside this process. Add your own with "edge index add FOLDER", pair with a cloud by "edge pair CODE", decode with any GGUF by --model FILE.`
 
 func main() {
+	retrieval.ReadPDFsApart()
 	var g grammar
 	os.Exit(cli.Main("edge", description, &g, &g.Globals, os.Args[1:]))
 }

@@ -1,5 +1,5 @@
-// Package native is the device that is always there: plain Go with assembly kernels for AVX2, for AVX-512
-// with VNNI and for arm64's dot product, no cgo (DESIGN §4).
+// Package native is the device that is always there: plain Go with assembly kernels for AVX2, for AVX-VNNI, for
+// AVX-512 with VNNI and for arm64's dot product, no cgo (DESIGN §4).
 //
 // Its results are the same bits whatever the batch, the chunk size, the number of threads and the
 // processor: every output element is summed in one fixed order, written down beside the plain Go kernels

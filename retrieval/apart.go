@@ -137,7 +137,7 @@ func whyItEnded(err error) string {
 	switch {
 	case ended.ExitCode() == exitLate:
 		return tooLate
-	case ended.ExitCode() == exitLarge, strings.Contains(words, "out of memory"):
+	case ended.ExitCode() == exitLarge, strings.Contains(words, "out of memory"), strings.Contains(words, "failed to allocate"): // the latter says the race detector
 		return tooLarge
 	case strings.Contains(words, "stack overflow"), strings.Contains(words, "stack exceeds"):
 		return "damaged PDF (it nests too deeply)"

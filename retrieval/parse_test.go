@@ -277,6 +277,7 @@ func TestParsersAreInterrupted(t *testing.T) {
 // TestMain lets PDFs be read as the programs read them.
 func TestMain(m *testing.M) {
 	ReadPDFsApart()
+	os.Setenv("GORACE", "atexit_sleep_ms=0") // or the race detector lets each of these processes sleep a second
 	os.Exit(m.Run())
 }
 

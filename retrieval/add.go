@@ -189,7 +189,7 @@ func (w *writer) addFile(ctx context.Context, f file) error {
 			w.report.Unchanged++
 		}
 	}
-	cut := known && old.Words == w.x.words // into passages as they are wanted now
+	cut := known && old.Words == w.x.words && old.Parsers == parsersVersion // into passages as they are wanted now
 	if cut && old.unchanged(f.size, f.modified) {
 		unchanged(old)
 		return nil
@@ -203,7 +203,7 @@ func (w *writer) addFile(ctx context.Context, f file) error {
 	sum := sha256.Sum256(data)
 	r := record{
 		Path: f.source, Size: f.size, Modified: f.modified, Hash: hex.EncodeToString(sum[:]),
-		Settled: now.Sub(f.modified) > settle, Words: w.x.words,
+		Settled: now.Sub(f.modified) > settle, Words: w.x.words, Parsers: parsersVersion,
 	}
 	same := cut && old.Hash == r.Hash
 	if same && old.Size == r.Size && old.Modified.Equal(r.Modified) {
@@ -216,6 +216,9 @@ func (w *writer) addFile(ctx context.Context, f file) error {
 	}
 	if len(passages) == 0 && r.Skip == "" {
 		r.Skip = "no text in it"
+	}
+	if strings.HasPrefix(r.Skip, noReader) {
+		r.Parsers = 0
 	}
 	for _, p := range passages {
 		r.Passages = append(r.Passages, p.ID)

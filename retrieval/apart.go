@@ -28,9 +28,12 @@ const (
 )
 
 var (
-	tooLarge = fmt.Sprintf("reading it takes more than %d MB of memory (save it anew, or without its pictures)", pdfMemory>>20)
+	tooLarge = fmt.Sprintf("reading it takes more than %d MB of memory (save it anew, in parts)", pdfMemory>>20)
 	tooLate  = fmt.Sprintf("not read within %v", pdfTime)
 )
+
+// noReader begins the reasons that are not the file's fault: it is read again next time.
+const noReader = "no process that reads PDFs"
 
 // apart says whether this program has called ReadPDFsApart.
 var apart bool
@@ -46,9 +49,10 @@ func ReadPDFsApart() {
 	bound(2 * pdfMemory)
 	go guard()
 	debug.SetMemoryLimit(pdfMemory * 3 / 4)
+	debug.SetMaxStack(64 << 20)
 	data, err := io.ReadAll(io.LimitReader(os.Stdin, pdfLimit))
 	if err == nil {
-		doc, reason := readPDF(data)
+		doc, reason := readPDF(context.Background(), data)
 		err = json.NewEncoder(os.Stdout).Encode(wirePDF{reason, doc.title, wireBlocks(doc.blocks)})
 	}
 	if err != nil {
@@ -99,7 +103,7 @@ func wireBlocks(blocks []block) []wireBlock {
 func readPDFApart(ctx context.Context, data []byte) (document, string) {
 	self, err := os.Executable()
 	if err != nil {
-		return document{}, fmt.Sprintf("no process to read PDFs: %v", err)
+		return document{}, fmt.Sprintf("%s: %v", noReader, err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, pdfTime+time.Second) // its own guard comes first
 	defer cancel()
@@ -131,7 +135,7 @@ func readPDFApart(ctx context.Context, data []byte) (document, string) {
 func whyItEnded(err error) string {
 	ended, ok := err.(*exec.ExitError)
 	if !ok {
-		return fmt.Sprintf("the process that reads PDFs: %v", err)
+		return fmt.Sprintf("%s: %v", noReader, err)
 	}
 	words := string(ended.Stderr)
 	switch {
@@ -143,5 +147,5 @@ func whyItEnded(err error) string {
 		return "damaged PDF (it nests too deeply)"
 	}
 	first, _, _ := strings.Cut(words, "\n")
-	return fmt.Sprintf("the process that reads PDFs ended: %s", cmp.Or(collapse(first), ended.Error()))
+	return fmt.Sprintf("%s: %s", noReader, cmp.Or(collapse(first), ended.Error()))
 }

@@ -23,6 +23,9 @@ type parser struct {
 	parse func(ctx context.Context, data []byte) (document, string)
 }
 
+// parsersVersion counts changes of what parsers make of files. Those that were read by others are read again.
+const parsersVersion = 1
+
 const (
 	textLimit = 8 << 20
 	pdfLimit  = 32 << 20

@@ -125,6 +125,30 @@ func TestPDF(t *testing.T) {
 	}
 }
 
+// Pages without contents are ordinary, and those that cannot be read do not take the others with them.
+func TestPDFPages(t *testing.T) {
+	const font = " /Resources << /Font << /F1 << /Type /Font >> >> >>"
+	text := "<< /Length 32 >>\nstream\nBT /F1 12 Tf 72 700 Td (a) Tj ET\nendstream"
+	kids := "<< /Type /Pages" + font + " /Kids [4 0 R 5 0 R 6 0 R 2 0 R 9 0 R 10 0 R] /Count 9 >>"
+	doc, reason := parse(t.Context(), "a.pdf", writePDF("<< /Type /Catalog /Pages 2 0 R >>", kids, text,
+		"<< /Type /Page >>", "<< /Type /Page /Contents 3 0 R >>", "<< /Type /Page /Contents 7 0 R >>", "<< /Length 1 /Filter /No >>\nstream\n \nendstream",
+		"<< /Type /Page /Contents 3 0 R >>", "<< /Type /Pages /Kids [8 0 R 99 0 R] >>", "<< /Type /Page /Contents 8"))
+	if reason != "" || len(doc.blocks) < 2 || doc.blocks[0].text != "a" {
+		t.Errorf("%v, %q", doc.blocks, reason)
+	}
+	many := make([]string, 1000)
+	for i := range many {
+		many[i] = fmt.Sprintf("%d 0 R", 5+i)
+	}
+	objects := []string{"<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages" + font + " /Kids [" + strings.Join(many, " ") + "] >>", text, "<< >>"}
+	for range many {
+		objects = append(objects, "<< /Type /Page /Parent 2 0 R /Contents 3 0 R >>")
+	}
+	if doc, reason := parse(t.Context(), "a.pdf", writePDF(objects...)); len(doc.blocks) != len(many) {
+		t.Errorf("%d of %d pages, %q", len(doc.blocks), len(many), reason)
+	}
+}
+
 // What pages show: codes of one and of two bytes, tables of both kinds, gaps for spaces, lines, forms.
 func TestPDFText(t *testing.T) {
 	stream := func(dict, s string) string {
@@ -149,18 +173,25 @@ func TestPDFText(t *testing.T) {
 		"lines":           {simple, cmap(""), "", "14 TL (one) Tj T* (two) Tj (three) ' 1 2 (four) \" 0 -40 TD (five) Tj", "one two three four|five"},
 		"no font":         {simple, cmap(""), "", "/F9 12 Tf (x) Tj /F1 12 Tf (y) Tj", "xy"},
 		"form":            {simple, cmap(""), "BT /F1 12 Tf 72 300 Td (within) Tj ET", "(before) Tj ET /X1 Do BT 72 100 Td (after) Tj", "before|within|after"},
-		"form in itself":  {simple, cmap(""), "BT /F1 12 Tf 72 300 Td (x) Tj ET /X1 Do /X1 Do", "ET /X1 Do BT", ""},
+		"form in itself":  {simple, cmap(""), "BT /F1 12 Tf 72 300 Td (x) Tj ET /X1 Do", "(before) Tj ET /X1 Do BT", "before|xxxxxxxx"},
+		"damaged form":    {simple, "<< /Length 3 /Subtype /Form /Filter /Unknown >>\nstream\nabc\nendstream", "BT /F1 12 Tf (y) Tj ET", "(before) Tj ET /X2 Do BT 72 600 Td (after) Tj", "before|after"},
+		"damaged table":   {strings.Replace(simple, ">>", "/ToUnicode 8 0 R >>", 1), "<< /Length 3 /Filter /Unknown >>\nstream\nabc\nendstream", "", "(a) Tj", "a"},
+		"escapes":         {simple, "<< >>", "", `(\$5 \q \(a\) \101\1012\053 (b)) Tj <41 4> Tj`, "$5 q (a) AA2+ (b)A@"},
+		"image":           {simple, "<< >>", "", "(a ) Tj BI /W 2 /H 1 ID ((<< EIx ) ] EI (b) Tj", "a b"},
+		"no widths":       {"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>", "<< >>", "", "(Entry) Tj 30.7 0 Td (fee) Tj 20 0 Td (is) Tj", "Entry fee is"},
+		"Mac":             {"<< /Type /Font /Subtype /Type1 /Encoding << /BaseEncoding /MacRomanEncoding /Differences [233 /eacute /uni0416] >> >>", "<< >>", "", `(\351\352\216) Tj`, "éЖé"},
+		"type 3":          {"<< /Type /Font /Subtype /Type3 /FontMatrix [.01 0 0 .01 0 0] /FirstChar 97 /Widths [50 50 50] >>", "<< >>", "", "(ab) Tj 12 0 Td (c) Tj 9 0 Td (a) Tj", "abc a"},
+		"turned":          {simple, "<< >>", "", "0 1 -1 0 100 100 Tm (one) Tj 0 -14 TD (two) Tj", "one two"},
+		"by a state":      {simple, "<< >>", "", "ET /G1 gs BT 72 700 Td (a) Tj", "a"},
 		"saved and wrong": {simple, cmap(""), "", "ET Q Q q /F2 Do q 1 cm Q BT 72 700 Td (a) Tj [] TJ TJ Tj Tf Tm", "a"},
 	} {
 		doc, reason := parse(t.Context(), "a.pdf", writePDF("<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
-			"<< /Type /Page /Parent 2 0 R /Resources << /Font << /F1 5 0 R >> /XObject << /X1 6 0 R >> >> /Contents 7 0 R >>", "<< >>",
+			"<< /Type /Page /Parent 2 0 R "+map[bool]string{true: "/Rotate 90"}[name == "turned"]+
+				"/Resources << /Font << /F1 5 0 R >> /XObject << /X1 6 0 R /X2 8 0 R >> /ExtGState << /G1 << /Font [5 0 R 12] >> >> >> /Contents [null 7 0 R] >>", "<< >>",
 			c.font, stream("/Subtype /Form", c.form), stream("", "BT /F1 12 Tf 72 700 Td "+c.text+" ET"), c.toUnicode))
 		var got []string
 		for _, b := range doc.blocks {
 			got = append(got, b.text)
-		}
-		if c.want == "" { // whatever it shows, it ends
-			continue
 		}
 		if got := strings.Join(got, "|"); got != c.want || reason != "" {
 			t.Errorf("%s: %q, %q, want %q", name, got, reason, c.want)
@@ -185,8 +216,10 @@ func TestPDFBounded(t *testing.T) {
 		cases = append(cases, b)
 	}
 	start := time.Now()
-	for _, b := range cases {
-		parse(t.Context(), "x.pdf", b)
+	for i, b := range cases {
+		if _, reason := parse(t.Context(), "x.pdf", b); reason == tooLate || reason == tooLarge || strings.HasPrefix(reason, noReader) {
+			t.Errorf("damage %d: %s", i, reason)
+		}
 	}
 	t.Logf("%d damaged files in %v", len(cases), time.Since(start))
 	ctx, cancel := context.WithCancel(t.Context())
@@ -212,7 +245,7 @@ func TestPDFBomb(t *testing.T) {
 	}
 	const (
 		begin = "BT /F1 12 Tf 72 700 Td "
-		cmap  = "begincmap 1 begincodespacerange <00> <ff> endcodespacerange 1 beginbfchar <61> <%s> endbfchar endcmap"
+		cmap  = "begincmap 1 begincodespacerange <0000> <ffff> endcodespacerange 1 beginbfchar <6161> <%s> endbfchar endcmap"
 	)
 	plain := fmt.Sprintf(cmap, "0061")
 	sound := page(plain, begin+"(aa) Tj", "")
@@ -226,7 +259,7 @@ func TestPDFBomb(t *testing.T) {
 		"sound":   {sound, ""},
 		"text":    {page(plain, begin+strings.Repeat("(aaaaaaaaaaaaaaaa) Tj ", 1<<20), ""), tooLarge},
 		"states":  {page(plain, strings.Repeat("q ", 4<<20)+begin+"(aa) Tj", ""), ""},
-		"charmap": {page(plain+strings.Repeat("1 ", 15<<20), begin+"(a) Tj", ""), tooLarge},
+		"charmap": {page(plain+strings.Repeat("1 ", 15<<20), begin+"(aa) Tj", ""), ""},
 		"columns": {page(plain, begin+"(aa) Tj", "/DecodeParms << /Predictor 12 /Columns 30000000000 >>"), tooLarge},
 		"objects": {entry(600_000_000), tooLarge},
 		"numbers": {entry(8_000_000_000), tooLarge},
@@ -327,6 +360,33 @@ func FuzzHTML(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) { check(t, "a.html", data) })
+}
+
+func FuzzPDFContent(f *testing.F) {
+	for _, s := range []string{"BT /F1 12 Tf [(a\\(b) -5 <4>] TJ ET", "<< /A [1 << >> ] >> BI ID x EI q", "1 begincodespacerange <00> <ff> endcodespacerange", "(\\", "<", "[[[", ")>]}", "/#4", "EI ID"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		operators := 0
+		scanPDF(data, func(op string, args []pdfOperand) {
+			if operators++; op == "" || len(args) > pdfOperands {
+				t.Fatalf("operator %q of %d operands", op, len(args))
+			}
+		})
+		if operators > len(data) {
+			t.Fatalf("%d operators in %d bytes", operators, len(data))
+		}
+		font := pdfFont{texts: map[uint64]string{}}
+		font.readTable(data, true)
+		font.readTable(data, false)
+		for raw := string(data); len(raw) > 0; {
+			n, _, _ := font.next(raw)
+			raw = raw[n:] // fails where that is none
+			if n == 0 {
+				t.Fatal("a code of no bytes")
+			}
+		}
+	})
 }
 
 // PDFs are read in this process here: the fuzzer looks at what code an input reaches.

@@ -32,19 +32,20 @@ func parsePDF(ctx context.Context, data []byte) (document, string) {
 	case apart:
 		return readPDFApart(ctx, data)
 	}
-	return readPDF(data)
+	return readPDF(ctx, data)
 }
 
-// boundedReader makes the library stop: its reads panic once the amount is used up, and pdfDocument recovers.
+// boundedReader makes the library stop: its reads panic once the time or the amount is used up, and pdfDocument recovers.
 // Damaged files make it read the same bytes over and over.
 type boundedReader struct {
+	ctx    context.Context
 	data   *bytes.Reader
 	budget int64
 }
 
 func (r *boundedReader) ReadAt(p []byte, off int64) (int, error) {
-	if r.budget -= int64(len(p)); r.budget < 0 {
-		panic(errors.New("it refers to itself endlessly"))
+	if r.budget -= int64(len(p)); r.budget < 0 || r.ctx.Err() != nil {
+		panic(errEndless)
 	}
 	if off < 0 {
 		return 0, io.EOF
@@ -52,9 +53,11 @@ func (r *boundedReader) ReadAt(p []byte, off int64) (int, error) {
 	return r.data.ReadAt(p, off)
 }
 
+var errEndless = errors.New("it refers to itself endlessly")
+
 // readPDF reads a PDF in this process, or says why it cannot.
-func readPDF(data []byte) (document, string) {
-	doc, err := pdfDocument(data)
+func readPDF(ctx context.Context, data []byte) (document, string) {
+	doc, err := pdfDocument(ctx, data)
 	switch {
 	case err == nil && len(doc.blocks) == 0:
 		return document{}, "no text in it (a scanned PDF?)"
@@ -68,30 +71,29 @@ func readPDF(data []byte) (document, string) {
 	return doc, ""
 }
 
-func pdfDocument(data []byte) (doc document, err error) {
+func pdfDocument(ctx context.Context, data []byte) (doc document, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("%v", p)
 		}
 	}()
 	size := int64(len(data))
-	r, err := pdf.NewReader(&boundedReader{bytes.NewReader(data), 1<<10*size + 64<<20}, size)
+	r, err := pdf.NewReader(&boundedReader{ctx, bytes.NewReader(data), 1<<10*size + 1<<30}, size)
 	if err != nil {
 		return document{}, err
 	}
 	doc.title = pdfTitle(r)
-	total, fonts := 0, map[string]*pdfFont{}
-	for i := 1; i <= min(r.NumPage(), pdfPages); i++ {
-		page := r.Page(i)
-		if page.V.IsNull() {
-			continue
-		}
-		p := pdfPage{fonts: fonts}
-		p.show(page.V.Key("Contents"), page.Resources(), pdfState{toPage: identity, text: identity, line: identity, scale: 1})
-		total += addPage(&doc, p.glyphs)
-		if total > pdfText {
-			return document{}, tooMuch(fmt.Sprintf("more than %d MB of text (divide it)", pdfText>>20))
-		}
+	reader, pages, total := pdfReader{fonts: map[string]*pdfFont{}}, 0, 0
+	reader.each(r.Trailer().Key("Root").Key("Pages"), pdfPage{}, 0, func(page pdfPage) bool {
+		total += addPage(&doc, reader.page(page))
+		pages++
+		return pages < pdfPages && total <= pdfText && ctx.Err() == nil
+	})
+	if total > pdfText {
+		return document{}, tooMuch(fmt.Sprintf("more than %d MB of text (divide it)", pdfText>>20))
+	}
+	if len(doc.blocks) == 0 && reader.damaged != nil {
+		return document{}, fmt.Errorf("%v", reader.damaged)
 	}
 	return doc, nil
 }

@@ -1,18 +1,16 @@
 package retrieval
 
 import (
-	"encoding/binary"
+	"bytes"
+	"io"
 	"math"
-	"strings"
-	"unicode/utf16"
 
 	"github.com/ledongthuc/pdf"
-	"golang.org/x/text/encoding/charmap"
 )
 
 // The text of a PDF's page: which characters its instructions show, and where (ISO 32000-1, section 9). The library reads
-// objects; its own reading of pages asks a font's objects anew for every glyph, which stand packed in modern files, and
-// knows the widths of simple fonts alone.
+// objects; its own reading of pages asks a font's objects anew for every glyph, which stand packed in modern files, knows
+// the widths of simple fonts alone, and gives up where anything is damaged.
 
 // pdfGlyph is what one code of a shown string stands for.
 type pdfGlyph struct {
@@ -27,6 +25,9 @@ type pdfGlyph struct {
 type pdfMatrix [6]float64
 
 var identity = pdfMatrix{1, 0, 0, 1, 0, 0}
+
+// turned are the matrices of pages that are shown turned to the right by so many right angles.
+var turned = [4]pdfMatrix{identity, {0, -1, 1, 0, 0, 0}, {-1, 0, 0, -1, 0, 0}, {0, 1, -1, 0, 0, 0}}
 
 // times is m·n: m comes first.
 func (m pdfMatrix) times(n pdfMatrix) pdfMatrix {
@@ -50,73 +51,146 @@ type pdfState struct {
 	wordSpace  float64 // after spaces
 }
 
-// pdfPage reads one page.
-type pdfPage struct {
-	fonts  map[string]*pdfFont // of the file, by what their dictionaries say
-	glyphs []pdfGlyph
-	depth  int // of forms within forms
-	forms  int
+// pdfReader reads pages of one file.
+type pdfReader struct {
+	fonts   map[string]*pdfFont // by what their dictionaries say
+	entries int                 // of all their tables
+	glyphs  []pdfGlyph          // of the page
+	nodes   int                 // of the tree of pages
+	depth   int                 // of forms within forms
+	forms   int                 // of the page
+	damaged any                 // what was wrong last
 }
 
 const (
-	pdfDepth  = 8
-	pdfForms  = 1000
-	pdfSaved  = 512
-	pdfCodes  = 1 << 17 // of one font's table
-	pdfSpaces = 64      // ranges of codes
+	pdfStream  = 64 << 20 // bytes of a page's or a form's instructions
+	pdfDepth   = 8
+	pdfForms   = 1000
+	pdfSaved   = 512
+	pdfDepths  = 64 // of the tree of pages
+	pdfEntries = 1 << 20
 )
 
+// try leaves out what is damaged: the library panics there.
+func (p *pdfReader) try(f func()) {
+	defer func() {
+		if v := recover(); v != nil {
+			if p.damaged = v; v == errEndless {
+				panic(v)
+			}
+		}
+	}()
+	f()
+}
+
+// pdfPage is a page, with what it has from the nodes above it.
+type pdfPage struct {
+	contents, resources, rotate pdf.Value
+}
+
+// each calls do for the pages at and below a node of the tree of pages, until it says no. above has what the nodes above say.
+// The library's way to page n begins at the root.
+func (p *pdfReader) each(node pdf.Value, above pdfPage, depth int, do func(pdfPage) bool) (more bool) {
+	if p.nodes++; p.nodes > 4*pdfPages || depth > pdfDepths {
+		return p.nodes <= 4*pdfPages
+	}
+	if r := node.Key("Resources"); !r.IsNull() {
+		above.resources = r
+	}
+	if r := node.Key("Rotate"); !r.IsNull() {
+		above.rotate = r
+	}
+	kids := node.Key("Kids")
+	if kids.Kind() != pdf.Array {
+		above.contents = node.Key("Contents")
+		return do(above)
+	}
+	more = true
+	for i := 0; more && i < kids.Len(); i++ {
+		p.try(func() { more = p.each(kids.Index(i), above, depth+1, do) })
+	}
+	return more
+}
+
+// page returns the glyphs of a page.
+func (p *pdfReader) page(page pdfPage) []pdfGlyph {
+	p.glyphs, p.forms = nil, 0
+	p.try(func() {
+		turn := int(page.rotate.Int64()) / 90 & 3
+		p.show(page.contents, page.resources, pdfState{toPage: turned[turn], text: identity, line: identity, scale: 1})
+	})
+	return p.glyphs
+}
+
+// bytes returns what a stream holds, or several that are read as one.
+func (p *pdfReader) bytes(v pdf.Value) []byte {
+	var out bytes.Buffer
+	read := func(v pdf.Value) {
+		if v.Kind() == pdf.Stream {
+			p.try(func() { io.Copy(&out, io.LimitReader(v.Reader(), int64(pdfStream-out.Len()))) }) // what came before an error is of use
+			out.WriteByte('\n')
+		}
+	}
+	read(v)
+	for i := 0; v.Kind() == pdf.Array && i < v.Len() && out.Len() < pdfStream; i++ {
+		read(v.Index(i))
+	}
+	return out.Bytes()
+}
+
 // show interprets instructions that use those resources.
-func (p *pdfPage) show(contents, resources pdf.Value, start pdfState) {
+func (p *pdfReader) show(contents, resources pdf.Value, start pdfState) {
 	s := start
 	var saved []pdfState
+	deeper := 0 // how often "q" came when enough were saved
 	named := map[string]*pdfFont{}
-	pdf.Interpret(contents, func(stack *pdf.Stack, op string) {
-		args := make([]pdf.Value, stack.Len())
-		for i := len(args) - 1; i >= 0; i-- {
-			args[i] = stack.Pop()
-		}
+	scanPDF(p.bytes(contents), func(op string, args []pdfOperand) {
 		number := func(i int) float64 {
 			if i < len(args) {
-				return args[i].Float64()
+				return args[i].number
 			}
 			return 0
-		}
-		matrix := func() (m pdfMatrix) {
-			for i := range m {
-				m[i] = number(i)
-			}
-			return m
 		}
 		move := func(x, y float64) {
 			s.line = pdfMatrix{1, 0, 0, 1, x, y}.times(s.line)
 			s.text = s.line
 		}
-		var shown pdf.Value
+		matrix := pdfMatrix{number(0), number(1), number(2), number(3), number(4), number(5)}
+		var last pdfOperand
 		if len(args) > 0 {
-			shown = args[len(args)-1]
+			last = args[len(args)-1]
 		}
 		switch op {
 		case "q":
 			if len(saved) < pdfSaved {
 				saved = append(saved, s)
+			} else {
+				deeper++
 			}
 		case "Q":
-			if n := len(saved); n > 0 {
+			if n := len(saved); deeper > 0 {
+				deeper--
+			} else if n > 0 {
 				s, saved = saved[n-1], saved[:n-1]
 			}
 		case "cm":
-			s.toPage = matrix().times(s.toPage)
+			s.toPage = matrix.times(s.toPage)
 		case "BT":
 			s.text, s.line = identity, identity
 		case "Tf":
 			if len(args) == 2 {
-				name := args[0].Name()
+				name := args[0].text
 				if named[name] == nil {
-					named[name] = p.font(resources.Key("Font").Key(name))
+					p.try(func() { named[name] = p.font(resources.Key("Font").Key(name)) })
 				}
 				s.font, s.size = named[name], number(1)
 			}
+		case "gs":
+			p.try(func() {
+				if font := resources.Key("ExtGState").Key(last.text).Key("Font"); font.Len() == 2 {
+					s.font, s.size = p.font(font.Index(0)), font.Index(1).Float64()
+				}
+			})
 		case "Tc":
 			s.spacing = number(0)
 		case "Tw":
@@ -133,39 +207,36 @@ func (p *pdfPage) show(contents, resources pdf.Value, start pdfState) {
 			s.leading = -number(1)
 			move(number(0), number(1))
 		case "Tm":
-			s.line = matrix()
+			s.line = matrix
 			s.text = s.line
 		case "T*":
 			move(0, -s.leading)
 		case "\"":
 			s.wordSpace, s.spacing = number(0), number(1)
 			move(0, -s.leading)
-			p.text(&s, shown.RawString())
+			p.text(&s, last.text)
 		case "'":
 			move(0, -s.leading)
-			p.text(&s, shown.RawString())
+			p.text(&s, last.text)
 		case "Tj":
-			p.text(&s, shown.RawString())
+			p.text(&s, last.text)
 		case "TJ":
-			for i := range shown.Len() {
-				switch x := shown.Index(i); x.Kind() {
-				case pdf.String:
-					p.text(&s, x.RawString())
-				default:
-					s.advance(-x.Float64() / 1000 * s.size)
+			for _, x := range last.list {
+				if x.kind == pdfString {
+					p.text(&s, x.text)
+				} else {
+					s.advance(-x.number / 1000 * s.size)
 				}
 			}
 		case "Do":
-			if len(args) == 1 {
-				p.form(resources.Key("XObject").Key(args[0].Name()), resources, s)
-			}
+			p.try(func() { p.form(resources.Key("XObject").Key(last.text), resources, s) })
 		}
 	})
 }
 
 // form shows a form, unless forms show each other without end.
-func (p *pdfPage) form(form, resources pdf.Value, s pdfState) {
-	if p.forms++; p.depth >= pdfDepth || p.forms > pdfForms || form.Kind() != pdf.Stream || form.Key("Subtype").Name() != "Form" {
+func (p *pdfReader) form(form, resources pdf.Value, s pdfState) {
+	if form.Kind() != pdf.Stream || form.Key("Subtype").Name() != "Form" || p.depth >= pdfDepth || p.forms >= pdfForms {
 		return
 	}
 	if m := form.Key("Matrix"); m.Len() == 6 {
@@ -178,6 +249,7 @@ func (p *pdfPage) form(form, resources pdf.Value, s pdfState) {
 	if own := form.Key("Resources"); own.Kind() == pdf.Dict {
 		resources = own
 	}
+	p.forms++
 	p.depth++
 	defer func() { p.depth-- }()
 	p.show(form, resources, s)
@@ -189,7 +261,7 @@ func (s *pdfState) advance(x float64) {
 }
 
 // text adds the glyphs of a string.
-func (p *pdfPage) text(s *pdfState, raw string) {
+func (p *pdfReader) text(s *pdfState, raw string) {
 	if s.font == nil {
 		return
 	}
@@ -206,184 +278,4 @@ func (p *pdfPage) text(s *pdfState, raw string) {
 		s.advance(by)
 		raw = raw[n:]
 	}
-}
-
-// pdfFont is a font as far as text needs it.
-type pdfFont struct {
-	composite bool              // its codes have two bytes, or as many as spaces say
-	texts     map[uint64]string // by codeKey
-	spaces    []codeSpace
-	other     pdf.TextEncoding // of codes that texts does not have
-	widths    map[int]float64  // of the font's size
-	width     float64          // of all others
-}
-
-// codeSpace is codes from low to high, of equally many bytes.
-type codeSpace struct{ low, high string }
-
-// codeKey is a code and how many bytes it has.
-func codeKey(code string) uint64 {
-	key := uint64(len(code)) << 32
-	for i := range len(code) {
-		key |= uint64(code[i]) << (8 * (len(code) - 1 - i))
-	}
-	return key
-}
-
-// font returns the font of a dictionary, which it reads once.
-func (p *pdfPage) font(v pdf.Value) *pdfFont {
-	key := v.String() // references are in it, what they refer to is not
-	if f := p.fonts[key]; f != nil {
-		return f
-	}
-	f := &pdfFont{texts: map[uint64]string{}, widths: map[int]float64{}, composite: v.Key("Subtype").Name() == "Type0"}
-	if f.composite {
-		f.readWidths(v.Key("DescendantFonts").Index(0))
-	} else {
-		first, widths := int(v.Key("FirstChar").Int64()), v.Key("Widths")
-		for i := range min(widths.Len(), 256) {
-			f.widths[first+i] = widths.Index(i).Float64() / 1000
-		}
-		f.width = v.Key("FontDescriptor").Key("MissingWidth").Float64() / 1000
-	}
-	font := pdf.Font{V: v}
-	f.other = font.Encoder()
-	if !f.composite {
-		mac := v.Key("Encoding").Key("BaseEncoding").Name() == "MacRomanEncoding"
-		for c := range 256 {
-			code := string([]byte{byte(c)})
-			text := f.other.Decode(code)
-			if c >= 0x80 && text == string(rune(c)) { // a byte that the library leaves as it is
-				if text = string(charmap.Windows1252.DecodeByte(byte(c))); mac {
-					text = string(charmap.Macintosh.DecodeByte(byte(c)))
-				}
-			}
-			f.texts[codeKey(code)] = ligatures.Replace(text)
-		}
-	}
-	if v.Key("ToUnicode").Kind() == pdf.Stream {
-		f.readTexts(v)
-	}
-	p.fonts[key] = f
-	return f
-}
-
-// readWidths reads the widths of a composite font: W is [first [w w …]] or [first last w], again and again.
-func (f *pdfFont) readWidths(v pdf.Value) {
-	f.width = 1
-	if w := v.Key("DW"); w.Kind() == pdf.Integer || w.Kind() == pdf.Real {
-		f.width = w.Float64() / 1000
-	}
-	w := v.Key("W")
-	for i := 0; i+1 < w.Len(); {
-		first, next := int(w.Index(i).Int64()), w.Index(i+1)
-		if next.Kind() == pdf.Array {
-			for j := range next.Len() {
-				f.setWidth(first+j, next.Index(j).Float64())
-			}
-			i += 2
-			continue
-		}
-		last := min(int(next.Int64()), math.MaxUint16)
-		for c := max(first, 0); c <= last; c++ {
-			f.setWidth(c, w.Index(i+2).Float64())
-		}
-		i += 3
-	}
-}
-
-func (f *pdfFont) setWidth(code int, thousandths float64) {
-	if len(f.widths) < pdfCodes {
-		f.widths[code] = thousandths / 1000
-	}
-}
-
-// readTexts reads a font's ToUnicode table.
-func (f *pdfFont) readTexts(font pdf.Value) {
-	pdf.Interpret(font.Key("ToUnicode"), func(stack *pdf.Stack, op string) {
-		var args []pdf.Value
-		for stack.Len() > 0 {
-			args = append(args, stack.Pop())
-		}
-		last := len(args) - 1 // the first of them
-		switch op {
-		case "findresource":
-			stack.Push(font) // any dictionary will do: definitions go there
-		case "endcodespacerange":
-			for i := last; i >= 1 && len(f.spaces) < pdfSpaces; i -= 2 {
-				if low, high := args[i].RawString(), args[i-1].RawString(); len(low) == len(high) && len(low) >= 1 && len(low) <= 4 {
-					f.spaces = append(f.spaces, codeSpace{low, high})
-				}
-			}
-		case "endbfchar":
-			for i := last; i >= 1; i -= 2 {
-				f.setText(args[i].RawString(), args[i-1].RawString(), 0)
-			}
-		case "endbfrange":
-			for i := last; i >= 2; i -= 3 {
-				f.setTexts(args[i].RawString(), args[i-1].RawString(), args[i-2])
-			}
-		}
-	})
-}
-
-// setTexts sets the texts of the codes from low to high: one after the other from to on, or those that to lists.
-func (f *pdfFont) setTexts(low, high string, to pdf.Value) {
-	if len(low) != len(high) || len(low) == 0 || len(low) > 4 {
-		return
-	}
-	var code [8]byte
-	first, last := codeKey(low)&math.MaxUint32, codeKey(high)&math.MaxUint32
-	for c := first; c <= min(last, first+math.MaxUint16); c++ {
-		binary.BigEndian.PutUint64(code[:], c)
-		from := string(code[8-len(low):])
-		if to.Kind() == pdf.Array {
-			f.setText(from, to.Index(int(c-first)).RawString(), 0)
-		} else {
-			f.setText(from, to.RawString(), uint16(c-first))
-		}
-	}
-}
-
-// setText sets the text of a code: UTF-16, of which the last unit is so much higher.
-func (f *pdfFont) setText(code, text string, add uint16) {
-	if len(f.texts) >= pdfCodes || len(text) < 2 || len(text) > 64 || len(code) == 0 || len(code) > 4 {
-		return
-	}
-	units := make([]uint16, len(text)/2)
-	for i := range units {
-		units[i] = uint16(text[2*i])<<8 | uint16(text[2*i+1])
-	}
-	units[len(units)-1] += add
-	f.texts[codeKey(code)] = ligatures.Replace(string(utf16.Decode(units)))
-}
-
-// ligatures are letters that a question has one by one.
-var ligatures = strings.NewReplacer("ﬀ", "ff", "ﬁ", "fi", "ﬂ", "fl", "ﬃ", "ffi", "ﬄ", "ffl", "ﬅ", "st", "ﬆ", "st")
-
-// next returns the number of bytes of the first code in raw, what it stands for, and how wide that is.
-func (f *pdfFont) next(raw string) (n int, text string, width float64) {
-	n = f.length(raw)
-	code := raw[:n]
-	text, ok := f.texts[codeKey(code)]
-	if !ok && f.composite {
-		text = f.other.Decode(code)
-	}
-	width, ok = f.widths[int(codeKey(code)&math.MaxUint32)]
-	if !ok {
-		width = f.width
-	}
-	return n, text, width
-}
-
-func (f *pdfFont) length(raw string) int {
-	if !f.composite {
-		return 1
-	}
-	for _, s := range f.spaces {
-		if n := len(s.low); n <= len(raw) && s.low <= raw[:n] && raw[:n] <= s.high {
-			return n
-		}
-	}
-	return min(2, len(raw))
 }

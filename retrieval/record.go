@@ -22,6 +22,7 @@ type record struct {
 	Words    int       `json:"words"`          // the length of passages that was aimed at
 	Passages []string  `json:"passages"`       // IDs
 	Skip     string    `json:"skip,omitempty"` // why it has no passages
+	Parsers  int       `json:"parsers"`        // parsersVersion when it was read
 }
 
 // settle is how long before being read a file must have been written for size and time to vouch for its

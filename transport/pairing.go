@@ -150,7 +150,7 @@ type pairReply struct {
 }
 
 // Pair registers this device's key with the cloud that the code names and returns that cloud, for Peers. The code's
-// addresses are dialled as DialAny does; pc is used instead of a new UDP socket when it is not nil.
+// addresses are dialled as DialAny does, and what comes after the first handshake goes there alone: a code is good once; pc is used instead of a new UDP socket when it is not nil.
 func Pair(ctx context.Context, code Code, id Identity, name string, pc net.PacketConn) (Peer, error) {
 	tr, release, err := openTransport(pc)
 	if err != nil {

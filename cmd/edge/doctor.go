@@ -113,6 +113,9 @@ func (c *doctorCmd) clouds(a *cli.App) []cli.Check {
 
 // tryCloud connects to a paired cloud and hangs up.
 func tryCloud(a *cli.App, p transport.Peer, cfg transport.ClientConfig) cli.Check {
+	if len(p.Addrs) == 0 {
+		return cli.Check{Name: "cloud", State: cli.Broken, Detail: cli.Plain(p.Name) + " has no address", Hint: pairAgain}
+	}
 	ctx, cancel := context.WithTimeout(a, 4*time.Second)
 	defer cancel()
 	conn, address, err := transport.DialAny(ctx, p.Addrs, func(ctx context.Context, address string) (*transport.Conn, error) {

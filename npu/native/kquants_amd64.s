@@ -36,10 +36,8 @@ GLOBL order<>(SB), RODATA|NOPTR, $32
 	VMOVD AX, x; \
 	VPBROADCASTD x, y
 
-// DOTROWS multiplies one input by weights as files have them. A block's scales go to both halves of Y12, as PICK wants them, the
-// products of its parts to Y4 and Y5, those of its minima to Y3, d and m to
-// X6. Y15 is the mask of nibbles.
-
+// DOTROWS multiplies one input by weights as files have them. BLOCK adds the products of a block's parts, times their scales,
+// to Y4 and Y5, leaves those of its minima in Y3, and d and m in X6. Y15 is the mask of nibbles.
 #define DOTROWS(SIZE, AHEAD, BLOCK) \
 	MOVQ dst+0(FP), DI; \
 	MOVQ w+8(FP), SI; \
@@ -465,7 +463,8 @@ block:
 	PREFETCHT0 4224(SI)
 
 // SIXBITS unpacks eight 6-bit scales and minima, as SCALES does, in vectors: four bytes each of lower scales, lower
-// minima, and the low bits of both upper ones, whose high bits the first two have left.
+// minima, and the low bits of both upper ones, whose high bits the first two have left. Scales go to (R9), each twice:
+// loading them takes nothing of what computes.
 #define SIXBITS \
 	VMOVDQU 4(SI), X0; \
 	VPAND X14, X0, X1; \

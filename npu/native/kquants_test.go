@@ -142,7 +142,7 @@ func TestKProductsAgainstDefinition(t *testing.T) {
 	}
 }
 
-// turnKPlain is what kKernels.turn does, in plain Go.
+// turnKPlain is what kPanels.turn does, in plain Go.
 func turnKPlain(t npu.DType, dst *kPanel, src []byte, stride int) {
 	for r := range groupRows {
 		var w [1]kBlock

@@ -33,7 +33,7 @@ var (
 )
 
 // noReader begins the reasons that are not the file's fault: it is read again next time.
-const noReader = "no process that reads PDFs"
+const noReader = "the process that reads PDFs failed"
 
 // apart says whether this program has called ReadPDFsApart.
 var apart bool

@@ -136,7 +136,11 @@ func TestPDFPages(t *testing.T) {
 	if reason != "" || len(doc.blocks) < 2 || doc.blocks[0].text != "a" {
 		t.Errorf("%v, %q", doc.blocks, reason)
 	}
-	many := make([]string, 1000)
+	endless := strings.Replace(kids, "2 0 R", "2 0 R 2 0 R", 1)
+	if _, reason := parse(t.Context(), "a.pdf", writePDF("<< /Type /Catalog /Pages 2 0 R >>", endless, text, "<< >>", "<< >>")); !strings.HasPrefix(reason, "more than") {
+		t.Errorf("a tree that holds itself twice: %q", reason)
+	}
+	many := make([]string, 3000)
 	for i := range many {
 		many[i] = fmt.Sprintf("%d 0 R", 5+i)
 	}

@@ -15,7 +15,7 @@ import (
 
 // Bounds of reading one PDF.
 const (
-	pdfPages = 2000
+	pdfNodes = 1 << 17  // pages, and what holds them together
 	pdfText  = 16 << 20 // bytes
 )
 
@@ -82,15 +82,17 @@ func pdfDocument(ctx context.Context, data []byte) (doc document, err error) {
 	if err != nil {
 		return document{}, err
 	}
-	doc.title = pdfTitle(r)
-	reader, pages, total := pdfReader{fonts: map[string]*pdfFont{}}, 0, 0
+	reader, total := pdfReader{fonts: map[string]*pdfFont{}}, 0
+	reader.try(func() { doc.title = pdfTitle(r) })
 	reader.each(r.Trailer().Key("Root").Key("Pages"), pdfPage{}, 0, func(page pdfPage) bool {
 		total += addPage(&doc, reader.page(page))
-		pages++
-		return pages < pdfPages && total <= pdfText && ctx.Err() == nil
+		return total <= pdfText && ctx.Err() == nil
 	})
-	if total > pdfText {
+	switch {
+	case total > pdfText:
 		return document{}, tooMuch(fmt.Sprintf("more than %d MB of text (divide it)", pdfText>>20))
+	case reader.nodes > pdfNodes:
+		return document{}, tooMuch(fmt.Sprintf("more than %d pages (divide it)", pdfNodes))
 	}
 	if len(doc.blocks) == 0 && reader.damaged != nil {
 		return document{}, fmt.Errorf("%v", reader.damaged)

@@ -91,8 +91,8 @@ type pdfPage struct {
 // each calls do for the pages at and below a node of the tree of pages, until it says no. above has what the nodes above say.
 // The library's way to page n begins at the root.
 func (p *pdfReader) each(node pdf.Value, above pdfPage, depth int, do func(pdfPage) bool) (more bool) {
-	if p.nodes++; p.nodes > 4*pdfPages || depth > pdfDepths {
-		return p.nodes <= 4*pdfPages
+	if p.nodes++; p.nodes > pdfNodes || depth > pdfDepths {
+		return p.nodes <= pdfNodes
 	}
 	if r := node.Key("Resources"); !r.IsNull() {
 		above.resources = r

@@ -125,6 +125,55 @@ func TestPDF(t *testing.T) {
 	}
 }
 
+// packPDF writes objects as writePDF does, but as programs do today: those that are no streams packed in one.
+func packPDF(objects ...string) []byte {
+	var packed, heads, bodies, table bytes.Buffer
+	packed.WriteString("%PDF-1.5\n")
+	inside, entry := 0, func(kind byte, where, index int) {
+		table.Write([]byte{kind, byte(where >> 24), byte(where >> 16), byte(where >> 8), byte(where), byte(index >> 8), byte(index)})
+	}
+	entry(0, 0, 0)
+	for i, o := range objects {
+		if strings.Contains(o, "stream") {
+			entry(1, packed.Len(), 0)
+			fmt.Fprintf(&packed, "%d 0 obj\n%s\nendobj\n", i+1, o)
+			continue
+		}
+		entry(2, len(objects)+1, inside)
+		fmt.Fprintf(&heads, "%d %d ", i+1, bodies.Len())
+		fmt.Fprintf(&bodies, "%s ", o)
+		inside++
+	}
+	var deflated bytes.Buffer
+	w := zlib.NewWriter(&deflated)
+	w.Write(append(heads.Bytes(), bodies.Bytes()...))
+	w.Close()
+	entry(1, packed.Len(), 0)
+	fmt.Fprintf(&packed, "%d 0 obj\n<< /Type /ObjStm /N %d /First %d /Filter /FlateDecode /Length %d >>\nstream\n%s\nendstream\nendobj\n",
+		len(objects)+1, inside, heads.Len(), deflated.Len(), deflated.String())
+	at := packed.Len()
+	entry(1, at, 0)
+	fmt.Fprintf(&packed, "%d 0 obj\n<< /Type /XRef /Size %d /W [1 4 2] /Root 1 0 R /Length %d >>\nstream\n%s\nendstream\nendobj\nstartxref\n%d\n%%%%EOF\n",
+		len(objects)+2, len(objects)+3, table.Len(), table.String(), at)
+	return packed.Bytes()
+}
+
+// packedPage is a page of so many lines in a font whose widths stand in the file.
+func packedPage(lines int) []byte {
+	contents := "BT /F1 12 Tf 14 TL 72 700 Td " + strings.Repeat("[(The harb) -10 (our of)] TJ 83 0 Td (fice) Tj -83 -14 Td ", lines) + "ET"
+	return packPDF("<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+		"<< /Type /Page /Parent 2 0 R /Resources << /Font << /F1 4 0 R >> >> /Contents 6 0 R >>",
+		"<< /Type /Font /Subtype /TrueType /Encoding /WinAnsiEncoding /FirstChar 32 /LastChar 255 /Widths 5 0 R >>",
+		"["+strings.Repeat("500 ", 224)+"]", fmt.Sprintf("<< /Length %d >>\nstream\n%s\nendstream", len(contents), contents))
+}
+
+func TestPDFPacked(t *testing.T) {
+	doc, reason := parse(t.Context(), "a.pdf", packedPage(2))
+	if len(doc.blocks) != 1 || doc.blocks[0].text != "The harbour office The harbour office" {
+		t.Errorf("%v, %q", doc.blocks, reason)
+	}
+}
+
 // Pages without contents are ordinary, and those that cannot be read do not take the others with them.
 func TestPDFPages(t *testing.T) {
 	const font = " /Resources << /Font << /F1 << /Type /Font >> >> >>"

@@ -78,7 +78,7 @@ func pdfDocument(ctx context.Context, data []byte) (doc document, err error) {
 		}
 	}()
 	size := int64(len(data))
-	r, err := pdf.NewReader(&boundedReader{ctx, bytes.NewReader(data), 1<<10*size + 1<<30}, size)
+	r, err := pdf.NewReader(&boundedReader{ctx, bytes.NewReader(data), 1<<10*size + 64<<20}, size)
 	if err != nil {
 		return document{}, err
 	}

@@ -95,7 +95,7 @@ var avx2Kernels = kernels{
 	quantizeK: quantizeKVector,
 	unpackK:   unpackKVector,
 	mulK:      mulKAVX2,
-	dotsK:     dotsKAVX2,
+	dotsK:     dotsK(dotQ4KAVX2, dotQ5KAVX2, dotQ6KAVX2),
 	dotsF32: func(dst, x []float32, w unsafe.Pointer, stride int) {
 		dotsF32AVX2(&dst[0], len(dst), &x[0], len(x), w, stride)
 	},
@@ -238,7 +238,7 @@ var vnniKernels = func() kernels {
 	k := avx2Kernels
 	k.name = "AVX-512 VNNI"
 	k.mulQ80, k.mulQ40 = mulQ80VNNI, mulQ40VNNI
-	k.dotsK, k.panels = dotsKVNNI, vnniPanels
+	k.dotsK, k.panels = dotsK(dotQ4KVNNI, dotQ5KVNNI, dotQ6KVNNI), vnniPanels
 	k.tile = tileAVX512
 	k.turn, k.scores, k.mix4 = turn512, scores512, mix4
 	return k

@@ -67,7 +67,7 @@ var neonKernels = kernels{
 	quantizeK: quantizeKVector,
 	unpackK:   unpackKVector,
 	mulK:      mulKNEON,
-	dotsK:     dotsKNEON,
+	dotsK:     dotsK(dotQ4KNEON, dotQ5KNEON, dotQ6KNEON),
 	dotsF32: func(dst, x []float32, w unsafe.Pointer, stride int) {
 		dotsF32NEON(&dst[0], len(dst), &x[0], len(x), w, stride)
 	},

@@ -40,28 +40,6 @@ func dotQ5KVNNI(dst *float32, w *byte, rows, blocks int, x *kInput)
 //go:noescape
 func dotQ6KVNNI(dst *float32, w *byte, rows, blocks int, x *kInput)
 
-func dotsKAVX2(t npu.DType, dst []float32, w []byte, x []kInput) {
-	switch t {
-	case npu.Q4_K:
-		dotQ4KAVX2(&dst[0], &w[0], len(dst), len(x), &x[0])
-	case npu.Q5_K:
-		dotQ5KAVX2(&dst[0], &w[0], len(dst), len(x), &x[0])
-	case npu.Q6_K:
-		dotQ6KAVX2(&dst[0], &w[0], len(dst), len(x), &x[0])
-	}
-}
-
-func dotsKVNNI(t npu.DType, dst []float32, w []byte, x []kInput) {
-	switch t {
-	case npu.Q4_K:
-		dotQ4KVNNI(&dst[0], &w[0], len(dst), len(x), &x[0])
-	case npu.Q5_K:
-		dotQ5KVNNI(&dst[0], &w[0], len(dst), len(x), &x[0])
-	case npu.Q6_K:
-		dotQ6KVNNI(&dst[0], &w[0], len(dst), len(x), &x[0])
-	}
-}
-
 //go:noescape
 func turnQ4K(dst *kPanel, src *byte, stride int)
 

@@ -1,7 +1,5 @@
 package native
 
-import "tandem/npu"
-
 //go:noescape
 func mulKx1NEON(dst *float32, w *kBlock, rows, blocks int, x *kInput)
 
@@ -26,14 +24,3 @@ func dotQ5KNEON(dst *float32, w *byte, rows, blocks int, x *kInput)
 
 //go:noescape
 func dotQ6KNEON(dst *float32, w *byte, rows, blocks int, x *kInput)
-
-func dotsKNEON(t npu.DType, dst []float32, w []byte, x []kInput) {
-	switch t {
-	case npu.Q4_K:
-		dotQ4KNEON(&dst[0], &w[0], len(dst), len(x), &x[0])
-	case npu.Q5_K:
-		dotQ5KNEON(&dst[0], &w[0], len(dst), len(x), &x[0])
-	case npu.Q6_K:
-		dotQ6KNEON(&dst[0], &w[0], len(dst), len(x), &x[0])
-	}
-}

@@ -30,3 +30,17 @@ func unpackKVector(t npu.DType, dst []kBlock, src []byte) {
 		unpackQ6K(&dst[0], &src[0], len(dst))
 	}
 }
+
+// dotsK is kernels.dotsK by kernels of the three types.
+func dotsK(q4, q5, q6 func(dst *float32, w *byte, rows, blocks int, x *kInput)) func(t npu.DType, dst []float32, w []byte, x []kInput) {
+	return func(t npu.DType, dst []float32, w []byte, x []kInput) {
+		kernel := q6
+		switch t {
+		case npu.Q4_K:
+			kernel = q4
+		case npu.Q5_K:
+			kernel = q5
+		}
+		kernel(&dst[0], &w[0], len(dst), len(x), &x[0])
+	}
+}

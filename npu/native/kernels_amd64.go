@@ -90,8 +90,8 @@ var avx2Kernels = kernels{
 	quantize: func(dst []input, x []float32) {
 		quantizeAVX2(&dst[0], &x[0], len(dst))
 	},
-	mulQ80:    mulQ80AVX2,
-	mulQ40:    mulQ40AVX2,
+	mulQ80:    q80AVX2.mul,
+	mulQ40:    q40AVX2.mul,
 	quantizeK: quantizeKVector,
 	unpackK:   unpackKVector,
 	mulK:      mulKAVX2,
@@ -229,7 +229,7 @@ func widenAVX2(t npu.DType, dst []float32, src []byte) {
 var avxVNNIKernels = func() kernels {
 	k := avx2Kernels
 	k.name = "AVX-VNNI"
-	k.mulQ80, k.mulQ40 = mulQ80AVXVNNI, mulQ40AVXVNNI
+	k.mulQ80, k.mulQ40 = q80AVXVNNI.mul, q40AVXVNNI.mul
 	return k
 }()
 
@@ -237,7 +237,7 @@ var avxVNNIKernels = func() kernels {
 var vnniKernels = func() kernels {
 	k := avx2Kernels
 	k.name = "AVX-512 VNNI"
-	k.mulQ80, k.mulQ40 = mulQ80VNNI, mulQ40VNNI
+	k.mulQ80, k.mulQ40 = q80VNNI.mul, q40VNNI.mul
 	k.dotsK, k.panels = dotsK(dotQ4KVNNI, dotQ5KVNNI, dotQ6KVNNI), vnniPanels
 	k.tile = tileAVX512
 	k.turn, k.scores, k.mix4 = turn512, scores512, mix4

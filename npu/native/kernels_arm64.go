@@ -62,8 +62,8 @@ var neonKernels = kernels{
 	quantize: func(dst []input, x []float32) {
 		quantizeNEON(&dst[0], &x[0], len(dst))
 	},
-	mulQ80:    mulQ80NEON,
-	mulQ40:    mulQ40NEON,
+	mulQ80:    q80NEON.mul,
+	mulQ40:    q40NEON.mul,
 	quantizeK: quantizeKVector,
 	unpackK:   unpackKVector,
 	mulK:      mulKNEON,
@@ -162,7 +162,7 @@ func mixF16(acc, p []float32, v []uint16, stride int) {
 var i8mmKernels = func() kernels {
 	k := neonKernels
 	k.name = "NEON i8mm"
-	k.mulQ80, k.mulQ40 = mulQ80I8MM, mulQ40I8MM
+	k.mulQ80, k.mulQ40 = q80I8MM.mul, q40I8MM.mul
 	return k
 }()
 

@@ -329,6 +329,29 @@ func TestPDFBomb(t *testing.T) {
 	}
 }
 
+// What is wrong with a file is remembered until it changes; what is wrong with this machine is not.
+func TestReasonsAreRemembered(t *testing.T) {
+	reason, calls := "", 0
+	parsers = append(parsers, &parser{[]string{".odd"}, textLimit, func(context.Context, []byte) (document, string) {
+		calls++
+		return document{}, reason
+	}})
+	defer func() { parsers = parsers[:len(parsers)-1] }()
+	for why, want := range map[string]int{"damaged": 1, noReader + ": signal: killed": 2} {
+		x := memoryOf(t, fstest.MapFS{})
+		reason, calls = why, 0
+		for range 2 {
+			r, err := x.AddFS(t.Context(), fstest.MapFS{"a.odd": {Data: []byte("x"), ModTime: time.Unix(1e9, 0)}}, ".")
+			if err != nil || len(r.Skipped) != 1 || r.Skipped[0].Reason != why {
+				t.Fatalf("%+v, %v", r, err)
+			}
+		}
+		if calls != want {
+			t.Errorf("%q: read %d times, want %d", why, calls, want)
+		}
+	}
+}
+
 // Neither Cut nor Add waits for a parser once its context has ended.
 func TestParsersAreInterrupted(t *testing.T) {
 	stop, left := make(chan struct{}), make(chan struct{}, 2)

@@ -149,57 +149,82 @@ round:
 	PREFETCHT0 4224(SI); \
 	PREFETCHT0 4288(SI)
 
-// SCALES unpacks eight 6-bit scales and minima: see scalesMinima in package quant. The scales go to
-// 256(DI) twice, for even and odd sixteens, the minima to 288(DI) doubled, d and m to 320(DI).
-#define SCALES \
-	MOVL 4(SI), AX; \
-	MOVL 8(SI), BX; \
-	MOVL 12(SI), DX; \
-	MOVL AX, R8; \
-	MOVL BX, R9; \
-	MOVL DX, R10; \
-	SHRL $6, R8; \
-	SHRL $6, R9; \
-	SHRL $4, R10; \
-	ANDL $0x3f3f3f3f, AX; \
-	ANDL $0x3f3f3f3f, BX; \
-	ANDL $0x0f0f0f0f, DX; \
-	ANDL $0x0f0f0f0f, R10; \
-	ANDL $0x03030303, R8; \
-	ANDL $0x03030303, R9; \
-	SHLL $4, R8; \
-	SHLL $4, R9; \
-	ORL R8, DX; \
-	ORL R9, R10; \
-	VMOVD AX, X0; \
-	VPINSRD $1, DX, X0, X0; \
-	VMOVD BX, X1; \
-	VPINSRD $1, R10, X1, X1; \
-	VPMOVZXBW X0, X0; \
-	VPUNPCKLBW X1, X1, X1; \
+// SIXBITS unpacks eight 6-bit scales and minima: see scalesMinima in package quant. Four bytes each of lower scales, lower
+// minima, and the low bits of both upper ones, whose high bits the first two have left. It leaves the scales in X1, the
+// minima in Y3, each twice, d and m in X6. X13 to X15 are masks.
+#define SIXBITS \
+	VMOVDQU 4(SI), X0; \
+	VPAND X14, X0, X1; \
+	VPSRLW $2, X0, X2; \
+	VPAND X13, X2, X2; \
+	VPSHUFD $0xaa, X0, X0; \
+	VPSRLVD by0and4<>(SB), X0, X0; \
+	VPAND X15, X0, X0; \
+	VPOR X2, X0, X0; \
+	VPUNPCKLDQ X0, X1, X1; \
 	VPMOVZXBW X1, Y1; \
-	VMOVDQU X0, 256(DI); \
-	VMOVDQU X0, 272(DI); \
-	VMOVDQU Y1, 288(DI); \
-	VMOVD (SI), X0; \
-	VCVTPH2PS X0, X0; \
-	VMOVQ X0, 320(DI)
+	VPERMQ $0xfa, Y1, Y3; \
+	VPUNPCKLWD Y3, Y3, Y3; \
+	VMOVD (SI), X6; \
+	VCVTPH2PS X6, X6
+
+DATA by0and4<>+0(SB)/8, $0x0000000400000000
+DATA by0and4<>+8(SB)/8, $0
+GLOBL by0and4<>(SB), RODATA|NOPTR, $16
+
+#define MASKS \
+	FILL($0x0f0f0f0f, X15, Y15); \
+	FILL($0x3f3f3f3f, X14, Y14); \
+	FILL($0x30303030, X13, Y13)
+
+// SCALES stores the scales at 256(DI), for even and odd sixteens, the minima at 288(DI), d and m at 320(DI).
+#define SCALES \
+	SIXBITS; \
+	VMOVDQU X1, 256(DI); \
+	VMOVDQU X1, 272(DI); \
+	VMOVDQU Y3, 288(DI); \
+	VMOVQ X6, 320(DI)
+
+// READ4 reads the parts p and p+1 to Y1 and Y2.
+#define READ4(p) \
+	VMOVDQU (16+16*p)(SI), Y1; \
+	VPSRLW $4, Y1, Y2; \
+	VPAND Y15, Y1, Y1; \
+	VPAND Y15, Y2, Y2
+
+// READ5 does, with the fifth bits in Y7, shifted to the place that Y11 masks.
+#define READ5(p, op0, by0, op1, by1) \
+	VMOVDQU (48+16*p)(SI), Y1; \
+	VPSRLW $4, Y1, Y2; \
+	VPAND Y15, Y1, Y1; \
+	VPAND Y15, Y2, Y2; \
+	op0 by0, Y7, Y9; \
+	op1 by1, Y7, Y10; \
+	VPAND Y11, Y9, Y9; \
+	VPAND Y11, Y10, Y10; \
+	VPOR Y9, Y1, Y1; \
+	VPOR Y10, Y2, Y2
+
+// ALL5 takes them all by WHAT.
+#define ALL5(WHAT) \
+	VMOVDQU 16(SI), Y7; \
+	WHAT(0, VPSLLW, $4, VPSLLW, $3); \
+	WHAT(2, VPSLLW, $2, VPSLLW, $1); \
+	WHAT(4, VPSLLW, $0, VPSRLW, $1); \
+	WHAT(6, VPSRLW, $2, VPSRLW, $3)
 
 // func unpackQ4K(dst *kBlock, src *byte, n int)
 TEXT ·unpackQ4K(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ n+16(FP), CX
-	FILL($0x0f0f0f0f, X15, Y15)
+	MASKS
 block:
 	SCALES
 #define PAIR(p) \
-	VMOVDQU (16+16*p)(SI), Y2; \
-	VPSRLW $4, Y2, Y3; \
-	VPAND Y15, Y2, Y2; \
-	VPAND Y15, Y3, Y3; \
-	VMOVDQU Y2, (32*p)(DI); \
-	VMOVDQU Y3, (32*p+32)(DI)
+	READ4(p); \
+	VMOVDQU Y1, (32*p)(DI); \
+	VMOVDQU Y2, (32*p+32)(DI)
 	PAIR(0)
 	PAIR(2)
 	PAIR(4)
@@ -217,28 +242,15 @@ TEXT ·unpackQ5K(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ n+16(FP), CX
-	FILL($0x0f0f0f0f, X15, Y15)
-	FILL($0x10101010, X14, Y14)
+	MASKS
+	FILL($0x10101010, X11, Y11)
 block:
 	SCALES
-	VMOVDQU 16(SI), Y6
 #define FIVE(p, op0, by0, op1, by1) \
-	VMOVDQU (48+16*p)(SI), Y2; \
-	VPSRLW $4, Y2, Y3; \
-	VPAND Y15, Y2, Y2; \
-	VPAND Y15, Y3, Y3; \
-	op0 by0, Y6, Y4; \
-	op1 by1, Y6, Y5; \
-	VPAND Y14, Y4, Y4; \
-	VPAND Y14, Y5, Y5; \
-	VPOR Y4, Y2, Y2; \
-	VPOR Y5, Y3, Y3; \
-	VMOVDQU Y2, (32*p)(DI); \
-	VMOVDQU Y3, (32*p+32)(DI)
-	FIVE(0, VPSLLW, $4, VPSLLW, $3)
-	FIVE(2, VPSLLW, $2, VPSLLW, $1)
-	FIVE(4, VPSLLW, $0, VPSRLW, $1)
-	FIVE(6, VPSRLW, $2, VPSRLW, $3)
+	READ5(p, op0, by0, op1, by1); \
+	VMOVDQU Y1, (32*p)(DI); \
+	VMOVDQU Y2, (32*p+32)(DI)
+	ALL5(FIVE)
 	AHEAD
 	ADDQ $176, SI
 	ADDQ $384, DI
@@ -462,32 +474,13 @@ block:
 	PREFETCHT0 4160(SI); \
 	PREFETCHT0 4224(SI)
 
-// SIXBITS unpacks eight 6-bit scales and minima, as SCALES does, in vectors: four bytes each of lower scales, lower
-// minima, and the low bits of both upper ones, whose high bits the first two have left. Scales go to (R9), each twice:
-// loading them takes nothing of what computes.
-#define SIXBITS \
-	VMOVDQU 4(SI), X0; \
-	VPAND X14, X0, X1; \
-	VPSRLW $2, X0, X2; \
-	VPAND X13, X2, X2; \
-	VPSHUFD $0xaa, X0, X0; \
-	VPSRLVD by0and4<>(SB), X0, X0; \
-	VPAND X15, X0, X0; \
-	VPOR X2, X0, X0; \
-	VPUNPCKLDQ X0, X1, X1; \
-	VPMOVZXBW X1, Y1; \
+// TABLE is SIXBITS, of which the scales go to (R9), each twice: loading them takes nothing of what computes.
+#define TABLE \
+	SIXBITS; \
 	VPERMQ $0x50, Y1, Y2; \
-	VPERMQ $0xfa, Y1, Y3; \
 	VPUNPCKLWD Y2, Y2, Y2; \
-	VPUNPCKLWD Y3, Y3, Y3; \
 	VMOVDQA Y2, (R9); \
-	VPMADDWD 256(R10), Y3, Y3; \
-	VMOVD (SI), X6; \
-	VCVTPH2PS X6, X6
-
-DATA by0and4<>+0(SB)/8, $0x0000000400000000
-DATA by0and4<>+8(SB)/8, $0
-GLOBL by0and4<>(SB), RODATA|NOPTR, $16
+	VPMADDWD 256(R10), Y3, Y3
 
 // TWO adds the products of the parts p, in Y1, and p+1, in Y2, whose scales are in Y9 and Y10.
 #define TWO(p) \
@@ -504,15 +497,12 @@ GLOBL by0and4<>(SB), RODATA|NOPTR, $16
 	VPBROADCASTD (4*p+4)(R9), Y10
 
 #define TWOQ4K(p) \
-	VMOVDQU (16+16*p)(SI), Y1; \
-	VPSRLW $4, Y1, Y2; \
-	VPAND Y15, Y1, Y1; \
-	VPAND Y15, Y2, Y2; \
+	READ4(p); \
 	SHARED(p); \
 	TWO(p)
 
 #define BLOCKQ4K \
-	SIXBITS; \
+	TABLE; \
 	TWOQ4K(0); \
 	TWOQ4K(2); \
 	TWOQ4K(4); \
@@ -522,41 +512,23 @@ GLOBL by0and4<>(SB), RODATA|NOPTR, $16
 TEXT ·dotQ4KAVX2(SB), NOSPLIT, $64-40
 	LEAQ 31(SP), R9
 	ANDQ $-32, R9
-	FILL($0x0f0f0f0f, X15, Y15)
-	FILL($0x3f3f3f3f, X14, Y14)
-	FILL($0x30303030, X13, Y13)
+	MASKS
 	DOTROWS(144, AHEAD3, BLOCKQ4K)
 
-// The fifth bits are in Y7.
 #define TWOQ5K(p, op0, by0, op1, by1) \
-	VMOVDQU (48+16*p)(SI), Y1; \
-	VPSRLW $4, Y1, Y2; \
-	VPAND Y15, Y1, Y1; \
-	VPAND Y15, Y2, Y2; \
-	op0 by0, Y7, Y9; \
-	op1 by1, Y7, Y10; \
-	VPAND Y11, Y9, Y9; \
-	VPAND Y11, Y10, Y10; \
-	VPOR Y9, Y1, Y1; \
-	VPOR Y10, Y2, Y2; \
+	READ5(p, op0, by0, op1, by1); \
 	SHARED(p); \
 	TWO(p)
 
 #define BLOCKQ5K \
-	SIXBITS; \
-	VMOVDQU 16(SI), Y7; \
-	TWOQ5K(0, VPSLLW, $4, VPSLLW, $3); \
-	TWOQ5K(2, VPSLLW, $2, VPSLLW, $1); \
-	TWOQ5K(4, VPSLLW, $0, VPSRLW, $1); \
-	TWOQ5K(6, VPSRLW, $2, VPSRLW, $3)
+	TABLE; \
+	ALL5(TWOQ5K)
 
 // func dotQ5KAVX2(dst *float32, w *byte, rows, blocks int, x *kInput)
 TEXT ·dotQ5KAVX2(SB), NOSPLIT, $64-40
 	LEAQ 31(SP), R9
 	ANDQ $-32, R9
-	FILL($0x0f0f0f0f, X15, Y15)
-	FILL($0x3f3f3f3f, X14, Y14)
-	FILL($0x30303030, X13, Y13)
+	MASKS
 	FILL($0x10101010, X11, Y11)
 	DOTROWS(176, AHEAD3, BLOCKQ5K)
 

@@ -76,55 +76,73 @@ block: \
 	BNE row; \
 	RET
 
-// MASKS prepares what SCALES needs.
-#define MASKS \
-	MOVD $0x3f3f3f3f, R3; \
-	MOVD $0x0f0f0f0f, R4; \
-	MOVD $0x03030303, R5
+// SIXBITS unpacks eight 6-bit scales and minima of the block at R1: see scalesMinima in package quant. Four bytes each of
+// lower scales, lower minima, and the low bits of both upper ones, whose high bits the first two have left. It leaves the
+// scales in V5, the minima in V15, d and m in V10. V28 holds 63.
+#define SIXBITS \
+	FMOVQ 4(R1), F0; \
+	VDUP V0.S[2], V3.S4; \
+	VUSHR $4, V3.B16, V4.B16; \
+	VZIP1 V4.S4, V3.S4, V3.S4; \
+	VUSHR $6, V0.B16, V2.B16; \
+	VSLI $4, V2.B16, V3.B16; \
+	VAND V28.B16, V0.B16, V1.B16; \
+	VZIP1 V3.S4, V1.S4, V1.S4; \
+	VUXTL V1.B8, V5.H8; \
+	VUXTL2 V1.B16, V15.H8; \
+	FMOVS (R1), F10; \
+	FCVTL(10, 10)
 
-// SCALES unpacks the eight 6-bit scales and minima of the block at R1: see scalesMinima in package quant.
-// The scales go to R0's block twice, for even and odd sixteens, the minima doubled, then d and m.
+// SCALES stores the scales to R0's block twice, for even and odd sixteens, the minima doubled, then d and m.
 #define SCALES \
-	MOVWU 4(R1), R6; \
-	MOVWU 8(R1), R7; \
-	MOVWU 12(R1), R8; \
-	AND R6>>6, R5, R9; \
-	AND R7>>6, R5, R10; \
-	AND R8, R4, R11; \
-	AND R8>>4, R4, R12; \
-	ORR R9<<4, R11, R11; \
-	ORR R10<<4, R12, R12; \
-	AND R3, R6, R6; \
-	AND R3, R7, R7; \
-	ORR R11<<32, R6, R6; \
-	ORR R12<<32, R7, R7; \
-	FMOVD R6, F0; \
-	FMOVD R7, F1; \
-	VUXTL V0.B8, V0.H8; \
-	VZIP1 V1.B16, V1.B16, V1.B16; \
-	VUXTL V1.B8, V2.H8; \
-	VUXTL2 V1.B16, V3.H8; \
-	FMOVS (R1), F4; \
-	FCVTL(4, 4); \
-	FSTPQ (F0, F0), 256(R0); \
+	SIXBITS; \
+	VZIP1 V15.H8, V15.H8, V2.H8; \
+	VZIP2 V15.H8, V15.H8, V3.H8; \
+	FSTPQ (F5, F5), 256(R0); \
 	FSTPQ (F2, F3), 288(R0); \
-	FMOVD F4, 320(R0)
+	FMOVD F10, 320(R0)
+
+// READ4 reads the parts p and p+1 to V0 to V3. V30 is the mask of nibbles.
+#define READ4(p) \
+	FLDPQ (16+16*p)(R1), (F0, F1); \
+	VUSHR $4, V0.B16, V2.B16; \
+	VUSHR $4, V1.B16, V3.B16; \
+	VAND V30.B16, V0.B16, V0.B16; \
+	VAND V30.B16, V1.B16, V1.B16
+
+// READ5 does, with the fifth bits in V16 and V17.
+#define READ5(p) \
+	FLDPQ (48+16*p)(R1), (F0, F1); \
+	VUSHR $4, V0.B16, V2.B16; \
+	VUSHR $4, V1.B16, V3.B16; \
+	HIGH(1, V0, V1); \
+	HIGH(1, V2, V3)
+
+// READ6 reads a half's four parts to V0 to V7.
+#define READ6(half) \
+	FLDPQ (64*half)(R1), (F0, F1); \
+	FLDPQ (64*half+32)(R1), (F2, F3); \
+	FLDPQ (128+32*half)(R1), (F16, F17); \
+	VUSHR $4, V0.B16, V4.B16; \
+	VUSHR $4, V1.B16, V5.B16; \
+	VUSHR $4, V2.B16, V6.B16; \
+	VUSHR $4, V3.B16, V7.B16; \
+	HIGH(2, V0, V1); \
+	HIGH(2, V2, V3); \
+	HIGH(2, V4, V5); \
+	HIGH(2, V6, V7)
 
 // func unpackQ4K(dst *kBlock, src *byte, n int)
 TEXT ·unpackQ4K(SB), NOSPLIT, $0-24
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
 	MOVD n+16(FP), R2
-	MASKS
-	VMOVI $15, V7.B16
+	VMOVI $63, V28.B16
+	VMOVI $15, V30.B16
 block:
 	SCALES
 #define PAIR(p) \
-	FLDPQ (16+16*p)(R1), (F0, F1); \
-	VUSHR $4, V0.B16, V2.B16; \
-	VUSHR $4, V1.B16, V3.B16; \
-	VAND V7.B16, V0.B16, V0.B16; \
-	VAND V7.B16, V1.B16, V1.B16; \
+	READ4(p); \
 	FSTPQ (F0, F1), (32*p)(R0); \
 	FSTPQ (F2, F3), (32*p+32)(R0)
 	PAIR(0)
@@ -152,17 +170,13 @@ TEXT ·unpackQ5K(SB), NOSPLIT, $0-24
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
 	MOVD n+16(FP), R2
-	MASKS
+	VMOVI $63, V28.B16
 	VMOVI $1, V31.B16
 block:
 	SCALES
 	FLDPQ 16(R1), (F16, F17)
 #define FIVE(p) \
-	FLDPQ (48+16*p)(R1), (F0, F1); \
-	VUSHR $4, V0.B16, V2.B16; \
-	VUSHR $4, V1.B16, V3.B16; \
-	HIGH(1, V0, V1); \
-	HIGH(1, V2, V3); \
+	READ5(p); \
 	FSTPQ (F0, F1), (32*p)(R0); \
 	FSTPQ (F2, F3), (32*p+32)(R0)
 	FIVE(0)
@@ -198,17 +212,7 @@ block:
 	FSTPQ (F3, F4), 288(R0)
 	FSTPS (F5, F6), 320(R0)
 #define SIX(half) \
-	FLDPQ (64*half)(R1), (F0, F1); \
-	FLDPQ (64*half+32)(R1), (F2, F3); \
-	FLDPQ (128+32*half)(R1), (F16, F17); \
-	VUSHR $4, V0.B16, V4.B16; \
-	VUSHR $4, V1.B16, V5.B16; \
-	VUSHR $4, V2.B16, V6.B16; \
-	VUSHR $4, V3.B16, V7.B16; \
-	HIGH(2, V0, V1); \
-	HIGH(2, V2, V3); \
-	HIGH(2, V4, V5); \
-	HIGH(2, V6, V7); \
+	READ6(half); \
 	FSTPQ (F0, F1), (128*half)(R0); \
 	FSTPQ (F2, F3), (128*half+32)(R0); \
 	FSTPQ (F4, F5), (128*half+64)(R0); \
@@ -369,23 +373,11 @@ block:
 
 // One input times weights as files have them: DOTROWS.
 
-// SIXBITS unpacks eight 6-bit scales and minima, as SCALES does, in vectors: four bytes each of lower scales, lower
-// minima, and the low bits of both upper ones, whose high bits the first two have left.
-#define SIXBITS \
-	FMOVQ 4(R1), F0; \
-	VDUP V0.S[2], V3.S4; \
-	VUSHR $4, V3.B16, V4.B16; \
-	VZIP1 V4.S4, V3.S4, V3.S4; \
-	VUSHR $6, V0.B16, V2.B16; \
-	VSLI $4, V2.B16, V3.B16; \
-	VAND V28.B16, V0.B16, V1.B16; \
-	VZIP1 V3.S4, V1.S4, V1.S4; \
-	VUXTL V1.B8, V5.H8; \
-	VUXTL2 V1.B16, V15.H8; \
+// TABLE is SIXBITS with the scales widened once more.
+#define TABLE \
+	SIXBITS; \
 	VUXTL V5.H4, V20.S4; \
-	VUXTL2 V5.H8, V21.S4; \
-	FMOVS (R1), F10; \
-	FCVTL(10, 10)
+	VUXTL2 V5.H8, V21.S4
 
 // LEAST8 multiplies eight minima by sums of 32 each.
 #define LEAST8 \
@@ -402,11 +394,7 @@ block:
 	MLABY(sum, 26, scales, i)
 
 #define TWOQ4K(p, scales, i) \
-	FLDPQ (16+16*p)(R1), (F0, F1); \
-	VUSHR $4, V0.B16, V2.B16; \
-	VUSHR $4, V1.B16, V3.B16; \
-	VAND V30.B16, V0.B16, V0.B16; \
-	VAND V30.B16, V1.B16, V1.B16; \
+	READ4(p); \
 	ONE(0, 1, scales, i, 24); \
 	ONE(2, 3, scales, i+1, 25)
 
@@ -420,14 +408,10 @@ block:
 TEXT ·dotQ4KNEON(SB), NOSPLIT, $0-40
 	VMOVI $15, V30.B16
 	VMOVI $63, V28.B16
-	DOTROWS(144, SIXBITS, PARTSQ4K, LEAST8)
+	DOTROWS(144, TABLE, PARTSQ4K, LEAST8)
 
 #define TWOQ5K(p, scales, i) \
-	FLDPQ (48+16*p)(R1), (F0, F1); \
-	VUSHR $4, V0.B16, V2.B16; \
-	VUSHR $4, V1.B16, V3.B16; \
-	HIGH(1, V0, V1); \
-	HIGH(1, V2, V3); \
+	READ5(p); \
 	ONE(0, 1, scales, i, 24); \
 	ONE(2, 3, scales, i+1, 25)
 
@@ -442,7 +426,7 @@ TEXT ·dotQ4KNEON(SB), NOSPLIT, $0-40
 TEXT ·dotQ5KNEON(SB), NOSPLIT, $0-40
 	VMOVI $1, V31.B16
 	VMOVI $63, V28.B16
-	DOTROWS(176, SIXBITS, PARTSQ5K, LEAST8)
+	DOTROWS(176, TABLE, PARTSQ5K, LEAST8)
 
 // BYTES are sixteen scales, of even and odd sixteens, which are the minima too; m is 32·d.
 #define BYTES \
@@ -480,17 +464,7 @@ TEXT ·dotQ5KNEON(SB), NOSPLIT, $0-40
 	MLABY(25, 27, odd, i)
 
 #define HALFQ6K(half, even, odd) \
-	FLDPQ (64*half)(R1), (F0, F1); \
-	FLDPQ (64*half+32)(R1), (F2, F3); \
-	FLDPQ (128+32*half)(R1), (F16, F17); \
-	VUSHR $4, V0.B16, V4.B16; \
-	VUSHR $4, V1.B16, V5.B16; \
-	VUSHR $4, V2.B16, V6.B16; \
-	VUSHR $4, V3.B16, V7.B16; \
-	HIGH(2, V0, V1); \
-	HIGH(2, V2, V3); \
-	HIGH(2, V4, V5); \
-	HIGH(2, V6, V7); \
+	READ6(half); \
 	EACH(0, 1, even, odd, 0); \
 	EACH(2, 3, even, odd, 1); \
 	EACH(4, 5, even, odd, 2); \

@@ -270,6 +270,23 @@ DATA nibbles<>+16(SB)/8, $0x0f0f0f0f0f0f0f0f
 DATA nibbles<>+24(SB)/8, $0x0f0f0f0f0f0f0f0f
 GLOBL nibbles<>(SB), RODATA|NOPTR, $32
 
+// WORDS take a block's words one by one: where they lie, and which fours of an input they meet.
+#define WORDSQ40(WORD) \
+	WORD(0, 0, 16); \
+	WORD(64, 4, 20); \
+	WORD(128, 8, 24); \
+	WORD(192, 12, 28)
+
+#define WORDSQ80(WORD) \
+	WORD(0, 0); \
+	WORD(64, 4); \
+	WORD(128, 8); \
+	WORD(192, 12); \
+	WORD(256, 16); \
+	WORD(320, 20); \
+	WORD(384, 24); \
+	WORD(448, 28)
+
 #define YWEIGHTSQ40 \
 	PREFETCHT0 AHEADBY(CX); \
 	PREFETCHT0 (AHEADBY+64)(CX); \
@@ -353,14 +370,7 @@ GLOBL nibbles<>(SB), RODATA|NOPTR, $32
 	VPXOR Y5, Y5, Y5; \
 	VPXOR Y6, Y6, Y6; \
 	VPXOR Y7, Y7, Y7; \
-	YWORDQ80(0, 0); \
-	YWORDQ80(64, 4); \
-	YWORDQ80(128, 8); \
-	YWORDQ80(192, 12); \
-	YWORDQ80(256, 16); \
-	YWORDQ80(320, 20); \
-	YWORDQ80(384, 24); \
-	YWORDQ80(448, 28); \
+	WORDSQ80(YWORDQ80); \
 	SCALES
 
 #define YFOURQ40 \
@@ -405,10 +415,7 @@ GLOBL nibbles<>(SB), RODATA|NOPTR, $32
 	AHEADQ40; \
 	VPXOR Y12, Y12, Y12; \
 	VPXOR Y13, Y13, Y13; \
-	YONEQ40(0, 0, 16); \
-	YONEQ40(64, 4, 20); \
-	YONEQ40(128, 8, 24); \
-	YONEQ40(192, 12, 28); \
+	WORDSQ40(YONEQ40); \
 	VPMADDWD Y15, Y12, Y12; \
 	VPMADDWD Y15, Y13, Y13; \
 	VPBROADCASTD 36(R8), Y0; \
@@ -435,14 +442,7 @@ GLOBL nibbles<>(SB), RODATA|NOPTR, $32
 	AHEADQ80; \
 	VPXOR Y12, Y12, Y12; \
 	VPXOR Y13, Y13, Y13; \
-	YONEQ80(0, 0); \
-	YONEQ80(64, 4); \
-	YONEQ80(128, 8); \
-	YONEQ80(192, 12); \
-	YONEQ80(256, 16); \
-	YONEQ80(320, 20); \
-	YONEQ80(384, 24); \
-	YONEQ80(448, 28)
+	WORDSQ80(YONEQ80)
 
 // YONE multiplies by one input: BLOCK leaves a block's sums in Y12 and Y13.
 #define YONE(WORDS, BLOCK) \
@@ -577,10 +577,7 @@ TEXT ·q80x4AVX2(SB), NOSPLIT, $0-48
 	AHEADQ40; \
 	VPBROADCASTD 36(R8), Y12; \
 	VMOVDQU Y12, Y13; \
-	VONEQ40(0, 0, 16); \
-	VONEQ40(64, 4, 20); \
-	VONEQ40(128, 8, 24); \
-	VONEQ40(192, 12, 28)
+	WORDSQ40(VONEQ40)
 
 #define VONEQ80(at, four) \
 	VPXOR at(CX), Y15, Y0; \
@@ -593,14 +590,7 @@ TEXT ·q80x4AVX2(SB), NOSPLIT, $0-48
 	AHEADQ80; \
 	VPBROADCASTD 40(R8), Y12; \
 	VMOVDQU Y12, Y13; \
-	VONEQ80(0, 0); \
-	VONEQ80(64, 4); \
-	VONEQ80(128, 8); \
-	VONEQ80(192, 12); \
-	VONEQ80(256, 16); \
-	VONEQ80(320, 20); \
-	VONEQ80(384, 24); \
-	VONEQ80(448, 28)
+	WORDSQ80(VONEQ80)
 
 #define VQ40(low, high, p, sum) \
 	VPBROADCASTD low p, Y2; \
@@ -640,22 +630,12 @@ TEXT ·q80x4AVX2(SB), NOSPLIT, $0-48
 
 #define VFOURQ40 \
 	VSTARTS(36); \
-	VWORDQ40(0, 0, 16); \
-	VWORDQ40(64, 4, 20); \
-	VWORDQ40(128, 8, 24); \
-	VWORDQ40(192, 12, 28); \
+	WORDSQ40(VWORDQ40); \
 	SCALES
 
 #define VFOURQ80 \
 	VSTARTS(40); \
-	VWORDQ80(0, 0); \
-	VWORDQ80(64, 4); \
-	VWORDQ80(128, 8); \
-	VWORDQ80(192, 12); \
-	VWORDQ80(256, 16); \
-	VWORDQ80(320, 20); \
-	VWORDQ80(384, 24); \
-	VWORDQ80(448, 28); \
+	WORDSQ80(VWORDQ80); \
 	SCALES
 
 // func q40x1AVXVNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)

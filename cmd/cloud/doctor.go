@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"net"
 
-	"tandem/internal/cli"
+	"tandem/cmd/internal/cli"
 	"tandem/transport"
 )
 

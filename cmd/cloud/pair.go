@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"tandem/internal/cli"
+	"tandem/cmd/internal/cli"
 	"tandem/transport"
 )
 

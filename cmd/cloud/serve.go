@@ -12,8 +12,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"tandem"
+	"tandem/cmd/internal/cli"
 	"tandem/examples"
-	"tandem/internal/cli"
 	"tandem/node"
 	"tandem/pair"
 	"tandem/retrieval"

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"tandem"
-	"tandem/internal/cli"
+	"tandem/cmd/internal/cli"
 	"tandem/node"
 	"tandem/transport"
 )

@@ -17,9 +17,9 @@ import (
 
 	"tandem"
 	"tandem/aggregator"
+	"tandem/cmd/internal/cli"
 	"tandem/decoder"
 	"tandem/examples"
-	"tandem/internal/cli"
 	"tandem/model"
 	"tandem/models"
 	"tandem/retrieval"

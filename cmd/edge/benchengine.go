@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"tandem"
-	"tandem/internal/cli"
+	"tandem/cmd/internal/cli"
 	"tandem/model"
 	"tandem/npu"
 )

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"tandem/cmd/internal/cli"
 	"tandem/decoder"
-	"tandem/internal/cli"
 	"tandem/lab"
 	"tandem/model"
 	"tandem/specdec"

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"tandem/internal/cli"
+	"tandem/cmd/internal/cli"
 	"tandem/lab"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/term"
 
-	"tandem/internal/cli"
+	"tandem/cmd/internal/cli"
 	"tandem/model"
 	"tandem/node"
 )

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"tandem"
+	"tandem/cmd/internal/cli"
 	"tandem/decoder"
-	"tandem/internal/cli"
 	"tandem/node"
 	"tandem/profiler"
 	"tandem/transport"

@@ -8,7 +8,7 @@ import (
 	"runtime"
 	"strings"
 
-	"tandem/internal/cli"
+	"tandem/cmd/internal/cli"
 	"tandem/internal/meter"
 	"tandem/npu/sim"
 )

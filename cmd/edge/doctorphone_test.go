@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"tandem/internal/cli"
+	"tandem/cmd/internal/cli"
 )
 
 // Doctor tells what a phone has, and calls nothing broken that a laptop lacks.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"tandem"
-	"tandem/internal/cli"
+	"tandem/cmd/internal/cli"
 	"tandem/model"
 	"tandem/specdec"
 )

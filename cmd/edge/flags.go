@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"tandem"
+	"tandem/cmd/internal/cli"
 	"tandem/decoder"
-	"tandem/internal/cli"
 	"tandem/model"
 	"tandem/node"
 	"tandem/pair"

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"tandem"
-	"tandem/internal/cli"
+	"tandem/cmd/internal/cli"
 	"tandem/node"
 	"tandem/pair"
 )

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"tandem/internal/cli"
+	"tandem/cmd/internal/cli"
 	"tandem/model"
 	"tandem/specdec"
 )

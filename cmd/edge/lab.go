@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"tandem"
+	"tandem/cmd/internal/cli"
 	"tandem/decoder"
 	"tandem/examples"
-	"tandem/internal/cli"
 	"tandem/lab"
 	"tandem/model"
 	"tandem/node"

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"tandem/internal/cli"
+	"tandem/cmd/internal/cli"
 	"tandem/lab"
 	"tandem/pair"
 )

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"tandem"
-	"tandem/internal/cli"
+	"tandem/cmd/internal/cli"
 	"tandem/lab"
 	"tandem/model"
 	"tandem/model/tokenizer"

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"tandem/internal/cli"
+	"tandem/cmd/internal/cli"
 	"tandem/node"
 	"tandem/transport"
 )

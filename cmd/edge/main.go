@@ -5,7 +5,7 @@ package main
 import (
 	"os"
 
-	"tandem/internal/cli"
+	"tandem/cmd/internal/cli"
 	"tandem/retrieval"
 )
 

@@ -6,7 +6,7 @@ import (
 	"net"
 	"time"
 
-	"tandem/internal/cli"
+	"tandem/cmd/internal/cli"
 	"tandem/netem"
 )
 

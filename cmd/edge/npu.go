@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"tandem"
-	"tandem/internal/cli"
+	"tandem/cmd/internal/cli"
 	"tandem/lab"
 	"tandem/lab/chart"
 	"tandem/model"

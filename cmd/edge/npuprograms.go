@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"tandem"
-	"tandem/internal/cli"
+	"tandem/cmd/internal/cli"
 	"tandem/model"
 	"tandem/models"
 	"tandem/npu/programs"

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"tandem/internal/cli"
+	"tandem/cmd/internal/cli"
 	"tandem/transport"
 )
 

@@ -13,8 +13,8 @@ import (
 
 	"tandem"
 	"tandem/aggregator"
+	"tandem/cmd/internal/cli"
 	"tandem/decoder"
-	"tandem/internal/cli"
 	"tandem/model"
 	"tandem/retrieval"
 )

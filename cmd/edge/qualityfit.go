@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"tandem"
+	"tandem/cmd/internal/cli"
 	"tandem/decoder"
-	"tandem/internal/cli"
 	"tandem/model"
 )
 

@@ -10,7 +10,7 @@ import (
 	"testing/fstest"
 
 	"tandem"
-	"tandem/internal/cli"
+	"tandem/cmd/internal/cli"
 	"tandem/model"
 	"tandem/retrieval"
 )

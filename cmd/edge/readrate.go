@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"tandem/internal/cli"
+	"tandem/cmd/internal/cli"
 	"tandem/model"
 	"tandem/npu"
 )

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"tandem"
+	"tandem/cmd/internal/cli"
 	"tandem/decoder"
-	"tandem/internal/cli"
 	"tandem/model"
 	"tandem/model/tokenizer"
 	"tandem/specdec"

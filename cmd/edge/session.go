@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"tandem"
+	"tandem/cmd/internal/cli"
 	"tandem/examples"
-	"tandem/internal/cli"
 	"tandem/model"
 	"tandem/netem"
 	"tandem/node"

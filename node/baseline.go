@@ -20,7 +20,7 @@ import (
 // there is no going on without the cloud, and two of them fetch its documents.
 
 // baseline answers by the method that s.Want stands for.
-func (d *Device) baseline(a *asking, q Question, s Settings) (Answer, error) {
+func (d *Device) baseline(a *deviceSession, q Question, s Settings) (Answer, error) {
 	if d.Dial == nil {
 		return Answer{}, fmt.Errorf("%w: this method needs one", ErrNoCloud)
 	}
@@ -39,7 +39,7 @@ type fetched struct {
 // fetch answers by DRCG: the device alone, over its own passages and the cloud's. As text they are read into
 // one context with its own (context aggregation). A KV cache holds behind its own prefix only, so with
 // DRCG/KV each passage keeps its row.
-func (d *Device) fetch(a *asking, q Question, s Settings) (Answer, error) {
+func (d *Device) fetch(a *deviceSession, q Question, s Settings) (Answer, error) {
 	var got fetched
 	failed := make(chan error, 1)
 	go func() {
@@ -75,7 +75,7 @@ func (d *Device) fetch(a *asking, q Question, s Settings) (Answer, error) {
 }
 
 // collect asks the cloud for its passages.
-func (d *Device) collect(a *asking, q Question, s Settings) (f fetched, err error) {
+func (d *Device) collect(a *deviceSession, q Question, s Settings) (f fetched, err error) {
 	up, err := d.open(a.ctx, beginOf(q, s))
 	if err != nil {
 		return f, errors.Join(ErrNoCloud, err)
@@ -122,7 +122,7 @@ func receive[M transport.Message](ctx context.Context, link exchange) (M, error)
 // sequence answers by DRDG/SW: both sides write a whole answer, alone and at once; the cloud's crosses, and
 // the one that its side holds for likelier, times the side's weight η, is the answer (RAG-Sequence with fast
 // decoding). Nothing is shown before that.
-func (d *Device) sequence(a *asking, q Question, s Settings) (Answer, error) {
+func (d *Device) sequence(a *deviceSession, q Question, s Settings) (Answer, error) {
 	type side struct {
 		drafts []tandem.Draft
 		err    error
@@ -170,7 +170,7 @@ func (d *Device) sequence(a *asking, q Question, s Settings) (Answer, error) {
 }
 
 // other receives the answer that the cloud wrote.
-func (d *Device) other(ctx context.Context, a *asking, q Question, s Settings, cfg pair.Config) ([]tandem.Draft, error) {
+func (d *Device) other(ctx context.Context, a *deviceSession, q Question, s Settings, cfg pair.Config) ([]tandem.Draft, error) {
 	up, err := d.open(ctx, beginOf(q, s))
 	if err != nil {
 		return nil, errors.Join(ErrNoCloud, err)
@@ -277,7 +277,7 @@ func choose(drafts [2][]tandem.Draft, stop []tandem.Token) (winner tandem.Side, 
 }
 
 // baseline gives a device what a baseline wants, and waits until it has ended the exchange.
-func (c *Cloud) baseline(ctx context.Context, a *serving, begin transport.Begin) error {
+func (c *Cloud) baseline(ctx context.Context, a *cloudSession, begin transport.Begin) error {
 	q, s, err := questionOf(begin)
 	if err != nil {
 		return a.refuse(err)
@@ -321,7 +321,7 @@ func (r Reader) caches(ctx context.Context, q Question, s Settings, passages []r
 }
 
 // write writes a whole answer and sends it.
-func (c *Cloud) write(ctx context.Context, a *serving, q Question, s Settings, titles bool) error {
+func (c *Cloud) write(ctx context.Context, a *cloudSession, q Question, s Settings, titles bool) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	over := make(chan error, 1)

@@ -61,7 +61,7 @@ func face(t *testing.T, c *contrary, require bool) (Answer, error) {
 	t.Helper()
 	cfg := toyConfig(tandem.PlaceMirror, tandem.CouplingShared, 3, false)
 	cfg.Self, cfg.Stop = tandem.Device, nil // 60 tokens in any case
-	a := newAsking(t.Context(), cfg, silence{}, func(Token) {})
+	a := newDeviceSession(t.Context(), cfg, silence{}, func(Token) {})
 	a.log, a.require = slog.New(slog.DiscardHandler), require
 	defer a.stop()
 	a.reach(DefaultPatience, c.open)

@@ -79,7 +79,7 @@ func (d *Device) Ask(ctx context.Context, q Question, s Settings, emit func(Toke
 	if d.Record != nil {
 		s.Contexts = 1 // a recording has a pass for every draft
 	}
-	a := d.asking(ctx, q, s, emit)
+	a := d.newSession(ctx, q, s, emit)
 	defer a.stop()
 	if s.Want != transport.WantDrafts {
 		return d.baseline(a, q, s)
@@ -106,9 +106,9 @@ func (d *Device) Ask(ctx context.Context, q Question, s Settings, emit func(Toke
 	return a.finish(), err
 }
 
-// asking prepares to answer.
-func (d *Device) asking(ctx context.Context, q Question, s Settings, emit func(Token)) *asking {
-	a := newAsking(ctx, s.machine(tandem.Device, d.Reader.Model), d.Reader.Model.Tokenizer().Stream(), emit)
+// newSession prepares to answer.
+func (d *Device) newSession(ctx context.Context, q Question, s Settings, emit func(Token)) *deviceSession {
+	a := newDeviceSession(ctx, s.machine(tandem.Device, d.Reader.Model), d.Reader.Model.Tokenizer().Stream(), emit)
 	a.answer.Lookahead, a.profile = s.Lookahead, &d.Profile
 	if d.Record != nil {
 		a.record = &recorder{to: d.Record, start: a.start}

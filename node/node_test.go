@@ -196,7 +196,7 @@ func (c *cable) serve(link *end, cut context.CancelCauseFunc) {
 	ctx, cancel := context.WithCancel(link.ctx)
 	defer cancel()
 	defer cut(errors.New("cloud done"))
-	a := &serving{conn: c, link: link, log: slog.New(slog.DiscardHandler), inbox: make(chan any, inboxSize), ctx: ctx}
+	a := &cloudSession{conn: c, link: link, log: slog.New(slog.DiscardHandler), inbox: make(chan any, inboxSize), ctx: ctx}
 	go a.listen()
 	a.machine = pair.New(c.cfg)
 	link.Send(transport.Ready{Documents: 1})
@@ -267,12 +267,12 @@ func plain(cfg pair.Config) []tandem.Token {
 	return answer
 }
 
-// converse answers in a bubble of virtual time and returns the tokens and the device's asking.
+// converse answers in a bubble of virtual time and returns the tokens and the device's deviceSession.
 func converse(t *testing.T, cfg pair.Config, c *cable, deviceTakes time.Duration, emit func(n int)) (tokens []tandem.Token, answer Answer) {
 	t.Helper()
 	cfg.Self, c.t, c.cfg = tandem.Device, t, cfg
 	c.cfg.Self = tandem.Cloud
-	a := newAsking(t.Context(), cfg, silence{}, func(tok Token) {
+	a := newDeviceSession(t.Context(), cfg, silence{}, func(tok Token) {
 		tokens = append(tokens, tok.ID)
 		if emit != nil {
 			emit(len(tokens))
@@ -457,7 +457,7 @@ func TestRequiredCloud(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := toyConfig(tandem.PlaceMirror, tandem.CouplingShared, 3, false)
 		cfg.Self = tandem.Device
-		a := newAsking(t.Context(), cfg, silence{}, func(Token) { t.Error("a token without the cloud") })
+		a := newDeviceSession(t.Context(), cfg, silence{}, func(Token) { t.Error("a token without the cloud") })
 		a.log, a.require = slog.New(slog.DiscardHandler), true
 		defer a.stop()
 		a.reach(DefaultPatience, (&cable{dead: true}).open)
@@ -474,7 +474,7 @@ func TestWhyTheCloudIsMissing(t *testing.T) {
 			for _, require := range []bool{true, false} {
 				cfg := toyConfig(tandem.PlaceMirror, tandem.CouplingShared, 3, false)
 				cfg.Self = tandem.Device
-				a := newAsking(t.Context(), cfg, silence{}, func(Token) {})
+				a := newDeviceSession(t.Context(), cfg, silence{}, func(Token) {})
 				a.log, a.require = slog.New(slog.DiscardHandler), require
 				a.reach(DefaultPatience, func(context.Context) (linked, error) { return linked{}, why })
 				err := a.run(&toy{takes: time.Millisecond})

@@ -215,7 +215,7 @@ func TestSlowAnswers(t *testing.T) {
 				cable := &cable{t: t, cfg: cfg, delay: 10 * time.Millisecond, takes: c.cloud}
 				cfg.Self, cable.cfg.Self = tandem.Device, tandem.Cloud
 				var got []tandem.Token
-				a := newAsking(t.Context(), cfg, silence{}, func(tok Token) { got = append(got, tok.ID) })
+				a := newDeviceSession(t.Context(), cfg, silence{}, func(tok Token) { got = append(got, tok.ID) })
 				a.log = slog.New(slog.DiscardHandler)
 				defer a.stop()
 				a.reach(Patience{Join: time.Hour, Silent: time.Hour, Slow: time.Hour}, cable.open)
@@ -237,7 +237,7 @@ func TestSlowAnswers(t *testing.T) {
 func TestNeverHeard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, link := transport.Pipe(toyVocab)
-		a := &serving{conn: &cable{}, link: link, log: slog.New(slog.DiscardHandler), inbox: make(chan any, inboxSize), ctx: t.Context()}
+		a := &cloudSession{conn: &cable{}, link: link, log: slog.New(slog.DiscardHandler), inbox: make(chan any, inboxSize), ctx: t.Context()}
 		cfg := toyConfig(tandem.PlaceMirror, tandem.CouplingShared, 3, false)
 		cfg.Self = tandem.Cloud
 		a.machine = pair.New(cfg)

@@ -9,10 +9,14 @@ import (
 	"log/slog"
 	"sync"
 	"sync/atomic"
+	"tandem/transport/reliable"
 	"time"
 
 	"github.com/quic-go/quic-go"
 )
+
+// maxDatagram is the size of a datagram in bytes until the path says otherwise.
+const maxDatagram = 1150
 
 // Error codes with which a connection or stream is closed.
 const (
@@ -163,7 +167,7 @@ func (c *Conn) exchange(stream *quic.Stream) *Exchange {
 // datagram can bring another one.
 func (c *Conn) begun(stream *quic.Stream, begin Begin, size int) *Exchange {
 	x := c.exchange(stream)
-	x.fast.next = 1
+	x.flow.Expect(1)
 	if begin.MaxTokens > 0 {
 		x.longest = begin.MaxTokens
 	}
@@ -190,8 +194,9 @@ func (c *Conn) forget(x *Exchange) {
 	defer x.mu.Unlock()
 	c.link.mu.Lock()
 	defer c.link.mu.Unlock()
-	c.link.repeats += x.fast.repeats
-	c.link.resends += x.fast.resends
+	sent := x.flow.Stats()
+	c.link.repeats += sent.Repeats
+	c.link.resends += sent.Resends
 }
 
 func (c *Conn) open() []*Exchange {
@@ -320,8 +325,8 @@ func (c *Conn) sendDue() (next time.Time, err error) {
 			now := time.Now()
 			rtt := c.RTT()
 			x.mu.Lock()
-			b := x.fast.pack(x.id, now, rtt, int(c.limit.Load()))
-			at := x.fast.deadline(now, rtt)
+			b := x.flow.Pack(x.id, now, rtt, int(c.limit.Load()))
+			at := x.flow.Deadline(now, rtt)
 			x.mu.Unlock()
 			if b == nil {
 				next = earlier(next, at)
@@ -370,7 +375,7 @@ func (c *Conn) sendDatagram(b []byte) error {
 // frameRoom is the size of the largest frame that a datagram can carry now.
 func (c *Conn) frameRoom() int {
 	if limit := int(c.limit.Load()); limit > 0 {
-		return frameRoom(limit)
+		return reliable.FrameRoom(limit)
 	}
 	return -1
 }

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/binary"
@@ -10,6 +11,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"tandem/transport/reliable"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -140,7 +142,7 @@ func TestBacklogOfCompressed(t *testing.T) {
 		}
 		b.mu.Lock()
 		for i := range frames[1:] {
-			if err := b.fast.insert(uint64(i+2), frames[i+1]); err != nil {
+			if err := b.flow.Insert(uint64(i+2), frames[i+1]); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -241,7 +243,7 @@ func TestSentTogetherShareADatagram(t *testing.T) {
 		for round := range 200 {
 			time.Sleep(time.Second) // until all before is acknowledged
 			a.mu.Lock()
-			before := a.fast.packed
+			before := a.flow.Stats().Datagrams
 			a.mu.Unlock()
 			var drafts []Message
 			for i := range 4 {
@@ -255,8 +257,8 @@ func TestSentTogetherShareADatagram(t *testing.T) {
 			}
 			synctest.Wait()
 			a.mu.Lock()
-			if got := a.fast.packed - before; got != 1 || a.fast.fresh > 0 {
-				t.Errorf("round %d: %d datagrams, %d drafts not sent", round, got, a.fast.fresh)
+			if got := a.flow.Stats().Datagrams - before; got != 1 || a.flow.Stats().Unsent > 0 {
+				t.Errorf("round %d: %d datagrams, %d drafts not sent", round, got, a.flow.Stats().Unsent)
 			}
 			a.mu.Unlock()
 			for i := range drafts {
@@ -300,7 +302,7 @@ func TestSlowReaderOfDatagrams(t *testing.T) {
 		n := newTestNet(t, 5*time.Millisecond)
 		device, cloud := connect(t, n)
 		a, b := begin(t, device, cloud)
-		const total = inboxLimit + window/4
+		const total = inboxLimit + reliable.Window/4
 		for i := range total {
 			if err := a.Send(simpleDraft(i)); err != nil {
 				t.Fatalf("draft %d: %v", i, err)
@@ -615,6 +617,23 @@ func TestPipe(t *testing.T) {
 		c, _ := Pipe(testVocab)
 		if _, err := c.Receive(ctx); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("receive from nobody: %v", err)
+		}
+	})
+}
+
+func FuzzStream(f *testing.F) {
+	f.Add(appendStreamFrame(appendStreamFrame(nil, 0, []byte{1, 2}), 1, []byte{3}))
+	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 0x0f, 0})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		in := bufio.NewReader(bytes.NewReader(b))
+		for total := 0; ; {
+			seq, frame, err := readFrame(in, 100)
+			if err != nil {
+				return
+			}
+			if total += len(frame); len(frame) == 0 || len(frame) > 100+binary.MaxVarintLen64 || total > len(b) {
+				t.Fatalf("message %d of %d bytes out of %d", seq, len(frame), len(b))
+			}
 		}
 	})
 }

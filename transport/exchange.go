@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"tandem/transport/reliable"
 	"time"
 
 	"github.com/quic-go/quic-go"
@@ -42,7 +43,7 @@ type Exchange struct {
 	reader  frameReader
 	mu      sync.Mutex
 	seq     uint64 // of the next message to send
-	fast    fast
+	flow    reliable.Flow
 	inbox   []delivery
 	unread  int           // bytes of the messages in inbox
 	longest int           // most tokens of a Sync
@@ -154,10 +155,10 @@ func (x *Exchange) route(m Message, frame []byte) error {
 	if len(frame) > min(limit, x.conn.frameRoom()) {
 		x.enqueue(seq, frame)
 	} else {
-		x.fast.push(seq, frame)
+		x.flow.Push(seq, frame)
 		signal(x.conn.wake)
 	}
-	if x.fast.span(x.seq) >= window/2 {
+	if x.flow.Span(x.seq) >= reliable.Window/2 {
 		x.withdraw()
 	}
 	return nil
@@ -173,8 +174,8 @@ func (x *Exchange) enqueue(seq uint64, frame []byte) {
 
 // withdraw moves all unacknowledged datagram messages to the stream. The caller holds x.mu.
 func (x *Exchange) withdraw() {
-	for _, m := range x.fast.withdraw() {
-		x.enqueue(m.seq, m.frame)
+	for _, m := range x.flow.Withdraw() {
+		x.enqueue(m.Seq, m.Frame)
 	}
 }
 
@@ -323,7 +324,7 @@ func (x *Exchange) fail(err error) {
 	if x.sendErr == nil {
 		x.sendErr = err
 	}
-	x.fast.withdraw()
+	x.flow.Withdraw()
 	x.outbox, x.waiting = nil, 0
 	signal(x.queued)
 }
@@ -332,13 +333,13 @@ func (x *Exchange) fail(err error) {
 // so small. The caller holds x.mu.
 func (x *Exchange) deliver() error {
 	for !x.full() {
-		frame, ok := x.fast.take()
+		frame, ok := x.flow.Take()
 		if !ok {
 			break
 		}
 		m, size, err := x.read(frame)
 		if err != nil {
-			x.fast.early, x.fast.held = nil, 0 // nothing behind it counts any more
+			x.flow.Discard() // nothing behind it counts any more
 			return err
 		}
 		if _, ok := m.(tandem.Draft); ok {
@@ -356,7 +357,7 @@ func (x *Exchange) deliver() error {
 func (x *Exchange) datagram(b []byte, now time.Time) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if err := x.fast.receive(b, now, !x.full()); err != nil {
+	if err := x.flow.Receive(b, now, !x.full()); err != nil {
 		return err
 	}
 	return x.deliver()
@@ -369,7 +370,7 @@ func (x *Exchange) readLoop(in *bufio.Reader) {
 		x.conn.link.heard(time.Now())
 		x.mu.Lock()
 		if err == nil {
-			if err = x.fast.insert(seq, frame); err == nil {
+			if err = x.flow.Insert(seq, frame); err == nil {
 				err = x.deliver()
 			}
 			if err != nil {
@@ -402,7 +403,7 @@ func (x *Exchange) peerEnded(err error) {
 		if x.sendErr == nil {
 			x.sendErr = ErrClosed
 		}
-		x.fast.withdraw() // nobody reads them
+		x.flow.Withdraw() // nobody reads them
 	default:
 		x.fail(x.conn.explain(err))
 	}
@@ -442,8 +443,9 @@ func (x *Exchange) writeLoop() {
 
 // appendStreamFrame appends a frame as it stands on a stream: length, number, body.
 func appendStreamFrame(buf []byte, seq uint64, frame []byte) []byte {
-	buf = binary.AppendUvarint(buf, uint64(uvarintLen(seq)+len(frame)))
-	return append(binary.AppendUvarint(buf, seq), frame...)
+	number := binary.AppendUvarint(nil, seq)
+	buf = binary.AppendUvarint(buf, uint64(len(number)+len(frame)))
+	return append(append(buf, number...), frame...)
 }
 
 // readFrame reads a length, a number and that many bytes; at most limit are allocated.

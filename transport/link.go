@@ -136,7 +136,8 @@ func (c *Conn) Stats() Stats {
 	}
 	for _, x := range c.open() {
 		x.mu.Lock()
-		s.Repeats, s.Resends = s.Repeats+x.fast.repeats, s.Resends+x.fast.resends
+		sent := x.flow.Stats()
+		s.Repeats, s.Resends = s.Repeats+sent.Repeats, s.Resends+sent.Resends
 		x.mu.Unlock()
 	}
 	l := &c.link

@@ -17,15 +17,15 @@ const (
 // watch begins to look after the cloud: the question was sent over a connection that stands.
 func (w *world) watch() {
 	w.cloud = presence.New(w.Patience, 0)
-	w.attend(presence.Tick)
-	w.attend(presence.Connected)
+	w.stepPresence(presence.Tick)
+	w.stepPresence(presence.Connected)
 	w.tick()
 	w.echo()
 }
 
 func (w *world) tick() {
 	w.after(presence.Every, func() {
-		w.attend(presence.Tick)
+		w.stepPresence(presence.Tick)
 		w.tick()
 	})
 }
@@ -37,7 +37,7 @@ func (w *world) echo() {
 	for _, at := range device.Step(w.now, echoSize, nil) {
 		w.after(at-w.now, func() {
 			for _, at := range cloud.Step(w.now, echoSize, nil) {
-				w.after(at-w.now, func() { w.attend(presence.Heard) })
+				w.after(at-w.now, func() { w.stepPresence(presence.Heard) })
 			}
 		})
 	}
@@ -46,15 +46,15 @@ func (w *world) echo() {
 // ready takes the news that the cloud can join.
 func (w *world) ready() {
 	if w.cloud == nil {
-		w.tell(w.ends[tandem.Device], pair.PeerReady{})
+		w.step(w.ends[tandem.Device], pair.PeerReady{})
 		return
 	}
-	w.attend(presence.Ready)
+	w.stepPresence(presence.Ready)
 }
 
-// attend lets presence see an event and carries out what it asks for. Another local address is no way out of a
+// stepPresence lets presence see an event and carries out what it asks for. Another local address is no way out of a
 // stall of the path, so that there is nothing to do for Move; and a connection never dies.
-func (w *world) attend(e presence.Event) {
+func (w *world) stepPresence(e presence.Event) {
 	if w.cloud == nil {
 		return
 	}
@@ -62,9 +62,9 @@ func (w *world) attend(e presence.Event) {
 	for _, a := range w.cloud.Step(w.now, e) {
 		switch a {
 		case presence.Join:
-			w.tell(device, pair.PeerReady{})
+			w.step(device, pair.PeerReady{})
 		case presence.Part:
-			w.tell(device, pair.PeerLost{})
+			w.step(device, pair.PeerLost{})
 		}
 	}
 }

@@ -176,16 +176,16 @@ func (w *world) start() {
 		w.watch()
 	}
 	w.after(w.Begin[tandem.Device], func() {
-		w.tell(device, pair.Measured{RTT: device.wire.rtt})
-		w.tell(device, pair.Start{Alone: w.Alone})
-		w.attend(presence.Listening)
+		w.step(device, pair.Measured{RTT: device.wire.rtt})
+		w.step(device, pair.Start{Alone: w.Alone})
+		w.stepPresence(presence.Listening)
 	})
 	if w.Alone {
 		return
 	}
 	w.after(w.Begin[tandem.Cloud], func() {
-		w.tell(cloud, pair.Measured{RTT: cloud.wire.rtt})
-		w.tell(cloud, pair.Start{})
+		w.step(cloud, pair.Measured{RTT: cloud.wire.rtt})
+		w.step(cloud, pair.Start{})
 		if w.Warm {
 			w.ready()
 			return
@@ -204,8 +204,8 @@ func (w *world) outcome() Outcome {
 	return o
 }
 
-// tell steps a machine and carries out its actions.
-func (w *world) tell(to *end, e pair.Event) {
+// step steps a machine and carries out its actions.
+func (w *world) step(to *end, e pair.Event) {
 	for _, a := range to.Step(e) {
 		switch a := a.(type) {
 		case pair.Decode:
@@ -224,7 +224,7 @@ func (w *world) tell(to *end, e pair.Event) {
 			to.emits = append(to.emits, Token{a.Token, a.By, a.Alone, w.now})
 			if to.side == tandem.Device {
 				if !a.Alone {
-					w.attend(presence.Moved)
+					w.stepPresence(presence.Moved)
 				}
 				w.trace(Happening{Kind: Agreed, From: w.now, To: w.now, Step: a.Step, By: a.By})
 			}
@@ -268,7 +268,7 @@ func (w *world) decode(e *end, job pair.Decode) {
 			return
 		}
 		w.trace(Happening{Kind: Decoding, Side: e.side, From: w.now - took, To: w.now, Step: stepOf(job)})
-		w.tell(e, pair.Decoded{ID: job.ID, Dist: out.Dist, H: out.H, Took: took, Also: also, Guessed: chain})
+		w.step(e, pair.Decoded{ID: job.ID, Dist: out.Dist, H: out.H, Took: took, Also: also, Guessed: chain})
 	})
 }
 

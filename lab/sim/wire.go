@@ -241,7 +241,7 @@ func (w *world) expire(e *end) {
 func (w *world) arrive(to *end, d datagram) {
 	p := &to.wire
 	if to.side == tandem.Device {
-		w.attend(presence.Heard)
+		w.stepPresence(presence.Heard)
 	}
 	if d.acks {
 		w.acknowledged(to, d)
@@ -276,7 +276,7 @@ func (w *world) arrive(to *end, d datagram) {
 		if _, ok := e.(pair.PeerReady); ok {
 			w.ready()
 		} else {
-			w.tell(to, e)
+			w.step(to, e)
 		}
 	}
 	if p.owed && p.unacked >= 2 && w.Wire == Stream {
@@ -290,7 +290,7 @@ func (w *world) acknowledged(e *end, d datagram) {
 	if sample := w.now - d.echo - d.held; d.echo > 0 && sample >= 0 {
 		p.rtt += (sample - p.rtt) / 8
 		w.trace(Happening{Kind: Measured, Side: e.side, From: w.now, To: w.now, RTT: sample})
-		w.tell(e, pair.Measured{RTT: p.rtt})
+		w.step(e, pair.Measured{RTT: p.rtt})
 	}
 	before := len(p.flights)
 	p.flights = slices.DeleteFunc(p.flights, func(f flight) bool {

@@ -1,7 +1,6 @@
-package transport
+package reliable
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/binary"
 	"fmt"
@@ -13,14 +12,17 @@ import (
 	"pgregory.net/rapid"
 )
 
-// wire is a lossy, reordering path between two fast machines, and a stream that is neither.
+// limit is the size of a datagram.
+const limit = 1150
+
+// wire is a lossy, reordering path between two Flows, and a stream that is neither.
 type wire struct {
 	rng      *rand.Rand
 	loss     float64
 	delay    time.Duration
 	jitter   time.Duration
 	now      time.Time
-	ends     [2]fast
+	ends     [2]Flow
 	seq      [2]uint64
 	inFlight []packet
 	got      [2][]string
@@ -45,11 +47,11 @@ func (w *wire) send(end int, stream bool) {
 	if stream {
 		w.stream(end, seq, body)
 	} else {
-		w.ends[end].push(seq, body)
+		w.ends[end].Push(seq, body)
 	}
-	if w.ends[end].span(w.seq[end]) >= window/2 {
-		for _, m := range w.ends[end].withdraw() {
-			w.stream(end, m.seq, m.frame)
+	if w.ends[end].Span(w.seq[end]) >= Window/2 {
+		for _, m := range w.ends[end].Withdraw() {
+			w.stream(end, m.Seq, m.Frame)
 		}
 	}
 	w.flush()
@@ -72,7 +74,7 @@ func (w *wire) stream(end int, seq uint64, body []byte) {
 func (w *wire) flush() {
 	for end := range w.ends {
 		for {
-			b := w.ends[end].pack(0, w.now, w.rtt(), 200)
+			b := w.ends[end].Pack(0, w.now, w.rtt(), 200)
 			if b == nil {
 				break
 			}
@@ -95,7 +97,7 @@ func (w *wire) step(limit time.Time) error {
 		}
 	}
 	for end := range w.ends {
-		if at := w.ends[end].deadline(w.now, w.rtt()); !at.IsZero() && at.Before(next) {
+		if at := w.ends[end].Deadline(w.now, w.rtt()); !at.IsZero() && at.Before(next) {
 			next, which = at, -1
 		}
 	}
@@ -108,14 +110,14 @@ func (w *wire) step(limit time.Time) error {
 		end := &w.ends[p.to]
 		var err error
 		if p.stream != nil {
-			err = end.insert(p.seq, p.stream)
+			err = end.Insert(p.seq, p.stream)
 		} else {
-			err = end.receive(p.data, w.now, w.rng.Float64() < 0.9) // at times the application is behind
+			err = end.Receive(p.data, w.now, w.rng.Float64() < 0.9) // at times the application is behind
 		}
 		if err != nil {
 			return err
 		}
-		for frame, ok := end.take(); ok; frame, ok = end.take() {
+		for frame, ok := end.Take(); ok; frame, ok = end.Take() {
 			w.got[p.to] = append(w.got[p.to], string(frame))
 		}
 	}
@@ -124,7 +126,7 @@ func (w *wire) step(limit time.Time) error {
 }
 
 // Whatever is lost, late or overtaken, all messages arrive once and in order, and then all falls silent.
-func TestFastDelivers(t *testing.T) {
+func TestFlowDelivers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := &wire{
 			rng:    rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1)),
@@ -161,7 +163,7 @@ func TestFastDelivers(t *testing.T) {
 				}
 			}
 			f := &w.ends[from]
-			if len(f.flights) > 0 || !f.deadline(w.now, w.rtt()).IsZero() || f.held != 0 || len(f.early) > 0 {
+			if len(f.flights) > 0 || !f.Deadline(w.now, w.rtt()).IsZero() || f.held != 0 || len(f.early) > 0 {
 				t.Fatalf("not silent in the end: %+v", f)
 			}
 		}
@@ -169,23 +171,23 @@ func TestFastDelivers(t *testing.T) {
 }
 
 // A lost datagram is repaired by the next message, long before any timer.
-func TestFastNextMessageRepairs(t *testing.T) {
-	var a, b fast
+func TestFlowNextMessageRepairs(t *testing.T) {
+	var a, b Flow
 	now, rtt := time.Unix(1000, 0), 100*time.Millisecond
-	a.push(0, []byte("one"))
-	if a.pack(4, now, rtt, maxDatagram) == nil {
+	a.Push(0, []byte("one"))
+	if a.Pack(4, now, rtt, limit) == nil {
 		t.Fatal("nothing to send")
 	} // lost
-	if d := a.pack(4, now.Add(copyAfter-1), rtt, maxDatagram); d != nil {
+	if d := a.Pack(4, now.Add(copyAfter-1), rtt, limit); d != nil {
 		t.Fatalf("sent %x again at once", d)
 	}
-	a.push(1, []byte("two"))
-	d := a.pack(4, now.Add(copyAfter-1), rtt, maxDatagram)
-	if err := b.receive(d[1:], now, true); err != nil {
+	a.Push(1, []byte("two"))
+	d := a.Pack(4, now.Add(copyAfter-1), rtt, limit)
+	if err := b.Receive(d[1:], now, true); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"one", "two"} {
-		if got, ok := b.take(); !ok || string(got) != want {
+		if got, ok := b.Take(); !ok || string(got) != want {
 			t.Fatalf("got %q, want %q", got, want)
 		}
 	}
@@ -193,26 +195,26 @@ func TestFastNextMessageRepairs(t *testing.T) {
 		t.Errorf("%d repeats, %d resends", a.repeats, a.resends)
 	}
 	// The acknowledgement goes out by itself when nothing else does, and silences the sender.
-	if d := b.pack(4, now, rtt, maxDatagram); d != nil {
+	if d := b.Pack(4, now, rtt, limit); d != nil {
 		t.Fatalf("acknowledged at once by %x", d)
 	}
-	ack := b.pack(4, now.Add(ackDelay), rtt, maxDatagram)
-	if err := a.receive(ack[1:], now, true); err != nil {
+	ack := b.Pack(4, now.Add(ackDelay), rtt, limit)
+	if err := a.Receive(ack[1:], now, true); err != nil {
 		t.Fatal(err)
 	}
-	if at := a.deadline(now, rtt); !at.IsZero() {
+	if at := a.Deadline(now, rtt); !at.IsZero() {
 		t.Errorf("acknowledged, but due at %v", at)
 	}
 }
 
 // However long the round trip, a message rides in few datagrams, and at growing distances.
-func TestFastRepeatsThinOut(t *testing.T) {
-	var a fast
+func TestFlowRepeatsThinOut(t *testing.T) {
+	var a Flow
 	now := time.Unix(1000, 0)
 	var held []int
 	for seq := range uint64(40) {
-		a.push(seq, []byte{byte(100 + seq)})
-		if bytes.IndexByte(a.pack(0, now, time.Minute, maxDatagram), 100) >= 0 {
+		a.Push(seq, []byte{byte(100 + seq)})
+		if bytes.IndexByte(a.Pack(0, now, time.Minute, limit), 100) >= 0 {
 			held = append(held, int(seq))
 		}
 	}
@@ -220,7 +222,7 @@ func TestFastRepeatsThinOut(t *testing.T) {
 		t.Errorf("message 0 rode in datagrams %v, want %v", held, want)
 	}
 	// The timer repeats all of them.
-	d := a.pack(0, now.Add(2*time.Minute), time.Minute, maxDatagram)
+	d := a.Pack(0, now.Add(2*time.Minute), time.Minute, limit)
 	for seq := range uint64(40) {
 		if bytes.IndexByte(d, byte(100+seq)) < 0 {
 			t.Errorf("message %d is not repeated", seq)
@@ -229,37 +231,37 @@ func TestFastRepeatsThinOut(t *testing.T) {
 }
 
 // What is new goes first when not everything fits.
-func TestFastNewFirst(t *testing.T) {
-	var a, b fast
+func TestFlowNewFirst(t *testing.T) {
+	var a, b Flow
 	now := time.Unix(1000, 0)
 	body := bytes.Repeat([]byte{1}, 40)
 	for seq := range uint64(5) {
-		a.push(seq, body)
-		d := a.pack(0, now, 0, 100) // room for two
+		a.Push(seq, body)
+		d := a.Pack(0, now, 0, 100) // room for two
 		if len(d) > 100 {
 			t.Fatalf("datagram of %d bytes", len(d))
 		}
-		b.receive(d[1:], now, true)
+		b.Receive(d[1:], now, true)
 		if _, ok := b.early[seq]; !ok {
 			t.Errorf("message %d was not in the datagram after its push", seq)
 		}
 	}
 }
 
-func TestFastBounds(t *testing.T) {
-	var f fast
-	if err := f.insert(window, []byte{1}); err == nil {
-		t.Error("a stream message beyond the window was kept")
+func TestFlowBounds(t *testing.T) {
+	var f Flow
+	if err := f.Insert(Window, []byte{1}); err == nil {
+		t.Error("a stream message beyond the Window was kept")
 	}
-	// A datagram beyond the window is left to repetition.
-	far := binary.AppendUvarint([]byte{0, 0}, window+5)
-	if err := f.receive(append(far, 1, 9), time.Time{}, true); err != nil || len(f.early) > 0 {
-		t.Errorf("a datagram beyond the window: %v, %d kept", err, len(f.early))
+	// A datagram beyond the Window is left to repetition.
+	far := binary.AppendUvarint([]byte{0, 0}, Window+5)
+	if err := f.Receive(append(far, 1, 9), time.Time{}, true); err != nil || len(f.early) > 0 {
+		t.Errorf("a datagram beyond the Window: %v, %d kept", err, len(f.early))
 	}
 	big := make([]byte, earlyBytes/4)
 	var err error
 	for seq := uint64(1); seq < 10 && err == nil; seq++ {
-		err = f.insert(seq, big)
+		err = f.Insert(seq, big)
 	}
 	if err == nil || f.held > earlyBytes {
 		t.Errorf("%d bytes were kept: %v", f.held, err)
@@ -267,80 +269,63 @@ func TestFastBounds(t *testing.T) {
 }
 
 func FuzzDatagram(f *testing.F) {
-	var a fast
+	var a Flow
 	for seq := range uint64(3) {
-		a.push(seq, []byte{byte(seq), 7})
-		f.Add(a.pack(4, time.Unix(1000, 0), 0, maxDatagram)[1:])
+		a.Push(seq, []byte{byte(seq), 7})
+		f.Add(a.Pack(4, time.Unix(1000, 0), 0, limit)[1:])
 	}
 	f.Add([]byte{1, 0})
 	f.Add([]byte{9, 0}) // acknowledges what was never sent
 	f.Fuzz(func(t *testing.T, b []byte) {
-		var f fast
-		f.push(0, []byte{1})
-		f.pack(0, time.Unix(1000, 0), 0, maxDatagram)
-		f.push(1, []byte{2})
-		if f.receive(b, time.Unix(1000, 0), true) != nil {
+		var f Flow
+		f.Push(0, []byte{1})
+		f.Pack(0, time.Unix(1000, 0), 0, limit)
+		f.Push(1, []byte{2})
+		if f.Receive(b, time.Unix(1000, 0), true) != nil {
 			return
 		}
-		if f.held > len(b) || len(f.early) > window {
+		if f.held > len(b) || len(f.early) > Window {
 			t.Fatalf("%d messages of %d bytes from a datagram of %d", len(f.early), f.held, len(b))
 		}
 		if f.fresh != 1 || len(f.flights) == 0 {
 			t.Fatal("a message that was never sent counts as acknowledged")
 		}
-		for _, ok := f.take(); ok; _, ok = f.take() {
-		}
-	})
-}
-
-func FuzzStream(f *testing.F) {
-	f.Add(appendStreamFrame(appendStreamFrame(nil, 0, []byte{1, 2}), 1, []byte{3}))
-	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 0x0f, 0})
-	f.Fuzz(func(t *testing.T, b []byte) {
-		in := bufio.NewReader(bytes.NewReader(b))
-		for total := 0; ; {
-			seq, frame, err := readFrame(in, 100)
-			if err != nil {
-				return
-			}
-			if total += len(frame); len(frame) == 0 || len(frame) > 100+binary.MaxVarintLen64 || total > len(b) {
-				t.Fatalf("message %d of %d bytes out of %d", seq, len(frame), len(b))
-			}
+		for _, ok := f.Take(); ok; _, ok = f.Take() {
 		}
 	})
 }
 
 // A message that no other follows is repeated once, soon, so that the loss of one datagram costs a slow sender
 // little; one that was acknowledged before is not.
-func TestFastCopies(t *testing.T) {
+func TestFlowCopies(t *testing.T) {
 	const rtt = 100 * time.Millisecond
 	start := time.Unix(1000, 0)
-	var f fast
-	f.push(0, []byte("draft"))
-	if f.pack(4, start, rtt, maxDatagram) == nil {
+	var f Flow
+	f.Push(0, []byte("draft"))
+	if f.Pack(4, start, rtt, limit) == nil {
 		t.Fatal("nothing is sent")
 	}
-	if at := f.deadline(start, rtt); at != start.Add(copyAfter) {
+	if at := f.Deadline(start, rtt); at != start.Add(copyAfter) {
 		t.Fatalf("due after %v", at.Sub(start))
 	}
-	if f.pack(4, start.Add(copyAfter-1), rtt, maxDatagram) != nil {
+	if f.Pack(4, start.Add(copyAfter-1), rtt, limit) != nil {
 		t.Error("repeated too early")
 	}
-	var got fast
-	if err := got.receive(f.pack(4, start.Add(copyAfter), rtt, maxDatagram)[1:], start, true); err != nil {
+	var got Flow
+	if err := got.Receive(f.Pack(4, start.Add(copyAfter), rtt, limit)[1:], start, true); err != nil {
 		t.Fatal(err)
 	}
-	if frame, ok := got.take(); !ok || string(frame) != "draft" {
+	if frame, ok := got.Take(); !ok || string(frame) != "draft" {
 		t.Errorf("the copy holds %q", frame)
 	}
-	if at := f.deadline(start, rtt); at != start.Add(copyAfter+f.resendAfter(rtt)) {
+	if at := f.Deadline(start, rtt); at != start.Add(copyAfter+f.resendAfter(rtt)) {
 		t.Errorf("after the copy, due after %v", at.Sub(start))
 	}
 	f.acknowledged(1, 0)
-	f.push(1, []byte("next"))
-	f.pack(4, start.Add(time.Second), rtt, maxDatagram)
+	f.Push(1, []byte("next"))
+	f.Pack(4, start.Add(time.Second), rtt, limit)
 	f.acknowledged(2, 0)
-	if at := f.deadline(start, rtt); !at.IsZero() {
+	if at := f.Deadline(start, rtt); !at.IsZero() {
 		t.Errorf("all is acknowledged, and something is due after %v", at.Sub(start))
 	}
 }

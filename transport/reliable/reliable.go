@@ -1,4 +1,6 @@
-package transport
+// Package reliable gives messages reliability and order over datagrams. It is pure: it reads no clock and does no I/O,
+// so the live connection (package transport) and the simulator (package lab/sim) drive the same code.
+package reliable
 
 import (
 	"encoding/binary"
@@ -10,32 +12,32 @@ import (
 )
 
 const (
-	window      = 512                   // how far messages may arrive ahead of a missing one
-	earlyBytes  = 2 << 20               // and how much of them is kept
-	ackDelay    = 25 * time.Millisecond // the next message of ours mostly comes first
-	maxResend   = time.Second
-	copyAfter   = 12 * time.Millisecond // a sender that says nothing new for so long repeats itself once, unasked
-	maxDatagram = 1150                  // bytes of a datagram until the path says otherwise
+	// Window is how far ahead of a missing message later ones are kept.
+	Window = 512
+
+	earlyBytes = 2 << 20               // most bytes of messages kept ahead of a missing one
+	ackDelay   = 25 * time.Millisecond // an acknowledgement waits this long for a message to ride with
+	maxResend  = time.Second
+	copyAfter  = 12 * time.Millisecond // after this silence a sender repeats itself once
 )
 
-// fast gives the messages of one exchange reliability and order over datagrams: a pure state machine, one
-// for each side, that acts as sender of its own messages and receiver of the peer's.
+// Flow carries the messages of one exchange over datagrams: it sends those of its own side and receives those of the
+// peer. The zero value is ready to use.
 //
-// Each datagram repeats messages not yet acknowledged that fit, new ones first and then the oldest, and
-// acknowledges what arrived: the next message repairs a loss. A message rides in the four datagrams after
-// its first, then in the 8th, the 16th and so on: with many messages on their way, repeating all of them
-// each time would fill the congestion window, and under loss bring everything to a halt. Only when there is
-// no next message a timer repeats whatever is not acknowledged, and, since a decoder's next message mostly comes
-// too late to go unnoticed, once shortly after the last new one. Messages that travelled on the stream share
-// the numbering, so order holds across both ways.
-type fast struct {
+// Each datagram holds the new messages, repeats as many unacknowledged ones as fit, oldest first, and acknowledges what
+// has arrived. So the next message repairs a loss. A message rides in the four datagrams after its first, then in the
+// 8th, the 16th and so on: with many messages on their way, repeating all of them each time would fill the congestion
+// window, and under loss bring everything to a halt. When no new message comes, all unacknowledged ones are repeated
+// once, shortly after the last new one, and then by a timer. Messages that travel on the stream share the numbering, so
+// order holds across both ways.
+type Flow struct {
 	// sender
 	flights  []flight  // sent or to be sent, not acknowledged, by ascending number
 	fresh    int       // flights never sent
 	packed   int       // datagrams so far that held flights
 	lastSent time.Time // the last of them
 	backoff  int       // consecutive timer repeats
-	spare    bool      // the last datagram with messages had new ones: it may be repeated by copyAfter
+	spare    bool      // the last datagram with messages had new ones: it may be repeated after copyAfter
 
 	// receiver
 	next  uint64            // number of the first message not delivered
@@ -44,53 +46,81 @@ type fast struct {
 	owed  bool              // an acknowledgement is due at ackAt
 	ackAt time.Time
 
-	repeats int // frames sent again
-	resends int // of these, datagrams sent because of the timer
+	repeats int // messages sent again
+	resends int // datagrams sent because of the timer
+}
+
+// Message is a message with its number.
+type Message struct {
+	Seq   uint64
+	Frame []byte
 }
 
 type flight struct {
-	seq   uint64
-	frame []byte
+	Message
 	sent  bool
 	first int // which datagram held it first
 }
 
-// push adds a message to be sent. Numbers must ascend.
-func (f *fast) push(seq uint64, frame []byte) {
-	f.flights = append(f.flights, flight{seq: seq, frame: frame})
+// Stats counts what a Flow has sent.
+type Stats struct {
+	Datagrams int // that held messages
+	Repeats   int // messages sent again
+	Resends   int // datagrams sent because no acknowledgement came
+	Unsent    int // messages that wait for their first datagram
+}
+
+// Stats returns the counts so far.
+func (f *Flow) Stats() Stats {
+	return Stats{Datagrams: f.packed, Repeats: f.repeats, Resends: f.resends, Unsent: f.fresh}
+}
+
+// Expect sets the number of the first message of the peer. It is 0 unless earlier ones came some other way.
+func (f *Flow) Expect(seq uint64) { f.next = seq }
+
+// Discard drops the messages that arrived ahead of a missing one.
+func (f *Flow) Discard() { f.early, f.held = nil, 0 }
+
+// Push adds a message to be sent. Numbers must ascend.
+func (f *Flow) Push(seq uint64, frame []byte) {
+	f.flights = append(f.flights, flight{Message: Message{seq, frame}})
 	f.fresh++
 }
 
-// span is how many messages lie from the oldest unacknowledged one to seq.
-func (f *fast) span(seq uint64) uint64 {
+// Span is how many messages lie from the oldest unacknowledged one to seq.
+func (f *Flow) Span(seq uint64) uint64 {
 	if len(f.flights) == 0 {
 		return 0
 	}
-	return seq - f.flights[0].seq
+	return seq - f.flights[0].Seq
 }
 
-// withdraw gives up on datagrams for all unacknowledged messages, for the stream to carry them.
-func (f *fast) withdraw() []flight {
-	all := f.flights
+// Withdraw gives up on datagrams for all unacknowledged messages, for the stream to carry them.
+func (f *Flow) Withdraw() (all []Message) {
+	for _, m := range f.flights {
+		all = append(all, m.Message)
+	}
 	f.flights, f.fresh, f.backoff = nil, 0, 0
 	return all
 }
 
 // resendAfter is the timer's delay: a little more than the acknowledgement can take, doubling.
-func (f *fast) resendAfter(rtt time.Duration) time.Duration {
+func (f *Flow) resendAfter(rtt time.Duration) time.Duration {
 	d := rtt + rtt/4 + 2*ackDelay
 	return min(d<<min(f.backoff, 10), max(maxResend, 2*rtt))
 }
 
-// deadline is when pack must be called next; the zero time when nothing waits.
-func (f *fast) deadline(now time.Time, rtt time.Duration) time.Time {
+// Deadline is when pack must be called next; the zero time when nothing waits.
+func (f *Flow) Deadline(now time.Time, rtt time.Duration) time.Time {
 	switch {
 	case f.fresh > 0:
 		return now
 	case len(f.flights) > 0:
 		at := f.lastSent.Add(f.resendAfter(rtt))
 		if f.spare {
-			at = earlier(at, f.lastSent.Add(copyAfter))
+			if again := f.lastSent.Add(copyAfter); again.Before(at) {
+				at = again
+			}
 		}
 		if f.owed && f.ackAt.Before(at) {
 			return f.ackAt
@@ -102,10 +132,10 @@ func (f *fast) deadline(now time.Time, rtt time.Duration) time.Time {
 	return time.Time{}
 }
 
-// pack returns the next datagram of at most limit bytes: the exchange's id, what was received, and messages.
-// It returns nil when nothing is due. No frame may be longer than frameRoom(limit).
-func (f *fast) pack(id uint64, now time.Time, rtt time.Duration, limit int) []byte {
-	due := f.deadline(now, rtt)
+// Pack returns the next datagram of at most limit bytes: the exchange's id, what was received, and messages.
+// It returns nil when nothing is due. No frame may be longer than FrameRoom(limit).
+func (f *Flow) Pack(id uint64, now time.Time, rtt time.Duration, limit int) []byte {
+	due := f.Deadline(now, rtt)
 	if due.IsZero() || now.Before(due) {
 		return nil
 	}
@@ -123,10 +153,10 @@ func (f *fast) pack(id uint64, now time.Time, rtt time.Duration, limit int) []by
 	after := uint64(0)
 	for _, i := range chosen {
 		m := &f.flights[i]
-		buf = binary.AppendUvarint(buf, m.seq-after)
-		buf = binary.AppendUvarint(buf, uint64(len(m.frame)))
-		buf = append(buf, m.frame...)
-		after = m.seq + 1
+		buf = binary.AppendUvarint(buf, m.Seq-after)
+		buf = binary.AppendUvarint(buf, uint64(len(m.Frame)))
+		buf = append(buf, m.Frame...)
+		after = m.Seq + 1
 		if m.sent {
 			f.repeats++
 		} else {
@@ -148,10 +178,10 @@ func (f *fast) pack(id uint64, now time.Time, rtt time.Duration, limit int) []by
 
 // choose picks the flights for a datagram with that much room, new ones first; their indices ascend. Of the
 // others it takes those whose turn it is, or all.
-func (f *fast) choose(room int, all bool) (chosen []int, fresh int) {
+func (f *Flow) choose(room int, all bool) (chosen []int, fresh int) {
 	take := func(i int) bool {
 		m := f.flights[i]
-		size := uvarintLen(m.seq) + uvarintLen(uint64(len(m.frame))) + len(m.frame)
+		size := uvarintLen(m.Seq) + uvarintLen(uint64(len(m.Frame))) + len(m.Frame)
 		if size > room {
 			return false
 		}
@@ -175,11 +205,11 @@ func (f *fast) choose(room int, all bool) (chosen []int, fresh int) {
 // repeats reports whether a message rides again in the nth datagram after its first.
 func repeats(n int) bool { return n <= 4 || n&(n-1) == 0 }
 
-// frameRoom is the size of the largest frame that surely fits a datagram of limit bytes.
-func frameRoom(limit int) int { return limit - 5*binary.MaxVarintLen64 }
+// FrameRoom is the size of the largest frame that surely fits a datagram of limit bytes.
+func FrameRoom(limit int) int { return limit - 5*binary.MaxVarintLen64 }
 
 // bitmap tells which of the 64 messages after the first missing one have arrived.
-func (f *fast) bitmap() (m uint64) {
+func (f *Flow) bitmap() (m uint64) {
 	for seq := range f.early {
 		if i := seq - f.next - 1; i < 64 {
 			m |= 1 << i
@@ -188,9 +218,9 @@ func (f *fast) bitmap() (m uint64) {
 	return m
 }
 
-// receive takes a datagram without its exchange id. When accept is false the messages are left to the
+// Receive takes a datagram without its exchange id. When accept is false the messages are left to the
 // peer's repetition, because the application is behind with reading; acknowledgements count all the same.
-func (f *fast) receive(b []byte, now time.Time, accept bool) error {
+func (f *Flow) Receive(b []byte, now time.Time, accept bool) error {
 	var fields [2]uint64
 	for i := range fields {
 		v, n := binary.Uvarint(b)
@@ -215,40 +245,40 @@ func (f *fast) receive(b []byte, now time.Time, accept bool) error {
 			continue
 		}
 		f.owe(now.Add(ackDelay)) // also for duplicates: our acknowledgement was lost
-		if seq >= f.next+window {
+		if seq >= f.next+Window {
 			continue // a later repetition will do
 		}
-		if err := f.insert(seq, slices.Clone(frame)); err != nil {
+		if err := f.Insert(seq, slices.Clone(frame)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (f *fast) owe(at time.Time) {
+func (f *Flow) owe(at time.Time) {
 	if !f.owed || at.Before(f.ackAt) {
 		f.owed, f.ackAt = true, at
 	}
 }
 
 // acknowledged removes what the peer has: all before next, and the bitmap's after it.
-func (f *fast) acknowledged(next, bitmap uint64) {
+func (f *Flow) acknowledged(next, bitmap uint64) {
 	before := len(f.flights)
 	f.flights = slices.DeleteFunc(f.flights, func(m flight) bool {
 		if !m.sent {
 			return false
 		}
-		i := m.seq - next - 1
-		return m.seq < next || i < 64 && bitmap>>i&1 == 1
+		i := m.Seq - next - 1
+		return m.Seq < next || i < 64 && bitmap>>i&1 == 1
 	})
 	if len(f.flights) < before {
 		f.backoff = 0
 	}
 }
 
-// insert takes a message of the peer, from a datagram or from the stream.
-func (f *fast) insert(seq uint64, frame []byte) error {
-	if seq >= f.next+window {
+// Insert takes a message of the peer, from a datagram or from the stream.
+func (f *Flow) Insert(seq uint64, frame []byte) error {
+	if seq >= f.next+Window {
 		return fmt.Errorf("message %d while %d is missing", seq, f.next)
 	}
 	if _, dup := f.early[seq]; dup || seq < f.next {
@@ -264,8 +294,8 @@ func (f *fast) insert(seq uint64, frame []byte) error {
 	return nil
 }
 
-// take returns the next message in order, if it is there.
-func (f *fast) take() (frame []byte, ok bool) {
+// Take returns the next message in order, if it is there.
+func (f *Flow) Take() (frame []byte, ok bool) {
 	if frame, ok = f.early[f.next]; ok {
 		delete(f.early, f.next)
 		f.held -= len(frame)

@@ -17,8 +17,8 @@ import (
 	"tandem/transport"
 )
 
-// asking is one question being answered. Everything but dial runs on one goroutine.
-type asking struct {
+// deviceSession is one question being answered. Everything but dial runs on one goroutine.
+type deviceSession struct {
 	open    func(context.Context) (linked, error) // reaches the cloud with the question; nil for no cloud
 	require bool                                  // fail rather than go on without the cloud
 	emit    func(Token)
@@ -94,8 +94,8 @@ const (
 	beat       = idle / 3               // without a word from the cloud, before the device says that it is still there
 )
 
-func newAsking(ctx context.Context, cfg pair.Config, text speller, emit func(Token)) *asking {
-	a := &asking{
+func newDeviceSession(ctx context.Context, cfg pair.Config, text speller, emit func(Token)) *deviceSession {
+	a := &deviceSession{
 		emit: emit, text: text, profile: &Profile{},
 		start:   time.Now(),
 		machine: pair.New(cfg),
@@ -112,17 +112,17 @@ type Patience = presence.Patience
 var DefaultPatience = presence.DefaultPatience
 
 // reach begins to dial: the cloud reads while the device reads.
-func (a *asking) reach(p Patience, open func(context.Context) (linked, error)) {
+func (a *deviceSession) reach(p Patience, open func(context.Context) (linked, error)) {
 	a.open, a.patience, a.presence = open, p, presence.New(p, time.Since(a.start))
-	a.attend(presence.Tick)
+	a.stepPresence(presence.Tick)
 }
 
 // run answers with the given reading until the machine finishes, ctx ends or the answer fails.
-func (a *asking) run(read producer) error {
+func (a *deviceSession) run(read producer) error {
 	var rest func()
 	a.worker, rest = startWorker(a.ctx, read, a.inbox)
 	defer rest()
-	a.attend(presence.Listening)
+	a.stepPresence(presence.Listening)
 	a.step(pair.Start{Alone: a.presence == nil})
 	clock := time.NewTicker(tickEvery)
 	defer clock.Stop()
@@ -133,8 +133,8 @@ func (a *asking) run(read producer) error {
 			a.fail(context.Cause(a.ctx))
 		case <-clock.C:
 			a.measure()
-			a.hearken()
-			a.attend(presence.Tick)
+			a.hearEcho()
+			a.stepPresence(presence.Tick)
 		case in := <-a.inbox:
 			a.take(in)
 		}
@@ -152,7 +152,7 @@ func (m muted) Next(ctx context.Context, keep int, app []tandem.Token) (decoder.
 }
 
 // take handles what another goroutine told.
-func (a *asking) take(in any) {
+func (a *deviceSession) take(in any) {
 	switch in := in.(type) {
 	case decoded:
 		if in.err != nil {
@@ -169,31 +169,31 @@ func (a *asking) take(in any) {
 		a.conn, a.link, a.base = in.conn, in.link, in.base
 		a.lost, a.told = nil, false
 		a.measure()
-		a.attend(presence.Connected)
+		a.stepPresence(presence.Connected)
 	case unlinked:
 		a.unlink(in)
 	case received:
 		if in.link == a.link { // else the last words of a link given up
-			a.attend(presence.Heard)
+			a.stepPresence(presence.Heard)
 			a.message(in.message)
 		}
 	}
 }
 
 // message handles what the cloud said.
-func (a *asking) message(m transport.Message) {
+func (a *deviceSession) message(m transport.Message) {
 	switch m := m.(type) {
 	case transport.Ready:
 		a.answer.Prefill[tandem.Cloud] = m.Prefill
 		a.answer.Read[tandem.Cloud] = m.Documents
-		a.attend(presence.Ready)
+		a.stepPresence(presence.Ready)
 	case transport.Sources:
 		a.sources(m)
 	case transport.Fail:
 		a.link.Close() // whatever else it says is of no use, nor how often
 		a.link, a.lost, a.told = nil, &transport.RefusedError{Reason: m.Text}, true
 		a.remark("the cloud cannot take part: %s", m.Text)
-		a.attend(presence.Mismatch)
+		a.stepPresence(presence.Mismatch)
 	case tandem.Draft:
 		a.record.draft(tandem.Cloud, m)
 		a.step(pair.PeerDraft{Draft: m})
@@ -209,7 +209,7 @@ func (a *asking) message(m transport.Message) {
 }
 
 // step lets the machine see e and carries out what it asks for.
-func (a *asking) step(e pair.Event) {
+func (a *deviceSession) step(e pair.Event) {
 	for _, action := range a.machine.Step(e) {
 		if a.done {
 			break // an action before this one ended the answer
@@ -237,7 +237,7 @@ func (a *asking) step(e pair.Event) {
 			if act.Kind == pair.NoteDistrust { // before the tokens that the device then decides alone
 				a.lost, a.told = ErrDistrusted, true
 				a.remark("the cloud contradicts again and again what was agreed: leaving it out")
-				a.attend(presence.Distrusted)
+				a.stepPresence(presence.Distrusted)
 			}
 		}
 	}
@@ -245,19 +245,19 @@ func (a *asking) step(e pair.Event) {
 }
 
 // show passes a token on to whoever asked.
-func (a *asking) show(e pair.Emit) {
+func (a *deviceSession) show(e pair.Emit) {
 	t := Token{ID: e.Token, Text: a.text.Write(e.Token), By: e.By, Alone: e.Alone, At: time.Since(a.start)}
 	a.answer.Tokens = append(a.answer.Tokens, t)
 	a.emit(t)
 	if !e.Alone {
-		a.attend(presence.Moved)
+		a.stepPresence(presence.Moved)
 	}
 }
 
-// attend lets presence see an event and carries out what it asks for.
-func (a *asking) attend(e presence.Event) { a.attendAt(time.Since(a.start), e) }
+// stepPresence lets presence see an event and carries out what it asks for.
+func (a *deviceSession) stepPresence(e presence.Event) { a.stepPresenceAt(time.Since(a.start), e) }
 
-func (a *asking) attendAt(when time.Duration, e presence.Event) {
+func (a *deviceSession) stepPresenceAt(when time.Duration, e presence.Event) {
 	if a.presence == nil || a.done {
 		return
 	}
@@ -280,7 +280,7 @@ func (a *asking) attendAt(when time.Duration, e presence.Event) {
 
 // move takes the connection to a new socket, if the cloud can be reached from there in time. Where it
 // cannot, the connection stays where it is.
-func (a *asking) move(conn carrier, within time.Duration) {
+func (a *deviceSession) move(conn carrier, within time.Duration) {
 	ctx, cancel := context.WithTimeout(a.ctx, within)
 	defer cancel()
 	if err := conn.Migrate(ctx, nil); err != nil {
@@ -291,7 +291,7 @@ func (a *asking) move(conn carrier, within time.Duration) {
 }
 
 // part goes on without the cloud, or ends the answer where that is not wanted.
-func (a *asking) part() {
+func (a *deviceSession) part() {
 	if a.require {
 		a.step(pair.Cancel{})
 		a.fail(a.absent())
@@ -310,7 +310,7 @@ func (a *asking) part() {
 }
 
 // absent is ErrNoCloud with what is known of its cause.
-func (a *asking) absent() error {
+func (a *deviceSession) absent() error {
 	if a.lost == nil {
 		return ErrNoCloud
 	}
@@ -318,7 +318,7 @@ func (a *asking) absent() error {
 }
 
 // measure tells the machine the round-trip time.
-func (a *asking) measure() {
+func (a *deviceSession) measure() {
 	if a.link == nil {
 		return
 	}
@@ -330,34 +330,34 @@ func (a *asking) measure() {
 	a.step(pair.Measured{RTT: rtt})
 }
 
-// hearken counts echoes on the link as signs of life.
-func (a *asking) hearken() {
+// hearEcho counts echoes on the link as signs of life.
+func (a *deviceSession) hearEcho() {
 	if a.conn != nil && a.presence != nil {
 		if age := time.Since(a.conn.LastHeard()); age < a.patience.Silent/2 {
-			a.attendAt(time.Since(a.start)-age, presence.Heard)
+			a.stepPresenceAt(time.Since(a.start)-age, presence.Heard)
 		}
 	}
 }
 
 // dial connects, asks the question and listens until the exchange ends. It runs on its own goroutine.
-func (a *asking) dial() {
+func (a *deviceSession) dial() {
 	ctx, cancel := context.WithTimeout(a.ctx, openWithin)
 	defer cancel()
 	up, err := a.open(ctx)
 	if err != nil {
-		a.tell(unlinked{err: err})
+		a.post(unlinked{err: err})
 		return
 	}
 	defer up.link.Close()
-	a.tell(up)
+	a.post(up)
 	for {
 		m, err := a.hear(up.link)
 		switch {
 		case err != nil:
-			a.tell(unlinked{up.link, err})
+			a.post(unlinked{up.link, err})
 			return
 		case m != nil:
-			a.tell(received{up.link, m})
+			a.post(received{up.link, m})
 		}
 	}
 }
@@ -365,7 +365,7 @@ func (a *asking) dial() {
 // hear returns what the cloud says next, or nothing after a while without a word. The cloud may be waiting for this
 // side, which reads for minutes where a phone has much to read, so it is told that somebody is there: by a Sync of an
 // epoch that is over, one of those copies that change nothing.
-func (a *asking) hear(link exchange) (transport.Message, error) {
+func (a *deviceSession) hear(link exchange) (transport.Message, error) {
 	ctx, cancel := context.WithTimeout(a.ctx, beat)
 	defer cancel()
 	m, err := link.Receive(ctx)
@@ -375,8 +375,8 @@ func (a *asking) hear(link exchange) (transport.Message, error) {
 	return m, err
 }
 
-// tell puts something into the inbox, unless the answer is over.
-func (a *asking) tell(what any) {
+// post puts something into the inbox, unless the answer is over.
+func (a *deviceSession) post(what any) {
 	select {
 	case a.inbox <- what:
 	case <-a.ctx.Done():
@@ -384,7 +384,7 @@ func (a *asking) tell(what any) {
 }
 
 // unlink handles the end of a link, or a dial that failed.
-func (a *asking) unlink(u unlinked) {
+func (a *deviceSession) unlink(u unlinked) {
 	if u.link != a.link || a.done {
 		return
 	}
@@ -395,25 +395,25 @@ func (a *asking) unlink(u unlinked) {
 	case errors.As(u.err, &differ):
 		a.told = true
 		a.remark("%v", differ)
-		a.attend(presence.Mismatch)
+		a.stepPresence(presence.Mismatch)
 	case errors.As(u.err, &stranger):
 		a.told = true
 		a.remark("the cloud refuses this device: %v", stranger)
-		a.attend(presence.Mismatch)
+		a.stepPresence(presence.Mismatch)
 	case u.link == nil:
 		a.log.Info("cannot reach the cloud", "error", u.err)
-		a.attend(presence.Failed)
+		a.stepPresence(presence.Failed)
 	default:
 		a.log.Info("lost the cloud", "error", u.err)
-		a.attend(presence.Broken)
+		a.stepPresence(presence.Broken)
 	}
 }
 
 // send puts m with what the machine's other actions send: the drafts of one pass share a datagram.
-func (a *asking) send(m transport.Message) { a.outbox = append(a.outbox, m) }
+func (a *deviceSession) send(m transport.Message) { a.outbox = append(a.outbox, m) }
 
 // flush gives all of that to the link. A link that cannot take it will end, and tell so itself.
-func (a *asking) flush() {
+func (a *deviceSession) flush() {
 	out := a.outbox
 	if a.outbox = nil; a.link == nil || len(out) == 0 {
 		return
@@ -423,7 +423,7 @@ func (a *asking) flush() {
 	}
 }
 
-func (a *asking) fail(err error) {
+func (a *deviceSession) fail(err error) {
 	if a.failure == nil {
 		a.failure = err
 	}
@@ -431,14 +431,14 @@ func (a *asking) fail(err error) {
 }
 
 // remark keeps a line for the person who asked.
-func (a *asking) remark(format string, args ...any) {
+func (a *deviceSession) remark(format string, args ...any) {
 	line := fmt.Sprintf(format, args...)
 	a.log.Info(line)
 	a.answer.Remarks = append(a.answer.Remarks, line)
 }
 
 // finish ends the exchange and sums the answer up.
-func (a *asking) finish() Answer {
+func (a *deviceSession) finish() Answer {
 	a.answer.Took = time.Since(a.start)
 	a.answer.Pair = a.machine.Stats()
 	a.profile.settle()
@@ -459,7 +459,7 @@ func (a *asking) finish() Answer {
 }
 
 // whole returns the answer's text, the bytes of an unfinished character at its end included.
-func (a *asking) whole() string {
+func (a *deviceSession) whole() string {
 	if tail := a.text.Flush(); tail != "" && len(a.answer.Tokens) > 0 {
 		a.answer.Tokens[len(a.answer.Tokens)-1].Text += tail
 	}
@@ -471,12 +471,12 @@ func (a *asking) whole() string {
 }
 
 // sources takes over what the cloud says that it used.
-func (a *asking) sources(m transport.Sources) {
+func (a *deviceSession) sources(m transport.Sources) {
 	a.answer.Documents[tandem.Cloud], a.parts[tandem.Cloud] = sourcesOf(m.Sources), partsOf(m)
 }
 
 // lastWords waits for the cloud to say which documents it used.
-func (a *asking) lastWords() {
+func (a *deviceSession) lastWords() {
 	timeout := time.NewTimer(max(lastWords, 4*a.conn.RTT()))
 	defer timeout.Stop()
 	for {

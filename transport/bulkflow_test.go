@@ -209,8 +209,8 @@ func TestBulkRefuses(t *testing.T) {
 
 // Delays that waver, with no queue behind them, let the window grow; delays that only rise stop it.
 func TestBulkTellsJitterFromAQueue(t *testing.T) {
-	run := func(delay func(i int, b *bulk) time.Duration) int {
-		var b bulk
+	run := func(delay func(i int, b *bulkFlow) time.Duration) int {
+		var b bulkFlow
 		rng := rand.New(rand.NewPCG(5, 6))
 		for i := range 600 {
 			b.room()
@@ -220,13 +220,13 @@ func TestBulkTellsJitterFromAQueue(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(7, 8))
 	flush := 160 * time.Millisecond
-	wavering := run(func(i int, _ *bulk) time.Duration { // pieces that come together share what they waited for
+	wavering := run(func(i int, _ *bulkFlow) time.Duration { // pieces that come together share what they waited for
 		if i%6 == 0 {
 			flush = time.Duration(145+rng.IntN(60)) * time.Millisecond
 		}
 		return flush
 	})
-	queued := run(func(_ int, b *bulk) time.Duration { // 2 Mbit/s: a window above 37 kB stands in a queue
+	queued := run(func(_ int, b *bulkFlow) time.Duration { // 2 Mbit/s: a window above 37 kB stands in a queue
 		return 150*time.Millisecond + time.Duration(max(0, b.window-37500)*8/2e6*1e9)
 	})
 	t.Logf("window %d bytes under jitter, %d before a queue", wavering, queued)

@@ -22,8 +22,8 @@ const (
 	leastRecent, mostRecent = 4, 16
 )
 
-// bulk decides how much may be on its way: a pure state machine, told what is sent and acknowledged, when.
-type bulk struct {
+// bulkFlow decides how much may be on its way: a pure state machine, told what is sent and acknowledged, when.
+type bulkFlow struct {
 	window   float64 // bytes
 	sent     []sentPiece
 	flying   int           // bytes in sent
@@ -41,20 +41,20 @@ type sentPiece struct {
 }
 
 // room reports whether a piece may go.
-func (b *bulk) room() bool {
+func (b *bulkFlow) room() bool {
 	if b.window == 0 {
 		b.window = firstWindow
 	}
 	return b.flying == 0 || b.flying+pieceSize <= int(b.window)
 }
 
-func (b *bulk) send(n int, now time.Time) {
+func (b *bulkFlow) send(n int, now time.Time) {
 	b.sent = append(b.sent, sentPiece{n, now})
 	b.flying += n
 }
 
 // acknowledge takes the news that n more bytes have arrived.
-func (b *bulk) acknowledge(n int, now time.Time) error {
+func (b *bulkFlow) acknowledge(n int, now time.Time) error {
 	for n > 0 && len(b.sent) > 0 {
 		p := b.sent[0]
 		if p.bytes > n {
@@ -70,7 +70,7 @@ func (b *bulk) acknowledge(n int, now time.Time) error {
 }
 
 // adapt changes the window after a piece that took this long, there and back.
-func (b *bulk) adapt(n int, delay time.Duration, now time.Time) {
+func (b *bulkFlow) adapt(n int, delay time.Duration, now time.Time) {
 	if b.base == 0 || delay < b.base {
 		b.base = delay
 	}
@@ -116,7 +116,7 @@ type Channel interface {
 // SendBulk sends data in pieces to a peer that calls ReceiveBulk, and returns when all of it has arrived. It
 // holds back when it would delay what else is on the path. Nothing else may be received meanwhile.
 func SendBulk(ctx context.Context, x Channel, data []byte) error {
-	var b bulk
+	var b bulkFlow
 	got := 0
 	for at := 0; got < len(data); {
 		for at < len(data) && b.room() {

@@ -1,0 +1,133 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"tandem"
+	"tandem/pair"
+	"tandem/transport"
+	"time"
+)
+
+// cloudSession is one answer being drafted in the cloud.
+type cloudSession struct {
+	conn    interface{ RTT() time.Duration } // below link
+	link    exchange
+	log     *slog.Logger
+	ctx     context.Context
+	machine *pair.Machine
+	worker  *worker
+	inbox   chan any // decoded, or a transport.Message
+	failure error
+}
+
+// refuse tells the device why the cloud cannot take part.
+func (a *cloudSession) refuse(err error) error {
+	text := err.Error()
+	return errors.Join(err, a.link.Send(transport.Fail{Text: text[:min(len(text), transport.MaxText)]}))
+}
+
+// run drafts until the device ends the answer.
+func (a *cloudSession) run(read producer) error {
+	var rest func()
+	a.worker, rest = startWorker(a.ctx, read, a.inbox)
+	defer rest()
+	a.step(pair.Measured{RTT: a.conn.RTT()})
+	a.step(pair.Start{})
+	clock := time.NewTicker(tickEvery)
+	defer clock.Stop()
+	silence := time.NewTimer(idle) // anew with each word of the device and each pass of this side
+	defer silence.Stop()
+	for a.failure == nil {
+		select {
+		case <-a.ctx.Done():
+			return context.Cause(a.ctx)
+		case <-silence.C:
+			return errIdle
+		case <-clock.C:
+			a.step(pair.Measured{RTT: a.conn.RTT()})
+		case in := <-a.inbox:
+			silence.Reset(idle)
+			switch in := in.(type) {
+			case decoded:
+				if in.err != nil {
+					return a.refuse(fmt.Errorf("decode: %w", in.err))
+				}
+				a.step(in.event())
+			case transport.Message:
+				if end := a.message(in); end {
+					return nil
+				}
+			}
+		}
+	}
+	return a.failure
+}
+
+// message handles what the device said, and reports whether it ended the answer.
+func (a *cloudSession) message(m transport.Message) (end bool) {
+	switch m := m.(type) {
+	case tandem.Draft:
+		a.step(pair.PeerDraft{Draft: m})
+	case tandem.Target:
+		a.step(pair.PeerTarget{Target: m})
+	case transport.Handover:
+		a.step(handoverOf(m))
+	case transport.Sync:
+		a.step(pair.PeerSync{Epoch: m.Epoch, Tokens: m.Tokens})
+	case transport.End:
+		a.log.Info("answered", "reason", m.Reason, "steps", a.machine.Stats().Steps)
+		return true
+	default:
+		a.log.Warn("unexpected message", "type", fmt.Sprintf("%T", m))
+	}
+	return false
+}
+
+// step lets the machine see e and carries out what it asks for.
+func (a *cloudSession) step(e pair.Event) {
+	var out []transport.Message // together: the drafts of one pass share a datagram
+	for _, action := range a.machine.Step(e) {
+		switch act := action.(type) {
+		case pair.Decode:
+			a.worker.do(act)
+		case pair.SendDraft:
+			out = append(out, act.Draft)
+		case pair.SendTarget:
+			out = append(out, act.Target)
+		case pair.SendHandover:
+			out = append(out, handoverMessage(act.Handover))
+		case pair.SendNeedSync:
+			out = append(out, transport.NeedSync{})
+		case pair.Note:
+			a.log.Debug("pair", "note", act.Kind, "side", act.Side, "step", act.Step)
+		}
+	}
+	if len(out) == 0 {
+		return
+	}
+	if err := a.link.Send(out...); err != nil && a.failure == nil {
+		a.failure = err
+	}
+}
+
+// listen passes on what the device says until the link ends. It runs on its own goroutine.
+func (a *cloudSession) listen() error {
+	for {
+		m, err := a.link.Receive(a.ctx)
+		if err != nil {
+			return err
+		}
+		a.post(m)
+	}
+}
+
+// post puts something into the inbox, unless the answer is over.
+func (a *cloudSession) post(what any) {
+	select {
+	case a.inbox <- what:
+	case <-a.ctx.Done():
+	}
+}

@@ -270,7 +270,7 @@ func TestReport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Command, r.Taken = "edge lab schedule --decode <30ms>", time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	r.Command, r.Taken = "lab schedule --decode <30ms>", time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	if err := r.Save(dir); err != nil {
 		t.Fatal(err)
 	}
@@ -285,7 +285,7 @@ func TestReport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"edge lab schedule --decode &lt;30ms&gt;", "1 March 2026", "tandem test", "simulated", "<svg", Machine()} {
+	for _, want := range []string{"lab schedule --decode &lt;30ms&gt;", "1 March 2026", "tandem test", "simulated", "<svg", Machine()} {
 		if !bytes.Contains(page, []byte(want)) {
 			t.Errorf("the page lacks %q", want)
 		}

@@ -347,5 +347,5 @@ func (v *validator) drafting(l *AcceptLengths) {
 	v.open("sd.npu §3.2, Figure 5: drafts below 32 tokens, more than", "%", 90, counted)
 	v.open("sd.npu §1: drafts below 8 tokens, more than", "%", 75, counted)
 	v.open("sd.npu §4.4: wasted and padded computation turned into valid", "%", 70.5, "accept lengths of at most 5.47 make 17 % of 32 rows valid: the text does not say what it counts")
-	v.add(PublishedFigure{Figure: "sd.npu Table 4: the other models, tasks and methods", Kind: Open, Note: "accept lengths are a model's; edge bench spec measures them for a model at hand"})
+	v.add(PublishedFigure{Figure: "sd.npu Table 4: the other models, tasks and methods", Kind: Open, Note: "accept lengths are a model's; lab spec measures them for a model at hand"})
 }

@@ -41,7 +41,7 @@ func Results(dir string) ([]Result, error) {
 		return nil, fmt.Errorf("lab: report: %w", err)
 	}
 	if len(files) == 0 {
-		return nil, fmt.Errorf("lab: %s holds no results: run an experiment first, as in: edge lab schedule", dir)
+		return nil, fmt.Errorf("lab: %s holds no results: run an experiment first, as in: lab schedule", dir)
 	}
 	var results []Result
 	for _, f := range files {

@@ -12,19 +12,19 @@ import _ "embed"
 var Reader []byte
 
 // Eval is the questions on which the reader is measured, as JSON lines: names and wordings that its training
-// never saw. `edge bench reader` says what a line holds and asks them.
+// never saw. `lab reader` says what a line holds and asks them.
 //
 //go:embed testdata/eval.jsonl
 var Eval []byte
 
 // Worlds is sets of documents for both sides with questions about them, as gzipped JSON lines, held out from
-// training like Eval: 1,000 questions of each kind. `edge bench quality` says what a line holds, indexes the
+// training like Eval: 1,000 questions of each kind. `lab quality` says what a line holds, indexes the
 // documents and asks.
 //
 //go:embed testdata/worlds.jsonl.gz
 var Worlds []byte
 
-// Replies is conversations that want a reply, as JSON lines, held out from training like Eval. `edge bench spec` says
+// Replies is conversations that want a reply, as JSON lines, held out from training like Eval. `lab spec` says
 // what a line holds and lets a model write the replies.
 //
 //go:embed testdata/replies.jsonl

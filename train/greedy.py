@@ -1,7 +1,7 @@
 """Greedy answers of an exported model, read back from its GGUF file: python3 -m train.greedy reader.gguf eval.jsonl
 
 Only one passage is in the context here: for each half the supporting one. What the pair makes of four passages on each
-side is measured by the program itself (edge bench reader).
+side is measured by the program itself (lab reader).
 """
 import json
 import sys

@@ -256,7 +256,7 @@ func (s *session) cite(parts []partJSON) {
 // nobodys reports whether no document says a sentence: most of it comes from the contexts without one, or it says so
 // itself and a good part does. A document that says "the author is unknown" leaves them little.
 func nobodys(sentence string, nothing float64) bool {
-	return nothing > 0.5 || nothing > 0.2 && refused(sentence)
+	return nothing > 0.5 || nothing > 0.2 && cli.Refused(sentence)
 }
 
 // unknown reports whether a sentence says itself that what was asked is not known, in the words that the reader has for
@@ -353,7 +353,7 @@ func (s *session) report(answer node.Answer) askJSON {
 		r.Gamma = s.flags.Gamma
 	}
 	for _, t := range answer.Tokens {
-		r.Tokens = append(r.Tokens, tokenJSON{t.ID, t.Text, t.By.String(), ms(t.At)})
+		r.Tokens = append(r.Tokens, tokenJSON{t.ID, t.Text, t.By.String(), cli.Milliseconds(t.At)})
 	}
 	r.Parts = []partJSON{}
 	for _, p := range answer.Parts {
@@ -373,20 +373,20 @@ func (s *session) report(answer node.Answer) askJSON {
 		AcceptCloud:   answer.Pair.Acceptance(tandem.Cloud),
 		BytesSent:     answer.Link.BytesSent,
 		BytesReceived: answer.Link.BytesReceived,
-		RTT:           ms(answer.Link.RTT),
-		PrefillDevice: ms(answer.Prefill[tandem.Device]),
-		PrefillCloud:  ms(answer.Prefill[tandem.Cloud]),
+		RTT:           cli.Milliseconds(answer.Link.RTT),
+		PrefillDevice: cli.Milliseconds(answer.Prefill[tandem.Device]),
+		PrefillCloud:  cli.Milliseconds(answer.Prefill[tandem.Cloud]),
 		AloneTokens:   answer.Pair.Alone,
 		Handovers:     answer.Pair.Handovers + answer.Pair.Takeovers,
 		Lookahead:     answer.Lookahead,
-		TotalMs:       ms(answer.Took),
+		TotalMs:       cli.Milliseconds(answer.Took),
 	}
 	if answer.Link.Drafts > 0 {
 		r.Stats.DraftBytesMean = float64(answer.Link.DraftBytes) / float64(answer.Link.Drafts)
 	}
 	if n := len(answer.Tokens); n > 0 {
 		first, last := answer.Tokens[0].At, answer.Tokens[n-1].At
-		r.Stats.TTFT = ms(first)
+		r.Stats.TTFT = cli.Milliseconds(first)
 		r.Stats.TokensPerSecond = speed(n, first, last, s.settings.Want == transport.WantAnswer)
 	}
 	return r
@@ -400,6 +400,3 @@ func speed(n int, first, last time.Duration, atOnce bool) float64 {
 	}
 	return float64(n-1) / max(last-first, time.Nanosecond).Seconds()
 }
-
-// ms is a duration in milliseconds, to the microsecond.
-func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -18,7 +18,7 @@ func TestChatGoesOn(t *testing.T) {
 		fmt.Fprintf(&questions, long, i)
 	}
 	questions.WriteString(strings.Repeat("why ", 1000) + "?\nWhat is the wifi password of the lake cabin?\n")
-	cmd := h.command(t.Context(), "chat", "--json", "--local-only")
+	cmd := h.Command(t.Context(), "chat", "--json", "--local-only")
 	cmd.Stdin = strings.NewReader(questions.String())
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
@@ -36,7 +36,7 @@ func TestChatGoesOn(t *testing.T) {
 			t.Errorf("question %d: %+v", i, a)
 		}
 	}
-	cmd = h.command(t.Context(), "chat", "--local-only")
+	cmd = h.Command(t.Context(), "chat", "--local-only")
 	cmd.Stdin = strings.NewReader("Who runs the bakery?\n/quit\n")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v: %s", err, out)

@@ -41,29 +41,29 @@ func newCloud(t *testing.T) *cloud {
 	return &cloud{home: newHome(t), binary: binary, address: port.LocalAddr().String()}
 }
 
-func (c *cloud) command(args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(c.t.Context(), c.binary, args...)
-	cmd.Env, cmd.Dir = c.env(), c.dir
+func (c *cloud) Command(args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(c.T.Context(), c.binary, args...)
+	cmd.Env, cmd.Dir = c.Env(), c.Dir
 	return cmd
 }
 
 // serve starts the process and waits until it listens.
 func (c *cloud) serve(flags ...string) {
-	c.t.Helper()
-	cmd := c.command(append([]string{"serve", "--listen", c.address, "--json"}, flags...)...)
+	c.T.Helper()
+	cmd := c.Command(append([]string{"serve", "--listen", c.address, "--json"}, flags...)...)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
-		c.t.Fatal(err)
+		c.T.Fatal(err)
 	}
 	cmd.Stderr = os.Stderr
 	if err := cmd.Start(); err != nil {
-		c.t.Fatal(err)
+		c.T.Fatal(err)
 	}
 	c.process = cmd
-	c.t.Cleanup(c.kill)
+	c.T.Cleanup(c.kill)
 	var said struct{ Listening string }
 	if err := json.NewDecoder(bufio.NewReader(out)).Decode(&said); err != nil || said.Listening == "" {
-		c.t.Fatalf("cloud serve: %v, %+v", err, said)
+		c.T.Fatalf("cloud serve: %v, %+v", err, said)
 	}
 }
 
@@ -78,14 +78,14 @@ func (c *cloud) kill() {
 
 // code is a fresh pairing code.
 func (c *cloud) code() string {
-	c.t.Helper()
-	out, err := c.command("pair", "--json", "--address", c.address).Output()
+	c.T.Helper()
+	out, err := c.Command("pair", "--json", "--address", c.address).Output()
 	if err != nil {
-		c.t.Fatalf("cloud pair: %v", err)
+		c.T.Fatalf("cloud pair: %v", err)
 	}
 	var said struct{ Code string }
 	if err := json.Unmarshal(out, &said); err != nil {
-		c.t.Fatal(err)
+		c.T.Fatal(err)
 	}
 	return said.Code
 }
@@ -97,23 +97,23 @@ func TestCloudProcessDiesAndReturns(t *testing.T) {
 	c, h := newCloud(t), newHome(t)
 	c.serve()
 	code := c.code()
-	if out, stderr, err := h.edge("pair", code); err != nil || !strings.Contains(out, "Paired with") {
+	if out, stderr, err := h.Run("pair", code); err != nil || !strings.Contains(out, "Paired with") {
 		t.Fatalf("pair: %v, %s%s", err, out, stderr)
 	}
-	if _, stderr, err := newHome(t).edge("pair", code); err == nil {
+	if _, stderr, err := newHome(t).Run("pair", code); err == nil {
 		t.Error("the code was good twice")
 	} else if !strings.Contains(stderr, "code") {
 		t.Errorf("second use of the code: %s", stderr)
 	}
 	whole := h.ask("--seed", "1", question)
-	if !holds(whole.Answer, []string{deviceKnows, cloudKnows}) || whole.LocalOnly {
+	if !holds(whole.Answer, deviceKnows, cloudKnows) || whole.LocalOnly {
 		t.Fatalf("answer %+v", whole)
 	}
 
 	// One round trip a token gives time to pull the plug.
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	ask := h.command(ctx, "ask", "--seed", "1", "--placement", "sync", "--rtt", "200ms", "--wait", "60s", question)
+	ask := h.Command(ctx, "ask", "--seed", "1", "--placement", "sync", "--rtt", "200ms", "--wait", "60s", question)
 	var errs bytes.Buffer
 	ask.Stderr = &errs
 	out, err := ask.StdoutPipe()
@@ -140,7 +140,7 @@ func TestCloudProcessDiesAndReturns(t *testing.T) {
 		t.Errorf("nothing said about the cloud: %s", errs.String())
 	}
 	answer := strings.TrimSpace(text.String())
-	if !holds(answer, []string{deviceKnows}) || !regexp.MustCompile(`^The wifi password .*\.$`).MatchString(answer) {
+	if !holds(answer, deviceKnows) || !regexp.MustCompile(`^The wifi password .*\.$`).MatchString(answer) {
 		t.Errorf("answer %q", answer)
 	}
 
@@ -155,7 +155,7 @@ func TestCloudProcessDiesAndReturns(t *testing.T) {
 func TestForeignCloudIsNamed(t *testing.T) {
 	c, h := newCloud(t), newHome(t)
 	c.serve()
-	if _, stderr, err := h.edge("pair", c.code()); err != nil {
+	if _, stderr, err := h.Run("pair", c.code()); err != nil {
 		t.Fatalf("pair: %v %s", err, stderr)
 	}
 	model := filepath.Join(t.TempDir(), "other.gguf")
@@ -172,10 +172,10 @@ func TestForeignCloudIsNamed(t *testing.T) {
 func TestForgottenDeviceIsTold(t *testing.T) {
 	c, h := newCloud(t), newHome(t)
 	c.serve()
-	if _, stderr, err := h.edge("pair", c.code()); err != nil {
+	if _, stderr, err := h.Run("pair", c.code()); err != nil {
 		t.Fatalf("pair: %v %s", err, stderr)
 	}
-	out, err := c.command("pair", "--list", "--json").Output()
+	out, err := c.Command("pair", "--list", "--json").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +183,7 @@ func TestForgottenDeviceIsTold(t *testing.T) {
 	if err := json.Unmarshal(out, &list); err != nil || len(list.Peers) != 1 {
 		t.Fatalf("paired devices: %v, %s", err, out)
 	}
-	if out, err := c.command("pair", "--remove", list.Peers[0].Key).CombinedOutput(); err != nil {
+	if out, err := c.Command("pair", "--remove", list.Peers[0].Key).CombinedOutput(); err != nil {
 		t.Fatalf("remove: %v, %s", err, out)
 	}
 	a := h.ask("--max-tokens", "8", question)
@@ -197,11 +197,11 @@ func TestForgottenDeviceIsTold(t *testing.T) {
 func TestChangedKeyIsTold(t *testing.T) {
 	c, h := newCloud(t), newHome(t)
 	c.serve()
-	if _, stderr, err := h.edge("pair", c.code()); err != nil {
+	if _, stderr, err := h.Run("pair", c.code()); err != nil {
 		t.Fatalf("pair: %v %s", err, stderr)
 	}
 	c.kill()
-	if err := os.RemoveAll(filepath.Join(c.dir, ".config")); err != nil {
+	if err := os.RemoveAll(filepath.Join(c.Dir, ".config")); err != nil {
 		t.Fatal(err)
 	}
 	c.serve()
@@ -215,21 +215,21 @@ func TestChangedKeyIsTold(t *testing.T) {
 // wantsPairing wants the cloud's name, its address, the reason and the way out from an answer that needs it, and a hint
 // from doctor.
 func (h home) wantsPairing(c *cloud, reason string) {
-	h.t.Helper()
+	h.T.Helper()
 	const again = "pair again: \"cloud pair\" there"
-	if err := os.RemoveAll(filepath.Join(h.dir, ".local", "state", "tandem", "edge", "sessions")); err != nil { // as on first contact
-		h.t.Fatal(err)
+	if err := os.RemoveAll(filepath.Join(h.Dir, ".local", "state", "tandem", "edge", "sessions")); err != nil { // as on first contact
+		h.T.Fatal(err)
 	}
-	_, stderr, err := h.edge("ask", "--json", "--side", "cloud", question)
+	_, stderr, err := h.Run("ask", "--json", "--side", "cloud", question)
 	host, _ := os.Hostname()
 	for _, want := range []string{host + " (" + c.address + ")", reason, again} {
 		if err == nil || !strings.Contains(stderr, want) {
-			h.t.Errorf("ask --side cloud: %v, %s; want %q", err, stderr, want)
+			h.T.Errorf("ask --side cloud: %v, %s; want %q", err, stderr, want)
 		}
 	}
-	stdout, _, err := h.edge("doctor")
+	stdout, _, err := h.Run("doctor")
 	if err == nil || !strings.Contains(stdout, reason) || !strings.Contains(stdout, again) || strings.Contains(stdout, "UDP let through") {
-		h.t.Errorf("doctor: %v, %s", err, stdout)
+		h.T.Errorf("doctor: %v, %s", err, stdout)
 	}
 }
 
@@ -237,7 +237,7 @@ func (h home) wantsPairing(c *cloud, reason string) {
 func TestDeadAddressesLead(t *testing.T) {
 	c, h := newCloud(t), newHome(t)
 	c.serve()
-	if _, stderr, err := h.edge("pair", c.code()); err != nil {
+	if _, stderr, err := h.Run("pair", c.code()); err != nil {
 		t.Fatalf("pair: %v %s", err, stderr)
 	}
 	var dead []string
@@ -249,7 +249,7 @@ func TestDeadAddressesLead(t *testing.T) {
 		defer swallows.Close()
 		dead = append(dead, swallows.LocalAddr().String())
 	}
-	files, err := filepath.Glob(filepath.Join(h.dir, ".config", "tandem", "edge", "peers", "*.json"))
+	files, err := filepath.Glob(filepath.Join(h.Dir, ".config", "tandem", "edge", "peers", "*.json"))
 	if err != nil || len(files) != 1 {
 		t.Fatalf("paired clouds %q, %v", files, err)
 	}
@@ -265,7 +265,7 @@ func TestDeadAddressesLead(t *testing.T) {
 	if a := h.ask("--max-tokens", "8", question); a.LocalOnly || len(a.Remarks) > 0 {
 		t.Errorf("local only %v, remarks %q", a.LocalOnly, a.Remarks)
 	}
-	links, err := filepath.Glob(filepath.Join(h.dir, ".local", "state", "tandem", "edge", "links", "*.json"))
+	links, err := filepath.Glob(filepath.Join(h.Dir, ".local", "state", "tandem", "edge", "links", "*.json"))
 	if err != nil || len(links) != 1 {
 		t.Fatalf("kept of the path: %q, %v", links, err)
 	}

@@ -185,7 +185,7 @@ func TestComposeRuns(t *testing.T) {
 		t.Errorf("join, the second time: %s", said)
 	}
 	answer, said := e.run("edge", c.Services["edge"])
-	if !holds(answer, []string{deviceKnows, cloudKnows}) || strings.Contains(said, "alone") {
+	if !holds(answer, deviceKnows, cloudKnows) || strings.Contains(said, "alone") {
 		t.Errorf("edge: %s%s", answer, said)
 	}
 	if log := stop(); !strings.Contains(log, "device connected") || !strings.Contains(log, "Serving") {
@@ -214,7 +214,7 @@ func TestComposeRuns(t *testing.T) {
 		}
 		t.Logf("alone: %s", said)
 	}
-	if !holds(seen.Answer, []string{deviceKnows, cloudKnows}) || seen.LocalOnly {
+	if !holds(seen.Answer, deviceKnows, cloudKnows) || seen.LocalOnly {
 		t.Errorf("via netem: %+v", seen)
 	}
 	if ms := 2 * float64(delay.Milliseconds()); seen.Stats.RTT < ms {

@@ -60,12 +60,12 @@ func profileCheck(p cli.DecodeProfile, samples []profiler.Sample) cli.Check {
 	text := fmt.Sprintf("%s on %s, from %s, %s: k_a %.3g, k_b %.3g, k_c %.3g ms;", p.Model, p.Device, p.From,
 		p.Made.Local().Format(time.DateTime), d.A, d.B, 1000*d.C)
 	for _, tokens := range []int{256, 1024, 4096} {
-		text += fmt.Sprintf(" %.3g ms a token at %d,", ms(d.At(tokens)), tokens)
+		text += fmt.Sprintf(" %.3g ms a token at %d,", cli.Milliseconds(d.At(tokens)), tokens)
 	}
 	text = strings.TrimSuffix(text, ",") + " tokens of context"
 	data := profileJSON{DecodeProfile: p}
 	for _, s := range samples {
-		data.Samples = append(data.Samples, sampleJSON{s.Length, ms(s.Took)})
+		data.Samples = append(data.Samples, sampleJSON{s.Length, cli.Milliseconds(s.Took)})
 	}
 	return cli.Check{Name: "profile", State: cli.OK, Detail: text, Data: data}
 }

@@ -10,6 +10,7 @@ import (
 
 	"tandem"
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/clitest"
 	"tandem/node"
 	"tandem/pair"
 )
@@ -44,7 +45,7 @@ func TestPlacementAndGammaFlags(t *testing.T) {
 // auto says what it chose; greedy gives the text of mirror; a recording holds the answer that was printed.
 func TestGreedyLive(t *testing.T) {
 	h := newHome(t)
-	record := filepath.Join(h.dir, "answer.jsonl")
+	record := filepath.Join(h.Dir, "answer.jsonl")
 	mirror := h.ask("--seed", "5", "--temperature", "1", question)
 	greedy := h.ask("--seed", "5", "--temperature", "1", "--placement", "greedy", "--rtt", "60ms", "--record", record, question)
 	if mirror.Placement != "mirror" || mirror.Choice != "auto" || mirror.Gamma != "" {
@@ -82,13 +83,13 @@ func TestGreedyLive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := h.edge("ask", "--local-only", "--record", record, "--energy", "--power-supply", t.TempDir(), question); err == nil {
+	if _, _, err := h.Run("ask", "--local-only", "--record", record, "--energy", "--power-supply", t.TempDir(), question); err == nil {
 		t.Error("power was measured without a battery")
 	}
 	if after, err := os.ReadFile(record); err != nil || !bytes.Equal(after, before) {
 		t.Errorf("a question that failed left a recording of %d bytes (%v), before %d", len(after), err, len(before))
 	}
-	if _, stderr, err := h.edge("ask", "--record", filepath.Join(h.dir, "no", "where"), question); err == nil || !strings.Contains(stderr, "--record") {
+	if _, stderr, err := h.Run("ask", "--record", filepath.Join(h.Dir, "no", "where"), question); err == nil || !strings.Contains(stderr, "--record") {
 		t.Errorf("a file that cannot be written: %v, %s", err, stderr)
 	}
 }
@@ -98,10 +99,10 @@ func TestDoctorNotesMissingGGML(t *testing.T) {
 	h := newHome(t)
 	empty := t.TempDir()
 	refused := t.TempDir()
-	write(t, refused, "libggml-base.so", "no library")
-	write(t, refused, "libggml.so", "no library")
+	clitest.Write(t, refused, "libggml-base.so", "no library")
+	clitest.Write(t, refused, "libggml.so", "no library")
 	for _, folder := range []string{empty, refused} {
-		stdout, stderr, err := h.edgeWith([]string{"TANDEM_GGML_PATH=" + folder}, "doctor", "--json")
+		stdout, stderr, err := h.RunWith([]string{"TANDEM_GGML_PATH=" + folder}, "doctor", "--json")
 		if err != nil {
 			t.Fatalf("%v: %s", err, stderr)
 		}
@@ -122,7 +123,7 @@ func TestProfileIsKept(t *testing.T) {
 	h := newHome(t)
 	kept := func() (cli.DecodeProfile, string) {
 		t.Helper()
-		files, err := filepath.Glob(filepath.Join(h.dir, ".local", "state", "tandem", "edge", "profiles", "*"))
+		files, err := filepath.Glob(filepath.Join(h.Dir, ".local", "state", "tandem", "edge", "profiles", "*"))
 		if err != nil || len(files) != 1 {
 			t.Fatalf("profiles %v, %v", files, err)
 		}
@@ -149,7 +150,7 @@ func TestProfileIsKept(t *testing.T) {
 		t.Errorf("kept %+v after damage", p)
 	}
 	h.ask("--local-only", question)
-	stdout, stderr, err := h.edge("doctor", "--profile", "--json")
+	stdout, stderr, err := h.Run("doctor", "--profile", "--json")
 	if err != nil {
 		t.Fatalf("%v, %s", err, stderr)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"tandem/cmd/internal/clitest"
 	"tandem/specdec"
 )
 
@@ -17,7 +18,7 @@ func TestRunDrafts(t *testing.T) {
 	h := newHome(t)
 	text := ""
 	for _, draft := range []string{"off", "auto", "pld", "sam", "all"} {
-		stdout, stderr, err := h.edge("run", "--draft", draft, "--stats", "--max-tokens", "24", "--threads", "1", saidTwice)
+		stdout, stderr, err := h.Run("run", "--draft", draft, "--stats", "--max-tokens", "24", "--threads", "1", saidTwice)
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", draft, err, stderr)
 		}
@@ -31,10 +32,10 @@ func TestRunDrafts(t *testing.T) {
 			t.Errorf("%s: %q", draft, stderr)
 		}
 	}
-	if _, stderr, err := h.edge("run", "--draft", "all", "--max-tokens", "4", "--threads", "1", saidTwice); err != nil || strings.Contains(stderr, "tokens a pass") {
+	if _, stderr, err := h.Run("run", "--draft", "all", "--max-tokens", "4", "--threads", "1", saidTwice); err != nil || strings.Contains(stderr, "tokens a pass") {
 		t.Errorf("without --stats: %v, %q", err, stderr)
 	}
-	stdout, stderr, err := h.edge("run", "--json", "--draft", "pld", "--max-tokens", "24", "--threads", "1", saidTwice)
+	stdout, stderr, err := h.Run("run", "--json", "--draft", "pld", "--max-tokens", "24", "--threads", "1", saidTwice)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, stderr)
 	}
@@ -60,12 +61,12 @@ func TestRunDraftErrors(t *testing.T) {
 		{"--draft pld --history", "use --draft sam or all"},
 		{"--draft magic", "auto"},
 	} {
-		stdout, stderr, err := h.edge(append(append([]string{"run"}, strings.Fields(c.args)...), "hello")...)
+		stdout, stderr, err := h.Run(append(append([]string{"run"}, strings.Fields(c.args)...), "hello")...)
 		if err == nil || !strings.Contains(stderr, c.want) || stdout != "" {
 			t.Errorf("run %s: %v, %q, %q; want %q", c.args, err, stdout, stderr, c.want)
 		}
 	}
-	if list, _, err := h.edge("history", "list"); err != nil || !strings.Contains(list, "Nothing is remembered") {
+	if list, _, err := h.Run("history", "list"); err != nil || !strings.Contains(list, "Nothing is remembered") {
 		t.Errorf("afterwards: %v, %s", err, list)
 	}
 }
@@ -78,7 +79,7 @@ func TestHistoryLife(t *testing.T) {
 		Histories []specdec.HistoryFile
 	}) {
 		t.Helper()
-		stdout, stderr, err := h.edge("history", "list", "--json")
+		stdout, stderr, err := h.Run("history", "list", "--json")
 		if err != nil {
 			t.Fatalf("%v\n%s", err, stderr)
 		}
@@ -89,7 +90,7 @@ func TestHistoryLife(t *testing.T) {
 	}
 	run := func(args ...string) string {
 		t.Helper()
-		stdout, stderr, err := h.edge(append([]string{"run", "--max-tokens", "12", "--threads", "1"}, append(args, saidTwice)...)...)
+		stdout, stderr, err := h.Run(append([]string{"run", "--max-tokens", "12", "--threads", "1"}, append(args, saidTwice)...)...)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, stderr)
 		}
@@ -108,21 +109,21 @@ func TestHistoryLife(t *testing.T) {
 	if len(got.Histories) != 1 || got.Histories[0].Entries != 4 || got.Histories[0].Tokens == 0 || got.Histories[0].Oldest.IsZero() {
 		t.Fatalf("%+v", got)
 	}
-	if stdout, _, err := h.edge("history", "list"); err != nil || !strings.Contains(stdout, "vocabulary "+got.Histories[0].Vocabulary+": 4 texts") {
+	if stdout, _, err := h.Run("history", "list"); err != nil || !strings.Contains(stdout, "vocabulary "+got.Histories[0].Vocabulary+": 4 texts") {
 		t.Errorf("list: %v, %s", err, stdout)
 	}
-	write(t, got.Folder, "other.history", "")
-	if stdout, _, err := h.edge("history", "list"); err != nil || !strings.Contains(stdout, "vocabulary other: 0 texts, 0 tokens, 0 kB\n") {
+	clitest.Write(t, got.Folder, "other.history", "")
+	if stdout, _, err := h.Run("history", "list"); err != nil || !strings.Contains(stdout, "vocabulary other: 0 texts, 0 tokens, 0 kB\n") {
 		t.Errorf("list with an empty file: %v, %s", err, stdout)
 	}
-	write(t, got.Folder, ".history-123", "what a crash left")
-	if stdout, stderr, err := h.edge("history", "clear"); err != nil || stdout != "2 histories cleared.\n" {
+	clitest.Write(t, got.Folder, ".history-123", "what a crash left")
+	if stdout, stderr, err := h.Run("history", "clear"); err != nil || stdout != "2 histories cleared.\n" {
 		t.Errorf("clear: %v, %s%s", err, stdout, stderr)
 	}
 	if left, _ := filepath.Glob(filepath.Join(got.Folder, "*history*")); len(left) != 0 {
 		t.Errorf("%v is left", left)
 	}
-	if stdout, _, err := h.edge("history", "clear", "--json"); err != nil || strings.Join(strings.Fields(stdout), "") != `{"cleared":0}` {
+	if stdout, _, err := h.Run("history", "clear", "--json"); err != nil || strings.Join(strings.Fields(stdout), "") != `{"cleared":0}` {
 		t.Errorf("nothing to clear: %v, %s", err, stdout)
 	}
 }
@@ -131,16 +132,16 @@ func TestHistoryLife(t *testing.T) {
 func TestHistoryErrors(t *testing.T) {
 	h := newHome(t)
 	remember := []string{"run", "--draft", "sam", "--history", "--max-tokens", "4", "--threads", "1", saidTwice}
-	if _, stderr, err := h.edge(remember...); err != nil {
+	if _, stderr, err := h.Run(remember...); err != nil {
 		t.Fatalf("%v\n%s", err, stderr)
 	}
-	files, _ := filepath.Glob(filepath.Join(h.dir, ".local", "share", "tandem", "edge", "history", "*.history"))
+	files, _ := filepath.Glob(filepath.Join(h.Dir, ".local", "share", "tandem", "edge", "history", "*.history"))
 	if len(files) != 1 {
 		t.Fatalf("histories: %v", files)
 	}
 	fails := func(want string, args ...string) {
 		t.Helper()
-		if _, stderr, err := h.edge(args...); err == nil || !strings.Contains(stderr, files[0]) || !strings.Contains(stderr, want) {
+		if _, stderr, err := h.Run(args...); err == nil || !strings.Contains(stderr, files[0]) || !strings.Contains(stderr, want) {
 			t.Errorf("edge %q: %v, %q; want %q", args, err, stderr, want)
 		}
 	}
@@ -153,13 +154,13 @@ func TestHistoryErrors(t *testing.T) {
 	}
 	fails("at most", "history", "list")
 	fails("to begin anew", remember...)
-	if stdout, stderr, err := h.edge("history", "clear"); err != nil || stdout != "1 histories cleared.\n" {
+	if stdout, stderr, err := h.Run("history", "clear"); err != nil || stdout != "1 histories cleared.\n" {
 		t.Errorf("clear: %v, %s%s", err, stdout, stderr)
 	}
-	write(t, files[0], "a-folder-that-is-not-empty", "")
+	clitest.Write(t, files[0], "a-folder-that-is-not-empty", "")
 	fails("", "history", "clear")
 	fails("", "history", "list")
-	if _, stderr, err := h.edge("history", "forget"); err == nil || !strings.Contains(stderr, "--help") {
+	if _, stderr, err := h.Run("history", "forget"); err == nil || !strings.Contains(stderr, "--help") {
 		t.Errorf("history forget: %v, %q", err, stderr)
 	}
 }

@@ -19,10 +19,7 @@ type grammar struct {
 	Pair    pairCmd       `cmd:"" help:"Pair with a cloud by the code that \"cloud pair\" printed."`
 	Models  cli.ModelsCmd `cmd:"" help:"List and describe models."`
 	History historyCmd    `cmd:"" help:"What drafting remembers of earlier answers: list it, forget it."`
-	Bench   benchCmd      `cmd:"" help:"Measure: the model's reading, the size of drafts."`
-	Lab     labCmd        `cmd:"" help:"Experiments about speed, with tables, pictures and a report."`
 	Netem   netemCmd      `cmd:"" help:"Relay UDP over an emulated network path."`
-	NPU     npuCmd        `cmd:"" name:"npu" help:"Look at what a mobile NPU would do with a model."`
 	Doctor  doctorCmd     `cmd:"" help:"Check this machine, the model, the index and the cloud."`
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"path/filepath"
 	"strings"
+	"tandem/cmd/internal/clitest"
 	"testing"
 )
 
@@ -26,7 +27,7 @@ func TestMethods(t *testing.T) {
 	} {
 		args := append([]string{"--method", method, "--seed", "4", question}, c.flags...)
 		a := h.ask(args...)
-		if a.Method != method || a.Placement != c.placement || a.LocalOnly != c.local || len(a.Tokens) == 0 || !holds(a.Answer, []string{c.knows}) {
+		if a.Method != method || a.Placement != c.placement || a.LocalOnly != c.local || len(a.Tokens) == 0 || !holds(a.Answer, c.knows) {
 			t.Errorf("%s: %+v", method, a)
 		}
 		if (len(a.Documents.Cloud) > 0) == c.local || c.local == (a.Stats.BytesReceived > 0) {
@@ -41,7 +42,7 @@ func TestMethods(t *testing.T) {
 // No document crosses unless it is a sample, this side asks for it, and the cloud's operator allows it.
 func TestDocumentsStay(t *testing.T) {
 	h := newHome(t)
-	write(t, filepath.Join(h.dir, "notes"), "key.txt", "The key is under the mat.")
+	clitest.Write(t, filepath.Join(h.Dir, "notes"), "key.txt", "The key is under the mat.")
 	for _, c := range []struct{ args, want string }{
 		{"--method drcg-kv", "--send-documents"},
 		{"--method drcg-text --send-documents --notes notes", "sample documents"},
@@ -51,16 +52,16 @@ func TestDocumentsStay(t *testing.T) {
 		{"--method drdg-tw --placement mirror", "leave it out"},
 		{"--method drcg-kv --send-documents --side cloud", "leave it out"},
 	} {
-		if _, stderr, err := h.edge(append(append([]string{"ask"}, strings.Fields(c.args)...), question)...); err == nil || !strings.Contains(stderr, c.want) {
+		if _, stderr, err := h.Run(append(append([]string{"ask"}, strings.Fields(c.args)...), question)...); err == nil || !strings.Contains(stderr, c.want) {
 			t.Errorf("edge ask %s: %v, %q; want %q", c.args, err, stderr, c.want)
 		}
 	}
 	c := newCloud(t)
 	c.serve()
-	if _, stderr, err := h.edge("pair", c.code()); err != nil {
+	if _, stderr, err := h.Run("pair", c.code()); err != nil {
 		t.Fatalf("%v\n%s", err, stderr)
 	}
-	if _, stderr, err := h.edge("ask", "--method", "drcg-text", "--send-documents", question); err == nil || !strings.Contains(stderr, "--allow-documents") {
+	if _, stderr, err := h.Run("ask", "--method", "drcg-text", "--send-documents", question); err == nil || !strings.Contains(stderr, "--allow-documents") {
 		t.Errorf("a cloud that allows nothing: %v, %q", err, stderr)
 	}
 	c.kill()
@@ -69,7 +70,7 @@ func TestDocumentsStay(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	c.kill()
-	out, err := c.command("serve", "--listen", c.address, "--allow-documents", "--public", h.dir+"/notes").CombinedOutput()
+	out, err := c.Command("serve", "--listen", c.address, "--allow-documents", "--public", h.Dir+"/notes").CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "only the sample documents") {
 		t.Errorf("documents of one's own: %v, %s", err, out)
 	}

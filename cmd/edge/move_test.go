@@ -23,7 +23,7 @@ func TestPhoneMovesBetweenProcesses(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer relay.Close()
-	out, err := c.command("pair", "--json", "--address", relay.Addr()).Output()
+	out, err := c.Command("pair", "--json", "--address", relay.Addr()).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,21 +31,21 @@ func TestPhoneMovesBetweenProcesses(t *testing.T) {
 	if err := json.Unmarshal(out, &said); err != nil {
 		t.Fatal(err)
 	}
-	if _, stderr, err := h.edge("pair", said.Code); err != nil {
+	if _, stderr, err := h.Run("pair", said.Code); err != nil {
 		t.Fatalf("pair: %v %s", err, stderr)
 	}
 	whole := h.ask("--seed", "1", question)
-	if !holds(whole.Answer, []string{deviceKnows, cloudKnows}) || whole.LocalOnly {
+	if !holds(whole.Answer, deviceKnows, cloudKnows) || whole.LocalOnly {
 		t.Fatalf("answer %+v", whole)
 	}
-	tickets, err := filepath.Glob(filepath.Join(h.dir, ".local", "state", "tandem", "edge", "sessions", "*.session"))
+	tickets, err := filepath.Glob(filepath.Join(h.Dir, ".local", "state", "tandem", "edge", "sessions", "*.session"))
 	if err != nil || len(tickets) != 1 {
 		t.Errorf("session tickets %q, %v", tickets, err)
 	}
 
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	ask := h.command(ctx, "ask", "--seed", "1", "--placement", "sync", "--wait", "60s", question) // 80 ms a token
+	ask := h.Command(ctx, "ask", "--seed", "1", "--placement", "sync", "--wait", "60s", question) // 80 ms a token
 	var errs strings.Builder
 	ask.Stderr = &errs
 	text, err := ask.StdoutPipe()
@@ -77,7 +77,7 @@ func TestPhoneMovesBetweenProcesses(t *testing.T) {
 		t.Errorf("on the way %q, at rest %q; %s", got, whole.Answer, errs.String())
 	}
 
-	chat := h.command(ctx, "chat", "--json", "--seed", "1", "--turns", "0", "--wait", "60s")
+	chat := h.Command(ctx, "chat", "--json", "--seed", "1", "--turns", "0", "--wait", "60s")
 	questions, err := chat.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"tandem/cmd/internal/clitest"
 	"testing"
 	"time"
 )
@@ -15,8 +16,8 @@ import (
 // What is printed to a full disk is missed.
 func TestFullOutput(t *testing.T) {
 	h := newHome(t)
-	write(t, h.dir, "boat.md", "# The boat Marigold\n\nThe berth of the Marigold is C17.\n")
-	if _, stderr, err := h.edge("index", "add", "boat.md"); err != nil {
+	clitest.Write(t, h.Dir, "boat.md", "# The boat Marigold\n\nThe berth of the Marigold is C17.\n")
+	if _, stderr, err := h.Run("index", "add", "boat.md"); err != nil {
 		t.Fatal(stderr)
 	}
 	for _, args := range [][]string{
@@ -28,7 +29,7 @@ func TestFullOutput(t *testing.T) {
 			t.Skip(err)
 		}
 		var errs bytes.Buffer
-		cmd := h.command(t.Context(), args...)
+		cmd := h.Command(t.Context(), args...)
 		cmd.Stdout, cmd.Stderr = full, &errs
 		cmd.Run()
 		full.Close()
@@ -53,7 +54,7 @@ func TestClosedPipe(t *testing.T) {
 		}
 		var errs bytes.Buffer
 		cmd := exec.CommandContext(t.Context(), "sh", "-c", "("+command+"); echo $? >&2", self)
-		cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = h.env(), h.dir, w, &errs
+		cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = h.Env(), h.Dir, w, &errs
 		err = cmd.Run()
 		w.Close()
 		if err != nil || errs.String() != "141\n" {
@@ -66,7 +67,7 @@ func TestClosedPipe(t *testing.T) {
 // is a configuration, as in --config <(command).
 func TestPipesAreNotWaitedFor(t *testing.T) {
 	h := newHome(t)
-	pipe := filepath.Join(h.dir, "pipe.gguf")
+	pipe := filepath.Join(h.Dir, "pipe.gguf")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Skip(err)
 	}
@@ -74,7 +75,7 @@ func TestPipesAreNotWaitedFor(t *testing.T) {
 		t.Helper()
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		defer cancel()
-		if out, err := h.command(ctx, args...).CombinedOutput(); err == nil || !strings.Contains(string(out), want) {
+		if out, err := h.Command(ctx, args...).CombinedOutput(); err == nil || !strings.Contains(string(out), want) {
 			t.Errorf("edge %q: %v, %s", args, err, out)
 		}
 	}
@@ -90,7 +91,7 @@ func TestPipesAreNotWaitedFor(t *testing.T) {
 		w.WriteString(`{"log-level": "debug", "placement": "moon"}`)
 		w.Close()
 	}()
-	cmd := h.command(t.Context(), "ask", "--config", "/dev/fd/3", "--local-only", question)
+	cmd := h.Command(t.Context(), "ask", "--config", "/dev/fd/3", "--local-only", question)
 	cmd.ExtraFiles = []*os.File{r}
 	if out, _ := cmd.CombinedOutput(); !strings.Contains(string(out), "moon") {
 		t.Errorf("a configuration from a pipe: %s", out)

@@ -15,7 +15,7 @@ import (
 // phoneFlags are about the machine that answers.
 type phoneFlags struct {
 	SoC         string `name:"soc" help:"Answer at the pace of a phone's NPU, simulated: sm8550, sm8650, sm8750 or sm8850, with /qnn (default), /mllm, /hexagon or /llada for the software that drives it. The cloud inside this process keeps its own pace." placeholder:"CHIP"`
-	Switching   string `help:"With --soc, how graphs for decoding are loaded in place of those for prompts: progressive (the default: while the prompt is computed, as edge npu plan says), greedy, asynchronous, synchronous (when the prompt is over), or resident (both stay loaded)." placeholder:"STRATEGY"`
+	Switching   string `help:"With --soc, how graphs for decoding are loaded in place of those for prompts: progressive (the default: while the prompt is computed, as lab npu plan says), greedy, asynchronous, synchronous (when the prompt is over), or resident (both stay loaded)." placeholder:"STRATEGY"`
 	Energy      bool   `help:"Sample the battery's power every 100 ms, before the answer and during it, and say what the answer took beyond idling."`
 	PowerSupply string `help:"Where the kernel shows batteries." default:"/sys/class/power_supply" type:"path" placeholder:"DIR"`
 }
@@ -114,8 +114,8 @@ func (c *costing) end() costJSON {
 	}
 	if after, ok := c.s.model.Phone(); ok {
 		d := after.Sub(c.before)
-		out.Phone = &phoneJSON{Simulated: true, Chip: c.s.flags.SoC, Switching: c.s.model.Switching(), Runs: d.Runs, Switches: d.Switches, Busy: ms(d.Busy), NPU: ms(d.NPU),
-			CPU: ms(d.CPU), Loading: ms(d.Loading), Waiting: ms(d.Waiting), Staging: ms(d.Staging), Late: ms(d.Late), MappedMB: float64(d.Mapped) / 1e6, Joules: d.Joules}
+		out.Phone = &phoneJSON{Simulated: true, Chip: c.s.flags.SoC, Switching: c.s.model.Switching(), Runs: d.Runs, Switches: d.Switches, Busy: cli.Milliseconds(d.Busy), NPU: cli.Milliseconds(d.NPU),
+			CPU: cli.Milliseconds(d.CPU), Loading: cli.Milliseconds(d.Loading), Waiting: cli.Milliseconds(d.Waiting), Staging: cli.Milliseconds(d.Staging), Late: cli.Milliseconds(d.Late), MappedMB: float64(d.Mapped) / 1e6, Joules: d.Joules}
 	}
 	return out
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"tandem/cmd/internal/clitest"
 	"testing"
 )
 
@@ -37,10 +38,10 @@ func TestPhonePace(t *testing.T) {
 			t.Errorf("%q: %+v", s, p)
 		}
 	}
-	if _, stderr, err := h.edge("ask", "--switching", "greedy", question); err == nil || !strings.Contains(stderr, "simulated phone") {
+	if _, stderr, err := h.Run("ask", "--switching", "greedy", question); err == nil || !strings.Contains(stderr, "simulated phone") {
 		t.Errorf("switching without a phone: %v, %s", err, stderr)
 	}
-	if _, stderr, err := h.edge("ask", "--soc", "sm1", question); err == nil || !strings.Contains(stderr, "sm8750") {
+	if _, stderr, err := h.Run("ask", "--soc", "sm1", question); err == nil || !strings.Contains(stderr, "sm8750") {
 		t.Errorf("an unknown chip: %v, %s", err, stderr)
 	}
 }
@@ -49,7 +50,7 @@ func TestPhonePace(t *testing.T) {
 func TestEnergy(t *testing.T) {
 	h := newHome(t)
 	root := t.TempDir()
-	if _, stderr, err := h.edge("ask", "--energy", "--power-supply", root, question); err == nil || !strings.Contains(stderr, "battery") {
+	if _, stderr, err := h.Run("ask", "--energy", "--power-supply", root, question); err == nil || !strings.Contains(stderr, "battery") {
 		t.Errorf("without a battery: %v, %s", err, stderr)
 	}
 	battery := filepath.Join(root, "battery")
@@ -57,7 +58,7 @@ func TestEnergy(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, text := range map[string]string{"type": "Battery", "status": "Discharging", "voltage_now": "4000000", "current_now": "-500000"} {
-		write(t, battery, name, text)
+		clitest.Write(t, battery, name, text)
 	}
 	e := h.ask("--energy", "--power-supply", root, question).Energy
 	if e == nil || e.Battery != "battery" || math.Abs(e.IdleWatts-2) > 0.1 || math.Abs(e.Watts-2) > 0.1 || e.Joules > 0.1 || e.Samples < 2 {

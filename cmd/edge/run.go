@@ -95,7 +95,7 @@ func (c *runCmd) Run(a *cli.App) (err error) {
 	if a.Globals.JSON {
 		out := map[string]any{
 			"text": text, "seed": sampling.Seed, "prompt_tokens": stats.PromptTokens, "tokens": stats.Tokens,
-			"ttft_ms": ms(stats.First), "prefill_tokens_per_second": stats.PrefillRate(), "tokens_per_second": stats.DecodeRate(),
+			"ttft_ms": cli.Milliseconds(stats.First), "prefill_tokens_per_second": stats.PrefillRate(), "tokens_per_second": stats.DecodeRate(),
 			"finish": stats.Reason,
 		}
 		if spec != nil {

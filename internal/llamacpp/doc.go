@@ -1,5 +1,5 @@
 // Package llamacpp asks the real llama.cpp library what it would do: token ids, pieces, chat prompts and
-// logits as an oracle for tests, and its speed as a peer for "edge bench engine --against llama.cpp".
+// logits as an oracle for tests, and its speed as a peer for "lab engine --against llama.cpp".
 // Nothing else of a program may use it.
 //
 // The library is found through TANDEM_LLAMA_PATH (a directory with libllama and the ggml libraries), or

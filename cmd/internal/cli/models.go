@@ -22,7 +22,6 @@ type ModelsCmd struct {
 	Rm       modelsRm       `cmd:"" aliases:"remove,delete" help:"Remove models from the models folder."`
 	Quantize modelsQuantize `cmd:"" help:"Store a model's weights in fewer bits."`
 	Convert  modelsConvert  `cmd:"" help:"Make a GGUF file of safetensors and tokenizer.json."`
-	Random   modelsRandom   `cmd:"" help:"Make a model of random weights, to measure speed with."`
 }
 
 // modelsDir is where GGUF files can be kept to be called by name.

@@ -9,14 +9,15 @@ import (
 	"strings"
 	"testing"
 
+	"tandem/cmd/internal/clitest"
 	"tandem/internal/llamacpp"
 	"tandem/models"
 	"tandem/npu/native"
 )
 
 func TestBenchEngine(t *testing.T) {
-	h := newHome(t)
-	stdout, stderr, err := h.edge("bench", "engine", "--rows", "1,3", "--runs", "2", "--prompt", "9", "--steps", "2", "--threads", "1", "--json")
+	h := clitest.NewHome(t)
+	stdout, stderr, err := h.Run("engine", "--rows", "1,3", "--runs", "2", "--prompt", "9", "--steps", "2", "--threads", "1", "--json")
 	if err != nil {
 		t.Fatalf("%v: %s", err, stderr)
 	}
@@ -43,7 +44,7 @@ func TestBenchEngine(t *testing.T) {
 		{"--against=llama.cpp --prompt=9", "needs --model FILE"},
 		{"rows.json", "needs --json before it"},
 	} {
-		if _, stderr, err := h.edge(append([]string{"bench", "engine"}, strings.Fields(c[0])...)...); err == nil || !strings.Contains(stderr, c[1]) {
+		if _, stderr, err := h.Run(append([]string{"engine"}, strings.Fields(c[0])...)...); err == nil || !strings.Contains(stderr, c[1]) {
 			t.Errorf("%s: %v: %s", c[0], err, stderr)
 		}
 	}
@@ -51,7 +52,7 @@ func TestBenchEngine(t *testing.T) {
 
 // What is left open fits the model, and how is said.
 func TestBenchEngineFits(t *testing.T) {
-	stdout, stderr, err := newHome(t).edge("bench", "engine", "--rows", "1", "--runs", "1", "--json")
+	stdout, stderr, err := clitest.NewHome(t).Run("engine", "--rows", "1", "--runs", "1", "--json")
 	if err != nil || !strings.Contains(stderr, "a prompt of 447 tokens") || !strings.Contains(stdout, "prefill 447") {
 		t.Errorf("%v: %s %s", err, stdout, stderr)
 	}
@@ -62,12 +63,12 @@ func TestBenchEngineAgainst(t *testing.T) {
 	if _, err := llamacpp.Load(); err != nil {
 		t.Skip(err)
 	}
-	h := newHome(t)
-	file, rows := filepath.Join(h.dir, "m.gguf"), filepath.Join(h.dir, "rows.json")
+	h := clitest.NewHome(t)
+	file, rows := filepath.Join(h.Dir, "m.gguf"), filepath.Join(h.Dir, "rows.json")
 	if err := os.WriteFile(file, models.Reader, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	_, stderr, err := h.edgeWith([]string{"TANDEM_LLAMA_PATH=" + os.Getenv("TANDEM_LLAMA_PATH")}, "bench", "engine", "--model", file, "--rows", "2", "--runs", "1",
+	_, stderr, err := h.RunWith([]string{"TANDEM_LLAMA_PATH=" + os.Getenv("TANDEM_LLAMA_PATH")}, "engine", "--model", file, "--rows", "2", "--runs", "1",
 		"--prompt", "9", "--steps", "2", "--threads", "1", "--against", "llama.cpp", "--busy", "--json", rows)
 	if err != nil {
 		t.Fatalf("%v: %s", err, stderr)
@@ -158,24 +159,5 @@ func TestDeviceReader(t *testing.T) {
 	broken := &reader{read: func() (int, error) { return 0, errors.New("gone") }}
 	if err := broken.around(true, &rate, func() error { return nil }); err == nil || !strings.Contains(err.Error(), "gone") {
 		t.Errorf("%v", err)
-	}
-}
-
-func TestModelsRandomRefuses(t *testing.T) {
-	h := newHome(t)
-	out := filepath.Join(t.TempDir(), "x.gguf")
-	for _, c := range []struct{ flag, want string }{
-		{"--like=llama-9", "qwen2.5-0.5b"},
-		{"--type=q9", "not known"},
-		{"--type=q4_k", "not whole blocks of 256"}, // 896 values in a row
-		{"--arch=opt", "use qwen2 or llama"},
-	} {
-		if _, stderr, err := h.edge("models", "random", c.flag, out); err == nil || !strings.Contains(stderr, c.want) {
-			t.Errorf("%s: %v: %s", c.flag, err, stderr)
-		}
-	}
-	write(t, filepath.Dir(out), "x.gguf", "mine")
-	if _, stderr, err := h.edge("models", "random", out); err == nil || !strings.Contains(stderr, "exists") {
-		t.Errorf("an existing file: %v: %s", err, stderr)
 	}
 }

@@ -6,13 +6,14 @@ import (
 	"strings"
 	"testing"
 
+	"tandem/cmd/internal/clitest"
 	"tandem/models"
 )
 
 // Programs are listed on the device that is asked for, with what they take.
 func TestNPUPrograms(t *testing.T) {
-	h := newHome(t)
-	out, stderr, err := h.edge("npu", "programs", "--device", "native", "--soc", "sm8750", "--json")
+	h := clitest.NewHome(t)
+	out, stderr, err := h.Run("npu", "programs", "--device", "native", "--soc", "sm8750", "--json")
 	var got struct {
 		Device   string
 		Programs []programRow
@@ -29,11 +30,11 @@ func TestNPUPrograms(t *testing.T) {
 			t.Errorf("%+v", p)
 		}
 	}
-	if _, stderr, err = h.edge("npu", "programs", "--device", "abacus"); err == nil || !strings.Contains(stderr, "abacus") {
+	if _, stderr, err = h.Run("npu", "programs", "--device", "abacus"); err == nil || !strings.Contains(stderr, "abacus") {
 		t.Errorf("an unknown device: %v, %s", err, stderr)
 	}
 	if llama := os.Getenv("TANDEM_LLAMA_PATH"); llama != "" {
-		out, stderr, err := h.edgeWith([]string{"TANDEM_GGML_PATH=" + llama}, "npu", "programs", "--device", "ggml:cpu")
+		out, stderr, err := h.RunWith([]string{"TANDEM_GGML_PATH=" + llama}, "npu", "programs", "--device", "ggml:cpu")
 		if err != nil || !strings.Contains(out, "ggml") || !strings.Contains(out, " to ") {
 			t.Errorf("on ggml: %v, %s%s", err, out, stderr)
 		}
@@ -43,7 +44,7 @@ func TestNPUPrograms(t *testing.T) {
 // Without a model the reader lies in a file while the lab runs, and no longer.
 func TestReaderOnDisk(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
-	c := labNPU{}
+	c := npuFigures{}
 	path, remove, err := c.onDisk(nil)
 	if err != nil {
 		t.Fatal(err)

@@ -1,8 +1,8 @@
 package main
 
 import (
-	"regexp"
 	"strings"
+	"tandem/cmd/internal/cli"
 	"unicode"
 )
 
@@ -18,7 +18,7 @@ func (r *qualityRow) add(q asked, answer string) bool {
 		}
 		overlap = max(overlap, tokenF1(answer, gold))
 	}
-	if refused(answer) {
+	if cli.Refused(answer) {
 		r.Refused++
 		right = right || len(q.Values) == 0
 	}
@@ -26,16 +26,11 @@ func (r *qualityRow) add(q asked, answer string) bool {
 		r.Exact++
 	}
 	r.F1 += overlap
-	if len(q.Values) > 0 && holds(answer, q.Values) || len(q.Values) == 0 && refused(answer) {
+	if len(q.Values) > 0 && holds(answer, q.Values) || len(q.Values) == 0 && cli.Refused(answer) {
 		r.Holds++
 	}
 	return right
 }
-
-var refusal = regexp.MustCompile(`(?i)\b(unknown|not known|(do|does) not (know|say|mention)|don't know|cannot be answered|no information|not (mentioned|stated|provided|specified))\b`)
-
-// refused reports whether an answer, or a part of it, says that it does not know.
-func refused(answer string) bool { return refusal.MatchString(answer) }
 
 // normal is SQuAD's normalisation: lower case, without punctuation and articles.
 func normal(s string) []string {

@@ -1,4 +1,4 @@
-package cli
+package main
 
 import (
 	"errors"
@@ -12,9 +12,16 @@ import (
 	"syscall"
 	"time"
 
+	"tandem/cmd/internal/cli"
 	"tandem/internal/tinymodel"
 	"tandem/npu"
 )
+
+// modelsCmd adds models to measure with to the models that all programs list.
+type modelsCmd struct {
+	cli.ModelsCmd
+	Random modelsRandom `cmd:"" help:"Make a model of random weights, to measure speed with."`
+}
 
 // modelsRandom makes models that say nothing but compute as much as real ones: what measurements need.
 type modelsRandom struct {
@@ -28,10 +35,10 @@ type modelsRandom struct {
 
 func (c *modelsRandom) Help() string {
 	return `Examples:
-  edge models random random.gguf
-  edge models random --like qwen2.5-1.5b --type q4_k random.gguf
-  edge models random --type q4_0 --embedding q8_0 random.gguf
-  edge models random --like llama3.1-8b random-8b.gguf
+  lab models random random.gguf
+  lab models random --like qwen2.5-1.5b --type q4_k random.gguf
+  lab models random --type q4_0 --embedding q8_0 random.gguf
+  lab models random --like llama3.1-8b random-8b.gguf
 
 The weights are random numbers: the text is gibberish, speed and memory are those of the shape. One seed
 gives one file. It is written as fast as the disk takes it: 4.5 GB for the largest shape as q4_0.`
@@ -69,7 +76,7 @@ func parseType(flag, name string) (npu.DType, error) {
 	return npu.DTypes[i], nil
 }
 
-func (c *modelsRandom) Run(a *App) error {
+func (c *modelsRandom) Run(a *cli.App) error {
 	like, ok := shapes[c.Like]
 	spec := like.Spec
 	if !ok {
@@ -120,18 +127,18 @@ func (c *modelsRandom) Run(a *App) error {
 	if a.Globals.JSON {
 		return a.JSON(map[string]any{"path": c.Out, "like": c.Like, "type": spec.Type.String(), "bytes": size})
 	}
-	fmt.Fprintf(a.Out, "%s: %s %s with random weights, %s\n", c.Out, c.Like, spec.Type, Bytes(size))
+	fmt.Fprintf(a.Out, "%s: %s %s with random weights, %s\n", c.Out, c.Like, spec.Type, cli.Bytes(size))
 	return nil
 }
 
 // write writes the model and returns the size of its weights. Progress shows once it takes longer than two
 // seconds.
-func (c *modelsRandom) write(a *App, w io.Writer, spec tinymodel.Spec) (size int64, err error) {
+func (c *modelsRandom) write(a *cli.App, w io.Writer, spec tinymodel.Spec) (size int64, err error) {
 	begun := time.Now()
 	err = tinymodel.Stream(w, spec, func(done, total int64) error {
 		size = total
 		if time.Since(begun) > 2*time.Second {
-			a.Progress("%3d %%  %s of %s", 100*done/total, Bytes(done), Bytes(total))
+			a.Progress("%3d %%  %s of %s", 100*done/total, cli.Bytes(done), cli.Bytes(total))
 		}
 		return a.Err()
 	})

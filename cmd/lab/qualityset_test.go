@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"tandem/cmd/internal/clitest"
 	"testing"
 )
 
@@ -74,7 +75,7 @@ func TestQualityBounds(t *testing.T) {
 		t.Errorf("endless worlds: %v", err)
 	}
 	path := filepath.Join(t.TempDir(), "large.json")
-	write(t, filepath.Dir(path), "large.json", "")
+	clitest.Write(t, filepath.Dir(path), "large.json", "")
 	if err := os.Truncate(path, mostFileBytes+1); err != nil {
 		t.Fatal(err)
 	}

@@ -40,7 +40,7 @@ var wikitextMethods = []string{"one-context", "device-context", "cloud-context",
 
 // wikitext measures how well the text of WikiText-2's test part is predicted with passages of its valid part, which
 // are dealt to the two sides in turn.
-func (c *benchQuality) wikitext(a *cli.App) error {
+func (c *qualityCmd) wikitext(a *cli.App) error {
 	dir, err := sharedFile("data/wikitext2")
 	if err != nil {
 		return fmt.Errorf("--wikitext: %w: put wiki.test.raw and wiki.valid.raw there", err)

@@ -1,22 +1,26 @@
-package cli
+package main
 
 import (
 	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/clitest"
 	"tandem/internal/tinymodel"
 )
 
 // A random model opens, has the shape that was asked for, and is the same file for the same seed. The
 // dimensions are small here; the vocabulary is the real one.
 func TestModelsRandom(t *testing.T) {
-	a, out, _ := testApp(t)
-	a.Globals.JSON = true
+	out := &bytes.Buffer{}
+	a := &cli.App{Context: t.Context(), Screen: &cli.Screen{Out: out, Aside: io.Discard}, Globals: &cli.Globals{JSON: true}}
 	name := "small"
 	s := shapes["llama3.1-8b"]
 	s.Spec = tinymodel.Spec{Arch: s.Arch, Layers: 2, Dim: 256, Heads: 2, KVHeads: 1, FF: 512, Context: 64, RopeBase: s.RopeBase, Factors: s.Factors, Untied: s.Untied}
@@ -50,7 +54,7 @@ func TestModelsRandom(t *testing.T) {
 	if bytes.Equal(one, write("two.gguf", 2)) {
 		t.Error("two seeds give one file")
 	}
-	m, err := ModelFlags{Model: filepath.Join(dir, "one.gguf"), Threads: 1}.Open(a)
+	m, err := cli.ModelFlags{Model: filepath.Join(dir, "one.gguf"), Threads: 1}.Open(a)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,5 +72,24 @@ func TestModelsRandom(t *testing.T) {
 	}
 	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("an interrupted run leaves %v", err)
+	}
+}
+
+func TestModelsRandomRefuses(t *testing.T) {
+	h := clitest.NewHome(t)
+	out := filepath.Join(t.TempDir(), "x.gguf")
+	for _, c := range []struct{ flag, want string }{
+		{"--like=llama-9", "qwen2.5-0.5b"},
+		{"--type=q9", "not known"},
+		{"--type=q4_k", "not whole blocks of 256"}, // 896 values in a row
+		{"--arch=opt", "use qwen2 or llama"},
+	} {
+		if _, stderr, err := h.Run("models", "random", c.flag, out); err == nil || !strings.Contains(stderr, c.want) {
+			t.Errorf("%s: %v: %s", c.flag, err, stderr)
+		}
+	}
+	clitest.Write(t, filepath.Dir(out), "x.gguf", "mine")
+	if _, stderr, err := h.Run("models", "random", out); err == nil || !strings.Contains(stderr, "exists") {
+		t.Errorf("an existing file: %v: %s", err, stderr)
 	}
 }

@@ -22,9 +22,9 @@ type npuPrograms struct {
 
 func (c *npuPrograms) Help() string {
 	return `Examples:
-  edge npu programs
-  edge npu programs --model qwen2.5-0.5b-instruct-q4_0.gguf --soc sm8750 --json
-  edge npu programs --device ggml:cpu
+  lab npu programs
+  lab npu programs --model qwen2.5-0.5b-instruct-q4_0.gguf --soc sm8750 --json
+  lab npu programs --device ggml:cpu
 
 One line for each program: a block compiled for a chunk size (ggml's devices take several layers as one). Activations are a full chunk's values, where those that do not live at the same time share memory.
 Load is the time to compile, which on the native device brings the weights into its own order; only the first chunk size does.`
@@ -87,8 +87,8 @@ func (c *npuPrograms) Run(a *cli.App) error {
 	for _, i := range cache.Programs() {
 		r := programRow{Info: i}
 		if c.SoC != "" {
-			r.SimulatedLoad = ms(costs.LoadTime(1, costs.Bytes(i.Compiled)))
-			r.SimulatedRun = ms(costs.Graph(i.Compiled, i.Chunk).Time())
+			r.SimulatedLoad = cli.Milliseconds(costs.LoadTime(1, costs.Bytes(i.Compiled)))
+			r.SimulatedRun = cli.Milliseconds(costs.Graph(i.Compiled, i.Chunk).Time())
 		}
 		rows = append(rows, r)
 	}
@@ -104,9 +104,9 @@ func (c *npuPrograms) Run(a *cli.App) error {
 	for _, r := range rows {
 		run := "-"
 		if r.Runs > 0 {
-			run = fmt.Sprintf("%.3f", ms(r.Run))
+			run = fmt.Sprintf("%.3f", cli.Milliseconds(r.Run))
 		}
-		fmt.Fprintf(a.Out, "%-20s %6d %6d %12.1f %14.1f %10.3f %10s", r.Graph, r.Chunk, r.Nodes, float64(r.Weights)/1024, float64(r.Activations)/1024, ms(r.Load), run)
+		fmt.Fprintf(a.Out, "%-20s %6d %6d %12.1f %14.1f %10.3f %10s", r.Graph, r.Chunk, r.Nodes, float64(r.Weights)/1024, float64(r.Activations)/1024, cli.Milliseconds(r.Load), run)
 		if c.SoC != "" {
 			fmt.Fprintf(a.Out, " %13.3f %10.3f", r.SimulatedLoad, r.SimulatedRun)
 		}

@@ -16,14 +16,6 @@ import (
 	"tandem/npu/sim"
 )
 
-// npuCmd looks at what a mobile NPU would do.
-type npuCmd struct {
-	Plan     npuPlan     `cmd:"" help:"Plan the change from prefill's graphs to decoding's, by every strategy."`
-	Programs npuPrograms `cmd:"" help:"List a model's programs: memory, load time, run time."`
-
-	Perplexity npuPerplexity `cmd:"" help:"Measure what an NPU's integers (INT4 weights, INT8 activations) cost in perplexity."`
-}
-
 type npuPlan struct {
 	cli.ModelFlags `group:"Model"`
 	SoC            string `name:"soc" help:"The chip that is simulated: sm8550, sm8650, sm8750 or sm8850, or one with a stack, such as sm8650/mllm. Without it, this machine measures and executes every plan." placeholder:"NAME"`
@@ -36,9 +28,9 @@ type npuPlan struct {
 
 func (c *npuPlan) Help() string {
 	return `Examples:
-  edge npu plan --model qwen2.5-1.5b-instruct-q4_0.gguf --soc sm8650 --blocks 6 --chunks 2 -o plan.svg
-  edge npu plan --soc sm8750 --blocks 2 --chunks 4 --json
-  edge npu plan --blocks 3 --large 64 --small 8      # this machine, really executed
+  lab npu plan --model qwen2.5-1.5b-instruct-q4_0.gguf --soc sm8650 --blocks 6 --chunks 2 -o plan.svg
+  lab npu plan --soc sm8750 --blocks 2 --chunks 4 --json
+  lab npu plan --blocks 3 --large 64 --small 8      # this machine, really executed
 
 "hidden" is the share of all loading during which something computes. The bound is what no plan that switches can beat: all computation on
 the faster graph, or all loading; resident keeps both graphs, which takes twice the memory, and may be faster. The optimum comes from a search, as far as that ends.`
@@ -108,7 +100,7 @@ func (c *npuPlan) Run(a *cli.App) (err error) {
 
 func of(p plan.Problem, pl plan.Plan) planned {
 	line := p.Simulate(pl)
-	return planned{Strategy: pl.Strategy.String(), Total: ms(line.Total()), Stall: ms(line.Stall), Hidden: line.Hidden(), Switch: pl.Switch, line: line}
+	return planned{Strategy: pl.Strategy.String(), Total: cli.Milliseconds(line.Total()), Stall: cli.Milliseconds(line.Stall), Hidden: line.Hidden(), Switch: pl.Switch, line: line}
 }
 
 // measured profiles this machine.
@@ -169,7 +161,7 @@ func (c *npuPlan) execute(a *cli.App, m *model.Model, s *model.Switcher, rows []
 		if !slices.Equal(logits, want[0]) {
 			return fmt.Errorf("%s: the logits differ from those of plain prefill", r.Strategy)
 		}
-		r.line, r.Measured = line, ms(line.Total()) // the chart shows what happened
+		r.line, r.Measured = line, cli.Milliseconds(line.Total()) // the chart shows what happened
 	}
 	a.Clear()
 	return nil
@@ -182,10 +174,10 @@ func (c *npuPlan) print(a *cli.App, where string, p plan.Problem, rows []planned
 			Bound float64   `json:"bound_ms"`
 			Loads float64   `json:"loads_ms"`
 			Plans []planned `json:"plans"`
-		}{where, ms(p.Bound()), ms(p.Loads()), rows})
+		}{where, cli.Milliseconds(p.Bound()), cli.Milliseconds(p.Loads()), rows})
 	}
 	fmt.Fprintf(a.Out, "%s: %d blocks, %d chunks of %d tokens on G¹, %d on G²; all loads %.1f ms, bound %.1f ms\n",
-		where, len(p.Blocks), len(p.Runs), c.Large, c.Small, ms(p.Loads()), ms(p.Bound()))
+		where, len(p.Blocks), len(p.Runs), c.Large, c.Small, cli.Milliseconds(p.Loads()), cli.Milliseconds(p.Bound()))
 	fmt.Fprintf(a.Out, "%-13s %10s %10s %8s  %s\n", "strategy", "total ms", "stall ms", "hidden", "first chunk on G², by block")
 	for _, r := range rows {
 		measured := ""
@@ -209,19 +201,19 @@ func gantt(where string, p plan.Problem, rows []planned) []byte {
 	for _, r := range rows {
 		computes, loads := chart.Lane{Name: r.Strategy}, chart.Lane{Name: "loader"}
 		for _, s := range r.line.Spans {
-			span := chart.Span{From: ms(s.Start), To: ms(s.End), Text: fmt.Sprint(s.Block + 1)}
+			span := chart.Span{From: cli.Milliseconds(s.Start), To: cli.Milliseconds(s.End), Text: fmt.Sprint(s.Block + 1)}
 			switch {
 			case s.Load:
-				span.Color, span.Title = 1, fmt.Sprintf("load G² of block %d: %.1f ms", s.Block+1, ms(s.End-s.Start))
+				span.Color, span.Title = 1, fmt.Sprintf("load G² of block %d: %.1f ms", s.Block+1, cli.Milliseconds(s.End-s.Start))
 				loads.Spans = append(loads.Spans, span)
 				continue
 			case s.Small:
 				span.Color = 2
 			}
-			span.Title = fmt.Sprintf("block %d, chunk %d: %.1f ms", s.Block+1, s.Chunk+1, ms(s.End-s.Start))
+			span.Title = fmt.Sprintf("block %d, chunk %d: %.1f ms", s.Block+1, s.Chunk+1, cli.Milliseconds(s.End-s.Start))
 			computes.Spans = append(computes.Spans, span)
 		}
-		t.To = max(t.To, ms(r.line.Total()))
+		t.To = max(t.To, cli.Milliseconds(r.line.Total()))
 		t.Lanes = append(t.Lanes, computes, loads)
 	}
 	return t.SVG()

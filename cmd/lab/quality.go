@@ -19,7 +19,7 @@ import (
 	"tandem/retrieval"
 )
 
-type benchQuality struct {
+type qualityCmd struct {
 	cli.ModelFlags `group:"Model"`
 	Sets           []string `help:"What to ask: one-part, two-part, unanswerable, follow-up (generated worlds), xquad." default:"one-part,two-part,unanswerable,follow-up" placeholder:"SET"`
 	Methods        []string `help:"Who answers: device, cloud, pair, one-side, one-context, sequence, given; without it all but given. With --wikitext: one-context, device-context, cloud-context, output, sequence; without it all." placeholder:"METHOD"`
@@ -36,14 +36,14 @@ type benchQuality struct {
 	File   string `arg:"" optional:"" type:"path" help:"With --json: the file that the rows go to; without it, standard output."`
 }
 
-func (c *benchQuality) Help() string {
+func (c *qualityCmd) Help() string {
 	return `Examples:
-  edge bench quality
-  edge bench quality --n 0 --json quality.json
-  edge bench quality --wikitext --n 50
-  edge bench quality --methods pair --weights "static;rescore;sentence;likelihood;sentence+likelihood;reader"
-  edge bench quality --sets xquad --model qwen2.5-1.5b-instruct-q4_k_m.gguf --passage-words 64
-  python3 -m train.heldout --worlds 60 --seed mine mine.jsonl.gz && edge bench quality --set mine.jsonl.gz --fit
+  lab quality
+  lab quality --n 0 --json quality.json
+  lab quality --wikitext --n 50
+  lab quality --methods pair --weights "static;rescore;sentence;likelihood;sentence+likelihood;reader"
+  lab quality --sets xquad --model qwen2.5-1.5b-instruct-q4_k_m.gguf --passage-words 64
+  python3 -m train.heldout --worlds 60 --seed mine mine.jsonl.gz && lab quality --set mine.jsonl.gz --fit
 
 Documents are cut, indexed and retrieved as a user's are. Methods: device, cloud: that side alone. pair: both, in lock step. one-side: all retrieved passages
 on one side (output aggregation). one-context: all of them in one context (CRCG). sequence: each side writes its answer alone, and the likelier by both is taken
@@ -79,7 +79,7 @@ type trial struct {
 	sides [2][]retrieval.Passage
 }
 
-func (c *benchQuality) Run(a *cli.App) error {
+func (c *qualityCmd) Run(a *cli.App) error {
 	if err := a.RowsFile(c.File); err != nil {
 		return err
 	}
@@ -159,7 +159,7 @@ func (c *benchQuality) Run(a *cli.App) error {
 	return c.report(a, m, rows, time.Since(start))
 }
 
-func (c *benchQuality) weights() ([]decoder.Weights, error) {
+func (c *qualityCmd) weights() ([]decoder.Weights, error) {
 	var out []decoder.Weights
 	for _, name := range c.Weights {
 		w, err := decoder.ParseWeights(name)
@@ -172,7 +172,7 @@ func (c *benchQuality) weights() ([]decoder.Weights, error) {
 }
 
 // report prints the rows, or writes them where --json wants them.
-func (c *benchQuality) report(a *cli.App, m *model.Model, rows []qualityRow, took time.Duration) error {
+func (c *qualityCmd) report(a *cli.App, m *model.Model, rows []qualityRow, took time.Duration) error {
 	if a.Globals.JSON {
 		return c.writeJSON(a, map[string]any{"model": m.Config().Name, "rows": rows, "seconds": took.Seconds(), "command": commandLine()})
 	}
@@ -184,12 +184,12 @@ func (c *benchQuality) report(a *cli.App, m *model.Model, rows []qualityRow, too
 	return nil
 }
 
-func (c *benchQuality) writeJSON(a *cli.App, whole any) error {
+func (c *qualityCmd) writeJSON(a *cli.App, whole any) error {
 	return a.JSONTo(c.File, whole)
 }
 
 // trials retrieves the passages of both sides for the questions that were asked for.
-func (c *benchQuality) trials(a *cli.App) ([]trial, error) {
+func (c *qualityCmd) trials(a *cli.App) ([]trial, error) {
 	var worlds []world
 	if slices.ContainsFunc(c.Sets, func(s string) bool { return s != "xquad" }) {
 		w, err := worldsFrom(c.Set)

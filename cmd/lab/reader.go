@@ -26,32 +26,32 @@ import (
 )
 
 type benchCmd struct {
-	Reader  benchReader  `cmd:"" help:"Exact match of a model on questions whose passages are given: each side alone, and the pair."`
-	Samples benchSamples `cmd:"" help:"The same on the sample documents, with retrieval."`
-	Quality benchQuality `cmd:"" help:"Exact match and F1 over documents that are indexed and retrieved: each side, the pair, and other ways to answer."`
-	Engine  benchEngine  `cmd:"" help:"Speed of a model on this machine: prefill, decoding, several rows at once."`
-	Spec    benchSpec    `cmd:"" help:"Speculative decoding: accept lengths, speed, what became of the rows."`
+	Reader  readerCmd  `cmd:"" help:"Exact match of a model on questions whose passages are given: each side alone, and the pair."`
+	Samples samplesCmd `cmd:"" help:"The same on the sample documents, with retrieval."`
+	Quality qualityCmd `cmd:"" help:"Exact match and F1 over documents that are indexed and retrieved: each side, the pair, and other ways to answer."`
+	Engine  engineCmd  `cmd:"" help:"Speed of a model on this machine: prefill, decoding, several rows at once."`
+	Spec    specCmd    `cmd:"" help:"Speculative decoding: accept lengths, speed, what became of the rows."`
 }
 
-// benchFlags are those of both measurements.
-type benchFlags struct {
+// readingFlags are those of both measurements.
+type readingFlags struct {
 	cli.ModelFlags `group:"Model"`
 	Weights        string `help:"How document weights follow the answer." default:"reader"`
 	Wrong          bool   `help:"Print the answers that are wrong."`
 }
 
-type benchReader struct {
-	benchFlags
+type readerCmd struct {
+	readingFlags
 	Items string   `help:"Questions, as JSON lines; without it those that ship with the program, held out from the training of the built-in model." type:"existingfile" placeholder:"FILE"`
 	Kinds []string `help:"Only these kinds of questions." placeholder:"KIND"`
 	Limit int      `help:"At most this many questions of each kind; 0 for all." default:"0"`
 }
 
-func (c *benchReader) Help() string {
+func (c *readerCmd) Help() string {
 	return `Examples:
-  edge bench reader
-  edge bench reader --kinds two-split --weights static --wrong
-  edge bench reader --items my.jsonl --model qwen2.5-0.5b-instruct-q4_k_m.gguf
+  lab reader
+  lab reader --kinds two-split --weights static --wrong
+  lab reader --items my.jsonl --model qwen2.5-0.5b-instruct-q4_k_m.gguf
 
 A line of FILE: {"kind", "device": [{"title","text"}], "cloud": [{"title","text"}], "question", "answer", "values": ["…"]}.
 exact: the answer is the expected text. values: it holds all expected values, or says "unknown" where there are none. The two sides run in lock step in this
@@ -80,38 +80,38 @@ type score struct {
 	Cloud  float64 `json:"cloud_alone"`  // the cloud's holds them
 }
 
-func (c *benchReader) Run(a *cli.App) error {
+func (c *readerCmd) Run(a *cli.App) error {
 	items, err := c.items()
 	if err != nil {
 		return err
 	}
-	return c.benchFlags.run(a, items)
+	return c.readingFlags.run(a, items)
 }
 
-type benchSamples struct {
-	benchFlags
+type samplesCmd struct {
+	readingFlags
 	Documents int `help:"Passages that each side retrieves." default:"4"`
 	cli.PassageFlags
 }
 
-func (c *benchSamples) Help() string {
+func (c *samplesCmd) Help() string {
 	return `Examples:
-  edge bench samples
-  edge bench samples --weights static --wrong
+  lab samples
+  lab samples --weights static --wrong
 
 Kinds: which side's documents hold the answer (device, cloud, both, none), and whether one or two things are asked.`
 }
 
-func (c *benchSamples) Run(a *cli.App) error {
+func (c *samplesCmd) Run(a *cli.App) error {
 	items, err := c.items(a)
 	if err != nil {
 		return err
 	}
-	return c.benchFlags.run(a, items)
+	return c.readingFlags.run(a, items)
 }
 
 // items are the questions about the sample documents, with the passages that each side finds.
-func (c *benchSamples) items(a *cli.App) ([]item, error) {
+func (c *samplesCmd) items(a *cli.App) ([]item, error) {
 	var sides [2]*retrieval.Index
 	for i, corpus := range []fs.FS{examples.Notes, examples.Public} {
 		x, err := cli.Sample(a, corpus, c.PassageFlags)
@@ -163,7 +163,7 @@ func b2i(b bool) int {
 }
 
 // run asks the questions and prints the scores.
-func (c *benchFlags) run(a *cli.App, items []item) error {
+func (c *readingFlags) run(a *cli.App, items []item) error {
 	weights, err := decoder.ParseWeights(c.Weights)
 	if err != nil {
 		return err
@@ -203,7 +203,7 @@ func (c *benchFlags) run(a *cli.App, items []item) error {
 }
 
 // items reads the questions that were asked for.
-func (c *benchReader) items() ([]item, error) {
+func (c *readerCmd) items() ([]item, error) {
 	name, in := "the built-in questions", io.Reader(bytes.NewReader(models.Eval))
 	if c.Items != "" {
 		f, err := os.Open(c.Items)
@@ -246,7 +246,7 @@ func (c *benchReader) items() ([]item, error) {
 }
 
 // try asks one question of the pair and of each side that has documents, and counts.
-func (c *benchFlags) try(a *cli.App, cfg decoder.Config, it item, scores map[string]*score) error {
+func (c *readingFlags) try(a *cli.App, cfg decoder.Config, it item, scores map[string]*score) error {
 	s := scores[it.Kind]
 	if s == nil {
 		s = &score{Kind: it.Kind}

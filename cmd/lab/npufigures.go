@@ -21,8 +21,8 @@ import (
 	"tandem/specdec"
 )
 
-// labNPU plays a phone's NPU.
-type labNPU struct {
+// npuFigures plays a phone's NPU.
+type npuFigures struct {
 	SoC       []string `name:"soc" help:"Chips and stacks that switch graphs, several with commas: sm8550, sm8650, sm8750 or sm8850, with /qnn, /mllm, /hexagon or /llada." default:"sm8650/mllm,sm8550/mllm,sm8750/mllm"`
 	MemorySoC string   `name:"memory-soc" help:"Chip and stack that runs with little memory." default:"sm8750/llada"`
 	Blocks    []int    `help:"Numbers of blocks that a model is cut into." default:"2,6,12"`
@@ -34,24 +34,24 @@ type labNPU struct {
 
 	Summaries int    `help:"Summaries that are written to measure accept lengths for sd.npu's ablation; 0 leaves that out." default:"6"`
 	Data      string `help:"Folder with specbench/questions.jsonl to take the texts from; without it sample documents." type:"existingdir" placeholder:"DIR"`
-	Spec      string `help:"Take accept lengths from what 'edge bench spec --json FILE' wrote instead." type:"existingfile" placeholder:"FILE"`
+	Spec      string `help:"Take accept lengths from what 'lab spec --json FILE' wrote instead." type:"existingfile" placeholder:"FILE"`
 
 	cli.ModelFlags
-	labOutput
+	outputFlags
 }
 
-func (c *labNPU) Help() string {
+func (c *npuFigures) Help() string {
 	return `Everything but the native run and accept lengths is simulated: the planner and the memory runtime are real, time is
 made up by a chip's parameter file.
 
 Examples:
-  edge lab npu
-  edge lab npu --soc sm8650/qnn --blocks 4,8 --chunks 4
-  edge lab npu --json npu.json
-  edge bench spec --task summary --json spec.json && edge lab npu --spec spec.json`
+  lab npu figures
+  lab npu figures --soc sm8650/qnn --blocks 4,8 --chunks 4
+  lab npu figures --json npu.json
+  lab spec --task summary --json spec.json && lab npu figures --spec spec.json`
 }
 
-func (c *labNPU) Run(a *cli.App) error {
+func (c *npuFigures) Run(a *cli.App) error {
 	if err := c.check(a); err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (c *labNPU) Run(a *cli.App) error {
 }
 
 // object saves the result and writes its data where --json wants it.
-func (o labOutput) object(a *cli.App, r lab.Result, data any) error {
+func (o outputFlags) object(a *cli.App, r lab.Result, data any) error {
 	if err := o.save(a, &r); err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func (o labOutput) object(a *cli.App, r lab.Result, data any) error {
 
 // onDisk returns the path of the model's file. The built-in reader is written to a temporary one, which remove
 // removes: staged weights are to come from a file, not from this program's memory.
-func (c *labNPU) onDisk(a *cli.App) (path string, remove func(), err error) {
+func (c *npuFigures) onDisk(a *cli.App) (path string, remove func(), err error) {
 	if path, err = a.FindModel(c.Model); err != nil || path != "" {
 		return path, func() {}, err
 	}
@@ -115,7 +115,7 @@ func (c *labNPU) onDisk(a *cli.App) (path string, remove func(), err error) {
 }
 
 // native generates a text with the share of the weights in memory, 0 for no bound.
-func (c *labNPU) native(ctx context.Context, path string, share float64, paging bool) (run lab.NativeRun, err error) {
+func (c *npuFigures) native(ctx context.Context, path string, share float64, paging bool) (run lab.NativeRun, err error) {
 	const prompt, tokens = "The harbour museum opens at", 24
 	open := func(memory int64) (*model.Model, error) {
 		return model.Open(path, model.Options{Threads: c.Threads, Memory: memory, Paging: paging})
@@ -154,7 +154,7 @@ func (c *labNPU) native(ctx context.Context, path string, share float64, paging 
 }
 
 // accept reads or measures accept lengths of summaries, with the model that the native run takes.
-func (c *labNPU) accept(ctx context.Context, a *cli.App) (l lab.AcceptLengths, err error) {
+func (c *npuFigures) accept(ctx context.Context, a *cli.App) (l lab.AcceptLengths, err error) {
 	const task = "summary"
 	if c.Spec != "" {
 		text, err := os.ReadFile(c.Spec)
@@ -166,7 +166,7 @@ func (c *labNPU) accept(ctx context.Context, a *cli.App) (l lab.AcceptLengths, e
 			Rows  []lab.SpecRow `json:"rows"`
 		}
 		if err := json.Unmarshal(text, &spec); err != nil {
-			return l, fmt.Errorf("%s: %w: want what 'edge bench spec --json FILE' writes", c.Spec, err)
+			return l, fmt.Errorf("%s: %w: want what 'lab spec --json FILE' writes", c.Spec, err)
 		}
 		return lab.AcceptLengthsOf(spec.Rows, task, cmp.Or(spec.Model, filepath.Base(c.Spec)))
 	}
@@ -182,7 +182,7 @@ func (c *labNPU) accept(ctx context.Context, a *cli.App) (l lab.AcceptLengths, e
 	defer os.RemoveAll(dir)
 	// A static graph takes the same time however many rows are in use.
 	spec := lab.Spec{Model: m, Costs: slices.Repeat(specdec.Costs{1}, ablationGraph), History: dir, MaxTokens: 96, Rows: ablationGraph}
-	inputs, err := (&benchSpec{Data: c.Data, Limit: c.Summaries, MaxTokens: spec.MaxTokens}).inputs(task, m)
+	inputs, err := (&specCmd{Data: c.Data, Limit: c.Summaries, MaxTokens: spec.MaxTokens}).inputs(task, m)
 	if err != nil {
 		return l, err
 	}

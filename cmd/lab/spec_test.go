@@ -10,10 +10,11 @@ import (
 	"testing"
 
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/clitest"
 	"tandem/lab"
 )
 
-// specResult is what bench spec --json writes.
+// specResult is what lab spec --json writes.
 type specResult struct {
 	Rows     []lab.SpecRow
 	Costs    []float64 `json:"costs_ms"`
@@ -25,13 +26,13 @@ type specResult struct {
 
 // Prompts of one's own are measured in the table, in a picture and, to a file, as rows for programs.
 func TestBenchSpec(t *testing.T) {
-	h := newHome(t)
-	write(t, h.dir, "prompts.jsonl", `{"prompt": "When does the museum open?", "context": "The harbour museum opens at 9:30."}
+	h := clitest.NewHome(t)
+	clitest.Write(t, h.Dir, "prompts.jsonl", `{"prompt": "When does the museum open?", "context": "The harbour museum opens at 9:30."}
 
 {"prompt": "What does it say?", "context": "`+strings.Repeat("The mill is closed. ", 2000)+`"}
 `)
-	args := []string{"bench", "spec", "--inputs", "prompts.jsonl", "--methods", "plain,sam,all", "--max-tokens", "8", "--threads", "1", "--svg", "spec.svg"}
-	stdout, stderr, err := h.edge(args...)
+	args := []string{"spec", "--inputs", "prompts.jsonl", "--methods", "plain,sam,all", "--max-tokens", "8", "--threads", "1", "--svg", "spec.svg"}
+	stdout, stderr, err := h.Run(args...)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, stderr)
 	}
@@ -40,13 +41,13 @@ func TestBenchSpec(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, stdout)
 		}
 	}
-	if svg, err := os.ReadFile(filepath.Join(h.dir, "spec.svg")); err != nil || !strings.Contains(string(svg), "<svg") || !strings.Contains(string(svg), ">own<") {
+	if svg, err := os.ReadFile(filepath.Join(h.Dir, "spec.svg")); err != nil || !strings.Contains(string(svg), "<svg") || !strings.Contains(string(svg), ">own<") {
 		t.Errorf("picture: %v, %.80s", err, svg)
 	}
-	if stdout, stderr, err = h.edge(append(args, "--limit", "1", "--json", "rows.json")...); err != nil || stdout != "" {
+	if stdout, stderr, err = h.Run(append(args, "--limit", "1", "--json", "rows.json")...); err != nil || stdout != "" {
 		t.Fatalf("%v: %s\n%s", err, stdout, stderr)
 	}
-	data, err := os.ReadFile(filepath.Join(h.dir, "rows.json"))
+	data, err := os.ReadFile(filepath.Join(h.Dir, "rows.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +61,7 @@ func TestBenchSpec(t *testing.T) {
 		}
 	}
 	// Summaries, named or measured here, are what the ablation takes.
-	stdout, stderr, err = h.edge("bench", "spec", "--task", "summary,reply", "--limit", "1", "--methods", "sam,all", "--max-tokens", "8", "--threads", "1", "--json")
+	stdout, stderr, err = h.Run("spec", "--task", "summary,reply", "--limit", "1", "--methods", "sam,all", "--max-tokens", "8", "--threads", "1", "--json")
 	got = specResult{}
 	if err != nil || json.Unmarshal([]byte(stdout), &got) != nil || len(got.Rows) != 4 || len(got.Ablation) != len(lab.Table3) {
 		t.Errorf("%v: %s%s", err, stdout, stderr)
@@ -69,11 +70,11 @@ func TestBenchSpec(t *testing.T) {
 
 // What makes no sense is said, and named.
 func TestBenchSpecErrors(t *testing.T) {
-	h := newHome(t)
-	write(t, h.dir, "bad.jsonl", `{"prompt": "fine"}`+"\n"+`{"question": "not a prompt"}`+"\n")
-	write(t, h.dir, "empty.jsonl", "\n")
-	write(t, h.dir, "broken.gguf", "GGUF but no more")
-	write(t, filepath.Join(h.dir, "data"), "other", "")
+	h := clitest.NewHome(t)
+	clitest.Write(t, h.Dir, "bad.jsonl", `{"prompt": "fine"}`+"\n"+`{"question": "not a prompt"}`+"\n")
+	clitest.Write(t, h.Dir, "empty.jsonl", "\n")
+	clitest.Write(t, h.Dir, "broken.gguf", "GGUF but no more")
+	clitest.Write(t, filepath.Join(h.Dir, "data"), "other", "")
 	for _, c := range []struct{ args, want string }{
 		{"--task poem", "summary, rag, ui, reply"},
 		{"--methods magic", "pld+both"},
@@ -90,9 +91,9 @@ func TestBenchSpecErrors(t *testing.T) {
 		{"--costs broken.gguf", "broken.gguf"},
 		{"--model missing.gguf", "missing.gguf"},
 	} {
-		stdout, stderr, err := h.edge(append([]string{"bench", "spec", "--threads", "1"}, strings.Fields(c.args)...)...)
+		stdout, stderr, err := h.Run(append([]string{"spec", "--threads", "1"}, strings.Fields(c.args)...)...)
 		if err == nil || !strings.Contains(stderr, c.want) || stdout != "" {
-			t.Errorf("bench spec %s: %v, %q, %q; want %q", c.args, err, stdout, stderr, c.want)
+			t.Errorf("spec %s: %v, %q, %q; want %q", c.args, err, stdout, stderr, c.want)
 		}
 	}
 }
@@ -100,14 +101,14 @@ func TestBenchSpecErrors(t *testing.T) {
 // The ablation is left out where it was not measured; where it was, and makes no sense, that is an error.
 func TestBenchSpecAblates(t *testing.T) {
 	rows := []lab.SpecRow{{Task: "summary", Method: "sam", AcceptLength: 3}, {Task: "summary", Method: "all", AcceptLength: 4}}
-	c := &benchSpec{Rows: ablationGraph}
+	c := &specCmd{Rows: ablationGraph}
 	if got, err := c.ablate(rows); err != nil || len(got) != len(lab.Table3) {
 		t.Errorf("%d rows, %v", len(got), err)
 	}
 	if got, err := c.ablate(rows[:1]); err != nil || got != nil {
 		t.Errorf("without a method: %v, %v", got, err)
 	}
-	if got, err := (&benchSpec{Rows: 16}).ablate(rows); err != nil || got != nil {
+	if got, err := (&specCmd{Rows: 16}).ablate(rows); err != nil || got != nil {
 		t.Errorf("with another graph: %v, %v", got, err)
 	}
 	wrong := slices.Clone(rows)

@@ -8,8 +8,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
+	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/clitest"
 	"tandem/model"
 	"tandem/models"
 	"tandem/retrieval"
@@ -51,7 +52,7 @@ func TestRefused(t *testing.T) {
 		"The unknowns are x and y.":            false,
 		"She does not knowingly lie.":          false,
 	} {
-		if refused(answer) != want {
+		if cli.Refused(answer) != want {
 			t.Errorf("%q: refused is %v", answer, !want)
 		}
 	}
@@ -108,52 +109,6 @@ func TestQualityRowAdds(t *testing.T) {
 	}
 }
 
-// A sentence is nobody's where little but the contexts without a document says it. What is asked is unknown then, and
-// where the sentence says so.
-func TestNobodys(t *testing.T) {
-	for _, c := range []struct {
-		sentence string
-		nothing  float64
-		want     [2]bool // nobody's, unknown
-	}{
-		{"The door code of the cabin is 4471.", 0.02, [2]bool{false, false}},
-		{"The door code of the cabin is 4471.", 0.4, [2]bool{false, false}},
-		{"The door code of the cabin is 4471.", 0.6, [2]bool{true, true}},
-		{"The door code of the moon base is unknown.", 0.47, [2]bool{true, true}},
-		{"The author of the letter is unknown.", 0.05, [2]bool{false, true}}, // as a document says
-		{"The bakery is run by unknown", 0.07, [2]bool{false, true}},
-		{"The unknown soldier lies in the park.", 0.07, [2]bool{false, false}},
-		{"The theatre shows The Great Unknown.", 0.07, [2]bool{false, false}},
-	} {
-		if got := [2]bool{nobodys(c.sentence, c.nothing), unknown(c.sentence, c.nothing)}; got != c.want {
-			t.Errorf("%q with %v of nothing: %v", c.sentence, c.nothing, got)
-		}
-	}
-}
-
-// The speed of an answer that came in one go counts the time before it.
-func TestSpeed(t *testing.T) {
-	const ms = time.Millisecond
-	for _, c := range []struct {
-		n           int
-		first, last time.Duration
-		atOnce      bool
-		want        float64
-	}{
-		{11, 20 * ms, 120 * ms, false, 100},
-		{11, 20 * ms, 110 * ms, true, 100},
-		{2, 20 * ms, 20*ms + time.Microsecond, false, 2 / 0.020001},
-		{1, 20 * ms, 20 * ms, false, 50},
-	} {
-		if got := speed(c.n, c.first, c.last, c.atOnce); math.Abs(got-c.want) > 1e-6 {
-			t.Errorf("%d tokens from %v to %v: %v a second, want %v", c.n, c.first, c.last, got, c.want)
-		}
-	}
-	if got := speed(1, 0, 0, false); math.IsInf(got, 0) || math.IsNaN(got) {
-		t.Errorf("at once: %v", got)
-	}
-}
-
 // ownWorld is a line of --set.
 const ownWorld = `{"device": [{"name": "cabin.md", "text": "# Lake cabin\n\nThe wifi password is tumbral-5827.\n"}],
 "cloud": [{"name": "museum.md", "text": "# Harbour museum\n\nThe museum opens at 9:30.\n"}], "questions": [
@@ -175,16 +130,16 @@ const ownSQuAD = `{"data": [
 
 // The rows have what their readers look for, and say what the pair knows beyond its sides.
 func TestBenchQuality(t *testing.T) {
-	h := newHome(t)
+	h := clitest.NewHome(t)
 	line := strings.ReplaceAll(ownWorld, "\n", " ") + "\n"
-	write(t, h.dir, "own.jsonl", line+strings.NewReplacer("device", "cloud", "cloud", "device").Replace(line))
-	write(t, h.dir, "squad.json", ownSQuAD)
-	stdout, stderr, err := h.edge("bench", "quality", "--n", "2", "--sets", "one-part,two-part,follow-up,xquad", "--set", "own.jsonl", "--xquad", "squad.json",
+	clitest.Write(t, h.Dir, "own.jsonl", line+strings.NewReplacer("device", "cloud", "cloud", "device").Replace(line))
+	clitest.Write(t, h.Dir, "squad.json", ownSQuAD)
+	stdout, stderr, err := h.Run("quality", "--n", "2", "--sets", "one-part,two-part,follow-up,xquad", "--set", "own.jsonl", "--xquad", "squad.json",
 		"--methods", strings.Join(qualityMethods, ","), "--weights", "reader;static", "--threads", "1", "--json", "rows.json")
 	if err != nil || stdout != "" {
 		t.Fatalf("%v: %s%s", err, stdout, stderr)
 	}
-	rows := readRows(t, filepath.Join(h.dir, "rows.json"))
+	rows := readRows(t, filepath.Join(h.Dir, "rows.json"))
 	if want := 4 * (len(qualityMethods) + 1); len(rows) != want {
 		t.Errorf("%d rows, want %d", len(rows), want)
 	}
@@ -215,8 +170,8 @@ func TestBenchQuality(t *testing.T) {
 
 // Without files of one's own the built-in questions are asked, --n of each set.
 func TestBenchQualityBuiltIn(t *testing.T) {
-	h := newHome(t)
-	stdout, stderr, err := h.edge("bench", "quality", "--n", "2", "--methods", "device,pair", "--sets", "one-part,unanswerable,xquad", "--threads", "1", "--json")
+	h := clitest.NewHome(t)
+	stdout, stderr, err := h.Run("quality", "--n", "2", "--methods", "device,pair", "--sets", "one-part,unanswerable,xquad", "--threads", "1", "--json")
 	if err != nil {
 		t.Fatalf("%v: %s", err, stderr)
 	}
@@ -248,11 +203,11 @@ func readRows(t *testing.T, path string) []map[string]any {
 
 // What makes no sense is said, and named, before a model is opened.
 func TestBenchQualityErrors(t *testing.T) {
-	h := newHome(t)
-	write(t, h.dir, "bad.jsonl", "{")
-	write(t, h.dir, "bad.json", `{"data": 3}`)
-	write(t, h.dir, "broken.gz", "\x1f\x8b no more")
-	write(t, h.dir, "own.jsonl", strings.ReplaceAll(ownWorld, "\n", " "))
+	h := clitest.NewHome(t)
+	clitest.Write(t, h.Dir, "bad.jsonl", "{")
+	clitest.Write(t, h.Dir, "bad.json", `{"data": 3}`)
+	clitest.Write(t, h.Dir, "broken.gz", "\x1f\x8b no more")
+	clitest.Write(t, h.Dir, "own.jsonl", strings.ReplaceAll(ownWorld, "\n", " "))
 	for _, c := range []struct{ args, want string }{
 		{"rows.json", "needs --json before it"},
 		{"--set missing.jsonl", "missing.jsonl"},
@@ -266,25 +221,25 @@ func TestBenchQualityErrors(t *testing.T) {
 		{"--weights magic", "magic"},
 		{"--wikitext", "wiki.test.raw"},
 	} {
-		stdout, stderr, err := h.edge(append([]string{"bench", "quality", "--model", "none.gguf"}, strings.Fields(c.args)...)...)
+		stdout, stderr, err := h.Run(append([]string{"quality", "--model", "none.gguf"}, strings.Fields(c.args)...)...)
 		if err == nil || !strings.Contains(stderr, c.want) || stdout != "" {
-			t.Errorf("bench quality %s: %v, %q, %q; want %q", c.args, err, stdout, stderr, c.want)
+			t.Errorf("quality %s: %v, %q, %q; want %q", c.args, err, stdout, stderr, c.want)
 		}
 	}
 }
 
 // A text that valid holds word for word is predicted; with no document and with one all methods agree that have it.
 func TestBenchQualityWikitext(t *testing.T) {
-	h := newHome(t)
+	h := clitest.NewHome(t)
 	words := strings.Fields(strings.Repeat("The harbour museum opens at 9:30 and the old mill on the river is closed in winter . ", 6))
-	dir := filepath.Join(h.dir, "shared", "data", "wikitext2")
-	write(t, dir, "wiki.test.raw", "= Museum =\n\n "+strings.Join(words, " ")+"\n")
-	write(t, dir, "wiki.valid.raw", "The harbour museum opens at 9:30.\n\nThe old mill is closed in winter.\n\nA river flows to the harbour.\n")
-	if _, stderr, err := h.edge("bench", "quality", "--wikitext", "--threads", "1", "--json", "rows.json"); err != nil {
+	dir := filepath.Join(h.Dir, "shared", "data", "wikitext2")
+	clitest.Write(t, dir, "wiki.test.raw", "= Museum =\n\n "+strings.Join(words, " ")+"\n")
+	clitest.Write(t, dir, "wiki.valid.raw", "The harbour museum opens at 9:30.\n\nThe old mill is closed in winter.\n\nA river flows to the harbour.\n")
+	if _, stderr, err := h.Run("quality", "--wikitext", "--threads", "1", "--json", "rows.json"); err != nil {
 		t.Fatalf("%v: %s", err, stderr)
 	}
 	bits := map[string]map[float64]float64{}
-	rows := readRows(t, filepath.Join(h.dir, "rows.json"))
+	rows := readRows(t, filepath.Join(h.Dir, "rows.json"))
 	for _, r := range rows {
 		method := r["method"].(string)
 		if bits[method] == nil {
@@ -307,16 +262,16 @@ func TestBenchQualityWikitext(t *testing.T) {
 			t.Errorf("%s: %v; output: %v", method, b, bits["output"])
 		}
 	}
-	if _, stderr, err := h.edge("bench", "quality", "--wikitext", "--methods", "output", "--threads", "1", "--json", "rows.json"); err != nil {
+	if _, stderr, err := h.Run("quality", "--wikitext", "--methods", "output", "--threads", "1", "--json", "rows.json"); err != nil {
 		t.Fatalf("%v: %s", err, stderr)
 	}
-	for i, r := range readRows(t, filepath.Join(h.dir, "rows.json")) {
+	for i, r := range readRows(t, filepath.Join(h.Dir, "rows.json")) {
 		if r["method"] != "output" || i >= len(wikitextDocuments) {
 			t.Errorf("row %d of --methods output: %v", i, r)
 		}
 	}
-	write(t, dir, "wiki.test.raw", "Too short.\n")
-	if _, stderr, err := h.edge("bench", "quality", "--wikitext"); err == nil || !strings.Contains(stderr, "no paragraph of 80 words") {
+	clitest.Write(t, dir, "wiki.test.raw", "Too short.\n")
+	if _, stderr, err := h.Run("quality", "--wikitext"); err == nil || !strings.Contains(stderr, "no paragraph of 80 words") {
 		t.Errorf("a short text: %v, %s", err, stderr)
 	}
 }

@@ -23,7 +23,7 @@ type choice struct {
 }
 
 // fit finds the constants of the reader weights with the least log-loss for the right contexts.
-func (c *benchQuality) fit(a *cli.App, q quality, trials []trial) error {
+func (c *qualityCmd) fit(a *cli.App, q quality, trials []trial) error {
 	q.cfg.Weights = decoder.Reader
 	if _, ok := q.cfg.Model.Tokenizer().Unsupported(); !ok {
 		return errors.New("this model does not say what its passages support: there is nothing to fit")

@@ -22,7 +22,7 @@ import (
 // ablationGraph is the rows of sd.npu's decoding graph.
 const ablationGraph = 32
 
-type benchSpec struct {
+type specCmd struct {
 	cli.ModelFlags `group:"Model"`
 	Task           []string `help:"Tasks: summary, rag, ui, reply." default:"summary,rag,ui,reply"`
 	Methods        []string `help:"Only these ways of drafting." placeholder:"METHOD"`
@@ -38,11 +38,11 @@ type benchSpec struct {
 	File           string   `arg:"" optional:"" type:"path" help:"With --json: the file that the rows go to; without it, standard output."`
 }
 
-func (c *benchSpec) Help() string {
+func (c *specCmd) Help() string {
 	return `Examples:
-  edge bench spec --task rag --limit 5
-  edge bench spec --task summary,ui --data ../shared/data --json rows.json
-  edge bench spec --inputs prompts.jsonl --model qwen2.5-0.5b-instruct-q4_k_m.gguf --svg spec.svg
+  lab spec --task rag --limit 5
+  lab spec --task summary,ui --data ../shared/data --json rows.json
+  lab spec --inputs prompts.jsonl --model qwen2.5-0.5b-instruct-q4_k_m.gguf --svg spec.svg
 
 Each method drafts the same answers; each answer is compared with plain decoding's, token by token. accept: tokens that a pass of --rows rows gives. valid, wasted,
 underutilised: shares of those rows (sd.npu 3.2). ratio and worst: plain decoding's time by that of drafts whose length the costs choose, over all inputs and of the worst
@@ -51,7 +51,7 @@ EAGLE is simulated at its published accept length, for the time of one layer and
 before its drafts do. Of a prompt that the model's context cannot hold, the text is cut, never the request.`
 }
 
-func (c *benchSpec) check(a *cli.App) error {
+func (c *specCmd) check(a *cli.App) error {
 	for _, t := range c.Task {
 		if !slices.Contains(lab.SpecTasks, t) {
 			return fmt.Errorf("--task %s: not known, use some of %s", t, strings.Join(lab.SpecTasks, ", "))
@@ -76,7 +76,7 @@ func (c *benchSpec) check(a *cli.App) error {
 	return a.RowsFile(c.File)
 }
 
-func (c *benchSpec) Run(a *cli.App) error {
+func (c *specCmd) Run(a *cli.App) error {
 	if err := c.check(a); err != nil {
 		return err
 	}
@@ -147,7 +147,7 @@ func (c *benchSpec) Run(a *cli.App) error {
 
 // ablate is sd.npu's Table 3 on the simulator, where summaries were measured by the methods and with the rows that it
 // takes; else nil.
-func (c *benchSpec) ablate(rows []lab.SpecRow) ([]lab.Ablated, error) {
+func (c *specCmd) ablate(rows []lab.SpecRow) ([]lab.Ablated, error) {
 	if c.Rows != ablationGraph {
 		return nil, nil
 	}
@@ -181,7 +181,7 @@ func inMs(c specdec.Costs) []float64 {
 }
 
 // costs measures passes, of the model or of the one that --costs names, and says what part of it EAGLE's drafter would be.
-func (c *benchSpec) costs(ctx context.Context, m *model.Model) (costs specdec.Costs, eagle float64, whose string, err error) {
+func (c *specCmd) costs(ctx context.Context, m *model.Model) (costs specdec.Costs, eagle float64, whose string, err error) {
 	whose = "the model"
 	if c.Costs != "" {
 		other, err := model.Open(c.Costs, model.Options{Threads: c.Threads, Device: c.Compute})
@@ -196,7 +196,7 @@ func (c *benchSpec) costs(ctx context.Context, m *model.Model) (costs specdec.Co
 }
 
 // inputs are the prompts of a task in the model's template, cut to its context.
-func (c *benchSpec) inputs(task string, m *model.Model) ([]lab.SpecInput, error) {
+func (c *specCmd) inputs(task string, m *model.Model) ([]lab.SpecInput, error) {
 	var prompts []lab.SpecPrompt
 	var err error
 	if c.Inputs != "" {

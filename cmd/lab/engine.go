@@ -15,7 +15,7 @@ import (
 	"tandem/npu"
 )
 
-type benchEngine struct {
+type engineCmd struct {
 	cli.ModelFlags `group:"Model"`
 	Rows           []int  `help:"Numbers of sequences that are decoded at once." default:"1,4,16"`
 	Runs           int    `help:"How often each is measured." default:"5"`
@@ -26,13 +26,13 @@ type benchEngine struct {
 	File           string `arg:"" optional:"" type:"path" help:"With --json: the file that the rows go to; without it, standard output."`
 }
 
-func (c *benchEngine) Help() string {
+func (c *engineCmd) Help() string {
 	return `Examples:
-  edge models random random.gguf && edge bench engine --model random.gguf
-  edge bench engine --rows 1,8 --runs 9 --json rows.json
-  TANDEM_LLAMA_PATH=bins/linux-x64 edge bench engine --model random.gguf --threads 2 --against llama.cpp
-  edge bench engine --model random.gguf --against llama.cpp --busy
-  TANDEM_GGML_PATH=bins/linux-x64-cuda TANDEM_LLAMA_PATH=bins/linux-x64-cuda edge bench engine --model random.gguf --device ggml:cuda0 --rows 1,8,64 --against llama.cpp
+  lab models random random.gguf && lab engine --model random.gguf
+  lab engine --rows 1,8 --runs 9 --json rows.json
+  TANDEM_LLAMA_PATH=bins/linux-x64 lab engine --model random.gguf --threads 2 --against llama.cpp
+  lab engine --model random.gguf --against llama.cpp --busy
+  TANDEM_GGML_PATH=bins/linux-x64-cuda TANDEM_LLAMA_PATH=bins/linux-x64-cuda lab engine --model random.gguf --device ggml:cuda0 --rows 1,8,64 --against llama.cpp
 
 Prefill: one prompt from nothing. Decode: tokens one by one, after nothing and after the prompt; with several rows, so many sequences side by side that share
 the prompt. Each figure is the median, least and most of the runs, which take turns. Decoding reads all weights once a step: "of limit" is its speed by the rate at
@@ -67,7 +67,7 @@ type measurer interface {
 	measure(ctx context.Context, t engineTest, prompt, steps int) (float64, error)
 }
 
-func (c *benchEngine) check(a *cli.App) error {
+func (c *engineCmd) check(a *cli.App) error {
 	switch {
 	case c.Runs < 1 || c.Steps < 1 || c.Prompt < 0 || slices.ContainsFunc(c.Rows, func(n int) bool { return n < 1 || n > 128 }):
 		return fmt.Errorf("--runs and --steps must be 1 or more, --prompt 0 or more, --rows 1 to 128")
@@ -77,7 +77,7 @@ func (c *benchEngine) check(a *cli.App) error {
 	return a.RowsFile(c.File)
 }
 
-func (c *benchEngine) Run(a *cli.App) error {
+func (c *engineCmd) Run(a *cli.App) error {
 	if err := c.check(a); err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ func (c *benchEngine) Run(a *cli.App) error {
 const usualPrompt = 512
 
 // fit chooses the prompt's length if that is left open, and checks that all fits into the model's context.
-func (c *benchEngine) fit(a *cli.App, context int) error {
+func (c *engineCmd) fit(a *cli.App, context int) error {
 	open := c.Prompt == 0
 	if open {
 		c.Prompt = max(1, min(usualPrompt, context-c.Steps-1))
@@ -158,7 +158,7 @@ type engineReport struct {
 	RateMost  float64 `json:"bytes_per_second_most,omitempty"`
 }
 
-func (c *benchEngine) report(a *cli.App, r engineReport) error {
+func (c *engineCmd) report(a *cli.App, r engineReport) error {
 	if a.Globals.JSON {
 		return a.JSONTo(c.File, r)
 	}
@@ -175,7 +175,7 @@ type runs struct {
 // measure returns the runs of each test. Engines take turns, and after each turn a pause lets threads that
 // wait for more work go to sleep. One run before the first is not counted. Memory is shared with whoever else
 // runs on the machine, so limit, where there is one, is asked before and after each of our runs of decoding.
-func (c *benchEngine) measure(a *cli.App, engines []measurer, tests []engineTest, limit *reader) ([]runs, error) {
+func (c *engineCmd) measure(a *cli.App, engines []measurer, tests []engineTest, limit *reader) ([]runs, error) {
 	measured := make([]runs, len(tests))
 	for i, t := range tests {
 		m := &measured[i]

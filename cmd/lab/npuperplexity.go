@@ -25,8 +25,8 @@ type npuPerplexity struct {
 
 func (c *npuPerplexity) Help() string {
 	return `Examples:
-  edge npu perplexity --calibration wiki.valid.raw --text wiki.test.raw
-  edge npu perplexity --model stories260K.gguf --calibration wiki.valid.raw --text wiki.test.raw --tokens 4096 --json
+  lab npu perplexity --calibration wiki.valid.raw --text wiki.test.raw
+  lab npu perplexity --model stories260K.gguf --calibration wiki.valid.raw --text wiki.test.raw --tokens 4096 --json
 
 What rounding to a phone NPU's integers costs: perplexity as the file stores the weights, on the native device and on the reference, and with weights in 4 bits by
 channel and activations in 8 bits by tensor. The reference is plain Go and slow: keep models small.`

@@ -10,7 +10,7 @@ import (
 	"tandem/pair"
 )
 
-type labHedge struct {
+type hedgeCmd struct {
 	RTT     []time.Duration `name:"rtt" help:"Round-trip times." default:"0s,100ms,300ms"`
 	Rows    []int           `help:"Contexts that a pass decodes; 1 is plain mirror." default:"1,2,4,8"`
 	Guess   float64         `help:"How often a drafter's guess of a side's own next draft is right, in further rows of the table; 0 for no drafter." default:"0.7"`
@@ -19,16 +19,16 @@ type labHedge struct {
 	Tokens  int             `help:"Tokens of an answer." default:"100"`
 	Answers int             `help:"Answers that each figure is the mean of." default:"12"`
 	Live    bool            `help:"Ask questions about the sample documents instead, of a device and a cloud in this process, over an emulated path and at a pace of --decode."`
-	labAnswers
+	answerFlags
 	File string `arg:"" optional:"" type:"path" help:"With --json: the file that the rows go to; without it, standard output."`
 }
 
-func (c *labHedge) Help() string {
+func (c *hedgeCmd) Help() string {
 	return `Examples:
-  edge lab hedge
-  edge lab hedge --decode 150ms/30ms --guess 0
-  edge lab hedge --rtt 300ms --rows 1,2,3 --guess 0 --json rows.json
-  edge lab hedge --live --rows 1,4 --questions 10 --json live.json
+  lab hedge
+  lab hedge --decode 150ms/30ms --guess 0
+  lab hedge --rtt 300ms --rows 1,2,3 --guess 0 --json rows.json
+  lab hedge --live --rows 1,4 --questions 10 --json live.json
 
 Simulated: two sides in mirror (the machine of package pair in virtual time) whose passes decode several contexts. Beside the next draft, a pass takes what would follow the
 runners-up of a side's own race (hedges), what follows the drafts that the other side has sent for the steps behind (checks: several steps in one pass), and with a drafter
@@ -40,7 +40,7 @@ context was decoded as. Cloud's: how many hedges of the cloud took the place of 
 Live: the same between real sides, whose profilers choose how many of --rows contexts a pass takes, guesses from their documents, and passes at the pace of --decode.`
 }
 
-func (c *labHedge) Run(a *cli.App) error {
+func (c *hedgeCmd) Run(a *cli.App) error {
 	decode, err := delays([]string{c.Decode})
 	if err = errors.Join(err, trips(c.RTT), c.check(a)); err != nil {
 		return err
@@ -74,7 +74,7 @@ func (c *labHedge) Run(a *cli.App) error {
 }
 
 // check refuses settings that make no sense.
-func (c *labHedge) check(a *cli.App) error {
+func (c *hedgeCmd) check(a *cli.App) error {
 	switch {
 	case c.Answers < 1 || c.Tokens < 1 || c.Tokens > 10_000:
 		return fmt.Errorf("--answers and --tokens (at most 10000) must be above 0")
@@ -90,8 +90,8 @@ func (c *labHedge) check(a *cli.App) error {
 }
 
 // live measures with real sides.
-func (c *labHedge) live(a *cli.App, decode [2]time.Duration) (err error) {
-	b, closing, err := c.labAnswers.open(a)
+func (c *hedgeCmd) live(a *cli.App, decode [2]time.Duration) (err error) {
+	b, closing, err := c.answerFlags.open(a)
 	if err != nil {
 		return err
 	}
@@ -119,7 +119,7 @@ func besideText(r lab.HedgeRow) string {
 }
 
 // save writes the rows where they are wanted for programs, and reports whether they were.
-func (c *labHedge) save(a *cli.App, rows []lab.HedgeRow, err error) (done bool, _ error) {
+func (c *hedgeCmd) save(a *cli.App, rows []lab.HedgeRow, err error) (done bool, _ error) {
 	switch {
 	case err != nil:
 		return false, err

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"math"
+	"tandem/cmd/internal/clitest"
+	"testing"
+	"time"
+)
+
+// A sentence is nobody's where little but the contexts without a document says it. What is asked is unknown then, and
+// where the sentence says so.
+func TestNobodys(t *testing.T) {
+	for _, c := range []struct {
+		sentence string
+		nothing  float64
+		want     [2]bool // nobody's, unknown
+	}{
+		{"The door code of the cabin is 4471.", 0.02, [2]bool{false, false}},
+		{"The door code of the cabin is 4471.", 0.4, [2]bool{false, false}},
+		{"The door code of the cabin is 4471.", 0.6, [2]bool{true, true}},
+		{"The door code of the moon base is unknown.", 0.47, [2]bool{true, true}},
+		{"The author of the letter is unknown.", 0.05, [2]bool{false, true}}, // as a document says
+		{"The bakery is run by unknown", 0.07, [2]bool{false, true}},
+		{"The unknown soldier lies in the park.", 0.07, [2]bool{false, false}},
+		{"The theatre shows The Great Unknown.", 0.07, [2]bool{false, false}},
+	} {
+		if got := [2]bool{nobodys(c.sentence, c.nothing), unknown(c.sentence, c.nothing)}; got != c.want {
+			t.Errorf("%q with %v of nothing: %v", c.sentence, c.nothing, got)
+		}
+	}
+}
+
+// The speed of an answer that came in one go counts the time before it.
+func TestSpeed(t *testing.T) {
+	const ms = time.Millisecond
+	for _, c := range []struct {
+		n           int
+		first, last time.Duration
+		atOnce      bool
+		want        float64
+	}{
+		{11, 20 * ms, 120 * ms, false, 100},
+		{11, 20 * ms, 110 * ms, true, 100},
+		{2, 20 * ms, 20*ms + time.Microsecond, false, 2 / 0.020001},
+		{1, 20 * ms, 20 * ms, false, 50},
+	} {
+		if got := speed(c.n, c.first, c.last, c.atOnce); math.Abs(got-c.want) > 1e-6 {
+			t.Errorf("%d tokens from %v to %v: %v a second, want %v", c.n, c.first, c.last, got, c.want)
+		}
+	}
+	if got := speed(1, 0, 0, false); math.IsInf(got, 0) || math.IsNaN(got) {
+		t.Errorf("at once: %v", got)
+	}
+}
+
+// A flag means the same kind of value in every command.
+func TestFlagsOfOneNameAreOfOneKind(t *testing.T) {
+	if n := clitest.FlagKinds(t, &grammar{}); n < 40 {
+		t.Errorf("only %d flags", n)
+	}
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tandem/cmd/internal/clitest"
+	"tandem/lab"
+)
+
+func TestMain(m *testing.M) { clitest.Main(m, main) }
+
+// An experiment leaves a table, a picture and rows for programs; the report takes them up.
+func TestLab(t *testing.T) {
+	h := clitest.NewHome(t)
+	args := []string{"schedule", "--tokens", "10", "--records", "2", "--rtt", "50ms,100ms", "--decode", "30ms/30ms"}
+	stdout, stderr, err := h.Run(args...)
+	if err != nil || !strings.Contains(stdout, "better fixed side") {
+		t.Fatalf("%v\n%s\n%s", err, stdout, stderr)
+	}
+	for _, name := range []string{"schedule.csv", "schedule-30-30.svg"} {
+		if _, err := os.Stat(filepath.Join(h.Dir, "lab-results", name)); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, stderr, err := h.Run(append(args, "--json", "rows.json")...); err != nil {
+		t.Fatalf("%v\n%s", err, stderr)
+	}
+	data, err := os.ReadFile(filepath.Join(h.Dir, "rows.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var whole struct{ Rows []lab.Row }
+	if err := json.Unmarshal(data, &whole); err != nil || len(whole.Rows) != 2*7 {
+		t.Errorf("%d rows, %v", len(whole.Rows), err)
+	}
+	for _, r := range whole.Rows {
+		if r.Experiment != "schedule" || !r.Simulated || !r.PerToken.Known || r.Loss.Known {
+			t.Errorf("%+v", r)
+		}
+	}
+	if _, stderr, err := h.Run("report"); err != nil {
+		t.Fatalf("%v\n%s", err, stderr)
+	}
+	page, err := os.ReadFile(filepath.Join(h.Dir, "lab-results", "report.html"))
+	if err != nil || !strings.Contains(string(page), "lab schedule --tokens 10 --records 2") {
+		t.Errorf("the report lacks the command: %v", err)
+	}
+}
+
+// What makes no sense is said before anything runs.
+func TestLabErrors(t *testing.T) {
+	h := clitest.NewHome(t)
+	for _, c := range []struct{ args, want string }{
+		{"schedule --decode fast", "150ms/30ms"},
+		{"schedule rows.json", "needs --json"},
+		{"schedule --tokens 0", "100000 --tokens"},
+		{"latency --method magic", "tandem/mirror"},
+		{"latency --simulate --decode native", "leave --simulate out"},
+		{"loss --loss 2", "0 to 0.5"},
+		{"hedge --rows 0", "1 to 8"},
+		{"hedge --guess 2", "between 0 and 1"},
+		{"hedge rows.json", "needs --json"},
+		{"report", "run an experiment first"},
+		{"hedge --rtt=-5s", "--rtt -5s: want 0 to 1m"},
+		{"hedge --rtt 2m", "--rtt 2m0s: want 0 to 1m"},
+		{"hedge --live --rtt=-5s", "--rtt -5s: want 0 to 1m"},
+		{"hedge --decode 30ms", "150ms/30ms"},
+		{"hedge --decode native", "150ms/30ms"},
+		{"hedge --rows 9", "want 1 to 8"},
+		{"pipeline --method tandem", "one method and placement"},
+		{"quality --n=-1", "--n -1"},
+		{"speedup --simulate --cloud-delay=-1s", "--cloud-delay -1s"},
+		{"report --from=", "path is empty"},
+		{"schedule --replay=", "path is empty"},
+		{"spec --inputs=", "path is empty"},
+	} {
+		if _, stderr, err := h.Run(strings.Fields(c.args)...); err == nil || !strings.Contains(stderr, c.want) {
+			t.Errorf("lab %s: %v, %q; want %q", c.args, err, stderr, c.want)
+		}
+	}
+}
+
+// A flag means the same kind of value in every command.
+func TestFlagsOfOneNameAreOfOneKind(t *testing.T) {
+	if n := clitest.FlagKinds(t, &grammar{}); n < 50 {
+		t.Errorf("only %d flags", n)
+	}
+}

@@ -1,0 +1,34 @@
+package main
+
+import (
+	"errors"
+	"tandem/cmd/internal/cli"
+	"tandem/lab"
+	"time"
+)
+
+type latencyCmd struct {
+	Method   []string        `help:"Methods, with or without a placement (tandem, tandem/mirror, dragon, drdg-tw, drdg-sw, crcg, device-alone); without it, all." placeholder:"NAME,…"`
+	Decode   []string        `help:"Decoding delays of device and cloud, or native; several with commas." default:"150ms/30ms,30ms/30ms"`
+	RTT      []time.Duration `name:"rtt" help:"Round-trip times." default:"0ms,50ms,100ms,150ms,200ms,250ms,300ms"`
+	Simulate bool            `help:"Play the answers in virtual time instead of running both sides."`
+	AtOnce   int             `help:"Live: paths that are measured at a time. Paced decoding leaves room for several." default:"1"`
+	answerFlags
+	outputFlags
+}
+
+func (c *latencyCmd) Run(a *cli.App) error {
+	d, err := delays(c.Decode)
+	methods, methodErr := lab.Methods(c.Method)
+	if err = errors.Join(err, methodErr, trips(c.RTT), c.check(a)); err != nil {
+		return err
+	}
+	for _, pace := range d {
+		if c.Simulate && pace == ([2]time.Duration{}) {
+			return errors.New("--decode native needs live runs: leave --simulate out")
+		}
+	}
+	return c.with(a, "latency", c.outputFlags, func(b lab.Bench, p lab.Progress) (lab.Result, error) {
+		return lab.Latency{Bench: b, Methods: methods, Delays: d, RTTs: c.RTT, Simulated: c.Simulate, AtOnce: c.AtOnce}.Run(a, p)
+	})
+}

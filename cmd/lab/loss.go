@@ -1,0 +1,34 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"tandem/cmd/internal/cli"
+	"tandem/lab"
+	"time"
+)
+
+type lossCmd struct {
+	Loss     []float64     `help:"Shares of packets lost." default:"0,0.01,0.02,0.05,0.1"`
+	Decode   []string      `help:"Decoding delays of device and cloud, or native; several with commas." default:"150ms/30ms,30ms/30ms"`
+	RTT      time.Duration `name:"rtt" help:"Round-trip time." default:"100ms"`
+	Simulate bool          `help:"Play the answers in virtual time instead of running both sides."`
+	AtOnce   int           `help:"Live: paths that are measured at a time. Paced decoding leaves room for several." default:"1"`
+	answerFlags
+	outputFlags
+}
+
+func (c *lossCmd) Run(a *cli.App) error {
+	d, err := delays(c.Decode)
+	if err = errors.Join(err, trips([]time.Duration{c.RTT}), c.check(a)); err != nil {
+		return err
+	}
+	for _, l := range c.Loss {
+		if !(l >= 0 && l <= 0.5) {
+			return fmt.Errorf("--loss %v: want shares of 0 to 0.5", l)
+		}
+	}
+	return c.with(a, "loss", c.outputFlags, func(b lab.Bench, p lab.Progress) (lab.Result, error) {
+		return lab.Loss{Bench: b, Delays: d, RTT: c.RTT, Losses: c.Loss, Simulated: c.Simulate, AtOnce: c.AtOnce}.Run(a, p)
+	})
+}

@@ -1,0 +1,42 @@
+// Command lab measures Tandem: it draws the figures and tables of the papers, times the engine, and counts right answers.
+// Nothing here is needed to answer a question; that is what the program edge does.
+package main
+
+import (
+	"os"
+
+	"tandem/cmd/internal/cli"
+	"tandem/retrieval"
+)
+
+type grammar struct {
+	cli.Globals
+
+	Schedule scheduleCmd `cmd:"" group:"Two sides and the network between them:" help:"Total time of an answer by placement and latency, simulated (DRAGON Figure 8)."`
+	Latency  latencyCmd  `cmd:"" group:"Two sides and the network between them:" help:"Time between tokens over the round-trip time, by method (Figure 6)."`
+	TTFT     ttftCmd     `cmd:"" group:"Two sides and the network between them:" name:"ttft" help:"Time to the first token over the round-trip time (Figure 7)."`
+	Pipeline pipelineCmd `cmd:"" group:"Two sides and the network between them:" help:"One live answer as a timeline (Figure 9)."`
+	Speedup  speedupCmd  `cmd:"" group:"Two sides and the network between them:" help:"Speedup over lock step: Theorem 6.2 with simulated answers on it (Figure 4)."`
+	Traces   tracesCmd   `cmd:"" group:"Two sides and the network between them:" help:"Answers over recorded networks."`
+	Loss     lossCmd     `cmd:"" group:"Two sides and the network between them:" help:"Answers over paths that lose packets: repeated datagrams against a stream."`
+	Hedge    hedgeCmd    `cmd:"" group:"Two sides and the network between them:" help:"Several contexts in a pass: hedges, checks and guesses."`
+
+	Quality qualityCmd `cmd:"" group:"What is answered:" help:"Exact match and F1 over indexed documents: each side, the pair, and other ways to answer."`
+	Reader  readerCmd  `cmd:"" group:"What is answered:" help:"Exact match where the passages are given: each side alone, and the pair."`
+	Samples samplesCmd `cmd:"" group:"What is answered:" help:"The same on the sample documents, with retrieval."`
+
+	Engine engineCmd `cmd:"" group:"Models and machines:" help:"Speed of a model on this machine: prefill, decoding, several rows at once."`
+	Spec   specCmd   `cmd:"" group:"Models and machines:" help:"Speculative decoding: accept lengths, speed, what became of the rows."`
+	NPU    npuCmd    `cmd:"" group:"Models and machines:" name:"npu" help:"A phone's NPU: plans for switching graphs, programs, rounding, published figures."`
+	Models modelsCmd `cmd:"" group:"Models and machines:" help:"Models to measure with."`
+
+	Report reportCmd `cmd:"" group:"Results:" help:"Put the results of a folder on one page."`
+}
+
+const description = `Experiments with Tandem. Most need nothing but this program: they use the built-in model, sample documents and simulated networks.`
+
+func main() {
+	retrieval.ReadPDFsApart()
+	var g grammar
+	os.Exit(cli.Main("lab", description, &g, &g.Globals, os.Args[1:]))
+}

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"tandem/cmd/internal/cli"
+	"tandem/lab"
+	"time"
+)
+
+type pipelineCmd struct {
+	Method string        `help:"Method with its placement." default:"dragon/greedy"`
+	Decode string        `help:"Decoding delays of device and cloud, or native." default:"60ms/30ms"`
+	RTT    time.Duration `name:"rtt" help:"Round-trip time." default:"200ms"`
+	Replay string        `help:"Draw this recording of \"edge ask --record\" instead." type:"existingfile" placeholder:"FILE"`
+	answerFlags
+	outputFlags
+}
+
+func (c *pipelineCmd) Run(a *cli.App) error {
+	if c.Replay != "" {
+		lines, err := readRecord(c.Replay)
+		if err != nil {
+			return err
+		}
+		return c.finish(a, lab.Replay(lines))
+	}
+	d, err := delays([]string{c.Decode})
+	methods, methodErr := lab.Methods([]string{c.Method})
+	if err = errors.Join(err, methodErr, trips([]time.Duration{c.RTT}), c.check(a)); err != nil {
+		return err
+	}
+	if len(methods) != 1 || !methods[0].Pairs() {
+		return fmt.Errorf("--method %s: want one method and placement of two sides, such as dragon/greedy or tandem/mirror", c.Method)
+	}
+	return c.with(a, "pipeline", c.outputFlags, func(b lab.Bench, _ lab.Progress) (lab.Result, error) {
+		return lab.Pipeline{Bench: b, Strategy: methods[0], Pace: d[0], RTT: c.RTT}.Run(a)
+	})
+}

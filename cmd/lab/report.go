@@ -1,0 +1,32 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"tandem/cmd/internal/cli"
+	"tandem/lab"
+)
+
+type reportCmd struct {
+	From string `help:"Folder with results." default:"lab-results" type:"path" placeholder:"DIR"`
+	To   string `help:"The page to write; without it, report.html in that folder." type:"path" placeholder:"FILE"`
+}
+
+func (c *reportCmd) Run(a *cli.App) error {
+	to := c.To
+	if to == "" {
+		to = filepath.Join(c.From, "report.html")
+	}
+	page, n, err := lab.Report(c.From, "tandem "+cli.Version())
+	if err != nil {
+		return err
+	}
+	if err := a.WriteOutput(to, page, 0o644); err != nil {
+		return err
+	}
+	if a.Globals.JSON {
+		return a.JSON(map[string]any{"report": to, "results": n})
+	}
+	fmt.Fprintf(a.Out, "%s: %d results\n", to, n)
+	return nil
+}

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"tandem/cmd/internal/cli"
+	"tandem/lab"
+	"time"
+)
+
+// outputFlags says where results go.
+type outputFlags struct {
+	Out  string `help:"Folder for tables and pictures." default:"lab-results" type:"path" placeholder:"DIR"`
+	File string `arg:"" optional:"" type:"path" help:"With --json: the file that the rows go to; without it, standard output."`
+}
+
+// finish saves a result, writes its rows where --json wants them, and says what was found.
+func (o outputFlags) finish(a *cli.App, r lab.Result) error {
+	if err := o.save(a, &r); err != nil {
+		return err
+	}
+	if a.Globals.JSON {
+		return o.rows(a, r)
+	}
+	fmt.Fprintln(a.Out, r.Title)
+	for _, f := range r.Findings {
+		fmt.Fprintln(a.Out, "  "+f)
+	}
+	for _, f := range r.Figures {
+		fmt.Fprintln(a.Out, filepath.Join(o.Out, f.Name+".svg"))
+	}
+	for _, t := range r.Tables {
+		fmt.Fprintln(a.Out, filepath.Join(o.Out, t.Name+".csv"))
+	}
+	if len(r.Rows) > 0 || len(r.Tables) == 0 {
+		fmt.Fprintln(a.Out, filepath.Join(o.Out, r.Name+".csv"))
+	}
+	return nil
+}
+
+// save saves a result with the command that made it.
+func (o outputFlags) save(a *cli.App, r *lab.Result) error {
+	a.Clear()
+	r.Taken, r.Command = time.Now(), commandLine()
+	return r.Save(o.Out)
+}
+
+// rows writes {"rows": …}.
+func (o outputFlags) rows(a *cli.App, r lab.Result) error {
+	whole := struct {
+		Rows []lab.Row `json:"rows"`
+	}{r.Rows}
+	return a.JSONTo(o.File, whole)
+}
+
+func (o outputFlags) check(a *cli.App) error { return a.RowsFile(o.File) }
+
+// commandLine is the command that is running, as one would type it.
+func commandLine() string {
+	words := []string{"lab"}
+	for _, w := range os.Args[1:] {
+		if w == "" || strings.ContainsAny(w, " '\"$&;|<>*?\\") {
+			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+		words = append(words, w)
+	}
+	return strings.Join(words, " ")
+}
+
+// progress draws a bar.
+func progress(a *cli.App, what string) lab.Progress {
+	start := time.Now()
+	return func(done, total int) {
+		const width = 30
+		full := width * done / max(total, 1)
+		left := ""
+		if done > 0 && done < total {
+			left = ", " + (time.Since(start) / time.Duration(done) * time.Duration(total-done)).Round(time.Second).String() + " to go"
+		}
+		a.Progress("%s [%s%s] %d/%d%s", what, strings.Repeat("#", full), strings.Repeat(".", width-full), done, total, left)
+	}
+}

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"tandem/cmd/internal/cli"
+	"tandem/lab"
+)
+
+type tracesCmd struct {
+	Trace    string   `help:"A trace, or a folder of them: ping logs (*.txt), Mahimahi packet traces (*.up, *.down), tables (*.csv)." type:"path" required:"" placeholder:"FILE"`
+	Windows  int      `help:"Places of each trace to replay, beside the worst." default:"2"`
+	Method   []string `help:"Methods, with or without a placement." default:"device-alone,drdg-tw,dragon/greedy,tandem/mirror"`
+	Decode   string   `help:"Decoding delays of device and cloud, or native." default:"60ms/30ms"`
+	Simulate bool     `help:"Play the answers in virtual time instead of running both sides."`
+	answerFlags
+	outputFlags
+}
+
+func (c *tracesCmd) Run(a *cli.App) error {
+	d, err := delays([]string{c.Decode})
+	methods, methodErr := lab.Methods(c.Method)
+	if err = errors.Join(err, methodErr, c.check(a)); err != nil {
+		return err
+	}
+	if c.Windows < 0 || c.Windows > 1000 {
+		return fmt.Errorf("--windows %d: want 0 to 1000", c.Windows)
+	}
+	files := []string{c.Trace}
+	if info, err := os.Stat(c.Trace); err != nil {
+		return fmt.Errorf("--trace: %w", err)
+	} else if info.IsDir() {
+		if files, err = lab.TraceFiles(c.Trace); err != nil {
+			return err
+		}
+	}
+	return c.with(a, "traces", c.outputFlags, func(b lab.Bench, p lab.Progress) (lab.Result, error) {
+		return lab.Traces{Bench: b, Files: files, Windows: c.Windows, Delays: d[0], Methods: methods, Simulated: c.Simulate}.Run(a, p)
+	})
+}

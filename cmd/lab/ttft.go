@@ -1,0 +1,39 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"tandem/cmd/internal/cli"
+	"tandem/lab"
+	"time"
+)
+
+type ttftCmd struct {
+	Decode   string          `help:"Decoding delays of device and cloud, or native." default:"native"`
+	RTT      []time.Duration `name:"rtt" help:"Round-trip times." default:"0ms,50ms,100ms,150ms,200ms,250ms,300ms"`
+	Simulate bool            `help:"Play the answers in virtual time instead of running both sides."`
+	Prefill  string          `help:"How long device and cloud take to read a token of a prompt, as in 30ms/6ms; without it, as long as it takes here." placeholder:"TIME/TIME"`
+	answerFlags
+	outputFlags
+}
+
+func (c *ttftCmd) Run(a *cli.App) error {
+	d, err := delays([]string{c.Decode})
+	if err = errors.Join(err, trips(c.RTT), c.check(a)); err != nil {
+		return err
+	}
+	x := lab.TTFT{Delays: d[0], RTTs: c.RTT, Simulated: c.Simulate}
+	var read [2]time.Duration
+	if c.Prefill != "" {
+		p, err := delays([]string{c.Prefill})
+		if err != nil {
+			return fmt.Errorf("--prefill %q: want two delays, as in 30ms/6ms", c.Prefill)
+		}
+		read = p[0]
+	}
+	return c.with(a, "ttft", c.outputFlags, func(b lab.Bench, p lab.Progress) (lab.Result, error) {
+		x.Bench = b
+		x.Read = read
+		return x.Run(a, p)
+	})
+}

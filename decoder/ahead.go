@@ -120,9 +120,9 @@ func (d *Decoder) settleLogits() {
 
 // grow computes the tree in every row and keeps the answer's part of it.
 func (d *Decoder) grow(ctx context.Context, b *branches) error {
-	batch := make([]model.Row, len(d.rows))
+	batch := make([]model.Input, len(d.rows))
 	for i, r := range d.rows {
-		batch[i] = model.Row{Seq: r.seq, Tokens: b.tokens, Parents: b.parents, All: true}
+		batch[i] = model.Input{Seq: r.seq, Tokens: b.tokens, Parents: b.parents, All: true}
 	}
 	out, err := d.forward(ctx, batch)
 	if err != nil {

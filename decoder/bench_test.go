@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"tandem/model"
+	"tandem/model/chat"
 	"tandem/models"
 	"tandem/retrieval"
 )
@@ -22,7 +23,7 @@ func BenchmarkNext(b *testing.B) {
 			cfg := toyConfig(m, weights)
 			cfg.Scorer = retrieval.Lexical()
 			d := newDecoder(b, cfg, Request{Question: bothQuestion, Passages: passages[:4]})
-			answer := model.EncodePrompt(m.Tokenizer(), " The wifi password of the lake cabin is tumbral-5827. The harbour museum opens at 9:30.")[1:]
+			answer := chat.Encode(m.Tokenizer(), " The wifi password of the lake cabin is tumbral-5827. The harbour museum opens at 9:30.")[1:]
 			for i := 0; b.Loop(); i++ {
 				at := i % len(answer)
 				if _, err := d.Next(context.Background(), at, answer[at:at+1]); err != nil {

@@ -12,6 +12,8 @@ import (
 	"tandem"
 	"tandem/aggregator"
 	"tandem/model"
+	"tandem/model/chat"
+	"tandem/model/sample"
 	"tandem/retrieval"
 	"tandem/specdec"
 )
@@ -39,14 +41,14 @@ type Config struct {
 	TopP       float64            // share of the mass that a Dist keeps; 0 for DefaultTopP
 	MaxSupport int                // most tokens in a Dist; 0 for DefaultMaxSupport
 	MaxTokens  int                // tokens of answer that every context leaves room for; 0 for DefaultMaxTokens
-	Sampling   model.Sampling     // applied to the side's mixture p^s; the draw itself is not made here
+	Sampling   sample.Params      // applied to the side's mixture p^s; the draw itself is not made here
 	Weights    Weights
 }
 
 // Request is one question.
 type Request struct {
 	Question string
-	History  []model.Message // earlier turns, oldest first
+	History  []chat.Message // earlier turns, oldest first
 	Passages []retrieval.Passage
 	Saved    [][]byte // KV caches of the passages that another side computed (Prefixes), nil where there is none
 }
@@ -320,9 +322,9 @@ func (d *Decoder) advance(ctx context.Context) (fed int, err error) {
 		if all && len(piece) > scoredAtOnce {
 			piece = piece[:scoredAtOnce]
 		}
-		batch := make([]model.Row, len(d.rows))
+		batch := make([]model.Input, len(d.rows))
 		for i, r := range d.rows {
-			batch[i] = model.Row{Seq: r.seq, Tokens: piece, All: all}
+			batch[i] = model.Input{Seq: r.seq, Tokens: piece, All: all}
 		}
 		out, err := d.forward(ctx, batch)
 		if err != nil {
@@ -336,7 +338,7 @@ func (d *Decoder) advance(ctx context.Context) (fed int, err error) {
 
 // forward computes a batch. Its logits stay until the next pass but one: what the next pass gives is set
 // beside them.
-func (d *Decoder) forward(ctx context.Context, batch []model.Row) ([][]float32, error) {
+func (d *Decoder) forward(ctx context.Context, batch []model.Input) ([][]float32, error) {
 	out, err := d.cfg.Model.ForwardInto(ctx, batch, &d.passes[d.next])
 	if err == nil {
 		d.next = 1 - d.next
@@ -479,7 +481,7 @@ func (d *Decoder) sample(p []float64) []float64 { return d.sampleAfter(p, d.answ
 func (d *Decoder) sampleAfter(p []float64, answer []tandem.Token) []float64 {
 	s := d.cfg.Sampling
 	if s.Temperature == 0 {
-		s = model.Sampling{Temperature: 1, RepeatPenalty: s.RepeatPenalty, RepeatLast: s.RepeatLast}
+		s = sample.Params{Temperature: 1, RepeatPenalty: s.RepeatPenalty, RepeatLast: s.RepeatLast}
 	}
 	off := func(v float64) bool { return v == 0 || v == 1 }
 	if s.Temperature == 1 && s.TopK == 0 && off(s.TopP) && s.MinP == 0 && off(s.RepeatPenalty) {

@@ -27,14 +27,14 @@ func Prefixes(ctx context.Context, cfg Config, req Request) ([][]byte, error) {
 	}
 	d := &Decoder{cfg: cfg}
 	d.rel.rows = deal(len(req.Passages), len(prompts))
-	seqs, batch := make([]*model.Seq, len(prompts)), []model.Row(nil)
+	seqs, batch := make([]*model.Seq, len(prompts)), []model.Input(nil)
 	for i, p := range prompts {
 		if seqs[i] = cfg.Model.NewSeq(); len(p.prefix) == 0 {
 			continue
 		}
 		if seqs[i] = d.load(storeKey(cfg.Model, p.prefix), len(p.prefix)); seqs[i] == nil {
 			seqs[i] = cfg.Model.NewSeq()
-			batch = append(batch, model.Row{Seq: seqs[i], Tokens: p.prefix})
+			batch = append(batch, model.Input{Seq: seqs[i], Tokens: p.prefix})
 		}
 	}
 	if len(batch) > 0 {

@@ -16,6 +16,7 @@ import (
 
 	"tandem"
 	"tandem/model"
+	"tandem/model/chat"
 	"tandem/model/tokenizer"
 	"tandem/retrieval"
 )
@@ -45,7 +46,7 @@ func deal(n, rows int) []int {
 // returns their titles. Where not even that makes room, the oldest turns of the conversation are left out, in all
 // rows alike: a chat that goes on would otherwise end with an error. The other side need not leave out the same.
 func layout(cfg Config, req Request, bare bool) (prompts []prompt, truncated []string, err error) {
-	all := append(slices.Clone(req.History), model.Message{Role: "user", Content: req.Question})
+	all := append(slices.Clone(req.History), chat.Message{Role: "user", Content: req.Question})
 	var from []int // where the conversation may begin
 	for i, m := range all {
 		all[i].Content = AsText(cfg.Model, said(m))
@@ -65,7 +66,7 @@ func layout(cfg Config, req Request, bare bool) (prompts []prompt, truncated []s
 
 // said is a message without the thoughts before an answer: templates leave earlier ones out by their tag, which AsText
 // breaks up.
-func said(m model.Message) string {
+func said(m chat.Message) string {
 	if _, answer, ok := strings.Cut(m.Content, "</think>"); ok && m.Role == "assistant" {
 		return strings.TrimLeft(answer, "\n")
 	}
@@ -78,7 +79,7 @@ type noRoom struct{ error }
 // writer turns passages and messages into tokens.
 type writer struct {
 	cfg      Config
-	messages []model.Message // history and question
+	messages []chat.Message // history and question
 }
 
 // rows writes the prompts of the rows for layout.
@@ -173,7 +174,7 @@ func (w writer) write(group []retrieval.Passage, share float64) (prompt, error) 
 	// The whole is encoded at once: cut where the texts meet, "Question: " + "What" would not give the token
 	// " What" that the model knows. What the tokens of before and of the whole share is the prefix.
 	tok := w.cfg.Model.Tokenizer()
-	head, all := model.EncodePrompt(tok, before), model.EncodePrompt(tok, before+after)
+	head, all := chat.Encode(tok, before), chat.Encode(tok, before+after)
 	n := 0
 	for n < len(head) && n < len(all)-1 && head[n] == all[n] {
 		n++
@@ -196,9 +197,9 @@ func document(p retrieval.Passage, share float64) string {
 
 // Labelled reports whether a template says itself that the system message is a text to answer from, as
 // the built-in reader's "Context: …" does.
-func Labelled(t *model.Template) bool {
+func Labelled(t *chat.Template) bool {
 	const mark = "PASSAGE"
-	text, err := t.Render([]model.Message{{Role: "system", Content: mark}, {Role: "user", Content: "?"}}, true)
+	text, err := t.Render([]chat.Message{{Role: "system", Content: mark}, {Role: "user", Content: "?"}}, true)
 	return err == nil && strings.Contains(text, "Context: "+mark)
 }
 
@@ -242,7 +243,7 @@ var turnMark = regexp.MustCompile(`^(<[|｜].*[|｜]>|\[/?[A-Z_]{3,}\]|</?\w+_tu
 // read fills the rows' KV caches with the prompts, from the store where it has them.
 func (d *Decoder) read(ctx context.Context, req Request, prompts []prompt) error {
 	m := d.cfg.Model
-	batch := make([]model.Row, len(prompts))
+	batch := make([]model.Input, len(prompts))
 	keys := make([][32]byte, len(prompts))
 	fresh := make([]bool, len(prompts))
 	for i, p := range prompts {
@@ -258,7 +259,7 @@ func (d *Decoder) read(ctx context.Context, req Request, prompts []prompt) error
 		}
 		d.rows = append(d.rows, row{seq: seq, prompt: len(p.prefix) + len(p.rest)})
 		d.texts = append(d.texts, slices.Concat(p.prefix, p.rest))
-		batch[i] = model.Row{Seq: seq, Tokens: tokens}
+		batch[i] = model.Input{Seq: seq, Tokens: tokens}
 		d.prefill.Tokens += len(tokens)
 	}
 	out, err := m.Prefill(ctx, batch, new(model.Logits))

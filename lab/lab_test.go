@@ -17,6 +17,7 @@ import (
 	"tandem/decoder"
 	"tandem/internal/tinymodel"
 	"tandem/model"
+	"tandem/model/sample"
 	"tandem/netem"
 	"tandem/node"
 	"tandem/pair"
@@ -108,7 +109,7 @@ func bench(t *testing.T) Bench {
 	}
 	b.Settings = node.Settings{
 		Nucleus: decoder.DefaultTopP, Support: 64, Lookahead: 12, MaxTokens: 12, Documents: 2,
-		Sampling: model.Sampling{Temperature: 1, TopP: 1, RepeatPenalty: 1, Seed: 5},
+		Sampling: sample.Params{Temperature: 1, TopP: 1, RepeatPenalty: 1, Seed: 5},
 	}
 	return b
 }

@@ -11,6 +11,7 @@ import (
 	"tandem"
 	"tandem/lab/chart"
 	"tandem/model"
+	"tandem/model/sample"
 	"tandem/specdec"
 )
 
@@ -57,7 +58,7 @@ type Spec struct {
 	History   string        // folder for histories of earlier answers, which "all" uses
 	MaxTokens int
 	Rows      int // of a pass [32]
-	Sampling  model.Sampling
+	Sampling  sample.Params
 }
 
 // EagleShare is the share of a model's weights that EAGLE's drafter has: one layer and the head. Time goes with the
@@ -132,8 +133,8 @@ func (s Spec) Run(ctx context.Context, task string, inputs []SpecInput, methods 
 	return rows, nil
 }
 
-func (s Spec) generate(ctx context.Context, in SpecInput, spec model.Speculator) (out []tandem.Token, stats model.Stats, err error) {
-	stats, err = model.GenerateWith(ctx, s.Model, in.Tokens, s.Sampling, s.MaxTokens, spec, func(t tandem.Token) error {
+func (s Spec) generate(ctx context.Context, in SpecInput, spec sample.Speculator) (out []tandem.Token, stats sample.Stats, err error) {
+	stats, err = sample.GenerateWith(ctx, s.Model, in.Tokens, s.Sampling, s.MaxTokens, spec, func(t tandem.Token) error {
 		out = append(out, t)
 		return nil
 	})
@@ -212,7 +213,7 @@ type passes struct {
 	spent float64
 }
 
-func (p *passes) Settle(v model.Verdict) {
+func (p *passes) Settle(v sample.Verdict) {
 	p.spent += p.costs.At(len(v.Logits))
 	p.Speculator.Settle(v)
 }

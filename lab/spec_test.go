@@ -13,6 +13,8 @@ import (
 	"tandem"
 	"tandem/internal/tinymodel"
 	"tandem/model"
+	"tandem/model/chat"
+	"tandem/model/sample"
 	"tandem/models"
 	"tandem/specdec"
 )
@@ -103,9 +105,9 @@ func TestSpec(t *testing.T) {
 	var inputs []SpecInput
 	said := 0
 	for _, text := range []string{"the cat sat on the mat. the dog sat on the cat.", "the mat sat on the dog. the c"} {
-		in := SpecInput{Tokens: model.EncodePrompt(m.Tokenizer(), text)}
+		in := SpecInput{Tokens: chat.Encode(m.Tokenizer(), text)}
 		inputs = append(inputs, in)
-		if _, err := model.GenerateWith(t.Context(), m, in.Tokens, s.Sampling, s.MaxTokens, nil, func(tandem.Token) error { said++; return nil }); err != nil {
+		if _, err := sample.GenerateWith(t.Context(), m, in.Tokens, s.Sampling, s.MaxTokens, nil, func(tandem.Token) error { said++; return nil }); err != nil {
 			t.Fatal(err)
 		}
 	}

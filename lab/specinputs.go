@@ -15,7 +15,7 @@ import (
 	"strings"
 
 	"tandem/examples"
-	"tandem/model"
+	"tandem/model/chat"
 	"tandem/models"
 )
 
@@ -41,14 +41,14 @@ const (
 
 // Messages are the prompt for a chat template: one that labels contexts (decoder.Labelled) gets the text as its
 // system message, any other model gets the text and then the request from the user.
-func (p SpecPrompt) Messages(labelled bool) []model.Message {
+func (p SpecPrompt) Messages(labelled bool) []chat.Message {
 	switch {
 	case p.Context == "":
-		return []model.Message{{Role: "user", Content: p.Request}}
+		return []chat.Message{{Role: "user", Content: p.Request}}
 	case labelled:
-		return []model.Message{{Role: "system", Content: p.Context}, {Role: "user", Content: p.Request}}
+		return []chat.Message{{Role: "system", Content: p.Context}, {Role: "user", Content: p.Request}}
 	}
-	return []model.Message{{Role: "user", Content: p.Context + "\n\n" + p.Request}}
+	return []chat.Message{{Role: "user", Content: p.Context + "\n\n" + p.Request}}
 }
 
 // Fit returns the prompt with the longest context that fits, and whether that is a cut one.

@@ -26,12 +26,12 @@ func BenchmarkDecode(b *testing.B) {
 				m := openTiny(b, builtinSize(typ))
 				base := m.NewSeq()
 				if after > 0 {
-					forward(b, m, Row{Seq: base, Tokens: pattern(after)})
+					forward(b, m, Input{Seq: base, Tokens: pattern(after)})
 				}
 				b.ReportAllocs()
 				b.ResetTimer()
 				for range b.N {
-					forward(b, m, Row{Seq: base, Tokens: pattern(1)})
+					forward(b, m, Input{Seq: base, Tokens: pattern(1)})
 					base.Truncate(after)
 				}
 				b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "tokens/s")
@@ -46,7 +46,7 @@ func BenchmarkPrefill(b *testing.B) {
 			m := openTiny(b, builtinSize(typ))
 			b.ResetTimer()
 			for range b.N {
-				forward(b, m, Row{Seq: m.NewSeq(), Tokens: pattern(256)})
+				forward(b, m, Input{Seq: m.NewSeq(), Tokens: pattern(256)})
 			}
 			b.ReportMetric(256*float64(b.N)/b.Elapsed().Seconds(), "tokens/s")
 		})
@@ -56,9 +56,9 @@ func BenchmarkPrefill(b *testing.B) {
 func BenchmarkDecodeBatch(b *testing.B) {
 	m := openTiny(b, builtinSize(npu.Q8_0))
 	const rows, after = 4, 128
-	batch := make([]Row, rows)
+	batch := make([]Input, rows)
 	for i := range batch {
-		batch[i] = Row{Seq: m.NewSeq(), Tokens: pattern(after)}
+		batch[i] = Input{Seq: m.NewSeq(), Tokens: pattern(after)}
 	}
 	forward(b, m, batch...)
 	b.ResetTimer()
@@ -92,7 +92,7 @@ func openTiny(t testing.TB, s tinymodel.Spec) *Model {
 	return m
 }
 
-func forward(t testing.TB, m *Model, rows ...Row) [][]float32 {
+func forward(t testing.TB, m *Model, rows ...Input) [][]float32 {
 	t.Helper()
 	logits, err := m.Forward(context.Background(), rows)
 	if err != nil {

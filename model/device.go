@@ -67,11 +67,11 @@ func (m *Model) Processor() bool {
 // somebody waits: drivers compile kernels when they are first needed, some for seconds each. Nothing is left behind.
 func (m *Model) Warm(ctx context.Context) error {
 	var into Logits
-	run := func(rows ...Row) error {
+	run := func(rows ...Input) error {
 		_, err := m.ForwardInto(ctx, rows, &into)
 		return err
 	}
-	row := func(n int) Row { return Row{Seq: m.NewSeq(), Tokens: make([]tandem.Token, n), All: n <= 16} }
+	row := func(n int) Input { return Input{Seq: m.NewSeq(), Tokens: make([]tandem.Token, n), All: n <= 16} }
 	largest := m.programs[len(m.programs)-1].chunk // first: where memory has to grow, graphs are made anew
 	for _, n := range []int{largest, 128, 48, 16, 8, 7, 6, 5, 4, 3, 2, 1} {
 		if err := run(row(min(n, m.config.Context))); err != nil {
@@ -80,7 +80,7 @@ func (m *Model) Warm(ctx context.Context) error {
 	}
 	// Passages side by side: many keys, for which attention has other kernels.
 	long, more := min(400, 3*m.config.Context/4), min(26, m.config.Context/4)
-	passages := []Row{row(long), row(long), row(long), row(long)}
+	passages := []Input{row(long), row(long), row(long), row(long)}
 	if err := run(passages...); err != nil {
 		return err
 	}

@@ -58,7 +58,7 @@ func TestTypesThatBecomeQ8(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := ours.Forward(context.Background(), []Row{{Seq: ours.NewSeq(), Tokens: tokens, All: true}})
+			got, err := ours.Forward(context.Background(), []Input{{Seq: ours.NewSeq(), Tokens: tokens, All: true}})
 			if err != nil {
 				t.Fatal(err)
 			}

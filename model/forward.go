@@ -9,9 +9,9 @@ import (
 	"tandem/npu"
 )
 
-// Row is what one Forward does to one sequence: it appends Tokens and gives the logits after the last of
+// Input is what one Forward does to one sequence: it appends Tokens and gives the logits after the last of
 // them, or after each of them. With Parents, the tokens are a tree, of which Keep appends a path.
-type Row struct {
+type Input struct {
 	Seq    *Seq
 	Tokens []tandem.Token
 	All    bool // logits after every token, not only the last
@@ -36,7 +36,7 @@ type Row struct {
 // ctx is looked at before every layer, or every few where the device computes several at once (see
 // npu.LayersAtOnce). On an error, ctx's included, all sequences are as before. Several goroutines may call
 // Forward at once with different sequences.
-func (m *Model) Forward(ctx context.Context, rows []Row) ([][]float32, error) {
+func (m *Model) Forward(ctx context.Context, rows []Input) ([][]float32, error) {
 	var fresh Logits
 	return m.ForwardInto(ctx, rows, &fresh)
 }
@@ -62,12 +62,12 @@ func (l *Logits) take(n, vocab int) [][]float32 {
 
 // ForwardInto is Forward with the logits in memory that the caller lends: what it returns stays as it is until
 // the next call with the same memory, failed ones included.
-func (m *Model) ForwardInto(ctx context.Context, rows []Row, into *Logits) ([][]float32, error) {
+func (m *Model) ForwardInto(ctx context.Context, rows []Input, into *Logits) ([][]float32, error) {
 	return m.forward(ctx, rows, into, false)
 }
 
 // forward is ForwardInto, or Prefill if decoding follows.
-func (m *Model) forward(ctx context.Context, rows []Row, into *Logits, decoding bool) ([][]float32, error) {
+func (m *Model) forward(ctx context.Context, rows []Input, into *Logits, decoding bool) ([][]float32, error) {
 	logits, tokens, err := m.checkRows(rows)
 	if err != nil || tokens == 0 {
 		return nil, err
@@ -102,7 +102,7 @@ func (m *Model) forward(ctx context.Context, rows []Row, into *Logits, decoding 
 }
 
 // checkRows returns how many logits are wanted and how many tokens there are.
-func (m *Model) checkRows(rows []Row) (logits, tokens int, err error) {
+func (m *Model) checkRows(rows []Input) (logits, tokens int, err error) {
 	for i, r := range rows {
 		if r.Seq == nil || r.Seq.m != m {
 			return 0, 0, fmt.Errorf("row %d: its sequence is not one of this model", i)
@@ -156,7 +156,7 @@ type space struct {
 // compute packs the tokens of all rows into chunks, runs each chunk through all blocks and writes the wanted
 // logits [their number × Vocab]. A sequence's tokens stay in order, so that keys and values are there before
 // anyone attends to them.
-func (m *Model) compute(ctx context.Context, rows []Row, logits []float32, tokens int, c *change) error {
+func (m *Model) compute(ctx context.Context, rows []Input, logits []float32, tokens int, c *change) error {
 	sp := m.spaces.Get().(*space)
 	defer m.spaces.Put(sp)
 	defer func() { clear(sp.kv[:cap(sp.kv)]); clear(sp.near[:cap(sp.near)]) }() // let go of the caches

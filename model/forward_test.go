@@ -92,7 +92,7 @@ func checkIndependence(t *rapid.T, reference, m *Model) {
 			w.tokens = w.tokens[:n]
 		}
 		// Some grow, together.
-		var rows []Row
+		var rows []Input
 		var grown []*walker
 		for _, w := range walkers {
 			n := rapid.IntRange(0, 90).Draw(t, "grow") / 9
@@ -106,7 +106,7 @@ func checkIndependence(t *rapid.T, reference, m *Model) {
 			for range n {
 				more = append(more, tandem.Token(rapid.IntRange(0, 3).Draw(t, "token")))
 			}
-			rows = append(rows, Row{Seq: w.seq, Tokens: more, All: rapid.Bool().Draw(t, "all")})
+			rows = append(rows, Input{Seq: w.seq, Tokens: more, All: rapid.Bool().Draw(t, "all")})
 			grown = append(grown, w)
 		}
 		// What Forward gives never changes; what ForwardInto gives, with the next call.
@@ -148,7 +148,7 @@ func checkIndependence(t *rapid.T, reference, m *Model) {
 	for _, r := range results {
 		want, ok := known[fmt.Sprint(r.tokens)]
 		if !ok {
-			all, err := reference.Forward(context.Background(), []Row{{Seq: reference.NewSeq(), Tokens: r.tokens, All: true}})
+			all, err := reference.Forward(context.Background(), []Input{{Seq: reference.NewSeq(), Tokens: r.tokens, All: true}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -190,7 +190,7 @@ func TestGoldenLogits(t *testing.T) {
 			// The file too is made by operations that every processor rounds alike.
 			m := openTiny(t, tinymodel.Spec{Arch: arch, Type: typ, Dim: 256, FF: 256, Layers: 1, Seed: 9, Factors: arch == "llama"})
 			h.Reset()
-			for _, row := range forward(t, m, Row{Seq: m.NewSeq(), Tokens: pattern(40), All: true}) {
+			for _, row := range forward(t, m, Input{Seq: m.NewSeq(), Tokens: pattern(40), All: true}) {
 				if err := binary.Write(h, binary.LittleEndian, row); err != nil {
 					t.Fatal(err)
 				}
@@ -213,8 +213,8 @@ func TestWidenedWeightsGiveTheSame(t *testing.T) {
 		}
 		wide := openParts(t, meta, tensors)
 		for _, n := range []int{1, 7} {
-			a := forward(t, m, Row{Seq: m.NewSeq(), Tokens: pattern(n), All: true})
-			b := forward(t, wide, Row{Seq: wide.NewSeq(), Tokens: pattern(n), All: true})
+			a := forward(t, m, Input{Seq: m.NewSeq(), Tokens: pattern(n), All: true})
+			b := forward(t, wide, Input{Seq: wide.NewSeq(), Tokens: pattern(n), All: true})
 			for i := range a {
 				if !bitEqual(a[i], b[i]) {
 					t.Fatalf("%v: logits %d of %d differ from those of the widened weights", typ, i, n)
@@ -241,9 +241,9 @@ func TestPreemptionBetweenLayersLeavesNoTrace(t *testing.T) {
 	spec := tinymodel.Spec{Layers: 3}
 	m := variant(t, spec, 1, 4)
 	a, b := m.NewSeq(), m.NewSeq()
-	forward(t, m, Row{Seq: a, Tokens: pattern(6)}, Row{Seq: b, Tokens: pattern(3)})
+	forward(t, m, Input{Seq: a, Tokens: pattern(6)}, Input{Seq: b, Tokens: pattern(3)})
 	fork := a.Fork()
-	rows := []Row{{Seq: a, Tokens: pattern(5)}, {Seq: b, Tokens: pattern(4)}, {Seq: fork, Tokens: pattern(2)}}
+	rows := []Input{{Seq: a, Tokens: pattern(5)}, {Seq: b, Tokens: pattern(4)}, {Seq: fork, Tokens: pattern(2)}}
 	looks := 0
 	for ; ; looks++ {
 		_, err := m.Forward(&counting{context.Background(), looks}, rows)
@@ -258,9 +258,9 @@ func TestPreemptionBetweenLayersLeavesNoTrace(t *testing.T) {
 		}
 		for _, s := range []*Seq{a, b, fork} { // as before, to the bit
 			n := s.Len()
-			got := forward(t, m, Row{Seq: s, Tokens: pattern(1)})
+			got := forward(t, m, Input{Seq: s, Tokens: pattern(1)})
 			fresh := m.NewSeq()
-			want := forward(t, m, Row{Seq: fresh, Tokens: append(pattern(n), 17)})
+			want := forward(t, m, Input{Seq: fresh, Tokens: append(pattern(n), 17)})
 			if !bitEqual(got[0], want[0]) {
 				t.Fatalf("cancelled after %d looks: the sequence of %d has changed", looks, n)
 			}
@@ -278,18 +278,18 @@ func TestForwardRefuses(t *testing.T) {
 	m := openTiny(t, tinymodel.Spec{Context: 16})
 	other := openTiny(t, tinymodel.Spec{})
 	s := m.NewSeq()
-	forward(t, m, Row{Seq: s, Tokens: pattern(10)})
+	forward(t, m, Input{Seq: s, Tokens: pattern(10)})
 	for _, c := range []struct {
-		rows []Row
+		rows []Input
 		want string
 	}{
-		{[]Row{{Seq: s}}, "row 0: no tokens"},
-		{[]Row{{Tokens: pattern(1)}}, "not one of this model"},
-		{[]Row{{Seq: other.NewSeq(), Tokens: pattern(1)}}, "not one of this model"},
-		{[]Row{{Seq: s, Tokens: pattern(1)}, {Seq: s, Tokens: pattern(1)}}, "rows 0 and 1 append to the same sequence"},
-		{[]Row{{Seq: s, Tokens: pattern(7)}}, "10 positions and 7 more exceed the model's context of 16"},
-		{[]Row{{Seq: s, Tokens: []tandem.Token{-1}}}, "token -1 is outside the vocabulary"},
-		{[]Row{{Seq: m.NewSeq(), Tokens: pattern(1)}, {Seq: s, Tokens: []tandem.Token{1 << 20}}}, "row 1: token 1048576 is outside the vocabulary"},
+		{[]Input{{Seq: s}}, "row 0: no tokens"},
+		{[]Input{{Tokens: pattern(1)}}, "not one of this model"},
+		{[]Input{{Seq: other.NewSeq(), Tokens: pattern(1)}}, "not one of this model"},
+		{[]Input{{Seq: s, Tokens: pattern(1)}, {Seq: s, Tokens: pattern(1)}}, "rows 0 and 1 append to the same sequence"},
+		{[]Input{{Seq: s, Tokens: pattern(7)}}, "10 positions and 7 more exceed the model's context of 16"},
+		{[]Input{{Seq: s, Tokens: []tandem.Token{-1}}}, "token -1 is outside the vocabulary"},
+		{[]Input{{Seq: m.NewSeq(), Tokens: pattern(1)}, {Seq: s, Tokens: []tandem.Token{1 << 20}}}, "row 1: token 1048576 is outside the vocabulary"},
 	} {
 		_, err := m.Forward(context.Background(), c.rows)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -300,7 +300,7 @@ func TestForwardRefuses(t *testing.T) {
 		}
 	}
 	var ce *ContextError
-	if _, err := m.Forward(context.Background(), []Row{{Seq: s, Tokens: pattern(7)}}); !errors.As(err, &ce) {
+	if _, err := m.Forward(context.Background(), []Input{{Seq: s, Tokens: pattern(7)}}); !errors.As(err, &ce) {
 		t.Errorf("%v is no ContextError", err)
 	}
 	if logits, err := m.Forward(context.Background(), nil); err != nil || logits != nil {
@@ -312,14 +312,14 @@ func TestForwardRefuses(t *testing.T) {
 func TestForwardFromSeveralGoroutines(t *testing.T) {
 	m := variant(t, tinymodel.Spec{Type: npu.Q8_0, Dim: 128, FF: 512}, 2, chunkSizes...)
 	prefix := m.NewSeq()
-	forward(t, m, Row{Seq: prefix, Tokens: pattern(30)})
-	want := forward(t, m, Row{Seq: prefix.Fork(), Tokens: pattern(40), All: true})
+	forward(t, m, Input{Seq: prefix, Tokens: pattern(30)})
+	want := forward(t, m, Input{Seq: prefix.Fork(), Tokens: pattern(40), All: true})
 	var wg sync.WaitGroup
 	for range 4 {
 		s := prefix.Fork()
 		wg.Go(func() {
 			for range 5 {
-				got, err := m.Forward(context.Background(), []Row{{Seq: s, Tokens: pattern(40), All: true}})
+				got, err := m.Forward(context.Background(), []Input{{Seq: s, Tokens: pattern(40), All: true}})
 				if err != nil {
 					t.Error(err)
 					return

@@ -194,7 +194,7 @@ func TestWarm(t *testing.T) {
 // cache that was saved and read. It returns all logits.
 func story(t *testing.T, m *Model) (logits [][]float32) {
 	t.Helper()
-	add := func(rows ...Row) {
+	add := func(rows ...Input) {
 		l, err := m.Forward(context.Background(), rows)
 		if err != nil {
 			t.Fatal(err)
@@ -208,19 +208,19 @@ func story(t *testing.T, m *Model) (logits [][]float32) {
 		return list
 	}
 	base := m.NewSeq()
-	add(Row{Seq: base, Tokens: tokens(150, 0), All: true}) // more than a chunk
+	add(Input{Seq: base, Tokens: tokens(150, 0), All: true}) // more than a chunk
 	var forks []*Seq
 	for i := range 3 {
 		forks = append(forks, base.Fork())
-		add(Row{Seq: forks[i], Tokens: tokens(5+20*i, i)})
+		add(Input{Seq: forks[i], Tokens: tokens(5+20*i, i)})
 	}
 	for i := range 6 {
-		add(Row{Seq: forks[0], Tokens: tokens(1, i)}, Row{Seq: forks[1], Tokens: tokens(1, 2*i)}, Row{Seq: forks[2], Tokens: tokens(1+i, 3*i)})
+		add(Input{Seq: forks[0], Tokens: tokens(1, i)}, Input{Seq: forks[1], Tokens: tokens(1, 2*i)}, Input{Seq: forks[2], Tokens: tokens(1+i, 3*i)})
 	}
 	forks[1].Truncate(forks[1].Len() - 4)
-	add(Row{Seq: forks[1], Tokens: tokens(2, 9)})
+	add(Input{Seq: forks[1], Tokens: tokens(2, 9)})
 	forks[2].Truncate(100) // within the shared prefix
-	add(Row{Seq: forks[2], Tokens: tokens(3, 8)})
+	add(Input{Seq: forks[2], Tokens: tokens(3, 8)})
 	var saved strings.Builder
 	if _, err := forks[0].WriteTo(&saved); err != nil {
 		t.Fatal(err)
@@ -230,7 +230,7 @@ func story(t *testing.T, m *Model) (logits [][]float32) {
 		t.Fatal(err)
 	}
 	for i := range 4 {
-		add(Row{Seq: read, Tokens: tokens(1, i)})
+		add(Input{Seq: read, Tokens: tokens(1, i)})
 	}
 	return logits
 }
@@ -250,12 +250,12 @@ func testTrees(t *testing.T, device string) {
 	defer m.Close()
 	prompt := pattern(40)
 	tree, plain := m.NewSeq(), m.NewSeq()
-	forward(t, m, Row{Seq: tree, Tokens: prompt})
-	forward(t, m, Row{Seq: plain, Tokens: prompt})
+	forward(t, m, Input{Seq: tree, Tokens: prompt})
+	forward(t, m, Input{Seq: plain, Tokens: prompt})
 	// 0 is the root; 1 and 2 its children, 3 the child of 2.
 	drafts, parents := []tandem.Token{7, 8, 9, 10}, []int{-1, 0, 0, 2}
-	got := forward(t, m, Row{Seq: tree, Tokens: drafts, Parents: parents, All: true})
-	want := forward(t, m, Row{Seq: plain, Tokens: []tandem.Token{7, 9, 10}, All: true})
+	got := forward(t, m, Input{Seq: tree, Tokens: drafts, Parents: parents, All: true})
+	want := forward(t, m, Input{Seq: plain, Tokens: []tandem.Token{7, 9, 10}, All: true})
 	for i, node := range []int{0, 2, 3} {
 		closeTo(t, fmt.Sprintf("node %d", node), got[node], want[i])
 	}
@@ -263,8 +263,8 @@ func testTrees(t *testing.T, device string) {
 		t.Fatal(err)
 	}
 	for i := range 3 {
-		closeTo(t, fmt.Sprintf("token %d after the tree", i), forward(t, m, Row{Seq: tree, Tokens: pattern(1)})[0],
-			forward(t, m, Row{Seq: plain, Tokens: pattern(1)})[0])
+		closeTo(t, fmt.Sprintf("token %d after the tree", i), forward(t, m, Input{Seq: tree, Tokens: pattern(1)})[0],
+			forward(t, m, Input{Seq: plain, Tokens: pattern(1)})[0])
 	}
 }
 

@@ -18,7 +18,7 @@ func saved(t testing.TB, m *Model, n int) []byte {
 	t.Helper()
 	s := m.NewSeq()
 	for at := 0; at < n; at += 100 {
-		forward(t, m, Row{Seq: s, Tokens: pattern(n)[at:min(n, at+100)]})
+		forward(t, m, Input{Seq: s, Tokens: pattern(n)[at:min(n, at+100)]})
 		s = s.Fork()
 	}
 	var b bytes.Buffer
@@ -43,8 +43,8 @@ func TestSavedSequenceGoesOnAsBefore(t *testing.T) {
 		if s.Len() != n {
 			t.Fatalf("%d positions came back as %d", n, s.Len())
 		}
-		got := forward(t, m, Row{Seq: s, Tokens: pattern(5)})
-		want := forward(t, m, Row{Seq: m.NewSeq(), Tokens: append(pattern(n), pattern(5)...)})
+		got := forward(t, m, Input{Seq: s, Tokens: pattern(5)})
+		want := forward(t, m, Input{Seq: m.NewSeq(), Tokens: append(pattern(n), pattern(5)...)})
 		if !bitEqual(got[0], want[0]) {
 			t.Errorf("after %d saved positions the logits differ", n)
 		}
@@ -138,13 +138,13 @@ func TestForksOfDifferentLengthGoTogether(t *testing.T) {
 	m := openTiny(t, tinymodel.Spec{})
 	for _, keep := range []int{1, 3, 15, 16, 20, 39} {
 		long := m.NewSeq()
-		forward(t, m, Row{Seq: long, Tokens: pattern(40)})
+		forward(t, m, Input{Seq: long, Tokens: pattern(40)})
 		short := long.Fork()
 		short.Truncate(keep)
-		got := forward(t, m, Row{Seq: short, Tokens: pattern(2)}, Row{Seq: long, Tokens: pattern(3)})
+		got := forward(t, m, Input{Seq: short, Tokens: pattern(2)}, Input{Seq: long, Tokens: pattern(3)})
 		want := [][]float32{
-			forward(t, m, Row{Seq: m.NewSeq(), Tokens: append(pattern(keep), pattern(2)...)})[0],
-			forward(t, m, Row{Seq: m.NewSeq(), Tokens: append(pattern(40), pattern(3)...)})[0],
+			forward(t, m, Input{Seq: m.NewSeq(), Tokens: append(pattern(keep), pattern(2)...)})[0],
+			forward(t, m, Input{Seq: m.NewSeq(), Tokens: append(pattern(40), pattern(3)...)})[0],
 		}
 		for i := range want {
 			if !bitEqual(got[i], want[i]) {
@@ -158,23 +158,23 @@ func TestForksOfDifferentLengthGoTogether(t *testing.T) {
 func TestForksDoNotDisturbEachOther(t *testing.T) {
 	m := openTiny(t, tinymodel.Spec{})
 	a := m.NewSeq()
-	forward(t, m, Row{Seq: a, Tokens: pattern(70)})
+	forward(t, m, Input{Seq: a, Tokens: pattern(70)})
 	b := a.Fork()
 	if len(b.kv.Spans) == 0 || &b.kv.Spans[0].K[0][0] != &a.kv.Spans[0].K[0][0] {
 		t.Error("a fork copies")
 	}
 	a.Truncate(10) // into the shared span
-	forward(t, m, Row{Seq: a, Tokens: pattern(20)})
-	got := forward(t, m, Row{Seq: b, Tokens: pattern(1)})
-	want := forward(t, m, Row{Seq: m.NewSeq(), Tokens: append(pattern(70), pattern(1)...)})
+	forward(t, m, Input{Seq: a, Tokens: pattern(20)})
+	got := forward(t, m, Input{Seq: b, Tokens: pattern(1)})
+	want := forward(t, m, Input{Seq: m.NewSeq(), Tokens: append(pattern(70), pattern(1)...)})
 	if !bitEqual(got[0], want[0]) {
 		t.Error("what one fork wrote after a truncation shows in the other")
 	}
 	// Rolling back and going on within owned memory takes no new spans.
 	c := m.NewSeq()
-	forward(t, m, Row{Seq: c, Tokens: pattern(5)})
+	forward(t, m, Input{Seq: c, Tokens: pattern(5)})
 	for range 50 {
-		forward(t, m, Row{Seq: c, Tokens: pattern(3)})
+		forward(t, m, Input{Seq: c, Tokens: pattern(3)})
 		c.Truncate(5)
 	}
 	if len(c.kv.Spans) != 1 {

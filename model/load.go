@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"tandem/model/chat"
 	"tandem/model/gguf"
 	"tandem/model/tokenizer"
 	"tandem/npu"
@@ -36,7 +37,7 @@ type Model struct {
 	weights   weights
 	file      *gguf.File
 	tokenizer *tokenizer.Tokenizer
-	template  *Template
+	template  *chat.Template
 	device    npu.Device
 	phone     *sim.Device     // the simulated NPU that device is or stages weights for; nil without one
 	strategy  plan.Strategy   // of the phone's changes of graphs
@@ -136,7 +137,7 @@ func load(f *gguf.File, device npu.Device, chunks []int) (m *Model, err error) {
 	if m.tokenizer.Size() != m.config.Vocab {
 		return nil, fmt.Errorf("%s: the tokenizer has %d tokens, but the embedding %d rows", f.Name, m.tokenizer.Size(), m.config.Vocab)
 	}
-	m.template = TemplateOf(f, m.tokenizer)
+	m.template = chat.TemplateOf(f, m.tokenizer)
 	for _, chunk := range chunks {
 		p, err := compileFor(device, m.config.blocks(&m.weights, chunk), chunk)
 		if err != nil {
@@ -198,7 +199,7 @@ func (m *Model) Config() Config { return m.config }
 func (m *Model) Tokenizer() *tokenizer.Tokenizer { return m.tokenizer }
 
 // Template returns the model's chat template, a plain one where the file has none.
-func (m *Model) Template() *Template { return m.template }
+func (m *Model) Template() *chat.Template { return m.template }
 
 // Device says what computes the model.
 func (m *Model) Device() string { return m.device.Name() }

@@ -141,7 +141,7 @@ func TestUnalignedFile(t *testing.T) {
 		}
 		straight := openTiny(t, tinymodel.Spec{Type: typ})
 		for _, n := range []int{1, 3} {
-			got, want := forward(t, m, Row{Seq: m.NewSeq(), Tokens: pattern(n)}), forward(t, straight, Row{Seq: straight.NewSeq(), Tokens: pattern(n)})
+			got, want := forward(t, m, Input{Seq: m.NewSeq(), Tokens: pattern(n)}), forward(t, straight, Input{Seq: straight.NewSeq(), Tokens: pattern(n)})
 			if !bitEqual(got[0], want[0]) {
 				t.Errorf("%v: an unaligned file gives other logits", typ)
 			}

@@ -44,11 +44,11 @@ func TestLargerThanItsMemory(t *testing.T) {
 				tokens[i] = tandem.Token(7 * i % 250)
 			}
 			for _, n := range []int{50, 1, 1, 1, 17} {
-				x, err := whole.Forward(context.Background(), []Row{{Seq: a, Tokens: tokens[:n], All: true}})
+				x, err := whole.Forward(context.Background(), []Input{{Seq: a, Tokens: tokens[:n], All: true}})
 				if err != nil {
 					t.Fatal(err)
 				}
-				y, err := small.Forward(context.Background(), []Row{{Seq: b, Tokens: tokens[:n], All: true}})
+				y, err := small.Forward(context.Background(), []Input{{Seq: b, Tokens: tokens[:n], All: true}})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -87,7 +87,7 @@ func TestFileCutWhileInUse(t *testing.T) {
 	defer m.Close()
 	s := m.NewSeq()
 	forward := func() error {
-		_, err := m.Forward(context.Background(), []Row{{Seq: s, Tokens: []tandem.Token{1}}})
+		_, err := m.Forward(context.Background(), []Input{{Seq: s, Tokens: []tandem.Token{1}}})
 		return err
 	}
 	if err := forward(); err != nil {
@@ -118,7 +118,7 @@ func TestTooLittleMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer m.Close()
-	_, err = m.Forward(context.Background(), []Row{{Seq: m.NewSeq(), Tokens: []tandem.Token{1}}})
+	_, err = m.Forward(context.Background(), []Input{{Seq: m.NewSeq(), Tokens: []tandem.Token{1}}})
 	if err == nil || !strings.Contains(err.Error(), "too small") {
 		t.Errorf("error %v", err)
 	}

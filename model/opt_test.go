@@ -124,7 +124,7 @@ func TestOPTAgreesWithItsDefinition(t *testing.T) {
 		ids[i] = int(id)
 	}
 	want := newPlainOPT(t, spec).logits(ids)
-	got := forward(t, m, Row{Seq: m.NewSeq(), Tokens: tokens, All: true})
+	got := forward(t, m, Input{Seq: m.NewSeq(), Tokens: tokens, All: true})
 	for i := range want {
 		var worst, square float64
 		for j, v := range want[i] {

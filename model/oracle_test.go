@@ -83,7 +83,7 @@ func compareLogits(t *testing.T, lib *llamacpp.Lib, spec tinymodel.Spec) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := ours.Forward(context.Background(), []Row{{Seq: ours.NewSeq(), Tokens: tokens, All: true}})
+	got, err := ours.Forward(context.Background(), []Input{{Seq: ours.NewSeq(), Tokens: tokens, All: true}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -46,7 +46,7 @@ func (m *Model) Perplexity(ctx context.Context, tokens []tandem.Token, window in
 	for len(tokens) >= 2 {
 		part := tokens[:min(window, len(tokens))]
 		tokens = tokens[len(part):]
-		logits, err := m.ForwardInto(ctx, []Row{{Seq: m.NewSeq(), Tokens: part[:len(part)-1], All: true}}, &memory)
+		logits, err := m.ForwardInto(ctx, []Input{{Seq: m.NewSeq(), Tokens: part[:len(part)-1], All: true}}, &memory)
 		if err != nil {
 			return 0, err
 		}

@@ -36,7 +36,7 @@ func TestPerplexity(t *testing.T) {
 		seq := native.NewSeq()
 		part := tokens[at:min(at+16, len(tokens))]
 		for i, token := range part[:len(part)-1] {
-			l, err := native.Forward(ctx, []Row{{Seq: seq, Tokens: []tandem.Token{token}}})
+			l, err := native.Forward(ctx, []Input{{Seq: seq, Tokens: []tandem.Token{token}}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -81,7 +81,7 @@ func worthwhile(programs []chunkPrograms, c sim.Costs) []chunkPrograms {
 // Prefill is ForwardInto for prompts behind which the rows are decoded, a token of each at a time. A simulated phone
 // changes from the graphs for prompts to those for decoding on the way, as planned (CoordGen §3.2): each is loaded
 // while other blocks compute. What is computed is the same to the bit.
-func (m *Model) Prefill(ctx context.Context, rows []Row, into *Logits) ([][]float32, error) {
+func (m *Model) Prefill(ctx context.Context, rows []Input, into *Logits) ([][]float32, error) {
 	return m.forward(ctx, rows, into, true)
 }
 
@@ -95,15 +95,15 @@ type change struct {
 }
 
 // change plans the change for a prefill; nil where there is none to plan.
-func (m *Model) change(rows []Row, tokens int) *change {
-	if m.phone == nil || m.staged() || slices.ContainsFunc(rows, func(r Row) bool { return r.Parents != nil }) {
+func (m *Model) change(rows []Input, tokens int) *change {
+	if m.phone == nil || m.staged() || slices.ContainsFunc(rows, func(r Input) bool { return r.Parents != nil }) {
 		return nil
 	}
 	c := &change{m: m, large: m.program(tokens), small: m.program(len(rows))}
 	if c.large == c.small {
 		return nil
 	}
-	longest := slices.MaxFunc(rows, func(a, b Row) int { return a.Seq.n + len(a.Tokens) - b.Seq.n - len(b.Tokens) })
+	longest := slices.MaxFunc(rows, func(a, b Input) int { return a.Seq.n + len(a.Tokens) - b.Seq.n - len(b.Tokens) })
 	p := c.problem(tokens, longest.Seq.n+len(longest.Tokens))
 	c.plan = p.Plan(m.strategy)
 	if c.stays(p) {

@@ -20,7 +20,7 @@ func TestPhoneSameBits(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { m.Close() })
-		out, err := m.Forward(context.Background(), []Row{{Seq: m.NewSeq(), Tokens: []tandem.Token{1, 2, 3, 4, 5}}})
+		out, err := m.Forward(context.Background(), []Input{{Seq: m.NewSeq(), Tokens: []tandem.Token{1, 2, 3, 4, 5}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,13 +57,13 @@ func phone(t *testing.T, opt Options) *Model {
 }
 
 // prompts are rows of the given lengths.
-func prompts(m *Model, lengths ...int) (rows []Row) {
+func prompts(m *Model, lengths ...int) (rows []Input) {
 	for i, n := range lengths {
 		tokens := make([]tandem.Token, n)
 		for j := range tokens {
 			tokens[j] = tandem.Token((7*j + 31*i) % 500)
 		}
-		rows = append(rows, Row{Seq: m.NewSeq(), Tokens: tokens})
+		rows = append(rows, Input{Seq: m.NewSeq(), Tokens: tokens})
 	}
 	return rows
 }
@@ -78,9 +78,9 @@ func TestPrefillSwitchesAsPlanned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	next := func(rows []Row) (out []Row) {
+	next := func(rows []Input) (out []Input) {
 		for _, r := range rows {
-			out = append(out, Row{Seq: r.Seq, Tokens: []tandem.Token{3}})
+			out = append(out, Input{Seq: r.Seq, Tokens: []tandem.Token{3}})
 		}
 		return out
 	}

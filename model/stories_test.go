@@ -92,7 +92,7 @@ func greedy(t testing.TB, m *Model, prompt []tandem.Token, n int) (ids []tandem.
 	t.Helper()
 	seq, next := m.NewSeq(), prompt
 	for range n {
-		logits, err := m.Forward(context.Background(), []Row{{Seq: seq, Tokens: next}})
+		logits, err := m.Forward(context.Background(), []Input{{Seq: seq, Tokens: next}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -117,8 +117,8 @@ func (s *Switcher) measure(ctx context.Context) error {
 // bits as Forward's, and what happened when. Every block has the large graph first, loaded before the
 // clock starts, and in the end the one that the plan leaves it with.
 func (s *Switcher) Prefill(ctx context.Context, seq *Seq, tokens []tandem.Token, pl plan.Plan) ([]float32, plan.Timeline, error) {
-	row := Row{Seq: seq, Tokens: tokens}
-	if _, n, err := s.m.checkRows([]Row{row}); err != nil || n == 0 {
+	row := Input{Seq: seq, Tokens: tokens}
+	if _, n, err := s.m.checkRows([]Input{row}); err != nil || n == 0 {
 		return nil, plan.Timeline{}, errors.Join(err, errors.New("nothing to prefill"))
 	}
 	runs := s.Runs(len(tokens))

@@ -49,7 +49,7 @@ func TestSwitchingPrefillIsPlainPrefill(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want, err := m.Forward(context.Background(), []Row{{Seq: b, Tokens: tokens}})
+			want, err := m.Forward(context.Background(), []Input{{Seq: b, Tokens: tokens}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -60,7 +60,7 @@ func TestSwitchingPrefillIsPlainPrefill(t *testing.T) {
 				t.Fatalf("%d spans", len(line.Spans))
 			}
 			more := []tandem.Token{7}
-			x, err := m.Forward(context.Background(), []Row{{Seq: a, Tokens: more}, {Seq: b, Tokens: more}})
+			x, err := m.Forward(context.Background(), []Input{{Seq: a, Tokens: more}, {Seq: b, Tokens: more}})
 			if err != nil || !bitEqual(x[0], x[1]) {
 				t.Fatalf("the caches differ: %v", err)
 			}

@@ -10,7 +10,7 @@ import (
 )
 
 // checkTree reports a row whose Parents or Among make no sense.
-func (r *Row) checkTree() error {
+func (r *Input) checkTree() error {
 	if (r.Near == nil) != (r.Among == nil) {
 		return errors.New("the tokens of interest and what they follow (Near, Among) go together")
 	}
@@ -30,7 +30,7 @@ func (r *Row) checkTree() error {
 
 // place appends the position of token at of a row, and its branch. A node's position is its depth behind
 // the sequence, so that a kept path has the keys that plain decoding gives it.
-func (sp *space) place(r *Row, at int, ancestors *[npu.MaxTree]uint64) {
+func (sp *space) place(r *Input, at int, ancestors *[npu.MaxTree]uint64) {
 	n := int32(r.Seq.n)
 	if r.Parents == nil {
 		n += int32(at)
@@ -119,7 +119,7 @@ func (m *Model) Among(tokens []tandem.Token) (*Among, error) {
 
 // near is token at of a row.
 type near struct {
-	row *Row
+	row *Input
 	at  int
 }
 

@@ -25,13 +25,13 @@ func TestTreesAreAsPlainDecoding(t *testing.T) {
 		text := rapid.SliceOfN(token, 0, 70).Draw(t, "text")
 		seq := m.NewSeq()
 		if len(text) > 0 {
-			if _, err := m.Forward(t.Context(), []Row{{Seq: seq, Tokens: text}}); err != nil {
+			if _, err := m.Forward(t.Context(), []Input{{Seq: seq, Tokens: text}}); err != nil {
 				t.Fatal(err)
 			}
 		}
 		if rapid.Bool().Draw(t, "fork") {
 			other := seq.Fork()
-			if _, err := m.Forward(t.Context(), []Row{{Seq: other, Tokens: pattern(3)}}); err != nil {
+			if _, err := m.Forward(t.Context(), []Input{{Seq: other, Tokens: pattern(3)}}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -40,7 +40,7 @@ func TestTreesAreAsPlainDecoding(t *testing.T) {
 			if rapid.IntRange(0, 9).Draw(t, "large") == 0 {
 				n = npu.MaxTree
 			}
-			row := Row{Seq: seq, All: true}
+			row := Input{Seq: seq, All: true}
 			paths := make([][]tandem.Token, n)
 			for i := range n {
 				parent := rapid.IntRange(-1, i-1).Draw(t, "parent")
@@ -51,9 +51,9 @@ func TestTreesAreAsPlainDecoding(t *testing.T) {
 				row.Tokens, row.Parents = append(row.Tokens, token.Draw(t, "node")), append(row.Parents, parent)
 				paths[i] = append(slices.Clone(before), row.Tokens[i])
 			}
-			rows := []Row{row}
+			rows := []Input{row}
 			if rapid.Bool().Draw(t, "company") {
-				rows = []Row{{Seq: m.NewSeq(), Tokens: pattern(rapid.IntRange(1, 9).Draw(t, "before"))}, row}
+				rows = []Input{{Seq: m.NewSeq(), Tokens: pattern(rapid.IntRange(1, 9).Draw(t, "before"))}, row}
 			}
 			logits, err := m.Forward(t.Context(), rows)
 			if err != nil {
@@ -82,7 +82,7 @@ func TestTreesAreAsPlainDecoding(t *testing.T) {
 				t.Fatalf("%d positions for %d tokens", seq.Len(), len(text))
 			}
 		}
-		got, err := m.Forward(t.Context(), []Row{{Seq: seq, Tokens: pattern(2)}})
+		got, err := m.Forward(t.Context(), []Input{{Seq: seq, Tokens: pattern(2)}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,7 +93,7 @@ func TestTreesAreAsPlainDecoding(t *testing.T) {
 }
 
 func after(t *rapid.T, m *Model, text []tandem.Token) []float32 {
-	logits, err := m.Forward(t.Context(), []Row{{Seq: m.NewSeq(), Tokens: text}})
+	logits, err := m.Forward(t.Context(), []Input{{Seq: m.NewSeq(), Tokens: text}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,23 +104,23 @@ func after(t *rapid.T, m *Model, text []tandem.Token) []float32 {
 func TestTreesAreForgotten(t *testing.T) {
 	m := openTiny(t, tinymodel.Spec{})
 	seq := m.NewSeq()
-	forward(t, m, Row{Seq: seq, Tokens: pattern(5)})
-	want := forward(t, m, Row{Seq: m.NewSeq(), Tokens: pattern(6)})[0]
-	tree := func() { forward(t, m, Row{Seq: seq, Tokens: pattern(4), Parents: []int{-1, 0, -1, 2}, All: true}) }
+	forward(t, m, Input{Seq: seq, Tokens: pattern(5)})
+	want := forward(t, m, Input{Seq: m.NewSeq(), Tokens: pattern(6)})[0]
+	tree := func() { forward(t, m, Input{Seq: seq, Tokens: pattern(4), Parents: []int{-1, 0, -1, 2}, All: true}) }
 	next := pattern(6)[5:]
 
 	tree()
-	if got := forward(t, m, Row{Seq: seq, Tokens: next})[0]; !bitEqual(got, want) || seq.Len() != 6 {
+	if got := forward(t, m, Input{Seq: seq, Tokens: next})[0]; !bitEqual(got, want) || seq.Len() != 6 {
 		t.Error("Forward after a tree differs")
 	}
 	seq.Truncate(5)
 	tree()
-	if got := forward(t, m, Row{Seq: seq.Fork(), Tokens: next})[0]; !bitEqual(got, want) {
+	if got := forward(t, m, Input{Seq: seq.Fork(), Tokens: next})[0]; !bitEqual(got, want) {
 		t.Error("a fork after a tree differs")
 	}
 	tree()
 	seq.Truncate(9)
-	if got := forward(t, m, Row{Seq: seq, Tokens: next})[0]; !bitEqual(got, want) || seq.Len() != 6 {
+	if got := forward(t, m, Input{Seq: seq, Tokens: next})[0]; !bitEqual(got, want) || seq.Len() != 6 {
 		t.Error("Truncate after a tree differs")
 	}
 }
@@ -129,21 +129,21 @@ func TestTreesRefuse(t *testing.T) {
 	m := openTiny(t, tinymodel.Spec{})
 	seq := m.NewSeq()
 	for _, c := range []struct {
-		row  Row
+		row  Input
 		want string
 	}{
-		{Row{Tokens: pattern(2), Parents: []int{-1}}, "2 tokens with 1 parents"},
-		{Row{Tokens: pattern(2), Parents: []int{-1, 1}}, "parent of node 1 is 1"},
-		{Row{Tokens: pattern(2), Parents: []int{-1, -2}}, "parent of node 1 is -2"},
-		{Row{Tokens: pattern(65), Parents: make([]int, 65)}, "at most 64"},
-		{Row{Tokens: pattern(2), Near: func(int, []float32) {}}, "go together"},
+		{Input{Tokens: pattern(2), Parents: []int{-1}}, "2 tokens with 1 parents"},
+		{Input{Tokens: pattern(2), Parents: []int{-1, 1}}, "parent of node 1 is 1"},
+		{Input{Tokens: pattern(2), Parents: []int{-1, -2}}, "parent of node 1 is -2"},
+		{Input{Tokens: pattern(65), Parents: make([]int, 65)}, "at most 64"},
+		{Input{Tokens: pattern(2), Near: func(int, []float32) {}}, "go together"},
 	} {
 		c.row.Seq = seq
-		if _, err := m.Forward(t.Context(), []Row{c.row}); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := m.Forward(t.Context(), []Input{c.row}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want %q", err, c.want)
 		}
 	}
-	forward(t, m, Row{Seq: seq, Tokens: pattern(4), Parents: []int{-1, 0, 1, 0}})
+	forward(t, m, Input{Seq: seq, Tokens: pattern(4), Parents: []int{-1, 0, 1, 0}})
 	for _, path := range [][]int{{1}, {0, 2}, {4}, {-1}, {0, 0}} {
 		if err := seq.Keep(path...); err == nil {
 			t.Errorf("path %d was kept", path)
@@ -166,8 +166,8 @@ func TestAmong(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, seen := pattern(150), 0
-	want := forward(t, m, Row{Seq: m.NewSeq(), Tokens: text, All: true})
-	got := forward(t, m, Row{Seq: m.NewSeq(), Tokens: pattern(3)}, Row{Seq: m.NewSeq(), Tokens: text, Among: among, Near: func(i int, scores []float32) {
+	want := forward(t, m, Input{Seq: m.NewSeq(), Tokens: text, All: true})
+	got := forward(t, m, Input{Seq: m.NewSeq(), Tokens: pattern(3)}, Input{Seq: m.NewSeq(), Tokens: text, Among: among, Near: func(i int, scores []float32) {
 		if i != seen {
 			t.Errorf("token %d after %d", i, seen-1)
 		}

@@ -11,6 +11,7 @@ import (
 	"tandem"
 	"tandem/internal/llamacpp"
 	"tandem/model"
+	"tandem/model/chat"
 	"tandem/model/tokenizer"
 	"tandem/models"
 )
@@ -56,7 +57,7 @@ func TestReaderSize(t *testing.T) {
 func TestReaderPrompts(t *testing.T) {
 	m := openReader(t)
 	for _, g := range readGolden(t) {
-		text, err := m.Template().Render([]model.Message{{Role: "system", Content: g.System}, {Role: "user", Content: g.Question}}, true)
+		text, err := m.Template().Render([]chat.Message{{Role: "system", Content: g.System}, {Role: "user", Content: g.Question}}, true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,7 +73,7 @@ func TestReaderPrompts(t *testing.T) {
 // TestReaderConversation checks the template without a system message and with an earlier turn.
 func TestReaderConversation(t *testing.T) {
 	m := openReader(t)
-	text, err := m.Template().Render([]model.Message{{Role: "user", Content: "A?"}, {Role: "assistant", Content: "B."}, {Role: "user", Content: "C?"}}, true)
+	text, err := m.Template().Render([]chat.Message{{Role: "user", Content: "A?"}, {Role: "assistant", Content: "B."}, {Role: "user", Content: "C?"}}, true)
 	if want := "Question: A?\nAnswer: B.\nQuestion: C?\nAnswer:"; err != nil || text != want {
 		t.Errorf("template gives %q, %v; want %q", text, err, want)
 	}

@@ -16,6 +16,7 @@ import (
 	"tandem/decoder"
 	"tandem/internal/tinymodel"
 	"tandem/model"
+	"tandem/model/sample"
 	"tandem/pair"
 	"tandem/retrieval"
 	"tandem/transport"
@@ -96,7 +97,7 @@ var baselineQuestion = Question{ID: "q", Text: "Where is the cabin, and when doe
 
 func baselineSettings(want transport.Want) Settings {
 	s := Settings{Want: want, Nucleus: 0.8, Support: 64, Lookahead: 8, MaxTokens: 24, Documents: 2, Weights: decoder.Sentence}
-	s.Sampling = model.Sampling{Temperature: 1, TopP: 1, RepeatPenalty: 1, Seed: 21}
+	s.Sampling = sample.Params{Temperature: 1, TopP: 1, RepeatPenalty: 1, Seed: 21}
 	return s
 }
 

@@ -15,6 +15,7 @@ import (
 	"tandem/decoder"
 	"tandem/internal/tinymodel"
 	"tandem/model"
+	"tandem/model/sample"
 	"tandem/netem"
 	"tandem/retrieval"
 	"tandem/transport"
@@ -102,7 +103,7 @@ func (s *street) ask(tokens int, happen func(n int)) Answer {
 	defer cancel()
 	n := 0
 	answer, err := s.device.Ask(ctx, Question{ID: "q", Text: "What is the way?"}, Settings{
-		Placement: tandem.PlaceMirror, Coupling: tandem.CouplingShared, Sampling: model.Sampling{Temperature: 1, TopP: 1, RepeatPenalty: 1, Seed: 11},
+		Placement: tandem.PlaceMirror, Coupling: tandem.CouplingShared, Sampling: sample.Params{Temperature: 1, TopP: 1, RepeatPenalty: 1, Seed: 11},
 		Nucleus: 0.8, Support: 64, Lookahead: 8, MaxTokens: tokens, Documents: 2, Weights: decoder.Weights{},
 	}, func(Token) {
 		if n++; happen != nil {

@@ -10,6 +10,8 @@ import (
 	"tandem"
 	"tandem/decoder"
 	"tandem/model"
+	"tandem/model/chat"
+	"tandem/model/sample"
 	"tandem/pair"
 	"tandem/retrieval"
 	"tandem/transport"
@@ -45,7 +47,7 @@ type Settings struct {
 	Placement tandem.Placement
 	Coupling  tandem.Coupling
 	Gamma     uint32 // out of tandem.Mass: how often the speculative coupling takes the device's result; or pair.AutoGamma
-	Sampling  model.Sampling
+	Sampling  sample.Params
 	Nucleus   float64 // mass of the distribution that a draft carries
 	Support   int     // most tokens in it
 	Lookahead int     // most drafts beyond the last agreed token; 0 lets the device choose by Profile
@@ -106,7 +108,7 @@ func (s Settings) machine(self tandem.Side, m *model.Model) pair.Config {
 type Question struct {
 	ID      string // names the answer in logs
 	Text    string
-	History []model.Message
+	History []chat.Message
 }
 
 // Search is the text that passages are looked up with: the question on one line, after that with the one before it, since a

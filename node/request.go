@@ -5,7 +5,8 @@ import (
 	"fmt"
 
 	"tandem/decoder"
-	"tandem/model"
+	"tandem/model/chat"
+	"tandem/model/sample"
 	"tandem/pair"
 	"tandem/transport"
 )
@@ -54,7 +55,7 @@ func questionOf(b transport.Begin) (Question, Settings, error) {
 		Placement: b.Placement,
 		Coupling:  b.Coupling,
 		Gamma:     b.Gamma,
-		Sampling: model.Sampling{
+		Sampling: sample.Params{
 			Temperature:   b.Sampling.Temperature,
 			TopK:          b.Sampling.TopK,
 			TopP:          b.Sampling.TopP,
@@ -84,7 +85,7 @@ func questionOf(b transport.Begin) (Question, Settings, error) {
 		if t.Role != "user" && t.Role != "assistant" {
 			return Question{}, Settings{}, fmt.Errorf("turn %d has role %q: want user or assistant", i, t.Role)
 		}
-		q.History = append(q.History, model.Message{Role: t.Role, Content: t.Content})
+		q.History = append(q.History, chat.Message{Role: t.Role, Content: t.Content})
 	}
 	return q, s, nil
 }

@@ -4,7 +4,7 @@
 // CoordGen §3.3, §3.4; DESIGN §4.2).
 //
 // Drafters are pure: they read no clock and draw no random numbers, and what they guess decides how fast
-// tokens come, never which. Verification is the model's (model.GenerateWith); this room knows nothing of
+// tokens come, never which. Verification is the model's (sample.GenerateWith); this room knows nothing of
 // devices beyond the time that a pass of so many rows takes (Costs).
 package specdec
 

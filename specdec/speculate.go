@@ -8,10 +8,11 @@ import (
 
 	"tandem"
 	"tandem/model"
+	"tandem/model/sample"
 	"tandem/npu"
 )
 
-// Speculator drafts for model.GenerateWith with the drafters that it is given. It serves one generation at a
+// Speculator drafts for sample.GenerateWith with the drafters that it is given. It serves one generation at a
 // time; Acceptance goes on from one to the next.
 type Speculator struct {
 	Drafters    []Drafter    // Reuse last: it appends to what the others propose
@@ -68,9 +69,9 @@ func (s *Speculator) Stats() Stats {
 	return out
 }
 
-// Begin implements model.Speculator: the drafters take in the prompt, and its own tokens are scored along it. That is
+// Begin implements sample.Speculator: the drafters take in the prompt, and its own tokens are scored along it. That is
 // part of reading a prompt, so that the first draft costs no more than others.
-func (s *Speculator) Begin(m *model.Model, prompt *model.Row) error {
+func (s *Speculator) Begin(m *model.Model, prompt *model.Input) error {
 	s.tree = nil
 	if s.draftS == 0 {
 		s.draftS = firstDraft
@@ -105,7 +106,7 @@ const firstDraft = 1e-4
 // poolSize is how many guesses compete for the rows of a pass.
 const poolSize = 160
 
-// Draft implements model.Speculator.
+// Draft implements sample.Speculator.
 func (s *Speculator) Draft(came []tandem.Token, room int) (tokens []tandem.Token, parents []int) {
 	start := time.Now()
 	if s.tree != nil && s.Acceptance != nil {
@@ -145,8 +146,8 @@ func (s *Speculator) Draft(came []tandem.Token, room int) (tokens []tandem.Token
 	return tokens, parents
 }
 
-// Settle implements model.Speculator.
-func (s *Speculator) Settle(v model.Verdict) {
+// Settle implements sample.Speculator.
+func (s *Speculator) Settle(v sample.Verdict) {
 	rows := 1 + len(s.verified)
 	tile := or(s.Rows, 32)
 	s.stats.Passes++
@@ -190,7 +191,7 @@ func likeliest(logits []float32) tandem.Token {
 func Measure(ctx context.Context, m *model.Model, budget time.Duration) (Costs, error) {
 	start := time.Now()
 	seq := m.NewSeq()
-	if _, err := m.Forward(ctx, []model.Row{{Seq: seq, Tokens: make([]tandem.Token, min(64, m.Config().Context/4))}}); err != nil {
+	if _, err := m.Forward(ctx, []model.Input{{Seq: seq, Tokens: make([]tandem.Token, min(64, m.Config().Context/4))}}); err != nil {
 		return nil, fmt.Errorf("measure passes: %w", err)
 	}
 	times := map[int]time.Duration{}
@@ -200,12 +201,12 @@ func Measure(ctx context.Context, m *model.Model, budget time.Duration) (Costs, 
 			if seq.Len()+rows > m.Config().Context {
 				break
 			}
-			row := model.Row{Seq: seq, Tokens: make([]tandem.Token, rows), Parents: make([]int, rows), All: true}
+			row := model.Input{Seq: seq, Tokens: make([]tandem.Token, rows), Parents: make([]int, rows), All: true}
 			for i := range row.Parents {
 				row.Parents[i] = i - 1
 			}
 			at := time.Now()
-			if _, err := m.ForwardInto(ctx, []model.Row{row}, &memory); err != nil {
+			if _, err := m.ForwardInto(ctx, []model.Input{row}, &memory); err != nil {
 				return nil, fmt.Errorf("measure passes: %w", err)
 			}
 			if took := time.Since(at); times[rows] == 0 || took < times[rows] {

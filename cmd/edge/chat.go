@@ -10,7 +10,7 @@ import (
 	"golang.org/x/term"
 
 	"tandem/cmd/internal/cli"
-	"tandem/model"
+	"tandem/model/chat"
 	"tandem/node"
 )
 
@@ -48,7 +48,7 @@ func (c *chatCmd) Run(a *cli.App) (err error) {
 		fmt.Fprintln(a.Aside, a.Faint("Ask away. /new forgets what was said, /quit ends."))
 	}
 	lines, readErr := readLines()
-	var history []model.Message
+	var history []chat.Message
 	failed := 0
 	done := func() error {
 		if failed == 0 || person { // who reads the screen has seen why
@@ -100,7 +100,7 @@ func (c *chatCmd) Run(a *cli.App) (err error) {
 		} else {
 			s.summary(answer)
 		}
-		history = append(history, model.Message{Role: "user", Content: line}, model.Message{Role: "assistant", Content: answer.Text})
+		history = append(history, chat.Message{Role: "user", Content: line}, chat.Message{Role: "assistant", Content: answer.Text})
 		history = history[max(0, len(history)-2*c.Turns):]
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"tandem"
 	"tandem/cmd/internal/cli"
 	"tandem/decoder"
-	"tandem/model"
+	"tandem/model/sample"
 	"tandem/node"
 	"tandem/pair"
 )
@@ -31,8 +31,8 @@ type samplingFlags struct {
 	MaxTokens     int     `help:"Most tokens of an answer." default:"${maxTokens=256}"`
 }
 
-func (f samplingFlags) sampling() (model.Sampling, error) {
-	s := model.Sampling{
+func (f samplingFlags) sampling() (sample.Params, error) {
+	s := sample.Params{
 		Temperature: f.Temperature, TopK: f.TopK, TopP: f.TopP, MinP: f.MinP,
 		RepeatPenalty: f.RepeatPenalty, RepeatLast: f.RepeatLast, Seed: uint64(f.Seed),
 	}

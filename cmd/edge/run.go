@@ -9,6 +9,8 @@ import (
 	"tandem/cmd/internal/cli"
 	"tandem/decoder"
 	"tandem/model"
+	"tandem/model/chat"
+	"tandem/model/sample"
 	"tandem/model/tokenizer"
 	"tandem/specdec"
 )
@@ -57,7 +59,7 @@ func (c *runCmd) Run(a *cli.App) (err error) {
 		return err
 	}
 	text := ""
-	stream, filter := m.Tokenizer().Stream(), model.NewStopFilter(c.Stop)
+	stream, filter := m.Tokenizer().Stream(), sample.NewStopFilter(c.Stop)
 	show := func(piece string) {
 		text += piece
 		if !a.Globals.JSON {
@@ -68,24 +70,24 @@ func (c *runCmd) Run(a *cli.App) (err error) {
 	if err != nil {
 		return err
 	}
-	var drafts model.Speculator // nil, not a nil pointer
+	var drafts sample.Speculator // nil, not a nil pointer
 	if spec != nil {
 		drafts = spec
 	}
 	var answer []tandem.Token
-	stats, err := model.GenerateWith(a, m, tokens, sampling, c.MaxTokens, drafts, func(t tandem.Token) error {
+	stats, err := sample.GenerateWith(a, m, tokens, sampling, c.MaxTokens, drafts, func(t tandem.Token) error {
 		answer = append(answer, t)
 		piece, stopped := filter.Write(stream.Write(t))
 		show(piece)
 		if stopped {
-			return model.ErrStop
+			return sample.ErrStop
 		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	if stats.Reason != model.Stopped {
+	if stats.Reason != sample.Stopped {
 		piece, _ := filter.Write(stream.Flush())
 		show(piece + filter.Flush())
 	}
@@ -121,13 +123,13 @@ func (c *runCmd) tokens(m *model.Model, prompt string) ([]tandem.Token, error) {
 	if c.Raw {
 		return m.Tokenizer().Encode(prompt, tokenizer.Options{AddSpecial: true}), nil
 	}
-	var messages []model.Message
+	var messages []chat.Message
 	if c.System != "" {
-		messages = append(messages, model.Message{Role: "system", Content: decoder.AsText(m, c.System)})
+		messages = append(messages, chat.Message{Role: "system", Content: decoder.AsText(m, c.System)})
 	}
-	text, err := m.Template().Render(append(messages, model.Message{Role: "user", Content: decoder.AsText(m, prompt)}), true)
+	text, err := m.Template().Render(append(messages, chat.Message{Role: "user", Content: decoder.AsText(m, prompt)}), true)
 	if err != nil {
 		return nil, err
 	}
-	return model.EncodePrompt(m.Tokenizer(), text), nil
+	return chat.Encode(m.Tokenizer(), text), nil
 }

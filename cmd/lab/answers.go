@@ -7,12 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
+
 	"tandem"
 	"tandem/cmd/internal/cli"
 	"tandem/decoder"
 	"tandem/examples"
 	"tandem/lab"
-	"tandem/model"
+	"tandem/model/sample"
 	"tandem/node"
 	"tandem/pair"
 	"tandem/retrieval"
@@ -36,7 +37,7 @@ func (f answerFlags) open(a *cli.App) (b lab.Bench, closing func() error, err er
 	}
 	b.Settings = node.Settings{
 		Gamma: pair.HalfGamma, Nucleus: decoder.DefaultTopP, Support: decoder.DefaultMaxSupport, Lookahead: pair.DefaultLookahead,
-		Sampling:  model.Sampling{Temperature: f.Temperature, TopP: 1, RepeatPenalty: 1, Seed: f.Seed},
+		Sampling:  sample.Params{Temperature: f.Temperature, TopP: 1, RepeatPenalty: 1, Seed: f.Seed},
 		MaxTokens: f.MaxTokens, Documents: 4, Weights: weights,
 	}
 	if err := b.Settings.Check(); err != nil {

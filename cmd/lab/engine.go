@@ -293,7 +293,7 @@ func (e *ours) after(ctx context.Context, n int) (*model.Seq, error) {
 	if e.prompt == nil || e.prompt.Len() != n {
 		e.prompt = e.m.NewSeq()
 		if n > 0 {
-			if _, err := e.m.ForwardInto(ctx, []model.Row{{Seq: e.prompt, Tokens: anyTokens(e.m.Config().Vocab, 0, n)}}, &e.logits); err != nil {
+			if _, err := e.m.ForwardInto(ctx, []model.Input{{Seq: e.prompt, Tokens: anyTokens(e.m.Config().Vocab, 0, n)}}, &e.logits); err != nil {
 				return nil, err
 			}
 		}
@@ -313,7 +313,7 @@ func (e *ours) measure(ctx context.Context, t engineTest, prompt, steps int) (fl
 	if err != nil {
 		return 0, err
 	}
-	batch := make([]model.Row, t.rows)
+	batch := make([]model.Input, t.rows)
 	for i := range batch {
 		batch[i].Seq = base.Fork()
 	}

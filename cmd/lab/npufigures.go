@@ -15,6 +15,7 @@ import (
 	"tandem/cmd/internal/cli"
 	"tandem/lab"
 	"tandem/model"
+	"tandem/model/sample"
 	"tandem/model/tokenizer"
 	"tandem/models"
 	"tandem/npu"
@@ -143,7 +144,7 @@ func (c *npuFigures) native(ctx context.Context, path string, share float64, pag
 	text := m.Tokenizer().Encode(prompt, tokenizer.Options{AddSpecial: true})
 	before, _ := m.Memory()
 	start := time.Now()
-	_, err = model.Generate(ctx, m, text, model.Sampling{TopP: 1, RepeatPenalty: 1}, tokens, func(t tandem.Token) error {
+	_, err = sample.Generate(ctx, m, text, sample.Params{TopP: 1, RepeatPenalty: 1}, tokens, func(t tandem.Token) error {
 		run.Tokens = append(run.Tokens, int(t))
 		return nil
 	})

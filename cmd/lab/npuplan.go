@@ -139,7 +139,7 @@ func (c *npuPlan) execute(a *cli.App, m *model.Model, s *model.Switcher, rows []
 	for i := range tokens {
 		tokens[i] = tandem.Token(i * 31 % m.Config().Vocab)
 	}
-	want, err := m.Forward(a, []model.Row{{Seq: m.NewSeq(), Tokens: tokens}})
+	want, err := m.Forward(a, []model.Input{{Seq: m.NewSeq(), Tokens: tokens}})
 	if err != nil {
 		return err
 	}

@@ -78,7 +78,7 @@ func (c *npuPrograms) Run(a *cli.App) error {
 		seq := m.NewSeq()
 		for _, n := range []int{64, 1, 1} {
 			n = min(n, m.Config().Context-seq.Len())
-			if _, err := m.Forward(a, []model.Row{{Seq: seq, Tokens: slices.Repeat([]tandem.Token{1}, n)}}); err != nil {
+			if _, err := m.Forward(a, []model.Input{{Seq: seq, Tokens: slices.Repeat([]tandem.Token{1}, n)}}); err != nil {
 				return err
 			}
 		}

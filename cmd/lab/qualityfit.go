@@ -11,6 +11,7 @@ import (
 	"tandem/cmd/internal/cli"
 	"tandem/decoder"
 	"tandem/model"
+	"tandem/model/chat"
 )
 
 // choice is a moment of an answer at which one of the contexts should decide: those that hold what comes
@@ -119,7 +120,7 @@ func (q quality) choices(ctx context.Context, t trial) ([]choice, error) {
 // answerTokens are the tokens of the beginning of an answer.
 func answerTokens(m *model.Model, text string) []tandem.Token {
 	tok := m.Tokenizer()
-	ids := model.EncodePrompt(tok, " "+strings.TrimSpace(text))
+	ids := chat.Encode(tok, " "+strings.TrimSpace(text))
 	if bos, ok := tok.BOS(); ok && len(ids) > 0 && ids[0] == bos {
 		ids = ids[1:]
 	}

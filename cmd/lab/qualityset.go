@@ -17,7 +17,7 @@ import (
 	"testing/fstest"
 
 	"tandem"
-	"tandem/model"
+	"tandem/model/chat"
 	"tandem/models"
 	"tandem/node"
 	"tandem/retrieval"
@@ -50,7 +50,7 @@ type turn struct{ Question, Answer string }
 func (q asked) node() node.Question {
 	out := node.Question{Text: q.Question}
 	for _, t := range q.Earlier {
-		out.History = append(out.History, model.Message{Role: "user", Content: t.Question}, model.Message{Role: "assistant", Content: t.Answer})
+		out.History = append(out.History, chat.Message{Role: "user", Content: t.Question}, chat.Message{Role: "assistant", Content: t.Answer})
 	}
 	return out
 }

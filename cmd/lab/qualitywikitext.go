@@ -12,6 +12,7 @@ import (
 	"tandem"
 	"tandem/cmd/internal/cli"
 	"tandem/model"
+	"tandem/model/chat"
 	"tandem/retrieval"
 )
 
@@ -176,7 +177,7 @@ func predict(ctx context.Context, m *model.Model, hits []retrieval.Hit, given, p
 // beginning, but for the token that begins every text.
 func tokenLogs(ctx context.Context, m *model.Model, document, given, predicted string) ([]float64, error) {
 	tok := m.Tokenizer()
-	head := append(model.EncodePrompt(tok, document), answerTokens(m, given)...)
+	head := append(chat.Encode(tok, document), answerTokens(m, given)...)
 	tail := answerTokens(m, predicted)
 	most := m.Config().Context - len(tail)
 	if most < 1 {
@@ -189,7 +190,7 @@ func tokenLogs(ctx context.Context, m *model.Model, document, given, predicted s
 		}
 		head = slices.Delete(head, from, from+over)
 	}
-	out, err := m.Forward(ctx, []model.Row{{Seq: m.NewSeq(), Tokens: append(append([]tandem.Token(nil), head...), tail[:len(tail)-1]...), All: true}})
+	out, err := m.Forward(ctx, []model.Input{{Seq: m.NewSeq(), Tokens: append(append([]tandem.Token(nil), head...), tail[:len(tail)-1]...), All: true}})
 	if err != nil {
 		return nil, err
 	}

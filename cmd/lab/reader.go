@@ -20,7 +20,7 @@ import (
 	"tandem/cmd/internal/cli"
 	"tandem/decoder"
 	"tandem/examples"
-	"tandem/model"
+	"tandem/model/sample"
 	"tandem/models"
 	"tandem/retrieval"
 )
@@ -173,7 +173,7 @@ func (c *readingFlags) run(a *cli.App, items []item) error {
 		return err
 	}
 	defer m.Close()
-	cfg := decoder.Config{Model: m, Scorer: retrieval.Lexical(), Weights: weights, TopP: decoder.DefaultTopP, MaxTokens: 128, Sampling: model.Sampling{}}
+	cfg := decoder.Config{Model: m, Scorer: retrieval.Lexical(), Weights: weights, TopP: decoder.DefaultTopP, MaxTokens: 128, Sampling: sample.Params{}}
 	scores, start := map[string]*score{}, time.Now()
 	for i, it := range items {
 		if time.Since(start) > 2*time.Second {

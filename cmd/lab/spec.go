@@ -16,6 +16,8 @@ import (
 	"tandem/decoder"
 	"tandem/lab"
 	"tandem/model"
+	"tandem/model/chat"
+	"tandem/model/sample"
 	"tandem/specdec"
 )
 
@@ -94,7 +96,7 @@ func (c *specCmd) Run(a *cli.App) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	spec := lab.Spec{Model: m, Costs: costs, Eagle: eagle, History: dir, MaxTokens: c.MaxTokens, Rows: c.Rows, Sampling: model.Sampling{Temperature: c.Temperature, Seed: c.Seed}}
+	spec := lab.Spec{Model: m, Costs: costs, Eagle: eagle, History: dir, MaxTokens: c.MaxTokens, Rows: c.Rows, Sampling: sample.Params{Temperature: c.Temperature, Seed: c.Seed}}
 	methods := lab.SpecMethods
 	if len(c.Methods) > 0 {
 		methods = c.Methods
@@ -223,7 +225,7 @@ func (c *specCmd) inputs(task string, m *model.Model) ([]lab.SpecInput, error) {
 			if err != nil {
 				return false, err
 			}
-			in.Tokens = model.EncodePrompt(m.Tokenizer(), text)
+			in.Tokens = chat.Encode(m.Tokenizer(), text)
 			return len(in.Tokens) <= room, nil
 		}
 		if p, in.Cut, err = p.Fit(fits); err != nil {

@@ -52,7 +52,7 @@ func ours(t testing.TB, path string, ids []int) [][]float32 {
 	for i, id := range ids {
 		tokens[i] = tandem.Token(id)
 	}
-	out, err := m.Forward(context.Background(), []model.Row{{Seq: m.NewSeq(), Tokens: tokens, All: true}})
+	out, err := m.Forward(context.Background(), []model.Input{{Seq: m.NewSeq(), Tokens: tokens, All: true}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -202,7 +202,7 @@ func decodeRate(ctx context.Context, m *model.Model) (float64, error) {
 	tokens := []tandem.Token{0}
 	start, n := time.Now(), 0
 	for ; n < 32 && time.Since(start) < 500*time.Millisecond; n++ {
-		if _, err := m.Forward(ctx, []model.Row{{Seq: seq, Tokens: tokens}}); err != nil {
+		if _, err := m.Forward(ctx, []model.Input{{Seq: seq, Tokens: tokens}}); err != nil {
 			return 0, err
 		}
 	}

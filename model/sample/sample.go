@@ -1,4 +1,4 @@
-package model
+package sample
 
 import (
 	"fmt"
@@ -9,10 +9,10 @@ import (
 	"tandem"
 )
 
-// Sampling says how the next token is chosen from logits. The zero value is greedy: always the most
+// Params say how the next token is chosen from logits. The zero value is greedy: always the most
 // likely token. The steps apply in llama.cpp's order: repetition penalty, top-k, top-p, min-p,
 // temperature.
-type Sampling struct {
+type Params struct {
 	Temperature   float64 // 0: greedy; 1: the model's own distribution
 	TopK          int     // keep the k most likely tokens; 0: all
 	TopP          float64 // keep the smallest set with this share of the mass; 0 or 1: all
@@ -26,7 +26,7 @@ type Sampling struct {
 const DefaultRepeatLast = 64
 
 // Validate reports the first setting that makes no sense.
-func (s Sampling) Validate() error {
+func (s Params) Validate() error {
 	within := func(name string, v, low, high float64) error {
 		if !(v >= low && v <= high) { // also refuses NaN
 			return fmt.Errorf("%s is %v: it must be between %v and %v", name, v, low, high)
@@ -53,7 +53,7 @@ func (s Sampling) Validate() error {
 }
 
 // Greedy reports whether the most likely token is always chosen.
-func (s Sampling) Greedy() bool { return s.Temperature == 0 }
+func (s Params) Greedy() bool { return s.Temperature == 0 }
 
 // Probabilities returns the distribution that s makes of logits, one probability for each token of the
 // vocabulary, 0 for those cut off, with sum 1. Any shift of all logits gives the same, so log
@@ -61,12 +61,12 @@ func (s Sampling) Greedy() bool { return s.Temperature == 0 }
 // last, for the repetition penalty. dst is used if it is large enough.
 //
 // NaN counts as impossible. If nothing is possible, token 0 is certain.
-func (s Sampling) Probabilities(dst []float64, logits []float32, recent []tandem.Token) []float64 {
+func (s Params) Probabilities(dst []float64, logits []float32, recent []tandem.Token) []float64 {
 	return s.probabilities(dst, logits, recent, new(ranking))
 }
 
 // probabilities is Probabilities with the memory of r, whatever it held.
-func (s Sampling) probabilities(dst []float64, logits []float32, recent []tandem.Token, r *ranking) []float64 {
+func (s Params) probabilities(dst []float64, logits []float32, recent []tandem.Token, r *ranking) []float64 {
 	p := slices.Grow(dst[:0], len(logits))[:len(logits)]
 	if len(p) == 0 {
 		return p
@@ -112,11 +112,11 @@ func argmax(v []float64) int {
 }
 
 // penalises reports whether there is a repetition penalty.
-func (s Sampling) penalises() bool { return s.RepeatPenalty != 0 && s.RepeatPenalty != 1 }
+func (s Params) penalises() bool { return s.RepeatPenalty != 0 && s.RepeatPenalty != 1 }
 
 // penalise sets p where a recent token's logit is to be penalised, once however often the token occurs
 // (Keskar et al. 2019).
-func (s Sampling) penalise(p []float64, logits []float32, recent []tandem.Token) {
+func (s Params) penalise(p []float64, logits []float32, recent []tandem.Token) {
 	if !s.penalises() {
 		return
 	}
@@ -140,7 +140,7 @@ func (s Sampling) penalise(p []float64, logits []float32, recent []tandem.Token)
 }
 
 // cut sets the logits that top-k, top-p and min-p leave out to -Inf; top is the largest logit.
-func (s Sampling) cut(logits []float64, top float64, r *ranking) {
+func (s Params) cut(logits []float64, top float64, r *ranking) {
 	n := len(logits)
 	if s.TopK > 0 && s.TopK < n || s.TopP > 0 && s.TopP < 1 {
 		r.deal(logits, top)
@@ -160,7 +160,7 @@ func (s Sampling) cut(logits []float64, top float64, r *ranking) {
 
 // nucleus returns how many of the likeliest tokens top-k and then top-p keep: they are the first of r.ids.
 // Top-p's share is one of what top-k left.
-func (s Sampling) nucleus(r *ranking) int {
+func (s Params) nucleus(r *ranking) int {
 	n := len(r.ids)
 	limit := n
 	if s.TopK > 0 {
@@ -259,15 +259,15 @@ func (r *ranking) order(a, b int32) int {
 // A Sampler draws the tokens of one sequence. The same settings, seed and logits give the same tokens on
 // every machine with the same logits.
 type Sampler struct {
-	s       Sampling
+	s       Params
 	rng     *rand.Rand
 	recent  []tandem.Token // empty where nothing is penalised
 	p       []float64
 	ranking ranking
 }
 
-// NewSampler starts a sequence after the tokens of prompt.
-func NewSampler(s Sampling, prompt []tandem.Token) (*Sampler, error) {
+// New starts a sequence after the tokens of prompt.
+func New(s Params, prompt []tandem.Token) (*Sampler, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package model
+package sample
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tandem"
+	"tandem/model"
 	"tandem/npu"
 )
 
@@ -53,8 +54,8 @@ var ErrStop = errors.New("stop")
 // Speculator guesses what a generation will say next, so that one pass checks many tokens (DESIGN §4.2:
 // speculative decoding). What it guesses decides how fast tokens come, never which.
 type Speculator interface {
-	// Begin is told the prompt, in its row before it is computed, and may ask for scores along it (Row.Near).
-	Begin(m *Model, prompt *Row) error
+	// Begin is told the prompt, in its row before it is computed, and may ask for scores along it (Input.Near).
+	Begin(m *model.Model, prompt *model.Input) error
 	// Draft is told the tokens that came behind the prompt since the last call and returns a tree of at most room tokens that may follow: for each, the index of the one before it, -1
 	// behind the last token. None is plain decoding.
 	Draft(came []tandem.Token, room int) (tokens []tandem.Token, parents []int)
@@ -74,34 +75,34 @@ type Verdict struct {
 // its tokenizer's EOGs, which emit does not see), max tokens were generated (0: no limit), the context is
 // full, emit returns ErrStop, or something fails: ctx, emit or the model. The statistics are valid in
 // every case.
-func Generate(ctx context.Context, m *Model, prompt []tandem.Token, s Sampling, max int, emit func(tandem.Token) error) (Stats, error) {
+func Generate(ctx context.Context, m *model.Model, prompt []tandem.Token, s Params, max int, emit func(tandem.Token) error) (Stats, error) {
 	return GenerateWith(ctx, m, prompt, s, max, nil, emit)
 }
 
 // GenerateWith is Generate with drafts: the same tokens, to the bit of every logit and the same for the same
 // seed, since position t of the answer takes the sampler's t-th draw whoever guessed it.
-func GenerateWith(ctx context.Context, m *Model, prompt []tandem.Token, s Sampling, max int, spec Speculator, emit func(tandem.Token) error) (Stats, error) {
+func GenerateWith(ctx context.Context, m *model.Model, prompt []tandem.Token, s Params, max int, spec Speculator, emit func(tandem.Token) error) (Stats, error) {
 	stats := Stats{PromptTokens: len(prompt)}
 	if len(prompt) == 0 {
 		return stats, errors.New("generate: the prompt has no tokens")
 	}
-	sampler, err := NewSampler(s, prompt)
+	sampler, err := New(s, prompt)
 	if err != nil {
 		return stats, fmt.Errorf("generate: %w", err)
 	}
 	g := writing{Stats: &stats, m: m, sampler: sampler, spec: spec, max: max, emit: emit, start: time.Now()}
 	g.unsupported, g.marks = m.Tokenizer().Unsupported()
-	row := Row{Seq: m.NewSeq(), Tokens: prompt}
+	row := model.Input{Seq: m.NewSeq(), Tokens: prompt}
 	if spec != nil {
 		if err := spec.Begin(m, &row); err != nil {
 			return stats, fmt.Errorf("generate: %w", err)
 		}
 	}
-	var memory Logits
+	var memory model.Logits
 	for pass := m.Prefill; ; pass = m.ForwardInto {
 		began := time.Now()
-		logits, err := pass(ctx, []Row{row}, &memory)
-		var full *ContextError
+		logits, err := pass(ctx, []model.Input{row}, &memory)
+		var full *model.ContextError
 		if errors.As(err, &full) && row.Seq.Len() > 0 {
 			stats.Reason = ContextFull
 			return stats, nil
@@ -137,7 +138,7 @@ func GenerateWith(ctx context.Context, m *Model, prompt []tandem.Token, s Sampli
 // writing is the state of one GenerateWith.
 type writing struct {
 	*Stats
-	m           *Model
+	m           *model.Model
 	sampler     *Sampler
 	spec        Speculator
 	max         int
@@ -151,7 +152,7 @@ type writing struct {
 
 // walk draws the tokens that a pass decides: the one behind the row, or, in a tree, along the path whose
 // nodes are what was drawn. It returns that path.
-func (g *writing) walk(row Row, logits [][]float32) (path []int, err error) {
+func (g *writing) walk(row model.Input, logits [][]float32) (path []int, err error) {
 	if row.Parents != nil {
 		path = []int{0}
 	}
@@ -200,12 +201,12 @@ func (g *writing) draw(logits []float32) error {
 }
 
 // next is the row of the next pass: the last token, and a draft tree behind it.
-func (g *writing) next(seq *Seq) Row {
-	row := Row{Seq: seq, Tokens: []tandem.Token{g.last}}
+func (g *writing) next(seq *model.Seq) model.Input {
+	row := model.Input{Seq: seq, Tokens: []tandem.Token{g.last}}
 	if g.spec == nil {
 		return row
 	}
-	room := min(npu.MaxTree, g.m.config.Context-seq.Len()) - 1
+	room := min(npu.MaxTree, g.m.Config().Context-seq.Len()) - 1
 	if g.max > 0 {
 		room = min(room, g.max-g.Tokens-1) // the last token of all needs no draft
 	}

@@ -1,4 +1,4 @@
-package model
+package sample
 
 import (
 	"context"
@@ -12,14 +12,14 @@ import (
 
 	"tandem"
 	"tandem/internal/tinymodel"
-	"tandem/model/gguf"
+	"tandem/model"
 	"tandem/model/tokenizer"
 	"tandem/npu"
 )
 
-func tiny(t testing.TB, spec tinymodel.Spec) *Model {
+func tiny(t testing.TB, spec tinymodel.Spec) *model.Model {
 	t.Helper()
-	m, err := OpenBytes("tiny", tinymodel.GGUF(spec), Options{Threads: 1})
+	m, err := model.OpenBytes("tiny", tinymodel.GGUF(spec), model.Options{Threads: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,18 +29,18 @@ func tiny(t testing.TB, spec tinymodel.Spec) *Model {
 
 func TestGenerateIsForwardAndSample(t *testing.T) {
 	m := tiny(t, tinymodel.Spec{Seed: 5})
-	prompt := m.Tokenizer().Encode("the key", tokenizerOptions)
-	for _, s := range []Sampling{{}, {Temperature: 1, Seed: 3}, {Temperature: .8, TopP: .9, RepeatPenalty: 1.3, Seed: 4}} {
+	prompt := m.Tokenizer().Encode("the key", tokenizer.Options{AddSpecial: true})
+	for _, s := range []Params{{}, {Temperature: 1, Seed: 3}, {Temperature: .8, TopP: .9, RepeatPenalty: 1.3, Seed: 4}} {
 		var got []tandem.Token
 		stats, err := Generate(t.Context(), m, prompt, s, 12, func(id tandem.Token) error { got = append(got, id); return nil })
 		if err != nil {
 			t.Fatal(err)
 		}
-		sampler, _ := NewSampler(s, prompt)
+		sampler, _ := New(s, prompt)
 		var want []tandem.Token
 		reason := TooLong
 		for len(want) < 12 { // the whole sequence anew for every token
-			logits, err := m.Forward(t.Context(), []Row{{Seq: m.NewSeq(), Tokens: append(slices.Clone(prompt), want...)}})
+			logits, err := m.Forward(t.Context(), []model.Input{{Seq: m.NewSeq(), Tokens: append(slices.Clone(prompt), want...)}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -66,30 +66,30 @@ func TestGenerateEnds(t *testing.T) {
 	seen := 0
 	count := func(tandem.Token) error { seen++; return nil }
 
-	stats, err := Generate(t.Context(), m, prompt, Sampling{Temperature: 1, Seed: 1}, 0, count)
+	stats, err := Generate(t.Context(), m, prompt, Params{Temperature: 1, Seed: 1}, 0, count)
 	if err != nil || stats.Reason != ContextFull && stats.Reason != EndOfText || stats.Reason == ContextFull && seen != 16-3+1 {
 		t.Errorf("without limit: %v, %+v, %d tokens", err, stats, seen)
 	}
-	stats, err = Generate(t.Context(), m, prompt, Sampling{}, 5, func(tandem.Token) error { return ErrStop })
+	stats, err = Generate(t.Context(), m, prompt, Params{}, 5, func(tandem.Token) error { return ErrStop })
 	if err != nil || stats.Reason != Stopped || stats.Tokens != 1 {
 		t.Errorf("stopped: %v, %+v", err, stats)
 	}
 	broken := errors.New("the pipe is closed")
-	if _, err = Generate(t.Context(), m, prompt, Sampling{}, 5, func(tandem.Token) error { return broken }); !errors.Is(err, broken) {
+	if _, err = Generate(t.Context(), m, prompt, Params{}, 5, func(tandem.Token) error { return broken }); !errors.Is(err, broken) {
 		t.Errorf("emit's error became %v", err)
 	}
-	if _, err = Generate(t.Context(), m, nil, Sampling{}, 5, count); err == nil {
+	if _, err = Generate(t.Context(), m, nil, Params{}, 5, count); err == nil {
 		t.Error("an empty prompt was taken")
 	}
-	if _, err = Generate(t.Context(), m, make([]tandem.Token, 17), Sampling{}, 5, count); err == nil || !strings.Contains(err.Error(), "context of 16") {
+	if _, err = Generate(t.Context(), m, make([]tandem.Token, 17), Params{}, 5, count); err == nil || !strings.Contains(err.Error(), "context of 16") {
 		t.Errorf("too long a prompt: %v", err)
 	}
-	if _, err = Generate(t.Context(), m, prompt, Sampling{TopP: 2}, 5, count); err == nil || !strings.Contains(err.Error(), "top-p") {
+	if _, err = Generate(t.Context(), m, prompt, Params{TopP: 2}, 5, count); err == nil || !strings.Contains(err.Error(), "top-p") {
 		t.Errorf("bad sampling: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	n := 0
-	_, err = Generate(ctx, m, prompt, Sampling{}, 10, func(tandem.Token) error {
+	_, err = Generate(ctx, m, prompt, Params{}, 10, func(tandem.Token) error {
 		if n++; n == 3 {
 			cancel()
 		}
@@ -139,50 +139,6 @@ func TestStopFilter(t *testing.T) {
 	}
 }
 
-func TestTemplateOf(t *testing.T) {
-	m := tiny(t, tinymodel.Spec{Template: "{{ messages[0].content }}!"})
-	if got, err := m.Template().Render([]Message{{"user", "hi"}}, true); err != nil || got != "hi!" {
-		t.Errorf("%q, %v", got, err)
-	}
-	m = tiny(t, tinymodel.Spec{})
-	prefix, suffix, err := m.Template().Split("The key is under the mat.", []Message{{"user", "Where is the key?"}})
-	if err != nil || prefix != "The key is under the mat.\n\nQuestion: " || suffix != "Where is the key?\nAnswer:" {
-		t.Errorf("plain: %q + %q, %v", prefix, suffix, err)
-	}
-	m = tiny(t, tinymodel.Spec{Template: "{% nonsense %}"})
-	if _, err := m.Template().Render(conversation, true); err == nil || !strings.Contains(err.Error(), "tiny: chat template") || !strings.Contains(err.Error(), "nonsense") {
-		t.Errorf("broken: %v", err)
-	}
-}
-
-func TestEncodePrompt(t *testing.T) {
-	meta, _ := tinymodel.Parts(tinymodel.Spec{})
-	eos := uint32(tinymodel.Spec{}.EOS())
-	for _, adds := range []bool{false, true} {
-		var list []gguf.KV
-		for _, kv := range meta {
-			if !strings.HasPrefix(kv.Key, "tokenizer.ggml.add_") && kv.Key != "tokenizer.ggml.bos_token_id" {
-				list = append(list, kv)
-			}
-		}
-		tok, err := tokenizer.FromMeta(gguf.NewMeta(append(list, gguf.KV{Key: "tokenizer.ggml.bos_token_id", Value: eos},
-			gguf.KV{Key: "tokenizer.ggml.add_bos_token", Value: adds}, gguf.KV{Key: "tokenizer.ggml.add_eos_token", Value: true})))
-		if err != nil {
-			t.Fatal(err)
-		}
-		bos, _ := tok.BOS()
-		name := string(tok.Piece(bos))
-		for text, want := range map[string][]tandem.Token{"a": {'a'}, name + "a": {bos, 'a'}, "": nil} {
-			if adds && (len(want) == 0 || want[0] != bos) {
-				want = append([]tandem.Token{bos}, want...)
-			}
-			if got := EncodePrompt(tok, text); !slices.Equal(got, want) {
-				t.Errorf("BOS added %v: %q gives %d, not %d", adds, text, got, want)
-			}
-		}
-	}
-}
-
 // guesser drafts random trees, some of whose nodes are what the model will say.
 type guesser struct {
 	r     *rand.Rand
@@ -192,7 +148,7 @@ type guesser struct {
 	hits  int
 }
 
-func (g *guesser) Begin(_ *Model, prompt *Row) error {
+func (g *guesser) Begin(_ *model.Model, prompt *model.Input) error {
 	g.at = len(prompt.Tokens)
 	return nil
 }
@@ -228,7 +184,7 @@ func TestDraftsChangeNothing(t *testing.T) {
 			for j := range prompt {
 				prompt[j] = tandem.Token(r.IntN(250))
 			}
-			s := Sampling{Seed: r.Uint64()}
+			s := Params{Seed: r.Uint64()}
 			if r.IntN(3) > 0 {
 				s.Temperature, s.TopP, s.TopK, s.RepeatPenalty = r.Float64()*1.5, 1-r.Float64()*.5, r.IntN(20), 1+r.Float64()*.3
 			}

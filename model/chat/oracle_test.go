@@ -1,4 +1,4 @@
-package model
+package chat
 
 import (
 	"math/rand/v2"

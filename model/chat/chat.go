@@ -1,4 +1,4 @@
-package model
+package chat
 
 import (
 	"crypto/sha256"
@@ -185,9 +185,9 @@ func common(a, b string) int {
 	return n
 }
 
-// EncodePrompt returns the tokens of a rendered prompt: special tokens are read from the text, BOS is
+// Encode returns the tokens of a rendered prompt: special tokens are read from the text, BOS is
 // added where the model wants it and the template has not written it, EOS never.
-func EncodePrompt(tok *tokenizer.Tokenizer, prompt string) []tandem.Token {
+func Encode(tok *tokenizer.Tokenizer, prompt string) []tandem.Token {
 	ids := tok.Encode(prompt, tokenizer.Options{ParseSpecial: true})
 	bos, ok := tok.BOS()
 	if ok && tok.AddsBOS() && (len(ids) == 0 || ids[0] != bos) {

@@ -1,4 +1,4 @@
-package model
+package chat
 
 import (
 	"bytes"
@@ -24,7 +24,7 @@ import (
 
 // This file is the Jinja that chat templates run in. A template comes with a model file, from anywhere:
 // it gets no way to files or other templates, and its loops, recursion, values and output are bounded (see
-// jinja_bounds.go for those that the engine itself would not survive).
+// bounds.go for those that the engine itself would not survive).
 
 // The bounds of one rendering. Real templates loop over messages and their parts.
 const (

@@ -1,4 +1,4 @@
-package model
+package sample
 
 import (
 	"fmt"
@@ -13,8 +13,8 @@ import (
 	"tandem"
 )
 
-// plainProbabilities is Sampling.Probabilities as one would write it down: sort everything, cut, scale.
-func plainProbabilities(s Sampling, logits []float32, recent []tandem.Token) []float64 {
+// plainProbabilities is Params.Probabilities as one would write it down: sort everything, cut, scale.
+func plainProbabilities(s Params, logits []float32, recent []tandem.Token) []float64 {
 	type cand struct {
 		id    int
 		logit float64
@@ -84,8 +84,8 @@ func plainProbabilities(s Sampling, logits []float32, recent []tandem.Token) []f
 	return out
 }
 
-func drawSampling(t *rapid.T) Sampling {
-	return Sampling{
+func drawParams(t *rapid.T) Params {
+	return Params{
 		Temperature:   rapid.SampledFrom([]float64{0, 0.3, 0.7, 1, 1.5}).Draw(t, "temperature"),
 		TopK:          rapid.SampledFrom([]int{0, 1, 3, 10, 100}).Draw(t, "k"),
 		TopP:          rapid.SampledFrom([]float64{0, 0.1, 0.5, 0.8, 0.95, 1}).Draw(t, "p"),
@@ -97,7 +97,7 @@ func drawSampling(t *rapid.T) Sampling {
 
 func TestProbabilitiesEqualPlainOnes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := drawSampling(t)
+		s := drawParams(t)
 		// Quarters make ties, and sums that are exact enough for cuts to fall on the same token.
 		logits := rapid.SliceOfN(rapid.Map(rapid.IntRange(-20, 20), func(i int) float32 { return float32(i) / 4 }), 1, 40).Draw(t, "logits")
 		recent := rapid.SliceOfN(rapid.Map(rapid.IntRange(0, len(logits)-1), func(i int) tandem.Token { return tandem.Token(i) }), 0, 80).Draw(t, "recent")
@@ -129,13 +129,13 @@ func TestProbabilitiesOfStrangeLogits(t *testing.T) {
 		{[]float32{nan, nan}, []float64{1, 0}},
 		{nil, nil},
 	} {
-		for _, s := range []Sampling{{Temperature: 1}, {Temperature: 1, TopP: .99, TopK: 3}, {Temperature: 1, MinP: .5, RepeatPenalty: 1.1}} {
+		for _, s := range []Params{{Temperature: 1}, {Temperature: 1, TopP: .99, TopK: 3}, {Temperature: 1, MinP: .5, RepeatPenalty: 1.1}} {
 			if got := s.Probabilities(nil, c.logits, nil); !slices.Equal(got, c.want) {
 				t.Errorf("%v by %+v gives %v, not %v", c.logits, s, got, c.want)
 			}
 		}
 	}
-	if got := (Sampling{}).Probabilities(nil, []float32{1, 3, 3, 2}, nil); !slices.Equal(got, []float64{0, 1, 0, 0}) {
+	if got := (Params{}).Probabilities(nil, []float32{1, 3, 3, 2}, nil); !slices.Equal(got, []float64{0, 1, 0, 0}) {
 		t.Errorf("greedy gives %v: ties are the lower id's", got)
 	}
 }
@@ -144,7 +144,7 @@ func TestTopPKeepsTheTokenThatCrosses(t *testing.T) {
 	logits := []float32{float32(math.Log(.2)), float32(math.Log(.5)), float32(math.Log(.3))}
 	for topP, kept := range map[float64]int{0.1: 1, 0.499: 1, 0.501: 2, 0.799: 2, 0.801: 3, 0.999: 3} {
 		n := 0
-		for _, p := range (Sampling{Temperature: 1, TopP: topP}).Probabilities(nil, logits, nil) {
+		for _, p := range (Params{Temperature: 1, TopP: topP}).Probabilities(nil, logits, nil) {
 			if p > 0 {
 				n++
 			}
@@ -158,10 +158,10 @@ func TestTopPKeepsTheTokenThatCrosses(t *testing.T) {
 // TestSamplerFollowsItsDistribution draws 20,000 tokens and compares counts by chi-square.
 func TestSamplerFollowsItsDistribution(t *testing.T) {
 	logits := []float32{2, 1.5, 1, 0.2, 0, -1, 0.9, -4, -30}
-	for _, s := range []Sampling{{Temperature: 1}, {Temperature: 0.6, TopP: 0.9}, {Temperature: 1.4, TopK: 4, Seed: 7}, {Temperature: 1, MinP: 0.2, Seed: 9}} {
+	for _, s := range []Params{{Temperature: 1}, {Temperature: 0.6, TopP: 0.9}, {Temperature: 1.4, TopK: 4, Seed: 7}, {Temperature: 1, MinP: 0.2, Seed: 9}} {
 		const n = 20000
 		want := s.Probabilities(nil, logits, nil)
-		sampler, err := NewSampler(s, nil)
+		sampler, err := New(s, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -190,7 +190,7 @@ func TestSamplerFollowsItsDistribution(t *testing.T) {
 func TestSamplerRepeatsItself(t *testing.T) {
 	logits := make([]float32, 50)
 	draw := func(seed uint64) []tandem.Token {
-		s, err := NewSampler(Sampling{Temperature: 1, Seed: seed}, nil)
+		s, err := New(Params{Temperature: 1, Seed: seed}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -207,7 +207,7 @@ func TestSamplerRepeatsItself(t *testing.T) {
 
 // sortedProbabilities is plainProbabilities with every sum in the same order as Probabilities takes it: that of
 // the vocabulary, but from the likeliest down what top-k keeps and what counts towards top-p.
-func sortedProbabilities(s Sampling, logits []float32, recent []tandem.Token) []float64 {
+func sortedProbabilities(s Params, logits []float32, recent []tandem.Token) []float64 {
 	if s.RepeatLast >= 0 {
 		window := s.RepeatLast
 		if window == 0 {
@@ -279,7 +279,7 @@ func sortedProbabilities(s Sampling, logits []float32, recent []tandem.Token) []
 // ties, both zeros and impossible tokens.
 func TestSamplerDrawsAsASortDoes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := drawSampling(t)
+		s := drawParams(t)
 		s.Seed = rapid.Uint64().Draw(t, "seed")
 		r := rand.New(rand.NewPCG(s.Seed, 1))
 		scale := rapid.SampledFrom([]float64{0, 1e-9, 1e-3, 0.1, 1, 4, 30, 1e4}).Draw(t, "scale")
@@ -298,7 +298,7 @@ func TestSamplerDrawsAsASortDoes(t *testing.T) {
 		for i := range recent {
 			recent[i] = tandem.Token(r.IntN(len(logits)))
 		}
-		sampler, err := NewSampler(s, recent)
+		sampler, err := New(s, recent)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -321,7 +321,7 @@ func TestSamplerDrawsAsASortDoes(t *testing.T) {
 }
 
 func TestSamplerPenalisesThePrompt(t *testing.T) {
-	s, err := NewSampler(Sampling{RepeatPenalty: 2}, []tandem.Token{1})
+	s, err := New(Params{RepeatPenalty: 2}, []tandem.Token{1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -331,8 +331,8 @@ func TestSamplerPenalisesThePrompt(t *testing.T) {
 	}
 }
 
-func TestSamplingValidate(t *testing.T) {
-	for want, s := range map[string]Sampling{
+func TestParamsValidate(t *testing.T) {
+	for want, s := range map[string]Params{
 		"temperature is -1": {Temperature: -1}, "temperature is NaN": {Temperature: math.NaN()}, "top-k is -1": {TopK: -1},
 		"top-p is 1.5": {TopP: 1.5}, "min-p is -0.1": {MinP: -0.1}, "repetition penalty is -1": {RepeatPenalty: -1},
 		"repetition penalty is 1e-320": {RepeatPenalty: 1e-320}, "repetition penalty is NaN": {RepeatPenalty: math.NaN()},
@@ -342,12 +342,12 @@ func TestSamplingValidate(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "must be between") {
 			t.Errorf("%+v: %v", s, err)
 		}
-		if _, err := NewSampler(s, nil); err == nil {
+		if _, err := New(s, nil); err == nil {
 			t.Errorf("a sampler was made of %+v", s)
 		}
 	}
 	for _, penalty := range []float64{0, .01, 1.1, 100} {
-		s := Sampling{Temperature: .7, TopK: 40, TopP: .9, MinP: .05, RepeatPenalty: penalty, RepeatLast: -1}
+		s := Params{Temperature: .7, TopK: 40, TopP: .9, MinP: .05, RepeatPenalty: penalty, RepeatLast: -1}
 		if err := s.Validate(); err != nil {
 			t.Error(err)
 		}
@@ -365,7 +365,7 @@ func BenchmarkProbabilities(b *testing.B) {
 		logits[i] = float32(2 * r.NormFloat64())
 	}
 	var p []float64
-	for _, s := range []Sampling{{Temperature: .7}, {Temperature: .7, TopP: .8}, {Temperature: .7, TopK: 40, TopP: .9}} {
+	for _, s := range []Params{{Temperature: .7}, {Temperature: .7, TopP: .8}, {Temperature: .7, TopK: 40, TopP: .9}} {
 		b.Run(fmt.Sprintf("topk=%d,topp=%v", s.TopK, s.TopP), func(b *testing.B) {
 			for b.Loop() {
 				p = s.Probabilities(p, logits, nil)

@@ -1,0 +1,35 @@
+//go:build !race
+
+package sample
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"tandem"
+)
+
+// A sampler that has drawn once has all the memory it needs, on flat logits as on steep ones. Remembering the
+// tokens for the penalty takes memory now and then, which is less than one allocation a token.
+func TestSamplersDoNotAllocate(t *testing.T) {
+	for _, scale := range []float64{0.1, 1, 5} {
+		logits, r := make([]float32, 5000), rand.New(rand.NewPCG(1, 2))
+		for i := range logits {
+			logits[i] = float32(scale * r.NormFloat64())
+		}
+		for _, s := range []Params{
+			{}, {Temperature: 1}, {Temperature: 1, TopP: 0.8}, {Temperature: 1, TopP: 0.95}, {Temperature: 1, TopK: 20},
+			{Temperature: 1, TopK: 20, TopP: 0.9}, {Temperature: 1, MinP: 0.05}, {RepeatPenalty: 1.1},
+			{Temperature: 0.7, TopK: 40, TopP: 0.9, MinP: 0.05, RepeatPenalty: 1.1, RepeatLast: -1},
+		} {
+			sampler, err := New(s, make([]tandem.Token, 100))
+			if err != nil {
+				t.Fatal(err)
+			}
+			sampler.Next(logits)
+			if got := testing.AllocsPerRun(50, func() { sampler.Next(logits) }); got > 0 {
+				t.Errorf("scale %v, %+v: %v allocations", scale, s, got)
+			}
+		}
+	}
+}

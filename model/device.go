@@ -48,20 +48,12 @@ func autoDevice(threads int, weights uint64) npu.Device {
 	return native.New(threads)
 }
 
-// Rounding is empty when the model is computed to the bit as the native device does, on any processor; else
-// it names the device, whose results agree with those up to rounding.
-func (m *Model) Rounding() string {
-	if d, ok := m.device.(interface{ Rounding() string }); ok {
-		return d.Rounding()
-	}
-	return ""
-}
+// Rounding is empty if the model is computed bit for bit as the native device does, on any processor. Otherwise it
+// names the arithmetic, whose results agree with native's up to rounding.
+func (m *Model) Rounding() string { return m.device.Traits().Rounding }
 
 // Processor reports whether this machine's processor computes the model, from its memory.
-func (m *Model) Processor() bool {
-	d, ok := m.device.(interface{ Processor() bool })
-	return !ok || d.Processor()
-}
+func (m *Model) Processor() bool { return m.device.Traits().Processor }
 
 // Warm computes many rows and few, of few the logits of all, so that a GPU has its kernels and its memory before
 // somebody waits: drivers compile kernels when they are first needed, some for seconds each. Nothing is left behind.

@@ -34,7 +34,7 @@ type Input struct {
 // a batch of one row with one token.
 //
 // ctx is looked at before every layer, or every few where the device computes several at once (see
-// npu.LayersAtOnce). On an error, ctx's included, all sequences are as before. Several goroutines may call
+// npu.Traits). On an error, ctx's included, all sequences are as before. Several goroutines may call
 // Forward at once with different sequences.
 func (m *Model) Forward(ctx context.Context, rows []Input) ([][]float32, error) {
 	var fresh Logits

@@ -110,7 +110,7 @@ func compareDevices(t *testing.T, s tinymodel.Spec, device string, processor boo
 // elsewhere is a device that computes beside the processor.
 type elsewhere struct{ npu.Device }
 
-func (elsewhere) Processor() bool { return false }
+func (elsewhere) Traits() npu.Traits { return npu.Traits{} }
 
 func TestProcessor(t *testing.T) {
 	f, err := gguf.Parse(tinymodel.GGUF(tinymodel.Spec{Type: npu.Q8_0}))
@@ -130,7 +130,7 @@ func TestProcessor(t *testing.T) {
 // large is a device that wants many rows at once.
 type large struct{ npu.Device }
 
-func (large) RowsAtOnce() int { return 300 }
+func (large) Traits() npu.Traits { return npu.Traits{RowsAtOnce: 300} }
 
 func TestChunksFor(t *testing.T) {
 	d := native.New(1)

@@ -60,7 +60,7 @@ var chunkSizes = []int{1, 8, 32, 128}
 
 // chunksFor adds the chunk that the device had better compute at once, if it wants larger ones.
 func chunksFor(d npu.Device) []int {
-	if n := npu.RowsAtOnce(d); n > slices.Max(chunkSizes) {
+	if n := d.Traits().RowsAtOnce; n > slices.Max(chunkSizes) {
 		return append(slices.Clone(chunkSizes), n)
 	}
 	return chunkSizes
@@ -151,7 +151,7 @@ func load(f *gguf.File, device npu.Device, chunks []int) (m *Model, err error) {
 // compileFor makes programs of a chunk size's blocks: the embedding, layers, the head.
 func compileFor(device npu.Device, blocks []*npu.Graph, chunk int) (p chunkPrograms, err error) {
 	p.chunk = chunk
-	atOnce, last := npu.LayersAtOnce(device), len(blocks)-1
+	atOnce, last := max(1, device.Traits().LayersAtOnce), len(blocks)-1
 	if p.embed, err = device.Compile(blocks[0]); err != nil {
 		return p, err
 	}

@@ -14,6 +14,8 @@ type Device interface {
 	Compile(g *Graph) (Program, error)
 	// Close frees what the device holds. No program may run during or after it.
 	Close() error
+	// Traits says what the device is like.
+	Traits() Traits
 }
 
 // Program is one block compiled for one chunk size. Several goroutines may run it at once, on different
@@ -36,6 +38,7 @@ type Args struct {
 	Branches  []Branch           // [Rows], "mask", for draft trees; nil: each row goes to the slot of its position, behind all before
 	Out       []float32          // [Rows × result width], may be X when the widths agree
 	Stage     Stage              // for graphs with staged tensors, otherwise nil
+	Loaded    bool               // a simulated device need not load the graph: its Clock was told of the load
 	Factors   map[string]*Tensor // for graphs with factors, by name: F32
 }
 

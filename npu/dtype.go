@@ -80,7 +80,7 @@ type Tensor struct {
 	// and which may move between runs: a device must read it there, and only then. One that keeps weights
 	// in a form of its own refuses it.
 	Staged bool
-	// Packed says of a staged tensor that Data is in the layout of the device that reads it (see Packer).
+	// Packed says of a staged tensor that Data is in the layout of the device that reads it (see Traits.Packer).
 	Packed bool
 }
 

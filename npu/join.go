@@ -1,7 +1,7 @@
 package npu
 
 // Join puts graphs one behind the other: the result of each is the input "x" of the next. A device for which
-// the beginning and end of a run cost something computes several layers at once so; see LayersAtOnce.
+// the beginning and end of a run cost something computes several layers at once so; see Traits.LayersAtOnce.
 func Join(graphs ...*Graph) *Graph {
 	out := NewGraph(graphs[0].Name, graphs[0].Chunk)
 	if len(graphs) > 1 {
@@ -24,20 +24,4 @@ func Join(graphs ...*Graph) *Graph {
 		}
 	}
 	return out
-}
-
-// LayersAtOnce says how many layers a device had better compute in one program: 1 unless it says otherwise.
-func LayersAtOnce(d Device) int {
-	if c, ok := d.(interface{ LayersAtOnce() int }); ok {
-		return max(1, c.LayersAtOnce())
-	}
-	return 1
-}
-
-// RowsAtOnce says how many rows a device had better compute in one run at most, 0 where it does not say.
-func RowsAtOnce(d Device) int {
-	if c, ok := d.(interface{ RowsAtOnce() int }); ok {
-		return c.RowsAtOnce()
-	}
-	return 0
 }

@@ -11,16 +11,12 @@ import (
 
 // Blocks keeps the weights of a model's blocks, each in an arena of its own with room for one graph: what
 // a phone's memory allows (sd.npu §3.1). Loading a graph brings its weights from where they lie into the
-// arena, in the layout that the device's kernels read (see npu.Packer): on the native device it packs Q4_0 and
+// arena, in the layout that the device's kernels read (see npu.Traits): on the native device it packs Q4_0 and
 // Q8_0 out of the mapped file, and copies the rest.
 type Blocks struct {
 	blocks []*block
-	device npu.Device
-	loader loader // nil where loading takes no more than the copying
+	traits npu.Traits
 }
-
-// loader is a device whose loads take time of their own: a simulated one.
-type loader interface{ LoadGraphs([]*npu.Graph) }
 
 type block struct {
 	graphs [2][]npu.Program // [small]: the layers of the block for either chunk size
@@ -44,28 +40,27 @@ func NewBlocks(d npu.Device, largeGraphs, smallGraphs [][]*npu.Graph) (*Blocks, 
 	if len(largeGraphs) != len(smallGraphs) {
 		return nil, fmt.Errorf("%d blocks for prefill, %d for decoding", len(largeGraphs), len(smallGraphs))
 	}
-	b := &Blocks{device: d}
-	b.loader, _ = d.(loader)
+	b := &Blocks{traits: d.Traits()}
 	for j := range largeGraphs {
 		bl := &block{}
 		places := map[*npu.Tensor]*npu.Tensor{}
 		for i, graphs := range [2][]*npu.Graph{largeGraphs[j], smallGraphs[j]} {
 			for _, g := range graphs {
-				p, err := d.Compile(bl.placed(d, g, places))
+				p, err := d.Compile(bl.placed(b.traits, g, places))
 				if err != nil {
 					return nil, fmt.Errorf("block %d: %w", j, err)
 				}
 				bl.graphs[i] = append(bl.graphs[i], p)
 			}
 		}
-		bl.lay(d)
+		bl.lay(b.traits)
 		b.blocks = append(b.blocks, bl)
 	}
 	return b, nil
 }
 
 // placed copies a graph with its matrices in the block's arena.
-func (bl *block) placed(d npu.Device, g *npu.Graph, places map[*npu.Tensor]*npu.Tensor) *npu.Graph {
+func (bl *block) placed(traits npu.Traits, g *npu.Graph, places map[*npu.Tensor]*npu.Tensor) *npu.Graph {
 	out := &npu.Graph{Name: g.Name, Chunk: g.Chunk}
 	for _, n := range g.Nodes {
 		if n.Op == npu.OpMatMul {
@@ -74,7 +69,7 @@ func (bl *block) placed(d npu.Device, g *npu.Graph, places map[*npu.Tensor]*npu.
 				t = &npu.Tensor{}
 				*t = *n.Weight
 				t.Staged = true
-				_, t.Packed = npu.PackedBytes(d, n.Weight)
+				_, t.Packed = traits.PackedBytes(n.Weight)
 				places[n.Weight], bl.source, bl.place = t, append(bl.source, n.Weight), append(bl.place, t)
 			}
 			n.Weight = t
@@ -85,19 +80,19 @@ func (bl *block) placed(d npu.Device, g *npu.Graph, places map[*npu.Tensor]*npu.
 }
 
 // lay makes the arena. Kernels want matrices to begin at multiples of 64 bytes.
-func (bl *block) lay(d npu.Device) {
+func (bl *block) lay(traits npu.Traits) {
 	const line = 64
 	up := func(n int) int { return (n + line - 1) &^ (line - 1) }
 	size := 0
 	for _, t := range bl.source {
-		n, _ := npu.PackedBytes(d, t)
+		n, _ := traits.PackedBytes(t)
 		size += up(n)
 	}
 	room := make([]byte, size+line)
 	bl.arena = room[-uintptr(unsafe.Pointer(&room[0]))&(line-1):][:size:size]
 	rest := bl.arena
 	for i, t := range bl.source {
-		n, _ := npu.PackedBytes(d, t)
+		n, _ := traits.PackedBytes(t)
 		bl.place[i].Data, rest = rest[:n:n], rest[up(n):]
 	}
 }
@@ -118,7 +113,7 @@ func (b *Blocks) Load(j int, smallGraph bool) error {
 	for i, t := range bl.source {
 		b.bring(bl.place[i], t)
 	}
-	if b.loader != nil {
+	if b.traits.Clock != nil {
 		which := bl.graphs[0]
 		if smallGraph {
 			which = bl.graphs[1]
@@ -127,7 +122,7 @@ func (b *Blocks) Load(j int, smallGraph bool) error {
 		for _, p := range which {
 			graphs = append(graphs, p.Graph())
 		}
-		b.loader.LoadGraphs(graphs)
+		b.traits.Clock.LoadGraphs(graphs)
 	}
 	if smallGraph {
 		bl.state.Store(small)
@@ -143,7 +138,7 @@ func (b *Blocks) bring(to, from *npu.Tensor) {
 		copy(to.Data, from.Data)
 		return
 	}
-	p := b.device.(npu.Packer)
+	p := b.traits.Packer
 	rows, size := p.Group(from)
 	for row, at := 0, 0; row < from.Rows; row, at = row+rows, at+size {
 		p.PackGroup(to.Data[at:][:size], from, row)
@@ -160,7 +155,7 @@ func (b *Blocks) Run(j int, smallGraph bool, a npu.Args) error {
 	if smallGraph {
 		i, want = 1, small
 	}
-	a.Stage = held{b.blocks[j], want}
+	a.Stage, a.Loaded = held{b.blocks[j], want}, true
 	for _, p := range b.blocks[j].graphs[i] {
 		if err := p.Run(a); err != nil {
 			return fmt.Errorf("block %d: %w", j, err)
@@ -183,9 +178,6 @@ func (h held) Enter(int) error {
 	}
 	return nil
 }
-
-// Loaded says that the weights are where the device reads them: nothing is staged while it computes.
-func (h held) Loaded() {}
 
 // Leave implements npu.Stage.
 func (h held) Leave(int) {}

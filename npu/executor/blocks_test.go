@@ -17,6 +17,12 @@ type counted struct {
 	groups int
 }
 
+func (d *counted) Traits() npu.Traits {
+	t := d.Device.Traits()
+	t.Packer = d
+	return t
+}
+
 func (d *counted) PackGroup(dst []byte, t *npu.Tensor, row int) {
 	d.groups++
 	d.Device.PackGroup(dst, t, row)

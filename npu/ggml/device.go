@@ -166,27 +166,15 @@ func newDevice(a *api, dev ptr, info Info, version string, n int) (*Device, erro
 // Name names the device and the library's version.
 func (d *Device) Name() string { return d.name }
 
-// Rounding names whose arithmetic it is: results equal those of other devices only up to rounding.
-func (d *Device) Rounding() string { return "ggml " + d.which }
-
-// Processor reports whether it is this machine's processor.
-func (d *Device) Processor() bool { return d.cpu }
-
-// LayersAtOnce is 4 on a processor: its threads meet at the end of each graph, but between graphs a run can be given
-// up. On a GPU it is all, because that waits for this program after each graph.
-func (d *Device) LayersAtOnce() int {
-	if d.cpu {
-		return 4
+// Traits implements npu.Device. A processor takes 4 layers at once: its threads meet at the end of each graph, and
+// between graphs a run can be cancelled. A GPU takes all layers, because it waits for this program after each graph,
+// and 512 rows as libllama does, because fewer leave much of it idle.
+func (d *Device) Traits() npu.Traits {
+	t := npu.Traits{Rounding: "ggml " + d.which, Processor: d.cpu, LayersAtOnce: 4}
+	if !d.cpu {
+		t.LayersAtOnce, t.RowsAtOnce = math.MaxInt, 512
 	}
-	return math.MaxInt
-}
-
-// RowsAtOnce is 512 on a GPU, as in libllama: fewer leave much of it without work. On a processor it is 0, no wish.
-func (d *Device) RowsAtOnce() int {
-	if d.cpu {
-		return 0
-	}
-	return 512
+	return t
 }
 
 // Close frees everything on the device and ends its threads. Closing twice is fine.

@@ -35,8 +35,8 @@ type Options struct {
 // the same bits.
 type Device struct {
 	inner  npu.Device
-	packer npu.Packer     // inner, if it reads weights in a layout of its own
-	keeps  npu.Timekeeper // inner, if it makes time up
+	packer npu.Packer // of inner; may be nil
+	clock  npu.Clock  // of inner; may be nil
 	made   time.Time
 	opt    Options
 	buffer []byte // the loader's: what it packs from
@@ -87,17 +87,16 @@ func New(inner npu.Device, opt Options) (*Device, error) {
 		opt.Map, opt.Unmap = mapMemory, unmapMemory
 	}
 	d := &Device{inner: inner, opt: opt, made: time.Now(), pieces: map[*npu.Tensor][]int{}, work: make(chan Action, 1), wanted: -1}
-	d.keeps, _ = inner.(npu.Timekeeper)
 	d.arrived = sync.NewCond(&d.mu)
-	d.packer, _ = inner.(npu.Packer)
+	d.packer, d.clock = inner.Traits().Packer, inner.Traits().Clock
 	go d.load()
 	return d, nil
 }
 
 // now is the time on the inner device's clock.
 func (d *Device) now() time.Duration {
-	if d.keeps != nil {
-		return d.keeps.Now()
+	if d.clock != nil {
+		return d.clock.Now()
 	}
 	return time.Since(d.made)
 }
@@ -109,6 +108,13 @@ func (d *Device) Name() string {
 		how = "weights paged"
 	}
 	return fmt.Sprintf("%s, %s within %d MB", d.inner.Name(), how, d.opt.Budget>>20)
+}
+
+// Traits implements npu.Device. Weights are packed here, each layer is a program, and the clock is not for others.
+func (d *Device) Traits() npu.Traits {
+	t := d.inner.Traits()
+	t.LayersAtOnce, t.RowsAtOnce, t.Packer, t.Clock = 1, 0, nil, nil
+	return t
 }
 
 // program is a staged copy of a graph on the inner device.
@@ -308,8 +314,8 @@ func (d *Device) sizes() []int64 {
 
 func (d *Device) mapPlacement(p Placement, sizes []int64) (err error) {
 	var largest int64
-	if d.keeps != nil {
-		largest = d.keeps.Largest()
+	if d.clock != nil {
+		largest = d.clock.Largest()
 	}
 	d.starts = p.Mappings(sizes, largest)
 	for i, at := range d.starts {
@@ -331,13 +337,13 @@ func (d *Device) mapPlacement(p Placement, sizes []int64) (err error) {
 
 func (d *Device) mapping(bytes int64) ([]byte, error) {
 	var err error
-	if d.keeps != nil {
-		err = d.keeps.Map(bytes)
+	if d.clock != nil {
+		err = d.clock.Map(bytes)
 	}
 	var b []byte
 	if err == nil {
-		if b, err = d.opt.Map(int(bytes)); err != nil && d.keeps != nil {
-			d.keeps.Unmap(bytes)
+		if b, err = d.opt.Map(int(bytes)); err != nil && d.clock != nil {
+			d.clock.Unmap(bytes)
 		}
 	}
 	if err != nil {
@@ -371,8 +377,8 @@ func (d *Device) drop(b *[]byte) {
 		return
 	}
 	d.counters.Mapped -= int64(len(*b))
-	if d.keeps != nil {
-		d.keeps.Unmap(int64(len(*b)))
+	if d.clock != nil {
+		d.clock.Unmap(int64(len(*b)))
 	}
 	if d.opt.Unmap != nil {
 		d.opt.Unmap(*b)
@@ -483,8 +489,8 @@ func (d *Device) acquire(id int) error {
 		d.arrived.Wait()
 	}
 	d.wanted = -1
-	if d.keeps != nil && d.failed == nil {
-		d.keeps.Await(o.arrives)
+	if d.clock != nil && d.failed == nil {
+		d.clock.Await(o.arrives)
 		waits = true
 	}
 	if waits {
@@ -550,8 +556,8 @@ func (d *Device) load() {
 		from := d.now()
 		if err == nil {
 			dst = d.target(a.Object)
-			if d.keeps != nil {
-				from, o.arrives = d.keeps.Move(o.bytes(), o.begins)
+			if d.clock != nil {
+				from, o.arrives = d.clock.Move(o.bytes(), o.begins)
 			}
 		}
 		d.mu.Unlock()
@@ -563,7 +569,7 @@ func (d *Device) load() {
 			retries, err = d.bring(o, dst)
 		}
 		d.mu.Lock()
-		if d.keeps == nil {
+		if d.clock == nil {
 			o.arrives = d.now()
 		}
 		d.counters.Retries += retries

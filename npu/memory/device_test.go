@@ -26,8 +26,9 @@ type plain struct {
 	closed bool
 }
 
-func (d *plain) Name() string { return "plain" }
-func (d *plain) Close() error { d.closed = true; return nil }
+func (d *plain) Name() string       { return "plain" }
+func (d *plain) Close() error       { d.closed = true; return nil }
+func (d *plain) Traits() npu.Traits { return npu.Traits{} }
 func (d *plain) Compile(g *npu.Graph) (npu.Program, error) {
 	return plainProgram{d, g}, g.Check()
 }
@@ -503,3 +504,22 @@ type anyStage struct{}
 
 func (anyStage) Enter(int) error { return nil }
 func (anyStage) Leave(int)       {}
+
+// rounding is a device with arithmetic of its own.
+type rounding struct{ plain }
+
+func (*rounding) Traits() npu.Traits {
+	return npu.Traits{Rounding: "ggml cpu", Processor: true, LayersAtOnce: 4}
+}
+
+// Bounded memory changes where weights are, not the arithmetic.
+func TestTraitsOfTheInnerDevice(t *testing.T) {
+	d, err := New(&rounding{}, Options{Budget: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	if got := d.Traits(); got.Rounding != "ggml cpu" || !got.Processor || got.LayersAtOnce != 1 || got.Packer != nil || got.Clock != nil {
+		t.Errorf("%+v", got)
+	}
+}

@@ -15,5 +15,5 @@
 // Replay drives a Pager in virtual time with given costs. Device drives the same Pager with a real arena:
 // it wraps another device, maps a budget's worth of memory, and a goroutine reads weights from the model's
 // file into the slots while the device computes. A device that makes time up is told of every mapping and
-// transfer (npu.Timekeeper).
+// transfer (npu.Clock).
 package memory

@@ -18,6 +18,12 @@ type counted struct {
 	groups atomic.Int64
 }
 
+func (d *counted) Traits() npu.Traits {
+	t := d.Device.Traits()
+	t.Packer = d
+	return t
+}
+
 func (d *counted) PackGroup(dst []byte, t *npu.Tensor, row int) {
 	d.groups.Add(1)
 	d.Device.PackGroup(dst, t, row)

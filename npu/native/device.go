@@ -66,6 +66,9 @@ func (d *Device) Name() string {
 	return fmt.Sprintf("native (%s, %d threads)", d.k.name, d.pool.helpers+1)
 }
 
+// Traits implements npu.Device.
+func (d *Device) Traits() npu.Traits { return npu.Traits{Processor: true, Packer: d} }
+
 // Close ends the threads.
 func (d *Device) Close() error {
 	d.pool.close()

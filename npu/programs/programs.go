@@ -26,12 +26,6 @@ type Cache struct {
 // New wraps a device.
 func New(d npu.Device) *Cache { return &Cache{Device: d, byKey: map[string]*program{}} }
 
-// LayersAtOnce is the device's own (npu.LayersAtOnce).
-func (c *Cache) LayersAtOnce() int { return npu.LayersAtOnce(c.Device) }
-
-// RowsAtOnce is the device's own (npu.RowsAtOnce).
-func (c *Cache) RowsAtOnce() int { return npu.RowsAtOnce(c.Device) }
-
 // Info is what a program takes on its device.
 type Info struct {
 	Compiled *npu.Graph `json:"-"`

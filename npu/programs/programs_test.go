@@ -52,9 +52,9 @@ func TestGraphsAreCompiledOnce(t *testing.T) {
 	if i.Runs != 3 || i.Rows != 6 || i.Weights != 256 || i.Nodes != 4 || i.Unshared != 4*4*8*4 || i.Activations > i.Unshared || i.Activations < 2*128 {
 		t.Errorf("%+v", i)
 	}
-	of := New(many{c.Device})
-	if i.Compiled.Name != "g" || npu.LayersAtOnce(c) != 1 || npu.RowsAtOnce(c) != 0 || npu.LayersAtOnce(of) != 7 || npu.RowsAtOnce(of) != 9 {
-		t.Errorf("%v, %d layers and %d rows at once", i.Compiled, npu.LayersAtOnce(c), npu.RowsAtOnce(c))
+	of := New(many{c.Device}).Traits()
+	if i.Compiled.Name != "g" || of.LayersAtOnce != 7 || of.RowsAtOnce != 9 {
+		t.Errorf("%v, %+v", i.Compiled, of)
 	}
 	if len(c.Programs()) != 4 {
 		t.Errorf("%d programs", len(c.Programs()))
@@ -64,5 +64,4 @@ func TestGraphsAreCompiledOnce(t *testing.T) {
 // many computes seven layers at once.
 type many struct{ npu.Device }
 
-func (many) LayersAtOnce() int { return 7 }
-func (many) RowsAtOnce() int   { return 9 }
+func (many) Traits() npu.Traits { return npu.Traits{LayersAtOnce: 7, RowsAtOnce: 9} }

@@ -32,6 +32,9 @@ func New() *Device { return &Device{wide: map[*npu.Tensor][]float32{}} }
 // Name implements npu.Device.
 func (d *Device) Name() string { return "reference (plain Go)" }
 
+// Traits implements npu.Device.
+func (d *Device) Traits() npu.Traits { return npu.Traits{Rounding: "reference", Processor: true} }
+
 // Close implements npu.Device.
 func (d *Device) Close() error { return nil }
 

@@ -60,7 +60,7 @@ func (s Stats) Sub(d Stats) Stats {
 //   - what others map and move takes its time on one core, beside the NPU, which waits for what it reads;
 //   - one run goes on at a time.
 //
-// It is a npu.Timekeeper.
+// It is also its own npu.Clock.
 type Device struct {
 	inner npu.Device
 	costs Costs
@@ -119,8 +119,7 @@ func (d *Device) Stats() Stats {
 	return s
 }
 
-// LoadGraphs takes as long as it takes until graphs run, beside what the NPU computes: it is for those who
-// load graphs themselves (package executor). Their runs have a Stage with a method Loaded, and load nothing.
+// LoadGraphs implements npu.Clock. Loads take time while the NPU computes other graphs.
 func (d *Device) LoadGraphs(graphs []*npu.Graph) {
 	var bytes int64
 	for _, g := range graphs {
@@ -152,17 +151,11 @@ func (e *WindowError) Error() string {
 		e.SoC, e.Limit/mb, (e.Need+mb-1)/mb)
 }
 
-// Group implements npu.Packer: the device beneath reads the weights.
-func (d *Device) Group(t *npu.Tensor) (rows, bytes int) {
-	if p, ok := d.inner.(npu.Packer); ok {
-		return p.Group(t)
-	}
-	return 0, 0
-}
-
-// PackGroup implements npu.Packer.
-func (d *Device) PackGroup(dst []byte, t *npu.Tensor, row int) {
-	d.inner.(npu.Packer).PackGroup(dst, t, row)
+// Traits implements npu.Device. A simulated NPU loads each layer as a graph, and has no preference for rows.
+func (d *Device) Traits() npu.Traits {
+	t := d.inner.Traits()
+	t.LayersAtOnce, t.RowsAtOnce, t.Clock = 1, 0, d
+	return t
 }
 
 // Compile refuses what cannot be mapped, and compiles the rest on the device beneath. Graphs of one name
@@ -257,7 +250,7 @@ func (d *Device) begin(p *program, a *npu.Args) *running {
 			r.context = max(r.context, int(at)+1)
 		}
 	}
-	if _, there := a.Stage.(interface{ Loaded() }); !there { // else LoadGraphs has counted it
+	if !a.Loaded { // else LoadGraphs has counted it
 		if d.load(p.block, r.graph.Chunk); !p.block.host {
 			d.await(p.block.loaded[0].ready)
 		}

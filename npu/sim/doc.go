@@ -11,6 +11,6 @@
 // the published figures.
 //
 // The package knows graphs, not models, and no planner: npu/plan and npu/memory decide, sim charges. Whoever
-// keeps weights outside the device tells it what is loaded (LoadGraphs), or mapped and moved (npu.Timekeeper);
+// keeps weights outside the device tells it what is loaded (LoadGraphs), or mapped and moved (npu.Clock);
 // only that is charged.
 package sim

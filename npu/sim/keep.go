@@ -2,17 +2,17 @@ package sim
 
 import "time"
 
-// Now implements npu.Timekeeper: how long the NPU was busy so far, waiting included.
+// Now implements npu.Clock: how long the NPU was busy so far, waiting included.
 func (d *Device) Now() time.Duration {
 	d.beside.Lock()
 	defer d.beside.Unlock()
 	return d.stats.Busy
 }
 
-// Largest implements npu.Timekeeper: a mapping lies within one session's window.
+// Largest implements npu.Clock: a mapping lies within one session's window.
 func (d *Device) Largest() int64 { return d.costs.Window }
 
-// Map implements npu.Timekeeper.
+// Map implements npu.Clock.
 func (d *Device) Map(bytes int64) error {
 	if bytes > d.costs.Window {
 		return &WindowError{d.costs.SoC, bytes, d.costs.Window}
@@ -26,14 +26,14 @@ func (d *Device) Map(bytes int64) error {
 	return nil
 }
 
-// Unmap implements npu.Timekeeper.
+// Unmap implements npu.Clock.
 func (d *Device) Unmap(bytes int64) {
 	d.beside.Lock()
 	defer d.beside.Unlock()
 	d.stats.Mapped -= bytes
 }
 
-// Move implements npu.Timekeeper.
+// Move implements npu.Clock.
 func (d *Device) Move(bytes int64, from time.Duration) (begins, ends time.Duration) {
 	d.beside.Lock()
 	defer d.beside.Unlock()
@@ -48,7 +48,7 @@ func (d *Device) copy(from, took time.Duration) {
 	d.stats.Joules += took.Seconds() * d.costs.CPUWatts
 }
 
-// Await implements npu.Timekeeper.
+// Await implements npu.Clock.
 func (d *Device) Await(until time.Duration) {
 	d.beside.Lock()
 	defer d.beside.Unlock()

@@ -245,6 +245,7 @@ type fakeProgram struct {
 
 func (f *fake) Name() string                              { return "fake" }
 func (f *fake) Close() error                              { return nil }
+func (f *fake) Traits() npu.Traits                        { return npu.Traits{} }
 func (f *fake) Compile(g *npu.Graph) (npu.Program, error) { return fakeProgram{f, g}, nil }
 func (p fakeProgram) Graph() *npu.Graph                   { return p.g }
 func (p fakeProgram) Run(npu.Args) error                  { p.f.runs++; time.Sleep(p.f.takes); return nil }
@@ -456,4 +457,23 @@ func FuzzCosts(f *testing.F) {
 			t.Fatalf("%s = %v gives %+v", name, value, c)
 		}
 	})
+}
+
+// rounding is a device with arithmetic of its own, as ggml's are.
+type rounding struct{ fake }
+
+func (*rounding) Traits() npu.Traits {
+	return npu.Traits{Rounding: "ggml cpu", Processor: true, LayersAtOnce: 4, RowsAtOnce: 512}
+}
+
+// A phone simulated over ggml rounds as ggml does: KV caches must not be mixed with those of native.
+func TestTraitsOfTheInnerDevice(t *testing.T) {
+	d := Wrap(&rounding{}, Costs{}, Options{})
+	got := d.Traits()
+	if got.Rounding != "ggml cpu" || !got.Processor || got.LayersAtOnce != 1 || got.RowsAtOnce != 0 || got.Clock == nil {
+		t.Errorf("%+v", got)
+	}
+	if f := Wrap(&fake{}, Costs{}, Options{}); f.Traits().Rounding != "" {
+		t.Errorf("%+v", f.Traits())
+	}
 }

@@ -1,0 +1,66 @@
+package npu
+
+import "time"
+
+// Traits say what a device is like. A device that wraps another returns the other's traits, changed where wrapping
+// changes them. The zero value describes a device on another processor than this machine's that computes as native
+// does and has no preferences.
+type Traits struct {
+	// Rounding is empty if results equal those of the native device bit for bit. Otherwise it names the arithmetic:
+	// results equal native's up to rounding, and what was computed with other arithmetic must not be mixed in.
+	Rounding string
+	// Processor reports whether this machine's processor computes, from its memory.
+	Processor bool
+	// LayersAtOnce is how many layers to compile into one program, because the beginning and end of a run cost
+	// something. 0 counts as 1.
+	LayersAtOnce int
+	// RowsAtOnce is the number of rows that one run should have if there are enough, or 0 for no preference.
+	RowsAtOnce int
+	// Packer packs weights into the layout that the device reads; nil if it reads weights as files store them.
+	Packer Packer
+	// Clock is the clock of a simulated device; nil for a device that takes real time.
+	Clock Clock
+}
+
+// PackedBytes returns the size of a tensor as the device reads it, and whether it is packed.
+func (t Traits) PackedBytes(w *Tensor) (n int, packed bool) {
+	if t.Packer != nil {
+		if rows, bytes := t.Packer.Group(w); rows > 0 {
+			return (w.Rows + rows - 1) / rows * bytes, true
+		}
+	}
+	return w.Rows * w.Type.RowBytes(w.Cols), false
+}
+
+// Packer packs some weights into a device's layout, in groups of rows, one after the other. Whoever stages weights
+// for the device packs them while loading and sets Tensor.Packed: the device would have to pack weights that are
+// staged as files store them again in every run.
+type Packer interface {
+	// Group returns the number of rows of the tensor in a group, and the bytes of a group; 0, 0 for weights that the
+	// device reads as files store them.
+	Group(t *Tensor) (rows, bytes int)
+	// PackGroup packs the group that begins with the given row.
+	PackGroup(dst []byte, t *Tensor, row int)
+}
+
+// Clock is the virtual time of a simulated device. It passes while the device is busy, also within a run, when the
+// device calls the run's Stage. Whoever loads graphs or brings weights for the device tells its clock. All methods
+// may be called during a run.
+type Clock interface {
+	// Now returns the time.
+	Now() time.Duration
+	// LoadGraphs takes the time to load graphs that run with Args.Loaded.
+	LoadGraphs(graphs []*Graph)
+	// Map makes a mapping of the given size for weights, before or after any Move. It fails if the device has no
+	// addresses left.
+	Map(bytes int64) error
+	// Unmap gives a mapping back.
+	Unmap(bytes int64)
+	// Largest returns the most bytes that one mapping may have.
+	Largest() int64
+	// Move brings bytes into a mapping. It begins at from or, if later, when everything mapped and moved before is
+	// done. It returns when the transfer begins and ends.
+	Move(bytes int64, from time.Duration) (begins, ends time.Duration)
+	// Await lets the device wait until the given time.
+	Await(until time.Duration)
+}

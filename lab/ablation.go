@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"tandem/lab/chart"
-	"tandem/npu/sim"
+	"tandem/npu/phone/sim"
 )
 
 // Ablation is a cell of sd.npu's Table 3: a model with some of the paper's techniques on the Redmi K60 Pro.

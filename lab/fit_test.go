@@ -11,10 +11,10 @@ import (
 	"strings"
 	"testing"
 
-	"tandem/npu/sim"
+	"tandem/npu/phone/sim"
 )
 
-var update = flag.Bool("update", false, "write fitted values into npu/sim/soc")
+var update = flag.Bool("update", false, "write fitted values into npu/phone/sim/soc")
 
 type fit struct{ param, figure string }
 
@@ -215,7 +215,7 @@ func fitted(files sim.Files) map[string]bool {
 // writeFit puts a fitted value with five digits into its file, where each value has a line of its own.
 func writeFit(param string, value float64) error {
 	parts := strings.Split(param, "/")
-	file := "../npu/sim/soc/" + parts[0] + ".json"
+	file := "../npu/phone/sim/soc/" + parts[0] + ".json"
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return err

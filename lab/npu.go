@@ -11,13 +11,13 @@ import (
 
 	"tandem/lab/chart"
 	"tandem/npu"
-	"tandem/npu/memory"
-	"tandem/npu/plan"
-	"tandem/npu/sim"
+	"tandem/npu/phone/memory"
+	"tandem/npu/phone/plan"
+	"tandem/npu/phone/sim"
 )
 
 // NPU plays graph switching and the memory runtime on a simulated phone, and compares the simulator with
-// published figures. What decides is the code that a phone would run (npu/plan, npu/memory); only time is
+// published figures. What decides is the code that a phone would run (npu/phone/plan, npu/phone/memory); only time is
 // made up.
 type NPU struct {
 	SoCs         []string // chips with stacks of the switching experiment; pictures are of the first

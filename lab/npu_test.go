@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"tandem/npu"
-	"tandem/npu/memory"
-	"tandem/npu/sim"
+	"tandem/npu/phone/memory"
+	"tandem/npu/phone/sim"
 	"tandem/specdec"
 )
 

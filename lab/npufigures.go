@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"tandem/npu"
-	"tandem/npu/plan"
-	"tandem/npu/sim"
+	"tandem/npu/phone/plan"
+	"tandem/npu/phone/sim"
 )
 
 // FigureKind says what a published figure can tell about the simulator.

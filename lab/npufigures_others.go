@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"tandem/npu"
-	"tandem/npu/sim"
+	"tandem/npu/phone/sim"
 )
 
 // samsungShape is a stand-in for the paper's 1B model, whose configuration is not published: Llama-3.2-1B

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"tandem/npu"
-	"tandem/npu/plan"
-	"tandem/npu/sim"
+	"tandem/npu/phone/plan"
+	"tandem/npu/phone/sim"
 )
 
 // phones are those of CoordGen and sd.npu, with the chip and the stack that stand for them.

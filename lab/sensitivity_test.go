@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"tandem/npu/plan"
-	"tandem/npu/sim"
+	"tandem/npu/phone/plan"
+	"tandem/npu/phone/sim"
 )
 
 // weak are values that no figure constrains well, with others to try: without these, half and double.

@@ -12,9 +12,9 @@ import (
 	"tandem/model/gguf"
 	"tandem/model/tokenizer"
 	"tandem/npu"
-	"tandem/npu/plan"
+	"tandem/npu/phone/plan"
+	"tandem/npu/phone/sim"
 	"tandem/npu/quant"
-	"tandem/npu/sim"
 )
 
 // Options say how a model is computed.
@@ -22,8 +22,8 @@ type Options struct {
 	Threads int    // how many the device may use; 0 for one on each processor
 	Device  string // "native", or empty for that; others as OpenDevice knows them
 	Memory  int64  // bytes that the device may hold of the weights, the rest is staged from the file; 0 for no bound
-	Paging  bool   // with Memory: plain paging instead, the baseline (see npu/memory)
-	Phone   string // the chip whose NPU to simulate, at its pace, such as "sm8750" (see npu/sim); empty for none
+	Paging  bool   // with Memory: plain paging instead, the baseline (see npu/phone/memory)
+	Phone   string // the chip whose NPU to simulate, at its pace, such as "sm8750" (see npu/phone/sim); empty for none
 
 	// Switching is the strategy by which the phone changes from graphs for prompts to those for decoding (see
 	// plan.Strategies); empty for progressive.

@@ -8,7 +8,7 @@ import (
 
 	"tandem/model/gguf"
 	"tandem/npu"
-	"tandem/npu/memory"
+	"tandem/npu/phone/memory"
 )
 
 // within bounds the memory of a device for weights (DESIGN §4.4); 0 is no bound.

@@ -8,7 +8,7 @@ import (
 	"tandem"
 	"tandem/model/gguf"
 	"tandem/npu"
-	"tandem/npu/pass"
+	"tandem/npu/phone/pass"
 	"tandem/npu/reference"
 )
 

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"tandem/npu"
-	"tandem/npu/plan"
-	"tandem/npu/sim"
+	"tandem/npu/phone/plan"
+	"tandem/npu/phone/sim"
 )
 
 // simulated lets the device behave like the chip's NPU and take its time. It closes the device on failure.

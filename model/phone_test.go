@@ -9,7 +9,7 @@ import (
 
 	"tandem"
 	"tandem/models"
-	"tandem/npu/plan"
+	"tandem/npu/phone/plan"
 )
 
 // A simulated phone computes the same bits, with bounded memory too, and counts what its NPU does.

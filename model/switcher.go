@@ -8,9 +8,9 @@ import (
 
 	"tandem"
 	"tandem/npu"
-	"tandem/npu/executor"
-	"tandem/npu/memory"
-	"tandem/npu/plan"
+	"tandem/npu/phone/executor"
+	"tandem/npu/phone/memory"
+	"tandem/npu/phone/plan"
 )
 
 // Switcher prefills with graphs for large chunks and changes to those for small ones on the way, block by

@@ -12,8 +12,8 @@ import (
 	"tandem"
 	"tandem/internal/tinymodel"
 	"tandem/npu"
-	"tandem/npu/executor"
-	"tandem/npu/plan"
+	"tandem/npu/phone/executor"
+	"tandem/npu/phone/plan"
 )
 
 // Whatever the plan, a prefill that changes graphs on its way gives the bits of plain prefill, and leaves

@@ -10,7 +10,7 @@ import (
 
 	"tandem/cmd/internal/cli"
 	"tandem/internal/meter"
-	"tandem/npu/sim"
+	"tandem/npu/phone/sim"
 )
 
 // Where Android and Linux show a Qualcomm chip and the way to its NPU. All below a root that tests replace.

@@ -8,8 +8,8 @@ import (
 	"tandem/cmd/internal/cli"
 	"tandem/internal/meter"
 	"tandem/model"
-	"tandem/npu/plan"
-	"tandem/npu/sim"
+	"tandem/npu/phone/plan"
+	"tandem/npu/phone/sim"
 )
 
 // phoneFlags are about the machine that answers.

@@ -12,8 +12,8 @@ import (
 	"tandem/lab"
 	"tandem/lab/chart"
 	"tandem/model"
-	"tandem/npu/plan"
-	"tandem/npu/sim"
+	"tandem/npu/phone/plan"
+	"tandem/npu/phone/sim"
 )
 
 type npuPlan struct {

@@ -9,8 +9,8 @@ import (
 	"tandem/cmd/internal/cli"
 	"tandem/model"
 	"tandem/models"
-	"tandem/npu/programs"
-	"tandem/npu/sim"
+	"tandem/npu/phone/programs"
+	"tandem/npu/phone/sim"
 )
 
 type npuPrograms struct {

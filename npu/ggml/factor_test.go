@@ -8,7 +8,7 @@ import (
 
 	"tandem/npu"
 	"tandem/npu/native"
-	"tandem/npu/pass"
+	"tandem/npu/phone/pass"
 	"tandem/npu/quant"
 	"tandem/npu/reference"
 )

@@ -16,7 +16,7 @@ import (
 	"weak"
 
 	"tandem/npu"
-	"tandem/npu/memory"
+	"tandem/npu/phone/memory"
 )
 
 // Device runs programs on this machine's processor.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"tandem/npu"
-	"tandem/npu/pass"
+	"tandem/npu/phone/pass"
 	"tandem/npu/reference"
 )
 

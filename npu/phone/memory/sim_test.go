@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"tandem/npu"
-	"tandem/npu/memory"
 	"tandem/npu/native"
-	"tandem/npu/sim"
+	"tandem/npu/phone/memory"
+	"tandem/npu/phone/sim"
 )
 
 const (

@@ -10,7 +10,7 @@
 // backend, operator by operator, and llada.cpp's kernels in that backend. The lab compares what follows with
 // the published figures.
 //
-// The package knows graphs, not models, and no planner: npu/plan and npu/memory decide, sim charges. Whoever
+// The package knows graphs, not models, and no planner: npu/phone/plan and npu/phone/memory decide, sim charges. Whoever
 // keeps weights outside the device tells it what is loaded (LoadGraphs), or mapped and moved (npu.Clock);
 // only that is charged.
 package sim

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"tandem/npu/plan"
+	"tandem/npu/phone/plan"
 )
 
 // Machine is what a plan is carried out on. Compute and Load are called by different goroutines, each by

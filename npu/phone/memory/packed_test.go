@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"tandem/npu"
-	"tandem/npu/memory"
 	"tandem/npu/native"
+	"tandem/npu/phone/memory"
 	"tandem/npu/quant"
 )
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"tandem/npu"
-	"tandem/npu/memory"
+	"tandem/npu/phone/memory"
 )
 
 // Cache is a device that compiles a graph once, however often it is asked. Graphs are the same when their

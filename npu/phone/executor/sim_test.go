@@ -8,10 +8,10 @@ import (
 	"testing/synctest"
 
 	"tandem/npu"
-	"tandem/npu/executor"
 	"tandem/npu/native"
-	"tandem/npu/plan"
-	"tandem/npu/sim"
+	"tandem/npu/phone/executor"
+	"tandem/npu/phone/plan"
+	"tandem/npu/phone/sim"
 )
 
 // phone computes the chunks of a prefill on blocks.

@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"tandem/npu/plan"
+	"tandem/npu/phone/plan"
 )
 
 // timed is a machine that takes as long as a problem says, and checks what it is asked.

@@ -15,14 +15,14 @@ import (
 // Hedge asks questions live, over paths without jitter, with passes of several contexts: hedges, checks and guesses
 // beside the next draft (pair.Config.Contexts). Decoding is paced, whatever a pass decodes.
 type Hedge struct {
-	Bench
+	Setup
 	RTT      []time.Duration
 	Contexts []int // the first is what the others are compared with
 	Decode   [2]time.Duration
 }
 
-// HedgeRow is what one number of contexts gave at one round-trip time.
-type HedgeRow struct {
+// HedgeResult is what one number of contexts gave at one round-trip time.
+type HedgeResult struct {
 	RTT        float64 `json:"rtt_ms"`
 	Contexts   int     `json:"contexts"`
 	Guess      float64 `json:"guess,omitempty"` // simulated: how often a guess is right
@@ -73,7 +73,7 @@ type HedgeSimulated struct {
 }
 
 // Run plays every combination; where passes take one context, guesses have no place. Another text is an error.
-func (h HedgeSimulated) Run(ctx context.Context, progress Progress) (rows []HedgeRow, err error) {
+func (h HedgeSimulated) Run(ctx context.Context, progress Progress) (rows []HedgeResult, err error) {
 	total := len(h.RTT) * len(h.Guess) * len(h.Contexts)
 	for i, rtt := range h.RTT {
 		texts := make([][]tandem.Token, h.Answers)
@@ -101,8 +101,8 @@ func (h HedgeSimulated) Run(ctx context.Context, progress Progress) (rows []Hedg
 }
 
 // row plays every answer once. texts are the answers of the row before, to be filled in by the first.
-func (h HedgeSimulated) row(ctx context.Context, rtt time.Duration, contexts int, guess float64, texts [][]tandem.Token) (HedgeRow, error) {
-	r := HedgeRow{RTT: rtt.Seconds() * 1e3, Contexts: contexts, Guess: guess, Answers: h.Answers, Simulated: true}
+func (h HedgeSimulated) row(ctx context.Context, rtt time.Duration, contexts int, guess float64, texts [][]tandem.Token) (HedgeResult, error) {
+	r := HedgeResult{RTT: rtt.Seconds() * 1e3, Contexts: contexts, Guess: guess, Answers: h.Answers, Simulated: true}
 	link, stats := netem.Config{Delay: rtt / 2}, []pair.Stats(nil)
 	for i := range texts {
 		seed := uint64(i)
@@ -129,8 +129,8 @@ func (h HedgeSimulated) row(ctx context.Context, rtt time.Duration, contexts int
 }
 
 // Run asks every question with every number of contexts. Another text is an error.
-func (h Hedge) Run(ctx context.Context, progress Progress) ([]HedgeRow, error) {
-	var rows []HedgeRow
+func (h Hedge) Run(ctx context.Context, progress Progress) ([]HedgeResult, error) {
+	var rows []HedgeResult
 	done := 0
 	for _, rtt := range h.RTT {
 		link := netem.Config{Delay: rtt / 2}
@@ -140,7 +140,7 @@ func (h Hedge) Run(ctx context.Context, progress Progress) ([]HedgeRow, error) {
 		}
 		texts := make([]string, len(h.Questions))
 		for _, contexts := range h.Contexts {
-			l.bench.Settings.Contexts = contexts
+			l.setup.Settings.Contexts = contexts
 			row, err := h.row(ctx, l, texts)
 			if err != nil {
 				l.close()
@@ -164,7 +164,7 @@ func (h Hedge) Run(ctx context.Context, progress Progress) ([]HedgeRow, error) {
 }
 
 // row asks every question once. texts are the answers of the row before, to be filled in by the first.
-func (h Hedge) row(ctx context.Context, l *live, texts []string) (r HedgeRow, err error) {
+func (h Hedge) row(ctx context.Context, l *live, texts []string) (r HedgeResult, err error) {
 	var took time.Duration
 	gaps, bytes, stats := 0, uint64(0), []pair.Stats(nil)
 	for i := range h.Questions {

@@ -8,8 +8,8 @@ import (
 
 // Passes of several contexts give the same text, and the row says what they did; one context hedges nothing.
 func TestHedge(t *testing.T) {
-	b := bench(t)
-	x := Hedge{Bench: b, RTT: []time.Duration{0, 20 * ms}, Contexts: []int{1, 4}, Decode: [2]time.Duration{ms, ms}}
+	b := setup(t)
+	x := Hedge{Setup: b, RTT: []time.Duration{0, 20 * ms}, Contexts: []int{1, 4}, Decode: [2]time.Duration{ms, ms}}
 	done := 0
 	rows, err := x.Run(t.Context(), func(n, total int) {
 		if done++; n != done || total != 4 {

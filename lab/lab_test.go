@@ -37,15 +37,15 @@ func TestDRAGON_Figure8(t *testing.T) {
 		t.Fatal(err)
 	}
 	type key struct{ device, rtt float64 }
-	cells := map[key]map[string]Row{}
-	for _, row := range r.Rows {
+	cells := map[key]map[string]Result{}
+	for _, row := range r.Results {
 		k := key{row.Device.Value, row.RTT.Value}
 		if cells[k] == nil {
-			cells[k] = map[string]Row{}
+			cells[k] = map[string]Result{}
 		}
 		cells[k][row.Placement] = row
-		if row.Text != r.Rows[0].Text || !row.Simulated {
-			t.Errorf("%+v: another text than %s, or not marked simulated", row, r.Rows[0].Text)
+		if row.Text != r.Results[0].Text || !row.Simulated {
+			t.Errorf("%+v: another text than %s, or not marked simulated", row, r.Results[0].Text)
 		}
 	}
 	for k, c := range cells {
@@ -72,7 +72,7 @@ func TestSpeedup(t *testing.T) {
 	}
 	for i := range x.Accept {
 		for d, device := range x.Device {
-			rows := r.Rows[2*(i*len(x.Device)+d):][:2]
+			rows := r.Results[2*(i*len(x.Device)+d):][:2]
 			played, theory := rows[0].PerToken.Value/rows[1].PerToken.Value, x.theory(device, x.record(i))
 			if device != 100*ms && math.Abs(played/theory-1) > 0.02 || played < 0.98*theory {
 				t.Errorf("α %v, device %v: played %.3f, theory %.3f", x.Accept[i], device, played, theory)
@@ -81,8 +81,8 @@ func TestSpeedup(t *testing.T) {
 	}
 }
 
-// bench is two sides with a small random model.
-func bench(t *testing.T) Bench {
+// setup is two sides with a small random model.
+func setup(t *testing.T) Setup {
 	t.Helper()
 	words := []string{"cabin", "museum", "harbour", "opens", "wifi"}
 	data := tinymodel.GGUF(tinymodel.Spec{Words: words, Gain: 3, Seed: 3})
@@ -91,7 +91,7 @@ func bench(t *testing.T) Bench {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { m.Close() })
-	b := Bench{Model: m, Questions: []string{"When does the museum open?", "Where is the cabin?"}}
+	b := Setup{Model: m, Questions: []string{"When does the museum open?", "Where is the cabin?"}}
 	for side, text := range []string{"The cabin is at the harbour.", "The museum opens at nine."} {
 		x, err := retrieval.Memory()
 		if err != nil {
@@ -116,8 +116,8 @@ func bench(t *testing.T) Bench {
 
 // The same seed gives the same text in every cell of the shared coupling, played or live.
 func TestSameTextPlayedAndLive(t *testing.T) {
-	b := bench(t)
-	x := Latency{Bench: b, Delays: [][2]time.Duration{{2 * ms, ms}}, RTTs: []time.Duration{0, 20 * ms}}
+	b := setup(t)
+	x := Latency{Setup: b, Delays: [][2]time.Duration{{2 * ms, ms}}, RTTs: []time.Duration{0, 20 * ms}}
 	var err error
 	if x.Methods, err = Methods([]string{"drdg-tw", "tandem", "device-alone"}); err != nil {
 		t.Fatal(err)
@@ -128,7 +128,7 @@ func TestSameTextPlayedAndLive(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, row := range r.Rows {
+		for _, row := range r.Results {
 			if row.Simulated != x.Simulated {
 				t.Errorf("%+v: simulated should be %v", row, x.Simulated)
 			}
@@ -149,8 +149,8 @@ func TestSameTextPlayedAndLive(t *testing.T) {
 
 // Losses and recorded networks change no text either.
 func TestSameTextOverBadNetworks(t *testing.T) {
-	b := bench(t)
-	loss := Loss{Bench: b, Delays: [][2]time.Duration{{30 * ms, 20 * ms}}, RTT: 80 * ms, Losses: []float64{0, 0.1}, Simulated: true}
+	b := setup(t)
+	loss := Loss{Setup: b, Delays: [][2]time.Duration{{30 * ms, 20 * ms}}, RTT: 80 * ms, Losses: []float64{0, 0.1}, Simulated: true}
 	r, err := loss.Run(t.Context(), quiet)
 	if err != nil {
 		t.Fatal(err)
@@ -169,7 +169,7 @@ func TestSameTextOverBadNetworks(t *testing.T) {
 	if err != nil || len(files) != 2 {
 		t.Fatalf("%q, %v", files, err)
 	}
-	traces := Traces{Bench: b, Files: files, Windows: 1, Delays: [2]time.Duration{30 * ms, 20 * ms}, Simulated: true}
+	traces := Traces{Setup: b, Files: files, Windows: 1, Delays: [2]time.Duration{30 * ms, 20 * ms}, Simulated: true}
 	if traces.Methods, err = Methods([]string{"drdg-tw", "tandem/mirror"}); err != nil {
 		t.Fatal(err)
 	}
@@ -238,7 +238,7 @@ func wellFormed(t *testing.T, data []byte) {
 
 // Rows read back as they were written; what does not apply is left out.
 func TestRows(t *testing.T) {
-	row := Row{Experiment: "latency", Method: "tandem", RTT: Is(0), PerToken: Is(1.0 / 3), Simulated: true}
+	row := Result{Experiment: "latency", Method: "tandem", RTT: Is(0), PerToken: Is(1.0 / 3), Simulated: true}
 	data, err := json.Marshal(row)
 	if err != nil {
 		t.Fatal(err)
@@ -246,12 +246,12 @@ func TestRows(t *testing.T) {
 	if want := `{"experiment":"latency","method":"tandem","rtt_ms":0,"per_token_ms":0.3333,"simulated":true}`; string(data) != want {
 		t.Errorf("%s, want %s", data, want)
 	}
-	var back Row
+	var back Result
 	if err := json.Unmarshal(data, &back); err != nil || !back.RTT.Known || back.Loss.Known || back.PerToken.Value != 0.3333 {
 		t.Errorf("%+v, %v", back, err)
 	}
 	var table bytes.Buffer
-	if err := WriteCSV(&table, []Row{row, {}}); err != nil {
+	if err := WriteCSV(&table, []Result{row, {}}); err != nil {
 		t.Fatal(err)
 	}
 	records, err := csv.NewReader(&table).ReadAll()
@@ -263,7 +263,7 @@ func TestRows(t *testing.T) {
 // The report is one page with every result, its command, and nothing from elsewhere.
 func TestReport(t *testing.T) {
 	dir := t.TempDir()
-	if _, _, err := Report(dir, "test"); err == nil {
+	if _, _, err := Page(dir, "test"); err == nil {
 		t.Error("a report of nothing")
 	}
 	x := Schedule{Tokens: 10, Records: 2, Delays: [][2]time.Duration{{30 * ms, 30 * ms}}, RTTs: []time.Duration{50 * ms}, Horizon: 8}
@@ -279,7 +279,7 @@ func TestReport(t *testing.T) {
 	if err := other.Save(dir); err != nil {
 		t.Fatal(err)
 	}
-	page, n, err := Report(dir, "tandem test")
+	page, n, err := Page(dir, "tandem test")
 	if n != 2 {
 		t.Errorf("%d results", n)
 	}
@@ -309,16 +309,16 @@ func TestReport(t *testing.T) {
 
 // The report says which cells of the shared coupling hold the same text, and does not hide those that do not.
 func TestReportTexts(t *testing.T) {
-	row := func(method, text string) Row { return Row{Method: method, Text: text} }
-	same := []Result{
-		{Name: "latency", Rows: []Row{row("tandem", "a"), row("drdg-tw", "a"), row("dragon", "b"), row("device-alone", "c")}},
-		{Name: "loss", Rows: []Row{row("tandem-stream", "a"), row("tandem", "")}},
-		{Name: "schedule", Rows: []Row{row("tandem", "z")}},
+	row := func(method, text string) Result { return Result{Method: method, Text: text} }
+	same := []Report{
+		{Name: "latency", Results: []Result{row("tandem", "a"), row("drdg-tw", "a"), row("dragon", "b"), row("device-alone", "c")}},
+		{Name: "loss", Results: []Result{row("tandem-stream", "a"), row("tandem", "")}},
+		{Name: "schedule", Results: []Result{row("tandem", "z")}},
 	}
 	if got := sameSeedSameText(same); len(got) != 1 || !strings.Contains(got[0], "all 3 cells") || !strings.Contains(got[0], "latency, loss") {
 		t.Errorf("%q", got)
 	}
-	same[0].Rows[1].Text = "other"
+	same[0].Results[1].Text = "other"
 	if got := strings.Join(sameSeedSameText(same), "; "); !strings.Contains(got, "latency: 2 texts where one is due") {
 		t.Errorf("%q", got)
 	}
@@ -326,7 +326,7 @@ func TestReportTexts(t *testing.T) {
 
 // A time to the first token is played with the question on its way while both sides read.
 func TestTTFT(t *testing.T) {
-	b := bench(t)
+	b := setup(t)
 	b.Read = [2]time.Duration{30 * ms, 6 * ms}
 	for side := range b.KV {
 		var err error
@@ -334,17 +334,17 @@ func TestTTFT(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	x := TTFT{Bench: b, Delays: [2]time.Duration{30 * ms, 30 * ms}, RTTs: []time.Duration{0, 300 * ms}, Simulated: true}
+	x := TTFT{Setup: b, Delays: [2]time.Duration{30 * ms, 30 * ms}, RTTs: []time.Duration{0, 300 * ms}, Simulated: true}
 	r, err := x.Run(t.Context(), quiet)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(r.Rows) != 2*len(firsts) {
-		t.Fatalf("%d rows", len(r.Rows))
+	if len(r.Results) != 2*len(firsts) {
+		t.Fatalf("%d rows", len(r.Results))
 	}
 	of := func(i int) map[string]float64 {
 		out := map[string]float64{}
-		for _, row := range r.Rows[i*len(firsts):][:len(firsts)] {
+		for _, row := range r.Results[i*len(firsts):][:len(firsts)] {
 			out[row.Method] = row.TTFT.Value
 		}
 		return out
@@ -362,12 +362,12 @@ func TestTTFT(t *testing.T) {
 
 // The baselines run live, in the same cells as the pair.
 func TestBaselinesLive(t *testing.T) {
-	x := TTFT{Bench: bench(t), RTTs: []time.Duration{20 * ms}}
+	x := TTFT{Setup: setup(t), RTTs: []time.Duration{20 * ms}}
 	r, err := x.Run(t.Context(), quiet)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, row := range r.Rows {
+	for _, row := range r.Results {
 		if row.Simulated || row.TTFT.Value <= 0 || row.Method != "device-alone" && row.TTFT.Value < 20 {
 			t.Errorf("%+v", row)
 		}
@@ -392,7 +392,7 @@ func TestRecorded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if row := res.Rows[1]; row.AcceptDevice.Value != 0.5 || row.AcceptCloud.Value != 1 || row.Device != Is(30) || row.Cloud != Is(10) {
+	if row := res.Results[1]; row.AcceptDevice.Value != 0.5 || row.AcceptCloud.Value != 1 || row.Device != Is(30) || row.Cloud != Is(10) {
 		t.Errorf("%+v", row)
 	}
 	for _, bad := range [][]node.Line{nil, lines[2:], lines[:2]} {

@@ -18,7 +18,7 @@ import (
 // Latency measures the time between tokens over the round-trip time, for every method (DRAGON §7.3,
 // Figure 6).
 type Latency struct {
-	Bench
+	Setup
 	Methods   []Strategy
 	Delays    [][2]time.Duration // paced decoding, of device and cloud; 0 for native, which needs live runs
 	RTTs      []time.Duration
@@ -27,8 +27,8 @@ type Latency struct {
 }
 
 // Run answers every question in every cell.
-func (x Latency) Run(ctx context.Context, progress Progress) (Result, error) {
-	r := Result{
+func (x Latency) Run(ctx context.Context, progress Progress) (Report, error) {
+	r := Report{
 		Name: fileName("latency", x.Simulated), Title: "Time between tokens over network latency", Simulated: x.Simulated,
 		About: fmt.Sprintf("Mean time between the tokens of an answer, after the first, over %d questions about the sample documents; jitter is a fifth of the round trip (the paper's Figure 6).", len(x.Questions)),
 	}
@@ -45,23 +45,23 @@ func (x Latency) Run(ctx context.Context, progress Progress) (Result, error) {
 	if err != nil {
 		return r, err
 	}
-	r.Rows = rows
+	r.Results = rows
 	for _, d := range x.Delays {
 		x.draw(&r, d)
 	}
-	r.Findings = append(r.Findings, sameTexts(r.Rows))
+	r.Findings = append(r.Findings, sameTexts(r.Results))
 	return r, nil
 }
 
 // play simulates all cells.
-func (x Latency) play(ctx context.Context, progress Progress) (rows []Row, err error) {
+func (x Latency) play(ctx context.Context, progress Progress) (rows []Result, err error) {
 	sources, err := x.sources(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, closeAll(sources)) }()
 	n := len(x.Delays) * len(x.RTTs) * len(x.Methods)
-	rows = make([]Row, n)
+	rows = make([]Result, n)
 	err = inParallel(ctx, n, progress, func(ctx context.Context, i int) error {
 		s, rtt, d := x.at(i)
 		row, err := x.simulate(ctx, sources, s, rtt, d)
@@ -78,14 +78,14 @@ func (x Latency) at(i int) (Strategy, time.Duration, [2]time.Duration) {
 }
 
 // label says which cell a row is.
-func label(row Row, experiment string, s Strategy, rtt time.Duration, d [2]time.Duration) Row {
+func label(row Result, experiment string, s Strategy, rtt time.Duration, d [2]time.Duration) Result {
 	row.Experiment, row.Method, row.Placement = experiment, s.Method, s.Placement
 	row.Device, row.Cloud, row.RTT = Ms(d[0]), Ms(d[1]), Ms(rtt)
 	return row
 }
 
 // simulate plays one cell.
-func (x Latency) simulate(ctx context.Context, sources []*answers, s Strategy, rtt time.Duration, d [2]time.Duration) (Row, error) {
+func (x Latency) simulate(ctx context.Context, sources []*answers, s Strategy, rtt time.Duration, d [2]time.Duration) (Result, error) {
 	path := steady(rtt, 0, 1)
 	set := sim.Setting{
 		Pair: x.machine(s, lookahead(rtt, d)), Link: path.Link, Alone: !s.Pairs(), Warm: true,
@@ -94,30 +94,30 @@ func (x Latency) simulate(ctx context.Context, sources []*answers, s Strategy, r
 	if s.Alone {
 		set.Decode[tandem.Device] = sim.Every(d[s.Side])
 	}
-	outcomes, err := x.Bench.play(ctx, sources, set)
+	outcomes, err := x.Setup.play(ctx, sources, set)
 	if err != nil {
-		return Row{}, err
+		return Result{}, err
 	}
 	row := summarize(outcomes)
 	switch {
 	case s.Want == transport.WantAnswer:
 		row = x.sequence(outcomes, rtt, d)
 	case s.Alone && s.Context, s.Want != transport.WantDrafts: // the text of one context, or of the other side, is not played: only its pace
-		row = Row{PerToken: row.PerToken, P99: row.P99, Simulated: true}
+		row = Result{PerToken: row.PerToken, P99: row.P99, Simulated: true}
 	}
 	return row, nil
 }
 
 // sequence is DRDG/SW: both sides generate as many tokens as the device does alone, the cloud's
 // distributions cross, and the answer is there.
-func (x Latency) sequence(alone []sim.Outcome, rtt time.Duration, d [2]time.Duration) Row {
+func (x Latency) sequence(alone []sim.Outcome, rtt time.Duration, d [2]time.Duration) Result {
 	var per []float64
 	for _, o := range alone {
 		n := len(o.Tokens) + 1 // and the end of the answer
 		took := max(time.Duration(n)*d[0], time.Duration(n)*d[1]+rtt/2+slowStart(n*4*x.Model.Tokenizer().Size(), rtt))
 		per = append(per, took.Seconds()*1000/float64(n))
 	}
-	return Row{PerToken: Is(mean(per)), Simulated: true}
+	return Result{PerToken: Is(mean(per)), Simulated: true}
 }
 
 // slowStart is how long bytes take beyond the first flight's journey when the window begins with ten
@@ -130,11 +130,11 @@ func slowStart(bytes int, rtt time.Duration) time.Duration {
 
 // live asks all questions in all cells, the methods in turn so that a change of the machine's load meets
 // all of them.
-func (x Latency) live(ctx context.Context, progress Progress) ([]Row, error) {
+func (x Latency) live(ctx context.Context, progress Progress) ([]Result, error) {
 	total, done := len(x.Delays)*len(x.RTTs)*len(x.Methods)*len(x.Questions), 0
 	var lock sync.Mutex
 	n := len(x.Delays) * len(x.RTTs)
-	byPath := make([][]Row, n)
+	byPath := make([][]Result, n)
 	err := atOnce(ctx, max(x.AtOnce, 1), n, nil, func(ctx context.Context, i int) error {
 		d, rtt := x.Delays[i/len(x.RTTs)], x.RTTs[i%len(x.RTTs)]
 		cells, err := x.measure(ctx, steady(rtt, 0, uint64(i%len(x.RTTs))), rtt, d, func() {
@@ -188,7 +188,7 @@ func (x Latency) measure(ctx context.Context, p Path, rtt time.Duration, d [2]ti
 }
 
 // draw adds the figure of one pair of decoding delays, and what it shows.
-func (x Latency) draw(r *Result, d [2]time.Duration) {
+func (x Latency) draw(r *Report, d [2]time.Duration) {
 	plot := chart.Plot{
 		Title: fmt.Sprintf("Decoding %v on the device, %v in the cloud (%s)", d[0], d[1], howTaken(x.Simulated)),
 		X:     "round-trip time (ms)", Y: "time between tokens (ms)",
@@ -198,7 +198,7 @@ func (x Latency) draw(r *Result, d [2]time.Duration) {
 	}
 	for _, s := range x.Methods {
 		line := chart.Line{Name: s.Label, Color: s.Color, Dashed: s.Dashed}
-		for _, row := range pick(r.Rows, s, d) {
+		for _, row := range pick(r.Results, s, d) {
 			line.Points = append(line.Points, chart.Point{X: row.RTT.Value, Y: row.PerToken.Value})
 		}
 		if len(line.Points) > 0 {
@@ -207,22 +207,22 @@ func (x Latency) draw(r *Result, d [2]time.Duration) {
 	}
 	name := fmt.Sprintf("%s-%d-%d", r.Name, d[0].Milliseconds(), d[1].Milliseconds())
 	r.Figures = append(r.Figures, Figure{name, plot.SVG()})
-	r.Findings = append(r.Findings, x.compare(r.Rows, d)...)
+	r.Findings = append(r.Findings, x.compare(r.Results, d)...)
 }
 
 // pick returns the rows of a strategy, in the order of round trips.
-func pick(rows []Row, s Strategy, d [2]time.Duration) (out []Row) {
+func pick(rows []Result, s Strategy, d [2]time.Duration) (out []Result) {
 	for _, row := range rows {
 		if row.Method == s.Method && row.Placement == s.Placement && row.Device == Ms(d[0]) && row.Cloud == Ms(d[1]) && row.PerToken.Known {
 			out = append(out, row)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b Row) int { return int(math.Copysign(1, a.RTT.Value-b.RTT.Value)) })
+	slices.SortStableFunc(out, func(a, b Result) int { return int(math.Copysign(1, a.RTT.Value-b.RTT.Value)) })
 	return out
 }
 
 // compare says how mirror stands to the others at the longest round trip and on average.
-func (x Latency) compare(rows []Row, d [2]time.Duration) (out []string) {
+func (x Latency) compare(rows []Result, d [2]time.Duration) (out []string) {
 	of := func(method, placement string) (last, average float64, ok bool) {
 		found := pick(rows, Strategy{Method: method, Placement: placement}, d)
 		if len(found) == 0 {
@@ -251,7 +251,7 @@ func (x Latency) compare(rows []Row, d [2]time.Duration) (out []string) {
 }
 
 // sameTexts checks that the shared coupling gave one text in all cells.
-func sameTexts(rows []Row) string {
+func sameTexts(rows []Result) string {
 	texts := map[string]int{}
 	for _, r := range rows {
 		if r.shared() {

@@ -15,7 +15,7 @@ import (
 
 // live is a device and a cloud in this process that talk QUIC through an emulated path.
 type live struct {
-	bench  Bench
+	setup  Setup
 	device *node.Device
 	relay  *netem.Relay
 	close  func() error
@@ -36,7 +36,7 @@ func steady(rtt time.Duration, loss float64, seed uint64) Path {
 }
 
 // connect starts both sides, with tokens at the given pace, and the path between them.
-func (b Bench) connect(p Path, pace [2]time.Duration) (*live, error) {
+func (b Setup) connect(p Path, pace [2]time.Duration) (*live, error) {
 	deviceID, err := transport.Ephemeral()
 	if err != nil {
 		return nil, err
@@ -73,29 +73,29 @@ func (b Bench) connect(p Path, pace [2]time.Duration) (*live, error) {
 			Hello: device.Reader.Hello(tandem.Device, "lab", "device"),
 		})
 	}
-	return &live{bench: b, device: device, relay: relay, close: func() error {
+	return &live{setup: b, device: device, relay: relay, close: func() error {
 		return errors.Join(device.Close(), relay.Close(), stop())
 	}}, nil
 }
 
 // solo is one side that answers alone, from its own documents.
-func (b Bench) solo(side tandem.Side, pace time.Duration) *live {
+func (b Setup) solo(side tandem.Side, pace time.Duration) *live {
 	device := &node.Device{Reader: b.reader(side, pace)}
-	return &live{bench: b, device: device, close: device.Close}
+	return &live{setup: b, device: device, close: device.Close}
 }
 
 // ask answers the i-th question.
 func (l *live) ask(ctx context.Context, i int, s Strategy, lookahead int) (node.Answer, error) {
-	settings := l.bench.Settings
+	settings := l.setup.Settings
 	settings.Placement, settings.Coupling, settings.Gamma = s.Place, s.Coupling, s.Gamma
 	settings.Lookahead, settings.Want = lookahead, s.Want
 	settings.Sampling.Seed += uint64(i)
 	if s.Context {
 		settings.Rows = 1
 	}
-	a, err := l.device.Ask(ctx, node.Question{ID: fmt.Sprintf("lab-%d", i), Text: l.bench.Questions[i]}, settings, func(node.Token) {})
+	a, err := l.device.Ask(ctx, node.Question{ID: fmt.Sprintf("lab-%d", i), Text: l.setup.Questions[i]}, settings, func(node.Token) {})
 	if err != nil {
-		return a, fmt.Errorf("question %q, %s: %w", l.bench.Questions[i], s.Label, err)
+		return a, fmt.Errorf("question %q, %s: %w", l.setup.Questions[i], s.Label, err)
 	}
 	return a, nil
 }
@@ -104,9 +104,9 @@ func (l *live) ask(ctx context.Context, i int, s Strategy, lookahead int) (node.
 // connection has measured its path. Without a store of caches one question does.
 func (l *live) warm(ctx context.Context) error {
 	short := *l
-	short.bench.Settings.MaxTokens = 1
-	n := len(l.bench.Questions)
-	if l.bench.KV[tandem.Cloud] == nil {
+	short.setup.Settings.MaxTokens = 1
+	n := len(l.setup.Questions)
+	if l.setup.KV[tandem.Cloud] == nil {
 		n = 1
 	}
 	for i := range n {
@@ -190,8 +190,8 @@ func (c *cell) count(ids []tandem.Token, together int, accepted [2]int, handover
 }
 
 // row sums a cell up.
-func (c *cell) row() Row {
-	row := Row{PerToken: Is(mean(c.gaps)), P99: Is(quantile(c.gaps, 0.99))}
+func (c *cell) row() Result {
+	row := Result{PerToken: Is(mean(c.gaps)), P99: Is(quantile(c.gaps, 0.99))}
 	if c.alone == 0 || c.together == 0 { // else chance had a say: which tokens the device decided alone
 		row.Text = joinHashes(c.texts)
 	}

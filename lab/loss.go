@@ -13,7 +13,7 @@ import (
 
 // Loss measures what lost packets cost: repeated datagrams against a stream.
 type Loss struct {
-	Bench
+	Setup
 	Delays    [][2]time.Duration
 	RTT       time.Duration
 	Losses    []float64
@@ -32,8 +32,8 @@ var carriers = []struct {
 }
 
 // Run answers every question at every loss.
-func (x Loss) Run(ctx context.Context, progress Progress) (r Result, err error) {
-	r = Result{
+func (x Loss) Run(ctx context.Context, progress Progress) (r Report, err error) {
+	r = Report{
 		Name: fileName("loss", x.Simulated), Title: "Lost packets: repeated datagrams against a stream", Simulated: x.Simulated,
 		About: fmt.Sprintf("Placement mirror, round trip %v with a fifth as jitter, packets lost at random both ways, %d questions about the sample documents.", x.RTT, len(x.Questions)),
 	}
@@ -50,15 +50,15 @@ func (x Loss) Run(ctx context.Context, progress Progress) (r Result, err error) 
 		defer func() { err = errors.Join(err, closeAll(sources)) }()
 	}
 	perDelay := len(carriers) * len(x.Losses)
-	r.Rows = make([]Row, len(x.Delays)*perDelay)
-	err = atOnce(ctx, max(x.AtOnce, 1), len(r.Rows), progress, func(ctx context.Context, i int) error {
+	r.Results = make([]Result, len(x.Delays)*perDelay)
+	err = atOnce(ctx, max(x.AtOnce, 1), len(r.Results), progress, func(ctx context.Context, i int) error {
 		d, c, loss := x.Delays[i/perDelay], carriers[i/len(x.Losses)%len(carriers)], x.Losses[i%len(x.Losses)]
 		path := steady(x.RTT, loss, 1)
 		path.Streams = c.streams
 		row, err := x.cell(ctx, sources, path, d)
 		row.Experiment, row.Method, row.Placement, row.Simulated = "loss", c.method, "mirror", x.Simulated
 		row.Device, row.Cloud, row.RTT, row.Loss = Ms(d[0]), Ms(d[1]), Ms(x.RTT), Is(loss)
-		r.Rows[i] = row
+		r.Results[i] = row
 		return err
 	})
 	if err != nil {
@@ -71,7 +71,7 @@ func (x Loss) Run(ctx context.Context, progress Progress) (r Result, err error) 
 			average := chart.Line{Name: c.label + ", mean", Color: c.color}
 			p99 := chart.Line{Name: c.label + ", 99th percentile", Color: c.color, Dashed: true}
 			for j, loss := range x.Losses {
-				row := r.Rows[i*perDelay+k*len(x.Losses)+j]
+				row := r.Results[i*perDelay+k*len(x.Losses)+j]
 				average.Points = append(average.Points, chart.Point{X: 100 * loss, Y: row.PerToken.Value})
 				p99.Points = append(p99.Points, chart.Point{X: 100 * loss, Y: row.P99.Value})
 				tail[c.method] = append(tail[c.method], row.P99.Value)
@@ -86,7 +86,7 @@ func (x Loss) Run(ctx context.Context, progress Progress) (r Result, err error) 
 			}
 		}
 	}
-	r.Findings = append(r.Findings, sameTexts(r.Rows))
+	r.Findings = append(r.Findings, sameTexts(r.Results))
 	return r, nil
 }
 
@@ -98,24 +98,24 @@ func howTaken(simulated bool) string {
 }
 
 // cell answers all questions over one path.
-func (x Loss) cell(ctx context.Context, sources []*answers, p Path, d [2]time.Duration) (Row, error) {
+func (x Loss) cell(ctx context.Context, sources []*answers, p Path, d [2]time.Duration) (Result, error) {
 	if x.Simulated {
 		return x.simulate(ctx, sources, p, d)
 	}
 	mirror := Strategy{Label: "mirror"}
 	l, err := x.connect(p, d)
 	if err != nil {
-		return Row{}, err
+		return Result{}, err
 	}
 	defer l.close()
 	if err := l.warm(ctx); err != nil {
-		return Row{}, err
+		return Result{}, err
 	}
 	var c cell
 	for q := range x.Questions {
 		a, err := l.ask(ctx, q, mirror, lookahead(x.RTT, d))
 		if err != nil {
-			return Row{}, err
+			return Result{}, err
 		}
 		c.add(a)
 	}
@@ -125,7 +125,7 @@ func (x Loss) cell(ctx context.Context, sources []*answers, p Path, d [2]time.Du
 // repeats is how often a simulated question is played, over paths of other seeds.
 const repeats = 20
 
-func (x Loss) simulate(ctx context.Context, sources []*answers, p Path, d [2]time.Duration) (Row, error) {
+func (x Loss) simulate(ctx context.Context, sources []*answers, p Path, d [2]time.Duration) (Result, error) {
 	set := sim.Setting{
 		Pair:   x.machine(Strategy{Place: tandem.PlaceMirror}, lookahead(x.RTT, d)),
 		Decode: [2]sim.Delay{sim.Every(d[0]), sim.Every(d[1])}, Link: p.Link, Warm: true,

@@ -279,7 +279,7 @@ func TestNPU(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	html, _, err := Report(dir, "test")
+	html, _, err := Page(dir, "test")
 	if err != nil || !strings.Contains(string(html), "sd.npu Table 3") || !strings.Contains(string(html), ">simulated<") || !strings.Contains(string(html), "carried over from another chip or stack with the reason") {
 		t.Errorf("the report lacks its tables: %v", err)
 	}
@@ -324,10 +324,10 @@ func TestSdnpu_Table3(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := 0; i < len(rows); i += len(ablationRows) {
+	for i := 0; i < len(rows); i += len(ablationVariants) {
 		by := map[string]Ablated{}
-		for j, r := range rows[i:][:len(ablationRows)] {
-			by[r.Row] = r
+		for j, r := range rows[i:][:len(ablationVariants)] {
+			by[r.Variant] = r
 			if r.Published.Value != Table3[i+j].Ms || r.Model != Table3[i+j].Model {
 				t.Errorf("%+v is not %+v", r, Table3[i+j])
 			}
@@ -348,7 +348,7 @@ func TestSdnpu_Table3(t *testing.T) {
 
 // Accept lengths are picked out of what Spec measured, and of nothing less.
 func TestAcceptLengthsOf(t *testing.T) {
-	rows := []SpecRow{{Task: "rag", Method: "sam", AcceptLength: 9}, {Task: "summary", Method: "sam", AcceptLength: 2, Inputs: 3},
+	rows := []SpecResult{{Task: "rag", Method: "sam", AcceptLength: 9}, {Task: "summary", Method: "sam", AcceptLength: 2, Inputs: 3},
 		{Task: "summary", Method: "pld", AcceptLength: 1.5, Wasted: .2, Underutilised: .7},
 		{Task: "summary", Method: "all", AcceptLength: 2.5, Cases: specdec.Cases{Missing: 1, Synonym: 2, Redundant: 9}}}
 	got, err := AcceptLengthsOf(rows, "summary", "m")
@@ -367,7 +367,7 @@ func TestMemoryCountsSessions(t *testing.T) {
 		t.Fatal(err)
 	}
 	var data NPUData
-	if err := (NPU{MemorySoC: "sm8750/llada"}).memory(t.Context(), &Result{}, &data); err != nil {
+	if err := (NPU{MemorySoC: "sm8750/llada"}).memory(t.Context(), &Report{}, &data); err != nil {
 		t.Fatal(err)
 	}
 	beyond := 0

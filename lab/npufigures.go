@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"tandem/npu"
-	"tandem/npu/phone/plan"
 	"tandem/npu/phone/sim"
 )
 
@@ -181,40 +180,6 @@ func prefill(c sim.Costs, s sim.Shape, prompt, chunk int) (sum sim.Cost) {
 		sum = sum.Plus(pass(c, s, chunk, min(at+chunk, prompt), false))
 	}
 	return sum
-}
-
-// Problem is a model's prefill and switch as the planner wants it: see SwitchProblem.
-func Problem(c sim.Costs, s sim.Shape, blocks, chunks, large, small int) plan.Problem {
-	layers := s.Layers
-	s.Layers = 1 // they are alike
-	one, two := s.Blocks(large, false), s.Blocks(small, true)
-	return SwitchProblem(c, slices.Repeat(one[:1], layers), slices.Repeat(two[:1], layers), two[1], blocks, chunks)
-}
-
-// SwitchProblem cuts a model's layers into blocks of about the same number, as model.Cut does: one and two are
-// the layers' graphs G¹ and G². A block is loaded as one graph.
-//
-// Decoding's head, which computes every row, is loaded with the last block. Prefill's computes the last row
-// when all chunks are through, whatever the plan, and is counted in none.
-func SwitchProblem(c sim.Costs, one, two []*npu.Graph, head *npu.Graph, blocks, chunks int) plan.Problem {
-	large, small := one[0].Chunk, two[0].Chunk
-	p := plan.Uniform(blocks, chunks, (large+small-1)/small, plan.Block{})
-	context := large * chunks / 2 // on average
-	for j := range p.Blocks {
-		from, to := j*len(one)/blocks, (j+1)*len(one)/blocks
-		graphs := two[from:to:to]
-		b := &p.Blocks[j]
-		b.Large, b.Small = c.Graphs(one[from:to], context).Time(), c.Graphs(graphs, context).Time()
-		if j == blocks-1 {
-			graphs = append(graphs, head)
-		}
-		var bytes int64
-		for _, g := range graphs {
-			bytes += c.Bytes(g)
-		}
-		b.Load = c.LoadTime(1, bytes)
-	}
-	return p
 }
 
 // Validate sets the simulator beside published figures: those of CoordGen, sd.npu, Samsung's paper and

@@ -2,150 +2,155 @@ package lab
 
 import (
 	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
 	"fmt"
-	"html/template"
-	"maps"
+	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
-	"slices"
-	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 )
 
-// Report makes one self-contained page of the results of a folder, and says how many they are.
-func Report(dir, software string) ([]byte, int, error) {
-	results, err := Results(dir)
+// Report is what an experiment found.
+type Report struct {
+	Name      string // of the experiment: also of its files
+	Title     string
+	About     string // what was measured and how, for the report
+	Command   string // that redoes it
+	Taken     time.Time
+	Results   []Result `json:"Rows"`
+	Tables    []Table  `json:",omitempty"` // what does not fit rows
+	Figures   []Figure
+	Findings  []string // what the rows say, in sentences with numbers
+	Simulated bool     // all of it
+}
+
+// fileName tells what was simulated from what ran, so that both fit into one folder.
+func fileName(experiment string, simulated bool) string {
+	if simulated {
+		return experiment + "-simulated"
+	}
+	return experiment
+}
+
+// Table is one whose columns are its own.
+type Table struct {
+	Name    string // of its file, without the ending
+	Title   string
+	Columns []string
+	Rows    [][]string
+}
+
+// write writes the table as CSV.
+func (t Table) write(w io.Writer) error {
+	out := csv.NewWriter(w)
+	if err := errors.Join(out.Write(t.Columns), out.WriteAll(t.Rows)); err != nil {
+		return fmt.Errorf("lab: table %s: %w", t.Name, err)
+	}
+	return nil
+}
+
+// Figure is a picture of a result.
+type Figure struct {
+	Name string // of its file, without the ending
+	SVG  []byte
+}
+
+// Save writes the result's table, its pictures and itself (as JSON, for the report) to files of dir.
+func (r Report) Save(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("lab: save %s: %w", r.Name, err)
+	}
+	var table bytes.Buffer
+	if err := WriteCSV(&table, r.Results); err != nil {
+		return err
+	}
+	whole, err := json.MarshalIndent(r, "", " ")
 	if err != nil {
-		return nil, 0, err
+		return fmt.Errorf("lab: save %s: %w", r.Name, err)
 	}
-	var page bytes.Buffer
-	if err := reportPage.Execute(&page, struct {
-		Machine  string
-		Software string
-		Date     string
-		Texts    []string
-		Results  []Result
-		Columns  []string
-	}{Machine(), software, time.Now().Format("2 January 2006, 15:04 MST"), sameSeedSameText(results), results, columns}); err != nil {
-		return nil, 0, fmt.Errorf("lab: report: %w", err)
+	errs := []error{write(filepath.Join(dir, r.Name+".result.json"), whole)}
+	if len(r.Results) > 0 || len(r.Tables) == 0 {
+		errs = append(errs, write(filepath.Join(dir, r.Name+".csv"), table.Bytes()))
 	}
-	return page.Bytes(), len(results), nil
+	for _, t := range r.Tables {
+		var b bytes.Buffer
+		errs = append(errs, t.write(&b), write(filepath.Join(dir, t.Name+".csv"), b.Bytes()))
+	}
+	for _, f := range r.Figures {
+		errs = append(errs, write(filepath.Join(dir, f.Name+".svg"), f.SVG))
+	}
+	return errors.Join(errs...)
 }
 
-// Results loads all results of a folder, in the order of the report.
-func Results(dir string) ([]Result, error) {
-	files, err := filepath.Glob(filepath.Join(dir, "*.result.json"))
+// write replaces a file in one step, so that a reader never sees half of it.
+func write(path string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".lab-*")
 	if err != nil {
-		return nil, fmt.Errorf("lab: report: %w", err)
+		return fmt.Errorf("lab: %w", err)
 	}
-	if len(files) == 0 {
-		return nil, fmt.Errorf("lab: %s holds no results: run an experiment first, as in: lab schedule", dir)
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Chmod(0o644), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
 	}
-	var results []Result
-	for _, f := range files {
-		r, err := LoadResult(f)
-		if err != nil {
-			return nil, err
-		}
-		results = append(results, r)
+	if err != nil {
+		os.Remove(f.Name())
+		return fmt.Errorf("lab: write %s: %w", path, err)
 	}
-	order := []string{"latency", "ttft", "schedule", "pipeline", "speedup", "traces", "loss", "npu"}
-	slices.SortStableFunc(results, func(a, b Result) int {
-		return slices.Index(order, baseName(a.Name)) - slices.Index(order, baseName(b.Name))
-	})
-	return results, nil
+	return nil
 }
 
-// sameSeedSameText says of all cells of the shared coupling with real answers whether they hold the same text.
-// Results whose answers have the same seed and questions may be compared with each other too; those are told
-// by their texts alone, so each text is listed with the results that hold it.
-func sameSeedSameText(results []Result) (out []string) {
-	cells, where := map[string]int{}, map[string][]string{}
-	for _, r := range results {
-		if base := baseName(r.Name); base == "schedule" {
-			continue // acceptance records, no answers
-		}
-		texts := 0
-		for _, row := range r.Rows {
-			if !row.shared() {
-				continue
+// LoadReport reads a result that Save wrote.
+func LoadReport(path string) (Report, error) {
+	var r Report
+	data, err := os.ReadFile(path)
+	if err == nil {
+		err = json.Unmarshal(data, &r)
+	}
+	if err != nil {
+		return r, fmt.Errorf("lab: load a result: %w", err)
+	}
+	return r, nil
+}
+
+// Progress is told how much of an experiment is done. It may be called from several goroutines, one at a
+// time.
+type Progress func(done, total int)
+
+// inParallel does n jobs on all processors until one fails. Jobs write to places of their own, so that
+// the order in which they run does not show.
+func inParallel(ctx context.Context, n int, progress Progress, job func(ctx context.Context, i int) error) error {
+	return atOnce(ctx, runtime.GOMAXPROCS(0), n, progress, job)
+}
+
+// atOnce does so with at most that many jobs at a time.
+func atOnce(ctx context.Context, most, n int, progress Progress, job func(ctx context.Context, i int) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var next, done atomic.Int64
+	var telling sync.Mutex
+	var wg sync.WaitGroup
+	for range min(most, n) {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
+				if err := job(ctx, i); err != nil {
+					cancel(err)
+					return
+				}
+				telling.Lock()
+				if d := int(done.Add(1)); progress != nil {
+					progress(d, n)
+				}
+				telling.Unlock()
 			}
-			if cells[row.Text]++; !slices.Contains(where[row.Text], r.Name) {
-				where[row.Text] = append(where[row.Text], r.Name)
-				texts++
-			}
-		}
-		if texts > 1 {
-			out = append(out, fmt.Sprintf("%s: %d texts where one is due", r.Name, texts))
-		}
+		})
 	}
-	for _, text := range slices.Sorted(maps.Keys(cells)) {
-		out = append(out, fmt.Sprintf("text %.12s… in all %d cells of the shared coupling in %s", text, cells[text], strings.Join(where[text], ", ")))
-	}
-	return out
+	wg.Wait()
+	return context.Cause(ctx)
 }
-
-// baseName is the experiment's name without what tells its variants apart.
-func baseName(name string) string {
-	name, _, _ = strings.Cut(name, "-")
-	return name
-}
-
-// Machine describes this computer.
-func Machine() string {
-	cpu := runtime.GOARCH
-	if info, err := os.ReadFile("/proc/cpuinfo"); err == nil {
-		if m := regexp.MustCompile(`(?m)^model name\s*:\s*(.+)$`).FindSubmatch(info); m != nil {
-			cpu = string(m[1])
-		}
-	}
-	return fmt.Sprintf("%s, %d processors, %s/%s, %s", strings.TrimSpace(cpu), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version())
-}
-
-var reportPage = template.Must(template.New("report").Funcs(template.FuncMap{
-	"svg":    func(b []byte) template.HTML { return template.HTML(b) },
-	"fields": func(r Row) []string { return r.fields() },
-	"date":   func(t time.Time) string { return t.Format("2 January 2006, 15:04 MST") },
-}).Parse(`<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Tandem: measurements</title>
-<style>
-:root { color-scheme: light dark; --text: #24292f; --faint: #57606a; --line: #d0d7de; --ground: #fff; --tag: #fff8c5; }
-@media (prefers-color-scheme: dark) { :root { --text: #e6edf3; --faint: #9da7b3; --line: #30363d; --ground: #0d1117; --tag: #4d3f00; } }
-body { font: 15px/1.5 system-ui, sans-serif; color: var(--text); background: var(--ground); max-width: 860px; margin: 2em auto; padding: 0 1em; }
-h1 { font-size: 1.6em; } h2 { margin-top: 2.2em; border-top: 1px solid var(--line); padding-top: 1em; }
-.faint, dt { color: var(--faint); } dl { display: grid; grid-template-columns: max-content 1fr; gap: .2em 1em; } dd { margin: 0; }
-code { font: 13px ui-monospace, monospace; } figure { margin: 1em 0; } svg { width: 100%; height: auto; }
-.tag { background: var(--tag); border-radius: 4px; padding: 0 .4em; font-size: .8em; font-weight: normal; }
-.scroll { overflow-x: auto; } table { border-collapse: collapse; font-size: 12px; } th, td { text-align: left; padding: .15em .6em .15em 0; white-space: nowrap; border-bottom: 1px solid var(--line); max-width: 12em; overflow: hidden; text-overflow: ellipsis; }
-</style>
-</head>
-<body>
-<h1>Tandem: measurements</h1>
-<dl><dt>machine</dt><dd>{{.Machine}}</dd><dt>software</dt><dd>{{.Software}}</dd><dt>page made</dt><dd>{{.Date}}</dd></dl>
-{{with .Texts}}<h2>Same seed, same text</h2>
-<p>With shared randomness the seed and the documents fix the text, whatever the network, the placement and the delays. The cells that ask the same questions hold:</p>
-<ul>{{range .}}<li>{{.}}</li>{{end}}</ul>
-{{end}}
-{{range .Results}}
-<h2>{{.Title}}{{if .Simulated}} <span class="tag">simulated</span>{{end}}</h2>
-<p>{{.About}}</p>
-<dl><dt>command</dt><dd><code>{{.Command}}</code></dd><dt>taken</dt><dd>{{date .Taken}}</dd></dl>
-<ul>{{range .Findings}}<li>{{.}}</li>{{end}}</ul>
-{{range .Figures}}<figure>{{svg .SVG}}</figure>
-{{end}}
-{{range .Tables}}<details><summary>{{.Title}}: {{len .Rows}} rows</summary><div class="scroll"><table><tr>{{range .Columns}}<th>{{.}}</th>{{end}}</tr>
-{{range .Rows}}<tr>{{range .}}<td title="{{.}}">{{.}}</td>{{end}}</tr>
-{{end}}</table></div></details>
-{{end}}{{if .Rows}}<details><summary>{{len .Rows}} rows</summary><div class="scroll"><table><tr>{{range $.Columns}}<th>{{.}}</th>{{end}}</tr>
-{{range .Rows}}<tr>{{range fields .}}<td title="{{.}}">{{.}}</td>{{end}}</tr>
-{{end}}</table></div></details>
-{{end}}{{end}}
-</body>
-</html>
-`))

@@ -1,156 +1,164 @@
 package lab
 
 import (
-	"bytes"
-	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"encoding/csv"
+	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
-	"runtime"
-	"sync"
-	"sync/atomic"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
+
+	"tandem"
 )
 
-// Result is what an experiment found.
+// Result is one cell of an experiment. Numbers that do not apply are left out.
 type Result struct {
-	Name      string // of the experiment: also of its files
-	Title     string
-	About     string // what was measured and how, for the report
-	Command   string // that redoes it
-	Taken     time.Time
-	Rows      []Row
-	Tables    []Table `json:",omitempty"` // what does not fit rows
-	Figures   []Figure
-	Findings  []string // what the rows say, in sentences with numbers
-	Simulated bool     // all of it
+	Experiment   string `json:"experiment"`
+	Method       string `json:"method,omitempty"`
+	Placement    string `json:"placement,omitempty"`
+	Device       Number `json:"device_ms,omitzero"` // decoding delay
+	Cloud        Number `json:"cloud_ms,omitzero"`
+	RTT          Number `json:"rtt_ms,omitzero"`
+	Loss         Number `json:"loss,omitzero"` // share of packets
+	Trace        string `json:"trace,omitempty"`
+	PerToken     Number `json:"per_token_ms,omitzero"` // mean time between tokens
+	P99          Number `json:"p99_ms,omitzero"`       // of the times between tokens
+	TTFT         Number `json:"ttft_ms,omitzero"`
+	AcceptDevice Number `json:"accept_device,omitzero"`
+	AcceptCloud  Number `json:"accept_cloud,omitzero"`
+	Handovers    Number `json:"handovers,omitzero"` // in an answer, on average
+	Text         string `json:"text_sha256,omitempty"`
+	Simulated    bool   `json:"simulated"`
 }
 
-// fileName tells what was simulated from what ran, so that both fit into one folder.
-func fileName(experiment string, simulated bool) string {
-	if simulated {
-		return experiment + "-simulated"
+// shared reports whether the row's text is fixed by the seed: that of a pair with the shared coupling in which
+// the device decided nothing alone.
+func (r Result) shared() bool {
+	return (strings.HasPrefix(r.Method, "tandem") || r.Method == "drdg-tw") && r.Text != ""
+}
+
+// Number is a number that may be missing.
+type Number struct {
+	Value float64
+	Known bool
+}
+
+// Is is a known number.
+func Is(v float64) Number { return Number{v, true} }
+
+// Ms is a duration in milliseconds.
+func Ms(d time.Duration) Number { return Is(d.Seconds() * 1000) }
+
+// IsZero reports whether n is missing.
+func (n Number) IsZero() bool { return !n.Known }
+
+func (n Number) String() string {
+	if !n.Known {
+		return ""
 	}
-	return experiment
+	return strconv.FormatFloat(math.Round(n.Value*1e4)/1e4, 'f', -1, 64)
 }
 
-// Table is one whose columns are its own.
-type Table struct {
-	Name    string // of its file, without the ending
-	Title   string
-	Columns []string
-	Rows    [][]string
+// MarshalJSON gives four digits after the point.
+func (n Number) MarshalJSON() ([]byte, error) {
+	if !n.Known || math.IsNaN(n.Value) || math.IsInf(n.Value, 0) {
+		return []byte("null"), nil
+	}
+	return []byte(n.String()), nil
 }
 
-// write writes the table as CSV.
-func (t Table) write(w io.Writer) error {
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (n *Number) UnmarshalJSON(b []byte) error {
+	if string(b) == "null" {
+		*n = Number{}
+		return nil
+	}
+	n.Known = true
+	return json.Unmarshal(b, &n.Value)
+}
+
+// columns are the names of a table's columns, those of the JSON fields.
+var columns = []string{
+	"experiment", "method", "placement", "device_ms", "cloud_ms", "rtt_ms", "loss", "trace", "per_token_ms",
+	"p99_ms", "ttft_ms", "accept_device", "accept_cloud", "handovers", "text_sha256", "simulated",
+}
+
+func (r Result) fields() []string {
+	return []string{
+		r.Experiment, r.Method, r.Placement, r.Device.String(), r.Cloud.String(), r.RTT.String(), r.Loss.String(),
+		r.Trace, r.PerToken.String(), r.P99.String(), r.TTFT.String(), r.AcceptDevice.String(),
+		r.AcceptCloud.String(), r.Handovers.String(), r.Text, strconv.FormatBool(r.Simulated),
+	}
+}
+
+// WriteCSV writes rows as a table with a header.
+func WriteCSV(w io.Writer, rows []Result) error {
 	out := csv.NewWriter(w)
-	if err := errors.Join(out.Write(t.Columns), out.WriteAll(t.Rows)); err != nil {
-		return fmt.Errorf("lab: table %s: %w", t.Name, err)
-	}
-	return nil
-}
-
-// Figure is a picture of a result.
-type Figure struct {
-	Name string // of its file, without the ending
-	SVG  []byte
-}
-
-// Save writes the result's table, its pictures and itself (as JSON, for the report) to files of dir.
-func (r Result) Save(dir string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("lab: save %s: %w", r.Name, err)
-	}
-	var table bytes.Buffer
-	if err := WriteCSV(&table, r.Rows); err != nil {
-		return err
-	}
-	whole, err := json.MarshalIndent(r, "", " ")
-	if err != nil {
-		return fmt.Errorf("lab: save %s: %w", r.Name, err)
-	}
-	errs := []error{write(filepath.Join(dir, r.Name+".result.json"), whole)}
-	if len(r.Rows) > 0 || len(r.Tables) == 0 {
-		errs = append(errs, write(filepath.Join(dir, r.Name+".csv"), table.Bytes()))
-	}
-	for _, t := range r.Tables {
-		var b bytes.Buffer
-		errs = append(errs, t.write(&b), write(filepath.Join(dir, t.Name+".csv"), b.Bytes()))
-	}
-	for _, f := range r.Figures {
-		errs = append(errs, write(filepath.Join(dir, f.Name+".svg"), f.SVG))
-	}
-	return errors.Join(errs...)
-}
-
-// write replaces a file in one step, so that a reader never sees half of it.
-func write(path string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".lab-*")
-	if err != nil {
+	if err := out.Write(columns); err != nil {
 		return fmt.Errorf("lab: %w", err)
 	}
-	_, err = f.Write(data)
-	err = errors.Join(err, f.Chmod(0o644), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
+	for _, r := range rows {
+		if err := out.Write(r.fields()); err != nil {
+			return fmt.Errorf("lab: %w", err)
+		}
 	}
-	if err != nil {
-		os.Remove(f.Name())
-		return fmt.Errorf("lab: write %s: %w", path, err)
-	}
-	return nil
+	out.Flush()
+	return out.Error()
 }
 
-// LoadResult reads a result that Save wrote.
-func LoadResult(path string) (Result, error) {
-	var r Result
-	data, err := os.ReadFile(path)
-	if err == nil {
-		err = json.Unmarshal(data, &r)
-	}
-	if err != nil {
-		return r, fmt.Errorf("lab: load a result: %w", err)
-	}
-	return r, nil
+// textHash names a text by its tokens.
+func textHash(tokens []tandem.Token) string {
+	h := sha256.Sum256(appendTokens(nil, tokens))
+	return hex.EncodeToString(h[:])
 }
 
-// Progress is told how much of an experiment is done. It may be called from several goroutines, one at a
-// time.
-type Progress func(done, total int)
-
-// inParallel does n jobs on all processors until one fails. Jobs write to places of their own, so that
-// the order in which they run does not show.
-func inParallel(ctx context.Context, n int, progress Progress, job func(ctx context.Context, i int) error) error {
-	return atOnce(ctx, runtime.GOMAXPROCS(0), n, progress, job)
+func appendTokens(b []byte, tokens []tandem.Token) []byte {
+	for _, t := range tokens {
+		b = binary.LittleEndian.AppendUint32(b, uint32(t))
+	}
+	return b
 }
 
-// atOnce does so with at most that many jobs at a time.
-func atOnce(ctx context.Context, most, n int, progress Progress, job func(ctx context.Context, i int) error) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var next, done atomic.Int64
-	var telling sync.Mutex
-	var wg sync.WaitGroup
-	for range min(most, n) {
-		wg.Go(func() {
-			for i := int(next.Add(1)) - 1; i < n && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
-				if err := job(ctx, i); err != nil {
-					cancel(err)
-					return
-				}
-				telling.Lock()
-				if d := int(done.Add(1)); progress != nil {
-					progress(d, n)
-				}
-				telling.Unlock()
-			}
-		})
+// joinHashes names several texts in their order.
+func joinHashes(hashes []string) string {
+	h := sha256.New()
+	for _, s := range hashes {
+		io.WriteString(h, s)
 	}
-	wg.Wait()
-	return context.Cause(ctx)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// mean of xs, 0 for none.
+func mean(xs []float64) float64 {
+	if len(xs) == 0 {
+		return 0
+	}
+	sum := 0.0
+	for _, x := range xs {
+		sum += x
+	}
+	return sum / float64(len(xs))
+}
+
+// quantile of xs, the smallest value that at least the share q of them does not exceed.
+func quantile(xs []float64, q float64) float64 {
+	if len(xs) == 0 {
+		return 0
+	}
+	s := slices.Sorted(slices.Values(xs))
+	return s[min(max(int(math.Ceil(q*float64(len(s))))-1, 0), len(s)-1)]
+}
+
+// brief has at most three digits after the point.
+func (n Number) brief() string {
+	if !n.Known {
+		return ""
+	}
+	return strconv.FormatFloat(math.Round(n.Value*1e3)/1e3, 'f', -1, 64)
 }

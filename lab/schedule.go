@@ -43,7 +43,7 @@ func (x Schedule) decode(i int, given [2]time.Duration) [2]sim.Delay {
 }
 
 // Run plays every record in every cell.
-func (x Schedule) Run(ctx context.Context, progress Progress) (Result, error) {
+func (x Schedule) Run(ctx context.Context, progress Progress) (Report, error) {
 	if n := len(x.Recorded); n > 0 {
 		x.Records, x.Delays = n, [][2]time.Duration{meanDelays(x.Recorded)}
 	}
@@ -72,9 +72,9 @@ func (x Schedule) Run(ctx context.Context, progress Progress) (Result, error) {
 		return err
 	})
 	if err != nil {
-		return Result{}, err
+		return Report{}, err
 	}
-	r := Result{
+	r := Report{
 		Name: "schedule", Title: "Placement strategies over network latency", Simulated: true,
 		About: fmt.Sprintf("Total time of %d tokens, averaged over %d acceptance records in which each side's drafts are accepted with a rate of 0.49 or 0.99, drawn for each answer; the round trip swings by a fifth. In virtual time, with the machines of the live pair (the paper's Figure 8). Random placement, one of the paper's baselines, is not played.", x.Tokens, x.Records),
 	}
@@ -92,7 +92,7 @@ func (x Schedule) Run(ctx context.Context, progress Progress) (Result, error) {
 }
 
 // draw adds the rows and the figure of one pair of decoding delays.
-func (x Schedule) draw(r *Result, strategies []Strategy, delays [2]time.Duration, outcomes []sim.Outcome) {
+func (x Schedule) draw(r *Report, strategies []Strategy, delays [2]time.Duration, outcomes []sim.Outcome) {
 	plot := chart.Plot{
 		Title: fmt.Sprintf("%d tokens, decoding %v on the device, %v in the cloud (simulated)", x.Tokens, delays[0], delays[1]),
 		X:     "round-trip time (ms)", Y: "total time (s)",
@@ -105,7 +105,7 @@ func (x Schedule) draw(r *Result, strategies []Strategy, delays [2]time.Duration
 			row := summarize(cell)
 			row.Experiment, row.Method, row.Placement = "schedule", s.Method, s.Placement
 			row.Device, row.Cloud, row.RTT = Ms(delays[0]), Ms(delays[1]), Ms(rtt)
-			r.Rows = append(r.Rows, row)
+			r.Results = append(r.Results, row)
 			seconds := meanTook(cell)
 			total[s.Placement] = append(total[s.Placement], seconds)
 			line.Points = append(line.Points, chart.Point{X: rtt.Seconds() * 1000, Y: seconds})
@@ -132,7 +132,7 @@ func meanTook(outcomes []sim.Outcome) float64 {
 }
 
 // summarize is what simulated answers have in common.
-func summarize(outcomes []sim.Outcome) Row {
+func summarize(outcomes []sim.Outcome) Result {
 	var c cell
 	for _, o := range outcomes {
 		c.play(o)

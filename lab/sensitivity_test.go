@@ -33,7 +33,7 @@ var weak = []struct {
 func outcome(t *testing.T, files sim.Files) string {
 	t.Helper()
 	x := NPU{SoCs: []string{"sm8550/mllm", "sm8650/mllm", "sm8750/mllm"}, MemorySoC: "sm8750/llada", Chunk: 256, Small: 32, Blocks: []int{6}, Chunks: 4, Nodes: 50_000, files: files}
-	var r Result
+	var r Report
 	var data NPUData
 	if err := x.switching(t.Context(), &r, &data); err != nil {
 		t.Fatal(err)

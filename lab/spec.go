@@ -15,8 +15,8 @@ import (
 	"tandem/specdec"
 )
 
-// SpecRow is what one way of drafting gave on the inputs of one task.
-type SpecRow struct {
+// SpecResult is what one way of drafting gave on the inputs of one task.
+type SpecResult struct {
 	Task   string `json:"task"`
 	Method string `json:"method"`
 	Inputs int    `json:"inputs"`
@@ -84,7 +84,7 @@ type methodRun struct {
 
 // Run measures the methods on the inputs, each after the other. Every answer is compared with plain
 // decoding's: a difference is an error.
-func (s Spec) Run(ctx context.Context, task string, inputs []SpecInput, methods []string, progress Progress) ([]SpecRow, error) {
+func (s Spec) Run(ctx context.Context, task string, inputs []SpecInput, methods []string, progress Progress) ([]SpecResult, error) {
 	runs := make([]*methodRun, len(methods))
 	for i, name := range methods {
 		runs[i] = &methodRun{name: name, worst: 1e9, acceptance: [2]*specdec.Acceptance{{}, {}}}
@@ -121,9 +121,9 @@ func (s Spec) Run(ctx context.Context, task string, inputs []SpecInput, methods 
 			}
 		}
 	}
-	var rows []SpecRow
+	var rows []SpecResult
 	for _, r := range runs {
-		row := SpecRow{Task: task, Method: r.name, Inputs: len(inputs), Tokens: tokens, AcceptLength: r.fixed.AcceptLength(),
+		row := SpecResult{Task: task, Method: r.name, Inputs: len(inputs), Tokens: tokens, AcceptLength: r.fixed.AcceptLength(),
 			DrafterMs: r.fixed.DraftingPerStep().Seconds() * 1e3, Ratio: r.plain / r.spent, MinRatio: r.worst,
 			Chosen: r.chosen.AcceptLength(), Prefill: r.prefill.Seconds() / plainPrefill.Seconds(), Cases: r.fixed.Cases,
 			Simulated: strings.Contains(r.name, "simulated")}
@@ -219,7 +219,7 @@ func (p *passes) Settle(v sample.Verdict) {
 }
 
 // SpecFigure draws the accept lengths.
-func SpecFigure(rows []SpecRow) Figure {
+func SpecFigure(rows []SpecResult) Figure {
 	bars := chart.Bars{Title: "Accept length: tokens that one pass of 32 rows gives", X: "tokens a pass",
 		Note: "Every answer is plain decoding's, token by token. EAGLE is simulated at its published accept length."}
 	for _, r := range rows {

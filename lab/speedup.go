@@ -16,7 +16,7 @@ import (
 // Speedup sets answers beside the theory (DRAGON §6, Theorem 6.2, Figure 4): played ones with given acceptance,
 // and live ones with what their drafts meet.
 type Speedup struct {
-	Bench
+	Setup
 	Tokens int // of a played answer
 	Cloud  time.Duration
 	RTT    time.Duration
@@ -29,7 +29,7 @@ type Speedup struct {
 const deviceAcceptance = 0.7
 
 // Run plays an answer in lock step and one with drafts ahead at every point.
-func (x Speedup) Run(ctx context.Context, progress Progress) (Result, error) {
+func (x Speedup) Run(ctx context.Context, progress Progress) (Report, error) {
 	type point struct{ sync, ahead sim.Outcome }
 	points := make([]point, len(x.Accept)*len(x.Device))
 	err := inParallel(ctx, len(points), progress, func(ctx context.Context, i int) (err error) {
@@ -45,9 +45,9 @@ func (x Speedup) Run(ctx context.Context, progress Progress) (Result, error) {
 		return nil
 	})
 	if err != nil {
-		return Result{}, err
+		return Report{}, err
 	}
-	r := Result{
+	r := Report{
 		Name: "speedup", Title: "Speedup of drafting ahead over lock step", Simulated: true,
 		About: fmt.Sprintf("Lines: Theorem 6.2 of the paper, aggregation on the device. Points: answers of %d tokens played in virtual time, time between tokens in lock step over that with drafts ahead, each side's drafts accepted at random with the given rate (the device's %.1f). Where the device is the slower side, drafts that wait in a queue make up for part of a round trip, so that points may lie above the line.", x.Tokens, deviceAcceptance),
 	}
@@ -73,7 +73,7 @@ func (x Speedup) Run(ctx context.Context, progress Progress) (Result, error) {
 				row.Experiment, row.Method, row.Placement = "speedup", o.method, o.placement
 				row.Device, row.Cloud, row.RTT = Ms(d), Ms(x.Cloud), Ms(x.RTT)
 				row.Text = "" // of acceptances, not of answers
-				r.Rows = append(r.Rows, row)
+				r.Results = append(r.Results, row)
 			}
 			speed := period(p.sync) / period(p.ahead)
 			played.Points = append(played.Points, chart.Point{X: d.Seconds() * 1000, Y: speed})
@@ -100,16 +100,16 @@ var measured = []Strategy{
 
 // measure adds live points: time between tokens in lock step over that with drafts ahead, by a path without
 // jitter, and the curve of the acceptance that they met.
-func (x Speedup) measure(ctx context.Context, r *Result, plot *chart.Plot) error {
+func (x Speedup) measure(ctx context.Context, r *Report, plot *chart.Plot) error {
 	r.Simulated = false
 	r.About += fmt.Sprintf(" Measured: live answers to %d questions about the sample documents, over QUIC and an emulated path without jitter, with decoding paced; the line beside them is the theorem's for the acceptance that they met.", len(x.Questions))
 	lockStep := Strategy{Method: "drdg-tw", Placement: "sync", Label: "DRDG/TW", Place: tandem.PlaceSync}
-	l := Latency{Bench: x.Bench, Methods: append([]Strategy{lockStep}, measured...)}
+	l := Latency{Setup: x.Setup, Methods: append([]Strategy{lockStep}, measured...)}
 	var path Path
 	for i := range path.Link {
 		path.Link[i].Delay = x.RTT / 2
 	}
-	rows := make([][]Row, len(x.Live))
+	rows := make([][]Result, len(x.Live))
 	err := atOnce(ctx, len(x.Live), len(x.Live), nil, func(ctx context.Context, i int) error {
 		d := [2]time.Duration{x.Live[i], x.Cloud}
 		cells, err := l.measure(ctx, path, x.RTT, d, func() {})
@@ -140,7 +140,7 @@ func (x Speedup) measure(ctx context.Context, r *Result, plot *chart.Plot) error
 		plot.Lines = append(plot.Lines, theory, points)
 	}
 	plot.Title = fmt.Sprintf("Cloud decoding %v, round trip %v (played points simulated)", x.Cloud, x.RTT)
-	r.Rows = append(r.Rows, slices.Concat(rows...)...)
+	r.Results = append(r.Results, slices.Concat(rows...)...)
 	return nil
 }
 

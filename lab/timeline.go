@@ -13,40 +13,40 @@ import (
 
 // Pipeline draws one live answer as a timeline (DRAGON §7.4, Figure 9).
 type Pipeline struct {
-	Bench
+	Setup
 	Strategy Strategy
 	Pace     [2]time.Duration
 	RTT      time.Duration
 }
 
 // Run answers the first question, records it and draws the record.
-func (x Pipeline) Run(ctx context.Context) (Result, error) {
+func (x Pipeline) Run(ctx context.Context) (Report, error) {
 	l, err := x.connect(steady(x.RTT, 0, 1), x.Pace)
 	if err != nil {
-		return Result{}, err
+		return Report{}, err
 	}
 	defer l.close()
 	if err := l.warm(ctx); err != nil {
-		return Result{}, err
+		return Report{}, err
 	}
 	var lines []node.Line
 	l.device.Record = func(line node.Line) { lines = append(lines, line) }
 	a, err := l.ask(ctx, 0, x.Strategy, lookahead(x.RTT, x.Pace))
 	if err != nil {
-		return Result{}, err
+		return Report{}, err
 	}
 	r := Replay(lines)
 	r.About = fmt.Sprintf("One live answer to %q, %s, emulated round trip %v, decoding paced to %v / %v.", x.Questions[0], x.Strategy.Label, x.RTT, x.Pace[0], x.Pace[1])
 	var c cell
 	c.add(a)
 	row := label(c.row(), "pipeline", x.Strategy, x.RTT, x.Pace)
-	r.Rows = []Row{row}
+	r.Results = []Result{row}
 	return r, nil
 }
 
 // Replay draws a recorded answer. The device recorded it: when the cloud decoded follows from when its
 // drafts came, half a measured round trip earlier.
-func Replay(lines []node.Line) Result {
+func Replay(lines []node.Line) Report {
 	t := timeline{estimate: scheduler.Estimate{}}
 	for _, l := range lines {
 		t.line(l)
@@ -71,7 +71,7 @@ func Replay(lines []node.Line) Result {
 			{Name: "by neither", Color: 7}, {Name: "hand-over", Color: 3}, {Name: "rejected: pale", Color: 6},
 		},
 	}
-	return Result{
+	return Report{
 		Name: "pipeline", Title: "One answer as a timeline", Taken: time.Now(),
 		Figures:  []Figure{{"pipeline", figure.SVG()}},
 		Findings: []string{fmt.Sprintf("%d tokens in %.0f ms, %d rejections, %d hand-overs.", len(t.agreed), last-first, t.rejections, t.handovers)},

@@ -17,7 +17,7 @@ import (
 
 // Traces replays answers over recorded networks.
 type Traces struct {
-	Bench
+	Setup
 	Files     []string // as netem.LoadTrace reads them
 	Windows   int      // places of each trace that answers are replayed at, evenly spread; the worst comes on top
 	Delays    [2]time.Duration
@@ -56,8 +56,8 @@ func TraceFiles(dir string) ([]string, error) {
 }
 
 // Run answers all questions in all windows.
-func (x Traces) Run(ctx context.Context, progress Progress) (r Result, err error) {
-	r = Result{
+func (x Traces) Run(ctx context.Context, progress Progress) (r Report, err error) {
+	r = Report{
 		Name: fileName("traces", x.Simulated), Title: "Answers over recorded networks", Simulated: x.Simulated,
 		About: fmt.Sprintf("Parts of %v of recorded networks, decoding %v / %v.", windowLength, x.Delays[0], x.Delays[1]),
 	}
@@ -88,7 +88,7 @@ func (x Traces) Run(ctx context.Context, progress Progress) (r Result, err error
 			row := cells[m].row()
 			row.Experiment, row.Method, row.Placement, row.Trace, row.Simulated = "traces", s.Method, s.Placement, w.name, x.Simulated
 			row.Device, row.Cloud = Ms(x.Delays[0]), Ms(x.Delays[1])
-			r.Rows = append(r.Rows, row)
+			r.Results = append(r.Results, row)
 			group.Bars = append(group.Bars, chart.Bar{Name: s.Label, Value: row.PerToken.Value, Color: s.Color})
 			if !s.Pairs() {
 				continue
@@ -100,7 +100,7 @@ func (x Traces) Run(ctx context.Context, progress Progress) (r Result, err error
 		bars.Groups = append(bars.Groups, group)
 		progress(i+1, len(windows))
 	}
-	r.Findings = append(r.Findings, sameTexts(r.Rows))
+	r.Findings = append(r.Findings, sameTexts(r.Results))
 	r.Figures = []Figure{{r.Name, bars.SVG()}}
 	return r, nil
 }
@@ -192,7 +192,7 @@ func (x Traces) cells(ctx context.Context, sources []*answers, w window) ([]cell
 	cells := make([]cell, len(x.Methods))
 	for m, s := range x.Methods {
 		if !x.Simulated { // each method meets the window from its beginning
-			l := Latency{Bench: x.Bench, Methods: x.Methods[m : m+1]}
+			l := Latency{Setup: x.Setup, Methods: x.Methods[m : m+1]}
 			one, err := l.measure(ctx, w.path, w.rtt, x.Delays, func() {})
 			if err != nil {
 				return nil, err

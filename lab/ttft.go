@@ -16,10 +16,10 @@ import (
 
 // TTFT measures the time to the first token (DRAGON §7.3, Figure 7).
 type TTFT struct {
-	Bench
-	Delays [2]time.Duration // paced decoding; reading is paced by Bench.Read
+	Setup
+	Delays [2]time.Duration // paced decoding; reading is paced by Setup.Read
 	RTTs   []time.Duration
-	// Simulated plays the pair in virtual time and computes the others, with the reading as Bench.Read has it
+	// Simulated plays the pair in virtual time and computes the others, with the reading as Setup.Read has it
 	// or as it is measured here.
 	Simulated bool
 }
@@ -42,8 +42,8 @@ type reading struct {
 }
 
 // Run measures or plays every method at every round trip.
-func (x TTFT) Run(ctx context.Context, progress Progress) (Result, error) {
-	r := Result{
+func (x TTFT) Run(ctx context.Context, progress Progress) (Report, error) {
+	r := Report{
 		Name: fileName("ttft", x.Simulated), Title: "Time to the first token", Simulated: x.Simulated,
 		About: fmt.Sprintf("Mean over %d questions about the sample documents, %d passages a side, whose caches are at hand where they were read before; decoding %v / %v, reading %v / %v for a token of a prompt (0: as fast as it goes), device and cloud (the paper's Figure 7).",
 			len(x.Questions), x.Settings.Documents, x.Delays[0], x.Delays[1], x.Read[0], x.Read[1]),
@@ -73,8 +73,8 @@ func (x TTFT) Run(ctx context.Context, progress Progress) (Result, error) {
 			return r, err
 		}
 		for l, s := range firsts {
-			row := label(Row{TTFT: Ms(took[l]), Text: texts[s.Method], Simulated: x.Simulated}, "ttft", s, rtt, x.Delays)
-			r.Rows = append(r.Rows, row)
+			row := label(Result{TTFT: Ms(took[l]), Text: texts[s.Method], Simulated: x.Simulated}, "ttft", s, rtt, x.Delays)
+			r.Results = append(r.Results, row)
 			lines[l].Points = append(lines[l].Points, chart.Point{X: rtt.Seconds() * 1000, Y: row.TTFT.Value})
 		}
 		if i == len(x.RTTs)-1 {
@@ -124,7 +124,7 @@ func (x TTFT) play(ctx context.Context, m reading, rtt time.Duration) ([]time.Du
 
 // live measures the methods of firsts on this machine, what they receive and what they say.
 func (x TTFT) live(ctx context.Context, rtt time.Duration, sizes map[string]float64, texts map[string]string) ([]time.Duration, error) {
-	l := Latency{Bench: x.Bench, Methods: firsts}
+	l := Latency{Setup: x.Setup, Methods: firsts}
 	cells, err := l.measure(ctx, steady(rtt, 0, 1), rtt, x.Delays, func() {})
 	if err != nil {
 		return nil, err

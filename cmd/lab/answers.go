@@ -29,7 +29,7 @@ type answerFlags struct {
 }
 
 // open prepares what answers are made of. The caller closes it.
-func (f answerFlags) open(a *cli.App) (b lab.Bench, closing func() error, err error) {
+func (f answerFlags) open(a *cli.App) (b lab.Setup, closing func() error, err error) {
 	closing = func() error { return nil }
 	weights, err := decoder.ParseWeights("reader")
 	if err != nil {
@@ -101,7 +101,7 @@ func twoSided(n int) ([]string, error) {
 }
 
 // with runs an experiment with real answers.
-func (f answerFlags) with(a *cli.App, name string, out outputFlags, run func(lab.Bench, lab.Progress) (lab.Result, error)) (err error) {
+func (f answerFlags) with(a *cli.App, name string, out outputFlags, run func(lab.Setup, lab.Progress) (lab.Report, error)) (err error) {
 	b, closing, err := f.open(a)
 	if err != nil {
 		return err

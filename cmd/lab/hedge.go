@@ -97,7 +97,7 @@ func (c *hedgeCmd) live(a *cli.App, decode [2]time.Duration) (err error) {
 	}
 	defer func() { err = errors.Join(err, closing()) }()
 	b.Settings.Lookahead = pair.MaxLookahead / 2
-	rows, err := lab.Hedge{Bench: b, RTT: c.RTT, Contexts: c.Rows, Decode: decode}.Run(a, progress(a, "hedge"))
+	rows, err := lab.Hedge{Setup: b, RTT: c.RTT, Contexts: c.Rows, Decode: decode}.Run(a, progress(a, "hedge"))
 	a.Clear()
 	if done, err := c.save(a, rows, err); done || err != nil {
 		return err
@@ -113,13 +113,13 @@ func (c *hedgeCmd) live(a *cli.App, decode [2]time.Duration) (err error) {
 const besideHead = "passes contexts  hedges  checks guesses  cloud's"
 
 // besideText is a row's part of the table under besideHead.
-func besideText(r lab.HedgeRow) string {
+func besideText(r lab.HedgeResult) string {
 	b := r.Beside
 	return fmt.Sprintf("%6.2f %8.1f %5.0f %% %5.0f %% %5.0f %% %8d", b.Passes, b.Contexts, 100*b.Hedges, 100*b.Checks, 100*b.Guesses, r.Hedges)
 }
 
 // save writes the rows where they are wanted for programs, and reports whether they were.
-func (c *hedgeCmd) save(a *cli.App, rows []lab.HedgeRow, err error) (done bool, _ error) {
+func (c *hedgeCmd) save(a *cli.App, rows []lab.HedgeResult, err error) (done bool, _ error) {
 	switch {
 	case err != nil:
 		return false, err

@@ -33,7 +33,7 @@ func TestLab(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var whole struct{ Rows []lab.Row }
+	var whole struct{ Rows []lab.Result }
 	if err := json.Unmarshal(data, &whole); err != nil || len(whole.Rows) != 2*7 {
 		t.Errorf("%d rows, %v", len(whole.Rows), err)
 	}

@@ -28,7 +28,7 @@ func (c *latencyCmd) Run(a *cli.App) error {
 			return errors.New("--decode native needs live runs: leave --simulate out")
 		}
 	}
-	return c.with(a, "latency", c.outputFlags, func(b lab.Bench, p lab.Progress) (lab.Result, error) {
-		return lab.Latency{Bench: b, Methods: methods, Delays: d, RTTs: c.RTT, Simulated: c.Simulate, AtOnce: c.AtOnce}.Run(a, p)
+	return c.with(a, "latency", c.outputFlags, func(b lab.Setup, p lab.Progress) (lab.Report, error) {
+		return lab.Latency{Setup: b, Methods: methods, Delays: d, RTTs: c.RTT, Simulated: c.Simulate, AtOnce: c.AtOnce}.Run(a, p)
 	})
 }

@@ -28,7 +28,7 @@ func (c *lossCmd) Run(a *cli.App) error {
 			return fmt.Errorf("--loss %v: want shares of 0 to 0.5", l)
 		}
 	}
-	return c.with(a, "loss", c.outputFlags, func(b lab.Bench, p lab.Progress) (lab.Result, error) {
-		return lab.Loss{Bench: b, Delays: d, RTT: c.RTT, Losses: c.Loss, Simulated: c.Simulate, AtOnce: c.AtOnce}.Run(a, p)
+	return c.with(a, "loss", c.outputFlags, func(b lab.Setup, p lab.Progress) (lab.Report, error) {
+		return lab.Loss{Setup: b, Delays: d, RTT: c.RTT, Losses: c.Loss, Simulated: c.Simulate, AtOnce: c.AtOnce}.Run(a, p)
 	})
 }

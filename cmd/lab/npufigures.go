@@ -89,7 +89,7 @@ func (c *npuFigures) Run(a *cli.App) error {
 }
 
 // object saves the result and writes its data where --json wants it.
-func (o outputFlags) object(a *cli.App, r lab.Result, data any) error {
+func (o outputFlags) object(a *cli.App, r lab.Report, data any) error {
 	if err := o.save(a, &r); err != nil {
 		return err
 	}
@@ -164,7 +164,7 @@ func (c *npuFigures) accept(ctx context.Context, a *cli.App) (l lab.AcceptLength
 		}
 		var spec struct {
 			Model string        `json:"model"`
-			Rows  []lab.SpecRow `json:"rows"`
+			Rows  []lab.SpecResult `json:"rows"`
 		}
 		if err := json.Unmarshal(text, &spec); err != nil {
 			return l, fmt.Errorf("%s: %w: want what 'lab spec --json FILE' writes", c.Spec, err)

@@ -17,7 +17,7 @@ func (c *reportCmd) Run(a *cli.App) error {
 	if to == "" {
 		to = filepath.Join(c.From, "report.html")
 	}
-	page, n, err := lab.Report(c.From, "tandem "+cli.Version())
+	page, n, err := lab.Page(c.From, "tandem "+cli.Version())
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ type outputFlags struct {
 }
 
 // finish saves a result, writes its rows where --json wants them, and says what was found.
-func (o outputFlags) finish(a *cli.App, r lab.Result) error {
+func (o outputFlags) finish(a *cli.App, r lab.Report) error {
 	if err := o.save(a, &r); err != nil {
 		return err
 	}
@@ -34,24 +34,24 @@ func (o outputFlags) finish(a *cli.App, r lab.Result) error {
 	for _, t := range r.Tables {
 		fmt.Fprintln(a.Out, filepath.Join(o.Out, t.Name+".csv"))
 	}
-	if len(r.Rows) > 0 || len(r.Tables) == 0 {
+	if len(r.Results) > 0 || len(r.Tables) == 0 {
 		fmt.Fprintln(a.Out, filepath.Join(o.Out, r.Name+".csv"))
 	}
 	return nil
 }
 
 // save saves a result with the command that made it.
-func (o outputFlags) save(a *cli.App, r *lab.Result) error {
+func (o outputFlags) save(a *cli.App, r *lab.Report) error {
 	a.Clear()
 	r.Taken, r.Command = time.Now(), commandLine()
 	return r.Save(o.Out)
 }
 
 // rows writes {"rows": …}.
-func (o outputFlags) rows(a *cli.App, r lab.Result) error {
+func (o outputFlags) rows(a *cli.App, r lab.Report) error {
 	whole := struct {
-		Rows []lab.Row `json:"rows"`
-	}{r.Rows}
+		Rows []lab.Result `json:"rows"`
+	}{r.Results}
 	return a.JSONTo(o.File, whole)
 }
 

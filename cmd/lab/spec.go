@@ -105,7 +105,7 @@ func (c *specCmd) Run(a *cli.App) error {
 	if c.Inputs != "" && len(tasks) != 1 {
 		tasks = []string{"own"}
 	}
-	var rows []lab.SpecRow
+	var rows []lab.SpecResult
 	cut := 0
 	for i, task := range tasks {
 		inputs, err := c.inputs(task, m)
@@ -149,7 +149,7 @@ func (c *specCmd) Run(a *cli.App) error {
 
 // ablate is sd.npu's Table 3 on the simulator, where summaries were measured by the methods and with the rows that it
 // takes; else nil.
-func (c *specCmd) ablate(rows []lab.SpecRow) ([]lab.Ablated, error) {
+func (c *specCmd) ablate(rows []lab.SpecResult) ([]lab.Ablated, error) {
 	if c.Rows != ablationGraph {
 		return nil, nil
 	}
@@ -170,7 +170,7 @@ func printAblation(w io.Writer, rows []lab.Ablated) {
 	fmt.Fprintf(w, "\nsd.npu Table 3, ms a token, with the accept lengths of summaries above on a simulated Redmi K60 Pro:\n%-14s %-7s %9s %9s %9s %6s %9s\n",
 		"model", "row", "published", "accept", "simulated", "gain", "published")
 	for _, r := range rows {
-		fmt.Fprintf(w, "%-14s %-7s %9.2f %9.2f %9.2f %5.2f× %8.2f×\n", r.Model, r.Row, r.Published.Value, r.Accept.Value, r.Simulated.Value, r.Gain.Value, r.Paper.Value)
+		fmt.Fprintf(w, "%-14s %-7s %9.2f %9.2f %9.2f %5.2f× %8.2f×\n", r.Model, r.Variant, r.Published.Value, r.Accept.Value, r.Simulated.Value, r.Gain.Value, r.Paper.Value)
 	}
 }
 
@@ -242,7 +242,7 @@ func (c *specCmd) inputs(task string, m *model.Model) ([]lab.SpecInput, error) {
 	return out, nil
 }
 
-func printSpec(w io.Writer, rows []lab.SpecRow, costs specdec.Costs, whose string, cut int) {
+func printSpec(w io.Writer, rows []lab.SpecResult, costs specdec.Costs, whose string, cut int) {
 	fmt.Fprintf(w, "passes of 1, 8, 16, 32 rows (%s): %.2f, %.2f, %.2f, %.2f ms\n", whose, costs.At(1)*1e3, costs.At(8)*1e3, costs.At(16)*1e3, costs.At(32)*1e3)
 	if cut > 0 {
 		fmt.Fprintf(w, "%d prompts were cut to the context\n", cut)

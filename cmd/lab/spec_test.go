@@ -16,7 +16,7 @@ import (
 
 // specResult is what lab spec --json writes.
 type specResult struct {
-	Rows     []lab.SpecRow
+	Rows     []lab.SpecResult
 	Costs    []float64 `json:"costs_ms"`
 	Whose    string    `json:"costs_of"`
 	Cut      int
@@ -100,7 +100,7 @@ func TestBenchSpecErrors(t *testing.T) {
 
 // The ablation is left out where it was not measured; where it was, and makes no sense, that is an error.
 func TestBenchSpecAblates(t *testing.T) {
-	rows := []lab.SpecRow{{Task: "summary", Method: "sam", AcceptLength: 3}, {Task: "summary", Method: "all", AcceptLength: 4}}
+	rows := []lab.SpecResult{{Task: "summary", Method: "sam", AcceptLength: 3}, {Task: "summary", Method: "all", AcceptLength: 4}}
 	c := &specCmd{Rows: ablationGraph}
 	if got, err := c.ablate(rows); err != nil || len(got) != len(lab.Table3) {
 		t.Errorf("%d rows, %v", len(got), err)

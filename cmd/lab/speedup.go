@@ -48,8 +48,8 @@ func (c *speedupCmd) Run(a *cli.App) error {
 		}
 		return c.finish(a, r)
 	}
-	return c.with(a, "speedup", c.outputFlags, func(b lab.Bench, p lab.Progress) (lab.Result, error) {
-		x.Bench, x.Live = b, c.Device
+	return c.with(a, "speedup", c.outputFlags, func(b lab.Setup, p lab.Progress) (lab.Report, error) {
+		x.Setup, x.Live = b, c.Device
 		return x.Run(a, p)
 	})
 }

@@ -35,7 +35,7 @@ func (c *tracesCmd) Run(a *cli.App) error {
 			return err
 		}
 	}
-	return c.with(a, "traces", c.outputFlags, func(b lab.Bench, p lab.Progress) (lab.Result, error) {
-		return lab.Traces{Bench: b, Files: files, Windows: c.Windows, Delays: d[0], Methods: methods, Simulated: c.Simulate}.Run(a, p)
+	return c.with(a, "traces", c.outputFlags, func(b lab.Setup, p lab.Progress) (lab.Report, error) {
+		return lab.Traces{Setup: b, Files: files, Windows: c.Windows, Delays: d[0], Methods: methods, Simulated: c.Simulate}.Run(a, p)
 	})
 }

@@ -31,8 +31,8 @@ func (c *ttftCmd) Run(a *cli.App) error {
 		}
 		read = p[0]
 	}
-	return c.with(a, "ttft", c.outputFlags, func(b lab.Bench, p lab.Progress) (lab.Result, error) {
-		x.Bench = b
+	return c.with(a, "ttft", c.outputFlags, func(b lab.Setup, p lab.Progress) (lab.Report, error) {
+		x.Setup = b
 		x.Read = read
 		return x.Run(a, p)
 	})

@@ -12,11 +12,11 @@ import (
 
 // Ablation is a cell of sd.npu's Table 3: a model with some of the paper's techniques on the Redmi K60 Pro.
 type Ablation struct {
-	Model  string
-	Row    string  // NPU, +G, +SD, +G+SD, all
-	Ms     float64 // a token, published
-	Accept float64 // published tokens a pass (Table 4, summary); 1 without speculative decoding
-	Of     string  // the model whose accept length that is, where the model's own was not published
+	Model   string
+	Variant string  // NPU, +G, +SD, +G+SD, all
+	Ms      float64 // a token, published
+	Accept  float64 // published tokens a pass (Table 4, summary); 1 without speculative decoding
+	Of      string  // the model whose accept length that is, where the model's own was not published
 }
 
 // Table3 is sd.npu's Table 3.
@@ -32,8 +32,8 @@ func table3() (cells []Ablation) {
 		{"Llama-3.2-3B", [5]float64{71.71, 70.03, 47.93, 46.25, 41.62}},
 	} {
 		lengths, of := table4[0].of(m.name)
-		for i, row := range ablationRows {
-			cell := Ablation{Model: m.name, Row: row, Ms: m.ms[i], Accept: lengths.by(row)}
+		for i, row := range ablationVariants {
+			cell := Ablation{Model: m.name, Variant: row, Ms: m.ms[i], Accept: lengths.by(row)}
 			if cell.Accept > 1 {
 				cell.Of = of
 			}
@@ -43,7 +43,7 @@ func table3() (cells []Ablation) {
 	return cells
 }
 
-var ablationRows = []string{"NPU", "+G", "+SD", "+G+SD", "all"}
+var ablationVariants = []string{"NPU", "+G", "+SD", "+G+SD", "all"}
 
 // table4 is sd.npu's Table 4, the two of its models that phones run. The first task is that of Table 3.
 var table4 = []taskLengths{
@@ -101,7 +101,7 @@ func (a Ablation) simulate(v *validator, accept float64) (ms float64, err error)
 	if !(accept >= 1) || accept > decodeChunk {
 		return 0, fmt.Errorf("%v tokens a pass: want 1 to %d", accept, decodeChunk)
 	}
-	return q.perToken(a.Row, accept), nil
+	return q.perToken(a.Variant, accept), nil
 }
 
 // AcceptLengths are tokens a pass of 32 rows, measured on real text (Spec).
@@ -126,7 +126,7 @@ var AblationMethods = []string{"pld", "sam", "all"}
 var ErrNotMeasured = errors.New("not measured")
 
 // AcceptLengthsOf picks a task's lengths out of what Spec measured with the model.
-func AcceptLengthsOf(rows []SpecRow, task, of string) (AcceptLengths, error) {
+func AcceptLengthsOf(rows []SpecResult, task, of string) (AcceptLengths, error) {
 	l := AcceptLengths{Task: task, Of: of}
 	for _, r := range rows {
 		if r.Task != task {
@@ -153,7 +153,7 @@ func AcceptLengthsOf(rows []SpecRow, task, of string) (AcceptLengths, error) {
 // Ablated is a row of Table 3 on the simulator, from accept lengths that were measured here.
 type Ablated struct {
 	Model     string `json:"model"`
-	Row       string `json:"row"`
+	Variant   string `json:"row"`
 	Published Number `json:"published_ms"`
 	Accept    Number `json:"accept_length"`
 	Simulated Number `json:"simulated_ms"`
@@ -166,15 +166,15 @@ type Ablated struct {
 func (l AcceptLengths) Ablate() (rows []Ablated, err error) {
 	var plain, published float64
 	for _, a := range Table3 {
-		accept := acceptPair{l.SAM, l.All}.by(a.Row)
+		accept := acceptPair{l.SAM, l.All}.by(a.Variant)
 		ms, err := a.Simulate(accept)
 		if err != nil {
 			return nil, err
 		}
-		if a.Row == "NPU" {
+		if a.Variant == "NPU" {
 			plain, published = ms, a.Ms
 		}
-		rows = append(rows, Ablated{Model: a.Model, Row: a.Row, Published: Is(a.Ms), Accept: Is(accept), Simulated: Is(ms),
+		rows = append(rows, Ablated{Model: a.Model, Variant: a.Variant, Published: Is(a.Ms), Accept: Is(accept), Simulated: Is(ms),
 			Gain: Is(plain / ms), Paper: Is(published / a.Ms)})
 	}
 	return rows, nil
@@ -182,7 +182,7 @@ func (l AcceptLengths) Ablate() (rows []Ablated, err error) {
 
 func (v *validator) ablation() {
 	for _, a := range Table3 {
-		name := "sd.npu Table 3: " + a.Model + ", " + a.Row
+		name := "sd.npu Table 3: " + a.Model + ", " + a.Variant
 		ms, err := a.simulate(v, a.Accept)
 		if v.err == nil {
 			v.err = err
@@ -195,11 +195,11 @@ func (v *validator) ablation() {
 			}
 		}
 		switch {
-		case a.Model == "Qwen2.5-1.5B" && a.Row == "+G":
+		case a.Model == "Qwen2.5-1.5B" && a.Variant == "+G":
 			v.fitted(name, "ms/token", a.Ms, ms, "fits what a call of the NPU costs")
-		case a.Model == "Qwen2.5-1.5B" && a.Row == "NPU":
+		case a.Model == "Qwen2.5-1.5B" && a.Variant == "NPU":
 			v.fitted(name, "ms/token", a.Ms, ms, "fits the load rate, with answers of 100 tokens (assumed, for all models)")
-		case a.Model == "Qwen2.5-1.5B" && a.Row == "all":
+		case a.Model == "Qwen2.5-1.5B" && a.Variant == "all":
 			v.is(name, "ms/token", a.Ms, ms, note+"; it wants a pass in 63 ms, the row +G+SD in 91 ms: no one cost of a pass gives both")
 		default:
 			v.is(name, "ms/token", a.Ms, ms, note)
@@ -208,7 +208,7 @@ func (v *validator) ablation() {
 }
 
 // ablation measures accept lengths and sets Table 3 on the simulator beside the published one.
-func (x NPU) ablation(ctx context.Context, r *Result, data *NPUData) error {
+func (x NPU) ablation(ctx context.Context, r *Report, data *NPUData) error {
 	bars := chart.Bars{Title: "sd.npu Table 3: published and simulated", X: "ms a token"}
 	if x.Accept == nil {
 		bars.Note = "Simulated: with the published accept lengths, some of a related model."
@@ -229,8 +229,8 @@ func (x NPU) ablation(ctx context.Context, r *Result, data *NPUData) error {
 	t := Table{Name: "npu-ablation", Title: fmt.Sprintf("sd.npu Table 3, simulated with measured accept lengths (%s, %s)", l.Task, l.Of),
 		Columns: []string{"model", "row", "published_ms", "accept_length", "simulated_ms", "published_gain", "simulated_gain"}}
 	for _, a := range rows {
-		t.Rows = append(t.Rows, []string{a.Model, a.Row, a.Published.brief(), a.Accept.brief(), a.Simulated.brief(), a.Paper.brief(), a.Gain.brief()})
-		if a.Row == "all" {
+		t.Rows = append(t.Rows, []string{a.Model, a.Variant, a.Published.brief(), a.Accept.brief(), a.Simulated.brief(), a.Paper.brief(), a.Gain.brief()})
+		if a.Variant == "all" {
 			r.Findings = append(r.Findings, fmt.Sprintf("sd.npu Table 3 with accept lengths measured here (%.2f by the suffix automaton, %.2f with all), %s (simulated): all techniques make decoding %.1f times as fast, published %.1f times.",
 				l.SAM, l.All, a.Model, a.Gain.Value, a.Paper.Value))
 		}
@@ -242,7 +242,7 @@ func (x NPU) ablation(ctx context.Context, r *Result, data *NPUData) error {
 // ablationFindings says how the rows without drafts come out.
 func ablationFindings(figures []PublishedFigure) (out []string) {
 	for i, a := range Table3 {
-		if a.Row != "NPU" {
+		if a.Variant != "NPU" {
 			continue
 		}
 		npuRow, graphRow := figures[i], figures[i+1]
@@ -259,7 +259,7 @@ func ablationBars(b chart.Bars, measured []Ablated) chart.Bars {
 			b.Groups = append(b.Groups, chart.Group{Name: a.Model})
 		}
 		g := &b.Groups[len(b.Groups)-1]
-		g.Bars = append(g.Bars, chart.Bar{Name: a.Row + ", published", Value: a.Ms, Color: 0})
+		g.Bars = append(g.Bars, chart.Bar{Name: a.Variant + ", published", Value: a.Ms, Color: 0})
 		if ms, err := a.Simulate(a.Accept); err == nil {
 			g.Bars = append(g.Bars, chart.Bar{Name: "simulated", Value: ms, Color: 1})
 		}

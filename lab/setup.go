@@ -17,8 +17,8 @@ import (
 	"tandem/retrieval"
 )
 
-// Bench is what answers are made of: a model, documents on both sides, questions, and how to answer.
-type Bench struct {
+// Setup is what answers are made of: a model, documents on both sides, questions, and how to answer.
+type Setup struct {
 	Model     *model.Model
 	Documents [2]*retrieval.Index // indexed by tandem.Side
 	Questions []string
@@ -28,12 +28,12 @@ type Bench struct {
 }
 
 // reader is what a side reads with.
-func (b Bench) reader(side tandem.Side, pace time.Duration) node.Reader {
+func (b Setup) reader(side tandem.Side, pace time.Duration) node.Reader {
 	return node.Reader{Model: b.Model, Scorer: retrieval.Lexical(), Index: b.Documents[side], KV: b.KV[side], Pace: pace, Read: b.Read[side]}
 }
 
 // decode prepares a side's decoder for a question.
-func (b Bench) decode(ctx context.Context, side tandem.Side, question string, rows int) (*decoder.Decoder, error) {
+func (b Setup) decode(ctx context.Context, side tandem.Side, question string, rows int) (*decoder.Decoder, error) {
 	hits, err := b.Documents[side].Search(ctx, question, b.Settings.Documents)
 	if err != nil {
 		return nil, fmt.Errorf("search the %v's documents: %w", side, err)
@@ -63,7 +63,7 @@ type remembering struct {
 }
 
 // source prepares both sides for a question. The caller closes it.
-func (b Bench) source(ctx context.Context, question string) (*answers, error) {
+func (b Setup) source(ctx context.Context, question string) (*answers, error) {
 	a := &answers{ctx: ctx}
 	for side := range a.sides {
 		d, err := b.decode(ctx, tandem.Side(side), question, b.Settings.Rows)
@@ -114,7 +114,7 @@ func (a *answers) After(side tandem.Side, answer []tandem.Token) (aggregator.Loc
 }
 
 // machine is the machines' part of a simulated answer.
-func (b Bench) machine(s Strategy, lookahead int) pair.Config {
+func (b Setup) machine(s Strategy, lookahead int) pair.Config {
 	cfg := s.config()
 	cfg.Seed, cfg.Greedy = b.Settings.Sampling.Seed, b.Settings.Sampling.Temperature == 0
 	cfg.MaxTokens, cfg.Stop, cfg.Vocab = b.Settings.MaxTokens, b.Model.Tokenizer().EOGs(), b.Model.Tokenizer().Size()
@@ -123,7 +123,7 @@ func (b Bench) machine(s Strategy, lookahead int) pair.Config {
 }
 
 // sources prepares all questions.
-func (b Bench) sources(ctx context.Context, progress Progress) ([]*answers, error) {
+func (b Setup) sources(ctx context.Context, progress Progress) ([]*answers, error) {
 	out := make([]*answers, len(b.Questions))
 	for i, q := range b.Questions {
 		a, err := b.source(ctx, q)
@@ -158,7 +158,7 @@ func lookahead(rtt time.Duration, decode [2]time.Duration) int {
 }
 
 // play simulates all questions with a strategy.
-func (b Bench) play(ctx context.Context, sources []*answers, set sim.Setting) ([]sim.Outcome, error) {
+func (b Setup) play(ctx context.Context, sources []*answers, set sim.Setting) ([]sim.Outcome, error) {
 	out := make([]sim.Outcome, len(sources))
 	seed := set.Pair.Seed
 	for i, a := range sources {

@@ -1,0 +1,203 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"tandem/lab/chart"
+	"tandem/npu"
+	"tandem/npu/phone/memory"
+	"tandem/npu/phone/sim"
+)
+
+// NativeRun is a text generated with bounded memory.
+type NativeRun struct {
+	Tokens   []int
+	Weights  int64 // of the model
+	Counters memory.Counters
+	Took     time.Duration
+}
+
+// Memory is one runtime under one budget.
+type Memory struct {
+	Model    string `json:"model"`
+	Budget   Number `json:"budget"` // share of the weights
+	BudgetMB Number `json:"budget_mb"`
+	Runtime  string `json:"runtime"`       // staging, paging (LRU, the baseline), both simulated; native, native paging: on this machine
+	Mapped   Number `json:"mapped_mb"`     // at most
+	Sessions Number `json:"sessions"`      // simulated: of the NPU, at least, as each maps no more than its address window
+	Once     Number `json:"mappings_once"` // made at the start; none lies in two sessions
+	Mappings Number `json:"mappings_per_step"`
+	Stall    Number `json:"stall_ms"` // of a step
+	Step     Number `json:"step_ms"`
+	Same     *bool  `json:"identical_text,omitempty"` // native: as without a bound
+	Note     string `json:"note,omitempty"`
+}
+
+// budgets of the memory experiment, as shares of the weights.
+var budgets = []float64{.1, .2, .3, .4, .5, .6, .7, .8, .9, 1}
+
+// memory plays steps of block diffusion, llada.cpp's load: 64 rows at once through LLaDA-8B.
+func (x NPU) memory(_ context.Context, r *Report, data *NPUData) error {
+	c, err := x.chip(x.MemorySoC)
+	if err != nil {
+		return err
+	}
+	s, err := sim.FindShape("LLaDA-8B")
+	if err != nil {
+		return err
+	}
+	s.Type, s.HeadType = npu.Q4_0, npu.Q4_0
+	sizes, uses := Weights(c, s, 64, 256)
+	var total int64
+	for _, b := range sizes {
+		total += b
+	}
+	costs := memory.Costs{PerByte: 1e9 / c.Stage, PerMapping: c.Map, MapPerByte: 1e9 / c.MapRate}
+	plot := chart.Plot{Title: "LLaDA-8B, 64 rows a step on " + x.MemorySoC + " (simulated)", X: "budget (% of the weights)", Y: "stall of a step (ms)"}
+	plot.Lines = []chart.Line{{Name: "staging, placed by the profile", Color: 0}, {Name: "paging only (LRU)", Color: 1}}
+	at50 := [2]float64{}
+	for _, share := range budgets {
+		budget := int64(math.Ceil(share * float64(total)))
+		if share == 1 {
+			budget = math.MaxInt64 / 2 // alignment included
+		}
+		placement, err := memory.Place(sizes, uses, costs, budget)
+		if err != nil {
+			return fmt.Errorf("lab: %w", err)
+		}
+		order, placement := memory.Reorder(sizes, uses, placement, costs)
+		fixed := placement.Fixed(sizes, c.Window)
+		for i, runtime := range []string{"staging", "paging"} {
+			play := func(steps int) memory.Counters {
+				if runtime == "staging" {
+					return memory.Replay(memory.NewStaging(placement), sizes, order, costs, steps, fixed)
+				}
+				return memory.Replay(memory.NewLRU(func(o int) int64 { return sizes[o] }, budget), sizes, uses, costs, steps, memory.Counters{})
+			}
+			const warm, steps = 2, 4
+			all := play(warm + steps)
+			d := all.Sub(play(warm))
+			stall := msOf(d.Stall) / steps
+			m := Memory{Model: s.Name, Budget: Is(share), BudgetMB: Is(math.Round(share * float64(total) / 1e6)), Runtime: runtime,
+				Mapped: Is(float64(all.Peak) / 1e6), Mappings: Is(float64(d.Mappings) / steps), Stall: Is(stall), Step: Is(msOf(d.Time) / steps)}
+			if m.Once = Is(0); runtime == "staging" {
+				m.Once = Is(float64(fixed.Mappings))
+			}
+			m.sessions(c, all.Peak)
+			data.Memory = append(data.Memory, m)
+			plot.Lines[i].Points = append(plot.Lines[i].Points, chart.Point{X: 100 * share, Y: stall})
+			if share == .5 {
+				at50[i] = stall
+			}
+		}
+	}
+	r.Figures = append(r.Figures, Figure{"npu-memory", plot.SVG()})
+	r.Findings = append(r.Findings, fmt.Sprintf("With half of the weights in memory a step stalls for %.0f ms with staging and for %.0f ms with paging alone (simulated).", at50[0], at50[1]))
+	return nil
+}
+
+// sessions says how many sessions of the NPU hold what is mapped. The papers' runtime has one, and stages what
+// its window does not hold: with more than one the row shows another phone software.
+func (m *Memory) sessions(c sim.Costs, mapped int64) {
+	n := (mapped + c.Window - 1) / c.Window
+	m.Sessions = Is(float64(n))
+	switch mib := c.Window >> 20; {
+	case n > int64(c.Sessions):
+		m.Note = fmt.Sprintf("cannot be mapped: the chip has %d sessions of %d MiB", c.Sessions, mib)
+	case n > 1:
+		m.Note = fmt.Sprintf("beyond one session's window of %d MiB: needs weights spread over %d sessions; with one, at most %d MiB are mapped and the rest is staged", mib, n, mib)
+	}
+}
+
+// Weights are the objects that a model's products read, in order, with what the NPU computes from one to
+// the next. Products of one input may change places.
+func Weights(c sim.Costs, s sim.Shape, rows, context int) (sizes []int64, uses []memory.Use) {
+	group := 0
+	for _, g := range s.Blocks(rows, false) {
+		input := npu.Value(-1)
+		first := len(uses)
+		var products time.Duration
+		for i := range g.Nodes {
+			n := &g.Nodes[i]
+			if n.Op != npu.OpMatMul {
+				continue
+			}
+			if n.Args[0] != input {
+				input, group = n.Args[0], group+1
+			}
+			b := c.WeightBytes(n.Weight)
+			t := c.Product(g.Chunk, n.Weight.Cols, n.Weight.Rows, b)
+			uses = append(uses, memory.Use{Object: len(sizes), Compute: t, Group: group})
+			sizes = append(sizes, b)
+			products += t
+		}
+		// What the block does beside products lies between them.
+		rest := (c.Graph(g, context).Time() - products) / time.Duration(max(1, len(uses)-first))
+		for i := range uses[first:] {
+			uses[first+i].Compute += max(0, rest)
+		}
+	}
+	return sizes, uses
+}
+
+// nativeBudgets are the shares of the weights that are held on this machine.
+var nativeBudgets = []float64{.1, .25, .5, .75, 1}
+
+// native runs a model that is larger than its budgets on this machine.
+func (x NPU) native(ctx context.Context, r *Report, data *NPUData) error {
+	defer func() { r.Tables = append(r.Tables, memoryTable(data.Memory)) }()
+	if x.Native == nil {
+		return nil
+	}
+	free, err := x.Native(ctx, 0, false)
+	if err != nil {
+		return err
+	}
+	all, half := true, [2]Memory{}
+	for _, share := range nativeBudgets {
+		for i, runtime := range []string{"native", "native paging"} {
+			run, err := x.Native(ctx, share, i == 1)
+			if err != nil {
+				return fmt.Errorf("with %.0f %% of the weights in memory: %w", 100*share, err)
+			}
+			m := run.row(share, runtime, slices.Equal(free.Tokens, run.Tokens))
+			if all = all && *m.Same; share == .5 {
+				half[i] = m
+			}
+			data.Memory = append(data.Memory, m)
+		}
+	}
+	text := "the same text"
+	if !all {
+		text = "ANOTHER text"
+	}
+	r.Findings = append(r.Findings, fmt.Sprintf("On this machine (not simulated) a model of twice its memory budget gives %s as without a bound: at most %.1f MB mapped of %.1f MB; a step stalls for %.2f ms with staging and for %.2f ms with paging alone.",
+		text, half[0].Mapped.Value, float64(free.Weights)/1e6, half[0].Stall.Value, half[1].Stall.Value))
+	return nil
+}
+
+// row is what the run gives to the table.
+func (n NativeRun) row(share float64, runtime string, same bool) Memory {
+	c, steps := n.Counters, float64(max(1, n.Counters.Steps))
+	return Memory{Model: "on this machine", Budget: Is(share), BudgetMB: Is(share * float64(n.Weights) / 1e6), Runtime: runtime,
+		Mapped: Is(float64(c.Peak) / 1e6), Mappings: Is(float64(c.Mappings) / steps), Stall: Is(msOf(c.Stall) / steps), Step: Is(msOf(n.Took) / steps), Same: &same,
+		Note: fmt.Sprintf("measured, not simulated: %d tokens in %d steps", len(n.Tokens), c.Steps)}
+}
+
+func memoryTable(rows []Memory) Table {
+	t := Table{Name: "npu-memory", Title: "Memory runtime (simulated, but for native rows)",
+		Columns: []string{"model", "budget", "budget_mb", "runtime", "mapped_mb", "sessions", "mappings_once", "mappings_per_step", "stall_ms", "step_ms", "identical_text", "note"}}
+	for _, m := range rows {
+		same := ""
+		if m.Same != nil {
+			same = strconv.FormatBool(*m.Same)
+		}
+		t.Rows = append(t.Rows, []string{m.Model, m.Budget.brief(), m.BudgetMB.brief(), m.Runtime, m.Mapped.brief(), m.Sessions.brief(), m.Once.brief(), m.Mappings.brief(), m.Stall.brief(), m.Step.brief(), same, m.Note})
+	}
+	return t
+}

@@ -1,0 +1,235 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"tandem/lab/chart"
+	"tandem/npu"
+	"tandem/npu/phone/plan"
+	"tandem/npu/phone/sim"
+)
+
+// Switching is one prefill with its switch of graphs.
+type Switching struct {
+	SoC       string `json:"soc"`
+	Model     string `json:"model"`
+	Blocks    int    `json:"blocks"`
+	Chunks    int    `json:"chunks"`
+	Strategy  string `json:"strategy"`
+	Total     Number `json:"total_ms"`
+	Prefill   Number `json:"prefill_ms"` // on G¹ alone
+	Bound     Number `json:"bound_ms"`   // max(compute, load): no switch is faster; resident, which switches nothing, may be
+	Optimum   Number `json:"optimum_ms"` // of a switch, by branch and bound; null where not searched
+	Hidden    Number `json:"hidden"`     // share of the load during which something computed
+	Condition bool   `json:"condition"`  // the papers' condition allows to hide every load: see coverable
+}
+
+// switchingShapes are the models of sd.npu's evaluation.
+var switchingShapes = []string{"Qwen2.5-0.5B", "Qwen2.5-1.5B", "Llama-3.2-3B"}
+
+// switchingStrategies: the papers' four, and the plain rule of their Eq. 2 that progressive improves on.
+var switchingStrategies = []plan.Strategy{plan.Synchronous, plan.Asynchronous, plan.Resident, plan.Progressive, plan.Greedy}
+
+// coverable is the papers' condition (Eq. 1) where it holds for every block at once: what the other blocks
+// compute of one chunk covers a block's load, and the prefill has room for all loads one after the other.
+func coverable(p plan.Problem) bool {
+	var round time.Duration
+	for _, b := range p.Blocks {
+		round += b.Large
+	}
+	var least time.Duration = math.MaxInt64
+	for _, b := range p.Blocks {
+		if b.Load > round-b.Large {
+			return false
+		}
+		least = min(least, b.Large)
+	}
+	// The first block that changes has to compute its last chunk on G¹ first, or change before the first.
+	return p.Loads() <= p.Prefill()-least
+}
+
+func (x NPU) switching(ctx context.Context, r *Report, data *NPUData) error {
+	for i, soc := range x.SoCs {
+		c, err := x.chip(soc)
+		if err != nil {
+			return err
+		}
+		from := len(data.Switching)
+		for _, name := range switchingShapes {
+			s, err := sim.FindShape(name)
+			if err != nil {
+				return err
+			}
+			s.Type, s.HeadType = npu.Q8_0, npu.Q8_0
+			for _, n := range x.Blocks {
+				rows, err := x.cut(ctx, c, s, n)
+				if err != nil {
+					return err
+				}
+				data.Switching = append(data.Switching, rows...)
+				if i == 0 {
+					r.Figures = append(r.Figures, Figure{fmt.Sprintf("npu-switching-%s-%d", name, n), drawSwitching(rows)})
+				}
+			}
+		}
+		r.Findings = append(r.Findings, switchingFinding(soc, data.Switching[from:]))
+	}
+	r.Tables = append(r.Tables, switchingTable(data.Switching))
+	return nil
+}
+
+// cut plays a model in n blocks with 1 to x.Chunks chunks, by all strategies.
+func (x NPU) cut(ctx context.Context, c sim.Costs, s sim.Shape, n int) (rows []Switching, err error) {
+	for chunks := 1; chunks <= x.Chunks; chunks++ {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		p := Problem(c, s, n, chunks, x.Chunk, x.Small)
+		if err := p.Check(); err != nil {
+			return nil, fmt.Errorf("lab: %s: %w", s.Name, err)
+		}
+		var optimum Number
+		if n <= 8 && chunks <= 4 {
+			if pl, ok := p.Exact(x.Nodes); ok {
+				optimum = Ms(p.Simulate(pl).Total())
+			}
+		}
+		for _, st := range switchingStrategies {
+			t := p.Simulate(p.Plan(st))
+			rows = append(rows, Switching{SoC: c.SoC + "/" + c.Stack, Model: s.Name, Blocks: n, Chunks: chunks, Strategy: st.String(), Total: Ms(t.Total()),
+				Prefill: Ms(p.Prefill()), Bound: Ms(p.Bound()), Optimum: optimum, Hidden: Is(t.Hidden()), Condition: coverable(p)})
+		}
+	}
+	return rows, nil
+}
+
+// switchingFinding says how progressive switching does.
+func switchingFinding(soc string, rows []Switching) string {
+	hidden, allowed, farthest, searched := 1.0, 0, 0.0, 0
+	for _, s := range rows {
+		if s.Strategy != plan.Progressive.String() {
+			continue
+		}
+		if s.Condition {
+			hidden, allowed = min(hidden, s.Hidden.Value), allowed+1
+		}
+		if s.Optimum.Known {
+			farthest, searched = max(farthest, s.Total.Value/s.Optimum.Value-1), searched+1
+		}
+	}
+	text := fmt.Sprintf("%s (simulated): progressive switching takes at most %.1f %% longer than the optimum in the %d prefills of at most 8 blocks and 4 chunks", soc, 100*farthest, searched)
+	if allowed == 0 {
+		return text + "; the papers' condition, loads short enough to hide, holds in none of them."
+	}
+	return text + fmt.Sprintf("; it hides at least %.1f %% of the loads in the %d prefills where the papers' condition holds.", 100*hidden, allowed)
+}
+
+// drawSwitching draws a line for each strategy over the chunks.
+func drawSwitching(rows []Switching) []byte {
+	first := rows[0]
+	plot := chart.Plot{Title: fmt.Sprintf("%s in %d blocks on %s (simulated)", first.Model, first.Blocks, first.SoC), X: "chunks of the prompt", Y: "prefill and switch (s)"}
+	for i, st := range switchingStrategies {
+		plot.Lines = append(plot.Lines, chart.Line{Name: st.String(), Color: i})
+	}
+	bound := chart.Line{Name: "lower bound of a switch", Color: len(switchingStrategies), Dashed: true}
+	for i, s := range rows {
+		at := chart.Point{X: float64(s.Chunks), Y: s.Total.Value / 1000}
+		l := &plot.Lines[i%len(switchingStrategies)]
+		l.Points = append(l.Points, at)
+		if i%len(switchingStrategies) == 0 {
+			at.Y = s.Bound.Value / 1000
+			bound.Points = append(bound.Points, at)
+		}
+	}
+	plot.Lines = append(plot.Lines, bound)
+	return plot.SVG()
+}
+
+func switchingTable(rows []Switching) Table {
+	t := Table{Name: "npu-switching", Title: "Prefill and switch (simulated)",
+		Columns: []string{"soc", "model", "blocks", "chunks", "strategy", "total_ms", "prefill_ms", "bound_ms", "optimum_ms", "hidden", "condition"}}
+	for _, s := range rows {
+		t.Rows = append(t.Rows, []string{s.SoC, s.Model, strconv.Itoa(s.Blocks), strconv.Itoa(s.Chunks), s.Strategy, s.Total.brief(), s.Prefill.brief(),
+			s.Bound.brief(), s.Optimum.brief(), s.Hidden.brief(), strconv.FormatBool(s.Condition)})
+	}
+	return t
+}
+
+// gantt draws one prefill by three strategies, after CoordGen's Figure 8.
+func (x NPU) gantt(_ context.Context, r *Report, _ *NPUData) error {
+	if len(x.SoCs) == 0 {
+		return nil
+	}
+	c, err := x.chip(x.SoCs[0])
+	if err != nil {
+		return err
+	}
+	s, err := sim.FindShape("Qwen2.5-1.5B")
+	if err != nil {
+		return err
+	}
+	s.Type, s.HeadType = npu.Q8_0, npu.Q8_0
+	p := Problem(c, s, 6, 2, x.Chunk, x.Small)
+	picture := chart.Timeline{Title: "Qwen2.5-1.5B, 6 blocks, 2 chunks on " + x.SoCs[0] + " (simulated)", X: "time (s)",
+		Legend: []chart.Line{{Name: "compute on G¹", Color: 0}, {Name: "compute on G²", Color: 2}, {Name: "load G²", Color: 1}}}
+	for _, st := range []plan.Strategy{plan.Synchronous, plan.Asynchronous, plan.Progressive} {
+		t := p.Simulate(p.Plan(st))
+		compute, load := chart.Lane{Name: st.String()}, chart.Lane{Name: "  loads"}
+		for _, span := range t.Spans {
+			b := chart.Span{From: span.Start.Seconds(), To: span.End.Seconds(), Text: "P" + strconv.Itoa(span.Block+1),
+				Title: fmt.Sprintf("block %d, chunk %d, %v to %v", span.Block+1, span.Chunk+1, span.Start.Round(time.Millisecond), span.End.Round(time.Millisecond))}
+			if span.Load {
+				b.Color = 1
+				load.Spans = append(load.Spans, b)
+				continue
+			}
+			if span.Small {
+				b.Color = 2
+			}
+			compute.Spans = append(compute.Spans, b)
+		}
+		picture.Lanes = append(picture.Lanes, compute, load)
+		picture.To = max(picture.To, t.Total().Seconds())
+	}
+	r.Figures = append(r.Figures, Figure{"npu-gantt", picture.SVG()})
+	return nil
+}
+
+// Problem is a model's prefill and switch as the planner wants it: see SwitchProblem.
+func Problem(c sim.Costs, s sim.Shape, blocks, chunks, large, small int) plan.Problem {
+	layers := s.Layers
+	s.Layers = 1 // they are alike
+	one, two := s.Blocks(large, false), s.Blocks(small, true)
+	return SwitchProblem(c, slices.Repeat(one[:1], layers), slices.Repeat(two[:1], layers), two[1], blocks, chunks)
+}
+
+// SwitchProblem cuts a model's layers into blocks of about the same number, as model.Cut does: one and two are
+// the layers' graphs G¹ and G². A block is loaded as one graph.
+//
+// Decoding's head, which computes every row, is loaded with the last block. Prefill's computes the last row
+// when all chunks are through, whatever the plan, and is counted in none.
+func SwitchProblem(c sim.Costs, one, two []*npu.Graph, head *npu.Graph, blocks, chunks int) plan.Problem {
+	large, small := one[0].Chunk, two[0].Chunk
+	p := plan.Uniform(blocks, chunks, (large+small-1)/small, plan.Block{})
+	context := large * chunks / 2 // on average
+	for j := range p.Blocks {
+		from, to := j*len(one)/blocks, (j+1)*len(one)/blocks
+		graphs := two[from:to:to]
+		b := &p.Blocks[j]
+		b.Large, b.Small = c.Graphs(one[from:to], context).Time(), c.Graphs(graphs, context).Time()
+		if j == blocks-1 {
+			graphs = append(graphs, head)
+		}
+		var bytes int64
+		for _, g := range graphs {
+			bytes += c.Bytes(g)
+		}
+		b.Load = c.LoadTime(1, bytes)
+	}
+	return p
+}

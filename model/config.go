@@ -10,7 +10,7 @@ import (
 
 // Config holds a transformer's hyper-parameters.
 type Config struct {
-	Arch    string // "llama", "qwen2" or "opt"
+	Arch    string // one of Architectures
 	Name    string // as the file calls it
 	Layers  int
 	Dim     int // width of the residual stream
@@ -19,26 +19,17 @@ type Config struct {
 	HeadDim int
 	FF      int // width of the feed-forward layer
 	Vocab   int
-	Context int // the most positions of a sequence
-	Eps     float32
-	Rope    npu.Rope
-	Learned bool // OPT's kind: learned positions, LayerNorm, ReLU; the others': rotation, RMSNorm, SwiGLU
+	Context int      // the most positions of a sequence
+	Eps     float32  // of the norms
+	Rope    npu.Rope // zero where positions are not rotated
 }
 
-// Bounds that no model of these architectures comes near; they keep products of sizes within an int.
+// No model of these architectures comes near these bounds. They keep products of sizes within an int.
 const (
 	maxLayers  = 1024
 	maxWidth   = 1 << 20
 	maxContext = 1 << 24
 )
-
-// families says what the known architectures differ in.
-var families = map[string]struct {
-	pairing npu.Pairing // which elements of a head the rotary embedding pairs
-	learned bool        // see Config.Learned
-}{
-	"llama": {pairing: npu.Adjacent}, "qwen2": {pairing: npu.HalfSplit}, "opt": {learned: true},
-}
 
 // readConfig reads and checks the hyper-parameters in a file's metadata; Vocab and the rope's frequency
 // factors come with the tensors.
@@ -48,11 +39,10 @@ func readConfig(f *gguf.File) (Config, error) {
 	if r.err != nil {
 		return c, r.err
 	}
-	family, ok := families[c.Arch]
-	if !ok {
-		return c, fmt.Errorf("%s: architecture %q is not supported: use a llama, qwen2 or opt model", f.Name, c.Arch)
+	arch, err := architectureOf(c.Arch)
+	if err != nil {
+		return c, fmt.Errorf("%s: %w", f.Name, err)
 	}
-	c.Learned = family.learned
 	r.arch = c.Arch + "."
 	c.Layers = r.size("block_count", 1, maxLayers, 0)
 	c.Context = r.size("context_length", 1, maxContext, 0)
@@ -62,42 +52,18 @@ func readConfig(f *gguf.File) (Config, error) {
 	c.KVHeads = r.size("attention.head_count_kv", 1, maxWidth, c.Heads)
 	c.HeadDim = r.size("attention.key_length", 1, maxWidth, c.Dim/max(1, c.Heads))
 	values := r.size("attention.value_length", 1, maxWidth, c.HeadDim)
-	eps := "attention.layer_norm_rms_epsilon"
-	if c.Learned {
-		eps = "attention.layer_norm_epsilon"
-	}
-	c.Eps = float32(r.number(eps, -1))
-	if !c.Learned {
-		c.Rope = npu.Rope{
-			Pairing: family.pairing, HeadDim: c.HeadDim,
-			Dims:   r.size("rope.dimension_count", 2, maxWidth, c.HeadDim),
-			Base:   r.number("rope.freq_base", 10000),
-			Linear: r.scaling(),
-		}
-	}
 	r.refuse("expert_count", "mixtures of experts")
-	if r.err != nil {
-		return c, r.err
-	}
 	switch {
+	case r.err != nil:
 	case c.Heads%c.KVHeads != 0:
-		return c, fmt.Errorf("%s: %d heads cannot share %d key-value heads evenly", f.Name, c.Heads, c.KVHeads)
+		r.fail("%d heads cannot share %d key-value heads evenly", c.Heads, c.KVHeads)
 	case c.Heads*c.HeadDim > maxWidth:
-		return c, fmt.Errorf("%s: %d heads of %d elements are too many", f.Name, c.Heads, c.HeadDim)
+		r.fail("%d heads of %d elements are too many", c.Heads, c.HeadDim)
 	case values != c.HeadDim:
-		return c, fmt.Errorf("%s: %sattention.value_length is %d and key_length %d: they must be equal", f.Name, r.arch, values, c.HeadDim)
-	case !(c.Eps > 0 && c.Eps < 1):
-		return c, fmt.Errorf("%s: %s%s is %v: it must lie between 0 and 1", f.Name, r.arch, eps, c.Eps)
-	case c.Learned:
-		return c, nil
-	case c.Rope.Dims%2 != 0 || c.Rope.Dims > c.HeadDim:
-		return c, fmt.Errorf("%s: %srope.dimension_count is %d: it must be even and at most the head's %d", f.Name, r.arch, c.Rope.Dims, c.HeadDim)
-	case !(c.Rope.Base > 1 && c.Rope.Base < 1e12):
-		return c, fmt.Errorf("%s: %srope.freq_base is %v: it must lie between 1 and 1e12", f.Name, r.arch, c.Rope.Base)
-	case !(c.Rope.Linear > 1e-6 && c.Rope.Linear < 1e6):
-		return c, fmt.Errorf("%s: %srope.scaling.factor is %v: it must lie between 1e-6 and 1e6", f.Name, r.arch, c.Rope.Linear)
+		r.fail("%sattention.value_length is %d and key_length %d: they must be equal", r.arch, values, c.HeadDim)
 	}
-	return c, nil
+	arch.config(&r, &c)
+	return c, r.err
 }
 
 // metaReader reads metadata keys and keeps the first error.
@@ -166,6 +132,34 @@ func (r *metaReader) number(key string, fallback float64) float64 {
 		r.fail("metadata key %s is %v", key, f)
 	}
 	return f
+}
+
+// epsilon reads what a norm adds to the variance.
+func (r *metaReader) epsilon(key string) float32 {
+	eps := float32(r.number(key, -1))
+	if !(eps > 0 && eps < 1) {
+		r.fail("%s%s is %v: it must lie between 0 and 1", r.arch, key, eps)
+	}
+	return eps
+}
+
+// rope reads the rotary position embedding of heads of so many elements.
+func (r *metaReader) rope(pairing npu.Pairing, headDim int) npu.Rope {
+	rope := npu.Rope{
+		Pairing: pairing, HeadDim: headDim,
+		Dims:   r.size("rope.dimension_count", 2, maxWidth, headDim),
+		Base:   r.number("rope.freq_base", 10000),
+		Linear: r.scaling(),
+	}
+	switch {
+	case rope.Dims%2 != 0 || rope.Dims > headDim:
+		r.fail("%srope.dimension_count is %d: it must be even and at most the head's %d", r.arch, rope.Dims, headDim)
+	case !(rope.Base > 1 && rope.Base < 1e12):
+		r.fail("%srope.freq_base is %v: it must lie between 1 and 1e12", r.arch, rope.Base)
+	case !(rope.Linear > 1e-6 && rope.Linear < 1e6):
+		r.fail("%srope.scaling.factor is %v: it must lie between 1e-6 and 1e6", r.arch, rope.Linear)
+	}
+	return rope
 }
 
 // scaling returns the factor of linear rope scaling, 1 for none. As in llama.cpp, linear is what a file means

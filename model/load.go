@@ -2,8 +2,6 @@ package model
 
 import (
 	"crypto/sha256"
-	"encoding/binary"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -14,7 +12,6 @@ import (
 	"tandem/npu"
 	"tandem/npu/phone/plan"
 	"tandem/npu/phone/sim"
-	"tandem/npu/quant"
 )
 
 // Options say how a model is computed.
@@ -34,7 +31,7 @@ type Options struct {
 // safe for use by several goroutines, each with its own Seqs.
 type Model struct {
 	config    Config
-	weights   weights
+	tensors   *tensors
 	file      *gguf.File
 	tokenizer *tokenizer.Tokenizer
 	template  *chat.Template
@@ -125,10 +122,7 @@ func load(f *gguf.File, device npu.Device, chunks []int) (m *Model, err error) {
 	m = &Model{file: f, device: device}
 	m.spaces.New = func() any { return new(space) }
 	m.fingerprint = sync.OnceValue(m.computeFingerprint)
-	if m.config, err = readConfig(f); err != nil {
-		return nil, err
-	}
-	if m.weights, err = readWeights(f, &m.config); err != nil {
+	if m.config, m.tensors, err = readTransformer(f); err != nil {
 		return nil, err
 	}
 	if m.tokenizer, err = tokenizer.New(f); err != nil {
@@ -139,7 +133,7 @@ func load(f *gguf.File, device npu.Device, chunks []int) (m *Model, err error) {
 	}
 	m.template = chat.TemplateOf(f, m.tokenizer)
 	for _, chunk := range chunks {
-		p, err := compileFor(device, m.config.blocks(&m.weights, chunk), chunk)
+		p, err := compileFor(device, m.config.blocks(m.tensors, chunk), chunk)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", f.Name, err)
 		}
@@ -173,10 +167,7 @@ func compileFor(device npu.Device, blocks []*npu.Graph, chunk int) (p chunkProgr
 
 // Check says why a file could not be opened as a model, without computing anything.
 func Check(f *gguf.File) error {
-	c, err := readConfig(f)
-	if err == nil {
-		_, err = readWeights(f, &c)
-	}
+	_, _, err := readTransformer(f)
 	if err == nil {
 		_, err = tokenizer.New(f)
 	}
@@ -205,7 +196,7 @@ func (m *Model) Template() *chat.Template { return m.template }
 func (m *Model) Device() string { return m.device.Name() }
 
 // Graphs returns the transformer's blocks for the given chunk size, to look at.
-func (m *Model) Graphs(chunk int) []*npu.Graph { return m.config.blocks(&m.weights, chunk) }
+func (m *Model) Graphs(chunk int) []*npu.Graph { return m.config.blocks(m.tensors, chunk) }
 
 // Fingerprint identifies the model: its metadata, vocabulary, tensors' shapes and types, and a sample of
 // each tensor's data. KV caches are valid only for the model of the same fingerprint.
@@ -227,7 +218,7 @@ func (m *Model) computeFingerprint() (sum [32]byte) {
 	for _, info := range m.file.Tensors {
 		t, err := m.file.Tensor(info.Name)
 		if err != nil {
-			continue // readWeights has refused tensors that matter
+			continue // readTransformer has refused tensors that matter
 		}
 		fmt.Fprintf(h, "%q %v %v\n", t.Name, t.Type, info.Shape)
 		n := len(t.Data)
@@ -237,147 +228,4 @@ func (m *Model) computeFingerprint() (sum [32]byte) {
 	}
 	h.Sum(sum[:0])
 	return sum
-}
-
-// readWeights finds the tensors of the architecture and checks every type and shape. A tensor that the
-// architecture does not use is refused: ignoring it would compute another model.
-func readWeights(f *gguf.File, c *Config) (weights, error) {
-	r := tensorReader{file: f, used: map[string]bool{}}
-	q, kv := c.Heads*c.HeadDim, c.KVHeads*c.HeadDim
-
-	w := weights{embedding: r.find("token_embd.weight")}
-	if r.err != nil {
-		return w, r.err
-	}
-	c.Vocab = w.embedding.Rows
-	w.embedding = r.matrix("token_embd.weight", c.Vocab, c.Dim)
-	w.norm = r.vector("output_norm.weight", c.Dim)
-	if c.Learned {
-		w.positions = r.matrix("position_embd.weight", c.Context, c.Dim)
-		w.normB = r.vector("output_norm.bias", c.Dim)
-	}
-	if w.output = w.embedding; f.Has("output.weight") {
-		w.output = r.matrix("output.weight", c.Vocab, c.Dim)
-	}
-	if t := r.optional("rope_freqs.weight", c.Rope.Dims/2); t != nil && !c.Learned {
-		c.Rope.Factors = make([]float32, t.Cols)
-		for i := range c.Rope.Factors {
-			v := floatAt(t, i)
-			if !(v > 1e-6 && v < 1e6) {
-				return w, fmt.Errorf("%s: tensor rope_freqs.weight: factor %d is %v: it must lie between 1e-6 and 1e6", f.Name, i, v)
-			}
-			c.Rope.Factors[i] = v
-		}
-	}
-	// Every layer has nine tensors at least: a count that the file cannot hold ends here.
-	for i := 0; i < c.Layers && r.err == nil; i++ {
-		name := func(s string) string { return fmt.Sprintf("blk.%d.%s", i, s) }
-		l := layer{
-			attnNorm: r.vector(name("attn_norm.weight"), c.Dim),
-			q:        r.matrix(name("attn_q.weight"), q, c.Dim),
-			k:        r.matrix(name("attn_k.weight"), kv, c.Dim),
-			v:        r.matrix(name("attn_v.weight"), kv, c.Dim),
-			qb:       r.optional(name("attn_q.bias"), q),
-			kb:       r.optional(name("attn_k.bias"), kv),
-			vb:       r.optional(name("attn_v.bias"), kv),
-			attnOut:  r.matrix(name("attn_output.weight"), c.Dim, q),
-			attnOutB: r.optional(name("attn_output.bias"), c.Dim),
-			ffNorm:   r.vector(name("ffn_norm.weight"), c.Dim),
-		}
-		if c.Learned {
-			l.attnNormB, l.ffNormB = r.vector(name("attn_norm.bias"), c.Dim), r.vector(name("ffn_norm.bias"), c.Dim)
-			l.upB, l.downB = r.optional(name("ffn_up.bias"), c.FF), r.optional(name("ffn_down.bias"), c.Dim)
-		} else {
-			l.gate = r.matrix(name("ffn_gate.weight"), c.FF, c.Dim)
-		}
-		l.up, l.down = r.matrix(name("ffn_up.weight"), c.FF, c.Dim), r.matrix(name("ffn_down.weight"), c.Dim, c.FF)
-		w.layers = append(w.layers, l)
-	}
-	if r.err != nil {
-		return w, r.err
-	}
-	for _, info := range f.Tensors {
-		if !r.used[info.Name] {
-			return w, fmt.Errorf("%s: tensor %q is not part of a %s model with %d layers as this program knows it", f.Name, info.Name, c.Arch, c.Layers)
-		}
-	}
-	return w, nil
-}
-
-// tensorReader finds tensors, checks them and keeps the first error.
-type tensorReader struct {
-	file *gguf.File
-	used map[string]bool
-	err  error
-}
-
-func (r *tensorReader) find(name string) *npu.Tensor {
-	t, err := r.file.Tensor(name)
-	var foreign *gguf.TypeError
-	if errors.As(err, &foreign) && quant.ExactBlock(foreign.Type) > 0 {
-		t, err = r.asQ8(name)
-	}
-	if err != nil {
-		if r.err == nil {
-			r.err = err
-		}
-		return &npu.Tensor{}
-	}
-	r.used[name] = true
-	return &t
-}
-
-// asQ8 returns a tensor of one of the types that are Q8_0 in fewer bits. It takes memory, where others are
-// mapped.
-func (r *tensorReader) asQ8(name string) (npu.Tensor, error) {
-	t, err := r.file.Raw(name)
-	if err != nil {
-		return t, err
-	}
-	t.Data, err = quant.AsQ8(t.Type, t.Data)
-	t.Type = npu.Q8_0
-	return t, err
-}
-
-func (r *tensorReader) matrix(name string, rows, cols int) *npu.Tensor {
-	t := r.find(name)
-	if r.err == nil {
-		if t.Rows != rows || t.Cols != cols {
-			r.err = fmt.Errorf("%s: tensor %q is %d×%d, but the metadata wants %d×%d", r.file.Name, name, t.Rows, t.Cols, rows, cols)
-		} else if err := t.Check(); err != nil {
-			r.err = fmt.Errorf("%s: %w", r.file.Name, err)
-		}
-	}
-	return t
-}
-
-// vector returns a norm's weights or a bias, widened to F32.
-func (r *tensorReader) vector(name string, n int) *npu.Tensor {
-	t := r.matrix(name, 1, n)
-	if r.err != nil {
-		return t
-	}
-	v := make([]float32, n)
-	wide := &npu.Tensor{Name: name, Type: npu.F32, Cols: n, Rows: 1, Data: make([]byte, 4*n)}
-	if err := quant.Dequantize(t.Type, v, t.Data); err != nil {
-		r.err = fmt.Errorf("%s: tensor %q: %w", r.file.Name, name, err)
-	} else if err := quant.Quantize(npu.F32, wide.Data, v); err != nil {
-		r.err = fmt.Errorf("%s: tensor %q: %w", r.file.Name, name, err)
-	}
-	return wide
-}
-
-func (r *tensorReader) optional(name string, n int) *npu.Tensor {
-	if !r.file.Has(name) {
-		return nil
-	}
-	return r.vector(name, n)
-}
-
-func floatAt(t *npu.Tensor, i int) float32 {
-	var v [1]float32
-	if _, err := binary.Decode(t.Data[4*i:], binary.LittleEndian, v[:]); err != nil {
-		return 0
-	}
-	return v[0]
 }

@@ -64,7 +64,7 @@ func TestOpenRefuses(t *testing.T) {
 		want []string
 	}{
 		{"no architecture", set("general.architecture", nil), []string{"general.architecture"}},
-		{"another architecture", set("general.architecture", "mamba"), []string{`"mamba"`, "llama, qwen2 or opt"}},
+		{"another architecture", set("general.architecture", "mamba"), []string{`"mamba"`, "llama, opt, qwen2"}},
 		{"no layers", set("llama.block_count", nil), []string{"llama.block_count is missing"}},
 		{"zero layers", set("llama.block_count", uint32(0)), []string{"llama.block_count is 0"}},
 		{"too many layers", set("llama.block_count", uint64(1)<<40), []string{"llama.block_count is 1099511627776"}},
@@ -84,7 +84,7 @@ func TestOpenRefuses(t *testing.T) {
 		{"a foreign tensor", extra(vector("blk.0.attn_q_norm.weight", 16)), []string{`"blk.0.attn_q_norm.weight" is not part`}},
 		{"a bias of another size", extra(vector("blk.0.attn_q.bias", 32)), []string{`"blk.0.attn_q.bias" is 1×32`, "1×64"}},
 		{"rope factors of zero", extra(vector("rope_freqs.weight", 8)), []string{"rope_freqs.weight: factor 0 is 0"}},
-		{"another width", set("llama.feed_forward_length", uint32(256)), []string{`"blk.0.ffn_gate.weight" is 128×64, but the metadata wants 256×64`}},
+		{"another width", set("llama.feed_forward_length", uint32(256)), []string{`"blk.0.ffn_gate.weight" is 128×64, but the metadata requires 256×64`}},
 		{"another vocabulary", set("tokenizer.ggml.tokens", []string{"a"}), []string{"token"}},
 	} {
 		meta, tensors := c.bend(tinymodel.Parts(tinymodel.Spec{}))

@@ -95,7 +95,7 @@ func CalibrateINT4(ctx context.Context, path string, b []byte, tokens []tandem.T
 	}
 	defer m.Close()
 	_, err = m.Perplexity(ctx, tokens, window)
-	delete(c.largest, m.weights.output.Name)
+	delete(c.largest, m.tensors.output(&m.config).Name)
 	return c, err
 }
 

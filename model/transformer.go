@@ -7,75 +7,69 @@ import (
 	"tandem/npu"
 )
 
-// weights are a transformer's tensors; nil where the model has none.
-type weights struct {
-	embedding *npu.Tensor // [Vocab × Dim]
-	positions *npu.Tensor // [Context × Dim], where they are learned
-	layers    []layer
-	norm      *npu.Tensor // [Dim]
-	normB     *npu.Tensor // LayerNorm's bias, like those of the layers
-	output    *npu.Tensor // [Vocab × Dim]; the embedding itself when they are tied
+// blocks describes the whole transformer, once for every device: tokens to residual stream, one block for each
+// layer, residual stream to logits. Each is a static graph for chunk rows. The result of a block is the input "x"
+// of the next; the last takes only the rows whose logits are needed.
+func (c *Config) blocks(t *tensors, chunk int) []*npu.Graph {
+	arch := architectures[c.Arch]
+
+	embed := c.block(t, "embedding", chunk)
+	arch.embed(embed)
+	graphs := []*npu.Graph{embed.Graph}
+
+	for i := 0; i < c.Layers && t.err == nil; i++ {
+		layer := c.block(t, fmt.Sprintf("layer %d", i), chunk)
+		layer.index, layer.prefix = i, fmt.Sprintf("blk.%d.", i)
+		arch.layer(layer, layer.Input(c.Dim))
+		graphs = append(graphs, layer.Graph)
+	}
+	return append(graphs, c.head(t, "head", chunk, t.output(c)))
 }
 
-type layer struct {
-	attnNorm       *npu.Tensor // [Dim]
-	q, k, v        *npu.Tensor // [Heads·HeadDim × Dim], [KVHeads·HeadDim × Dim] twice
-	qb, kb, vb     *npu.Tensor // biases
-	attnOut        *npu.Tensor // [Dim × Heads·HeadDim]
-	attnOutB       *npu.Tensor // bias
-	ffNorm         *npu.Tensor // [Dim]
-	gate, up, down *npu.Tensor // [FF × Dim] twice, [Dim × FF]
-
-	attnNormB, ffNormB, upB, downB *npu.Tensor // biases of the kind that has learned positions
+// head describes the last block: the logits of the tokens that are output's rows.
+func (c *Config) head(t *tensors, name string, chunk int, output *npu.Tensor) *npu.Graph {
+	head := c.block(t, name, chunk)
+	x := architectures[c.Arch].norm(head, head.Input(c.Dim), "output_norm")
+	head.MatMul(x, output, nil)
+	return head.Graph
 }
 
-// blocks describes the whole transformer, once for every device: tokens to residual stream, one block for
-// each layer, residual stream to logits, each as a static graph for chunk rows (DESIGN §4). The result of
-// a block is the input "x" of the next; the last takes only the rows whose logits are wanted.
-func (c *Config) blocks(w *weights, chunk int) []*npu.Graph {
-	attention := npu.Attention{Heads: c.Heads, KVHeads: c.KVHeads, HeadDim: c.HeadDim,
-		Scale: float32(1 / math.Sqrt(float64(c.HeadDim)))}
-
-	embed := npu.NewGraph("embedding", chunk)
-	if x := embed.Embed(w.embedding); c.Learned {
-		embed.Add(x, embed.Position(w.positions))
-	}
-	blocks := []*npu.Graph{embed}
-
-	for i := range w.layers {
-		l, g, at := &w.layers[i], npu.NewGraph(fmt.Sprintf("layer %d", i), chunk), attention
-		at.Layer = i
-		x := g.Input(c.Dim)
-		h := c.norm(g, x, l.attnNorm, l.attnNormB)
-		q := c.rope(g, g.MatMul(h, l.q, l.qb))
-		k := c.rope(g, g.MatMul(h, l.k, l.kb))
-		v := g.MatMul(h, l.v, l.vb)
-		x = g.Add(x, g.MatMul(g.Attention(q, k, v, &at), l.attnOut, l.attnOutB))
-		h = c.norm(g, x, l.ffNorm, l.ffNormB)
-		if c.Learned {
-			h = g.ReLU(g.MatMul(h, l.up, l.upB))
-		} else {
-			h = g.SwiGLU(g.MatMul(h, l.gate, nil), g.MatMul(h, l.up, nil))
-		}
-		g.Add(x, g.MatMul(h, l.down, l.downB))
-		blocks = append(blocks, g)
-	}
-
-	head := npu.NewGraph("head", chunk)
-	head.MatMul(c.norm(head, head.Input(c.Dim), w.norm, w.normB), w.output, nil)
-	return append(blocks, head)
+// A block is a graph under construction. Its methods name tensors as GGUF files do, those of a layer without the
+// layer's prefix.
+type block struct {
+	*npu.Graph
+	config *Config
+	*tensors
+	prefix string // of the layer's tensors: "blk.7."
+	index  int    // of the layer
 }
 
-func (c *Config) norm(g *npu.Graph, x npu.Value, w, bias *npu.Tensor) npu.Value {
-	if c.Learned {
-		return g.LayerNorm(x, w, bias, c.Eps)
-	}
-	return g.RMSNorm(x, w, c.Eps)
+func (c *Config) block(t *tensors, name string, chunk int) *block {
+	return &block{Graph: npu.NewGraph(name, chunk), config: c, tensors: t}
 }
 
-func (c *Config) rope(g *npu.Graph, x npu.Value) npu.Value {
-	if c.Learned {
-		return x
-	}
-	return g.Rope(x, &c.Rope)
+// tokens looks up the rows' tokens in the embedding.
+func (b *block) tokens() npu.Value { return b.Embed(b.embedding(b.config)) }
+
+// linear is x·Wᵀ with the matrix name.weight of so many rows, plus name.bias if the file has one.
+func (b *block) linear(x npu.Value, name string, rows int) npu.Value {
+	name = b.prefix + name
+	w := b.matrix(name+".weight", rows, b.Nodes[x].Width)
+	return b.MatMul(x, w, b.optional(name+".bias", rows))
+}
+
+func (b *block) rmsNorm(x npu.Value, name string) npu.Value {
+	return b.RMSNorm(x, b.vector(b.prefix+name+".weight", b.config.Dim), b.config.Eps)
+}
+
+func (b *block) layerNorm(x npu.Value, name string) npu.Value {
+	name = b.prefix + name
+	return b.LayerNorm(x, b.vector(name+".weight", b.config.Dim), b.vector(name+".bias", b.config.Dim), b.config.Eps)
+}
+
+// attention is causal attention of grouped queries over the layer's KV caches.
+func (b *block) attention(q, k, v npu.Value) npu.Value {
+	c := b.config
+	return b.Attention(q, k, v, &npu.Attention{Layer: b.index, Heads: c.Heads, KVHeads: c.KVHeads, HeadDim: c.HeadDim,
+		Scale: float32(1 / math.Sqrt(float64(c.HeadDim)))})
 }

@@ -95,7 +95,7 @@ const amongChunk = 32
 // Among makes a head for the given tokens. Scores are their logits, the same bits as Forward's. It serves one
 // Forward at a time.
 func (m *Model) Among(tokens []tandem.Token) (*Among, error) {
-	w := m.weights.output
+	w := m.tensors.output(&m.config)
 	if len(tokens) == 0 || w.Staged {
 		return nil, fmt.Errorf("score %d tokens: none, or the output matrix is not resident", len(tokens))
 	}
@@ -108,9 +108,7 @@ func (m *Model) Among(tokens []tandem.Token) (*Among, error) {
 		}
 		some.Data = append(some.Data, w.Row(int(t))...)
 	}
-	g := npu.NewGraph("some logits", amongChunk)
-	g.MatMul(m.config.norm(g, g.Input(m.config.Dim), m.weights.norm, m.weights.normB), &some, nil)
-	p, err := m.device.Compile(g)
+	p, err := m.device.Compile(m.config.head(m.tensors, "some logits", amongChunk, &some))
 	if err != nil {
 		return nil, fmt.Errorf("score some tokens: %w", err)
 	}

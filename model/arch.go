@@ -1,0 +1,39 @@
+package model
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"tandem/npu"
+)
+
+// An architecture is a family of transformers: what their files say that others do not, and how they compute.
+// Each stands in a file of its own, arch_*.go, which registers it; nothing else in the package names one.
+//
+// The functions that describe blocks name each tensor and its size where they use it, so they are also the list
+// of the tensors that a file must have.
+type architecture struct {
+	name   string                                // as the metadata key general.architecture has it
+	config func(r *metaReader, c *Config)        // reads the keys that not all architectures have
+	embed  func(b *block) npu.Value              // tokens to the residual stream
+	layer  func(b *block, x npu.Value) npu.Value // one layer of the residual stream
+	norm   func(b *block, x npu.Value, name string) npu.Value
+}
+
+var architectures = map[string]*architecture{}
+
+// register adds an architecture; the init functions of the files arch_*.go call it.
+func register(a architecture) { architectures[a.name] = &a }
+
+// Architectures returns the names of the architectures that Open knows, sorted.
+func Architectures() []string { return slices.Sorted(maps.Keys(architectures)) }
+
+// architectureOf finds an architecture by its name.
+func architectureOf(name string) (*architecture, error) {
+	if a := architectures[name]; a != nil {
+		return a, nil
+	}
+	return nil, fmt.Errorf("architecture %q is not supported: use a model of architecture %s", name, strings.Join(Architectures(), ", "))
+}

@@ -1,0 +1,151 @@
+package model
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"tandem/model/gguf"
+	"tandem/npu"
+	"tandem/npu/quant"
+)
+
+// tensors finds a file's tensors by name, checks their types and shapes, and keeps them: the blocks of all chunk
+// sizes share them. It keeps the first error, too.
+type tensors struct {
+	file  *gguf.File
+	found map[string]*npu.Tensor
+	err   error
+}
+
+// readTransformer reads the hyper-parameters and tensors of a file. It refuses a tensor that the architecture does
+// not use: ignoring it would compute another model.
+func readTransformer(f *gguf.File) (Config, *tensors, error) {
+	c, err := readConfig(f)
+	if err != nil {
+		return c, nil, err
+	}
+	t := &tensors{file: f, found: map[string]*npu.Tensor{}}
+	embedding, err := t.read("token_embd.weight")
+	if err != nil {
+		return c, nil, err
+	}
+	c.Vocab = embedding.Rows
+	if c.Rope.Dims > 0 {
+		c.Rope.Factors = t.ropeFactors(c.Rope.Dims / 2)
+	}
+	c.blocks(t, 1) // it stops at the first error: a file need not have as many layers as it claims
+	if t.err != nil {
+		return c, nil, t.err
+	}
+	for _, info := range f.Tensors {
+		if t.found[info.Name] == nil {
+			return c, nil, fmt.Errorf("%s: tensor %q is not part of a %s model with %d layers as this program knows it", f.Name, info.Name, c.Arch, c.Layers)
+		}
+	}
+	return c, t, nil
+}
+
+func (t *tensors) embedding(c *Config) *npu.Tensor {
+	return t.matrix("token_embd.weight", c.Vocab, c.Dim)
+}
+
+// output is the output matrix: the embedding where the file has no other.
+func (t *tensors) output(c *Config) *npu.Tensor {
+	if !t.file.Has("output.weight") {
+		return t.embedding(c)
+	}
+	return t.matrix("output.weight", c.Vocab, c.Dim)
+}
+
+// ropeFactors returns the frequency factors of n pairs, nil if the file has none.
+func (t *tensors) ropeFactors(n int) []float32 {
+	w := t.optional("rope_freqs.weight", n)
+	if w == nil || t.err != nil {
+		return nil
+	}
+	factors := make([]float32, n)
+	if _, err := binary.Decode(w.Data, binary.LittleEndian, factors); err != nil {
+		t.fail(fmt.Errorf("%s: tensor %q: %w", t.file.Name, w.Name, err))
+	}
+	for i, v := range factors {
+		if !(v > 1e-6 && v < 1e6) {
+			t.fail(fmt.Errorf("%s: tensor %s: factor %d is %v: it must lie between 1e-6 and 1e6", t.file.Name, w.Name, i, v))
+		}
+	}
+	return factors
+}
+
+func (t *tensors) fail(err error) {
+	if t.err == nil {
+		t.err = err
+	}
+}
+
+// matrix returns a tensor of the given shape. If it cannot, it keeps the error and returns an empty one of that
+// shape, with which a graph can be built but not computed.
+func (t *tensors) matrix(name string, rows, cols int) *npu.Tensor {
+	return t.find(name, rows, cols, func(m npu.Tensor) (npu.Tensor, error) { return m, nil })
+}
+
+// vector returns a norm's weights or a bias, widened to F32.
+func (t *tensors) vector(name string, n int) *npu.Tensor {
+	return t.find(name, 1, n, func(m npu.Tensor) (npu.Tensor, error) {
+		v := make([]float32, n)
+		wide := npu.Tensor{Name: name, Type: npu.F32, Cols: n, Rows: 1, Data: make([]byte, 4*n)}
+		if err := quant.Dequantize(m.Type, v, m.Data); err != nil {
+			return wide, fmt.Errorf("tensor %q: %w", name, err)
+		}
+		return wide, quant.Quantize(npu.F32, wide.Data, v)
+	})
+}
+
+// optional is vector, or nil if the file has no such tensor.
+func (t *tensors) optional(name string, n int) *npu.Tensor {
+	if !t.file.Has(name) {
+		return nil
+	}
+	return t.vector(name, n)
+}
+
+// find returns what has been found under a name, or reads, checks and converts it.
+func (t *tensors) find(name string, rows, cols int, convert func(npu.Tensor) (npu.Tensor, error)) *npu.Tensor {
+	if m := t.found[name]; m != nil && m.Rows == rows && m.Cols == cols {
+		return m
+	}
+	m, err := t.read(name)
+	switch {
+	case err != nil: // it names the file and the tensor
+	case m.Rows != rows || m.Cols != cols:
+		err = fmt.Errorf("%s: tensor %q is %d×%d, but the metadata requires %d×%d", t.file.Name, name, m.Rows, m.Cols, rows, cols)
+	default:
+		if err = m.Check(); err == nil {
+			m, err = convert(m)
+		}
+		if err != nil {
+			err = fmt.Errorf("%s: %w", t.file.Name, err)
+		}
+	}
+	if err != nil {
+		t.fail(err)
+		return &npu.Tensor{Name: name, Type: npu.F32, Rows: rows, Cols: cols}
+	}
+	t.found[name] = &m
+	return &m
+}
+
+// read returns a tensor as it lies in the file. One of a type that Q8_0 holds exactly becomes Q8_0, in memory; all
+// others are mapped.
+func (t *tensors) read(name string) (npu.Tensor, error) {
+	m, err := t.file.Tensor(name)
+	var foreign *gguf.TypeError
+	if !errors.As(err, &foreign) || quant.ExactBlock(foreign.Type) == 0 {
+		return m, err
+	}
+	if m, err = t.file.Raw(name); err != nil {
+		return m, err
+	}
+	m.Data, err = quant.AsQ8(m.Type, m.Data)
+	m.Type = npu.Q8_0
+	return m, err
+}

@@ -24,9 +24,9 @@ import (
 const defaultPort = "4433"
 
 type serveCmd struct {
-	cli.PassageFlags `group:"Documents"`
-	cli.ModelFlags   `group:"Model"`
-	cli.CacheFlags   `group:"Model"`
+	cli.PassageFlags `group:"Documents:"`
+	cli.ModelFlags   `group:"Model:"`
+	cli.CacheFlags   `group:"Model:"`
 
 	Listen  string `help:"UDP address to listen on." default:":4433" placeholder:"HOST:PORT"`
 	Public  string `help:"Serve this folder instead of the index." type:"existingdir" placeholder:"DIR"`

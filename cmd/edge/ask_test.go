@@ -2,18 +2,19 @@ package main
 
 import (
 	"math"
-	"tandem/cmd/internal/clitest"
 	"testing"
 	"time"
+
+	"tandem/cmd/internal/clitest"
 )
 
-// A sentence is nobody's where little but the contexts without a document says it. What is asked is unknown then, and
-// where the sentence says so.
-func TestNobodys(t *testing.T) {
+// A sentence is unsupported if its weight comes from the contexts without a document. It is unknown if it is unsupported
+// or says so itself.
+func TestUnsupported(t *testing.T) {
 	for _, c := range []struct {
 		sentence string
 		nothing  float64
-		want     [2]bool // nobody's, unknown
+		want     [2]bool // unsupported, unknown
 	}{
 		{"The door code of the cabin is 4471.", 0.02, [2]bool{false, false}},
 		{"The door code of the cabin is 4471.", 0.4, [2]bool{false, false}},
@@ -24,13 +25,13 @@ func TestNobodys(t *testing.T) {
 		{"The unknown soldier lies in the park.", 0.07, [2]bool{false, false}},
 		{"The theatre shows The Great Unknown.", 0.07, [2]bool{false, false}},
 	} {
-		if got := [2]bool{nobodys(c.sentence, c.nothing), unknown(c.sentence, c.nothing)}; got != c.want {
-			t.Errorf("%q with %v of nothing: %v", c.sentence, c.nothing, got)
+		if got := [2]bool{unsupported(c.sentence, c.nothing), unknown(c.sentence, c.nothing)}; got != c.want {
+			t.Errorf("%q with weight %v without a document: %v", c.sentence, c.nothing, got)
 		}
 	}
 }
 
-// The speed of an answer that came in one go counts the time before it.
+// The speed of an answer that arrives at once includes the time before the first token.
 func TestSpeed(t *testing.T) {
 	const ms = time.Millisecond
 	for _, c := range []struct {

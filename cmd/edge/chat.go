@@ -16,20 +16,18 @@ import (
 
 type chatCmd struct {
 	answerFlags
-	Turns int `help:"How many earlier turns a question sees." default:"4"`
+	Turns int `help:"Earlier turns that a question sees." default:"4"`
 }
 
 func (c *chatCmd) Help() string {
-	return `Type a question and press Enter. Commands: /new forgets what was said, /quit (or Ctrl-D) ends.
-
-A question that cannot be answered prints why, with --json as {"error": "…"}, and the chat goes on without it. When
-the questions come from a file or another program, the exit code at the end is then 1. Where the conversation does not
-fit in the model's context, its oldest turns are left out.
-
-Examples:
+	return `Examples:
   edge chat
   edge chat --notes ~/notes --local-only
-  printf 'Who owns the marina?\nWhen does the harbour museum open?\n' | edge chat --json`
+  printf 'Who owns the marina?\nWhen does the harbour museum open?\n' | edge chat --json
+
+Type a question and press Enter. /new starts a new conversation, /quit or Ctrl-D ends the chat.
+
+If a question cannot be answered, the chat prints why (with --json as {"error": "…"}) and goes on. If the questions come from a file or another program, the exit code is then 1. If the conversation does not fit in the model's context, its oldest turns are left out.`
 }
 
 func (c *chatCmd) Run(a *cli.App) (err error) {
@@ -45,16 +43,16 @@ func (c *chatCmd) Run(a *cli.App) (err error) {
 	person := term.IsTerminal(int(os.Stdin.Fd()))
 	prompt := person && !a.Globals.JSON
 	if prompt {
-		fmt.Fprintln(a.Aside, a.Faint("Ask away. /new forgets what was said, /quit ends."))
+		fmt.Fprintln(a.Aside, a.Faint("Ask away. /new starts a new conversation, /quit ends."))
 	}
 	lines, readErr := readLines()
 	var history []chat.Message
 	failed := 0
 	done := func() error {
-		if failed == 0 || person { // who reads the screen has seen why
+		if failed == 0 || person { // a person has seen the errors
 			return nil
 		}
-		return fmt.Errorf("%d of the questions could not be answered, as said above", failed)
+		return fmt.Errorf("%d of the questions could not be answered; see the errors above", failed)
 	}
 	for turn := 1; ; turn++ {
 		if prompt {
@@ -86,7 +84,7 @@ func (c *chatCmd) Run(a *cli.App) (err error) {
 			}
 			failed++
 			a.Remark("%s: %v", a.Program, err)
-			if a.Globals.JSON { // an object for every question: who waits for one must not wait forever
+			if a.Globals.JSON { // a program may wait for one object per question
 				if err := a.JSON(map[string]string{"error": err.Error()}); err != nil {
 					return err
 				}
@@ -105,7 +103,7 @@ func (c *chatCmd) Run(a *cli.App) (err error) {
 	}
 }
 
-// readLines reads standard input on a goroutine, so that an interrupt is not held up by a read.
+// readLines reads standard input on a goroutine, so that an interrupt need not wait for a read to end.
 func readLines() (<-chan string, <-chan error) {
 	lines, failed := make(chan string), make(chan error, 1)
 	go func() {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -167,11 +168,12 @@ func TestComposeRuns(t *testing.T) {
 		}
 		f.Close()
 	}
-	for name, s := range c.Services { // a variable that no flag knows would be ignored in silence
-		help, _ := e.run(name+" --help", service{Entrypoint: s.Entrypoint}, s.Command[0], "--help")
+	for name, s := range c.Services { // the program ignores a variable that is not a flag's
+		help, _ := e.run(name+" --help-all", service{Entrypoint: s.Entrypoint}, s.Command[0], "--help-all")
 		for variable := range s.Environment {
-			if !strings.Contains(help, "$"+variable) {
-				t.Errorf("%s: %s is no flag of %q", name, variable, s.Command[0])
+			flag := strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(variable, "TANDEM_"), "_", "-"))
+			if !regexp.MustCompile(`(?m)^ +--` + flag + `\b`).MatchString(help) {
+				t.Errorf("%s: %s is not a flag of %q", name, variable, s.Command[0])
 			}
 		}
 	}

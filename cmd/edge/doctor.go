@@ -17,18 +17,30 @@ import (
 
 type doctorCmd struct {
 	cli.DoctorFlags
-	Profile bool `help:"Measure the model's decoding delays anew, with dummy documents, and keep them." env:"-"`
+	Profile bool `help:"Measure the model's decoding delays again, with dummy documents, and keep them." env:"-"`
+}
+
+func (c *doctorCmd) Help() string {
+	return `Examples:
+  edge doctor
+  edge doctor --model qwen2.5-0.5b-instruct-q4_k_m.gguf --profile
+  edge doctor --json | jq '.checks[] | select(.state != "ok")'
+
+Each line is ok, a note (something to know) or broken. The exit code is 1 if anything is broken.`
 }
 
 func (c *doctorCmd) Run(a *cli.App) error {
-	return a.Doctor(c.DoctorFlags, func() []cli.Check { return phoneChecks("/") }, func() []cli.Check { return c.profile(a) }, func() []cli.Check { return c.clouds(a) })
+	return a.Doctor(c.DoctorFlags,
+		func() []cli.Check { return phoneChecks("/") },
+		func() []cli.Check { return c.profile(a) },
+		func() []cli.Check { return c.clouds(a) })
 }
 
-// profile shows what is known of the model's decoding delays, or measures them.
+// profile reports the model's decoding delays, measured now or before.
 func (c *doctorCmd) profile(a *cli.App) []cli.Check {
 	m, err := c.Open(a)
 	if err != nil {
-		return nil // said already
+		return nil // the model check reports it
 	}
 	defer m.Close()
 	p, known := a.LoadProfile(m, c.Threads)
@@ -46,15 +58,15 @@ func (c *doctorCmd) profile(a *cli.App) []cli.Check {
 		return []cli.Check{profileCheck(fresh, samples)}
 	}
 	if !known {
-		return []cli.Check{{Name: "profile", State: cli.Noted, Detail: "the model's delays are not known yet: the first answer measures them", Hint: "or edge doctor --profile"}}
+		return []cli.Check{{Name: "profile", State: cli.Noted, Detail: "the model's delays are not measured yet: the first answer does it", Hint: "or edge doctor --profile"}}
 	}
 	return []cli.Check{profileCheck(p, nil)}
 }
 
-// profileDocuments is how many passages a question has by default.
+// profileDocuments is the default number of passages of a side.
 const profileDocuments = 4
 
-// profileCheck describes a profile: the fit ĉ(t) = (k_a/k_b)·t + k_c, and what it says.
+// profileCheck describes a profile: the fit ĉ(t) = (k_a/k_b)·t + k_c (DRAGON §5.2) and its values at some lengths.
 func profileCheck(p cli.DecodeProfile, samples []profiler.Sample) cli.Check {
 	d := p.Decode
 	text := fmt.Sprintf("%s on %s, from %s, %s: k_a %.3g, k_b %.3g, k_c %.3g ms;", p.Model, p.Device, p.From,
@@ -70,7 +82,7 @@ func profileCheck(p cli.DecodeProfile, samples []profiler.Sample) cli.Check {
 	return cli.Check{Name: "profile", State: cli.OK, Detail: text, Data: data}
 }
 
-// profileJSON is a profile for programs, with what was measured.
+// profileJSON is a profile with its measurements, for doctor --json.
 type profileJSON struct {
 	cli.DecodeProfile
 	Samples []sampleJSON `json:"samples,omitempty"`
@@ -92,11 +104,11 @@ func (c *doctorCmd) clouds(a *cli.App) []cli.Check {
 		return []cli.Check{{Name: "cloud", State: cli.Broken, Detail: err.Error()}}
 	}
 	if len(peers) == 0 {
-		return []cli.Check{{Name: "cloud", State: cli.Noted, Detail: "none is paired: the sample cloud answers", Hint: "cloud pair there, edge pair CODE here"}}
+		return []cli.Check{{Name: "cloud", State: cli.Noted, Detail: "none is paired, so the sample cloud answers", Hint: "cloud pair there, edge pair CODE here"}}
 	}
 	m, err := c.Open(a)
 	if err != nil {
-		return nil // said already
+		return nil // the model check reports it
 	}
 	defer m.Close()
 	id, err := transport.LoadOrCreateIdentity(dirs.Config)
@@ -111,7 +123,7 @@ func (c *doctorCmd) clouds(a *cli.App) []cli.Check {
 	return checks
 }
 
-// tryCloud connects to a paired cloud and hangs up.
+// tryCloud connects to a paired cloud and closes the connection.
 func tryCloud(a *cli.App, p transport.Peer, cfg transport.ClientConfig) cli.Check {
 	if len(p.Addrs) == 0 {
 		return cli.Check{Name: "cloud", State: cli.Broken, Detail: cli.Plain(p.Name) + " has no address", Hint: pairAgain}
@@ -122,7 +134,7 @@ func tryCloud(a *cli.App, p transport.Peer, cfg transport.ClientConfig) cli.Chec
 		return transport.Dial(ctx, address, cfg)
 	})
 	if err != nil {
-		why := strings.ReplaceAll(err.Error(), "\n", "; ") // one for each address
+		why := strings.ReplaceAll(err.Error(), "\n", "; ") // one per address
 		return cli.Check{Name: "cloud", State: cli.Broken, Detail: fmt.Sprintf("%s: %s", cli.Plain(p.Name), why), Hint: wayBack(err)}
 	}
 	defer conn.Close("checked")
@@ -132,7 +144,7 @@ func tryCloud(a *cli.App, p transport.Peer, cfg transport.ClientConfig) cli.Chec
 
 const pairAgain = "pair again: \"cloud pair\" there, \"edge pair CODE\" here"
 
-// wayBack says what to do about a cloud that could not be reached, by why.
+// wayBack returns what to do about err, the reason why a cloud could not be reached; "" if err says so itself.
 func wayBack(err error) string {
 	var stranger *transport.NotPairedError
 	var differ *transport.MismatchError
@@ -141,7 +153,7 @@ func wayBack(err error) string {
 	case errors.As(err, &stranger), errors.Is(err, transport.ErrOtherKey):
 		return pairAgain
 	case errors.As(err, &differ), errors.Is(err, node.ErrDistrusted):
-		return "" // the error says it
+		return ""
 	case errors.As(err, &refused):
 		return "see what \"cloud serve\" says there"
 	}

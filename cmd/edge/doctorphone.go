@@ -13,27 +13,26 @@ import (
 	"tandem/npu/phone/sim"
 )
 
-// Where Android and Linux show a Qualcomm chip and the way to its NPU. All below a root that tests replace.
+// Where Android and Linux name the chip. All paths are below a root that tests replace.
 const (
 	chipFile  = "sys/devices/soc0/machine"
 	modelFile = "sys/firmware/devicetree/base/model"
 )
 
 var (
-	// Device nodes of FastRPC, by which programs call the NPU's DSP.
+	// Device nodes of FastRPC, through which programs call Qualcomm's NPU.
 	rpcNodes = []string{"dev/fastrpc-cdsp", "dev/fastrpc-cdsp-secure", "dev/adsprpc-smd", "dev/adsprpc-smd-secure"}
-	// The vendor's library for it, which ggml's Hexagon backend loads.
+	// The vendor's FastRPC library, which ggml's Hexagon backend loads.
 	rpcLibraries = []string{"vendor/lib64/libcdsprpc.so", "system/vendor/lib64/libcdsprpc.so", "usr/lib/libcdsprpc.so", "usr/lib/aarch64-linux-gnu/libcdsprpc.so"}
 )
 
-// phoneChecks says what this machine has of a phone: its chip, the way to an NPU, a battery that tells its
-// power. Nothing here is broken where it is missing: a laptop has none of it.
+// phoneChecks looks for the parts of a phone: a known chip, access to an NPU, a battery that reports its power. Most
+// machines have none of them, so a missing one is only noted.
 func phoneChecks(root string) []cli.Check {
-	checks := []cli.Check{checkChip(root), checkNPU(root), checkBattery(filepath.Join(root, meter.Root))}
-	return checks
+	return []cli.Check{checkChip(root), checkNPU(root), checkBattery(filepath.Join(root, meter.Root))}
 }
 
-// text reads a short file of the kernel's.
+// kernelText returns the text of a short file of the kernel; "" if it cannot be read.
 func kernelText(path string) string {
 	data, err := os.ReadFile(path)
 	if err != nil || len(data) > 256 {
@@ -49,8 +48,8 @@ func checkChip(root string) cli.Check {
 		name = kernelText(filepath.Join(root, modelFile))
 	}
 	if name == "" {
-		c.Detail = fmt.Sprintf("not told by this system (%s)", runtime.GOOS)
-		c.Hint = "a phone's pace can be simulated: edge ask --soc " + strings.Join(sim.Names(), "|")
+		c.Detail = fmt.Sprintf("unknown: this system (%s) does not name it", runtime.GOOS)
+		c.Hint = "simulate a phone's pace: edge ask --soc " + strings.Join(sim.Names(), "|")
 		return c
 	}
 	c.State, c.Detail = cli.OK, name
@@ -86,17 +85,17 @@ func checkNPU(root string) cli.Check {
 	}
 	switch {
 	case len(nodes) == 0 && len(shut) == 0:
-		c.Detail = "no Hexagon NPU: no device node of FastRPC"
+		c.Detail = "no Hexagon NPU: no FastRPC device node"
 		return c
 	case len(nodes) == 0:
 		c.Detail = "a Hexagon NPU that this user may not open: " + strings.Join(shut, ", ")
-		c.Hint = "run from the adb shell, whose user may, rather than from an app"
+		c.Hint = "run from the adb shell, whose user may, not from an app"
 	case len(libraries) == 0:
-		c.Detail = "a Hexagon NPU at " + strings.Join(nodes, ", ") + ", but no libcdsprpc.so of the vendor's"
+		c.Detail = "a Hexagon NPU at " + strings.Join(nodes, ", ") + ", but no libcdsprpc.so from the vendor"
 	default:
 		c.State = cli.OK
 		c.Detail = fmt.Sprintf("a Hexagon NPU at %s, by %s", strings.Join(nodes, ", "), strings.Join(libraries, ", "))
-		c.Hint = "it computes through ggml's Hexagon libraries: docs/phone.md"
+		c.Hint = "to use it, install ggml's Hexagon libraries: docs/phone.md"
 	}
 	return c
 }
@@ -110,9 +109,9 @@ func checkBattery(root string) cli.Check {
 	if err != nil {
 		return cli.Check{Name: "battery", State: cli.Noted, Detail: err.Error()}
 	}
-	c := cli.Check{Name: "battery", State: cli.OK, Detail: fmt.Sprintf("%s draws %.2f W now: edge ask --energy", b.Name(), watts)}
+	c := cli.Check{Name: "battery", State: cli.OK, Detail: fmt.Sprintf("%s supplies %.2f W now; edge ask --energy measures an answer", b.Name(), watts)}
 	if b.Charging() {
-		c.Hint = "it is being charged: unplug it before measuring"
+		c.Hint = "it is charging: unplug it before measuring"
 	}
 	return c
 }

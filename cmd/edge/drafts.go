@@ -11,13 +11,13 @@ import (
 	"tandem/specdec"
 )
 
-// speculator drafts as --draft says; nil for plain decoding.
+// speculator returns what drafts as --draft says; nil means ordinary decoding.
 func (c *runCmd) speculator(a *cli.App, m *model.Model) (*specdec.Speculator, error) {
 	switch {
 	case c.Draft == "off" && c.History:
-		return nil, errors.New("--history is for drafting: give --draft all as well")
+		return nil, errors.New("--history is for drafting: leave out --draft off")
 	case c.Draft == "pld" && c.History:
-		return nil, errors.New("--draft pld looks at the prompt alone: use --draft sam or all with --history")
+		return nil, errors.New("--draft pld drafts from the prompt only: use --draft sam or all with --history")
 	case c.Draft == "off":
 		return nil, nil
 	}
@@ -44,7 +44,7 @@ func (c *runCmd) speculator(a *cli.App, m *model.Model) (*specdec.Speculator, er
 	return s, nil
 }
 
-// remember adds prompt and answer to the history, if there is one.
+// remember adds the prompt and the answer to the history, if one is open.
 func (c *runCmd) remember(prompt, answer []tandem.Token) error {
 	if c.history == nil {
 		return nil

@@ -7,12 +7,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
-	"tandem/cmd/internal/clitest"
 	"testing"
 	"time"
+
+	"tandem/cmd/internal/clitest"
 )
 
 func TestMain(m *testing.M) { clitest.Main(m, main) }
@@ -284,7 +286,7 @@ func TestErrorsHelp(t *testing.T) {
 		{[]string{"ask", "--model", "broken.gguf", question}, "broken.gguf", 1},
 		{[]string{"ask", "--temperature=-1", question}, "temperature", 1},
 		{[]string{"ask", "--weights", "heavy", question}, "sentence", 1},
-		{[]string{"ask", "--rows", "257", question}, "256", 1},
+		{[]string{"ask", "--contexts", "257", question}, "256", 1},
 		{[]string{"ask", "--wait=-1s", question}, "--wait -1s", 1},
 		{[]string{"ask", "--ahead", "0", question}, "want 1 (none)", 1},
 		{[]string{"ask", "--cache-mb=-1", question}, "--cache-mb -1", 2},
@@ -294,7 +296,7 @@ func TestErrorsHelp(t *testing.T) {
 		{[]string{"ask", "--soc", "sm8750", "--switching", "foo", question}, "resident, greedy, progressive\n", 1},
 		{[]string{"netem", "--rebind=-1s", "127.0.0.1:4433"}, "--rebind -1s", 1},
 		{[]string{"netem", "127.0.0.1:0"}, "target 127.0.0.1:0", 1},
-		{[]string{"ask", "--rows=-1", question}, "256", 1},
+		{[]string{"ask", "--contexts=-1", question}, "256", 1},
 		{[]string{"ask", "--side", "cloud", "--local-only", question}, "leave one out", 1},
 		{[]string{"ask", "--cloud", "nowhere:1", question}, "edge pair", 1},
 		{[]string{"ask", ""}, "empty", 1},
@@ -309,6 +311,36 @@ func TestErrorsHelp(t *testing.T) {
 		}
 		if code != c.code || !strings.Contains(stderr, c.want) || stdout != "" || strings.Contains(stderr, "panic") {
 			t.Errorf("edge %q: exit %d, stdout %q, stderr %q; want exit %d and %q", c.args, code, stdout, stderr, c.code, c.want)
+		}
+	}
+}
+
+// The help of ask shows few flags. --help-all shows the others, which work all the same.
+func TestAskHelpIsShort(t *testing.T) {
+	h := newHome(t)
+	flags := regexp.MustCompile(`(?m)^ +(?:-\w, )?--([\w-]+)`)
+	shown := func(flag string) (names []string) {
+		out, stderr, err := h.Run("ask", flag)
+		if err != nil || stderr != "" {
+			t.Fatalf("ask %s: %v, %s", flag, err, stderr)
+		}
+		for _, match := range flags.FindAllStringSubmatch(out, -1) {
+			names = append(names, match[1])
+		}
+		return names
+	}
+	short, all := shown("--help"), shown("--help-all")
+	if len(short) > 20 {
+		t.Errorf("--help shows %d flags: %v", len(short), short)
+	}
+	for _, name := range []string{"method", "coupling", "gamma", "weights", "record", "placement", "config"} {
+		if slices.Contains(short, name) || !slices.Contains(all, name) {
+			t.Errorf("--%s: in --help %v, in --help-all %v", name, slices.Contains(short, name), slices.Contains(all, name))
+		}
+	}
+	for _, name := range short {
+		if !slices.Contains(all, name) {
+			t.Errorf("--help-all lacks --%s", name)
 		}
 	}
 }

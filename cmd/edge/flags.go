@@ -19,16 +19,16 @@ import (
 	"tandem/pair"
 )
 
-// samplingFlags choose tokens from distributions.
+// samplingFlags say how tokens are chosen.
 type samplingFlags struct {
 	Seed          int64   `help:"Seed of the randomness; the same seed gives the same text. -1 for a new one each time." default:"-1"`
 	Temperature   float64 `help:"0 for the likeliest token, 1 for the model's own distribution." default:"0"`
-	TopK          int     `help:"Keep the K likeliest tokens; 0 for all." default:"0"`
-	TopP          float64 `help:"Keep the likeliest tokens with this share of the probability; 1 for all." default:"1"`
-	MinP          float64 `help:"Keep tokens with at least this share of the likeliest one's probability." default:"0"`
-	RepeatPenalty float64 `help:"Divide the logits of recent tokens by this; 1 for no penalty." default:"1"`
-	RepeatLast    int     `help:"How many recent tokens are penalised." default:"64"`
 	MaxTokens     int     `help:"Most tokens of an answer." default:"${maxTokens=256}"`
+	TopK          int     `help:"Keep the K likeliest tokens; 0 for all." default:"0" hidden:""`
+	TopP          float64 `help:"Keep the likeliest tokens with this share of the probability; 1 for all." default:"1" hidden:""`
+	MinP          float64 `help:"Keep tokens with at least this share of the likeliest token's probability." default:"0" hidden:""`
+	RepeatPenalty float64 `help:"Divide the logits of recent tokens by this; 1 for no penalty." default:"1" hidden:""`
+	RepeatLast    int     `help:"How many recent tokens are penalised." default:"64" hidden:""`
 }
 
 func (f samplingFlags) sampling() (sample.Params, error) {
@@ -40,56 +40,59 @@ func (f samplingFlags) sampling() (sample.Params, error) {
 		return s, fmt.Errorf("--seed %d: want 0 or more, or -1 for a new one", f.Seed)
 	}
 	if f.Seed == -1 {
-		var b [4]byte // short enough to be typed again
+		var b [4]byte // 32 bits are few enough digits to type again
 		rand.Read(b[:])
 		s.Seed = uint64(binary.LittleEndian.Uint32(b[:]))
 	}
 	return s, s.Validate()
 }
 
-// answerFlags say how a question is answered.
+// answerFlags say how a question is answered. Flags with the tag hidden are for experiments; --help-all shows them.
 type answerFlags struct {
-	cli.ModelFlags   `group:"Model"`
-	cli.CacheFlags   `group:"Model"`
-	samplingFlags    `group:"Sampling"`
-	documentFlags    `group:"Documents"`
-	cooperationFlags `group:"Pair"`
-	phoneFlags       `group:"Machine"`
+	documentFlags  `group:"Documents:"`
+	pairFlags      `group:"The cloud:"`
+	samplingFlags  `group:"The text:"`
+	cli.ModelFlags `group:"Model and machine:"`
+	cli.CacheFlags `group:"Model and machine:"`
+	phoneFlags     `group:"Model and machine:"`
 }
 
-// Validate is called by kong, which does not look into structs that are not exported.
+// Validate is called by kong, which does not look into embedded structs that are not exported.
 func (f answerFlags) Validate() error {
 	return errors.Join(f.CacheFlags.Validate(), f.PassageFlags.Validate())
 }
 
+// documentFlags choose the documents, and how they weigh.
 type documentFlags struct {
-	Notes     string `help:"Answer from this folder instead of the indexed documents, for this one question." type:"existingdir" placeholder:"DIR"`
-	Public    string `help:"Let the cloud inside this process answer from this folder." type:"existingdir" placeholder:"DIR"`
+	Notes     string `help:"Answer from this folder instead of the indexed documents, for this question only." type:"existingdir" placeholder:"DIR"`
+	Public    string `help:"Give the cloud inside this process this folder to answer from." type:"existingdir" placeholder:"DIR"`
 	Side      string `help:"Whose documents answer: ${enum}." enum:"both,device,cloud" default:"both"`
-	Documents int    `help:"Passages that each side retrieves." default:"4"`
-	Ahead     int    `help:"Most beginnings of the answer that a pass decodes: beside the next draft what follows drafts of the other side, guesses from the documents and runners-up (sent to the other side), as far as they are measured to save time. The text is the same; 1 for none." default:"4" placeholder:"N"`
-	Rows      int    `help:"Contexts that a side's passages are grouped into; 0 for one each." default:"0"`
-	Weights   string `help:"How document weights follow the answer: reader (sentence, and what the model says of its passages, if it can), sentence, static, rescore[:N[,M]], likelihood[:L[,keep]] or sentence+likelihood." default:"reader"`
+	Documents int    `help:"Passages that each side retrieves." default:"4" hidden:""`
+	Contexts  int    `help:"Contexts to group a side's passages into; 0 for one per passage." default:"0" hidden:""`
+	Weights   string `help:"How document weights follow the answer: reader (sentence weights and, if the model gives it, how well each passage supports the answer), sentence, static, rescore[:N[,M]], likelihood[:L[,keep]] or sentence+likelihood." default:"reader" hidden:""`
 	cli.PassageFlags
 }
 
-type cooperationFlags struct {
-	Method    string        `help:"How the sides share the work: ${enum}. All but tandem are what the DRAGON paper has or compares with, for measuring." enum:"tandem,dragon,crcg,drcg-text,drcg-kv,drdg-tw,drdg-sw" default:"tandem"`
-	Cloud     string        `help:"The cloud to answer with: HOST:PORT of a paired one, or \"sample\" for the one inside this process. Without it: the one paired last, or else the sample." placeholder:"WHERE"`
+// pairFlags choose the cloud, the path to it, and how the two sides agree on tokens.
+type pairFlags struct {
+	Cloud     string        `help:"The cloud to ask: HOST:PORT of a paired one, or \"sample\" for the one inside this process. Default: the one paired last, else the sample." placeholder:"WHERE"`
 	LocalOnly bool          `help:"Answer on this machine alone. No socket is opened."`
-	Placement string        `help:"Where drafts become tokens: ${enum}. auto is mirror, or greedy with the speculative coupling." enum:"auto,mirror,device,cloud,greedy,sync" default:"auto"`
-	Coupling  string        `help:"How two drafts become one token: ${enum}. The second is the DRAGON paper's." enum:"shared,speculative" default:"shared"`
-	Gamma     string        `help:"Speculative coupling: how often the device's draft decides rather than the cloud's, 0 to 1, or auto for what is fastest at each token." default:"auto" placeholder:"auto|0..1"`
-	Nucleus   float64       `help:"Share of the probability that a draft carries." default:"0.8"`
-	Support   int           `help:"Most tokens that a draft carries." default:"256"`
-	Lookahead int           `help:"Most tokens that a side drafts ahead of what is agreed; 0 for as many as a round trip needs." default:"0"`
-	RTT       time.Duration `name:"rtt" help:"Emulate a network path of this round-trip time, such as 100ms." default:"0s"`
-	Loss      float64       `help:"Emulate the loss of this share of packets (0 to 1)." default:"0"`
 	Wait      time.Duration `help:"How long to wait for the cloud before answering alone." default:"5s"`
+	RTT       time.Duration `name:"rtt" help:"Emulate a network with this round-trip time, such as 100ms." default:"0s"`
+	Loss      float64       `help:"Emulate a network that loses this share of the packets (0 to 1)." default:"0" hidden:""`
+	Method    string        `help:"How the sides share the work: ${enum}. All but tandem come from the DRAGON paper, as a baseline." enum:"tandem,dragon,crcg,drcg-text,drcg-kv,drdg-tw,drdg-sw" default:"tandem" hidden:""`
+	Placement string        `help:"Where drafts become tokens: ${enum}. auto is mirror, or greedy with the speculative coupling." enum:"auto,mirror,device,cloud,greedy,sync" default:"auto" hidden:""`
+	Coupling  string        `help:"How two drafts become one token: ${enum}. speculative is the DRAGON paper's." enum:"shared,speculative" default:"shared" hidden:""`
+	Gamma     string        `help:"With the speculative coupling: how often the device's draft decides instead of the cloud's, 0 to 1, or auto for the fastest choice at each token." default:"auto" placeholder:"auto|0..1" hidden:""`
+	Nucleus   float64       `help:"Share of the probability that a draft carries." default:"0.8" hidden:""`
+	Support   int           `help:"Most tokens that a draft's distribution carries." default:"256" hidden:""`
+	Lookahead int           `help:"Most tokens that a side drafts ahead of the agreed text; 0 for as many as a round trip needs." default:"0" hidden:""`
+	Ahead     int           `help:"Most continuations of the answer that one pass decodes: the next draft, what follows drafts of the other side, guesses from the documents, and runners-up (sent to the other side), as long as they are measured to save time. The text is the same; 1 for the next draft only." default:"4" placeholder:"N" hidden:""`
 
-	SendDocuments bool `help:"Methods drcg-text and drcg-kv: let the cloud send its sample documents here. A cloud of its own must allow it too."`
+	SendDocuments bool `help:"With --method drcg-text and drcg-kv: let the cloud send its sample documents here. A paired cloud must allow it too." hidden:""`
 }
 
+// settings turns the flags into the settings of a node.
 func (f answerFlags) settings() (node.Settings, error) {
 	var s node.Settings
 	var err error
@@ -112,9 +115,9 @@ func (f answerFlags) settings() (node.Settings, error) {
 		return s, err
 	}
 	s.Nucleus, s.Support, s.Lookahead = f.Nucleus, f.Support, f.Lookahead
-	s.MaxTokens, s.Documents, s.Rows, s.Contexts = f.MaxTokens, f.Documents, f.Rows, f.Ahead
+	s.MaxTokens, s.Documents, s.Rows, s.Contexts = f.MaxTokens, f.Documents, f.Contexts, f.Ahead
 	if f.Method != "tandem" {
-		s.Contexts = 1 // what it is compared with decodes one
+		s.Contexts = 1 // the baselines decode only the next draft
 	}
 	if f.Method == "crcg" {
 		s.Rows = 1 // context aggregation
@@ -136,12 +139,11 @@ func (f answerFlags) settings() (node.Settings, error) {
 	return s, s.Check()
 }
 
-// autoPlacement is the choice of placement by the coupling.
+// autoPlacement lets the coupling decide the placement.
 const autoPlacement = "auto"
 
-// placement reads --placement. With shared randomness both sides compute the target from what they hold
-// (mirror). The paper's coupling is served best by the scheduler, which moves aggregation and chooses γ
-// (DRAGON §5.1, Theorem 4.2).
+// placement parses --placement. With shared randomness both sides can compute each target themselves (mirror). For the
+// paper's coupling, the scheduler moves aggregation between the sides and chooses γ (DRAGON §5.1, Theorem 4.2).
 func placement(name string, c tandem.Coupling) (tandem.Placement, error) {
 	switch {
 	case name != autoPlacement:
@@ -153,7 +155,7 @@ func placement(name string, c tandem.Coupling) (tandem.Placement, error) {
 	}
 }
 
-// gamma reads --gamma as a share of tandem.Mass.
+// gamma parses --gamma as a share of tandem.Mass.
 func gamma(text string) (uint32, error) {
 	if text == "auto" {
 		return pair.AutoGamma, nil

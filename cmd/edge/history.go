@@ -10,11 +10,11 @@ import (
 )
 
 type historyCmd struct {
-	List  historyList  `cmd:"" help:"List what is remembered, by vocabulary."`
-	Clear historyClear `cmd:"" help:"Forget all of it."`
+	List  historyList  `cmd:"" help:"List the kept texts, by vocabulary."`
+	Clear historyClear `cmd:"" help:"Delete them all."`
 }
 
-// historyDir is where the histories of this user lie.
+// historyDir returns the folder of this user's histories.
 func historyDir(a *cli.App) (string, error) {
 	dirs, err := a.Dirs()
 	return filepath.Join(dirs.Data, "history"), err
@@ -37,7 +37,7 @@ func (c *historyList) Help() string {
   edge history list
   edge --json history list
 
-"edge run --draft all --history" remembers prompts and answers here, as tokens, in at most 1 MB for each vocabulary, and drafts from them. Nothing else does.`
+"edge run --history" keeps prompts and answers, as tokens, in at most 1 MB per vocabulary, and drafts from them. No other command does.`
 }
 
 func (c *historyList) Run(a *cli.App) error {
@@ -56,7 +56,7 @@ func (c *historyList) Run(a *cli.App) error {
 		return a.JSON(map[string]any{"folder": dir, "histories": files})
 	}
 	if len(files) == 0 {
-		fmt.Fprintln(a.Out, "Nothing is remembered.")
+		fmt.Fprintln(a.Out, "Nothing is kept.")
 		return nil
 	}
 	for _, f := range files {
@@ -72,7 +72,7 @@ func (c *historyList) Run(a *cli.App) error {
 type historyClear struct{}
 
 func (c *historyClear) Help() string {
-	return `Examples:
+	return `Example:
   edge history clear`
 }
 

@@ -57,7 +57,7 @@ func TestRunDrafts(t *testing.T) {
 func TestRunDraftErrors(t *testing.T) {
 	h := newHome(t)
 	for _, c := range []struct{ args, want string }{
-		{"--draft off --history", "give --draft all"},
+		{"--draft off --history", "leave out --draft off"},
 		{"--draft pld --history", "use --draft sam or all"},
 		{"--draft magic", "auto"},
 	} {
@@ -66,7 +66,7 @@ func TestRunDraftErrors(t *testing.T) {
 			t.Errorf("run %s: %v, %q, %q; want %q", c.args, err, stdout, stderr, c.want)
 		}
 	}
-	if list, _, err := h.Run("history", "list"); err != nil || !strings.Contains(list, "Nothing is remembered") {
+	if list, _, err := h.Run("history", "list"); err != nil || !strings.Contains(list, "Nothing is kept") {
 		t.Errorf("afterwards: %v, %s", err, list)
 	}
 }

@@ -9,11 +9,11 @@ import (
 	"tandem/transport"
 )
 
-// profileWithin bounds the dummy documents after the first answer of a model. Where it is too short, the
-// delays measured in the answer stand in for them; "edge doctor --profile" takes its time.
+// profileWithin bounds the decoding of dummy documents after the first answer of a model. If it is too short for a fit,
+// the delays measured during the answer are kept instead; "edge doctor --profile" has no such bound.
 const profileWithin = 400 * time.Millisecond
 
-// recall tells the device what earlier answers taught about time.
+// recall gives the device the delays and the round-trip time that earlier answers measured.
 func (s *session) recall() {
 	s.profile, s.profiled = s.app.LoadProfile(s.model, s.flags.Threads)
 	p := node.Profile{Decode: s.profile.Decode, Length: s.profile.Length}
@@ -27,14 +27,14 @@ func (s *session) recall() {
 	s.device.Profile, s.recalled = p, p.RTT
 }
 
-// learn keeps what the answers taught about time, once they are printed. The first time it also decodes
-// after dummy documents for a moment (DRAGON §5.2). Nothing depends on its success.
+// learn saves the delays and the round-trip time that the answers measured, after they are printed. The first time, it
+// also decodes dummy documents for a moment (DRAGON §5.2). Errors are only logged.
 func (s *session) learn() {
 	s.learnDelays()
 	rtt := s.device.Profile.RTT
 	if s.peer != (transport.ID{}) && !s.emulates() && rtt > 0 && rtt != s.recalled {
 		if err := s.app.SaveLink(s.peer, rtt, s.lastReached()); err != nil {
-			s.app.Log.Info("the path to the cloud is not kept", "error", err)
+			s.app.Log.Info("cannot save the round-trip time to the cloud", "error", err)
 		}
 	}
 }
@@ -51,17 +51,17 @@ func (s *session) learnDelays() {
 	}
 	s.profile.Length = p.Length
 	if err := a.SaveProfile(s.model, s.flags.Threads, s.profile); err != nil {
-		a.Log.Info("the model's delays are not kept", "error", err)
+		a.Log.Info("cannot save the model's delays", "error", err)
 	}
 }
 
-// firstProfile is a profile from dummy documents or, if they take too long, from the answer.
+// firstProfile returns a profile from dummy documents or, if they take too long, from the answer.
 func (s *session) firstProfile() cli.DecodeProfile {
 	ctx, cancel := context.WithTimeout(s.app, profileWithin)
 	defer cancel()
 	p, _, err := cli.MeasureProfile(ctx, s.device.Reader, s.settings)
 	if err != nil {
-		s.app.Log.Info("the model's delays are taken from the answer", "error", err)
+		s.app.Log.Info("using the delays of the answer as the model's profile", "error", err)
 		return cli.DecodeProfile{
 			Model: s.model.Config().Name, Device: s.model.Device(), Made: time.Now().UTC().Truncate(time.Second),
 			From: cli.FromAnswers, Decode: s.device.Profile.Decode,
@@ -70,5 +70,5 @@ func (s *session) firstProfile() cli.DecodeProfile {
 	return p
 }
 
-// emulates reports whether the path to the cloud is not its own.
+// emulates reports whether the network to the cloud is emulated.
 func (s *session) emulates() bool { return s.flags.RTT > 0 || s.flags.Loss > 0 }

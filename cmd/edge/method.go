@@ -8,22 +8,22 @@ import (
 	"tandem/transport"
 )
 
-// wants are what the methods that are no placements ask of the cloud.
+// wants maps the methods that need more than drafts to what they ask of the cloud.
 var wants = map[string]transport.Want{
 	"drcg-text": transport.WantText, "drcg-kv": transport.WantKV, "drdg-sw": transport.WantAnswer,
 }
 
-// fetches reports whether the cloud's documents cross.
+// fetches reports whether the method sends the cloud's documents to the device.
 func (f answerFlags) fetches() bool {
 	return wants[f.Method] == transport.WantText || wants[f.Method] == transport.WantKV
 }
 
-// method applies --method to settings that hold the other flags' choice of coupling and placement.
+// method applies --method to settings that already hold --coupling and --placement.
 func (f answerFlags) method(s *node.Settings) error {
 	conflict := func(flag string) error {
-		return fmt.Errorf("--method %s decides about %s itself: leave it out", f.Method, flag)
+		return fmt.Errorf("--method %s sets %s itself: leave it out", f.Method, flag)
 	}
-	fixed := f.Method != "tandem" && f.Method != "crcg" // crcg --side cloud is a pair in which the device is mute
+	fixed := f.Method != "tandem" && f.Method != "crcg" // crcg --side cloud is a pair whose device is mute
 	switch {
 	case fixed && f.Placement != autoPlacement && f.Method != "dragon":
 		return conflict("--placement")
@@ -32,9 +32,9 @@ func (f answerFlags) method(s *node.Settings) error {
 	case fixed && f.LocalOnly:
 		return fmt.Errorf("--method %s needs the cloud, --local-only forbids it: leave one out", f.Method)
 	case f.fetches() && !f.SendDocuments:
-		return fmt.Errorf("--method %s: the cloud's documents cross in it. It is there to compare with, over the sample documents: say --send-documents to let it (a cloud of its own also needs: cloud serve --allow-documents)", f.Method)
+		return fmt.Errorf("--method %s sends the cloud's documents to this device. It is a baseline for the sample documents: allow it with --send-documents (a paired cloud also needs: cloud serve --allow-documents)", f.Method)
 	case !f.fetches() && f.SendDocuments:
-		return fmt.Errorf("--send-documents is for the methods drcg-text and drcg-kv: with --method %s no document crosses", f.Method)
+		return fmt.Errorf("--send-documents is for the methods drcg-text and drcg-kv: --method %s sends no document", f.Method)
 	}
 	switch f.Method {
 	case "dragon":

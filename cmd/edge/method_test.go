@@ -3,8 +3,9 @@ package main
 import (
 	"path/filepath"
 	"strings"
-	"tandem/cmd/internal/clitest"
 	"testing"
+
+	"tandem/cmd/internal/clitest"
 )
 
 // Each method answers, says which it is, and gives the same text for the same seed; those that need both sides
@@ -47,7 +48,7 @@ func TestDocumentsStay(t *testing.T) {
 		{"--method drcg-kv", "--send-documents"},
 		{"--method drcg-text --send-documents --notes notes", "sample documents"},
 		{"--method drcg-text --send-documents --public notes", "sample documents"},
-		{"--send-documents", "no document crosses"},
+		{"--send-documents", "sends no document"},
 		{"--method drdg-sw --local-only", "leave one out"},
 		{"--method drdg-tw --placement mirror", "leave it out"},
 		{"--method drcg-kv --send-documents --side cloud", "leave it out"},

@@ -12,23 +12,23 @@ import (
 
 type netemCmd struct {
 	Target       string        `arg:"" optional:"" help:"Where packets go: HOST:PORT of a cloud."`
-	Listen       string        `help:"Local UDP address that takes its place." default:"127.0.0.1:4434" placeholder:"HOST:PORT"`
+	Listen       string        `help:"Local UDP address that stands in for it." default:"127.0.0.1:4434" placeholder:"HOST:PORT"`
 	Delay        time.Duration `help:"One-way delay." default:"0s"`
 	Jitter       time.Duration `help:"Spread of the delay." default:"0s"`
 	Distribution string        `help:"Shape of the jitter: ${enum}." enum:"normal,uniform,pareto" default:"normal"`
 	Rate         float64       `help:"Megabits a second; 0 for no limit." default:"0"`
-	Queue        int           `help:"Bytes that wait for the rate before packets are dropped." default:"150000"`
+	Queue        int           `help:"Bytes that may queue for the rate limit before packets are dropped." default:"150000"`
 	Loss         float64       `help:"Share of packets lost (0 to 1)." default:"0"`
 	Burst        string        `help:"Bursty loss: probability of entering and of leaving a burst." placeholder:"ENTER,LEAVE"`
 	Duplicate    float64       `help:"Share of packets that arrive twice." default:"0"`
 	Reorder      float64       `help:"Share of packets that overtake others." default:"0"`
-	Outage       []string      `help:"Nothing passes: FROM+FOR, such as 10s+3s; several with commas." placeholder:"FROM+FOR"`
-	Rebind       time.Duration `help:"Change the port that the target sees, at this interval, as a moving phone does." default:"0s"`
+	Outage       []string      `help:"Let nothing pass: FROM+FOR, such as 10s+3s; several with commas." placeholder:"FROM+FOR"`
+	Rebind       time.Duration `help:"Change the port that the target sees at this interval, as a moving phone does." default:"0s"`
 	Trace        string        `help:"Replay a trace for both directions: a ping log, a Mahimahi packet trace or a CSV." type:"existingfile" placeholder:"FILE"`
-	Seed         uint64        `help:"Seed of the path's randomness." default:"1"`
-	TC           string        `name:"tc" help:"Let the kernel delay and drop what leaves this network interface, for all programs (Linux with sch_netem; needs root or CAP_NET_ADMIN)." placeholder:"IFACE"`
-	Clear        bool          `help:"With --tc: end it." env:"-"`
-	Show         bool          `help:"With --tc: print what is in force." env:"-"`
+	Seed         uint64        `help:"Seed of the randomness." default:"1"`
+	TC           string        `name:"tc" help:"Let the kernel delay and drop all packets that leave this network interface, from every program (Linux with sch_netem; needs root or CAP_NET_ADMIN)." placeholder:"IFACE"`
+	Clear        bool          `help:"With --tc: end the emulation." env:"-"`
+	Show         bool          `help:"With --tc: print the current emulation." env:"-"`
 }
 
 func (c *netemCmd) Help() string {
@@ -36,12 +36,12 @@ func (c *netemCmd) Help() string {
   edge netem --delay 150ms --jitter 30ms --loss 0.01 -- cloud.example.net:4433
   edge netem --trace ping.txt -- 127.0.0.1:4433
 
-Then pair with the local address (cloud pair --address 127.0.0.1:4434). Ctrl-C ends. No root is needed: packets pass through this program.
-
-With --tc the kernel does it, on everything that leaves an interface:
   edge netem --tc eth0 --delay 150ms --jitter 30ms --loss 0.01
   edge netem --tc eth0 --clear
-With --tc and a target, packets pass through this program over that interface, in both directions, until Ctrl-C; where the kernel has no netem, this program emulates the path as without --tc.`
+
+Packets pass through this program until Ctrl-C; no root is needed. Pair with the local address: cloud pair --address 127.0.0.1:4434.
+
+With --tc the kernel emulates the path for everything that leaves the interface. With --tc and a target, packets also pass through this program, over that interface in both directions, until Ctrl-C; if the kernel has no netem, the program emulates the path itself.`
 }
 
 func (c *netemCmd) Run(a *cli.App) (err error) {
@@ -68,7 +68,7 @@ func (c *netemCmd) Run(a *cli.App) (err error) {
 	case c.Target == "":
 		return fmt.Errorf("no target: give the HOST:PORT that packets go to, or a network interface with --tc")
 	case kernel:
-		up, down = netem.Config{}, netem.Config{} // both directions leave by the interface
+		up, down = netem.Config{}, netem.Config{} // the kernel delays both directions, which leave by the interface
 		defer func() { err = errors.Join(err, netem.Kernel{Interface: c.TC}.Clear()) }()
 	}
 	relay, err := netem.ListenOn(c.Listen, c.Target, up, down)
@@ -95,7 +95,7 @@ func (c *netemCmd) Run(a *cli.App) (err error) {
 	}
 }
 
-// kernel does what --tc asks for, and reports whether the kernel emulates the path now.
+// kernel does what --tc, --clear and --show ask for, and reports whether the kernel now emulates the path.
 func (c *netemCmd) kernel(a *cli.App, path netem.Config) (bool, error) {
 	k := netem.Kernel{Interface: c.TC}
 	switch {
@@ -112,11 +112,11 @@ func (c *netemCmd) kernel(a *cli.App, path netem.Config) (bool, error) {
 	case !c.Show:
 		err := k.Apply(path)
 		if errors.Is(err, netem.ErrNoKernel) && c.Target != "" {
-			a.Remark("%v; so this program emulates the path", err)
+			a.Remark("%v; this program emulates the path instead", err)
 			return false, nil
 		}
 		if errors.Is(err, netem.ErrNoKernel) {
-			return false, fmt.Errorf("%w: edge netem [the same flags, less --tc] -- HOST:PORT", err)
+			return false, fmt.Errorf("%w: leave out --tc and name a target, as in: edge netem --delay 50ms -- HOST:PORT", err)
 		}
 		if err != nil {
 			return false, err
@@ -127,7 +127,7 @@ func (c *netemCmd) kernel(a *cli.App, path netem.Config) (bool, error) {
 		return false, err
 	}
 	if a.Globals.JSON && c.Target != "" {
-		return true, nil // the report at the end is the one object
+		return true, nil // only the final report is printed
 	}
 	if a.Globals.JSON {
 		return true, a.JSON(state)
@@ -136,7 +136,7 @@ func (c *netemCmd) kernel(a *cli.App, path netem.Config) (bool, error) {
 		fmt.Fprintf(a.Out, "%s: nothing is emulated (its queue is %s)\n", c.TC, state.Qdisc)
 		return true, nil
 	}
-	fmt.Fprintf(a.Out, "%s: what leaves is delayed by %v ± %v, %.3g %% is lost, %.3g %% doubled, %.3g %% overtakes, rate %s\n",
+	fmt.Fprintf(a.Out, "%s: packets leave with a delay of %v ± %v, %.3g %% lost, %.3g %% doubled, %.3g %% reordered, rate %s\n",
 		c.TC, state.Delay, state.Jitter, 100*state.Loss, 100*state.Duplicate, 100*state.Reorder, rateText(state.Rate))
 	return true, nil
 }
@@ -157,7 +157,7 @@ func (c *netemCmd) report(a *cli.App, s netem.RelayStats) error {
 	return nil
 }
 
-// path is one direction of the emulated path.
+// path returns the configuration of one direction.
 func (c *netemCmd) path(dir netem.Direction) (netem.Config, error) {
 	shape, err := netem.ParseDistribution(c.Distribution)
 	if err != nil {

@@ -8,9 +8,10 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
-	"tandem/cmd/internal/clitest"
 	"testing"
 	"time"
+
+	"tandem/cmd/internal/clitest"
 )
 
 // What is printed to a full disk is missed.

@@ -17,21 +17,21 @@ import (
 type pairCmd struct {
 	Code   []string      `arg:"" optional:"" help:"The code that \"cloud pair\" printed, or the text of its QR picture."`
 	From   string        `help:"Read the code from this file, which \"cloud pair --to\" wrote." type:"path" placeholder:"FILE"`
-	Wait   time.Duration `help:"How long to try while nobody answers." default:"0s"`
+	Wait   time.Duration `help:"Keep trying for this long while nobody answers." default:"0s"`
 	List   bool          `help:"List the paired clouds." env:"-"`
-	Remove string        `help:"Forget a paired cloud, by its name, address or (the beginning of) its key." type:"name" env:"-" placeholder:"WHICH"`
+	Remove string        `help:"Forget a paired cloud, given its name, address, key or the beginning of its key." type:"name" env:"-" placeholder:"WHICH"`
 }
 
 func (c *pairCmd) Help() string {
-	return `On the cloud: cloud serve, and in another terminal: cloud pair
-Here:         edge pair MNXW-... (the code as printed; hyphens and case do not matter)
-
-Examples:
+	return `Examples:
+  cloud serve                            on the cloud
+  cloud pair                             on the cloud, in another terminal: prints a code
+  edge pair MNXW-...                     here; hyphens and case do not matter
   edge pair --from /media/stick/code
   edge pair --list
   edge pair --remove homeserver
 
-A code is good once and for ten minutes. It carries the cloud's address and key; afterwards both ends know each other's key and no code is needed.`
+A code works once, within ten minutes. It carries the cloud's address and key. Afterwards each end knows the other's key, and no code is needed.`
 }
 
 func (c *pairCmd) Run(a *cli.App) error {
@@ -48,7 +48,7 @@ func (c *pairCmd) Run(a *cli.App) error {
 	case c.Wait < 0:
 		return fmt.Errorf("--wait %v: want 0s or more", c.Wait)
 	case c.From != "" && len(c.Code) > 0:
-		return fmt.Errorf("a code and --from: give one of them")
+		return fmt.Errorf("a code and --from: give only one of them")
 	case c.From != "":
 		text, err := readCode(c.From)
 		if err != nil {
@@ -56,7 +56,7 @@ func (c *pairCmd) Run(a *cli.App) error {
 		}
 		c.Code = []string{text}
 	case len(c.Code) == 0:
-		return fmt.Errorf("no code: run \"cloud pair\" where the cloud is, and give its code here")
+		return fmt.Errorf("no code: run \"cloud pair\" on the cloud and give its code here")
 	}
 	code, err := transport.ParseCode(strings.Join(c.Code, ""))
 	if err != nil {
@@ -70,9 +70,9 @@ func (c *pairCmd) Run(a *cli.App) error {
 	peer, err := c.pair(a, code, id)
 	a.Clear()
 	var refused *transport.RefusedError
-	if c.From != "" && errors.As(err, &refused) { // a script may come back with the file
+	if c.From != "" && errors.As(err, &refused) { // a script may use the file again
 		if known := pairedBy(peers, code); known != nil {
-			a.Remark("%v; this device is paired with %s already", err, cli.Plain(known.Name))
+			a.Remark("%v; this device is already paired with %s", err, cli.Plain(known.Name))
 			return nil
 		}
 	}
@@ -89,7 +89,7 @@ func (c *pairCmd) Run(a *cli.App) error {
 	return nil
 }
 
-// pair offers the code, again and again while --wait lasts.
+// pair offers the code, once a second for as long as --wait says.
 func (c *pairCmd) pair(a *cli.App, code transport.Code, id transport.Identity) (transport.Peer, error) {
 	for until := time.Now().Add(c.Wait); ; {
 		ctx, cancel := context.WithTimeout(a, 30*time.Second)
@@ -108,7 +108,7 @@ func (c *pairCmd) pair(a *cli.App, code transport.Code, id transport.Identity) (
 	}
 }
 
-// pairedBy returns the paired cloud whose key a code names, nil when none is.
+// pairedBy returns the paired cloud whose key a code names, or nil.
 func pairedBy(peers *transport.Peers, code transport.Code) *transport.Peer {
 	list, err := peers.List()
 	if err != nil {
@@ -122,14 +122,14 @@ func pairedBy(peers *transport.Peers, code transport.Code) *transport.Peer {
 	return nil
 }
 
-// readCode returns the code in a file.
+// readCode reads a code from a file.
 func readCode(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return "", fmt.Errorf("read the code: %w; \"cloud pair --to\" writes one", err)
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, 4096)) // ParseCode refuses what is too long
+	text, err := io.ReadAll(io.LimitReader(f, 4096)) // ParseCode refuses a longer text
 	if err != nil {
 		return "", fmt.Errorf("read the code: %w", err)
 	}

@@ -12,15 +12,15 @@ import (
 	"tandem/npu/phone/sim"
 )
 
-// phoneFlags are about the machine that answers.
+// phoneFlags simulate a phone, or measure this machine's battery.
 type phoneFlags struct {
-	SoC         string `name:"soc" help:"Answer at the pace of a phone's NPU, simulated: sm8550, sm8650, sm8750 or sm8850, with /qnn (default), /mllm, /hexagon or /llada for the software that drives it. The cloud inside this process keeps its own pace." placeholder:"CHIP"`
-	Switching   string `help:"With --soc, how graphs for decoding are loaded in place of those for prompts: progressive (the default: while the prompt is computed, as lab npu plan says), greedy, asynchronous, synchronous (when the prompt is over), or resident (both stay loaded)." placeholder:"STRATEGY"`
-	Energy      bool   `help:"Sample the battery's power every 100 ms, before the answer and during it, and say what the answer took beyond idling."`
-	PowerSupply string `help:"Where the kernel shows batteries." default:"/sys/class/power_supply" type:"path" placeholder:"DIR"`
+	SoC         string `name:"soc" help:"Answer at the simulated pace of a phone's NPU: sm8550, sm8650, sm8750 or sm8850, with /qnn (default), /mllm, /hexagon or /llada for the software that drives it. The cloud inside this process keeps its own pace." placeholder:"CHIP"`
+	Switching   string `help:"With --soc, how the graphs for decoding replace those for prompts: progressive (the default: during the prompt, as lab npu plan shows), greedy, asynchronous, synchronous (after the prompt), or resident (both stay loaded)." placeholder:"STRATEGY" hidden:""`
+	Energy      bool   `help:"Measure the battery's power before and during the answer, and print the energy above idle."`
+	PowerSupply string `help:"Folder in which the kernel lists batteries." default:"/sys/class/power_supply" type:"path" placeholder:"DIR" hidden:""`
 }
 
-// strategies are those that --switching takes.
+// strategies returns the names that --switching takes.
 func strategies() (names []string) {
 	for _, s := range plan.Strategies {
 		names = append(names, s.String())
@@ -28,16 +28,16 @@ func strategies() (names []string) {
 	return names
 }
 
-// idleTime is how long power is measured before the answer.
+// idleTime is how long the idle power is measured before an answer.
 const idleTime = 2 * time.Second
 
-// costJSON is what an answer cost the machine.
+// costJSON is the cost of an answer in time and energy, in ask --json.
 type costJSON struct {
 	Phone  *phoneJSON  `json:"phone,omitempty"`
 	Energy *energyJSON `json:"energy,omitempty"`
 }
 
-// phoneJSON is what a simulated phone's NPU did.
+// phoneJSON is the work of a simulated phone's NPU.
 type phoneJSON struct {
 	Simulated bool    `json:"simulated"` // always true
 	Chip      string  `json:"chip"`
@@ -48,24 +48,24 @@ type phoneJSON struct {
 	NPU       float64 `json:"npu_ms"`
 	CPU       float64 `json:"cpu_ms"`
 	Loading   float64 `json:"loading_ms"`
-	Waiting   float64 `json:"loading_wait_ms"` // of loading, while nothing computed
+	Waiting   float64 `json:"loading_wait_ms"` // the part of loading during which nothing computed
 	Staging   float64 `json:"staging_ms"`
-	Late      float64 `json:"late_ms"` // by which this machine was slower than the phone
+	Late      float64 `json:"late_ms"` // how much this machine was slower than the phone
 	MappedMB  float64 `json:"mapped_mb"`
-	Joules    float64 `json:"joules_estimate"` // power × time, above idle
+	Joules    float64 `json:"joules_estimate"` // power times time, above idle
 }
 
-// energyJSON is energy that was measured.
+// energyJSON is the energy measured at the battery.
 type energyJSON struct {
 	Battery   string  `json:"battery"`
-	Joules    float64 `json:"joules"` // beyond idling
+	Joules    float64 `json:"joules"` // above idle
 	Watts     float64 `json:"watts"`
 	IdleWatts float64 `json:"idle_watts"`
 	Seconds   float64 `json:"seconds"`
 	Samples   int     `json:"samples"`
 }
 
-// costing measures an answer.
+// costing is the measurement of one answer.
 type costing struct {
 	s       *session
 	before  sim.Stats
@@ -74,7 +74,7 @@ type costing struct {
 	stop    func() meter.Reading
 }
 
-// beginCost begins to measure an answer.
+// beginCost starts the measurement of an answer.
 func (s *session) beginCost() (*costing, error) {
 	c := &costing{s: s}
 	c.before, _ = s.model.Phone()
@@ -87,7 +87,7 @@ func (s *session) beginCost() (*costing, error) {
 		return nil, fmt.Errorf("--energy: %w", err)
 	}
 	if c.battery.Charging() {
-		a.Remark("The battery is being charged: its power is not what this machine draws. Unplug it and ask again.")
+		a.Remark("The battery is charging, so its power is not what this machine draws. Unplug it and ask again.")
 	}
 	a.Progress("measuring the idle power for %v", idleTime)
 	idle, cancel := context.WithTimeout(a, idleTime)
@@ -101,7 +101,7 @@ func (s *session) beginCost() (*costing, error) {
 	return c, nil
 }
 
-// end says what the answer cost.
+// end stops the measurement and returns the cost.
 func (c *costing) end() costJSON {
 	var out costJSON
 	if c.stop != nil {
@@ -120,7 +120,7 @@ func (c *costing) end() costJSON {
 	return out
 }
 
-// parts are the cost in a few words each.
+// parts returns the cost as phrases for the summary.
 func (c costJSON) parts() (parts []string) {
 	if p := c.Phone; p != nil {
 		text := fmt.Sprintf("simulated %s: busy %.0f ms, %.0f of them waiting for %d graph loads of %.0f", p.Chip, p.Busy, p.Waiting, p.Switches, p.Loading)
@@ -134,18 +134,18 @@ func (c costJSON) parts() (parts []string) {
 		parts = append(parts, text)
 	}
 	if e := c.Energy; e != nil {
-		parts = append(parts, fmt.Sprintf("%.3g J beyond idling at %.2g W (battery %s)", e.Joules, e.IdleWatts, e.Battery))
+		parts = append(parts, fmt.Sprintf("%.3g J above idling at %.2g W (battery %s)", e.Joules, e.IdleWatts, e.Battery))
 	}
 	return parts
 }
 
-// peakMemory is the most memory that this process had, in megabytes.
+// peakMemory returns the peak memory of this process, in megabytes.
 func peakMemory() float64 {
 	n, _ := meter.PeakMemory()
 	return float64(n) / 1e6
 }
 
-// cloudModel is what the cloud inside this process decodes with: the device's model, unless that is paced
+// cloudModel returns the model of the cloud inside this process: the device's own, or a second one if the device is paced
 // like a phone.
 func (f answerFlags) cloudModel(a *cli.App, s *session) (*model.Model, error) {
 	if f.SoC == "" {

@@ -5,8 +5,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"tandem/cmd/internal/clitest"
 	"testing"
+
+	"tandem/cmd/internal/clitest"
 )
 
 // A simulated phone gives the same text as this machine, says that it is simulated, and takes at least as

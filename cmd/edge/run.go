@@ -17,27 +17,26 @@ import (
 
 type runCmd struct {
 	Prompt         []string `arg:"" optional:"" help:"The prompt; without it, standard input."`
-	cli.ModelFlags `group:"Model"`
-	samplingFlags  `group:"Sampling"`
-	Raw            bool     `help:"Continue the prompt as it stands instead of putting it into the chat template."`
+	cli.ModelFlags `group:"Model:"`
+	samplingFlags  `group:"Sampling:"`
+	Raw            bool     `help:"Continue the prompt as it is, without the chat template."`
 	System         string   `help:"System message."`
-	Stop           []string `help:"End before this text; may be given several times." sep:"none"`
-	Draft          string   `help:"Draft tokens and check many in one pass; the text is the same. ${enum}: what costs nothing before the answer, prompt lookup, suffix automaton, or everything there is, with scores along the prompt. How many depends on what passes are measured to cost." enum:"auto,off,pld,sam,all" default:"auto"`
-	History        bool     `help:"With --draft: remember prompt and answer on this machine, and draft from what is remembered (see history list)."`
-	Stats          bool     `help:"Say what became of the drafts."`
+	Stop           []string `help:"Stop before this text; may be repeated." sep:"none"`
+	Draft          string   `help:"Draft tokens and verify several per pass; the text is the same. ${enum}: drafters that cost nothing before the answer, none, prompt lookup, suffix automaton, or all with calibration on the prompt. The measured cost of a pass limits the number of drafts." enum:"auto,off,pld,sam,all" default:"auto"`
+	History        bool     `help:"Keep the prompt and the answer on this machine, and draft from those kept before (see history list)."`
+	Stats          bool     `help:"Print what became of the drafts."`
 
 	history *specdec.History
 }
 
 func (c *runCmd) Help() string {
-	return `Names of control tokens in the prompt and in --system, such as <|im_end|>, are read as text, so that a file that is put into
-a prompt cannot speak as the system. With --raw nothing is changed.
-
-Examples:
+	return `Examples:
   edge run --model qwen2.5-0.5b-instruct-q4_k_m.gguf "Write a haiku about harbours."
   edge run --model stories260K.gguf --raw "Once upon a time"
   edge run --draft all --stats "Summarize: $(cat report.txt)"
-  echo "Translate to French: good morning" | edge run --model m.gguf --temperature 0.7 --seed 1`
+  echo "Translate to French: good morning" | edge run --model m.gguf --temperature 0.7 --seed 1
+
+Names of control tokens in the prompt and in --system, such as <|im_end|>, are read as plain text, so that a file in the prompt cannot speak as the system. --raw does not protect from this.`
 }
 
 func (c *runCmd) Run(a *cli.App) (err error) {
@@ -118,7 +117,8 @@ func (c *runCmd) Run(a *cli.App) (err error) {
 	return nil
 }
 
-// tokens is the prompt as the model wants it. Its text may come from a file, and only the template says whose turn it is.
+// tokens returns the prompt in the form that the model expects. Its text may come from a file; only the template marks
+// whose turn it is.
 func (c *runCmd) tokens(m *model.Model, prompt string) ([]tandem.Token, error) {
 	if c.Raw {
 		return m.Tokenizer().Encode(prompt, tokenizer.Options{AddSpecial: true}), nil

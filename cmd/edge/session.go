@@ -1,11 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -19,32 +22,32 @@ import (
 	"tandem/transport"
 )
 
-// session is a device ready to answer, with what was opened for it.
+// session is a device that is ready to answer, with everything that was opened for it.
 type session struct {
 	app      *cli.App
 	model    *model.Model
 	device   *node.Device
-	cloud    string // what the cloud is, for the summary; empty without one
-	sample   bool   // the documents are the samples that ship with the program
+	cloud    string // name of the cloud, for messages; empty without one
+	sample   bool   // the device answers from the sample documents
 	closers  []func() error
 	settings node.Settings
-	sessions *transport.Sessions // tickets that outlive the process; nil for the sample cloud
+	sessions *transport.Sessions // tickets kept on disk; nil for the sample cloud
 	flags    answerFlags
-	peer     transport.ID      // of the paired cloud in use, else empty
-	profile  cli.DecodeProfile // what is known of the model's delays
-	profiled bool              // it has been kept before
-	recalled time.Duration     // round-trip time that was known beforehand
+	peer     transport.ID      // the paired cloud in use; zero for none
+	profile  cli.DecodeProfile // the model's decoding delays
+	profiled bool              // profile was loaded from disk
+	recalled time.Duration     // round-trip time loaded from disk
 	cost     costJSON          // of the last answer
 
-	mu      sync.Mutex              // of what follows, which dials at the same time use
-	relays  map[string]*netem.Relay // emulated paths, by where they lead
-	reached string                  // the address where the cloud was last reached; "" when it never was
+	mu      sync.Mutex              // guards the fields below, which concurrent dials share
+	relays  map[string]*netem.Relay // emulated paths, by target address
+	reached string                  // address where the cloud was last reached; "" if never
 }
 
-// open prepares to answer with the flags.
+// open prepares to answer as the flags say.
 func (f answerFlags) open(a *cli.App) (s *session, err error) {
 	if f.Method == "crcg" && f.Side == "both" {
-		f.Side = "device" // the baseline of one side
+		f.Side = "device" // the baseline has one side only
 	}
 	s = &session{app: a, flags: f, relays: map[string]*netem.Relay{}}
 	defer func() {
@@ -77,7 +80,7 @@ func (f answerFlags) open(a *cli.App) (s *session, err error) {
 	}
 	s.device.Patience.Join = f.Wait
 	if f.fetches() && !s.sample {
-		return s, fmt.Errorf("--method %s: documents cross in it, so it is for the sample documents on both sides only, and this device answers from others", f.Method)
+		return s, fmt.Errorf("--method %s: it sends documents, so it runs on the sample documents only; leave out --notes, or use another method", f.Method)
 	}
 	if !f.LocalOnly && f.Side != "device" {
 		if err := f.reach(a, s, kv); err != nil {
@@ -89,7 +92,7 @@ func (f answerFlags) open(a *cli.App) (s *session, err error) {
 	return s, nil
 }
 
-// Close ends everything in the reverse order of its making.
+// Close closes everything that the session opened, last first.
 func (s *session) Close() error {
 	var errs []error
 	for i := len(s.closers) - 1; i >= 0; i-- {
@@ -98,10 +101,11 @@ func (s *session) Close() error {
 	return errors.Join(errs...)
 }
 
-// closing remembers to close c.
+// closing makes Close close c.
 func (s *session) closing(c io.Closer) { s.closers = append(s.closers, c.Close) }
 
-// documents opens the device's documents: a folder given for this question, the index, or the samples.
+// documents opens the documents of the device: the folder of --notes, the index, or the samples. It returns nil if only
+// the cloud answers.
 func (f answerFlags) documents(a *cli.App, s *session) (*retrieval.Index, error) {
 	if f.Side == "cloud" {
 		return nil, nil
@@ -126,9 +130,8 @@ func (f answerFlags) chooseDocuments(a *cli.App, s *session) (*retrieval.Index, 
 	return cli.Sample(a, examples.Notes, f.PassageFlags)
 }
 
-// reach finds the cloud: one that was asked for, the one paired last, or the sample inside this process.
-// Somebody with documents of their own and no cloud is answered from these alone: the sample's town would
-// only confuse.
+// reach finds the cloud: the one that --cloud names, the one paired last, or the sample inside this process. A user with
+// an index of their own and no cloud gets answers from that index alone, not from the sample's invented town.
 func (f answerFlags) reach(a *cli.App, s *session, kv *retrieval.KVStore) error {
 	if f.Cloud == "sample" || f.Public != "" {
 		return f.embed(a, s, kv)
@@ -147,7 +150,7 @@ func (f answerFlags) reach(a *cli.App, s *session, kv *retrieval.KVStore) error 
 	return nil
 }
 
-// paired returns the paired cloud that is meant, nil when none is.
+// paired returns the paired cloud to use, or nil for none.
 func (f answerFlags) paired(a *cli.App) (*transport.Peer, error) {
 	dirs, err := a.Dirs()
 	if err != nil {
@@ -163,7 +166,7 @@ func (f answerFlags) paired(a *cli.App) (*transport.Peer, error) {
 	for _, p := range peers {
 		if f.Cloud == "" || cli.IsPeer(p, f.Cloud) {
 			if slices.Contains(p.Addrs, f.Cloud) {
-				p.Addrs = []string{f.Cloud} // there and nowhere else
+				p.Addrs = []string{f.Cloud} // only there
 			}
 			return &p, nil
 		}
@@ -174,7 +177,7 @@ func (f answerFlags) paired(a *cli.App) (*transport.Peer, error) {
 	return nil, nil
 }
 
-// remote reaches a paired cloud over the network.
+// remote makes the device dial a paired cloud.
 func (f answerFlags) remote(a *cli.App, s *session, peer transport.Peer) error {
 	dirs, err := a.Dirs()
 	if err != nil {
@@ -200,8 +203,8 @@ func (f answerFlags) remote(a *cli.App, s *session, peer transport.Peer) error {
 	return nil
 }
 
-// embed starts a cloud inside this process and reaches it over QUIC on the loopback interface, as one
-// reaches any other: the same handshake, the same wire.
+// embed starts a cloud inside this process. The device reaches it over QUIC on the loopback interface, with the same
+// handshake and the same messages as any other cloud.
 func (f answerFlags) embed(a *cli.App, s *session, kv *retrieval.KVStore) error {
 	docs, err := f.publicDocuments(a)
 	if err != nil {
@@ -217,7 +220,7 @@ func (f answerFlags) embed(a *cli.App, s *session, kv *retrieval.KVStore) error 
 		return err
 	}
 	if f.fetches() && f.Public != "" {
-		return fmt.Errorf("--method %s: documents cross in it, so it is for the sample documents only: leave --public out", f.Method)
+		return fmt.Errorf("--method %s: it sends documents, so it runs on the sample documents only; leave out --public", f.Method)
 	}
 	m, err := f.cloudModel(a, s)
 	if err != nil {
@@ -255,7 +258,7 @@ func (f answerFlags) publicDocuments(a *cli.App) (*retrieval.Index, error) {
 	return cli.Sample(a, examples.Public, f.PassageFlags)
 }
 
-// dial connects to the cloud with key peer at address, over the emulated path if one was asked for.
+// dial connects to the cloud with the key peer at address, through an emulated network if the flags ask for one.
 func (f answerFlags) dial(ctx context.Context, s *session, id transport.Identity, peer transport.ID, address string) (*transport.Conn, error) {
 	if f.RTT > 0 || f.Loss > 0 {
 		through, err := s.relay(address, netem.Config{Delay: f.RTT / 2, Loss: f.Loss})
@@ -274,14 +277,14 @@ func (f answerFlags) dial(ctx context.Context, s *session, id transport.Identity
 	})
 }
 
-// lastReached is the address to try first.
+// lastReached returns the address to try first.
 func (s *session) lastReached() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.reached
 }
 
-// relay returns the local address of an emulated path to address.
+// relay returns the local address of an emulated network that leads to address.
 func (s *session) relay(address string, cfg netem.Config) (string, error) {
 	s.mu.Lock()
 	r, ok := s.relays[address]
@@ -289,7 +292,7 @@ func (s *session) relay(address string, cfg netem.Config) (string, error) {
 	if ok {
 		return r.Addr(), nil
 	}
-	r, err := netem.Listen(address, cfg) // which may wait for a name server
+	r, err := netem.Listen(address, cfg) // may wait for DNS, so not under the lock
 	if err != nil {
 		return "", err
 	}
@@ -298,4 +301,72 @@ func (s *session) relay(address string, cfg netem.Config) (string, error) {
 	s.closing(r)
 	s.relays[address] = r
 	return r.Addr(), nil
+}
+
+// ask answers q. If show is set, it prints the tokens as they come.
+func (s *session) ask(q node.Question, show bool) (node.Answer, error) {
+	a, begun := s.app, false
+	cost, err := s.beginCost()
+	if err != nil {
+		return node.Answer{}, err
+	}
+	answer, err := s.device.Ask(a, q, s.settings, func(t node.Token) {
+		if !show {
+			return
+		}
+		text := cli.Said(t.Text)
+		if !begun {
+			text = strings.TrimLeft(text, " \n")
+			begun = text != ""
+		}
+		fmt.Fprint(a.Out, a.Tint(t.By, text))
+	})
+	s.cost = cost.end()
+	if show && begun {
+		fmt.Fprintln(a.Out)
+	}
+	if !a.Globals.JSON || err != nil { // else they are part of the JSON report
+		for _, r := range answer.Remarks {
+			a.Remark("%s", cli.Plain(r)) // it may quote the cloud
+		}
+	}
+	if errors.Is(err, node.ErrNoCloud) && s.peer != (transport.ID{}) {
+		err = s.missing(err)
+	}
+	return answer, err
+}
+
+// missing adds the name and addresses of the paired cloud to an error about its absence, and what to do.
+func (s *session) missing(err error) error {
+	where := cli.Plain(s.cloud)
+	if dirs, e := s.app.Dirs(); e == nil {
+		if p, e := transport.OpenPeers(dirs.Peers()).Lookup(s.peer); e == nil {
+			where += " (" + strings.Join(p.Addrs, ", ") + ")"
+		}
+	}
+	err = fmt.Errorf("%s: %w", where, err)
+	if way := wayBack(err); way != "" {
+		err = fmt.Errorf("%w; %s", err, way)
+	}
+	return err
+}
+
+// record makes the device record what happens. The returned function writes the recording to the file; it is not called
+// after a failed answer, so an earlier recording survives one.
+func (s *session) record(path string) (write func() error, err error) {
+	if _, err := cli.Output(path); err != nil {
+		return nil, fmt.Errorf("--record: %w", err)
+	}
+	var text bytes.Buffer
+	lines := json.NewEncoder(&text)
+	s.device.Record = func(l node.Line) { err = errors.Join(err, lines.Encode(l)) }
+	return func() error {
+		if err == nil {
+			err = s.app.WriteOutput(path, text.Bytes(), 0o644)
+		}
+		if err != nil {
+			return fmt.Errorf("--record: %w", err)
+		}
+		return nil
+	}, nil
 }

@@ -16,7 +16,7 @@ import (
 )
 
 type engineCmd struct {
-	cli.ModelFlags `group:"Model"`
+	cli.ModelFlags `group:"Model:"`
 	Rows           []int  `help:"Numbers of sequences that are decoded at once." default:"1,4,16"`
 	Runs           int    `help:"How often each is measured." default:"5"`
 	Prompt         int    `help:"Tokens of the prompt; 0 for 512, or fewer where the model's context is small." default:"0"`
@@ -74,7 +74,7 @@ func (c *engineCmd) check(a *cli.App) error {
 	case c.Against != "" && c.Against != "llama.cpp":
 		return fmt.Errorf("--against %s: not known, use llama.cpp", c.Against)
 	}
-	return a.RowsFile(c.File)
+	return a.CheckJSONFile(c.File)
 }
 
 func (c *engineCmd) Run(a *cli.App) error {

@@ -11,14 +11,14 @@ import (
 )
 
 type hedgeCmd struct {
-	RTT     []time.Duration `name:"rtt" help:"Round-trip times." default:"0s,100ms,300ms"`
-	Rows    []int           `help:"Contexts that a pass decodes; 1 is plain mirror." default:"1,2,4,8"`
-	Guess   float64         `help:"How often a drafter's guess of a side's own next draft is right, in further rows of the table; 0 for no drafter." default:"0.7"`
-	Decode  string          `help:"Time of a pass of device and cloud." default:"30ms/30ms"`
-	Share   float64         `help:"Share of the mass that the two sides' distributions have in common." default:"0.8"`
-	Tokens  int             `help:"Tokens of an answer." default:"100"`
-	Answers int             `help:"Answers that each figure is the mean of." default:"12"`
-	Live    bool            `help:"Ask questions about the sample documents instead, of a device and a cloud in this process, over an emulated path and at a pace of --decode."`
+	RTT      []time.Duration `name:"rtt" help:"Round-trip times." default:"0s,100ms,300ms"`
+	Contexts []int           `help:"Contexts that a pass decodes; 1 is plain mirror." default:"1,2,4,8"`
+	Guess    float64         `help:"How often a drafter's guess of a side's own next draft is right, in further rows of the table; 0 for no drafter." default:"0.7"`
+	Decode   string          `help:"Time of a pass of device and cloud." default:"30ms/30ms"`
+	Share    float64         `help:"Share of the mass that the two sides' distributions have in common." default:"0.8"`
+	Tokens   int             `help:"Tokens of an answer." default:"100"`
+	Answers  int             `help:"Answers that each figure is the mean of." default:"12"`
+	Live     bool            `help:"Ask questions about the sample documents instead, of a device and a cloud in this process, over an emulated path and at a pace of --decode."`
 	answerFlags
 	File string `arg:"" optional:"" type:"path" help:"With --json: the file that the rows go to; without it, standard output."`
 }
@@ -27,8 +27,8 @@ func (c *hedgeCmd) Help() string {
 	return `Examples:
   lab hedge
   lab hedge --decode 150ms/30ms --guess 0
-  lab hedge --rtt 300ms --rows 1,2,3 --guess 0 --json rows.json
-  lab hedge --live --rows 1,4 --questions 10 --json live.json
+  lab hedge --rtt 300ms --contexts 1,2,3 --guess 0 --json rows.json
+  lab hedge --live --contexts 1,4 --questions 10 --json live.json
 
 Simulated: two sides in mirror (the machine of package pair in virtual time) whose passes decode several contexts. Beside the next draft, a pass takes what would follow the
 runners-up of a side's own race (hedges), what follows the drafts that the other side has sent for the steps behind (checks: several steps in one pass), and with a drafter
@@ -37,7 +37,7 @@ what would follow tokens that it guesses. The text is the same in every row; pas
 Passes and contexts are the device's, for a token of the answer. Hedges, checks and guesses: the share of its tokens for which its own draft took no pass, by what its
 context was decoded as. Cloud's: how many hedges of the cloud took the place of a draft that was still on its way.
 
-Live: the same between real sides, whose profilers choose how many of --rows contexts a pass takes, guesses from their documents, and passes at the pace of --decode.`
+Live: the same between real sides, whose profilers choose how many of --contexts a pass takes, guesses from their documents, and passes at the pace of --decode.`
 }
 
 func (c *hedgeCmd) Run(a *cli.App) error {
@@ -55,7 +55,7 @@ func (c *hedgeCmd) Run(a *cli.App) error {
 	if c.Guess > 0 {
 		guesses = append(guesses, c.Guess)
 	}
-	x := lab.HedgeSimulated{RTT: c.RTT, Contexts: c.Rows, Guess: guesses, Decode: decode[0], Share: c.Share, Tokens: c.Tokens, Answers: c.Answers}
+	x := lab.HedgeSimulated{RTT: c.RTT, Contexts: c.Contexts, Guess: guesses, Decode: decode[0], Share: c.Share, Tokens: c.Tokens, Answers: c.Answers}
 	rows, err := x.Run(a, progress(a, "hedge"))
 	a.Clear()
 	if done, err := c.save(a, rows, err); done || err != nil {
@@ -81,12 +81,12 @@ func (c *hedgeCmd) check(a *cli.App) error {
 	case !(c.Guess >= 0 && c.Guess <= 1) || !(c.Share >= 0 && c.Share <= 1):
 		return fmt.Errorf("--guess and --share must be between 0 and 1")
 	}
-	for _, n := range c.Rows {
+	for _, n := range c.Contexts {
 		if n < 1 || n > pair.MaxContexts {
-			return fmt.Errorf("--rows %d: want 1 to %d", n, pair.MaxContexts)
+			return fmt.Errorf("--contexts %d: want 1 to %d", n, pair.MaxContexts)
 		}
 	}
-	return a.RowsFile(c.File)
+	return a.CheckJSONFile(c.File)
 }
 
 // live measures with real sides.
@@ -97,7 +97,7 @@ func (c *hedgeCmd) live(a *cli.App, decode [2]time.Duration) (err error) {
 	}
 	defer func() { err = errors.Join(err, closing()) }()
 	b.Settings.Lookahead = pair.MaxLookahead / 2
-	rows, err := lab.Hedge{Setup: b, RTT: c.RTT, Contexts: c.Rows, Decode: decode}.Run(a, progress(a, "hedge"))
+	rows, err := lab.Hedge{Setup: b, RTT: c.RTT, Contexts: c.Contexts, Decode: decode}.Run(a, progress(a, "hedge"))
 	a.Clear()
 	if done, err := c.save(a, rows, err); done || err != nil {
 		return err

@@ -2,9 +2,10 @@ package main
 
 import (
 	"errors"
+	"time"
+
 	"tandem/cmd/internal/cli"
 	"tandem/lab"
-	"time"
 )
 
 type latencyCmd struct {

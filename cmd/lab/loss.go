@@ -3,9 +3,10 @@ package main
 import (
 	"errors"
 	"fmt"
+	"time"
+
 	"tandem/cmd/internal/cli"
 	"tandem/lab"
-	"time"
 )
 
 type lossCmd struct {

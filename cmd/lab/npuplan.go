@@ -17,7 +17,7 @@ import (
 )
 
 type npuPlan struct {
-	cli.ModelFlags `group:"Model"`
+	cli.ModelFlags `group:"Model:"`
 	SoC            string `name:"soc" help:"The chip that is simulated: sm8550, sm8650, sm8750 or sm8850, or one with a stack, such as sm8650/mllm. Without it, this machine measures and executes every plan." placeholder:"NAME"`
 	Blocks         int    `help:"Blocks that the layers are cut into." default:"6"`
 	Chunks         int    `help:"Chunks of the prompt." default:"2"`

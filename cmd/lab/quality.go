@@ -20,7 +20,7 @@ import (
 )
 
 type qualityCmd struct {
-	cli.ModelFlags `group:"Model"`
+	cli.ModelFlags `group:"Model:"`
 	Sets           []string `help:"What to ask: one-part, two-part, unanswerable, follow-up (generated worlds), xquad." default:"one-part,two-part,unanswerable,follow-up" placeholder:"SET"`
 	Methods        []string `help:"Who answers: device, cloud, pair, one-side, one-context, sequence, given; without it all but given. With --wikitext: one-context, device-context, cloud-context, output, sequence; without it all." placeholder:"METHOD"`
 	Weights        []string `help:"Document weights; the pair is measured with each, the other methods with the first." default:"reader" sep:";" placeholder:"WEIGHTS"`
@@ -80,7 +80,7 @@ type trial struct {
 }
 
 func (c *qualityCmd) Run(a *cli.App) error {
-	if err := a.RowsFile(c.File); err != nil {
+	if err := a.CheckJSONFile(c.File); err != nil {
 		return err
 	}
 	if c.N < 0 || c.Documents < 0 || c.Tokens < 1 {

@@ -2,8 +2,9 @@ package main
 
 import (
 	"strings"
-	"tandem/cmd/internal/cli"
 	"unicode"
+
+	"tandem/cmd/internal/cli"
 )
 
 // add counts an answer and reports whether it is right.

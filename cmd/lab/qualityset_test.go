@@ -8,8 +8,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"tandem/cmd/internal/clitest"
 	"testing"
+
+	"tandem/cmd/internal/clitest"
 )
 
 func gzipped(text string) string {

@@ -35,7 +35,7 @@ type benchCmd struct {
 
 // readingFlags are those of both measurements.
 type readingFlags struct {
-	cli.ModelFlags `group:"Model"`
+	cli.ModelFlags `group:"Model:"`
 	Weights        string `help:"How document weights follow the answer." default:"reader"`
 	Wrong          bool   `help:"Print the answers that are wrong."`
 }

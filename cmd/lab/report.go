@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"path/filepath"
+
 	"tandem/cmd/internal/cli"
 	"tandem/lab"
 )

@@ -5,9 +5,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
+
 	"tandem/cmd/internal/cli"
 	"tandem/lab"
-	"time"
 )
 
 // outputFlags says where results go.
@@ -55,7 +56,7 @@ func (o outputFlags) rows(a *cli.App, r lab.Report) error {
 	return a.JSONTo(o.File, whole)
 }
 
-func (o outputFlags) check(a *cli.App) error { return a.RowsFile(o.File) }
+func (o outputFlags) check(a *cli.App) error { return a.CheckJSONFile(o.File) }
 
 // commandLine is the command that is running, as one would type it.
 func commandLine() string {

@@ -3,10 +3,11 @@ package main
 import (
 	"errors"
 	"fmt"
+	"time"
+
 	"tandem/cmd/internal/cli"
 	"tandem/lab"
 	"tandem/pair"
-	"time"
 )
 
 type scheduleCmd struct {

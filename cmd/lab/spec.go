@@ -25,7 +25,7 @@ import (
 const ablationGraph = 32
 
 type specCmd struct {
-	cli.ModelFlags `group:"Model"`
+	cli.ModelFlags `group:"Model:"`
 	Task           []string `help:"Tasks: summary, rag, ui, reply." default:"summary,rag,ui,reply"`
 	Methods        []string `help:"Only these ways of drafting." placeholder:"METHOD"`
 	Inputs         string   `help:"Prompts of your own, JSON lines with \"prompt\" and, if it is about a text, \"context\"; the task is then called own, or as --task says." type:"existingfile" placeholder:"FILE"`
@@ -75,7 +75,7 @@ func (c *specCmd) check(a *cli.App) error {
 			return err
 		}
 	}
-	return a.RowsFile(c.File)
+	return a.CheckJSONFile(c.File)
 }
 
 func (c *specCmd) Run(a *cli.App) error {

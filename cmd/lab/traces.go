@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+
 	"tandem/cmd/internal/cli"
 	"tandem/lab"
 )

@@ -20,17 +20,19 @@ import (
 
 // Globals are the flags that every command takes.
 type Globals struct {
-	Config   configFlag       `help:"Configuration file: a JSON object of flag names and values (default: ${config})." placeholder:"FILE" type:"path"`
+	HelpAll  helpAll          `help:"Show help with all flags, also those for experiments." env:"-"`
 	JSON     bool             `name:"json" help:"Print one JSON object instead of text."`
-	LogLevel string           `help:"Log to standard error from this level on: ${enum}." enum:"debug,info,warn,error" default:"error"`
-	Version  kong.VersionFlag `help:"Print the version and exit." env:"-"`
+	Config   configFlag       `help:"Configuration file: a JSON object of flag names and values. A variable TANDEM_<FLAG> wins over it, a flag over both (default: ${config})." placeholder:"FILE" type:"path" program:""`
+	LogLevel string           `help:"Log to standard error from this level on: ${enum}." enum:"debug,info,warn,error" default:"error" program:""`
+	Version  kong.VersionFlag `help:"Print the version and exit." env:"-" program:""`
 }
 
-// App is what a command runs in.
+// App is what every command's Run method receives: the screen, the folders, the logger, and a context that an interrupt
+// cancels.
 type App struct {
 	context.Context
 	*Screen
-	Program string // "edge" or "cloud"
+	Program string // "edge", "cloud" or "lab"
 	Globals *Globals
 	Log     *slog.Logger
 
@@ -43,17 +45,17 @@ const (
 	exitError       = 1
 	exitUsage       = 2
 	exitInterrupted = 130
-	exitPipe        = 128 + 13 // as by SIGPIPE, where that is ignored
+	exitPipe        = 128 + 13 // the code of a process that SIGPIPE ends, also if the signal is ignored
 )
 
-// Main parses the command line into grammar (a pointer to a struct for kong), runs the chosen command's
-// Run(*App) and returns the exit code. A flag given on the command line wins over an environment variable
-// TANDEM_<FLAG>, which wins over the configuration file. Flags that are something to do, such as --version or --list,
-// have env:"-": nobody does that by a setting.
+// Main parses the command line into grammar (a pointer to a struct for kong), runs the chosen command's Run(*App) and
+// returns the exit code. A flag on the command line wins over the environment variable TANDEM_<FLAG>, which wins over the
+// configuration file. Flags that are actions, such as --version or --list, have the tag env:"-": they cannot be set in
+// the environment or the file.
 func Main(program, description string, grammar any, globals *Globals, args []string) int {
 	app := &App{Screen: NewScreen(os.Stdout, os.Stderr), Program: program, Globals: globals}
 	out := &kept{Writer: os.Stdout}
-	if !term.IsTerminal(int(os.Stdout.Fd())) { // a terminal does not fill up, and kong asks it for its width
+	if !term.IsTerminal(int(os.Stdout.Fd())) { // kong asks a terminal for its width, so it gets the file itself
 		app.Out = out
 	}
 	app.dirs, app.dirsErr = FindDirs(program)
@@ -68,7 +70,9 @@ func Main(program, description string, grammar any, globals *Globals, args []str
 		kong.Vars{"version": Version(), "config": config},
 		kong.DefaultEnvars("TANDEM"),
 		kong.Resolvers(resolvers...),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
+		kong.ConfigureHelp(helpOptions),
+		kong.Help(printHelp),
+		kong.PostBuild(func(k *kong.Kong) error { k.Model.HelpFlag.Help = "Show this help."; return nil }),
 		kong.UsageOnError(),
 		kong.Writers(app.Out, os.Stderr),
 		kong.Exit(func(code int) { os.Exit(cmp.Or(code, out.exit(program, nil))) }), // after --help and --version
@@ -81,7 +85,7 @@ func Main(program, description string, grammar any, globals *Globals, args []str
 		args = []string{"--help"}
 	}
 	chosen, err := parser.Parse(args)
-	if out.err != nil { // of the help
+	if out.err != nil { // the help was not printed
 		return out.exit(program, err)
 	}
 	if err != nil {
@@ -91,7 +95,7 @@ func Main(program, description string, grammar any, globals *Globals, args []str
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second signal ends what does not heed the first
+	context.AfterFunc(ctx, stop) // a second signal ends the process
 	app.Context = ctx
 	app.Log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level(globals.LogLevel)}))
 	slog.SetDefault(app.Log)
@@ -104,7 +108,7 @@ func Main(program, description string, grammar any, globals *Globals, args []str
 	return out.exit(program, err)
 }
 
-// kept remembers the first error of writing: what is printed must not get lost unnoticed.
+// kept is a writer that keeps its first error, so that lost output does not go unnoticed.
 type kept struct {
 	io.Writer
 	err error
@@ -118,14 +122,14 @@ func (k *kept) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// exit says what went wrong in a command that returned err, if anything did, and returns the exit code for it. A reader
-// that has seen enough, such as head, is no mishap.
+// exit prints err, the error of a command, and any write error. It returns the exit code. A closed pipe is not reported:
+// programs such as head stop reading on purpose.
 func (k *kept) exit(program string, err error) int {
 	switch {
 	case errors.Is(k.err, syscall.EPIPE):
 		return exitPipe
 	case k.err != nil && !errors.Is(err, k.err):
-		err = errors.Join(err, fmt.Errorf("not all could be printed: %w", k.err))
+		err = errors.Join(err, fmt.Errorf("cannot print everything: %w", k.err))
 	}
 	if err == nil {
 		return 0
@@ -134,8 +138,8 @@ func (k *kept) exit(program string, err error) int {
 	return exitError
 }
 
-// filled refuses empty paths, which kong takes for the working directory, and empty names (type:"name"), which are those
-// of nobody: a variable of the shell that is not set must not mean a folder, or that a flag was not given.
+// filled returns options that refuse empty paths and empty names (type:"name"). Kong reads an empty path as the working
+// directory; an unset shell variable must not mean that.
 func filled() (options []kong.Option) {
 	r := kong.NewRegistry().RegisterDefaults()
 	const path = "the path is empty: name a file or a folder, . for this one"
@@ -147,13 +151,13 @@ func filled() (options []kong.Option) {
 			}
 			return plain.Decode(ctx, target)
 		})
-		r.RegisterName(kind, filled) // for lists, whose mapper looks here
+		r.RegisterName(kind, filled) // the mapper of lists looks here
 		options = append(options, kong.NamedMapper(kind, filled))
 	}
 	return options
 }
 
-// helpFor returns the help command nearest to where parsing failed.
+// helpFor returns the help command for the command at which parsing failed.
 func helpFor(program string, err error) string {
 	var parse *kong.ParseError
 	if errors.As(err, &parse) && parse.Context != nil {
@@ -170,7 +174,7 @@ func helpFor(program string, err error) string {
 	return program + " --help"
 }
 
-// Dirs returns the program's folders, or an error that says how to name them.
+// Dirs returns the program's folders, or an error that says how to set them.
 func (a *App) Dirs() (Dirs, error) { return a.dirs, a.dirsErr }
 
 // Version returns the version of the module, or "devel" with the commit it was built from.

@@ -17,7 +17,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// configFlag names a configuration file beside the default one, over which it wins.
+// configFlag names a configuration file, which wins over the default one.
 type configFlag string
 
 // BeforeResolve is called by kong.
@@ -29,7 +29,7 @@ func (f configFlag) BeforeResolve(ctx *kong.Context, trace *kong.Path) error {
 	return err
 }
 
-// defaultConfig reads the configuration file of a program's folders, if it is there.
+// defaultConfig reads config.json in the program's configuration folder, if there is one.
 func defaultConfig(dirs Dirs) (path string, _ []kong.Resolver, _ error) {
 	if dirs.Config == "" {
 		return "none without a home folder", nil, nil
@@ -45,10 +45,10 @@ func defaultConfig(dirs Dirs) (path string, _ []kong.Resolver, _ error) {
 	return path, []kong.Resolver{c}, nil
 }
 
-// loadConfig reads a configuration file: one JSON object whose keys are the long names of flags ("max-tokens"), for all
-// commands that know them. An environment variable wins over it.
+// loadConfig reads a configuration file: one JSON object whose keys are long names of flags, such as "max-tokens". A value
+// applies to every command that has the flag.
 func loadConfig(path string) (c config, err error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe that nobody writes to is empty, not waited for
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // do not wait for a pipe that nobody writes to
 	if err != nil {
 		return c, err
 	}
@@ -59,9 +59,9 @@ func loadConfig(path string) (c config, err error) {
 	}
 	c = config{map[string]any{}, path}
 	d := json.NewDecoder(bytes.NewReader(data))
-	d.UseNumber() // a seed has more digits than a float
+	d.UseNumber() // a seed can have more digits than a float64
 	if err = d.Decode(&c.values); err == nil && len(bytes.TrimSpace(data[d.InputOffset():])) > 0 {
-		err = errors.New("something comes after the object")
+		err = errors.New("text after the object")
 	}
 	if err != nil {
 		return c, configError(path, err)
@@ -83,9 +83,9 @@ type config struct {
 	file   string
 }
 
-// Validate refuses keys that no command knows as settings: a misspelt one must not be ignored.
+// Validate refuses keys that are not settings of any command, so that a misspelt one is noticed.
 func (c config) Validate(app *kong.Application) error {
-	setting := map[string]bool{} // by the names of flags: it can be set in the environment, too
+	setting := map[string]bool{} // by flag name: whether it can be set outside the command line
 	var visit func(n *kong.Node)
 	visit = func(n *kong.Node) {
 		for _, f := range n.Flags {
@@ -99,7 +99,7 @@ func (c config) Validate(app *kong.Application) error {
 	for key := range c.values {
 		switch can, known := setting[key]; {
 		case !known:
-			return fmt.Errorf("%s: no flag is called %q", c.file, key)
+			return fmt.Errorf("%s: there is no flag %q", c.file, key)
 		case !can:
 			return fmt.Errorf("%s: --%s is for the command line only", c.file, key)
 		}
@@ -107,7 +107,7 @@ func (c config) Validate(app *kong.Application) error {
 	return nil
 }
 
-// Resolve gives the value of a flag that the command line leaves open, unless the environment has one.
+// Resolve returns the value of a flag that the command line does not set, unless the environment sets it.
 func (c config) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 	for _, name := range flag.Envs {
 		if _, ok := os.LookupEnv(name); ok {
@@ -115,7 +115,7 @@ func (c config) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, er
 		}
 	}
 	v, ok := c.values[flag.Name]
-	if !ok || v == nil || len(flag.Envs) == 0 { // Validate will refuse the latter
+	if !ok || v == nil || len(flag.Envs) == 0 { // Validate refuses flags without a variable
 		return nil, nil
 	}
 	text, err := typed(v, flag.Tag.Sep)
@@ -128,11 +128,11 @@ func (c config) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, er
 	return text, nil
 }
 
-// typed is a value as one would type it behind a flag: what comes from a file is read as what comes from elsewhere.
+// typed returns a value as it would be typed on the command line, so that kong parses both alike.
 func typed(v any, sep rune) (string, error) {
 	switch v := v.(type) {
 	case nil, map[string]any:
-		return "", errors.New("want a text, a number, true or false, or a list of these")
+		return "", errors.New("want a text, a number, true, false, or a list of these")
 	case []any:
 		var words []string
 		for _, item := range v {
@@ -147,14 +147,14 @@ func typed(v any, sep rune) (string, error) {
 	return fmt.Sprint(v), nil
 }
 
-// fits reports why a flag does not take a text, which kong would say without naming the file.
+// fits returns an error if the flag does not take the text. Kong would report it too, but without the file's name.
 func fits(flag *kong.Flag, text string) error {
 	scan := kong.Scan().PushTyped(text, kong.FlagValueToken)
 	if err := flag.Mapper.Decode(&kong.DecodeContext{Value: flag.Value, Scan: scan}, reflect.New(flag.Target.Type()).Elem()); err != nil {
 		return err
 	}
 	if flag.Enum != "" && !slices.Contains(flag.EnumSlice(), text) {
-		return fmt.Errorf("%q is none of %s", text, strings.Join(flag.EnumSlice(), ", "))
+		return fmt.Errorf("%q is not one of %s", text, strings.Join(flag.EnumSlice(), ", "))
 	}
 	return nil
 }

@@ -18,8 +18,8 @@ import (
 type modelsQuantize struct {
 	In         string `arg:"" help:"GGUF file (any part of one in several files), or its name in the models folder." placeholder:"IN"`
 	Out        string `arg:"" help:"File to make; it must not exist." placeholder:"OUT.gguf"`
-	Type       string `help:"How to store the weights: q4_0, q8_0, q4_k_s, q4_k_m, q5_k_s, q5_k_m, q6_k, f16, bf16 or f32." default:"q4_k_m"`
-	Requantize bool   `help:"Take a source that is quantised to fewer than 8 bits already; the errors add up."`
+	Type       string `help:"Format of the weights: q4_0, q8_0, q4_k_s, q4_k_m, q5_k_s, q5_k_m, q6_k, f16, bf16 or f32." default:"q4_k_m"`
+	Requantize bool   `help:"Accept a source that already has fewer than 8 bits; the errors add up."`
 }
 
 func (c *modelsQuantize) Help() string {
@@ -27,8 +27,7 @@ func (c *modelsQuantize) Help() string {
   edge models quantize model-f16.gguf model-q4_k_m.gguf
   edge models quantize model-f16.gguf model-q8_0.gguf --type q8_0
 
-Norms and biases stay F32, the output matrix gets at least 6 bits, and q4_k_s, q4_k_m and q5_k_m give some
-other matrices more bits, as llama.cpp's quantiser has it. Rows that are no whole blocks of 256 become Q8_0. The file appears when it is complete.`
+Norms and biases stay F32. The output matrix gets at least 6 bits, and q4_k_s, q4_k_m and q5_k_m give some other matrices more bits, as llama.cpp's quantiser does. Matrices whose rows are not whole blocks of 256 become Q8_0. The file appears when it is complete.`
 }
 
 func (c *modelsQuantize) Run(a *App) error {
@@ -37,7 +36,7 @@ func (c *modelsQuantize) Run(a *App) error {
 		return err
 	}
 	if in == "" {
-		return fmt.Errorf("%s is built in and not worth quantising", BuiltIn)
+		return fmt.Errorf("%s is built in and cannot be quantised", BuiltIn)
 	}
 	scheme, err := convert.ParseScheme(c.Type)
 	if err != nil {
@@ -48,12 +47,12 @@ func (c *modelsQuantize) Run(a *App) error {
 	return reportConversion(a, c.Out, r, err)
 }
 
-// modelsConvert makes a GGUF file of a Hugging Face model, or of a checkpoint of llama2.c.
+// modelsConvert makes a GGUF file from a Hugging Face model or from a checkpoint of llama2.c.
 type modelsConvert struct {
 	In        string `arg:"" help:"Folder with config.json, tokenizer.json and safetensors, as models pull hf:OWNER/REPO:safetensors makes it, or a checkpoint of llama2.c." placeholder:"IN"`
 	Out       string `arg:"" help:"File to make; it must not exist." placeholder:"OUT.gguf"`
-	Type      string `help:"How to store the weights (see models quantize); without it as they are." placeholder:"TYPE"`
-	Tokenizer string `help:"The tokenizer.bin of a checkpoint of llama2.c; without it the one beside the checkpoint." placeholder:"FILE"`
+	Type      string `help:"Format of the weights (see models quantize). Default: as they are." placeholder:"TYPE"`
+	Tokenizer string `help:"The tokenizer.bin of a checkpoint of llama2.c. Default: the one in the checkpoint's folder." placeholder:"FILE"`
 }
 
 func (c *modelsConvert) Help() string {
@@ -62,10 +61,7 @@ func (c *modelsConvert) Help() string {
   edge models convert ~/models/opt-1.3b opt.gguf --type q8_0
   edge models convert stories260K.bin stories260K.gguf --tokenizer tok512.bin
 
-Llama (and Mistral), Qwen2 and OPT, from safetensors in one file or several. The tokenizer comes from
-tokenizer.json, or vocab.json and merges.txt: byte-level BPE with the patterns of GPT-2, Qwen2, Llama 3,
-SmolLM, Falcon, DeepSeek-Coder and Mistral's Tekken, or SentencePiece's BPE; others are refused. Of
-llama2.c the first layout of checkpoints is read, in float32.`
+It converts Llama (and Mistral), Qwen2 and OPT from safetensors, in one file or several. The tokenizer comes from tokenizer.json, or from vocab.json and merges.txt: byte-level BPE with the patterns of GPT-2, Qwen2, Llama 3, SmolLM, Falcon, DeepSeek-Coder and Mistral's Tekken, or SentencePiece's BPE; others are refused. Checkpoints of llama2.c must have its first layout, in float32.`
 }
 
 func (c *modelsConvert) Run(a *App) error {
@@ -78,7 +74,7 @@ func (c *modelsConvert) Run(a *App) error {
 	}
 	info, err := os.Stat(c.In)
 	if errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("%s is not there: name the folder that %s models pull hf:OWNER/REPO:safetensors prints, or a checkpoint of llama2.c", c.In, a.Program)
+		return fmt.Errorf("%s does not exist: name the folder that %s models pull hf:OWNER/REPO:safetensors prints, or a checkpoint of llama2.c", c.In, a.Program)
 	}
 	if err != nil {
 		return err
@@ -97,7 +93,7 @@ func (c *modelsConvert) Run(a *App) error {
 	return reportConversion(a, c.Out, r, err)
 }
 
-// convertProgress shows how far a conversion is, once it takes longer than two seconds.
+// convertProgress shows the progress of a conversion that takes longer than two seconds.
 func convertProgress(a *App) func(convert.Progress) {
 	begun := time.Now()
 	return func(p convert.Progress) {

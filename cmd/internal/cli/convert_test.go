@@ -51,7 +51,7 @@ func TestQuantizeCommand(t *testing.T) {
 	if err := (&modelsConvert{In: dir, Out: to + "x"}).Run(a); err == nil || !strings.Contains(err.Error(), "no config.json") {
 		t.Errorf("error %v", err)
 	}
-	if err := (&modelsConvert{In: filepath.Join(dir, "nodir"), Out: to + "x"}).Run(a); err == nil || !strings.Contains(err.Error(), "nodir is not there: name the folder that edge models pull") {
+	if err := (&modelsConvert{In: filepath.Join(dir, "nodir"), Out: to + "x"}).Run(a); err == nil || !strings.Contains(err.Error(), "nodir does not exist: name the folder that edge models pull") {
 		t.Errorf("error %v", err)
 	}
 	checkpoint := filepath.Join(dir, "stories.bin")

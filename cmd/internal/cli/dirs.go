@@ -1,6 +1,5 @@
-// Package cli is what the two programs share on their surface: where files live, how configuration
-// is read, how text and progress reach a person, and the commands that are the same on both sides
-// (index, models, doctor). It decides nothing about the pair.
+// Package cli is what the programs edge, cloud and lab share: where files are kept, how flags and configuration are read,
+// how text and progress are printed, and the commands that more than one program has (index, models, doctor).
 package cli
 
 import (

@@ -17,29 +17,29 @@ import (
 	"tandem/retrieval"
 )
 
-// DoctorFlags are the flags of doctor on both sides.
+// DoctorFlags are the flags that doctor has on both sides.
 type DoctorFlags struct {
-	ModelFlags `group:"Model"`
-	CacheFlags `group:"Model"`
+	ModelFlags `group:"Model:"`
+	CacheFlags `group:"Model:"`
 }
 
-// A Check is one thing that doctor looked at.
+// A Check is one result of doctor.
 type Check struct {
 	Name   string `json:"name"`
 	State  string `json:"state"` // ok, note, broken
 	Detail string `json:"detail"`
 	Hint   string `json:"hint,omitempty"` // what to do about it
-	Data   any    `json:"data,omitempty"` // the same for programs, where there is more than a line
+	Data   any    `json:"data,omitempty"` // details, for --json
 }
 
-// The states of a Check. A note is something to know; only what is broken makes doctor fail.
+// The states of a Check. A note is something to know; only broken makes doctor fail.
 const (
 	OK     = "ok"
 	Noted  = "note"
 	Broken = "broken"
 )
 
-// Doctor runs the checks that both sides share, then those of the program, and prints them.
+// Doctor runs the checks that both sides share, then more, and prints the results.
 func (a *App) Doctor(f DoctorFlags, more ...func() []Check) error {
 	checks := []Check{a.checkMachine(), a.checkDevices(), a.checkFolders()}
 	checks = append(checks, a.checkModel(f.ModelFlags)...)
@@ -76,7 +76,7 @@ func (a *App) checkMachine() Check {
 		Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version())}
 }
 
-// checkDevices lists what --device takes here, and where ggml was looked for.
+// checkDevices lists what --device takes on this machine, and where ggml was looked for.
 func (a *App) checkDevices() Check {
 	report, err := ggml.Probe()
 	always := native.New(0)
@@ -103,7 +103,7 @@ func (a *App) checkDevices() Check {
 		if len(report.Tried) > 0 {
 			c.Hint = "looked in " + elided(report.Tried, 4)
 		}
-		if os.Getenv(ggml.PathVariable) != "" { // somebody wants them
+		if os.Getenv(ggml.PathVariable) != "" { // the user expects them
 			c.State, c.Hint = Noted, strings.Trim(c.Hint+"; correct "+ggml.PathVariable+" or unset it", "; ")
 		}
 		return c
@@ -115,7 +115,7 @@ func (a *App) checkDevices() Check {
 	return c
 }
 
-// checkGPU says how far the device's results lie from native's, and what to do where that is too far or not known.
+// checkGPU says how far the device's results are from native's, and what to do if that is too far or unknown.
 func checkGPU(name string) (text, hint string) {
 	off, lacks, err := ggml.Check(name)
 	switch {
@@ -131,7 +131,7 @@ func checkGPU(name string) (text, hint string) {
 	return text, ""
 }
 
-// elided lists the first few.
+// elided lists at most the first most entries.
 func elided(list []string, most int) string {
 	if len(list) <= most {
 		return strings.Join(list, ", ")
@@ -143,7 +143,7 @@ func (a *App) checkFolders() Check {
 	c := Check{Name: "folders", State: OK}
 	dirs, err := a.Dirs()
 	if err != nil {
-		return Check{Name: "folders", State: Noted, Detail: err.Error(), Hint: "questions are answered, but nothing is kept"}
+		return Check{Name: "folders", State: Noted, Detail: err.Error(), Hint: "questions are answered, but nothing is saved"}
 	}
 	for _, dir := range []string{dirs.Config, dirs.Data, dirs.Cache, dirs.State} {
 		if err := writable(dir); err != nil {
@@ -154,7 +154,7 @@ func (a *App) checkFolders() Check {
 	return c
 }
 
-// writable tries to write below dir, or below its nearest parent that exists.
+// writable tries to write into dir, or into its nearest parent that exists.
 func writable(dir string) error {
 	for {
 		if _, err := os.Stat(dir); err == nil {
@@ -174,12 +174,12 @@ func writable(dir string) error {
 	return os.Remove(f.Name())
 }
 
-// checkModel opens the model and decodes a little.
+// checkModel opens the model and decodes a few tokens.
 func (a *App) checkModel(f ModelFlags) []Check {
 	start := time.Now()
 	m, err := f.Open(a)
 	if err != nil {
-		return []Check{{Name: "model", State: Broken, Detail: err.Error(), Hint: "see models list, or leave --model out for the built-in one"}}
+		return []Check{{Name: "model", State: Broken, Detail: err.Error(), Hint: "see models list, or leave out --model for the built-in one"}}
 	}
 	defer m.Close()
 	cfg := m.Config()
@@ -196,7 +196,7 @@ func (a *App) checkModel(f ModelFlags) []Check {
 	return append(checks, c)
 }
 
-// decodeRate is how many tokens a second one sequence gains, measured over half a second or 32 tokens.
+// decodeRate returns the tokens per second of one sequence, measured for half a second or 32 tokens.
 func decodeRate(ctx context.Context, m *model.Model) (float64, error) {
 	seq := m.NewSeq()
 	tokens := []tandem.Token{0}
@@ -215,7 +215,7 @@ func (a *App) checkIndex() Check {
 	case err != nil:
 		return Check{Name: "index", State: Broken, Detail: err.Error(), Hint: "remove the folder and add the documents again"}
 	case x == nil:
-		return Check{Name: "index", State: Noted, Detail: "no documents of yours: the samples answer", Hint: a.Program + " index add FOLDER"}
+		return Check{Name: "index", State: Noted, Detail: "none of your documents is indexed: the samples answer", Hint: a.Program + " index add FOLDER"}
 	}
 	defer x.Close()
 	list, err := x.List()
@@ -232,7 +232,7 @@ func (a *App) checkIndex() Check {
 func (a *App) checkCache(f CacheFlags) Check {
 	store := f.KV(a)
 	if store == nil {
-		return Check{Name: "cache", State: Noted, Detail: "none: passages are computed anew for each question", Hint: "set --cache-mb and a writable cache folder"}
+		return Check{Name: "cache", State: Noted, Detail: "none: passages are computed again for each question", Hint: "set --cache-mb and a writable cache folder"}
 	}
 	defer store.Close()
 	return Check{Name: "cache", State: OK, Detail: fmt.Sprintf("up to %d MB of computed passages", f.CacheMB)}

@@ -10,29 +10,29 @@ import (
 	"tandem/retrieval"
 )
 
-// IndexCmd keeps the documents that a side answers from.
+// IndexCmd manages the documents that a side answers from.
 type IndexCmd struct {
-	Add    indexAdd    `cmd:"" help:"Index files and folders, and what changed in those indexed before."`
+	Add    indexAdd    `cmd:"" help:"Index files and folders, or update what is indexed."`
 	List   indexList   `cmd:"" help:"List the indexed files."`
 	Remove indexRemove `cmd:"" help:"Forget files or folders. The files themselves stay."`
 }
 
 type indexAdd struct {
-	Paths []string `arg:"" optional:"" help:"Files or folders (text, Markdown, HTML, PDF). Without any, look for changes in what is indexed." type:"path"`
+	Paths []string `arg:"" optional:"" help:"Files or folders (text, Markdown, HTML, PDF). Without any, update what is indexed." type:"path"`
 	PassageFlags
 }
 
 func (c *indexAdd) Help() string {
 	return `Examples:
-  index add ~/Documents/notes          add a folder, with all below it
+  index add ~/Documents/notes          add a folder and everything below it
   index add report.pdf minutes.md      add files
   index add                            follow changes and deletions
   index add --passage-words 64 ~/book  longer passages, for a larger model
 
-Only what changed is read again, or was cut into passages of another length. What cannot be read is listed with the reason.`
+Only files that changed are read again, and those that were cut into passages of another length. Files that cannot be read are listed with the reason.`
 }
 
-// indexReport is what index add and remove print with --json.
+// indexReport is the output of index add and index remove with --json.
 type indexReport struct {
 	Added     int        `json:"added"`
 	Updated   int        `json:"updated"`
@@ -56,7 +56,7 @@ func (r *indexReport) add(o retrieval.Report) {
 }
 
 func (c *indexAdd) Run(a *App) (err error) {
-	defer func() { err = a.room(err) }()
+	defer func() { err = a.fullDisk(err) }()
 	x, err := a.openIndex(c.PassageFlags)
 	if err != nil {
 		return err
@@ -86,7 +86,7 @@ func (c *indexAdd) Run(a *App) (err error) {
 	return a.report(sum)
 }
 
-// report prints what happened to the index.
+// report prints how the index changed.
 func (a *App) report(r indexReport) error {
 	a.Clear()
 	if a.Globals.JSON {
@@ -100,7 +100,7 @@ func (a *App) report(r indexReport) error {
 	return nil
 }
 
-// openIndex opens the program's own index for writing, and makes it on first use.
+// openIndex opens the program's own index for writing. It makes the index on first use.
 func (a *App) openIndex(cut PassageFlags) (*retrieval.Index, error) {
 	dir, err := a.IndexDir()
 	if err != nil {
@@ -112,13 +112,13 @@ func (a *App) openIndex(cut PassageFlags) (*retrieval.Index, error) {
 	return retrieval.Open(dir, cut.options())
 }
 
-// room says what to do where the index found no room. bleve passes on the text of the error alone.
-func (a *App) room(err error) error {
+// fullDisk adds to an error about a full disk what to do. It looks at the text, because bleve does not wrap the error.
+func (a *App) fullDisk(err error) error {
 	if err == nil || !strings.Contains(err.Error(), syscall.ENOSPC.Error()) {
 		return err
 	}
 	dirs, _ := a.Dirs()
-	return fmt.Errorf("the disk of %s is full: make room, or set XDG_DATA_HOME to a folder on another: %w", dirs.Data, err)
+	return fmt.Errorf("the disk of %s is full: make room, or set XDG_DATA_HOME to a folder on another disk: %w", dirs.Data, err)
 }
 
 type indexList struct{}
@@ -160,11 +160,17 @@ func (c *indexList) Run(a *App) error {
 }
 
 type indexRemove struct {
-	Paths []string `arg:"" help:"Files or folders as listed by index list." type:"path"`
+	Paths []string `arg:"" help:"Files or folders, as index list shows them." type:"path"`
+}
+
+func (c *indexRemove) Help() string {
+	return `Examples:
+  index remove ~/Documents/notes/old.md
+  index remove ~/Documents/notes          with all below it`
 }
 
 func (c *indexRemove) Run(a *App) (err error) {
-	defer func() { err = a.room(err) }()
+	defer func() { err = a.fullDisk(err) }()
 	x, err := a.openIndex(PassageFlags{})
 	if err != nil {
 		return err

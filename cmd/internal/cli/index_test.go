@@ -9,15 +9,15 @@ import (
 	"testing"
 )
 
-// A folder that may not be read is named, and a full disk says what to do about it.
+// An unreadable folder is named, and the error of a full disk says what to do.
 func TestIndexErrors(t *testing.T) {
 	a, _, _ := testApp(t)
-	err := a.room(errors.New("segment: 4.zap persist err: " + syscall.ENOSPC.Error()))
+	err := a.fullDisk(errors.New("segment: 4.zap persist err: " + syscall.ENOSPC.Error()))
 	if err == nil || !strings.Contains(err.Error(), "make room") || !strings.Contains(err.Error(), a.dirs.Data) {
 		t.Errorf("a full disk: %v", err)
 	}
-	if other := errors.New("other"); a.room(nil) != nil || a.room(other) != other {
-		t.Error("room changes other errors")
+	if other := errors.New("other"); a.fullDisk(nil) != nil || a.fullDisk(other) != other {
+		t.Error("fullDisk changes other errors")
 	}
 	closed := filepath.Join(t.TempDir(), "closed")
 	if err := os.Mkdir(closed, 0); err != nil {

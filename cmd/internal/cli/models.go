@@ -14,30 +14,30 @@ import (
 	"tandem/models"
 )
 
-// ModelsCmd tells about models.
+// ModelsCmd lists, describes, fetches, converts and removes models.
 type ModelsCmd struct {
 	List     modelsList     `cmd:"" help:"List the built-in model and the GGUF files in the models folder."`
 	Show     modelsShow     `cmd:"" help:"Describe a model: shape, tensor types, vocabulary, template."`
 	Pull     modelsPull     `cmd:"" help:"Fetch a model from the Hugging Face hub: resumable, verified."`
 	Rm       modelsRm       `cmd:"" aliases:"remove,delete" help:"Remove models from the models folder."`
 	Quantize modelsQuantize `cmd:"" help:"Store a model's weights in fewer bits."`
-	Convert  modelsConvert  `cmd:"" help:"Make a GGUF file of safetensors and tokenizer.json."`
+	Convert  modelsConvert  `cmd:"" help:"Make a GGUF file from safetensors and tokenizer.json."`
 }
 
-// modelsDir is where GGUF files can be kept to be called by name.
+// modelsDir returns the folder whose GGUF files can be named without a path. All programs share it.
 func (a *App) modelsDir() (string, error) {
 	dirs, err := a.Dirs()
 	return filepath.Join(filepath.Dir(dirs.Data), "models"), err
 }
 
-// modelRow describes a model in a line.
+// modelRow describes a model on one line.
 type modelRow struct {
 	Name         string `json:"name"`
 	Path         string `json:"path,omitempty"` // empty for the built-in model
 	Architecture string `json:"architecture"`
 	Parameters   uint64 `json:"parameters"`
 	Size         int64  `json:"size"`
-	Types        string `json:"types"` // tensor types by share of the bytes
+	Types        string `json:"types"` // tensor types, those with most bytes first
 	Error        string `json:"error,omitempty"`
 }
 
@@ -81,7 +81,7 @@ func modelsIn(dir string) []modelRow {
 	for _, path := range paths {
 		parts := gguf.SplitPaths(path)
 		if parts != nil && parts[0] != path {
-			continue // the first stands for all
+			continue // list the first part only
 		}
 		name := strings.TrimSuffix(filepath.Base(gguf.SplitBase(path)), ".gguf")
 		f, err := gguf.Open(path)
@@ -123,8 +123,8 @@ func count(n uint64) string {
 	return fmt.Sprintf("%.0f k", float64(n)/1e3)
 }
 
-// FindModel returns the path of a model given as a path or as a name in the models folder, "" for the
-// built-in one.
+// FindModel returns the path of a model, given its path or its name in the models folder. It returns "" for the built-in
+// model.
 func (a *App) FindModel(name string) (string, error) {
 	if name == "" || name == BuiltIn {
 		return "", nil
@@ -151,9 +151,16 @@ func (a *App) FindModel(name string) (string, error) {
 }
 
 type modelsShow struct {
-	Name     string `arg:"" optional:"" help:"GGUF file or name; without it the built-in model."`
+	Name     string `arg:"" optional:"" help:"GGUF file or name. Default: the built-in model."`
 	Template bool   `help:"Print the chat template as well."`
 	Metadata bool   `help:"Print all metadata as well."`
+}
+
+func (c *modelsShow) Help() string {
+	return `Examples:
+  models show
+  models show qwen2.5-0.5b-instruct-q4_k_m --template
+  models show ~/Downloads/model.gguf --metadata`
 }
 
 func (c *modelsShow) Run(a *App) error {
@@ -199,7 +206,7 @@ func (c *modelsShow) Run(a *App) error {
 	return nil
 }
 
-// openFile opens a model's file and says its size; the built-in one when path is empty.
+// openFile opens a model's file, or the built-in model if path is empty, and returns its size.
 func openFile(path string) (*gguf.File, int64, error) {
 	if path == "" {
 		f, err := gguf.ParseNamed(BuiltIn, models.Reader)
@@ -209,7 +216,7 @@ func openFile(path string) (*gguf.File, int64, error) {
 	return f, sizeOf(path), err
 }
 
-// sizeOf returns the size of a model's file, or of all of its files.
+// sizeOf returns the size of a model's file, or of all its parts together.
 func sizeOf(path string) (size int64) {
 	paths := gguf.SplitPaths(path)
 	if paths == nil {
@@ -240,7 +247,7 @@ func printModel(a *App, row modelRow, cfg model.Config, m *model.Model) {
 	line("fingerprint", "%x", m.Fingerprint())
 }
 
-// short formats a metadata value in a line.
+// short formats a metadata value on one line.
 func short(v any) string {
 	text := fmt.Sprintf("%v", v)
 	if s, ok := v.(string); ok {

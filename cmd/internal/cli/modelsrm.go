@@ -14,8 +14,8 @@ import (
 
 // modelsRm removes models from the models folder.
 type modelsRm struct {
-	Names []string `arg:"" name:"name" help:"As models list calls them." placeholder:"NAME"`
-	Keep  bool     `help:"Keep what was downloaded: another pull downloads nothing then."`
+	Names []string `arg:"" name:"name" help:"Names, as models list shows them." placeholder:"NAME"`
+	Keep  bool     `help:"Keep the downloaded files, so that another pull need not download them."`
 }
 
 func (c *modelsRm) Help() string {
@@ -23,10 +23,10 @@ func (c *modelsRm) Help() string {
   edge models rm qwen2.5-0.5b-instruct-q4_k_m
   edge models rm mine --keep
 
-A model that was pulled is removed from the hub's cache too, unless another name here stands for it.`
+A model that was pulled is also removed from the hub's cache, unless another name leads to it.`
 }
 
-// removed is one model that is gone.
+// removed describes a removed model.
 type removed struct {
 	Name  string `json:"name"`
 	Files int    `json:"files"`
@@ -61,7 +61,7 @@ func (c *modelsRm) remove(a *App, dir, name string) (removed, error) {
 		return r, fmt.Errorf("%s is built in and cannot be removed", name)
 	}
 	if filepath.Base(name) != name {
-		return r, fmt.Errorf("%s: want a name from models list: files elsewhere are yours to remove", name)
+		return r, fmt.Errorf("%s: want a name from models list; remove files elsewhere yourself", name)
 	}
 	paths, _ := filepath.Glob(filepath.Join(dir, "*.gguf"))
 	var files, others []string
@@ -86,7 +86,7 @@ func (c *modelsRm) remove(a *App, dir, name string) (removed, error) {
 	return r, nil
 }
 
-// file removes one file or link, and what it stands for in the hub's cache.
+// file removes a file or a link. It removes the target of a link from the hub's cache, unless one of others leads there.
 func (c *modelsRm) file(path string, others []string) (freed int64, err error) {
 	info, err := os.Lstat(path)
 	if err != nil {

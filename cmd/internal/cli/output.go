@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 )
 
-// Output says what is at path, which the user named for a command to write to; nil when nothing is there yet. What
-// cannot be written to is an error: a command can ask before the work whose result goes there.
+// Output checks that a command can write to path, which the user named. It returns what is there, or nil if nothing is.
+// Commands call it before the work whose result goes there.
 func Output(path string) (fs.FileInfo, error) {
 	info, err := os.Stat(path)
 	if err == nil {
@@ -29,7 +29,7 @@ func Output(path string) (fs.FileInfo, error) {
 		return nil, err
 	}
 	if to, e := os.Readlink(path); e == nil {
-		return nil, fmt.Errorf("%s is a link to %s, which is not there: remove the link or name another file", path, to)
+		return nil, fmt.Errorf("%s is a link to %s, which does not exist: remove the link or name another file", path, to)
 	}
 	if dir := filepath.Dir(path); !exists(dir) {
 		return nil, fmt.Errorf("%s: there is no folder %s: make it first, or name another", path, dir)
@@ -42,9 +42,8 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// WriteOutput writes data to the file at path, which the user named. A regular file, or the one that a link leads
-// to, is replaced in one step and gets no more than the permissions perm; pipes and terminals are written to. No
-// folder is made.
+// WriteOutput writes data to path, which the user named. It replaces a regular file, or the file that a link leads to, in
+// one step, with at most the permissions perm. It writes into pipes and terminals. It does not make folders.
 func (a *App) WriteOutput(path string, data []byte, perm fs.FileMode) error {
 	info, err := Output(path)
 	switch {
@@ -52,7 +51,7 @@ func (a *App) WriteOutput(path string, data []byte, perm fs.FileMode) error {
 		return err
 	case info == nil:
 		return replace(path, data, perm)
-	case isStdout(info): // /dev/stdout, say: what was printed before stays
+	case isStdout(info): // such as /dev/stdout: keep what was printed before
 		_, err = a.Out.Write(data)
 		return err
 	case info.Mode().IsRegular():
@@ -62,7 +61,7 @@ func (a *App) WriteOutput(path string, data []byte, perm fs.FileMode) error {
 		return replace(path, data, perm&info.Mode().Perm())
 	}
 	done := make(chan error, 1)
-	go func() { done <- writeInto(path, data) }() // opening a pipe waits for its reader
+	go func() { done <- writeInto(path, data) }() // opening a pipe waits until somebody reads it
 	select {
 	case err = <-done:
 		return err
@@ -102,7 +101,7 @@ func replace(path string, data []byte, perm fs.FileMode) error {
 	return nil
 }
 
-// JSONTo prints v as JSON, or writes it to the file that is named.
+// JSONTo prints v as JSON, or writes it to the file at path if path is not empty.
 func (a *App) JSONTo(path string, v any) error {
 	if path == "" {
 		return a.JSON(v)
@@ -114,13 +113,13 @@ func (a *App) JSONTo(path string, v any) error {
 	return a.WriteOutput(path, append(data, '\n'), 0o644)
 }
 
-// RowsFile checks the file that a command writes its rows to with --json; none, when path is empty.
-func (a *App) RowsFile(path string) error {
+// CheckJSONFile checks path, the file that a command writes its JSON to, if it is not empty. Such a file needs --json.
+func (a *App) CheckJSONFile(path string) error {
 	switch {
 	case path == "":
 		return nil
 	case !a.Globals.JSON:
-		return fmt.Errorf("%s: a file for the rows needs --json before it", path)
+		return fmt.Errorf("%s: a file for the results needs --json before it", path)
 	}
 	_, err := Output(path)
 	return err

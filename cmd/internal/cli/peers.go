@@ -16,10 +16,10 @@ func (d Dirs) Peers() string { return filepath.Join(d.Config, "peers") }
 // Invites is the folder of open pairing codes.
 func (d Dirs) Invites() string { return filepath.Join(d.State, "invites") }
 
-// Sessions is the folder of tickets that save a round trip when a device comes back.
+// Sessions is the folder of TLS tickets, which save a round trip when a device connects again.
 func (d Dirs) Sessions() string { return filepath.Join(d.State, "sessions") }
 
-// HostName is how this side calls itself.
+// HostName returns the name of this machine, or fallback if it has none.
 func HostName(fallback string) string {
 	name, err := os.Hostname()
 	if err != nil || name == "" {
@@ -28,7 +28,7 @@ func HostName(fallback string) string {
 	return name
 }
 
-// PeerJSON describes a peer for programs.
+// PeerJSON returns a peer as commands print it with --json.
 func PeerJSON(p transport.Peer) map[string]any {
 	return map[string]any{"name": p.Name, "key": p.ID.String(), "addresses": p.Addrs, "paired": p.Paired}
 }
@@ -55,7 +55,7 @@ func ListPeers(a *App, peers *transport.Peers) error {
 	return nil
 }
 
-// RemovePeer forgets the paired side that which names.
+// RemovePeer forgets the paired side that which names: its name, an address, its key or the beginning of its key.
 func RemovePeer(a *App, peers *transport.Peers, which string) error {
 	list, err := peers.List()
 	if err != nil {
@@ -71,7 +71,7 @@ func RemovePeer(a *App, peers *transport.Peers, which string) error {
 		for _, p := range meant {
 			keys = append(keys, fmt.Sprintf("%s (%s, paired %s)", p.ID, Plain(p.Name), p.Paired.Local().Format(time.DateTime)))
 		}
-		return fmt.Errorf("%q means %d of those paired: remove one by its key, or the beginning of it: %s", which, len(meant), strings.Join(keys, ", "))
+		return fmt.Errorf("%q means %d paired sides: remove one by its key, or the beginning of it: %s", which, len(meant), strings.Join(keys, ", "))
 	}
 	p := meant[0]
 	if err := peers.Remove(p.ID); err != nil {
@@ -84,10 +84,10 @@ func RemovePeer(a *App, peers *transport.Peers, which string) error {
 	return nil
 }
 
-// leastKey is how much of a key is taken for its beginning rather than for a name.
+// leastKey is the shortest beginning of a key that RemovePeer accepts.
 const leastKey = 4
 
-// peersCalled are those that text can mean. A whole key means one, whatever others call themselves.
+// peersCalled returns the peers that text can mean. A whole key means only one, even if another peer uses it as a name.
 func peersCalled(list []transport.Peer, text string) (meant []transport.Peer) {
 	for _, p := range list {
 		switch key := p.ID.String(); {
@@ -100,7 +100,7 @@ func peersCalled(list []transport.Peer, text string) (meant []transport.Peer) {
 	return meant
 }
 
-// IsPeer reports whether text means p: its name, its key or one of its addresses.
+// IsPeer reports whether text is the name, the key or an address of p.
 func IsPeer(p transport.Peer, text string) bool {
 	if text == p.Name || text == p.ID.String() || text == p.ID.Short() {
 		return true

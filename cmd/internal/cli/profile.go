@@ -19,15 +19,15 @@ import (
 	"tandem/transport"
 )
 
-// DecodeProfile is what is kept of a model's decoding delays on this machine (DRAGON §5.2).
+// DecodeProfile holds a model's decoding delays on this machine (DRAGON §5.2), as saved on disk.
 type DecodeProfile struct {
 	Model  string    `json:"model"`
-	Device string    `json:"device"` // that the model runs on
-	Made   time.Time `json:"made"`   // of the fit
-	// From says what was fitted: dummy documents, or answers where there was no time for these.
+	Device string    `json:"device"` // what computes the model
+	Made   time.Time `json:"made"`   // when it was fitted
+	// From says what was measured: dummy documents or, if these took too long, answers.
 	From   string          `json:"from"`
-	Decode profiler.Decode `json:"decode"` // over the tokens in the contexts of all rows
-	Length int             `json:"length"` // of these, at the end of the last answer
+	Decode profiler.Decode `json:"decode"` // delay over the tokens in all contexts together
+	Length int             `json:"length"` // tokens in all contexts at the end of the last answer
 }
 
 // The sources of a DecodeProfile.
@@ -36,14 +36,14 @@ const (
 	FromAnswers   = "answers"
 )
 
-// LinkProfile is what is kept of the path to a cloud.
+// LinkProfile holds what was measured of the network to a cloud, as saved on disk.
 type LinkProfile struct {
 	RTTMs   float64   `json:"rtt_ms"`
 	Address string    `json:"address,omitempty"` // where the cloud was reached
 	Seen    time.Time `json:"seen"`
 }
 
-// profilePath is where the profile of a model lies: one file for a model, a device and a number of threads.
+// profilePath returns the file of a model's profile. Each model, device and number of threads has its own.
 func (a *App) profilePath(m *model.Model, threads int) (string, error) {
 	dirs, err := a.Dirs()
 	if err != nil {
@@ -65,8 +65,8 @@ func (a *App) linkPath(id transport.ID) (string, error) {
 	return filepath.Join(dirs.State, "links", id.String()+".json"), err
 }
 
-// LoadProfile returns what is kept of the model on this machine, and whether anything is. What cannot be
-// read or makes no sense is as good as absent: it is measured anew.
+// LoadProfile returns the saved profile of the model, and whether there is one. A file that cannot be read or is out of
+// range counts as absent, so that the profile is measured again.
 func (a *App) LoadProfile(m *model.Model, threads int) (DecodeProfile, bool) {
 	path, err := a.profilePath(m, threads)
 	p, err := readState[DecodeProfile](path, err)
@@ -82,14 +82,13 @@ func (a *App) LoadProfile(m *model.Model, threads int) (DecodeProfile, bool) {
 	return p, true
 }
 
-// SaveProfile keeps p. It is written as a whole or not at all.
+// SaveProfile saves p, all of it or nothing.
 func (a *App) SaveProfile(m *model.Model, threads int, p DecodeProfile) error {
 	path, err := a.profilePath(m, threads)
 	return writeState(path, p, err)
 }
 
-// MeasureProfile profiles the model with dummy documents. It ends when ctx does, which is an error if that
-// was too early for a fit.
+// MeasureProfile profiles the model with dummy documents until ctx ends. It is an error if that is too early for a fit.
 func MeasureProfile(ctx context.Context, r node.Reader, s node.Settings) (DecodeProfile, []profiler.Sample, error) {
 	fit, samples, err := r.Measure(ctx, s)
 	if err != nil {
@@ -101,8 +100,7 @@ func MeasureProfile(ctx context.Context, r node.Reader, s node.Settings) (Decode
 	}, samples, nil
 }
 
-// LoadLink returns the round-trip time last seen to a cloud and the address where it was reached, 0 and "" when
-// none was.
+// LoadLink returns the last round-trip time to a cloud and the address where it was reached, or 0 and "".
 func (a *App) LoadLink(id transport.ID) (rtt time.Duration, address string) {
 	path, err := a.linkPath(id)
 	l, err := readState[LinkProfile](path, err)
@@ -112,14 +110,14 @@ func (a *App) LoadLink(id transport.ID) (rtt time.Duration, address string) {
 	return time.Duration(l.RTTMs * float64(time.Millisecond)), l.Address
 }
 
-// SaveLink keeps the round-trip time to a cloud and the address where it was reached.
+// SaveLink saves the round-trip time to a cloud and the address where it was reached.
 func (a *App) SaveLink(id transport.ID, rtt time.Duration, address string) error {
 	path, err := a.linkPath(id)
 	l := LinkProfile{RTTMs: float64(rtt.Microseconds()) / 1000, Address: address, Seen: time.Now().UTC().Truncate(time.Second)}
 	return writeState(path, l, err)
 }
 
-// maxState bounds a file of kept state.
+// maxState is the most bytes of a state file that are read.
 const maxState = 1 << 16
 
 func readState[T any](path string, err error) (v T, _ error) {
@@ -141,7 +139,7 @@ func readState[T any](path string, err error) (v T, _ error) {
 	return v, nil
 }
 
-// writeState replaces the file at path by v in one step. err, if there is one, is returned.
+// writeState replaces the file at path by v in one step. If err is not nil, it does nothing and returns err.
 func writeState(path string, v any, err error) error {
 	if err != nil {
 		return err

@@ -19,22 +19,19 @@ import (
 // modelsPull fetches a model from the hub.
 type modelsPull struct {
 	Model string `arg:"" help:"hf:OWNER/REPO, hf:OWNER/REPO:QUANT, hf:OWNER/REPO:FILE, or a short name." placeholder:"MODEL"`
-	Name  string `help:"What to call it in the models folder; without it the file's own name." placeholder:"NAME"`
+	Name  string `help:"Name in the models folder. Default: the file's own name." placeholder:"NAME"`
 }
 
 func (c *modelsPull) Help() string {
 	return `Examples:
   edge models pull hf:Qwen/Qwen2.5-0.5B-Instruct-GGUF:q4_0
   edge models pull qwen2.5:0.5b
-  edge models pull hf:OWNER/REPO:safetensors      (to convert: edge models convert)
+  edge models pull hf:OWNER/REPO:safetensors      then: edge models convert
 
 Short names: ` + strings.Join(hub.Names(), ", ") + `.
 A quantisation may follow: qwen2.5:1.5b-q8_0.
 
-Files are kept where all tools of the hub keep them (HF_HOME, HF_HUB_CACHE) and linked into the models
-folder. A download that was cut off goes on where it stopped; checksums are verified. HF_TOKEN opens
-private and gated repositories, HF_ENDPOINT names another server, HF_HUB_OFFLINE=1 forbids the network and
-takes what was pulled before.`
+Files are stored in the hub's usual cache (HF_HOME, HF_HUB_CACHE) and linked into the models folder. An interrupted download resumes; checksums are verified. HF_TOKEN gives access to private and gated repositories, HF_ENDPOINT names another server, and HF_HUB_OFFLINE=1 uses only what was pulled before.`
 }
 
 func (c *modelsPull) Run(a *App) error {
@@ -52,14 +49,14 @@ func (c *modelsPull) Run(a *App) error {
 	}
 	client.Agent = "tandem/" + Version()
 	client.Progress = progressBar(a)
-	client.Waiting = func(err error, d time.Duration) { a.Remark("%v; again in %v", err, d.Round(time.Second)) }
+	client.Waiting = func(err error, d time.Duration) { a.Remark("%v; trying again in %v", err, d.Round(time.Second)) }
 	repo, err := client.List(a, ref)
 	if err != nil {
 		return err
 	}
 	files, err := repo.Select(ref.What)
 	if err != nil && client.Offline {
-		return fmt.Errorf("%w; HF_HUB_OFFLINE is set, so only what was pulled before counts: unset it to download", err)
+		return fmt.Errorf("%w; HF_HUB_OFFLINE is set, so only files pulled before are used: unset it to download", err)
 	}
 	if err != nil {
 		return err
@@ -117,7 +114,7 @@ func (c *modelsPull) Run(a *App) error {
 	return nil
 }
 
-// names are what the files are called in the models folder; nothing for files that are no models.
+// names returns the names of the files in the models folder, or nil if the files are not models.
 func (c *modelsPull) names(files []hub.File) ([]string, error) {
 	if c.Name != "" && (!filepath.IsLocal(c.Name) || filepath.Base(c.Name) != c.Name) {
 		return nil, fmt.Errorf("--name %s: want a name without folders", c.Name)
@@ -140,21 +137,21 @@ func (c *modelsPull) names(files []hub.File) ([]string, error) {
 	return names, nil
 }
 
-// notTaken refuses a name in the models folder that stands for something else than the repository in folder
-// has: many repositories call their files the same.
+// notTaken returns an error if the link in the models folder leads elsewhere than into folder, the repository's cache.
+// Many repositories use the same file names.
 func notTaken(link, folder string) error {
 	info, err := os.Lstat(link)
 	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
-		return nil // hub.Link has its own words for a file
+		return nil // hub.Link reports a file in the way
 	}
 	target, err := filepath.EvalSymlinks(link)
 	if err != nil || slices.Contains(strings.Split(filepath.ToSlash(target), "/"), filepath.Base(folder)) {
 		return nil
 	}
-	return fmt.Errorf("%s stands for %s already: choose another name for this model with --name", link, target)
+	return fmt.Errorf("%s already leads to %s: choose another name for this model with --name", link, target)
 }
 
-// link makes the files appear in the models folder under the names.
+// link links the files into the models folder, under names.
 func link(dir string, names, paths []string) error {
 	if err := Make(dir); err != nil {
 		return err
@@ -167,7 +164,7 @@ func link(dir string, names, paths []string) error {
 	return nil
 }
 
-// check says why the engine could not compute a model.
+// check returns an error if the engine cannot compute the model.
 func (c *modelsPull) check(path string) error {
 	f, err := gguf.Open(path)
 	if err != nil {
@@ -176,7 +173,7 @@ func (c *modelsPull) check(path string) error {
 	return errors.Join(model.Check(f), f.Close())
 }
 
-// progressBar draws downloads: name, bar, bytes, speed and the time that is left.
+// progressBar draws downloads: name, bar, bytes, speed and remaining time.
 func progressBar(a *App) func(hub.Progress) {
 	var file string
 	var begun, drawn time.Time
@@ -193,8 +190,8 @@ func progressBar(a *App) func(hub.Progress) {
 	}
 }
 
-// progressLine is what progressBar draws after so long. Bytes that were there before count in the bar, not in
-// the speed; an empty file is complete.
+// progressLine returns the line that progressBar draws after the time spent. Bytes of an earlier, interrupted download
+// count for the bar but not for the speed. An empty file is complete.
 func progressLine(p hub.Progress, spent time.Duration) string {
 	const width = 24
 	full := width

@@ -16,12 +16,12 @@ import (
 	"tandem/retrieval"
 )
 
-// ModelFlags choose the model.
+// ModelFlags choose the model and what computes it.
 type ModelFlags struct {
-	Model   string  `help:"GGUF file, or its name in the models folder; without it the built-in reader." placeholder:"FILE"`
+	Model   string  `help:"GGUF file, or its name in the models folder. Default: the built-in reader." placeholder:"FILE"`
+	Compute string  `name:"device" help:"What computes: native, auto (a GPU or NPU that ggml can use, else native), or a device of ggml, such as ggml:cpu or ggml:cuda0; doctor lists them." default:"native" placeholder:"NAME"`
 	Threads int     `help:"Threads to compute with; 0 for all cores." default:"0"`
-	Compute string  `name:"device" help:"What computes: native, auto (a GPU or NPU that ggml can use, else native), or one of ggml's devices, such as ggml:cpu or ggml:cuda0; doctor lists them." default:"native" placeholder:"NAME"`
-	Memory  float64 `name:"npu-memory" help:"Megabytes of the model's weights that the device may hold, as a phone's NPU may; the rest is staged from the file while it computes. 0 for all." default:"0" placeholder:"MB"`
+	Memory  float64 `name:"npu-memory" help:"Megabytes of weights that the device may hold, as on a phone's NPU; the rest is staged from the file during the computation. 0 for all." default:"0" placeholder:"MB" hidden:""`
 	Phone   string  `kong:"-"` // the chip whose NPU is simulated, at its pace; for commands that have a flag for it
 
 	Switching string `kong:"-"` // how its graphs are changed: see model.Options
@@ -30,7 +30,7 @@ type ModelFlags struct {
 // BuiltIn is the name of the embedded model.
 const BuiltIn = "tandem-reader"
 
-// Open opens the chosen model.
+// Open opens the model that the flags choose.
 func (f ModelFlags) Open(a *App) (*model.Model, error) {
 	path, err := a.FindModel(f.Model)
 	if err != nil {
@@ -39,7 +39,7 @@ func (f ModelFlags) Open(a *App) (*model.Model, error) {
 	return f.open(path)
 }
 
-// open opens the model file at path, the built-in model when path is empty.
+// open opens the model file at path, or the built-in model if path is empty.
 func (f ModelFlags) open(path string) (*model.Model, error) {
 	if f.Threads < 0 || f.Threads > 1024 {
 		return nil, fmt.Errorf("--threads %d: want 0 (all cores) to 1024", f.Threads)
@@ -54,9 +54,9 @@ func (f ModelFlags) open(path string) (*model.Model, error) {
 	return model.Open(path, opt)
 }
 
-// PassageFlags say how files are cut.
+// PassageFlags say how files are cut into passages.
 type PassageFlags struct {
-	PassageWords int `help:"Words of the passages that files are cut into, about; 0 for a sentence each. Larger models may read longer ones as well." default:"0"`
+	PassageWords int `help:"Cut files into passages of about this many words; 0 for one sentence each. Larger models can read longer ones." default:"0"`
 }
 
 // Validate is called by kong.
@@ -69,9 +69,9 @@ func (f PassageFlags) Validate() error {
 
 func (f PassageFlags) options() retrieval.Options { return retrieval.Options{Words: f.PassageWords} }
 
-// CacheFlags bound the store of computed passages.
+// CacheFlags bound the store of computed passages (their KV caches).
 type CacheFlags struct {
-	CacheMB int64 `name:"cache-mb" help:"Megabytes of disk for the computed states of passages; 0 for none." default:"512"`
+	CacheMB int64 `name:"cache-mb" help:"Megabytes of disk for the computed states of passages; 0 for none." default:"512" hidden:""`
 }
 
 // Validate is called by kong.
@@ -82,8 +82,8 @@ func (f CacheFlags) Validate() error {
 	return nil
 }
 
-// KV opens the store of computed passages. A store that cannot be used costs time, not answers: the error
-// is logged and nil returned.
+// KV opens the store of computed passages, or returns nil if it cannot. That costs time but no answer, so it only logs the
+// error.
 func (f CacheFlags) KV(a *App) *retrieval.KVStore {
 	dirs, err := a.Dirs()
 	if err != nil || f.CacheMB <= 0 {
@@ -91,23 +91,23 @@ func (f CacheFlags) KV(a *App) *retrieval.KVStore {
 	}
 	store, err := retrieval.OpenKV(filepath.Join(dirs.Cache, "kv"), f.CacheMB<<20)
 	if err != nil {
-		a.Log.Warn("passages are computed anew each time", "error", err)
+		a.Log.Warn("passages are computed again for each question", "error", err)
 		return nil
 	}
 	return store
 }
 
-// IndexDir is where the program's own index lies.
+// IndexDir returns the folder of the program's own index.
 func (a *App) IndexDir() (string, error) {
 	dirs, err := a.Dirs()
 	return filepath.Join(dirs.Data, "index"), err
 }
 
-// OwnIndex opens the index that `index add` made, for reading. It returns nil when there is none.
+// OwnIndex opens the index that "index add" made, for reading. It returns nil if there is none or if it is empty.
 func (a *App) OwnIndex() (*retrieval.Index, error) {
 	dir, err := a.IndexDir()
 	if err != nil {
-		return nil, nil // no home: nothing can have been indexed
+		return nil, nil // without a home folder nothing can be indexed
 	}
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -155,7 +155,7 @@ func (a *App) Folder(dir string, cut PassageFlags) (*retrieval.Index, error) {
 	return x, nil
 }
 
-// naming adds to an error of files below path that may not be read where that was, unless it says so.
+// naming adds path to a permission error that does not name it.
 func naming(path string, err error) error {
 	if !errors.Is(err, fs.ErrPermission) || strings.Contains(err.Error(), path) {
 		return err
@@ -175,7 +175,7 @@ func Sample(ctx context.Context, corpus fs.FS, cut PassageFlags) (*retrieval.Ind
 	return x, nil
 }
 
-// Reader puts together what a side reads with.
+// Reader returns a node's reader with the lexical scorer.
 func Reader(m *model.Model, x *retrieval.Index, kv *retrieval.KVStore) node.Reader {
 	return node.Reader{Model: m, Scorer: retrieval.Lexical(), Index: x, KV: kv}
 }

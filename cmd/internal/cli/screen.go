@@ -16,7 +16,7 @@ import (
 	"tandem"
 )
 
-// Screen is where a program talks to a person: text on Out, progress and remarks on Aside.
+// Screen is where a program prints: results to Out, progress and remarks to Aside.
 type Screen struct {
 	Out, Aside io.Writer
 	color      bool // Out understands colours
@@ -25,7 +25,7 @@ type Screen struct {
 	since      time.Time
 }
 
-// NewScreen looks at what out and err are connected to. Colours need a terminal and no NO_COLOR.
+// NewScreen returns a screen on out and err. It uses colours if out is a terminal and NO_COLOR is not set.
 func NewScreen(out, err *os.File) *Screen {
 	terminal := func(f *os.File) bool { return term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb" }
 	return &Screen{
@@ -35,19 +35,19 @@ func NewScreen(out, err *os.File) *Screen {
 	}
 }
 
-// Color reports whether text on Out is tinted.
+// Color reports whether text on Out is coloured.
 func (s *Screen) Color() bool { return s.color }
 
 const reset = "\x1b[0m"
 
-// tints are 256-colour codes legible on dark and light grounds.
+// tints are 256-colour codes that are legible on dark and light backgrounds.
 var tints = map[tandem.By]string{
 	tandem.ByDevice:  "\x1b[38;5;33m",  // blue
 	tandem.ByCloud:   "\x1b[38;5;172m", // orange
 	tandem.ByNeither: "\x1b[38;5;161m", // red
 }
 
-// Tint colours text by who drafted it; what both drafted keeps the terminal's own colour.
+// Tint colours text by the side that drafted it. Text that both drafted keeps the terminal's own colour.
 func (s *Screen) Tint(by tandem.By, text string) string {
 	code, ok := tints[by]
 	if !s.color || !ok || text == "" {
@@ -56,7 +56,7 @@ func (s *Screen) Tint(by tandem.By, text string) string {
 	return code + text + reset
 }
 
-// Faint is for remarks beside the answer.
+// Faint dims text, such as a remark next to an answer.
 func (s *Screen) Faint(text string) string {
 	if !s.color || text == "" {
 		return text
@@ -64,7 +64,7 @@ func (s *Screen) Faint(text string) string {
 	return "\x1b[2m" + text + reset
 }
 
-// Legend names the tints, or is empty without colours.
+// Legend explains the tints. It is empty without colours.
 func (s *Screen) Legend() string {
 	if !s.color {
 		return ""
@@ -72,8 +72,8 @@ func (s *Screen) Legend() string {
 	return s.Tint(tandem.ByDevice, "device") + s.Faint(" · ") + s.Tint(tandem.ByCloud, "cloud") + s.Faint(" · both · ") + s.Tint(tandem.ByNeither, "neither")
 }
 
-// Progress redraws one line on a terminal; elsewhere it prints a line every five seconds, so that logs
-// of long work show life without filling up.
+// Progress redraws one line on a terminal. Elsewhere it prints at most one line every five seconds, so that logs show
+// progress without filling up.
 func (s *Screen) Progress(format string, args ...any) {
 	line := Plain(fmt.Sprintf(format, args...))
 	if s.live {
@@ -99,7 +99,7 @@ func (s *Screen) Clear() {
 	s.drawn, s.since = 0, time.Time{}
 }
 
-// Remark prints a line beside the answer.
+// Remark prints a line to Aside.
 func (s *Screen) Remark(format string, args ...any) {
 	s.Clear()
 	fmt.Fprintln(s.Aside, fmt.Sprintf(format, args...))
@@ -113,8 +113,8 @@ func (s *Screen) JSON(v any) error {
 	return e.Encode(v)
 }
 
-// Plain is a name or title that came from elsewhere, fit for a line on a terminal: what is no character to be seen
-// (escapes, new lines, marks that turn the direction of text) is shown as Go would write it.
+// Plain makes foreign text, such as a name or title, safe to print on one line of a terminal. It escapes all characters
+// that are not graphic (control characters, line breaks, marks that change the direction of text) as in a Go string.
 func Plain(text string) string {
 	var out strings.Builder
 	for len(text) > 0 {
@@ -130,8 +130,8 @@ func Plain(text string) string {
 	return out.String()
 }
 
-// Said is text that a model wrote, without control characters but for new lines and tabs: what it read, or a cloud that
-// decides with it, must not command the terminal.
+// Said makes text that a model wrote safe to print: it removes control characters except line breaks and tabs, so that
+// neither a document nor a cloud can control the terminal.
 func Said(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' {
@@ -157,5 +157,5 @@ func Bytes(n int64) string {
 	return fmt.Sprintf("%.1f %s", v, suffix)
 }
 
-// Milliseconds is a duration in milliseconds, to the microsecond.
+// Milliseconds returns a duration in milliseconds, truncated to microseconds.
 func Milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 )
 
-// listening is what is kept of a running server.
+// listening is the state of a running server, as saved on disk.
 type listening struct {
 	Address string `json:"address"`
 }
@@ -18,12 +18,12 @@ func (a *App) listeningPath() (string, error) {
 	return filepath.Join(dirs.State, "listening.json"), err
 }
 
-// Listens notes the address where this program serves, for the one that prints pairing codes. What it returns takes
-// that back, unless another server has begun since.
+// Listens saves the address where this process serves, so that "cloud pair" can put it into codes. The returned function
+// removes it again, unless another server has started since.
 func (a *App) Listens(address string) (end func()) {
 	path, err := a.listeningPath()
 	if err = writeState(path, listening{address}, err); err != nil {
-		a.Log.Warn("pairing codes do not know where this server listens", "error", err)
+		a.Log.Warn("cannot save the address of this server for pairing codes", "error", err)
 		return func() {}
 	}
 	return func() {
@@ -33,14 +33,14 @@ func (a *App) Listens(address string) (end func()) {
 	}
 }
 
-// Listening is where this user's server listens, "" when none runs.
+// Listening returns the address where a server of this user listens, or "" if none runs.
 func (a *App) Listening() string {
 	path, err := a.listeningPath()
 	l, err := readState[listening](path, err)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		a.Log.Info("not known where the server listens", "error", err)
+		a.Log.Info("cannot read the address of the running server", "error", err)
 	}
-	if c, err := net.ListenPacket("udp", l.Address); err == nil && l.Address != "" { // nobody does any more, however it ended
+	if c, err := net.ListenPacket("udp", l.Address); err == nil && l.Address != "" { // the port is free, so that server has ended
 		c.Close()
 		return ""
 	}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"time"
+
+	"tandem"
+	"tandem/cmd/internal/cli"
+	"tandem/node"
+	"tandem/transport"
+)
+
+// askJSON is the output of ask --json.
+type askJSON struct {
+	Answer    string      `json:"answer"`
+	Method    string      `json:"method"`
+	Tokens    []tokenJSON `json:"tokens"`
+	Placement string      `json:"placement"`
+	Choice    string      `json:"placement_choice"` // the flag: auto, or a placement
+	Coupling  string      `json:"coupling"`
+	Gamma     string      `json:"gamma,omitempty"` // of the speculative coupling
+	Seed      uint64      `json:"seed"`
+	LocalOnly bool        `json:"local_only"` // no token was agreed with a cloud
+	Finish    string      `json:"finish"`     // stop, length, cancelled
+	Remarks   []string    `json:"remarks,omitempty"`
+	Parts     []partJSON  `json:"parts"`   // the sentences
+	Unknown   bool        `json:"unknown"` // true if any part is
+	Documents struct {
+		Device []node.Source `json:"device"`
+		Cloud  []node.Source `json:"cloud"`
+	} `json:"documents"`
+	Stats statsJSON `json:"stats"`
+	costJSON
+}
+
+// partJSON is a sentence with its sources.
+type partJSON struct {
+	Text    string      `json:"text"`
+	Unknown bool        `json:"unknown"` // it says so itself, or no document supports it
+	Nothing float64     `json:"nothing"` // weight of the contexts without a document
+	Sources []citedJSON `json:"sources"`
+}
+
+type citedJSON struct {
+	Side   string  `json:"side"`
+	Title  string  `json:"title,omitempty"` // empty if the cloud does not show titles
+	Weight float64 `json:"weight"`          // share over both sides
+}
+
+type tokenJSON struct {
+	ID   tandem.Token `json:"id"`
+	Text string       `json:"text"`
+	By   string       `json:"by"`
+	Ms   float64      `json:"ms"` // since the question
+}
+
+type statsJSON struct {
+	TTFT            float64 `json:"ttft_ms"`
+	TokensPerSecond float64 `json:"tokens_per_second"` // after the first token; over the whole time if the answer arrived at once
+	AcceptDevice    float64 `json:"accept_device"`
+	AcceptCloud     float64 `json:"accept_cloud"`
+	BytesSent       uint64  `json:"bytes_sent"`
+	BytesReceived   uint64  `json:"bytes_received"`
+	DraftBytesMean  float64 `json:"draft_bytes_mean"`
+	RTT             float64 `json:"rtt_ms"`
+	PrefillDevice   float64 `json:"prefill_device_ms"`
+	PrefillCloud    float64 `json:"prefill_cloud_ms"`
+	AloneTokens     int     `json:"alone_tokens"`
+	Handovers       int     `json:"handovers"` // of aggregation, by either side (placement greedy)
+	Lookahead       int     `json:"lookahead"` // most drafts ahead of the agreed text
+	Drafted         int     `json:"drafted"`   // by the device
+	Ahead           int     `json:"ahead"`     // of these, drafts that needed no pass for themselves
+	Hedges          int     `json:"hedges"`    // drafts of the cloud that arrived before they were needed
+	TotalMs         float64 `json:"total_ms"`
+	PeakMemory      float64 `json:"peak_memory_mb"` // of this process so far
+}
+
+// report returns the answer as ask --json prints it.
+func (s *session) report(answer node.Answer) askJSON {
+	r := askJSON{
+		Answer: answer.Text, Method: s.flags.Method, Tokens: []tokenJSON{},
+		Placement: s.settings.Placement.String(), Choice: s.flags.Placement, Coupling: s.settings.Coupling.String(),
+		Seed: s.settings.Sampling.Seed, LocalOnly: answer.Pair.Together == 0 && s.settings.Want == transport.WantDrafts,
+		Finish: answer.Reason.String(), Remarks: answer.Remarks,
+	}
+	if s.settings.Coupling == tandem.CouplingSpeculative {
+		r.Gamma = s.flags.Gamma
+	}
+	for _, t := range answer.Tokens {
+		r.Tokens = append(r.Tokens, tokenJSON{t.ID, t.Text, t.By.String(), cli.Milliseconds(t.At)})
+	}
+	r.Parts = []partJSON{}
+	for _, p := range answer.Parts {
+		part := partJSON{Text: p.Text, Nothing: p.Unknown, Unknown: unknown(p.Text, p.Unknown), Sources: []citedJSON{}}
+		for _, d := range p.Sources {
+			part.Sources = append(part.Sources, citedJSON{d.Side.String(), d.Title, d.Weight})
+		}
+		r.Parts, r.Unknown = append(r.Parts, part), r.Unknown || part.Unknown
+	}
+	r.Documents.Device = append([]node.Source{}, answer.Documents[tandem.Device]...)
+	r.Documents.Cloud = append([]node.Source{}, answer.Documents[tandem.Cloud]...)
+	r.costJSON = s.cost
+	r.Stats = statsJSON{
+		PeakMemory: peakMemory(),
+		Drafted:    answer.Pair.Drafted, Ahead: answer.Pair.Ahead, Hedges: answer.Pair.Hedges,
+		AcceptDevice:  answer.Pair.Acceptance(tandem.Device),
+		AcceptCloud:   answer.Pair.Acceptance(tandem.Cloud),
+		BytesSent:     answer.Link.BytesSent,
+		BytesReceived: answer.Link.BytesReceived,
+		RTT:           cli.Milliseconds(answer.Link.RTT),
+		PrefillDevice: cli.Milliseconds(answer.Prefill[tandem.Device]),
+		PrefillCloud:  cli.Milliseconds(answer.Prefill[tandem.Cloud]),
+		AloneTokens:   answer.Pair.Alone,
+		Handovers:     answer.Pair.Handovers + answer.Pair.Takeovers,
+		Lookahead:     answer.Lookahead,
+		TotalMs:       cli.Milliseconds(answer.Took),
+	}
+	if answer.Link.Drafts > 0 {
+		r.Stats.DraftBytesMean = float64(answer.Link.DraftBytes) / float64(answer.Link.Drafts)
+	}
+	if n := len(answer.Tokens); n > 0 {
+		first, last := answer.Tokens[0].At, answer.Tokens[n-1].At
+		r.Stats.TTFT = cli.Milliseconds(first)
+		r.Stats.TokensPerSecond = speed(n, first, last, s.settings.Want == transport.WantAnswer)
+	}
+	return r
+}
+
+// speed returns the tokens per second of n tokens that arrived between first and last after the question. An answer that
+// arrives at once, or nearly so, took the time before its first token, too.
+func speed(n int, first, last time.Duration, atOnce bool) float64 {
+	if atOnce || 10*(last-first) < first {
+		return float64(n) / max(last, time.Nanosecond).Seconds()
+	}
+	return float64(n-1) / max(last-first, time.Nanosecond).Seconds()
+}

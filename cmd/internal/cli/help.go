@@ -1,0 +1,60 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// helpOptions lay out the help. The names of environment variables follow from those of the flags and are left out.
+var helpOptions = kong.HelpOptions{
+	Compact: true, NoExpandSubcommands: true, WrapUpperBound: 100,
+	ValueFormatter: func(v *kong.Value) string { return v.Help },
+}
+
+// helpAll is the flag --help-all. It prints the help with all flags, including those with the tag hidden, and what the
+// command's method HelpAll() string adds, if it has one.
+type helpAll bool
+
+// BeforeReset is called by kong, as for its own --help.
+func (helpAll) BeforeReset(ctx *kong.Context) error {
+	for _, f := range ctx.Flags() {
+		f.Hidden = false
+	}
+	if command := ctx.Selected(); command != nil {
+		if c, ok := command.Target.Addr().Interface().(interface{ HelpAll() string }); ok {
+			command.Detail += "\n\n" + c.HelpAll()
+		}
+	}
+	if err := kong.DefaultHelpPrinter(helpOptions, ctx); err != nil {
+		return err
+	}
+	ctx.Exit(0)
+	return nil
+}
+
+// printHelp prints the help without hidden flags and, for a command, without those that set up the program (the tag
+// program). It says where these are.
+func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
+	command := ctx.Selected()
+	hidden, program := 0, []string{}
+	for _, f := range ctx.Flags() {
+		if command != nil && f.Tag.Has("program") {
+			f.Hidden = true
+			program = append(program, "--"+f.Name)
+		} else if f.Hidden {
+			hidden++
+		}
+	}
+	options.ValueFormatter = helpOptions.ValueFormatter
+	if err := kong.DefaultHelpPrinter(options, ctx); err != nil || options.Summary || command == nil {
+		return err
+	}
+	text := fmt.Sprintf("\nEvery command also takes %s: see %s --help.\n", strings.Join(program, ", "), ctx.Model.Name)
+	if hidden > 0 {
+		text += fmt.Sprintf("%d more flags, for experiments: %s --help-all\n", hidden, command.FullPath())
+	}
+	_, err := fmt.Fprint(ctx.Stdout, text)
+	return err
+}

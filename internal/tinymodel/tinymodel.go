@@ -52,8 +52,8 @@ func (s Spec) withDefaults() Spec {
 	set(&s.Layers, 2)
 	set(&s.Dim, 64)
 	set(&s.Heads, 4)
-	if s.Arch == "opt" {
-		set(&s.KVHeads, s.Heads)
+	if set := architectures[s.Arch].defaults; set != nil {
+		set(&s)
 	}
 	set(&s.KVHeads, 2)
 	set(&s.HeadDim, s.Dim/s.Heads)
@@ -93,67 +93,6 @@ func Parts(s Spec) ([]gguf.KV, []npu.Tensor) {
 	return meta, tensors
 }
 
-// weights are a tensor to be made: numbers with a mean and a standard deviation.
-type weights struct {
-	name         string
-	typ          npu.DType
-	rows, cols   int
-	mean, spread float64
-}
-
-// weights lists the tensors in the file's order.
-func (s Spec) weights(vocab int) (list []weights) {
-	q, kv := s.Heads*s.HeadDim, s.KVHeads*s.HeadDim
-	matrix := func(name string, rows, cols int) {
-		list = append(list, weights{name, s.Type, rows, cols, 0, s.Gain / math.Sqrt(float64(cols))})
-	}
-	vector := func(name string, n int, mean, spread float64) {
-		list = append(list, weights{name, npu.F32, 1, n, mean, spread})
-	}
-	list = append(list, weights{"token_embd.weight", *s.Embed, vocab, s.Dim, 0, 0.5})
-	if s.Factors {
-		vector("rope_freqs.weight", s.HeadDim/2, 2, 0.3)
-	}
-	opt := s.Arch == "opt"
-	if opt {
-		list = append(list, weights{"position_embd.weight", s.Type, s.Context, s.Dim, 0, 0.3})
-	}
-	for i := range s.Layers {
-		b := fmt.Sprintf("blk.%d.", i)
-		if opt {
-			vector(b+"attn_norm.bias", s.Dim, 0, 0.1)
-			vector(b+"attn_output.bias", s.Dim, 0, 0.1)
-			vector(b+"ffn_norm.bias", s.Dim, 0, 0.1)
-			vector(b+"ffn_up.bias", s.FF, 0, 0.1)
-			vector(b+"ffn_down.bias", s.Dim, 0, 0.1)
-		}
-		vector(b+"attn_norm.weight", s.Dim, 1, 0.1)
-		matrix(b+"attn_q.weight", q, s.Dim)
-		matrix(b+"attn_k.weight", kv, s.Dim)
-		matrix(b+"attn_v.weight", kv, s.Dim)
-		if s.Bias || s.Arch != "llama" {
-			vector(b+"attn_q.bias", q, 0, 0.5)
-			vector(b+"attn_k.bias", kv, 0, 0.5)
-			vector(b+"attn_v.bias", kv, 0, 0.5)
-		}
-		matrix(b+"attn_output.weight", s.Dim, q)
-		vector(b+"ffn_norm.weight", s.Dim, 1, 0.1)
-		if !opt {
-			matrix(b+"ffn_gate.weight", s.FF, s.Dim)
-		}
-		matrix(b+"ffn_up.weight", s.FF, s.Dim)
-		matrix(b+"ffn_down.weight", s.Dim, s.FF)
-	}
-	vector("output_norm.weight", s.Dim, 1, 0.1)
-	if opt {
-		vector("output_norm.bias", s.Dim, 0, 0.1)
-	}
-	if s.Untied {
-		matrix("output.weight", vocab, s.Dim)
-	}
-	return list
-}
-
 func random(r *rand.Rand, w weights) npu.Tensor {
 	x := make([]float32, w.rows*w.cols)
 	for i := range x { // uniform, by operations that every processor rounds alike
@@ -187,11 +126,8 @@ func (s Spec) meta() (meta []gguf.KV, vocab int) {
 		add(p+"attention.value_length", uint32(s.HeadDim))
 		add(p+"rope.dimension_count", uint32(s.HeadDim))
 	}
-	if s.Arch == "opt" {
-		add(p+"attention.layer_norm_epsilon", float32(1e-5))
-	} else {
-		add(p+"attention.layer_norm_rms_epsilon", float32(1e-5))
-		add(p+"rope.freq_base", float32(s.RopeBase))
+	for _, kv := range architectures[s.Arch].meta(s) {
+		add(p+kv.Key, kv.Value)
 	}
 	if s.Linear != 0 {
 		add(p+"rope.scaling.type", "linear")

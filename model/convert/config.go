@@ -32,13 +32,7 @@ type hfConfig struct {
 	Window    *uint32      `json:"sliding_window"`
 	UseWindow *bool        `json:"use_sliding_window"`
 
-	// OPT's.
-	FFDim       uint32 `json:"ffn_dim"`
-	WordDim     uint32 `json:"word_embed_proj_dim"`
-	NormBefore  *bool  `json:"do_layer_norm_before"`
-	NoFinalNorm bool   `json:"_remove_final_layer_norm"`
-	ActFunction string `json:"activation_function"`
-	Bias        *bool  `json:"enable_bias"`
+	family *family
 }
 
 type ropeScaling struct {
@@ -86,13 +80,12 @@ func parseHFConfig(b []byte) (*hfConfig, error) {
 	if err := json.Unmarshal(b, c); err != nil {
 		return nil, err
 	}
-	switch c.Type {
-	case "llama", "qwen2":
-	case "mistral": // a llama, but for the window
-	case "opt":
-		c.FF, c.Act = c.FFDim, c.ActFunction
-	default:
-		return nil, fmt.Errorf("model_type %.100q is not supported: llama, mistral, qwen2 and opt are", c.Type)
+	var err error
+	if c.family, err = familyOf(c.Type); err != nil {
+		return nil, err
+	}
+	if err := c.family.config(c, b); err != nil {
+		return nil, err
 	}
 	if c.KVHeads == 0 {
 		c.KVHeads = c.Heads
@@ -112,27 +105,7 @@ func parseHFConfig(b []byte) (*hfConfig, error) {
 	if c.HeadDim%2 != 0 || uint64(c.Heads)*uint64(c.HeadDim) > maxDim || c.Heads%c.KVHeads != 0 {
 		return nil, fmt.Errorf("%d heads of %d elements, %d key-value heads", c.Heads, c.HeadDim, c.KVHeads)
 	}
-	if c.Type == "opt" {
-		return c, c.checkOPT()
-	}
-	if c.Act != "silu" && c.Act != "" {
-		return nil, fmt.Errorf("hidden_act %.100q is not supported: silu is", c.Act)
-	}
-	return c, c.checkRope()
-}
-
-func (c *hfConfig) checkOPT() error {
-	switch {
-	case c.Act != "relu":
-		return fmt.Errorf("activation_function %.100q is not supported: relu is", c.Act)
-	case c.WordDim != 0 && c.WordDim != c.Hidden:
-		return fmt.Errorf("word_embed_proj_dim %d differs from hidden_size %d: OPT-350M is built that way, and not supported: use another size", c.WordDim, c.Hidden)
-	case c.NormBefore != nil && !*c.NormBefore, c.NoFinalNorm:
-		return fmt.Errorf("norms after the layers (do_layer_norm_before false) are not supported: use another size of OPT")
-	case c.Bias != nil && !*c.Bias:
-		return fmt.Errorf("enable_bias false is not supported")
-	}
-	return nil
+	return c, nil
 }
 
 func (c *hfConfig) checkRope() error {
@@ -166,7 +139,7 @@ func (c *hfConfig) tied() bool {
 	if c.Tied != nil {
 		return *c.Tied
 	}
-	return c.Type == "opt"
+	return c.family.tied
 }
 
 func (c *hfConfig) theta() float64 {
@@ -179,46 +152,24 @@ func (c *hfConfig) theta() float64 {
 // context is how far positions go: attention windows are not supported, and within one window a model is
 // the same without.
 func (c *hfConfig) context() uint32 {
-	if c.Window != nil && *c.Window > 0 && (c.Type == "mistral" || c.UseWindow != nil && *c.UseWindow) {
+	if c.Window != nil && *c.Window > 0 && (c.family.windowed || c.UseWindow != nil && *c.UseWindow) {
 		return min(c.Positions, *c.Window)
 	}
 	return c.Positions
 }
 
-func (c *hfConfig) arch() string {
-	if c.Type == "mistral" {
-		return "llama"
-	}
-	return c.Type
-}
-
 // meta returns the hyper-parameters as GGUF keys.
 func (c *hfConfig) meta(name string) []gguf.KV {
-	p := c.arch() + "."
+	arch := c.family.arch
+	p := arch + "."
 	list := []gguf.KV{
-		{Key: "general.architecture", Value: c.arch()}, {Key: "general.name", Value: name},
+		{Key: "general.architecture", Value: arch}, {Key: "general.name", Value: name},
 		{Key: p + "block_count", Value: c.Layers}, {Key: p + "context_length", Value: c.context()},
 		{Key: p + "embedding_length", Value: c.Hidden}, {Key: p + "feed_forward_length", Value: c.FF},
 		{Key: p + "attention.head_count", Value: c.Heads}, {Key: p + "attention.head_count_kv", Value: c.KVHeads},
 	}
-	if c.Type == "opt" {
-		return append(list, gguf.KV{Key: p + "attention.layer_norm_epsilon", Value: float32(1e-5)})
-	}
-	eps := 1e-6
-	if c.RMSEps != nil {
-		eps = *c.RMSEps
-	}
-	list = append(list, gguf.KV{Key: p + "attention.layer_norm_rms_epsilon", Value: float32(eps)},
-		gguf.KV{Key: p + "rope.freq_base", Value: float32(c.theta())},
-		gguf.KV{Key: p + "rope.dimension_count", Value: c.HeadDim})
-	if c.HeadDim*c.Heads != c.Hidden {
-		list = append(list, gguf.KV{Key: p + "attention.key_length", Value: c.HeadDim}, gguf.KV{Key: p + "attention.value_length", Value: c.HeadDim})
-	}
-	if c.arch() == "llama" {
-		list = append(list, gguf.KV{Key: p + "vocab_size", Value: c.Vocab})
-	}
-	if c.Scaling.kind() == "linear" {
-		list = append(list, gguf.KV{Key: p + "rope.scaling.type", Value: "linear"}, gguf.KV{Key: p + "rope.scaling.factor", Value: float32(c.Scaling.Factor)})
+	for _, kv := range c.family.meta(c) {
+		list = append(list, gguf.KV{Key: p + kv.Key, Value: kv.Value})
 	}
 	return list
 }

@@ -2,11 +2,9 @@ package convert
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,7 +13,7 @@ import (
 	"tandem/npu"
 )
 
-// Convert makes a GGUF file at out of the Hugging Face model in dir: Llama (and Mistral), Qwen2 or OPT. A
+// Convert makes a GGUF file at out of the Hugging Face model in dir. A
 // Scheme without a name keeps the types of the weights as they are.
 func Convert(ctx context.Context, dir, out string, opt Options) (*Report, error) {
 	c, err := readHFConfig(dir)
@@ -120,11 +118,7 @@ func (p *plan) pair(name, from string, bias bool, shape ...uint32) (weight, mayb
 }
 
 func (p *plan) tensors() ([]tensor, error) {
-	if p.config.Type == "opt" {
-		p.opt()
-	} else {
-		p.llama()
-	}
+	p.config.family.tensors(p)
 	if p.err != nil {
 		return nil, p.err
 	}
@@ -137,101 +131,9 @@ func (p *plan) tensors() ([]tensor, error) {
 	return p.list, nil
 }
 
-// llama plans Llama's and Qwen2's tensors.
-func (p *plan) llama() {
-	c := p.config
-	q, kv := c.Heads*c.HeadDim, c.KVHeads*c.HeadDim
-	p.take("token_embd.weight", "model.embed_tokens.weight", c.Vocab, c.Hidden)
-	if factors := c.ropeFactors(); factors != nil {
-		b := make([]byte, 4*len(factors))
-		for i, f := range factors {
-			binary.LittleEndian.PutUint32(b[4*i:], math.Float32bits(f))
-		}
-		p.list = append(p.list, tensor{name: "rope_freqs.weight", shape: []uint64{uint64(len(factors))}, typ: npu.F32, data: b})
-	}
-	for i := range c.Layers {
-		if p.err != nil {
-			return // a configuration with more layers than the files ends here
-		}
-		to, from := fmt.Sprintf("blk.%d.", i), fmt.Sprintf("model.layers.%d.", i)
-		p.take(to+"attn_norm.weight", from+"input_layernorm.weight", c.Hidden)
-		qw, qb := p.pair(to+"attn_q", from+"self_attn.q_proj", false, q, c.Hidden)
-		p.adjacent(c.Heads, qw, qb)
-		kw, kb := p.pair(to+"attn_k", from+"self_attn.k_proj", false, kv, c.Hidden)
-		p.adjacent(c.KVHeads, kw, kb)
-		p.pair(to+"attn_v", from+"self_attn.v_proj", false, kv, c.Hidden)
-		p.pair(to+"attn_output", from+"self_attn.o_proj", false, c.Hidden, q)
-		p.take(to+"ffn_norm.weight", from+"post_attention_layernorm.weight", c.Hidden)
-		p.take(to+"ffn_gate.weight", from+"mlp.gate_proj.weight", c.FF, c.Hidden)
-		p.take(to+"ffn_up.weight", from+"mlp.up_proj.weight", c.FF, c.Hidden)
-		p.take(to+"ffn_down.weight", from+"mlp.down_proj.weight", c.Hidden, c.FF)
-	}
-	p.take("output_norm.weight", "model.norm.weight", c.Hidden)
-	if !c.tied() {
-		p.take("output.weight", "lm_head.weight", c.Vocab, c.Hidden)
-	}
-}
-
-// adjacent reorders the rows of Llama's queries and keys: the hub's files rotate element i of a head with
-// i+n/2, GGUF's llama 2i with 2i+1. (Qwen2 is half-split in both.)
-func (p *plan) adjacent(heads uint32, tensors ...*tensor) {
-	if p.config.arch() != "llama" {
-		return
-	}
-	size := int(p.config.HeadDim)
-	for _, t := range tensors {
-		switch {
-		case t == nil || p.err != nil:
-		case len(t.shape) == 1:
-			t.data = reorder(t.data, t.typ.RowBytes(1), size)
-		default:
-			t.row = func(row int) int { return halfSplit(row, size) }
-		}
-	}
-}
-
-// halfSplit returns which row of half-split heads stands at the given row of adjacent ones.
-func halfSplit(row, size int) int {
-	head, at := row/size*size, row%size
-	return head + at%2*(size/2) + at/2
-}
-
-// reorder does the same with the elements of a vector.
-func reorder(data []byte, width, size int) []byte {
-	out := make([]byte, 0, len(data))
-	for i := range len(data) / width {
-		out = append(out, data[halfSplit(i, size)*width:][:width]...)
-	}
-	return out
-}
-
-// opt plans OPT's tensors. The first two learned positions are padding's and are left out.
-func (p *plan) opt() {
-	c := p.config
-	root := "model.decoder."
-	if !p.has(root + "embed_tokens.weight") {
-		root = "decoder."
-	}
-	p.take("token_embd.weight", root+"embed_tokens.weight", c.Vocab, c.Hidden)
-	if t := p.take("position_embd.weight", root+"embed_positions.weight", c.Positions+2, c.Hidden); p.err == nil {
-		t.data, t.shape[1] = t.data[2*t.typ.RowBytes(int(c.Hidden)):], uint64(c.Positions)
-	}
-	for i := range c.Layers {
-		if p.err != nil {
-			return
-		}
-		to, from := fmt.Sprintf("blk.%d.", i), fmt.Sprintf("%slayers.%d.", root, i)
-		p.pair(to+"attn_norm", from+"self_attn_layer_norm", true, c.Hidden)
-		p.pair(to+"attn_q", from+"self_attn.q_proj", true, c.Hidden, c.Hidden)
-		p.pair(to+"attn_k", from+"self_attn.k_proj", true, c.Hidden, c.Hidden)
-		p.pair(to+"attn_v", from+"self_attn.v_proj", true, c.Hidden, c.Hidden)
-		p.pair(to+"attn_output", from+"self_attn.out_proj", true, c.Hidden, c.Hidden)
-		p.pair(to+"ffn_norm", from+"final_layer_norm", true, c.Hidden)
-		p.pair(to+"ffn_up", from+"fc1", true, c.FF, c.Hidden)
-		p.pair(to+"ffn_down", from+"fc2", true, c.Hidden, c.FF)
-	}
-	p.pair("output_norm", root+"final_layer_norm", true, c.Hidden)
-	if !c.tied() {
+// output takes the output matrix, if it is not the embedding.
+func (p *plan) output() {
+	if c := p.config; !c.tied() {
 		p.take("output.weight", "lm_head.weight", c.Vocab, c.Hidden)
 	}
 }

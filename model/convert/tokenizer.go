@@ -196,8 +196,8 @@ func fromTwoFiles(dir string, c *hfConfig) ([]byte, error) {
 		}
 	}
 	pattern := patterns[0].stages
-	if c.Type == "qwen2" {
-		pattern = qwenStages
+	if c.family.pattern != "" {
+		pattern = c.family.pattern
 	}
 	split := map[string]any{"type": "Split", "pattern": map[string]any{"Regex": strings.TrimPrefix(pattern, "re:")}, "behavior": "Isolated"}
 	level := map[string]any{"type": "ByteLevel", "use_regex": false}

@@ -159,7 +159,7 @@ func TestPublishedByteLevelTokenizers(t *testing.T) {
 			}
 		}
 		os.WriteFile(filepath.Join(dir, "config.json"), []byte(`{"eos_token_id": [7, 8], "bos_token_id": 9}`), 0o644)
-		meta, err := readTokenizer(dir, &hfConfig{Type: "opt", Vocab: 50272})
+		meta, err := readTokenizer(dir, &hfConfig{family: families["opt"], Vocab: 50272})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,0 +1,80 @@
+package tinymodel
+
+import (
+	"fmt"
+	"math"
+
+	"tandem/model/gguf"
+	"tandem/npu"
+)
+
+// An architecture is what the files of one family have that those of others do not. Each stands in a file arch_*.go.
+// The order of the tensors decides which random numbers they get.
+type architecture struct {
+	defaults func(s *Spec)                // fills in zero fields; nil for nothing special
+	meta     func(s Spec) []gguf.KV       // keys beside the sizes, without the architecture's prefix
+	embed    func(l *list)                // tensors behind the embedding; nil for none
+	layer    func(l *list, prefix string) // tensors of a layer
+	norm     func(l *list, name string)   // tensors of the norm before the output matrix
+}
+
+var architectures = map[string]architecture{}
+
+// weights are a tensor to be made: numbers with a mean and a standard deviation.
+type weights struct {
+	name         string
+	typ          npu.DType
+	rows, cols   int
+	mean, spread float64
+}
+
+// A list is a model's tensors in the file's order.
+type list struct {
+	Spec
+	all []weights
+}
+
+// weights lists the tensors.
+func (s Spec) weights(vocab int) []weights {
+	arch := architectures[s.Arch]
+	l := list{Spec: s, all: []weights{{"token_embd.weight", *s.Embed, vocab, s.Dim, 0, 0.5}}}
+	if s.Factors {
+		l.vector("rope_freqs.weight", s.HeadDim/2, 2, 0.3)
+	}
+	if arch.embed != nil {
+		arch.embed(&l)
+	}
+	for i := range s.Layers {
+		arch.layer(&l, fmt.Sprintf("blk.%d.", i))
+	}
+	arch.norm(&l, "output_norm")
+	if s.Untied {
+		l.matrix("output.weight", vocab, s.Dim)
+	}
+	return l.all
+}
+
+func (l *list) matrix(name string, rows, cols int) {
+	l.all = append(l.all, weights{name, l.Type, rows, cols, 0, l.Gain / math.Sqrt(float64(cols))})
+}
+
+func (l *list) vector(name string, n int, mean, spread float64) {
+	l.all = append(l.all, weights{name, npu.F32, 1, n, mean, spread})
+}
+
+// rmsNorm adds the weights of a norm.
+func (l *list) rmsNorm(name string) { l.vector(name+".weight", l.Dim, 1, 0.1) }
+
+// attention adds the matrices of queries, keys and values, with biases or without, and the one behind attention.
+func (l *list) attention(prefix string, bias bool) {
+	q, kv := l.Heads*l.HeadDim, l.KVHeads*l.HeadDim
+	l.matrix(prefix+"attn_q.weight", q, l.Dim)
+	l.matrix(prefix+"attn_k.weight", kv, l.Dim)
+	l.matrix(prefix+"attn_v.weight", kv, l.Dim)
+	if bias {
+		l.vector(prefix+"attn_q.bias", q, 0, 0.5)
+		l.vector(prefix+"attn_k.bias", kv, 0, 0.5)
+		l.vector(prefix+"attn_v.bias", kv, 0, 0.5)
+	}
+	l.matrix(prefix+"attn_output.weight", l.Dim, q)
+}

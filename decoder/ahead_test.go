@@ -18,7 +18,7 @@ func TestNextAheadIsNext(t *testing.T) {
 		for _, penalty := range []float64{0, 1.3} {
 			cfg := toyConfig(m, weights)
 			cfg.Sampling.RepeatPenalty, cfg.Sampling.RepeatLast = penalty, 8
-			req := Request{Question: bothQuestion, Passages: passages[:3]}
+			req := Request{Question: bothQuestion, Passages: samplePassages[:3]}
 			ahead, plain, other := newDecoder(t, cfg, req), newDecoder(t, cfg, req), newDecoder(t, cfg, req)
 			rng := rand.New(rand.NewPCG(1, 2))
 			var answer, said []tandem.Token
@@ -88,7 +88,7 @@ func TestNextAheadIsNext(t *testing.T) {
 // wrong again and again.
 func TestGuess(t *testing.T) {
 	m := openToy(t, 3, 512)
-	d := newDecoder(t, toyConfig(m, allWeights[0]), Request{Question: bothQuestion, Passages: passages[:1]})
+	d := newDecoder(t, toyConfig(m, allWeights[0]), Request{Question: bothQuestion, Passages: samplePassages[:1]})
 	prompt := d.texts[0]
 	at := len(prompt) / 2
 	say := func(answer []tandem.Token) {

@@ -8,7 +8,7 @@ import (
 	"tandem/model"
 	"tandem/model/chat"
 	"tandem/models"
-	"tandem/retrieval"
+	"tandem/retrieval/search"
 )
 
 // BenchmarkNext decodes one token of a two-part answer with the built-in reader over four passages.
@@ -21,8 +21,8 @@ func BenchmarkNext(b *testing.B) {
 	for _, weights := range []string{"static", "sentence", "sentence+likelihood"} {
 		b.Run(weights, func(b *testing.B) {
 			cfg := toyConfig(m, weights)
-			cfg.Scorer = retrieval.Lexical()
-			d := newDecoder(b, cfg, Request{Question: bothQuestion, Passages: passages[:4]})
+			cfg.Scorer = search.Lexical()
+			d := newDecoder(b, cfg, Request{Question: bothQuestion, Passages: samplePassages[:4]})
 			answer := chat.Encode(m.Tokenizer(), " The wifi password of the lake cabin is tumbral-5827. The harbour museum opens at 9:30.")[1:]
 			for i := 0; b.Loop(); i++ {
 				at := i % len(answer)

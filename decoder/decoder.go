@@ -11,10 +11,11 @@ import (
 
 	"tandem"
 	"tandem/aggregator"
+	"tandem/decoder/kvstore"
 	"tandem/model"
 	"tandem/model/chat"
 	"tandem/model/sample"
-	"tandem/retrieval"
+	"tandem/retrieval/passages"
 	"tandem/specdec"
 )
 
@@ -32,16 +33,30 @@ const NoDocument = -8.0
 // Mute is an aggregation weight that leaves a side no say beside any other: its η is 0 to the last bit.
 const Mute = -1 << 12
 
+// A Scorer gives the relevance R(d) of a passage to a query (DRAGON §2.2). It depends on nothing but the query and the
+// passage, so that the same passage has the same relevance on both sides. Relevances are log-weights in nats: documents
+// are weighed by softmax R, sides by logsumexp R.
+//
+// The query may be a question, or a question followed by the sentence that is being written; its last word may be
+// unfinished.
+type Scorer interface {
+	// Name identifies the scorer and its version. Two sides that pair must have scorers of the same name.
+	Name() string
+	// Prepare fixes the passages to score. The function that it returns appends to dst the relevance of each, in order.
+	// It must be safe for concurrent use and fast enough to be called for every token.
+	Prepare(ps []passages.Passage) func(dst []float64, query string) []float64
+}
+
 // Config is what all answers of a side have in common.
 type Config struct {
 	Model      *model.Model
-	Scorer     retrieval.Scorer
-	KV         *retrieval.KVStore // keeps the passages' KV caches; nil for none
-	Rows       int                // contexts that the passages are dealt to; 0 for one each
-	TopP       float64            // share of the mass that a Dist keeps; 0 for DefaultTopP
-	MaxSupport int                // most tokens in a Dist; 0 for DefaultMaxSupport
-	MaxTokens  int                // tokens of answer that every context leaves room for; 0 for DefaultMaxTokens
-	Sampling   sample.Params      // applied to the side's mixture p^s; the draw itself is not made here
+	Scorer     Scorer
+	KV         *kvstore.Store // keeps the passages' KV caches; nil for none
+	Rows       int            // contexts that the passages are dealt to; 0 for one each
+	TopP       float64        // share of the mass that a Dist keeps; 0 for DefaultTopP
+	MaxSupport int            // most tokens in a Dist; 0 for DefaultMaxSupport
+	MaxTokens  int            // tokens of answer that every context leaves room for; 0 for DefaultMaxTokens
+	Sampling   sample.Params  // applied to the side's mixture p^s; the draw itself is not made here
 	Weights    Weights
 }
 
@@ -49,7 +64,7 @@ type Config struct {
 type Request struct {
 	Question string
 	History  []chat.Message // earlier turns, oldest first
-	Passages []retrieval.Passage
+	Passages []passages.Passage
 	Saved    [][]byte // KV caches of the passages that another side computed (Prefixes), nil where there is none
 }
 
@@ -149,7 +164,7 @@ func New(ctx context.Context, cfg Config, req Request) (*Decoder, error) {
 			weights:  cfg.Weights,
 			question: question,
 			topic:    req.topic(),
-			passages: retrieval.Prepare(cfg.Scorer, scored),
+			scores:   cfg.Scorer.Prepare(scored),
 			rows:     deal(len(req.Passages), documents),
 			speaks:   speaks,
 		},

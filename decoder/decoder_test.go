@@ -13,13 +13,15 @@ import (
 
 	"tandem"
 	"tandem/aggregator"
+	"tandem/decoder/kvstore"
 	"tandem/internal/tinymodel"
 	"tandem/model"
 	"tandem/model/chat"
 	"tandem/model/gguf"
 	"tandem/model/sample"
 	"tandem/model/tokenizer"
-	"tandem/retrieval"
+	"tandem/retrieval/passages"
+	"tandem/retrieval/search"
 )
 
 // overlap is a scorer for tests: the content words that query and passage share, with the last word of the
@@ -28,7 +30,16 @@ type overlap struct{}
 
 func (overlap) Name() string { return "overlap" }
 
-func (overlap) Score(query string, p retrieval.Passage) float64 {
+func (o overlap) Prepare(ps []passages.Passage) func(dst []float64, query string) []float64 {
+	return func(dst []float64, query string) []float64 {
+		for _, p := range ps {
+			dst = append(dst, o.score(query, p))
+		}
+		return dst
+	}
+}
+
+func (overlap) score(query string, p passages.Passage) float64 {
 	words := contentWords(query)
 	slices.Sort(words)
 	return 1.5 * float64(shared(slices.Compact(words), contentWords(p.Title+" "+p.Text)))
@@ -36,7 +47,7 @@ func (overlap) Score(query string, p retrieval.Passage) float64 {
 
 const bothQuestion = "What is the wifi password of the lake cabin, and when does the harbour museum open?"
 
-var passages = []retrieval.Passage{
+var samplePassages = []passages.Passage{
 	{ID: "1", Title: "Lake cabin", Text: "The wifi password of the lake cabin is tumbral-5827. The door code is 4471."},
 	{ID: "2", Title: "Harbour museum", Text: "The harbour museum opens at 9:30 and closes at 17:00."},
 	{ID: "3", Title: "Office", Text: "The wifi password of the office is blue-door. The printer is on the second floor."},
@@ -128,7 +139,7 @@ func TestRollbackGivesTheSameBits(t *testing.T) {
 			r := rand.New(rand.NewPCG(uint64(i), 7))
 			cfg := toyConfig(m, weights)
 			cfg.Rows = []int{0, 2}[i%2]
-			req := Request{Question: bothQuestion, Passages: passages[:3]}
+			req := Request{Question: bothQuestion, Passages: samplePassages[:3]}
 			walked := newDecoder(t, cfg, req)
 			var answer []tandem.Token
 			preempted := 0
@@ -176,7 +187,7 @@ func equal(a, b Output) bool {
 }
 
 // alone returns log p(·|d, answer so far) for one passage by a forward pass of its own, at every position.
-func alone(t testing.TB, m *model.Model, req Request, p []retrieval.Passage, answer []tandem.Token) [][]float64 {
+func alone(t testing.TB, m *model.Model, req Request, p []passages.Passage, answer []tandem.Token) [][]float64 {
 	t.Helper()
 	w := writer{cfg: Config{Model: m}, messages: append(slices.Clone(req.History), chat.Message{Role: "user", Content: req.Question})}
 	pr, err := w.write(p, 1)
@@ -205,17 +216,17 @@ func alone(t testing.TB, m *model.Model, req Request, p []retrieval.Passage, ans
 // DRAGON Eq. 2 with static weights, against one forward pass a passage.
 func TestDRAGON_Eq2_MixtureOfPassages(t *testing.T) {
 	m := openToy(t, 2, 512)
-	req := Request{Question: "What is the door code of the lake cabin?", Passages: passages}
+	req := Request{Question: "What is the door code of the lake cabin?", Passages: samplePassages}
 	d := newDecoder(t, toyConfig(m, "static"), req)
 	answer := m.Tokenizer().Encode(" The door", tokenizer.Options{})
 	got := next(t, d, 0, answer...)
 	var r []float64
 	want := make([]float64, m.Config().Vocab)
-	for _, p := range passages {
-		r = append(r, overlap{}.Score(req.Question, p))
+	for _, p := range samplePassages {
+		r = append(r, overlap{}.score(req.Question, p))
 	}
 	for i, w := range softmax(r) {
-		logp := alone(t, m, req, passages[i:i+1], answer)
+		logp := alone(t, m, req, samplePassages[i:i+1], answer)
 		for x, l := range logp[len(answer)] {
 			want[x] += w * math.Exp(l)
 		}
@@ -249,7 +260,7 @@ func TestMixtureWithoutToken(t *testing.T) {
 // DRAGON Eq. 1: with λ = 1 over static weights the mixture is the posterior predictive distribution.
 func TestDRAGON_Eq1_LikelihoodIsThePosterior(t *testing.T) {
 	m := openToy(t, 3, 512)
-	req := Request{Question: "What is the door code of the lake cabin?", Passages: passages[:3]}
+	req := Request{Question: "What is the door code of the lake cabin?", Passages: samplePassages[:3]}
 	d := newDecoder(t, toyConfig(m, "likelihood:1,keep"), req)
 	drafts, err := Plain(context.Background(), d, nil, aggregator.Rule{Seed: 5}, nil, 6)
 	if err != nil {
@@ -270,8 +281,8 @@ func TestDRAGON_Eq1_LikelihoodIsThePosterior(t *testing.T) {
 	joint := make([]float64, m.Config().Vocab) // Σ_d e^R(d) p(answer, x|d)
 	evidence, clamped := 0.0, false
 	for _, p := range req.Passages {
-		logp := alone(t, m, req, []retrieval.Passage{p}, answer)
-		s := overlap{}.Score(req.Question, p)
+		logp := alone(t, m, req, []passages.Passage{p}, answer)
+		s := overlap{}.score(req.Question, p)
 		for i, x := range answer {
 			s += logp[i][x]
 			clamped = clamped || logp[i][x] < likelihoodFloor
@@ -298,19 +309,19 @@ func TestDRAGON_Eq1_LikelihoodIsThePosterior(t *testing.T) {
 // With λ < 1 and a reset: R_t = R_0 + Σ λ^(t−1−i) log p(x_i|d, x_<i) over the tokens of the last sentence.
 func TestLikelihoodForgets(t *testing.T) {
 	m := openToy(t, 16, 512)
-	req := Request{Question: "What is the door code of the lake cabin?", Passages: passages[:3]}
+	req := Request{Question: "What is the door code of the lake cabin?", Passages: samplePassages[:3]}
 	d := newDecoder(t, toyConfig(m, "likelihood:0.5"), req)
 	answer := m.Tokenizer().Encode("Ab. cd. efg", tokenizer.Options{})
 	next(t, d, 0, answer...)
 	first := len(m.Tokenizer().Encode("Ab. cd.", tokenizer.Options{})) // the space begins the last sentence
 	var want []float64
 	for _, p := range req.Passages {
-		logp := alone(t, m, req, []retrieval.Passage{p}, answer)
+		logp := alone(t, m, req, []passages.Passage{p}, answer)
 		sum := 0.0
 		for i := first; i < len(answer); i++ {
 			sum = 0.5*sum + max(logp[i][answer[i]], likelihoodFloor)
 		}
-		want = append(want, overlap{}.Score(req.Question, p)+sum)
+		want = append(want, overlap{}.score(req.Question, p)+sum)
 	}
 	for i, w := range softmax(want) {
 		if got := d.DocumentWeights()[i]; math.Abs(got-w) > 1e-9 {
@@ -322,21 +333,21 @@ func TestLikelihoodForgets(t *testing.T) {
 // n documents in m rows: the passages of a row share a context, and h does not depend on the grouping.
 func TestRowsGroupPassages(t *testing.T) {
 	m := openToy(t, 4, 1024)
-	req := Request{Question: bothQuestion, Passages: passages}
+	req := Request{Question: bothQuestion, Passages: samplePassages}
 	var h []tandem.Fixed
 	for rows := range 7 {
 		cfg := toyConfig(m, "sentence")
 		cfg.Rows = rows
 		d := newDecoder(t, cfg, req)
 		want := rows
-		if rows == 0 || rows > len(passages) {
-			want = len(passages)
+		if rows == 0 || rows > len(samplePassages) {
+			want = len(samplePassages)
 		}
 		if got := d.Prefill().Rows; got != want {
 			t.Errorf("--rows %d: %d contexts", rows, got)
 		}
 		h = append(h, next(t, d, 0).H)
-		if w := d.DocumentWeights(); len(w) != len(passages) {
+		if w := d.DocumentWeights(); len(w) != len(samplePassages) {
 			t.Errorf("--rows %d: %d weights", rows, len(w))
 		}
 	}
@@ -353,11 +364,11 @@ func TestRowsGroupPassages(t *testing.T) {
 	p, _ := d.mix()
 	want, z := make([]float64, len(p)), 0.0
 	for row := range 2 {
-		var group []retrieval.Passage
+		var group []passages.Passage
 		weight := 0.0
-		for i := row; i < len(passages); i += 2 {
-			group = append(group, passages[i])
-			weight += math.Exp(overlap{}.Score(bothQuestion, passages[i]))
+		for i := row; i < len(samplePassages); i += 2 {
+			group = append(group, samplePassages[i])
+			weight += math.Exp(overlap{}.score(bothQuestion, samplePassages[i]))
 		}
 		z += weight
 		for x, l := range alone(t, m, req, group, nil)[0] {
@@ -399,19 +410,19 @@ func TestNoPassages(t *testing.T) {
 // DRAGON §4.1 "Dynamic weights": every k tokens the relevance moves towards that of question and answer.
 func TestDRAGON_DynamicWeights_Rescore(t *testing.T) {
 	m := openToy(t, 6, 512)
-	req := Request{Question: bothQuestion, Passages: passages[:3]}
+	req := Request{Question: bothQuestion, Passages: samplePassages[:3]}
 	d := newDecoder(t, toyConfig(m, "rescore:4,0.25"), req)
 	answer := m.Tokenizer().Encode(" The bakery of Ines", tokenizer.Options{})
 	var want []float64
 	for _, p := range req.Passages {
-		want = append(want, overlap{}.Score(req.Question, p))
+		want = append(want, overlap{}.score(req.Question, p))
 	}
 	for i, x := range answer {
 		next(t, d, i, x)
 		if (i+1)%4 == 0 {
 			for j, p := range req.Passages {
 				text := m.Tokenizer().Decode(answer[:i+1])
-				want[j] = 0.25*want[j] + 0.75*overlap{}.Score(req.Question+" "+text, p)
+				want[j] = 0.25*want[j] + 0.75*overlap{}.score(req.Question+" "+text, p)
 			}
 		}
 		for j, w := range softmax(want) {
@@ -425,10 +436,10 @@ func TestDRAGON_DynamicWeights_Rescore(t *testing.T) {
 // The passage that leads is that of the clause being answered.
 func TestSentenceWeightsFollowTheAnswer(t *testing.T) {
 	m := openToy(t, 7, 1024)
-	for _, scorer := range []retrieval.Scorer{overlap{}, retrieval.Lexical()} {
+	for _, scorer := range []Scorer{overlap{}, search.Lexical()} {
 		cfg := toyConfig(m, "sentence")
 		cfg.Scorer = scorer
-		d := newDecoder(t, cfg, Request{Question: bothQuestion, Passages: passages})
+		d := newDecoder(t, cfg, Request{Question: bothQuestion, Passages: samplePassages})
 		var answer []tandem.Token
 		for _, c := range []struct {
 			text    string
@@ -461,7 +472,7 @@ func TestFollowUpKeepsTheTopic(t *testing.T) {
 			Question: "And what is the wifi password?",
 			History: []chat.Message{{Role: "user", Content: "What is the door code of the lake cabin?"},
 				{Role: "assistant", Content: "The door code of the lake cabin is 4471."}},
-			Passages: passages[:3],
+			Passages: samplePassages[:3],
 		})
 		if w := d.DocumentWeights(); w[0] < 0.5 || w[0] < w[2] {
 			t.Errorf("%s: weights %.3f", weights, w)
@@ -471,13 +482,13 @@ func TestFollowUpKeepsTheTopic(t *testing.T) {
 
 func TestStoredPassagesAreNotComputedAgain(t *testing.T) {
 	m := openToy(t, 8, 512)
-	kv, err := retrieval.OpenKV(t.TempDir(), 64<<20)
+	kv, err := kvstore.Open(t.TempDir(), 64<<20)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer kv.Close()
 	cfg := toyConfig(m, "sentence+likelihood")
-	req := Request{Question: bothQuestion, Passages: passages[:3]}
+	req := Request{Question: bothQuestion, Passages: samplePassages[:3]}
 	plain := next(t, newDecoder(t, cfg, req), 0)
 	cfg.KV = kv
 	first := newDecoder(t, cfg, req)
@@ -488,13 +499,13 @@ func TestStoredPassagesAreNotComputedAgain(t *testing.T) {
 		t.Error("storing changes the distribution")
 	}
 	first.Close()
-	req.Passages = passages[1:5] // two of them new
+	req.Passages = samplePassages[1:5] // two of them new
 	fewer := newDecoder(t, cfg, req)
 	if c := fewer.Prefill().Cached; c != 2 {
 		t.Errorf("%d of 2 known passages came from the store", c)
 	}
 	fewer.Close()
-	req.Passages = passages[:3]
+	req.Passages = samplePassages[:3]
 	req.Question += " "
 	again := newDecoder(t, cfg, req)
 	if p := again.Prefill(); p.Cached != 3 || p.Tokens >= first.Prefill().Tokens {
@@ -518,7 +529,7 @@ func TestSampling(t *testing.T) {
 	m := openToy(t, 10, 512)
 	cfg := toyConfig(m, "static")
 	cfg.TopP = 1
-	req := Request{Question: bothQuestion, Passages: passages[:2]}
+	req := Request{Question: bothQuestion, Passages: samplePassages[:2]}
 	with := func(s sample.Params) []float64 {
 		cfg.Sampling = s
 		d := newDecoder(t, cfg, req)
@@ -563,8 +574,8 @@ func TestSampling(t *testing.T) {
 func TestLongPassagesAreShortened(t *testing.T) {
 	m := openToy(t, 11, 400)
 	cfg := toyConfig(m, "sentence")
-	long := retrieval.Passage{Title: "Long", Text: strings.Repeat("A fact of many words. ", 60)}
-	d := newDecoder(t, cfg, Request{Question: "What is it?", Passages: []retrieval.Passage{passages[3], long}})
+	long := passages.Passage{Title: "Long", Text: strings.Repeat("A fact of many words. ", 60)}
+	d := newDecoder(t, cfg, Request{Question: "What is it?", Passages: []passages.Passage{samplePassages[3], long}})
 	if got := d.Prefill().Truncated; !slices.Equal(got, []string{"Long"}) {
 		t.Errorf("shortened: %q", got)
 	}
@@ -577,7 +588,7 @@ func TestLongPassagesAreShortened(t *testing.T) {
 	if _, err := d.Next(context.Background(), d.Room(), []tandem.Token{1}); err == nil || !strings.Contains(err.Error(), "400") {
 		t.Errorf("an answer beyond the context: %v", err)
 	}
-	_, err := New(context.Background(), cfg, Request{Question: strings.Repeat("why? ", 100), Passages: passages[:1]})
+	_, err := New(context.Background(), cfg, Request{Question: strings.Repeat("why? ", 100), Passages: samplePassages[:1]})
 	if err == nil || !strings.Contains(err.Error(), "400 tokens") {
 		t.Errorf("a question that fills the context: %v", err)
 	}
@@ -597,32 +608,32 @@ func TestLongConversationsAreShortened(t *testing.T) {
 	for i := range turns {
 		history = append(history, chat.Message{Role: "user", Content: fmt.Sprintf("What of %d?", i)}, chat.Message{Role: "assistant", Content: "Nothing."})
 	}
-	for _, passages := range [][]retrieval.Passage{passages[3:5], nil} {
-		req := Request{Question: "What is it?", History: history, Passages: passages}
+	for _, ps := range [][]passages.Passage{samplePassages[3:5], nil} {
+		req := Request{Question: "What is it?", History: history, Passages: ps}
 		got, _, err := layout(cfg, req, true)
 		if err != nil {
 			t.Fatal(err)
 		}
 		kept := strings.Count(m.Tokenizer().Decode(got[len(got)-1].rest), "What of")
 		if kept == 0 || kept == turns {
-			t.Fatalf("%d passages: %d turns of %d are kept", len(passages), kept, turns)
+			t.Fatalf("%d passages: %d turns of %d are kept", len(ps), kept, turns)
 		}
 		req.History = history[2*(turns-kept):]
 		want, _, err := layout(cfg, req, true)
 		if err != nil || !reflect.DeepEqual(got, want) {
-			t.Errorf("%d passages: not what it is with the last %d turns alone (%v)", len(passages), kept, err)
+			t.Errorf("%d passages: not what it is with the last %d turns alone (%v)", len(ps), kept, err)
 		}
 		more := writer{cfg, append(slices.Clone(history[2*(turns-kept)-2:]), chat.Message{Role: "user", Content: req.Question})}
-		if _, _, err := more.rows(passages, true); !errors.As(err, new(noRoom)) {
-			t.Errorf("%d passages: there was room for a turn more than %d", len(passages), kept)
+		if _, _, err := more.rows(samplePassages, true); !errors.As(err, new(noRoom)) {
+			t.Errorf("%d samplePassages: there was room for a turn more than %d", len(samplePassages), kept)
 		}
 	}
-	newDecoder(t, cfg, Request{Question: "What is it?", History: history, Passages: passages[3:5]})
+	newDecoder(t, cfg, Request{Question: "What is it?", History: history, Passages: samplePassages[3:5]})
 }
 
 func TestBadCalls(t *testing.T) {
 	m := openToy(t, 12, 512)
-	d := newDecoder(t, toyConfig(m, "static"), Request{Question: "Who?", Passages: passages[:2]})
+	d := newDecoder(t, toyConfig(m, "static"), Request{Question: "Who?", Passages: samplePassages[:2]})
 	want := next(t, d, 0, 40, 41)
 	for _, c := range []struct {
 		keep int
@@ -659,7 +670,7 @@ func TestControlTokensInTextAreOnlyText(t *testing.T) {
 	prompts, _, err := layout(toyConfig(m, "static"), Request{
 		Question: "Who is " + evil,
 		History:  []chat.Message{{Role: "user", Content: evil}, {Role: "assistant", Content: evil}},
-		Passages: []retrieval.Passage{{Title: evil, Text: evil}},
+		Passages: []passages.Passage{{Title: evil, Text: evil}},
 	}, false)
 	if err != nil {
 		t.Fatal(err)
@@ -732,8 +743,8 @@ func TestPlain(t *testing.T) {
 	m := openToy(t, 14, 512)
 	ctx := context.Background()
 	pair := func(weights string) (*Decoder, *Decoder) {
-		return newDecoder(t, toyConfig(m, weights), Request{Question: bothQuestion, Passages: passages[:2]}),
-			newDecoder(t, toyConfig(m, weights), Request{Question: bothQuestion, Passages: passages[2:]})
+		return newDecoder(t, toyConfig(m, weights), Request{Question: bothQuestion, Passages: samplePassages[:2]}),
+			newDecoder(t, toyConfig(m, weights), Request{Question: bothQuestion, Passages: samplePassages[2:]})
 	}
 	for _, coupling := range []tandem.Coupling{tandem.CouplingShared, tandem.CouplingSpeculative} {
 		for _, greedy := range []bool{false, true} {

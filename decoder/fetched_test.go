@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"tandem/retrieval"
+	"tandem/decoder/kvstore"
 )
 
 // A passage read in one place and carried to another as its KV cache gives the same bits as one read here
@@ -12,10 +12,10 @@ import (
 func TestSavedPrefixes(t *testing.T) {
 	m := openToy(t, 3, 512)
 	cfg := toyConfig(m, "sentence")
-	want := newDecoder(t, cfg, Request{Question: bothQuestion, Passages: passages})
+	want := newDecoder(t, cfg, Request{Question: bothQuestion, Passages: samplePassages})
 	out := next(t, want, 0)
-	fetched, err := Prefixes(t.Context(), cfg, Request{Question: bothQuestion, Passages: passages[1:]})
-	if err != nil || len(fetched) != len(passages)-1 {
+	fetched, err := Prefixes(t.Context(), cfg, Request{Question: bothQuestion, Passages: samplePassages[1:]})
+	if err != nil || len(fetched) != len(samplePassages)-1 {
 		t.Fatalf("%d caches, %v", len(fetched), err)
 	}
 	saved := append([][]byte{nil}, fetched...)
@@ -26,7 +26,7 @@ func TestSavedPrefixes(t *testing.T) {
 		saved  [][]byte
 		cached int
 	}{"all": {saved, 4}, "one damaged": {damaged, 3}, "none": {nil, 0}, "too few": {saved[:2], 0}} {
-		d := newDecoder(t, cfg, Request{Question: bothQuestion, Passages: passages, Saved: c.saved})
+		d := newDecoder(t, cfg, Request{Question: bothQuestion, Passages: samplePassages, Saved: c.saved})
 		if got := d.Prefill(); got.Cached != c.cached || got.Tokens >= want.Prefill().Tokens && c.cached > 0 {
 			t.Errorf("%s: %+v", name, got)
 		}
@@ -39,13 +39,13 @@ func TestSavedPrefixes(t *testing.T) {
 		}
 	}
 	// Those of the store are taken from there.
-	store, err := retrieval.OpenKV(t.TempDir(), 1<<20)
+	store, err := kvstore.Open(t.TempDir(), 1<<20)
 	if err != nil {
 		t.Fatal(err)
 	}
 	cfg.KV = store
-	newDecoder(t, cfg, Request{Question: bothQuestion, Passages: passages}).Close()
-	again, err := Prefixes(t.Context(), cfg, Request{Question: bothQuestion, Passages: passages[1:]})
+	newDecoder(t, cfg, Request{Question: bothQuestion, Passages: samplePassages}).Close()
+	again, err := Prefixes(t.Context(), cfg, Request{Question: bothQuestion, Passages: samplePassages[1:]})
 	if err != nil || len(again) != len(fetched) {
 		t.Fatal(err)
 	}

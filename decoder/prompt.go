@@ -18,7 +18,7 @@ import (
 	"tandem/model"
 	"tandem/model/chat"
 	"tandem/model/tokenizer"
-	"tandem/retrieval"
+	"tandem/retrieval/passages"
 )
 
 // prompt is a row's prompt: the part that its passages alone decide, then history and question.
@@ -83,14 +83,14 @@ type writer struct {
 }
 
 // rows writes the prompts of the rows for layout.
-func (w writer) rows(passages []retrieval.Passage, bare bool) (prompts []prompt, truncated []string, err error) {
-	n := len(passages)
+func (w writer) rows(ps []passages.Passage, bare bool) (prompts []prompt, truncated []string, err error) {
+	n := len(ps)
 	if w.cfg.Rows > 0 {
 		n = min(n, w.cfg.Rows)
 	}
-	groups := make([][]retrieval.Passage, n)
-	for i, row := range deal(len(passages), n) {
-		groups[row] = append(groups[row], passages[i])
+	groups := make([][]passages.Passage, n)
+	for i, row := range deal(len(ps), n) {
+		groups[row] = append(groups[row], ps[i])
 	}
 	for _, group := range groups {
 		p, short, err := w.fit(group)
@@ -113,7 +113,7 @@ func (w writer) rows(passages []retrieval.Passage, bare bool) (prompts []prompt,
 }
 
 // fit writes the prompt of one row, with passages cut to the share of words that fits.
-func (w writer) fit(group []retrieval.Passage) (prompt, []string, error) {
+func (w writer) fit(group []passages.Passage) (prompt, []string, error) {
 	p, err := w.write(group, 1)
 	if err != nil || w.fits(p) == nil {
 		return p, nil, err
@@ -158,7 +158,7 @@ func (w writer) fits(p prompt) error {
 }
 
 // write renders the template around the first share of each passage's words.
-func (w writer) write(group []retrieval.Passage, share float64) (prompt, error) {
+func (w writer) write(group []passages.Passage, share float64) (prompt, error) {
 	var parts []string
 	for _, g := range group {
 		parts = append(parts, AsText(w.cfg.Model, document(g, share)))
@@ -183,7 +183,7 @@ func (w writer) write(group []retrieval.Passage, share float64) (prompt, error) 
 }
 
 // document is how a passage stands in a prompt: its title, then the first share of its words.
-func document(p retrieval.Passage, share float64) string {
+func document(p passages.Passage, share float64) string {
 	text := strings.TrimSpace(p.Text)
 	if share < 1 {
 		words := strings.Fields(text)

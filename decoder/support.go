@@ -8,12 +8,11 @@ import (
 
 	"tandem"
 	"tandem/model"
-	"tandem/retrieval"
 )
 
 // ScorerName names what the relevances of a side are made of, for the other side to compare: the scorer,
 // and that the model says itself which sentences its passages support.
-func ScorerName(m *model.Model, s retrieval.Scorer) string {
+func ScorerName(m *model.Model, s Scorer) string {
 	if _, ok := m.Tokenizer().Unsupported(); ok {
 		return s.Name() + "+support-1"
 	}

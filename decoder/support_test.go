@@ -13,7 +13,7 @@ import (
 	"tandem/model"
 	"tandem/model/gguf"
 	"tandem/model/tokenizer"
-	"tandem/retrieval"
+	"tandem/retrieval/search"
 )
 
 // openSpeaking opens a toy model in whose vocabulary the byte '~' stands for an unsupported sentence.
@@ -48,7 +48,7 @@ const eagerReader = "reader:0.7,2,-1,0.4"
 // Support belongs to the sentence: it is read where the sentence begins and restored by a rollback.
 func TestReaderWeightsRollBack(t *testing.T) {
 	m := openSpeaking(t, 3)
-	cfg, req := toyConfig(m, eagerReader), Request{Question: bothQuestion, Passages: passages[:4]}
+	cfg, req := toyConfig(m, eagerReader), Request{Question: bothQuestion, Passages: samplePassages[:4]}
 	letters := m.Tokenizer().Encode("The wifi password is x1. The museum opens. It ", tokenizer.Options{})
 	d := newDecoder(t, cfg, req)
 	r := rand.New(rand.NewPCG(1, 2))
@@ -78,7 +78,7 @@ func TestReaderWeightsRollBack(t *testing.T) {
 
 func TestSupportHoldsForASentence(t *testing.T) {
 	m := openSpeaking(t, 3)
-	d := newDecoder(t, toyConfig(m, eagerReader), Request{Question: bothQuestion, Passages: passages[:4]})
+	d := newDecoder(t, toyConfig(m, eagerReader), Request{Question: bothQuestion, Passages: samplePassages[:4]})
 	first, _ := d.Evidence()
 	next(t, d, 0, m.Tokenizer().Encode("The wifi is x1.", tokenizer.Options{})...)
 	if same, _ := d.Evidence(); !equalSupport(first, same) {
@@ -102,7 +102,7 @@ func TestNothingIsAContext(t *testing.T) {
 	m := openSpeaking(t, 5)
 	for _, n := range []int{0, 1, 4} {
 		for _, nothing := range []string{"reader:1,1,-100,0", "reader:1,1,100,0"} {
-			d := newDecoder(t, toyConfig(m, nothing), Request{Question: bothQuestion, Passages: passages[:n]})
+			d := newDecoder(t, toyConfig(m, nothing), Request{Question: bothQuestion, Passages: samplePassages[:n]})
 			out := next(t, d, 0)
 			sum := 0.0
 			for _, w := range d.DocumentWeights() {
@@ -128,16 +128,16 @@ func TestNothingIsAContext(t *testing.T) {
 // A model that does not speak decodes as with sentence weights.
 func TestReaderWeightsOfOtherModels(t *testing.T) {
 	m := openToy(t, 1, 512)
-	req := Request{Question: bothQuestion, Passages: passages[:3]}
+	req := Request{Question: bothQuestion, Passages: samplePassages[:3]}
 	a, b := newDecoder(t, toyConfig(m, "reader"), req), newDecoder(t, toyConfig(m, "sentence"), req)
 	app := m.Tokenizer().Encode("The wifi is x. The", tokenizer.Options{})
 	if x, y := next(t, a, 0, app...), next(t, b, 0, app...); !equal(x, y) {
 		t.Errorf("reader %v, sentence %v", x, y)
 	}
-	if name := ScorerName(m, retrieval.Lexical()); name != retrieval.Lexical().Name() {
+	if name := ScorerName(m, search.Lexical()); name != search.Lexical().Name() {
 		t.Errorf("scorer %q", name)
 	}
-	if name := ScorerName(openSpeaking(t, 1), retrieval.Lexical()); name == retrieval.Lexical().Name() {
+	if name := ScorerName(openSpeaking(t, 1), search.Lexical()); name == search.Lexical().Name() {
 		t.Errorf("a model that speaks has the scorer %q of one that does not", name)
 	}
 }

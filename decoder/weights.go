@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"tandem/retrieval"
+	"tandem/retrieval/passages"
 )
 
 // Base is what a passage's relevance is measured against.
@@ -186,9 +186,9 @@ const likelihoodFloor = -20.0
 type relevance struct {
 	weights  Weights
 	question question
-	topic    string // the question, after the one before it in the conversation
-	passages retrieval.Prepared
-	rows     []int // row of each passage
+	topic    string                                      // the question, after the one before it in the conversation
+	scores   func(dst []float64, query string) []float64 // appends the scorer's relevance of each passage
+	rows     []int                                       // row of each passage
 	// speaks reports that each row says whether it supports the sentence; the last row is then the one
 	// without a document
 	speaks bool
@@ -219,7 +219,7 @@ func (r *relevance) first(rows int, support func() []float64) moment {
 	if r.weights.Base == BaseSentence {
 		m.base = r.sentence(nil)
 	} else {
-		m.base = r.passages.Scores(nil, r.topic)
+		m.base = r.scores(nil, r.topic)
 	}
 	return m
 }
@@ -238,7 +238,7 @@ func (r *relevance) next(m moment, text []byte, t int, logp []float64, support f
 	case BaseRescore:
 		if t%r.weights.Every == 0 {
 			mu := r.weights.Momentum
-			n.base = r.passages.Scores(nil, join(r.topic, string(text)))
+			n.base = r.scores(nil, join(r.topic, string(text)))
 			for d := range n.base {
 				n.base[d] = mu*m.base[d] + (1-mu)*n.base[d]
 			}
@@ -262,9 +262,9 @@ func (r *relevance) next(m moment, text []byte, t int, logp []float64, support f
 func (r *relevance) sentence(answer []byte) []float64 {
 	i, current := r.question.focus(answer)
 	clause := r.question.part(i)
-	out := r.passages.Scores(nil, join(clause, current))
+	out := r.scores(nil, join(clause, current))
 	if clause != r.topic {
-		whole := r.passages.Scores(nil, join(r.topic, current))
+		whole := r.scores(nil, join(r.topic, current))
 		for d := range out {
 			out[d] = (1-topicShare)*out[d] + topicShare*whole[d]
 		}
@@ -279,10 +279,10 @@ func (r *relevance) sentence(answer []byte) []float64 {
 
 // echoes are passages that say no more than a clause of the question, and last the whole: what a passage
 // about it would be scored with at best.
-func (q question) echoes() []retrieval.Passage {
-	var out []retrieval.Passage
+func (q question) echoes() []passages.Passage {
+	var out []passages.Passage
 	for i := range len(q.clauses) + 1 {
-		out = append(out, retrieval.Passage{Text: q.part(i)})
+		out = append(out, passages.Passage{Text: q.part(i)})
 	}
 	return out
 }

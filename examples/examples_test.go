@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"tandem/examples"
-	"tandem/retrieval"
+	"tandem/retrieval/search"
 )
 
 type question struct {
@@ -34,7 +34,7 @@ func questions(t *testing.T) []question {
 }
 
 // corpus returns the files of a set and an index of them.
-func corpus(t *testing.T, files fs.FS) (map[string]string, *retrieval.Index) {
+func corpus(t *testing.T, files fs.FS) (map[string]string, *search.Index) {
 	t.Helper()
 	texts := make(map[string]string)
 	err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
@@ -48,7 +48,7 @@ func corpus(t *testing.T, files fs.FS) (map[string]string, *retrieval.Index) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := retrieval.Memory()
+	x, err := search.Memory()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +128,7 @@ func TestQuestions(t *testing.T) {
 	}
 }
 
-func rankOf(t *testing.T, x *retrieval.Index, question, source string, k int) int {
+func rankOf(t *testing.T, x *search.Index, question, source string, k int) int {
 	t.Helper()
 	hits, err := x.Search(t.Context(), question, k)
 	if err != nil {

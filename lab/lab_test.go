@@ -15,13 +15,14 @@ import (
 
 	"tandem"
 	"tandem/decoder"
+	"tandem/decoder/kvstore"
 	"tandem/internal/tinymodel"
 	"tandem/model"
 	"tandem/model/sample"
 	"tandem/netem"
 	"tandem/node"
 	"tandem/pair"
-	"tandem/retrieval"
+	"tandem/retrieval/search"
 )
 
 const ms = time.Millisecond
@@ -93,7 +94,7 @@ func setup(t *testing.T) Setup {
 	t.Cleanup(func() { m.Close() })
 	b := Setup{Model: m, Questions: []string{"When does the museum open?", "Where is the cabin?"}}
 	for side, text := range []string{"The cabin is at the harbour.", "The museum opens at nine."} {
-		x, err := retrieval.Memory()
+		x, err := search.Memory()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -330,7 +331,7 @@ func TestTTFT(t *testing.T) {
 	b.Read = [2]time.Duration{30 * ms, 6 * ms}
 	for side := range b.KV {
 		var err error
-		if b.KV[side], err = retrieval.OpenKV(t.TempDir(), 1<<24); err != nil {
+		if b.KV[side], err = kvstore.Open(t.TempDir(), 1<<24); err != nil {
 			t.Fatal(err)
 		}
 	}

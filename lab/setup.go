@@ -10,42 +10,39 @@ import (
 	"tandem"
 	"tandem/aggregator"
 	"tandem/decoder"
+	"tandem/decoder/kvstore"
 	"tandem/lab/sim"
 	"tandem/model"
 	"tandem/node"
 	"tandem/pair"
-	"tandem/retrieval"
+	"tandem/retrieval/search"
 )
 
 // Setup is what answers are made of: a model, documents on both sides, questions, and how to answer.
 type Setup struct {
 	Model     *model.Model
-	Documents [2]*retrieval.Index // indexed by tandem.Side
+	Documents [2]node.Searcher // indexed by tandem.Side
 	Questions []string
-	Settings  node.Settings         // placement and coupling come from the strategy
-	KV        [2]*retrieval.KVStore // keep the passages' caches, as a side does that answers from them daily; nil for none
-	Read      [2]time.Duration      // paced reading: least time for a token of a prompt
+	Settings  node.Settings     // placement and coupling come from the strategy
+	KV        [2]*kvstore.Store // keep the passages' caches, as a side does that answers from them daily; nil for none
+	Read      [2]time.Duration  // paced reading: least time for a token of a prompt
 }
 
 // reader is what a side reads with.
 func (b Setup) reader(side tandem.Side, pace time.Duration) node.Reader {
-	return node.Reader{Model: b.Model, Scorer: retrieval.Lexical(), Index: b.Documents[side], KV: b.KV[side], Pace: pace, Read: b.Read[side]}
+	return node.Reader{Model: b.Model, Scorer: search.Lexical(), Documents: b.Documents[side], KV: b.KV[side], Pace: pace, Read: b.Read[side]}
 }
 
 // decode prepares a side's decoder for a question.
 func (b Setup) decode(ctx context.Context, side tandem.Side, question string, rows int) (*decoder.Decoder, error) {
-	hits, err := b.Documents[side].Search(ctx, question, b.Settings.Documents)
+	found, err := b.Documents[side].Search(ctx, question, b.Settings.Documents)
 	if err != nil {
 		return nil, fmt.Errorf("search the %v's documents: %w", side, err)
 	}
-	passages := make([]retrieval.Passage, len(hits))
-	for i, h := range hits {
-		passages[i] = h.Passage
-	}
 	return decoder.New(ctx, decoder.Config{
-		Model: b.Model, Scorer: retrieval.Lexical(), Rows: rows, TopP: b.Settings.Nucleus, MaxSupport: b.Settings.Support,
+		Model: b.Model, Scorer: search.Lexical(), Rows: rows, TopP: b.Settings.Nucleus, MaxSupport: b.Settings.Support,
 		MaxTokens: b.Settings.MaxTokens, Sampling: b.Settings.Sampling, Weights: b.Settings.Weights,
-	}, decoder.Request{Question: question, Passages: passages})
+	}, decoder.Request{Question: question, Passages: found})
 }
 
 // answers is a question's two decoders as a Source for simulation: what both sides would really draft. A

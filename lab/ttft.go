@@ -3,14 +3,17 @@ package lab
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"tandem"
 	"tandem/decoder"
+	"tandem/decoder/kvstore"
 	"tandem/lab/chart"
 	"tandem/lab/sim"
 	"tandem/model/tokenizer"
-	"tandem/retrieval"
+	"tandem/retrieval/passages"
+	"tandem/retrieval/search"
 	"tandem/transport"
 )
 
@@ -141,30 +144,28 @@ func (x TTFT) live(ctx context.Context, rtt time.Duration, sizes map[string]floa
 func (x TTFT) prepare(ctx context.Context) (m reading, err error) {
 	c := x.Model.Config()
 	for _, q := range x.Questions {
-		var passages [2][]retrieval.Passage
+		var found [2][]passages.Passage
 		for side := range m.own {
-			hits, err := x.Documents[side].Search(ctx, q, x.Settings.Documents)
+			passages, err := x.Documents[side].Search(ctx, q, x.Settings.Documents)
 			if err != nil {
 				return m, fmt.Errorf("search the documents: %w", err)
 			}
-			for _, h := range hits {
-				passages[side] = append(passages[side], h.Passage)
-			}
-			if _, err := x.read(ctx, tandem.Side(side), q, passages[side], x.Settings.Rows, x.KV[side]); err != nil { // now they are at hand
+			found[side] = passages
+			if _, err := x.read(ctx, tandem.Side(side), q, found[side], x.Settings.Rows, x.KV[side]); err != nil { // now they are at hand
 				return m, err
 			}
-			took, err := x.read(ctx, tandem.Side(side), q, passages[side], x.Settings.Rows, x.KV[side])
+			took, err := x.read(ctx, tandem.Side(side), q, found[side], x.Settings.Rows, x.KV[side])
 			if err != nil {
 				return m, err
 			}
 			m.own[side] += took
 		}
-		both := append(passages[0][:len(passages[0]):len(passages[0])], passages[1]...)
+		both := slices.Concat(found[0], found[1])
 		together, err := x.read(ctx, tandem.Device, q, both, 1, nil)
 		if err != nil {
 			return m, err
 		}
-		if _, err := x.read(ctx, tandem.Device, q, passages[1], 0, x.KV[0]); err != nil {
+		if _, err := x.read(ctx, tandem.Device, q, found[1], 0, x.KV[0]); err != nil {
 			return m, err
 		}
 		rows, err := x.read(ctx, tandem.Device, q, both, 0, x.KV[0])
@@ -172,7 +173,7 @@ func (x TTFT) prepare(ctx context.Context) (m reading, err error) {
 			return m, err
 		}
 		m.together, m.rows = m.together+together, m.rows+rows
-		for _, p := range passages[tandem.Cloud] {
+		for _, p := range found[tandem.Cloud] {
 			m.text += len(p.Title) + len(p.Text)
 			tokens := len(x.Model.Tokenizer().Encode(p.Title+"\n"+p.Text, tokenizer.Options{}))
 			m.kv += tokens * c.Layers * c.KVHeads * c.HeadDim * 2 * 2 // keys and values, 16 bits each
@@ -187,10 +188,10 @@ func (x TTFT) prepare(ctx context.Context) (m reading, err error) {
 }
 
 // read prefills a question with passages on a side, and says how long that takes there.
-func (x TTFT) read(ctx context.Context, side tandem.Side, question string, passages []retrieval.Passage, rows int, kv *retrieval.KVStore) (time.Duration, error) {
+func (x TTFT) read(ctx context.Context, side tandem.Side, question string, passages []passages.Passage, rows int, kv *kvstore.Store) (time.Duration, error) {
 	start := time.Now()
 	d, err := decoder.New(ctx, decoder.Config{
-		Model: x.Model, Scorer: retrieval.Lexical(), KV: kv, Rows: rows, TopP: x.Settings.Nucleus, MaxSupport: x.Settings.Support,
+		Model: x.Model, Scorer: search.Lexical(), KV: kv, Rows: rows, TopP: x.Settings.Nucleus, MaxSupport: x.Settings.Support,
 		MaxTokens: x.Settings.MaxTokens, Sampling: x.Settings.Sampling, Weights: x.Settings.Weights,
 	}, decoder.Request{Question: question, Passages: passages})
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"tandem/aggregator"
 	"tandem/decoder"
 	"tandem/pair"
-	"tandem/retrieval"
+	"tandem/retrieval/passages"
 	"tandem/transport"
 )
 
@@ -32,7 +32,7 @@ func (d *Device) baseline(a *deviceSession, q Question, s Settings) (Answer, err
 
 // fetched is what the cloud gave away.
 type fetched struct {
-	passages []retrieval.Passage
+	passages []passages.Passage
 	saved    [][]byte // their KV caches, with DRCG/KV
 }
 
@@ -87,7 +87,7 @@ func (d *Device) collect(a *deviceSession, q Question, s Settings) (f fetched, e
 		return f, err
 	}
 	for _, p := range m.Passages {
-		f.passages = append(f.passages, retrieval.Passage{Title: p.Title, Text: p.Text})
+		f.passages = append(f.passages, passages.Passage{Title: p.Title, Text: p.Text})
 	}
 	total := 0
 	for _, n := range m.Saved {
@@ -316,7 +316,7 @@ func (c *Cloud) baseline(ctx context.Context, a *cloudSession, begin transport.B
 }
 
 // caches returns the KV caches of passages, from the store or computed.
-func (r Reader) caches(ctx context.Context, q Question, s Settings, passages []retrieval.Passage) ([][]byte, error) {
+func (r Reader) caches(ctx context.Context, q Question, s Settings, passages []passages.Passage) ([][]byte, error) {
 	return decoder.Prefixes(ctx, r.config(s), decoder.Request{Question: q.Text, History: q.History, Passages: passages})
 }
 

@@ -18,7 +18,8 @@ import (
 	"tandem/model"
 	"tandem/model/sample"
 	"tandem/pair"
-	"tandem/retrieval"
+	"tandem/retrieval/passages"
+	"tandem/retrieval/search"
 	"tandem/transport"
 )
 
@@ -44,7 +45,7 @@ func neighboursWith(t *testing.T, give bool, models ...*model.Model) (*Device, *
 	t.Helper()
 	var readers [2]Reader
 	for side, texts := range [][]string{{"The cabin is at the harbour.", "The wifi of the cabin is new."}, {"The museum opens at nine.", "The harbour museum is large."}} {
-		x, err := retrieval.Memory()
+		x, err := search.Memory()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,7 +59,7 @@ func neighboursWith(t *testing.T, give bool, models ...*model.Model) (*Device, *
 		if _, err := x.Add(t.Context(), dir, nil); err != nil {
 			t.Fatal(err)
 		}
-		readers[side] = Reader{Model: models[side], Scorer: retrieval.Lexical(), Index: x}
+		readers[side] = Reader{Model: models[side], Scorer: search.Lexical(), Documents: x}
 	}
 	ids := [2]transport.Identity{}
 	for i := range ids {
@@ -104,7 +105,7 @@ func baselineSettings(want transport.Want) Settings {
 // alone is what one reader writes by itself over the passages of others.
 func alone(t *testing.T, r Reader, s Settings, rows int, from ...Reader) []tandem.Token {
 	t.Helper()
-	var passages []retrieval.Passage
+	var passages []passages.Passage
 	for _, f := range from {
 		p, err := f.search(t.Context(), baselineQuestion, s)
 		if err != nil {

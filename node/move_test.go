@@ -17,7 +17,7 @@ import (
 	"tandem/model"
 	"tandem/model/sample"
 	"tandem/netem"
-	"tandem/retrieval"
+	"tandem/retrieval/search"
 	"tandem/transport"
 )
 
@@ -50,7 +50,7 @@ func newStreet(t *testing.T) *street {
 	if s.identity, err = transport.Ephemeral(); err != nil {
 		t.Fatal(err)
 	}
-	s.reader = Reader{Model: m, Scorer: retrieval.Lexical(), Pace: 25 * time.Millisecond}
+	s.reader = Reader{Model: m, Scorer: search.Lexical(), Pace: 25 * time.Millisecond}
 	s.serve()
 	if s.relay, err = netem.Listen(s.address, netem.Config{Delay: 15 * time.Millisecond}); err != nil {
 		t.Fatal(err)

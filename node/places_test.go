@@ -18,7 +18,7 @@ import (
 	"tandem/internal/tinymodel"
 	"tandem/model"
 	"tandem/pair"
-	"tandem/retrieval"
+	"tandem/retrieval/search"
 	"tandem/transport"
 )
 
@@ -30,7 +30,7 @@ func square(t *testing.T, limit int) (devices [2]*transport.Conn, ended *atomic.
 	if err != nil {
 		t.Fatal(err)
 	}
-	reader := Reader{Model: m, Scorer: retrieval.Lexical()}
+	reader := Reader{Model: m, Scorer: search.Lexical()}
 	quiet := slog.New(slog.DiscardHandler)
 	sim := &simnet.Simnet{Router: &simnet.PerfectRouter{}}
 	var ends [3]net.PacketConn

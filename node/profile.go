@@ -11,7 +11,7 @@ import (
 	"tandem/decoder"
 	"tandem/pair"
 	"tandem/profiler"
-	"tandem/retrieval"
+	"tandem/retrieval/passages"
 )
 
 // Profile is what a device knows about time before an answer, and learns from it (DRAGON §5.2).
@@ -93,16 +93,16 @@ func (r Reader) Measure(ctx context.Context, s Settings) (profiler.Decode, []pro
 
 // measure decodes after dummy documents of that many words.
 func (r Reader) measure(ctx context.Context, s Settings, words int) ([]profiler.Sample, error) {
-	passages := make([]retrieval.Passage, max(s.Documents, 1))
-	for i := range passages {
-		passages[i] = retrieval.Passage{
+	dummies := make([]passages.Passage, max(s.Documents, 1))
+	for i := range dummies {
+		dummies[i] = passages.Passage{
 			ID: fmt.Sprint(i), Title: fmt.Sprintf("Dummy %d", i),
 			Text: strings.TrimSpace(strings.Repeat("the key is here ", (words+3)/4)),
 		}
 	}
 	cfg := r.config(s)
 	cfg.KV = nil // nothing of this is worth keeping
-	d, err := decoder.New(ctx, cfg, decoder.Request{Question: "Where is the key?", Passages: passages})
+	d, err := decoder.New(ctx, cfg, decoder.Request{Question: "Where is the key?", Passages: dummies})
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,7 @@ import (
 	"tandem/model"
 	"tandem/pair"
 	"tandem/profiler"
-	"tandem/retrieval"
+	"tandem/retrieval/search"
 )
 
 // Lookahead covers a round trip, within bounds, and is the default while the round trip or the decoding
@@ -93,7 +93,7 @@ func tinyReader(t *testing.T) Reader {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { m.Close() })
-	return Reader{Model: m, Scorer: retrieval.Lexical()}
+	return Reader{Model: m, Scorer: search.Lexical()}
 }
 
 // Measure decodes after documents of several lengths with as many rows as a question has.

@@ -9,22 +9,30 @@ import (
 
 	"tandem"
 	"tandem/decoder"
+	"tandem/decoder/kvstore"
 	"tandem/model"
 	"tandem/model/chat"
 	"tandem/model/sample"
 	"tandem/pair"
-	"tandem/retrieval"
+	"tandem/retrieval/passages"
 	"tandem/transport"
 )
 
+// A Searcher finds passages in one side's documents.
+type Searcher interface {
+	// Search returns up to k passages that may answer the question, best first. A question of two lines is a follow-up:
+	// the first line is the question before it. Finding nothing is not an error.
+	Search(ctx context.Context, question string, k int) ([]passages.Passage, error)
+}
+
 // Reader is what one side reads with and what it reads.
 type Reader struct {
-	Model  *model.Model
-	Scorer retrieval.Scorer
-	Index  *retrieval.Index   // nil for a side without documents
-	KV     *retrieval.KVStore // nil when KV caches of passages are not kept
-	Pace   time.Duration      // least time that a token takes, to answer like slower hardware; 0 for none
-	Read   time.Duration      // least time that a token of a prompt takes, likewise
+	Model     *model.Model
+	Scorer    decoder.Scorer
+	Documents Searcher       // nil for a side without documents
+	KV        *kvstore.Store // nil when KV caches of passages are not kept
+	Pace      time.Duration  // least time that a token takes, to answer like slower hardware; 0 for none
+	Read      time.Duration  // least time that a token of a prompt takes, likewise
 }
 
 // Hello describes r to the other side.
@@ -132,7 +140,7 @@ type Source struct {
 // reading is a question being answered from one side's documents.
 type reading struct {
 	*decoder.Decoder
-	passages []retrieval.Passage
+	passages []passages.Passage
 	took     time.Duration // retrieval and prefill
 	pace     time.Duration // least time of a Next
 }
@@ -153,22 +161,19 @@ func (r Reader) read(ctx context.Context, q Question, s Settings) (*reading, err
 }
 
 // search retrieves the passages for q.
-func (r Reader) search(ctx context.Context, q Question, s Settings) (passages []retrieval.Passage, err error) {
-	if r.Index == nil || s.Documents == 0 {
+func (r Reader) search(ctx context.Context, q Question, s Settings) ([]passages.Passage, error) {
+	if r.Documents == nil || s.Documents == 0 {
 		return nil, nil
 	}
-	hits, err := r.Index.Search(ctx, q.Search(), s.Documents)
+	found, err := r.Documents.Search(ctx, q.Search(), s.Documents)
 	if err != nil {
 		return nil, fmt.Errorf("search the documents: %w", err)
 	}
-	for _, h := range hits {
-		passages = append(passages, h.Passage)
-	}
-	return passages, nil
+	return found, nil
 }
 
 // prefill reads the question after passages, of which some may come with their KV caches.
-func (r Reader) prefill(ctx context.Context, q Question, s Settings, passages []retrieval.Passage, saved [][]byte) (*reading, error) {
+func (r Reader) prefill(ctx context.Context, q Question, s Settings, passages []passages.Passage, saved [][]byte) (*reading, error) {
 	start := time.Now()
 	d, err := decoder.New(ctx, r.config(s), decoder.Request{Question: q.Text, History: q.History, Passages: passages, Saved: saved})
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"os"
 
 	"tandem/cmd/internal/cli"
-	"tandem/retrieval"
+	"tandem/retrieval/documents"
 )
 
 type grammar struct {
@@ -24,7 +24,7 @@ const description = `The cloud's side of Tandem. Start it with "cloud serve", th
 With nothing set up it serves sample documents. Add your own with "cloud index add FOLDER".`
 
 func main() {
-	retrieval.ReadPDFsApart()
+	documents.SandboxPDFs()
 	var g grammar
 	os.Exit(cli.Main("cloud", description, &g, &g.Globals, os.Args[1:]))
 }

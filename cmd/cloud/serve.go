@@ -16,7 +16,7 @@ import (
 	"tandem/examples"
 	"tandem/node"
 	"tandem/pair"
-	"tandem/retrieval"
+	"tandem/retrieval/search"
 	"tandem/transport"
 )
 
@@ -111,7 +111,7 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 }
 
 // documents opens what the cloud answers from, and says whether it is meant for everybody.
-func (c *serveCmd) documents(a *cli.App) (x *retrieval.Index, public bool, err error) {
+func (c *serveCmd) documents(a *cli.App) (x *search.Index, public bool, err error) {
 	if c.Public != "" {
 		x, err = a.Folder(c.Public, c.PassageFlags)
 		return x, true, err
@@ -123,7 +123,7 @@ func (c *serveCmd) documents(a *cli.App) (x *retrieval.Index, public bool, err e
 	return x, true, err
 }
 
-func (c *serveCmd) announce(a *cli.App, model string, docs *retrieval.Index, at net.Addr, titles bool) {
+func (c *serveCmd) announce(a *cli.App, model string, docs *search.Index, at net.Addr, titles bool) {
 	files := 0
 	if list, err := docs.List(); err == nil {
 		files = len(list)

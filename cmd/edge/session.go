@@ -14,11 +14,12 @@ import (
 
 	"tandem"
 	"tandem/cmd/internal/cli"
+	"tandem/decoder/kvstore"
 	"tandem/examples"
 	"tandem/model"
 	"tandem/netem"
 	"tandem/node"
-	"tandem/retrieval"
+	"tandem/retrieval/search"
 	"tandem/transport"
 )
 
@@ -106,7 +107,7 @@ func (s *session) closing(c io.Closer) { s.closers = append(s.closers, c.Close) 
 
 // documents opens the documents of the device: the folder of --notes, the index, or the samples. It returns nil if only
 // the cloud answers.
-func (f answerFlags) documents(a *cli.App, s *session) (*retrieval.Index, error) {
+func (f answerFlags) documents(a *cli.App, s *session) (node.Searcher, error) {
 	if f.Side == "cloud" {
 		return nil, nil
 	}
@@ -118,7 +119,7 @@ func (f answerFlags) documents(a *cli.App, s *session) (*retrieval.Index, error)
 	return x, nil
 }
 
-func (f answerFlags) chooseDocuments(a *cli.App, s *session) (*retrieval.Index, error) {
+func (f answerFlags) chooseDocuments(a *cli.App, s *session) (*search.Index, error) {
 	if f.Notes != "" {
 		return a.Folder(f.Notes, f.PassageFlags)
 	}
@@ -132,7 +133,7 @@ func (f answerFlags) chooseDocuments(a *cli.App, s *session) (*retrieval.Index, 
 
 // reach finds the cloud: the one that --cloud names, the one paired last, or the sample inside this process. A user with
 // an index of their own and no cloud gets answers from that index alone, not from the sample's invented town.
-func (f answerFlags) reach(a *cli.App, s *session, kv *retrieval.KVStore) error {
+func (f answerFlags) reach(a *cli.App, s *session, kv *kvstore.Store) error {
 	if f.Cloud == "sample" || f.Public != "" {
 		return f.embed(a, s, kv)
 	}
@@ -205,7 +206,7 @@ func (f answerFlags) remote(a *cli.App, s *session, peer transport.Peer) error {
 
 // embed starts a cloud inside this process. The device reaches it over QUIC on the loopback interface, with the same
 // handshake and the same messages as any other cloud.
-func (f answerFlags) embed(a *cli.App, s *session, kv *retrieval.KVStore) error {
+func (f answerFlags) embed(a *cli.App, s *session, kv *kvstore.Store) error {
 	docs, err := f.publicDocuments(a)
 	if err != nil {
 		return err
@@ -251,7 +252,7 @@ func (f answerFlags) embed(a *cli.App, s *session, kv *retrieval.KVStore) error 
 	return nil
 }
 
-func (f answerFlags) publicDocuments(a *cli.App) (*retrieval.Index, error) {
+func (f answerFlags) publicDocuments(a *cli.App) (*search.Index, error) {
 	if f.Public != "" {
 		return a.Folder(f.Public, f.PassageFlags)
 	}

@@ -11,12 +11,12 @@ import (
 	"tandem"
 	"tandem/cmd/internal/cli"
 	"tandem/decoder"
+	"tandem/decoder/kvstore"
 	"tandem/examples"
 	"tandem/lab"
 	"tandem/model/sample"
 	"tandem/node"
 	"tandem/pair"
-	"tandem/retrieval"
 )
 
 // answerFlags say what is asked in experiments with real answers.
@@ -66,7 +66,7 @@ func (f answerFlags) open(a *cli.App) (b lab.Setup, closing func() error, err er
 		if err != nil {
 			return b, closing, errors.Join(err, closing())
 		}
-		if b.KV[side], err = retrieval.OpenKV(dir, 256<<20); err != nil {
+		if b.KV[side], err = kvstore.Open(dir, 256<<20); err != nil {
 			return b, closing, errors.Join(err, closing())
 		}
 		before := closing

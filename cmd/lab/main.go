@@ -6,7 +6,7 @@ import (
 	"os"
 
 	"tandem/cmd/internal/cli"
-	"tandem/retrieval"
+	"tandem/retrieval/documents"
 )
 
 type grammar struct {
@@ -36,7 +36,7 @@ type grammar struct {
 const description = `Experiments with Tandem. Most need nothing but this program: they use the built-in model, sample documents and simulated networks.`
 
 func main() {
-	retrieval.ReadPDFsApart()
+	documents.SandboxPDFs()
 	var g grammar
 	os.Exit(cli.Main("lab", description, &g, &g.Globals, os.Args[1:]))
 }

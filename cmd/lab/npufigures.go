@@ -163,7 +163,7 @@ func (c *npuFigures) accept(ctx context.Context, a *cli.App) (l lab.AcceptLength
 			return l, err
 		}
 		var spec struct {
-			Model string        `json:"model"`
+			Model string           `json:"model"`
 			Rows  []lab.SpecResult `json:"rows"`
 		}
 		if err := json.Unmarshal(text, &spec); err != nil {

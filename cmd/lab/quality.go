@@ -16,7 +16,8 @@ import (
 	"tandem/cmd/internal/cli"
 	"tandem/decoder"
 	"tandem/model"
-	"tandem/retrieval"
+	"tandem/retrieval/passages"
+	"tandem/retrieval/search"
 )
 
 type qualityCmd struct {
@@ -76,7 +77,7 @@ type qualityRow struct {
 // trial is a question with what each side retrieved for it.
 type trial struct {
 	asked
-	sides [2][]retrieval.Passage
+	sides [2][]passages.Passage
 }
 
 func (c *qualityCmd) Run(a *cli.App) error {
@@ -114,7 +115,7 @@ func (c *qualityCmd) Run(a *cli.App) error {
 		return err
 	}
 	defer m.Close()
-	q := quality{cfg: decoder.Config{Model: m, Scorer: retrieval.Lexical(), MaxTokens: c.Tokens}}
+	q := quality{cfg: decoder.Config{Model: m, Scorer: search.Lexical(), MaxTokens: c.Tokens}}
 	if c.Fit {
 		return c.fit(a, q, trials)
 	}
@@ -220,7 +221,7 @@ func (c *qualityCmd) trials(a *cli.App) ([]trial, error) {
 	seen := map[string]int{}
 	var out []trial
 	for _, w := range worlds {
-		var sides [2]*retrieval.Index
+		var sides [2]*search.Index
 		kept := slices.DeleteFunc(w.Questions, func(q asked) bool {
 			if !slices.Contains(c.Sets, q.Kind) || c.N > 0 && seen[q.Kind] >= c.N {
 				return true
@@ -235,11 +236,8 @@ func (c *qualityCmd) trials(a *cli.App) ([]trial, error) {
 		for i := 0; err == nil && i < len(kept); i++ {
 			t := trial{asked: kept[i]}
 			for k, x := range sides {
-				hits, e := x.Search(a, t.node().Search(), c.Documents)
-				for _, h := range hits {
-					t.sides[k] = append(t.sides[k], h.Passage)
-				}
-				err = errors.Join(err, e)
+				found, e := x.Search(a, t.node().Search(), c.Documents)
+				t.sides[k], err = found, errors.Join(err, e)
 			}
 			out = append(out, t)
 		}
@@ -305,9 +303,9 @@ func (q quality) answer(ctx context.Context, t trial, method string) (string, er
 	case "cloud":
 		return q.write(ctx, t.asked, t.sides[1:], 0)
 	case "one-side":
-		return q.write(ctx, t.asked, [][]retrieval.Passage{all}, 0)
+		return q.write(ctx, t.asked, [][]passages.Passage{all}, 0)
 	case "one-context":
-		return q.write(ctx, t.asked, [][]retrieval.Passage{all}, 1)
+		return q.write(ctx, t.asked, [][]passages.Passage{all}, 1)
 	case "sequence":
 		return q.sequence(ctx, t)
 	case "given":
@@ -317,14 +315,14 @@ func (q quality) answer(ctx context.Context, t trial, method string) (string, er
 }
 
 // open reads the passages of one side.
-func (q quality) open(ctx context.Context, question asked, passages []retrieval.Passage, rows int) (*decoder.Decoder, error) {
+func (q quality) open(ctx context.Context, question asked, passages []passages.Passage, rows int) (*decoder.Decoder, error) {
 	cfg := q.cfg
 	cfg.Rows = rows
 	return decoder.New(ctx, cfg, decoder.Request{Question: question.Question, History: question.node().History, Passages: passages})
 }
 
 // write answers from one side's passages, or from two in lock step.
-func (q quality) write(ctx context.Context, question asked, sides [][]retrieval.Passage, rows int) (string, error) {
+func (q quality) write(ctx context.Context, question asked, sides [][]passages.Passage, rows int) (string, error) {
 	var ds [2]*decoder.Decoder
 	for i, passages := range sides {
 		d, err := q.open(ctx, question, passages, rows)
@@ -379,7 +377,7 @@ func (q quality) sequence(ctx context.Context, t trial) (string, error) {
 }
 
 // judge returns log p^s of an answer, and h^s before it.
-func (q quality) judge(ctx context.Context, question asked, passages []retrieval.Passage, answer string) (p, h float64, err error) {
+func (q quality) judge(ctx context.Context, question asked, passages []passages.Passage, answer string) (p, h float64, err error) {
 	d, err := q.open(ctx, question, passages, 0)
 	if err != nil {
 		return 0, 0, err

@@ -13,7 +13,7 @@ import (
 	"tandem/cmd/internal/clitest"
 	"tandem/model"
 	"tandem/models"
-	"tandem/retrieval"
+	"tandem/retrieval/passages"
 )
 
 func TestTokenF1(t *testing.T) {
@@ -286,9 +286,9 @@ func TestPredictMixes(t *testing.T) {
 	defer m.Close()
 	const given, predicted = "The harbour museum", " opens at 9:30."
 	of := func(texts ...string) map[string]float64 {
-		var hits []retrieval.Hit
+		var hits []passages.Passage
 		for _, s := range texts {
-			hits = append(hits, retrieval.Hit{Passage: retrieval.Passage{Text: s}})
+			hits = append(hits, passages.Passage{Text: s})
 		}
 		bits, err := predict(t.Context(), m, hits, given, predicted)
 		if err != nil {

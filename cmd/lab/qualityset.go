@@ -20,7 +20,7 @@ import (
 	"tandem/model/chat"
 	"tandem/models"
 	"tandem/node"
-	"tandem/retrieval"
+	"tandem/retrieval/search"
 )
 
 // world is the documents of both sides and questions about them.
@@ -182,13 +182,13 @@ func readWhole(path string) ([]byte, error) {
 }
 
 // index cuts and indexes both sides' files as a user's are.
-func (w world) index(ctx context.Context, words int) (sides [2]*retrieval.Index, err error) {
+func (w world) index(ctx context.Context, words int) (sides [2]*search.Index, err error) {
 	for i, files := range [][]file{w.Device, w.Cloud} {
 		tree := fstest.MapFS{}
 		for _, f := range files {
 			tree[f.Name] = &fstest.MapFile{Data: []byte(f.Text)}
 		}
-		x, err := retrieval.MemoryWith(retrieval.Options{Words: words})
+		x, err := search.MemoryWith(search.Options{Words: words})
 		if err != nil {
 			return sides, err
 		}

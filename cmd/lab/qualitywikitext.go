@@ -13,7 +13,8 @@ import (
 	"tandem/cmd/internal/cli"
 	"tandem/model"
 	"tandem/model/chat"
-	"tandem/retrieval"
+	"tandem/retrieval/passages"
+	"tandem/retrieval/search"
 )
 
 // wikitextRow is bits per byte of a method with so many documents (DRAGON Fig. 5).
@@ -59,7 +60,7 @@ func (c *qualityCmd) wikitext(a *cli.App) error {
 		return err
 	}
 	defer m.Close()
-	x, err := retrieval.MemoryWith(retrieval.Options{Words: c.PassageWords})
+	x, err := search.MemoryWith(search.Options{Words: c.PassageWords})
 	if err != nil {
 		return err
 	}
@@ -117,11 +118,9 @@ func (c *qualityCmd) wikitext(a *cli.App) error {
 }
 
 // predict returns the bits that a text costs after another by each method.
-func predict(ctx context.Context, m *model.Model, hits []retrieval.Hit, given, predicted string) (map[string]float64, error) {
+func predict(ctx context.Context, m *model.Model, hits []passages.Passage, given, predicted string) (map[string]float64, error) {
 	var rows [][]float64 // log p of each token, by document
-	var passages []retrieval.Passage
 	for _, h := range hits {
-		passages = append(passages, h.Passage)
 		logs, err := tokenLogs(ctx, m, h.Text+"\n", given, predicted)
 		if err != nil {
 			return nil, err
@@ -143,10 +142,10 @@ func predict(ctx context.Context, m *model.Model, hits []retrieval.Hit, given, p
 			bits[wikitextMethods[i]] -= l / math.Ln2
 		}
 		if len(hits) == 0 {
-			rows, passages = [][]float64{logs}, make([]retrieval.Passage, 1)
+			rows, hits = [][]float64{logs}, make([]passages.Passage, 1)
 		}
 	}
-	r := retrieval.Prepare(retrieval.Lexical(), passages).Scores(nil, given)
+	r := search.Lexical().Prepare(hits)(nil, given)
 	all := math.Inf(-1)
 	sides := [2]float64{math.Inf(-1), math.Inf(-1)} // h
 	for d, x := range r {

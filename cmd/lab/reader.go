@@ -22,12 +22,13 @@ import (
 	"tandem/examples"
 	"tandem/model/sample"
 	"tandem/models"
-	"tandem/retrieval"
+	"tandem/retrieval/passages"
+	"tandem/retrieval/search"
 )
 
 type benchCmd struct {
 	Reader  readerCmd  `cmd:"" help:"Exact match of a model on questions whose passages are given: each side alone, and the pair."`
-	Samples samplesCmd `cmd:"" help:"The same on the sample documents, with retrieval."`
+	Samples samplesCmd `cmd:"" help:"The same on the sample documents, with search."`
 	Quality qualityCmd `cmd:"" help:"Exact match and F1 over documents that are indexed and retrieved: each side, the pair, and other ways to answer."`
 	Engine  engineCmd  `cmd:"" help:"Speed of a model on this machine: prefill, decoding, several rows at once."`
 	Spec    specCmd    `cmd:"" help:"Speculative decoding: accept lengths, speed, what became of the rows."`
@@ -112,7 +113,7 @@ func (c *samplesCmd) Run(a *cli.App) error {
 
 // items are the questions about the sample documents, with the passages that each side finds.
 func (c *samplesCmd) items(a *cli.App) ([]item, error) {
-	var sides [2]*retrieval.Index
+	var sides [2]*search.Index
 	for i, corpus := range []fs.FS{examples.Notes, examples.Public} {
 		x, err := cli.Sample(a, corpus, c.PassageFlags)
 		if err != nil {
@@ -173,7 +174,7 @@ func (c *readingFlags) run(a *cli.App, items []item) error {
 		return err
 	}
 	defer m.Close()
-	cfg := decoder.Config{Model: m, Scorer: retrieval.Lexical(), Weights: weights, TopP: decoder.DefaultTopP, MaxTokens: 128, Sampling: sample.Params{}}
+	cfg := decoder.Config{Model: m, Scorer: search.Lexical(), Weights: weights, TopP: decoder.DefaultTopP, MaxTokens: 128, Sampling: sample.Params{}}
 	scores, start := map[string]*score{}, time.Now()
 	for i, it := range items {
 		if time.Since(start) > 2*time.Second {
@@ -287,7 +288,7 @@ func answerWith(ctx context.Context, cfg decoder.Config, question string, first,
 		if len(docs) == 0 {
 			continue
 		}
-		d, err := decoder.New(ctx, cfg, decoder.Request{Question: question, Passages: passages(docs)})
+		d, err := decoder.New(ctx, cfg, decoder.Request{Question: question, Passages: passagesOf(docs)})
 		if err != nil {
 			return "", err
 		}
@@ -312,10 +313,10 @@ func answerWith(ctx context.Context, cfg decoder.Config, question string, first,
 	return strings.TrimSpace(tok.Decode(ids)), nil
 }
 
-func passages(docs []document) []retrieval.Passage {
-	var out []retrieval.Passage
+func passagesOf(docs []document) []passages.Passage {
+	var out []passages.Passage
 	for _, d := range docs {
-		out = append(out, retrieval.Passage{Title: d.Title, Text: d.Text})
+		out = append(out, passages.Passage{Title: d.Title, Text: d.Text})
 	}
 	return out
 }

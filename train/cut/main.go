@@ -11,7 +11,8 @@ import (
 	"io"
 	"os"
 
-	"tandem/retrieval"
+	"tandem/retrieval/documents"
+	"tandem/retrieval/passages"
 )
 
 type passage struct {
@@ -20,6 +21,7 @@ type passage struct {
 }
 
 func main() {
+	documents.SandboxPDFs()
 	if err := run(os.Stdin, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "cut:", err)
 		os.Exit(1)
@@ -28,23 +30,23 @@ func main() {
 
 // run answers every line before it reads the next.
 func run(in io.Reader, out io.Writer) error {
-	documents, passages := json.NewDecoder(bufio.NewReader(in)), json.NewEncoder(out)
+	lines, results := json.NewDecoder(bufio.NewReader(in)), json.NewEncoder(out)
 	for {
 		var d struct{ Name, Text string }
-		if err := documents.Decode(&d); err == io.EOF {
+		if err := lines.Decode(&d); err == io.EOF {
 			return nil
 		} else if err != nil {
 			return err
 		}
-		cut, err := retrieval.Cut(context.Background(), d.Name, []byte(d.Text), retrieval.DefaultWords)
+		_, cut, err := passages.FromFile(context.Background(), d.Name, []byte(d.Text), passages.DefaultWords)
 		if err != nil {
-			return err
+			return fmt.Errorf("%s: %w", d.Name, err)
 		}
 		line := make([]passage, len(cut))
 		for i, p := range cut {
 			line[i] = passage{p.Title, p.Text}
 		}
-		if err := passages.Encode(line); err != nil {
+		if err := results.Encode(line); err != nil {
 			return err
 		}
 	}

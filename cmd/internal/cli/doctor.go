@@ -14,7 +14,7 @@ import (
 	"tandem/model"
 	"tandem/npu/ggml"
 	"tandem/npu/native"
-	"tandem/retrieval"
+	"tandem/retrieval/search"
 )
 
 // DoctorFlags are the flags that doctor has on both sides.
@@ -226,7 +226,7 @@ func (a *App) checkIndex() Check {
 	for _, s := range list {
 		passages += s.Passages
 	}
-	return Check{Name: "index", State: OK, Detail: fmt.Sprintf("%d files, %d passages, scorer %s", len(list), passages, retrieval.Lexical().Name())}
+	return Check{Name: "index", State: OK, Detail: fmt.Sprintf("%d files, %d passages, scorer %s", len(list), passages, search.Lexical().Name())}
 }
 
 func (a *App) checkCache(f CacheFlags) Check {

@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"time"
 
-	"tandem/retrieval"
+	"tandem/retrieval/search"
 )
 
 // IndexCmd manages the documents that a side answers from.
@@ -47,7 +47,7 @@ type skipJSON struct {
 	Reason string `json:"reason"`
 }
 
-func (r *indexReport) add(o retrieval.Report) {
+func (r *indexReport) add(o search.Report) {
 	r.Added, r.Updated, r.Removed = r.Added+o.Added, r.Updated+o.Updated, r.Removed+o.Removed
 	r.Unchanged, r.Passages = r.Unchanged+o.Unchanged, o.Passages
 	for _, s := range o.Skipped {
@@ -63,7 +63,7 @@ func (c *indexAdd) Run(a *App) (err error) {
 	}
 	defer func() { err = errors.Join(err, x.Close()) }()
 	start := time.Now()
-	show := func(p retrieval.Progress) {
+	show := func(p search.Progress) {
 		if time.Since(start) > time.Second {
 			a.Progress("%d files, %s", p.Done, p.Path)
 		}
@@ -101,7 +101,7 @@ func (a *App) report(r indexReport) error {
 }
 
 // openIndex opens the program's own index for writing. It makes the index on first use.
-func (a *App) openIndex(cut PassageFlags) (*retrieval.Index, error) {
+func (a *App) openIndex(cut PassageFlags) (*search.Index, error) {
 	dir, err := a.IndexDir()
 	if err != nil {
 		return nil, err
@@ -109,7 +109,7 @@ func (a *App) openIndex(cut PassageFlags) (*retrieval.Index, error) {
 	if err := Make(dir); err != nil {
 		return nil, err
 	}
-	return retrieval.Open(dir, cut.options())
+	return search.Open(dir, cut.options())
 }
 
 // fullDisk adds to an error about a full disk what to do. It looks at the text, because bleve does not wrap the error.

@@ -10,10 +10,11 @@ import (
 	"strings"
 	"time"
 
+	"tandem/decoder/kvstore"
 	"tandem/model"
 	"tandem/models"
 	"tandem/node"
-	"tandem/retrieval"
+	"tandem/retrieval/search"
 )
 
 // ModelFlags choose the model and what computes it.
@@ -67,7 +68,7 @@ func (f PassageFlags) Validate() error {
 	return nil
 }
 
-func (f PassageFlags) options() retrieval.Options { return retrieval.Options{Words: f.PassageWords} }
+func (f PassageFlags) options() search.Options { return search.Options{Words: f.PassageWords} }
 
 // CacheFlags bound the store of computed passages (their KV caches).
 type CacheFlags struct {
@@ -84,12 +85,12 @@ func (f CacheFlags) Validate() error {
 
 // KV opens the store of computed passages, or returns nil if it cannot. That costs time but no answer, so it only logs the
 // error.
-func (f CacheFlags) KV(a *App) *retrieval.KVStore {
+func (f CacheFlags) KV(a *App) *kvstore.Store {
 	dirs, err := a.Dirs()
 	if err != nil || f.CacheMB <= 0 {
 		return nil
 	}
-	store, err := retrieval.OpenKV(filepath.Join(dirs.Cache, "kv"), f.CacheMB<<20)
+	store, err := kvstore.Open(filepath.Join(dirs.Cache, "kv"), f.CacheMB<<20)
 	if err != nil {
 		a.Log.Warn("passages are computed again for each question", "error", err)
 		return nil
@@ -104,7 +105,7 @@ func (a *App) IndexDir() (string, error) {
 }
 
 // OwnIndex opens the index that "index add" made, for reading. It returns nil if there is none or if it is empty.
-func (a *App) OwnIndex() (*retrieval.Index, error) {
+func (a *App) OwnIndex() (*search.Index, error) {
 	dir, err := a.IndexDir()
 	if err != nil {
 		return nil, nil // without a home folder nothing can be indexed
@@ -112,7 +113,7 @@ func (a *App) OwnIndex() (*retrieval.Index, error) {
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	x, err := retrieval.Open(dir, retrieval.Options{ReadOnly: true})
+	x, err := search.Open(dir, search.Options{ReadOnly: true})
 	if err != nil {
 		return nil, err
 	}
@@ -123,13 +124,13 @@ func (a *App) OwnIndex() (*retrieval.Index, error) {
 }
 
 // Folder indexes a folder in memory, for one question.
-func (a *App) Folder(dir string, cut PassageFlags) (*retrieval.Index, error) {
-	x, err := retrieval.MemoryWith(cut.options())
+func (a *App) Folder(dir string, cut PassageFlags) (*search.Index, error) {
+	x, err := search.MemoryWith(cut.options())
 	if err != nil {
 		return nil, err
 	}
 	start := time.Now()
-	report, err := x.Add(a, dir, func(p retrieval.Progress) {
+	report, err := x.Add(a, dir, func(p search.Progress) {
 		if time.Since(start) > time.Second {
 			a.Progress("reading %s: %d files", dir, p.Done)
 		}
@@ -164,8 +165,8 @@ func naming(path string, err error) error {
 }
 
 // Sample indexes an embedded corpus in memory.
-func Sample(ctx context.Context, corpus fs.FS, cut PassageFlags) (*retrieval.Index, error) {
-	x, err := retrieval.MemoryWith(cut.options())
+func Sample(ctx context.Context, corpus fs.FS, cut PassageFlags) (*search.Index, error) {
+	x, err := search.MemoryWith(cut.options())
 	if err != nil {
 		return nil, err
 	}
@@ -175,7 +176,7 @@ func Sample(ctx context.Context, corpus fs.FS, cut PassageFlags) (*retrieval.Ind
 	return x, nil
 }
 
-// Reader returns a node's reader with the lexical scorer.
-func Reader(m *model.Model, x *retrieval.Index, kv *retrieval.KVStore) node.Reader {
-	return node.Reader{Model: m, Scorer: retrieval.Lexical(), Index: x, KV: kv}
+// Reader returns a node's reader with the lexical scorer. documents is nil for a side without any.
+func Reader(m *model.Model, documents node.Searcher, kv *kvstore.Store) node.Reader {
+	return node.Reader{Model: m, Scorer: search.Lexical(), Documents: documents, KV: kv}
 }

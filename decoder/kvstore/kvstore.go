@@ -1,0 +1,264 @@
+package kvstore
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// KVStore keeps KV caches of passages on disk, so that a passage is read once and not for every question
+// (DRAGON §2.1). To it they are blobs under a key that covers all that they depend on. It is a cache:
+// whatever goes wrong is a miss, never a wrong blob. Several processes may use one directory.
+//
+// A blob is a file that appears by a rename and carries its key, length and checksum. What was used
+// longest ago, by any process, goes first when the files outgrow the budget.
+type Store struct {
+	dir    string
+	budget int64
+
+	mu    sync.Mutex
+	size  int64 // of all files, as far as this process knows
+	since int64 // put by this process since it counted all files
+}
+
+// A blob's file: header, payload, trailer. The version is that of this layout.
+const (
+	kvMagic   = "tandemkv\x01"
+	kvHeader  = len(kvMagic) + 32
+	kvTrailer = 8 + 4 // length of the payload, CRC-32C of header and payload
+	kvSuffix  = ".kv"
+	kvTemp    = ".new-"
+)
+
+// staleAfter is how old an unfinished file must be to be taken for a dead process's.
+const staleAfter = time.Hour
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// OpenKV opens the store in dir, creating it when it is not there, with a budget in bytes.
+func Open(dir string, budget int64) (*Store, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("open kv store: %w", err)
+	}
+	s := &Store{dir: dir, budget: max(budget, 0)}
+	s.evict()
+	return s, nil
+}
+
+// Close is there for symmetry: nothing is held open between calls.
+func (s *Store) Close() error { return nil }
+
+func (s *Store) path(key [32]byte) string {
+	name := hex.EncodeToString(key[:])
+	return filepath.Join(s.dir, name[:2], name+kvSuffix)
+}
+
+// Get returns the blob under key, whole and checked, and marks it as used. The caller closes it.
+func (s *Store) Get(key [32]byte) (io.ReadCloser, bool) {
+	path := s.path(key)
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, false
+	}
+	payload, err := checkBlob(f, key)
+	if err != nil {
+		f.Close()
+		if errors.Is(err, errCorrupt) {
+			s.remove(path)
+		}
+		return nil, false
+	}
+	now := time.Now()
+	os.Chtimes(path, now, now) // when that fails it is only evicted sooner
+	return struct {
+		io.Reader
+		io.Closer
+	}{payload, f}, true
+}
+
+var errCorrupt = errors.New("corrupt")
+
+// checkBlob reads all of f and returns its payload.
+func checkBlob(f *os.File, key [32]byte) (*io.SectionReader, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	length := info.Size() - int64(kvHeader+kvTrailer)
+	if length < 0 {
+		return nil, errCorrupt
+	}
+	var head [kvHeader]byte
+	if _, err := io.ReadFull(f, head[:]); err != nil {
+		return nil, err
+	}
+	sum := crc32.New(castagnoli)
+	sum.Write(head[:])
+	if _, err := io.CopyN(sum, f, length); err != nil {
+		return nil, err
+	}
+	var tail [kvTrailer]byte
+	if _, err := io.ReadFull(f, tail[:]); err != nil {
+		return nil, err
+	}
+	if string(head[:len(kvMagic)]) != kvMagic || !bytes.Equal(head[len(kvMagic):], key[:]) ||
+		binary.LittleEndian.Uint64(tail[:]) != uint64(length) || binary.LittleEndian.Uint32(tail[8:]) != sum.Sum32() {
+		return nil, errCorrupt
+	}
+	return io.NewSectionReader(f, int64(kvHeader), length), nil
+}
+
+// ErrTooLarge is wrapped by the error of a Put that alone would outgrow the budget.
+var ErrTooLarge = errors.New("larger than the kv store's budget")
+
+// Put stores what write writes under key, replacing what was there, and evicts what was used longest ago
+// when the budget is exceeded. After an error (a full disk, say) the store is as it was; the caller logs
+// it and goes on without.
+func (s *Store) Put(key [32]byte, write func(io.Writer) error) (err error) {
+	path := s.path(key)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return fmt.Errorf("store kv: %w", err)
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), kvTemp)
+	if err != nil {
+		return fmt.Errorf("store kv: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			os.Remove(f.Name())
+			err = fmt.Errorf("store kv: %w", err)
+		}
+	}()
+	size, err := writeBlob(f, key, write, s.budget)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	if old, err := os.Stat(path); err == nil {
+		size -= old.Size()
+	}
+	if err = os.Rename(f.Name(), path); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	s.size += size
+	s.since += size
+	full := s.size > s.budget || s.since > s.budget/16 // by then others may have put much, too
+	s.mu.Unlock()
+	if full {
+		s.evict()
+	}
+	return nil
+}
+
+// writeBlob writes a blob's file and returns its size.
+func writeBlob(f *os.File, key [32]byte, write func(io.Writer) error, budget int64) (int64, error) {
+	w := &blobWriter{f: f, left: budget - int64(kvTrailer)}
+	if _, err := w.Write(append([]byte(kvMagic), key[:]...)); err != nil {
+		return 0, err
+	}
+	if err := write(w); err != nil {
+		return 0, err
+	}
+	tail := binary.LittleEndian.AppendUint64(nil, uint64(w.n-int64(kvHeader)))
+	tail = binary.LittleEndian.AppendUint32(tail, w.sum)
+	_, err := f.Write(tail)
+	return w.n + int64(kvTrailer), err
+}
+
+type blobWriter struct {
+	f    io.Writer
+	n    int64
+	left int64
+	sum  uint32
+}
+
+func (w *blobWriter) Write(p []byte) (int, error) {
+	if int64(len(p)) > w.left {
+		return 0, ErrTooLarge
+	}
+	n, err := w.f.Write(p)
+	w.n += int64(n)
+	w.left -= int64(n)
+	w.sum = crc32.Update(w.sum, castagnoli, p[:n])
+	return n, err
+}
+
+type kvFile struct {
+	path string
+	size int64
+	used time.Time
+}
+
+// files lists the blobs, and clears away files that dead processes left unfinished.
+func (s *Store) files() []kvFile {
+	var out []kvFile
+	filepath.WalkDir(s.dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return nil // what cannot be looked at is not counted
+		}
+		info, err := d.Info()
+		if err != nil {
+			return nil
+		}
+		switch {
+		case strings.HasPrefix(d.Name(), kvTemp):
+			if time.Since(info.ModTime()) > staleAfter {
+				os.Remove(path)
+			}
+		case strings.HasSuffix(d.Name(), kvSuffix):
+			out = append(out, kvFile{path, info.Size(), info.ModTime()})
+		}
+		return nil
+	})
+	return out
+}
+
+// evict counts the blobs and, when they exceed the budget, removes those used longest ago until nine
+// tenths of it are left, so that not every Put removes one.
+func (s *Store) evict() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	files := s.files()
+	slices.SortFunc(files, func(a, b kvFile) int {
+		if c := a.used.Compare(b.used); c != 0 {
+			return c
+		}
+		return strings.Compare(a.path, b.path)
+	})
+	s.size, s.since = 0, 0
+	for _, f := range files {
+		s.size += f.size
+	}
+	if s.size <= s.budget {
+		return
+	}
+	for _, f := range files {
+		if s.size <= s.budget-s.budget/10 {
+			return
+		}
+		if os.Remove(f.path) == nil {
+			s.size -= f.size
+		}
+	}
+}
+
+func (s *Store) remove(path string) {
+	info, err := os.Stat(path)
+	if err != nil || os.Remove(path) != nil {
+		return
+	}
+	s.mu.Lock()
+	s.size -= info.Size()
+	s.mu.Unlock()
+}

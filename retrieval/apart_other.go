@@ -1,5 +1,0 @@
-//go:build !linux && !darwin
-
-package retrieval
-
-func bound(uint64) {}

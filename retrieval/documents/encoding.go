@@ -1,0 +1,56 @@
+package documents
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding/charmap"
+	utf16 "golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/encoding/unicode/utf32"
+)
+
+// decodeText returns data as UTF-8: by its byte order mark, as it is, or as Windows-1252 when it could
+// well be that. Otherwise it says why not.
+func decodeText(data []byte) (string, error) {
+	switch {
+	case bytes.HasPrefix(data, []byte{0xff, 0xfe, 0, 0}), bytes.HasPrefix(data, []byte{0, 0, 0xfe, 0xff}):
+		out, err := utf32.UTF32(utf32.LittleEndian, utf32.UseBOM).NewDecoder().Bytes(data)
+		return decoded(out, err)
+	case bytes.HasPrefix(data, []byte{0xff, 0xfe}), bytes.HasPrefix(data, []byte{0xfe, 0xff}):
+		out, err := utf16.UTF16(utf16.LittleEndian, utf16.UseBOM).NewDecoder().Bytes(data)
+		return decoded(out, err)
+	}
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	if bytes.IndexByte(data, 0) >= 0 {
+		return "", errors.New("binary (it holds zero bytes)")
+	}
+	if utf8.Valid(data) {
+		return string(data), nil
+	}
+	if odd := controls(data); odd*50 > len(data) {
+		return "", errors.New("binary (neither UTF-8 nor Windows-1252 text)")
+	}
+	out, err := charmap.Windows1252.NewDecoder().Bytes(data)
+	return decoded(out, err)
+}
+
+func decoded(out []byte, err error) (string, error) {
+	if err != nil {
+		return "", fmt.Errorf("text in an unknown encoding (%v)", err)
+	}
+	return strings.TrimPrefix(string(out), "\ufeff"), nil
+}
+
+// controls counts the bytes that Windows-1252 text does not hold.
+func controls(data []byte) (n int) {
+	for _, c := range data {
+		if c < ' ' && !bytes.ContainsRune([]byte("\t\n\r\f\v\x1b"), rune(c)) ||
+			bytes.IndexByte([]byte{0x7f, 0x81, 0x8d, 0x8f, 0x90, 0x9d}, c) >= 0 {
+			n++
+		}
+	}
+	return n
+}

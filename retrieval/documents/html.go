@@ -1,0 +1,221 @@
+package documents
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+	"golang.org/x/net/html/charset"
+	"golang.org/x/text/encoding"
+
+	"tandem/retrieval/internal/english"
+)
+
+// parseHTML reads the title and the main text of a page: <main> or <article> where there is one, without
+// scripts, navigation and forms.
+func parseHTML(_ context.Context, data []byte) (Document, error) {
+	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("%PDF-")) {
+		return Document{}, errors.New("not HTML, whatever its name says")
+	}
+	from, name, _ := charset.DetermineEncoding(data[:min(len(data), 1024)], "")
+	if name == "windows-1252" && utf8.Valid(data) { // what it falls back on where the beginning is ASCII and says nothing
+		from = encoding.Nop
+	}
+	utf, err := io.ReadAll(io.LimitReader(from.NewDecoder().Reader(bytes.NewReader(data)), 4*textLimit))
+	if err != nil {
+		return Document{}, fmt.Errorf("text in an unknown encoding (%v)", err)
+	}
+	root, err := html.Parse(bytes.NewReader(utf))
+	if err != nil {
+		return Document{}, fmt.Errorf("not readable as HTML (%v)", err)
+	}
+	p := page{}
+	if t := find(root, atom.Title); t != nil {
+		p.doc.Title = english.Collapse(textOf(t))
+	}
+	body := find(root, atom.Main)
+	if body == nil {
+		body = find(root, atom.Article)
+	}
+	if body == nil {
+		body = root
+	}
+	if h := find(body, atom.H1); h != nil && p.doc.Title == "" {
+		p.doc.Title = english.Collapse(textOf(h))
+	}
+	p.walk(body)
+	p.end(Paragraph)
+	return p.doc, nil
+}
+
+// page gathers inline text until a block element ends.
+type page struct {
+	doc    Document
+	inline strings.Builder
+	head   string // the inline text up to the last <br>, collapsed
+	at     int    // where inline goes on after it
+	long   bool   // head has too many words for a label
+}
+
+func (p *page) end(kind Kind) {
+	p.doc.Add(kind, p.inline.String())
+	p.reset()
+}
+
+func (p *page) reset() {
+	p.inline.Reset()
+	p.head, p.at, p.long = "", 0, false
+}
+
+// labelled reports whether the inline text, at a <br>, is a label so far. It looks only at what came since the last
+// <br>, and at nothing once a label could not have so many words: whole documents are lines between <br>.
+func (p *page) labelled() bool {
+	if p.long {
+		return false
+	}
+	p.head, p.at = english.Collapse(p.head+" "+p.inline.String()[p.at:]), p.inline.Len()
+	p.long = english.CountWords(p.head) > labelWords+valueWords
+	return isLabel(p.head)
+}
+
+// skipped elements hold nothing that a reader of the page came for.
+var skipped = map[atom.Atom]bool{
+	atom.Script: true, atom.Style: true, atom.Nav: true, atom.Footer: true, atom.Aside: true, atom.Noscript: true,
+	atom.Template: true, atom.Svg: true, atom.Math: true, atom.Form: true, atom.Button: true, atom.Select: true,
+	atom.Iframe: true, atom.Object: true, atom.Head: true, atom.Title: true, atom.Textarea: true, atom.Canvas: true,
+	atom.Audio: true, atom.Video: true,
+}
+
+// inlineElements do not end a paragraph.
+var inlineElements = map[atom.Atom]bool{
+	atom.A: true, atom.Abbr: true, atom.B: true, atom.Bdi: true, atom.Bdo: true, atom.Cite: true, atom.Code: true,
+	atom.Data: true, atom.Del: true, atom.Dfn: true, atom.Em: true, atom.I: true, atom.Ins: true, atom.Kbd: true,
+	atom.Label: true, atom.Mark: true, atom.Q: true, atom.S: true, atom.Samp: true, atom.Small: true, atom.Span: true,
+	atom.Strong: true, atom.Sub: true, atom.Sup: true, atom.Time: true, atom.U: true, atom.Var: true, atom.Wbr: true,
+	atom.Font: true, atom.Tt: true, atom.Img: true,
+}
+
+func (p *page) walk(n *html.Node) {
+	switch n.Type {
+	case html.TextNode:
+		p.inline.WriteString(n.Data)
+		return
+	case html.CommentNode, html.DoctypeNode:
+		return
+	}
+	if skipped[n.DataAtom] || hidden(n) {
+		return
+	}
+	switch n.DataAtom {
+	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
+		p.end(Paragraph)
+		p.children(n)
+		p.end(Heading)
+	case atom.Li:
+		p.end(Paragraph)
+		p.inline.WriteString("- ")
+		p.children(n)
+		if strings.TrimSpace(p.inline.String()) == "-" {
+			p.reset()
+		}
+		p.end(Line)
+	case atom.Tr:
+		p.end(Paragraph)
+		var cells []string
+		for c := n.FirstChild; c != nil; c = c.NextSibling {
+			if text := english.Collapse(textOf(c)); text != "" {
+				cells = append(cells, text)
+			}
+		}
+		p.inline.WriteString(joinCells(cells))
+		p.end(Line)
+	case atom.Dt: // the term stays beside what is said of it
+		p.end(Paragraph)
+		p.children(n)
+		term := strings.TrimSuffix(english.Collapse(p.inline.String()), ":")
+		p.reset()
+		if term != "" {
+			p.inline.WriteString(term + ": ")
+		}
+	case atom.Dd:
+		p.children(n)
+		p.end(Line)
+	case atom.Br:
+		p.inline.WriteByte('\n')
+		if p.labelled() {
+			p.end(Line)
+		}
+	default:
+		if inlineElements[n.DataAtom] {
+			p.children(n)
+			return
+		}
+		// the first paragraph of a list item continues the item
+		if strings.TrimSpace(p.inline.String()) != "-" {
+			p.end(Paragraph)
+		}
+		p.children(n)
+		kind := Paragraph
+		if text := english.Collapse(p.inline.String()); strings.HasPrefix(text, "- ") || n.DataAtom == atom.P && isLabel(text) {
+			kind = Line
+		}
+		p.end(kind)
+	}
+}
+
+func (p *page) children(n *html.Node) {
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		p.walk(c)
+	}
+}
+
+func hidden(n *html.Node) bool {
+	for _, a := range n.Attr {
+		switch {
+		case a.Key == "hidden", a.Key == "aria-hidden" && a.Val == "true":
+			return true
+		case a.Key == "role" && (a.Val == "navigation" || a.Val == "banner" || a.Val == "contentinfo"):
+			return true
+		}
+	}
+	return false
+}
+
+// find returns the first element of a kind, outside of skipped ones except for the title itself.
+func find(n *html.Node, a atom.Atom) *html.Node {
+	if n.Type == html.ElementNode && n.DataAtom == a && (n.Namespace == "") {
+		return n
+	}
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		if skipped[c.DataAtom] && c.DataAtom != atom.Head && c.DataAtom != a {
+			continue
+		}
+		if found := find(c, a); found != nil {
+			return found
+		}
+	}
+	return nil
+}
+
+// textOf returns the text below n that is not skipped.
+func textOf(n *html.Node) string {
+	if n.Type == html.TextNode {
+		return n.Data
+	}
+	var b strings.Builder
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		if !skipped[c.DataAtom] && !hidden(c) {
+			b.WriteString(textOf(c))
+			if !inlineElements[c.DataAtom] && c.Type == html.ElementNode {
+				b.WriteByte(' ')
+			}
+		}
+	}
+	return b.String()
+}

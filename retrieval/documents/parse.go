@@ -1,0 +1,109 @@
+package documents
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"tandem/retrieval/internal/english"
+)
+
+// parser reads one kind of file.
+type parser struct {
+	extensions []string
+	limit      int64 // bytes
+	parse      func(ctx context.Context, data []byte) (Document, error)
+}
+
+// Version counts the changes to what the parsers make of files. An index reads again what another version parsed.
+const Version = 1
+
+const (
+	textLimit = 8 << 20
+	pdfLimit  = 32 << 20
+)
+
+var parsers = []*parser{
+	{[]string{".txt", ".text", ".rst", ".org", ".adoc", ""}, textLimit, parseText},
+	{[]string{".md", ".markdown", ".mdown", ".mkd"}, textLimit, parseMarkdown},
+	{[]string{".html", ".htm", ".xhtml"}, textLimit, parseHTML},
+	{[]string{".pdf"}, pdfLimit, parsePDF},
+}
+
+// parserOf returns the parser of a file name.
+func parserOf(name string) (*parser, error) {
+	ext := strings.ToLower(path.Ext(path.Base(strings.ReplaceAll(name, "\\", "/"))))
+	for _, p := range parsers {
+		if slices.Contains(p.extensions, ext) {
+			return p, nil
+		}
+	}
+	return nil, fmt.Errorf("unsupported type %s (text, Markdown, HTML and PDF are read)", ext)
+}
+
+// Limit returns the size in bytes up to which a file of that name is read, or an error if its type is not supported.
+func Limit(name string) (int64, error) {
+	p, err := parserOf(name)
+	if err != nil {
+		return 0, err
+	}
+	return p.limit, nil
+}
+
+// Parse turns the contents of the file called name into a document with a title. Its errors are for the user to read.
+// When ctx ends, Parse returns ctx's error at once and abandons a parser that is still busy; files are bounded, so it
+// ends by itself.
+func Parse(ctx context.Context, name string, data []byte) (Document, error) {
+	p, err := parserOf(name)
+	if err != nil {
+		return Document{}, err
+	}
+	var doc Document
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		doc, err = p.parse(ctx, data)
+	}()
+	select {
+	case <-done:
+	case <-ctx.Done():
+	}
+	if ctx.Err() != nil {
+		return Document{}, ctx.Err()
+	}
+	if err != nil {
+		return Document{}, err
+	}
+	return finish(doc, name), nil
+}
+
+// finish gives a document its title, and turns headings that are too long into paragraphs.
+func finish(doc Document, name string) Document {
+	if doc.Title = english.Shorten(doc.Title, MaxTitle); doc.Title == "" {
+		doc.Title = humanise(name)
+	}
+	if len(doc.Blocks) > 0 && doc.Blocks[0].Kind == Heading && strings.EqualFold(doc.Blocks[0].Text, doc.Title) {
+		doc.Blocks = doc.Blocks[1:] // every passage carries the title anyway
+	}
+	for i, b := range doc.Blocks {
+		if b.Kind == Heading && english.CountWords(b.Text) > MaxHeading {
+			doc.Blocks[i].Kind = Paragraph
+		}
+	}
+	return doc
+}
+
+// humanise makes a title of a file name: "lake-cabin_2.md" is "Lake cabin 2".
+func humanise(name string) string {
+	base := path.Base(strings.ReplaceAll(name, "\\", "/"))
+	if ext := path.Ext(base); ext != base {
+		base = strings.TrimSuffix(base, ext)
+	}
+	title := english.Collapse(strings.NewReplacer("-", " ", "_", " ", ".", " ").Replace(base))
+	if title == "" {
+		return base
+	}
+	return english.Capitalise(title)
+}

@@ -1,0 +1,52 @@
+package passages
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// wordList is text of different words.
+func wordList(n int) string {
+	var b strings.Builder
+	for i := range n / 5 {
+		fmt.Fprintf(&b, "%c%c%c%c ", 'a'+i%26, 'a'+i/26%26, 'a'+i/26/26%26, 'a'+i/26/26/26)
+	}
+	return b.String()
+}
+
+// What a file costs grows with its length, not with the square: four times the text takes about four times the memory.
+func TestCuttingIsLinear(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		text func(n int) string
+	}{
+		{"lines.html", func(n int) string { return "<p>" + strings.Repeat("a line of text<br>\n", n/19) }},
+		{"long.html", func(n int) string { return "<p>" + strings.Repeat("a", n/2) + strings.Repeat("<br>", n/8) }},
+		{"item.txt", func(n int) string { return "- item\n" + strings.Repeat("  goes on and on\n", n/17) }},
+		{"word.txt", func(n int) string { return strings.Repeat("a", 20*n) }},
+		{"initials.txt", func(n int) string { return strings.Repeat("A. ", n/3) }},
+		{"words.txt", wordList},
+		{"lines.txt", func(n int) string { return strings.ReplaceAll(wordList(n), " ", "\n") }},
+	} {
+		cost := func(n int) float64 {
+			data, least := []byte(c.text(n)), math.Inf(1)
+			for range 4 { // what other goroutines allocate in one, they may not in another
+				var before, after runtime.MemStats
+				runtime.ReadMemStats(&before)
+				if _, _, err := FromFile(t.Context(), c.name, data, DefaultWords); err != nil {
+					t.Fatalf("%s: %v", c.name, err)
+				}
+				runtime.ReadMemStats(&after)
+				least = min(least, float64(after.TotalAlloc-before.TotalAlloc))
+			}
+			return least
+		}
+		const n = 1 << 14
+		if one, four := cost(n), cost(4*n); four > 8*one {
+			t.Errorf("%s: %.0f kB of memory for %d kB of text, %.0f kB for four times that", c.name, one/1000, n/1000, four/1000)
+		}
+	}
+}

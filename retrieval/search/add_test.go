@@ -1,0 +1,114 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"tandem/retrieval/documents"
+)
+
+const failingSandbox = "TANDEM_TEST_FAILING_SANDBOX"
+
+// TestMain lets PDFs be read as the programs read them, by a process that fails when a test asks for that.
+func TestMain(m *testing.M) {
+	if os.Getenv("TANDEM_READ_PDF") != "" && os.Getenv(failingSandbox) != "" {
+		os.Exit(1)
+	}
+	documents.SandboxPDFs()
+	os.Setenv("GORACE", "atexit_sleep_ms=0") // or the race detector lets each of these processes sleep a second
+	os.Exit(m.Run())
+}
+
+// countingFS counts how often files are read.
+type countingFS struct {
+	fstest.MapFS
+	opened *int
+}
+
+func (f countingFS) Open(name string) (fs.File, error) {
+	if name != "." {
+		*f.opened++
+	}
+	return f.MapFS.Open(name)
+}
+
+// What is wrong with a file is remembered until it changes; what is wrong with this machine is not.
+func TestReasonsAreRemembered(t *testing.T) {
+	opened := 0
+	files := countingFS{fstest.MapFS{"a.pdf": {Data: []byte("%PDF-1.4"), ModTime: time.Unix(1e9, 0)}}, &opened}
+	x := memoryOf(t, fstest.MapFS{})
+	for i, c := range []struct {
+		failing, reason string
+		opened          int
+	}{{"yes", documents.ErrSandbox.Error(), 1}, {"", "damaged PDF", 2}, {"", "damaged PDF", 2}} {
+		t.Setenv(failingSandbox, c.failing)
+		r, err := x.AddFS(t.Context(), files, ".")
+		if err != nil || len(r.Skipped) != 1 || !strings.HasPrefix(r.Skipped[0].Reason, c.reason) || opened != c.opened {
+			t.Errorf("%d: %+v, %v, read %d times, want %d and %q", i, r, err, opened, c.opened, c.reason)
+		}
+	}
+}
+
+// cancellingFS cancels a context while a file is being read.
+type cancellingFS struct {
+	fstest.MapFS
+	cancel context.CancelFunc
+}
+
+func (f cancellingFS) Open(name string) (fs.File, error) {
+	if name != "." {
+		f.cancel()
+	}
+	return f.MapFS.Open(name)
+}
+
+// An Add whose context ends while it reads a file returns the context's error, and the file is not in the index.
+func TestAddIsInterrupted(t *testing.T) {
+	x := memoryOf(t, fstest.MapFS{})
+	ctx, cancel := context.WithCancel(t.Context())
+	_, err := x.AddFS(ctx, cancellingFS{fstest.MapFS{"a.txt": {Data: []byte("walnut")}}, cancel}, ".")
+	if !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	finds(t, x, "walnut")
+}
+
+// Files are cut again when another length is asked for.
+func TestPassageWords(t *testing.T) {
+	dir, files := t.TempDir(), t.TempDir()
+	var text strings.Builder
+	for i := range 20 {
+		fmt.Fprintf(&text, "Sentence %d has words to fill a passage up. ", i)
+	}
+	writeFile(t, files+"/a.md", "# A\n\n"+text.String())
+	add := func(words int) Report {
+		x, err := Open(dir, Options{Words: words})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer x.Close()
+		r, err := x.Add(t.Context(), files, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	short := add(0)
+	if again := add(0); again.Unchanged != 1 || again.Passages != short.Passages {
+		t.Errorf("%+v after %+v", again, short)
+	}
+	long := add(100)
+	if long.Updated != 1 || long.Passages >= short.Passages {
+		t.Errorf("%+v for long passages, %+v for short ones", long, short)
+	}
+	if _, err := Open(dir, Options{Words: -1}); err == nil {
+		t.Error("passages of -1 words are accepted")
+	}
+}

@@ -1,0 +1,61 @@
+package search
+
+import (
+	"testing"
+
+	"tandem/examples"
+)
+
+// BenchmarkScores is what sentence weights cost for every token: eight passages, question and sentence.
+func BenchmarkScores(b *testing.B) {
+	x, err := Memory()
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer x.Close()
+	if _, err := x.AddFS(b.Context(), examples.Public, "."); err != nil {
+		b.Fatal(err)
+	}
+	const question = "What is the wifi password of the lake cabin, and when does the harbour museum open?"
+	ps, err := x.Search(b.Context(), question, 8)
+	if err != nil {
+		b.Fatal(err)
+	}
+	scores := Lexical().Prepare(ps)
+	var dst []float64
+	b.ReportAllocs()
+	for b.Loop() {
+		dst = scores(dst[:0], question+" The harbour museum opens at 9:30 and closes")
+	}
+}
+
+// BenchmarkSampleIndex is what the sample corpora add to the start of a program.
+func BenchmarkSampleIndex(b *testing.B) {
+	for b.Loop() {
+		x, err := Memory()
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := x.AddFS(b.Context(), examples.Public, "."); err != nil {
+			b.Fatal(err)
+		}
+		x.Close()
+	}
+}
+
+// BenchmarkSearch is one compound question against a sample corpus.
+func BenchmarkSearch(b *testing.B) {
+	x, err := Memory()
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer x.Close()
+	if _, err := x.AddFS(b.Context(), examples.Public, "."); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, err := x.Search(b.Context(), "What is the wifi password of the lake cabin, and when does the harbour museum open?", 4); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

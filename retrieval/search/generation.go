@@ -1,0 +1,157 @@
+package search
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/blevesearch/bleve/v2"
+	"github.com/blevesearch/bleve/v2/index/scorch"
+)
+
+// generation is an unpublished copy of an index that one writer changes.
+type generation struct {
+	dir   string // of the index
+	name  string
+	bleve bleve.Index
+}
+
+// newGeneration makes a writable copy of the generation named base, or an empty one when base is "".
+func newGeneration(dir, base string) (*generation, error) {
+	g := &generation{dir: dir, name: nextName(base)}
+	path := filepath.Join(dir, g.name)
+	if err := os.RemoveAll(path); err != nil { // of a writer that died
+		return nil, fmt.Errorf("new generation: %w", err)
+	}
+	var err error
+	if base == "" {
+		g.bleve, err = bleve.NewUsing(path, indexMapping(), scorch.Name, scorch.Name, map[string]any{"numSnapshotsToKeep": 1})
+	} else if err = cloneTree(filepath.Join(dir, base), path); err == nil {
+		g.bleve, err = openGeneration(path, false)
+	}
+	if err != nil {
+		os.RemoveAll(path)
+		return nil, fmt.Errorf("new generation: %w", err)
+	}
+	return g, nil
+}
+
+// nextName counts generations, for people who look into the directory. The random part makes sure that a
+// name never comes back, not even when the directory is deleted and made again under an open reader.
+func nextName(base string) string {
+	count, _, _ := strings.Cut(strings.TrimPrefix(base, genPrefix), "-")
+	n, _ := strconv.ParseUint(count, 10, 64) // "" counts as 0
+	return fmt.Sprintf("%s%d-%08x", genPrefix, n+1, rand.Uint32())
+}
+
+// discard drops the generation.
+func (g *generation) discard() {
+	g.bleve.Close()
+	os.RemoveAll(filepath.Join(g.dir, g.name))
+}
+
+// publish makes the generation the current one. After the rename a crash of the machine keeps it.
+func (g *generation) publish() error {
+	if err := g.bleve.Close(); err != nil {
+		os.RemoveAll(filepath.Join(g.dir, g.name))
+		return fmt.Errorf("close generation: %w", err)
+	}
+	syncDir(filepath.Join(g.dir, g.name, "store"))
+	syncDir(filepath.Join(g.dir, g.name))
+	if err := writeFileAtomic(filepath.Join(g.dir, currentName), []byte(g.name+"\n")); err != nil {
+		os.RemoveAll(filepath.Join(g.dir, g.name))
+		return fmt.Errorf("publish generation: %w", err)
+	}
+	return nil
+}
+
+// sweep removes every generation but keep. Readers that still have one open go on reading it where the
+// system allows removing open files; elsewhere it stays until a later sweep.
+func sweep(dir, keep string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), "gen-") && e.Name() != keep {
+			os.RemoveAll(filepath.Join(dir, e.Name()))
+		}
+	}
+}
+
+// cloneTree copies a published generation. Segments (*.zap) are never written again, so a hard link will
+// do where the file system has them; everything else is copied.
+func cloneTree(from, to string) error {
+	return filepath.WalkDir(from, func(path string, d os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(from, path)
+		if err != nil {
+			return err
+		}
+		target := filepath.Join(to, rel)
+		switch {
+		case d.IsDir():
+			return os.MkdirAll(target, 0o700)
+		case strings.HasSuffix(path, ".zap") && os.Link(path, target) == nil:
+			return nil
+		}
+		return copyFile(path, target)
+	})
+}
+
+func copyFile(from, to string) (err error) {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, out.Close()) }()
+	if _, err = io.Copy(out, in); err != nil {
+		return err
+	}
+	return out.Sync()
+}
+
+// writeFileAtomic replaces a file: a reader, and a machine that loses power, sees the old or the new one.
+func writeFileAtomic(path string, data []byte) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			os.Remove(f.Name())
+		}
+	}()
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	if err = os.Rename(f.Name(), path); err != nil {
+		return err
+	}
+	syncDir(filepath.Dir(path))
+	return nil
+}
+
+// syncDir makes renames and new names in dir durable where the system can.
+func syncDir(dir string) {
+	if d, err := os.Open(dir); err == nil {
+		d.Sync()
+		d.Close()
+	}
+}

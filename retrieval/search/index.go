@@ -1,0 +1,292 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/blevesearch/bleve/v2"
+	"github.com/blevesearch/bleve/v2/analysis/analyzer/keyword"
+	"github.com/blevesearch/bleve/v2/analysis/lang/en"
+	"github.com/blevesearch/bleve/v2/index/scorch"
+	"github.com/blevesearch/bleve/v2/mapping"
+	api "github.com/blevesearch/bleve_index_api"
+
+	"tandem/retrieval/passages"
+)
+
+// Index holds the passages of a set of files and finds those that may answer a question.
+//
+// On disk an index is a directory of generations. A generation is a complete bleve index that is never
+// written again once the file "current" names it. A writer copies the current one (its segments by hard
+// link), changes the copy and renames "current" to it: whoever is killed, and whenever, the index is
+// what it was before or what it is after, and readers never wait. One writer at a time holds the lock.
+//
+// An Index is safe for concurrent use, by several goroutines and several processes.
+type Index struct {
+	dir      string // "" in memory
+	readOnly bool
+
+	mu     sync.RWMutex // guards what follows; held for reading during a search
+	gen    string       // the generation that bleve is open on
+	bleve  bleve.Index  // nil while an index on disk has no generation yet
+	closed bool
+
+	writing sync.Mutex // in memory, what the lock file is on disk
+
+	words             int // length of the passages that files are cut into
+	batch, checkpoint int // bytes of text; tests make them small
+	// failpoint, when a test sets it, is called between the steps of a write; its error stops the write
+	// there, leaving everything as a killed process would.
+	failpoint func(step string) error
+}
+
+// SourceInfo describes an indexed file.
+type SourceInfo struct {
+	Path     string
+	Title    string
+	Size     int64
+	Modified time.Time
+	Passages int
+}
+
+// ErrLocked is wrapped by the error of a write while another process or Index writes.
+var ErrLocked = errors.New("index is being written")
+
+// ErrReadOnly is returned by writes to an Index that was opened with ReadOnly.
+var ErrReadOnly = errors.New("index was opened for reading only")
+
+// ErrClosed is returned by every use of an Index after Close.
+var ErrClosed = errors.New("index is closed")
+
+// Names inside an index directory. The version is that of the mapping, the records and the parsers.
+const (
+	lockName    = "lock"
+	currentName = "current"
+	genPrefix   = "gen-v2-"
+)
+
+// Options of Open.
+type Options struct {
+	// ReadOnly refuses writes and does not create the directory: an index that is not there is empty.
+	ReadOnly bool
+	// Words is the length of the passages that files are cut into from now on, about; 0 for DefaultWords.
+	// Files that were cut for another length are read again when they are next looked at.
+	Words int
+}
+
+// length returns the length of passages.
+func (o Options) length() (int, error) {
+	if o.Words < 0 || o.Words > passages.MaxWords {
+		return 0, fmt.Errorf("passages of %d words: want 1 to %d, or 0 for %d", o.Words, passages.MaxWords, passages.DefaultWords)
+	}
+	return cmp.Or(o.Words, passages.DefaultWords), nil
+}
+
+// Open opens the index in dir, creating the directory when it is not there. An index that was being
+// written when its process died opens as it was before that write.
+func Open(dir string, opt Options) (*Index, error) {
+	words, err := opt.length()
+	if err != nil {
+		return nil, fmt.Errorf("open index: %w", err)
+	}
+	if !opt.ReadOnly {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return nil, fmt.Errorf("open index: %w", err)
+		}
+	}
+	x := &Index{dir: dir, readOnly: opt.ReadOnly, words: words, batch: defaultBatch, checkpoint: defaultCheckpoint}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if err := x.reopen(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// Memory returns an empty index that lives in memory, for corpora that ship with the program.
+func Memory() (*Index, error) { return MemoryWith(Options{}) }
+
+// MemoryWith is Memory with options.
+func MemoryWith(opt Options) (*Index, error) {
+	words, err := opt.length()
+	if err != nil {
+		return nil, fmt.Errorf("open index in memory: %w", err)
+	}
+	b, err := bleve.NewUsing("", indexMapping(), scorch.Name, scorch.Name, nil)
+	if err != nil {
+		return nil, fmt.Errorf("open index in memory: %w", err)
+	}
+	return &Index{bleve: b, words: words, batch: defaultBatch}, nil
+}
+
+// Close releases the index. Searches that are running finish first.
+func (x *Index) Close() error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.closed {
+		return nil
+	}
+	x.closed = true
+	if x.bleve == nil {
+		return nil
+	}
+	return x.bleve.Close()
+}
+
+// reopen opens the current generation unless it is open already. The caller holds mu for writing.
+func (x *Index) reopen() error {
+	var last error
+	for range 10 { // a writer may remove the generation between the two steps, having published a newer one
+		gen, err := readCurrent(x.dir)
+		if err != nil {
+			return err
+		}
+		if gen == x.gen {
+			return nil
+		}
+		if gen == "" { // someone deleted the index under us
+			x.bleve.Close()
+			x.gen, x.bleve = "", nil
+			return nil
+		}
+		b, err := openGeneration(filepath.Join(x.dir, gen), true)
+		if err == nil {
+			if x.bleve != nil {
+				x.bleve.Close()
+			}
+			x.gen, x.bleve = gen, b
+			return nil
+		}
+		last = err
+		if again, err := readCurrent(x.dir); err != nil || again == gen {
+			break
+		}
+	}
+	return fmt.Errorf("index %s is damaged: %w (delete the directory and add the files again)", x.dir, last)
+}
+
+// readCurrent returns the name of the published generation, "" when there is none.
+func readCurrent(dir string) (string, error) {
+	b, err := os.ReadFile(filepath.Join(dir, currentName))
+	if errors.Is(err, os.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("open index: %w", err)
+	}
+	gen := strings.TrimSpace(string(b))
+	if !strings.HasPrefix(gen, "gen-") || filepath.Base(gen) != gen || len(gen) > 64 {
+		return "", fmt.Errorf("index %s is damaged: %q names no generation (delete the directory and add the files again)", dir, gen)
+	}
+	if !strings.HasPrefix(gen, genPrefix) {
+		return "", fmt.Errorf("index %s was made by another version (delete the directory and add the files again)", dir)
+	}
+	return gen, nil
+}
+
+func openGeneration(path string, readOnly bool) (bleve.Index, error) {
+	return bleve.OpenUsing(path, map[string]any{
+		"read_only":          readOnly,
+		"bolt_timeout":       "5s", // never for ever: nobody holds a published generation for writing
+		"numSnapshotsToKeep": 1,
+	})
+}
+
+// view calls f with the newest published state.
+func (x *Index) view(f func(bleve.Index) error) error {
+	if x.dir != "" {
+		if err := x.follow(); err != nil {
+			return err
+		}
+	}
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	if x.closed {
+		return ErrClosed
+	}
+	if x.bleve == nil {
+		return nil
+	}
+	return f(x.bleve)
+}
+
+// follow moves on to a generation that another Index or process has published.
+func (x *Index) follow() error {
+	gen, err := readCurrent(x.dir)
+	if err != nil {
+		return err
+	}
+	x.mu.RLock()
+	same := gen == x.gen || x.closed
+	x.mu.RUnlock()
+	if same {
+		return nil
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.closed {
+		return ErrClosed
+	}
+	return x.reopen()
+}
+
+// Fields of a bleve document. Each passage is one; the first of a file carries the file's record, so that
+// passages and record change together in one batch.
+const (
+	fieldTitle  = "title"
+	fieldText   = "text"
+	fieldSource = "source" // stored only
+	fieldRecord = "record" // stored only: record as JSON
+	fieldHead   = "head"   // "1" on documents with a record
+)
+
+func indexMapping() mapping.IndexMapping {
+	analysed := bleve.NewTextFieldMapping()
+	analysed.Analyzer = en.AnalyzerName
+	analysed.IncludeInAll, analysed.IncludeTermVectors, analysed.DocValues = false, false, false
+	stored := bleve.NewTextFieldMapping()
+	stored.Index, stored.IncludeInAll, stored.IncludeTermVectors, stored.DocValues = false, false, false, false
+	exact := bleve.NewTextFieldMapping()
+	exact.Analyzer = keyword.Name
+	exact.Store, exact.IncludeInAll, exact.IncludeTermVectors, exact.DocValues = false, false, false, false
+
+	doc := bleve.NewDocumentStaticMapping()
+	doc.AddFieldMappingsAt(fieldTitle, analysed)
+	doc.AddFieldMappingsAt(fieldText, analysed)
+	doc.AddFieldMappingsAt(fieldSource, stored)
+	doc.AddFieldMappingsAt(fieldRecord, stored)
+	doc.AddFieldMappingsAt(fieldHead, exact)
+	m := bleve.NewIndexMapping()
+	m.DefaultMapping = doc
+	m.DefaultAnalyzer = en.AnalyzerName
+	m.ScoringModel = api.BM25Scoring
+	return m
+}
+
+// List returns the indexed files in order of their paths.
+func (x *Index) List() ([]SourceInfo, error) {
+	var out []SourceInfo
+	err := x.view(func(b bleve.Index) error {
+		records, err := loadRecords(context.Background(), b)
+		if err != nil {
+			return err
+		}
+		for _, r := range records.sorted() {
+			if len(r.Passages) > 0 {
+				out = append(out, SourceInfo{r.Path, r.Title, r.Size, r.Modified, len(r.Passages)})
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list index: %w", err)
+	}
+	return out, nil
+}

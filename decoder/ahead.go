@@ -12,29 +12,16 @@ import (
 	"tandem/specdec"
 )
 
-// Further is a distribution that a pass gave beside the one it was asked for.
-type Further struct {
-	Token  tandem.Token // the last of its context
-	Output Output
-}
-
-// Ahead is what a pass decodes beside the answer.
-type Ahead struct {
-	Also   []tandem.Token // in place of the answer's last token
-	Drafts []tandem.Token // behind the answer, one behind the other: what the other side has drafted
-	Guess  int            // behind those, most tokens that the answer and the prompts make likely
-}
-
-// NextAhead is Next, and decodes further contexts in the same pass: alternatives to app's last token, and a chain of
-// tokens behind app, drafts and then guesses. Each Output is what Next would give there, to the bit. Where a pass
-// cannot take them (a long app, a full context), or nothing is likely, there are fewer or none.
-func (d *Decoder) NextAhead(ctx context.Context, keep int, app []tandem.Token, a Ahead) (out Output, alternatives, chain []Further, err error) {
+// NextAhead is Next, and decodes further contexts in the same pass: alternatives to the last token, and a chain of
+// tokens behind it, drafts and then guesses. Each is what Next would give there, to the bit. Where a pass cannot
+// take them (a long Append, a full context), or nothing is likely, there are fewer or none.
+func (d *Decoder) NextAhead(ctx context.Context, p tandem.Pass) (out Output, also, chain []tandem.Further, err error) {
 	began := time.Now()
-	if err := d.edit(keep, app); err != nil {
+	if err := d.edit(p.Keep, p.Append); err != nil {
 		return Output{}, nil, nil, fmt.Errorf("decoder: %w", err)
 	}
 	d.learn()
-	b := d.branches(a)
+	b := d.branches(p)
 	if b == nil {
 		out, err := d.Next(ctx, len(d.answer), nil)
 		out.Took = time.Since(began)
@@ -47,18 +34,19 @@ func (d *Decoder) NextAhead(ctx context.Context, keep int, app []tandem.Token, a
 		return Output{}, nil, nil, err
 	}
 	for i, t := range b.tokens[b.chain:] {
-		further, err := d.branch(b, b.chain+i)
+		out, err := d.branch(b, b.chain+i)
 		if err != nil {
 			return Output{}, nil, nil, err
 		}
+		further := tandem.Further{Token: t, Dist: out.Dist, H: out.H}
 		if i < len(b.also) {
-			alternatives = append(alternatives, Further{t, further})
+			also = append(also, further)
 		} else {
-			chain = append(chain, Further{t, further})
+			chain = append(chain, further)
 		}
 	}
 	out.Took, out.Fed, out.Length = time.Since(began), b.chain, d.length()
-	return out, alternatives, chain, nil
+	return out, also, chain, nil
 }
 
 // branches is a pass over a draft tree: what the answer still lacks in the KV caches, then alternatives to its last
@@ -75,11 +63,11 @@ type branches struct {
 }
 
 // branches plans a pass; nil when there is nothing beside the answer, or no place for it.
-func (d *Decoder) branches(a Ahead) *branches {
-	also := slices.DeleteFunc(slices.Clone(a.Also), d.unknown)
+func (d *Decoder) branches(p tandem.Pass) *branches {
+	also := slices.DeleteFunc(slices.Clone(p.Also), d.unknown)
 	d.settleLogits()
 	pending := d.answer[d.done:]
-	behind := d.behind(a)
+	behind := d.behind(p)
 	n := len(pending) + len(also) + len(behind)
 	if len(pending) == 0 || n == len(pending) || len(pending) > scoredAtOnce || n > npu.MaxTree {
 		return nil
@@ -192,13 +180,13 @@ func (b *branches) at(i int) (logits [][]float32) {
 func (d *Decoder) unknown(t tandem.Token) bool { return t < 0 || int(t) >= d.cfg.Model.Config().Vocab }
 
 // behind returns the chain that a pass takes behind the answer.
-func (d *Decoder) behind(a Ahead) []tandem.Token {
+func (d *Decoder) behind(p tandem.Pass) []tandem.Token {
 	room := max(0, d.Room()-len(d.answer))
-	drafts := a.Drafts[:min(len(a.Drafts), room)]
+	drafts := p.Drafts[:min(len(p.Drafts), room)]
 	if i := slices.IndexFunc(drafts, d.unknown); i >= 0 {
 		return drafts[:i]
 	}
-	return slices.Concat(drafts, d.guess(drafts, min(a.Guess, room-len(drafts))))
+	return slices.Concat(drafts, d.guess(drafts, min(p.Guess, room-len(drafts))))
 }
 
 const (

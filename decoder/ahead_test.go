@@ -22,7 +22,7 @@ func TestNextAheadIsNext(t *testing.T) {
 			ahead, plain, other := newDecoder(t, cfg, req), newDecoder(t, cfg, req), newDecoder(t, cfg, req)
 			rng := rand.New(rand.NewPCG(1, 2))
 			var answer, said []tandem.Token
-			check := func(what string, got Output, answer []tandem.Token) {
+			check := func(what string, got tandem.Further, answer []tandem.Token) {
 				t.Helper()
 				n := 0
 				for n < len(said) && n < len(answer) && said[n] == answer[n] {
@@ -57,7 +57,7 @@ func TestNextAheadIsNext(t *testing.T) {
 				if len(answer) > 40 {
 					answer, keep = app, 0
 				}
-				out, alternatives, chain, err := ahead.NextAhead(t.Context(), keep, app, Ahead{Also: also, Drafts: drafts, Guess: rng.IntN(4)})
+				out, alternatives, chain, err := ahead.NextAhead(t.Context(), tandem.Pass{Keep: keep, Append: app, Also: also, Drafts: drafts, Guess: rng.IntN(4)})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -65,7 +65,7 @@ func TestNextAheadIsNext(t *testing.T) {
 					t.Fatalf("%s after %v: %v, want %v", weights, answer, out, want)
 				}
 				for _, f := range alternatives {
-					check("alternative", f.Output, append(answer[:len(answer)-1:len(answer)-1], f.Token))
+					check("alternative", f, append(answer[:len(answer)-1:len(answer)-1], f.Token))
 				}
 				if len(chain) < min(len(drafts), 1) || len(chain) > 0 && len(drafts) > 0 && chain[0].Token != drafts[0] {
 					t.Fatalf("%s after %v: drafts %v, decoded behind them %v", weights, answer, drafts, chain)
@@ -73,7 +73,7 @@ func TestNextAheadIsNext(t *testing.T) {
 				text := answer
 				for _, f := range chain {
 					text = append(text[:len(text):len(text)], f.Token)
-					check("draft or guess", f.Output, text)
+					check("draft or guess", f, text)
 				}
 				taken += len(alternatives) + len(chain)
 			}

@@ -107,7 +107,7 @@ func (h HedgeSimulated) row(ctx context.Context, rtt time.Duration, contexts int
 	for i := range texts {
 		seed := uint64(i)
 		o, err := sim.Run(ctx, sim.Setting{
-			Pair:   pair.Config{Placement: tandem.PlaceMirror, Seed: seed, MaxTokens: h.Tokens, Lookahead: pair.MaxLookahead, Contexts: contexts},
+			Pair:   pair.Config{Settings: tandem.Settings{Placement: tandem.PlaceMirror, Seed: seed, MaxTokens: h.Tokens, Lookahead: tandem.MaxLookahead, Contexts: contexts}},
 			Source: sim.Sharing(seed, h.Share), Decode: [2]sim.Delay{sim.Every(h.Decode[0]), sim.Every(h.Decode[1])},
 			Link: [2]netem.Config{link, link}, Warm: true, Guess: guess,
 		})

@@ -18,7 +18,6 @@ import (
 	"tandem/decoder/kvstore"
 	"tandem/internal/tinymodel"
 	"tandem/model"
-	"tandem/model/sample"
 	"tandem/netem"
 	"tandem/node"
 	"tandem/pair"
@@ -108,9 +107,9 @@ func setup(t *testing.T) Setup {
 		}
 		b.Documents[side] = x
 	}
-	b.Settings = node.Settings{
+	b.Settings = tandem.Settings{
 		Nucleus: decoder.DefaultTopP, Support: 64, Lookahead: 12, MaxTokens: 12, Documents: 2,
-		Sampling: sample.Params{Temperature: 1, TopP: 1, RepeatPenalty: 1, Seed: 5},
+		Seed: 5, Sampling: tandem.Sampling{Temperature: 1, TopP: 1, RepeatPenalty: 1},
 	}
 	return b
 }

@@ -12,7 +12,6 @@ import (
 	"tandem"
 	"tandem/lab/chart"
 	"tandem/lab/sim"
-	"tandem/transport"
 )
 
 // Latency measures the time between tokens over the round-trip time, for every method (DRAGON §7.3,
@@ -100,9 +99,9 @@ func (x Latency) simulate(ctx context.Context, sources []*answers, s Strategy, r
 	}
 	row := summarize(outcomes)
 	switch {
-	case s.Want == transport.WantAnswer:
+	case s.Want == tandem.WantAnswer:
 		row = x.sequence(outcomes, rtt, d)
-	case s.Alone && s.Context, s.Want != transport.WantDrafts: // the text of one context, or of the other side, is not played: only its pace
+	case s.Alone && s.Context, s.Want != tandem.WantDrafts: // the text of one context, or of the other side, is not played: only its pace
 		row = Result{PerToken: row.PerToken, P99: row.P99, Simulated: true}
 	}
 	return row, nil
@@ -176,7 +175,7 @@ func (x Latency) measure(ctx context.Context, p Path, rtt time.Duration, d [2]ti
 			if err != nil {
 				return nil, err
 			}
-			if s.Want == transport.WantAnswer {
+			if s.Want == tandem.WantAnswer {
 				cells[i].addWhole(a)
 			} else {
 				cells[i].add(a)

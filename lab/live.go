@@ -89,7 +89,7 @@ func (l *live) ask(ctx context.Context, i int, s Strategy, lookahead int) (node.
 	settings := l.setup.Settings
 	settings.Placement, settings.Coupling, settings.Gamma = s.Place, s.Coupling, s.Gamma
 	settings.Lookahead, settings.Want = lookahead, s.Want
-	settings.Sampling.Seed += uint64(i)
+	settings.Seed += uint64(i)
 	if s.Context {
 		settings.Rows = 1
 	}

@@ -23,7 +23,7 @@ type Setup struct {
 	Model     *model.Model
 	Documents [2]node.Searcher // indexed by tandem.Side
 	Questions []string
-	Settings  node.Settings     // placement and coupling come from the strategy
+	Settings  tandem.Settings   // placement and coupling come from the strategy
 	KV        [2]*kvstore.Store // keep the passages' caches, as a side does that answers from them daily; nil for none
 	Read      [2]time.Duration  // paced reading: least time for a token of a prompt
 }
@@ -39,10 +39,13 @@ func (b Setup) decode(ctx context.Context, side tandem.Side, question string, ro
 	if err != nil {
 		return nil, fmt.Errorf("search the %v's documents: %w", side, err)
 	}
-	return decoder.New(ctx, decoder.Config{
-		Model: b.Model, Scorer: search.Lexical(), Rows: rows, TopP: b.Settings.Nucleus, MaxSupport: b.Settings.Support,
-		MaxTokens: b.Settings.MaxTokens, Sampling: b.Settings.Sampling, Weights: b.Settings.Weights,
-	}, decoder.Request{Question: question, Passages: found})
+	settings := b.Settings
+	settings.Rows = rows
+	cfg, err := node.Reader{Model: b.Model, Scorer: search.Lexical()}.DecoderConfig(settings)
+	if err != nil {
+		return nil, err
+	}
+	return decoder.New(ctx, cfg, decoder.Request{Question: question, Passages: found})
 }
 
 // answers is a question's two decoders as a Source for simulation: what both sides would really draft. A
@@ -113,7 +116,7 @@ func (a *answers) After(side tandem.Side, answer []tandem.Token) (aggregator.Loc
 // machine is the machines' part of a simulated answer.
 func (b Setup) machine(s Strategy, lookahead int) pair.Config {
 	cfg := s.config()
-	cfg.Seed, cfg.Greedy = b.Settings.Sampling.Seed, b.Settings.Sampling.Temperature == 0
+	cfg.Seed, cfg.Greedy = b.Settings.Seed, b.Settings.Sampling.Temperature == 0
 	cfg.MaxTokens, cfg.Stop, cfg.Vocab = b.Settings.MaxTokens, b.Model.Tokenizer().EOGs(), b.Model.Tokenizer().Size()
 	cfg.Lookahead = lookahead
 	return cfg
@@ -149,9 +152,9 @@ func closeAll(sources []*answers) error {
 func lookahead(rtt time.Duration, decode [2]time.Duration) int {
 	step := max(decode[0], decode[1])
 	if step <= 0 {
-		return pair.MaxLookahead
+		return tandem.MaxLookahead
 	}
-	return int(min(max(int64(rtt/step)+4, pair.DefaultLookahead), pair.MaxLookahead))
+	return int(min(max(int64(rtt/step)+4, pair.DefaultLookahead), tandem.MaxLookahead))
 }
 
 // play simulates all questions with a strategy.

@@ -95,7 +95,7 @@ func (x Speedup) Run(ctx context.Context, progress Progress) (Report, error) {
 // measured are the couplings with which live answers are put beside the theory: aggregation on the device.
 var measured = []Strategy{
 	{Method: "tandem", Placement: "device", Label: "shared randomness", Place: tandem.PlaceDevice, Color: 2},
-	{Method: "dragon", Placement: "device", Label: "the paper's coupling", Place: tandem.PlaceDevice, Coupling: tandem.CouplingSpeculative, Gamma: pair.HalfGamma, Color: 7},
+	{Method: "dragon", Placement: "device", Label: "the paper's coupling", Place: tandem.PlaceDevice, Coupling: tandem.CouplingSpeculative, Gamma: tandem.HalfGamma, Color: 7},
 }
 
 // measure adds live points: time between tokens in lock step over that with drafts ahead, by a path without
@@ -158,7 +158,7 @@ func (x Speedup) speedup(device time.Duration, accept [2]float64) float64 {
 
 func (x Speedup) play(ctx context.Context, p tandem.Placement, record sim.Record, device time.Duration) (sim.Outcome, error) {
 	set := sim.Setting{
-		Pair:   pair.Config{Placement: p, Greedy: true, MaxTokens: x.Tokens, Lookahead: pair.MaxLookahead},
+		Pair:   pair.Config{Settings: tandem.Settings{Placement: p, MaxTokens: x.Tokens, Lookahead: tandem.MaxLookahead}, Greedy: true},
 		Source: record, Warm: true,
 		Decode: [2]sim.Delay{sim.Every(device), sim.Every(x.Cloud)},
 	}

@@ -9,7 +9,6 @@ import (
 	"tandem"
 	"tandem/netem"
 	"tandem/pair"
-	"tandem/transport"
 )
 
 // Strategy is a way for two sides to answer together: where drafts become tokens, and how.
@@ -19,14 +18,14 @@ type Strategy struct {
 	Label     string // for legends
 	Place     tandem.Placement
 	Coupling  tandem.Coupling
-	Horizon   int            // placement greedy: see scheduler.Policy
-	Gamma     uint32         // speculative coupling
-	Alone     bool           // one side answers without the other
-	Context   bool           // that side reads its documents as one context
-	Side      tandem.Side    // of these
-	Want      transport.Want // a baseline that is no placement
-	Random    bool           // placement greedy: a side drawn for each step
-	Color     int            // in charts
+	Horizon   int         // placement greedy: see scheduler.Policy
+	Gamma     uint32      // speculative coupling
+	Alone     bool        // one side answers without the other
+	Context   bool        // that side reads its documents as one context
+	Side      tandem.Side // of these
+	Want      tandem.Want // a baseline that is no placement
+	Random    bool        // placement greedy: a side drawn for each step
+	Color     int         // in charts
 	Dashed    bool
 }
 
@@ -49,12 +48,12 @@ var methods = []Strategy{
 	{Method: "crcg", Placement: "device", Label: "CRCG device", Alone: true, Context: true, Color: 4, Dashed: true},
 	{Method: "crcg", Placement: "cloud", Label: "CRCG cloud", Alone: true, Context: true, Side: tandem.Cloud, Color: 5, Dashed: true},
 	{Method: "drdg-tw", Placement: "sync", Label: "DRDG/TW", Place: tandem.PlaceSync, Color: 6},
-	{Method: "drdg-sw", Label: "DRDG/SW", Want: transport.WantAnswer, Color: 6, Dashed: true},
-	{Method: "drcg-text", Label: "DRCG/Text", Want: transport.WantText, Color: 7},
-	{Method: "drcg-kv", Label: "DRCG/KV", Want: transport.WantKV, Color: 0},
-	{Method: "dragon", Placement: "device", Label: "paper's coupling, device", Place: tandem.PlaceDevice, Coupling: tandem.CouplingSpeculative, Gamma: pair.HalfGamma, Color: 1, Dashed: true},
-	{Method: "dragon", Placement: "greedy", Label: "paper's coupling, greedy", Place: tandem.PlaceGreedy, Coupling: tandem.CouplingSpeculative, Gamma: pair.HalfGamma, Horizon: pair.DefaultHorizon, Color: 1},
-	{Method: "dragon", Placement: "greedy-gamma", Label: "paper's coupling, greedy, γ chosen", Place: tandem.PlaceGreedy, Coupling: tandem.CouplingSpeculative, Gamma: pair.AutoGamma, Horizon: pair.DefaultHorizon, Color: 5},
+	{Method: "drdg-sw", Label: "DRDG/SW", Want: tandem.WantAnswer, Color: 6, Dashed: true},
+	{Method: "drcg-text", Label: "DRCG/Text", Want: tandem.WantText, Color: 7},
+	{Method: "drcg-kv", Label: "DRCG/KV", Want: tandem.WantKV, Color: 0},
+	{Method: "dragon", Placement: "device", Label: "paper's coupling, device", Place: tandem.PlaceDevice, Coupling: tandem.CouplingSpeculative, Gamma: tandem.HalfGamma, Color: 1, Dashed: true},
+	{Method: "dragon", Placement: "greedy", Label: "paper's coupling, greedy", Place: tandem.PlaceGreedy, Coupling: tandem.CouplingSpeculative, Gamma: tandem.HalfGamma, Horizon: pair.DefaultHorizon, Color: 1},
+	{Method: "dragon", Placement: "greedy-gamma", Label: "paper's coupling, greedy, γ chosen", Place: tandem.PlaceGreedy, Coupling: tandem.CouplingSpeculative, Gamma: tandem.AutoGamma, Horizon: pair.DefaultHorizon, Color: 5},
 	{Method: "tandem", Placement: "device", Label: "shared, device", Place: tandem.PlaceDevice, Color: 0, Dashed: true},
 	{Method: "tandem", Placement: "cloud", Label: "shared, cloud", Place: tandem.PlaceCloud, Color: 4},
 	{Method: "tandem", Placement: "greedy", Label: "shared, greedy", Place: tandem.PlaceGreedy, Horizon: pair.DefaultHorizon, Color: 3},
@@ -95,12 +94,14 @@ func MethodNames() (names []string) {
 }
 
 // Pairs reports whether the answer is one of two sides that agree on each token.
-func (s Strategy) Pairs() bool { return !s.Alone && s.Want == transport.WantDrafts }
+func (s Strategy) Pairs() bool { return !s.Alone && s.Want == tandem.WantDrafts }
 
 // config is the machines' part of a strategy.
 func (s Strategy) config() pair.Config {
 	return pair.Config{
-		Placement: s.Place, Coupling: s.Coupling, Gamma: s.Gamma, Horizon: s.Horizon, Random: s.Random, Lookahead: pair.MaxLookahead,
+		Settings: tandem.Settings{Placement: s.Place, Coupling: s.Coupling, Gamma: s.Gamma, Lookahead: tandem.MaxLookahead},
+		Horizon:  s.Horizon,
+		Random:   s.Random,
 	}
 }
 

@@ -12,9 +12,9 @@ import (
 	"tandem/lab/chart"
 	"tandem/lab/sim"
 	"tandem/model/tokenizer"
+	"tandem/node"
 	"tandem/retrieval/passages"
 	"tandem/retrieval/search"
-	"tandem/transport"
 )
 
 // TTFT measures the time to the first token (DRAGON §7.3, Figure 7).
@@ -31,9 +31,9 @@ type TTFT struct {
 var firsts = []Strategy{
 	{Method: "device-alone", Label: "device alone", Alone: true, Color: 7, Dashed: true},
 	{Method: "tandem", Placement: "mirror", Label: "tandem, mirror", Color: 2},
-	{Method: "drcg-text", Label: "DRCG/Text", Want: transport.WantText, Color: 1},
-	{Method: "drcg-kv", Label: "DRCG/KV", Want: transport.WantKV, Color: 3},
-	{Method: "drdg-sw", Label: "DRDG/SW", Want: transport.WantAnswer, Color: 6, Dashed: true},
+	{Method: "drcg-text", Label: "DRCG/Text", Want: tandem.WantText, Color: 1},
+	{Method: "drcg-kv", Label: "DRCG/KV", Want: tandem.WantKV, Color: 3},
+	{Method: "drdg-sw", Label: "DRDG/SW", Want: tandem.WantAnswer, Color: 6, Dashed: true},
 }
 
 // reading is what it takes to prepare an answer, on average over the questions.
@@ -189,11 +189,14 @@ func (x TTFT) prepare(ctx context.Context) (m reading, err error) {
 
 // read prefills a question with passages on a side, and says how long that takes there.
 func (x TTFT) read(ctx context.Context, side tandem.Side, question string, passages []passages.Passage, rows int, kv *kvstore.Store) (time.Duration, error) {
+	settings := x.Settings
+	settings.Rows = rows
+	cfg, err := node.Reader{Model: x.Model, Scorer: search.Lexical(), KV: kv}.DecoderConfig(settings)
+	if err != nil {
+		return 0, err
+	}
 	start := time.Now()
-	d, err := decoder.New(ctx, decoder.Config{
-		Model: x.Model, Scorer: search.Lexical(), KV: kv, Rows: rows, TopP: x.Settings.Nucleus, MaxSupport: x.Settings.Support,
-		MaxTokens: x.Settings.MaxTokens, Sampling: x.Settings.Sampling, Weights: x.Settings.Weights,
-	}, decoder.Request{Question: question, Passages: passages})
+	d, err := decoder.New(ctx, cfg, decoder.Request{Question: question, Passages: passages})
 	if err != nil {
 		return 0, err
 	}

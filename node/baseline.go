@@ -20,11 +20,11 @@ import (
 // there is no going on without the cloud, and two of them fetch its documents.
 
 // baseline answers by the method that s.Want stands for.
-func (d *Device) baseline(a *deviceSession, q Question, s Settings) (Answer, error) {
+func (d *Device) baseline(a *deviceSession, q Question, s tandem.Settings) (Answer, error) {
 	if d.Dial == nil {
 		return Answer{}, fmt.Errorf("%w: this method needs one", ErrNoCloud)
 	}
-	if s.Want == transport.WantAnswer {
+	if s.Want == tandem.WantAnswer {
 		return d.sequence(a, q, s)
 	}
 	return d.fetch(a, q, s)
@@ -39,7 +39,7 @@ type fetched struct {
 // fetch answers by DRCG: the device alone, over its own passages and the cloud's. As text they are read into
 // one context with its own (context aggregation). A KV cache holds behind its own prefix only, so with
 // DRCG/KV each passage keeps its row.
-func (d *Device) fetch(a *deviceSession, q Question, s Settings) (Answer, error) {
+func (d *Device) fetch(a *deviceSession, q Question, s tandem.Settings) (Answer, error) {
 	var got fetched
 	failed := make(chan error, 1)
 	go func() {
@@ -56,7 +56,7 @@ func (d *Device) fetch(a *deviceSession, q Question, s Settings) (Answer, error)
 	saved := append(make([][]byte, own), got.saved...)
 	s.Rows = 0
 	reader := d.Reader
-	if s.Want == transport.WantText {
+	if s.Want == tandem.WantText {
 		s.Rows, reader.KV = 1, nil // from nothing: another question has other passages together
 	}
 	read, err := reader.prefill(a.ctx, q, s, passages, saved)
@@ -75,7 +75,7 @@ func (d *Device) fetch(a *deviceSession, q Question, s Settings) (Answer, error)
 }
 
 // collect asks the cloud for its passages.
-func (d *Device) collect(a *deviceSession, q Question, s Settings) (f fetched, err error) {
+func (d *Device) collect(a *deviceSession, q Question, s tandem.Settings) (f fetched, err error) {
 	up, err := d.open(a.ctx, beginOf(q, s))
 	if err != nil {
 		return f, errors.Join(ErrNoCloud, err)
@@ -122,12 +122,12 @@ func receive[M transport.Message](ctx context.Context, link exchange) (M, error)
 // sequence answers by DRDG/SW: both sides write a whole answer, alone and at once; the cloud's crosses, and
 // the one that its side holds for likelier, times the side's weight η, is the answer (RAG-Sequence with fast
 // decoding). Nothing is shown before that.
-func (d *Device) sequence(a *deviceSession, q Question, s Settings) (Answer, error) {
+func (d *Device) sequence(a *deviceSession, q Question, s tandem.Settings) (Answer, error) {
 	type side struct {
 		drafts []tandem.Draft
 		err    error
 	}
-	cfg := s.machine(tandem.Device, d.Reader.Model)
+	cfg := machineConfig(s, tandem.Device, d.Reader.Model)
 	cloud := make(chan side, 1)
 	ctx, cancel := context.WithCancel(a.ctx)
 	defer cancel()
@@ -170,7 +170,7 @@ func (d *Device) sequence(a *deviceSession, q Question, s Settings) (Answer, err
 }
 
 // other receives the answer that the cloud wrote.
-func (d *Device) other(ctx context.Context, a *deviceSession, q Question, s Settings, cfg pair.Config) ([]tandem.Draft, error) {
+func (d *Device) other(ctx context.Context, a *deviceSession, q Question, s tandem.Settings, cfg pair.Config) ([]tandem.Draft, error) {
 	up, err := d.open(ctx, beginOf(q, s))
 	if err != nil {
 		return nil, errors.Join(ErrNoCloud, err)
@@ -215,7 +215,7 @@ func receiveAnswer(ctx context.Context, link exchange, cfg pair.Config, answer *
 // write lets a side write a whole answer by itself, and returns its drafts, the last of which may be of a stop
 // token.
 func write(ctx context.Context, read producer, cfg pair.Config) ([]tandem.Draft, error) {
-	rule := aggregator.Rule{Coupling: cfg.Coupling, Seed: cfg.Seed, Greedy: cfg.Greedy}
+	rule := cfg.Rule()
 	var drafts []tandem.Draft
 	prefix, keep, last := tandem.NoPrefix, 0, []tandem.Token(nil)
 	for len(drafts) < cfg.MaxTokens {
@@ -282,7 +282,7 @@ func (c *Cloud) baseline(ctx context.Context, a *cloudSession, begin transport.B
 	if err != nil {
 		return a.refuse(err)
 	}
-	if begin.Want == transport.WantAnswer {
+	if begin.Want == tandem.WantAnswer {
 		return c.write(ctx, a, q, s, begin.ShareTitles)
 	}
 	if !c.GiveDocuments {
@@ -297,7 +297,7 @@ func (c *Cloud) baseline(ctx context.Context, a *cloudSession, begin transport.B
 		m.Passages = append(m.Passages, transport.Passage{Title: p.Title, Text: p.Text})
 	}
 	var saved [][]byte
-	if begin.Want == transport.WantKV {
+	if begin.Want == tandem.WantKV {
 		if saved, err = c.Reader.caches(ctx, q, s, passages); err != nil {
 			return a.refuse(err)
 		}
@@ -316,12 +316,16 @@ func (c *Cloud) baseline(ctx context.Context, a *cloudSession, begin transport.B
 }
 
 // caches returns the KV caches of passages, from the store or computed.
-func (r Reader) caches(ctx context.Context, q Question, s Settings, passages []passages.Passage) ([][]byte, error) {
-	return decoder.Prefixes(ctx, r.config(s), decoder.Request{Question: q.Text, History: q.History, Passages: passages})
+func (r Reader) caches(ctx context.Context, q Question, s tandem.Settings, passages []passages.Passage) ([][]byte, error) {
+	cfg, err := r.DecoderConfig(s)
+	if err != nil {
+		return nil, err
+	}
+	return decoder.Prefixes(ctx, cfg, decoder.Request{Question: q.Text, History: q.History, Passages: passages})
 }
 
 // write writes a whole answer and sends it.
-func (c *Cloud) write(ctx context.Context, a *cloudSession, q Question, s Settings, titles bool) error {
+func (c *Cloud) write(ctx context.Context, a *cloudSession, q Question, s tandem.Settings, titles bool) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	over := make(chan error, 1)
@@ -337,7 +341,7 @@ func (c *Cloud) write(ctx context.Context, a *cloudSession, q Question, s Settin
 	if err := a.link.Send(transport.Ready{Documents: len(read.passages), Prefill: read.took}); err != nil {
 		return err
 	}
-	drafts, err := write(ctx, read, s.machine(tandem.Cloud, c.Reader.Model))
+	drafts, err := write(ctx, read, machineConfig(s, tandem.Cloud, c.Reader.Model))
 	if err != nil {
 		return a.refuse(err)
 	}

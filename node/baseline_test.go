@@ -16,7 +16,6 @@ import (
 	"tandem/decoder"
 	"tandem/internal/tinymodel"
 	"tandem/model"
-	"tandem/model/sample"
 	"tandem/pair"
 	"tandem/retrieval/passages"
 	"tandem/retrieval/search"
@@ -96,14 +95,14 @@ func neighboursWith(t *testing.T, give bool, models ...*model.Model) (*Device, *
 
 var baselineQuestion = Question{ID: "q", Text: "Where is the cabin, and when does the museum open?"}
 
-func baselineSettings(want transport.Want) Settings {
-	s := Settings{Want: want, Nucleus: 0.8, Support: 64, Lookahead: 8, MaxTokens: 24, Documents: 2, Weights: decoder.Sentence}
-	s.Sampling = sample.Params{Temperature: 1, TopP: 1, RepeatPenalty: 1, Seed: 21}
+func baselineSettings(want tandem.Want) tandem.Settings {
+	s := tandem.Settings{Want: want, Nucleus: 0.8, Support: 64, Lookahead: 8, MaxTokens: 24, Documents: 2, Weights: decoder.Sentence.String()}
+	s.Seed, s.Sampling = 21, tandem.Sampling{Temperature: 1, TopP: 1, RepeatPenalty: 1}
 	return s
 }
 
 // alone is what one reader writes by itself over the passages of others.
-func alone(t *testing.T, r Reader, s Settings, rows int, from ...Reader) []tandem.Token {
+func alone(t *testing.T, r Reader, s tandem.Settings, rows int, from ...Reader) []tandem.Token {
 	t.Helper()
 	var passages []passages.Passage
 	for _, f := range from {
@@ -119,7 +118,7 @@ func alone(t *testing.T, r Reader, s Settings, rows int, from ...Reader) []tande
 		t.Fatal(err)
 	}
 	defer read.Close()
-	cfg := s.machine(tandem.Device, r.Model)
+	cfg := machineConfig(s, tandem.Device, r.Model)
 	drafts, err := write(t.Context(), read, cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -139,9 +138,9 @@ func TestDRCG(t *testing.T) {
 	apart, _ := neighbours(t)
 	device, cloud := generous(t)
 	for _, c := range []struct {
-		want transport.Want
+		want tandem.Want
 		rows int
-	}{{transport.WantText, 1}, {transport.WantKV, 0}} {
+	}{{tandem.WantText, 1}, {tandem.WantKV, 0}} {
 		s := baselineSettings(c.want)
 		if a, err := apart.Ask(t.Context(), baselineQuestion, s, func(Token) { t.Error("a token without documents") }); err == nil || !strings.Contains(err.Error(), "--allow-documents") {
 			t.Errorf("%d tokens, %v", len(a.Tokens), err)
@@ -164,10 +163,10 @@ func TestDRCG(t *testing.T) {
 // once.
 func TestDRDGSequence(t *testing.T) {
 	device, cloud := neighbours(t)
-	s := baselineSettings(transport.WantAnswer)
+	s := baselineSettings(tandem.WantAnswer)
 	won := [2]int{}
 	for seed := range uint64(12) {
-		s.Sampling.Seed = seed
+		s.Seed = seed
 		got, err := device.Ask(t.Context(), baselineQuestion, s, func(Token) {})
 		if err != nil {
 			t.Fatal(err)
@@ -236,12 +235,12 @@ func TestChoose(t *testing.T) {
 func TestBaselinesNeedTheCloud(t *testing.T) {
 	device, _ := neighbours(t)
 	device.Dial = nil
-	for want := transport.WantText; want <= transport.WantAnswer; want++ {
+	for want := tandem.WantText; want <= tandem.WantAnswer; want++ {
 		if _, err := device.Ask(t.Context(), baselineQuestion, baselineSettings(want), func(Token) {}); !errors.Is(err, ErrNoCloud) {
 			t.Errorf("%d: %v", want, err)
 		}
 	}
-	if err := baselineSettings(transport.WantAnswer + 1).Check(); err == nil {
+	if err := baselineSettings(tandem.WantAnswer + 1).Check(); err == nil {
 		t.Error("an unknown method passes")
 	}
 	for name, send := range map[string][]transport.Message{
@@ -257,7 +256,7 @@ func TestBaselinesNeedTheCloud(t *testing.T) {
 			}
 		}
 		there.Close()
-		if drafts, err := receiveAnswer(t.Context(), here, pair.Config{MaxTokens: 5, Vocab: toyVocab}, &Answer{}); err == nil {
+		if drafts, err := receiveAnswer(t.Context(), here, pair.Config{Settings: tandem.Settings{MaxTokens: 5}, Vocab: toyVocab}, &Answer{}); err == nil {
 			t.Errorf("%s: taken as %d drafts", name, len(drafts))
 		}
 	}

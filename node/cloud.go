@@ -94,7 +94,7 @@ func (c *Cloud) answer(ctx context.Context, conn *transport.Conn, link exchange,
 	start := time.Now()
 	a := &cloudSession{conn: conn, link: link, log: log, inbox: make(chan any, inboxSize), ctx: ctx}
 	var err error
-	if begin.Want == transport.WantDrafts {
+	if begin.Want == tandem.WantDrafts {
 		go func() { gone(a.listen()) }() // a device that goes away also stops the reading
 		err = c.take(ctx, a, begin)
 	} else {
@@ -123,7 +123,7 @@ func (c *Cloud) take(ctx context.Context, a *cloudSession, begin transport.Begin
 		return a.refuse(err)
 	}
 	defer own.Close()
-	a.machine = pair.New(s.machine(tandem.Cloud, c.Reader.Model))
+	a.machine = pair.New(machineConfig(s, tandem.Cloud, c.Reader.Model))
 	if err := a.link.Send(transport.Ready{Documents: len(own.passages), Prefill: own.took}); err != nil {
 		return err
 	}

@@ -69,8 +69,8 @@ var ErrDistrusted = errors.New("it contradicts again and again what was agreed")
 
 // Ask answers q. Tokens go to emit as they are agreed, on one goroutine, in order and once each. The
 // answer so far is returned also when ctx ends or a required cloud is lost, with the error.
-func (d *Device) Ask(ctx context.Context, q Question, s Settings, emit func(Token)) (Answer, error) {
-	if err := s.Check(); err != nil {
+func (d *Device) Ask(ctx context.Context, q Question, s tandem.Settings, emit func(Token)) (Answer, error) {
+	if err := checkSettings(s); err != nil {
 		return Answer{}, err
 	}
 	if s.Lookahead == 0 {
@@ -81,7 +81,7 @@ func (d *Device) Ask(ctx context.Context, q Question, s Settings, emit func(Toke
 	}
 	a := d.newSession(ctx, q, s, emit)
 	defer a.stop()
-	if s.Want != transport.WantDrafts {
+	if s.Want != tandem.WantDrafts {
 		return d.baseline(a, q, s)
 	}
 	if d.Dial != nil {
@@ -107,8 +107,8 @@ func (d *Device) Ask(ctx context.Context, q Question, s Settings, emit func(Toke
 }
 
 // newSession prepares to answer.
-func (d *Device) newSession(ctx context.Context, q Question, s Settings, emit func(Token)) *deviceSession {
-	a := newDeviceSession(ctx, s.machine(tandem.Device, d.Reader.Model), d.Reader.Model.Tokenizer().Stream(), emit)
+func (d *Device) newSession(ctx context.Context, q Question, s tandem.Settings, emit func(Token)) *deviceSession {
+	a := newDeviceSession(ctx, machineConfig(s, tandem.Device, d.Reader.Model), d.Reader.Model.Tokenizer().Stream(), emit)
 	a.answer.Lookahead, a.profile = s.Lookahead, &d.Profile
 	if d.Record != nil {
 		a.record = &recorder{to: d.Record, start: a.start}

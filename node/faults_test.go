@@ -61,7 +61,7 @@ func (c *cable) befall(f fault, rng *rand.Rand) (lasts time.Duration) {
 // check fails unless each token is what its predecessors demand: the pair's target, or the device's own draft
 // where it was alone. A token lost, repeated or exchanged changes everything after it.
 func check(cfg pair.Config, tokens []Token) error {
-	rule := aggregator.Rule{Coupling: cfg.Coupling, Seed: cfg.Seed, Greedy: cfg.Greedy, Gamma: cfg.Gamma}
+	rule := cfg.Rule()
 	var answer []tandem.Token
 	for i, tok := range tokens {
 		var local [2]aggregator.Local

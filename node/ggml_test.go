@@ -8,7 +8,6 @@ import (
 	"tandem/internal/tinymodel"
 	"tandem/model"
 	"tandem/npu/ggml"
-	"tandem/transport"
 )
 
 // A device that computes natively and a cloud that computes on ggml round differently, and agree all the
@@ -45,7 +44,7 @@ func testNativeAgreesWith(t *testing.T, other string) {
 	}
 	// A GPU makes its programs when they are first needed. The device goes on alone meanwhile, after its patience.
 	for range 40 {
-		got, err := device.Ask(t.Context(), baselineQuestion, baselineSettings(transport.WantDrafts), func(Token) {})
+		got, err := device.Ask(t.Context(), baselineQuestion, baselineSettings(tandem.WantDrafts), func(Token) {})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,8 +55,8 @@ func testNativeAgreesWith(t *testing.T, other string) {
 	answers := 0
 	for _, placement := range []tandem.Placement{tandem.PlaceMirror, tandem.PlaceDevice, tandem.PlaceCloud, tandem.PlaceGreedy, tandem.PlaceSync} {
 		for seed := range uint64(3) {
-			s := baselineSettings(transport.WantDrafts)
-			s.Placement, s.Sampling.Seed = placement, seed
+			s := baselineSettings(tandem.WantDrafts)
+			s.Placement, s.Seed = placement, seed
 			got, err := device.Ask(t.Context(), baselineQuestion, s, func(Token) {})
 			if err != nil {
 				t.Fatal(err)

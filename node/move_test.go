@@ -12,10 +12,8 @@ import (
 	"time"
 
 	"tandem"
-	"tandem/decoder"
 	"tandem/internal/tinymodel"
 	"tandem/model"
-	"tandem/model/sample"
 	"tandem/netem"
 	"tandem/retrieval/search"
 	"tandem/transport"
@@ -102,9 +100,9 @@ func (s *street) ask(tokens int, happen func(n int)) Answer {
 	ctx, cancel := context.WithTimeout(s.t.Context(), 2*time.Minute)
 	defer cancel()
 	n := 0
-	answer, err := s.device.Ask(ctx, Question{ID: "q", Text: "What is the way?"}, Settings{
-		Placement: tandem.PlaceMirror, Coupling: tandem.CouplingShared, Sampling: sample.Params{Temperature: 1, TopP: 1, RepeatPenalty: 1, Seed: 11},
-		Nucleus: 0.8, Support: 64, Lookahead: 8, MaxTokens: tokens, Documents: 2, Weights: decoder.Weights{},
+	answer, err := s.device.Ask(ctx, Question{ID: "q", Text: "What is the way?"}, tandem.Settings{
+		Placement: tandem.PlaceMirror, Coupling: tandem.CouplingShared, Seed: 11, Sampling: tandem.Sampling{Temperature: 1, TopP: 1, RepeatPenalty: 1},
+		Nucleus: 0.8, Support: 64, Lookahead: 8, MaxTokens: tokens, Documents: 2,
 	}, func(Token) {
 		if n++; happen != nil {
 			happen(n)

@@ -239,8 +239,10 @@ func (c *cable) fail(d time.Duration) {
 
 func toyConfig(p tandem.Placement, c tandem.Coupling, seed uint64, greedy bool) pair.Config {
 	return pair.Config{
-		Placement: p, Coupling: c, Seed: seed, Greedy: greedy, MaxTokens: 60, Lookahead: 12,
-		Stop: []tandem.Token{toyStop}, Gamma: pair.HalfGamma, Vocab: toyVocab,
+		Settings: tandem.Settings{Placement: p, Coupling: c, Seed: seed, MaxTokens: 60, Lookahead: 12, Gamma: tandem.HalfGamma},
+		Greedy:   greedy,
+		Stop:     []tandem.Token{toyStop},
+		Vocab:    toyVocab,
 	}
 }
 
@@ -251,7 +253,7 @@ func (silence) Flush() string             { return "" }
 
 // plain is what a pair must say: both sides in lock step, no network (DRAGON §2.2).
 func plain(cfg pair.Config) []tandem.Token {
-	rule := aggregator.Rule{Coupling: cfg.Coupling, Seed: cfg.Seed, Greedy: cfg.Greedy, Gamma: cfg.Gamma}
+	rule := cfg.Rule()
 	var answer []tandem.Token
 	for len(answer) < cfg.MaxTokens {
 		var local [2]aggregator.Local

@@ -20,13 +20,13 @@ func (r *reading) Next(ctx context.Context, keep int, app []tandem.Token) (decod
 }
 
 // NextAhead is the decoder's, at the same pace whatever its contexts: a device of that pace waits for its weights.
-func (r *reading) NextAhead(ctx context.Context, keep int, app []tandem.Token, a decoder.Ahead) (decoder.Output, []decoder.Further, []decoder.Further, error) {
+func (r *reading) NextAhead(ctx context.Context, p tandem.Pass) (decoder.Output, []tandem.Further, []tandem.Further, error) {
 	start := time.Now()
-	out, alternatives, chain, err := r.Decoder.NextAhead(ctx, keep, app, a)
+	out, also, chain, err := r.Decoder.NextAhead(ctx, p)
 	if err == nil {
 		err = r.paced(ctx, start, &out)
 	}
-	return out, alternatives, chain, err
+	return out, also, chain, err
 }
 
 // paced waits until a pass that began at start has taken as long as the pace says.

@@ -82,10 +82,10 @@ func square(t *testing.T, limit int) (devices [2]*transport.Conn, ended *atomic.
 // question opens an exchange in which the device says no more.
 func question(t *testing.T, device *transport.Conn) *transport.Exchange {
 	t.Helper()
-	return questionFor(t, device, transport.WantDrafts)
+	return questionFor(t, device, tandem.WantDrafts)
 }
 
-func questionFor(t *testing.T, device *transport.Conn, want transport.Want) *transport.Exchange {
+func questionFor(t *testing.T, device *transport.Conn, want tandem.Want) *transport.Exchange {
 	t.Helper()
 	s := baselineSettings(want)
 	link, err := device.Open(t.Context(), beginOf(Question{ID: "q", Text: "When does the museum open?"}, s))
@@ -153,7 +153,7 @@ func TestPlaces(t *testing.T) {
 
 // The same goes for a device that takes what a baseline gives it, and does not say so.
 func TestSilentBaselines(t *testing.T) {
-	for _, want := range []transport.Want{transport.WantText, transport.WantKV, transport.WantAnswer} {
+	for _, want := range []tandem.Want{tandem.WantText, tandem.WantKV, tandem.WantAnswer} {
 		synctest.Test(t, func(t *testing.T) {
 			devices, _ := square(t, 1)
 			questionFor(t, devices[0], want)

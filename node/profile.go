@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"tandem"
 	"time"
 
 	"tandem/decoder"
@@ -63,7 +64,7 @@ func (p Profile) lookahead() int {
 	if p.RTT <= 0 || step <= 0 {
 		return pair.DefaultLookahead
 	}
-	return int(min(max(p.RTT/step+2, leastLookahead), pair.MaxLookahead))
+	return int(min(max(p.RTT/step+2, leastLookahead), tandem.MaxLookahead))
 }
 
 // Lengths of the dummy documents that a decoder is profiled with, in words, and tokens decoded after each.
@@ -74,7 +75,7 @@ const dummySteps = 6
 // Measure is the offline stage of the profile: it decodes after dummy documents of several lengths and fits
 // the line ĉ(t) by least squares. As many rows are decoded as a question with these settings has. When ctx
 // ends, it makes do with two lengths, or returns ctx's error before that.
-func (r Reader) Measure(ctx context.Context, s Settings) (profiler.Decode, []profiler.Sample, error) {
+func (r Reader) Measure(ctx context.Context, s tandem.Settings) (profiler.Decode, []profiler.Sample, error) {
 	var samples []profiler.Sample
 	s.MaxTokens = dummySteps + 2
 	for i, words := range dummyWords {
@@ -92,7 +93,7 @@ func (r Reader) Measure(ctx context.Context, s Settings) (profiler.Decode, []pro
 }
 
 // measure decodes after dummy documents of that many words.
-func (r Reader) measure(ctx context.Context, s Settings, words int) ([]profiler.Sample, error) {
+func (r Reader) measure(ctx context.Context, s tandem.Settings, words int) ([]profiler.Sample, error) {
 	dummies := make([]passages.Passage, max(s.Documents, 1))
 	for i := range dummies {
 		dummies[i] = passages.Passage{
@@ -100,7 +101,10 @@ func (r Reader) measure(ctx context.Context, s Settings, words int) ([]profiler.
 			Text: strings.TrimSpace(strings.Repeat("the key is here ", (words+3)/4)),
 		}
 	}
-	cfg := r.config(s)
+	cfg, err := r.DecoderConfig(s)
+	if err != nil {
+		return nil, err
+	}
 	cfg.KV = nil // nothing of this is worth keeping
 	d, err := decoder.New(ctx, cfg, decoder.Request{Question: "Where is the key?", Passages: dummies})
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"reflect"
+	"tandem"
 	"testing"
 	"time"
 
@@ -29,8 +30,8 @@ func TestLookahead(t *testing.T) {
 		{Profile{RTT: 300 * ms}, pair.DefaultLookahead},
 		{Profile{Decode: per(10 * ms), RTT: 300 * ms}, 32},
 		{Profile{Decode: per(10 * ms), RTT: 1 * ms}, leastLookahead},
-		{Profile{Decode: per(1 * ms), RTT: 300 * ms}, pair.MaxLookahead},
-		{Profile{Decode: per(1), RTT: time.Hour}, pair.MaxLookahead},
+		{Profile{Decode: per(1 * ms), RTT: 300 * ms}, tandem.MaxLookahead},
+		{Profile{Decode: per(1), RTT: time.Hour}, tandem.MaxLookahead},
 		{Profile{Decode: profiler.Decode{A: 0.1, B: 10}, Length: 2, RTT: 300 * ms}, 17}, // 10 ms a token of context
 	} {
 		if got := c.p.lookahead(); got != c.want {
@@ -99,7 +100,7 @@ func tinyReader(t *testing.T) Reader {
 // Measure decodes after documents of several lengths with as many rows as a question has.
 func TestMeasure(t *testing.T) {
 	r := tinyReader(t)
-	s := Settings{Documents: 2, Nucleus: 0.8, Support: 64, MaxTokens: 32}
+	s := tandem.Settings{Documents: 2, Nucleus: 0.8, Support: 64, MaxTokens: 32}
 	fit, samples, err := r.Measure(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)

@@ -108,16 +108,16 @@ func (r *recorder) line(l Line) {
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-func (r *recorder) begin(s Settings, model string) {
+func (r *recorder) begin(s tandem.Settings, model string) {
 	if r == nil {
 		return
 	}
 	gamma := float64(s.Gamma) / tandem.Mass
-	if s.Gamma == pair.AutoGamma {
+	if s.Gamma == tandem.AutoGamma {
 		gamma = -1
 	}
 	r.line(Line{
-		Event: "begin", Placement: s.Placement.String(), Coupling: s.Coupling.String(), Seed: s.Sampling.Seed,
+		Event: "begin", Placement: s.Placement.String(), Coupling: s.Coupling.String(), Seed: s.Seed,
 		Gamma: gamma, Lookahead: s.Lookahead, MaxTokens: s.MaxTokens, Model: model,
 	})
 }

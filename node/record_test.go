@@ -12,7 +12,6 @@ import (
 
 	"tandem"
 	"tandem/aggregator"
-	"tandem/pair"
 )
 
 // A recording holds what a simulator needs: written out and read back, its drafts give its targets, and
@@ -119,19 +118,19 @@ func FuzzReadRecord(f *testing.F) {
 // What a device sends is what it set, with a hand-over and a chosen γ among it; what no device sends is
 // refused.
 func TestBeginCarriesSettings(t *testing.T) {
-	s := Settings{
-		Placement: tandem.PlaceGreedy, Coupling: tandem.CouplingSpeculative, Gamma: pair.AutoGamma,
+	s := tandem.Settings{
+		Placement: tandem.PlaceGreedy, Coupling: tandem.CouplingSpeculative, Gamma: tandem.AutoGamma,
 		Nucleus: 0.8, Support: 64, Lookahead: 20, MaxTokens: 32, Documents: 3,
 	}
-	s.Sampling.TopP, s.Sampling.RepeatPenalty, s.Sampling.Seed = 1, 1, 9
+	s.Sampling.TopP, s.Sampling.RepeatPenalty, s.Seed, s.ShareTitles = 1, 1, 9, true
 	q, got, err := questionOf(beginOf(Question{ID: "1", Text: "what?"}, s))
 	if err != nil || q.Text != "what?" || got != s {
 		t.Errorf("%+v became %+v, %v", s, got, err)
 	}
-	for name, change := range map[string]func(*Settings){
-		"lookahead": func(s *Settings) { s.Lookahead = 0 },
-		"gamma":     func(s *Settings) { s.Gamma = tandem.Mass + 1 },
-		"placement": func(s *Settings) { s.Placement = tandem.PlaceGreedy + 1 },
+	for name, change := range map[string]func(*tandem.Settings){
+		"lookahead": func(s *tandem.Settings) { s.Lookahead = 0 },
+		"gamma":     func(s *tandem.Settings) { s.Gamma = tandem.Mass + 1 },
+		"placement": func(s *tandem.Settings) { s.Placement = tandem.PlaceGreedy + 1 },
 	} {
 		bad := s
 		change(&bad)

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 
+	"tandem"
 	"tandem/decoder"
+	"tandem/model"
 	"tandem/model/chat"
 	"tandem/model/sample"
 	"tandem/pair"
@@ -12,91 +14,90 @@ import (
 )
 
 // beginOf is the message that asks a cloud the question.
-func beginOf(q Question, s Settings) transport.Begin {
-	b := transport.Begin{
-		ID:       q.ID,
-		Question: q.Text,
-		Seed:     s.Sampling.Seed,
-		Sampling: transport.Sampling{
-			Temperature:   s.Sampling.Temperature,
-			TopK:          s.Sampling.TopK,
-			TopP:          s.Sampling.TopP,
-			MinP:          s.Sampling.MinP,
-			RepeatPenalty: s.Sampling.RepeatPenalty,
-			RepeatLast:    s.Sampling.RepeatLast,
-		},
-		Placement:   s.Placement,
-		Coupling:    s.Coupling,
-		Gamma:       s.Gamma,
-		TopP:        s.Nucleus,
-		MaxSupport:  s.Support,
-		Lookahead:   s.Lookahead,
-		MaxTokens:   s.MaxTokens,
-		Documents:   s.Documents,
-		Rows:        s.Rows,
-		Weights:     s.Weights.String(),
-		ShareTitles: true,
-		Want:        s.Want,
-		Contexts:    s.Contexts,
-	}
+func beginOf(q Question, s tandem.Settings) transport.Begin {
+	b := transport.Begin{ID: q.ID, Question: q.Text, Settings: s}
+	b.ShareTitles = true
 	for _, m := range q.History {
 		b.History = append(b.History, transport.Turn{Role: m.Role, Content: m.Content})
 	}
 	return b
 }
 
-// questionOf reads what a device asks. What it sent is checked here as a user's flags are.
-func questionOf(b transport.Begin) (Question, Settings, error) {
-	weights, err := decoder.ParseWeights(b.Weights)
-	if err != nil {
-		return Question{}, Settings{}, err
+// questionOf reads what a device asks, and checks it as a user's flags are checked.
+func questionOf(b transport.Begin) (Question, tandem.Settings, error) {
+	if err := checkSettings(b.Settings); err != nil {
+		return Question{}, tandem.Settings{}, err
 	}
-	s := Settings{
-		Placement: b.Placement,
-		Coupling:  b.Coupling,
-		Gamma:     b.Gamma,
-		Sampling: sample.Params{
-			Temperature:   b.Sampling.Temperature,
-			TopK:          b.Sampling.TopK,
-			TopP:          b.Sampling.TopP,
-			MinP:          b.Sampling.MinP,
-			RepeatPenalty: b.Sampling.RepeatPenalty,
-			RepeatLast:    b.Sampling.RepeatLast,
-			Seed:          b.Seed,
-		},
-		Nucleus:   b.TopP,
-		Support:   b.MaxSupport,
-		Lookahead: b.Lookahead,
-		MaxTokens: b.MaxTokens,
-		Documents: b.Documents,
-		Rows:      b.Rows,
-		Weights:   weights,
-		Want:      b.Want,
-		Contexts:  b.Contexts,
-	}
-	if err := s.Check(); err != nil {
-		return Question{}, Settings{}, err
-	}
-	if s.Lookahead == 0 {
-		return Question{}, Settings{}, errors.New("lookahead 0: the device must choose one")
+	if b.Lookahead == 0 {
+		return Question{}, tandem.Settings{}, errors.New("lookahead 0: the device must choose one")
 	}
 	q := Question{ID: b.ID, Text: b.Question}
 	for i, t := range b.History {
 		if t.Role != "user" && t.Role != "assistant" {
-			return Question{}, Settings{}, fmt.Errorf("turn %d has role %q: want user or assistant", i, t.Role)
+			return Question{}, tandem.Settings{}, fmt.Errorf("turn %d has role %q: want user or assistant", i, t.Role)
 		}
 		q.History = append(q.History, chat.Message{Role: t.Role, Content: t.Content})
 	}
-	return q, s, nil
+	return q, b.Settings, nil
+}
+
+// checkSettings reports the first setting that is out of range or unknown.
+func checkSettings(s tandem.Settings) error {
+	_, err := weights(s)
+	return errors.Join(s.Check(), SamplingOf(s).Validate(), err)
+}
+
+// SamplingOf is how a model samples under the settings.
+func SamplingOf(s tandem.Settings) sample.Params {
+	return sample.Params{
+		Temperature:   s.Sampling.Temperature,
+		TopK:          s.Sampling.TopK,
+		TopP:          s.Sampling.TopP,
+		MinP:          s.Sampling.MinP,
+		RepeatPenalty: s.Sampling.RepeatPenalty,
+		RepeatLast:    s.Sampling.RepeatLast,
+		Seed:          s.Seed,
+	}
+}
+
+// SetSampling puts a model's sampling and its seed into the settings.
+func SetSampling(s *tandem.Settings, m sample.Params) {
+	s.Seed = m.Seed
+	s.Sampling = tandem.Sampling{
+		Temperature:   m.Temperature,
+		TopK:          m.TopK,
+		TopP:          m.TopP,
+		MinP:          m.MinP,
+		RepeatPenalty: m.RepeatPenalty,
+		RepeatLast:    m.RepeatLast,
+	}
+}
+
+// weights reads how document weights follow the answer.
+func weights(s tandem.Settings) (decoder.Weights, error) {
+	if s.Weights == "" {
+		return decoder.Weights{}, nil
+	}
+	return decoder.ParseWeights(s.Weights)
+}
+
+// machineConfig is the configuration of the pair's machine on side self.
+func machineConfig(s tandem.Settings, self tandem.Side, m *model.Model) pair.Config {
+	return pair.Config{
+		Self:     self,
+		Settings: s,
+		Greedy:   s.Sampling.Temperature == 0,
+		Stop:     m.Tokenizer().EOGs(),
+		Horizon:  pair.DefaultHorizon,
+		Vocab:    m.Tokenizer().Size(),
+	}
 }
 
 // handoverMessage and handoverOf carry the pair's word for who aggregates.
-func handoverMessage(h pair.Handover) transport.Handover {
-	return transport.Handover{Epoch: h.Epoch, Step: h.Step, Prefix: h.Prefix, Versions: h.Versions, Accept: h.Accept}
-}
+func handoverMessage(h pair.Handover) transport.Handover { return transport.Handover(h) }
 
 func handoverOf(m transport.Handover) pair.PeerHandover {
-	return pair.PeerHandover{Handover: pair.Handover{Epoch: m.Epoch, Step: m.Step, Prefix: m.Prefix, Versions: m.Versions, Accept: m.Accept}}
+	return pair.PeerHandover{Handover: pair.Handover(m)}
 }
 
 func linkStats(now, before transport.Stats) LinkStats {

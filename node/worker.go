@@ -19,7 +19,7 @@ type producer interface {
 
 // aheadProducer also decodes further contexts in the same pass (decoder.Decoder.NextAhead).
 type aheadProducer interface {
-	NextAhead(ctx context.Context, keep int, app []tandem.Token, a decoder.Ahead) (out decoder.Output, alternatives, chain []decoder.Further, err error)
+	NextAhead(ctx context.Context, p tandem.Pass) (out decoder.Output, also, chain []tandem.Further, err error)
 }
 
 // worker decodes on a goroutine of its own: one job at a time, and a new one preempts the old.
@@ -40,19 +40,12 @@ type decoded struct {
 	out  decoder.Output
 	err  error
 
-	also, chain []decoder.Further
+	also, chain []tandem.Further
 }
 
 // event is what the machine is told.
 func (d decoded) event() pair.Decoded {
-	return pair.Decoded{ID: d.id, Dist: d.out.Dist, H: d.out.H, Took: d.out.Took, Also: furtherOf(d.also), Guessed: furtherOf(d.chain)}
-}
-
-func furtherOf(list []decoder.Further) (out []pair.Further) {
-	for _, f := range list {
-		out = append(out, pair.Further{Token: f.Token, Dist: f.Output.Dist, H: f.Output.H})
-	}
-	return out
+	return pair.Decoded{ID: d.id, Dist: d.out.Dist, H: d.out.H, Took: d.out.Took, Also: d.also, Guessed: d.chain}
 }
 
 // startWorker starts to work. stop preempts and returns when the producer is at rest; so does the end of
@@ -109,9 +102,9 @@ func (w *worker) run(ctx context.Context) {
 
 // work does a job.
 func (w *worker) work(ctx context.Context, job pair.Decode) decoded {
-	d := decoded{id: job.ID, step: tandem.Step(job.Keep + len(job.Append))}
-	if p, ok := w.produce.(aheadProducer); ok && len(job.Also)+len(job.Drafts)+job.Guess > 0 {
-		d.out, d.also, d.chain, d.err = p.NextAhead(ctx, job.Keep, job.Append, decoder.Ahead{Also: job.Also, Drafts: job.Drafts, Guess: job.Guess})
+	d := decoded{id: job.ID, step: job.Step()}
+	if p, ok := w.produce.(aheadProducer); ok && job.More() {
+		d.out, d.also, d.chain, d.err = p.NextAhead(ctx, job.Pass)
 	} else {
 		d.out, d.err = w.produce.Next(ctx, job.Keep, job.Append)
 	}

@@ -21,17 +21,21 @@ type trial struct {
 
 func newTrial(seed uint64) trial {
 	rng := rand.New(rand.NewPCG(seed, 1))
+	// Drawn in this order.
+	coupling, seed, greedy, tokens := tandem.Coupling(rng.IntN(2)), rng.Uint64(), rng.IntN(4) == 0, 1+rng.IntN(40)
 	return trial{
 		cfg: Config{
-			Coupling:  tandem.Coupling(rng.IntN(2)),
-			Seed:      rng.Uint64(),
-			Greedy:    rng.IntN(4) == 0,
-			MaxTokens: 1 + rng.IntN(40),
-			Stop:      []tandem.Token{0},
-			Lookahead: 1 + rng.IntN(10),
-			Gamma:     []uint32{0, HalfGamma, tandem.Mass}[rng.IntN(3)],
-			Vocab:     24,
-			Horizon:   []int{0, 8}[rng.IntN(2)],
+			Settings: tandem.Settings{
+				Coupling:  coupling,
+				Seed:      seed,
+				MaxTokens: tokens,
+				Lookahead: 1 + rng.IntN(10),
+				Gamma:     []uint32{0, tandem.HalfGamma, tandem.Mass}[rng.IntN(3)],
+			},
+			Greedy:  greedy,
+			Stop:    []tandem.Token{0},
+			Vocab:   24,
+			Horizon: []int{0, 8}[rng.IntN(2)],
 		},
 		model: randomModel(rng.Uint64(), rng.Float64()),
 		rng:   rng,
@@ -125,7 +129,7 @@ func TestAutoGamma(t *testing.T) {
 	chosen := map[uint32]int{}
 	for seed := range uint64(100) {
 		c := newTrial(seed + 2e6)
-		c.cfg.Coupling, c.cfg.Gamma, c.cfg.Greedy, c.cfg.MaxTokens = tandem.CouplingSpeculative, AutoGamma, false, 40
+		c.cfg.Coupling, c.cfg.Gamma, c.cfg.Greedy, c.cfg.MaxTokens = tandem.CouplingSpeculative, tandem.AutoGamma, false, 40
 		for _, p := range placements {
 			name := fmt.Sprintf("seed %d, %v", seed, p)
 			w := c.world(t, p)
@@ -141,7 +145,7 @@ func TestAutoGamma(t *testing.T) {
 				answer := tokens(device.emits[:i])
 				l, r := c.model(tandem.Device, answer), c.model(tandem.Cloud, answer)
 				var could [3]bool
-				for j, gamma := range []uint32{0, HalfGamma, tandem.Mass} {
+				for j, gamma := range []uint32{0, tandem.HalfGamma, tandem.Mass} {
 					rule := device.rule
 					rule.Gamma = gamma
 					could[j] = rule.Target(e.Step, l, r) == e.Token

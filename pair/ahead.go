@@ -9,22 +9,12 @@ import (
 	"tandem/profiler"
 )
 
-// MaxContexts bounds Config.Contexts.
-const MaxContexts = profiler.MaxContexts
-
-// Further is a context that a pass decoded beside the one it was asked for.
-type Further struct {
-	Token tandem.Token // its last
-	Dist  tandem.Dist
-	H     tandem.Fixed
-}
-
 // ahead is what a machine knows beyond the next draft. What is in it decides when a draft is there, never which:
 // a distribution depends on nothing but the tokens before it.
 type ahead struct {
 	profiler.Ahead
-	known map[tandem.Prefix]known // own distributions
-	kinds [MaxLookahead]kind      // of the own drafts from the front on, by step
+	known map[tandem.Prefix]known   // own distributions
+	kinds [tandem.MaxLookahead]kind // of the own drafts from the front on, by step
 }
 
 type known struct {
@@ -123,7 +113,7 @@ func (m *Machine) drafts(step tandem.Step, prefix tandem.Prefix) (tokens []tande
 // keep takes what a pass gave beside the distribution asked for. Hedges cross at once, so that the other side has
 // them where they are wanted.
 func (m *Machine) keep(run decode, e Decoded) {
-	store := func(step tandem.Step, p tandem.Prefix, f Further, k kind) bool {
+	store := func(step tandem.Step, p tandem.Prefix, f tandem.Further, k kind) bool {
 		if f.Dist.Check(m.cfg.Vocab) != nil {
 			return false
 		}

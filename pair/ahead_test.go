@@ -15,7 +15,7 @@ func TestSameTextWithHedgesAndGuesses(t *testing.T) {
 	var sum Stats
 	for seed := range uint64(10_000) {
 		c := newTrial(seed)
-		c.cfg.Contexts, c.cfg.MaxTokens = 2+int(seed%(MaxContexts-1)), 1+c.cfg.MaxTokens/3
+		c.cfg.Contexts, c.cfg.MaxTokens = 2+int(seed%(tandem.MaxContexts-1)), 1+c.cfg.MaxTokens/3
 		want := reference(c.cfg, c.model)
 		p := placements[seed%uint64(len(placements))]
 		name := fmt.Sprintf("seed %d, %v, %v, %d contexts", seed, c.cfg.Coupling, p, c.cfg.Contexts)
@@ -35,7 +35,7 @@ func TestSameTextWithHedgesAndGuesses(t *testing.T) {
 			sum.Ahead, sum.Hedged, sum.Hedges = sum.Ahead+s.Ahead, sum.Hedged+s.Hedged, sum.Hedges+s.Hedges
 			sum.Checked, sum.OfChecks, sum.Guessed = sum.Checked+s.Checked, sum.OfChecks+s.OfChecks, sum.Guessed+s.Guessed
 			checkCounts(t, name, s)
-			if len(e.ahead.known) > mostKnown || e.hedges.Len() > 2*e.cfg.Lookahead*MaxContexts {
+			if len(e.ahead.known) > mostKnown || e.hedges.Len() > 2*e.cfg.Lookahead*tandem.MaxContexts {
 				t.Fatalf("%s: %d distributions, %d hedges kept", name, len(e.ahead.known), e.hedges.Len())
 			}
 		}
@@ -60,7 +60,7 @@ func TestHedgesOverLinkCuts(t *testing.T) {
 	checks, rejoined := 0, 0
 	for seed := range uint64(1000) {
 		c := newTrial(seed)
-		c.cfg.Contexts, c.cfg.Placement = 2+int(seed%(MaxContexts-1)), placements[seed%uint64(len(placements))]
+		c.cfg.Contexts, c.cfg.Placement = 2+int(seed%(tandem.MaxContexts-1)), placements[seed%uint64(len(placements))]
 		c.cfg.MaxTokens, c.cfg.Stop = 20+c.rng.IntN(60), nil
 		name := fmt.Sprintf("seed %d, %v, %d contexts", seed, c.cfg.Placement, c.cfg.Contexts)
 		w := c.world(t, c.cfg.Placement)
@@ -83,7 +83,7 @@ func TestHedgesOverLinkCuts(t *testing.T) {
 // pass as there are contexts, and says the same.
 func TestOnePassChecksManyDrafts(t *testing.T) {
 	play := func(contexts int) (Stats, []tandem.Token) {
-		w := newWorld(t, Config{Placement: tandem.PlaceMirror, MaxTokens: 100, Lookahead: 32, Contexts: contexts}, sharingModel(1, 1), 1)
+		w := newWorld(t, Config{Settings: tandem.Settings{Placement: tandem.PlaceMirror, MaxTokens: 100, Lookahead: 32, Contexts: contexts}}, sharingModel(1, 1), 1)
 		w.guesses = false
 		w.ends[0].decode = func() time.Duration { return 300 * time.Millisecond }
 		w.ends[1].decode = func() time.Duration { return 30 * time.Millisecond }
@@ -125,7 +125,7 @@ func TestDraftsToCheck(t *testing.T) {
 		{"other tokens before", 8, 1, []tandem.Token{6, 7}},
 		{"not in the vocabulary", 24, 0, []tandem.Token{6, 7}},
 	} {
-		m := New(Config{Self: tandem.Device, Placement: tandem.PlaceMirror, Contexts: 8, Stop: []tandem.Token{9}, Vocab: 24, Greedy: true})
+		m := New(Config{Settings: tandem.Settings{Placement: tandem.PlaceMirror, Contexts: 8}, Self: tandem.Device, Stop: []tandem.Token{9}, Vocab: 24, Greedy: true})
 		decode := func(e Event) (d Decode) {
 			for _, a := range m.Step(e) {
 				if a, ok := a.(Decode); ok {
@@ -153,7 +153,7 @@ func TestDraftsToCheck(t *testing.T) {
 			t.Fatalf("%s: decode %+v, want %v behind 5", c.what, d, c.want)
 		}
 		// Both are right: their steps are settled without a pass.
-		m.Step(Decoded{ID: d.ID, Dist: one(6), Took: time.Millisecond, Guessed: []Further{{6, one(7), 0}, {7, one(3), 0}}})
+		m.Step(Decoded{ID: d.ID, Dist: one(6), Took: time.Millisecond, Guessed: []tandem.Further{{Token: 6, Dist: one(7)}, {Token: 7, Dist: one(3)}}})
 		if s := m.Stats(); s.Passes != 3 || s.Ahead != 2 || s.Together < 4 || s.Accepted[tandem.Device] < 4 {
 			t.Errorf("%s: %+v", c.what, s)
 		}
@@ -166,7 +166,7 @@ func TestHedgesAndGuessesSaveTime(t *testing.T) {
 	const ms = time.Millisecond
 	for _, rtt := range []time.Duration{0, 100 * ms, 300 * ms} {
 		of := func(contexts int) float64 {
-			return seconds(t, Config{Placement: tandem.PlaceMirror, Lookahead: 64, Contexts: contexts}, 30*ms, 30*ms, rtt)
+			return seconds(t, Config{Settings: tandem.Settings{Placement: tandem.PlaceMirror, Lookahead: 64, Contexts: contexts}}, 30*ms, 30*ms, rtt)
 		}
 		plain, two, three, four, eight := of(1), of(2), of(3), of(4), of(8)
 		t.Logf("100 tokens, RTT %v: plain %.2f s; 2 contexts %.2f, 3: %.2f, 4: %.2f, 8: %.2f", rtt, plain, two, three, four, eight)

@@ -45,7 +45,7 @@ func (m *Machine) plan() {
 		keep-- // a distribution comes from feeding a token
 	}
 	m.lastID++
-	d := Decode{ID: m.lastID, Keep: keep, Append: want[keep:]}
+	d := Decode{ID: m.lastID, Pass: tandem.Pass{Keep: keep, Append: want[keep:]}}
 	m.kv = m.kv[:keep] // of the rest we cannot be certain until the answer
 	before := tandem.NoPrefix
 	if len(want) > 0 {
@@ -117,7 +117,7 @@ func (m *Machine) draw() (any bool) {
 		}
 		m.own.Push(d)
 		m.stats.Drafted++
-		m.ahead.kinds[step%MaxLookahead] = k.kind
+		m.ahead.kinds[step%tandem.MaxLookahead] = k.kind
 		if k.kind != wanted {
 			m.stats.Ahead++
 		}
@@ -135,7 +135,7 @@ func (m *Machine) countPass(run decode, e Decoded) {
 
 // countKind counts the front step by what its own draft's distribution was decoded as.
 func (m *Machine) countKind() {
-	switch m.ahead.kinds[m.front()%MaxLookahead] {
+	switch m.ahead.kinds[m.front()%tandem.MaxLookahead] {
 	case hedge:
 		m.stats.OfHedges++
 	case check:

@@ -48,7 +48,7 @@ func (g *greedy) estimate() scheduler.Estimate {
 // gamma is the γ with which side aggregates.
 func (m *Machine) gamma(side tandem.Side) uint32 {
 	switch {
-	case m.cfg.Gamma != AutoGamma:
+	case m.cfg.Gamma != tandem.AutoGamma:
 		return m.cfg.Gamma
 	case m.cfg.Placement == tandem.PlaceMirror:
 		return 0

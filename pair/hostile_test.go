@@ -144,7 +144,7 @@ func (s *script) decoded(m *Machine) Event {
 	}
 	for _, t := range m.running.Also {
 		if s.byte()%3 > 0 {
-			d.Also = append(d.Also, Further{t + tandem.Token(s.byte()/250), s.dist(), tandem.Fixed(s.near(0))})
+			d.Also = append(d.Also, tandem.Further{Token: t + tandem.Token(s.byte()/250), Dist: s.dist(), H: tandem.Fixed(s.near(0))})
 		}
 	}
 	before := d.Dist
@@ -158,7 +158,7 @@ func (s *script) decoded(m *Machine) Event {
 			t = m.rule.Draft(m.cfg.Self, m.running.step+tandem.Step(i), before)
 		}
 		before = s.dist()
-		d.Guessed = append(d.Guessed, Further{t, before, tandem.Fixed(s.near(0))})
+		d.Guessed = append(d.Guessed, tandem.Further{Token: t, Dist: before, H: tandem.Fixed(s.near(0))})
 	}
 	return d
 }
@@ -216,7 +216,7 @@ func (l *listen) step(t testing.TB, e Event) {
 	if l.m.own.Len() > l.m.cfg.Lookahead || l.m.peer.Len() > limit || l.m.targets.Len() > limit {
 		t.Fatalf("queues of %d, %d and %d", l.m.own.Len(), l.m.peer.Len(), l.m.targets.Len())
 	}
-	if l.m.hedges.Len() > limit*MaxContexts || len(l.m.ahead.known) > mostKnown {
+	if l.m.hedges.Len() > limit*tandem.MaxContexts || len(l.m.ahead.known) > mostKnown {
 		t.Fatalf("%d hedges and %d distributions kept", l.m.hedges.Len(), len(l.m.ahead.known))
 	}
 	if len(l.m.answer) > l.m.cfg.MaxTokens {
@@ -230,9 +230,13 @@ func (l *listen) step(t testing.TB, e Event) {
 func playBytes(t testing.TB, b []byte) Stats {
 	s := &script{b}
 	l := &listen{m: New(Config{
-		Self: tandem.Side(s.byte() % 2), Placement: tandem.Placement(s.byte() % 5), Coupling: tandem.Coupling(s.byte() % 2),
-		Greedy: s.byte()%2 == 0, MaxTokens: 12, Stop: []tandem.Token{7}, Lookahead: int(s.byte() % 9), Vocab: 24, Gamma: HalfGamma,
-		Contexts: int(s.byte() % (MaxContexts + 2)), Horizon: int(s.byte()%2) * DefaultHorizon, Random: s.byte()%8 == 0,
+		Settings: tandem.Settings{Placement: tandem.Placement(s.byte() % 5), Coupling: tandem.Coupling(s.byte() % 2), MaxTokens: 12, Lookahead: int(s.byte() % 9), Gamma: tandem.HalfGamma, Contexts: int(s.byte() % (tandem.MaxContexts + 2))},
+		Self:     tandem.Side(s.byte() % 2),
+		Greedy:   s.byte()%2 == 0,
+		Stop:     []tandem.Token{7},
+		Vocab:    24,
+		Horizon:  int(s.byte()%2) * DefaultHorizon,
+		Random:   s.byte()%8 == 0,
 	})}
 	for len(s.b) > 0 {
 		l.step(t, s.event(l.m))
@@ -462,7 +466,7 @@ func TestHedgeFlood(t *testing.T) {
 	dropped, diverged := 0, 0
 	for seed := range uint64(100) {
 		c := newTrial(seed + 4e6)
-		c.cfg.Contexts = 2 + int(seed%(MaxContexts-1))
+		c.cfg.Contexts = 2 + int(seed%(tandem.MaxContexts-1))
 		want := tokens(reference(c.cfg, c.model))
 		for _, p := range placements {
 			name := fmt.Sprintf("seed %d, %v", seed, p)
@@ -523,7 +527,7 @@ func falseHedge(rng *rand.Rand, e PeerDraft, to *end) Event {
 func checkBounds(t *testing.T, name string, e *end) {
 	t.Helper()
 	limit := 2 * e.cfg.Lookahead
-	if e.own.Len() > e.cfg.Lookahead || e.peer.Len() > limit || e.hedges.Len() > limit*MaxContexts || len(e.ahead.known) > mostKnown {
+	if e.own.Len() > e.cfg.Lookahead || e.peer.Len() > limit || e.hedges.Len() > limit*tandem.MaxContexts || len(e.ahead.known) > mostKnown {
 		t.Fatalf("%s: %d and %d drafts, %d hedges, %d distributions kept", name, e.own.Len(), e.peer.Len(), e.hedges.Len(), len(e.ahead.known))
 	}
 }
@@ -553,8 +557,8 @@ func TestHedgesUnasked(t *testing.T) {
 // Hedging adds a bounded number of drafts to what crosses: at most two for each pass, each behind a token of the
 // sender's race, and none where there is no room for further contexts.
 func TestHedgesSentAreBounded(t *testing.T) {
-	for _, contexts := range []int{1, 2, 3, MaxContexts} {
-		w := newWorld(t, Config{Placement: tandem.PlaceMirror, MaxTokens: 200, Contexts: contexts}, sharingModel(3, 0.8), 3)
+	for _, contexts := range []int{1, 2, 3, tandem.MaxContexts} {
+		w := newWorld(t, Config{Settings: tandem.Settings{Placement: tandem.PlaceMirror, MaxTokens: 200, Contexts: contexts}}, sharingModel(3, 0.8), 3)
 		w.guesses = false
 		for s := range w.ends {
 			w.ends[s].decode = func() time.Duration { return 30 * time.Millisecond }

@@ -59,14 +59,14 @@ func TestLatencyOfPlacements(t *testing.T) {
 	ms := time.Millisecond
 	for _, d := range [][3]time.Duration{{30 * ms, 30 * ms, 300 * ms}, {60 * ms, 30 * ms, 300 * ms}, {30 * ms, 30 * ms, 50 * ms}} {
 		measure := func(p tandem.Placement, c tandem.Coupling, gamma uint32, lookahead, horizon int) float64 {
-			return seconds(t, Config{Placement: p, Coupling: c, Gamma: gamma, Lookahead: lookahead, Horizon: horizon}, d[0], d[1], d[2])
+			return seconds(t, Config{Settings: tandem.Settings{Placement: p, Coupling: c, Gamma: gamma, Lookahead: lookahead}, Horizon: horizon}, d[0], d[1], d[2])
 		}
 		const paper, shared = tandem.CouplingSpeculative, tandem.CouplingShared
 		lockstep := measure(tandem.PlaceSync, shared, 0, 64, 0)
-		paperDevice := measure(tandem.PlaceDevice, paper, HalfGamma, 64, 0)
+		paperDevice := measure(tandem.PlaceDevice, paper, tandem.HalfGamma, 64, 0)
 		paperRemote := measure(tandem.PlaceDevice, paper, 0, 64, 0)
-		paperGreedy := measure(tandem.PlaceGreedy, paper, HalfGamma, 64, 0)
-		paperChosen := measure(tandem.PlaceGreedy, paper, AutoGamma, 64, DefaultHorizon)
+		paperGreedy := measure(tandem.PlaceGreedy, paper, tandem.HalfGamma, 64, 0)
+		paperChosen := measure(tandem.PlaceGreedy, paper, tandem.AutoGamma, 64, DefaultHorizon)
 		device := measure(tandem.PlaceDevice, shared, 0, 64, 0)
 		cloud := measure(tandem.PlaceCloud, shared, 0, 64, 0)
 		greedy := measure(tandem.PlaceGreedy, shared, 0, 64, 0)

@@ -74,8 +74,8 @@ func New(cfg Config) *Machine {
 	if cfg.Lookahead <= 0 {
 		cfg.Lookahead = DefaultLookahead
 	}
-	cfg.Lookahead = min(cfg.Lookahead, MaxLookahead)
-	cfg.Contexts = min(cfg.Contexts, MaxContexts)
+	cfg.Lookahead = min(cfg.Lookahead, tandem.MaxLookahead)
+	cfg.Contexts = min(cfg.Contexts, tandem.MaxContexts)
 	if cfg.Vocab <= 0 {
 		cfg.Vocab = math.MaxInt32
 	}
@@ -86,13 +86,13 @@ func New(cfg Config) *Machine {
 	window := 2 * cfg.Lookahead
 	return &Machine{
 		cfg:     cfg,
-		rule:    aggregator.Rule{Coupling: cfg.Coupling, Seed: cfg.Seed, Greedy: cfg.Greedy, Gamma: cfg.Gamma},
+		rule:    cfg.Rule(),
 		prefix:  tandem.NoPrefix,
 		own:     queue.NewDrafts(window),
 		peer:    queue.NewDrafts(window),
 		targets: queue.NewTargets(window),
 		early:   queue.NewEarly(window),
-		hedges:  queue.NewHedges(window * MaxContexts),
+		hedges:  queue.NewHedges(window * tandem.MaxContexts),
 		greedy:  greedy{accept: [2]profiler.Average{prior, prior}},
 	}
 }

@@ -14,27 +14,14 @@ package pair
 
 import (
 	"fmt"
-	"math"
+	"tandem/aggregator"
 	"time"
 
 	"tandem"
 )
 
-// Bounds of Config.Lookahead.
-const (
-	DefaultLookahead = 12
-	MaxLookahead     = 64
-)
-
-// HalfGamma is the paper's γ: each side's result is taken with probability ½ (DRAGON §4.3).
-const HalfGamma = tandem.Mass / 2
-
-// AutoGamma lets the side that aggregates choose γ for each step by what it knows of the link
-// (scheduler.Gamma; DRAGON Theorem 4.2). The targets still follow the pair's distribution, but which of its
-// samples they are depends on measurements, so a seed no longer fixes the text. Where both sides aggregate
-// (mirror) they cannot choose each for itself, and it means 0: all weight on the cloud's draft, so that one
-// side's drafts nearly always flow on, and the other has them at hand when its own are rejected.
-const AutoGamma = math.MaxUint32
+// DefaultLookahead is the Lookahead of a Config that names none.
+const DefaultLookahead = 12
 
 // DefaultHorizon is a Config.Horizon that loses to the better fixed side nowhere by more than half a percent
 // and comes close to PlaceMirror where both sides are equally fast (measured in virtual time).
@@ -42,19 +29,18 @@ const DefaultHorizon = 4
 
 // Config is what both machines of a pair must agree on, except for Self.
 type Config struct {
-	Self      tandem.Side
-	Placement tandem.Placement
-	Coupling  tandem.Coupling
-	Seed      uint64
-	Greedy    bool           // temperature 0: the target is the likeliest token
-	MaxTokens int            // length at which the answer ends; 0 for no limit
-	Stop      []tandem.Token // tokens that end the answer; they are not part of it
-	Lookahead int            // most drafts a side holds beyond the last agreed step; 0 for DefaultLookahead, at most MaxLookahead
-	Gamma     uint32         // speculative coupling: probability, out of tandem.Mass, of taking the device's result (see HalfGamma), or AutoGamma
-	Vocab     int            // size of the vocabulary, against which drafts are checked; 0 for no check of ids
-	Horizon   int            // placement greedy: later steps that count in a hand-over (scheduler.Policy); 0 for the paper's rule
-	Contexts  int            // most contexts of a pass: hedges, checks and guesses beside the next draft; below 2 for none
-	Random    bool           // placement greedy: the side that aggregates is drawn for each step, by Seed (a baseline of DRAGON §7.4)
+	Self tandem.Side
+	tandem.Settings
+	Greedy  bool           // temperature 0: the target is the likeliest token
+	Stop    []tandem.Token // tokens that end the answer; they are not part of it
+	Vocab   int            // size of the vocabulary, against which drafts are checked; 0 for no check of ids
+	Horizon int            // placement greedy: later steps that count in a hand-over (scheduler.Policy); 0 for the paper's rule
+	Random  bool           // placement greedy: the side that aggregates is drawn for each step, by Seed (a baseline of DRAGON §7.4)
+}
+
+// Rule returns how the pair draws drafts and targets.
+func (c Config) Rule() aggregator.Rule {
+	return aggregator.Rule{Coupling: c.Coupling, Seed: c.Seed, Greedy: c.Greedy, Gamma: c.Gamma}
 }
 
 // Event is something that happened to a side. The set of events is closed. A machine keeps the slices of an
@@ -74,8 +60,8 @@ type (
 		Dist    tandem.Dist
 		H       tandem.Fixed
 		Took    time.Duration
-		Also    []Further // what follows each token of Decode.Also; fewer or none, as the decoder likes
-		Guessed []Further // what follows the tokens of Decode.Drafts and then guessed ones, each behind the one before it
+		Also    []tandem.Further // what follows each token of Decode.Also; fewer or none, as the decoder likes
+		Guessed []tandem.Further // what follows the tokens of Decode.Drafts and then guessed ones, each behind the one before it
 	}
 
 	// PeerDraft is a draft of the other side. Copies, late ones and early ones do no harm.
@@ -128,19 +114,12 @@ func (Cancel) event()       {}
 type Action interface{ action() }
 
 type (
-	// Decode asks for the distribution after Keep+len(Append) tokens of the answer: truncate the answer's
-	// KV to Keep tokens, then append. It supersedes any Decode still running, which should be preempted;
-	// whether that one had any effect does not matter, because Keep never reaches into its tokens. Append
-	// is empty only for the empty answer, where Keep is 0. The same pass may decode further contexts: those that
-	// end in a token of Also in place of Append's last, and behind Append those of Drafts, which the other side has
-	// drafted for the steps that follow, and then up to Guess that the owner guesses, one behind the other.
+	// Decode asks for the distribution after a pass. It supersedes any Decode still running, which should be
+	// preempted; whether that one had any effect does not matter, because Keep never reaches into its tokens. Append is
+	// empty only for the empty answer, where Keep is 0.
 	Decode struct {
-		ID     uint64
-		Keep   int
-		Append []tandem.Token
-		Also   []tandem.Token
-		Drafts []tandem.Token
-		Guess  int
+		ID uint64
+		tandem.Pass
 	}
 
 	// SendDraft, SendTarget, SendSync, SendNeedSync and SendHandover go to the other side, as PeerDraft and

@@ -37,7 +37,7 @@ func accepting(by tandem.By) (Config, model) {
 			return l
 		}
 	}
-	return Config{Greedy: true, MaxTokens: 60, Lookahead: 16}, m
+	return Config{Settings: tandem.Settings{MaxTokens: 60, Lookahead: 16}, Greedy: true}, m
 }
 
 // period returns the steady time between tokens on the device.

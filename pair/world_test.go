@@ -48,7 +48,7 @@ func randomModel(seed uint64, share float64) model {
 
 // reference is the whole protocol without a network: for each step both sides draft, and the target follows.
 func reference(cfg Config, m model) []Emit {
-	rule := aggregator.Rule{Coupling: cfg.Coupling, Seed: cfg.Seed, Greedy: cfg.Greedy, Gamma: cfg.Gamma}
+	rule := cfg.Rule()
 	var answer []tandem.Token
 	var out []Emit
 	for len(answer) < cfg.MaxTokens {
@@ -235,12 +235,12 @@ func (w *world) decode(to *end, a Decode) {
 }
 
 // further decodes the contexts that a asks for beside the one it is about. Guesses are right in two of three cases.
-func (w *world) further(to *end, a Decode) (also, guessed []Further) {
+func (w *world) further(to *end, a Decode) (also, guessed []tandem.Further) {
 	for _, t := range a.Also {
 		x := w.model(to.side, append(slices.Clone(to.kv[:len(to.kv)-1]), t))
-		also = append(also, Further{t, x.Dist, x.H})
+		also = append(also, tandem.Further{Token: t, Dist: x.Dist, H: x.H})
 	}
-	rule, text := aggregator.Rule{Coupling: to.cfg.Coupling, Seed: to.cfg.Seed, Greedy: to.cfg.Greedy, Gamma: to.cfg.Gamma}, slices.Clone(to.kv)
+	rule, text := to.cfg.Rule(), slices.Clone(to.kv)
 	if !w.guesses {
 		a.Guess = 0
 	}
@@ -253,7 +253,7 @@ func (w *world) further(to *end, a Decode) (also, guessed []Further) {
 		}
 		text = append(text, t)
 		x := w.model(to.side, text)
-		guessed = append(guessed, Further{t, x.Dist, x.H})
+		guessed = append(guessed, tandem.Further{Token: t, Dist: x.Dist, H: x.H})
 	}
 	return also, guessed
 }

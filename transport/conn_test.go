@@ -136,7 +136,7 @@ func TestBacklogOfCompressed(t *testing.T) {
 		frames := make([][]byte, total)
 		for i := range frames {
 			var err error
-			if frames[i], err = encodeControl(Sync{Epoch: uint32(i), Tokens: make([]tandem.Token, MaxAnswer)}); err != nil {
+			if frames[i], err = encodeControl(Sync{Epoch: uint32(i), Tokens: make([]tandem.Token, tandem.MaxAnswer)}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -147,7 +147,7 @@ func TestBacklogOfCompressed(t *testing.T) {
 			}
 		}
 		b.mu.Unlock()
-		a.Send(Sync{Tokens: make([]tandem.Token, MaxAnswer)})
+		a.Send(Sync{Tokens: make([]tandem.Token, tandem.MaxAnswer)})
 		time.Sleep(time.Second)
 		b.mu.Lock()
 		tokens := 0
@@ -155,7 +155,7 @@ func TestBacklogOfCompressed(t *testing.T) {
 			tokens += len(d.message.(Sync).Tokens)
 		}
 		b.mu.Unlock()
-		if tokens == 0 || 4*tokens > inboxBytes+4*MaxAnswer {
+		if tokens == 0 || 4*tokens > inboxBytes+4*tandem.MaxAnswer {
 			t.Errorf("%d tokens wait at the receiver", tokens)
 		}
 		for i := range total {
@@ -178,7 +178,7 @@ func TestOutOfPlace(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				n := newTestNet(t, time.Millisecond)
 				device, cloud := connect(t, n)
-				a, err := device.Open(t.Context(), Begin{MaxTokens: 8})
+				a, err := device.Open(t.Context(), Begin{Settings: tandem.Settings{MaxTokens: 8}})
 				if err != nil {
 					t.Fatal(err)
 				}

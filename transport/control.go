@@ -1,10 +1,10 @@
 package transport
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 	"strings"
 	"unicode"
 
@@ -12,24 +12,6 @@ import (
 	"github.com/vmihailenco/msgpack/v5"
 
 	"tandem"
-)
-
-// Codes of the control messages. They are part of the wire format: append, never renumber.
-const (
-	codeBegin = iota + 1
-	codeReady
-	codeSync
-	codeNeedSync
-	codeSources
-	codeEnd
-	codeFail
-	codeHello
-	codePairRequest
-	codePairReply
-	codeHandover
-	codePassages
-	codePiece
-	codeGot
 )
 
 // worthwhile is the size from which LZ4 is tried.
@@ -65,22 +47,25 @@ func (r *frameReader) message(frame []byte) (Message, error) {
 // encodeControl writes a control message: the kind byte, whose lowest bit says that the body is compressed,
 // a code, and the body as msgpack. A compressed body is preceded by its plain length.
 func encodeControl(m Message) ([]byte, error) {
-	code, err := codeOf(m)
+	t, err := typeOf(m)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkLimits(m); err != nil {
+	if err := t.limits(m); err != nil {
 		return nil, err
 	}
-	body, err := msgpack.Marshal(m)
-	if err != nil {
+	var buf bytes.Buffer
+	enc := msgpack.NewEncoder(&buf)
+	enc.UseArrayEncodedStructs(true)
+	if err := enc.Encode(m); err != nil {
 		return nil, fmt.Errorf("encode %T: %w", m, err)
 	}
+	body := buf.Bytes()
 	if len(body) > maxControl {
 		return nil, fmt.Errorf("%T of %d bytes, at most %d allowed", m, len(body), maxControl)
 	}
 	if len(body) >= worthwhile {
-		packed := binary.AppendUvarint([]byte{kindControl<<5 | 1, code}, uint64(len(body)))
+		packed := binary.AppendUvarint([]byte{kindControl<<5 | 1, t.code}, uint64(len(body)))
 		start := len(packed)
 		packed = append(packed, make([]byte, lz4.CompressBlockBound(len(body)))...)
 		n, err := lz4.CompressBlock(body, packed[start:], nil)
@@ -88,7 +73,7 @@ func encodeControl(m Message) ([]byte, error) {
 			return packed[:start+n], nil
 		}
 	}
-	return append([]byte{kindControl << 5, code}, body...), nil
+	return append([]byte{kindControl << 5, t.code}, body...), nil
 }
 
 func decodeControl(frame []byte) (Message, error) {
@@ -114,88 +99,11 @@ func decodeControl(frame []byte) (Message, error) {
 	if err := checkShape(body); err != nil {
 		return nil, fmt.Errorf("control message %d: %w", frame[1], err)
 	}
-	switch frame[1] {
-	case codeBegin:
-		return unmarshal[Begin](body)
-	case codeReady:
-		return unmarshal[Ready](body)
-	case codeSync:
-		return unmarshal[Sync](body)
-	case codeNeedSync:
-		return unmarshal[NeedSync](body)
-	case codeSources:
-		return unmarshal[Sources](body)
-	case codeEnd:
-		return unmarshal[End](body)
-	case codeFail:
-		return unmarshal[Fail](body)
-	case codeHello:
-		return unmarshal[Hello](body)
-	case codePairRequest:
-		return unmarshal[pairRequest](body)
-	case codePairReply:
-		return unmarshal[pairReply](body)
-	case codeHandover:
-		return unmarshal[Handover](body)
-	case codePassages:
-		return unmarshal[Passages](body)
-	case codePiece:
-		return unmarshal[Piece](body)
-	case codeGot:
-		return unmarshal[Got](body)
-	}
-	return nil, fmt.Errorf("control message of unknown code %d", frame[1])
-}
-
-func unmarshal[M any](body []byte) (Message, error) {
-	var m M
-	if err := msgpack.Unmarshal(body, &m); err != nil {
-		return nil, fmt.Errorf("decode %T: %w", m, err)
-	}
-	if err := checkLimits(m); err != nil {
+	t, err := typeWith(frame[1])
+	if err != nil {
 		return nil, err
 	}
-	return printable(m), nil
-}
-
-// printable returns m without what a terminal or a log would obey, in the texts that are shown as they are. The
-// question and passages are for a model; what is compared stays as it is.
-func printable(m Message) Message {
-	titles := func(list []Source) {
-		for i := range list {
-			list[i].Title = clean(list[i].Title)
-		}
-	}
-	switch m := m.(type) {
-	case Begin:
-		m.ID = clean(m.ID)
-		return m
-	case Sources:
-		titles(m.Sources)
-		for _, p := range m.Parts {
-			titles(p.Sources)
-		}
-	case Passages:
-		for i := range m.Passages {
-			m.Passages[i].Title = clean(m.Passages[i].Title)
-		}
-	case End:
-		m.Reason = clean(m.Reason)
-		return m
-	case Fail:
-		m.Text = clean(m.Text)
-		return m
-	case Hello:
-		m.Software, m.Name, m.Model = clean(m.Software), clean(m.Name), clean(m.Model)
-		return m
-	case pairRequest:
-		m.Name = clean(m.Name)
-		return m
-	case pairReply:
-		m.Name, m.Refused = clean(m.Name), clean(m.Refused)
-		return m
-	}
-	return m
+	return t.decode(body)
 }
 
 // clean takes control characters and overrides of the writing direction out of a text of the peer's: in a terminal
@@ -212,186 +120,9 @@ func clean(s string) string {
 	}, strings.ToValidUTF8(s, ""))
 }
 
-func codeOf(m Message) (byte, error) {
-	switch m.(type) {
-	case Begin:
-		return codeBegin, nil
-	case Ready:
-		return codeReady, nil
-	case Sync:
-		return codeSync, nil
-	case NeedSync:
-		return codeNeedSync, nil
-	case Sources:
-		return codeSources, nil
-	case End:
-		return codeEnd, nil
-	case Fail:
-		return codeFail, nil
-	case Hello:
-		return codeHello, nil
-	case pairRequest:
-		return codePairRequest, nil
-	case pairReply:
-		return codePairReply, nil
-	case Handover:
-		return codeHandover, nil
-	case Passages:
-		return codePassages, nil
-	case Piece:
-		return codePiece, nil
-	case Got:
-		return codeGot, nil
-	}
-	return 0, fmt.Errorf("%T is not a message", m)
-}
-
-// checkLimits refuses what exceeds the limits of message.go, when sending as when receiving.
-func checkLimits(m Message) error {
-	over := func(what string, n, limit int) error {
-		return fmt.Errorf("%s of %d, at most %d allowed", what, n, limit)
-	}
-	switch m := m.(type) {
-	case Begin:
-		return checkBegin(m, over)
-	case Sync:
-		if len(m.Tokens) > MaxAnswer {
-			return over("sync", len(m.Tokens), MaxAnswer)
-		}
-	case Handover:
-		for _, a := range m.Accept {
-			if !(a >= 0 && a <= 1) {
-				return fmt.Errorf("hand-over: acceptance rate %v is not between 0 and 1", a)
-			}
-		}
-	case Sources:
-		return checkSources(m, over)
-	case Passages:
-		return checkPassages(m, over)
-	case Piece:
-		if len(m.Data) > maxPiece {
-			return over("piece", len(m.Data), maxPiece)
-		}
-	case Got:
-		if m.Bytes < 0 || m.Bytes > MaxBulk {
-			return over("bytes received", m.Bytes, MaxBulk)
-		}
-	case End:
-		if len(m.Reason) > MaxText {
-			return over("reason", len(m.Reason), MaxText)
-		}
-	case Fail:
-		if len(m.Text) > MaxText {
-			return over("reason", len(m.Text), MaxText)
-		}
-	case Hello:
-		return m.valid()
-	case pairRequest:
-		if len(m.Name) > MaxText {
-			return over("name", len(m.Name), MaxText)
-		}
-	case pairReply:
-		if len(m.Name)+len(m.Refused) > MaxText {
-			return over("name", len(m.Name)+len(m.Refused), MaxText)
-		}
-	}
-	return nil
-}
-
-func checkPassages(m Passages, over func(string, int, int) error) error {
-	switch {
-	case len(m.Passages) > MaxPassages:
-		return over("number of passages", len(m.Passages), MaxPassages)
-	case len(m.Saved) != 0 && len(m.Saved) != len(m.Passages):
-		return fmt.Errorf("%d saved caches for %d passages", len(m.Saved), len(m.Passages))
-	}
-	for _, p := range m.Passages {
-		if n := len(p.Title) + len(p.Text); n > MaxPassage {
-			return over("passage", n, MaxPassage)
-		}
-	}
-	sum := 0
-	for _, n := range m.Saved {
-		if sum += n; n < 0 || n > MaxBulk || sum > MaxBulk {
-			return over("saved caches", sum, MaxBulk)
-		}
-	}
-	return nil
-}
-
-// checkSources bounds what the cloud says of its documents.
-func checkSources(m Sources, over func(string, int, int) error) error {
-	if len(m.Parts) > MaxParts {
-		return over("parts", len(m.Parts), MaxParts)
-	}
-	check := func(list []Source, most int) error {
-		if len(list) > most {
-			return over("sources", len(list), most)
-		}
-		for _, s := range list {
-			if len(s.Title) > MaxTitle {
-				return over("title", len(s.Title), MaxTitle)
-			}
-			if !(s.Weight >= 0 && s.Weight <= 1+rounding) {
-				return fmt.Errorf("sources: weight %v is not between 0 and 1", s.Weight)
-			}
-		}
-		return nil
-	}
-	for i, p := range m.Parts {
-		if p.From > MaxAnswer || i > 0 && p.From <= m.Parts[i-1].From {
-			return fmt.Errorf("sources: part %d begins at token %d", i, p.From)
-		}
-		if !(math.Abs(p.H) <= maxWeight && p.Nothing >= 0 && p.Nothing <= 1) {
-			return fmt.Errorf("sources: weight %v and share %v of a part make no sense", p.H, p.Nothing)
-		}
-		if err := check(p.Sources, MaxPartSources); err != nil {
-			return err
-		}
-	}
-	return check(m.Sources, MaxSources)
-}
-
-const (
-	maxWeight = 1 << 14 // bounds the weight of a part, in nats
-	rounding  = 1e-9    // by so much a sum of weights may exceed 1
-)
-
-func checkBegin(m Begin, over func(string, int, int) error) error {
-	history := 0
-	for _, t := range m.History {
-		history += len(t.Role) + len(t.Content)
-	}
-	for _, c := range []struct {
-		what     string
-		n, limit int
-	}{
-		{"question", len(m.Question), MaxQuestion},
-		{"number of earlier turns", len(m.History), MaxTurns},
-		{"length of earlier turns", history, MaxHistory},
-		{"id", len(m.ID), MaxText},
-		{"weights", len(m.Weights), MaxText},
-		{"support", m.MaxSupport, tandem.MaxSupport},
-		{"length of the answer", m.MaxTokens, MaxAnswer},
-		{"lookahead", m.Lookahead, MaxAnswer},
-		{"number of documents", m.Documents, MaxSources},
-		{"number of rows", m.Rows, MaxSources},
-	} {
-		if c.n < 0 || c.n > c.limit {
-			return over(c.what, c.n, c.limit)
-		}
-	}
-	for _, x := range []float64{m.TopP, m.Sampling.Temperature, m.Sampling.TopP, m.Sampling.MinP, m.Sampling.RepeatPenalty} {
-		if math.IsNaN(x) || math.IsInf(x, 0) {
-			return errors.New("begin: a parameter is not a number")
-		}
-	}
-	return nil
-}
-
 // checkShape walks a msgpack value before it is decoded: the decoder allocates slices by the length that
 // their header claims. It admits one value of what our messages are made of (no maps, no extensions),
-// nested at most 5 deep (Sources), whose arrays have all their elements and at most MaxAnswer of them.
+// nested at most 5 deep (Sources), whose arrays have all their elements and at most tandem.MaxAnswer of them.
 func checkShape(b []byte) error {
 	rest, err := skipValue(b, 5)
 	if err == nil && len(rest) > 0 {
@@ -438,7 +169,7 @@ func skipValue(b []byte, depth int) ([]byte, error) {
 		return nil, errShort
 	}
 	b = b[size:]
-	if array > MaxAnswer || array >= 0 && depth == 0 {
+	if array > tandem.MaxAnswer || array >= 0 && depth == 0 {
 		return nil, fmt.Errorf("array of %d too long or too deep", array)
 	}
 	for range max(array, 0) {

@@ -22,11 +22,15 @@ func drawControl(t *rapid.T) Message {
 	switch rapid.IntRange(0, 11).Draw(t, "kind") {
 	case 0:
 		b := Begin{
-			ID: text.Draw(t, "id"), Question: text.Draw(t, "question"), Seed: rapid.Uint64().Draw(t, "seed"),
-			Sampling:  Sampling{Temperature: rapid.Float64Range(0, 2).Draw(t, "temperature"), TopK: number.Draw(t, "top-k")},
-			Placement: tandem.PlaceCloud, Coupling: tandem.CouplingSpeculative, Gamma: 7, TopP: 0.8,
-			MaxSupport: number.Draw(t, "support"), Lookahead: number.Draw(t, "lookahead"), MaxTokens: number.Draw(t, "tokens"),
-			Documents: number.Draw(t, "documents"), Rows: number.Draw(t, "rows"), Weights: text.Draw(t, "weights"), ShareTitles: rapid.Bool().Draw(t, "titles"), Want: Want(number.Draw(t, "want") % 4),
+			ID: text.Draw(t, "id"), Question: text.Draw(t, "question"),
+			Settings: tandem.Settings{
+				Seed:      rapid.Uint64().Draw(t, "seed"),
+				Sampling:  tandem.Sampling{Temperature: rapid.Float64Range(0, 2).Draw(t, "temperature"), TopK: number.Draw(t, "top-k")},
+				Placement: tandem.PlaceCloud, Coupling: tandem.CouplingSpeculative, Gamma: 7, Nucleus: 0.8,
+				Support: number.Draw(t, "support"), Lookahead: number.Draw(t, "lookahead"), MaxTokens: number.Draw(t, "tokens"),
+				Documents: number.Draw(t, "documents"), Rows: number.Draw(t, "rows"), Weights: text.Draw(t, "weights"),
+				ShareTitles: rapid.Bool().Draw(t, "titles"), Want: tandem.Want(number.Draw(t, "want") % 4), Contexts: number.Draw(t, "contexts"),
+			},
 		}
 		for range rapid.IntRange(0, 20).Draw(t, "turns") {
 			b.History = append(b.History, Turn{Role: "user", Content: text.Draw(t, "turn")})
@@ -160,13 +164,12 @@ func TestControlRefuses(t *testing.T) {
 		"question":          Begin{Question: strings.Repeat("x", MaxQuestion+1)},
 		"turns":             Begin{History: make([]Turn, MaxTurns+1)},
 		"history":           Begin{History: []Turn{{Content: strings.Repeat("x", MaxHistory+1)}}},
-		"support":           Begin{MaxSupport: tandem.MaxSupport + 1},
-		"negative":          Begin{Documents: -1},
-		"sync":              Sync{Tokens: make([]tandem.Token, MaxAnswer+1)},
+		"weights":           Begin{Settings: tandem.Settings{Weights: strings.Repeat("x", MaxText+1)}},
+		"sync":              Sync{Tokens: make([]tandem.Token, tandem.MaxAnswer+1)},
 		"rate":              Handover{Accept: [2]float64{0, 1.01}},
 		"no rate":           Handover{Accept: [2]float64{math.NaN(), 0}},
 		"title":             Sources{Sources: []Source{{Title: strings.Repeat("x", MaxTitle+1)}}},
-		"late part":         Sources{Parts: []Part{{From: MaxAnswer + 1}}},
+		"late part":         Sources{Parts: []Part{{From: tandem.MaxAnswer + 1}}},
 		"parts in disorder": Sources{Parts: []Part{{From: 5}, {From: 2}}},
 		"weight":            Sources{Sources: []Source{{Weight: 1.01}}},
 		"no weight":         Sources{Parts: []Part{{Sources: []Source{{Weight: math.NaN()}}}}},
@@ -178,7 +181,7 @@ func TestControlRefuses(t *testing.T) {
 		}
 	}
 	lies := binary.BigEndian.AppendUint32([]byte{kindControl << 5, codeSync, 0x92, 1, 0xdd}, 1<<31) // an array of 2^31 in 9 bytes
-	if err := checkShape(append(binary.BigEndian.AppendUint32([]byte{0xdd}, MaxAnswer+1), make([]byte, MaxAnswer+1)...)); err == nil {
+	if err := checkShape(append(binary.BigEndian.AppendUint32([]byte{0xdd}, tandem.MaxAnswer+1), make([]byte, tandem.MaxAnswer+1)...)); err == nil {
 		t.Error("an array beyond the limit was accepted")
 	}
 	bomb := append(binary.AppendUvarint([]byte{kindControl<<5 | 1, codeEnd}, 1<<40), 1, 2, 3)

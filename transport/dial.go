@@ -48,7 +48,7 @@ var ErrOtherKey = errors.New("another key answers")
 // earlier connection or when it is eager. The error is a *MismatchError, *NotPairedError or *RefusedError when that is why.
 func Dial(ctx context.Context, addr string, cfg ClientConfig) (*Conn, error) {
 	cfg.Hello.Version = ProtocolVersion
-	if err := cfg.Hello.valid(); err != nil {
+	if err := cfg.Hello.limits(); err != nil {
 		return nil, fmt.Errorf("transport: dial: %w", err)
 	}
 	if cfg.Log == nil {

@@ -77,7 +77,7 @@ func newExchange(vocab int) *Exchange {
 	return &Exchange{
 		writer:  frameWriter{vocab: vocab},
 		reader:  frameReader{vocab: vocab},
-		longest: MaxAnswer,
+		longest: tandem.MaxAnswer,
 		arrived: make(chan struct{}, 1),
 		drained: make(chan struct{}, 1),
 		queued:  make(chan struct{}, 1),
@@ -218,26 +218,10 @@ func sizeOf(m Message, frame []byte) int {
 		plain, _ := binary.Uvarint(frame[2:])
 		size = int(plain)
 	}
-	switch m := m.(type) {
-	case tandem.Draft:
-		size += 8 * len(m.Dist.IDs)
-	case Sync:
-		size += 4 * len(m.Tokens)
+	if d, ok := m.(tandem.Draft); ok {
+		size += 8 * len(d.Dist.IDs)
 	}
 	return size
-}
-
-// allowed reports whether the side that opened an exchange, or the other one, may send m in it.
-func allowed(m Message, opener bool) bool {
-	switch m.(type) {
-	case tandem.Draft, tandem.Target, Handover, End:
-		return true
-	case Sync, Got:
-		return opener
-	case Ready, NeedSync, Sources, Passages, Piece, Fail:
-		return !opener
-	}
-	return false // Begin was first; the others are not for exchanges
 }
 
 // Receive returns the next message. The error is io.EOF when the peer has closed the exchange, ErrClosed

@@ -38,9 +38,11 @@ func goldenMessages() []struct {
 	}
 	begin := Begin{
 		ID: "a1", Question: "Where is the key?", History: []Turn{{Role: "user", Content: "Hello"}, {Role: "assistant", Content: "Hello."}},
-		Seed: 1<<63 + 5, Sampling: Sampling{Temperature: 0.7, TopK: 40, TopP: 0.95, MinP: 0.05, RepeatPenalty: 1.1, RepeatLast: 64},
-		Placement: tandem.PlaceGreedy, Coupling: tandem.CouplingSpeculative, Gamma: 1 << 15, TopP: 0.8, MaxSupport: 64, Lookahead: 12,
-		MaxTokens: 200, Documents: 4, Rows: 2, Weights: "sentence", ShareTitles: true, Want: WantKV, Contexts: 4,
+		Settings: tandem.Settings{
+			Seed: 1<<63 + 5, Sampling: tandem.Sampling{Temperature: 0.7, TopK: 40, TopP: 0.95, MinP: 0.05, RepeatPenalty: 1.1, RepeatLast: 64},
+			Placement: tandem.PlaceGreedy, Coupling: tandem.CouplingSpeculative, Gamma: 1 << 15, Nucleus: 0.8, Support: 64, Lookahead: 12,
+			MaxTokens: 200, Documents: 4, Rows: 2, Weights: "sentence", ShareTitles: true, Want: tandem.WantKV, Contexts: 4,
+		},
 	}
 	long := begin
 	long.Question = strings.Repeat("Where is the key? ", 40)

@@ -1,5 +1,3 @@
-//lint:file-ignore U1000 msgpack reads its options from fields named _msgpack
-
 package transport
 
 import (
@@ -14,8 +12,6 @@ const ProtocolVersion = 1
 // Hello is what each side says of itself before the first exchange. Two sides may answer together only
 // when they use the same vocabulary, chat template and scorer (DESIGN "Output aggregation").
 type Hello struct {
-	_msgpack struct{} `msgpack:",as_array"`
-
 	Version   int    // ProtocolVersion; filled in by Dial and Listen
 	Software  string // for logs only
 	Name      string // how the peer may call this side in logs and summaries
@@ -75,15 +71,19 @@ func (h Hello) check(remote Hello) error {
 	return nil
 }
 
-// valid reports whether a Hello can be sent or used at all.
-func (h Hello) valid() error {
+// limits reports whether a Hello can be sent or used at all.
+func (h Hello) limits() error {
 	if h.VocabSize < 1 || h.VocabSize > 1<<24 {
 		return fmt.Errorf("hello: vocabulary of %d tokens", h.VocabSize)
 	}
-	for _, s := range []string{h.Software, h.Name, h.Scorer, h.Model} {
-		if len(s) > MaxText {
-			return fmt.Errorf("hello: text of %d bytes, at most %d allowed", len(s), MaxText)
-		}
-	}
-	return nil
+	return atMost(
+		bound{"hello: software", len(h.Software), MaxText},
+		bound{"hello: name", len(h.Name), MaxText},
+		bound{"hello: scorer", len(h.Scorer), MaxText},
+		bound{"hello: model", len(h.Model), MaxText},
+	)
+}
+
+func (h *Hello) clean() {
+	h.Software, h.Name, h.Model = clean(h.Software), clean(h.Name), clean(h.Model)
 }

@@ -66,7 +66,7 @@ func Listen(addr string, cfg ServerConfig) (*Listener, error) {
 // ListenOn serves a packet connection, which the caller keeps.
 func ListenOn(pc net.PacketConn, cfg ServerConfig) (*Listener, error) {
 	cfg.Hello.Version = ProtocolVersion
-	if err := cfg.Hello.valid(); err != nil {
+	if err := cfg.Hello.limits(); err != nil {
 		return nil, fmt.Errorf("transport: listen: %w", err)
 	}
 	if cfg.Log == nil {

@@ -1,75 +1,170 @@
-//lint:file-ignore U1000 msgpack reads its options from fields named _msgpack
-
 package transport
 
 import (
+	"fmt"
+	"math"
+	"reflect"
 	"time"
+
+	"github.com/vmihailenco/msgpack/v5"
 
 	"tandem"
 )
 
-// Message is what an Exchange carries: one of Begin, Ready, Sync, NeedSync, Handover, Sources, Passages,
-// Piece, Got, End, Fail, tandem.Draft and tandem.Target, always by value. Send refuses anything else.
+// Message is what an Exchange carries: tandem.Draft, tandem.Target or one of the types in messageTypes, always by
+// value. Send refuses anything else.
 type Message any
+
+// Codes of the control messages. They are part of the wire format: append, never renumber.
+const (
+	codeBegin = iota + 1
+	codeReady
+	codeSync
+	codeNeedSync
+	codeSources
+	codeEnd
+	codeFail
+	codeHello
+	codePairRequest
+	codePairReply
+	codeHandover
+	codePassages
+	codePiece
+	codeGot
+)
+
+// messageTypes are the control messages. On the wire a message is an array of its fields, in order.
+var messageTypes = byType(
+	control(codeBegin, nobody, Begin.limits, (*Begin).clean),
+	control[Ready](codeReady, accepter, nil, nil),
+	control(codeSync, opener, Sync.limits, nil),
+	control[NeedSync](codeNeedSync, accepter, nil, nil),
+	control(codeSources, accepter, Sources.limits, (*Sources).clean),
+	control(codeEnd, anyone, End.limits, (*End).clean),
+	control(codeFail, accepter, Fail.limits, (*Fail).clean),
+	control(codeHello, nobody, Hello.limits, (*Hello).clean),
+	control(codePairRequest, nobody, pairRequest.limits, (*pairRequest).clean),
+	control(codePairReply, nobody, pairReply.limits, (*pairReply).clean),
+	control(codeHandover, anyone, Handover.limits, nil),
+	control(codePassages, accepter, Passages.limits, (*Passages).clean),
+	control(codePiece, accepter, Piece.limits, nil),
+	control(codeGot, opener, Got.limits, nil),
+)
+
+// sender says which side may send a message within an exchange.
+type sender uint8
+
+const (
+	nobody   sender = iota // outside of exchanges, or as the first message of one
+	opener                 // the side that opened the exchange: the device
+	accepter               // the other side
+	anyone
+)
+
+// messageType is what the package knows of a type of control message.
+type messageType struct {
+	code   byte
+	sender sender
+	of     reflect.Type
+	limits func(Message) error // refuses what exceeds the limits, when sending as when receiving
+	decode func(body []byte) (Message, error)
+}
+
+// control describes the message type M. Limits may be nil. Clean takes out of the texts that are shown as they are what
+// a terminal or a log would obey; it is nil for messages without such texts. The question and the passages are for a
+// model and stay as they are, and so does what is compared.
+func control[M any](code byte, from sender, limits func(M) error, clean func(*M)) messageType {
+	t := messageType{code: code, sender: from, of: reflect.TypeFor[M](), limits: func(Message) error { return nil }}
+	if limits != nil {
+		t.limits = func(m Message) error { return limits(m.(M)) }
+	}
+	t.decode = func(body []byte) (Message, error) {
+		var m M
+		if err := msgpack.Unmarshal(body, &m); err != nil {
+			return nil, fmt.Errorf("decode %T: %w", m, err)
+		}
+		if err := t.limits(m); err != nil {
+			return nil, err
+		}
+		if clean != nil {
+			clean(&m)
+		}
+		return m, nil
+	}
+	return t
+}
+
+// byType indexes message types by their Go type.
+func byType(types ...messageType) map[reflect.Type]messageType {
+	out := map[reflect.Type]messageType{}
+	for _, t := range types {
+		out[t.of] = t
+	}
+	return out
+}
+
+// typeOf returns the type of a control message, an error if m is none.
+func typeOf(m Message) (messageType, error) {
+	t, ok := messageTypes[reflect.TypeOf(m)]
+	if !ok {
+		return t, fmt.Errorf("%T is not a message", m)
+	}
+	return t, nil
+}
+
+// typeWith returns the type with that code.
+func typeWith(code byte) (messageType, error) {
+	for _, t := range messageTypes {
+		if t.code == code {
+			return t, nil
+		}
+	}
+	return messageType{}, fmt.Errorf("control message of unknown code %d", code)
+}
+
+// allowed reports whether the side that opened an exchange, or the other one, may send m in it.
+func allowed(m Message, byOpener bool) bool {
+	switch m.(type) {
+	case tandem.Draft, tandem.Target:
+		return true
+	}
+	t, err := typeOf(m)
+	return err == nil && (t.sender == anyone || t.sender == opener && byOpener || t.sender == accepter && !byOpener)
+}
 
 // Begin opens an exchange: the question and all that both sides must hold in common to answer it.
 type Begin struct {
-	_msgpack struct{} `msgpack:",as_array"`
-
-	ID          string // names the answer in both sides' logs
-	Question    string
-	History     []Turn // earlier turns, oldest first
-	Seed        uint64
-	Sampling    Sampling
-	Placement   tandem.Placement
-	Coupling    tandem.Coupling
-	Gamma       uint32  // out of tandem.Mass: how often the speculative coupling takes the device's result
-	TopP        float64 // mass of the nucleus that a draft carries
-	MaxSupport  int     // most tokens in a draft's distribution
-	Lookahead   int     // most drafts a side may be ahead of the last target
-	MaxTokens   int     // length limit of the answer
-	Documents   int     // passages each side retrieves
-	Rows        int     // contexts that they are grouped into
-	Weights     string  // how document weights change during the answer
-	ShareTitles bool    // the device asks for the titles of the cloud's documents
-	Want        Want    // what the device wants of the cloud
-	Contexts    int     // most beginnings of the answer that a pass decodes
+	ID       string // names the answer in both sides' logs
+	Question string
+	History  []Turn // earlier turns, oldest first
+	tandem.Settings
 }
 
-// Want is what a device wants of the cloud in an exchange. All but the first are baselines (DRAGON §7.1).
-type Want uint8
+// limits bounds the texts. Whether the settings make sense is for the cloud to say, which can answer with a Fail.
+func (m Begin) limits() error {
+	history := 0
+	for _, t := range m.History {
+		history += len(t.Role) + len(t.Content)
+	}
+	return atMost(
+		bound{"question", len(m.Question), MaxQuestion},
+		bound{"number of earlier turns", len(m.History), MaxTurns},
+		bound{"length of earlier turns", history, MaxHistory},
+		bound{"id", len(m.ID), MaxText},
+		bound{"weights", len(m.Weights), MaxText},
+	)
+}
 
-const (
-	WantDrafts Want = iota // drafts, token by token
-	WantText               // its passages (DRCG/Text)
-	WantKV                 // its passages with their KV caches (DRCG/KV)
-	WantAnswer             // a whole answer of its own (DRDG/SW)
-)
+func (m *Begin) clean() { m.ID = clean(m.ID) }
 
 // Turn is one message of the conversation so far.
 type Turn struct {
-	_msgpack struct{} `msgpack:",as_array"`
-
 	Role    string
 	Content string
 }
 
-// Sampling says how a side turns logits into probabilities before its nucleus is cut.
-type Sampling struct {
-	_msgpack struct{} `msgpack:",as_array"`
-
-	Temperature   float64
-	TopK          int
-	TopP          float64
-	MinP          float64
-	RepeatPenalty float64
-	RepeatLast    int
-}
-
 // Ready says that the cloud has retrieved and prefilled and can join the answer.
 type Ready struct {
-	_msgpack struct{} `msgpack:",as_array"`
-
 	Documents int           // passages in use
 	Prefill   time.Duration // retrieval, passage KV and the question's own prefill
 	H         tandem.Fixed  // aggregation weight before the first token
@@ -77,22 +172,18 @@ type Ready struct {
 
 // Sync starts an epoch from the answer that the device holds.
 type Sync struct {
-	_msgpack struct{} `msgpack:",as_array"`
-
 	Epoch  uint32
 	Tokens []tandem.Token // agreed so far
 }
 
-// NeedSync asks the device for a Sync: the sender saw drafts it cannot place.
-type NeedSync struct {
-	_msgpack struct{} `msgpack:",as_array"`
-}
+func (m Sync) limits() error { return atMost(bound{"sync", len(m.Tokens), tandem.MaxAnswer}) }
 
-// Handover makes the receiver the side that turns drafts into targets, from Step on (DRAGON §5.1). Either
-// side may send it. Arrays are indexed by tandem.Side.
+// NeedSync asks the device for a Sync: the sender saw drafts that it cannot place.
+type NeedSync struct{}
+
+// Handover makes the receiver the side that turns drafts into targets, from Step on (DRAGON §5.1). Either side may send
+// it. Arrays are indexed by tandem.Side.
 type Handover struct {
-	_msgpack struct{} `msgpack:",as_array"`
-
 	Epoch    uint32
 	Step     tandem.Step   // the first step without a target
 	Prefix   tandem.Prefix // of all tokens before Step
@@ -100,74 +191,153 @@ type Handover struct {
 	Accept   [2]float64    // moving averages of the acceptance rates, each 0 to 1
 }
 
-// Sources lists the cloud's documents by title. Sent only when its operator allows it.
-type Sources struct {
-	_msgpack struct{} `msgpack:",as_array"`
+func (m Handover) limits() error {
+	for _, a := range m.Accept {
+		if !(a >= 0 && a <= 1) {
+			return fmt.Errorf("hand-over: acceptance rate %v is not between 0 and 1", a)
+		}
+	}
+	return nil
+}
 
+// Sources lists the cloud's documents by title. It is sent only when the cloud's operator allows it.
+type Sources struct {
 	Sources []Source
-	Parts   []Part // the sentences of the answer; their sources only with the operator's leave, too
+	Parts   []Part // the sentences of the answer; their sources, too, only with the operator's leave
 }
 
 // Part is what the cloud drew a sentence of the answer from.
 type Part struct {
-	_msgpack struct{} `msgpack:",as_array"`
-
 	From    tandem.Step // its first token
-	H       float64     // the cloud's mean weight while it was written
+	H       float64     // the cloud's mean weight while it was written, in nats
 	Nothing float64     // share of the context without a document, 0 to 1
 	Sources []Source
 }
 
 // Source is one document and its mean weight over the answer.
 type Source struct {
-	_msgpack struct{} `msgpack:",as_array"`
-
 	Title  string
 	Weight float64
 }
 
+const (
+	maxWeight = 1 << 14 // bounds the weight of a part, in nats
+	rounding  = 1e-9    // a sum of weights may exceed 1 by this much
+)
+
+func (m Sources) limits() error {
+	if err := atMost(bound{"parts", len(m.Parts), MaxParts}); err != nil {
+		return err
+	}
+	for i, p := range m.Parts {
+		if p.From > tandem.MaxAnswer || i > 0 && p.From <= m.Parts[i-1].From {
+			return fmt.Errorf("sources: part %d begins at token %d", i, p.From)
+		}
+		if !(math.Abs(p.H) <= maxWeight && p.Nothing >= 0 && p.Nothing <= 1) {
+			return fmt.Errorf("sources: weight %v and share %v of a part make no sense", p.H, p.Nothing)
+		}
+		if err := limitSources(p.Sources, MaxPartSources); err != nil {
+			return err
+		}
+	}
+	return limitSources(m.Sources, MaxSources)
+}
+
+func limitSources(list []Source, most int) error {
+	if err := atMost(bound{"sources", len(list), most}); err != nil {
+		return err
+	}
+	for _, s := range list {
+		if err := atMost(bound{"title", len(s.Title), MaxTitle}); err != nil {
+			return err
+		}
+		if !(s.Weight >= 0 && s.Weight <= 1+rounding) {
+			return fmt.Errorf("sources: weight %v is not between 0 and 1", s.Weight)
+		}
+	}
+	return nil
+}
+
+func (m *Sources) clean() {
+	titles := func(list []Source) {
+		for i := range list {
+			list[i].Title = clean(list[i].Title)
+		}
+	}
+	titles(m.Sources)
+	for _, p := range m.Parts {
+		titles(p.Sources)
+	}
+}
+
 // Passages answers WantText and WantKV. Saved caches follow as Pieces, one after the other (SendBulk).
 type Passages struct {
-	_msgpack struct{} `msgpack:",as_array"`
-
 	Passages []Passage
 	Saved    []int // bytes of each passage's saved KV cache; empty with WantText
 }
 
 // Passage is a piece of one of the cloud's documents.
 type Passage struct {
-	_msgpack struct{} `msgpack:",as_array"`
-
 	Title, Text string
+}
+
+func (m Passages) limits() error {
+	if err := atMost(bound{"number of passages", len(m.Passages), MaxPassages}); err != nil {
+		return err
+	}
+	if len(m.Saved) != 0 && len(m.Saved) != len(m.Passages) {
+		return fmt.Errorf("%d saved caches for %d passages", len(m.Saved), len(m.Passages))
+	}
+	for _, p := range m.Passages {
+		if err := atMost(bound{"passage", len(p.Title) + len(p.Text), MaxPassage}); err != nil {
+			return err
+		}
+	}
+	sum := 0
+	for _, n := range m.Saved {
+		sum += n
+		if err := atMost(bound{"saved cache", n, MaxBulk}, bound{"saved caches", sum, MaxBulk}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *Passages) clean() {
+	for i := range m.Passages {
+		m.Passages[i].Title = clean(m.Passages[i].Title)
+	}
 }
 
 // Piece is a part of something large; Got says how much of it has arrived. See SendBulk.
 type Piece struct {
-	_msgpack struct{} `msgpack:",as_array"`
-
 	Data []byte
 }
 
+func (m Piece) limits() error { return atMost(bound{"piece", len(m.Data), maxPiece}) }
+
 // Got acknowledges Pieces.
 type Got struct {
-	_msgpack struct{} `msgpack:",as_array"`
-
 	Bytes int // of all pieces so far
 }
 
+func (m Got) limits() error { return atMost(bound{"bytes received", m.Bytes, MaxBulk}) }
+
 // End says that the answer is complete or given up, and why.
 type End struct {
-	_msgpack struct{} `msgpack:",as_array"`
-
 	Reason string
 }
 
+func (m End) limits() error { return atMost(bound{"reason", len(m.Reason), MaxText}) }
+func (m *End) clean()       { m.Reason = clean(m.Reason) }
+
 // Fail says why a side cannot take part in the answer.
 type Fail struct {
-	_msgpack struct{} `msgpack:",as_array"`
-
 	Text string
 }
+
+func (m Fail) limits() error { return atMost(bound{"reason", len(m.Text), MaxText}) }
+func (m *Fail) clean()       { m.Text = clean(m.Text) }
 
 // Limits on what a peer may send, checked before anything is allocated for it.
 const (
@@ -183,6 +353,21 @@ const (
 	MaxPassage     = 16 << 10  // bytes of a passage with its title
 	MaxBulk        = 256 << 20 // bytes of all that follows as Pieces
 	maxPiece       = 16 << 10  // bytes of a Piece
-	MaxAnswer      = 1 << 16   // tokens of a Sync
 	maxControl     = 512 << 10 // bytes of any control message, uncompressed
 )
+
+// bound is a number that must lie between 0 and most.
+type bound struct {
+	what    string
+	n, most int
+}
+
+// atMost returns an error for the first bound that does not hold.
+func atMost(bounds ...bound) error {
+	for _, b := range bounds {
+		if b.n < 0 || b.n > b.most {
+			return fmt.Errorf("%s of %d, at most %d allowed", b.what, b.n, b.most)
+		}
+	}
+	return nil
+}

@@ -106,7 +106,7 @@ func connect(t *testing.T, n *testNet) (device, cloud *Conn) {
 // begin opens an exchange and returns both ends.
 func begin(t *testing.T, device, cloud *Conn) (a, b *Exchange) {
 	t.Helper()
-	a, err := device.Open(t.Context(), Begin{ID: "x", Question: "what?", Seed: 7, MaxTokens: MaxAnswer})
+	a, err := device.Open(t.Context(), Begin{ID: "x", Question: "what?", Settings: tandem.Settings{Seed: 7, MaxTokens: tandem.MaxAnswer}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,5 +1,3 @@
-//lint:file-ignore U1000 msgpack reads its options from fields named _msgpack
-
 package transport
 
 import (
@@ -134,20 +132,25 @@ func binding(qc *quic.Conn) ([]byte, error) {
 
 // pairRequest is the device's proof, and what it calls itself.
 type pairRequest struct {
-	_msgpack struct{} `msgpack:",as_array"`
-
 	Name  string
 	Proof []byte
 }
 
+func (m pairRequest) limits() error { return atMost(bound{"name", len(m.Name), MaxText}) }
+func (m *pairRequest) clean()       { m.Name = clean(m.Name) }
+
 // pairReply is the cloud's.
 type pairReply struct {
-	_msgpack struct{} `msgpack:",as_array"`
-
 	Refused string // why, if it refuses
 	Name    string
 	Proof   []byte
 }
+
+func (m pairReply) limits() error {
+	return atMost(bound{"name", len(m.Name) + len(m.Refused), MaxText})
+}
+
+func (m *pairReply) clean() { m.Name, m.Refused = clean(m.Name), clean(m.Refused) }
 
 // Pair registers this device's key with the cloud that the code names and returns that cloud, for Peers. The code's
 // addresses are dialled as DialAny does, and what comes after the first handshake goes there alone: a code is good once; pc is used instead of a new UDP socket when it is not nil.

@@ -45,7 +45,7 @@ func (c *doctorCmd) profile(a *cli.App) []cli.Check {
 	defer m.Close()
 	p, known := a.LoadProfile(m, c.Threads)
 	if c.Profile {
-		settings := node.Settings{
+		settings := tandem.Settings{
 			Nucleus: decoder.DefaultTopP, Support: decoder.DefaultMaxSupport, Documents: profileDocuments,
 		}
 		fresh, samples, err := cli.MeasureProfile(a, cli.Reader(m, nil, nil), settings)

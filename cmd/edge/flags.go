@@ -16,7 +16,6 @@ import (
 	"tandem/decoder"
 	"tandem/model/sample"
 	"tandem/node"
-	"tandem/pair"
 )
 
 // samplingFlags say how tokens are chosen.
@@ -93,12 +92,13 @@ type pairFlags struct {
 }
 
 // settings turns the flags into the settings of a node.
-func (f answerFlags) settings() (node.Settings, error) {
-	var s node.Settings
-	var err error
-	if s.Sampling, err = f.sampling(); err != nil {
+func (f answerFlags) settings() (tandem.Settings, error) {
+	var s tandem.Settings
+	sampling, err := f.sampling()
+	if err != nil {
 		return s, err
 	}
+	node.SetSampling(&s, sampling)
 	if s.Coupling, err = tandem.ParseCoupling(f.Coupling); err != nil {
 		return s, err
 	}
@@ -111,9 +111,11 @@ func (f answerFlags) settings() (node.Settings, error) {
 	if s.Gamma, err = gamma(f.Gamma); err != nil {
 		return s, err
 	}
-	if s.Weights, err = decoder.ParseWeights(f.Weights); err != nil {
+	weights, err := decoder.ParseWeights(f.Weights)
+	if err != nil {
 		return s, err
 	}
+	s.Weights = weights.String()
 	s.Nucleus, s.Support, s.Lookahead = f.Nucleus, f.Support, f.Lookahead
 	s.MaxTokens, s.Documents, s.Rows, s.Contexts = f.MaxTokens, f.Documents, f.Contexts, f.Ahead
 	if f.Method != "tandem" {
@@ -129,8 +131,8 @@ func (f answerFlags) settings() (node.Settings, error) {
 		return s, fmt.Errorf("--loss %v: want 0 or more and less than 1", f.Loss)
 	case f.Wait < 0:
 		return s, fmt.Errorf("--wait %v: want 0s or more", f.Wait)
-	case f.Ahead < 1 || f.Ahead > pair.MaxContexts:
-		return s, fmt.Errorf("--ahead %d: want 1 (none) to %d", f.Ahead, pair.MaxContexts)
+	case f.Ahead < 1 || f.Ahead > tandem.MaxContexts:
+		return s, fmt.Errorf("--ahead %d: want 1 (none) to %d", f.Ahead, tandem.MaxContexts)
 	case f.phoneFlags.Switching != "" && !slices.Contains(strategies(), f.phoneFlags.Switching):
 		return s, fmt.Errorf("--switching %s: not known, use one of %s", f.phoneFlags.Switching, strings.Join(strategies(), ", "))
 	case f.Side == "cloud" && f.LocalOnly:
@@ -158,7 +160,7 @@ func placement(name string, c tandem.Coupling) (tandem.Placement, error) {
 // gamma parses --gamma as a share of tandem.Mass.
 func gamma(text string) (uint32, error) {
 	if text == "auto" {
-		return pair.AutoGamma, nil
+		return tandem.AutoGamma, nil
 	}
 	x, err := strconv.ParseFloat(text, 64)
 	if err != nil || !(x >= 0 && x <= 1) {

@@ -12,7 +12,6 @@ import (
 	"tandem/cmd/internal/cli"
 	"tandem/cmd/internal/clitest"
 	"tandem/node"
-	"tandem/pair"
 )
 
 func TestPlacementAndGammaFlags(t *testing.T) {
@@ -30,7 +29,7 @@ func TestPlacementAndGammaFlags(t *testing.T) {
 			t.Errorf("%s with %v: %v, %v, want %v", c.name, c.coupling, got, err, c.want)
 		}
 	}
-	for text, want := range map[string]uint32{"auto": pair.AutoGamma, "0": 0, "1": tandem.Mass, "0.5": pair.HalfGamma} {
+	for text, want := range map[string]uint32{"auto": tandem.AutoGamma, "0": 0, "1": tandem.Mass, "0.5": tandem.HalfGamma} {
 		if got, err := gamma(text); got != want || err != nil {
 			t.Errorf("gamma %s: %d, %v, want %d", text, got, err, want)
 		}

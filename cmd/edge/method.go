@@ -4,22 +4,20 @@ import (
 	"fmt"
 
 	"tandem"
-	"tandem/node"
-	"tandem/transport"
 )
 
 // wants maps the methods that need more than drafts to what they ask of the cloud.
-var wants = map[string]transport.Want{
-	"drcg-text": transport.WantText, "drcg-kv": transport.WantKV, "drdg-sw": transport.WantAnswer,
+var wants = map[string]tandem.Want{
+	"drcg-text": tandem.WantText, "drcg-kv": tandem.WantKV, "drdg-sw": tandem.WantAnswer,
 }
 
 // fetches reports whether the method sends the cloud's documents to the device.
 func (f answerFlags) fetches() bool {
-	return wants[f.Method] == transport.WantText || wants[f.Method] == transport.WantKV
+	return wants[f.Method] == tandem.WantText || wants[f.Method] == tandem.WantKV
 }
 
 // method applies --method to settings that already hold --coupling and --placement.
-func (f answerFlags) method(s *node.Settings) error {
+func (f answerFlags) method(s *tandem.Settings) error {
 	conflict := func(flag string) error {
 		return fmt.Errorf("--method %s sets %s itself: leave it out", f.Method, flag)
 	}

@@ -6,7 +6,6 @@ import (
 	"tandem"
 	"tandem/cmd/internal/cli"
 	"tandem/node"
-	"tandem/transport"
 )
 
 // askJSON is the output of ask --json.
@@ -79,7 +78,7 @@ func (s *session) report(answer node.Answer) askJSON {
 	r := askJSON{
 		Answer: answer.Text, Method: s.flags.Method, Tokens: []tokenJSON{},
 		Placement: s.settings.Placement.String(), Choice: s.flags.Placement, Coupling: s.settings.Coupling.String(),
-		Seed: s.settings.Sampling.Seed, LocalOnly: answer.Pair.Together == 0 && s.settings.Want == transport.WantDrafts,
+		Seed: s.settings.Seed, LocalOnly: answer.Pair.Together == 0 && s.settings.Want == tandem.WantDrafts,
 		Finish: answer.Reason.String(), Remarks: answer.Remarks,
 	}
 	if s.settings.Coupling == tandem.CouplingSpeculative {
@@ -120,7 +119,7 @@ func (s *session) report(answer node.Answer) askJSON {
 	if n := len(answer.Tokens); n > 0 {
 		first, last := answer.Tokens[0].At, answer.Tokens[n-1].At
 		r.Stats.TTFT = cli.Milliseconds(first)
-		r.Stats.TokensPerSecond = speed(n, first, last, s.settings.Want == transport.WantAnswer)
+		r.Stats.TokensPerSecond = speed(n, first, last, s.settings.Want == tandem.WantAnswer)
 	}
 	return r
 }

@@ -31,7 +31,7 @@ type session struct {
 	cloud    string // name of the cloud, for messages; empty without one
 	sample   bool   // the device answers from the sample documents
 	closers  []func() error
-	settings node.Settings
+	settings tandem.Settings
 	sessions *transport.Sessions // tickets kept on disk; nil for the sample cloud
 	flags    answerFlags
 	peer     transport.ID      // the paired cloud in use; zero for none

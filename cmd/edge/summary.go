@@ -7,7 +7,6 @@ import (
 	"tandem"
 	"tandem/cmd/internal/cli"
 	"tandem/node"
-	"tandem/transport"
 )
 
 // summary prints the cost of an answer and its sources.
@@ -19,7 +18,7 @@ func (s *session) summary(answer node.Answer) {
 		fmt.Sprintf("first after %.0f ms", r.Stats.TTFT),
 	}
 	switch {
-	case s.settings.Want != transport.WantDrafts:
+	case s.settings.Want != tandem.WantDrafts:
 		parts = append(parts,
 			fmt.Sprintf("%s sent, %s received", cli.Bytes(int64(r.Stats.BytesSent)), cli.Bytes(int64(r.Stats.BytesReceived))),
 			fmt.Sprintf("RTT %.1f ms", r.Stats.RTT), r.Method)

@@ -14,8 +14,6 @@ import (
 	"tandem/decoder/kvstore"
 	"tandem/examples"
 	"tandem/lab"
-	"tandem/model/sample"
-	"tandem/node"
 	"tandem/pair"
 )
 
@@ -35,10 +33,10 @@ func (f answerFlags) open(a *cli.App) (b lab.Setup, closing func() error, err er
 	if err != nil {
 		return b, closing, err
 	}
-	b.Settings = node.Settings{
-		Gamma: pair.HalfGamma, Nucleus: decoder.DefaultTopP, Support: decoder.DefaultMaxSupport, Lookahead: pair.DefaultLookahead,
-		Sampling:  sample.Params{Temperature: f.Temperature, TopP: 1, RepeatPenalty: 1, Seed: f.Seed},
-		MaxTokens: f.MaxTokens, Documents: 4, Weights: weights,
+	b.Settings = tandem.Settings{
+		Gamma: tandem.HalfGamma, Nucleus: decoder.DefaultTopP, Support: decoder.DefaultMaxSupport, Lookahead: pair.DefaultLookahead,
+		Seed: f.Seed, Sampling: tandem.Sampling{Temperature: f.Temperature, TopP: 1, RepeatPenalty: 1},
+		MaxTokens: f.MaxTokens, Documents: 4, Weights: weights.String(),
 	}
 	if err := b.Settings.Check(); err != nil {
 		return b, closing, err

@@ -3,11 +3,11 @@ package main
 import (
 	"errors"
 	"fmt"
+	"tandem"
 	"time"
 
 	"tandem/cmd/internal/cli"
 	"tandem/lab"
-	"tandem/pair"
 )
 
 type hedgeCmd struct {
@@ -82,8 +82,8 @@ func (c *hedgeCmd) check(a *cli.App) error {
 		return fmt.Errorf("--guess and --share must be between 0 and 1")
 	}
 	for _, n := range c.Contexts {
-		if n < 1 || n > pair.MaxContexts {
-			return fmt.Errorf("--contexts %d: want 1 to %d", n, pair.MaxContexts)
+		if n < 1 || n > tandem.MaxContexts {
+			return fmt.Errorf("--contexts %d: want 1 to %d", n, tandem.MaxContexts)
 		}
 	}
 	return a.CheckJSONFile(c.File)
@@ -96,7 +96,7 @@ func (c *hedgeCmd) live(a *cli.App, decode [2]time.Duration) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, closing()) }()
-	b.Settings.Lookahead = pair.MaxLookahead / 2
+	b.Settings.Lookahead = tandem.MaxLookahead / 2
 	rows, err := lab.Hedge{Setup: b, RTT: c.RTT, Contexts: c.Contexts, Decode: decode}.Run(a, progress(a, "hedge"))
 	a.Clear()
 	if done, err := c.save(a, rows, err); done || err != nil {

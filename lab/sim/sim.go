@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"tandem"
-	"tandem/aggregator"
 	"tandem/netem"
 	"tandem/node/presence"
 	"tandem/pair"
@@ -246,11 +245,11 @@ func (w *world) decode(e *end, job pair.Decode) {
 		return
 	}
 	if e.running.ID != 0 {
-		w.trace(Happening{Kind: Preempted, Side: e.side, From: e.since, To: w.now, Step: stepOf(e.running)})
+		w.trace(Happening{Kind: Preempted, Side: e.side, From: e.since, To: w.now, Step: e.running.Step()})
 	}
 	e.kv = e.kv[:job.Keep]
 	e.running, e.since = job, w.now
-	took := max(w.Decode[e.side](int(stepOf(job))), 0)
+	took := max(w.Decode[e.side](int(job.Step())), 0)
 	w.after(took, func() {
 		if e.running.ID != job.ID {
 			return
@@ -267,17 +266,17 @@ func (w *world) decode(e *end, job pair.Decode) {
 			w.err = err
 			return
 		}
-		w.trace(Happening{Kind: Decoding, Side: e.side, From: w.now - took, To: w.now, Step: stepOf(job)})
+		w.trace(Happening{Kind: Decoding, Side: e.side, From: w.now - took, To: w.now, Step: job.Step()})
 		w.step(e, pair.Decoded{ID: job.ID, Dist: out.Dist, H: out.H, Took: took, Also: also, Guessed: chain})
 	})
 }
 
 // further decodes what a job takes beside the context wanted, in no further time: as on a device that waits for its
 // weights.
-func (w *world) further(e *end, job pair.Decode) (also, chain []pair.Further, err error) {
-	behind := func(answer []tandem.Token) (pair.Further, error) {
+func (w *world) further(e *end, job pair.Decode) (also, chain []tandem.Further, err error) {
+	behind := func(answer []tandem.Token) (tandem.Further, error) {
 		l, err := w.Source.After(e.side, answer)
-		return pair.Further{Token: answer[len(answer)-1], Dist: l.Dist, H: l.H}, err
+		return tandem.Further{Token: answer[len(answer)-1], Dist: l.Dist, H: l.H}, err
 	}
 	for _, t := range job.Also {
 		f, err := behind(append(slices.Clone(e.kv[:len(e.kv)-1]), t))
@@ -298,7 +297,7 @@ func (w *world) further(e *end, job pair.Decode) (also, chain []pair.Further, er
 			if err != nil {
 				return nil, nil, err
 			}
-			rule := aggregator.Rule{Coupling: w.Pair.Coupling, Seed: w.Pair.Seed, Greedy: w.Pair.Greedy, Gamma: w.Pair.Gamma}
+			rule := w.Pair.Rule()
 			t = rule.Draft(e.side, tandem.Step(len(text)), l.Dist)
 		}
 		text = append(text, t)
@@ -319,9 +318,6 @@ func (w *world) guesses(side tandem.Side, answer []tandem.Token) bool {
 	x := (uint64(tandem.PrefixOf(answer)) ^ w.Pair.Seed ^ uint64(side)<<32) * 0x9e3779b97f4a7c15
 	return float64(x>>11)/(1<<53) < w.Guess
 }
-
-// stepOf is the step that a job drafts.
-func stepOf(d pair.Decode) tandem.Step { return tandem.Step(d.Keep + len(d.Append)) }
 
 func (w *world) trace(h Happening) {
 	if w.Trace != nil {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"tandem"
-	"tandem/aggregator"
 	"tandem/netem"
 	"tandem/node/presence"
 	"tandem/pair"
@@ -35,7 +34,7 @@ var placements = []tandem.Placement{tandem.PlaceMirror, tandem.PlaceDevice, tand
 
 // plain is the answer without a network: for each step both sides draft, and the target follows.
 func plain(t *testing.T, cfg pair.Config, src Source) (answer []tandem.Token) {
-	rule := aggregator.Rule{Coupling: cfg.Coupling, Seed: cfg.Seed, Greedy: cfg.Greedy, Gamma: cfg.Gamma}
+	rule := cfg.Rule()
 	for len(answer) < cfg.MaxTokens {
 		l, err := src.After(tandem.Device, answer)
 		if err != nil {
@@ -55,7 +54,7 @@ func plain(t *testing.T, cfg pair.Config, src Source) (answer []tandem.Token) {
 func TestSameText(t *testing.T) {
 	for seed := range uint64(8) {
 		for _, coupling := range []tandem.Coupling{tandem.CouplingShared, tandem.CouplingSpeculative} {
-			cfg := pair.Config{Coupling: coupling, Seed: seed, MaxTokens: 40, Gamma: pair.HalfGamma}
+			cfg := pair.Config{Settings: tandem.Settings{Coupling: coupling, Seed: seed, MaxTokens: 40, Gamma: tandem.HalfGamma}}
 			want := plain(t, cfg, Sharing(seed, 0.7))
 			for _, p := range placements {
 				for _, rtt := range []time.Duration{0, 50 * ms, 300 * ms} {
@@ -91,7 +90,7 @@ func TestSameText(t *testing.T) {
 
 // The device alone says what its own drafts say, at its own pace.
 func TestAlone(t *testing.T) {
-	cfg := pair.Config{Seed: 3, MaxTokens: 20}
+	cfg := pair.Config{Settings: tandem.Settings{Seed: 3, MaxTokens: 20}}
 	o := run(t, Setting{Pair: cfg, Source: Sharing(3, 0.5), Decode: [2]Delay{Every(30 * ms), Every(0)}, Alone: true})
 	if o.Took != 600*ms || o.Pair[tandem.Device].Alone != 20 {
 		t.Errorf("took %v, %+v", o.Took, o.Pair[0])
@@ -104,7 +103,7 @@ func TestRecord(t *testing.T) {
 		r := PaperRecord(seed, 80)
 		for _, p := range placements {
 			o := run(t, Setting{
-				Pair:   pair.Config{Placement: p, Greedy: true, MaxTokens: 80},
+				Pair:   pair.Config{Settings: tandem.Settings{Placement: p, MaxTokens: 80}, Greedy: true},
 				Source: r, Decode: [2]Delay{Every(20 * ms), Every(30 * ms)}, Link: symmetric(100 * ms),
 			})
 			for i, tok := range o.Tokens {
@@ -140,7 +139,7 @@ func TestDRAGON_Table1(t *testing.T) {
 				decode[side] = Every(time.Duration(d[0] * 1e6))
 				decode[side.Other()] = Every(time.Duration(d[1] * 1e6))
 				o := run(t, Setting{
-					Pair:   pair.Config{Placement: p, Greedy: true, MaxTokens: 60, Lookahead: 16},
+					Pair:   pair.Config{Settings: tandem.Settings{Placement: p, MaxTokens: 60, Lookahead: 16}, Greedy: true},
 					Source: Record{by}, Decode: decode, Link: symmetric(time.Duration(d[2] * 1e6)),
 				})
 				got := (o.Tokens[59].At - o.Tokens[29].At) / 30
@@ -167,7 +166,7 @@ func TestDRAGON_Theorem62(t *testing.T) {
 			record := RandomRecord(uint64(alpha*10), steps, 0.6, alpha)
 			period := func(p tandem.Placement) float64 {
 				o := run(t, Setting{
-					Pair:   pair.Config{Placement: p, Greedy: true, MaxTokens: steps, Lookahead: pair.MaxLookahead},
+					Pair:   pair.Config{Settings: tandem.Settings{Placement: p, MaxTokens: steps, Lookahead: tandem.MaxLookahead}, Greedy: true},
 					Source: record, Decode: [2]Delay{Every(d[0]), Every(d[1])}, Link: symmetric(d[2]), Warm: true,
 				})
 				return (o.Tokens[steps-1].At - o.Tokens[0].At).Seconds() / (steps - 1)
@@ -199,7 +198,7 @@ func TestAgreesWithPair(t *testing.T) {
 		got := 0.0
 		for seed := range uint64(runs) {
 			o := run(t, Setting{
-				Pair:   pair.Config{Placement: c.placement, Coupling: c.coupling, Gamma: pair.HalfGamma, Seed: seed, MaxTokens: 100, Lookahead: 64},
+				Pair:   pair.Config{Settings: tandem.Settings{Placement: c.placement, Coupling: c.coupling, Gamma: tandem.HalfGamma, Seed: seed, MaxTokens: 100, Lookahead: 64}},
 				Source: Sharing(seed, 0.8), Decode: [2]Delay{Every(30 * ms), Every(30 * ms)}, Link: symmetric(300 * ms), Warm: true,
 			})
 			got += o.Took.Seconds() / runs
@@ -216,7 +215,7 @@ func TestLossRepair(t *testing.T) {
 		var gaps []time.Duration
 		for seed := range uint64(10) {
 			s := Setting{
-				Pair:   pair.Config{Placement: tandem.PlaceMirror, Seed: seed, MaxTokens: 100, Lookahead: 32},
+				Pair:   pair.Config{Settings: tandem.Settings{Placement: tandem.PlaceMirror, Seed: seed, MaxTokens: 100, Lookahead: 32}},
 				Source: Sharing(seed, 1), Decode: [2]Delay{Every(30 * ms), Every(30 * ms)}, Wire: wire, Warm: true,
 			}
 			for i := range s.Link {
@@ -245,7 +244,7 @@ func TestStall(t *testing.T) {
 	for seed := range uint64(20) {
 		for _, p := range placements {
 			s := Setting{
-				Pair:   pair.Config{Placement: p, Seed: seed, MaxTokens: 200, Lookahead: 24},
+				Pair:   pair.Config{Settings: tandem.Settings{Placement: p, Seed: seed, MaxTokens: 200, Lookahead: 24}},
 				Source: Sharing(seed, 0.8), Decode: [2]Delay{Every(60 * ms), Every(30 * ms)}, Link: symmetric(60 * ms),
 			}
 			calm := run(t, s)
@@ -276,7 +275,7 @@ func TestStall(t *testing.T) {
 
 // What is wrong with a setting is said.
 func TestErrors(t *testing.T) {
-	s := Setting{Pair: pair.Config{MaxTokens: 5}, Source: Sharing(1, 1), Decode: [2]Delay{Every(ms), Every(ms)}}
+	s := Setting{Pair: pair.Config{Settings: tandem.Settings{MaxTokens: 5}}, Source: Sharing(1, 1), Decode: [2]Delay{Every(ms), Every(ms)}}
 	s.Link[1].Loss = 2
 	if _, err := Run(t.Context(), s); err == nil {
 		t.Error("a loss of 2 is accepted")

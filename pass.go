@@ -1,0 +1,23 @@
+package tandem
+
+// Pass is the work of one decoding pass: a context that must be decoded, and others that may be decoded with it.
+type Pass struct {
+	Keep   int     // tokens of the answer that stay; the rest is truncated
+	Append []Token // tokens that follow them; the pass gives the distribution after the last one
+	Also   []Token // alternatives to the last token of Append
+	Drafts []Token // behind Append, one after the other: what the other side has drafted
+	Guess  int     // behind Drafts, most tokens that the decoder may guess
+}
+
+// Step is the step whose distribution the pass must give.
+func (p Pass) Step() Step { return Step(p.Keep + len(p.Append)) }
+
+// More reports whether the pass may decode more than the one context.
+func (p Pass) More() bool { return len(p.Also)+len(p.Drafts)+p.Guess > 0 }
+
+// Further is a context that a pass decoded in addition to the one asked for.
+type Further struct {
+	Token Token // its last
+	Dist  Dist
+	H     Fixed
+}

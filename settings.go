@@ -1,0 +1,94 @@
+package tandem
+
+import (
+	"fmt"
+	"math"
+)
+
+// Settings are what both sides must hold in common to answer a question. They travel with it (transport.Begin), in the
+// order of the fields: that order is part of the wire format, so new fields go to the end.
+type Settings struct {
+	Seed        uint64 // of all randomness of the answer
+	Sampling    Sampling
+	Placement   Placement
+	Coupling    Coupling
+	Gamma       uint32  // speculative coupling: how often, out of Mass, the device's result is taken; or AutoGamma
+	Nucleus     float64 // probability mass of the distribution that a draft carries
+	Support     int     // most tokens in it
+	Lookahead   int     // most drafts a side holds beyond the last agreed token; 0 lets the device choose
+	MaxTokens   int     // length at which the answer ends
+	Documents   int     // passages that each side retrieves
+	Rows        int     // contexts that they are grouped into; 0 for one each
+	Weights     string  // how document weights follow the answer, as decoder.ParseWeights reads it; "" for static
+	ShareTitles bool    // the device asks for the titles of the cloud's documents
+	Want        Want    // what the device wants of the cloud
+	Contexts    int     // most contexts that a pass decodes; below 2 for one
+}
+
+// Sampling says how a side turns logits into probabilities before its nucleus is cut. The fields are those of
+// model.Sampling.
+type Sampling struct {
+	Temperature   float64
+	TopK          int
+	TopP          float64
+	MinP          float64
+	RepeatPenalty float64
+	RepeatLast    int
+}
+
+// Want is what a device wants of the cloud. All but the first are baselines (DRAGON §7.1).
+type Want uint8
+
+const (
+	WantDrafts Want = iota // drafts, token by token
+	WantText               // its passages (DRCG/Text)
+	WantKV                 // its passages with their KV caches (DRCG/KV)
+	WantAnswer             // a whole answer (DRDG/SW)
+)
+
+// HalfGamma is the paper's γ: each side's result is taken with probability ½ (DRAGON §4.3).
+const HalfGamma = Mass / 2
+
+// AutoGamma lets the side that aggregates choose γ for each step by what it knows of the link
+// (scheduler.Gamma; DRAGON Theorem 4.2). The targets still follow the pair's distribution, but which of its
+// samples they are depends on measurements, so a seed no longer fixes the text. Where both sides aggregate
+// (mirror), neither can choose alone. There it means 0: all weight on the cloud's draft. Then one side's drafts
+// nearly always flow on, and the other side holds them when its own are rejected.
+const AutoGamma = math.MaxUint32
+
+// Limits of Settings.
+const (
+	MaxLookahead = 64
+	MaxContexts  = 8
+	MaxAnswer    = 1 << 16 // tokens
+	MaxDocuments = 64
+	MaxRows      = 256
+)
+
+// Check reports the first setting that is out of range. Sampling and Weights are checked by the packages that apply
+// them.
+func (s Settings) Check() error {
+	switch {
+	case !(s.Nucleus > 0 && s.Nucleus <= 1):
+		return fmt.Errorf("nucleus %v: want a probability mass above 0 and up to 1", s.Nucleus)
+	case s.Support < 1 || s.Support > MaxSupport:
+		return fmt.Errorf("support %d: want 1 to %d tokens", s.Support, MaxSupport)
+	case s.Lookahead < 0 || s.Lookahead > MaxLookahead:
+		return fmt.Errorf("lookahead %d: want 1 to %d drafts, or 0 for as many as a round trip needs", s.Lookahead, MaxLookahead)
+	case s.MaxTokens < 1 || s.MaxTokens > MaxAnswer:
+		return fmt.Errorf("max-tokens %d: want 1 to %d", s.MaxTokens, MaxAnswer)
+	case s.Documents < 0 || s.Documents > MaxDocuments:
+		return fmt.Errorf("documents %d: want 0 to %d passages a side", s.Documents, MaxDocuments)
+	case s.Rows < 0 || s.Rows > MaxRows:
+		return fmt.Errorf("rows %d: want 1 to %d contexts, or 0 for one for each passage", s.Rows, MaxRows)
+	case s.Contexts < 0 || s.Contexts > MaxContexts:
+		return fmt.Errorf("contexts %d: want 1 to %d in a pass", s.Contexts, MaxContexts)
+	case s.Gamma > Mass && s.Gamma != AutoGamma:
+		return fmt.Errorf("gamma %d: want at most %d", s.Gamma, Mass)
+	case s.Want > WantAnswer:
+		return fmt.Errorf("unknown method %d", s.Want)
+	case s.Placement > PlaceGreedy || s.Coupling > CouplingSpeculative:
+		return fmt.Errorf("unknown placement %v or coupling %v", s.Placement, s.Coupling)
+	}
+	return nil
+}

@@ -48,7 +48,7 @@ func corpus(t *testing.T, files fs.FS) (map[string]string, *search.Index) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := search.Memory()
+	x, err := search.Memory(search.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

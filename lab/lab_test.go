@@ -93,7 +93,7 @@ func setup(t *testing.T) Setup {
 	t.Cleanup(func() { m.Close() })
 	b := Setup{Model: m, Questions: []string{"When does the museum open?", "Where is the cabin?"}}
 	for side, text := range []string{"The cabin is at the harbour.", "The museum opens at nine."} {
-		x, err := search.Memory()
+		x, err := search.Memory(search.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

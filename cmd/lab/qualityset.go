@@ -188,7 +188,7 @@ func (w world) index(ctx context.Context, words int) (sides [2]*search.Index, er
 		for _, f := range files {
 			tree[f.Name] = &fstest.MapFile{Data: []byte(f.Text)}
 		}
-		x, err := search.MemoryWith(search.Options{Words: words})
+		x, err := search.Memory(search.Options{Words: words})
 		if err != nil {
 			return sides, err
 		}

@@ -60,7 +60,7 @@ func (c *qualityCmd) wikitext(a *cli.App) error {
 		return err
 	}
 	defer m.Close()
-	x, err := search.MemoryWith(search.Options{Words: c.PassageWords})
+	x, err := search.Memory(search.Options{Words: c.PassageWords})
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,7 @@ import (
 
 // BenchmarkScores is what sentence weights cost for every token: eight passages, question and sentence.
 func BenchmarkScores(b *testing.B) {
-	x, err := Memory()
+	x, err := Memory(Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -32,7 +32,7 @@ func BenchmarkScores(b *testing.B) {
 // BenchmarkSampleIndex is what the sample corpora add to the start of a program.
 func BenchmarkSampleIndex(b *testing.B) {
 	for b.Loop() {
-		x, err := Memory()
+		x, err := Memory(Options{})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -45,7 +45,7 @@ func BenchmarkSampleIndex(b *testing.B) {
 
 // BenchmarkSearch is one compound question against a sample corpus.
 func BenchmarkSearch(b *testing.B) {
-	x, err := Memory()
+	x, err := Memory(Options{})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -207,7 +207,7 @@ func candidates(t *testing.T, question string, sides ...*Index) (out []passages.
 
 func memoryOf(t *testing.T, files fs.FS) *Index {
 	t.Helper()
-	x, err := MemoryWith(Options{Words: 64}) // as in DRAGON; shorter passages move the best scale little
+	x, err := Memory(Options{Words: 64}) // as in DRAGON; shorter passages move the best scale little
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -111,10 +111,7 @@ func Open(dir string, opt Options) (*Index, error) {
 }
 
 // Memory returns an empty index that lives in memory, for corpora that ship with the program.
-func Memory() (*Index, error) { return MemoryWith(Options{}) }
-
-// MemoryWith is Memory with options.
-func MemoryWith(opt Options) (*Index, error) {
+func Memory(opt Options) (*Index, error) {
 	words, err := opt.length()
 	if err != nil {
 		return nil, fmt.Errorf("open index in memory: %w", err)

@@ -286,7 +286,7 @@ func TestMatchesFreshIndex(t *testing.T) {
 			r.Fatal(err)
 		}
 		defer os.RemoveAll(docs)
-		x, err := Memory() // what it is on disk is TestCrash's concern
+		x, err := Memory(Options{}) // what it is on disk is TestCrash's concern
 		if err != nil {
 			r.Fatal(err)
 		}
@@ -310,7 +310,7 @@ func TestMatchesFreshIndex(t *testing.T) {
 				r.Fatal(err)
 			}
 		}
-		fresh, err := Memory()
+		fresh, err := Memory(Options{})
 		if err != nil {
 			r.Fatal(err)
 		}
@@ -363,7 +363,7 @@ func TestCrash(t *testing.T) {
 		os.Remove(filepath.Join(docs, "0.txt"))
 		writeFile(t, filepath.Join(docs, "1.txt"), "hazel tree.")
 		writeFile(t, filepath.Join(docs, "9.txt"), "almond tree.")
-		fresh, err := Memory()
+		fresh, err := Memory(Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

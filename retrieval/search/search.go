@@ -60,8 +60,11 @@ func Compound(ctx context.Context, question string, k int, find func(ctx context
 	queries := queriesOf(question)
 	found := make([][]passages.Passage, len(queries))
 	for i, query := range queries {
-		var err error
-		if found[i], err = find(ctx, query, perHit*k); err != nil {
+		err := ctx.Err()
+		if err == nil {
+			found[i], err = find(ctx, query, perHit*k)
+		}
+		if err != nil {
 			return nil, err
 		}
 		covering(query, found[i])

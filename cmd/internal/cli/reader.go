@@ -125,7 +125,7 @@ func (a *App) OwnIndex() (*search.Index, error) {
 
 // Folder indexes a folder in memory, for one question.
 func (a *App) Folder(dir string, cut PassageFlags) (*search.Index, error) {
-	x, err := search.MemoryWith(cut.options())
+	x, err := search.Memory(cut.options())
 	if err != nil {
 		return nil, err
 	}
@@ -166,7 +166,7 @@ func naming(path string, err error) error {
 
 // Sample indexes an embedded corpus in memory.
 func Sample(ctx context.Context, corpus fs.FS, cut PassageFlags) (*search.Index, error) {
-	x, err := search.MemoryWith(cut.options())
+	x, err := search.Memory(cut.options())
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,84 @@
+"""python3 -m train.span --work DIR: the stages of training (README.md)."""
+import argparse
+import os
+import pickle
+import random
+
+import numpy as np
+import torch
+
+from . import data, kernels, loop, model as shape
+from ..kernels import keep_memory
+from .model import Reader
+from .words import BUCKETS, Vocabulary
+
+a = argparse.ArgumentParser(prog="python3 -m train.span", description="Train the span reader.")
+a.add_argument("stage", choices=("cloze", "questions"))
+a.add_argument("--work", default="build/span")
+a.add_argument("--minutes", type=float, default=30)
+a.add_argument("--out", default="span")
+a.add_argument("--start", default="", help="a checkpoint to go on from")
+a.add_argument("--threads", type=int, default=1)
+a.add_argument("--tokens", type=int, default=5000)
+a.add_argument("--layers", type=int, default=2)
+a.add_argument("--rate", type=float, default=.008)
+a.add_argument("--mix", default="cloze=1")
+a.add_argument("--decay", type=float, default=0, help="the last share of the time in which the rates fall to 0")
+a.add_argument("--steps", type=int, default=0)
+a.add_argument("--seed", type=int, default=1)
+a.add_argument("--drop", type=float, default=.1)
+o = a.parse_args()
+torch.set_num_threads(o.threads)
+if kernels.build():
+    shape.ops = kernels.Compiled
+keep_memory()
+torch.manual_seed(o.seed)
+random.seed(o.seed)
+np.random.seed(o.seed)
+W = o.work + "/"
+v = Vocabulary(*pickle.load(open(W + "vocabulary.pkl", "rb")))
+raw = np.fromfile(W + "vec.bin", np.float32).reshape(-1, 128)
+known = len(v.words) + 1
+vectors = raw[:known], raw[known:known + BUCKETS]
+spread = np.std([vectors[0][i + 1] for i in range(12000)])
+full = data.neighbours(v, vectors)
+print("neighbours", len(full), [(w, full.get(w)) for w in ("city", "born", "price", "river", "largest")], flush=True)
+model = Reader(known - 1, layers=o.layers, drop=o.drop, vectors=[x / spread * .35 for x in vectors])
+print("parameters", sum(p.numel() for p in model.parameters()), "without tables", sum(p.numel() for n, p in model.named_parameters() if n not in ("words.weight", "parts.weight")), flush=True)
+optimizer = loop.Optimizer(model, o.rate)
+if o.start:
+    c = torch.load(o.start)
+    model.load_state_dict(c["model"])
+    optimizer.restore(c["optimizer"])
+
+
+def sources():
+    mix = dict(x.split("=") for x in o.mix.split(","))
+    out = []
+    if "cloze" in mix:
+        out.append((float(mix["cloze"]), data.Prose(v, pickle.load(open(W + "docs.pkl", "rb")), full).item))
+    if "sets" in mix:
+        P, T = pickle.load(open(W + "train.pkl", "rb"))
+        out.append((float(mix["sets"]), data.Questions(v, P, T).item))
+    if "layouts" in mix:
+        from . import layouts
+        out.append((float(mix["layouts"]), lambda: layouts.item(v)))
+    return out
+
+
+def schedule(share):
+    return 1 if share < 1 - o.decay or not o.decay else max(.02, (1 - share) / o.decay)
+
+
+def checkpoint():
+    path = W + o.out + ".pt"
+    torch.save(dict(model=model.state_dict(), optimizer=optimizer.state(), shape=model.shape), path + ".new")
+    os.replace(path + ".new", path)
+
+
+def log(row):
+    with open(W + "log.csv", "a") as f:
+        f.write(",".join([o.out] + ["%g" % row[k] if row[k] is not None else "" for k in ("minutes", "steps", "questions", "words", "loss")]) + "\n")
+
+
+loop.run(model, lambda: data.stream(v, sources(), o.tokens), o.minutes, schedule, optimizer, log, checkpoint, name=o.out, max_steps=o.steps, seed=o.seed)

@@ -1,0 +1,44 @@
+"""python3 -m train.span.export WORK/CHECKPOINT.pt OUT.gguf: the weights, the words and every constant that reading needs, in one GGUF file."""
+import pickle
+import sys
+
+import numpy as np
+import torch
+
+from .. import gguf
+from . import words as w
+from .features import FUZZY
+from .model import EPS, FAR, HEADS, LONGEST
+
+
+def metadata(v, shape, none_bias, temperature, threshold):
+    g, a = gguf, "tandem-span."
+    strings = (g.ARRAY, g.STRING)
+    return [
+        ("general.architecture", g.STRING, "tandem-span"), ("general.name", g.STRING, "tandem-span"), ("general.type", g.STRING, "model"),
+        ("general.license", g.STRING, "apache-2.0"), ("general.description", g.STRING, "A small reader that points at the answer in a passage."),
+        ("general.file_type", g.UINT32, 7), ("general.alignment", g.UINT32, g.ALIGNMENT),
+        (a + "rules", g.UINT32, w.RULES), (a + "vocab_size", g.UINT32, len(v.words)), (a + "embedding_length", g.UINT32, shape["embed"]),
+        (a + "hidden_length", g.UINT32, shape["d"]), (a + "block_count", g.UINT32, shape["layers"]), (a + "head_count", g.UINT32, HEADS),
+        (a + "buckets", g.UINT32, w.BUCKETS), (a + "parts", g.UINT32, w.PARTS), (a + "base_features", g.UINT32, w.BASE),
+        (a + "match_features", g.UINT32, w.MATCH), (a + "longest", g.UINT32, LONGEST), (a + "max_passage", g.UINT32, w.MAX_PASSAGE),
+        (a + "max_question", g.UINT32, w.MAX_QUESTION), (a + "far", g.UINT32, FAR), (a + "epsilon", g.FLOAT32, EPS),
+        (a + "fuzzy", g.FLOAT32, FUZZY), (a + "none_bias", g.FLOAT32, none_bias), (a + "temperature", g.FLOAT32, temperature),
+        (a + "threshold", g.FLOAT32, threshold), (a + "stop_words", strings, w.STOP), (a + "suffixes", strings, w.SUFFIXES),
+        (a + "irregular", strings, [":".join(x) for x in w.IRREGULAR]), (a + "abbreviations", strings, w.ABBREVIATIONS),
+        (a + "fold", strings, [k + x for k, x in w.FOLD.items()]), (a + "words", strings, v.words)]
+
+
+def export(path, v, checkpoint, none_bias=0.0, temperature=1.0, threshold=.5):
+    tensors = [("idf", v.idfs)]
+    for name, x in checkpoint["model"].items():
+        x = x.detach().float().numpy()
+        tensors.append((name, gguf.quantized(x) if x.ndim == 2 and x.shape[0] >= 32 and x.shape[1] % 32 == 0 else x.astype(np.float32)))
+    gguf.write(path, metadata(v, checkpoint["shape"], none_bias, temperature, threshold), tensors)
+
+
+if __name__ == "__main__":
+    from .model import Reader  # noqa: F401  (a checkpoint names no class, but torch must be there)
+    import os
+    v = w.Vocabulary(*pickle.load(open(os.path.join(os.path.dirname(sys.argv[1]), "vocabulary.pkl"), "rb")))
+    export(sys.argv[2], v, torch.load(sys.argv[1]), *map(float, sys.argv[3:]))

@@ -1,0 +1,98 @@
+import os
+import tempfile
+import unittest
+
+try:
+    import numpy as np
+    import torch
+except ImportError:
+    raise unittest.SkipTest("no torch")
+
+from . import data, export, golden, kernels, model, reference
+from .words import Vocabulary, analyse
+
+KNOWN = Vocabulary(["the", "museum", "opens", "at", "closes", "price"], [0, .5, .5, 0, .5, .4])
+
+
+def batch(cases):
+    items = []
+    for passage, question, answer in cases:
+        p = analyse(KNOWN, passage)
+        at = passage.find(answer) if answer else 0
+        items.append(data.Item(p, [(analyse(KNOWN, question, 40), [data.span(p, at, at + len(answer))] if answer else [])]))
+    return {k: torch.from_numpy(x) for k, x in data.collate(KNOWN, items).items()}
+
+
+class ReaderTest(unittest.TestCase):
+    def setUp(self):
+        torch.manual_seed(0)
+        self.m = model.Reader(len(KNOWN.words), layers=1)
+        self.b = batch([("The museum opens at 9:40 and closes at 17:20.", "museum opens", "9:40"), ("Nothing here.\nprice: 5", "the price of tea", "")])
+
+    def run_with(self, ops):
+        old, model.ops = model.ops, ops
+        try:
+            for p in self.m.parameters():
+                p.grad = None
+            s, none = self.m.eval()(self.b)
+            l = model.loss(s, none, self.b["gold"], self.b["answerable"]).mean()
+            l.backward()
+            return s.detach(), none.detach(), torch.cat([p.grad.to_dense().flatten() for p in self.m.parameters()])
+        finally:
+            model.ops = old
+
+    def test_kernels_agree_with_plain_torch(self):
+        if not kernels.build():
+            self.skipTest("no C compiler")
+        a, c = self.run_with(model.Plain), self.run_with(kernels.Compiled)
+        seen = a[0] > -1e3
+        self.assertLess((a[0] - c[0])[seen].abs().max(), .1)
+        self.assertLess((a[2] - c[2]).norm() / a[2].norm(), .05)
+
+    def test_a_step_learns(self):
+        from . import loop
+        optimizer, losses = loop.Optimizer(self.m), []
+        for _ in range(12):
+            s, none = self.m.train()(self.b)
+            l = model.loss(s, none, self.b["gold"], self.b["answerable"]).mean()
+            l.backward()
+            optimizer.step(1)
+            losses.append(l.item())
+        self.assertLess(losses[-1], losses[0] / 2)
+
+    def test_the_file_computes_what_torch_does(self):
+        with tempfile.TemporaryDirectory() as d:
+            path = os.path.join(d, "span.gguf")
+            export.export(path, KNOWN, dict(model=self.m.state_dict(), shape=self.m.shape))
+            r = reference.Reader(path)
+        self.m.load_state_dict({k: torch.tensor(np.array(x)) for k, x in r.t.items() if k != "idf"})
+        old, model.half = model.half, torch.float32
+        try:
+            for passage, question in golden.CASES:
+                p, q = analyse(r.v, passage), analyse(r.v, question, 40)
+                if not len(p) or not len(q):
+                    continue
+                b = {k: torch.from_numpy(x) for k, x in data.collate(r.v, [data.Item(p, [(q, [])])]).items()}
+                with torch.no_grad():
+                    s, none = self.m.eval()(b)
+                t, n = r.scores(q, p)
+                seen = t > -1e3
+                np.testing.assert_allclose(s[0].numpy()[seen], t[seen], atol=2e-3)
+                self.assertAlmostEqual(float(none[0]), float(n), delta=2e-3)
+        finally:
+            model.half = old
+
+    def test_probabilities_sum_to_one_and_offsets_are_bytes(self):
+        with tempfile.TemporaryDirectory() as d:
+            path = os.path.join(d, "span.gguf")
+            export.export(path, KNOWN, dict(model=self.m.state_dict(), shape=self.m.shape))
+            r = reference.Reader(path)
+        p, spans, none = r.posterior("price?", "Müller zahlt 5 €.")
+        self.assertAlmostEqual(float(spans.sum()) + none, 1, delta=1e-5)
+        case = golden.case(r, "Müller zahlt 5 €.", "price?")
+        for s in case["spans"]:
+            "Müller zahlt 5 €.".encode()[s["begin"]:s["end"]].decode()
+
+
+if __name__ == "__main__":
+    unittest.main()

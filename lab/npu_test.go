@@ -334,8 +334,18 @@ func TestSdnpu_Table3(t *testing.T) {
 		}
 		ms := func(row string) float64 { return by[row].Simulated.Value }
 		hidden, hiddenWithDrafts := ms("NPU")-ms("+G"), ms("+SD")-ms("+G+SD")
-		if !(ms("+G") < ms("NPU") && ms("+SD") < ms("NPU") && ms("+G+SD") < ms("+G") && ms("all") < ms("+G+SD")) || math.Abs(hidden-hiddenWithDrafts) > 1e-9 {
+		drafting := ms("all") - by["all"].Calibration.Value
+		if !(ms("+G") < ms("NPU") && ms("+SD") < ms("NPU") && ms("+G+SD") < ms("+G") && drafting < ms("+G+SD")) || math.Abs(hidden-hiddenWithDrafts) > 1e-9 {
 			t.Errorf("%s: %+v", rows[i].Model, by)
+		}
+		for name, r := range by {
+			if r.Fitted != (r.Model == "Qwen2.5-1.5B" && (name == "NPU" || name == "+G")) {
+				t.Errorf("%s, %s: fitted %v", r.Model, name, r.Fitted)
+			}
+		}
+		// 2 ms for each of 1500 tokens, over 100 tokens: both the time and the energy of a request hold it.
+		if c := by["all"].Calibration.Value; c != 30 || by["+G+SD"].Calibration.Value != 0 {
+			t.Errorf("%s: calibration takes %v ms a token", rows[i].Model, c)
 		}
 		if r := by["all"]; r.Accept.Value != 5 || math.Abs(r.Gain.Value-ms("NPU")/ms("all")) > 1e-9 {
 			t.Errorf("%+v", r)

@@ -15,9 +15,6 @@ import (
 // phones are those of CoordGen and sd.npu, with the chip and the stack that stand for them.
 var phones = []struct{ name, soc string }{{"Redmi K60 Pro", "sm8550/mllm"}, {"Redmi K70 Pro", "sm8650/mllm"}, {"OnePlus 13", "sm8750/mllm"}}
 
-// calibrationMs is what calibration takes for a token of the prompt (sd.npu §5.4: about 2 ms).
-const calibrationMs = 2
-
 // request is what both papers measure: a model on a phone reads summaryPrompt tokens and writes summaryTokens.
 type request struct {
 	c    sim.Costs
@@ -68,35 +65,38 @@ func (q request) cpuStep() float64 {
 // chunks of the prompt.
 const summaryChunks = (summaryPrompt + prefillChunk - 1) / prefillChunk
 
-// perToken is the time of a token in ms: by a row of sd.npu's Table 3, or on the "CPU". What the switch of
-// graphs adds to the prefill is spread over the answer.
-func (q request) perToken(row string, accept float64) float64 {
-	if row == "CPU" {
+// calibrationPerToken is calibration's time in ms, spread over the answer.
+const calibrationPerToken = calibrationMs * summaryPrompt / summaryTokens
+
+// perToken is the time of a token in ms: by a variant of sd.npu's Table 3, or on the "CPU". What is added to the prefill, by
+// the switch of graphs and by calibration, is spread over the answer.
+func (q request) perToken(variant string, accept float64) float64 {
+	if variant == "CPU" {
 		return q.cpuStep()
 	}
 	strategy := plan.Synchronous
-	if row != "NPU" && row != "+SD" {
+	if variant != "NPU" && variant != "+SD" {
 		strategy = plan.Progressive
 	}
-	rows, drafting := decodeChunk, 0.0
-	switch row {
+	rows, drafting, calibration := decodeChunk, 0.0, 0.0
+	switch variant {
 	case "NPU", "+G":
 		rows = 1
 	case "all":
-		drafting = draftingMs
+		drafting, calibration = draftingMs, calibrationPerToken
 	}
-	return (q.step(rows, summaryPrompt)+drafting)/accept + q.lag(strategy, summaryChunks)/summaryTokens
+	return (q.step(rows, summaryPrompt)+drafting)/accept + q.lag(strategy, summaryChunks)/summaryTokens + calibration
 }
 
 // joules is the energy of the request; switching graphs takes none.
-func (q request) joules(row string, accept float64) float64 {
+func (q request) joules(variant string, accept float64) float64 {
 	sum := prefill(q.c, q.s, summaryPrompt, prefillChunk)
-	if row == "CPU" {
+	if variant == "CPU" {
 		sum.CPU += time.Duration(summaryTokens * q.cpuStep() * float64(time.Millisecond))
 		return sum.Joules(q.c)
 	}
 	rows, drafting := decodeChunk, time.Duration(0)
-	switch row {
+	switch variant {
 	case "NPU", "+G":
 		rows = 1
 	case "all":

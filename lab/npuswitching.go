@@ -32,11 +32,11 @@ type Switching struct {
 // switchingShapes are the models of sd.npu's evaluation.
 var switchingShapes = []string{"Qwen2.5-0.5B", "Qwen2.5-1.5B", "Llama-3.2-3B"}
 
-// switchingStrategies: the papers' four, and the plain rule of their Eq. 2 that progressive improves on.
+// switchingStrategies are the papers' four and the plain rule of their Eq. 2, which progressive improves on.
 var switchingStrategies = []plan.Strategy{plan.Synchronous, plan.Asynchronous, plan.Resident, plan.Progressive, plan.Greedy}
 
-// coverable is the papers' condition (Eq. 1) where it holds for every block at once: what the other blocks
-// compute of one chunk covers a block's load, and the prefill has room for all loads one after the other.
+// coverable reports whether the papers' condition (CoordGen Eq. 1) holds for every block at once: the other blocks' time
+// for one chunk covers the block's load, and the prefill has room for all loads one after the other.
 func coverable(p plan.Problem) bool {
 	var round time.Duration
 	for _, b := range p.Blocks {
@@ -49,10 +49,25 @@ func coverable(p plan.Problem) bool {
 		}
 		least = min(least, b.Large)
 	}
-	// The first block that changes has to compute its last chunk on G¹ first, or change before the first.
+	// The first block that changes computes its last chunk on G¹ first, or changes before the first chunk.
 	return p.Loads() <= p.Prefill()-least
 }
 
+// switchingProblem is a model's prefill and switch with 8-bit weights, as the papers have them.
+func switchingProblem(c sim.Costs, model string, blocks, chunks, large, small int) (plan.Problem, error) {
+	s, err := sim.FindShape(model)
+	if err != nil {
+		return plan.Problem{}, err
+	}
+	s.Type, s.HeadType = npu.Q8_0, npu.Q8_0
+	p := Problem(c, s, blocks, chunks, large, small)
+	if err := p.Check(); err != nil {
+		return p, fmt.Errorf("lab: %s: %w", model, err)
+	}
+	return p, nil
+}
+
+// switching plays every strategy on every chip.
 func (x NPU) switching(ctx context.Context, r *Report, data *NPUData) error {
 	for i, soc := range x.SoCs {
 		c, err := x.chip(soc)
@@ -60,38 +75,38 @@ func (x NPU) switching(ctx context.Context, r *Report, data *NPUData) error {
 			return err
 		}
 		from := len(data.Switching)
-		for _, name := range switchingShapes {
-			s, err := sim.FindShape(name)
-			if err != nil {
-				return err
-			}
-			s.Type, s.HeadType = npu.Q8_0, npu.Q8_0
+		for _, model := range switchingShapes {
 			for _, n := range x.Blocks {
-				rows, err := x.cut(ctx, c, s, n)
+				cells, err := x.cut(ctx, c, model, n)
 				if err != nil {
 					return err
 				}
-				data.Switching = append(data.Switching, rows...)
+				data.Switching = append(data.Switching, cells...)
 				if i == 0 {
-					r.Figures = append(r.Figures, Figure{fmt.Sprintf("npu-switching-%s-%d", name, n), drawSwitching(rows)})
+					r.Figures = append(r.Figures, Figure{fmt.Sprintf("npu-switching-%s-%d", model, n), drawSwitching(cells)})
 				}
 			}
 		}
 		r.Findings = append(r.Findings, switchingFinding(soc, data.Switching[from:]))
+		rule, err := x.ruleFinding(c)
+		if err != nil {
+			return err
+		}
+		r.Findings = append(r.Findings, rule)
 	}
 	r.Tables = append(r.Tables, switchingTable(data.Switching))
 	return nil
 }
 
 // cut plays a model in n blocks with 1 to x.Chunks chunks, by all strategies.
-func (x NPU) cut(ctx context.Context, c sim.Costs, s sim.Shape, n int) (rows []Switching, err error) {
+func (x NPU) cut(ctx context.Context, c sim.Costs, model string, n int) (cells []Switching, err error) {
 	for chunks := 1; chunks <= x.Chunks; chunks++ {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		p := Problem(c, s, n, chunks, x.Chunk, x.Small)
-		if err := p.Check(); err != nil {
-			return nil, fmt.Errorf("lab: %s: %w", s.Name, err)
+		p, err := switchingProblem(c, model, n, chunks, x.Chunk, x.Small)
+		if err != nil {
+			return nil, err
 		}
 		var optimum Number
 		if n <= 8 && chunks <= 4 {
@@ -101,17 +116,17 @@ func (x NPU) cut(ctx context.Context, c sim.Costs, s sim.Shape, n int) (rows []S
 		}
 		for _, st := range switchingStrategies {
 			t := p.Simulate(p.Plan(st))
-			rows = append(rows, Switching{SoC: c.SoC + "/" + c.Stack, Model: s.Name, Blocks: n, Chunks: chunks, Strategy: st.String(), Total: Ms(t.Total()),
+			cells = append(cells, Switching{SoC: c.SoC + "/" + c.Stack, Model: model, Blocks: n, Chunks: chunks, Strategy: st.String(), Total: Ms(t.Total()),
 				Prefill: Ms(p.Prefill()), Bound: Ms(p.Bound()), Optimum: optimum, Hidden: Is(t.Hidden()), Condition: coverable(p)})
 		}
 	}
-	return rows, nil
+	return cells, nil
 }
 
 // switchingFinding says how progressive switching does.
-func switchingFinding(soc string, rows []Switching) string {
+func switchingFinding(soc string, cells []Switching) string {
 	hidden, allowed, farthest, searched := 1.0, 0, 0.0, 0
-	for _, s := range rows {
+	for _, s := range cells {
 		if s.Strategy != plan.Progressive.String() {
 			continue
 		}
@@ -129,15 +144,51 @@ func switchingFinding(soc string, rows []Switching) string {
 	return text + fmt.Sprintf("; it hides at least %.1f %% of the loads in the %d prefills where the papers' condition holds.", 100*hidden, allowed)
 }
 
-// drawSwitching draws a line for each strategy over the chunks.
-func drawSwitching(rows []Switching) []byte {
-	first := rows[0]
+// ruleFinding says where the papers' rule (CoordGen Eq. 2, plan.Greedy) is slower than synchronous loading. The rule starts
+// with the first chunk, as CoordGen's Figure 8 does, and hides every load it can. But the blocks that have changed take all
+// later chunks on G², so whether that pays depends on how much slower G² is: on its rows and on the chunks to come. The
+// papers take G² of 32 rows for chunks of 256, and say that it should have a half or a quarter of a chunk.
+func (x NPU) ruleFinding(c sim.Costs) (string, error) {
+	text := fmt.Sprintf("%s/%s (simulated): the papers' rule from the first chunk on (greedy) is slower than synchronous loading", c.SoC, c.Stack)
+	sizes := []int{x.Small}
+	if quarter := x.Chunk / 4; quarter > x.Small {
+		sizes = append(sizes, quarter)
+	}
+	for i, small := range sizes {
+		slower, all, least, most := 0, 0, math.Inf(1), 0.0
+		for _, model := range switchingShapes {
+			for _, n := range x.Blocks {
+				for chunks := 1; chunks <= x.Chunks; chunks++ {
+					p, err := switchingProblem(c, model, n, chunks, x.Chunk, small)
+					if err != nil {
+						return "", err
+					}
+					total := func(s plan.Strategy) time.Duration { return p.Simulate(p.Plan(s)).Total() }
+					if all++; total(plan.Greedy) > total(plan.Synchronous) {
+						slower++
+					}
+					ratio := float64(p.Compute(0, 0, true)) / float64(p.Compute(0, 0, false))
+					least, most = min(least, ratio), max(most, ratio)
+				}
+			}
+		}
+		if i > 0 {
+			text += ","
+		}
+		text += fmt.Sprintf(" in %d of %d prefills with G² of %d rows, where a chunk of %d takes %.2f to %.2f times as long as on G¹", slower, all, small, x.Chunk, least, most)
+	}
+	return text + ".", nil
+}
+
+// drawSwitching draws a line over the chunks for each strategy.
+func drawSwitching(cells []Switching) []byte {
+	first := cells[0]
 	plot := chart.Plot{Title: fmt.Sprintf("%s in %d blocks on %s (simulated)", first.Model, first.Blocks, first.SoC), X: "chunks of the prompt", Y: "prefill and switch (s)"}
 	for i, st := range switchingStrategies {
 		plot.Lines = append(plot.Lines, chart.Line{Name: st.String(), Color: i})
 	}
 	bound := chart.Line{Name: "lower bound of a switch", Color: len(switchingStrategies), Dashed: true}
-	for i, s := range rows {
+	for i, s := range cells {
 		at := chart.Point{X: float64(s.Chunks), Y: s.Total.Value / 1000}
 		l := &plot.Lines[i%len(switchingStrategies)]
 		l.Points = append(l.Points, at)
@@ -150,10 +201,10 @@ func drawSwitching(rows []Switching) []byte {
 	return plot.SVG()
 }
 
-func switchingTable(rows []Switching) Table {
+func switchingTable(cells []Switching) Table {
 	t := Table{Name: "npu-switching", Title: "Prefill and switch (simulated)",
 		Columns: []string{"soc", "model", "blocks", "chunks", "strategy", "total_ms", "prefill_ms", "bound_ms", "optimum_ms", "hidden", "condition"}}
-	for _, s := range rows {
+	for _, s := range cells {
 		t.Rows = append(t.Rows, []string{s.SoC, s.Model, strconv.Itoa(s.Blocks), strconv.Itoa(s.Chunks), s.Strategy, s.Total.brief(), s.Prefill.brief(),
 			s.Bound.brief(), s.Optimum.brief(), s.Hidden.brief(), strconv.FormatBool(s.Condition)})
 	}
@@ -169,12 +220,10 @@ func (x NPU) gantt(_ context.Context, r *Report, _ *NPUData) error {
 	if err != nil {
 		return err
 	}
-	s, err := sim.FindShape("Qwen2.5-1.5B")
+	p, err := switchingProblem(c, "Qwen2.5-1.5B", 6, 2, x.Chunk, x.Small)
 	if err != nil {
 		return err
 	}
-	s.Type, s.HeadType = npu.Q8_0, npu.Q8_0
-	p := Problem(c, s, 6, 2, x.Chunk, x.Small)
 	picture := chart.Timeline{Title: "Qwen2.5-1.5B, 6 blocks, 2 chunks on " + x.SoCs[0] + " (simulated)", X: "time (s)",
 		Legend: []chart.Line{{Name: "compute on G¹", Color: 0}, {Name: "compute on G²", Color: 2}, {Name: "load G²", Color: 1}}}
 	for _, st := range []plan.Strategy{plan.Synchronous, plan.Asynchronous, plan.Progressive} {
@@ -200,7 +249,7 @@ func (x NPU) gantt(_ context.Context, r *Report, _ *NPUData) error {
 	return nil
 }
 
-// Problem is a model's prefill and switch as the planner wants it: see SwitchProblem.
+// Problem is a model's prefill and switch for the planner: see SwitchProblem.
 func Problem(c sim.Costs, s sim.Shape, blocks, chunks, large, small int) plan.Problem {
 	layers := s.Layers
 	s.Layers = 1 // they are alike
@@ -208,11 +257,11 @@ func Problem(c sim.Costs, s sim.Shape, blocks, chunks, large, small int) plan.Pr
 	return SwitchProblem(c, slices.Repeat(one[:1], layers), slices.Repeat(two[:1], layers), two[1], blocks, chunks)
 }
 
-// SwitchProblem cuts a model's layers into blocks of about the same number, as model.Cut does: one and two are
-// the layers' graphs G¹ and G². A block is loaded as one graph.
+// SwitchProblem cuts a model's layers into blocks of about equal numbers, as model.Cut does. one and two are the layers'
+// graphs G¹ and G². A block is loaded as one graph.
 //
-// Decoding's head, which computes every row, is loaded with the last block. Prefill's computes the last row
-// when all chunks are through, whatever the plan, and is counted in none.
+// Decoding's head, which computes every row, is loaded with the last block. Prefill's head computes the last row after all
+// chunks, whatever the plan, so no chunk includes it.
 func SwitchProblem(c sim.Costs, one, two []*npu.Graph, head *npu.Graph, blocks, chunks int) plan.Problem {
 	large, small := one[0].Chunk, two[0].Chunk
 	p := plan.Uniform(blocks, chunks, (large+small-1)/small, plan.Block{})

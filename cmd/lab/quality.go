@@ -23,7 +23,7 @@ import (
 type qualityCmd struct {
 	cli.ModelFlags `group:"Model:"`
 	Sets           []string `help:"What to ask: one-part, two-part, unanswerable, follow-up (generated worlds), xquad." default:"one-part,two-part,unanswerable,follow-up" placeholder:"SET"`
-	Methods        []string `help:"Who answers: device, cloud, pair, one-side, one-context, sequence, given; without it all but given. With --wikitext: one-context, device-context, cloud-context, output, sequence; without it all." placeholder:"METHOD"`
+	Methods        []string `help:"Who answers, see below; without it all but given. With --wikitext: one-context, device-context, cloud-context, output, sequence; without it all." placeholder:"METHOD"`
 	Weights        []string `help:"Document weights; the pair is measured with each, the other methods with the first." default:"reader" sep:";" placeholder:"WEIGHTS"`
 	Set            string   `help:"Worlds of your own, as JSON lines, gzipped or not; without it those that ship with the program." type:"existingfile" placeholder:"FILE"`
 	Xquad          string   `help:"Questions in SQuAD's form for the set xquad; without it shared/data/qa/xquad.en.half.json, if it is there." type:"existingfile" placeholder:"FILE"`
@@ -42,20 +42,25 @@ func (c *qualityCmd) Help() string {
   lab quality
   lab quality --n 0 --json quality.json
   lab quality --wikitext --n 50
-  lab quality --methods pair --weights "static;rescore;sentence;likelihood;sentence+likelihood;reader"
+  lab quality --methods pair --weights "static;rescore:1,0;rescore;sentence;likelihood;sentence+likelihood;reader"
   lab quality --sets xquad --model qwen2.5-1.5b-instruct-q4_k_m.gguf --passage-words 64
   python3 -m train.heldout --worlds 60 --seed mine mine.jsonl.gz && lab quality --set mine.jsonl.gz --fit
 
 Documents are cut, indexed and retrieved as a user's are. Methods: device, cloud: that side alone. pair: both, in lock step. one-side: all retrieved passages
-on one side (output aggregation). one-context: all of them in one context (CRCG). sequence: each side writes its answer alone, and the likelier by both is taken
-(DRDG/SW). given: the pair, but of the retrieved passages only those that hold the answer: what retrieval and weights leave to gain. All greedy.
+on one side (output aggregation). device-context, cloud-context: one side alone, its passages in one context (DRAGON's CRCG). one-context: the passages of both
+sides in one context (DRCG). The built-in reader was trained on contexts of one passage, some of two: these three show it longer ones than it knows. sequence-thorough,
+sequence-fast: each side writes a whole answer alone, and one of the two is taken (DRDG/SW; RAG-Sequence has both rules). Thorough: the one to which both sides
+together give more probability. Fast: each is judged by the side that wrote it, which costs one message; "edge ask --method drdg-sw" does this.
+given: the pair, but of the retrieved passages only those that hold the answer: what retrieval and weights leave to gain. All greedy.
+
+Weights: "rescore:1,0" is DRAGON's own, which scores the passages anew before each token; "rescore" alone scores every 8 tokens with momentum 0.5.
 
 exact_match: the answer is an expected one (unanswerable: it says that it does not know). f1: token overlap with the nearest expected answer, after SQuAD's
 normalisation. holds: it contains all that it must hold. refused: it says that it does not know. xquad compares after that normalisation; its passages are
 dealt to the two sides in turn.
 
 --wikitext: one-context has all documents in one context (DRCG), device-context and cloud-context one side's half of them (CRCG); output mixes them token by
-token, as a pair does (DRAGON), sequence the two sides' whole texts (DRDG/SW). Of documents that exceed the
+token, as a pair does (DRAGON), sequence the two sides' whole texts, η by η (DRDG/SW, thorough). Of documents that exceed the
 model's context, the least relevant are cut.
 
 A line of --set: {"device": [{"name","text"}], "cloud": [...], "questions": [{"kind","where","question","answer","values"}]}; a question of the
@@ -178,11 +183,22 @@ func (c *qualityCmd) report(a *cli.App, m *model.Model, rows []qualityRow, took 
 		return c.writeJSON(a, map[string]any{"model": m.Config().Name, "rows": rows, "seconds": took.Seconds(), "command": commandLine()})
 	}
 	fmt.Fprintf(a.Out, "%s, greedy, %d passages a side, %v\n\n", m.Config().Name, c.Documents, took.Round(time.Second))
-	fmt.Fprintf(a.Out, "%-14s %-12s %-24s %5s %7s %7s %7s %8s\n", "set", "method", "weights", "n", "exact", "f1", "holds", "refused")
+	fmt.Fprintf(a.Out, "%-14s %-17s %-24s %5s %7s %7s %7s %8s\n", "set", "method", "weights", "n", "exact", "f1", "holds", "refused")
 	for _, r := range rows {
-		fmt.Fprintf(a.Out, "%-14s %-12s %-24s %5d %7.3f %7.3f %7.3f %8.3f\n", r.Set, r.Method, r.Weights, r.N, r.Exact, r.F1, r.Holds, r.Refused)
+		fmt.Fprintf(a.Out, "%-14s %-17s %-24s %5d %7.3f %7.3f %7.3f %8.3f\n", r.Set, r.Method, shownWeights(r.Weights), r.N, r.Exact, r.F1, r.Holds, r.Refused)
+	}
+	if oneContext := func(r qualityRow) bool { return strings.HasSuffix(r.Method, "-context") }; c.Model == "" && slices.ContainsFunc(rows, oneContext) {
+		fmt.Fprintf(a.Out, "\nThe built-in reader was trained on contexts of one or two passages; with %d on a side, the methods in one context show it more.\n", c.Documents)
 	}
 	return nil
+}
+
+// shownWeights is the name of weights in a table, with whose they are where two differ in parameters alone.
+func shownWeights(name string) string {
+	if name == "rescore:1,0" {
+		return name + " (DRAGON)"
+	}
+	return name
 }
 
 func (c *qualityCmd) writeJSON(a *cli.App, whole any) error {
@@ -257,7 +273,7 @@ func (c *qualityCmd) trials(a *cli.App) ([]trial, error) {
 }
 
 // qualityMethods are who answers, with given last, which nobody could do.
-var qualityMethods = []string{"device", "cloud", "pair", "one-side", "one-context", "sequence", "given"}
+var qualityMethods = []string{"device", "cloud", "pair", "one-side", "device-context", "cloud-context", "one-context", "sequence-thorough", "sequence-fast", "given"}
 
 // given leaves the passages of each side that hold what the answer must hold.
 func (t trial) given() trial {
@@ -306,8 +322,14 @@ func (q quality) answer(ctx context.Context, t trial, method string) (string, er
 		return q.write(ctx, t.asked, [][]passages.Passage{all}, 0)
 	case "one-context":
 		return q.write(ctx, t.asked, [][]passages.Passage{all}, 1)
-	case "sequence":
-		return q.sequence(ctx, t)
+	case "device-context":
+		return q.write(ctx, t.asked, t.sides[:1], 1)
+	case "cloud-context":
+		return q.write(ctx, t.asked, t.sides[1:], 1)
+	case "sequence-thorough":
+		return q.sequence(ctx, t, true)
+	case "sequence-fast":
+		return q.sequence(ctx, t, false)
 	case "given":
 		t = t.given()
 	}
@@ -347,13 +369,10 @@ func (q quality) write(ctx context.Context, question asked, sides [][]passages.P
 // unseen is the probability of a token that a side's nucleus leaves out.
 const unseen = 1e-4
 
-// sequence lets each side write its answer alone and takes the one that both together find likelier:
-// Σ_s η^s p^s(answer), with the η of the question (DRDG/SW of DRAGON §7.1, the sequence model of RAG).
-func (q quality) sequence(ctx context.Context, t trial) (string, error) {
-	var best string
-	most := math.Inf(-1)
-	var h [2]float64
-	var logs [2][2]float64 // by writer and judge
+// sequence lets each side write an answer alone and takes one of the two: DRDG/SW (DRAGON §7.1), by one of the rules of
+// RAG-Sequence. Thorough decoding takes the answer y with the greater Σ_s η^s p^s(y), with the η of the question. Fast
+// decoding takes p^s(y) as 0 where side s did not write y, so that no side has to score the other's answer.
+func (q quality) sequence(ctx context.Context, t trial, thorough bool) (string, error) {
 	var texts [2]string
 	for i := range t.sides {
 		text, err := q.write(ctx, t.asked, t.sides[i:i+1], 0)
@@ -361,16 +380,23 @@ func (q quality) sequence(ctx context.Context, t trial) (string, error) {
 			return "", err
 		}
 		texts[i] = text
+	}
+	var best string
+	most := math.Inf(-1)
+	for i, text := range texts {
+		score := math.Inf(-1)
 		for j := range t.sides {
-			if logs[i][j], h[j], err = q.judge(ctx, t.asked, t.sides[j], text); err != nil {
+			if !thorough && texts[j] != text {
+				continue
+			}
+			p, h, err := q.judge(ctx, t.asked, t.sides[j], text)
+			if err != nil {
 				return "", err
 			}
+			score = logSum(score, h+p)
 		}
-	}
-	for i, text := range texts {
-		both := logSum(h[0]+logs[i][0], h[1]+logs[i][1])
-		if both > most {
-			best, most = text, both
+		if i == 0 || score > most {
+			best, most = text, score
 		}
 	}
 	return best, nil
@@ -411,6 +437,9 @@ func (q quality) judge(ctx context.Context, question asked, passages []passages.
 func logSum(a, b float64) float64 {
 	if a < b {
 		a, b = b, a
+	}
+	if math.IsInf(b, -1) {
+		return a
 	}
 	return a + math.Log1p(math.Exp(b-a))
 }

@@ -160,8 +160,9 @@ func TestBenchQuality(t *testing.T) {
 			exact[r["set"].(string)+" "+r["method"].(string)] = r["exact_match"]
 		}
 	}
-	for row, want := range map[string]float64{"one-part device": 0.5, "one-part cloud": 0.5, "one-part pair": 1, "one-part given": 1, "one-part sequence": 1,
-		"follow-up device": 0.5, "follow-up cloud": 0.5, "follow-up pair": 1, "two-part device": 0, "two-part cloud": 0, "two-part pair": 1, "two-part one-side": 1, "two-part sequence": 0} {
+	for row, want := range map[string]float64{"one-part device": 0.5, "one-part cloud": 0.5, "one-part pair": 1, "one-part given": 1, "one-part sequence-thorough": 1,
+		"follow-up device": 0.5, "follow-up cloud": 0.5, "follow-up pair": 1, "two-part device": 0, "two-part cloud": 0, "two-part pair": 1, "two-part one-side": 1, "two-part sequence-thorough": 0, "two-part sequence-fast": 0,
+		"one-part device-context": 0.5, "one-part cloud-context": 0.5, "two-part device-context": 0, "two-part cloud-context": 0} {
 		if exact[row] != want {
 			t.Errorf("%s: exact match %v, want %v", row, exact[row], want)
 		}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -101,7 +102,7 @@ func TestSpec(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer m.Close()
-	s := Spec{Model: m, Costs: specdec.Staircase(32, 1, 64), History: t.TempDir(), MaxTokens: 40, Rows: 32}
+	s := Spec{Model: m, Costs: slices.Concat(slices.Repeat(specdec.Costs{1}, 32), slices.Repeat(specdec.Costs{2}, 32)), History: t.TempDir(), MaxTokens: 40, Rows: 32}
 	var inputs []SpecInput
 	said := 0
 	for _, text := range []string{"the cat sat on the mat. the dog sat on the cat.", "the mat sat on the dog. the c"} {

@@ -2,20 +2,20 @@ package specdec
 
 import "tandem"
 
-// Acceptance measures how often guesses are right, by class and by the drafter's own belief. It learns from
-// every step whose target is known, verified or not: a guess that was not worth a row is checked against
-// what came, for nothing.
+// Acceptance measures how often guesses are right, by class and by the drafter's own probability. It learns
+// from every guess whose outcome is known. That includes guesses that were not verified: they are compared
+// with the tokens that the model gave, at no cost.
 type Acceptance struct {
 	right, seen [sources][5][shares]float64
 }
 
 const (
-	shares = 6   // buckets of a drafter's belief
-	memory = 128 // how many guesses of a class count; older ones fade
-	prior  = 3   // how many guesses the starting value is worth
+	shares = 6   // buckets of a drafter's probability
+	memory = 128 // guesses of a class that count; older ones fade
+	prior  = 3   // guesses that the starting value counts as
 )
 
-// start is how often a guess is right until it was measured, by the match's length.
+// start is the assumed share of right guesses before any are measured, by the match's length.
 var start = [5]float64{0.25, 0.45, 0.65, 0.85, 0.9}
 
 func bucket(share float64) int {
@@ -34,7 +34,7 @@ func bucket(share float64) int {
 	return 5
 }
 
-// Of returns the chance that a guess of a class is right, given that what stands before it is.
+// Of returns the probability that a guess of a class is right, given that its parent is.
 func (a *Acceptance) Of(c Class, share float64) float64 {
 	b := bucket(share)
 	first := start[c.Match] * share
@@ -55,10 +55,10 @@ func (a *Acceptance) learn(n *Node, right bool) {
 	}
 }
 
-// Learn checks a tree against the tokens that came: every guess whose predecessors were right.
-func (a *Acceptance) Learn(t *Tree, came []tandem.Token) {
+// Learn compares a tree with the tokens that the model gave: every guess whose ancestors were right.
+func (a *Acceptance) Learn(t *Tree, emitted []tandem.Token) {
 	at := -1
-	for _, token := range came {
+	for _, token := range emitted {
 		next := -1
 		for i := t.firstChild(at); i > 0; i = t.Nodes[i-1].next {
 			right := t.Nodes[i-1].Token == token

@@ -1,9 +1,13 @@
 package specdec
 
-import "tandem"
+import (
+	"cmp"
 
-// automaton is a suffix automaton that grows token by token: its states are the classes of substrings with
-// the same ends (Blumer et al. 1985). A token costs amortised constant time.
+	"tandem"
+)
+
+// An automaton is a suffix automaton that grows token by token (Blumer et al. 1985). Each state is a class of
+// substrings that end at the same places. Adding a token takes amortised constant time.
 type automaton struct {
 	text   []tandem.Token
 	states []state
@@ -13,21 +17,21 @@ type automaton struct {
 }
 
 type state struct {
-	length, link, first, latest, count int32 // first and latest: where it ends in text; count: how often
-	edges, degree                      int32 // edges is 1 + the first of them
+	length, link, first, latest, count int32 // first and latest: where it ends in the text; count: how often
+	edges, degree                      int32 // edges is the index of the first edge plus one
 }
 
 type edge struct {
 	token    tandem.Token
-	to, next int32 // next is 1 + an index
+	to, next int32 // next is an index plus one
 }
 
 const (
 	manyEdges = 8
-	// countUp bounds how many suffixes of the text a token counts for: the longest ones. Only texts that repeat
-	// themselves without end have more; their shorter suffixes are then counted too low.
+	// countUp bounds how many suffixes of the text a new token counts for: the longest ones. Only very repetitive
+	// texts have more, and the counts of their shorter suffixes are too low.
 	countUp = 16
-	// separator stands between texts of one automaton; it matches nothing.
+	// separator separates the texts of one automaton. It matches nothing.
 	separator = tandem.Token(-1)
 )
 
@@ -105,7 +109,7 @@ func (a *automaton) extend(t tandem.Token) {
 		}
 		a.states[q].link, a.states[cur].link = clone, clone
 	}
-	// The text before this token is now an occurrence that something follows.
+	// The text before this token is now an occurrence that has a continuation.
 	for s, n := a.last, 0; s > 0 && n < countUp; s, n = a.states[s].link, n+1 {
 		a.states[s].count++
 		a.states[s].latest = at - 1
@@ -122,13 +126,13 @@ func (a *automaton) suffix() (s int32, length int) {
 	return s, int(a.states[s].length)
 }
 
-// match is the longest suffix of some other text that occurs in an automaton.
+// A match is the longest suffix of another text that occurs in an automaton.
 type match struct {
 	state  int32
 	length int32
 }
 
-// advance follows one token of the other text; amortised constant time.
+// advance extends the other text by one token, in amortised constant time.
 func (a *automaton) advance(m *match, t tandem.Token) {
 	for {
 		if e := a.edge(m.state, t); e >= 0 {
@@ -145,7 +149,7 @@ func (a *automaton) advance(m *match, t tandem.Token) {
 	}
 }
 
-// chain is the latest continuation of a state, at most n tokens.
+// chain returns the latest continuation of a state, of at most n tokens.
 func (a *automaton) chain(s int32, n int) []tandem.Token {
 	from := int(a.states[s].latest) + 1
 	to := min(from+n, len(a.text))
@@ -157,7 +161,7 @@ func (a *automaton) chain(s int32, n int) []tandem.Token {
 	return a.text[from:max(from, to)]
 }
 
-// tree adds the likeliest continuations of a state: a token's share is how often it followed.
+// tree adds the likeliest continuations of a match to a draft. A token's share is how often it followed.
 func (a *automaton) tree(t *Tree, budget int, m match, source Source) {
 	grow(t, budget, -1, m, func(m match, emit func(tandem.Token, float64, Class, match)) {
 		var top [3]int32 // edges plus one, the most frequent first
@@ -185,18 +189,18 @@ func (a *automaton) tree(t *Tree, budget int, m match, source Source) {
 	})
 }
 
-// weight is how often an edge (its index plus one) was followed, at least once.
+// weight returns how often an edge, given as its index plus one, was followed: at least once.
 func (a *automaton) weight(e int32) int32 { return max(1, a.states[a.edges[e-1].to].count) }
 
-// SAM drafts what followed the longest suffix of the text that occurred before, in the text itself and, if there
-// is one, in a history. With Tree, several continuations become branches; without, the latest one is the
-// draft, of the longer match of the two.
+// SAM drafts what followed the longest suffix of the text that occurred before, in the text itself and in a
+// history (Hu et al. 2024, SAM-Decoding). With Tree, several continuations become branches. Without, the draft is
+// the latest continuation of the longer of the two matches.
 type SAM struct {
 	Tree    bool
-	Length  int      // of a draft without Tree [31]
+	Length  int      // of a draft without Tree; 0 means 31
 	History *History // may be nil
 	own     *automaton
-	past    *automaton // of the history, as it was when the text began
+	past    *automaton // the history's when the text began
 	old     match      // in past
 }
 
@@ -205,7 +209,7 @@ func (s *SAM) Committed(tokens []tandem.Token) {
 	if s.own == nil {
 		s.own = newAutomaton()
 		if s.History != nil {
-			s.past = s.History.index // another one may take its place meanwhile
+			s.past = s.History.index // the history may replace it meanwhile
 		}
 	}
 	for _, t := range tokens {
@@ -236,8 +240,8 @@ func (s *SAM) Propose(t *Tree) {
 	}
 	switch {
 	case int(s.old.length) > length && s.old.length > 1:
-		t.Chain(-1, s.past.chain(s.old.state, or(s.Length, 31)), FromHistory, int(s.old.length))
+		t.Chain(-1, s.past.chain(s.old.state, cmp.Or(s.Length, 31)), FromHistory, int(s.old.length))
 	case length > 0:
-		t.Chain(-1, s.own.chain(state, or(s.Length, 31)), FromAutomaton, length)
+		t.Chain(-1, s.own.chain(state, cmp.Or(s.Length, 31)), FromAutomaton, length)
 	}
 }

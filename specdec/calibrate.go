@@ -1,29 +1,31 @@
 package specdec
 
 import (
+	"cmp"
 	"math"
 
 	"tandem"
 )
 
-// Calibration is in-context distribution calibration (sd.npu §4.3): the prefill says, for every place of the
-// prompt, which tokens of the prompt the model expects next. A draft begins at the places that are most like
-// the end of the text, takes what stands behind them and what the model expected there, goes on from where
-// those tokens stand in the prompt, and so on, the likeliest path first. So it drafts the prompt's own words,
-// and at each of them what the model would rather say. How often each kind is right is measured apart:
-// words that the model expected as well, those that it did not, and what it expected instead.
+// Calibration is in-context distribution calibration (CoordGen §3.3, sd.npu §4.3). The prefill tells, for
+// every place of the prompt, which tokens of the prompt the model expects next. A draft starts at the places
+// most similar to the end of the text. It takes the tokens that follow them and those that the model expected
+// there, continues from where these tokens stand in the prompt, and so on, the likeliest path first. So it
+// drafts the prompt's own words and, at each of them, what the model would say instead. Acceptance is measured
+// separately for words that the model expected too, words that it did not, and its alternatives.
 //
-// Only tokens of the prompt are scored, since no other can be looked up, and a few that end a path: a head of some
-// hundred rows instead of the vocabulary's. Kept are Top tokens for each place, 8 bytes each.
+// Only tokens of the prompt, and a few that may end a path, are scored: no other token can be looked up. That
+// takes an output matrix of some hundred rows instead of the whole vocabulary. For each place, the Top likeliest
+// tokens are kept, at 8 bytes each.
 type Calibration struct {
-	Top int // expected tokens kept for each place [8]
+	Top int // tokens kept for each place; 0 means 8
 
 	text   []tandem.Token
 	among  []tandem.Token
 	places map[tandem.Token][]int32 // where each token stands in the prompt
 	guess  []expected               // [prompt × Top], the likeliest first
 	prompt int
-	list   []candidate // memory of candidates
+	list   []candidate // the buffer of candidates
 }
 
 type expected struct {
@@ -31,9 +33,9 @@ type expected struct {
 	p     float32
 }
 
-// Among returns the tokens to score along a prompt: its own and some others, each once.
-func (c *Calibration) Among(prompt []tandem.Token, others ...tandem.Token) []tandem.Token {
-	c.Top = or(c.Top, 8)
+// Begin starts a prompt and returns the tokens to score along it: its own and the others, each once.
+func (c *Calibration) Begin(prompt []tandem.Token, others ...tandem.Token) []tandem.Token {
+	c.Top = cmp.Or(c.Top, 8)
 	c.text, c.among, c.places = nil, nil, make(map[tandem.Token][]int32)
 	for i, t := range prompt {
 		if c.places[t] == nil {
@@ -50,8 +52,8 @@ func (c *Calibration) Among(prompt []tandem.Token, others ...tandem.Token) []tan
 	return c.among
 }
 
-// See takes the scores (logits of Among's tokens) behind token i of the prompt.
-func (c *Calibration) See(i int, scores []float32) {
+// Observe takes the scores after token i of the prompt: the logits of the tokens that Begin returned.
+func (c *Calibration) Observe(i int, scores []float32) {
 	top := c.guess[i*c.Top:][:c.Top]
 	for j := range top {
 		top[j] = expected{separator, float32(math.Inf(-1))}
@@ -69,7 +71,7 @@ func (c *Calibration) See(i int, scores []float32) {
 			}
 		}
 	}
-	// Far below the best, nothing adds to the sum that shows.
+	// Scores far below the best do not change the sum.
 	best, sum := top[0].p, float32(0)
 	for _, s := range scores {
 		if s > best-6 {
@@ -81,7 +83,7 @@ func (c *Calibration) See(i int, scores []float32) {
 	}
 }
 
-// roughExp is e^x for −6 < x ≤ 0, within 2 %: (1 + x/1024)^1024. Every place of a prompt wants hundreds.
+// roughExp is e^x for −6 < x ≤ 0, within 2 %: (1 + x/1024)^1024. Each place of a prompt needs hundreds.
 func roughExp(x float32) float32 {
 	y := 1 + x/1024
 	for range 10 {
@@ -96,12 +98,12 @@ func (c *Calibration) Committed(tokens []tandem.Token) { c.text = append(c.text,
 // Settle implements Drafter.
 func (c *Calibration) Settle(*Verdict) {}
 
-// spots are places of the prompt that are like where a draft has come to, with weights.
+// spots are the places of the prompt that are similar to the end of a path, with weights.
 type spots struct {
 	at     [4]int32
 	weight [4]float32
 	n      int
-	match  int // tokens that they share with the path, at least
+	match  int // how many tokens they share with the path, at least
 }
 
 func (s *spots) add(at int32, weight float32) {
@@ -127,7 +129,8 @@ func (s *spots) add(at int32, weight float32) {
 	}
 }
 
-// likeEnd finds the places most like the end of the text: of the longest common endings, the latest.
+// likeEnd returns the places most similar to the end of the text: the latest of those with the longest common
+// suffix.
 func (c *Calibration) likeEnd() (s spots) {
 	end := len(c.text)
 	for i := len(c.places[c.text[end-1]]) - 1; i >= 0; i-- {
@@ -145,9 +148,9 @@ func (c *Calibration) likeEnd() (s spots) {
 	return s
 }
 
-// behind returns the places to go on from when token follows the spots: the next place where the prompt says
-// it too, else where it stands behind the same token, else where it stands at all.
-func (c *Calibration) behind(s *spots, token tandem.Token) (next spots) {
+// after returns the places to continue from when token follows the spots: the places after them that hold the
+// token; if there are none, places where it follows the same token; else any place that holds it.
+func (c *Calibration) after(s *spots, token tandem.Token) (next spots) {
 	for i := range s.n {
 		if at := s.at[i] + 1; int(at) < c.prompt && c.text[at] == token {
 			next.add(at, s.weight[i])
@@ -199,7 +202,7 @@ func (c *Calibration) Propose(t *Tree) {
 				}
 			}
 			if share > leastChance {
-				emit(e.token, float64(share), ClassOf(source, s.match), c.behind(&s, e.token))
+				emit(e.token, float64(share), ClassOf(source, s.match), c.after(&s, e.token))
 			}
 		}
 	})
@@ -207,18 +210,19 @@ func (c *Calibration) Propose(t *Tree) {
 
 const (
 	treeBudget = 128  // nodes of a calibrated tree
-	branches   = 5    // behind a node
-	agreed     = 0.15 // from this chance on the model is said to have expected a token
+	branches   = 5    // children of a node
+	agreed     = 0.15 // the least probability at which the model counts as having expected a token
 )
 
-// candidate is a token that may follow some spots, and the weights that speak for it: of the spots that it
-// follows, and what the model expected at them.
+// A candidate is a token that may follow some spots, with two weights: that of the spots that it follows in the
+// prompt, and that of the model's expectations at all spots.
 type candidate struct {
 	token         tandem.Token
 	said, guessed float32
 }
 
-// candidates lists what may follow the spots, until the next call; total is their weight.
+// candidates lists the tokens that may follow the spots. The list is valid until the next call; total is the
+// weight of the spots.
 func (c *Calibration) candidates(s *spots) (list []candidate, total float32) {
 	of := func(token tandem.Token) *candidate {
 		for i := range list {

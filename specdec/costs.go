@@ -8,11 +8,11 @@ import (
 	"tandem/npu"
 )
 
-// Costs says how long a pass takes: entry i is that of i+1 rows. Times are in seconds. They are measured on a
-// device (Measure), or a staircase on an NPU, whose graph has a fixed number of rows (sd.npu §3.2).
+// Costs holds the time of a forward pass in seconds: entry i is that of a pass of i+1 rows. Measure measures it. On
+// an NPU it is a staircase, because a graph computes a fixed number of rows (sd.npu §3.2).
 type Costs []float64
 
-// At returns the time of a pass of so many rows; beyond the last entry it grows in proportion.
+// At returns the time of a pass with the given number of rows. Beyond the last entry it grows in proportion.
 func (c Costs) At(rows int) float64 {
 	switch {
 	case len(c) == 0 || rows <= 0:
@@ -23,17 +23,8 @@ func (c Costs) At(rows int) float64 {
 	return c[len(c)-1] * float64(rows) / float64(len(c))
 }
 
-// Staircase is the cost of graphs of a fixed number of rows: base for each started one.
-func Staircase(tile int, base float64, n int) Costs {
-	c := make(Costs, n)
-	for i := range c {
-		c[i] = base * float64(i/tile+1)
-	}
-	return c
-}
-
-// Interpolate fills in what was not measured: times holds some numbers of rows. Between two of them the time
-// grows evenly, and it never falls.
+// Interpolate makes the Costs of up to n rows from the times of some numbers of rows. Between two measured numbers
+// it interpolates linearly. More rows never cost less.
 func Interpolate(times map[int]time.Duration, n int) Costs {
 	var rows []int
 	for r := range times {
@@ -61,27 +52,27 @@ func Interpolate(times map[int]time.Duration, n int) Costs {
 	return c
 }
 
-// Chooser picks how many rows of a draft to verify, so that speculation gains where it can and never costs
-// more than Loss of plain decoding's time: that is a bound, not an aim. It keeps an account of what drafts
-// saved and cost so far, and stakes no more than it holds. Without rows to spare it still learns, from what
-// comes (Acceptance), and goes on when guesses have become good enough: a probe that costs no row.
+// A Chooser decides how many rows of a draft to verify. An answer never takes longer than (1 + Loss) times what plain
+// decoding takes. The Chooser keeps an account of the time that drafts saved and cost, and never spends more than
+// the account holds. When it cannot afford a row, Acceptance goes on learning from the tokens that the model gives,
+// so that verification resumes once the guesses have become good enough.
 type Chooser struct {
 	Costs Costs
-	Loss  float64 // [0.01 of plain decoding's time; measured times vary by as much again]
+	Loss  float64 // as a share of plain decoding's time; 0 means 0.01, about the noise of measured times
 
-	// Learn makes Costs out of the passes themselves (Observe) instead of taking them as given: nothing need be
-	// measured before. It begins with passes of one row.
+	// Learn derives Costs from the passes themselves (Observe), so that they need not be measured first. The first
+	// pass has one row.
 	Learn bool
-	times map[int]time.Duration // the fastest pass of so many rows
+	times map[int]time.Duration // the fastest pass of each number of rows
 
 	account float64 // time saved against plain decoding
 	plain   float64 // time that plain decoding would have taken
 }
 
-// unseenRow is what a row more than were ever tried is taken to cost at least, as a share of a pass of one.
+// unseenRow is the least assumed cost of each row beyond the most rows tried, as a share of a pass of one row.
 const unseenRow = 0.15
 
-// Observe takes the time of a pass.
+// Observe records the time of a pass, if Learn is set.
 func (c *Chooser) Observe(rows int, took time.Duration) {
 	if old, ok := c.times[rows]; !c.Learn || rows < 1 || took <= 0 || ok && old <= took {
 		return
@@ -109,11 +100,11 @@ func (c *Chooser) Observe(rows int, took time.Duration) {
 	c.Costs = Interpolate(times, npu.MaxTree)
 }
 
-// credit is how many plain steps ahead the account may borrow from: an answer is at least that long.
+// credit is how many future steps of plain decoding the account may borrow from. An answer is at least that long.
 const credit = 12
 
-// stake is what the account can lose.
-func (c *Chooser) stake() float64 {
+// budget returns how much time may be lost.
+func (c *Chooser) budget() float64 {
 	loss := c.Loss
 	if loss == 0 {
 		loss = 0.01
@@ -121,40 +112,40 @@ func (c *Chooser) stake() float64 {
 	return c.account + loss*(c.plain+credit*c.Costs.At(1))
 }
 
-// Afford reports whether a draft that takes so long is worth making: whether it and the pass of one row more that
-// it asks for can be lost. A draft that could not be tried would cost for nothing.
+// Afford reports whether the budget covers a draft that takes this long, together with one more row in the pass. A
+// draft that could not be verified would only cost time.
 func (c *Chooser) Afford(drafting float64) bool {
-	return drafting+c.Costs.At(2)-c.Costs.At(1) <= c.stake()
+	return drafting+c.Costs.At(2)-c.Costs.At(1) <= c.budget()
 }
 
-// Rows returns how many nodes to verify beside the one row of plain decoding, given the chances of nodes from
-// the highest down, and the time that a draft costs.
+// Rows returns how many nodes to verify, given the nodes' probabilities in descending order and the time of a
+// draft. It maximises the expected number of tokens per second within the budget.
 func (c *Chooser) Rows(chances []float64, drafting float64) int {
-	one, stake := c.Costs.At(1), c.stake()
+	one, budget := c.Costs.At(1), c.budget()
 	best, rate := 0, 1/one
 	tokens := 1.0
 	for i, p := range chances {
 		tokens += p
 		t := c.Costs.At(i + 2)
-		if t+drafting-one > stake {
+		if t+drafting-one > budget {
 			break
 		}
 		if r := tokens / (t + drafting); r > rate {
 			best, rate = i+1, r
 		}
 	}
-	if rate*one < 1.01 { // less than the noise of the estimate
+	if rate*one < 1.01 { // a gain below the noise of the estimate
 		return 0
 	}
 	return best
 }
 
-// Settle books a pass: rows beside the first, tokens that it gave, the time of drafting.
+// Settle adds a pass to the account: its rows beyond the first, the tokens that it gave, and the time of drafting.
 func (c *Chooser) Settle(rows, tokens int, drafting float64) {
 	one := c.Costs.At(1)
 	c.plain += float64(tokens) * one
 	c.account += float64(tokens)*one - c.Costs.At(rows+1) - drafting
 }
 
-// Reset begins a new answer with an account of its own.
+// Reset empties the account, for a new answer.
 func (c *Chooser) Reset() { c.account, c.plain = 0, 0 }

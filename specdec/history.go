@@ -17,14 +17,14 @@ import (
 	"tandem/internal/filelock"
 )
 
-// History remembers earlier answers and contexts of one user as tokens of one vocabulary, in a file of bounded
-// size, and finds what is said again (CoordGen §3.3 keeps answers "as historical context for future requests").
+// A History keeps earlier answers and contexts of one user as tokens of one vocabulary, in a file of bounded size,
+// so that SAM can draft what is said again (CoordGen §3.3 keeps answers "as historical context for future requests").
 //
-// The file is a head and records with checksums, appended one by one. A record that a crash or a full disk cut
-// short is left out and overwritten by the next. When the file would outgrow its limit, the older half is dropped:
-// a new file takes the old one's place in one step. Who writes holds a lock and reads the file again first, so that
-// processes may share a history: nothing that one of them added is lost but to the limit, and what was cleared stays
-// cleared. What others add is drafted from after the next opening or shortening.
+// The file is a header and records with checksums, appended one by one. A record cut short by a crash or a full disk
+// is ignored, and the next one overwrites it. When the file would outgrow its limit, a new file with the newer half
+// replaces it atomically. A writer holds a lock and reads the file again first, so processes may share a history:
+// they lose records only to the limit, and what one has cleared stays cleared. Records of other processes are
+// drafted from after the next opening or shortening.
 type History struct {
 	path    string
 	limit   int64
@@ -32,11 +32,11 @@ type History struct {
 	entries []Entry
 	size    int64 // of the file, up to the end of the last good record
 
-	// failpoint, when a test sets it, is called before each step of a write; its error is that of the step.
+	// failpoint, if a test sets it, is called before each step of a write. The step fails with its error.
 	failpoint func(step string) error
 }
 
-// Entry is one remembered text.
+// An Entry is one remembered text.
 type Entry struct {
 	When   time.Time
 	Kind   string // "answer" or "context"
@@ -45,23 +45,23 @@ type Entry struct {
 
 const (
 	historyMagic = "TandemHistory1\n"
-	// DefaultHistory is the size that a history may have unless told otherwise.
+	// DefaultHistory is the default limit of a history in bytes.
 	DefaultHistory = 1 << 20
 	historySuffix  = ".history"
-	lockName       = ".lock"     // an empty file beside the histories: they are replaced and removed, it never is
-	unfinished     = ".history-" // how the name of a new file begins that is to replace an old one
+	lockName       = ".lock"     // an empty file that is never replaced or removed, unlike the histories
+	unfinished     = ".history-" // the prefix of a file that is to replace a history
 	maxEntry       = 1 << 20     // bytes of a record
 )
 
 var kinds = []string{"answer", "context"}
 
-// OpenHistory reads or begins the history in dir of the vocabulary with the given name (letters, digits,
-// "-" and "_" only), of at most limit bytes.
+// OpenHistory opens or creates the history of a vocabulary in dir. The vocabulary's name consists of letters,
+// digits, "-" and "_". The file holds at most limit bytes, or 4096 if limit is less.
 func OpenHistory(dir, vocabulary string, limit int64) (*History, error) {
 	if vocabulary == "" || strings.ContainsFunc(vocabulary, func(r rune) bool {
 		return !(r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '-' || r == '_')
 	}) {
-		return nil, fmt.Errorf("history: %q is no name for a vocabulary", vocabulary)
+		return nil, fmt.Errorf("history: %q is not a valid name of a vocabulary: use letters, digits, - and _", vocabulary)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("history: %w", err)
@@ -72,7 +72,7 @@ func OpenHistory(dir, vocabulary string, limit int64) (*History, error) {
 		return nil, err
 	}
 	defer unlock()
-	if _, err := removeAll(dir, unfinished+"*"); err != nil { // a crash left it
+	if _, err := removeMatching(dir, unfinished+"*"); err != nil { // left by a crash
 		return nil, err
 	}
 	if h.entries, h.size, err = h.read(); err != nil {
@@ -83,12 +83,12 @@ func OpenHistory(dir, vocabulary string, limit int64) (*History, error) {
 			return nil, err
 		}
 	}
-	h.relearn()
+	h.reindex()
 	return h, nil
 }
 
-// lockHistories keeps others from writing to the histories in dir until unlock is called. It waits for those that
-// are writing: that takes moments.
+// lockHistories keeps other processes from writing to the histories in dir until unlock is called. It waits while
+// one is writing.
 func lockHistories(dir string) (unlock func(), err error) {
 	f, err := os.OpenFile(filepath.Join(dir, lockName), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -96,13 +96,13 @@ func lockHistories(dir string) (unlock func(), err error) {
 	}
 	if err := filelock.Lock(f); err != nil {
 		f.Close()
-		return nil, fmt.Errorf("history: lock %s, which needs a file system with locks: %w", f.Name(), err)
+		return nil, fmt.Errorf("history: lock %s: %w (the file system must support locks)", f.Name(), err)
 	}
 	return func() { f.Close() }, nil
 }
 
-// removeAll removes the files in dir whose names match, and returns how many it removed.
-func removeAll(dir, pattern string) (int, error) {
+// removeMatching removes the files in dir whose names match a pattern, and returns how many it removed.
+func removeMatching(dir, pattern string) (int, error) {
 	names, err := fs.Glob(os.DirFS(dir), pattern)
 	for i, name := range names {
 		if err := os.Remove(filepath.Join(dir, name)); err != nil {
@@ -112,14 +112,14 @@ func removeAll(dir, pattern string) (int, error) {
 	return len(names), err
 }
 
-// read returns what the file holds and where its last good record ends; 0 where there is no file yet.
+// read returns the entries of the file and the offset at which its last valid record ends: 0 if there is no file.
 func (h *History) read() (entries []Entry, good int64, err error) {
 	data, err := readBounded(h.path, 64<<20)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, 0, fmt.Errorf("history: %w: remove %s to begin anew", err, h.path)
+		return nil, 0, fmt.Errorf("history: %w: remove %s to start over", err, h.path)
 	}
 	if !bytes.HasPrefix(data, []byte(historyMagic)) && !strings.HasPrefix(historyMagic, string(data)) {
-		return nil, 0, fmt.Errorf("history: %s is no history of this program: remove it to begin anew", h.path)
+		return nil, 0, fmt.Errorf("history: %s is not a history of this program: remove it to start over", h.path)
 	}
 	entries, good = parseHistory(data)
 	return entries, good, nil
@@ -131,33 +131,34 @@ func readBounded(path string, most int64) ([]byte, error) {
 		return nil, err
 	}
 	if info.Size() > most {
-		return nil, fmt.Errorf("%s has %d bytes, at most %d can be", path, info.Size(), most)
+		return nil, fmt.Errorf("%s has %d bytes, more than %d", path, info.Size(), most)
 	}
 	return os.ReadFile(path)
 }
 
-// relearn makes the index anew. Drafters that began with the old one keep it.
-func (h *History) relearn() {
+// reindex builds a new index. Drafters that started with the old one keep it.
+func (h *History) reindex() {
 	h.index = newAutomaton()
 	for _, e := range h.entries {
-		h.learn(e)
+		h.indexEntry(e)
 	}
 }
 
-func (h *History) learn(e Entry) {
+func (h *History) indexEntry(e Entry) {
 	for _, t := range e.Tokens {
 		h.index.extend(t)
 	}
 	h.index.extend(separator)
 }
 
-// Entries returns what was remembered when the file was read or written last, the oldest first.
+// Entries returns the entries of the file when it was last read or written, the oldest first.
 func (h *History) Entries() []Entry { return h.entries }
 
-// Size returns the bytes of the file then.
+// Size returns the size of the file in bytes at that time.
 func (h *History) Size() int64 { return h.size }
 
-// Add remembers a text. Matches that are under way go on in what was there before.
+// Add appends a text, "answer" or "context". A text that exceeds half of the limit is ignored. Drafts in progress
+// may go on with the entries from before.
 func (h *History) Add(kind string, tokens []tandem.Token, now time.Time) error {
 	if len(tokens) == 0 {
 		return nil
@@ -168,7 +169,7 @@ func (h *History) Add(kind string, tokens []tandem.Token, now time.Time) error {
 	}
 	record := appendEntry(nil, e)
 	if len(record) > maxEntry || int64(len(record)) > h.limit/2 {
-		return nil // it would push out everything else
+		return nil // it would displace everything else
 	}
 	unlock, err := lockHistories(filepath.Dir(h.path))
 	if err != nil {
@@ -184,7 +185,7 @@ func (h *History) Add(kind string, tokens []tandem.Token, now time.Time) error {
 		if err := h.shorten(entries); err != nil {
 			return err
 		}
-		h.relearn()
+		h.reindex()
 		return nil
 	}
 	if size == 0 {
@@ -194,7 +195,7 @@ func (h *History) Add(kind string, tokens []tandem.Token, now time.Time) error {
 		return fmt.Errorf("history: %w", err)
 	}
 	h.entries, h.size = entries, size+int64(len(record))
-	h.learn(e)
+	h.indexEntry(e)
 	return nil
 }
 
@@ -205,7 +206,7 @@ func (h *History) fail(step string) error {
 	return h.failpoint(step)
 }
 
-// write puts a record behind the last good one, over what a crash left there.
+// write writes a record at the end of the last valid one, over what a crash left there.
 func (h *History) write(record []byte, at int64) error {
 	f, err := os.OpenFile(h.path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -220,7 +221,7 @@ func (h *History) write(record []byte, at int64) error {
 	return errors.Join(err, f.Close())
 }
 
-// shorten keeps the newest of the entries, as many as half of the limit holds, in a new file.
+// shorten writes a new file with the newest entries that fit into half of the limit.
 func (h *History) shorten(entries []Entry) error {
 	size, keep := int64(len(historyMagic)), len(entries)
 	for keep > 0 {
@@ -242,7 +243,7 @@ func (h *History) shorten(entries []Entry) error {
 	return nil
 }
 
-// replace puts a file with the data into the old one's place in one step.
+// replace replaces the file atomically with one that holds data.
 func (h *History) replace(data []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(h.path), unfinished+"*")
 	if err != nil {
@@ -261,8 +262,8 @@ func (h *History) replace(data []byte) error {
 	return err
 }
 
-// appendEntry appends the record of an entry: length and CRC-32C of what follows, seconds since 1970, kind,
-// tokens as differences.
+// appendEntry appends the record of an entry: length and CRC-32C of the rest; then seconds since 1970, kind, and
+// tokens as differences to the one before.
 func appendEntry(b []byte, e Entry) []byte {
 	body := binary.AppendVarint(nil, e.When.Unix())
 	body = append(body, byte(slices.Index(kinds, e.Kind)))
@@ -276,8 +277,8 @@ func appendEntry(b []byte, e Entry) []byte {
 	return append(b, body...)
 }
 
-// parseHistory returns the good records from the beginning of a file, and where they end; 0 if the file is not
-// a history.
+// parseHistory returns the valid records at the beginning of a file and the offset at which they end: 0 if the file
+// is not a history.
 func parseHistory(data []byte) (entries []Entry, good int64) {
 	rest, ok := bytes.CutPrefix(data, []byte(historyMagic))
 	if !ok {
@@ -323,7 +324,7 @@ func parseEntry(body []byte) (e Entry, ok bool) {
 	return e, true
 }
 
-// HistoryFile describes a history for people.
+// A HistoryFile describes a history.
 type HistoryFile struct {
 	Vocabulary string    `json:"vocabulary"`
 	Entries    int       `json:"entries"`
@@ -333,7 +334,7 @@ type HistoryFile struct {
 	Newest     time.Time `json:"newest,omitzero"`
 }
 
-// Histories lists the histories in dir; none if it does not exist.
+// Histories lists the histories in dir. It returns none if dir does not exist.
 func Histories(dir string) ([]HistoryFile, error) {
 	names, err := fs.Glob(os.DirFS(dir), "*"+historySuffix)
 	if err != nil {
@@ -359,7 +360,7 @@ func Histories(dir string) ([]HistoryFile, error) {
 	return out, nil
 }
 
-// ClearHistories removes the histories in dir, also what a crash left of one, and returns how many there were.
+// ClearHistories removes the histories in dir, with files left by crashes, and returns how many histories it removed.
 func ClearHistories(dir string) (int, error) {
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
@@ -369,7 +370,7 @@ func ClearHistories(dir string) (int, error) {
 		return 0, err
 	}
 	defer unlock()
-	n, err := removeAll(dir, "*"+historySuffix)
-	_, left := removeAll(dir, unfinished+"*")
+	n, err := removeMatching(dir, "*"+historySuffix)
+	_, left := removeMatching(dir, unfinished+"*")
 	return n, errors.Join(err, left)
 }

@@ -30,7 +30,7 @@ func open(t *testing.T, dir string, limit int64) *History {
 	return h
 }
 
-func TestHistoryIsFoundAgain(t *testing.T) {
+func TestHistoryIsReadAgain(t *testing.T) {
 	dir := t.TempDir()
 	h := open(t, dir, 0)
 	if err := h.Add("answer", ids("the spare key is under the mat"), noon); err != nil {
@@ -41,7 +41,7 @@ func TestHistoryIsFoundAgain(t *testing.T) {
 	}
 	again := open(t, dir, 0)
 	if !reflect.DeepEqual(again.Entries(), h.Entries()) || again.Size() != h.Size() {
-		t.Errorf("%v came back as %v", h.Entries(), again.Entries())
+		t.Errorf("read %v, want %v", again.Entries(), h.Entries())
 	}
 	if got := draft("where is the sp", &SAM{History: again}); got != "are key is under the mat" {
 		t.Errorf("drafts %q", got)
@@ -61,7 +61,7 @@ func TestHistoryIsFoundAgain(t *testing.T) {
 	}
 }
 
-// A file that a crash cut at any byte gives its whole records, and goes on.
+// A file that a crash cut at any byte keeps its whole records and accepts new ones.
 func TestHistorySurvivesCuts(t *testing.T) {
 	dir := t.TempDir()
 	h := open(t, dir, 0)
@@ -87,7 +87,7 @@ func TestHistorySurvivesCuts(t *testing.T) {
 			t.Fatalf("cut at %d: %d entries became %d", cut, n, len(y.Entries()))
 		}
 	}
-	// A flipped bit ends the history there.
+	// The history ends at a flipped bit.
 	bent := bytes.Clone(whole)
 	bent[len(bent)-3] ^= 4
 	if err := os.WriteFile(h.path, bent, 0o600); err != nil {
@@ -96,16 +96,16 @@ func TestHistorySurvivesCuts(t *testing.T) {
 	if x := open(t, dir, 0); len(x.Entries()) != 2 {
 		t.Errorf("%d entries of a damaged file", len(x.Entries()))
 	}
-	// What is no history is left as it is.
+	// A file that is not a history is not changed.
 	bent[0] ^= 4
 	if err := os.WriteFile(h.path, bent, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := OpenHistory(dir, "vocab-1", 0); err == nil || !strings.Contains(err.Error(), h.path) {
-		t.Errorf("error %v for a file that is no history", err)
+		t.Errorf("error %v for a file that is not a history", err)
 	}
 	if after, _ := os.ReadFile(h.path); !bytes.Equal(after, bent) {
-		t.Error("a file that is no history was changed")
+		t.Error("a file that is not a history was changed")
 	}
 }
 
@@ -129,17 +129,17 @@ func TestHistoryIsBounded(t *testing.T) {
 		t.Errorf("%d entries, the newest of %v", len(e), e[len(e)-1].When)
 	}
 	if left, _ := os.ReadDir(dir); len(left) != 2 {
-		t.Errorf("%v beside the history and its lock", left)
+		t.Errorf("the folder holds %v", left)
 	}
 	if _, err := OpenHistory(dir, "../x", 0); err == nil {
-		t.Error("a path is taken for a name")
+		t.Error("a path was accepted as a name")
 	}
 	if err := h.Add("gossip", ids("x"), noon); err == nil {
-		t.Error("an unknown kind is taken")
+		t.Error("an unknown kind was accepted")
 	}
 }
 
-// Two processes append in turns: nothing is lost or damaged.
+// Two processes append in turns. Nothing is lost or damaged.
 func TestHistoryOfTwoProcesses(t *testing.T) {
 	dir := t.TempDir()
 	a, b := open(t, dir, 0), open(t, dir, 0)
@@ -151,11 +151,11 @@ func TestHistoryOfTwoProcesses(t *testing.T) {
 		}
 	}
 	if n := len(open(t, dir, 0).Entries()); n != 6 {
-		t.Errorf("%d entries of 6", n)
+		t.Errorf("%d entries, want 6", n)
 	}
 }
 
-// text is the n-th text of someone. All take the same number of bytes.
+// text returns the n-th text of a writer. All texts have the same size.
 func text(who, n int) []tandem.Token {
 	return append([]tandem.Token{tandem.Token(1000 + who), tandem.Token(2000 + n)}, make([]tandem.Token, 20)...)
 }
@@ -169,17 +169,17 @@ func addText(t *testing.T, h *History, who, n int) {
 	}
 }
 
-// fill adds texts of 0 until room is left for that many more, and returns how many it added.
-func fill(t *testing.T, h *History, room int) (n int) {
+// fill adds texts of writer 0 until only free more fit, and returns how many it added.
+func fill(t *testing.T, h *History, free int) (n int) {
 	t.Helper()
-	for ; h.Size()+int64(room+1)*textSize <= h.limit; n++ {
+	for ; h.Size()+int64(free+1)*textSize <= h.limit; n++ {
 		addText(t, h, 0, n)
 	}
 	return n
 }
 
-// said returns the numbers of someone's texts, in the order of the history.
-func said(h *History, who int) (n []int) {
+// textsOf returns the numbers of a writer's texts, in the order of the history.
+func textsOf(h *History, who int) (n []int) {
 	for _, e := range h.Entries() {
 		if slices.Equal(e.Tokens, text(who, int(e.Tokens[1])-2000)) {
 			n = append(n, int(e.Tokens[1])-2000)
@@ -188,8 +188,8 @@ func said(h *History, who int) (n []int) {
 	return n
 }
 
-// What one handle does to the file, another keeps: texts that were added stay when it is shortened, and what was
-// cleared does not come back.
+// A handle keeps what others did to the file: texts that they added survive shortening, and what they cleared does
+// not come back.
 func TestHistoryKeepsWhatOthersDid(t *testing.T) {
 	dir := t.TempDir()
 	a, b := open(t, dir, 5000), open(t, dir, 5000)
@@ -199,23 +199,23 @@ func TestHistoryKeepsWhatOthersDid(t *testing.T) {
 	}
 	addText(t, a, 0, n)
 	x := open(t, dir, 5000)
-	if got := said(x, 0); len(got) > n/2 || !slices.Contains(got, n) {
-		t.Fatalf("shortened, it holds of the first %v", got)
+	if got := textsOf(x, 0); len(got) > n/2 || !slices.Contains(got, n) {
+		t.Fatalf("shortened, it holds %v of writer 0", got)
 	}
-	if got := said(x, 1); !slices.Equal(got, []int{0, 1, 2}) {
-		t.Errorf("of the other's three texts %v are left", got)
+	if got := textsOf(x, 1); !slices.Equal(got, []int{0, 1, 2}) {
+		t.Errorf("of three texts of writer 1, %v are left", got)
 	}
 	fill(t, b, 0)
 	if _, err := ClearHistories(dir); err != nil {
 		t.Fatal(err)
 	}
 	addText(t, b, 2, 7)
-	if x := open(t, dir, 5000); len(x.Entries()) != 1 || !slices.Equal(said(x, 2), []int{7}) {
-		t.Errorf("%d texts after all were cleared and one was added", len(x.Entries()))
+	if x := open(t, dir, 5000); len(x.Entries()) != 1 || !slices.Equal(textsOf(x, 2), []int{7}) {
+		t.Errorf("%d texts after clearing and adding one", len(x.Entries()))
 	}
 }
 
-// run starts this test again as another process, which does what other says.
+// run starts this test in another process, which does what other says.
 func run(t *testing.T, dir, other string) *exec.Cmd {
 	c := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
 	c.Env = append(os.Environ(), "TANDEM_TEST_HISTORY="+dir, "TANDEM_TEST_OTHER="+other)
@@ -223,8 +223,8 @@ func run(t *testing.T, dir, other string) *exec.Cmd {
 	return c
 }
 
-// Processes that add at the same time, and shorten: of each, the newest texts are there, all of them where there is
-// room, undamaged and in order.
+// When processes add and shorten at the same time, the newest texts of each are there, undamaged and in order, and
+// all of them if they fit.
 func TestHistoryOfManyProcesses(t *testing.T) {
 	const processes, texts = 4, 150
 	if dir := os.Getenv("TANDEM_TEST_HISTORY"); dir != "" {
@@ -233,7 +233,7 @@ func TestHistoryOfManyProcesses(t *testing.T) {
 		fmt.Sscan(os.Getenv("TANDEM_TEST_OTHER"), &who, &limit)
 		h := open(t, dir, limit)
 		fmt.Println("ready")
-		io.Copy(io.Discard, os.Stdin) // until all are
+		io.Copy(io.Discard, os.Stdin) // until all are ready
 		for i := range texts {
 			addText(t, h, who, i)
 		}
@@ -258,16 +258,16 @@ func TestHistoryOfManyProcesses(t *testing.T) {
 		}
 		for _, out := range outs {
 			if line, err := out.ReadString('\n'); line != "ready\n" {
-				t.Fatalf("another process says %q, %v", line, err)
+				t.Fatalf("another process printed %q, %v", line, err)
 			}
 		}
 		for _, in := range ins {
 			in.Close()
 		}
 		for i, c := range cs {
-			said, _ := io.ReadAll(outs[i])
+			out, _ := io.ReadAll(outs[i])
 			if err := c.Wait(); err != nil {
-				t.Fatalf("%v: %s", err, said)
+				t.Fatalf("%v: %s", err, out)
 			}
 		}
 		h := open(t, dir, limit)
@@ -276,22 +276,22 @@ func TestHistoryOfManyProcesses(t *testing.T) {
 		}
 		undamaged := 0
 		for who := range processes {
-			got := said(h, who)
+			got := textsOf(h, who)
 			undamaged += len(got)
 			for i, n := range got {
 				if n != texts-len(got)+i {
-					t.Fatalf("limit %d: of process %d the history holds %v", limit, who, got)
+					t.Fatalf("limit %d: the history holds %v of process %d", limit, got, who)
 				}
 			}
 		}
 		if undamaged != len(h.Entries()) {
-			t.Errorf("limit %d: %d of %d texts are someone's", limit, undamaged, len(h.Entries()))
+			t.Errorf("limit %d: %d of %d texts are undamaged", limit, undamaged, len(h.Entries()))
 		}
 	}
 }
 
-// A process that dies with a new file written but not yet in the old one's place leaves the old one, and a file that
-// the next opening removes, or the next clearing.
+// A process that dies before it renames a new file leaves the old one as it was. The next opening or clearing removes
+// the new file.
 func TestHistorySurvivesCrashesWhileShortening(t *testing.T) {
 	if dir := os.Getenv("TANDEM_TEST_HISTORY"); dir != "" {
 		h := open(t, dir, 5000)
@@ -317,7 +317,7 @@ func TestHistorySurvivesCrashesWhileShortening(t *testing.T) {
 			t.Fatalf("the other process: %v", c.ProcessState)
 		}
 		if left, _ := filepath.Glob(filepath.Join(dir, unfinished+"*")); len(left) != 1 {
-			t.Fatalf("the crash left %v", left)
+			t.Fatalf("the crash left the files %v", left)
 		}
 	}
 	crash()
@@ -326,7 +326,7 @@ func TestHistorySurvivesCrashesWhileShortening(t *testing.T) {
 		t.Errorf("%d of %d texts after a crash", len(h.Entries()), n)
 	}
 	if left, _ := os.ReadDir(dir); len(left) != 2 {
-		t.Errorf("%v beside the history and its lock", left)
+		t.Errorf("the folder holds %v", left)
 	}
 	addText(t, h, 2, 0)
 	fill(t, h, 0)
@@ -339,7 +339,7 @@ func TestHistorySurvivesCrashesWhileShortening(t *testing.T) {
 	}
 }
 
-// A disk that is full when the file is shortened leaves it as it was; where a record is added, the half that fitted
+// If the disk is full when the file is shortened, the file stays as it was. If a record does not fit, its first half
 // does no harm.
 func TestHistorySurvivesAFullDisk(t *testing.T) {
 	dir := t.TempDir()
@@ -359,10 +359,10 @@ func TestHistorySurvivesAFullDisk(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	if after, _ := os.ReadFile(h.path); !bytes.Equal(after, before) || len(h.Entries()) != n {
-		t.Error("the file was changed, or what is remembered")
+		t.Error("the file or the entries have changed")
 	}
 	if left, _ := os.ReadDir(dir); len(left) != 2 {
-		t.Errorf("%v beside the history and its lock", left)
+		t.Errorf("the folder holds %v", left)
 	}
 	h.failpoint = nil
 	addText(t, h, 1, 0)
@@ -377,15 +377,15 @@ func TestHistorySurvivesAFullDisk(t *testing.T) {
 	}
 	h.failpoint = nil
 	if x := open(t, dir, 5000); len(x.Entries()) != n || len(h.Entries()) != n {
-		t.Errorf("%d texts became %d", n, len(x.Entries()))
+		t.Errorf("%d texts, want %d", len(x.Entries()), n)
 	}
 	addText(t, h, 1, 2)
-	if x := open(t, dir, 5000); !slices.Equal(said(x, 1), []int{0, 2}) || len(x.Entries()) != n+1 {
-		t.Errorf("after the disk had room: %v", said(x, 1))
+	if x := open(t, dir, 5000); !slices.Equal(textsOf(x, 1), []int{0, 2}) || len(x.Entries()) != n+1 {
+		t.Errorf("after the disk had space again: %v", textsOf(x, 1))
 	}
 }
 
-// A draft that began before the history was shortened goes on in what was there.
+// A draft that started before the history was shortened goes on with the old entries.
 func TestHistoryIsShortenedUnderADraft(t *testing.T) {
 	for _, tree := range []bool{false, true} {
 		h := open(t, t.TempDir(), 5000)
@@ -396,19 +396,19 @@ func TestHistoryIsShortenedUnderADraft(t *testing.T) {
 		s := &SAM{History: h, Tree: tree}
 		s.Committed(ids("where is the spare"))
 		addText(t, h, 1, 0)
-		if len(said(h, 0)) > 70 {
+		if len(textsOf(h, 0)) > 70 {
 			t.Fatal("nothing was dropped")
 		}
 		s.Committed(ids(" k"))
 		nodes := NewTree(100, nil)
 		s.Propose(nodes)
 		if got := path(nodes); got != "ey is under the mat" {
-			t.Errorf("it goes on with %q", got)
+			t.Errorf("it drafts %q", got)
 		}
 	}
 }
 
-// Whatever the bytes: entries that are written again give the same bytes as far as they were good.
+// Valid entries of any bytes can be written and parsed again.
 func FuzzParseHistory(f *testing.F) {
 	f.Add([]byte(historyMagic))
 	f.Add(appendEntry([]byte(historyMagic), Entry{When: noon, Kind: "context", Tokens: ids("abc")}))
@@ -422,7 +422,7 @@ func FuzzParseHistory(f *testing.F) {
 			b = appendEntry(b, e)
 		}
 		if again, _ := parseHistory(b); len(again) != len(entries) {
-			t.Fatalf("%d entries became %d", len(entries), len(again))
+			t.Fatalf("%d entries, want %d", len(again), len(entries))
 		}
 	})
 }

@@ -1,14 +1,18 @@
 package specdec
 
-import "tandem"
+import (
+	"cmp"
 
-// Lookup is prompt lookup (PLD): the last Most to 1 tokens of the text are looked for earlier in it, and
-// what followed the latest occurrence is the draft. With Branches above 1, several occurrences become
+	"tandem"
+)
+
+// Lookup is prompt lookup decoding (PLD, Saxena 2023). It searches the text for its own last Most tokens, then for
+// fewer, and drafts what followed the latest occurrence. With Branches above 1, several occurrences become
 // branches.
 type Lookup struct {
-	Most     int // tokens to look for [3]
-	Length   int // of the draft [10]
-	Branches int // [1]
+	Most     int // tokens to search for; 0 means 3
+	Length   int // of the draft; 0 means 10
+	Branches int // 0 means 1
 	text     []tandem.Token
 }
 
@@ -18,9 +22,9 @@ func (l *Lookup) Committed(tokens []tandem.Token) { l.text = append(l.text, toke
 // Settle implements Drafter.
 func (l *Lookup) Settle(*Verdict) {}
 
-// Propose implements Drafter. It looks at each place of the text once for each length.
+// Propose implements Drafter. It compares each place of the text once for each length.
 func (l *Lookup) Propose(t *Tree) {
-	most, length, branches := or(l.Most, 3), or(l.Length, 10), or(l.Branches, 1)
+	most, length, branches := cmp.Or(l.Most, 3), cmp.Or(l.Length, 10), cmp.Or(l.Branches, 1)
 	for n := min(most, len(l.text)-1); n > 0; n-- {
 		tail := l.text[len(l.text)-n:]
 		for end := len(l.text) - 1; end >= n && branches > 0; end-- {
@@ -35,13 +39,6 @@ func (l *Lookup) Propose(t *Tree) {
 	}
 }
 
-func or(v, d int) int {
-	if v == 0 {
-		return d
-	}
-	return v
-}
-
 func equal(a, b []tandem.Token) bool {
 	for i := len(b) - 1; i >= 0; i-- { // the last token decides most often
 		if a[i] != b[i] {
@@ -51,10 +48,10 @@ func equal(a, b []tandem.Token) bool {
 	return true
 }
 
-// Ngrams counts what follows each run of up to Most tokens of the text and proposes the tree of the likeliest
-// continuations: longer runs before shorter ones.
+// Ngrams counts what follows each run of up to Most tokens of the text. It proposes a tree of the likeliest
+// continuations and prefers those of longer runs.
 type Ngrams struct {
-	Most int // tokens before the next [4]
+	Most int // tokens of a run; 0 means 4
 	text []tandem.Token
 	next map[uint64][]follower // by a hash of the run
 }
@@ -64,7 +61,7 @@ type follower struct {
 	count int32
 }
 
-// followers is how many continuations of a run are kept; rarer ones give way to new ones.
+// followers is how many continuations of a run are kept. A new one replaces the rarest.
 const followers = 8
 
 // Committed implements Drafter.
@@ -74,7 +71,7 @@ func (g *Ngrams) Committed(tokens []tandem.Token) {
 	}
 	for _, token := range tokens {
 		h := uint64(0)
-		for n := 1; n <= min(or(g.Most, 4), len(g.text)); n++ {
+		for n := 1; n <= min(cmp.Or(g.Most, 4), len(g.text)); n++ {
 			h = hash(h, g.text[len(g.text)-n])
 			g.next[h] = count(g.next[h], token)
 		}
@@ -107,11 +104,11 @@ func count(list []follower, t tandem.Token) []follower {
 // Settle implements Drafter.
 func (g *Ngrams) Settle(*Verdict) {}
 
-// Propose implements Drafter: the likeliest node grows first.
+// Propose implements Drafter.
 func (g *Ngrams) Propose(t *Tree) {
-	grow(t, 48, -1, tail(g.text, or(g.Most, 4)), func(before []tandem.Token, emit func(tandem.Token, float64, Class, []tandem.Token)) {
+	grow(t, 48, -1, tail(g.text, cmp.Or(g.Most, 4)), func(before []tandem.Token, emit func(tandem.Token, float64, Class, []tandem.Token)) {
 		h, found, match := uint64(0), []follower(nil), 0
-		for n := 1; n <= min(or(g.Most, 4), len(before)); n++ {
+		for n := 1; n <= min(cmp.Or(g.Most, 4), len(before)); n++ {
 			h = hash(h, before[len(before)-n])
 			list, ok := g.next[h]
 			if !ok {
@@ -124,7 +121,7 @@ func (g *Ngrams) Propose(t *Tree) {
 			sum += int(f.count)
 		}
 		for _, f := range found[:min(3, len(found))] {
-			after := append(append([]tandem.Token(nil), tail(before, or(g.Most, 4)-1)...), f.token)
+			after := append(append([]tandem.Token(nil), tail(before, cmp.Or(g.Most, 4)-1)...), f.token)
 			emit(f.token, float64(f.count)/float64(sum), ClassOf(FromNgrams, match), after)
 		}
 	})
@@ -132,8 +129,8 @@ func (g *Ngrams) Propose(t *Tree) {
 
 func tail[T any](s []T, n int) []T { return s[max(0, len(s)-n):] }
 
-// grow adds at most budget nodes to a tree, always behind the likeliest node that has not grown: expand says
-// what may follow a state, with the state after it.
+// grow adds about budget nodes to a tree. It always expands the likeliest leaf: expand emits the tokens that may
+// follow a state, each with the state after it.
 func grow[S any](t *Tree, budget, parent int, from S, expand func(s S, emit func(tandem.Token, float64, Class, S))) {
 	type leaf struct {
 		node  int
@@ -162,5 +159,5 @@ func grow[S any](t *Tree, budget, parent int, from S, expand func(s S, emit func
 	}
 }
 
-// leastChance is that of a path that is not worth following.
+// leastChance is the probability below which a path is not worth following.
 const leastChance = 0.01

@@ -1,18 +1,20 @@
 package specdec
 
 import (
+	"cmp"
 	"slices"
 
 	"tandem"
 )
 
-// Reuse keeps what was rejected too early (sd.npu §4.4): of a rejected draft x, the longest segment with
-// x_i = y_i, where y_i is the model's own likeliest token there (Eq. 3), is proposed again, behind the text and
-// behind the likeliest draft, while the draft is shorter than Limit. A segment lives for Life steps, at least one,
-// whatever comes in them; of more than four the oldest goes.
+// Reuse proposes tokens again that were rejected too early (CoordGen §3.4, sd.npu §4.4). Of a rejected draft x it
+// keeps the longest segment with x_i = y_i, where y_i is the model's likeliest token at i (sd.npu Eq. 3). It
+// proposes the segment after the text and, while the likeliest draft is shorter than Limit, after that draft. A
+// segment lives for Life steps, whatever the model says in them. At most four segments live; a new one replaces
+// the oldest.
 type Reuse struct {
-	Limit int // [32]
-	Life  int // steps [4]
+	Limit int // tokens of a draft; 0 means 32
+	Life  int // steps; 0 means 4
 
 	segments []segment
 	last     tandem.Token
@@ -20,12 +22,11 @@ type Reuse struct {
 	cases    Cases
 }
 
-// Cases counts what rejections turned out to be, from what the model said in the next 16 tokens (sd.npu
-// Table 2).
+// Cases counts rejections by what the model said in the 16 tokens after them (sd.npu Table 2).
 type Cases struct {
-	Missing   int `json:"missing"`   // the rejected token came after others
-	Synonym   int `json:"synonym"`   // tokens after it came
-	Redundant int `json:"redundant"` // nothing of it came
+	Missing   int `json:"missing"`   // the rejected token followed later
+	Synonym   int `json:"synonym"`   // only tokens after it followed
+	Redundant int `json:"redundant"` // nothing of the draft followed
 }
 
 type segment struct {
@@ -35,10 +36,10 @@ type segment struct {
 
 type rejection struct {
 	draft []tandem.Token
-	came  []tandem.Token
+	after []tandem.Token // what the model said since
 }
 
-// window is how many tokens decide what a rejection was.
+// window is how many tokens decide the case of a rejection.
 const window = 16
 
 // Cases returns the counts so far.
@@ -51,20 +52,20 @@ func (r *Reuse) Committed(tokens []tandem.Token) {
 	}
 	r.last = tokens[len(tokens)-1]
 	for i := range r.rejected {
-		r.rejected[i].came = append(r.rejected[i].came, tokens...)
+		r.rejected[i].after = append(r.rejected[i].after, tokens...)
 	}
-	for len(r.rejected) > 0 && len(r.rejected[0].came) >= window {
+	for len(r.rejected) > 0 && len(r.rejected[0].after) >= window {
 		r.classify(r.rejected[0])
 		r.rejected = r.rejected[1:]
 	}
 }
 
-// classify counts a rejection by the pairs of its tokens that came.
+// classify counts a rejection, by the pairs of its tokens that followed.
 func (r *Reuse) classify(x rejection) {
-	came := x.came[:min(window, len(x.came))]
+	after := x.after[:min(window, len(x.after))]
 	holds := func(part []tandem.Token) bool {
-		for i := 0; i+len(part) <= len(came); i++ {
-			if slices.Equal(came[i:i+len(part)], part) {
+		for i := 0; i+len(part) <= len(after); i++ {
+			if slices.Equal(after[i:i+len(part)], part) {
 				return true
 			}
 		}
@@ -84,12 +85,12 @@ func (r *Reuse) classify(x rejection) {
 	r.cases.Redundant++
 }
 
-// Propose implements Drafter. It comes last, when the others have proposed.
+// Propose implements Drafter. It must come after the other drafters: it extends what they proposed.
 func (r *Reuse) Propose(t *Tree) {
 	if len(r.segments) == 0 {
 		return
 	}
-	// The likeliest draft without reuse: its end is where a segment is appended.
+	// Find the end of the likeliest draft without reuse.
 	end, length := -1, 0
 	for {
 		best := -1
@@ -106,12 +107,12 @@ func (r *Reuse) Propose(t *Tree) {
 	for _, s := range slices.Backward(r.segments) {
 		rest := s.tokens
 		if i := slices.Index(s.tokens, r.last); i >= 0 {
-			rest = s.tokens[i+1:] // the text has come to it
+			rest = s.tokens[i+1:] // the text has reached the segment
 			t.Chain(-1, rest, FromReuse, 2+i)
 			continue
 		}
 		t.Chain(-1, rest, FromReuse, 1)
-		if limit := or(r.Limit, 32); end >= 0 && length < limit {
+		if limit := cmp.Or(r.Limit, 32); end >= 0 && length < limit {
 			t.Chain(end, rest[:min(len(rest), limit-length)], FromReuse, 1)
 		}
 	}
@@ -133,7 +134,7 @@ func (r *Reuse) Settle(v *Verdict) {
 	if len(r.rejected) < 64 {
 		r.rejected = append(r.rejected, rejection{draft: x})
 	}
-	// Eq. 3: the longest run of agreement.
+	// sd.npu Eq. 3: the longest run of agreement.
 	from, to, run := 0, 0, 0
 	for i := range x {
 		if x[i] != y[i] {
@@ -145,13 +146,13 @@ func (r *Reuse) Settle(v *Verdict) {
 		}
 	}
 	if to-from > 1 {
-		r.segments = append(r.segments, segment{slices.Clone(x[from:to]), or(r.Life, 4)})
+		r.segments = append(r.segments, segment{slices.Clone(x[from:to]), cmp.Or(r.Life, 4)})
 		r.segments = tail(r.segments, 4)
 	}
 }
 
-// rejectedDraft is the likeliest draft behind the last right node, and what the model would have said in the
-// place of each of its tokens.
+// rejectedDraft returns the likeliest path below the last right node, and the model's likeliest token at each of
+// its places.
 func rejectedDraft(v *Verdict) (x, y []tandem.Token) {
 	at := -1
 	if len(v.Path) > 0 {
@@ -172,9 +173,9 @@ func rejectedDraft(v *Verdict) (x, y []tandem.Token) {
 	}
 }
 
-// Eagle stands in for a drafter model that this project does not have: it knows what will come and is right
-// often enough to give the accept length that EAGLE is published with (5.5 tokens a pass). What it gives is
-// simulated; its time is that of one layer and the head for each of its tokens.
+// Eagle simulates a draft model such as EAGLE-2, which this project does not have: it knows the answer, and errs
+// so often that passes give a chosen number of tokens. CoordGen §4.1 simulates EAGLE-2 so too, with the 5.5 tokens
+// a pass of its paper, and takes one layer and the head as its cost.
 type Eagle struct {
 	truth []tandem.Token
 	began bool
@@ -183,7 +184,7 @@ type Eagle struct {
 	depth int
 }
 
-// NewEagle returns a drafter of the text that follows the prompt.
+// NewEagle returns a drafter for the answer truth whose passes give accept tokens on average, at most 11.
 func NewEagle(truth []tandem.Token, accept float64) *Eagle {
 	e := &Eagle{truth: truth, depth: 10}
 	for low, high := 0.0, 1.0; high-low > 1e-6; { // 1 + p + p² + … + p^depth = accept
@@ -223,7 +224,7 @@ func (e *Eagle) Propose(t *Tree) {
 		}
 		token := e.truth[e.at+d]
 		if h := hash(uint64(e.at+d)<<8, tandem.Token(e.at)); float64(h>>11)/(1<<53) > e.right {
-			token++ // wrong on purpose
+			token++ // an error
 		}
 		if parent = t.Add(parent, token, e.right, Class{Source: Simulated}); parent < 0 {
 			return

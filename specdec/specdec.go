@@ -1,11 +1,11 @@
-// Package specdec guesses what a model will say next from what stands in its context, so that one pass
-// checks many tokens at once: prompt lookup, suffix automata over the request and over earlier answers,
-// n-gram trees, calibration by the model's own prefill, and reuse of what was rejected (sd.npu §4.3, §4.4;
-// CoordGen §3.3, §3.4; DESIGN §4.2).
+// Package specdec drafts the next tokens of a text for speculative decoding, so that one forward pass
+// verifies many tokens at once. The drafters use only the context: prompt lookup, suffix automata over the
+// request and over earlier answers, n-gram trees, calibration by the model's own prefill, and reuse of
+// rejected drafts (CoordGen §3.3, §3.4; sd.npu §4.3, §4.4).
 //
-// Drafters are pure: they read no clock and draw no random numbers, and what they guess decides how fast
-// tokens come, never which. Verification is the model's (sample.GenerateWith); this room knows nothing of
-// devices beyond the time that a pass of so many rows takes (Costs).
+// Drafters are pure: they read no clock and draw no random numbers. A draft decides how fast tokens come,
+// never which. The model verifies drafts (sample.GenerateWith). All that this package knows about devices is
+// how long a pass of n rows takes (Costs).
 package specdec
 
 import (
@@ -14,17 +14,17 @@ import (
 	"tandem"
 )
 
-// Drafter proposes what may follow a text.
+// A Drafter proposes tokens that may follow a text.
 type Drafter interface {
-	// Committed tells the tokens that the text grew by; the prompt comes first.
+	// Committed appends tokens to the text. The first call passes the prompt.
 	Committed(tokens []tandem.Token)
-	// Propose adds nodes to the tree of what may follow.
+	// Propose adds nodes to the draft tree.
 	Propose(t *Tree)
-	// Settle tells what the model said to the nodes that were verified.
+	// Settle reports the result of a verification.
 	Settle(v *Verdict)
 }
 
-// Source says where a guess comes from.
+// A Source is where a guess comes from.
 type Source uint8
 
 // The sources.
@@ -33,26 +33,26 @@ const (
 	FromAutomaton                 // the longest suffix of the text that occurred before
 	FromHistory                   // the same in earlier answers and contexts
 	FromNgrams                    // counts of n-grams
-	FromCalibration               // what the model expected at a like place of the prompt
-	FromPlaces                    // what stands at a like place, and the model did not expect
-	FromAgreed                    // what stands there and the model expected
-	FromReuse                     // rejected once
-	Simulated                     // a drafter model that is not there: see NewEagle
+	FromCalibration               // what the model expected at a similar place of the prompt
+	FromPlaces                    // what follows a similar place, though the model did not expect it
+	FromAgreed                    // what follows a similar place, as the model expected
+	FromReuse                     // rejected before
+	Simulated                     // a draft model that does not exist: see NewEagle
 	sources
 )
 
-var sourceNames = [sources]string{"prompt lookup", "automaton", "history", "n-grams", "calibration", "like places", "like places, expected", "reuse", "simulated"}
+var sourceNames = [sources]string{"prompt lookup", "automaton", "history", "n-grams", "calibration", "similar places", "similar places, expected", "reuse", "simulated"}
 
 func (s Source) String() string { return sourceNames[s] }
 
-// Class is a source and how much of the text spoke for the guess, as a bucket of the match's length. How often
-// guesses of a class are right is measured (Acceptance).
+// A Class is a source and a bucket of the match's length: how many tokens of the text led to the guess.
+// Acceptance measures how often the guesses of a class are right.
 type Class struct {
 	Source Source
-	Match  uint8 // of 0: 1 token, 1: 2 to 3, 2: 4 to 7, 3: 8 to 15, 4: 16 or more
+	Match  uint8 // 0: 1 token, 1: 2 to 3, 2: 4 to 7, 3: 8 to 15, 4: 16 or more
 }
 
-// ClassOf returns the class of a guess behind a match of n tokens.
+// ClassOf returns the class of a guess that follows a match of n tokens.
 func ClassOf(s Source, n int) Class {
 	switch {
 	case n < 2:
@@ -67,35 +67,35 @@ func ClassOf(s Source, n int) Class {
 	return Class{s, 4}
 }
 
-// Node is a guessed token behind another one.
+// A Node is a guessed token and the token it follows.
 type Node struct {
 	Token  tandem.Token
-	Parent int     // its index in the tree, -1 behind the text
-	Share  float64 // the drafter's own belief in it, given its parent
+	Parent int     // its index in the tree, -1 for the text itself
+	Share  float64 // the drafter's own probability for it, given its parent
 	Class  Class
-	P      float64 // the measured chance that the whole path down to it is right
+	P      float64 // the measured probability that the whole path down to it is right
 
-	step        float64 // the chance given its parent
-	first, next int     // child, sibling; 0 for none, since node 0 is nobody's child or sibling
+	step        float64 // the measured probability given its parent
+	first, next int     // child and sibling, as indices plus one; 0 for none
 }
 
-// Tree is a draft: nodes with parents before children. At most Limit are kept.
+// A Tree is a draft of at most Limit nodes, parents before children.
 type Tree struct {
 	Nodes []Node
 	Limit int
 
 	rate *Acceptance
-	root int // 1 + the first node behind the text
+	root int // the first node without a parent, as an index plus one
 }
 
-// NewTree returns an empty tree of at most limit nodes, whose chances a gives; nil takes drafters' own
-// beliefs for them.
+// NewTree returns an empty tree of at most limit nodes. The probabilities of nodes come from a, or from the
+// drafters if a is nil.
 func NewTree(limit int, a *Acceptance) *Tree { return &Tree{Limit: limit, rate: a} }
 
 // Full reports whether no node can be added.
 func (t *Tree) Full() bool { return len(t.Nodes) >= t.Limit }
 
-// P returns the chance of the path to a node; 1 for -1, the text itself.
+// P returns the probability of the path to a node. It is 1 for -1, the text itself.
 func (t *Tree) P(node int) float64 {
 	if node < 0 {
 		return 1
@@ -103,7 +103,7 @@ func (t *Tree) P(node int) float64 {
 	return t.Nodes[node].P
 }
 
-// Child returns the child of a node (-1: the text) with the token, or -1.
+// Child returns the child of a node (-1: the text) with the given token, or -1.
 func (t *Tree) Child(parent int, token tandem.Token) int {
 	for i := t.firstChild(parent); i > 0; i = t.Nodes[i-1].next {
 		if t.Nodes[i-1].Token == token {
@@ -113,7 +113,7 @@ func (t *Tree) Child(parent int, token tandem.Token) int {
 	return -1
 }
 
-// firstChild and next are indices plus one, 0 for none.
+// firstChild returns the index of a node's first child plus one, or 0.
 func (t *Tree) firstChild(parent int) int {
 	if parent < 0 {
 		return t.root
@@ -121,8 +121,8 @@ func (t *Tree) firstChild(parent int) int {
 	return t.Nodes[parent].first
 }
 
-// Add puts a token behind parent (-1: behind the text) and returns its node, or -1 when the tree is full. A
-// node that is there already keeps the better chance of the two.
+// Add adds a child to parent (-1: the text) and returns its node, or -1 if the tree is full. If the child
+// exists, it keeps the higher of the two probabilities.
 func (t *Tree) Add(parent int, token tandem.Token, share float64, c Class) int {
 	step := share
 	if t.rate != nil {
@@ -148,7 +148,7 @@ func (t *Tree) Add(parent int, token tandem.Token, share float64, c Class) int {
 	return len(t.Nodes) - 1
 }
 
-// Chain adds tokens one behind the other, from parent on, and returns the last node.
+// Chain adds a path of tokens below parent and returns its last node.
 func (t *Tree) Chain(parent int, tokens []tandem.Token, s Source, match int) int {
 	for i, token := range tokens {
 		next := t.Add(parent, token, 1, ClassOf(s, match+i))
@@ -160,10 +160,10 @@ func (t *Tree) Chain(parent int, tokens []tandem.Token, s Source, match int) int
 	return parent
 }
 
-// Best returns the indices of the n likeliest nodes, parents before children, and those chances from the
-// highest down. With a node its parents are among them.
+// Best returns the indices of the n likeliest nodes in ascending order, and their probabilities in
+// descending order. The result holds every ancestor of each node.
 func (t *Tree) Best(n int) (nodes []int, chances []float64) {
-	for i := range t.Nodes { // chances of parents may have risen since
+	for i := range t.Nodes { // a parent's probability may have risen since
 		x := &t.Nodes[i]
 		x.P = min(t.P(x.Parent)*x.step, t.P(x.Parent))
 		nodes = append(nodes, i)
@@ -185,12 +185,12 @@ func (t *Tree) Best(n int) (nodes []int, chances []float64) {
 	return nodes, chances
 }
 
-// Verdict is what the model said to a tree.
+// A Verdict is the result of verifying a tree.
 type Verdict struct {
 	Tree     *Tree
 	Verified []int          // the nodes that were in the pass, ascending
 	Path     []int          // the nodes that were right, in order
-	Came     []tandem.Token // what the model said: the path's tokens and the one behind it
-	// Likeliest returns the token that the model thinks likeliest behind a verified node, -1 for the text.
+	Emitted  []tandem.Token // the tokens that the pass gave: those of the path and the one after it
+	// Likeliest returns the model's likeliest token after a verified node (-1: after the text).
 	Likeliest func(node int) tandem.Token
 }

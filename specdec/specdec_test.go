@@ -1,6 +1,7 @@
 package specdec
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -16,9 +17,9 @@ func tokens(t *rapid.T, most int, vocabulary int, label string) []tandem.Token {
 	return rapid.SliceOfN(rapid.Map(rapid.IntRange(0, vocabulary-1), func(i int) tandem.Token { return tandem.Token(i) }), 0, most).Draw(t, label)
 }
 
-// The state of a suffix is the one of its longest earlier occurrence, and edges lead to what followed it, all
-// as looking through the whole text finds them.
-func TestAutomatonIsLookingThroughTheText(t *testing.T) {
+// The automaton finds the longest suffix that occurred before, and what followed it, as a search through the whole
+// text does.
+func TestAutomatonIsASearch(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := tokens(t, 60, rapid.SampledFrom([]int{1, 2, 3, 20}).Draw(t, "vocabulary"), "text")
 		a := newAutomaton()
@@ -27,7 +28,7 @@ func TestAutomatonIsLookingThroughTheText(t *testing.T) {
 			s, length := a.suffix()
 			want, ends := longestSuffix(text[:i+1])
 			if length != want {
-				t.Fatalf("after %d the suffix has %d tokens, not %d", text[:i+1], length, want)
+				t.Fatalf("after %d the suffix has %d tokens, want %d", text[:i+1], length, want)
 			}
 			if want == 0 {
 				continue
@@ -40,17 +41,17 @@ func TestAutomatonIsLookingThroughTheText(t *testing.T) {
 			for e := a.states[s].edges; e > 0; e = a.edges[e-1].next {
 				n++
 				if !follow[a.edges[e-1].token] {
-					t.Fatalf("%d is said to follow in %d", a.edges[e-1].token, text[:i+1])
+					t.Fatalf("%d does not follow in %d", a.edges[e-1].token, text[:i+1])
 				}
 			}
 			if n != len(follow) {
-				t.Fatalf("%d tokens follow, not %d", n, len(follow))
+				t.Fatalf("%d tokens follow, want %d", n, len(follow))
 			}
 			if latest := ends[len(ends)-1]; a.states[s].count <= countUp && int(a.states[s].latest) != latest && len(text) < countUp {
-				t.Fatalf("the latest of %d is %d, not %d", text[:i+1], a.states[s].latest, latest)
+				t.Fatalf("the latest of %d is %d, want %d", text[:i+1], a.states[s].latest, latest)
 			}
 		}
-		// Another text against it.
+		// Matches of another text.
 		other, m := tokens(t, 40, 20, "other"), match{}
 		for i, token := range other {
 			a.advance(&m, token)
@@ -61,7 +62,7 @@ func TestAutomatonIsLookingThroughTheText(t *testing.T) {
 				}
 			}
 			if int(m.length) != want {
-				t.Fatalf("%d of %d occur in %d, not %d", m.length, other[:i+1], text, want)
+				t.Fatalf("%d tokens of %d occur in %d, want %d", m.length, other[:i+1], text, want)
 			}
 		}
 	})
@@ -76,7 +77,7 @@ func contains(text, part []tandem.Token) bool {
 	return false
 }
 
-// longestSuffix returns the length of the longest suffix that occurs before, and where those occurrences end.
+// longestSuffix returns the length of the longest suffix that occurred before, and where its occurrences end.
 func longestSuffix(text []tandem.Token) (n int, ends []int) {
 	for n = len(text) - 1; n > 0; n-- {
 		for e := n - 1; e < len(text)-1; e++ {
@@ -91,7 +92,7 @@ func longestSuffix(text []tandem.Token) (n int, ends []int) {
 	return 0, nil
 }
 
-// Amortised constant time: a text of 200,000 tokens takes at most two states and three edges a token.
+// The automaton of a text of 200,000 tokens has at most two states and three edges a token.
 func TestAutomatonIsLinear(t *testing.T) {
 	for _, vocabulary := range []int{1, 2, 1000} {
 		a, r := newAutomaton(), rand.New(rand.NewPCG(1, 2))
@@ -111,7 +112,7 @@ func ids(s string) (out []tandem.Token) {
 	return out
 }
 
-// draft is the likeliest path of what a drafter proposes behind a text.
+// draft returns the likeliest path that drafters propose after a text.
 func draft(text string, ds ...Drafter) string {
 	t := NewTree(100, nil)
 	for _, d := range ds {
@@ -151,7 +152,7 @@ func TestDraftersByHand(t *testing.T) {
 		{&SAM{Tree: true}, "he mat. the dog sat on t"},
 	} {
 		if got := draft(text, c.d); got != c.want {
-			t.Errorf("%T drafts %q, not %q", c.d, got, c.want)
+			t.Errorf("%T drafts %q, want %q", c.d, got, c.want)
 		}
 	}
 	if got := draft("abcabdabc", &Ngrams{Most: 3}); got == "" || got[0] != 'a' {
@@ -166,7 +167,7 @@ func TestDraftersByHand(t *testing.T) {
 	}
 }
 
-// The best nodes come with their parents, whatever was added in whatever order.
+// Best returns parents before their children, in whatever order nodes were added.
 func TestBestIsClosed(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tree := NewTree(50, &Acceptance{})
@@ -185,21 +186,21 @@ func TestBestIsClosed(t *testing.T) {
 				t.Fatalf("node %d without its parent %d", b, p)
 			}
 			if i > 0 && chances[i] > chances[i-1] {
-				t.Fatal("chances rise")
+				t.Fatal("the probabilities are not in descending order")
 			}
 		}
 		seen := map[[2]int]bool{}
 		for _, x := range tree.Nodes {
 			k := [2]int{x.Parent, int(x.Token)}
 			if seen[k] {
-				t.Fatal("a child twice")
+				t.Fatal("a node has two children with one token")
 			}
 			seen[k] = true
 		}
 	})
 }
 
-// sd.npu Eq. 3: of x and y the longest run of agreement is kept, and proposed where the text comes to it.
+// sd.npu Eq. 3: the longest run with x_i = y_i is kept, and proposed where the text reaches it.
 func TestReuseKeepsTheLongestAgreement(t *testing.T) {
 	settle := func(r *Reuse, x, y string) {
 		tree := NewTree(100, nil)
@@ -216,26 +217,26 @@ func TestReuseKeepsTheLongestAgreement(t *testing.T) {
 	tree := NewTree(100, nil)
 	r.Propose(tree)
 	if got := path(tree); got != "fg" {
-		t.Errorf("behind e it proposes %q", got)
+		t.Errorf("after e it proposes %q", got)
 	}
-	// Appended to a draft, while that is short.
+	// A segment extends a short draft.
 	r = &Reuse{Limit: 5}
 	settle(r, "abcdefgh", "xbcxefgx")
 	tree = NewTree(100, nil)
 	tree.Chain(-1, ids("123"), FromPrompt, 9)
 	r.Propose(tree)
 	if e := tree.Child(2, 'e'); e < 0 || tree.Child(e, 'f') < 0 || tree.Child(tree.Child(e, 'f'), 'g') >= 0 {
-		t.Errorf("behind 123: %+v", tree.Nodes)
+		t.Errorf("after 123: %+v", tree.Nodes)
 	}
-	// It is proposed in Life steps, also where what comes has nothing of it, and in no further one.
+	// It is proposed in Life steps, even if the text has nothing of it, and then no more.
 	for _, life := range []int{0, 1, 3} {
 		r := &Reuse{Life: life}
 		settle(r, "abcdefgh", "xbcxefgx")
-		for step := range or(life, 4) + 1 {
+		for step := range cmp.Or(life, 4) + 1 {
 			r.Committed(ids("z"))
 			tree := NewTree(100, nil)
 			r.Propose(tree)
-			if got, want := path(tree) == "efg", step < or(life, 4); got != want {
+			if got, want := path(tree) == "efg", step < cmp.Or(life, 4); got != want {
 				t.Errorf("life %d, step %d: proposed %v", life, step, got)
 			}
 			settle(r, "q", "x")
@@ -243,9 +244,17 @@ func TestReuseKeepsTheLongestAgreement(t *testing.T) {
 	}
 }
 
+// stairs is the cost of graphs that compute tile rows at a time.
+func stairs(tile int) (c Costs) {
+	for i := range 64 {
+		c = append(c, float64(i/tile+1))
+	}
+	return c
+}
+
 func TestReuseCases(t *testing.T) {
 	for _, c := range []struct {
-		came string
+		said string
 		want Cases
 	}{
 		{"newwords abcd and so on", Cases{Missing: 1}},
@@ -256,15 +265,15 @@ func TestReuseCases(t *testing.T) {
 		tree := NewTree(100, nil)
 		tree.Chain(-1, ids("abcd"), FromPrompt, 3)
 		r.Settle(&Verdict{Tree: tree, Verified: []int{0, 1, 2, 3}, Likeliest: func(int) tandem.Token { return 'z' }})
-		r.Committed(ids(c.came))
+		r.Committed(ids(c.said))
 		if r.Cases() != c.want {
-			t.Errorf("%q: %+v, not %+v", c.came, r.Cases(), c.want)
+			t.Errorf("%q: %+v, want %+v", c.said, r.Cases(), c.want)
 		}
 	}
 }
 
-// Whatever drafts promise and whatever comes of them, all passes of an answer together take at most 1 % longer
-// than plain decoding, beyond what so short an answer may borrow.
+// Whatever drafts promise and give, the passes of an answer together take at most 1 % longer than plain decoding,
+// plus the credit of a short answer.
 func TestChooserNeverLosesMore(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		slope := rapid.Float64Range(0, 1).Draw(t, "slope")
@@ -273,11 +282,11 @@ func TestChooserNeverLosesMore(t *testing.T) {
 			real = append(real, 1+slope*float64(i))
 		}
 		if rapid.Bool().Draw(t, "stairs") {
-			real = Staircase(rapid.SampledFrom([]int{8, 32}).Draw(t, "tile"), 1, 64)
+			real = stairs(rapid.SampledFrom([]int{8, 32}).Draw(t, "tile"))
 		}
 		c, surprise := &Chooser{Costs: real}, 0.0
 		if rapid.Bool().Draw(t, "learn") {
-			c, surprise = &Chooser{Learn: true}, 1 // what a row more costs shows once
+			c, surprise = &Chooser{Learn: true}, 1 // the cost of more rows is not known in advance
 		}
 		drafting := rapid.Float64Range(0, 0.3).Draw(t, "drafting")
 		luck := rapid.Float64Range(0, 1).Draw(t, "luck")
@@ -301,12 +310,12 @@ func TestChooserNeverLosesMore(t *testing.T) {
 			spent, given = spent+real.At(rows+1)+took, given+right+1
 		}
 		if bound := 1.01*float64(given) + 0.01*credit + drafting/2 + surprise + 1e-6; spent > bound {
-			t.Fatalf("%d tokens took %.2f plain steps, more than %.2f", given, spent, bound)
+			t.Fatalf("%d tokens took %.2f steps of plain decoding, more than %.2f", given, spent, bound)
 		}
 	})
 }
 
-// A model that copies is drafted for, though nothing was measured before and drafting costs a tenth of a step.
+// Drafting starts for a model that copies, though nothing was measured and a draft costs a tenth of a step.
 func TestDraftingStarts(t *testing.T) {
 	c, passes, tokens := &Chooser{Learn: true}, 0, 0
 	for tokens < 100 {
@@ -323,75 +332,47 @@ func TestDraftingStarts(t *testing.T) {
 	}
 }
 
-// Rows that cost nothing are all used; rows whose chance does not pay are not.
+// All rows that cost nothing are used. Rows whose probability does not pay are not.
 func TestChooserUsesWhatPays(t *testing.T) {
 	chances := []float64{.9, .8, .7, .01, .01}
-	if n := (&Chooser{Costs: Staircase(32, 1, 64)}).Rows(chances, 0); n != 5 {
-		t.Errorf("on a staircase %d rows, not 5", n)
+	if n := (&Chooser{Costs: stairs(32)}).Rows(chances, 0); n != 5 {
+		t.Errorf("on a staircase %d rows, want 5", n)
 	}
 	c := &Chooser{Costs: Costs{1, 1.1, 1.2, 1.3, 1.4, 1.5}, Loss: 1}
 	if n := c.Rows(chances, 0); n != 3 {
-		t.Errorf("at a tenth each %d rows, not 3", n)
+		t.Errorf("at a tenth each %d rows, want 3", n)
 	}
 	if n := c.Rows([]float64{.05}, 0); n != 0 {
-		t.Errorf("an unlikely one gets %d rows", n)
+		t.Errorf("an unlikely node gets %d rows", n)
 	}
 	if n := (&Chooser{Costs: Costs{1, 2, 3, 4, 5, 6}}).Rows(chances, 0); n != 0 {
-		t.Errorf("with nothing to stake, %d rows", n)
+		t.Errorf("without a budget, %d rows", n)
 	}
 }
 
-// What is measured replaces the starting value, from what came alone.
+// Measured acceptance replaces the starting value, though nothing was verified.
 func TestAcceptanceIsMeasured(t *testing.T) {
 	a := &Acceptance{}
 	c := ClassOf(FromPrompt, 5)
 	for i := range 400 {
 		tree := NewTree(10, a)
 		tree.Chain(-1, ids("ab"), FromPrompt, 5)
-		came := ids("ax")
+		said := ids("ax")
 		if i%4 == 0 {
-			came = ids("ab")
+			said = ids("ab")
 		}
-		a.Learn(tree, came)
+		a.Learn(tree, said)
 	}
 	if p := a.Of(c, 1); math.Abs(p-.63) > .1 { // a is always right, b in a quarter of cases
 		t.Errorf("measured %.2f", p)
 	}
 }
 
-func TestEagleHasThePublishedAcceptLength(t *testing.T) {
-	text := make([]tandem.Token, 4000)
-	for i := range text {
-		text[i] = tandem.Token(i * 7 % 1000)
-	}
-	e := NewEagle(text, 5.5)
-	e.Committed(nil) // a prompt
-	e.Committed(text[:1])
-	steps, at := 0, 1
-	for at < len(text)-12 {
-		tree := NewTree(32, nil)
-		e.Propose(tree)
-		from := at
-		for _, n := range tree.Nodes {
-			if n.Token != text[at] {
-				break
-			}
-			at++
-		}
-		at++
-		e.Committed(text[from:at])
-		steps++
-	}
-	if got := float64(at) / float64(steps); math.Abs(got-5.5) > .4 {
-		t.Errorf("accept length %.2f", got)
-	}
-}
-
-// Calibration goes where the model expects to go: here it always expects the token after next.
+// Calibration follows the model's expectations. Here the model always expects the token after the next.
 func TestCalibrationFollowsTheModel(t *testing.T) {
 	prompt := ids("abcdefgh.a")
 	c := &Calibration{}
-	among := c.Among(prompt)
+	among := c.Begin(prompt)
 	for i := range prompt {
 		scores := make([]float32, len(among))
 		for j, token := range among {
@@ -399,29 +380,30 @@ func TestCalibrationFollowsTheModel(t *testing.T) {
 				scores[j] = 10
 			}
 		}
-		c.See(i, scores)
+		c.Observe(i, scores)
 	}
 	if got := draft(string([]byte("abcdefgh.a")), c); len(got) < 3 || got[:3] != "ceg" {
 		t.Errorf("it drafts %q", got)
 	}
 }
 
-// Where the model expected something else than the prompt goes on with, both are drafted, and the prompt's words go on behind either.
+// Where the model expected another token than the one that follows in the prompt, both are drafted, each with what
+// follows it in the prompt.
 func TestCalibrationBranchesOffTheCopy(t *testing.T) {
 	prompt := ids("abcdefgh.a")
 	c := &Calibration{}
-	among := c.Among(prompt)
+	among := c.Begin(prompt)
 	for i := range prompt {
 		scores := make([]float32, len(among))
 		for j, token := range among {
 			switch {
-			case i == 2 && token == ids("g")[0]: // behind "c" it expected "g"
+			case i == 2 && token == ids("g")[0]: // after "c" it expected "g"
 				scores[j] = 10
 			case i != 2 && i+1 < len(prompt) && token == prompt[i+1]:
 				scores[j] = 10
 			}
 		}
-		c.See(i, scores)
+		c.Observe(i, scores)
 	}
 	c.Committed(prompt)
 	tree := NewTree(64, nil)

@@ -1,6 +1,7 @@
 package specdec
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -12,50 +13,50 @@ import (
 	"tandem/npu"
 )
 
-// Speculator drafts for sample.GenerateWith with the drafters that it is given. It serves one generation at a
-// time; Acceptance goes on from one to the next.
+// A Speculator implements sample.Speculator with a list of drafters. It serves one generation at a time. Acceptance
+// carries over from one to the next.
 type Speculator struct {
-	Drafters    []Drafter    // Reuse last: it appends to what the others propose
-	Calibration *Calibration // one of Drafters, which sees the prefill; may be nil
-	Chooser     *Chooser     // nil: as many rows as Rows allows
-	Rows        int          // of a pass at most, the first included [32, as sd.npu's decoding graph]
-	Acceptance  *Acceptance  // nil: drafters' own beliefs
+	Drafters    []Drafter    // a Reuse must be last: it extends what the others propose
+	Calibration *Calibration // the one among Drafters, which observes the prefill; may be nil
+	Chooser     *Chooser     // chooses how many rows to verify; nil means as many as Rows allows
+	Rows        int          // the most rows of a pass, the first included; 0 means 32, as in sd.npu
+	Acceptance  *Acceptance  // nil means to trust the drafters' own probabilities
 
 	stats    Stats
 	tree     *Tree
 	verified []int
-	took     float64 // seconds of the last drafting
-	draftS   float64 // of drafting that proposed, smoothed
+	took     float64 // seconds that the last draft took
+	draftS   float64 // smoothed seconds of a draft that proposed something
 }
 
-// Stats tells what became of the rows of all passes (sd.npu §3.2). A pass computes Tile rows, or a multiple:
-// a graph's shape is fixed.
+// Stats counts what became of the rows of all passes (sd.npu §3.2). The shape of a graph is fixed, so a pass
+// computes a multiple of Speculator.Rows.
 type Stats struct {
 	Passes        int           `json:"passes"`
-	Tokens        int           `json:"tokens"` // that they gave
-	Valid         int           `json:"valid"`  // rows whose token became part of the text, the first of each pass included
-	Wasted        int           `json:"wasted"` // rows that were rejected
-	Underutilised int           `json:"underutilised"`
+	Tokens        int           `json:"tokens"`        // that the passes gave
+	Valid         int           `json:"valid"`         // rows whose token became part of the text, the first of each pass included
+	Wasted        int           `json:"wasted"`        // rows that were rejected
+	Underutilised int           `json:"underutilised"` // rows that held no draft
 	Drafting      time.Duration `json:"drafting_ns"`
-	Cases         Cases         `json:"cases"` // of rejections, where Reuse is among the drafters
+	Cases         Cases         `json:"cases"` // of rejections, if a Reuse is among the drafters
 }
 
-// AcceptLength is how many tokens a pass gave.
+// AcceptLength returns the mean number of tokens that a pass gave.
 func (s Stats) AcceptLength() float64 { return float64(s.Tokens) / float64(max(1, s.Passes)) }
 
-// Shares returns the shares of rows that were valid, wasted and underutilised.
+// Shares returns the shares of valid, wasted and underutilised rows.
 func (s Stats) Shares() (valid, wasted, underutilised float64) {
 	all := float64(max(1, s.Valid+s.Wasted+s.Underutilised))
 	return float64(s.Valid) / all, float64(s.Wasted) / all, float64(s.Underutilised) / all
 }
 
-// Plus adds the counts of two answers.
+// Plus returns the sums of the counts of s and o.
 func (s Stats) Plus(o Stats) Stats {
 	return Stats{s.Passes + o.Passes, s.Tokens + o.Tokens, s.Valid + o.Valid, s.Wasted + o.Wasted, s.Underutilised + o.Underutilised, s.Drafting + o.Drafting,
 		Cases{s.Cases.Missing + o.Cases.Missing, s.Cases.Synonym + o.Cases.Synonym, s.Cases.Redundant + o.Cases.Redundant}}
 }
 
-// DraftingPerStep is the mean time of drafting.
+// DraftingPerStep returns the mean time of drafting in a pass.
 func (s Stats) DraftingPerStep() time.Duration { return s.Drafting / time.Duration(max(1, s.Passes)) }
 
 // Stats returns the counts so far.
@@ -69,8 +70,8 @@ func (s *Speculator) Stats() Stats {
 	return out
 }
 
-// Begin implements sample.Speculator: the drafters take in the prompt, and its own tokens are scored along it. That is
-// part of reading a prompt, so that the first draft costs no more than others.
+// Begin implements sample.Speculator. The drafters read the prompt here, so that the first draft costs no more than
+// the others.
 func (s *Speculator) Begin(m *model.Model, prompt *model.Input) error {
 	s.tree = nil
 	if s.draftS == 0 {
@@ -80,11 +81,11 @@ func (s *Speculator) Begin(m *model.Model, prompt *model.Input) error {
 		s.Chooser.Reset()
 	}
 	if s.Calibration != nil {
-		among, err := m.Among(s.Calibration.Among(prompt.Tokens, common(m.Config().Vocab)...))
+		among, err := m.Among(s.Calibration.Begin(prompt.Tokens, commonTokens(m.Config().Vocab)...))
 		if err != nil {
 			return fmt.Errorf("calibrate drafts: %w", err)
 		}
-		prompt.Among, prompt.Near = among, s.Calibration.See
+		prompt.Among, prompt.Near = among, s.Calibration.Observe
 	}
 	for _, d := range s.Drafters {
 		d.Committed(prompt.Tokens)
@@ -92,28 +93,28 @@ func (s *Speculator) Begin(m *model.Model, prompt *model.Input) error {
 	return nil
 }
 
-// common are tokens that any text may say: byte-pair vocabularies have them first, behind their 256 bytes.
-func common(vocabulary int) (tokens []tandem.Token) {
+// commonTokens returns tokens that occur in any text: byte-pair vocabularies have them right after the 256 bytes.
+func commonTokens(vocabulary int) (tokens []tandem.Token) {
 	for t := 0; t < min(512, vocabulary/16); t++ {
 		tokens = append(tokens, tandem.Token(t))
 	}
 	return tokens
 }
 
-// firstDraft is what drafting is taken to cost until it was measured, in seconds.
+// firstDraft is the assumed time of a draft before one is measured, in seconds.
 const firstDraft = 1e-4
 
 // poolSize is how many guesses compete for the rows of a pass.
 const poolSize = 160
 
 // Draft implements sample.Speculator.
-func (s *Speculator) Draft(came []tandem.Token, room int) (tokens []tandem.Token, parents []int) {
+func (s *Speculator) Draft(emitted []tandem.Token, limit int) (tokens []tandem.Token, parents []int) {
 	start := time.Now()
 	if s.tree != nil && s.Acceptance != nil {
-		s.Acceptance.Learn(s.tree, came)
+		s.Acceptance.Learn(s.tree, emitted)
 	}
 	for _, d := range s.Drafters {
-		d.Committed(came)
+		d.Committed(emitted)
 	}
 	s.tree = NewTree(poolSize, s.Acceptance)
 	if s.Chooser == nil || s.Chooser.Afford(s.draftS) {
@@ -121,8 +122,8 @@ func (s *Speculator) Draft(came []tandem.Token, room int) (tokens []tandem.Token
 			d.Propose(s.tree)
 		}
 	}
-	room = min(room, or(s.Rows, 32)-1)
-	_, chances := s.tree.Best(room)
+	limit = min(limit, cmp.Or(s.Rows, 32)-1)
+	_, chances := s.tree.Best(limit)
 	rows := len(chances)
 	if s.Chooser != nil {
 		rows = s.Chooser.Rows(chances, s.draftS)
@@ -141,7 +142,7 @@ func (s *Speculator) Draft(came []tandem.Token, room int) (tokens []tandem.Token
 	took := time.Since(start)
 	s.stats.Drafting += took
 	if s.took = took.Seconds(); len(s.tree.Nodes) > 0 {
-		s.draftS += (min(s.took, 4*s.draftS+1e-4) - s.draftS) / 8 // a pause of the machine is not drafting
+		s.draftS += (min(s.took, 4*s.draftS+1e-4) - s.draftS) / 8 // a pause of the machine does not count in full
 	}
 	return tokens, parents
 }
@@ -149,7 +150,7 @@ func (s *Speculator) Draft(came []tandem.Token, room int) (tokens []tandem.Token
 // Settle implements sample.Speculator.
 func (s *Speculator) Settle(v sample.Verdict) {
 	rows := 1 + len(s.verified)
-	tile := or(s.Rows, 32)
+	tile := cmp.Or(s.Rows, 32)
 	s.stats.Passes++
 	s.stats.Tokens += len(v.Path) + 1
 	s.stats.Valid += len(v.Path) + 1
@@ -160,7 +161,7 @@ func (s *Speculator) Settle(v sample.Verdict) {
 		s.Chooser.Settle(rows-1, len(v.Path)+1, s.took)
 	}
 	verdict := &Verdict{Tree: s.tree, Verified: s.verified, Likeliest: func(node int) tandem.Token {
-		i, _ := slices.BinarySearch(s.verified, node) // nodes ascend; -1 is the row before them
+		i, _ := slices.BinarySearch(s.verified, node) // row i+1; row 0 is the token before the tree
 		if node < 0 {
 			return likeliest(v.Logits[0])
 		}
@@ -168,9 +169,9 @@ func (s *Speculator) Settle(v sample.Verdict) {
 	}}
 	for _, i := range v.Path {
 		verdict.Path = append(verdict.Path, s.verified[i])
-		verdict.Came = append(verdict.Came, s.tree.Nodes[s.verified[i]].Token)
+		verdict.Emitted = append(verdict.Emitted, s.tree.Nodes[s.verified[i]].Token)
 	}
-	verdict.Came = append(verdict.Came, v.Next)
+	verdict.Emitted = append(verdict.Emitted, v.Next)
 	for _, d := range s.Drafters {
 		d.Settle(verdict)
 	}
@@ -186,8 +187,8 @@ func likeliest(logits []float32) tandem.Token {
 	return tandem.Token(best)
 }
 
-// Measure times passes of some numbers of rows on a model, for about budget, behind a text of some tokens. Numbers
-// of rows take turns, and the fastest run of each counts: others at work make runs slower, never faster.
+// Measure measures the Costs of a model, for about as long as budget. It times passes of several numbers of rows in
+// turns after a short text, and takes the fastest of each: other work on the machine only makes passes slower.
 func Measure(ctx context.Context, m *model.Model, budget time.Duration) (Costs, error) {
 	start := time.Now()
 	seq := m.NewSeq()
@@ -195,7 +196,7 @@ func Measure(ctx context.Context, m *model.Model, budget time.Duration) (Costs, 
 		return nil, fmt.Errorf("measure passes: %w", err)
 	}
 	times := map[int]time.Duration{}
-	var memory model.Logits // as a generation reuses its own
+	var memory model.Logits // reused, as in a generation
 	for round := 0; round < 2 || round < 12 && time.Since(start) < budget; round++ {
 		for _, rows := range []int{1, 2, 4, 6, 8, 12, 16, 24, 32} {
 			if seq.Len()+rows > m.Config().Context {

@@ -1,6 +1,7 @@
 package specdec
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -19,7 +20,7 @@ func all(h *History, c *Chooser) *Speculator {
 		Calibration: cal, Chooser: c, Acceptance: &Acceptance{}}
 }
 
-// With every drafter, with and without a choice of length, the text is that of plain decoding.
+// With every drafter, with and without a Chooser, the text is that of plain decoding.
 func TestSpeculationGivesThePlainText(t *testing.T) {
 	m, err := model.OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{Seed: 3, Gain: 2, Context: 300}), model.Options{Threads: 1})
 	if err != nil {
@@ -46,11 +47,11 @@ func TestSpeculationGivesThePlainText(t *testing.T) {
 			return out, stats
 		}
 		want, _ := run(nil)
-		for _, c := range []*Chooser{nil, {Costs: costs}, {Costs: Staircase(32, 1, 64)}} {
+		for _, c := range []*Chooser{nil, {Costs: costs}, {Costs: stairs(32)}} {
 			spec := all(h, c)
 			got, stats := run(spec)
 			if !slices.Equal(got, want) {
-				t.Fatalf("seed %d: %d, not %d", seed, got, want)
+				t.Fatalf("seed %d: %d, want %d", seed, got, want)
 			}
 			st := spec.Stats()
 			if st.Passes != stats.Passes-1 || st.Valid+st.Wasted+st.Underutilised != 32*st.Passes || st.Tokens != st.Valid {
@@ -67,7 +68,7 @@ func TestSpeculationGivesThePlainText(t *testing.T) {
 	}
 }
 
-// What a step of drafting costs with a context of 4,000 tokens and a history of 1 MB.
+// BenchmarkDraft measures a draft with a context of 4,000 tokens and a history of 1 MB.
 func BenchmarkDraft(b *testing.B) {
 	dir := b.TempDir()
 	h, err := OpenHistory(dir, "v", DefaultHistory)
@@ -75,7 +76,7 @@ func BenchmarkDraft(b *testing.B) {
 		b.Fatal(err)
 	}
 	words := func(n, seed int) (out []tandem.Token) {
-		for i := range n { // words of a skewed vocabulary, so that much repeats
+		for i := range n { // words of a skewed distribution, so that many repeat
 			x := hash(uint64(seed), tandem.Token(i))
 			out = append(out, tandem.Token(x%uint64(1+x>>32%3000)))
 		}
@@ -88,13 +89,13 @@ func BenchmarkDraft(b *testing.B) {
 	}
 	prompt := words(4000, -1)
 	spec := all(h, nil)
-	among := spec.Calibration.Among(prompt)
+	among := spec.Calibration.Begin(prompt)
 	scores := make([]float32, len(among))
 	for i := range prompt {
 		for j := range scores {
 			scores[j] = float32(hash(uint64(i), tandem.Token(j))%1000) / 100
 		}
-		spec.Calibration.See(i, scores)
+		spec.Calibration.Observe(i, scores)
 	}
 	spec.Draft(prompt, 31)
 	b.ResetTimer()
@@ -104,12 +105,12 @@ func BenchmarkDraft(b *testing.B) {
 	}
 }
 
-// Costs learned from passes: none is tried before plain decoding is known, what was never tried is extrapolated, and
-// slow runs of a pass do not count.
+// With Learn, no draft is tried before the time of a plain pass is known. The costs of more rows are extrapolated, and
+// slower runs of a pass do not count.
 func TestChooserLearnsCosts(t *testing.T) {
 	c := &Chooser{Learn: true}
 	if n := c.Rows([]float64{0.99, 0.98}, 0); n != 0 {
-		t.Errorf("%d rows before anything is known", n)
+		t.Errorf("%d rows before any time is known", n)
 	}
 	c.Observe(4, 14*time.Millisecond)
 	c.Observe(1, 10*time.Millisecond)
@@ -117,7 +118,7 @@ func TestChooserLearnsCosts(t *testing.T) {
 	if got := []float64{c.Costs.At(1), c.Costs.At(4), c.Costs.At(64)}; got[0] != 0.010 || got[1] != 0.014 || got[2] < 0.10 || got[2] > 0.11 {
 		t.Errorf("costs of 1, 4, 64 rows: %v", got)
 	}
-	fixed := &Chooser{Costs: Staircase(32, 1, 64)}
+	fixed := &Chooser{Costs: stairs(32)}
 	fixed.Observe(1, time.Nanosecond)
 	if fixed.Costs.At(1) != 1 {
 		t.Error("given costs changed")
@@ -141,7 +142,7 @@ func (n *noise) Propose(t *Tree) {
 	}
 }
 
-// 10,000 random cases: prompts, seeds, samplings, drafters, rows. The text is plain decoding's in all of them.
+// The text is that of plain decoding in 10,000 random cases of prompts, seeds, sampling parameters, drafters and rows.
 func TestSpeculationGivesThePlainTextInRandomCases(t *testing.T) {
 	m, err := model.OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{Seed: 5, Gain: 2, Context: 64}), model.Options{Threads: 1})
 	if err != nil {
@@ -177,12 +178,42 @@ func TestSpeculationGivesThePlainTextInRandomCases(t *testing.T) {
 			}
 			got, stats := run(spec)
 			if !slices.Equal(got, want) || stats.Reason != plain.Reason {
-				t.Fatalf("prompt %v, %+v, %d rows: %v (%v), not %v (%v)", prompt, s, spec.Rows, got, stats.Reason, want, plain.Reason)
+				t.Fatalf("prompt %v, %+v, %d rows: %v (%v), want %v (%v)", prompt, s, spec.Rows, got, stats.Reason, want, plain.Reason)
 			}
 			right += plain.Passes - stats.Passes
 		}
 	}
 	if right < 300 {
-		t.Errorf("only %d passes saved: hardly anything was drafted", right)
+		t.Errorf("only %d passes saved", right)
+	}
+}
+
+// The simulated draft model gives as many tokens a pass as it is made for, when a model verifies its drafts.
+func TestEagleAcceptLength(t *testing.T) {
+	m, err := model.OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{Seed: 1, Layers: 1, Dim: 32, Heads: 2, FF: 32, Context: 2048}), model.Options{Threads: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	prompt := ids("the cat")
+	run := func(spec sample.Speculator) (out []tandem.Token) {
+		_, err := sample.GenerateWith(t.Context(), m, prompt, sample.Params{}, 2000, spec, func(id tandem.Token) error { out = append(out, id); return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	truth := run(nil)
+	if len(truth) < 1500 {
+		t.Fatalf("the model ends after %d tokens", len(truth))
+	}
+	for _, want := range []float64{1.5, 3, 5.5, 8} {
+		spec := &Speculator{Drafters: []Drafter{NewEagle(truth, want)}}
+		if got := run(spec); !slices.Equal(got, truth) {
+			t.Errorf("accept length %v: another text", want)
+		}
+		if got := spec.Stats().AcceptLength(); math.Abs(got-want) > 0.08*want {
+			t.Errorf("accept length %.2f, want %.2f", got, want)
+		}
 	}
 }

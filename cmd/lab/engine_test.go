@@ -2,27 +2,25 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"tandem/cmd/internal/clitest"
 	"tandem/internal/llamacpp"
+	"tandem/lab/engine"
 	"tandem/models"
-	"tandem/npu/native"
 )
 
-func TestBenchEngine(t *testing.T) {
+func TestEngine(t *testing.T) {
 	h := clitest.NewHome(t)
 	stdout, stderr, err := h.Run("engine", "--rows", "1,3", "--runs", "2", "--prompt", "9", "--steps", "2", "--threads", "1", "--json")
 	if err != nil {
 		t.Fatalf("%v: %s", err, stderr)
 	}
 	var got struct {
-		Rows []engineRow `json:"rows"`
+		Rows []engine.Result `json:"rows"`
 	}
 	if err := json.Unmarshal([]byte(stdout), &got); err != nil {
 		t.Fatal(err)
@@ -33,7 +31,7 @@ func TestBenchEngine(t *testing.T) {
 	}
 	for i, r := range got.Rows {
 		if r.Test != want[i] || r.Type == "" || !(0 < r.Least && r.Least <= r.Ours && r.Ours <= r.Most) || (r.OfLimit > 0) != (i > 0) {
-			t.Errorf("row %d, wanted %q: %+v", i, want[i], r)
+			t.Errorf("row %d, want %q: %+v", i, want[i], r)
 		}
 	}
 	for _, c := range [][2]string{
@@ -50,16 +48,16 @@ func TestBenchEngine(t *testing.T) {
 	}
 }
 
-// What is left open fits the model, and how is said.
-func TestBenchEngineFits(t *testing.T) {
+// Without --prompt the prompt fits the model's context, and a remark says its length.
+func TestEngineFits(t *testing.T) {
 	stdout, stderr, err := clitest.NewHome(t).Run("engine", "--rows", "1", "--runs", "1", "--json")
 	if err != nil || !strings.Contains(stderr, "a prompt of 447 tokens") || !strings.Contains(stdout, "prefill 447") {
 		t.Errorf("%v: %s %s", err, stdout, stderr)
 	}
 }
 
-// The peer's rows stand beside ours, also where a third process is busy, and --json FILE writes them.
-func TestBenchEngineAgainst(t *testing.T) {
+// The results of llama.cpp are next to ours, even while a third process is busy, and --json FILE writes them.
+func TestEngineAgainst(t *testing.T) {
 	if _, err := llamacpp.Load(); err != nil {
 		t.Skip(err)
 	}
@@ -78,7 +76,7 @@ func TestBenchEngineAgainst(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got struct {
-		Rows []engineRow `json:"rows"`
+		Rows []engine.Result `json:"rows"`
 	}
 	if err := json.Unmarshal(data, &got); err != nil || len(got.Rows) != 3 {
 		t.Fatalf("%v: %s", err, data)
@@ -90,39 +88,15 @@ func TestBenchEngineAgainst(t *testing.T) {
 	}
 }
 
-func TestMedian(t *testing.T) {
-	for _, c := range []struct{ s, want []float64 }{
-		{[]float64{3}, []float64{3, 3, 3}},
-		{[]float64{9, 1}, []float64{5, 1, 9}},
-		{[]float64{7, 1, 3}, []float64{3, 1, 7}},
-		{[]float64{8, 1, 2, 4}, []float64{3, 1, 8}},
-	} {
-		middle, least, most := median(slices.Clone(c.s))
-		if got := []float64{middle, least, most}; !slices.Equal(got, c.want) {
-			t.Errorf("%v: median, least and most are %v, not %v", c.s, got, c.want)
-		}
-	}
-}
-
-// A run's share of the limit is of what the machine read around that very run.
-func TestLimitOfTheSameRun(t *testing.T) {
-	decode := engineTest{name: "decode 2 rows after 0", rows: 2}
-	m := runs{speeds: [][]float64{{20, 80, 40}, {10, 20, 40}}, rates: []float64{100, 400, 160}}
-	r := decode.row("F16", m, 9)
-	if r.OfLimit != 0.9 || r.Ours != 40 || r.Theirs != 20 || r.Ratio != 2 {
-		t.Errorf("%+v", r)
-	}
-}
-
-// A device whose memory could not be read has no share of a limit.
-func TestBenchEngineWithoutALimit(t *testing.T) {
+// Without a rate of memory no share of it is shown.
+func TestEngineWithoutALimit(t *testing.T) {
 	for _, rate := range []float64{0, 2e9} {
-		r := engineReport{Rows: []engineRow{{Test: "decode after 0", Ours: 5}}, Device: "ggml CUDA0", Bytes: 1e6, Rate: rate}
+		r := engine.Report{Results: []engine.Result{{Test: "decode after 0", Ours: 5}}, Device: "ggml CUDA0", Bytes: 1e6, Rate: rate}
 		if rate > 0 {
-			r.Rows[0].OfLimit = 0.5
+			r.Results[0].OfLimit = 0.5
 		}
 		var text strings.Builder
-		r.print(&text)
+		printEngine(&text, r)
 		data, err := json.Marshal(r)
 		if err != nil {
 			t.Fatal(err)
@@ -135,29 +109,5 @@ func TestBenchEngineWithoutALimit(t *testing.T) {
 		if strings.Contains(string(data), "bytes_per_second") != (rate > 0) || strings.Contains(string(data), "of_limit") != (rate > 0) {
 			t.Errorf("rate %v: %s", rate, data)
 		}
-	}
-}
-
-// A device's memory is read by products; here the processor's.
-func TestDeviceReader(t *testing.T) {
-	r, err := deviceReader(native.New(1), 8)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.close()
-	rate := 0.0
-	for _, wanted := range []bool{true, false} {
-		ran := false
-		rate = 0
-		if err := r.around(wanted, &rate, func() error { ran = true; return nil }); err != nil || !ran || (rate > 0) != wanted {
-			t.Errorf("wanted %v: rate %v, ran %v, %v", wanted, rate, ran, err)
-		}
-	}
-	if n, err := r.read(); n != 32*8*8192*2 || err != nil || len(r.seen) != 2 {
-		t.Errorf("%d bytes, %v, %d rates", n, err, len(r.seen))
-	}
-	broken := &reader{read: func() (int, error) { return 0, errors.New("gone") }}
-	if err := broken.around(true, &rate, func() error { return nil }); err == nil || !strings.Contains(err.Error(), "gone") {
-		t.Errorf("%v", err)
 	}
 }

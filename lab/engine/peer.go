@@ -1,34 +1,27 @@
-package main
+package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
-	"os/exec"
-	"strconv"
 	"time"
 
 	"tandem/internal/llamacpp"
 )
 
-// peer is llama.cpp as an engine: on the same device, on a processor with weights repacked and threads that stay;
-// flash attention, F16 caches.
+// peer is llama.cpp as an engine, on the same device: flash attention, F16 caches and, on a processor, repacked weights and
+// a persistent thread pool.
 type peer struct {
 	model          *llamacpp.Model
 	vocab, threads int
 
-	session *llamacpp.Session // for tests of this many rows and positions
+	session *llamacpp.Session // holds rows sequences of at most room positions
 	rows    int
 	room    int
-	prompt  int // what every row of the session begins with
+	prompt  int // tokens with which each sequence of the session begins
 }
 
-// openPeer opens the same file with the llama.cpp library, on ggml's device of that name.
+// openPeer opens the model file with the llama.cpp library, on the device that ggml calls by that name.
 func openPeer(path, device string, vocab, threads int) (*peer, error) {
-	if path == "" {
-		return nil, errors.New("--against needs --model FILE: the built-in model is no file that another engine can open")
-	}
 	lib, err := llamacpp.Load()
 	if err != nil {
 		return nil, fmt.Errorf("--against llama.cpp: %w", err)
@@ -47,7 +40,8 @@ func (p *peer) Close() {
 	p.model.Close()
 }
 
-// after returns a session whose rows each begin with a prompt of n tokens; the one before where it fits.
+// after returns a session whose sequences each begin with a prompt of n tokens. It reuses the previous session if that
+// fits.
 func (p *peer) after(rows, n, room int) (*llamacpp.Session, error) {
 	if p.session == nil || p.rows != rows || p.room < room {
 		if p.session != nil {
@@ -78,7 +72,7 @@ func (p *peer) after(rows, n, room int) (*llamacpp.Session, error) {
 	return s, err
 }
 
-func (p *peer) measure(_ context.Context, t engineTest, prompt, steps int) (float64, error) {
+func (p *peer) measure(_ context.Context, t test, prompt, steps int) (float64, error) {
 	room := prompt + max(steps, 64) + 1
 	if t.rows == 0 {
 		s, err := p.after(1, 0, room)
@@ -103,7 +97,7 @@ func (p *peer) measure(_ context.Context, t engineTest, prompt, steps int) (floa
 	})
 }
 
-// prefill decodes the prompt as sequence 0.
+// prefill computes a prompt of n tokens as sequence 0.
 func (p *peer) prefill(s *llamacpp.Session, n int) error {
 	tokens, pos, seqs, want := make([]int32, n), make([]int32, n), make([]int32, n), make([]int8, n)
 	for i, token := range anyTokens(p.vocab, 0, n) {
@@ -111,19 +105,4 @@ func (p *peer) prefill(s *llamacpp.Session, n int) error {
 	}
 	want[n-1] = 1
 	return s.Decode(tokens, pos, seqs, want)
-}
-
-// busyScript counts until the process whose id it is given is gone.
-const busyScript = `while kill -0 "$0" 2>/dev/null; do i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; done`
-
-// startBusy starts a process that never rests.
-func startBusy() (stop func(), err error) {
-	cmd := exec.Command("sh", "-c", busyScript, strconv.Itoa(os.Getpid()))
-	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("--busy needs a shell: %w", err)
-	}
-	return func() {
-		cmd.Process.Kill()
-		cmd.Wait()
-	}, nil
 }

@@ -1,4 +1,4 @@
-package main
+package engine
 
 import (
 	"fmt"
@@ -8,50 +8,49 @@ import (
 	"sync/atomic"
 	"time"
 
-	"tandem/cmd/internal/cli"
 	"tandem/model"
 	"tandem/npu"
 )
 
-// reader measures how fast a device reads its memory with a plain loop, about what decoding a token cannot exceed.
-// One that has no read measures nothing.
-type reader struct {
-	read   func() (bytes int, err error) // all of a large memory, once
-	passes int                           // at most, for one rate
+// memory measures how fast a device reads its memory in a plain loop: a limit on the speed of decoding. Without a function
+// read it measures nothing.
+type memory struct {
+	read   func() (bytes int, err error) // reads a large memory once
+	passes int                           // most reads for one rate
 	close  func()
 	seen   []float64 // all rates, in bytes per second
 }
 
-// readerOf returns the reader of the memory that holds the model's weights. Where that cannot be measured the other
-// figures can, all the same.
-func readerOf(a *cli.App, m *model.Model, threads int) *reader {
+// memoryOf returns the memory that holds the model's weights. If its rate cannot be measured, it says so and returns one
+// that measures nothing.
+func memoryOf(m *model.Model, o Options) *memory {
 	if m.Processor() {
-		return processorReader(threads)
+		return processorMemory(o.Threads)
 	}
 	var err error
-	for _, rows := range []int{16384, 8192} { // some devices take no such large matrices, some have no room for more
-		var r *reader
-		if r, err = openReader("ggml:"+ggmlName(m), rows); err == nil {
+	for _, rows := range []int{16384, 8192} { // some devices take no larger matrix, or have no room for one
+		var r *memory
+		if r, err = openMemory("ggml:"+ggmlName(m), rows); err == nil {
 			return r
 		}
 	}
-	a.Remark("no shares of the limit, as the rate of the device's memory could not be measured: %v", err)
-	return &reader{close: func() {}}
+	o.Remark("cannot measure the rate of the device's memory, so no share of that limit is shown: %v", err)
+	return &memory{close: func() {}}
 }
 
-func openReader(device string, rows int) (*reader, error) {
+func openMemory(device string, rows int) (*memory, error) {
 	d, err := model.OpenDevice(device, 1, 0)
 	if err != nil {
 		return nil, err
 	}
-	r, err := deviceReader(d, rows)
+	r, err := deviceMemory(d, rows)
 	if err != nil {
 		d.Close()
 	}
 	return r, err
 }
 
-// ggmlName is how ggml calls the device that computes the model, "cpu" if it is the processor.
+// ggmlName returns ggml's name of the device that computes the model, "cpu" for the processor.
 func ggmlName(m *model.Model) string {
 	if name, ok := strings.CutPrefix(m.Rounding(), "ggml "); ok {
 		return name
@@ -59,14 +58,14 @@ func ggmlName(m *model.Model) string {
 	return "cpu"
 }
 
-// processorReader reads 256 MB with all threads.
-func processorReader(threads int) *reader {
+// processorMemory reads 256 MB with all threads.
+func processorMemory(threads int) *memory {
 	data := make([]uint64, 32<<20)
 	for i := 0; i < len(data); i += 512 { // touch every page
 		data[i] = 1
 	}
 	var sink atomic.Uint64
-	return &reader{passes: 12, close: func() {}, read: func() (int, error) {
+	return &memory{passes: 12, close: func() {}, read: func() (int, error) {
 		var wg sync.WaitGroup
 		n := len(data)
 		for t := range threads {
@@ -86,9 +85,9 @@ func sum(x []uint64) uint64 {
 	return a + b + c + d
 }
 
-// deviceReader multiplies one input by a matrix of so many rows of 8192 F16 values, many times in a graph, since a
-// GPU reads gigabytes while it begins and ends one. With 8192 rows no cache holds the matrix.
-func deviceReader(d npu.Device, rows int) (*reader, error) {
+// deviceMemory reads by multiplying an input by a matrix of 8192 F16 columns, many times in one graph, because a GPU could
+// read gigabytes in the time that it takes to start and end a graph. With 8192 rows, the matrix exceeds any cache.
+func deviceMemory(d npu.Device, rows int) (*memory, error) {
 	const cols, times = 8192, 32
 	w := &npu.Tensor{Name: "memory", Type: npu.F16, Rows: rows, Cols: cols, Data: make([]byte, rows*npu.F16.RowBytes(cols))}
 	g := npu.NewGraph("read", 1)
@@ -102,15 +101,15 @@ func deviceReader(d npu.Device, rows int) (*reader, error) {
 		return nil, err
 	}
 	args := npu.Args{Rows: 1, X: make([]float32, cols), Out: make([]float32, rows)}
-	if err := p.Run(args); err != nil { // the first run makes what later ones find
+	if err := p.Run(args); err != nil { // the first run includes setup
 		return nil, err
 	}
 	read := func() (int, error) { return times * len(w.Data), p.Run(args) }
-	return &reader{passes: math.MaxInt, close: func() { d.Close() }, read: read}, nil
+	return &memory{passes: math.MaxInt, close: func() { d.Close() }, read: read}, nil
 }
 
-// rate reads for a while and returns the mean, in bytes per second, as decoding's speed is one.
-func (r *reader) rate() (float64, error) {
+// rate reads for a while and returns the mean rate in bytes per second.
+func (r *memory) rate() (float64, error) {
 	const enough = 300 * time.Millisecond
 	begun, bytes := time.Now(), 0
 	for pass := 0; pass == 0 || pass < r.passes && time.Since(begun) < enough; pass++ {
@@ -125,8 +124,8 @@ func (r *reader) rate() (float64, error) {
 	return rate, nil
 }
 
-// around runs f, and where it is wanted tells the mean of the rates before and after.
-func (r *reader) around(wanted bool, rate *float64, f func() error) error {
+// around runs f. If wanted, it measures the rate before and after and sets *rate to the mean.
+func (r *memory) around(wanted bool, rate *float64, f func() error) error {
 	if !wanted || r.read == nil {
 		return f()
 	}

@@ -6,6 +6,7 @@ import (
 
 	"tandem"
 	"tandem/cmd/internal/cli"
+	"tandem/internal/refusal"
 	"tandem/node"
 )
 
@@ -98,7 +99,7 @@ func (s *session) cite(parts []partJSON) {
 // a document or, if the sentence itself says that it does not know, more than a fifth. The weight stays low when a
 // document says "the author is unknown".
 func unsupported(sentence string, nothing float64) bool {
-	return nothing > 0.5 || nothing > 0.2 && cli.Refused(sentence)
+	return nothing > 0.5 || nothing > 0.2 && refusal.In(sentence)
 }
 
 // unknown reports whether a sentence gives no answer: it ends as the reader's refusals do, or no document supports it.

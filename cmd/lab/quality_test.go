@@ -5,109 +5,12 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
-	"tandem/cmd/internal/cli"
 	"tandem/cmd/internal/clitest"
-	"tandem/model"
-	"tandem/models"
-	"tandem/retrieval/passages"
+	"tandem/lab/quality"
 )
-
-func TestTokenF1(t *testing.T) {
-	for _, c := range []struct {
-		answer, gold string
-		want         float64
-	}{
-		{"tumbral-5827", "tumbral-5827", 1},
-		{"The Museum opens at 9:30!", "museum opens at 930", 1}, // case, articles and punctuation do not count
-		{"It opens at nine.", "at nine", 2. * 2 / (4 + 2)},
-		{"no no no", "no", 2. * 1 / (3 + 1)}, // a word counts as often as the other side has it
-		{"yes", "no", 0},
-		{"", "no", 0},
-		{"the", "", 1}, // nothing is left of either
-		{"24 £", "24 £", 1},
-		{"Ä b", "ä B", 1},
-	} {
-		for _, got := range []float64{tokenF1(c.answer, c.gold), tokenF1(c.gold, c.answer)} {
-			if math.Abs(got-c.want) > 1e-12 {
-				t.Errorf("%q and %q: F1 %v, want %v", c.answer, c.gold, got, c.want)
-			}
-		}
-	}
-}
-
-func TestRefused(t *testing.T) {
-	for answer, want := range map[string]bool{
-		"The door code of the lake cabin is unknown.": true,
-		"It opens at 9:30. The price is Unknown.":     true,
-		"I don't know.":                        true,
-		"The text does not say when it opens.": true,
-		"That is not mentioned.":               true,
-		"There is no information about it.":    true,
-		"":                                     false,
-		"The museum opens at 9:30.":            false,
-		"The unknowns are x and y.":            false,
-		"She does not knowingly lie.":          false,
-	} {
-		if cli.Refused(answer) != want {
-			t.Errorf("%q: refused is %v", answer, !want)
-		}
-	}
-}
-
-func TestHoldsWord(t *testing.T) {
-	for _, c := range []struct {
-		text, value string
-		want        bool
-	}{
-		{"It opens at 9:30.", "9:30", true},
-		{"It opens at 19:30.", "9:30", false},
-		{"It opens at 9:301.", "9:30", false},
-		{"Not 19:30 but 9:30", "9:30", true},
-		{"a", "", false},
-		{"", "x", false},
-	} {
-		if holdsWord(c.text, c.value) != c.want {
-			t.Errorf("%q in %q: %v", c.value, c.text, !c.want)
-		}
-	}
-}
-
-func TestQualityRowAdds(t *testing.T) {
-	known := asked{Kind: "one-part", Answer: "It opens at 9:30.", Answers: []string{"9:30"}, Values: []string{"9:30"}}
-	nobody := asked{Kind: "unanswerable", Answer: "The code is unknown."}
-	squad := asked{Kind: "xquad", Answers: []string{"The Broncos", "Denver Broncos"}, Values: []string{"Denver"}}
-	for _, c := range []struct {
-		q      asked
-		answer string
-		want   qualityRow
-	}{
-		{known, "It opens at 9:30.", qualityRow{Exact: 1, F1: 1, Holds: 1}},
-		{known, "9:30", qualityRow{Exact: 1, F1: 1, Holds: 1}},
-		{known, "it opens at 9:30", qualityRow{F1: 1, Holds: 1}}, // worlds' answers are compared to the letter
-		{known, "It opens at 9:301.", qualityRow{F1: 0.75}},
-		{known, "That is unknown.", qualityRow{Refused: 1}},
-		{known, "9:30 or unknown", qualityRow{F1: 0.5, Holds: 1, Refused: 1}},
-		{nobody, "The code is unknown.", qualityRow{Exact: 1, F1: 1, Holds: 1, Refused: 1}},
-		{nobody, "I do not know.", qualityRow{Exact: 1, Holds: 1, Refused: 1}},
-		{nobody, "The code is 4471.", qualityRow{F1: 2. * 2 / (3 + 3)}},
-		{squad, "the denver broncos!", qualityRow{Exact: 1, F1: 1}},
-		{squad, "Broncos", qualityRow{Exact: 1, F1: 1}},
-	} {
-		got := qualityRow{}
-		right := got.add(c.q, c.answer)
-		c.want.N = 1
-		if got != c.want || right != (c.want.Exact == 1) {
-			t.Errorf("%q to %+v: %v, %+v; want %+v", c.answer, c.q, right, got, c.want)
-		}
-		if got.add(c.q, c.answer); got.N != 2 || got.F1 != 2*c.want.F1 || got.Exact != 2*c.want.Exact {
-			t.Errorf("%q twice: %+v", c.answer, got)
-		}
-	}
-}
 
 // ownWorld is a line of --set.
 const ownWorld = `{"device": [{"name": "cabin.md", "text": "# Lake cabin\n\nThe wifi password is tumbral-5827.\n"}],
@@ -129,18 +32,18 @@ const ownSQuAD = `{"data": [
  {"context": "The museum opens at 9:30.", "qas": [{"question": "When does the museum open?", "answers": [{"text": "9:30"}]}]}]}]}`
 
 // The rows have what their readers look for, and say what the pair knows beyond its sides.
-func TestBenchQuality(t *testing.T) {
+func TestQuality(t *testing.T) {
 	h := clitest.NewHome(t)
 	line := strings.ReplaceAll(ownWorld, "\n", " ") + "\n"
 	clitest.Write(t, h.Dir, "own.jsonl", line+strings.NewReplacer("device", "cloud", "cloud", "device").Replace(line))
 	clitest.Write(t, h.Dir, "squad.json", ownSQuAD)
 	stdout, stderr, err := h.Run("quality", "--n", "2", "--sets", "one-part,two-part,follow-up,xquad", "--set", "own.jsonl", "--xquad", "squad.json",
-		"--methods", strings.Join(qualityMethods, ","), "--weights", "reader;static", "--threads", "1", "--json", "rows.json")
+		"--methods", strings.Join(quality.Methods, ","), "--weights", "reader;static", "--threads", "1", "--json", "rows.json")
 	if err != nil || stdout != "" {
 		t.Fatalf("%v: %s%s", err, stdout, stderr)
 	}
 	rows := readRows(t, filepath.Join(h.Dir, "rows.json"))
-	if want := 4 * (len(qualityMethods) + 1); len(rows) != want {
+	if want := 4 * (len(quality.Methods) + 1); len(rows) != want {
 		t.Errorf("%d rows, want %d", len(rows), want)
 	}
 	exact := map[string]any{}
@@ -170,14 +73,14 @@ func TestBenchQuality(t *testing.T) {
 }
 
 // Without files of one's own the built-in questions are asked, --n of each set.
-func TestBenchQualityBuiltIn(t *testing.T) {
+func TestQualityBuiltIn(t *testing.T) {
 	h := clitest.NewHome(t)
 	stdout, stderr, err := h.Run("quality", "--n", "2", "--methods", "device,pair", "--sets", "one-part,unanswerable,xquad", "--threads", "1", "--json")
 	if err != nil {
 		t.Fatalf("%v: %s", err, stderr)
 	}
 	var got struct {
-		Rows []qualityRow
+		Rows []quality.Result
 	}
 	if err := json.Unmarshal([]byte(stdout), &got); err != nil || len(got.Rows) != 4 || got.Rows[0].N != 2 {
 		t.Errorf("%v: %s", err, stdout)
@@ -203,7 +106,7 @@ func readRows(t *testing.T, path string) []map[string]any {
 }
 
 // What makes no sense is said, and named, before a model is opened.
-func TestBenchQualityErrors(t *testing.T) {
+func TestQualityErrors(t *testing.T) {
 	h := clitest.NewHome(t)
 	clitest.Write(t, h.Dir, "bad.jsonl", "{")
 	clitest.Write(t, h.Dir, "bad.json", `{"data": 3}`)
@@ -230,7 +133,7 @@ func TestBenchQualityErrors(t *testing.T) {
 }
 
 // A text that valid holds word for word is predicted; with no document and with one all methods agree that have it.
-func TestBenchQualityWikitext(t *testing.T) {
+func TestQualityWikitext(t *testing.T) {
 	h := clitest.NewHome(t)
 	words := strings.Fields(strings.Repeat("The harbour museum opens at 9:30 and the old mill on the river is closed in winter . ", 6))
 	dir := filepath.Join(h.Dir, "shared", "data", "wikitext2")
@@ -251,10 +154,10 @@ func TestBenchQualityWikitext(t *testing.T) {
 			t.Errorf("%v", r)
 		}
 	}
-	if len(rows) != len(wikitextMethods)*len(wikitextDocuments) || bits["output"][16] == 0 {
+	if len(rows) != len(quality.WikitextMethods)*6 || bits["output"][16] == 0 {
 		t.Errorf("%d rows: %v", len(rows), bits)
 	}
-	for _, method := range wikitextMethods {
+	for _, method := range quality.WikitextMethods {
 		one := 1. // documents
 		if method == "cloud-context" {
 			one = 0 // the first is the device's
@@ -267,84 +170,12 @@ func TestBenchQualityWikitext(t *testing.T) {
 		t.Fatalf("%v: %s", err, stderr)
 	}
 	for i, r := range readRows(t, filepath.Join(h.Dir, "rows.json")) {
-		if r["method"] != "output" || i >= len(wikitextDocuments) {
+		if r["method"] != "output" || i >= 6 {
 			t.Errorf("row %d of --methods output: %v", i, r)
 		}
 	}
 	clitest.Write(t, dir, "wiki.test.raw", "Too short.\n")
 	if _, stderr, err := h.Run("quality", "--wikitext"); err == nil || !strings.Contains(stderr, "no paragraph of 80 words") {
 		t.Errorf("a short text: %v, %s", err, stderr)
-	}
-}
-
-// Equal documents are as good as one of them, however their distributions are mixed; of different ones a mixture
-// costs no less than the best and no more than the worst, to the token.
-func TestPredictMixes(t *testing.T) {
-	m, err := model.OpenBytes("reader", models.Reader, model.Options{Threads: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer m.Close()
-	const given, predicted = "The harbour museum", " opens at 9:30."
-	of := func(texts ...string) map[string]float64 {
-		var hits []passages.Passage
-		for _, s := range texts {
-			hits = append(hits, passages.Passage{Text: s})
-		}
-		bits, err := predict(t.Context(), m, hits, given, predicted)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return bits
-	}
-	const a, b = "The harbour museum opens at 9:30.", "The mill is closed."
-	first, second, both, same := of(a), of(b), of(a, b), of(a, a, a)
-	for _, method := range []string{"output", "sequence"} {
-		if math.Abs(same[method]-first["output"]) > 1e-6 {
-			t.Errorf("%s of three equal documents: %v bits, of one %v", method, same[method], first["output"])
-		}
-		if x := both[method]; !(first["output"] < x && x < second["output"]) {
-			t.Errorf("%s: %v bits, not between %v and %v", method, x, first["output"], second["output"])
-		}
-	}
-	if both["device-context"] != first["one-context"] || both["cloud-context"] != second["one-context"] {
-		t.Errorf("each side's own: %v; alone: %v, %v", both, first, second)
-	}
-	if joined := of(b + "\n" + a); both["one-context"] != joined["one-context"] {
-		t.Errorf("the most relevant document is not nearest: %v, %v", both, joined)
-	}
-	// Of what does not fit the end stays.
-	most := m.Config().Context
-	if x, y := of(strings.Repeat(b+" ", most)+a), of(strings.Repeat(b+" ", 2*most)+a); x["one-context"] != y["one-context"] || x["one-context"] > second["one-context"] {
-		t.Errorf("too long by different lengths: %v, %v; %v without what stays", x, y, second)
-	}
-}
-
-// The passages of a set in SQuAD's form go to the two sides in turn, each with its article's title.
-func TestReadSQuADDeals(t *testing.T) {
-	w, err := readSQuAD("squad.json", []byte(ownSQuAD))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for _, files := range [][]file{w.Device, w.Cloud} {
-		for _, f := range files {
-			got = append(got, f.Text)
-		}
-	}
-	want := []string{"# Lake cabin\n\nThe wifi password is tumbral-5827.\n", "# Lake cabin\n\nThe key is under the mat.\n",
-		"# Lake cabin\n\nThe door code is 4471.\n", "# Museum\n\nThe museum opens at 9:30.\n"}
-	if !slices.Equal(got, want) || len(w.Device) != 2 {
-		t.Errorf("%q, want %q", got, want)
-	}
-	var where []string
-	for _, q := range w.Questions {
-		where = append(where, q.Where)
-	}
-	if !slices.Equal(where, []string{"device", "cloud", "cloud"}) || !slices.Equal(w.Questions[0].Answers, []string{"tumbral-5827", "tumbral"}) {
-		t.Errorf("%v: %+v", where, w.Questions)
-	}
-	if err := w.check(); err != nil {
-		t.Error(err)
 	}
 }

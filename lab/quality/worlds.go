@@ -1,4 +1,4 @@
-package main
+package quality
 
 import (
 	"bufio"
@@ -11,7 +11,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing/fstest"
@@ -23,56 +22,57 @@ import (
 	"tandem/retrieval/search"
 )
 
-// world is the documents of both sides and questions about them.
-type world struct {
-	Device    []file
-	Cloud     []file
-	Questions []asked
+// World holds the documents of both sides and questions about them.
+type World struct {
+	Device    []File
+	Cloud     []File
+	Questions []Question
 }
 
-type file struct{ Name, Text string }
+// File is a document.
+type File struct{ Name, Text string }
 
-// asked is a question with the answers that count as right, the best first.
-type asked struct {
-	Kind     string
-	Earlier  []turn // of the conversation
-	Where    string // whose documents hold the answer: device, cloud, both; empty for nobody's
-	Question string
-	Answer   string
-	Answers  []string // further ones
-	Values   []string // what the answer must hold; none where nobody knows
+// Question is a question with its right answers.
+type Question struct {
+	Kind    string
+	Earlier []Turn   // of the same conversation
+	Where   string   // whose documents hold the answer: device, cloud or both; empty if no document does
+	Text    string   `json:"question"`
+	Answer  string   // the best right answer
+	Answers []string // more right answers
+	Values  []string // what the answer must contain; empty if no document answers the question
 }
 
-// turn is a question that was answered before.
-type turn struct{ Question, Answer string }
+// Turn is an earlier question with its answer.
+type Turn struct{ Question, Answer string }
 
-// node returns the question as a conversation asks it.
-func (q asked) node() node.Question {
-	out := node.Question{Text: q.Question}
+// node returns the question as a node takes it.
+func (q Question) node() node.Question {
+	out := node.Question{Text: q.Text}
 	for _, t := range q.Earlier {
 		out.History = append(out.History, chat.Message{Role: "user", Content: t.Question}, chat.Message{Role: "assistant", Content: t.Answer})
 	}
 	return out
 }
 
-// golds are all the answers that count as right.
-func (q asked) golds() []string {
+// Right returns all right answers, the best first.
+func (q Question) Right() []string {
 	if q.Answer == "" {
 		return q.Answers
 	}
 	return append([]string{q.Answer}, q.Answers...)
 }
 
-// check reports what a question lacks.
-func (q asked) check() error {
+// check returns an error if the question lacks something.
+func (q Question) check() error {
 	switch {
-	case q.Question == "":
+	case q.Text == "":
 		return errors.New(`lacks "question"`)
 	case q.Kind == "":
 		return errors.New(`lacks "kind"`)
-	case slices.ContainsFunc(q.Earlier, func(t turn) bool { return t.Question == "" || t.Answer == "" }):
+	case slices.ContainsFunc(q.Earlier, func(t Turn) bool { return t.Question == "" || t.Answer == "" }):
 		return errors.New(`lacks "question" or "answer" of what was asked "earlier"`)
-	case len(q.golds()) == 0 || slices.Contains(q.Answers, ""):
+	case len(q.Right()) == 0 || slices.Contains(q.Answers, ""):
 		return errors.New(`lacks "answer"`)
 	case slices.Contains(q.Values, "") || len(q.Values) == 0 && q.Kind != "unanswerable":
 		return errors.New(`lacks "values", what its answer must hold`)
@@ -80,8 +80,8 @@ func (q asked) check() error {
 	return nil
 }
 
-// check reports what a world lacks.
-func (w world) check() error {
+// check returns an error if the world lacks something.
+func (w World) check() error {
 	if len(w.Questions) == 0 {
 		return errors.New(`lacks "questions"`)
 	}
@@ -90,11 +90,11 @@ func (w world) check() error {
 			return fmt.Errorf("question %d %w", i+1, err)
 		}
 	}
-	for i, files := range [][]file{w.Device, w.Cloud} {
+	for i, files := range [][]File{w.Device, w.Cloud} {
 		seen := map[string]bool{}
 		for n, f := range files {
 			if f.Name == "." || !fs.ValidPath(f.Name) || seen[f.Name] {
-				return fmt.Errorf("file %d of the %v: %q is no name of a file, or another's", n+1, tandem.Side(i), f.Name)
+				return fmt.Errorf("file %d of the %v: %q is not a file name, or is used twice", n+1, tandem.Side(i), f.Name)
 			}
 			seen[f.Name] = true
 		}
@@ -102,7 +102,7 @@ func (w world) check() error {
 	return nil
 }
 
-// Bounds of what is read: worlds, unpacked, and a line of them; a file that is read whole.
+// Limits of what is read: all worlds unpacked, a line of them, and a file that is read whole.
 const (
 	mostWorldBytes = 256 << 20
 	mostWorldLine  = 16 << 20
@@ -110,7 +110,7 @@ const (
 )
 
 // readWorlds reads worlds from JSON lines, gzipped or not.
-func readWorlds(name string, in io.Reader) ([]world, error) {
+func readWorlds(name string, in io.Reader) ([]World, error) {
 	raw := bufio.NewReader(in)
 	in = raw
 	if magic, _ := raw.Peek(2); string(magic) == "\x1f\x8b" {
@@ -123,16 +123,16 @@ func readWorlds(name string, in io.Reader) ([]world, error) {
 	bounded := &io.LimitedReader{R: in, N: mostWorldBytes + 1}
 	lines := bufio.NewScanner(bounded)
 	lines.Buffer(nil, mostWorldLine)
-	var out []world
+	var out []World
 	n := 1
 	for ; lines.Scan(); n++ {
 		if lines.Err() != nil || bounded.N == 0 {
-			break // the line may have been cut
+			break // the line may be cut
 		}
 		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
 			continue
 		}
-		var w world
+		var w World
 		if err := json.Unmarshal(lines.Bytes(), &w); err != nil {
 			return nil, fmt.Errorf("%s, line %d: %w", name, n, err)
 		}
@@ -154,8 +154,8 @@ func readWorlds(name string, in io.Reader) ([]world, error) {
 	return out, nil
 }
 
-// worldsFrom reads worlds from a file, or those that ship with the program.
-func worldsFrom(path string) ([]world, error) {
+// ReadWorlds reads worlds from a file of JSON lines, gzipped or not, or the built-in ones if path is empty.
+func ReadWorlds(path string) ([]World, error) {
 	if path == "" {
 		return readWorlds("the built-in questions", bytes.NewReader(models.Worlds))
 	}
@@ -167,7 +167,7 @@ func worldsFrom(path string) ([]world, error) {
 	return readWorlds(path, f)
 }
 
-// readWhole reads a file of bounded size.
+// readWhole reads a file of limited size.
 func readWhole(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -181,9 +181,9 @@ func readWhole(path string) ([]byte, error) {
 	return raw, err
 }
 
-// index cuts and indexes both sides' files as a user's are.
-func (w world) index(ctx context.Context, words int) (sides [2]*search.Index, err error) {
-	for i, files := range [][]file{w.Device, w.Cloud} {
+// index indexes the files of both sides as a side indexes its documents, in passages of the given length.
+func (w World) index(ctx context.Context, words int) (sides [2]*search.Index, err error) {
+	for i, files := range [][]File{w.Device, w.Cloud} {
 		tree := fstest.MapFS{}
 		for _, f := range files {
 			tree[f.Name] = &fstest.MapFile{Data: []byte(f.Text)}
@@ -203,18 +203,18 @@ func (w world) index(ctx context.Context, words int) (sides [2]*search.Index, er
 	return sides, nil
 }
 
-// xquad reads XQuAD, or another set in SQuAD's form, from a file.
-func xquad(path string) (world, error) {
+// ReadSQuAD reads a file in the format of SQuAD, such as XQuAD.
+func ReadSQuAD(path string) (World, error) {
 	raw, err := readWhole(path)
 	if err != nil {
-		return world{}, err
+		return World{}, err
 	}
-	return readSQuAD(path, raw)
+	return parseSQuAD(path, raw)
 }
 
-// readSQuAD makes a world of a set in SQuAD's form: its passages are dealt to the two sides in turn. Questions
-// without an answer (SQuAD 2) are left out.
-func readSQuAD(name string, raw []byte) (w world, err error) {
+// parseSQuAD makes a world of a set in the format of SQuAD. The passages go to the two sides in turn. Questions without an
+// answer (SQuAD 2) are left out.
+func parseSQuAD(name string, raw []byte) (w World, err error) {
 	var set struct {
 		Data []struct {
 			Title      string
@@ -241,13 +241,13 @@ func readSQuAD(name string, raw []byte) (w world, err error) {
 				side, where = &w.Cloud, "cloud"
 			}
 			text := fmt.Sprintf("# %s\n\n%s\n", strings.ReplaceAll(a.Title, "_", " "), p.Context)
-			*side = append(*side, file{fmt.Sprintf("%05d.md", n), text})
+			*side = append(*side, File{fmt.Sprintf("%05d.md", n), text})
 			n++
 			for k, qa := range p.QAs {
 				if len(qa.Answers) == 0 {
 					continue
 				}
-				q := asked{Kind: "xquad", Where: where, Question: qa.Question}
+				q := Question{Kind: "xquad", Where: where, Text: qa.Question}
 				for _, gold := range qa.Answers {
 					q.Answers = append(q.Answers, gold.Text)
 				}
@@ -260,28 +260,7 @@ func readSQuAD(name string, raw []byte) (w world, err error) {
 		}
 	}
 	if len(w.Questions) == 0 {
-		return w, fmt.Errorf("%s holds no questions in SQuAD's form", name)
+		return w, fmt.Errorf("%s holds no questions in the format of SQuAD", name)
 	}
 	return w, nil
-}
-
-// sharedFile finds test data in the folder "shared" beside the working directory or one above it.
-func sharedFile(name string) (string, error) {
-	dir, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	for {
-		path := filepath.Join(dir, "shared", filepath.FromSlash(name))
-		if _, err := os.Stat(path); err == nil {
-			return path, nil
-		} else if !errors.Is(err, fs.ErrNotExist) {
-			return "", err
-		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			return "", fmt.Errorf("shared/%s: %w", name, fs.ErrNotExist)
-		}
-		dir = parent
-	}
 }

@@ -1,4 +1,4 @@
-package main
+package quality
 
 import (
 	"context"
@@ -10,15 +10,14 @@ import (
 	"testing/fstest"
 
 	"tandem"
-	"tandem/cmd/internal/cli"
 	"tandem/model"
 	"tandem/model/chat"
 	"tandem/retrieval/passages"
 	"tandem/retrieval/search"
 )
 
-// wikitextRow is bits per byte of a method with so many documents (DRAGON Fig. 5).
-type wikitextRow struct {
+// WikitextResult is the bits per byte of a method with a number of documents (DRAGON Fig. 5).
+type WikitextResult struct {
 	Set         string  `json:"set"`
 	Method      string  `json:"method"`
 	Weights     string  `json:"weights"`
@@ -27,7 +26,7 @@ type wikitextRow struct {
 	BitsPerByte float64 `json:"bits_per_byte"`
 }
 
-// Words of a window: those that documents are looked up by, and those that are predicted.
+// A window is the first words of a paragraph: the given ones, for which documents are searched, and the predicted ones.
 const (
 	givenWords     = 48
 	predictedWords = 32
@@ -35,59 +34,57 @@ const (
 
 var wikitextDocuments = []int{0, 1, 2, 4, 8, 16}
 
-// wikitextMethods are those of DRAGON Fig. 5: in one context the passages of both sides (DRCG), or one side's half of
-// them (CRCG); mixed token by token (output, as the pair mixes its sides before they are cut to nuclei). The figure leaves
-// out DRDG, which it takes for the same; whole sequences of the two sides mixed (sequence, DRDG/SW) are not quite.
-var wikitextMethods = []string{"one-context", "device-context", "cloud-context", "output", "sequence"}
+// WikitextMethods are the methods of DRAGON Fig. 5: the passages of both sides in one context (DRCG) or those of one side
+// (CRCG), or the sides mixed token by token (output; the pair does the same with distributions cut to their nuclei). The
+// figure leaves out DRDG as equal to output. Mixing whole sequences of the two sides (sequence, DRDG/SW) is not quite equal.
+var WikitextMethods = []string{"one-context", "device-context", "cloud-context", "output", "sequence"}
 
-// wikitext measures how well the text of WikiText-2's test part is predicted with passages of its valid part, which
-// are dealt to the two sides in turn.
-func (c *qualityCmd) wikitext(a *cli.App) error {
-	dir, err := sharedFile("data/wikitext2")
+// Wikitext measures how well a model predicts the test part of WikiText-2 with passages of its validation part, which go to
+// the two sides in turn.
+type Wikitext struct {
+	Dir     string // holds wiki.test.raw and wiki.valid.raw
+	Windows int    // at most; 0 for all
+	Words   int    // words of a passage; 0 for a sentence
+	Methods []string
+}
+
+// Measure measures the bits per byte. It also returns the number of windows.
+func (w Wikitext) Measure(ctx context.Context, m *model.Model, progress func(done, total int)) ([]WikitextResult, int, error) {
+	test, err := readWhole(filepath.Join(w.Dir, "wiki.test.raw"))
 	if err != nil {
-		return fmt.Errorf("--wikitext: %w: put wiki.test.raw and wiki.valid.raw there", err)
+		return nil, 0, err
 	}
-	test, err := readWhole(filepath.Join(dir, "wiki.test.raw"))
+	valid, err := readWhole(filepath.Join(w.Dir, "wiki.valid.raw"))
 	if err != nil {
-		return err
+		return nil, 0, err
 	}
-	valid, err := readWhole(filepath.Join(dir, "wiki.valid.raw"))
+	x, err := search.Memory(search.Options{Words: w.Words})
 	if err != nil {
-		return err
-	}
-	m, err := c.Open(a)
-	if err != nil {
-		return err
-	}
-	defer m.Close()
-	x, err := search.Memory(search.Options{Words: c.PassageWords})
-	if err != nil {
-		return err
+		return nil, 0, err
 	}
 	defer x.Close()
-	if _, err := x.AddFS(a, fstest.MapFS{"valid.txt": {Data: valid}}, "."); err != nil {
-		return err
+	if _, err := x.AddFS(ctx, fstest.MapFS{"valid.txt": {Data: valid}}, "."); err != nil {
+		return nil, 0, err
 	}
 	sums := map[string]map[int]float64{}
-	for _, method := range wikitextMethods {
+	for _, method := range WikitextMethods {
 		sums[method] = map[int]float64{}
 	}
-	bytes, windows, bar := 0, 0, progress(a, "windows")
-	paragraphs := strings.Split(string(test), "\n")
-	for _, p := range paragraphs {
+	bytes, windows := 0, 0
+	for p := range strings.SplitSeq(string(test), "\n") {
 		words := strings.Fields(p)
-		if len(words) < givenWords+predictedWords || c.N > 0 && windows == c.N {
+		if len(words) < givenWords+predictedWords || w.Windows > 0 && windows == w.Windows {
 			continue
 		}
 		given, predicted := strings.Join(words[:givenWords], " "), " "+strings.Join(words[givenWords:givenWords+predictedWords], " ")
-		hits, err := x.Search(a, given, wikitextDocuments[len(wikitextDocuments)-1])
+		found, err := x.Search(ctx, given, wikitextDocuments[len(wikitextDocuments)-1])
 		if err != nil {
-			return err
+			return nil, 0, err
 		}
 		for _, k := range wikitextDocuments {
-			bits, err := predict(a, m, hits[:min(k, len(hits))], given, predicted)
+			bits, err := predict(ctx, m, found[:min(k, len(found))], given, predicted)
 			if err != nil {
-				return err
+				return nil, 0, err
 			}
 			for method, b := range bits {
 				sums[method][k] += b
@@ -95,29 +92,21 @@ func (c *qualityCmd) wikitext(a *cli.App) error {
 		}
 		bytes += len(predicted)
 		windows++
-		bar(windows, max(c.N, windows))
+		progress(windows, max(w.Windows, windows))
 	}
-	a.Clear()
 	if windows == 0 {
-		return fmt.Errorf("%s has no paragraph of %d words", filepath.Join(dir, "wiki.test.raw"), givenWords+predictedWords)
+		return nil, 0, fmt.Errorf("%s has no paragraph of %d words", filepath.Join(w.Dir, "wiki.test.raw"), givenWords+predictedWords)
 	}
-	var rows []wikitextRow
-	for _, method := range c.Methods {
+	var out []WikitextResult
+	for _, method := range w.Methods {
 		for _, k := range wikitextDocuments {
-			rows = append(rows, wikitextRow{"wikitext-2", method, "static", windows, k, sums[method][k] / float64(bytes)})
+			out = append(out, WikitextResult{"wikitext-2", method, "static", windows, k, sums[method][k] / float64(bytes)})
 		}
 	}
-	if a.Globals.JSON {
-		return c.writeJSON(a, map[string]any{"model": m.Config().Name, "rows": rows, "command": commandLine()})
-	}
-	fmt.Fprintf(a.Out, "%s, WikiText-2 test with passages of valid, %d windows\n\n%-14s %9s %14s\n", m.Config().Name, windows, "method", "documents", "bits per byte")
-	for _, r := range rows {
-		fmt.Fprintf(a.Out, "%-14s %9d %14.3f\n", r.Method, r.Documents, r.BitsPerByte)
-	}
-	return nil
+	return out, windows, nil
 }
 
-// predict returns the bits that a text costs after another by each method.
+// predict returns, by method, the bits of the text predicted after the text given.
 func predict(ctx context.Context, m *model.Model, hits []passages.Passage, given, predicted string) (map[string]float64, error) {
 	var rows [][]float64 // log p of each token, by document
 	for _, h := range hits {
@@ -127,7 +116,7 @@ func predict(ctx context.Context, m *model.Model, hits []passages.Passage, given
 		}
 		rows = append(rows, logs)
 	}
-	var texts [3]strings.Builder // of all documents, of the device's, of the cloud's; the most relevant is nearest
+	var texts [3]strings.Builder // all documents, the device's, the cloud's; the most relevant last
 	for d := len(hits) - 1; d >= 0; d-- {
 		fmt.Fprintln(&texts[0], hits[d].Text)
 		fmt.Fprintln(&texts[1+d%2], hits[d].Text)
@@ -139,7 +128,7 @@ func predict(ctx context.Context, m *model.Model, hits []passages.Passage, given
 			return nil, err
 		}
 		for _, l := range logs {
-			bits[wikitextMethods[i]] -= l / math.Ln2
+			bits[WikitextMethods[i]] -= l / math.Ln2
 		}
 		if len(hits) == 0 {
 			rows, hits = [][]float64{logs}, make([]passages.Passage, 1)
@@ -172,15 +161,15 @@ func predict(ctx context.Context, m *model.Model, hits []passages.Passage, given
 	return bits, nil
 }
 
-// tokenLogs returns log p of each token of predicted after document and given. What does not fit loses its
-// beginning, but for the token that begins every text.
+// tokenLogs returns log p of each token of predicted after document and given. If these do not fit into the model's context,
+// it drops the beginning of document, except the token that begins every text.
 func tokenLogs(ctx context.Context, m *model.Model, document, given, predicted string) ([]float64, error) {
 	tok := m.Tokenizer()
 	head := append(chat.Encode(tok, document), answerTokens(m, given)...)
 	tail := answerTokens(m, predicted)
 	most := m.Config().Context - len(tail)
 	if most < 1 {
-		return nil, fmt.Errorf("the model's context of %d tokens does not hold a window's %d to predict; take another model", m.Config().Context, len(tail))
+		return nil, fmt.Errorf("the model's context of %d tokens is too short for the %d to predict; use another model", m.Config().Context, len(tail))
 	}
 	if over := len(head) - most; over > 0 {
 		from := 0

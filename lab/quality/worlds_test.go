@@ -1,4 +1,4 @@
-package main
+package quality
 
 import (
 	"bytes"
@@ -7,10 +7,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
-
-	"tandem/cmd/internal/clitest"
 )
 
 func gzipped(text string) string {
@@ -76,11 +75,13 @@ func TestQualityBounds(t *testing.T) {
 		t.Errorf("endless worlds: %v", err)
 	}
 	path := filepath.Join(t.TempDir(), "large.json")
-	clitest.Write(t, filepath.Dir(path), "large.json", "")
+	if err := os.WriteFile(path, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.Truncate(path, mostFileBytes+1); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := xquad(path); err == nil || !strings.Contains(err.Error(), "holds more than 64 MB") {
+	if _, err := ReadSQuAD(path); err == nil || !strings.Contains(err.Error(), "holds more than 64 MB") {
 		t.Errorf("a large file: %v", err)
 	}
 }
@@ -92,26 +93,26 @@ func TestReadSQuADErrors(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"", "x: unexpected end of JSON"},
 		{`{"data": 3}`, "x: json: cannot unmarshal number"},
-		{`{}`, "x holds no questions in SQuAD's form"},
-		{paragraph(`{"question": "Q?", "answers": []}`), "x holds no questions in SQuAD's form"},
+		{`{}`, "x holds no questions in the format of SQuAD"},
+		{paragraph(`{"question": "Q?", "answers": []}`), "x holds no questions in the format of SQuAD"},
 		{paragraph(`{"answers": [{"text": "A"}]}`), `x, article 1, paragraph 2, question 1 lacks "question"`},
 		{paragraph(`{"question": "Q?", "answers": [{"text": "A"}, {}]}`), `x, article 1, paragraph 2, question 1 lacks "answer"`},
 		{`{"data": [{}, {"paragraphs": [{"qas": []}]}]}`, `x, article 2, paragraph 1: lacks "context"`},
 	} {
-		if _, err := readSQuAD("x", []byte(c.text)); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := parseSQuAD("x", []byte(c.text)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v; want %q", c.text, err, c.want)
 		}
 	}
 }
 
 // usable reports what would trouble those who ask a world's questions.
-func usable(w world) error {
+func usable(w World) error {
 	if err := w.check(); err != nil {
 		return err
 	}
 	for _, q := range w.Questions {
-		var r qualityRow
-		if r.add(q, q.golds()[0]); r.N != 1 || r.F1 < 0 || r.F1 > 1 || r.Exact != 1 {
+		var r Result
+		if r.Add(q, q.Right()[0]); r.N != 1 || r.F1 < 0 || r.F1 > 1 || r.Exact != 1 {
 			return fmt.Errorf("%+v: %+v", q, r)
 		}
 	}
@@ -141,7 +142,7 @@ func FuzzReadSQuAD(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		w, err := readSQuAD("x", data)
+		w, err := parseSQuAD("x", data)
 		if err != nil {
 			return
 		}
@@ -153,3 +154,51 @@ func FuzzReadSQuAD(f *testing.F) {
 		}
 	})
 }
+
+// The passages of a set in SQuAD's form go to the two sides in turn, each with its article's title.
+func TestReadSQuADDeals(t *testing.T) {
+	w, err := parseSQuAD("squad.json", []byte(ownSQuAD))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, files := range [][]File{w.Device, w.Cloud} {
+		for _, f := range files {
+			got = append(got, f.Text)
+		}
+	}
+	want := []string{"# Lake cabin\n\nThe wifi password is tumbral-5827.\n", "# Lake cabin\n\nThe key is under the mat.\n",
+		"# Lake cabin\n\nThe door code is 4471.\n", "# Museum\n\nThe museum opens at 9:30.\n"}
+	if !slices.Equal(got, want) || len(w.Device) != 2 {
+		t.Errorf("%q, want %q", got, want)
+	}
+	var where []string
+	for _, q := range w.Questions {
+		where = append(where, q.Where)
+	}
+	if !slices.Equal(where, []string{"device", "cloud", "cloud"}) || !slices.Equal(w.Questions[0].Answers, []string{"tumbral-5827", "tumbral"}) {
+		t.Errorf("%v: %+v", where, w.Questions)
+	}
+	if err := w.check(); err != nil {
+		t.Error(err)
+	}
+}
+
+// ownWorld is a line of --set.
+const ownWorld = `{"device": [{"name": "cabin.md", "text": "# Lake cabin\n\nThe wifi password is tumbral-5827.\n"}],
+"cloud": [{"name": "museum.md", "text": "# Harbour museum\n\nThe museum opens at 9:30.\n"}], "questions": [
+{"kind": "one-part", "where": "device", "question": "What is the wifi password of the lake cabin?",
+ "answer": "The wifi password of the lake cabin is tumbral-5827.", "values": ["tumbral-5827"]},
+{"kind": "two-part", "where": "both", "question": "What is the wifi password of the lake cabin, and when does the harbour museum open?",
+ "answer": "The wifi password of the lake cabin is tumbral-5827. The harbour museum opens at 9:30.", "values": ["tumbral-5827", "9:30"]},
+{"kind": "follow-up", "where": "device", "question": "And the wifi password?", "answer": "The wifi password of the lake cabin is tumbral-5827.",
+ "values": ["tumbral-5827"], "earlier": [{"question": "Where is the lake cabin?", "answer": "The lake cabin is unknown."}]}]}`
+
+// ownSQuAD has passages for both sides, and a question that nobody can answer.
+const ownSQuAD = `{"data": [
+{"title": "Lake_cabin", "paragraphs": [
+ {"context": "The wifi password is tumbral-5827.", "qas": [{"question": "What is the wifi password?", "answers": [{"text": "tumbral-5827"}, {"text": "tumbral"}]}]},
+ {"context": "The door code is 4471.", "qas": [{"question": "What is the door code?", "answers": [{"text": "4471"}]}, {"question": "Who?", "answers": []}]},
+ {"context": "The key is under the mat.", "qas": []}]},
+{"title": "Museum", "paragraphs": [
+ {"context": "The museum opens at 9:30.", "qas": [{"question": "When does the museum open?", "answers": [{"text": "9:30"}]}]}]}]}`

@@ -1,4 +1,4 @@
-package main
+package quality
 
 import (
 	"context"
@@ -8,39 +8,70 @@ import (
 	"strings"
 
 	"tandem"
-	"tandem/cmd/internal/cli"
 	"tandem/decoder"
 	"tandem/model"
 	"tandem/model/chat"
 )
 
-// choice is a moment of an answer at which one of the contexts should decide: those that hold what comes
-// next, or the two without a document when none does.
+// choice is a point in an answer where certain contexts should decide: those whose passages contain what comes next or, if
+// none does, the two without a document.
 type choice struct {
 	evidence []decoder.Evidence // of the passages of both sides
 	echo     float64            // the scorer's relevance of the question itself
-	right    []bool             // which of them hold it
-	known    bool               // any does
+	right    []bool             // which passages contain what comes next
+	known    bool               // some passage does
 }
 
-// fit finds the constants of the reader weights with the least log-loss for the right contexts.
-func (c *qualityCmd) fit(a *cli.App, q quality, trials []trial) error {
-	q.cfg.Weights = decoder.Reader
-	if _, ok := q.cfg.Model.Tokenizer().Unsupported(); !ok {
-		return errors.New("this model does not say what its passages support: there is nothing to fit")
+// Constants is the result of Fit.
+type Constants struct {
+	Lexical float64 `json:"lexical"`
+	Reader  float64 `json:"reader"`
+	Nothing float64 `json:"nothing"`
+	Echo    float64 `json:"echo"`
+	Loss    float64 `json:"log_loss"`
+	Before  float64 `json:"log_loss_before"` // of the present constants
+	Choices int     `json:"choices"`
+
+	// How often a right context weighs most, and how often an answerable choice is refused, both as shares of the
+	// answerable choices; how often an unanswerable one is not refused, as a share of these.
+	Right        float64 `json:"fitted_right"`
+	Refused      float64 `json:"fitted_refused"`
+	Invented     float64 `json:"fitted_invented"`
+	LexicalRight float64 `json:"lexical_alone_right"`
+
+	LexicalRefused  float64 `json:"lexical_alone_refused"`
+	LexicalInvented float64 `json:"lexical_alone_invented"`
+}
+
+// Fit finds the constants of the reader weights with the least log-loss for the right contexts, by coordinate descent from
+// the present ones.
+func (a Answerer) Fit(ctx context.Context, trials []Trial, progress func(done, total int)) (c Constants, err error) {
+	a.Config.Weights = decoder.Reader
+	if _, ok := a.Config.Model.Tokenizer().Unsupported(); !ok {
+		return c, errors.New("this model does not say what its passages support, so there is nothing to fit")
 	}
-	bar := progress(a, "questions")
 	var choices []choice
 	for i, t := range trials {
-		bar(i, len(trials))
-		more, err := q.choices(a, t)
+		progress(i, len(trials))
+		more, err := a.choices(ctx, t)
 		if err != nil {
-			return fmt.Errorf("%q: %w", t.Question, err)
+			return c, fmt.Errorf("%q: %w", t.Text, err)
 		}
 		choices = append(choices, more...)
 	}
-	a.Clear()
-	best := decoder.Reader.Support
+	best, least := descend(choices, decoder.Reader.Support)
+	c = Constants{
+		Lexical: best.Lexical, Reader: best.Reader, Nothing: best.Nothing, Echo: best.Echo,
+		Loss: least, Before: loss(choices, decoder.Reader.Support), Choices: len(choices),
+	}
+	c.Right, c.Refused, c.Invented = hits(choices, best)
+	c.LexicalRight, c.LexicalRefused, c.LexicalInvented = hits(choices, decoder.Support{Lexical: 1, Nothing: -100})
+	return c, nil
+}
+
+// descend changes one constant at a time, in steps that halve, as long as the loss falls. All but Nothing stay at 0 or
+// above.
+func descend(choices []choice, best decoder.Support) (decoder.Support, float64) {
 	least := loss(choices, best)
 	for step := 1.0; step > 0.005; step /= 2 {
 		for better := true; better; {
@@ -57,23 +88,15 @@ func (c *qualityCmd) fit(a *cli.App, q quality, trials []trial) error {
 			}
 		}
 	}
-	report := map[string]any{"lexical": best.Lexical, "reader": best.Reader, "nothing": best.Nothing, "echo": best.Echo, "log_loss": least,
-		"log_loss_before": loss(choices, decoder.Reader.Support), "choices": len(choices)}
-	for _, s := range []struct {
-		name string
-		of   decoder.Support
-	}{{"fitted", best}, {"lexical_alone", decoder.Support{Lexical: 1, Nothing: -100}}} {
-		right, refused, invented := hits(choices, s.of)
-		report[s.name+"_right"], report[s.name+"_refused"], report[s.name+"_invented"] = right, refused, invented
-	}
-	return a.JSON(report)
+	return best, least
 }
 
-// choices reads the evidence where each sentence of the expected answer begins and before its value.
-func (q quality) choices(ctx context.Context, t trial) ([]choice, error) {
+// choices returns the evidence at two points of each sentence of the expected answer: after its first word and before its
+// value.
+func (a Answerer) choices(ctx context.Context, t Trial) ([]choice, error) {
 	var ds [2]*decoder.Decoder
 	for i := range ds {
-		d, err := q.open(ctx, t.asked, t.sides[i], 0)
+		d, err := a.open(ctx, t.Question, t.Sides[i], 0)
 		if err != nil {
 			return nil, err
 		}
@@ -94,7 +117,7 @@ func (q quality) choices(ctx context.Context, t trial) ([]choice, error) {
 		at += from
 		first, _, _ := strings.Cut(strings.TrimSpace(t.Answer[from:at]), " ")
 		for _, prefix := range []string{strings.TrimSpace(t.Answer[:from]) + " " + first, strings.TrimSpace(t.Answer[:at])} {
-			ids := answerTokens(q.cfg.Model, prefix)
+			ids := answerTokens(a.Config.Model, prefix)
 			c := choice{}
 			for i, d := range ds {
 				if _, err := d.Next(ctx, 0, ids); err != nil {
@@ -102,7 +125,7 @@ func (q quality) choices(ctx context.Context, t trial) ([]choice, error) {
 				}
 				evidence, echo := d.Evidence()
 				c.evidence, c.echo = append(c.evidence, evidence...), echo
-				for _, p := range t.sides[i] {
+				for _, p := range t.Sides[i] {
 					right := len(t.Values) > 0 && holdsWord(p.Title+"\n"+p.Text, v)
 					c.right, c.known = append(c.right, right), c.known || right
 				}
@@ -117,7 +140,7 @@ func (q quality) choices(ctx context.Context, t trial) ([]choice, error) {
 	return out, nil
 }
 
-// answerTokens are the tokens of the beginning of an answer.
+// answerTokens returns the tokens of the beginning of an answer.
 func answerTokens(m *model.Model, text string) []tandem.Token {
 	tok := m.Tokenizer()
 	ids := chat.Encode(tok, " "+strings.TrimSpace(text))
@@ -127,7 +150,7 @@ func answerTokens(m *model.Model, text string) []tandem.Token {
 	return ids
 }
 
-// relevances returns R of the passages and last of the two contexts without one.
+// relevances returns the relevance of each passage and, last, that of the two contexts without a passage together.
 func (c choice) relevances(s decoder.Support) []float64 {
 	out := make([]float64, 0, len(c.evidence)+1)
 	for _, e := range c.evidence {
@@ -136,7 +159,7 @@ func (c choice) relevances(s decoder.Support) []float64 {
 	return append(out, s.Nothing+s.Echo*c.echo+math.Ln2)
 }
 
-// loss is the mean negative log of the right contexts' share.
+// loss returns the mean negative log of the right contexts' share.
 func loss(choices []choice, s decoder.Support) (sum float64) {
 	for _, c := range choices {
 		all, right := math.Inf(-1), math.Inf(-1)
@@ -152,8 +175,8 @@ func loss(choices []choice, s decoder.Support) (sum float64) {
 	return sum / float64(len(choices))
 }
 
-// hits returns how often a right context has the greatest share, how often an answerable choice is refused,
-// and how often one that nothing supports is not.
+// hits returns how often a right context has the largest share, how often an answerable choice is refused, and how often
+// an unanswerable one is not.
 func hits(choices []choice, s decoder.Support) (right, refused, invented float64) {
 	known, unknown := 0.0, 0.0
 	for _, c := range choices {

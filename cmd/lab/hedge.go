@@ -3,8 +3,9 @@ package main
 import (
 	"errors"
 	"fmt"
-	"tandem"
 	"time"
+
+	"tandem"
 
 	"tandem/cmd/internal/cli"
 	"tandem/lab"

@@ -11,8 +11,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"tandem"
 	"time"
+
+	"tandem"
 
 	"tandem/model"
 	"tandem/node"

@@ -14,15 +14,14 @@ import (
 	"tandem/lab/sim"
 )
 
-// Latency measures the time between tokens over the round-trip time, for every method (DRAGON §7.3,
-// Figure 6).
+// Latency measures the time between tokens over the round-trip time for every method (DRAGON §7.3, Figure 6).
 type Latency struct {
 	Setup
 	Methods   []Strategy
-	Delays    [][2]time.Duration // paced decoding, of device and cloud; 0 for native, which needs live runs
+	Delays    [][2]time.Duration // paced decoding of device and cloud; 0 for this machine's own pace, in live runs only
 	RTTs      []time.Duration
 	Simulated bool // in virtual time, with the distributions of the real decoders
-	AtOnce    int  // live cells at a time; paced decoding leaves room for several
+	AtOnce    int  // live cells at a time; paced decoding leaves the processor idle for several
 }
 
 // Run answers every question in every cell.
@@ -32,9 +31,13 @@ func (x Latency) Run(ctx context.Context, progress Progress) (Report, error) {
 		About: fmt.Sprintf("Mean time between the tokens of an answer, after the first, over %d questions about the sample documents; jitter is a fifth of the round trip (the paper's Figure 6).", len(x.Questions)),
 	}
 	if x.Simulated {
-		r.About += " Played in virtual time with the live pair's machines; the distributions are those of the real decoders over the real documents. DRDG/SW is computed: both sides generate alone, then full distributions (float32, the whole vocabulary) cross once by a connection in slow start from 12 kB."
+		r.About += " Played in virtual time with the live pair's machines; the distributions are those of the real decoders over the real documents. DRDG/SW is computed: both sides generate alone, then the cloud's answer crosses once, as drafts that fit the first flight (drdg-sw-fast), or as full distributions (float32, the whole vocabulary) by a connection in slow start from 12 kB (drdg-sw-full, the paper's)."
 	} else {
-		r.About += " Live: both sides in one process, over QUIC and an emulated path; decoding is paced. DRDG/SW sends its drafts as all others do, not whole distributions as in the paper; its time after reading is shared out over its tokens."
+		r.About += " Live: both sides in one process, over QUIC and an emulated path; decoding is paced. DRDG/SW sends drafts as all others do (drdg-sw-fast), not whole distributions as in the paper; its time after reading is divided by its tokens."
+		x.Methods = slices.DeleteFunc(slices.Clone(x.Methods), func(s Strategy) bool { return s.Computed })
+		if len(x.Methods) == 0 {
+			return r, errors.New("lab: the methods are computed, not run live: add --simulate")
+		}
 	}
 	run := x.live
 	if x.Simulated {
@@ -70,13 +73,13 @@ func (x Latency) play(ctx context.Context, progress Progress) (rows []Result, er
 	return rows, err
 }
 
-// at is the i-th cell.
+// at returns the i-th cell.
 func (x Latency) at(i int) (Strategy, time.Duration, [2]time.Duration) {
 	m, r := len(x.Methods), len(x.RTTs)
 	return x.Methods[i%m], x.RTTs[i/m%r], x.Delays[i/m/r]
 }
 
-// label says which cell a row is.
+// label sets the cell that a result belongs to.
 func label(row Result, experiment string, s Strategy, rtt time.Duration, d [2]time.Duration) Result {
 	row.Experiment, row.Method, row.Placement = experiment, s.Method, s.Placement
 	row.Device, row.Cloud, row.RTT = Ms(d[0]), Ms(d[1]), Ms(rtt)
@@ -99,36 +102,40 @@ func (x Latency) simulate(ctx context.Context, sources []*answers, s Strategy, r
 	}
 	row := summarize(outcomes)
 	switch {
+	case s.Computed:
+		row = x.sequence(outcomes, rtt, d, 4*x.Model.Tokenizer().Size())
 	case s.Want == tandem.WantAnswer:
-		row = x.sequence(outcomes, rtt, d)
-	case s.Alone && s.Context, s.Want != tandem.WantDrafts: // the text of one context, or of the other side, is not played: only its pace
+		row = x.sequence(outcomes, rtt, d, draftBytes)
+	case s.Alone && s.Context, s.Want != tandem.WantDrafts: // only the pace is played, not the text of one context or of the other side
 		row = Result{PerToken: row.PerToken, P99: row.P99, Simulated: true}
 	}
 	return row, nil
 }
 
-// sequence is DRDG/SW: both sides generate as many tokens as the device does alone, the cloud's
-// distributions cross, and the answer is there.
-func (x Latency) sequence(alone []sim.Outcome, rtt time.Duration, d [2]time.Duration) Result {
+// draftBytes is about the size of a draft on the wire.
+const draftBytes = 80
+
+// sequence is DRDG/SW: both sides generate as many tokens as the device does alone, then the cloud's answer crosses at once,
+// with so many bytes for each token.
+func (x Latency) sequence(alone []sim.Outcome, rtt time.Duration, d [2]time.Duration, bytes int) Result {
 	var per []float64
 	for _, o := range alone {
 		n := len(o.Tokens) + 1 // and the end of the answer
-		took := max(time.Duration(n)*d[0], time.Duration(n)*d[1]+rtt/2+slowStart(n*4*x.Model.Tokenizer().Size(), rtt))
+		took := max(time.Duration(n)*d[0], time.Duration(n)*d[1]+rtt/2+slowStart(n*bytes, rtt))
 		per = append(per, took.Seconds()*1000/float64(n))
 	}
 	return Result{PerToken: Is(mean(per)), Simulated: true}
 }
 
-// slowStart is how long bytes take beyond the first flight's journey when the window begins with ten
-// packets of 1,200 bytes and doubles with each round trip.
+// slowStart is how long bytes take after the first flight has arrived, when the window begins with ten packets of 1,200
+// bytes and doubles with each round trip.
 func slowStart(bytes int, rtt time.Duration) time.Duration {
 	const first = 10 * 1200
 	rounds := math.Ceil(math.Log2(float64(bytes)/first + 1))
 	return time.Duration(max(rounds-1, 0)) * rtt
 }
 
-// live asks all questions in all cells, the methods in turn so that a change of the machine's load meets
-// all of them.
+// live asks all questions in all cells. The methods take turns, so that a change in the machine's load affects them all.
 func (x Latency) live(ctx context.Context, progress Progress) ([]Result, error) {
 	total, done := len(x.Delays)*len(x.RTTs)*len(x.Methods)*len(x.Questions), 0
 	var lock sync.Mutex
@@ -186,7 +193,7 @@ func (x Latency) measure(ctx context.Context, p Path, rtt time.Duration, d [2]ti
 	return cells, nil
 }
 
-// draw adds the figure of one pair of decoding delays, and what it shows.
+// draw adds the figure of one pair of decoding delays, and the findings from it.
 func (x Latency) draw(r *Report, d [2]time.Duration) {
 	plot := chart.Plot{
 		Title: fmt.Sprintf("Decoding %v on the device, %v in the cloud (%s)", d[0], d[1], howTaken(x.Simulated)),
@@ -209,7 +216,7 @@ func (x Latency) draw(r *Report, d [2]time.Duration) {
 	r.Findings = append(r.Findings, x.compare(r.Results, d)...)
 }
 
-// pick returns the rows of a strategy, in the order of round trips.
+// pick returns the results of a strategy, in the order of round trips.
 func pick(rows []Result, s Strategy, d [2]time.Duration) (out []Result) {
 	for _, row := range rows {
 		if row.Method == s.Method && row.Placement == s.Placement && row.Device == Ms(d[0]) && row.Cloud == Ms(d[1]) && row.PerToken.Known {
@@ -220,7 +227,7 @@ func pick(rows []Result, s Strategy, d [2]time.Duration) (out []Result) {
 	return out
 }
 
-// compare says how mirror stands to the others at the longest round trip and on average.
+// compare says how mirror does against the others at the longest round trip and on average.
 func (x Latency) compare(rows []Result, d [2]time.Duration) (out []string) {
 	of := func(method, placement string) (last, average float64, ok bool) {
 		found := pick(rows, Strategy{Method: method, Placement: placement}, d)
@@ -239,7 +246,7 @@ func (x Latency) compare(rows []Result, d [2]time.Duration) (out []string) {
 	}
 	far := x.RTTs[len(x.RTTs)-1]
 	for _, other := range []struct{ method, placement, name string }{
-		{"drdg-tw", "sync", "DRDG/TW"}, {"drdg-sw", "", "DRDG/SW"}, {"dragon", "greedy", "the paper's coupling with greedy, γ = ½"}, {"dragon", "greedy-gamma", "the paper's coupling with greedy, γ chosen by the scheduler"}, {"device-alone", "", "the device alone"},
+		{"drdg-tw", "sync", "DRDG/TW"}, {"drdg-sw-fast", "", "DRDG/SW with drafts"}, {"drdg-sw-full", "", "DRDG/SW with full distributions"}, {"dragon", "greedy", "the paper's coupling with greedy, γ = ½"}, {"dragon", "greedy-gamma", "the paper's coupling with greedy, γ chosen by the scheduler"}, {"device-alone", "", "the device alone"},
 	} {
 		if last, all, ok := of(other.method, other.placement); ok && last > 0 && all > 0 {
 			out = append(out, fmt.Sprintf("Decoding %v / %v: mirror takes %.1f ms a token at %v, %.2f of %s (%.1f ms); on average over the round trips %.2f of it.",

@@ -18,8 +18,8 @@ type Schedule struct {
 	Delays  [][2]time.Duration // decoding, of device and cloud
 	RTTs    []time.Duration
 	Horizon int  // of the greedy placement
-	Near    bool // acceptance rates of both sides close to each other, instead of the paper's
-	// Recorded, if there are any, take the place of drawn records and given delays.
+	Near    bool // acceptance rates of the two sides are close, instead of the paper's
+	// Recorded, if any, replace the drawn records and the given delays.
 	Recorded []Recorded
 }
 
@@ -34,7 +34,7 @@ func (x Schedule) record(i int) sim.Record {
 	return sim.PaperRecord(uint64(i), x.Tokens)
 }
 
-// decode is how long decoding takes in the i-th record.
+// decode is how long decoding takes in the i-th record: as recorded, else as given.
 func (x Schedule) decode(i int, given [2]time.Duration) [2]sim.Delay {
 	if len(x.Recorded) > 0 {
 		return x.Recorded[i].delays()
@@ -76,11 +76,11 @@ func (x Schedule) Run(ctx context.Context, progress Progress) (Report, error) {
 	}
 	r := Report{
 		Name: "schedule", Title: "Placement strategies over network latency", Simulated: true,
-		About: fmt.Sprintf("Total time of %d tokens, averaged over %d acceptance records in which each side's drafts are accepted with a rate of 0.49 or 0.99, drawn for each answer; the round trip swings by a fifth. In virtual time, with the machines of the live pair (the paper's Figure 8). Random placement, one of the paper's baselines, is not played.", x.Tokens, x.Records),
+		About: fmt.Sprintf("Total time of %d tokens, averaged over %d acceptance records in which each side's drafts are accepted with a rate of 0.49 or 0.99, drawn for each answer; the round trip swings by a fifth. In virtual time, with the machines of the live pair (the paper's Figure 8). Records fix whose drafts are accepted, so couplings and γ make no difference here: lab latency compares those. random draws the aggregating side for each step (one of the paper's baselines).", x.Tokens, x.Records),
 	}
 	if len(x.Recorded) > 0 {
 		r.Name, r.Title = "schedule-recorded", r.Title+", recorded answers"
-		r.About = fmt.Sprintf("Total time of %d tokens by the acceptances and decoding delays of %d recorded live answers, over and over; the round trip swings by a fifth. In virtual time, with the machines of the live pair.", x.Tokens, x.Records)
+		r.About = fmt.Sprintf("Total time of %d tokens with the acceptances and decoding delays of %d recorded live answers, repeated; the round trip swings by a fifth. In virtual time, with the machines of the live pair.", x.Tokens, x.Records)
 	} else if x.Near {
 		r.Name, r.Title = "schedule-near", r.Title+", near-equal acceptance"
 		r.About = strings.Replace(r.About, "with a rate of 0.49 or 0.99", "with a rate of 0.65 to 0.75", 1)
@@ -91,7 +91,7 @@ func (x Schedule) Run(ctx context.Context, progress Progress) (Report, error) {
 	return r, nil
 }
 
-// draw adds the rows and the figure of one pair of decoding delays.
+// draw adds the results and the figure of one pair of decoding delays.
 func (x Schedule) draw(r *Report, strategies []Strategy, delays [2]time.Duration, outcomes []sim.Outcome) {
 	plot := chart.Plot{
 		Title: fmt.Sprintf("%d tokens, decoding %v on the device, %v in the cloud (simulated)", x.Tokens, delays[0], delays[1]),
@@ -131,7 +131,7 @@ func meanTook(outcomes []sim.Outcome) float64 {
 	return mean(xs)
 }
 
-// summarize is what simulated answers have in common.
+// summarize is the result of simulated answers.
 func summarize(outcomes []sim.Outcome) Result {
 	var c cell
 	for _, o := range outcomes {

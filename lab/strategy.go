@@ -11,26 +11,27 @@ import (
 	"tandem/pair"
 )
 
-// Strategy is a way for two sides to answer together: where drafts become tokens, and how.
+// Strategy is a way for two sides to answer together: where drafts become targets, and by which coupling.
 type Strategy struct {
-	Method    string // for tables: tandem, dragon (the paper's coupling), drdg-tw, device-alone …
-	Placement string // for tables
-	Label     string // for legends
+	Method    string // in tables: tandem, dragon (the paper's coupling), drdg-tw, device-alone …
+	Placement string // in tables
+	Label     string // in legends
 	Place     tandem.Placement
 	Coupling  tandem.Coupling
 	Horizon   int         // placement greedy: see scheduler.Policy
 	Gamma     uint32      // speculative coupling
 	Alone     bool        // one side answers without the other
-	Context   bool        // that side reads its documents as one context
-	Side      tandem.Side // of these
+	Context   bool        // that side reads its passages in one context
+	Side      tandem.Side // the side that answers alone
 	Want      tandem.Want // a baseline that is no placement
-	Random    bool        // placement greedy: a side drawn for each step
+	Random    bool        // placement greedy: draws a side for each step
+	Computed  bool        // from a model of the method: simulated only
 	Color     int         // in charts
 	Dashed    bool
 }
 
-// schedules are the strategies of the scheduling experiment (DRAGON Figure 8). Acceptance comes from
-// records, so the coupling plays no part.
+// schedules are the strategies of the scheduling experiment (DRAGON Figure 8). Records say whose drafts are accepted, so
+// the coupling makes no difference.
 var schedules = []Strategy{
 	{Method: "drdg-tw", Placement: "sync", Label: "lock step (DRDG/TW)", Place: tandem.PlaceSync, Color: 6},
 	{Method: "dragon", Placement: "device", Label: "device", Place: tandem.PlaceDevice, Color: 0},
@@ -41,14 +42,19 @@ var schedules = []Strategy{
 	{Method: "tandem", Placement: "mirror", Label: "mirror", Place: tandem.PlaceMirror, Color: 2},
 }
 
-// methods are those of the latency experiment (DRAGON Figure 6). Lock step, being the one that all others
-// must give the same text as, comes before them.
+// methods are the strategies of the latency experiment (DRAGON Figure 6).
+//
+// Of DRDG/SW, where each side writes a whole answer alone, there are two. drdg-sw-fast runs live (node, edge ask --method
+// drdg-sw): the cloud's answer crosses as drafts, and each answer is judged by the side that wrote it (RAG-Sequence's fast
+// decoding). drdg-sw-full is the paper's cost (DRAGON §7.3), computed: the distributions of all tokens over the whole
+// vocabulary cross once, at the end.
 var methods = []Strategy{
 	{Method: "device-alone", Label: "device alone", Alone: true, Color: 7, Dashed: true},
 	{Method: "crcg", Placement: "device", Label: "CRCG device", Alone: true, Context: true, Color: 4, Dashed: true},
 	{Method: "crcg", Placement: "cloud", Label: "CRCG cloud", Alone: true, Context: true, Side: tandem.Cloud, Color: 5, Dashed: true},
 	{Method: "drdg-tw", Placement: "sync", Label: "DRDG/TW", Place: tandem.PlaceSync, Color: 6},
-	{Method: "drdg-sw", Label: "DRDG/SW", Want: tandem.WantAnswer, Color: 6, Dashed: true},
+	{Method: "drdg-sw-fast", Label: "DRDG/SW, drafts", Want: tandem.WantAnswer, Color: 6, Dashed: true},
+	{Method: "drdg-sw-full", Label: "DRDG/SW, full distributions", Want: tandem.WantAnswer, Computed: true, Color: 3, Dashed: true},
 	{Method: "drcg-text", Label: "DRCG/Text", Want: tandem.WantText, Color: 7},
 	{Method: "drcg-kv", Label: "DRCG/KV", Want: tandem.WantKV, Color: 0},
 	{Method: "dragon", Placement: "device", Label: "paper's coupling, device", Place: tandem.PlaceDevice, Coupling: tandem.CouplingSpeculative, Gamma: tandem.HalfGamma, Color: 1, Dashed: true},
@@ -60,8 +66,8 @@ var methods = []Strategy{
 	{Method: "tandem", Placement: "mirror", Label: "shared, mirror", Place: tandem.PlaceMirror, Color: 2},
 }
 
-// Methods returns the strategies with one of the given names, which are methods (dragon) or methods with a
-// placement (tandem/mirror); all of them when there is no name.
+// Methods returns the strategies with the given names. A name is a method (dragon), or a method with a placement
+// (tandem/mirror). Without names it returns all strategies.
 func Methods(names []string) ([]Strategy, error) {
 	if len(names) == 0 {
 		return methods, nil
@@ -81,7 +87,7 @@ func Methods(names []string) ([]Strategy, error) {
 	return out, nil
 }
 
-// MethodNames lists what Methods takes.
+// MethodNames lists the names that Methods accepts.
 func MethodNames() (names []string) {
 	for _, s := range methods {
 		if s.Placement == "" {
@@ -93,10 +99,10 @@ func MethodNames() (names []string) {
 	return names
 }
 
-// Pairs reports whether the answer is one of two sides that agree on each token.
+// Pairs reports whether two sides agree on each token of the answer.
 func (s Strategy) Pairs() bool { return !s.Alone && s.Want == tandem.WantDrafts }
 
-// config is the machines' part of a strategy.
+// config is the part of a strategy that pair's machines need.
 func (s Strategy) config() pair.Config {
 	return pair.Config{
 		Settings: tandem.Settings{Placement: s.Place, Coupling: s.Coupling, Gamma: s.Gamma, Lookahead: tandem.MaxLookahead},
@@ -105,8 +111,8 @@ func (s Strategy) config() pair.Config {
 	}
 }
 
-// sine is a path of that mean round trip whose delay swings by a fifth with a period of 20π seconds, as in
-// DRAGON's simulation (§7.4), from a phase of the given share of the period.
+// sine is a path with the given mean round trip. Its delay swings by a fifth with a period of 20π seconds, as in DRAGON's
+// simulation (§7.4). phase is where it starts, as a share of the period.
 func sine(rtt time.Duration, phase float64) netem.Config {
 	const (
 		period = 62832 * time.Millisecond
@@ -123,5 +129,5 @@ func sine(rtt time.Duration, phase float64) netem.Config {
 	return netem.Config{Trace: t}
 }
 
-// better is the less of the times of the two fixed sides.
+// better is the shorter of the times of the two fixed sides.
 func better(device, cloud float64) float64 { return min(device, cloud) }

@@ -33,7 +33,7 @@ var firsts = []Strategy{
 	{Method: "tandem", Placement: "mirror", Label: "tandem, mirror", Color: 2},
 	{Method: "drcg-text", Label: "DRCG/Text", Want: tandem.WantText, Color: 1},
 	{Method: "drcg-kv", Label: "DRCG/KV", Want: tandem.WantKV, Color: 3},
-	{Method: "drdg-sw", Label: "DRDG/SW", Want: tandem.WantAnswer, Color: 6, Dashed: true},
+	{Method: "drdg-sw-fast", Label: "DRDG/SW, drafts", Want: tandem.WantAnswer, Color: 6, Dashed: true},
 }
 
 // reading is what it takes to prepare an answer, on average over the questions.

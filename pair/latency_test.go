@@ -73,8 +73,8 @@ func TestLatencyOfPlacements(t *testing.T) {
 		pays := measure(tandem.PlaceGreedy, shared, 0, 64, DefaultHorizon)
 		mirror := measure(tandem.PlaceMirror, shared, 0, 64, 0)
 		usual := measure(tandem.PlaceMirror, shared, 0, 0, 0)
-		t.Logf("100 tokens, decode %v/%v, rtt %v: sync %.1f s; paper's coupling: device %.1f, with γ=0 %.1f, greedy %.1f, with γ chosen %.1f; shared: device %.1f, cloud %.1f, greedy %.1f, with horizon %.1f, mirror %.1f, with default lookahead %.1f",
-			d[0], d[1], d[2], lockstep, paperDevice, paperRemote, paperGreedy, paperChosen, device, cloud, greedy, pays, mirror, usual)
+		t.Logf("100 tokens, decode %v/%v, rtt %v: sync %.1f s; paper's coupling: device %.1f, with γ=0 %.1f, greedy %.1f, with γ chosen %.1f; shared: device %.1f, cloud %.1f, greedy %.1f, with horizon %.1f, mirror %.1f, with default lookahead %.1f; mirror takes %.2f of the paper's greedy with γ = ½, %.2f of it with γ chosen",
+			d[0], d[1], d[2], lockstep, paperDevice, paperRemote, paperGreedy, paperChosen, device, cloud, greedy, pays, mirror, usual, mirror/paperGreedy, mirror/paperChosen)
 		if !(mirror < device && mirror < cloud && mirror < greedy && device < paperDevice && paperRemote < paperDevice && paperDevice < lockstep) {
 			t.Error("not in the order mirror, device, paper's coupling, sync")
 		}

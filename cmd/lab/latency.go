@@ -9,7 +9,7 @@ import (
 )
 
 type latencyCmd struct {
-	Method   []string        `help:"Methods, with or without a placement (tandem, tandem/mirror, dragon, drdg-tw, drdg-sw, crcg, device-alone); without it, all." placeholder:"NAME,…"`
+	Method   []string        `help:"Methods, with or without a placement (tandem, tandem/mirror, dragon, drdg-tw, drdg-sw-fast, drdg-sw-full, crcg, device-alone); without it, all." placeholder:"NAME,…"`
 	Decode   []string        `help:"Decoding delays of device and cloud, or native; several with commas." default:"150ms/30ms,30ms/30ms"`
 	RTT      []time.Duration `name:"rtt" help:"Round-trip times." default:"0ms,50ms,100ms,150ms,200ms,250ms,300ms"`
 	Simulate bool            `help:"Play the answers in virtual time instead of running both sides."`

@@ -18,24 +18,24 @@ import (
 	"github.com/nikolalohinski/gonja/v2/tokens"
 )
 
-// This file keeps a template from ending the process, which no recover prevents once the stack or the memory
-// is spent. What is nested too deeply for the engine's recursion is refused when it is compiled. While it
-// runs, a value is looked at before anything that could copy it whole, and what could make a value much
-// larger at once (a repetition, a padding, a replacement) is looked at before it is done. All together may
-// compute maxWork.
+// This file keeps a template from crashing the process by exhausting the stack or the memory, which recover cannot
+// prevent. Templates that are nested too deeply for the engine's recursion are refused when they are compiled. At run
+// time, a value's size is checked before any operation that could copy it, and operations that can make a value much
+// larger (repetition, padding, replacement) are checked before they run. All values of a rendering together may take
+// maxWork.
 
 const (
 	maxNesting = 200            // of brackets, statements and expressions
-	maxWork    = 16 * maxPrompt // bytes of all values that one rendering computes
-	opCost     = 64             // of them for a value of any size, and for each element of a list
+	maxWork    = 16 * maxPrompt // bytes of all values that a rendering computes
+	opCost     = 64             // bytes counted for any value, and for each element of a list
 )
 
 var errNesting = fmt.Errorf("it is nested more than %d deep", maxNesting)
 
-// runAway ends the rendering. It panics, since an error as a value can be replaced by the filter default.
+// runAway stops the rendering. It panics, because the filter default would replace an error value.
 func runAway() { panic(errRunaway) }
 
-// bound ends the rendering if a value is too large to be copied.
+// bound stops the rendering if a value is too large to be copied.
 func bound(values ...*exec.Value) {
 	for _, v := range values {
 		if size(reflect.ValueOf(v), 0) > maxValue {
@@ -44,8 +44,8 @@ func bound(values ...*exec.Value) {
 	}
 }
 
-// size returns roughly the bytes of a value written out: what it refers to twice counts twice, and one that
-// holds itself is too large.
+// size estimates the bytes of a value written out. Parts that it refers to twice count twice, and a value that
+// contains itself is too large.
 func size(v reflect.Value, level int) (n int) {
 	if level > maxDepth {
 		return maxValue + 1
@@ -84,14 +84,14 @@ func size(v reflect.Value, level int) (n int) {
 	return n
 }
 
-// charge counts bytes of work.
+// charge adds to the work done.
 func (s *render) charge(n int) {
 	if s.work += opCost + n; s.work > maxWork {
 		runAway()
 	}
 }
 
-// chargeValue bounds a value and counts what it took to make it; the elements of a list were counted before.
+// chargeValue bounds a value and counts the work of making it. The elements of a list were counted before.
 func (s *render) chargeValue(v *exec.Value) {
 	bound(v)
 	switch {
@@ -104,7 +104,7 @@ func (s *render) chargeValue(v *exec.Value) {
 	}
 }
 
-// checkNesting refuses brackets that the parser, which is recursive, would follow too deeply.
+// checkNesting refuses brackets nested too deeply for the recursive parser.
 func checkNesting(source string, cfg *config.Config) error {
 	depth := 0
 	for s := tokens.LexAll(source, cfg); s.Current() != nil && !s.EOF(); s.Next() {
@@ -121,7 +121,7 @@ func checkNesting(source string, cfg *config.Config) error {
 	return nil
 }
 
-// The filters that guard puts around expressions. Templates cannot spell their names.
+// The filters that guard puts around expressions. Templates cannot write their names.
 const (
 	boundFilter  = "\x00bound"
 	indexFilter  = "\x00index"
@@ -135,7 +135,7 @@ var guardFilters = map[string]exec.FilterFunction{
 		bound(in)
 		return in
 	},
-	// What is indexed is written out only in the error of what has no index.
+	// An indexed value is written out only in the error for a value without an index.
 	indexFilter: func(_ *exec.Evaluator, in *exec.Value, _ *exec.VarArgs) *exec.Value {
 		if !in.IsList() {
 			bound(in)
@@ -146,7 +146,7 @@ var guardFilters = map[string]exec.FilterFunction{
 		stateOf(e.Environment).chargeValue(in)
 		return in
 	},
-	// A product, as the engine has it.
+	// A product, as the engine computes it.
 	timesFilter: func(e *exec.Evaluator, in *exec.Value, params *exec.VarArgs) *exec.Value {
 		right := params.First()
 		switch {
@@ -163,14 +163,14 @@ var guardFilters = map[string]exec.FilterFunction{
 	lastFilter: func(_ *exec.Evaluator, _ *exec.Value, params *exec.VarArgs) *exec.Value { return params.First() },
 }
 
-// product ends the rendering if the product of two sizes is too much; negative ones count as nothing.
+// product stops the rendering if the product of two sizes is too large. Negative sizes count as 0.
 func product(a, b int) {
 	if b > 0 && a > maxValue/b {
 		runAway()
 	}
 }
 
-// filtered is an expression with filters of guardFilters.
+// filtered returns an expression with filters of guardFilters.
 func filtered(x nodes.Expression, names ...string) *nodes.FilteredExpression {
 	f := &nodes.FilteredExpression{Expression: x}
 	for _, name := range names {
@@ -179,7 +179,7 @@ func filtered(x nodes.Expression, names ...string) *nodes.FilteredExpression {
 	return f
 }
 
-// bounded is an expression whose value bound sees before it is used; literals need no look.
+// bounded returns an expression whose value is bounded before use. Literals need no check.
 func bounded(x nodes.Node) nodes.Expression {
 	switch x.(type) {
 	case nil, *nodes.String, *nodes.Integer, *nodes.Float, *nodes.Bool, *nodes.None:
@@ -188,7 +188,7 @@ func bounded(x nodes.Node) nodes.Expression {
 	return filtered(x, boundFilter)
 }
 
-// boundAll makes expressions bounded, in place.
+// boundAll replaces expressions by bounded ones.
 func boundAll(list []nodes.Expression, named map[string]nodes.Expression) {
 	for i := range list {
 		list[i] = bounded(list[i])
@@ -198,17 +198,17 @@ func boundAll(list []nodes.Expression, named map[string]nodes.Expression) {
 	}
 }
 
-// A guard goes through a compiled template once and puts the guarding filters where values are made or
-// written out. The engine keeps some expressions in fields that it does not export: reflection finds all.
+// A guard walks a compiled template once and inserts the guarding filters where values are made or written out. It
+// uses reflection, because the engine keeps some expressions in unexported fields.
 //
-// An error of an expression is told with the source of all expressions around it, level by level: what that
-// may come to is bounded too.
+// The engine's errors repeat the source of all enclosing expressions, level by level. The guard bounds their length
+// too.
 type guard struct {
 	seen           map[any]bool
-	source, levels int // bytes and levels of the expression at hand
+	source, levels int // bytes and levels of the current expression
 }
 
-// walk guards everything that v leads to, v included where it is an interface.
+// walk guards everything reachable from v, and v itself if it is an interface.
 func (g *guard) walk(v reflect.Value, level int) error {
 	switch v.Kind() {
 	case reflect.Interface:
@@ -276,12 +276,12 @@ func (g *guard) walkPointer(v reflect.Value, level int) error {
 	return err
 }
 
-// exported makes a field that is not exported like one that is.
+// exported makes an unexported field accessible.
 func exported(field reflect.Value) reflect.Value {
 	return reflect.NewAt(field.Type(), unsafe.Pointer(field.UnsafeAddr())).Elem()
 }
 
-// charged returns what stands for a node that makes a value or prints, and others as they are.
+// charged returns the replacement for a node that makes a value or prints. It returns other nodes unchanged.
 func charged(node nodes.Node) nodes.Node {
 	switch n := node.(type) {
 	case *nodes.Data:
@@ -289,7 +289,7 @@ func charged(node nodes.Node) nodes.Node {
 	case *nodes.List, *nodes.Tuple, *nodes.Dict, *nodes.GetSlice:
 		return filtered(n, chargeFilter)
 	case *nodes.Call:
-		// A method that is called on a variable changes the variable, which the engine must see.
+		// A method called on a variable may change the variable, so the engine must see it.
 		if name, ok := n.Parent.(*nodes.Name); ok {
 			f := filtered(name, boundFilter, lastFilter, chargeFilter)
 			f.Filters[1].Args = []nodes.Expression{n}
@@ -340,7 +340,7 @@ func boundParts(node nodes.Node) {
 	}
 }
 
-// text is a piece of the template that is printed as it stands. Inside macros it is kept in memory, too.
+// text is literal text of a template. Inside macros it takes memory, too.
 type text struct{ data *nodes.Data }
 
 func (t *text) Position() *tokens.Token { return t.data.Data }
@@ -351,10 +351,10 @@ func (t *text) Execute(r *exec.Renderer, _ *nodes.ControlStructureBlock) error {
 	return err
 }
 
-// arguments are those of a filter or method.
+// arguments are the arguments of a filter or method.
 type arguments struct{ *exec.VarArgs }
 
-// get returns the argument at a position, or of a name.
+// get returns the argument with the given name or position.
 func (a arguments) get(i int, name string) *exec.Value {
 	if v, ok := a.KwArgs[name]; ok {
 		return v
@@ -370,8 +370,8 @@ func (a arguments) all() []*exec.Value {
 	return slices.AppendSeq(slices.Clone(a.Args), maps.Values(a.KwArgs))
 }
 
-// growth ends the rendering where filters and methods that make much out of little would make too much. The
-// first value is what they are applied to.
+// growth holds checks for filters and methods whose result can be much larger than their input. A check stops the
+// rendering if the result would be too large.
 var growth = map[string]func(in *exec.Value, a arguments){
 	"center": padding, "ljust": padding, "rjust": padding, "zfill": padding,
 	"format": formatted, "format_map": formatted,
@@ -388,7 +388,7 @@ var growth = map[string]func(in *exec.Value, a arguments){
 			product(count(in, "\n")+1, width.Integer())
 		}
 	},
-	// As a filter it is applied to the list, as a method to what comes between.
+	// The filter applies to the list, the method to the separator.
 	"join": func(in *exec.Value, a arguments) {
 		list, by := in, a.get(0, "d")
 		if in.IsString() {
@@ -420,8 +420,8 @@ var (
 	nestedField = regexp.MustCompile(`\{[^{}]*:[^{}]*\{`)
 )
 
-// formatted is the growth of format, as a filter (%s) and as a method ({}). Widths of four digits and widths
-// that are arguments themselves are refused.
+// formatted checks format, the filter (%s) and the method ({}). Widths of four digits and widths that are arguments
+// are refused.
 func formatted(in *exec.Value, a arguments) {
 	const verbose = 8 // Go's %#v, for one
 	format, field := in.String(), 2*1000
@@ -439,14 +439,14 @@ func formatted(in *exec.Value, a arguments) {
 	product(strings.Count(format, "%")+strings.Count(format, "{"), field)
 }
 
-// listFilters take a text as the list of its characters, for which they need many times its memory.
+// listFilters treat a text as the list of its characters, which takes many times its memory.
 var listFilters = map[string]bool{
 	"batch": true, "dictsort": true, "groupby": true, "join": true, "list": true, "map": true, "max": true, "min": true,
 	"reject": true, "rejectattr": true, "reverse": true, "select": true, "selectattr": true, "slice": true, "sort": true,
 	"sum": true, "unique": true, "xmlattr": true,
 }
 
-// boundArguments looks at what a filter or method is about to do.
+// boundArguments checks a call of a filter or method before it runs.
 func boundArguments(name string, in *exec.Value, params *exec.VarArgs) {
 	bound(in)
 	bound(arguments{params}.all()...)
@@ -455,8 +455,8 @@ func boundArguments(name string, in *exec.Value, params *exec.VarArgs) {
 	}
 }
 
-// boundedFilter is a filter that looks before it computes. Its result counts as work: map applies it to
-// each element of a list.
+// boundedFilter returns a filter that checks its arguments first. Its result counts as work, because map applies it
+// to each element of a list.
 func boundedFilter(name string, f exec.FilterFunction) exec.FilterFunction {
 	return func(e *exec.Evaluator, in *exec.Value, params *exec.VarArgs) *exec.Value {
 		boundArguments(name, in, params)
@@ -469,8 +469,8 @@ func boundedFilter(name string, f exec.FilterFunction) exec.FilterFunction {
 	}
 }
 
-// filters are Jinja's, with tojson as chat templates expect it. Left out are striptags and wordwrap, whose
-// time grows with the square of a text, and which chat templates do not use.
+// filters are Jinja's, with tojson as chat templates expect it. It omits striptags and wordwrap, which take quadratic
+// time and which chat templates do not use.
 var filters = func() *exec.FilterSet {
 	set := exec.NewFilterSet(map[string]exec.FilterFunction{})
 	for _, name := range strings.Fields(`abs attr batch capitalize center default d dictsort e escape filesizeformat
@@ -492,7 +492,7 @@ var filters = func() *exec.FilterSet {
 	return set
 }()
 
-// smallInt is the filter int without numbers of many digits, whose methods compute what takes any memory.
+// smallInt is the filter int without big numbers, whose methods could take any amount of memory.
 func smallInt(f exec.FilterFunction) exec.FilterFunction {
 	return func(e *exec.Evaluator, in *exec.Value, params *exec.VarArgs) *exec.Value {
 		out := f(e, in, params)
@@ -503,7 +503,7 @@ func smallInt(f exec.FilterFunction) exec.FilterFunction {
 	}
 }
 
-// methods are Python's, of which those of texts look before they compute, and a list grows in a copy: others
+// methods are Python's. Those of texts check their arguments first. A list is copied before it grows, because others
 // may share its memory.
 var methods = func() exec.Methods {
 	all, texts := builtins.Methods, map[string]exec.Method[string]{}

@@ -6,9 +6,8 @@ import (
 	"testing"
 )
 
-// A stack or a memory that is full ends the process, and no test can tell: where one of these is not refused,
-// the test fails by dying. The memory that all of them take together is checked, so that a machine with much
-// of it tells too.
+// A full stack or memory ends the process: if one of these templates were not refused, the test would crash. On a
+// machine with much memory, the check of the memory that they take together fails.
 func TestTemplatesThatWouldEndTheProcess(t *testing.T) {
 	const many = 100_000
 	repeat := strings.Repeat
@@ -43,7 +42,7 @@ func TestTemplatesThatWouldEndTheProcess(t *testing.T) {
 	}
 }
 
-// ruinous are templates that made much out of little, or values that hold themselves.
+// ruinous are templates that make large values from small ones, or values that contain themselves.
 var ruinous = map[string]string{
 	"times":             `{{ ('a'*2000000000)|length }}`,
 	"times in filter":   `{{ 'x'|replace('x', 'a'*2000000000)|length }}`,
@@ -119,7 +118,7 @@ var ruinous = map[string]string{
 	"growing, set":      shared + `{% set d = {} %}{% set d[0] = list %}`,
 }
 
-// shared has a list that refers to a namespace a thousand times, which is small when the list is made.
+// shared has a list that refers a thousand times to a namespace, which is small when the list is made.
 const shared = `{% set ns = namespace(x='') %}{% set list = [ns,ns,ns,ns,ns,ns,ns,ns,ns,ns] %}{% set list = [list,list,list,list,list,list,list,list,list,list] %}{% set list = [list,list,list,list,list,list,list,list,list,list] %}{% set ns.x = 'a'*10000000 %}`
 
 // variables makes many large ones.
@@ -176,7 +175,7 @@ func TestTemplatesMayNestALittle(t *testing.T) {
 			t.Errorf("%.60s: %v\n got %.60q\nwant %.60q", source, err, got, want)
 		}
 	}
-	// What guards an expression does not show in its errors.
+	// Errors do not mention the guards.
 	_, err := template(t, `{{ nothing(1) + (2 * nobody(3)) }}`).Render(conversation, true)
 	if err == nil || strings.ContainsAny(err.Error(), "\x00&{}") || !strings.Contains(err.Error(), "nothing is not callable") {
 		t.Errorf("error is %q", err)

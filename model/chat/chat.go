@@ -1,3 +1,6 @@
+// Package chat renders conversations as the prompts that models were trained on. Model files bring their own
+// templates, which are programs in Jinja from an untrusted source: they run without access to files and within bounds
+// of time and memory.
 package chat
 
 import (
@@ -19,48 +22,52 @@ type Message struct {
 	Content string
 }
 
-// chatML is the template of models that know the tokens <|im_start|> and <|im_end|> and bring none.
+// chatML is for models that have the tokens <|im_start|> and <|im_end|> but no template.
 const chatML = `{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\n' + message['content'] + '<|im_end|>' + '\n' }}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}`
 
-// plainChat is the template of models that know no chat at all.
+// plainChat is for models that were not trained on conversations.
 const plainChat = `{% for message in messages %}{% if message['role'] == 'system' %}{{ message['content'] + '\n\n' }}{% elif message['role'] == 'user' %}{{ 'Question: ' + message['content'] + '\n' }}{% else %}{{ 'Answer: ' + message['content'] + '\n' }}{% endif %}{% endfor %}{% if add_generation_prompt %}{{ 'Answer:' }}{% endif %}`
 
-// maxTemplate bounds the source of a template, maxPrompt what it may render, both in bytes.
+// The largest template and the longest prompt, in bytes.
 const (
 	maxTemplate = 1 << 20
 	maxPrompt   = 16 << 20
 )
 
-// A Template renders a conversation as the text that a model was trained to continue. The templates in
-// model files are programs in Jinja; they are compiled once, run without access to files, and stopped
-// when they run away. A Template is safe for concurrent use.
+// A Template renders a conversation as the text that a model was trained to continue. It is safe for concurrent use.
 type Template struct {
 	source   string
 	bos, eos string
-	program  *program
-	broken   error // why there is no program, if there is none
+	program  program
+	broken   error // if there is no program, the reason
 
-	// Now is the clock that templates read through strftime_now; time.Now unless set. A prompt with a
-	// date in it differs from day to day, and so do the keys of cached prompts.
+	// Now is the clock that templates read through strftime_now. NewTemplate sets it to time.Now. A prompt that
+	// contains the date changes every day, and so do the keys of caches.
 	Now func() time.Time
 }
 
-// A TemplateError is a chat template's own objection to a conversation, such as roles that do not
-// alternate.
+// A program is a compiled template: all that this package needs of a template language.
+type program interface {
+	// run renders the template with these variables. If the template calls raise_exception, the error is a
+	// *TemplateError.
+	run(vars map[string]any, now func() time.Time) (string, error)
+}
+
+// A TemplateError is a template's own objection to a conversation, such as roles that do not alternate.
 type TemplateError struct{ Message string }
 
 func (e *TemplateError) Error() string {
 	return "the model's chat template refuses this conversation: " + e.Message
 }
 
-// NewTemplate compiles a chat template; bos and eos are the texts of these tokens, which templates
-// print. An empty source means ChatML.
+// NewTemplate compiles a chat template. Templates print bos and eos, the texts of these tokens. An empty source
+// means ChatML.
 func NewTemplate(source, bos, eos string) (*Template, error) {
 	if source == "" {
 		source = chatML
 	}
 	if len(source) > maxTemplate {
-		return nil, fmt.Errorf("chat template: %d bytes are too long (limit %d)", len(source), maxTemplate)
+		return nil, fmt.Errorf("chat template: %d bytes exceed the limit of %d", len(source), maxTemplate)
 	}
 	p, err := compile(source)
 	if err != nil {
@@ -69,9 +76,9 @@ func NewTemplate(source, bos, eos string) (*Template, error) {
 	return &Template{source: source, bos: bos, eos: eos, program: p, Now: time.Now}, nil
 }
 
-// TemplateOf returns the template that a model file brings (tokenizer.chat_template), else ChatML if the
-// vocabulary has its tokens, else a plain one of questions and answers. A template that does not compile
-// keeps nobody from using the model without it: it is returned, and every use of it gives the error.
+// TemplateOf returns the template of a model file (tokenizer.chat_template). A file without one gets ChatML if the
+// vocabulary has its tokens, else a plain template of questions and answers. If the file's template does not compile,
+// every use of the returned Template gives that error: the model is still usable without a template.
 func TemplateOf(f *gguf.File, tok *tokenizer.Tokenizer) *Template {
 	source, ok := f.Meta.String("tokenizer.chat_template")
 	if !ok || source == "" {
@@ -94,11 +101,11 @@ func TemplateOf(f *gguf.File, tok *tokenizer.Tokenizer) *Template {
 	return t
 }
 
-// Source returns the template's program.
+// Source returns the source of the template.
 func (t *Template) Source() string { return t.source }
 
-// Render returns the prompt for a conversation. With addGeneration it ends where the model's answer
-// begins. The error is a *TemplateError if the template itself objects.
+// Render returns the prompt of a conversation. With addGeneration it ends where the model's answer begins. If the
+// template refuses the conversation, the error is a *TemplateError.
 func (t *Template) Render(msgs []Message, addGeneration bool) (string, error) {
 	if t.broken != nil {
 		return "", t.broken
@@ -113,14 +120,13 @@ func (t *Template) Render(msgs []Message, addGeneration bool) (string, error) {
 	}, t.Now)
 }
 
-// Split renders a system message and a conversation with a generation prompt, in two parts that together
-// are the prompt. The first part depends on the system message alone in all usual templates: it ends
-// where the text of the first user message begins, so the KV cache of a long system message, a passage
-// say, serves every question about it. A template that puts the user's text first, or that writes the
-// system message later, gives a shorter first part, down to nothing.
+// Split renders the prompt of a system message and a conversation in two parts. With all usual templates the prefix
+// depends only on the system message and ends where the text of the first user message begins. So the KV cache of a
+// long system message, such as a passage, serves every question about it. A template that puts the user's text first,
+// or the system message later, gives a shorter or empty prefix.
 //
-// A template that refuses system messages gets the text at the head of the first user message instead.
-// An empty system message is left out.
+// If the template refuses system messages, the text is put at the beginning of the first user message instead. An
+// empty system message is left out.
 func (t *Template) Split(system string, msgs []Message) (prefix, suffix string, err error) {
 	all := msgs
 	if system != "" {
@@ -140,14 +146,14 @@ func (t *Template) Split(system string, msgs []Message) (prefix, suffix string, 
 	}
 	head, err := t.Render(probe, true)
 	if err != nil {
-		return "", full, nil // the full conversation renders, but its beginning alone does not
+		return "", full, nil // the whole conversation renders, but its beginning does not
 	}
 	head, _, _ = strings.Cut(head, mark)
 	n := common(head, full)
 	return full[:n], full[n:], nil
 }
 
-// splitMerged is Split for templates without system messages; refusal is what to say if that fails too.
+// splitMerged is Split for templates that refuse system messages. If it fails too, it returns refusal.
 func (t *Template) splitMerged(system string, msgs []Message, refusal error) (prefix, suffix string, err error) {
 	merged := append([]Message{{"user", system + "\n\n" + msgs[0].Content}}, msgs[1:]...)
 	full, err := t.Render(merged, true)
@@ -173,7 +179,7 @@ func placeholder(text string) string {
 	return mark
 }
 
-// common returns the length of the longest common prefix of a and b that ends between characters.
+// common returns the length of the longest common prefix of a and b that ends at a character's boundary.
 func common(a, b string) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {
@@ -185,8 +191,8 @@ func common(a, b string) int {
 	return n
 }
 
-// Encode returns the tokens of a rendered prompt: special tokens are read from the text, BOS is
-// added where the model wants it and the template has not written it, EOS never.
+// Encode returns the tokens of a rendered prompt. Special tokens in the text are recognised. BOS is added if the model
+// requires it and the template has not written it; EOS is never added.
 func Encode(tok *tokenizer.Tokenizer, prompt string) []tandem.Token {
 	ids := tok.Encode(prompt, tokenizer.Options{ParseSpecial: true})
 	bos, ok := tok.BOS()
@@ -196,7 +202,7 @@ func Encode(tok *tokenizer.Tokenizer, prompt string) []tandem.Token {
 	return ids
 }
 
-// Fingerprint returns a hash of the template and of the tokens that it prints.
+// Fingerprint returns a hash of the template and of the texts of BOS and EOS.
 func (t *Template) Fingerprint() [32]byte {
 	var b []byte
 	for _, s := range []string{"tandem template 1", t.source, t.bos, t.eos} {

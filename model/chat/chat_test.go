@@ -2,6 +2,7 @@ package chat
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,7 +10,7 @@ import (
 	"time"
 )
 
-// templates are the chat templates of the usual families, written anew in their style and without tools.
+// templates are chat templates in the style of the usual families, without tools.
 var templates = map[string]string{
 	"chatml": chatML,
 	"qwen2": `{%- if messages[0]['role'] == 'system' %}
@@ -160,7 +161,7 @@ func TestRender(t *testing.T) {
 	}
 }
 
-func TestTemplateObjects(t *testing.T) {
+func TestTemplateRefuses(t *testing.T) {
 	_, err := template(t, templates["mistral"]).Render(conversation, true)
 	var refused *TemplateError
 	if !errors.As(err, &refused) || refused.Message != "Conversation roles must alternate user/assistant/user/assistant/..." {
@@ -203,19 +204,48 @@ func TestSplit(t *testing.T) {
 			t.Errorf("%s without a system message: %v, %q + %q", name, err, prefix, suffix)
 		}
 	}
-	// A template that writes the system message after the question still gives the whole prompt.
+	// A template may put the system message after the question.
 	late := template(t, `{% for m in messages if m.role == 'user' %}{{ m.content }}{% endfor %}{{ messages[0].content }}`)
 	prefix, suffix, err := late.Split("notes", question)
 	if err != nil || prefix+suffix != "Where is the key?notes" {
 		t.Errorf("late: %v, %q + %q", err, prefix, suffix)
 	}
-	// One whose beginning depends on what follows has a shorter first part, here none.
+	// If the beginning depends on what follows, the prefix is shorter: here it is empty.
 	counting := template(t, `{{ messages | length }}:{% for m in messages %}{{ m.content }}{% endfor %}`)
 	if prefix, suffix, err := counting.Split("notes", history); err != nil || prefix != "" || !strings.HasPrefix(suffix, "4:notesWhere") {
 		t.Errorf("counting: %v, %q + %q", err, prefix, suffix)
 	}
 	if _, _, err := template(t, `{{ raise_exception('never') }}`).Split("x", question); err == nil || !strings.Contains(err.Error(), "never") {
 		t.Errorf("error is %v", err)
+	}
+}
+
+// A programFunc is a template written in Go.
+type programFunc func(messages []any, addGeneration bool) (string, error)
+
+func (f programFunc) run(vars map[string]any, _ func() time.Time) (string, error) {
+	return f(vars["messages"].([]any), vars["add_generation_prompt"].(bool))
+}
+
+// Split needs no particular template language.
+func TestSplitOfAnyProgram(t *testing.T) {
+	tpl := &Template{program: programFunc(func(messages []any, addGeneration bool) (string, error) {
+		var b strings.Builder
+		for _, m := range messages {
+			m := m.(map[string]any)
+			if m["role"] == "system" {
+				return "", &TemplateError{"no system messages"}
+			}
+			fmt.Fprintf(&b, "<%s>%s", m["role"], m["content"])
+		}
+		if addGeneration {
+			b.WriteString("<assistant>")
+		}
+		return b.String(), nil
+	})}
+	prefix, suffix, err := tpl.Split("notes", []Message{{"user", "Why?"}, {"assistant", "So."}, {"user", "And?"}})
+	if err != nil || prefix != "<user>notes\n\n" || suffix != "Why?<assistant>So.<user>And?<assistant>" {
+		t.Errorf("%q, %q, %v", prefix, suffix, err)
 	}
 }
 
@@ -245,7 +275,7 @@ func TestRunawayTemplatesAreStopped(t *testing.T) {
 			out, err = tpl.Render(conversation, true)
 		}
 		if name == "doubling" && err == nil {
-			continue // the loop's variable is its own in each round, as Jinja has it
+			continue // in Jinja, each iteration has its own variables
 		}
 		if err == nil {
 			t.Errorf("%s: rendered %d bytes", name, len(out))
@@ -278,7 +308,7 @@ func TestTemplateFunctions(t *testing.T) {
 		`{% for m in messages %}{% if loop.last %}{{ loop.index }}{% endif %}{% if loop.first %}{% continue %}{% endif %}{% endfor %}`: "4",
 	} {
 		if got, err := template(t, source).Render(conversation, false); err != nil || got != want {
-			t.Errorf("%s: %v, %q, not %q", source, err, got, want)
+			t.Errorf("%s: %v, %q, want %q", source, err, got, want)
 		}
 	}
 }
@@ -291,7 +321,7 @@ func TestTemplateFingerprint(t *testing.T) {
 			t.Fatal(err)
 		}
 		if seen[tpl.Fingerprint()] {
-			t.Errorf("%q has another's fingerprint", args)
+			t.Errorf("%q has the fingerprint of another template", args)
 		}
 		seen[tpl.Fingerprint()] = true
 	}

@@ -22,11 +22,11 @@ import (
 	"github.com/nikolalohinski/gonja/v2/tokens"
 )
 
-// This file is the Jinja that chat templates run in. A template comes with a model file, from anywhere:
-// it gets no way to files or other templates, and its loops, recursion, values and output are bounded (see
-// bounds.go for those that the engine itself would not survive).
+// This file configures the Jinja engine for chat templates. A template comes from an untrusted source: it cannot
+// reach files or other templates, and its loops, recursion, values and output are bounded. See bounds.go for the
+// bounds that keep the engine itself from crashing.
 
-// The bounds of one rendering. Real templates loop over messages and their parts.
+// Bounds of one rendering.
 const (
 	maxIterations = 1 << 17 // over all loops
 	maxDepth      = 64      // of macros calling macros
@@ -34,30 +34,30 @@ const (
 	maxRange      = 1 << 14 // elements of one range()
 )
 
-// A program is a compiled template.
-type program struct{ template *exec.Template }
+// A jinja is a template compiled by gonja.
+type jinja struct{ template *exec.Template }
 
-// render is the state of one rendering. Templates reach it through the context under a name that they
-// cannot spell.
+// A render is the state of one rendering. The context holds it under a name that templates cannot write.
 type render struct {
 	iterations, depth int
 	work              int    // see maxWork
-	raised            string // what raise_exception was called with
+	raised            string // the argument of raise_exception
 	out               bytes.Buffer
 }
 
 const renderName = "\x00render"
 
-var errRunaway = errors.New("the template runs away: it loops, nests or prints beyond all measure")
+var errRunaway = errors.New("the template exceeds its bounds of loops, nesting, memory or output")
 
-func compile(source string) (p *program, err error) {
+// compile compiles a template.
+func compile(source string) (p *jinja, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("it cannot be parsed: %v", r)
 		}
 	}()
 	cfg := config.New()
-	cfg.TrimBlocks, cfg.LeftStripBlocks = true, true // as chat templates are rendered everywhere
+	cfg.TrimBlocks, cfg.LeftStripBlocks = true, true // as transformers renders chat templates
 	env := &exec.Environment{
 		Context: exec.NewContext(map[string]any{}).Update(builtins.GlobalVariables).Update(globals),
 		Filters: filters, Tests: builtins.Tests, ControlStructures: structures(), Methods: methods,
@@ -77,10 +77,10 @@ func compile(source string) (p *program, err error) {
 	if err := g.walk(reflect.ValueOf(t.Root()), 0); err != nil {
 		return nil, fmt.Errorf("it cannot be parsed: %w", err)
 	}
-	return &program{t}, nil
+	return &jinja{t}, nil
 }
 
-func (p *program) run(vars map[string]any, now func() time.Time) (out string, err error) {
+func (p *jinja) run(vars map[string]any, now func() time.Time) (out string, err error) {
 	state := &render{}
 	defer func() {
 		if r := recover(); r == errRunaway {
@@ -107,7 +107,7 @@ func (p *program) run(vars map[string]any, now func() time.Time) (out string, er
 	return state.out.String(), nil
 }
 
-// Write collects the output of a rendering up to its bound.
+// Write appends to the output. It fails beyond maxPrompt.
 func (s *render) Write(b []byte) (int, error) {
 	if s.out.Len()+len(b) > maxPrompt {
 		return 0, errRunaway
@@ -115,11 +115,11 @@ func (s *render) Write(b []byte) (int, error) {
 	return s.out.Write(b)
 }
 
-// guardWords is what guarding filters add to an error.
+// guardWords matches what the filters of bounds.go add to an error.
 var guardWords = regexp.MustCompile(`(?s)unable to evaluate filter &\{\S+ \x00\w+ .*?map\[\]\}: |invalid call to filter '\x00\w+': `)
 
-// lastWords cuts an error of the template engine, which repeats the program at every level, to its end,
-// where the cause stands.
+// lastWords returns the end of an error of the engine, which states the cause. The rest repeats the program at every
+// level.
 func lastWords(s string) string {
 	const limit = 300
 	s = strings.ToValidUTF8(guardWords.ReplaceAllString(s[max(0, len(s)-16*limit):], ""), "?")
@@ -129,15 +129,15 @@ func lastWords(s string) string {
 	return s
 }
 
-// sourceLoader serves one template, and no file.
+// A sourceLoader loads one template and no files.
 type sourceLoader string
 
 func (l sourceLoader) Read(string) (io.Reader, error)         { return strings.NewReader(string(l)), nil }
 func (l sourceLoader) Resolve(path string) (string, error)    { return path, nil }
 func (l sourceLoader) Inherit(string) (loaders.Loader, error) { return l, nil }
 
-// structures are the statements that templates may use: those of Jinja without files, translation and
-// inheritance, and the generation block that some templates mark answers with.
+// structures returns the statements that templates may use: Jinja's without those for files, translation and
+// inheritance, and the generation block with which some templates mark answers.
 func structures() *exec.ControlStructureSet {
 	set, level := map[string]parser.ControlStructureParser{}, 0
 	add := func(name string, parse parser.ControlStructureParser, guard func(first string, cs nodes.ControlStructure) (guardFunc, error)) {
@@ -169,10 +169,10 @@ func structures() *exec.ControlStructureSet {
 	return exec.NewControlStructureSet(set)
 }
 
-// A guardFunc runs a statement, or refuses to.
+// A guardFunc runs a statement or refuses it.
 type guardFunc func(r *exec.Renderer, run func() error) error
 
-// guarded is a statement with a guard around its execution.
+// A guarded statement runs under a guard.
 type guarded struct {
 	nodes.ControlStructure
 	guard guardFunc
@@ -187,7 +187,7 @@ func stateOf(e *exec.Environment) *render {
 	return v.(*render)
 }
 
-// guardFor charges a loop for its iterations before it begins.
+// guardFor counts the iterations of a loop before it runs.
 func guardFor(_ string, cs nodes.ControlStructure) (guardFunc, error) {
 	loop := cs.(*controlstructures.ForControlStructure)
 	if loop.Recursive {
@@ -202,7 +202,7 @@ func guardFor(_ string, cs nodes.ControlStructure) (guardFunc, error) {
 	}, nil
 }
 
-// guardMacro bounds how deep a macro may call itself.
+// guardMacro bounds the depth of calls.
 func guardMacro(name string, _ nodes.ControlStructure) (guardFunc, error) {
 	return func(r *exec.Renderer, run func() error) error {
 		if err := run(); err != nil {
@@ -254,7 +254,7 @@ func guardSet(_ string, cs nodes.ControlStructure) (guardFunc, error) {
 	}, nil
 }
 
-// guardRaw counts what is printed as it stands, see text.
+// guardRaw counts literal text.
 func guardRaw(_ string, cs nodes.ControlStructure) (guardFunc, error) {
 	return func(r *exec.Renderer, run func() error) error {
 		stateOf(r.Environment).charge(len(cs.Position().Val))
@@ -262,7 +262,7 @@ func guardRaw(_ string, cs nodes.ControlStructure) (guardFunc, error) {
 	}, nil
 }
 
-// guardCall lets macros be called, not methods, whose object nobody has bounded.
+// guardCall allows calls of macros, but not of methods, whose objects are not bounded.
 func guardCall(_ string, cs nodes.ControlStructure) (guardFunc, error) {
 	if cs.(*controlstructures.CallControlStructure).Call.Parent != nil {
 		return nil, errors.New("call takes a macro")
@@ -270,7 +270,7 @@ func guardCall(_ string, cs nodes.ControlStructure) (guardFunc, error) {
 	return func(_ *exec.Renderer, run func() error) error { return run() }, nil
 }
 
-// generation marks the answers in a training text; in a prompt it means nothing.
+// A generation block marks an answer in a training text. It has no effect on prompts.
 type generation struct {
 	location *tokens.Token
 	body     *nodes.Wrapper
@@ -288,7 +288,7 @@ func parseGeneration(p, _ *parser.Parser) (nodes.ControlStructure, error) {
 	return &generation{at, body}, err
 }
 
-// globals are the functions that every template finds.
+// globals are the functions of all templates.
 var globals = func() *exec.Context {
 	c := exec.NewContext(map[string]any{"range": boundedRange})
 	for _, name := range []string{"dict", "namespace", "cycler", "joiner"} {
@@ -328,8 +328,8 @@ func boundedRange(va *exec.VarArgs) ([]int, error) {
 	return list, nil
 }
 
-// toJSON writes JSON as Python's json.dumps(ensure_ascii=False) does: a space after commas and colons,
-// nothing escaped for HTML. Keys of a dictionary that the template wrote keep their order.
+// toJSON formats JSON as Python's json.dumps(ensure_ascii=False): with a space after commas and colons, and without
+// escapes for HTML. The keys of a dictionary that the template wrote keep their order.
 func toJSON(_ *exec.Evaluator, in *exec.Value, params *exec.VarArgs) *exec.Value {
 	if in.IsError() {
 		return in
@@ -415,7 +415,7 @@ func writeJSON(b *strings.Builder, v any, indent, level int) error {
 	return nil
 }
 
-// strftime formats a time by C's conversions, as far as templates use them.
+// strftime formats a time by those conversions of C that templates use.
 func strftime(t time.Time, format string) string {
 	layouts := map[byte]string{'d': "02", 'e': "_2", 'm': "01", 'b': "Jan", 'B': "January", 'Y': "2006", 'y': "06",
 		'H': "15", 'I': "03", 'M': "04", 'S': "05", 'p': "PM", 'a': "Mon", 'A': "Monday", 'j': "002",

@@ -2,7 +2,7 @@ package chat
 
 import "testing"
 
-// TestJinjaOfRealTemplates collects what the templates of released models are written with.
+// The expressions of this test occur in the templates of released models.
 func TestJinjaOfRealTemplates(t *testing.T) {
 	for source, want := range map[string]string{
 		`{%- if tools %}{%- for tool in tools %}{{- "\n" }}{{- tool | tojson }}{%- endfor %}{{- "<tool_call>\n{\"name\": <function-name>}\n</tool_call>" }}{%- endif %}x`:                                                                                                                 "x",

@@ -10,8 +10,8 @@ import (
 	"github.com/nikolalohinski/gonja/v2/exec"
 )
 
-// pythonMethods are the methods of texts that the template engine has otherwise than Python, whose chat templates are
-// written for: arguments that may be left out, the most parts of a split, several beginnings and ends.
+// pythonMethods are the methods of texts in which the engine differs from Python: optional arguments, a limit of
+// splits, several prefixes or suffixes.
 var pythonMethods = map[string]exec.Method[string]{
 	"split":  func(s string, _ *exec.Value, a *exec.VarArgs) (any, error) { return split(s, arguments{a}, false) },
 	"rsplit": func(s string, _ *exec.Value, a *exec.VarArgs) (any, error) { return split(s, arguments{a}, true) },
@@ -29,7 +29,7 @@ var pythonMethods = map[string]exec.Method[string]{
 	"endswith":   func(s string, _ *exec.Value, a *exec.VarArgs) (any, error) { return with(s, a, strings.HasSuffix) },
 }
 
-// most is an argument that bounds a number of times, -1 if it is left out.
+// most returns an argument that limits a count, or -1 if it is omitted.
 func (a arguments) most(i int, name string) int {
 	if v := a.get(i, name); !v.IsNil() {
 		return v.Integer()
@@ -37,11 +37,11 @@ func (a arguments) most(i int, name string) int {
 	return -1
 }
 
-// split cuts a text at each separator, or at white space, at most so many times: the first ones, or the last.
+// split splits a text at separators or at white space, like str.split, or like str.rsplit with last.
 func split(s string, a arguments, last bool) (any, error) {
 	sep, most := a.get(0, "sep"), a.most(1, "maxsplit")
 	if !sep.IsNil() && (!sep.IsString() || sep.String() == "") {
-		return nil, errors.New("split takes a separator that is not empty")
+		return nil, errors.New("split needs a separator that is not empty")
 	}
 	next := cutter(sep, last)
 	switch {
@@ -64,7 +64,7 @@ func split(s string, a arguments, last bool) (any, error) {
 	return parts, nil
 }
 
-// cutter returns what cuts a text at its first separator, or its last: the part before that end, and the rest.
+// cutter returns a function that cuts off the first part of a text, or the last.
 func cutter(sep *exec.Value, last bool) func(s string) (part, rest string, found bool) {
 	switch by := sep.String(); {
 	case sep.IsNil() && last:
@@ -97,7 +97,7 @@ func cutter(sep *exec.Value, last bool) func(s string) (part, rest string, found
 	}
 }
 
-// strip cuts characters off, or white space.
+// strip trims white space, or the given characters.
 func strip(s string, a *exec.VarArgs, left, right bool) (any, error) {
 	chars := arguments{a}.get(0, "chars")
 	if !chars.IsNil() && !chars.IsString() {
@@ -116,10 +116,10 @@ func strip(s string, a *exec.VarArgs, left, right bool) (any, error) {
 	return s, nil
 }
 
-// with reports whether a text begins or ends with one of several.
+// with reports whether a text has one of several prefixes or suffixes.
 func with(s string, a *exec.VarArgs, has func(s, part string) bool) (any, error) {
 	if len(a.Args) != 1 {
-		return nil, errors.New("startswith and endswith take a text, or several in brackets")
+		return nil, errors.New("startswith and endswith take a text or a tuple of texts")
 	}
 	if v := a.Args[0]; v.IsString() {
 		return has(s, v.String()), nil

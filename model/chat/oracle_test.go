@@ -10,9 +10,9 @@ import (
 
 var tokenizerOptions = tokenizer.Options{AddSpecial: true}
 
-// TestTemplatesSameAsLlamaCpp compares rendered conversations with the real library, for the templates
-// that it knows. It recognises templates by words in them, and takes Zephyr's for another, which is why
-// that one is not here. It leaves BOS to its tokenizer, so ours are rendered without one.
+// Rendered conversations are those of libllama, for the templates that it knows. It recognises templates by words in
+// them and mistakes Zephyr's for another, so that one is left out. It leaves BOS to its tokenizer, so the templates
+// here are rendered without BOS.
 func TestTemplatesSameAsLlamaCpp(t *testing.T) {
 	lib := llamacpp.Need(t)
 	conversations := [][]Message{conversation}
@@ -39,7 +39,7 @@ func TestTemplatesSameAsLlamaCpp(t *testing.T) {
 		compared := 0
 		for _, msgs := range conversations {
 			if name == "qwen2" && msgs[0].Role != "system" || skipSystem && msgs[0].Role == "system" {
-				continue // the library does not know Qwen's default system message, nor Mistral's objections
+				continue // libllama knows neither Qwen's default system message nor Mistral's objections
 			}
 			var list []llamacpp.Message
 			for _, m := range msgs {

@@ -9,8 +9,8 @@ import (
 	"tandem"
 )
 
-// A sampler that has drawn once has all the memory it needs, on flat logits as on steep ones. Remembering the
-// tokens for the penalty takes memory now and then, which is less than one allocation a token.
+// After its first draw a sampler allocates nothing, on flat logits or steep ones, except that the list of tokens for
+// the penalty grows now and then.
 func TestSamplersDoNotAllocate(t *testing.T) {
 	for _, scale := range []float64{0.1, 1, 5} {
 		logits, r := make([]float32, 5000), rand.New(rand.NewPCG(1, 2))

@@ -13,21 +13,21 @@ import (
 	"tandem/npu"
 )
 
-// Stats tells how a generation went.
+// Stats describes a generation.
 type Stats struct {
 	PromptTokens int
-	Tokens       int           // generated, without the one that ended the generation
-	Passes       int           // of the model: one for each token and the prompt, fewer with drafts that are right
+	Tokens       int           // generated, without the end-of-text token
+	Passes       int           // forward passes: one for each token, fewer with drafts
 	Prefill      time.Duration // for the prompt
 	Decode       time.Duration // for the tokens after the first
 	First        time.Duration // from the call to the first token
 	Reason       Reason
 }
 
-// PrefillRate returns prompt tokens per second, 0 if there was nothing to measure.
+// PrefillRate returns the prompt tokens per second, or 0 if there is nothing to measure.
 func (s Stats) PrefillRate() float64 { return rate(s.PromptTokens, s.Prefill) }
 
-// DecodeRate returns generated tokens per second, not counting the first, which the prefill gives.
+// DecodeRate returns the generated tokens per second. It does not count the first one, which the prefill gives.
 func (s Stats) DecodeRate() float64 { return rate(s.Tokens-1, s.Decode) }
 
 func rate(n int, d time.Duration) float64 {
@@ -37,7 +37,7 @@ func rate(n int, d time.Duration) float64 {
 	return float64(n) / d.Seconds()
 }
 
-// A Reason says why a generation ended.
+// A Reason is why a generation ended.
 type Reason string
 
 // The reasons.
@@ -45,42 +45,41 @@ const (
 	EndOfText   Reason = "the model ended"
 	TooLong     Reason = "the limit of tokens was reached"
 	ContextFull Reason = "the context is full"
-	Stopped     Reason = "stopped by the reader"
+	Stopped     Reason = "stopped by the caller"
 )
 
-// ErrStop is what emit returns to end a generation without an error.
+// ErrStop is returned by emit to end a generation without an error.
 var ErrStop = errors.New("stop")
 
-// Speculator guesses what a generation will say next, so that one pass checks many tokens (DESIGN §4.2:
-// speculative decoding). What it guesses decides how fast tokens come, never which.
+// A Speculator drafts the next tokens of a generation, so that one pass verifies many tokens (speculative decoding,
+// Leviathan et al. 2023). Drafts decide how fast tokens come, never which.
 type Speculator interface {
-	// Begin is told the prompt, in its row before it is computed, and may ask for scores along it (Input.Near).
+	// Begin receives the prompt before it is computed. It may request scores along the prompt (Input.OnScores).
 	Begin(m *model.Model, prompt *model.Input) error
-	// Draft is told the tokens that came behind the prompt since the last call and returns a tree of at most room tokens that may follow: for each, the index of the one before it, -1
-	// behind the last token. None is plain decoding.
-	Draft(came []tandem.Token, room int) (tokens []tandem.Token, parents []int)
-	// Settle is told what became of the tree. The logits are only lent.
+	// Draft receives the tokens generated since the last call. It returns a tree of at most limit tokens that may
+	// follow, and for each token the index of its parent, or -1. An empty tree means ordinary decoding.
+	Draft(emitted []tandem.Token, limit int) (tokens []tandem.Token, parents []int)
+	// Settle receives the result of verifying the tree. The logits are valid only during the call.
 	Settle(Verdict)
 }
 
-// Verdict is what the model says to a draft tree.
+// A Verdict is the result of verifying a draft tree.
 type Verdict struct {
 	Path   []int         // the nodes that were right, each the parent of the next
-	Next   tandem.Token  // what follows the last of them
-	Logits [][]float32   // behind the token before the tree, then behind each node
-	Took   time.Duration // of the pass
+	Next   tandem.Token  // the token after the last of them
+	Logits [][]float32   // after the token before the tree, then after each node
+	Took   time.Duration // the time of the pass
 }
 
-// Generate continues a prompt and hands each token to emit, until the model ends the text (with any of
-// its tokenizer's EOGs, which emit does not see), max tokens were generated (0: no limit), the context is
-// full, emit returns ErrStop, or something fails: ctx, emit or the model. The statistics are valid in
-// every case.
+// Generate continues a prompt and passes each token to emit. It ends when the model ends the text (with one of the
+// tokenizer's EOG tokens, which emit does not see), after max tokens (0: no limit), when the context is full, when
+// emit returns ErrStop, or on an error of ctx, emit or the model. The Stats are valid in every case.
 func Generate(ctx context.Context, m *model.Model, prompt []tandem.Token, s Params, max int, emit func(tandem.Token) error) (Stats, error) {
 	return GenerateWith(ctx, m, prompt, s, max, nil, emit)
 }
 
-// GenerateWith is Generate with drafts: the same tokens, to the bit of every logit and the same for the same
-// seed, since position t of the answer takes the sampler's t-th draw whoever guessed it.
+// GenerateWith is Generate with drafts. They do not change the text: the logits are the same to the bit, and token t
+// of the answer takes the sampler's t-th draw whether or not it was drafted. spec may be nil.
 func GenerateWith(ctx context.Context, m *model.Model, prompt []tandem.Token, s Params, max int, spec Speculator, emit func(tandem.Token) error) (Stats, error) {
 	stats := Stats{PromptTokens: len(prompt)}
 	if len(prompt) == 0 {
@@ -90,20 +89,20 @@ func GenerateWith(ctx context.Context, m *model.Model, prompt []tandem.Token, s 
 	if err != nil {
 		return stats, fmt.Errorf("generate: %w", err)
 	}
-	g := writing{Stats: &stats, m: m, sampler: sampler, spec: spec, max: max, emit: emit, start: time.Now()}
-	g.unsupported, g.marks = m.Tokenizer().Unsupported()
-	row := model.Input{Seq: m.NewSeq(), Tokens: prompt}
+	g := generation{Stats: &stats, m: m, sampler: sampler, spec: spec, max: max, emit: emit, start: time.Now()}
+	g.unsupported, g.hasUnsupported = m.Tokenizer().Unsupported()
+	in := model.Input{Seq: m.NewSeq(), Tokens: prompt}
 	if spec != nil {
-		if err := spec.Begin(m, &row); err != nil {
+		if err := spec.Begin(m, &in); err != nil {
 			return stats, fmt.Errorf("generate: %w", err)
 		}
 	}
 	var memory model.Logits
 	for pass := m.Prefill; ; pass = m.ForwardInto {
 		began := time.Now()
-		logits, err := pass(ctx, []model.Input{row}, &memory)
+		logits, err := pass(ctx, []model.Input{in}, &memory)
 		var full *model.ContextError
-		if errors.As(err, &full) && row.Seq.Len() > 0 {
+		if errors.As(err, &full) && in.Seq.Len() > 0 {
 			stats.Reason = ContextFull
 			return stats, nil
 		}
@@ -116,14 +115,14 @@ func GenerateWith(ctx context.Context, m *model.Model, prompt []tandem.Token, s 
 		}
 		stats.Decode = took - stats.Prefill
 		stats.Passes++
-		path, err := g.walk(row, logits)
-		if row.Parents != nil {
-			err = errors.Join(err, row.Seq.Keep(path...))
+		path, err := g.walk(in, logits)
+		if in.Parents != nil {
+			err = errors.Join(err, in.Seq.Keep(path...))
 		}
-		if spec != nil && row.Parents != nil {
+		if spec != nil && in.Parents != nil {
 			verdict := Verdict{Path: path[1:], Logits: logits, Took: time.Since(began)}
 			for i := range verdict.Path {
-				verdict.Path[i]-- // node 0 of the row is the token before the tree
+				verdict.Path[i]-- // node 0 of the input is the token before the tree
 			}
 			verdict.Next = g.last
 			spec.Settle(verdict)
@@ -131,29 +130,29 @@ func GenerateWith(ctx context.Context, m *model.Model, prompt []tandem.Token, s 
 		if err != nil || stats.Reason != "" {
 			return stats, err
 		}
-		row = g.next(row.Seq)
+		in = g.next(in.Seq)
 	}
 }
 
-// writing is the state of one GenerateWith.
-type writing struct {
+// A generation is the state of GenerateWith.
+type generation struct {
 	*Stats
-	m           *model.Model
-	sampler     *Sampler
-	spec        Speculator
-	max         int
-	emit        func(tandem.Token) error
-	start       time.Time
-	unsupported tandem.Token
-	marks       bool
-	came        []tandem.Token // that spec has not been told
-	last        tandem.Token
+	m              *model.Model
+	sampler        *Sampler
+	spec           Speculator
+	max            int
+	emit           func(tandem.Token) error
+	start          time.Time
+	unsupported    tandem.Token
+	hasUnsupported bool
+	emitted        []tandem.Token // that spec does not know yet
+	last           tandem.Token
 }
 
-// walk draws the tokens that a pass decides: the one behind the row, or, in a tree, along the path whose
-// nodes are what was drawn. It returns that path.
-func (g *writing) walk(row model.Input, logits [][]float32) (path []int, err error) {
-	if row.Parents != nil {
+// walk draws the tokens that a pass decides: the one after the input or, for a tree, those along the path of nodes that
+// equal the tokens drawn. It returns that path.
+func (g *generation) walk(in model.Input, logits [][]float32) (path []int, err error) {
+	if in.Parents != nil {
 		path = []int{0}
 	}
 	for at := 0; at >= 0 && g.Reason == "" && err == nil; {
@@ -162,8 +161,8 @@ func (g *writing) walk(row model.Input, logits [][]float32) (path []int, err err
 		}
 		parent := at
 		at = -1
-		for i := parent + 1; i < len(row.Parents); i++ {
-			if row.Parents[i] == parent && row.Tokens[i] == g.last {
+		for i := parent + 1; i < len(in.Parents); i++ {
+			if in.Parents[i] == parent && in.Tokens[i] == g.last {
 				at, path = i, append(path, i)
 				break
 			}
@@ -172,9 +171,9 @@ func (g *writing) walk(row model.Input, logits [][]float32) (path []int, err err
 	return path, err
 }
 
-// draw takes the next token from logits and emits it.
-func (g *writing) draw(logits []float32) error {
-	if g.marks {
+// draw draws the next token and emits it.
+func (g *generation) draw(logits []float32) error {
+	if g.hasUnsupported {
 		logits[g.unsupported] = float32(math.Inf(-1))
 	}
 	t := g.sampler.Next(logits)
@@ -188,7 +187,7 @@ func (g *writing) draw(logits []float32) error {
 	}
 	g.Tokens++
 	if g.spec != nil {
-		g.came = append(g.came, t)
+		g.emitted = append(g.emitted, t)
 	}
 	if err := g.emit(t); errors.Is(err, ErrStop) {
 		g.Reason = Stopped
@@ -200,34 +199,34 @@ func (g *writing) draw(logits []float32) error {
 	return nil
 }
 
-// next is the row of the next pass: the last token, and a draft tree behind it.
-func (g *writing) next(seq *model.Seq) model.Input {
-	row := model.Input{Seq: seq, Tokens: []tandem.Token{g.last}}
+// next returns the input of the next pass: the last token, and a draft tree after it.
+func (g *generation) next(seq *model.Seq) model.Input {
+	in := model.Input{Seq: seq, Tokens: []tandem.Token{g.last}}
 	if g.spec == nil {
-		return row
+		return in
 	}
-	room := min(npu.MaxTree, g.m.Config().Context-seq.Len()) - 1
+	limit := min(npu.MaxTree, g.m.Config().Context-seq.Len()) - 1
 	if g.max > 0 {
-		room = min(room, g.max-g.Tokens-1) // the last token of all needs no draft
+		limit = min(limit, g.max-g.Tokens-1) // the last token of all needs no draft
 	}
-	tokens, parents := g.spec.Draft(g.came, max(room, 0))
-	g.came = g.came[:0]
-	row.Parents, row.All = []int{-1}, true
-	for i := range min(len(tokens), room) {
-		row.Tokens, row.Parents = append(row.Tokens, tokens[i]), append(row.Parents, parents[i]+1)
+	tokens, parents := g.spec.Draft(g.emitted, max(limit, 0))
+	g.emitted = g.emitted[:0]
+	in.Parents, in.All = []int{-1}, true
+	for i := range min(len(tokens), limit) {
+		in.Tokens, in.Parents = append(in.Tokens, tokens[i]), append(in.Parents, parents[i]+1)
 	}
-	return row
+	return in
 }
 
-// A StopFilter passes text on as it is generated and ends it before the first of some strings. Text that
-// may be the beginning of one is held back until that is decided.
+// A StopFilter passes on generated text up to the first of some strings. It holds back text that may be the beginning
+// of one.
 type StopFilter struct {
 	stops []string
 	held  string
 	done  bool
 }
 
-// NewStopFilter makes a filter; empty strings are ignored.
+// NewStopFilter returns a filter for some strings. Empty ones are ignored.
 func NewStopFilter(stops []string) *StopFilter {
 	f := &StopFilter{}
 	for _, s := range stops {
@@ -238,8 +237,8 @@ func NewStopFilter(stops []string) *StopFilter {
 	return f
 }
 
-// Write takes generated text and returns what can be shown, and whether a stop string was reached. After
-// that it returns nothing.
+// Write receives generated text. It returns the text that can be shown, and whether a stop string was reached. After
+// that, all text is dropped.
 func (f *StopFilter) Write(text string) (show string, stopped bool) {
 	if f.done {
 		return "", true
@@ -268,7 +267,7 @@ func (f *StopFilter) Write(text string) (show string, stopped bool) {
 	return show, false
 }
 
-// Flush returns the text still held back, at the end of a generation.
+// Flush returns the text that is held back. It is called at the end of a generation.
 func (f *StopFilter) Flush() string {
 	show := f.held
 	f.held = ""

@@ -39,7 +39,7 @@ func TestGenerateIsForwardAndSample(t *testing.T) {
 		sampler, _ := New(s, prompt)
 		var want []tandem.Token
 		reason := TooLong
-		for len(want) < 12 { // the whole sequence anew for every token
+		for len(want) < 12 { // computing the whole sequence again for each token
 			logits, err := m.Forward(t.Context(), []model.Input{{Seq: m.NewSeq(), Tokens: append(slices.Clone(prompt), want...)}})
 			if err != nil {
 				t.Fatal(err)
@@ -52,7 +52,7 @@ func TestGenerateIsForwardAndSample(t *testing.T) {
 			want = append(want, id)
 		}
 		if !slices.Equal(got, want) || stats.Reason != reason {
-			t.Errorf("%+v generates %d (%s), not %d (%s)", s, got, stats.Reason, want, reason)
+			t.Errorf("%+v generates %d (%s), want %d (%s)", s, got, stats.Reason, want, reason)
 		}
 		if stats.Tokens != len(got) || stats.PromptTokens != len(prompt) || stats.First <= 0 || stats.PrefillRate() <= 0 {
 			t.Errorf("statistics are %+v", stats)
@@ -79,7 +79,7 @@ func TestGenerateEnds(t *testing.T) {
 		t.Errorf("emit's error became %v", err)
 	}
 	if _, err = Generate(t.Context(), m, nil, Params{}, 5, count); err == nil {
-		t.Error("an empty prompt was taken")
+		t.Error("an empty prompt was accepted")
 	}
 	if _, err = Generate(t.Context(), m, make([]tandem.Token, 17), Params{}, 5, count); err == nil || !strings.Contains(err.Error(), "context of 16") {
 		t.Errorf("too long a prompt: %v", err)
@@ -116,7 +116,7 @@ func TestStopFilter(t *testing.T) {
 		if !stopped {
 			got += f.Flush()
 		}
-		// Characters come one by one, so the stop string that is complete first decides.
+		// Characters arrive one by one, so the stop string that is complete first decides.
 		want, end := text, len(text)+1
 		for _, s := range stops {
 			if i := strings.Index(text, s); s != "" && i >= 0 && (i+len(s) < end || i+len(s) == end && i < len(want)) {
@@ -124,7 +124,7 @@ func TestStopFilter(t *testing.T) {
 			}
 		}
 		if got != want || stopped != (want != text) && want != text {
-			t.Fatalf("%q with stops %q shows %q, not %q", text, stops, got, want)
+			t.Fatalf("%q with stops %q shows %q, want %q", text, stops, got, want)
 		}
 	})
 	f := NewStopFilter([]string{"###"})
@@ -139,11 +139,11 @@ func TestStopFilter(t *testing.T) {
 	}
 }
 
-// guesser drafts random trees, some of whose nodes are what the model will say.
+// A guesser drafts random trees in which some nodes are right.
 type guesser struct {
 	r     *rand.Rand
-	truth []tandem.Token // the prompt and what plain decoding makes of it
-	at    int            // tokens told
+	truth []tandem.Token // the prompt and its continuation by plain decoding
+	at    int            // how many tokens it knows
 	nodes int
 	hits  int
 }
@@ -153,10 +153,10 @@ func (g *guesser) Begin(_ *model.Model, prompt *model.Input) error {
 	return nil
 }
 
-func (g *guesser) Draft(came []tandem.Token, room int) (tokens []tandem.Token, parents []int) {
-	g.at += len(came)
+func (g *guesser) Draft(emitted []tandem.Token, limit int) (tokens []tandem.Token, parents []int) {
+	g.at += len(emitted)
 	depth := []int{}
-	for range min(room, g.r.IntN(g.nodes+1)) {
+	for range min(limit, g.r.IntN(g.nodes+1)) {
 		parent, d := g.r.IntN(len(tokens)+1)-1, 0
 		if parent >= 0 {
 			d = depth[parent] + 1
@@ -172,8 +172,8 @@ func (g *guesser) Draft(came []tandem.Token, room int) (tokens []tandem.Token, p
 
 func (g *guesser) Settle(v Verdict) { g.hits += len(v.Path) }
 
-// Whatever is drafted, the tokens, the reason and their number are those of plain decoding with the same
-// seed: 10,000 random cases of prompt, sampling, length and trees.
+// The tokens and the reason of the end are those of plain decoding with the same seed, whatever is drafted, in 10,000
+// random cases of prompts, parameters, lengths and trees.
 func TestDraftsChangeNothing(t *testing.T) {
 	hits, passes, tokens := 0, 0, 0
 	for file := range 4 {
@@ -201,7 +201,7 @@ func TestDraftsChangeNothing(t *testing.T) {
 			g := &guesser{r: r, truth: append(slices.Clone(prompt), want...), nodes: r.IntN(20)}
 			stats, got := collect(g)
 			if !slices.Equal(got, want) || stats.Reason != plain.Reason || stats.Tokens != plain.Tokens {
-				t.Fatalf("model %d case %d: %d (%s), plainly %d (%s)", file, i, got, stats.Reason, want, plain.Reason)
+				t.Fatalf("model %d case %d: %d (%s), want %d (%s)", file, i, got, stats.Reason, want, plain.Reason)
 			}
 			hits, passes, tokens = hits+g.hits, passes+stats.Passes, tokens+stats.Tokens
 		}

@@ -1,3 +1,5 @@
+// Package sample generates text with a model: it turns logits into tokens (Params, Sampler) and runs the loop of
+// autoregressive generation, with speculative drafts or without (Generate).
 package sample
 
 import (
@@ -9,23 +11,22 @@ import (
 	"tandem"
 )
 
-// Params say how the next token is chosen from logits. The zero value is greedy: always the most
-// likely token. The steps apply in llama.cpp's order: repetition penalty, top-k, top-p, min-p,
-// temperature.
+// Params says how the next token is chosen from logits. The zero value is greedy: it always takes the likeliest
+// token. The steps apply in llama.cpp's order: repetition penalty, top-k, top-p, min-p, temperature.
 type Params struct {
 	Temperature   float64 // 0: greedy; 1: the model's own distribution
-	TopK          int     // keep the k most likely tokens; 0: all
+	TopK          int     // keep the k likeliest tokens; 0: all
 	TopP          float64 // keep the smallest set with this share of the mass; 0 or 1: all
-	MinP          float64 // keep tokens at least this likely relative to the most likely; 0: all
+	MinP          float64 // keep tokens at least this likely relative to the likeliest; 0: all
 	RepeatPenalty float64 // divide positive and multiply negative logits of recent tokens by it, 0.01 to 100; 0 or 1: none
 	RepeatLast    int     // how many recent tokens RepeatPenalty looks at; 0: 64; -1: all
 	Seed          uint64  // of the random draws
 }
 
-// DefaultRepeatLast is how far back the repetition penalty looks unless told otherwise.
+// DefaultRepeatLast is the default number of tokens that the repetition penalty looks at.
 const DefaultRepeatLast = 64
 
-// Validate reports the first setting that makes no sense.
+// Validate returns an error for the first parameter that is out of range.
 func (s Params) Validate() error {
 	within := func(name string, v, low, high float64) error {
 		if !(v >= low && v <= high) { // also refuses NaN
@@ -35,7 +36,7 @@ func (s Params) Validate() error {
 	}
 	penalty := s.RepeatPenalty
 	if penalty == 0 {
-		penalty = 1 // none; what is nearly 0 would make logits infinite
+		penalty = 1 // none; values near 0 would make logits infinite
 	}
 	for _, err := range []error{
 		within("temperature", s.Temperature, 0, 100),
@@ -52,20 +53,20 @@ func (s Params) Validate() error {
 	return nil
 }
 
-// Greedy reports whether the most likely token is always chosen.
+// Greedy reports whether the likeliest token is always chosen.
 func (s Params) Greedy() bool { return s.Temperature == 0 }
 
-// Probabilities returns the distribution that s makes of logits, one probability for each token of the
-// vocabulary, 0 for those cut off, with sum 1. Any shift of all logits gives the same, so log
-// probabilities serve as well. Ties are broken for the lower id. recent are the tokens before, the latest
-// last, for the repetition penalty. dst is used if it is large enough.
+// Probabilities returns the distribution that s makes of logits: one probability for each token of the vocabulary, 0
+// for tokens cut off, with sum 1. Adding a constant to all logits does not change it, so log probabilities serve as
+// well. Of tied tokens, the lower id counts as likelier. recent holds the preceding tokens, the latest last, for the
+// repetition penalty. The result is in dst if that is large enough.
 //
-// NaN counts as impossible. If nothing is possible, token 0 is certain.
+// A token with the logit NaN is impossible. If all tokens are impossible, token 0 has probability 1.
 func (s Params) Probabilities(dst []float64, logits []float32, recent []tandem.Token) []float64 {
 	return s.probabilities(dst, logits, recent, new(ranking))
 }
 
-// probabilities is Probabilities with the memory of r, whatever it held.
+// probabilities is Probabilities with r as scratch memory.
 func (s Params) probabilities(dst []float64, logits []float32, recent []tandem.Token, r *ranking) []float64 {
 	p := slices.Grow(dst[:0], len(logits))[:len(logits)]
 	if len(p) == 0 {
@@ -93,7 +94,7 @@ func (s Params) probabilities(dst []float64, logits []float32, recent []tandem.T
 	return p
 }
 
-// number is a logit to calculate with: NaN is impossible, +Inf as large as a logit can be.
+// number returns a logit to compute with: −Inf for NaN, the largest float32 for +Inf.
 func number(logit float32) float64 {
 	if logit != logit {
 		return math.Inf(-1)
@@ -114,8 +115,8 @@ func argmax(v []float64) int {
 // penalises reports whether there is a repetition penalty.
 func (s Params) penalises() bool { return s.RepeatPenalty != 0 && s.RepeatPenalty != 1 }
 
-// penalise sets p where a recent token's logit is to be penalised, once however often the token occurs
-// (Keskar et al. 2019).
+// penalise sets p[t] for each recent token t to its penalised logit. Each token is penalised once, however often it
+// occurs (Keskar et al. 2019).
 func (s Params) penalise(p []float64, logits []float32, recent []tandem.Token) {
 	if !s.penalises() {
 		return
@@ -139,7 +140,7 @@ func (s Params) penalise(p []float64, logits []float32, recent []tandem.Token) {
 	}
 }
 
-// cut sets the logits that top-k, top-p and min-p leave out to -Inf; top is the largest logit.
+// cut sets the logits of tokens that top-k, top-p and min-p remove to -Inf. top is the largest logit.
 func (s Params) cut(logits []float64, top float64, r *ranking) {
 	n := len(logits)
 	if s.TopK > 0 && s.TopK < n || s.TopP > 0 && s.TopP < 1 {
@@ -158,8 +159,8 @@ func (s Params) cut(logits []float64, top float64, r *ranking) {
 	}
 }
 
-// nucleus returns how many of the likeliest tokens top-k and then top-p keep: they are the first of r.ids.
-// Top-p's share is one of what top-k left.
+// nucleus returns how many tokens top-k and then top-p keep: the first of r.ids. Top-p's share is of the mass that
+// top-k keeps.
 func (s Params) nucleus(r *ranking) int {
 	n := len(r.ids)
 	limit := n
@@ -191,20 +192,20 @@ func (s Params) nucleus(r *ranking) int {
 	return limit
 }
 
-// A ranking orders tokens by falling logit, ties by rising id. It deals them into buckets by their distance
-// from the top, the nearest first, and sorts a bucket only when a token of it is wanted: the whole
-// vocabulary need not be sorted for the few tokens that are kept.
+// A ranking orders tokens by descending logit, ties by ascending id. It puts them into buckets by their distance from
+// the top and sorts a bucket only when one of its tokens is needed, because sorting the whole vocabulary for the few
+// tokens that are kept is slow.
 type ranking struct {
 	logits []float64
 	top    float64
 	ids    []int32               // all tokens, bucket by bucket
 	ends   [rankingBuckets]int32 // of the buckets in ids
-	bucket int                   // the first that is not sorted
-	sorted int                   // ids before it
+	bucket int                   // the first unsorted bucket
+	sorted int                   // how many ids come before it
 }
 
-// Buckets are a 128th of a binade of distance each, from 2⁻²⁰ nats to 2¹²: fine for flat logits and for steep
-// ones. The first and the last also hold what is nearer and farther.
+// Each bucket spans 1/128 of a binade of distance, from 2⁻²⁰ to 2¹² nats, which suits flat and steep logits. The first
+// and the last also hold nearer and farther tokens.
 const (
 	rankingBuckets = 32 << 7
 	rankingShift   = 52 - 7
@@ -212,11 +213,11 @@ const (
 )
 
 func (r *ranking) bucketOf(logit float64) int {
-	far := math.Abs(r.top - logit) // -0 less 0 is -0
+	far := math.Abs(r.top - logit) // -0 − 0 is -0
 	return min(max(int(math.Float64bits(far)>>rankingShift)-rankingFirst, 0), rankingBuckets-1)
 }
 
-// deal begins a ranking of logits, of which top is the largest.
+// deal starts a ranking of logits, of which top is the largest.
 func (r *ranking) deal(logits []float64, top float64) {
 	r.logits, r.top, r.bucket, r.sorted = logits, top, 0, 0
 	r.ids = slices.Grow(r.ids[:0], len(logits))[:len(logits)]
@@ -226,7 +227,7 @@ func (r *ranking) deal(logits []float64, top float64) {
 	}
 	at := int32(0)
 	for b, count := range r.ends {
-		r.ends[b] = at // where the bucket begins: it ends there once it is filled
+		r.ends[b] = at // the bucket's start, which moves to its end as it is filled
 		at += count
 	}
 	for i, l := range logits {
@@ -236,7 +237,7 @@ func (r *ranking) deal(logits []float64, top float64) {
 	}
 }
 
-// sort makes at least the first n of r.ids the n likeliest tokens, in order.
+// sort makes the first n of r.ids, or more, the likeliest tokens in order.
 func (r *ranking) sort(n int) {
 	for r.sorted < n {
 		end := int(r.ends[r.bucket])
@@ -256,17 +257,17 @@ func (r *ranking) order(a, b int32) int {
 	return int(a) - int(b)
 }
 
-// A Sampler draws the tokens of one sequence. The same settings, seed and logits give the same tokens on
-// every machine with the same logits.
+// A Sampler draws the tokens of one sequence. The same parameters, seed and logits give the same tokens on every
+// machine.
 type Sampler struct {
 	s       Params
 	rng     *rand.Rand
-	recent  []tandem.Token // empty where nothing is penalised
+	recent  []tandem.Token // empty without a repetition penalty
 	p       []float64
 	ranking ranking
 }
 
-// New starts a sequence after the tokens of prompt.
+// New returns a sampler for the tokens after prompt.
 func New(s Params, prompt []tandem.Token) (*Sampler, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
@@ -302,5 +303,5 @@ func (s *Sampler) draw() tandem.Token {
 		}
 		last = i
 	}
-	return tandem.Token(last) // rounding left a little of u
+	return tandem.Token(last) // u was left over by rounding
 }

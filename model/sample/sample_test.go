@@ -13,7 +13,7 @@ import (
 	"tandem"
 )
 
-// plainProbabilities is Params.Probabilities as one would write it down: sort everything, cut, scale.
+// plainProbabilities computes Params.Probabilities in the simplest way: sort everything, cut, scale.
 func plainProbabilities(s Params, logits []float32, recent []tandem.Token) []float64 {
 	type cand struct {
 		id    int
@@ -98,7 +98,7 @@ func drawParams(t *rapid.T) Params {
 func TestProbabilitiesEqualPlainOnes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawParams(t)
-		// Quarters make ties, and sums that are exact enough for cuts to fall on the same token.
+		// Quarters make ties, and sums exact enough for both to cut at the same token.
 		logits := rapid.SliceOfN(rapid.Map(rapid.IntRange(-20, 20), func(i int) float32 { return float32(i) / 4 }), 1, 40).Draw(t, "logits")
 		recent := rapid.SliceOfN(rapid.Map(rapid.IntRange(0, len(logits)-1), func(i int) tandem.Token { return tandem.Token(i) }), 0, 80).Draw(t, "recent")
 		want := plainProbabilities(s, logits, recent)
@@ -106,7 +106,7 @@ func TestProbabilitiesEqualPlainOnes(t *testing.T) {
 		sum := 0.0
 		for i := range got {
 			if math.Abs(got[i]-want[i]) > 1e-9 {
-				t.Fatalf("%+v: token %d has %v, plainly %v", s, i, got[i], want[i])
+				t.Fatalf("%+v: token %d has %v, want %v", s, i, got[i], want[i])
 			}
 			sum += got[i]
 		}
@@ -131,12 +131,12 @@ func TestProbabilitiesOfStrangeLogits(t *testing.T) {
 	} {
 		for _, s := range []Params{{Temperature: 1}, {Temperature: 1, TopP: .99, TopK: 3}, {Temperature: 1, MinP: .5, RepeatPenalty: 1.1}} {
 			if got := s.Probabilities(nil, c.logits, nil); !slices.Equal(got, c.want) {
-				t.Errorf("%v by %+v gives %v, not %v", c.logits, s, got, c.want)
+				t.Errorf("%v by %+v gives %v, want %v", c.logits, s, got, c.want)
 			}
 		}
 	}
 	if got := (Params{}).Probabilities(nil, []float32{1, 3, 3, 2}, nil); !slices.Equal(got, []float64{0, 1, 0, 0}) {
-		t.Errorf("greedy gives %v: ties are the lower id's", got)
+		t.Errorf("greedy gives %v: the lower id of a tie must win", got)
 	}
 }
 
@@ -150,12 +150,12 @@ func TestTopPKeepsTheTokenThatCrosses(t *testing.T) {
 			}
 		}
 		if n != kept {
-			t.Errorf("top-p %v keeps %d tokens of .5, .3 and .2, not %d", topP, n, kept)
+			t.Errorf("top-p %v keeps %d tokens of .5, .3 and .2, want %d", topP, n, kept)
 		}
 	}
 }
 
-// TestSamplerFollowsItsDistribution draws 20,000 tokens and compares counts by chi-square.
+// 20,000 draws follow the distribution, by a chi-square test.
 func TestSamplerFollowsItsDistribution(t *testing.T) {
 	logits := []float32{2, 1.5, 1, 0.2, 0, -1, 0.9, -4, -30}
 	for _, s := range []Params{{Temperature: 1}, {Temperature: 0.6, TopP: 0.9}, {Temperature: 1.4, TopK: 4, Seed: 7}, {Temperature: 1, MinP: 0.2, Seed: 9}} {
@@ -205,8 +205,8 @@ func TestSamplerRepeatsItself(t *testing.T) {
 	}
 }
 
-// sortedProbabilities is plainProbabilities with every sum in the same order as Probabilities takes it: that of
-// the vocabulary, but from the likeliest down what top-k keeps and what counts towards top-p.
+// sortedProbabilities is plainProbabilities with every sum in the order of Probabilities: that of the vocabulary, but
+// from the likeliest down for the tokens that top-k keeps and the mass of top-p.
 func sortedProbabilities(s Params, logits []float32, recent []tandem.Token) []float64 {
 	if s.RepeatLast >= 0 {
 		window := s.RepeatLast
@@ -274,9 +274,8 @@ func sortedProbabilities(s Params, logits []float32, recent []tandem.Token) []fl
 	return p
 }
 
-// TestSamplerDrawsAsASortDoes compares every bit of the probabilities, and so every token, with those of a
-// plain sort: over logits whose distances lie in one bucket of a ranking, in many and beyond the last, with
-// ties, both zeros and impossible tokens.
+// Every bit of the probabilities, and so every token, is that of a plain sort. The distances of the logits lie in one
+// bucket of a ranking, in many, and beyond the last; there are ties, both zeros, and impossible tokens.
 func TestSamplerDrawsAsASortDoes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawParams(t)
@@ -308,11 +307,11 @@ func TestSamplerDrawsAsASortDoes(t *testing.T) {
 			got, want := sampler.Next(logits), plain.draw()
 			for i, p := range sampler.p {
 				if math.Float64bits(p) != math.Float64bits(plain.p[i]) {
-					t.Fatalf("%+v: token %d has %v, by a sort %v", s, i, p, plain.p[i])
+					t.Fatalf("%+v: token %d has %v, want %v", s, i, p, plain.p[i])
 				}
 			}
 			if got != want {
-				t.Fatalf("%+v: token %d was drawn, by a sort %d", s, got, want)
+				t.Fatalf("%+v: drew token %d, want %d", s, got, want)
 			}
 			recent = append(recent, got)
 			logits[r.IntN(len(logits))] += 0.5

@@ -1,4 +1,4 @@
-package pair
+package pair_test
 
 import (
 	"fmt"
@@ -8,14 +8,16 @@ import (
 	"time"
 
 	"tandem"
+	"tandem/pair"
+	"tandem/pair/pairtest"
 )
 
 var placements = []tandem.Placement{tandem.PlaceMirror, tandem.PlaceDevice, tandem.PlaceCloud, tandem.PlaceSync, tandem.PlaceGreedy}
 
 // trial is a random answer over random links.
 type trial struct {
-	cfg   Config
-	model model
+	cfg   pair.Config
+	model pairtest.SourceFunc
 	rng   *rand.Rand
 }
 
@@ -24,7 +26,7 @@ func newTrial(seed uint64) trial {
 	// Drawn in this order.
 	coupling, seed, greedy, tokens := tandem.Coupling(rng.IntN(2)), rng.Uint64(), rng.IntN(4) == 0, 1+rng.IntN(40)
 	return trial{
-		cfg: Config{
+		cfg: pair.Config{
 			Settings: tandem.Settings{
 				Coupling:  coupling,
 				Seed:      seed,
@@ -37,51 +39,77 @@ func newTrial(seed uint64) trial {
 			Vocab:   24,
 			Horizon: []int{0, 8}[rng.IntN(2)],
 		},
-		model: randomModel(rng.Uint64(), rng.Float64()),
+		model: pairtest.Random(rng.Uint64(), rng.Float64()),
 		rng:   rng,
 	}
 }
 
 // world makes one with random decode times and links.
-func (c trial) world(t testing.TB, p tandem.Placement) *world {
+func (c trial) world(p tandem.Placement) *pairtest.Links {
 	cfg := c.cfg
 	cfg.Placement = p
-	w := newWorld(t, cfg, c.model, c.rng.Uint64())
-	for s := range w.ends {
-		w.ends[s].decode = c.clock(w)
-		w.links[s] = link{
-			delay:  time.Duration(c.rng.IntN(80)) * time.Millisecond,
-			jitter: time.Duration(c.rng.IntN(60)) * time.Millisecond,
-			loss:   []float64{0, 0.05, 0.4}[c.rng.IntN(3)],
-			twice:  []float64{0, 0.3}[c.rng.IntN(2)],
+	w := pairtest.NewLinks(cfg, c.model, c.rng.Uint64())
+	for s := range w.Ends {
+		w.Ends[s].Delay = c.delay(w)
+		w.Links[s] = pairtest.Link{
+			Delay:  time.Duration(c.rng.IntN(80)) * time.Millisecond,
+			Jitter: time.Duration(c.rng.IntN(60)) * time.Millisecond,
+			Loss:   []float64{0, 0.05, 0.4}[c.rng.IntN(3)],
+			Twice:  []float64{0, 0.3}[c.rng.IntN(2)],
 		}
 	}
 	return w
 }
 
-func (c trial) clock(w *world) func() time.Duration {
+func (c trial) delay(w *pairtest.Links) func(tandem.Step) time.Duration {
 	base := time.Duration(1+c.rng.IntN(40)) * time.Millisecond
-	return func() time.Duration { return base/2 + time.Duration(w.rng.Int64N(int64(base))) }
+	return func(tandem.Step) time.Duration { return base/2 + time.Duration(w.Rand.Int64N(int64(base))) }
 }
 
-// checkHonest fails if a machine suspected an honest peer.
-func checkHonest(t *testing.T, name string, w *world) {
+// run plays events until the device has finished (and the cloud too, if both), or nothing is left.
+func run(t testing.TB, w *pairtest.Links, both bool) {
 	t.Helper()
-	for _, e := range w.ends {
-		if s := e.Stats(); s.Divergences+s.Dropped > 0 {
-			t.Fatalf("%s: %v counts %d divergences, %d dropped", name, e.side, s.Divergences, s.Dropped)
+	for n := 0; w.Ends[0].Reason == nil || both && w.Ends[1].Reason == nil; n++ {
+		if n > 200000 {
+			t.Fatalf("no end after %v and %d tokens", w.Now, len(w.Ends[0].Emits))
+		}
+		if !w.Next() {
+			break
+		}
+		if w.Err != nil {
+			t.Fatal(w.Err)
 		}
 	}
 }
 
-func checkReason(t *testing.T, name string, e *end, cfg Config) {
+// reference is what a pair must say: the protocol without a network.
+func reference(t testing.TB, cfg pair.Config, source pairtest.Source) []tandem.Target {
 	t.Helper()
-	want := ReasonStop
-	if len(e.emits) == cfg.MaxTokens {
-		want = ReasonLength
+	targets, err := pairtest.Answer(cfg, source)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if e.reason == nil || *e.reason != want {
-		t.Fatalf("%s: %v finished with %v after %d of %d tokens, want %v", name, e.side, e.reason, len(e.emits), cfg.MaxTokens, want)
+	return targets
+}
+
+// checkHonest fails if a machine suspected an honest peer.
+func checkHonest(t *testing.T, name string, w *pairtest.Links) {
+	t.Helper()
+	for _, e := range w.Ends {
+		if s := e.Stats(); s.Divergences+s.Dropped > 0 {
+			t.Fatalf("%s: %v counts %d divergences, %d dropped", name, e.Side, s.Divergences, s.Dropped)
+		}
+	}
+}
+
+func checkReason(t *testing.T, name string, e *pairtest.End, cfg pair.Config) {
+	t.Helper()
+	want := pair.ReasonStop
+	if len(e.Emits) == cfg.MaxTokens {
+		want = pair.ReasonLength
+	}
+	if e.Reason == nil || *e.Reason != want {
+		t.Fatalf("%s: %v finished with %v after %d of %d tokens, want %v", name, e.Side, e.Reason, len(e.Emits), cfg.MaxTokens, want)
 	}
 }
 
@@ -91,22 +119,22 @@ func TestSameTextEverywhere(t *testing.T) {
 	var accepted, together, handovers int
 	for seed := range uint64(500) {
 		c := newTrial(seed)
-		want := reference(c.cfg, c.model)
+		want := reference(t, c.cfg, c.model)
 		for _, p := range placements {
 			name := fmt.Sprintf("seed %d, %v, %v", seed, c.cfg.Coupling, p)
-			w := c.world(t, p)
-			w.open(false, time.Duration(c.rng.IntN(100))*time.Millisecond)
-			w.run(true)
+			w := c.world(p)
+			w.Open(false, time.Duration(c.rng.IntN(100))*time.Millisecond)
+			run(t, w, true)
 			checkHonest(t, name, w)
-			for _, e := range w.ends {
-				if !slices.Equal(tokens(e.emits), tokens(want)) {
-					t.Fatalf("%s: %v says %v, want %v", name, e.side, tokens(e.emits), tokens(want))
+			for _, e := range w.Ends {
+				if !slices.Equal(e.Tokens(), pairtest.Tokens(want)) {
+					t.Fatalf("%s: %v says %v, want %v", name, e.Side, e.Tokens(), pairtest.Tokens(want))
 				}
 				checkReason(t, name, e, c.cfg)
-				for i, x := range e.emits {
+				for i, x := range e.Emits {
 					want[i].Epoch = 1
-					if x != want[i] {
-						t.Fatalf("%s: %v emits %+v, want %+v", name, e.side, x, want[i])
+					if x.Target != want[i] || x.Alone {
+						t.Fatalf("%s: %v emits %+v, want %+v", name, e.Side, x, want[i])
 					}
 				}
 				s := e.Stats()
@@ -132,21 +160,21 @@ func TestAutoGamma(t *testing.T) {
 		c.cfg.Coupling, c.cfg.Gamma, c.cfg.Greedy, c.cfg.MaxTokens = tandem.CouplingSpeculative, tandem.AutoGamma, false, 40
 		for _, p := range placements {
 			name := fmt.Sprintf("seed %d, %v", seed, p)
-			w := c.world(t, p)
-			w.after(0, func() { w.measure(500) })
-			w.open(false, time.Duration(c.rng.IntN(100))*time.Millisecond)
-			w.run(true)
+			w := c.world(p)
+			w.After(0, func() { w.Measure(500) })
+			w.Open(false, time.Duration(c.rng.IntN(100))*time.Millisecond)
+			run(t, w, true)
 			checkHonest(t, name, w)
-			device := w.ends[tandem.Device]
-			if !slices.Equal(tokens(device.emits), tokens(w.ends[tandem.Cloud].emits)) {
-				t.Fatalf("%s: device says %v, cloud %v", name, tokens(device.emits), tokens(w.ends[tandem.Cloud].emits))
+			device := w.Ends[tandem.Device]
+			if !slices.Equal(device.Tokens(), w.Ends[tandem.Cloud].Tokens()) {
+				t.Fatalf("%s: device says %v, cloud %v", name, device.Tokens(), w.Ends[tandem.Cloud].Tokens())
 			}
-			for i, e := range device.emits {
-				answer := tokens(device.emits[:i])
+			for i, e := range device.Emits {
+				answer := device.Tokens()[:i]
 				l, r := c.model(tandem.Device, answer), c.model(tandem.Cloud, answer)
 				var could [3]bool
 				for j, gamma := range []uint32{0, tandem.HalfGamma, tandem.Mass} {
-					rule := device.rule
+					rule := device.Config.Rule()
 					rule.Gamma = gamma
 					could[j] = rule.Target(e.Step, l, r) == e.Token
 				}
@@ -171,31 +199,29 @@ func TestAutoGamma(t *testing.T) {
 
 // cuts makes the link fail and come back at random times. The cloud may come back with or without its
 // memory. Each side notices in its own time.
-func (c trial) cuts(w *world, cfg Config, n int) {
+func (c trial) cuts(w *pairtest.Links, cfg pair.Config, n int) {
 	at := time.Duration(0)
 	for range n {
 		at += time.Duration(c.rng.IntN(800)) * time.Millisecond
 		restart := c.rng.IntN(2) == 0
 		outage := 400*time.Millisecond + time.Duration(c.rng.IntN(600))*time.Millisecond
 		device, cloud := time.Duration(c.rng.IntN(200))*time.Millisecond, time.Duration(c.rng.IntN(200))*time.Millisecond
-		w.after(at, func() {
-			w.down = true
-			w.cut++
-			w.links[0].stream, w.links[1].stream = 0, 0
-			w.after(device, func() { w.tell(w.ends[tandem.Device], PeerLost{}) })
+		w.After(at, func() {
+			w.Cut()
+			w.After(device, func() { w.Step(w.Ends[tandem.Device], pair.PeerLost{}) })
 			if restart {
-				w.ends[tandem.Cloud].dead = true
+				w.Ends[tandem.Cloud].Dead = true
 			} else {
-				w.after(cloud, func() { w.tell(w.ends[tandem.Cloud], PeerLost{}) })
+				w.After(cloud, func() { w.Step(w.Ends[tandem.Cloud], pair.PeerLost{}) })
 			}
 		})
-		w.after(at+outage, func() {
-			w.down = false
+		w.After(at+outage, func() {
+			w.Mend()
 			if restart {
-				w.ends[tandem.Cloud] = newEnd(cfg, tandem.Cloud, c.clock(w))
-				w.tell(w.ends[tandem.Cloud], Start{})
+				w.Ends[tandem.Cloud] = pairtest.NewEnd(cfg, tandem.Cloud, c.delay(w))
+				w.Step(w.Ends[tandem.Cloud], pair.Start{})
 			}
-			w.tell(w.ends[tandem.Device], PeerReady{})
+			w.Step(w.Ends[tandem.Device], pair.PeerReady{})
 		})
 		at += outage
 	}
@@ -203,17 +229,17 @@ func (c trial) cuts(w *world, cfg Config, n int) {
 
 // checkTokens fails unless each token of the device is the pair's target or, marked as such, its own draft. It returns
 // how many it said alone, and how many together with the cloud after that.
-func (c trial) checkTokens(t *testing.T, name string, device *end) (alone, after int) {
+func (c trial) checkTokens(t *testing.T, name string, device *pairtest.End) (alone, after int) {
 	t.Helper()
-	for i, e := range device.emits {
-		answer := tokens(device.emits[:i])
+	for i, e := range device.Emits {
+		answer := device.Tokens()[:i]
 		if e.Step != tandem.Step(i) || e.Prefix != tandem.PrefixOf(answer) {
 			t.Fatalf("%s: emit %d is %+v", name, i, e)
 		}
 		l, r := c.model(tandem.Device, answer), c.model(tandem.Cloud, answer)
-		want := device.rule.Target(e.Step, l, r)
+		want := device.Config.Rule().Target(e.Step, l, r)
 		if e.Alone {
-			want = device.rule.Draft(tandem.Device, e.Step, l.Dist)
+			want = device.Config.Rule().Draft(tandem.Device, e.Step, l.Dist)
 			alone++
 		} else if alone > 0 {
 			after++
@@ -239,19 +265,19 @@ func TestLinkCuts(t *testing.T) {
 			name := fmt.Sprintf("seed %d, %v, %v", seed, c.cfg.Coupling, p)
 			cfg := c.cfg
 			cfg.Placement = p
-			w := c.world(t, p)
-			w.open(c.rng.IntN(3) == 0, time.Duration(c.rng.IntN(300))*time.Millisecond)
+			w := c.world(p)
+			w.Open(c.rng.IntN(3) == 0, time.Duration(c.rng.IntN(300))*time.Millisecond)
 			c.cuts(w, cfg, 1+c.rng.IntN(4))
-			w.run(false)
-			device := w.ends[tandem.Device]
+			run(t, w, false)
+			device := w.Ends[tandem.Device]
 			checkReason(t, name, device, c.cfg)
 			checkHonest(t, name, w)
 			alone, after := c.checkTokens(t, name, device)
 			aloneTokens, togetherAfter = aloneTokens+alone, togetherAfter+after
 			s := device.Stats()
 			rejoined += int(s.Epoch) - 1
-			if s.Steps != len(device.emits) || s.Alone+s.Together < s.Steps {
-				t.Fatalf("%s: %d tokens, counted %+v", name, len(device.emits), s)
+			if s.Steps != len(device.Emits) || s.Alone+s.Together < s.Steps {
+				t.Fatalf("%s: %d tokens, counted %+v", name, len(device.Emits), s)
 			}
 		}
 	}
@@ -267,19 +293,19 @@ func TestAlone(t *testing.T) {
 		for _, p := range placements {
 			cfg := c.cfg
 			cfg.Placement = p
-			w := newWorld(t, cfg, c.model, seed)
-			w.after(0, func() { w.tell(w.ends[0], Start{Alone: seed%2 == 0}) })
-			w.after(time.Second, func() { w.tell(w.ends[0], PeerLost{}) })
-			w.run(false)
+			w := pairtest.NewLinks(cfg, c.model, seed)
+			w.After(0, func() { w.Step(w.Ends[0], pair.Start{Alone: seed%2 == 0}) })
+			w.After(time.Second, func() { w.Step(w.Ends[0], pair.PeerLost{}) })
+			run(t, w, false)
 			var answer []tandem.Token
-			for i, e := range w.ends[0].emits {
-				want := w.ends[0].rule.Draft(tandem.Device, tandem.Step(i), c.model(tandem.Device, answer).Dist)
+			for i, e := range w.Ends[0].Emits {
+				want := w.Ends[0].Config.Rule().Draft(tandem.Device, tandem.Step(i), c.model(tandem.Device, answer).Dist)
 				if !e.Alone || e.By != tandem.ByDevice || e.Token != want {
 					t.Fatalf("seed %d, %v: emit %d is %+v, want token %d", seed, p, i, e, want)
 				}
 				answer = append(answer, e.Token)
 			}
-			checkReason(t, "alone", w.ends[0], cfg)
+			checkReason(t, "alone", w.Ends[0], cfg)
 		}
 	}
 }
@@ -288,11 +314,11 @@ func TestAlone(t *testing.T) {
 func TestDeterministic(t *testing.T) {
 	transcript := func() string {
 		c := newTrial(5)
-		w := c.world(t, tandem.PlaceMirror)
-		w.open(false, 0)
+		w := c.world(tandem.PlaceMirror)
+		w.Open(false, 0)
 		c.cuts(w, c.cfg, 2)
-		w.run(false)
-		return fmt.Sprint(w.now, w.seq, w.ends[0].emits, w.ends[1].emits, w.ends[0].Stats(), w.ends[1].Stats())
+		run(t, w, false)
+		return fmt.Sprint(w.Now, w.Planned(), w.Ends[0].Emits, w.Ends[1].Emits, w.Ends[0].Stats(), w.Ends[1].Stats())
 	}
 	if a, b := transcript(), transcript(); a != b {
 		t.Errorf("two runs differ:\n%s\n%s", a, b)

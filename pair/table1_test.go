@@ -1,4 +1,4 @@
-package pair
+package pair_test
 
 import (
 	"fmt"
@@ -6,53 +6,22 @@ import (
 	"time"
 
 	"tandem"
-	"tandem/aggregator"
+	"tandem/pair"
+	"tandem/pair/pairtest"
 )
-
-// accepting returns a model and Config for which, at temperature 0, exactly the drafts of the given sides
-// are accepted, at every step.
-func accepting(by tandem.By) (Config, model) {
-	one := func(t tandem.Token) tandem.Dist {
-		return tandem.Dist{IDs: []tandem.Token{t}, Weights: []uint32{tandem.Mass}}
-	}
-	two := func(a, b tandem.Token) tandem.Dist {
-		d := tandem.Dist{IDs: []tandem.Token{a, b}, Weights: []uint32{40000, tandem.Mass - 40000}}
-		if a > b {
-			d.IDs[0], d.IDs[1] = b, a
-			d.Weights[0], d.Weights[1] = d.Weights[1], d.Weights[0]
-		}
-		return d
-	}
-	m := func(side tandem.Side, answer []tandem.Token) aggregator.Local {
-		switch by {
-		case tandem.ByBoth:
-			return aggregator.Local{Dist: one(5)}
-		case tandem.ByNeither: // each prefers its own token, together they prefer the second of both
-			return aggregator.Local{Dist: two(tandem.Token(1+side), 7)}
-		default:
-			l := aggregator.Local{Dist: one(tandem.Token(1 + side))}
-			if by.Has(side) {
-				l.H = 3 * tandem.Mass
-			}
-			return l
-		}
-	}
-	return Config{Settings: tandem.Settings{MaxTokens: 60, Lookahead: 16}, Greedy: true}, m
-}
 
 // period returns the steady time between tokens on the device.
 func period(t *testing.T, p tandem.Placement, by tandem.By, decode, trans [2]time.Duration) time.Duration {
-	cfg, m := accepting(by)
-	cfg.Placement = p
-	w := newWorld(t, cfg, m, 1)
-	for s := range w.ends {
-		w.ends[s].decode = func() time.Duration { return decode[s] }
-		w.links[s] = link{delay: trans[s]}
+	cfg := pair.Config{Settings: tandem.Settings{Placement: p, MaxTokens: 60, Lookahead: 16}, Greedy: true}
+	w := pairtest.NewLinks(cfg, pairtest.Record{by}, 1)
+	for s := range w.Ends {
+		w.Ends[s].Delay = pairtest.Every(decode[s])
+		w.Links[s] = pairtest.Link{Delay: trans[s]}
 	}
-	w.open(false, 0)
-	w.run(false)
-	at := w.ends[tandem.Device].at
-	for _, e := range w.ends[0].emits {
+	w.Open(false, 0)
+	run(t, w, false)
+	at := w.Ends[tandem.Device].At
+	for _, e := range w.Ends[0].Emits {
 		if e.By != by {
 			t.Fatalf("%v: target by %v, want %v", p, e.By, by)
 		}

@@ -10,6 +10,7 @@ import (
 	"tandem/lab/sim"
 	"tandem/netem"
 	"tandem/pair"
+	"tandem/pair/pairtest"
 )
 
 // Hedge asks questions live, over paths without jitter, with passes of several contexts: hedges, checks and guesses
@@ -60,7 +61,7 @@ func besideOf(answers []pair.Stats) (b Beside) {
 	return b
 }
 
-// HedgeSimulated plays the same in virtual time: two machines in mirror with random distributions (sim.Sharing), whose
+// HedgeSimulated plays the same in virtual time: two machines in mirror with random distributions (pairtest.Sharing), whose
 // passes last equally long whatever they decode.
 type HedgeSimulated struct {
 	RTT      []time.Duration
@@ -108,7 +109,7 @@ func (h HedgeSimulated) row(ctx context.Context, rtt time.Duration, contexts int
 		seed := uint64(i)
 		o, err := sim.Run(ctx, sim.Setting{
 			Pair:   pair.Config{Settings: tandem.Settings{Placement: tandem.PlaceMirror, Seed: seed, MaxTokens: h.Tokens, Lookahead: tandem.MaxLookahead, Contexts: contexts}},
-			Source: sim.Sharing(seed, h.Share), Decode: [2]sim.Delay{sim.Every(h.Decode[0]), sim.Every(h.Decode[1])},
+			Source: pairtest.Sharing(seed, h.Share), Decode: [2]sim.Delay{sim.Every(h.Decode[0]), sim.Every(h.Decode[1])},
 			Link: [2]netem.Config{link, link}, Warm: true, Guess: guess,
 		})
 		if err != nil {

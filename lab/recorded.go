@@ -7,12 +7,13 @@ import (
 	"tandem"
 	"tandem/lab/sim"
 	"tandem/node"
+	"tandem/pair/pairtest"
 )
 
 // Recorded is what a live answer left for the simulator: whose drafts were accepted, and how long decoding
 // took.
 type Recorded struct {
-	Accept sim.Record
+	Accept pairtest.Record
 	Decode [2][]time.Duration // of each side's drafts, in order
 }
 

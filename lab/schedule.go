@@ -9,6 +9,7 @@ import (
 
 	"tandem/lab/chart"
 	"tandem/lab/sim"
+	"tandem/pair/pairtest"
 )
 
 // Schedule compares placements on acceptance records in virtual time (DRAGON §7.4, Figure 8).
@@ -24,7 +25,7 @@ type Schedule struct {
 }
 
 // record is the i-th acceptance record.
-func (x Schedule) record(i int) sim.Record {
+func (x Schedule) record(i int) pairtest.Record {
 	switch {
 	case len(x.Recorded) > 0:
 		return x.Recorded[i].Accept

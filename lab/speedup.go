@@ -10,6 +10,7 @@ import (
 	"tandem/lab/chart"
 	"tandem/lab/sim"
 	"tandem/pair"
+	"tandem/pair/pairtest"
 	"tandem/scheduler"
 )
 
@@ -144,11 +145,11 @@ func (x Speedup) measure(ctx context.Context, r *Report, plot *chart.Plot) error
 	return nil
 }
 
-func (x Speedup) record(i int) sim.Record {
+func (x Speedup) record(i int) pairtest.Record {
 	return sim.RandomRecord(uint64(i), x.Tokens, deviceAcceptance, x.Accept[i])
 }
 
-func (x Speedup) theory(device time.Duration, record sim.Record) float64 {
+func (x Speedup) theory(device time.Duration, record pairtest.Record) float64 {
 	return x.speedup(device, [2]float64{record.Rate(tandem.Device), record.Rate(tandem.Cloud)})
 }
 
@@ -156,7 +157,7 @@ func (x Speedup) speedup(device time.Duration, accept [2]float64) float64 {
 	return scheduler.Speedup(tandem.Device, scheduler.Estimate{Decode: [2]time.Duration{device, x.Cloud}, RTT: x.RTT, Accept: accept})
 }
 
-func (x Speedup) play(ctx context.Context, p tandem.Placement, record sim.Record, device time.Duration) (sim.Outcome, error) {
+func (x Speedup) play(ctx context.Context, p tandem.Placement, record pairtest.Record, device time.Duration) (sim.Outcome, error) {
 	set := sim.Setting{
 		Pair:   pair.Config{Settings: tandem.Settings{Placement: p, MaxTokens: x.Tokens, Lookahead: tandem.MaxLookahead}, Greedy: true},
 		Source: record, Warm: true,

@@ -11,6 +11,7 @@ import (
 	"tandem/lab/sim"
 	"tandem/node"
 	"tandem/pair"
+	"tandem/pair/pairtest"
 )
 
 // Through the recorded network that stands still for seconds, in every placement and begun at any moment before
@@ -27,7 +28,7 @@ func TestStallTrace(t *testing.T) {
 	for seed := range uint64(400) {
 		rng := rand.New(rand.NewPCG(seed, 7))
 		cfg := pair.Config{Settings: tandem.Settings{Placement: placements[seed%5], Coupling: tandem.Coupling(rng.IntN(2)), Gamma: tandem.HalfGamma, Seed: seed, MaxTokens: 250, Lookahead: 16}, Horizon: pair.DefaultHorizon}
-		source := sim.Sharing(seed, 0.5+rng.Float64()/2)
+		source := pairtest.Sharing(seed, 0.5+rng.Float64()/2)
 		set := sim.Setting{Pair: cfg, Source: source, Link: windows[0].path.Link, Patience: node.DefaultPatience}
 		for side := range set.Decode {
 			set.Decode[side] = sim.Every(time.Duration(20+rng.IntN(80)) * time.Millisecond)

@@ -13,6 +13,7 @@ import (
 	"tandem/lab/sim"
 	"tandem/model/tokenizer"
 	"tandem/node"
+	"tandem/pair/pairtest"
 	"tandem/retrieval/passages"
 	"tandem/retrieval/search"
 )
@@ -105,7 +106,7 @@ func (x TTFT) play(ctx context.Context, m reading, rtt time.Duration) ([]time.Du
 	cfg := Strategy{}.config()
 	cfg.MaxTokens = 2
 	set := sim.Setting{
-		Pair: cfg, Source: sim.Sharing(1, 1), Link: path.Link,
+		Pair: cfg, Source: pairtest.Sharing(1, 1), Link: path.Link,
 		Decode: [2]sim.Delay{sim.Every(x.Delays[0]), sim.Every(x.Delays[1])},
 		Begin:  [2]time.Duration{m.own[0], rtt/2 + m.own[1]},
 	}

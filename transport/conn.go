@@ -15,9 +15,6 @@ import (
 	"github.com/quic-go/quic-go"
 )
 
-// maxDatagram is the size of a datagram in bytes until the path says otherwise.
-const maxDatagram = 1150
-
 // Error codes with which a connection or stream is closed.
 const (
 	codeClosed   quic.ApplicationErrorCode = iota // the peer is done
@@ -106,7 +103,7 @@ func newConn(qc *quic.Conn, peer ID, local, remote Hello, limits Limits, log *sl
 	}
 	c.link.heard(time.Now())
 	if s := qc.ConnectionState().SupportsDatagrams; s.Remote && s.Local {
-		c.limit.Store(maxDatagram)
+		c.limit.Store(reliable.DatagramSize)
 	}
 	go c.acceptLoop()
 	go c.receiveLoop()

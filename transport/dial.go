@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"slices"
+	"tandem/transport/reliable"
 	"time"
 
 	"github.com/quic-go/quic-go"
@@ -283,7 +284,7 @@ func clientTLS(id Identity, proto string, verify func(tls.ConnectionState) error
 // quicConfig keeps the windows small: messages are, and either end may be a phone.
 func quicConfig(l Limits) *quic.Config {
 	if l.StreamsOnly {
-		l.KeepAlive = min(l.KeepAlive, 2*pingEvery) // in place of echoes: a sign of life for LastHeard
+		l.KeepAlive = min(l.KeepAlive, 2*reliable.EchoEvery) // in place of echoes: a sign of life for LastHeard
 	}
 	return &quic.Config{
 		HandshakeIdleTimeout:           handshakeTimeout,

@@ -3,13 +3,13 @@ package transport
 import (
 	"encoding/binary"
 	"sync"
+	"tandem/transport/reliable"
 	"time"
 )
 
 const (
-	echoID    = 0 // no exchange has it: stream 0 carries the hellos
-	pingEvery = 250 * time.Millisecond
-	maxPongs  = 8
+	echoID   = 0 // no exchange has it: stream 0 carries the hellos
+	maxPongs = 8
 	// padding is added to pings of a silent peer: one that was restarted answers by a reset, which it may
 	// send for packets of more than 42 bytes only.
 	padding = 24
@@ -67,7 +67,7 @@ func (l *link) echo(b []byte, now time.Time) bool {
 	if l.smooth == 0 {
 		l.smooth, l.minimum = l.latest, l.latest
 	}
-	l.smooth += (l.latest - l.smooth) / 4
+	l.smooth += (l.latest - l.smooth) / reliable.EchoSmoothing
 	l.minimum = min(l.minimum, l.latest)
 	return false
 }
@@ -83,7 +83,7 @@ func (l *link) due(now time.Time, busy bool) [][]byte {
 		l.pinged[l.nonce%uint64(len(l.pinged))] = now
 		l.lastPing = now
 		ping := binary.AppendUvarint([]byte{echoID, 0}, l.nonce)
-		if now.Sub(l.last) > 2*pingEvery {
+		if now.Sub(l.last) > 2*reliable.EchoEvery {
 			ping = append(ping, make([]byte, padding)...)
 		}
 		out = append(out, ping)
@@ -105,7 +105,7 @@ func (l *link) nextPing(busy bool) time.Time {
 	if !busy && l.nonce > 0 {
 		return time.Time{}
 	}
-	return l.lastPing.Add(pingEvery)
+	return l.lastPing.Add(reliable.EchoEvery)
 }
 
 func (l *link) deadline(busy bool) time.Time {

@@ -13,6 +13,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"tandem/transport/reliable"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -333,7 +334,7 @@ func TestRestartIsNoticed(t *testing.T) {
 		start := time.Now()
 		a.Send(simpleDraft(0))
 		<-device.Closed()
-		if took := time.Since(start); took > pingEvery+rtt {
+		if took := time.Since(start); took > reliable.EchoEvery+rtt {
 			t.Errorf("noticed after %v", took)
 		}
 		if err := device.Err(); !errors.Is(err, ErrLost) {

@@ -8,6 +8,7 @@ import (
 	"tandem"
 	"tandem/netem"
 	"tandem/pair"
+	"tandem/pair/pairtest"
 )
 
 // hedged plays an answer of 60 tokens between a device and a cloud of 30 ms a pass, whose passes decode several contexts.
@@ -16,7 +17,7 @@ func hedged(t *testing.T, seed uint64, device, rtt time.Duration, contexts int, 
 	link := netem.Config{Delay: rtt / 2}
 	o, err := Run(t.Context(), Setting{
 		Pair:   pair.Config{Settings: tandem.Settings{Placement: tandem.PlaceMirror, Seed: seed, MaxTokens: 60, Lookahead: 32, Contexts: contexts}},
-		Source: Sharing(seed, 0.8), Decode: [2]Delay{Every(device), Every(30 * time.Millisecond)},
+		Source: pairtest.Sharing(seed, 0.8), Decode: [2]Delay{Every(device), Every(30 * time.Millisecond)},
 		Link: [2]netem.Config{link, link}, Warm: true, Guess: guess,
 	})
 	if err != nil {

@@ -1,22 +1,21 @@
 package sim
 
 import (
-	"container/heap"
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"tandem"
 	"tandem/netem"
 	"tandem/node/presence"
 	"tandem/pair"
+	"tandem/pair/pairtest"
 )
 
 // Setting is one answer to be played. Arrays are indexed by tandem.Side; of links, by the sender.
 type Setting struct {
 	Pair   pair.Config // of both sides; Self is filled in
-	Source Source
+	Source pairtest.Source
 	Decode [2]Delay
 	Begin  [2]time.Duration // when a side has read its documents and may draft
 	Link   [2]netem.Config
@@ -108,54 +107,66 @@ const (
 // world is an answer being played.
 type world struct {
 	Setting
-	now   time.Duration
-	queue events
-	seq   int
-	ends  [2]*end
+	pairtest.World
+	ports [2]*port
 	cloud *presence.Machine // as the device sees it; nil without patience
-	err   error
-}
-
-// end is a machine with its decoder and its end of the wire.
-type end struct {
-	*pair.Machine
-	side     tandem.Side
-	kv       []tandem.Token
-	running  pair.Decode
-	since    time.Duration // when it began
-	wire     port
-	emits    []Token
-	finished bool
 }
 
 // Run plays one answer.
 func Run(ctx context.Context, s Setting) (Outcome, error) {
-	w := &world{Setting: s}
-	for side := range w.ends {
-		cfg := s.Pair
-		cfg.Self = tandem.Side(side)
+	w := &world{Setting: s, World: pairtest.World{Source: s.Source}}
+	w.World.Send = func(from *pairtest.End, e pair.Event) { w.ports[from.Side].send(e) }
+	w.World.Flush = func(from *pairtest.End) { w.ports[from.Side].carrier.flush() }
+	if s.Guess > 0 {
+		w.World.Guess = w.guess
+	}
+	w.observe()
+	for side := range w.Ends {
 		link, err := netem.NewLink(s.Link[side])
 		if err != nil {
 			return Outcome{}, err
 		}
-		w.ends[side] = &end{Machine: pair.New(cfg), side: cfg.Self, wire: newPort(link, s.roundTrip())}
+		delay := s.Decode[side]
+		w.Ends[side] = pairtest.NewEnd(s.Pair, tandem.Side(side), func(step tandem.Step) time.Duration { return delay(int(step)) })
+		w.ports[side] = w.newPort(w.Ends[side], link)
 	}
 	w.start()
-	for n := 0; len(w.queue) > 0 && w.err == nil && !w.ends[tandem.Device].finished; n++ {
+	device := w.Ends[tandem.Device]
+	for n := 0; device.Reason == nil && w.Err == nil && w.Next(); n++ {
 		if n%1024 == 0 && ctx.Err() != nil {
 			return Outcome{}, context.Cause(ctx)
 		}
-		if n > maxEvents || w.now > maxTime {
-			return Outcome{}, fmt.Errorf("sim: no end after %v and %d tokens", w.now, len(w.ends[tandem.Device].emits))
+		if n > maxEvents || w.Now > maxTime {
+			return Outcome{}, fmt.Errorf("sim: no end after %v and %d tokens", w.Now, len(device.Emits))
 		}
-		e := heap.Pop(&w.queue).(event)
-		w.now = e.at
-		e.do()
 	}
-	if device := w.ends[tandem.Device]; w.err == nil && !device.finished {
-		w.err = fmt.Errorf("sim: the answer stalls after %v and %d tokens", w.now, len(device.emits))
+	if w.Err == nil && device.Reason == nil {
+		w.Err = fmt.Errorf("sim: the answer stalls after %v and %d tokens", w.Now, len(device.Emits))
 	}
-	return w.outcome(), w.err
+	return w.outcome(), w.Err
+}
+
+// observe traces what the machines do.
+func (w *world) observe() {
+	w.Emitted = func(e *pairtest.End, a pair.Emit) {
+		if e.Side == tandem.Device {
+			if !a.Alone {
+				w.stepPresence(presence.Moved)
+			}
+			w.trace(Happening{Kind: Agreed, From: w.Now, To: w.Now, Step: a.Step, By: a.By})
+		}
+	}
+	w.Noted = func(e *pairtest.End, a pair.Note) {
+		if a.Kind == pair.NoteRejected && e.Side == tandem.Device {
+			w.trace(Happening{Kind: Rejected, Side: a.Side, From: w.Now, To: w.Now, Step: a.Step})
+		}
+	}
+	w.Decoded = func(e *pairtest.End, step tandem.Step) {
+		w.trace(Happening{Kind: Decoding, Side: e.Side, From: e.Since, To: w.Now, Step: step})
+	}
+	w.Preempted = func(e *pairtest.End, step tandem.Step) {
+		w.trace(Happening{Kind: Preempted, Side: e.Side, From: e.Since, To: w.Now, Step: step})
+	}
 }
 
 // roundTrip is what a handshake would have measured.
@@ -170,185 +181,67 @@ func (s Setting) roundTrip() time.Duration {
 }
 
 func (w *world) start() {
-	device, cloud := w.ends[tandem.Device], w.ends[tandem.Cloud]
-	if !w.Alone && w.Patience != (presence.Patience{}) {
-		w.watch()
+	device, cloud := w.Ends[tandem.Device], w.Ends[tandem.Cloud]
+	if !w.Alone {
+		if w.Patience != (presence.Patience{}) {
+			w.watch()
+		}
+		for _, p := range w.ports {
+			p.echo()
+		}
 	}
-	w.after(w.Begin[tandem.Device], func() {
-		w.step(device, pair.Measured{RTT: device.wire.rtt})
-		w.step(device, pair.Start{Alone: w.Alone})
+	w.After(w.Begin[tandem.Device], func() {
+		w.Step(device, pair.Measured{RTT: w.ports[tandem.Device].rtt})
+		w.Step(device, pair.Start{Alone: w.Alone})
 		w.stepPresence(presence.Listening)
 	})
 	if w.Alone {
 		return
 	}
-	w.after(w.Begin[tandem.Cloud], func() {
-		w.step(cloud, pair.Measured{RTT: cloud.wire.rtt})
-		w.step(cloud, pair.Start{})
+	w.After(w.Begin[tandem.Cloud], func() {
+		w.Step(cloud, pair.Measured{RTT: w.ports[tandem.Cloud].rtt})
+		w.Step(cloud, pair.Start{})
 		if w.Warm {
 			w.ready()
 			return
 		}
-		w.send(cloud, pair.PeerReady{}, controlSize)
-		w.flush(cloud)
+		w.ports[tandem.Cloud].send(pair.PeerReady{})
+		w.ports[tandem.Cloud].carrier.flush()
 	})
 }
 
 func (w *world) outcome() Outcome {
-	device := w.ends[tandem.Device]
-	o := Outcome{Tokens: device.emits, Took: w.now}
-	for s, e := range w.ends {
-		o.Pair[s], o.Wire[s] = e.Stats(), e.wire.traffic
+	device := w.Ends[tandem.Device]
+	o := Outcome{Took: w.Now}
+	for i, a := range device.Emits {
+		o.Tokens = append(o.Tokens, Token{a.Token, a.By, a.Alone, device.At[i]})
+	}
+	for side, p := range w.ports {
+		o.Pair[side], o.Wire[side] = w.Ends[side].Stats(), p.traffic
+		o.Wire[side].Repeats = p.carrier.repeats()
 	}
 	return o
-}
-
-// step steps a machine and carries out its actions.
-func (w *world) step(to *end, e pair.Event) {
-	for _, a := range to.Step(e) {
-		switch a := a.(type) {
-		case pair.Decode:
-			w.decode(to, a)
-		case pair.SendDraft:
-			w.send(to, pair.PeerDraft(a), draftSize(a.Draft))
-		case pair.SendTarget:
-			w.send(to, pair.PeerTarget(a), targetSize)
-		case pair.SendSync:
-			w.send(to, pair.PeerSync(a), controlSize+3*len(a.Tokens))
-		case pair.SendNeedSync:
-			w.send(to, pair.PeerNeedSync{}, controlSize)
-		case pair.SendHandover:
-			w.send(to, pair.PeerHandover(a), controlSize)
-		case pair.Emit:
-			to.emits = append(to.emits, Token{a.Token, a.By, a.Alone, w.now})
-			if to.side == tandem.Device {
-				if !a.Alone {
-					w.stepPresence(presence.Moved)
-				}
-				w.trace(Happening{Kind: Agreed, From: w.now, To: w.now, Step: a.Step, By: a.By})
-			}
-		case pair.Finish:
-			to.finished = true
-		case pair.Note:
-			if a.Kind == pair.NoteRejected && to.side == tandem.Device {
-				w.trace(Happening{Kind: Rejected, Side: a.Side, From: w.now, To: w.now, Step: a.Step})
-			}
-		}
-	}
-	w.flush(to)
-}
-
-// decode puts the decoder to work on job; what it was at is preempted and has had no effect.
-func (w *world) decode(e *end, job pair.Decode) {
-	if job.Keep > len(e.kv) {
-		w.err = fmt.Errorf("sim: %v: decode %d keeps %d of %d tokens", e.side, job.ID, job.Keep, len(e.kv))
-		return
-	}
-	if e.running.ID != 0 {
-		w.trace(Happening{Kind: Preempted, Side: e.side, From: e.since, To: w.now, Step: e.running.Step()})
-	}
-	e.kv = e.kv[:job.Keep]
-	e.running, e.since = job, w.now
-	took := max(w.Decode[e.side](int(job.Step())), 0)
-	w.after(took, func() {
-		if e.running.ID != job.ID {
-			return
-		}
-		e.running = pair.Decode{}
-		e.kv = append(e.kv, job.Append...)
-		out, err := w.Source.After(e.side, e.kv)
-		if err != nil {
-			w.err = err
-			return
-		}
-		also, chain, err := w.further(e, job)
-		if err != nil {
-			w.err = err
-			return
-		}
-		w.trace(Happening{Kind: Decoding, Side: e.side, From: w.now - took, To: w.now, Step: job.Step()})
-		w.step(e, pair.Decoded{ID: job.ID, Dist: out.Dist, H: out.H, Took: took, Also: also, Guessed: chain})
-	})
-}
-
-// further decodes what a job takes beside the context wanted, in no further time: as on a device that waits for its
-// weights.
-func (w *world) further(e *end, job pair.Decode) (also, chain []tandem.Further, err error) {
-	behind := func(answer []tandem.Token) (tandem.Further, error) {
-		l, err := w.Source.After(e.side, answer)
-		return tandem.Further{Token: answer[len(answer)-1], Dist: l.Dist, H: l.H}, err
-	}
-	for _, t := range job.Also {
-		f, err := behind(append(slices.Clone(e.kv[:len(e.kv)-1]), t))
-		if err != nil {
-			return nil, nil, err
-		}
-		also = append(also, f)
-	}
-	text := slices.Clone(e.kv)
-	for i := range len(job.Drafts) + job.Guess {
-		t := nobody
-		if i < len(job.Drafts) {
-			t = job.Drafts[i]
-		} else if w.Guess == 0 {
-			break
-		} else if w.guesses(e.side, text) {
-			l, err := w.Source.After(e.side, text)
-			if err != nil {
-				return nil, nil, err
-			}
-			rule := w.Pair.Rule()
-			t = rule.Draft(e.side, tandem.Step(len(text)), l.Dist)
-		}
-		text = append(text, t)
-		f, err := behind(text)
-		if err != nil {
-			return nil, nil, err
-		}
-		chain = append(chain, f)
-	}
-	return also, chain, nil
 }
 
 // nobody says this token.
 const nobody tandem.Token = 1 << 20
 
-// guesses reports whether a side's guess behind some tokens is right: the same whenever it is asked for.
-func (w *world) guesses(side tandem.Side, answer []tandem.Token) bool {
+// guess is a decoder's guess behind some tokens: right as often as the setting says, and the same whenever it is asked
+// for.
+func (w *world) guess(side tandem.Side, answer []tandem.Token) (tandem.Token, bool) {
 	x := (uint64(tandem.PrefixOf(answer)) ^ w.Pair.Seed ^ uint64(side)<<32) * 0x9e3779b97f4a7c15
-	return float64(x>>11)/(1<<53) < w.Guess
+	if float64(x>>11)/(1<<53) >= w.Setting.Guess {
+		return nobody, true
+	}
+	t, err := w.Draft(side, answer)
+	if err != nil {
+		w.Err = err
+	}
+	return t, true
 }
 
 func (w *world) trace(h Happening) {
 	if w.Trace != nil {
 		w.Trace(h)
 	}
-}
-
-func (w *world) after(d time.Duration, do func()) {
-	w.seq++
-	heap.Push(&w.queue, event{w.now + d, w.seq, do})
-}
-
-// event is something that will happen.
-type event struct {
-	at  time.Duration
-	seq int // among equals, as they were planned
-	do  func()
-}
-
-type events []event
-
-func (q events) Len() int { return len(q) }
-func (q events) Less(i, j int) bool {
-	return q[i].at < q[j].at || q[i].at == q[j].at && q[i].seq < q[j].seq
-}
-func (q events) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
-func (q *events) Push(x any)   { *q = append(*q, x.(event)) }
-func (q *events) Pop() any {
-	old := *q
-	x := old[len(old)-1]
-	old[len(old)-1] = event{}
-	*q = old[:len(old)-1]
-	return x
 }

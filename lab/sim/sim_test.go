@@ -11,6 +11,7 @@ import (
 	"tandem/netem"
 	"tandem/node/presence"
 	"tandem/pair"
+	"tandem/pair/pairtest"
 	"tandem/scheduler"
 )
 
@@ -32,36 +33,23 @@ func symmetric(rtt time.Duration) [2]netem.Config {
 
 var placements = []tandem.Placement{tandem.PlaceMirror, tandem.PlaceDevice, tandem.PlaceCloud, tandem.PlaceSync, tandem.PlaceGreedy}
 
-// plain is the answer without a network: for each step both sides draft, and the target follows.
-func plain(t *testing.T, cfg pair.Config, src Source) (answer []tandem.Token) {
-	rule := cfg.Rule()
-	for len(answer) < cfg.MaxTokens {
-		l, err := src.After(tandem.Device, answer)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := src.After(tandem.Cloud, answer)
-		if err != nil {
-			t.Fatal(err)
-		}
-		answer = append(answer, rule.Target(tandem.Step(len(answer)), l, r))
-	}
-	return answer
-}
-
 // One seed, one text, whatever the placement, the delays, the losses and how they are repaired; and the
 // text of no network at all.
 func TestSameText(t *testing.T) {
 	for seed := range uint64(8) {
 		for _, coupling := range []tandem.Coupling{tandem.CouplingShared, tandem.CouplingSpeculative} {
 			cfg := pair.Config{Settings: tandem.Settings{Coupling: coupling, Seed: seed, MaxTokens: 40, Gamma: tandem.HalfGamma}}
-			want := plain(t, cfg, Sharing(seed, 0.7))
+			targets, err := pairtest.Answer(cfg, pairtest.Sharing(seed, 0.7))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := pairtest.Tokens(targets)
 			for _, p := range placements {
 				for _, rtt := range []time.Duration{0, 50 * ms, 300 * ms} {
 					for _, loss := range []float64{0, 0.1, 0.4} {
 						cfg.Placement = p
 						s := Setting{
-							Pair: cfg, Source: Sharing(seed, 0.7), Wire: Wire(seed % 2),
+							Pair: cfg, Source: pairtest.Sharing(seed, 0.7), Wire: Wire(seed % 2),
 							Decode: [2]Delay{Every(time.Duration(10+20*seed) * ms), Every(30 * ms)},
 							Begin:  [2]time.Duration{time.Duration(seed) * 20 * ms, 60 * ms},
 						}
@@ -91,7 +79,7 @@ func TestSameText(t *testing.T) {
 // The device alone says what its own drafts say, at its own pace.
 func TestAlone(t *testing.T) {
 	cfg := pair.Config{Settings: tandem.Settings{Seed: 3, MaxTokens: 20}}
-	o := run(t, Setting{Pair: cfg, Source: Sharing(3, 0.5), Decode: [2]Delay{Every(30 * ms), Every(0)}, Alone: true})
+	o := run(t, Setting{Pair: cfg, Source: pairtest.Sharing(3, 0.5), Decode: [2]Delay{Every(30 * ms), Every(0)}, Alone: true})
 	if o.Took != 600*ms || o.Pair[tandem.Device].Alone != 20 {
 		t.Errorf("took %v, %+v", o.Took, o.Pair[0])
 	}
@@ -140,7 +128,7 @@ func TestDRAGON_Table1(t *testing.T) {
 				decode[side.Other()] = Every(time.Duration(d[1] * 1e6))
 				o := run(t, Setting{
 					Pair:   pair.Config{Settings: tandem.Settings{Placement: p, MaxTokens: 60, Lookahead: 16}, Greedy: true},
-					Source: Record{by}, Decode: decode, Link: symmetric(time.Duration(d[2] * 1e6)),
+					Source: pairtest.Record{by}, Decode: decode, Link: symmetric(time.Duration(d[2] * 1e6)),
 				})
 				got := (o.Tokens[59].At - o.Tokens[29].At) / 30
 				want := time.Duration(c.waits(d[0], d[1], d[2]) * 1e6)
@@ -199,7 +187,7 @@ func TestAgreesWithPair(t *testing.T) {
 		for seed := range uint64(runs) {
 			o := run(t, Setting{
 				Pair:   pair.Config{Settings: tandem.Settings{Placement: c.placement, Coupling: c.coupling, Gamma: tandem.HalfGamma, Seed: seed, MaxTokens: 100, Lookahead: 64}},
-				Source: Sharing(seed, 0.8), Decode: [2]Delay{Every(30 * ms), Every(30 * ms)}, Link: symmetric(300 * ms), Warm: true,
+				Source: pairtest.Sharing(seed, 0.8), Decode: [2]Delay{Every(30 * ms), Every(30 * ms)}, Link: symmetric(300 * ms), Warm: true,
 			})
 			got += o.Took.Seconds() / runs
 		}
@@ -216,7 +204,7 @@ func TestLossRepair(t *testing.T) {
 		for seed := range uint64(10) {
 			s := Setting{
 				Pair:   pair.Config{Settings: tandem.Settings{Placement: tandem.PlaceMirror, Seed: seed, MaxTokens: 100, Lookahead: 32}},
-				Source: Sharing(seed, 1), Decode: [2]Delay{Every(30 * ms), Every(30 * ms)}, Wire: wire, Warm: true,
+				Source: pairtest.Sharing(seed, 1), Decode: [2]Delay{Every(30 * ms), Every(30 * ms)}, Wire: wire, Warm: true,
 			}
 			for i := range s.Link {
 				s.Link[i] = netem.Config{Delay: 25 * ms, Loss: loss, Seed: seed*2 + uint64(i)}
@@ -245,7 +233,7 @@ func TestStall(t *testing.T) {
 		for _, p := range placements {
 			s := Setting{
 				Pair:   pair.Config{Settings: tandem.Settings{Placement: p, Seed: seed, MaxTokens: 200, Lookahead: 24}},
-				Source: Sharing(seed, 0.8), Decode: [2]Delay{Every(60 * ms), Every(30 * ms)}, Link: symmetric(60 * ms),
+				Source: pairtest.Sharing(seed, 0.8), Decode: [2]Delay{Every(60 * ms), Every(30 * ms)}, Link: symmetric(60 * ms),
 			}
 			calm := run(t, s)
 			for i := range s.Link {
@@ -275,7 +263,7 @@ func TestStall(t *testing.T) {
 
 // What is wrong with a setting is said.
 func TestErrors(t *testing.T) {
-	s := Setting{Pair: pair.Config{Settings: tandem.Settings{MaxTokens: 5}}, Source: Sharing(1, 1), Decode: [2]Delay{Every(ms), Every(ms)}}
+	s := Setting{Pair: pair.Config{Settings: tandem.Settings{MaxTokens: 5}}, Source: pairtest.Sharing(1, 1), Decode: [2]Delay{Every(ms), Every(ms)}}
 	s.Link[1].Loss = 2
 	if _, err := Run(t.Context(), s); err == nil {
 		t.Error("a loss of 2 is accepted")

@@ -15,6 +15,15 @@ const (
 	// Window is how far ahead of a missing message later ones are kept.
 	Window = 512
 
+	// DatagramSize is the size of a datagram in bytes until the path says otherwise.
+	DatagramSize = 1150
+
+	// EchoEvery is how often a side asks for an echo while an exchange is open.
+	EchoEvery = 250 * time.Millisecond
+
+	// EchoSmoothing is how many echoes the round-trip time is averaged over, about.
+	EchoSmoothing = 4
+
 	earlyBytes = 2 << 20               // most bytes of messages kept ahead of a missing one
 	ackDelay   = 25 * time.Millisecond // an acknowledgement waits this long for a message to ride with
 	maxResend  = time.Second

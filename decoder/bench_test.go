@@ -8,12 +8,13 @@ import (
 	"tandem/model"
 	"tandem/model/chat"
 	"tandem/models"
+	"tandem/npu/native"
 	"tandem/retrieval/search"
 )
 
 // BenchmarkNext decodes one token of a two-part answer with the built-in reader over four passages.
 func BenchmarkNext(b *testing.B) {
-	m, err := model.OpenBytes("reader", models.Reader, model.Options{})
+	m, err := model.OpenBytes("reader", models.Reader, native.New(0))
 	if err != nil {
 		b.Fatal(err)
 	}

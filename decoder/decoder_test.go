@@ -20,6 +20,7 @@ import (
 	"tandem/model/gguf"
 	"tandem/model/sample"
 	"tandem/model/tokenizer"
+	"tandem/npu/native"
 	"tandem/retrieval/passages"
 	"tandem/retrieval/search"
 )
@@ -66,7 +67,7 @@ const template = `{% for message in messages %}` +
 func openToy(t testing.TB, seed uint64, context int) *model.Model {
 	t.Helper()
 	file := tinymodel.GGUF(tinymodel.Spec{Seed: seed, Context: context, Dim: 32, FF: 48, Gain: 2, Template: template})
-	m, err := model.OpenBytes("toy", file, model.Options{Threads: 1})
+	m, err := model.OpenBytes("toy", file, native.New(1))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"tandem/model"
 	"tandem/model/gguf"
 	"tandem/model/tokenizer"
+	"tandem/npu/native"
 	"tandem/retrieval/search"
 )
 
@@ -20,7 +21,7 @@ import (
 func openSpeaking(t testing.TB, seed uint64) *model.Model {
 	t.Helper()
 	spec := tinymodel.Spec{Seed: seed, Context: 512, Dim: 32, FF: 48, Gain: 2, Template: template}
-	mute, err := model.OpenBytes("toy", tinymodel.GGUF(spec), model.Options{Threads: 1})
+	mute, err := model.OpenBytes("toy", tinymodel.GGUF(spec), native.New(1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +33,7 @@ func openSpeaking(t testing.TB, seed uint64) *model.Model {
 	if err := gguf.Write(&file, meta, tensors); err != nil {
 		t.Fatal(err)
 	}
-	m, err := model.OpenBytes("toy", file.Bytes(), model.Options{Threads: 1})
+	m, err := model.OpenBytes("toy", file.Bytes(), native.New(1))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,6 +20,7 @@ import (
 	"tandem/model"
 	"tandem/netem"
 	"tandem/node"
+	"tandem/npu/native"
 	"tandem/pair"
 	"tandem/retrieval/search"
 )
@@ -86,7 +87,7 @@ func setup(t *testing.T) Setup {
 	t.Helper()
 	words := []string{"cabin", "museum", "harbour", "opens", "wifi"}
 	data := tinymodel.GGUF(tinymodel.Spec{Words: words, Gain: 3, Seed: 3})
-	m, err := model.OpenBytes("tiny", data, model.Options{Threads: 1})
+	m, err := model.OpenBytes("tiny", data, native.New(1))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"tandem/model/chat"
 	"tandem/model/sample"
 	"tandem/models"
+	"tandem/npu/native"
 	"tandem/specdec"
 )
 
@@ -97,7 +98,7 @@ func TestSpecPromptFitCutsTheContextOnly(t *testing.T) {
 
 // Every way of drafting gives plain decoding's answers, and its row says what they took.
 func TestSpec(t *testing.T) {
-	m, err := model.OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{Seed: 3, Gain: 2}), model.Options{Threads: 1})
+	m, err := model.OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{Seed: 3, Gain: 2}), native.New(1))
 	if err != nil {
 		t.Fatal(err)
 	}

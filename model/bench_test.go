@@ -8,6 +8,7 @@ import (
 	"tandem"
 	"tandem/internal/tinymodel"
 	"tandem/npu"
+	"tandem/npu/native"
 )
 
 // builtinSize has the shape of the built-in reader.
@@ -84,7 +85,7 @@ func pattern(n int) []tandem.Token {
 
 func openTiny(t testing.TB, s tinymodel.Spec) *Model {
 	t.Helper()
-	m, err := OpenBytes("tiny", tinymodel.GGUF(s), Options{Threads: 1})
+	m, err := OpenBytes("tiny", tinymodel.GGUF(s), native.New(1))
 	if err != nil {
 		t.Fatal(err)
 	}

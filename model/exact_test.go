@@ -11,6 +11,7 @@ import (
 	"tandem/internal/llamacpp"
 	"tandem/internal/tinymodel"
 	"tandem/npu"
+	"tandem/npu/native"
 	"tandem/npu/quant"
 )
 
@@ -44,7 +45,7 @@ func TestTypesThatBecomeQ8(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer theirs.Close()
-			ours, err := Open(path, Options{Threads: 1})
+			ours, err := Open(path, native.New(1))
 			if err != nil {
 				t.Fatal(err)
 			}

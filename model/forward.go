@@ -79,12 +79,11 @@ func (m *Model) forward(ctx context.Context, rows []Input, into *Logits, decodin
 		r.Seq.drop()
 		r.Seq.extend(len(r.Tokens))
 	}
-	var c *change
-	if decoding {
-		c = m.change(rows, tokens)
-	}
 	out := into.take(logits, m.config.Vocab)
-	err = m.compute(ctx, rows, into.all, tokens, c)
+	schedule, err := m.schedule(ctx, rows, tokens, decoding)
+	if err == nil {
+		err = m.compute(ctx, rows, into.all, tokens, schedule)
+	}
 	for _, r := range rows {
 		switch {
 		case err != nil:
@@ -156,23 +155,15 @@ type space struct {
 // compute packs the tokens of all rows into chunks, runs each chunk through all blocks and writes the wanted
 // logits [their number × Vocab]. A sequence's tokens stay in order, so that keys and values are there before
 // anyone attends to them.
-func (m *Model) compute(ctx context.Context, rows []Input, logits []float32, tokens int, c *change) error {
+func (m *Model) compute(ctx context.Context, rows []Input, logits []float32, tokens int, schedule npu.Schedule) error {
 	sp := m.spaces.Get().(*space)
 	defer m.spaces.Put(sp)
 	defer func() { clear(sp.kv[:cap(sp.kv)]); clear(sp.near[:cap(sp.near)]) }() // let go of the caches
 	row, at := 0, 0                                                             // the next token
 	var ancestors [npu.MaxTree]uint64                                           // of the nodes of the tree at hand
-	if err := c.begin(ctx); err != nil {
-		return err
-	}
 	for tokens > 0 {
-		p := m.program(tokens)
-		if c != nil {
-			p = c.large
-		} else if m.phone != nil {
-			p = m.loaded(p, tokens)
-		}
-		n := min(tokens, p.chunk)
+		p := schedule.Next(tokens)
+		n := min(tokens, p.Chunk)
 		tokens -= n
 		sp.reset()
 		for range n {
@@ -187,13 +178,13 @@ func (m *Model) compute(ctx context.Context, rows []Input, logits []float32, tok
 				row, at = row+1, 0
 			}
 		}
-		k, err := m.chunk(ctx, p, sp, logits, c)
+		k, err := m.chunk(ctx, p, sp, logits, schedule)
 		if err != nil {
 			return err
 		}
 		logits = logits[k*m.config.Vocab:]
 	}
-	return c.end(ctx)
+	return schedule.End(ctx)
 }
 
 // onlyLogits reports whether all rows want their logits, and nobody what comes before them.
@@ -206,42 +197,32 @@ func (sp *space) reset() {
 	sp.branches, sp.trees, sp.near = sp.branches[:0], false, sp.near[:0]
 }
 
-// program returns the blocks for the smallest chunk that holds n rows, or the largest chunk.
-func (m *Model) program(n int) *chunkPrograms {
-	for i := range m.programs {
-		if m.programs[i].chunk >= n {
-			return &m.programs[i]
-		}
-	}
-	return &m.programs[len(m.programs)-1]
-}
-
 // chunk runs one chunk through all blocks, writes the wanted logits and returns how many they are.
-func (m *Model) chunk(ctx context.Context, p *chunkPrograms, sp *space, logits []float32, c *change) (int, error) {
+func (m *Model) chunk(ctx context.Context, p *npu.Programs, sp *space, logits []float32, schedule npu.Schedule) (int, error) {
 	n, dim := len(sp.tokens), m.config.Dim
 	if cap(sp.x) < n*dim {
-		sp.x = make([]float32, p.chunk*dim)
+		sp.x = make([]float32, p.Chunk*dim)
 	}
 	x := sp.x[:n*dim]
-	if err := p.embed.Run(npu.Args{Rows: n, Tokens: sp.tokens, Positions: sp.positions, Out: x}); err != nil {
+	if err := p.Embed.Run(npu.Args{Rows: n, Tokens: sp.tokens, Positions: sp.positions, Out: x}); err != nil {
 		return 0, err
 	}
 	branches := sp.branches
 	if !sp.trees {
 		branches = nil
 	}
-	if p.whole != nil && c == nil && sp.onlyLogits() {
+	if p.Whole != nil && sp.onlyLogits() {
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
-		return n, p.whole.Run(npu.Args{Rows: n, X: x, Positions: sp.positions, KV: sp.kv, Branches: branches, Out: logits[:n*m.config.Vocab]})
+		return n, p.Whole.Run(npu.Args{Rows: n, X: x, Positions: sp.positions, KV: sp.kv, Branches: branches, Out: logits[:n*m.config.Vocab]})
 	}
-	for j, l := range p.layers {
+	for _, l := range p.Layers {
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
 		a := npu.Args{Rows: n, X: x, Positions: sp.positions, KV: sp.kv, Branches: branches, Out: x}
-		if err := c.run(l, j, a); err != nil {
+		if err := l.Run(a); err != nil {
 			return 0, err
 		}
 	}
@@ -261,5 +242,5 @@ func (m *Model) chunk(ctx context.Context, p *chunkPrograms, sp *space, logits [
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
-	return k, c.head(m.program(k), k).Run(npu.Args{Rows: k, X: x, Out: logits[:k*m.config.Vocab]})
+	return k, schedule.Head(k).Run(npu.Args{Rows: k, X: x, Out: logits[:k*m.config.Vocab]})
 }

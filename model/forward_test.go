@@ -340,7 +340,7 @@ func TestForwardFromSeveralGoroutines(t *testing.T) {
 
 func openParts(t testing.TB, meta []gguf.KV, tensors []npu.Tensor) *Model {
 	t.Helper()
-	m, err := OpenBytes("parts", encode(t, meta, tensors), Options{Threads: 1})
+	m, err := OpenBytes("parts", encode(t, meta, tensors), native.New(1))
 	if err != nil {
 		t.Fatal(err)
 	}

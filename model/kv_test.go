@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"tandem/internal/tinymodel"
+	"tandem/npu/native"
 )
 
 // saved returns the saved form of a sequence made of several spans.
@@ -108,7 +109,7 @@ func (r errReader) Read([]byte) (int, error) { return 0, r.err }
 
 // Whatever the bytes, ReadSeq gives an error or a sequence that saves to the same bytes.
 func FuzzReadSeq(f *testing.F) {
-	m, err := OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{Layers: 1, Dim: 32, FF: 32}), Options{Threads: 1})
+	m, err := OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{Layers: 1, Dim: 32, FF: 32}), native.New(1))
 	if err != nil {
 		f.Fatal(err)
 	}

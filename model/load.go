@@ -10,22 +10,7 @@ import (
 	"tandem/model/gguf"
 	"tandem/model/tokenizer"
 	"tandem/npu"
-	"tandem/npu/phone/plan"
-	"tandem/npu/phone/sim"
 )
-
-// Options say how a model is computed.
-type Options struct {
-	Threads int    // how many the device may use; 0 for one on each processor
-	Device  string // "native", or empty for that; others as OpenDevice knows them
-	Memory  int64  // bytes that the device may hold of the weights, the rest is staged from the file; 0 for no bound
-	Paging  bool   // with Memory: plain paging instead, the baseline (see npu/phone/memory)
-	Phone   string // the chip whose NPU to simulate, at its pace, such as "sm8750" (see npu/phone/sim); empty for none
-
-	// Switching is the strategy by which the phone changes from graphs for prompts to those for decoding (see
-	// plan.Strategies); empty for progressive.
-	Switching string
-}
 
 // Model is an open model: a transformer compiled for a device, its tokenizer and its chat template. It is
 // safe for use by several goroutines, each with its own Seqs.
@@ -36,20 +21,12 @@ type Model struct {
 	tokenizer *tokenizer.Tokenizer
 	template  *chat.Template
 	device    npu.Device
-	phone     *sim.Device     // the simulated NPU that device is or stages weights for; nil without one
-	strategy  plan.Strategy   // of the phone's changes of graphs
-	programs  []chunkPrograms // by ascending chunk size
+	programs  []*npu.Programs // in ascending order of chunk sizes
+	scheduler npu.Scheduler   // the device's; may be nil
+	plain     npu.Schedule    // of passes without a scheduler
 	spaces    sync.Pool       // of *space: what a Forward needs beside its programs
 
 	fingerprint func() [32]byte
-}
-
-// chunkPrograms are the blocks compiled for one chunk size.
-type chunkPrograms struct {
-	chunk       int
-	embed, head npu.Program
-	layers      []npu.Program
-	whole       npu.Program // layers and head as one, for rows that all want their logits; nil where that saves nothing
 }
 
 // chunkSizes are what programs are compiled for. Forward takes the smallest that holds the rows at hand.
@@ -63,51 +40,29 @@ func chunksFor(d npu.Device) []int {
 	return chunkSizes
 }
 
-// Open opens a GGUF file of architecture llama, qwen2 or opt. Errors name the key or tensor that is at fault.
-// The file is mapped, not read: it must not change until Close.
-func Open(path string, opt Options) (*Model, error) {
+// Open opens the GGUF file at path, of one of the Architectures, on a device. Errors name the key or tensor that is at
+// fault. The file is mapped, not read: it must not change until Close. Closing the model closes the device; if Open
+// fails, it has closed the device.
+func Open(path string, d npu.Device) (*Model, error) {
 	f, err := gguf.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	return open(f, opt)
+	return open(f, err, d)
 }
 
-// OpenBytes opens a GGUF file that is in memory, under a name for its errors. The bytes must not change
-// until Close.
-func OpenBytes(name string, b []byte, opt Options) (*Model, error) {
+// OpenBytes is Open for a GGUF file in memory, under a name for errors. The bytes must not change until Close.
+func OpenBytes(name string, b []byte, d npu.Device) (*Model, error) {
 	f, err := gguf.ParseNamed(name, b)
-	if err != nil {
-		return nil, err
-	}
-	return open(f, opt)
+	return open(f, err, d)
 }
 
-func open(f *gguf.File, opt Options) (*Model, error) {
-	strategy, err := opt.switching()
+func open(f *gguf.File, err error, d npu.Device) (*Model, error) {
+	if err != nil {
+		d.Close()
+		return nil, err
+	}
+	m, err := load(f, d, chunksFor(d))
 	if err != nil {
 		f.Close()
 		return nil, err
-	}
-	device, err := OpenDevice(opt.Device, opt.Threads, f.Describe().Bytes)
-	var phone *sim.Device
-	if err == nil && opt.Phone != "" {
-		device, phone, err = simulated(device, opt.Phone, strategy)
-	}
-	if err == nil {
-		device, err = within(device, f, opt.Memory, opt.Paging)
-	}
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	m, err := load(f, device, chunksFor(device))
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	if phone != nil {
-		m.phone, m.strategy, m.programs = phone, strategy, worthwhile(m.programs, phone.Costs())
 	}
 	return m, nil
 }
@@ -139,28 +94,33 @@ func load(f *gguf.File, device npu.Device, chunks []int) (m *Model, err error) {
 		}
 		m.programs = append(m.programs, p)
 	}
+	if m.scheduler = device.Traits().Scheduler; m.scheduler != nil {
+		m.programs = m.scheduler.Keep(m.programs)
+	}
+	m.plain = smallest(m.programs)
 	return m, nil
 }
 
-// compileFor makes programs of a chunk size's blocks: the embedding, layers, the head.
-func compileFor(device npu.Device, blocks []*npu.Graph, chunk int) (p chunkPrograms, err error) {
-	p.chunk = chunk
+// compileFor compiles the blocks for one chunk size: the embedding, the layers and the head.
+func compileFor(device npu.Device, blocks []*npu.Graph, chunk int) (*npu.Programs, error) {
+	var err error
+	p := &npu.Programs{Chunk: chunk}
 	atOnce, last := max(1, device.Traits().LayersAtOnce), len(blocks)-1
-	if p.embed, err = device.Compile(blocks[0]); err != nil {
-		return p, err
+	if p.Embed, err = device.Compile(blocks[0]); err != nil {
+		return nil, err
 	}
 	for group := range slices.Chunk(blocks[1:last], atOnce) {
 		program, err := device.Compile(npu.Join(group...))
 		if err != nil {
-			return p, err
+			return nil, err
 		}
-		p.layers = append(p.layers, program)
+		p.Layers = append(p.Layers, program)
 	}
-	if p.head, err = device.Compile(blocks[last]); err != nil {
-		return p, err
+	if p.Head, err = device.Compile(blocks[last]); err != nil {
+		return nil, err
 	}
 	if atOnce >= last { // the head is as good as one more layer
-		p.whole, err = device.Compile(npu.Join(blocks[1:]...))
+		p.Whole, err = device.Compile(npu.Join(blocks[1:]...))
 	}
 	return p, err
 }

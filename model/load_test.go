@@ -9,6 +9,7 @@ import (
 	"tandem/internal/tinymodel"
 	"tandem/model/gguf"
 	"tandem/npu"
+	"tandem/npu/native"
 	"tandem/npu/quant"
 )
 
@@ -88,7 +89,7 @@ func TestOpenRefuses(t *testing.T) {
 		{"another vocabulary", set("tokenizer.ggml.tokens", []string{"a"}), []string{"token"}},
 	} {
 		meta, tensors := c.bend(tinymodel.Parts(tinymodel.Spec{}))
-		m, err := OpenBytes("bent.gguf", encode(t, meta, tensors), Options{Threads: 1})
+		m, err := OpenBytes("bent.gguf", encode(t, meta, tensors), native.New(1))
 		if err == nil {
 			m.Close()
 			t.Errorf("%s: accepted", c.name)
@@ -99,12 +100,6 @@ func TestOpenRefuses(t *testing.T) {
 				t.Errorf("%s: %q does not say %q", c.name, err, want)
 			}
 		}
-	}
-	if _, err := OpenBytes("x", tinymodel.GGUF(tinymodel.Spec{}), Options{Device: "abacus"}); err == nil || !strings.Contains(err.Error(), "abacus") {
-		t.Errorf("unknown device: %v", err)
-	}
-	if _, err := OpenBytes("x", tinymodel.GGUF(tinymodel.Spec{}), Options{Threads: -1}); err == nil {
-		t.Error("-1 threads accepted")
 	}
 }
 
@@ -135,7 +130,7 @@ func TestUnalignedFile(t *testing.T) {
 	for _, typ := range []npu.DType{npu.F32, npu.F16, npu.BF16, npu.Q8_0} {
 		b := tinymodel.GGUF(tinymodel.Spec{Type: typ})
 		shifted := append(make([]byte, 1, len(b)+1), b...)[1:]
-		m, err := OpenBytes("shifted", shifted, Options{Threads: 1})
+		m, err := OpenBytes("shifted", shifted, native.New(1))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -181,7 +176,7 @@ func TestRopeScaling(t *testing.T) {
 		{[]gguf.KV{{Key: kind, Value: "none"}, {Key: factor, Value: float32(4)}, {Key: old, Value: float32(2)}}, 1},
 	} {
 		meta, tensors := tinymodel.Parts(tinymodel.Spec{})
-		m, err := OpenBytes("scaled.gguf", encode(t, append(meta, c.said...), tensors), Options{Threads: 1})
+		m, err := OpenBytes("scaled.gguf", encode(t, append(meta, c.said...), tensors), native.New(1))
 		if err != nil {
 			t.Fatal(err)
 		}

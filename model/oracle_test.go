@@ -12,6 +12,7 @@ import (
 	"tandem/internal/llamacpp"
 	"tandem/internal/tinymodel"
 	"tandem/npu"
+	"tandem/npu/native"
 )
 
 // How far logits may lie from llama.cpp's, relative to the standard deviation of a position's logits.
@@ -67,7 +68,7 @@ func compareLogits(t *testing.T, lib *llamacpp.Lib, spec tinymodel.Spec) {
 		t.Fatal(err)
 	}
 	defer theirs.Close()
-	ours, err := OpenBytes(path, b, Options{Threads: 1})
+	ours, err := OpenBytes(path, b, native.New(1))
 	if err != nil {
 		t.Fatal(err)
 	}

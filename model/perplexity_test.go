@@ -10,6 +10,7 @@ import (
 	"tandem/internal/tinymodel"
 	"tandem/model/tokenizer"
 	"tandem/npu/native"
+	"tandem/npu/phone/pass"
 	"tandem/npu/reference"
 )
 
@@ -21,7 +22,7 @@ func TestPerplexity(t *testing.T) {
 		tokens[i] = tandem.Token(i * i % 200)
 	}
 	ctx := context.Background()
-	native, err := OpenOn("tiny", b, native.New(1))
+	native, err := OpenBytes("tiny", b, native.New(1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +48,7 @@ func TestPerplexity(t *testing.T) {
 	if want := math.Exp(sum / float64(n)); math.Abs(got-want) > 1e-9*want {
 		t.Errorf("perplexity %v, want %v", got, want)
 	}
-	plain, err := OpenOn("tiny", b, reference.New())
+	plain, err := OpenBytes("tiny", b, reference.New())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +70,7 @@ func TestPerplexity(t *testing.T) {
 func TestSamsung_INT4OfStories(t *testing.T) {
 	b := storiesGGUF(t)
 	ctx := context.Background()
-	plain, err := OpenOn("stories260K", b, native.New(1))
+	plain, err := OpenBytes("stories260K", b, native.New(1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,11 +82,17 @@ func TestSamsung_INT4OfStories(t *testing.T) {
 		}
 		return plain.Tokenizer().Encode(string(text[:3000]), tokenizer.Options{})[:512]
 	}
-	c, err := CalibrateINT4(ctx, "stories260K", b, read("wiki.valid.raw"), 256)
+	c := pass.NewINT4()
+	observed, err := OpenBytes("stories260K", b, c.Observer())
 	if err != nil {
 		t.Fatal(err)
 	}
-	rounded, err := OpenOn("stories260K", b, c.Device())
+	defer observed.Close()
+	if _, err := observed.Perplexity(ctx, read("wiki.valid.raw"), 256); err != nil {
+		t.Fatal(err)
+	}
+	graphs := plain.Graphs(1)
+	rounded, err := OpenBytes("stories260K", b, c.Device(graphs[len(graphs)-1]))
 	if err != nil {
 		t.Fatal(err)
 	}

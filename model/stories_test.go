@@ -12,6 +12,7 @@ import (
 	"tandem"
 	"tandem/model/convert"
 	"tandem/model/tokenizer"
+	"tandem/npu/native"
 )
 
 // sharedFile finds a file of the data set that stands beside the repository, or skips the test.
@@ -73,7 +74,7 @@ func TestStories260K(t *testing.T) {
 		t.Fatal("the ids' text is not the published one")
 	}
 
-	m, err := OpenBytes("stories260K", b, Options{Threads: 1})
+	m, err := OpenBytes("stories260K", b, native.New(1))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -146,6 +146,6 @@ func (t *tensors) read(name string) (npu.Tensor, error) {
 		return m, err
 	}
 	m.Data, err = quant.AsQ8(m.Type, m.Data)
-	m.Type = npu.Q8_0
+	m.Type, m.File, m.Offset = npu.Q8_0, "", 0
 	return m, err
 }

@@ -14,6 +14,7 @@ import (
 	"tandem/model/chat"
 	"tandem/model/tokenizer"
 	"tandem/models"
+	"tandem/npu/native"
 )
 
 // golden is one line of testdata/golden.jsonl: what the recipe's own code makes of the shipped file.
@@ -116,7 +117,7 @@ func TestReaderAgainstLlamaCpp(t *testing.T) {
 
 func openReader(t *testing.T) *model.Model {
 	t.Helper()
-	m, err := model.OpenBytes("reader.gguf", models.Reader, model.Options{})
+	m, err := model.OpenBytes("reader.gguf", models.Reader, native.New(0))
 	if err != nil {
 		t.Fatal(err)
 	}

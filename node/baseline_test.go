@@ -16,6 +16,7 @@ import (
 	"tandem/decoder"
 	"tandem/internal/tinymodel"
 	"tandem/model"
+	"tandem/npu/native"
 	"tandem/pair"
 	"tandem/retrieval/passages"
 	"tandem/retrieval/search"
@@ -31,7 +32,7 @@ func generous(t *testing.T) (*Device, *Cloud) { return small(t, true) }
 func small(t *testing.T, give bool) (*Device, *Cloud) {
 	t.Helper()
 	words := []string{"cabin", "museum", "harbour", "opens", "wifi"}
-	m, err := model.OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{Words: words, Gain: 3, Seed: 3, Context: 1024}), model.Options{Threads: 1})
+	m, err := model.OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{Words: words, Gain: 3, Seed: 3, Context: 1024}), native.New(1))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"tandem/internal/tinymodel"
 	"tandem/model"
 	"tandem/npu/ggml"
+	"tandem/npu/phone"
 )
 
 // A device that computes natively and a cloud that computes on ggml round differently, and agree all the
@@ -28,8 +29,12 @@ func TestNativeAndGGMLAgree(t *testing.T) {
 func testNativeAgreesWith(t *testing.T, other string) {
 	file := tinymodel.GGUF(tinymodel.Spec{Words: []string{"cabin", "museum", "harbour", "opens", "wifi"}, Gain: 3, Seed: 3, Context: 1024})
 	var models []*model.Model
-	for _, device := range []string{"native", other} {
-		m, err := model.OpenBytes("tiny", file, model.Options{Threads: 1, Device: device})
+	for _, name := range []string{"native", other} {
+		d, err := phone.Open(phone.Options{Device: name, Threads: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := model.OpenBytes("tiny", file, d)
 		if err != nil {
 			t.Fatal(err)
 		}

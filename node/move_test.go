@@ -15,6 +15,7 @@ import (
 	"tandem/internal/tinymodel"
 	"tandem/model"
 	"tandem/netem"
+	"tandem/npu/native"
 	"tandem/retrieval/search"
 	"tandem/transport"
 )
@@ -36,7 +37,7 @@ type street struct {
 
 func newStreet(t *testing.T) *street {
 	t.Helper()
-	m, err := model.OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{Seed: 3}), model.Options{Threads: 1})
+	m, err := model.OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{Seed: 3}), native.New(1))
 	if err != nil {
 		t.Fatal(err)
 	}

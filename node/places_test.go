@@ -17,6 +17,7 @@ import (
 	"tandem"
 	"tandem/internal/tinymodel"
 	"tandem/model"
+	"tandem/npu/native"
 	"tandem/pair"
 	"tandem/retrieval/search"
 	"tandem/transport"
@@ -26,7 +27,7 @@ import (
 // have ended in it.
 func square(t *testing.T, limit int) (devices [2]*transport.Conn, ended *atomic.Int32) {
 	t.Helper()
-	m, err := model.OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{Seed: 3}), model.Options{Threads: 1})
+	m, err := model.OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{Seed: 3}), native.New(1))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"tandem/decoder"
 	"tandem/internal/tinymodel"
 	"tandem/model"
+	"tandem/npu/native"
 	"tandem/pair"
 	"tandem/profiler"
 	"tandem/retrieval/search"
@@ -89,7 +90,7 @@ func TestProfileSettles(t *testing.T) {
 
 func tinyReader(t *testing.T) Reader {
 	t.Helper()
-	m, err := model.OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{Context: 1536}), model.Options{Threads: 1})
+	m, err := model.OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{Context: 1536}), native.New(1))
 	if err != nil {
 		t.Fatal(err)
 	}

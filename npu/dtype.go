@@ -76,6 +76,9 @@ type Tensor struct {
 	Cols int
 	Rows int
 	Data []byte
+	// File is the path of the file that holds Data, from Offset on; empty for data that is nowhere but in memory.
+	File   string
+	Offset int64
 	// Staged says that Data is a place which is filled before each use and emptied after it (see Stage),
 	// and which may move between runs: a device must read it there, and only then. One that keeps weights
 	// in a form of its own refuses it.

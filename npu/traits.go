@@ -20,6 +20,8 @@ type Traits struct {
 	Packer Packer
 	// Clock is the clock of a simulated device; nil for a device that takes real time.
 	Clock Clock
+	// Scheduler chooses the programs that compute a model's passes; nil if the smallest that fit will do.
+	Scheduler Scheduler
 }
 
 // PackedBytes returns the size of a tensor as the device reads it, and whether it is packed.

@@ -11,6 +11,7 @@ import (
 	"tandem/internal/tinymodel"
 	"tandem/model"
 	"tandem/model/sample"
+	"tandem/npu/native"
 )
 
 // all returns a speculator with every drafter.
@@ -22,7 +23,7 @@ func all(h *History, c *Chooser) *Speculator {
 
 // With every drafter, with and without a Chooser, the text is that of plain decoding.
 func TestSpeculationGivesThePlainText(t *testing.T) {
-	m, err := model.OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{Seed: 3, Gain: 2, Context: 300}), model.Options{Threads: 1})
+	m, err := model.OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{Seed: 3, Gain: 2, Context: 300}), native.New(1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +145,7 @@ func (n *noise) Propose(t *Tree) {
 
 // The text is that of plain decoding in 10,000 random cases of prompts, seeds, sampling parameters, drafters and rows.
 func TestSpeculationGivesThePlainTextInRandomCases(t *testing.T) {
-	m, err := model.OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{Seed: 5, Gain: 2, Context: 64}), model.Options{Threads: 1})
+	m, err := model.OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{Seed: 5, Gain: 2, Context: 64}), native.New(1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +191,7 @@ func TestSpeculationGivesThePlainTextInRandomCases(t *testing.T) {
 
 // The simulated draft model gives as many tokens a pass as it is made for, when a model verifies its drafts.
 func TestEagleAcceptLength(t *testing.T) {
-	m, err := model.OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{Seed: 1, Layers: 1, Dim: 32, Heads: 2, FF: 32, Context: 2048}), model.Options{Threads: 1})
+	m, err := model.OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{Seed: 1, Layers: 1, Dim: 32, Heads: 2, FF: 32, Context: 2048}), native.New(1))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -77,7 +77,7 @@ type costing struct {
 // beginCost starts the measurement of an answer.
 func (s *session) beginCost() (*costing, error) {
 	c := &costing{s: s}
-	c.before, _ = s.model.Phone()
+	c.before, _ = s.phone.Stats()
 	if !s.flags.Energy {
 		return c, nil
 	}
@@ -112,9 +112,9 @@ func (c *costing) end() costJSON {
 		out.Energy = &energyJSON{Battery: c.battery.Name(), Joules: r.Above(c.idle), Watts: r.Watts, IdleWatts: c.idle.Watts,
 			Seconds: r.Took.Seconds(), Samples: r.Samples}
 	}
-	if after, ok := c.s.model.Phone(); ok {
+	if after, ok := c.s.phone.Stats(); ok {
 		d := after.Sub(c.before)
-		out.Phone = &phoneJSON{Simulated: true, Chip: c.s.flags.SoC, Switching: c.s.model.Switching(), Runs: d.Runs, Switches: d.Switches, Busy: cli.Milliseconds(d.Busy), NPU: cli.Milliseconds(d.NPU),
+		out.Phone = &phoneJSON{Simulated: true, Chip: c.s.flags.SoC, Switching: c.s.phone.Switching(), Runs: d.Runs, Switches: d.Switches, Busy: cli.Milliseconds(d.Busy), NPU: cli.Milliseconds(d.NPU),
 			CPU: cli.Milliseconds(d.CPU), Loading: cli.Milliseconds(d.Loading), Waiting: cli.Milliseconds(d.Waiting), Staging: cli.Milliseconds(d.Staging), Late: cli.Milliseconds(d.Late), MappedMB: float64(d.Mapped) / 1e6, Joules: d.Joules}
 	}
 	return out
@@ -152,7 +152,7 @@ func (f answerFlags) cloudModel(a *cli.App, s *session) (*model.Model, error) {
 		return s.model, nil
 	}
 	plain := f.ModelFlags
-	plain.Phone, plain.Switching = "", ""
+	plain.Chip, plain.Switching = "", ""
 	m, err := plain.Open(a)
 	if err != nil {
 		return nil, err

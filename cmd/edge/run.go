@@ -48,7 +48,7 @@ func (c *runCmd) Run(a *cli.App) (err error) {
 	if err != nil {
 		return err
 	}
-	m, err := c.Open(a)
+	m, device, err := c.OpenOn(a)
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (c *runCmd) Run(a *cli.App) (err error) {
 	fmt.Fprintln(a.Out)
 	fmt.Fprintln(a.Aside, a.Faint(fmt.Sprintf("%d tokens · %.0f tokens/s · prompt of %d at %.0f tokens/s · first after %v · seed %d",
 		stats.Tokens, stats.DecodeRate(), stats.PromptTokens, stats.PrefillRate(), stats.First.Round(time.Millisecond), sampling.Seed)))
-	if c, ok := m.Memory(); ok {
+	if c, ok := device.Memory(); ok {
 		fmt.Fprintln(a.Aside, a.Faint(fmt.Sprintf("weights: at most %.1f MB mapped in %d mappings · %d transfers of together %.1f MB · waited %v for them",
 			float64(c.Peak)/(1<<20), c.Mappings, c.Transfers, float64(c.TransferBytes)/(1<<20), c.Stall.Round(time.Millisecond))))
 	}

@@ -7,11 +7,12 @@ import (
 	"tandem/model"
 	"tandem/model/tokenizer"
 	"tandem/models"
+	"tandem/npu/native"
 )
 
 // A file in the prompt or the system message cannot open a turn; with --raw the prompt is what it is.
 func TestPromptIsText(t *testing.T) {
-	m, err := model.OpenBytes("reader", models.Reader, model.Options{Threads: 1})
+	m, err := model.OpenBytes("reader", models.Reader, native.New(1))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,7 @@ import (
 	"tandem/model"
 	"tandem/netem"
 	"tandem/node"
+	"tandem/npu/phone"
 	"tandem/retrieval/search"
 	"tandem/transport"
 )
@@ -27,6 +28,7 @@ import (
 type session struct {
 	app      *cli.App
 	model    *model.Model
+	phone    *phone.Device // what computes the model
 	device   *node.Device
 	cloud    string // name of the cloud, for messages; empty without one
 	sample   bool   // the device answers from the sample documents
@@ -59,8 +61,8 @@ func (f answerFlags) open(a *cli.App) (s *session, err error) {
 	if s.settings, err = f.settings(); err != nil {
 		return s, err
 	}
-	f.ModelFlags.Phone, f.ModelFlags.Switching = f.SoC, f.phoneFlags.Switching
-	if s.model, err = f.Open(a); err != nil {
+	f.Chip, f.ModelFlags.Switching = f.SoC, f.phoneFlags.Switching
+	if s.model, s.phone, err = f.OpenOn(a); err != nil {
 		return s, err
 	}
 	s.closers = append(s.closers, s.model.Close)

@@ -19,6 +19,7 @@ import (
 	"tandem/model/tokenizer"
 	"tandem/models"
 	"tandem/npu"
+	"tandem/npu/phone"
 	"tandem/specdec"
 )
 
@@ -118,10 +119,15 @@ func (c *npuFigures) onDisk(a *cli.App) (path string, remove func(), err error) 
 // native generates a text with the share of the weights in memory, 0 for no bound.
 func (c *npuFigures) native(ctx context.Context, path string, share float64, paging bool) (run lab.NativeRun, err error) {
 	const prompt, tokens = "The harbour museum opens at", 24
-	open := func(memory int64) (*model.Model, error) {
-		return model.Open(path, model.Options{Threads: c.Threads, Memory: memory, Paging: paging})
+	open := func(memory int64) (*model.Model, *phone.Device, error) {
+		d, err := phone.Open(phone.Options{Threads: c.Threads, Memory: memory, Paging: paging})
+		if err != nil {
+			return nil, nil, err
+		}
+		m, err := model.Open(path, d)
+		return m, d, err
 	}
-	m, err := open(0)
+	m, device, err := open(0)
 	if err != nil {
 		return run, err
 	}
@@ -136,20 +142,20 @@ func (c *npuFigures) native(ctx context.Context, path string, share float64, pag
 		if err := m.Close(); err != nil {
 			return run, err
 		}
-		if m, err = open(int64(share * float64(run.Weights))); err != nil {
+		if m, device, err = open(int64(share * float64(run.Weights))); err != nil {
 			return run, err
 		}
 	}
 	defer func() { err = errors.Join(err, m.Close()) }()
 	text := m.Tokenizer().Encode(prompt, tokenizer.Options{AddSpecial: true})
-	before, _ := m.Memory()
+	before, _ := device.Memory()
 	start := time.Now()
 	_, err = sample.Generate(ctx, m, text, sample.Params{TopP: 1, RepeatPenalty: 1}, tokens, func(t tandem.Token) error {
 		run.Tokens = append(run.Tokens, int(t))
 		return nil
 	})
 	run.Took = time.Since(start)
-	after, _ := m.Memory()
+	after, _ := device.Memory()
 	run.Counters = after.Sub(before)
 	return run, err
 }

@@ -12,6 +12,7 @@ import (
 	"tandem/models"
 	"tandem/npu"
 	"tandem/npu/native"
+	"tandem/npu/phone/pass"
 	"tandem/npu/reference"
 )
 
@@ -41,7 +42,7 @@ func (c *npuPerplexity) Run(a *cli.App) error {
 	if path == "" {
 		path, b = cli.BuiltIn, models.Reader
 	}
-	m, err := model.OpenOn(path, b, native.New(0))
+	m, err := openModel(path, b, native.New(0))
 	if err != nil {
 		return err
 	}
@@ -66,10 +67,18 @@ func (c *npuPerplexity) Run(a *cli.App) error {
 	}
 	start := time.Now()
 	a.Progress("calibrating on %d tokens", len(calibration))
-	rounded, err := model.CalibrateINT4(a, path, b, calibration, c.Window)
+	rounded := pass.NewINT4()
+	observed, err := openModel(path, b, rounded.Observer())
 	if err != nil {
 		return err
 	}
+	_, err = observed.Perplexity(a, calibration, c.Window)
+	observed.Close()
+	if err != nil {
+		return err
+	}
+	graphs := m.Graphs(1)
+	head := graphs[len(graphs)-1]
 	type row struct {
 		Form       string  `json:"form"`
 		Perplexity float64 `json:"perplexity"`
@@ -78,9 +87,9 @@ func (c *npuPerplexity) Run(a *cli.App) error {
 	for _, f := range []struct {
 		name   string
 		device npu.Device
-	}{{"as stored, native", native.New(0)}, {"as stored, reference", reference.New()}, {"INT4 weights, INT8 activations", rounded.Device()}} {
+	}{{"as stored, native", native.New(0)}, {"as stored, reference", reference.New()}, {"INT4 weights, INT8 activations", rounded.Device(head)}} {
 		a.Progress("%s: %d tokens, %v so far", f.name, len(text), time.Since(start).Round(time.Second))
-		m, err := model.OpenOn(path, b, f.device)
+		m, err := openModel(path, b, f.device)
 		if err != nil {
 			return err
 		}
@@ -99,4 +108,12 @@ func (c *npuPerplexity) Run(a *cli.App) error {
 		fmt.Fprintf(a.Out, "%-32s perplexity %8.2f  (%+.1f %%)\n", r.Form, r.Perplexity, 100*(r.Perplexity/rows[0].Perplexity-1))
 	}
 	return nil
+}
+
+// openModel opens the model file at path, or b under that name, on the device.
+func openModel(path string, b []byte, d npu.Device) (*model.Model, error) {
+	if b != nil {
+		return model.OpenBytes(path, b, d)
+	}
+	return model.Open(path, d)
 }

@@ -12,6 +12,7 @@ import (
 	"tandem/lab"
 	"tandem/lab/chart"
 	"tandem/model"
+	"tandem/npu/phone"
 	"tandem/npu/phone/plan"
 	"tandem/npu/phone/sim"
 )
@@ -55,17 +56,17 @@ func (c *npuPlan) Run(a *cli.App) (err error) {
 	if c.Chunks < 1 || c.Chunks > 1000 || c.Large < 1 || c.Small < 1 || c.Small > c.Large {
 		return fmt.Errorf("--chunks %d --large %d --small %d: want at least one chunk, and --small at most --large", c.Chunks, c.Large, c.Small)
 	}
-	m, err := c.Open(a)
+	m, device, err := c.OpenOn(a)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, m.Close()) }()
 	where := "this machine"
 	var p plan.Problem
-	var s *model.Switcher
+	var s *phone.Switcher
 	if c.SoC == "" {
 		where += ", " + m.Device()
-		p, s, err = c.measured(a, m)
+		p, s, err = c.measured(a, m, device)
 	} else {
 		p, where, err = c.simulated(m)
 	}
@@ -104,11 +105,14 @@ func of(p plan.Problem, pl plan.Plan) planned {
 }
 
 // measured profiles this machine.
-func (c *npuPlan) measured(a *cli.App, m *model.Model) (plan.Problem, *model.Switcher, error) {
+func (c *npuPlan) measured(a *cli.App, m *model.Model, device *phone.Device) (plan.Problem, *phone.Switcher, error) {
 	if need := c.Chunks * c.Large; need > m.Config().Context {
 		return plan.Problem{}, nil, fmt.Errorf("%d chunks of %d tokens exceed the model's context of %d: lower --chunks or --large", c.Chunks, c.Large, m.Config().Context)
 	}
-	s, err := m.Switcher(c.Blocks, c.Large, c.Small)
+	if c.Memory > 0 {
+		return plan.Problem{}, nil, errors.New("with --npu-memory the weights are staged already: leave it out to switch graphs")
+	}
+	s, err := phone.NewSwitcher(device, m.Graphs(c.Large), m.Graphs(c.Small), c.Blocks)
 	if err != nil {
 		return plan.Problem{}, nil, err
 	}
@@ -134,7 +138,7 @@ func (c *npuPlan) simulated(m *model.Model) (plan.Problem, string, error) {
 }
 
 // execute carries every plan out and checks that they agree to the bit.
-func (c *npuPlan) execute(a *cli.App, m *model.Model, s *model.Switcher, rows []planned) error {
+func (c *npuPlan) execute(a *cli.App, m *model.Model, s *phone.Switcher, rows []planned) error {
 	tokens := make([]tandem.Token, c.Chunks*c.Large)
 	for i := range tokens {
 		tokens[i] = tandem.Token(i * 31 % m.Config().Vocab)
@@ -154,7 +158,7 @@ func (c *npuPlan) execute(a *cli.App, m *model.Model, s *model.Switcher, rows []
 		if err != nil {
 			return err
 		}
-		logits, line, err := s.Prefill(a, m.NewSeq(), tokens, p.Plan(strategy))
+		logits, line, err := s.Prefill(a, s.NewCache(), tokens, p.Plan(strategy))
 		if err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 	"tandem/cmd/internal/cli"
 	"tandem/model"
 	"tandem/models"
+	"tandem/npu/phone"
 	"tandem/npu/phone/programs"
 	"tandem/npu/phone/sim"
 )
@@ -63,12 +64,12 @@ func (c *npuPrograms) Run(a *cli.App) error {
 			return fmt.Errorf("--soc: %w", err)
 		}
 	}
-	device, err := model.OpenDevice(c.Compute, c.Threads, weights)
+	device, err := phone.Open(phone.Options{Device: c.Compute, Threads: c.Threads, Weights: weights})
 	if err != nil {
 		return err
 	}
 	cache := programs.New(device)
-	m, err := model.OpenOn(path, b, cache)
+	m, err := openModel(path, b, cache)
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -188,17 +187,18 @@ func inMs(c specdec.Costs) []float64 {
 }
 
 // costs measures passes, of the model or of the one that --costs names, and says what part of it EAGLE's drafter would be.
-func (c *specCmd) costs(ctx context.Context, m *model.Model) (costs specdec.Costs, eagle float64, whose string, err error) {
+func (c *specCmd) costs(a *cli.App, m *model.Model) (costs specdec.Costs, eagle float64, whose string, err error) {
 	whose = "the model"
 	if c.Costs != "" {
-		other, err := model.Open(c.Costs, model.Options{Threads: c.Threads, Device: c.Compute})
+		flags := cli.ModelFlags{Model: c.Costs, Threads: c.Threads, Compute: c.Compute}
+		other, err := flags.Open(a)
 		if err != nil {
 			return nil, 0, "", err
 		}
 		defer other.Close()
 		m, whose = other, filepath.Base(c.Costs)
 	}
-	costs, err = specdec.Measure(ctx, m, 2*time.Second)
+	costs, err = specdec.Measure(a, m, 2*time.Second)
 	return costs, lab.EagleShare(m.Config()), whose, err
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"tandem/model"
 	"tandem/npu"
+	"tandem/npu/phone"
 )
 
 // memory measures how fast a device reads its memory in a plain loop: a limit on the speed of decoding. Without a function
@@ -39,7 +40,7 @@ func memoryOf(m *model.Model, o Options) *memory {
 }
 
 func openMemory(device string, rows int) (*memory, error) {
-	d, err := model.OpenDevice(device, 1, 0)
+	d, err := phone.Open(phone.Options{Device: device, Threads: 1})
 	if err != nil {
 		return nil, err
 	}

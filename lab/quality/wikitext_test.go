@@ -7,13 +7,14 @@ import (
 
 	"tandem/model"
 	"tandem/models"
+	"tandem/npu/native"
 	"tandem/retrieval/passages"
 )
 
 // Equal documents are as good as one of them, however their distributions are mixed; of different ones a mixture
 // costs no less than the best and no more than the worst, to the token.
 func TestPredictMixes(t *testing.T) {
-	m, err := model.OpenBytes("reader", models.Reader, model.Options{Threads: 1})
+	m, err := model.OpenBytes("reader", models.Reader, native.New(1))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"tandem/model"
 	"tandem/model/gguf"
 	"tandem/npu"
+	"tandem/npu/native"
 )
 
 func byteSpellings() (list []string) {
@@ -43,7 +44,7 @@ func scheme(t testing.TB, name string) Scheme {
 // ours returns our engine's logits after every token.
 func ours(t testing.TB, path string, ids []int) [][]float32 {
 	t.Helper()
-	m, err := model.Open(path, model.Options{Threads: 1})
+	m, err := model.Open(path, native.New(1))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -182,10 +182,14 @@ func (f *File) tensor(name string, raw bool) (npu.Tensor, error) {
 		return npu.Tensor{}, fmt.Errorf("%s: tensor %q: %w", f.Name, name, &TypeError{info.Type})
 	}
 	cols := int(info.Shape[0])
-	return npu.Tensor{
+	t := npu.Tensor{
 		Name: name, Type: info.Type, Cols: cols, Rows: int(info.Elements() / info.Shape[0]),
 		Data: f.data[info.Offset : info.Offset+size : info.Offset+size],
-	}, nil
+	}
+	if f.unmap != nil {
+		t.File, t.Offset = f.Name, int64(f.start+info.Offset)
+	}
+	return t, nil
 }
 
 // Has reports whether the file holds a tensor of that name.

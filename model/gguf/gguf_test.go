@@ -334,8 +334,12 @@ func TestOpenMapsAFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := f.Tensor("w"); err != nil || !reflect.DeepEqual(got, want) {
-		t.Fatalf("read %v, %v", got, err)
+	got, err := f.Tensor("w")
+	if err != nil || got.File != path || string(buf.Bytes()[got.Offset:][:8]) != "12345678" {
+		t.Fatalf("read %+v, %v", got, err)
+	}
+	if got.File, got.Offset = "", 0; !reflect.DeepEqual(got, want) {
+		t.Fatalf("read %v", got)
 	}
 	if d := f.Describe(); d.Architecture != "llama" || d.Layers != 5 || d.Parameters != 2 {
 		t.Fatalf("described as %+v", d)

@@ -15,11 +15,12 @@ import (
 	"tandem/model"
 	"tandem/model/tokenizer"
 	"tandem/npu"
+	"tandem/npu/native"
 )
 
 func tiny(t testing.TB, spec tinymodel.Spec) *model.Model {
 	t.Helper()
-	m, err := model.OpenBytes("tiny", tinymodel.GGUF(spec), model.Options{Threads: 1})
+	m, err := model.OpenBytes("tiny", tinymodel.GGUF(spec), native.New(1))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -168,7 +168,7 @@ func (c *modelsShow) Run(a *App) error {
 	if err != nil {
 		return err
 	}
-	m, err := ModelFlags{}.open(path)
+	m, _, err := ModelFlags{}.open(path)
 	if err != nil {
 		return err
 	}

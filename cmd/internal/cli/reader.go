@@ -12,8 +12,10 @@ import (
 
 	"tandem/decoder/kvstore"
 	"tandem/model"
+	"tandem/model/gguf"
 	"tandem/models"
 	"tandem/node"
+	"tandem/npu/phone"
 	"tandem/retrieval/search"
 )
 
@@ -23,9 +25,10 @@ type ModelFlags struct {
 	Compute string  `name:"device" help:"What computes: native, auto (a GPU or NPU that ggml can use, else native), or a device of ggml, such as ggml:cpu or ggml:cuda0; doctor lists them." default:"native" placeholder:"NAME"`
 	Threads int     `help:"Threads to compute with; 0 for all cores." default:"0"`
 	Memory  float64 `name:"npu-memory" help:"Megabytes of weights that the device may hold, as on a phone's NPU; the rest is staged from the file during the computation. 0 for all." default:"0" placeholder:"MB" hidden:""`
-	Phone   string  `kong:"-"` // the chip whose NPU is simulated, at its pace; for commands that have a flag for it
 
-	Switching string `kong:"-"` // how its graphs are changed: see model.Options
+	// For commands that have flags for them: see phone.Options.
+	Chip      string `kong:"-"`
+	Switching string `kong:"-"`
 }
 
 // BuiltIn is the name of the embedded model.
@@ -33,26 +36,52 @@ const BuiltIn = "tandem-reader"
 
 // Open opens the model that the flags choose.
 func (f ModelFlags) Open(a *App) (*model.Model, error) {
+	m, _, err := f.OpenOn(a)
+	return m, err
+}
+
+// OpenOn opens the chosen model and returns also the device that computes it, which the model closes.
+func (f ModelFlags) OpenOn(a *App) (*model.Model, *phone.Device, error) {
 	path, err := a.FindModel(f.Model)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	return f.open(path)
 }
 
 // open opens the model file at path, or the built-in model if path is empty.
-func (f ModelFlags) open(path string) (*model.Model, error) {
+func (f ModelFlags) open(path string) (*model.Model, *phone.Device, error) {
+	d, err := f.device(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	if path == "" {
+		m, err := model.OpenBytes(BuiltIn, models.Reader, d)
+		return m, d, err
+	}
+	m, err := model.Open(path, d)
+	return m, d, err
+}
+
+// device opens the device for the model file at path.
+func (f ModelFlags) device(path string) (*phone.Device, error) {
 	if f.Threads < 0 || f.Threads > 1024 {
 		return nil, fmt.Errorf("--threads %d: want 0 (all cores) to 1024", f.Threads)
 	}
 	if !(f.Memory >= 0 && f.Memory <= 1<<20) {
 		return nil, fmt.Errorf("--npu-memory %v: want megabytes, or 0 for no bound", f.Memory)
 	}
-	opt := model.Options{Threads: f.Threads, Device: f.Compute, Memory: int64(f.Memory * (1 << 20)), Phone: f.Phone, Switching: f.Switching}
-	if path == "" {
-		return model.OpenBytes(BuiltIn, models.Reader, opt)
+	opt := phone.Options{Device: f.Compute, Threads: f.Threads, Weights: uint64(len(models.Reader)),
+		Memory: int64(f.Memory * (1 << 20)), Chip: f.Chip, Switching: f.Switching}
+	if path != "" {
+		file, err := gguf.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		opt.Weights = file.Describe().Bytes
+		file.Close()
 	}
-	return model.Open(path, opt)
+	return phone.Open(opt)
 }
 
 // PassageFlags say how files are cut into passages.

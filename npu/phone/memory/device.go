@@ -15,7 +15,7 @@ import (
 // Options say how a Device manages memory.
 type Options struct {
 	Budget int64  // bytes that may be mapped for weights, the slots included
-	Source Source // where weights are read from; nil for InMemory
+	Source Source // where weights are read from; nil for their files
 	Paging bool   // plain paging (LRU) instead of placement and staging: the baseline
 	// Piece bounds what is staged at once, in bytes; larger matrices go in pieces of whole rows. 0 for an
 	// eighth of the budget.
@@ -78,7 +78,7 @@ func New(inner npu.Device, opt Options) (*Device, error) {
 		return nil, fmt.Errorf("a budget of %d bytes for weights: want more than 0", opt.Budget)
 	}
 	if opt.Source == nil {
-		opt.Source = InMemory{}
+		opt.Source = files{}
 	}
 	if opt.Piece <= 0 {
 		opt.Piece = opt.Budget / 8

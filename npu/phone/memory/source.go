@@ -1,9 +1,11 @@
 package memory
 
 import (
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
+	"os"
 
 	"tandem/npu"
 )
@@ -14,7 +16,40 @@ type Source interface {
 	ReadAt(t *npu.Tensor, dst []byte, off int64) (int, error)
 }
 
-// InMemory reads tensors' own Data: a mapped file, or a model that is built in.
+// files reads tensors from their files with plain reads, past the mapping: they take no memory but their slot's.
+// Tensors without a file are read from memory.
+type files map[string]*os.File
+
+// ReadAt implements Source.
+func (s files) ReadAt(t *npu.Tensor, dst []byte, off int64) (int, error) {
+	if t.File == "" {
+		return InMemory{}.ReadAt(t, dst, off)
+	}
+	file := s[t.File]
+	if file == nil {
+		var err error
+		if file, err = os.Open(t.File); err != nil {
+			return 0, err
+		}
+		s[t.File] = file
+	}
+	n, err := file.ReadAt(dst, t.Offset+off)
+	if err == io.EOF && n < len(dst) {
+		err = fmt.Errorf("%s was shortened while in use: %w", t.File, io.ErrUnexpectedEOF)
+	}
+	return n, err
+}
+
+// Close closes the files.
+func (s files) Close() error {
+	var errs []error
+	for _, f := range s {
+		errs = append(errs, f.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// InMemory reads tensors' own Data.
 type InMemory struct{}
 
 // ReadAt implements Source.

@@ -1,4 +1,4 @@
-package model
+package phone
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 
 	"tandem"
 	"tandem/internal/tinymodel"
+	"tandem/model"
 	"tandem/npu"
 	"tandem/npu/phone/executor"
 	"tandem/npu/phone/plan"
@@ -20,10 +21,10 @@ import (
 // the same keys and values behind.
 func TestSwitchingPrefillIsPlainPrefill(t *testing.T) {
 	for _, spec := range []tinymodel.Spec{{Type: npu.Q8_0, Layers: 5, Dim: 64, FF: 96}, {Type: npu.F16, Layers: 3, Dim: 64, FF: 96, Arch: "qwen2"}} {
-		m := variant(t, spec, 1, chunkSizes...)
+		m, d := openBytes(t, tinymodel.GGUF(spec), Options{Threads: 1})
 		switchers := map[int]*Switcher{}
 		for n := 1; n <= 3; n++ {
-			s, err := m.Switcher(n, 12, 5)
+			s, err := NewSwitcher(d, m.Graphs(12), m.Graphs(5), n)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -44,24 +45,29 @@ func TestSwitchingPrefillIsPlainPrefill(t *testing.T) {
 					Large: time.Duration(rapid.IntRange(1, 20).Draw(t, "large")), Small: time.Duration(rapid.IntRange(1, 10).Draw(t, "small"))})
 			}
 			pl := p.Plan(rapid.SampledFrom(plan.Strategies).Draw(t, "strategy"))
-			a, b := m.NewSeq(), m.NewSeq()
+			a, b := s.NewCache(), m.NewSeq()
 			got, line, err := s.Prefill(context.Background(), a, tokens, pl)
 			if err != nil {
 				t.Fatal(err)
 			}
-			want, err := m.Forward(context.Background(), []Input{{Seq: b, Tokens: tokens}})
+			want, err := m.Forward(context.Background(), []model.Input{{Seq: b, Tokens: tokens}})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !bitEqual(got, want[0]) {
+			if !slices.Equal(got, want[0]) {
 				t.Fatal("other logits")
 			}
 			if len(line.Spans) != n*len(runs)+len(pl.Loads) {
 				t.Fatalf("%d spans", len(line.Spans))
 			}
 			more := []tandem.Token{7}
-			x, err := m.Forward(context.Background(), []Input{{Seq: a, Tokens: more}, {Seq: b, Tokens: more}})
-			if err != nil || !bitEqual(x[0], x[1]) {
+			p.Runs = s.Runs(1)
+			got, _, err = s.Prefill(context.Background(), a, more, p.Plan(plan.Progressive))
+			if err != nil || a.Len() != len(tokens)+1 {
+				t.Fatalf("%v, %d tokens", err, a.Len())
+			}
+			want, err = m.Forward(context.Background(), []model.Input{{Seq: b, Tokens: more}})
+			if err != nil || !slices.Equal(got, want[0]) {
 				t.Fatalf("the caches differ: %v", err)
 			}
 		})
@@ -69,13 +75,13 @@ func TestSwitchingPrefillIsPlainPrefill(t *testing.T) {
 }
 
 func TestSwitcherRefuses(t *testing.T) {
-	m := variant(t, tinymodel.Spec{Layers: 2}, 1, chunkSizes...)
-	for _, bad := range [][3]int{{0, 8, 4}, {3, 8, 4}, {1, 4, 8}, {1, 8, 0}, {1, 1 << 20, 1}} {
-		if _, err := m.Switcher(bad[0], bad[1], bad[2]); err == nil {
+	m, d := openBytes(t, tinymodel.GGUF(tinymodel.Spec{Layers: 2}), Options{Threads: 1})
+	for _, bad := range [][3]int{{0, 8, 4}, {3, 8, 4}, {1, 4, 8}} {
+		if _, err := NewSwitcher(d, m.Graphs(bad[1]), m.Graphs(bad[2]), bad[0]); err == nil {
 			t.Errorf("%v passes", bad)
 		}
 	}
-	s, err := m.Switcher(2, 8, 4)
+	s, err := NewSwitcher(d, m.Graphs(8), m.Graphs(4), 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,27 +90,26 @@ func TestSwitcherRefuses(t *testing.T) {
 	if err != nil || p.Check() != nil || len(p.Runs) != 3 || p.Runs[2] != 1 {
 		t.Fatalf("%v, %+v", err, p)
 	}
-	seq := m.NewSeq()
-	if _, _, err := s.Prefill(context.Background(), seq, tokens, plan.Plan{}); err == nil {
+	cache := s.NewCache()
+	if _, _, err := s.Prefill(context.Background(), cache, tokens, plan.Plan{}); err == nil {
 		t.Error("an empty plan passes")
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, _, err := s.Prefill(ctx, seq, tokens, p.Plan(plan.Progressive)); !errors.Is(err, context.Canceled) || seq.Len() != 0 {
-		t.Errorf("cancelled: %v, %d positions", err, seq.Len())
+	if _, _, err := s.Prefill(ctx, cache, tokens, p.Plan(plan.Progressive)); !errors.Is(err, context.Canceled) || cache.Len() != 0 {
+		t.Errorf("cancelled: %v, %d positions", err, cache.Len())
 	}
 	// A run on a graph that is not loaded ends in an error: here G¹ after the switch.
-	if _, _, err := s.Prefill(context.Background(), seq, tokens, p.Plan(plan.Asynchronous)); err != nil {
+	if _, _, err := s.Prefill(context.Background(), cache, tokens, p.Plan(plan.Asynchronous)); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.pass(m.NewSeq(), tokens).Compute(context.Background(), 1, 0, false); err != nil && !errors.Is(err, executor.ErrNotLoaded) {
+	if err := s.pass(s.NewCache(), tokens).Compute(context.Background(), 1, 0, false); err != nil && !errors.Is(err, executor.ErrNotLoaded) {
 		t.Errorf("error %v", err)
 	}
-	pass := s.pass(seq, tokens)
+	pass := s.pass(cache, tokens)
 	if err := pass.begin(0); err != nil {
 		t.Fatal(err)
 	}
-	seq.extend(len(tokens))
 	if err := pass.Compute(context.Background(), 1, 0, false); !errors.Is(err, executor.ErrNotLoaded) {
 		t.Errorf("error %v", err)
 	}

@@ -1,17 +1,23 @@
-package model
+package phone
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"tandem"
 	"tandem/internal/tinymodel"
+	"tandem/model"
+	"tandem/model/gguf"
 	"tandem/npu"
+	"tandem/npu/native"
+	"tandem/npu/quant"
 )
 
 // A model that is larger than the memory it may hold gives the same logits, bit for bit: its weights go
@@ -27,47 +33,38 @@ func TestLargerThanItsMemory(t *testing.T) {
 		if err := os.WriteFile(file, data, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		whole, err := Open(file, Options{Threads: 1})
+		whole, err := model.Open(file, native.New(1))
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer whole.Close()
 		for _, share := range []int64{10, 4, 2} {
 			budget := int64(len(data)) / share
-			small, err := Open(file, Options{Threads: 2, Memory: budget})
-			if err != nil {
-				t.Fatal(err)
-			}
+			small, device := openFile(t, file, Options{Threads: 2, Memory: budget})
 			a, b := whole.NewSeq(), small.NewSeq()
 			tokens := make([]tandem.Token, 70)
 			for i := range tokens {
 				tokens[i] = tandem.Token(7 * i % 250)
 			}
 			for _, n := range []int{50, 1, 1, 1, 17} {
-				x, err := whole.Forward(context.Background(), []Input{{Seq: a, Tokens: tokens[:n], All: true}})
+				x, err := whole.Forward(context.Background(), []model.Input{{Seq: a, Tokens: tokens[:n], All: true}})
 				if err != nil {
 					t.Fatal(err)
 				}
-				y, err := small.Forward(context.Background(), []Input{{Seq: b, Tokens: tokens[:n], All: true}})
+				y, err := small.Forward(context.Background(), []model.Input{{Seq: b, Tokens: tokens[:n], All: true}})
 				if err != nil {
 					t.Fatal(err)
 				}
 				for i := range x {
-					if !bitEqual(x[i], y[i]) {
+					if !slices.Equal(x[i], y[i]) {
 						t.Fatalf("%v: %d bytes of %d: logits %d differ", spec.Type, budget, len(data), i)
 					}
 				}
 				tokens = tokens[n:]
 			}
-			c, ok := small.Memory()
+			c, ok := device.Memory()
 			if !ok || c.Peak > budget || c.Transfers == 0 {
 				t.Errorf("%v: budget %d: %+v", spec.Type, budget, c)
-			}
-			if _, ok := whole.Memory(); ok {
-				t.Error("a model without a bound has counters")
-			}
-			if err := small.Close(); err != nil {
-				t.Error(err)
 			}
 		}
 	}
@@ -80,14 +77,10 @@ func TestFileCutWhileInUse(t *testing.T) {
 	if err := os.WriteFile(file, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	m, err := Open(file, Options{Threads: 1, Memory: int64(len(data)) / 3})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer m.Close()
+	m, _ := openFile(t, file, Options{Threads: 1, Memory: int64(len(data)) / 3})
 	s := m.NewSeq()
 	forward := func() error {
-		_, err := m.Forward(context.Background(), []Input{{Seq: s, Tokens: []tandem.Token{1}}})
+		_, err := m.Forward(context.Background(), []model.Input{{Seq: s, Tokens: []tandem.Token{1}}})
 		return err
 	}
 	if err := forward(); err != nil {
@@ -113,13 +106,51 @@ func TestFileCutWhileInUse(t *testing.T) {
 
 func TestTooLittleMemory(t *testing.T) {
 	data := tinymodel.GGUF(tinymodel.Spec{Type: npu.F32, Dim: 1024, Heads: 4, Layers: 1, FF: 64})
-	m, err := OpenBytes("tiny", data, Options{Memory: 5000})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer m.Close()
-	_, err = m.Forward(context.Background(), []Input{{Seq: m.NewSeq(), Tokens: []tandem.Token{1}}})
+	m, _ := openBytes(t, data, Options{Memory: 5000})
+	_, err := m.Forward(context.Background(), []model.Input{{Seq: m.NewSeq(), Tokens: []tandem.Token{1}}})
 	if err == nil || !strings.Contains(err.Error(), "too small") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// Q5_0 becomes Q8_0 when it is read, so its weights are staged from memory, not from the file.
+func TestConvertedWeightsAreStaged(t *testing.T) {
+	meta, tensors := tinymodel.Parts(tinymodel.Spec{Type: npu.Q8_0, Layers: 2, Dim: 128, FF: 256})
+	for i := range tensors {
+		w := &tensors[i]
+		if w.Rows == 1 {
+			continue
+		}
+		size := quant.ExactBlock(quant.Q5_0)
+		w.Type, w.Data = quant.Q5_0, make([]byte, w.Rows*w.Cols/32*size)
+		for j := range w.Data {
+			switch j % size {
+			case 0:
+				w.Data[j] = 0
+			case 1:
+				w.Data[j] = 0x20 // with the byte before, the scale 2^-7
+			default:
+				w.Data[j] = byte(j * j >> 3)
+			}
+		}
+	}
+	var b bytes.Buffer
+	if err := gguf.Write(&b, meta, tensors); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "model.gguf")
+	if err := os.WriteFile(file, b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	logits := func(opt Options) []float32 {
+		m, _ := openFile(t, file, opt)
+		out, err := m.Forward(t.Context(), []model.Input{{Seq: m.NewSeq(), Tokens: []tandem.Token{1, 2, 3}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out[0]
+	}
+	if !slices.Equal(logits(Options{Threads: 1}), logits(Options{Threads: 1, Memory: 100_000})) {
+		t.Error("other logits within bounded memory")
 	}
 }

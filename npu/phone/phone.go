@@ -1,0 +1,173 @@
+// Package phone runs models as a phone does: on an NPU that has little memory and must load graphs before it runs
+// them. The NPU is simulated by another device, at the phone's pace (package sim), and its memory for weights may be
+// bounded (package memory).
+//
+// The packages below it are the parts. Package plan decides when graphs for prompts make room for those for decoding
+// (CoordGen §3.2) and executor carries a plan out. Package memory brings weights that do not fit (llada.cpp §3.4).
+// Package pass rewrites graphs for NPUs (Samsung §3.3), and package tile stores weights as matrix units read them.
+// Package programs measures compiled programs.
+package phone
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"tandem/npu"
+	"tandem/npu/ggml"
+	"tandem/npu/native"
+	"tandem/npu/phone/memory"
+	"tandem/npu/phone/plan"
+	"tandem/npu/phone/sim"
+)
+
+// Options say how a device computes.
+type Options struct {
+	// Device computes: "native", or empty; "ggml:cpu", "ggml:cuda0" and the like, as ggml.Probe lists them; "auto",
+	// the first GPU or NPU of ggml that has room for Weights, or else native.
+	Device  string
+	Threads int    // of a processor; 0 for one on each core
+	Weights uint64 // bytes of the model's weights, for "auto"
+
+	// Chip is the phone's chip whose NPU is simulated, such as "sm8750" (see sim.Find); empty for none.
+	Chip string
+	// Switching is the strategy by which the simulated NPU changes from graphs for prompts to those for decoding
+	// (see plan.Strategies); empty for progressive.
+	Switching string
+
+	// Memory is how many bytes of the weights the device may hold. It brings the others from the model's file while
+	// it computes. 0 for no bound.
+	Memory int64
+	Paging bool // with Memory: plain paging instead, the baseline
+}
+
+// Device is a device under a phone's limits, as far as its Options ask for them.
+type Device struct {
+	npu.Device
+	sim      *sim.Device    // nil without a chip
+	memory   *memory.Device // nil without a bound
+	strategy plan.Strategy
+}
+
+// Open opens a device. The model that is opened on it closes it.
+func Open(opt Options) (*Device, error) {
+	strategy, err := opt.strategy()
+	if err != nil {
+		return nil, err
+	}
+	inner, err := open(opt.Device, opt.Threads, opt.Weights)
+	if err != nil {
+		return nil, err
+	}
+	d := &Device{Device: inner, strategy: strategy}
+	if opt.Chip != "" {
+		costs, err := sim.Find(opt.Chip)
+		if err != nil {
+			inner.Close()
+			return nil, err
+		}
+		if strategy == plan.Resident {
+			costs.Resident = math.MaxInt
+		}
+		d.sim = sim.Wrap(d.Device, costs, sim.Options{Paced: true})
+		d.Device = d.sim
+	}
+	if opt.Memory != 0 {
+		d.memory, err = memory.New(d.Device, memory.Options{Budget: opt.Memory, Paging: opt.Paging})
+		if err != nil {
+			d.Close()
+			return nil, err
+		}
+		d.Device = d.memory
+	}
+	return d, nil
+}
+
+// strategy returns how the phone changes its graphs. Staged weights are no part of a graph, so with bounded memory
+// there is next to nothing to load, and nothing to plan.
+func (o Options) strategy() (plan.Strategy, error) {
+	if o.Switching == "" {
+		return plan.Progressive, nil
+	}
+	s, err := plan.ParseStrategy(o.Switching)
+	switch {
+	case err != nil:
+		return s, err
+	case s == plan.Optimal:
+		return s, fmt.Errorf("strategy %v may search for hours: use one of %v", s, plan.Strategies)
+	case o.Chip == "" || o.Memory > 0:
+		return s, fmt.Errorf("strategy %v needs a simulated phone without a bound of the memory for weights", s)
+	}
+	return s, nil
+}
+
+// open opens the device that computes.
+func open(name string, threads int, weights uint64) (npu.Device, error) {
+	switch kind, which, _ := strings.Cut(strings.ToLower(name), ":"); {
+	case threads < 0:
+		return nil, fmt.Errorf("%d threads: use 1 or more, or 0 for one on each core", threads)
+	case kind == "" || name == "native":
+		return native.New(threads), nil
+	case name == "auto":
+		return automatic(threads, weights), nil
+	case kind == "ggml" && which != "":
+		d, err := ggml.Open(which, threads)
+		if err != nil {
+			return nil, fmt.Errorf("device %s: %w", name, err)
+		}
+		return d, nil
+	}
+	return nil, fmt.Errorf("device %q is not known: use native, auto, ggml:cpu or another that doctor lists", name)
+}
+
+// automatic opens the first GPU or NPU that has room for the weights and a quarter more to work in, or else native.
+func automatic(threads int, weights uint64) npu.Device {
+	report, err := ggml.Probe()
+	if err == nil {
+		for _, info := range report.Devices {
+			if !info.GPU() || info.Free != 0 && info.Free < weights+weights/4 {
+				continue
+			}
+			if d, err := ggml.Open(info.Name, threads); err == nil {
+				return d
+			}
+		}
+	}
+	return native.New(threads)
+}
+
+// Traits implements npu.Device. A simulated phone schedules its graphs.
+func (d *Device) Traits() npu.Traits {
+	t := d.Device.Traits()
+	if d.sim != nil {
+		t.Scheduler = d
+	}
+	return t
+}
+
+// Stats returns what the simulated NPU did so far; ok is false if none is simulated.
+func (d *Device) Stats() (s sim.Stats, ok bool) {
+	if d.sim == nil {
+		return s, false
+	}
+	return d.sim.Stats(), true
+}
+
+// Memory returns what the bounded memory did so far; ok is false without a bound.
+func (d *Device) Memory() (c memory.Counters, ok bool) {
+	if d.memory == nil {
+		return c, false
+	}
+	return d.memory.Counters(), true
+}
+
+// Switching names the strategy by which the simulated phone changes its graphs; it is empty if nothing is planned.
+func (d *Device) Switching() string {
+	if !d.switches() {
+		return ""
+	}
+	return d.strategy.String()
+}
+
+// switches reports whether the device plans its changes of graphs.
+func (d *Device) switches() bool { return d.sim != nil && d.memory == nil }

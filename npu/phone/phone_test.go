@@ -1,0 +1,279 @@
+package phone
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"tandem"
+	"tandem/model"
+	"tandem/models"
+	"tandem/npu"
+	"tandem/npu/phone/plan"
+)
+
+// opened returns a device that is closed at the test's end, by the model that on opens on it.
+func opened(t *testing.T, opt Options, on func(npu.Device) (*model.Model, error)) (*model.Model, *Device) {
+	t.Helper()
+	d, err := Open(opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := on(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return m, d
+}
+
+func openBytes(t *testing.T, b []byte, opt Options) (*model.Model, *Device) {
+	t.Helper()
+	return opened(t, opt, func(d npu.Device) (*model.Model, error) { return model.OpenBytes("test", b, d) })
+}
+
+func openFile(t *testing.T, path string, opt Options) (*model.Model, *Device) {
+	t.Helper()
+	return opened(t, opt, func(d npu.Device) (*model.Model, error) { return model.Open(path, d) })
+}
+
+// openReader opens the built-in model with one thread.
+func openReader(t *testing.T, opt Options) (*model.Model, *Device) {
+	t.Helper()
+	opt.Threads = 1
+	return openBytes(t, models.Reader, opt)
+}
+
+// recorder is a Device that remembers a model's programs.
+type recorder struct {
+	*Device
+	programs []*npu.Programs
+}
+
+func (r *recorder) Traits() npu.Traits {
+	t := r.Device.Traits()
+	t.Scheduler = r
+	return t
+}
+
+func (r *recorder) Keep(all []*npu.Programs) []*npu.Programs {
+	r.programs = r.Device.Keep(all)
+	return r.programs
+}
+
+// openRecorder opens the built-in model on a recorder.
+func openRecorder(t *testing.T, opt Options) (*model.Model, *recorder) {
+	t.Helper()
+	opt.Threads = 1
+	r := &recorder{}
+	m, _ := opened(t, opt, func(d npu.Device) (*model.Model, error) {
+		r.Device = d.(*Device)
+		return model.OpenBytes("reader", models.Reader, r)
+	})
+	return m, r
+}
+
+func TestUnknownDevices(t *testing.T) {
+	for _, c := range []struct {
+		opt  Options
+		want string
+	}{
+		{Options{Device: "abacus"}, "abacus"},
+		{Options{Device: "cuda"}, "is not known"},
+		{Options{Device: "ggml"}, "is not known"},
+		{Options{Device: "native:2"}, "is not known"},
+		{Options{Device: "ggml:nosuch"}, "ggml"},
+		{Options{Threads: -1}, "-1 threads"},
+		{Options{Chip: "nokia"}, "want one of"},
+		{Options{Memory: -1}, "budget"},
+	} {
+		if _, err := Open(c.opt); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v", c.opt, err)
+		}
+	}
+}
+
+func TestNative(t *testing.T) {
+	for _, name := range []string{"", "native", "auto"} {
+		d, err := Open(Options{Device: name, Threads: 1, Weights: 1 << 50}) // more than any GPU has room for
+		if err != nil || !strings.HasPrefix(d.Name(), "native") {
+			t.Errorf("%q: %v, %v", name, d, err)
+		}
+		d.Close()
+	}
+}
+
+// A simulated phone computes the same bits, with bounded memory too, and counts what its NPU does.
+func TestPhoneSameBits(t *testing.T) {
+	logits := func(opt Options) ([]float32, *Device) {
+		m, d := openReader(t, opt)
+		out, err := m.Forward(context.Background(), []model.Input{{Seq: m.NewSeq(), Tokens: []tandem.Token{1, 2, 3, 4, 5}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out[0], d
+	}
+	want, plain := logits(Options{})
+	if _, ok := plain.Stats(); ok {
+		t.Error("a simulated NPU that nobody asked for")
+	}
+	if _, ok := plain.Memory(); ok {
+		t.Error("bounded memory that nobody asked for")
+	}
+	for _, opt := range []Options{{Chip: "sm8750"}, {Chip: "sm8650/mllm", Memory: 3 << 20}} {
+		got, d := logits(opt)
+		if !slices.Equal(got, want) {
+			t.Errorf("%+v: other logits", opt)
+		}
+		s, ok := d.Stats()
+		if !ok || s.Runs == 0 || s.Busy == 0 || !strings.Contains(d.Name(), "simulated") {
+			t.Errorf("%+v: %+v on %s", opt, s, d.Name())
+		}
+	}
+}
+
+// prompts are rows of the given lengths.
+func prompts(m *model.Model, lengths ...int) (rows []model.Input) {
+	for i, n := range lengths {
+		tokens := make([]tandem.Token, n)
+		for j := range tokens {
+			tokens[j] = tandem.Token((7*j + 31*i) % 500)
+		}
+		rows = append(rows, model.Input{Seq: m.NewSeq(), Tokens: tokens})
+	}
+	return rows
+}
+
+// Whatever the strategy, a phone's prefill of several rows gives the bits of plain ones and leaves the same keys and
+// values behind; every strategy but to load at the end hides some loading; and it takes as long as was planned.
+func TestPrefillSwitchesAsPlanned(t *testing.T) {
+	ctx, lengths := context.Background(), []int{150, 40, 230, 7}
+	plain, _ := openReader(t, Options{})
+	rows := prompts(plain, lengths...)
+	want, err := plain.Prefill(ctx, rows, new(model.Logits))
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := func(rows []model.Input) (out []model.Input) {
+		for _, r := range rows {
+			out = append(out, model.Input{Seq: r.Seq, Tokens: []tandem.Token{3}})
+		}
+		return out
+	}
+	wantNext, err := plain.Forward(ctx, next(rows))
+	if err != nil {
+		t.Fatal(err)
+	}
+	waits := map[plan.Strategy]time.Duration{}
+	for _, s := range plan.Strategies {
+		m, d := openRecorder(t, Options{Chip: "sm8750", Switching: s.String()})
+		rows := prompts(m, lengths...)
+		// What the pass begins with is loaded before the clock starts.
+		schedule, err := d.Schedule(ctx, d.programs, npu.Pass{Tokens: 427, Longest: 230, Decodes: len(rows)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := schedule.(*change)
+		before, _ := d.Stats()
+		got, err := m.Prefill(ctx, rows, new(model.Logits))
+		if err != nil {
+			t.Fatal(err)
+		}
+		after, _ := d.Stats()
+		gotNext, err := m.Forward(ctx, next(rows))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.EqualFunc(got, want, slices.Equal[[]float32]) || !slices.EqualFunc(gotNext, wantNext, slices.Equal[[]float32]) {
+			t.Errorf("%v: other logits", s)
+		}
+		did, p := after.Sub(before), c.problem(427, 230)
+		layers := len(p.Blocks)
+		waits[s] = did.Waiting
+		// Beside the plan: the heads of each chunk with wanted logits, and attention to other than half the context.
+		planned := p.Simulate(c.plan).Total()
+		if did.Busy < planned || did.Busy > planned*105/100+2*time.Millisecond {
+			t.Errorf("%v: it took %v, planned %v", s, did.Busy, planned)
+		}
+		last, _ := d.Stats()
+		if s == plan.Resident {
+			if did.Switches != 0 {
+				t.Errorf("%v: %+v", s, did)
+			}
+		} else if did.Switches < layers || last.Sub(after).Switches > 0 {
+			t.Errorf("%v: %d loads for %d layers, %d when decoding", s, did.Switches, layers, last.Sub(after).Switches)
+		}
+	}
+	for s, wait := range waits {
+		if s != plan.Synchronous && wait >= waits[plan.Synchronous] || wait < waits[plan.Resident] {
+			t.Errorf("%v waits %v, synchronous %v, resident %v", s, wait, waits[plan.Synchronous], waits[plan.Resident])
+		}
+		if s != plan.Resident && wait < waits[plan.Progressive] {
+			t.Errorf("%v waits %v, progressive %v", s, wait, waits[plan.Progressive])
+		}
+	}
+}
+
+// Where the graphs for decoding are loaded, a short prompt and a large draft go through them, without a load.
+func TestShortPromptsStay(t *testing.T) {
+	ctx := context.Background()
+	m, d := openReader(t, Options{Chip: "sm8750"})
+	rows := prompts(m, 150)
+	if _, err := m.Prefill(ctx, rows, new(model.Logits)); err != nil {
+		t.Fatal(err)
+	}
+	before, _ := d.Stats()
+	if _, err := m.Prefill(ctx, prompts(m, 60), new(model.Logits)); err != nil {
+		t.Fatal(err)
+	}
+	rows[0].Tokens = rows[0].Tokens[:40]
+	if _, err := m.Forward(ctx, rows); err != nil {
+		t.Fatal(err)
+	}
+	if after, _ := d.Stats(); after.Switches != before.Switches {
+		t.Errorf("%d loads", after.Switches-before.Switches)
+	}
+	if _, err := m.Prefill(ctx, prompts(m, 500, 500, 500, 500), new(model.Logits)); err != nil {
+		t.Fatal(err)
+	}
+	if after, _ := d.Stats(); after.Switches == before.Switches {
+		t.Error("a long prompt goes through the graphs for decoding")
+	}
+}
+
+func TestSwitchingOptions(t *testing.T) {
+	for _, c := range []struct {
+		opt  Options
+		want string
+	}{
+		{Options{Chip: "sm8750", Switching: "sometimes"}, "want one of"},
+		{Options{Chip: "sm8750", Switching: "optimal"}, "use one of"},
+		{Options{Switching: "greedy"}, "simulated phone"},
+		{Options{Chip: "sm8750", Memory: 3 << 20, Switching: "greedy"}, "without a bound"},
+	} {
+		if _, err := Open(c.opt); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v", c.opt, err)
+		}
+	}
+	if _, d := openReader(t, Options{Chip: "sm8750", Memory: 3 << 20}); d.Switching() != "" {
+		t.Errorf("staged weights are switched: %s", d.Switching())
+	}
+	// A graph for fewer rows is kept where it saves time: with the stack qnn a tile costs the same however few of its
+	// rows are in use, with mllm the host has work for each.
+	for chip, want := range map[string][]int{"sm8750": {32, 128}, "sm8750/mllm": {1, 8, 32, 128}} {
+		var got []int
+		_, d := openRecorder(t, Options{Chip: chip})
+		for _, p := range d.programs {
+			got = append(got, p.Chunk)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: programs for %v rows, want %v", chip, got, want)
+		}
+	}
+}

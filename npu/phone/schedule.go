@@ -1,0 +1,216 @@
+package phone
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"tandem/npu"
+	"tandem/npu/phone/plan"
+)
+
+// Keep implements npu.Scheduler. It leaves out programs that cost about as much as those for more rows: an NPU
+// computes whole tiles, and every chunk size in use is one more graph to load.
+func (d *Device) Keep(all []*npu.Programs) []*npu.Programs {
+	const context = 128 // positions, of short prompts
+	costs := d.sim.Costs()
+	cost := func(p *npu.Programs) (sum time.Duration) {
+		for _, l := range p.Layers {
+			sum += costs.Graph(l.Graph(), context).Time()
+		}
+		return sum
+	}
+	keep := []*npu.Programs{all[len(all)-1]} // from large chunks to small ones
+	for _, p := range slices.Backward(all[:len(all)-1]) {
+		if 11*cost(p) < 10*cost(keep[len(keep)-1]) {
+			keep = append(keep, p)
+		}
+	}
+	slices.Reverse(keep)
+	return keep
+}
+
+// Schedule implements npu.Scheduler. For a prompt it plans the change from the graphs for prompts to those for
+// decoding (CoordGen §3.2): each graph is loaded while other blocks compute. Other passes run on the graphs that are
+// loaded, where that saves time.
+func (d *Device) Schedule(ctx context.Context, programs []*npu.Programs, p npu.Pass) (npu.Schedule, error) {
+	if d.switches() && p.Decodes > 0 {
+		c := &change{d: d, all: programs, large: npu.Fitting(programs, p.Tokens), small: npu.Fitting(programs, p.Decodes)}
+		if c.large != c.small {
+			return c, c.begin(ctx, p)
+		}
+	}
+	return &loaded{d, programs}, nil
+}
+
+// loaded schedules a pass without a change of graphs.
+type loaded struct {
+	d        *Device
+	programs []*npu.Programs
+}
+
+// Next implements npu.Schedule. It returns the programs that fit, or else programs for fewer rows that are loaded, if
+// running those several times takes less time than loading the ones that fit.
+func (s *loaded) Next(tokens int) *npu.Programs {
+	p := npu.Fitting(s.programs, tokens)
+	if !s.d.switches() {
+		return p
+	}
+	for _, small := range s.programs {
+		if small.Chunk >= p.Chunk {
+			break
+		}
+		c := &change{d: s.d, large: p, small: small}
+		problem := c.problem(tokens, tokens)
+		c.plan = problem.Plan(plan.Resident)
+		if c.stays(problem) {
+			return small
+		}
+	}
+	return p
+}
+
+// Head implements npu.Schedule.
+func (s *loaded) Head(rows int) npu.Program { return npu.Fitting(s.programs, rows).Head }
+
+// End implements npu.Schedule.
+func (s *loaded) End(context.Context) error { return nil }
+
+// change schedules a prefill that changes from the graphs for prompts, large, to those for decoding, small.
+type change struct {
+	d            *Device
+	large, small *npu.Programs
+	programs     *npu.Programs // large, with layers that follow the plan
+	all          []*npu.Programs
+	plan         plan.Plan
+	loads        []plan.Load // that have yet to begin
+	steps        int         // that are over: one for each layer and chunk
+}
+
+// begin plans the change and loads what the plan begins with, and the head.
+func (c *change) begin(ctx context.Context, p npu.Pass) error {
+	problem := c.problem(p.Tokens, p.Longest)
+	c.plan = problem.Plan(c.d.strategy)
+	if c.stays(problem) {
+		c.plan = plan.Plan{Switch: make([]int, len(problem.Blocks))}
+	}
+	c.loads = c.plan.Loads
+	planned := *c.large
+	planned.Layers = make([]npu.Program, len(c.large.Layers))
+	for j, l := range c.large.Layers {
+		planned.Layers[j] = &step{l, c, j}
+	}
+	c.programs = &planned
+
+	head := c.small.Head.Graph().Name
+	c.d.sim.Preload(head, c.small.Chunk)
+	c.d.sim.AwaitGraph(head)
+	for j, first := range c.plan.Switch {
+		if first > 0 {
+			c.d.sim.Preload(c.name(j), c.large.Chunk)
+			c.d.sim.AwaitGraph(c.name(j))
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// problem states what planning knows: each layer is a block, and takes as long as the chip's costs say for half the
+// context.
+func (c *change) problem(tokens, context int) (p plan.Problem) {
+	costs := c.d.sim.Costs()
+	for j, l := range c.small.Layers {
+		g := l.Graph()
+		p.Blocks = append(p.Blocks, plan.Block{Load: costs.LoadTime(1, costs.Bytes(g)),
+			Large: costs.Graph(c.large.Layers[j].Graph(), context/2).Time(), Small: costs.Graph(g, context/2).Time()})
+	}
+	p.Runs = runs(tokens, c.large.Chunk, c.small.Chunk)
+	return p
+}
+
+// runs returns, for each large chunk of the tokens, how many runs on small chunks compute the same.
+func runs(tokens, large, small int) (runs []int) {
+	for ; tokens > 0; tokens -= large {
+		runs = append(runs, (min(tokens, large)+small-1)/small)
+	}
+	return runs
+}
+
+// stays reports whether the graphs for decoding, all of which are loaded, should compute the prompt too, because it
+// is so short that loading the others takes longer.
+func (c *change) stays(p plan.Problem) bool {
+	var stay, load time.Duration
+	for j, b := range p.Blocks {
+		if !c.d.sim.Loaded(c.name(j), c.small.Chunk) {
+			return false
+		}
+		if !c.d.sim.Loaded(c.name(j), c.large.Chunk) {
+			load += b.Load
+		}
+		for chunk := range p.Runs {
+			stay += p.Compute(j, chunk, true)
+		}
+	}
+	return stay <= load+p.Simulate(c.plan).Total()
+}
+
+func (c *change) name(layer int) string { return c.small.Layers[layer].Graph().Name }
+
+// Next implements npu.Schedule.
+func (c *change) Next(int) *npu.Programs { return c.programs }
+
+// Head implements npu.Schedule. It returns the head that is loaded for decoding, if that holds the rows.
+func (c *change) Head(rows int) npu.Program {
+	if rows <= c.small.Chunk {
+		return c.small.Head
+	}
+	return npu.Fitting(c.all, rows).Head
+}
+
+// step is a layer of the pass: it runs on the graph that the plan says.
+type step struct {
+	npu.Program // for prompts
+	change      *change
+	layer       int
+}
+
+// Run implements npu.Program.
+func (s *step) Run(a npu.Args) error {
+	c := s.change
+	c.load()
+	chunk := c.steps / len(c.plan.Switch)
+	c.steps++
+	if chunk < c.plan.Switch[s.layer] {
+		return s.Program.Run(a)
+	}
+	width := len(a.X) / a.Rows
+	for at := 0; at < a.Rows; at += c.small.Chunk {
+		n := min(c.small.Chunk, a.Rows-at)
+		x := a.X[at*width:][:n*width]
+		if err := c.small.Layers[s.layer].Run(npu.Args{Rows: n, X: x, Out: x, Positions: a.Positions[at:], KV: a.KV[at:]}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// load begins the loads whose steps are over.
+func (c *change) load() {
+	for ; len(c.loads) > 0 && c.loads[0].After <= c.steps; c.loads = c.loads[1:] {
+		c.d.sim.Preload(c.name(c.loads[0].Block), c.small.Chunk)
+	}
+}
+
+// End implements npu.Schedule. It waits for the last loads, so that decoding can begin.
+func (c *change) End(ctx context.Context) error {
+	c.load()
+	for j := range c.plan.Switch {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		c.d.sim.AwaitGraph(c.name(j))
+	}
+	return nil
+}

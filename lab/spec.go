@@ -1,9 +1,11 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -19,6 +21,7 @@ import (
 type SpecResult struct {
 	Task   string `json:"task"`
 	Method string `json:"method"`
+	Model  string `json:"model"` // that wrote the answers
 	Inputs int    `json:"inputs"`
 	Tokens int    `json:"tokens"` // of all answers
 	// AcceptLength, the shares and the drafter's time are those of passes of 32 rows: sd.npu's decoding graph.
@@ -27,21 +30,24 @@ type SpecResult struct {
 	Wasted        float64 `json:"wasted"`
 	Underutilised float64 `json:"underutilised"`
 	DrafterMs     float64 `json:"drafter_ms"` // a pass
-	// Ratio is plain decoding's time by that with drafts whose length is chosen by the costs; MinRatio is the
-	// worst input's. Times are those of the cost table for each pass, and the drafter's as measured.
+	// Ratio is plain decoding's time divided by the time with drafts whose length the costs choose; MinRatio is the worst
+	// input's. A pass takes what the cost table says, drafting what it was measured to take.
 	Ratio    float64 `json:"ratio"`
 	MinRatio float64 `json:"min_ratio"`
-	Chosen   float64 `json:"chosen_accept_length"` // with lengths so chosen
-	// Prefill is the time of the prompts by plain decoding's.
+	Chosen   float64 `json:"chosen_accept_length"` // with such lengths
+	CostsOf  string  `json:"costs_of"`             // the model whose passes the costs are
+	// OwnRatio is Ratio by the passes of Model itself, where CostsOf is another; else it is missing.
+	OwnRatio Number `json:"own_ratio,omitzero"`
+	// Prefill is the prompts' time divided by plain decoding's.
 	Prefill   float64       `json:"prefill_ratio"`
 	Cases     specdec.Cases `json:"reuse_cases"`
 	Simulated bool          `json:"simulated,omitempty"`
 }
 
-// SpecMethods are the ways of drafting that Spec knows, in the order of its rows.
+// SpecMethods are the ways of drafting that Spec knows, in the order of its results.
 var SpecMethods = []string{"plain", "pld", "pld+calibration", "pld+reuse", "pld+both", "sam", "sam+calibration", "sam+reuse", "sam+both", "all", "eagle (simulated)"}
 
-// eagleLength is the accept length that EAGLE is published with.
+// eagleLength is the accept length that CoordGen §4.1 assumes for EAGLE.
 const eagleLength = 5.5
 
 // SpecInput is a prompt.
@@ -53,7 +59,10 @@ type SpecInput struct {
 // Spec measures ways of drafting on the inputs of a task.
 type Spec struct {
 	Model     *model.Model
+	Name      string        // of the model, for the results
 	Costs     specdec.Costs // of a pass, in seconds
+	CostsOf   string        // the model that they were measured with
+	Own       specdec.Costs // of the model's own passes, where Costs are another's; nil for none
 	Eagle     float64       // what a token of the simulated EAGLE takes, as a share of a pass of one row (EagleShare)
 	History   string        // folder for histories of earlier answers, which "all" uses
 	MaxTokens int
@@ -61,42 +70,83 @@ type Spec struct {
 	Sampling  sample.Params
 }
 
-// EagleShare is the share of a model's weights that EAGLE's drafter has: one layer and the head. Time goes with the
-// weights that are read.
+// EagleShare is the share of a model's weights that EAGLE's drafter has: one layer and the head (CoordGen §4.1). Time is
+// proportional to the weights that are read.
 func EagleShare(c model.Config) float64 {
-	layer := c.Dim*(2*c.Heads+2*c.KVHeads)*c.HeadDim + 3*c.Dim*c.FF
-	head := c.Dim * c.Vocab
-	return float64(layer+head) / float64(c.Layers*layer+head)
+	layer, head := products(c)
+	return float64(layer+head) / float64(ModelWeights(c))
+}
+
+// ModelWeights is how many weights a model's products read: all but norms, and the embedding where the head is another matrix.
+func ModelWeights(c model.Config) int {
+	layer, head := products(c)
+	return c.Layers*layer + head
+}
+
+// products are the numbers of weights in the products of a layer and of the head.
+func products(c model.Config) (layer, head int) {
+	return c.Dim*(2*c.Heads+2*c.KVHeads)*c.HeadDim + 3*c.Dim*c.FF, c.Dim * c.Vocab
 }
 
 // methodRun collects what one method does over the inputs.
 type methodRun struct {
-	name       string
-	acceptance [2]*specdec.Acceptance // of the fixed length, of the chosen one
-	history    [2]*specdec.History
-	fixed      specdec.Stats
-	chosen     specdec.Stats
-	prefill    time.Duration
+	name    string
+	prefill time.Duration
+	runs    []*costedRun // indexed by fixedRows, byCosts, byOwnCosts
+}
+
+// costedRun collects one method's answers with one way to choose the length of drafts.
+type costedRun struct {
+	costs      specdec.Costs // that choose; nil for passes of all rows
+	acceptance specdec.Acceptance
+	history    *specdec.History
+	stats      specdec.Stats
 	plain      float64 // seconds by the costs
 	spent      float64
 	worst      float64
 }
 
-// Run measures the methods on the inputs, each after the other. Every answer is compared with plain
-// decoding's: a difference is an error.
+// ratio is plain decoding's time divided by the method's.
+func (r *costedRun) ratio() float64 { return r.plain / r.spent }
+
+// The ways to choose the length of drafts.
+const (
+	fixedRows  = iota // passes of all rows
+	byCosts           // Spec.Costs
+	byOwnCosts        // Spec.Own, if there are any
+)
+
+// newRun prepares a method.
+func (s Spec) newRun(task, name string) (*methodRun, error) {
+	m := &methodRun{name: name}
+	choosers := []specdec.Costs{fixedRows: nil, byCosts: s.Costs}
+	if s.Own != nil {
+		choosers = append(choosers, s.Own)
+	}
+	for i, costs := range choosers {
+		r := &costedRun{costs: costs, worst: math.Inf(1)}
+		if name == "all" {
+			h, err := specdec.OpenHistory(s.History, fmt.Sprintf("%s-%d", task, i), specdec.DefaultHistory)
+			if err != nil {
+				return nil, err
+			}
+			r.history = h
+		}
+		m.runs = append(m.runs, r)
+	}
+	return m, nil
+}
+
+// Run measures the methods on the inputs, one after the other. It compares every answer with plain decoding's: a
+// difference is an error.
 func (s Spec) Run(ctx context.Context, task string, inputs []SpecInput, methods []string, progress Progress) ([]SpecResult, error) {
 	runs := make([]*methodRun, len(methods))
 	for i, name := range methods {
-		runs[i] = &methodRun{name: name, worst: 1e9, acceptance: [2]*specdec.Acceptance{{}, {}}}
-		if name == "all" {
-			for j := range runs[i].history {
-				h, err := specdec.OpenHistory(s.History, fmt.Sprintf("%s-%d", task, j), specdec.DefaultHistory)
-				if err != nil {
-					return nil, err
-				}
-				runs[i].history[j] = h
-			}
+		r, err := s.newRun(task, name)
+		if err != nil {
+			return nil, err
 		}
+		runs[i] = r
 	}
 	var plainPrefill time.Duration
 	tokens := 0
@@ -121,16 +171,19 @@ func (s Spec) Run(ctx context.Context, task string, inputs []SpecInput, methods 
 			}
 		}
 	}
-	var rows []SpecResult
+	var results []SpecResult
 	for _, r := range runs {
-		row := SpecResult{Task: task, Method: r.name, Inputs: len(inputs), Tokens: tokens, AcceptLength: r.fixed.AcceptLength(),
-			DrafterMs: r.fixed.DraftingPerStep().Seconds() * 1e3, Ratio: r.plain / r.spent, MinRatio: r.worst,
-			Chosen: r.chosen.AcceptLength(), Prefill: r.prefill.Seconds() / plainPrefill.Seconds(), Cases: r.fixed.Cases,
-			Simulated: strings.Contains(r.name, "simulated")}
-		row.Valid, row.Wasted, row.Underutilised = r.fixed.Shares()
-		rows = append(rows, row)
+		fixed, chosen := r.runs[fixedRows].stats, r.runs[byCosts]
+		result := SpecResult{Task: task, Method: r.name, Model: s.Name, Inputs: len(inputs), Tokens: tokens, AcceptLength: fixed.AcceptLength(),
+			DrafterMs: fixed.DraftingPerStep().Seconds() * 1e3, Ratio: chosen.ratio(), MinRatio: chosen.worst, Chosen: chosen.stats.AcceptLength(),
+			CostsOf: s.CostsOf, Prefill: r.prefill.Seconds() / plainPrefill.Seconds(), Cases: fixed.Cases, Simulated: strings.Contains(r.name, "simulated")}
+		if s.Own != nil {
+			result.OwnRatio = Is(r.runs[byOwnCosts].ratio())
+		}
+		result.Valid, result.Wasted, result.Underutilised = fixed.Shares()
+		results = append(results, result)
 	}
-	return rows, nil
+	return results, nil
 }
 
 func (s Spec) generate(ctx context.Context, in SpecInput, spec sample.Speculator) (out []tandem.Token, stats sample.Stats, err error) {
@@ -142,7 +195,7 @@ func (s Spec) generate(ctx context.Context, in SpecInput, spec sample.Speculator
 }
 
 // drafters makes a method's drafters for one answer.
-func (r *methodRun) drafters(run int, in SpecInput, truth []tandem.Token) (d []specdec.Drafter, c *specdec.Calibration) {
+func (r *methodRun) drafters(history *specdec.History, truth []tandem.Token) (d []specdec.Drafter, c *specdec.Calibration) {
 	base, extra, _ := strings.Cut(r.name, "+")
 	switch base {
 	case "pld":
@@ -150,7 +203,7 @@ func (r *methodRun) drafters(run int, in SpecInput, truth []tandem.Token) (d []s
 	case "sam":
 		d = append(d, &specdec.SAM{})
 	case "all":
-		d, extra = append(d, &specdec.Lookup{Branches: 2}, &specdec.SAM{Tree: true, History: r.history[run]}, &specdec.Ngrams{}), "both"
+		d, extra = append(d, &specdec.Lookup{Branches: 2}, &specdec.SAM{Tree: true, History: history}, &specdec.Ngrams{}), "both"
 	case "eagle (simulated)":
 		d = append(d, specdec.NewEagle(truth, eagleLength))
 	}
@@ -164,14 +217,14 @@ func (r *methodRun) drafters(run int, in SpecInput, truth []tandem.Token) (d []s
 	return d, c
 }
 
-// input runs the method on one input: with passes of all rows, and with a chosen length.
+// input runs the method on one input: with passes of all rows, then with lengths that costs choose.
 func (r *methodRun) input(ctx context.Context, s Spec, in SpecInput, want []tandem.Token) error {
-	for run := range 2 {
-		drafters, calibration := r.drafters(run, in, want)
-		spec := &specdec.Speculator{Drafters: drafters, Calibration: calibration, Acceptance: r.acceptance[run], Rows: s.Rows}
-		account := &passes{Speculator: spec, costs: s.Costs}
-		if run == 1 {
-			spec.Chooser = &specdec.Chooser{Costs: s.Costs}
+	for i, run := range r.runs {
+		drafters, calibration := r.drafters(run.history, want)
+		spec := &specdec.Speculator{Drafters: drafters, Calibration: calibration, Acceptance: &run.acceptance, Rows: s.Rows}
+		account := &passes{Speculator: spec, costs: run.costs}
+		if run.costs != nil {
+			spec.Chooser = &specdec.Chooser{Costs: run.costs}
 		}
 		got, stats, err := s.generate(ctx, in, account)
 		if err != nil {
@@ -180,30 +233,34 @@ func (r *methodRun) input(ctx context.Context, s Spec, in SpecInput, want []tand
 		if !slices.Equal(got, want) {
 			return errors.New("the answer differs from plain decoding's")
 		}
-		st := spec.Stats()
-		if run == 0 {
-			r.fixed, r.prefill = r.fixed.Plus(st), r.prefill+stats.Prefill
-		} else {
-			r.chosen = r.chosen.Plus(st)
-			drafting := st.Drafting.Seconds()
-			if strings.Contains(r.name, "simulated") { // ten tokens a pass
-				drafting = float64(10*st.Passes) * s.Costs.At(1) * s.Eagle
-			}
-			plain, spent := float64(st.Tokens)*s.Costs.At(1), account.spent+drafting
-			if r.name == "plain" {
-				spent = account.spent // nobody drafts
-			}
-			if st.Tokens > 0 {
-				r.plain, r.spent, r.worst = r.plain+plain, r.spent+spent, min(r.worst, plain/spent)
-			}
+		if i == fixedRows {
+			r.prefill += stats.Prefill
 		}
-		if h := r.history[run]; h != nil {
-			if err := h.Add("answer", got, time.Now()); err != nil {
+		run.add(spec.Stats(), account.spent, r.name, s.Eagle)
+		if run.history != nil {
+			if err := run.history.Add("answer", got, time.Now()); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// add counts an answer whose passes took spent seconds.
+func (r *costedRun) add(st specdec.Stats, spent float64, method string, eagle float64) {
+	r.stats = r.stats.Plus(st)
+	if r.costs == nil || st.Tokens == 0 {
+		return
+	}
+	switch {
+	case method == "plain": // drafts nothing
+	case strings.Contains(method, "simulated"): // ten tokens a pass
+		spent += float64(10*st.Passes) * r.costs.At(1) * eagle
+	default:
+		spent += st.Drafting.Seconds()
+	}
+	plain := float64(st.Tokens) * r.costs.At(1)
+	r.plain, r.spent, r.worst = r.plain+plain, r.spent+spent, min(r.worst, plain/spent)
 }
 
 // passes adds up what passes cost.
@@ -214,15 +271,20 @@ type passes struct {
 }
 
 func (p *passes) Settle(v sample.Verdict) {
-	p.spent += p.costs.At(len(v.Logits))
+	if p.costs != nil {
+		p.spent += p.costs.At(len(v.Logits))
+	}
 	p.Speculator.Settle(v)
 }
 
-// SpecFigure draws the accept lengths.
-func SpecFigure(rows []SpecResult) Figure {
+// SpecFigure draws the accept lengths, and says in its note which model they are of.
+func SpecFigure(results []SpecResult) Figure {
 	bars := chart.Bars{Title: "Accept length: tokens that one pass of 32 rows gives", X: "tokens a pass",
-		Note: "Every answer is plain decoding's, token by token. EAGLE is simulated at its published accept length."}
-	for _, r := range rows {
+		Note: "Every answer equals plain decoding's. EAGLE is simulated at an accept length of 5.5."}
+	if len(results) > 0 && results[0].Model != "" {
+		bars.Note = "Answers by " + results[0].Model + ". " + bars.Note
+	}
+	for _, r := range results {
 		if len(bars.Groups) == 0 || bars.Groups[len(bars.Groups)-1].Name != r.Task {
 			bars.Groups = append(bars.Groups, chart.Group{Name: r.Task})
 		}
@@ -239,4 +301,38 @@ func SpecFigure(rows []SpecResult) Figure {
 		g.Bars = append(g.Bars, chart.Bar{Name: r.Method, Value: r.AcceptLength, Color: color})
 	}
 	return Figure{Name: "spec", SVG: bars.SVG()}
+}
+
+// SpecFindings names, for each task, the method with the best ratio where that is not "all", by the costs and by the
+// model's own.
+func SpecFindings(results []SpecResult) (out []string) {
+	var tasks []string
+	for _, r := range results {
+		if !slices.Contains(tasks, r.Task) {
+			tasks = append(tasks, r.Task)
+		}
+	}
+	for _, task := range tasks {
+		of := slices.DeleteFunc(slices.Clone(results), func(r SpecResult) bool { return r.Task != task || r.Simulated })
+		if len(of) == 0 {
+			continue
+		}
+		out = append(out, beaten(of, func(r SpecResult) Number { return Is(r.Ratio) }, of[0].CostsOf)...)
+		out = append(out, beaten(of, func(r SpecResult) Number { return r.OwnRatio }, of[0].Model)...)
+	}
+	return out
+}
+
+// beaten says which method beats "all", if one does.
+func beaten(results []SpecResult, ratio func(SpecResult) Number, whose string) []string {
+	at := slices.IndexFunc(results, func(r SpecResult) bool { return r.Method == "all" })
+	if at < 0 || !ratio(results[at]).Known {
+		return nil
+	}
+	all := results[at]
+	best := slices.MaxFunc(results, func(a, b SpecResult) int { return cmp.Compare(ratio(a).Value, ratio(b).Value) })
+	if ratio(best).Value <= ratio(all).Value {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s, by the passes of %s: all (%.2f) is slower than %s (%.2f), %d inputs.", all.Task, whose, ratio(all).Value, best.Method, ratio(best).Value, all.Inputs)}
 }

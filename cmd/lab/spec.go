@@ -46,9 +46,10 @@ func (c *specCmd) Help() string {
   lab spec --inputs prompts.jsonl --model qwen2.5-0.5b-instruct-q4_k_m.gguf --svg spec.svg
 
 Each method drafts the same answers; each answer is compared with plain decoding's, token by token. accept: tokens that a pass of --rows rows gives. valid, wasted,
-underutilised: shares of those rows (sd.npu 3.2). ratio and worst: plain decoding's time by that of drafts whose length the costs choose, over all inputs and of the worst
-one: each pass counts as long as a pass of so many rows took when measured before, and drafting as long as it took. prefill: the prompt's time by plain decoding's.
-EAGLE is simulated at its published accept length, for the time of one layer and the head for each of its tokens; short answers end
+underutilised: shares of those rows (sd.npu 3.2). ratio and worst: plain decoding's time divided by the time with drafts whose length the costs choose, over all inputs
+and for the worst one. A pass counts as long as one of as many rows took when it was measured before, drafting as long as it took. With --costs these passes are
+another model's, and own is the ratio by the passes of the model that answers. prefill: the prompt's time divided by plain decoding's.
+EAGLE is simulated at the accept length that CoordGen 4.1 assumes, 5.5, for the time of one layer and the head for each of its tokens; short answers end
 before its drafts do. Of a prompt that the model's context cannot hold, the text is cut, never the request.`
 }
 
@@ -86,7 +87,8 @@ func (c *specCmd) Run(a *cli.App) error {
 		return err
 	}
 	defer m.Close()
-	costs, eagle, whose, err := c.costs(a, m)
+	spec := lab.Spec{Model: m, Name: c.modelName(m), MaxTokens: c.MaxTokens, Rows: c.Rows, Sampling: sample.Params{Temperature: c.Temperature, Seed: c.Seed}}
+	whose, err := c.measureCosts(a, &spec)
 	if err != nil {
 		return err
 	}
@@ -95,7 +97,7 @@ func (c *specCmd) Run(a *cli.App) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	spec := lab.Spec{Model: m, Costs: costs, Eagle: eagle, History: dir, MaxTokens: c.MaxTokens, Rows: c.Rows, Sampling: sample.Params{Temperature: c.Temperature, Seed: c.Seed}}
+	spec.History = dir
 	methods := lab.SpecMethods
 	if len(c.Methods) > 0 {
 		methods = c.Methods
@@ -130,7 +132,7 @@ func (c *specCmd) Run(a *cli.App) error {
 			return err
 		}
 	}
-	whole := map[string]any{"rows": rows, "costs_ms": inMs(costs[:32]), "costs_of": whose, "cut": cut, "model": cmp.Or(c.Model, cli.BuiltIn)}
+	whole := map[string]any{"rows": rows, "costs_ms": inMs(spec.Costs[:32]), "costs_of": whose, "cut": cut, "model": cmp.Or(c.Model, cli.BuiltIn)}
 	ablated, err := c.ablate(rows)
 	if err != nil {
 		return err
@@ -141,7 +143,7 @@ func (c *specCmd) Run(a *cli.App) error {
 	if a.Globals.JSON {
 		return a.JSONTo(c.File, whole)
 	}
-	printSpec(a.Out, rows, costs, whose, cut)
+	printSpec(a.Out, rows, spec, whose, cut)
 	printAblation(a.Out, ablated)
 	return nil
 }
@@ -186,20 +188,35 @@ func inMs(c specdec.Costs) []float64 {
 	return out
 }
 
-// costs measures passes, of the model or of the one that --costs names, and says what part of it EAGLE's drafter would be.
-func (c *specCmd) costs(a *cli.App, m *model.Model) (costs specdec.Costs, eagle float64, whose string, err error) {
-	whose = "the model"
-	if c.Costs != "" {
-		flags := cli.ModelFlags{Model: c.Costs, Threads: c.Threads, Compute: c.Compute}
-		other, err := flags.Open(a)
-		if err != nil {
-			return nil, 0, "", err
-		}
-		defer other.Close()
-		m, whose = other, filepath.Base(c.Costs)
+// modelName describes the model that writes the answers.
+func (c *specCmd) modelName(m *model.Model) string {
+	if c.Model != "" {
+		return filepath.Base(c.Model)
 	}
-	costs, err = specdec.Measure(a, m, 2*time.Second)
-	return costs, lab.EagleShare(m.Config()), whose, err
+	return fmt.Sprintf("the built-in reader (%.1f million parameters, trained to copy from passages)", float64(lab.ModelWeights(m.Config()))/1e6)
+}
+
+// measureCosts measures the passes that the ratios count with: of the model, or of the one that --costs names and of the
+// model too. It returns whose they are.
+func (c *specCmd) measureCosts(a *cli.App, spec *lab.Spec) (whose string, err error) {
+	const atMost = 2 * time.Second
+	m := spec.Model
+	whose, spec.CostsOf = "the model", spec.Name
+	if c.Costs != "" {
+		if spec.Own, err = specdec.Measure(a, m, atMost); err != nil {
+			return "", err
+		}
+		flags := cli.ModelFlags{Model: c.Costs, Threads: c.Threads, Compute: c.Compute}
+		if m, err = flags.Open(a); err != nil {
+			return "", err
+		}
+		defer m.Close()
+		whose = filepath.Base(c.Costs)
+		spec.CostsOf = whose
+	}
+	spec.Eagle = lab.EagleShare(m.Config())
+	spec.Costs, err = specdec.Measure(a, m, atMost)
+	return whose, err
 }
 
 // inputs are the prompts of a task in the model's template, cut to its context.
@@ -247,14 +264,31 @@ func (c *specCmd) inputs(task string, m *model.Model) ([]lab.SpecInput, error) {
 	return out, nil
 }
 
-func printSpec(w io.Writer, rows []lab.SpecResult, costs specdec.Costs, whose string, cut int) {
-	fmt.Fprintf(w, "passes of 1, 8, 16, 32 rows (%s): %.2f, %.2f, %.2f, %.2f ms\n", whose, costs.At(1)*1e3, costs.At(8)*1e3, costs.At(16)*1e3, costs.At(32)*1e3)
+func printSpec(w io.Writer, rows []lab.SpecResult, spec lab.Spec, whose string, cut int) {
+	fmt.Fprintf(w, "answers by %s\n", spec.Name)
+	print := func(whose string, costs specdec.Costs) {
+		fmt.Fprintf(w, "passes of 1, 8, 16, 32 rows (%s): %.2f, %.2f, %.2f, %.2f ms\n", whose, costs.At(1)*1e3, costs.At(8)*1e3, costs.At(16)*1e3, costs.At(32)*1e3)
+	}
+	print(whose, spec.Costs)
+	if spec.Own != nil {
+		print("the model itself", spec.Own)
+	}
 	if cut > 0 {
 		fmt.Fprintf(w, "%d prompts were cut to the context\n", cut)
 	}
-	fmt.Fprintf(w, "\n%-8s %-18s %6s %7s %7s %6s %7s %13s %6s %6s %8s %7s\n", "task", "method", "inputs", "tokens", "accept", "valid", "wasted", "underutilised", "ratio", "worst", "draft ms", "prefill")
+	fmt.Fprintf(w, "\n%-8s %-18s %6s %7s %7s %6s %7s %13s %6s %6s %6s %8s %7s\n", "task", "method", "inputs", "tokens", "accept", "valid", "wasted", "underutilised", "ratio", "worst", "own", "draft ms", "prefill")
 	for _, r := range rows {
-		fmt.Fprintf(w, "%-8s %-18s %6d %7d %7.2f %5.0f%% %6.0f%% %12.0f%% %6.2f %6.2f %8.3f %7.2f\n",
-			r.Task, r.Method, r.Inputs, r.Tokens, r.AcceptLength, 100*r.Valid, 100*r.Wasted, 100*r.Underutilised, r.Ratio, r.MinRatio, r.DrafterMs, r.Prefill)
+		own := "-"
+		if r.OwnRatio.Known {
+			own = fmt.Sprintf("%.2f", r.OwnRatio.Value)
+		}
+		fmt.Fprintf(w, "%-8s %-18s %6d %7d %7.2f %5.0f%% %6.0f%% %12.0f%% %6.2f %6.2f %6s %8.3f %7.2f\n",
+			r.Task, r.Method, r.Inputs, r.Tokens, r.AcceptLength, 100*r.Valid, 100*r.Wasted, 100*r.Underutilised, r.Ratio, r.MinRatio, own, r.DrafterMs, r.Prefill)
+	}
+	for i, f := range lab.SpecFindings(rows) {
+		if i == 0 {
+			fmt.Fprintln(w)
+		}
+		fmt.Fprintln(w, f)
 	}
 }

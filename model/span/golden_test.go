@@ -1,0 +1,135 @@
+package span
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"math"
+	"os"
+	"testing"
+
+	"tandem/model/gguf"
+	"tandem/npu"
+	"tandem/npu/native"
+	"tandem/npu/quant"
+)
+
+type golden struct {
+	Question, Passage string
+	None              float64
+	Spans             []struct {
+		Begin, End int
+		P          float64
+	}
+}
+
+func goldens(t *testing.T, path string) (out []golden) {
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for s := bufio.NewScanner(f); s.Scan(); {
+		var g golden
+		if err := json.Unmarshal(s.Bytes(), &g); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, g)
+	}
+	return out
+}
+
+// widened returns the file with all tensors as F32: products by it are those of the recipe's own code, up to the order
+// of sums.
+func widened(t *testing.T, f *gguf.File) *gguf.File {
+	var tensors []npu.Tensor
+	for _, info := range f.Tensors {
+		x, err := f.Tensor(info.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wide := make([]float32, x.Rows*x.Cols)
+		if err := quant.Dequantize(x.Type, wide, x.Data); err != nil {
+			t.Fatal(err)
+		}
+		y := npu.Tensor{Name: x.Name, Type: npu.F32, Cols: x.Cols, Rows: x.Rows, Data: make([]byte, 4*len(wide))}
+		if err := quant.Quantize(npu.F32, y.Data, wide); err != nil {
+			t.Fatal(err)
+		}
+		tensors = append(tensors, y)
+	}
+	var b bytes.Buffer
+	if err := gguf.Write(&b, f.KVs(), tensors); err != nil {
+		t.Fatal(err)
+	}
+	wide, err := gguf.Parse(b.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return wide
+}
+
+// shipped opens the reader that the program embeds.
+func shipped(t testing.TB) *gguf.File {
+	f, err := gguf.Open("../../models/span.gguf")
+	if err != nil {
+		t.Skipf("no span reader is shipped: %v", err)
+	}
+	return f
+}
+
+// TestGolden compares with what the recipe's own code found: with the same weights as floats to the rounding of sums; as
+// shipped, where inputs of products are rounded to 8 bits, loosely.
+func TestGolden(t *testing.T) {
+	file := shipped(t)
+	cases := goldens(t, "../../models/testdata/span-golden.jsonl")
+	d := native.New(1)
+	for _, c := range []struct {
+		name  string
+		file  *gguf.File
+		bound float64
+	}{{"weights as floats", widened(t, file), 2e-4}, {"as shipped", file, .15}} {
+		r, err := New(c.file, d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		worst := 0.0
+		for _, g := range cases {
+			off := far(t, read(t, r, g.Question, g.Passage), g)
+			worst = max(worst, off)
+			if off > c.bound {
+				t.Errorf("%s: %q: off by %.4f", c.name, g.Question, off)
+			}
+		}
+		t.Logf("%s: off by at most %.5f", c.name, worst)
+	}
+}
+
+func read(t testing.TB, r *Reader, question, passage string) *Posterior {
+	p, err := r.Passage(passage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := r.Read(question, []*Passage{p})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got[0]
+}
+
+// far returns the largest difference between a posterior and what it should be.
+func far(t *testing.T, got *Posterior, want golden) float64 {
+	off, sum := math.Abs(got.None-want.None), got.None
+	at := map[[2]int]float64{}
+	for _, s := range got.Spans {
+		at[[2]int{s.Begin, s.End}] = s.P
+		sum += s.P
+	}
+	if math.Abs(sum-1) > 1e-4 {
+		t.Errorf("%q: probabilities sum to %v", want.Question, sum)
+	}
+	for _, s := range want.Spans {
+		off = max(off, math.Abs(at[[2]int{s.Begin, s.End}]-s.P))
+	}
+	return off
+}

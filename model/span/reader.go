@@ -1,0 +1,345 @@
+package span
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"tandem/model/gguf"
+	"tandem/npu"
+	"tandem/npu/native"
+	"tandem/npu/quant"
+)
+
+// Architecture is the value of general.architecture of the files that Open reads.
+const Architecture = "tandem-span"
+
+// rules is the version of how text becomes words and features that this package follows.
+const rules = 1
+
+// chunk is how many rows a product takes at once.
+const chunk = 512
+
+// Bounds of what a file may ask for.
+const (
+	mostBlocks = 64
+	mostWidth  = 4096
+	mostWords  = 4096
+)
+
+// Reader is a span reader. Several goroutines may use it at once.
+type Reader struct {
+	device  npu.Device
+	lexicon lexicon
+
+	words, parts                       table
+	align, enter, ask, mix, head, meet linear
+	seeP, seeQ, pool, ends             linear
+	none1, none2                       linear
+	see                                []float32
+	encoder                            block
+	blocks                             []block
+
+	heads, far, longest         int
+	maxPassage, maxQuestion     int
+	epsilon, fuzzy              float32
+	noneBias, temperature, most float32
+}
+
+// New makes a reader of a GGUF file whose products run on a device. The file and the device must stay open while the
+// reader is in use.
+func New(f *gguf.File, d npu.Device) (*Reader, error) {
+	r := &Reader{device: d}
+	l := loader{f: f, device: d}
+	if a, _ := f.String("general.architecture"); a != Architecture {
+		return nil, fmt.Errorf("%s: architecture %q is no span reader: want %q", f.Name, a, Architecture)
+	}
+	if v := l.number("rules", 1<<30); l.err() == nil && v != rules {
+		return nil, fmt.Errorf("%s: made for version %d of the word rules; this program has version %d", f.Name, v, rules)
+	}
+	r.heads, r.far = l.number("head_count", mostWidth), l.number("far", mostWords)
+	r.longest = l.number("longest", mostWords)
+	r.maxPassage, r.maxQuestion = l.number("max_passage", mostWords), l.number("max_question", mostWords)
+	r.epsilon, r.fuzzy = l.float("epsilon"), l.float("fuzzy")
+	r.noneBias, r.temperature, r.most = l.float("none_bias"), l.float("temperature"), l.float("threshold")
+	d0, e := l.number("hidden_length", mostWidth), l.number("embedding_length", mostWidth)
+	l.is("base_features", baseFeatures)
+	l.is("match_features", matchFeatures)
+	l.is("parts", numParts)
+	blocks := l.number("block_count", mostBlocks)
+	if err := l.err(); err != nil {
+		return nil, err
+	}
+	if d0%r.heads != 0 || r.temperature <= 0 {
+		return nil, fmt.Errorf("%s: width %d for %d heads, temperature %v", f.Name, d0, r.heads, r.temperature)
+	}
+	r.lexicon = l.lexicon()
+	r.network(&l, d0, e, blocks)
+	return r, l.err()
+}
+
+// network loads the layers of width d over embeddings of width e.
+func (r *Reader) network(l *loader, d, e, blocks int) {
+	r.words, r.parts = l.table("words.weight", len(r.lexicon.idf)+1, e), l.table("parts.weight", int(r.lexicon.buckets), e)
+	r.align, r.enter = l.linear("align", e, e), l.linear("enter", e+baseFeatures, d)
+	r.ask = l.linear("ask", d+matchFeatures, d)
+	r.seeP, r.seeQ, r.see = l.linear("see_p", d, 1), l.linear("see_q", d, 1), l.vector("see", d)
+	r.mix = l.linear("mix", 4*d+e+matchFeatures, d)
+	r.pool, r.head = l.linear("pool", d, 1), l.linear("head", 3*d, d)
+	r.ends, r.meet = l.linear("ends", d, 2), l.linear("meet", d, 128)
+	r.none1, r.none2 = l.linear("none1", 2*d+matchFeatures, 64), l.linear("none2", 64, 1)
+	r.encoder = l.block("encoder", d, r.heads)
+	for k := range blocks {
+		r.blocks = append(r.blocks, l.block(fmt.Sprintf("blocks.%d", k), d, r.heads))
+	}
+}
+
+// Threshold is the P(no answer) above which the reader refuses to answer.
+func (r *Reader) Threshold() float64 { return float64(r.most) }
+
+// Passage is a passage with all that does not depend on a question.
+type Passage struct {
+	text  *text
+	known known
+}
+
+// Passage reads a passage, of which it takes the first words up to the reader's limit.
+func (r *Reader) Passage(s string) (*Passage, error) {
+	p := &Passage{text: r.lexicon.analyse(s, r.maxPassage)}
+	if len(p.text.words) == 0 {
+		return p, nil
+	}
+	var err error
+	p.known, err = r.encode(p.text, false)
+	return p, err
+}
+
+// Span is a part of a passage, from byte Begin up to byte End, with its probability.
+type Span struct {
+	Begin, End int
+	P          float64
+}
+
+// Posterior is what a reader makes of a question and a passage. The probabilities of all spans and None sum to 1.
+type Posterior struct {
+	None  float64 // that the passage does not answer
+	Spans []Span  // those above 0, by their first byte, then by their last
+}
+
+// Best returns the n likeliest spans, the likeliest first.
+func (p *Posterior) Best(n int) []Span {
+	s := slices.Clone(p.Spans)
+	slices.SortStableFunc(s, func(a, b Span) int { return cmp.Compare(b.P, a.P) })
+	return s[:min(n, len(s))]
+}
+
+// Read asks a question of passages.
+func (r *Reader) Read(question string, passages []*Passage) ([]*Posterior, error) {
+	q := r.lexicon.analyse(question, r.maxQuestion)
+	var kq known
+	if len(q.words) > 0 {
+		var err error
+		if kq, err = r.encode(q, true); err != nil {
+			return nil, err
+		}
+	}
+	out := make([]*Posterior, len(passages))
+	for i, p := range passages {
+		if len(q.words) == 0 || len(p.text.words) == 0 {
+			out[i] = &Posterior{None: 1}
+			continue
+		}
+		spans, none, err := r.scores(q, p.text, kq, p.known)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = r.posterior(p.text, spans, none)
+	}
+	return out, nil
+}
+
+// posterior turns scores into probabilities.
+func (r *Reader) posterior(t *text, spans rows, none float32) *Posterior {
+	var z []float32
+	for i := range spans.n {
+		for k := range min(r.longest, spans.n-i) {
+			z = append(z, spans.at(i)[k]/r.temperature)
+		}
+	}
+	z = append(z, (none+r.noneBias)/r.temperature)
+	native.Softmax(z, 1)
+	p := &Posterior{None: float64(z[len(z)-1])}
+	at := 0
+	for i := range spans.n {
+		for k := range min(r.longest, spans.n-i) {
+			if z[at] > 0 {
+				p.Spans = append(p.Spans, Span{t.words[i].begin, t.words[i+k].end, float64(z[at])})
+			}
+			at++
+		}
+	}
+	return p
+}
+
+// loader reads a file's values and remembers the first thing that is wrong.
+type loader struct {
+	f      *gguf.File
+	device npu.Device
+	errs   []error
+}
+
+func (l *loader) err() error { return errors.Join(l.errs...) }
+
+func (l *loader) fail(format string, args ...any) {
+	if len(l.errs) == 0 {
+		l.errs = append(l.errs, fmt.Errorf("%s: %w", l.f.Name, fmt.Errorf(format, args...)))
+	}
+}
+
+// number returns an integer from 1 to most.
+func (l *loader) number(key string, most uint64) int {
+	v, ok := l.f.Uint(Architecture + "." + key)
+	if !ok || v < 1 || v > most {
+		l.fail("%s.%s is %d: want 1 to %d", Architecture, key, v, most)
+		return 1
+	}
+	return int(v)
+}
+
+func (l *loader) is(key string, want int) {
+	if v := l.number(key, 1<<30); v != want {
+		l.fail("%s.%s is %d: want %d", Architecture, key, v, want)
+	}
+}
+
+func (l *loader) float(key string) float32 {
+	v, ok := l.f.Float(Architecture + "." + key)
+	if !ok || v != v {
+		l.fail("%s.%s is missing or no number", Architecture, key)
+	}
+	return float32(v)
+}
+
+func (l *loader) strings(key string) []string {
+	v, ok := l.f.Strings(Architecture + "." + key)
+	if !ok {
+		l.fail("%s.%s is missing", Architecture, key)
+	}
+	return v
+}
+
+func (l *loader) set(key string) map[string]bool {
+	out := map[string]bool{}
+	for _, w := range l.strings(key) {
+		out[w] = true
+	}
+	return out
+}
+
+// lexicon reads what the file says about words.
+func (l *loader) lexicon() lexicon {
+	known := l.strings("words")
+	x := lexicon{
+		row: make(map[string]int32, len(known)), idf: l.vector("idf", len(known)), stop: l.set("stop_words"),
+		abbreviations: l.set("abbreviations"), suffixes: l.strings("suffixes"),
+		irregular: map[string]string{}, fold: map[rune]rune{}, buckets: uint32(l.number("buckets", 1<<24)),
+	}
+	for i, w := range known {
+		x.row[w] = int32(i + 1)
+	}
+	for _, pair := range l.strings("irregular") {
+		from, to, _ := strings.Cut(pair, ":")
+		x.irregular[from] = to
+	}
+	for _, pair := range l.strings("fold") {
+		from, n := utf8.DecodeRuneInString(pair)
+		to, m := utf8.DecodeRuneInString(pair[n:])
+		if m == 0 || n+m != len(pair) {
+			l.fail("%s.fold holds %q: want two letters", Architecture, pair)
+			continue
+		}
+		x.fold[from] = to
+	}
+	return x
+}
+
+// tensor returns a tensor of the given shape.
+func (l *loader) tensor(name string, rows, cols int) (npu.Tensor, bool) {
+	t, err := l.f.Tensor(name)
+	if err == nil && (t.Rows != rows || t.Cols != cols) {
+		err = fmt.Errorf("tensor %q is %d×%d: want %d×%d", name, t.Rows, t.Cols, rows, cols)
+	}
+	if err == nil {
+		err = t.Check()
+	}
+	if err != nil {
+		l.fail("%w", err)
+	}
+	return t, err == nil
+}
+
+// vector returns a tensor of one row as numbers.
+func (l *loader) vector(name string, n int) []float32 {
+	out := make([]float32, n)
+	if t, ok := l.tensor(name, 1, n); ok {
+		if err := quant.Dequantize(t.Type, out, t.Data); err != nil {
+			l.fail("tensor %q: %w", name, err)
+		}
+	}
+	return out
+}
+
+func (l *loader) table(name string, rows, cols int) table {
+	t, _ := l.tensor(name, rows, cols)
+	return table{t, cols, func(dst []float32, src []byte) error { return quant.Dequantize(t.Type, dst, src) }}
+}
+
+// linear loads a layer from in to out numbers.
+func (l *loader) linear(name string, in, out int) linear {
+	x := linear{out: out, bias: make([]float32, out)}
+	if l.f.Has(name + ".bias") {
+		x.bias = l.vector(name+".bias", out)
+	}
+	t, ok := l.tensor(name+".weight", out, in)
+	if !ok {
+		return x
+	}
+	if t.Type == npu.F32 && out < 32 {
+		x.weight = newRows(out, in)
+		if err := quant.Dequantize(t.Type, x.weight.x, t.Data); err != nil {
+			l.fail("tensor %q: %w", t.Name, err)
+		}
+		return x
+	}
+	g := npu.NewGraph(name, chunk)
+	var bias *npu.Tensor
+	if l.f.Has(name + ".bias") {
+		b, _ := l.tensor(name+".bias", 1, out)
+		bias = &b
+	}
+	g.MatMul(g.Input(in), &t, bias)
+	program, err := l.device.Compile(g)
+	if err != nil {
+		l.fail("%w", err)
+	}
+	x.program = program
+	return x
+}
+
+// block loads a block of width d.
+func (l *loader) block(name string, d, heads int) block {
+	b := block{
+		q: l.linear(name+".q", d, d), kv: l.linear(name+".kv", d, 2*d), o: l.linear(name+".o", d, d),
+		up: l.linear(name+".up", d, 3*d), down: l.linear(name+".down", 3*d, d),
+		slope: l.vector(name+".slope", heads),
+	}
+	for k := range b.conv {
+		b.convNorm[k] = l.vector(fmt.Sprintf("%s.conv_norm.%d", name, k), d)
+		b.conv[k] = l.linear(fmt.Sprintf("%s.conv.%d", name, k), 3*d, 2*d)
+		b.norm[k] = l.vector(fmt.Sprintf("%s.norm%d", name, k+1), d)
+	}
+	return b
+}

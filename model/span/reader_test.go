@@ -1,0 +1,78 @@
+package span
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"tandem/model/gguf"
+	"tandem/npu/native"
+)
+
+// TestOtherFilesAreRefused holds that a file which is no span reader gives an error that says so.
+func TestOtherFilesAreRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		meta []gguf.KV
+		want string
+	}{
+		"another architecture": {[]gguf.KV{{Key: "general.architecture", Value: "llama"}}, `architecture "llama"`},
+		"nothing":              {nil, "no span reader"},
+		"other rules":          {[]gguf.KV{{Key: "general.architecture", Value: Architecture}, {Key: Architecture + ".rules", Value: uint32(7)}}, "version 7"},
+		"no numbers":           {[]gguf.KV{{Key: "general.architecture", Value: Architecture}, {Key: Architecture + ".rules", Value: uint32(rules)}}, "head_count"},
+	} {
+		var b bytes.Buffer
+		if err := gguf.Write(&b, c.meta, nil); err != nil {
+			t.Fatal(err)
+		}
+		f, err := gguf.Parse(b.Bytes())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := New(f, native.New(1)); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want an error with %q", name, err, c.want)
+		}
+	}
+}
+
+// TestSameInAnyCompany holds that a passage's posterior depends neither on other passages nor on threads.
+func TestSameInAnyCompany(t *testing.T) {
+	f := shipped(t)
+	passages := []string{museum, "Bring the kayak back by 18:00. Ask Jürgen Müller for the key.", ""}
+	var first []*Posterior
+	for _, threads := range []int{1, 2} {
+		r, err := New(f, native.New(threads))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			var ps []*Passage
+			for _, s := range passages {
+				p, err := r.Passage(s)
+				if err != nil {
+					t.Fatal(err)
+				}
+				ps = append(ps, p)
+			}
+			got, err := r.Read("When does the museum close?", ps)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if first == nil {
+				first = got
+			}
+			for i, s := range passages {
+				alone := read(t, r, "When does the museum close?", s)
+				for _, p := range []*Posterior{got[i], alone} {
+					if p.None != first[i].None || len(p.Spans) != len(first[i].Spans) {
+						t.Fatalf("passage %d: P(none) %v, was %v", i, p.None, first[i].None)
+					}
+					for k := range p.Spans {
+						if p.Spans[k] != first[i].Spans[k] {
+							t.Fatalf("passage %d: %v, was %v", i, p.Spans[k], first[i].Spans[k])
+						}
+					}
+				}
+			}
+		}
+	}
+}

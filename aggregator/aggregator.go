@@ -26,60 +26,54 @@ type Rule struct {
 	Gamma    uint32 // speculative coupling: probability, out of tandem.Mass, of taking the device's result
 }
 
+// coupling is a way to draw drafts and to make a target of two of them. Its draws are functions of their arguments.
+type coupling interface {
+	draft(r Rule, side tandem.Side, step tandem.Step, d tandem.Dist) tandem.Token
+	target(r Rule, step tandem.Step, device, cloud Local) tandem.Token
+
+	// acceptance is the probability that each side's draft equals the target, indexed by tandem.Side.
+	acceptance(r Rule, device, cloud Local) [2]float64
+
+	// gamma is the γ to aggregate with where nobody has fixed it: best suits the side that aggregates, and both
+	// tells that the other side aggregates too and must take the same.
+	gamma(best uint32, both bool) uint32
+}
+
+// couplings are the couplings of tandem.Coupling.
+var couplings = [...]coupling{
+	tandem.CouplingShared:      shared{},
+	tandem.CouplingSpeculative: speculative{},
+}
+
+func (r Rule) coupling() coupling {
+	if r.Greedy {
+		return likeliest{}
+	}
+	return couplings[r.Coupling]
+}
+
 // Draft draws the token that side proposes for step from d. The result is a sample of d: P(t) = w(t)/Mass
 // over the seeds.
 func (r Rule) Draft(side tandem.Side, step tandem.Step, d tandem.Dist) tandem.Token {
-	switch {
-	case r.Greedy:
-		return likeliest(d)
-	case r.Coupling == tandem.CouplingSpeculative:
-		return draw(r.Seed, step, purposeDraft.of(side), d)
-	default:
-		return draw(r.Seed, step, purposeShared, d)
-	}
+	return r.coupling().draft(r, side, step, d)
 }
 
 // Target draws the token that the pair agrees on for step. The result is a sample of
 // η^device·p^device + η^cloud·p^cloud, with η from Eta, whichever the coupling.
 func (r Rule) Target(step tandem.Step, device, cloud Local) tandem.Token {
-	switch {
-	case r.Greedy:
-		return likeliestOf(device, cloud)
-	case r.Coupling == tandem.CouplingSpeculative:
-		return r.speculate(step, device, cloud)
-	default:
-		return raceOf(r.Seed, step, device, cloud)
-	}
+	return r.coupling().target(r, step, device, cloud)
 }
 
-// likeliest returns the token of most weight, the lowest id of several.
-func likeliest(d tandem.Dist) tandem.Token {
-	best, most := tandem.Token(0), uint32(0)
-	for i, w := range d.Weights {
-		if w > most {
-			best, most = d.IDs[i], w
-		}
-	}
-	return best
+// Acceptance returns the probability that each side's draft equals the target, indexed by tandem.Side,
+// over the randomness of the drafts and the target. It is an estimate in floating point for scheduling and
+// reports; nothing that both sides must agree on may depend on it.
+func (r Rule) Acceptance(device, cloud Local) [2]float64 {
+	return r.coupling().acceptance(r, device, cloud)
 }
 
-// likeliestOf returns the token of most weight in the mixture, the lowest id of several.
-func likeliestOf(device, cloud Local) tandem.Token {
-	best, most := tandem.Token(0), uint64(0)
-	mix(device, cloud, func(t tandem.Token, w uint64) {
-		if w > most {
-			best, most = t, w
-		}
-	})
-	return best
-}
-
-// raceOf draws from the mixture by the shared race.
-func raceOf(seed uint64, step tandem.Step, device, cloud Local) tandem.Token {
-	r := race{seed: seed, step: step, purpose: purposeShared}
-	mix(device, cloud, r.enter)
-	return r.winner
-}
+// ChooseGamma returns the γ to aggregate with where nobody has fixed it: best suits the side that aggregates, and both
+// tells that the other side aggregates too, so that both must choose the same without asking each other.
+func (r Rule) ChooseGamma(best uint32, both bool) uint32 { return r.coupling().gamma(best, both) }
 
 // mix calls f for each token of the target distribution in ascending order, with its weight
 // η^device·w^device + η^cloud·w^cloud. The weights sum to Mass².

@@ -21,8 +21,8 @@ import (
 	"tandem/netem"
 	"tandem/node"
 	"tandem/npu/native"
-	"tandem/pair"
 	"tandem/retrieval/search"
+	"tandem/scheduler"
 )
 
 const ms = time.Millisecond
@@ -32,7 +32,7 @@ func quiet(int, int) {}
 // DRAGON Figure 8: more latency costs lock step most; whatever moves aggregation by need is not worse than
 // the better fixed side, and mirror is the fastest of all.
 func TestDRAGON_Figure8(t *testing.T) {
-	x := Schedule{Tokens: 100, Records: 12, Delays: [][2]time.Duration{{60 * ms, 30 * ms}, {30 * ms, 30 * ms}}, RTTs: []time.Duration{50 * ms, 300 * ms}, Horizon: pair.DefaultHorizon}
+	x := Schedule{Tokens: 100, Records: 12, Delays: [][2]time.Duration{{60 * ms, 30 * ms}, {30 * ms, 30 * ms}}, RTTs: []time.Duration{50 * ms, 300 * ms}, Horizon: scheduler.DefaultHorizon}
 	r, err := x.Run(t.Context(), quiet)
 	if err != nil {
 		t.Fatal(err)

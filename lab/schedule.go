@@ -10,6 +10,7 @@ import (
 	"tandem/lab/chart"
 	"tandem/lab/sim"
 	"tandem/pair/pairtest"
+	"tandem/scheduler"
 )
 
 // Schedule compares placements on acceptance records in virtual time (DRAGON §7.4, Figure 8).
@@ -51,7 +52,7 @@ func (x Schedule) Run(ctx context.Context, progress Progress) (Report, error) {
 	strategies := append([]Strategy(nil), schedules...)
 	for i := range strategies {
 		if strategies[i].Placement == "greedy" {
-			strategies[i].Horizon = x.Horizon
+			strategies[i].Switch = scheduler.Policy{Horizon: x.Horizon}
 		}
 	}
 	cells := len(x.Delays) * len(x.RTTs) * len(strategies)

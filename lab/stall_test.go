@@ -12,6 +12,7 @@ import (
 	"tandem/node"
 	"tandem/pair"
 	"tandem/pair/pairtest"
+	"tandem/scheduler"
 )
 
 // Through the recorded network that stands still for seconds, in every placement and begun at any moment before
@@ -27,7 +28,7 @@ func TestStallTrace(t *testing.T) {
 	alone, again := 0, 0
 	for seed := range uint64(400) {
 		rng := rand.New(rand.NewPCG(seed, 7))
-		cfg := pair.Config{Settings: tandem.Settings{Placement: placements[seed%5], Coupling: tandem.Coupling(rng.IntN(2)), Gamma: tandem.HalfGamma, Seed: seed, MaxTokens: 250, Lookahead: 16}, Horizon: pair.DefaultHorizon}
+		cfg := pair.Config{Settings: tandem.Settings{Placement: placements[seed%5], Coupling: tandem.Coupling(rng.IntN(2)), Gamma: tandem.HalfGamma, Seed: seed, MaxTokens: 250, Lookahead: 16}, Switch: scheduler.Policy{Horizon: scheduler.DefaultHorizon}}
 		source := pairtest.Sharing(seed, 0.5+rng.Float64()/2)
 		set := sim.Setting{Pair: cfg, Source: source, Link: windows[0].path.Link, Patience: node.DefaultPatience}
 		for side := range set.Decode {

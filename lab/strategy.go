@@ -9,6 +9,7 @@ import (
 	"tandem"
 	"tandem/netem"
 	"tandem/pair"
+	"tandem/scheduler"
 )
 
 // Strategy is a way for two sides to answer together: where drafts become targets, and by which coupling.
@@ -18,13 +19,12 @@ type Strategy struct {
 	Label     string // in legends
 	Place     tandem.Placement
 	Coupling  tandem.Coupling
-	Horizon   int         // placement greedy: see scheduler.Policy
+	Switch    pair.Switch // placement greedy: who aggregates next; nil for the paper's rule
 	Gamma     uint32      // speculative coupling
 	Alone     bool        // one side answers without the other
 	Context   bool        // that side reads its passages in one context
 	Side      tandem.Side // the side that answers alone
 	Want      tandem.Want // a baseline that is no placement
-	Random    bool        // placement greedy: draws a side for each step
 	Computed  bool        // from a model of the method: simulated only
 	Color     int         // in charts
 	Dashed    bool
@@ -36,9 +36,9 @@ var schedules = []Strategy{
 	{Method: "drdg-tw", Placement: "sync", Label: "lock step (DRDG/TW)", Place: tandem.PlaceSync, Color: 6},
 	{Method: "dragon", Placement: "device", Label: "device", Place: tandem.PlaceDevice, Color: 0},
 	{Method: "dragon", Placement: "cloud", Label: "cloud", Place: tandem.PlaceCloud, Color: 1},
-	{Method: "dragon", Placement: "random", Label: "random", Place: tandem.PlaceGreedy, Random: true, Color: 4},
+	{Method: "dragon", Placement: "random", Label: "random", Place: tandem.PlaceGreedy, Switch: coin{}, Color: 4},
 	{Method: "dragon", Placement: "greedy-plain", Label: "greedy, plain ΔZ", Place: tandem.PlaceGreedy, Color: 3, Dashed: true},
-	{Method: "dragon", Placement: "greedy", Label: "greedy, switches pay", Place: tandem.PlaceGreedy, Horizon: pair.DefaultHorizon, Color: 3},
+	{Method: "dragon", Placement: "greedy", Label: "greedy, switches pay", Place: tandem.PlaceGreedy, Switch: payingSwitch, Color: 3},
 	{Method: "tandem", Placement: "mirror", Label: "mirror", Place: tandem.PlaceMirror, Color: 2},
 }
 
@@ -58,11 +58,11 @@ var methods = []Strategy{
 	{Method: "drcg-text", Label: "DRCG/Text", Want: tandem.WantText, Color: 7},
 	{Method: "drcg-kv", Label: "DRCG/KV", Want: tandem.WantKV, Color: 0},
 	{Method: "dragon", Placement: "device", Label: "paper's coupling, device", Place: tandem.PlaceDevice, Coupling: tandem.CouplingSpeculative, Gamma: tandem.HalfGamma, Color: 1, Dashed: true},
-	{Method: "dragon", Placement: "greedy", Label: "paper's coupling, greedy", Place: tandem.PlaceGreedy, Coupling: tandem.CouplingSpeculative, Gamma: tandem.HalfGamma, Horizon: pair.DefaultHorizon, Color: 1},
-	{Method: "dragon", Placement: "greedy-gamma", Label: "paper's coupling, greedy, γ chosen", Place: tandem.PlaceGreedy, Coupling: tandem.CouplingSpeculative, Gamma: tandem.AutoGamma, Horizon: pair.DefaultHorizon, Color: 5},
+	{Method: "dragon", Placement: "greedy", Label: "paper's coupling, greedy", Place: tandem.PlaceGreedy, Coupling: tandem.CouplingSpeculative, Gamma: tandem.HalfGamma, Switch: payingSwitch, Color: 1},
+	{Method: "dragon", Placement: "greedy-gamma", Label: "paper's coupling, greedy, γ chosen", Place: tandem.PlaceGreedy, Coupling: tandem.CouplingSpeculative, Gamma: tandem.AutoGamma, Switch: payingSwitch, Color: 5},
 	{Method: "tandem", Placement: "device", Label: "shared, device", Place: tandem.PlaceDevice, Color: 0, Dashed: true},
 	{Method: "tandem", Placement: "cloud", Label: "shared, cloud", Place: tandem.PlaceCloud, Color: 4},
-	{Method: "tandem", Placement: "greedy", Label: "shared, greedy", Place: tandem.PlaceGreedy, Horizon: pair.DefaultHorizon, Color: 3},
+	{Method: "tandem", Placement: "greedy", Label: "shared, greedy", Place: tandem.PlaceGreedy, Switch: payingSwitch, Color: 3},
 	{Method: "tandem", Placement: "mirror", Label: "shared, mirror", Place: tandem.PlaceMirror, Color: 2},
 }
 
@@ -106,9 +106,23 @@ func (s Strategy) Pairs() bool { return !s.Alone && s.Want == tandem.WantDrafts 
 func (s Strategy) config() pair.Config {
 	return pair.Config{
 		Settings: tandem.Settings{Placement: s.Place, Coupling: s.Coupling, Gamma: s.Gamma, Lookahead: tandem.MaxLookahead},
-		Horizon:  s.Horizon,
-		Random:   s.Random,
+		Switch:   s.Switch,
 	}
+}
+
+// payingSwitch hands over where that pays soon, as live pairs do.
+var payingSwitch = scheduler.Policy{Horizon: scheduler.DefaultHorizon}
+
+// coin draws for each step the side that aggregates, with even chances (splitmix64's finaliser). It is a baseline of
+// DRAGON §7.4.
+type coin struct{ seed uint64 }
+
+// Aggregator implements pair.Switch.
+func (c coin) Aggregator(_ tandem.Side, _ scheduler.Estimate, m scheduler.Moment) tandem.Side {
+	x := c.seed + (uint64(m.Step)+1)*0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return tandem.Side(x >> 63)
 }
 
 // sine is a path with the given mean round trip. Its delay swings by a fifth with a period of 20π seconds, as in DRAGON's

@@ -18,6 +18,7 @@ import (
 	"tandem/aggregator"
 	"tandem/decoder"
 	"tandem/pair"
+	"tandem/scheduler"
 	"tandem/transport"
 )
 
@@ -342,8 +343,8 @@ func TestHandovers(t *testing.T) {
 	for seed := range uint64(60) {
 		r := rand.New(rand.NewPCG(seed, 5))
 		cfg := toyConfig(tandem.PlaceGreedy, tandem.Coupling(seed%2), seed, seed%5 == 0)
-		if cfg.Horizon = 0; seed%3 > 0 {
-			cfg.Horizon = pair.DefaultHorizon
+		if cfg.Switch = nil; seed%3 > 0 {
+			cfg.Switch = scheduler.Policy{Horizon: scheduler.DefaultHorizon}
 		}
 		want := plain(cfg)
 		synctest.Test(t, func(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"tandem/model/chat"
 	"tandem/model/sample"
 	"tandem/pair"
+	"tandem/scheduler"
 	"tandem/transport"
 )
 
@@ -88,7 +89,7 @@ func machineConfig(s tandem.Settings, self tandem.Side, m *model.Model) pair.Con
 		Settings: s,
 		Greedy:   s.Sampling.Temperature == 0,
 		Stop:     m.Tokenizer().EOGs(),
-		Horizon:  pair.DefaultHorizon,
+		Switch:   scheduler.Policy{Horizon: scheduler.DefaultHorizon},
 		Vocab:    m.Tokenizer().Size(),
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"tandem"
 	"tandem/pair"
 	"tandem/pair/pairtest"
+	"tandem/scheduler"
 )
 
 var placements = []tandem.Placement{tandem.PlaceMirror, tandem.PlaceDevice, tandem.PlaceCloud, tandem.PlaceSync, tandem.PlaceGreedy}
@@ -34,10 +35,10 @@ func newTrial(seed uint64) trial {
 				Lookahead: 1 + rng.IntN(10),
 				Gamma:     []uint32{0, tandem.HalfGamma, tandem.Mass}[rng.IntN(3)],
 			},
-			Greedy:  greedy,
-			Stop:    []tandem.Token{0},
-			Vocab:   24,
-			Horizon: []int{0, 8}[rng.IntN(2)],
+			Greedy: greedy,
+			Stop:   []tandem.Token{0},
+			Vocab:  24,
+			Switch: scheduler.Policy{Horizon: []int{0, 8}[rng.IntN(2)]},
 		},
 		model: pairtest.Random(rng.Uint64(), rng.Float64()),
 		rng:   rng,

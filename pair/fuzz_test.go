@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"tandem/scheduler"
 	"testing"
 	"time"
 
@@ -161,6 +162,13 @@ func (s *script) decoded(m *Machine) Event {
 	return d
 }
 
+// toAndFro hands over after every step.
+type toAndFro struct{}
+
+func (toAndFro) Aggregator(now tandem.Side, _ scheduler.Estimate, _ scheduler.Moment) tandem.Side {
+	return now.Other()
+}
+
 // listen checks what holds for a machine whatever it is told: no panic, bounded memory, Emit in order of
 // steps (on the device each exactly once), one Finish at the end, Decode within what the decoder holds.
 type listen struct {
@@ -223,15 +231,21 @@ func (l *listen) step(t testing.TB, e Event) {
 
 func playBytes(t testing.TB, b []byte) Stats {
 	s := &script{b}
-	l := &listen{m: New(Config{
-		Settings: tandem.Settings{Placement: tandem.Placement(s.byte() % 5), Coupling: tandem.Coupling(s.byte() % 2), MaxTokens: 12, Lookahead: int(s.byte() % 9), Gamma: tandem.HalfGamma, Contexts: int(s.byte() % (tandem.MaxContexts + 2))},
-		Self:     tandem.Side(s.byte() % 2),
-		Greedy:   s.byte()%2 == 0,
-		Stop:     []tandem.Token{7},
-		Vocab:    24,
-		Horizon:  int(s.byte()%2) * DefaultHorizon,
-		Random:   s.byte()%8 == 0,
-	})}
+	cfg := Config{
+		Self: tandem.Side(s.byte() % 2),
+		Settings: tandem.Settings{
+			Placement: tandem.Placement(s.byte() % 5), Coupling: tandem.Coupling(s.byte() % 2), MaxTokens: 12,
+			Lookahead: int(s.byte() % 9), Gamma: tandem.HalfGamma, Contexts: int(s.byte() % (tandem.MaxContexts + 2)),
+		},
+		Greedy: s.byte()%2 == 0,
+		Stop:   []tandem.Token{7},
+		Vocab:  24,
+		Switch: scheduler.Policy{Horizon: int(s.byte()%2) * scheduler.DefaultHorizon},
+	}
+	if s.byte()%8 == 0 {
+		cfg.Switch = toAndFro{}
+	}
+	l := &listen{m: New(cfg)}
 	for len(s.b) > 0 {
 		l.step(t, s.event(l.m))
 	}

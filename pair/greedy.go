@@ -47,20 +47,17 @@ func (g *greedy) estimate() scheduler.Estimate {
 
 // gamma is the γ with which side aggregates.
 func (m *Machine) gamma(side tandem.Side) uint32 {
-	switch {
-	case m.cfg.Gamma != tandem.AutoGamma:
+	if m.cfg.Gamma != tandem.AutoGamma {
 		return m.cfg.Gamma
-	case m.cfg.Placement == tandem.PlaceMirror:
-		return 0
-	default:
-		return scheduler.Gamma(side, m.greedy.estimate())
 	}
+	best := scheduler.Gamma(side, m.greedy.estimate())
+	return m.rule.ChooseGamma(best, m.aggregates(tandem.Device) && m.aggregates(tandem.Cloud))
 }
 
 // schedule decides after an aggregation of drafts into a target by the given sides which side does the next
 // (DRAGON §5.1), and hands over if it is the other.
 func (m *Machine) schedule(drafts [2]tandem.Draft, by tandem.By) {
-	if m.cfg.Placement != tandem.PlaceGreedy || m.state != together {
+	if !m.place().moves || m.state != together {
 		return
 	}
 	for s := tandem.Device; s <= tandem.Cloud; s++ {
@@ -70,14 +67,10 @@ func (m *Machine) schedule(drafts [2]tandem.Draft, by tandem.By) {
 		a := rule.Acceptance(local(drafts[tandem.Device]), local(drafts[tandem.Cloud]))
 		m.greedy.accept[s].Observe(a[s], averageWindow)
 	}
-	policy := scheduler.Policy{Horizon: m.cfg.Horizon}
-	moment := scheduler.Moment{By: by}
+	moment := scheduler.Moment{Step: m.front(), By: by}
 	_, moment.Ready[m.cfg.Self] = m.own.Front()
 	_, moment.Ready[m.cfg.Self.Other()] = m.peer.Front()
-	to := policy.Aggregator(m.cfg.Self, m.greedy.estimate(), moment)
-	if m.cfg.Random {
-		to = coin(m.cfg.Seed, m.front())
-	}
+	to := m.cfg.Switch.Aggregator(m.cfg.Self, m.greedy.estimate(), moment)
 	if to == m.cfg.Self {
 		return
 	}
@@ -90,14 +83,6 @@ func (m *Machine) schedule(drafts [2]tandem.Draft, by tandem.By) {
 	m.note(NoteHandover, to, m.front())
 }
 
-// coin draws a side for a step, with even chances, the same for both machines (splitmix64's finaliser).
-func coin(seed uint64, step tandem.Step) tandem.Side {
-	x := seed + (uint64(step)+1)*0x9e3779b97f4a7c15
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return tandem.Side(x >> 63)
-}
-
 // versions returns the versions of both sides' drafts.
 func (m *Machine) versions() (v [2]uint32) {
 	v[m.cfg.Self], v[m.cfg.Self.Other()] = m.own.Version(), m.peer.Version()
@@ -108,7 +93,7 @@ func (m *Machine) versions() (v [2]uint32) {
 func (m *Machine) peerHandover(h Handover) {
 	switch {
 	case h.Epoch < m.epoch:
-	case m.cfg.Placement != tandem.PlaceGreedy, h.Epoch > m.epoch, !probable(h.Accept):
+	case !m.place().moves, h.Epoch > m.epoch, !probable(h.Accept):
 		m.drop(h.Step) // whoever hands over has had a draft of this side in the epoch
 	case m.state != together, h.Step < m.front(), m.greedy.at == m.cfg.Self && h.Step == m.front():
 		// a copy

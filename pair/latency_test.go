@@ -7,6 +7,7 @@ import (
 	"tandem"
 	"tandem/pair"
 	"tandem/pair/pairtest"
+	"tandem/scheduler"
 )
 
 // seconds measures 100 tokens with decoding delays of device and cloud and a round trip, averaged.
@@ -35,18 +36,18 @@ func TestLatencyOfPlacements(t *testing.T) {
 	ms := time.Millisecond
 	for _, d := range [][3]time.Duration{{30 * ms, 30 * ms, 300 * ms}, {60 * ms, 30 * ms, 300 * ms}, {30 * ms, 30 * ms, 50 * ms}} {
 		measure := func(p tandem.Placement, c tandem.Coupling, gamma uint32, lookahead, horizon int) float64 {
-			return seconds(t, pair.Config{Settings: tandem.Settings{Placement: p, Coupling: c, Gamma: gamma, Lookahead: lookahead}, Horizon: horizon}, d[0], d[1], d[2])
+			return seconds(t, pair.Config{Settings: tandem.Settings{Placement: p, Coupling: c, Gamma: gamma, Lookahead: lookahead}, Switch: scheduler.Policy{Horizon: horizon}}, d[0], d[1], d[2])
 		}
 		const paper, shared = tandem.CouplingSpeculative, tandem.CouplingShared
 		lockstep := measure(tandem.PlaceSync, shared, 0, 64, 0)
 		paperDevice := measure(tandem.PlaceDevice, paper, tandem.HalfGamma, 64, 0)
 		paperRemote := measure(tandem.PlaceDevice, paper, 0, 64, 0)
 		paperGreedy := measure(tandem.PlaceGreedy, paper, tandem.HalfGamma, 64, 0)
-		paperChosen := measure(tandem.PlaceGreedy, paper, tandem.AutoGamma, 64, pair.DefaultHorizon)
+		paperChosen := measure(tandem.PlaceGreedy, paper, tandem.AutoGamma, 64, scheduler.DefaultHorizon)
 		device := measure(tandem.PlaceDevice, shared, 0, 64, 0)
 		cloud := measure(tandem.PlaceCloud, shared, 0, 64, 0)
 		greedy := measure(tandem.PlaceGreedy, shared, 0, 64, 0)
-		pays := measure(tandem.PlaceGreedy, shared, 0, 64, pair.DefaultHorizon)
+		pays := measure(tandem.PlaceGreedy, shared, 0, 64, scheduler.DefaultHorizon)
 		mirror := measure(tandem.PlaceMirror, shared, 0, 64, 0)
 		usual := measure(tandem.PlaceMirror, shared, 0, 0, 0)
 		t.Logf("100 tokens, decode %v/%v, rtt %v: sync %.1f s; paper's coupling: device %.1f, with γ=0 %.1f, greedy %.1f, with γ chosen %.1f; shared: device %.1f, cloud %.1f, greedy %.1f, with horizon %.1f, mirror %.1f, with default lookahead %.1f; mirror takes %.2f of the paper's greedy with γ = ½, %.2f of it with γ chosen",

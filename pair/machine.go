@@ -8,6 +8,7 @@ import (
 	"tandem/aggregator"
 	"tandem/profiler"
 	"tandem/queue"
+	"tandem/scheduler"
 )
 
 // state is how a side stands with the other.
@@ -76,10 +77,13 @@ func New(cfg Config) *Machine {
 	}
 	cfg.Lookahead = min(cfg.Lookahead, tandem.MaxLookahead)
 	cfg.Contexts = min(cfg.Contexts, tandem.MaxContexts)
+	if cfg.Switch == nil {
+		cfg.Switch = scheduler.Policy{}
+	}
 	if cfg.Vocab <= 0 {
 		cfg.Vocab = math.MaxInt32
 	}
-	if cfg.Placement == tandem.PlaceSync {
+	if placements[cfg.Placement].lockstep {
 		cfg.Lookahead, cfg.Contexts = 1, 1
 	}
 	// The other side's targets are at most as far as our drafts, and its drafts that much further.
@@ -153,25 +157,6 @@ func (m *Machine) revives(e Event) bool {
 }
 
 func (m *Machine) device() bool { return m.cfg.Self == tandem.Device }
-
-// aggregates reports whether side turns drafts into targets.
-func (m *Machine) aggregates(side tandem.Side) bool {
-	switch m.cfg.Placement {
-	case tandem.PlaceMirror:
-		return true
-	case tandem.PlaceCloud:
-		return side == tandem.Cloud
-	case tandem.PlaceGreedy:
-		return side == m.greedy.at
-	default:
-		return side == tandem.Device
-	}
-}
-
-// hears reports whether side is sent the other's drafts: because it aggregates, or may have to.
-func (m *Machine) hears(side tandem.Side) bool {
-	return m.cfg.Placement == tandem.PlaceGreedy || m.aggregates(side)
-}
 
 func (m *Machine) do(a Action) { m.out = append(m.out, a) }
 

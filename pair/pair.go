@@ -15,6 +15,7 @@ package pair
 import (
 	"fmt"
 	"tandem/aggregator"
+	"tandem/scheduler"
 	"time"
 
 	"tandem"
@@ -23,19 +24,20 @@ import (
 // DefaultLookahead is the Lookahead of a Config that names none.
 const DefaultLookahead = 12
 
-// DefaultHorizon is a Config.Horizon that loses to the better fixed side nowhere by more than half a percent
-// and comes close to PlaceMirror where both sides are equally fast (measured in virtual time).
-const DefaultHorizon = 4
-
 // Config is what both machines of a pair must agree on, except for Self.
 type Config struct {
 	Self tandem.Side
 	tandem.Settings
-	Greedy  bool           // temperature 0: the target is the likeliest token
-	Stop    []tandem.Token // tokens that end the answer; they are not part of it
-	Vocab   int            // size of the vocabulary, against which drafts are checked; 0 for no check of ids
-	Horizon int            // placement greedy: later steps that count in a hand-over (scheduler.Policy); 0 for the paper's rule
-	Random  bool           // placement greedy: the side that aggregates is drawn for each step, by Seed (a baseline of DRAGON §7.4)
+	Greedy bool           // temperature 0: the target is the likeliest token
+	Stop   []tandem.Token // tokens that end the answer; they are not part of it
+	Vocab  int            // size of the vocabulary, against which drafts are checked; 0 for no check of ids
+	Switch Switch         // placement greedy: who aggregates next; nil for the paper's rule
+}
+
+// Switch decides after each target which side aggregates next (placement greedy). It is asked on the side that
+// aggregates now.
+type Switch interface {
+	Aggregator(now tandem.Side, e scheduler.Estimate, m scheduler.Moment) tandem.Side
 }
 
 // Rule returns how the pair draws drafts and targets.

@@ -36,8 +36,9 @@ func DeltaZ(l tandem.Side, e Estimate) time.Duration {
 
 // Moment is what the side that aggregates sees right after a target.
 type Moment struct {
-	By    tandem.By // whose drafts the target took
-	Ready [2]bool   // a side's next draft is here already
+	Step  tandem.Step // the next one
+	By    tandem.By   // whose drafts the target took
+	Ready [2]bool     // a side's next draft is here already
 }
 
 // Waits returns how long the next target takes when side l goes on aggregating, and when it hands over: the
@@ -61,6 +62,10 @@ func Waits(l tandem.Side, e Estimate, m Moment) (stay, handOver time.Duration) {
 	}
 	return max(own, remote), e.RTT/2 + max(own, there)
 }
+
+// DefaultHorizon is a Policy.Horizon that never takes more than half a percent longer than the better fixed side, and
+// that comes close to tandem.PlaceMirror where both sides are equally fast (measured in virtual time).
+const DefaultHorizon = 4
 
 // Policy is the greedy switch (Eq. 6).
 type Policy struct {

@@ -7,7 +7,7 @@ import (
 
 	"tandem/cmd/internal/cli"
 	"tandem/lab"
-	"tandem/pair"
+	"tandem/scheduler"
 )
 
 type scheduleCmd struct {
@@ -30,7 +30,7 @@ func (c *scheduleCmd) Run(a *cli.App) error {
 		return fmt.Errorf("want 2 to 100000 --tokens, 1 to 100000 --records and no negative --horizon")
 	}
 	if c.Horizon == 0 {
-		c.Horizon = pair.DefaultHorizon
+		c.Horizon = scheduler.DefaultHorizon
 	}
 	x := lab.Schedule{Tokens: c.Tokens, Records: c.Records, Delays: d, RTTs: c.RTT, Horizon: c.Horizon, Near: c.Accept == "near"}
 	for _, file := range c.Replay {

@@ -1,0 +1,48 @@
+package aggregator
+
+import "tandem"
+
+// likeliest is the limit of both couplings at temperature 0: drafts and targets are the token of most weight.
+type likeliest struct{}
+
+func (likeliest) draft(_ Rule, _ tandem.Side, _ tandem.Step, d tandem.Dist) tandem.Token {
+	return likeliestIn(d)
+}
+
+func (likeliest) target(_ Rule, _ tandem.Step, device, cloud Local) tandem.Token {
+	return likeliestOf(device, cloud)
+}
+
+func (likeliest) acceptance(_ Rule, device, cloud Local) (a [2]float64) {
+	t := likeliestOf(device, cloud)
+	for s, d := range []tandem.Dist{device.Dist, cloud.Dist} {
+		if likeliestIn(d) == t {
+			a[s] = 1
+		}
+	}
+	return a
+}
+
+func (likeliest) gamma(uint32, bool) uint32 { return 0 } // nothing is drawn
+
+// likeliestIn returns the token of most weight, the lowest id of several.
+func likeliestIn(d tandem.Dist) tandem.Token {
+	best, most := tandem.Token(0), uint32(0)
+	for i, w := range d.Weights {
+		if w > most {
+			best, most = d.IDs[i], w
+		}
+	}
+	return best
+}
+
+// likeliestOf returns the token of most weight in the mixture, the lowest id of several.
+func likeliestOf(device, cloud Local) tandem.Token {
+	best, most := tandem.Token(0), uint64(0)
+	mix(device, cloud, func(t tandem.Token, w uint64) {
+		if w > most {
+			best, most = t, w
+		}
+	})
+	return best
+}

@@ -2,32 +2,35 @@ package documents
 
 import "tandem/retrieval/internal/english"
 
-// Longest titles and headings, in words.
+// The greatest lengths of titles and headings, in words.
 const (
 	MaxTitle   = 16
 	MaxHeading = 24
 )
 
-// document is what a parser makes of a file: the common form of text, Markdown, HTML and PDF.
+// Document is the common form of text, Markdown, HTML and PDF files.
 type Document struct {
 	Title  string
 	Blocks []Block
 }
 
-// block is a paragraph, a list line or a heading.
+// Block is a paragraph, a line or a heading.
 type Block struct {
 	Kind Kind
-	Text string // one line, white space collapsed, markup removed
+	Text string // on one line, with white space collapsed and markup removed
 }
 
+// Kind is the type of a block.
 type Kind uint8
 
+// The kinds of blocks.
 const (
 	Paragraph Kind = iota
-	Line           // kept whole: a fact in a list must not lose its label
-	Heading        // starts a section
+	Line           // a list item, a label with its value, a line of code or of a table; never divided at sentences
+	Heading        // begins a section
 )
 
+// Add appends a block, unless its text is empty.
 func (d *Document) Add(kind Kind, text string) {
 	if text = english.Collapse(text); text != "" {
 		d.Blocks = append(d.Blocks, Block{kind, text})

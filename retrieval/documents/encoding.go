@@ -12,8 +12,8 @@ import (
 	"golang.org/x/text/encoding/unicode/utf32"
 )
 
-// decodeText returns data as UTF-8: by its byte order mark, as it is, or as Windows-1252 when it could
-// well be that. Otherwise it says why not.
+// decodeText returns data as UTF-8. It goes by the byte order mark if there is one; otherwise it takes data as UTF-8, or
+// as Windows-1252 if few bytes speak against that.
 func decodeText(data []byte) (string, error) {
 	switch {
 	case bytes.HasPrefix(data, []byte{0xff, 0xfe, 0, 0}), bytes.HasPrefix(data, []byte{0, 0, 0xfe, 0xff}):
@@ -44,7 +44,7 @@ func decoded(out []byte, err error) (string, error) {
 	return strings.TrimPrefix(string(out), "\ufeff"), nil
 }
 
-// controls counts the bytes that Windows-1252 text does not hold.
+// controls counts the bytes that do not occur in Windows-1252 text.
 func controls(data []byte) (n int) {
 	for _, c := range data {
 		if c < ' ' && !bytes.ContainsRune([]byte("\t\n\r\f\v\x1b"), rune(c)) ||

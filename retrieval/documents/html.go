@@ -17,14 +17,14 @@ import (
 	"tandem/retrieval/internal/english"
 )
 
-// parseHTML reads the title and the main text of a page: <main> or <article> where there is one, without
-// scripts, navigation and forms.
+// parseHTML reads the title and the main text of a page, which is <main> or <article> if there is one. It skips scripts,
+// navigation and forms.
 func parseHTML(_ context.Context, data []byte) (Document, error) {
 	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("%PDF-")) {
-		return Document{}, errors.New("not HTML, whatever its name says")
+		return Document{}, errors.New("not HTML, despite its name")
 	}
 	from, name, _ := charset.DetermineEncoding(data[:min(len(data), 1024)], "")
-	if name == "windows-1252" && utf8.Valid(data) { // what it falls back on where the beginning is ASCII and says nothing
+	if name == "windows-1252" && utf8.Valid(data) { // the default when the first bytes are ASCII and name no encoding
 		from = encoding.Nop
 	}
 	utf, err := io.ReadAll(io.LimitReader(from.NewDecoder().Reader(bytes.NewReader(data)), 4*textLimit))
@@ -54,12 +54,12 @@ func parseHTML(_ context.Context, data []byte) (Document, error) {
 	return p.doc, nil
 }
 
-// page gathers inline text until a block element ends.
+// page collects inline text until a block element ends.
 type page struct {
 	doc    Document
 	inline strings.Builder
-	head   string // the inline text up to the last <br>, collapsed
-	at     int    // where inline goes on after it
+	head   string // the inline text before the last <br>, collapsed
+	at     int    // offset in inline after that <br>
 	long   bool   // head has too many words for a label
 }
 
@@ -73,8 +73,8 @@ func (p *page) reset() {
 	p.head, p.at, p.long = "", 0, false
 }
 
-// labelled reports whether the inline text, at a <br>, is a label so far. It looks only at what came since the last
-// <br>, and at nothing once a label could not have so many words: whole documents are lines between <br>.
+// labelled reports, at a <br>, whether the inline text so far is a label. It looks only at the text since the last <br>,
+// and at none once there are too many words for a label: some documents are nothing but lines between <br>.
 func (p *page) labelled() bool {
 	if p.long {
 		return false
@@ -84,7 +84,7 @@ func (p *page) labelled() bool {
 	return isLabel(p.head)
 }
 
-// skipped elements hold nothing that a reader of the page came for.
+// skipped elements hold nothing of the page's text.
 var skipped = map[atom.Atom]bool{
 	atom.Script: true, atom.Style: true, atom.Nav: true, atom.Footer: true, atom.Aside: true, atom.Noscript: true,
 	atom.Template: true, atom.Svg: true, atom.Math: true, atom.Form: true, atom.Button: true, atom.Select: true,
@@ -135,7 +135,7 @@ func (p *page) walk(n *html.Node) {
 		}
 		p.inline.WriteString(joinCells(cells))
 		p.end(Line)
-	case atom.Dt: // the term stays beside what is said of it
+	case atom.Dt: // the term stays with its description
 		p.end(Paragraph)
 		p.children(n)
 		term := strings.TrimSuffix(english.Collapse(p.inline.String()), ":")
@@ -156,7 +156,7 @@ func (p *page) walk(n *html.Node) {
 			p.children(n)
 			return
 		}
-		// the first paragraph of a list item continues the item
+		// the first paragraph of a list item belongs to the item
 		if strings.TrimSpace(p.inline.String()) != "-" {
 			p.end(Paragraph)
 		}
@@ -187,7 +187,7 @@ func hidden(n *html.Node) bool {
 	return false
 }
 
-// find returns the first element of a kind, outside of skipped ones except for the title itself.
+// find returns the first element a outside skipped elements. The title is found though it is in the skipped head.
 func find(n *html.Node, a atom.Atom) *html.Node {
 	if n.Type == html.ElementNode && n.DataAtom == a && (n.Namespace == "") {
 		return n
@@ -203,7 +203,7 @@ func find(n *html.Node, a atom.Atom) *html.Node {
 	return nil
 }
 
-// textOf returns the text below n that is not skipped.
+// textOf returns the text below n, without skipped elements.
 func textOf(n *html.Node) string {
 	if n.Type == html.TextNode {
 		return n.Data

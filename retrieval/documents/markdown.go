@@ -8,9 +8,9 @@ import (
 	"tandem/retrieval/internal/english"
 )
 
-// parseMarkdown reads Markdown as people write notes in it. It is no CommonMark renderer: it wants the
-// words, the headings and the list lines, and drops the markup. The title is that of the front matter, or
-// the first heading when nothing but a heading comes before it.
+// parseMarkdown reads Markdown as people write notes in it. It does not follow CommonMark: it keeps the words, the
+// headings and the list lines, and drops the markup. The title comes from the front matter, or else from the first
+// heading, if no text comes before it.
 func parseMarkdown(_ context.Context, data []byte) (Document, error) {
 	text, err := decodeText(data)
 	if err != nil {
@@ -18,9 +18,9 @@ func parseMarkdown(_ context.Context, data []byte) (Document, error) {
 	}
 	m := markdown{}
 	lines := m.frontMatter(splitLines(text))
-	m.wraps = wrapped(lines)
+	m.wraps = isWrapped(lines)
 	for i, line := range lines {
-		if m.fence == "" && !m.comment && (len(m.para) == 0 || closed(m.para[len(m.para)-1], strings.TrimSpace(line), m.wraps)) && announces(lines, i) {
+		if m.fence == "" && !m.comment && (len(m.para) == 0 || endsBefore(m.para[len(m.para)-1], strings.TrimSpace(line), m.wraps)) && isPlainHeading(lines, i) {
 			m.heading(6, strings.TrimSuffix(strings.TrimSpace(line), ":"))
 			continue
 		}
@@ -41,10 +41,10 @@ type markdown struct {
 	fence   string // the marker that closes a code block, "" outside
 	comment bool   // inside <!-- -->
 	level   int    // of the first heading
-	wraps   bool   // the text was wrapped by a program
+	wraps   bool   // a program wrapped the text
 }
 
-// frontMatter cuts off a leading "---" block and takes its title.
+// frontMatter removes a leading "---" block and takes the title from it.
 func (m *markdown) frontMatter(lines []string) []string {
 	if len(lines) == 0 || strings.TrimSpace(lines[0]) != "---" {
 		return lines
@@ -68,7 +68,7 @@ func (m *markdown) line(line, next string) {
 		if strings.HasPrefix(trimmed, m.fence) && strings.Trim(trimmed, m.fence[:1]) == "" {
 			m.fence = ""
 		} else {
-			m.doc.Add(Line, line) // code is kept as lines: it may be the very thing asked for
+			m.doc.Add(Line, line) // code stays: a question may ask for just that
 		}
 		return
 	}
@@ -105,14 +105,14 @@ func (m *markdown) line(line, next string) {
 		m.doc.Add(Line, plain(trimmed))
 	default:
 		indented := line != strings.TrimLeft(line, " \t")
-		if n := len(m.para); n > 0 && !(m.item && indented) && brokenOff(m.para[n-1], trimmed, m.wraps) {
+		if n := len(m.para); n > 0 && !(m.item && indented) && breaksBefore(m.para[n-1], trimmed, m.wraps) {
 			m.end()
 		}
 		m.para = append(m.para, trimmed)
 	}
 }
 
-// uncomment drops what lies between <!-- and -->, over several lines too.
+// uncomment drops text between <!-- and -->, which may be lines apart.
 func (m *markdown) uncomment(s string) string {
 	var b strings.Builder
 	for {
@@ -145,7 +145,7 @@ func (m *markdown) heading(level int, text string) {
 	m.doc.Add(Heading, text)
 }
 
-// end closes the paragraph or item being read.
+// end ends the current paragraph or item.
 func (m *markdown) end() {
 	kind := Paragraph
 	if m.item {
@@ -164,7 +164,7 @@ func codeFence(line string) string {
 	return ""
 }
 
-// atxHeading returns the level and text of a "## heading" line, level 0 for other lines.
+// atxHeading returns the level and text of a "## heading" line. The level is 0 for other lines.
 func atxHeading(line string) (int, string) {
 	n := len(line) - len(strings.TrimLeft(line, "#"))
 	if n == 0 || n > 6 || n < len(line) && line[n] != ' ' && line[n] != '\t' {
@@ -173,12 +173,12 @@ func atxHeading(line string) (int, string) {
 	return n, strings.TrimSpace(strings.TrimRight(strings.TrimSpace(line[n:]), "#"))
 }
 
-// isUnderline reports whether a line makes the line above it a heading.
+// isUnderline reports whether a line turns the line above it into a heading.
 func isUnderline(line string) bool {
 	return len(line) >= 2 && (strings.Trim(line, "=") == "" || strings.Trim(line, "-") == "")
 }
 
-// tableRow joins the cells of a table's line; the line that draws the table's head gives "".
+// tableRow joins the cells of a table's line. It returns "" for the rule below the head.
 func tableRow(line string) string {
 	var cells []string
 	for cell := range strings.SplitSeq(strings.Trim(line, "|"), "|") {
@@ -189,7 +189,7 @@ func tableRow(line string) string {
 	return joinCells(cells)
 }
 
-// joinCells writes a table's row as a line: two cells are mostly a name and its value.
+// joinCells writes a table's row as a line. Two cells are usually a name and its value.
 func joinCells(cells []string) string {
 	if len(cells) == 2 {
 		return strings.TrimSuffix(cells[0], ":") + ": " + cells[1]
@@ -197,15 +197,14 @@ func joinCells(cells []string) string {
 	return strings.Join(cells, ", ")
 }
 
-// plain drops inline markup: emphasis, code marks, links (keeping their text), images (keeping what they
-// show), tags, escapes and entities.
+// plain drops inline markup: emphasis, code marks, links and images (it keeps their text), tags, escapes and entities.
 func plain(s string) string {
 	text, _ := unmark(s)
 	return text
 }
 
-// unmark is plain, and says how many bytes were looked at in search of closing marks.
-func unmark(s string) (text string, looked int) {
+// unmark is plain. It also returns how many bytes it searched for closing marks.
+func unmark(s string) (text string, searched int) {
 	var b strings.Builder
 	m := marks{s: s}
 	for i := 0; i < len(s); {
@@ -236,7 +235,7 @@ func unmark(s string) (text string, looked int) {
 		case c == '<':
 			i = m.tag(&b, i)
 		case c == '*', c == '~' && strings.HasPrefix(s[i:], "~~"):
-			// "3 * 4" keeps its sign; emphasis touches a word
+			// emphasis touches a word: "3 * 4" keeps its asterisk
 			if c == '*' && (i == 0 || s[i-1] == ' ') && (i+1 == len(s) || s[i+1] == ' ') {
 				b.WriteByte(c)
 			}
@@ -245,34 +244,35 @@ func unmark(s string) (text string, looked int) {
 				i++
 			}
 		case c == '_' && (i == 0 || !isWordByte(s[i-1]) || i+1 == len(s) || !isWordByte(s[i+1])):
-			i++ // inside a word it is part of a name
+			i++ // inside a word an underscore is part of a name
 		default:
 			b.WriteByte(c)
 			i++
 		}
 	}
-	return html.UnescapeString(b.String()), m.looked
+	return html.UnescapeString(b.String()), m.searched
 }
 
 func isWordByte(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
 }
 
-// marks finds closing marks in a text. A search is made anew only behind what the last one for the same mark found:
-// text that is nothing but opening marks would be read to its end for each of them.
+// marks finds closing marks in a text. It remembers the last result for each mark and searches again only after it.
+// Otherwise it would read a text full of opening marks to the end for each of them.
 type marks struct {
-	s      string
-	found  map[string]stretch
-	looked int // bytes of all searches together
+	s        string
+	found    map[string]span
+	searched int // bytes, in all searches
 }
 
-// stretch says that a mark does not stand from one place up to another, where it does.
-type stretch struct{ from, to int }
+// span is the result of a search: the first mark at or after from is at to.
+type span struct{ from, to int }
 
-// next returns where a mark first stands at or behind a place, len(s) for nowhere.
+// next returns the offset of the first mark at or after from, or len(s) if there is none.
 func (m *marks) next(mark string, from int) int { return m.nextAs(mark, mark, from) }
 
-// nextAs is next with a memory of its own for a use of the mark: one that looks further on must not forget for another.
+// nextAs is next with a separate memory for one use of the mark. Uses that search at different offsets would make each
+// other forget.
 func (m *marks) nextAs(use, mark string, from int) int {
 	if f, ok := m.found[use]; ok && f.from <= from && from <= f.to {
 		return f.to
@@ -282,15 +282,15 @@ func (m *marks) nextAs(use, mark string, from int) int {
 		to = from + at
 	}
 	if m.found == nil {
-		m.found = map[string]stretch{}
+		m.found = map[string]span{}
 	}
-	m.found[use] = stretch{from, to}
-	m.looked += to - from
+	m.found[use] = span{from, to}
+	m.searched += to - from
 	return to
 }
 
-// link reads "[text](target)", "[text][ref]" or "[[page|text]]" at a place and returns what is shown and where it
-// goes on behind; 0 if there is none.
+// link reads "[text](target)", "[text][ref]" or "[[page|text]]" at an offset. It returns the text and the offset after
+// the link, which is 0 if there is no link.
 func (m *marks) link(at int) (text string, end int) {
 	if strings.HasPrefix(m.s[at:], "[[") {
 		if end := m.next("]]", at+2); end < len(m.s) {
@@ -316,8 +316,7 @@ func (m *marks) link(at int) (text string, end int) {
 	return strings.NewReplacer("*", "", "`", "").Replace(m.s[at+1 : end]), stop + 1
 }
 
-// tag reads an HTML tag or <autolink> at a place and returns where it goes on behind; a "<" that starts none is
-// kept.
+// tag reads an HTML tag or an <autolink> at an offset and returns the offset after it. A "<" that starts neither is kept.
 func (m *marks) tag(b *strings.Builder, at int) int {
 	s, end := m.s, m.next(">", at)
 	if end == len(s) || end < at+2 || s[at+1] != '/' && s[at+1] != '!' && !(s[at+1] >= 'a' && s[at+1] <= 'z' || s[at+1] >= 'A' && s[at+1] <= 'Z') {

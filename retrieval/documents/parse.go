@@ -12,8 +12,8 @@ import (
 
 // parser reads one kind of file.
 type parser struct {
-	extensions []string
-	limit      int64 // bytes
+	extensions []string // in lower case, with the dot
+	limit      int64    // bytes
 	parse      func(ctx context.Context, data []byte) (Document, error)
 }
 
@@ -82,7 +82,7 @@ func Parse(ctx context.Context, name string, data []byte) (Document, error) {
 // finish gives a document its title, and turns headings that are too long into paragraphs.
 func finish(doc Document, name string) Document {
 	if doc.Title = english.Shorten(doc.Title, MaxTitle); doc.Title == "" {
-		doc.Title = humanise(name)
+		doc.Title = titleFrom(name)
 	}
 	if len(doc.Blocks) > 0 && doc.Blocks[0].Kind == Heading && strings.EqualFold(doc.Blocks[0].Text, doc.Title) {
 		doc.Blocks = doc.Blocks[1:] // every passage carries the title anyway
@@ -95,8 +95,8 @@ func finish(doc Document, name string) Document {
 	return doc
 }
 
-// humanise makes a title of a file name: "lake-cabin_2.md" is "Lake cabin 2".
-func humanise(name string) string {
+// titleFrom makes a title from a file name: "lake-cabin_2.md" becomes "Lake cabin 2".
+func titleFrom(name string) string {
 	base := path.Base(strings.ReplaceAll(name, "\\", "/"))
 	if ext := path.Ext(base); ext != base {
 		base = strings.TrimSuffix(base, ext)

@@ -17,7 +17,7 @@ import (
 	"tandem/retrieval/internal/english"
 )
 
-// show writes a document one block a line: "# heading", "- list line" as it is, "p paragraph".
+// show writes a document, one block on each line: "# heading", "l line", "p paragraph".
 func show(d Document) string {
 	lines := []string{"title " + d.Title}
 	for _, b := range d.Blocks {
@@ -67,7 +67,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// A small PDF writer for the tests: one content stream a page, one Helvetica font.
+// makePDF writes a small PDF with one content stream for each page and one Helvetica font.
 func makePDF(info string, pages ...string) []byte {
 	var objects, kids []string
 	object := func(format string, args ...any) { objects = append(objects, fmt.Sprintf(format, args...)) }
@@ -86,7 +86,7 @@ func makePDF(info string, pages ...string) []byte {
 	return writePDF(objects...)
 }
 
-// writePDF writes objects, of which the first is the catalogue and the fourth the document's information.
+// writePDF writes objects. The first is the catalogue, the fourth the document's information.
 func writePDF(objects ...string) []byte {
 	var b bytes.Buffer
 	var offsets []int
@@ -126,7 +126,7 @@ func TestPDF(t *testing.T) {
 	}
 }
 
-// packPDF writes objects as writePDF does, but as programs do today: those that are no streams packed in one.
+// packPDF is writePDF in the way of today's programs: it packs all objects but streams into one stream.
 func packPDF(objects ...string) []byte {
 	var packed, heads, bodies, table bytes.Buffer
 	packed.WriteString("%PDF-1.5\n")
@@ -159,7 +159,7 @@ func packPDF(objects ...string) []byte {
 	return packed.Bytes()
 }
 
-// packedPage is a page of so many lines in a font whose widths stand in the file.
+// packedPage is a page with the given number of lines, in a font whose widths are in the file.
 func packedPage(lines int) []byte {
 	contents := "BT /F1 12 Tf 14 TL 72 700 Td " + strings.Repeat("[(The harb) -10 (our of)] TJ 83 0 Td (fice) Tj -83 -14 Td ", lines) + "ET"
 	return packPDF("<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
@@ -175,7 +175,7 @@ func TestPDFPacked(t *testing.T) {
 	}
 }
 
-// Pages without contents are ordinary, and those that cannot be read do not take the others with them.
+// Pages may have no contents, and an unreadable page does not spoil the others.
 func TestPDFPages(t *testing.T) {
 	const font = " /Resources << /Font << /F1 << /Type /Font >> >> >>"
 	text := "<< /Length 32 >>\nstream\nBT /F1 12 Tf 72 700 Td (a) Tj ET\nendstream"
@@ -188,7 +188,7 @@ func TestPDFPages(t *testing.T) {
 	}
 	endless := strings.Replace(kids, "2 0 R", "2 0 R 2 0 R", 1)
 	if _, err := Parse(t.Context(), "a.pdf", writePDF("<< /Type /Catalog /Pages 2 0 R >>", endless, text, "<< >>", "<< >>")); err == nil || !strings.HasPrefix(err.Error(), "more than") {
-		t.Errorf("a tree that holds itself twice: %v", err)
+		t.Errorf("a page tree that contains itself twice: %v", err)
 	}
 	many := make([]string, 3000)
 	for i := range many {
@@ -203,7 +203,7 @@ func TestPDFPages(t *testing.T) {
 	}
 }
 
-// What pages show: codes of one and of two bytes, tables of both kinds, gaps for spaces, lines, forms.
+// Codes of one and two bytes, tables of both kinds, gaps for spaces, lines, and forms.
 func TestPDFText(t *testing.T) {
 	stream := func(dict, s string) string {
 		return fmt.Sprintf("<< /Length %d %s >>\nstream\n%s\nendstream", len(s), dict, s)
@@ -253,7 +253,7 @@ func TestPDFText(t *testing.T) {
 	}
 }
 
-// TestPDFBounded: damaged files end in a reason, and soon.
+// Damaged files are refused, and soon.
 func TestPDFBounded(t *testing.T) {
 	data := makePDF("/Title (x)", "BT /F1 12 Tf 72 700 Td (Text.) Tj ET")
 	cases := [][]byte{
@@ -279,11 +279,11 @@ func TestPDFBounded(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := Parse(ctx, "x.pdf", data); err == nil {
-		t.Error("read in spite of a cancelled context")
+		t.Error("read despite a cancelled context")
 	}
 }
 
-// A file that takes little space and much memory or time to read is refused, and nothing of that happens in this process.
+// A small file that takes much memory or time to read is refused, and this process pays none of that.
 func TestPDFBomb(t *testing.T) {
 	flate := func(s, parms string) string {
 		var b bytes.Buffer
@@ -303,7 +303,7 @@ func TestPDFBomb(t *testing.T) {
 	)
 	plain := fmt.Sprintf(cmap, "0061")
 	sound := page(plain, begin+"(aa) Tj", "")
-	entry := func(first int64) []byte { // of one more object
+	entry := func(first int64) []byte { // adds a cross-reference section for one object
 		return bytes.Replace(sound, []byte("trailer"), fmt.Appendf(nil, "%d 1\n0000000009 00000 n \ntrailer", first), 1)
 	}
 	for name, c := range map[string]struct {
@@ -320,7 +320,7 @@ func TestPDFBomb(t *testing.T) {
 	} {
 		doc, err := Parse(t.Context(), "a.pdf", c.data)
 		if err != c.want || (err == nil) != (len(doc.Blocks) > 0) {
-			t.Errorf("%s: %d blocks of a file of %d kB, %v, want %v", name, len(doc.Blocks), len(c.data)>>10, err, c.want)
+			t.Errorf("%s: %d blocks from %d kB, error %v, want %v", name, len(doc.Blocks), len(c.data)>>10, err, c.want)
 		}
 	}
 	var memory runtime.MemStats
@@ -330,10 +330,10 @@ func TestPDFBomb(t *testing.T) {
 	}
 }
 
-// TestMain lets PDFs be read as the programs read them.
+// TestMain lets a child process read PDFs, as the programs do.
 func TestMain(m *testing.M) {
 	SandboxPDFs()
-	os.Setenv("GORACE", "atexit_sleep_ms=0") // or the race detector lets each of these processes sleep a second
+	os.Setenv("GORACE", "atexit_sleep_ms=0") // otherwise the race detector lets each child sleep a second
 	os.Exit(m.Run())
 }
 
@@ -422,15 +422,15 @@ func FuzzPDFContent(f *testing.F) {
 		font.readTable(data, false)
 		for raw := string(data); len(raw) > 0; {
 			n, _, _ := font.next(raw)
-			raw = raw[n:] // fails where that is none
+			raw = raw[n:] // panics if n is out of range
 			if n == 0 {
-				t.Fatal("a code of no bytes")
+				t.Fatal("a code of 0 bytes")
 			}
 		}
 	})
 }
 
-// PDFs are read in this process here: the fuzzer looks at what code an input reaches.
+// FuzzPDF reads PDFs in this process, so that the fuzzer sees the code that an input reaches.
 func FuzzPDF(f *testing.F) {
 	sandboxed = false
 	defer func() { sandboxed = true }()

@@ -17,11 +17,11 @@ import (
 
 // Bounds of reading one PDF.
 const (
-	pdfNodes = 1 << 17  // pages, and what holds them together
-	pdfText  = 16 << 20 // bytes
+	pdfNodes = 1 << 17  // nodes of the page tree, pages among them
+	pdfText  = 16 << 20 // bytes of text
 )
 
-// tooMuch is the error of a PDF that is sound but too large.
+// tooMuch is the error for a PDF that is sound but too large.
 type tooMuch string
 
 func (t tooMuch) Error() string { return string(t) }
@@ -30,15 +30,15 @@ func (t tooMuch) Error() string { return string(t) }
 func parsePDF(ctx context.Context, data []byte) (Document, error) {
 	switch {
 	case !bytes.HasPrefix(bytes.TrimLeft(data[:min(len(data), 1024)], "\x00\t\n\f\r "), []byte("%PDF-")):
-		return Document{}, errors.New("not a PDF, whatever its name says")
+		return Document{}, errors.New("not a PDF, despite its name")
 	case sandboxed:
 		return readInSandbox(ctx, data)
 	}
 	return readPDF(ctx, data)
 }
 
-// boundedReader makes the library stop: its reads panic once the time or the amount is used up, and pdfDocument recovers.
-// Damaged files make it read the same bytes over and over.
+// boundedReader makes the library stop. Its reads panic once the context has ended or the budget is used up, and
+// pdfDocument recovers. Damaged files make the library read the same bytes over and over.
 type boundedReader struct {
 	ctx    context.Context
 	data   *bytes.Reader
@@ -57,7 +57,7 @@ func (r *boundedReader) ReadAt(p []byte, off int64) (int, error) {
 
 var errEndless = errors.New("it refers to itself endlessly")
 
-// readPDF reads a PDF in this process, or says why it cannot.
+// readPDF reads a PDF in this process.
 func readPDF(ctx context.Context, data []byte) (Document, error) {
 	doc, err := pdfDocument(ctx, data)
 	switch {
@@ -92,9 +92,9 @@ func pdfDocument(ctx context.Context, data []byte) (doc Document, err error) {
 	})
 	switch {
 	case total > pdfText:
-		return Document{}, tooMuch(fmt.Sprintf("more than %d MB of text (divide it)", pdfText>>20))
+		return Document{}, tooMuch(fmt.Sprintf("more than %d MB of text (split it)", pdfText>>20))
 	case reader.nodes > pdfNodes:
-		return Document{}, tooMuch(fmt.Sprintf("more than %d pages (divide it)", pdfNodes))
+		return Document{}, tooMuch(fmt.Sprintf("more than %d pages (split it)", pdfNodes))
 	}
 	if len(doc.Blocks) == 0 && reader.damaged != nil {
 		return Document{}, fmt.Errorf("%v", reader.damaged)
@@ -102,18 +102,18 @@ func pdfDocument(ctx context.Context, data []byte) (doc Document, err error) {
 	return doc, nil
 }
 
-// pdfTitle returns the title that the file gives itself, unless it is what a word processor left there.
+// pdfTitle returns the title in the file's information, unless a word processor put it there.
 func pdfTitle(r *pdf.Reader) string {
 	title := english.Collapse(r.Trailer().Key("Info").Key("Title").Text())
 	low := strings.ToLower(title)
-	if strings.HasPrefix(low, "microsoft word") || strings.HasPrefix(low, "untitled") || parsedName(low) {
+	if strings.HasPrefix(low, "microsoft word") || strings.HasPrefix(low, "untitled") || isFileName(low) {
 		return ""
 	}
 	return title
 }
 
-// parsedName reports whether a title is a file name.
-func parsedName(title string) bool {
+// isFileName reports whether a title is a file name.
+func isFileName(title string) bool {
 	for _, ext := range []string{".doc", ".docx", ".odt", ".tex", ".dvi", ".pdf", ".indd", ".pages"} {
 		if strings.HasSuffix(title, ext) {
 			return true
@@ -122,12 +122,12 @@ func parsedName(title string) bool {
 	return false
 }
 
-// addPage puts the glyphs of a page into lines and the lines into paragraphs, and returns the number of
-// bytes. PDFs hold neither spaces nor lines reliably: both follow from positions.
+// addPage joins the glyphs of a page to lines and the lines to paragraphs, and returns the number of bytes. PDFs do not
+// reliably hold spaces or lines, so both are derived from positions.
 func addPage(doc *Document, glyphs []pdfGlyph) int {
 	lines := pdfLines(glyphs)
 	var para []byte
-	parts, total := 0, 0 // of para, which a hyphen joins to one
+	parts, total := 0, 0 // lines in para, where a hyphen joins two to one; bytes of text
 	end := func() {
 		text := string(para)
 		kind := Paragraph
@@ -163,7 +163,7 @@ type pdfLine struct {
 	y, size float64
 }
 
-// pdfLines gathers glyphs of about the same height into lines, top to bottom.
+// pdfLines joins glyphs of about the same height to lines, in the order of the page.
 func pdfLines(glyphs []pdfGlyph) []pdfLine {
 	glyphs = slices.DeleteFunc(glyphs, func(g pdfGlyph) bool {
 		return g.text == "" || math.IsNaN(g.x) || math.IsNaN(g.y) || math.IsInf(g.x, 0) || math.IsInf(g.y, 0)
@@ -183,7 +183,7 @@ func pdfLines(glyphs []pdfGlyph) []pdfLine {
 	return lines
 }
 
-// joinGlyphs writes glyphs of one line, with a space where a gap is as wide as one.
+// joinGlyphs writes the glyphs of a line, with a space for each gap that is wide enough.
 func joinGlyphs(glyphs []pdfGlyph) string {
 	var b strings.Builder
 	for i, g := range glyphs {

@@ -7,7 +7,7 @@ import (
 	"github.com/ledongthuc/pdf"
 )
 
-// A page of 500 lines whose objects are packed, by our reading of pages and by the library's.
+// BenchmarkPDF reads a page of 500 lines with packed objects by our reading of pages and by the library's.
 func BenchmarkPDF(b *testing.B) {
 	data := packedPage(500)
 	open := func() *pdf.Reader {

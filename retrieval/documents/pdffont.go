@@ -11,28 +11,28 @@ import (
 	"golang.org/x/text/encoding/charmap"
 )
 
-// pdfFont is a font as far as text needs it: what its codes stand for, and how wide they are, in parts of its size.
+// pdfFont maps the codes of a font to text and to widths, which are fractions of the font's size.
 type pdfFont struct {
-	// A simple font has codes of one byte.
+	// Simple fonts have codes of one byte.
 	simple *[256]string
 	widths *[256]float64
-	// A composite font has codes of two, or as many as spaces say.
+	// Composite fonts have codes of two bytes, or of the lengths that spaces give.
 	texts    map[uint64]string // by codeKey
 	spaces   []codeSpace
 	cids     map[int]float64 // widths, by code
-	cidWidth float64         // of all others
-	utf16    bool            // codes are characters
+	cidWidth float64         // width of all other codes
+	utf16    bool            // codes are UTF-16
 }
 
-// codeSpace is codes from low to high, of equally many bytes.
+// codeSpace is a range of codes of the same length.
 type codeSpace struct{ low, high string }
 
 const (
-	pdfCodes  = 1 << 17 // of one font's table
-	pdfSpaces = 64      // ranges of codes
+	pdfCodes  = 1 << 17 // entries in a font's table
+	pdfSpaces = 64      // code spaces of a font
 )
 
-// codeKey is a code and how many bytes it has.
+// codeKey combines a code and its length.
 func codeKey(code string) uint64 {
 	key := uint64(len(code)) << 32
 	for i := range len(code) {
@@ -41,9 +41,9 @@ func codeKey(code string) uint64 {
 	return key
 }
 
-// font returns the font of a dictionary, which it reads once, unless there are very many.
+// font returns the font that a dictionary describes. It caches fonts until their tables grow too large together.
 func (p *pdfReader) font(v pdf.Value) *pdfFont {
-	key := v.String() // references are in it, what they refer to is not
+	key := v.String() // holds references, not the objects that they refer to
 	if f := p.fonts[key]; f != nil {
 		return f
 	}
@@ -64,10 +64,10 @@ func (p *pdfReader) font(v pdf.Value) *pdfFont {
 	return f
 }
 
-// setSimple sets what the codes of a simple font stand for: by its encoding, of which it may name some otherwise.
+// setSimple sets the texts of a simple font's codes by its encoding and the differences from it.
 func (f *pdfFont) setSimple(v pdf.Value) {
 	encoding := v.Key("Encoding")
-	base := charmap.Windows1252 // near enough to the others
+	base := charmap.Windows1252 // close enough to the other encodings
 	if encoding.Name() == "MacRomanEncoding" || encoding.Key("BaseEncoding").Name() == "MacRomanEncoding" {
 		base = charmap.Macintosh
 	}
@@ -92,7 +92,7 @@ func (f *pdfFont) setSimple(v pdf.Value) {
 	}
 }
 
-// glyphText is what a glyph's name stands for: the library knows names, others say the character's number.
+// glyphText returns the text of a glyph's name. The name may hold the character's number; the library knows the others.
 func glyphText(name string, names pdf.TextEncoding, code byte) string {
 	for _, prefix := range []string{"uni", "u"} {
 		if digits, ok := strings.CutPrefix(name, prefix); ok && len(digits) >= 4 {
@@ -104,7 +104,7 @@ func glyphText(name string, names pdf.TextEncoding, code byte) string {
 	return names.Decode(string([]byte{code}))
 }
 
-// setWidths sets the widths of a simple font. Those of the standard fonts need not be in a file.
+// setWidths sets the widths of a simple font. A file may leave out those of the standard fonts.
 func (f *pdfFont) setWidths(v pdf.Value) {
 	unit := 1. / 1000
 	if m := v.Key("FontMatrix"); v.Key("Subtype").Name() == "Type3" && m.Len() == 6 {
@@ -127,7 +127,7 @@ func (f *pdfFont) setWidths(v pdf.Value) {
 	}
 }
 
-// Widths of the characters from space to tilde, in thousandths, by Adobe's metrics of the standard fonts.
+// Widths of the characters from space to tilde, in thousandths of the size, from Adobe's metrics of the standard fonts.
 var (
 	helvetica = [95]uint16{
 		278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278, 556, 556, 556, 556, 556, 556, 556, 556, 556, 556, 278, 278, 584, 584, 584, 556,
@@ -158,7 +158,7 @@ func (f *pdfFont) setStandardWidths(name string) {
 	}
 }
 
-// composite sets the codes and widths of a composite font; what they stand for comes later.
+// composite sets the code spaces and widths of a composite font. The texts come from its ToUnicode table.
 func (p *pdfReader) composite(f *pdfFont, v pdf.Value) {
 	f.texts, f.cids = map[uint64]string{}, map[int]float64{}
 	encoding := v.Key("Encoding")
@@ -169,7 +169,7 @@ func (p *pdfReader) composite(f *pdfFont, v pdf.Value) {
 	f.readWidths(v.Key("DescendantFonts").Index(0))
 }
 
-// readWidths reads the widths of a composite font: W is [first [w w …]] or [first last w], again and again.
+// readWidths reads the widths of a composite font. W is a sequence of "first [w w …]" and "first last w".
 func (f *pdfFont) readWidths(v pdf.Value) {
 	f.cidWidth = 1
 	if w := v.Key("DW"); w.Kind() == pdf.Integer || w.Kind() == pdf.Real {
@@ -198,7 +198,7 @@ func (f *pdfFont) readWidths(v pdf.Value) {
 	}
 }
 
-// readTable reads what codes stand for, or, of an encoding, which codes there are.
+// readTable reads a CMap: the texts of codes, or else the code spaces.
 func (f *pdfFont) readTable(data []byte, texts bool) {
 	scanPDF(data, func(op string, args []pdfOperand) {
 		switch {
@@ -220,7 +220,7 @@ func (f *pdfFont) readTable(data []byte, texts bool) {
 	})
 }
 
-// setTexts sets the texts of the codes from low to high: one after the other from to on, or those that to lists.
+// setTexts sets the texts of the codes from low to high: consecutive characters that start at to, or the list in to.
 func (f *pdfFont) setTexts(low, high string, to pdfOperand) {
 	if len(low) != len(high) || len(low) == 0 || len(low) > 4 {
 		return
@@ -238,7 +238,7 @@ func (f *pdfFont) setTexts(low, high string, to pdfOperand) {
 	}
 }
 
-// setText sets the text of a code: UTF-16, of which the last unit is so much higher.
+// setText sets the text of a code. text is UTF-16, and add is added to its last unit.
 func (f *pdfFont) setText(code, text string, add uint16) {
 	if len(text) == 1 {
 		text = "\x00" + text
@@ -260,10 +260,10 @@ func (f *pdfFont) setText(code, text string, add uint16) {
 	}
 }
 
-// ligatures are letters that a question has one by one.
+// ligatures replaces ligatures by letters, as questions are written.
 var ligatures = strings.NewReplacer("ﬀ", "ff", "ﬁ", "fi", "ﬂ", "fl", "ﬃ", "ffi", "ﬄ", "ffl", "ﬅ", "st", "ﬆ", "st")
 
-// next returns the number of bytes of the first code in raw, what it stands for, and how wide that is.
+// next returns the length of the first code in raw, its text and its width.
 func (f *pdfFont) next(raw string) (n int, text string, width float64) {
 	if f.simple != nil {
 		return 1, f.simple[raw[0]], f.widths[raw[0]]
@@ -280,7 +280,7 @@ func (f *pdfFont) next(raw string) (n int, text string, width float64) {
 	return n, text, width
 }
 
-// length is how many bytes the first code in raw has.
+// length returns the length of the first code in raw.
 func (f *pdfFont) length(raw string) int {
 	for _, s := range f.spaces {
 		if n := len(s.low); n <= len(raw) && s.low <= raw[:n] && raw[:n] <= s.high {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Reading a PDF costs no more than its length: four times the text takes about four times the memory.
+// The cost of reading a PDF is linear: four times the text takes about four times the memory.
 func TestPDFIsLinear(t *testing.T) {
 	cost := func(lines int) float64 {
 		data := makePDF("", "BT /F1 12 Tf 72 700 Td "+strings.Repeat("(abcdefghijklmn-) Tj 0 -14 Td ", lines)+"ET")

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// pdfOperand is what stands before an operator of a content stream (ISO 32000-1, 7.8.2) or of a table of characters.
+// pdfOperand is an operand in a content stream (ISO 32000-1, 7.8.2) or in a CMap.
 type pdfOperand struct {
 	kind   pdfKind
 	number float64
@@ -24,18 +24,18 @@ const (
 )
 
 const (
-	pdfNesting  = 32      // of arrays and dictionaries; what is deeper belongs to the last of them
-	pdfOperands = 1 << 16 // before one operator; of more the last ones
+	pdfNesting  = 32      // depth of arrays and dictionaries; deeper ones are merged
+	pdfOperands = 1 << 16 // of one operator; only the last ones are kept
 )
 
-// pdfScanner reads operators and their operands. Nothing is an error: what is damaged is some other operand.
+// pdfScanner reads operators and their operands. It has no errors: it reads damaged operands as something else.
 type pdfScanner struct {
 	in   []byte
 	args []pdfOperand
-	open []pdfOperand // arrays and dictionaries that have begun
+	open []pdfOperand // arrays and dictionaries not closed yet
 }
 
-// scanPDF calls do for each operator with its operands, which do may keep.
+// scanPDF calls do for each operator with its operands. do may keep the slice.
 func scanPDF(data []byte, do func(op string, args []pdfOperand)) {
 	s := pdfScanner{in: data}
 	for {
@@ -108,10 +108,10 @@ func (s *pdfScanner) add(v pdfOperand) {
 	s.args = append(s.args, v)
 }
 
-// operator takes a word, which may be a number.
+// operator handles a word, which may be a number.
 func (s *pdfScanner) operator(word string, do func(string, []pdfOperand)) {
 	if c := word[0]; c >= '0' && c <= '9' || c == '-' || c == '+' || c == '.' {
-		number, _ := strconv.ParseFloat(word, 64) // 0 where it is none
+		number, _ := strconv.ParseFloat(word, 64) // 0 if malformed
 		s.add(pdfOperand{kind: pdfNumber, number: number})
 		return
 	}
@@ -127,7 +127,7 @@ func (s *pdfScanner) operator(word string, do func(string, []pdfOperand)) {
 	do(word, args)
 }
 
-// image passes over the bytes of an image that stands among the operators.
+// image skips the bytes of an inline image.
 func (s *pdfScanner) image() {
 	for at := 0; ; {
 		i := bytes.Index(s.in[at:], []byte("EI"))
@@ -143,7 +143,7 @@ func (s *pdfScanner) image() {
 	}
 }
 
-// word takes what comes up to a delimiter or space; at least one byte where the first is none of these.
+// word takes the bytes before the next delimiter or space.
 func (s *pdfScanner) word() string {
 	n := 0
 	for n < len(s.in) && !isPDFSpace(s.in[n]) && !isPDFDelimiter(s.in[n]) {
@@ -154,7 +154,7 @@ func (s *pdfScanner) word() string {
 	return w
 }
 
-// literal takes a string in parentheses.
+// literal reads a string in parentheses.
 func (s *pdfScanner) literal() string {
 	var out []byte
 	depth, i := 0, 0
@@ -197,7 +197,7 @@ func (s *pdfScanner) literal() string {
 	return string(out)
 }
 
-// hexadecimal takes a string in angle brackets.
+// hexadecimal reads a string in angle brackets.
 func (s *pdfScanner) hexadecimal() string {
 	var out []byte
 	digits := 0
@@ -227,7 +227,7 @@ func hexDigit(c byte) (byte, bool) {
 	return 0, false
 }
 
-// unescapeName replaces #41 by A.
+// unescapeName decodes escapes such as #41 for A.
 func unescapeName(name string) string {
 	out := make([]byte, 0, len(name))
 	for i := 0; i < len(name); i++ {

@@ -8,17 +8,17 @@ import (
 	"github.com/ledongthuc/pdf"
 )
 
-// The text of a PDF's page: which characters its instructions show, and where (ISO 32000-1, section 9). The library reads
-// objects; its own reading of pages asks a font's objects anew for every glyph, which stand packed in modern files, knows
-// the widths of simple fonts alone, and gives up where anything is damaged.
+// This file extracts the text of a PDF's page: which characters its instructions show, and where (ISO 32000-1, section 9).
+// The library reads objects. Its own reading of pages is not used: it decodes a font's objects again for every glyph,
+// knows only the widths of simple fonts, and gives up on any damage.
 
-// pdfGlyph is what one code of a shown string stands for.
+// pdfGlyph is the text of one code in a shown string, and its place.
 type pdfGlyph struct {
 	text       string
-	x, y       float64 // where it begins, in units of the page
+	x, y       float64 // of its origin, in units of the page
 	width      float64 // 0 where the font does not say
 	size       float64 // of the font
-	horizontal float64 // size, as wide as glyphs are set
+	horizontal float64 // size in the horizontal direction
 }
 
 // pdfMatrix is [a b 0; c d 0; e f 1].
@@ -26,10 +26,10 @@ type pdfMatrix [6]float64
 
 var identity = pdfMatrix{1, 0, 0, 1, 0, 0}
 
-// turned are the matrices of pages that are shown turned to the right by so many right angles.
-var turned = [4]pdfMatrix{identity, {0, -1, 1, 0, 0, 0}, {-1, 0, 0, -1, 0, 0}, {0, 1, -1, 0, 0, 0}}
+// rotations are the matrices of pages that are shown rotated clockwise by 0, 90, 180 and 270 degrees.
+var rotations = [4]pdfMatrix{identity, {0, -1, 1, 0, 0, 0}, {-1, 0, 0, -1, 0, 0}, {0, 1, -1, 0, 0, 0}}
 
-// times is m·n: m comes first.
+// times returns m·n, which applies m first.
 func (m pdfMatrix) times(n pdfMatrix) pdfMatrix {
 	return pdfMatrix{
 		m[0]*n[0] + m[1]*n[2], m[0]*n[1] + m[1]*n[3],
@@ -38,7 +38,7 @@ func (m pdfMatrix) times(n pdfMatrix) pdfMatrix {
 	}
 }
 
-// pdfState is what "q" keeps, with the matrices of a text object, which it need not.
+// pdfState is the graphics state that "q" saves. It also holds the matrices of a text object, which "q" need not save.
 type pdfState struct {
 	toPage     pdfMatrix
 	text, line pdfMatrix
@@ -53,13 +53,13 @@ type pdfState struct {
 
 // pdfReader reads pages of one file.
 type pdfReader struct {
-	fonts   map[string]*pdfFont // by what their dictionaries say
+	fonts   map[string]*pdfFont // by the text of their dictionaries
 	entries int                 // of all their tables
-	glyphs  []pdfGlyph          // of the page
-	nodes   int                 // of the tree of pages
-	depth   int                 // of forms within forms
-	forms   int                 // of the page
-	damaged any                 // what was wrong last
+	glyphs  []pdfGlyph          // of the current page
+	nodes   int                 // of the page tree, visited so far
+	depth   int                 // of nested forms
+	forms   int                 // shown on the current page
+	damaged any                 // the last panic of the library
 }
 
 const (
@@ -67,11 +67,11 @@ const (
 	pdfDepth   = 8
 	pdfForms   = 1000
 	pdfSaved   = 512
-	pdfDepths  = 64 // of the tree of pages
+	pdfDepths  = 64 // of the page tree
 	pdfEntries = 1 << 20
 )
 
-// try leaves out what is damaged: the library panics there.
+// try calls f and recovers if the library panics, as it does on damage. What f reads is then left out.
 func (p *pdfReader) try(f func()) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -83,13 +83,13 @@ func (p *pdfReader) try(f func()) {
 	f()
 }
 
-// pdfPage is a page, with what it has from the nodes above it.
+// pdfPage is a page, with the attributes that it inherits from the nodes above it.
 type pdfPage struct {
 	contents, resources, rotate pdf.Value
 }
 
-// each calls do for the pages at and below a node of the tree of pages, until it says no. above has what the nodes above say.
-// The library's way to page n begins at the root.
+// each calls do for the pages at and below a node of the page tree until do returns false. above holds the inherited
+// attributes. The library's way to a page by its number would start at the root each time.
 func (p *pdfReader) each(node pdf.Value, above pdfPage, depth int, do func(pdfPage) bool) (more bool) {
 	if p.nodes++; p.nodes > pdfNodes || depth > pdfDepths {
 		return p.nodes <= pdfNodes
@@ -117,17 +117,17 @@ func (p *pdfReader) page(page pdfPage) []pdfGlyph {
 	p.glyphs, p.forms = nil, 0
 	p.try(func() {
 		turn := int(page.rotate.Int64()) / 90 & 3
-		p.show(page.contents, page.resources, pdfState{toPage: turned[turn], text: identity, line: identity, scale: 1})
+		p.show(page.contents, page.resources, pdfState{toPage: rotations[turn], text: identity, line: identity, scale: 1})
 	})
 	return p.glyphs
 }
 
-// bytes returns what a stream holds, or several that are read as one.
+// bytes returns the contents of a stream, or of an array of streams joined together.
 func (p *pdfReader) bytes(v pdf.Value) []byte {
 	var out bytes.Buffer
 	read := func(v pdf.Value) {
 		if v.Kind() == pdf.Stream {
-			p.try(func() { io.Copy(&out, io.LimitReader(v.Reader(), int64(pdfStream-out.Len()))) }) // what came before an error is of use
+			p.try(func() { io.Copy(&out, io.LimitReader(v.Reader(), int64(pdfStream-out.Len()))) }) // the bytes before an error are still of use
 			out.WriteByte('\n')
 		}
 	}
@@ -138,11 +138,11 @@ func (p *pdfReader) bytes(v pdf.Value) []byte {
 	return out.Bytes()
 }
 
-// show interprets instructions that use those resources.
+// show interprets instructions, which refer to resources by name.
 func (p *pdfReader) show(contents, resources pdf.Value, start pdfState) {
 	s := start
 	var saved []pdfState
-	deeper := 0 // how often "q" came when enough were saved
+	deeper := 0 // number of "q" beyond pdfSaved
 	named := map[string]*pdfFont{}
 	scanPDF(p.bytes(contents), func(op string, args []pdfOperand) {
 		number := func(i int) float64 {
@@ -234,7 +234,7 @@ func (p *pdfReader) show(contents, resources pdf.Value, start pdfState) {
 	})
 }
 
-// form shows a form, unless forms show each other without end.
+// form shows a form, unless forms are nested too deeply or too many.
 func (p *pdfReader) form(form, resources pdf.Value, s pdfState) {
 	if form.Kind() != pdf.Stream || form.Key("Subtype").Name() != "Form" || p.depth >= pdfDepth || p.forms >= pdfForms {
 		return
@@ -255,12 +255,12 @@ func (p *pdfReader) form(form, resources pdf.Value, s pdfState) {
 	p.show(form, resources, s)
 }
 
-// advance moves on by x of the text's own units, before scaling.
+// advance moves the text position by x, in units of text space before scaling.
 func (s *pdfState) advance(x float64) {
 	s.text = pdfMatrix{1, 0, 0, 1, x * s.scale, 0}.times(s.text)
 }
 
-// text adds the glyphs of a string.
+// text adds the glyphs of a shown string.
 func (p *pdfReader) text(s *pdfState, raw string) {
 	if s.font == nil {
 		return

@@ -18,14 +18,14 @@ import (
 	"tandem/retrieval/internal/english"
 )
 
-// A few hundred bytes of a PDF can ask for any amount of memory, a deep stack or an endless loop. A library cannot be
-// stopped in any of that, a process can: so PDFs are read by a process of their own, which is this program started anew.
+// A PDF of a few hundred bytes can cause any amount of memory, a deep stack or an endless loop. Nothing stops a library
+// from that, but a process can be stopped. So a child process reads PDFs: this program, started again.
 
 const (
-	sandboxEnv = "TANDEM_READ_PDF" // set for that process
+	sandboxEnv = "TANDEM_READ_PDF" // set for the child
 	pdfTime    = 20 * time.Second
 	pdfMemory  = 512 << 20 // bytes
-	// Exit codes of that process.
+	// Exit codes of the child.
 	exitLarge = 3
 	exitLate  = 4
 )
@@ -68,7 +68,7 @@ func SandboxPDFs() {
 	os.Exit(0)
 }
 
-// guard ends the process when it takes too much time or memory.
+// guard ends the process if it takes too much time or memory.
 func guard() {
 	late, tick := time.After(pdfTime), time.NewTicker(10*time.Millisecond)
 	memory := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}

@@ -16,13 +16,13 @@ import (
 
 const failingSandbox = "TANDEM_TEST_FAILING_SANDBOX"
 
-// TestMain lets PDFs be read as the programs read them, by a process that fails when a test asks for that.
+// TestMain lets a child process read PDFs, as the programs do. The child fails if a test asks for that.
 func TestMain(m *testing.M) {
 	if os.Getenv("TANDEM_READ_PDF") != "" && os.Getenv(failingSandbox) != "" {
 		os.Exit(1)
 	}
 	documents.SandboxPDFs()
-	os.Setenv("GORACE", "atexit_sleep_ms=0") // or the race detector lets each of these processes sleep a second
+	os.Setenv("GORACE", "atexit_sleep_ms=0") // otherwise the race detector lets each child sleep a second
 	os.Exit(m.Run())
 }
 
@@ -39,7 +39,7 @@ func (f countingFS) Open(name string) (fs.File, error) {
 	return f.MapFS.Open(name)
 }
 
-// What is wrong with a file is remembered until it changes; what is wrong with this machine is not.
+// The index remembers what is wrong with a file until the file changes, but not what is wrong with the machine.
 func TestReasonsAreRemembered(t *testing.T) {
 	opened := 0
 	files := countingFS{fstest.MapFS{"a.pdf": {Data: []byte("%PDF-1.4"), ModTime: time.Unix(1e9, 0)}}, &opened}
@@ -80,7 +80,7 @@ func TestAddIsInterrupted(t *testing.T) {
 	finds(t, x, "walnut")
 }
 
-// Files are cut again when another length is asked for.
+// Files are cut again if another length of passages is asked for.
 func TestPassageWords(t *testing.T) {
 	dir, files := t.TempDir(), t.TempDir()
 	var text strings.Builder
@@ -106,7 +106,7 @@ func TestPassageWords(t *testing.T) {
 	}
 	long := add(100)
 	if long.Updated != 1 || long.Passages >= short.Passages {
-		t.Errorf("%+v for long passages, %+v for short ones", long, short)
+		t.Errorf("%+v with long passages, %+v with short ones", long, short)
 	}
 	if _, err := Open(dir, Options{Words: -1}); err == nil {
 		t.Error("passages of -1 words are accepted")

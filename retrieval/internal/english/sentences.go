@@ -9,12 +9,12 @@ import (
 	"github.com/clipperhouse/uax29/v2/sentences"
 )
 
-// splitSentences divides a paragraph at UAX #29 sentence bounds, except after abbreviations and initials,
-// where that standard's default rules end a sentence ("Mr. Oduya", "J. Smith"), and before figures and addresses,
-// where they do not ("… 14 euros. 806 pounds is …").
+// Sentences divides a paragraph at the sentence boundaries of UAX #29, with two exceptions: it does not divide after
+// abbreviations and initials ("Mr. Oduya", "J. Smith"), where the default rules do, and it divides before figures and
+// addresses ("… 14 euros. 806 pounds is …"), where they do not.
 func Sentences(s string) []string {
 	var out []string
-	from, to := 0, 0 // the parts that may go on lie side by side in s
+	from, to := 0, 0 // the current sentence, which may have several parts
 	for tokens := sentences.FromString(s); tokens.Next(); {
 		for part := range beforeFigures(tokens.Value()) {
 			to += len(part)
@@ -30,8 +30,8 @@ func Sentences(s string) []string {
 	return out
 }
 
-// beforeFigures divides s where a full stop after a word is followed by a word with a digit, a currency sign or an
-// address in it. What abbreviates before a number ("p. 12", "at 6 p.m. 30 people") stays.
+// beforeFigures divides s where a full stop after a word comes before a word with a digit, a currency sign or an at
+// sign. Abbreviations before a number ("p. 12", "at 6 p.m. 30 people") do not divide it.
 func beforeFigures(s string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		from := 0
@@ -54,7 +54,7 @@ func beforeFigures(s string) iter.Seq[string] {
 	}
 }
 
-// counted are abbreviations of four letters and more that stand before a number.
+// counted are abbreviations of four or more letters that come before a number.
 var counted = map[string]bool{"approx": true, "sept": true, "chap": true, "figs": true}
 
 var abbreviations = map[string]bool{
@@ -63,7 +63,7 @@ var abbreviations = map[string]bool{
 	"gen": true, "col": true, "capt": true, "lt": true, "sgt": true, "fig": true, "vol": true, "pp": true,
 }
 
-// abbreviated reports whether s ends in a full stop that more likely abbreviates than ends a sentence.
+// abbreviated reports whether the full stop at the end of s more likely marks an abbreviation than the end of a sentence.
 func abbreviated(s string) bool {
 	if !strings.HasSuffix(s, ".") {
 		return false

@@ -1,129 +1,45 @@
+// Package english tells the words and sentences of English text apart, as far as parsing files and cutting passages
+// need it: by lists of words and by simple rules, with no grammar behind them.
 package english
 
 import (
-	"regexp"
+	"maps"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 )
 
-func IsVerb(word string) bool { return Verbs[TrimWord(word)] } // not "Biork Works"
+// Word lists, in lower case.
+var (
+	// Leaning words begin a sentence that refers to an earlier one.
+	Leaning = Set("it its he she him his her hers they them their theirs this that these those there here we our us such both")
+	// Articles begin a sentence that may not say whose thing it is about.
+	Articles = Set("the as")
+	// Be holds forms of "to be".
+	Be = Set("is are was were")
+	// Remarks only draw attention to what follows.
+	Remarks = Set("note: remember: ps: nb: remember note that also, also please")
+	// Actions are verbs that follow a particular thing or person.
+	Actions = Set(`has had leaves opens closes charges serves offers seats covers weighs measures begins starts ends lasts takes runs rests bakes cooks goes
+ plays meets works lives eats shows uses needs consists contains won stays belongs holds sits docks departs tells shuts deals got simmers
+ practises boards spends elected appeared released`)
+	// Verbs end the subject of a sentence.
+	Verbs = union(Actions, Set(`is are was were be have can could will would may must costs comes came stands lies amounts hangs wrote founded designed painted built
+ invented composed directs directed manages heads guides guards repairs services sponsors organises conducts commands steers drives coaches
+ trains treats administers governs chairs translated published ordered cooks pays leads sells made owns wears likes loves enjoys supports
+ teaches speaks hosts arrives leaves departs happens finishes dates rises charged grew studies cannot can't does did gets cares empties flows
+ follows`))
+)
 
-// bare cuts the ending of a possessive off.
-func TrimPossessive(word string) string {
-	return strings.TrimSuffix(strings.TrimSuffix(word, "'s"), "’s")
+func union(a, b map[string]bool) map[string]bool {
+	all := maps.Clone(a)
+	maps.Copy(all, b)
+	return all
 }
 
-func TrimWord(s string) string { return strings.Trim(s, ".,;:!?'’\"()") }
-
-func IsName(word string) bool {
-	r, size := utf8.DecodeRuneInString(word)
-	next, _ := utf8.DecodeRuneInString(word[size:])
-	return unicode.IsUpper(r) && unicode.IsLower(next)
-}
-
-// possessive reports whether a word, with the marks behind it, is a genitive.
-func IsPossessive(word string) bool {
-	word = strings.TrimRight(word, ".,;:!?\")")
-	return strings.HasSuffix(word, "'s") || strings.HasSuffix(word, "’s") || strings.HasSuffix(word, "s'")
-}
-
-// shorten cuts s to at most n words.
-func Shorten(s string, n int) string {
-	pieces := SplitWords(Collapse(s), n)
-	if len(pieces) > 1 {
-		return pieces[0] + "…"
+// Set returns the words of a list, separated by white space.
+func Set(list string) map[string]bool {
+	m := map[string]bool{}
+	for w := range strings.FieldsSeq(list) {
+		m[w] = true
 	}
-	return pieces[0]
-}
-
-func Capitalise(s string) string {
-	r, n := utf8.DecodeRuneInString(s)
-	return string(unicode.ToUpper(r)) + s[n:]
-}
-
-// cutMarker cuts a bullet or a number with "." or ")" off a line.
-func CutMarker(line string) (rest string, ok bool) {
-	for _, bullet := range []string{"- ", "* ", "+ ", "• ", "– "} {
-		if rest, ok := strings.CutPrefix(line, bullet); ok {
-			return strings.TrimSpace(rest), true
-		}
-	}
-	i := 0
-	for i < len(line) && i < 4 && line[i] >= '0' && line[i] <= '9' {
-		i++
-	}
-	if i > 0 && i+1 < len(line) && (line[i] == '.' || line[i] == ')') && line[i+1] == ' ' {
-		return strings.TrimSpace(line[i+1:]), true
-	}
-	return line, false
-}
-
-// words counts the words of s. A run of characters without white space counts for one per started
-// longWord, so that languages written without spaces, and junk, make passages of bounded size too.
-func CountWords(s string) (n int) {
-	for field := range strings.FieldsSeq(s) {
-		n += (utf8.RuneCountInString(field) + LongWord - 1) / LongWord
-	}
-	return n
-}
-
-const LongWord = 24
-
-// collapse joins the words of s by single spaces and drops what cannot be read: control characters and
-// invalid UTF-8.
-func Collapse(s string) string {
-	var b strings.Builder
-	space := false
-	for _, r := range s {
-		switch {
-		case unicode.IsSpace(r):
-			space = b.Len() > 0
-		case r == utf8.RuneError, r == '\u00ad', r == '\u200b', r == '\ufeff', unicode.IsControl(r):
-		default:
-			if space {
-				b.WriteByte(' ')
-				space = false
-			}
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
-}
-
-// said matches a message of a chat: "Anna: …", "[10:32] Ben: …", "Ben (10:32): …".
-var Message = regexp.MustCompile(`^(\[[\d:., ]+\] )?([\p{Lu}][\p{L}\p{N}._-]*(?: [\p{Lu}][\p{L}.]*)?)( \([\d:., ]+\))?: `)
-
-// firstRunes returns the first n characters of s.
-func firstRunes(s string, n int) string {
-	for at := range s {
-		if n--; n < 0 {
-			return s[:at]
-		}
-	}
-	return s
-}
-
-// splitWords cuts s into pieces of at most limit words, of about even length.
-func SplitWords(s string, limit int) []string {
-	total := CountWords(s)
-	if total <= limit {
-		return []string{s}
-	}
-	pieces := (total + limit - 1) / limit
-	even := (total + pieces - 1) / pieces
-	var out []string
-	var piece []string
-	size := 0
-	for field := range strings.FieldsSeq(s) {
-		for field != "" {
-			part := firstRunes(field, even*LongWord)
-			field = field[len(part):]
-			if n := CountWords(part); size+n > even && size > 0 {
-				out, piece, size = append(out, strings.Join(piece, " ")), nil, 0
-			}
-			piece, size = append(piece, part), size+CountWords(part)
-		}
-	}
-	return append(out, strings.Join(piece, " "))
+	return m
 }

@@ -11,15 +11,15 @@ import (
 
 //go:generate go run ./idfgen -o idf.txt $WIKITEXT
 
-// idf.txt holds the number of pieces of text that were counted, then lines of a count and the terms that
-// occur in so many pieces. WIKITEXT names the text: the validation part of WikiText-2 (raw).
+// idfTable is the number of pieces of text that were counted, then lines that hold a count and the terms that occur in
+// that many pieces. WIKITEXT names the text: the validation part of WikiText-2 (raw).
 //
 //go:embed idf.txt
 var idfTable string
 
 type termStatistics struct {
 	idf  map[string]float64 // 0 for function words
-	most float64            // what a term in one piece of text has
+	most float64            // of a term in one piece of text
 }
 
 // IDF returns the inverse document frequency of a term in English text, 0 for function words, and whether the term is known.
@@ -61,7 +61,7 @@ func parse(text string) (*termStatistics, error) {
 	return t, nil
 }
 
-// functionWords say how a question is asked or a sentence built, not what it is about.
+// functionWords say how a question is asked or how a sentence is built, not what it is about.
 const functionWords = `a an the this that these those some any each every all both either neither no not nor
  i me my mine we us our ours you your yours he him his she her hers it its they them their theirs one
  be am is are was were been being have has had having do does did doing done can could will would shall

@@ -1,8 +1,8 @@
 package terms
 
-// Stem strips the endings of an English word in lower case by Porter's algorithm (M. F. Porter, "An
-// algorithm for suffix stripping", 1980). It works in place and returns a prefix of b, possibly altered.
-// Words that are not plain ASCII letters are returned as they are.
+// Stem strips the endings of a lower-case English word by Porter's algorithm (M. F. Porter, "An algorithm for suffix
+// stripping", 1980). It works in place and returns a prefix of b, possibly changed. It returns words that hold anything
+// but ASCII letters unchanged.
 func Stem(b []byte) []byte {
 	if len(b) <= 2 {
 		return b
@@ -67,7 +67,7 @@ func doubled(b []byte) bool {
 	return n >= 2 && b[n-1] == b[n-2] && isConsonant(b, n-1)
 }
 
-// short reports whether b ends consonant-vowel-consonant, the last not w, x or y: Porter's *o.
+// short reports whether b ends in consonant, vowel, consonant, and the last is not w, x or y: Porter's *o.
 func short(b []byte) bool {
 	n := len(b)
 	if n < 3 || !isConsonant(b, n-3) || isConsonant(b, n-2) || !isConsonant(b, n-1) {
@@ -105,7 +105,7 @@ func step1b(b []byte) []byte {
 	}
 	switch {
 	case hasSuffix(stem, "at"), hasSuffix(stem, "bl"), hasSuffix(stem, "iz"), measure(stem) == 1 && short(stem):
-		return append(stem, 'e') // fits: an ending was cut off
+		return append(stem, 'e') // an ending was cut off, so there is room
 	case doubled(stem) && !hasSuffix(stem, "l") && !hasSuffix(stem, "s") && !hasSuffix(stem, "z"):
 		return stem[:len(stem)-1]
 	}
@@ -125,7 +125,7 @@ var step3 = []rule{
 	{"icate", "ic"}, {"ative", ""}, {"alize", "al"}, {"iciti", "ic"}, {"ical", "ic"}, {"ful", ""}, {"ness", ""},
 }
 
-// replaceSuffix applies the first rule whose suffix b has, if what is left measures at least m.
+// replaceSuffix applies the first rule whose suffix b has, if the measure of the rest is at least m.
 func replaceSuffix(b []byte, rules []rule, m int) []byte {
 	for _, r := range rules {
 		if hasSuffix(b, r.from) {

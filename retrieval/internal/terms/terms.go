@@ -1,6 +1,6 @@
-// Package terms cuts English text into the terms that the lexical scorer counts and compares. The scorer
-// and the generator of its statistics share it. Its output is part of the scorer's version: both sides
-// must cut alike, so a change here is a new scorer name.
+// Package terms cuts English text into the terms that the lexical scorer counts and compares, and knows how common each
+// term is. The scorer and the generator of the statistics share it. Both sides of a pair must cut alike, so a change to
+// the output makes a new scorer, which needs a new name.
 package terms
 
 import (
@@ -10,11 +10,11 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// maxTerm bounds a term in bytes; what is longer is cut.
+// maxTerm is the greatest length of a term in bytes. Longer ones are cut.
 const maxTerm = 40
 
-// Each calls f with every term of text in order: runs of letters or of digits, lower case, without
-// accents, stemmed. The slice is only valid during the call.
+// Each calls f with every term of text in order. Terms are runs of letters or of digits, in lower case, without accents,
+// and stemmed. The slice is valid only during the call.
 func Each(text string, f func(term []byte)) {
 	var buf [maxTerm]byte
 	n, digits := 0, false
@@ -62,7 +62,7 @@ func Each(text string, f func(term []byte)) {
 					put(d)
 				}
 			}
-		case r == '\u2019' || r == '\u00ad': // an apostrophe ends a word as ' does; a soft hyphen is not there
+		case r == '\u2019' || r == '\u00ad': // an apostrophe ends a word, as ' does; a soft hyphen is dropped
 			if r == '\u2019' {
 				flush()
 			}

@@ -1,5 +1,5 @@
-// Command idfgen counts in how many 64-word pieces of an English text each term occurs, and writes the
-// counts as the lexical scorer's statistics. It writes terms and counts, none of the text.
+// Command idfgen counts in how many 64-word pieces of an English text each term occurs, and writes the counts as the
+// lexical scorer's statistics. The output holds terms and counts only, no text.
 //
 //	go run ./retrieval/internal/terms/idfgen -o retrieval/internal/terms/idf.txt TEXT…
 package main
@@ -16,11 +16,9 @@ import (
 	"tandem/retrieval/internal/terms"
 )
 
-// Words to a piece, and the least pieces that a term must occur in to be kept: rarer terms weigh as much
-// as unknown ones.
 const (
 	pieceWords = 64
-	least      = 3
+	least      = 3 // pieces that a term must occur in; rarer terms count as unknown
 )
 
 func main() {
@@ -43,7 +41,7 @@ func main() {
 	}
 }
 
-// count adds the pieces of text to frequency and returns how many there were.
+// count adds the pieces of text to frequency and returns their number.
 func count(text string, frequency map[string]int) (pieces int) {
 	fields := strings.Fields(text)
 	for piece := range slices.Chunk(fields, pieceWords) {
@@ -57,7 +55,7 @@ func count(text string, frequency map[string]int) (pieces int) {
 	return pieces
 }
 
-// table writes the number of pieces, then a line for each frequency with its terms in order.
+// table returns the number of pieces, then a line for each frequency with its terms in order.
 func table(frequency map[string]int, pieces int) []byte {
 	byCount := make(map[int][]string)
 	for t, n := range frequency {

@@ -18,11 +18,11 @@ func TestTable(t *testing.T) {
 
 // TestShippedTable checks that the statistics that ship are what the generator makes of their source.
 func TestShippedTable(t *testing.T) {
-	text, err := os.ReadFile("../../../../shared/data/wikitext2/wiki.valid.raw")
+	text, err := os.ReadFile("../../../../../shared/data/wikitext2/wiki.valid.raw")
 	if err != nil {
 		t.Skipf("the source is not there: %v", err)
 	}
-	shipped, err := os.ReadFile("../../idf.txt")
+	shipped, err := os.ReadFile("../idf.txt")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -103,7 +103,7 @@ func titleFrom(name string) string {
 	}
 	title := english.Collapse(strings.NewReplacer("-", " ", "_", " ", ".", " ").Replace(base))
 	if title == "" {
-		return base
+		return strings.ToValidUTF8(base, "\ufffd")
 	}
 	return english.Capitalise(title)
 }

@@ -97,7 +97,7 @@ func isPlainHeading(lines []string, i int) bool {
 	}
 	below := strings.TrimSpace(lines[i+1])
 	next, _, _ := strings.Cut(below, " ")
-	return english.Leaning[strings.ToLower(next)] || next == "The" || isItem(below)
+	return english.Anaphors[strings.ToLower(next)] || next == "The" || isItem(below)
 }
 
 // textKinds are words for kinds of text.
@@ -152,7 +152,7 @@ func isStatement(line string) bool {
 	}
 	fields := strings.Fields(line)
 	first := strings.ToLower(fields[0])
-	return (english.Articles[first] || english.Leaning[first]) && slices.ContainsFunc(fields, func(f string) bool { return english.Be[f] || f == "has" })
+	return (english.Articles[first] || english.Anaphors[first]) && slices.ContainsFunc(fields, func(f string) bool { return english.Be[f] || f == "has" })
 }
 
 // standsAlone reports whether line i is between blank lines, and more text follows.

@@ -10,7 +10,7 @@ import (
 	"tandem/retrieval/internal/english"
 )
 
-func TestLeans(t *testing.T) {
+func TestAntecedent(t *testing.T) {
 	for _, c := range []struct {
 		before, sentence, titles string
 		want                     bool
@@ -58,15 +58,15 @@ func TestLeans(t *testing.T) {
 		{"The film club meets on Mondays.", "We like the black sofa.", "", true},
 		{"The film club meets on Mondays.", "The sofa: serial number 80.", "", false},
 	} {
-		n := newNames()
+		n := newEntities()
 		n.add(c.before, 0)
-		if _, got := n.leans(c.sentence, c.titles); got != c.want {
-			t.Errorf("%q after %q under %q: leans %v", c.sentence, c.before, c.titles, got)
+		if _, got := n.antecedent(c.sentence, c.titles); got != c.want {
+			t.Errorf("%q after %q under %q refers back: %v", c.sentence, c.before, c.titles, got)
 		}
 	}
 }
 
-// In a chat a message is about what it says, not about who says it.
+// A chat message is about what it says, not about its writer.
 func TestSpeakers(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"[10:32] Ben: the owner of the harbour mill is Rita. It was built in 1958.\n[10:33] Ada: thanks.\n", "Harbour mill"},
@@ -88,9 +88,9 @@ func TestSpeakers(t *testing.T) {
 	}
 }
 
-// A sentence that leans stays with the one that names what it speaks of; where both would make too long a
-// passage, the title of the second says what it is about.
-func TestLeaningSentencesKeepTheirNames(t *testing.T) {
+// A sentence that refers to another stays with it. If both are too long for one passage, the title of the second passage
+// says what it is about.
+func TestReferringSentencesKeepTheirTopic(t *testing.T) {
 	doc, err := documents.Parse(t.Context(), "notes.md", []byte(`# Notes
 
 The river barn's owner is Dana Roth. It has a red roof and a very old stove that nobody ever used. It was built in 1958 by two brothers who came from Sarn.
@@ -116,7 +116,7 @@ Its roof was repaired in the spring of last year by the roofer of Orla. Its two 
 	}
 }
 
-func TestSubject(t *testing.T) {
+func TestTopicOf(t *testing.T) {
 	for sentence, want := range map[string][2]string{
 		"The river barn belongs to Dana Roth.":                    {"river barn"},
 		"The late fee of the mountain pharmacy comes to 8 euros.": {"mountain pharmacy"},
@@ -156,14 +156,14 @@ func TestSubject(t *testing.T) {
 		"Thanks":                                                  {},
 		"":                                                        {},
 	} {
-		if thing, person := subject(sentence); thing != want[0] || person != want[1] {
+		if thing, person := topicOf(sentence); thing != want[0] || person != want[1] {
 			t.Errorf("%q is about %q and %q, not %q", sentence, thing, person, want)
 		}
 	}
 }
 
-// "Its" after "Rita is founder of the film club." may be either's: the sentence stays in sight.
-func TestASentenceAboutTwoIsRepeated(t *testing.T) {
+// "Its" after "Rita is founder of the film club." may refer to either, so the sentence is repeated.
+func TestAmbiguousAntecedentIsRepeated(t *testing.T) {
 	doc, _ := documents.Parse(t.Context(), "notes.md", []byte(`# Notes
 
 Rita is founder of the film club. Its old secretary of many years is Hartsen, a friend of ours. Its website is filmclub.example.
@@ -175,7 +175,8 @@ Rita is founder of the film club. Its old secretary of many years is Hartsen, a 
 	}
 }
 
-// What a sentence of a section is about, where lines announce it without marks and where a sentence only says who or how much.
+// Titles say what a passage is about, also where headings have no marks and where a sentence names only a person or an
+// amount.
 func TestWhatPassagesAreAbout(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"a.md", "# News\n\n# Old gallery\nIt can be reached at 4471.\nMill clinic:\nIt can be reached at 9918.\n", "[News: Mill clinic] It can be reached at 9918."},

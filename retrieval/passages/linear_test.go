@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// wordList is text of different words.
+// wordList returns n bytes of different words.
 func wordList(n int) string {
 	var b strings.Builder
 	for i := range n / 5 {
@@ -17,7 +17,7 @@ func wordList(n int) string {
 	return b.String()
 }
 
-// What a file costs grows with its length, not with the square: four times the text takes about four times the memory.
+// The cost of a file is linear: four times the text takes about four times the memory.
 func TestCuttingIsLinear(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -33,7 +33,7 @@ func TestCuttingIsLinear(t *testing.T) {
 	} {
 		cost := func(n int) float64 {
 			data, least := []byte(c.text(n)), math.Inf(1)
-			for range 4 { // what other goroutines allocate in one, they may not in another
+			for range 4 { // other goroutines allocate too, but not each time
 				var before, after runtime.MemStats
 				runtime.ReadMemStats(&before)
 				if _, _, err := FromFile(t.Context(), c.name, data, DefaultWords); err != nil {
@@ -46,7 +46,7 @@ func TestCuttingIsLinear(t *testing.T) {
 		}
 		const n = 1 << 14
 		if one, four := cost(n), cost(4*n); four > 8*one {
-			t.Errorf("%s: %.0f kB of memory for %d kB of text, %.0f kB for four times that", c.name, one/1000, n/1000, four/1000)
+			t.Errorf("%s: %.0f kB of memory for %d kB of text, %.0f kB for four times the text", c.name, one/1000, n/1000, four/1000)
 		}
 	}
 }

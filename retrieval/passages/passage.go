@@ -12,34 +12,35 @@ import (
 	"tandem/retrieval/internal/english"
 )
 
-// DefaultWords is the length of passages unless Options say otherwise: so little that each sentence is one. A small
-// reader is surest of a fact that stands alone, and passages that differ in little are told apart by the
-// weights rather than by its attention. Large models do as well with longer ones; DRAGON §7.1 has 64 words.
+// DefaultWords is the default length of passages. It is so small that each sentence becomes a passage. A small model
+// reads a fact most reliably when it stands alone, and the relevance weights then choose between similar passages, which
+// the model's attention would confuse. Large models read longer passages as well; DRAGON §7.1 uses 64 words.
 const DefaultWords = 4
 
-// mostWords bounds Options.Words.
+// MaxWords is the greatest length of passages that can be asked for.
 const MaxWords = 1000
 
-// sizes are the limits of passages in words, all following from the length that is aimed at.
+// sizes are the limits of passages in words. All follow from the target.
 type sizes struct {
-	target int // a passage is filled up to this
-	whole  int // a document of at most this is one passage
-	short  int // a passage shorter than this at the end joins the one before when both fit in whole
-	bound  int // with a sentence that leans on the one before a passage may grow to this
-	most   int // and to this where the one before cannot be told in a word or two
+	target int // length up to which a passage is filled
+	whole  int // a document up to this length is one passage
+	short  int // a last passage below this length joins the one before, if both fit in whole
+	bound  int // length to which a passage may grow by a sentence that refers to one in it
+	most   int // length to which it may grow if the sentence referred to is repeated
 	unit   int // longer sentences are divided
 }
 
+// sizesOf returns the sizes for a target length.
 func sizesOf(target int) sizes {
 	return sizes{target: target, whole: target + target/4, short: target / 3, bound: target + min(target, 24), most: target + max(min(2*target, 36), 20), unit: max(target, 64)}
 }
 
-// Passage is a piece of a document, small enough to be read as one context beside others.
+// Passage is a piece of a document, small enough to be one of several contexts for a model.
 type Passage struct {
-	ID     string // hash of source, title and text: the same piece keeps its ID when the index is built again
+	ID     string // hash of source, title and text; it stays the same when the file is read again
 	Source string // path of the file it was read from
-	Title  string // the document's title; "title: section" when all of the text is in one section
-	Text   string // about Options.Words words in whole sentences; list lines and headings on lines of their own
+	Title  string // the document's title, with its section or topic: "title: section"
+	Text   string // whole sentences; lines and headings of the document are lines of the text
 }
 
 // FromFile parses the contents of a file and cuts the document into passages of about the given number of words. Its
@@ -75,36 +76,36 @@ func Cut(doc documents.Document, source string, words int) []Passage {
 	return out
 }
 
-// unit is what packing never divides.
+// unit is a sentence or a line. Packing does not divide it.
 type unit struct {
-	text    string
-	words   int
-	section string // the heading it stands under
-	kind    documents.Kind
-	opens   bool    // first of its block: goes on a new line
-	on      mention // where what it speaks of was named, before it; nowhere if need not
-	about   string  // of the first of a passage: what the passage speaks of, for its title
-	names   bool    // it says itself what it speaks of
+	text       string
+	words      int
+	section    string // the heading above it
+	kind       documents.Kind
+	opens      bool    // it is the first of its block and begins a line
+	antecedent mention // what it refers to; noMention if nothing
+	about      string  // for the first unit of a passage: what the passage is about, for the title
+	namesTopic bool    // it names what it is about
 }
 
 // units divides a document into sentences and lines, and notes what each refers to.
 func units(d documents.Document, limits sizes) []unit {
 	var out []unit
-	section, named, speakers := "", newNames(), speakersOf(d)
+	section, named, speakers := "", newEntities(), speakersOf(d)
 	add := func(kind documents.Kind, sentence string, opens bool) {
-		on := named.place(spoken(sentence, speakers), d.Title+" "+section, len(out))
+		on := named.resolve(spoken(sentence, speakers), d.Title+" "+section, len(out))
 		for i, part := range english.SplitWords(sentence, limits.unit) {
 			if i > 0 {
-				on = nowhere
+				on = noMention
 			}
-			out = append(out, unit{part, english.CountWords(part), section, kind, opens && i == 0, on, "", namesSomething(spoken(part, speakers))})
+			out = append(out, unit{part, english.CountWords(part), section, kind, opens && i == 0, on, "", namesTopic(spoken(part, speakers))})
 		}
 	}
 	for _, b := range d.Blocks {
 		switch b.Kind {
 		case documents.Heading:
-			section, named = b.Text, newNames()
-			out = append(out, unit{b.Text, english.CountWords(b.Text), section, documents.Heading, true, nowhere, "", false})
+			section, named = b.Text, newEntities()
+			out = append(out, unit{b.Text, english.CountWords(b.Text), section, documents.Heading, true, noMention, "", false})
 		case documents.Line:
 			add(documents.Line, b.Text, true)
 		default:
@@ -116,71 +117,96 @@ func units(d documents.Document, limits sizes) []unit {
 	return out
 }
 
-// pack groups units into passages. It fills up to the target, but rather ends a passage where a section ends
-// or something else is named once it is half full, and never leaves a heading at the end. A unit that leans on
-// another stays with it up to the bound; where it cannot, the one that it leans on is repeated before it.
+// pack groups units into passages. It fills a passage up to the target. Once a passage is half full, pack ends it before
+// a heading or before a unit with another topic. It leaves no heading at the end of a passage. A unit that refers to
+// another one stays with it up to limits.bound; beyond that, the other one is repeated before it.
 func pack(units []unit, total int, limits sizes) [][]unit {
 	if total <= limits.whole {
 		return [][]unit{units}
 	}
-	var groups [][]unit
-	var group []int
-	size, about := 0, ""
-	add := func(i int) { group, size = append(group, i), size+units[i].words }
-	end := func() { // of a passage; headings at its end go on into the next
-		n := len(group)
-		for n > 1 && units[group[n-1]].kind == documents.Heading {
-			n--
-		}
-		if n > 0 {
-			groups = append(groups, pick(units, group[:n], about))
-		}
-		rest := slices.Clone(group[n:])
-		group, size, about = nil, 0, ""
-		for _, i := range rest {
-			add(i)
-		}
-	}
+	p := packer{units: units, limits: limits}
 	for i, u := range units {
-		leans, whole := u.on.unit >= 0, slices.Contains(group, u.on.unit) || u.on.name != "" && u.on.name == about
-		switch {
-		case size == 0:
-		case u.kind == documents.Heading, !leans && u.names:
-			if size >= limits.target/2 || size+u.words > limits.target {
-				end()
-			}
-		case leans && !whole:
-			end()
-		case size+u.words <= limits.target, leans && u.on.name == "" && size+u.words <= limits.bound:
-		default:
-			end()
-		}
-		switch {
-		case !leans || slices.Contains(group, u.on.unit) || u.on.name != "" && u.on.name == about:
-		case u.on.name != "" && about == "" && size == 0:
-			about = u.on.name
-		case size+units[u.on.unit].words+u.words <= limits.most:
-			add(u.on.unit)
-		}
-		add(i)
+		p.place(i, u)
 	}
-	if len(group) > 0 {
-		groups = append(groups, pick(units, group, about))
+	if len(p.group) > 0 {
+		p.groups = append(p.groups, p.pick(p.group))
 	}
-	return joinShort(groups, limits)
+	return joinShort(p.groups, limits)
 }
 
-// pick returns the units at some places; about is what the first of them speaks of without naming it.
-func pick(units []unit, at []int, about string) []unit {
+// packer is the state of pack.
+type packer struct {
+	units  []unit
+	limits sizes
+	groups [][]unit
+
+	group []int  // the units of the current passage
+	size  int    // its length in words
+	about string // what its first unit is about without naming it
+}
+
+// place puts unit i into the current passage, or into a new one.
+func (p *packer) place(i int, u unit) {
+	refers, resolved := u.antecedent.unit >= 0, p.resolves(u)
+	switch {
+	case p.size == 0:
+	case u.kind == documents.Heading, !refers && u.namesTopic:
+		if p.size >= p.limits.target/2 || p.size+u.words > p.limits.target {
+			p.end()
+		}
+	case refers && !resolved:
+		p.end()
+	case p.size+u.words <= p.limits.target, refers && u.antecedent.name == "" && p.size+u.words <= p.limits.bound:
+	default:
+		p.end()
+	}
+	switch {
+	case !refers || p.resolves(u):
+	case u.antecedent.name != "" && p.about == "" && p.size == 0:
+		p.about = u.antecedent.name
+	case p.size+p.units[u.antecedent.unit].words+u.words <= p.limits.most:
+		p.add(u.antecedent.unit)
+	}
+	p.add(i)
+}
+
+// resolves reports whether the current passage says what u refers to.
+func (p *packer) resolves(u unit) bool {
+	return slices.Contains(p.group, u.antecedent.unit) || u.antecedent.name != "" && u.antecedent.name == p.about
+}
+
+// add appends unit i to the current passage.
+func (p *packer) add(i int) {
+	p.group, p.size = append(p.group, i), p.size+p.units[i].words
+}
+
+// end ends the current passage. Headings at its end move to the next.
+func (p *packer) end() {
+	n := len(p.group)
+	for n > 1 && p.units[p.group[n-1]].kind == documents.Heading {
+		n--
+	}
+	if n > 0 {
+		p.groups = append(p.groups, p.pick(p.group[:n]))
+	}
+	rest := slices.Clone(p.group[n:])
+	p.group, p.size, p.about = nil, 0, ""
+	for _, i := range rest {
+		p.add(i)
+	}
+}
+
+// pick returns the units with the given indices, the first one marked with what it is about.
+func (p *packer) pick(at []int) []unit {
 	var out []unit
 	for _, i := range at {
-		out = append(out, units[i])
+		out = append(out, p.units[i])
 	}
-	out[0].about = about
+	out[0].about = p.about
 	return out
 }
 
-// joinShort joins a short last passage to the one before when the two are small enough together.
+// joinShort joins a short last passage to the one before if they are small enough together.
 func joinShort(groups [][]unit, limits sizes) [][]unit {
 	n := len(groups)
 	if n < 2 {
@@ -200,8 +226,8 @@ func joinShort(groups [][]unit, limits sizes) [][]unit {
 	return append(groups[:n-2], joined)
 }
 
-// assemble writes a group of units as text. Where all stand in one section the section moves into the
-// title; otherwise headings stay as lines, and a section that began in an earlier passage is named again.
+// assemble makes a passage of units. If all are in one section, the section becomes part of the title. Otherwise headings
+// stay in the text as lines, and a section that continues from the passage before is named again.
 func assemble(title, source string, group []unit) Passage {
 	one := true
 	for _, u := range group {
@@ -233,7 +259,8 @@ func assemble(title, source string, group []unit) Passage {
 	return p
 }
 
-// passageID is stable across runs and machines. Lengths go in so that no two splits look alike.
+// passageID hashes the source, title and text of a passage. It includes their lengths, so that fields cannot run into each
+// other. The result does not depend on the machine.
 func passageID(p Passage) string {
 	h := sha256.New()
 	for _, s := range []string{p.Source, p.Title, p.Text} {
@@ -247,8 +274,9 @@ func passageID(p Passage) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// speakersOf returns who says something in the document: a time stands beside their names, half of its blocks begin like
-// "Anna: The key is …", or all begin with a name that comes again.
+// speakersOf returns the names of those who write messages in a document. They are names with a time. They are all names
+// before a colon if half of the blocks begin like "Anna: The key is …", or if every block begins with a name and one
+// returns.
 func speakersOf(d documents.Document) map[string]bool {
 	speakers, timed, sentences, blocks, again := map[string]bool{}, map[string]bool{}, 0, 0, false
 	for _, b := range d.Blocks {
@@ -272,7 +300,7 @@ func speakersOf(d documents.Document) map[string]bool {
 	return timed
 }
 
-// spoken returns what a message says: without its speaker.
+// spoken returns a message without its speaker.
 func spoken(sentence string, speakers map[string]bool) string {
 	if len(speakers) > 0 {
 		if m := english.Message.FindStringSubmatch(sentence); m != nil && speakers[m[2]] && len(m[0]) < len(sentence) {

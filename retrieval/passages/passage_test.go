@@ -40,24 +40,7 @@ func TestSectionsBecomeTitles(t *testing.T) {
 	}
 }
 
-func TestSplitSentences(t *testing.T) {
-	for text, want := range map[string][]string{
-		"Mr. Oduya has it. The fee is 1.50 euros. See Dr. A. Hale at St. Olan!": {"Mr. Oduya has it.", "The fee is 1.50 euros.", "See Dr. A. Hale at St. Olan!"},
-		"It opens at 9:30": {"It opens at 9:30"},
-		"The fee is 14 euros. 8 pounds is the deposit. £3 more.":       {"The fee is 14 euros.", "8 pounds is the deposit.", "£3 more."},
-		"Mail to Ada. ada@inn.example is new. Is it in chap. 5 of it?": {"Mail to Ada. ada@inn.example is new.", "Is it in chap. 5 of it?"},
-		"It weighs approx. 5 kg, opens at 6 p.m. 30 people come.":      {"It weighs approx. 5 kg, opens at 6 p.m. 30 people come."},
-		"So do I. We go.": {"So do I.", "We go."},
-		"":                nil,
-	} {
-		if got := english.Sentences(text); !slices.Equal(got, want) {
-			t.Errorf("%q: %q", text, got)
-		}
-	}
-}
-
-// TestPassageProperties: no word is lost or invented, sizes are bounded, no heading is stranded, IDs are
-// distinct and stable.
+// Cutting loses and invents no word, bounds the sizes, strands no heading, and gives distinct IDs that stay the same.
 func TestPassageProperties(t *testing.T) {
 	n := 0
 	fresh := func() string { n++; return fmt.Sprintf("w%d", n) }
@@ -113,7 +96,7 @@ func TestPassageProperties(t *testing.T) {
 			}
 			seen[w] = true
 		}
-		// Words of headings that nothing follows may go: they say nothing.
+		// Headings without text below them may be dropped.
 		for _, b := range doc.Blocks {
 			for w := range strings.FieldsSeq(b.Text) {
 				if b.Kind != documents.Heading && !seen[w] {
@@ -132,7 +115,7 @@ func isHeading(d documents.Document, line string) bool {
 	return slices.ContainsFunc(d.Blocks, func(b documents.Block) bool { return b.Kind == documents.Heading && b.Text == line })
 }
 
-// TestPassageSize: long prose is cut to about 64.
+// Long prose is cut into passages of about the target length.
 func TestPassageSize(t *testing.T) {
 	doc := documents.Document{Title: "t"}
 	var b strings.Builder

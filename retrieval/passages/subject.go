@@ -7,39 +7,38 @@ import (
 	"tandem/retrieval/internal/english"
 )
 
-// subject returns what a sentence says something about, as far as that is plain, without an article: whose thing
-// it is ("the late fee of the mountain pharmacy is", "8 euros is the late fee of the mountain pharmacy"), else what
-// stands before the verb. person is whom "she" would mean after it, where that is another: "Rita" of "Rita's car
-// is". "" otherwise.
-func subject(sentence string) (thing, person string) {
-	fields := strings.Fields(unremarked(sentence))
-	if len(fields) == 0 || english.Leaning[strings.ToLower(fields[0])] && !keeps(fields) || unsaid(fields) {
+// topicOf returns what a sentence is about, without an article, or "" if that is not clear. It is the owner, if there is
+// one ("the late fee of the mountain pharmacy is", "8 euros is the late fee of the mountain pharmacy"), or else the
+// subject. person is whom "she" would mean in the next sentence, if not the topic: "Rita" for "Rita's car is".
+func topicOf(sentence string) (thing, person string) {
+	fields := strings.Fields(withoutRemarks(sentence))
+	if len(fields) == 0 || english.Anaphors[strings.ToLower(fields[0])] && !saysWhatOneDoes(fields) || lacksTopic(fields) {
 		return "", ""
 	}
-	end := subjectEnd(fields)
-	if end == 0 || keeps(fields) {
-		if thing := object(fields[1:]); thing != "" { // "Call 4471 for the code of the mill"
+	end := subjectLength(fields)
+	if end == 0 || saysWhatOneDoes(fields) {
+		if thing := firstNamed(fields[1:]); thing != "" { // "Call 4471 for the code of the mill"
 			return thing, ""
 		}
-		return phrase(fields[:numbered(fields)]), ""
+		return phrase(fields[:numberedName(fields)]), ""
 	}
 	head, verb := fields[:end], ""
 	if end < len(fields) && english.IsVerb(fields[end]) {
 		verb = fields[end]
 	}
-	owner, relation := lastGenitive(head), firstRelation(head)
+	owner, preposition := lastPossessive(head), firstPreposition(head)
 	the := strings.EqualFold(head[0], "the")
 	switch {
-	case owner >= 0 && the && relation < 0 && english.Actions[verb]: // "the students' bus leaves"
+	case owner >= 0 && the && preposition < 0 && english.Actions[verb]: // "the students' bus leaves"
 		return phrase(head), ""
-	case owner >= 0 && the && (relation < 0 || owner < relation):
+	case owner >= 0 && the && (preposition < 0 || owner < preposition):
 		return phrase(head[:owner+1]), ""
-	case relation > 0 && (relation == len(head)-2 || the && owner > relation):
+	case preposition > 0 && (preposition == len(head)-2 || the && owner > preposition):
 		return phrase(head), "" // "the bungalow of Upwell's size", "the key of Rita's hall": either may be meant
-	case relation == 0 && verb != "":
+	case preposition == 0 && verb != "":
 		return complement(fields[end+1:]), "" // "In the cellar is the charger of the mill"
-	case relation >= 0:
-		return phrase(head[relation+1:]), ""
+	case preposition >= 0:
+		return phrase(head[preposition+1:]), ""
 	case owner >= 0:
 		return phrase(head), phrase(head[:owner+1])
 	case the, verb == "", strings.HasSuffix(head[0], "ing") && len(head) > 2: // "Renting the mill costs"
@@ -55,8 +54,9 @@ func subject(sentence string) (thing, person string) {
 	return thing, ""
 }
 
-// subjectEnd returns how many words stand before a sentence's verb, or up to the first comma or colon if that comes first; 0 if neither does.
-func subjectEnd(fields []string) (end int) {
+// subjectLength returns the number of words before a sentence's verb, or up to the first comma or colon if that comes
+// first, or 0 if there is neither.
+func subjectLength(fields []string) (end int) {
 	for i := 1; i < len(fields) && end == 0; i++ {
 		if english.IsVerb(fields[i]) && fields[i-1] != "that" {
 			end = i
@@ -68,7 +68,8 @@ func subjectEnd(fields []string) (end int) {
 	return end
 }
 
-func lastGenitive(fields []string) int {
+// lastPossessive returns the index of the last possessive, or -1.
+func lastPossessive(fields []string) int {
 	for i := len(fields) - 1; i >= 0; i-- {
 		if english.IsPossessive(fields[i]) {
 			return i
@@ -77,36 +78,39 @@ func lastGenitive(fields []string) int {
 	return -1
 }
 
-// firstRelation returns where the first preposition that says whose something is stands; -1 for nowhere. "The bus to Orla" is a bus.
-func firstRelation(fields []string) int {
+// firstPreposition returns the index of the first preposition that may introduce an owner, or -1. "To" is none: "the bus to
+// Orla" is about a bus.
+func firstPreposition(fields []string) int {
 	for i, f := range fields {
-		if relations[strings.ToLower(f)] && (f != "to" || i > 0 && fields[i-1] == "belongs") {
+		if prepositions[strings.ToLower(f)] && (f != "to" || i > 0 && fields[i-1] == "belongs") {
 			return i
 		}
 	}
 	return -1
 }
 
-// predicate returns what a sentence speaks of from its verb on: "is the founder of the inn", "runs the inn"; "" if it speaks of its subject.
+// predicate returns what a sentence is about by its verb and what follows ("is the founder of the inn", "runs the inn"), or
+// "" if it is about its subject.
 func predicate(fields []string) (thing string) {
 	verb := fields[0]
 	if english.Be[verb] || verb == "works" || verb == "has" || transitive[verb] {
 		thing = complement(fields[1:])
 	}
-	if rest := acted(fields); len(rest) > 0 && (thing == "" || slices.ContainsFunc(rest[:min(len(rest), 2)], english.IsPossessive)) { // "runs Ada's mill": all of it
+	if rest := actedOn(fields); len(rest) > 0 && (thing == "" || slices.ContainsFunc(rest[:min(len(rest), 2)], english.IsPossessive)) { // "runs Ada's mill": the mill, not Ada
 		thing = phrase(rest)
 	}
 	return thing
 }
 
-// object returns what "You can reach the farm at 4471" or "We keep the key of Ada in the tin" speaks of: the first thing that is named there.
-func object(fields []string) string {
+// firstNamed returns the first thing that fields name: the topic of "You can reach the farm at 4471" or "We keep the key of
+// Ada in the tin".
+func firstNamed(fields []string) string {
 	at := slices.IndexFunc(fields, func(f string) bool { return f == "the" || english.IsName(f) })
 	if at < 0 {
 		return ""
 	}
 	fields = fields[at:]
-	end := slices.IndexFunc(fields[1:], func(f string) bool { return plainWords[f] && !named[f] })
+	end := slices.IndexFunc(fields[1:], func(f string) bool { return plainWords[f] && !insideNames[f] })
 	if end < 0 {
 		end = len(fields) - 1
 	}
@@ -117,23 +121,24 @@ func object(fields []string) string {
 	return phrase(fields)
 }
 
-// keeps reports whether a sentence says what one does with a thing: "You can reach the farm at", "We keep the key of Ada in".
-func keeps(fields []string) bool {
+// saysWhatOneDoes reports whether a sentence says what one does with a thing: "You can reach the farm at", "We keep the key
+// of Ada in".
+func saysWhatOneDoes(fields []string) bool {
 	verb := 1
 	if len(fields) > 2 && fields[1] == "can" {
 		verb = 2
 	}
 	first := strings.ToLower(fields[0])
-	return (first == "you" || first == "we") && verb < len(fields) && kept[fields[verb]] && object(fields[verb:]) != ""
+	return (first == "you" || first == "we") && verb < len(fields) && handling[fields[verb]] && firstNamed(fields[verb:]) != ""
 }
 
-// acted returns what somebody acts on, of the words from a transitive verb on: "runs the mill", "pays for the mill".
-func acted(fields []string) []string {
+// actedOn returns the object of a transitive verb at the start of fields: "runs the mill", "pays for the mill".
+func actedOn(fields []string) []string {
 	verb := fields[0]
 	switch {
 	case !transitive[verb] || len(fields) < 2:
 		return nil
-	case !relations[fields[1]] && (!plainWords[fields[1]] || named[fields[1]]):
+	case !prepositions[fields[1]] && (!plainWords[fields[1]] || insideNames[fields[1]]):
 		return fields[1:]
 	case verb == "pays" && fields[1] == "for" || verb == "cooks" && fields[1] == "at":
 		return fields[2:]
@@ -141,8 +146,8 @@ func acted(fields []string) []string {
 	return nil
 }
 
-// complement returns what a sentence says something about that goes on, after its verb, as "the founder of the inn" or
-// "the inn's founder"; "" if it does not.
+// complement returns the owner in the words after a verb, such as "the founder of the inn" or "the inn's founder", or ""
+// if there is none.
 func complement(fields []string) string {
 	if len(fields) > 0 && fields[0] == "as" {
 		fields = fields[1:]
@@ -163,8 +168,7 @@ func complement(fields []string) string {
 	return ""
 }
 
-// phrase writes the words of a name without an article; "" when they are too many for one, or a noun that says
-// nothing in particular.
+// phrase returns a name without an article, or "" if it has too many words or is a bare noun.
 func phrase(fields []string) string {
 	at := slices.IndexFunc(fields, func(f string) bool { return strings.EqualFold(f, "the") || strings.EqualFold(f, "now") })
 	fields = fields[at+1:]

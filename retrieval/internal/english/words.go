@@ -9,8 +9,8 @@ import (
 
 // Word lists, in lower case.
 var (
-	// Leaning words begin a sentence that refers to an earlier one.
-	Leaning = Set("it its he she him his her hers they them their theirs this that these those there here we our us such both")
+	// Anaphors words begin a sentence that refers to an earlier one.
+	Anaphors = Set("it its he she him his her hers they them their theirs this that these those there here we our us such both")
 	// Articles begin a sentence that may not say whose thing it is about.
 	Articles = Set("the as")
 	// Be holds forms of "to be".

@@ -30,7 +30,7 @@ type HedgeResult struct {
 	Answers    int     `json:"answers"`
 	Tokens     int     `json:"tokens"`
 	TokenMs    float64 `json:"token_ms"` // live, from the first token of an answer to its last; simulated, from the start
-	Ratio      float64 `json:"ratio"`    // of the first row's time with this round trip by this one's
+	Ratio      float64 `json:"ratio"`    // of the first result's time with this round trip by this one's
 	Beside     Beside  `json:"beside"`
 	Hedges     int     `json:"hedges"` // drafts of the cloud's that were there before they were wanted
 	DraftBytes float64 `json:"draft_bytes_per_token,omitempty"`
@@ -74,7 +74,7 @@ type HedgeSimulated struct {
 }
 
 // Run plays every combination; where passes take one context, guesses have no place. Another text is an error.
-func (h HedgeSimulated) Run(ctx context.Context, progress Progress) (rows []HedgeResult, err error) {
+func (h HedgeSimulated) Run(ctx context.Context, progress Progress) (results []HedgeResult, err error) {
 	total := len(h.RTT) * len(h.Guess) * len(h.Contexts)
 	for i, rtt := range h.RTT {
 		texts := make([][]tandem.Token, h.Answers)
@@ -86,23 +86,23 @@ func (h HedgeSimulated) Run(ctx context.Context, progress Progress) (rows []Hedg
 				if guess > 0 && contexts < 2 {
 					continue
 				}
-				row, err := h.row(ctx, rtt, contexts, guess, texts)
+				result, err := h.result(ctx, rtt, contexts, guess, texts)
 				if err != nil {
 					return nil, err
 				}
-				row.Ratio = 1
-				if n := len(rows); n > 0 && rows[n-1].RTT == row.RTT {
-					row.Ratio = rows[n-1].TokenMs * rows[n-1].Ratio / row.TokenMs
+				result.Ratio = 1
+				if n := len(results); n > 0 && results[n-1].RTT == result.RTT {
+					result.Ratio = results[n-1].TokenMs * results[n-1].Ratio / result.TokenMs
 				}
-				rows = append(rows, row)
+				results = append(results, result)
 			}
 		}
 	}
-	return rows, nil
+	return results, nil
 }
 
-// row plays every answer once. texts are the answers of the row before, to be filled in by the first.
-func (h HedgeSimulated) row(ctx context.Context, rtt time.Duration, contexts int, guess float64, texts [][]tandem.Token) (HedgeResult, error) {
+// result plays every answer once. texts are the answers of the result before, to be filled in by the first.
+func (h HedgeSimulated) result(ctx context.Context, rtt time.Duration, contexts int, guess float64, texts [][]tandem.Token) (HedgeResult, error) {
 	r := HedgeResult{RTT: rtt.Seconds() * 1e3, Contexts: contexts, Guess: guess, Answers: h.Answers, Simulated: true}
 	link, stats := netem.Config{Delay: rtt / 2}, []pair.Stats(nil)
 	for i := range texts {
@@ -131,7 +131,7 @@ func (h HedgeSimulated) row(ctx context.Context, rtt time.Duration, contexts int
 
 // Run asks every question with every number of contexts. Another text is an error.
 func (h Hedge) Run(ctx context.Context, progress Progress) ([]HedgeResult, error) {
-	var rows []HedgeResult
+	var results []HedgeResult
 	done := 0
 	for _, rtt := range h.RTT {
 		link := netem.Config{Delay: rtt / 2}
@@ -142,17 +142,17 @@ func (h Hedge) Run(ctx context.Context, progress Progress) ([]HedgeResult, error
 		texts := make([]string, len(h.Questions))
 		for _, contexts := range h.Contexts {
 			l.setup.Settings.Contexts = contexts
-			row, err := h.row(ctx, l, texts)
+			result, err := h.result(ctx, l, texts)
 			if err != nil {
 				l.close()
 				return nil, err
 			}
-			row.RTT, row.Contexts = rtt.Seconds()*1e3, contexts
-			row.Ratio = 1
-			if first := len(rows) / len(h.Contexts) * len(h.Contexts); first < len(rows) {
-				row.Ratio = rows[first].TokenMs / row.TokenMs
+			result.RTT, result.Contexts = rtt.Seconds()*1e3, contexts
+			result.Ratio = 1
+			if first := len(results) / len(h.Contexts) * len(h.Contexts); first < len(results) {
+				result.Ratio = results[first].TokenMs / result.TokenMs
 			}
-			rows = append(rows, row)
+			results = append(results, result)
 			if done++; progress != nil {
 				progress(done, len(h.RTT)*len(h.Contexts))
 			}
@@ -161,11 +161,11 @@ func (h Hedge) Run(ctx context.Context, progress Progress) ([]HedgeResult, error
 			return nil, err
 		}
 	}
-	return rows, nil
+	return results, nil
 }
 
-// row asks every question once. texts are the answers of the row before, to be filled in by the first.
-func (h Hedge) row(ctx context.Context, l *live, texts []string) (r HedgeResult, err error) {
+// result asks every question once. texts are the answers of the result before, to be filled in by the first.
+func (h Hedge) result(ctx context.Context, l *live, texts []string) (r HedgeResult, err error) {
 	var took time.Duration
 	gaps, bytes, stats := 0, uint64(0), []pair.Stats(nil)
 	for i := range h.Questions {

@@ -39,7 +39,7 @@ func TestHedge(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.close()
-	if _, err := x.row(t.Context(), l, []string{"", "another text"}); err == nil || !strings.Contains(err.Error(), b.Questions[1]) || !strings.Contains(err.Error(), "another text") {
+	if _, err := x.result(t.Context(), l, []string{"", "another text"}); err == nil || !strings.Contains(err.Error(), b.Questions[1]) || !strings.Contains(err.Error(), "another text") {
 		t.Errorf("where the text differs: %v", err)
 	}
 }

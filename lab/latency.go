@@ -43,11 +43,11 @@ func (x Latency) Run(ctx context.Context, progress Progress) (Report, error) {
 	if x.Simulated {
 		run = x.play
 	}
-	rows, err := run(ctx, progress)
+	results, err := run(ctx, progress)
 	if err != nil {
 		return r, err
 	}
-	r.Results = rows
+	r.Results = results
 	for _, d := range x.Delays {
 		x.draw(&r, d)
 	}
@@ -56,21 +56,21 @@ func (x Latency) Run(ctx context.Context, progress Progress) (Report, error) {
 }
 
 // play simulates all cells.
-func (x Latency) play(ctx context.Context, progress Progress) (rows []Result, err error) {
+func (x Latency) play(ctx context.Context, progress Progress) (results []Result, err error) {
 	sources, err := x.sources(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, closeAll(sources)) }()
 	n := len(x.Delays) * len(x.RTTs) * len(x.Methods)
-	rows = make([]Result, n)
+	results = make([]Result, n)
 	err = inParallel(ctx, n, progress, func(ctx context.Context, i int) error {
 		s, rtt, d := x.at(i)
-		row, err := x.simulate(ctx, sources, s, rtt, d)
-		rows[i] = label(row, "latency", s, rtt, d)
+		result, err := x.simulate(ctx, sources, s, rtt, d)
+		results[i] = label(result, "latency", s, rtt, d)
 		return err
 	})
-	return rows, err
+	return results, err
 }
 
 // at returns the i-th cell.
@@ -80,10 +80,10 @@ func (x Latency) at(i int) (Strategy, time.Duration, [2]time.Duration) {
 }
 
 // label sets the cell that a result belongs to.
-func label(row Result, experiment string, s Strategy, rtt time.Duration, d [2]time.Duration) Result {
-	row.Experiment, row.Method, row.Placement = experiment, s.Method, s.Placement
-	row.Device, row.Cloud, row.RTT = Ms(d[0]), Ms(d[1]), Ms(rtt)
-	return row
+func label(result Result, experiment string, s Strategy, rtt time.Duration, d [2]time.Duration) Result {
+	result.Experiment, result.Method, result.Placement = experiment, s.Method, s.Placement
+	result.Device, result.Cloud, result.RTT = Ms(d[0]), Ms(d[1]), Ms(rtt)
+	return result
 }
 
 // simulate plays one cell.
@@ -100,16 +100,16 @@ func (x Latency) simulate(ctx context.Context, sources []*answers, s Strategy, r
 	if err != nil {
 		return Result{}, err
 	}
-	row := summarize(outcomes)
+	result := summarize(outcomes)
 	switch {
 	case s.Computed:
-		row = x.sequence(outcomes, rtt, d, 4*x.Model.Tokenizer().Size())
+		result = x.sequence(outcomes, rtt, d, 4*x.Model.Tokenizer().Size())
 	case s.Want == tandem.WantAnswer:
-		row = x.sequence(outcomes, rtt, d, draftBytes)
+		result = x.sequence(outcomes, rtt, d, draftBytes)
 	case s.Alone && s.Context, s.Want != tandem.WantDrafts: // only the pace is played, not the text of one context or of the other side
-		row = Result{PerToken: row.PerToken, P99: row.P99, Simulated: true}
+		result = Result{PerToken: result.PerToken, P99: result.P99, Simulated: true}
 	}
-	return row, nil
+	return result, nil
 }
 
 // draftBytes is about the size of a draft on the wire.
@@ -153,7 +153,7 @@ func (x Latency) live(ctx context.Context, progress Progress) ([]Result, error) 
 			return err
 		}
 		for m, s := range x.Methods {
-			byPath[i] = append(byPath[i], label(cells[m].row(), "latency", s, rtt, d))
+			byPath[i] = append(byPath[i], label(cells[m].result(), "latency", s, rtt, d))
 		}
 		return nil
 	})
@@ -204,8 +204,8 @@ func (x Latency) draw(r *Report, d [2]time.Duration) {
 	}
 	for _, s := range x.Methods {
 		line := chart.Line{Name: s.Label, Color: s.Color, Dashed: s.Dashed}
-		for _, row := range pick(r.Results, s, d) {
-			line.Points = append(line.Points, chart.Point{X: row.RTT.Value, Y: row.PerToken.Value})
+		for _, result := range pick(r.Results, s, d) {
+			line.Points = append(line.Points, chart.Point{X: result.RTT.Value, Y: result.PerToken.Value})
 		}
 		if len(line.Points) > 0 {
 			plot.Lines = append(plot.Lines, line)
@@ -217,10 +217,10 @@ func (x Latency) draw(r *Report, d [2]time.Duration) {
 }
 
 // pick returns the results of a strategy, in the order of round trips.
-func pick(rows []Result, s Strategy, d [2]time.Duration) (out []Result) {
-	for _, row := range rows {
-		if row.Method == s.Method && row.Placement == s.Placement && row.Device == Ms(d[0]) && row.Cloud == Ms(d[1]) && row.PerToken.Known {
-			out = append(out, row)
+func pick(results []Result, s Strategy, d [2]time.Duration) (out []Result) {
+	for _, result := range results {
+		if result.Method == s.Method && result.Placement == s.Placement && result.Device == Ms(d[0]) && result.Cloud == Ms(d[1]) && result.PerToken.Known {
+			out = append(out, result)
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Result) int { return int(math.Copysign(1, a.RTT.Value-b.RTT.Value)) })
@@ -228,9 +228,9 @@ func pick(rows []Result, s Strategy, d [2]time.Duration) (out []Result) {
 }
 
 // compare says how mirror does against the others at the longest round trip and on average.
-func (x Latency) compare(rows []Result, d [2]time.Duration) (out []string) {
+func (x Latency) compare(results []Result, d [2]time.Duration) (out []string) {
 	of := func(method, placement string) (last, average float64, ok bool) {
-		found := pick(rows, Strategy{Method: method, Placement: placement}, d)
+		found := pick(results, Strategy{Method: method, Placement: placement}, d)
 		if len(found) == 0 {
 			return 0, 0, false
 		}
@@ -257,9 +257,9 @@ func (x Latency) compare(rows []Result, d [2]time.Duration) (out []string) {
 }
 
 // sameTexts checks that the shared coupling gave one text in all cells.
-func sameTexts(rows []Result) string {
+func sameTexts(results []Result) string {
 	texts := map[string]int{}
-	for _, r := range rows {
+	for _, r := range results {
 		if r.shared() {
 			texts[r.Text]++
 		}

@@ -189,18 +189,18 @@ func (c *cell) count(ids []tandem.Token, together int, accepted [2]int, handover
 	c.alone += alone
 }
 
-// row sums a cell up.
-func (c *cell) row() Result {
-	row := Result{PerToken: Is(mean(c.gaps)), P99: Is(quantile(c.gaps, 0.99))}
+// result sums a cell up.
+func (c *cell) result() Result {
+	result := Result{PerToken: Is(mean(c.gaps)), P99: Is(quantile(c.gaps, 0.99))}
 	if c.alone == 0 || c.together == 0 { // else chance had a say: which tokens the device decided alone
-		row.Text = joinHashes(c.texts)
+		result.Text = joinHashes(c.texts)
 	}
 	if len(c.first) > 0 {
-		row.TTFT = Is(mean(c.first))
+		result.TTFT = Is(mean(c.first))
 	}
 	if c.together > 0 {
-		row.AcceptDevice, row.AcceptCloud = Is(c.accepted[0]/c.together), Is(c.accepted[1]/c.together)
-		row.Handovers = Is(mean(c.handovers))
+		result.AcceptDevice, result.AcceptCloud = Is(c.accepted[0]/c.together), Is(c.accepted[1]/c.together)
+		result.Handovers = Is(mean(c.handovers))
 	}
-	return row
+	return result
 }

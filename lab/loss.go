@@ -55,10 +55,10 @@ func (x Loss) Run(ctx context.Context, progress Progress) (r Report, err error) 
 		d, c, loss := x.Delays[i/perDelay], carriers[i/len(x.Losses)%len(carriers)], x.Losses[i%len(x.Losses)]
 		path := steady(x.RTT, loss, 1)
 		path.Streams = c.streams
-		row, err := x.cell(ctx, sources, path, d)
-		row.Experiment, row.Method, row.Placement, row.Simulated = "loss", c.method, "mirror", x.Simulated
-		row.Device, row.Cloud, row.RTT, row.Loss = Ms(d[0]), Ms(d[1]), Ms(x.RTT), Is(loss)
-		r.Results[i] = row
+		result, err := x.cell(ctx, sources, path, d)
+		result.Experiment, result.Method, result.Placement, result.Simulated = "loss", c.method, "mirror", x.Simulated
+		result.Device, result.Cloud, result.RTT, result.Loss = Ms(d[0]), Ms(d[1]), Ms(x.RTT), Is(loss)
+		r.Results[i] = result
 		return err
 	})
 	if err != nil {
@@ -71,10 +71,10 @@ func (x Loss) Run(ctx context.Context, progress Progress) (r Report, err error) 
 			average := chart.Line{Name: c.label + ", mean", Color: c.color}
 			p99 := chart.Line{Name: c.label + ", 99th percentile", Color: c.color, Dashed: true}
 			for j, loss := range x.Losses {
-				row := r.Results[i*perDelay+k*len(x.Losses)+j]
-				average.Points = append(average.Points, chart.Point{X: 100 * loss, Y: row.PerToken.Value})
-				p99.Points = append(p99.Points, chart.Point{X: 100 * loss, Y: row.P99.Value})
-				tail[c.method] = append(tail[c.method], row.P99.Value)
+				result := r.Results[i*perDelay+k*len(x.Losses)+j]
+				average.Points = append(average.Points, chart.Point{X: 100 * loss, Y: result.PerToken.Value})
+				p99.Points = append(p99.Points, chart.Point{X: 100 * loss, Y: result.P99.Value})
+				tail[c.method] = append(tail[c.method], result.P99.Value)
 			}
 			mean.Lines = append(mean.Lines, average, p99)
 		}
@@ -119,7 +119,7 @@ func (x Loss) cell(ctx context.Context, sources []*answers, p Path, d [2]time.Du
 		}
 		c.add(a)
 	}
-	return c.row(), nil
+	return c.result(), nil
 }
 
 // repeats is how often a simulated question is played, over paths of other seeds.

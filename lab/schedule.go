@@ -104,10 +104,10 @@ func (x Schedule) draw(r *Report, strategies []Strategy, delays [2]time.Duration
 		line := chart.Line{Name: s.Label, Color: s.Color, Dashed: s.Dashed}
 		for ri, rtt := range x.RTTs {
 			cell := outcomes[(ri*len(strategies)+si)*x.Records:][:x.Records]
-			row := summarize(cell)
-			row.Experiment, row.Method, row.Placement = "schedule", s.Method, s.Placement
-			row.Device, row.Cloud, row.RTT = Ms(delays[0]), Ms(delays[1]), Ms(rtt)
-			r.Results = append(r.Results, row)
+			result := summarize(cell)
+			result.Experiment, result.Method, result.Placement = "schedule", s.Method, s.Placement
+			result.Device, result.Cloud, result.RTT = Ms(delays[0]), Ms(delays[1]), Ms(rtt)
+			r.Results = append(r.Results, result)
 			seconds := meanTook(cell)
 			total[s.Placement] = append(total[s.Placement], seconds)
 			line.Points = append(line.Points, chart.Point{X: rtt.Seconds() * 1000, Y: seconds})
@@ -139,7 +139,7 @@ func summarize(outcomes []sim.Outcome) Result {
 	for _, o := range outcomes {
 		c.play(o)
 	}
-	row := c.row()
-	row.Simulated = true
-	return row
+	result := c.result()
+	result.Simulated = true
+	return result
 }

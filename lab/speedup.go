@@ -70,11 +70,11 @@ func (x Speedup) Run(ctx context.Context, progress Progress) (Report, error) {
 				sim.Outcome
 				method, placement string
 			}{{p.sync, "drdg-tw", "sync"}, {p.ahead, "dragon", "device"}} {
-				row := summarize([]sim.Outcome{o.Outcome})
-				row.Experiment, row.Method, row.Placement = "speedup", o.method, o.placement
-				row.Device, row.Cloud, row.RTT = Ms(d), Ms(x.Cloud), Ms(x.RTT)
-				row.Text = "" // of acceptances, not of answers
-				r.Results = append(r.Results, row)
+				result := summarize([]sim.Outcome{o.Outcome})
+				result.Experiment, result.Method, result.Placement = "speedup", o.method, o.placement
+				result.Device, result.Cloud, result.RTT = Ms(d), Ms(x.Cloud), Ms(x.RTT)
+				result.Text = "" // of acceptances, not of answers
+				r.Results = append(r.Results, result)
 			}
 			speed := period(p.sync) / period(p.ahead)
 			played.Points = append(played.Points, chart.Point{X: d.Seconds() * 1000, Y: speed})
@@ -110,12 +110,12 @@ func (x Speedup) measure(ctx context.Context, r *Report, plot *chart.Plot) error
 	for i := range path.Link {
 		path.Link[i].Delay = x.RTT / 2
 	}
-	rows := make([][]Result, len(x.Live))
+	results := make([][]Result, len(x.Live))
 	err := atOnce(ctx, len(x.Live), len(x.Live), nil, func(ctx context.Context, i int) error {
 		d := [2]time.Duration{x.Live[i], x.Cloud}
 		cells, err := l.measure(ctx, path, x.RTT, d, func() {})
 		for m, c := range cells {
-			rows[i] = append(rows[i], label(c.row(), "speedup", l.Methods[m], x.RTT, d))
+			results[i] = append(results[i], label(c.result(), "speedup", l.Methods[m], x.RTT, d))
 		}
 		return err
 	})
@@ -126,7 +126,7 @@ func (x Speedup) measure(ctx context.Context, r *Report, plot *chart.Plot) error
 		points := chart.Line{Name: "measured, " + s.Label, Color: s.Color, Dots: true}
 		alpha := [2]float64{}
 		for i, device := range x.Live {
-			sync, ahead := rows[i][0], rows[i][m+1]
+			sync, ahead := results[i][0], results[i][m+1]
 			speed := sync.PerToken.Value / ahead.PerToken.Value
 			points.Points = append(points.Points, chart.Point{X: device.Seconds() * 1000, Y: speed})
 			alpha = [2]float64{ahead.AcceptDevice.Value, ahead.AcceptCloud.Value}
@@ -141,7 +141,7 @@ func (x Speedup) measure(ctx context.Context, r *Report, plot *chart.Plot) error
 		plot.Lines = append(plot.Lines, theory, points)
 	}
 	plot.Title = fmt.Sprintf("Cloud decoding %v, round trip %v (played points simulated)", x.Cloud, x.RTT)
-	r.Results = append(r.Results, slices.Concat(rows...)...)
+	r.Results = append(r.Results, slices.Concat(results...)...)
 	return nil
 }
 

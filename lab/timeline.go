@@ -39,7 +39,7 @@ func (x Pipeline) Run(ctx context.Context) (Report, error) {
 	r.About = fmt.Sprintf("One live answer to %q, %s, emulated round trip %v, decoding paced to %v / %v.", x.Questions[0], x.Strategy.Label, x.RTT, x.Pace[0], x.Pace[1])
 	var c cell
 	c.add(a)
-	row := label(c.row(), "pipeline", x.Strategy, x.RTT, x.Pace)
+	row := label(c.result(), "pipeline", x.Strategy, x.RTT, x.Pace)
 	r.Results = []Result{row}
 	return r, nil
 }

@@ -85,11 +85,11 @@ func (x Traces) Run(ctx context.Context, progress Progress) (r Report, err error
 			return r, fmt.Errorf("%s: %w", w.name, err)
 		}
 		for m, s := range x.Methods {
-			row := cells[m].row()
-			row.Experiment, row.Method, row.Placement, row.Trace, row.Simulated = "traces", s.Method, s.Placement, w.name, x.Simulated
-			row.Device, row.Cloud = Ms(x.Delays[0]), Ms(x.Delays[1])
-			r.Results = append(r.Results, row)
-			group.Bars = append(group.Bars, chart.Bar{Name: s.Label, Value: row.PerToken.Value, Color: s.Color})
+			result := cells[m].result()
+			result.Experiment, result.Method, result.Placement, result.Trace, result.Simulated = "traces", s.Method, s.Placement, w.name, x.Simulated
+			result.Device, result.Cloud = Ms(x.Delays[0]), Ms(x.Delays[1])
+			r.Results = append(r.Results, result)
+			group.Bars = append(group.Bars, chart.Bar{Name: s.Label, Value: result.PerToken.Value, Color: s.Color})
 			if !s.Pairs() {
 				continue
 			}

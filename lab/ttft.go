@@ -136,7 +136,7 @@ func (x TTFT) live(ctx context.Context, rtt time.Duration, sizes map[string]floa
 	out := make([]time.Duration, len(firsts))
 	for i, c := range cells {
 		out[i] = time.Duration(mean(c.first) * 1e6)
-		sizes[firsts[i].Method], texts[firsts[i].Method] = mean(c.received), c.row().Text
+		sizes[firsts[i].Method], texts[firsts[i].Method] = mean(c.received), c.result().Text
 	}
 	return out, nil
 }

@@ -1,7 +1,7 @@
-// Package lab measures how fast a pair answers, and draws it (DRAGON §6, §7.3, §7.4): experiments that run
-// live nodes over emulated paths or the machines of package pair in virtual time (sim), the rows that they
-// produce, and the report. Every figure is redone by one command; what is simulated is marked so.
+// Package lab measures how fast a pair answers and draws the results (DRAGON §6, §7.3, §7.4). Experiments run live nodes over
+// emulated paths, or the machines of package pair in virtual time (lab/sim). An experiment makes a Report: results, figures
+// and findings. One command repeats each, and whatever is simulated says so.
 //
-// Nothing of the protocol is written here. Methods to compare with share the code of the pair wherever they
-// can: lock step is a placement, one side alone is a pair without a cloud.
+// The protocol itself is not written here. The methods to compare with share the pair's code where they can: lock step is a
+// placement, and one side alone is a pair without a cloud.
 package lab

@@ -13,16 +13,16 @@ import (
 	"tandem/pair/pairtest"
 )
 
-// Hedge asks questions live, over paths without jitter, with passes of several contexts: hedges, checks and guesses
-// beside the next draft (pair.Config.Contexts). Decoding is paced, whatever a pass decodes.
+// Hedge asks questions live, over paths without jitter, with passes of several contexts: the next draft's, and those of
+// hedges, checks and guesses (pair.Config.Contexts). A pass takes the same time whatever it decodes.
 type Hedge struct {
 	Setup
 	RTT      []time.Duration
-	Contexts []int // the first is what the others are compared with
+	Contexts []int // numbers of contexts; the others are compared with the first
 	Decode   [2]time.Duration
 }
 
-// HedgeResult is what one number of contexts gave at one round-trip time.
+// HedgeResult is what a number of contexts gives at a round-trip time.
 type HedgeResult struct {
 	RTT        float64 `json:"rtt_ms"`
 	Contexts   int     `json:"contexts"`
@@ -30,15 +30,15 @@ type HedgeResult struct {
 	Answers    int     `json:"answers"`
 	Tokens     int     `json:"tokens"`
 	TokenMs    float64 `json:"token_ms"` // live, from the first token of an answer to its last; simulated, from the start
-	Ratio      float64 `json:"ratio"`    // of the first result's time with this round trip by this one's
+	Ratio      float64 `json:"ratio"`    // the time of the first result with this round trip, divided by this one's
 	Beside     Beside  `json:"beside"`
-	Hedges     int     `json:"hedges"` // drafts of the cloud's that were there before they were wanted
+	Hedges     int     `json:"hedges"` // of the cloud's drafts, those that had arrived before they were needed
 	DraftBytes float64 `json:"draft_bytes_per_token,omitempty"`
 	Simulated  bool    `json:"simulated,omitempty"`
 }
 
-// Beside is what the device's passes decoded for a token of the answer, and the shares of its tokens for which its own
-// draft took no pass, by what its context was decoded as.
+// Beside says what the device's passes decoded for each token of the answer. The shares are those of tokens whose own draft
+// took no pass, because an earlier pass had decoded the context as a hedge, a check or a guess.
 type Beside struct {
 	Passes   float64 `json:"passes_per_token"`
 	Contexts float64 `json:"contexts_per_token"`
@@ -47,7 +47,7 @@ type Beside struct {
 	Guesses  float64 `json:"of_guesses"`
 }
 
-// besideOf takes the counts of several answers together.
+// besideOf sums up the counts of several answers.
 func besideOf(answers []pair.Stats) (b Beside) {
 	tokens := 0
 	for _, s := range answers {
@@ -61,19 +61,19 @@ func besideOf(answers []pair.Stats) (b Beside) {
 	return b
 }
 
-// HedgeSimulated plays the same in virtual time: two machines in mirror with random distributions (pairtest.Sharing), whose
-// passes last equally long whatever they decode.
+// HedgeSimulated plays the same in virtual time: two machines in mirror with random distributions (pairtest.Sharing). A pass
+// takes the same time whatever it decodes.
 type HedgeSimulated struct {
 	RTT      []time.Duration
-	Contexts []int // the first is what the others are compared with
+	Contexts []int // numbers of contexts; the others are compared with the first
 	Guess    []float64
 	Decode   [2]time.Duration
-	Share    float64 // of the mass that the two sides' distributions have in common
+	Share    float64 // of probability that the two sides' distributions have in common
 	Tokens   int
 	Answers  int
 }
 
-// Run plays every combination; where passes take one context, guesses have no place. Another text is an error.
+// Run plays every combination, except guesses in passes of one context. It fails if a text differs from the first.
 func (h HedgeSimulated) Run(ctx context.Context, progress Progress) (results []HedgeResult, err error) {
 	total := len(h.RTT) * len(h.Guess) * len(h.Contexts)
 	for i, rtt := range h.RTT {
@@ -101,7 +101,7 @@ func (h HedgeSimulated) Run(ctx context.Context, progress Progress) (results []H
 	return results, nil
 }
 
-// result plays every answer once. texts are the answers of the result before, to be filled in by the first.
+// result plays every answer once. The first call fills texts with the answers, later ones compare with them.
 func (h HedgeSimulated) result(ctx context.Context, rtt time.Duration, contexts int, guess float64, texts [][]tandem.Token) (HedgeResult, error) {
 	r := HedgeResult{RTT: rtt.Seconds() * 1e3, Contexts: contexts, Guess: guess, Answers: h.Answers, Simulated: true}
 	link, stats := netem.Config{Delay: rtt / 2}, []pair.Stats(nil)
@@ -129,7 +129,7 @@ func (h HedgeSimulated) result(ctx context.Context, rtt time.Duration, contexts 
 	return r, nil
 }
 
-// Run asks every question with every number of contexts. Another text is an error.
+// Run asks every question with every number of contexts. It fails if a text differs from the first.
 func (h Hedge) Run(ctx context.Context, progress Progress) ([]HedgeResult, error) {
 	var results []HedgeResult
 	done := 0
@@ -164,7 +164,7 @@ func (h Hedge) Run(ctx context.Context, progress Progress) ([]HedgeResult, error
 	return results, nil
 }
 
-// result asks every question once. texts are the answers of the result before, to be filled in by the first.
+// result asks every question once. The first call fills texts with the answers, later ones compare with them.
 func (h Hedge) result(ctx context.Context, l *live, texts []string) (r HedgeResult, err error) {
 	var took time.Duration
 	gaps, bytes, stats := 0, uint64(0), []pair.Stats(nil)

@@ -320,7 +320,7 @@ func TestReportTexts(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	same[0].Results[1].Text = "other"
-	if got := strings.Join(sameSeedSameText(same), "; "); !strings.Contains(got, "latency: 2 texts where one is due") {
+	if got := strings.Join(sameSeedSameText(same), "; "); !strings.Contains(got, "latency: 2 texts, want one") {
 		t.Errorf("%q", got)
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"tandem/transport"
 )
 
-// live is a device and a cloud in this process that talk QUIC through an emulated path.
+// live is a device and a cloud in this process, connected by QUIC over an emulated path.
 type live struct {
 	setup  Setup
 	device *node.Device
@@ -21,13 +21,13 @@ type live struct {
 	close  func() error
 }
 
-// Path is what lies between the two sides.
+// Path is the network between the two sides.
 type Path struct {
 	Link    [2]netem.Config // indexed by the sender
-	Streams bool            // no datagrams: drafts travel on a QUIC stream
+	Streams bool            // drafts travel on a QUIC stream, not in datagrams
 }
 
-// steady is a path of that round trip with a fifth of it as jitter and the given loss.
+// steady is a path with the given round trip and loss. Its jitter is a fifth of the round trip.
 func steady(rtt time.Duration, loss float64, seed uint64) Path {
 	c := netem.Config{Delay: rtt / 2, Jitter: rtt / 10, Loss: loss, Seed: 2 * seed}
 	p := Path{Link: [2]netem.Config{c, c}}
@@ -35,7 +35,7 @@ func steady(rtt time.Duration, loss float64, seed uint64) Path {
 	return p
 }
 
-// connect starts both sides, with tokens at the given pace, and the path between them.
+// connect starts both sides, which decode at the given pace, and the path between them.
 func (b Setup) connect(p Path, pace [2]time.Duration) (*live, error) {
 	deviceID, err := transport.Ephemeral()
 	if err != nil {
@@ -78,7 +78,7 @@ func (b Setup) connect(p Path, pace [2]time.Duration) (*live, error) {
 	}}, nil
 }
 
-// solo is one side that answers alone, from its own documents.
+// solo is one side that answers alone from its own documents.
 func (b Setup) solo(side tandem.Side, pace time.Duration) *live {
 	device := &node.Device{Reader: b.reader(side, pace)}
 	return &live{setup: b, device: device, close: device.Close}
@@ -100,8 +100,8 @@ func (l *live) ask(ctx context.Context, i int, s Strategy, lookahead int) (node.
 	return a, nil
 }
 
-// warm lets both sides read every question once, by an answer of a token, so that caches are filled and the
-// connection has measured its path. Without a store of caches one question does.
+// warm asks every question for an answer of one token, so that caches are filled and the connection has measured its path.
+// Without a store of caches one question is enough.
 func (l *live) warm(ctx context.Context) error {
 	short := *l
 	short.setup.Settings.MaxTokens = 1
@@ -117,8 +117,7 @@ func (l *live) warm(ctx context.Context) error {
 	return nil
 }
 
-// cell collects the answers of one cell of an experiment. Times between tokens leave out the first token,
-// which has a figure of its own.
+// cell collects the answers of one cell of an experiment. The first token counts apart from the times between tokens.
 type cell struct {
 	gaps, first []float64 // ms
 	received    []float64 // bytes, in an answer
@@ -148,8 +147,8 @@ func (c *cell) add(a node.Answer) {
 	c.count(ids, a.Pair.Together, a.Pair.Accepted, a.Pair.Handovers, a.Pair.Alone)
 }
 
-// addWhole counts a live answer of which all tokens come at once, when both sides have written theirs: what it
-// took after reading counts for each token alike.
+// addWhole counts a live answer whose tokens all come at once, after both sides have written theirs. The time after reading
+// is divided equally among its tokens.
 func (c *cell) addWhole(a node.Answer) {
 	n := len(a.Tokens)
 	if n == 0 {
@@ -189,10 +188,10 @@ func (c *cell) count(ids []tandem.Token, together int, accepted [2]int, handover
 	c.alone += alone
 }
 
-// result sums a cell up.
+// result sums up a cell.
 func (c *cell) result() Result {
 	result := Result{PerToken: Is(mean(c.gaps)), P99: Is(quantile(c.gaps, 0.99))}
-	if c.alone == 0 || c.together == 0 { // else chance had a say: which tokens the device decided alone
+	if c.alone == 0 || c.together == 0 { // otherwise timing decided which tokens the device chose alone
 		result.Text = joinHashes(c.texts)
 	}
 	if len(c.first) > 0 {

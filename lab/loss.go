@@ -11,17 +11,17 @@ import (
 	"tandem/lab/sim"
 )
 
-// Loss measures what lost packets cost: repeated datagrams against a stream.
+// Loss measures the cost of lost packets: with repeated datagrams, and on a stream.
 type Loss struct {
 	Setup
 	Delays    [][2]time.Duration
 	RTT       time.Duration
 	Losses    []float64
 	Simulated bool
-	AtOnce    int // live cells at a time; paced decoding leaves room for several
+	AtOnce    int // live cells at a time; paced decoding leaves the processor idle for several
 }
 
-// carriers are the ways that drafts travel.
+// carriers are the ways in which drafts travel.
 var carriers = []struct {
 	method, label string
 	streams       bool
@@ -34,7 +34,7 @@ var carriers = []struct {
 // Run answers every question at every loss.
 func (x Loss) Run(ctx context.Context, progress Progress) (r Report, err error) {
 	r = Report{
-		Name: fileName("loss", x.Simulated), Title: "Lost packets: repeated datagrams against a stream", Simulated: x.Simulated,
+		Name: fileName("loss", x.Simulated), Title: "Lost packets: repeated datagrams and a stream", Simulated: x.Simulated,
 		About: fmt.Sprintf("Placement mirror, round trip %v with a fifth as jitter, packets lost at random both ways, %d questions about the sample documents.", x.RTT, len(x.Questions)),
 	}
 	if x.Simulated {
@@ -122,7 +122,7 @@ func (x Loss) cell(ctx context.Context, sources []*answers, p Path, d [2]time.Du
 	return c.result(), nil
 }
 
-// repeats is how often a simulated question is played, over paths of other seeds.
+// repeats is how often a simulated question is played, each time over a path with another seed.
 const repeats = 20
 
 func (x Loss) simulate(ctx context.Context, sources []*answers, p Path, d [2]time.Duration) (Result, error) {

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// Page makes one self-contained page of the results of a folder, and says how many they are.
+// Page makes one self-contained HTML page of the reports in a folder. It also returns their number.
 func Page(dir, software string) ([]byte, int, error) {
 	results, err := Reports(dir)
 	if err != nil {
@@ -34,14 +34,14 @@ func Page(dir, software string) ([]byte, int, error) {
 	return page.Bytes(), len(results), nil
 }
 
-// Results loads all results of a folder, in the order of the report.
+// Reports loads all reports of a folder, in the order of the page.
 func Reports(dir string) ([]Report, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.result.json"))
 	if err != nil {
 		return nil, fmt.Errorf("lab: report: %w", err)
 	}
 	if len(files) == 0 {
-		return nil, fmt.Errorf("lab: %s holds no results: run an experiment first, as in: lab schedule", dir)
+		return nil, fmt.Errorf("lab: %s holds no results: run an experiment first, for example: lab schedule", dir)
 	}
 	var results []Report
 	for _, f := range files {
@@ -58,14 +58,13 @@ func Reports(dir string) ([]Report, error) {
 	return results, nil
 }
 
-// sameSeedSameText says of all cells of the shared coupling with real answers whether they hold the same text.
-// Results whose answers have the same seed and questions may be compared with each other too; those are told
-// by their texts alone, so each text is listed with the results that hold it.
+// sameSeedSameText says whether all cells of the shared coupling with real answers hold the same text. Reports with the same
+// seed and questions should agree too. Only the texts tell which these are, so each text is listed with its reports.
 func sameSeedSameText(results []Report) (out []string) {
 	cells, where := map[string]int{}, map[string][]string{}
 	for _, r := range results {
 		if base := baseName(r.Name); base == "schedule" {
-			continue // acceptance records, no answers
+			continue // has acceptance records, not answers
 		}
 		texts := 0
 		for _, row := range r.Results {
@@ -78,7 +77,7 @@ func sameSeedSameText(results []Report) (out []string) {
 			}
 		}
 		if texts > 1 {
-			out = append(out, fmt.Sprintf("%s: %d texts where one is due", r.Name, texts))
+			out = append(out, fmt.Sprintf("%s: %d texts, want one", r.Name, texts))
 		}
 	}
 	for _, text := range slices.Sorted(maps.Keys(cells)) {
@@ -87,7 +86,7 @@ func sameSeedSameText(results []Report) (out []string) {
 	return out
 }
 
-// baseName is the experiment's name without what tells its variants apart.
+// baseName is the name of an experiment without its variant.
 func baseName(name string) string {
 	name, _, _ = strings.Cut(name, "-")
 	return name

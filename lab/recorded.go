@@ -10,18 +10,16 @@ import (
 	"tandem/pair/pairtest"
 )
 
-// Recorded is what a live answer left for the simulator: whose drafts were accepted, and how long decoding
-// took.
+// Recorded is what the simulator needs of a live answer: whose drafts were accepted, and how long decoding took.
 type Recorded struct {
 	Accept pairtest.Record
 	Decode [2][]time.Duration // of each side's drafts, in order
 }
 
-// byNames are the names that targets have in a recording.
+// byNames are the names of drafters in a recording.
 var byNames = map[string]tandem.By{"neither": tandem.ByNeither, "device": tandem.ByDevice, "cloud": tandem.ByCloud, "both": tandem.ByBoth}
 
-// ReadRecorded takes an acceptance record from the lines of a recording. Tokens that the device decided
-// alone are left out.
+// ReadRecorded reads an acceptance record from the lines of a recording. It leaves out tokens that the device decided alone.
 func ReadRecorded(lines []node.Line) (Recorded, error) {
 	var r Recorded
 	for _, l := range lines {
@@ -49,7 +47,7 @@ func ReadRecorded(lines []node.Line) (Recorded, error) {
 	return r, nil
 }
 
-// delays plays a side's recorded delays by step, over and over.
+// delays repeats each side's recorded delays by step.
 func (r Recorded) delays() (out [2]sim.Delay) {
 	for side, d := range r.Decode {
 		out[side] = func(n int) time.Duration { return d[n%len(d)] }

@@ -18,19 +18,19 @@ import (
 
 // Report is what an experiment found.
 type Report struct {
-	Name      string // of the experiment: also of its files
+	Name      string // of the experiment and of its files
 	Title     string
-	About     string // what was measured and how, for the report
-	Command   string // that redoes it
+	About     string // what was measured, and how
+	Command   string // that repeats it
 	Taken     time.Time
 	Results   []Result `json:"Rows"`
-	Tables    []Table  `json:",omitempty"` // what does not fit rows
+	Tables    []Table  `json:",omitempty"` // with columns that a Result lacks
 	Figures   []Figure
-	Findings  []string // what the rows say, in sentences with numbers
+	Findings  []string // what the results say, in sentences with numbers
 	Simulated bool     // all of it
 }
 
-// fileName tells what was simulated from what ran, so that both fit into one folder.
+// fileName gives simulated and live experiments different names, so that both fit into one folder.
 func fileName(experiment string, simulated bool) string {
 	if simulated {
 		return experiment + "-simulated"
@@ -38,7 +38,7 @@ func fileName(experiment string, simulated bool) string {
 	return experiment
 }
 
-// Table is one whose columns are its own.
+// Table is a table with columns of its own.
 type Table struct {
 	Name    string // of its file, without the ending
 	Title   string
@@ -55,13 +55,13 @@ func (t Table) write(w io.Writer) error {
 	return nil
 }
 
-// Figure is a picture of a result.
+// Figure is a picture in a report.
 type Figure struct {
 	Name string // of its file, without the ending
 	SVG  []byte
 }
 
-// Save writes the result's table, its pictures and itself (as JSON, for the report) to files of dir.
+// Save writes the report to files of dir: its results and tables as CSV, its pictures, and all of it as JSON for Page.
 func (r Report) Save(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("lab: save %s: %w", r.Name, err)
@@ -88,7 +88,7 @@ func (r Report) Save(dir string) error {
 	return errors.Join(errs...)
 }
 
-// write replaces a file in one step, so that a reader never sees half of it.
+// write replaces a file in one step, so that nobody reads half of it.
 func write(path string, data []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".lab-*")
 	if err != nil {
@@ -106,7 +106,7 @@ func write(path string, data []byte) error {
 	return nil
 }
 
-// LoadReport reads a result that Save wrote.
+// LoadReport reads a report that Save wrote.
 func LoadReport(path string) (Report, error) {
 	var r Report
 	data, err := os.ReadFile(path)
@@ -114,22 +114,21 @@ func LoadReport(path string) (Report, error) {
 		err = json.Unmarshal(data, &r)
 	}
 	if err != nil {
-		return r, fmt.Errorf("lab: load a result: %w", err)
+		return r, fmt.Errorf("lab: load a report: %w", err)
 	}
 	return r, nil
 }
 
-// Progress is told how much of an experiment is done. It may be called from several goroutines, one at a
-// time.
+// Progress reports how much of an experiment is done. Several goroutines may call it, one at a time.
 type Progress func(done, total int)
 
-// inParallel does n jobs on all processors until one fails. Jobs write to places of their own, so that
-// the order in which they run does not show.
+// inParallel runs n jobs on all processors until one fails. Each job writes to its own place, so that the order in which they
+// run makes no difference.
 func inParallel(ctx context.Context, n int, progress Progress, job func(ctx context.Context, i int) error) error {
 	return atOnce(ctx, runtime.GOMAXPROCS(0), n, progress, job)
 }
 
-// atOnce does so with at most that many jobs at a time.
+// atOnce runs n jobs, at most the given number at a time, until one fails.
 func atOnce(ctx context.Context, most, n int, progress Progress, job func(ctx context.Context, i int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -17,7 +17,7 @@ import (
 	"tandem"
 )
 
-// Result is one cell of an experiment. Numbers that do not apply are left out.
+// Result is one cell of an experiment: a line of its table. Numbers that do not apply are missing.
 type Result struct {
 	Experiment   string `json:"experiment"`
 	Method       string `json:"method,omitempty"`
@@ -37,8 +37,8 @@ type Result struct {
 	Simulated    bool   `json:"simulated"`
 }
 
-// shared reports whether the row's text is fixed by the seed: that of a pair with the shared coupling in which
-// the device decided nothing alone.
+// shared reports whether the seed fixes the text: in a pair with the shared coupling, where the device decided nothing
+// alone.
 func (r Result) shared() bool {
 	return (strings.HasPrefix(r.Method, "tandem") || r.Method == "drdg-tw") && r.Text != ""
 }
@@ -49,10 +49,10 @@ type Number struct {
 	Known bool
 }
 
-// Is is a known number.
+// Is returns a known number.
 func Is(v float64) Number { return Number{v, true} }
 
-// Ms is a duration in milliseconds.
+// Ms returns a duration in milliseconds.
 func Ms(d time.Duration) Number { return Is(d.Seconds() * 1000) }
 
 // IsZero reports whether n is missing.
@@ -65,7 +65,7 @@ func (n Number) String() string {
 	return strconv.FormatFloat(math.Round(n.Value*1e4)/1e4, 'f', -1, 64)
 }
 
-// MarshalJSON gives four digits after the point.
+// MarshalJSON writes four digits after the point, and null for a missing number.
 func (n Number) MarshalJSON() ([]byte, error) {
 	if !n.Known || math.IsNaN(n.Value) || math.IsInf(n.Value, 0) {
 		return []byte("null"), nil
@@ -73,7 +73,7 @@ func (n Number) MarshalJSON() ([]byte, error) {
 	return []byte(n.String()), nil
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote.
+// UnmarshalJSON reads what MarshalJSON writes.
 func (n *Number) UnmarshalJSON(b []byte) error {
 	if string(b) == "null" {
 		*n = Number{}
@@ -83,7 +83,7 @@ func (n *Number) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, &n.Value)
 }
 
-// columns are the names of a table's columns, those of the JSON fields.
+// columns are the names of a table's columns: those of Result's JSON fields.
 var columns = []string{
 	"experiment", "method", "placement", "device_ms", "cloud_ms", "rtt_ms", "loss", "trace", "per_token_ms",
 	"p99_ms", "ttft_ms", "accept_device", "accept_cloud", "handovers", "text_sha256", "simulated",
@@ -97,13 +97,13 @@ func (r Result) fields() []string {
 	}
 }
 
-// WriteCSV writes rows as a table with a header.
-func WriteCSV(w io.Writer, rows []Result) error {
+// WriteCSV writes results as a table with a header.
+func WriteCSV(w io.Writer, results []Result) error {
 	out := csv.NewWriter(w)
 	if err := out.Write(columns); err != nil {
 		return fmt.Errorf("lab: %w", err)
 	}
-	for _, r := range rows {
+	for _, r := range results {
 		if err := out.Write(r.fields()); err != nil {
 			return fmt.Errorf("lab: %w", err)
 		}
@@ -112,7 +112,7 @@ func WriteCSV(w io.Writer, rows []Result) error {
 	return out.Error()
 }
 
-// textHash names a text by its tokens.
+// textHash is a hash of a text's tokens.
 func textHash(tokens []tandem.Token) string {
 	h := sha256.Sum256(appendTokens(nil, tokens))
 	return hex.EncodeToString(h[:])
@@ -125,7 +125,7 @@ func appendTokens(b []byte, tokens []tandem.Token) []byte {
 	return b
 }
 
-// joinHashes names several texts in their order.
+// joinHashes is a hash of several texts in order.
 func joinHashes(hashes []string) string {
 	h := sha256.New()
 	for _, s := range hashes {
@@ -134,7 +134,7 @@ func joinHashes(hashes []string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// mean of xs, 0 for none.
+// mean returns the mean of xs, 0 for none.
 func mean(xs []float64) float64 {
 	if len(xs) == 0 {
 		return 0
@@ -146,7 +146,7 @@ func mean(xs []float64) float64 {
 	return sum / float64(len(xs))
 }
 
-// quantile of xs, the smallest value that at least the share q of them does not exceed.
+// quantile returns the least x of which at least the share q of xs is no greater, 0 for no xs.
 func quantile(xs []float64, q float64) float64 {
 	if len(xs) == 0 {
 		return 0
@@ -155,7 +155,7 @@ func quantile(xs []float64, q float64) float64 {
 	return s[min(max(int(math.Ceil(q*float64(len(s))))-1, 0), len(s)-1)]
 }
 
-// brief has at most three digits after the point.
+// brief writes at most three digits after the point.
 func (n Number) brief() string {
 	if !n.Known {
 		return ""

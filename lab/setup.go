@@ -18,17 +18,17 @@ import (
 	"tandem/retrieval/search"
 )
 
-// Setup is what answers are made of: a model, documents on both sides, questions, and how to answer.
+// Setup is what experiments with real answers need: a model, documents on both sides, questions, and settings.
 type Setup struct {
 	Model     *model.Model
 	Documents [2]node.Searcher // indexed by tandem.Side
 	Questions []string
-	Settings  tandem.Settings   // placement and coupling come from the strategy
-	KV        [2]*kvstore.Store // keep the passages' caches, as a side does that answers from them daily; nil for none
-	Read      [2]time.Duration  // paced reading: least time for a token of a prompt
+	Settings  tandem.Settings   // the strategy replaces placement and coupling
+	KV        [2]*kvstore.Store // keep the caches of passages between answers; nil for none
+	Read      [2]time.Duration  // least time to read a token of a prompt
 }
 
-// reader is what a side reads with.
+// reader returns what a side reads its documents with, at most one token in each pace.
 func (b Setup) reader(side tandem.Side, pace time.Duration) node.Reader {
 	return node.Reader{Model: b.Model, Scorer: search.Lexical(), Documents: b.Documents[side], KV: b.KV[side], Pace: pace, Read: b.Read[side]}
 }
@@ -48,21 +48,22 @@ func (b Setup) decode(ctx context.Context, side tandem.Side, question string, ro
 	return decoder.New(ctx, cfg, decoder.Request{Question: question, Passages: found})
 }
 
-// answers is a question's two decoders as a Source for simulation: what both sides would really draft. A
-// distribution is computed once and remembered, since it depends on nothing but the tokens before it.
+// answers is the Source of a question in simulations: the distributions of both sides' real decoders. It computes each once
+// and remembers it, since a distribution depends only on the tokens before it.
 type answers struct {
 	ctx   context.Context
 	mu    sync.Mutex
 	sides [2]remembering
 }
 
+// remembering is a decoder with the distributions that it computed.
 type remembering struct {
 	decoder *decoder.Decoder
-	held    []tandem.Token // in the decoder
+	held    []tandem.Token // that the decoder holds
 	known   map[string]aggregator.Local
 }
 
-// source prepares both sides for a question. The caller closes it.
+// source prepares both sides for a question. The caller must close it.
 func (b Setup) source(ctx context.Context, question string) (*answers, error) {
 	a := &answers{ctx: ctx}
 	for side := range a.sides {
@@ -86,7 +87,7 @@ func (a *answers) Close() error {
 	return errors.Join(errs...)
 }
 
-// After computes or remembers a distribution.
+// After implements sim.Source.
 func (a *answers) After(side tandem.Side, answer []tandem.Token) (aggregator.Local, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -100,7 +101,7 @@ func (a *answers) After(side tandem.Side, answer []tandem.Token) (aggregator.Loc
 		keep++
 	}
 	if keep == len(answer) && keep > 0 {
-		keep-- // a distribution comes from feeding a token
+		keep-- // the decoder needs a token to compute a distribution
 	}
 	out, err := s.decoder.Next(a.ctx, keep, answer[keep:])
 	if err != nil {
@@ -113,7 +114,7 @@ func (a *answers) After(side tandem.Side, answer []tandem.Token) (aggregator.Loc
 	return l, nil
 }
 
-// machine is the machines' part of a simulated answer.
+// machine returns the settings of both machines for a simulated answer.
 func (b Setup) machine(s Strategy, lookahead int) pair.Config {
 	cfg := s.config()
 	cfg.Seed, cfg.Greedy = b.Settings.Seed, b.Settings.Sampling.Temperature == 0
@@ -122,7 +123,7 @@ func (b Setup) machine(s Strategy, lookahead int) pair.Config {
 	return cfg
 }
 
-// sources prepares all questions.
+// sources prepares all questions. The caller must close them.
 func (b Setup) sources(ctx context.Context, progress Progress) ([]*answers, error) {
 	out := make([]*answers, len(b.Questions))
 	for i, q := range b.Questions {
@@ -148,7 +149,7 @@ func closeAll(sources []*answers) error {
 	return errors.Join(errs...)
 }
 
-// lookahead is how far a side must draft ahead not to wait for a round trip, with room for lateness.
+// lookahead is how many steps a side must draft ahead so that it need not wait for a round trip, with a few to spare.
 func lookahead(rtt time.Duration, decode [2]time.Duration) int {
 	step := max(decode[0], decode[1])
 	if step <= 0 {

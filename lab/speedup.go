@@ -14,22 +14,22 @@ import (
 	"tandem/scheduler"
 )
 
-// Speedup sets answers beside the theory (DRAGON §6, Theorem 6.2, Figure 4): played ones with given acceptance,
-// and live ones with what their drafts meet.
+// Speedup compares answers with the theory (DRAGON §6, Theorem 6.2, Figure 4): simulated answers with given acceptance rates,
+// and live answers with the rates that they turn out to have.
 type Speedup struct {
 	Setup
-	Tokens int // of a played answer
+	Tokens int // of a simulated answer
 	Cloud  time.Duration
 	RTT    time.Duration
 	Accept []float64 // α^r, of the cloud's drafts
 	Device []time.Duration
-	Live   []time.Duration // decoding delays of the device with which answers are measured
+	Live   []time.Duration // decoding delays of the device in live answers
 }
 
-// deviceAcceptance is α^l, which the theory leaves out (Corollary 6.5).
+// deviceAcceptance is α^l, which the theorem does not depend on (Corollary 6.5).
 const deviceAcceptance = 0.7
 
-// Run plays an answer in lock step and one with drafts ahead at every point.
+// Run plays two answers at every point: one in lock step, one with drafts ahead.
 func (x Speedup) Run(ctx context.Context, progress Progress) (Report, error) {
 	type point struct{ sync, ahead sim.Outcome }
 	points := make([]point, len(x.Accept)*len(x.Device))
@@ -50,7 +50,7 @@ func (x Speedup) Run(ctx context.Context, progress Progress) (Report, error) {
 	}
 	r := Report{
 		Name: "speedup", Title: "Speedup of drafting ahead over lock step", Simulated: true,
-		About: fmt.Sprintf("Lines: Theorem 6.2 of the paper, aggregation on the device. Points: answers of %d tokens played in virtual time, time between tokens in lock step over that with drafts ahead, each side's drafts accepted at random with the given rate (the device's %.1f). Where the device is the slower side, drafts that wait in a queue make up for part of a round trip, so that points may lie above the line.", x.Tokens, deviceAcceptance),
+		About: fmt.Sprintf("Lines: Theorem 6.2 of the paper, aggregation on the device. Points: answers of %d tokens played in virtual time, time between tokens in lock step over that with drafts ahead, each side's drafts accepted at random with the given rate (the device's %.1f). Where the device is the slower side, drafts that wait in a queue hide part of a round trip, so that points may lie above the line.", x.Tokens, deviceAcceptance),
 	}
 	plot := chart.Plot{
 		Title: fmt.Sprintf("Cloud decoding %v, round trip %v (points simulated)", x.Cloud, x.RTT),
@@ -93,17 +93,17 @@ func (x Speedup) Run(ctx context.Context, progress Progress) (Report, error) {
 	return r, nil
 }
 
-// measured are the couplings with which live answers are put beside the theory: aggregation on the device.
+// measured are the couplings of the live answers, which aggregate on the device.
 var measured = []Strategy{
 	{Method: "tandem", Placement: "device", Label: "shared randomness", Place: tandem.PlaceDevice, Color: 2},
 	{Method: "dragon", Placement: "device", Label: "the paper's coupling", Place: tandem.PlaceDevice, Coupling: tandem.CouplingSpeculative, Gamma: tandem.HalfGamma, Color: 7},
 }
 
-// measure adds live points: time between tokens in lock step over that with drafts ahead, by a path without
-// jitter, and the curve of the acceptance that they met.
+// measure adds live points, over a path without jitter: the time between tokens in lock step divided by that with drafts
+// ahead. It also adds the theorem's curve for the acceptance rates of these answers.
 func (x Speedup) measure(ctx context.Context, r *Report, plot *chart.Plot) error {
 	r.Simulated = false
-	r.About += fmt.Sprintf(" Measured: live answers to %d questions about the sample documents, over QUIC and an emulated path without jitter, with decoding paced; the line beside them is the theorem's for the acceptance that they met.", len(x.Questions))
+	r.About += fmt.Sprintf(" Measured: live answers to %d questions about the sample documents, over QUIC and an emulated path without jitter, with decoding paced; the broken line is the theorem's for the acceptance rates that they had.", len(x.Questions))
 	lockStep := Strategy{Method: "drdg-tw", Placement: "sync", Label: "DRDG/TW", Place: tandem.PlaceSync}
 	l := Latency{Setup: x.Setup, Methods: append([]Strategy{lockStep}, measured...)}
 	var path Path

@@ -19,7 +19,7 @@ type Pipeline struct {
 	RTT      time.Duration
 }
 
-// Run answers the first question, records it and draws the record.
+// Run answers the first question and draws the recording.
 func (x Pipeline) Run(ctx context.Context) (Report, error) {
 	l, err := x.connect(steady(x.RTT, 0, 1), x.Pace)
 	if err != nil {
@@ -44,8 +44,8 @@ func (x Pipeline) Run(ctx context.Context) (Report, error) {
 	return r, nil
 }
 
-// Replay draws a recorded answer. The device recorded it: when the cloud decoded follows from when its
-// drafts came, half a measured round trip earlier.
+// Replay draws a recorded answer. The device recorded it, so the cloud's decoding is placed half a measured round trip before
+// its drafts arrived.
 func Replay(lines []node.Line) Report {
 	t := timeline{estimate: scheduler.Estimate{}}
 	for _, l := range lines {
@@ -78,7 +78,7 @@ func Replay(lines []node.Line) Report {
 	}
 }
 
-// timeline collects spans from the lines of a record.
+// timeline collects spans from the lines of a recording.
 type timeline struct {
 	placement, coupling string
 	decode, travel      [2][]chart.Span
@@ -108,7 +108,7 @@ func (t *timeline) line(l node.Line) {
 	}
 }
 
-// draft adds a decoding and the draft's journey.
+// draft adds a decoding and the way of its draft to the other side.
 func (t *timeline) draft(l node.Line) {
 	side, color := tandem.Device, 0
 	half := t.estimate.RTT.Seconds() * 1000 / 2
@@ -124,10 +124,10 @@ func (t *timeline) draft(l node.Line) {
 	t.travel[side] = append(t.travel[side], chart.Span{From: from, To: to, Title: fmt.Sprintf("draft of step %d", l.Step), Color: color})
 }
 
-// byColors are the colours of a target by who drafted it.
+// byColors are the colours of targets, by who drafted them.
 var byColors = map[string]int{"device": 0, "cloud": 1, "both": 2, "neither": 7}
 
-// target adds an agreed token, and counts whose draft it was.
+// target adds an agreed token and counts whose draft it was.
 func (t *timeline) target(l node.Line) {
 	t.agreed = append(t.agreed, chart.Span{From: l.Ms - 1, To: l.Ms + 3, Color: byColors[l.By], Title: fmt.Sprintf("step %d by %s", l.Step, l.By)})
 	for s := range t.accept {
@@ -142,7 +142,7 @@ func (t *timeline) target(l node.Line) {
 	t.deltaZ = append(t.deltaZ, chart.Point{X: l.Ms, Y: scheduler.DeltaZ(t.at, t.estimate).Seconds() * 1000})
 }
 
-// note marks hand-overs and makes rejected drafts pale.
+// note marks hand-overs and draws rejected drafts pale.
 func (t *timeline) note(l node.Line) {
 	side := tandem.Device
 	if l.Side == tandem.Cloud.String() {
@@ -169,7 +169,7 @@ func (t *timeline) note(l node.Line) {
 	}
 }
 
-// span is the time that is drawn.
+// span returns the first and last time to draw.
 func (t *timeline) span() (first, last float64) {
 	first, last = 1e18, 0
 	for _, spans := range [][]chart.Span{t.decode[0], t.decode[1], t.agreed} {
@@ -183,7 +183,7 @@ func (t *timeline) span() (first, last float64) {
 	return first, last
 }
 
-// stack puts spans that overlap in time into rows of their own.
+// stack puts spans that overlap in time into different rows.
 func stack(spans []chart.Span) []chart.Span {
 	const most = 10
 	var free []float64 // when each row is free

@@ -19,26 +19,26 @@ import (
 type Traces struct {
 	Setup
 	Files     []string // as netem.LoadTrace reads them
-	Windows   int      // places of each trace that answers are replayed at, evenly spread; the worst comes on top
+	Windows   int      // evenly spread parts of each trace to replay, besides its worst one
 	Delays    [2]time.Duration
 	Methods   []Strategy
 	Simulated bool
 }
 
-// windowLength is how much of a trace is replayed, over and over, for one cell.
+// windowLength is the part of a trace that is repeated for one cell.
 const windowLength = 30 * time.Second
 
-// beforeWorst is how long before the worst of a trace its window begins, for answers to be under way.
+// beforeWorst is how long before the worst of a trace its window begins, so that answers have started by then.
 const beforeWorst = 5 * time.Second
 
 // window is a part of a trace.
 type window struct {
 	name string
 	path Path
-	rtt  time.Duration // about its least round trip
+	rtt  time.Duration // about the least
 }
 
-// TraceFiles lists the traces of a folder: of two directions, the one from the device names both.
+// TraceFiles lists the traces of a folder. The .up file stands for both files of a trace with two directions.
 func TraceFiles(dir string) ([]string, error) {
 	var files []string
 	for _, pattern := range []string{"*.up", "*.csv", "*.txt"} {
@@ -62,7 +62,7 @@ func (x Traces) Run(ctx context.Context, progress Progress) (r Report, err error
 		About: fmt.Sprintf("Parts of %v of recorded networks, decoding %v / %v.", windowLength, x.Delays[0], x.Delays[1]),
 	}
 	if x.Simulated {
-		r.About += " Played in virtual time; through a stall the device goes on alone, by the rules of the live one; connections do not die."
+		r.About += " Played in virtual time; during a stall the device goes on alone, by the rules of a live device; connections do not die."
 	} else {
 		r.About += " Live, over QUIC and the emulated path."
 	}
@@ -105,7 +105,7 @@ func (x Traces) Run(ctx context.Context, progress Progress) (r Report, err error
 	return r, nil
 }
 
-// windows cuts the traces.
+// windows cuts the traces into windows.
 func (x Traces) windows() (out []window, err error) {
 	for _, file := range x.Files {
 		up, err := netem.LoadTrace(file, netem.Up)
@@ -129,7 +129,7 @@ func (x Traces) windows() (out []window, err error) {
 				part := cut(t, at, windowLength)
 				w.path.Link[i] = netem.Config{Trace: part, Seed: uint64(i)}
 				if len(part.Points) == 0 {
-					w.path.Link[i].Delay = 20 * time.Millisecond // a packet trace has rates only
+					w.path.Link[i].Delay = 20 * time.Millisecond // a packet trace has no delays
 				}
 			}
 			w.rtt = leastRTT(w.path)
@@ -139,7 +139,7 @@ func (x Traces) windows() (out []window, err error) {
 	return out, nil
 }
 
-// worstOf finds the longest delay of a trace.
+// worstOf finds when the delay of a trace is longest.
 func worstOf(t *netem.Trace) (at time.Duration, ok bool) {
 	worst := time.Duration(0)
 	for _, p := range t.Points {
@@ -163,7 +163,7 @@ func leastRTT(p Path) (rtt time.Duration) {
 	return rtt
 }
 
-// cut returns the part of a trace from a time on, as a trace of its own. It goes round the trace's end.
+// cut returns a part of a trace as a trace. Where the part passes the trace's end it goes on at its beginning.
 func cut(t *netem.Trace, from, length time.Duration) *netem.Trace {
 	out := &netem.Trace{Period: length}
 	for round := time.Duration(0); round <= from+length; round += t.Period {
@@ -191,7 +191,7 @@ func cut(t *netem.Trace, from, length time.Duration) *netem.Trace {
 func (x Traces) cells(ctx context.Context, sources []*answers, w window) ([]cell, error) {
 	cells := make([]cell, len(x.Methods))
 	for m, s := range x.Methods {
-		if !x.Simulated { // each method meets the window from its beginning
+		if !x.Simulated { // each method starts at the beginning of the window
 			l := Latency{Setup: x.Setup, Methods: x.Methods[m : m+1]}
 			one, err := l.measure(ctx, w.path, w.rtt, x.Delays, func() {})
 			if err != nil {

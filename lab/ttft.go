@@ -23,12 +23,12 @@ type TTFT struct {
 	Setup
 	Delays [2]time.Duration // paced decoding; reading is paced by Setup.Read
 	RTTs   []time.Duration
-	// Simulated plays the pair in virtual time and computes the others, with the reading as Setup.Read has it
-	// or as it is measured here.
+	// Simulated plays the pair in virtual time and computes the other methods. Reading takes the time of Setup.Read, or as
+	// long as it is measured to take here.
 	Simulated bool
 }
 
-// firsts are the methods that are compared, the device alone first and mirror second.
+// firsts are the methods to compare: the device alone first, mirror second.
 var firsts = []Strategy{
 	{Method: "device-alone", Label: "device alone", Alone: true, Color: 7, Dashed: true},
 	{Method: "tandem", Placement: "mirror", Label: "tandem, mirror", Color: 2},
@@ -37,11 +37,11 @@ var firsts = []Strategy{
 	{Method: "drdg-sw-fast", Label: "DRDG/SW, drafts", Want: tandem.WantAnswer, Color: 6, Dashed: true},
 }
 
-// reading is what it takes to prepare an answer, on average over the questions.
+// reading is how long it takes to prepare an answer, as the mean over the questions.
 type reading struct {
-	own      [2]time.Duration // a side's own passages, their caches at hand
-	together time.Duration    // all passages in one context, from nothing (DRCG/Text)
-	rows     time.Duration    // all passages, their caches at hand (DRCG/KV)
+	own      [2]time.Duration // a side's own passages, with caches
+	together time.Duration    // all passages in one context, without caches (DRCG/Text)
+	rows     time.Duration    // all passages, with caches (DRCG/KV)
 	text, kv int              // bytes of the cloud's passages, and of their caches
 }
 
@@ -49,7 +49,7 @@ type reading struct {
 func (x TTFT) Run(ctx context.Context, progress Progress) (Report, error) {
 	r := Report{
 		Name: fileName("ttft", x.Simulated), Title: "Time to the first token", Simulated: x.Simulated,
-		About: fmt.Sprintf("Mean over %d questions about the sample documents, %d passages a side, whose caches are at hand where they were read before; decoding %v / %v, reading %v / %v for a token of a prompt (0: as fast as it goes), device and cloud (the paper's Figure 7).",
+		About: fmt.Sprintf("Mean over %d questions about the sample documents, %d passages a side, cached where a side has read them before; decoding %v / %v, reading %v / %v for a token of a prompt (0: as fast as it goes), device and cloud (the paper's Figure 7).",
 			len(x.Questions), x.Settings.Documents, x.Delays[0], x.Delays[1], x.Read[0], x.Read[1]),
 	}
 	lines := make([]chart.Line, len(firsts))
@@ -69,7 +69,7 @@ func (x TTFT) Run(ctx context.Context, progress Progress) (Report, error) {
 		r.Findings = append(r.Findings, fmt.Sprintf("Reading takes %v on the device and %v in the cloud; all passages in one context %v on the device, with the cloud's caches %v.",
 			m.own[0].Round(time.Millisecond), m.own[1].Round(time.Millisecond), m.together.Round(time.Millisecond), m.rows.Round(time.Millisecond)))
 	} else {
-		r.About += " Live, over QUIC and an emulated path without a limit to its rate. DRCG's text is read into one context with the device's own, from nothing; what is fetched is paced to keep queues short."
+		r.About += " Live, over QUIC and an emulated path without a limit to its rate. DRCG/Text reads the fetched text and the device's own into one context, without caches; fetching is paced to keep queues short."
 	}
 	for i, rtt := range x.RTTs {
 		took, err := run(ctx, rtt, sizes, texts)
@@ -100,7 +100,7 @@ func (x TTFT) Run(ctx context.Context, progress Progress) (Report, error) {
 	return r, nil
 }
 
-// play simulates or computes the methods of firsts. The question travels while the device reads.
+// play simulates or computes the methods of firsts. The question travels to the cloud while the device reads.
 func (x TTFT) play(ctx context.Context, m reading, rtt time.Duration) ([]time.Duration, error) {
 	path := steady(rtt, 0, 1)
 	cfg := Strategy{}.config()
@@ -126,7 +126,7 @@ func (x TTFT) play(ctx context.Context, m reading, rtt time.Duration) ([]time.Du
 	return []time.Duration{one.Tokens[0].At, both.Tokens[0].At, text, kv, whole}, nil
 }
 
-// live measures the methods of firsts on this machine, what they receive and what they say.
+// live measures the methods of firsts on this machine, with the bytes that they receive and their texts.
 func (x TTFT) live(ctx context.Context, rtt time.Duration, sizes map[string]float64, texts map[string]string) ([]time.Duration, error) {
 	l := Latency{Setup: x.Setup, Methods: firsts}
 	cells, err := l.measure(ctx, steady(rtt, 0, 1), rtt, x.Delays, func() {})
@@ -141,7 +141,7 @@ func (x TTFT) live(ctx context.Context, rtt time.Duration, sizes map[string]floa
 	return out, nil
 }
 
-// prepare measures what reading takes, or computes it from its pace.
+// prepare measures how long reading takes, or computes it from the pace.
 func (x TTFT) prepare(ctx context.Context) (m reading, err error) {
 	c := x.Model.Config()
 	for _, q := range x.Questions {
@@ -152,7 +152,7 @@ func (x TTFT) prepare(ctx context.Context) (m reading, err error) {
 				return m, fmt.Errorf("search the documents: %w", err)
 			}
 			found[side] = passages
-			if _, err := x.read(ctx, tandem.Side(side), q, found[side], x.Settings.Rows, x.KV[side]); err != nil { // now they are at hand
+			if _, err := x.read(ctx, tandem.Side(side), q, found[side], x.Settings.Rows, x.KV[side]); err != nil { // fills the cache
 				return m, err
 			}
 			took, err := x.read(ctx, tandem.Side(side), q, found[side], x.Settings.Rows, x.KV[side])
@@ -188,7 +188,7 @@ func (x TTFT) prepare(ctx context.Context) (m reading, err error) {
 	return m, nil
 }
 
-// read prefills a question with passages on a side, and says how long that takes there.
+// read prefills a question with passages on a side and returns how long that takes there.
 func (x TTFT) read(ctx context.Context, side tandem.Side, question string, passages []passages.Passage, rows int, kv *kvstore.Store) (time.Duration, error) {
 	settings := x.Settings
 	settings.Rows = rows

@@ -1,10 +1,9 @@
-// Package gguf reads and writes GGUF files: the weights, the tokenizer and the hyper-parameters of a model
-// in one file (format version 3; version 2 has the same layout and is read too).
+// Package gguf reads and writes GGUF files, which hold the weights, the tokenizer and the hyper-parameters of a model
+// (format version 3; it also reads version 2, which has the same layout).
 //
-// The room knows bytes, keys and tensors. It must not know what a key means to a transformer or to a
-// tokenizer (package model and package model/tokenizer do), and it computes nothing. A file is treated as
-// hostile: every count and size is checked against the bytes that are really there before anything is
-// allocated, and an error names the file, the key or tensor and the byte at which it went wrong.
+// The package knows bytes, keys and tensors, but not what a key means to a transformer or a tokenizer (see packages
+// model and model/tokenizer), and it computes nothing. It treats a file as hostile: it checks every count and size
+// against the bytes present before it allocates memory. Errors name the file, the key or tensor, and the offset.
 package gguf
 
 import (
@@ -15,7 +14,7 @@ import (
 	"tandem/npu"
 )
 
-// A Type is the type of a metadata value, with the number that stands for it in the file.
+// A Type is the type of a metadata value, by its number in the file.
 type Type uint32
 
 // The metadata value types.
@@ -38,7 +37,7 @@ const (
 var typeNames = [...]string{"uint8", "int8", "uint16", "int16", "uint32", "int32", "float32", "bool",
 	"string", "array", "uint64", "int64", "float64"}
 
-// typeSizes holds the least number of bytes that a value of each type takes in a file.
+// typeSizes holds the smallest size of a value of each type in bytes.
 var typeSizes = [...]int{1, 1, 2, 2, 4, 4, 4, 1, 8, 12, 8, 8, 8}
 
 func (t Type) String() string {
@@ -48,15 +47,14 @@ func (t Type) String() string {
 	return fmt.Sprintf("type(%d)", uint32(t))
 }
 
-// A KV is one metadata entry. Value holds one of the Go types uint8, int8, uint16, int16, uint32, int32,
-// float32, bool, string, uint64, int64, float64, a slice of one of them, or, for an array of arrays, a
-// []any whose elements are such slices.
+// A KV is one metadata entry. Value is a uint8, int8, uint16, int16, uint32, int32, float32, bool, string, uint64,
+// int64 or float64, a slice of one of these types, or, for an array of arrays, a []any of such slices.
 type KV struct {
 	Key   string
 	Value any
 }
 
-// DefaultAlignment is the alignment in bytes of tensor data when general.alignment does not give another.
+// DefaultAlignment is the alignment of tensor data in bytes if the key general.alignment is absent.
 const DefaultAlignment = 32
 
 // MaxDims is the largest number of dimensions of a tensor.
@@ -66,11 +64,11 @@ const MaxDims = 4
 type TensorInfo struct {
 	Name   string
 	Type   npu.DType
-	Shape  []uint64 // 1 to MaxDims sizes, the fastest-moving first
+	Shape  []uint64 // 1 to MaxDims sizes, the one that varies fastest first
 	Offset uint64   // in bytes from the start of the data section; ignored when writing
 }
 
-// Elements returns the number of elements of the tensor. It is exact for every info of an opened file.
+// Elements returns the number of elements of the tensor. It does not overflow for a tensor of an opened file.
 func (t TensorInfo) Elements() uint64 {
 	n := uint64(1)
 	for _, d := range t.Shape {
@@ -81,8 +79,8 @@ func (t TensorInfo) Elements() uint64 {
 
 // A File is an opened GGUF file. It is safe for concurrent use until Close.
 type File struct {
-	Meta                   // the metadata, with its typed getters
-	Name      string       // the path, or what Parse was told
+	Meta                   // the metadata
+	Name      string       // the path, or the name given to Parse
 	Version   uint32       // of the format
 	Alignment uint64       // of tensor data in bytes
 	Tensors   []TensorInfo // in the order of the file
@@ -92,15 +90,15 @@ type File struct {
 	byName map[string]int
 	unmap  func() error
 
-	parts []*File // of a model in several files, which then has no data of its own
-	owner []int   // the part that holds each tensor
+	parts []*File // of a model in several files; data is then empty
+	owner []int   // for each tensor, the part that holds it
 }
 
-// Open maps the file at path into memory and parses it. Tensor data is read from the disk when it is
-// first touched, so the file must stay as it is until Close; a program that truncates it kills ours.
+// Open maps the file at path into memory and parses it. Tensor data is read from the disk when it is first touched, so
+// the file must not change until Close: if another program truncates it, this one crashes.
 //
-// The path of any part of a model in several files (NAME-00001-of-00005.gguf) opens all of them, each
-// mapped: the metadata is the first one's, the tensors are those of all.
+// If the file is one part of a model in several files (NAME-00001-of-00005.gguf), Open maps all of them. The metadata
+// is that of the first part; the tensors are those of all parts.
 func Open(path string) (*File, error) {
 	f, err := openOne(path)
 	if err != nil {
@@ -126,13 +124,13 @@ func openOne(path string) (*File, error) {
 	return f, nil
 }
 
-// Parse reads a GGUF file from memory. The tensors alias b, which must not change.
+// Parse parses a GGUF file in memory. Tensors alias b, which must not change.
 func Parse(b []byte) (*File, error) { return parse("gguf", b) }
 
-// ParseNamed is Parse with a name for the bytes, which errors mention.
+// ParseNamed is Parse with a name, which errors mention.
 func ParseNamed(name string, b []byte) (*File, error) { return parse(name, b) }
 
-// Close releases the mapping. Tensors taken from the file must not be used afterwards; metadata may.
+// Close unmaps the file. Its tensors must not be used afterwards; its metadata may.
 func (f *File) Close() error {
 	var errs []error
 	for _, p := range f.parts {
@@ -149,20 +147,19 @@ func (f *File) Close() error {
 	return unmap()
 }
 
-// Tensor returns a tensor by name, its bytes aliasing the file. Dimensions after the first are folded
-// into Rows, so a vector has one row. The error names a tensor that is missing or whose type cannot be
-// computed with.
+// Tensor returns a tensor by name. Its data aliases the file. Rows is the product of all dimensions after the first,
+// so a vector has one row. It is an error if the tensor is missing or has a type that devices cannot compute with.
 func (f *File) Tensor(name string) (npu.Tensor, error) { return f.tensor(name, false) }
 
-// Raw is Tensor for types whose blocks are known, and which cannot be computed with as they are: Q5_0 and
-// IQ4_NL. (quant.AsQ8 can read them.)
+// Raw is Tensor, but also returns tensors of the types Q5_0 and IQ4_NL, which devices cannot compute with. They can be
+// converted with quant.AsQ8.
 func (f *File) Raw(name string) (npu.Tensor, error) { return f.tensor(name, true) }
 
 func (f *File) tensor(name string, raw bool) (npu.Tensor, error) {
 	i, ok := f.byName[name]
 	if !ok {
 		if parts, _ := f.Uint("split.count"); parts > 1 {
-			return npu.Tensor{}, fmt.Errorf("%s: no tensor %q: the bytes are one of %d parts of a model: open it by its path, with the other parts beside it",
+			return npu.Tensor{}, fmt.Errorf("%s: no tensor %q: the file is one of %d parts of a model: open it by its path, with the other parts in the same folder",
 				f.Name, name, parts)
 		}
 		return npu.Tensor{}, fmt.Errorf("%s: no tensor %q", f.Name, name)
@@ -192,27 +189,27 @@ func (f *File) tensor(name string, raw bool) (npu.Tensor, error) {
 	return t, nil
 }
 
-// Has reports whether the file holds a tensor of that name.
+// Has reports whether the file has a tensor with that name.
 func (f *File) Has(name string) bool {
 	_, ok := f.byName[name]
 	return ok
 }
 
-// A Description is what a reader wants to know about a model file before loading it.
+// A Description summarises a model file.
 type Description struct {
 	Name, Architecture, License string
 	Version                     uint32
 	Tokenizer, Pre              string // tokenizer.ggml.model and .pre
 	Vocabulary                  int
-	Context, Layers, Width      uint64 // 0 when the file does not say
+	Context, Layers, Width      uint64 // 0 if the file does not tell
 	Tensors                     int
 	Parameters                  uint64
 	Bytes                       uint64 // of tensor data
 	Types                       []TypeShare
-	Template                    bool // whether the file brings a chat template
+	Template                    bool // whether the file has a chat template
 }
 
-// A TypeShare says how much of a file is stored in one tensor type.
+// A TypeShare says how much of a file is stored as one tensor type.
 type TypeShare struct {
 	Type       npu.DType
 	Name       string
@@ -220,7 +217,7 @@ type TypeShare struct {
 	Parameters uint64
 }
 
-// Describe summarises the file; the types come with the most frequent (by parameters) first.
+// Describe summarises the file. The types with the most parameters come first.
 func (f *File) Describe() Description {
 	d := Description{Version: f.Version, Tensors: len(f.Tensors), Bytes: uint64(len(f.data))}
 	for _, p := range f.parts {

@@ -17,7 +17,7 @@ import (
 	"tandem/npu"
 )
 
-// values draws any metadata value; arrays of arrays up to the given depth.
+// values draws any metadata value, with arrays of arrays up to the given depth.
 func values(depth int) *rapid.Generator[any] {
 	list := []*rapid.Generator[any]{
 		rapid.Uint8().AsAny(), rapid.Int8().AsAny(), rapid.Uint16().AsAny(), rapid.Int16().AsAny(),
@@ -83,11 +83,11 @@ func TestWriteThenReadGivesTheSame(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(f.KVs()) != len(meta) || len(f.Tensors) != len(tensors) {
-			t.Fatalf("%d keys and %d tensors became %d and %d", len(meta), len(tensors), len(f.KVs()), len(f.Tensors))
+			t.Fatalf("%d keys and %d tensors, want %d and %d", len(f.KVs()), len(f.Tensors), len(meta), len(tensors))
 		}
 		for i, kv := range f.KVs() {
 			if kv.Key != meta[i].Key || !same(kv.Value, meta[i].Value) {
-				t.Fatalf("%#v became %#v", meta[i], kv)
+				t.Fatalf("%#v, want %#v", kv, meta[i])
 			}
 		}
 		for i, want := range tensors {
@@ -99,10 +99,10 @@ func TestWriteThenReadGivesTheSame(t *testing.T) {
 				t.Fatalf("tensor %d is %+v", i, f.Tensors[i])
 			}
 			if !reflect.DeepEqual(got, want) {
-				t.Fatalf("%v became %v", want, got)
+				t.Fatalf("%v, want %v", got, want)
 			}
 		}
-		for range 20 { // a file cut short anywhere is refused, unless only padding is lost
+		for range 20 { // a truncated file is refused, unless only padding is lost
 			cut := rapid.IntRange(0, buf.Len()-1).Draw(t, "cut")
 			if g, err := Parse(buf.Bytes()[:cut]); err == nil && len(g.Tensors) > 0 {
 				last := g.Tensors[len(g.Tensors)-1]
@@ -114,7 +114,7 @@ func TestWriteThenReadGivesTheSame(t *testing.T) {
 	})
 }
 
-// head builds the first bytes of a file by hand, so that the refusals do not depend on the writer.
+// A head is the beginning of a file, built without the Writer.
 type head struct{ b []byte }
 
 func file(tensors, keys uint64) *head {
@@ -182,7 +182,7 @@ func TestRefusals(t *testing.T) {
 			_, err := ParseNamed("some.gguf", c.h.b)
 			var format *FormatError
 			if !errors.As(err, &format) {
-				t.Fatalf("error is %v, not a FormatError", err)
+				t.Fatalf("error is %v, want a FormatError", err)
 			}
 			for _, want := range append(c.want, "some.gguf: ", "at byte") {
 				if !strings.Contains(err.Error(), want) {
@@ -193,7 +193,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-func TestForeignTypesAreListedButNotComputed(t *testing.T) {
+func TestForeignTypesAreListed(t *testing.T) {
 	f, err := Parse(file(1, 0).info("w", 10, 0, 256).data(84).b)
 	if err != nil {
 		t.Fatal(err)
@@ -241,13 +241,13 @@ func TestGetters(t *testing.T) {
 		t.Error("uint8", v)
 	}
 	if _, ok := m.Uint("i64"); ok {
-		t.Error("a negative number is no Uint")
+		t.Error("a negative number is not a Uint")
 	}
 	if v, ok := m.Uint("u64"); !ok || v != math.MaxUint64 {
 		t.Error("uint64", v)
 	}
 	if _, ok := m.Int("u64"); ok {
-		t.Error("2^64-1 is no Int")
+		t.Error("2^64-1 is not an Int")
 	}
 	if v, ok := m.Int("i64"); !ok || v != -3 {
 		t.Error("int64", v)
@@ -259,7 +259,7 @@ func TestGetters(t *testing.T) {
 		t.Error("float64", v)
 	}
 	if _, ok := m.Float("s"); ok {
-		t.Error("a string is no Float")
+		t.Error("a string is not a Float")
 	}
 	if v, ok := m.Ints("is"); !ok || !reflect.DeepEqual(v, []int64{1, -2}) {
 		t.Error("ints", v)
@@ -312,7 +312,7 @@ func TestWriterRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := w.Close(); err == nil || !strings.Contains(err.Error(), `tensor "v" has 15 of 16 bytes`) {
-		t.Fatalf("close says %v", err)
+		t.Fatalf("Close: %v", err)
 	}
 	w, _ = NewWriter(&bytes.Buffer{}, nil, []TensorInfo{vec})
 	if _, err := w.Write(make([]byte, 17)); err == nil {

@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// Map reads the whole file, as mapping it is not available here.
+// Map reads the whole file into memory, because this system cannot map it. The returned function does nothing.
 func Map(path string) ([]byte, func() error, error) {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Map maps a file read-only; what it returns undoes that. An empty file gives no bytes.
+// Map maps a file read-only, and returns a function that unmaps it. An empty file gives no bytes.
 func Map(path string) ([]byte, func() error, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0) // a pipe that nobody writes to is refused, not waited for
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0) // do not wait for a writer of a pipe
 	if err != nil {
 		return nil, nil, err
 	}

@@ -2,15 +2,14 @@ package gguf
 
 import "math"
 
-// Meta is the metadata of a file: an ordered list of keys and values with typed getters. A getter's
-// second result is false when the key is absent or its value is of another kind.
+// Meta is the metadata of a file: an ordered list of keys and values. The second result of a typed getter is false if
+// the key is absent or its value has another kind.
 type Meta struct {
 	list  []KV
 	index map[string]int
 }
 
-// NewMeta makes metadata from entries, for code that takes a Meta and has no file. Of equal keys the
-// last counts.
+// NewMeta makes metadata from entries, without a file. Of equal keys, the last counts.
 func NewMeta(entries []KV) Meta {
 	m := Meta{list: entries, index: make(map[string]int, len(entries))}
 	for i, kv := range entries {
@@ -31,7 +30,7 @@ func (m Meta) Keys() []string {
 	return keys
 }
 
-// Value returns the value of a key as it stands in the file (see KV for the possible types).
+// Value returns the value of a key. See KV for the possible types.
 func (m Meta) Value(key string) (any, bool) {
 	i, ok := m.index[key]
 	if !ok {
@@ -54,7 +53,7 @@ func (m Meta) Bool(key string) (value, ok bool) {
 	return value, ok
 }
 
-// Uint returns an integer value of any width that is not negative.
+// Uint returns a non-negative integer value of any width.
 func (m Meta) Uint(key string) (uint64, bool) {
 	v, _ := m.Value(key)
 	if u, ok := v.(uint64); ok {
@@ -89,7 +88,7 @@ func (m Meta) Strings(key string) ([]string, bool) {
 	return s, ok
 }
 
-// Ints returns an array of integers of any width, each of which must fit an int64.
+// Ints returns an array of integers of any width that all fit an int64.
 func (m Meta) Ints(key string) ([]int64, bool) {
 	v, _ := m.Value(key)
 	switch x := v.(type) {

@@ -13,15 +13,15 @@ import (
 const (
 	magic     = "GGUF"
 	version   = 3
-	maxDepth  = 4       // of arrays within arrays: no model needs two
+	maxDepth  = 4       // of nested arrays; no known model needs more than 1
 	maxString = 1 << 30 // bytes of one string
 )
 
-// A FormatError says where a file is not a GGUF file that we can read.
+// A FormatError says where and why a file is not a GGUF file that this package can read.
 type FormatError struct {
 	File   string
-	Offset int    // the byte at which the reader stood
-	Where  string // the key or tensor, when it is known
+	Offset int    // where the reader was, in bytes
+	Where  string // the key or tensor, if known
 	What   string
 }
 
@@ -33,7 +33,7 @@ func (e *FormatError) Error() string {
 	return fmt.Sprintf("%s: %s%s (at byte %d)", e.File, where, e.What, e.Offset)
 }
 
-// reader walks over the head of a file. After the first error every method returns zero.
+// A reader reads the head of a file. After the first error, all methods return zero.
 type reader struct {
 	name  string
 	where string
@@ -50,7 +50,7 @@ func (r *reader) fail(format string, args ...any) {
 
 func (r *reader) left() int { return len(r.b) - r.off }
 
-// take returns the next n bytes, or zeros when there are fewer.
+// take returns the next n bytes, or zeros if there are fewer.
 func (r *reader) take(n int) []byte {
 	if r.err == nil && n > r.left() {
 		r.fail("the file ends here: %d more bytes expected, %d left; it may be cut short", n, r.left())
@@ -66,7 +66,7 @@ func (r *reader) take(n int) []byte {
 func (r *reader) u32() uint32 { return binary.LittleEndian.Uint32(r.take(4)) }
 func (r *reader) u64() uint64 { return binary.LittleEndian.Uint64(r.take(8)) }
 
-// count reads a number of things that take at least size bytes each.
+// count reads the number of things that follow, each of which takes at least size bytes.
 func (r *reader) count(size int, things string) int {
 	n := r.u64()
 	if r.err == nil && n > uint64(r.left()/size) {
@@ -107,7 +107,7 @@ func parse(name string, b []byte) (*File, error) {
 
 func (r *reader) header() uint32 {
 	if len(r.b) < 24 || string(r.b[:4]) != magic {
-		r.fail("not a GGUF file: it does not begin with %q and a header of 24 bytes", magic)
+		r.fail("not a GGUF file: it does not start with %q and a header of 24 bytes", magic)
 		return 0
 	}
 	r.off = 4
@@ -116,10 +116,10 @@ func (r *reader) header() uint32 {
 	case v == 2 || v == version:
 	case swapped >= 1 && swapped <= 16:
 		r.off = 4
-		r.fail("the file is big-endian; convert it to little-endian (gguf_convert_endian does)")
+		r.fail("the file is big-endian: convert it to little-endian, for example with gguf_convert_endian")
 	default:
 		r.off = 4
-		r.fail("GGUF version %d is not supported, only 2 and %d", v, version)
+		r.fail("GGUF version %d is not supported: only 2 and %d are", v, version)
 	}
 	return v
 }
@@ -253,7 +253,7 @@ func decode[T any](r *reader, n, size int, one func([]byte) T) []T {
 	return list
 }
 
-// strings reads n strings as slices of one string: a vocabulary costs one allocation, not 151,936.
+// strings reads n strings as slices of one string, so that a vocabulary takes one allocation instead of 151,936.
 func (r *reader) strings(n int) []string {
 	type span struct{ from, to int }
 	start, spans := r.off, make([]span, n)
@@ -281,7 +281,7 @@ func (r *reader) alignment(f *File) {
 	a, ok := f.Uint("general.alignment")
 	if !ok || a == 0 || a&(a-1) != 0 || a > 1<<30 {
 		r.where = `key "general.alignment"`
-		r.fail("%v is no alignment: it must be a power of two", v)
+		r.fail("%v is not an alignment: it must be a power of two", v)
 		return
 	}
 	f.Alignment = a
@@ -309,7 +309,7 @@ func (r *reader) infos(f *File, n int) {
 		dims := r.u32()
 		if r.err == nil && (dims == 0 || dims > MaxDims) {
 			r.off -= 4
-			r.fail("%d dimensions; a tensor has 1 to %d", dims, MaxDims)
+			r.fail("%d dimensions: a tensor has 1 to %d", dims, MaxDims)
 			return
 		}
 		for range dims {
@@ -323,14 +323,14 @@ func (r *reader) infos(f *File, n int) {
 	r.where = ""
 }
 
-// layout checks that every tensor lies in the data section, aligned and over no other.
+// layout checks that every tensor lies in the data section, is aligned, and overlaps no other.
 func (r *reader) layout(f *File) {
 	if r.err != nil || len(f.Tensors) == 0 {
 		return
 	}
 	start := roundUp(uint64(r.off), f.Alignment)
 	if start > uint64(len(r.b)) {
-		r.fail("the file ends before the tensor data, which begins at byte %d; it may be cut short", start)
+		r.fail("the file ends before the tensor data, which starts at byte %d; it may be cut short", start)
 		return
 	}
 	f.data, f.start = r.b[start:], uint64(start)
@@ -349,7 +349,7 @@ func (r *reader) layout(f *File) {
 		}
 		size, err := tensorBytes(t)
 		if _, unknown := err.(*TypeError); unknown && elementsFit(t) {
-			size = 1 // a type that we cannot compute with: all we know is that it takes some room
+			size = 1 // a type whose size is not known: it takes at least one byte
 		} else if err != nil {
 			r.fail("%v", err)
 			return
@@ -370,7 +370,7 @@ func (r *reader) layout(f *File) {
 	}
 }
 
-// A TypeError says that tensors of a type exist, and that this program cannot compute with them.
+// A TypeError reports a tensor of a type that devices cannot compute with.
 type TypeError struct{ Type npu.DType }
 
 func (e *TypeError) Error() string {
@@ -378,7 +378,7 @@ func (e *TypeError) Error() string {
 		dtypeName(e.Type))
 }
 
-// tensorBytes returns the size of a tensor's data, or a TypeError for a type without known blocks.
+// tensorBytes returns the size of a tensor's data. The error is a *TypeError if the size of the type is not known.
 func tensorBytes(t TensorInfo) (uint64, error) {
 	if len(t.Shape) == 0 || len(t.Shape) > MaxDims || !elementsFit(t) {
 		return 0, fmt.Errorf("shape %d is empty or too large", t.Shape)
@@ -397,8 +397,8 @@ func tensorBytes(t TensorInfo) (uint64, error) {
 	return t.Elements() / block * size, nil
 }
 
-// elementsFit reports whether the number of elements is positive and small enough that no type's size in
-// bytes overflows.
+// elementsFit reports whether the number of elements is positive and so small that the size in bytes does not
+// overflow.
 func elementsFit(t TensorInfo) bool {
 	n := uint64(1)
 	for _, d := range t.Shape {
@@ -413,15 +413,14 @@ func elementsFit(t TensorInfo) bool {
 
 func roundUp(n, align uint64) uint64 { return (n + align - 1) &^ (align - 1) }
 
-// foreignTypes names the tensor types that files have and that we do not compute with.
+// foreignTypes are the names of tensor types that devices cannot compute with.
 var foreignTypes = map[npu.DType]string{
 	3: "Q4_1", 6: "Q5_0", 7: "Q5_1", 9: "Q8_1", 10: "Q2_K", 11: "Q3_K", 15: "Q8_K", 16: "IQ2_XXS",
 	17: "IQ2_XS", 18: "IQ3_XXS", 19: "IQ1_S", 20: "IQ4_NL", 21: "IQ3_S", 22: "IQ2_S", 23: "IQ4_XS", 24: "I8",
 	25: "I16", 26: "I32", 27: "I64", 28: "F64", 29: "IQ1_M", 34: "TQ1_0", 35: "TQ2_0", 39: "MXFP4", 40: "NVFP4",
 }
 
-// foreignBlocks holds values and bytes of a block of those types among them that package model can turn into
-// one of ours.
+// foreignBlocks holds, for the foreign types that quant.AsQ8 can convert, the elements and bytes of a block.
 var foreignBlocks = map[npu.DType][2]uint64{6: {32, 22}, 20: {32, 18}}
 
 func dtypeName(t npu.DType) string {

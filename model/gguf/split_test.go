@@ -12,8 +12,7 @@ import (
 	"tandem/npu"
 )
 
-// writeParts writes a model of n tensors, one in each part, and returns the parts' paths. bend may change
-// what a part says of itself.
+// writeParts writes a model of n tensors, one in each part, and returns the parts' paths. bend may change a part.
 func writeParts(t *testing.T, n int, bend func(part int, meta []KV, tensors []npu.Tensor) ([]KV, []npu.Tensor)) []string {
 	t.Helper()
 	dir := t.TempDir()
@@ -88,7 +87,7 @@ func TestPartsThatDoNotFitAreRefused(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		bend   func(int, []KV, []npu.Tensor) ([]KV, []npu.Tensor)
-		damage func(paths []string) string // returns what to open
+		damage func(paths []string) string // returns the path to open
 		want   string
 	}{
 		{"a part is missing", nil, func(p []string) string { os.Remove(p[1]); return p[0] }, "part 2 of 3 of the model is missing"},
@@ -97,11 +96,11 @@ func TestPartsThatDoNotFitAreRefused(t *testing.T) {
 			to := filepath.Join(filepath.Dir(p[0]), "m.gguf")
 			os.Rename(p[0], to)
 			return to
-		}, "give it a name like NAME-00001-of-00003.gguf"},
-		{"the number is another", bend("split.no", uint16(0)), nil, "part 1 of 3, not 2 of 3"},
+		}, "name it like NAME-00001-of-00003.gguf"},
+		{"the number is another", bend("split.no", uint16(0)), nil, "part 1 of 3, its name 2 of 3"},
 		{"the count is another", bend("split.count", uint16(9)), nil, "different models"},
-		{"a tensor is there twice", bend("twice", nil), nil, `"w0" occurs in another part too`},
-		{"tensors are missing", bend("split.tensors.count", int32(5)), nil, "hold 3 tensors, the first says 5"},
+		{"a tensor is there twice", bend("twice", nil), nil, `"w0" also occurs in another part`},
+		{"tensors are missing", bend("split.tensors.count", int32(5)), nil, "hold 3 tensors, but the first part says 5"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			paths := writeParts(t, 3, c.bend)

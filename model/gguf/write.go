@@ -11,8 +11,8 @@ import (
 	"tandem/npu"
 )
 
-// Write writes a whole file: metadata in the given order, then the tensors. A tensor of one row is
-// written as a vector.
+// Write writes a whole file: the metadata in the given order, then the tensors. A tensor with one row is written as a
+// vector. Only tests use it; programs stream tensors through a Writer.
 func Write(w io.Writer, meta []KV, tensors []npu.Tensor) error {
 	infos := make([]TensorInfo, len(tensors))
 	for i, t := range tensors {
@@ -33,8 +33,8 @@ func Write(w io.Writer, meta []KV, tensors []npu.Tensor) error {
 	return gw.Close()
 }
 
-// A Writer streams a GGUF file whose tensors need not be in memory together: the head is written first,
-// then tensor data in the order of the infos through Write, and padding is added by itself.
+// A Writer streams a GGUF file, so that its tensors need not be in memory together. NewWriter writes the head; Write
+// appends the tensors' data in the order of the infos and adds the padding.
 type Writer struct {
 	w     *bufio.Writer
 	infos []TensorInfo
@@ -42,12 +42,12 @@ type Writer struct {
 	align uint64
 	off   uint64 // within the file
 	next  int    // the tensor being written
-	done  uint64 // bytes of it already written
+	done  uint64 // bytes of it that are written
 	err   error
 }
 
-// NewWriter checks the metadata and the tensors and writes the head of the file. The infos' offsets are
-// computed, not read. A general.alignment entry sets the alignment.
+// NewWriter checks the metadata and the tensors and writes the head of the file. It computes the offsets and ignores
+// those of the infos. The key general.alignment sets the alignment.
 func NewWriter(w io.Writer, meta []KV, infos []TensorInfo) (*Writer, error) {
 	gw := &Writer{w: bufio.NewWriterSize(w, 1<<16), align: DefaultAlignment}
 	head, err := appendMeta(nil, meta)
@@ -99,7 +99,7 @@ func (w *Writer) pad() {
 	w.put(make([]byte, roundUp(w.off, w.align)-w.off))
 }
 
-// skipEmpty moves on from tensors that are written whole, padding after each.
+// skipEmpty pads and skips tensors that are complete.
 func (w *Writer) skipEmpty() {
 	for w.next < len(w.infos) && w.done == w.sizes[w.next] {
 		w.pad()
@@ -107,8 +107,8 @@ func (w *Writer) skipEmpty() {
 	}
 }
 
-// Write appends tensor data. The bytes of one tensor may come in several calls and one call may span
-// several tensors; data beyond the last tensor is an error.
+// Write appends tensor data. One tensor may take several calls, and one call may span several tensors. Data beyond the
+// last tensor is an error.
 func (w *Writer) Write(b []byte) (int, error) {
 	n := 0
 	for len(b) > 0 && w.err == nil {
@@ -124,8 +124,7 @@ func (w *Writer) Write(b []byte) (int, error) {
 	return n, w.err
 }
 
-// Close flushes the file and reports a tensor whose data is missing. It does not close the underlying
-// writer.
+// Close flushes the file. It is an error if data of a tensor is missing. It does not close the underlying writer.
 func (w *Writer) Close() error {
 	if w.err == nil && w.next < len(w.infos) {
 		w.err = fmt.Errorf("write gguf: tensor %q has %d of %d bytes", w.infos[w.next].Name, w.done, w.sizes[w.next])
@@ -163,7 +162,7 @@ func appendMeta(b []byte, meta []KV) ([]byte, error) {
 		seen[kv.Key] = true
 		t, ok := typeOf(kv.Value)
 		if !ok {
-			return nil, fmt.Errorf("write gguf: key %q: a %T is no metadata value", kv.Key, kv.Value)
+			return nil, fmt.Errorf("write gguf: key %q: a %T is not a metadata value", kv.Key, kv.Value)
 		}
 		b = appendString(b, kv.Key)
 		b = binary.LittleEndian.AppendUint32(b, uint32(t))
@@ -270,7 +269,7 @@ func appendValue(b []byte, v any, depth int) ([]byte, error) {
 		}
 		return appendArray(b, Array, x, depth)
 	}
-	return nil, fmt.Errorf("a %T is no metadata value", v)
+	return nil, fmt.Errorf("a %T is not a metadata value", v)
 }
 
 func appendArray[T any](b []byte, t Type, list []T, depth int) ([]byte, error) {

@@ -6,32 +6,31 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"tandem"
 	"tandem/model/gguf"
 )
 
-// Byte-level BPE (Radford et al. 2019) writes each byte as one printable character: bytes that print as
-// themselves stay, the others become U+0100 onwards in order. Vocabularies and merges are spelled so in
-// files; here they are turned back to bytes once, at loading.
-var byteRunes, runeBytes = byteAlphabet()
+// runeBytes is the alphabet of byte-level BPE (Radford et al. 2019), which writes each byte as one printable character:
+// printable bytes of Latin-1 as themselves, the others as U+0100 and up. Vocabularies and merges in files are spelled
+// this way; they are converted to bytes once, when they are loaded.
+var runeBytes = byteAlphabet()
 
-func byteAlphabet() (runes [256]rune, bytes map[rune]byte) {
-	bytes = make(map[rune]byte, 256)
+func byteAlphabet() map[rune]byte {
+	bytes := make(map[rune]byte, 256)
 	next := rune(256)
 	for b := range 256 {
 		r := rune(b)
 		if !(b >= '!' && b <= '~' || b >= 0xA1 && b <= 0xAC || b >= 0xAE) {
 			r, next = next, next+1
 		}
-		runes[b], bytes[r] = r, byte(b)
+		bytes[r] = byte(b)
 	}
-	return runes, bytes
+	return bytes
 }
 
-// appendBytes appends the bytes that a byte-level spelling stands for. It reports false, and appends the
-// text itself, if the text is no such spelling.
+// appendBytes appends the bytes of a byte-level spelling. If the text is not such a spelling, it appends the text and
+// reports false.
 func appendBytes(dst []byte, text string) ([]byte, bool) {
 	start := len(dst)
 	for _, r := range text {
@@ -48,22 +47,22 @@ func appendBytes(dst []byte, text string) ([]byte, bool) {
 	return dst, true
 }
 
-// wordCacheSize bounds the number of words whose tokens are remembered, and wordCacheLen their length.
+// wordCacheSize bounds the number of words whose tokens are cached, wordCacheLen their length in bytes.
 const (
 	wordCacheSize = 1 << 14
 	wordCacheLen  = 48
 )
 
-// bpe encodes words by joining their bytes in the order of the merges.
+// bpe encodes words by merging their bytes in the order of the merges.
 type bpe struct {
 	pre       []scanner
-	whole     map[string]tandem.Token // words that are tokens as they stand; nil if merges always decide
+	whole     map[string]tandem.Token // words that become one token without merges; nil if the merges always decide
 	bytes     [256]int32              // the symbol of each byte
 	merges    map[uint64]merged       // by the symbols of the pair
 	size      int32                   // symbols below it are tokens
-	spellings []string                // of the symbols from size on: merge results that are no tokens
+	spellings []string                // of the symbols from size on: results of merges that are not tokens
 	unk       tandem.Token
-	digest    []string // the merges as the file lists them, for the fingerprint
+	digest    []string // the merges as in the file, for the fingerprint
 
 	mu    sync.RWMutex
 	cache map[string][]tandem.Token
@@ -106,7 +105,7 @@ func (t *Tokenizer) newBPE(m gguf.Meta) error {
 	return nil
 }
 
-// spellBytes fills in the pieces and returns the tokens by their bytes, control tokens excepted.
+// spellBytes sets the pieces and returns the tokens by their bytes, without control tokens.
 func (t *Tokenizer) spellBytes() (map[string]tandem.Token, error) {
 	var all []byte
 	ends := make([]int, len(t.texts))
@@ -127,7 +126,7 @@ func (t *Tokenizer) spellBytes() (map[string]tandem.Token, error) {
 	for id, end := range ends {
 		piece := joined[start:end]
 		start, t.pieces[id] = end, piece
-		if t.types[id] == userDefined { // its text may also be reached by merging
+		if t.types[id] == userDefined { // merges may also lead to its text
 			if buf, spelled[id] = appendBytes(buf[:0], t.texts[id]); spelled[id] && string(buf) != piece {
 				piece = string(buf)
 			}
@@ -143,8 +142,7 @@ func (t *Tokenizer) spellBytes() (map[string]tandem.Token, error) {
 	return ids, nil
 }
 
-// symbolTable numbers the symbols that merging knows: the tokens, and beyond them the spellings that only
-// occur on the way.
+// A symbolTable numbers the symbols of merging: the tokens, then the intermediate results that are not tokens.
 type symbolTable struct {
 	ids   map[string]tandem.Token
 	extra map[string]int32
@@ -172,14 +170,14 @@ func (s *symbolTable) readMerges(lines []string) error {
 			i = strings.IndexByte(line[1:], ' ') + 1
 		}
 		if i <= 0 || i == len(line)-1 {
-			return fmt.Errorf("tokenizer: merge %d, %q, is not two parts with a space between", rank, line)
+			return fmt.Errorf("tokenizer: merge %d, %q, is not two parts separated by a space", rank, line)
 		}
 		var ok1, ok2 bool
 		joined, ok1 = appendBytes(joined[:0], line[:i])
 		cut := len(joined)
 		joined, ok2 = appendBytes(joined, line[i+1:])
 		if !ok1 || !ok2 {
-			continue // it joins characters that no byte is written as: it can never apply
+			continue // it holds characters that do not stand for bytes, so it never applies
 		}
 		key := pairKey(s.of(joined[:cut]), s.of(joined[cut:]))
 		if _, twice := s.bpe.merges[key]; !twice {
@@ -236,7 +234,7 @@ func (b *bpe) merge(dst []tandem.Token, word string) []tandem.Token {
 	return dst
 }
 
-// emit appends a symbol; one that is no token is spelled by its bytes.
+// emit appends a symbol. One that is not a token is spelled by its bytes.
 func (b *bpe) emit(dst []tandem.Token, id int32) []tandem.Token {
 	if id < b.size {
 		return append(dst, tandem.Token(id))
@@ -252,13 +250,3 @@ func (b *bpe) emit(dst []tandem.Token, id int32) []tandem.Token {
 }
 
 func (b *bpe) hash(h hash.Hash) { hashStrings(h, b.digest) }
-
-// ByteLevel returns the byte-level spelling of raw bytes, as vocabularies and merges in files have it:
-// a space becomes "Ġ".
-func ByteLevel(raw string) string {
-	out := make([]byte, 0, len(raw)+8)
-	for i := range len(raw) {
-		out = utf8.AppendRune(out, byteRunes[raw[i]])
-	}
-	return string(out)
-}

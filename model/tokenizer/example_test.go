@@ -29,7 +29,7 @@ func ExampleTokenizer_Encode() {
 	// [8]
 }
 
-// A character of two bytes may come in two tokens; a stream shows it when it is whole.
+// A character of two bytes may take two tokens. A stream returns it when it is complete.
 func ExampleTokenizer_Stream() {
 	tok, err := tokenizer.FromMeta(vocabulary)
 	if err != nil {

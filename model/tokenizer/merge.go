@@ -2,14 +2,14 @@ package tokenizer
 
 import "sync"
 
-// A merger joins neighbouring symbols, the best pair first, until no pair can be joined: the algorithm
-// that byte-level BPE and SentencePiece share. A heap makes it O(n log n), also for a page without spaces.
+// A merger joins neighbouring symbols, the best pair first, until no pair can be joined. Byte-level BPE and
+// SentencePiece share this algorithm. With a heap it takes O(n log n), even for a page without spaces.
 type merger struct {
 	symbols []symbol
 	heap    []bigram
 }
 
-// A symbol is text[start:end]; it is dead when it was joined to its left neighbour.
+// A symbol is text[start:end]. It is dead once it is joined to its left neighbour.
 type symbol struct {
 	start, end int
 	prev, next int // indices of the neighbours, -1 at the ends
@@ -21,16 +21,16 @@ type symbol struct {
 type bigram struct {
 	priority float32
 	left     int // index of the left symbol
-	end      int // where the right symbol ended when the pair was found; if it moved, the pair is stale
+	end      int // of the right symbol when the pair was found; if it has changed, the pair is stale
 	id       int32
 }
 
-// before orders by falling priority, then from left to right.
+// before orders by descending priority, then from left to right.
 func (b bigram) before(o bigram) bool {
 	return b.priority > o.priority || b.priority == o.priority && b.left < o.left
 }
 
-// pairFunc says what two neighbours join to, and how soon.
+// A pairFunc returns the symbol that two neighbours join to, and its priority.
 type pairFunc func(left, right symbol) (id int32, priority float32, ok bool)
 
 var mergers = sync.Pool{New: func() any { return new(merger) }}

@@ -14,8 +14,8 @@ import (
 	"tandem/model/gguf"
 )
 
-// oracleTexts makes texts of what distinguishes tokenizers: words, contractions, numbers, scripts, white
-// space in heaps, special tokens' names.
+// oracleTexts makes texts on which tokenizers differ: words, contractions, numbers, scripts, white space and the names
+// of special tokens.
 func oracleTexts(n int) []string {
 	parts := []string{" ", "  ", "\n", "\n\n", "\r\n", "\t", " \n ", "the", "The", " harbour", "museum", "it's", "'LL", "'Ve",
 		" don't", "4471", "12", "3.14", "é", "e\u0301", "Übermut", "ß", "我想在", "こんにちは", "🦙", "👩‍🚀", "\u00a0", "!!!", "...", "_", "--",
@@ -32,15 +32,14 @@ func oracleTexts(n int) []string {
 	return texts
 }
 
-// TestSameAsLlamaCpp compares ids, pieces and end tokens with the real library, for all five published
-// tokenizers, over a few hundred texts.
+// The ids, pieces and end tokens of all five published tokenizers are those of libllama, for a few hundred texts.
 func TestSameAsLlamaCpp(t *testing.T) {
 	lib := llamacpp.Need(t)
 	for _, name := range publishedNames {
 		t.Run(name, func(t *testing.T) {
 			meta := publishedMetas[name](t)
 			tok := must(t, gguf.NewMeta(meta))
-			meta = append(meta, // the library wants some model around a vocabulary
+			meta = append(meta, // the library needs a model around a vocabulary
 				gguf.KV{Key: "llama.context_length", Value: uint32(64)}, gguf.KV{Key: "llama.embedding_length", Value: uint32(64)},
 				gguf.KV{Key: "llama.block_count", Value: uint32(1)}, gguf.KV{Key: "llama.feed_forward_length", Value: uint32(64)},
 				gguf.KV{Key: "llama.attention.head_count", Value: uint32(1)}, gguf.KV{Key: "llama.attention.layer_norm_rms_epsilon", Value: float32(1e-5)})
@@ -58,7 +57,7 @@ func TestSameAsLlamaCpp(t *testing.T) {
 			}
 			defer peer.Close()
 			if peer.Size() != tok.Size() {
-				t.Fatalf("llama.cpp counts %d tokens, we %d", peer.Size(), tok.Size())
+				t.Fatalf("llama.cpp counts %d tokens, this package %d", peer.Size(), tok.Size())
 			}
 			for _, text := range oracleTexts(400) {
 				for _, opt := range []Options{{}, {AddSpecial: true, ParseSpecial: true}} {
@@ -71,7 +70,7 @@ func TestSameAsLlamaCpp(t *testing.T) {
 						got = append(got, int32(id))
 					}
 					if !slices.Equal(got, want) {
-						t.Errorf("%q %+v gives %d, in llama.cpp %d", text, opt, got, want)
+						t.Errorf("%q %+v gives %d, llama.cpp %d", text, opt, got, want)
 					}
 				}
 			}
@@ -83,7 +82,7 @@ func TestSameAsLlamaCpp(t *testing.T) {
 					continue
 				}
 				if want, err := peer.Piece(id); err != nil || !bytes.Equal(want, tok.Piece(tandem.Token(id))) {
-					t.Errorf("token %d is %q, in llama.cpp %q (%v)", id, tok.Piece(tandem.Token(id)), want, err)
+					t.Errorf("token %d is %q, llama.cpp has %q (%v)", id, tok.Piece(tandem.Token(id)), want, err)
 				}
 			}
 		})

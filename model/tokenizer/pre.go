@@ -10,18 +10,16 @@ import (
 	"tandem/model/gguf"
 )
 
-// A scanner returns the length in bytes of the first word of a text that is not empty. The scanners are
-// the regular expressions that models were trained with, written out by hand; the expressions stand
-// beside them and in the tests.
+// A scanner returns the length in bytes of the first word of a non-empty text. The scanners are hand-written versions
+// of the regular expressions that models were trained with. Their comments and the tests give the expressions.
 type scanner func(text string) int
 
-// A preTokenizer cuts text into the words within which merges apply. Its stages cut one after another:
-// each sees only the words of the one before.
+// A preTokenizer splits text into the words within which merges apply. Each stage splits the words of the one before.
 type preTokenizer struct {
-	name       string // of the pattern; files name it in many ways
+	name       string // of the pattern; files use many names for it
 	stages     []scanner
-	wholeWords bool // a word that is a token needs no merges to become it
-	addBOS     bool // the family adds BOS unless the file says otherwise
+	wholeWords bool // a word that is a token becomes that token without merges
+	addBOS     bool // BOS is added unless the file says otherwise
 }
 
 var (
@@ -38,8 +36,7 @@ var (
 	preDefault = preTokenizer{name: "default", stages: []scanner{isolate(isDefaultPunct, 0), scanGPT2, isolate(isNumber, 0), scanThreeDigits}}
 )
 
-// preTokenizers maps the names that files carry to what they mean. Names that mean the same pattern
-// share it.
+// preTokenizers maps the names in files to pre-tokenizers.
 var preTokenizers = map[string]preTokenizer{
 	"gpt-2": preGPT2, "phi-2": preGPT2, "mpt": preGPT2, "olmo": preGPT2, "jais": preGPT2, "trillion": preGPT2,
 	"jina-es": preGPT2, "jina-de": preGPT2, "jina-v2-es": preGPT2, "jina-v2-de": preGPT2, "gigachat": preGPT2,
@@ -61,8 +58,7 @@ var preTokenizers = map[string]preTokenizer{
 	"falcon": preFalcon, "default": preDefault,
 }
 
-// preFor returns the pre-tokenizer that the file names. A file that names none gets "default", as in
-// llama.cpp.
+// preFor returns the pre-tokenizer of a file. Without a name it is "default", as in llama.cpp.
 func preFor(m gguf.Meta) (preTokenizer, error) {
 	name, ok := m.String("tokenizer.ggml.pre")
 	if !ok || name == "" {
@@ -81,7 +77,7 @@ func preFor(m gguf.Meta) (preTokenizer, error) {
 	return p, nil
 }
 
-// splitWords calls emit with the words of text in order; together they are the text.
+// splitWords calls emit with the words of text in order. Together they are the text.
 func splitWords(text string, stages []scanner, emit func(word string)) {
 	if len(stages) == 0 {
 		emit(text)
@@ -94,14 +90,14 @@ func splitWords(text string, stages []scanner, emit func(word string)) {
 	}
 }
 
-// A class is what the patterns ask of a character.
+// A class is a class of characters that the patterns distinguish.
 type class uint8
 
 const (
 	other   class = iota // [^\s\p{L}\p{N}], and bytes that are not UTF-8
 	letter               // \p{L}
 	number               // \p{N}
-	space                // \s but line ends
+	space                // \s without line ends
 	newline              // \r and \n
 )
 
@@ -138,7 +134,7 @@ func classAt(text string, i int) (class, int) {
 	return unicodeClass(r), n
 }
 
-// run returns the end of the run of class c that begins at text[i:].
+// run returns the end of the run of class c at text[i:].
 func run(text string, i int, c class) int {
 	for {
 		k, n := classAt(text, i)
@@ -149,8 +145,7 @@ func run(text string, i int, c class) int {
 	}
 }
 
-// contraction returns the length of an English contraction at the start of text, 0 if there is none:
-// 's|'t|'re|'ve|'m|'ll|'d.
+// contraction returns the length of an English contraction at the start of text, 's|'t|'re|'ve|'m|'ll|'d, or 0.
 func contraction(text string, fold bool) int {
 	if len(text) < 2 || text[0] != '\'' {
 		return 0
@@ -179,9 +174,9 @@ func contraction(text string, fold bool) int {
 	return 0
 }
 
-// spaces returns the length of the white space at the start of text as \s+(?!\S)|\s+ takes it: all of it
-// at the end of the text, else all but the last character, which goes with the next word. Up to the last
-// line end, if any, when lines is set: \s*[\r\n]+ comes first there.
+// spaces returns the length of the match of \s+(?!\S)|\s+ at the start of text: all white space at the end of the
+// text, else all but the last character, which belongs to the next word. With lines, \s*[\r\n]+ comes first: the
+// match ends after the last line end, if there is one.
 func spaces(text string, lines bool) int {
 	i, last, line := 0, 0, 0
 	for {
@@ -251,15 +246,15 @@ func scanModern(digits int) scanner {
 	}
 }
 
-// scanCased is how GPT-4o ("gpt-4o") and Mistral's Tekken cut text: as scanModern, but words end where capital
-// letters begin anew, contractions go with their word, and slashes with the line ends after punctuation:
+// scanCased is the pattern of GPT-4o ("gpt-4o") and Mistral's Tekken. It differs from scanModern in that a new word
+// starts at a capital letter, contractions belong to their word, and slashes count like line ends after punctuation:
 //
 //	[^\r\n\p{L}\p{N}]?U*L+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?U+L*(?i:…)?|\p{N}{1,digits}|
 //	?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+
 //
-// where U is a letter other than a to z and L one other than A to Z: letters that are not ASCII are both.
-// (The models' own patterns tell capitals of all scripts apart; files that say these names are cut like this
-// by llama.cpp, and tokens must be the same.)
+// where U is a letter other than a to z and L one other than A to Z, so that letters outside ASCII are both. (The
+// models' own patterns distinguish capitals in all scripts. This is what llama.cpp does for these names, and the tokens
+// must be the same.)
 func scanCased(digits int, contractions bool) scanner {
 	modern := scanModern(digits)
 	return func(text string) int {
@@ -295,10 +290,10 @@ func scanCased(digits int, contractions bool) scanner {
 	}
 }
 
-// lowerWord returns the end of U*L+ at text[at:], at if there is none.
+// lowerWord returns the end of U*L+ at text[at:], or at.
 func lowerWord(text string, at int) int {
 	upper := at
-	last := at // where the last character of U* that is an L too begins, if any
+	last := at // the start of the last character of U* that is also an L, if any
 	both := false
 	for {
 		c, n := classAt(text, upper)
@@ -313,13 +308,13 @@ func lowerWord(text string, at int) int {
 	if end := lowerRun(text, upper); end > upper {
 		return end
 	}
-	if both { // give letters back until L+ has one
+	if both { // backtrack until L+ has a letter
 		return lowerRun(text, last)
 	}
 	return at
 }
 
-// upperWord returns the end of U+ at text[at:]; an L after it would have made it a lowerWord.
+// upperWord returns the end of U+ at text[at:]. It is called if lowerWord finds nothing, so no L follows.
 func upperWord(text string, at int) int {
 	for {
 		c, n := classAt(text, at)
@@ -340,10 +335,10 @@ func lowerRun(text string, at int) int {
 	}
 }
 
-// cutOut is \s?[in]+ cut out of the text.
+// cutOut isolates matches of \s?[in]+.
 func cutOut(in func(rune) bool) scanner {
 	return func(text string) int {
-		before, found := -1, false // where a space right before the match begins
+		before, found := -1, false // before: the start of a space right before the match
 		for i, r := range text {
 			switch {
 			case in(r):
@@ -368,7 +363,7 @@ func cutOut(in func(rune) bool) scanner {
 	}
 }
 
-// isolate cuts runs of characters out of the text, of at most limit characters each (0: no limit).
+// isolate isolates runs of characters, of at most limit characters each (0: no limit).
 func isolate(in func(rune) bool, limit int) scanner {
 	return func(text string) int {
 		first, count := false, 0
@@ -384,7 +379,7 @@ func isolate(in func(rune) bool, limit int) scanner {
 	}
 }
 
-// scanThreeDigits is [0-9][0-9][0-9] cut out of the text.
+// scanThreeDigits isolates matches of [0-9][0-9][0-9].
 func scanThreeDigits(text string) int {
 	digits := 0
 	for i := range len(text) {

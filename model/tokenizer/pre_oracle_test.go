@@ -11,9 +11,9 @@ import (
 	"tandem/model/gguf"
 )
 
-// Every pre-tokenizer cuts as llama.cpp's of the same name does. The vocabulary is GPT-2's for all: where
-// text is cut shows in the tokens.
-func TestPreTokenizersAreLlamaCpps(t *testing.T) {
+// Every pre-tokenizer splits text like llama.cpp's of the same name. The vocabulary is always GPT-2's, whose tokens show
+// where text is split.
+func TestPreTokenizersSameAsLlamaCpp(t *testing.T) {
 	lib := llamacpp.Need(t)
 	base := publishedMetas["gpt-2"](t)
 	for _, name := range []string{"default", "smollm", "qwen2", "dbrx", "falcon", "gpt-4o", "tekken", "deepseek-coder"} {
@@ -54,7 +54,7 @@ func TestPreTokenizersAreLlamaCpps(t *testing.T) {
 				}
 				if !slices.Equal(got, want) {
 					if wrong++; wrong < 5 {
-						t.Errorf("%q gives %d, in llama.cpp %d", text, got, want)
+						t.Errorf("%q gives %d, llama.cpp %d", text, got, want)
 					}
 				}
 			}

@@ -20,7 +20,7 @@ const (
 	casedPattern       = `[^\r\n\p{L}\p{N}]?((?=[\p{L}])([^a-z]))*((?=[\p{L}])([^A-Z]))+CONTRACTION|[^\r\n\p{L}\p{N}]?((?=[\p{L}])([^a-z]))+((?=[\p{L}])([^A-Z]))*CONTRACTION|\p{N}DIGITS| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+`
 )
 
-// patterns are the regular expressions of the stages; text between matches of a stage is a word too.
+// patterns are the regular expressions of the stages. Text between the matches of a stage is also a word.
 var patterns = map[string][]string{
 	"gpt-2":          {gpt2Pattern},
 	"smollm":         {`\p{N}`, gpt2Pattern},
@@ -58,7 +58,7 @@ func splitByPattern(t *rapid.T, text string, stages []*regexp2.Regexp) []string 
 	return words
 }
 
-// TestScannersEqualTheirPatterns runs the scanners beside the regular expressions that they replace.
+// The scanners split text like the regular expressions that they replace.
 func TestScannersEqualTheirPatterns(t *testing.T) {
 	for name, list := range patterns {
 		t.Run(name, func(t *testing.T) {
@@ -75,7 +75,7 @@ func TestScannersEqualTheirPatterns(t *testing.T) {
 				var got []string
 				splitWords(text, preTokenizers[name].stages, func(w string) { got = append(got, w) })
 				if want := splitByPattern(t, text, stages); !slices.Equal(got, want) {
-					t.Fatalf("%q is cut to %q, by the pattern to %q", text, got, want)
+					t.Fatalf("%q is split into %q, by the pattern into %q", text, got, want)
 				}
 			})
 		})
@@ -85,7 +85,7 @@ func TestScannersEqualTheirPatterns(t *testing.T) {
 func TestEveryNameHasAPattern(t *testing.T) {
 	for name, p := range preTokenizers {
 		if patterns[p.name] == nil {
-			t.Errorf("%s is pattern %q, which no test covers", name, p.name)
+			t.Errorf("%s has the pattern %q, which no test covers", name, p.name)
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"tandem/model/gguf"
 )
 
-// tokenType is what a vocabulary says of a token; the numbers are GGUF's.
+// A tokenType is the type of a token, by its number in GGUF files.
 type tokenType uint8
 
 const (
@@ -25,19 +25,19 @@ const (
 
 const none tandem.Token = -1
 
-// specials are the tokens with a meaning of their own; none where the vocabulary lacks one.
+// specials are the special tokens of a vocabulary, or none.
 type specials struct {
 	bos, eos, unk  tandem.Token
 	unsupported    tandem.Token // see Unsupported
-	addBOS, addEOS bool         // what AddSpecial adds; WordPiece adds [CLS] and [SEP] in their places
+	addBOS, addEOS bool         // what AddSpecial adds; for WordPiece, BOS is [CLS] and EOS [SEP]
 	eog            []tandem.Token
 }
 
-// A special is a token that is found in the text by its name.
+// A special is a token whose name is recognised in text.
 type special struct {
 	text  string
 	token tandem.Token
-	plain bool // found even when special tokens are not parsed: it is user-defined text
+	plain bool // user-defined text, which is recognised even without ParseSpecial
 }
 
 func readTypes(m gguf.Meta, n int) ([]tokenType, error) {
@@ -63,8 +63,7 @@ func readTypes(m gguf.Meta, n int) ([]tokenType, error) {
 	return types, nil
 }
 
-// id reads a special token's id. An id outside the vocabulary counts as absent, and so does a default
-// outside it.
+// id reads the id of a special token. An id or a fallback outside the vocabulary counts as absent.
 func (t *Tokenizer) id(m gguf.Meta, key string, fallback tandem.Token) tandem.Token {
 	if v, ok := m.Uint("tokenizer.ggml." + key); ok && v < uint64(len(t.texts)) {
 		return tandem.Token(v)
@@ -75,8 +74,7 @@ func (t *Tokenizer) id(m gguf.Meta, key string, fallback tandem.Token) tandem.To
 	return none
 }
 
-// adds reads one of the switches for AddSpecial. A switch that is on needs its token, unless the switch
-// is only a default.
+// adds reads a switch for AddSpecial. If the file sets it, the token must exist.
 func (t *Tokenizer) adds(m gguf.Meta, key string, fallback bool, id tandem.Token) (bool, error) {
 	on, ok := m.Bool("tokenizer.ggml." + key)
 	if !ok {
@@ -88,13 +86,13 @@ func (t *Tokenizer) adds(m gguf.Meta, key string, fallback bool, id tandem.Token
 	return on, nil
 }
 
-// defaults are what the kinds of tokenizer assume when the file does not say.
+// defaults are the values of a kind of tokenizer for what the file does not tell.
 type defaults struct {
 	bos, eos, unk tandem.Token
 	addBOS        bool
 }
 
-// readSpecials sets up special tokens; it also makes tokens control tokens that by their names must be.
+// readSpecials sets the special tokens. It also turns tokens into control tokens if their names require it.
 func (t *Tokenizer) readSpecials(m gguf.Meta, d defaults) (err error) {
 	s := &t.special
 	s.bos = t.id(m, "bos_token_id", d.bos)
@@ -121,8 +119,8 @@ func (t *Tokenizer) readSpecials(m gguf.Meta, d defaults) (err error) {
 	return nil
 }
 
-// turnEnds are the names of tokens that end a generation in the model families that have them. Files
-// often mark only one of them as EOS, so llama.cpp and we go by the names.
+// turnEnds are the names of tokens that end a generation. Files often mark only one of them as EOS, so the names decide,
+// as in llama.cpp.
 var turnEnds = map[string]bool{
 	"<|eot_id|>": true, "<|im_end|>": true, "<|end|>": true, "<|return|>": true, "<|call|>": true,
 	"<|flush|>": true, "<|calls|>": true, "<end_of_turn>": true, "<|endoftext|>": true, "</s>": true,
@@ -131,8 +129,7 @@ var turnEnds = map[string]bool{
 	"<｜end▁of▁sentence｜>": true, "[e~[": true,
 }
 
-// fileEnds are the names of the fill-in-the-middle tokens after which a completion is over. One of each
-// group counts.
+// fileEnds are the names of fill-in-the-middle tokens that end a completion. One token of each group counts.
 var fileEnds = [][]string{
 	{"<|fim_pad|>", "<fim-pad>", "<fim_pad>", "<PAD>", "[PAD]"},
 	{"<|fim_repo|>", "<|repo_name|>", "<fim-repo>", "<REPO>", "<reponame>"},
@@ -166,7 +163,7 @@ func (t *Tokenizer) findEOG(m gguf.Meta) {
 		found[id] = true
 	}
 	has := func(name string) bool { id, ok := byName[name]; return ok && found[id] }
-	// In the families that have these tokens, the shorter ends are ordinary parts of an answer.
+	// In vocabularies with these tokens, <|end|> and </s> are ordinary parts of an answer.
 	if id := byName["<|end|>"]; has("<|end|>") && (has("<|return|>") && has("<|call|>") || has("<|flush|>") && (has("<|call|>") || has("<|calls|>"))) {
 		delete(found, id)
 		t.types[id] = userDefined
@@ -182,14 +179,14 @@ func (t *Tokenizer) findEOG(m gguf.Meta) {
 	slices.Sort(t.special.eog)
 }
 
-// A fragment is a special token, or text between special tokens when token is none.
+// A fragment is a special token or, if token is none, the text between special tokens.
 type fragment struct {
 	text  string
 	token tandem.Token
 }
 
-// partition cuts special tokens out of the text: longer names first, over the whole text, each from left
-// to right (the order decides when names overlap).
+// partition splits text at special tokens. Longer names are found first, each from left to right, which decides
+// between overlapping names.
 func (t *Tokenizer) partition(text string, parse bool) []fragment {
 	if text == "" {
 		return nil

@@ -12,16 +12,16 @@ import (
 	"tandem/model/gguf"
 )
 
-// spaceMark is U+2581, which SentencePiece and WordPiece vocabularies write for a space.
+// spaceMark is U+2581, which stands for a space in SentencePiece and WordPiece vocabularies.
 const spaceMark = "▁"
 
-// spm joins characters to the tokens of the highest score, as SentencePiece's BPE models do. Characters
-// outside the vocabulary fall back to byte tokens.
+// spm joins characters to tokens, those with the highest score first, like SentencePiece's BPE models. Characters
+// outside the vocabulary become byte tokens.
 type spm struct {
 	ids    map[string]tandem.Token
 	scores []float32
 	bytes  [256]tandem.Token // the token of each byte, or the unknown token, or none
-	prefix bool              // a space is put before text at the start and after special tokens
+	prefix bool              // add a space before text at the start and after special tokens
 }
 
 func (t *Tokenizer) newSPM(m gguf.Meta) error {
@@ -63,7 +63,7 @@ func (t *Tokenizer) newSPM(m gguf.Meta) error {
 	return nil
 }
 
-// byText returns the tokens that text can become, by their entries in the vocabulary.
+// byText returns the tokens of ordinary text by their entries in the vocabulary.
 func (t *Tokenizer) byText() (map[string]tandem.Token, error) {
 	ids := make(map[string]tandem.Token, len(t.texts))
 	for id, text := range t.texts {
@@ -84,7 +84,7 @@ func parseByte(text string) (byte, error) {
 			return byte(v), nil
 		}
 	}
-	return 0, fmt.Errorf("%q is a byte token, but not written like <0x0A>", text)
+	return 0, fmt.Errorf("%q is a byte token, but does not look like <0x0A>", text)
 }
 
 func readScores(m gguf.Meta, n int) ([]float32, error) {
@@ -92,7 +92,7 @@ func readScores(m gguf.Meta, n int) ([]float32, error) {
 	if !ok {
 		ints, ok := m.Ints("tokenizer.ggml.scores")
 		if !ok {
-			return nil, fmt.Errorf("tokenizer: the key tokenizer.ggml.scores is missing or no array of numbers")
+			return nil, fmt.Errorf("tokenizer: the key tokenizer.ggml.scores is missing or not an array of numbers")
 		}
 		for _, v := range ints {
 			scores = append(scores, float32(v))
@@ -104,7 +104,7 @@ func readScores(m gguf.Meta, n int) ([]float32, error) {
 	return scores[:n], nil
 }
 
-// runeWidth is the length of a UTF-8 sequence by its first byte alone, at most n.
+// runeWidth returns the length of a UTF-8 sequence according to its first byte, at most n.
 func runeWidth(b byte, n int) int {
 	switch {
 	case b >= 0xF0:

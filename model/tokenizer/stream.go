@@ -6,20 +6,19 @@ import (
 	"tandem"
 )
 
-// A Stream turns tokens into text as they arrive. What it returns is always complete UTF-8: the bytes of
-// a character that is split over tokens are held back until the last one is there. The zero Stream is
-// not usable; call Tokenizer.Stream.
+// A Stream decodes tokens as they arrive. It returns complete characters: it holds back the bytes of a character that
+// several tokens share until the last one arrives. Tokenizer.Stream makes one.
 type Stream struct {
 	t     *Tokenizer
 	held  []byte
 	strip bool
 }
 
-// Stream begins a new text. All that it returns, put together, is the tokens' Decode, with U+FFFD for
-// bytes that are no UTF-8.
+// Stream starts a new text. All that the Stream returns together equals Decode, with U+FFFD for bytes that are not
+// UTF-8.
 func (t *Tokenizer) Stream() *Stream { return &Stream{t: t, strip: t.stripSpace} }
 
-// Write returns the text that the token completes, often empty for part of a character.
+// Write returns the text that the token completes. It is empty if the token ends within a character.
 func (s *Stream) Write(id tandem.Token) string {
 	if !s.t.valid(id) || s.t.IsControl(id) {
 		return ""
@@ -34,7 +33,7 @@ func (s *Stream) Write(id tandem.Token) string {
 	return string(out)
 }
 
-// Flush returns what is left at the end: U+FFFD for each byte of a character that was not finished.
+// Flush ends the text. It returns U+FFFD for each byte of an incomplete character.
 func (s *Stream) Flush() string {
 	out := string([]rune(string(s.held)))
 	s.held = nil

@@ -1,10 +1,9 @@
-// Package tokenizer turns text into tokens and back, as the vocabulary in a GGUF file says: byte-level BPE
-// ("gpt2": GPT-2, Llama 3, Qwen2), SentencePiece merging ("llama": Llama 2, Mistral) and WordPiece ("bert").
+// Package tokenizer converts text to tokens and back with the vocabulary of a GGUF file: byte-level BPE ("gpt2": GPT-2,
+// Llama 3, Qwen2), SentencePiece merging ("llama": Llama 2, Mistral) and WordPiece ("bert").
 //
-// The room knows text and vocabularies. It must not know weights, prompts or sampling. Ids are those that
-// llama.cpp gives for the same file, with two deliberate differences: bytes that are not UTF-8 are kept
-// (llama.cpp replaces them), so decoding returns byte-level text exactly; and a control token can only
-// come out of text when ParseSpecial asks for it.
+// The package does not know weights, prompts or sampling. For the same file, its ids are those of llama.cpp, with two
+// deliberate differences. Bytes that are not UTF-8 are kept (llama.cpp replaces them), so decoding returns byte-level
+// text exactly. And text never becomes a control token unless ParseSpecial is set.
 package tokenizer
 
 import (
@@ -21,7 +20,7 @@ import (
 	"tandem/model/gguf"
 )
 
-// A Tokenizer is a vocabulary with its way of cutting text. It is safe for concurrent use.
+// A Tokenizer encodes and decodes text with one vocabulary. It is safe for concurrent use.
 type Tokenizer struct {
 	model   string // "gpt2", "llama" or "bert"
 	pre     string // the pre-tokenizer's name, for byte-level BPE
@@ -29,27 +28,27 @@ type Tokenizer struct {
 	types   []tokenType
 	pieces  []string // the exact bytes of each token
 	special specials
-	split   []special // tokens that are cut out of text before it is encoded, longest first
+	split   []special // tokens that are found in text by name, longest first
 	words   encoder
 
 	stripSpace  bool // decoding drops one space at the start
 	fingerprint func() [32]byte
 }
 
-// An encoder appends the tokens of a text without special tokens in it. start says that the text stands
-// at the beginning or after a special token, where SentencePiece puts its extra space.
+// An encoder appends the tokens of a text that holds no special tokens. start is true at the beginning and after a
+// special token, where SentencePiece adds a space.
 type encoder interface {
 	encode(dst []tandem.Token, text string, start bool) []tandem.Token
-	hash(h hash.Hash) // adds what encoding depends on beyond texts, types and special tokens
+	hash(h hash.Hash) // adds what encoding depends on besides texts, types and special tokens
 }
 
 // Options say how Encode treats special tokens.
 type Options struct {
-	AddSpecial   bool // add the tokens that the model wants at the beginning and the end (BOS, EOS)
-	ParseSpecial bool // read the names of control tokens in the text, such as <|im_end|>, as these tokens
+	AddSpecial   bool // add BOS and EOS if the model requires them
+	ParseSpecial bool // recognise the names of control tokens in the text, such as <|im_end|>
 }
 
-// New makes the tokenizer that a model file describes.
+// New makes the tokenizer of a model file.
 func New(f *gguf.File) (*Tokenizer, error) {
 	t, err := FromMeta(f.Meta)
 	if err != nil {
@@ -83,7 +82,7 @@ func FromMeta(m gguf.Meta) (*Tokenizer, error) {
 	case "bert":
 		err = t.newWordPiece(m)
 	default:
-		err = fmt.Errorf("tokenizer: model %q is not supported: known are gpt2, llama and bert", t.model)
+		err = fmt.Errorf("tokenizer: model %q is not supported: only gpt2, llama and bert are", t.model)
 	}
 	if err != nil {
 		return nil, err
@@ -95,11 +94,11 @@ func FromMeta(m gguf.Meta) (*Tokenizer, error) {
 // Size returns the number of tokens in the vocabulary.
 func (t *Tokenizer) Size() int { return len(t.texts) }
 
-// Model returns the kind of tokenizer as GGUF names it, and the pre-tokenizer of byte-level BPE.
+// Model returns the kind of tokenizer by its name in GGUF files and, for byte-level BPE, its pre-tokenizer.
 func (t *Tokenizer) Model() (model, pre string) { return t.model, t.pre }
 
-// Encode returns the tokens of text. It accepts any bytes and never fails: what the vocabulary cannot
-// spell becomes its unknown token, or nothing if it has none.
+// Encode returns the tokens of text. It accepts any bytes. What the vocabulary cannot spell becomes its unknown token,
+// or nothing if it has none.
 func (t *Tokenizer) Encode(text string, opt Options) []tandem.Token {
 	out := make([]tandem.Token, 0, len(text)/3+4)
 	if opt.AddSpecial && t.special.addBOS {
@@ -119,8 +118,8 @@ func (t *Tokenizer) Encode(text string, opt Options) []tandem.Token {
 	return out
 }
 
-// Decode returns the text of tokens without control tokens. For SentencePiece and WordPiece the space
-// that encoding put before the first word is dropped. Tokens outside the vocabulary are ignored.
+// Decode returns the text of tokens, without control tokens. For SentencePiece and WordPiece it drops the space that
+// encoding adds before the first word. It ignores tokens outside the vocabulary.
 func (t *Tokenizer) Decode(tokens []tandem.Token) string {
 	var b strings.Builder
 	s := t.stripSpace
@@ -132,7 +131,7 @@ func (t *Tokenizer) Decode(tokens []tandem.Token) string {
 	return b.String()
 }
 
-// strip returns the text of a token, and drops a leading space if *first still asks for it.
+// strip returns the text of a token. If *first is set, it drops a leading space.
 func (t *Tokenizer) strip(id tandem.Token, first *bool) string {
 	p := t.pieces[id]
 	if *first && p != "" {
@@ -142,8 +141,8 @@ func (t *Tokenizer) strip(id tandem.Token, first *bool) string {
 	return p
 }
 
-// Piece returns the exact bytes that a token stands for: part of a character, perhaps, and for a control
-// token its name. It returns nil outside the vocabulary.
+// Piece returns the bytes of a token, which may be part of a character; for a control token, its name. It returns nil
+// for tokens outside the vocabulary.
 func (t *Tokenizer) Piece(id tandem.Token) []byte {
 	if !t.valid(id) {
 		return nil
@@ -151,7 +150,7 @@ func (t *Tokenizer) Piece(id tandem.Token) []byte {
 	return []byte(t.pieces[id])
 }
 
-// Text returns the token's entry in the vocabulary as the file spells it, for diagnostics.
+// Text returns the token's entry in the vocabulary as spelled in the file, for diagnostics.
 func (t *Tokenizer) Text(id tandem.Token) string {
 	if !t.valid(id) {
 		return fmt.Sprintf("[token %d]", id)
@@ -159,8 +158,8 @@ func (t *Tokenizer) Text(id tandem.Token) string {
 	return t.texts[id]
 }
 
-// Lookup returns the token whose entry in the vocabulary is exactly text. It searches the whole
-// vocabulary: it is for set-up, not for encoding.
+// Lookup returns the token whose entry in the vocabulary is text. It searches the whole vocabulary, so it is too slow
+// for encoding.
 func (t *Tokenizer) Lookup(text string) (tandem.Token, bool) {
 	i := slices.Index(t.texts, text)
 	return tandem.Token(i), i >= 0
@@ -168,7 +167,7 @@ func (t *Tokenizer) Lookup(text string) (tandem.Token, bool) {
 
 func (t *Tokenizer) valid(id tandem.Token) bool { return id >= 0 && int(id) < len(t.texts) }
 
-// IsControl reports whether a token carries meaning to the model but no text to the reader.
+// IsControl reports whether a token has a meaning to the model but no text.
 func (t *Tokenizer) IsControl(id tandem.Token) bool {
 	return t.valid(id) && (t.types[id] == control || t.types[id] == unknown)
 }
@@ -179,24 +178,24 @@ func (t *Tokenizer) EOG(id tandem.Token) bool { return slices.Contains(t.special
 // EOGs returns all tokens that end the generation, in ascending order.
 func (t *Tokenizer) EOGs() []tandem.Token { return slices.Clone(t.special.eog) }
 
-// BOS returns the token that begins a sequence, if the vocabulary has one.
+// BOS returns the token that starts a sequence, if the vocabulary has one.
 func (t *Tokenizer) BOS() (tandem.Token, bool) { return t.special.bos, t.special.bos >= 0 }
 
 // EOS returns the token that ends a sequence, if the vocabulary has one.
 func (t *Tokenizer) EOS() (tandem.Token, bool) { return t.special.eos, t.special.eos >= 0 }
 
-// Unsupported returns the token whose probability, where a sentence of an answer begins, says that the
-// context does not support that sentence, if the model was trained to give one (the key
-// tandem.none_token_id). It is a signal and never text: whoever samples must leave it out.
+// Unsupported returns the token whose probability at the start of a sentence is that of the context not supporting the
+// sentence. Only models trained for it have one (the key tandem.none_token_id). It is a signal, never text: samplers
+// must exclude it.
 func (t *Tokenizer) Unsupported() (tandem.Token, bool) {
 	return t.special.unsupported, t.special.unsupported >= 0
 }
 
-// AddsBOS reports whether Encode with AddSpecial begins with BOS.
+// AddsBOS reports whether Encode with AddSpecial starts with BOS.
 func (t *Tokenizer) AddsBOS() bool { return t.special.addBOS }
 
-// Fingerprint returns a hash of everything that the meaning of a token id depends on. Two sides can
-// exchange tokens only if their fingerprints are equal.
+// Fingerprint returns a hash of everything that the meaning of token ids depends on. Two sides can exchange tokens only
+// if their fingerprints are equal.
 func (t *Tokenizer) Fingerprint() [32]byte { return t.fingerprint() }
 
 func (t *Tokenizer) digest() [32]byte {

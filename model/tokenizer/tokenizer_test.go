@@ -15,7 +15,7 @@ import (
 	"tandem/model/gguf"
 )
 
-// TestPublishedCases compares with the ids that the models' own tokenizers give for 46 texts each.
+// The ids are those of the models' own tokenizers, for 46 texts each.
 func TestPublishedCases(t *testing.T) {
 	for _, name := range publishedNames {
 		t.Run(name, func(t *testing.T) {
@@ -27,7 +27,7 @@ func TestPublishedCases(t *testing.T) {
 			texts := strings.Split(strings.TrimSuffix(string(in), "\n__ggml_vocab_test__\n"), "\n__ggml_vocab_test__\n")
 			lines := readLines(t, shared(t, name+".out"))
 			if len(texts) != 46 || len(lines) != 46 {
-				t.Fatalf("%d texts and %d lines of ids, not 46", len(texts), len(lines))
+				t.Fatalf("%d texts and %d lines of ids, want 46", len(texts), len(lines))
 			}
 			for i, text := range texts {
 				var want []tandem.Token
@@ -37,14 +37,14 @@ func TestPublishedCases(t *testing.T) {
 					want = append(want, tandem.Token(id))
 				}
 				if got := tok.Encode(text, Options{}); !slices.Equal(got, want) {
-					t.Errorf("%q gives %d, not %d", text, got, want)
+					t.Errorf("%q gives %d, want %d", text, got, want)
 				}
 			}
 		})
 	}
 }
 
-// texts draws what tokenizers meet and what they trip over.
+// texts draws ordinary and difficult texts.
 func texts() *rapid.Generator[string] {
 	parts := []string{" ", "  ", "\n", "\r\n", "\t", "the", "The", " harbour", "museum", "it's", "'LL", "we've", "4471",
 		"é", "e\u0301", "Ü", "我想", "🦙", "\u00a0", "\u200d", "!!!", "...", "_", "<|im_end|>", "<tool>", "<s>", "▁", "İ", "ß",
@@ -65,18 +65,17 @@ func TestByteLevelRoundTrip(t *testing.T) {
 					back = append(back, tok.Piece(id)...)
 				}
 				if string(back) != text {
-					t.Fatalf("%q became %q", text, back)
+					t.Fatalf("%q is decoded as %q", text, back)
 				}
 			}
 			if back := tok.Decode(tok.Encode(text, Options{})); back != text {
-				t.Fatalf("%q became %q", text, back)
+				t.Fatalf("%q is decoded as %q", text, back)
 			}
 		})
 	}
 }
 
-// plainMerge is byte-pair encoding as the textbooks have it: look for the best pair, join its leftmost
-// occurrence, begin again.
+// plainMerge is byte-pair encoding in its simplest form: join the leftmost occurrence of the best pair, and repeat.
 func plainMerge(symbols []string, priority func(l, r string) (float64, bool)) []string {
 	for {
 		best, at := 0.0, -1
@@ -110,7 +109,7 @@ func TestBPEEqualsPlainMerging(t *testing.T) {
 				want = append(want, "<tool>")
 			}
 			splitWords(part, preGPT2.stages, func(word string) {
-				symbols := strings.Split(ByteLevel(word), "")
+				symbols := strings.Split(byteLevel(word), "")
 				want = append(want, plainMerge(symbols, func(l, r string) (float64, bool) {
 					i, ok := rank[[2]string{l, r}]
 					return -float64(i), ok
@@ -122,7 +121,7 @@ func TestBPEEqualsPlainMerging(t *testing.T) {
 			got = append(got, tok.Text(id))
 		}
 		if !slices.Equal(got, want) {
-			t.Fatalf("%q gives %q, plainly %q", text, got, want)
+			t.Fatalf("%q gives %q, want %q", text, got, want)
 		}
 	})
 }
@@ -157,10 +156,10 @@ func TestSPMEqualsPlainMerging(t *testing.T) {
 			got = append(got, tok.Text(id))
 		}
 		if !slices.Equal(got, want) {
-			t.Fatalf("%q gives %q, plainly %q", text, got, want)
+			t.Fatalf("%q gives %q, want %q", text, got, want)
 		}
 		if back := tok.Decode(tok.Encode(text, Options{AddSpecial: true})); back != strings.ReplaceAll(text, spaceMark, " ") {
-			t.Fatalf("%q became %q", text, back)
+			t.Fatalf("%q is decoded as %q", text, back)
 		}
 	})
 }
@@ -186,12 +185,12 @@ func TestWordPiece(t *testing.T) {
 			got = append(got, tok.Text(id))
 		}
 		if strings.Join(got, " ") != want {
-			t.Errorf("%q gives %q, not %q", text, strings.Join(got, " "), want)
+			t.Errorf("%q gives %q, want %q", text, strings.Join(got, " "), want)
 		}
 	}
 	ids := tok.Encode("the [SEP] ferry", Options{AddSpecial: true, ParseSpecial: true})
 	if want := []tandem.Token{2, 4, 3, 5, 3}; !slices.Equal(ids, want) {
-		t.Errorf("framed: %d, not %d", ids, want)
+		t.Errorf("framed: %d, want %d", ids, want)
 	}
 	if got := tok.Decode(ids); got != "the ferry" {
 		t.Errorf("decoded %q", got)
@@ -237,7 +236,7 @@ func TestSpecialTokens(t *testing.T) {
 	}
 }
 
-// TestEOGByName checks which tokens end a generation in vocabularies with several candidates.
+// Some vocabularies have several candidates for tokens that end a generation.
 func TestEOGByName(t *testing.T) {
 	make := func(names []string, extra ...gguf.KV) *Tokenizer {
 		types := []int32{}
@@ -260,7 +259,7 @@ func TestEOGByName(t *testing.T) {
 		{[]string{"x"}, nil},
 	} {
 		if got := make(c.names).EOGs(); !slices.Equal(got, c.want) {
-			t.Errorf("%q: %d, not %d", c.names, got, c.want)
+			t.Errorf("%q: %d, want %d", c.names, got, c.want)
 		}
 	}
 	tok := make([]string{"x", "stop", "turn"}, gguf.KV{Key: "tokenizer.ggml.eos_token_id", Value: uint32(1)},
@@ -377,25 +376,25 @@ func TestRefusals(t *testing.T) {
 		"scores is missing":                  set(spm, "tokenizer.ggml.scores", "x"),
 		"scores has 1 entries":               set(spm, "tokenizer.ggml.scores", []float32{1}),
 		"tokens 0 and 1 are both":            gguf.NewMeta([]gguf.KV{{Key: "tokenizer.ggml.model", Value: "gpt2"}, {Key: "tokenizer.ggml.tokens", Value: []string{"a", "a"}}, {Key: "tokenizer.ggml.merges", Value: []string{}}}),
-		"is a byte token, but not written":   gguf.NewMeta([]gguf.KV{{Key: "tokenizer.ggml.model", Value: "llama"}, {Key: "tokenizer.ggml.tokens", Value: []string{"a"}}, {Key: "tokenizer.ggml.scores", Value: []float32{1}}, {Key: "tokenizer.ggml.token_type", Value: []int32{6}}}),
+		"is a byte token, but does not look": gguf.NewMeta([]gguf.KV{{Key: "tokenizer.ggml.model", Value: "llama"}, {Key: "tokenizer.ggml.tokens", Value: []string{"a"}}, {Key: "tokenizer.ggml.scores", Value: []float32{1}}, {Key: "tokenizer.ggml.token_type", Value: []int32{6}}}),
 	} {
 		if want == "add_bos_token is true" { // needs a vocabulary without any BOS
 			m = gguf.NewMeta([]gguf.KV{{Key: "tokenizer.ggml.model", Value: "gpt2"}, {Key: "tokenizer.ggml.tokens", Value: []string{"a"}}, {Key: "tokenizer.ggml.merges", Value: []string{}}, {Key: "tokenizer.ggml.add_bos_token", Value: true}})
 		}
 		if _, err := FromMeta(m); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error is %v, not %q", err, want)
+			t.Errorf("error is %v, want %q", err, want)
 		}
 	}
 }
 
-// TestMergeResultsThatAreNoTokens: a merge may lead through, or end in, a spelling that has no id.
-func TestMergeResultsThatAreNoTokens(t *testing.T) {
+// A merge may lead through, or end in, a spelling that is not a token.
+func TestMergeResultsThatAreNotTokens(t *testing.T) {
 	m := gguf.NewMeta([]gguf.KV{{Key: "tokenizer.ggml.model", Value: "gpt2"}, {Key: "tokenizer.ggml.pre", Value: "gpt-2"},
 		{Key: "tokenizer.ggml.tokens", Value: []string{"a", "b", "c", "abc"}},
 		{Key: "tokenizer.ggml.merges", Value: []string{"a b", "ab c"}}})
 	tok := must(t, m)
 	if got := tok.Encode("abcabxc", Options{}); !slices.Equal(got, []tandem.Token{3, 0, 1, 2}) {
-		t.Errorf("got %d: abc by way of ab; ab as a, b; x has no token", got)
+		t.Errorf("got %d: want abc through ab, ab as a and b, and nothing for x", got)
 	}
 }
 
@@ -426,7 +425,7 @@ func FuzzEncode(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		if back := bpe.Decode(bpe.Encode(text, Options{})); back != text {
-			t.Fatalf("%q became %q", text, back)
+			t.Fatalf("%q is decoded as %q", text, back)
 		}
 		for _, tok := range []*Tokenizer{bpe, spm, word} {
 			for _, id := range tok.Encode(text, Options{AddSpecial: true, ParseSpecial: true}) {
@@ -438,10 +437,10 @@ func FuzzEncode(f *testing.F) {
 	})
 }
 
-// FuzzFromMeta makes tokenizers of whatever a file says.
+// FuzzFromMeta makes tokenizers from arbitrary files.
 func FuzzFromMeta(f *testing.F) {
 	for _, m := range []gguf.Meta{bpeVocab(f, "qwen2"), spmVocab(f), wordVocab(f)} {
-		var small []gguf.KV // cut down, so that the fuzzer sees the structure
+		var small []gguf.KV // reduced, so that the fuzzer finds the structure
 		for _, kv := range m.KVs() {
 			switch list := kv.Value.(type) {
 			case []string:

@@ -13,7 +13,7 @@ import (
 	"tandem/model/gguf"
 )
 
-// shared returns a path in the data folder beside the repository, or skips the test.
+// shared returns a path in the shared data folder, or skips the test.
 func shared(t testing.TB, name string) string {
 	t.Helper()
 	dir, err := os.Getwd()
@@ -42,14 +42,27 @@ func readLines(t testing.TB, path string) []string {
 	return strings.Split(strings.TrimRight(string(b), "\n"), "\n")
 }
 
-// bpeVocab is the small byte-level vocabulary of testdata: 256 bytes, the merges' results, and four
-// special tokens.
+// byteLevel returns the byte-level spelling of bytes: a space becomes "Ġ".
+func byteLevel(raw string) string {
+	var runes [256]rune
+	for r, b := range runeBytes {
+		runes[b] = r
+	}
+	var out strings.Builder
+	for i := range len(raw) {
+		out.WriteRune(runes[raw[i]])
+	}
+	return out.String()
+}
+
+// bpeVocab is the small byte-level vocabulary of testdata: 256 bytes, the results of the merges, and four special
+// tokens.
 func bpeVocab(t testing.TB, pre string, extra ...gguf.KV) gguf.Meta {
 	merges := readLines(t, "testdata/merges.txt")
 	var tokens []string
 	var types []int32
 	for b := range 256 {
-		tokens = append(tokens, ByteLevel(string([]byte{byte(b)})))
+		tokens = append(tokens, byteLevel(string([]byte{byte(b)})))
 	}
 	seen := map[string]bool{}
 	for _, m := range merges {
@@ -125,7 +138,7 @@ func must(t testing.TB, m gguf.Meta) *Tokenizer {
 	return tok
 }
 
-// fromJSON reads the vocabulary and merges that the Hugging Face format keeps in two files.
+// fromJSON reads a vocabulary and merges from two files in the Hugging Face format.
 func fromJSON(t testing.TB, pre, vocab, merges string, specials map[string]int) []gguf.KV {
 	t.Helper()
 	b, err := os.ReadFile(shared(t, vocab))
@@ -185,7 +198,7 @@ func llama3Meta(t testing.TB) []gguf.KV {
 	t.Helper()
 	specials := map[string]int{"<|begin_of_text|>": 128000, "<|end_of_text|>": 128001,
 		"<|start_header_id|>": 128006, "<|end_header_id|>": 128007, "<|eom_id|>": 128008, "<|eot_id|>": 128009}
-	for i := range 256 { // the rest of the range, under names of our own
+	for i := range 256 { // the rest of the range, under invented names
 		if id := 128000 + i; i > 9 || i > 1 && i < 6 {
 			specials[fmt.Sprintf("<|reserved_%d|>", i)] = id
 		}
@@ -195,7 +208,7 @@ func llama3Meta(t testing.TB) []gguf.KV {
 		gguf.KV{Key: "tokenizer.ggml.eos_token_id", Value: uint32(128009)})
 }
 
-// gpt2Meta, llama2Meta and bertMeta build the metadata from the files that the models were published with.
+// gpt2Meta, llama2Meta and bertMeta build the metadata from the files published with the models.
 func gpt2Meta(t testing.TB) []gguf.KV {
 	return append(fromJSON(t, "gpt-2", "gpt2-vocab.json", "gpt2-merges.txt", map[string]int{"<|endoftext|>": 50256}),
 		gguf.KV{Key: "tokenizer.ggml.bos_token_id", Value: uint32(50256)},
@@ -276,7 +289,7 @@ func llama2Meta(t testing.TB) []gguf.KV {
 	}
 }
 
-// protoField returns the number and the bytes of the first field, and what follows it.
+// protoField returns the number and the bytes of the first field, and the rest.
 func protoField(t testing.TB, b []byte) (field int, value, rest []byte) {
 	tag, n := binary.Uvarint(b)
 	b = b[n:]

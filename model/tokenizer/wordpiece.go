@@ -12,8 +12,8 @@ import (
 	"tandem/model/gguf"
 )
 
-// wordPiece cuts words into the longest tokens from the left, as BERT does. The vocabulary is spelled as
-// GGUF files have it: "▁" before tokens that begin a word, nothing before those that go on.
+// wordPiece splits words into the longest tokens from the left, as BERT does. In GGUF files, tokens that start a word
+// are spelled with a leading "▁".
 type wordPiece struct {
 	ids       map[string]tandem.Token
 	longest   int // bytes of the longest token
@@ -27,7 +27,7 @@ func (t *Tokenizer) newWordPiece(m gguf.Meta) error {
 	if err := t.readSpecials(m, defaults{bos: cls, eos: none, unk: 100, addBOS: true}); err != nil {
 		return err
 	}
-	// BERT always frames its input: [CLS] in the place of BOS, [SEP] in the place of EOS.
+	// BERT always frames its input, with [CLS] as BOS and [SEP] as EOS.
 	if sep := t.id(m, "seperator_token_id", 102); sep != none {
 		t.special.eos, t.special.addEOS = sep, true
 	}
@@ -62,7 +62,7 @@ func (w *wordPiece) encode(dst []tandem.Token, text string, _ bool) []tandem.Tok
 	return dst
 }
 
-// word appends the tokens of a word, or the unknown token if some part of it is in no token.
+// word appends the tokens of a word, or the unknown token if no tokens spell it.
 func (w *wordPiece) word(dst []tandem.Token, word string) []tandem.Token {
 	before := len(dst)
 	for i := 0; i < len(word); {
@@ -122,8 +122,8 @@ func (w *wordPiece) wordsOf(text string) []string {
 	return words
 }
 
-// isChinese reports the ranges that BERT treats as words of one character. (The fifth begins late in the
-// widespread implementations, and models are trained with them.)
+// isChinese reports whether BERT treats a character as a word. (The fifth range starts too late in the common
+// implementations, with which models were trained.)
 func isChinese(r rune) bool {
 	return r >= 0x4E00 && r <= 0x9FFF || r >= 0x3400 && r <= 0x4DBF || r >= 0x20000 && r <= 0x2A6DF ||
 		r >= 0x2A700 && r <= 0x2B73F || r >= 0x2B740 && r <= 0x2B81F || r >= 0x2B920 && r <= 0x2CEAF ||

@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"slices"
 
 	"tandem"
 	"tandem/cmd/internal/cli"
@@ -17,63 +19,72 @@ import (
 	"tandem/pair"
 )
 
-// answerFlags say what is asked in experiments with real answers.
+// answerFlags are the flags of experiments that ask questions about the sample documents.
 type answerFlags struct {
-	cli.ModelFlags
-	Questions   int     `help:"How many questions about the sample documents, those first that need both sides." default:"5"`
-	Seed        uint64  `help:"Seed of the first answer; each next one has the next." default:"1"`
-	Temperature float64 `help:"0 for the likeliest token, 1 for the model's own distribution." default:"1"`
-	MaxTokens   int     `help:"Most tokens of an answer." default:"64"`
+	Questions      int     `help:"Number of questions about the sample documents; those that need both sides come first." default:"5"`
+	Seed           uint64  `help:"Seed of the first answer; each answer adds one." default:"1"`
+	Temperature    float64 `help:"0 for the likeliest token, 1 for the model's own distribution." default:"1"`
+	MaxTokens      int     `help:"Most tokens of an answer." default:"64"`
+	cli.ModelFlags `group:"Model:"`
 }
 
-// open prepares what answers are made of. The caller closes it.
-func (f answerFlags) open(a *cli.App) (b lab.Setup, closing func() error, err error) {
-	closing = func() error { return nil }
+// open opens the model and the sample documents. The returned function closes them.
+func (f answerFlags) open(a *cli.App) (s lab.Setup, closeAll func() error, err error) {
+	var closers []func() error
+	closeAll = func() error {
+		var errs []error
+		for _, c := range slices.Backward(closers) {
+			errs = append(errs, c())
+		}
+		return errors.Join(errs...)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, closeAll())
+		}
+	}()
 	weights, err := decoder.ParseWeights("reader")
 	if err != nil {
-		return b, closing, err
+		return s, closeAll, err
 	}
-	b.Settings = tandem.Settings{
+	s.Settings = tandem.Settings{
 		Gamma: tandem.HalfGamma, Nucleus: decoder.DefaultTopP, Support: decoder.DefaultMaxSupport, Lookahead: pair.DefaultLookahead,
 		Seed: f.Seed, Sampling: tandem.Sampling{Temperature: f.Temperature, TopP: 1, RepeatPenalty: 1},
 		MaxTokens: f.MaxTokens, Documents: 4, Weights: weights.String(),
 	}
-	if err := b.Settings.Check(); err != nil {
-		return b, closing, err
+	if err := s.Settings.Check(); err != nil {
+		return s, closeAll, err
 	}
-	if b.Questions, err = twoSided(f.Questions); err != nil {
-		return b, closing, err
+	if s.Questions, err = twoSided(f.Questions); err != nil {
+		return s, closeAll, err
 	}
-	if b.Model, err = f.Open(a); err != nil {
-		return b, closing, err
+	if s.Model, err = f.Open(a); err != nil {
+		return s, closeAll, err
 	}
-	closing = b.Model.Close
-	for side := range b.Documents {
-		corpus := examples.Notes
-		if tandem.Side(side) == tandem.Cloud {
-			corpus = examples.Public
-		}
+	closers = append(closers, s.Model.Close)
+	for side, corpus := range []fs.FS{tandem.Device: examples.Notes, tandem.Cloud: examples.Public} {
 		x, err := cli.Sample(a, corpus, cli.PassageFlags{})
 		if err != nil {
-			return b, closing, errors.Join(err, closing())
+			return s, closeAll, err
 		}
-		b.Documents[side] = x
-		rest := closing
-		closing = func() error { return errors.Join(x.Close(), rest()) }
+		closers = append(closers, x.Close)
+		s.Documents[side] = x
 		dir, err := os.MkdirTemp("", "tandem-lab-*")
 		if err != nil {
-			return b, closing, errors.Join(err, closing())
+			return s, closeAll, err
 		}
-		if b.KV[side], err = kvstore.Open(dir, 256<<20); err != nil {
-			return b, closing, errors.Join(err, closing())
+		closers = append(closers, func() error { return os.RemoveAll(dir) })
+		kv, err := kvstore.Open(dir, 256<<20)
+		if err != nil {
+			return s, closeAll, err
 		}
-		before := closing
-		closing = func() error { return errors.Join(before(), os.RemoveAll(dir)) }
+		closers = append(closers, kv.Close)
+		s.KV[side] = kv
 	}
-	return b, closing, nil
+	return s, closeAll, nil
 }
 
-// twoSided returns n of the sample questions, those first that need documents of both sides.
+// twoSided returns n of the sample questions. Those that need documents of both sides come first.
 func twoSided(n int) ([]string, error) {
 	var both, rest []string
 	lines := bufio.NewScanner(bytes.NewReader(examples.Questions))
@@ -98,14 +109,14 @@ func twoSided(n int) ([]string, error) {
 	return all[:n], lines.Err()
 }
 
-// with runs an experiment with real answers.
+// with runs an experiment on the sample documents and finishes its report.
 func (f answerFlags) with(a *cli.App, name string, out outputFlags, run func(lab.Setup, lab.Progress) (lab.Report, error)) (err error) {
-	b, closing, err := f.open(a)
+	s, closeAll, err := f.open(a)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, closing()) }()
-	r, err := run(b, progress(a, name))
+	defer func() { err = errors.Join(err, closeAll()) }()
+	r, err := run(s, progress(a, name))
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// delays reads pairs of decoding delays.
+// delays parses pairs of delays, of the device and the cloud, such as 150ms/30ms. The pair of "native" is zero: the
+// model's own speed.
 func delays(texts []string) ([][2]time.Duration, error) {
 	var out [][2]time.Duration
 	for _, t := range texts {
@@ -26,7 +27,7 @@ func delays(texts []string) ([][2]time.Duration, error) {
 	return out, nil
 }
 
-// trips checks round-trip times.
+// trips checks that round-trip times are in range.
 func trips(rtts []time.Duration) error {
 	for _, r := range rtts {
 		if r < 0 || r > time.Minute {

@@ -13,15 +13,15 @@ import (
 
 type hedgeCmd struct {
 	RTT      []time.Duration `name:"rtt" help:"Round-trip times." default:"0s,100ms,300ms"`
-	Contexts []int           `help:"Contexts that a pass decodes; 1 is plain mirror." default:"1,2,4,8"`
-	Guess    float64         `help:"How often a drafter's guess of a side's own next draft is right, in further rows of the table; 0 for no drafter." default:"0.7"`
-	Decode   string          `help:"Time of a pass of device and cloud." default:"30ms/30ms"`
-	Share    float64         `help:"Share of the mass that the two sides' distributions have in common." default:"0.8"`
+	Contexts []int           `help:"Most contexts that a pass decodes; 1 is plain mirror." default:"1,2,4,8"`
+	Guess    float64         `help:"Also simulate a drafter that guesses a side's own next draft right with this probability; 0 for no drafter." default:"0.7"`
+	Decode   string          `help:"Time of a pass on device and cloud." default:"30ms/30ms"`
+	Share    float64         `help:"Share of the probability that the two sides' distributions have in common." default:"0.8"`
 	Tokens   int             `help:"Tokens of an answer." default:"100"`
-	Answers  int             `help:"Answers that each figure is the mean of." default:"12"`
-	Live     bool            `help:"Ask questions about the sample documents instead, of a device and a cloud in this process, over an emulated path and at a pace of --decode."`
+	Answers  int             `help:"Answers per figure." default:"12"`
+	Live     bool            `help:"Instead let a device and a cloud in this process answer questions about the sample documents, over an emulated network, at the pace of --decode."`
 	answerFlags
-	File string `arg:"" optional:"" type:"path" help:"With --json: the file that the rows go to; without it, standard output."`
+	File string `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default: standard output."`
 }
 
 func (c *hedgeCmd) Help() string {
@@ -31,14 +31,11 @@ func (c *hedgeCmd) Help() string {
   lab hedge --rtt 300ms --contexts 1,2,3 --guess 0 --json rows.json
   lab hedge --live --contexts 1,4 --questions 10 --json live.json
 
-Simulated: two sides in mirror (the machine of package pair in virtual time) whose passes decode several contexts. Beside the next draft, a pass takes what would follow the
-runners-up of a side's own race (hedges), what follows the drafts that the other side has sent for the steps behind (checks: several steps in one pass), and with a drafter
-what would follow tokens that it guesses. The text is the same in every row; passes are taken to last equally long whatever their rows, as on a device that waits for its memory.
+Simulated are two sides in mirror (the machine of package pair in virtual time) whose passes decode several contexts. Next to the next draft, a pass decodes what would follow the runners-up of a side's own race (hedges), what follows drafts of the other side for earlier steps (checks: several steps in one pass), and, with a drafter, what would follow its guesses. The text is always the same. A pass is assumed to take equally long whatever its contexts, as on a device that waits for its memory.
 
-Passes and contexts are the device's, for a token of the answer. Hedges, checks and guesses: the share of its tokens for which its own draft took no pass, by what its
-context was decoded as. Cloud's: how many hedges of the cloud took the place of a draft that was still on its way.
+Passes and contexts are the device's, per token of the answer. Hedges, checks and guesses: the share of tokens whose draft needed no pass on the device, by the kind of context that gave it. Cloud's: the number of hedges of the cloud that replaced a draft still on its way.
 
-Live: the same between real sides, whose profilers choose how many of --contexts a pass takes, guesses from their documents, and passes at the pace of --decode.`
+With --live, the same happens between real sides. Their profilers choose how many of the allowed contexts a pass takes, and guesses come from the documents.`
 }
 
 func (c *hedgeCmd) Run(a *cli.App) error {
@@ -62,19 +59,19 @@ func (c *hedgeCmd) Run(a *cli.App) error {
 	if done, err := c.save(a, rows, err); done || err != nil {
 		return err
 	}
-	fmt.Fprintf(a.Out, "simulated: %d tokens, %s a pass, %.0f %% of the mass shared, mirror\n\n%8s %6s %8s %8s %6s  %s\n",
-		c.Tokens, c.Decode, 100*c.Share, "RTT", "rows", "drafter", "seconds", "ratio", besideHead)
+	fmt.Fprintf(a.Out, "simulated: %d tokens, %s a pass, %.0f %% of the probability shared, mirror\n\n%8s %6s %8s %8s %6s  %s\n",
+		c.Tokens, c.Decode, 100*c.Share, "RTT", "limit", "drafter", "seconds", "ratio", passHead)
 	for _, r := range rows {
 		drafter := "none"
 		if r.Guess > 0 {
 			drafter = fmt.Sprintf("%.0f %%", 100*r.Guess)
 		}
-		fmt.Fprintf(a.Out, "%5.0f ms %6d %8s %8.2f %6.2f  %s\n", r.RTT, r.Contexts, drafter, r.TokenMs*float64(c.Tokens)/1e3, r.Ratio, besideText(r))
+		fmt.Fprintf(a.Out, "%5.0f ms %6d %8s %8.2f %6.2f  %s\n", r.RTT, r.Contexts, drafter, r.TokenMs*float64(c.Tokens)/1e3, r.Ratio, passColumns(r))
 	}
 	return nil
 }
 
-// check refuses settings that make no sense.
+// check checks the flags.
 func (c *hedgeCmd) check(a *cli.App) error {
 	switch {
 	case c.Answers < 1 || c.Tokens < 1 || c.Tokens > 10_000:
@@ -90,7 +87,7 @@ func (c *hedgeCmd) check(a *cli.App) error {
 	return a.CheckJSONFile(c.File)
 }
 
-// live measures with real sides.
+// live measures real sides.
 func (c *hedgeCmd) live(a *cli.App, decode [2]time.Duration) (err error) {
 	b, closing, err := c.answerFlags.open(a)
 	if err != nil {
@@ -103,23 +100,24 @@ func (c *hedgeCmd) live(a *cli.App, decode [2]time.Duration) (err error) {
 	if done, err := c.save(a, rows, err); done || err != nil {
 		return err
 	}
-	fmt.Fprintf(a.Out, "live, mirror, paced: %s a pass, %d answers; the text is the same in every row\n\n%8s %6s %8s %10s %6s  %s %9s\n",
-		c.Decode, len(b.Questions), "RTT", "rows", "tokens", "ms/token", "ratio", besideHead, "B/token")
+	fmt.Fprintf(a.Out, "live, mirror, paced: %s a pass, %d answers; the text is always the same\n\n%8s %6s %8s %10s %6s  %s %9s\n",
+		c.Decode, len(b.Questions), "RTT", "limit", "tokens", "ms/token", "ratio", passHead, "B/token")
 	for _, r := range rows {
-		fmt.Fprintf(a.Out, "%5.0f ms %6d %8d %10.1f %6.2f  %s %9.0f\n", r.RTT, r.Contexts, r.Tokens, r.TokenMs, r.Ratio, besideText(r), r.DraftBytes)
+		fmt.Fprintf(a.Out, "%5.0f ms %6d %8d %10.1f %6.2f  %s %9.0f\n", r.RTT, r.Contexts, r.Tokens, r.TokenMs, r.Ratio, passColumns(r), r.DraftBytes)
 	}
 	return nil
 }
 
-const besideHead = "passes contexts  hedges  checks guesses  cloud's"
+// passHead is the head of the columns that passColumns fills.
+const passHead = "passes contexts  hedges  checks guesses  cloud's"
 
-// besideText is a row's part of the table under besideHead.
-func besideText(r lab.HedgeResult) string {
+// passColumns returns the columns that say what passes decoded.
+func passColumns(r lab.HedgeResult) string {
 	b := r.Beside
 	return fmt.Sprintf("%6.2f %8.1f %5.0f %% %5.0f %% %5.0f %% %8d", b.Passes, b.Contexts, 100*b.Hedges, 100*b.Checks, 100*b.Guesses, r.Hedges)
 }
 
-// save writes the rows where they are wanted for programs, and reports whether they were.
+// save writes the results as JSON if --json asks for it, and reports whether it did.
 func (c *hedgeCmd) save(a *cli.App, rows []lab.HedgeResult, err error) (done bool, _ error) {
 	switch {
 	case err != nil:

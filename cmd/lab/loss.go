@@ -11,12 +11,21 @@ import (
 
 type lossCmd struct {
 	Loss     []float64     `help:"Shares of packets lost." default:"0,0.01,0.02,0.05,0.1"`
-	Decode   []string      `help:"Decoding delays of device and cloud, or native; several with commas." default:"150ms/30ms,30ms/30ms"`
+	Decode   []string      `help:"Decoding delays of device and cloud, or native for this machine's; several with commas." default:"150ms/30ms,30ms/30ms"`
 	RTT      time.Duration `name:"rtt" help:"Round-trip time." default:"100ms"`
-	Simulate bool          `help:"Play the answers in virtual time instead of running both sides."`
-	AtOnce   int           `help:"Live: paths that are measured at a time. Paced decoding leaves room for several." default:"1"`
+	Simulate bool          `help:"Simulate the answers in virtual time instead of running both sides."`
+	AtOnce   int           `help:"Live runs at the same time. Paced decoding leaves the processor time for several." default:"1"`
 	answerFlags
 	outputFlags
+}
+
+func (c *lossCmd) Help() string {
+	return `Examples:
+  lab loss
+  lab loss --simulate --loss 0,0.05 --decode 150ms/30ms
+  lab loss --rtt 200ms --at-once 4
+
+Datagrams repeat every draft that is not acknowledged yet; a stream sends a lost packet again after a timeout. The report shows how much later the tokens come.`
 }
 
 func (c *lossCmd) Run(a *cli.App) error {

@@ -23,14 +23,14 @@ type modelsCmd struct {
 	Random modelsRandom `cmd:"" help:"Make a model of random weights, to measure speed with."`
 }
 
-// modelsRandom makes models that say nothing but compute as much as real ones: what measurements need.
+// modelsRandom makes models with random weights, whose speed and memory are those of a real model.
 type modelsRandom struct {
 	Out       string `arg:"" help:"File to make; it must not exist." placeholder:"OUT.gguf"`
 	Like      string `help:"Shape: qwen2.5-0.5b, qwen2.5-1.5b or llama3.1-8b." default:"qwen2.5-0.5b"`
-	Arch      string `help:"Architecture: qwen2 or llama; without it that of the shape." placeholder:"NAME"`
+	Arch      string `help:"Architecture: qwen2 or llama. Default: that of the shape." placeholder:"NAME"`
 	Type      string `help:"Type of the matrices: f32, f16, bf16, q8_0, q4_0, q4_k, q5_k or q6_k." default:"q4_0"`
-	Embedding string `help:"Type of the embedding, in qwen2.5 the output matrix too; without it that of the matrices." placeholder:"TYPE"`
-	Seed      uint64 `help:"Of the random numbers." default:"1"`
+	Embedding string `help:"Type of the embedding, which in qwen2.5 is also the output matrix. Default: that of the matrices." placeholder:"TYPE"`
+	Seed      uint64 `help:"Seed of the random numbers." default:"1"`
 }
 
 func (c *modelsRandom) Help() string {
@@ -40,11 +40,10 @@ func (c *modelsRandom) Help() string {
   lab models random --type q4_0 --embedding q8_0 random.gguf
   lab models random --like llama3.1-8b random-8b.gguf
 
-The weights are random numbers: the text is gibberish, speed and memory are those of the shape. One seed
-gives one file. It is written as fast as the disk takes it: 4.5 GB for the largest shape as q4_0.`
+The weights are random numbers, so the text is gibberish, but speed and memory are those of the shape. The same seed gives the same file. The largest shape takes 4.5 GB as q4_0.`
 }
 
-// shape is that of a published model.
+// shape is the shape of a published model.
 type shape struct {
 	tinymodel.Spec
 	vocab int
@@ -57,8 +56,8 @@ var shapes = map[string]shape{
 		Factors: true, Untied: true}, 128256},
 }
 
-// words returns as many words of four letters as fill a vocabulary together with their beginnings of two and
-// three letters, 256 bytes and the end of the text.
+// words returns words of four letters. Together with their beginnings of two and three letters, 256 bytes and the end of
+// the text they fill a vocabulary.
 func words(vocab int) []string {
 	w := make([]string, vocab-26*26-26*26*26-256-1)
 	for i := range w {
@@ -67,11 +66,11 @@ func words(vocab int) []string {
 	return w
 }
 
-// parseType reads the name of a type that a flag gives.
+// parseType parses the type that a flag names.
 func parseType(flag, name string) (npu.DType, error) {
 	i := slices.IndexFunc(npu.DTypes, func(t npu.DType) bool { return strings.EqualFold(t.String(), name) })
 	if i < 0 {
-		return 0, fmt.Errorf("%s %s: not known, use one of %v", flag, name, npu.DTypes)
+		return 0, fmt.Errorf("%s %s: unknown, use one of %v", flag, name, npu.DTypes)
 	}
 	return npu.DTypes[i], nil
 }
@@ -80,7 +79,7 @@ func (c *modelsRandom) Run(a *cli.App) error {
 	like, ok := shapes[c.Like]
 	spec := like.Spec
 	if !ok {
-		return fmt.Errorf("--like %s: not known, use one of %s", c.Like, strings.Join(slices.Sorted(maps.Keys(shapes)), ", "))
+		return fmt.Errorf("--like %s: unknown, use one of %s", c.Like, strings.Join(slices.Sorted(maps.Keys(shapes)), ", "))
 	}
 	var err error
 	if spec.Type, err = parseType("--type", c.Type); err != nil {
@@ -99,7 +98,7 @@ func (c *modelsRandom) Run(a *cli.App) error {
 	case "qwen2", "llama":
 		spec.Arch = c.Arch
 	default:
-		return fmt.Errorf("--arch %s: not known, use qwen2 or llama", c.Arch)
+		return fmt.Errorf("--arch %s: unknown, use qwen2 or llama", c.Arch)
 	}
 	n := spec.Type.BlockSize()
 	if spec.Embed != nil {
@@ -131,8 +130,7 @@ func (c *modelsRandom) Run(a *cli.App) error {
 	return nil
 }
 
-// write writes the model and returns the size of its weights. Progress shows once it takes longer than two
-// seconds.
+// write writes the model and returns the size of its weights. It shows progress after two seconds.
 func (c *modelsRandom) write(a *cli.App, w io.Writer, spec tinymodel.Spec) (size int64, err error) {
 	begun := time.Now()
 	err = tinymodel.Stream(w, spec, func(done, total int64) error {

@@ -80,7 +80,7 @@ func TestModelsRandomRefuses(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "x.gguf")
 	for _, c := range []struct{ flag, want string }{
 		{"--like=llama-9", "qwen2.5-0.5b"},
-		{"--type=q9", "not known"},
+		{"--type=q9", "unknown"},
 		{"--type=q4_k", "not whole blocks of 256"}, // 896 values in a row
 		{"--arch=opt", "use qwen2 or llama"},
 	} {

@@ -23,34 +23,33 @@ import (
 	"tandem/specdec"
 )
 
-// npuFigures plays a phone's NPU.
+// npuFigures simulates a phone's NPU and compares it with published figures.
 type npuFigures struct {
-	SoC       []string `name:"soc" help:"Chips and stacks that switch graphs, several with commas: sm8550, sm8650, sm8750 or sm8850, with /qnn, /mllm, /hexagon or /llada." default:"sm8650/mllm,sm8550/mllm,sm8750/mllm"`
-	MemorySoC string   `name:"memory-soc" help:"Chip and stack that runs with little memory." default:"sm8750/llada"`
-	Blocks    []int    `help:"Numbers of blocks that a model is cut into." default:"2,6,12"`
-	Chunks    int      `help:"Prompts of 1 to this many chunks." default:"8"`
-	Chunk     int      `help:"Rows of the graph of prefill." default:"256"`
-	Small     int      `name:"decode-chunk" help:"Rows of the graph of decoding." default:"32"`
-	Nodes     int      `help:"How far to search for the optimum, in nodes; 0 for to the end." default:"2000000"`
-	NoNative  bool     `help:"Leave out the runs on this machine with a part of the weights in memory."`
+	SoC       []string `name:"soc" help:"Chips and stacks for switching graphs, several with commas: sm8550, sm8650, sm8750 or sm8850, with /qnn, /mllm, /hexagon or /llada." default:"sm8650/mllm,sm8550/mllm,sm8750/mllm"`
+	MemorySoC string   `name:"memory-soc" help:"Chip and stack for running with little memory." default:"sm8750/llada"`
+	Blocks    []int    `help:"Numbers of blocks of layers." default:"2,6,12"`
+	Chunks    int      `help:"Prompts have 1 to this many chunks." default:"8"`
+	Chunk     int      `help:"Rows of the graph for prompts." default:"256"`
+	Small     int      `name:"decode-chunk" help:"Rows of the graph for decoding." default:"32"`
+	Nodes     int      `help:"Most nodes to search for the optimum; 0 for no limit." default:"2000000"`
+	NoNative  bool     `help:"Leave out the runs on this machine with part of the weights in memory."`
 
-	Summaries int    `help:"Summaries that are written to measure accept lengths for sd.npu's ablation; 0 leaves that out." default:"6"`
-	Data      string `help:"Folder with specbench/questions.jsonl to take the texts from; without it sample documents." type:"existingdir" placeholder:"DIR"`
-	Spec      string `help:"Take accept lengths from what 'lab spec --json FILE' wrote instead." type:"existingfile" placeholder:"FILE"`
+	Summaries int    `help:"Summaries to write in order to measure accept lengths for sd.npu's ablation; 0 leaves the ablation out." default:"6"`
+	Data      string `help:"Folder with specbench/questions.jsonl to take the texts from. Default: sample documents." type:"existingdir" placeholder:"DIR"`
+	Spec      string `help:"Instead take accept lengths from a file that \"lab spec --json FILE\" wrote." type:"existingfile" placeholder:"FILE"`
 
 	cli.ModelFlags
 	outputFlags
 }
 
 func (c *npuFigures) Help() string {
-	return `Everything but the native run and accept lengths is simulated: the planner and the memory runtime are real, time is
-made up by a chip's parameter file.
-
-Examples:
+	return `Examples:
   lab npu figures
   lab npu figures --soc sm8650/qnn --blocks 4,8 --chunks 4
   lab npu figures --json npu.json
-  lab spec --task summary --json spec.json && lab npu figures --spec spec.json`
+  lab spec --task summary --json spec.json && lab npu figures --spec spec.json
+
+Only the native runs and the accept lengths are measured. All else is simulated: the planner and the memory runtime are real, and a chip's parameter file gives the times.`
 }
 
 func (c *npuFigures) Run(a *cli.App) error {
@@ -89,7 +88,7 @@ func (c *npuFigures) Run(a *cli.App) error {
 	return c.object(a, r, data)
 }
 
-// object saves the result and writes its data where --json wants it.
+// object saves a report and writes its data as JSON.
 func (o outputFlags) object(a *cli.App, r lab.Report, data any) error {
 	if err := o.save(a, &r); err != nil {
 		return err
@@ -97,26 +96,26 @@ func (o outputFlags) object(a *cli.App, r lab.Report, data any) error {
 	return a.JSONTo(o.File, data)
 }
 
-// onDisk returns the path of the model's file. The built-in reader is written to a temporary one, which remove
-// removes: staged weights are to come from a file, not from this program's memory.
+// onDisk returns the path of the model's file. It writes the built-in reader to a temporary file, which remove removes, so
+// that weights are staged from a file and not from this program's memory.
 func (c *npuFigures) onDisk(a *cli.App) (path string, remove func(), err error) {
 	if path, err = a.FindModel(c.Model); err != nil || path != "" {
 		return path, func() {}, err
 	}
 	dir, err := os.MkdirTemp("", "tandem-reader-")
 	if err != nil {
-		return "", nil, fmt.Errorf("write the built-in reader for the native run: %w: set TMPDIR to a folder with room, or leave it out with --no-native", err)
+		return "", nil, fmt.Errorf("write the built-in reader for the native run: %w: set TMPDIR to a folder with room, or leave out the run with --no-native", err)
 	}
 	remove = func() { os.RemoveAll(dir) }
 	path = filepath.Join(dir, cli.BuiltIn+".gguf")
 	if err := os.WriteFile(path, models.Reader, 0o600); err != nil {
 		remove()
-		return "", nil, fmt.Errorf("write the built-in reader for the native run: %w: set TMPDIR to a folder with room, or leave it out with --no-native", err)
+		return "", nil, fmt.Errorf("write the built-in reader for the native run: %w: set TMPDIR to a folder with room, or leave out the run with --no-native", err)
 	}
 	return path, remove, nil
 }
 
-// native generates a text with the share of the weights in memory, 0 for no bound.
+// native generates a text with the given share of the weights in memory, 0 for all.
 func (c *npuFigures) native(ctx context.Context, path string, share float64, paging bool) (run lab.NativeRun, err error) {
 	const prompt, tokens = "The harbour museum opens at", 24
 	open := func(memory int64) (*model.Model, *phone.Device, error) {
@@ -160,7 +159,7 @@ func (c *npuFigures) native(ctx context.Context, path string, share float64, pag
 	return run, err
 }
 
-// accept reads or measures accept lengths of summaries, with the model that the native run takes.
+// accept reads the accept lengths of summaries from a file, or measures them with the model of the native runs.
 func (c *npuFigures) accept(ctx context.Context, a *cli.App) (l lab.AcceptLengths, err error) {
 	const task = "summary"
 	if c.Spec != "" {
@@ -173,7 +172,7 @@ func (c *npuFigures) accept(ctx context.Context, a *cli.App) (l lab.AcceptLength
 			Rows  []lab.SpecResult `json:"rows"`
 		}
 		if err := json.Unmarshal(text, &spec); err != nil {
-			return l, fmt.Errorf("%s: %w: want what 'lab spec --json FILE' writes", c.Spec, err)
+			return l, fmt.Errorf("%s: %w: want a file that \"lab spec --json FILE\" wrote", c.Spec, err)
 		}
 		return lab.AcceptLengthsOf(spec.Rows, task, cmp.Or(spec.Model, filepath.Base(c.Spec)))
 	}

@@ -17,11 +17,11 @@ import (
 )
 
 type npuPerplexity struct {
-	Model       string `help:"GGUF file, or its name in the models folder; without it the built-in reader." placeholder:"FILE"`
+	Model       string `help:"GGUF file, or its name in the models folder. Default: the built-in reader." placeholder:"FILE"`
 	Calibration string `help:"Text to calibrate the scales of activations on." required:"" type:"existingfile" placeholder:"FILE"`
 	Text        string `help:"Text to measure on." required:"" type:"existingfile" placeholder:"FILE"`
-	Tokens      int    `help:"Tokens of either text." default:"2048"`
-	Window      int    `help:"Tokens that are read at once." default:"256"`
+	Tokens      int    `help:"Tokens of each text." default:"2048"`
+	Window      int    `help:"Tokens of a window, which is read at once." default:"256"`
 }
 
 func (c *npuPerplexity) Help() string {
@@ -29,8 +29,7 @@ func (c *npuPerplexity) Help() string {
   lab npu perplexity --calibration wiki.valid.raw --text wiki.test.raw
   lab npu perplexity --model stories260K.gguf --calibration wiki.valid.raw --text wiki.test.raw --tokens 4096 --json
 
-What rounding to a phone NPU's integers costs: perplexity as the file stores the weights, on the native device and on the reference, and with weights in 4 bits by
-channel and activations in 8 bits by tensor. The reference is plain Go and slow: keep models small.`
+It shows what rounding to a phone NPU's integers costs: the perplexity with the weights as stored, on the native device and on the reference, and with 4-bit weights (scaled per channel) and 8-bit activations (scaled per tensor). The reference is plain Go and slow, so use small models.`
 }
 
 func (c *npuPerplexity) Run(a *cli.App) error {
@@ -52,7 +51,7 @@ func (c *npuPerplexity) Run(a *cli.App) error {
 		if err != nil {
 			return nil, err
 		}
-		// A token has a byte at least; more text than that need not be cut into tokens.
+		// 16 bytes per token are enough; the rest need not be tokenized.
 		text = text[:min(len(text), 16*c.Tokens)]
 		tokens := m.Tokenizer().Encode(string(text), tokenizer.Options{})
 		return tokens[:min(len(tokens), c.Tokens)], nil

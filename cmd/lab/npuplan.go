@@ -19,11 +19,11 @@ import (
 
 type npuPlan struct {
 	cli.ModelFlags `group:"Model:"`
-	SoC            string `name:"soc" help:"The chip that is simulated: sm8550, sm8650, sm8750 or sm8850, or one with a stack, such as sm8650/mllm. Without it, this machine measures and executes every plan." placeholder:"NAME"`
-	Blocks         int    `help:"Blocks that the layers are cut into." default:"6"`
-	Chunks         int    `help:"Chunks of the prompt." default:"2"`
-	Large          int    `help:"Tokens of a chunk, for prefill's graph G¹." default:"256"`
-	Small          int    `help:"Tokens that decoding's graph G² takes at once." default:"32"`
+	SoC            string `name:"soc" help:"Simulate a chip: sm8550, sm8650, sm8750 or sm8850, alone or with a stack, such as sm8650/mllm. Default: measure and execute every plan on this machine." placeholder:"NAME"`
+	Blocks         int    `help:"Number of blocks of layers." default:"6"`
+	Chunks         int    `help:"Number of chunks of the prompt." default:"2"`
+	Large          int    `help:"Tokens of a chunk: the rows of the graph for prompts, G¹." default:"256"`
+	Small          int    `help:"Rows of the graph for decoding, G²." default:"32"`
 	Output         string `short:"o" help:"Draw the plans as a Gantt chart (SVG)." type:"path" placeholder:"FILE"`
 }
 
@@ -37,7 +37,7 @@ func (c *npuPlan) Help() string {
 the faster graph, or all loading; resident keeps both graphs, which takes twice the memory, and may be faster. The optimum comes from a search, as far as that ends.`
 }
 
-// planned is one strategy's plan and what comes of it.
+// planned is a strategy's plan with its times.
 type planned struct {
 	Strategy string  `json:"strategy"`
 	Total    float64 `json:"total_ms"`
@@ -49,7 +49,7 @@ type planned struct {
 	line plan.Timeline
 }
 
-// exactNodes bounds the search for the optimum to some seconds.
+// exactNodes limits the search for the optimum to some seconds.
 const exactNodes = 20_000_000
 
 func (c *npuPlan) Run(a *cli.App) (err error) {
@@ -104,7 +104,7 @@ func of(p plan.Problem, pl plan.Plan) planned {
 	return planned{Strategy: pl.Strategy.String(), Total: cli.Milliseconds(line.Total()), Stall: cli.Milliseconds(line.Stall), Hidden: line.Hidden(), Switch: pl.Switch, line: line}
 }
 
-// measured profiles this machine.
+// measured measures the blocks on this machine.
 func (c *npuPlan) measured(a *cli.App, m *model.Model, device *phone.Device) (plan.Problem, *phone.Switcher, error) {
 	if need := c.Chunks * c.Large; need > m.Config().Context {
 		return plan.Problem{}, nil, fmt.Errorf("%d chunks of %d tokens exceed the model's context of %d: lower --chunks or --large", c.Chunks, c.Large, m.Config().Context)
@@ -122,7 +122,7 @@ func (c *npuPlan) measured(a *cli.App, m *model.Model, device *phone.Device) (pl
 	return p, s, err
 }
 
-// simulated asks the simulator how long the model's blocks take and load on a chip.
+// simulated takes the times of the blocks from the simulator of a chip.
 func (c *npuPlan) simulated(m *model.Model) (plan.Problem, string, error) {
 	costs, err := sim.Find(c.SoC)
 	if err != nil {
@@ -137,7 +137,7 @@ func (c *npuPlan) simulated(m *model.Model) (plan.Problem, string, error) {
 	return p, fmt.Sprintf("simulated %s (%s, %s)", costs.Name, costs.SoC, costs.Stack), nil
 }
 
-// execute carries every plan out and checks that they agree to the bit.
+// execute executes every plan and checks that all give the same logits, bit for bit.
 func (c *npuPlan) execute(a *cli.App, m *model.Model, s *phone.Switcher, rows []planned) error {
 	tokens := make([]tandem.Token, c.Chunks*c.Large)
 	for i := range tokens {
@@ -212,7 +212,7 @@ func ruleLoses(p plan.Problem, rows []planned) string {
 		float64(p.Compute(0, 0, true))/float64(p.Compute(0, 0, false)))
 }
 
-// gantt draws the plans below each other: what computes, and what loads beside it.
+// gantt draws the plans one below the other, each with a lane for computing and one for loading.
 func gantt(where string, p plan.Problem, rows []planned) []byte {
 	t := chart.Timeline{Title: "Changing graphs during prefill: " + where, X: "ms",
 		Legend: []chart.Line{{Name: "G¹ computes", Color: 0}, {Name: "G² computes", Color: 2}, {Name: "G² loads", Color: 1}},

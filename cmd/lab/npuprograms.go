@@ -15,10 +15,10 @@ import (
 )
 
 type npuPrograms struct {
-	Model   string `help:"GGUF file, or its name in the models folder; without it the built-in reader." placeholder:"FILE"`
+	Model   string `help:"GGUF file, or its name in the models folder. Default: the built-in reader." placeholder:"FILE"`
 	Threads int    `help:"Threads to compute with; 0 for all cores." default:"0"`
-	Compute string `name:"device" help:"What computes: native, auto (a GPU or NPU that ggml can use, else native), or one of ggml's devices, such as ggml:cpu or ggml:cuda0; doctor lists them." default:"native" placeholder:"NAME"`
-	SoC     string `name:"soc" help:"A chip to add simulated times of, such as sm8650." placeholder:"NAME"`
+	Compute string `name:"device" help:"What computes: native, auto (a GPU or NPU that ggml can use, else native), or a device of ggml, such as ggml:cpu or ggml:cuda0; edge doctor lists them." default:"native" placeholder:"NAME"`
+	SoC     string `name:"soc" help:"Also show simulated times on a chip, such as sm8650." placeholder:"NAME"`
 }
 
 func (c *npuPrograms) Help() string {
@@ -31,14 +31,14 @@ One line for each program: a block compiled for a chunk size (ggml's devices tak
 Load is the time to compile, which on the native device brings the weights into its own order; only the first chunk size does.`
 }
 
-// programRow is a program on this machine, and simulated on a chip.
+// programRow describes a program on this machine, with simulated times on a chip.
 type programRow struct {
 	programs.Info
 	SimulatedLoad float64 `json:"simulated_load_ms,omitempty"`
 	SimulatedRun  float64 `json:"simulated_run_ms,omitempty"`
 }
 
-// file returns where the model is, its bytes if it is built in, and their number.
+// file returns the path of the model, its bytes if it is built in, and its size.
 func (c *npuPrograms) file(a *cli.App) (path string, b []byte, size uint64, err error) {
 	if path, err = a.FindModel(c.Model); err != nil {
 		return "", nil, 0, err

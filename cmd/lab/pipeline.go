@@ -10,16 +10,26 @@ import (
 )
 
 type pipelineCmd struct {
-	Method string        `help:"Method with its placement." default:"dragon/greedy"`
-	Decode string        `help:"Decoding delays of device and cloud, or native." default:"60ms/30ms"`
+	Method string        `help:"Method and placement of the answer." default:"dragon/greedy"`
+	Decode string        `help:"Decoding delays of device and cloud, or native for this machine's." default:"60ms/30ms"`
 	RTT    time.Duration `name:"rtt" help:"Round-trip time." default:"200ms"`
 	Replay string        `help:"Draw this recording of \"edge ask --record\" instead." type:"existingfile" placeholder:"FILE"`
 	answerFlags
 	outputFlags
 }
 
+func (c *pipelineCmd) Help() string {
+	return `Examples:
+  lab pipeline
+  lab pipeline --method tandem/mirror --rtt 300ms --decode 150ms/30ms
+  edge ask --record answer.jsonl "Who owns the marina?" && lab pipeline --replay answer.jsonl`
+}
+
 func (c *pipelineCmd) Run(a *cli.App) error {
 	if c.Replay != "" {
+		if err := c.check(a); err != nil {
+			return err
+		}
 		lines, err := readRecord(c.Replay)
 		if err != nil {
 			return err

@@ -7,7 +7,7 @@ import (
 	"tandem/node"
 )
 
-// readRecord reads a file that "edge ask --record" wrote.
+// readRecord reads a recording that "edge ask --record" wrote.
 func readRecord(file string) ([]node.Line, error) {
 	f, err := os.Open(file)
 	if err != nil {

@@ -10,7 +10,15 @@ import (
 
 type reportCmd struct {
 	From string `help:"Folder with results." default:"lab-results" type:"path" placeholder:"DIR"`
-	To   string `help:"The page to write; without it, report.html in that folder." type:"path" placeholder:"FILE"`
+	To   string `help:"File of the page. Default: report.html in that folder." type:"path" placeholder:"FILE"`
+}
+
+func (c *reportCmd) Help() string {
+	return `Examples:
+  lab schedule && lab latency --simulate && lab report
+  lab report --from results --to ~/results.html
+
+Experiments save their tables (CSV) and pictures (SVG) in a folder. The report shows all of them on one page, each with the command that made it.`
 }
 
 func (c *reportCmd) Run(a *cli.App) error {

@@ -11,13 +11,13 @@ import (
 	"tandem/lab"
 )
 
-// outputFlags says where results go.
+// outputFlags say where the results of an experiment go.
 type outputFlags struct {
 	Out  string `help:"Folder for tables and pictures." default:"lab-results" type:"path" placeholder:"DIR"`
-	File string `arg:"" optional:"" type:"path" help:"With --json: the file that the rows go to; without it, standard output."`
+	File string `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default: standard output."`
 }
 
-// finish saves a result, writes its rows where --json wants them, and says what was found.
+// finish saves a report, then prints its findings or, with --json, its results.
 func (o outputFlags) finish(a *cli.App, r lab.Report) error {
 	if err := o.save(a, &r); err != nil {
 		return err
@@ -41,14 +41,14 @@ func (o outputFlags) finish(a *cli.App, r lab.Report) error {
 	return nil
 }
 
-// save saves a result with the command that made it.
+// save saves a report together with the command that made it.
 func (o outputFlags) save(a *cli.App, r *lab.Report) error {
 	a.Clear()
 	r.Taken, r.Command = time.Now(), commandLine()
 	return r.Save(o.Out)
 }
 
-// rows writes {"rows": …}.
+// rows writes the results as {"rows": [...]}.
 func (o outputFlags) rows(a *cli.App, r lab.Report) error {
 	whole := struct {
 		Rows []lab.Result `json:"rows"`
@@ -58,7 +58,7 @@ func (o outputFlags) rows(a *cli.App, r lab.Report) error {
 
 func (o outputFlags) check(a *cli.App) error { return a.CheckJSONFile(o.File) }
 
-// commandLine is the command that is running, as one would type it.
+// commandLine returns the running command as it would be typed in a shell.
 func commandLine() string {
 	words := []string{"lab"}
 	for _, w := range os.Args[1:] {
@@ -70,7 +70,7 @@ func commandLine() string {
 	return strings.Join(words, " ")
 }
 
-// progress draws a bar.
+// progress returns a function that draws a progress bar.
 func progress(a *cli.App, what string) lab.Progress {
 	start := time.Now()
 	return func(done, total int) {

@@ -12,13 +12,22 @@ import (
 
 type scheduleCmd struct {
 	Tokens  int             `help:"Tokens of an answer." default:"100"`
-	Records int             `help:"Acceptance records, each an answer." default:"50"`
-	Replay  []string        `help:"Recordings of \"edge ask --record\" to take acceptances and delays from; several with commas." type:"existingfile" placeholder:"FILE,…"`
-	Accept  string          `help:"Acceptance rates of the records: ${enum}. The paper's are 0.49 or 0.99 by side and answer; near ones 0.65 to 0.75." enum:"paper,near" default:"paper"`
+	Records int             `help:"Simulated answers, each with its own acceptance rates." default:"50"`
+	Replay  []string        `help:"Take acceptances and delays from recordings of \"edge ask --record\"; several with commas." type:"existingfile" placeholder:"FILE,…"`
+	Accept  string          `help:"Acceptance rates: ${enum}. paper: 0.49 or 0.99, by side and answer. near: 0.65 to 0.75." enum:"paper,near" default:"paper"`
 	Decode  []string        `help:"Decoding delays of device and cloud; several with commas." default:"150ms/30ms,60ms/30ms,30ms/30ms"`
 	RTT     []time.Duration `name:"rtt" help:"Round-trip times." default:"20ms,50ms,100ms,200ms,300ms"`
-	Horizon int             `help:"Steps within which a hand-over of greedy must pay; 0 for as many as live pairs take." default:"0"`
+	Horizon int             `help:"Steps within which a hand-over of greedy must pay off; 0 for the value of live pairs." default:"0"`
 	outputFlags
+}
+
+func (c *scheduleCmd) Help() string {
+	return `Examples:
+  lab schedule
+  lab schedule --decode 60ms/30ms --rtt 300ms --records 200
+  edge ask --record answer.jsonl "Who owns the marina?" && lab schedule --replay answer.jsonl
+
+Everything is simulated. It compares where aggregation can run: fixed on one side, on the side that is faster at the time (greedy), or on both (mirror).`
 }
 
 func (c *scheduleCmd) Run(a *cli.App) error {

@@ -20,23 +20,23 @@ import (
 	"tandem/specdec"
 )
 
-// ablationGraph is the rows of sd.npu's decoding graph.
+// ablationGraph is the number of rows of sd.npu's decoding graph.
 const ablationGraph = 32
 
 type specCmd struct {
 	cli.ModelFlags `group:"Model:"`
 	Task           []string `help:"Tasks: summary, rag, ui, reply." default:"summary,rag,ui,reply"`
-	Methods        []string `help:"Only these ways of drafting." placeholder:"METHOD"`
-	Inputs         string   `help:"Prompts of your own, JSON lines with \"prompt\" and, if it is about a text, \"context\"; the task is then called own, or as --task says." type:"existingfile" placeholder:"FILE"`
-	Data           string   `help:"Folder with specbench/questions.jsonl and ui/tasks.json for summary, rag and ui; without it sample documents and made-up screens. Replies are always to made-up conversations." type:"existingdir" placeholder:"DIR"`
+	Methods        []string `help:"Ways of drafting. Default: all." placeholder:"METHOD"`
+	Inputs         string   `help:"Your own prompts, as JSON lines with \"prompt\" and, for a prompt about a text, \"context\". The task is then called own, or as --task says." type:"existingfile" placeholder:"FILE"`
+	Data           string   `help:"Folder with specbench/questions.jsonl and ui/tasks.json, for summary, rag and ui. Default: sample documents and invented screens. Replies are always to invented conversations." type:"existingdir" placeholder:"DIR"`
 	Limit          int      `help:"At most this many inputs of each task; 0 for all." default:"10"`
 	MaxTokens      int      `help:"Most tokens of an answer." default:"96"`
-	Rows           int      `help:"Rows of a pass: those of the decoding graph, 2 to 64." default:"32"`
-	Costs          string   `help:"Another model file whose passes are measured on this machine for the ratios, instead of the model's own." type:"existingfile" placeholder:"FILE"`
+	Rows           int      `help:"Rows of a pass, as in the decoding graph: 2 to 64." default:"32"`
+	Costs          string   `help:"Measure the passes of another model file on this machine for the ratios. Default: the model's own." type:"existingfile" placeholder:"FILE"`
 	Temperature    float64  `help:"0 for the likeliest token, 1 for the model's own distribution." default:"0"`
 	Seed           uint64   `help:"Seed of the randomness." default:"1"`
 	SVG            string   `help:"Write a picture of the accept lengths to this file." type:"path" placeholder:"FILE"`
-	File           string   `arg:"" optional:"" type:"path" help:"With --json: the file that the rows go to; without it, standard output."`
+	File           string   `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default: standard output."`
 }
 
 func (c *specCmd) Help() string {
@@ -45,23 +45,22 @@ func (c *specCmd) Help() string {
   lab spec --task summary,ui --data ../shared/data --json rows.json
   lab spec --inputs prompts.jsonl --model qwen2.5-0.5b-instruct-q4_k_m.gguf --svg spec.svg
 
-Each method drafts the same answers; each answer is compared with plain decoding's, token by token. accept: tokens that a pass of --rows rows gives. valid, wasted,
-underutilised: shares of those rows (sd.npu 3.2). ratio and worst: plain decoding's time divided by the time with drafts whose length the costs choose, over all inputs
-and for the worst one. A pass counts as long as one of as many rows took when it was measured before, drafting as long as it took. With --costs these passes are
-another model's, and own is the ratio by the passes of the model that answers. prefill: the prompt's time divided by plain decoding's.
-EAGLE is simulated at the accept length that CoordGen 4.1 assumes, 5.5, for the time of one layer and the head for each of its tokens; short answers end
-before its drafts do. Of a prompt that the model's context cannot hold, the text is cut, never the request.`
+All methods draft the same answers, and each answer is compared with that of plain decoding, token by token.
+
+Columns. accept: tokens per pass of --rows rows. valid, wasted, underutilised: shares of those rows (sd.npu §3.2). ratio and worst: the time of plain decoding divided by the time with drafts, over all inputs and for the worst one. Costs decide the length of these drafts: a pass counts as long as a pass of as many rows took when measured before, and drafting as long as it took. With --costs these passes are another model's, and own is the ratio with the passes of the model that answers. prefill: the time of the prompt divided by that of plain decoding.
+
+EAGLE is simulated with the accept length that CoordGen §4.1 assumes, 5.5, and with the time of one layer and the head per drafted token; short answers end before its drafts do. If a prompt exceeds the model's context, its text is cut, but not the request.`
 }
 
 func (c *specCmd) check(a *cli.App) error {
 	for _, t := range c.Task {
 		if !slices.Contains(lab.SpecTasks, t) {
-			return fmt.Errorf("--task %s: not known, use some of %s", t, strings.Join(lab.SpecTasks, ", "))
+			return fmt.Errorf("--task %s: unknown, use one or more of %s", t, strings.Join(lab.SpecTasks, ", "))
 		}
 	}
 	for _, m := range c.Methods {
 		if !slices.Contains(lab.SpecMethods, m) {
-			return fmt.Errorf("--methods %s: not known, use some of %s", m, strings.Join(lab.SpecMethods, ", "))
+			return fmt.Errorf("--methods %s: unknown, use one or more of %s", m, strings.Join(lab.SpecMethods, ", "))
 		}
 	}
 	switch {
@@ -148,8 +147,8 @@ func (c *specCmd) Run(a *cli.App) error {
 	return nil
 }
 
-// ablate is sd.npu's Table 3 on the simulator, where summaries were measured by the methods and with the rows that it
-// takes; else nil.
+// ablate returns sd.npu's Table 3 as the simulator has it, or nil if summaries were not measured with the methods and the
+// rows that it needs.
 func (c *specCmd) ablate(rows []lab.SpecResult) ([]lab.Ablated, error) {
 	if c.Rows != ablationGraph {
 		return nil, nil
@@ -219,7 +218,7 @@ func (c *specCmd) measureCosts(a *cli.App, spec *lab.Spec) (whose string, err er
 	return whose, err
 }
 
-// inputs are the prompts of a task in the model's template, cut to its context.
+// inputs returns the prompts of a task in the model's template, cut to its context.
 func (c *specCmd) inputs(task string, m *model.Model) ([]lab.SpecInput, error) {
 	var prompts []lab.SpecPrompt
 	var err error

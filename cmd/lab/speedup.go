@@ -10,14 +10,22 @@ import (
 )
 
 type speedupCmd struct {
-	Tokens   int             `help:"Tokens of a played answer." default:"1000"`
+	Tokens   int             `help:"Tokens of a simulated answer." default:"1000"`
 	Cloud    time.Duration   `name:"cloud-delay" help:"Decoding delay of the cloud." default:"30ms"`
 	RTT      time.Duration   `name:"rtt" help:"Round-trip time." default:"300ms"`
-	Accept   []float64       `name:"rates" help:"Acceptance rates of the cloud's drafts in played answers." default:"0.3,0.6,0.9"`
-	Device   []time.Duration `name:"delays" help:"Decoding delays of the device with which live answers are measured beside the played ones." default:"30ms,150ms,300ms"`
-	Simulate bool            `help:"Played answers only."`
+	Accept   []float64       `name:"rates" help:"Acceptance rates of the cloud's drafts in simulated answers." default:"0.3,0.6,0.9"`
+	Device   []time.Duration `name:"delays" help:"Decoding delays of the device in live answers." default:"30ms,150ms,300ms"`
+	Simulate bool            `help:"Simulated answers only."`
 	answerFlags
 	outputFlags
+}
+
+func (c *speedupCmd) Help() string {
+	return `Examples:
+  lab speedup --simulate
+  lab speedup --rtt 100ms --rates 0.5,0.9 --delays 30ms,60ms
+
+The figure shows the speedup that Theorem 6.2 predicts over the device's decoding delay, with simulated and live answers as points.`
 }
 
 func (c *speedupCmd) Run(a *cli.App) error {

@@ -11,12 +11,18 @@ import (
 
 type tracesCmd struct {
 	Trace    string   `help:"A trace, or a folder of them: ping logs (*.txt), Mahimahi packet traces (*.up, *.down), tables (*.csv)." type:"path" required:"" placeholder:"FILE"`
-	Windows  int      `help:"Places of each trace to replay, beside the worst." default:"2"`
+	Windows  int      `help:"Places of each trace to replay, in addition to the worst." default:"2"`
 	Method   []string `help:"Methods, with or without a placement." default:"device-alone,drdg-tw,dragon/greedy,tandem/mirror"`
-	Decode   string   `help:"Decoding delays of device and cloud, or native." default:"60ms/30ms"`
-	Simulate bool     `help:"Play the answers in virtual time instead of running both sides."`
+	Decode   string   `help:"Decoding delays of device and cloud, or native for this machine's." default:"60ms/30ms"`
+	Simulate bool     `help:"Simulate the answers in virtual time instead of running both sides."`
 	answerFlags
 	outputFlags
+}
+
+func (c *tracesCmd) Help() string {
+	return `Examples:
+  lab traces --trace ping.txt
+  lab traces --trace recorded-networks --windows 5 --simulate --json rows.json`
 }
 
 func (c *tracesCmd) Run(a *cli.App) error {

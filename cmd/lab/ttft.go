@@ -10,12 +10,19 @@ import (
 )
 
 type ttftCmd struct {
-	Decode   string          `help:"Decoding delays of device and cloud, or native." default:"native"`
+	Decode   string          `help:"Decoding delays of device and cloud, or native for this machine's." default:"native"`
 	RTT      []time.Duration `name:"rtt" help:"Round-trip times." default:"0ms,50ms,100ms,150ms,200ms,250ms,300ms"`
-	Simulate bool            `help:"Play the answers in virtual time instead of running both sides."`
-	Prefill  string          `help:"How long device and cloud take to read a token of a prompt, as in 30ms/6ms; without it, as long as it takes here." placeholder:"TIME/TIME"`
+	Simulate bool            `help:"Simulate the answers in virtual time instead of running both sides."`
+	Prefill  string          `help:"Time that device and cloud take per token of a prompt, as in 30ms/6ms. Default: this machine's own." placeholder:"TIME/TIME"`
 	answerFlags
 	outputFlags
+}
+
+func (c *ttftCmd) Help() string {
+	return `Examples:
+  lab ttft
+  lab ttft --decode 150ms/30ms --prefill 30ms/6ms
+  lab ttft --simulate --rtt 100ms,300ms`
 }
 
 func (c *ttftCmd) Run(a *cli.App) error {

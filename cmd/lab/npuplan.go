@@ -33,8 +33,7 @@ func (c *npuPlan) Help() string {
   lab npu plan --soc sm8750 --blocks 2 --chunks 4 --json
   lab npu plan --blocks 3 --large 64 --small 8      # this machine, really executed
 
-"hidden" is the share of all loading during which something computes. The bound is what no plan that switches can beat: all computation on
-the faster graph, or all loading; resident keeps both graphs, which takes twice the memory, and may be faster. The optimum comes from a search, as far as that ends.`
+"hidden" is the share of the loading time during which something computes. No plan that switches graphs can beat the bound: all computation on the faster graph, or all loading, whichever is longer. The strategy resident keeps both graphs loaded, which takes twice the memory, and can be faster. The optimum is shown if the search for it ends in time.`
 }
 
 // planned is a strategy's plan with its times.
@@ -200,7 +199,7 @@ func (c *npuPlan) print(a *cli.App, where string, p plan.Problem, rows []planned
 	return nil
 }
 
-// ruleLoses says why the papers' rule is slower than synchronous loading, where it is.
+// ruleLoses explains why the papers' rule is slower than synchronous loading. It returns "" if it is not.
 func ruleLoses(p plan.Problem, rows []planned) string {
 	total := func(s plan.Strategy) float64 {
 		return rows[slices.IndexFunc(rows, func(r planned) bool { return r.Strategy == s.String() })].Total

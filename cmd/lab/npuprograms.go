@@ -27,8 +27,7 @@ func (c *npuPrograms) Help() string {
   lab npu programs --model qwen2.5-0.5b-instruct-q4_0.gguf --soc sm8750 --json
   lab npu programs --device ggml:cpu
 
-One line for each program: a block compiled for a chunk size (ggml's devices take several layers as one). Activations are a full chunk's values, where those that do not live at the same time share memory.
-Load is the time to compile, which on the native device brings the weights into its own order; only the first chunk size does.`
+Each line is a program: a block compiled for a chunk size (on ggml's devices, a block has several layers). Activations are the values of a full chunk; those that are not alive at the same time share memory. Load is the time to compile. On the native device that includes repacking the weights, for the first chunk size only.`
 }
 
 // programRow describes a program on this machine, with simulated times on a chip.

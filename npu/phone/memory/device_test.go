@@ -415,14 +415,14 @@ func TestIndependentProductsChangePlaces(t *testing.T) {
 				if got, err := step(programs, width); err != nil || !slices.Equal(got, want) {
 					t.Fatalf("budget %d, %v ns a byte: %v", budget, perByte, err)
 				}
-				for id := range d.profile.compute { // whatever the clock says: a tenth of a nanosecond a byte
-					d.profile.compute[id] = time.Duration(d.sizes()[id] / 10)
+				for id := range d.stager.profile.compute { // whatever the clock says: a tenth of a nanosecond a byte
+					d.stager.profile.compute[id] = time.Duration(d.weights.sizes()[id] / 10)
 				}
 				d.Adapt()
 			}
 			for _, p := range programs {
 				last := -1
-				for _, id := range p.(*program).object {
+				for _, id := range p.(*program).objects {
 					if id >= 0 {
 						moved, last = moved || id < last, id
 					}

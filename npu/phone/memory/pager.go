@@ -66,6 +66,8 @@ func (a Action) String() string {
 type Pager interface {
 	// Step takes an event and appends what is to be done to actions.
 	Step(e Event, actions []Action) []Action
+	// Slot returns the slot that holds the object or will receive it, −1 for none.
+	Slot(object int) int
 }
 
 // Slots is the number of staging slots: while the device reads one, the other is filled.
@@ -116,20 +118,20 @@ func (s *Staging) Step(e Event, actions []Action) []Action {
 	case Want:
 		s.want, s.held = e.Object, false
 	case Done:
-		if i := s.slot(e.Object); i >= 0 {
+		if i := s.Slot(e.Object); i >= 0 {
 			s.slots[i].spent = true
 		}
 		s.want, s.held = -1, false
 	case Loaded:
 		s.loading = -1
-		if i := s.slot(e.Object); i >= 0 {
+		if i := s.Slot(e.Object); i >= 0 {
 			s.slots[i].ready = true
 		} else {
 			s.resident[e.Object] = true
 		}
 	case Failed:
 		s.loading = -1
-		if i := s.slot(e.Object); i >= 0 {
+		if i := s.Slot(e.Object); i >= 0 {
 			s.slots[i] = slot{object: -1}
 		}
 		if s.want == e.Object && !s.held {
@@ -147,7 +149,8 @@ func (s *Staging) Step(e Event, actions []Action) []Action {
 	return s.fetch(actions)
 }
 
-func (s *Staging) slot(object int) int {
+// Slot implements Pager.
+func (s *Staging) Slot(object int) int {
 	for i := range s.slots {
 		if s.slots[i].object == object {
 			return i
@@ -160,7 +163,7 @@ func (s *Staging) has(object int) bool {
 	if there, ok := s.resident[object]; ok {
 		return there
 	}
-	i := s.slot(object)
+	i := s.Slot(object)
 	return i >= 0 && s.slots[i].ready
 }
 
@@ -200,7 +203,7 @@ func (s *Staging) missing() int {
 		return s.want
 	}
 	for range s.ring {
-		i := s.slot(s.ring[s.next])
+		i := s.Slot(s.ring[s.next])
 		if i < 0 {
 			return s.ring[s.next]
 		}
@@ -237,6 +240,9 @@ type LRU struct {
 func NewLRU(bytes func(object int) int64, budget int64) *LRU {
 	return &LRU{bytes: bytes, budget: budget, want: -1}
 }
+
+// Slot implements Pager.
+func (l *LRU) Slot(int) int { return -1 }
 
 // Step implements Pager.
 func (l *LRU) Step(e Event, actions []Action) []Action {

@@ -10,7 +10,7 @@ import (
 	"tandem/npu"
 )
 
-// Source reads weights from where they lie. It is called by one goroutine at a time.
+// Source reads weights. It is called by one goroutine at a time.
 type Source interface {
 	// ReadAt reads len(dst) bytes of the tensor's data from off on, as io.ReaderAt does.
 	ReadAt(t *npu.Tensor, dst []byte, off int64) (int, error)
@@ -64,58 +64,74 @@ func (InMemory) ReadAt(t *npu.Tensor, dst []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// tries is how often a transfer is begun before it has failed.
+// tries is how often a read is tried before it has failed.
 const tries = 3
 
-// staging is how much of an object that is packed on its way is read at once, in bytes; a group at least. The
-// loader has this much memory beside the budget.
+// staging is how many bytes of an object are read at once to be packed, but at least a group. The fetcher's buffer has
+// this size and is not part of the budget.
 const staging = 256 << 10
 
-// bring reads a whole object into its place and packs it if the device wants that. It says how often it had to try again.
-func (d *Device) bring(o *object, dst []byte) (retries int, err error) {
-	if !o.place.Packed {
-		return read(d.opt.Source, o, dst, o.off)
+// fetcher reads objects and packs them.
+type fetcher struct {
+	source Source
+	packer npu.Packer
+	buffer []byte // to pack from
+}
+
+// close closes the source, if it can be closed.
+func (f *fetcher) close() error {
+	if c, ok := f.source.(io.Closer); ok {
+		return c.Close()
 	}
-	group, size := d.packer.Group(o.place)
+	return nil
+}
+
+// bring reads a whole object into its place and packs it if the device reads it packed. It returns how often it had
+// to try again.
+func (f *fetcher) bring(o *object, dst []byte) (retries int, err error) {
+	if !o.place.Packed {
+		return read(f.source, o, dst, o.off)
+	}
+	group, size := f.packer.Group(o.place)
 	row := o.source.Type.RowBytes(o.source.Cols)
 	rows := max(1, staging/(group*row)) * group
 	for from := 0; from < o.rows && err == nil; from += rows {
 		n := min(rows, o.rows-from)
-		if cap(d.buffer) < n*row {
-			d.buffer = make([]byte, n*row)
+		if cap(f.buffer) < n*row {
+			f.buffer = make([]byte, n*row)
 		}
 		var again int
-		again, err = read(d.opt.Source, o, d.buffer[:n*row], o.off+int64(from*row))
+		again, err = read(f.source, o, f.buffer[:n*row], o.off+int64(from*row))
 		retries += again
 		if err == nil {
-			d.pack(dst[from/group*size:], d.buffer[:n*row], o)
+			f.pack(dst[from/group*size:], f.buffer[:n*row], o)
 		}
 	}
 	return retries, err
 }
 
-// pack packs rows of an object, as they are in the file. The first begins a group.
-func (d *Device) pack(dst, src []byte, o *object) {
+// pack packs rows of an object from the file's layout. The first row begins a group.
+func (f *fetcher) pack(dst, src []byte, o *object) {
 	t := &npu.Tensor{Name: o.source.Name, Type: o.source.Type, Cols: o.source.Cols, Data: src}
 	t.Rows = len(src) / t.Type.RowBytes(t.Cols)
-	group, size := d.packer.Group(t)
+	group, size := f.packer.Group(t)
 	for at := 0; at < t.Rows; at += group {
-		d.packer.PackGroup(dst[at/group*size:][:size], t, at)
+		f.packer.PackGroup(dst[at/group*size:][:size], t, at)
 	}
 }
 
-// sum is the checksum that an object's place has when everything is right.
-func (d *Device) sum(o *object) uint32 {
+// sum returns the checksum of an object's place when all its bytes are right.
+func (f *fetcher) sum(o *object) uint32 {
 	src := o.source.Data[o.off:][:o.bytes()]
 	if o.place.Packed {
 		dst := make([]byte, o.size)
-		d.pack(dst, src, o)
+		f.pack(dst, src, o)
 		src = dst
 	}
 	return crc32.ChecksumIEEE(src)
 }
 
-// read fills dst from the object's tensor, and says how often it had to try again.
+// read fills dst from the object's tensor and returns how often it had to try again.
 func read(s Source, o *object, dst []byte, off int64) (retries int, err error) {
 	for {
 		var n int

@@ -8,18 +8,51 @@ import (
 	"tandem/npu"
 )
 
-// minStaged is the least size of a tensor that is staged: norms and biases stay where they are.
+// minStaged is the least size in bytes of a tensor that is staged. Norms and biases stay where they are.
 const minStaged = 4 << 10
 
-// stage copies a graph with the matrices of its products replaced by places in the arena: one for each
-// piece of at most limit bytes, whose products are set side by side again. It returns which object each
-// node of the copy reads, −1 for none. A row of a product does not depend on the others, so the copy
-// computes the same bits.
+// weights are the matrices of all programs, cut into objects.
+type weights struct {
+	piece   int64      // bytes of an object, at most
+	packer  npu.Packer // of the inner device; may be nil
+	objects []*object
+	of      map[*npu.Tensor][]int // objects of each tensor
+	groups  int                   // of objects whose products do not depend on each other
+}
+
+// object is a piece of a matrix: some of its rows.
+type object struct {
+	source     *npu.Tensor
+	group      int // shared by pieces whose products do not depend on each other
+	from, rows int
+	off        int64
+	place      *npu.Tensor // what programs read: its Data is set while the bytes are there
+	own        []byte      // its own mapping, under paging
+	size       int64       // of the place, in the device's layout
+
+	begins, arrives time.Duration // its last load, on the clock: at the earliest, and its end
+}
+
+// bytes returns how many bytes are read for the object.
+func (o *object) bytes() int64 { return int64(o.rows) * int64(o.source.Type.RowBytes(o.source.Cols)) }
+
+// sizes returns the sizes of all objects.
+func (w *weights) sizes() []int64 {
+	sizes := make([]int64, len(w.objects))
+	for i, o := range w.objects {
+		sizes[i] = o.size
+	}
+	return sizes
+}
+
+// stage copies a graph with the matrices of its products replaced by places in the arena: one for each piece, whose
+// products are concatenated again. A row of a product does not depend on the others, so the copy computes the same
+// bits. It returns which object each node of the copy reads, −1 for none, and whether there are new objects.
 //
-// An embedding is left in the file: the processor looks up the few rows that a step needs.
-func (d *Device) stage(g *npu.Graph) (*npu.Graph, []int) {
+// Embeddings stay in the file: the processor looks up the few rows that a step needs.
+func (w *weights) stage(g *npu.Graph) (staged *npu.Graph, objects []int, added bool) {
+	before := len(w.objects)
 	out := &npu.Graph{Name: g.Name, Chunk: g.Chunk}
-	var objects []int
 	groups := map[npu.Value]int{}         // of the products of each input
 	at := make([]npu.Value, len(g.Nodes)) // where each node's value is in the copy
 	add := func(n npu.Node, object int) npu.Value {
@@ -37,12 +70,12 @@ func (d *Device) stage(g *npu.Graph) (*npu.Graph, []int) {
 			continue
 		}
 		if groups[n.Args[0]] == 0 {
-			d.groups++
-			groups[n.Args[0]] = d.groups
+			w.groups++
+			groups[n.Args[0]] = w.groups
 		}
 		var parts []npu.Value
-		for _, id := range d.objectsOf(n.Weight) {
-			o := d.objects[id]
+		for _, id := range w.objectsOf(n.Weight) {
+			o := w.objects[id]
 			if o.group == 0 {
 				o.group = groups[n.Args[0]]
 			}
@@ -59,35 +92,19 @@ func (d *Device) stage(g *npu.Graph) (*npu.Graph, []int) {
 			at[i] = add(npu.Node{Op: npu.OpConcat, Args: parts, Width: n.Width}, -1)
 		}
 	}
-	return out, objects
+	return out, objects, len(w.objects) > before
 }
 
-// object is a piece of a matrix: some of its rows.
-type object struct {
-	source     *npu.Tensor
-	group      int // shared by pieces whose products do not depend on each other
-	from, rows int
-	off        int64
-	place      *npu.Tensor // what programs read: its Data is set while the bytes are there
-	own        []byte      // its own mapping, under paging
-	size       int64       // of the place: that of the device's layout where it has one
-
-	begins, arrives time.Duration // its last transfer at the earliest, and its end, on the inner device's clock
-}
-
-// bytes is what is read for the object.
-func (o *object) bytes() int64 { return int64(o.rows) * int64(o.source.Type.RowBytes(o.source.Cols)) }
-
-// objectsOf returns the pieces of a tensor, making them when it is new.
-func (d *Device) objectsOf(t *npu.Tensor) []int {
-	if ids := d.pieces[t]; ids != nil {
+// objectsOf returns the objects of a tensor. It makes them if the tensor is new.
+func (w *weights) objectsOf(t *npu.Tensor) []int {
+	if ids := w.of[t]; ids != nil {
 		return ids
 	}
 	row := int64(t.Type.RowBytes(t.Cols))
-	rows := int(max(1, min(int64(t.Rows), d.opt.Piece/row)))
+	rows := int(max(1, min(int64(t.Rows), w.piece/row)))
 	group, each := 0, 0
-	if d.packer != nil {
-		group, each = d.packer.Group(t)
+	if w.packer != nil {
+		group, each = w.packer.Group(t)
 	}
 	packed := group > 0 && rows >= group // else a group takes more than a piece may
 	if packed && rows < t.Rows {
@@ -97,23 +114,23 @@ func (d *Device) objectsOf(t *npu.Tensor) []int {
 	for from := 0; from < t.Rows; from += rows {
 		n := min(rows, t.Rows-from)
 		o := &object{source: t, from: from, rows: n, off: int64(from) * row}
-		// Until the first run the place shows the source's bytes, so that compilers can check sizes.
+		// Until it is compiled the place shows the source's bytes, so that compilers can check sizes.
 		o.place = &npu.Tensor{Name: t.Name, Type: t.Type, Rows: n, Cols: t.Cols, Staged: true, Packed: packed, Data: t.Data[o.off:][:int64(n)*row]}
 		if o.size = o.bytes(); packed {
 			o.size = int64((n + group - 1) / group * each)
 		}
-		ids = append(ids, len(d.objects))
-		d.objects = append(d.objects, o)
+		ids = append(ids, len(w.objects))
+		w.objects = append(w.objects, o)
 	}
-	d.pieces[t], d.laidOut = ids, false
+	w.of[t] = ids
 	return ids
 }
 
-// reorder moves the products of a staged graph that do not depend on each other into the order of rank, the
-// place of each object in the order of use, and everything else no further than that needs. Every node
-// computes what it did.
+// reorder moves the products of a staged graph that do not depend on each other into the order of rank, the place of
+// each object in the order of use. It moves other nodes only where dependencies need it. Every node computes what it
+// did.
 func reorder(g *npu.Graph, objects []int, groupOf func(object int) int, rank []int) (*npu.Graph, []int) {
-	order := make([]int, len(g.Nodes)) // old indices in a new order, before dependencies are looked at
+	order := make([]int, len(g.Nodes)) // old indices in a new order, regardless of dependencies
 	members := map[int][]int{}
 	for i := range order {
 		order[i] = i

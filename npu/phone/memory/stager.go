@@ -1,0 +1,279 @@
+package memory
+
+import (
+	"fmt"
+	"hash/crc32"
+	"sync"
+	"time"
+)
+
+// stager moves objects into the arena while the device computes. A Pager decides what moves; a goroutine moves it.
+type stager struct {
+	weights *weights
+	clock   clock
+	fetch   fetcher        // used by the goroutine
+	work    chan Action    // loads for the goroutine, one at a time
+	idle    sync.WaitGroup // loads on their way
+
+	mu       sync.Mutex // guards what follows
+	arrived  *sync.Cond // a load has ended
+	arena    arena
+	pager    Pager
+	wanted   int // the object that the device waits for, −1 for none
+	granted  bool
+	failed   error                // why the wanted object cannot be had
+	why      error                // of the last failed load
+	free     [Slots]time.Duration // since when each slot may be filled, on the clock
+	actions  []Action             // memory for Pager.Step
+	counters Counters
+	reading  time.Duration // of all loads
+	profile  profile
+	sums     []uint32 // of objects' bytes, when checking
+}
+
+func newStager(w *weights, c clock, opt Options) *stager {
+	s := &stager{weights: w, clock: c, fetch: fetcher{source: opt.Source, packer: w.packer}, work: make(chan Action, 1), wanted: -1}
+	s.arrived = sync.NewCond(&s.mu)
+	s.arena = arena{clock: c, mapped: opt.Map, unmapped: opt.Unmap, counters: &s.counters}
+	go s.load()
+	return s
+}
+
+// use moves objects as the pager says, each into a mapping of its own.
+func (s *stager) use(p Pager) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pager, s.sums = p, make([]uint32, len(s.weights.objects))
+}
+
+// usePlacement maps a placement, and moves objects into it.
+func (s *stager) usePlacement(p Placement, sizes []int64) error {
+	s.use(NewStaging(p))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.arena.lay(p, sizes)
+}
+
+// clear waits for the loads on their way and frees the arena.
+func (s *stager) clear() {
+	s.idle.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.arena.clear()
+	for _, o := range s.weights.objects {
+		s.arena.drop(&o.own)
+		o.place.Data = nil
+	}
+	s.granted = false
+}
+
+// close ends the goroutine. The arena must be clear.
+func (s *stager) close() error {
+	close(s.work)
+	return s.fetch.close()
+}
+
+// placement returns the arena's placement.
+func (s *stager) placement() Placement {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.arena.placement
+}
+
+// counted returns what was done so far.
+func (s *stager) counted() Counters {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.counters
+}
+
+// retried counts a run that is tried again.
+func (s *stager) retried() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.counters.Retries++
+}
+
+// costs returns the costs of the transfers so far.
+func (s *stager) costs() Costs {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.counters.TransferBytes > 0 {
+		return Costs{PerByte: float64(s.reading) / float64(s.counters.TransferBytes)}
+	}
+	return Costs{PerByte: 0.5} // 2 GB/s: flash of a phone
+}
+
+// uses returns the objects in the order of use, with the computation times measured so far.
+func (s *stager) uses(sizes []int64) []Use {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.profile.uses(sizes)
+}
+
+// measured reports whether anything was measured.
+func (s *stager) measured() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.profile.measured()
+}
+
+// begin is called before a run.
+func (s *stager) begin() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.profile.last = -1
+}
+
+// end is called after a run.
+func (s *stager) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.profile.came(s.clock.now())
+}
+
+// step gives the pager an event and does what it says. s.mu is held.
+func (s *stager) step(e Event) {
+	s.actions = s.pager.Step(e, s.actions[:0])
+	for _, a := range s.actions {
+		switch a.Kind {
+		case Go:
+			s.granted = true
+		case Fail:
+			s.failed = s.why
+		case Unmap:
+			s.arena.drop(&s.weights.objects[a.Object].own)
+		case Load:
+			s.idle.Add(1)
+			s.weights.objects[a.Object].begins = s.begins(a)
+			s.work <- a // never blocks: one load goes on at a time
+		}
+	}
+}
+
+// begins returns when a load may begin, on the clock. What is fetched ahead begins when its slot was last read, however
+// far the goroutine has come by then, so that virtual time does not depend on real time.
+func (s *stager) begins(a Action) time.Duration {
+	if a.Slot >= 0 && a.Object != s.wanted {
+		return s.free[a.Slot]
+	}
+	return s.clock.now()
+}
+
+// acquire waits until the object's bytes are there and lets its place show them.
+func (s *stager) acquire(id int) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if id == 0 {
+		s.counters.Steps++
+	}
+	o := s.weights.objects[id]
+	s.granted, s.failed, s.wanted = false, nil, id
+	came := s.clock.now()
+	s.profile.came(came)
+	s.step(Event{Want, id})
+	waits := !s.granted
+	for !s.granted && s.failed == nil {
+		s.arrived.Wait()
+	}
+	s.wanted = -1
+	if s.clock.simulated() && s.failed == nil {
+		s.clock.Await(o.arrives)
+		waits = true
+	}
+	if waits {
+		s.counters.Stall += s.clock.now() - came
+	}
+	if s.failed != nil {
+		return s.failed
+	}
+	o.place.Data = s.target(id)
+	s.profile.began(id, s.clock.now())
+	if checking {
+		s.verify(id, "before")
+	}
+	return nil
+}
+
+// release says that the object has been read.
+func (s *stager) release(id int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if checking {
+		s.verify(id, "after")
+	}
+	s.weights.objects[id].place.Data = nil // reading it now fails at once
+	s.granted = false
+	if slot := s.pager.Slot(id); slot >= 0 {
+		s.free[slot] = s.clock.now()
+	}
+	s.step(Event{Done, id})
+}
+
+// target returns where the object's bytes are, or will be.
+func (s *stager) target(id int) []byte {
+	return s.arena.bytes(id, s.weights.objects[id], s.pager.Slot(id))
+}
+
+// load is the goroutine.
+func (s *stager) load() {
+	for a := range s.work {
+		s.mu.Lock()
+		o := s.weights.objects[a.Object]
+		var err error
+		if a.Slot == OwnMapping {
+			o.own, err = s.arena.add(aligned(o.size))
+		}
+		var dst []byte
+		from := s.clock.now()
+		if err == nil {
+			dst = s.target(a.Object)
+			if s.clock.simulated() {
+				from, o.arrives = s.clock.Move(o.bytes(), o.begins)
+			}
+		}
+		s.mu.Unlock()
+		retries := 0
+		if err == nil {
+			if checking {
+				poison(dst)
+			}
+			retries, err = s.fetch.bring(o, dst)
+		}
+		s.mu.Lock()
+		if !s.clock.simulated() {
+			o.arrives = s.clock.now()
+		}
+		s.counters.Retries += retries
+		if err != nil {
+			s.why = err
+			s.step(Event{Failed, a.Object})
+		} else {
+			s.counters.Transfers++
+			s.counters.TransferBytes += o.bytes()
+			s.reading += o.arrives - from
+			if checking {
+				s.sums[a.Object] = crc32.ChecksumIEEE(dst)
+			}
+			s.step(Event{Loaded, a.Object})
+		}
+		s.arrived.Broadcast()
+		s.mu.Unlock()
+		s.idle.Done()
+	}
+}
+
+func poison(b []byte) {
+	for i := range b {
+		b[i] = 0xa5
+	}
+}
+
+// verify compares an object's bytes with those that were loaded, and with the source.
+func (s *stager) verify(id int, when string) {
+	o := s.weights.objects[id]
+	got := crc32.ChecksumIEEE(o.place.Data)
+	if want := s.fetch.sum(o); got != s.sums[id] || got != want {
+		panic(fmt.Sprintf("memory: %s, rows from %d: its bytes changed %s the product: %08x, loaded as %08x, %08x in the file", o.source.Name, o.from, when, got, s.sums[id], want))
+	}
+}

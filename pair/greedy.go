@@ -30,9 +30,12 @@ type greedy struct {
 // begin starts an epoch: the device aggregates first.
 func (g *greedy) begin() { g.at, g.pending = tandem.Device, nil }
 
-// decoded notes how long a draft of side took.
+// decoded notes how long a draft of side took. A draft whose distribution was there already (Stats.Ahead) took no pass
+// and says nothing about how long one takes.
 func (g *greedy) decoded(d tandem.Draft, side tandem.Side) {
-	g.decode[side].Observe(min(max(d.Decode, 0), time.Minute).Seconds(), averageWindow)
+	if d.Decode > 0 {
+		g.decode[side].Observe(min(d.Decode, time.Minute).Seconds(), averageWindow)
+	}
 }
 
 // estimate is what the scheduler is asked with.

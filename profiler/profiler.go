@@ -1,6 +1,15 @@
-// Package profiler estimates what the scheduler needs: decoding delays, transmission delays and acceptance
-// rates (DRAGON §5.2; DESIGN §3.5). Estimators are plain values that are told measurements; they read no
-// clock and measure nothing themselves.
+// Package profiler turns measurements into estimates (DRAGON §5.2). Estimators are plain values: they are given
+// measurements, read no clock and measure nothing themselves.
+//
+//   - Decode fits a side's decoding delay to the length of its context. Before an answer, it says how many drafts a
+//     round trip holds, and so how far a side drafts ahead (package node).
+//   - Average follows what changes within an answer: the decoding delays that ride on drafts, and the acceptance
+//     rates. Package pair gives both to the scheduler. It uses no fit there, since a context grows by one token a step
+//     and the last few delays say more.
+//   - Ahead decides what a pass decodes besides the next draft (package pair).
+//
+// The paper also models transmission, from ping and iperf3. Here the connection measures its round trip itself
+// (package transport), and a draft is a few dozen bytes, so that bandwidth does not matter.
 package profiler
 
 import (
@@ -10,15 +19,15 @@ import (
 	"time"
 )
 
-// Sample is one measured decoding step.
+// Sample is a measured decoding step.
 type Sample struct {
 	Length int           // context length t
 	Took   time.Duration // c̃(t)
 }
 
-// Decode models the delay of one decoding step after a context of t tokens as ĉ(t) = (A/B)·t + C. A and B
-// are kept apart because run-time updates forget them at the same rate. The zero value knows nothing and
-// takes the first observation as constant.
+// Decode models the delay of a decoding step after a context of t tokens as ĉ(t) = (A/B)·t + C (DRAGON §5.2). A and B
+// are kept apart because run-time updates forget both at the same rate. The zero value knows nothing and takes its
+// first observation as the constant.
 type Decode struct {
 	A float64 `json:"a"` // mean of (c − C)·t, in seconds
 	B float64 `json:"b"` // mean of t²
@@ -28,10 +37,10 @@ type Decode struct {
 // ErrFit is returned when samples do not determine a line.
 var ErrFit = errors.New("decoding delays need samples of at least two context lengths")
 
-// Fit is the offline stage: the line of least squares through the samples among those that neither fall nor
-// begin below 0, as noise would have it and no decoder does. A and B are means over the samples, so that one
-// observation later weighs as much as one of them; their quotient is the slope, by the normal equation
-// Σ t·(c − C − slope·t) = 0.
+// Fit is the offline stage: a line of least squares through the samples. The line neither falls nor begins below 0,
+// which noise may suggest but no decoder does. A and B are means over the samples, so that a later observation weighs
+// as much as one of them. Their quotient is the slope, by the normal equation Σ t·(c − C − slope·t) = 0. The error wraps
+// ErrFit if all samples have the same length.
 func Fit(samples []Sample) (Decode, error) {
 	n := float64(len(samples))
 	var meanT, meanC float64
@@ -72,8 +81,8 @@ func (d Decode) At(length int) time.Duration {
 	return time.Duration(max(c, 0) * float64(time.Second))
 }
 
-// Valid reports whether d can be a profile at all, to be asked of one that comes from outside: finite numbers,
-// no more than a minute for a step.
+// Valid reports whether d, which may come from a file, can be a profile at all: its numbers are finite, and a step takes
+// at most a minute.
 func (d Decode) Valid() bool {
 	const minute = 60
 	slope := 0.0
@@ -83,8 +92,7 @@ func (d Decode) Valid() bool {
 	return d.B >= 0 && math.Abs(d.C) <= minute && math.Abs(slope) <= minute && !math.IsNaN(d.A) && !math.IsInf(d.B, 0)
 }
 
-// Observe is the run-time stage: C stays frozen and the slope becomes
-// ((1−ζ)A + ζ(c̃−C)t) / ((1−ζ)B + ζt²).
+// Observe is the run-time stage: C stays as it is, and the slope becomes ((1−ζ)A + ζ(c̃−C)t) / ((1−ζ)B + ζt²).
 func (d *Decode) Observe(s Sample, zeta float64) {
 	if *d == (Decode{}) {
 		d.C = s.Took.Seconds()
@@ -95,15 +103,15 @@ func (d *Decode) Observe(s Sample, zeta float64) {
 	d.B = (1-zeta)*d.B + zeta*t*t
 }
 
-// Average is an exponential moving average that starts as the plain mean, so that its first values are not
-// biased towards 0. The zero value has seen nothing.
+// Average is an exponential moving average. It starts as the plain mean, so that its first values are not biased towards
+// 0. The zero value has seen nothing.
 type Average struct {
 	Value float64
 	Count float64 // observations so far, at most the window
 }
 
-// Observe moves the average towards x. window is the number of observations that it remembers, roughly; a
-// window below 1 counts as 1. NaN and infinities are ignored.
+// Observe moves the average towards x. It remembers about window observations; a window below 1 counts as 1. NaN and
+// infinities are ignored.
 func (a *Average) Observe(x, window float64) {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return
@@ -114,28 +122,3 @@ func (a *Average) Observe(x, window float64) {
 
 // Seen reports whether there was any observation.
 func (a Average) Seen() bool { return a.Count > 0 }
-
-// Link models the transmission there and back as ĉ(g) = RTT + g/bandwidth (§5.2). It is fed by what the
-// connection itself measures.
-type Link struct {
-	rtt, rate Average // seconds, bytes per second
-}
-
-// Observe takes a round-trip time and, where bytes were delivered over some time, a bandwidth.
-func (l *Link) Observe(rtt time.Duration, bytes int, over time.Duration, window float64) {
-	if rtt > 0 {
-		l.rtt.Observe(rtt.Seconds(), window)
-	}
-	if bytes > 0 && over > 0 {
-		l.rate.Observe(float64(bytes)/over.Seconds(), window)
-	}
-}
-
-// RoundTrip returns the estimated time for bytes one way and an answer back; 0 when nothing is known.
-func (l Link) RoundTrip(bytes int) time.Duration {
-	c := l.rtt.Value
-	if l.rate.Seen() {
-		c += float64(bytes) / l.rate.Value
-	}
-	return time.Duration(c * float64(time.Second))
-}

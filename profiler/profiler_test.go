@@ -147,19 +147,6 @@ func TestAverage(t *testing.T) {
 	})
 }
 
-func TestLink(t *testing.T) {
-	var l Link
-	if l.RoundTrip(1000) != 0 {
-		t.Error("an unknown link takes time")
-	}
-	l.Observe(40*time.Millisecond, 0, 0, 8)
-	l.Observe(60*time.Millisecond, 10000, time.Second, 8)
-	l.Observe(0, 0, 0, 8)
-	if got, want := l.RoundTrip(100), 60*time.Millisecond; (got - want).Abs() > time.Microsecond {
-		t.Errorf("%v, want %v", got, want)
-	}
-}
-
 // A profile from a file is used only if it can be one.
 func TestValid(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)

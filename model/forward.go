@@ -145,9 +145,9 @@ func (e *ContextError) Error() string {
 type space struct {
 	tokens, positions []int32
 	kv                []*npu.KV
-	wanted            []bool       // whether a row's logits are
-	near              []near       // who is told scores after which tokens
-	branches          []npu.Branch // used if one of the rows is a tree's
+	wanted            []bool        // whether a row's logits are
+	near              []near        // who is told scores after which tokens
+	masks             []npu.RowMask // used if one of the rows is a tree's
 	trees             bool
 	x                 []float32 // residual stream [chunk × Dim]
 }
@@ -194,7 +194,7 @@ func (sp *space) onlyLogits() bool {
 
 func (sp *space) reset() {
 	sp.tokens, sp.positions, sp.kv, sp.wanted = sp.tokens[:0], sp.positions[:0], sp.kv[:0], sp.wanted[:0]
-	sp.branches, sp.trees, sp.near = sp.branches[:0], false, sp.near[:0]
+	sp.masks, sp.trees, sp.near = sp.masks[:0], false, sp.near[:0]
 }
 
 // chunk runs one chunk through all blocks, writes the wanted logits and returns how many they are.
@@ -207,21 +207,21 @@ func (m *Model) chunk(ctx context.Context, p *npu.Programs, sp *space, logits []
 	if err := p.Embed.Run(npu.Args{Rows: n, Tokens: sp.tokens, Positions: sp.positions, Out: x}); err != nil {
 		return 0, err
 	}
-	branches := sp.branches
+	masks := sp.masks
 	if !sp.trees {
-		branches = nil
+		masks = nil
 	}
 	if p.Whole != nil && sp.onlyLogits() {
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
-		return n, p.Whole.Run(npu.Args{Rows: n, X: x, Positions: sp.positions, KV: sp.kv, Branches: branches, Out: logits[:n*m.config.Vocab]})
+		return n, p.Whole.Run(npu.Args{Rows: n, X: x, Positions: sp.positions, KV: sp.kv, Masks: masks, Out: logits[:n*m.config.Vocab]})
 	}
 	for _, l := range p.Layers {
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
-		a := npu.Args{Rows: n, X: x, Positions: sp.positions, KV: sp.kv, Branches: branches, Out: x}
+		a := npu.Args{Rows: n, X: x, Positions: sp.positions, KV: sp.kv, Masks: masks, Out: x}
 		if err := l.Run(a); err != nil {
 			return 0, err
 		}

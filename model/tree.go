@@ -28,14 +28,14 @@ func (r *Input) checkTree() error {
 	return nil
 }
 
-// place appends the position of token at of a row, and its branch. A node's position is its depth behind
+// place appends the position of token at of a row, and its mask. A node's position is its depth behind
 // the sequence, so that a kept path has the keys that plain decoding gives it.
 func (sp *space) place(r *Input, at int, ancestors *[npu.MaxTree]uint64) {
 	n := int32(r.Seq.n)
 	if r.Parents == nil {
 		n += int32(at)
 		sp.positions = append(sp.positions, n)
-		sp.branches = append(sp.branches, npu.Branch{Slot: n, Base: n})
+		sp.masks = append(sp.masks, npu.RowMask{Slot: n, Base: n})
 		return
 	}
 	ancestors[at] = 0
@@ -44,7 +44,7 @@ func (sp *space) place(r *Input, at int, ancestors *[npu.MaxTree]uint64) {
 	}
 	sp.trees = true
 	sp.positions = append(sp.positions, n+int32(bits.OnesCount64(ancestors[at])))
-	sp.branches = append(sp.branches, npu.Branch{Slot: n + int32(at), Base: n, Ancestors: ancestors[at]})
+	sp.masks = append(sp.masks, npu.RowMask{Slot: n + int32(at), Base: n, Ancestors: ancestors[at]})
 }
 
 // Keep makes a path of the draft tree that the last Forward computed part of the sequence: the nodes'

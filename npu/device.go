@@ -1,9 +1,6 @@
 package npu
 
-import (
-	"fmt"
-	"math/bits"
-)
+import "fmt"
 
 // Device compiles graphs into programs. A device is safe for use by several goroutines.
 type Device interface {
@@ -35,7 +32,7 @@ type Args struct {
 	X         []float32          // [Rows × width], "x"
 	Positions []int32            // [Rows], "positions"
 	KV        []*KV              // [Rows], "kv": the cache of each row's stream; rows of one stream share one
-	Branches  []Branch           // [Rows], "mask", for draft trees; nil: each row goes to the slot of its position, behind all before
+	Masks  []RowMask           // [Rows], "mask", for draft trees; nil: each row goes to the slot of its position, behind all before
 	Out       []float32          // [Rows × result width], may be X when the widths agree
 	Stage     Stage              // for graphs with staged tensors, otherwise nil
 	Loaded    bool               // a simulated device need not load the graph: its Clock was told of the load
@@ -54,54 +51,11 @@ func (a *Args) Factor(want *Factor) (*Tensor, error) {
 // Mask returns which slots of its stream's cache a row attends to, and where its own key and value go. Of other
 // streams' slots a row sees none but those that lie in spans which the streams share: together the rows' masks
 // are the matrix of rows by slots that an NPU's graph takes as its mask over streams.
-func (a *Args) Mask(row int) Branch {
-	if a.Branches != nil {
-		return a.Branches[row]
+func (a *Args) Mask(row int) RowMask {
+	if a.Masks != nil {
+		return a.Masks[row]
 	}
-	return Branch{Slot: a.Positions[row], Base: a.Positions[row]}
-}
-
-// Branch places a row of a draft tree in its sequence's cache (DESIGN §4.2: an ancestor mask). The nodes of
-// the tree lie in slots from Base on, parents before children; all of them stand behind the slots below
-// Base. A row attends to those, then to its ancestors', in the order of their slots, then to its own: the
-// same keys in the same order as in plain decoding of its path, wherever they lie. Several runs may compute
-// one tree. A row outside a tree has Slot and Base at its position and no ancestors.
-type Branch struct {
-	Slot      int32  // where the row's own key and value go
-	Base      int32  // Slot is at most MaxTree-1 above it
-	Ancestors uint64 // bit j is the node in slot Base+j; only bits below Slot-Base
-}
-
-// MaxTree is the most nodes of a draft tree.
-const MaxTree = 64
-
-// Check reports a branch that attends to a slot at or behind its own.
-func (b Branch) Check() error {
-	if d := b.Slot - b.Base; b.Base < 0 || d < 0 || d >= MaxTree || b.Ancestors>>d != 0 {
-		return fmt.Errorf("a branch in slot %d, behind slot %d and ancestors %b", b.Slot, b.Base, b.Ancestors)
-	}
-	return nil
-}
-
-// Attends returns how many slots the row attends to, its own included.
-func (b Branch) Attends() int { return int(b.Base) + bits.OnesCount64(b.Ancestors) + 1 }
-
-// Path calls f for the stretches of slots that the row attends to, in order: n slots from slot.
-func (b Branch) Path(f func(slot, n int)) {
-	all := b.Ancestors | 1<<(b.Slot-b.Base)
-	// The first stretch goes on into the tree as far as ancestors follow without a gap.
-	n := bits.TrailingZeros64(^all)
-	f(0, int(b.Base)+n)
-	for at := n; ; {
-		rest := all >> at // with at = 64 nothing
-		if at >= MaxTree || rest == 0 {
-			return
-		}
-		at += bits.TrailingZeros64(rest)
-		n = bits.TrailingZeros64(^(all >> at))
-		f(int(b.Base)+at, n)
-		at += n
-	}
+	return RowMask{Slot: a.Positions[row], Base: a.Positions[row]}
 }
 
 // KV is the cache of one sequence as programs see it: its slots from 0, in spans. Outside draft trees a

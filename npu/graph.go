@@ -22,7 +22,7 @@ const (
 	// OpRope rotates each head of x by angles that grow with the row's position (see Rope).
 	OpRope
 	// OpAttention writes its second and third arguments, the keys and values of the rows, into the rows'
-	// KV caches and attends from the first, the queries, to all positions up to the row's own (see Branch
+	// KV caches and attends from the first, the queries, to all positions up to the row's own (see RowMask
 	// for rows of draft trees).
 	OpAttention
 	// OpSwiGLU is silu(a)·b, element by element.

@@ -180,7 +180,7 @@ func (d *Device) inputsFor(rows, window int) (*inputs, error) {
 type plan struct {
 	*inputs
 	positions []int32
-	branches  []npu.Branch
+	masks     []npu.RowMask
 	spans     [][]spanRef // of each row's cache
 	wants     []want
 	own       []home // where each row's key and value go
@@ -197,7 +197,7 @@ func (p *plan) fits(a *npu.Args, attend bool, bucket int) bool {
 	if !attend {
 		return true
 	}
-	if (a.Branches == nil) != (p.branches == nil) || a.Branches != nil && !slices.Equal(p.branches, a.Branches[:a.Rows]) {
+	if (a.Masks == nil) != (p.masks == nil) || a.Masks != nil && !slices.Equal(p.masks, a.Masks[:a.Rows]) {
 		return false
 	}
 	for i, kv := range a.KV[:a.Rows] {
@@ -220,8 +220,8 @@ func (d *Device) plan(a *npu.Args, attend bool, bucket int) (*plan, error) {
 	p := &plan{positions: slices.Clone(a.Positions[:a.Rows])}
 	window := 0
 	if attend {
-		if a.Branches != nil {
-			p.branches = slices.Clone(a.Branches[:a.Rows])
+		if a.Masks != nil {
+			p.masks = slices.Clone(a.Masks[:a.Rows])
 		}
 		if err := p.collect(a); err != nil {
 			return nil, err
@@ -323,7 +323,7 @@ func (d *Device) fill(p *plan, a *npu.Args) {
 		}
 		h := p.own[i]
 		slots[i] = int64(p.wants[h.want].cell(h.at))
-		if i > 0 && a.Branches == nil && a.KV[i] == a.KV[i-1] && a.Positions[i] == a.Positions[i-1]+1 {
+		if i > 0 && a.Masks == nil && a.KV[i] == a.KV[i-1] && a.Positions[i] == a.Positions[i-1]+1 {
 			copy(row, mask[(i-1)*p.window:][:p.window])
 			row[slots[i]] = visible
 			continue

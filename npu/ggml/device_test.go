@@ -267,8 +267,8 @@ func TestRunRefuses(t *testing.T) {
 		{layer, npu.Args{Rows: 1, X: buf, Out: buf, Positions: []int32{-1}, KV: []*npu.KV{kv}}, "position -1"},
 		{layer, npu.Args{Rows: 1, X: buf, Out: buf, Positions: []int32{1}, KV: []*npu.KV{short}}, "has memory for"},
 		{layer, npu.Args{Rows: 1, X: buf, Out: buf, Positions: []int32{1}, KV: []*npu.KV{{Spans: []npu.Span{{Len: 3}}}}}, "no layer 0"},
-		{layer, npu.Args{Rows: 2, X: buf, Out: buf, Positions: []int32{1, 2}, KV: []*npu.KV{kv, kv}, Branches: make([]npu.Branch, 1)}, "fewer branches"},
-		{layer, npu.Args{Rows: 1, X: buf, Out: buf, Positions: []int32{1}, KV: []*npu.KV{kv}, Branches: []npu.Branch{{Slot: 1, Base: 2}}}, "branch"},
+		{layer, npu.Args{Rows: 2, X: buf, Out: buf, Positions: []int32{1, 2}, KV: []*npu.KV{kv, kv}, Masks: make([]npu.RowMask, 1)}, "fewer masks"},
+		{layer, npu.Args{Rows: 1, X: buf, Out: buf, Positions: []int32{1}, KV: []*npu.KV{kv}, Masks: []npu.RowMask{{Slot: 1, Base: 2}}}, "ancestors"},
 		{embed, npu.Args{Rows: 2, Out: buf, Tokens: []int32{1}}, "1 tokens for 2 rows"},
 		{embed, npu.Args{Rows: 2, Out: buf, Tokens: []int32{1, 3}}, "token 3 is outside 0 to 2"},
 	} {

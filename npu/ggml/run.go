@@ -220,7 +220,7 @@ func inTable(what string, list []int32, rows int, w *npu.Tensor) error {
 	return nil
 }
 
-var errBranches = errors.New("fewer branches than rows")
+var errMasks = errors.New("fewer masks than rows")
 
 // checkKV checks that every row has a slot of its own in its cache, and that all spans before it have the
 // memory that they say.
@@ -228,8 +228,8 @@ func checkKV(a *npu.Args, at *npu.Attention) error {
 	if len(a.KV) < a.Rows {
 		return fmt.Errorf("%d caches for %d rows", len(a.KV), a.Rows)
 	}
-	if a.Branches != nil && len(a.Branches) < a.Rows {
-		return errBranches
+	if a.Masks != nil && len(a.Masks) < a.Rows {
+		return errMasks
 	}
 	width := at.KVHeads * at.HeadDim
 	for i, kv := range a.KV[:a.Rows] {

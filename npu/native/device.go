@@ -283,8 +283,8 @@ func checkKV(a *npu.Args, at *npu.Attention) error {
 	if len(a.Positions) < a.Rows || len(a.KV) < a.Rows {
 		return fmt.Errorf("%d positions and %d caches for %d rows", len(a.Positions), len(a.KV), a.Rows)
 	}
-	if a.Branches != nil && len(a.Branches) < a.Rows {
-		return fmt.Errorf("%d branches for %d rows", len(a.Branches), a.Rows)
+	if a.Masks != nil && len(a.Masks) < a.Rows {
+		return fmt.Errorf("%d masks for %d rows", len(a.Masks), a.Rows)
 	}
 	for i, pos := range a.Positions[:a.Rows] {
 		if pos < 0 || a.KV[i] == nil {

@@ -27,7 +27,7 @@ func TestMaskOverStreams(t *testing.T) {
 	streams := []*npu.KV{{Spans: []npu.Span{shared, span(room)}}, {Spans: []npu.Span{shared, span(room)}}, {Spans: []npu.Span{span(room)}}}
 	// Two plain rows of the first stream, one of the last, a tree of three on the second: a root with two children.
 	kv := []*npu.KV{streams[0], streams[0], streams[2], streams[1], streams[1], streams[1]}
-	a := npu.Args{Rows: len(kv), KV: kv, Positions: []int32{7, 8, 3, 9, 10, 10}, Branches: []npu.Branch{
+	a := npu.Args{Rows: len(kv), KV: kv, Positions: []int32{7, 8, 3, 9, 10, 10}, Masks: []npu.RowMask{
 		{Slot: 7, Base: 7}, {Slot: 8, Base: 8}, {Slot: 3, Base: 3}, {Slot: 9, Base: 9}, {Slot: 10, Base: 9, Ancestors: 1}, {Slot: 11, Base: 9, Ancestors: 1}}}
 	const width = heads * size
 	a.X, a.Out = make([]float32, a.Rows*3*width), make([]float32, a.Rows*width)

@@ -331,7 +331,7 @@ func (r *run) attention(out, q, keys, values []float32, a *npu.Attention) error 
 	if len(r.Positions) < r.Rows || len(r.KV) < r.Rows {
 		return errInput
 	}
-	if r.Branches != nil && len(r.Branches) < r.Rows {
+	if r.Masks != nil && len(r.Masks) < r.Rows {
 		return errInput
 	}
 	mine, row := a.KVHeads*a.HeadDim, a.CacheHeads()*a.HeadDim

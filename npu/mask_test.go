@@ -11,7 +11,7 @@ import (
 func TestBranchPath(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := rapid.IntRange(0, MaxTree-1).Draw(t, "depth")
-		b := Branch{Base: int32(rapid.IntRange(0, 100).Draw(t, "base")), Ancestors: rapid.Uint64().Draw(t, "ancestors")}
+		b := RowMask{Base: int32(rapid.IntRange(0, 100).Draw(t, "base")), Ancestors: rapid.Uint64().Draw(t, "ancestors")}
 		if rapid.Bool().Draw(t, "chain") {
 			b.Ancestors = ^uint64(0)
 		}
@@ -47,12 +47,12 @@ func TestBranchPath(t *testing.T) {
 }
 
 func TestBranchCheck(t *testing.T) {
-	for _, b := range []Branch{{Slot: 3, Base: 4}, {Slot: -1, Base: -1}, {Slot: 64}, {Slot: 2, Ancestors: 4}, {Slot: 2, Ancestors: 1 << 63}} {
+	for _, b := range []RowMask{{Slot: 3, Base: 4}, {Slot: -1, Base: -1}, {Slot: 64}, {Slot: 2, Ancestors: 4}, {Slot: 2, Ancestors: 1 << 63}} {
 		if b.Check() == nil {
 			t.Errorf("%+v is taken", b)
 		}
 	}
-	if err := (Branch{Slot: 63, Ancestors: 1<<63 - 1}).Check(); err != nil {
+	if err := (RowMask{Slot: 63, Ancestors: 1<<63 - 1}).Check(); err != nil {
 		t.Error(err)
 	}
 }

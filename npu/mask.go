@@ -1,0 +1,49 @@
+package npu
+
+import (
+	"fmt"
+	"math/bits"
+)
+
+// RowMask says which slots of its sequence's cache a row of a draft tree attends to, and where the row's own key and
+// value go. The nodes of the tree lie in slots from Base on, parents before children; every node comes after the slots
+// below Base. A row attends to those slots, then to its ancestors' in the order of their slots, then to its own: the
+// same keys in the same order as in plain decoding of its path. Several runs may compute one tree. A row outside a
+// tree has Slot and Base at its position, and no ancestors.
+type RowMask struct {
+	Slot      int32  // where the row's own key and value go
+	Base      int32  // Slot is at most MaxTree-1 above it
+	Ancestors uint64 // bit j is the node in slot Base+j; only bits below Slot-Base
+}
+
+// MaxTree is the most nodes of a draft tree.
+const MaxTree = 64
+
+// Check reports a mask that attends to a slot at or after its own.
+func (m RowMask) Check() error {
+	if d := m.Slot - m.Base; m.Base < 0 || d < 0 || d >= MaxTree || m.Ancestors>>d != 0 {
+		return fmt.Errorf("a row in slot %d of a tree from slot %d cannot have ancestors %b", m.Slot, m.Base, m.Ancestors)
+	}
+	return nil
+}
+
+// Attends returns how many slots the row attends to, its own included.
+func (m RowMask) Attends() int { return int(m.Base) + bits.OnesCount64(m.Ancestors) + 1 }
+
+// Path calls f for each run of neighbouring slots that the row attends to, in order: n slots from slot.
+func (m RowMask) Path(f func(slot, n int)) {
+	all := m.Ancestors | 1<<(m.Slot-m.Base)
+	// The first run goes on into the tree as far as ancestors follow without a gap.
+	n := bits.TrailingZeros64(^all)
+	f(0, int(m.Base)+n)
+	for at := n; ; {
+		rest := all >> at // 0 if at is 64
+		if at >= MaxTree || rest == 0 {
+			return
+		}
+		at += bits.TrailingZeros64(rest)
+		n = bits.TrailingZeros64(^(all >> at))
+		f(int(m.Base)+at, n)
+		at += n
+	}
+}

@@ -1,0 +1,267 @@
+// Package layout holds a test of which package may import which.
+package layout
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// module is the path of this module, and root its folder.
+const (
+	module = "tandem"
+	root   = "../../.."
+)
+
+// rules say which packages of this module a package may import. A pattern is a package, or a package with all below it
+// (npu/...); of several that match a package the longest counts. Imports run down the list: programs, experiments, the
+// live node, what the node is made of, models, devices.
+var rules = []struct{ packages, imports string }{
+	// Programs.
+	{"cmd/edge", "tandem cmd/internal/cli node decoder/... retrieval/... transport model/... npu/... specdec pair profiler netem examples internal/meter internal/refusal"},
+	{"cmd/cloud", "tandem cmd/internal/cli node retrieval/... transport model/... pair examples"},
+	{"cmd/lab", "tandem cmd/internal/cli lab/... node decoder/... retrieval/... transport model/... npu/... specdec pair aggregator scheduler examples models internal/..."},
+	{"cmd/internal/cli", "tandem node decoder/kvstore retrieval/... transport model/... npu/... profiler models"},
+	{"cmd/internal/clitest", ""},
+
+	// Experiments. Nothing below imports them.
+	{"lab", "tandem lab/... node decoder/... retrieval/... transport/... netem pair/... scheduler aggregator specdec model/... npu/... models examples"},
+	{"lab/sim", "tandem pair/... aggregator transport/... node/presence netem"},
+	{"lab/quality", "tandem node decoder/... retrieval/... aggregator model/... models internal/refusal"},
+	{"lab/engine", "tandem model/... npu/... internal/llamacpp"},
+	{"lab/...", "tandem"},
+
+	// A live side. It knows no search engine, only what it needs of one.
+	{"node", "tandem node/presence decoder/... retrieval/documents retrieval/passages transport pair aggregator scheduler profiler model/..."},
+	{"node/presence", ""},
+
+	// The protocol: pure packages, see pure.
+	{"pair", "tandem aggregator queue scheduler profiler"},
+	{"pair/pairtest", "tandem pair aggregator"},
+	{"aggregator", "tandem"},
+	{"queue", "tandem"},
+	{"scheduler", "tandem"},
+	{"profiler", "tandem"},
+
+	// Documents and messages.
+	{"retrieval/...", "retrieval/... internal/filelock"},
+	{"transport", "tandem transport/reliable"},
+	{"transport/reliable", ""},
+	{"netem", ""},
+
+	// A side's distributions.
+	{"decoder", "tandem aggregator retrieval/passages decoder/kvstore specdec model/... npu"},
+	{"decoder/kvstore", "internal/filelock"},
+	{"specdec", "tandem model/... npu internal/filelock"},
+
+	// Models and devices. A model knows no phone and opens no device.
+	{"model", "tandem model/... npu npu/quant"},
+	{"model/...", "tandem model/... npu npu/quant"},
+	{"model/span", "tandem model/... npu npu/quant npu/native"}, // a network that is not a graph, on native's kernels
+	{"npu", ""},
+	{"npu/...", "npu npu/quant"},
+	{"npu/native", "npu npu/quant npu/phone/memory"}, // for the lifetimes of values, which share memory
+	{"npu/ggml", "npu npu/quant npu/native"},
+	{"npu/phone", "tandem model npu/..."},
+	{"npu/phone/...", "npu npu/quant npu/reference npu/phone/..."},
+
+	// What everything may stand on.
+	{"tandem", ""},
+	{"models", ""},
+	{"examples", ""},
+	{"train/...", "retrieval/..."},
+	{"internal/filelock", ""},
+	{"internal/meter", ""},
+	{"internal/refusal", ""},
+	{"internal/llamacpp", ""},
+	{"internal/tinymodel", "model/gguf npu npu/quant"},
+}
+
+// matches reports whether a pattern matches a package.
+func matches(pattern, pkg string) bool {
+	below, all := strings.CutSuffix(pattern, "/...")
+	return pkg == below || all && strings.HasPrefix(pkg, below+"/")
+}
+
+// A pkg is the Go files of a folder, without its tests: for all systems and build tags.
+type pkg struct {
+	name    string            // path below the module; that of the module itself for the root
+	imports map[string]string // imported path → a file that imports it
+	files   []*ast.File
+}
+
+// packages parses all packages of the module.
+func packages(t *testing.T) []pkg {
+	t.Helper()
+	byFolder := map[string]*pkg{}
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if name := d.Name(); d.IsDir() && (name == "testdata" || path != root && strings.HasPrefix(name, ".")) {
+			return fs.SkipDir
+		}
+		if d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		folder, err := filepath.Rel(root, filepath.Dir(path))
+		if err != nil {
+			return err
+		}
+		name := filepath.ToSlash(folder)
+		if name == "." {
+			name = module
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		p := byFolder[name]
+		if p == nil {
+			p = &pkg{name: name, imports: map[string]string{}}
+			byFolder[name] = p
+		}
+		for _, i := range f.Imports {
+			imported, err := strconv.Unquote(i.Path.Value)
+			if err != nil {
+				return err
+			}
+			p.imports[imported] = d.Name()
+		}
+		p.files = append(p.files, f)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(root, "go.mod")); err != nil || len(byFolder) < 40 {
+		t.Fatalf("found %d packages in %s, %v", len(byFolder), root, err)
+	}
+	var all []pkg
+	for _, p := range byFolder {
+		all = append(all, *p)
+	}
+	slices.SortFunc(all, func(a, b pkg) int { return strings.Compare(a.name, b.name) })
+	return all
+}
+
+// own returns the package of this module that an import path names.
+func own(imported string) (name string, ok bool) {
+	if imported == module {
+		return module, true
+	}
+	return strings.CutPrefix(imported, module+"/")
+}
+
+// Every package has a rule and keeps it, and every rule has a package.
+func TestImports(t *testing.T) {
+	used := map[string]bool{}
+	for _, p := range packages(t) {
+		pattern, allowed := "", ""
+		for _, r := range rules {
+			if matches(r.packages, p.name) && len(strings.TrimSuffix(r.packages, "/...")) >= len(strings.TrimSuffix(pattern, "/...")) && pattern != p.name {
+				pattern, allowed = r.packages, r.imports
+			}
+		}
+		if pattern == "" {
+			t.Errorf("%s has no rule: say in this test what it may import", p.name)
+			continue
+		}
+		used[pattern] = true
+		for imported, file := range p.imports {
+			name, ok := own(imported)
+			if ok && !slices.ContainsFunc(strings.Fields(allowed), func(pattern string) bool { return matches(pattern, name) }) {
+				t.Errorf("%s/%s imports %s; the rule for %s allows: %s", p.name, file, name, pattern, allowed)
+			}
+		}
+	}
+	for _, r := range rules {
+		if !used[r.packages] {
+			t.Errorf("the rule for %s is for no package", r.packages)
+		}
+	}
+}
+
+// Experiments stand on the product, never the other way round.
+func TestNobodyImportsTheLab(t *testing.T) {
+	for _, p := range packages(t) {
+		if p.name == "cmd/lab" || matches("lab/...", p.name) {
+			continue
+		}
+		for imported, file := range p.imports {
+			name, ok := own(imported)
+			if ok && (matches("lab/...", name) || name == "internal/llamacpp" && p.name != "cmd/lab") {
+				t.Errorf("%s/%s imports %s", p.name, file, name)
+			}
+		}
+	}
+}
+
+// A model is computed on any device: it knows the interface and the number formats.
+func TestModelKnowsNoDevice(t *testing.T) {
+	for _, p := range packages(t) {
+		if p.name != "model" {
+			continue
+		}
+		var of []string
+		for imported := range p.imports {
+			if name, ok := own(imported); ok && matches("npu/...", name) {
+				of = append(of, name)
+			}
+		}
+		if len(of) == 0 || len(of) > 2 {
+			t.Errorf("model imports %d packages of npu: %v", len(of), of)
+		}
+	}
+}
+
+// pure are the packages whose results depend on nothing but their arguments.
+var pure = []string{"pair", "aggregator", "queue", "scheduler", "profiler"}
+
+// impure are packages that do I/O, start or wait for goroutines, or bring randomness.
+var impure = []string{"bufio", "context", "crypto/rand", "io/...", "log/...", "math/rand/...", "net/...", "os/...", "sync/...", "syscall", "testing/...", "unsafe"}
+
+// clock are the functions of package time that read the clock or wait.
+var clock = []string{"After", "AfterFunc", "NewTicker", "NewTimer", "Now", "Since", "Sleep", "Tick", "Until"}
+
+// The protocol does no I/O, starts no goroutine and reads no clock.
+func TestPurePackages(t *testing.T) {
+	seen := 0
+	for _, p := range packages(t) {
+		if !slices.Contains(pure, p.name) {
+			continue
+		}
+		seen++
+		for imported, file := range p.imports {
+			if slices.ContainsFunc(impure, func(pattern string) bool { return matches(pattern, imported) }) {
+				t.Errorf("%s/%s imports %s", p.name, file, imported)
+			}
+		}
+		for _, f := range p.files {
+			ast.Inspect(f, func(n ast.Node) bool {
+				switch n := n.(type) {
+				case *ast.GoStmt:
+					t.Errorf("%s starts a goroutine", p.name)
+				case *ast.SelectorExpr:
+					if x, ok := n.X.(*ast.Ident); ok && x.Name == "time" && slices.Contains(clock, n.Sel.Name) {
+						t.Errorf("%s uses time.%s", p.name, n.Sel.Name)
+					}
+					if x, ok := n.X.(*ast.Ident); ok && x.Name == "fmt" && strings.Contains(n.Sel.Name, "rint") && !strings.HasPrefix(n.Sel.Name, "Sprint") {
+						t.Errorf("%s uses fmt.%s", p.name, n.Sel.Name)
+					}
+				}
+				return true
+			})
+		}
+	}
+	if seen != len(pure) {
+		t.Errorf("found %d of %v", seen, pure)
+	}
+}

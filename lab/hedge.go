@@ -31,15 +31,15 @@ type HedgeResult struct {
 	Tokens     int     `json:"tokens"`
 	TokenMs    float64 `json:"token_ms"` // live, from the first token of an answer to its last; simulated, from the start
 	Ratio      float64 `json:"ratio"`    // the time of the first result with this round trip, divided by this one's
-	Beside     Beside  `json:"beside"`
+	Shares     Shares  `json:"beside"`
 	Hedges     int     `json:"hedges"` // of the cloud's drafts, those that had arrived before they were needed
 	DraftBytes float64 `json:"draft_bytes_per_token,omitempty"`
 	Simulated  bool    `json:"simulated,omitempty"`
 }
 
-// Beside says what the device's passes decoded for each token of the answer. The shares are those of tokens whose own draft
+// Shares says what the device's passes decoded for each token of the answer. The shares are those of tokens whose own draft
 // took no pass, because an earlier pass had decoded the context as a hedge, a check or a guess.
-type Beside struct {
+type Shares struct {
 	Passes   float64 `json:"passes_per_token"`
 	Contexts float64 `json:"contexts_per_token"`
 	Hedges   float64 `json:"of_hedges"`
@@ -47,8 +47,8 @@ type Beside struct {
 	Guesses  float64 `json:"of_guesses"`
 }
 
-// besideOf sums up the counts of several answers.
-func besideOf(answers []pair.Stats) (b Beside) {
+// sharesOf sums up the counts of several answers.
+func sharesOf(answers []pair.Stats) (b Shares) {
 	tokens := 0
 	for _, s := range answers {
 		tokens += s.Together + s.Alone
@@ -125,7 +125,7 @@ func (h HedgeSimulated) result(ctx context.Context, rtt time.Duration, contexts 
 		r.TokenMs += o.Took.Seconds() * 1e3 / float64(h.Tokens*h.Answers)
 		stats = append(stats, o.Pair[tandem.Device])
 	}
-	r.Beside = besideOf(stats)
+	r.Shares = sharesOf(stats)
 	return r, nil
 }
 
@@ -186,6 +186,6 @@ func (h Hedge) result(ctx context.Context, l *live, texts []string) (r HedgeResu
 		bytes, stats = bytes+a.Link.DraftBytes, append(stats, a.Pair)
 	}
 	r.TokenMs = took.Seconds() * 1e3 / float64(max(1, gaps))
-	r.Beside, r.DraftBytes = besideOf(stats), float64(bytes)/float64(max(1, r.Tokens))
+	r.Shares, r.DraftBytes = sharesOf(stats), float64(bytes)/float64(max(1, r.Tokens))
 	return r, nil
 }

@@ -27,10 +27,10 @@ func TestHedge(t *testing.T) {
 		if r.RTT != float64(i/2*20) || r.Contexts != x.Contexts[i%2] || r.Answers != len(b.Questions) || r.Tokens != first.Tokens || r.Tokens == 0 {
 			t.Errorf("row %d: %+v", i, r)
 		}
-		if r.TokenMs <= 0 || r.Ratio != first.TokenMs/r.TokenMs || r.DraftBytes <= 0 || r.Beside.Passes <= 0 || r.Beside.Hedges+r.Beside.Checks+r.Beside.Guesses > 1 {
+		if r.TokenMs <= 0 || r.Ratio != first.TokenMs/r.TokenMs || r.DraftBytes <= 0 || r.Shares.Passes <= 0 || r.Shares.Hedges+r.Shares.Checks+r.Shares.Guesses > 1 {
 			t.Errorf("row %d: %+v", i, r)
 		}
-		if r.Contexts == 1 && (r.Hedges != 0 || r.Beside.Hedges+r.Beside.Checks+r.Beside.Guesses != 0) {
+		if r.Contexts == 1 && (r.Hedges != 0 || r.Shares.Hedges+r.Shares.Checks+r.Shares.Guesses != 0) {
 			t.Errorf("row %d: %+v", i, r)
 		}
 	}

@@ -116,7 +116,7 @@ func (x Latency) simulate(ctx context.Context, sources []*answers, s Strategy, r
 const draftBytes = 80
 
 // sequence is DRDG/SW: both sides generate as many tokens as the device does alone, then the cloud's answer crosses at once,
-// with so many bytes for each token.
+// at the given number of bytes a token.
 func (x Latency) sequence(alone []sim.Outcome, rtt time.Duration, d [2]time.Duration, bytes int) Result {
 	var per []float64
 	for _, o := range alone {

@@ -7,23 +7,23 @@ import (
 	"tandem/npu/phone/sim"
 )
 
-// NPU plays graph switching and the memory runtime on a simulated phone, and compares the simulator with
-// published figures. What decides is the code that a phone would run (npu/phone/plan, npu/phone/memory); only time is
-// made up.
+// NPU plays graph switching and the memory runtime on a simulated phone, and compares the simulator with published figures.
+// The planner and the memory runtime are those that a phone would run (npu/phone/plan, npu/phone/memory). Only time is
+// simulated.
 type NPU struct {
-	SoCs         []string // chips with stacks of the switching experiment; pictures are of the first
-	MemorySoC    string   // of the memory experiment
+	SoCs         []string // chips with stacks, for the switching experiment; the first has pictures
+	MemorySoC    string   // for the memory experiment
 	Chunk, Small int      // rows of G¹ and G²
 	Blocks       []int
 	Chunks       int // 1 to this many
 	Nodes        int // bound of the exact search
-	// Native runs a prompt on this machine with the share of the weights in memory, 0 for no bound, staged or
-	// paged. nil leaves that out.
+	// Native runs a prompt on this machine with a share of the weights in memory, 0 for no bound, staged or paged. If it is
+	// nil, Run leaves that out.
 	Native func(ctx context.Context, share float64, paging bool) (NativeRun, error)
-	// Accept measures accept lengths for sd.npu's Table 3. nil leaves that out.
+	// Accept measures accept lengths for sd.npu's Table 3. If it is nil, Run leaves that out.
 	Accept func(ctx context.Context) (AcceptLengths, error)
 
-	files sim.Files // the parameters, nil for those of package sim
+	files sim.Files // parameters; nil for those of package sim
 }
 
 // chip returns a chip's costs.
@@ -34,16 +34,16 @@ func (x NPU) chip(name string) (sim.Costs, error) {
 	return x.files.Find(name)
 }
 
-// NPUData is what the experiment gives to programs.
+// NPUData is the outcome of NPU for programs.
 type NPUData struct {
-	Simulated  bool              `json:"simulated"` // all but rows of the runtime "native"
+	Simulated  bool              `json:"simulated"` // all but the runtimes "native" and "native paging"
 	Switching  []Switching       `json:"switching"`
 	Memory     []Memory          `json:"memory"`
 	Ablation   []Ablated         `json:"ablation,omitempty"` // of sd.npu's Table 3, with accept lengths measured here
 	Accept     *AcceptLengths    `json:"accept_lengths,omitempty"`
 	Validation []PublishedFigure `json:"validation"`
-	Summary    []SourceErrors    `json:"validation_summary"` // the last is of all sources
-	Parameters []ChipOrigins     `json:"parameters"`         // the last is of all chips
+	Summary    []SourceErrors    `json:"validation_summary"` // the last is for all sources
+	Parameters []ChipOrigins     `json:"parameters"`         // the last is for all chips
 }
 
 // Run plays everything.
@@ -63,6 +63,6 @@ func (x NPU) Run(ctx context.Context, progress Progress) (Report, NPUData, error
 			return r, data, err
 		}
 	}
-	r.About = fmt.Sprintf("Prefill in chunks of %d on graph G¹, decoding on G² of %d rows, on simulated chips; the planner is the one that a phone would run. Weights beyond a memory budget pass through two staging slots on a simulated %s. The last table sets the simulator beside the numbers in the papers' text and those of three engines, whether they fit or not, and lists what it cannot predict.", x.Chunk, x.Small, x.MemorySoC)
+	r.About = fmt.Sprintf("Prefill in chunks of %d on graph G¹, decoding on G² of %d rows, on simulated chips; the planner is the one that a phone would run. Weights beyond a memory budget pass through two staging slots on a simulated %s. The last table compares the simulator with the numbers in the papers' text and those of three engines, whether they fit or not, and lists what it cannot predict.", x.Chunk, x.Small, x.MemorySoC)
 	return r, data, nil
 }

@@ -9,7 +9,7 @@ import (
 	"tandem/npu/phone/sim"
 )
 
-// validate sets the simulator beside published figures, and says where its parameters come from.
+// validate compares the simulator with published figures, and says where its parameters come from.
 func (x NPU) validate(_ context.Context, r *Report, data *NPUData) error {
 	figures, err := Validate(data.Accept)
 	if err != nil {
@@ -22,18 +22,18 @@ func (x NPU) validate(_ context.Context, r *Report, data *NPUData) error {
 	r.Tables = append(r.Tables, summaryTable(data.Summary), originsTable(data.Parameters), validationTable(figures))
 	all := data.Summary[len(data.Summary)-1]
 	r.Findings = append(r.Findings,
-		fmt.Sprintf("Of %d published figures that the simulator predicts and was not fitted to, it meets %d within 10 %% and %d within 25 %%; half of the errors are below %.0f %%, the worst is %.0f %%. Not among them: %d that parameters were fitted to, %d that its rules or parameters say anyway, %d that repeat another, %d that drafting measured here stands beside, %d that it cannot predict.",
+		fmt.Sprintf("Of %d published figures that the simulator predicts and was not fitted to, it meets %d within 10 %% and %d within 25 %%; half of the errors are below %.0f %%, the worst is %.0f %%. Not among them: %d that parameters were fitted to, %d that follow from its rules or parameters, %d that repeat another, %d of drafting, which is measured here, %d that it cannot predict.",
 			all.Compared, all.Within10, all.Within25, 100*all.Median.Value, 100*all.Worst.Value, all.Fitted, all.Given, all.Repeated, all.Measured, all.Open),
 		bySource(data.Summary),
-		"Many of these figures are of one measurement: eight use cases of one table, ranges of the same cells. The sources' medians say more than their sum.",
+		"Many of these figures belong to one measurement: eight use cases of one table, ranges of the same cells. The medians by source say more than the sum.",
 		brokenBounds(all, figures), wrongSide(figures), parametersFinding(data.Parameters))
 	r.Findings = append(r.Findings, ablationFindings(figures)...)
 	return nil
 }
 
-// validationTable is one row for each figure.
+// validationTable has a line for each figure.
 func validationTable(figures []PublishedFigure) Table {
-	t := Table{Name: "npu-validation", Title: "The simulator beside published figures", Columns: []string{"figure", "unit", "kind", "published", "predicted", "error", "fitted", "note"}}
+	t := Table{Name: "npu-validation", Title: "The simulator and published figures", Columns: []string{"figure", "unit", "kind", "published", "predicted", "error", "fitted", "note"}}
 	for _, f := range figures {
 		published, e := f.Published.brief(), ""
 		switch {
@@ -55,7 +55,7 @@ func validationTable(figures []PublishedFigure) Table {
 	return t
 }
 
-// summaryTable is one row for each source.
+// summaryTable has a line for each source.
 func summaryTable(sums []SourceErrors) Table {
 	t := Table{Name: "npu-validation-summary", Title: "Errors of the simulator by source",
 		Columns: []string{"source", "compared", "within_10_percent", "within_25_percent", "median_error", "worst_error", "fitted", "bounds", "bounds_broken", "given", "repeated", "measured", "open"}}
@@ -73,7 +73,7 @@ func summaryTable(sums []SourceErrors) Table {
 	return t
 }
 
-// bySource gives each source's errors.
+// bySource lists each source's errors.
 func bySource(sums []SourceErrors) string {
 	var parts []string
 	for _, s := range sums[:len(sums)-1] {
@@ -85,7 +85,7 @@ func bySource(sums []SourceErrors) string {
 	return "Errors by source: " + strings.Join(parts, "; ") + "."
 }
 
-// brokenBounds names the statements that the simulator contradicts.
+// brokenBounds names the published bounds that the simulator contradicts.
 func brokenBounds(all SourceErrors, figures []PublishedFigure) string {
 	var broken []string
 	for _, f := range figures {
@@ -100,7 +100,7 @@ func brokenBounds(all SourceErrors, figures []PublishedFigure) string {
 	return text + ": " + strings.Join(broken, "; ") + "."
 }
 
-// wrongSide counts what is published as an advantage and comes out as none.
+// wrongSide counts published advantages that the simulator does not find.
 func wrongSide(figures []PublishedFigure) string {
 	n, all := 0, 0
 	for _, f := range figures {
@@ -110,7 +110,7 @@ func wrongSide(figures []PublishedFigure) string {
 			}
 		}
 	}
-	return fmt.Sprintf("Of %d published factors above 1 (times faster, times less energy) the simulator puts %d at 1 or below: it should not be asked whether a technique pays.", all, n)
+	return fmt.Sprintf("Of %d published factors above 1 (times faster, times less energy) the simulator puts %d at 1 or below: it cannot tell whether a technique pays.", all, n)
 }
 
 // ChipOrigins says where the values of one chip's parameter file come from.
@@ -119,7 +119,7 @@ type ChipOrigins struct {
 	sim.Origins
 }
 
-// chipOrigins counts each chip's values, and all in the last.
+// chipOrigins counts each chip's values. The last is for all chips.
 func chipOrigins() (out []ChipOrigins, err error) {
 	all := ChipOrigins{SoC: "all"}
 	for _, name := range sim.Names() {
@@ -133,7 +133,7 @@ func chipOrigins() (out []ChipOrigins, err error) {
 	return append(out, all), nil
 }
 
-// originsTable is one row for each chip.
+// originsTable has a line for each chip.
 func originsTable(chips []ChipOrigins) Table {
 	t := Table{Name: "npu-parameters", Title: "Where the chips' parameters come from", Columns: []string{"soc", "values", "sourced", "fitted", "carried", "carried_from_fits"}}
 	for _, c := range chips {
@@ -142,7 +142,7 @@ func originsTable(chips []ChipOrigins) Table {
 	return t
 }
 
-// parametersFinding gives the shares.
+// parametersFinding lists the shares.
 func parametersFinding(chips []ChipOrigins) string {
 	all := chips[len(chips)-1]
 	share := func(n int) float64 { return 100 * float64(n) / float64(all.Sum()) }

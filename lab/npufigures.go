@@ -13,42 +13,42 @@ import (
 // FigureKind says what a published figure can tell about the simulator.
 type FigureKind string
 
-// Kinds of figures. Errors are counted of the first alone.
+// Kinds of figures. Only the first counts as a prediction with an error.
 const (
 	Compared FigureKind = "compared" // predicted, and nothing was fitted to it
 	FittedTo FigureKind = "fitted"   // a parameter was chosen so that it holds
 	Bound    FigureKind = "bound"    // published on one side only: it holds or not
-	Given    FigureKind = "given"    // the simulator's rules or parameters say it: true whatever else is wrong
+	Given    FigureKind = "given"    // follows from the simulator's rules or parameters, whatever else is wrong
 	Repeated FigureKind = "repeated" // the same number as another, or its inverse
-	Measured FigureKind = "measured" // by drafting on this machine, with another model: not the simulator's
+	Measured FigureKind = "measured" // by drafting on this machine with another model, not predicted by the simulator
 	Open     FigureKind = "open"     // not predicted, see Note
 )
 
-// PublishedFigure is one published number beside what the simulator says.
+// PublishedFigure is a published number with the simulator's prediction.
 type PublishedFigure struct {
-	Figure    string     `json:"figure"` // where it stands, and what it is; the source comes first
+	Figure    string     `json:"figure"` // where it is published and what it is; begins with its source
 	Unit      string     `json:"unit"`
 	Kind      FigureKind `json:"kind"`
-	Published Number     `json:"published"`              // null: in no text at hand
-	Upper     Number     `json:"published_to,omitzero"`  // where a range was published
+	Published Number     `json:"published"`              // null: not in the texts at hand
+	Upper     Number     `json:"published_to,omitzero"`  // the upper end, where a range was published
 	Side      string     `json:"published_on,omitempty"` // of bounds: "above" or "below" Published
 	Predicted Number     `json:"predicted"`              // null: not predicted, see Note
 	Fitted    bool       `json:"fitted"`                 // Kind is "fitted"
-	Error     Number     `json:"error,omitzero"`         // relative, 0 inside a range; of what is compared, repeated or measured
+	Error     Number     `json:"error,omitzero"`         // relative, 0 inside a range; of the kinds compared, repeated and measured
 	Holds     *bool      `json:"holds,omitempty"`        // of bounds
 	Note      string     `json:"note,omitempty"`
 }
 
-// Assumptions behind requests whose lengths the papers do not give.
+// Assumptions where the papers do not state the lengths of a request.
 const (
-	summaryPrompt  = 1500 // tokens: CoordGen §1 speaks of 1 to 2 thousand
+	summaryPrompt  = 1500 // tokens: CoordGen §1 says 1 to 2 thousand
 	prefillChunk   = 256  // CoordGen §3.2
 	decodeChunk    = 32   // CoordGen §3.2
-	ablationBlocks = 6    // CoordGen §3.2, Figure 8; sd.npu §5.1 takes 2
+	ablationBlocks = 6    // CoordGen §3.2, Figure 8; sd.npu §5.1 uses 2
 	summaryTokens  = 100
 )
 
-// validator collects figures and keeps the first error.
+// validator collects figures. It keeps the first error.
 type validator struct {
 	files   sim.Files
 	lags    map[lagOf]float64
@@ -83,7 +83,7 @@ func (v *validator) shape(name string, layers, head npu.DType) sim.Shape {
 	return s
 }
 
-// add completes a figure of its kind.
+// add completes a figure and appends it.
 func (v *validator) add(f PublishedFigure) {
 	switch f.Kind {
 	case Compared, Repeated, Measured:
@@ -112,12 +112,12 @@ func (f PublishedFigure) off() Number {
 	return Is(math.Round(e*1e4) / 1e4)
 }
 
-// one adds a figure of that kind with one published number and a prediction.
+// one adds a figure of the given kind with one published number and a prediction.
 func (v *validator) one(kind FigureKind, figure, unit string, published, predicted float64, note string) {
 	v.add(PublishedFigure{Figure: figure, Unit: unit, Kind: kind, Published: Is(published), Predicted: Is(predicted), Note: note})
 }
 
-// is adds one figure.
+// is adds a figure that the simulator predicts.
 func (v *validator) is(figure, unit string, published, predicted float64, note string) {
 	v.one(Compared, figure, unit, published, predicted, note)
 }
@@ -127,18 +127,18 @@ func (v *validator) fitted(figure, unit string, published, predicted float64, no
 	v.one(FittedTo, figure, unit, published, predicted, note)
 }
 
-// again adds a figure that says what another says already.
+// again adds a figure that repeats another.
 func (v *validator) again(figure, unit string, published, predicted float64, note string) {
 	v.one(Repeated, figure, unit, published, predicted, note)
 }
 
-// within adds a figure of which a range was published, both ends of it.
+// within adds a figure for which a range was published.
 func (v *validator) within(figure, unit string, low, high, predicted float64, note string) {
 	v.add(PublishedFigure{Figure: figure, Unit: unit, Kind: Compared, Published: Is(low), Upper: Is(high), Predicted: Is(predicted), Note: note})
 }
 
-// ends adds the lowest and the highest of what was published over several phones, models or tasks, as two
-// figures: a point within a wide range would say little.
+// ends adds the lowest and the highest of a range over several phones, models or tasks as two figures. One figure would say
+// little: a wide range holds almost any prediction.
 func (v *validator) ends(figure, unit string, low, high float64, predicted []float64, note string) {
 	if v.err == nil && len(predicted) > 0 {
 		v.is(figure+", lowest", unit, low, slices.Min(predicted), note)
@@ -146,7 +146,7 @@ func (v *validator) ends(figure, unit string, low, high float64, predicted []flo
 	}
 }
 
-// bound adds a figure that lies above or below a published number.
+// bound adds a figure that is published as above or below a number.
 func (v *validator) bound(figure, unit, side string, published, predicted float64, note string) {
 	v.add(PublishedFigure{Figure: figure, Unit: unit, Kind: Bound, Side: side, Published: Is(published), Predicted: Is(predicted), Note: note})
 }
@@ -156,15 +156,15 @@ func (v *validator) open(figure, unit string, published float64, why string) {
 	v.add(PublishedFigure{Figure: figure, Unit: unit, Kind: Open, Published: Is(published), Note: why})
 }
 
-// unread adds figures whose numbers are in no text at hand.
+// unread adds figures whose numbers are not in the texts at hand.
 func (v *validator) unread(figures string) {
 	v.add(PublishedFigure{Figure: figures, Kind: Open, Note: "their numbers are not in the text at hand"})
 }
 
-// msOf is a duration as a plain number of milliseconds.
+// msOf returns a duration in milliseconds.
 func msOf(d time.Duration) float64 { return d.Seconds() * 1000 }
 
-// pass is one run of the whole model on chunk rows. Its layers are alike: one is costed.
+// pass is the cost of one run of the whole model on chunk rows. All layers cost the same.
 func pass(c sim.Costs, s sim.Shape, chunk, context int, all bool) sim.Cost {
 	layers := s.Layers
 	s.Layers = 1
@@ -174,7 +174,7 @@ func pass(c sim.Costs, s sim.Shape, chunk, context int, all bool) sim.Cost {
 	return sim.Cost{NPU: n * layer.NPU, CPU: n * layer.CPU, Weights: int64(layers) * layer.Weights}.Plus(c.Graph(blocks[1], context))
 }
 
-// prefill is the whole prompt in chunks.
+// prefill is the cost of reading a prompt in chunks.
 func prefill(c sim.Costs, s sim.Shape, prompt, chunk int) (sum sim.Cost) {
 	for at := 0; at < prompt; at += chunk {
 		sum = sum.Plus(pass(c, s, chunk, min(at+chunk, prompt), false))
@@ -182,11 +182,10 @@ func prefill(c sim.Costs, s sim.Shape, prompt, chunk int) (sum sim.Cost) {
 	return sum
 }
 
-// Validate sets the simulator beside published figures: those of CoordGen, sd.npu, Samsung's paper and
-// llada.cpp whose numbers are in the text at hand and are of time, energy, memory or drafts, and those of
-// engines that were known when this was written. What has no prediction is listed with the reason. Accuracies
-// are left out, and numbers that abstracts repeat. The drafting that was measured, if it was, stands beside
-// the papers' accept lengths.
+// Validate compares the simulator with published figures: the numbers on time, energy, memory and drafts in the texts of
+// CoordGen, sd.npu, Samsung's paper and llada.cpp, and those of some engines. Figures without a prediction are listed with the
+// reason. Accuracies, and numbers that abstracts repeat, are left out. measured, if not nil, is compared with the papers'
+// accept lengths.
 func Validate(measured *AcceptLengths) ([]PublishedFigure, error) {
 	return validate(sim.Default(), measured)
 }
@@ -202,13 +201,13 @@ func validate(files sim.Files, measured *AcceptLengths) ([]PublishedFigure, erro
 	return v.figures, v.err
 }
 
-// Sources publish figures; a figure's name begins with its source.
+// Sources are the publications. A figure's name begins with its source.
 var Sources = []string{"sd.npu", "CoordGen", "Samsung", "llada.cpp", "llama.cpp", "PowerServe", "ExecuTorch", "MNN"}
 
 // SourceErrors sums up the figures of one source.
 type SourceErrors struct {
 	Source   string `json:"source"`   // or "all"
-	Compared int    `json:"compared"` // figures whose errors the next four are about
+	Compared int    `json:"compared"` // figures that the next four fields describe
 	Within10 int    `json:"within_10_percent"`
 	Within25 int    `json:"within_25_percent"`
 	Median   Number `json:"median_error"`
@@ -216,14 +215,14 @@ type SourceErrors struct {
 
 	Fitted   int `json:"fitted"`
 	Bounds   int `json:"bounds"`
-	Broken   int `json:"bounds_broken"` // of these, what the simulator contradicts
+	Broken   int `json:"bounds_broken"` // of these, how many the simulator contradicts
 	Given    int `json:"given"`
 	Repeated int `json:"repeated"`
 	Measured int `json:"measured"`
 	Open     int `json:"open"`
 }
 
-// Summarise sums up each source, and all in the last.
+// Summarise sums up the errors by source. The last is for all sources.
 func Summarise(figures []PublishedFigure) (sums []SourceErrors) {
 	for _, source := range Sources {
 		sums = append(sums, summary(source, figures, func(f PublishedFigure) bool { return strings.HasPrefix(f.Figure, source) }))

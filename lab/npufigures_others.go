@@ -7,8 +7,8 @@ import (
 	"tandem/npu/phone/sim"
 )
 
-// samsungShape is a stand-in for the paper's 1B model, whose configuration is not published: Llama-3.2-1B
-// with a narrower feed-forward layer, so that it has the 0.9 billion parameters of 1800 MB in 16 bits.
+// samsungShape stands in for the paper's 1B model, whose configuration is not published. It is Llama-3.2-1B with a narrower
+// feed-forward layer, so that it has 0.9 billion parameters: 1800 MB in 16 bits.
 func samsungShape() sim.Shape {
 	return sim.Shape{Name: "1B", Layers: 16, Dim: 2048, FF: 4800, Heads: 32, KVHeads: 8, HeadDim: 64, Vocab: 128256,
 		Type: npu.Q4_0, HeadType: npu.Q8_0}
@@ -20,25 +20,26 @@ const (
 	loraRank     = 32
 )
 
-// samsungNote goes with all predictions of that model.
+// samsungNote goes with all predictions for that model.
 const samsungNote = "the model's shape, the chunk (128) and the rank (32) are not published"
 
-// sessionNote goes with loading for the first time.
+// sessionNote goes with predictions of the first load.
 const sessionNote = "without the start of the session, which no switch of graphs takes"
 
 // oneB is Samsung's 1B model with INT4 weights on the Galaxy S24.
 type oneB struct{ c sim.Costs }
 
-// token is one step of that many rows, first the pass over the first chunk, both in ms.
+// token is the time of a step, in ms.
 func (m oneB) token(s sim.Shape, rows int) float64 {
 	return msOf(pass(m.c, s, rows, 512, true).Time())
 }
 
+// first is the time of the pass over the first chunk, in ms.
 func (m oneB) first(s sim.Shape) float64 {
 	return msOf(pass(m.c, s, samsungChunk, samsungChunk, false).Time())
 }
 
-// size is what its graphs need, in MB.
+// size is the size of its graphs, in MB.
 func (m oneB) size(s sim.Shape) float64 {
 	b := int64(0)
 	for _, g := range s.Blocks(1, true) {
@@ -52,7 +53,7 @@ func (m oneB) loading() float64 {
 	return msOf(m.c.LoadTime(2, int64(1e6*m.size(samsungShape()))))
 }
 
-// withAdapters computes so many adapters beside each projection of attention.
+// withAdapters adds n adapters to each projection of attention.
 func withAdapters(s sim.Shape, n int) sim.Shape {
 	s.LoRA, s.Adapters = loraRank, n
 	return s
@@ -68,7 +69,7 @@ func (v *validator) samsung() {
 	v.samsungGraphs(m)
 }
 
-// samsungAdapters are Tables 1, 2 and 9: ways to hold several adapters.
+// samsungAdapters adds Tables 1, 2 and 9: ways to hold several adapters.
 func (v *validator) samsungAdapters(m oneB) {
 	s := samsungShape()
 	adapted, masked := withAdapters(s, 1), withAdapters(s, 2)
@@ -101,7 +102,7 @@ func (v *validator) samsungAdapters(m oneB) {
 	v.is("Samsung Table 2: size, LoRA as input", "MB", 686, m.size(s), "adapters are inputs; "+stand)
 }
 
-// samsungAnswers are Tables 3 and 5: whole answers.
+// samsungAnswers adds Tables 3 and 5: whole answers.
 func (v *validator) samsungAnswers(m oneB) {
 	s := samsungShape()
 	adapted := withAdapters(s, 1)
@@ -124,7 +125,7 @@ func (v *validator) samsungAnswers(m oneB) {
 	v.open("Samsung, abstract: better in memory and latency overall, highest (lowest 4)", "×", 6, "the text does not say than what")
 }
 
-// samsungGraphs is Table 10: rewritten graphs. Its rows on composite and transposed graphs repeat the first.
+// samsungGraphs adds Table 10: rewritten graphs. Its lines on composite and transposed graphs repeat the first.
 func (v *validator) samsungGraphs(m oneB) {
 	s, c := samsungShape(), m.c
 	adapted := withAdapters(s, 1)
@@ -136,7 +137,7 @@ func (v *validator) samsungGraphs(m oneB) {
 	}
 	v.fitted(table+"first token, what scalar folding saves", "ms", 1.5, unfolded(samsungChunk), "47.3 - 45.8: one more operator for each head")
 	v.fitted(table+"generation, what scalar folding saves", "ms", 1.125, unfolded(1), "20.51 - 19.385: one more operator for each head")
-	const sum = "scalar folding and what it saves, both beside it"
+	const sum = "the sum of scalar folding and what it saves"
 	v.again(table+"first token, without scalar folding", "ms", 47.3, m.first(s)+unfolded(samsungChunk), sum)
 	v.again(table+"generation, without scalar folding", "ms", 20.51, m.token(s, 1)+unfolded(1), sum)
 	split := msOf(c.Op) * float64(s.Layers*(2*s.Heads+2*s.KVHeads))
@@ -153,7 +154,7 @@ func (v *validator) samsungGraphs(m oneB) {
 	v.again(table+"generation, K transposed", "ms", 19.385, m.token(s, 1), repeats)
 }
 
-// useCase is a row of Samsung's Table 6, with the best of Table 7's column that stands in its place.
+// useCase is a line of Samsung's Table 6, with the best value of the corresponding column of Table 7.
 type useCase struct {
 	name               string
 	prefill            float64 // ms
@@ -175,8 +176,8 @@ var useCases = []useCase{
 	{"AI Brief", 404.88, 52.85, 37.75, 18.92, 26.49, 2484.68, 1509.68, 1.57, 36.46, 2},
 }
 
-// samsungScaled are Tables 6 and 7: a 3B model on the Galaxy S25, with and without speculative decoding.
-// Tokens for each inference are the best of Table 7, which the simulator takes as given.
+// samsungScaled adds Tables 6 and 7: a 3B model on the Galaxy S25, with and without speculative decoding. The simulator takes
+// the tokens for each inference from Table 7, where they are best.
 func (v *validator) samsungScaled() {
 	c, s := v.costs("sm8750/qnn"), v.shape("Llama-3.2-3B", npu.Q4_0, npu.Q8_0)
 	if v.err != nil {
@@ -216,13 +217,13 @@ func (v *validator) samsungScaled() {
 	v.add(PublishedFigure{Figure: "Samsung Table 7: the other branchings", Kind: Open, Note: "tokens for each inference are the model's; the pass takes the same time for all"})
 }
 
-// diffusion is LLaDA-8B beside Llama-3-8B on a chip with llada.cpp's kernels, for answers of 128 tokens.
+// diffusion is LLaDA-8B and Llama-3-8B on a chip with llada.cpp's kernels, for answers of 128 tokens.
 type diffusion struct {
 	c    sim.Costs
 	d, l sim.Shape
 }
 
-// Assumptions behind llada.cpp's answers, whose steps are not published.
+// Assumptions about llada.cpp's answers, whose numbers of steps are not published.
 const (
 	diffusionCommits = 4.0 // tokens a step
 	diffusionWindow  = 64  // rows
@@ -233,19 +234,21 @@ func (v *validator) diffusion(soc string) diffusion {
 	return diffusion{v.costs(soc + "/llada"), v.shape("LLaDA-8B", npu.Q4_0, npu.Q4_0), v.shape("Llama-3.1-8B", npu.Q4_0, npu.Q4_0)}
 }
 
-// token is a token's time, llama one of Llama's, cpu one of the CPU's that commits one a step; in ms.
+// token is the time of a token of LLaDA, in ms.
 func (x diffusion) token() float64 {
 	return msOf(pass(x.c, x.d, diffusionWindow, 256, false).Time()) / diffusionCommits
 }
 
+// llama is the time of a token of Llama, in ms.
 func (x diffusion) llama() float64 { return msOf(pass(x.c, x.l, 1, 256, true).Time()) }
 
+// cpu is the time of a token of LLaDA on the CPU, which commits one token a step, in ms.
 func (x diffusion) cpu() float64 {
 	return msOf(x.c.CPUProducts(32, x.d.Parameters(), x.d.Parameters()*4.5/8))
 }
 
-// llada are the numbers in llada.cpp's text, and its statements on what is faster; the numbers of its tables
-// are not in the text at hand.
+// llada adds the numbers in llada.cpp's text and its statements on what is faster. The numbers of its tables are not in the
+// text at hand.
 func (v *validator) llada() {
 	gen3, elite, gen5 := v.diffusion("sm8650"), v.diffusion("sm8750"), v.diffusion("sm8850")
 	if v.err != nil {
@@ -278,7 +281,7 @@ func (v *validator) llada() {
 	v.unread("llada.cpp Tables 2, 6, 7; Figures 3, 5, 11 to 14")
 }
 
-// lladaRules are statements that follow from a rule of the simulator or from a parameter.
+// lladaRules adds statements that follow from a rule or a parameter of the simulator.
 func (v *validator) lladaRules(c sim.Costs, d sim.Shape) {
 	product := func(rows int) float64 { return c.Product(rows, d.FF, d.Dim, 0).Seconds() }
 	v.one(Given, "llada.cpp §2.2, Figure 3(a): a product of 32 rows over one of 4, nearly constant", "×", 1, product(32)/product(4), "one tile")
@@ -289,7 +292,7 @@ func (v *validator) lladaRules(c sim.Costs, d sim.Shape) {
 	v.one(Given, "llada.cpp §5.6: all weights at once fail to map on SM8750 (1: fail)", "", 1, fits, "layers in Q4_0 against one session's window")
 }
 
-// engines are other published measurements.
+// engines adds measurements that engines publish.
 func (v *validator) engines() {
 	hex, gen3, elite := v.costs("sm8750/hexagon"), v.costs("sm8650/qnn"), v.costs("sm8750/qnn")
 	if v.err != nil {
@@ -332,7 +335,7 @@ func (v *validator) engines() {
 	}
 }
 
-// hexagons are measurements that issues and pull requests of llama.cpp publish of its Hexagon backend.
+// hexagons adds measurements of llama.cpp's Hexagon backend from its issues and pull requests.
 func (v *validator) hexagons(elite sim.Costs) {
 	gen5 := v.costs("sm8850/hexagon")
 	if v.err != nil {
@@ -352,7 +355,7 @@ func (v *validator) hexagons(elite sim.Costs) {
 	v.open("llama.cpp pull request 27642, SM8850: Qwen3.5-9B on QNN (on ggml's backend 8.1)", "tokens/s", 14.1, "the model's layers are not all attention, and of no shape at hand")
 }
 
-// mnn are MNN's measurements of one model, which the CPU's values are fitted to.
+// mnn adds MNN's measurements of one model, to which the CPU's parameters are fitted.
 func (v *validator) mnn() {
 	c, s := v.costs("sm8750"), v.shape("Qwen3-0.6B", npu.Q4_0, npu.Q4_0)
 	if v.err != nil {

@@ -12,17 +12,17 @@ import (
 	"tandem/npu/phone/sim"
 )
 
-// phones are those of CoordGen and sd.npu, with the chip and the stack that stand for them.
+// phones are those of CoordGen and sd.npu, with the chip and the stack that simulate them.
 var phones = []struct{ name, soc string }{{"Redmi K60 Pro", "sm8550/mllm"}, {"Redmi K70 Pro", "sm8650/mllm"}, {"OnePlus 13", "sm8750/mllm"}}
 
 // request is what both papers measure: a model on a phone reads summaryPrompt tokens and writes summaryTokens.
 type request struct {
 	c    sim.Costs
 	s    sim.Shape
-	lags map[lagOf]float64 // of all requests, so that each is planned once
+	lags map[lagOf]float64 // shared by all requests, so that each switch is planned once
 }
 
-// lagOf says which switch of graphs it is.
+// lagOf identifies a switch of graphs.
 type lagOf struct {
 	soc, stack, model string
 	strategy          plan.Strategy
@@ -36,17 +36,17 @@ func (v *validator) request(soc, model string) request {
 	return request{v.costs(soc), v.shape(model, npu.Q8_0, npu.Q8_0), v.lags}
 }
 
-// step is one pass of so many rows over that context, in ms.
+// step is the time of a pass, in ms.
 func (q request) step(rows, context int) float64 {
 	return msOf(pass(q.c, q.s, rows, context, true).Time())
 }
 
-// reading is the prefill, in ms.
+// reading is the time of the prefill, in ms.
 func (q request) reading() float64 {
 	return msOf(prefill(q.c, q.s, summaryPrompt, prefillChunk).Time())
 }
 
-// lag is what the switch of graphs adds to the prefill of so many chunks, in ms.
+// lag is what the switch of graphs adds to a prefill, in ms.
 func (q request) lag(strategy plan.Strategy, chunks int) float64 {
 	of := lagOf{q.c.SoC, q.c.Stack, q.s.Name, strategy, chunks}
 	if ms, ok := q.lags[of]; ok {
@@ -57,12 +57,12 @@ func (q request) lag(strategy plan.Strategy, chunks int) float64 {
 	return q.lags[of]
 }
 
-// cpuStep is decoding one token on the CPU, in ms; INT8 weights.
+// cpuStep is the time to decode a token on the CPU with INT8 weights, in ms.
 func (q request) cpuStep() float64 {
 	return msOf(q.c.CPUProducts(1, q.s.Parameters(), q.s.Parameters()))
 }
 
-// chunks of the prompt.
+// summaryChunks is the number of chunks of the prompt.
 const summaryChunks = (summaryPrompt + prefillChunk - 1) / prefillChunk
 
 // calibrationPerToken is calibration's time in ms, spread over the answer.
@@ -88,7 +88,7 @@ func (q request) perToken(variant string, accept float64) float64 {
 	return (q.step(rows, summaryPrompt)+drafting)/accept + q.lag(strategy, summaryChunks)/summaryTokens + calibration
 }
 
-// joules is the energy of the request; switching graphs takes none.
+// joules is the energy of the request. Switching graphs takes none.
 func (q request) joules(variant string, accept float64) float64 {
 	sum := prefill(q.c, q.s, summaryPrompt, prefillChunk)
 	if variant == "CPU" {
@@ -110,7 +110,7 @@ func (q request) joules(variant string, accept float64) float64 {
 	return sum.Joules(q.c)
 }
 
-// anywhere adds a figure of which the text names no phone: the one that the simulator errs most on counts.
+// anywhere adds a figure whose text names no phone. It counts for the phone with the largest error.
 func (v *validator) anywhere(figure, unit string, published float64, note string, predict func(request) float64) {
 	worst := PublishedFigure{Figure: figure, Unit: unit, Kind: Compared, Published: Is(published)}
 	var all []string
@@ -129,7 +129,7 @@ func (v *validator) anywhere(figure, unit string, published float64, note string
 	v.add(worst)
 }
 
-// draftLengths are the papers' numbers on passes of few and many rows.
+// draftLengths adds the papers' numbers on passes of few and many rows.
 func (v *validator) draftLengths() {
 	q, elite := v.request("sm8650/mllm", "Qwen2.5-1.5B"), v.request("sm8750/mllm", "Qwen2.5-1.5B")
 	if v.err != nil {
@@ -157,7 +157,7 @@ func (v *validator) draftLengths() {
 	v.open("CoordGen Table 1, sd.npu Table 1: NPU of the Snapdragon 8 Gen 3", "TOPS", 73, "a peak; the simulator holds what its stacks reach, a tenth of that")
 }
 
-// switching are the papers' numbers on changing from prefill's graphs to decoding's.
+// switching adds the papers' numbers on changing from prefill's graphs to decoding's.
 func (v *validator) switching() {
 	const lengths = "answers of 100 tokens, the figure's are not given"
 	v.anywhere("sd.npu §3.1, Figure 4: share of switching in decoding, context of 1K", "%", 29, lengths, func(q request) float64 {
@@ -181,7 +181,7 @@ func (v *validator) switching() {
 		"published in words: two blocks suffice for all models and phones; predicted for the least, "+cmp.Or(least, "none"))
 }
 
-// decodingShares are the papers' shares of decoding in a request.
+// decodingShares adds the papers' shares of decoding in a request.
 func (v *validator) decodingShares() {
 	q := v.request("sm8750/mllm", "Qwen2.5-1.5B")
 	if v.err != nil {
@@ -215,10 +215,10 @@ func (v *validator) decodingShares() {
 	v.one(Given, "sd.npu §5.4: drafting, less than", "ms/step", 3, draftingMs, whose)
 }
 
-// acceptNote goes with what is predicted from accept lengths.
+// acceptNote goes with predictions from accept lengths.
 const acceptNote = "with the accept lengths of Table 4, those of relatives for Qwen2.5-0.5B and Llama-3.2-3B"
 
-// ratios are a way's cost over another's, in every case of phone, model and task that a filter lets pass.
+// ratios returns the cost of row divided by that of over, for each phone, model and task that counts accepts.
 func (v *validator) ratios(cost func(q request, row string, accept float64) float64, row, over string, counts func(phone, model, task string) bool) (out []float64) {
 	for _, phone := range phones {
 		for _, model := range switchingShapes {
@@ -238,7 +238,7 @@ func (v *validator) ratios(cost func(q request, row string, accept float64) floa
 	return out
 }
 
-// speedups are the ranges of sd.npu §5.2, which CoordGen §4.2 repeats.
+// speedups adds the ranges of sd.npu §5.2, which CoordGen §4.2 repeats.
 func (v *validator) speedups() {
 	every := func(_, _, _ string) bool { return true }
 	summary := func(_, _, task string) bool { return task == "summary" }
@@ -265,7 +265,7 @@ func (v *validator) speedups() {
 	v.unread("sd.npu Figures 2, 11 to 14, beyond what the text says of them")
 }
 
-// energy are the numbers of sd.npu §5.2, which CoordGen §4.2 repeats.
+// energy adds the numbers of sd.npu §5.2, which CoordGen §4.2 repeats.
 func (v *validator) energy() {
 	gen2, elite := v.request("sm8550/mllm", "Qwen2.5-1.5B"), v.request("sm8750/mllm", "Qwen2.5-1.5B")
 	if v.err != nil {
@@ -277,7 +277,7 @@ func (v *validator) energy() {
 	v.fitted("sd.npu §5.2: energy of a request, OnePlus 13", "J", 53.85, elite.joules("all", accept), "")
 	v.bound("sd.npu §5.2: energy of a request, OnePlus 13 over Redmi K60 Pro", "×", "above", 1, elite.joules("all", accept)/gen2.joules("all", accept), order)
 
-	measured := func(phone string) bool { return phone != "Redmi K70 Pro" } // §5.1: it lets no one measure
+	measured := func(phone string) bool { return phone != "Redmi K70 Pro" } // §5.1: it has no root access
 	every := func(phone, _, _ string) bool { return measured(phone) }
 	large := func(phone, model, _ string) bool { return measured(phone) && model == "Llama-3.2-3B" }
 	small := func(phone, model, _ string) bool { return measured(phone) && model == "Qwen2.5-0.5B" }
@@ -298,7 +298,7 @@ func (v *validator) energy() {
 	v.open("sd.npu §5.2: times less energy than SpecInfer, highest (lowest 1.77)", "×", 4.71, "as its times")
 }
 
-// peakMemory are the numbers of sd.npu §5.3, which CoordGen §4.3 repeats.
+// peakMemory adds the numbers of sd.npu §5.3, which CoordGen §4.3 repeats.
 func (v *validator) peakMemory() {
 	q := v.shape("Qwen2.5-1.5B", npu.Q8_0, npu.Q8_0)
 	if v.err != nil {
@@ -319,8 +319,8 @@ func (v *validator) peakMemory() {
 	v.ends("sd.npu §5.3: memory that SpecInfer's drafter adds", "GB", .84, 1.22, drafters, "one layer and a head (CoordGen §4.1), INT8")
 }
 
-// drafting are the papers' numbers on drafts. They are the model's and the text's doing: what was measured
-// here stands beside them, with another model.
+// drafting adds the papers' numbers on drafts. They depend on the model and the text, not on the chip: what was measured here
+// with another model is given for comparison.
 func (v *validator) drafting(l *AcceptLengths) {
 	if l == nil {
 		l = &AcceptLengths{}

@@ -22,26 +22,26 @@ type NativeRun struct {
 	Took     time.Duration
 }
 
-// Memory is one runtime under one budget.
+// Memory is a runtime with a budget.
 type Memory struct {
 	Model    string `json:"model"`
 	Budget   Number `json:"budget"` // share of the weights
 	BudgetMB Number `json:"budget_mb"`
 	Runtime  string `json:"runtime"`       // staging, paging (LRU, the baseline), both simulated; native, native paging: on this machine
 	Mapped   Number `json:"mapped_mb"`     // at most
-	Sessions Number `json:"sessions"`      // simulated: of the NPU, at least, as each maps no more than its address window
-	Once     Number `json:"mappings_once"` // made at the start; none lies in two sessions
+	Sessions Number `json:"sessions"`      // simulated: the fewest sessions of the NPU, each of which maps no more than its address window
+	Once     Number `json:"mappings_once"` // made at the start; none spans two sessions
 	Mappings Number `json:"mappings_per_step"`
 	Stall    Number `json:"stall_ms"` // of a step
 	Step     Number `json:"step_ms"`
-	Same     *bool  `json:"identical_text,omitempty"` // native: as without a bound
+	Same     *bool  `json:"identical_text,omitempty"` // native: the text is that without a bound
 	Note     string `json:"note,omitempty"`
 }
 
 // budgets of the memory experiment, as shares of the weights.
 var budgets = []float64{.1, .2, .3, .4, .5, .6, .7, .8, .9, 1}
 
-// memory plays steps of block diffusion, llada.cpp's load: 64 rows at once through LLaDA-8B.
+// memory plays steps of block diffusion as llada.cpp runs them: 64 rows at once through LLaDA-8B.
 func (x NPU) memory(_ context.Context, r *Report, data *NPUData) error {
 	c, err := x.chip(x.MemorySoC)
 	if err != nil {
@@ -101,8 +101,8 @@ func (x NPU) memory(_ context.Context, r *Report, data *NPUData) error {
 	return nil
 }
 
-// sessions says how many sessions of the NPU hold what is mapped. The papers' runtime has one, and stages what
-// its window does not hold: with more than one the row shows another phone software.
+// sessions sets how many sessions of the NPU hold what is mapped. The papers' runtime has one, and stages what its window
+// does not hold. A line with more sessions shows other software.
 func (m *Memory) sessions(c sim.Costs, mapped int64) {
 	n := (mapped + c.Window - 1) / c.Window
 	m.Sessions = Is(float64(n))
@@ -114,8 +114,8 @@ func (m *Memory) sessions(c sim.Costs, mapped int64) {
 	}
 }
 
-// Weights are the objects that a model's products read, in order, with what the NPU computes from one to
-// the next. Products of one input may change places.
+// Weights returns the sizes of the matrices that a model's products read, in order, and their uses: how long the NPU computes
+// from one to the next. Products of the same input may change places.
 func Weights(c sim.Costs, s sim.Shape, rows, context int) (sizes []int64, uses []memory.Use) {
 	group := 0
 	for _, g := range s.Blocks(rows, false) {
@@ -136,7 +136,7 @@ func Weights(c sim.Costs, s sim.Shape, rows, context int) (sizes []int64, uses [
 			sizes = append(sizes, b)
 			products += t
 		}
-		// What the block does beside products lies between them.
+		// Whatever else the block does comes between the products.
 		rest := (c.Graph(g, context).Time() - products) / time.Duration(max(1, len(uses)-first))
 		for i := range uses[first:] {
 			uses[first+i].Compute += max(0, rest)
@@ -145,10 +145,10 @@ func Weights(c sim.Costs, s sim.Shape, rows, context int) (sizes []int64, uses [
 	return sizes, uses
 }
 
-// nativeBudgets are the shares of the weights that are held on this machine.
+// nativeBudgets are the shares of the weights in memory for runs on this machine.
 var nativeBudgets = []float64{.1, .25, .5, .75, 1}
 
-// native runs a model that is larger than its budgets on this machine.
+// native runs a model on this machine with budgets smaller than its weights.
 func (x NPU) native(ctx context.Context, r *Report, data *NPUData) error {
 	defer func() { r.Tables = append(r.Tables, memoryTable(data.Memory)) }()
 	if x.Native == nil {
@@ -165,7 +165,7 @@ func (x NPU) native(ctx context.Context, r *Report, data *NPUData) error {
 			if err != nil {
 				return fmt.Errorf("with %.0f %% of the weights in memory: %w", 100*share, err)
 			}
-			m := run.row(share, runtime, slices.Equal(free.Tokens, run.Tokens))
+			m := run.memory(share, runtime, slices.Equal(free.Tokens, run.Tokens))
 			if all = all && *m.Same; share == .5 {
 				half[i] = m
 			}
@@ -181,8 +181,8 @@ func (x NPU) native(ctx context.Context, r *Report, data *NPUData) error {
 	return nil
 }
 
-// row is what the run gives to the table.
-func (n NativeRun) row(share float64, runtime string, same bool) Memory {
+// memory is the run's line of the table.
+func (n NativeRun) memory(share float64, runtime string, same bool) Memory {
 	c, steps := n.Counters, float64(max(1, n.Counters.Steps))
 	return Memory{Model: "on this machine", Budget: Is(share), BudgetMB: Is(share * float64(n.Weights) / 1e6), Runtime: runtime,
 		Mapped: Is(float64(c.Peak) / 1e6), Mappings: Is(float64(c.Mappings) / steps), Stall: Is(msOf(c.Stall) / steps), Step: Is(msOf(n.Took) / steps), Same: &same,

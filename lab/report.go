@@ -38,7 +38,7 @@ func fileName(experiment string, simulated bool) string {
 	return experiment
 }
 
-// Table is a table with columns of its own.
+// Table is a table whose columns differ from those of Result.
 type Table struct {
 	Name    string // of its file, without the ending
 	Title   string

@@ -19,28 +19,28 @@ import (
 	"tandem/models"
 )
 
-// SpecTasks are the tasks that SpecPrompts knows (sd.npu §5.1).
+// SpecTasks are the tasks of SpecPrompts (sd.npu §5.1).
 var SpecTasks = []string{"summary", "rag", "ui", "reply"}
 
-// SpecPrompt is what a model is asked: a request about a text. Only the text may be cut.
+// SpecPrompt is a request about a text. Only the text may be cut.
 type SpecPrompt struct {
 	Context string
 	Request string
 	Cut     CutRule
 }
 
-// CutRule says where a text that is too long may be cut.
+// CutRule says how to cut a text that is too long.
 type CutRule int
 
 // The rules.
 const (
-	AtSentence CutRule = iota // the end goes, behind a sentence if one fits, else behind a word
-	AtLine                    // the last lines go
-	Oldest                    // the first lines go
+	AtSentence CutRule = iota // drop the end, after a sentence if one fits, otherwise after a word
+	AtLine                    // drop the last lines
+	Oldest                    // drop the first lines
 )
 
-// Messages are the prompt for a chat template: one that labels contexts (decoder.Labelled) gets the text as its
-// system message, any other model gets the text and then the request from the user.
+// Messages returns the prompt for a chat template. A template that labels contexts (decoder.Labelled) gets the text as the
+// system message. Any other gets the text and the request as one message from the user.
 func (p SpecPrompt) Messages(labelled bool) []chat.Message {
 	switch {
 	case p.Context == "":
@@ -51,7 +51,7 @@ func (p SpecPrompt) Messages(labelled bool) []chat.Message {
 	return []chat.Message{{Role: "user", Content: p.Context + "\n\n" + p.Request}}
 }
 
-// Fit returns the prompt with the longest context that fits, and whether that is a cut one.
+// Fit returns the prompt with the longest context that fits, and whether it had to be cut.
 func (p SpecPrompt) Fit(fits func(SpecPrompt) (bool, error)) (SpecPrompt, bool, error) {
 	ok, err := fits(p)
 	if ok || err != nil {
@@ -88,7 +88,7 @@ var (
 	lineEnd     = regexp.MustCompile(`\S\n`)
 )
 
-// places are where the context may be cut, in order of the length that remains: the better ones, then others.
+// places returns where the context may be cut: first the better places, then the others, each by the length that remains.
 func (p SpecPrompt) places() (out [][]int) {
 	ends := []*regexp.Regexp{sentenceEnd, wordEnd}
 	if p.Cut != AtSentence {
@@ -111,7 +111,7 @@ func (p SpecPrompt) places() (out [][]int) {
 	return out
 }
 
-// trimmed is a text without spaces around its lines or blank lines at its ends.
+// trimmed returns a text without spaces around its lines and without blank lines at its ends.
 func trimmed(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	for i, l := range lines {
@@ -120,18 +120,19 @@ func trimmed(text string) string {
 	return strings.Join(lines, "\n")
 }
 
+// articlePrompt asks for a summary of a text.
 func articlePrompt(text string) SpecPrompt {
 	return SpecPrompt{Context: trimmed(strings.TrimPrefix(text, "Summarize: ")), Request: "Summarize the text in two or three sentences."}
 }
 
-// ragPrompt takes the last line as the question about those before it.
+// ragPrompt takes the last line as a question about the lines before it.
 func ragPrompt(text string) SpecPrompt {
 	text = trimmed(text)
 	at := strings.LastIndexByte(text, '\n')
 	return SpecPrompt{Context: trimmed(text[:at+1]), Request: text[at+1:]}
 }
 
-// screenPrompt asks for the next element of a screen; history holds a step a line, of which the last two count.
+// screenPrompt asks for the next element of a screen to use. history holds a step on each line; the last two are shown.
 func screenPrompt(task, history, state string) SpecPrompt {
 	var steps []string
 	for _, l := range strings.Split(trimmed(history), "\n") {
@@ -142,9 +143,9 @@ func screenPrompt(task, history, state string) SpecPrompt {
 		Request: fmt.Sprintf("Task: %s. Done: %s. Which element is used next, and how?", strings.TrimSuffix(trimmed(task), "."), strings.Join(steps, "; "))}
 }
 
-// SpecPrompts returns prompts of a task. With data, a folder that holds specbench/questions.jsonl (Spec-Bench) and
-// ui/tasks.json (AutoDroid), they come from there; without, from the sample documents and from a generator of screens.
-// Replies are always to the conversations that ship with the program.
+// SpecPrompts returns the prompts of a task. They come from the folder data, which holds specbench/questions.jsonl (Spec-Bench)
+// and ui/tasks.json (AutoDroid). If data is empty, they come from the sample documents and a generator of screens. Replies are
+// always to the conversations that ship with the program.
 func SpecPrompts(task, data string) ([]SpecPrompt, error) {
 	switch {
 	case task == "reply":
@@ -162,13 +163,13 @@ func SpecPrompts(task, data string) ([]SpecPrompt, error) {
 	case task == "ui":
 		return screens(), nil
 	}
-	return nil, fmt.Errorf("task %q is not known: use one of %s", task, strings.Join(SpecTasks, ", "))
+	return nil, fmt.Errorf("unknown task %q: use one of %s", task, strings.Join(SpecTasks, ", "))
 }
 
-// maxInputs bounds what is read of a file.
+// maxInputs is the most that is read of a file, in bytes.
 const maxInputs = 64 << 20
 
-// ReadSpecPrompts reads prompts, JSON lines with "prompt" and, where it is about a text, "context".
+// ReadSpecPrompts reads prompts as JSON lines with "prompt" and, for prompts about a text, "context".
 func ReadSpecPrompts(r io.Reader) ([]SpecPrompt, error) {
 	var out []SpecPrompt
 	lines := bufio.NewScanner(io.LimitReader(r, maxInputs))
@@ -186,6 +187,7 @@ func ReadSpecPrompts(r io.Reader) ([]SpecPrompt, error) {
 	return out, lines.Err()
 }
 
+// specBench reads the prompts of one of Spec-Bench's categories.
 func specBench(path, category string, prompt func(string) SpecPrompt) ([]SpecPrompt, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -250,6 +252,7 @@ func screensOf(path string) ([]SpecPrompt, error) {
 	return out, nil
 }
 
+// sampleSummaries asks for a summary of each sample document.
 func sampleSummaries() (out []SpecPrompt, err error) {
 	for _, corpus := range []fs.FS{examples.Notes, examples.Public} {
 		err = fs.WalkDir(corpus, ".", func(path string, d fs.DirEntry, err error) error {
@@ -267,7 +270,7 @@ func sampleSummaries() (out []SpecPrompt, err error) {
 	return out, nil
 }
 
-// sampleQuestions puts each sample question behind the documents that hold its values.
+// sampleQuestions puts each sample question after the documents that hold its values.
 func sampleQuestions() (out []SpecPrompt, err error) {
 	docs, err := sampleSummaries()
 	if err != nil {
@@ -292,7 +295,7 @@ func sampleQuestions() (out []SpecPrompt, err error) {
 	return out, nil
 }
 
-// screens are screens of made-up apps with something to do on them.
+// screens generates screens of invented apps, each with a task.
 func screens() (out []SpecPrompt) {
 	r := rand.New(rand.NewPCG(6, 1))
 	labels := []string{"Search", "Sort by", "Settings", "About", "Contacts", "Calendar", "Alarm", "New note", "Share", "Delete", "Rename", "Archive", "Go back", "More options", "Dark theme", "Language", "Backup", "Sign out", "Add photo", "Send"}
@@ -308,7 +311,7 @@ func screens() (out []SpecPrompt) {
 	return out
 }
 
-// conversations are those that ship with the program.
+// conversations returns the conversations that ship with the program.
 func conversations() ([]SpecPrompt, error) {
 	out, err := ReadSpecPrompts(bytes.NewReader(models.Replies))
 	if err != nil {

@@ -113,7 +113,7 @@ const passHead = "passes contexts  hedges  checks guesses  cloud's"
 
 // passColumns returns the columns that say what passes decoded.
 func passColumns(r lab.HedgeResult) string {
-	b := r.Beside
+	b := r.Shares
 	return fmt.Sprintf("%6.2f %8.1f %5.0f %% %5.0f %% %5.0f %% %8d", b.Passes, b.Contexts, 100*b.Hedges, 100*b.Checks, 100*b.Guesses, r.Hedges)
 }
 

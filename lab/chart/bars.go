@@ -9,7 +9,7 @@ import (
 type Bars struct {
 	Title, X string
 	Groups   []Group
-	Log      bool // powers of ten
+	Log      bool // the axis is logarithmic
 	Note     string
 }
 
@@ -19,12 +19,12 @@ type Group struct {
 	Bars []Bar
 }
 
-// Bar is one of them.
+// Bar is a bar of a Group.
 type Bar struct {
 	Name  string
 	Value float64
 	Color int
-	Text  string // beside the bar; the value when empty
+	Text  string // next to the bar; if empty, the value
 }
 
 const (
@@ -100,10 +100,10 @@ type Timeline struct {
 type Lane struct {
 	Name  string
 	Spans []Span
-	Slim  bool // thin spans, for what overlaps
+	Slim  bool // thin spans, for spans that overlap
 }
 
-// Span is one bar of a lane. A span of no length is a mark.
+// Span is a bar of a lane. A span without length is a mark.
 type Span struct {
 	From, To float64
 	Row      int // within the lane
@@ -185,7 +185,7 @@ func (c *canvas) lane(x axis, y float64, l Lane) {
 	}
 }
 
-// panel draws small lines over the timeline's time.
+// panel draws small lines below the lanes, over the same time.
 func (c *canvas) panel(x axis, y float64, p Plot) {
 	_, span := p.axes()
 	span.from, span.to = y+panelRoom-14, y+8

@@ -1,6 +1,5 @@
-// Package chart draws line charts, bar charts and timelines as SVG: axes, legends, and colours that can be
-// told apart on light and dark grounds. A picture stands alone (its styles are inside) and is made of text
-// and lines only, so that a report can embed it. It knows nothing of what the numbers mean.
+// Package chart draws line charts, bar charts and timelines as SVG. Its colours can be told apart on light and on dark
+// backgrounds. A picture contains its styles and consists of text and shapes only, so that an HTML page can embed it.
 package chart
 
 import (
@@ -20,30 +19,30 @@ const (
 	legendRow     = 18
 )
 
-// colors are those of Okabe and Ito, which also the colour-blind can tell apart, in an order that puts
-// neighbours far from each other; yellow, too faint on white, is left out.
+// colors are those of Okabe and Ito, which the colour-blind can tell apart too. Their order makes neighbours differ much.
+// Yellow is left out: it is too faint on white.
 var colors = [...]string{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c8c8c", "#7a5195"}
 
-// Color is the i-th colour.
+// Color returns the i-th colour.
 func Color(i int) string { return colors[i%len(colors)] }
 
-// Point is one of a line. Low and High, if they differ, are drawn as an error bar.
+// Point is a point of a Line. If Low and High differ, they are drawn as an error bar.
 type Point struct{ X, Y, Low, High float64 }
 
-// Line is one series.
+// Line is a series of points.
 type Line struct {
 	Name   string
 	Points []Point
 	Dashed bool
-	Dots   bool // points without a line between them
-	Color  int  // index of Color; several lines may share one
+	Dots   bool // draws points without a line between them
+	Color  int  // index for the function Color; lines may share one
 }
 
 // Plot is a chart of lines over numbers.
 type Plot struct {
 	Title, X, Y string
 	Lines       []Line
-	Log         bool // y in powers of ten
+	Log         bool // the y axis is logarithmic
 	Note        string
 }
 
@@ -59,7 +58,7 @@ func (c *canvas) text(x, y float64, anchor, class, s string) {
 
 func num(x float64) string { return strconv.FormatFloat(math.Round(x*100)/100, 'f', -1, 64) }
 
-// open begins a picture. The text's colour follows the reader's preference.
+// open begins a picture. Its colours follow the viewer's preference for light or dark.
 func open(h float64, title string) *canvas {
 	c := &canvas{}
 	c.add(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %s" role="img" aria-label="%s" font-family="system-ui, sans-serif">`, width, num(h), html.EscapeString(title))
@@ -90,7 +89,7 @@ func (a axis) at(v float64) float64 {
 	return a.from + (v-lo)/(hi-lo)*(a.to-a.from)
 }
 
-// ticks are round values over the range, about n of them.
+// ticks returns about n round values in the range.
 func (a axis) ticks(n int) (out []float64) {
 	if a.log {
 		for p := math.Floor(math.Log10(a.min)); p <= math.Ceil(math.Log10(a.max)); p++ {
@@ -120,7 +119,7 @@ func niceStep(x float64) float64 {
 	return 10 * p
 }
 
-// label is a tick's text.
+// label returns a tick's text.
 func label(v float64) string { return strconv.FormatFloat(v+0, 'g', 6, 64) } // +0: no -0
 
 // SVG draws the plot.
@@ -143,7 +142,7 @@ func (p Plot) SVG() []byte {
 	return c.close()
 }
 
-// axes spans all finite points.
+// axes returns axes that include all finite points.
 func (p Plot) axes() (x, y axis) {
 	x = axis{min: math.Inf(1), max: math.Inf(-1), from: left, to: width - right}
 	y = axis{min: math.Inf(1), max: math.Inf(-1), from: height - bottom, to: top, log: p.Log}
@@ -195,7 +194,7 @@ func (c *canvas) frame(x, y axis, xName, yName string) {
 	c.add(`<text x="14" y="%s" text-anchor="middle" class="s" transform="rotate(-90 14 %[1]s)">%s</text>`, num((y.from+y.to)/2), html.EscapeString(yName))
 }
 
-// line draws a series, broken where points are missing.
+// line draws a series. It breaks the line where points are missing.
 func (c *canvas) line(x, y axis, l Line) {
 	color := Color(l.Color)
 	var path strings.Builder
@@ -229,7 +228,7 @@ func (c *canvas) line(x, y axis, l Line) {
 	}
 }
 
-// legendWidth is about the width of an entry, text and mark.
+// legendWidth is about the width of an entry with its mark.
 func legendWidth(name string) float64 { return 38 + 6.9*float64(len([]rune(name))) }
 
 func legendRows(lines []Line) int {
@@ -245,7 +244,7 @@ func legendRows(lines []Line) int {
 	return rows
 }
 
-// legend names the lines from y on.
+// legend draws the names of the lines from y downwards.
 func (c *canvas) legend(lines []Line, y float64) {
 	at := float64(left)
 	for _, l := range lines {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// elements counts the elements of a picture by name, and fails if it is not well formed.
+// elements counts the elements of a picture by name. It fails if the picture is not well formed.
 func elements(t *testing.T, svg []byte) map[string]int {
 	t.Helper()
 	n := map[string]int{}
@@ -28,7 +28,7 @@ func elements(t *testing.T, svg []byte) map[string]int {
 	}
 }
 
-// A plot draws each line and each point once, and names what it draws.
+// A plot draws each line and each point once, with their names.
 func TestPlot(t *testing.T) {
 	p := Plot{
 		Title: "a < b & \"c\"", X: "x", Y: "y",
@@ -39,7 +39,7 @@ func TestPlot(t *testing.T) {
 	}
 	svg := p.SVG()
 	n := elements(t, svg)
-	if n["path"] != 1 || n["circle"] != 3+1+1 { // points, and the mark of a line of dots
+	if n["path"] != 1 || n["circle"] != 3+1+1 { // points, and the legend's mark of a line of dots
 		t.Errorf("%v", n)
 	}
 	for _, want := range []string{"a &lt; b &amp; &#34;c&#34;", ">one<", ">two<", "prefers-color-scheme:dark", ">100<"} {
@@ -57,7 +57,7 @@ func TestPlot(t *testing.T) {
 	elements(t, Plot{Log: true, Lines: []Line{{Points: []Point{{X: 1, Y: 0}, {X: 1, Y: 5}, {X: 2, Y: 500}}}}}.SVG())
 }
 
-// Larger values lie higher, and every value lies within the frame.
+// Larger values are higher, and every value is within the frame.
 func TestAxes(t *testing.T) {
 	for _, span := range [][2]float64{{0, 1}, {0, 5.3}, {3, 7777}, {-4, 0.1}, {1e-6, 2e-6}} {
 		p := Plot{Lines: []Line{{Points: []Point{{X: 0, Y: span[0]}, {X: 10, Y: span[1]}}}}}
@@ -74,7 +74,7 @@ func TestAxes(t *testing.T) {
 	}
 }
 
-// Bars are as long as their values, and a timeline draws what lies in its time.
+// Bars are as long as their values. A timeline draws only spans within its time.
 func TestBarsAndTimeline(t *testing.T) {
 	n := elements(t, Bars{Title: "bars", Groups: []Group{{Name: "g", Bars: []Bar{{Name: "a", Value: 3}, {Name: "b"}}}}}.SVG())
 	if n["rect"] != 1+2 {

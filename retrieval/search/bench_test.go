@@ -6,7 +6,7 @@ import (
 	"tandem/examples"
 )
 
-// BenchmarkScores is what sentence weights cost for every token: eight passages, question and sentence.
+// BenchmarkScores is the cost of sentence weights for one token: eight passages, question and sentence.
 func BenchmarkScores(b *testing.B) {
 	x, err := Memory(Options{})
 	if err != nil {
@@ -29,7 +29,7 @@ func BenchmarkScores(b *testing.B) {
 	}
 }
 
-// BenchmarkSampleIndex is what the sample corpora add to the start of a program.
+// BenchmarkSampleIndex is the cost of the sample corpora at the start of a program.
 func BenchmarkSampleIndex(b *testing.B) {
 	for b.Loop() {
 		x, err := Memory(Options{})

@@ -19,17 +19,16 @@ import (
 	"tandem/retrieval/passages"
 )
 
-// A trial is a query with the candidates of both sides, as they would stand beside each other when the
-// sides answer together.
+// trial is a query with the candidates of both sides.
 type trial struct {
 	query      string
 	candidates []passages.Passage
 	answers    []bool // which of them hold the answer
 }
 
-// outcome of scoring trials: how often the best candidate holds the answer; the mean negative log of the
-// weight that the answer's passages have under softmax R; the mean gap in nats between the best passage
-// that holds the answer and the best that does not.
+// outcome is the result of scoring trials: how often the best candidate holds the answer, the mean negative log of the
+// weight of the answer's passages under softmax R, and the mean gap in nats between the best passage that holds the answer
+// and the best that does not.
 type outcome struct{ accuracy, loss, gap float64 }
 
 func evaluate(trials []trial, score func(q string, ps []passages.Passage) []float64, scale float64) outcome {
@@ -69,8 +68,8 @@ func logAdd(a, b float64) float64 {
 	return a + math.Log1p(math.Exp(b-a))
 }
 
-// sampleTrials are the sample corpora's questions: whole when they have one part, else by part, and each
-// with the first half of its answer's words as the sentence being written.
+// sampleTrials returns trials of the sample corpora's questions. A question with several parts makes a trial for each part,
+// and further ones with the first half of the answer's words as the sentence being written.
 func sampleTrials(t *testing.T) map[string][]trial {
 	t.Helper()
 	device, cloud := memoryOf(t, examples.Notes), memoryOf(t, examples.Public)
@@ -113,7 +112,7 @@ func sampleTrials(t *testing.T) map[string][]trial {
 	return out
 }
 
-// xquadTrials asks the questions of every other article pair: its articles are dealt to the two sides.
+// xquadTrials returns trials of XQuAD's questions, with the articles dealt to the two sides.
 func xquadTrials(t *testing.T) []trial {
 	t.Helper()
 	raw, err := os.ReadFile(sharedFile(t, "data/qa/xquad.en.half.json"))
@@ -158,7 +157,7 @@ func xquadTrials(t *testing.T) []trial {
 			context := english.Collapse(p.Context)
 			for _, qa := range p.QAs {
 				holds := func(q passages.Passage) bool {
-					// the passage is of this paragraph and holds the answer
+					// the passage is part of this paragraph and holds the answer
 					return strings.Contains(q.Text, qa.Answers[0].Text) && shares(context, q.Text)
 				}
 				asked++
@@ -173,7 +172,7 @@ func xquadTrials(t *testing.T) []trial {
 	return out
 }
 
-// shares reports whether a sentence of text is one of the paragraph's.
+// shares reports whether the paragraph holds a sentence of text.
 func shares(paragraph, text string) bool {
 	for _, s := range english.Sentences(strings.ReplaceAll(text, "\n", " ")) {
 		if english.CountWords(s) > 4 && strings.Contains(paragraph, s) {
@@ -207,7 +206,7 @@ func candidates(t *testing.T, question string, sides ...*Index) (out []passages.
 
 func memoryOf(t *testing.T, files fs.FS) *Index {
 	t.Helper()
-	x, err := Memory(Options{Words: 64}) // as in DRAGON; shorter passages move the best scale little
+	x, err := Memory(Options{Words: 64}) // as in DRAGON; the best scale is about the same for shorter passages
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +217,7 @@ func memoryOf(t *testing.T, files fs.FS) *Index {
 	return x
 }
 
-// sharedFile names a file of the test data that lies beside the repository.
+// sharedFile returns the path of a file in the folder of test data next to the repository.
 func sharedFile(t *testing.T, name string) string {
 	t.Helper()
 	dir, err := os.Getwd()
@@ -237,8 +236,8 @@ func sharedFile(t *testing.T, name string) string {
 	}
 }
 
-// TestCalibration prints how accuracy, log-loss and gap depend on the scale, relative to the shipped one,
-// and checks that the shipped scale is near the best. Run it with -v.
+// TestCalibration prints how accuracy, log-loss and gap depend on the scale, relative to the shipped one, and checks that
+// the shipped scale is good. Run it with -v.
 func TestCalibration(t *testing.T) {
 	sets := sampleTrials(t)
 	bounds := map[string]outcome{ // least accuracy and gap, greatest loss

@@ -14,18 +14,18 @@ import (
 	"github.com/blevesearch/bleve/v2/index/scorch"
 )
 
-// generation is an unpublished copy of an index that one writer changes.
+// generation is a copy of an index that a writer changes before it publishes it.
 type generation struct {
 	dir   string // of the index
 	name  string
 	bleve bleve.Index
 }
 
-// newGeneration makes a writable copy of the generation named base, or an empty one when base is "".
+// newGeneration makes a writable copy of the generation named base, or an empty one if base is "".
 func newGeneration(dir, base string) (*generation, error) {
 	g := &generation{dir: dir, name: nextName(base)}
 	path := filepath.Join(dir, g.name)
-	if err := os.RemoveAll(path); err != nil { // of a writer that died
+	if err := os.RemoveAll(path); err != nil { // left by a writer that died
 		return nil, fmt.Errorf("new generation: %w", err)
 	}
 	var err error
@@ -41,21 +41,21 @@ func newGeneration(dir, base string) (*generation, error) {
 	return g, nil
 }
 
-// nextName counts generations, for people who look into the directory. The random part makes sure that a
-// name never comes back, not even when the directory is deleted and made again under an open reader.
+// nextName numbers generations, for people who look into the directory. A random part makes every name unique, even if
+// the directory is deleted and made again while a reader has it open.
 func nextName(base string) string {
 	count, _, _ := strings.Cut(strings.TrimPrefix(base, genPrefix), "-")
 	n, _ := strconv.ParseUint(count, 10, 64) // "" counts as 0
 	return fmt.Sprintf("%s%d-%08x", genPrefix, n+1, rand.Uint32())
 }
 
-// discard drops the generation.
+// discard removes the generation.
 func (g *generation) discard() {
 	g.bleve.Close()
 	os.RemoveAll(filepath.Join(g.dir, g.name))
 }
 
-// publish makes the generation the current one. After the rename a crash of the machine keeps it.
+// publish makes the generation the current one. Afterwards it survives a crash of the machine.
 func (g *generation) publish() error {
 	if err := g.bleve.Close(); err != nil {
 		os.RemoveAll(filepath.Join(g.dir, g.name))
@@ -70,8 +70,8 @@ func (g *generation) publish() error {
 	return nil
 }
 
-// sweep removes every generation but keep. Readers that still have one open go on reading it where the
-// system allows removing open files; elsewhere it stays until a later sweep.
+// sweep removes every generation but keep. Where the system allows removing open files, readers can go on reading an old
+// generation; elsewhere it stays until a later sweep.
 func sweep(dir, keep string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -84,8 +84,8 @@ func sweep(dir, keep string) {
 	}
 }
 
-// cloneTree copies a published generation. Segments (*.zap) are never written again, so a hard link will
-// do where the file system has them; everything else is copied.
+// cloneTree copies a published generation. Segments (*.zap) never change, so it links them if the file system can; it
+// copies everything else.
 func cloneTree(from, to string) error {
 	return filepath.WalkDir(from, func(path string, d os.DirEntry, err error) error {
 		if err != nil {
@@ -123,7 +123,7 @@ func copyFile(from, to string) (err error) {
 	return out.Sync()
 }
 
-// writeFileAtomic replaces a file: a reader, and a machine that loses power, sees the old or the new one.
+// writeFileAtomic replaces a file. Readers see the old or the new contents, also after a loss of power.
 func writeFileAtomic(path string, data []byte) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
 	if err != nil {
@@ -148,7 +148,7 @@ func writeFileAtomic(path string, data []byte) (err error) {
 	return nil
 }
 
-// syncDir makes renames and new names in dir durable where the system can.
+// syncDir makes renames and new names in dir durable, if the system can.
 func syncDir(dir string) {
 	if d, err := os.Open(dir); err == nil {
 		d.Sync()

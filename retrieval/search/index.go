@@ -23,27 +23,26 @@ import (
 
 // Index holds the passages of a set of files and finds those that may answer a question.
 //
-// On disk an index is a directory of generations. A generation is a complete bleve index that is never
-// written again once the file "current" names it. A writer copies the current one (its segments by hard
-// link), changes the copy and renames "current" to it: whoever is killed, and whenever, the index is
-// what it was before or what it is after, and readers never wait. One writer at a time holds the lock.
+// On disk an index is a directory of generations. A generation is a complete bleve index. Once the file "current" names
+// it, it never changes. A writer copies the current generation (its segments by hard link), changes the copy, and
+// replaces "current". So a process may be killed at any time, and readers never wait. A lock admits one writer at a time.
 //
-// An Index is safe for concurrent use, by several goroutines and several processes.
+// An Index is safe for concurrent use by several goroutines and several processes.
 type Index struct {
 	dir      string // "" in memory
 	readOnly bool
 
-	mu     sync.RWMutex // guards what follows; held for reading during a search
-	gen    string       // the generation that bleve is open on
-	bleve  bleve.Index  // nil while an index on disk has no generation yet
+	mu     sync.RWMutex // guards the fields below; a search holds it for reading
+	gen    string       // the open generation
+	bleve  bleve.Index  // nil if the index on disk has no generation yet
 	closed bool
 
-	writing sync.Mutex // in memory, what the lock file is on disk
+	writing sync.Mutex // stands for the lock file if the index is in memory
 
-	words             int // length of the passages that files are cut into
+	words             int // length of passages
 	batch, checkpoint int // bytes of text; tests make them small
-	// failpoint, when a test sets it, is called between the steps of a write; its error stops the write
-	// there, leaving everything as a killed process would.
+	// failpoint, if a test sets it, is called between the steps of a write. Its error stops the write at once, as if
+	// the process were killed.
 	failpoint func(step string) error
 }
 
@@ -56,28 +55,28 @@ type SourceInfo struct {
 	Passages int
 }
 
-// ErrLocked is wrapped by the error of a write while another process or Index writes.
+// ErrLocked is wrapped by the errors of writes while another process or Index writes.
 var ErrLocked = errors.New("index is being written")
 
-// ErrReadOnly is returned by writes to an Index that was opened with ReadOnly.
+// ErrReadOnly is returned by writes to an Index opened with ReadOnly.
 var ErrReadOnly = errors.New("index was opened for reading only")
 
-// ErrClosed is returned by every use of an Index after Close.
+// ErrClosed is returned by all methods after Close.
 var ErrClosed = errors.New("index is closed")
 
-// Names inside an index directory. The version is that of the mapping, the records and the parsers.
+// Names in the directory of an index. The version covers the mapping and the records.
 const (
 	lockName    = "lock"
 	currentName = "current"
 	genPrefix   = "gen-v2-"
 )
 
-// Options of Open.
+// Options are settings of an index.
 type Options struct {
-	// ReadOnly refuses writes and does not create the directory: an index that is not there is empty.
+	// ReadOnly refuses writes and does not create the directory. An index that does not exist is empty.
 	ReadOnly bool
-	// Words is the length of the passages that files are cut into from now on, about; 0 for DefaultWords.
-	// Files that were cut for another length are read again when they are next looked at.
+	// Words is the approximate length of passages; 0 means passages.DefaultWords. Files cut to another length are read
+	// again when they are next added or refreshed.
 	Words int
 }
 
@@ -89,8 +88,8 @@ func (o Options) length() (int, error) {
 	return cmp.Or(o.Words, passages.DefaultWords), nil
 }
 
-// Open opens the index in dir, creating the directory when it is not there. An index that was being
-// written when its process died opens as it was before that write.
+// Open opens the index in dir and creates the directory if necessary. If a process died while it wrote the index, the
+// index is as it was before that write.
 func Open(dir string, opt Options) (*Index, error) {
 	words, err := opt.length()
 	if err != nil {
@@ -110,7 +109,7 @@ func Open(dir string, opt Options) (*Index, error) {
 	return x, nil
 }
 
-// Memory returns an empty index that lives in memory, for corpora that ship with the program.
+// Memory returns an empty index in memory, for corpora that ship with the program.
 func Memory(opt Options) (*Index, error) {
 	words, err := opt.length()
 	if err != nil {
@@ -123,7 +122,7 @@ func Memory(opt Options) (*Index, error) {
 	return &Index{bleve: b, words: words, batch: defaultBatch}, nil
 }
 
-// Close releases the index. Searches that are running finish first.
+// Close closes the index after running searches have finished.
 func (x *Index) Close() error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -137,10 +136,10 @@ func (x *Index) Close() error {
 	return x.bleve.Close()
 }
 
-// reopen opens the current generation unless it is open already. The caller holds mu for writing.
+// reopen opens the current generation unless it is already open. The caller holds mu for writing.
 func (x *Index) reopen() error {
 	var last error
-	for range 10 { // a writer may remove the generation between the two steps, having published a newer one
+	for range 10 { // a writer may publish a newer generation and remove this one before it is open
 		gen, err := readCurrent(x.dir)
 		if err != nil {
 			return err
@@ -148,7 +147,7 @@ func (x *Index) reopen() error {
 		if gen == x.gen {
 			return nil
 		}
-		if gen == "" { // someone deleted the index under us
+		if gen == "" { // someone deleted the index
 			x.bleve.Close()
 			x.gen, x.bleve = "", nil
 			return nil
@@ -169,7 +168,7 @@ func (x *Index) reopen() error {
 	return fmt.Errorf("index %s is damaged: %w (delete the directory and add the files again)", x.dir, last)
 }
 
-// readCurrent returns the name of the published generation, "" when there is none.
+// readCurrent returns the name of the current generation, or "" if there is none.
 func readCurrent(dir string) (string, error) {
 	b, err := os.ReadFile(filepath.Join(dir, currentName))
 	if errors.Is(err, os.ErrNotExist) {
@@ -180,7 +179,7 @@ func readCurrent(dir string) (string, error) {
 	}
 	gen := strings.TrimSpace(string(b))
 	if !strings.HasPrefix(gen, "gen-") || filepath.Base(gen) != gen || len(gen) > 64 {
-		return "", fmt.Errorf("index %s is damaged: %q names no generation (delete the directory and add the files again)", dir, gen)
+		return "", fmt.Errorf("index %s is damaged: %q is not a generation (delete the directory and add the files again)", dir, gen)
 	}
 	if !strings.HasPrefix(gen, genPrefix) {
 		return "", fmt.Errorf("index %s was made by another version (delete the directory and add the files again)", dir)
@@ -191,12 +190,12 @@ func readCurrent(dir string) (string, error) {
 func openGeneration(path string, readOnly bool) (bleve.Index, error) {
 	return bleve.OpenUsing(path, map[string]any{
 		"read_only":          readOnly,
-		"bolt_timeout":       "5s", // never for ever: nobody holds a published generation for writing
+		"bolt_timeout":       "5s", // no one holds a published generation for writing, so do not wait for ever
 		"numSnapshotsToKeep": 1,
 	})
 }
 
-// view calls f with the newest published state.
+// view calls f with the current generation.
 func (x *Index) view(f func(bleve.Index) error) error {
 	if x.dir != "" {
 		if err := x.follow(); err != nil {
@@ -214,7 +213,7 @@ func (x *Index) view(f func(bleve.Index) error) error {
 	return f(x.bleve)
 }
 
-// follow moves on to a generation that another Index or process has published.
+// follow opens the generation that another Index or process has published.
 func (x *Index) follow() error {
 	gen, err := readCurrent(x.dir)
 	if err != nil {
@@ -234,8 +233,8 @@ func (x *Index) follow() error {
 	return x.reopen()
 }
 
-// Fields of a bleve document. Each passage is one; the first of a file carries the file's record, so that
-// passages and record change together in one batch.
+// Fields of a bleve document. Each passage is a document. The first one of a file also carries the file's record, so that
+// passages and record change in the same batch.
 const (
 	fieldTitle  = "title"
 	fieldText   = "text"

@@ -30,7 +30,7 @@ func writeFile(t testing.TB, path, text string) {
 	}
 }
 
-// age sets a file's time well into the past, where its size and time vouch for it.
+// age sets a file's time well into the past, so that its size and time identify its contents.
 func age(t testing.TB, path string, hours int) {
 	t.Helper()
 	when := time.Now().Add(-time.Duration(hours) * time.Hour)
@@ -109,7 +109,7 @@ func TestIncremental(t *testing.T) {
 	finds(t, x, "tumbral")
 	finds(t, x, "quendle", "cabin.md")
 
-	// Same size, written within the clock's step of being read: only the contents tell.
+	// The same size and time: only the contents tell.
 	info, _ := os.Stat(cabin)
 	writeFile(t, cabin, "# Lake cabin\n\nThe wifi password of the lake cabin is brindle-1.\n")
 	os.Chtimes(cabin, info.ModTime(), info.ModTime())
@@ -132,7 +132,7 @@ func TestIncremental(t *testing.T) {
 	finds(t, x, "zebra", "new.html")
 
 	x.Close()
-	x = open(t, dir) // all of it is on disk
+	x = open(t, dir) // everything is on disk
 	finds(t, x, "brindle", "cabin.md")
 	list, err := x.List()
 	if err != nil || len(list) != 3 || list[0].Title != "Lake cabin" || list[0].Passages != 1 {
@@ -161,7 +161,7 @@ func TestRemove(t *testing.T) {
 	}
 	finds(t, x, "walnut", "three.txt")
 	expect(t, add(t, x, filepath.Join(docs, "a", "one.txt")), "+1 ~0 -0 =0")
-	add(t, x, docs) // the folder that contains the removed one: all of it is wanted again
+	add(t, x, docs) // adding a folder adds what was removed below it
 	finds(t, x, "walnut", "one.txt", "two.txt", "three.txt")
 	if _, err := x.Remove(t.Context(), filepath.Join(docs, "nothing")); !errors.Is(err, ErrNotIndexed) {
 		t.Errorf("removing what is not there: %v", err)
@@ -179,7 +179,7 @@ func TestRemove(t *testing.T) {
 	}
 }
 
-// TestMissingRoot: a disk that is not mounted must not empty the index.
+// A disk that is not mounted must not empty the index.
 func TestMissingRoot(t *testing.T) {
 	docs := filepath.Join(t.TempDir(), "docs")
 	writeFile(t, filepath.Join(docs, "one.txt"), "walnut")
@@ -216,7 +216,7 @@ func TestSkips(t *testing.T) {
 		"large.txt": "too large", "link.txt": "symbolic link", "loop": "symbolic link",
 	}
 	x := open(t, t.TempDir())
-	for range 2 { // the second time from what the index remembers
+	for range 2 { // the second time from the records
 		r := add(t, x, docs)
 		got := make(map[string]string)
 		for _, s := range r.Skipped {
@@ -235,7 +235,7 @@ func TestSkips(t *testing.T) {
 	finds(t, x, "walnut", "ok.txt", "latin.txt", "utf16.txt")
 }
 
-// TestUnreadableKeeps: what cannot be looked at may still be there.
+// The passages of files that cannot be read stay: the files may still exist.
 func TestUnreadableKeeps(t *testing.T) {
 	files := fstest.MapFS{
 		"notes/sub/one.txt": {Data: []byte("walnut")},
@@ -278,7 +278,7 @@ func (f failingFS) Open(name string) (fs.File, error) {
 	return f.MapFS.Open(name)
 }
 
-// TestMatchesFreshIndex: after any sequence of changes and refreshes the index holds what a new one would.
+// After any sequence of changes and refreshes, the index holds what a new one would.
 func TestMatchesFreshIndex(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		docs, err := os.MkdirTemp("", "docs")
@@ -286,7 +286,7 @@ func TestMatchesFreshIndex(t *testing.T) {
 			r.Fatal(err)
 		}
 		defer os.RemoveAll(docs)
-		x, err := Memory(Options{}) // what it is on disk is TestCrash's concern
+		x, err := Memory(Options{}) // TestCrash tests an index on disk
 		if err != nil {
 			r.Fatal(err)
 		}
@@ -324,7 +324,7 @@ func TestMatchesFreshIndex(t *testing.T) {
 	})
 }
 
-// contents writes all files and passages of an index.
+// contents returns all files and passages of an index as text.
 func contents(t interface{ Fatal(...any) }, x *Index) string {
 	var b strings.Builder
 	list, err := x.List()
@@ -335,7 +335,7 @@ func contents(t interface{ Fatal(...any) }, x *Index) string {
 		fmt.Fprintf(&b, "%s %q %d\n", filepath.Base(f.Path), f.Title, f.Passages)
 	}
 	for _, word := range []string{"walnut", "hazel", "almond", "tree"} {
-		hits, err := x.Search(context.Background(), word, maxHits)
+		hits, err := x.Search(context.Background(), word, maxFound)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -349,8 +349,8 @@ func contents(t interface{ Fatal(...any) }, x *Index) string {
 	return b.String()
 }
 
-// TestCrash stops a write at each of its steps, cleaning up nothing. The index must then be as before, or
-// as after, and the next write must bring it to where the broken one would have.
+// TestCrash stops a write at each of its steps and cleans up nothing. The index must then be as before the write or as after
+// it, and the next write must complete the broken one.
 func TestCrash(t *testing.T) {
 	for at := 0; ; at++ {
 		docs, dir := t.TempDir(), t.TempDir()
@@ -500,7 +500,7 @@ func TestReadOnly(t *testing.T) {
 	}
 }
 
-// TestReadWhileWritten: searches never fail and never see half a write.
+// Searches never fail during writes, and never see half of one.
 func TestReadWhileWritten(t *testing.T) {
 	docs, dir := t.TempDir(), t.TempDir()
 	write := func(round int) {
@@ -545,7 +545,7 @@ func TestReadWhileWritten(t *testing.T) {
 	}
 }
 
-// TestCheckpoint: a long Add keeps what it published when it is stopped, and goes on from there.
+// A long Add that is stopped keeps what it published, and the next one continues from there.
 func TestCheckpoint(t *testing.T) {
 	docs, dir := t.TempDir(), t.TempDir()
 	for i := range 6 {

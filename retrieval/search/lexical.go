@@ -12,36 +12,36 @@ import (
 //
 //	R = scale · Σ q(t)·idf(t)·sat(t)  /  √(Σ idf(t) / typical)
 //
-// where sat is BM25's saturation and length normalisation of t's count in the passage and its title, and
-// q(t) is t's count in the query, at most 3: where a question is followed by the sentence being written,
-// the sentence's own words count for more. The root keeps long queries from being overly sure.
+// where sat is BM25's saturation and length normalisation of t's count in the passage and its title, and q(t) is t's count
+// in the query, at most 3. When the sentence being written follows the question, the terms that both share count more. The
+// root keeps long queries from giving extreme weights.
 //
-// Its document frequencies are fixed and shipped (idf.txt: English text in pieces of the passages' size),
-// so unlike BM25 over an index it gives the same passage the same relevance on both sides.
+// The document frequencies are fixed and ship with the program (package terms), so that a passage has the same relevance
+// on both sides, unlike with BM25 over an index.
 //
-// Scale and the other constants are those at which softmax R over four candidates of each side has nearly
-// the least log-loss for the passage that holds the answer, on XQuAD; TestCalibration prints the curve.
+// The constants nearly minimise the log-loss of softmax R over four candidates of each side for the passage that holds the
+// answer, on XQuAD. TestCalibration prints the curve.
 func Lexical() *LexicalScorer { return lexicalOne }
 
 var lexicalOne = &LexicalScorer{params: lexicalParams{
 	scale: 0.35, k1: 0.8, b: 0.3, average: 48, title: 2, unknown: 0.8, typical: 40,
 }}
 
-// lexicalParams are the constants of the scorer. They are part of its name: to change one is to make
-// another scorer.
+// lexicalParams are the constants of the scorer. The scorer's name stands for them: a scorer with other constants needs
+// another name.
 type lexicalParams struct {
 	scale   float64 // nats per unit of overlap
 	k1, b   float64 // saturation and length normalisation, as in BM25
 	average float64 // terms in an average passage
-	title   float64 // occurrences that one in the title counts for
-	unknown float64 // weight of a term that is not in the statistics, relative to the greatest idf
+	title   float64 // how many occurrences one in the title counts as
+	unknown float64 // weight of an unknown term, relative to the greatest idf
 	typical float64 // Σ idf of a typical question
 }
 
-// Bounds of a query: how often a term counts, and how many distinct terms do.
+// Limits of a query.
 const (
-	maxRepeats = 3
-	maxTerms   = 256
+	maxRepeats = 3   // occurrences of a term that count
+	maxTerms   = 256 // distinct terms
 )
 
 // LexicalScorer gives passages their relevance; see Lexical.
@@ -53,7 +53,7 @@ func (*LexicalScorer) Name() string { return "lexical-1" }
 // Prepare weighs the terms of the passages once. The function that it returns appends to dst the relevance of each
 // passage to a query, in nats and in the order of ps, at the cost of one look-up for each term of the query.
 func (s *LexicalScorer) Prepare(ps []passages.Passage) func(dst []float64, query string) []float64 {
-	index := make(map[string][]weighed)
+	index := make(map[string][]termWeight)
 	for i, p := range ps {
 		count := make(map[string]float64)
 		length := 0.0
@@ -63,7 +63,7 @@ func (s *LexicalScorer) Prepare(ps []passages.Passage) func(dst []float64, query
 		for t, n := range count {
 			if idf := s.weight([]byte(t)); idf > 0 {
 				w := idf * n * (s.params.k1 + 1) / (n + norm)
-				index[t] = append(index[t], weighed{i, w})
+				index[t] = append(index[t], termWeight{i, w})
 			}
 		}
 	}
@@ -73,7 +73,7 @@ func (s *LexicalScorer) Prepare(ps []passages.Passage) func(dst []float64, query
 }
 
 // scores appends the relevance of n passages to query, given the weights of their terms.
-func (s *LexicalScorer) scores(index map[string][]weighed, n int, dst []float64, query string) []float64 {
+func (s *LexicalScorer) scores(index map[string][]termWeight, n int, dst []float64, query string) []float64 {
 	base := len(dst)
 	for range n {
 		dst = append(dst, 0)
@@ -102,7 +102,7 @@ func (s *LexicalScorer) scores(index map[string][]weighed, n int, dst []float64,
 	return dst
 }
 
-// weight is the idf of a term, 0 for function words: they say nothing of the topic.
+// weight returns the idf of a term, which is 0 for function words.
 func (s *LexicalScorer) weight(term []byte) float64 {
 	if idf, known := terms.IDF(term); known {
 		return idf
@@ -110,13 +110,13 @@ func (s *LexicalScorer) weight(term []byte) float64 {
 	return s.params.unknown * terms.MaxIDF()
 }
 
-// weighed is what a term adds to a passage's overlap.
-type weighed struct {
+// termWeight is what a term adds to a passage's relevance.
+type termWeight struct {
 	passage int
 	weight  float64
 }
 
-// queryTerms counts the terms of a query. Queries are short, so it looks through a list.
+// queryTerms counts the terms of a query. Queries are short, so a list is enough.
 type queryTerms struct {
 	text     []byte
 	distinct []queryTerm

@@ -18,8 +18,7 @@ var (
 	clocks = passages.Passage{Title: "Clock museum", Text: "The clock museum opens at 11:00 and closes at 16:40. The clock museum is closed on Tuesdays."}
 )
 
-// TestLexicalFollowsTheSentence: the two-part question alone is undecided; the sentence that is being
-// written decides.
+// A question of two parts does not decide between passages; the sentence being written does.
 func TestLexicalFollowsTheSentence(t *testing.T) {
 	ps := []passages.Passage{cabin, office, museum, clocks}
 	const question = "What is the wifi password of the lake cabin, and when does the harbour museum open?"
@@ -34,7 +33,7 @@ func TestLexicalFollowsTheSentence(t *testing.T) {
 		{question + " The wifi password of the lake cabin is", 0, 2},
 		{question + " The harbour museum opens at", 2, 2},
 		{"The harbour museum opens at", 2, 3},
-		{"The wifi password of the off", 1, 0}, // "off" is no word of the office's yet: nothing is decided
+		{"The wifi password of the off", 1, 0}, // "off" is not yet a word of the office's passage
 	} {
 		r := scores(nil, c.query)
 		for i := range r {
@@ -51,8 +50,8 @@ func score(query string, p passages.Passage) float64 {
 	return Lexical().Prepare([]passages.Passage{p})(nil, query)[0]
 }
 
-// TestLexicalGolden pins the scorer named lexical-1: two sides of that name must mean the same by R whatever
-// their builds. A change to these numbers is a new scorer and needs a new name.
+// TestLexicalGolden pins the scorer lexical-1: R must mean the same on two sides with that scorer, whatever their builds. A
+// change to these numbers makes a new scorer, which needs a new name.
 func TestLexicalGolden(t *testing.T) {
 	if name := Lexical().Name(); name != "lexical-1" {
 		t.Fatalf("scorer %s: write new numbers here", name)
@@ -67,9 +66,8 @@ func TestLexicalGolden(t *testing.T) {
 	}
 }
 
-// TestLexicalProperties: Prepare and Score agree to the bit; the order of the passages does not matter;
-// nothing is negative, infinite or NaN; words that the passage lacks, and the order of words, change
-// nothing but the temperature.
+// A passage's relevance does not depend, to the bit, on the other passages. It is never negative, infinite or NaN. The
+// order of the query's words does not matter, and words that no passage holds change only the scale.
 func TestLexicalProperties(t *testing.T) {
 	word := rapid.SampledFrom([]string{"lake", "cabin", "wifi", "the", "museum", "opens", "zebra", "5827", "é", "of", "?", "harbour"})
 	text := rapid.Custom(func(t *rapid.T) string {
@@ -87,7 +85,7 @@ func TestLexicalProperties(t *testing.T) {
 		}
 		for i, p := range ps {
 			if r := score(query, p); r != scores[i+1] {
-				t.Fatalf("Score %v, Scores %v", r, scores[i+1])
+				t.Fatalf("R = %v alone, %v among others", r, scores[i+1])
 			} else if !(r >= 0) || math.IsInf(r, 0) {
 				t.Fatalf("R = %v", r)
 			}

@@ -11,7 +11,7 @@ import (
 	"github.com/blevesearch/bleve/v2"
 )
 
-// record is what the index remembers of a file, to tell whether it changed and what to delete.
+// record is what the index remembers of a file, to tell whether the file changed and what to delete. It is stored as JSON.
 type record struct {
 	Path     string    `json:"path"`
 	Title    string    `json:"title"`
@@ -19,22 +19,22 @@ type record struct {
 	Modified time.Time `json:"modified"`
 	Settled  bool      `json:"settled"` // the file was last written well before it was read
 	Hash     string    `json:"hash"`
-	Words    int       `json:"words"`          // the length of passages that was aimed at
+	Words    int       `json:"words"`          // length of passages that the file was cut to
 	Passages []string  `json:"passages"`       // IDs
 	Skip     string    `json:"skip,omitempty"` // why it has no passages
-	Parsers  int       `json:"parsers"`        // parsersVersion when it was read
+	Parsers  int       `json:"parsers"`        // documents.Version when the file was read; 0 to read it again
 }
 
-// settle is how long before being read a file must have been written for size and time to vouch for its
-// contents: file systems count time in steps of up to two seconds.
+// settle is how long before it was read a file must have been written for its size and time to identify its contents. File
+// systems count time in steps of up to two seconds.
 const settle = 2 * time.Second
 
-// unchanged reports whether a file of this size and time can be taken as read.
+// unchanged reports whether a file of this size and time is certainly the one that was read.
 func (r record) unchanged(size int64, modified time.Time) bool {
 	return r.Settled && r.Size == size && r.Modified.Equal(modified) && !modified.IsZero()
 }
 
-// docID is the document that carries the record: the first passage, or one of its own.
+// docID returns the ID of the bleve document that carries the record: the first passage, or else a document of the file.
 func (r record) docID() string {
 	if len(r.Passages) > 0 {
 		return r.Passages[0]
@@ -42,13 +42,13 @@ func (r record) docID() string {
 	return "file:" + r.Path
 }
 
-// records is the whole memory of an index.
+// records is all that an index remembers beside its passages.
 type records struct {
 	files map[string]record // by path
 	roots rootSet
 }
 
-// rootSet says what Refresh walks.
+// rootSet is what Refresh walks.
 type rootSet struct {
 	Roots    []string `json:"roots"`    // files and folders that were added
 	Excluded []string `json:"excluded"` // below a root, but removed by hand
@@ -112,7 +112,7 @@ func loadRecords(ctx context.Context, b bleve.Index) (records, error) {
 	return out, nil
 }
 
-// add notes that path is a root. A root below another is left out, one above others replaces them.
+// add adds a root. A root below another one is left out; a root above others replaces them.
 func (s rootSet) add(path string, sep string) rootSet {
 	under := func(p, q string) bool { return within(p, q, sep) }
 	out := rootSet{}
@@ -135,7 +135,7 @@ func (s rootSet) add(path string, sep string) rootSet {
 	return out
 }
 
-// remove forgets path, which also keeps it out when a root lies above it.
+// remove removes path. If a root is above it, path is excluded from that root.
 func (s rootSet) remove(path string, sep string) rootSet {
 	out := rootSet{}
 	below := false
@@ -161,7 +161,7 @@ func (s rootSet) excludes(path, sep string) bool {
 	return slices.ContainsFunc(s.Excluded, func(e string) bool { return within(path, e, sep) })
 }
 
-// within reports whether path is dir or lies below it.
+// within reports whether path is dir or below it.
 func within(path, dir, sep string) bool {
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, sep)+sep) || dir == "."
 }

@@ -40,8 +40,7 @@ func TestClauses(t *testing.T) {
 	}
 }
 
-// TestCompoundSearch: both halves of a question find their passages, though one half has more passages
-// that match better than any of the other's.
+// Both halves of a question find their passages, though one half has several that match better than any of the other's.
 func TestCompoundSearch(t *testing.T) {
 	files := fstest.MapFS{}
 	for i := range 5 {
@@ -64,7 +63,7 @@ func TestCompoundSearch(t *testing.T) {
 	}
 }
 
-// A follow-up is searched alone and with what was asked before, which does not take the places of its own passages.
+// A follow-up is searched alone and together with the question before it.
 func TestFollowUpSearch(t *testing.T) {
 	for question, want := range map[string][]string{
 		"Who owns the mill?":                               {"Who owns the mill?"},
@@ -116,8 +115,8 @@ func FuzzClauses(f *testing.F) {
 	})
 }
 
-// Of passages that BM25 finds alike, the one comes first that holds more of the question, or what might answer it.
-func TestCovering(t *testing.T) {
+// The passage that holds more of the question, or something that may answer it, comes first.
+func TestRank(t *testing.T) {
 	for _, c := range []struct{ question, want, other string }{
 		{"Who directs the harbour museum?", "The director is Ada Roth.", "The phone number is 4471."},
 		{"When was the harbour museum founded?", "It goes back to 1389.", "It is very quiet."},
@@ -129,12 +128,12 @@ func TestCovering(t *testing.T) {
 		{"What is the fee of the harbour museum?", "The fee is 8 euros.", "The harbour museum lies by the harbour."},
 	} {
 		hits := []passages.Passage{{ID: "other", Title: "Harbour museum", Text: c.other}, {ID: "want", Title: "Harbour museum", Text: c.want}}
-		covering(c.question, hits)
+		rank(c.question, hits)
 		if hits[0].ID != "want" {
 			t.Errorf("%s %q comes first", c.question, hits[0].Text)
 		}
 		hits = []passages.Passage{{ID: "a", Text: c.other}, {ID: "b", Text: c.other}}
-		if covering(c.question, hits); hits[0].ID != "a" {
+		if rank(c.question, hits); hits[0].ID != "a" {
 			t.Errorf("%s equal passages change places", c.question)
 		}
 	}

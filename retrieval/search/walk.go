@@ -12,14 +12,14 @@ import (
 	"tandem/retrieval/documents"
 )
 
-// tree is a file or folder to be read: names inside fsys, and what a name is called in the index.
+// tree is a file or folder to index.
 type tree struct {
-	fsys  fs.FS
-	start string                   // name in fsys of the file or folder
-	named func(name string) string // source of a name
+	fsys   fs.FS
+	start  string                   // its name in fsys
+	source func(name string) string // the source that the index records for a name
 }
 
-// file is one that the walk found worth reading.
+// file is a file of a type that can be read.
 type file struct {
 	source   string
 	size     int64
@@ -27,22 +27,22 @@ type file struct {
 	read     func() ([]byte, error)
 }
 
-// visitor is told what a walk finds. Every name is told of exactly once, as a file or as skipped.
+// visitor receives what a walk finds. Each name causes exactly one call.
 type visitor struct {
 	file func(file) error
 	skip func(source, reason string)
-	// lost says that what lies at or below source could not be looked at: it may still be there.
+	// lost is called if source cannot be read: files at or below it may still exist.
 	lost func(source string, err error)
 }
 
-// walk visits the files of t in lexical order. Symbolic links are not followed, so that no loop and no
-// link leads out of the folder; hidden files, and what no parser reads, are skipped.
+// walk visits the files of t in lexical order. It does not follow symbolic links, so it cannot loop or leave the folder. It
+// skips hidden files and files of unknown types.
 func (t tree) walk(ctx context.Context, v visitor) error {
 	return fs.WalkDir(t.fsys, t.start, func(name string, d fs.DirEntry, err error) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		source := t.named(name)
+		source := t.source(name)
 		switch {
 		case err != nil:
 			if name == t.start && d == nil {
@@ -87,7 +87,7 @@ func (t tree) walk(ctx context.Context, v visitor) error {
 
 var errTooLarge = errors.New("too large")
 
-// readBounded reads a file that may have grown since it was looked at.
+// readBounded reads a file of at most limit bytes. The file may have grown since its size was read.
 func readBounded(fsys fs.FS, name string, limit int64) ([]byte, error) {
 	f, err := fsys.Open(name)
 	if err != nil {

@@ -8,10 +8,10 @@ import (
 	"tandem/retrieval/internal/terms"
 )
 
-// meanings are words that ask for a thing and words that state it, a line for each thing: who asks how many people live in a
-// town wants its population. They help to choose among the passages that BM25 found and count less than the word itself, so that a
-// word with other meanings does little harm; they find no passage by themselves.
-const meanings = `
+// meaningGroups holds a line for each kind of thing, with words that ask for it and words that state it: "how many people
+// live in" asks for a population. They only help to rank the passages that an engine found, and count less than the word
+// itself, so that a word with several meanings does little harm.
+const meaningGroups = `
 price cost fee charge fare pay rate
 rent hire lease
 free gratis complimentary
@@ -99,9 +99,9 @@ language tongue speak
 school study
 `
 
-var meaningsOf = sync.OnceValue(func() map[string][]int {
+var groupsOf = sync.OnceValue(func() map[string][]int {
 	groups := make(map[string][]int)
-	for i, line := range strings.Split(strings.TrimSpace(meanings), "\n") {
+	for i, line := range strings.Split(strings.TrimSpace(meaningGroups), "\n") {
 		terms.Each(line, func(t []byte) {
 			if word := string(t); !slices.Contains(groups[word], i) {
 				groups[word] = append(groups[word], i)
@@ -111,9 +111,9 @@ var meaningsOf = sync.OnceValue(func() map[string][]int {
 	return groups
 })
 
-// alike reports whether two terms can mean the same thing.
-func alike(a, b string) bool {
-	groups := meaningsOf()
+// related reports whether two terms can be about the same thing.
+func related(a, b string) bool {
+	groups := groupsOf()
 	for _, i := range groups[a] {
 		if slices.Contains(groups[b], i) {
 			return true

@@ -1,0 +1,111 @@
+package search
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"tandem/retrieval/internal/english"
+)
+
+// Limits of a question.
+const (
+	maxParts = 8
+	maxAhead = 64 // words that are searched for the start of another question
+)
+
+// Clauses divides a compound question into its parts. It divides at the end of a sentence, and at an "and" that begins
+// another question. A part with a pronoun ("and when does it open?") gets the first part's words in front. A simple
+// question is one clause. There are at most maxParts; the last one holds the rest.
+func Clauses(question string) []string {
+	fields := strings.Fields(question)
+	var parts []string
+	start := 0
+	cut := func(end, next int) {
+		if end > start {
+			parts = append(parts, strings.TrimRight(strings.Join(fields[start:end], " "), ",;"))
+		}
+		start = next
+	}
+	for i, f := range fields {
+		if len(parts) == maxParts-1 {
+			break
+		}
+		ahead := fields[i+1 : min(len(fields), i+1+maxAhead)]
+		more := len(ahead) > 0
+		switch {
+		case i > start && more && conjunctions[strings.ToLower(f)] && (opensQuestion(ahead) || f != "&" && isElliptical(ahead, fields[i-1])):
+			cut(i, i+1)
+		case strings.HasSuffix(f, "?"), strings.HasSuffix(f, ";"), strings.HasSuffix(f, ".") && more && (opensQuestion(ahead) || ahead[0] == "Also,"):
+			cut(i+1, i+1)
+		}
+	}
+	cut(len(fields), len(fields))
+	for i := 1; i < len(parts); i++ {
+		if hasPronoun(parts[i]) {
+			parts[i] = parts[0] + " " + parts[i]
+		}
+	}
+	return parts
+}
+
+var conjunctions = map[string]bool{"and": true, "also": true, "&": true}
+
+var questionWords = map[string]bool{
+	"what": true, "what's": true, "when": true, "where": true, "where's": true, "which": true, "who": true,
+	"who's": true, "whom": true, "whose": true, "why": true, "how": true, "is": true, "are": true,
+	"does": true, "do": true, "did": true, "was": true, "were": true, "can": true, "tell": true, "give": true, "i": true,
+}
+
+var prepositions = map[string]bool{
+	"at": true, "on": true, "in": true, "from": true, "for": true, "to": true, "by": true, "since": true, "until": true,
+}
+
+// opensQuestion reports whether fields begin a question: with a question word, or with one after a preposition ("at which
+// pier") or after the topic ("for the old mill, what").
+func opensQuestion(fields []string) bool {
+	first := strings.ToLower(strings.Trim(fields[0], ",?"))
+	if !prepositions[first] {
+		return questionWords[first]
+	}
+	for i, f := range fields[1:] {
+		next := strings.ToLower(strings.Trim(f, ",?"))
+		if (i == 0 || strings.HasSuffix(fields[i], ",")) && questionWords[next] {
+			return true
+		}
+		if strings.HasSuffix(f, "?") {
+			break
+		}
+	}
+	return false
+}
+
+// isElliptical reports whether the words after "and" are short for a question: "Contact of the old mill?", or after a
+// comma "the old mill's contact?". before is the word before the "and".
+func isElliptical(fields []string, before string) bool {
+	r, _ := utf8.DecodeRuneInString(fields[0])
+	if end := slices.IndexFunc(fields, func(f string) bool { return strings.ContainsAny(f[len(f)-1:], ",?") }); end >= 0 {
+		fields = fields[:end+1]
+	}
+	of := slices.Index(fields, "of") > 0
+	if strings.HasSuffix(before, ",") {
+		return of || slices.ContainsFunc(fields, english.IsPossessive)
+	}
+	return of && unicode.IsUpper(r)
+}
+
+var pronouns = map[string]bool{
+	"it": true, "its": true, "they": true, "them": true, "their": true, "he": true, "his": true, "him": true,
+	"she": true, "her": true, "there": true, "that": true, "this": true, "these": true, "those": true,
+}
+
+// hasPronoun reports whether a clause refers to another by a pronoun.
+func hasPronoun(clause string) bool {
+	for f := range strings.FieldsSeq(strings.ToLower(clause)) {
+		if pronouns[strings.Trim(f, ",?.;")] {
+			return true
+		}
+	}
+	return false
+}

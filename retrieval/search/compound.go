@@ -1,0 +1,81 @@
+package search
+
+import (
+	"context"
+	"strings"
+
+	"tandem/retrieval/passages"
+)
+
+// Limits of a search, whose question may come from the other side.
+const (
+	maxFound   = 256 // passages
+	perPassage = 6   // passages that each query finds for each that is returned
+)
+
+// Compound answers a search with several queries to an engine. Engines share it, so that they treat questions alike.
+// find returns up to n passages for one query, best first.
+//
+// A compound question ("…, and …?") is searched as a whole and by its parts (Clauses). Of what find returns for each,
+// the passages that hold most of the query come first, and the queries take turns, so that each finds its passages. A
+// question of two lines is a follow-up: the first line is the question before it. Every part is then searched alone and
+// together with that line, which may name what the part leaves out.
+func Compound(ctx context.Context, question string, k int, find func(ctx context.Context, query string, n int) ([]passages.Passage, error)) ([]passages.Passage, error) {
+	if k <= 0 {
+		return nil, nil
+	}
+	k = min(k, maxFound)
+	queries := queriesOf(question)
+	found := make([][]passages.Passage, len(queries))
+	for i, query := range queries {
+		err := ctx.Err()
+		if err == nil {
+			found[i], err = find(ctx, query, perPassage*k)
+		}
+		if err != nil {
+			return nil, err
+		}
+		rank(query, found[i])
+		found[i] = found[i][:min(len(found[i]), k)]
+	}
+	return interleave(found, k), nil
+}
+
+// queriesOf returns the queries that answer a question.
+func queriesOf(question string) []string {
+	question = strings.TrimSpace(question)
+	line := strings.LastIndexByte(question, '\n')
+	parts := Clauses(question[line+1:])
+	switch {
+	case line >= 0:
+		for _, part := range parts {
+			parts = append(parts, question[:line]+" "+part)
+		}
+	case len(parts) != 1:
+		parts = append(parts, question)
+	}
+	return parts
+}
+
+// interleave takes passages from the lists in turn, without repeats, until it has k.
+func interleave(lists [][]passages.Passage, k int) []passages.Passage {
+	taken := make(map[string]bool)
+	var out []passages.Passage
+	for rank := 0; len(out) < k; rank++ {
+		more := false
+		for _, list := range lists {
+			if rank >= len(list) {
+				continue
+			}
+			more = true
+			if h := list[rank]; !taken[h.ID] && len(out) < k {
+				taken[h.ID] = true
+				out = append(out, h)
+			}
+		}
+		if !more {
+			break
+		}
+	}
+	return out
+}

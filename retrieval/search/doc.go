@@ -1,0 +1,13 @@
+// Package search finds the passages that may answer a question, and says how relevant each one is.
+//
+// Index is a BM25 index on disk; it finds candidates. Another engine can take its place: node asks for a method Search, a
+// package for a remote engine belongs beside this one's files (search/weaviate, say), and searchtest tests it. Compound
+// spares an engine the treatment of compound questions and follow-ups.
+//
+// Lexical is the scorer of DRAGON §2.2: its relevances R(d) weigh the documents of both sides against each other. BM25
+// scores cannot do that, since two corpora have different document frequencies. A scorer sees the question and one passage,
+// and nothing of the corpus.
+//
+// The package reads the files that it is given, writes only below the directories that it is given, and follows no link
+// out of them.
+package search

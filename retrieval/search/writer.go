@@ -1,0 +1,268 @@
+package search
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/blevesearch/bleve/v2"
+
+	"tandem/internal/filelock"
+	"tandem/retrieval/passages"
+)
+
+// writer is one write: the records of the index, and the changes not yet published.
+type writer struct {
+	records
+	x       *Index
+	gen     *generation // nil until something changes, and always nil in memory
+	base    string
+	batch   *bleve.Batch
+	pending int // bytes in batch
+	written int // bytes in gen since the last checkpoint
+	report  Report
+}
+
+// write runs change as the only writer and publishes the result.
+func (x *Index) write(ctx context.Context, change func(*writer) error) (Report, error) {
+	if x.readOnly {
+		return Report{}, ErrReadOnly
+	}
+	unlock, err := x.lock()
+	if err != nil {
+		return Report{}, err
+	}
+	defer unlock()
+	w := &writer{x: x}
+	if err := w.begin(ctx); err != nil {
+		return Report{}, fmt.Errorf("write index: %w", err)
+	}
+	if err = change(w); err == nil {
+		err = w.commit()
+	}
+	if err != nil {
+		if w.gen != nil && !errors.Is(err, errKilled) {
+			w.gen.discard()
+		}
+		return w.report, fmt.Errorf("write index: %w", err)
+	}
+	w.report.Passages = w.passages()
+	return w.report, nil
+}
+
+// errKilled is what a test's failpoint returns. No one cleans up after it.
+var errKilled = errors.New("killed by a test")
+
+// lock makes the caller the only writer.
+func (x *Index) lock() (unlock func(), err error) {
+	if x.dir == "" {
+		x.writing.Lock()
+		return x.writing.Unlock, nil
+	}
+	f, err := os.OpenFile(filepath.Join(x.dir, lockName), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("write index: %w", err)
+	}
+	ok, err := filelock.Try(f)
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("write index: lock %s: %w", f.Name(), err)
+	}
+	if !ok {
+		holder := make([]byte, 32)
+		n, _ := f.ReadAt(holder, 0)
+		f.Close()
+		who, _, _ := strings.Cut(string(holder[:n]), "\n")
+		return nil, fmt.Errorf("%w: %s is locked by process %s; try again when it is done", ErrLocked, x.dir, who)
+	}
+	f.Truncate(0)
+	f.WriteAt(fmt.Appendf(nil, "%d\n", os.Getpid()), 0)
+	return func() { f.Close() }, nil
+}
+
+// begin reads the records of the current generation and removes what dead writers left.
+func (w *writer) begin(ctx context.Context) error {
+	if w.x.dir != "" {
+		base, err := readCurrent(w.x.dir)
+		if err != nil {
+			return err
+		}
+		w.base = base
+		sweep(w.x.dir, base)
+	}
+	w.records.files = make(map[string]record)
+	return w.x.view(func(b bleve.Index) (err error) {
+		w.records, err = loadRecords(ctx, b)
+		return err
+	})
+}
+
+// target returns the index that batches go to.
+func (w *writer) target() (bleve.Index, error) {
+	if w.x.dir == "" {
+		return w.x.bleve, nil
+	}
+	if w.gen == nil {
+		if err := w.fail("clone"); err != nil {
+			return nil, err
+		}
+		gen, err := newGeneration(w.x.dir, w.base)
+		if err != nil {
+			return nil, err
+		}
+		w.gen = gen
+	}
+	return w.gen.bleve, nil
+}
+
+func (w *writer) fail(step string) error {
+	if w.x.failpoint == nil {
+		return nil
+	}
+	return w.x.failpoint(step)
+}
+
+func (w *writer) ready() error {
+	target, err := w.target()
+	if err == nil && w.batch == nil {
+		w.batch = target.NewBatch()
+	}
+	return err
+}
+
+func (w *writer) setRoots(s rootSet) error {
+	if slices.Equal(s.Roots, w.roots.Roots) && slices.Equal(s.Excluded, w.roots.Excluded) {
+		return nil
+	}
+	raw, err := json.Marshal(s)
+	if err == nil {
+		err = w.ready()
+	}
+	if err != nil {
+		return err
+	}
+	w.roots = s
+	w.batch.SetInternal(rootsKey, raw)
+	return nil
+}
+
+// put replaces the record and passages of a file.
+func (w *writer) put(r record, ps []passages.Passage) error {
+	if err := w.ready(); err != nil {
+		return err
+	}
+	if old, ok := w.files[r.Path]; ok {
+		w.deleteDocs(old)
+	}
+	raw, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	head := map[string]any{fieldHead: "1", fieldRecord: string(raw)}
+	if len(ps) == 0 {
+		if err := w.batch.Index(r.docID(), head); err != nil {
+			return err
+		}
+	}
+	for i, p := range ps {
+		doc := map[string]any{fieldTitle: p.Title, fieldText: p.Text, fieldSource: p.Source}
+		if i == 0 {
+			doc[fieldHead], doc[fieldRecord] = head[fieldHead], head[fieldRecord]
+		}
+		if err := w.batch.Index(p.ID, doc); err != nil {
+			return err
+		}
+		w.pending += len(p.Title) + len(p.Text)
+	}
+	w.pending += len(raw)
+	w.files[r.Path] = r
+	return w.spill()
+}
+
+// drop removes the record and passages of a file.
+func (w *writer) drop(r record) error {
+	if err := w.ready(); err != nil {
+		return err
+	}
+	w.deleteDocs(r)
+	delete(w.files, r.Path)
+	if len(r.Passages) > 0 {
+		w.report.Removed++
+	}
+	w.pending += 64
+	return w.spill()
+}
+
+func (w *writer) deleteDocs(r record) {
+	w.batch.Delete(r.docID())
+	for _, id := range r.Passages {
+		w.batch.Delete(id)
+	}
+}
+
+// spill writes a full batch and publishes at a checkpoint.
+func (w *writer) spill() error {
+	if w.pending < w.x.batch {
+		return nil
+	}
+	if err := w.flush(); err != nil {
+		return err
+	}
+	if w.gen == nil || w.written < w.x.checkpoint {
+		return nil
+	}
+	return w.commit()
+}
+
+func (w *writer) flush() error {
+	if w.batch == nil || w.batch.Size() == 0 {
+		return nil
+	}
+	if err := w.fail("batch"); err != nil {
+		return err
+	}
+	target, err := w.target()
+	if err != nil {
+		return err
+	}
+	if err := target.Batch(w.batch); err != nil {
+		return err
+	}
+	w.batch = target.NewBatch() // not Reset: a goroutine of bleve may still read the old batch
+	w.written += w.pending
+	w.pending = 0
+	return nil
+}
+
+// commit publishes all changes so far.
+func (w *writer) commit() error {
+	if err := w.flush(); err != nil {
+		return err
+	}
+	w.written = 0
+	if w.gen == nil {
+		return nil
+	}
+	if err := w.fail("publish"); err != nil {
+		return err
+	}
+	gen := w.gen
+	w.gen, w.batch = nil, nil
+	if err := gen.publish(); err != nil {
+		return err
+	}
+	w.base = gen.name
+	if err := w.fail("sweep"); err != nil {
+		return err
+	}
+	if err := w.x.follow(); err != nil {
+		return err
+	}
+	sweep(w.x.dir, w.base)
+	return nil
+}

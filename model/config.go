@@ -31,8 +31,8 @@ const (
 	maxContext = 1 << 24
 )
 
-// readConfig reads and checks the hyper-parameters in a file's metadata; Vocab and the rope's frequency
-// factors come with the tensors.
+// readConfig reads and checks the hyper-parameters in a file's metadata. Vocab and the frequency factors of the rotary
+// embedding come with the tensors.
 func readConfig(f *gguf.File) (Config, error) {
 	r := metaReader{file: f}
 	c := Config{Arch: r.text("general.architecture"), Name: r.optionalText("general.name")}
@@ -66,7 +66,7 @@ func readConfig(f *gguf.File) (Config, error) {
 	return c, r.err
 }
 
-// metaReader reads metadata keys and keeps the first error.
+// A metaReader reads metadata and keeps the first error.
 type metaReader struct {
 	file *gguf.File
 	arch string
@@ -82,7 +82,7 @@ func (r *metaReader) fail(format string, args ...any) {
 func (r *metaReader) text(key string) string {
 	s, ok := r.file.Meta.String(key)
 	if !ok {
-		r.fail("no text under metadata key %s", key)
+		r.fail("metadata key %s is missing or not a text", key)
 	}
 	return s
 }
@@ -92,7 +92,7 @@ func (r *metaReader) optionalText(key string) string {
 	return s
 }
 
-// size reads an integer between low and high; a missing key gives the fallback, or an error if that is 0.
+// size reads an integer from low to high. A missing key gives the fallback, or an error if that is 0.
 func (r *metaReader) size(key string, low, high, fallback int) int {
 	key = r.arch + key
 	v, present := r.file.Value(key)
@@ -115,7 +115,7 @@ func (r *metaReader) size(key string, low, high, fallback int) int {
 	return int(u)
 }
 
-// number reads a finite number; a missing key gives the fallback, or an error if that is negative.
+// number reads a finite number. A missing key gives the fallback, or an error if that is negative.
 func (r *metaReader) number(key string, fallback float64) float64 {
 	key = r.arch + key
 	v, present := r.file.Value(key)
@@ -143,7 +143,7 @@ func (r *metaReader) epsilon(key string) float32 {
 	return eps
 }
 
-// rope reads the rotary position embedding of heads of so many elements.
+// rope reads the rotary position embedding of heads with headDim elements.
 func (r *metaReader) rope(pairing npu.Pairing, headDim int) npu.Rope {
 	rope := npu.Rope{
 		Pairing: pairing, HeadDim: headDim,
@@ -162,8 +162,8 @@ func (r *metaReader) rope(pairing npu.Pairing, headDim int) npu.Rope {
 	return rope
 }
 
-// scaling returns the factor of linear rope scaling, 1 for none. As in llama.cpp, linear is what a file means
-// that does not say, the factor may stand under its old name, and 0 is no factor.
+// scaling returns the factor of linear scaling, or 1. As in llama.cpp, linear is the default, the factor may have its
+// old name, and 0 means none.
 func (r *metaReader) scaling() float64 {
 	switch kind := r.optionalText(r.arch + "rope.scaling.type"); kind {
 	case "", "linear":

@@ -6,31 +6,31 @@ import (
 	"tandem"
 )
 
-// Rounding is empty if the model is computed bit for bit as the native device does, on any processor. Otherwise it
-// names the arithmetic, whose results agree with native's up to rounding.
+// Rounding names the device's arithmetic if its results agree with those of the native device only up to rounding. It is
+// empty if they agree to the bit.
 func (m *Model) Rounding() string { return m.device.Traits().Rounding }
 
-// Processor reports whether this machine's processor computes the model, from its memory.
+// Processor reports whether the machine's own processor computes the model.
 func (m *Model) Processor() bool { return m.device.Traits().Processor }
 
-// Warm computes many rows and few, of few the logits of all, so that a GPU has its kernels and its memory before
-// somebody waits: drivers compile kernels when they are first needed, some for seconds each. Nothing is left behind.
+// Warm runs passes of many sizes, so that a GPU compiles its kernels and allocates memory before the first request:
+// drivers compile a kernel when it is first used, which can take seconds. It leaves nothing behind.
 func (m *Model) Warm(ctx context.Context) error {
 	var into Logits
-	run := func(rows ...Input) error {
-		_, err := m.ForwardInto(ctx, rows, &into)
+	run := func(inputs ...Input) error {
+		_, err := m.ForwardInto(ctx, inputs, &into)
 		return err
 	}
-	row := func(n int) Input { return Input{Seq: m.NewSeq(), Tokens: make([]tandem.Token, n), All: n <= 16} }
-	largest := m.programs[len(m.programs)-1].Chunk // first: where memory has to grow, graphs are made anew
+	prompt := func(n int) Input { return Input{Seq: m.NewSeq(), Tokens: make([]tandem.Token, n), All: n <= 16} }
+	largest := m.programs[len(m.programs)-1].Chunk // first, because graphs are built again when memory grows
 	for _, n := range []int{largest, 128, 48, 16, 8, 7, 6, 5, 4, 3, 2, 1} {
-		if err := run(row(min(n, m.config.Context))); err != nil {
+		if err := run(prompt(min(n, m.config.Context))); err != nil {
 			return err
 		}
 	}
-	// Passages side by side: many keys, for which attention has other kernels.
+	// Several long sequences: attention has other kernels for many keys.
 	long, more := min(400, 3*m.config.Context/4), min(26, m.config.Context/4)
-	passages := []Input{row(long), row(long), row(long), row(long)}
+	passages := []Input{prompt(long), prompt(long), prompt(long), prompt(long)}
 	if err := run(passages...); err != nil {
 		return err
 	}

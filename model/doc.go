@@ -1,12 +1,13 @@
-// Package model runs decoder-only transformers from GGUF files: it loads weights and tokenizer, keeps KV
-// caches, computes logits, renders chat prompts and samples tokens (DRAGON §2 calls it the decoder that
-// both sides share; DESIGN §4).
+// Package model runs decoder-only transformers from GGUF files. It loads weights, keeps KV caches and computes logits:
+// the decoder that the two sides of a pair share (DRAGON §2).
 //
-// A transformer is described once, as blocks of layers with static shapes (package npu), and whatever
-// device is there runs that description. Forward takes any number of sequences at once and gives the same
-// logits, bit for bit, however tokens are batched, cut into chunks or spread over threads: a token that
-// is decoded again after a rollback gets the same distribution.
+// The file transformer.go describes a transformer once, as a sequence of blocks with static shapes (package npu), which
+// any device can run. What differs between families of models is in a file for each, arch_*.go.
 //
-// The package must not know documents, sides or agreement between them: package decoder mixes the
-// distributions of several sequences, and package aggregator those of two sides.
+// A forward pass takes any number of sequences at once. It gives the same logits to the bit however their tokens are
+// batched, divided into chunks or distributed over threads. So a token that is decoded again after a rollback gets the
+// same distribution.
+//
+// The package knows no documents, no sides and no phone. Package decoder mixes the distributions of several sequences,
+// and package aggregator those of two sides; package npu/phone runs models on a phone's NPU.
 package model

@@ -9,89 +9,87 @@ import (
 	"tandem/npu"
 )
 
-// Input is what one Forward does to one sequence: it appends Tokens and gives the logits after the last of
-// them, or after each of them. With Parents, the tokens are a tree, of which Keep appends a path.
+// An Input is a sequence and the tokens that a forward pass appends to it. The pass gives the logits after the last of
+// them or, with All, after each. With Parents, the tokens are a draft tree, of which Seq.Keep appends a path.
 type Input struct {
 	Seq    *Seq
 	Tokens []tandem.Token
 	All    bool // logits after every token, not only the last
 
-	// Parents makes Tokens a tree of at most npu.MaxTree nodes: for each, the index of the one before it, or
-	// -1 behind the sequence's end. The sequence does not grow until Keep says which path becomes part of
-	// it; the next other call on it forgets the tree.
+	// Parents makes Tokens a tree of at most npu.MaxTree nodes. It holds the index of each node's parent, or -1 for
+	// children of the sequence's last token. The sequence does not grow until Keep chooses a path. The next other call
+	// on the sequence drops the tree.
 	Parents []int
-	// Near, if not nil, is told after every token what Among scores, in order: see Among.
-	Near  func(i int, scores []float32)
-	Among *Among
+	// OnScores, if not nil, is called after every token, in order, with the scores of Head's tokens.
+	OnScores func(i int, scores []float32)
+	Head     *PartialHead
 }
 
-// Forward appends each row's tokens to its sequence and returns the wanted logits, Vocab numbers each:
-// rows in order, positions in order. They are fresh slices of one array, the caller's to keep; asking for
-// All positions of a long row takes 4·Vocab bytes for each.
+// Forward appends the tokens of each input to its sequence. It returns the requested logits, Vocab numbers each, in the
+// order of inputs and their tokens. They are slices of one new array; requesting All positions of a long input takes
+// 4·Vocab bytes for each.
 //
-// The logits of a row are the same bits whatever other rows come with it, however its tokens are divided
-// among calls, and on however many threads; where Rounding is not empty, up to rounding. Plain decoding is
-// a batch of one row with one token.
+// The logits of an input are the same to the bit whatever other inputs come with it, however its tokens are divided
+// among calls, and for any number of threads. If Rounding is not empty, they are the same up to rounding.
 //
-// ctx is looked at before every layer, or every few where the device computes several at once (see
-// npu.Traits). On an error, ctx's included, all sequences are as before. Several goroutines may call
-// Forward at once with different sequences.
-func (m *Model) Forward(ctx context.Context, rows []Input) ([][]float32, error) {
+// ctx is checked before every layer, or every few layers if the device computes several at once (see npu.Traits). On an
+// error, all sequences are as before. Several goroutines may call Forward at once with different sequences.
+func (m *Model) Forward(ctx context.Context, inputs []Input) ([][]float32, error) {
 	var fresh Logits
-	return m.ForwardInto(ctx, rows, &fresh)
+	return m.ForwardInto(ctx, inputs, &fresh)
 }
 
-// Logits is memory for the logits of one pass after another. The zero value is ready for use.
+// Logits is reusable memory for the logits of passes. The zero value is ready for use.
 type Logits struct {
 	all  []float32
-	rows [][]float32
+	each [][]float32 // slices of all
 }
 
-// take returns n logits of vocab numbers each, whatever they hold.
+// take returns n slices of vocab numbers each, with arbitrary contents.
 func (l *Logits) take(n, vocab int) [][]float32 {
 	if cap(l.all) < n*vocab {
 		l.all = make([]float32, n*vocab)
 	}
 	l.all = l.all[:n*vocab]
-	l.rows = slices.Grow(l.rows[:0], n)[:n]
-	for i := range l.rows {
-		l.rows[i] = l.all[i*vocab : (i+1)*vocab : (i+1)*vocab]
+	l.each = slices.Grow(l.each[:0], n)[:n]
+	for i := range l.each {
+		l.each[i] = l.all[i*vocab : (i+1)*vocab : (i+1)*vocab]
 	}
-	return l.rows
+	return l.each
 }
 
-// ForwardInto is Forward with the logits in memory that the caller lends: what it returns stays as it is until
-// the next call with the same memory, failed ones included.
-func (m *Model) ForwardInto(ctx context.Context, rows []Input, into *Logits) ([][]float32, error) {
-	return m.forward(ctx, rows, into, false)
+// ForwardInto is Forward with the logits in memory of the caller. They are valid until the next call with the same
+// memory, even if that call fails.
+func (m *Model) ForwardInto(ctx context.Context, inputs []Input, into *Logits) ([][]float32, error) {
+	return m.forward(ctx, inputs, into, false)
 }
 
-// forward is ForwardInto, or Prefill if decoding follows.
-func (m *Model) forward(ctx context.Context, rows []Input, into *Logits, decoding bool) ([][]float32, error) {
-	logits, tokens, err := m.checkRows(rows)
+// forward is ForwardInto or, if decoding follows, Prefill.
+func (m *Model) forward(ctx context.Context, inputs []Input, into *Logits, decoding bool) ([][]float32, error) {
+	logits, tokens, err := m.checkInputs(inputs)
 	if err != nil || tokens == 0 {
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	for _, r := range rows {
-		r.Seq.drop()
-		r.Seq.extend(len(r.Tokens))
+	for _, in := range inputs {
+		in.Seq.dropTree()
+		in.Seq.extend(len(in.Tokens))
 	}
 	out := into.take(logits, m.config.Vocab)
-	schedule, err := m.schedule(ctx, rows, tokens, decoding)
+	schedule, err := m.schedule(ctx, inputs, tokens, decoding)
 	if err == nil {
-		err = m.compute(ctx, rows, into.all, tokens, schedule)
+		err = m.compute(ctx, inputs, into.all, tokens, schedule)
 	}
-	for _, r := range rows {
+	for _, in := range inputs {
 		switch {
 		case err != nil:
-			r.Seq.cut(r.Seq.n)
-		case r.Parents != nil:
-			r.Seq.tree = append(r.Seq.tree[:0], r.Parents...)
+			in.Seq.cut(in.Seq.n)
+		case in.Parents != nil:
+			in.Seq.tree = append(in.Seq.tree[:0], in.Parents...)
 		default:
-			r.Seq.n += len(r.Tokens)
+			in.Seq.n += len(in.Tokens)
 		}
 	}
 	if err != nil {
@@ -100,85 +98,85 @@ func (m *Model) forward(ctx context.Context, rows []Input, into *Logits, decodin
 	return out, nil
 }
 
-// checkRows returns how many logits are wanted and how many tokens there are.
-func (m *Model) checkRows(rows []Input) (logits, tokens int, err error) {
-	for i, r := range rows {
-		if r.Seq == nil || r.Seq.m != m {
-			return 0, 0, fmt.Errorf("row %d: its sequence is not one of this model", i)
+// checkInputs returns the number of requested logits and of tokens.
+func (m *Model) checkInputs(inputs []Input) (logits, tokens int, err error) {
+	for i, in := range inputs {
+		if in.Seq == nil || in.Seq.m != m {
+			return 0, 0, fmt.Errorf("input %d: its sequence belongs to another model", i)
 		}
-		r.Seq.row = i
+		in.Seq.input = i
 	}
-	for i, r := range rows {
-		if r.Seq.row != i {
-			return 0, 0, fmt.Errorf("rows %d and %d append to the same sequence: fork it", i, r.Seq.row)
+	for i, in := range inputs {
+		if in.Seq.input != i {
+			return 0, 0, fmt.Errorf("inputs %d and %d append to the same sequence: fork it", i, in.Seq.input)
 		}
-		if len(r.Tokens) == 0 {
-			return 0, 0, fmt.Errorf("row %d: no tokens", i)
+		if len(in.Tokens) == 0 {
+			return 0, 0, fmt.Errorf("input %d: no tokens", i)
 		}
-		if r.Seq.n+len(r.Tokens) > m.config.Context {
-			return 0, 0, &ContextError{Have: r.Seq.n, Add: len(r.Tokens), Limit: m.config.Context}
+		if in.Seq.n+len(in.Tokens) > m.config.Context {
+			return 0, 0, &ContextError{Have: in.Seq.n, Add: len(in.Tokens), Limit: m.config.Context}
 		}
-		for _, t := range r.Tokens {
+		for _, t := range in.Tokens {
 			if t < 0 || int(t) >= m.config.Vocab {
-				return 0, 0, fmt.Errorf("row %d: token %d is outside the vocabulary of %d", i, t, m.config.Vocab)
+				return 0, 0, fmt.Errorf("input %d: token %d is outside the vocabulary of %d", i, t, m.config.Vocab)
 			}
 		}
-		if err := r.checkTree(); err != nil {
-			return 0, 0, fmt.Errorf("row %d: %w", i, err)
+		if err := in.checkTree(); err != nil {
+			return 0, 0, fmt.Errorf("input %d: %w", i, err)
 		}
-		tokens += len(r.Tokens)
-		if logits++; r.All {
-			logits += len(r.Tokens) - 1
+		tokens += len(in.Tokens)
+		if logits++; in.All {
+			logits += len(in.Tokens) - 1
 		}
 	}
 	return logits, tokens, nil
 }
 
-// ContextError says that a sequence would outgrow the model's context.
+// A ContextError reports that a sequence would exceed the model's context.
 type ContextError struct{ Have, Add, Limit int }
 
 func (e *ContextError) Error() string {
 	return fmt.Sprintf("%d positions and %d more exceed the model's context of %d: shorten the input", e.Have, e.Add, e.Limit)
 }
 
-// space is the working memory of one Forward.
-type space struct {
+// A workspace is the memory of one pass. Its slices have an element for each row of the current chunk.
+type workspace struct {
 	tokens, positions []int32
 	kv                []*npu.KV
-	wanted            []bool        // whether a row's logits are
-	near              []near        // who is told scores after which tokens
-	masks             []npu.RowMask // used if one of the rows is a tree's
+	wanted            []bool        // whether the row's logits are requested
+	origin            []origin      // where the row comes from
+	masks             []npu.RowMask // used if a row belongs to a tree
 	trees             bool
 	x                 []float32 // residual stream [chunk × Dim]
 }
 
-// compute packs the tokens of all rows into chunks, runs each chunk through all blocks and writes the wanted
-// logits [their number × Vocab]. A sequence's tokens stay in order, so that keys and values are there before
-// anyone attends to them.
-func (m *Model) compute(ctx context.Context, rows []Input, logits []float32, tokens int, schedule npu.Schedule) error {
-	sp := m.spaces.Get().(*space)
-	defer m.spaces.Put(sp)
-	defer func() { clear(sp.kv[:cap(sp.kv)]); clear(sp.near[:cap(sp.near)]) }() // let go of the caches
-	row, at := 0, 0                                                             // the next token
-	var ancestors [npu.MaxTree]uint64                                           // of the nodes of the tree at hand
+// compute packs the tokens of all inputs into chunks, runs each chunk through all blocks and writes the requested
+// logits [their number × Vocab]. The tokens of a sequence stay in order, so that keys and values are there before
+// any row attends to them.
+func (m *Model) compute(ctx context.Context, inputs []Input, logits []float32, tokens int, schedule npu.Schedule) error {
+	ws := m.workspaces.Get().(*workspace)
+	defer m.workspaces.Put(ws)
+	defer func() { clear(ws.kv[:cap(ws.kv)]); clear(ws.origin[:cap(ws.origin)]) }() // release the caches
+	next, at := 0, 0                                                                // the next token: its input and index
+	var ancestors [npu.MaxTree]uint64                                               // of the nodes of the current tree
 	for tokens > 0 {
 		p := schedule.Next(tokens)
 		n := min(tokens, p.Chunk)
 		tokens -= n
-		sp.reset()
+		ws.reset()
 		for range n {
-			r := &rows[row]
-			sp.tokens = append(sp.tokens, int32(r.Tokens[at]))
-			sp.place(r, at, &ancestors)
-			sp.kv = append(sp.kv, &r.Seq.kv)
-			last := at == len(r.Tokens)-1
-			sp.wanted = append(sp.wanted, r.All || last)
-			sp.near = append(sp.near, near{r, at})
+			in := &inputs[next]
+			ws.tokens = append(ws.tokens, int32(in.Tokens[at]))
+			ws.place(in, at, &ancestors)
+			ws.kv = append(ws.kv, &in.Seq.kv)
+			last := at == len(in.Tokens)-1
+			ws.wanted = append(ws.wanted, in.All || last)
+			ws.origin = append(ws.origin, origin{in, at})
 			if at++; last {
-				row, at = row+1, 0
+				next, at = next+1, 0
 			}
 		}
-		k, err := m.chunk(ctx, p, sp, logits, schedule)
+		k, err := m.chunk(ctx, p, ws, logits, schedule)
 		if err != nil {
 			return err
 		}
@@ -187,50 +185,50 @@ func (m *Model) compute(ctx context.Context, rows []Input, logits []float32, tok
 	return schedule.End(ctx)
 }
 
-// onlyLogits reports whether all rows want their logits, and nobody what comes before them.
-func (sp *space) onlyLogits() bool {
-	return !slices.Contains(sp.wanted, false) && !slices.ContainsFunc(sp.near, func(n near) bool { return n.row.Near != nil })
+// onlyLogits reports whether the logits of all rows are requested, and no scores.
+func (ws *workspace) onlyLogits() bool {
+	return !slices.Contains(ws.wanted, false) && !slices.ContainsFunc(ws.origin, func(o origin) bool { return o.in.OnScores != nil })
 }
 
-func (sp *space) reset() {
-	sp.tokens, sp.positions, sp.kv, sp.wanted = sp.tokens[:0], sp.positions[:0], sp.kv[:0], sp.wanted[:0]
-	sp.masks, sp.trees, sp.near = sp.masks[:0], false, sp.near[:0]
+func (ws *workspace) reset() {
+	ws.tokens, ws.positions, ws.kv, ws.wanted = ws.tokens[:0], ws.positions[:0], ws.kv[:0], ws.wanted[:0]
+	ws.masks, ws.trees, ws.origin = ws.masks[:0], false, ws.origin[:0]
 }
 
-// chunk runs one chunk through all blocks, writes the wanted logits and returns how many they are.
-func (m *Model) chunk(ctx context.Context, p *npu.Programs, sp *space, logits []float32, schedule npu.Schedule) (int, error) {
-	n, dim := len(sp.tokens), m.config.Dim
-	if cap(sp.x) < n*dim {
-		sp.x = make([]float32, p.Chunk*dim)
+// chunk runs one chunk through all blocks, writes the requested logits and returns their number.
+func (m *Model) chunk(ctx context.Context, p *npu.Programs, ws *workspace, logits []float32, schedule npu.Schedule) (int, error) {
+	n, dim := len(ws.tokens), m.config.Dim
+	if cap(ws.x) < n*dim {
+		ws.x = make([]float32, p.Chunk*dim)
 	}
-	x := sp.x[:n*dim]
-	if err := p.Embed.Run(npu.Args{Rows: n, Tokens: sp.tokens, Positions: sp.positions, Out: x}); err != nil {
+	x := ws.x[:n*dim]
+	if err := p.Embed.Run(npu.Args{Rows: n, Tokens: ws.tokens, Positions: ws.positions, Out: x}); err != nil {
 		return 0, err
 	}
-	masks := sp.masks
-	if !sp.trees {
+	masks := ws.masks
+	if !ws.trees {
 		masks = nil
 	}
-	if p.Whole != nil && sp.onlyLogits() {
+	if p.Whole != nil && ws.onlyLogits() {
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
-		return n, p.Whole.Run(npu.Args{Rows: n, X: x, Positions: sp.positions, KV: sp.kv, Masks: masks, Out: logits[:n*m.config.Vocab]})
+		return n, p.Whole.Run(npu.Args{Rows: n, X: x, Positions: ws.positions, KV: ws.kv, Masks: masks, Out: logits[:n*m.config.Vocab]})
 	}
 	for _, l := range p.Layers {
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
-		a := npu.Args{Rows: n, X: x, Positions: sp.positions, KV: sp.kv, Masks: masks, Out: x}
+		a := npu.Args{Rows: n, X: x, Positions: ws.positions, KV: ws.kv, Masks: masks, Out: x}
 		if err := l.Run(a); err != nil {
 			return 0, err
 		}
 	}
-	if err := sp.tell(x, dim); err != nil {
+	if err := ws.score(x, dim); err != nil {
 		return 0, err
 	}
 	k := 0
-	for i, w := range sp.wanted {
+	for i, w := range ws.wanted {
 		if w {
 			copy(x[k*dim:][:dim], x[i*dim:][:dim])
 			k++

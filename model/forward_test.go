@@ -283,13 +283,13 @@ func TestForwardRefuses(t *testing.T) {
 		rows []Input
 		want string
 	}{
-		{[]Input{{Seq: s}}, "row 0: no tokens"},
-		{[]Input{{Tokens: pattern(1)}}, "not one of this model"},
-		{[]Input{{Seq: other.NewSeq(), Tokens: pattern(1)}}, "not one of this model"},
-		{[]Input{{Seq: s, Tokens: pattern(1)}, {Seq: s, Tokens: pattern(1)}}, "rows 0 and 1 append to the same sequence"},
+		{[]Input{{Seq: s}}, "input 0: no tokens"},
+		{[]Input{{Tokens: pattern(1)}}, "belongs to another model"},
+		{[]Input{{Seq: other.NewSeq(), Tokens: pattern(1)}}, "belongs to another model"},
+		{[]Input{{Seq: s, Tokens: pattern(1)}, {Seq: s, Tokens: pattern(1)}}, "inputs 0 and 1 append to the same sequence"},
 		{[]Input{{Seq: s, Tokens: pattern(7)}}, "10 positions and 7 more exceed the model's context of 16"},
 		{[]Input{{Seq: s, Tokens: []tandem.Token{-1}}}, "token -1 is outside the vocabulary"},
-		{[]Input{{Seq: m.NewSeq(), Tokens: pattern(1)}, {Seq: s, Tokens: []tandem.Token{1 << 20}}}, "row 1: token 1048576 is outside the vocabulary"},
+		{[]Input{{Seq: m.NewSeq(), Tokens: pattern(1)}, {Seq: s, Tokens: []tandem.Token{1 << 20}}}, "input 1: token 1048576 is outside the vocabulary"},
 	} {
 		_, err := m.Forward(context.Background(), c.rows)
 		if err == nil || !strings.Contains(err.Error(), c.want) {

@@ -12,16 +12,15 @@ import (
 	"tandem/npu"
 )
 
-// Seq is a sequence of tokens as the transformer remembers it: keys and values of every position in every
-// layer, as F16 numbers. It grows by Forward. It is not safe for concurrent use, but forks of one sequence
-// may be used by different goroutines at once.
+// A Seq is the KV cache of a sequence: the keys and values of every position in every layer, as F16 numbers. Forward
+// makes it grow. It is not safe for concurrent use, but forks of one sequence may be used by different goroutines.
 type Seq struct {
 	m     *Model
 	n     int    // positions
-	kv    npu.KV // spans whose Len add up to n and the nodes of tree, except while Forward runs
-	owned []bool // for each span: only this sequence refers to it, so it may write there
+	kv    npu.KV // spans whose Len add up to n and the nodes of tree, except during a pass
+	owned []bool // for each span, whether only this sequence refers to it and may write to it
 	tree  []int  // the parents of a draft tree in the slots from n on, until Keep or another call
-	row   int    // of the last Forward, the last that named this sequence
+	input int    // the last input of the last pass that named this sequence
 }
 
 // NewSeq returns an empty sequence.
@@ -30,25 +29,25 @@ func (m *Model) NewSeq() *Seq { return &Seq{m: m} }
 // Len returns the number of positions.
 func (s *Seq) Len() int { return s.n }
 
-// Fork returns a second sequence with the same positions. Nothing is copied: the positions there are
-// shared and never change again; what either adds goes to memory of its own.
+// Fork returns a second sequence with the same positions. It copies nothing: the sequences share the memory of these
+// positions, which never changes again, and each adds positions in separate memory.
 func (s *Seq) Fork() *Seq {
-	s.drop()
+	s.dropTree()
 	clear(s.owned)
 	return &Seq{m: s.m, n: s.n, kv: npu.KV{Spans: slices.Clone(s.kv.Spans)}, owned: make([]bool, len(s.owned))}
 }
 
-// Truncate forgets the positions from n on; a sequence that is no longer than n stays as it is. Decoding
-// the same tokens again gives the same bits.
+// Truncate drops the positions from n on. If there are none, it does nothing. Decoding the same tokens again gives the
+// same bits.
 func (s *Seq) Truncate(n int) {
-	s.drop()
+	s.dropTree()
 	if n = max(n, 0); n < s.n {
 		s.cut(n)
 	}
 }
 
-// drop forgets a draft tree.
-func (s *Seq) drop() {
+// dropTree drops a draft tree.
+func (s *Seq) dropTree() {
 	if len(s.tree) > 0 {
 		s.tree = s.tree[:0]
 		s.cut(s.n)
@@ -66,20 +65,20 @@ func (s *Seq) cut(n int) {
 		}
 		span.Len = n
 		if keep := i + 1; keep < len(s.owned) && s.owned[keep] && s.free(i) == 0 {
-			// What follows a shared prefix is often written anew: keep its memory.
+			// The positions after a shared prefix are often computed again: keep their memory.
 			s.kv.Spans[keep].Len = 0
 			i++
 		}
-		clear(s.kv.Spans[i+1:]) // let go of the memory
+		clear(s.kv.Spans[i+1:]) // release the memory
 		s.kv.Spans, s.owned = s.kv.Spans[:i+1], s.owned[:i+1]
 		return
 	}
 }
 
-// How many positions a new span has room for: at least minSpan, and for growing sequences up to maxSpan.
+// The capacity of a new span in positions is at least minSpan. It grows with the sequence up to maxSpan.
 const minSpan, maxSpan = 64, 1024
 
-// extend makes room for n more slots; cut(s.n) takes it back.
+// extend adds n slots. cut(s.n) removes them again.
 func (s *Seq) extend(n int) {
 	width := s.m.config.KVHeads * s.m.config.HeadDim
 	if last := len(s.kv.Spans) - 1; last >= 0 {
@@ -88,8 +87,8 @@ func (s *Seq) extend(n int) {
 		n -= more
 	}
 	if n > 0 {
-		room := min(max(n, min(max(s.n/2, minSpan), maxSpan)), s.m.config.Context-s.n)
-		s.kv.Spans = append(s.kv.Spans, newSpan(s.m.config.Layers, width, n, max(n, room)))
+		capacity := min(max(n, min(max(s.n/2, minSpan), maxSpan)), s.m.config.Context-s.n)
+		s.kv.Spans = append(s.kv.Spans, newSpan(s.m.config.Layers, width, n, max(n, capacity)))
 		s.owned = append(s.owned, true)
 	}
 }
@@ -103,20 +102,20 @@ func (s *Seq) free(i int) int {
 	return len(span.K[0])/(s.m.config.KVHeads*s.m.config.HeadDim) - span.Len
 }
 
-// newSpan returns a span of n positions with room for more.
-func newSpan(layers, width, n, room int) npu.Span {
+// newSpan returns a span of n positions.
+func newSpan(layers, width, n, capacity int) npu.Span {
 	span := npu.Span{Len: n, K: make([][]uint16, layers), V: make([][]uint16, layers)}
-	all := make([]uint16, 2*layers*room*width)
+	all := make([]uint16, 2*layers*capacity*width)
 	for l := range layers {
-		span.K[l], all = all[:room*width:room*width], all[room*width:]
-		span.V[l], all = all[:room*width:room*width], all[room*width:]
+		span.K[l], all = all[:capacity*width:capacity*width], all[capacity*width:]
+		span.V[l], all = all[:capacity*width:capacity*width], all[capacity*width:]
 	}
 	return span
 }
 
-// The saved form of a sequence, little-endian: magic, version, the model's fingerprint, layers, width
-// (KVHeads·HeadDim) and positions; then pieces of at most savedPiece positions, each all layers' keys and
-// values; then the CRC-32C of everything before.
+// The format of a saved sequence, little-endian: magic, version, the model's fingerprint, layers, width
+// (KVHeads·HeadDim) and positions; then pieces of at most savedPiece positions, each with the keys and values of all
+// layers; then the CRC-32C of everything before.
 const (
 	savedMagic   = "TandemKV"
 	savedVersion = 1
@@ -131,7 +130,7 @@ type savedHead struct {
 	Positions     uint32
 }
 
-// ErrSaved is wrapped by ReadSeq's errors about what it read: not a saved sequence, damaged, or of another
+// ErrSaved is wrapped by errors of ReadSeq about data that is not a saved sequence, is damaged, or belongs to another
 // model. The remedy is to compute the sequence again.
 var ErrSaved = errors.New("saved sequence cannot be used")
 
@@ -139,7 +138,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // WriteTo saves the sequence. It implements io.WriterTo.
 func (s *Seq) WriteTo(w io.Writer) (int64, error) {
-	s.drop()
+	s.dropTree()
 	c := &s.m.config
 	width := c.KVHeads * c.HeadDim
 	out := savedWriter{w: w, sum: crc32.New(castagnoli)}
@@ -191,8 +190,8 @@ func (o *savedWriter) flush() {
 	o.b = o.b[:0]
 }
 
-// ReadSeq reads a sequence that WriteTo saved, and no byte beyond it. It refuses one of another model or
-// version and one that is damaged; memory is taken only as data arrives.
+// ReadSeq reads a sequence written by WriteTo, and no byte beyond it. Its error wraps ErrSaved if the sequence belongs to
+// another model or version, or is damaged. It allocates memory only as data arrives.
 func (m *Model) ReadSeq(r io.Reader) (*Seq, error) {
 	c := &m.config
 	width := c.KVHeads * c.HeadDim
@@ -207,9 +206,9 @@ func (m *Model) ReadSeq(r io.Reader) (*Seq, error) {
 	}
 	switch {
 	case string(head.Magic[:]) != savedMagic:
-		return nil, fmt.Errorf("%w: it does not begin with %q", ErrSaved, savedMagic)
+		return nil, fmt.Errorf("%w: it does not start with %q", ErrSaved, savedMagic)
 	case head.Version != savedVersion:
-		return nil, fmt.Errorf("%w: it is of version %d, not %d", ErrSaved, head.Version, savedVersion)
+		return nil, fmt.Errorf("%w: it has version %d, want %d", ErrSaved, head.Version, savedVersion)
 	case head.Fingerprint != m.Fingerprint():
 		return nil, fmt.Errorf("%w: it belongs to another model (fingerprint %x, this one has %x)", ErrSaved, head.Fingerprint[:4], first4(m.Fingerprint()))
 	case int64(head.Layers) != int64(c.Layers) || int64(head.Width) != int64(width) || int64(head.Positions) > int64(c.Context):
@@ -238,7 +237,7 @@ func (m *Model) ReadSeq(r io.Reader) (*Seq, error) {
 		return nil, err
 	}
 	if got := binary.LittleEndian.Uint32(b); got != want {
-		return nil, fmt.Errorf("%w: its checksum is %08x, not %08x", ErrSaved, want, got)
+		return nil, fmt.Errorf("%w: its checksum is %08x, want %08x", ErrSaved, want, got)
 	}
 	return s, nil
 }
@@ -246,7 +245,7 @@ func (m *Model) ReadSeq(r io.Reader) (*Seq, error) {
 func readSaved(r io.Reader, b []byte, sum io.Writer) error {
 	if _, err := io.ReadFull(r, b); err != nil {
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return fmt.Errorf("%w: it ends too soon", ErrSaved)
+			return fmt.Errorf("%w: it is truncated", ErrSaved)
 		}
 		return fmt.Errorf("read saved sequence: %w", err)
 	}

@@ -76,16 +76,16 @@ func TestReadSeqRefuses(t *testing.T) {
 		b    []byte
 		want string
 	}{
-		{"empty", nil, "ends too soon"},
-		{"short head", good[:20], "ends too soon"},
-		{"short body", good[:len(good)-40], "ends too soon"},
-		{"no checksum", good[:len(good)-2], "ends too soon"},
-		{"magic", bend(0, 1), "does not begin with"},
-		{"version", bend(8, 2), "version 3, not 1"},
+		{"empty", nil, "is truncated"},
+		{"short head", good[:20], "is truncated"},
+		{"short body", good[:len(good)-40], "is truncated"},
+		{"no checksum", good[:len(good)-2], "is truncated"},
+		{"magic", bend(0, 1), "does not start with"},
+		{"version", bend(8, 2), "version 3, want 1"},
 		{"fingerprint", resum(bend(12, 1)), "another model"},
 		{"layers", resum(bend(44, 1)), "do not fit"},
 		{"many positions", resum(bend(size-1, 0xff)), "do not fit"},
-		{"a few more positions", resum(bend(size-4, 0x40)), "ends too soon"},
+		{"a few more positions", resum(bend(size-4, 0x40)), "is truncated"},
 		{"a flipped bit", bend(size+100, 4), "checksum"},
 	} {
 		_, err := m.ReadSeq(bytes.NewReader(c.b))

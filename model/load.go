@@ -12,27 +12,27 @@ import (
 	"tandem/npu"
 )
 
-// Model is an open model: a transformer compiled for a device, its tokenizer and its chat template. It is
-// safe for use by several goroutines, each with its own Seqs.
+// A Model is a transformer compiled for a device, with its tokenizer and chat template. It is safe for concurrent use,
+// but each Seq is for one goroutine at a time.
 type Model struct {
-	config    Config
-	tensors   *tensors
-	file      *gguf.File
-	tokenizer *tokenizer.Tokenizer
-	template  *chat.Template
-	device    npu.Device
-	programs  []*npu.Programs // in ascending order of chunk sizes
-	scheduler npu.Scheduler   // the device's; may be nil
-	plain     npu.Schedule    // of passes without a scheduler
-	spaces    sync.Pool       // of *space: what a Forward needs beside its programs
+	config     Config
+	tensors    *tensors
+	file       *gguf.File
+	tokenizer  *tokenizer.Tokenizer
+	template   *chat.Template
+	device     npu.Device
+	programs   []*npu.Programs // in ascending order of chunk sizes
+	scheduler  npu.Scheduler   // the device's; may be nil
+	plain      npu.Schedule    // of passes without a scheduler
+	workspaces sync.Pool       // of *workspace
 
 	fingerprint func() [32]byte
 }
 
-// chunkSizes are what programs are compiled for. Forward takes the smallest that holds the rows at hand.
+// Programs are compiled for these chunk sizes.
 var chunkSizes = []int{1, 8, 32, 128}
 
-// chunksFor adds the chunk that the device had better compute at once, if it wants larger ones.
+// chunksFor adds the number of rows that the device computes best at once, if that is larger.
 func chunksFor(d npu.Device) []int {
 	if n := d.Traits().RowsAtOnce; n > slices.Max(chunkSizes) {
 		return append(slices.Clone(chunkSizes), n)
@@ -40,15 +40,14 @@ func chunksFor(d npu.Device) []int {
 	return chunkSizes
 }
 
-// Open opens the GGUF file at path, of one of the Architectures, on a device. Errors name the key or tensor that is at
-// fault. The file is mapped, not read: it must not change until Close. Closing the model closes the device; if Open
-// fails, it has closed the device.
+// Open opens the GGUF file at path on a device. Errors name the key or tensor at fault. The file is mapped, not read, and
+// must not change until Close. Closing the model closes the device; if Open fails, it closes the device.
 func Open(path string, d npu.Device) (*Model, error) {
 	f, err := gguf.Open(path)
 	return open(f, err, d)
 }
 
-// OpenBytes is Open for a GGUF file in memory, under a name for errors. The bytes must not change until Close.
+// OpenBytes is Open for a GGUF file in memory. Errors mention its name. The bytes must not change until Close.
 func OpenBytes(name string, b []byte, d npu.Device) (*Model, error) {
 	f, err := gguf.ParseNamed(name, b)
 	return open(f, err, d)
@@ -67,7 +66,7 @@ func open(f *gguf.File, err error, d npu.Device) (*Model, error) {
 	return m, nil
 }
 
-// load makes a model of the file's tensors on the device, which it closes on failure.
+// load makes a model on a device, with programs for these chunk sizes. On failure it closes the device.
 func load(f *gguf.File, device npu.Device, chunks []int) (m *Model, err error) {
 	defer func() {
 		if err != nil {
@@ -75,7 +74,7 @@ func load(f *gguf.File, device npu.Device, chunks []int) (m *Model, err error) {
 		}
 	}()
 	m = &Model{file: f, device: device}
-	m.spaces.New = func() any { return new(space) }
+	m.workspaces.New = func() any { return new(workspace) }
 	m.fingerprint = sync.OnceValue(m.computeFingerprint)
 	if m.config, m.tensors, err = readTransformer(f); err != nil {
 		return nil, err
@@ -84,7 +83,7 @@ func load(f *gguf.File, device npu.Device, chunks []int) (m *Model, err error) {
 		return nil, err
 	}
 	if m.tokenizer.Size() != m.config.Vocab {
-		return nil, fmt.Errorf("%s: the tokenizer has %d tokens, but the embedding %d rows", f.Name, m.tokenizer.Size(), m.config.Vocab)
+		return nil, fmt.Errorf("%s: the tokenizer has %d tokens, but the embedding has %d rows", f.Name, m.tokenizer.Size(), m.config.Vocab)
 	}
 	m.template = chat.TemplateOf(f, m.tokenizer)
 	for _, chunk := range chunks {
@@ -119,13 +118,13 @@ func compileFor(device npu.Device, blocks []*npu.Graph, chunk int) (*npu.Program
 	if p.Head, err = device.Compile(blocks[last]); err != nil {
 		return nil, err
 	}
-	if atOnce >= last { // the head is as good as one more layer
+	if atOnce >= last { // the head counts as one more layer
 		p.Whole, err = device.Compile(npu.Join(blocks[1:]...))
 	}
 	return p, err
 }
 
-// Check says why a file could not be opened as a model, without computing anything.
+// Check reports whether a file can be opened as a model. It computes nothing.
 func Check(f *gguf.File) error {
 	_, _, err := readTransformer(f)
 	if err == nil {
@@ -134,7 +133,7 @@ func Check(f *gguf.File) error {
 	return err
 }
 
-// Close frees the device and the file. No Forward may run during or after it.
+// Close closes the device and the file. No pass may run during or after it.
 func (m *Model) Close() error {
 	err := m.device.Close()
 	if e := m.file.Close(); err == nil {
@@ -149,17 +148,17 @@ func (m *Model) Config() Config { return m.config }
 // Tokenizer returns the model's tokenizer.
 func (m *Model) Tokenizer() *tokenizer.Tokenizer { return m.tokenizer }
 
-// Template returns the model's chat template, a plain one where the file has none.
+// Template returns the model's chat template, or a plain one if the file has none.
 func (m *Model) Template() *chat.Template { return m.template }
 
-// Device says what computes the model.
+// Device returns the name of the device.
 func (m *Model) Device() string { return m.device.Name() }
 
-// Graphs returns the transformer's blocks for the given chunk size, to look at.
+// Graphs returns the graphs of the transformer's blocks for a chunk size, for inspection.
 func (m *Model) Graphs(chunk int) []*npu.Graph { return m.config.blocks(m.tensors, chunk) }
 
-// Fingerprint identifies the model: its metadata, vocabulary, tensors' shapes and types, and a sample of
-// each tensor's data. KV caches are valid only for the model of the same fingerprint.
+// Fingerprint returns a hash of the model's metadata and vocabulary, of the shapes and types of its tensors, and of a
+// sample of each tensor's data. KV caches are valid only for a model with the same fingerprint.
 func (m *Model) Fingerprint() [32]byte { return m.fingerprint() }
 
 func (m *Model) computeFingerprint() (sum [32]byte) {
@@ -171,14 +170,14 @@ func (m *Model) computeFingerprint() (sum [32]byte) {
 		switch kv.Value.(type) {
 		case string, bool, float32, float64, uint8, int8, uint16, int16, uint32, int32, uint64, int64:
 			fmt.Fprintf(h, "%q=%#v\n", kv.Key, kv.Value)
-		default: // arrays: the vocabulary, hashed above, and what does not matter to the numbers
+		default: // arrays: the vocabulary, hashed above, and values that do not affect results
 			fmt.Fprintf(h, "%q\n", kv.Key)
 		}
 	}
 	for _, info := range m.file.Tensors {
 		t, err := m.file.Tensor(info.Name)
 		if err != nil {
-			continue // readTransformer has refused tensors that matter
+			continue // of a type that is converted
 		}
 		fmt.Fprintf(h, "%q %v %v\n", t.Name, t.Type, info.Shape)
 		n := len(t.Data)

@@ -8,11 +8,11 @@ import (
 	"tandem"
 )
 
-// Perplexity is e to the mean of −ln p of each token after the first of its window, given those before it
-// in the window. Windows follow each other without overlap.
+// Perplexity returns exp of the mean of −ln p over the tokens, each given the tokens before it in its window. Windows
+// do not overlap; the first token of each does not count.
 func (m *Model) Perplexity(ctx context.Context, tokens []tandem.Token, window int) (float64, error) {
 	if window < 2 || window > m.config.Context {
-		return 0, fmt.Errorf("windows of %d tokens: want 2 to the context of %d", window, m.config.Context)
+		return 0, fmt.Errorf("windows of %d tokens: use 2 to %d, the context", window, m.config.Context)
 	}
 	var sum float64
 	var memory Logits
@@ -30,7 +30,7 @@ func (m *Model) Perplexity(ctx context.Context, tokens []tandem.Token, window in
 		}
 	}
 	if n == 0 {
-		return 0, fmt.Errorf("perplexity needs two tokens at least")
+		return 0, fmt.Errorf("perplexity needs at least two tokens")
 	}
 	return math.Exp(sum / float64(n)), nil
 }

@@ -7,23 +7,23 @@ import (
 	"tandem/npu"
 )
 
-// Prefill is ForwardInto for prompts behind which the rows are decoded, a token of each at a time. A device with a
-// Scheduler prepares for that on the way. The results are the same bits.
-func (m *Model) Prefill(ctx context.Context, rows []Input, into *Logits) ([][]float32, error) {
-	return m.forward(ctx, rows, into, true)
+// Prefill is ForwardInto for prompts whose continuations are decoded next, token by token. A device with a Scheduler
+// prepares for that during the pass. The results are the same to the bit.
+func (m *Model) Prefill(ctx context.Context, inputs []Input, into *Logits) ([][]float32, error) {
+	return m.forward(ctx, inputs, into, true)
 }
 
 // schedule returns the schedule of a pass: the device's, or else the smallest programs that fit.
-func (m *Model) schedule(ctx context.Context, rows []Input, tokens int, decoding bool) (npu.Schedule, error) {
+func (m *Model) schedule(ctx context.Context, inputs []Input, tokens int, decoding bool) (npu.Schedule, error) {
 	if m.scheduler == nil {
 		return m.plain, nil
 	}
 	p := npu.Pass{Tokens: tokens}
-	for _, r := range rows {
-		p.Longest = max(p.Longest, r.Seq.n+len(r.Tokens))
+	for _, in := range inputs {
+		p.Longest = max(p.Longest, in.Seq.n+len(in.Tokens))
 	}
-	if decoding && !slices.ContainsFunc(rows, func(r Input) bool { return r.Parents != nil }) {
-		p.Decodes = len(rows)
+	if decoding && !slices.ContainsFunc(inputs, func(in Input) bool { return in.Parents != nil }) {
+		p.Decodes = len(inputs)
 	}
 	return m.scheduler.Schedule(ctx, m.programs, p)
 }

@@ -5,22 +5,21 @@ import (
 	"fmt"
 	"math/bits"
 
-	"tandem"
 	"tandem/npu"
 )
 
-// checkTree reports a row whose Parents or Among make no sense.
-func (r *Input) checkTree() error {
-	if (r.Near == nil) != (r.Among == nil) {
-		return errors.New("the tokens of interest and what they follow (Near, Among) go together")
+// checkTree reports invalid Parents, and OnScores without Head or Head without OnScores.
+func (in *Input) checkTree() error {
+	if (in.OnScores == nil) != (in.Head == nil) {
+		return errors.New("OnScores and Head go together")
 	}
-	if r.Parents == nil {
+	if in.Parents == nil {
 		return nil
 	}
-	if len(r.Parents) != len(r.Tokens) || len(r.Tokens) > npu.MaxTree {
-		return fmt.Errorf("a tree of %d tokens with %d parents: at most %d, one for each", len(r.Tokens), len(r.Parents), npu.MaxTree)
+	if len(in.Parents) != len(in.Tokens) || len(in.Tokens) > npu.MaxTree {
+		return fmt.Errorf("a tree of %d tokens with %d parents: there must be one for each token, and at most %d", len(in.Tokens), len(in.Parents), npu.MaxTree)
 	}
-	for i, p := range r.Parents {
+	for i, p := range in.Parents {
 		if p < -1 || p >= i {
 			return fmt.Errorf("the parent of node %d is %d, which does not come before it", i, p)
 		}
@@ -28,29 +27,28 @@ func (r *Input) checkTree() error {
 	return nil
 }
 
-// place appends the position of token at of a row, and its mask. A node's position is its depth behind
-// the sequence, so that a kept path has the keys that plain decoding gives it.
-func (sp *space) place(r *Input, at int, ancestors *[npu.MaxTree]uint64) {
-	n := int32(r.Seq.n)
-	if r.Parents == nil {
+// place appends the position of a token and the slots that it attends to. A node's position is that of the sequence's
+// end plus its depth, so that a kept path has the keys of plain decoding.
+func (ws *workspace) place(in *Input, at int, ancestors *[npu.MaxTree]uint64) {
+	n := int32(in.Seq.n)
+	if in.Parents == nil {
 		n += int32(at)
-		sp.positions = append(sp.positions, n)
-		sp.masks = append(sp.masks, npu.RowMask{Slot: n, Base: n})
+		ws.positions = append(ws.positions, n)
+		ws.masks = append(ws.masks, npu.RowMask{Slot: n, Base: n})
 		return
 	}
 	ancestors[at] = 0
-	if p := r.Parents[at]; p >= 0 {
+	if p := in.Parents[at]; p >= 0 {
 		ancestors[at] = ancestors[p] | 1<<p
 	}
-	sp.trees = true
-	sp.positions = append(sp.positions, n+int32(bits.OnesCount64(ancestors[at])))
-	sp.masks = append(sp.masks, npu.RowMask{Slot: n + int32(at), Base: n, Ancestors: ancestors[at]})
+	ws.trees = true
+	ws.positions = append(ws.positions, n+int32(bits.OnesCount64(ancestors[at])))
+	ws.masks = append(ws.masks, npu.RowMask{Slot: n + int32(at), Base: n, Ancestors: ancestors[at]})
 }
 
-// Keep makes a path of the draft tree that the last Forward computed part of the sequence: the nodes'
-// indices, each the parent of the next, the first behind the sequence's end. It moves their keys and values
-// together and forgets the rest; the sequence is then as plain decoding of those tokens would have left it, to
-// the bit. An empty path forgets the whole tree.
+// Keep appends a path of the draft tree that the last pass computed: indices of nodes, each the parent of the next. It
+// moves their keys and values together and drops the rest of the tree. The sequence is then the same to the bit as
+// after plain decoding of these tokens. An empty path drops the whole tree.
 func (s *Seq) Keep(path ...int) error {
 	before := -1
 	for _, i := range path {
@@ -61,7 +59,7 @@ func (s *Seq) Keep(path ...int) error {
 	}
 	width := s.m.config.KVHeads * s.m.config.HeadDim
 	var touched *npu.Span
-	for to, i := range path { // to ≤ i: nothing is overwritten before it moved
+	for to, i := range path { // to ≤ i, so nothing is overwritten before it is moved
 		if to == i {
 			continue
 		}
@@ -78,66 +76,5 @@ func (s *Seq) Keep(path ...int) error {
 	}
 	s.tree = s.tree[:0]
 	s.cut(s.n + len(path))
-	return nil
-}
-
-// Among scores some tokens of the vocabulary after each token of a row, without the cost of all logits: a
-// head with their rows only. Drafters ask with it which tokens of a text the model would expect where.
-type Among struct {
-	tokens  []tandem.Token
-	program npu.Program
-	out     []float32
-}
-
-// amongChunk is how many positions one run of an Among scores.
-const amongChunk = 32
-
-// Among makes a head for the given tokens. Scores are their logits, the same bits as Forward's. It serves one
-// Forward at a time.
-func (m *Model) Among(tokens []tandem.Token) (*Among, error) {
-	w := m.tensors.output(&m.config)
-	if len(tokens) == 0 || w.Staged {
-		return nil, fmt.Errorf("score %d tokens: none, or the output matrix is not resident", len(tokens))
-	}
-	some := *w
-	some.Name, some.Rows = "some of "+w.Name, len(tokens)
-	some.Data = make([]byte, 0, len(tokens)*w.Type.RowBytes(w.Cols))
-	for _, t := range tokens {
-		if t < 0 || int(t) >= w.Rows {
-			return nil, fmt.Errorf("score token %d: outside the vocabulary of %d", t, w.Rows)
-		}
-		some.Data = append(some.Data, w.Row(int(t))...)
-	}
-	p, err := m.device.Compile(m.config.head(m.tensors, "some logits", amongChunk, &some))
-	if err != nil {
-		return nil, fmt.Errorf("score some tokens: %w", err)
-	}
-	return &Among{tokens: tokens, program: p, out: make([]float32, amongChunk*len(tokens))}, nil
-}
-
-// near is token at of a row.
-type near struct {
-	row *Input
-	at  int
-}
-
-// tell runs the Among of the chunk's rows on their residual streams.
-func (sp *space) tell(x []float32, dim int) error {
-	for i := 0; i < len(sp.near); {
-		r, j := sp.near[i].row, i
-		for j < len(sp.near) && sp.near[j].row == r && (r.Near == nil || j < i+amongChunk) {
-			j++
-		}
-		if r.Near != nil {
-			a, n := r.Among, len(r.Among.tokens)
-			if err := a.program.Run(npu.Args{Rows: j - i, X: x[i*dim:], Out: a.out}); err != nil {
-				return err
-			}
-			for k := i; k < j; k++ {
-				r.Near(sp.near[k].at, a.out[(k-i)*n:][:n])
-			}
-		}
-		i = j
-	}
 	return nil
 }

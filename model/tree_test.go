@@ -129,17 +129,17 @@ func TestTreesRefuse(t *testing.T) {
 	m := openTiny(t, tinymodel.Spec{})
 	seq := m.NewSeq()
 	for _, c := range []struct {
-		row  Input
+		in   Input
 		want string
 	}{
 		{Input{Tokens: pattern(2), Parents: []int{-1}}, "2 tokens with 1 parents"},
 		{Input{Tokens: pattern(2), Parents: []int{-1, 1}}, "parent of node 1 is 1"},
 		{Input{Tokens: pattern(2), Parents: []int{-1, -2}}, "parent of node 1 is -2"},
 		{Input{Tokens: pattern(65), Parents: make([]int, 65)}, "at most 64"},
-		{Input{Tokens: pattern(2), Near: func(int, []float32) {}}, "go together"},
+		{Input{Tokens: pattern(2), OnScores: func(int, []float32) {}}, "go together"},
 	} {
-		c.row.Seq = seq
-		if _, err := m.Forward(t.Context(), []Input{c.row}); err == nil || !strings.Contains(err.Error(), c.want) {
+		c.in.Seq = seq
+		if _, err := m.Forward(t.Context(), []Input{c.in}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want %q", err, c.want)
 		}
 	}
@@ -157,17 +157,17 @@ func TestTreesRefuse(t *testing.T) {
 	}
 }
 
-// Among's scores are Forward's logits of its tokens.
-func TestAmong(t *testing.T) {
+// The scores of a PartialHead are the logits of its tokens.
+func TestPartialHead(t *testing.T) {
 	m := variant(t, tinymodel.Spec{Type: npu.Q8_0}, 1, 1, 128)
 	some := []tandem.Token{7, 200, 3}
-	among, err := m.Among(some)
+	head, err := m.PartialHead(some)
 	if err != nil {
 		t.Fatal(err)
 	}
 	text, seen := pattern(150), 0
 	want := forward(t, m, Input{Seq: m.NewSeq(), Tokens: text, All: true})
-	got := forward(t, m, Input{Seq: m.NewSeq(), Tokens: pattern(3)}, Input{Seq: m.NewSeq(), Tokens: text, Among: among, Near: func(i int, scores []float32) {
+	got := forward(t, m, Input{Seq: m.NewSeq(), Tokens: pattern(3)}, Input{Seq: m.NewSeq(), Tokens: text, Head: head, OnScores: func(i int, scores []float32) {
 		if i != seen {
 			t.Errorf("token %d after %d", i, seen-1)
 		}
@@ -181,7 +181,7 @@ func TestAmong(t *testing.T) {
 	if seen != len(text) || len(got) != 2 || !bitEqual(got[1], want[len(text)-1]) {
 		t.Error(fmt.Sprint("scores after ", seen, " tokens; the last logits differ or are missing"))
 	}
-	if _, err := m.Among([]tandem.Token{5000}); err == nil {
+	if _, err := m.PartialHead([]tandem.Token{5000}); err == nil {
 		t.Error("a token outside the vocabulary was taken")
 	}
 }

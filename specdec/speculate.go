@@ -81,11 +81,11 @@ func (s *Speculator) Begin(m *model.Model, prompt *model.Input) error {
 		s.Chooser.Reset()
 	}
 	if s.Calibration != nil {
-		among, err := m.Among(s.Calibration.Begin(prompt.Tokens, commonTokens(m.Config().Vocab)...))
+		head, err := m.PartialHead(s.Calibration.Begin(prompt.Tokens, commonTokens(m.Config().Vocab)...))
 		if err != nil {
 			return fmt.Errorf("calibrate drafts: %w", err)
 		}
-		prompt.Among, prompt.Near = among, s.Calibration.Observe
+		prompt.Head, prompt.OnScores = head, s.Calibration.Observe
 	}
 	for _, d := range s.Drafters {
 		d.Committed(prompt.Tokens)

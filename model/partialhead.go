@@ -1,0 +1,69 @@
+package model
+
+import (
+	"fmt"
+
+	"tandem"
+	"tandem/npu"
+)
+
+// A PartialHead is an output matrix with the rows of some tokens only. It scores them after each token of an input
+// (Input.OnScores) without the cost of all logits. Calibration of drafts needs it.
+type PartialHead struct {
+	tokens  []tandem.Token
+	program npu.Program
+	out     []float32
+}
+
+// partialChunk is how many positions one run scores.
+const partialChunk = 32
+
+// PartialHead makes a head for the given tokens. Their scores are their logits, the same to the bit as Forward's. It
+// serves one pass at a time.
+func (m *Model) PartialHead(tokens []tandem.Token) (*PartialHead, error) {
+	w := m.tensors.output(&m.config)
+	if len(tokens) == 0 || w.Staged {
+		return nil, fmt.Errorf("score %d tokens: none, or the output matrix is not resident", len(tokens))
+	}
+	some := *w
+	some.Name, some.Rows = "some of "+w.Name, len(tokens)
+	some.Data = make([]byte, 0, len(tokens)*w.Type.RowBytes(w.Cols))
+	for _, t := range tokens {
+		if t < 0 || int(t) >= w.Rows {
+			return nil, fmt.Errorf("score token %d: outside the vocabulary of %d", t, w.Rows)
+		}
+		some.Data = append(some.Data, w.Row(int(t))...)
+	}
+	p, err := m.device.Compile(m.config.head(m.tensors, "some logits", partialChunk, &some))
+	if err != nil {
+		return nil, fmt.Errorf("score some tokens: %w", err)
+	}
+	return &PartialHead{tokens: tokens, program: p, out: make([]float32, partialChunk*len(tokens))}, nil
+}
+
+// An origin is a token of an input.
+type origin struct {
+	in *Input
+	at int
+}
+
+// score runs the partial heads of the chunk's inputs on its residual streams.
+func (ws *workspace) score(x []float32, dim int) error {
+	for i := 0; i < len(ws.origin); {
+		in, j := ws.origin[i].in, i
+		for j < len(ws.origin) && ws.origin[j].in == in && (in.OnScores == nil || j < i+partialChunk) {
+			j++
+		}
+		if in.OnScores != nil {
+			h, n := in.Head, len(in.Head.tokens)
+			if err := h.program.Run(npu.Args{Rows: j - i, X: x[i*dim:], Out: h.out}); err != nil {
+				return err
+			}
+			for k := i; k < j; k++ {
+				in.OnScores(ws.origin[k].at, h.out[(k-i)*n:][:n])
+			}
+		}
+		i = j
+	}
+	return nil
+}

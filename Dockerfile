@@ -1,4 +1,4 @@
-# One image for both sides: two static programs, nothing else, no root.
+# One image for both sides: the static programs edge and cloud, nothing else, no root.
 #
 #   docker build -t tandem .
 #   docker run --rm tandem edge ask "What is the wifi password of the lake cabin, and when does the harbour museum open?"
@@ -12,7 +12,7 @@ ARG TARGETOS
 ARG TARGETARCH
 ENV CGO_ENABLED=0
 RUN GOOS=$TARGETOS GOARCH=$TARGETARCH go build -tags static -ldflags="-s -w" -o /out/usr/bin/ ./cmd/edge ./cmd/cloud
-# A new volume takes the owner of the folder that it is mounted on.
+# A new volume belongs to the owner of the folder on which it is mounted.
 RUN mkdir -p /out/data /out/pairing /out/tmp
 
 FROM scratch

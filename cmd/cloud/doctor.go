@@ -10,18 +10,27 @@ import (
 
 type doctorCmd struct {
 	cli.DoctorFlags
-	Listen string `help:"UDP address that serve would listen on." default:":4433" placeholder:"HOST:PORT"`
+	Listen string `help:"UDP address to check." default:":4433" placeholder:"HOST:PORT"`
+}
+
+func (c *doctorCmd) Help() string {
+	return `Examples:
+  cloud doctor
+  cloud doctor --listen :5000 --model qwen2.5-1.5b-instruct-q4_k_m.gguf
+  cloud doctor --json | jq '.checks[] | select(.state != "ok")'
+
+Each line is ok, a note (something to know) or broken. The exit code is 1 if anything is broken.`
 }
 
 func (c *doctorCmd) Run(a *cli.App) error {
 	return a.Doctor(c.DoctorFlags, func() []cli.Check { return []cli.Check{c.port(), devices(a)} })
 }
 
-// port tries to listen.
+// port tries to listen at the address.
 func (c *doctorCmd) port() cli.Check {
 	conn, err := net.ListenPacket("udp", c.Listen)
 	if err != nil {
-		return cli.Check{Name: "port", State: cli.Noted, Detail: err.Error(), Hint: "is cloud serve running already? If not, choose another port with serve --listen"}
+		return cli.Check{Name: "port", State: cli.Noted, Detail: err.Error(), Hint: "is cloud serve already running? If not, choose another port: cloud serve --listen"}
 	}
 	conn.Close()
 	return cli.Check{Name: "port", State: cli.OK, Detail: fmt.Sprintf("UDP %s is free", c.Listen)}

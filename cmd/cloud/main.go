@@ -1,5 +1,5 @@
-// Command cloud is the other side of Tandem: it drafts over its own documents in the answers of the
-// devices that are paired with it, and shows them none.
+// Command cloud is the cloud's side of Tandem. It drafts the answers of paired devices from its own documents, which it does
+// not show them.
 package main
 
 import (
@@ -14,14 +14,19 @@ type grammar struct {
 
 	Serve  serveCmd      `cmd:"" help:"Answer together with paired devices."`
 	Pair   pairCmd       `cmd:"" help:"Print a code that pairs one device."`
-	Index  cli.IndexCmd  `cmd:"" help:"Keep the documents that this side answers from."`
-	Models cli.ModelsCmd `cmd:"" help:"List and describe models."`
+	Index  cli.IndexCmd  `cmd:"" help:"Add, list and remove the documents that this side answers from."`
+	Models cli.ModelsCmd `cmd:"" help:"List, fetch, convert and remove models."`
 	Doctor doctorCmd     `cmd:"" help:"Check this machine, the model and the index."`
 }
 
-const description = `The cloud's side of Tandem. Start it with "cloud serve", then "cloud pair" prints a code for "edge pair" on a device.
+const description = `The cloud's side of Tandem: it answers together with paired devices, from its own documents, which it does not show them.
 
-With nothing set up it serves sample documents. Add your own with "cloud index add FOLDER".`
+Examples:
+  cloud index add ~/handbook
+  cloud serve
+  cloud pair
+
+"cloud serve" starts the server. "cloud pair", in another terminal, prints a code for "edge pair" on a device. With nothing indexed, the server answers from sample documents.`
 
 func main() {
 	documents.SandboxPDFs()

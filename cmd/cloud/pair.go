@@ -12,22 +12,22 @@ import (
 )
 
 type pairCmd struct {
-	Address []string      `help:"Where devices reach this cloud; several with commas. Without it, this machine's own addresses, with the port of the running serve." placeholder:"HOST:PORT"`
-	For     time.Duration `help:"How long the code is good." default:"10m"`
-	QR      bool          `name:"qr" help:"Draw the code as a QR picture as well." default:"true" negatable:""`
-	To      string        `help:"Write the code to this file, for you alone to read, instead of printing it." type:"path" placeholder:"FILE"`
+	Address []string      `help:"Where devices reach this cloud; several with commas. Default: this machine's own addresses, with the port of the running server." placeholder:"HOST:PORT"`
+	For     time.Duration `help:"How long the code is valid." default:"10m"`
+	QR      bool          `name:"qr" help:"Also draw the code as a QR picture." default:"true" negatable:""`
+	To      string        `help:"Write the code to this file, which only you can read, instead of printing it." type:"path" placeholder:"FILE"`
 	List    bool          `help:"List the paired devices." env:"-"`
-	Remove  string        `help:"Forget a paired device, by its name or (the beginning of) its key." type:"name" env:"-" placeholder:"WHICH"`
+	Remove  string        `help:"Forget a paired device, given its name, its key or the beginning of its key." type:"name" env:"-" placeholder:"WHICH"`
 }
 
 func (c *pairCmd) Help() string {
 	return `Examples:
   cloud pair
   cloud pair --address cloud.example.net:4433 --no-qr
-  cloud pair --to /media/stick/code        (there: edge pair --from /media/stick/code)
+  cloud pair --to /media/stick/code        on the device: edge pair --from /media/stick/code
   cloud pair --list
 
---to takes the place of an old code, and of no other file. The running "cloud serve" of the same user takes the device that brings the code. A code admits one device.`
+A code admits one device. That device is accepted by the running "cloud serve" of the same user. --to overwrites a file that holds an old code, but no other file.`
 }
 
 func (c *pairCmd) Run(a *cli.App) error {
@@ -44,7 +44,7 @@ func (c *pairCmd) Run(a *cli.App) error {
 	case c.For < time.Second || c.For > 24*time.Hour:
 		return fmt.Errorf("--for %v: want 1s to 24h", c.For)
 	}
-	if err := c.room(); err != nil {
+	if err := c.checkTo(); err != nil {
 		return err
 	}
 	addresses := c.Address
@@ -78,8 +78,8 @@ func (c *pairCmd) Run(a *cli.App) error {
 	return nil
 }
 
-// room looks at the file that the code is to be written to. One that holds something else than an old code is somebody's.
-func (c *pairCmd) room() error {
+// checkTo checks the file of --to. It may hold an old code, but nothing else.
+func (c *pairCmd) checkTo() error {
 	if c.To == "" {
 		return nil
 	}
@@ -96,10 +96,10 @@ func (c *pairCmd) room() error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%s is there and holds no pairing code: remove it, or name another file", c.To)
+	return fmt.Errorf("%s exists and is not a pairing code: remove it, or name another file", c.To)
 }
 
-// write puts the code into a file.
+// write writes the code to the file of --to.
 func (c *pairCmd) write(a *cli.App, code transport.Code, addresses []string) error {
 	if err := a.WriteOutput(c.To, []byte(code.String()+"\n"), 0o600); err != nil {
 		return fmt.Errorf("write the code: %w", err)
@@ -107,12 +107,12 @@ func (c *pairCmd) write(a *cli.App, code transport.Code, addresses []string) err
 	if a.Globals.JSON {
 		return a.JSON(map[string]any{"file": c.To, "addresses": addresses, "expires": time.Now().Add(c.For).UTC().Truncate(time.Second)})
 	}
-	fmt.Fprintf(a.Out, "The code is in %s, good once and for %v. It leads to this cloud at %s.\n", c.To, c.For, strings.Join(addresses, ", "))
+	fmt.Fprintf(a.Out, "The code is in %s. It works once, within %v, and leads to this cloud at %s.\n", c.To, c.For, strings.Join(addresses, ", "))
 	return nil
 }
 
-// ownAddresses are where a server that listens at an address is reached on this machine, what others can reach first;
-// "" is for the default port.
+// ownAddresses returns the addresses at which others reach a server that listens at the given address, the most public
+// first. An empty address stands for the default port.
 func ownAddresses(listening string) ([]string, error) {
 	host, port, err := net.SplitHostPort(listening)
 	if err != nil {
@@ -122,7 +122,7 @@ func ownAddresses(listening string) ([]string, error) {
 	}
 	all, err := net.InterfaceAddrs()
 	if err != nil {
-		return nil, fmt.Errorf("look up this machine's addresses: %w; give one with --address", err)
+		return nil, fmt.Errorf("look up this machine's addresses: %w; name one with --address", err)
 	}
 	var out []string
 	for _, a := range all {

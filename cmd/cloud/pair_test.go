@@ -39,7 +39,7 @@ func TestPairReplacesCodesOnly(t *testing.T) {
 	if err := os.WriteFile(mine, []byte("years of work"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for path, want := range map[string]string{mine: "no pairing code", dir: "folder", filepath.Join(dir, "no/where"): "no folder"} {
+	for path, want := range map[string]string{mine: "not a pairing code", dir: "folder", filepath.Join(dir, "no/where"): "no folder"} {
 		if _, stderr, code := run(t, home, "pair", "--to", path); code == 0 || !strings.Contains(stderr, want) {
 			t.Errorf("--to %s: exit %d, %s; want %q", path, code, stderr, want)
 		}

@@ -20,7 +20,7 @@ import (
 	"tandem/transport"
 )
 
-// defaultPort is where a cloud listens unless told otherwise.
+// defaultPort is the port of --listen.
 const defaultPort = "4433"
 
 type serveCmd struct {
@@ -30,11 +30,11 @@ type serveCmd struct {
 
 	Listen  string `help:"UDP address to listen on." default:":4433" placeholder:"HOST:PORT"`
 	Public  string `help:"Serve this folder instead of the index." type:"existingdir" placeholder:"DIR"`
-	Titles  string `help:"Tell devices the titles of the documents used: ${enum}. auto: for the sample and --public documents, not for the index." enum:"auto,yes,no" default:"auto"`
-	Answers int    `help:"Answers drafted at once; more wait. One device gets all but one of them at most." default:"8"`
-	Metrics string `help:"Serve Prometheus metrics over HTTP on this address; without it, none." placeholder:"HOST:PORT"`
+	Titles  string `help:"Show devices the titles of the documents used: ${enum}. auto: those of the samples and of --public, not those of the index." enum:"auto,yes,no" default:"auto"`
+	Answers int    `help:"Most answers at the same time; more wait. One device gets at most all but one." default:"8"`
+	Metrics string `help:"Serve Prometheus metrics over HTTP on this address. Default: none." placeholder:"HOST:PORT"`
 
-	AllowDocuments bool `help:"Let devices fetch passages, for comparisons with methods that do (edge ask --method drcg-text). Only for the sample documents: no others are ever sent."`
+	AllowDocuments bool `help:"Let devices fetch passages, for the baselines of edge ask --method drcg-text and drcg-kv. Only sample documents are ever sent." hidden:""`
 }
 
 func (c *serveCmd) Help() string {
@@ -43,11 +43,9 @@ func (c *serveCmd) Help() string {
   cloud serve --listen 0.0.0.0:4433 --model qwen2.5-1.5b-instruct-q4_k_m.gguf
   cloud serve --public ./handbook --metrics 127.0.0.1:9090
 
-Only paired devices can connect: run "cloud pair" for a code. Ctrl-C ends.
+Only paired devices can connect: "cloud pair" prints a code. Ctrl-C ends.
 
-Metrics, under /metrics: tandem_answers_total, tandem_answer_seconds, tandem_tokens_total, tandem_drafts_total by side and fate, tandem_divergences_total; of the
-decoder tandem_passes_total, tandem_rows_total by fate (valid, wasted, underutilised), tandem_further_rows_total and tandem_spared_passes_total by kind (hedge, check, guess),
-and tandem_device_hedges_used_total.`
+Metrics, under /metrics: tandem_answers_total, tandem_answer_seconds, tandem_tokens_total, tandem_drafts_total by side and fate, tandem_divergences_total. Of the decoder: tandem_passes_total, tandem_rows_total by fate (valid, wasted, underutilised), tandem_further_rows_total and tandem_spared_passes_total by kind (hedge, check, guess), tandem_device_hedges_used_total.`
 }
 
 func (c *serveCmd) Run(a *cli.App) (err error) {
@@ -80,7 +78,7 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 	}
 	defer func() { err = errors.Join(err, docs.Close()) }()
 	if c.AllowDocuments && !(public && c.Public == "") {
-		return errors.New("--allow-documents: only the sample documents may be fetched, and this cloud serves others; start one without an index and without --public")
+		return errors.New("--allow-documents: only the sample documents may be fetched, and this cloud serves others; leave out --public and use no index")
 	}
 	kv := c.KV(a)
 	if kv != nil {
@@ -110,7 +108,7 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 	return cloud.Serve(a, listener)
 }
 
-// documents opens what the cloud answers from, and says whether it is meant for everybody.
+// documents opens the documents that the cloud answers from, and reports whether they are public.
 func (c *serveCmd) documents(a *cli.App) (x *search.Index, public bool, err error) {
 	if c.Public != "" {
 		x, err = a.Folder(c.Public, c.PassageFlags)
@@ -132,14 +130,14 @@ func (c *serveCmd) announce(a *cli.App, model string, docs *search.Index, at net
 		a.JSON(map[string]any{"listening": at.String(), "model": model, "documents": files, "titles": titles})
 		return
 	}
-	shown := "titles are kept to itself"
+	shown := "titles are not shown to devices"
 	if titles {
 		shown = "titles are shown to devices"
 	}
 	fmt.Fprintf(a.Out, "Serving %d documents with %s on %s; %s.\nPair a device with: cloud pair\n", files, model, at, shown)
 }
 
-// observe turns the ends of answers into log lines and, when asked for, metrics.
+// observe serves metrics if --metrics asks for them.
 func (c *serveCmd) observe(a *cli.App, cloud *node.Cloud) (stop func(), err error) {
 	if c.Metrics == "" {
 		cloud.Observe = nil
@@ -161,7 +159,7 @@ func (c *serveCmd) observe(a *cli.App, cloud *node.Cloud) (stop func(), err erro
 	}, nil
 }
 
-// metrics of a cloud, fed by the ends of answers.
+// metrics are the metrics of a cloud. The end of each answer updates them.
 type metrics struct {
 	answers  *prometheus.CounterVec
 	tokens   prometheus.Counter
@@ -175,19 +173,19 @@ type metrics struct {
 	hedges   prometheus.Counter
 }
 
-// newMetrics returns metrics and what serves them under /metrics.
+// newMetrics returns metrics, and a handler that serves them under /metrics.
 func newMetrics() (*metrics, http.Handler) {
 	m := &metrics{
 		answers:  prometheus.NewCounterVec(prometheus.CounterOpts{Name: "tandem_answers_total", Help: "Answers taken part in, by outcome."}, []string{"outcome"}),
 		tokens:   prometheus.NewCounter(prometheus.CounterOpts{Name: "tandem_tokens_total", Help: "Tokens agreed."}),
 		drafts:   prometheus.NewCounterVec(prometheus.CounterOpts{Name: "tandem_drafts_total", Help: "Drafts that met a target, by side and fate."}, []string{"side", "fate"}),
-		diverged: prometheus.NewCounter(prometheus.CounterOpts{Name: "tandem_divergences_total", Help: "Times that the two sides lost agreement and started again from the last agreed token."}),
+		diverged: prometheus.NewCounter(prometheus.CounterOpts{Name: "tandem_divergences_total", Help: "Times that the two sides disagreed and started again from the last agreed token."}),
 		seconds:  prometheus.NewHistogram(prometheus.HistogramOpts{Name: "tandem_answer_seconds", Help: "Time from question to end of answer.", Buckets: prometheus.ExponentialBuckets(0.05, 2, 12)}),
-		passes:   prometheus.NewCounter(prometheus.CounterOpts{Name: "tandem_passes_total", Help: "Passes of the decoder, but for those that were superseded."}),
-		rows:     prometheus.NewCounterVec(prometheus.CounterOpts{Name: "tandem_rows_total", Help: "Beginnings of the answer that passes had room for, by fate: valid ones gave a step its draft, wasted ones did not, underutilised ones were left empty."}, []string{"fate"}),
-		further:  prometheus.NewCounterVec(prometheus.CounterOpts{Name: "tandem_further_rows_total", Help: "Rows decoded beside the next draft's: hedges, checks of the device's drafts, guesses."}, []string{"kind"}),
-		spared:   prometheus.NewCounterVec(prometheus.CounterOpts{Name: "tandem_spared_passes_total", Help: "Tokens for which the cloud's draft took no pass of its own, by the kind of row that it came of."}, []string{"kind"}),
-		hedges:   prometheus.NewCounter(prometheus.CounterOpts{Name: "tandem_device_hedges_used_total", Help: "Hedges of devices that took the place of a draft still on its way."}),
+		passes:   prometheus.NewCounter(prometheus.CounterOpts{Name: "tandem_passes_total", Help: "Passes of the decoder, without superseded ones."}),
+		rows:     prometheus.NewCounterVec(prometheus.CounterOpts{Name: "tandem_rows_total", Help: "Contexts that passes had room for, by fate: a valid one gave a step its draft, a wasted one did not, an underutilised one stayed empty."}, []string{"fate"}),
+		further:  prometheus.NewCounterVec(prometheus.CounterOpts{Name: "tandem_further_rows_total", Help: "Contexts decoded in addition to that of the next draft: hedges, checks of the device's drafts, guesses."}, []string{"kind"}),
+		spared:   prometheus.NewCounterVec(prometheus.CounterOpts{Name: "tandem_spared_passes_total", Help: "Tokens whose draft needed no pass of the cloud, by the kind of context that gave it."}, []string{"kind"}),
+		hedges:   prometheus.NewCounter(prometheus.CounterOpts{Name: "tandem_device_hedges_used_total", Help: "Hedges of devices that replaced a draft still on its way."}),
 	}
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(m.answers, m.tokens, m.drafts, m.diverged, m.seconds, m.passes, m.rows, m.further, m.spared, m.hedges)
@@ -212,7 +210,7 @@ func (m *metrics) observe(s node.Served) {
 	m.seconds.Observe(s.Took.Seconds())
 }
 
-// observeRows adds what the passes of an answer decoded, and what that was good for.
+// observeRows counts what the passes of an answer decoded, and what of it was used.
 func (m *metrics) observeRows(s pair.Stats) {
 	m.passes.Add(float64(s.Passes))
 	m.hedges.Add(float64(s.Hedges))

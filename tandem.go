@@ -1,5 +1,5 @@
-// Package tandem holds the words that every room shares: tokens, sides, steps, distributions, drafts
-// and targets. It decides nothing and does no I/O; it only says what these things are, so that one
+// Package tandem holds the words that every package shares: tokens, sides, steps, distributions, drafts,
+// targets and settings. It decides nothing and does no I/O. It says what these things are, so that one
 // page explains what crosses between the device and the cloud (DRAGON §2–§4).
 package tandem
 
@@ -39,7 +39,7 @@ func (s Side) String() string {
 // Step counts the tokens of the answer from 0. A draft or target for step t follows t earlier tokens.
 type Step uint32
 
-// Placement says where drafts become targets (DRAGON §4, DESIGN "Placement").
+// Placement says where drafts become targets (DRAGON §4; package pair).
 type Placement uint8
 
 const (
@@ -74,13 +74,13 @@ func ParsePlacement(name string) (Placement, error) {
 	return 0, fmt.Errorf("unknown placement %q: use mirror, device, cloud, sync or greedy", name)
 }
 
-// Coupling says how two drafts are made to agree (DESIGN "Two couplings").
+// Coupling says how two drafts are made to agree (package aggregator).
 type Coupling uint8
 
 const (
 	// CouplingShared draws drafts and target from one exponential race keyed by (seed, step, token).
 	CouplingShared Coupling = iota
-	// CouplingSpeculative is DRAGON's Algorithm 1, with the weights its proof needs.
+	// CouplingSpeculative is DRAGON's Algorithm 1, with the weights that its proof needs.
 	CouplingSpeculative
 )
 
@@ -111,7 +111,7 @@ const MaxSupport = 1024
 
 // Dist is a next-token distribution cut to its nucleus and rounded to integers that sum to Mass. It is
 // exactly what crosses the wire and exactly what drafts are drawn from, so both sides aggregate the same
-// integers (DESIGN "What is sent is what is sampled").
+// integers.
 type Dist struct {
 	IDs     []Token  // strictly ascending
 	Weights []uint32 // parallel to IDs, each in 1..Mass
@@ -203,8 +203,8 @@ func PrefixOf(tokens []Token) Prefix {
 	return p
 }
 
-// AnyVersion is the Version of a hedge: a draft for the case that the answer takes another way than its side
-// expects. Its Prefix says which way; whatever was rejected before, it holds there.
+// AnyVersion is the Version of a hedge: a draft for the case that the answer goes on differently than its side
+// expects. Its Prefix says how. It is valid there whatever was rejected before.
 const AnyVersion = math.MaxUint32
 
 // Draft is the token that one side proposes for a step, with the distribution it came from (DRAGON §4.1).

@@ -55,7 +55,7 @@ func acceptances(rule Rule, n int, share float64, pairs int) (device, cloud, nei
 	return device / k, cloud / k, neither / k
 }
 
-// The figures of DESIGN §3.3: the paper's coupling, the paper's with all weight on the remote draft, and
+// Acceptance on random pairs of distributions: the paper's coupling, the paper's with all weight on the remote draft, and
 // the race, for supports of 4 to 16 tokens.
 func TestAcceptanceFigures(t *testing.T) {
 	paper := Rule{Coupling: tandem.CouplingSpeculative, Gamma: tandem.Mass / 2}

@@ -1,11 +1,12 @@
-// Package aggregator turns two next-token distributions into one token (output aggregation, DRAGON §2 and
-// §4.2; DESIGN §3.1 to §3.3).
+// Package aggregator turns two next-token distributions into one token (output aggregation, DRAGON §2 and §4.2).
 //
-// A side cuts its distribution to integers that sum to tandem.Mass (Nucleus), draws its draft from them
-// and sends them; from then on everything here is integer arithmetic on what both sides hold, and all
-// randomness comes from a counter-based generator keyed by the answer's seed. So a draft is a function of
-// (seed, step, distribution) and a target one of (seed, step, both distributions): the same to the bit on
-// every processor, whenever and wherever it is computed.
+// A side cuts its distribution to integers that sum to tandem.Mass (Nucleus), draws its draft from them and sends them.
+// From then on everything here is integer arithmetic on what both sides hold, and all randomness comes from a
+// counter-based generator keyed by the answer's seed. So a draft is a function of (seed, step, distribution) and a target
+// one of (seed, step, both distributions): the same to the bit on every processor, whenever and wherever it is computed.
+//
+// A coupling says how the two drafts of a step come to agree. Each has a file: shared.go draws drafts and target from one
+// race, speculative.go is the paper's, and likeliest.go is what both become at temperature 0.
 //
 // The package keeps no state, reads no clock and does no I/O.
 package aggregator

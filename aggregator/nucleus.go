@@ -10,8 +10,8 @@ import (
 
 // Nucleus cuts p, a probability per token of the vocabulary, to the smallest set of tokens whose mass is
 // at least topP (ties to the lower id), at most maxSupport of them, and rounds what is left to integers
-// that sum to tandem.Mass, none below 1 (DESIGN §3.2; DRAGON §7.1 sends the same set). Entries that no
-// probability can be (not positive, above 2, NaN) count as 0; if none is left, the result is empty.
+// that sum to tandem.Mass, none below 1 (DRAGON §7.1 sends the same set). Entries that cannot be probabilities (not
+// positive, above 2, NaN) count as 0. If none is left, the result is empty.
 func Nucleus(p []float64, topP float64, maxSupport int) tandem.Dist {
 	kept := head(p, topP, min(max(maxSupport, 1), tandem.MaxSupport))
 	if len(kept) == 0 {
@@ -56,8 +56,8 @@ func bucketOf(x float64) int {
 	return min(max(one-int(math.Float64bits(x)>>bucketShift), 0), buckets-1)
 }
 
-// head returns the nucleus of p, likeliest first. It sorts only the tokens above a threshold, which a
-// histogram of the masses gives: of a vocabulary of 150,000, a few dozen.
+// head returns the nucleus of p, likeliest first. It sorts only the tokens above a threshold that a histogram of the
+// masses gives: a few dozen of a vocabulary of 150,000.
 func head(p []float64, topP float64, limit int) []share {
 	var mass [buckets]float64
 	var count [buckets]int
@@ -99,7 +99,7 @@ func head(p []float64, topP float64, limit int) []share {
 }
 
 // round gives the shares, likeliest first, integer weights in proportion to their mass by the method of
-// largest remainders. Shares too small for a whole unit get one, at the expense of the others.
+// largest remainders. A share too small for a whole unit gets one, at the expense of the others.
 func round(kept []share) {
 	mass := 0.0
 	for i := len(kept) - 1; i >= 0; i-- { // small ones first: they would be lost in a large sum

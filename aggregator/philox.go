@@ -6,8 +6,8 @@ import (
 	"tandem"
 )
 
-// purpose separates the uses of one seed, so that no two draws of an answer share their randomness unless
-// they are meant to.
+// purpose separates the uses of one seed, so that two draws of an answer share their randomness only where that is
+// intended.
 type purpose uint32
 
 const (
@@ -18,10 +18,10 @@ const (
 	purposeGamma                        // … which side's result is taken
 )
 
-// of makes p one side's own.
+// of returns p for one side.
 func (p purpose) of(s tandem.Side) purpose { return p | purpose(s) }
 
-// word returns 64 random bits that depend on nothing but its arguments.
+// word returns 64 random bits that depend only on its arguments.
 func word(seed uint64, step tandem.Step, t tandem.Token, p purpose) uint64 {
 	out := philox([4]uint32{uint32(t), uint32(step), uint32(p), 0}, [2]uint32{uint32(seed), uint32(seed >> 32)})
 	return uint64(out[0]) | uint64(out[1])<<32

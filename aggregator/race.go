@@ -11,8 +11,8 @@ import (
 // token t comes first with probability w_t/Σw. It is the Gumbel-max trick without a logarithm of w, so
 // quotients compare exactly, as 128-bit products of integers.
 //
-// Two races that share their exponentials and have similar weights mostly have the same winner: that is
-// the shared coupling (DESIGN §3.3).
+// Two races that share their exponentials and have similar weights mostly have the same winner. The coupling shared uses
+// that.
 type race struct {
 	seed    uint64
 	step    tandem.Step
@@ -22,8 +22,8 @@ type race struct {
 	e, w   uint64 // of the winner; w is 0 before the first entry
 }
 
-// enter lets t run with weight w ≤ 2^32. Tokens must come in ascending order, so that ties go to the
-// lower id.
+// enter adds token t with weight w ≤ 2^32 to the race. Tokens must come in ascending order, so that ties go to the lower
+// id.
 func (r *race) enter(t tandem.Token, w uint64) {
 	if w == 0 {
 		return

@@ -7,8 +7,8 @@ import (
 	"tandem"
 )
 
-// shared is the coupling by shared randomness: drafts and target come from one race. Two races with weights p and q
-// have the same winner i with probability 1/Σ_j max(p_j/p_i, q_j/q_i).
+// shared is the coupling by shared randomness: drafts and target come from one race. A draft agrees with the target about
+// as often as the two distributions overlap, and the target depends on nothing but the distributions and the seed.
 type shared struct{}
 
 func (shared) draft(r Rule, _ tandem.Side, step tandem.Step, d tandem.Dist) tandem.Token {

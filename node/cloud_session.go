@@ -5,10 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"time"
+
 	"tandem"
 	"tandem/pair"
 	"tandem/transport"
-	"time"
 )
 
 // cloudSession is one answer being drafted in the cloud.

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"tandem"
 	"time"
 
+	"tandem"
 	"tandem/decoder"
 	"tandem/pair"
 	"tandem/profiler"

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"reflect"
-	"tandem"
 	"testing"
 	"time"
 
+	"tandem"
 	"tandem/decoder"
 	"tandem/internal/tinymodel"
 	"tandem/model"

@@ -9,8 +9,8 @@ import (
 	"tandem/profiler"
 )
 
-// ahead is what a machine knows beyond the next draft. What is in it decides when a draft is there, never which:
-// a distribution depends on nothing but the tokens before it.
+// ahead is what a machine knows beyond the next draft. It decides when a draft is there, never which one: a distribution
+// depends only on the tokens before it.
 type ahead struct {
 	profiler.Ahead
 	known map[tandem.Prefix]known   // own distributions
@@ -29,10 +29,10 @@ type known struct {
 type kind uint8
 
 const (
-	wanted kind = iota // the next draft's
-	hedge              // behind a runner-up of this side's race
-	check              // behind drafts of the other side
-	guess              // behind tokens that the decoder guessed
+	wanted kind = iota // for the next draft
+	hedge              // after a runner-up of this side's race
+	check              // after drafts of the other side
+	guess              // after tokens that the decoder guessed
 )
 
 // mostKnown bounds the distributions kept.
@@ -45,7 +45,7 @@ func (a *ahead) learn(p tandem.Prefix, k known) {
 	a.known[p] = k
 }
 
-// forget drops what lies behind the front.
+// forget drops what is for steps before the front.
 func (a *ahead) forget(front tandem.Step) {
 	for p, k := range a.known {
 		if k.step < front {
@@ -54,7 +54,7 @@ func (a *ahead) forget(front tandem.Step) {
 	}
 }
 
-// covers reports whether a decode under way gives the distribution wanted.
+// covers reports whether a decode under way will give the distribution for a step after prefix.
 func (d *decode) covers(step tandem.Step, prefix tandem.Prefix) bool {
 	if d.ID == 0 || d.step != step {
 		return false
@@ -74,9 +74,9 @@ func (m *Machine) race(step tandem.Step, d tandem.Dist, n int) (out []tandem.Tok
 	return out
 }
 
-// further adds to a Decode for a step behind prefix what the pass takes beside its draft: hedges behind the
-// runners-up of the draft before it; drafts of the other side for the steps behind, which the pass so checks; and a
-// number of guesses behind those.
+// further adds to a Decode for a step after prefix what else the pass decodes: hedges, after the runners-up of the draft
+// before it; checks, after what the other side has drafted for this step and the following ones; and a number of guesses
+// after those.
 func (m *Machine) further(d *Decode, step tandem.Step, prefix tandem.Prefix) {
 	if m.cfg.Contexts < 2 {
 		return
@@ -99,7 +99,7 @@ func (m *Machine) further(d *Decode, step tandem.Step, prefix tandem.Prefix) {
 	d.Drafts, d.Guess = drafts[:checks], guesses
 }
 
-// drafts returns the tokens that the other side has drafted from a step on, behind prefix, up to the end of the answer.
+// drafts returns the tokens that the other side has drafted from a step on, after prefix, up to the end of the answer.
 func (m *Machine) drafts(step tandem.Step, prefix tandem.Prefix) (tokens []tandem.Token) {
 	for i := int(step - m.front()); ; i++ {
 		d, ok := m.peer.At(i)
@@ -110,8 +110,8 @@ func (m *Machine) drafts(step tandem.Step, prefix tandem.Prefix) (tokens []tande
 	}
 }
 
-// keep takes what a pass gave beside the distribution asked for. Hedges cross at once, so that the other side has
-// them where they are wanted.
+// keep takes what a pass gave besides the distribution asked for. Hedges are sent at once, so that the other side has
+// them when it needs them.
 func (m *Machine) keep(run decode, e Decoded) {
 	store := func(step tandem.Step, p tandem.Prefix, f tandem.Further, k kind) bool {
 		if f.Dist.Check(m.cfg.Vocab) != nil {
@@ -145,10 +145,10 @@ func (m *Machine) keep(run decode, e Decoded) {
 		}
 	}
 	if len(run.Append) != 1 {
-		return // passes of more tokens say nothing about those of one
+		return // passes over several tokens say nothing about those over one
 	}
 	if run.Guess > 0 && len(e.Guessed) <= len(run.Drafts) {
-		m.ahead.Guessed(false) // places for guesses cost others theirs
+		m.ahead.Guessed(false) // a place kept for a guess that did not come counts as a wrong one
 	}
 	m.ahead.Passed(1+len(e.Also)+len(e.Guessed), e.Took)
 }
@@ -164,7 +164,8 @@ func (m *Machine) peerHedge(d tandem.Draft) {
 	}
 }
 
-// hedged makes the other side's hedge its draft for the front step, if there is one for what was agreed.
+// hedged makes a hedge of the other side its draft for the front step, if it sent one for what was agreed. It reports
+// whether there was one.
 func (m *Machine) hedged() bool {
 	d, ok := m.hedges.Get(m.front(), m.prefix)
 	if !ok {
@@ -178,7 +179,7 @@ func (m *Machine) hedged() bool {
 	return true
 }
 
-// rank tells the profiler which place in this side's race a target had, and whether it was the other side's draft.
+// rank tells the profiler which place a target had in this side's race, and whether it was the other side's draft.
 func (m *Machine) rank(own tandem.Draft, t tandem.Target) {
 	if m.cfg.Contexts < 2 {
 		return

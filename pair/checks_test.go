@@ -2,9 +2,10 @@ package pair
 
 import (
 	"slices"
-	"tandem"
 	"testing"
 	"time"
+
+	"tandem"
 )
 
 // What is checked is what the other side has drafted behind the tokens agreed, up to the end of the answer; drafts

@@ -6,8 +6,8 @@ import (
 	"tandem"
 )
 
-// next returns the step that this side should draft now, and the prefix before it. There is none while the
-// side may not draft, is far enough ahead, or has drafted the end of the answer.
+// next returns the step that this side should draft now, and the prefix before it. There is none while the side may not
+// draft, is far enough ahead, or has drafted the end of the answer.
 func (m *Machine) next() (step tandem.Step, prefix tandem.Prefix, ok bool) {
 	if m.state != waiting && m.state != together && m.state != alone || m.own.Len() >= m.cfg.Lookahead {
 		return 0, 0, false
@@ -25,8 +25,8 @@ func (m *Machine) next() (step tandem.Step, prefix tandem.Prefix, ok bool) {
 	return step, prefix, true
 }
 
-// plan keeps the decoder at the next draft. A Decode under way for the same tokens goes on; one for others
-// is superseded (preempted, DRAGON §7.1).
+// plan keeps the decoder working on the next draft. A Decode under way for the same tokens goes on; one for other tokens
+// is superseded (preemption, DRAGON §7.1).
 func (m *Machine) plan() {
 	step, prefix, ok := m.next()
 	if !ok || m.running.covers(step, prefix) {
@@ -42,11 +42,11 @@ func (m *Machine) plan() {
 	}
 	keep := commonPrefix(m.kv, want)
 	if keep == len(want) && keep > 0 {
-		keep-- // a distribution comes from feeding a token
+		keep-- // a pass must feed at least one token
 	}
 	m.lastID++
 	d := Decode{ID: m.lastID, Pass: tandem.Pass{Keep: keep, Append: want[keep:]}}
-	m.kv = m.kv[:keep] // of the rest we cannot be certain until the answer
+	m.kv = m.kv[:keep] // the rest is uncertain until the result comes
 	before := tandem.NoPrefix
 	if len(want) > 0 {
 		m.further(&d, step, prefix)
@@ -79,7 +79,7 @@ func (m *Machine) decoded(e Decoded) {
 	m.running = decode{}
 	m.kv = append(m.kv[:run.Keep], run.Append...)
 	m.countPass(run, e)
-	// plan saw to it that what runs is among what next wants, if it still wants anything.
+	// plan has made sure that what ran is what next returns, if it returns anything.
 	if _, _, ok := m.next(); !ok && m.cfg.Contexts < 2 {
 		return
 	}
@@ -91,8 +91,7 @@ func (m *Machine) decoded(e Decoded) {
 	m.keep(run, e)
 }
 
-// draw makes drafts of the distributions that are known already, as far as they go, and reports whether there
-// were any.
+// draw makes drafts from the distributions that are known already, and reports whether there were any.
 func (m *Machine) draw() (any bool) {
 	for {
 		step, prefix, ok := m.next()
@@ -133,7 +132,7 @@ func (m *Machine) countPass(run decode, e Decoded) {
 	s.Hedged, s.Checked, s.Guessed = s.Hedged+len(e.Also), s.Checked+checked, s.Guessed+len(e.Guessed)-checked
 }
 
-// countKind counts the front step by what its own draft's distribution was decoded as.
+// countKind counts the front step by why the distribution of its own draft was decoded.
 func (m *Machine) countKind() {
 	switch m.ahead.kinds[m.front()%tandem.MaxLookahead] {
 	case hedge:

@@ -4,11 +4,11 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"tandem/scheduler"
 	"testing"
 	"time"
 
 	"tandem"
+	"tandem/scheduler"
 )
 
 // script turns bytes into events: a fuzzer's way to say anything to a machine.

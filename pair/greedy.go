@@ -12,16 +12,15 @@ import (
 // averageWindow is how many steps the estimates for greedy scheduling remember.
 const averageWindow = 16
 
-// prior is the acceptance rate to begin with, worth 6 of the steps that follow, so that the first rejection
-// does not look like a law.
+// prior is the acceptance rate to begin with. It weighs as much as 6 steps, so that the first rejection does not count
+// for too much.
 var prior = profiler.Average{Value: 0.8, Count: 6}
 
-// greedy is what a machine knows for the placement greedy. Only the side that aggregates sees both
-// distributions of a step, so the acceptance averages travel with the hand-over; decoding delays ride on
-// drafts, which go both ways.
+// greedy is what a machine knows for the placement greedy. Only the side that aggregates sees both distributions of a
+// step, so the acceptance averages travel with the hand-over. Decoding delays ride on drafts, which go both ways.
 type greedy struct {
 	at      tandem.Side // who aggregates
-	pending *Handover   // to this side, for a step whose targets before it are still on their way
+	pending *Handover   // to this side, while targets before its step are still on their way
 	rtt     time.Duration
 	decode  [2]profiler.Average // seconds
 	accept  [2]profiler.Average
@@ -38,7 +37,7 @@ func (g *greedy) decoded(d tandem.Draft, side tandem.Side) {
 	}
 }
 
-// estimate is what the scheduler is asked with.
+// estimate is what the scheduler decides by.
 func (g *greedy) estimate() scheduler.Estimate {
 	e := scheduler.Estimate{RTT: g.rtt}
 	for s := range e.Decode {
@@ -57,14 +56,14 @@ func (m *Machine) gamma(side tandem.Side) uint32 {
 	return m.rule.ChooseGamma(best, m.aggregates(tandem.Device) && m.aggregates(tandem.Cloud))
 }
 
-// schedule decides after an aggregation of drafts into a target by the given sides which side does the next
-// (DRAGON §5.1), and hands over if it is the other.
+// schedule decides after a target which side aggregates next (DRAGON §5.1), and hands over if it is the other side.
+// drafts are those of the step, by says whose the target was.
 func (m *Machine) schedule(drafts [2]tandem.Draft, by tandem.By) {
 	if !m.place().moves || m.state != together {
 		return
 	}
 	for s := tandem.Device; s <= tandem.Cloud; s++ {
-		// Acceptance of s matters while the other side aggregates, with the γ that it then takes.
+		// The acceptance of s matters while the other side aggregates, with the γ that it takes then.
 		rule := m.rule
 		rule.Gamma = m.gamma(s.Other())
 		a := rule.Acceptance(local(drafts[tandem.Device]), local(drafts[tandem.Cloud]))
@@ -97,7 +96,7 @@ func (m *Machine) peerHandover(h Handover) {
 	switch {
 	case h.Epoch < m.epoch:
 	case !m.place().moves, h.Epoch > m.epoch, !probable(h.Accept):
-		m.drop(h.Step) // whoever hands over has had a draft of this side in the epoch
+		m.drop(h.Step) // an honest side hands over only after a draft of this side in the epoch
 	case m.state != together, h.Step < m.front(), m.greedy.at == m.cfg.Self && h.Step == m.front():
 		// a copy
 	case m.greedy.at == m.cfg.Self, uint64(h.Step) > uint64(m.front())+uint64(m.own.Len()):

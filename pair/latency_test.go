@@ -31,7 +31,7 @@ func seconds(t *testing.T, cfg pair.Config, device, cloud, rtt time.Duration) (s
 	return s
 }
 
-// What placements and couplings cost, in virtual time: the order that DESIGN §3.4 reports.
+// What placements and couplings cost in virtual time, from the fastest to the slowest.
 func TestLatencyOfPlacements(t *testing.T) {
 	ms := time.Millisecond
 	for _, d := range [][3]time.Duration{{30 * ms, 30 * ms, 300 * ms}, {60 * ms, 30 * ms, 300 * ms}, {30 * ms, 30 * ms, 50 * ms}} {

@@ -19,15 +19,15 @@ const (
 	waiting               // drafting; whether together or alone is open
 	together              // in an epoch with the other side
 	alone                 // the device without the cloud: its drafts are targets
-	stopped               // the cloud without the device, or before the sync that it asked for
+	stopped               // the cloud without the device, or until the sync that it asked for
 	done
 )
 
 // maxStrikes is how often the pair may diverge at one step before the device goes on without the cloud.
 const maxStrikes = 3
 
-// firstEpoch begins in the cloud by itself, from the empty answer, so that its first drafts need not wait
-// for the device's PeerSync to arrive. It is the device's first epoch too, unless it has begun alone.
+// firstEpoch is an epoch that the cloud begins by itself, from the empty answer, so that its first drafts need not wait
+// for the device's PeerSync. It is the device's first epoch too, unless the device has begun alone.
 const firstEpoch = 1
 
 // Machine is one side of a pair. It is not safe for concurrent use.
@@ -44,7 +44,7 @@ type Machine struct {
 
 	own, peer *queue.Drafts  // both begin at step len(answer)
 	targets   *queue.Targets // from the side that aggregates
-	early     *queue.Early   // in the cloud: drafts that overtook their PeerSync
+	early     *queue.Early   // on the cloud: drafts that overtook their PeerSync
 
 	kv      []tandem.Token // what the decoder holds for certain
 	running decode         // the Decode under way, if its ID is not 0
@@ -58,7 +58,7 @@ type Machine struct {
 	strikes    int // divergences at strikeStep
 	strikeStep tandem.Step
 
-	revivable bool // done, but a PeerSync begins again
+	revivable bool // done, but a PeerSync starts it again
 	out       []Action
 }
 
@@ -86,7 +86,7 @@ func New(cfg Config) *Machine {
 	if placements[cfg.Placement].lockstep {
 		cfg.Lookahead, cfg.Contexts = 1, 1
 	}
-	// The other side's targets are at most as far as our drafts, and its drafts that much further.
+	// The other side's targets reach as far as our drafts at most, and its drafts go that much further.
 	window := 2 * cfg.Lookahead
 	return &Machine{
 		cfg:     cfg,
@@ -146,8 +146,8 @@ func (m *Machine) Step(e Event) []Action {
 	return m.out
 }
 
-// revives reports whether a machine that has finished still listens to e: the device may have been cut off
-// from what ended the answer in the cloud, and begin again from where it is.
+// revives reports whether a machine that has finished takes e all the same. The device may have been cut off from what
+// ended the answer in the cloud, and then goes on from where it is.
 func (m *Machine) revives(e Event) bool {
 	switch e.(type) {
 	case PeerSync, PeerDraft:
@@ -210,10 +210,10 @@ func (m *Machine) goAlone(why NoteKind) {
 	m.note(why, tandem.Device, m.front())
 }
 
-// join begins an epoch on the device: the cloud is told where the answer stands.
+// join begins an epoch on the device, and tells the cloud where the answer stands.
 func (m *Machine) join() {
 	if m.epoch == 0 && len(m.answer) > 0 {
-		m.epoch = firstEpoch // has begun in the cloud, from the empty answer
+		m.epoch = firstEpoch // the cloud has begun it from the empty answer
 	}
 	m.epoch++
 	m.do(SendSync{Epoch: m.epoch, Tokens: slices.Clone(m.answer)})
@@ -251,7 +251,7 @@ func (m *Machine) fits(e PeerSync) bool {
 // known reports whether t is in the vocabulary.
 func (m *Machine) known(t tandem.Token) bool { return t >= 0 && int(t) < m.cfg.Vocab }
 
-// begin starts the epoch m.epoch after m.answer. Drafts of our own that still fit are sent again.
+// begin starts the epoch m.epoch after m.answer. Own drafts that still fit are sent again.
 func (m *Machine) begin() {
 	m.state = together
 	m.peer.Reset(m.front())
@@ -269,15 +269,15 @@ func (m *Machine) begin() {
 	}
 }
 
-// send passes a draft of our own to whoever needs it.
+// send sends an own draft to the other side, if that side needs it.
 func (m *Machine) send(d tandem.Draft) {
 	if m.state == together && m.hears(m.cfg.Self.Other()) {
 		m.do(SendDraft{d})
 	}
 }
 
-// diverged answers a contradiction with the other side: the pair begins a new epoch from the last agreed
-// step. If that does not help, the device goes on without the cloud.
+// diverged handles a contradiction with the other side: the pair begins a new epoch from the last agreed step. If that
+// does not help, the device goes on without the cloud.
 func (m *Machine) diverged() {
 	m.stats.Divergences++
 	m.note(NoteDiverged, m.cfg.Self.Other(), m.front())
@@ -328,7 +328,7 @@ func (m *Machine) peerTarget(t tandem.Target) {
 	switch {
 	case t.Epoch < m.epoch:
 	case t.Epoch > m.epoch, !m.known(t.Token), m.aggregates(m.cfg.Self) && t.Step >= m.front():
-		m.drop(t.Step) // a target takes drafts of both sides in its epoch, so none comes early
+		m.drop(t.Step) // a target needs drafts of both sides in its epoch, so no honest one comes early
 	case m.state == together:
 		if m.targets.Push(t) == queue.Far {
 			m.drop(t.Step)
@@ -382,7 +382,7 @@ func (m *Machine) aggregate() bool {
 	if !ok {
 		return false
 	}
-	// A side that runs the same code over the same answer drafts what its distribution says.
+	// The other side runs the same code, so it must have drafted what its distribution gives.
 	if peer.Version != m.peer.Version() || peer.Prefix != m.prefix ||
 		peer.Token != m.rule.Draft(m.cfg.Self.Other(), peer.Step, peer.Dist) {
 		m.diverged()
@@ -421,7 +421,7 @@ func (m *Machine) follow() bool {
 	}
 	own, ok := m.own.Front()
 	if !ok && m.cfg.Contexts > 1 {
-		// It took a hedge of ours for our draft, which is known or on its way.
+		// It used a hedge of ours as our draft, which is known here or on its way.
 		m.draw()
 		if own, ok = m.own.Front(); !ok {
 			return false
@@ -449,8 +449,8 @@ func (m *Machine) count(by tandem.By) {
 	}
 }
 
-// settle ends the front step with target t: accepted drafts are dequeued, a rejected one clears its side's
-// queue, and the answer grows.
+// settle ends the front step with target t: an accepted draft leaves its queue, a rejected one clears it, and the answer
+// grows.
 func (m *Machine) settle(t tandem.Target) {
 	m.countKind()
 	if t.By.Has(m.cfg.Self) {

@@ -1,24 +1,25 @@
-// Package pair is the protocol by which a device and a cloud agree on every token of an answer
-// (Speculative Aggregation, DRAGON §4; DESIGN §3). It is one pure state machine: Step takes an event and
-// returns the actions that it asks for. The live node and the simulator drive the same machine.
+// Package pair is the protocol by which a device and a cloud agree on every token of an answer (Speculative
+// Aggregation, DRAGON §4). It is one pure state machine: Step takes an event and returns actions for its owner to carry
+// out. The live node and the simulator drive the same machine.
 //
-// It reads no clock, starts no goroutine, does no I/O and holds no lock. Randomness is keyed by the seed,
-// so two machines that are told the same things say the same things.
+// The machine reads no clock, starts no goroutine, does no I/O and holds no lock. All randomness comes from the seed, so
+// two machines that see the same events return the same actions.
 //
-// The device owns the answer. It opens an epoch by sending the agreed tokens (SendSync); within an epoch
-// both sides draft ahead, and whoever aggregates (both sides, one of them: tandem.Placement) turns the two
-// drafts of a step into its target. A side whose draft was rejected rolls back and drafts again from the
-// target. When the cloud is lost, the device's own drafts become targets; when it is back, a new epoch
-// starts from what the device has by then.
+// The device owns the answer. It opens an epoch by sending the agreed tokens (SendSync). Within an epoch both sides
+// draft ahead. The side that aggregates, or both (tandem.Placement), turns the two drafts of a step into its target. A
+// side whose draft was rejected rolls back and drafts again from the target. When the cloud is lost, the device's own
+// drafts become targets. When the cloud is back, a new epoch starts from the answer that the device has by then.
+//
+// A placement is a line of a table (placement.go), and a coupling is one of package aggregator's.
 package pair
 
 import (
 	"fmt"
-	"tandem/aggregator"
-	"tandem/scheduler"
 	"time"
 
 	"tandem"
+	"tandem/aggregator"
+	"tandem/scheduler"
 )
 
 // DefaultLookahead is the Lookahead of a Config that names none.
@@ -34,8 +35,7 @@ type Config struct {
 	Switch Switch         // placement greedy: who aggregates next; nil for the paper's rule
 }
 
-// Switch decides after each target which side aggregates next (placement greedy). It is asked on the side that
-// aggregates now.
+// Switch decides after each target which side aggregates next (placement greedy). Only the side that aggregates asks it.
 type Switch interface {
 	Aggregator(now tandem.Side, e scheduler.Estimate, m scheduler.Moment) tandem.Side
 }
@@ -45,28 +45,27 @@ func (c Config) Rule() aggregator.Rule {
 	return aggregator.Rule{Coupling: c.Coupling, Seed: c.Seed, Greedy: c.Greedy, Gamma: c.Gamma}
 }
 
-// Event is something that happened to a side. The set of events is closed. A machine keeps the slices of an
-// event: they must not change afterwards. The same goes for the owner and the slices of actions.
+// Event is something that happened to a side. The set of events is closed. The machine keeps the slices of an event, and
+// its owner may keep those of an action, so neither must change them.
 type Event interface{ event() }
 
 type (
-	// Start lets a side begin to draft. With Alone the device does not wait for the cloud: its drafts are
-	// targets at once, until PeerReady. Without it, drafts wait for PeerReady or PeerLost. A cloud drafts
-	// from the empty answer and sends its drafts, in the epoch that the device begins with too unless it has
-	// gone on alone by then.
+	// Start lets a side begin to draft. With Alone the device does not wait for the cloud: until PeerReady its drafts
+	// are targets at once. Without Alone they wait for PeerReady or PeerLost. A cloud drafts from the empty answer and
+	// sends its drafts in the first epoch. The device begins with that epoch too, unless it has started alone.
 	Start struct{ Alone bool }
 
-	// Decoded answers the Decode action of that ID. Answers to superseded actions are ignored.
+	// Decoded is the result of the Decode action with that ID. Results of superseded actions are ignored.
 	Decoded struct {
 		ID      uint64
 		Dist    tandem.Dist
 		H       tandem.Fixed
 		Took    time.Duration
-		Also    []tandem.Further // what follows each token of Decode.Also; fewer or none, as the decoder likes
-		Guessed []tandem.Further // what follows the tokens of Decode.Drafts and then guessed ones, each behind the one before it
+		Also    []tandem.Further // for tokens of Decode.Also; the decoder may leave some out
+		Guessed []tandem.Further // for Decode.Drafts in order, and then for what the decoder guessed
 	}
 
-	// PeerDraft is a draft of the other side. Copies, late ones and early ones do no harm.
+	// PeerDraft is a draft of the other side. It may come twice, late or early.
 	PeerDraft struct{ tandem.Draft }
 
 	// PeerTarget is a target from the side that aggregates.
@@ -84,15 +83,15 @@ type (
 	// PeerHandover makes this side the one that aggregates (placement greedy).
 	PeerHandover struct{ Handover }
 
-	// Measured is the link's present round-trip time, by which the placement greedy decides. Without it
-	// the device keeps aggregating.
+	// Measured is the link's round-trip time now. Placement greedy decides by it; without it the device keeps
+	// aggregating.
 	Measured struct{ RTT time.Duration }
 
 	// PeerReady tells the device that the cloud can join, for the first time or again.
 	PeerReady struct{}
 
-	// PeerLost sends the device on alone. It stops the cloud, which keeps its state for a later PeerSync.
-	// It must come before anything that arrives over a new link.
+	// PeerLost says that the link is gone. The device goes on alone. The cloud stops and keeps its state for a later
+	// PeerSync. PeerLost must come before anything that arrives over a new link.
 	PeerLost struct{}
 
 	// Cancel ends the answer.
@@ -111,21 +110,21 @@ func (PeerReady) event()    {}
 func (PeerLost) event()     {}
 func (Cancel) event()       {}
 
-// Action is something that a machine asks its owner to do. The set of actions is closed. The actions of
-// one Step are carried out in order.
+// Action is something that a machine asks its owner to do. The set of actions is closed. The owner carries out the
+// actions of one Step in order.
 type Action interface{ action() }
 
 type (
-	// Decode asks for the distribution after a pass. It supersedes any Decode still running, which should be
-	// preempted; whether that one had any effect does not matter, because Keep never reaches into its tokens. Append is
-	// empty only for the empty answer, where Keep is 0.
+	// Decode asks for a pass. It supersedes any Decode still running, which the owner should preempt. Whether that one
+	// had any effect does not matter: Keep never reaches into its tokens. Append is empty only for the empty answer,
+	// where Keep is 0.
 	Decode struct {
 		ID uint64
 		tandem.Pass
 	}
 
-	// SendDraft, SendTarget, SendSync, SendNeedSync and SendHandover go to the other side, as PeerDraft and
-	// so on. They must arrive, in any order; those of an older epoch may be dropped.
+	// SendDraft, SendTarget, SendSync, SendNeedSync and SendHandover go to the other side, where they are PeerDraft and
+	// so on. All must arrive, in any order, but those of an older epoch may be dropped.
 	SendDraft  struct{ tandem.Draft }
 	SendTarget struct{ tandem.Target }
 	SendSync   struct {
@@ -135,21 +134,21 @@ type (
 	SendNeedSync struct{}
 	SendHandover struct{ Handover }
 
-	// Emit is the next token of the answer. On the device each step comes exactly once, in order. The cloud
-	// emits what it learns, for its log: after a PeerSync it may repeat steps, in a later epoch. Alone marks
-	// tokens that the device decided without the cloud.
+	// Emit is the next token of the answer. The device emits each step exactly once, in order. The cloud emits what it
+	// learns, for its log; after a PeerSync it may repeat steps in a later epoch. Alone marks tokens that the device
+	// decided without the cloud.
 	Emit struct {
 		tandem.Target
 		Alone bool
 	}
 
-	// Finish is the last action of a machine. A cloud that finishes must keep its link open until the
-	// device ends the answer too: what it sent last may still be needed there. If the device was cut off
-	// from that, a PeerSync makes a finished cloud begin again: keep telling it what comes.
+	// Finish is the last action of a machine. A cloud that finishes must keep its link open until the device ends the
+	// answer too, because the device may still need what it sent last. If the device was cut off from that, a PeerSync
+	// makes a finished cloud begin again, so its owner keeps passing events on.
 	Finish struct{ Reason Reason }
 
-	// Note reports something for traces and metrics. Only NoteDistrust is for more: who asked must know, and where
-	// the cloud is required the answer must end.
+	// Note reports something for traces and metrics. NoteDistrust is more: the user must know of it, and where the cloud
+	// is required the answer must end.
 	Note struct {
 		Kind NoteKind
 		Side tandem.Side // whose draft or message it is about
@@ -167,8 +166,8 @@ func (Emit) action()         {}
 func (Finish) action()       {}
 func (Note) action()         {}
 
-// Handover passes aggregation to the other side, from Step on (greedy scheduling, DRAGON §5.1). It carries
-// what only the side that aggregated knows, and what both must agree on.
+// Handover passes aggregation to the other side, from Step on (greedy scheduling, DRAGON §5.1). It carries what only the
+// side that aggregated knows, and what both must agree on.
 type Handover struct {
 	Epoch    uint32
 	Step     tandem.Step   // the first step without a target
@@ -219,7 +218,7 @@ func (k NoteKind) String() string {
 	return fmt.Sprintf("note(%d)", uint8(k))
 }
 
-// Stats counts what a machine has seen. Arrays are indexed by tandem.Side.
+// Stats counts what a machine has done and seen. Arrays are indexed by tandem.Side.
 type Stats struct {
 	Steps       int    // tokens agreed, alone ones included (a stop token is not counted)
 	Alone       int    // tokens that the device decided alone
@@ -227,28 +226,28 @@ type Stats struct {
 	Accepted    [2]int // of Together, those that equal the side's draft
 	Rejected    [2]int // of Together, those that do not
 	Drafted     int    // drafts made by this side
-	Wasted      int    // of them, thrown away unseen after a rejection or a new epoch
+	Wasted      int    // of Drafted, dropped unused after a rejection or a new epoch
 	Preempted   int    // decodes that were superseded
-	Ahead       int    // of Drafted, those whose distribution was there already: they took no pass
-	OfHedges    int    // of Together and Alone, those whose own draft came of a context decoded behind a runner-up,
-	OfChecks    int    // behind drafts of the other side,
-	OfGuesses   int    // and behind guesses: none of these took a pass
-	Passes      int    // of the decoder, but for those that were superseded
-	Room        int    // contexts that they could have decoded
-	Contexts    int    // contexts that they decoded, the wanted ones among them
-	Hedged      int    // of Contexts, those behind runners-up,
-	Checked     int    // behind drafts of the other side,
-	Guessed     int    // and behind guesses
-	Hedges      int    // of the other side's, those that became its draft
+	Ahead       int    // of Drafted, those that took no pass because their distribution was known already
+	OfHedges    int    // of Together and Alone, those whose own draft came from a context decoded after a runner-up
+	OfChecks    int    // the same, after drafts of the other side
+	OfGuesses   int    // the same, after guesses
+	Passes      int    // of the decoder, without superseded ones
+	Room        int    // contexts that the passes could have decoded
+	Contexts    int    // contexts that they decoded, including those asked for
+	Hedged      int    // of Contexts, those after runners-up
+	Checked     int    // of Contexts, those after drafts of the other side
+	Guessed     int    // of Contexts, those after guesses
+	Hedges      int    // hedges of the other side that became its draft
 	Handovers   int    // by this side
-	Takeovers   int    // by this side: hand-overs of the other that took effect
+	Takeovers   int    // hand-overs of the other side that took effect here
 	Divergences int
 	Dropped     int // malformed or out-of-bounds messages
 	Epoch       uint32
 }
 
 // Rows returns what became of the contexts that the passes had room for (sd.npu §3.2, where they are the rows of a
-// static graph): valid ones gave a step its draft, wasted ones did not, underutilised ones were left empty.
+// static graph). Valid ones gave a step its draft, wasted ones did not, and underutilised ones stayed empty.
 func (s Stats) Rows() (valid, wasted, underutilised int) {
 	valid = min(s.Together+s.Alone, s.Contexts)
 	return valid, s.Contexts - valid, s.Room - s.Contexts

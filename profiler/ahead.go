@@ -1,18 +1,18 @@
 package profiler
 
 import (
-	"tandem"
 	"time"
+
+	"tandem"
 )
 
-// Ranks is how many places of a side's own race are hedged: its draft, the runner-up, the third.
+// Ranks is how many places of a side's own race count: its draft, the runner-up and the third.
 const Ranks = 3
 
-// Ahead decides how many contexts a side decodes in one pass beside the one that is wanted: hedges, behind the
-// runners-up of its own race; checks, behind the drafts that the other side has sent for the steps that follow; and
-// guesses, behind what it will probably draft next. It weighs what a context
-// costs in time, as measured, against the time that it saves if it turns out to be wanted. The zero value has
-// seen nothing; it takes none until it has seen a pass.
+// Ahead decides how many contexts a side decodes in a pass in addition to the one it needs: hedges, after the runners-up
+// of its own race; checks, after the drafts that the other side has sent for the following steps; and guesses, after what
+// it will probably draft next. It weighs the measured time that a context costs against the time that it saves if it
+// turns out to be needed. The zero value has seen nothing, and chooses none until it has seen a pass.
 type Ahead struct {
 	passes [tandem.MaxContexts + 1]Average // seconds, by contexts
 	ranks  [Ranks + 1]Average              // share of targets that were the draft, the runner-up, the third, none of these
@@ -30,14 +30,15 @@ const (
 	guessPrior = 0.5
 )
 
-// Passed takes the time of a pass that computed one token in so many contexts.
+// Passed takes the time of a pass that computed one token in each of some contexts.
 func (a *Ahead) Passed(contexts int, took time.Duration) {
 	if contexts >= 1 && contexts <= tandem.MaxContexts && took > 0 {
 		a.passes[contexts].Observe(took.Seconds(), aheadWindow)
 	}
 }
 
-// Target takes the place that a target had in this side's race, Ranks for none of the first.
+// Target takes the place that a target had in this side's race: 0 for the draft, 1 for the runner-up, Ranks for none of
+// the first.
 func (a *Ahead) Target(rank int) {
 	for i := range a.ranks {
 		observe(&a.ranks[i], ranksPrior[i], i == rank)
@@ -47,7 +48,7 @@ func (a *Ahead) Target(rank int) {
 // Checked takes whether a target was the other side's draft.
 func (a *Ahead) Checked(right bool) { observe(&a.peer, peerPrior, right) }
 
-// Guessed takes whether a guess that was asked for came and was right.
+// Guessed takes whether a guess that was asked for came, and was right.
 func (a *Ahead) Guessed(right bool) { observe(&a.guess, guessPrior, right) }
 
 func observe(a *Average, prior float64, right bool) {
@@ -61,7 +62,7 @@ func observe(a *Average, prior float64, right bool) {
 	a.Observe(x, aheadWindow)
 }
 
-// or is the average, or the prior while nothing was seen.
+// or is the average, or the prior while there is none.
 func or(a Average, prior float64) float64 {
 	if a.Seen() {
 		return a.Value
@@ -69,7 +70,7 @@ func or(a Average, prior float64) float64 {
 	return prior
 }
 
-// pass is the time of a pass of n contexts: of the most that are known to be no more than n.
+// pass is the time of a pass of n contexts: the longest that is known of up to n.
 func (a *Ahead) pass(n int) float64 {
 	most := 0.0
 	for i := 1; i <= n; i++ {
@@ -80,17 +81,17 @@ func (a *Ahead) pass(n int) float64 {
 	return most
 }
 
-// Offer is what a pass may take beside the context that is wanted.
+// Offer is what a pass could decode in addition to the context that is needed.
 type Offer struct {
-	Contexts int  // most contexts of the pass, the wanted one among them
+	Contexts int  // most contexts of the pass, including the one that is needed
 	Hedge    bool // there are runners-up to hedge
-	Drafts   int  // of the other side, for the steps behind
-	Room     int  // steps behind that may be decoded at all
+	Drafts   int  // of the other side, for the following steps
+	Room     int  // following steps that may be decoded at all
 }
 
-// Choose returns how many hedges, checks and guesses a pass takes. Each saves one pass if it is wanted, a hedge no
-// more than the others: behind it both sides begin anew, and the round trip until their next drafts have crossed is
-// lost all the same. Checks come before guesses, and each of both is wanted only if those before it are.
+// Choose returns how many hedges, checks and guesses a pass takes. Each saves one pass if it turns out to be needed. A
+// hedge saves no more: after it both sides start over, and the round trip until their next drafts have crossed is lost
+// all the same. Checks come before guesses, and each of them is needed only if all before it are.
 func (a *Ahead) Choose(o Offer) (hedges, checks, guesses int) {
 	one, peer, guess := a.pass(1), or(a.peer, peerPrior), or(a.guess, guessPrior)
 	chance := 1.0

@@ -1,9 +1,10 @@
 package profiler
 
 import (
-	"tandem"
 	"testing"
 	"time"
+
+	"tandem"
 )
 
 const ms = time.Millisecond

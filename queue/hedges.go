@@ -2,7 +2,7 @@ package queue
 
 import "tandem"
 
-// Hedges keeps one side's drafts for ways that the answer may yet take (tandem.AnyVersion), by their prefix.
+// Hedges keeps one side's drafts for other ways in which the answer may go on (tandem.AnyVersion), by their prefix.
 type Hedges struct {
 	limit  int
 	drafts map[tandem.Prefix]tandem.Draft
@@ -13,7 +13,7 @@ func NewHedges(limit int) *Hedges {
 	return &Hedges{limit: limit, drafts: map[tandem.Prefix]tandem.Draft{}}
 }
 
-// Put keeps d. It is Stale if there is no room: a hedge that is missing costs time only.
+// Put keeps d. It returns Stale if there is no room: a missing hedge only costs time.
 func (h *Hedges) Put(d tandem.Draft) Verdict {
 	switch _, ok := h.drafts[d.Prefix]; {
 	case ok:
@@ -25,13 +25,13 @@ func (h *Hedges) Put(d tandem.Draft) Verdict {
 	return Queued
 }
 
-// Get returns the draft for a step behind the tokens with prefix p.
+// Get returns the draft for step s after the tokens with prefix p.
 func (h *Hedges) Get(s tandem.Step, p tandem.Prefix) (tandem.Draft, bool) {
 	d, ok := h.drafts[p]
 	return d, ok && d.Step == s
 }
 
-// Len returns how many there are.
+// Len returns the number of drafts.
 func (h *Hedges) Len() int { return len(h.drafts) }
 
 // Advance forgets the drafts of steps before front.

@@ -1,8 +1,8 @@
-// Package queue holds the drafts and targets that a side has and cannot use yet (DRAGON §4.1, §4.2): the
-// Draft Queues with their versions and rollback, a reordering queue of targets, and what arrives ahead of
-// its epoch. Every queue is bounded by a window of steps, so that no peer can make one grow.
+// Package queue holds the drafts and targets that a side cannot use yet (DRAGON §4.1, §4.2): the Draft Queues with their
+// versions and rollback, a queue that puts targets in order, and drafts that arrive ahead of their epoch. Every queue is
+// bounded, so that no peer can make one grow.
 //
-// The queues decide nothing about tokens; they know what is old, a copy, or too far ahead.
+// The queues decide nothing about tokens. They know what is old, a copy, or too far ahead.
 package queue
 
 import "tandem"
@@ -83,9 +83,9 @@ func (r *ring[T]) reset(base tandem.Step) {
 	r.base, r.n = base, 0
 }
 
-// Drafts is the Draft Queue of one side: its drafts for the steps from the front on. The front is the
-// first step without a target. A version counts the side's rejections in the epoch; when a draft is
-// rejected, all later ones made before that are void, and their version tells.
+// Drafts is the Draft Queue of one side: its drafts for the steps from the front on. The front is the first step without
+// a target. A draft's version is how many of its side's drafts had been rejected in the epoch when it was made. When a
+// draft is rejected, all later ones of the same version are void.
 type Drafts struct {
 	ring[tandem.Draft]
 	version uint32
@@ -94,8 +94,8 @@ type Drafts struct {
 // NewDrafts returns a queue for at most window steps.
 func NewDrafts(window int) *Drafts { return &Drafts{ring: newRing[tandem.Draft](window)} }
 
-// Push adds d, which may come out of order. Of two drafts for a step the later version stays: an honest
-// side drafts a step again only after a rejection before it.
+// Push adds d, which may come out of order. Of two drafts for a step the one of the later version stays: an honest side
+// drafts a step again only after a rejection.
 func (q *Drafts) Push(d tandem.Draft) Verdict {
 	if v := q.place(d.Step); v != Queued {
 		return v
@@ -103,7 +103,7 @@ func (q *Drafts) Push(d tandem.Draft) Verdict {
 	if d.Version < q.version {
 		return Stale
 	}
-	// Each rejection that is not known here yet used up a step of the window.
+	// Each rejection that is not known here yet has used up a step of the window.
 	if uint64(d.Version) > uint64(q.version)+uint64(len(q.items)) {
 		return Far
 	}

@@ -1,8 +1,9 @@
-// Package scheduler decides which side aggregates next, and with which γ (greedy scheduling, DRAGON §5.1;
-// DESIGN §3.4). It holds the paper's model of the time between two targets as plain functions of
-// estimates; where the estimates come from is package profiler's business.
+// Package scheduler decides which side aggregates next, and with which γ (greedy scheduling, DRAGON §5.1). It holds the
+// paper's model of the time between two targets as plain functions of estimates. Package pair estimates: it averages the
+// decoding delays that ride on drafts and the acceptance rates of the last steps (profiler.Average), and takes the round
+// trip from the connection.
 //
-// It keeps no state, reads no clock and does no I/O.
+// The package keeps no state, reads no clock and does no I/O.
 package scheduler
 
 import (
@@ -13,14 +14,14 @@ import (
 
 // Estimate is what a side expects of the next steps. Arrays are indexed by tandem.Side.
 type Estimate struct {
-	Decode [2]time.Duration // c_dec: how long a side takes for a draft
+	Decode [2]time.Duration // c_dec: how long a side's pass takes
 	RTT    time.Duration    // c_trans^l + c_trans^r: there and back, for messages of a draft's size
 	Accept [2]float64       // α: probability that a side's draft is the target
 }
 
-// Latency is Z^l, the expected time between two targets when side l aggregates (Eq. 7): drafts of the other
-// side r that are accepted flow on, one that is rejected costs r a round trip beside its decoding.
-// (The equation as printed garbles α^r.)
+// Latency is Z^l, the expected time between two targets when side l aggregates (DRAGON Eq. 7): accepted drafts of the
+// other side r flow on, and a rejected one costs r a round trip in addition to its decoding. (The equation as printed
+// garbles α^r.)
 func Latency(l tandem.Side, e Estimate) time.Duration {
 	r := l.Other()
 	flow := max(e.Decode[l], e.Decode[r])
@@ -28,8 +29,8 @@ func Latency(l tandem.Side, e Estimate) time.Duration {
 	return time.Duration(e.Accept[r]*float64(flow) + (1-e.Accept[r])*float64(wait))
 }
 
-// DeltaZ is ΔZ = Z^l − Z^r (Eq. 8), the expected time that a step gains when the other side aggregates
-// instead of l.
+// DeltaZ is ΔZ = Z^l − Z^r (DRAGON Eq. 8), the expected time that a step gains when the other side aggregates instead of
+// l.
 func DeltaZ(l tandem.Side, e Estimate) time.Duration {
 	return Latency(l, e) - Latency(l.Other(), e)
 }
@@ -41,10 +42,10 @@ type Moment struct {
 	Ready [2]bool     // a side's next draft is here already
 }
 
-// Waits returns how long the next target takes when side l goes on aggregating, and when it hands over: the
-// cases of Table 1 for this one step, with φ = 0 for a draft that is here. A side whose draft was rejected
-// decodes from the target. A rejected remote draft costs a round trip here, but only half of one there,
-// because the target travels in any case: that is when a hand-over is nearly free.
+// Waits returns how long the next target takes when side l goes on aggregating, and when it hands over: the cases of
+// DRAGON Table 1 for this one step, with φ = 0 for a draft that is here. A side whose draft was rejected decodes from the
+// target. A rejected remote draft costs a round trip here, but only half of one there, because the target travels in any
+// case. Then a hand-over is nearly free.
 func Waits(l tandem.Side, e Estimate, m Moment) (stay, handOver time.Duration) {
 	r := l.Other()
 	own, remote := e.Decode[l], e.Decode[r]
@@ -67,11 +68,10 @@ func Waits(l tandem.Side, e Estimate, m Moment) (stay, handOver time.Duration) {
 // that comes close to tandem.PlaceMirror where both sides are equally fast (measured in virtual time).
 const DefaultHorizon = 4
 
-// Policy is the greedy switch (Eq. 6).
+// Policy is the greedy switch (DRAGON Eq. 6).
 type Policy struct {
-	// Horizon is for how many later steps a hand-over counts as staying, beside what it costs or gains at
-	// the present one. 0 is the paper's rule, which looks at later steps alone: it hands over whenever
-	// ΔZ > 0.
+	// Horizon is how many later steps count, in addition to what a hand-over costs or gains at the next one. 0 is the
+	// paper's rule, which looks only at later steps: it hands over whenever ΔZ > 0.
 	Horizon int
 }
 
@@ -88,10 +88,10 @@ func (p Policy) Aggregator(now tandem.Side, e Estimate, m Moment) tandem.Side {
 	return now
 }
 
-// Gamma returns the γ that serves an aggregator at side l best: the probability, out of tandem.Mass, of
-// taking the device's result of the speculative coupling. Only the remote side's acceptance matters to the
-// latency (Corollary 6.5), and it grows with the remote side's weight (Theorem 4.2); where l's own decoding
-// hides a round trip nothing is to gain, and the paper's ½ keeps the balance.
+// Gamma returns the γ that is best while side l aggregates: the probability, out of tandem.Mass, of taking the device's
+// result of the speculative coupling. Only the remote side's acceptance matters to the latency (DRAGON Corollary 6.5),
+// and it grows with the remote side's weight (Theorem 4.2). Where l's own decoding hides a round trip there is nothing to
+// gain, and Gamma returns the paper's ½.
 func Gamma(l tandem.Side, e Estimate) uint32 {
 	switch r := l.Other(); {
 	case e.Decode[l] >= e.Decode[r]+e.RTT:
@@ -103,13 +103,13 @@ func Gamma(l tandem.Side, e Estimate) uint32 {
 	}
 }
 
-// Vanilla is the expected time between two targets without drafting ahead, when side l aggregates: every
-// draft waits for the target before it (§6).
+// Vanilla is the expected time between two targets without drafting ahead, when side l aggregates: every draft waits for
+// the target before it (DRAGON §6).
 func Vanilla(l tandem.Side, e Estimate) time.Duration {
 	return max(e.Decode[l], e.Decode[l.Other()]+e.RTT)
 }
 
-// Speedup is S = Vanilla/Latency (Theorem 6.2), 1 when nothing takes time.
+// Speedup is S = Vanilla/Latency (DRAGON Theorem 6.2), 1 when nothing takes time.
 func Speedup(l tandem.Side, e Estimate) float64 {
 	z := Latency(l, e)
 	if z <= 0 {

@@ -9,10 +9,11 @@ import (
 	"log/slog"
 	"sync"
 	"sync/atomic"
-	"tandem/transport/reliable"
 	"time"
 
 	"github.com/quic-go/quic-go"
+
+	"tandem/transport/reliable"
 )
 
 // Error codes with which a connection or stream is closed.

@@ -11,7 +11,6 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
-	"tandem/transport/reliable"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,6 +18,7 @@ import (
 	"github.com/quic-go/quic-go/testutils/simnet"
 
 	"tandem"
+	"tandem/transport/reliable"
 )
 
 // exchangeDrafts sends n drafts both ways, one each gap, and checks that all arrive in order.

@@ -9,10 +9,11 @@ import (
 	"log/slog"
 	"net"
 	"slices"
-	"tandem/transport/reliable"
 	"time"
 
 	"github.com/quic-go/quic-go"
+
+	"tandem/transport/reliable"
 )
 
 // Names of the two protocols of a listener, negotiated in the TLS handshake.

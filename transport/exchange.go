@@ -8,12 +8,12 @@ import (
 	"fmt"
 	"io"
 	"sync"
-	"tandem/transport/reliable"
 	"time"
 
 	"github.com/quic-go/quic-go"
 
 	"tandem"
+	"tandem/transport/reliable"
 )
 
 const (

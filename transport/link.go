@@ -3,8 +3,9 @@ package transport
 import (
 	"encoding/binary"
 	"sync"
-	"tandem/transport/reliable"
 	"time"
+
+	"tandem/transport/reliable"
 )
 
 const (

@@ -13,7 +13,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"tandem/transport/reliable"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -21,6 +20,7 @@ import (
 	"github.com/quic-go/quic-go/testutils/simnet"
 
 	"tandem"
+	"tandem/transport/reliable"
 )
 
 // A device that comes back is greeted after one round trip instead of two, also when the cloud was

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"tandem"
-
 	"tandem/cmd/internal/cli"
 	"tandem/lab"
 )

@@ -2,9 +2,9 @@ package sim
 
 import (
 	"math/rand/v2"
-	"tandem/pair/pairtest"
 
 	"tandem"
+	"tandem/pair/pairtest"
 )
 
 // Records of the published simulation: each side's drafts are accepted with one of two rates, drawn for

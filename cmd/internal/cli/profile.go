@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"tandem"
-
 	"tandem/model"
 	"tandem/node"
 	"tandem/profiler"

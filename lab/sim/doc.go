@@ -1,8 +1,9 @@
-// Package sim answers questions in virtual time: two machines of package pair, decoders that take given
-// delays, and a wire over two netem.Links, played as discrete events (DRAGON §7.4; the live node
-// and the simulator drive the same machine"). An answer of 100 tokens takes about a millisecond.
+// Package sim answers questions in virtual time (DRAGON §7.4): two machines of package pair in the world of pair/pairtest,
+// decoders that take given delays, and a wire over two netem.Links, played as discrete events. An answer of 100 tokens
+// takes about a millisecond.
 //
-// Nothing about the protocol is written here; what is modelled is the world around it: how long decoding
-// takes, how packets travel, how lost ones are repaired. It reads no clock, and the same Setting always
-// gives the same Outcome.
+// The protocol is not written here: pair decides what to do, transport/reliable repairs losses, and node/presence notices
+// when the cloud is gone, as in the live node. What is modelled is the world around them: how long decoding takes, how
+// packets travel, and, to compare with, how a QUIC stream repairs losses (stream.go). The package reads no clock, and the
+// same Setting always gives the same Outcome.
 package sim

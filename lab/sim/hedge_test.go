@@ -26,8 +26,7 @@ func hedged(t *testing.T, seed uint64, device, rtt time.Duration, contexts int, 
 	return o
 }
 
-// What further contexts of a pass save: the text is the same, it comes sooner, and no more than three times the bytes
-// cross.
+// Further contexts in a pass save time: the text is the same, it comes sooner, and at most three times the bytes cross.
 func TestContextsSaveTime(t *testing.T) {
 	const runs, equal, slow = 4, 30 * time.Millisecond, 150 * time.Millisecond
 	for _, rtt := range []time.Duration{0, 100 * time.Millisecond, 300 * time.Millisecond} {

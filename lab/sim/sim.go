@@ -12,7 +12,7 @@ import (
 	"tandem/pair/pairtest"
 )
 
-// Setting is one answer to be played. Arrays are indexed by tandem.Side; of links, by the sender.
+// Setting describes an answer to play. Arrays are indexed by tandem.Side; of links, by the sender.
 type Setting struct {
 	Pair   pair.Config // of both sides; Self is filled in
 	Source pairtest.Source
@@ -22,10 +22,10 @@ type Setting struct {
 	Wire   Wire
 	Alone  bool               // no cloud: the device's drafts are the answer
 	Warm   bool               // the device knows that the cloud has begun: no Ready travels
-	Guess  float64            // how often a decoder's guess of its side's next draft is right, where Pair.Contexts has room for guesses; 0 for no guesses
-	Trace  func(at Happening) // told what happens, in order; nil for nobody
-	// Patience, if there is any, makes the device go on alone while nothing is heard of the cloud and take it
-	// back afterwards, as a live one does; else it waits for ever.
+	Guess  float64            // share of the decoders' guesses that are right; 0 for no guesses
+	Trace  func(at Happening) // called with what happens, in order; nil for none
+	// Patience, if it is not zero, makes the device go on alone while it hears nothing of the cloud, and take the cloud
+	// back afterwards, as a live one does. Without it the device waits for ever.
 	Patience presence.Patience
 }
 
@@ -35,7 +35,7 @@ type Delay func(n int) time.Duration
 // Every is the same delay at every step.
 func Every(d time.Duration) Delay { return func(int) time.Duration { return d } }
 
-// Outcome is an answer that was played.
+// Outcome is a played answer.
 type Outcome struct {
 	Tokens []Token
 	Took   time.Duration // until the device had finished
@@ -84,8 +84,8 @@ type Kind uint8
 
 // What happens.
 const (
-	Decoding  Kind = iota // a decoder worked; Side's draft of Step came of it
-	Preempted             // a decoder worked in vain
+	Decoding  Kind = iota // a decoder worked, and Side's draft of Step came of it
+	Preempted             // a decoder worked for nothing
 	Draft                 // a draft travelled
 	Target                // a target travelled
 	Handover              // a hand-over travelled
@@ -98,7 +98,7 @@ var kindNames = [...]string{"decoding", "preempted", "draft", "target", "handove
 
 func (k Kind) String() string { return kindNames[k] }
 
-// An answer that goes nowhere is ended.
+// An answer that makes no progress is ended.
 const (
 	maxTime   = 6 * time.Hour
 	maxEvents = 20_000_000

@@ -33,8 +33,8 @@ func symmetric(rtt time.Duration) [2]netem.Config {
 
 var placements = []tandem.Placement{tandem.PlaceMirror, tandem.PlaceDevice, tandem.PlaceCloud, tandem.PlaceSync, tandem.PlaceGreedy}
 
-// One seed, one text, whatever the placement, the delays, the losses and how they are repaired; and the
-// text of no network at all.
+// One seed gives one text, whatever the placement, the delays, the losses and how they are repaired. It is the text that
+// needs no network at all.
 func TestSameText(t *testing.T) {
 	for seed := range uint64(8) {
 		for _, coupling := range []tandem.Coupling{tandem.CouplingShared, tandem.CouplingSpeculative} {
@@ -76,7 +76,7 @@ func TestSameText(t *testing.T) {
 	}
 }
 
-// The device alone says what its own drafts say, at its own pace.
+// A device alone answers with its own drafts, at its own pace.
 func TestAlone(t *testing.T) {
 	cfg := pair.Config{Settings: tandem.Settings{Seed: 3, MaxTokens: 20}}
 	o := run(t, Setting{Pair: cfg, Source: pairtest.Sharing(3, 0.5), Decode: [2]Delay{Every(30 * ms), Every(0)}, Alone: true})
@@ -85,7 +85,7 @@ func TestAlone(t *testing.T) {
 	}
 }
 
-// An acceptance record comes true step by step.
+// Exactly the drafts of an acceptance record are accepted.
 func TestRecord(t *testing.T) {
 	for seed := range uint64(20) {
 		r := PaperRecord(seed, 80)
@@ -140,10 +140,10 @@ func TestDRAGON_Table1(t *testing.T) {
 	}
 }
 
-// DRAGON Theorem 6.2: the speedup over drafting in lock step. The theorem adds up the cases of Table 1 as
-// if each were repeated for ever; in a random order, drafts that wait in a queue let the device work off
-// part of a round trip, so that the played speedup may exceed the curve where the device is the slower side.
-func TestDRAGON_Theorem62(t *testing.T) {
+// DRAGON Theorem 6.2: the speedup over drafting in lock step. The theorem adds up the cases of Table 1 as if each were
+// repeated for ever. In a random order, drafts that wait in a queue let the device work off part of a round trip, so the
+// played speedup may exceed the curve where the device is the slower side.
+func TestDRAGON_Theorem6_2(t *testing.T) {
 	const steps = 600
 	for _, d := range [][3]time.Duration{
 		{10 * ms, 30 * ms, 300 * ms}, {30 * ms, 30 * ms, 300 * ms}, {30 * ms, 60 * ms, 60 * ms}, // c^l ≤ c^r
@@ -169,7 +169,7 @@ func TestDRAGON_Theorem62(t *testing.T) {
 	}
 }
 
-// The figures that package pair measures with a harness of its own (TestLatencyOfPlacements there).
+// The figures are those that package pair measures over links without packets (TestLatencyOfPlacements there).
 func TestAgreesWithPair(t *testing.T) {
 	for _, c := range []struct {
 		placement tandem.Placement
@@ -226,8 +226,8 @@ func TestLossRepair(t *testing.T) {
 	}
 }
 
-// Through a stall of the path a device with patience goes on alone, as a live one does, and the pair is together
-// again afterwards: no token is lost, and what was agreed before stays. One without waits for the end.
+// During a stall of the path a device with patience goes on alone, as a live one does, and the pair is together again
+// afterwards: no token is lost, and what was agreed before stays. A device without patience waits.
 func TestStall(t *testing.T) {
 	for seed := range uint64(20) {
 		for _, p := range placements {
@@ -261,7 +261,7 @@ func TestStall(t *testing.T) {
 	}
 }
 
-// What is wrong with a setting is said.
+// Run reports settings that cannot work.
 func TestErrors(t *testing.T) {
 	s := Setting{Pair: pair.Config{Settings: tandem.Settings{MaxTokens: 5}}, Source: pairtest.Sharing(1, 1), Decode: [2]Delay{Every(ms), Every(ms)}}
 	s.Link[1].Loss = 2

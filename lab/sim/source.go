@@ -7,8 +7,8 @@ import (
 	"tandem/pair/pairtest"
 )
 
-// Records of the published simulation: each side's drafts are accepted with one of two rates, drawn for
-// each answer, independently at each step.
+// paperRates are the acceptance rates of the published simulation. Each side of each answer has one of them, drawn at
+// random, and its drafts are accepted at that rate, independently at each step.
 var paperRates = [2]float64{0.49, 0.99}
 
 // PaperRecord draws an acceptance record as DRAGON's simulation does.
@@ -17,8 +17,8 @@ func PaperRecord(seed uint64, steps int) pairtest.Record {
 	return draw(rng, steps, paperRates[rng.IntN(2)], paperRates[rng.IntN(2)])
 }
 
-// NearRecord draws an acceptance record with rates of 0.65 to 0.75 for both sides: what two sides have whose
-// distributions share most of their mass.
+// NearRecord draws an acceptance record with rates of 0.65 to 0.75 for both sides, as two sides have whose distributions
+// share most of their mass.
 func NearRecord(seed uint64, steps int) pairtest.Record {
 	rng := rand.New(rand.NewPCG(seed, 0x6e656172))
 	return draw(rng, steps, 0.65+rng.Float64()/10, 0.65+rng.Float64()/10)

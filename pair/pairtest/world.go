@@ -1,5 +1,6 @@
-// Package pairtest is the world around the two machines of a pair: decoders and links in virtual time. The tests of
-// package pair run in it, and so does the simulator (package lab/sim), with a wire of its own.
+// Package pairtest is the world around the two machines of a pair: decoders and links in virtual time. It serves the
+// tests of package pair, and the simulator (package lab/sim), which brings a wire of its own. Links, Random and Answer are
+// for tests only.
 package pairtest
 
 import (

@@ -1,13 +1,12 @@
-// Package npu says what an accelerator is to the rest of the house: element types and tensors, static
-// graphs of one block of transformer layers at one chunk size, and the Device that compiles them to
-// Programs. It computes nothing itself; the rooms below it do: native (Go and assembly, always there), ggml,
-// reference (every operation, slowly) and quant (block formats). Rooms beside them rewrite graphs (pass), plan
-// and carry out their switching (plan, executor), and bound their memory (memory, tile).
+// Package npu defines what an accelerator is to this program: element types and tensors, static graphs of one block
+// of transformer layers at one chunk size, and the Device that compiles graphs to Programs. It computes nothing. The
+// packages below it do: native (Go and assembly, always available), ggml (the ggml libraries, if installed), reference
+// (every operation, slowly) and quant (number formats). Package phone and those below it run models as a phone does.
 //
-// A mobile NPU takes graphs whose every shape is fixed at compile time (CoordGen §3.2, llada.cpp §3).
-// So a Graph carries a chunk: the number of rows (tokens) that it always takes. What changes from run to
-// run, namely tokens, positions, KV views and the number of rows in use, are inputs.
+// A mobile NPU takes graphs whose every shape is fixed at compile time (CoordGen §3.2, llada.cpp §3). So a Graph has a
+// chunk: the number of rows, one token each, that it always takes. What changes from run to run is input: tokens,
+// positions, KV views and the number of rows in use.
 //
-// One size stays open: how many slots the caches have, and with them the mask. The devices here take caches of
-// any length; who exports a graph to an NPU fixes it there, at the model's context or less.
+// One size stays open: the number of slots of the caches, and with it the width of the mask. The devices here take
+// caches of any length. To export a graph to an NPU, fix it at the model's context or less.
 package npu

@@ -2,10 +2,10 @@ package npu
 
 import "fmt"
 
-// DType is an element type. Its values are GGML's type numbers, as they stand in GGUF files.
+// DType is an element type. Its values are GGML's type numbers, as in GGUF files.
 type DType uint32
 
-// The element types that the house reads, writes and multiplies.
+// The element types that devices can compute with.
 const (
 	F32  DType = 0
 	F16  DType = 1
@@ -17,7 +17,7 @@ const (
 	BF16 DType = 30
 )
 
-// DTypes lists every known type, in ascending order.
+// DTypes lists the known types in ascending order.
 var DTypes = []DType{F32, F16, Q4_0, Q8_0, Q4_K, Q5_K, Q6_K, BF16}
 
 type layout struct {
@@ -46,7 +46,7 @@ func (t DType) layout() layout {
 // Known reports whether t is one of DTypes.
 func (t DType) Known() bool { return t.layout().size != 0 }
 
-// BlockSize returns the number of elements that are stored together, 0 for an unknown type.
+// BlockSize returns the number of elements in a block, which are stored together; 0 for an unknown type.
 func (t DType) BlockSize() int { return t.layout().size }
 
 // BlockBytes returns the number of bytes of one block, 0 for an unknown type.
@@ -68,22 +68,21 @@ func (t DType) String() string {
 	return fmt.Sprintf("type(%d)", uint32(t))
 }
 
-// Tensor is a named matrix of weights, row-major: Rows rows of Cols elements (Cols is GGML's ne[0], the
-// index that runs fastest). A vector has one row. Data may be a read-only mapping of a file.
+// Tensor is a named matrix of weights, row-major: Rows rows of Cols elements (Cols is GGML's ne[0], the index that
+// runs fastest). A vector has one row. Data may be a read-only mapping of a file.
 type Tensor struct {
 	Name string
 	Type DType
 	Cols int
 	Rows int
 	Data []byte
-	// File is the path of the file that holds Data, from Offset on; empty for data that is nowhere but in memory.
+	// File is the path of the file that holds Data, at Offset; empty if Data is only in memory.
 	File   string
 	Offset int64
-	// Staged says that Data is a place which is filled before each use and emptied after it (see Stage),
-	// and which may move between runs: a device must read it there, and only then. One that keeps weights
-	// in a form of its own refuses it.
+	// Staged says that Data is filled before each use and emptied after it (see Stage), and may move between runs.
+	// A device must read it in place, during the use. A device that copies or converts weights refuses the tensor.
 	Staged bool
-	// Packed says of a staged tensor that Data is in the layout of the device that reads it (see Traits.Packer).
+	// Packed says that the Data of a staged tensor is in the device's own layout (see Traits.Packer).
 	Packed bool
 }
 
@@ -98,7 +97,7 @@ func (t Tensor) Check() error {
 		return fmt.Errorf("tensor %q: rows of %d elements are not whole blocks of %d (%v)", t.Name, t.Cols, t.Type.BlockSize(), t.Type)
 	}
 	if t.Packed {
-		return nil // its device knows the size
+		return nil // only the device knows the size
 	}
 	// Compare without products that might overflow.
 	blocks := t.Cols / t.Type.BlockSize()

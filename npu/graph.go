@@ -11,13 +11,13 @@ type Op uint8
 
 // The operations. All work on matrices of Chunk rows; a row is one token.
 const (
-	// OpInput is the graph's input "x": what the block before gave.
+	// OpInput is the graph's input "x", the result of the block before.
 	OpInput Op = iota
-	// OpEmbed takes, for each row, the row of Weight that its token names.
+	// OpEmbed is, for each row, the row of Weight that its token selects.
 	OpEmbed
 	// OpRMSNorm is x·w / √(mean(x²) + Eps), with the vector w = Weight.
 	OpRMSNorm
-	// OpMatMul is x·Weightᵀ, plus the vector Bias if there is one.
+	// OpMatMul is x·Weightᵀ, plus the vector Bias unless that is nil.
 	OpMatMul
 	// OpRope rotates each head of x by angles that grow with the row's position (see Rope).
 	OpRope
@@ -29,28 +29,28 @@ const (
 	OpSwiGLU
 	// OpAdd is a+b.
 	OpAdd
-	// OpPosition takes, for each row, the row of Weight that its position names: learned positions.
+	// OpPosition is, for each row, the row of Weight that its position selects: learned positions.
 	OpPosition
 	// OpLayerNorm is (x−mean(x))·w / √(var(x) + Eps) + Bias, with the vectors w = Weight and Bias.
 	OpLayerNorm
 	// OpReLU is max(x, 0), element by element.
 	OpReLU
-	// OpConcat sets the rows of its arguments, one or more, side by side.
+	// OpConcat concatenates the rows of its arguments, of which there is at least one.
 	OpConcat
 
-	// The operations from here on are those of graphs as exporters write them, and of phones' NPUs (Samsung
-	// §3.3). Package pass rewrites graphs between them and those above.
+	// The operations below occur in graphs from exporters and in those for phones' NPUs (Samsung §3.3). Package
+	// phone/pass rewrites graphs between these operations and those above.
 
-	// OpNormalize is x / √(mean(x²) + Eps): OpRMSNorm before its weights.
+	// OpNormalize is x / √(mean(x²) + Eps): OpRMSNorm without its weights.
 	OpNormalize
 	// OpMul is x·w, element by element, with the vector w = Weight.
 	OpMul
 	// OpScale is x·Scale.
 	OpScale
-	// OpFactor is x·Fᵀ, where F is a matrix that comes with each run: rows of Args.Factors[Factor.Name].
+	// OpFactor is x·Fᵀ, where F is an input of each run: rows of Args.Factors[Factor.Name].
 	OpFactor
-	// OpConv is OpMatMul as a convolution with 1×1 kernels: the rows of x are the pixels of a picture of one
-	// line, whose channels are stored one after the other.
+	// OpConv is OpMatMul as a convolution with 1×1 kernels: the rows of x are the pixels of an image one pixel high,
+	// whose channels are stored one after the other.
 	OpConv
 	// OpQuantized is x·Weightᵀ in integers: see Quantized.
 	OpQuantized
@@ -90,26 +90,25 @@ type Node struct {
 	Quantized *Quantized // OpQuantized, with Bias
 }
 
-// Factor names rows of a matrix that is an input of each run, such as one of an adapter's (DESIGN §4.5).
+// Factor names rows of a matrix that is an input of each run, such as an adapter's LoRA factor (Samsung §3.2).
 type Factor struct {
 	Name       string
 	Rows, Cols int // of the whole matrix
 	From       int // the first row that is used; Node.Width says how many
 }
 
-// Quantized are weights in 4 bits with a scale for each output channel, and activations in 8 bits with one
-// scale for all (Samsung §3.3): out[r] = (Σ_i w[r,i]·q[i])·Scales[r]·Activation + bias, where q is
-// x/Activation, rounded to −127 to 127, halves to even. The scale of activations is fixed when the graph is
-// made, by calibration.
+// Quantized has weights in 4 bits with a scale for each output channel, and one scale for activations in 8 bits
+// (Samsung §3.3): out[r] = (Σ_i w[r,i]·q[i])·Scales[r]·Activation + bias, where q is x/Activation, rounded to −127 to
+// 127, halves to even. Calibration fixes the scale of activations when the graph is made.
 type Quantized struct {
 	Name       string
 	Rows, Cols int
-	Weights    []byte    // two to a byte, low half first, rows of ⌈Cols/2⌉ bytes; 8 is added to each
+	Weights    []byte    // two to a byte, low half first, rows of ⌈Cols/2⌉ bytes; each is stored plus 8
 	Scales     []float32 // [Rows]
 	Activation float32
 }
 
-// Pairing says which two elements of a head one angle rotates.
+// Pairing says which two elements of a head are rotated by one angle.
 type Pairing uint8
 
 // The two pairings in use.
@@ -125,7 +124,7 @@ func (p Pairing) String() string { return [...]string{"adjacent", "half-split"}[
 type Rope struct {
 	Pairing Pairing
 	HeadDim int       // elements of a head
-	Dims    int       // the first Dims elements of each head are rotated, the rest are left
+	Dims    int       // only the first Dims elements of each head are rotated
 	Base    float64   // 10,000 in the original
 	Linear  float64   // positions are divided by it; 1 for none
 	Factors []float32 // one for each pair, as llama3 scales its frequencies; nil for all 1
@@ -139,11 +138,11 @@ type Attention struct {
 	HeadDim int
 	Scale   float32 // of the scores, usually 1/√HeadDim
 
-	// For graphs of single heads: the node's key-value heads are those from From on of the cache's Of, whose
-	// others belong to other nodes. Of 0 means that the node has all.
+	// For graphs of single heads: the node's key-value heads begin at head From of the cache's Of heads. The others
+	// belong to other nodes. If Of is 0, the node has all heads.
 	From, Of int
-	// Columns says that the cache holds keys by column: element i of slot j of a span is at i·room + j, where
-	// room is the span's number of slots. So the keys are their own transpose, as a product with them wants.
+	// Columns says that the cache holds keys by column: element i of slot j of a span is at i·room + j, where room is
+	// the span's number of slots. A product with the keys then needs no transposition.
 	Columns bool
 }
 
@@ -155,11 +154,11 @@ func (a *Attention) CacheHeads() int {
 	return a.KVHeads
 }
 
-// Graph is a static graph: one block of a transformer's layers for exactly Chunk rows. Nodes stand in the
-// order of computation and refer only to earlier ones. The last node is the result.
+// Graph is a static graph: one block of a transformer's layers for exactly Chunk rows. Nodes are in the order of
+// computation and refer only to earlier ones. The last node is the result.
 //
-// Inputs lists what Program.Run takes as Args. All shapes are fixed but for the number of slots in the inputs "kv"
-// and "mask", which may be another in each run: see the package's comment.
+// Inputs lists what Program.Run takes as Args. All shapes are fixed, except that the number of slots in the inputs
+// "kv" and "mask" may differ between runs: see the package comment.
 type Graph struct {
 	Name  string
 	Chunk int
@@ -232,7 +231,7 @@ func (g *Graph) ReLU(x Value) Value {
 	return g.add(Node{Op: OpReLU, Args: []Value{x}, Width: g.width(x)})
 }
 
-// Concat sets rows side by side.
+// Concat concatenates rows.
 func (g *Graph) Concat(parts ...Value) Value {
 	width := 0
 	for _, p := range parts {
@@ -244,7 +243,7 @@ func (g *Graph) Concat(parts ...Value) Value {
 // Result returns the last node.
 func (g *Graph) Result() *Node { return &g.Nodes[len(g.Nodes)-1] }
 
-// Check reports whether every shape fits. Devices call it before they compile.
+// Check returns an error unless every shape fits. Devices call it before they compile.
 func (g *Graph) Check() error {
 	if g.Chunk <= 0 || len(g.Nodes) == 0 {
 		return fmt.Errorf("graph %s: %d nodes for chunks of %d rows", g.Name, len(g.Nodes), g.Chunk)
@@ -344,7 +343,7 @@ func (g *Graph) checkNode(v Value) error {
 			sum += g.width(a)
 		}
 		if sum != n.Width {
-			return fmt.Errorf("arguments of together %d for a width of %d", sum, n.Width)
+			return fmt.Errorf("arguments of %d in all for a width of %d", sum, n.Width)
 		}
 	case OpSwiGLU, OpAdd:
 		if g.width(n.Args[1]) != in {
@@ -363,18 +362,18 @@ func shape(t *Tensor, cols, rows int) error {
 		return err
 	}
 	if t.Cols != cols || t.Rows != rows {
-		return fmt.Errorf("%v, wanted %d×%d", t, rows, cols)
+		return fmt.Errorf("%v, want %d×%d", t, rows, cols)
 	}
 	return nil
 }
 
-// Input is something that a graph takes with each run (see Args).
+// Input is an input that a graph takes with each run (see Args).
 type Input struct {
 	Name string
 	Type string // "F32", "I32", "F16", "bits"
 	Rows int
-	Cols int // 0: as many as the rows' caches have slots
-	Each int // numbers in each of them; 0 for one
+	Cols int // 0 for the number of slots in the rows' caches
+	Each int // numbers in each element; 0 for one
 }
 
 func (in Input) String() string {
@@ -388,8 +387,8 @@ func (in Input) String() string {
 	return fmt.Sprintf("input %q %s[%d×%s]", in.Name, in.Type, in.Rows, size)
 }
 
-// Inputs returns the graph's inputs, each once: "x" or "tokens" (the rows), "positions", and where it attends
-// "kv", the view of each row's cache, and "mask", which slots of it the row sees; and the factors of adapters.
+// Inputs returns the graph's inputs, each once: "x" or "tokens", for the rows; "positions"; if it attends, "kv", the view
+// of each row's cache, and "mask", the slots that the row sees; and the factors of adapters.
 func (g *Graph) Inputs() (list []Input) {
 	add := func(in Input) {
 		if !slices.Contains(list, in) {

@@ -33,10 +33,10 @@ func TestCheckFindsTheNodeThatDoesNotFit(t *testing.T) {
 	}{
 		{func(g *Graph) { g.Chunk = 0 }, "chunks of 0 rows"},
 		{func(g *Graph) { g.Nodes = nil }, "0 nodes"},
-		{func(g *Graph) { g.Nodes[1].Weight = tensor("norm", 1, 7) }, "%1 rmsnorm: norm F32[1×7], wanted 1×8"},
+		{func(g *Graph) { g.Nodes[1].Weight = tensor("norm", 1, 7) }, "%1 rmsnorm: norm F32[1×7], want 1×8"},
 		{func(g *Graph) { g.Nodes[1].Weight = nil }, "%1 rmsnorm: a weight is missing"},
 		{func(g *Graph) { g.Nodes[1].Args[0] = 1 }, "%1 rmsnorm: argument %1 does not come before it"},
-		{func(g *Graph) { g.Nodes[2].Bias = tensor("qb", 1, 4) }, "%2 matmul: qb F32[1×4], wanted 1×8"},
+		{func(g *Graph) { g.Nodes[2].Bias = tensor("qb", 1, 4) }, "%2 matmul: qb F32[1×4], want 1×8"},
 		{func(g *Graph) { g.Nodes[2].Weight.Data = nil }, "%2 matmul: tensor \"q\": 0 bytes of data"},
 		{func(g *Graph) { g.Nodes[3].Rope = &Rope{HeadDim: 3, Dims: 2} }, "%3 rope: width 8 in heads of 3"},
 		{func(g *Graph) { g.Nodes[3].Rope = &Rope{HeadDim: 4, Dims: 4, Factors: make([]float32, 3)} }, "3 frequency factors for 2 pairs"},

@@ -1,7 +1,7 @@
 package npu
 
-// Join puts graphs one behind the other: the result of each is the input "x" of the next. A device for which
-// the beginning and end of a run cost something computes several layers at once so; see Traits.LayersAtOnce.
+// Join concatenates graphs: the result of each is the input "x" of the next. It is for devices on which the beginning
+// and end of a run cost something; see Traits.LayersAtOnce.
 func Join(graphs ...*Graph) *Graph {
 	out := NewGraph(graphs[0].Name, graphs[0].Chunk)
 	if len(graphs) > 1 {

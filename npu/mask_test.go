@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The stretches of a path are its slots, in order, each stretch as long as it can be.
-func TestBranchPath(t *testing.T) {
+// Path gives the slots of a mask in order, in runs that are as long as they can be.
+func TestRowMaskPath(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := rapid.IntRange(0, MaxTree-1).Draw(t, "depth")
 		b := RowMask{Base: int32(rapid.IntRange(0, 100).Draw(t, "base")), Ancestors: rapid.Uint64().Draw(t, "ancestors")}
@@ -33,7 +33,7 @@ func TestBranchPath(t *testing.T) {
 		end := -1
 		b.Path(func(slot, n int) {
 			if slot == end {
-				t.Fatalf("%+v: two stretches meet at %d", b, slot)
+				t.Fatalf("%+v: two runs meet at %d", b, slot)
 			}
 			for i := range n {
 				got = append(got, slot+i)
@@ -41,15 +41,15 @@ func TestBranchPath(t *testing.T) {
 			end = slot + n
 		})
 		if !slices.Equal(got, want) || b.Attends() != len(want) {
-			t.Fatalf("%+v goes through %d, not %d", b, got, want)
+			t.Fatalf("%+v attends to %d, want %d", b, got, want)
 		}
 	})
 }
 
-func TestBranchCheck(t *testing.T) {
+func TestRowMaskCheck(t *testing.T) {
 	for _, b := range []RowMask{{Slot: 3, Base: 4}, {Slot: -1, Base: -1}, {Slot: 64}, {Slot: 2, Ancestors: 4}, {Slot: 2, Ancestors: 1 << 63}} {
 		if b.Check() == nil {
-			t.Errorf("%+v is taken", b)
+			t.Errorf("%+v passes", b)
 		}
 	}
 	if err := (RowMask{Slot: 63, Ancestors: 1<<63 - 1}).Check(); err != nil {

@@ -90,7 +90,7 @@ func TestUnknownDevices(t *testing.T) {
 		{Options{Device: "native:2"}, "is not known"},
 		{Options{Device: "ggml:nosuch"}, "ggml"},
 		{Options{Threads: -1}, "-1 threads"},
-		{Options{Chip: "nokia"}, "want one of"},
+		{Options{Chip: "nokia"}, "use one of"},
 		{Options{Memory: -1}, "budget"},
 	} {
 		if _, err := Open(c.opt); err == nil || !strings.Contains(err.Error(), c.want) {

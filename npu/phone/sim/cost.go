@@ -9,8 +9,8 @@ import (
 
 // Cost is what one run of a graph takes.
 type Cost struct {
-	NPU     time.Duration // the NPU's part, calls included
-	CPU     time.Duration // the CPU's: they take turns
+	NPU     time.Duration // the NPU's part, including calls
+	CPU     time.Duration // the CPU's part; the two take turns
 	Weights int64         // bytes of weights read
 }
 
@@ -27,30 +27,29 @@ func (c Cost) Joules(p Costs) float64 {
 	return c.NPU.Seconds()*p.NPUWatts + c.CPU.Seconds()*p.CPUWatts
 }
 
-// Padded is the number of rows that the matrix unit computes for rows: whole tiles (llada.cpp §2.2, the
-// staircase).
+// Padded returns how many rows the matrix unit computes: whole tiles (the staircase of llada.cpp §2.2).
 func (c Costs) Padded(rows int) int { return (rows + c.Tile - 1) / c.Tile * c.Tile }
 
-// Product is the time of rows × [cols × out]: the larger of computing whole tiles and streaming the weights
-// once. Up to the rows where both are equal the cost is constant (sd.npu §3.2).
+// Product returns the time of rows × [cols × out]: the time to compute whole tiles or to stream the weights once,
+// whichever is longer. Up to the number of rows where both are equal the cost is constant (sd.npu §3.2).
 func (c Costs) Product(rows, cols, out int, weights int64) time.Duration {
 	ops := 2 * float64(c.Padded(rows)) * float64(cols) * float64(out)
 	return seconds(max(ops/c.Matrix, float64(weights)/c.Stream)) + c.Op
 }
 
-// Saturation is the number of rows up to which a product with large weights of the given bits costs the
-// same, as computing takes no longer than streaming; at least one tile.
+// Saturation returns the number of rows, at least one tile, up to which a product with large weights of the given bits
+// costs the same, because computing takes no longer than streaming.
 func (c Costs) Saturation(bits float64) int {
 	rows := c.Matrix / c.Stream * bits / 8 / 2
 	return max(1, int(rows)/c.Tile) * c.Tile
 }
 
-// elementwise is an operator over the elements on the vector unit.
+// elementwise returns the time of an operator over the elements on the vector unit.
 func (c Costs) elementwise(elements int) time.Duration {
 	return seconds(float64(elements)/c.Vector) + c.Op
 }
 
-// WeightBytes is what a matrix takes on this stack.
+// WeightBytes returns the size of a matrix on this stack.
 func (c Costs) WeightBytes(t *npu.Tensor) int64 {
 	if t == nil {
 		return 0
@@ -61,8 +60,8 @@ func (c Costs) WeightBytes(t *npu.Tensor) int64 {
 	return int64(t.Type.RowBytes(t.Cols)) * int64(t.Rows)
 }
 
-// Graph is the cost of one run with the given number of positions to attend to. The NPU computes every row
-// of the chunk, in use or not. The graph's tensors need shapes and types, but no data.
+// Graph returns the cost of one run that attends to the given number of positions. The NPU computes every row of the
+// chunk, in use or not. The graph's tensors need shapes and types, but no data.
 func (c Costs) Graph(g *npu.Graph, context int) Cost {
 	cost := Cost{NPU: c.calls(g)}
 	for i := range g.Nodes {
@@ -71,7 +70,7 @@ func (c Costs) Graph(g *npu.Graph, context int) Cost {
 	return cost
 }
 
-// calls is what calling the NPU takes in one run of the graph.
+// calls returns the time of calling the NPU in one run of the graph.
 func (c Costs) calls(g *npu.Graph) time.Duration {
 	calls := 1.0
 	for i := range g.Nodes {
@@ -85,7 +84,7 @@ func (c Costs) calls(g *npu.Graph) time.Duration {
 	return time.Duration(calls * float64(c.Launch))
 }
 
-// node is the cost of one node of a run.
+// node returns the cost of one node of a run.
 func (c Costs) node(g *npu.Graph, n *npu.Node, context int) Cost {
 	size := g.Chunk * n.Width
 	switch n.Op {
@@ -94,7 +93,7 @@ func (c Costs) node(g *npu.Graph, n *npu.Node, context int) Cost {
 	case npu.OpMatMul, npu.OpConv, npu.OpQuantized:
 		cols, b := c.matrix(n)
 		return Cost{NPU: c.Product(g.Chunk, cols, n.Width, b), Weights: b}
-	case npu.OpFactor: // 32 bits, with each run
+	case npu.OpFactor: // an input in 32 bits
 		in := g.Nodes[n.Args[0]].Width
 		return Cost{NPU: c.Product(g.Chunk, in, n.Width, 4*int64(in)*int64(n.Width))}
 	case npu.OpAttention:
@@ -105,8 +104,8 @@ func (c Costs) node(g *npu.Graph, n *npu.Node, context int) Cost {
 	return Cost{NPU: c.elementwise(size)}
 }
 
-// attention reads the cache once for the chunk and computes scores and sums for every row. On the NPU its
-// products go through the matrix unit, its exponentials through the vector unit.
+// attention returns the cost of reading the cache once for the chunk and computing scores and sums for every row. On the
+// NPU the matrix unit computes products, and the vector unit exponentials.
 func (c Costs) attention(g *npu.Graph, n *npu.Node, context int) Cost {
 	a := n.Attention
 	context = max(context, g.Chunk)
@@ -120,7 +119,7 @@ func (c Costs) attention(g *npu.Graph, n *npu.Node, context int) Cost {
 	return Cost{NPU: seconds(max(ops/c.Matrix, cache/c.Stream)+scores/c.Vector) + c.Op}
 }
 
-// Graphs is the cost of running graphs one after the other.
+// Graphs returns the cost of running graphs one after the other.
 func (c Costs) Graphs(graphs []*npu.Graph, context int) (sum Cost) {
 	for _, g := range graphs {
 		sum = sum.Plus(c.Graph(g, context))
@@ -139,7 +138,7 @@ func (c Costs) matrix(n *npu.Node) (cols int, bytes int64) {
 	return 0, 0
 }
 
-// Bytes is the memory that a graph's products need on the device. Embeddings stay with the host.
+// Bytes returns the memory that the weights of a graph's products need on the device. Embeddings stay on the host.
 func (c Costs) Bytes(g *npu.Graph) (sum int64) {
 	for i := range g.Nodes {
 		_, b := c.matrix(&g.Nodes[i])
@@ -148,25 +147,25 @@ func (c Costs) Bytes(g *npu.Graph) (sum int64) {
 	return sum
 }
 
-// LoadTime is how long it takes until graphs of that many bytes run.
+// LoadTime returns how long it takes to load graphs of that many bytes.
 func (c Costs) LoadTime(graphs int, bytes int64) time.Duration {
 	return time.Duration(graphs)*c.LoadFixed + seconds(float64(bytes)/c.Load)
 }
 
-// MapTime is how long it takes to make buffers visible to the NPU.
+// MapTime returns how long it takes to map buffers into the NPU's address space.
 func (c Costs) MapTime(mappings int, bytes int64) time.Duration {
 	return time.Duration(mappings)*c.Map + seconds(float64(bytes)/c.MapRate)
 }
 
-// StageTime is how long it takes to copy bytes into a slot that is mapped already.
+// StageTime returns how long it takes to copy bytes into a slot that is already mapped.
 func (c Costs) StageTime(bytes int64) time.Duration { return seconds(float64(bytes) / c.Stage) }
 
-// CPUProducts is how long the CPU takes for a model's products: computing or reading, whichever is longer.
+// CPUProducts returns how long the CPU takes for a model's products: to compute or to read, whichever is longer.
 func (c Costs) CPUProducts(rows int, parameters, weights float64) time.Duration {
 	return seconds(max(2*float64(rows)*parameters/c.CPUOps, weights/c.CPUStream))
 }
 
-// seconds is a duration, at most an hour: what is longer is a mistake and must not overflow.
+// seconds returns a duration of at most an hour. A longer one is a mistake and must not overflow.
 func seconds(s float64) time.Duration {
 	return time.Duration(min(s, 3600) * float64(time.Second))
 }

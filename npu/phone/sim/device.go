@@ -9,14 +9,14 @@ import (
 	"tandem/npu"
 )
 
-// Options of a simulated device.
+// Options say how a simulated device behaves.
 type Options struct {
-	// Paced makes every run take as long as the phone's would, if the device beneath is faster. Otherwise
-	// time is only counted (see Stats).
+	// Paced makes every run take as long as on the phone, if the inner device is faster. Otherwise time is only
+	// counted (see Stats).
 	Paced bool
 	// Sleep waits; time.Sleep if nil.
 	Sleep func(time.Duration)
-	// Sessions of the NPU to spread weights over, as many as the chip has if 0.
+	// Sessions is the number of the NPU's sessions to spread weights over; 0 for all that the chip has.
 	Sessions int
 }
 
@@ -24,17 +24,17 @@ type Options struct {
 type Stats struct {
 	Runs     int
 	Switches int           // loads of graphs
-	Busy     time.Duration // NPU and CPU in turns, and what was waited for
+	Busy     time.Duration // computing, NPU and CPU in turns, and waiting
 	NPU, CPU time.Duration // computing
-	Loading  time.Duration // of graphs, beside computations too
+	Loading  time.Duration // of graphs, also while something computes
 	Waiting  time.Duration // for graphs, while nothing computed
-	Staging  time.Duration // waiting for weights that others map and move (see Move)
-	Late     time.Duration // paced: how far behind the phone, because the device beneath is slower
+	Staging  time.Duration // waiting for weights that are mapped and moved (see npu.Clock)
+	Late     time.Duration // if paced: how far behind the phone, because the inner device is slower
 	Mapped   int64         // bytes of weights in the address space
-	Joules   float64       // estimated, above idle: power × time, copies of weights included
+	Joules   float64       // estimated, above idle: power × time, including copies of weights
 }
 
-// Sub returns what was done since an earlier reading; Mapped and Late stay.
+// Sub returns what was done since an earlier reading. Mapped and Late stay as they are.
 func (s Stats) Sub(d Stats) Stats {
 	s.Runs -= d.Runs
 	s.Switches -= d.Switches
@@ -50,17 +50,17 @@ func (s Stats) Sub(d Stats) Stats {
 
 // Device computes on another device under an NPU's rules and clock:
 //
-//   - a graph's chunk is computed whole, however few of its rows are in use;
-//   - of each block (graphs of one name) Costs.Resident chunk sizes are loaded at a time; another one is
-//     loaded when it runs, or before if Preload says so, and takes the place of the one not used for longest;
-//   - loads go one after the other, beside computations; a run waits for its graph;
-//   - graphs without products are the host's, and nothing is loaded for them;
-//   - weights that do not fit into the sessions' address windows are refused, when they are compiled or, where
-//     others bring them (package memory), when they are mapped;
-//   - what others map and move takes its time on one core, beside the NPU, which waits for what it reads;
-//   - one run goes on at a time.
+//   - It computes all rows of a graph's chunk, in use or not.
+//   - Of each block (graphs of one name) Costs.Resident chunk sizes are loaded at a time. Another one is loaded when it
+//     runs, or earlier by Preload, in place of the least recently used one.
+//   - Loads go one after the other, while something else computes. A run waits for its graph.
+//   - Graphs without products run on the host. Nothing is loaded for them.
+//   - Weights that do not fit into the sessions' address windows are refused: when they are compiled, or when they are
+//     mapped if they are staged (package memory).
+//   - One core maps and moves staged weights while the NPU computes. The NPU waits for what it reads.
+//   - One run goes on at a time.
 //
-// It is also its own npu.Clock.
+// Device is its own npu.Clock.
 type Device struct {
 	inner npu.Device
 	costs Costs
@@ -70,23 +70,23 @@ type Device struct {
 	blocks map[string]*block
 	behind time.Duration // how far paced time lags behind the phone's
 
-	beside sync.Mutex    // guards what follows, while the NPU is busy too
-	stats  Stats         // Busy is the device's clock
-	free   time.Duration // when the last load of a graph ends
-	copies time.Duration // when the core that maps and copies is free
+	statsMu sync.Mutex    // guards what follows, which others change while the NPU is busy
+	stats   Stats         // Busy is the device's clock
+	free    time.Duration // when the last load of a graph ends
+	copies  time.Duration // when the core that maps and copies is free
 }
 
-// block is what the device knows of the graphs of one name.
+// block is the graphs of one name.
 type block struct {
 	bytes  int64
 	host   bool    // it has no products
-	loaded []graph // used last first
+	loaded []graph // most recently used first
 }
 
-// graph is a block's graph that is loaded.
+// graph is a loaded graph of a block.
 type graph struct {
 	chunk int
-	ready time.Duration // when it is there
+	ready time.Duration // when the load ends
 }
 
 // Wrap returns a device that computes on inner and behaves like the chip. Closing it closes inner.
@@ -112,8 +112,8 @@ func (d *Device) Costs() Costs { return d.costs }
 func (d *Device) Stats() Stats {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.beside.Lock()
-	defer d.beside.Unlock()
+	d.statsMu.Lock()
+	defer d.statsMu.Unlock()
 	s := d.stats
 	s.Late = max(0, d.behind)
 	return s
@@ -126,17 +126,17 @@ func (d *Device) LoadGraphs(graphs []*npu.Graph) {
 		bytes += d.costs.Bytes(g)
 	}
 	took := d.costs.LoadTime(1, bytes)
-	d.beside.Lock()
+	d.statsMu.Lock()
 	d.stats.Switches++
 	d.stats.Loading += took
 	d.stats.Joules += took.Seconds() * d.costs.CPUWatts
-	d.beside.Unlock()
+	d.statsMu.Unlock()
 	if d.opt.Paced {
 		d.opt.Sleep(took)
 	}
 }
 
-// Close closes the device beneath.
+// Close closes the inner device.
 func (d *Device) Close() error { return d.inner.Close() }
 
 // WindowError says that weights do not fit into the NPU's address space.
@@ -147,7 +147,7 @@ type WindowError struct {
 
 func (e *WindowError) Error() string {
 	const mb = 1 << 20
-	return fmt.Sprintf("%s (simulated) maps at most %d MiB of weights, and %d MiB are wanted: take a smaller model or quantisation, or stage weights with --npu-memory",
+	return fmt.Sprintf("%s (simulated) maps at most %d MiB of weights, but %d MiB are needed: use a smaller model or quantisation, or stage weights with --npu-memory",
 		e.SoC, e.Limit/mb, (e.Need+mb-1)/mb)
 }
 
@@ -158,8 +158,8 @@ func (d *Device) Traits() npu.Traits {
 	return t
 }
 
-// Compile refuses what cannot be mapped, and compiles the rest on the device beneath. Graphs of one name
-// share their weights: they are counted once.
+// Compile implements npu.Device. It refuses weights that cannot be mapped. Graphs of one name share their weights, which
+// are counted once.
 func (d *Device) Compile(g *npu.Graph) (npu.Program, error) {
 	p, err := d.inner.Compile(g)
 	if err != nil {
@@ -178,7 +178,7 @@ func (d *Device) Compile(g *npu.Graph) (npu.Program, error) {
 	return &program{Program: p, dev: d, block: b, heads: attends(g)}, nil
 }
 
-// weights returns the bytes of a graph's products that the device keeps. Staged ones are others' to map.
+// weights returns the bytes of a graph's products that the device keeps. Whoever stages the others maps them.
 func (d *Device) weights(g *npu.Graph) (bytes int64) {
 	for i := range g.Nodes {
 		if n := &g.Nodes[i]; n.Weight == nil || !n.Weight.Staged {
@@ -194,10 +194,10 @@ func (d *Device) onHost(g *npu.Graph) bool {
 	return !slices.ContainsFunc(g.Nodes, func(n npu.Node) bool { _, bytes := d.costs.matrix(&n); return bytes > 0 })
 }
 
-// hold takes bytes of the address windows.
+// hold takes bytes out of the address windows.
 func (d *Device) hold(bytes int64) error {
-	d.beside.Lock()
-	defer d.beside.Unlock()
+	d.statsMu.Lock()
+	defer d.statsMu.Unlock()
 	if limit := d.costs.Window * int64(d.opt.Sessions); d.stats.Mapped+bytes > limit {
 		return &WindowError{d.costs.SoC, d.stats.Mapped + bytes, limit}
 	}
@@ -221,8 +221,8 @@ type program struct {
 	heads bool
 }
 
-// Run computes on the device beneath and charges, or takes, the phone's time. A run that fails has taken the
-// time until then.
+// Run computes on the inner device and charges the phone's time, or takes it if paced. A run that fails is charged
+// until it fails.
 func (p *program) Run(a npu.Args) error {
 	d := p.dev
 	d.mu.Lock()
@@ -233,16 +233,16 @@ func (p *program) Run(a npu.Args) error {
 		return err
 	}
 	r.upTo(len(r.graph.Nodes))
-	d.beside.Lock()
+	d.statsMu.Lock()
 	d.stats.Runs++
-	d.beside.Unlock()
+	d.statsMu.Unlock()
 	if d.opt.Paced {
 		d.wait(d.Now()-before, time.Since(start))
 	}
 	return nil
 }
 
-// begin charges what a run takes before its first node, and lets its Stage, if it has one, tell how far it is.
+// begin charges what a run takes before its first node. If the run has a Stage, its calls tell how far the run is.
 func (d *Device) begin(p *program, a *npu.Args) *running {
 	r := &running{Stage: a.Stage, dev: d, graph: p.Graph()}
 	if p.heads {
@@ -250,7 +250,7 @@ func (d *Device) begin(p *program, a *npu.Args) *running {
 			r.context = max(r.context, int(at)+1)
 		}
 	}
-	if !a.Loaded { // else LoadGraphs has counted it
+	if !a.Loaded { // else LoadGraphs has charged it
 		if d.load(p.block, r.graph.Chunk); !p.block.host {
 			d.await(p.block.loaded[0].ready)
 		}
@@ -262,10 +262,10 @@ func (d *Device) begin(p *program, a *npu.Args) *running {
 	return r
 }
 
-// load begins to load the block's graph for chunks of so many rows, behind the loads that go on, unless it is there.
+// load begins to load the block's graph for the chunk size after the loads that go on, unless it is loaded.
 func (d *Device) load(b *block, chunk int) {
-	d.beside.Lock()
-	defer d.beside.Unlock()
+	d.statsMu.Lock()
+	defer d.statsMu.Unlock()
 	if b.host || !b.use(chunk, d.costs.Resident) {
 		return
 	}
@@ -277,18 +277,18 @@ func (d *Device) load(b *block, chunk int) {
 	d.stats.Joules += took.Seconds() * d.costs.CPUWatts
 }
 
-// await lets the time pass until then, and returns how much that is.
+// await lets time pass until then, and returns how much.
 func (d *Device) await(then time.Duration) time.Duration {
-	d.beside.Lock()
-	defer d.beside.Unlock()
+	d.statsMu.Lock()
+	defer d.statsMu.Unlock()
 	wait := max(0, then-d.stats.Busy)
 	d.stats.Busy += wait
 	d.stats.Waiting += wait
 	return wait
 }
 
-// Preload begins to load the graph of that name for chunks of so many rows, beside what the NPU computes: from
-// now on the block's other graphs have to make room for it. Runs on it wait until it is there.
+// Preload begins to load the graph of that name for a chunk size while the NPU computes. The block's other graphs make
+// room for it at once. Runs on it wait until it is loaded.
 func (d *Device) Preload(name string, chunk int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -297,7 +297,7 @@ func (d *Device) Preload(name string, chunk int) {
 	}
 }
 
-// Loaded reports whether the graph is loaded, or on its way.
+// Loaded reports whether the graph is loaded or being loaded.
 func (d *Device) Loaded(name string, chunk int) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -305,7 +305,7 @@ func (d *Device) Loaded(name string, chunk int) bool {
 	return b != nil && (b.host || slices.ContainsFunc(b.loaded, func(g graph) bool { return g.chunk == chunk }))
 }
 
-// AwaitGraph waits until the graph of that name which was asked for last is there.
+// AwaitGraph waits until the graph of that name that was used or preloaded last is loaded.
 func (d *Device) AwaitGraph(name string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -320,16 +320,16 @@ func (d *Device) AwaitGraph(name string) {
 
 // pass lets the NPU and the CPU work.
 func (d *Device) pass(c Cost) {
-	d.beside.Lock()
-	defer d.beside.Unlock()
+	d.statsMu.Lock()
+	defer d.statsMu.Unlock()
 	d.stats.NPU += c.NPU
 	d.stats.CPU += c.CPU
 	d.stats.Busy += c.Time()
 	d.stats.Joules += c.Joules(d.costs)
 }
 
-// running is a run as far as it has come. As its Stage it stands before the caller's, so that weights which
-// are brought meanwhile find the clock where the node is.
+// running is a run in progress. Its Stage methods charge the nodes so far before they call the caller's Stage, so that
+// the clock shows when a node needs its weights.
 type running struct {
 	npu.Stage
 	dev     *Device
@@ -357,7 +357,7 @@ func (r *running) upTo(node int) {
 	}
 }
 
-// use makes the chunk size the one used last, and reports whether it had to be loaded.
+// use marks the chunk size as used last, and reports whether it must be loaded.
 func (b *block) use(chunk, resident int) (loads bool) {
 	for i, g := range b.loaded {
 		if g.chunk == chunk {
@@ -370,8 +370,8 @@ func (b *block) use(chunk, resident int) (loads bool) {
 	return true
 }
 
-// wait lets the rest of took pass, of which spent has. What one run takes too long, because sleeps are
-// inexact or the device beneath is slow, the next ones take less.
+// wait sleeps for the rest of took, of which spent has passed. If a run takes too long, because sleeps are inexact or
+// the inner device is slow, the next runs take less.
 func (d *Device) wait(took, spent time.Duration) {
 	if d.behind += spent - took; d.behind < 0 {
 		before := time.Now()

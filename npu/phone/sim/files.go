@@ -16,13 +16,13 @@ import (
 //go:embed soc/*.json
 var embedded embed.FS
 
-// common is the file of what all chips share. A chip's own file goes before it.
+// common is the file of values that all chips share. A chip's own file overrides it.
 const common = "common"
 
-// Files are parameter files as they stand, before what is carried over is computed, by name without ".json".
+// Files are parameter files by name without ".json", before carried-over values are computed.
 type Files map[string]SoC
 
-// Default returns this package's files, which its tests read.
+// Default returns this package's files. Its tests check them.
 var Default = sync.OnceValue(func() Files {
 	dir, err := fs.Sub(embedded, "soc")
 	if err != nil {
@@ -67,11 +67,11 @@ func (f Files) Names() []string {
 // Open returns a chip's parameters.
 func Open(soc string) (SoC, error) { return Default().Open(soc) }
 
-// Open returns a chip's parameters, with what all chips share and what is carried over.
+// Open returns a chip's parameters, including those that all chips share and those that are carried over.
 func (f Files) Open(soc string) (SoC, error) {
 	s, ok := f[soc]
 	if !ok || soc == common {
-		return s, fmt.Errorf("no chip %q: want one of %s", soc, strings.Join(f.Names(), ", "))
+		return s, fmt.Errorf("no chip %q: use one of %s", soc, strings.Join(f.Names(), ", "))
 	}
 	shared := f[common]
 	var err error
@@ -120,8 +120,8 @@ func (f Files) Find(name string) (Costs, error) {
 	return s.Costs(stack)
 }
 
-// Raw returns the value at "sm8650/qnn/matrix" or "sm8750/cpu_stream" as it stands in the chip's own file; of the
-// file common, "common/map".
+// Raw returns the value at a place in a chip's own file, such as "sm8650/qnn/matrix" or "sm8750/cpu_stream", or in the
+// common one, such as "common/map".
 func (f Files) Raw(at string) (Param, bool) {
 	file, params, name := f.find(at)
 	if file == "" {
@@ -131,7 +131,8 @@ func (f Files) Raw(at string) (Param, bool) {
 	return p, ok
 }
 
-// find splits "sm8650/qnn/matrix" into its file, the values beside it, and its name. No file: no such place.
+// find splits "sm8650/qnn/matrix" into its file, the values there and its name. file is empty if there is no such
+// place.
 func (f Files) find(at string) (file string, params map[string]Param, name string) {
 	parts := strings.Split(at, "/")
 	s, ok := f[parts[0]]
@@ -144,8 +145,8 @@ func (f Files) find(at string) (file string, params map[string]Param, name strin
 	return "", nil, ""
 }
 
-// value returns what stands at a place like "sm8650/qnn/matrix", there or in the file common, and computes it where
-// it is carried over. via are the places that led there.
+// value returns the value at a place such as "sm8650/qnn/matrix", from the chip's file or the common one. It computes
+// values that are carried over. via are the places that led here.
 func (f Files) value(via []string, at string) (Param, error) {
 	if slices.Contains(via, at) {
 		return Param{}, fmt.Errorf("%s is carried over from itself: %s", at, strings.Join(append(via, at), ", "))
@@ -161,9 +162,9 @@ func (f Files) value(via []string, at string) (Param, error) {
 	switch {
 	case err != nil:
 	case p.As == "" && p.Times != 0:
-		err = errors.New("has a factor, but is carried over from nowhere")
+		err = errors.New("has a factor but is not carried over")
 	case p.As != "" && (p.Value != 0 || p.Unit != "" || p.Times < 0):
-		err = errors.New("is carried over: its value and unit are computed, its factor is above 0")
+		err = errors.New("is carried over: leave out its value and unit, and use a factor above 0")
 	}
 	if err != nil {
 		return p, fmt.Errorf("%s %w", at, err)
@@ -184,8 +185,8 @@ func (f Files) value(via []string, at string) (Param, error) {
 	return p, err
 }
 
-// With returns the files with another value at a place like "sm8650/qnn/matrix" or "common/map", and whatever is
-// carried over from there with it.
+// With returns the files with another value at a place such as "sm8650/qnn/matrix" or "common/map", and with everything
+// that is carried over from there. The lab's tests of sensitivity use it.
 func (f Files) With(at string, value float64) (Files, error) {
 	p, ok := f.Raw(at)
 	if !ok || p.As != "" {

@@ -15,10 +15,10 @@ type Shape struct {
 	Type                           npu.DType // of its matrices
 	HeadType                       npu.DType // of the output matrix
 	LoRA                           int       // rank of adapters on q, k, v and o; 0 for none
-	Adapters                       int       // computed side by side and masked; at least 1 counts
+	Adapters                       int       // computed together and masked; 0 counts as 1
 }
 
-// Shapes are the models of which figures were published, as their own configurations describe them.
+// Shapes are the models with published figures, from their own configurations.
 var Shapes = []Shape{
 	{Name: "Qwen2.5-0.5B", Layers: 24, Dim: 896, FF: 4864, Heads: 14, KVHeads: 2, HeadDim: 64, Vocab: 151936},
 	{Name: "Qwen2.5-1.5B", Layers: 28, Dim: 1536, FF: 8960, Heads: 12, KVHeads: 2, HeadDim: 128, Vocab: 151936},
@@ -43,7 +43,7 @@ func FindShape(name string) (Shape, error) {
 	return Shape{}, fmt.Errorf("no shape %q", name)
 }
 
-// LayerParameters and HeadParameters count the weights of all layers' products, and of the output matrix.
+// LayerParameters counts the weights of all layers' products.
 func (s Shape) LayerParameters() float64 {
 	q, kv := s.Heads*s.HeadDim, s.KVHeads*s.HeadDim
 	return float64(s.Layers) * float64(s.Dim) * float64(2*q+2*kv+3*s.FF)
@@ -52,12 +52,11 @@ func (s Shape) LayerParameters() float64 {
 // HeadParameters counts the weights of the output matrix.
 func (s Shape) HeadParameters() float64 { return float64(s.Dim) * float64(s.Vocab) }
 
-// Parameters counts both.
+// Parameters counts the weights of layers and output matrix.
 func (s Shape) Parameters() float64 { return s.LayerParameters() + s.HeadParameters() }
 
-// Blocks returns the layers' graphs and the head's for chunks of the given rows. Their tensors have no
-// data: they can be costed, not compiled. The head computes one row, that of the last token, unless all
-// are wanted.
+// Blocks returns the graphs of the layers and the head for a chunk size. Their tensors have no data: the graphs have
+// costs but cannot be compiled. The head computes all rows, or only the row of the last token.
 func (s Shape) Blocks(chunk int, all bool) []*npu.Graph {
 	q, kv := s.Heads*s.HeadDim, s.KVHeads*s.HeadDim
 	rope := &npu.Rope{HeadDim: s.HeadDim, Dims: s.HeadDim, Base: 10000, Linear: 1}

@@ -38,7 +38,7 @@ func TestParameters(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"", "sm1", "sm8650/none", "../sm8650"} {
-		if _, err := Find(bad); err == nil || !strings.Contains(err.Error(), "want one of") {
+		if _, err := Find(bad); err == nil || !strings.Contains(err.Error(), "use one of") {
 			t.Errorf("Find(%q): %v", bad, err)
 		}
 	}

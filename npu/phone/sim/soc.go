@@ -19,43 +19,43 @@ type SoC struct {
 	Stacks map[string]Stack `json:"stacks"`
 }
 
-// Stack is a software that drives the NPU, with what it makes of the chip.
+// Stack is software that drives the NPU, with the parameters that it reaches on the chip.
 type Stack struct {
 	About  string           `json:"about,omitempty"`
 	Params map[string]Param `json:"params"`
 }
 
-// Param is one value, of which one of three says where it comes from: Source, where it stands; Fitted, the
-// published figure that it was fitted to; or As, which value it is carried over from, with the reason in Source.
+// Param is one value. One of three fields says where it comes from: Source, where it was published; Fitted, the
+// published figure that it was fitted to; or As, the value that it is carried over from, with the reason in Source.
 type Param struct {
-	Value  float64 `json:"value"` // of what is carried over: computed
+	Value  float64 `json:"value"` // computed if it is carried over
 	Unit   string  `json:"unit"`
 	Source string  `json:"source,omitempty"`
 	Fitted string  `json:"fitted,omitempty"`
 	As     string  `json:"as,omitempty"`    // "sm8650/qnn/matrix", "sm8750/cpu_stream", "same/qnn/matrix" for the chip's own
-	Times  float64 `json:"times,omitempty"` // the factor of what is carried over, 0 for 1
+	Times  float64 `json:"times,omitempty"` // the factor of a value that is carried over; 0 for 1
 
-	Root       string `json:"-"` // of what is carried over: the value at the end, which is carried over from nowhere
-	RootFitted bool   `json:"-"` // that value was fitted
+	Root       string `json:"-"` // the first value in the chain, if this one is carried over
+	RootFitted bool   `json:"-"` // Root was fitted
 }
 
-// check refuses a value of unclear origin.
+// check refuses a value without a clear origin.
 func (p Param) check() error {
 	switch {
 	case strings.Contains(strings.ToLower(p.Source), "assumed"):
-		return errors.New(`needs a source, a fit or another value that it is carried over from: "assumed" is none`)
+		return errors.New(`needs a source, a fit or another value that it is carried over from; "assumed" is no source`)
 	case p.As != "" && (p.Source == "" || p.Fitted != ""):
-		return errors.New("needs the reason for being carried over as its source, and no fit")
+		return errors.New("is carried over: it needs the reason as its source, and no fit")
 	case p.As == "" && (p.Source == "") == (p.Fitted == ""):
-		return errors.New("needs either a source or what it was fitted to")
+		return errors.New("needs either a source or a fit")
 	}
 	return nil
 }
 
 // Origins counts where a chip's values come from.
 type Origins struct {
-	Sourced int `json:"sourced"` // published, or what a stack's design says
-	Fitted  int `json:"fitted"`  // so that a published figure holds
+	Sourced int `json:"sourced"` // published, or by a stack's design
+	Fitted  int `json:"fitted"`  // to a published figure
 	Carried int `json:"carried"` // over from another chip, stack or parameter
 	OfFits  int `json:"carried_from_fits"`
 }
@@ -91,8 +91,7 @@ func (s SoC) Origins() (o Origins) {
 	return o
 }
 
-// DefaultStack is what a chip is simulated with unless another stack is named: static graphs, as this
-// project's own.
+// DefaultStack is the stack of a chip unless another is named. It runs static graphs, as this project does.
 const DefaultStack = "qnn"
 
 // Costs are a chip's and a stack's parameters in SI units.
@@ -100,17 +99,17 @@ type Costs struct {
 	SoC, Name, Stack string
 
 	Tile       int           // rows that the matrix unit takes at once
-	Matrix     float64       // its operations a second (two for each multiplication), reached, not peak
+	Matrix     float64       // operations a second that it reaches, not its peak; two for each multiplication
 	Stream     float64       // bytes of weights and KV caches a second
 	Vector     float64       // elements a second in element-by-element operators
 	Op         time.Duration // starting one operator within a graph
 	Launch     time.Duration // one call of the NPU
 	Calls      float64       // calls for each graph that attends
-	Row        time.Duration // what the host does for each row of such a graph
+	Row        time.Duration // the host's work for each row of such a graph
 	CPUAttends bool          // attention runs on the CPU
 	CPUOps     float64       // the CPU's operations a second
 	CPUStream  float64       // the CPU's bytes a second
-	WeightBits float64       // bits of a weight on this stack; 0 for as the tensor is stored
+	WeightBits float64       // bits of a weight on this stack; 0 for those of the tensor
 
 	Load      float64       // bytes a second from a stored graph to one that runs
 	LoadFixed time.Duration // each graph
@@ -129,7 +128,7 @@ type Costs struct {
 func (s SoC) Costs(stack string) (Costs, error) {
 	st, ok := s.Stacks[stack]
 	if !ok {
-		return Costs{}, fmt.Errorf("%s: no stack %q: want one of %s", s.SoC, stack, strings.Join(slices.Sorted(maps.Keys(s.Stacks)), ", "))
+		return Costs{}, fmt.Errorf("%s: no stack %q: use one of %s", s.SoC, stack, strings.Join(slices.Sorted(maps.Keys(s.Stacks)), ", "))
 	}
 	r := paramReader{of: s.SoC + "/" + stack, params: maps.Clone(s.Chip)}
 	maps.Copy(r.params, st.Params)
@@ -162,14 +161,14 @@ func (s SoC) Costs(stack string) (Costs, error) {
 	if r.err == nil {
 		for name := range r.params {
 			if !r.used[name] {
-				r.err = fmt.Errorf("%s: no such parameter: %s", r.of, name)
+				r.err = fmt.Errorf("%s: unknown parameter %s", r.of, name)
 			}
 		}
 	}
 	return c, r.err
 }
 
-// paramReader takes values out of a file and keeps the first error.
+// paramReader reads values and keeps the first error.
 type paramReader struct {
 	of     string
 	params map[string]Param

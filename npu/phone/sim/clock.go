@@ -2,14 +2,14 @@ package sim
 
 import "time"
 
-// Now implements npu.Clock: how long the NPU was busy so far, waiting included.
+// Now implements npu.Clock. It returns how long the NPU was busy or waiting so far.
 func (d *Device) Now() time.Duration {
-	d.beside.Lock()
-	defer d.beside.Unlock()
+	d.statsMu.Lock()
+	defer d.statsMu.Unlock()
 	return d.stats.Busy
 }
 
-// Largest implements npu.Clock: a mapping lies within one session's window.
+// Largest implements npu.Clock. A mapping lies within one session's window.
 func (d *Device) Largest() int64 { return d.costs.Window }
 
 // Map implements npu.Clock.
@@ -20,29 +20,29 @@ func (d *Device) Map(bytes int64) error {
 	if err := d.hold(bytes); err != nil {
 		return err
 	}
-	d.beside.Lock()
-	defer d.beside.Unlock()
+	d.statsMu.Lock()
+	defer d.statsMu.Unlock()
 	d.copy(d.stats.Busy, d.costs.MapTime(1, bytes))
 	return nil
 }
 
 // Unmap implements npu.Clock.
 func (d *Device) Unmap(bytes int64) {
-	d.beside.Lock()
-	defer d.beside.Unlock()
+	d.statsMu.Lock()
+	defer d.statsMu.Unlock()
 	d.stats.Mapped -= bytes
 }
 
 // Move implements npu.Clock.
 func (d *Device) Move(bytes int64, from time.Duration) (begins, ends time.Duration) {
-	d.beside.Lock()
-	defer d.beside.Unlock()
+	d.statsMu.Lock()
+	defer d.statsMu.Unlock()
 	took := d.costs.StageTime(bytes)
 	d.copy(from, took)
 	return d.copies - took, d.copies
 }
 
-// copy keeps the core that maps and copies busy, from the given time on or when it is free.
+// copy keeps the core that maps and copies busy, from the given time or when it is free.
 func (d *Device) copy(from, took time.Duration) {
 	d.copies = max(d.copies, from) + took
 	d.stats.Joules += took.Seconds() * d.costs.CPUWatts
@@ -50,8 +50,8 @@ func (d *Device) copy(from, took time.Duration) {
 
 // Await implements npu.Clock.
 func (d *Device) Await(until time.Duration) {
-	d.beside.Lock()
-	defer d.beside.Unlock()
+	d.statsMu.Lock()
+	defer d.statsMu.Unlock()
 	wait := max(0, until-d.stats.Busy)
 	d.stats.Staging += wait
 	d.stats.Busy += wait

@@ -252,7 +252,7 @@ func TestSwitchingOptions(t *testing.T) {
 		opt  Options
 		want string
 	}{
-		{Options{Chip: "sm8750", Switching: "sometimes"}, "want one of"},
+		{Options{Chip: "sm8750", Switching: "sometimes"}, "use one of"},
 		{Options{Chip: "sm8750", Switching: "optimal"}, "use one of"},
 		{Options{Switching: "greedy"}, "simulated phone"},
 		{Options{Chip: "sm8750", Memory: 3 << 20, Switching: "greedy"}, "without a bound"},

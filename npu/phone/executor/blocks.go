@@ -9,20 +9,19 @@ import (
 	"tandem/npu"
 )
 
-// Blocks keeps the weights of a model's blocks, each in an arena of its own with room for one graph: what
-// a phone's memory allows (sd.npu §3.1). Loading a graph brings its weights from where they lie into the
-// arena, in the layout that the device's kernels read (see npu.Traits): on the native device it packs Q4_0 and
-// Q8_0 out of the mapped file, and copies the rest.
+// Blocks keeps the weights of each of a model's blocks in an arena with room for one graph, as a phone's memory allows
+// (sd.npu §3.1). Loading a graph copies its weights into the arena, in the layout that the device's kernels read (see
+// npu.Packer). For the native device it packs Q4_0 and Q8_0 and copies other types.
 type Blocks struct {
 	blocks []*block
 	traits npu.Traits
 }
 
 type block struct {
-	graphs [2][]npu.Program // [small]: the layers of the block for either chunk size
+	graphs [2][]npu.Program // the layers of the block for large chunks, and for small ones
 	arena  []byte
-	source []*npu.Tensor // what is brought
-	place  []*npu.Tensor // to where
+	source []*npu.Tensor // weights
+	place  []*npu.Tensor // their places in the arena
 	state  atomic.Int32
 }
 
@@ -31,10 +30,10 @@ const (
 	nothing  int32 = iota
 	large          // G¹
 	small          // G²
-	changing       // it is being loaded
+	changing       // being loaded
 )
 
-// NewBlocks compiles blocks of layers for two chunk sizes: large[j] and small[j] are the layers of block j,
+// NewBlocks compiles blocks of layers for two chunk sizes. largeGraphs[j] and smallGraphs[j] are the layers of block j,
 // over the same tensors. Nothing is loaded yet.
 func NewBlocks(d npu.Device, largeGraphs, smallGraphs [][]*npu.Graph) (*Blocks, error) {
 	if len(largeGraphs) != len(smallGraphs) {
@@ -59,7 +58,7 @@ func NewBlocks(d npu.Device, largeGraphs, smallGraphs [][]*npu.Graph) (*Blocks, 
 	return b, nil
 }
 
-// placed copies a graph with its matrices in the block's arena.
+// placed returns a copy of a graph with its matrices in the block's arena.
 func (bl *block) placed(traits npu.Traits, g *npu.Graph, places map[*npu.Tensor]*npu.Tensor) *npu.Graph {
 	out := &npu.Graph{Name: g.Name, Chunk: g.Chunk}
 	for _, n := range g.Nodes {
@@ -79,7 +78,7 @@ func (bl *block) placed(traits npu.Traits, g *npu.Graph, places map[*npu.Tensor]
 	return out
 }
 
-// lay makes the arena. Kernels want matrices to begin at multiples of 64 bytes.
+// lay makes the arena. Kernels need matrices that begin at multiples of 64 bytes.
 func (bl *block) lay(traits npu.Traits) {
 	const line = 64
 	up := func(n int) int { return (n + line - 1) &^ (line - 1) }
@@ -100,16 +99,16 @@ func (bl *block) lay(traits npu.Traits) {
 // Len returns the number of blocks.
 func (b *Blocks) Len() int { return len(b.blocks) }
 
-// Bytes is the memory of a block's weights.
+// Bytes returns the size of a block's arena.
 func (b *Blocks) Bytes(j int) int { return len(b.blocks[j].arena) }
 
-// Load brings the block's graph for prefill, or for decoding if smallGraph, over whatever was there.
+// Load loads the block's graph for prefill, or for decoding if smallGraph, in place of the loaded one.
 func (b *Blocks) Load(j int, smallGraph bool) error {
 	bl := b.blocks[j]
 	if bl.state.Swap(changing) == changing {
 		return fmt.Errorf("block %d is being loaded already", j)
 	}
-	clear(bl.arena) // what is there is gone from the first byte on: a run now would show it
+	clear(bl.arena) // a run during the load would compute wrong results and be noticed
 	for i, t := range bl.source {
 		b.bring(bl.place[i], t)
 	}
@@ -132,7 +131,7 @@ func (b *Blocks) Load(j int, smallGraph bool) error {
 	return nil
 }
 
-// bring copies a matrix to its place, in groups of rows where the device wants it packed.
+// bring copies a matrix to its place, packed if the device reads it packed.
 func (b *Blocks) bring(to, from *npu.Tensor) {
 	if !to.Packed {
 		copy(to.Data, from.Data)
@@ -145,11 +144,10 @@ func (b *Blocks) bring(to, from *npu.Tensor) {
 	}
 }
 
-// ErrNotLoaded is wrapped by the error of a run on a graph that is not the one that is loaded.
+// ErrNotLoaded is wrapped by the error of a run on a graph that is not loaded.
 var ErrNotLoaded = errors.New("the graph is not loaded")
 
-// Run takes rows through the block's layers, on G² if smallGraph. The rows are a.X, and the result goes to
-// a.Out, which may be the same.
+// Run computes the block's layers for the rows a.X, on G² if smallGraph. The result goes to a.Out, which may be a.X.
 func (b *Blocks) Run(j int, smallGraph bool, a npu.Args) error {
 	i, want := 0, large
 	if smallGraph {
@@ -165,7 +163,7 @@ func (b *Blocks) Run(j int, smallGraph bool, a npu.Args) error {
 	return nil
 }
 
-// held is the Stage of a loaded block: it moves nothing, and lets nobody read what is being replaced.
+// held is the Stage of a loaded block. It moves nothing, and refuses reads while the block is being loaded.
 type held struct {
 	*block
 	want int32

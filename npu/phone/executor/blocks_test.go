@@ -28,8 +28,8 @@ func (d *counted) PackGroup(dst []byte, t *npu.Tensor, row int) {
 	d.Device.PackGroup(dst, t, row)
 }
 
-// On the native device a load packs what its kernels read packed, and copies the rest; a run reads that and gives
-// the bits of a graph whose weights were packed when it was compiled.
+// For the native device a load packs the types that its kernels read packed, and copies the rest. A run then gives the
+// same bits as a graph whose weights were packed by Compile.
 func TestLoadsPack(t *testing.T) {
 	const width, wide = 64, 40 // of which the last group is not full
 	for _, c := range []struct {
@@ -93,7 +93,7 @@ func TestLoadsPack(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !slices.Equal(a.Out, want) {
-				t.Errorf("%v: other bits than of weights that are always there", c.t)
+				t.Errorf("%v: other bits than with weights that are not staged", c.t)
 			}
 		}
 	}

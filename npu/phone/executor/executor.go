@@ -1,9 +1,8 @@
-// Package executor carries plans of package plan out: one goroutine computes the blocks of a prefill, chunk
-// by chunk, another loads decoding's graphs where prefill's were (CoordGen §3.2, Figure 8).
+// Package executor carries out the plans of package plan. One goroutine computes the blocks of a prefill, chunk by chunk;
+// another loads the graphs for decoding in place of those for prefill (CoordGen §3.2, Figure 8).
 //
-// The order is the plan's alone, however long things take: a load starts after the steps that the plan
-// names, a block waits for its load. Blocks keeps the weights of blocks in arenas of their own and refuses
-// a run whose graph is not the one that is loaded.
+// The plan alone decides the order, however long things take: a load begins after the steps that the plan names, and a
+// block waits for its load. Blocks keeps the weights of blocks in arenas and refuses to run graphs that are not loaded.
 package executor
 
 import (
@@ -14,17 +13,17 @@ import (
 	"tandem/npu/phone/plan"
 )
 
-// Machine is what a plan is carried out on. Compute and Load are called by different goroutines, each by
-// one at a time, and never for the same block at once.
+// Machine computes and loads blocks. Compute and Load are called by different goroutines, one call of each at a time, and
+// never at once for the same block.
 type Machine interface {
-	// Compute takes the chunk through the block, on G² if small.
+	// Compute computes the block for the chunk, on G² if small.
 	Compute(ctx context.Context, block, chunk int, small bool) error
-	// Load brings the block's G² to where its G¹ is.
+	// Load loads the block's G² in place of its G¹.
 	Load(ctx context.Context, block int) error
 }
 
-// Run carries out a plan for the given number of blocks and chunks, and returns what happened when. It
-// ends with the first error of the machine or of ctx, when both goroutines have.
+// Run carries out a plan for the given number of blocks and chunks, and returns what happened when. It returns the first
+// error of the machine or of ctx, after both goroutines have ended.
 func Run(ctx context.Context, pl plan.Plan, blocks, chunks int, m Machine) (plan.Timeline, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

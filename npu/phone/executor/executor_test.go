@@ -12,7 +12,7 @@ import (
 	"tandem/npu/phone/plan"
 )
 
-// timed is a machine that takes as long as a problem says, and checks what it is asked.
+// timed is a machine that takes as long as a problem says, and checks its calls.
 type timed struct {
 	t       *testing.T
 	p       plan.Problem
@@ -76,7 +76,7 @@ func problem() plan.Problem {
 	return p
 }
 
-// In virtual time the executor does what Simulate says, span for span.
+// In virtual time Run does what Simulate says, span by span.
 func TestRunIsWhatWasSimulated(t *testing.T) {
 	p := problem()
 	for _, s := range append(slices.Clone(plan.Strategies), plan.Optimal) {

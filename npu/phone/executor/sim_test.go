@@ -36,8 +36,8 @@ func (p phone) Compute(_ context.Context, block, chunk int, small bool) error {
 	return nil
 }
 
-// On a simulated NPU, in virtual time, every plan takes exactly as long as planning said from the chip's
-// costs, and all of them compute the same numbers.
+// On a simulated NPU, in virtual time, every plan takes exactly as long as planned from the chip's costs, and all plans
+// compute the same numbers.
 func TestPlansOnASimulatedNPU(t *testing.T) {
 	const blocks, chunks, large, small, width = 4, 3, 8, 2, 192
 	costs, err := sim.Find("sm8650/mllm")

@@ -6,20 +6,20 @@ import (
 	"time"
 )
 
-// width is how many schedules beam keeps: fewer of large problems, so that these are planned at once too.
+// width returns how many schedules beam keeps: fewer for large problems, so that planning is always fast.
 func (p Problem) width() int { return min(max(50_000/p.steps(), 16), 256) }
 
 // partial is the beginning of a schedule, up to some step.
 type partial struct {
 	at            []int           // as Plan.Switch, for blocks that have switched
-	loaded        []time.Duration // when those have their G²
+	loaded        []time.Duration // when each of those has its G²
 	compute, load time.Duration   // when computations and loads end
-	rest          time.Duration   // what the steps to come compute at least: unless switched, on the faster graph
+	rest          time.Duration   // least time of the steps to come: on the faster graph, unless the block has switched
 	unloaded      time.Duration   // loads to come
-	bound         time.Duration   // of all that it may lead to
+	bound         time.Duration   // of all schedules that begin so
 }
 
-// beam searches as Exact does, but keeps only so many schedules at each step, those of the best bounds.
+// beam searches as Exact does, but keeps only width schedules at each step, those with the best bounds.
 func (p Problem) beam() []int {
 	n, chunks := len(p.Blocks), len(p.Runs)
 	first := partial{at: all(n, chunks), loaded: make([]time.Duration, n), unloaded: p.Loads()}
@@ -27,7 +27,7 @@ func (p Problem) beam() []int {
 		first.rest += p.least(s%n, s/n)
 	}
 	list, next := []partial{first}, []partial(nil)
-	for s := -n; s < p.steps(); s++ { // the first n decide who switches before the first chunk
+	for s := -n; s < p.steps(); s++ { // the first n decide which blocks switch before the first chunk
 		j, c := (s+n)%n, (s+n)/n-1
 		next = next[:0]
 		for _, q := range list {
@@ -58,12 +58,12 @@ func (p Problem) beam() []int {
 	return list[0].at
 }
 
-// least is the time of a step on the faster graph.
+// least returns the time of a step on the faster graph.
 func (p Problem) least(block, chunk int) time.Duration {
 	return min(p.Compute(block, chunk, false), p.Compute(block, chunk, true))
 }
 
-// switched is q with the block's load begun; the chunk is the first that it takes on G².
+// switched returns q with the block's load begun. The chunk is the first that the block computes on G².
 func (p Problem) switched(q partial, block, chunk int) partial {
 	q.at, q.loaded = slices.Clone(q.at), slices.Clone(q.loaded)
 	q.load = max(q.load, q.compute) + p.Blocks[block].Load
@@ -75,7 +75,7 @@ func (p Problem) switched(q partial, block, chunk int) partial {
 	return q
 }
 
-// bound is a time that no schedule which begins with q, up to the step, can beat.
+// bound returns a time that no schedule beginning with q, up to the step, can beat.
 func (p Problem) bound(q partial, step int) time.Duration {
 	b := max(q.compute+q.rest, q.load)
 	if q.unloaded > 0 {
@@ -84,7 +84,7 @@ func (p Problem) bound(q partial, step int) time.Duration {
 	return b
 }
 
-// same reports whether two schedules that came equally far go on alike.
+// same reports whether two schedules that have come equally far go on alike.
 func same(a, b partial) bool {
 	if a.bound != b.bound || a.compute != b.compute || a.load != b.load || a.rest != b.rest || a.unloaded != b.unloaded {
 		return false
@@ -97,7 +97,7 @@ func same(a, b partial) bool {
 	return true
 }
 
-// ready is when the block can go on: 0 on G¹, at least when it is its turn on G².
+// ready returns when the block can go on: 0 on G¹; on G² no earlier than its turn.
 func (q partial) ready(block int) time.Duration {
 	if q.loaded[block] == 0 {
 		return 0

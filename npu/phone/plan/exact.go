@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Exact finds the fastest plan by branch and bound. It decides, at each step where it is open, whether the
-// block that has just computed switches now. nodes bounds the search, 0 for no bound; ok says whether it
-// was finished, otherwise the plan is the best found. Problems of more than 64 blocks are not searched.
+// Exact finds the fastest plan by branch and bound. At each open step it decides whether the block that has just
+// computed switches now. nodes bounds the search; 0 is no bound. ok reports whether the search was finished; if not,
+// the plan is the best one found. Exact does not search problems of more than 64 blocks.
 func (p Problem) Exact(nodes int) (pl Plan, ok bool) {
 	n, c := len(p.Blocks), len(p.Runs)
 	first := p.progressive().Switch
@@ -32,7 +32,7 @@ type exact struct {
 	bounded  bool
 	best     []int
 	least    time.Duration
-	rest     []time.Duration // what the steps from each on take at least, on whichever graph is faster
+	rest     []time.Duration // least time of the steps from each on, on the faster graph
 	at       []int
 	loaded   []time.Duration
 	seen     map[key][]state
@@ -43,10 +43,10 @@ type key struct {
 	switched uint64
 }
 
-// state is how far a partial schedule came: when its computations and its loads end.
+// state says when the computations and the loads of a partial schedule end.
 type state struct{ compute, load time.Duration }
 
-// begin decides which blocks switch before the first chunk, then searches on.
+// begin decides which blocks switch before the first chunk, then searches the rest.
 func (e *exact) begin(j int, switched uint64, load, unloaded time.Duration) {
 	if j == e.n {
 		e.search(0, switched, 0, load, unloaded)
@@ -61,8 +61,8 @@ func (e *exact) begin(j int, switched uint64, load, unloaded time.Duration) {
 	e.at[j] = len(e.p.Runs)
 }
 
-// search continues a schedule whose computations before step end at compute and whose loads end at load;
-// unloaded is the time of the loads to come.
+// search continues a schedule whose computations before step end at compute and whose loads end at load. unloaded is
+// the time of the loads to come.
 func (e *exact) search(step int, switched uint64, compute, load, unloaded time.Duration) {
 	if e.bounded {
 		if e.left--; e.left <= 0 {
@@ -94,8 +94,8 @@ func (e *exact) search(step int, switched uint64, compute, load, unloaded time.D
 	e.at[j] = len(e.p.Runs)
 }
 
-// dominated reports whether an earlier schedule came as far in no more time, and remembers this one. It
-// compares only schedules without a load in flight, of which two numbers say everything.
+// dominated reports whether an earlier schedule came as far in no more time, and remembers this one. It compares only
+// schedules without a load in flight, which two numbers describe.
 func (e *exact) dominated(step int, switched uint64, compute, load time.Duration) bool {
 	pending := 0
 	for m := switched; m != 0; m &= m - 1 {

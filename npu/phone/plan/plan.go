@@ -1,12 +1,12 @@
-// Package plan decides when a model's blocks change from the graph of prefill to the graph of decoding
-// (CoordGen §3.2, sd.npu §4.2; DESIGN §4.1).
+// Package plan decides when a model's blocks change from the graph for prefill to the graph for decoding (CoordGen §3.2,
+// sd.npu §4.2).
 //
-// A mobile NPU takes graphs of fixed shapes and has room for one of each block. Prefill wants graph G¹,
-// which takes a whole chunk at once; decoding wants G², which takes a few tokens. Loading G² of a block
-// while other blocks compute hides the time that it takes; the block then does its share of the remaining
-// chunks by several runs of G², which gives the same numbers more slowly.
+// A mobile NPU takes graphs of fixed shapes and has room for one graph of each block. Prefill is fast on graph G¹, which
+// takes a whole chunk at once. Decoding is fast on G², which takes a few tokens. Loading a block's G² while other blocks
+// compute hides the loading time. The block then computes its share of the remaining chunks with several runs of G²,
+// which gives the same numbers more slowly.
 //
-// Everything here is arithmetic on durations: no clock, no device. Package executor carries plans out.
+// The package computes with durations alone, without a clock or a device. Package executor carries plans out.
 package plan
 
 import (
@@ -14,23 +14,23 @@ import (
 	"time"
 )
 
-// Block is what planning knows of one block of layers.
+// Block holds the durations of one block of layers.
 type Block struct {
-	Load  time.Duration // bringing its G² to where its G¹ is
+	Load  time.Duration // loading its G² in place of its G¹
 	Large time.Duration // one chunk on G¹
 	Small time.Duration // one run of G²
 }
 
-// Problem is a prefill with the switch that it shall hide. Chunk c passes through all blocks in turn; then
-// chunk c+1 does. Computations do not overlap each other, nor do loads; a computation and the load of
-// another block do.
+// Problem is a prefill and the change of graphs that it should hide. Chunk c passes through all blocks in turn, then
+// chunk c+1. Computations do not overlap each other, nor do loads. A computation and the load of another block may
+// overlap.
 type Problem struct {
 	Blocks []Block
-	// Runs has an entry for each chunk: how many runs of G² take the chunk's tokens.
+	// Runs says, for each chunk, how many runs of G² compute the chunk's tokens.
 	Runs []int
 }
 
-// Uniform is a problem of equal blocks and equal chunks.
+// Uniform returns a problem of equal blocks and equal chunks.
 func Uniform(blocks, chunks, runs int, b Block) Problem {
 	p := Problem{Blocks: make([]Block, blocks), Runs: make([]int, chunks)}
 	for i := range p.Blocks {
@@ -42,7 +42,7 @@ func Uniform(blocks, chunks, runs int, b Block) Problem {
 	return p
 }
 
-// Bounds of a problem: far above any model, far below what overflows.
+// Bounds of a problem, far above any model and far below what overflows.
 const (
 	maxBlocks   = 1 << 10
 	maxChunks   = 1 << 14
@@ -50,7 +50,7 @@ const (
 	maxDuration = time.Hour
 )
 
-// Check says what is wrong with a problem.
+// Check returns an error if the problem is out of bounds.
 func (p Problem) Check() error {
 	if n, c := len(p.Blocks), len(p.Runs); n == 0 || c == 0 || n > maxBlocks || c > maxChunks {
 		return fmt.Errorf("%d blocks and %d chunks: want 1 to %d and 1 to %d", n, c, maxBlocks, maxChunks)
@@ -70,11 +70,11 @@ func (p Problem) Check() error {
 	return nil
 }
 
-// steps is how many computations there are: one for each chunk and block. Step s is block s mod N of
-// chunk s / N.
+// steps returns the number of computations, one for each chunk and block. Step s is block s mod N of chunk s / N, where N
+// is the number of blocks.
 func (p Problem) steps() int { return len(p.Blocks) * len(p.Runs) }
 
-// Compute is how long the block takes for the chunk on G¹, or on G² if small.
+// Compute returns how long the block takes for the chunk on G¹, or on G² if small.
 func (p Problem) Compute(block, chunk int, small bool) time.Duration {
 	if small {
 		return p.Blocks[block].Small * time.Duration(p.Runs[chunk])
@@ -82,7 +82,7 @@ func (p Problem) Compute(block, chunk int, small bool) time.Duration {
 	return p.Blocks[block].Large
 }
 
-// Loads is how long all loads take together.
+// Loads returns the time of all loads.
 func (p Problem) Loads() (sum time.Duration) {
 	for _, b := range p.Blocks {
 		sum += b.Load
@@ -90,7 +90,7 @@ func (p Problem) Loads() (sum time.Duration) {
 	return sum
 }
 
-// Prefill is how long prefill takes on G¹ alone.
+// Prefill returns the time of a prefill on G¹ alone.
 func (p Problem) Prefill() (sum time.Duration) {
 	for _, b := range p.Blocks {
 		sum += b.Large
@@ -98,8 +98,8 @@ func (p Problem) Prefill() (sum time.Duration) {
 	return sum * time.Duration(len(p.Runs))
 }
 
-// Bound is a time that no schedule which switches can beat: all computations on the faster graph, or all
-// loads. Resident loads nothing and may be faster.
+// Bound returns a time that no schedule which switches can beat: that of all computations on the faster graph, or that
+// of all loads. Resident loads nothing and may be faster.
 func (p Problem) Bound() time.Duration {
 	var compute time.Duration
 	for j := range p.Blocks {
@@ -115,15 +115,15 @@ type Strategy uint8
 
 // The strategies.
 const (
-	Synchronous  Strategy = iota // load when prefill is over
-	Asynchronous                 // load a block when it has computed the last chunk
+	Synchronous  Strategy = iota // load after prefill
+	Asynchronous                 // load a block after it has computed the last chunk
 	Resident                     // both graphs stay loaded: no switch, twice the memory
-	Greedy                       // the papers' rule (Eq. 2), from the first chunk on
-	Progressive                  // the rule, begun when it is worth it, then improved: see Problem.Plan
+	Greedy                       // CoordGen's rule (Eq. 2), from the first chunk on
+	Progressive                  // the same rule from the best step on, then improved: see Problem.Plan
 	Optimal                      // by branch and bound
 )
 
-// Strategies lists those that answer at once for any size; Optimal is for small problems.
+// Strategies lists the strategies that are fast for problems of any size. Optimal is for small ones.
 var Strategies = []Strategy{Synchronous, Asynchronous, Resident, Greedy, Progressive}
 
 var strategyNames = [...]string{"synchronous", "asynchronous", "resident", "greedy", "progressive", "optimal"}
@@ -142,25 +142,24 @@ func ParseStrategy(name string) (Strategy, error) {
 			return Strategy(s), nil
 		}
 	}
-	return 0, fmt.Errorf("strategy %q: want one of %v", name, strategyNames)
+	return 0, fmt.Errorf("strategy %q is not known: use one of %v", name, strategyNames)
 }
 
-// Load brings one block's G². It starts when the load before it has ended and the first After steps of
-// computation have.
+// Load loads one block's G². It begins when the load before it and the first After steps of computation are over.
 type Load struct{ Block, After int }
 
-// Plan says what a loader does, and which graph each step of computation runs on. It depends on no clock:
-// whatever the durations turn out to be, the order holds.
+// Plan says what to load when, and which graph each step of computation runs on. The order holds whatever the durations
+// turn out to be.
 type Plan struct {
 	Strategy Strategy
 	Loads    []Load // in the order of loading
-	// Switch has an entry for each block: the first chunk that it takes on G². It is the number of chunks
-	// for a block that switches after the last.
+	// Switch says, for each block, which chunk it computes first on G². For a block that switches after the last chunk
+	// it is the number of chunks.
 	Switch []int
 }
 
-// Check reports whether the plan is one for p: every block switches exactly once (with Resident: not at
-// all), after its last chunk on G¹ and in time for its first on G².
+// Check returns an error unless the plan is one for p: every block switches exactly once, after its last chunk on G¹ and
+// in time for its first on G². With Resident no block switches.
 func (pl Plan) Check(p Problem) error {
 	n, c := len(p.Blocks), len(p.Runs)
 	if len(pl.Switch) != n {
@@ -178,7 +177,7 @@ func (pl Plan) Check(p Problem) error {
 	after := 0
 	for i, l := range pl.Loads {
 		if l.Block < 0 || l.Block >= n || seen[l.Block] {
-			return fmt.Errorf("load %d: block %d is not there or was loaded before", i, l.Block)
+			return fmt.Errorf("load %d: there is no block %d, or it was loaded before", i, l.Block)
 		}
 		seen[l.Block] = true
 		// A load waits for those before it, and for what they wait for.
@@ -198,7 +197,7 @@ func (pl Plan) Check(p Problem) error {
 	return nil
 }
 
-// Span is one stretch of a timeline.
+// Span is one computation or load.
 type Span struct {
 	Start, End time.Duration
 	Load       bool // a load of G², otherwise a computation
@@ -207,18 +206,18 @@ type Span struct {
 	Small      bool // a computation on G²
 }
 
-// Timeline is what happens when a plan is carried out.
+// Timeline says what happens when a plan is carried out.
 type Timeline struct {
-	Spans    []Span        // by start; computations and loads each in order, without overlap
+	Spans    []Span        // by start; computations do not overlap each other, nor do loads
 	Prefill  time.Duration // when the last computation ends
 	Switched time.Duration // when the last load ends
-	Stall    time.Duration // when nothing computed but a load was awaited, the end included
+	Stall    time.Duration // how long nothing computed because a load was awaited, also at the end
 }
 
-// Total is when decoding may begin: the latency that the papers minimise.
+// Total returns when decoding can begin, the latency that CoordGen minimises.
 func (t Timeline) Total() time.Duration { return max(t.Prefill, t.Switched) }
 
-// Hidden is the share of all load time during which something computed; 1 where there is nothing to load.
+// Hidden returns the share of the loading time during which something computed; 1 if nothing is loaded.
 func (t Timeline) Hidden() float64 {
 	var loads time.Duration
 	for _, s := range t.Spans {
@@ -232,7 +231,7 @@ func (t Timeline) Hidden() float64 {
 	return 1 - float64(t.Stall)/float64(loads)
 }
 
-// NewTimeline makes a timeline of spans that were measured: computations and loads, each in order.
+// NewTimeline makes a timeline of measured spans. Computations must be in order, and so must loads.
 func NewTimeline(spans []Span) Timeline {
 	t := Timeline{Spans: spans}
 	sortSpans(t.Spans)
@@ -243,7 +242,7 @@ func NewTimeline(spans []Span) Timeline {
 			t.Switched = max(t.Switched, s.End)
 		}
 	}
-	idle := func(from, to time.Duration) { // loading, with nothing computing beside it
+	idle := func(from, to time.Duration) { // loading while nothing computes
 		for _, l := range loads {
 			t.Stall += max(0, min(to, l.End)-max(from, l.Start))
 		}
@@ -258,11 +257,11 @@ func NewTimeline(spans []Span) Timeline {
 	return t
 }
 
-// Simulate carries the plan out on paper. The plan must pass Check.
+// Simulate returns the timeline of the plan by the problem's durations. The plan must pass Check.
 func (p Problem) Simulate(pl Plan) Timeline {
 	n, steps := len(p.Blocks), p.steps()
 	t := Timeline{Spans: make([]Span, 0, steps+n)}
-	ends := make([]time.Duration, steps+1) // ends[s]: when s steps are over
+	ends := make([]time.Duration, steps+1) // ends[s] is when s steps are over
 	loaded := make([]time.Duration, n)
 	loads := pl.Loads
 	load := func(done int) {

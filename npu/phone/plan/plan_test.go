@@ -26,8 +26,8 @@ func drawProblem(t *rapid.T, blocks, chunks int) Problem {
 
 var everyStrategy = append(slices.Clone(Strategies), Optimal)
 
-// Every block executes each chunk exactly once and in order, switches exactly once, and is never used
-// while it loads; computations do not overlap each other, nor do loads.
+// Every block computes each chunk exactly once and in order, switches exactly once, and is never used while it loads.
+// Computations do not overlap each other, nor do loads.
 func TestTimelinesObeyTheDevice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawProblem(t, 6, 4)
@@ -101,8 +101,8 @@ func TestProgressiveIsNeverWorse(t *testing.T) {
 	})
 }
 
-// The branch and bound against all assignments of switches, and, on the smallest instances, against all
-// orders of loading too, which shows that the order of release is the right one.
+// Exact agrees with all assignments of switches and, on the smallest instances, with all orders of loading too. So the
+// order of release is the best one.
 func TestExactAgainstEverything(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawProblem(t, 4, 3)
@@ -159,8 +159,8 @@ func bruteForce(p Problem) time.Duration {
 	return best
 }
 
-// CoordGen Figure 8: six blocks, two chunks, a load as long as two blocks of computation. Half of the
-// blocks have switched when the first chunk ends; all have when the second does.
+// CoordGen Figure 8: six blocks, two chunks, and loads as long as two blocks of computation. Half of the blocks have
+// switched at the end of the first chunk, and all at the end of the second.
 func TestCoordGen_Figure8(t *testing.T) {
 	const ms = time.Millisecond
 	p := Uniform(6, 2, 2, Block{Load: 20 * ms, Large: 10 * ms, Small: 5 * ms})
@@ -183,8 +183,8 @@ func TestCoordGen_Figure8(t *testing.T) {
 	}
 }
 
-// The largest instances that the exact solver is meant for, and how far Progressive is from the optimum on
-// them: at most 5 %, with the durations of real blocks, whose parts are alike.
+// On the largest instances that Exact is meant for, with durations like those of real blocks, Progressive is at most 5 %
+// slower than the optimum.
 func TestProgressiveNearTheOptimum(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(2, 8).Draw(t, "blocks")
@@ -237,7 +237,7 @@ func TestPlanCheckRefuses(t *testing.T) {
 		}
 	}
 	if p.Check() != nil || p.Plan(Progressive).Check(p) != nil {
-		t.Error("a good plan is refused")
+		t.Error("a valid plan is refused")
 	}
 }
 
@@ -252,7 +252,7 @@ func TestParseStrategy(t *testing.T) {
 	}
 }
 
-// Instances beyond the exact solver's promise still end, with or without an optimum.
+// The search of instances that are too large for Exact ends too, with or without an optimum.
 func BenchmarkExact(b *testing.B) {
 	const ms = time.Millisecond
 	for range b.N {

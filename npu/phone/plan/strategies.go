@@ -10,12 +10,12 @@ func sortSpans(spans []Span) {
 	slices.SortStableFunc(spans, func(a, b Span) int { return cmp.Compare(a.Start, b.Start) })
 }
 
-// Plan plans by the strategy. Optimal takes long for more than about 8 blocks × 4 chunks: see Exact.
+// Plan plans by the strategy. Optimal is slow for more than about 8 blocks × 4 chunks: see Exact.
 //
-// Progressive tries the papers' rule from every step on, since switching early makes the remaining chunks
-// slower and a load needs only so much cover; then it searches as the exact solver does, with a bound on how
-// many schedules it keeps, for blocks that are not alike (the last has the head); then it moves switches while
-// that helps. It is never worse than Asynchronous or Greedy.
+// Progressive works in three steps. It tries CoordGen's rule from every step on, since switching early makes the
+// remaining chunks slower. It searches as Exact does, but keeps a bounded number of schedules, for blocks that differ
+// (the last one has the head). Then it moves switches as long as that helps. It is never worse than Asynchronous or
+// Greedy.
 func (p Problem) Plan(s Strategy) Plan {
 	n, c := len(p.Blocks), len(p.Runs)
 	switch s {
@@ -41,9 +41,9 @@ func (p Problem) Plan(s Strategy) Plan {
 
 func all(n, v int) []int { return slices.Repeat([]int{v}, n) }
 
-// earliest is the plan with these switches whose loads start as early as they may, in the order in which
-// they may. No other order is faster: from one release to the deadline that belongs to it there are
-// always N steps, so what may start first is also needed first.
+// earliest returns the plan with these switches whose loads begin as early as possible, in that order. No other order is
+// faster: there are always N steps from the release of a load to its deadline, so the load that can begin first is also
+// needed first.
 func (p Problem) earliest(s Strategy, at []int) Plan {
 	n := len(p.Blocks)
 	pl := Plan{Strategy: s, Switch: at, Loads: make([]Load, n)}
@@ -55,11 +55,11 @@ func (p Problem) earliest(s Strategy, at []int) Plan {
 	return pl
 }
 
-// greedy is the papers' rule from the given step on: load the last block that still has G¹ behind the
-// fewest blocks of computation that cover it (Eq. 2), and go on after them.
+// greedy follows CoordGen's rule from the given step on: load the last block that still has G¹ while the fewest blocks
+// compute that cover the load (Eq. 2), and go on after them.
 //
-// Where the computations before the block's own turn cannot cover its load, it waits at its turn; when its
-// turn is now, it takes this chunk on G¹ first.
+// If the computations before the block's own turn cannot cover its load, it waits at its turn. If its turn is now, it
+// first computes this chunk on G¹.
 func (p Problem) greedy(step int) Plan {
 	n, c := len(p.Blocks), len(p.Runs)
 	pl := Plan{Strategy: Greedy, Switch: all(n, c)}
@@ -106,12 +106,12 @@ func (p Problem) progressive() Plan {
 	return p.earliest(Progressive, best)
 }
 
-// exchanges bounds how many steps improve looks at in schedules with pairs of blocks moved, so that large
-// problems are planned at once too: they are left with single moves.
+// exchanges bounds how many steps improve examines in schedules with two blocks moved, so that planning is always fast.
+// Large problems get single moves only.
 const exchanges = 5_000_000
 
-// improve moves the switches of single blocks, and of two at once where none helps alone, as long as that
-// makes the plan faster.
+// improve moves the switches of single blocks, or of two at once if no single move helps, as long as that makes the plan
+// faster.
 func (p Problem) improve(at []int, least time.Duration) {
 	bound, left := p.Bound(), exchanges
 	better := func() bool {
@@ -126,7 +126,7 @@ func (p Problem) improve(at []int, least time.Duration) {
 	}
 }
 
-// move tries every switch of every block from the given one on, and keeps what is better.
+// move tries every switch of every block from the given one on, and keeps improvements.
 func (p Problem) move(at []int, from int, better func() bool) (moved bool) {
 	for j := from; j < len(at); j++ {
 		keep := at[j]
@@ -140,7 +140,7 @@ func (p Problem) move(at []int, from int, better func() bool) (moved bool) {
 	return moved
 }
 
-// exchange moves one block wherever that leads and looks for another whose move makes up for it.
+// exchange moves one block, even for the worse, and looks for another whose move makes up for it.
 func (p Problem) exchange(at []int, left *int, better func() bool) bool {
 	for j := range at {
 		keep := at[j]
@@ -158,7 +158,7 @@ func (p Problem) exchange(at []int, left *int, better func() bool) bool {
 	return false
 }
 
-// total is Simulate(earliest(at)).Total() without the timeline.
+// total returns Simulate(earliest(at)).Total() without making the timeline.
 func (p Problem) total(at []int) time.Duration {
 	n := len(p.Blocks)
 	var compute, load time.Duration

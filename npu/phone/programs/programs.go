@@ -1,5 +1,5 @@
-// Package programs keeps compiled programs and what they take: memory for weights and activations, the time
-// to compile or load, the time of runs (DESIGN §4). It wraps a device and decides nothing.
+// Package programs measures compiled programs: their memory for weights and activations, the time to compile or load
+// them, and the time of their runs.
 package programs
 
 import (
@@ -12,8 +12,8 @@ import (
 	"tandem/npu/phone/memory"
 )
 
-// Cache is a device that compiles a graph once, however often it is asked. Graphs are the same when their
-// operations, shapes and parameters are, over the very same weights.
+// Cache is a device that compiles equal graphs once. Graphs are equal if their operations, shapes and parameters are, and
+// if they share their weights.
 type Cache struct {
 	npu.Device
 
@@ -26,7 +26,7 @@ type Cache struct {
 // New wraps a device.
 func New(d npu.Device) *Cache { return &Cache{Device: d, byKey: map[string]*program{}} }
 
-// Info is what a program takes on its device.
+// Info says what a program takes on its device.
 type Info struct {
 	Compiled *npu.Graph `json:"-"`
 
@@ -35,11 +35,11 @@ type Info struct {
 	Chunk   int    `json:"chunk"`
 	Nodes   int    `json:"nodes"`
 	Weights int64  `json:"weight_bytes"`
-	// Activations is the memory of a full chunk's values, where those that do not live together share it, and
-	// Unshared what they would take otherwise.
+	// Activations is the memory of a full chunk's values if values share memory that do not live at the same time.
+	// Unshared is the memory if they do not share.
 	Activations int64         `json:"activation_bytes"`
 	Unshared    int64         `json:"unshared_bytes"`
-	Load        time.Duration `json:"load_ns"` // compiling, which on this kind of device is loading too
+	Load        time.Duration `json:"load_ns"` // time of Compile, which on this kind of device also loads
 	Runs        int           `json:"runs"`
 	Rows        int           `json:"rows"`   // of all runs
 	Run         time.Duration `json:"run_ns"` // the mean
@@ -65,7 +65,7 @@ func (c *Cache) Compile(g *npu.Graph) (npu.Program, error) {
 	return p, nil
 }
 
-// Programs lists what was compiled, in that order.
+// Programs returns the compiled programs, in the order of their compilation.
 func (c *Cache) Programs() []Info {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -76,7 +76,7 @@ func (c *Cache) Programs() []Info {
 	return out
 }
 
-// Hits returns how often a graph was there already.
+// Hits returns how often an equal graph had been compiled before.
 func (c *Cache) Hits() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -91,7 +91,7 @@ type program struct {
 	spent time.Duration
 }
 
-// Info returns what the program takes, as far as it is known.
+// Info returns what the program takes, as measured so far.
 func (p *program) Info() Info {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -137,7 +137,7 @@ func describe(g *npu.Graph) Info {
 	return i
 }
 
-// key says everything that a graph's result depends on, weights by identity.
+// key describes everything that a graph's result depends on, with weights by identity.
 func key(g *npu.Graph) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%q %d\n", g.Name, g.Chunk)

@@ -1,8 +1,7 @@
 // Package netem emulates a network path: delay, jitter, a rate with a queue, random and bursty loss,
-// reordering, duplication, outages, and the replay of recorded traces (the networks of DRAGON §7.2 and
-// beyond).
+// reordering, duplication, outages, and the replay of recorded traces (among them the networks of DRAGON §7.2).
 //
-// Link is the decision alone: a pure state machine that says when, if ever, a packet leaves the path. Given
-// a seed it always decides the same. Relay runs two of them, one for each direction, between UDP sockets
-// and the clock; tests run them in virtual time. The package knows nothing of what the packets carry.
+// Link is a pure state machine that decides when a packet leaves the path, if ever. The same seed gives the same decisions.
+// Relay runs two links, one for each direction, on UDP sockets and the clock; tests run them in virtual time. The package
+// does not look into packets.
 package netem

@@ -13,15 +13,15 @@ type Config struct {
 	Delay        time.Duration // propagation, one way
 	Jitter       time.Duration // spread of the delay about Delay; see Distribution
 	Distribution Distribution
-	Rate         float64 // bits a second, 0 for no limit
-	Queue        int     // bytes that wait for the rate or the trace before packets are dropped (150,000)
-	Loss         float64 // probability that a packet is lost, independently of others
-	Burst        Burst   // bursty loss, in addition
+	Rate         float64 // bits per second, 0 for no limit
+	Queue        int     // bytes that may wait for the rate or the trace [150,000]; beyond them packets are dropped
+	Loss         float64 // probability that a packet is lost, independent of other packets
+	Burst        Burst   // bursty loss, in addition to Loss
 	Duplicate    float64 // probability that a packet arrives twice
-	Reorder      float64 // probability that a packet overtakes the queue of delayed ones: it skips Delay
+	Reorder      float64 // probability that a packet skips Delay and so overtakes others
 	Unordered    bool    // jitter may change the order of packets
 	Outages      []Outage
-	Trace        *Trace // adds its delay and takes its rate and losses
+	Trace        *Trace // adds its delay and applies its rate and losses
 	Seed         uint64
 }
 
@@ -29,11 +29,11 @@ type Config struct {
 type Distribution uint8
 
 const (
-	// Normal has Jitter as its standard deviation, cut off at three of them.
+	// Normal has Jitter as its standard deviation and is cut off at three standard deviations.
 	Normal Distribution = iota
-	// Uniform spreads evenly over Delay ± Jitter.
+	// Uniform is even over Delay ± Jitter.
 	Uniform
-	// Pareto is never early and seldom very late: shape 3, Jitter as the mean lateness.
+	// Pareto is never early and rarely very late: its shape is 3 and Jitter is the mean lateness.
 	Pareto
 )
 
@@ -56,24 +56,24 @@ func ParseDistribution(name string) (Distribution, error) {
 	return 0, fmt.Errorf("unknown jitter distribution %q: use normal, uniform or pareto", name)
 }
 
-// Burst is the Gilbert-Elliott model: a path alternates between a good and a bad state from packet to packet.
+// Burst is the Gilbert-Elliott model: at each packet the path may change between a good and a bad state.
 type Burst struct {
-	Enter    float64 // probability of good → bad; 0 switches the model off
+	Enter    float64 // probability of good → bad; 0 turns the model off
 	Leave    float64 // probability of bad → good
 	LossGood float64
 	LossBad  float64
 }
 
-// Outage is a time in which nothing passes.
+// Outage is a period in which nothing passes.
 type Outage struct {
 	From, For time.Duration // since the start of the path
 	Every     time.Duration // repeats with this period; 0 for once
-	Hold      bool          // packets wait for the end, as on a stalled radio link, instead of being lost
+	Hold      bool          // packets wait until the end, as on a stalled radio link, instead of being lost
 }
 
 const defaultQueue = 150_000
 
-// Validate names the first field that makes no sense.
+// Validate returns an error that names the first invalid field.
 func (c Config) Validate() error {
 	for _, p := range []struct {
 		name string
@@ -97,7 +97,7 @@ func (c Config) Validate() error {
 		return fmt.Errorf("netem: rate of %v bit/s: use 0 for no limit, or at least 100", c.Rate)
 	}
 	if c.Queue < 0 {
-		return fmt.Errorf("netem: queue of %d bytes", c.Queue)
+		return fmt.Errorf("netem: queue of %d bytes: use 0 or more", c.Queue)
 	}
 	if int(c.Distribution) >= len(distributionNames) {
 		return fmt.Errorf("netem: unknown %v", c.Distribution)
@@ -113,17 +113,17 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// Link decides the fate of packets in one direction. It has no clock: time is what Step is told, counted
-// from the start of the path.
+// Link decides what happens to the packets of one direction. It has no clock: Step takes the time since the start of the
+// path.
 type Link struct {
 	cfg     Config
 	rng     *rand.Rand
 	bad     bool          // state of the burst model
-	free    time.Duration // when the rate limiter has sent all it has
+	free    time.Duration // when the rate limiter will have sent everything
 	cursor  cursor        // position in a packet trace
 	waiting []waiting     // packets in the queue, by leaving time
 	queued  int           // their bytes
-	last    time.Duration // the latest delivery so far
+	last    time.Duration // latest delivery so far
 }
 
 type waiting struct {
@@ -142,8 +142,8 @@ func NewLink(c Config) (*Link, error) {
 	return &Link{cfg: c, rng: rand.New(rand.NewPCG(c.Seed, 0x6e6574656d))}, nil
 }
 
-// Step takes a packet of that many bytes at the time now, which never decreases, and appends to out the
-// times at which it arrives: none when it is lost, two when it is duplicated.
+// Step sends a packet of size bytes at time now, which must not decrease. It appends the packet's times of arrival to out:
+// none if the packet is lost, two if it is duplicated.
 func (l *Link) Step(now time.Duration, size int, out []time.Duration) []time.Duration {
 	point := l.cfg.Trace.at(now)
 	if l.lost(point.Loss) {
@@ -172,7 +172,7 @@ func (l *Link) Step(now time.Duration, size int, out []time.Duration) []time.Dur
 	return out
 }
 
-// lost draws the packet's loss from all the models at once.
+// lost draws whether any of the loss models drops the packet.
 func (l *Link) lost(trace float64) bool {
 	lost := l.cfg.Loss > 0 && l.rng.Float64() < l.cfg.Loss
 	if trace > 0 && l.rng.Float64() < trace {
@@ -194,7 +194,7 @@ func (l *Link) lost(trace float64) bool {
 	return lost
 }
 
-// outage returns when a packet that comes now can be sent, and whether ever.
+// outage returns when a packet that comes now can be sent, and whether it can be sent at all.
 func (l *Link) outage(now time.Duration) (time.Duration, bool) {
 	for _, o := range l.cfg.Outages {
 		since := now - o.From
@@ -211,8 +211,8 @@ func (l *Link) outage(now time.Duration) (time.Duration, bool) {
 	return now, true
 }
 
-// transmit passes a packet through the queue and returns when its last byte has left; not ok when the
-// queue is full. The packet comes at now and may not be sent before start.
+// transmit passes a packet through the queue and returns when its last byte has left. It reports false if the queue is full.
+// The packet comes at now and may not be sent before start.
 func (l *Link) transmit(now, start time.Duration, size int, rate float64) (time.Duration, bool) {
 	if l.cfg.Rate > 0 && (rate == 0 || l.cfg.Rate < rate) {
 		rate = l.cfg.Rate
@@ -241,7 +241,7 @@ func (l *Link) transmit(now, start time.Duration, size int, rate float64) (time.
 	return sent, true
 }
 
-// delay draws the propagation delay, never negative.
+// delay draws the propagation delay. It is never negative.
 func (l *Link) delay() time.Duration {
 	d, j := float64(l.cfg.Delay), float64(l.cfg.Jitter)
 	if j > 0 {
@@ -255,7 +255,7 @@ func (l *Link) delay() time.Duration {
 	return time.Duration(max(d, 0))
 }
 
-// quantile is the deviation from Delay, in units of Jitter, that a share u in [0, 1) of packets does not exceed.
+// quantile returns the deviation from Delay, in units of Jitter, that the share u of packets does not exceed. 0 ≤ u < 1.
 func (d Distribution) quantile(u float64) float64 {
 	switch d {
 	case Normal:

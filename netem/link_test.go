@@ -12,7 +12,7 @@ import (
 
 const ms = time.Millisecond
 
-// replay sends n packets of that size, one each gap, and returns the arrival of each, -1 for lost ones.
+// replay sends n packets at intervals of gap and returns the arrival of each, -1 if it is lost.
 func replay(t *testing.T, c Config, n, size int, gap time.Duration) []time.Duration {
 	t.Helper()
 	l, err := NewLink(c)
@@ -37,7 +37,7 @@ func TestLinkDelay(t *testing.T) {
 	}
 }
 
-// A link is slower than its rate never, and as fast as its rate when it is kept busy.
+// A link is never faster than its rate, and as fast as its rate when it is kept busy.
 func TestLinkRate(t *testing.T) {
 	at := replay(t, Config{Rate: 1e6, Queue: 1 << 20}, 100, 1250, 0) // 10 ms each
 	for i := range at {
@@ -126,8 +126,8 @@ func TestLinkOutage(t *testing.T) {
 	}
 }
 
-// Whatever the path: nothing arrives before it was sent plus what the path must take, order holds unless
-// asked otherwise, and the same seed decides the same.
+// On any path, nothing arrives earlier than the path allows, packets stay in order unless set otherwise, and the same seed
+// gives the same decisions.
 func TestLinkProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := Config{

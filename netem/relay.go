@@ -13,12 +13,12 @@ import (
 )
 
 const (
-	maxFlows = 256             // clients of a relay
-	flowIdle = 5 * time.Minute // after which a silent one is forgotten
+	maxFlows = 256             // most clients of a relay
+	flowIdle = 5 * time.Minute // silent clients are forgotten after this time
 )
 
-// Relay passes UDP packets between clients and a target over an emulated path. All clients share the
-// path, as devices behind one radio link do; the target sees each at a port of its own.
+// Relay passes UDP packets between clients and a target over an emulated path. All clients share the path, as devices behind
+// one radio link do. The target sees each client at a different port.
 type Relay struct {
 	front  *net.UDPConn // clients send here
 	target *net.UDPAddr
@@ -32,19 +32,19 @@ type Relay struct {
 	flows map[netip.AddrPort]*flow
 }
 
-// flow is one client: the socket towards the target that stands for it.
+// flow is a client: the socket that represents it to the target.
 type flow struct {
 	client netip.AddrPort
 	back   *net.UDPConn
 	used   time.Time
 }
 
-// RelayStats counts packets.
+// RelayStats counts the packets of a Relay.
 type RelayStats struct {
 	Up, Down struct{ In, Out, Dropped uint64 }
 }
 
-// Listen starts a relay to target on a free local port with the same path both ways.
+// Listen starts a relay to target on a free local port, with the same path in both directions.
 func Listen(target string, c Config) (*Relay, error) {
 	back := c
 	back.Seed++
@@ -77,10 +77,10 @@ func ListenOn(addr, target string, up, down Config) (*Relay, error) {
 	return r, nil
 }
 
-// Addr is where clients send to.
+// Addr returns the address that clients send to.
 func (r *Relay) Addr() string { return r.front.LocalAddr().String() }
 
-// Stats returns the packets so far. Duplicates count in Out.
+// Stats returns the counts so far. Out includes duplicates.
 func (r *Relay) Stats() RelayStats {
 	var s RelayStats
 	s.Up.In, s.Up.Out, s.Up.Dropped = r.up.in.Load(), r.up.out.Load(), r.up.dropped.Load()
@@ -88,7 +88,7 @@ func (r *Relay) Stats() RelayStats {
 	return s
 }
 
-// Rebind gives each client a new port towards the target, as a NAT or a change of network does.
+// Rebind gives each client a new port as the target sees it, as a NAT or a change of network does.
 func (r *Relay) Rebind() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -98,8 +98,8 @@ func (r *Relay) Rebind() {
 	}
 }
 
-// Interrupt lets nothing pass in either direction for the time d from now on. Packets that come meanwhile
-// are lost or, with hold, arrive afterwards, as on a stalled radio link.
+// Interrupt blocks both directions for the duration d. Packets that come meanwhile are lost or, with hold, arrive afterwards,
+// as on a stalled radio link.
 func (r *Relay) Interrupt(d time.Duration, hold bool) {
 	for _, p := range []*pipe{r.up, r.down} {
 		p.mu.Lock()
@@ -108,7 +108,7 @@ func (r *Relay) Interrupt(d time.Duration, hold bool) {
 	}
 }
 
-// Close stops the relay; packets on their way are lost.
+// Close stops the relay. Packets on their way are lost.
 func (r *Relay) Close() error {
 	r.mu.Lock()
 	select {
@@ -127,7 +127,7 @@ func (r *Relay) Close() error {
 	return nil
 }
 
-// serve takes packets from clients.
+// serve receives packets from clients.
 func (r *Relay) serve() {
 	buf := make([]byte, 65536)
 	for {
@@ -139,7 +139,7 @@ func (r *Relay) serve() {
 			continue // a client's port was unreachable
 		}
 		data := slices.Clone(buf[:n])
-		r.up.push(r.start, n, func() { // the flow as it is when the packet leaves
+		r.up.push(r.start, n, func() { // the flow's socket at the time the packet leaves
 			if f := r.flow(client); f != nil {
 				f.back.WriteToUDP(data, r.target)
 			}
@@ -147,7 +147,7 @@ func (r *Relay) serve() {
 	}
 }
 
-// flow returns the client's flow, nil when there are too many.
+// flow returns the client's flow, or nil if there are too many.
 func (r *Relay) flow(client netip.AddrPort) *flow {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -175,7 +175,7 @@ func (r *Relay) flow(client netip.AddrPort) *flow {
 	return f
 }
 
-// expire forgets silent clients. The caller holds r.mu.
+// expire forgets silent clients. The caller must hold r.mu.
 func (r *Relay) expire(now time.Time) {
 	for key, f := range r.flows {
 		if now.Sub(f.used) > flowIdle {
@@ -185,7 +185,7 @@ func (r *Relay) expire(now time.Time) {
 	}
 }
 
-// answer takes the target's packets for one client.
+// answer receives the target's packets for a client.
 func (r *Relay) answer(f *flow) {
 	buf := make([]byte, 65536)
 	for {
@@ -214,12 +214,12 @@ type pipe struct {
 	link  *Link
 	due   sends
 	count int
-	wake  chan struct{} // capacity 1: an earlier send was added
+	wake  chan struct{} // capacity 1: signals an earlier send
 }
 
 type send struct {
 	at    time.Duration
-	order int // among equals, as they came
+	order int // of arrival, to order equal times
 	do    func()
 }
 
@@ -275,7 +275,7 @@ func (p *pipe) run(start time.Time, done <-chan struct{}) {
 	}
 }
 
-// sends is a heap of packets by the time they leave.
+// sends is a heap of packets, ordered by the time they leave.
 type sends []send
 
 func (s sends) Len() int { return len(s) }

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// echo answers every packet and tells where it came from.
+// echo sends every packet back and reports where it came from.
 func echo(t *testing.T) (addr string, from chan string) {
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {

@@ -16,10 +16,10 @@ import (
 const (
 	psTick     = 64 * time.Nanosecond // the kernel's PSCHED_SHIFT of 6
 	maxKernel  = time.Duration(math.MaxUint32) * psTick
-	packetSize = 1300 // bytes of a typical full packet of QUIC: the kernel counts its queue in packets
+	packetSize = 1300 // bytes of a typical full QUIC packet; the kernel measures its queue in packets
 	noLimit    = 100_000
-	// keepOrder is a rate, in bytes a second, that delays nobody: with any rate the kernel lets no packet
-	// overtake the one before it, without one jitter changes their order.
+	// keepOrder is a rate, in bytes per second, that delays no packet. With any rate the kernel keeps packets in order;
+	// without one, jitter changes the order.
 	keepOrder = 100e9 / 8
 
 	lossGilbertElliott = 2 // NETEM_LOSS_GE, struct tc_netem_gemodel
@@ -28,14 +28,14 @@ const (
 )
 
 func init() {
-	nl.EnableErrorMessageReporting = true // else the kernel's own words are lost
+	nl.EnableErrorMessageReporting = true // otherwise the kernel's message is lost
 }
 
-// Apply emulates the path c on the interface, in the place of one applied before.
+// Apply emulates the path c on the interface. It replaces a path that was applied before.
 //
-// Delay, jitter with its distribution, rate, queue (in packets), loss, bursts, duplication and reordering are
-// the kernel's own; its randomness is not seeded by c. Nothing is changed on an error, which wraps
-// ErrNoKernel where only a Relay can do it and ErrForbidden without the privilege.
+// The kernel emulates delay, jitter with its distribution, rate, queue (in packets), loss, bursts, duplication and reordering.
+// It does not use the seed of c. On an error nothing changes. The error wraps ErrNoKernel if only a Relay can emulate the
+// path, and ErrForbidden if this process lacks the privilege.
 func (k Kernel) Apply(c Config) error {
 	if err := c.Validate(); err != nil {
 		return err
@@ -52,8 +52,8 @@ func (k Kernel) Apply(c Config) error {
 	if err != nil {
 		return err
 	}
-	if root != nil && root.Type() != "netem" && root.Attrs().Handle>>16 != 0 { // not one that comes by default
-		return fmt.Errorf("netem: %s has a %s queue that somebody set up: remove it first (tc qdisc del dev %s root)", k.Interface, root.Type(), k.Interface)
+	if root != nil && root.Type() != "netem" && root.Attrs().Handle>>16 != 0 { // not a default queue
+		return fmt.Errorf("netem: %s has a %s queue that another program set up: remove it first (tc qdisc del dev %s root)", k.Interface, root.Type(), k.Interface)
 	}
 	req := nl.NewNetlinkRequest(unix.RTM_NEWQDISC, unix.NLM_F_CREATE|unix.NLM_F_REPLACE|unix.NLM_F_ACK)
 	req.AddData(rootOf(link))
@@ -63,7 +63,7 @@ func (k Kernel) Apply(c Config) error {
 	return k.explain(err)
 }
 
-// Clear gives the interface its default queue back.
+// Clear restores the default queue of the interface.
 func (k Kernel) Clear() error {
 	link, err := k.link()
 	if err != nil {
@@ -79,7 +79,7 @@ func (k Kernel) Clear() error {
 	return k.explain(netlink.QdiscDel(root))
 }
 
-// Show says what is emulated on the interface.
+// Show returns what is emulated on the interface.
 func (k Kernel) Show() (KernelState, error) {
 	s := KernelState{Interface: k.Interface, Qdisc: "none"}
 	link, err := k.link()
@@ -106,12 +106,12 @@ func (k Kernel) link() (netlink.Link, error) {
 	link, err := netlink.LinkByName(k.Interface)
 	var missing netlink.LinkNotFoundError
 	if errors.As(err, &missing) {
-		return nil, fmt.Errorf("netem: no interface is called %q: \"ip link\" lists them", k.Interface)
+		return nil, fmt.Errorf("netem: no interface %q: \"ip link\" lists them", k.Interface)
 	}
 	return link, k.explain(err)
 }
 
-// root is the queue that everything sent on the interface passes; nil for none.
+// root returns the queue of everything sent on the interface, or nil.
 func (k Kernel) root(link netlink.Link) (netlink.Qdisc, error) {
 	list, err := netlink.QdiscList(link)
 	if err != nil {
@@ -129,13 +129,13 @@ func rootOf(link netlink.Link) *nl.TcMsg {
 	return &nl.TcMsg{Family: nl.FAMILY_ALL, Ifindex: int32(link.Attrs().Index), Parent: netlink.HANDLE_ROOT}
 }
 
-// explain says what a kernel's error means and what to do.
+// explain adds to the kernel's error what it means and what to do.
 func (k Kernel) explain(err error) error {
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, syscall.ENOENT): // "Specified qdisc kind is unknown"
-		return fmt.Errorf("netem: %w on %s: it has no sch_netem (%w); \"modprobe sch_netem\" where the system comes with it, else use a relay", ErrNoKernel, k.Interface, err)
+		return fmt.Errorf("netem: %w on %s: it has no sch_netem (%w); try \"modprobe sch_netem\", or use a relay", ErrNoKernel, k.Interface, err)
 	case errors.Is(err, syscall.EPERM), errors.Is(err, syscall.EACCES):
 		return fmt.Errorf("netem: %s: %w (%w)", k.Interface, ErrForbidden, err)
 	case errors.Is(err, syscall.EAFNOSUPPORT), errors.Is(err, syscall.EPROTONOSUPPORT):
@@ -144,7 +144,7 @@ func (k Kernel) explain(err error) error {
 	return fmt.Errorf("netem: %s: %w", k.Interface, err)
 }
 
-// kernelOptions is c as struct tc_netem_qopt and the attributes that follow it.
+// kernelOptions encodes c as struct tc_netem_qopt and the attributes that follow it.
 func kernelOptions(c Config) (*nl.RtAttr, error) {
 	if err := c.kernelCan(); err != nil {
 		return nil, err
@@ -155,7 +155,7 @@ func kernelOptions(c Config) (*nl.RtAttr, error) {
 	}
 	loss := c.Loss
 	if c.Burst.Enter > 0 {
-		loss = 0 // the kernel has either model: the bursts take both
+		loss = 0 // the kernel has one loss model: the bursts' model includes both
 	}
 	opt := nl.TcNetemQopt{
 		Latency: ticks(c.Delay), Jitter: ticks(spread), Limit: kernelLimit(c),
@@ -190,7 +190,7 @@ func kernelOptions(c Config) (*nl.RtAttr, error) {
 	return options, nil
 }
 
-// kernelLimit is the queue in packets. The kernel counts those on their way as well.
+// kernelLimit returns the queue in packets. The kernel counts packets on their way too.
 func kernelLimit(c Config) uint32 {
 	if c.Rate == 0 {
 		return noLimit
@@ -203,16 +203,16 @@ func kernelLimit(c Config) uint32 {
 	return uint32(min(math.Ceil((float64(queue)+onTheWay)/packetSize), noLimit))
 }
 
-// kernelJitter is the spread that the kernel is told and the table that it draws from: quantiles of the
-// distribution in units of spread/8192, in 16 bits, so at most four spreads from the middle. Without a table
-// its draws are uniform.
+// kernelJitter returns the spread for the kernel, and the table that it draws from: quantiles of the distribution in units of
+// spread/8192. They have 16 bits, so they are at most four spreads from the middle. Without a table the kernel draws
+// uniformly.
 func kernelJitter(c Config) (spread time.Duration, table []int16) {
 	if c.Jitter == 0 || c.Distribution == Uniform {
 		return c.Jitter, nil
 	}
 	unit := 1.0
 	if c.Distribution == Pareto {
-		unit = 4 // its tail is long: up to 16 times the mean lateness, which one packet in 700 exceeds
+		unit = 4 // for the long tail: up to 16 times the mean lateness, which one packet in 700 exceeds
 	}
 	table = make([]int16, distSize)
 	for i := range table {
@@ -224,7 +224,7 @@ func kernelJitter(c Config) (spread time.Duration, table []int16) {
 
 func ticks(d time.Duration) uint32 { return uint32((d + psTick/2) / psTick) }
 
-// toShare is a probability as the kernel has it, out of 2³²−1.
+// toShare returns a probability in the kernel's unit, 1/(2³²−1).
 func toShare(p float64) uint32 { return uint32(math.RoundToEven(p * math.MaxUint32)) }
 
 func fromShare(n uint32) float64 { return float64(n) / math.MaxUint32 }

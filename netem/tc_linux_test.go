@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The options are, byte for byte, those that iproute2 6.1 sends for the command above each.
+// The options equal, byte for byte, those that iproute2 6.1 sends for the commands.
 func TestKernelOptionsAsIproute2(t *testing.T) {
 	if nl.NativeEndian().Uint16([]byte{1, 0}) != 1 {
 		t.Skip("the vectors are little endian")
@@ -45,7 +45,7 @@ func TestKernelOptionsAsIproute2(t *testing.T) {
 		},
 		{
 			"delay 100ms 10ms rate 100gbit",
-			Config{Delay: 100 * ms, Jitter: 10 * ms, Distribution: Uniform}, 1000, // the rate keeps the order
+			Config{Delay: 100 * ms, Jitter: 10 * ms, Distribution: Uniform}, 1000, // the rate keeps packets in order
 			"3c000200 84d71700 e8030000 00000000 00000000 00000000 5a620200" +
 				"0c000800 00dd0ee9 02000000 14000600 ffffffff 00000000 00000000 00000000",
 		},
@@ -56,15 +56,15 @@ func TestKernelOptionsAsIproute2(t *testing.T) {
 			continue
 		}
 		got := options.Serialize()
-		nl.NativeEndian().PutUint32(got[8:], c.limit) // ours follows from the queue in bytes
+		nl.NativeEndian().PutUint32(got[8:], c.limit) // ours is computed from the queue in bytes
 		if want := strings.ReplaceAll(c.want, " ", ""); hex.EncodeToString(got) != want {
 			t.Errorf("%s:\n%x, want\n%s", c.tc, got, want)
 		}
 	}
 }
 
-// The kernel reads the table as 16-bit numbers after the attribute's header, and draws a number, times the
-// spread, over 8192.
+// The kernel reads the table as 16-bit numbers after the attribute's header. It draws one, multiplies it by the spread and
+// divides it by 8192.
 func TestKernelJitterFollowsTheRelay(t *testing.T) {
 	for _, shape := range []Distribution{Normal, Uniform, Pareto} {
 		c := Config{Delay: 100 * ms, Jitter: 10 * ms, Distribution: shape, Unordered: true}
@@ -73,7 +73,7 @@ func TestKernelJitterFollowsTheRelay(t *testing.T) {
 			t.Fatal(err)
 		}
 		spread, table := kernelJitter(c)
-		if table == nil { // the kernel's own draw
+		if table == nil { // the kernel draws uniformly
 			for i := range distSize {
 				table = append(table, int16(distScale*(2*float64(i)/distSize-1)))
 			}
@@ -96,7 +96,7 @@ func TestKernelJitterFollowsTheRelay(t *testing.T) {
 			ours, kernel := sum[0][i]/100_000, sum[1][i]/float64(len(table))
 			if i == 1 {
 				if tolerance = 3; shape == Pareto {
-					continue // its variance is in the few packets of the far tail
+					continue // few packets in the far tail make its variance
 				}
 			}
 			if math.Abs(ours-kernel) > tolerance {
@@ -121,7 +121,7 @@ func TestKernelCannot(t *testing.T) {
 	}
 }
 
-// namespace gives the test a network of its own, with a loopback interface, where permitted.
+// namespace gives the test a separate network with a loopback interface. It skips the test where that is not permitted.
 func namespace(t *testing.T) {
 	t.Helper()
 	runtime.LockOSThread() // never unlocked: the thread, and with it the namespace, ends with the test
@@ -137,7 +137,7 @@ func namespace(t *testing.T) {
 	}
 }
 
-// On a kernel with sch_netem the path is applied, shown, replaced and cleared; on another the error says so.
+// With sch_netem in the kernel, a path is applied, shown, replaced and cleared. Without it, the error says so.
 func TestKernel(t *testing.T) {
 	namespace(t)
 	k := Kernel{"lo"}
@@ -177,7 +177,7 @@ func TestKernel(t *testing.T) {
 	}
 }
 
-// A queue that somebody else set up is not replaced or removed.
+// A queue that another program set up is neither replaced nor removed.
 func TestKernelLeavesOthersAlone(t *testing.T) {
 	namespace(t)
 	k := Kernel{"lo"}
@@ -212,13 +212,13 @@ func TestKernelNamesTheInterface(t *testing.T) {
 	}
 }
 
-// Without the privilege the error says how to get it.
+// Without the privilege, the error says how to get it.
 func TestKernelForbidden(t *testing.T) {
 	namespace(t)
 	empty := unix.CapUserData{}
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	data := [2]unix.CapUserData{empty, empty}
-	if err := unix.Capset(&header, &data[0]); err != nil { // of this thread, which ends with the test
+	if err := unix.Capset(&header, &data[0]); err != nil { // for this thread, which ends with the test
 		t.Skipf("SKIPPED: cannot drop capabilities: %v", err)
 	}
 	if err := (Kernel{"lo"}).Apply(Config{Delay: ms}); !errors.Is(err, ErrForbidden) || !strings.Contains(err.Error(), "NET_ADMIN") {

@@ -17,23 +17,23 @@ import (
 	"time"
 )
 
-// Trace is a recorded path, replayed over and over. It holds either points in time, or the opportunities
-// at which packets could leave.
+// Trace is a recorded path that is replayed repeatedly. It holds either the path's state at points in time, or the times at
+// which packets could leave.
 type Trace struct {
-	Points  []Point         // by time, the first at 0
-	Packets []time.Duration // each lets 1,500 bytes leave (Mahimahi's format); ascending
+	Points  []Point         // in order of time, the first at 0
+	Packets []time.Duration // ascending; at each, 1,500 bytes can leave (Mahimahi's format)
 	Period  time.Duration   // after which the trace starts again
 }
 
-// Point is the state of a path from a time on.
+// Point is the state of a path from At on.
 type Point struct {
 	At    time.Duration
 	Delay time.Duration // one way
-	Rate  float64       // bits a second, 0 for no limit
+	Rate  float64       // bits per second, 0 for no limit
 	Loss  float64       // probability
 }
 
-// Direction tells the two ways of a path apart.
+// Direction is one of the two directions of a path.
 type Direction uint8
 
 const (
@@ -42,13 +42,13 @@ const (
 )
 
 const (
-	traceUnit  = 1500     // bytes of a packet trace's opportunity
+	traceUnit  = 1500     // bytes that can leave at a time of a packet trace
 	maxSamples = 10 << 20 // lines of a trace
-	maxPings   = 1 << 20  // replies of a ping log, missing ones included
+	maxPings   = 1 << 20  // replies of a ping log, including missing ones
 )
 
-// LoadTrace reads a trace for one direction by the file's kind: *.csv as ReadCSV does, *.up and *.down as
-// ReadPackets, else a ping log. For a file.up or file.down the direction picks the one of the two.
+// LoadTrace reads a trace for one direction. It reads *.csv with ReadCSV, *.up and *.down with ReadPackets, and other files
+// with ReadPing. The direction chooses between file.up and file.down, whichever of them path names.
 func LoadTrace(path string, dir Direction) (*Trace, error) {
 	ext := filepath.Ext(path)
 	if ext == ".up" || ext == ".down" {
@@ -74,22 +74,22 @@ func LoadTrace(path string, dir Direction) (*Trace, error) {
 	return t, nil
 }
 
-// Validate says what keeps a trace from being replayed.
+// Validate returns an error if the trace cannot be replayed.
 func (t *Trace) Validate() error {
 	last := time.Duration(-1)
 	for i, p := range t.Points {
 		if p.At <= last || i == 0 && p.At != 0 {
-			return fmt.Errorf("netem: trace: point %d at %v after %v; the first must be at 0", i, p.At, last)
+			return fmt.Errorf("netem: trace: point %d is at %v, after %v: points must be in order, the first at 0", i, p.At, last)
 		}
 		if last = p.At; !(p.Loss >= 0 && p.Loss <= 1) || !(p.Rate >= 0) || p.Delay < 0 {
-			return fmt.Errorf("netem: trace: point %d: delay %v, rate %v, loss %v", i, p.Delay, p.Rate, p.Loss)
+			return fmt.Errorf("netem: trace: point %d: delay %v, rate %v or loss %v is out of range", i, p.Delay, p.Rate, p.Loss)
 		}
 	}
 	if !slices.IsSorted(t.Packets) || len(t.Packets) > 0 && t.Packets[0] < 0 {
 		return errors.New("netem: trace: packets are not in order")
 	}
 	if n := len(t.Packets); n > 0 {
-		last = max(last, t.Packets[n-1]-1) // the last one may stand at the very end
+		last = max(last, t.Packets[n-1]-1) // the last may be at the very end
 	}
 	if t.Period <= last || t.Period <= 0 {
 		return fmt.Errorf("netem: trace: period %v ends before its last sample", t.Period)
@@ -97,8 +97,8 @@ func (t *Trace) Validate() error {
 	return nil
 }
 
-// at returns the state at a time. A rise of the delay takes effect at its point, a fall is gradual: packets
-// held back by a stall all arrive at its end.
+// at returns the state at a time. A longer delay takes effect at its point. A shorter one takes effect gradually: packets held
+// back by a stall all arrive at its end.
 func (t *Trace) at(now time.Duration) Point {
 	if t == nil || len(t.Points) == 0 {
 		return Point{}
@@ -122,10 +122,10 @@ func (t *Trace) packets() *Trace {
 	return t
 }
 
-// cursor is a place in a packet trace: the opportunity in use and what is left of it.
+// cursor is a position in a packet trace.
 type cursor struct {
-	index int // over all repetitions
-	room  int // bytes left of the opportunity before index
+	index int // of the next time, counted over all repetitions
+	room  int // bytes that can still leave at the time before index
 	last  time.Duration
 }
 
@@ -133,8 +133,8 @@ func (t *Trace) opportunity(i int) time.Duration {
 	return time.Duration(i/len(t.Packets))*t.Period + t.Packets[i%len(t.Packets)]
 }
 
-// send uses up opportunities from the time ready on and returns the last one's time. Opportunities that
-// pass while nothing waits are lost.
+// send returns when the last byte of a packet leaves that is ready at the given time. Times that pass while nothing waits are
+// lost.
 func (c *cursor) send(t *Trace, ready time.Duration, size int) time.Duration {
 	if c.last < ready {
 		c.room = 0
@@ -170,7 +170,7 @@ func ReadPackets(r io.Reader) (*Trace, error) {
 		}
 		at := time.Duration(ms) * time.Millisecond
 		if at < t.Period {
-			return nil, fmt.Errorf("line %d: %d ms comes after %v", n, ms, t.Period)
+			return nil, fmt.Errorf("line %d: %d ms comes after %v: times must be in order", n, ms, t.Period)
 		}
 		if len(t.Packets) == maxSamples {
 			return nil, fmt.Errorf("line %d: more than %d lines", n, maxSamples)
@@ -186,9 +186,9 @@ func ReadPackets(r io.Reader) (*Trace, error) {
 	return t, nil
 }
 
-// ReadPing reads the output of ping at its usual interval of one second: delays are half the round trip
-// above the log's minimum plus half the minimum. A reply that took longer than the interval shows a stall, in
-// which packets of both directions wait for its end: it counts in full. A missing reply is a second of loss.
+// ReadPing reads the output of ping at its usual interval of one second. A delay is half a round trip. A reply that took
+// longer than the interval shows a stall, during which the packets of both directions wait: what it took beyond the log's
+// shortest round trip counts in full. A missing reply is a second of loss.
 func ReadPing(r io.Reader) (*Trace, error) {
 	const interval = time.Second
 	rtts := map[int]time.Duration{}
@@ -229,7 +229,7 @@ func ReadPing(r io.Reader) (*Trace, error) {
 	return t, nil
 }
 
-// parsePing reads one reply; lines that are none are not ok.
+// parsePing reads a reply. It reports false for other lines.
 func parsePing(line string) (seq int, rtt time.Duration, ok bool, err error) {
 	_, rest, found := strings.Cut(line, "icmp_seq=")
 	text, rest, _ := strings.Cut(rest, " ")
@@ -240,18 +240,17 @@ func parsePing(line string) (seq int, rtt time.Duration, ok bool, err error) {
 	ms, _, _ := strings.Cut(rest, " ")
 	seq, err = strconv.Atoi(text)
 	if err != nil || seq < 1 || seq > maxPings {
-		return 0, 0, false, fmt.Errorf("sequence number %q", text)
+		return 0, 0, false, fmt.Errorf("invalid sequence number %q", text)
 	}
 	value, err := strconv.ParseFloat(ms, 64)
 	if err != nil || !(value >= 0 && value < 3.6e6) {
-		return 0, 0, false, fmt.Errorf("round trip %q ms", ms)
+		return 0, 0, false, fmt.Errorf("invalid round trip %q ms", ms)
 	}
 	return seq, time.Duration(value * float64(time.Millisecond)), true, nil
 }
 
-// ReadCSV reads a table with a header. Columns by name: time_ms or time_s (when absent, rows are a second
-// apart), delay_ms (one way) or rtt_ms (halved), upload_mbps, download_mbps or rate_mbps, loss (0 to 1).
-// Others are ignored.
+// ReadCSV reads a table with a header. Columns: time_ms or time_s (without either, rows are a second apart), delay_ms (one way)
+// or rtt_ms (halved), upload_mbps, download_mbps or rate_mbps, loss (0 to 1). Other columns are ignored.
 func ReadCSV(r io.Reader, dir Direction) (*Trace, error) {
 	in := csv.NewReader(r)
 	in.ReuseRecord = true
@@ -315,7 +314,7 @@ func ReadCSV(r io.Reader, dir Direction) (*Trace, error) {
 	return t, nil
 }
 
-// csvRow reads cells by column name; the first error sticks.
+// csvRow reads cells by column name and collects errors.
 type csvRow struct {
 	record []string
 	column map[string]int
@@ -324,7 +323,7 @@ type csvRow struct {
 
 func (r *csvRow) has(name string) bool { _, ok := r.column[name]; return ok }
 
-// number is 0 for an absent column.
+// number returns the number in a column, 0 if the column is absent.
 func (r *csvRow) number(name string) float64 {
 	i, ok := r.column[name]
 	if !ok {
@@ -332,7 +331,7 @@ func (r *csvRow) number(name string) float64 {
 	}
 	v, err := strconv.ParseFloat(strings.TrimSpace(r.record[i]), 64)
 	if err != nil || !(v >= 0 && v <= 1e9) {
-		r.err = errors.Join(r.err, fmt.Errorf("%s is %q", name, r.record[i]))
+		r.err = errors.Join(r.err, fmt.Errorf("%s: invalid number %q", name, r.record[i]))
 		return 0
 	}
 	return v

@@ -32,7 +32,7 @@ func TestReadPing(t *testing.T) {
 		{3400 * ms, 5010 * ms},
 		{4700 * ms, 5010 * ms},
 		{5000 * ms, 5010 * ms},
-		{6000 * ms, 6010 * ms}, // again from the start
+		{6000 * ms, 6010 * ms}, // repeated from the start
 	} {
 		out := l.Step(c.now, 100, nil)
 		if c.want < 0 && len(out) == 0 {
@@ -85,7 +85,7 @@ func TestReadCSV(t *testing.T) {
 	}
 }
 
-// The recorded networks load, and the real stall lasts ten seconds.
+// The recorded networks can be loaded, and the stall in one of them lasts ten seconds.
 func TestRecordedTraces(t *testing.T) {
 	dir := recorded(t)
 	files, err := os.ReadDir(dir)
@@ -120,7 +120,7 @@ func TestRecordedTraces(t *testing.T) {
 	}
 }
 
-// recorded finds the folder of recorded traces beside the repository.
+// recorded returns the folder of recorded traces next to the repository. It skips the test if there is none.
 func recorded(t *testing.T) string {
 	dir, err := os.Getwd()
 	if err != nil {

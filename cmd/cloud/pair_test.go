@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"net"
 	"os"
 	"path/filepath"
@@ -11,16 +12,17 @@ import (
 	"syscall"
 	"testing"
 
+	"tandem/cmd/internal/clitest"
 	"tandem/transport"
 )
 
-// --to takes the place of an old code, as docker-compose.yml does when it is started again, and of nothing else.
+// --to overwrites an old code, as when docker-compose.yml is started again, but no other file.
 func TestPairReplacesCodesOnly(t *testing.T) {
-	home, dir := t.TempDir(), t.TempDir()
+	home, dir := clitest.NewHome(t), t.TempDir()
 	file := filepath.Join(dir, "code")
 	var last string
 	for range 2 {
-		if _, stderr, code := run(t, home, "pair", "--address", "cloud:4433", "--to", file); code != 0 {
+		if _, stderr, err := home.Run("pair", "--address", "cloud:4433", "--to", file); err != nil {
 			t.Fatal(stderr)
 		}
 		text, err := os.ReadFile(file)
@@ -40,35 +42,35 @@ func TestPairReplacesCodesOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{mine: "not a pairing code", dir: "folder", filepath.Join(dir, "no/where"): "no folder"} {
-		if _, stderr, code := run(t, home, "pair", "--to", path); code == 0 || !strings.Contains(stderr, want) {
-			t.Errorf("--to %s: exit %d, %s; want %q", path, code, stderr, want)
+		if _, stderr, err := home.Run("pair", "--to", path); err == nil || !strings.Contains(stderr, want) {
+			t.Errorf("--to %s: %v, %s; want %q", path, err, stderr, want)
 		}
 	}
 	if text, err := os.ReadFile(mine); err != nil || string(text) != "years of work" {
-		t.Errorf("the file holds %q now (%v)", text, err)
+		t.Errorf("the file now holds %q (%v)", text, err)
 	}
-	if open, err := os.ReadDir(filepath.Join(home, ".local", "state", "tandem", "cloud", "invites")); err != nil || len(open) != 2 {
-		t.Errorf("%d codes are open (%v): want those that were written", len(open), err)
+	if open, err := os.ReadDir(filepath.Join(home.Dir, ".local", "state", "tandem", "cloud", "invites")); err != nil || len(open) != 2 {
+		t.Errorf("%d codes are open (%v), want the 2 that were written", len(open), err)
 	}
 }
 
-// A code leads to where serve listens, while it runs.
+// A code has the port of the running server.
 func TestPairKnowsThePort(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("ends the server with a signal")
 	}
-	home := t.TempDir()
+	home := clitest.NewHome(t)
 	addresses := func() string {
 		t.Helper()
-		stdout, stderr, code := run(t, home, "pair", "--json")
+		stdout, stderr, err := home.Run("pair", "--json")
 		var said struct{ Addresses []string }
-		if err := json.Unmarshal([]byte(stdout), &said); err != nil || code != 0 {
+		if err = errors.Join(err, json.Unmarshal([]byte(stdout), &said)); err != nil {
 			t.Fatal(err, stderr)
 		}
 		return strings.Join(said.Addresses, ",")
 	}
 	for listen, want := range map[string]string{"127.0.0.1:0": `^127\.0\.0\.1:PORT$`, ":0": `(^|,)127\.0\.0\.1:PORT$`} {
-		serve := cloud(t.Context(), t, home, "serve", "--json", "--listen", listen)
+		serve := home.Command(t.Context(), "serve", "--json", "--listen", listen)
 		out, err := serve.StdoutPipe()
 		if err != nil {
 			t.Fatal(err)
@@ -85,7 +87,7 @@ func TestPairKnowsThePort(t *testing.T) {
 			t.Errorf("serve on %s, the code leads to %s", said.Listening, got)
 		}
 		if listen == ":0" {
-			serve.Process.Kill() // leaves its note behind
+			serve.Process.Kill() // leaves its state file behind
 		}
 		serve.Process.Signal(syscall.SIGTERM)
 		serve.Wait()

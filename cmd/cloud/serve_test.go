@@ -12,7 +12,7 @@ import (
 	"tandem/pair"
 )
 
-// /metrics has a series for everything that an answer's counts say, summed over answers.
+// /metrics has a series for each count of an answer, summed over answers.
 func TestMetrics(t *testing.T) {
 	m, handler := newMetrics()
 	server := httptest.NewServer(handler)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A chat goes on when the conversation fills the reader's context, and after a question that does so alone.
+// A chat goes on after the conversation, or a single question, exceeds the model's context.
 func TestChatGoesOn(t *testing.T) {
 	h := newHome(t)
 	long := "What is the wifi password of the lake cabin, which stands by the water behind the old mill and under the tall firs, " +

@@ -18,7 +18,7 @@ import (
 	"tandem/internal/tinymodel"
 )
 
-// cloud is a `cloud serve` process with its own home.
+// cloud is a "cloud serve" process with its own home folder.
 type cloud struct {
 	home
 	binary, address string
@@ -67,7 +67,7 @@ func (c *cloud) serve(flags ...string) {
 	}
 }
 
-// kill ends the process at once, as a power cut does.
+// kill ends the process at once, like a power cut.
 func (c *cloud) kill() {
 	if c.process != nil {
 		c.process.Process.Kill()
@@ -76,7 +76,7 @@ func (c *cloud) kill() {
 	}
 }
 
-// code is a fresh pairing code.
+// code returns a new pairing code.
 func (c *cloud) code() string {
 	c.T.Helper()
 	out, err := c.Command("pair", "--json", "--address", c.address).Output()
@@ -90,9 +90,8 @@ func (c *cloud) code() string {
 	return said.Code
 }
 
-// Two processes pair by a code, which is good once, and answer together. A cloud that is killed in the
-// middle of an answer costs no token; the device says that it went on alone, and uses the cloud again when
-// it is back, in the same answer or the next.
+// Two processes pair by a code, which works once, and answer together. If the cloud is killed during an answer, no token is
+// lost: the device says that it goes on alone, and uses the cloud again when it is back, in the same answer or the next.
 func TestCloudProcessDiesAndReturns(t *testing.T) {
 	c, h := newCloud(t), newHome(t)
 	c.serve()
@@ -110,7 +109,7 @@ func TestCloudProcessDiesAndReturns(t *testing.T) {
 		t.Fatalf("answer %+v", whole)
 	}
 
-	// One round trip a token gives time to pull the plug.
+	// One round trip per token leaves time to kill the cloud.
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	ask := h.Command(ctx, "ask", "--seed", "1", "--placement", "sync", "--rtt", "200ms", "--wait", "60s", question)
@@ -151,7 +150,7 @@ func TestCloudProcessDiesAndReturns(t *testing.T) {
 	}
 }
 
-// A cloud with another vocabulary is refused by name, and the device answers alone.
+// The device names a cloud that has another vocabulary, and answers alone.
 func TestForeignCloudIsNamed(t *testing.T) {
 	c, h := newCloud(t), newHome(t)
 	c.serve()
@@ -193,7 +192,7 @@ func TestForgottenDeviceIsTold(t *testing.T) {
 	h.wantsPairing(c, "not paired")
 }
 
-// A cloud that was set up anew has another key: that is said wherever the cloud is missed.
+// A cloud that was set up again has another key. Every command that needs the cloud says so.
 func TestChangedKeyIsTold(t *testing.T) {
 	c, h := newCloud(t), newHome(t)
 	c.serve()
@@ -212,12 +211,12 @@ func TestChangedKeyIsTold(t *testing.T) {
 	h.wantsPairing(c, "the key at "+c.address)
 }
 
-// wantsPairing wants the cloud's name, its address, the reason and the way out from an answer that needs it, and a hint
-// from doctor.
+// wantsPairing checks that an answer that needs the cloud fails with its name, its address, the reason and what to do, and
+// that doctor gives a hint.
 func (h home) wantsPairing(c *cloud, reason string) {
 	h.T.Helper()
 	const again = "pair again: \"cloud pair\" there"
-	if err := os.RemoveAll(filepath.Join(h.Dir, ".local", "state", "tandem", "edge", "sessions")); err != nil { // as on first contact
+	if err := os.RemoveAll(filepath.Join(h.Dir, ".local", "state", "tandem", "edge", "sessions")); err != nil { // as at first contact
 		h.T.Fatal(err)
 	}
 	_, stderr, err := h.Run("ask", "--json", "--side", "cloud", question)
@@ -233,7 +232,7 @@ func (h home) wantsPairing(c *cloud, reason string) {
 	}
 }
 
-// Addresses that lead nowhere do not hide the cloud behind them, and the one that leads there is remembered.
+// Dead addresses do not hide a live one, which is tried first the next time.
 func TestDeadAddressesLead(t *testing.T) {
 	c, h := newCloud(t), newHome(t)
 	c.serve()

@@ -23,9 +23,9 @@ import (
 
 const imageUser = 65532
 
-// engine runs services as a container engine does, as far as namespaces go: each in a root file system of
-// its own that is the image, read only, with its volumes; as the image's user; with the image's and its own
-// environment and nothing else. All share one network, where every service has an address.
+// engine runs services with namespaces, like a container engine: each service has the image as its read-only root, its
+// volumes, the image's user, and only the environment of the image and its own. All share one network, in which each
+// service has an address.
 type engine struct {
 	t       *testing.T
 	image   string
@@ -41,7 +41,7 @@ func newEngine(t *testing.T) *engine {
 		t.Skip("SKIPPED: running the image as a container needs root")
 	}
 	root, env := image(t)
-	runtime.LockOSThread() // never unlocked: the namespaces go with the thread
+	runtime.LockOSThread() // never unlocked: the namespaces end with the thread
 	if err := unix.Unshare(unix.CLONE_NEWNS | unix.CLONE_NEWNET); err != nil {
 		t.Skipf("SKIPPED: no namespaces to run the image in: %v", err)
 	}
@@ -56,7 +56,7 @@ func newEngine(t *testing.T) *engine {
 		t.Fatal(err)
 	}
 	e := &engine{t: t, image: root, env: env, volumes: t.TempDir()}
-	// What an engine adds: mount points and names.
+	// An engine adds mount points and host names.
 	hosts := "127.0.0.1 localhost\n"
 	for name, address := range addresses {
 		hosts += address + " " + name + "\n"
@@ -81,7 +81,7 @@ func (e *engine) must(err error) {
 	}
 }
 
-// command makes the process of a service; words, if any, take the place of its command.
+// command returns the process of a service. Words, if any, replace its command.
 func (e *engine) command(s service, words ...string) *exec.Cmd {
 	e.t.Helper()
 	root := e.t.TempDir()
@@ -93,7 +93,7 @@ func (e *engine) command(s service, words ...string) *exec.Cmd {
 		source := filepath.Join(repository, m.Source)
 		if m.Type == "volume" {
 			source = filepath.Join(e.volumes, m.Source)
-			if err := os.Mkdir(source, 0o755); err == nil { // a new volume takes the owner of the folder
+			if err := os.Mkdir(source, 0o755); err == nil { // a new volume belongs to the owner of the folder
 				info, err := os.Stat(filepath.Join(e.image, m.Target))
 				e.must(err)
 				owner := info.Sys().(*syscall.Stat_t)
@@ -123,7 +123,7 @@ func (e *engine) command(s service, words ...string) *exec.Cmd {
 	return cmd
 }
 
-// run waits for a service to end well and returns what it printed.
+// run runs a service, which must succeed, and returns its output.
 func (e *engine) run(name string, s service, words ...string) (stdout, stderr string) {
 	e.t.Helper()
 	cmd := e.command(s, words...)
@@ -135,7 +135,7 @@ func (e *engine) run(name string, s service, words ...string) (stdout, stderr st
 	return out.String(), errs.String()
 }
 
-// start runs a service until the test, or the function that it returns, ends it.
+// start runs a service until the test ends or the returned function is called.
 func (e *engine) start(s service, words ...string) (stop func() string) {
 	e.t.Helper()
 	cmd := e.command(s, words...)
@@ -155,8 +155,8 @@ func (e *engine) start(s service, words ...string) (stop func() string) {
 	return stop
 }
 
-// The services of docker-compose.yml pair by themselves and answer, with exactly its arguments and
-// environment, in the image of the Dockerfile.
+// The services of docker-compose.yml pair by themselves and answer, with exactly the arguments and the environment of that
+// file, in the image of the Dockerfile.
 func TestComposeRuns(t *testing.T) {
 	e, c := newEngine(t), compose(t, nil)
 	for _, name := range []string{"edge", "cloud"} {
@@ -194,7 +194,7 @@ func TestComposeRuns(t *testing.T) {
 		t.Errorf("cloud: %s", log)
 	}
 
-	// Over netem. Containers have a network each; here they share one, so those that listen say at which address.
+	// Over netem. Containers have networks of their own; here all share one, so each server needs its own address.
 	const delay = 40 * time.Millisecond
 	c = compose(t, map[string]string{"NETEM_DELAY": delay.String(), "NETEM_TC": "lo", "VIA": "netem"})
 	cloud, netem := c.Services["cloud"], c.Services["netem"]
@@ -208,7 +208,7 @@ func TestComposeRuns(t *testing.T) {
 	e.start(cloud)
 	stop = e.start(netem)
 	seen := askJSON{}
-	for range 20 { // the relay may not listen yet, and nothing waits for it
+	for range 20 { // the relay may not listen yet
 		out, said := e.run("edge via netem", c.Services["edge"], append([]string{"ask", "--json", "--wait", "60s"}, c.Services["edge"].Command[1:]...)...)
 		e.must(unmarshal(out, &seen))
 		if !seen.LocalOnly {

@@ -20,7 +20,7 @@ import (
 // repository is the folder of the module.
 var repository = filepath.Join("..", "..")
 
-// composition is docker-compose.yml as far as this project uses the format. Decoding knows no other field.
+// composition has the fields of docker-compose.yml that this project uses. Decoding refuses others.
 type composition struct {
 	Name     string
 	Side     service `yaml:"x-side"`
@@ -42,7 +42,7 @@ type service struct {
 	DependsOn                             map[string]struct{ Condition string } `yaml:"depends_on"`
 }
 
-// mount is a volume in the short form "NAME:TARGET" or a bind mount in the long one.
+// mount is a volume in the short form "NAME:TARGET", or a bind mount in the long form.
 type mount struct {
 	Type, Source, Target string
 	ReadOnly             bool `yaml:"read_only"`
@@ -63,7 +63,7 @@ func (m *mount) UnmarshalYAML(n *yaml.Node) error {
 
 var variable = regexp.MustCompile(`\$\{([A-Z_]+):-([^}]*)\}`)
 
-// compose reads the file with the variables of vars, and their defaults, filled in.
+// compose reads the file and replaces variables by their values in vars or by their defaults.
 func compose(t *testing.T, vars map[string]string) composition {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(repository, "docker-compose.yml"))
@@ -89,7 +89,7 @@ func compose(t *testing.T, vars map[string]string) composition {
 	return c
 }
 
-// The file keeps to the part of the compose schema that it uses, and to what its comments promise.
+// The file uses only known fields, and does what its comments say.
 func TestComposeFile(t *testing.T) {
 	c := compose(t, nil)
 	if got := slices.Sorted(maps.Keys(c.Services)); !slices.Equal(got, []string{"cloud", "edge", "invite", "join", "netem"}) {
@@ -134,8 +134,7 @@ var (
 	envLine = regexp.MustCompile(`(?m)^ENV ([A-Z0-9_]+)=(\S+)$`)
 )
 
-// image builds what the Dockerfile builds, with its own commands, into a folder that it returns with the
-// environment of the image.
+// image runs the commands of the Dockerfile. It returns the folder of the result and the environment of the image.
 func image(t *testing.T) (root string, env []string) {
 	t.Helper()
 	if runtime.GOOS == "windows" {
@@ -157,7 +156,7 @@ func image(t *testing.T) (root string, env []string) {
 	for _, c := range commands[1:] {
 		cmd := exec.CommandContext(t.Context(), "sh", "-c", strings.ReplaceAll(c[1], "/out/", root+"/"))
 		cmd.Dir = repository
-		cmd.Env = append(os.Environ(), "TARGETOS=", "TARGETARCH=") // set by the builder: this machine's
+		cmd.Env = append(os.Environ(), "TARGETOS=", "TARGETARCH=") // for this machine, as a builder would set them
 		for _, e := range envLine.FindAllStringSubmatch(build, -1) {
 			cmd.Env = append(cmd.Env, e[1]+"="+e[2])
 		}
@@ -171,7 +170,7 @@ func image(t *testing.T) (root string, env []string) {
 	return root, env
 }
 
-// The build needs nothing that .dockerignore keeps from it, and links nothing that needs a loader.
+// The build needs no file that .dockerignore excludes, and its programs need no dynamic loader.
 func TestImageSources(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join(repository, ".dockerignore"))
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"tandem/cmd/internal/cli"
 )
 
-// Doctor tells what a phone has, and calls nothing broken that a laptop lacks.
+// Doctor reports the parts of a phone. On a laptop, missing ones are notes.
 func TestPhoneChecks(t *testing.T) {
 	root := t.TempDir()
 	find := func() map[string]cli.Check {

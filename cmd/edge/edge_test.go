@@ -49,8 +49,8 @@ const (
 	cloudKnows  = "9:30"
 )
 
-// The README's question is answered by the two sides together and by neither alone, in the same words
-// wherever drafts are aggregated and however far the cloud is.
+// Both sides together answer the README's question, and neither side alone does. The text does not depend on the placement
+// or on the distance of the cloud.
 func TestPairAnswersWhatNeitherSideCan(t *testing.T) {
 	h := newHome(t)
 	var text string
@@ -85,7 +85,7 @@ func TestPairAnswersWhatNeitherSideCan(t *testing.T) {
 	}
 }
 
-// A seed fixes sampled text too, in every placement; another seed gives, somewhere, another text.
+// The same seed gives the same sampled text in every placement; another seed gives another text at some point.
 func TestSeedFixesSampledText(t *testing.T) {
 	h := newHome(t)
 	texts := map[string]bool{}
@@ -107,7 +107,7 @@ func TestSeedFixesSampledText(t *testing.T) {
 	}
 }
 
-// An answer that says that something is unknown counts as such, whatever it looked into. The example of the help is known.
+// An answer that says "unknown" is marked as unknown, whatever it read. The example of the help is answered.
 func TestUnknownIsCounted(t *testing.T) {
 	h := newHome(t)
 	for q, want := range map[string]bool{"What is the wifi password of the ski hut?": true, "Who runs the bakery?": true, "Who owns the marina?": false} {
@@ -117,7 +117,7 @@ func TestUnknownIsCounted(t *testing.T) {
 	}
 }
 
-// Folders given for one question are answered from, and nothing of them is kept.
+// Folders given for one question are used for it, and nothing of them is kept.
 func TestFoldersForOneQuestion(t *testing.T) {
 	h := newHome(t)
 	notes, public := filepath.Join(h.Dir, "notes"), filepath.Join(h.Dir, "public")
@@ -137,7 +137,7 @@ func TestFoldersForOneQuestion(t *testing.T) {
 	}
 }
 
-// --local-only answers without a single socket. The program counts its own at every token.
+// --local-only opens no socket. The test counts the program's sockets while it answers.
 func TestLocalOnlyOpensNoSocket(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("counts sockets in /proc, which is Linux's")
@@ -221,7 +221,7 @@ func TestConfigurationOrder(t *testing.T) {
 	}
 }
 
-// Values of the configuration are read as if they were typed, and what is wrong with one names its file and its key, once.
+// Values in the configuration file are read like those on the command line. An error names the file and the key, once.
 func TestConfigurationValues(t *testing.T) {
 	h := newHome(t)
 	dir := filepath.Join(h.Dir, ".config", "tandem", "edge")
@@ -243,7 +243,7 @@ func TestConfigurationValues(t *testing.T) {
 	}
 }
 
-// Without a home folder that is said once.
+// A missing home folder is reported once.
 func TestNoHome(t *testing.T) {
 	h := newHome(t)
 	if _, stderr, err := h.RunWith([]string{"HOME="}, "index", "add", "x"); err == nil || strings.Count(stderr, "no home folder") != 1 {
@@ -251,7 +251,7 @@ func TestNoHome(t *testing.T) {
 	}
 }
 
-// What a command does is not changed by settings.
+// Flags that are actions cannot be set in the environment or the configuration file.
 func TestActionsAreNoSettings(t *testing.T) {
 	h := newHome(t)
 	env := []string{"TANDEM_VERSION=1.2", "TANDEM_LIST=1", "TANDEM_REMOVE=nobody", "TANDEM_CLEAR=1", "TANDEM_SHOW=1", "TANDEM_PROFILE=1", "TANDEM_HELP=1"}
@@ -272,7 +272,7 @@ func TestActionsAreNoSettings(t *testing.T) {
 	}
 }
 
-// Errors name the thing and the way out, on standard error, with the exit code of their kind.
+// Errors name their cause and what to do, on standard error, and set the exit code of their kind.
 func TestErrorsHelp(t *testing.T) {
 	h := newHome(t)
 	clitest.Write(t, h.Dir, "broken.gguf", "GGUF but no more")
@@ -315,7 +315,7 @@ func TestErrorsHelp(t *testing.T) {
 	}
 }
 
-// The help of ask shows few flags. --help-all shows the others, which work all the same.
+// The help of ask shows few flags; --help-all shows them all.
 func TestAskHelpIsShort(t *testing.T) {
 	h := newHome(t)
 	flags := regexp.MustCompile(`(?m)^ +(?:-\w, )?--([\w-]+)`)
@@ -345,7 +345,7 @@ func TestAskHelpIsShort(t *testing.T) {
 	}
 }
 
-// An empty path, such as a variable of the shell leaves that is not set, is not the working directory.
+// An empty path, such as that of an unset shell variable, does not mean the working directory.
 func TestEmptyPaths(t *testing.T) {
 	h := newHome(t)
 	clitest.Write(t, h.Dir, "boat.md", "# The boat Marigold\n\nThe berth of the Marigold is C17.\n")
@@ -372,7 +372,7 @@ func TestEmptyPaths(t *testing.T) {
 	}
 }
 
-// A user's documents are indexed, listed, answered from and forgotten.
+// A user's documents are indexed, listed, used for an answer and removed.
 func TestIndexLife(t *testing.T) {
 	h := newHome(t)
 	docs := filepath.Join(h.Dir, "docs")

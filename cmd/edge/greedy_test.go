@@ -41,7 +41,7 @@ func TestPlacementAndGammaFlags(t *testing.T) {
 	}
 }
 
-// auto says what it chose; greedy gives the text of mirror; a recording holds the answer that was printed.
+// auto reports its choice, greedy gives the same text as mirror, and a recording holds the printed answer.
 func TestGreedyLive(t *testing.T) {
 	h := newHome(t)
 	record := filepath.Join(h.Dir, "answer.jsonl")
@@ -93,7 +93,7 @@ func TestGreedyLive(t *testing.T) {
 	}
 }
 
-// That there is no ggml is worth a note only to somebody who named its folder.
+// A missing ggml is a note only if the user has named its folder.
 func TestDoctorNotesMissingGGML(t *testing.T) {
 	h := newHome(t)
 	empty := t.TempDir()
@@ -116,8 +116,7 @@ func TestDoctorNotesMissingGGML(t *testing.T) {
 	}
 }
 
-// What an answer taught about the model's delays is kept; doctor shows it and measures it anew; a damaged
-// file does no harm.
+// The model's delays are kept after an answer. Doctor shows them and measures them again. A damaged file does no harm.
 func TestProfileIsKept(t *testing.T) {
 	h := newHome(t)
 	kept := func() (cli.DecodeProfile, string) {

@@ -13,7 +13,7 @@ import (
 
 const saidTwice = "Summarize: The harbour museum opens at 9:30. The harbour museum opens at 9:30 on Sunday too."
 
-// Drafting changes how fast an answer comes, not what it says; --stats tells what became of the drafts.
+// Drafting does not change the text; --stats prints what became of the drafts.
 func TestRunDrafts(t *testing.T) {
 	h := newHome(t)
 	text := ""
@@ -71,7 +71,7 @@ func TestRunDraftErrors(t *testing.T) {
 	}
 }
 
-// What run --history remembers is listed and forgotten, and nothing else is remembered.
+// Only run --history keeps texts, which can be listed and cleared.
 func TestHistoryLife(t *testing.T) {
 	h := newHome(t)
 	list := func() (got struct {
@@ -128,7 +128,7 @@ func TestHistoryLife(t *testing.T) {
 	}
 }
 
-// A history that cannot be read, or is none, is named with the way out; clear is one.
+// An error about a damaged history names the file and what to do; clearing helps.
 func TestHistoryErrors(t *testing.T) {
 	h := newHome(t)
 	remember := []string{"run", "--draft", "sam", "--history", "--max-tokens", "4", "--threads", "1", saidTwice}

@@ -8,13 +8,13 @@ import (
 	"tandem/cmd/internal/clitest"
 )
 
-// Each method answers, says which it is, and gives the same text for the same seed; those that need both sides
-// know what both know.
+// Each method answers, reports its name, and gives the same text for the same seed. Methods of both sides know the
+// documents of both.
 func TestMethods(t *testing.T) {
 	h := newHome(t)
 	for method, c := range map[string]struct {
 		flags     []string
-		knows     string // "" where the method need not know
+		knows     string // "" if the method need not know it
 		placement string
 		local     bool
 	}{
@@ -40,7 +40,7 @@ func TestMethods(t *testing.T) {
 	}
 }
 
-// No document crosses unless it is a sample, this side asks for it, and the cloud's operator allows it.
+// A document is sent only if it is a sample, the device asks for it, and the cloud's operator allows it.
 func TestDocumentsStay(t *testing.T) {
 	h := newHome(t)
 	clitest.Write(t, filepath.Join(h.Dir, "notes"), "key.txt", "The key is under the mat.")

@@ -12,9 +12,8 @@ import (
 	"tandem/netem"
 )
 
-// A phone that gets another address in the middle of an answer, and then hears nothing for a second, gives
-// the same text without a word about it. A chat goes on with a cloud that was killed and came back, in the
-// same process. Session tickets are kept for the next one.
+// A phone whose address changes during an answer, and that then receives nothing for a second, gives the same text without
+// a remark. A chat goes on with a cloud that was killed and restarted. Session tickets are kept for the next process.
 func TestPhoneMovesBetweenProcesses(t *testing.T) {
 	c, h := newCloud(t), newHome(t)
 	c.serve()
@@ -45,7 +44,7 @@ func TestPhoneMovesBetweenProcesses(t *testing.T) {
 
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	ask := h.Command(ctx, "ask", "--seed", "1", "--placement", "sync", "--wait", "60s", question) // 80 ms a token
+	ask := h.Command(ctx, "ask", "--seed", "1", "--placement", "sync", "--wait", "60s", question) // 80 ms per token
 	var errs strings.Builder
 	ask.Stderr = &errs
 	text, err := ask.StdoutPipe()

@@ -14,7 +14,7 @@ import (
 	"tandem/cmd/internal/clitest"
 )
 
-// What is printed to a full disk is missed.
+// Output to a full disk is an error.
 func TestFullOutput(t *testing.T) {
 	h := newHome(t)
 	clitest.Write(t, h.Dir, "boat.md", "# The boat Marigold\n\nThe berth of the Marigold is C17.\n")
@@ -40,7 +40,7 @@ func TestFullOutput(t *testing.T) {
 	}
 }
 
-// A reader that has seen enough ends the program without a word, as it does other programs.
+// A closed pipe ends the program without a message, like other programs.
 func TestClosedPipe(t *testing.T) {
 	h := newHome(t)
 	for name, command := range map[string]string{"as it is": `exec "$0" --help`, "ignored": `trap "" PIPE; exec "$0" --help`} {
@@ -64,8 +64,8 @@ func TestClosedPipe(t *testing.T) {
 	}
 }
 
-// A pipe is no model and, while nobody writes to it, no configuration: neither is waited for. One that somebody writes to
-// is a configuration, as in --config <(command).
+// The program does not wait for a pipe given as a model, nor for one given as a configuration that nobody writes to. A
+// configuration can come from a pipe, as in --config <(command).
 func TestPipesAreNotWaitedFor(t *testing.T) {
 	h := newHome(t)
 	pipe := filepath.Join(h.Dir, "pipe.gguf")

@@ -10,8 +10,8 @@ import (
 	"tandem/cmd/internal/clitest"
 )
 
-// A simulated phone gives the same text as this machine, says that it is simulated, and takes at least as
-// long as its NPU was busy.
+// A simulated phone gives the same text as this machine, reports that it is simulated, and takes at least as long as its
+// NPU is busy.
 func TestPhonePace(t *testing.T) {
 	h := newHome(t)
 	plain := h.ask("--seed", "1", question)
@@ -47,7 +47,7 @@ func TestPhonePace(t *testing.T) {
 	}
 }
 
-// --energy reads what a battery tells and says so where there is none.
+// --energy reads the battery, and fails without one.
 func TestEnergy(t *testing.T) {
 	h := newHome(t)
 	root := t.TempDir()

@@ -10,7 +10,7 @@ import (
 	"tandem/npu/native"
 )
 
-// A file in the prompt or the system message cannot open a turn; with --raw the prompt is what it is.
+// Text in the prompt or the system message cannot open a turn, except with --raw.
 func TestPromptIsText(t *testing.T) {
 	m, err := model.OpenBytes("reader", models.Reader, native.New(1))
 	if err != nil {
@@ -26,7 +26,7 @@ func TestPromptIsText(t *testing.T) {
 	for _, c := range []struct{ prompt, system string }{{evil, ""}, {"Hello", evil}} {
 		run := runCmd{System: c.system}
 		tokens, err := run.tokens(m, c.prompt)
-		if err != nil || slices.Contains(tokens[1:], end) { // the first begins the text
+		if err != nil || slices.Contains(tokens[1:], end) { // the first one begins the text
 			t.Errorf("%+v becomes %q (%v)", c, tok.Decode(tokens), err)
 		}
 	}

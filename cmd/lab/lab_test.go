@@ -13,7 +13,7 @@ import (
 
 func TestMain(m *testing.M) { clitest.Main(m, main) }
 
-// An experiment leaves a table, a picture and rows for programs; the report takes them up.
+// An experiment writes a table, a picture and JSON; the report shows the first two.
 func TestLab(t *testing.T) {
 	h := clitest.NewHome(t)
 	args := []string{"schedule", "--tokens", "10", "--records", "2", "--rtt", "50ms,100ms", "--decode", "30ms/30ms"}
@@ -51,7 +51,7 @@ func TestLab(t *testing.T) {
 	}
 }
 
-// What makes no sense is said before anything runs.
+// Bad flags are reported before anything runs.
 func TestLabErrors(t *testing.T) {
 	h := clitest.NewHome(t)
 	for _, c := range []struct{ args, want string }{

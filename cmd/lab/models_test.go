@@ -16,8 +16,8 @@ import (
 	"tandem/internal/tinymodel"
 )
 
-// A random model opens, has the shape that was asked for, and is the same file for the same seed. The
-// dimensions are small here; the vocabulary is the real one.
+// A random model opens, has the shape that was asked for, and is the same file for the same seed. Its dimensions are small
+// here, but its vocabulary is the real one.
 func TestModelsRandom(t *testing.T) {
 	out := &bytes.Buffer{}
 	a := &cli.App{Context: t.Context(), Screen: &cli.Screen{Out: out, Aside: io.Discard}, Globals: &cli.Globals{JSON: true}}

@@ -10,7 +10,7 @@ import (
 	"tandem/models"
 )
 
-// Programs are listed on the device that is asked for, with what they take.
+// Programs are listed for the chosen device, with their memory and times.
 func TestNPUPrograms(t *testing.T) {
 	h := clitest.NewHome(t)
 	out, stderr, err := h.Run("npu", "programs", "--device", "native", "--soc", "sm8750", "--json")
@@ -41,7 +41,7 @@ func TestNPUPrograms(t *testing.T) {
 	}
 }
 
-// Without a model the reader lies in a file while the lab runs, and no longer.
+// The built-in reader is in a temporary file during the native runs.
 func TestReaderOnDisk(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	c := npuFigures{}

@@ -22,7 +22,7 @@ const ownWorld = `{"device": [{"name": "cabin.md", "text": "# Lake cabin\n\nThe 
 {"kind": "follow-up", "where": "device", "question": "And the wifi password?", "answer": "The wifi password of the lake cabin is tumbral-5827.",
  "values": ["tumbral-5827"], "earlier": [{"question": "Where is the lake cabin?", "answer": "The lake cabin is unknown."}]}]}`
 
-// ownSQuAD has passages for both sides, and a question that nobody can answer.
+// ownSQuAD has passages for both sides, and a question without an answer.
 const ownSQuAD = `{"data": [
 {"title": "Lake_cabin", "paragraphs": [
  {"context": "The wifi password is tumbral-5827.", "qas": [{"question": "What is the wifi password?", "answers": [{"text": "tumbral-5827"}, {"text": "tumbral"}]}]},
@@ -31,7 +31,7 @@ const ownSQuAD = `{"data": [
 {"title": "Museum", "paragraphs": [
  {"context": "The museum opens at 9:30.", "qas": [{"question": "When does the museum open?", "answers": [{"text": "9:30"}]}]}]}]}`
 
-// The rows have what their readers look for, and say what the pair knows beyond its sides.
+// The results have all fields, and the pair answers more than its sides.
 func TestQuality(t *testing.T) {
 	h := clitest.NewHome(t)
 	line := strings.ReplaceAll(ownWorld, "\n", " ") + "\n"
@@ -72,7 +72,7 @@ func TestQuality(t *testing.T) {
 	}
 }
 
-// Without files of one's own the built-in questions are asked, --n of each set.
+// Without files, the built-in questions are asked, --n of each set.
 func TestQualityBuiltIn(t *testing.T) {
 	h := clitest.NewHome(t)
 	stdout, stderr, err := h.Run("quality", "--n", "2", "--methods", "device,pair", "--sets", "one-part,unanswerable,xquad", "--threads", "1", "--json")
@@ -105,7 +105,7 @@ func readRows(t *testing.T, path string) []map[string]any {
 	return got.Rows
 }
 
-// What makes no sense is said, and named, before a model is opened.
+// Bad flags and files are named before a model is opened.
 func TestQualityErrors(t *testing.T) {
 	h := clitest.NewHome(t)
 	clitest.Write(t, h.Dir, "bad.jsonl", "{")
@@ -132,7 +132,7 @@ func TestQualityErrors(t *testing.T) {
 	}
 }
 
-// A text that valid holds word for word is predicted; with no document and with one all methods agree that have it.
+// All methods agree without documents and with one document, if they have it. A document that contains the text helps.
 func TestQualityWikitext(t *testing.T) {
 	h := clitest.NewHome(t)
 	words := strings.Fields(strings.Repeat("The harbour museum opens at 9:30 and the old mill on the river is closed in winter . ", 6))
@@ -160,7 +160,7 @@ func TestQualityWikitext(t *testing.T) {
 	for _, method := range quality.WikitextMethods {
 		one := 1. // documents
 		if method == "cloud-context" {
-			one = 0 // the first is the device's
+			one = 0 // the first document is the device's
 		}
 		if b := bits[method]; math.Abs(b[0]-bits["output"][0]) > 1e-9 || math.Abs(b[1]-bits["output"][one]) > 1e-9 || method != "cloud-context" && b[1] == b[0] {
 			t.Errorf("%s: %v; output: %v", method, b, bits["output"])

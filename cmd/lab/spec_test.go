@@ -24,7 +24,7 @@ type specResult struct {
 	Ablation []lab.Ablated
 }
 
-// Prompts of one's own are measured in the table, in a picture and, to a file, as rows for programs.
+// A user's own prompts are measured, with a table, a picture or a JSON file as the result.
 func TestBenchSpec(t *testing.T) {
 	h := clitest.NewHome(t)
 	clitest.Write(t, h.Dir, "prompts.jsonl", `{"prompt": "When does the museum open?", "context": "The harbour museum opens at 9:30."}
@@ -60,7 +60,7 @@ func TestBenchSpec(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	}
-	// Summaries, named or measured here, are what the ablation takes.
+	// The ablation uses summaries.
 	stdout, stderr, err = h.Run("spec", "--task", "summary,reply", "--limit", "1", "--methods", "sam,all", "--max-tokens", "8", "--threads", "1", "--json")
 	got = specResult{}
 	if err != nil || json.Unmarshal([]byte(stdout), &got) != nil || len(got.Rows) != 4 || len(got.Ablation) != len(lab.Table3) {
@@ -68,7 +68,7 @@ func TestBenchSpec(t *testing.T) {
 	}
 }
 
-// What makes no sense is said, and named.
+// Bad flags and files are named.
 func TestBenchSpecErrors(t *testing.T) {
 	h := clitest.NewHome(t)
 	clitest.Write(t, h.Dir, "bad.jsonl", `{"prompt": "fine"}`+"\n"+`{"question": "not a prompt"}`+"\n")
@@ -98,7 +98,7 @@ func TestBenchSpecErrors(t *testing.T) {
 	}
 }
 
-// The ablation is left out where it was not measured; where it was, and makes no sense, that is an error.
+// The ablation is left out if its methods were not measured. Impossible values are an error.
 func TestBenchSpecAblates(t *testing.T) {
 	rows := []lab.SpecResult{{Task: "summary", Method: "sam", AcceptLength: 3}, {Task: "summary", Method: "all", AcceptLength: 4}}
 	c := &specCmd{Rows: ablationGraph}

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// What the user names is written to as the shell's > does, except that it never holds half of the data: folders are
-// not made, links lead on, and nothing but a file is replaced.
+// Output goes where the shell's > would write it, but a file never holds half of the data. No folder is made, links are
+// followed, and only regular files are replaced.
 func TestWriteOutput(t *testing.T) {
 	a, _, _ := testApp(t)
 	dir := t.TempDir()

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// A pipe gets the data and stays a pipe. One that nobody reads can be given up, and a socket is no file.
+// A pipe gets the data and stays a pipe. Writing to one that nobody reads can be interrupted. A socket is refused.
 func TestWriteOutputToPipes(t *testing.T) {
 	a, _, _ := testApp(t)
 	pipe := filepath.Join(t.TempDir(), "pipe")

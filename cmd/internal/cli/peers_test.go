@@ -8,7 +8,7 @@ import (
 	"tandem/transport"
 )
 
-// Of several that one word can mean none is forgotten. A whole key means one, even where another has it for a name.
+// A word that can mean several peers removes none. A whole key means only one, even if another peer uses it as a name.
 func TestRemovePeer(t *testing.T) {
 	a, out, _ := testApp(t)
 	peers := transport.NewPeers()

@@ -20,7 +20,7 @@ import (
 	"tandem/npu"
 )
 
-// testApp is an app whose folders are empty and whose output is kept.
+// testApp returns an app with empty folders, and its output.
 func testApp(t *testing.T) (a *App, out, aside *bytes.Buffer) {
 	t.Helper()
 	home := t.TempDir()
@@ -34,7 +34,7 @@ func testApp(t *testing.T) (a *App, out, aside *bytes.Buffer) {
 	return a, out, aside
 }
 
-// serveRepo serves files as a repository of the hub, whatever it is called.
+// serveRepo serves files as a repository of the hub, under any name.
 func serveRepo(t *testing.T, files map[string][]byte) {
 	t.Helper()
 	sha := strings.Repeat("c", 40)
@@ -101,11 +101,11 @@ func TestPullMakesAModelUsableByName(t *testing.T) {
 		}
 	}
 
-	// A file that is no model is said to be none.
+	// A file that is not a model is reported.
 	if err := (&modelsPull{Model: "hf:o/m:q4_0"}).Run(a); err != nil || !strings.Contains(aside.String(), "cannot compute it") {
 		t.Errorf("%v, %s", err, aside)
 	}
-	// A name that would leave the folder, or that another file has.
+	// A name outside the folder, and one that another file has.
 	if err := (&modelsPull{Model: "hf:o/m:q8_0", Name: "../x"}).Run(a); err == nil {
 		t.Error("a name with folders was taken")
 	}
@@ -131,7 +131,7 @@ func TestPullMakesAModelUsableByName(t *testing.T) {
 	}
 }
 
-// A name stays with its model when another repository's file is called the same.
+// A name stays with its model if another repository has a file of the same name.
 func TestPullKeepsNames(t *testing.T) {
 	a, _, _ := testApp(t)
 	first, second := tinymodel.GGUF(tinymodel.Spec{Type: npu.Q8_0}), tinymodel.GGUF(tinymodel.Spec{Type: npu.F16})
@@ -165,14 +165,14 @@ func TestPullKeepsNames(t *testing.T) {
 	}
 	holds("ggml-model", first)
 	holds("other", second)
-	// What its own repository has now takes the name over.
+	// A new file of the same repository takes the name over.
 	if err := (&modelsPull{Model: "hf:o/first"}).Run(a); err != nil {
 		t.Fatal(err)
 	}
 	holds("ggml-model", second)
 }
 
-// With HF_HUB_OFFLINE a pull takes what an earlier one left, and says what it would take to get more.
+// With HF_HUB_OFFLINE a pull uses the files of earlier ones, and says how to get others.
 func TestPullOffline(t *testing.T) {
 	a, out, _ := testApp(t)
 	serveRepo(t, map[string][]byte{"m-q8_0.gguf": tinymodel.GGUF(tinymodel.Spec{Type: npu.Q8_0}), "m-f16.gguf": []byte("never asked for")})
@@ -245,7 +245,7 @@ func TestRmFreesWhatWasPulled(t *testing.T) {
 		t.Errorf("%v, %d files in the cache, %s", err, cached(), out)
 	}
 	dir, _ := a.modelsDir()
-	for i := range 2 { // the user's own: a file, and a link to nothing
+	for i := range 2 { // the user's own: a file, and a dangling link
 		path := filepath.Join(dir, "own.gguf")
 		err := os.WriteFile(path, data, 0o644)
 		if i == 1 {
@@ -269,7 +269,7 @@ func TestRmFreesWhatWasPulled(t *testing.T) {
 	}
 }
 
-// Folders that are reached by links: the model's link is followed from where its folder really is.
+// The models folder is itself a link: a model's relative link is followed from the real folder.
 func TestPullThroughLinkedFolders(t *testing.T) {
 	a, _, _ := testApp(t)
 	serveRepo(t, map[string][]byte{"m-q8_0.gguf": tinymodel.GGUF(tinymodel.Spec{Type: npu.Q8_0})})

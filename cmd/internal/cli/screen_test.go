@@ -25,7 +25,7 @@ func TestSaid(t *testing.T) {
 	}
 }
 
-// A file's name and title reach the terminal as characters.
+// Names and titles of files cannot control the terminal.
 func TestIndexListIsPlain(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no such names")

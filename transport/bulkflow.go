@@ -8,21 +8,21 @@ import (
 	"time"
 )
 
-// Large things (KV caches) share the path with drafts, and neither priorities nor datagrams keep them from
-// filling the queue in front of them. So they go in pieces by a window of their own that gives way as soon as
-// a queue builds up: the delay of a piece beyond the least that was seen, and beyond what the path wavers by
-// itself, may be bulkTarget, or a quarter of that least delay if that is more (LEDBAT, RFC 6817). On an idle
-// path the window doubles with each round trip until then, beginning with what QUIC begins with.
+// Large data (KV caches) shares the path with drafts, and would fill the queues that drafts wait in: neither priorities nor
+// datagrams prevent that. So it goes in pieces, within a window that shrinks as soon as a queue builds up (LEDBAT,
+// RFC 6817). A piece may take bulkTarget longer than the least delay seen plus the path's own jitter, or a quarter of that
+// least delay if that is more. On an idle path the window begins as QUIC's does and doubles with each round trip until
+// there is a queue.
 const (
 	pieceSize   = 2 << 10
 	firstWindow = 12 << 10
 	bulkTarget  = 25 * time.Millisecond
-	// The least delay of the last pieces counts as the present one, so that jitter does not: of a third of those
-	// that are on their way, within these bounds.
+	// The present delay is the least of the last pieces', so that jitter does not count: of a third as many as are on
+	// their way, within these bounds.
 	leastRecent, mostRecent = 4, 16
 )
 
-// bulkFlow decides how much may be on its way: a pure state machine, told what is sent and acknowledged, when.
+// bulkFlow decides how much may be on its way. It is a pure state machine.
 type bulkFlow struct {
 	window   float64 // bytes
 	sent     []sentPiece
@@ -30,8 +30,8 @@ type bulkFlow struct {
 	base     time.Duration // least delay seen; 0 before the first
 	recent   []time.Duration
 	smooth   time.Duration // mean of the last delays
-	jitter   time.Duration // twice how far they lie from it on average
-	steady   bool          // the beginning is over
+	jitter   time.Duration // twice their mean distance from smooth
+	steady   bool          // the window no longer doubles
 	slackens time.Time
 }
 
@@ -53,7 +53,7 @@ func (b *bulkFlow) send(n int, now time.Time) {
 	b.flying += n
 }
 
-// acknowledge takes the news that n more bytes have arrived.
+// acknowledge records that n more bytes have arrived.
 func (b *bulkFlow) acknowledge(n int, now time.Time) error {
 	for n > 0 && len(b.sent) > 0 {
 		p := b.sent[0]
@@ -69,7 +69,7 @@ func (b *bulkFlow) acknowledge(n int, now time.Time) error {
 	return nil
 }
 
-// adapt changes the window after a piece that took this long, there and back.
+// adapt changes the window after a piece whose acknowledgement took delay.
 func (b *bulkFlow) adapt(n int, delay time.Duration, now time.Time) {
 	if b.base == 0 || delay < b.base {
 		b.base = delay
@@ -79,7 +79,7 @@ func (b *bulkFlow) adapt(n int, delay time.Duration, now time.Time) {
 	}
 	above := delay - b.smooth
 	b.smooth += above / 8
-	if above > 0 && !b.steady { // as likely the queue, which the doubling builds
+	if above > 0 && !b.steady { // more likely a queue, which the doubling builds
 		above = 0
 	}
 	b.jitter += (2*max(above, -above) - b.jitter) / 8
@@ -96,10 +96,10 @@ func (b *bulkFlow) adapt(n int, delay time.Duration, now time.Time) {
 	case !b.steady && queue <= target/2:
 		b.window += float64(n) // doubles with each round trip
 	case queue > target && now.After(b.slackens):
-		// What is on its way still shows the queue: slacken once for a round trip.
+		// What is on its way still shows the queue, so shrink only once in a round trip.
 		b.steady, b.slackens = true, now.Add(delay)
 		b.window *= max(0.5, b.base.Seconds()/least.Seconds())
-	case !b.steady: // may be jitter: neither more nor less until there is a queue for sure
+	case !b.steady: // may be jitter: keep the window until there is a queue for certain
 	default:
 		off := 1 - queue.Seconds()/target.Seconds()
 		b.window += 2 * off * float64(n) * pieceSize / b.window
@@ -113,8 +113,8 @@ type Channel interface {
 	Receive(context.Context) (Message, error)
 }
 
-// SendBulk sends data in pieces to a peer that calls ReceiveBulk, and returns when all of it has arrived. It
-// holds back when it would delay what else is on the path. Nothing else may be received meanwhile.
+// SendBulk sends data in pieces to a peer that calls ReceiveBulk, and returns when all of it has arrived. It slows down
+// when it would delay other traffic on the path. Nothing else may be received meanwhile.
 func SendBulk(ctx context.Context, x Channel, data []byte) error {
 	var b bulkFlow
 	got := 0
@@ -146,7 +146,7 @@ func SendBulk(ctx context.Context, x Channel, data []byte) error {
 	return nil
 }
 
-// ReceiveBulk takes n bytes that the peer sends with SendBulk. Memory is taken as they arrive.
+// ReceiveBulk receives n bytes that the peer sends with SendBulk. It allocates memory only as they arrive.
 func ReceiveBulk(ctx context.Context, x Channel, n int) ([]byte, error) {
 	if n < 0 || n > MaxBulk {
 		return nil, fmt.Errorf("transport: a bulk of %d bytes, at most %d allowed", n, MaxBulk)

@@ -28,10 +28,10 @@ const (
 	streamClosed quic.StreamErrorCode = 0
 )
 
-// ErrLost is wrapped by errors that tell of a connection that broke or that the peer closed.
+// ErrLost is wrapped by errors about a connection that broke or that the peer closed.
 var ErrLost = errors.New("transport: the link is lost")
 
-// RefusedError says why the peer would not talk to this side.
+// RefusedError says why the peer refuses to talk to this side.
 type RefusedError struct{ Reason string }
 
 func (e *RefusedError) Error() string { return "the peer refused: " + e.Reason }
@@ -49,7 +49,7 @@ type Conn struct {
 	log           *slog.Logger
 	limits        Limits
 	known         func() error  // says why the peer may open no exchange any more; nil if it always may
-	release       func()        // frees what the connection owns beside itself
+	release       func()        // frees what the connection owns
 	released      chan struct{} // closed after release
 
 	wake  chan struct{}  // capacity 1: something may be due
@@ -70,8 +70,8 @@ type Limits struct {
 	Rate      float64       // new connections a second from unproved addresses (50); a Listener's
 	Idle      time.Duration // silence after which a connection is given up (30 s)
 	KeepAlive time.Duration // pings on an idle connection (10 s)
-	// StreamsOnly refuses datagrams, so that everything takes the stream: for networks that lose nothing,
-	// and for comparing.
+	// StreamsOnly refuses datagrams, so that everything takes the stream: for networks that lose nothing, and for
+	// comparison.
 	StreamsOnly bool
 }
 
@@ -154,15 +154,15 @@ func (c *Conn) Accept(ctx context.Context) (*Exchange, Begin, error) {
 	}
 }
 
-// exchange makes the exchange of a stream, which nobody else knows before enter.
+// exchange makes the exchange of a stream. Until enter, nothing else refers to it.
 func (c *Conn) exchange(stream *quic.Stream) *Exchange {
 	x := newExchange(c.local.VocabSize)
 	x.id, x.conn, x.stream = uint64(stream.StreamID()), c, stream
 	return x
 }
 
-// begun makes the exchange that the peer opened with begin, a message of that size. Begin is its message 0, so that no
-// datagram can bring another one.
+// begun makes the exchange that the peer opened with begin, a message of that size. Begin is message 0 of the exchange, so
+// no datagram can bring another one.
 func (c *Conn) begun(stream *quic.Stream, begin Begin, size int) *Exchange {
 	x := c.exchange(stream)
 	x.flow.Expect(1)
@@ -218,8 +218,8 @@ func (c *Conn) acceptLoop() {
 	}
 }
 
-// acceptStream waits for an exchange's Begin and offers it to Accept. A key that was removed since the connection
-// was made asks no more questions.
+// acceptStream waits for an exchange's Begin and offers the exchange to Accept. It refuses a peer whose key was removed
+// after the connection was made.
 func (c *Conn) acceptStream(stream *quic.Stream) {
 	in := bufio.NewReader(stream)
 	stream.SetReadDeadline(time.Now().Add(10 * time.Second))
@@ -290,8 +290,8 @@ func (c *Conn) receiveLoop() {
 	}
 }
 
-// sendLoop sends what is due. SendDatagram may block while the path is congested; messages that gather
-// meanwhile share the next datagram.
+// sendLoop sends what is due. SendDatagram may block while the path is congested; messages that arrive meanwhile share the
+// next datagram.
 func (c *Conn) sendLoop() {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -350,7 +350,7 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// sendDatagram sends b, or learns that the path takes only smaller ones.
+// sendDatagram sends b, or learns that the path takes only smaller datagrams.
 func (c *Conn) sendDatagram(b []byte) error {
 	err := c.qc.SendDatagram(b)
 	var big *quic.DatagramTooLargeError
@@ -359,7 +359,7 @@ func (c *Conn) sendDatagram(b []byte) error {
 	}
 	limit := big.MaxDatagramPayloadSize
 	if limit < 128 || limit >= c.limit.Load() {
-		limit = 0 // hardly worth it: use streams
+		limit = 0 // too small to be of use: take the streams
 	}
 	c.limit.Store(limit)
 	for _, x := range c.open() {
@@ -398,7 +398,7 @@ func (c *Conn) endLoop() {
 	close(c.released)
 }
 
-// explain turns errors of QUIC into ours.
+// explain turns errors of QUIC into this package's.
 func (c *Conn) explain(err error) error {
 	c.mu.Lock()
 	ended := c.err
@@ -471,7 +471,7 @@ func (c *Conn) Err() error {
 // Peer is the key at the other end.
 func (c *Conn) Peer() ID { return c.peer }
 
-// Hello is what the other end said of itself; the zero Hello while an eager connection waits for it.
+// Hello is what the other end said about itself. It is zero while an eager connection waits for it.
 func (c *Conn) Hello() Hello {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -44,8 +44,8 @@ func (r *frameReader) message(frame []byte) (Message, error) {
 	return nil, fmt.Errorf("frame of unknown kind %#x", frame[0])
 }
 
-// encodeControl writes a control message: the kind byte, whose lowest bit says that the body is compressed,
-// a code, and the body as msgpack. A compressed body is preceded by its plain length.
+// encodeControl writes a control message: the kind byte, whose lowest bit says whether the body is compressed, the code
+// of the message type, and the body as msgpack. The plain length precedes a compressed body.
 func encodeControl(m Message) ([]byte, error) {
 	t, err := typeOf(m)
 	if err != nil {
@@ -106,8 +106,8 @@ func decodeControl(frame []byte) (Message, error) {
 	return t.decode(body)
 }
 
-// clean takes control characters and overrides of the writing direction out of a text of the peer's: in a terminal
-// they could hide or forge what is shown, or write to the clipboard.
+// clean removes control characters and overrides of the writing direction from a text of the peer's. In a terminal they
+// could hide or forge what is shown, or write to the clipboard.
 func clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -120,9 +120,9 @@ func clean(s string) string {
 	}, strings.ToValidUTF8(s, ""))
 }
 
-// checkShape walks a msgpack value before it is decoded: the decoder allocates slices by the length that
-// their header claims. It admits one value of what our messages are made of (no maps, no extensions),
-// nested at most 5 deep (Sources), whose arrays have all their elements and at most tandem.MaxAnswer of them.
+// checkShape walks a msgpack value before it is decoded, because the decoder allocates slices by the length that their
+// header claims. It accepts one value of the kinds that our messages consist of (no maps, no extensions), nested at most
+// 5 deep (Sources). Its arrays must hold all their elements, and at most tandem.MaxAnswer.
 func checkShape(b []byte) error {
 	rest, err := skipValue(b, 5)
 	if err == nil && len(rest) > 0 {

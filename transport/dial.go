@@ -20,34 +20,34 @@ import (
 const (
 	protoPair  = "tandem-pair/1" // registers a new key
 	protoTalk  = "tandem/1"      // needs a registered one
-	serverName = "tandem"        // nobody checks it; it keys session caches
+	serverName = "tandem"        // not checked; it is the key of session caches
 
 	handshakeTimeout = 5 * time.Second
 	stagger          = 300 * time.Millisecond // between the dials of one peer's addresses: a handshake, nearly everywhere
 	maxHello         = 16 << 10
 )
 
-// ClientConfig says who dials whom.
+// ClientConfig configures Dial.
 type ClientConfig struct {
 	Identity Identity
 	Peer     ID    // the only key that is accepted at the other end
 	Hello    Hello // Version is filled in
 	Limits   Limits
 	Sessions *Sessions // tickets that save a round trip; nil for none
-	// Eager saves the hellos' round trip: Dial returns when the peer has proved its key, and questions can
-	// follow at once. A peer that refuses or does not fit ends the connection, and so all exchanges, with
-	// the error that Dial would have returned.
+	// Eager saves the round trip of the hellos: Dial returns when the peer has proved its key, and questions can follow
+	// at once. If the peer refuses, or its hello does not match, the connection and all exchanges end with the error that
+	// Dial would have returned.
 	Eager bool
 	// PacketConn carries the connection instead of a new UDP socket. The caller keeps it.
 	PacketConn net.PacketConn
 	Log        *slog.Logger // slog.Default when nil
 }
 
-// ErrOtherKey is in errors of Dial when not the peer but somebody else's key answers.
+// ErrOtherKey is wrapped by errors of Dial when a key other than the peer's answers.
 var ErrOtherKey = errors.New("another key answers")
 
-// Dial connects to a listener and exchanges hellos, which takes two round trips, or one with a ticket of an
-// earlier connection or when it is eager. The error is a *MismatchError, *NotPairedError or *RefusedError when that is why.
+// Dial connects to a listener and exchanges hellos. That takes two round trips, or one when it is eager or has a ticket of
+// an earlier connection. The error may be a *MismatchError, *NotPairedError or *RefusedError.
 func Dial(ctx context.Context, addr string, cfg ClientConfig) (*Conn, error) {
 	cfg.Hello.Version = ProtocolVersion
 	if err := cfg.Hello.limits(); err != nil {
@@ -76,7 +76,7 @@ func Dial(ctx context.Context, addr string, cfg ClientConfig) (*Conn, error) {
 		return greetLater(ctx, addr, qc, cfg, limits, release)
 	}
 	hello, err := greet(ctx, qc, cfg.Hello)
-	if errors.Is(err, quic.Err0RTTRejected) { // the ticket was not good: say it again after the handshake
+	if errors.Is(err, quic.Err0RTTRejected) { // the ticket was refused: send it again after the handshake
 		if _, err = qc.NextConnection(ctx); err == nil {
 			hello, err = greet(ctx, qc, cfg.Hello)
 		}
@@ -89,14 +89,14 @@ func Dial(ctx context.Context, addr string, cfg ClientConfig) (*Conn, error) {
 	return newConn(qc, cfg.Peer, cfg.Hello, hello, limits, cfg.Log, nil, release), nil
 }
 
-// DialAny dials the addresses of one peer, each a moment after the one before it, or at once when that one fails, and
-// returns the first connection that stands and its address. An address that leads nowhere so costs a moment, not
-// what a handshake may take. Nothing of the other dials is left when it returns. dial may be called concurrently.
+// DialAny dials the addresses of one peer, each a moment after the one before it, or at once when that one fails. It
+// returns the first connection that is made, and its address. So an address that does not answer costs a moment, not the
+// time limit of a handshake. The other dials have ended when DialAny returns. It may call dial concurrently.
 func DialAny(ctx context.Context, addrs []string, dial func(context.Context, string) (*Conn, error)) (*Conn, string, error) {
 	return firstOf(ctx, addrs, dial, func(c *Conn) { c.Close("another address was faster") })
 }
 
-// firstOf is DialAny of connections of any kind; drop ends one that is not wanted.
+// firstOf is DialAny for connections of any type; drop ends one that is not needed.
 func firstOf[C any](ctx context.Context, addrs []string, dial func(context.Context, string) (C, error), drop func(C)) (won C, at string, err error) {
 	ctx, giveUp := context.WithCancel(ctx)
 	defer giveUp()
@@ -152,8 +152,8 @@ func Prefer(first string, addrs []string) []string {
 	return addrs
 }
 
-// greetLater returns the connection once its handshake is done and exchanges the hellos meanwhile. Ours goes
-// out on the first stream, so the peer reads it before any question.
+// greetLater returns the connection once its handshake is done, and exchanges the hellos in the background. Ours goes out
+// on the first stream, so the peer reads it before any question.
 func greetLater(ctx context.Context, addr string, qc *quic.Conn, cfg ClientConfig, limits Limits, release func()) (*Conn, error) {
 	refused := func(err error) (*Conn, error) {
 		hangUp(qc, err)
@@ -193,7 +193,7 @@ func greetLater(ctx context.Context, addr string, qc *quic.Conn, cfg ClientConfi
 	return c, nil
 }
 
-// refuse ends a connection whose hellos came to nothing.
+// refuse ends a connection whose hellos failed.
 func (c *Conn) refuse(err error) {
 	code := codeProtocol
 	var mismatch *MismatchError
@@ -282,7 +282,7 @@ func clientTLS(id Identity, proto string, verify func(tls.ConnectionState) error
 	}
 }
 
-// quicConfig keeps the windows small: messages are, and either end may be a phone.
+// quicConfig keeps the windows small, because messages are small and either end may be a phone.
 func quicConfig(l Limits) *quic.Config {
 	if l.StreamsOnly {
 		l.KeepAlive = min(l.KeepAlive, 2*reliable.EchoEvery) // in place of echoes: a sign of life for LastHeard
@@ -302,8 +302,8 @@ func quicConfig(l Limits) *quic.Config {
 	}
 }
 
-// greet is the device's half of the exchange of hellos. The peer closes with an error when they differ;
-// having its hello, this side can say why in its own words.
+// greet is the device's half of the exchange of hellos. The peer closes with an error when they differ. This side has the
+// peer's hello by then, and words the difference itself.
 func greet(ctx context.Context, qc *quic.Conn, local Hello) (Hello, error) {
 	ctx, cancel := context.WithTimeout(ctx, handshakeTimeout)
 	defer cancel()

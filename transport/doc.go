@@ -1,11 +1,12 @@
-// Package transport is the link between the two sides: QUIC with TLS 1.3, both ends authenticated by keys
-// pinned at pairing, and the wire format of everything that crosses (DRAGON §3, its transmission module).
+// Package transport is the link between the two sides: QUIC with TLS 1.3, both ends authenticated by keys pinned at
+// pairing, and the wire format of everything that crosses (DRAGON §3, its transmission module).
 //
-// A Conn carries Exchanges, one per answer. Messages of an Exchange arrive once each and in the order they
-// were sent, whichever way they travel: drafts, targets and other short messages ride in datagrams that
-// repeat what is not yet acknowledged, so that a lost packet is repaired by the next message and not by a
-// retransmission timer; long ones, and everything where datagrams are refused, take the exchange's stream.
+// A Conn carries Exchanges, one for each answer. The messages of an Exchange arrive once each and in the order in which
+// they were sent, whichever way they travel. Drafts, targets and other short messages ride in datagrams that repeat what
+// is not yet acknowledged (package reliable), so that the next message repairs a lost packet, not a retransmission timer.
+// Long messages take the exchange's stream, and so does everything where datagrams are refused.
 //
-// What crosses is listed in message.go: the question, drafts, tokens, measurements, and titles where the
-// operator allows it. The package knows nothing of models, documents or how a draft becomes a target.
+// The file message.go lists what crosses: the question, drafts, tokens, measurements, and titles where the operator
+// allows it. A new message is a type and a line of the table there. The package knows nothing about models, documents or
+// how a draft becomes a target.
 package transport

@@ -18,7 +18,7 @@ import (
 
 const (
 	fastLimit   = 256     // control messages up to this size ride in datagrams
-	inboxLimit  = 256     // messages waiting for Receive before the peer is slowed down,
+	inboxLimit  = 256     // messages waiting for Receive before the peer is slowed down
 	inboxBytes  = 1 << 20 // and their bytes, decoded
 	outboxLimit = 4 << 20 // bytes waiting for the stream before Send fails
 )
@@ -92,16 +92,16 @@ func signal(c chan struct{}) {
 }
 
 // Pipe returns the two ends of an exchange without a network, over a vocabulary of that size; a is the device's. Messages
-// are encoded and decoded as on the wire, arrive at once, and are limited in the same way.
+// are encoded, decoded and limited as on the wire, and arrive at once. It is for tests.
 func Pipe(vocab int) (a, b *Exchange) {
 	a, b = newExchange(vocab), newExchange(vocab)
 	a.peer, b.peer, a.opener = b, a, true
 	return a, b
 }
 
-// Send queues messages and returns without waiting for the network. Those of one call that ride in datagrams share
-// them, as far as they fit. It fails when a message is malformed or beyond its limits (those before it go all the
-// same), when either side has closed, or with ErrBacklog.
+// Send queues messages and returns without waiting for the network. Short messages of one call share datagrams, if they
+// fit. Send fails when a message is malformed or exceeds its limits (the messages before it are still sent), when either
+// side has closed, or with ErrBacklog.
 func (x *Exchange) Send(messages ...Message) error {
 	x.order.Lock()
 	defer x.order.Unlock()
@@ -112,7 +112,7 @@ func (x *Exchange) Send(messages ...Message) error {
 		return err
 	}
 	if x.peer == nil {
-		x.mu.Lock() // until all are queued: what packs datagrams waits for it
+		x.mu.Lock() // until all are queued, so that no datagram is packed before
 		defer x.mu.Unlock()
 	}
 	for _, m := range messages {
@@ -211,7 +211,7 @@ func (x *Exchange) read(frame []byte) (m Message, size int, err error) {
 	return m, sizeOf(m, frame), nil
 }
 
-// sizeOf is how many bytes a message takes, about: a compressed one takes up to two hundred times its frame's.
+// sizeOf is about how many bytes a message takes. A compressed one may take two hundred times its frame.
 func sizeOf(m Message, frame []byte) int {
 	size := len(frame)
 	if frame[0] == kindControl<<5|1 {
@@ -224,8 +224,8 @@ func sizeOf(m Message, frame []byte) int {
 	return size
 }
 
-// Receive returns the next message. The error is io.EOF when the peer has closed the exchange, ErrClosed
-// when this side has, ctx's error, or says why the connection was lost or the peer's message refused.
+// Receive returns the next message. The error is io.EOF when the peer has closed the exchange, ErrClosed when this side
+// has closed it, ctx's error, or else why the connection was lost or the peer's message refused.
 func (x *Exchange) Receive(ctx context.Context) (Message, error) {
 	for {
 		x.mu.Lock()
@@ -237,7 +237,7 @@ func (x *Exchange) Receive(ctx context.Context) (Message, error) {
 				signal(x.arrived)
 			}
 			signal(x.drained)
-			err := x.deliver() // what there was no room for
+			err := x.deliver() // there is room for more now
 			if err != nil {
 				x.fail(fmt.Errorf("transport: refused: %w", err))
 			}
@@ -261,7 +261,7 @@ func (x *Exchange) Receive(ctx context.Context) (Message, error) {
 	}
 }
 
-// Close ends the exchange. What was sent before still arrives; what the peer sends from now on does not.
+// Close ends the exchange. What this side sent before still arrives; what the peer sends from now on does not.
 func (x *Exchange) Close() error {
 	x.mu.Lock()
 	if x.ended {
@@ -313,8 +313,8 @@ func (x *Exchange) fail(err error) {
 	signal(x.queued)
 }
 
-// deliver moves the messages that are in order to the inbox while it has room: the rest is not decoded yet, and
-// so small. The caller holds x.mu.
+// deliver moves the messages that are in order to the inbox while it has room. The others stay encoded, where they take
+// little memory. The caller holds x.mu.
 func (x *Exchange) deliver() error {
 	for !x.full() {
 		frame, ok := x.flow.Take()
@@ -323,7 +323,7 @@ func (x *Exchange) deliver() error {
 		}
 		m, size, err := x.read(frame)
 		if err != nil {
-			x.flow.Discard() // nothing behind it counts any more
+			x.flow.Discard() // nothing after it counts any more
 			return err
 		}
 		if _, ok := m.(tandem.Draft); ok {
@@ -337,7 +337,7 @@ func (x *Exchange) deliver() error {
 	return nil
 }
 
-// datagram takes a datagram of this exchange. The error is the peer's fault.
+// datagram takes a datagram of this exchange. An error is the peer's fault.
 func (x *Exchange) datagram(b []byte, now time.Time) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -347,7 +347,7 @@ func (x *Exchange) datagram(b []byte, now time.Time) error {
 	return x.deliver()
 }
 
-// readLoop takes the stream's messages until it ends.
+// readLoop reads messages from the stream until it ends.
 func (x *Exchange) readLoop(in *bufio.Reader) {
 	for {
 		seq, frame, err := readFrame(in, maxControl)
@@ -378,7 +378,7 @@ func (x *Exchange) readLoop(in *bufio.Reader) {
 	}
 }
 
-// peerEnded notes that the stream gives no more. The caller holds x.mu.
+// peerEnded records that the stream has ended. The caller holds x.mu.
 func (x *Exchange) peerEnded(err error) {
 	var reset *quic.StreamError
 	switch {
@@ -432,7 +432,7 @@ func appendStreamFrame(buf []byte, seq uint64, frame []byte) []byte {
 	return append(append(buf, number...), frame...)
 }
 
-// readFrame reads a length, a number and that many bytes; at most limit are allocated.
+// readFrame reads a frame from a stream: length, number, body. It allocates at most about limit bytes.
 func readFrame(in *bufio.Reader, limit int) (seq uint64, frame []byte, err error) {
 	size, err := binary.ReadUvarint(in)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 // ProtocolVersion is the version of the wire format. Sides of different versions refuse each other.
 const ProtocolVersion = 1
 
-// Hello is what each side says of itself before the first exchange. Two sides may answer together only
-// when they use the same vocabulary, chat template and scorer (DESIGN "Output aggregation").
+// Hello is what each side says about itself before the first exchange. Two sides may answer together only when they use
+// the same vocabulary, chat template and scorer: otherwise tokens and relevances do not mean the same on both (DRAGON §2).
 type Hello struct {
 	Version   int    // ProtocolVersion; filled in by Dial and Listen
 	Software  string // for logs only

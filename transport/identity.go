@@ -45,7 +45,7 @@ type Identity struct {
 	cert tls.Certificate
 }
 
-// Ephemeral returns a new identity that is kept nowhere.
+// Ephemeral returns a new identity that is not stored.
 func Ephemeral() (Identity, error) {
 	_, key, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/quic-go/quic-go"
 )
 
-// ServerConfig says who may connect.
+// ServerConfig configures a Listener.
 type ServerConfig struct {
 	Identity Identity
 	Peers    *Peers   // keys that may talk
@@ -38,11 +38,11 @@ type Listener struct {
 	mu       sync.Mutex
 	conns    int
 	early    int          // hellos being read before the handshake is complete
-	pairings []*quic.Conn // that wait for the device's word, the longest waiting first
+	pairings []*quic.Conn // waiting for the device's request, the longest waiting first
 }
 
-// maxPairings bounds the pairings under way, which anybody can begin; maxEarly the early hellos, which anybody can
-// replay. Beyond it a hello is read after the handshake.
+// maxPairings bounds the pairings under way, which anybody can begin. maxEarly bounds the early hellos, which anybody can
+// replay; beyond it a hello is read after the handshake.
 const (
 	maxPairings = 16
 	maxEarly    = 8
@@ -76,7 +76,7 @@ func ListenOn(pc net.PacketConn, cfg ServerConfig) (*Listener, error) {
 		cfg.Peers = NewPeers()
 	}
 	cfg.Limits = cfg.Limits.withDefaults()
-	// Beyond the rate, an address must prove itself by a further round trip before anything is kept for it.
+	// Beyond the rate, an address must prove itself by another round trip before anything is kept for it.
 	handshakes := &bucket{rate: cfg.Limits.Rate, size: cfg.Limits.Rate}
 	resets, err := cfg.Identity.derive(forResets)
 	if err != nil {
@@ -167,11 +167,11 @@ func (l *Listener) leave(places *int) {
 	*places--
 }
 
-// serve brings one connection to the point where Accept can return it, or pairs.
+// serve prepares a connection for Accept, or pairs.
 //
-// A connection comes here before its handshake is complete. Only a hello is read before that, and only when
-// the session is resumed, which tells the peer's key. An attacker can replay that much; it never becomes a
-// connection, and takes none of their places.
+// A connection comes here before its handshake is complete. Before that only a hello is read, and only if the session is
+// resumed, which tells the peer's key. An attacker can replay a hello, but that makes no connection and takes no
+// connection's place.
 func (l *Listener) serve(qc *quic.Conn) {
 	state := qc.ConnectionState().TLS
 	swap := sync.OnceValues(func() (Hello, error) { return l.swap(qc) })
@@ -216,7 +216,7 @@ func (l *Listener) handshake(qc *quic.Conn) error {
 	}
 }
 
-// known says why a key may not talk, nil if it may. The peer is told as much as is good for it.
+// known says why a key may not talk; nil if it may. The peer sees the error, so it says no more than the peer may know.
 func (l *Listener) known(id ID) error {
 	_, err := l.cfg.Peers.Lookup(id)
 	switch {
@@ -241,7 +241,7 @@ func (l *Listener) swap(qc *quic.Conn) (Hello, error) {
 	return swapHellos(stream, l.cfg.Hello)
 }
 
-// admit lets a paired device in whose hello agrees. Its place is given back when the connection ends.
+// admit lets in a paired device whose hello matches. Its place is free again when the connection ends.
 func (l *Listener) admit(qc *quic.Conn, id ID, swap func() (Hello, error)) error {
 	known := func() error { return l.known(id) }
 	if err := known(); err != nil {

@@ -27,9 +27,8 @@ const InviteLife = 10 * time.Minute
 // maxInvites bounds the codes that are open at once.
 const maxInvites = 32
 
-// Invites holds the secrets of open pairing codes, one file each in a directory, so that the program that
-// prints a code and the one that serves can be two. Removing the file is what makes a code single use:
-// only one attempt can succeed at it.
+// Invites holds the secrets of open pairing codes, each as a file of a directory, so that one program can print a code and
+// another serve it. An attempt removes the file, which only one attempt can do: so a code works once.
 type Invites struct{ dir string }
 
 // OpenInvites uses the directory dir, which need not exist yet.
@@ -72,7 +71,7 @@ func soonest(open map[string]invite) (t time.Time) {
 	return t
 }
 
-// open returns the invites that are still good, by file, and removes the others.
+// open returns the invites that are still valid, by file, and removes the others.
 func (v *Invites) open(now time.Time) (map[string]invite, error) {
 	entries, err := os.ReadDir(v.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -86,7 +85,7 @@ func (v *Invites) open(now time.Time) (map[string]invite, error) {
 		}
 		data, err := os.ReadFile(path)
 		if err != nil {
-			continue // used this moment
+			continue // just used
 		}
 		var i invite
 		if json.Unmarshal(data, &i) != nil || len(i.Secret) != secretSize || now.After(i.Expires) {
@@ -112,7 +111,7 @@ func (v *Invites) redeem(now time.Time, binding, mac []byte) (secret []byte, ok 
 	return nil, false, nil
 }
 
-// proof shows knowledge of the secret on this very TLS connection, without showing the secret.
+// proof proves knowledge of the secret on this one TLS connection without showing the secret.
 func proof(secret []byte, who string, binding []byte) []byte {
 	h := hmac.New(sha256.New, secret)
 	h.Write([]byte(who))
@@ -139,7 +138,7 @@ type pairRequest struct {
 func (m pairRequest) limits() error { return atMost(bound{"name", len(m.Name), MaxText}) }
 func (m *pairRequest) clean()       { m.Name = clean(m.Name) }
 
-// pairReply is the cloud's.
+// pairReply is the cloud's answer: its own proof, or why it refuses.
 type pairReply struct {
 	Refused string // why, if it refuses
 	Name    string
@@ -153,7 +152,8 @@ func (m pairReply) limits() error {
 func (m *pairReply) clean() { m.Name, m.Refused = clean(m.Name), clean(m.Refused) }
 
 // Pair registers this device's key with the cloud that the code names and returns that cloud, for Peers. The code's
-// addresses are dialled as DialAny does, and what comes after the first handshake goes there alone: a code is good once; pc is used instead of a new UDP socket when it is not nil.
+// addresses are dialled as by DialAny. After the first handshake only that address is used, because a code works once. If
+// pc is not nil, it is used instead of a new UDP socket.
 func Pair(ctx context.Context, code Code, id Identity, name string, pc net.PacketConn) (Peer, error) {
 	tr, release, err := openTransport(pc)
 	if err != nil {
@@ -186,7 +186,7 @@ func Pair(ctx context.Context, code Code, id Identity, name string, pc net.Packe
 	return peer, nil
 }
 
-// pairOver proves the code's secret to the peer at the other end, and has it proved.
+// pairOver proves the code's secret to the peer and checks the peer's proof.
 func pairOver(ctx context.Context, qc *quic.Conn, code Code, name string) (Peer, error) {
 	peer := Peer{Paired: time.Now().UTC().Truncate(time.Second)}
 	var err error
@@ -233,7 +233,7 @@ func (l *Listener) pair(qc *quic.Conn, id ID) error {
 	defer qc.CloseWithError(codeClosed, "")
 	if open, err := l.cfg.Invites.open(time.Now()); err == nil && len(open) == 0 {
 		qc.CloseWithError(codePairing, noCode)
-		return errors.New("nobody is to be paired now")
+		return errors.New("no pairing code is open")
 	}
 	if err := l.pairWith(qc, id); err != nil {
 		return fmt.Errorf("pair with key %s: %w", id.Short(), err)
@@ -277,8 +277,8 @@ func (l *Listener) pairWith(qc *quic.Conn, id ID) error {
 	return nil
 }
 
-// await lets a pairing wait for the device. When too many do, the one that waits longest has to go: a device says
-// all that it has to say at once, so it is a stranger who holds the place.
+// await lets a pairing wait for the device. When too many wait, the one that has waited longest is ended: a device sends
+// its request at once, so that place is held by a stranger.
 func (l *Listener) await(qc *quic.Conn) {
 	var longest *quic.Conn
 	l.mu.Lock()
@@ -292,7 +292,7 @@ func (l *Listener) await(qc *quic.Conn) {
 	}
 }
 
-// settle ends the waiting.
+// settle ends the wait of a pairing.
 func (l *Listener) settle(qc *quic.Conn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -22,8 +22,8 @@ type Peer struct {
 	Paired time.Time `json:"paired"`
 }
 
-// Peers holds the trusted keys: one file for each in a directory, so that several processes share it
-// without locks, or none but memory.
+// Peers holds the trusted keys, either in memory or as a directory with a file for each, which several processes can share
+// without locks.
 type Peers struct {
 	dir string // "" for memory
 
@@ -64,11 +64,11 @@ func (p *Peers) Lookup(id ID) (Peer, error) {
 	if err := json.Unmarshal(data, &peer); err != nil {
 		return Peer{}, fmt.Errorf("peer %s: %s is damaged (remove it and pair again): %w", id.Short(), p.path(id), err)
 	}
-	peer.Name = clean(peer.Name) // older releases kept it as it came
+	peer.Name = clean(peer.Name) // older releases stored it as it came
 	return peer, nil
 }
 
-// Add trusts a peer, or replaces what is known of it.
+// Add trusts a peer, or replaces what is known about it.
 func (p *Peers) Add(peer Peer) error {
 	if p.dir == "" {
 		p.mu.Lock()

@@ -131,7 +131,7 @@ func TestDRAGON_A2_TargetFollowsMixture(t *testing.T) {
 	}
 }
 
-// Algorithm 1 as printed hands Sample the draft's own side's η. The same chi-square test must reject it.
+// Algorithm 1 as printed passes the η of the draft's own side to Sample. The same chi-square test must reject it.
 func TestDRAGON_Algorithm1AsPrinted(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
 	rule := Rule{Coupling: tandem.CouplingSpeculative}

@@ -114,8 +114,8 @@ func checkReason(t *testing.T, name string, e *pairtest.End, cfg pair.Config) {
 	}
 }
 
-// One seed, one text: in every placement, whatever the delays, jitter, loss, copies and reordering, and as
-// without any network. Both sides see the same tokens with the same origins.
+// One seed gives one text: in every placement, whatever the delays, jitter, loss, copies and reordering. It is the text
+// of no network at all. Both sides see the same tokens with the same origins.
 func TestSameTextEverywhere(t *testing.T) {
 	var accepted, together, handovers int
 	for seed := range uint64(500) {
@@ -152,8 +152,8 @@ func TestSameTextEverywhere(t *testing.T) {
 	}
 }
 
-// With γ chosen by the scheduler both sides still say the same, and every token is what one of the choices
-// draws from the two distributions.
+// With γ chosen by the scheduler both sides still agree, and every token is what one of the choices draws from the two
+// distributions.
 func TestAutoGamma(t *testing.T) {
 	chosen := map[uint32]int{}
 	for seed := range uint64(100) {
@@ -228,8 +228,8 @@ func (c trial) cuts(w *pairtest.Links, cfg pair.Config, n int) {
 	}
 }
 
-// checkTokens fails unless each token of the device is the pair's target or, marked as such, its own draft. It returns
-// how many it said alone, and how many together with the cloud after that.
+// checkTokens fails unless each token of the device is the pair's target or, marked as such, its own draft. It returns how
+// many it decided alone, and how many it agreed on with the cloud after that.
 func (c trial) checkTokens(t *testing.T, name string, device *pairtest.End) (alone, after int) {
 	t.Helper()
 	for i, e := range device.Emits {
@@ -287,7 +287,7 @@ func TestLinkCuts(t *testing.T) {
 	}
 }
 
-// A device that never hears of a cloud says what it would say by itself.
+// A device that never hears from a cloud gives the answer of its own drafts.
 func TestAlone(t *testing.T) {
 	for seed := range uint64(200) {
 		c := newTrial(seed)
@@ -311,7 +311,7 @@ func TestAlone(t *testing.T) {
 	}
 }
 
-// The same machines, told the same things, do the same things.
+// The same events lead to the same actions.
 func TestDeterministic(t *testing.T) {
 	transcript := func() string {
 		c := newTrial(5)

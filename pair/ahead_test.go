@@ -11,8 +11,8 @@ import (
 	"tandem/pair/pairtest"
 )
 
-// One seed, one text, also where passes decode hedges and guesses: in every placement and coupling, over links that
-// lose, copy and reorder. 10,000 random answers.
+// One seed gives one text also where passes decode hedges, checks and guesses: in every placement and coupling, over links
+// that lose, copy and reorder, in 10,000 random answers.
 func TestSameTextWithHedgesAndGuesses(t *testing.T) {
 	var sum pair.Stats
 	for seed := range uint64(10_000) {
@@ -81,8 +81,8 @@ func TestHedgesOverLinkCuts(t *testing.T) {
 	}
 }
 
-// A run of the other side's drafts is checked in one pass: a slow device follows a quick cloud with as many tokens a
-// pass as there are contexts, and says the same.
+// One pass checks several drafts of the other side: a slow device follows a quick cloud with as many tokens a pass as there
+// are contexts, and the text is the same.
 func TestOnePassChecksManyDrafts(t *testing.T) {
 	play := func(contexts int) (pair.Stats, []tandem.Token) {
 		w := pairtest.NewLinks(pair.Config{Settings: tandem.Settings{Placement: tandem.PlaceMirror, MaxTokens: 100, Lookahead: 32, Contexts: contexts}}, pairtest.Sharing(1, 1), 1)
@@ -110,8 +110,8 @@ func TestOnePassChecksManyDrafts(t *testing.T) {
 	}
 }
 
-// What hedges and guesses save in virtual time where a pass takes as long whatever its contexts (30 ms on both
-// sides, mirror), beside plain mirror.
+// What hedges and guesses save in virtual time, compared with plain mirror, where a pass takes 30 ms on both sides whatever
+// its contexts.
 func TestHedgesAndGuessesSaveTime(t *testing.T) {
 	const ms = time.Millisecond
 	for _, rtt := range []time.Duration{0, 100 * ms, 300 * ms} {

@@ -8,8 +8,8 @@ import (
 	"tandem"
 )
 
-// What is checked is what the other side has drafted behind the tokens agreed, up to the end of the answer; drafts
-// behind other tokens, or of none of the vocabulary, are not.
+// A pass checks what the other side has drafted after the agreed tokens, up to the end of the answer. Drafts after other
+// tokens, or outside the vocabulary, are left out.
 func TestDraftsToCheck(t *testing.T) {
 	one := func(x tandem.Token) tandem.Dist {
 		return tandem.Dist{IDs: []tandem.Token{x}, Weights: []uint32{tandem.Mass}}

@@ -11,7 +11,7 @@ import (
 	"tandem/scheduler"
 )
 
-// script turns bytes into events: a fuzzer's way to say anything to a machine.
+// script turns bytes into events, so that a fuzzer can send a machine anything.
 type script struct{ b []byte }
 
 func (s *script) byte() byte {
@@ -23,7 +23,7 @@ func (s *script) byte() byte {
 	return x
 }
 
-// small is mostly near what the machine expects, sometimes absurd.
+// near returns a number that is mostly what the machine expects, sometimes close to it, and sometimes absurd.
 func (s *script) near(x uint32) uint32 {
 	switch b := s.byte(); {
 	case b < 224:
@@ -134,8 +134,8 @@ func (s *script) event(m *Machine) Event {
 	}
 }
 
-// decoded is the end of a pass, mostly of the one under way. Beside the distribution that was asked for it brings some
-// of the hedges, checks and guesses, and sometimes what nobody asked for.
+// decoded is the end of a pass, mostly of the one under way. In addition to the distribution that was asked for it holds
+// some of the hedges, checks and guesses, and sometimes others.
 func (s *script) decoded(m *Machine) Event {
 	d := Decoded{ID: uint64(s.near(uint32(m.running.ID))), Dist: s.dist(), H: tandem.Fixed(s.near(0)), Took: 30 * time.Millisecond}
 	if s.byte()%8 == 0 {
@@ -169,8 +169,8 @@ func (toAndFro) Aggregator(now tandem.Side, _ scheduler.Estimate, _ scheduler.Mo
 	return now.Other()
 }
 
-// listen checks what holds for a machine whatever it is told: no panic, bounded memory, Emit in order of
-// steps (on the device each exactly once), one Finish at the end, Decode within what the decoder holds.
+// listen checks what must hold for a machine whatever happens: no panic, bounded memory, Emit in order of steps (on the
+// device each exactly once), one Finish at the end, and no Decode beyond what the decoder holds.
 type listen struct {
 	m     *Machine
 	steps int
@@ -264,7 +264,7 @@ func FuzzMachine(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) { playBytes(t, b) })
 }
 
-// Random bytes at random places of random lengths: the fuzz target without a fuzzer. It comes by every way to look ahead.
+// The fuzz target on random bytes. It must meet every way to decode ahead.
 func TestAnyEvents(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	var met Stats

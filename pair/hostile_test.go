@@ -66,7 +66,7 @@ func junk(rng *rand.Rand, e pair.Event, epoch uint32) pair.Event {
 	return e
 }
 
-// Junk between the messages changes nothing in the text.
+// Junk between the messages does not change the text.
 func TestJunkIsIgnored(t *testing.T) {
 	dropped := 0
 	for seed := range uint64(300) {
@@ -103,7 +103,7 @@ func TestJunkIsIgnored(t *testing.T) {
 	}
 }
 
-// Contradictory messages make the pair begin again, as often as they come, without a change in the text.
+// Contradictory messages make the pair begin a new epoch each time, and the text does not change.
 func TestDivergence(t *testing.T) {
 	diverged := 0
 	for seed := range uint64(300) {
@@ -162,7 +162,7 @@ func TestDivergence(t *testing.T) {
 	}
 }
 
-// A cloud that never tells the truth costs the device a few epochs, no more.
+// A cloud that always lies costs the device a few epochs.
 func TestDistrust(t *testing.T) {
 	c := newTrial(11)
 	c.cfg.Stop, c.cfg.MaxTokens = nil, 30
@@ -197,9 +197,9 @@ func TestDistrust(t *testing.T) {
 	}
 }
 
-// A cloud that floods the device with hedges, of steps far ahead, of wrong versions, for prefixes that never come, of
-// distributions that are none, or false ones for the prefix that does come, costs it no memory beyond the bounds and
-// changes no token. What no honest side sends is counted.
+// A cloud that floods the device with bad hedges (steps far ahead, wrong versions, prefixes that never come, malformed
+// distributions, false ones for the right prefix) costs it no memory beyond the bounds and changes no token. The device
+// counts what no honest side sends.
 func TestHedgeFlood(t *testing.T) {
 	dropped, diverged := 0, 0
 	for seed := range uint64(100) {
@@ -242,7 +242,7 @@ func TestHedgeFlood(t *testing.T) {
 	}
 }
 
-// falseHedge is a hedge that no honest side sends, made of a draft.
+// falseHedge makes a hedge that no honest side sends from a draft.
 func falseHedge(rng *rand.Rand, e pair.PeerDraft, to *pairtest.End) pair.Event {
 	d := e.Draft
 	d.Version = tandem.AnyVersion
@@ -264,7 +264,7 @@ func falseHedge(rng *rand.Rand, e pair.PeerDraft, to *pairtest.End) pair.Event {
 	return pair.PeerDraft{d}
 }
 
-// A side that takes no hedges refuses them.
+// A side without room for further contexts refuses hedges.
 func TestHedgesUnasked(t *testing.T) {
 	c := newTrial(12)
 	c.cfg.Contexts, c.cfg.Stop = 1, nil
@@ -286,8 +286,7 @@ func TestHedgesUnasked(t *testing.T) {
 	}
 }
 
-// Hedging adds a bounded number of drafts to what crosses: at most two for each pass, each behind a token of the
-// sender's race, and none where there is no room for further contexts.
+// Hedging adds at most two drafts for each pass to what crosses, and none where there is no room for further contexts.
 func TestHedgesSentAreBounded(t *testing.T) {
 	for _, contexts := range []int{1, 2, 3, tandem.MaxContexts} {
 		w := pairtest.NewLinks(pair.Config{Settings: tandem.Settings{Placement: tandem.PlaceMirror, MaxTokens: 200, Contexts: contexts}}, pairtest.Sharing(3, 0.8), 3)

@@ -14,7 +14,8 @@ import (
 )
 
 // TestScripts plays the scripts in testdata on single machines: each command is an event, its output the
-// actions. Drafts are greedy, so the heaviest token of dist=(token:weight,…) is the one drafted. Run with -rewrite after a change and read the difference.
+// actions. Temperature is 0, so the draft is the heaviest token of
+// dist=(token:weight,…). After a change, run with -rewrite and read the difference.
 func TestScripts(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		var m *Machine

@@ -9,8 +9,8 @@ import (
 
 const ms = time.Millisecond
 
-// Contexts are decoded ahead where they cost less than they save: all of them where they ride along for
-// nothing, none where each costs a pass; checks come before guesses.
+// Further contexts are decoded where they cost less than they save: all of them where they cost nothing, none where each
+// costs a pass. Checks come before guesses.
 func TestAheadPays(t *testing.T) {
 	var free, dear Ahead
 	for n := 1; n <= tandem.MaxContexts; n++ {
@@ -45,7 +45,7 @@ func TestAheadPays(t *testing.T) {
 	}
 }
 
-// What was seen counts: targets that are never the runner-up end hedging, guesses that are wrong end guessing.
+// Targets that are never the runner-up end hedging, and wrong guesses end guessing.
 func TestAheadLearns(t *testing.T) {
 	var a Ahead
 	a.Passed(1, 30*ms)

@@ -35,7 +35,7 @@ func TestDRAGON_OfflineFit(t *testing.T) {
 	})
 }
 
-// Noise makes no decoder that is faster on longer contexts, or takes less than no time on short ones.
+// Noise never gives a decoder that is faster on longer contexts, or that takes negative time on short ones.
 func TestFitIsPhysical(t *testing.T) {
 	for name, took := range map[string][]int{"falling": {30, 28, 25}, "below 0": {1, 40, 100}} {
 		var samples []Sample

@@ -11,8 +11,8 @@ import (
 	"tandem"
 )
 
-// A side that drafts, is accepted and rejected, over a link that reorders and copies: whatever the order,
-// the receiver's front is the sender's latest draft for that step.
+// One side drafts, and its drafts are accepted and rejected, over a link that reorders and copies. Whatever the order, the
+// receiver's front is the sender's latest draft for that step.
 func TestDraftsReordered(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))

@@ -135,7 +135,7 @@ func TestDRAGON_Table1Waits(t *testing.T) {
 	})
 }
 
-func TestGamma(t *testing.T) {
+func TestDRAGON_Corollary6_5_Gamma(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := draw(t)
 		for l := range tandem.Side(2) {

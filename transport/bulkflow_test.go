@@ -39,8 +39,8 @@ func (n *testNet) narrow(t *testing.T, c netem.Config) {
 	})
 }
 
-// beside sends drafts from the cloud every 30 ms while load runs, and returns how long the latest of twenty
-// took, and how long load. (A few wait while the window still doubles.)
+// beside sends drafts from the cloud every 30 ms while load runs. It returns how long the slowest of twenty drafts took,
+// and how long load took. (A few drafts wait while the window still doubles.)
 func beside(t *testing.T, path netem.Config, load func(t *testing.T, device, cloud *Exchange)) (p95, took time.Duration) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newTestNet(t, 0)
@@ -85,7 +85,7 @@ func beside(t *testing.T, path netem.Config, load func(t *testing.T, device, clo
 	return p95, took
 }
 
-// noise cannot be compressed, as keys and values hardly can.
+// noise returns n bytes that cannot be compressed, as keys and values hardly can.
 func noise(n int) []byte {
 	data := make([]byte, n)
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -95,8 +95,8 @@ func noise(n int) []byte {
 	return data
 }
 
-// Something large is there to the byte, and does not hold up the drafts of another answer, at any rate of
-// the path; sent without regard for the path it does.
+// A bulk transfer arrives to the byte and does not delay the drafts of another answer, at any rate of the path. Without
+// pacing it does.
 func TestBulkGivesWay(t *testing.T) {
 	data := noise(700_000)
 	for _, mbit := range []float64{2, 8, 40} {
@@ -140,7 +140,7 @@ func TestBulkGivesWay(t *testing.T) {
 	}
 }
 
-// Jitter and loss slow a bulk down but do not stop it.
+// Jitter and loss slow a bulk transfer down but do not stop it.
 func TestBulkOnBadPaths(t *testing.T) {
 	data := noise(300_000)
 	for name, path := range map[string]netem.Config{
@@ -162,7 +162,7 @@ func TestBulkOnBadPaths(t *testing.T) {
 	}
 }
 
-// What a peer claims is checked.
+// Sizes that a peer claims are checked.
 func TestBulkRefuses(t *testing.T) {
 	for name, send := range map[string][]Message{
 		"too much":     {Piece{Data: make([]byte, 11)}},
@@ -207,7 +207,7 @@ func TestBulkRefuses(t *testing.T) {
 	}
 }
 
-// Delays that waver, with no queue behind them, let the window grow; delays that only rise stop it.
+// Delays that vary without a queue let the window grow; delays that only rise stop it.
 func TestBulkTellsJitterFromAQueue(t *testing.T) {
 	run := func(delay func(i int, b *bulkFlow) time.Duration) int {
 		var b bulkFlow

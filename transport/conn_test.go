@@ -22,10 +22,10 @@ import (
 )
 
 // exchangeDrafts sends n drafts both ways, one each gap, and checks that all arrive in order.
-// A message is late only as long as the next one takes, where a stream waits for a retransmission.
-// Drafts that come much faster than a round trip do not choke a lossy path by their repetitions.
+// A lost message is late only until the next one comes, where a stream waits for a retransmission.
+// Drafts that come much faster than a round trip do not fill a lossy path with their repetitions.
 // A silent peer can be told from a dead one, with datagrams or without.
-// Long messages take the stream and short ones datagrams, and still they keep their order.
+// Long messages take the stream and short ones datagrams, and they keep their order.
 func TestPeerVanishes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newTestNet(t, 20*time.Millisecond)
@@ -65,7 +65,7 @@ func TestCloseTellsWhy(t *testing.T) {
 	})
 }
 
-// Several answers share a connection, more than allowed at once wait, and closed ones make room.
+// Several answers share a connection. More than the limit wait until others are closed.
 func TestManyExchanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newTestNet(t, 20*time.Millisecond)
@@ -125,8 +125,8 @@ func TestBacklog(t *testing.T) {
 	})
 }
 
-// Messages count with what they take in memory, however small they are on the wire; and those that came before
-// the one that they had to wait for stay as small as they came until there is room.
+// Messages count by what they take in memory, however small they are on the wire. Those that arrive ahead of a missing one
+// stay encoded until there is room.
 func TestBacklogOfCompressed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newTestNet(t, time.Millisecond)
@@ -166,7 +166,8 @@ func TestBacklogOfCompressed(t *testing.T) {
 	})
 }
 
-// What a side must not send ends the connection: a device what is the cloud's to say, or a longer answer than it asked for.
+// A message that a side must not send ends the connection: the cloud's messages from a device, or a longer answer than the
+// device asked for.
 func TestOutOfPlace(t *testing.T) {
 	for name, m := range map[string]Message{
 		"begin again":   Begin{},
@@ -207,8 +208,8 @@ func TestOutOfPlace(t *testing.T) {
 	}
 }
 
-// A peer that sends hedges without end, each of another prefix and as large as any, fills no more memory than one that
-// sends anything else, and is told that nobody reads.
+// A peer that sends hedges without end, each for another prefix and as large as possible, fills no more memory than any
+// other, and gets ErrBacklog.
 func TestHedgeFlood(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newTestNet(t, time.Millisecond)
@@ -234,7 +235,7 @@ func TestHedgeFlood(t *testing.T) {
 	})
 }
 
-// Drafts of one Send leave in one datagram as far as they fit, whatever else wakes the sender.
+// Drafts of one Send leave in one datagram if they fit, whatever else wakes the sender.
 func TestSentTogetherShareADatagram(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newTestNet(t, 5*time.Millisecond)
@@ -354,8 +355,8 @@ func TestHostileDatagrams(t *testing.T) {
 	}
 }
 
-// A datagram that claims to be an exchange's first message does not come before its Begin, however soon it
-// is there; and an exchange that starts with something else is refused.
+// A datagram that claims to be an exchange's first message does not replace its Begin, however early it arrives. An
+// exchange that starts with another message is refused.
 func TestBeginComesFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newTestNet(t, time.Millisecond)
@@ -440,7 +441,7 @@ func connectLimits(t *testing.T, n *testNet, limits Limits) (device, cloud *Conn
 	return device, cloud
 }
 
-// Each difference is named, with both values, at both ends.
+// Both ends name each difference, with both values.
 func TestHelloMismatch(t *testing.T) {
 	for what, change := range map[string]func(*Hello){
 		"side":                   func(h *Hello) { h.Side = tandem.Device },
@@ -505,7 +506,7 @@ func TestUnknownKeys(t *testing.T) {
 	})
 }
 
-// A key that is removed while it is connected asks no more questions, and learns why.
+// A device whose key is removed while it is connected can ask no more questions, and learns why.
 func TestRemovedKey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newTestNet(t, 20*time.Millisecond)

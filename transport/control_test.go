@@ -103,7 +103,7 @@ func TestControlRoundTrip(t *testing.T) {
 	})
 }
 
-// No text that is shown as it came can make a terminal do anything.
+// No text of a peer that is shown can control a terminal.
 func TestControlCleans(t *testing.T) {
 	const bad, good = "a\x1b]52;c;aGk=\x07b\u202ec\u009bd\x9b\ne\tf", "a]52;c;aGk=bcd e f"
 	source := func(title string) []Source { return []Source{{Title: title}} }

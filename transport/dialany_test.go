@@ -16,7 +16,7 @@ import (
 	"tandem"
 )
 
-// ways are addresses that lead to one cloud in different times, or nowhere.
+// ways are addresses of one cloud: some reach it after different delays, some do not reach it.
 type ways struct {
 	cfg   ClientConfig
 	conns map[string]net.PacketConn
@@ -28,7 +28,8 @@ type ways struct {
 	made  map[string]*Conn
 }
 
-// newWays returns the ways and the cloud's listener. Each delay is that of one direction; 0 leads nowhere.
+// newWays returns the ways and the cloud's listener. Each delay is for one direction; 0 stands for an address that does not
+// answer.
 func newWays(t *testing.T, delays map[string]time.Duration) (*ways, *Listener) {
 	t.Helper()
 	sim := &simnet.Simnet{Router: &testRouter{}}
@@ -85,8 +86,8 @@ func (w *ways) dial(ctx context.Context, name string) (*Conn, error) {
 	return conn, err
 }
 
-// However many addresses lead nowhere, the one that leads to the cloud is dialled a moment later, and what the
-// others opened is closed. A bubble that is left with a goroutine in it fails.
+// However many addresses do not answer, the one that does is dialled a moment later, and what the others opened is closed.
+// (A synctest bubble fails if a goroutine is left.)
 func TestDialAny(t *testing.T) {
 	const ms = time.Millisecond
 	for name, c := range map[string]struct {
@@ -142,7 +143,7 @@ func TestDialAny(t *testing.T) {
 	}
 }
 
-// When no address leads to the cloud, the error names them all.
+// When no address answers, the error names them all.
 func TestDialAnyFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, _ := newWays(t, map[string]time.Duration{"dead": 0})

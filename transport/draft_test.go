@@ -125,7 +125,7 @@ func TestDraftRefuses(t *testing.T) {
 	}
 }
 
-// Every frame that ends early, and every one with something after its end, is refused.
+// Every frame that ends early or has bytes after its end is refused.
 func TestDraftTruncated(t *testing.T) {
 	w := frameWriter{vocab: 151_936}
 	frame, err := w.frame(benchDraft(rand.New(rand.NewPCG(1, 2)), 16, 151_936))
@@ -251,7 +251,7 @@ func TestDRAGON_DraftBytes(t *testing.T) {
 	}
 }
 
-// BenchmarkDraftFrame prints the table of frame sizes beside DRAGON's and times encoding and decoding.
+// BenchmarkDraftFrame prints the table of frame sizes next to DRAGON's, and times encoding and decoding.
 func BenchmarkDraftFrame(b *testing.B) {
 	for _, d := range dragonBytes {
 		for _, vocab := range []int{2048, 151_936} {
@@ -285,8 +285,8 @@ func spread(n, vocab int) (d tandem.Dist) {
 	return d
 }
 
-// A hedge (AnyVersion) between two drafts arrives as it was sent. It costs what a draft of its distribution does and
-// at most 20 bytes for where it stands, and the draft after it costs no more than without the hedge.
+// A hedge (AnyVersion) between two drafts arrives as it was sent. It costs what a draft of its distribution costs and at
+// most 20 bytes for its position, and the draft after it costs no more than without the hedge.
 func TestHedgesBetweenDrafts(t *testing.T) {
 	const vocab, most = 32000, 20
 	for _, dist := range []tandem.Dist{simpleDraft(0).Dist, spread(tandem.MaxSupport, vocab)} {

@@ -9,8 +9,8 @@ import (
 	"tandem"
 )
 
-// An eager device has its question answered after two round trips, the handshake and the question's own;
-// and learns why when the peer does not fit.
+// An eager device gets its answer after two round trips, one for the handshake and one for the question. It learns why
+// when the peer's hello does not match.
 func TestEagerDial(t *testing.T) {
 	const rtt = 100 * time.Millisecond
 	ours := testHello(tandem.Device)

@@ -218,7 +218,7 @@ func TestPairing(t *testing.T) {
 	})
 }
 
-// Addresses that lead nowhere cost a moment each, and the peer keeps them all: it may be elsewhere tomorrow.
+// Addresses that do not answer cost a moment each. The peer keeps them all, since any of them may answer later.
 func TestPairingDialsAllAddresses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, l, cloud := pairNet(t)
@@ -272,8 +272,8 @@ func TestPairingRefused(t *testing.T) {
 	})
 }
 
-// Strangers who guess, or who say nothing and hold their places, keep nobody from pairing; while no code is open
-// they are refused at once.
+// Strangers who guess, or who say nothing and hold their places, do not keep others from pairing. While no code is open they
+// are refused at once.
 func TestPairingCrowd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, l, cloud := pairNet(t)

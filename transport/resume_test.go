@@ -89,7 +89,7 @@ func TestResumption(t *testing.T) {
 	})
 }
 
-// Who comes with a ticket learns why it is refused, as everybody does.
+// A device with a ticket that is refused learns why, like any other.
 func TestRefusalWithTicket(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(l *Listener, d Identity)

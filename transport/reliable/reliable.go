@@ -21,7 +21,7 @@ const (
 	// EchoEvery is how often a side asks for an echo while an exchange is open.
 	EchoEvery = 250 * time.Millisecond
 
-	// EchoSmoothing is how many echoes the round-trip time is averaged over, about.
+	// EchoSmoothing is about how many echoes the round-trip time is averaged over.
 	EchoSmoothing = 4
 
 	earlyBytes = 2 << 20               // most bytes of messages kept ahead of a missing one
@@ -96,7 +96,7 @@ func (f *Flow) Push(seq uint64, frame []byte) {
 	f.fresh++
 }
 
-// Span is how many messages lie from the oldest unacknowledged one to seq.
+// Span is the number of messages from the oldest unacknowledged one to seq.
 func (f *Flow) Span(seq uint64) uint64 {
 	if len(f.flights) == 0 {
 		return 0
@@ -119,7 +119,7 @@ func (f *Flow) resendAfter(rtt time.Duration) time.Duration {
 	return min(d<<min(f.backoff, 10), max(maxResend, 2*rtt))
 }
 
-// Deadline is when pack must be called next; the zero time when nothing waits.
+// Deadline is when Pack must be called next; the zero time when nothing waits.
 func (f *Flow) Deadline(now time.Time, rtt time.Duration) time.Time {
 	switch {
 	case f.fresh > 0:
@@ -214,7 +214,7 @@ func (f *Flow) choose(room int, all bool) (chosen []int, fresh int) {
 // repeats reports whether a message rides again in the nth datagram after its first.
 func repeats(n int) bool { return n <= 4 || n&(n-1) == 0 }
 
-// FrameRoom is the size of the largest frame that surely fits a datagram of limit bytes.
+// FrameRoom is the size of the largest frame that is sure to fit a datagram of limit bytes.
 func FrameRoom(limit int) int { return limit - 5*binary.MaxVarintLen64 }
 
 // bitmap tells which of the 64 messages after the first missing one have arrived.
@@ -227,8 +227,8 @@ func (f *Flow) bitmap() (m uint64) {
 	return m
 }
 
-// Receive takes a datagram without its exchange id. When accept is false the messages are left to the
-// peer's repetition, because the application is behind with reading; acknowledgements count all the same.
+// Receive takes a datagram without its exchange id. When accept is false, because the application reads too slowly, only
+// the acknowledgements count, and the peer repeats the messages later.
 func (f *Flow) Receive(b []byte, now time.Time, accept bool) error {
 	var fields [2]uint64
 	for i := range fields {

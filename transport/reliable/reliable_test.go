@@ -125,7 +125,7 @@ func (w *wire) step(limit time.Time) error {
 	return nil
 }
 
-// Whatever is lost, late or overtaken, all messages arrive once and in order, and then all falls silent.
+// Whatever is lost, late or overtaken, all messages arrive once and in order, and then nothing more is sent.
 func TestFlowDelivers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := &wire{
@@ -207,7 +207,7 @@ func TestFlowNextMessageRepairs(t *testing.T) {
 	}
 }
 
-// However long the round trip, a message rides in few datagrams, and at growing distances.
+// However long the round trip, a message rides in few datagrams, at growing intervals.
 func TestFlowRepeatsThinOut(t *testing.T) {
 	var a Flow
 	now := time.Unix(1000, 0)
@@ -230,7 +230,7 @@ func TestFlowRepeatsThinOut(t *testing.T) {
 	}
 }
 
-// What is new goes first when not everything fits.
+// New messages go first when not everything fits.
 func TestFlowNewFirst(t *testing.T) {
 	var a, b Flow
 	now := time.Unix(1000, 0)
@@ -253,7 +253,7 @@ func TestFlowBounds(t *testing.T) {
 	if err := f.Insert(Window, []byte{1}); err == nil {
 		t.Error("a stream message beyond the Window was kept")
 	}
-	// A datagram beyond the Window is left to repetition.
+	// A datagram beyond the window is left to repetition.
 	far := binary.AppendUvarint([]byte{0, 0}, Window+5)
 	if err := f.Receive(append(far, 1, 9), time.Time{}, true); err != nil || len(f.early) > 0 {
 		t.Errorf("a datagram beyond the Window: %v, %d kept", err, len(f.early))
@@ -295,8 +295,8 @@ func FuzzDatagram(f *testing.F) {
 	})
 }
 
-// A message that no other follows is repeated once, soon, so that the loss of one datagram costs a slow sender
-// little; one that was acknowledged before is not.
+// A message that no other follows is repeated once, soon, so that the loss of one datagram costs a slow sender little. A
+// message that was acknowledged before is not repeated.
 func TestFlowCopies(t *testing.T) {
 	const rtt = 100 * time.Millisecond
 	start := time.Unix(1000, 0)

@@ -2,6 +2,6 @@
 
 package memory
 
-// checking is on in builds with the tag npucheck: weights are compared with their source before each use
-// and with themselves after it, and places that are given up are overwritten.
+// checking is on in builds with the tag npucheck. Then weights are compared with their source before each use and after
+// it, and places are overwritten before they are filled.
 const checking = false

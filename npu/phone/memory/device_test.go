@@ -17,8 +17,8 @@ import (
 	"tandem/npu"
 )
 
-// plain is a device that multiplies F32 matrices and reads them only while they are there. Each product
-// takes as long as it is told, and it can be lost at the product of a given number.
+// plain is a device that multiplies F32 matrices and reads them only while they are in place. It can take a given time
+// for each product, and be lost at a given product.
 type plain struct {
 	takes  time.Duration
 	longer func(weight string) time.Duration
@@ -77,7 +77,7 @@ func (p plainProgram) Run(a npu.Args) error {
 	return nil
 }
 
-// chain is blocks of one product each, of the given width, with weights that keep numbers small.
+// chain returns blocks of one product each, of the given width, with weights that keep numbers small.
 func chain(blocks, width int) []*npu.Graph {
 	var graphs []*npu.Graph
 	for b := range blocks {
@@ -133,7 +133,7 @@ func wanted(t testing.TB, graphs []*npu.Graph, width int) []float32 {
 	return x
 }
 
-// flaky reads short, or fails, now and then.
+// flaky is a source that sometimes reads too little or fails.
 type flaky struct {
 	fate func() int // 0 fails, 1 reads short
 }
@@ -149,7 +149,7 @@ func (f flaky) ReadAt(t *npu.Tensor, dst []byte, off int64) (int, error) {
 	return InMemory{}.ReadAt(t, dst, off)
 }
 
-// Whatever fails, whenever: a run gives the right numbers or an error, and the next run may succeed.
+// Whatever fails at any time, a run gives the right numbers or an error, and the next run may succeed.
 func TestFailuresGiveErrorsNotNumbers(t *testing.T) {
 	const width = 40
 	graphs := chain(6, width)
@@ -252,7 +252,7 @@ func TestLostDeviceIsLoadedAgain(t *testing.T) {
 	}
 }
 
-// slow reads take their time, which the device's virtual clock sees.
+// slow is a source whose reads take virtual time.
 type slow struct{ perByte time.Duration }
 
 func (s slow) ReadAt(t *npu.Tensor, dst []byte, off int64) (int, error) {
@@ -260,7 +260,7 @@ func (s slow) ReadAt(t *npu.Tensor, dst []byte, off int64) (int, error) {
 	return InMemory{}.ReadAt(t, dst, off)
 }
 
-// In virtual time, the real device stalls exactly as long as the replay of its placement says.
+// In virtual time, Device stalls exactly as long as the replay of its placement.
 func TestDeviceStallsAsReplayed(t *testing.T) {
 	const width, blocks, steps = 40, 10, 4
 	graphs := chain(blocks, width)
@@ -285,7 +285,7 @@ func TestDeviceStallsAsReplayed(t *testing.T) {
 			for i := range objects {
 				objects[i] = i
 			}
-			uses := Equal(sizes, objects, blocks*2*time.Millisecond)
+			uses := evenly(sizes, objects, blocks*2*time.Millisecond)
 			var want Counters
 			if paging {
 				want = Replay(NewLRU(func(o int) int64 { return sizes[o] }, opt.Budget), sizes, uses, costs, steps, Counters{})
@@ -303,7 +303,7 @@ func TestDeviceStallsAsReplayed(t *testing.T) {
 	}
 }
 
-// After Adapt the placement follows what was measured, and the numbers stay.
+// After Adapt the placement follows the measurements, and the numbers stay the same.
 func TestAdapt(t *testing.T) {
 	const width = 40
 	graphs := chain(8, width)
@@ -330,8 +330,8 @@ func TestAdapt(t *testing.T) {
 	}
 }
 
-// A device that is not told how fast its memory is watches the first steps, places anew where that helps, and
-// stalls less from then on; the numbers stay.
+// Without given costs, Device measures the first steps, places the weights again if that helps, and then stalls less. The
+// numbers stay the same.
 func TestPlacementFollowsTheProfile(t *testing.T) {
 	const width = 40
 	synctest.Test(t, func(t *testing.T) {
@@ -380,7 +380,7 @@ func TestBadBudget(t *testing.T) {
 	}
 }
 
-// Independent products change places when that hides more of a transfer, and the numbers stay.
+// Independent products change places if that hides more of a transfer. The numbers stay the same.
 func TestIndependentProductsChangePlaces(t *testing.T) {
 	const width = 64
 	// A block: three products of one input, of two sizes.
@@ -436,7 +436,7 @@ func TestIndependentProductsChangePlaces(t *testing.T) {
 	}
 }
 
-// reorder keeps what a graph computes, whatever order is asked for.
+// A graph computes the same in whatever order reorder is asked for.
 func TestReorderKeepsDependencies(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const width = 16

@@ -1,4 +1,4 @@
 package memory
 
-// Checking says that the invariants are checked: the build tag npucheck.
+// Checking reports whether invariants are checked, by the build tag npucheck.
 const Checking = checking

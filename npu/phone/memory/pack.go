@@ -7,17 +7,17 @@ import (
 	"tandem/npu"
 )
 
-// Life is a stretch of steps (graph nodes) during which some bytes must stay where they are.
+// Life is a range of steps (graph nodes) during which some bytes must stay where they are.
 type Life struct {
 	Bytes       int64
 	First, Last int // the step that writes them and the last that reads them
 }
 
-// Overlaps reports whether both live at some step.
+// Overlaps reports whether both live at a common step.
 func (l Life) Overlaps(m Life) bool { return l.First <= m.Last && m.First <= l.Last }
 
-// Lifetimes returns the life of every value of a graph for full chunks of float32, from the node that
-// makes it to the last that reads it; the result lives to the end.
+// Lifetimes returns the life of every value of a graph, for full chunks of float32: from the node that computes it to
+// the last that reads it. The result lives to the end.
 func Lifetimes(g *npu.Graph) []Life {
 	lives := make([]Life, len(g.Nodes))
 	for i, n := range g.Nodes {
@@ -32,13 +32,13 @@ func Lifetimes(g *npu.Graph) []Life {
 	return lives
 }
 
-// Align is what addresses are multiples of: a vector register of the NPU (128 bytes).
+// Align is the alignment of addresses: a vector register of the NPU, 128 bytes.
 const Align = 128
 
 func aligned(n int64) int64 { return (n + Align - 1) / Align * Align }
 
-// Pack gives each life an offset so that lives which overlap do not share a byte, and returns how many
-// bytes that takes. It places the largest first, each in the smallest gap that holds it.
+// Pack gives each life an offset so that overlapping lives share no byte, and returns how many bytes that takes. It
+// places the largest first, each in the smallest gap that holds it.
 func Pack(lives []Life) (offsets []int64, total int64) {
 	offsets = make([]int64, len(lives))
 	order := make([]int, len(lives))

@@ -29,8 +29,8 @@ func (d *counted) PackGroup(dst []byte, t *npu.Tensor, row int) {
 	d.Device.PackGroup(dst, t, row)
 }
 
-// Weights are packed as they are loaded, what stays resident only once, in pieces of whole groups and in reads of
-// bounded size; the results are the bits of weights that are always there.
+// Weights are packed when they are loaded, resident ones only once, in pieces of whole groups and in reads of bounded
+// size. The results are the same bits as without staging.
 func TestLoadsPack(t *testing.T) {
 	const width, blocks = 1024, 4
 	var graphs []*npu.Graph
@@ -96,7 +96,7 @@ func TestLoadsPack(t *testing.T) {
 				}
 			}
 			if n := inner.groups.Load(); memory.Checking {
-				continue // which packs to compare
+				continue // checking packs again to compare
 			} else if want >= 0 && n != want || want < 0 && n == 0 {
 				t.Errorf("%s: pass %d packed %d groups, want %d", c.name, pass, n, want)
 			}

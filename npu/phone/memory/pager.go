@@ -2,7 +2,7 @@ package memory
 
 import "fmt"
 
-// Event is what a Pager hears.
+// Event is an input of a Pager.
 type Event struct {
 	Kind   EventKind
 	Object int
@@ -13,7 +13,7 @@ type EventKind uint8
 
 // The events.
 const (
-	Want   EventKind = iota // the device has come to an operator that reads the object
+	Want   EventKind = iota // the device is at an operator that reads the object
 	Done                    // the operator is over
 	Loaded                  // a Load of the object has ended
 	Failed                  // a Load of the object has failed for good
@@ -23,28 +23,28 @@ var eventNames = [...]string{"want", "done", "loaded", "failed"}
 
 func (k EventKind) String() string { return eventNames[min(int(k), len(eventNames)-1)] }
 
-// Action is what a Pager wants done.
+// Action is an output of a Pager.
 type Action struct {
 	Kind   ActionKind
 	Object int
 	Slot   int // of Load: a staging slot, InPlace or OwnMapping
 }
 
-// Where a Load goes, beside the slots.
+// Where a Load goes if not to a slot.
 const (
 	InPlace    = -1 // the resident object's place
-	OwnMapping = -2 // a mapping made for it
+	OwnMapping = -2 // a mapping to be made for it
 )
 
-// ActionKind says what is to be done with the object.
+// ActionKind says what to do with the object.
 type ActionKind uint8
 
 // The actions.
 const (
-	Load  ActionKind = iota // bring its bytes; Loaded or Failed follows
+	Load  ActionKind = iota // load its bytes; Loaded or Failed follows
 	Unmap                   // give its own mapping back
 	Go                      // the device may read it, until Done
-	Fail                    // it cannot be had: the run that wants it ends
+	Fail                    // it cannot be loaded; the run that wants it ends
 )
 
 var actionNames = [...]string{"load", "unmap", "go", "fail"}
@@ -61,10 +61,10 @@ func (a Action) String() string {
 	return fmt.Sprintf("%v %d", a.Kind, a.Object)
 }
 
-// Pager decides when the bytes of objects move. At most one object is wanted at a time, and at most one is
-// being loaded. A Pager has no clock and does no I/O.
+// Pager decides when the bytes of objects move. At most one object is wanted at a time, and at most one is being loaded.
+// A Pager has no clock and does no I/O.
 type Pager interface {
-	// Step takes an event and appends what is to be done to actions.
+	// Step takes an event and appends what to do to actions.
 	Step(e Event, actions []Action) []Action
 	// Slot returns the slot that holds the object or will receive it, −1 for none.
 	Slot(object int) int
@@ -73,24 +73,24 @@ type Pager interface {
 // Slots is the number of staging slots: while the device reads one, the other is filled.
 const Slots = 2
 
-// Staging is the Pager of a Placement: resident objects are loaded once and stay; temporary ones pass
-// through the slots in their order of use, fetched ahead.
+// Staging is the Pager of a Placement. Resident objects are loaded once and stay. Temporary ones are fetched ahead into the
+// slots, in their order of use.
 type Staging struct {
-	ring    []int // temporary objects in the order of use, again and again
+	ring    []int // temporary objects in the order of use, which repeats
 	at      map[int]int
-	next    int // index in ring of what is fetched next
+	next    int // index in ring of the object to fetch next
 	slots   [Slots]slot
-	loading int // the object on its way, −1 for none
+	loading int // the object that is being loaded, −1 for none
 	want    int // the object that the device waits for or reads, −1 for none
 	held    bool
 
-	resident map[int]bool // whether it is there
+	resident map[int]bool // whether each resident object is loaded
 }
 
 type slot struct {
 	object int // −1 for none
 	ready  bool
-	spent  bool // read since it came: may make room
+	spent  bool // read since it was loaded: it may make room
 }
 
 // NewStaging returns the Pager of a placement.
@@ -139,7 +139,7 @@ func (s *Staging) Step(e Event, actions []Action) []Action {
 			return append(actions, Action{Fail, e.Object, 0})
 		}
 		if s.want < 0 || s.held {
-			return actions // it was fetched ahead: whoever wants it will try again
+			return actions // it was fetched ahead: it is loaded again when it is wanted
 		}
 	}
 	if s.want >= 0 && !s.held && s.has(s.want) {
@@ -167,8 +167,8 @@ func (s *Staging) has(object int) bool {
 	return i >= 0 && s.slots[i].ready
 }
 
-// fetch starts the next transfer, if the way is free: what the device waits for, or else what it will want
-// next and does not have.
+// fetch begins the next load if none is going on: of the object that the device waits for, or else of the next one that
+// is not there.
 func (s *Staging) fetch(actions []Action) []Action {
 	if s.loading >= 0 {
 		return actions
@@ -190,11 +190,11 @@ func (s *Staging) fetch(actions []Action) []Action {
 	return append(actions, Action{Load, object, i})
 }
 
-// missing returns what to fetch, −1 for nothing, and moves next to it.
+// missing returns the object to fetch, −1 for none, and moves next to it.
 func (s *Staging) missing() int {
 	if s.want >= 0 && !s.held && !s.has(s.want) {
 		if i, ok := s.at[s.want]; ok {
-			// The device left the order: what was fetched ahead may go, and the order goes on from here.
+			// The device left the order: drop what was fetched ahead, and go on from here.
 			s.next = i
 			for j := range s.slots {
 				s.slots[j].spent = s.slots[j].ready
@@ -208,9 +208,9 @@ func (s *Staging) missing() int {
 			return s.ring[s.next]
 		}
 		if !s.slots[i].spent {
-			return -1 // it has not been read yet: what comes after it can wait
+			return -1 // it has not been read yet: later ones can wait
 		}
-		s.slots[i].spent = false // it is there already, from the last step: keep it
+		s.slots[i].spent = false // it is still there from the last step: keep it
 		s.next = (s.next + 1) % len(s.ring)
 	}
 	return -1
@@ -226,8 +226,8 @@ func (s *Staging) room() int {
 	return -1
 }
 
-// LRU is plain paging: every object has a mapping of its own, made when it is wanted, and the least
-// recently used ones make room. It is the baseline of llada.cpp's Table 7.
+// LRU is the Pager of plain paging. Every object has its own mapping, which is made when the object is wanted, and the
+// least recently used ones make room. It is the baseline of llada.cpp's Table 7.
 type LRU struct {
 	bytes  func(object int) int64
 	budget int64

@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// Placement says which objects stay and which pass through the staging slots.
+// Placement says which objects stay in the arena and which pass through the staging slots.
 type Placement struct {
 	Budget    int64
 	Resident  []int   // in the order of use: neighbours in time are neighbours in memory
-	Offset    []int64 // of each object among the resident ones; −1 for temporary ones
+	Offset    []int64 // of each object in the resident memory; −1 for temporary ones
 	Temporary []int   // in the order of use
 	Slot      int64   // bytes of one staging slot, 0 without temporary objects
 }
 
-// ResidentBytes is the size of what is resident.
+// ResidentBytes returns the size of the resident objects.
 func (p Placement) ResidentBytes(sizes []int64) (sum int64) {
 	for _, o := range p.Resident {
 		sum += aligned(sizes[o])
@@ -23,8 +23,8 @@ func (p Placement) ResidentBytes(sizes []int64) (sum int64) {
 	return sum
 }
 
-// Mappings cuts the resident objects into mappings of at most largest bytes (0 for no bound), in the order of
-// use, and returns the offset at which each begins. No object lies in two.
+// Mappings cuts the resident objects, in the order of use, into mappings of at most largest bytes (0 for no bound). It
+// returns the offset at which each mapping begins. No object lies in two.
 func (p Placement) Mappings(sizes []int64, largest int64) (starts []int64) {
 	for _, o := range p.Resident {
 		at, last := p.Offset[o], len(starts)-1
@@ -35,7 +35,7 @@ func (p Placement) Mappings(sizes []int64, largest int64) (starts []int64) {
 	return starts
 }
 
-// Fixed is what the placement maps, once: what is resident in mappings of at most largest bytes (0 for no
+// Fixed counts what the placement maps at the start: the resident objects, in mappings of at most largest bytes (0 for no
 // bound), and one mapping for the slots.
 func (p Placement) Fixed(sizes []int64, largest int64) Counters {
 	c := Counters{Mappings: len(p.Mappings(sizes, largest)), Mapped: p.ResidentBytes(sizes)}
@@ -55,17 +55,17 @@ func (p Placement) temporary(sizes []int64) []bool {
 	return set
 }
 
-// BudgetError says that a budget holds not even two staging slots for the largest object.
+// BudgetError says that a budget cannot hold two staging slots for the largest object.
 type BudgetError struct{ Budget, Least int64 }
 
 func (e *BudgetError) Error() string {
-	return fmt.Sprintf("a budget of %d bytes is too small: the least is %d, two slots for the largest piece of weights", e.Budget, e.Least)
+	return fmt.Sprintf("a budget of %d bytes for weights is too small: it must be at least %d, two slots for the largest piece", e.Budget, e.Least)
 }
 
-// Place divides objects of the given sizes, used in the order of uses, between resident mappings and
-// the slots, within budget bytes (llada.cpp §3.4). It keeps as many bytes resident as fit, spreads the
-// temporary objects evenly so that each transfer has computation to hide behind, and then exchanges
-// single objects while that lessens the stall of a step. Objects that no use mentions are left out.
+// Place divides objects of the given sizes, used in the order of uses, between resident mappings and the slots, within
+// budget bytes (llada.cpp §3.4). It keeps as many bytes resident as fit, and spreads the temporary objects evenly so that
+// computation hides each transfer. Then it exchanges single objects as long as that shortens the stall of a step. It
+// leaves out objects without a use.
 func Place(sizes []int64, uses []Use, costs Costs, budget int64) (Placement, error) {
 	order := firstUses(sizes, uses)
 	var total int64
@@ -123,8 +123,8 @@ type chooser struct {
 	stall     time.Duration
 }
 
-// choose makes a first placement: what does not fit a slot stays; of the rest, every so many bytes one
-// object is temporary. It reports whether the budget allows that.
+// choose makes a first placement. Objects that do not fit a slot stay. The others become temporary at equal distances in
+// bytes. It reports whether the budget allows that.
 func (c *chooser) choose(room int64) bool {
 	var rest int64 // bytes that may be temporary
 	for _, o := range c.order {
@@ -137,7 +137,7 @@ func (c *chooser) choose(room int64) bool {
 	if room < 0 {
 		return false
 	}
-	share := 1 - float64(room)/float64(rest) // of the rest that goes
+	share := 1 - float64(room)/float64(rest) // of the rest that becomes temporary
 	debt := 0.5 * float64(c.slot)
 	for _, o := range c.order {
 		n := aligned(c.sizes[o])
@@ -155,8 +155,8 @@ func (c *chooser) choose(room int64) bool {
 	return true
 }
 
-// improve makes temporary objects resident where there is room, then exchanges neighbours in the order,
-// and objects of the same size anywhere, as long as the stall of a step falls.
+// improve makes temporary objects resident if there is room, then exchanges objects that are near each other in the order
+// as long as the stall of a step falls.
 func (c *chooser) improve() {
 	for _, o := range c.order {
 		if n := aligned(c.sizes[o]); c.temporary[o] && n <= c.room {
@@ -193,16 +193,15 @@ func (c *chooser) step() time.Duration {
 	return stall(c.sizes, c.uses, c.temporary, c.costs)
 }
 
-// stall is how long the device waits in a step, once steps repeat: what Replay finds with a Staging pager,
-// without the pager. A transfer starts when the one before it has ended and the object before that has been
-// read.
+// stall returns how long the device waits in a step once steps repeat. It equals what Replay finds with a Staging pager. A
+// transfer begins when the one before it has ended and the object before that has been read.
 func stall(sizes []int64, uses []Use, temporary []bool, costs Costs) time.Duration {
 	if count(temporary) <= Slots {
 		return 0 // they stay in the slots
 	}
 	const warm = 3 // steps until they repeat; two slots remember no more than two transfers
 	var now, channel, last time.Duration
-	var read [Slots]time.Duration // when the last two temporary objects had been read
+	var read [Slots]time.Duration // when the last two temporary objects were read
 	for range warm + 1 {
 		last = 0
 		for _, u := range uses {
@@ -231,8 +230,8 @@ func count(set []bool) (n int) {
 	return n
 }
 
-// Reorder returns the uses with neighbours of one group in the order that stalls least under the placement,
-// and the placement laid out for that order.
+// Reorder returns the uses with neighbours of one group in the order that stalls least, and the placement laid out for
+// that order.
 func Reorder(sizes []int64, uses []Use, p Placement, costs Costs) ([]Use, Placement) {
 	temporary := p.temporary(sizes)
 	best := slices.Clone(uses)
@@ -266,7 +265,7 @@ func firstUses(sizes []int64, uses []Use) (order []int) {
 	return order
 }
 
-// permutations calls f for every order of s; in the end s is as before.
+// permutations calls f for every order of s. At the end s is as before.
 func permutations[T any](s []T, f func()) {
 	if len(s) <= 1 {
 		f()
@@ -277,17 +276,4 @@ func permutations[T any](s []T, f func()) {
 		permutations(s[1:], f)
 		s[0], s[i] = s[i], s[0]
 	}
-}
-
-// Equal spreads a step's computation over uses by bytes, for a device whose profile is not known.
-func Equal(sizes []int64, objects []int, step time.Duration) []Use {
-	var total int64
-	for _, o := range objects {
-		total += sizes[o]
-	}
-	uses := make([]Use, len(objects))
-	for i, o := range objects {
-		uses[i] = Use{Object: o, Compute: time.Duration(float64(step) * float64(sizes[o]) / float64(max(total, 1)))}
-	}
-	return uses
 }

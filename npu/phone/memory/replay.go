@@ -2,23 +2,23 @@ package memory
 
 import "time"
 
-// Use is one operator that reads an object: operators in order make a step, and steps follow each other.
+// Use is one operator that reads an object. The operators in order make a step, which repeats.
 type Use struct {
 	Object  int
-	Compute time.Duration // the operator, and everything after it up to the next use
-	// Group, unless 0, is shared by neighbours that do not depend on each other: Reorder may swap them.
+	Compute time.Duration // of the operator and everything after it, up to the next use
+	// Group, unless 0, is common to neighbours that do not depend on each other. Reorder may swap them.
 	Group int
 }
 
-// Costs are a device's for moving data.
+// Costs are a device's costs of moving data.
 type Costs struct {
-	PerByte     float64       // nanoseconds to bring a byte from where weights lie
+	PerByte     float64       // nanoseconds to read a byte of weights
 	PerTransfer time.Duration // to begin a transfer
 	PerMapping  time.Duration // to map memory for the device
 	MapPerByte  float64       // nanoseconds to map a byte
 }
 
-// transfer is how long an object of the given size takes to arrive.
+// transfer returns how long the transfer of an object of the given size takes.
 func (c Costs) transfer(bytes int64) time.Duration {
 	return c.PerTransfer + time.Duration(c.PerByte*float64(bytes))
 }
@@ -27,7 +27,7 @@ func (c Costs) mapping(bytes int64) time.Duration {
 	return c.PerMapping + time.Duration(c.MapPerByte*float64(bytes))
 }
 
-// Counters are what a runtime did.
+// Counters count what a Pager's actions did.
 type Counters struct {
 	Steps         int
 	Mapped, Peak  int64 // bytes mapped for weights: now, and at most
@@ -39,7 +39,7 @@ type Counters struct {
 	Time          time.Duration // all steps, from the first use to the last
 }
 
-// Sub returns what was done since an earlier reading; Mapped and Peak stay.
+// Sub returns what was done since an earlier reading. Mapped and Peak stay as they are.
 func (c Counters) Sub(d Counters) Counters {
 	c.Steps -= d.Steps
 	c.Mappings -= d.Mappings
@@ -51,9 +51,8 @@ func (c Counters) Sub(d Counters) Counters {
 	return c
 }
 
-// Replay lets a Pager serve the given number of steps in virtual time. One transfer goes on at a time,
-// beside computation. fixed says how many bytes and mappings there are from the start: a Placement's
-// Mapped and Mappings, none for paging.
+// Replay runs a Pager for the given number of steps in virtual time. One transfer goes on at a time, while the device
+// computes. fixed counts what is mapped at the start: Placement.Fixed, or nothing for paging.
 func Replay(p Pager, sizes []int64, uses []Use, costs Costs, steps int, fixed Counters) Counters {
 	r := replay{pager: p, sizes: sizes, costs: costs, Counters: fixed}
 	r.Peak = max(r.Peak, r.Mapped)
@@ -101,7 +100,7 @@ func (r *replay) step(e Event) {
 	}
 }
 
-// arrive lets the transfer on its way end.
+// arrive ends the transfer.
 func (r *replay) arrive() {
 	r.now, r.busy = max(r.now, r.ends), false
 	r.step(Event{Loaded, r.loading})

@@ -36,8 +36,8 @@ func blocks() (graphs []*npu.Graph) {
 	return graphs
 }
 
-// chip is a phone's whose operators cost little beside their weights, which come from flash, and without what
-// graphs take to load, which is charged in the first step, and to call.
+// chip returns the costs of a chip whose operators are fast compared with reading their weights from flash. It leaves
+// out loading graphs, which is charged in the first step, and calling them.
 func chip(t *testing.T) sim.Costs {
 	t.Helper()
 	c, err := sim.Find("sm8750/llada")
@@ -48,7 +48,7 @@ func chip(t *testing.T) sim.Costs {
 	return c
 }
 
-// played is what a simulated phone did in steps after the first ones, and what the memory runtime counted.
+// played is what a simulated phone did in the steps after the first ones, and what Device counted.
 type played struct {
 	sim.Stats
 	memory.Counters
@@ -56,7 +56,7 @@ type played struct {
 	out       []float32
 }
 
-const warm, steps = 12, 4 // the runtime may place anew after the first 8 steps
+const warm, steps = 12, 4 // Device may place again after the first 8 steps
 
 // play computes steps on a simulated phone within a budget.
 func play(t *testing.T, c sim.Costs, opt memory.Options) (p played) {
@@ -91,8 +91,8 @@ func play(t *testing.T, c sim.Costs, opt memory.Options) (p played) {
 	return p
 }
 
-// A simulated phone charges what the runtime really moves: nothing once everything is resident, more the
-// less memory there is, and most under paging, which maps anew what it brings.
+// A simulated phone charges what Device really moves: nothing once everything is resident, more with less memory, and
+// most under paging, which makes a mapping for each load.
 func TestSimulatedPhonePaysForWhatMoves(t *testing.T) {
 	c := chip(t)
 	const total = simBlocks * simBytes
@@ -130,7 +130,7 @@ func TestSimulatedPhonePaysForWhatMoves(t *testing.T) {
 	}
 }
 
-// What the phone charges is what the runtime's replay in virtual time says of the same placement.
+// The phone charges as much as the replay of the same placement in virtual time.
 func TestSimulatedPhoneStallsAsReplayed(t *testing.T) {
 	c := chip(t)
 	costs := memory.Costs{PerByte: 1e9 / c.Stage, PerMapping: c.Map, MapPerByte: 1e9 / c.MapRate}
@@ -159,7 +159,7 @@ func TestSimulatedPhoneStallsAsReplayed(t *testing.T) {
 	}
 }
 
-// lazy reads take their time, as this machine's clock sees it.
+// lazy is a source whose reads take real time.
 type lazy struct{ memory.InMemory }
 
 func (l lazy) ReadAt(t *npu.Tensor, dst []byte, off int64) (int, error) {
@@ -167,7 +167,7 @@ func (l lazy) ReadAt(t *npu.Tensor, dst []byte, off int64) (int, error) {
 	return l.InMemory.ReadAt(t, dst, off)
 }
 
-// What is charged does not depend on how fast this machine brings weights.
+// The charges do not depend on how fast this machine reads weights.
 func TestSimulatedTimeIsNotRealTime(t *testing.T) {
 	c := chip(t)
 	staged := false
@@ -190,8 +190,8 @@ func TestSimulatedTimeIsNotRealTime(t *testing.T) {
 	}
 }
 
-// Mappings lie within sessions' address windows: more weights than one holds take several, more than all hold
-// are refused.
+// Mappings lie within the sessions' address windows. Weights that are too large for one window take several, and those
+// too large for all are refused.
 func TestSimulatedWindows(t *testing.T) {
 	c := chip(t)
 	want := play(t, c, memory.Options{Budget: 2 * simBlocks * simBytes, Piece: simBytes})

@@ -7,8 +7,8 @@ import (
 	"tandem/npu"
 )
 
-// FoldConstants multiplies constants that follow each other: two scales, two vectors, a scale and a vector;
-// and drops a scale by 1.
+// FoldConstants multiplies constants that follow each other: two scales, two vectors, or a scale and a vector. It drops
+// scales by 1.
 func FoldConstants(g *npu.Graph) (*npu.Graph, error) {
 	var failed error
 	out := rewrite(g, func(r *rewriter, i int, n npu.Node) npu.Value {
@@ -51,8 +51,8 @@ func FoldConstants(g *npu.Graph) (*npu.Graph, error) {
 	return out, failed
 }
 
-// FoldNorms multiplies a norm's weights into the products that read it. A product with quantised weights,
-// and an adapter's factor, go on reading the norm itself.
+// FoldNorms multiplies a norm's weights into the products that read it. Products with quantised weights and adapters'
+// factors go on reading the norm itself.
 func FoldNorms(g *npu.Graph) (*npu.Graph, error) {
 	var failed error
 	out := rewrite(g, func(r *rewriter, i int, n npu.Node) npu.Value {
@@ -73,11 +73,11 @@ func FoldNorms(g *npu.Graph) (*npu.Graph, error) {
 	return out, failed
 }
 
-// FoldScales multiplies scales into the weights before them, through rotations and sums. Where it comes to
-// an adapter's factor, the factor must be multiplied before it is handed over: factors says by what, for every
-// factor by name, 1 where nothing was folded; a nil map leaves such scales where they are. A factor has one scale:
-// where it belongs to several nodes (see SplitHeads) that would get different ones, their scales stay. Graphs of
-// other chunk sizes may share the map; one that would change what is there is an error.
+// FoldScales multiplies scales into the weights before them, through rotations and sums. If the weights are an adapter's
+// factor, the caller must multiply the factor itself: FoldScales enters into factors, for every factor by name, the
+// number to multiply by, 1 if nothing was folded. If factors is nil, such scales stay. A factor has one scale: if several
+// nodes with the same factor (see SplitHeads) would give it different ones, their scales stay. Graphs of several chunk
+// sizes may share the map. It is an error if a graph would change an entry.
 func FoldScales(factors map[string]float32) Pass {
 	return func(g *npu.Graph) (*npu.Graph, error) {
 		s := findScales(g, factors != nil)
@@ -100,17 +100,17 @@ func FoldScales(factors map[string]float32) Pass {
 	}
 }
 
-// scales are a graph's scales and the factors behind which they stand.
+// scales are a graph's scales, and the factors that they apply to.
 type scales struct {
 	g       *npu.Graph
 	uses    []int
-	factors bool      // may be multiplied too
-	folds   []bool    // [nodes] scales that go into what is before them
-	by      []float32 // [nodes] what factors are to be multiplied by
+	factors bool      // whether factors may be multiplied too
+	folds   []bool    // [nodes] scales that fold
+	by      []float32 // [nodes] what to multiply factors by
 }
 
-// findScales marks the scales that fold. Leaving one alone may leave factors of other names with different ones: it is
-// over when all have one.
+// findScales marks the scales that fold. Unmarking a scale may give other factors different scales, so it repeats until
+// every factor has one.
 func findScales(g *npu.Graph, factors bool) *scales {
 	s := &scales{g: g, uses: make([]int, len(g.Nodes)), factors: factors, folds: make([]bool, len(g.Nodes)), by: make([]float32, len(g.Nodes))}
 	for _, n := range g.Nodes {
@@ -126,7 +126,7 @@ func findScales(g *npu.Graph, factors bool) *scales {
 	return s
 }
 
-// can reports whether the value, which nothing else reads, can be multiplied at its roots.
+// can reports whether the value can be multiplied at its roots. Nothing else may read it.
 func (s *scales) can(v npu.Value) bool {
 	n := &s.g.Nodes[v]
 	if s.uses[v] != 1 {
@@ -159,8 +159,8 @@ func (s *scales) reach(v npu.Value, f func(factor npu.Value)) {
 	}
 }
 
-// unmark computes what each factor is multiplied by, leaves alone the nearest scales of those that would get different
-// ones in different nodes, and reports whether there were any.
+// unmark computes what to multiply each factor by. It unmarks the nearest scales of factors that would get different
+// numbers in different nodes, and reports whether there were any.
 func (s *scales) unmark() (some bool) {
 	nearest := make([]int, len(s.g.Nodes)) // the scale of each factor, 0 for none: the first node is an input
 	for i := range s.by {
@@ -194,7 +194,7 @@ func (s *scales) unmark() (some bool) {
 	return some
 }
 
-// hand adds what the graph's factors are multiplied by to what others of the same names are.
+// hand enters what to multiply the graph's factors by.
 func (s *scales) hand(factors map[string]float32) error {
 	local := map[string]float32{}
 	for i, n := range s.g.Nodes {
@@ -211,14 +211,14 @@ func (s *scales) hand(factors map[string]float32) error {
 	return nil
 }
 
-// scaleFolder multiplies a value by a number by multiplying the weights that it is made of.
+// scaleFolder multiplies a value by a number by multiplying the weights that it is computed from.
 type scaleFolder struct {
 	r   *rewriter
 	by  float32
 	err error
 }
 
-// scaled returns the value of the new graph times the number. Factors are for their owner to multiply.
+// scaled returns the value of the new graph times the number. It leaves factors to the caller.
 func (f *scaleFolder) scaled(v npu.Value) npu.Value {
 	n := *f.r.node(v)
 	n.Args = append([]npu.Value(nil), n.Args...)

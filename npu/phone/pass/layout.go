@@ -7,9 +7,9 @@ import (
 	"tandem/npu"
 )
 
-// SplitHeads gives every query head an attention node of its own, and cuts the products, rotations and
-// adapters (LoRA-B) before it to the head, so that heads can go to parallel cores (Samsung §3.3). Heads that
-// share keys and values store the same numbers in the same place.
+// SplitHeads gives every query head its own attention node, and cuts the products, rotations and adapters (LoRA-B) before
+// it to the head, so that heads can run on parallel cores (Samsung §3.3). Heads that share keys and values store the same
+// numbers in the same place.
 func SplitHeads(g *npu.Graph) (*npu.Graph, error) {
 	var failed error
 	out := rewrite(g, func(r *rewriter, i int, n npu.Node) npu.Value {
@@ -50,7 +50,7 @@ type splitter struct {
 	made map[cut]npu.Value
 }
 
-// part returns a value that is some columns of another, by computing no more than them.
+// part returns a value with only some columns of another, by computing only those.
 func (s *splitter) part(c cut) (npu.Value, error) {
 	if v, ok := s.made[c]; ok {
 		return v, nil
@@ -88,7 +88,7 @@ func (s *splitter) part(c cut) (npu.Value, error) {
 	return v, nil
 }
 
-// rows is some rows of a matrix, in place.
+// rows returns some rows of a matrix, without copying.
 func rows(t *npu.Tensor, from, n int) *npu.Tensor {
 	part := *t
 	size := t.Type.RowBytes(t.Cols)
@@ -96,7 +96,7 @@ func rows(t *npu.Tensor, from, n int) *npu.Tensor {
 	return &part
 }
 
-// columns is some elements of a vector, in place; nil of nil.
+// columns returns some elements of a vector, without copying; nil if t is nil.
 func columns(t *npu.Tensor, from, n int) *npu.Tensor {
 	if t == nil {
 		return nil
@@ -107,8 +107,8 @@ func columns(t *npu.Tensor, from, n int) *npu.Tensor {
 	return &part
 }
 
-// TransposeKeys lets the cache hold keys by column, so that nothing is transposed before a product with
-// them (Samsung Table 10, K-transposed).
+// TransposeKeys lets the cache hold keys by column, so that a product with them needs no transposition (Samsung Table 10,
+// K-transposed).
 func TransposeKeys(g *npu.Graph) (*npu.Graph, error) {
 	return rewrite(g, func(r *rewriter, i int, n npu.Node) npu.Value {
 		if n.Op == npu.OpAttention {
@@ -119,7 +119,7 @@ func TransposeKeys(g *npu.Graph) (*npu.Graph, error) {
 	}), nil
 }
 
-// Convolve turns products into convolutions with 1×1 kernels, for backends that are better at those.
+// Convolve turns products into convolutions with 1×1 kernels, for backends that are faster at those.
 func Convolve(g *npu.Graph) (*npu.Graph, error) {
 	return rewrite(g, func(r *rewriter, i int, n npu.Node) npu.Value {
 		if n.Op == npu.OpMatMul {
@@ -129,9 +129,9 @@ func Convolve(g *npu.Graph) (*npu.Graph, error) {
 	}), nil
 }
 
-// Quantize rounds the weights of products to 4 bits with a scale for each output channel, and their inputs
-// to 8 bits with one scale: largest[name] is the largest magnitude that calibration saw before the product
-// with weights of that name. Products that calibration did not see stay as they are.
+// Quantize rounds the weights of products to 4 bits with a scale for each output channel, and their inputs to 8 bits with
+// one scale. largest[name] is the largest magnitude that calibration saw in the input of the product with weights of that
+// name. Products that are not in it stay as they are.
 func Quantize(largest map[string]float32) Pass {
 	return func(g *npu.Graph) (*npu.Graph, error) {
 		var failed error
@@ -159,8 +159,8 @@ func nameOf(n *npu.Node) string {
 	return n.Weight.Name
 }
 
-// int4 rounds a matrix to 4 bits by channel. The scale of a channel is the one of a few tried, from the
-// largest magnitude down, that leaves the least squared error.
+// int4 rounds a matrix to 4 bits by channel. It tries a few scales for a channel, from the largest magnitude down, and
+// takes the one with the least squared error.
 func int4(t *npu.Tensor, activation float32) (*npu.Quantized, error) {
 	v, err := values(t)
 	if err != nil {

@@ -1,19 +1,21 @@
-// Package pass rewrites static graphs for mobile NPUs (Samsung §3.3): the form that exporters write becomes
-// one with fewer and simpler operations that computes the same numbers.
+// Package pass rewrites static graphs for mobile NPUs (Samsung §3.3): graphs as exporters write them become graphs of
+// fewer and simpler operations that compute the same numbers.
 //
-//	Unfold       norms with their weights apart, the scale of scores as an operation: an exporter's form
-//	AddLoRA      adapters on the attention's products, their factors as inputs (DESIGN §4.5)
-//	FoldConstants  neighbouring constants become one
-//	FoldNorms    a norm's weights go into the products behind it
-//	FoldScales   scales go into weights, and into adapters' factors
-//	SplitHeads   one node for each head, its products and LoRA-B cut to it
-//	TransposeKeys  the cache holds keys as the product wants them
-//	Convolve     products as convolutions with 1×1 kernels
-//	Quantize     INT4 weights by channel, INT8 activations by tensor
+//	Unfold         writes a graph as exporters do: norms apart from their weights, the scale of scores as an operation
+//	AddLoRA        adds adapters to the attention's products, with their factors as inputs
+//	FoldConstants  combines neighbouring constants
+//	FoldNorms      multiplies a norm's weights into the products after it
+//	FoldScales     multiplies scales into weights, and into adapters' factors
+//	SplitHeads     gives each head its own node, and cuts its products and LoRA-B to it
+//	TransposeKeys  lets the cache hold keys as the product reads them
+//	Convolve       turns products into convolutions with 1×1 kernels
+//	Quantize       rounds weights to INT4 by channel, and activations to INT8 by tensor
 //
-// A pass leaves its input as it is and returns a new graph, which shares what tensors did not change. What
-// folding multiplies becomes F32; quantised weights are not folded into, since rounding them again would
-// change what the model computes.
+// A pass leaves its input as it is and returns a new graph, which shares the tensors that did not change. Tensors that
+// folding multiplies become F32. Quantised weights are not multiplied: rounding them again would change the results.
+//
+// No program calls the passes but Quantize yet. They are kept for adapters, whose factors reach an NPU through AddLoRA,
+// FoldScales and SplitHeads, and because they are the counterpart of the operations at the end of npu.Op.
 package pass
 
 import (
@@ -29,7 +31,7 @@ import (
 // Pass rewrites a graph.
 type Pass func(g *npu.Graph) (*npu.Graph, error)
 
-// Chain is passes one after the other.
+// Chain returns a pass that applies passes one after the other.
 func Chain(passes ...Pass) Pass {
 	return func(g *npu.Graph) (*npu.Graph, error) {
 		for _, p := range passes {
@@ -66,7 +68,7 @@ func Count(g *npu.Graph) map[npu.Op]int {
 	return n
 }
 
-// Difference says what a pass removed and added, by operation: "−2 mul, +1 concat".
+// Difference describes what a pass removed and added, by operation: "−2 mul, +1 concat".
 func Difference(before, after *npu.Graph) string {
 	a, b := Count(before), Count(after)
 	ops := maps.Clone(a)
@@ -88,11 +90,11 @@ func Difference(before, after *npu.Graph) string {
 // rewriter builds a graph from another's nodes.
 type rewriter struct {
 	from, to *npu.Graph
-	at       []npu.Value // where each old node's value is
+	at       []npu.Value // the value of each old node in the new graph
 }
 
-// rewrite lets f add what stands for each node in turn. The node's arguments are those of the new graph.
-// Nodes that nobody reads in the end are dropped.
+// rewrite lets f add the replacement of each node in turn. The node's arguments are values of the new graph. Nodes that the
+// result does not need are dropped.
 func rewrite(g *npu.Graph, f func(r *rewriter, i int, n npu.Node) npu.Value) *npu.Graph {
 	r := &rewriter{from: g, to: &npu.Graph{Name: g.Name, Chunk: g.Chunk}, at: make([]npu.Value, len(g.Nodes))}
 	for i, n := range g.Nodes {
@@ -112,7 +114,7 @@ func (r *rewriter) add(n npu.Node) npu.Value {
 
 func (r *rewriter) node(v npu.Value) *npu.Node { return &r.to.Nodes[v] }
 
-// prune keeps the nodes that the result needs, the result last.
+// prune keeps only the nodes that the result needs, with the result last.
 func prune(g *npu.Graph, result npu.Value) *npu.Graph {
 	needed := make([]bool, len(g.Nodes))
 	needed[result] = true
@@ -129,7 +131,7 @@ func prune(g *npu.Graph, result npu.Value) *npu.Graph {
 		if !needed[i] {
 			continue
 		}
-		n.Args = slices.Clone(n.Args) // nodes that came of one another may share them
+		n.Args = slices.Clone(n.Args) // copied nodes may share them
 		for j, a := range n.Args {
 			n.Args[j] = at[a]
 		}
@@ -139,10 +141,10 @@ func prune(g *npu.Graph, result npu.Value) *npu.Graph {
 	return out
 }
 
-// folds reports whether a tensor may be multiplied by something at compile time.
+// folds reports whether a tensor may be multiplied at compile time.
 func folds(t *npu.Tensor) bool { return t.Type == npu.F32 || t.Type == npu.F16 || t.Type == npu.BF16 }
 
-// folded returns a tensor times a number for each element, as F32.
+// folded returns a tensor as F32, with each element multiplied by a number.
 func folded(t *npu.Tensor, by func(row, col int) float32) (*npu.Tensor, error) {
 	v := make([]float32, t.Rows*t.Cols)
 	if err := quant.Dequantize(t.Type, v, t.Data); err != nil {
@@ -164,7 +166,7 @@ func values(t *npu.Tensor) ([]float32, error) {
 	return v, quant.Dequantize(t.Type, v, t.Data)
 }
 
-// Unfold writes a graph as exporters do: RMSNorm as its two steps, and the scale of attention's scores as a
+// Unfold writes a graph as exporters do: RMSNorm as two operations, and the scale of attention's scores as a
 // multiplication of the queries.
 func Unfold(g *npu.Graph) (*npu.Graph, error) {
 	return rewrite(g, func(r *rewriter, i int, n npu.Node) npu.Value {
@@ -181,14 +183,14 @@ func Unfold(g *npu.Graph) (*npu.Graph, error) {
 	}), nil
 }
 
-// FactorA and FactorB name the factors of a product's adapter.
+// FactorA returns the name of the first factor of a product's adapter.
 func FactorA(weight string) string { return weight + ".lora_a" }
 
-// FactorB is the name of the second factor.
+// FactorB returns the name of the second factor.
 func FactorB(weight string) string { return weight + ".lora_b" }
 
-// AddLoRA adds scale·(x·Aᵀ)·Bᵀ to the products of the attention block, with A [rank × in] and B [out × rank]
-// as inputs of each run (Samsung Eq. 1–4).
+// AddLoRA adds scale·(x·Aᵀ)·Bᵀ to the products of the attention block, with A [rank × in] and B [out × rank] as inputs of
+// each run (Samsung Eq. 1–4).
 func AddLoRA(rank int, scale float32) Pass {
 	return func(g *npu.Graph) (*npu.Graph, error) {
 		if rank < 1 {

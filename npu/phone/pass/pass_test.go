@@ -35,7 +35,7 @@ func matrix(r *rand.Rand, name string, t npu.DType, rows, cols int, mean, spread
 	return w
 }
 
-// layer is one layer of a transformer with biases, its matrices of the given type.
+// layer returns one layer of a transformer with biases and matrices of the given type.
 func layer(t npu.DType) *npu.Graph {
 	r := rand.New(rand.NewPCG(1, 2))
 	w := func(name string, rows, cols int) *npu.Tensor {
@@ -59,7 +59,7 @@ func layer(t npu.DType) *npu.Graph {
 	return g
 }
 
-// factors are adapters for the layer's four products, each multiplied by what was folded into it.
+// factors returns adapters for the layer's four products, multiplied by what was folded into them.
 func factors(by map[string]float32) map[string]*npu.Tensor {
 	r := rand.New(rand.NewPCG(3, 4))
 	out := map[string]*npu.Tensor{}
@@ -137,8 +137,8 @@ func apply(t testing.TB, g *npu.Graph, passes ...pass.Pass) *npu.Graph {
 	return out
 }
 
-// Each pass computes the same numbers, to rounding, and removes what it says. The whole chain, with
-// adapters, is written down in testdata.
+// Each pass computes the same numbers up to rounding, and removes what it should. The results of the whole chain, with
+// adapters, are in testdata.
 func TestPassesKeepTheNumbers(t *testing.T) {
 	const tolerance = 2e-5
 	base := layer(npu.F32)
@@ -188,8 +188,8 @@ func TestPassesKeepTheNumbers(t *testing.T) {
 	}
 }
 
-// An adapter's matrix has one scale, however many nodes have its rows: what would give it several stays in the
-// graph, and a second graph that would give it another is refused.
+// An adapter's matrix has one scale, however many nodes have its rows. Scales that would give it several stay in the graph,
+// and a second graph that would give it another is refused.
 func TestFactorsHaveOneScale(t *testing.T) {
 	adapted := apply(t, layer(npu.F32), pass.Unfold, pass.AddLoRA(rank, 0.5))
 	name := pass.FactorB("blk.0.attn_q.weight")
@@ -201,7 +201,7 @@ func TestFactorsHaveOneScale(t *testing.T) {
 	}
 	scales := map[string]float32{}
 	folded := apply(t, cut, pass.FoldScales(scales))
-	// The rest folds: of the scores' scales all, into the adapters' own.
+	// The others fold, those of the scores into the adapters' own.
 	if got := pass.Difference(cut, folded); got != "−5 scale" || scales[name] != 1 {
 		t.Errorf("changes: %s, %v", got, scales)
 	}
@@ -246,7 +246,7 @@ func TestKeysAreNotMovedWhenTheyLieByColumn(t *testing.T) {
 	}
 }
 
-// Quantised weights are not multiplied by anything; what can be folded around them is.
+// Quantised weights are not multiplied. Scales around them fold if they can.
 func TestFoldingLeavesQuantisedWeights(t *testing.T) {
 	g := apply(t, layer(npu.Q8_0), pass.Unfold)
 	folded := apply(t, g, pass.FoldNorms, pass.FoldScales(nil), pass.FoldConstants)
@@ -282,7 +282,7 @@ func TestConstantsFold(t *testing.T) {
 	}
 }
 
-// INT4 weights and INT8 activations: near the float numbers, and cut into heads the same bits.
+// INT4 weights and INT8 activations come near the float numbers, and give the same bits when cut into heads.
 func TestQuantize(t *testing.T) {
 	g := layer(npu.F32)
 	d := reference.New()

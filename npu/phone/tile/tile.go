@@ -1,17 +1,16 @@
-// Package tile keeps weights in the layout of a mobile NPU's matrix unit, tiles of 32×32 (llada.cpp §2.2,
-// Figure 4), and multiplies by them where they lie, so that the processor can help out with the very
-// weights that the NPU has mapped (llada.cpp §3.3).
+// Package tile stores weights in the layout of a mobile NPU's matrix unit, tiles of 32×32 (llada.cpp §2.2, Figure 4), and
+// multiplies by them in place, so that the processor can compute with the weights that the NPU has mapped (llada.cpp
+// §3.3). Nothing uses it yet. It is kept for block diffusion, where processor and NPU share the work of a step.
 //
-// A weight matrix has a row for each output. Tile (o, i) covers outputs 32o to 32o+31 and inputs 32i to
-// 32i+31; the tiles of the same outputs follow each other, in the order of the inner product. Within a
-// tile two neighbouring inputs of an output are neighbours, and the 32 outputs of an input pair follow
-// each other (the row shuffle): element (output r, input c) is number (c/2)·64 + 2r + c%2. The papers give
-// the size of tiles and that rows are shuffled; the order itself is this project's reading.
+// A weight matrix has a row for each output. Tile (o, i) covers outputs 32o to 32o+31 and inputs 32i to 32i+31. The tiles
+// of the same outputs follow each other, in the order of the inner product. Within a tile two neighbouring inputs of an
+// output are neighbours, and the 32 outputs of an input pair follow each other (the row shuffle): element (output r, input
+// c) is number (c/2)·64 + 2r + c%2. The paper gives the size of tiles and says that rows are shuffled; the order is this
+// project's choice.
 //
-// F16 tiles are 1,024 numbers. Q4_0 tiles are 32 F16 scales, one for each output, then 512 bytes: byte j
-// holds number j in its low half and number j+512 in its high half, so that one mask and one shift turn a
-// vector of bytes into two vectors in tile order. Matrices that do not fill their last tiles are filled up
-// with zeros.
+// F16 tiles are 1,024 numbers. Q4_0 tiles are 32 F16 scales, one for each output, then 512 bytes: byte j holds number j in
+// its low half and number j+512 in its high half, so that one mask and one shift turn a vector of bytes into two vectors in
+// tile order. Zeros fill the last tiles of matrices whose sizes are not multiples of 32.
 package tile
 
 import (
@@ -31,11 +30,11 @@ const elements = Size * Size
 type Matrix struct {
 	Name       string
 	Type       npu.DType // F16 or Q4_0
-	Rows, Cols int       // outputs and inputs, without the filling
+	Rows, Cols int       // outputs and inputs, without filling
 	Data       []byte    // [⌈Rows/32⌉ × ⌈Cols/32⌉ tiles]
 }
 
-// Bytes is the size of a tile of the type, 0 for one that has no tiles.
+// Bytes returns the size of a tile of the type; 0 for types without tiles.
 func Bytes(t npu.DType) int {
 	switch t {
 	case npu.F16:
@@ -46,7 +45,7 @@ func Bytes(t npu.DType) int {
 	return 0
 }
 
-// at is the number of element (r, c) within its tile.
+// at returns the number of element (r, c) within its tile.
 func at(r, c int) int { return c/2*2*Size + 2*r + c%2 }
 
 func tiles(n int) int { return (n + Size - 1) / Size }
@@ -57,7 +56,7 @@ func (m *Matrix) tile(o, i int) []byte {
 	return m.Data[(o*tiles(m.Cols)+i)*size:][:size:size]
 }
 
-// Check reports whether sizes and data agree.
+// Check returns an error unless sizes and data agree.
 func (m *Matrix) Check() error {
 	size := Bytes(m.Type)
 	if size == 0 {
@@ -100,13 +99,13 @@ func Pack(t *npu.Tensor) (*Matrix, error) {
 	return m, nil
 }
 
-// nibble is number c of a Q4_0 block's integers.
+// nibble returns integer c of a Q4_0 block.
 func nibble(b []byte, c int) byte { return b[c%16] >> (c / 16 * 4) & 15 }
 
-// putNibble sets number n of a tile's integers, which is 0.
+// putNibble sets integer n of a tile, which must be 0.
 func putNibble(b []byte, n int, v byte) { b[n%(elements/2)] |= v << (n / (elements / 2) * 4) }
 
-// Unpack is the matrix as it was before Pack, byte for byte.
+// Unpack returns the matrix as it was before Pack, byte for byte.
 func (m *Matrix) Unpack() (*npu.Tensor, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
@@ -137,9 +136,9 @@ func (m *Matrix) Unpack() (*npu.Tensor, error) {
 	return t, nil
 }
 
-// MulRows is out[i·Rows + r] = Σ_c x[i·Cols + c]·w[r, c] for n inputs x and the outputs of tile rows lo to
-// hi; c ascends and every product and sum is rounded to float32, so the result is the plain product's, bit
-// for bit, and tile rows may be divided among threads. A tile is unpacked once for all inputs.
+// MulRows computes out[i·Rows + r] = Σ_c x[i·Cols + c]·w[r, c] for n inputs x and the outputs of tile rows lo to hi−1. c
+// ascends, and every product and sum is rounded to float32, so the result equals the plain product bit for bit, and tile
+// rows may be divided among threads. A tile is unpacked once for all inputs.
 func (m *Matrix) MulRows(out, x []float32, n, lo, hi int) {
 	var w [elements]float32
 	acc := make([][Size]float32, n)
@@ -164,13 +163,13 @@ func (m *Matrix) MulRows(out, x []float32, n, lo, hi int) {
 	}
 }
 
-// Mul is MulRows for all outputs: x is [n × Cols], out [n × Rows].
+// Mul is MulRows for all outputs. x is [n × Cols] and out [n × Rows].
 func (m *Matrix) Mul(out, x []float32, n int) { m.MulRows(out, x, n, 0, tiles(m.Rows)) }
 
-// TileRows is how many tile rows there are.
+// TileRows returns the number of tile rows.
 func (m *Matrix) TileRows() int { return tiles(m.Rows) }
 
-// widen reads a tile as float32, in tile order.
+// widen converts a tile to float32, in tile order.
 func (m *Matrix) widen(w *[elements]float32, o, i int) {
 	b := m.tile(o, i)
 	if m.Type == npu.F16 {

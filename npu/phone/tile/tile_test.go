@@ -47,7 +47,7 @@ func TestUnpackIsTheInverse(t *testing.T) {
 	})
 }
 
-// The product with tiles is the plain product, bit for bit, whichever tile rows are asked for.
+// The product with tiles equals the plain product bit for bit, for any range of tile rows.
 func TestMulIsThePlainProduct(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := draw(t)
@@ -82,7 +82,7 @@ func TestMulIsThePlainProduct(t *testing.T) {
 	})
 }
 
-// The order, written out for one tile: input pairs, then outputs, then the two inputs of a pair.
+// The order in one tile: input pairs, then outputs, then the two inputs of a pair.
 func TestTileOrder(t *testing.T) {
 	w := &npu.Tensor{Name: "w", Type: npu.F16, Rows: 32, Cols: 32, Data: make([]byte, 2048)}
 	for i := range 1024 {
@@ -120,7 +120,7 @@ func TestPackRefuses(t *testing.T) {
 	}
 }
 
-// FuzzMatrix takes tiles from outside: they are refused or multiplied, never read beyond.
+// FuzzMatrix checks that arbitrary tiles are refused or multiplied, without reading beyond them.
 func FuzzMatrix(f *testing.F) {
 	f.Add(uint8(1), uint16(33), uint16(40), make([]byte, 4*2048))
 	f.Add(uint8(2), uint16(32), uint16(32), make([]byte, 576))

@@ -87,7 +87,7 @@ func (s Settings) Check() error {
 		return fmt.Errorf("gamma %d: want at most %d", s.Gamma, Mass)
 	case s.Want > WantAnswer:
 		return fmt.Errorf("unknown method %d", s.Want)
-	case s.Placement > PlaceGreedy || s.Coupling > CouplingSpeculative:
+	case int(s.Placement) >= len(placementNames) || int(s.Coupling) >= len(couplingNames):
 		return fmt.Errorf("unknown placement %v or coupling %v", s.Placement, s.Coupling)
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"strings"
 	"time"
 )
 
@@ -71,7 +72,7 @@ func ParsePlacement(name string) (Placement, error) {
 			return Placement(i), nil
 		}
 	}
-	return 0, fmt.Errorf("unknown placement %q: use mirror, device, cloud, sync or greedy", name)
+	return 0, fmt.Errorf("unknown placement %q: use %s", name, oneOf(placementNames[:]))
 }
 
 // Coupling says how two drafts are made to agree (package aggregator).
@@ -100,7 +101,13 @@ func ParseCoupling(name string) (Coupling, error) {
 			return Coupling(i), nil
 		}
 	}
-	return 0, fmt.Errorf("unknown coupling %q: use shared or speculative", name)
+	return 0, fmt.Errorf("unknown coupling %q: use %s", name, oneOf(couplingNames[:]))
+}
+
+// oneOf lists names for a message.
+func oneOf(names []string) string {
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
 // Mass is the sum of every Dist's weights: probabilities are integers out of 65,536.

@@ -1,0 +1,134 @@
+package lab_test
+
+import (
+	"encoding/json"
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"tandem/lab"
+	"tandem/lab/answers"
+)
+
+// checkedQuestion is a question of the set as it is on file.
+type checkedQuestion struct {
+	ID, Question, Kind, Sentence    string
+	Documents, Near, Answers, Items []string
+	Parts                           []answers.Part
+}
+
+// The set keeps what its README promises.
+func TestPeople(t *testing.T) {
+	seen := map[string]bool{}
+	for half, want := range map[string]int{"tune": 161, "judge": 171} {
+		texts := documentsOf(t, half)
+		if len(texts) != 35 {
+			t.Errorf("%s: %d documents, want 35", half, len(texts))
+		}
+		f, err := lab.People().Open(half + "/questions.jsonl")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		n := 0
+		err = answers.Lines(half, f, func(_ int, line []byte) error {
+			var q checkedQuestion
+			if err := json.Unmarshal(line, &q); err != nil {
+				return err
+			}
+			n++
+			for _, key := range []string{q.ID, strings.ToLower(q.Question)} {
+				if seen[key] {
+					t.Errorf("%s %s: %q occurs twice", half, q.ID, key)
+				}
+				seen[key] = true
+			}
+			q.check(t, texts)
+			return nil
+		})
+		if err != nil || n != want {
+			t.Errorf("%s: %d questions, want %d: %v", half, n, want, err)
+		}
+	}
+}
+
+// documentsOf returns the texts of one half by name.
+func documentsOf(t *testing.T, half string) map[string]string {
+	t.Helper()
+	dir, err := fs.Sub(lab.People(), half+"/documents")
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := map[string]string{}
+	entries, err := fs.ReadDir(dir, ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		data, err := fs.ReadFile(dir, e.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if words := len(strings.Fields(string(data))); !utf8.Valid(data) || words < 80 || words > 600 {
+			t.Errorf("%s/%s: %d words, UTF-8 %v", half, e.Name(), words, utf8.Valid(data))
+		}
+		texts[e.Name()] = string(data)
+	}
+	if half == "tune" && !strings.Contains(texts["mail-piano-lessons.eml"], "\r\n") {
+		t.Error("mail-piano-lessons.eml has lost its CRLF line ends")
+	}
+	return texts
+}
+
+var valueKinds = []string{"fact", "keywords", "typo", "indirect", "pronoun", "changed", "table", "why", "how"}
+
+// check checks a question against the documents of its half.
+func (q checkedQuestion) check(t *testing.T, texts map[string]string) {
+	t.Helper()
+	for _, name := range append(slices.Clone(q.Documents), q.Near...) {
+		if _, ok := texts[name]; !ok {
+			t.Errorf("%s: no document %s", q.ID, name)
+		}
+	}
+	if q.Kind == "unanswerable" {
+		if len(q.Documents)+len(q.Answers)+len(q.Sentence) > 0 {
+			t.Errorf("%s: unanswerable, but has documents, answers or a sentence", q.ID)
+		}
+		return
+	}
+	anywhere := func(s string) bool {
+		return slices.ContainsFunc(q.Documents, func(name string) bool { return strings.Contains(texts[name], s) })
+	}
+	parts := q.Parts
+	if len(parts) == 0 {
+		parts = []answers.Part{{Answers: q.Answers, Sentence: q.Sentence}}
+	}
+	for _, p := range parts {
+		if p.Sentence == "" || strings.ContainsAny(p.Sentence, "\r\n") || !anywhere(p.Sentence) {
+			t.Errorf("%s: sentence not in its documents: %q", q.ID, p.Sentence)
+		}
+		if (q.Kind == "two" || slices.Contains(valueKinds, q.Kind)) && !anywhere(p.Answers[0]) {
+			t.Errorf("%s: answer not in its documents: %q", q.ID, p.Answers[0])
+		}
+	}
+	switch q.Kind {
+	case "two":
+		if len(parts) != 2 {
+			t.Errorf("%s: %d parts, want 2", q.ID, len(parts))
+		}
+	case "list":
+		if len(q.Items) < 2 || slices.ContainsFunc(q.Items, func(i string) bool { return !anywhere(i) }) {
+			t.Errorf("%s: items %q", q.ID, q.Items)
+		}
+	case "yesno":
+		if len(q.Answers) != 1 || q.Answers[0] != "yes" && q.Answers[0] != "no" {
+			t.Errorf("%s: answers %q", q.ID, q.Answers)
+		}
+	default:
+		if !slices.Contains(valueKinds, q.Kind) {
+			t.Errorf("%s: unknown kind %q", q.ID, q.Kind)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 
 	"tandem"
 	"tandem/cmd/internal/cli"
+	"tandem/internal/refusal"
 	"tandem/node"
 )
 
@@ -89,7 +90,7 @@ func (s *session) report(answer node.Answer) askJSON {
 	}
 	r.Parts = []partJSON{}
 	for _, p := range answer.Parts {
-		part := partJSON{Text: p.Text, Nothing: p.Unknown, Unknown: unknown(p.Text, p.Unknown), Sources: []citedJSON{}}
+		part := partJSON{Text: p.Text, Nothing: p.Unknown, Unknown: refusal.Unknown(p.Text, p.Unknown), Sources: []citedJSON{}}
 		for _, d := range p.Sources {
 			part.Sources = append(part.Sources, citedJSON{d.Side.String(), d.Title, d.Weight})
 		}

@@ -83,7 +83,7 @@ func (s *session) cite(parts []partJSON) {
 		}
 		line := strings.Join(from, " · ")
 		switch {
-		case unsupported(p.Text, p.Nothing):
+		case refusal.Unsupported(p.Text, p.Nothing):
 			line = "not known: no document of either side was found to say it"
 		case p.Unknown:
 			line = "not known, after reading " + line
@@ -93,19 +93,6 @@ func (s *session) cite(parts []partJSON) {
 		}
 		fmt.Fprintln(s.app.Aside, s.app.Faint("from: "+cli.Plain(line)))
 	}
-}
-
-// unsupported reports whether no document says a sentence: more than half of its weight comes from the contexts without
-// a document or, if the sentence itself says that it does not know, more than a fifth. The weight stays low when a
-// document says "the author is unknown".
-func unsupported(sentence string, nothing float64) bool {
-	return nothing > 0.5 || nothing > 0.2 && refusal.In(sentence)
-}
-
-// unknown reports whether a sentence gives no answer: it ends as the reader's refusals do, or no document supports it.
-// The documents that it cites are then those that were read in vain.
-func unknown(sentence string, nothing float64) bool {
-	return strings.HasSuffix(strings.TrimRight(sentence, ".!? \n"), " unknown") || unsupported(sentence, nothing)
 }
 
 // sources prints the documents of a side on one line, heaviest first.

@@ -20,3 +20,26 @@ func TestRefused(t *testing.T) {
 		}
 	}
 }
+
+// A sentence is unsupported if its weight comes from the contexts without a document. It is unknown if it is unsupported
+// or says so itself.
+func TestUnsupported(t *testing.T) {
+	for _, c := range []struct {
+		sentence string
+		nothing  float64
+		want     [2]bool // unsupported, unknown
+	}{
+		{"The door code of the cabin is 4471.", 0.02, [2]bool{false, false}},
+		{"The door code of the cabin is 4471.", 0.4, [2]bool{false, false}},
+		{"The door code of the cabin is 4471.", 0.6, [2]bool{true, true}},
+		{"The door code of the moon base is unknown.", 0.47, [2]bool{true, true}},
+		{"The author of the letter is unknown.", 0.05, [2]bool{false, true}}, // as a document says
+		{"The bakery is run by unknown", 0.07, [2]bool{false, true}},
+		{"The unknown soldier lies in the park.", 0.07, [2]bool{false, false}},
+		{"The theatre shows The Great Unknown.", 0.07, [2]bool{false, false}},
+	} {
+		if got := [2]bool{Unsupported(c.sentence, c.nothing), Unknown(c.sentence, c.nothing)}; got != c.want {
+			t.Errorf("%q with weight %v without a document: %v", c.sentence, c.nothing, got)
+		}
+	}
+}

@@ -17,15 +17,16 @@ import (
 
 type qualityCmd struct {
 	cli.ModelFlags `group:"Model:"`
-	Sets           []string `help:"What to ask: one-part, two-part, unanswerable, follow-up (generated worlds), xquad." default:"one-part,two-part,unanswerable,follow-up" placeholder:"SET"`
+	Sets           []string `help:"What to ask: one-part, two-part, unanswerable, follow-up (generated worlds), xquad; or sets that others wrote, see above." default:"one-part,two-part,unanswerable,follow-up" placeholder:"SET"`
 	Methods        []string `help:"Who answers, see above. Default: all but given; with --wikitext, all." placeholder:"METHOD"`
 	Weights        []string `help:"Document weights; the pair is measured with each, the other methods with the first." default:"reader" sep:";" placeholder:"WEIGHTS"`
 	Set            string   `help:"Worlds of your own, as JSON lines, gzipped or not. Default: those that ship with the program." type:"existingfile" placeholder:"FILE"`
 	Xquad          string   `help:"Questions in the format of SQuAD for the set xquad. Default: shared/data/qa/xquad.en.half.json, if it exists." type:"existingfile" placeholder:"FILE"`
 	Wikitext       bool     `help:"Instead measure bits per byte on WikiText-2 (in shared/data/wikitext2) with 0 to 16 documents; --n limits the windows of text."`
-	N              int      `help:"Questions of each set; 0 for all." default:"100"`
+	N              int      `help:"Questions of each set; 0 for all." aliases:"limit" default:"100"`
 	Documents      int      `help:"Passages that each side retrieves." default:"4"`
 	cli.PassageFlags
+	setFlags
 	Fit    bool   `help:"Instead fit the constants of the reader weights on the questions." env:"-"`
 	Wrong  bool   `help:"Print the pair's wrong answers."`
 	Tokens int    `help:"Most tokens of an answer." default:"96"`
@@ -53,10 +54,15 @@ Columns. exact_match: the answer is an expected one, or the question is unanswer
 
 With --wikitext: one-context has all documents in one context (DRCG), device-context and cloud-context one side's half of them (CRCG). output mixes them token by token, as a pair does (DRAGON), sequence mixes the probabilities of whole texts (DRDG/SW, thorough). If the documents exceed the model's context, the least relevant are cut.
 
-A line of --set: {"device": [{"name","text"}], "cloud": [...], "questions": [{"kind","where","question","answer","values"}]}. A question of the set follow-up also has "earlier": [{"question","answer"}].`
+A line of --set: {"device": [{"name","text"}], "cloud": [...], "questions": [{"kind","where","question","answer","values"}]}. A question of the set follow-up also has "earlier": [{"question","answer"}].
+
+` + setsHelp
 }
 
 func (c *qualityCmd) Run(a *cli.App) error {
+	if slices.ContainsFunc(c.Sets, ofOthers) {
+		return c.runSets(a)
+	}
 	if err := c.check(a); err != nil {
 		return err
 	}

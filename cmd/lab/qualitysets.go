@@ -1,0 +1,464 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"tandem/cmd/internal/cli"
+	"tandem/decoder"
+	"tandem/lab"
+	"tandem/lab/answers"
+	"tandem/lab/quality"
+	"tandem/retrieval/search"
+)
+
+// setFlags are those of quality for sets of documents with questions that others wrote.
+type setFlags struct {
+	Data string   `help:"Folder with the sets xquad/… (data/qa/xquad.en.half.json) and reading/… (reading/qa/judge/*.jsonl.gz); without it, shared in this folder or one above it." type:"existingdir" placeholder:"DIR"`
+	Seed uint64   `help:"With such sets: draws the questions of --n and deals the documents to the two sides." default:"1"`
+	Show []string `help:"With such sets: wrong prints each answer that is not right, with what was read." enum:"wrong" placeholder:"wrong"`
+}
+
+const setsHelp = `Sets that others wrote: people/tune and people/judge (hand-written documents of a household; judge is for reporting only), xquad/open, xquad/gold, reading,
+reading/SOURCE, reading/SOURCE/gold, and generated (the generated worlds, judged the same way). Documents are dealt to the two sides at random; gold asks each question of
+its own paragraph alone. Methods: pair, device, cloud, one-side (all documents in one index), quote (BM25's best sentence, no model).
+  lab quality --sets people/tune --n 0 --show wrong
+  lab quality --sets xquad/open,reading --n 60 --methods pair,quote --json figures.json
+
+right: it contains an accepted answer as whole words. exact, F1: after SQuAD's normalisation. sentence: the sentence that says it is in the answer or in a cited
+passage. invented: a word that is neither in the question, nor in a closed list of function words, nor in a passage that was read. wrong: words of a document,
+but not the answer. unknown: it says that it does not know what a document says; refused: what none says. read: the sentence was among the passages
+that were read. In brackets, 95 % confidence intervals. invented and wrong are of all questions, refused of the unanswerable ones, the rest of the answerable ones.`
+
+// ofOthers reports whether a set is one that others wrote, or is judged as they are.
+func ofOthers(set string) bool {
+	return strings.Contains(set, "/") || set == "reading" || set == "generated"
+}
+
+// recallRow is how often retrieval finds the sentences that hold an answer.
+type recallRow struct {
+	Set    string               `json:"set"`
+	Method string               `json:"method"` // product, or bm25 over single sentences
+	At     map[int]answers.Rate `json:"at"`     // by the number of passages
+}
+
+// runSets asks the questions of sets that others wrote.
+func (c *qualityCmd) runSets(a *cli.App) error {
+	if err := a.CheckJSONFile(c.File); err != nil {
+		return err
+	}
+	if c.N < 0 || c.Documents < 1 || c.Tokens < 1 {
+		return fmt.Errorf("--n %d, --documents %d, --tokens %d: want 0 or more questions, 1 passage and 1 token or more", c.N, c.Documents, c.Tokens)
+	}
+	if i := slices.IndexFunc(c.Sets, func(s string) bool { return !ofOthers(s) }); i >= 0 {
+		return fmt.Errorf("--sets %s: it cannot be asked together with %s", c.Sets[i], strings.Join(c.Sets, ","))
+	}
+	if len(c.Show) > 0 && slices.Contains(c.Sets, "people/judge") {
+		return errors.New("--show: the misses of people/judge stay unread, so that nothing is fitted to them; look at people/tune")
+	}
+	sets, err := c.openSets(a)
+	if err != nil {
+		return err
+	}
+	weights, err := c.weights()
+	if err != nil {
+		return err
+	}
+	m, err := c.Open(a)
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	product := answers.Product{
+		Config:    decoder.Config{Model: m, Scorer: search.Lexical(), Weights: weights[0], MaxTokens: c.Tokens},
+		Documents: c.Documents,
+	}
+	methods, err := chosen(product.Methods(), c.Methods)
+	if err != nil {
+		return err
+	}
+	begun := time.Now()
+	var results []answers.Result
+	recalls := []recallRow{} // an empty list in JSON
+	for _, set := range sets {
+		by := methods
+		if len(c.Methods) == 0 && strings.HasSuffix(set.Name, "/gold") { // one paragraph cannot be dealt to two sides
+			by = slices.DeleteFunc(slices.Clone(methods), func(m answers.Method) bool { return m.Name != "pair" && m.Name != "quote" })
+		}
+		r, recall, err := c.askSet(a, set, by)
+		if err != nil {
+			return err
+		}
+		results, recalls = append(results, r...), append(recalls, recall...)
+	}
+	took := time.Since(begun)
+	if a.Globals.JSON {
+		return a.JSONTo(c.File, map[string]any{"model": m.Config().Name, "results": results, "recall": recalls, "seconds": took.Seconds(), "command": commandLine()})
+	}
+	fmt.Fprintf(a.Out, "%s, greedy, %d passages a side, seed %d, %v\n", m.Config().Name, c.Documents, c.Seed, took.Round(time.Second))
+	printResults(a.Out, results)
+	printKinds(a.Out, results)
+	printRecalls(a.Out, recalls)
+	printInvented(a.Out, results)
+	return nil
+}
+
+// chosen returns the methods that were asked for, or all.
+func chosen(all []answers.Method, names []string) ([]answers.Method, error) {
+	if len(names) == 0 {
+		return all, nil
+	}
+	var out []answers.Method
+	var known []string
+	for _, m := range all {
+		known = append(known, m.Name)
+	}
+	for _, name := range names {
+		i := slices.Index(known, name)
+		if i < 0 {
+			return nil, fmt.Errorf("--methods %s: these sets have %s", name, strings.Join(known, ", "))
+		}
+		out = append(out, all[i])
+	}
+	return out, nil
+}
+
+// openSets reads the sets that were asked for. Those whose data are not there are left out with a remark.
+func (c *qualityCmd) openSets(a *cli.App) ([]answers.Set, error) {
+	var sets []answers.Set
+	for _, name := range c.Sets {
+		opened, err := c.openSet(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			a.Remark("%s is left out: %v (name the folder with --data)", name, err)
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range opened {
+			sets = append(sets, s.Sample(c.N, c.Seed))
+		}
+	}
+	if len(sets) == 0 {
+		return nil, fmt.Errorf("nothing to ask of the sets %s", strings.Join(c.Sets, ", "))
+	}
+	return sets, nil
+}
+
+// openSet reads one set, or all of a family.
+func (c *qualityCmd) openSet(name string) ([]answers.Set, error) {
+	parts := strings.Split(name, "/")
+	gold := len(parts) > 1 && parts[len(parts)-1] == "gold"
+	switch {
+	case name == "generated":
+		s, err := c.generated()
+		return []answers.Set{s}, err
+	case name == "people/tune", name == "people/judge":
+		half, err := fs.Sub(lab.People(), parts[1])
+		if err != nil {
+			return nil, err
+		}
+		s, err := answers.People(name, half, c.Seed)
+		return []answers.Set{s}, err
+	case name == "xquad/open", name == "xquad/gold":
+		return c.readSet(name, "data/qa/xquad.en.half.json", func(in io.Reader) (answers.Set, error) { return answers.SQuAD(name, in, gold, c.Seed) })
+	case name == "reading", name == "reading/gold":
+		return c.openReading(gold)
+	case parts[0] == "reading" && (len(parts) == 2 || len(parts) == 3 && gold) && fs.ValidPath(parts[1]):
+		path := "reading/qa/judge/" + parts[1] + ".jsonl.gz"
+		return c.readSet(name, path, func(in io.Reader) (answers.Set, error) { return answers.Reading(name, in, gold, c.Seed) })
+	}
+	return nil, fmt.Errorf("--sets %s: there is no such set (people/tune, people/judge, xquad/open, xquad/gold, reading/SOURCE, generated)", name)
+}
+
+// openReading reads the sets of all sources.
+func (c *qualityCmd) openReading(gold bool) ([]answers.Set, error) {
+	dir, err := c.dataFile("reading/qa/judge")
+	if err != nil {
+		return nil, err
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*.jsonl.gz"))
+	if err != nil {
+		return nil, err
+	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("%s/*.jsonl.gz: %w", dir, fs.ErrNotExist)
+	}
+	var out []answers.Set
+	for _, f := range files {
+		name := "reading/" + strings.TrimSuffix(filepath.Base(f), ".jsonl.gz")
+		if gold {
+			name += "/gold"
+		}
+		s, err := c.openSet(name)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, s...)
+	}
+	return out, nil
+}
+
+func (c *qualityCmd) readSet(name, path string, read func(io.Reader) (answers.Set, error)) ([]answers.Set, error) {
+	path, err := c.dataFile(path)
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	s, err := read(f)
+	return []answers.Set{s}, err
+}
+
+// dataFile returns the path of a file or folder of test data.
+func (c *qualityCmd) dataFile(name string) (string, error) {
+	if c.Data == "" {
+		return sharedFile(name)
+	}
+	path := filepath.Join(c.Data, filepath.FromSlash(name))
+	_, err := os.Stat(path)
+	return path, err
+}
+
+// generated makes a set of the generated worlds. They do not say in which sentence an answer stands.
+func (c *qualityCmd) generated() (answers.Set, error) {
+	worlds, err := quality.ReadWorlds(c.Set)
+	if err != nil {
+		return answers.Set{}, err
+	}
+	out := answers.Set{Name: "generated"}
+	for _, w := range worlds {
+		var to answers.World
+		for i, files := range [][]quality.File{w.Device, w.Cloud} {
+			for _, f := range files {
+				name := fmt.Sprintf("%d/%s", i, f.Name) // the sides may have files of the same name
+				to.Sides[i] = append(to.Sides[i], answers.Document{Name: name, Data: []byte(f.Text)})
+			}
+		}
+		for _, q := range w.Questions {
+			next := answers.Question{Kind: q.Kind, Text: q.Text}
+			for _, t := range q.Earlier {
+				next.Earlier = append(next.Earlier, answers.Turn(t))
+			}
+			for _, v := range q.Values {
+				next.Parts = append(next.Parts, answers.Part{Answers: []string{v}})
+			}
+			if len(q.Values) > 0 {
+				next.Answers = q.Right()
+			}
+			to.Questions = append(to.Questions, next)
+		}
+		out.Worlds = append(out.Worlds, to)
+	}
+	return out, nil
+}
+
+// askSet asks a set's questions by each method.
+func (c *qualityCmd) askSet(a *cli.App, set answers.Set, methods []answers.Method) ([]answers.Result, []recallRow, error) {
+	bar, begun := progress(a, set.Name), time.Now()
+	tallies := make([]*answers.Tally, len(methods))
+	for i, m := range methods {
+		tallies[i] = answers.NewTally(set.Name, m.Name)
+	}
+	var recall [2][4]int
+	known, done := 0, 0
+	for _, w := range set.Worlds {
+		err := c.askWorld(a, w, func(l *answers.Library, q answers.Question) error {
+			if time.Since(begun) > 2*time.Second {
+				bar(done, set.Count())
+			}
+			done++
+			if q.KnowsSentences() {
+				known++
+				product, bm25, err := l.Recall(a, q)
+				if err != nil {
+					return err
+				}
+				for i, found := range [][]bool{product, bm25} {
+					for k, ok := range found {
+						if ok {
+							recall[i][k]++
+						}
+					}
+				}
+			}
+			for i, m := range methods {
+				if err := c.askOne(a, l, q, m, tallies[i]); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", set.Name, err)
+		}
+	}
+	a.Clear()
+	var results []answers.Result
+	for _, t := range tallies {
+		results = append(results, t.Result(c.Seed))
+	}
+	var rows []recallRow
+	for i, name := range []string{"product", "bm25"} {
+		if known == 0 {
+			break
+		}
+		row := recallRow{set.Name, name, map[int]answers.Rate{}}
+		for k, depth := range answers.Depths {
+			row.At[depth] = answers.Share(recall[i][k], known)
+		}
+		rows = append(rows, row)
+	}
+	return results, rows, nil
+}
+
+// askWorld indexes a world and calls each with its questions.
+func (c *qualityCmd) askWorld(a *cli.App, w answers.World, each func(*answers.Library, answers.Question) error) (err error) {
+	l, err := answers.Open(a, w, c.PassageWords)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, l.Close()) }()
+	for _, q := range w.Questions {
+		if err := each(l, q); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// askOne asks a question by a method and counts the answer.
+func (c *qualityCmd) askOne(a *cli.App, l *answers.Library, q answers.Question, m answers.Method, t *answers.Tally) error {
+	answer, err := m.Answer(a, l, q)
+	if err != nil {
+		return err
+	}
+	score := answers.Judge(q, answer)
+	stage := l.Lost(q, score)
+	t.Add(q, score, stage, answer.Took)
+	if slices.Contains(c.Show, "wrong") && (score.Outcome != answers.Right || len(score.Invented) > 0) {
+		a.Clear()
+		showWrong(a.Out, q, m.Name, answer, score, stage)
+	}
+	return nil
+}
+
+// showWrong prints an answer that is not right with what a right one says and what was read.
+func showWrong(w io.Writer, q answers.Question, method string, a answers.Answer, s answers.Score, stage answers.Stage) {
+	lost := ""
+	if stage != "" && s.Outcome != answers.Right {
+		lost = ", lost in " + string(stage)
+	}
+	fmt.Fprintf(w, "%s %s, %s: %v%s\n  question  %s\n  answer    %s\n", q.ID, q.Kind, method, s.Outcome, lost, q.Text, cli.Plain(a.Text))
+	if len(s.Invented) > 0 {
+		fmt.Fprintf(w, "  invented  %s\n", cli.Plain(strings.Join(s.Invented, ", ")))
+	}
+	for _, p := range q.Parts {
+		fmt.Fprintf(w, "  expected  %s\n", strings.Join(p.Answers, " | "))
+		if p.Sentence != "" {
+			fmt.Fprintf(w, "  sentence  %s\n", p.Sentence)
+		}
+	}
+	for _, p := range a.Read {
+		fmt.Fprintf(w, "  read      %s\n", cli.Plain(strings.ReplaceAll(p, "\n", " / ")))
+	}
+	fmt.Fprintln(w)
+}
+
+// percent prints a rate.
+func percent(r answers.Rate) string {
+	if r.N == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%.1f", 100*r.Mean)
+}
+
+// interval prints a rate with its interval.
+func interval(r answers.Rate) string {
+	if r.N == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%.1f (%.0f–%.0f)", 100*r.Mean, 100*r.Low, 100*r.High)
+}
+
+var resultHeads = []any{"right", "exact", "F1", "sentence", "invented", "wrong", "unknown", "refused", "read"}
+
+// rates are the columns of a result, in the order of resultHeads.
+func rates(r answers.Result) []answers.Rate {
+	return []answers.Rate{r.Holds, r.Exact, r.F1, r.Sentence, r.Invented, r.Wrong, r.WronglyUnknown, r.RightlyUnknown, r.Read}
+}
+
+func printResults(w io.Writer, results []answers.Result) {
+	fmt.Fprintf(w, "\n%-28s %-9s %4s"+strings.Repeat(" %14s", len(resultHeads))+" %7s\n", slices.Concat([]any{"set (%)", "method", "n"}, resultHeads, []any{"s each"})...)
+	for _, r := range results {
+		fmt.Fprintf(w, "%-28s %-9s %4d", r.Set, r.Method, r.N)
+		for _, rate := range rates(r) {
+			fmt.Fprintf(w, " %14s", interval(rate))
+		}
+		fmt.Fprintf(w, " %7.3f\n", r.Median)
+	}
+}
+
+// printKinds prints the results by kind of question.
+func printKinds(w io.Writer, results []answers.Result) {
+	for _, r := range results {
+		if len(r.Kinds) > 0 {
+			fmt.Fprintf(w, "\n%-28s %4s"+strings.Repeat(" %8s", len(resultHeads))+"\n", slices.Concat([]any{r.Set + ", " + r.Method, "n"}, resultHeads)...)
+		}
+		for _, k := range r.Kinds {
+			fmt.Fprintf(w, "  %-26s %4d", k.Kind, k.N)
+			for _, rate := range rates(k) {
+				fmt.Fprintf(w, " %8s", percent(rate))
+			}
+			fmt.Fprintln(w)
+		}
+	}
+	fmt.Fprintln(w, "\nAnswerable questions that were not answered rightly, by where the answer was lost:")
+	for _, r := range results {
+		fmt.Fprintf(w, "%-28s %-9s", r.Set, r.Method)
+		for _, stage := range answers.Stages {
+			fmt.Fprintf(w, "  %s %d", stage, r.Lost[stage])
+		}
+		fmt.Fprintln(w)
+	}
+}
+
+// printRecalls prints how often the sentences that hold the answer are retrieved.
+func printRecalls(w io.Writer, recalls []recallRow) {
+	if len(recalls) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\n%-28s %-9s %4s", "recall (%) by passages", "by", "n")
+	for _, k := range answers.Depths {
+		fmt.Fprintf(w, " %14d", k)
+	}
+	fmt.Fprintln(w)
+	for _, r := range recalls {
+		fmt.Fprintf(w, "%-28s %-9s %4d", r.Set, r.Method, r.At[1].N)
+		for _, k := range answers.Depths {
+			fmt.Fprintf(w, " %14s", interval(r.At[k]))
+		}
+		fmt.Fprintln(w)
+	}
+}
+
+// printInvented lists the words that were invented.
+func printInvented(w io.Writer, results []answers.Result) {
+	for _, r := range results {
+		if len(r.Words) > 0 {
+			words := slices.Sorted(maps.Keys(r.Words))
+			fmt.Fprintf(w, "\ninvented by %s on %s: %s\n", r.Method, r.Set, cli.Plain(strings.Join(words, ", ")))
+		}
+	}
+}

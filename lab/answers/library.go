@@ -1,0 +1,170 @@
+package answers
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing/fstest"
+
+	"tandem/model/chat"
+	"tandem/node"
+	"tandem/retrieval/documents"
+	"tandem/retrieval/passages"
+	"tandem/retrieval/search"
+)
+
+// Library is a world's documents, indexed as a user's are: those of each side, and all together.
+type Library struct {
+	Device, Cloud, All *search.Index
+	Sentences          *BM25
+
+	parsed map[string]string             // by document: its text as it was parsed
+	cut    map[string][]passages.Passage // by document
+}
+
+// Open indexes a world. words is the length of the passages, 0 for the usual one. Documents of a type that is not read are
+// left out, as a user's are.
+func Open(ctx context.Context, w World, words int) (l *Library, err error) {
+	l = &Library{Sentences: &BM25{}, parsed: map[string]string{}, cut: map[string][]passages.Passage{}}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, l.Close())
+		}
+	}()
+	both := slices.Concat(w.Sides[0], w.Sides[1])
+	for _, d := range both {
+		doc, err := documents.Parse(ctx, d.Name, d.Data)
+		if ctx.Err() != nil {
+			return l, ctx.Err()
+		}
+		if err != nil {
+			continue // a type that is not read: the stage of the loss is parsing
+		}
+		l.add(doc, d.Name, words)
+	}
+	for _, of := range []struct {
+		to   **search.Index
+		docs []Document
+	}{{&l.Device, w.Sides[0]}, {&l.Cloud, w.Sides[1]}, {&l.All, both}} {
+		x, err := search.Memory(search.Options{Words: words})
+		if err != nil {
+			return l, err
+		}
+		*of.to = x
+		tree := fstest.MapFS{}
+		for _, d := range of.docs {
+			tree[d.Name] = &fstest.MapFile{Data: d.Data}
+		}
+		if len(tree) == 0 {
+			continue
+		}
+		if _, err := x.AddFS(ctx, tree, "."); err != nil {
+			return l, err
+		}
+	}
+	return l, nil
+}
+
+// add keeps what the parser and the cutting make of a document.
+func (l *Library) add(doc documents.Document, name string, words int) {
+	if words == 0 {
+		words = passages.DefaultWords
+	}
+	l.cut[name] = passages.Cut(doc, name, words)
+	var all []string
+	section := ""
+	for _, b := range doc.Blocks {
+		all = append(all, b.Text)
+		if b.Kind == documents.Heading {
+			section = b.Text
+		}
+		for _, s := range sentencesOf(b.Text) {
+			l.Sentences.add(doc.Title+" "+section, s)
+		}
+	}
+	l.parsed[name] = strings.Join(all, "\n")
+}
+
+// Close releases the indexes.
+func (l *Library) Close() (err error) {
+	for _, x := range []*search.Index{l.Device, l.Cloud, l.All} {
+		if x != nil {
+			err = errors.Join(err, x.Close())
+		}
+	}
+	return err
+}
+
+// node returns the question as a conversation asks it.
+func (q Question) node() node.Question {
+	out := node.Question{Text: q.Text}
+	for _, t := range q.Earlier {
+		out.History = append(out.History, chat.Message{Role: "user", Content: t.Question}, chat.Message{Role: "assistant", Content: t.Answer})
+	}
+	return out
+}
+
+// Depths are the numbers of passages for which recall is measured.
+var Depths = []int{1, 4, 8, 16}
+
+// Recall reports for each of Depths whether all sentences that hold the answer are among the passages that the product
+// retrieves from all documents, and among BM25's sentences. It is meant for questions whose sentences are known.
+func (l *Library) Recall(ctx context.Context, q Question) (product, bm25 []bool, err error) {
+	ranked := l.Sentences.Best(q.node().Search(), slices.Max(Depths))
+	for _, k := range Depths {
+		found, err := l.All.Search(ctx, q.node().Search(), k)
+		if err != nil {
+			return nil, nil, err
+		}
+		product = append(product, holdsSentences(q, readTexts(found)))
+		bm25 = append(bm25, holdsSentences(q, ranked[:min(k, len(ranked))]))
+	}
+	return product, bm25, nil
+}
+
+// readTexts returns passages as they are read: with their titles.
+func readTexts(ps []passages.Passage) []string {
+	var out []string
+	for _, p := range ps {
+		out = append(out, p.Title+"\n"+p.Text)
+	}
+	return out
+}
+
+// Stage is a stage of the way from files to answers.
+type Stage string
+
+const (
+	LostInParsing   Stage = "parsing"   // the sentence is not in what was made of the file
+	LostInCutting   Stage = "cutting"   // no passage holds it whole
+	LostInRetrieval Stage = "retrieval" // no passage that was read holds it
+	LostInReading   Stage = "reading"   // it was read
+)
+
+// Stages are all stages in order.
+var Stages = []Stage{LostInParsing, LostInCutting, LostInRetrieval, LostInReading}
+
+// Lost says where the answer to a question was lost that was not answered rightly. It is empty if the set does not say
+// where the answer stands.
+func (l *Library) Lost(q Question, s Score) Stage {
+	if !q.KnowsSentences() {
+		return ""
+	}
+	if s.Read {
+		return LostInReading
+	}
+	var parsed, cut []string
+	for name, text := range l.parsed {
+		if len(q.Names) == 0 || slices.Contains(q.Names, name) {
+			parsed, cut = append(parsed, text), append(cut, readTexts(l.cut[name])...)
+		}
+	}
+	switch {
+	case !holdsSentences(q, parsed):
+		return LostInParsing
+	case !holdsSentences(q, cut):
+		return LostInCutting
+	}
+	return LostInRetrieval
+}

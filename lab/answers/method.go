@@ -1,0 +1,171 @@
+package answers
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"tandem"
+	"tandem/aggregator"
+	"tandem/decoder"
+	"tandem/internal/refusal"
+	"tandem/retrieval/passages"
+	"tandem/retrieval/search"
+)
+
+// Method is a way to answer questions from a world's documents.
+type Method struct {
+	Name   string
+	Answer func(ctx context.Context, l *Library, q Question) (Answer, error)
+}
+
+// Methods returns the ways that the product's decoder answers, and Quote.
+func (p Product) Methods() []Method {
+	return []Method{
+		{"pair", func(ctx context.Context, l *Library, q Question) (Answer, error) {
+			return p.answer(ctx, q, p.Documents, l.Device, l.Cloud)
+		}},
+		{"device", func(ctx context.Context, l *Library, q Question) (Answer, error) {
+			return p.answer(ctx, q, p.Documents, l.Device)
+		}},
+		{"cloud", func(ctx context.Context, l *Library, q Question) (Answer, error) {
+			return p.answer(ctx, q, p.Documents, l.Cloud)
+		}},
+		{"one-side", func(ctx context.Context, l *Library, q Question) (Answer, error) {
+			return p.answer(ctx, q, 2*p.Documents, l.All)
+		}},
+		{"quote", Quote},
+	}
+}
+
+// Quote answers with BM25's best sentence of all documents. No model takes part, and it says that it does not know only
+// if no sentence has a word of the question.
+func Quote(_ context.Context, l *Library, q Question) (Answer, error) {
+	begun := time.Now()
+	best := l.Sentences.Best(q.node().Search(), 1)
+	a := Answer{Unknown: len(best) == 0, Shown: best, Read: best, Took: time.Since(begun)}
+	if len(best) > 0 {
+		a.Text = best[0]
+	}
+	return a, nil
+}
+
+// Product answers as the programs do: retrieval from each side's index, a decoder for each side, and the token that both
+// distributions give. The likeliest token is taken, as by default. Of the sides' placement, coupling and network the text
+// does not depend, so they run in lock step here.
+type Product struct {
+	Config    decoder.Config
+	Documents int // passages that each side retrieves
+}
+
+// side is one side's part in an answer.
+type side struct {
+	*decoder.Decoder
+	passages []passages.Passage
+}
+
+// answer answers with one side or two, each from its own index.
+func (p Product) answer(ctx context.Context, q Question, documents int, from ...*search.Index) (a Answer, err error) {
+	begun := time.Now()
+	var sides []side
+	var ds [2]*decoder.Decoder
+	for i, x := range from {
+		found, err := x.Search(ctx, q.node().Search(), documents)
+		if err != nil {
+			return a, err
+		}
+		d, err := decoder.New(ctx, p.Config, decoder.Request{Question: q.Text, History: q.node().History, Passages: found})
+		if err != nil {
+			return a, err
+		}
+		defer func() { err = errors.Join(err, d.Close()) }()
+		ds[i] = d
+		sides = append(sides, side{d, found})
+		a.Read = append(a.Read, readTexts(found)...)
+	}
+	tok := p.Config.Model.Tokenizer()
+	targets, err := decoder.Plain(ctx, ds[0], ds[1], aggregator.Rule{Greedy: true}, tok.EOGs(), p.Config.MaxTokens)
+	if err != nil {
+		return a, fmt.Errorf("answer %q: %w", q.Text, err)
+	}
+	var ids []tandem.Token
+	for _, t := range targets {
+		ids = append(ids, t.Token)
+	}
+	a.Text = strings.TrimSpace(tok.Decode(ids))
+	a.Took = time.Since(begun)
+	var unknown bool
+	a.Shown, unknown = cited(sides, tok.Decode, ids)
+	a.Unknown = unknown || refusal.In(a.Text)
+	return a, nil
+}
+
+// A document is cited for a sentence if it has this share of it, and at most this many are.
+const (
+	leastShare = 0.1
+	mostCited  = 3
+)
+
+// cited returns the passages that the programs cite below the answer, by their documents, and whether every sentence is one
+// that no document supports.
+func cited(sides []side, decode func([]tandem.Token) string, ids []tandem.Token) (texts []string, unknown bool) {
+	type share struct {
+		text   string
+		weight float64
+	}
+	unknown = len(ids) > 0
+	for _, lead := range sides[0].Parts() {
+		var shares []share
+		nothing, total := 0.0, math.Inf(-1)
+		for _, s := range sides {
+			if part := partAt(s.Parts(), lead.From); part != nil {
+				total = logSum(total, part.H)
+			}
+		}
+		for _, s := range sides {
+			part := partAt(s.Parts(), lead.From)
+			if part == nil {
+				continue
+			}
+			eta := math.Exp(part.H - total)
+			nothing += eta * part.Nothing
+			for i, w := range part.Weights {
+				shares = append(shares, share{s.passages[i].Title + "\n" + s.passages[i].Text, eta * w})
+			}
+		}
+		slices.SortStableFunc(shares, func(x, y share) int { return cmp.Compare(y.weight, x.weight) })
+		for _, s := range shares[:min(mostCited, len(shares))] {
+			if s.weight >= leastShare {
+				texts = append(texts, s.text)
+			}
+		}
+		from := min(lead.From, len(ids))
+		sentence := strings.TrimSpace(decode(ids[from:max(from, min(lead.To, len(ids)))]))
+		unknown = unknown && (sentence == "" || refusal.Unknown(sentence, nothing))
+	}
+	return texts, unknown
+}
+
+func partAt(parts []decoder.Part, from int) *decoder.Part {
+	for i := range parts {
+		if parts[i].From == from {
+			return &parts[i]
+		}
+	}
+	return nil
+}
+
+func logSum(a, b float64) float64 {
+	if a < b {
+		a, b = b, a
+	}
+	if math.IsInf(b, -1) {
+		return a
+	}
+	return a + math.Log1p(math.Exp(b-a))
+}

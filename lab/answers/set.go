@@ -1,0 +1,109 @@
+package answers
+
+import (
+	"hash/fnv"
+	"math/rand/v2"
+	"slices"
+)
+
+// Set is questions about documents.
+type Set struct {
+	Name   string
+	Worlds []World
+}
+
+// World is documents that are indexed together, and questions about them.
+type World struct {
+	Sides     [2][]Document // of the device and of the cloud
+	Questions []Question
+}
+
+// Document is a file.
+type Document struct {
+	Name string
+	Data []byte
+}
+
+// Question is a question with what a right answer says.
+type Question struct {
+	ID      string
+	Kind    string // such as fact or table; empty if the set has none
+	Text    string
+	Earlier []Turn
+	Answers []string // accepted ones, whole; none if no document holds one
+	Parts   []Part   // what is asked for: one part, or more of lists and compound questions
+	YesNo   bool     // the answer is yes or no
+	Names   []string // of the documents that hold the answer, if the set says so
+}
+
+// Turn is a question of the same conversation that was answered before.
+type Turn struct{ Question, Answer string }
+
+// Part is one of the things that a question asks for.
+type Part struct {
+	Answers  []string // accepted ones
+	Sentence string   // the sentence or line that holds it, as in the file; empty if the set does not say
+	Others   []string // further sentences, each of which holds it too
+}
+
+// Answerable reports whether a document holds the answer.
+func (q Question) Answerable() bool { return len(q.Parts) > 0 }
+
+// KnowsSentences reports whether the set says where the answer to an answerable question stands.
+func (q Question) KnowsSentences() bool {
+	return q.Answerable() && !slices.ContainsFunc(q.Parts, func(p Part) bool { return p.Sentence == "" })
+}
+
+// Count returns the number of questions.
+func (s Set) Count() (n int) {
+	for _, w := range s.Worlds {
+		n += len(w.Questions)
+	}
+	return n
+}
+
+// Sample returns the set with n of its questions, drawn without replacement, in their order; with all if n is 0 or there
+// are no more. Worlds without a question are left out. The same seed draws the same questions.
+func (s Set) Sample(n int, seed uint64) Set {
+	total := s.Count()
+	if n <= 0 || n >= total {
+		return s
+	}
+	kept := make([]bool, total)
+	for _, i := range random(s.Name+"/questions", seed).Perm(total)[:n] {
+		kept[i] = true
+	}
+	out := Set{Name: s.Name}
+	at := 0
+	for _, w := range s.Worlds {
+		var questions []Question
+		for _, q := range w.Questions {
+			if kept[at] {
+				questions = append(questions, q)
+			}
+			at++
+		}
+		if len(questions) > 0 {
+			out.Worlds = append(out.Worlds, World{w.Sides, questions})
+		}
+	}
+	return out
+}
+
+// deal divides documents between the two sides at random, as evenly as can be. The same name and seed deal alike.
+func deal(name string, seed uint64, documents []Document) (sides [2][]Document) {
+	r := random(name+"/deal", seed)
+	first := r.IntN(2)
+	for i, at := range r.Perm(len(documents)) {
+		side := (first + i) % 2
+		sides[side] = append(sides[side], documents[at])
+	}
+	return sides
+}
+
+// random returns the source of randomness for a purpose.
+func random(purpose string, seed uint64) *rand.Rand {
+	h := fnv.New64a()
+	h.Write([]byte(purpose))
+	return rand.New(rand.NewPCG(seed, h.Sum64()))
+}

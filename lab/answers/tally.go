@@ -1,0 +1,163 @@
+package answers
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"time"
+)
+
+// Rate is a mean with its 95 % confidence interval.
+type Rate struct {
+	N    int     `json:"n"`
+	Mean float64 `json:"mean"`
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
+}
+
+// Share is the rate of k of n with Wilson's interval (Wilson 1927; Newcombe 1998, method 3).
+func Share(k, n int) Rate {
+	if n == 0 {
+		return Rate{}
+	}
+	const z = 1.959964
+	p, m := float64(k)/float64(n), float64(n)
+	middle := (p + z*z/(2*m)) / (1 + z*z/m)
+	half := z / (1 + z*z/m) * math.Sqrt(p*(1-p)/m+z*z/(4*m*m))
+	return Rate{n, p, max(0, middle-half), min(1, middle+half)}
+}
+
+// Mean is the mean of values with the interval of the percentile bootstrap. The same seed gives the same interval.
+func Mean(values []float64, seed uint64) Rate {
+	n := len(values)
+	if n == 0 {
+		return Rate{}
+	}
+	sum := 0.0
+	for _, v := range values {
+		sum += v
+	}
+	r := rand.New(rand.NewPCG(seed, 0))
+	means := make([]float64, 1000)
+	for i := range means {
+		for range n {
+			means[i] += values[r.IntN(n)]
+		}
+		means[i] /= float64(n)
+	}
+	slices.Sort(means)
+	return Rate{n, sum / float64(n), means[25], means[974]}
+}
+
+// Result is what a method made of a set, or of the questions of one kind. The rates of Exact to WronglyUnknown are of the
+// answerable questions, RightlyUnknown of the others, Invented and Wrong of all.
+type Result struct {
+	Set            string         `json:"set"`
+	Method         string         `json:"method"`
+	Kind           string         `json:"kind,omitempty"` // empty for all
+	N              int            `json:"n"`
+	Exact          Rate           `json:"exact"`
+	Holds          Rate           `json:"holds"`
+	F1             Rate           `json:"f1"`
+	Sentence       Rate           `json:"sentence"` // of the questions whose sentence is known
+	Read           Rate           `json:"read"`     // likewise: the sentence was among the passages that were read
+	WronglyUnknown Rate           `json:"wrongly_unknown"`
+	RightlyUnknown Rate           `json:"rightly_unknown"`
+	Invented       Rate           `json:"invented"`       // answers with a word from nowhere, right or wrong
+	WrongInvented  Rate           `json:"wrong_invented"` // those of them that do not hold the answer
+	Wrong          Rate           `json:"wrong_span"`     // words of the documents that are not the answer
+	Seconds        float64        `json:"seconds_mean"`
+	Median         float64        `json:"seconds_median"`
+	Lost           map[Stage]int  `json:"lost"` // where answerable questions were lost whose value is not right
+	Words          map[string]int `json:"invented_words,omitempty"`
+	Kinds          []Result       `json:"kinds,omitempty"`
+}
+
+// Tally gathers the scores of a method on a set.
+type Tally struct {
+	set, method string
+	all         []tallied
+}
+
+type tallied struct {
+	q     Question
+	s     Score
+	took  time.Duration
+	stage Stage
+}
+
+// NewTally returns an empty tally.
+func NewTally(set, method string) *Tally { return &Tally{set: set, method: method} }
+
+// Add counts a question. stage says where it was lost, if it was.
+func (t *Tally) Add(q Question, s Score, stage Stage, took time.Duration) {
+	t.all = append(t.all, tallied{q, s, took, stage})
+}
+
+// Result sums up, with the kinds of questions if there are several.
+func (t *Tally) Result(seed uint64) Result {
+	out := t.result(t.all, seed)
+	kinds := map[string][]tallied{}
+	for _, a := range t.all {
+		kinds[a.q.Kind] = append(kinds[a.q.Kind], a)
+	}
+	if len(kinds) < 2 {
+		return out
+	}
+	for kind, of := range kinds {
+		r := t.result(of, seed)
+		r.Kind = kind
+		out.Kinds = append(out.Kinds, r)
+	}
+	slices.SortFunc(out.Kinds, func(a, b Result) int { return cmp.Or(b.N-a.N, cmp.Compare(a.Kind, b.Kind)) })
+	return out
+}
+
+func (t *Tally) result(of []tallied, seed uint64) Result {
+	out := Result{Set: t.set, Method: t.method, N: len(of), Lost: map[Stage]int{}, Words: map[string]int{}}
+	var answerable, known, exact, holds, sentence, read, unknown, refused, invented, wrongInvented, wrong int
+	var f1, took []float64
+	for _, a := range of {
+		took = append(took, a.took.Seconds())
+		invented += count(len(a.s.Invented) > 0)
+		for _, w := range a.s.Invented {
+			out.Words[w]++
+		}
+		wrongInvented += count(a.s.Outcome == WrongWords)
+		wrong += count(a.s.Outcome == Wrong)
+		if !a.q.Answerable() {
+			refused += count(a.s.Outcome == Right)
+			continue
+		}
+		answerable++
+		exact, holds, unknown = exact+count(a.s.Exact), holds+count(a.s.Holds), unknown+count(a.s.Outcome == SaysUnknown)
+		f1 = append(f1, a.s.F1)
+		if a.q.KnowsSentences() {
+			known, sentence, read = known+1, sentence+count(a.s.Sentence), read+count(a.s.Read)
+		}
+		if a.s.Outcome != Right && a.stage != "" {
+			out.Lost[a.stage]++
+		}
+	}
+	out.Exact, out.Holds, out.F1 = Share(exact, answerable), Share(holds, answerable), Mean(f1, seed)
+	out.Sentence, out.Read = Share(sentence, known), Share(read, known)
+	out.WronglyUnknown, out.RightlyUnknown = Share(unknown, answerable), Share(refused, len(of)-answerable)
+	out.Invented, out.WrongInvented, out.Wrong = Share(invented, len(of)), Share(wrongInvented, len(of)), Share(wrong, len(of))
+	if len(took) > 0 {
+		sum := 0.0
+		for _, s := range took {
+			sum += s
+		}
+		slices.Sort(took)
+		out.Seconds, out.Median = sum/float64(len(took)), took[len(took)/2]
+	}
+	return out
+}
+
+func count(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,239 @@
+package answers
+
+import (
+	"html"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Normal is SQuAD's normalisation of an answer, as words: lower case, without punctuation and articles. Punctuation and
+// ASCII symbols go wherever they stand, also within words and numbers.
+func Normal(s string) []string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsPunct(r) || unicode.IsSymbol(r) && r < utf8.RuneSelf {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, s)
+	var out []string
+	for w := range strings.FieldsSeq(s) {
+		if w != "a" && w != "an" && w != "the" {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// F1 is the harmonic mean of precision and recall of an answer's words against an accepted answer's (SQuAD).
+func F1(answer, accepted string) float64 {
+	a, g := Normal(answer), Normal(accepted)
+	if len(a) == 0 || len(g) == 0 {
+		if len(a) == len(g) {
+			return 1
+		}
+		return 0
+	}
+	return 2 * float64(shared(a, g)) / float64(len(a)+len(g))
+}
+
+// shared counts the words of a that b has too, each as often as b has it.
+func shared(a, b []string) (n int) {
+	left := map[string]int{}
+	for _, w := range b {
+		left[w]++
+	}
+	for _, w := range a {
+		if left[w] > 0 {
+			left[w]--
+			n++
+		}
+	}
+	return n
+}
+
+// token matches a number with what joins its digits, a word, or the sign of a currency or of percent.
+var token = regexp.MustCompile(`\p{N}+(?:[.,:'’]\p{N}+)*|[\p{L}\p{M}]+|[€$£¥%]`)
+
+var currencies = map[string]string{
+	"€": "eur", "euro": "eur", "euros": "eur", "$": "usd", "dollars": "usd", "£": "gbp", "pounds": "gbp", "¥": "jpy",
+	"eur": "eur", "usd": "usd", "gbp": "gbp", "jpy": "jpy", "chf": "chf",
+}
+
+// tokens divides text into words and numbers for comparison: without case, punctuation and articles, with a currency after its
+// amount ("EUR 14", "14 €" and "€14" are alike). A number keeps what joins its digits: 9:30 is no part of 19:30, nor of
+// 9:305.
+func tokens(s string) []string {
+	out := token.FindAllString(strings.ToLower(s), -1)
+	for i, w := range out {
+		if c, ok := currencies[w]; ok {
+			out[i] = c
+			if i+1 < len(out) && isNumber(out[i+1]) && (i == 0 || !isNumber(out[i-1])) {
+				out[i], out[i+1] = out[i+1], c
+			}
+		}
+	}
+	return slices.DeleteFunc(out, func(w string) bool { return w == "a" || w == "an" || w == "the" })
+}
+
+func isNumber(w string) bool {
+	r, _ := utf8.DecodeRuneInString(w)
+	return unicode.IsNumber(r)
+}
+
+// Contains reports whether a text contains a value as whole words and numbers, one after another.
+func Contains(text, value string) bool {
+	v := tokens(value)
+	if len(v) == 0 {
+		value = fold(strings.TrimSpace(value))
+		return value != "" && stands(fold(text), value)
+	}
+	return run(tokens(text), v)
+}
+
+// run reports whether words stand in text one after another.
+func run(text, words []string) bool {
+	return strings.Contains(" "+strings.Join(text, " ")+" ", " "+strings.Join(words, " ")+" ")
+}
+
+var tag = regexp.MustCompile(`</?[A-Za-z][^<>]*>`)
+
+// ContainsSentence reports whether a text that is shown or read contains a sentence of a file. Markup does not count, and
+// a table's cells may have been joined otherwise than in the file: nine tenths of the words suffice. A piece of the
+// sentence suffices if it contains an accepted answer.
+func ContainsSentence(text, sentence string, accepted []string) bool {
+	want := tokens(html.UnescapeString(tag.ReplaceAllString(sentence, " ")))
+	have := tokens(text)
+	if len(want) == 0 || len(have) == 0 {
+		return false
+	}
+	if run(have, want) || 10*shared(want, have) >= 9*len(want) {
+		return true
+	}
+	if len(have) < 3 || !run(want, have) {
+		return false
+	}
+	for _, a := range accepted {
+		if Contains(text, a) {
+			return true
+		}
+	}
+	return false
+}
+
+// functionWords are the words that an answer may add of its own: English function words, and those in which a program says
+// that it does not know. The list is closed; no name, number or other content word belongs in it.
+var functionWords = func() map[string]bool {
+	out := map[string]bool{}
+	for w := range strings.FieldsSeq(`a an the this that these those there here it its he him his she her hers they them their theirs
+		we us our ours you your yours i me my mine itself himself herself themselves one ones
+		is are was were be been being am isn't aren't wasn't weren't has have had having hasn't haven't hadn't
+		do does did doing done doesn't don't didn't can can't cannot could couldn't may might must shall should shouldn't will won't would wouldn't
+		and or but nor so yet if then than because since as while when where which who whom whose what why how
+		of in on at by for from to into onto out off over under up down with without within between among through during before after until till
+		about above below against along across around behind beside beyond near per via
+		not no yes none neither either both each every any some all such same other another also too only just very more most less least much many few
+		again ever never always now still already
+		unknown known know mentioned stated said says say documents document passage passages text information found nothing answer question`) {
+		out[w] = true
+	}
+	return out
+}()
+
+// Invented returns the words of an answer, as it writes them, that are neither function words nor in the question nor in a
+// passage that was read. Case does not count, so that a sentence may begin with a capital, nor what punctuation
+// surrounds a word. What is within a word counts: a number with another separator, or a name that lost its accents, is
+// invented.
+func Invented(answer, question string, read []string) []string {
+	texts := []string{fold(question)}
+	for _, p := range read {
+		texts = append(texts, fold(p))
+	}
+	known := func(w string) bool {
+		for _, t := range texts {
+			if stands(t, w) {
+				return true
+			}
+		}
+		return false
+	}
+	var out []string
+	for field := range strings.FieldsSeq(answer) {
+		word := strings.TrimFunc(field, func(r rune) bool {
+			return r != utf8.RuneError && (unicode.IsPunct(r) || unicode.IsSymbol(r))
+		})
+		w := fold(word)
+		if w == "" || functionWords[w] || known(w) {
+			continue
+		}
+		if base, ok := strings.CutSuffix(w, "'s"); ok && (functionWords[base] || known(base)) {
+			continue
+		}
+		out = append(out, word)
+	}
+	return out
+}
+
+// fold lowers the case and makes apostrophes and blanks of all kinds alike.
+func fold(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '’' || r == 'ʼ':
+			return '\''
+		case unicode.IsSpace(r):
+			return ' '
+		}
+		return unicode.ToLower(r)
+	}, s)
+}
+
+// stands reports whether a word stands in a text whole: neither within a longer word nor within a longer number.
+func stands(text, word string) bool {
+	for at := 0; ; {
+		i := strings.Index(text[at:], word)
+		if i < 0 {
+			return false
+		}
+		from, to := at+i, at+i+len(word)
+		if !joinedBefore(text[:from], word) && !joinedAfter(word, text[to:]) {
+			return true
+		}
+		_, size := utf8.DecodeRuneInString(text[from:])
+		at = from + size
+	}
+}
+
+// joinedBefore reports whether a word goes on to the left: with a letter or digit, or a number with a separator of digits.
+func joinedBefore(before, word string) bool {
+	last, size := utf8.DecodeLastRuneInString(before)
+	if size == 0 {
+		return false
+	}
+	if inWord(last) {
+		return true
+	}
+	first, _ := utf8.DecodeRuneInString(word)
+	digit, _ := utf8.DecodeLastRuneInString(before[:len(before)-size])
+	return unicode.IsNumber(first) && separates(last) && unicode.IsNumber(digit)
+}
+
+func joinedAfter(word, after string) bool {
+	first, size := utf8.DecodeRuneInString(after)
+	if size == 0 {
+		return false
+	}
+	if inWord(first) {
+		return true
+	}
+	last, _ := utf8.DecodeLastRuneInString(word)
+	digit, _ := utf8.DecodeRuneInString(after[size:])
+	return unicode.IsNumber(last) && separates(first) && unicode.IsNumber(digit)
+}
+
+func inWord(r rune) bool {
+	return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r) || r == utf8.RuneError
+}
+
+func separates(r rune) bool { return r == '.' || r == ',' || r == ':' || r == '\'' }

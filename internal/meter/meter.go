@@ -1,9 +1,8 @@
-// Package meter measures what a command costs the machine: energy, where a battery tells its current and
-// voltage, and peak memory. It estimates nothing: what cannot be read is an error.
+// Package meter measures what a command costs the machine: energy, if a battery reports its current and voltage, and peak
+// memory. It estimates nothing: a value that cannot be read is an error.
 //
-// Android and Linux show batteries below /sys/class/power_supply (sd.npu §5.1 and llada.cpp §5.1 measure
-// there too). What is read is the whole machine's power, screen and radio included; the power before the
-// work is measured as well and subtracted.
+// Android and Linux show batteries in /sys/class/power_supply, where sd.npu §5.1 and llada.cpp §5.1 measure too. The power
+// is that of the whole machine, including screen and radio, so callers subtract the power measured before the work.
 package meter
 
 import (
@@ -20,7 +19,7 @@ import (
 	"time"
 )
 
-// Root is where the kernel shows power supplies.
+// Root is the folder where the kernel shows power supplies.
 const Root = "/sys/class/power_supply"
 
 // Every is how often power is sampled (sd.npu §5.1).
@@ -32,7 +31,7 @@ type Battery struct {
 	fsys fs.FS
 }
 
-// FindBattery looks for a supply below root ("" for Root) that is a battery and tells its power.
+// FindBattery returns the first battery below root ("" for Root) that reports its power.
 func FindBattery(root string) (*Battery, error) {
 	if root == "" {
 		root = Root
@@ -40,7 +39,7 @@ func FindBattery(root string) (*Battery, error) {
 	fsys := os.DirFS(root)
 	entries, err := fs.ReadDir(fsys, ".")
 	if err != nil {
-		return nil, fmt.Errorf("energy: no power supplies at %s (%w): only Linux and Android show them, and Android to root or the adb shell alone", root, err)
+		return nil, fmt.Errorf("energy: no power supplies at %s (%w): only Linux and Android show them, and Android only to root and the adb shell", root, err)
 	}
 	var last error
 	for _, e := range entries {
@@ -57,10 +56,10 @@ func FindBattery(root string) (*Battery, error) {
 	if last != nil {
 		return nil, last
 	}
-	return nil, fmt.Errorf("energy: no battery at %s: this machine does not tell its power", root)
+	return nil, fmt.Errorf("energy: no battery at %s: this machine does not report its power", root)
 }
 
-// Name is the kernel's name of the battery.
+// Name returns the kernel's name of the battery.
 func (b *Battery) Name() string { return b.name }
 
 func (b *Battery) text(file string) (string, error) {
@@ -71,7 +70,7 @@ func (b *Battery) text(file string) (string, error) {
 	return strings.TrimSpace(string(data)), nil
 }
 
-// micro reads a number of millionths.
+// micro reads a number in millionths.
 func (b *Battery) micro(file string) (float64, error) {
 	text, err := b.text(file)
 	if err != nil {
@@ -84,10 +83,10 @@ func (b *Battery) micro(file string) (float64, error) {
 	return math.Abs(float64(n)) / 1e6, nil // drivers disagree about the sign of a discharge
 }
 
-// maxWatts is beyond any battery: a driver with other units.
+// maxWatts is more than any battery delivers: a larger value is in other units.
 const maxWatts = 500
 
-// Watts reads the power now.
+// Watts returns the present power.
 func (b *Battery) Watts() (float64, error) {
 	w, err := b.micro("power_now")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -99,18 +98,18 @@ func (b *Battery) Watts() (float64, error) {
 		}
 	}
 	if err == nil && w > maxWatts {
-		return 0, fmt.Errorf("energy: %s says %.0f W: its driver uses other units than millionths", b.name, w)
+		return 0, fmt.Errorf("energy: %s reports %.0f W: its driver does not use millionths", b.name, w)
 	}
 	return w, err
 }
 
-// Charging reports whether the battery is being charged: then its power is not what the machine draws.
+// Charging reports whether the battery is connected to a charger. Its power is then not what the machine draws.
 func (b *Battery) Charging() bool {
 	status, err := b.text("status")
 	return err == nil && (status == "Charging" || status == "Full" || status == "Not charging")
 }
 
-// Reading is power over a while.
+// Reading is the power over a period.
 type Reading struct {
 	Samples int
 	Watts   float64 // mean
@@ -119,7 +118,7 @@ type Reading struct {
 	Err     error // of the first sample that could not be read
 }
 
-// Above is the energy beyond what idle would have taken, at least 0.
+// Above returns the energy beyond that of idling for the same time, at least 0.
 func (r Reading) Above(idle Reading) float64 {
 	return max(0, r.Joules-idle.Watts*r.Took.Seconds())
 }
@@ -163,7 +162,7 @@ func (b *Battery) Measure(ctx context.Context, every time.Duration) Reading {
 	}
 }
 
-// Start measures in the background; the returned function ends it.
+// Start measures in the background until the returned function is called.
 func (b *Battery) Start(ctx context.Context, every time.Duration) (stop func() Reading) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan Reading, 1)
@@ -174,8 +173,8 @@ func (b *Battery) Start(ctx context.Context, every time.Duration) (stop func() R
 	}
 }
 
-// PeakMemory is the most memory that this process had resident so far. Where the system does not tell, it
-// is what the Go runtime took from it, and exact is false.
+// PeakMemory returns the most memory that this process had resident so far. If the system does not report it, PeakMemory
+// returns what the Go runtime has obtained, and exact is false.
 func PeakMemory() (bytes int64, exact bool) {
 	if data, err := os.ReadFile("/proc/self/status"); err == nil {
 		if n, ok := highWater(string(data)); ok {

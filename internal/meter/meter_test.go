@@ -47,7 +47,7 @@ func TestFindBattery(t *testing.T) {
 	if w, err := b.Watts(); err != nil || w != 6 || b.Name() != "battery" || b.Charging() {
 		t.Errorf("%s: %v W, %v, charging %v", b.Name(), w, err, b.Charging())
 	}
-	// A laptop has power itself.
+	// A laptop reports power.
 	supply(t, root, "battery", map[string]string{"power_now": "7500000\n", "status": "Charging\n"})
 	if w, err := b.Watts(); err != nil || w != 7.5 || !b.Charging() {
 		t.Errorf("%v W, %v", w, err)
@@ -58,7 +58,7 @@ func TestFindBattery(t *testing.T) {
 	}
 }
 
-// Power over time is energy; idle is subtracted, never below nothing; a battery that goes away is noticed.
+// Energy is power over time, less that of idling but not below 0. A battery that disappears is an error.
 func TestMeasure(t *testing.T) {
 	root := t.TempDir()
 	set := func(micro string) {

@@ -5,25 +5,24 @@ import (
 	"tandem/npu/quant"
 )
 
-// Attention goes through the keys in blocks of 16. A block is turned over once, so that a vector holds one
-// element of sixteen keys, and serves all queries that attend to it: the heads that share it, and the rows of a
-// tile, whether they follow each other in one sequence, branch off in a draft tree or share a prefix with
-// other sequences. A score is Σ q[d]·k[d] over ascending d, whoever else is in the tile, so results do not
-// depend on the company.
+// Attention goes through the keys in blocks of 16. A block is transposed once, so that a vector holds one element of
+// sixteen keys. It then serves all queries that attend to it: those of the heads that share it, and those of the rows of a
+// tile, whether these are neighbours in one sequence, nodes of a draft tree or rows of sequences with a common prefix. A
+// score is Σ q[d]·k[d] over ascending d, so results do not depend on the other rows of the tile.
 
-// keyBlock is how many keys are turned over together.
+// keyBlock is how many keys are transposed together.
 const keyBlock = 16
 
 // tiling says how the rows of a run are divided for attention.
 type tiling struct {
 	rows  int // of a tile
-	parts int // of the heads that share keys: more than one where there are more threads than work
+	parts int // of the heads that share keys: more than one if there are more threads than work
 	slots int // queries of a row: the heads of a part, up to a multiple of 4
 	reach int // the most slots that a row attends to
 }
 
 func (r *run) tiling(a *npu.Attention) tiling {
-	const near = 1 << 16 // scores that stay near
+	const near = 1 << 16 // scores that fit in a near cache
 	t := tiling{parts: 1}
 	for row := range r.Rows {
 		t.reach = max(t.reach, r.reach(row))
@@ -37,12 +36,12 @@ func (r *run) tiling(a *npu.Attention) tiling {
 	return t
 }
 
-// room is the length of a query's scores: block by block of the stretches of its path, the last of which may
-// write beyond the end.
+// room is the length of a query's scores, block by block for each run of slots of its path. The last block may write
+// beyond the end.
 func (t *tiling) room() int { return (t.reach + 2*keyBlock) &^ (keyBlock - 1) }
 
-// attention computes, for each row and head, Σ_j softmax_j(q·k_j·scale)·v_j over the positions j up to the
-// row's own, in the order of positions, wherever spans divide them and wherever a draft tree left them.
+// attention computes, for each row and head, Σ_j softmax_j(q·k_j·scale)·v_j over the slots j of the row's mask, in their
+// order, however spans divide them.
 func (r *run) attention(a *npu.Attention) {
 	r.tile = r.tiling(a)
 	tiles := (r.Rows + r.tile.rows - 1) / r.tile.rows
@@ -50,7 +49,7 @@ func (r *run) attention(a *npu.Attention) {
 	r.share(loopAttention, tiles*a.KVHeads*r.tile.parts, cost)
 }
 
-// attend computes units lo to hi: for a tile of rows, a part of the heads that share a key-value head.
+// attend computes units lo to hi−1. A unit is a tile of rows and a part of the heads that share a key-value head.
 func (r *run) attend(lo, hi int) {
 	a, t := r.node.Attention, &r.tile
 	w := r.dev.attends.Get().(*attendance)
@@ -88,15 +87,15 @@ type attendance struct {
 	paths         []path    // [rows]
 }
 
-// step is a stretch of a row's path: n slots from slot at of a span.
+// step is a run of slots in a row's path: n slots from slot at of a span.
 type step struct {
 	span  *npu.Span
 	at, n int
 }
 
-// path is where a row is on its way.
+// path is how far a row has come.
 type path struct {
-	next, end int // its steps that are left
+	next, end int // the steps that are left
 	done      int // how many scores it has
 }
 
@@ -122,11 +121,11 @@ func (w *attendance) begin() {
 	w.steps = steps
 }
 
-// score computes all scores. Rows whose next stretch begins at the same keys take it together.
+// score computes all scores. Rows whose next step begins at the same keys take it together.
 func (w *attendance) score() {
 	for i := range w.paths {
 		for p := &w.paths[i]; p.next < p.end; {
-			// The longest decides: of a span that they share, one sequence may know less than another.
+			// Take the longest: sequences may see different lengths of a shared span.
 			s := w.steps[p.next]
 			for j := i; j < w.rows; j++ {
 				if w.joins(j, s) {
@@ -151,7 +150,7 @@ func (w *attendance) score() {
 	}
 }
 
-// joins reports whether row i goes on where s begins.
+// joins reports whether row i goes on at the beginning of s.
 func (w *attendance) joins(i int, s step) bool {
 	p := &w.paths[i]
 	if p.next >= p.end {
@@ -161,8 +160,8 @@ func (w *attendance) joins(i int, s step) bool {
 	return o.at == s.at && &o.span.K[w.a.Layer][0] == &s.span.K[w.a.Layer][0]
 }
 
-// fetch asks for the keys of the block after the next and for this block's values, which are mixed later: the
-// processor does not see by itself that of every so many bytes one head's are read.
+// fetch prefetches the keys of the block after the next, and this block's values, which are mixed later. The processor does
+// not predict these reads with a stride.
 func (w *attendance) fetch(s step, at int) {
 	dim, stride := w.a.HeadDim, w.a.KVHeads*w.a.HeadDim
 	from := func(of [][]uint16, at int) *uint16 { return &of[w.a.Layer][(s.at+at)*stride+w.kv*dim] }
@@ -172,7 +171,7 @@ func (w *attendance) fetch(s step, at int) {
 	w.dev.k.fetch(from(s.span.V, at), stride, dim)
 }
 
-// turn turns the keys from slot at of a span over.
+// turn transposes the keys from slot at of a span.
 func (w *attendance) turn(s *npu.Span, at int) {
 	dim, stride := w.a.HeadDim, w.a.KVHeads*w.a.HeadDim
 	keys := s.K[w.a.Layer][at*stride+w.kv*dim:]
@@ -181,15 +180,14 @@ func (w *attendance) turn(s *npu.Span, at int) {
 		return
 	}
 	clear(w.last)
-	for j := range s.Len - at { // what is behind belongs to others
+	for j := range s.Len - at { // later slots belong to others
 		copy(w.last[j*dim:][:dim], keys[j*stride:])
 	}
 	w.dev.k.turn(w.turned, w.last, dim, dim)
 }
 
-// scoreBlock scores the turned keys, the ones from at of stretch s, for rows from i on that reach them.
-// Neighbours go together. What it writes behind the end of a row's stretch is written again by the next, or
-// read by nobody.
+// scoreBlock scores the transposed keys, those from at of step s, for the rows from i that reach them. Neighbours go
+// together. What it writes beyond the end of a row's step is overwritten by the next step, or never read.
 func (w *attendance) scoreBlock(i int, s step, at int) {
 	dim, slots, room := w.a.HeadDim, w.tile.slots, w.tile.room()
 	reaches := func(j int) bool { return w.joins(j, s) && w.steps[w.paths[j].next].n > at }
@@ -233,7 +231,7 @@ func (w *attendance) finish() {
 	}
 }
 
-// turnPlain is dst[d·16 + j] = k[j·stride + d].
+// turnPlain computes dst[d·16 + j] = k[j·stride + d].
 func turnPlain(dst []float32, k []uint16, stride, dim int) {
 	for j := range keyBlock {
 		for d := range dim {
@@ -242,7 +240,7 @@ func turnPlain(dst []float32, k []uint16, stride, dim int) {
 	}
 }
 
-// scoresPlain is dst[i·stride + j] = Σ_d q[i·dim + d]·turned[d·16 + j], d ascending.
+// scoresPlain computes dst[i·stride + j] = Σ_d q[i·dim + d]·turned[d·16 + j], d ascending.
 func scoresPlain(dst []float32, stride int, turned, q []float32, dim, m int) {
 	for i := range m {
 		row := dst[i*stride:][:keyBlock]
@@ -255,7 +253,7 @@ func scoresPlain(dst []float32, stride int, turned, q []float32, dim, m int) {
 	}
 }
 
-// mix4By makes mix4 of mixF16: four times acc[i·dim + d] += p[i·stride + j]·v[j·stepV + d], j ascending.
+// mix4By makes mix4 from mixF16: four times acc[i·dim + d] += p[i·stride + j]·v[j·stepV + d], j ascending.
 func mix4By(mix func(acc, p []float32, v []uint16, stride int)) func(acc, p []float32, stride, n int, v []uint16, stepV int) {
 	return func(acc, p []float32, stride, n int, v []uint16, stepV int) {
 		dim := len(acc) / 4

@@ -1,11 +1,10 @@
-// Package native is the device that is always there: plain Go with assembly kernels for AVX2, for AVX-VNNI, for
-// AVX-512 with VNNI and for arm64's dot product, no cgo (DESIGN §4).
+// Package native is the device that is always available: plain Go with assembly kernels for AVX2, AVX-VNNI, AVX-512 with
+// VNNI, and arm64's dot product. It uses no cgo.
 //
-// Its results are the same bits whatever the batch, the chunk size, the number of threads and the
-// processor: every output element is summed in one fixed order, written down beside the plain Go kernels
-// (dot.go); products and sums round separately, without fused multiply-add; and exp, sine and cosine are
-// its own. So a draft that is decoded again after a rollback, in other company, gives the same
-// distribution, and so do the device's arm64 and the cloud's amd64.
+// Its results are the same bits whatever the batch, the chunk size, the number of threads and the processor. Every output
+// element is summed in one fixed order, which the plain Go kernels in dot.go define. Products and sums are rounded
+// separately, without fused multiply-add. exp, sine and cosine are its own. So a draft that is decoded again after a
+// rollback gives the same distribution in any batch, and a device on arm64 agrees with a cloud on amd64.
 package native
 
 import (
@@ -36,8 +35,7 @@ type Device struct {
 	packed map[tensorKey]weak.Pointer[packed]
 }
 
-// New returns a device that computes with the given number of threads, the caller's included; 0 means one
-// for each processor.
+// New returns a device that computes with the given number of threads, including the caller's; 0 is one for each core.
 func New(threads int) *Device { return newDevice(threads, bestKernels()) }
 
 func newDevice(threads int, k *kernels) *Device {
@@ -58,7 +56,7 @@ func newDevice(threads int, k *kernels) *Device {
 	return d
 }
 
-// Name names the kernels and the number of threads.
+// Name implements npu.Device. It names the kernels and the number of threads.
 func (d *Device) Name() string {
 	if d.pool.helpers == 0 {
 		return fmt.Sprintf("native (%s, 1 thread)", d.k.name)
@@ -69,7 +67,7 @@ func (d *Device) Name() string {
 // Traits implements npu.Device.
 func (d *Device) Traits() npu.Traits { return npu.Traits{Processor: true, Packer: d} }
 
-// Close ends the threads.
+// Close implements npu.Device. It ends the threads.
 func (d *Device) Close() error {
 	d.pool.close()
 	return nil
@@ -86,20 +84,20 @@ func (d *Device) rope(r *npu.Rope) *ropeTable {
 	return t
 }
 
-// program is a graph with a place for every value in the workspace's arena, shared by values whose lives do
-// not overlap. Places are in numbers for each row: value v of n rows begins at n·offset[v] of n·room.
+// program is a graph with a place in a run's arena for every value. Values whose lives do not overlap share places. Places
+// are counted in numbers for each row: value v of n rows begins at n·offset[v] of n·room.
 type program struct {
 	dev    *Device
 	graph  *npu.Graph
 	offset []int
 	room   int
 	ropes  []*ropeTable
-	packed []*packed // the weights of products that are packed ahead
-	with   [][]int   // products that are computed together with the first of them: they share their input
+	packed []*packed // the weights of products that Compile packs
+	with   [][]int   // products of one input, which are computed together with the first of them
 	staged bool      // some weights are
 }
 
-// Compile checks the graph and lays out its values.
+// Compile implements npu.Device. It checks the graph and lays out its values.
 func (d *Device) Compile(g *npu.Graph) (npu.Program, error) {
 	if err := g.Check(); err != nil {
 		return nil, err
@@ -133,8 +131,8 @@ func (d *Device) Compile(g *npu.Graph) (npu.Program, error) {
 	return p, nil
 }
 
-// layOut gives the values of a graph places in one arena, in numbers for each row. The result is written
-// straight to the caller.
+// layOut gives the values of a graph places in one arena, in numbers for each row. The result needs none: it goes to the
+// caller's memory.
 func layOut(g *npu.Graph, with [][]int) (offset []int, room int) {
 	lives := memory.Lifetimes(g)
 	for i := range lives {
@@ -151,14 +149,14 @@ func layOut(g *npu.Graph, with [][]int) (offset []int, room int) {
 	return offset, int(total) / 4
 }
 
-// together returns which nodes are computed in the turn of each. That is the node itself, but for products:
-// the first of those that share an input takes the others along, as one loop for the threads to share. Staged
-// weights are only there in their own turn.
+// together returns which nodes are computed in the turn of each node. That is the node itself, except that the first of
+// several products of one input takes the others along, in one loop that the threads share. Staged weights are only in
+// place in their own turn.
 func together(g *npu.Graph, staged bool) [][]int {
 	with := make([][]int, len(g.Nodes))
 	first := map[npu.Value]int{} // product of each input
 	for i, n := range g.Nodes {
-		if n.Op != npu.OpMatMul || staged || i == len(g.Nodes)-1 { // the last may write over the graph's input
+		if n.Op != npu.OpMatMul || staged || i == len(g.Nodes)-1 { // the last may overwrite the graph's input
 			with[i] = []int{i}
 			continue
 		}
@@ -172,21 +170,21 @@ func together(g *npu.Graph, staged bool) [][]int {
 	return with
 }
 
-// run is one run of a program, with the memory that it needs. It is recycled; its memory grows to the
-// largest program's needs, and after that a run allocates nothing.
+// run is one run of a program, with its memory. It is recycled: once its memory has grown to the needs of the largest
+// program, a run allocates nothing.
 type run struct {
 	*program
 	npu.Args
 	arena []float32 // [rows × room]
 	acts  activations
 
-	// The loop that threads share at the moment: see share.
+	// The loop that the threads share now: see share.
 	loop      loop
 	node      *npu.Node
 	out, x, y []float32        // the node's result and its arguments
-	turns     []float32        // of all positions, where the node is rope
-	products  []product        // where the node is one or more of them
-	tile      tiling           // where it is attention
+	turns     []float32        // of all positions, if the node is OpRope
+	products  []product        // if the node is OpMatMul
+	tile      tiling           // if the node is OpAttention
 	part      func(lo, hi int) // compute, bound once
 }
 
@@ -199,7 +197,7 @@ func grow[T any](s []T, n int) []T {
 
 func (p *program) Graph() *npu.Graph { return p.graph }
 
-// Run computes the rows in use, and only those.
+// Run implements npu.Program. It computes only the rows in use.
 func (p *program) Run(a npu.Args) error {
 	if err := p.check(&a); err != nil {
 		return err
@@ -308,7 +306,7 @@ func (r *run) value(v npu.Value) []float32 {
 	return r.arena[r.Rows*r.offset[v]:][:n:n]
 }
 
-// result is where a node writes: the last one straight to the caller.
+// result returns where a node writes: the last node to the caller's memory.
 func (r *run) result(i int) []float32 {
 	if i == len(r.graph.Nodes)-1 {
 		return r.Out[:r.Rows*r.graph.Nodes[i].Width]
@@ -332,13 +330,13 @@ const (
 	loopElements
 )
 
-// share runs a loop over n units of the given cost in multiplications: compute, on several threads.
+// share runs a loop, compute, over n units on several threads. cost is that of a unit, in multiplications.
 func (r *run) share(l loop, n, cost int) {
 	r.loop = l
 	r.dev.pool.each(n, cost, r.part)
 }
 
-// compute does units lo to hi of the loop.
+// compute computes units lo to hi−1 of the loop.
 func (r *run) compute(lo, hi int) {
 	switch r.loop {
 	case loopNorm:

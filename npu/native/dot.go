@@ -8,8 +8,8 @@ import (
 	"tandem/npu/quant"
 )
 
-// kernels are the inner loops. There is one set in plain Go, which defines every result to the bit, and
-// faster ones for processors that have the instructions. Lengths are the caller's care.
+// kernels are the inner loops. One set is plain Go and defines every result bit for bit. The others are faster, for
+// processors with the instructions. Kernels do not check lengths.
 type kernels struct {
 	name string
 
@@ -25,27 +25,27 @@ type kernels struct {
 	quantizeK func(dst []kInput, x []float32)
 	unpackK   func(t npu.DType, dst []kBlock, src []byte)
 	mulK      func(dst []float32, stride int, w []kBlock, rows int, x []kInput, m int)
-	// dotsK, where there is one, is dst[r] = w[r]·x of weights as files have them; panels, where there are some,
-	// take the place of unpackK and mulK. Sums are mulKPlain's.
+	// dotsK, unless nil, computes dst[r] = w[r]·x for weights as files store them. panels, if any, replace unpackK and
+	// mulK. Sums are those of mulKPlain.
 	dotsK  func(t npu.DType, dst []float32, w []byte, x []kInput)
 	panels *kPanels
 	// dotsF32, dotsF16 and dotsBF16 are dst[j] = x·w[j], where the vectors w[j], of x's length and stride
 	// bytes apart, hold the type's numbers.
 	dotsF32, dotsF16, dotsBF16 dots
-	// Of several inputs by float weights (wide.go), 32 columns a step: pair widens two rows to
-	// [steps × 2 × 32], tile goes on with the sums of such a pair and of four inputs [steps × 4 × 32], sumTile
-	// adds their lanes, to the bits of dotsF32.
+	// These compute several inputs by float weights (wide.go), 32 columns a step. pair widens two rows to [steps × 2 ×
+	// 32], tile continues the sums of such a pair and four inputs [steps × 4 × 32], and sumTile adds their lanes. The
+	// results are the bits of dotsF32.
 	pair    func(t npu.DType, dst []float32, a, b []byte)
 	tile    func(acc *tileSums, x, w *float32, steps int)
 	sumTile func(dst *[8]float32, acc *tileSums)
 	// mixF16 adds p[j]·v[j·stride + i] to acc[i], j ascending.
 	mixF16 func(acc, p []float32, v []uint16, stride int)
-	// turn, scores and mix4 are attention's: see turnPlain, scoresPlain and mix4By.
+	// turn, scores and mix4 are for attention: see turnPlain, scoresPlain and mix4By.
 	turn   func(dst []float32, k []uint16, stride, dim int)
 	scores func(dst []float32, stride int, turned, q []float32, dim, m int)
 	mix4   func(acc, p []float32, stride, n int, v []uint16, stepV int)
-	// fetch asks for n elements each of keyBlock keys or values, which are stride apart and may lie beyond what
-	// is in use, to come near.
+	// fetch prefetches n elements each of keyBlock keys or values, which are stride apart and may lie beyond those in
+	// use.
 	fetch func(p *uint16, stride, n int)
 	// narrow rounds to F16.
 	narrow func(dst []uint16, src []float32)
@@ -99,7 +99,7 @@ var plainKernels = kernels{
 	rotate:    rotatePlain,
 }
 
-// lanes is the accumulator of a vector sum: element i of a stretch goes to lane i mod 8.
+// lanes is the accumulator of a vector sum: element i goes to lane i mod 8.
 type lanes [8]float32
 
 // sum adds the lanes in the order that halving a vector gives.
@@ -108,9 +108,9 @@ func (l *lanes) sum() float32 {
 	return (a + c) + (b + d)
 }
 
-// dot defines the order of float sums: stretches of 32 go to four accumulators of eight lanes, further
-// stretches of 8 to the first; the accumulators add up as (0+1)+(2+3); what is left of the vectors
-// follows, one by one. at(i) is element i of the other vector.
+// dot defines the order of float sums. Blocks of 32 elements go to four accumulators of eight lanes, then blocks of 8 to
+// the first. The accumulators are added as (0+1)+(2+3). The remaining elements follow one by one. at(i) is element i of
+// the other vector.
 func dot(x []float32, at func(i int) float32) float32 {
 	var acc [4]lanes
 	i := 0
@@ -193,7 +193,7 @@ func dotsBF16Plain(dst, x []float32, w unsafe.Pointer, stride int) {
 	}
 }
 
-// widen reads values of any type; its errors are ruled out by Graph.Check.
+// widen reads values of any type. Graph.Check rules errors out.
 func widen(t npu.DType, dst []float32, src []byte) {
 	if err := quant.Dequantize(t, dst, src); err != nil {
 		panic(err)
@@ -276,7 +276,7 @@ type input struct {
 // quantizePlain rounds each block of 32 to int8 of the scale max|x|/127, halves to even. The products use
 // the scale as an F16 would hold it, as ggml does.
 func quantizePlain(dst []input, x []float32) {
-	const magic = 3 << 22 // adding and taking it away rounds to an integer, halves to even
+	const magic = 3 << 22 // adding and subtracting it rounds to an integer, halves to even
 	for b := range dst {
 		x, in := x[32*b:][:32], &dst[b]
 		var top float32
@@ -284,7 +284,7 @@ func quantizePlain(dst []input, x []float32) {
 			top = max(top, v, -v)
 		}
 		inv := float32(0)
-		if top > 1e-30 { // less has the scale 0, and its inverse might overflow
+		if top > 1e-30 { // a smaller one has the scale 0, and its inverse might overflow
 			inv = 127 / top
 		}
 		in.d = quant.F16ToF32(quant.F32ToF16(top / 127))
@@ -309,9 +309,8 @@ func mulQ40Plain(dst []float32, stride int, w []byte, groups, blocks int, x []in
 	})
 }
 
-// mulGroups defines the sums of block formats: the 32 products of a block add up exactly, as integers; as a
-// float and times both scales, the sum is added to those of the blocks before. at(words, r, i) is integer i
-// of row r.
+// mulGroups defines the sums of block formats. The 32 products of a block are added exactly, as integers. Their sum, as a
+// float and times both scales, is added to those of the blocks before. at(words, r, i) is integer i of row r.
 func mulGroups(dst []float32, stride int, w []byte, groups, blocks int, x []input, m int, t npu.DType, at func(words []byte, r, i int) int32) {
 	size, words := groupBytes(t, blocks), groupWords(t)
 	var block [groupRows][32]int32

@@ -7,9 +7,8 @@ import (
 	"tandem/npu"
 )
 
-// exp is e^x in float32, within 3 units in the last place, 0 below −87.3 and +Inf above 88.7. It uses
-// only operations that every processor rounds alike: the explicit conversions keep the compiler from
-// fusing a product with a sum.
+// exp returns e^x in float32, within 3 units in the last place: 0 below −87.3 and +Inf above 88.7. It uses only operations
+// that every processor rounds alike: the explicit conversions keep the compiler from fusing a product with a sum.
 func exp(x float32) float32 {
 	const (
 		log2e  = 1.44269504
@@ -44,11 +43,10 @@ func exp(x float32) float32 {
 	return p * math.Float32frombits(uint32(int32(n)-half+127)<<23)
 }
 
-// silu is x / (1 + e^−x).
+// silu returns x / (1 + e^−x).
 func silu(x float32) float32 { return x / (1 + exp(-x)) }
 
-// sincos is sine and cosine in float64, within 1e-15 for |x| < 2^30, from operations that every processor
-// rounds alike.
+// sincos returns sine and cosine in float64, within 1e-15 for |x| < 2^30, by operations that every processor rounds alike.
 func sincos(x float64) (sin, cos float64) {
 	const (
 		pio2hi = 1.5707963109016418 // π/2 in three parts, the first two with 26 bits
@@ -78,7 +76,7 @@ func sincos(x float64) (sin, cos float64) {
 	return -c, s
 }
 
-// ropeTable holds cosine and sine of every pair's angle for positions from 0, computed when first needed.
+// ropeTable holds the cosine and sine of every pair's angle for positions from 0. It grows when it is needed.
 type ropeTable struct {
 	pairs int
 	freq  []float32 // angle of one position, for each pair
@@ -90,7 +88,7 @@ type ropeTable struct {
 func newRopeTable(r *npu.Rope) *ropeTable {
 	t := &ropeTable{pairs: r.Dims / 2, freq: make([]float32, r.Dims/2)}
 	for i := range t.freq {
-		// float32 on purpose: its rounding hides the last bit of Pow, which processors disagree on.
+		// Rounding to float32 hides the last bit of Pow, on which processors disagree.
 		f := math.Pow(r.Base, -2*float64(i)/float64(r.Dims)) / r.Linear
 		if r.Factors != nil {
 			f /= float64(r.Factors[i])

@@ -7,10 +7,9 @@ import (
 	"tandem/npu/quant"
 )
 
-// activations are the rows of a matrix product's input, rounded to blocks. Products that share their input
-// share this too.
+// activations are the rows of a matrix product's input, rounded to blocks. Products of one input share them.
 type activations struct {
-	of     npu.Value // whose rows they are; -1 for none
+	of     npu.Value // whose rows the blocks are; −1 for none
 	blocks []input   // [rows × cols/32], for Q4_0 and Q8_0
 
 	ofK npu.Value // whose rows k are
@@ -20,7 +19,7 @@ type activations struct {
 	wide   []float32 // [rows/4 × cols/32 × 4 × 32], for tiles of float weights
 }
 
-// quantize fills the activations with the rows of the current node's input, unless they are there.
+// quantize fills the activations with the rows of the current node's input, unless it has done so before.
 func (r *run) quantize() {
 	a := &r.acts
 	if v := r.node.Args[0]; a.of != v {
@@ -34,16 +33,15 @@ func (r *run) quantizeRows(lo, hi int) {
 	r.dev.k.quantize(r.acts.blocks[lo*cols/32:hi*cols/32], r.x[lo*cols:hi*cols])
 }
 
-// product is one of the matrix products that threads share at the moment.
+// product is one of the matrix products that the threads share now.
 type product struct {
 	node   *npu.Node
-	packed packed // the weights in groups, where they are packed ahead
+	packed packed // the weights in groups, if they are packed
 	out    []float32
 	lo, hi int // its groups of rows of weights, counted through all products
 }
 
-// matMul computes the products of one input, which are the given nodes, as one loop over groups of sixteen
-// rows of weights.
+// matMul computes the given nodes, products of one input, in one loop over groups of sixteen rows of weights.
 func (r *run) matMul(nodes []int) {
 	r.products = r.products[:0]
 	units, cost := 0, 0
@@ -69,7 +67,7 @@ func (r *run) matMul(nodes []int) {
 	clear(r.products)
 }
 
-// mulUnits computes the groups lo to hi of all products.
+// mulUnits computes the groups lo to hi−1 of all products.
 func (r *run) mulUnits(lo, hi int) {
 	for i := range r.products {
 		p := &r.products[i]
@@ -103,8 +101,8 @@ func (r *run) mulGroups(p *product, lo, hi int) {
 	r.dev.giveBack(scratch)
 }
 
-// mulPacked multiplies groups of packed weights. Several inputs pass by as many groups as stay near. Staged
-// weights (npu.Stage) that were not packed when they were loaded are packed each time, just before they are read.
+// mulPacked multiplies groups of packed weights. It multiplies several inputs by as many groups as a near cache holds.
+// Staged weights (npu.Stage) that are not packed yet are packed each time, just before use.
 func (r *run) mulPacked(p *product, lo, hi int) {
 	const near = 64 << 10 // bytes
 	w, blocks, inputs := p.node.Weight, p.node.Weight.Cols/32, r.acts.blocks
@@ -142,7 +140,7 @@ func (r *run) mulPacked(p *product, lo, hi int) {
 	}
 }
 
-// mulLast multiplies a last group, which is not full.
+// mulLast multiplies a last group that is not full.
 func (r *run) mulLast(p *product, group []byte, s *scratch, mul mulPacked) {
 	w := p.node.Weight
 	sums := s.floats(r.Rows * groupRows)
@@ -153,7 +151,7 @@ func (r *run) mulLast(p *product, group []byte, s *scratch, mul mulPacked) {
 	}
 }
 
-// scratch is memory of one thread for a while.
+// scratch is temporary memory of one thread.
 type scratch struct {
 	b []byte
 	f []float32
@@ -169,7 +167,7 @@ func (s *scratch) floats(n int) []float32 {
 	return s.f
 }
 
-// mulWide multiplies by float weights. One input reads them in place; several read them widened to float32.
+// mulWide multiplies by float weights. For one input it reads them in place; for several it widens them to float32.
 func (r *run) mulWide(out []float32, w *npu.Tensor, x []float32, lo, hi int) {
 	const near = 16 << 10 // bytes
 	k, rowBytes := r.dev.k, w.Type.RowBytes(w.Cols)
@@ -195,7 +193,7 @@ func (r *run) mulWide(out []float32, w *npu.Tensor, x []float32, lo, hi int) {
 	}
 }
 
-// inPlace returns the kernel that reads w as it is, or nil where there is none.
+// inPlace returns the kernel that reads w in place, or nil if there is none.
 func (k *kernels) inPlace(w *npu.Tensor) dots {
 	switch {
 	case uintptr(unsafe.Pointer(&w.Data[0]))%4 != 0:
@@ -210,7 +208,7 @@ func (k *kernels) inPlace(w *npu.Tensor) dots {
 	return nil
 }
 
-// asFloats views an F32 vector in place, where its alignment allows it.
+// asFloats returns an F32 vector in place, if its alignment allows it.
 func asFloats(w *npu.Tensor) ([]float32, bool) {
 	p := unsafe.Pointer(&w.Data[0])
 	if w.Type != npu.F32 || uintptr(p)%4 != 0 {
@@ -224,7 +222,7 @@ var bigEndian = func() bool {
 	return *(*byte)(unsafe.Pointer(&one)) == 0
 }()
 
-// floats returns a vector's values, in place or in scratch that goes back to the device by giveBack.
+// floats returns a vector's values, in place or in scratch memory to be returned by giveBack.
 func (d *Device) floats(w *npu.Tensor) (v []float32, scratch *[]float32) {
 	if v, ok := asFloats(w); ok {
 		return v, nil

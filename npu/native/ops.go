@@ -7,7 +7,7 @@ import (
 	"tandem/npu"
 )
 
-// maxHeadDim bounds what a thread keeps of one attention head.
+// maxHeadDim bounds the memory of a thread for one attention head.
 const maxHeadDim = 1024
 
 func (r *run) embed(out []float32, w *npu.Tensor, rows []int32) {
@@ -33,8 +33,8 @@ func (r *run) normRows(lo, hi int) {
 	}
 }
 
-// layerNormRows sums in float64, one after another, where RMSNorm uses the kernels' order: what the mean
-// takes away from float32 sums shows in the logits.
+// layerNormRows sums in float64, one by one, while RMSNorm uses the kernels' order: subtracting the mean from float32 sums
+// would lose precision that shows in the logits.
 func (r *run) layerNormRows(lo, hi int) {
 	n, width := r.node, r.node.Width
 	w, wScratch := r.dev.floats(n.Weight)
@@ -89,7 +89,7 @@ func (r *run) ropeRows(lo, hi int) {
 	}
 }
 
-// elementRows computes what takes elements one by one.
+// elementRows computes the element-by-element operations.
 func (r *run) elementRows(lo, hi int) {
 	n := r.node
 	out, x := r.out[lo*n.Width:hi*n.Width], r.x[lo*n.Width:hi*n.Width]
@@ -116,7 +116,7 @@ func (r *run) swiGLU(up []float32) {
 	}
 }
 
-// factorRows multiplies rows by a matrix that came with the run.
+// factorRows multiplies rows by a factor of the run.
 func (r *run) factorRows(lo, hi int) {
 	f, width := r.node.Factor, r.node.Width
 	size := npu.F32.RowBytes(f.Cols)
@@ -126,10 +126,10 @@ func (r *run) factorRows(lo, hi int) {
 	}
 }
 
-// place is the slot of a row's key and value.
+// place returns the slot of a row's key and value.
 func (r *run) place(row int) int { return int(r.Mask(row).Slot) }
 
-// reach is how many slots a row attends to.
+// reach returns how many slots a row attends to.
 func (r *run) reach(row int) int { return r.Mask(row).Attends() }
 
 // store writes the rows' keys and values to their slots.
@@ -143,8 +143,7 @@ func (r *run) store(keys, values []float32, a *npu.Attention) {
 	}
 }
 
-// path calls f for the stretches of the cache that a row attends to, in the order of positions: m slots
-// from slot at of span s.
+// path calls f for the runs of slots that a row attends to, in order: m slots from slot at of span s.
 func (r *run) path(row int, f func(s *npu.Span, at, m int)) {
 	r.Mask(row).Path(func(slot, n int) { stretch(r.KV[row].Spans, slot, n, f) })
 }

@@ -9,27 +9,26 @@ import (
 	"tandem/npu"
 )
 
-// Weights in blocks of 32 (Q4_0, Q8_0) are packed before use: the kernels want a vector to hold the same
-// four elements of sixteen rows, so that its lanes are the rows' sums and nothing is left to add across. A
-// group of sixteen rows holds
+// Weights in blocks of 32 (Q4_0, Q8_0) are packed before use: the kernels need a vector to hold the same four elements of
+// sixteen rows, so that its lanes are the rows' sums and nothing is added across lanes. A group of sixteen rows holds
 //
 //	their F16 scales, block by block: [blocks × 16], filled up to a multiple of 64 bytes
 //	their integers, block by block: [blocks × words of 4 bytes × 16]
 //
-// where the words of a block are those of the file's format. Packing changes the order alone, so a packed
-// matrix takes as many bytes as the file's, in memory of its own beside the file's mapping, whose pages the
-// system takes back when it needs them. A last group that is not full has rows of zeros.
+// where the words of a block are those of the file's format. Packing changes only the order, so a packed matrix has as many
+// bytes as in the file. It is a copy; the system can drop the pages of the file's mapping. Rows of zeros fill the last
+// group.
 
 // groupRows is how many rows a group has.
 const groupRows = 16
 
-// groupScales is the bytes of a group's scales.
+// groupScales returns the bytes of a group's scales.
 func groupScales(blocks int) int { return (2*groupRows*blocks + 63) &^ 63 }
 
-// groupWords is the bytes of the integers of one block of a group.
+// groupWords returns the bytes of the integers of one block of a group.
 func groupWords(t npu.DType) int { return groupRows * (t.BlockBytes() - 2) }
 
-// groupBytes is the size of a group.
+// groupBytes returns the size of a group.
 func groupBytes(t npu.DType, blocks int) int { return groupScales(blocks) + blocks*groupWords(t) }
 
 // packs reports whether weights of a type are packed.
@@ -73,8 +72,8 @@ type packed struct {
 	size   int // of a group
 }
 
-// loaded returns the groups of a product's weights: as Compile packed them, or as who staged them did. There are none of
-// weights that come as files have them.
+// loaded returns the groups of a product's weights, which Compile or a Stage has packed. There are none for weights as
+// files store them.
 func (r *run) loaded(i int) packed {
 	if p := r.packed[i]; p != nil {
 		return *p
@@ -96,8 +95,8 @@ type tensorKey struct {
 	rows, cols int
 }
 
-// pack returns the matrix in groups, packing it once for all programs that use it. It lives as long as one of
-// them.
+// pack returns the matrix in groups. It packs it once for all programs that use it, and keeps it as long as one of them
+// lives.
 func (d *Device) pack(w *npu.Tensor) *packed {
 	key := tensorKey{&w.Data[0], w.Type, w.Rows, w.Cols}
 	d.mu.Lock()

@@ -6,10 +6,9 @@ import (
 	"sync/atomic"
 )
 
-// pool is a fixed set of helper goroutines that share loops. Without work they look out for more for a
-// while, as long as the next loop of a token is away, and then sleep: spinning for longer would starve
-// whoever else needs the processor. The caller always takes part, so work gets done even when all
-// helpers serve someone else.
+// pool is a fixed set of helper goroutines that share loops. Without work they spin for about as long as the next loop of a
+// token takes to come, and then sleep: longer spinning would take the processor from others. The caller always takes part,
+// so work gets done even if all helpers are busy elsewhere.
 type pool struct {
 	helpers int
 	jobs    chan *job
@@ -17,8 +16,8 @@ type pool struct {
 	once    sync.Once
 }
 
-// job is a loop over 0..n in steps of grain. Whoever comes has a stretch of steps of its own, because memory
-// is read fastest from end to end, and then helps with what is left of the others'.
+// job is a loop over 0..n in steps of grain. Each goroutine first takes its own stretch of steps, because memory is read
+// fastest in order, and then helps with the rest of the others' stretches.
 type job struct {
 	f         func(lo, hi int)
 	n, grain  int
@@ -26,19 +25,18 @@ type job struct {
 	came      atomic.Int32
 	left      atomic.Int64  // steps not yet done
 	done      chan struct{} // gets one message when none is left
-	users     atomic.Int32  // who may still look at the job
+	users     atomic.Int32  // goroutines that may still use the job
 }
 
-// stretchOfSteps are the steps next to end, which are taken one by one.
+// stretchOfSteps are the steps next to end−1, which are taken one by one.
 type stretchOfSteps struct {
 	next atomic.Int64
 	end  int64
 	_    [48]byte // a cache line for each
 }
 
-// looks is how often an idle goroutine looks for work, between letting others run, before it sleeps: about a
-// tenth of a millisecond, longer than one thread is alone at work within a layer, because waking up takes as
-// long again.
+// looks is how often an idle goroutine looks for work, yielding in between, before it sleeps. That takes about a tenth of a
+// millisecond, longer than the parts of a layer that one thread computes alone. Waking up would take as long again.
 const looks = 1000
 
 func newPool(helpers int) *pool {
@@ -59,7 +57,7 @@ func newPool(helpers int) *pool {
 	return p
 }
 
-// next receives from c, looking for a while before it sleeps.
+// next receives from c. It spins for a while before it sleeps.
 func next[T any](c <-chan T) (T, bool) {
 	for range looks {
 		select {
@@ -94,7 +92,7 @@ func (j *job) work() {
 	}
 }
 
-// deal gives each of so many takers a stretch of the steps.
+// deal gives each taker a stretch of the steps.
 func (j *job) deal(steps, takers int) {
 	if cap(j.stretches) < takers {
 		j.stretches = make([]stretchOfSteps, takers)
@@ -117,17 +115,17 @@ func (p *pool) release(j *job) {
 	}
 }
 
-// shareFrom is the work, in multiplications, from which sharing it with a helper pays.
+// shareFrom is the least work, in multiplications, that is worth sharing with a helper.
 const shareFrom = 1 << 18
 
-// each calls f for ranges that cover 0..n, at once where n·cost multiplications are worth sharing. What f
-// computes for an index must not depend on the range that it comes in.
+// each calls f for ranges that cover 0..n, on several threads if n·cost multiplications are worth sharing. What f computes
+// for an index must not depend on the range.
 func (p *pool) each(n, cost int, f func(lo, hi int)) {
 	if p.helpers == 0 || n < 2 || n*cost < shareFrom {
 		f(0, n)
 		return
 	}
-	// Steps of at least half of shareFrom, at most sixteen for each thread: whoever is slow takes fewer.
+	// Steps of at least half of shareFrom, at most sixteen for each thread, so that slow threads can take fewer.
 	grain := max(1, shareFrom/2/max(cost, 1), (n+16*p.helpers+15)/(16*p.helpers+16))
 	steps := (n + grain - 1) / grain
 	helpers := min(p.helpers, steps-1)

@@ -1,17 +1,16 @@
 package native
 
-// tile multiplies groups of packed weights by a fixed number of inputs, n of them; the arguments are those
-// of kernels.mulQ80.
+// tile multiplies n groups of packed weights by a fixed number of inputs. The arguments are those of kernels.mulQ80.
 type tile struct {
 	n   int
 	mul func(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 }
 
-// tiles are tiles of one type of weights, the largest first and one for a single input at the end.
+// tiles are the tiles for one type of weights, from the largest to the one for a single input.
 type tiles []tile
 
-// mul is a mulPacked. Where tiles do not divide the inputs evenly, the last overlaps the one before and computes a few
-// sums again, to the same bits.
+// mul is a mulPacked. If tiles do not divide the inputs evenly, the last tile overlaps the one before and computes a few
+// sums again, with the same bits.
 func (ts tiles) mul(dst []float32, stride int, w []byte, groups, blocks int, x []input, m int) {
 	for i := 0; i < m; {
 		t := ts.fit(m, m-i)
@@ -21,7 +20,7 @@ func (ts tiles) mul(dst []float32, stride int, w []byte, groups, blocks int, x [
 	}
 }
 
-// fit returns the largest tile of which more than half is needed for the inputs left of m.
+// fit returns the largest tile that the m inputs left fill by more than half.
 func (ts tiles) fit(m, left int) *tile {
 	for i := range ts {
 		if t := &ts[i]; t.n <= m && left > t.n/2 {

@@ -2,14 +2,14 @@ package native
 
 import "tandem/npu"
 
-// Float weights times several inputs, in blocks that stay near: as many inputs as fit into half of a second-level
-// cache pass by a group of rows, and of those a stretch of columns at a time is widened to float32. What a tile of
-// two rows and four inputs reads lies side by side, 32 columns of each: rows at their usual distances fall into
-// the same places of the nearest cache and drive each other out. A tile's sums wait in memory from one stretch to the
-// next; their order is that of dot, whatever the blocks.
+// Float weights are multiplied by several inputs in blocks that fit in caches. As many inputs as fit in half of a
+// second-level cache are multiplied by a group of rows, whose columns are widened to float32 a block at a time. What a tile
+// of two rows and four inputs reads is interleaved, 32 columns of each, because rows at their usual distances would evict
+// each other from the first-level cache. A tile's sums stay in memory between blocks of columns. Their order is that of
+// dot, whatever the blocks.
 const (
-	wideInputs  = 384 << 10 // bytes of inputs that stay near
-	wideColumns = 1024      // of a stretch, a multiple of 32
+	wideInputs  = 384 << 10 // bytes of inputs in a block
+	wideColumns = 1024      // of a block, a multiple of 32
 )
 
 // panel is a thread's memory for one group of rows.
@@ -19,8 +19,8 @@ type panel struct {
 	tile    [8]float32
 }
 
-// interleave fills the activations with the rows of the current node's input, four side by side, unless they are
-// there.
+// interleave fills the activations with the rows of the current node's input, four interleaved, unless it has done so
+// before.
 func (r *run) interleave() {
 	a := &r.acts
 	if v := r.node.Args[0]; a.ofWide != v {
@@ -34,7 +34,7 @@ func (r *run) interleaveQuads(lo, hi int) {
 	cols := len(r.x) / r.Rows
 	for q := lo; q < hi; q++ {
 		for i := range 4 {
-			row := r.x[min(4*q+i, r.Rows-1)*cols:][:cols] // the last again where there are fewer
+			row := r.x[min(4*q+i, r.Rows-1)*cols:][:cols] // repeat the last if there are fewer
 			to := r.acts.wide[4*q*cols+32*i:]
 			for at := 0; at < cols; at += 32 {
 				copy(to[4*at:][:32], row[at:][:32])
@@ -48,7 +48,7 @@ func tiled(w *npu.Tensor) bool {
 	return w.Cols%32 == 0 && (w.Type == npu.F16 || w.Type == npu.BF16 || w.Type == npu.F32)
 }
 
-// mulTiled multiplies the rows lo to hi of w by all inputs.
+// mulTiled multiplies the rows lo to hi−1 of w by all inputs.
 func (r *run) mulTiled(out []float32, w *npu.Tensor, lo, hi int) {
 	p := r.dev.wide.Get().(*panel)
 	defer r.dev.wide.Put(p)
@@ -60,7 +60,7 @@ func (r *run) mulTiled(out []float32, w *npu.Tensor, lo, hi int) {
 	}
 }
 
-// mulPanel multiplies the rows lo to hi, at most groupRows, by the quads of inputs from to to.
+// mulPanel multiplies the rows lo to hi−1, at most groupRows, by the quads of inputs from to to−1.
 func (r *run) mulPanel(p *panel, out []float32, w *npu.Tensor, lo, hi, from, to int) {
 	k, x := r.dev.k, r.acts.wide
 	pairs := (hi - lo + 1) / 2
@@ -70,7 +70,7 @@ func (r *run) mulPanel(p *panel, out []float32, w *npu.Tensor, lo, hi, from, to 
 		n := min(wideColumns, w.Cols-at)
 		first, last := w.Type.RowBytes(at), w.Type.RowBytes(at+n)
 		for j := range pairs {
-			a, b := w.Row(lo+2*j), w.Row(min(lo+2*j+1, hi-1)) // one row twice where there is only one
+			a, b := w.Row(lo+2*j), w.Row(min(lo+2*j+1, hi-1)) // repeat the row if there is only one
 			k.pair(w.Type, p.weights[2*j*n:][:2*n], a[first:last], b[first:last])
 		}
 		for q := from; q < to; q++ {
@@ -83,7 +83,7 @@ func (r *run) mulPanel(p *panel, out []float32, w *npu.Tensor, lo, hi, from, to 
 		for j, row := 0, lo; j < pairs; j, row = j+1, row+2 {
 			k.sumTile(&p.tile, &p.sums[(q-from)*pairs+j])
 			first := out[4*q*w.Rows+row:]
-			if row+2 > hi || 4*q+4 > r.Rows { // not all of it is wanted
+			if row+2 > hi || 4*q+4 > r.Rows { // some of it is not needed
 				for i := range min(4, r.Rows-4*q) {
 					copy(first[i*w.Rows:][:min(2, hi-row)], p.tile[2*i:])
 				}

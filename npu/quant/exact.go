@@ -7,8 +7,8 @@ import (
 	"tandem/npu"
 )
 
-// Types of GGML that no device multiplies by, and whose every block is, value for value, a block of Q8_0
-// with the same scale. Downloaded files use them where rows are no whole blocks of 256.
+// Types of GGML that no device multiplies by. Each of their blocks equals a block of Q8_0 with the same scale. Downloaded
+// files use them for rows that are not whole blocks of 256.
 const (
 	Q5_0   npu.DType = 6  // 32 values as F16 scale d, 32 high bits, 16 bytes of low bits; value = d·(q−16)
 	IQ4_NL npu.DType = 20 // 32 values as F16 scale d, 16 bytes of indices; value = d·nonlinear[index]
@@ -17,8 +17,7 @@ const (
 // nonlinear are IQ4_NL's sixteen values.
 var nonlinear = [16]int8{-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113}
 
-// ExactBlock returns the size in bytes of a block of 32 values of the type, 0 unless it is one of those that
-// AsQ8 reads.
+// ExactBlock returns the size in bytes of a block of 32 values of a type that AsQ8 reads; 0 for other types.
 func ExactBlock(t npu.DType) int {
 	switch t {
 	case Q5_0:
@@ -29,7 +28,7 @@ func ExactBlock(t npu.DType) int {
 	return 0
 }
 
-// AsQ8 returns the values of src, blocks of type t, as Q8_0. Nothing is lost.
+// AsQ8 converts src, blocks of type t, to Q8_0 without loss.
 func AsQ8(t npu.DType, src []byte) ([]byte, error) {
 	size := ExactBlock(t)
 	if size == 0 || len(src)%size != 0 {

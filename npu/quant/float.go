@@ -2,8 +2,8 @@ package quant
 
 import "math"
 
-// F16ToF32 widens an IEEE 754 half. It is exact, subnormals, infinities and NaN included (a signalling
-// NaN becomes quiet, as processors do).
+// F16ToF32 converts an IEEE 754 half exactly, including subnormals and infinities. A signalling NaN becomes quiet, as on
+// processors.
 func F16ToF32(h uint16) float32 {
 	sign, exp, frac := uint32(h&0x8000)<<16, uint32(h>>10)&0x1f, uint32(h)&0x3ff
 	switch {
@@ -31,11 +31,11 @@ func F32ToF16(f float32) uint16 {
 		sum := math.Float32bits(math.Float32frombits(b) + 0.5)
 		return sign | uint16(sum-0x3f000000)
 	}
-	b += 0xfff + b>>13&1 // round to even at bit 13; a carry raises the exponent, rightly
+	b += 0xfff + b>>13&1 // round to even at bit 13; a carry correctly raises the exponent
 	return sign | uint16((b-(127-15)<<23)>>13)
 }
 
-// BF16ToF32 widens a bfloat16, exactly.
+// BF16ToF32 converts a bfloat16 exactly.
 func BF16ToF32(h uint16) float32 { return math.Float32frombits(uint32(h) << 16) }
 
 // F32ToBF16 rounds to the nearest bfloat16, ties to even.

@@ -7,9 +7,9 @@ import (
 	"tandem/npu"
 )
 
-// K-quants hold 256 values in a block: sub-blocks with small integer scales, under one or two F16
-// scales of the whole block. A value is scale·q − minimum, q an integer of 4 to 6 bits whose low four bits
-// and high bits lie apart.
+// K-quants hold 256 values in a block: sub-blocks with small integer scales, and one or two F16 scales for the whole
+// block. A value is scale·q − minimum. q is an integer of 4 to 6 bits, whose low four bits and high bits are stored
+// apart.
 //
 // Q4_K: F16 d, F16 m, 12 bytes with eight 6-bit scales s and eight 6-bit minima n, 128 bytes of low bits.
 // Sub-blocks of 32 values: scale d·s, minimum m·n.
@@ -19,7 +19,7 @@ import (
 // Q6_K: 128 bytes of low bits, 64 of high bits, two for each value, sixteen int8 scales s, F16 d.
 // Sub-blocks of 16 values: scale d·s, q counts from −32.
 
-// KLayout says where the integers of a K-quant's block lie: those of part p, values 32p to 32p+31, are
+// KLayout says where the integers of a K-quant's block are. Those of part p, values 32p to 32p+31, are
 //
 //	block[Low+i] >> LowShift & 15 | block[High+i] >> HighShift & HighMask << 4
 //
@@ -29,7 +29,7 @@ type KLayout struct {
 	Parts            [8]KPart
 }
 
-// KPart is where 32 values lie.
+// KPart says where 32 values are.
 type KPart struct{ Low, LowShift, High, HighShift int32 }
 
 var kLayouts = func() (l [3]KLayout) {
@@ -118,9 +118,8 @@ func (l *KLayout) put(b []byte, i, q int) {
 	}
 }
 
-// scalesMinima unpacks eight 6-bit scales and minima into the bytes of two words. The first four pairs
-// are the low six bits of bytes j and j+4; the others have their low four bits in byte j+4 and their top
-// two bits above the first ones.
+// scalesMinima unpacks eight 6-bit scales and minima into the bytes of two words. The first four pairs are the low six
+// bits of bytes j and j+4. The others have their low four bits in byte j+4 and their top two bits above the first ones.
 func scalesMinima(b []byte) (scales, minima uint64) {
 	const six, four, two = 0x3f3f3f3f, 0x0f0f0f0f, 0x03030303
 	u, v, w := binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint32(b[4:]), binary.LittleEndian.Uint32(b[8:])
@@ -162,9 +161,9 @@ func writeAffine(b []byte, x []float32, top int, l *KLayout) {
 	}
 }
 
-// fitAffine looks for scale and minimum ≥ 0 such that scale·q − minimum, with q in 0..top, is closest to x
-// in weighted squares: it rounds x at a few scales around the one that spans x and solves for the best
-// scale and minimum of those integers. Large values weigh more; they matter more to products.
+// fitAffine searches for scale and minimum ≥ 0 such that scale·q − minimum, with q in 0..top, is closest to x in weighted
+// squares. It rounds x at a few scales around the one that spans x, and solves for the best scale and minimum of those
+// integers. Large values have more weight, since they matter more to products.
 func fitAffine(x []float32, top int) (scale, minimum float32) {
 	lo, hi, square := float32(0), x[0], float64(0)
 	for _, v := range x {
@@ -188,7 +187,7 @@ func fitAffine(x []float32, top int) (scale, minimum float32) {
 			sw, sq, sqq = sw+w, sq+wq, sqq+float64(wq*q)
 			sx, sqx = sx+wx, sqx+float64(wx*q)
 		}
-		// Normal equations; with equal integers, or a minimum that is not allowed, fit the scale alone.
+		// Normal equations. If all integers are equal or the minimum is negative, fit only the scale.
 		det := float64(sw*sqq) - float64(sq*sq)
 		s := (float64(sw*sqx) - float64(sq*sx)) / det
 		m := (float64(sq*sqx) - float64(sqq*sx)) / det
@@ -230,8 +229,8 @@ func writeQ6K(b []byte, x []float32) {
 	}
 }
 
-// fitSymmetric looks for the scale (of either sign) such that scale·q, with q in −32..31, is closest to x
-// in squares weighted by x².
+// fitSymmetric searches for the scale, of either sign, such that scale·q, with q in −32..31, is closest to x in squares
+// weighted by x².
 func fitSymmetric(x []float32) (scale float32) {
 	var extreme float32
 	for _, v := range x {

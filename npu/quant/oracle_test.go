@@ -9,8 +9,7 @@ import (
 	"tandem/npu"
 )
 
-// Against ggml: the same bytes are the same values, to the bit, and our quantiser loses at most two
-// hundredths more than ggml's.
+// The same bytes are the same values as in ggml, bit for bit, and Quantize loses at most 2 % more than ggml.
 func TestAgainstGGML(t *testing.T) {
 	lib := llamacpp.Need(t)
 	r := rand.New(rand.NewPCG(3, 4))

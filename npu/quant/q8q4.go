@@ -22,8 +22,8 @@ func writeQ80(b []byte, x []float32) {
 	}
 }
 
-// Q4_0: 32 values as one F16 scale d and 16 bytes; byte i holds value i in its low half and value i+16
-// in its high half; value = d·(q−8).
+// Q4_0: 32 values as one F16 scale d and 16 bytes. Byte i holds value i in its low half and value i+16 in its high half;
+// value = d·(q−8).
 
 func readQ40(y []float32, b []byte) {
 	d := f16At(b, 0)

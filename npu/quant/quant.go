@@ -1,10 +1,8 @@
-// Package quant stores float32 values in the block formats of GGML and reads them back. A block holds 32
-// or 256 values as small integers with one or more scales; DESIGN §4 stores weights in them, and files
-// that people download (Q4_K_M and the like) mix several.
+// Package quant stores float32 values in GGML's block formats and reads them back. A block holds 32 or 256 values as small
+// integers with one or more scales. Model files mix several formats (Q4_K_M and the like).
 //
-// Everything here is plain Go whose float32 operations round one by one (no fused multiply-add, which Go
-// would otherwise use on arm64), so that every processor reads the same values from the same bytes. It is
-// the reference that the kernels of npu/native are tested against.
+// It is plain Go, and every float32 operation is rounded (no fused multiply-add, which Go would otherwise use on arm64), so
+// every processor reads the same values from the same bytes. The kernels of npu/native are tested against it.
 package quant
 
 import (
@@ -15,8 +13,8 @@ import (
 	"tandem/npu"
 )
 
-// Dequantize reads len(dst) values of type t from src. It fails when the lengths do not agree or the
-// type is unknown.
+// Dequantize reads len(dst) values of type t from src. It returns an error if the lengths do not agree or the type is
+// unknown.
 func Dequantize(t npu.DType, dst []float32, src []byte) error {
 	if err := check(t, len(dst), len(src)); err != nil {
 		return err
@@ -44,9 +42,9 @@ func Dequantize(t npu.DType, dst []float32, src []byte) error {
 	return nil
 }
 
-// Quantize writes src as values of type t to dst. Values are rounded to the nearest that a block can
-// hold; K-quants search for the scales that lose least. It fails when the lengths do not agree, the type
-// is unknown, or a value is not finite or too large for the type.
+// Quantize writes src as values of type t to dst. It rounds values to the nearest that a block can hold, and for K-quants
+// searches for the best scales. It returns an error if the lengths do not agree, the type is unknown, or a value is not
+// finite or too large for the type.
 func Quantize(t npu.DType, dst []byte, src []float32) error {
 	if err := check(t, len(src), len(dst)); err != nil {
 		return err

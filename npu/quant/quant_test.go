@@ -91,8 +91,8 @@ func TestBF16(t *testing.T) {
 	})
 }
 
-// Quantised types lose a known part of normally distributed weights: the bound is on the root mean square
-// error relative to the standard deviation, measured and rounded up by a tenth.
+// Normally distributed weights lose little. The bounds are on the root mean square error relative to the standard
+// deviation, as measured, plus a tenth.
 var normalError = map[npu.DType]float64{
 	npu.F32: 0, npu.F16: 2.3e-4, npu.BF16: 1.8e-3, npu.Q8_0: 0.0059, npu.Q6_K: 0.0193, npu.Q5_K: 0.039, npu.Q4_K: 0.079, npu.Q4_0: 0.095,
 }
@@ -130,8 +130,8 @@ func roundTrip(t testing.TB, typ npu.DType, x []float32) []float32 {
 	return y
 }
 
-// Every value of a block comes back within one step of the block's grid, whatever the values: a step is
-// what the widest sub-block divides into.
+// Every value of a block comes back within one step of the block's grid. A step is the range of the widest sub-block,
+// divided by the number of integers.
 func TestRoundTripBound(t *testing.T) {
 	steps := map[npu.DType]float64{npu.Q8_0: 127, npu.Q4_0: 8, npu.Q4_K: 15, npu.Q5_K: 31, npu.Q6_K: 32}
 	for typ, n := range steps {
@@ -200,7 +200,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// Any bytes are blocks: reading never panics.
+// Reading arbitrary bytes never panics.
 func FuzzDequantize(f *testing.F) {
 	f.Add(uint32(npu.Q4_K), make([]byte, 144))
 	f.Fuzz(func(t *testing.T, typ uint32, b []byte) {

@@ -1,7 +1,6 @@
-// Package reference is a device that computes every operation of package npu in plain Go, one thread, as
-// simply as it can be written. It is what passes are tested on, and runs graphs that no other device here
-// does: single heads, factors, 1×1 convolutions, INT4 weights. It is slow and agrees with npu/native to
-// rounding, not to the bit.
+// Package reference is a device that computes every operation of package npu in plain Go, with one thread, as simply as
+// possible. Graph passes are tested on it. It also runs graphs that no other device here runs: single heads, 1×1
+// convolutions and INT4 weights. It is slow, and its results agree with npu/native up to rounding, not bit for bit.
 package reference
 
 import (
@@ -15,15 +14,15 @@ import (
 	"tandem/npu/quant"
 )
 
-// Device is the reference. Moved counts elements that were moved for nothing but their order: the
-// transposition of keys before a product with them, and of rows into channels and back around convolutions.
+// Device is the reference. Moved counts elements that were moved only to change their order: when keys are transposed
+// before a product, and when rows become channels and back around convolutions.
 type Device struct {
 	Moved atomic.Int64
-	// Observe, if set, sees the input of every product before it is computed, to calibrate by.
+	// Observe, if not nil, is called with the input of every product before it is computed, for calibration.
 	Observe func(n *npu.Node, x []float32)
 
 	mu   sync.Mutex
-	wide map[*npu.Tensor][]float32 // weights, widened once
+	wide map[*npu.Tensor][]float32 // weights as float32
 }
 
 // New returns a reference device.
@@ -45,13 +44,13 @@ func (d *Device) Compile(g *npu.Graph) (npu.Program, error) {
 	}
 	for i, n := range g.Nodes {
 		if n.Weight != nil && n.Weight.Staged {
-			return nil, fmt.Errorf("graph %s: %%%d: the reference reads weights when it compiles: they cannot be staged", g.Name, i)
+			return nil, fmt.Errorf("graph %s: %%%d: the reference device reads weights in Compile, so they cannot be staged", g.Name, i)
 		}
 	}
 	return &program{d, g}, nil
 }
 
-// floats widens a tensor, once.
+// floats returns a tensor as float32.
 func (d *Device) floats(t *npu.Tensor) ([]float32, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -73,7 +72,7 @@ type program struct {
 
 func (p *program) Graph() *npu.Graph { return p.g }
 
-// run is one run: values are [rows × width].
+// run is one run. Values are [rows × width].
 type run struct {
 	*program
 	npu.Args
@@ -226,7 +225,7 @@ func normalize(n *npu.Node, out, x, w, bias []float32) {
 	}
 }
 
-// product is out = x·wᵀ + bias.
+// product computes out = x·wᵀ + bias.
 func product(out, x, w, bias []float32, rows, cols, width int) {
 	for row := range rows {
 		in := x[row*cols:][:cols]
@@ -243,7 +242,7 @@ func product(out, x, w, bias []float32, rows, cols, width int) {
 	}
 }
 
-// convolve is a convolution with 1×1 kernels over a picture of one line: channels first.
+// convolve computes a convolution with 1×1 kernels over an image one pixel high, channels first.
 func (r *run) convolve(out, x, w, bias []float32, cols, width int) {
 	picture, result := make([]float32, len(x)), make([]float32, len(out))
 	for row := range r.Rows {
@@ -269,7 +268,7 @@ func (r *run) convolve(out, x, w, bias []float32, cols, width int) {
 	r.d.Moved.Add(int64(len(x) + len(out)))
 }
 
-// Round is x/scale as npu.Quantized rounds it.
+// Round returns x/scale, rounded as npu.Quantized says.
 func Round(x, scale float32) int32 {
 	return int32(max(-127, min(127, math.RoundToEven(float64(x)/float64(scale)))))
 }
@@ -325,8 +324,8 @@ func (r *run) rope(out, x []float32, p *npu.Rope, width int) error {
 	return nil
 }
 
-// attention stores keys and values and attends. A cache that holds keys by row is transposed before the
-// product with them, as the matrix unit wants it, and that is counted.
+// attention stores keys and values and attends. It transposes a cache that holds keys by row before the product, as a
+// matrix unit needs it, and counts that.
 func (r *run) attention(out, q, keys, values []float32, a *npu.Attention) error {
 	if len(r.Positions) < r.Rows || len(r.KV) < r.Rows {
 		return errInput
@@ -358,7 +357,7 @@ func (r *run) attention(out, q, keys, values []float32, a *npu.Attention) error 
 	}
 	width, group := a.Heads*a.HeadDim, a.Heads/a.KVHeads
 	for i := range r.Rows {
-		var seen []int // the slots that the mask shows
+		var seen []int // the slots in the mask
 		r.Mask(i).Path(func(slot, n int) {
 			for t := range n {
 				seen = append(seen, slot+t)

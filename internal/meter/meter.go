@@ -98,7 +98,7 @@ func (b *Battery) Watts() (float64, error) {
 		}
 	}
 	if err == nil && w > maxWatts {
-		return 0, fmt.Errorf("energy: %s reports %.0f W: its driver does not use millionths", b.name, w)
+		return 0, fmt.Errorf("energy: %s reports %.0f W: its driver uses other units than millionths", b.name, w)
 	}
 	return w, err
 }

@@ -61,7 +61,8 @@ def sources():
         P, T = pickle.load(open(W + "train.pkl", "rb"))
         out.append((float(mix["sets"]), data.Questions(v, P, T).item))
     if "layouts" in mix:
-        from . import layouts
+        from . import layouts, values
+        values.learn(pickle.load(open(W + "docs.pkl", "rb")), v.words)
         out.append((float(mix["layouts"]), lambda: layouts.item(v)))
     return out
 

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from ..model import orthogonal
-from .model import loss
+from .model import WORST, loss
 
 
 class Optimizer:
@@ -55,6 +55,8 @@ class Optimizer:
 
 def produced(batches, ahead=6, seed=0):
     """The batches of a generator, made by a process of their own."""
+    import queue as queues
+
     import torch.multiprocessing as mp
     queue = mp.Queue(ahead)
 
@@ -65,7 +67,13 @@ def produced(batches, ahead=6, seed=0):
         random.seed(seed)
         np.random.seed(seed)
         for b in batches():
-            queue.put(b)
+            while True:
+                try:
+                    queue.put(b, timeout=20)
+                    break
+                except queues.Full:
+                    if os.getppid() == 1:  # the trainer is gone
+                        return
     process = mp.Process(target=work, daemon=True)
     process.start()
     while True:
@@ -76,14 +84,17 @@ def produced(batches, ahead=6, seed=0):
 def run(model, batches, minutes, schedule, optimizer, log, checkpoint, every=5, name="", warm=60, max_steps=0, seed=0):
     """Train for a time; schedule: what the rates are multiplied by at a share of it. log(dict) every `every` minutes."""
     begun, step, tokens, questions, mean, last = time.time(), 0, 0, 0, None, time.time()
-    right = count = 0
+    right = count = lost = 0
     for b in produced(batches, seed=seed):
         share = (time.time() - begun) / (60 * minutes)
         if share >= 1 or (max_steps and step >= max_steps):
             break
         model.train()
         s, none = model(b)
-        l = loss(s, none, b["gold"], b["answerable"]).mean()
+        each = loss(s, none, b["gold"], b["answerable"])
+        if each.max() >= WORST:
+            lost += int((each >= WORST).sum())
+        l = each.mean()
         l.backward()
         optimizer.step(schedule(share) * min(1, (step + 1) / warm))
         with torch.no_grad():
@@ -97,7 +108,7 @@ def run(model, batches, minutes, schedule, optimizer, log, checkpoint, every=5, 
         tokens += int(b["pn"][b["of"]].sum() + b["qn"].sum())
         if step % 100 == 0:
             t = time.time() - begun
-            print(f"{name} {t / 60:.1f} min step {step} questions {questions} loss {mean:.3f} right {right / count:.3f} words/s {tokens / t:.0f}", flush=True)
+            print(f"{name} {t / 60:.1f} min step {step} questions {questions} loss {mean:.3f} right {right / count:.3f} words/s {tokens / t:.0f} lost {lost}", flush=True)
             right = count = 0
         if time.time() - last > 60 * every:
             last = time.time()

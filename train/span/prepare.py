@@ -1,0 +1,117 @@
+"""python3 -m train.span.prepare --data DIR --work DIR: vocabulary, corpus for vectors.c, questions with near passages that do not answer.
+
+Then: gcc -O3 -march=native -ffast-math -o WORK/vectors train/span/vectors.c -lm -lpthread; (cd WORK; ./vectors 28000 10000 6)"""
+import argparse
+import collections
+import glob
+import gzip
+import json
+import lzma
+import os
+import pickle
+import random
+
+import numpy as np
+
+from .bm25 import BM25, stems
+from .measure import norm
+from .words import idf, lower, parts, words
+
+TWICE = {"by-sa__wikipedia": 2, "cc0__factbook": 2}
+KNOWN, WINDOW = 28000, 150
+DEVELOPMENT = .02  # of the passages of training are kept to tune on
+
+
+def rows(path):
+    with (lzma.open(path, "rt") if path.endswith("xz") else gzip.open(path, "rt")) as f:
+        yield from map(json.loads, f)
+
+
+def corpus(data, work):
+    count, df, windows, texts, documents, seen = collections.Counter(), collections.Counter(), 0, [], [], set()
+    for f in sorted(glob.glob(data + "/prose/train/*.xz")):
+        name = os.path.basename(f).split(".")[0]
+        documents += [(name, d.strip()) for d in lzma.open(f, "rt").read().split("<|endoftext|>") if d.strip()]
+    asked = [("qa", t) for f in sorted(glob.glob(data + "/qa/train/*.xz")) for x in rows(f) for t in (x["question"], x["passage"])]
+    for name, d in documents + asked:
+        if name == "qa" and d in seen:
+            continue
+        seen.add(d if name == "qa" else "")
+        w = [lower(x) for x in words(d)]
+        texts.append((name, w))
+        count.update(w)
+        for i in range(0, len(w), WINDOW):
+            df.update(set(w[i:i + WINDOW]))
+            windows += 1
+    known = [w for w, _ in count.most_common(KNOWN)]
+    pickle.dump((known, [idf(df[w] if df[w] > 1 else 0, windows) for w in known]), open(work + "/vocabulary.pkl", "wb"))
+    pickle.dump(documents, open(work + "/docs.pkl", "wb"))
+    types = [w for w, c in count.most_common() if c >= 3]
+    number, row = {w: i for i, w in enumerate(types)}, {w: i + 1 for i, w in enumerate(known)}
+    np.array([[row.get(w, 0)] + parts(w) for w in types], np.int32).tofile(work + "/types.bin")
+    np.array([count[w] for w in types], np.int32).tofile(work + "/tcnt.bin")
+    out = [np.array([number.get(x, -1) for x in w] + [-2], np.int32) for n, w in texts for _ in range(TWICE.get(n, 1))]
+    np.concatenate([out[i] for i in np.random.RandomState(0).permutation(len(out))]).tofile(work + "/corpus.bin")
+
+
+class Passages:
+    def __init__(self):
+        self.texts, self.number = [], {}
+
+    def add(self, p):
+        if p not in self.number:
+            self.number[p] = len(self.texts)
+            self.texts.append(p)
+        return self.number[p]
+
+
+def questions(data, part):
+    """-> (passages, questions) of one part, with what does not answer each: other passages of its page, and the nearest by BM25."""
+    P, Q = Passages(), []
+    for f in sorted(glob.glob(f"{data}/qa/{part}/*")):
+        source = os.path.basename(f).split(".")[0]
+        for x in rows(f):
+            none = bool(x.get("unanswerable"))
+            answers = [] if none else [s for s in x["answers"] if part == "judge" or (s and s in x["passage"])]
+            if answers or none:
+                Q.append(dict(src=source, title=x.get("title", ""), pid=P.add(x["passage"]), q=x["question"], a=answers, sup=x.get("support"),
+                              doc=x.get("doc") or x.get("title") or "", sent=bool(x.get("answer_is_sentence"))))
+    index, flat = BM25([stems(p)[:WINDOW] for p in P.texts]), [" " + norm(p) + " " for p in P.texts]
+    pages, rng = collections.defaultdict(set), random.Random(1)
+    for q in Q:
+        pages[q["src"], q["doc"]].add(q["pid"])
+    for q in Q:
+        right = [" " + norm(s) + " " for s in q["a"]]
+
+        def wrong(i):
+            return i != q["pid"] and not any(s in flat[i] for s in right)
+        same = [i for i in sorted(pages[q["src"], q["doc"]]) if wrong(i)] if q["doc"] else []
+        rng.shuffle(same)
+        q["same"], q["near"] = same[:4], [i for i in index.best(stems(q["q"]), 12) if wrong(i)][:5]
+    return P.texts, Q
+
+
+def divide(passages, rows_):
+    """Training's questions and those to tune on: by the passage's page, so that neither has seen the other's."""
+    pages = sorted({(x["src"], x["doc"] or str(x["pid"])) for x in rows_})
+    random.Random(3).shuffle(pages)
+    kept = set(pages[:int(len(pages) * DEVELOPMENT)])
+    return ([x for x in rows_ if (x["src"], x["doc"] or str(x["pid"])) not in kept],
+            [x for x in rows_ if (x["src"], x["doc"] or str(x["pid"])) in kept])
+
+
+if __name__ == "__main__":
+    a = argparse.ArgumentParser(prog="python3 -m train.span.prepare")
+    a.add_argument("--data", required=True)
+    a.add_argument("--work", default="build/span")
+    a.add_argument("--questions-only", action="store_true")
+    o = a.parse_args()
+    os.makedirs(o.work, exist_ok=True)
+    if not o.questions_only:
+        corpus(o.data, o.work)
+    P, T = questions(o.data, "train")
+    T, D = divide(P, T)
+    pickle.dump((P, T), open(o.work + "/train.pkl", "wb"))
+    pickle.dump((P, D), open(o.work + "/development.pkl", "wb"))
+    pickle.dump(questions(o.data, "judge"), open(o.work + "/judge.pkl", "wb"))
+    print(len(P), "passages", len(T), "questions,", len(D), "to tune on")

@@ -21,11 +21,12 @@ a.add_argument("--start", default="", help="a checkpoint to go on from")
 a.add_argument("--threads", type=int, default=1)
 a.add_argument("--tokens", type=int, default=5000)
 a.add_argument("--layers", type=int, default=2)
-a.add_argument("--rate", type=float, default=.008)
+a.add_argument("--rate", type=float, default=.001)
 a.add_argument("--mix", default="cloze=1")
 a.add_argument("--decay", type=float, default=0, help="the last share of the time in which the rates fall to 0")
 a.add_argument("--steps", type=int, default=0)
 a.add_argument("--seed", type=int, default=1)
+a.add_argument("--workers", type=int, default=1, help="processes that share their weights by their mean")
 a.add_argument("--drop", type=float, default=.1)
 o = a.parse_args()
 torch.set_num_threads(o.threads)
@@ -49,7 +50,8 @@ optimizer = loop.Optimizer(model, o.rate)
 if o.start:
     c = torch.load(o.start)
     model.load_state_dict(c["model"])
-    optimizer.restore(c["optimizer"])
+    if c.get("optimizer"):
+        optimizer.restore(c["optimizer"])
 
 
 def sources():
@@ -82,4 +84,17 @@ def log(row):
         f.write(",".join([o.out] + ["%g" % row[k] if row[k] is not None else "" for k in ("minutes", "steps", "questions", "words", "loss")]) + "\n")
 
 
-loop.run(model, lambda: data.stream(v, sources(), o.tokens), o.minutes, schedule, optimizer, log, checkpoint, name=o.out, max_steps=o.steps, seed=o.seed)
+def work(me, mean):
+    torch.set_num_threads(o.threads)
+    torch.manual_seed(o.seed * 100 + me)
+    nothing = lambda *_: None
+    loop.run(model, lambda: data.stream(v, sources(), o.tokens), o.minutes, schedule, optimizer, nothing if me else log, nothing if me else checkpoint,
+             name=o.out + (f".{me}" if me else ""), max_steps=o.steps, seed=o.seed * 100 + me, mean=mean, me=me)
+
+
+mean = loop.Mean(model, o.workers) if o.workers > 1 else None
+for k in range(1, o.workers):
+    if os.fork() == 0:
+        work(k, mean)
+        os._exit(0)
+work(0, mean)

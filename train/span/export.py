@@ -18,7 +18,7 @@ def metadata(v, shape, none_bias, temperature, threshold):
         ("general.architecture", g.STRING, "tandem-span"), ("general.name", g.STRING, "tandem-span"), ("general.type", g.STRING, "model"),
         ("general.license", g.STRING, "apache-2.0"), ("general.description", g.STRING, "A small reader that points at the answer in a passage."),
         ("general.file_type", g.UINT32, 7), ("general.alignment", g.UINT32, g.ALIGNMENT),
-        (a + "rules", g.UINT32, w.RULES), (a + "vocab_size", g.UINT32, len(v.words)), (a + "embedding_length", g.UINT32, shape["embed"]),
+        (a + "rules", g.UINT32, w.RULES), (a + "network", g.UINT32, 2), (a + "vocab_size", g.UINT32, len(v.words)), (a + "embedding_length", g.UINT32, shape["embed"]),
         (a + "hidden_length", g.UINT32, shape["d"]), (a + "block_count", g.UINT32, shape["layers"]), (a + "head_count", g.UINT32, HEADS),
         (a + "buckets", g.UINT32, w.BUCKETS), (a + "parts", g.UINT32, w.PARTS), (a + "base_features", g.UINT32, w.BASE),
         (a + "match_features", g.UINT32, w.MATCH), (a + "longest", g.UINT32, LONGEST), (a + "max_passage", g.UINT32, w.MAX_PASSAGE),

@@ -20,30 +20,34 @@ static inline bf16 down(float f) {  // round to nearest even
     return (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
 }
 
-// y (B, L, 3d): RMSNorm of x (B, L, d) at i - reach, i and i + reach, zero where there is no word; with reach 0 (B, L, d).
-void unfold_forward(const bf16 *restrict x, const float *restrict w, const int32_t *length, bf16 *restrict y, float *restrict rms,
-                    int B, int L, int d, int reach, float eps) {
+// y (B, L, 3d): LayerNorm of x (B, L, d) at i - reach, i and i + reach, zero where there is no word; with reach 0 (B, L, d).
+// kept: mean and 1 / deviation of each row.
+void unfold_forward(const bf16 *restrict x, const float *restrict w, const float *restrict bias, const int32_t *length, bf16 *restrict y,
+                    float *restrict kept, int B, int L, int d, int reach, float eps) {
     int wide = reach ? 3 * d : d;
     for (int b = 0; b < B; b++) {
         const bf16 *a = x + (size_t)b * L * d;
         bf16 *o = y + (size_t)b * L * wide;
         if (reach) memset(o, 0, sizeof(bf16) * L * wide);
         for (int i = 0; i < L; i++, a += d) {
-            float sum = 0;
-            for (int j = 0; j < d; j++) sum += up(a[j]) * up(a[j]);
-            float inv = 1.f / sqrtf(sum / d + eps);
-            rms[(size_t)b * L + i] = inv;
+            float sum = 0, square = 0;
+            for (int j = 0; j < d; j++) sum += up(a[j]);
+            sum /= d;
+            for (int j = 0; j < d; j++) square += (up(a[j]) - sum) * (up(a[j]) - sum);
+            float inv = 1.f / sqrtf(square / d + eps);
+            kept[2 * ((size_t)b * L + i)] = sum;
+            kept[2 * ((size_t)b * L + i) + 1] = inv;
             if (reach && i >= length[b]) continue;
             bf16 *c = o + (size_t)i * wide + (reach ? d : 0);
-            for (int j = 0; j < d; j++) c[j] = down(up(a[j]) * inv * w[j]);
+            for (int j = 0; j < d; j++) c[j] = down((up(a[j]) - sum) * inv * w[j] + bias[j]);
             if (reach && i + reach < L) memcpy(o + (size_t)(i + reach) * wide, c, sizeof(bf16) * d);
             if (reach && i - reach >= 0) memcpy(o + (size_t)(i - reach) * wide + 2 * d, c, sizeof(bf16) * d);
         }
     }
 }
 
-void unfold_backward(const bf16 *restrict x, const float *restrict w, const int32_t *length, const float *restrict rms,
-                     const bf16 *restrict dy, bf16 *restrict dx, float *restrict dw, int B, int L, int d, int reach) {
+void unfold_backward(const bf16 *restrict x, const float *restrict w, const int32_t *length, const float *restrict kept,
+                     const bf16 *restrict dy, bf16 *restrict dx, float *restrict dw, float *restrict db, int B, int L, int d, int reach) {
     int wide = reach ? 3 * d : d;
     float g[MAX_D];
     for (int b = 0; b < B; b++) {
@@ -65,14 +69,17 @@ void unfold_backward(const bf16 *restrict x, const float *restrict w, const int3
                 c = o + (size_t)(i - reach) * wide + 2 * d;
                 for (int j = 0; j < d; j++) g[j] += up(c[j]);
             }
-            float inv = rms[(size_t)b * L + i], sum = 0;
+            float mean = kept[2 * ((size_t)b * L + i)], inv = kept[2 * ((size_t)b * L + i) + 1], sum = 0, dot = 0;
             for (int j = 0; j < d; j++) {
-                float t = g[j] * up(a[j]) * inv;
-                dw[j] += t;
-                sum += t * w[j];
+                float n = (up(a[j]) - mean) * inv;
+                dw[j] += g[j] * n;
+                db[j] += g[j];
+                sum += g[j] * w[j];
+                dot += g[j] * w[j] * n;
             }
             sum /= d;
-            for (int j = 0; j < d; j++) out[j] = down(inv * (g[j] * w[j] - up(a[j]) * inv * sum));
+            dot /= d;
+            for (int j = 0; j < d; j++) out[j] = down(inv * (g[j] * w[j] - sum - (up(a[j]) - mean) * inv * dot));
         }
     }
 }

@@ -47,21 +47,21 @@ def _call(name, *args):
 
 class Unfold(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, x, w, lengths, reach):
+    def forward(ctx, x, w, bias, lengths, reach):
         x = x.contiguous()
         B, L, d = x.shape
-        y, rms = torch.empty(B, L, 3 * d if reach else d, dtype=half), torch.empty(B * L)
-        _call("unfold_forward", x, w.detach(), lengths, y, rms, B, L, d, reach, EPS)
-        ctx.save_for_backward(x, w, lengths, rms)
+        y, kept = torch.empty(B, L, 3 * d if reach else d, dtype=half), torch.empty(2 * B * L)
+        _call("unfold_forward", x, w.detach(), bias.detach(), lengths, y, kept, B, L, d, reach, EPS)
+        ctx.save_for_backward(x, w, lengths, kept)
         ctx.reach = reach
         return y
 
     @staticmethod
     def backward(ctx, dy):
-        x, w, lengths, rms = ctx.saved_tensors
-        dx, dw = torch.empty_like(x), torch.zeros_like(w)
-        _call("unfold_backward", x, w.detach(), lengths, rms, dy.contiguous(), dx, dw, *x.shape, ctx.reach)
-        return dx, dw, None, None
+        x, w, lengths, kept = ctx.saved_tensors
+        dx, dw, db = torch.empty_like(x), torch.zeros_like(w), torch.zeros_like(w)
+        _call("unfold_backward", x, w.detach(), lengths, kept, dy.contiguous(), dx, dw, db, *x.shape, ctx.reach)
+        return dx, dw, db, None, None
 
 
 class Gate(torch.autograd.Function):
@@ -115,8 +115,8 @@ class Attend(torch.autograd.Function):
 
 class Compiled:
     @staticmethod
-    def unfold(x, weight, lengths, reach):
-        return Unfold.apply(x.to(half), weight, lengths.int(), reach)
+    def unfold(x, norm, lengths, reach):
+        return Unfold.apply(x.to(half), norm.weight, norm.bias, lengths.int(), reach)
 
     @staticmethod
     def gate(x, ab, keep):

@@ -12,28 +12,22 @@ LONGEST = 30  # words of a span
 HEADS, HEAD = 4, 32
 FAR = 60  # distances count up to here
 SCORE = 64  # the width in which starts meet ends
-EPS = 1e-6
-WORST = 25.0  # what one question can count in the loss
-SMALL = 3e-4  # keeps the scores' sum from growing without need
+EPS = 1e-5
+WORST = 25.0  # beyond, a question's loss counts little: one that cannot be learnt would spoil a step
 
 
 class Plain:
     """What is not a matrix product, in plain torch; kernels.py has the same in C."""
 
     @staticmethod
-    def unfold(x, weight, lengths, reach):
-        """RMSNorm, then each word beside those at distance reach: (B, L, d) -> (B, L, 3d), zero beyond the ends; reach 0: the norm alone."""
-        h = Plain.norm(x, weight)
+    def unfold(x, norm, lengths, reach):
+        """LayerNorm, then each word beside those at distance reach: (B, L, d) -> (B, L, 3d), zero beyond the ends; reach 0: the norm alone."""
+        h = F.layer_norm(x.float(), x.shape[-1:], norm.weight, norm.bias, EPS).to(half)
         if not reach:
             return h
         h = h * (torch.arange(h.shape[1])[None, :, None] < lengths[:, None, None]).to(h.dtype)
         wide = F.pad(h, (0, 0, reach, reach))
         return torch.cat([wide[:, :h.shape[1]], h, wide[:, 2 * reach:]], 2)
-
-    @staticmethod
-    def norm(x, weight):
-        x = x.float()
-        return (x * torch.rsqrt((x * x).mean(-1, keepdim=True) + EPS) * weight).to(half)
 
     @staticmethod
     def gate(x, ab, keep):
@@ -71,10 +65,6 @@ class Linear(nn.Module):
         return F.linear(x.to(half), self.weight.to(half), None if self.bias is None else self.bias.to(half))
 
 
-def scale(d):
-    return nn.Parameter(torch.ones(d))
-
-
 class Block(nn.Module):
     """Gated convolutions of width 3, attention to the text itself and to the question's words, a feed-forward layer."""
 
@@ -82,10 +72,10 @@ class Block(nn.Module):
         super().__init__()
         self.reaches, self.drop = reaches, drop
         self.conv = nn.ModuleList(Linear(3 * d, 2 * d) for _ in reaches)
-        self.conv_norm = nn.ParameterList(scale(d) for _ in reaches)
-        self.norm1, self.q, self.kv, self.o = scale(d), Linear(d, d), Linear(d, 2 * d), Linear(d, d, gain=.5)
+        self.conv_norm = nn.ModuleList(nn.LayerNorm(d) for _ in reaches)
+        self.norm1, self.q, self.kv, self.o = nn.LayerNorm(d), Linear(d, d), Linear(d, 2 * d), Linear(d, d, gain=.5)
         self.slope = nn.Parameter(torch.tensor([.3, .08, .02, 0.]))
-        self.norm2, self.up, self.down = scale(d), Linear(d, 3 * d), Linear(3 * d, d, gain=.5)
+        self.norm2, self.up, self.down = nn.LayerNorm(d), Linear(d, 3 * d), Linear(3 * d, d, gain=.5)
 
     def keep(self, x):
         if not self.training or not self.drop:
@@ -115,11 +105,10 @@ class Reader(nn.Module):
         for table, given in ((self.words, 0), (self.parts, 1)):
             table.weight.data = torch.tensor(vectors[given]) if vectors else torch.randn(table.weight.shape) * .15
         self.align = Linear(embed, embed)
-        self.enter = Linear(embed + BASE, d)
-        self.encoder = Block(d, (1, 2), drop)
-        self.ask = Linear(d + MATCH, d)
-        self.see_p, self.see_q, self.see = Linear(d, 1, False), Linear(d, 1, False), scale(d)
-        self.mix = Linear(4 * d + embed + MATCH, d)
+        self.enter_p, self.enter_q = Linear(2 * embed + BASE + MATCH, d), Linear(embed + BASE + MATCH, d)
+        self.encoder = Block(d, (1, 1), drop)
+        self.see_p, self.see_q, self.see = Linear(d, 1, False), Linear(d, 1, False), nn.Parameter(torch.ones(d))
+        self.mix = Linear(4 * d, d)
         self.blocks = nn.ModuleList(Block(d, (1, 2), drop) for _ in range(layers))
         self.pool = Linear(d, 1, False)
         self.head = Linear(3 * d, d)
@@ -138,21 +127,21 @@ class Reader(nn.Module):
 
     def forward(self, b):
         """-> scores (B, L, LONGEST) of the spans that begin at a word and are k + 1 words long, (B,) of "no answer"."""
-        pn, qn, of = b["pn"], b["qn"], b["of"]  # lengths of passages and questions; each question's passage
+        of = b["of"]  # each question's passage
+        n, qn = b["pn"][of], b["qn"]
         ep, eq = self.embedded(b)
-        x = self.encoder(self.enter(torch.cat([ep.to(half), b["pb"].to(half)], 2)), pn)
-        y = self.encoder(self.enter(torch.cat([eq.to(half), b["qb"].to(half)], 2)), qn)
-        x, n = x[of], pn[of]  # from here on a row is a question
-        y = ops.add(y, self.ask(torch.cat([y, b["qf"].to(half)], 2)), self.encoder.keep(y))
-        hide_p = (torch.arange(x.shape[1])[None] >= n[:, None]).float() * -1e4
-        hide_q = (torch.arange(y.shape[1])[None] >= qn[:, None]).float() * -1e4
-        ap, aq, eh = F.relu(self.align(ep)), F.relu(self.align(eq)), eq.to(half)
-        al = torch.bmm(((torch.bmm(ap[of], aq.transpose(1, 2)).float() / 8) + hide_q[:, None]).softmax(-1).to(half), eh)
+        hide_p = (torch.arange(ep.shape[1])[None] >= n[:, None]).float() * -1e4
+        hide_q = (torch.arange(eq.shape[1])[None] >= qn[:, None]).float() * -1e4
+        ap, aq = F.relu(self.align(ep))[of], F.relu(self.align(eq))
+        al = torch.bmm(((torch.bmm(ap, aq.transpose(1, 2)).float() / 8) + hide_q[:, None]).softmax(-1).to(half), eq.to(half))
+        x = self.enter_p(torch.cat([ep.to(half)[of], al, b["pb"].to(half)[of], b["pf"].to(half)], 2))
+        y = self.enter_q(torch.cat([eq.to(half), b["qb"].to(half), b["qf"].to(half)], 2))
+        x, y = self.encoder(x, n), self.encoder(y, qn)
         s = self.see_p(x).float() + self.see_q(y).float().transpose(1, 2) + torch.bmm(x * self.see.to(half), y.transpose(1, 2)).float() / math.sqrt(x.shape[2])
         A = (s + hide_q[:, None]).softmax(2).to(half)
         Q = (s + hide_p[:, :, None]).softmax(1).to(half)
         a, c = torch.bmm(A, y), torch.bmm(A, torch.bmm(Q.transpose(1, 2), x))
-        h = ops.add(x, self.mix(torch.cat([x, a, x * a, x * c, al, b["pf"].to(half)], 2)), self.encoder.keep(x))
+        h = ops.add(x, self.mix(torch.cat([x, a, x * a, x * c], 2)), self.encoder.keep(x))
         for block in self.blocks:
             h = block(h, n, y, qn)
         t = (((self.pool(y).float().squeeze(2) + hide_q).softmax(1)[..., None]) * y.float()).sum(1)
@@ -180,4 +169,5 @@ def loss(scores, none, gold, answerable):
     f = scores.flatten(1)
     z = torch.logaddexp(f.logsumexp(1), none)
     g = f.masked_fill(~gold.flatten(1), -1e4).logsumexp(1)
-    return (z - torch.where(answerable, g, none)).clamp(max=WORST) + SMALL * z * z
+    each = z - torch.where(answerable, g, none)
+    return each.clamp(max=WORST) + .05 * (each - WORST).clamp(min=0)

@@ -35,7 +35,8 @@ class Reader:
         return y + self.t[name + ".bias"] if name + ".bias" in self.t else y
 
     def norm(self, name, x):
-        return x / np.sqrt((x * x).mean(-1, keepdims=True) + np.float32(self.number("epsilon"))) * self.t[name]
+        x = x - x.mean(-1, keepdims=True)
+        return x / np.sqrt((x * x).mean(-1, keepdims=True) + np.float32(self.number("epsilon"))) * self.t[name + ".weight"] + self.t[name + ".bias"]
 
     def embedded(self, text):
         rows = [self.v.rows[k] for k in text.types]
@@ -44,7 +45,7 @@ class Reader:
 
     def block(self, name, x, memory=None):
         d = x.shape[1]
-        for k, reach in enumerate((1, 2)):
+        for k, reach in enumerate((1, 1) if name == "encoder" else (1, 2)):
             h = self.norm(f"{name}.conv_norm.{k}", x)
             z = np.zeros((reach, d), np.float32)
             h = np.concatenate([np.concatenate([z, h])[:len(h)], h, np.concatenate([h, z])[reach:]], 1)
@@ -67,25 +68,25 @@ class Reader:
         return x + self.linear(name + ".down", relu(self.linear(name + ".up", self.norm(name + ".norm2", x))))
 
     def passage(self, p):
-        """What does not depend on the question: embeddings, their alignment, the encoder's states."""
+        """What does not depend on the question: embeddings and their alignment."""
         e = self.embedded(p)
-        return e, relu(self.linear("align", e)), self.block("encoder", self.linear("enter", np.concatenate([e, p.base], 1)))
+        return e, relu(self.linear("align", e))
 
     def scores(self, q, p, kept=None):
         """-> scores (words of p, longest span), score of "no answer"."""
-        ep, ap, x = kept or self.passage(p)
+        ep, ap = kept or self.passage(p)
         base = q.base.copy()
         base[:, BASE - 1] = 1
         eq = self.embedded(q)
-        y = self.block("encoder", self.linear("enter", np.concatenate([eq, base], 1)))
         pf, qf = features(q, p)
-        y = y + self.linear("ask", np.concatenate([y, qf], 1))
-        d = x.shape[1]
         al = softmax(ap @ relu(self.linear("align", eq)).T / 8) @ eq
+        x = self.block("encoder", self.linear("enter_p", np.concatenate([ep, al, p.base, pf], 1)))
+        y = self.block("encoder", self.linear("enter_q", np.concatenate([eq, base, qf], 1)))
+        d = x.shape[1]
         s = self.linear("see_p", x) + self.linear("see_q", y).T + (x * self.t["see"]) @ y.T / np.float32(np.sqrt(d))
         A, Q = softmax(s, 1), softmax(s, 0)
         a, c = A @ y, A @ (Q.T @ x)
-        h = x + self.linear("mix", np.concatenate([x, a, x * a, x * c, al, pf], 1))
+        h = x + self.linear("mix", np.concatenate([x, a, x * a, x * c], 1))
         for k in range(self.layers):
             h = self.block(f"blocks.{k}", h, y)
         t = softmax(self.linear("pool", y)[:, 0]) @ y

@@ -59,10 +59,14 @@ func (l *linear) one(x []float32) ([]float32, error) {
 	return y.x, err
 }
 
+// norm is LayerNorm's scale and shift.
+type norm struct{ weight, bias []float32 }
+
 // block is gated convolutions, attention and a feed-forward layer, each added to the states.
 type block struct {
-	convNorm, norm [2][]float32
+	convNorm, norm [2]norm
 	conv           [2]linear
+	reach          [2]int // of the convolutions
 	q, kv, o       linear
 	up, down       linear
 	slope          []float32
@@ -93,14 +97,22 @@ func product(a, b rows) rows {
 	return out
 }
 
-// normalise returns x / √(mean x² + ε) · g for each row.
-func (r *Reader) normalise(x rows, g []float32) rows {
+// normalise returns (x − mean x) / √(variance + ε) · weight + bias for each row.
+func (r *Reader) normalise(x rows, g norm) rows {
 	out := newRows(x.n, x.width)
 	for i := range x.n {
-		from, to := x.at(i), out.at(i)
-		scale := 1 / sqrt(dot(from, from)/float32(x.width)+r.epsilon)
-		for k, v := range from {
-			to[k] = float32(v*scale) * g[k]
+		to := out.at(i)
+		mean := float32(0)
+		for _, v := range x.at(i) {
+			mean += v
+		}
+		mean /= float32(x.width)
+		for k, v := range x.at(i) {
+			to[k] = v - mean
+		}
+		scale := 1 / sqrt(dot(to, to)/float32(x.width)+r.epsilon)
+		for k, v := range to {
+			to[k] = float32(float32(v*scale)*g.weight[k]) + g.bias[k]
 		}
 	}
 	return out
@@ -110,7 +122,7 @@ func (r *Reader) normalise(x rows, g []float32) rows {
 func (r *Reader) run(b *block, x, memory rows) error {
 	for k := range b.conv {
 		h := r.normalise(x, b.convNorm[k])
-		ab, err := b.conv[k].apply(around(h, k+1))
+		ab, err := b.conv[k].apply(around(h, b.reach[k]))
 		if err != nil {
 			return err
 		}
@@ -215,31 +227,26 @@ func turned(x rows) rows {
 type known struct {
 	e     rows // embeddings
 	align rows // of them
-	x     rows // states of the encoder
+	base  rows // the features of the words by themselves
 }
 
 // encode computes what does not depend on another text.
 func (r *Reader) encode(t *text, question bool) (known, error) {
 	n := len(t.words)
-	k := known{e: newRows(n, r.words.width)}
-	base := newRows(n, baseFeatures)
+	k := known{e: newRows(n, r.words.width), base: newRows(n, baseFeatures)}
 	for i := range t.words {
 		w := &t.words[i]
 		r.embed(k.e.at(i), w.low)
-		copy(base.at(i), w.base[:])
+		copy(k.base.at(i), w.base[:])
 		if question {
-			base.at(i)[baseFeatures-1] = 1
+			k.base.at(i)[baseFeatures-1] = 1
 		}
 	}
 	var err error
-	if k.align, err = r.align.apply(k.e); err != nil {
-		return k, err
+	if k.align, err = r.align.apply(k.e); err == nil {
+		relu(k.align.x)
 	}
-	relu(k.align.x)
-	if k.x, err = r.enter.apply(concat(k.e, base)); err != nil {
-		return k, err
-	}
-	return k, r.run(&r.encoder, k.x, rows{})
+	return k, err
 }
 
 // embed writes the embedding of a word: its own and those of its parts.
@@ -261,13 +268,20 @@ func (r *Reader) embed(out []float32, low string) {
 func (r *Reader) scores(q, p *text, kq, kp known) (spans rows, none float32, err error) {
 	fp, fq := features(q, p, r.fuzzy)
 	pf, qf := flat(fp), flat(fq)
-	y := rows{kq.x.n, kq.x.width, append([]float32(nil), kq.x.x...)}
-	ask, err := r.ask.apply(concat(y, qf))
+	x, err := r.enterP.apply(concat(kp.e, aligned(kq, kp), kp.base, pf))
 	if err != nil {
 		return spans, 0, err
 	}
-	y.add(ask)
-	h, err := r.meetTexts(kq, kp, y, pf)
+	y, err := r.enterQ.apply(concat(kq.e, kq.base, qf))
+	if err != nil {
+		return spans, 0, err
+	}
+	for _, t := range []rows{x, y} {
+		if err := r.run(&r.encoder, t, rows{}); err != nil {
+			return spans, 0, err
+		}
+	}
+	h, err := r.meetTexts(x, y)
 	if err != nil {
 		return spans, 0, err
 	}
@@ -276,14 +290,22 @@ func (r *Reader) scores(q, p *text, kq, kp known) (spans rows, none float32, err
 			return spans, 0, err
 		}
 	}
-	return r.point(h, kp.x, y, pf)
+	return r.point(h, x, y, pf)
 }
 
-// meetTexts returns the passage's states with what they find in the question.
-func (r *Reader) meetTexts(kq, kp known, y, pf rows) (rows, error) {
-	x := kp.x
-	near := newRows(x.n, y.n) // by embeddings
-	s := newRows(x.n, y.n)    // by states
+// aligned returns for each word of the passage the question's words that are near by their embeddings.
+func aligned(kq, kp known) rows {
+	near := newRows(kp.e.n, kq.e.n)
+	for i := range near.n {
+		native.Dots(near.at(i), kp.align.at(i), kq.align.x, kq.align.width)
+		native.Softmax(near.at(i), 1./8)
+	}
+	return weighted(near, kq.e)
+}
+
+// meetTexts returns the passage's states x with what they find in the question's y.
+func (r *Reader) meetTexts(x, y rows) (rows, error) {
+	s := newRows(x.n, y.n)
 	seeP, err := r.seeP.apply(x)
 	if err != nil {
 		return x, err
@@ -297,8 +319,6 @@ func (r *Reader) meetTexts(kq, kp known, y, pf rows) (rows, error) {
 		for k, v := range x.at(i) {
 			seen[k] = v * r.see[k]
 		}
-		native.Dots(near.at(i), kp.align.at(i), kq.align.x, kq.align.width)
-		native.Softmax(near.at(i), 1./8)
 		native.Dots(s.at(i), seen, y.x, y.width)
 		for j := range y.n {
 			s.at(i)[j] = seeP.x[i] + seeQ.x[j] + float32(s.at(i)[j]*scale)
@@ -312,7 +332,7 @@ func (r *Reader) meetTexts(kq, kp known, y, pf rows) (rows, error) {
 		native.Softmax(s.at(i), 1)
 	}
 	a, c := weighted(s, y), weighted(s, weighted(back, x))
-	m, err := r.mix.apply(concat(x, a, product(x, a), product(x, c), weighted(near, kq.e), pf))
+	m, err := r.mix.apply(concat(x, a, product(x, a), product(x, c)))
 	if err != nil {
 		return x, err
 	}

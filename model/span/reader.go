@@ -20,6 +20,9 @@ const Architecture = "tandem-span"
 // rules is the version of how text becomes words and features that this package follows.
 const rules = 1
 
+// network is the version of the network that this package computes.
+const network = 2
+
 // chunk is how many rows a product takes at once.
 const chunk = 512
 
@@ -35,13 +38,14 @@ type Reader struct {
 	device  npu.Device
 	lexicon lexicon
 
-	words, parts                       table
-	align, enter, ask, mix, head, meet linear
-	seeP, seeQ, pool, ends             linear
-	none1, none2                       linear
-	see                                []float32
-	encoder                            block
-	blocks                             []block
+	words, parts           table
+	align, enterP, enterQ  linear
+	mix, head, meet        linear
+	seeP, seeQ, pool, ends linear
+	none1, none2           linear
+	see                    []float32
+	encoder                block
+	blocks                 []block
 
 	heads, far, longest         int
 	maxPassage, maxQuestion     int
@@ -69,6 +73,7 @@ func New(f *gguf.File, d npu.Device) (*Reader, error) {
 	l.is("base_features", baseFeatures)
 	l.is("match_features", matchFeatures)
 	l.is("parts", numParts)
+	l.is("network", network)
 	blocks := l.number("block_count", mostBlocks)
 	if err := l.err(); err != nil {
 		return nil, err
@@ -84,14 +89,16 @@ func New(f *gguf.File, d npu.Device) (*Reader, error) {
 // network loads the layers of width d over embeddings of width e.
 func (r *Reader) network(l *loader, d, e, blocks int) {
 	r.words, r.parts = l.table("words.weight", len(r.lexicon.idf)+1, e), l.table("parts.weight", int(r.lexicon.buckets), e)
-	r.align, r.enter = l.linear("align", e, e), l.linear("enter", e+baseFeatures, d)
-	r.ask = l.linear("ask", d+matchFeatures, d)
+	r.align = l.linear("align", e, e)
+	r.enterP = l.linear("enter_p", 2*e+baseFeatures+matchFeatures, d)
+	r.enterQ = l.linear("enter_q", e+baseFeatures+matchFeatures, d)
 	r.seeP, r.seeQ, r.see = l.linear("see_p", d, 1), l.linear("see_q", d, 1), l.vector("see", d)
-	r.mix = l.linear("mix", 4*d+e+matchFeatures, d)
+	r.mix = l.linear("mix", 4*d, d)
 	r.pool, r.head = l.linear("pool", d, 1), l.linear("head", 3*d, d)
 	r.ends, r.meet = l.linear("ends", d, 2), l.linear("meet", d, 128)
 	r.none1, r.none2 = l.linear("none1", 2*d+matchFeatures, 64), l.linear("none2", 64, 1)
 	r.encoder = l.block("encoder", d, r.heads)
+	r.encoder.reach = [2]int{1, 1}
 	for k := range blocks {
 		r.blocks = append(r.blocks, l.block(fmt.Sprintf("blocks.%d", k), d, r.heads))
 	}
@@ -329,17 +336,21 @@ func (l *loader) linear(name string, in, out int) linear {
 	return x
 }
 
+func (l *loader) norm(name string, d int) norm {
+	return norm{l.vector(name+".weight", d), l.vector(name+".bias", d)}
+}
+
 // block loads a block of width d.
 func (l *loader) block(name string, d, heads int) block {
 	b := block{
 		q: l.linear(name+".q", d, d), kv: l.linear(name+".kv", d, 2*d), o: l.linear(name+".o", d, d),
 		up: l.linear(name+".up", d, 3*d), down: l.linear(name+".down", 3*d, d),
-		slope: l.vector(name+".slope", heads),
+		slope: l.vector(name+".slope", heads), reach: [2]int{1, 2},
 	}
 	for k := range b.conv {
-		b.convNorm[k] = l.vector(fmt.Sprintf("%s.conv_norm.%d", name, k), d)
+		b.convNorm[k] = l.norm(fmt.Sprintf("%s.conv_norm.%d", name, k), d)
 		b.conv[k] = l.linear(fmt.Sprintf("%s.conv.%d", name, k), 3*d, 2*d)
-		b.norm[k] = l.vector(fmt.Sprintf("%s.norm%d", name, k+1), d)
+		b.norm[k] = l.norm(fmt.Sprintf("%s.norm%d", name, k+1), d)
 	}
 	return b
 }

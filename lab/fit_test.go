@@ -18,7 +18,7 @@ var update = flag.Bool("update", false, "write fitted values into npu/phone/sim/
 
 type fit struct{ param, figure string }
 
-// fits are the fitted values with the figure that each follows from, the others being given.
+// fits are the fitted values, each with the figure that determines it when the others are given.
 var fits = []fit{
 	{"sm8650/qnn/op", "Samsung Table 10: generation, what scalar folding saves"},
 	{"sm8650/qnn/vector", "Samsung Table 10: first token, what scalar folding saves"},
@@ -44,12 +44,12 @@ var fits = []fit{
 	{"sm8750/npu_power", "sd.npu §5.2: energy of a request, OnePlus 13"},
 }
 
-// atNone are fits that want less than none, to the difference of two figures, which are compared all the same.
+// atNone are values whose fit, to the difference of two figures, would be negative. They are 0, and the figures count as predictions.
 var atNone = []struct{ param, figure, less string }{
 	{"sm8550/mllm/load_fixed", "sd.npu Table 3: Qwen2.5-0.5B, NPU", "sd.npu Table 3: Qwen2.5-0.5B, +G"},
 }
 
-// misses returns how far each figure is from what was published, as the logarithm of the ratio.
+// misses returns how far each figure is from the published one, as the logarithm of the ratio.
 func misses(files sim.Files) ([]float64, error) {
 	v := validator{files: files}
 	if err := v.all(v.ablation, v.draftLengths, v.energy, v.samsung, v.samsungScaled, v.engines, v.mnn); err != nil {
@@ -58,12 +58,12 @@ func misses(files sim.Files) ([]float64, error) {
 	out := make([]float64, len(fits))
 	for i, f := range fits {
 		p := figure(v.figures, f.figure)
-		out[i] = math.Log(p.Predicted.Value / p.Published.Value) // not a number where there is none
+		out[i] = math.Log(p.Predicted.Value / p.Published.Value) // NaN if the figure is missing
 	}
 	return out, nil
 }
 
-// figure returns the figure of that name.
+// figure returns the figure with the given name.
 func figure(figures []PublishedFigure, name string) PublishedFigure {
 	if at := slices.IndexFunc(figures, func(p PublishedFigure) bool { return p.Figure == name }); at >= 0 {
 		return figures[at]
@@ -71,19 +71,19 @@ func figure(figures []PublishedFigure, name string) PublishedFigure {
 	return PublishedFigure{}
 }
 
-// solve fits all values at once by Newton's method on their logarithms.
+// solve fits all values together by Newton's method on their logarithms.
 func solve(files sim.Files) (sim.Files, error) {
 	set := func(files sim.Files, i int, by float64) (sim.Files, error) {
 		p, _ := files.Raw(fits[i].param)
 		return files.With(fits[i].param, p.Value*math.Exp(by))
 	}
-	const step, most = 1e-2, 0.4 // costs are whole nanoseconds: smaller steps drown in that
+	const step, most = 1e-2, 0.4 // costs are whole nanoseconds, so smaller steps are lost in rounding
 	for range 40 {
 		miss, err := misses(files)
 		if err != nil {
 			return nil, err
 		}
-		rows := make([][]float64, len(fits)) // the derivatives, and what is missed
+		rows := make([][]float64, len(fits)) // derivatives and misses
 		for i := range rows {
 			rows[i] = append(make([]float64, len(fits)), -miss[i])
 		}
@@ -117,7 +117,7 @@ func solve(files sim.Files) (sim.Files, error) {
 	return nil, fmt.Errorf("the fits do not settle")
 }
 
-// eliminate solves n equations, each a row of n factors and the right side.
+// eliminate solves n linear equations. Each is a row of n factors and the right side.
 func eliminate(rows [][]float64) []float64 {
 	n := len(rows)
 	for c := range n {
@@ -145,8 +145,8 @@ func eliminate(rows [][]float64) []float64 {
 	return x
 }
 
-// Every fitted value follows anew from its figure, and nothing else is called fitted. With -update the files get
-// what follows.
+// Fitting again gives every fitted value, and nothing else is called fitted. With -update the new values are written to the
+// files.
 func TestFits(t *testing.T) {
 	files := sim.Default()
 	solved, err := solve(files)
@@ -177,7 +177,7 @@ func TestFits(t *testing.T) {
 		p, _ := files.Raw(f.param)
 		a, b := figure(figures, f.figure), figure(figures, f.less)
 		if !called[f.param] || p.Value != 0 || a.Predicted.Value-b.Predicted.Value < a.Published.Value-b.Published.Value {
-			t.Errorf("%s is %v, but %s and %s want more than none", f.param, p.Value, f.figure, f.less)
+			t.Errorf("%s is %v, but %s and %s make it positive", f.param, p.Value, f.figure, f.less)
 		}
 		delete(called, f.param)
 	}
@@ -193,7 +193,7 @@ func TestFits(t *testing.T) {
 	}
 }
 
-// fitted are the values that are called fitted.
+// fitted returns the values that the files call fitted.
 func fitted(files sim.Files) map[string]bool {
 	out := map[string]bool{}
 	add := func(at string, params map[string]sim.Param) {
@@ -212,7 +212,7 @@ func fitted(files sim.Files) map[string]bool {
 	return out
 }
 
-// writeFit puts a fitted value with five digits into its file, where each value has a line of its own.
+// writeFit writes a fitted value with five digits into its file, where each value has its own line.
 func writeFit(param string, value float64) error {
 	parts := strings.Split(param, "/")
 	file := "../npu/phone/sim/soc/" + parts[0] + ".json"

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Passes of several contexts give the same text, and the row says what they did; one context hedges nothing.
+// Passes of several contexts give the same text, and the result says what they decoded. Passes of one context hedge nothing.
 func TestHedge(t *testing.T) {
 	b := setup(t)
 	x := Hedge{Setup: b, RTT: []time.Duration{0, 20 * ms}, Contexts: []int{1, 4}, Decode: [2]time.Duration{ms, ms}}

@@ -29,8 +29,8 @@ const ms = time.Millisecond
 
 func quiet(int, int) {}
 
-// DRAGON Figure 8: more latency costs lock step most; whatever moves aggregation by need is not worse than
-// the better fixed side, and mirror is the fastest of all.
+// DRAGON Figure 8: latency costs lock step most. Greedy placement is no slower than the better fixed side, and mirror is the
+// fastest.
 func TestDRAGON_Figure8(t *testing.T) {
 	x := Schedule{Tokens: 100, Records: 12, Delays: [][2]time.Duration{{60 * ms, 30 * ms}, {30 * ms, 30 * ms}}, RTTs: []time.Duration{50 * ms, 300 * ms}, Horizon: scheduler.DefaultHorizon}
 	r, err := x.Run(t.Context(), quiet)
@@ -64,7 +64,7 @@ func TestDRAGON_Figure8(t *testing.T) {
 	}
 }
 
-// Theorem 6.2's curve and the played points belong together where the device is the faster side.
+// Simulated points are on Theorem 6.2's curve where the theorem applies, and never far below it.
 func TestSpeedup(t *testing.T) {
 	x := Speedup{Tokens: 400, Cloud: 30 * ms, RTT: 300 * ms, Accept: []float64{0.3, 0.9}, Device: []time.Duration{10 * ms, 100 * ms, 400 * ms}}
 	r, err := x.Run(t.Context(), quiet)
@@ -82,7 +82,7 @@ func TestSpeedup(t *testing.T) {
 	}
 }
 
-// setup is two sides with a small random model.
+// setup makes two sides with a small random model.
 func setup(t *testing.T) Setup {
 	t.Helper()
 	words := []string{"cabin", "museum", "harbour", "opens", "wifi"}
@@ -115,7 +115,7 @@ func setup(t *testing.T) Setup {
 	return b
 }
 
-// The same seed gives the same text in every cell of the shared coupling, played or live.
+// The same seed gives the same text in every cell of the shared coupling, simulated or live.
 func TestSameTextPlayedAndLive(t *testing.T) {
 	b := setup(t)
 	x := Latency{Setup: b, Delays: [][2]time.Duration{{2 * ms, ms}}, RTTs: []time.Duration{0, 20 * ms}}
@@ -148,7 +148,7 @@ func TestSameTextPlayedAndLive(t *testing.T) {
 	}
 }
 
-// Losses and recorded networks change no text either.
+// Losses and recorded networks do not change the text.
 func TestSameTextOverBadNetworks(t *testing.T) {
 	b := setup(t)
 	loss := Loss{Setup: b, Delays: [][2]time.Duration{{30 * ms, 20 * ms}}, RTT: 80 * ms, Losses: []float64{0, 0.1}, Simulated: true}
@@ -182,7 +182,7 @@ func TestSameTextOverBadNetworks(t *testing.T) {
 	}
 }
 
-// A part of a trace is the trace, from there on, around its end.
+// A part of a trace goes on at the trace's beginning when it passes the end.
 func TestCut(t *testing.T) {
 	whole := &netem.Trace{Period: 4 * time.Second, Points: []netem.Point{{Delay: 1}, {At: time.Second, Delay: 2}, {At: 3 * time.Second, Delay: 3}}}
 	got := cut(whole, 2500*ms, 3*time.Second)
@@ -204,7 +204,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// A recording becomes a picture: both sides' decoding, journeys, targets.
+// The picture of a recording shows decoding, drafts on their way, and targets.
 func TestReplay(t *testing.T) {
 	r := Replay([]node.Line{
 		{Event: "begin", Placement: "greedy", Coupling: "speculative"},
@@ -237,8 +237,8 @@ func wellFormed(t *testing.T, data []byte) {
 	}
 }
 
-// Rows read back as they were written; what does not apply is left out.
-func TestRows(t *testing.T) {
+// Results are read back as they were written. What does not apply is left out.
+func TestResults(t *testing.T) {
 	row := Result{Experiment: "latency", Method: "tandem", RTT: Is(0), PerToken: Is(1.0 / 3), Simulated: true}
 	data, err := json.Marshal(row)
 	if err != nil {
@@ -261,11 +261,11 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// The report is one page with every result, its command, and nothing from elsewhere.
-func TestReport(t *testing.T) {
+// The page has every report with its command, and needs no other file.
+func TestPage(t *testing.T) {
 	dir := t.TempDir()
 	if _, _, err := Page(dir, "test"); err == nil {
-		t.Error("a report of nothing")
+		t.Error("a page without reports")
 	}
 	x := Schedule{Tokens: 10, Records: 2, Delays: [][2]time.Duration{{30 * ms, 30 * ms}}, RTTs: []time.Duration{50 * ms}, Horizon: 8}
 	r, err := x.Run(t.Context(), nil)
@@ -282,7 +282,7 @@ func TestReport(t *testing.T) {
 	}
 	page, n, err := Page(dir, "tandem test")
 	if n != 2 {
-		t.Errorf("%d results", n)
+		t.Errorf("%d reports", n)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -308,8 +308,8 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// The report says which cells of the shared coupling hold the same text, and does not hide those that do not.
-func TestReportTexts(t *testing.T) {
+// The page says which cells of the shared coupling hold the same text, and which do not.
+func TestPageTexts(t *testing.T) {
 	row := func(method, text string) Result { return Result{Method: method, Text: text} }
 	same := []Report{
 		{Name: "latency", Results: []Result{row("tandem", "a"), row("drdg-tw", "a"), row("dragon", "b"), row("device-alone", "c")}},
@@ -325,7 +325,7 @@ func TestReportTexts(t *testing.T) {
 	}
 }
 
-// A time to the first token is played with the question on its way while both sides read.
+// In the simulated time to the first token, the question travels while the device reads.
 func TestTTFT(t *testing.T) {
 	b := setup(t)
 	b.Read = [2]time.Duration{30 * ms, 6 * ms}
@@ -361,7 +361,7 @@ func TestTTFT(t *testing.T) {
 	}
 }
 
-// The baselines run live, in the same cells as the pair.
+// The baselines run live in the same cells as the pair.
 func TestBaselinesLive(t *testing.T) {
 	x := TTFT{Setup: setup(t), RTTs: []time.Duration{20 * ms}}
 	r, err := x.Run(t.Context(), quiet)

@@ -15,12 +15,13 @@ import (
 
 	"tandem/npu"
 	"tandem/npu/phone/memory"
+	"tandem/npu/phone/plan"
 	"tandem/npu/phone/sim"
 	"tandem/specdec"
 )
 
-// What parameters were fitted to comes out as published, nothing else counts as fitted, and every figure has
-// what its kind needs.
+// Figures that parameters were fitted to are predicted as published, no other counts as fitted, and every figure has the
+// fields of its kind.
 func TestFittedFigures(t *testing.T) {
 	figures, err := Validate(nil)
 	if err != nil {
@@ -54,8 +55,7 @@ func TestFittedFigures(t *testing.T) {
 	}
 }
 
-// Errors are relative, and zero within a published range; of bounds and of what follows from the rules none
-// is counted.
+// Errors are relative, and zero within a published range. Bounds and figures that follow from the rules have none.
 func TestFigureErrors(t *testing.T) {
 	var v validator
 	v.is("sd.npu a", "", 10, 12, "")
@@ -96,7 +96,7 @@ func TestFigureErrors(t *testing.T) {
 	}
 }
 
-// What the papers say stands there as they say it, whether the simulator agrees or not.
+// Published figures are listed as the papers state them, whether the simulator agrees or not.
 func TestPublishedAsPublished(t *testing.T) {
 	figures, err := Validate(nil)
 	if err != nil {
@@ -140,7 +140,7 @@ func TestPublishedAsPublished(t *testing.T) {
 	}
 }
 
-// docs/phone.md tells the errors as they are.
+// docs/phone.md states the current errors.
 func TestDocumentedErrors(t *testing.T) {
 	figures, err := Validate(nil)
 	if err != nil {
@@ -170,7 +170,7 @@ func TestDocumentedErrors(t *testing.T) {
 	}
 }
 
-// Where no phone is named, the one that fits does not stand for the others.
+// A figure that names no phone counts for the phone with the largest error.
 func TestFarthestPhone(t *testing.T) {
 	v := validator{files: sim.Default()}
 	by := map[string]float64{"sm8550": 1.1, "sm8650": 1, "sm8750": .7}
@@ -180,7 +180,7 @@ func TestFarthestPhone(t *testing.T) {
 	}
 }
 
-// Drafting that was measured stands beside the papers', and counts for nothing of the simulator.
+// Measured drafting is listed next to the papers' numbers and does not count as the simulator's.
 func TestMeasuredDrafting(t *testing.T) {
 	with, err := Validate(&AcceptLengths{Task: "summary", Of: "m", Inputs: 2, SAM: 3.6, All: 5, PLD: 2, Wasted: .1, Underutilised: .8, Reusable: .385})
 	if err != nil {
@@ -206,9 +206,8 @@ func TestMeasuredDrafting(t *testing.T) {
 	}
 }
 
-// The figures that the experiment is about: switching hides what can be hidden and comes near the optimum;
-// half the memory costs a third of paging's stalls or less; what is native is compared; all of it reaches
-// files, the report and programs.
+// Switching hides what can be hidden and is near the optimum. With half the memory, staging stalls at most a third as long as
+// paging. Native runs are compared. All of it reaches the files, the page and the data for programs.
 func TestNPU(t *testing.T) {
 	x := NPU{SoCs: []string{"sm8650/mllm", "sm8550/mllm"}, MemorySoC: "sm8750/llada", Chunk: 256, Small: 32, Blocks: []int{2, 6}, Chunks: 4, Nodes: 200_000,
 		Native: func(_ context.Context, share float64, _ bool) (NativeRun, error) {
@@ -313,8 +312,8 @@ func TestNPU(t *testing.T) {
 	}
 }
 
-// sd.npu Table 3: drafts make tokens cheaper the more of them are accepted, graph switching hides what it
-// hides with drafts and without, and every cell has its published number.
+// sd.npu Table 3: the more drafts are accepted, the cheaper are tokens; graph switching saves the same time with drafts and
+// without; every cell has its published number, and fitted cells are marked.
 func TestSdnpu_Table3(t *testing.T) {
 	if len(Table3) != 15 {
 		t.Fatalf("%d cells", len(Table3))
@@ -343,7 +342,7 @@ func TestSdnpu_Table3(t *testing.T) {
 				t.Errorf("%s, %s: fitted %v", r.Model, name, r.Fitted)
 			}
 		}
-		// 2 ms for each of 1500 tokens, over 100 tokens: both the time and the energy of a request hold it.
+		// 2 ms for each of 1500 tokens read, over 100 written.
 		if c := by["all"].Calibration.Value; c != 30 || by["+G+SD"].Calibration.Value != 0 {
 			t.Errorf("%s: calibration takes %v ms a token", rows[i].Model, c)
 		}
@@ -356,7 +355,7 @@ func TestSdnpu_Table3(t *testing.T) {
 	}
 }
 
-// Accept lengths are picked out of what Spec measured, and of nothing less.
+// AcceptLengthsOf finds the lengths in what Spec measured, and fails if one is missing.
 func TestAcceptLengthsOf(t *testing.T) {
 	rows := []SpecResult{{Task: "rag", Method: "sam", AcceptLength: 9}, {Task: "summary", Method: "sam", AcceptLength: 2, Inputs: 3},
 		{Task: "summary", Method: "pld", AcceptLength: 1.5, Wasted: .2, Underutilised: .7},
@@ -370,7 +369,7 @@ func TestAcceptLengthsOf(t *testing.T) {
 	}
 }
 
-// What is mapped beyond one session's window is said to take more of them, and no mapping lies in two.
+// Where more is mapped than one session's window holds, the line counts several sessions. No mapping spans two.
 func TestMemoryCountsSessions(t *testing.T) {
 	c, err := sim.Find("sm8750/llada")
 	if err != nil {
@@ -400,8 +399,7 @@ func TestMemoryCountsSessions(t *testing.T) {
 	}
 }
 
-// A switch computes the layers and loads them, with decoding's head behind the last block; prefill's head is in
-// no chunk.
+// A block's times are those of its layers. Decoding's head is loaded with the last block; prefill's head is in no chunk.
 func TestSwitchProblem(t *testing.T) {
 	c, err := sim.Find("sm8650/mllm")
 	if err != nil {
@@ -427,5 +425,30 @@ func TestSwitchProblem(t *testing.T) {
 	}
 	if !slices.Equal(p.Runs, []int{8, 8}) {
 		t.Errorf("runs %v", p.Runs)
+	}
+}
+
+// The papers' rule from the first chunk on loses to synchronous loading where G² is slow and the prompt is long, and the
+// finding says so. With G² of a quarter of a chunk, which CoordGen §3.2 names, it does not lose.
+func TestRuleFinding(t *testing.T) {
+	for _, soc := range []string{"sm8550/mllm", "sm8650/mllm", "sm8750/mllm"} {
+		c, err := sim.Find(soc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := NPU{Chunk: 256, Small: 32, Blocks: []int{2}, Chunks: 8}.ruleFinding(c)
+		if err != nil || strings.Contains(got, " in 0 of 24 prefills with G² of 32 rows") || !strings.Contains(got, " in 0 of 24 prefills with G² of 64 rows") {
+			t.Errorf("%q, %v", got, err)
+		}
+		for _, model := range switchingShapes { // the papers' setting: two blocks, 1500 tokens
+			p, err := switchingProblem(c, model, 2, 6, 256, 32)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rule, synchronous := p.Simulate(p.Plan(plan.Greedy)), p.Simulate(p.Plan(plan.Synchronous))
+			if rule.Hidden() <= synchronous.Hidden() || rule.Total() <= synchronous.Total() {
+				t.Errorf("%s on %s: %v with %.2f hidden, synchronous %v", model, soc, rule.Total(), rule.Hidden(), synchronous.Total())
+			}
+		}
 	}
 }

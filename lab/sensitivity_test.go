@@ -11,7 +11,7 @@ import (
 	"tandem/npu/phone/sim"
 )
 
-// weak are values that no figure constrains well, with others to try: without these, half and double.
+// weak are values that no figure constrains well, with other values to try: by default half and double.
 var weak = []struct {
 	param  string
 	values []float64
@@ -29,7 +29,7 @@ var weak = []struct {
 	{param: "sm8750/cpu_power"},
 }
 
-// outcome is what the experiment claims, and how the simulator stands to the figures, as a row of a table.
+// outcome returns the experiment's claims and the simulator's errors as a line of a table.
 func outcome(t *testing.T, files sim.Files) string {
 	t.Helper()
 	x := NPU{SoCs: []string{"sm8550/mllm", "sm8650/mllm", "sm8750/mllm"}, MemorySoC: "sm8750/llada", Chunk: 256, Small: 32, Blocks: []int{6}, Chunks: 4, Nodes: 50_000, files: files}
@@ -73,7 +73,7 @@ func outcome(t *testing.T, files sim.Files) string {
 	return fmt.Sprintf("%.1f %% of %d | %.1f %% | %.0f and %.0f ms%s", 100*hidden, holds, 100*math.Abs(farthest), stalls["staging"], stalls["paging"], medians)
 }
 
-// docs/phone.md tells what follows from the values that no figure constrains well.
+// docs/phone.md states how the claims depend on values that no figure constrains well.
 func TestDocumentedSensitivity(t *testing.T) {
 	text, err := os.ReadFile("../docs/phone.md")
 	if err != nil {

@@ -21,14 +21,14 @@ import (
 	"tandem/specdec"
 )
 
-// sharedData is the folder of public data beside the repository; the test is skipped where there is none.
+// sharedData returns the folder of public data next to the repository. It skips the test if there is none.
 func sharedData(t *testing.T) string {
 	dir, err := filepath.Abs("../../shared/data")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "specbench", "questions.jsonl")); err != nil {
-		t.Skip("no Spec-Bench data beside the repository")
+		t.Skip("no Spec-Bench data next to the repository")
 	}
 	return dir
 }
@@ -59,7 +59,7 @@ func specPromptsApart(t *testing.T, data string) {
 	}
 }
 
-// Replies are to the conversations that ship with the program, of which the oldest lines may go.
+// Replies are to the conversations that ship with the program, whose oldest lines may be cut.
 func TestSpecPromptsOfReplies(t *testing.T) {
 	want, err := ReadSpecPrompts(bytes.NewReader(models.Replies))
 	if err != nil || len(want) != 40 {
@@ -96,7 +96,7 @@ func TestSpecPromptFitCutsTheContextOnly(t *testing.T) {
 	}
 }
 
-// Every way of drafting gives plain decoding's answers, and its row says what they took.
+// Every way of drafting gives plain decoding's answers, and its result says what they cost.
 func TestSpec(t *testing.T) {
 	m, err := model.OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{Seed: 3, Gain: 2}), native.New(1))
 	if err != nil {
@@ -148,5 +148,47 @@ func TestSpec(t *testing.T) {
 	cancel()
 	if _, err := s.Run(ctx, "own", inputs, methods, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// By the passes of another model and by the model's own, the findings name what is faster than all drafters together.
+func TestSpecFindings(t *testing.T) {
+	results := []SpecResult{
+		{Task: "summary", Method: "pld", Model: "small", CostsOf: "large", Inputs: 3, Ratio: 2.1, OwnRatio: Is(2.26)},
+		{Task: "summary", Method: "all", Model: "small", CostsOf: "large", Inputs: 3, Ratio: 2.8, OwnRatio: Is(1.67)},
+		{Task: "summary", Method: "eagle (simulated)", Model: "small", CostsOf: "large", Inputs: 3, Ratio: 3, OwnRatio: Is(3), Simulated: true},
+		{Task: "rag", Method: "pld", Model: "small", CostsOf: "large", Ratio: 9},
+	}
+	got := SpecFindings(results)
+	if want := "summary, by the passes of small: all (1.67) is slower than pld (2.26), 3 inputs."; len(got) != 1 || got[0] != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if note := string(SpecFigure(results).SVG); !strings.Contains(note, "Answers by small") {
+		t.Error("the figure does not name the model")
+	}
+}
+
+// With the costs of another model, results have a ratio by the model's own costs too.
+func TestSpecOwnCosts(t *testing.T) {
+	m, err := model.OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{Seed: 3, Gain: 2}), native.New(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	flat, steep := slices.Repeat(specdec.Costs{1}, 64), specdec.Costs{}
+	for i := range 64 {
+		steep = append(steep, float64(i+1))
+	}
+	s := Spec{Model: m, Costs: flat, Own: steep, History: t.TempDir(), MaxTokens: 40, Rows: 32}
+	in := SpecInput{Tokens: chat.Encode(m.Tokenizer(), "the cat sat on the mat. the dog sat on the cat. the cat sat on")}
+	results, err := s.Run(t.Context(), "own", []SpecInput{in}, []string{"plain", "eagle (simulated)"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := results[0]; r.Ratio != 1 || r.OwnRatio != Is(1) {
+		t.Errorf("plain: %+v", r)
+	}
+	if r := results[1]; r.Ratio < 1.5 || r.OwnRatio.Value > 1.01 {
+		t.Errorf("a pass that costs the same for all rows, and one that does not: %+v", r)
 	}
 }

@@ -15,9 +15,8 @@ import (
 	"tandem/scheduler"
 )
 
-// Through the recorded network that stands still for seconds, in every placement and begun at any moment before
-// it, no token is lost or repeated: each is what its predecessors demand, the pair's target or, where the device
-// was alone, its own draft.
+// Over a recorded network that stalls for seconds, in every placement and from any moment before the stall, no token is lost
+// or repeated. Each is the pair's target after the tokens before it or, where the device was alone, the device's draft.
 func TestStallTrace(t *testing.T) {
 	file := filepath.Join(sharedData(t), "traces", "ping-cloud-ORAN.txt")
 	placements := []tandem.Placement{tandem.PlaceMirror, tandem.PlaceDevice, tandem.PlaceCloud, tandem.PlaceGreedy, tandem.PlaceSync}

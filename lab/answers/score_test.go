@@ -23,7 +23,7 @@ func TestJudge(t *testing.T) {
 		{fact, Answer{Text: "9:30", Shown: read[:1], Read: read}, Score{Exact: true, Holds: true, F1: 1, Sentence: true, Read: true}},
 		{fact, Answer{Text: "8:00", Shown: read[1:], Read: read[1:]}, Score{Outcome: Wrong}},
 		{fact, Answer{Text: "19:30", Read: read}, Score{Outcome: WrongWords, Invented: []string{"19:30"}, Read: true}},
-		{fact, Answer{Text: "It opens at 9:30, Tuesdays.", Read: read}, Score{Holds: true, F1: 1. / 3, Read: true, Invented: []string{"Tuesdays"}}},
+		{fact, Answer{Text: "It opens at 9:30, Tuesdays.", Read: read}, Score{Holds: true, F1: 1. / 3, Sentence: true, Read: true, Invented: []string{"Tuesdays"}}},
 		{fact, Answer{Text: "That is unknown.", Unknown: true, Read: read}, Score{Outcome: SaysUnknown, Read: true}},
 		{fact, Answer{}, Score{Outcome: SaysUnknown}},
 		{two, Answer{Text: "It opens at 9:30 and closes at 17:00.", Read: read}, Score{Holds: true, F1: 0.4}},

@@ -73,8 +73,10 @@ func TestContainsSentence(t *testing.T) {
 		{"Swimming\nAqua jogging, Thu, 9:15–10:00, diving pool, 15, 70 €, Gudrun Pietsch", row, nil, true},
 		{"Course: Aqua jogging; Day: Thu; Time: 9:15–10:00; Pool: diving pool; Places: 15; Fee: 70 €; Instructor: Gudrun Pietsch", row, nil, true},
 		{"Aqua jogging, Thu, 9:15–10:00", row, []string{"Gudrun Pietsch"}, false},
-		{"15, 70 €, Gudrun Pietsch", row, []string{"Gudrun Pietsch"}, true}, // a piece with the answer
-		{"Gudrun Pietsch", row, []string{"Gudrun Pietsch"}, false},          // too short to be a piece of it
+		{"Courses\n10:00, diving pool, 15, 70 €, Gudrun Pietsch", row, []string{"Gudrun Pietsch"}, true}, // half of it, with the answer
+		{"Courses\n10:00, diving pool, 15, 70 €", row, []string{"Gudrun Pietsch"}, false},
+		{"15, 70 €, Gudrun Pietsch", row, []string{"Gudrun Pietsch"}, false}, // less than half
+		{"Gudrun Pietsch", row, []string{"Gudrun Pietsch"}, false},
 		{"Family: 290 €", "<tr><td>Family</td><td>290&nbsp;€</td></tr>", nil, true},
 		{"Family: 230 €", "<tr><td>Family</td><td>290&nbsp;€</td></tr>", nil, false},
 		{"", "x", nil, false},

@@ -6,14 +6,14 @@ import (
 	"unsafe"
 )
 
-// ptr is an address in C's memory: of a context, tensor, graph, buffer, backend. Zero is none.
+// ptr is an address in C's memory, of a context, tensor, graph, buffer or backend. Zero is none.
 type ptr = uintptr
 
-// api is the part of the libraries that this package calls, each function under its C name. Only functions
-// cross: no field of a C struct is read or written, so what may drift between versions is signatures,
-// numbers of enumerations, and the one struct that Init passes. check.go tests those.
+// api is the part of the libraries that this package calls, each function under its C name. No field of a C struct is read
+// or written, so only signatures, numbers of enumerations and the one struct that Init passes can differ between versions.
+// check.go tests those.
 type api struct {
-	// Init is ggml_init for so many bytes of tensors' descriptions, without their data. It passes a struct.
+	// Init is ggml_init with the given bytes for descriptions of tensors, without their data. It passes a struct.
 	Init func(size uintptr) ptr
 
 	Version  func() string                   `c:"ggml_version"`
@@ -99,11 +99,11 @@ type api struct {
 	GallocSize  func(g ptr, i int32) uintptr          `c:"ggml_gallocr_get_buffer_size"`
 	GallocFree  func(g ptr)                           `c:"ggml_gallocr_free"`
 
-	// bind makes the function at p callable as *f: those that only a backend knows, by Proc.
+	// bind is for functions that only a backend knows, by Proc.
 	bind func(f any, p ptr) // makes the function at p callable as *f
 }
 
-// kinds are the types of devices, by ggml's numbers.
+// kinds are the types of devices in the order of ggml's numbers.
 var kinds = []string{"cpu", "gpu", "integrated gpu", "accelerator", "several"}
 
 func kind(t int32) string {
@@ -126,7 +126,7 @@ func (a *api) devices() []Info {
 	return list
 }
 
-// lib is the loaded library. Where loading failed it has only the report, or is nil.
+// lib is the loaded library. If loading failed, it has only the report, or is nil.
 type lib struct {
 	api    api
 	report Report

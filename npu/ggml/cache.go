@@ -16,28 +16,28 @@ type cache struct {
 	pages  *pages // nil before the first run
 }
 
-// cacheLayer is one layer's: matrices of cells, which are also planes of a bank.
+// cacheLayer is the cache of one layer: matrices of cells, which are also planes of a bank.
 type cacheLayer struct {
 	layer, width int // of npu.Span's K and V
 	k, v         ptr // [width × cells] F16
 	*bank
-	plane int // the bank's that is k; the next is v
+	plane int // of the bank, for k; the next is v
 }
 
-// bank is the matrices of several layers of one width as one tensor, so that one operation reaches all of them.
+// bank holds the matrices of several layers of one width in one tensor, so that one operation reaches all of them.
 type bank struct {
 	at    ptr // [width × cells × planes] F16
 	cells int
 }
 
-// newCacheLayer describes a layer in a bank of its own, without memory.
+// newCacheLayer describes a layer in its own bank, without memory.
 func newCacheLayer(a *api, ctx ptr, width, cells int) *cacheLayer {
 	w, n := int64(width), int64(cells)
 	return &cacheLayer{width: width, k: a.New2D(ctx, int32(npu.F16), w, n), v: a.New2D(ctx, int32(npu.F16), w, n),
 		bank: &bank{a.New3D(ctx, int32(npu.F16), w, n, 2), cells}}
 }
 
-// cacheLayer returns the index of a layer of the cache, new if need be.
+// cacheLayer returns the index of a layer of the cache, which it adds if it is new.
 func (d *Device) cacheLayer(layer, width int) int {
 	c := &d.cache
 	for i, l := range c.layers {
@@ -46,13 +46,13 @@ func (d *Device) cacheLayer(layer, width int) int {
 		}
 	}
 	c.layers = append(c.layers, cacheLayer{layer: layer, width: width})
-	c.pages = nil // to be allocated anew, with this layer
+	c.pages = nil // allocate again, with this layer
 	return len(c.layers) - 1
 }
 
 const firstPages = 1024 / pageSize
 
-// reserve gives the cache at least so many pages, or twice what it has. Copies are dropped with the old memory.
+// reserve gives the cache at least n pages, or twice what it has. Copies are dropped with the old memory.
 func (d *Device) reserve(need int) error {
 	c, a, n := &d.cache, d.api, firstPages
 	for n < need {
@@ -99,11 +99,11 @@ func (d *Device) dropCache() {
 
 func planeBytes(width, cells int) int { return 2 * width * cells }
 
-// mostBank bounds a bank's bytes where the device's own bound is higher: drivers reach no further into one tensor
-// than 2 or 4 GiB.
+// mostBank bounds a bank's bytes if the device's own bound is higher: drivers cannot address more than 2 or 4 GiB of one
+// tensor.
 const mostBank = 1 << 30
 
-// bankOf returns how many of the layers, from the first on, go into one bank.
+// bankOf returns how many of the layers, from the first, go into one bank.
 func (d *Device) bankOf(list []cacheLayer, cells int) int {
 	most := int(min(d.api.BuftMost(d.api.DevBuft(d.dev)), mostBank))
 	n := 1
@@ -113,7 +113,7 @@ func (d *Device) bankOf(list []cacheLayer, cells int) int {
 	return n
 }
 
-// newBank gives layers of one width memory; it reports whether there was enough.
+// newBank allocates memory for layers of one width, and reports whether there was enough.
 func (d *Device) newBank(list []cacheLayer, cells int) bool {
 	a, buft, width := d.api, d.api.DevBuft(d.dev), list[0].width
 	b := &bank{a.New3D(d.cache.ctx, int32(npu.F16), int64(width), int64(cells), int64(2*len(list))), cells}
@@ -122,7 +122,7 @@ func (d *Device) newBank(list []cacheLayer, cells int) bool {
 		return false
 	}
 	d.cache.bufs = append(d.cache.bufs, buf)
-	a.BufClear(buf, 0) // what lies in a cell must be a number, masked or not
+	a.BufClear(buf, 0) // a cell must hold numbers even if it is masked
 	base := a.BufBase(buf)
 	if a.TensorAlloc(buf, b.at, base) != 0 {
 		return false
@@ -143,12 +143,12 @@ func (d *Device) newBank(list []cacheLayer, cells int) bool {
 	return true
 }
 
-// inputs are the leaves that a run fills, for a number of rows and a window.
+// inputs are the tensors that a run fills, for a number of rows and a window.
 type inputs struct {
 	owned
 	rows, window     int
 	positions, slots ptr
-	written          ptr // the slots for each plane of a bank, as looking up wants them: [rows × planes]
+	written          ptr // the slots for each plane of a bank, for looking up: [rows × planes]
 	planes           int
 	mask             ptr
 }
@@ -176,17 +176,17 @@ func (d *Device) inputsFor(rows, window int) (*inputs, error) {
 	return in, nil
 }
 
-// plan is what runs of all layers of one step share: which cells hold what, the mask, the positions.
+// plan is what the runs of all layers in one step share: the use of cells, the mask and the positions.
 type plan struct {
 	*inputs
 	positions []int32
 	masks     []npu.RowMask
 	spans     [][]spanRef // of each row's cache
 	wants     []want
-	own       []home // where each row's key and value go
+	own       []home // the slot for each row's key and value
 }
 
-// home is a slot: a position of a wanted span.
+// home is a slot: a position in a wanted span.
 type home struct{ want, at int }
 
 // fits reports whether the plan was made for these arguments.
@@ -211,7 +211,7 @@ func (p *plan) fits(a *npu.Args, attend bool, bucket int) bool {
 	return true
 }
 
-// plan returns the plan of the arguments, the last one if it still fits.
+// plan returns the plan for the arguments, which may be the last one.
 func (d *Device) plan(a *npu.Args, attend bool, bucket int) (*plan, error) {
 	if d.last.fits(a, attend, bucket) && (!attend || d.cache.pages != nil) {
 		return d.last, nil
@@ -246,7 +246,7 @@ func (d *Device) placeAll(wants []want) (window int, err error) {
 	for i := range wants {
 		need += pagesFor(wants[i].n)
 	}
-	if err := d.reserve(2 * need); err != nil { // with room for the next, and for others
+	if err := d.reserve(2 * need); err != nil { // with room for the next positions and for others
 		return 0, err
 	}
 	cells, err := d.cache.pages.place(wants)
@@ -256,7 +256,7 @@ func (d *Device) placeAll(wants []want) (window int, err error) {
 	return windowBucket(cells), nil
 }
 
-// collect finds the spans that the rows attend to, each once, and where the rows go.
+// collect finds the spans that the rows attend to, each once, and the rows' slots.
 func (p *plan) collect(a *npu.Args) error {
 	index := map[*uint16]int{}
 	for i, kv := range a.KV[:a.Rows] {
@@ -316,7 +316,7 @@ func (d *Device) fill(p *plan, a *npu.Args) {
 	slots, mask := staged[int64](&d.staging, p.rows), staged[uint16](&d.staging, p.rows*p.window)
 	for i := range p.rows {
 		row := mask[i*p.window:][:p.window]
-		if i >= a.Rows { // not in use: writes to cell 0, which nobody else has, and attends to that
+		if i >= a.Rows { // a row that is not in use writes to cell 0, which nothing else uses, and attends to that
 			fill(row, masked)
 			slots[i], row[0] = 0, visible
 			continue
@@ -346,12 +346,12 @@ func fill(row []uint16, v uint16) {
 	}
 }
 
-// show makes visible what row i attends to.
+// show unmasks what row i attends to.
 func (p *plan) show(row []uint16, a *npu.Args, i int) {
 	a.Mask(i).Path(func(slot, n int) { p.showSlots(row, i, slot, n) })
 }
 
-// showSlots makes n slots of row i's cache visible, from slot on.
+// showSlots unmasks n slots of row i's cache, from slot on.
 func (p *plan) showSlots(row []uint16, i, slot, n int) {
 	for _, ref := range p.spans[i] {
 		if slot >= ref.n {
@@ -379,12 +379,12 @@ func (p *plan) wantOf(first *uint16) *want {
 	return nil
 }
 
-// send copies to the device what a layer attends to and has not got there, except what this run computes.
+// send copies to the device what a layer attends to and is not there yet, except what this run computes.
 func (d *Device) send(p *plan, layer int) {
 	l := &d.cache.layers[layer]
 	for i := range p.wants {
 		w := &p.wants[i]
-		low, written := w.n, 0 // of the positions that the run writes: the first, how many
+		low, written := w.n, 0 // the first position that the run writes, and their number
 		for _, h := range p.own {
 			if h.want == i {
 				low, written = min(low, h.at), written+1
@@ -406,7 +406,7 @@ func (d *Device) send(p *plan, layer int) {
 	}
 }
 
-// settle notes that the layer's copies are those of the spans, or that a run has failed.
+// settle records that the layer's copies equal the spans, or that a run has failed.
 func (p *plan) settle(layer int, ok bool) {
 	for i := range p.wants {
 		w := &p.wants[i]

@@ -12,16 +12,15 @@ import (
 	"tandem/npu/quant"
 )
 
-// What the libraries' headers say is compiled into this program; what the libraries do may differ in
-// another version. These checks call them and compare, before anything is computed with them. A library
-// that fails is refused.
+// This program is compiled for one version of the libraries' headers, and other versions may differ. These checks call the
+// libraries and compare results before anything is computed with them. A library that fails is refused.
 
-// drift is the error of a library that does not behave like the one that this program was written for.
+// drift returns the error for a library that behaves differently from the version that this program was written for.
 func drift(version, format string, args ...any) error {
 	return fmt.Errorf("version %s differs from 0.25, which this program was written for: %s", version, fmt.Sprintf(format, args...))
 }
 
-// lacks is the error of a library without some functions.
+// lacks returns the error for a library without some functions.
 func lacks(version string, missing []string) error {
 	const most = 3
 	names := strings.Join(missing[:min(most, len(missing))], ", ")
@@ -31,7 +30,7 @@ func lacks(version string, missing []string) error {
 	return fmt.Errorf("%s has no %s: this program was written for 0.25; take the libraries of a version near that", version, names)
 }
 
-// checkTypes looks at struct ggml_init_params, the numbers and sizes of element types, and views.
+// checkTypes checks struct ggml_init_params, the numbers and sizes of element types, and views.
 func (a *api) checkTypes(version string) error {
 	size := 1024 + 16*a.Overhead()
 	if o := a.Overhead(); o < 64 || o > 1<<16 {
@@ -70,8 +69,8 @@ func (a *api) checkTypes(version string) error {
 	return nil
 }
 
-// checkResults computes small graphs with every operation on the libraries' processor and compares it with
-// the native device.
+// checkResults computes small graphs with every operation on the libraries' processor, and compares them with the native
+// device.
 func (a *api) checkResults(version string) error {
 	cpu := -1
 	infos := a.devices()
@@ -104,16 +103,16 @@ func (a *api) checkResults(version string) error {
 	return nil
 }
 
-// ErrWrong is in errors of Check that say that a device's results are not native's.
+// ErrWrong is wrapped by the errors of Check if a device's results differ from native's.
 var ErrWrong = errors.New("computes wrong")
 
-// gpuFactor is how many times farther a GPU's results may lie from native's than a processor's: it rounds inputs and
-// sums of products to fewer bits.
+// gpuFactor is how many times farther from native's results a GPU's may be than a processor's: a GPU rounds inputs and sums
+// of products to fewer bits.
 const gpuFactor = 10
 
-// Check computes on the device of that name what models are made of, and on native, and returns the largest difference
-// relative to the largest number, and the types of weights that the device cannot compute with. Results that differ
-// by more than rounding are ErrWrong: with them a model would write nonsense.
+// Check computes the operations of models on the device of that name and on native. It returns the largest difference
+// relative to the largest number, and the types of weights that the device cannot compute with. If results differ by more
+// than rounding, the error is ErrWrong: a model would write nonsense.
 func Check(name string) (off float64, lacks []npu.DType, err error) {
 	d, err := Open(name, 1)
 	if err != nil {
@@ -134,14 +133,14 @@ func (d *Device) check() (off float64, lacks []npu.DType, err error) {
 	return off, lacks, err
 }
 
-// difference is how far something lies from native, relative to the largest number, and how far a processor may be.
+// difference is how far a result is from native's, relative to the largest number, and the bound for a processor.
 type difference struct {
 	what       string
 	off, bound float64
 }
 
-// differences compares a block with every operation, factors and scales, and products with weights of some types with
-// native. Types that the device cannot compute with are not compared but returned.
+// differences compares with native: a block with every operation, factors and scales, and products with weights of some
+// types. It returns the types that the device cannot compute with.
 func (d *Device) differences(types ...npu.DType) (list []difference, lacks []npu.DType, err error) {
 	ours := native.New(1)
 	defer ours.Close()
@@ -171,12 +170,13 @@ func (d *Device) differences(types ...npu.DType) (list []difference, lacks []npu
 		if err != nil {
 			return nil, nil, err
 		}
-		list = append(list, difference{fmt.Sprintf("a probe of %v", typ), off, 0.005}) // both round the inputs to 8 bits, a few of them perhaps otherwise
+		list = append(list, difference{fmt.Sprintf("a probe of %v", typ), off, 0.005}) // both round the inputs to 8 bits, but perhaps not all alike
 	}
 	return list, lacks, nil
 }
 
-// compareProduct multiplies weights of a type by one input and by several, which take different kernels. It returns the largest difference, relative to the largest number.
+// compareProduct multiplies weights of a type by one input and by several, which use different kernels. It returns the
+// largest difference, relative to the largest number.
 func compareProduct(ours, theirs npu.Device, typ npu.DType) (float64, error) {
 	const width, rows = 256, 5
 	w := &npu.Tensor{Name: "w", Type: typ, Rows: width, Cols: width, Data: make([]byte, typ.RowBytes(width*width))}
@@ -206,7 +206,7 @@ func compareProduct(ours, theirs npu.Device, typ npu.DType) (float64, error) {
 	return off, nil
 }
 
-// waves returns n numbers within ±1 that do not repeat soon.
+// waves returns n numbers within ±1 with a long period.
 func waves(n, seed int) []float32 {
 	x := make([]float32, n)
 	for i := range x {
@@ -215,7 +215,7 @@ func waves(n, seed int) []float32 {
 	return x
 }
 
-// distance returns the largest difference between numbers, relative to the largest of want; +Inf where one is NaN.
+// distance returns the largest difference between numbers, relative to the largest of want; +Inf if one is NaN.
 func distance(got, want []float32) float64 {
 	off, top := 0.0, 0.0
 	for i, v := range want {
@@ -227,8 +227,8 @@ func distance(got, want []float32) float64 {
 	return off / top
 }
 
-// compareFactors gives two matrices to one graph on both devices, run after run, and scales the product with some
-// of their rows. It returns the largest difference, relative to the largest number.
+// compareFactors runs a graph with two factors after each other on both devices, and scales the product by some of their
+// rows. It returns the largest difference, relative to the largest number.
 func compareFactors(ours, theirs npu.Device) (float64, error) {
 	const width, rows, out = 32, 12, 8
 	g := npu.NewGraph("factors", 2)
@@ -261,7 +261,7 @@ func compareFactors(ours, theirs npu.Device) (float64, error) {
 	return off, nil
 }
 
-// probe is a small graph in which every other operation matters for the result.
+// probe returns a small graph in which all other operations affect the result.
 func probe(pairing npu.Pairing) *npu.Graph {
 	const width, heads, dim = 64, 4, 16
 	seed := uint32(1)
@@ -288,9 +288,8 @@ func probe(pairing npu.Pairing) *npu.Graph {
 	return g
 }
 
-// compare runs the graph on both devices, over a cache whose first positions are there and in several rows
-// and runs, and returns the largest difference of the results, and that of keys and values, each relative to the
-// largest number.
+// compare runs the graph on both devices, over a cache with some positions, in several runs of several rows. It returns the
+// largest difference of the results, and that of keys and values, each relative to the largest number.
 func compare(one, two npu.Device, g *npu.Graph) (off, kept float64, err error) {
 	const layers, filled, length = 1, 70, 74
 	var results [2][]float32
@@ -337,7 +336,7 @@ func attentionOf(g *npu.Graph) *npu.Attention {
 	return nil
 }
 
-// probeCache is a cache of some positions with numbers and room up to length, in two spans.
+// probeCache returns a cache in two spans, with some positions and room up to length.
 func probeCache(layers, filled, length, width int) *npu.KV {
 	kv := &npu.KV{}
 	for _, n := range []int{filled / 2, length - filled/2} {

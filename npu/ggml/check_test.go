@@ -8,7 +8,7 @@ import (
 	"tandem/npu"
 )
 
-// fake is a library that behaves as checkTypes wants.
+// fake is a library that passes checkTypes.
 func fake() *api {
 	contexts := map[ptr]uintptr{}
 	elements := map[ptr]int64{}
@@ -111,7 +111,7 @@ func otherProducts(a *api, typ npu.DType) {
 	}
 }
 
-// The real library passes; with operations that compute something else it would not.
+// The real library passes, but fails if an operation computes something else.
 func TestOtherResultsAreRefused(t *testing.T) {
 	need(t, 1)
 	l, err := load()
@@ -166,7 +166,7 @@ func TestOtherResultsAreRefused(t *testing.T) {
 	}
 }
 
-// Every device computes what native does, up to rounding; one that computes something else is refused by name.
+// Every device agrees with native up to rounding. A device that computes something else is refused by name.
 func TestCheck(t *testing.T) { each(t, 1, testCheck) }
 
 func testCheck(t *testing.T, d *Device) {

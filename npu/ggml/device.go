@@ -13,17 +13,17 @@ import (
 	"tandem/npu"
 )
 
-// Device computes on one of ggml's devices. Runs of its programs wait for each other.
+// Device computes on one of ggml's devices, one run at a time.
 type Device struct {
 	api     *api
 	name    string
-	which   string // as Info names it
+	which   string // name in Info
 	dev     ptr
 	cpu     bool // a processor: it reads this program's memory
 	backend ptr
 	threads *threads // of a processor, else nil
-	extra   []ptr    // kinds of buffers with layouts of weights that are faster, best first
-	noFlash bool     // attend by separate products, as where the device has no fused attention
+	extra   []ptr    // kinds of buffers with faster layouts of weights, best first
+	noFlash bool     // attend by separate products, even if the device has fused attention
 
 	mu      sync.Mutex // held by Compile and Run
 	closed  bool
@@ -32,7 +32,7 @@ type Device struct {
 	factors map[*npu.Rope]*npu.Tensor
 	groups  map[*group]struct{}
 	galloc  ptr // memory of all graphs' intermediate values: only one runs at a time
-	epoch   int // counts what makes built graphs invalid
+	epoch   int // counts events that make built graphs invalid
 	graphs  map[*graph]struct{}
 	cache   cache
 	inputs  map[[3]int]*inputs // by rows, window and layers of the cache
@@ -40,7 +40,7 @@ type Device struct {
 	staging staging
 
 	deadMu sync.Mutex
-	dead   []remains // of programs that nobody has any more
+	dead   []remains // of programs that were collected as garbage
 }
 
 // owned is a context with the buffer that holds its tensors.
@@ -55,7 +55,7 @@ func (d *Device) drop(o owned) {
 	}
 }
 
-// weightKey names a tensor by its place in memory, so that programs of several chunk sizes share it.
+// weightKey identifies a tensor by its address, so that programs of several chunk sizes share it.
 type weightKey struct {
 	data *byte
 	shape
@@ -70,26 +70,26 @@ func keyOf(t *npu.Tensor) weightKey {
 	return weightKey{unsafe.SliceData(t.Data), shape{t.Type, t.Cols, t.Rows}}
 }
 
-// weight is a tensor on the device, for so many programs.
+// weight is a tensor on the device, and how many programs use it.
 type weight struct {
 	at ptr
 	*group
 	refs int
 }
 
-// group is the memory of weights that came together.
+// group is the memory of weights that were uploaded together.
 type group struct {
 	owned
-	live int // weights that programs have
+	live int // weights in use
 }
 
-// remains are what a program leaves behind.
+// remains are what must be freed after a program.
 type remains struct {
 	graphs  map[[2]int]*graph
 	weights []weightKey
 }
 
-// sweep frees what programs have left behind that were collected as garbage.
+// sweep frees the remains of programs that were collected as garbage.
 func (d *Device) sweep() {
 	d.deadMu.Lock()
 	dead := d.dead
@@ -104,7 +104,7 @@ func (d *Device) sweep() {
 	}
 }
 
-// release takes back a program's hold of weights.
+// release ends a program's use of weights.
 func (d *Device) release(keys []weightKey) {
 	for _, key := range keys {
 		w := d.weights[key]
@@ -122,7 +122,7 @@ func (d *Device) release(keys []weightKey) {
 // lastError is what the library last logged as an error.
 var lastError atomic.Pointer[string]
 
-// failed is an error with the library's own words, if it has said any.
+// failed returns an error that includes what the library logged last, if anything.
 func failed(format string, args ...any) error {
 	err := fmt.Errorf(format, args...)
 	if said := lastError.Swap(nil); said != nil {
@@ -163,7 +163,7 @@ func newDevice(a *api, dev ptr, info Info, version string, n int) (*Device, erro
 	return d, nil
 }
 
-// Name names the device and the library's version.
+// Name implements npu.Device. It names the device and the library's version.
 func (d *Device) Name() string { return d.name }
 
 // Traits implements npu.Device. A processor takes 4 layers at once: its threads meet at the end of each graph, and
@@ -177,7 +177,7 @@ func (d *Device) Traits() npu.Traits {
 	return t
 }
 
-// Close frees everything on the device and ends its threads. Closing twice is fine.
+// Close implements npu.Device. It frees everything on the device and ends its threads. It may be called twice.
 func (d *Device) Close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -204,12 +204,12 @@ func (d *Device) Close() error {
 	return nil
 }
 
-// threads are a processor's: a pool for each number of threads that pace may choose. Without a pool the
-// library starts new threads for every graph; the pools that are not attached sleep.
+// threads are the threads of a processor: a pool for each number of threads that pace may choose. Without a pool the library
+// starts new threads for every graph. Pools that are not attached sleep.
 type threads struct {
 	*pace
 	backend ptr
-	pools   []ptr // by level, 0 where it was not needed yet
+	pools   []ptr // by level, 0 if not needed yet
 	now     int   // the level that is attached, -1 before the first
 	setN    func(backend ptr, n int32)
 	create  func(p unsafe.Pointer) ptr
@@ -238,7 +238,7 @@ func startThreads(a *api, reg, backend ptr, n int) (*threads, error) {
 	return t, t.use(0)
 }
 
-// use computes with the threads of a level from now on.
+// use switches to the threads of a level.
 func (t *threads) use(level int) error {
 	if t.now == level {
 		return nil
@@ -251,7 +251,7 @@ func (t *threads) use(level int) error {
 			return failed("ggml cannot start %d threads", n)
 		}
 	}
-	t.attach(t.backend, t.pools[level]) // which puts those to sleep that were attached
+	t.attach(t.backend, t.pools[level]) // the pool that was attached goes to sleep
 	t.setN(t.backend, n)
 	t.now = level
 	return nil
@@ -268,7 +268,7 @@ func (t *threads) stop() {
 	}
 }
 
-// extraBuffers lists a processor's further kinds of buffers.
+// extraBuffers lists a processor's other kinds of buffers.
 func extraBuffers(a *api, dev ptr) []ptr {
 	p := a.Proc(a.DevReg(dev), "ggml_backend_dev_get_extra_bufts")
 	if p == 0 {
@@ -291,7 +291,7 @@ func extraBuffers(a *api, dev ptr) []ptr {
 	return kinds
 }
 
-// load puts the tensors on the device, unless they are there, and holds them for one program.
+// load puts the tensors on the device, unless they are there, and keeps them for one program.
 func (d *Device) load(list []*npu.Tensor, products map[*npu.Tensor]bool) (held []weightKey, err error) {
 	in := map[ptr][]*npu.Tensor{} // by kind of buffer
 	seen := map[weightKey]bool{}
@@ -366,9 +366,9 @@ func (d *Device) upload(buft ptr, tensors []*npu.Tensor) error {
 	return nil
 }
 
-const alignment = 32 // that ggml wants of a processor's tensors
+const alignment = 32 // that ggml needs for a processor's tensors
 
-// mapped lets a processor read the tensor where it lies, if it can.
+// mapped lets a processor read the tensor in place, if it can.
 func (d *Device) mapped(t *npu.Tensor) bool {
 	p := unsafe.Pointer(unsafe.SliceData(t.Data))
 	if !d.cpu || uintptr(p)%alignment != 0 {
@@ -394,8 +394,8 @@ func (d *Device) mapped(t *npu.Tensor) bool {
 	return true
 }
 
-// extraFor returns the kind of buffer with a faster layout for products with weights of that shape, or 0.
-// The library decides by the product's operands, so it is asked with a product of that shape.
+// extraFor returns the kind of buffer with a faster layout for products with weights of that shape, or 0. The library
+// decides by the operands of a product, so extraFor asks it with one of that shape.
 func (d *Device) extraFor(s shape) ptr {
 	if k, ok := d.extraOf[s]; ok {
 		return k

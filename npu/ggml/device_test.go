@@ -44,10 +44,10 @@ func testBlockAgreesWithNative(t *testing.T, d *Device) {
 	}
 }
 
-// Layers that are joined compute what they compute one behind the other.
+// Joined layers compute the same as one after the other.
 func TestJoinedLayers(t *testing.T) { each(t, 1, testJoinedLayers) }
 
-// However many layers the cache has together.
+// The cache may hold any number of layers together.
 func TestJoinedLayersInSmallBanks(t *testing.T) {
 	each(t, 1, func(t *testing.T, d *Device) {
 		a := *d.api
@@ -120,7 +120,7 @@ func testJoinedLayers(t *testing.T, d *Device) {
 	}
 }
 
-// A GPU waits for this program at each call, so a run's calls must not become more with the layers in it.
+// A GPU waits for this program at each call, so the number of calls in a run must not grow with its layers.
 func TestCallsDoNotGrowWithLayers(t *testing.T) { each(t, 1, testCallsDoNotGrowWithLayers) }
 
 func testCallsDoNotGrowWithLayers(t *testing.T, d *Device) {
@@ -156,7 +156,7 @@ func testCallsDoNotGrowWithLayers(t *testing.T, d *Device) {
 	}
 }
 
-// Rows side by side, and both kinds of tables.
+// Several rows, and both kinds of tables.
 func TestTablesAndConcat(t *testing.T) { each(t, 1, testTablesAndConcat) }
 
 func testTablesAndConcat(t *testing.T, d *Device) {
@@ -286,7 +286,7 @@ func TestRunRefuses(t *testing.T) {
 	}
 }
 
-// alike reports whether results differ by rounding only, as they do when copies lie in other cells.
+// alike reports whether results differ only by rounding, as they do if copies are in other cells.
 func alike(a, b []float32) bool {
 	for i := range a {
 		if !(math.Abs(float64(a[i]-b[i])) < 1e-3) {

@@ -14,8 +14,7 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// load finds, opens and checks the libraries, once per process. On an error the lib, if there is one, has
-// only the report.
+// load finds, opens and checks the libraries, once per process. On an error the lib is nil or has only the report.
 var load = sync.OnceValues(func() (*lib, error) {
 	l := &lib{report: Report{Tried: []string{}, Devices: []Info{}}}
 	found, tried, err := here().find()
@@ -36,12 +35,12 @@ var load = sync.OnceValues(func() (*lib, error) {
 		return l, fmt.Errorf("ggml in %s: %w", found.dir, err)
 	}
 	l.api.LogSet(purego.NewCallback(logLine), 0)
-	if l.api.Devs() == 0 { // else they are linked in, or another user in this process has loaded them
+	if l.api.Devs() == 0 { // else they are linked in or loaded already
 		l.api.LoadAll(found.dir)
 	}
 	l.report.Devices = l.api.devices()
 	l.report.Idle = idle(accelerators(found.dir, runtime.GOOS), l.report.Devices, func(path string) error {
-		_, err := purego.Dlopen(path, purego.RTLD_LAZY) // once more where it was loaded, and for good
+		_, err := purego.Dlopen(path, purego.RTLD_LAZY) // again if it was loaded before, and for good
 		return err
 	})
 	if err := l.api.checkResults(l.report.Version); err != nil {
@@ -50,7 +49,7 @@ var load = sync.OnceValues(func() (*lib, error) {
 	return l, nil
 })
 
-// initParams is struct ggml_init_params, the only one that is passed.
+// initParams is struct ggml_init_params, the only struct that is passed.
 type initParams struct {
 	size    uintptr
 	_       uintptr // memory of the caller: none
@@ -107,7 +106,7 @@ func (a *api) open(found libraries) error {
 	return nil
 }
 
-// logLine takes what the libraries would print: warnings and errors are logged, the rest at debug level.
+// logLine logs what the libraries would print: warnings and errors as such, the rest at debug level.
 func logLine(level uintptr, text *byte, _ uintptr) uintptr {
 	n := 0
 	for n < 1<<12 && *(*byte)(unsafe.Add(unsafe.Pointer(text), n)) != 0 {

@@ -1,22 +1,20 @@
-// Package ggml is the device for whatever the ggml libraries can drive: processors, and with the matching
-// builds of the libraries GPUs (CUDA, Vulkan, Metal) and Hexagon NPUs (DESIGN §4). The libraries are found
-// at run time and called without cgo; where there are none, everything else works as before.
+// Package ggml is the device for everything that the ggml libraries can drive: processors and, with matching builds of the
+// libraries, GPUs (CUDA, Vulkan, Metal) and Hexagon NPUs. It finds the libraries at run time and calls them without cgo. If
+// there are none, everything else works as before.
 //
-// A program is the static graph of a few of a model's layers, of all on a GPU, as a ggml graph, built and allocated once for each number of
-// rows and each size of the cache that occur; a run sets its inputs. Weights stay where the model file is
-// mapped when the processor can read them there; otherwise, and where ggml has a faster layout for them,
-// they are copied to the device once. Keys and values live in npu.KV, as for every device; the device
-// keeps copies of those that it attends to (see pages.go), so a sequence can be forked, truncated, saved or
-// taken to another device at any time.
+// A program is the static graph of a few of a model's layers, or of all on a GPU. It becomes a ggml graph, built and
+// allocated once for each number of rows and each size of the cache that occur; a run sets its inputs. A processor reads
+// weights from the mapped model file if it can. Otherwise, and if ggml has a faster layout for them, they are copied to the
+// device once. Keys and values are in npu.KV, as for every device. The device keeps copies of those that it attends to (see
+// pages.go), so a sequence can be forked, truncated, saved or moved to another device at any time.
 //
-// What differs from the native device: ggml sums in another order for another batch, and rounds
-// activations its own way, so a token decoded again in other company may differ in the last bits. The
-// distributions of two sides never have to agree for the pair to agree: what a side sends is what both
-// compute with. But the same seed gives the same text again only as far as rounding does not tip a draw.
+// In contrast to the native device, ggml sums in another order for another batch, and rounds activations in its own way. So
+// a token that is decoded again in another batch may differ in the last bits. The pair agrees all the same, since both
+// sides compute with the distributions that were sent. But the same seed may give another text if rounding changes a draw.
 //
-// What is compiled in is decided by build tags: on macOS always, on Linux where cgo is enabled (so the
-// program depends on the system's C library anyway) or with the tag ggml, nowhere with the tag static.
-// Only dlopen.go calls into C; the rest of the package is ordinary Go over a table of functions.
+// Build tags decide what is compiled in: on macOS always, on Linux if cgo is enabled (the program then needs the system's C
+// library anyway) or with the tag ggml, and never with the tag static. Only dlopen.go calls into C; the rest of the package
+// is ordinary Go over a table of functions.
 package ggml
 
 import (
@@ -27,26 +25,26 @@ import (
 // Info describes one device that the libraries offer.
 type Info struct {
 	Name        string `json:"name"`        // as for Open: "cpu", "cuda0"
-	Description string `json:"description"` // as the library says it
+	Description string `json:"description"` // the library's words
 	Kind        string `json:"kind"`        // cpu, gpu, integrated gpu, accelerator, several
-	Free        uint64 `json:"free"`        // bytes of memory, 0 where the library does not know
+	Free        uint64 `json:"free"`        // bytes of memory, 0 if the library does not know
 	Total       uint64 `json:"total"`
 }
 
-// GPU reports whether the device computes by itself what a processor would: a GPU or an NPU.
+// GPU reports whether the device computes apart from the processor: a GPU or an NPU.
 func (i Info) GPU() bool { return i.Kind == kinds[1] || i.Kind == kinds[2] }
 
-// Report says which libraries were found, where was looked, and what they offer.
+// Report says which libraries were found, in which folders, and which devices they offer.
 type Report struct {
 	Version string   `json:"version,omitempty"` // of ggml
-	Folder  string   `json:"folder,omitempty"`  // that the libraries lie in
-	Tried   []string `json:"tried"`             // folders, in order, up to that one
+	Folder  string   `json:"folder,omitempty"`  // of the libraries
+	Tried   []string `json:"tried"`             // folders that were searched, in order
 	Devices []Info   `json:"devices"`
-	Idle    []string `json:"idle,omitempty"` // libraries for GPUs and NPUs beside them that bring no device, and why
+	Idle    []string `json:"idle,omitempty"` // libraries for GPUs and NPUs in the folder that offer no device, and why
 }
 
-// Probe loads the libraries, if that has not been done, and says what there is. On an error the report
-// says what was tried.
+// Probe loads the libraries, unless they are loaded, and lists what they offer. On an error the report says where it
+// searched.
 func Probe() (Report, error) {
 	l, err := load()
 	if l == nil {
@@ -55,8 +53,8 @@ func Probe() (Report, error) {
 	return l.report, err
 }
 
-// Open returns the device of that name, as Probe lists it; case does not matter. A processor computes with
-// up to the given number of threads, 0 for one on each (see pace).
+// Open returns the device of that name, as Probe lists it. Case does not matter. A processor computes with up to the given
+// number of threads; 0 is one for each core (see pace).
 func Open(name string, threads int) (*Device, error) {
 	l, err := load()
 	if err != nil {

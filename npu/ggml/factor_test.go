@@ -18,7 +18,7 @@ const (
 	loraScale = 0.5
 )
 
-// adaptable is the probe with names that adapters are added to.
+// adaptable returns the probe with names for adapters.
 func adaptable() *npu.Graph {
 	g := probe(npu.HalfSplit)
 	for i := range g.Nodes {
@@ -41,7 +41,7 @@ func wave(name string, rows, cols int, f func(j int) float64) *npu.Tensor {
 	return t
 }
 
-// adapter is factors for every product of a graph.
+// adapter returns factors for every product of a graph.
 func adapter(g *npu.Graph, seed int) map[string]*npu.Tensor {
 	all := map[string]*npu.Tensor{}
 	for i, n := range g.Nodes {
@@ -62,7 +62,7 @@ func floats(t *npu.Tensor) []float32 {
 	return x
 }
 
-// merged has the adapter in its weights: W + scale·B·A (Samsung Eq. 1).
+// merged returns the graph with the adapter in its weights: W + scale·B·A (Samsung Eq. 1).
 func merged(g *npu.Graph, factors map[string]*npu.Tensor) *npu.Graph {
 	out := *g
 	out.Nodes = append([]npu.Node(nil), g.Nodes...)
@@ -84,9 +84,8 @@ func merged(g *npu.Graph, factors map[string]*npu.Tensor) *npu.Graph {
 	return &out
 }
 
-// A program with adapters as inputs computes what native computes with the adapter in the weights, and the
-// reference with the same inputs, though the adapter changes from run to run and so does the number of rows;
-// keys and values go to the cache with it.
+// A program with adapters as inputs agrees with native with the adapter in the weights, and with the reference with the same
+// inputs, also in keys and values, when the adapter and the number of rows change from run to run.
 func TestFactorsAgreeWithNative(t *testing.T) { each(t, 1, testFactorsAgreeWithNative) }
 
 func testFactorsAgreeWithNative(t *testing.T, d *Device) {
@@ -153,7 +152,7 @@ func testFactorsAgreeWithNative(t *testing.T, d *Device) {
 	}
 }
 
-// Nodes that share a matrix take their own rows of it, as single heads do.
+// Nodes that share a matrix use their own rows of it, as single heads do.
 func TestFactorRows(t *testing.T) { each(t, 1, testFactorRows) }
 
 func testFactorRows(t *testing.T, d *Device) {

@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// PathVariable names folders to find the libraries in, before and instead of all others.
+// PathVariable is the environment variable that names the only folders to search for the libraries.
 const PathVariable = "TANDEM_GGML_PATH"
 
-// place is what the search looks at, so that tests can bring their own.
+// place is the environment of the search, which tests replace.
 type place struct {
 	env      func(string) string
 	exe      string // this program
@@ -27,7 +27,7 @@ func here() place {
 	return p
 }
 
-// platform is how the npm packages call this kind of machine.
+// platform returns the npm packages' name of this kind of machine.
 func (p place) platform() string {
 	name, arch := p.os, p.arch
 	if name == "darwin" {
@@ -39,7 +39,7 @@ func (p place) platform() string {
 	return name + "-" + arch
 }
 
-// packages are the npm packages with the libraries, those for GPUs first: they hold the processor's too.
+// packages are the npm packages with the libraries. Those for GPUs come first: they include the processor's.
 func (p place) packages() []string {
 	var names []string
 	for _, flavour := range []string{"-cuda", "-vulkan", "-metal", ""} {
@@ -48,8 +48,8 @@ func (p place) packages() []string {
 	return names
 }
 
-// folders lists where the libraries may lie, in order. The working directory is not among them: whoever
-// can write there should not choose what is loaded.
+// folders lists the folders to search, in order. It leaves out the working directory, because anyone who can write there
+// could choose what is loaded.
 func (p place) folders() []string {
 	var dirs []string
 	add := func(dir ...string) {
@@ -73,7 +73,7 @@ func (p place) folders() []string {
 			}
 			add(dir)
 			add(dir, "lib")
-			for _, name := range p.packages() { // the folder of an unpacked npm package, or around it
+			for _, name := range p.packages() { // the folder of an unpacked npm package, or its parent
 				add(dir, "bins", name)
 				add(dir, "package", "bins", name)
 			}
@@ -112,10 +112,10 @@ func (p place) folders() []string {
 	return dirs
 }
 
-// libraries are the two files to open, in order; the backends beside them are the library's own care.
+// libraries are the two files to open, in order. The library loads the backends in their folder itself.
 type libraries struct{ dir, base, ggml string }
 
-// find returns the first folder with the libraries, and the folders that were looked at.
+// find returns the first folder with the libraries, and the folders that it searched.
 func (p place) find() (found libraries, tried []string, err error) {
 	for _, dir := range p.folders() {
 		tried = append(tried, dir)
@@ -139,8 +139,8 @@ func library(os, stem string) string {
 	return stem + ".so"
 }
 
-// newest returns the library of that stem: the plain name, or one with a version in it: libggml.so.0,
-// libggml.v0.5.0.so, libggml.0.dylib.
+// newest returns the library with that stem: the plain name, or one with a version, such as libggml.so.0,
+// libggml.v0.5.0.so or libggml.0.dylib.
 func newest(dir, os, stem string) string {
 	plain := filepath.Join(dir, library(os, stem))
 	if isFile(plain) {
@@ -163,7 +163,7 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// escape keeps Glob from reading a folder's name as a pattern.
+// escape escapes a folder's name for Glob.
 func escape(dir string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(dir)
 }
@@ -182,8 +182,7 @@ func accelerators(dir, os string) (paths []string) {
 	return paths
 }
 
-// idle says of the libraries for GPUs and NPUs why they bring no device: what opening them says, or, where there
-// is no such device at all, that they find none.
+// idle says why libraries for GPUs and NPUs offer no device: the error of opening them, or that they find none.
 func idle(paths []string, devices []Info, open func(path string) error) (why []string) {
 	some := slices.ContainsFunc(devices, Info.GPU)
 	for _, path := range paths {

@@ -10,7 +10,7 @@ import (
 	"tandem/npu"
 )
 
-// The numbers of ggml's enumerations that are not types of tensors; checkResults proves them.
+// Numbers of ggml's enumerations other than types of tensors. checkResults checks them.
 const (
 	ropeNormal = 0 // GGML_ROPE_TYPE_NORMAL
 	ropeNeoX   = 2 // GGML_ROPE_TYPE_NEOX
@@ -19,30 +19,30 @@ const (
 	i64Type    = 27
 )
 
-// fed is a value that a run computes here and puts into the graph, or the factor that it brings for a node.
+// fed is an input of the graph: a value that a run computes in Go, or a node's factor.
 type fed struct {
 	node int
 	at   ptr
 }
 
-// graph is a program's graph as ggml has it, for a number of rows and a window of cells.
+// graph is a program as a ggml graph, for a number of rows and a window of cells.
 type graph struct {
 	ctx, g       ptr
 	rows, window int
-	work         float64 // multiplications, about
+	work         float64 // approximate number of multiplications
 	epoch        int     // the device's when it was allocated
 	fed          []fed
 	out          ptr // the result
 	kept         ptr // keys and values of the rows as F16, of each attention first all keys, then all values; 0 without
 }
 
-// leaves are what a graph reads that lives longer than one: see inputs and cache.
+// leaves are the tensors that a graph reads and that outlive it: see inputs and cache.
 type leaves struct {
 	positions, slots, written, mask ptr
 	layer                           func(node int) *cacheLayer
 }
 
-// nodesEach bounds how many tensors one node of ours becomes.
+// nodesEach bounds how many tensors a node becomes.
 const nodesEach = 24
 
 // sketch is a graph in the making.
@@ -51,15 +51,15 @@ type sketch struct {
 	*graph
 	leaves
 	values []ptr // of each node, [width × rows]
-	bases  []ptr // the tensors that hold them: what is not a view
+	bases  []ptr // the tensors that hold them, which are no views
 	fused  []ptr // fused attentions
-	looked []ptr // what looks keys and values up in the cache
+	looked []ptr // lookups of keys and values in the cache
 
-	keptTo uintptr // bytes of kept that are taken
+	keptTo uintptr // bytes of kept in use
 }
 
-// draw builds the graph, without memory for its values. take gives its leaves, in its context if they are
-// only for trial.
+// draw builds the graph, without memory for its values. take returns its leaves, in its context if they are only for a
+// trial.
 func (p *program) draw(rows, window int, take func(ctx ptr) leaves) (*sketch, error) {
 	a, n := p.dev.api, uintptr(8)
 	for i := range p.graph.Nodes {
@@ -75,7 +75,7 @@ func (p *program) draw(rows, window int, take func(ctx ptr) leaves) (*sketch, er
 	s.g = a.NewGraph(ctx, n, false)
 	if p.attend {
 		s.kept = a.New1D(ctx, int32(npu.F16), int64(p.keeps*rows))
-		a.SetInput(s.kept) // so that its memory is nobody else's, from the beginning
+		a.SetInput(s.kept) // so that it shares its memory with nothing
 		a.SetOutput(s.kept)
 	}
 	for i := range p.graph.Nodes {
@@ -92,7 +92,7 @@ func (p *program) draw(rows, window int, take func(ctx ptr) leaves) (*sketch, er
 	return s, nil
 }
 
-// workOf is how many multiplications a node takes for a row that attends to so many cells, about.
+// workOf returns about how many multiplications a node takes for a row that attends to the given number of cells.
 func workOf(n *npu.Node, window int) float64 {
 	switch n.Op {
 	case npu.OpMatMul:
@@ -156,7 +156,7 @@ func (s *sketch) node(i int) {
 	s.values[i], s.bases[i] = x, x
 }
 
-// weight is the tensor on the device.
+// weight returns the tensor on the device.
 func (s *sketch) weight(t *npu.Tensor) ptr { return s.dev.weights[keyOf(t)].at }
 
 func (s *sketch) rope(i int, r *npu.Rope, x ptr) {
@@ -171,7 +171,7 @@ func (s *sketch) rope(i int, r *npu.Rope, x ptr) {
 	x = a.Reshape3D(s.ctx, x, int64(r.HeadDim), int64(width/r.HeadDim), int64(s.rows))
 	x = a.Rope(s.ctx, x, s.positions, factors, int32(r.Dims), mode, 0, float32(r.Base), float32(1/r.Linear), 0, 1, 32, 1)
 	s.bases[i] = x
-	// A view, not a reshaped tensor: what ggml fuses is a rotation, a view and a write to rows, in this order.
+	// A view, not a reshaped tensor: ggml fuses a rotation, a view and a write to rows, in this order.
 	row := uintptr(4 * width)
 	s.values[i] = a.View3D(s.ctx, x, int64(width), int64(s.rows), 1, row, row*uintptr(s.rows), 0)
 }
@@ -208,8 +208,8 @@ func (s *sketch) attention(i int, n *npu.Node) {
 	s.values[i] = a.Reshape2D(ctx, out, dim*heads, rows)
 }
 
-// keep adds the rows of keys or values to those that go back, which all lie together: a GPU takes about as long
-// for the way of one layer's as of all. x is so many matrices [width × rows].
+// keep adds the rows of keys or values to those that go back. They are stored together, because a GPU takes about as long to
+// copy those of one layer as those of all. x is a number of matrices [width × rows].
 func (s *sketch) keep(x ptr, width, matrices int) {
 	a, row := s.dev.api, uintptr(2*width)
 	matrix := row * uintptr(s.rows)
@@ -220,12 +220,12 @@ func (s *sketch) keep(x ptr, width, matrices int) {
 	s.keptTo += matrix * uintptr(matrices)
 }
 
-// lookedUp bounds the bytes that one operation looks up, because they are there twice for a moment.
+// lookedUp bounds the bytes that one operation looks up, because it needs them twice for a moment.
 const lookedUp = 16 << 20
 
-// lookUp keeps what all attentions have written by looking it up in the cache, many layers at once. A copy of keys and
-// one of values in each layer would do, but that is two calls of a GPU for each, and ggml fuses a rotation with the
-// write to the cache only where nothing else reads what it gives.
+// lookUp keeps what all attentions have written by looking it up in the cache, many layers at once. A copy in each layer
+// would take two calls of a GPU, and ggml fuses a rotation with the write to the cache only if nothing else reads its
+// result.
 func (s *sketch) lookUp() {
 	a := s.dev.api
 	for list := s.attentions; len(list) > 0; {
@@ -263,18 +263,18 @@ func (s *sketch) unsupported() ptr {
 type program struct {
 	dev            *Device
 	graph          *npu.Graph
-	flash          bool                      // the device has fused attention for it
-	lookup         bool                      // and can look up what lies in its cache
-	places, attend bool                      // what a run must bring
-	factors        map[*npu.Rope]*npu.Tensor // of rotations that have some
+	flash          bool                      // the device has fused attention for this program
+	lookup         bool                      // the device can look up rows of its cache
+	places, attend bool                      // inputs that a run needs
+	factors        map[*npu.Rope]*npu.Tensor // of rotations with frequency factors
 	attentions     []int                     // nodes
-	keeps          int                       // numbers of keys and values that a row leaves behind
-	keptAt         []int                     // how many of them come before each attention's
+	keeps          int                       // keys and values of a row, in numbers
+	keptAt         []int                     // where those of each attention begin
 	kvOf           map[int]int               // attention node → layer of the device's cache
 	graphs         map[[2]int]*graph         // by rows and window
 }
 
-// Compile checks that the device can compute the graph, and puts its weights there.
+// Compile implements npu.Device. It checks that the device can compute the graph, and uploads its weights.
 func (d *Device) Compile(g *npu.Graph) (npu.Program, error) {
 	if err := g.Check(); err != nil {
 		return nil, err
@@ -312,7 +312,7 @@ func (d *Device) Compile(g *npu.Graph) (npu.Program, error) {
 	return p, nil
 }
 
-// collect lists the weights that the graph needs on the device, and which of them stand in products.
+// collect lists the weights that the graph needs on the device, and which of them are in products.
 func (p *program) collect() (weights []*npu.Tensor, products map[*npu.Tensor]bool, err error) {
 	products = map[*npu.Tensor]bool{}
 	for i := range p.graph.Nodes {
@@ -324,7 +324,7 @@ func (p *program) collect() (weights []*npu.Tensor, products map[*npu.Tensor]boo
 		switch n.Op {
 		case npu.OpInput, npu.OpSwiGLU, npu.OpReLU, npu.OpAdd, npu.OpConcat, npu.OpFactor, npu.OpScale:
 			continue
-		case npu.OpEmbed: // looked up here, in the model file
+		case npu.OpEmbed: // looked up in Go, in the model file
 			continue
 		case npu.OpPosition:
 			p.places = true
@@ -365,7 +365,7 @@ func (p *program) collect() (weights []*npu.Tensor, products map[*npu.Tensor]boo
 
 var errCannot = errors.New("cannot compute")
 
-// try draws the graph for so many rows and asks whether the device can compute all of it.
+// try draws the graph for a number of rows and asks whether the device can compute all of it.
 func (p *program) try(rows int) error {
 	a := p.dev.api
 	for {
@@ -424,7 +424,7 @@ func (p *program) types() string {
 	return text
 }
 
-// factorsOf makes a tensor of a rotation's frequency factors, one for the device.
+// factorsOf returns a tensor of a rotation's frequency factors, the same one each time.
 func (d *Device) factorsOf(r *npu.Rope) *npu.Tensor {
 	if t := d.factors[r]; t != nil {
 		return t
@@ -438,10 +438,10 @@ func (d *Device) factorsOf(r *npu.Rope) *npu.Tensor {
 	return t
 }
 
-// Graph returns what the program was compiled from.
+// Graph implements npu.Program.
 func (p *program) Graph() *npu.Graph { return p.graph }
 
-// drawn returns the graph for so many rows and cells, built and allocated.
+// drawn returns the graph for the given numbers of rows and cells, built and allocated.
 func (p *program) drawn(rows int, in *inputs) (*graph, error) {
 	d, key := p.dev, [2]int{rows, in.window}
 	g := p.graphs[key]
@@ -465,7 +465,7 @@ func (p *program) drawn(rows int, in *inputs) (*graph, error) {
 	ok := d.api.GallocKeep(d.galloc, s.g)
 	after := d.api.GallocSize(d.galloc, 0)
 	if after != before {
-		d.epoch++ // the memory has moved: other graphs point to where it was
+		d.epoch++ // the memory has moved: other graphs point to the old one
 	}
 	if !ok || !d.api.Galloc(d.galloc, s.g) {
 		d.api.Free(s.ctx)

@@ -5,30 +5,30 @@ import (
 	"time"
 )
 
-// pace chooses how many of a processor's threads compute a graph. After every operation ggml's threads wait
-// for each other by spinning, so where something else needs a core, even for a moment, two threads can be
-// slower than one by a factor of a hundred; the other side of a pair on the same machine is enough. What
-// is fastest is therefore measured while computing, by sizes of work, and now and then again.
+// pace chooses how many of a processor's threads compute a graph. After every operation ggml's threads wait for each other
+// by spinning. So if something else needs a core, such as the other side of a pair on the same machine, two threads can be
+// a hundred times slower than one. pace therefore measures what is fastest while computing, for each size of work, and
+// tries again from time to time.
 //
-// It is a pure function of what it is told: no clock, no threads.
+// It has no clock and no threads: its callers tell it the times.
 type pace struct {
 	levels  []int // numbers of threads to choose from, ascending
 	classes map[int]*paceClass
-	debt    float64 // time to spend before the next try, of any class: what one lost, others need not try
+	debt    float64 // time to spend before the next try of any class, after a try that lost
 }
 
-// paceClass is what is known of graphs that are about as much work.
+// paceClass holds the measurements of graphs with about the same work.
 type paceClass struct {
 	now   int       // the level in use
-	took  []float64 // time per work at each level, 0 where it was never tried
+	took  []float64 // time per work at each level, 0 if never tried
 	spent float64   // time since another level was tried
 	other int       // which neighbour of now is tried next: +1 or -1
-	bar   float64   // how many times what it takes must be spent before the next try
+	bar   float64   // how many times its own time must be spent before the next try
 }
 
 const (
 	leastBar = 100  // so trying takes some 1 % of the time
-	mostBar  = 1000 // for a level that has lost again and again
+	mostBar  = 1000 // for a level that has often lost
 )
 
 func newPace(threads int) *pace {
@@ -47,8 +47,8 @@ func (p *pace) class(work float64) *paceClass {
 	return p.classes[k]
 }
 
-// choose returns which of the levels to compute so much work with. It begins with one thread, which is never
-// far off, and goes on while more are faster.
+// choose returns the level to compute the given work with. It begins with one thread, which is never much slower, and goes
+// on as long as more threads are faster.
 func (p *pace) choose(work float64) int {
 	c := p.class(work)
 	if n := c.neighbour(); c.took[c.now] > 0 && c.spent >= c.bar*c.took[n]*work && p.debt <= 0 {
@@ -57,7 +57,7 @@ func (p *pace) choose(work float64) int {
 	return c.now
 }
 
-// neighbour is the level to try next.
+// neighbour returns the level to try next.
 func (c *paceClass) neighbour() int {
 	if n := c.now + c.other; n >= 0 && n < len(c.took) {
 		return n
@@ -68,7 +68,7 @@ func (c *paceClass) neighbour() int {
 	return c.now
 }
 
-// done tells how long the work took at a level that choose gave.
+// done records how long the work took at a level that choose returned.
 func (p *pace) done(work float64, level int, took time.Duration) {
 	c, t := p.class(work), float64(took)
 	rate := max(t, 1) / max(work, 1)
@@ -94,7 +94,7 @@ func (p *pace) done(work float64, level int, took time.Duration) {
 	c.other, c.bar = c.now-level, min(2*c.bar, mostBar)
 }
 
-// move computes at another level from now on, and tries what lies further that way at once, if it never was.
+// move changes to another level. The next level in that direction is tried at once if it never was.
 func (c *paceClass) move(level int) {
 	c.other, c.now, c.bar, c.spent = level-c.now, level, leastBar, 0
 }

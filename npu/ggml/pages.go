@@ -8,16 +8,16 @@ import (
 	"tandem/npu"
 )
 
-// The device attends to copies of keys and values in memory of its own: for each layer one matrix of keys
-// and one of values, whose rows are called cells. The pages type says which cells hold what. npu.KV stays
-// the truth: a copy can be dropped and made again at any time. Pages, not whole spans, are handed out, the
-// lowest first, so that what a run attends to lies in the first few thousand cells.
+// The device attends to copies of keys and values in its own memory: for each layer one matrix of keys and one of values,
+// whose rows are called cells. The type pages says which cells hold what. npu.KV stays authoritative: a copy can be dropped
+// and made again at any time. Cells are allocated in pages, not whole spans, the lowest first, so that what a run attends to
+// is in the first few thousand cells.
 
-// pageSize is the number of cells that are handed out together.
+// pageSize is the number of cells in a page.
 const pageSize = 32
 
-// spanID names a span's memory: the first number of its keys of the first layer. A weak pointer never
-// equals that of another span, even one that is later put at the same address, and keeps nothing alive.
+// spanID identifies a span's memory by a weak pointer to its first key. It never equals that of another span, even of a later
+// one at the same address, and keeps nothing alive.
 type spanID = weak.Pointer[uint16]
 
 func idOf(s *npu.Span) spanID { return weak.Make(&s.K[0][0]) }
@@ -26,18 +26,18 @@ func idOf(s *npu.Span) spanID { return weak.Make(&s.K[0][0]) }
 type resident struct {
 	pages []int // of its positions, pageSize each
 	used  uint64
-	valid []int // for each layer: so many positions are copies of the span's
+	valid []int // for each layer, how many positions are copies of the span's
 	edits int   // the span's when they were made
 }
 
-// heed drops copies of what others than programs have changed since.
+// heed drops copies of positions that something other than programs has changed since.
 func (r *resident) heed(s *npu.Span) {
 	n, from := s.Edits()
 	switch n {
 	case r.edits:
 		return
 	case r.edits + 1:
-	default: // where the earlier ones began is not known
+	default: // the positions of the earlier edits are not known
 		from = 0
 	}
 	r.edits = n
@@ -50,7 +50,7 @@ func (r *resident) cell(position int) int {
 	return r.pages[position/pageSize]*pageSize + position%pageSize
 }
 
-// pages hands cells out. Page 0 is nobody's: rows that are not in use write there.
+// pages allocates cells. Page 0 is reserved for rows that are not in use, which write there.
 type pages struct {
 	layers int
 	free   []bool // of each page
@@ -79,13 +79,13 @@ type want struct {
 	*resident
 }
 
-// errFull says that the run needs so many pages.
+// errFull says how many pages the run needs.
 type errFull struct{ need, have int }
 
 func (e errFull) Error() string { return fmt.Sprintf("%d pages of %d", e.need, e.have) }
 
-// place gives every wanted span cells for its positions and returns how many cells from 0 hold them all. It
-// drops copies of others where it must; it fails only when the run alone needs more than there is.
+// place gives every wanted span cells for its positions, and returns how many cells from 0 hold them all. It drops copies of
+// other spans if it must, and fails only if the run alone needs more cells than there are.
 func (p *pages) place(wants []want) (window int, err error) {
 	p.clock++
 	need := 1
@@ -98,7 +98,7 @@ func (p *pages) place(wants []want) (window int, err error) {
 	if top, ok := p.assign(wants); ok && top <= 4*need+1024/pageSize {
 		return top * pageSize, nil
 	}
-	// No room, or scattered so far that a run would look at much that is not its own: begin anew.
+	// No room, or scattered so far that a run would attend to many masked cells: start over.
 	p.clear()
 	top, _ := p.assign(wants)
 	return top * pageSize, nil
@@ -106,8 +106,7 @@ func (p *pages) place(wants []want) (window int, err error) {
 
 func pagesFor(positions int) int { return (positions + pageSize - 1) / pageSize }
 
-// assign finds the wants' cells, and reports the number of pages from 0 that hold them, and whether there
-// was room.
+// assign finds cells for the wants. It returns the number of pages from 0 that hold them, and whether there was room.
 func (p *pages) assign(wants []want) (top int, ok bool) {
 	lowest, top := 1, 1
 	for i := range wants {
@@ -141,8 +140,7 @@ func (p *pages) assign(wants []want) (top int, ok bool) {
 	return top, true
 }
 
-// evict frees the pages of spans that are no more, or else of the one that was used longest ago, but of
-// none that this run has.
+// evict frees the pages of spans that no longer exist, or else of the least recently used one, but not of this run's.
 func (p *pages) evict() bool {
 	freed := false
 	var oldest spanID
@@ -170,13 +168,13 @@ func (p *pages) drop(id spanID) {
 	delete(p.spans, id)
 }
 
-// forget says that the copies of a layer's positions from n on cannot be trusted.
+// forget marks the copies of a layer's positions from n on as invalid.
 func (r *resident) forget(layer, n int) { r.valid[layer] = min(r.valid[layer], n) }
 
-// stretch is n positions of a span from position at, whose copies lie in neighbouring cells from cell on.
+// stretch is n positions of a span from position at, with copies in neighbouring cells from cell on.
 type stretch struct{ at, cell, n int }
 
-// stretches divides the positions from low to high by the cells that they lie in.
+// stretches divides the positions from low to high into stretches.
 func (r *resident) stretches(low, high int) []stretch {
 	var list []stretch
 	for low < high {
@@ -192,8 +190,8 @@ func (r *resident) stretches(low, high int) []stretch {
 	return list
 }
 
-// windowBucket is the number of cells that a graph for so many is built for: 256, and from 512 on powers of
-// two and one and a half times them.
+// windowBucket returns the size of the graph's window for a number of cells: 256, or from 512 on a power of two or one and a
+// half times that.
 func windowBucket(cells int) int {
 	for b := 256; ; b *= 2 {
 		if cells <= b {
@@ -205,7 +203,7 @@ func windowBucket(cells int) int {
 	}
 }
 
-// rowBucket is the number of rows that a graph for n rows is built for: n up to 16, and at most an eighth more above.
+// rowBucket returns the number of rows that a graph for n rows is built for: n up to 16, above that at most an eighth more.
 func rowBucket(n, chunk int) int {
 	step := 1
 	for n > 16*step {
@@ -221,8 +219,8 @@ func sameSpans(a []spanRef, kv *npu.KV) bool {
 	})
 }
 
-// spanRef is a span as a plan remembers it. It keeps the memory alive, so that no other span can come to
-// lie there while the plan is in use.
+// spanRef is a span in a plan. It keeps the memory alive, so that no other span can have the same address while the plan is in
+// use.
 type spanRef struct {
 	first    *uint16
 	n, edits int

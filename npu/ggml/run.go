@@ -9,14 +9,14 @@ import (
 	"tandem/npu/quant"
 )
 
-// Run computes the rows in use. Keys and values go to the rows' caches, and their copies stay on the
+// Run implements npu.Program. It computes the rows in use. Keys and values go to the rows' caches, and copies stay on the
 // device.
 func (p *program) Run(a npu.Args) error {
 	if err := p.check(&a); err != nil {
 		return fmt.Errorf("program %s: %w", p.graph.Name, err)
 	}
 	nodes := p.graph.Nodes
-	if len(nodes) == 1 && isFed(nodes[0].Op) { // nothing to compute: rows of the model file
+	if len(nodes) == 1 && isFed(nodes[0].Op) { // nothing to compute but lookups in the model file
 		return p.feed(0, &a, a.Out)
 	}
 	d := p.dev
@@ -91,7 +91,7 @@ func (p *program) run(a *npu.Args) error {
 	return nil
 }
 
-// compute runs a graph; on a processor with as many threads as are fastest.
+// compute runs a graph, on a processor with the fastest number of threads.
 func (d *Device) compute(g *graph) (rc int32, err error) {
 	t := d.threads
 	if t == nil {
@@ -102,12 +102,12 @@ func (d *Device) compute(g *graph) (rc int32, err error) {
 		return 0, err
 	}
 	begun := time.Now()
-	rc = d.api.Compute(d.backend, g.g) // a processor's returns when it is done
+	rc = d.api.Compute(d.backend, g.g) // on a processor it returns when it is done
 	t.done(g.work, level, time.Since(begun))
 	return rc, nil
 }
 
-// keep writes the rows' keys and values of a layer to their caches, as the device has rounded them.
+// keep writes a layer's keys and values of the rows to their caches, as the device has rounded them.
 func (d *Device) keep(p *plan, layer, bucket int, from []uint16) {
 	l := &d.cache.layers[layer]
 	n := bucket * l.width
@@ -121,8 +121,7 @@ func (d *Device) keep(p *plan, layer, bucket int, from []uint16) {
 
 func isFed(op npu.Op) bool { return op == npu.OpInput || op == npu.OpEmbed || op == npu.OpPosition }
 
-// give puts the rows of an input into the graph, and zeros into those that are not in use; or the rows of a
-// factor that a node takes, which are the same for all rows of the run.
+// give sets an input of the graph: the rows in use, and zeros in the others; or a node's factor.
 func (p *program) give(f fed, a *npu.Args, bucket int) error {
 	d, n := p.dev, &p.graph.Nodes[f.node]
 	if n.Op == npu.OpFactor {
@@ -165,7 +164,7 @@ func (p *program) feed(node int, a *npu.Args, out []float32) error {
 	return nil
 }
 
-// check looks at everything that a run reads or writes, so that nothing outside is touched.
+// check checks the bounds of everything that a run reads or writes.
 func (p *program) check(a *npu.Args) error {
 	g := p.graph
 	if a.Rows <= 0 || a.Rows > g.Chunk {
@@ -222,8 +221,7 @@ func inTable(what string, list []int32, rows int, w *npu.Tensor) error {
 
 var errMasks = errors.New("fewer masks than rows")
 
-// checkKV checks that every row has a slot of its own in its cache, and that all spans before it have the
-// memory that they say.
+// checkKV checks that every row has a slot in its cache, and that the spans before it have enough memory.
 func checkKV(a *npu.Args, at *npu.Attention) error {
 	if len(a.KV) < a.Rows {
 		return fmt.Errorf("%d caches for %d rows", len(a.KV), a.Rows)

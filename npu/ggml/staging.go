@@ -6,13 +6,13 @@ import (
 	"unsafe"
 )
 
-// staging is memory on this side for what a run sends to the device and what comes back. Where the device offers
-// memory that it reaches by itself (pinned memory, CUDA says), it is that: for any other a driver copies everything
-// once more, and what should happen beside it waits. What is taken is good until reset, and the device may use it until
-// then: between two resets nothing is moved or freed.
+// staging is host memory for what a run sends to the device and receives. It is memory that the device can access itself
+// (CUDA's pinned memory), if the device offers that: from other memory a driver copies everything once more, and transfers
+// do not overlap with other work. Memory that was taken is valid until reset; until then nothing is moved or freed, since
+// the device may use it.
 type staging struct {
 	api    *api
-	buft   ptr // kind of such memory, 0 where the device has none
+	buft   ptr // kind of such memory, 0 if the device has none
 	blocks []stagingBlock
 	used   int // bytes of the last block
 }
@@ -22,12 +22,12 @@ type stagingBlock struct {
 	mem []byte
 }
 
-// pinned reports whether what passes through is worth a copy.
+// pinned reports whether it is worth copying data into this memory.
 func (s *staging) pinned() bool { return s.buft != 0 }
 
-// reset says that the device needs nothing any more of what was taken.
+// reset says that the device no longer uses what was taken.
 func (s *staging) reset() {
-	if len(s.blocks) > 1 { // one that holds as much
+	if len(s.blocks) > 1 { // replace them with one that holds as much
 		n := 0
 		for _, b := range s.blocks {
 			n += len(b.mem)
@@ -38,7 +38,7 @@ func (s *staging) reset() {
 	s.used = 0
 }
 
-// take returns n bytes, whatever they hold.
+// take returns n bytes with any content.
 func (s *staging) take(n int) []byte {
 	const line = 64
 	n = (n + line - 1) / line * line
@@ -58,7 +58,7 @@ func (s *staging) add(n int) {
 	if b.buf != 0 {
 		base := s.api.BufBase(b.buf)
 		b.mem = unsafe.Slice((*byte)(*(*unsafe.Pointer)(unsafe.Pointer(&base))), n)
-	} else { // the system grants only so much of such memory; copies through any other are slower, not wrong
+	} else { // the system limits such memory; copies through other memory are only slower
 		b.mem = make([]byte, n)
 	}
 	s.blocks, s.used = append(s.blocks, b), 0
@@ -73,29 +73,29 @@ func (s *staging) free() {
 	s.blocks, s.used = nil, 0
 }
 
-// element is what tensors on this side have.
+// element is an element of a tensor in host memory.
 type element interface {
 	byte | uint16 | int32 | int64 | float32
 }
 
-// staged takes memory for n elements, whatever they hold.
+// staged takes memory for n elements with any content.
 func staged[T element](s *staging, n int) []T {
 	var one T
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(s.take(n*int(unsafe.Sizeof(one)))))), n)
 }
 
-// set sends the tensor's first elements, which must stay as they are until the next Sync.
+// set sends the tensor's first elements, which must not change until the next Sync.
 func set[T element](d *Device, x ptr, from []T) {
 	d.api.Set(d.backend, x, unsafe.Pointer(&from[0]), 0, uintptr(len(from))*unsafe.Sizeof(from[0]))
 }
 
-// get brings the tensor's first elements; they are there after the next Sync.
+// get receives the tensor's first elements, which are valid after the next Sync.
 func get[T element](d *Device, x ptr, to []T) {
 	d.api.Get(d.backend, x, unsafe.Pointer(&to[0]), 0, uintptr(len(to))*unsafe.Sizeof(to[0]))
 }
 
-// divide does n things of so many bytes each, by several threads where that is much, as the logits, keys and values of
-// many rows are: one thread copies more slowly than a GPU sends.
+// divide copies n items of the given size, with several threads if there is much to copy, such as the logits, keys and values
+// of many rows: one thread copies more slowly than a GPU sends.
 func divide(n, bytes int, do func(lo, hi int)) {
 	const each, most = 1 << 20, 8
 	parts := min(n, n*bytes/each, runtime.GOMAXPROCS(0), most)

@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 )
 
-// checkFiles looks at all libraries of a folder before any of them is opened: the system's loader maps a file
-// that was cut off, by a broken download say, and the program dies when it touches what is missing. On macOS the
-// loader looks itself.
+// checkFiles checks all libraries of a folder before any of them is opened. The system's loader maps even a truncated file,
+// such as one from a broken download, and the program crashes when it touches the missing part. On macOS the loader checks
+// itself.
 func checkFiles(dir, arch string) error {
 	files, _ := filepath.Glob(filepath.Join(escape(dir), "libggml*.so*"))
 	for _, path := range files {
@@ -23,7 +23,7 @@ func checkFiles(dir, arch string) error {
 	return nil
 }
 
-// checkELF reports why a file is no whole shared library for the processor.
+// checkELF returns an error unless a file is a complete shared library for the processor.
 func checkELF(path, arch string) error {
 	file, err := os.Open(path)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"tandem/npu"
 )
 
-// drawLayers are some layers of a transformer, small, with products of one input and values that live long.
+// drawLayers returns a few small layers of a transformer, with products of one input and long-lived values.
 func drawLayers(t *rapid.T, r *rand.Rand, chunk, width int) *npu.Graph {
 	g := npu.NewGraph("layers", chunk)
 	matrix := func(rows, cols int) *npu.Tensor { return filled("w", rows, normal(r, rows*cols, 0)) }
@@ -20,7 +20,7 @@ func drawLayers(t *rapid.T, r *rand.Rand, chunk, width int) *npu.Graph {
 	for layer := range rapid.IntRange(1, 3).Draw(t, "layers") {
 		h := g.RMSNorm(x, filled("n", 1, normal(r, width, 1)), 1e-5)
 		rope := &npu.Rope{HeadDim: width, Dims: width, Base: 100, Linear: 1}
-		// The products are computed together, before what stands between them.
+		// The products are computed together, before the nodes between them.
 		q := g.Rope(g.MatMul(h, matrix(width, width), nil), rope)
 		k := g.Rope(g.MatMul(h, matrix(width, width), nil), rope)
 		v := g.MatMul(h, matrix(width, width), nil)
@@ -35,8 +35,8 @@ func drawLayers(t *rapid.T, r *rand.Rand, chunk, width int) *npu.Graph {
 	return g
 }
 
-// Values share the arena's memory, and the numbers are those of an arena where each has its own, whatever
-// lay there before.
+// Values share the arena's memory. The results are those of an arena in which each value has its own, whatever was in the
+// memory before.
 func TestValuesShareAnArena(t *testing.T) {
 	d := New(1)
 	defer d.Close()

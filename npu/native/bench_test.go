@@ -10,9 +10,8 @@ import (
 	"tandem/npu/quant"
 )
 
-// Each kernel on each set of instructions that this machine has. Weights of 64 rows stay in the caches,
-// so that these figures compare instructions, not memory; GMAC/s are billions of multiplications and
-// additions a second.
+// Each kernel on each set of instructions that this machine has. Weights of 64 rows stay in the caches, so these figures
+// compare instructions, not memory. GMAC/s are billions of multiplications and additions a second.
 func BenchmarkProduct(b *testing.B) {
 	const rows, cols = 64, 1536
 	r := rand.New(rand.NewPCG(1, 1))
@@ -74,7 +73,7 @@ func BenchmarkDots(b *testing.B) {
 	}
 }
 
-// What passes over a vector once; G/s are billions of its elements a second.
+// Operations that read a vector once. G/s are billions of its elements a second.
 func BenchmarkElementwise(b *testing.B) {
 	const n = 1536
 	r := rand.New(rand.NewPCG(1, 1))
@@ -110,8 +109,8 @@ func BenchmarkElementwise(b *testing.B) {
 	}
 }
 
-// The products of attention: four queries, as one key's heads have them, with keys that were turned over, and their
-// weights with the values of 256 positions.
+// The products of attention: four queries of the heads of one key with transposed keys, and their weights with the values of
+// 256 positions.
 func BenchmarkAttention(b *testing.B) {
 	const queries, keys, dim = 4, 256, 64
 	r := rand.New(rand.NewPCG(1, 1))

@@ -8,8 +8,8 @@ import (
 	"tandem/npu"
 )
 
-// A product cut into pieces of its rows, set side by side, is the product, bit for bit; its weights may be
-// staged, piece by piece.
+// A product that is cut into pieces by rows and concatenated is the same bit for bit, also if the pieces' weights are
+// staged.
 func TestPiecesOfAProductSideBySide(t *testing.T) {
 	const rows, cols, n = 48, 64, 3
 	w := npu.Tensor{Name: "w", Type: npu.Q8_0, Rows: rows, Cols: cols, Data: make([]byte, rows*npu.Q8_0.RowBytes(cols))}

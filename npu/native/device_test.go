@@ -111,8 +111,8 @@ func TestCompileAndRunRefuse(t *testing.T) {
 	}
 }
 
-// What takes a row's elements one by one gives the same bits however many rows come together and threads share
-// them: those of each row alone. The rows are enough to be shared.
+// Element-by-element operations give the same bits for any number of rows and threads as for each row alone. There are enough
+// rows to share.
 func TestElementsDependOnTheirRowAlone(t *testing.T) {
 	const rows, width = 60, 1152
 	r := rand.New(rand.NewPCG(9, 10))

@@ -11,8 +11,8 @@ import (
 	"tandem/npu/reference"
 )
 
-// A product with an adapter that comes with the run (Samsung Eq. 1–4) is what the reference computes, with
-// another adapter in the next run, and the same bits however many rows and threads there are.
+// A product with an adapter as an input (Samsung Eq. 1–4) agrees with the reference, also with another adapter in the next
+// run, and gives the same bits for any number of rows and threads.
 func TestAdaptersAsInputs(t *testing.T) {
 	const in, out, rank, rows = 40, 24, 3, 5
 	r := rand.New(rand.NewPCG(3, 4))

@@ -14,8 +14,8 @@ import (
 	"tandem/npu/quant"
 )
 
-// The machine's kernels give the bits of the plain Go ones, which define the results. Lengths run over
-// every tail; values over magnitudes, zeros, subnormals and negative zeros.
+// The machine's kernels give the same bits as the plain Go ones, which define the results, for lengths with every tail, and
+// for values of many magnitudes, zeros, subnormals and negative zeros.
 func TestKernelsEqualPlainGo(t *testing.T) {
 	for _, k := range available() {
 		t.Run(k.name, func(t *testing.T) {
@@ -68,8 +68,8 @@ func awkward(r *rand.Rand, n int) []float32 {
 	return x
 }
 
-// delicate makes x, one time in four, a block that rounding to 8 bits has a rule for: nothing, numbers around
-// the least that has a scale, or halves of units.
+// delicate makes x, one time in four, a special case for rounding to 8 bits: zeros, numbers around the least that has a scale,
+// or halves of units.
 func delicate(r *rand.Rand, x []float32) {
 	if r.IntN(4) > 0 {
 		return
@@ -108,7 +108,7 @@ func compareDots(t fataler, k *kernels, r *rand.Rand, n, rows int) {
 	same(t, fmt.Sprintf("dotsBF16 of %d", n), got, want)
 }
 
-// Sums that a tile goes on with, stretch by stretch, are those of dots.
+// The sums that a tile continues block by block are those of dots.
 func compareTiles(t fataler, k *kernels, r *rand.Rand, cols int) {
 	cols = (cols + 31) &^ 31
 	typ := []npu.DType{npu.F16, npu.BF16, npu.F32}[r.IntN(3)]
@@ -146,8 +146,7 @@ func compareMix(t fataler, k *kernels, r *rand.Rand, n, rows int) {
 	same(t, fmt.Sprintf("mixF16 of %d", n), got, want)
 }
 
-// Keys turned over, scores, four mixtures at once and F16 numbers. Every fourth dimension is one that heads
-// have.
+// Transposed keys, scores, four mixtures at once and F16 numbers. Every fourth dimension is a usual size of heads.
 func compareAttention(t fataler, k *kernels, r *rand.Rand, dim, n int) {
 	if dim%4 == 0 {
 		dim = dim / 4 % 9 * 16 // 0 to 128
@@ -291,8 +290,8 @@ func randomBlocks(r *rand.Rand, typ npu.DType, n int) []byte {
 	return w
 }
 
-// The integer product is what the definition says: Σ over blocks of dw·dx·Σ qw·qx, computed in float64
-// from dequantised numbers.
+// The integer product agrees with its definition, Σ over blocks of dw·dx·Σ qw·qx, computed in float64 from dequantised
+// numbers.
 func TestProductsAgainstDefinition(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	const rows, cols = 7, 256

@@ -7,11 +7,11 @@ import (
 	"tandem/npu/quant"
 )
 
-// Products with K-quants take the inputs rounded to 8 bits in blocks of 256, as ggml does (its Q8_K). Of a
-// weight d·s·q − m·n and an input e·a, everything but d, m and e is an integer: the products of a block add
-// up exactly, in whatever order, and only two sums of it become floats. Rows of weights are unpacked first, a few at a
-// time, into a form that all three types share and that stays in the nearest cache while inputs pass by; or they are
-// read as they are, where there are kernels for that (kernels.dotsK).
+// Products with K-quants round inputs to 8 bits in blocks of 256, as ggml does (its Q8_K). In a weight d·s·q − m·n and an
+// input e·a, everything but d, m and e is an integer. So the products of a block are added exactly, in any order, and only
+// two sums of a block become floats. Rows of weights are first unpacked, a few at a time, into a form that all three types
+// share and that stays in the first-level cache while inputs are multiplied. If there are kernels for it (kernels.dotsK),
+// they are read as files store them.
 
 // kInput is a block of 256 inputs: value = d·q, d = max|x|/127.
 type kInput struct {
@@ -21,9 +21,8 @@ type kInput struct {
 	_    [28]byte // to whole cache lines
 }
 
-// kBlock is an unpacked block of 256 weights: value = d·scale·q − m·minimum, with a scale and a minimum for
-// every 16 values. The scales of even sixteens stand before those of odd ones; that is how vectors of 32
-// products want them.
+// kBlock is an unpacked block of 256 weights: value = d·scale·q − m·minimum, with a scale and a minimum for every 16 values.
+// The scales of even sixteens come before those of odd ones, as vectors of 32 products need them.
 type kBlock struct {
 	q      [256]uint8
 	scales [16]int16
@@ -73,8 +72,8 @@ func unpackKPlain(t npu.DType, dst []kBlock, src []byte) {
 	}
 }
 
-// mulKPlain defines the sums. A block's are Σ scale·q·a over its elements and Σ minimum·(sum of a) over its sixteens.
-// Both are exact; as floats and scaled, the second is taken from the first, and the difference added to those of
+// mulKPlain defines the sums. Those of a block are Σ scale·q·a over its elements and Σ minimum·(sum of a) over its sixteens.
+// Both are exact. As floats and scaled, the second is subtracted from the first, and the difference is added to those of
 // the blocks before.
 func mulKPlain(dst []float32, stride int, w []kBlock, rows int, x []kInput, m int) {
 	blocks := len(w) / rows
@@ -117,7 +116,7 @@ func (r *run) quantizeKRows(lo, hi int) {
 	r.dev.k.quantizeK(r.acts.k[lo*cols/256:hi*cols/256], r.x[lo*cols:hi*cols])
 }
 
-// mulK multiplies the rows lo to hi of w by all inputs.
+// mulK multiplies the rows lo to hi−1 of w by all inputs.
 func (r *run) mulK(out []float32, w *npu.Tensor, x []kInput, lo, hi int) {
 	s := r.dev.panels.Get().(*kScratch)
 	defer r.dev.panels.Put(s)
@@ -134,10 +133,10 @@ type kScratch struct {
 	last   [4 * groupRows]float32
 }
 
-// leastInputs is from how many inputs on it pays to unpack weights for them.
+// leastInputs is the least number of inputs for which unpacking weights pays.
 const leastInputs = 4
 
-// mulRows multiplies rows of weights, as files have them, by m inputs: dst[i·stride + r] = w[r]·x[i].
+// mulRows multiplies rows of weights, as files store them, by m inputs: dst[i·stride + r] = w[r]·x[i].
 func (k *kernels) mulRows(s *kScratch, dst []float32, stride int, t npu.DType, w []byte, rowBytes int, x []kInput, m int) {
 	switch {
 	case m < leastInputs && k.dotsK != nil:
@@ -149,7 +148,7 @@ func (k *kernels) mulRows(s *kScratch, dst []float32, stride int, t npu.DType, w
 	}
 }
 
-// mulDots is mulRows without unpacking. Several inputs pass by as many rows as stay near.
+// mulDots is mulRows without unpacking. It multiplies several inputs by as many rows as a near cache holds.
 func (k *kernels) mulDots(dst []float32, stride int, t npu.DType, w []byte, rowBytes int, x []kInput, m int) {
 	blocks := len(x) / m
 	for len(w) > 0 {
@@ -161,7 +160,7 @@ func (k *kernels) mulDots(dst []float32, stride int, t npu.DType, w []byte, rowB
 	}
 }
 
-// mulUnpacked is mulRows by rows that are unpacked one by one.
+// mulUnpacked is mulRows with rows that are unpacked one by one.
 func (k *kernels) mulUnpacked(s *kScratch, dst []float32, stride int, t npu.DType, w []byte, rowBytes int, x []kInput, m int) {
 	const near = 16 << 10 // bytes of unpacked rows
 	blocks := len(x) / m
@@ -175,8 +174,8 @@ func (k *kernels) mulUnpacked(s *kScratch, dst []float32, stride int, t npu.DTyp
 	}
 }
 
-// kPanel is a block of sixteen rows of weights, in which the lanes of a vector are the rows, so that nothing is left to
-// add across: that pays from several inputs on. Values are kBlock's.
+// kPanel is a block of sixteen rows of weights in which the lanes of a vector are the rows, so that nothing is added across
+// lanes. That pays for several inputs. Values are those of kBlock.
 type kPanel struct {
 	q      [64][groupRows][4]uint8 // elements 4i to 4i+3 of each row
 	scales [16][groupRows]int32    // of each sixteen
@@ -184,20 +183,20 @@ type kPanel struct {
 	d, m   [groupRows]float32
 }
 
-// kPanels are kernels of panels. Sums are those of mulKPlain.
+// kPanels are kernels for panels. Sums are those of mulKPlain.
 type kPanels struct {
 	// turn makes a panel of a block of each of sixteen rows, which are stride bytes apart.
 	turn func(t npu.DType, dst *kPanel, src []byte, stride int)
 	// mul8 and mul4 add w's blocks, times those of eight or four inputs that are each blocks apart, to
 	// dst[i·stride + r].
 	mul8, mul4 func(dst []float32, stride int, w []kPanel, x []kInput, each int)
-	// fetch asks for bytes to come near.
+	// fetch prefetches bytes.
 	fetch func(b []byte)
 }
 
 const nearPanels = 4 // stay in the nearest cache, and inputs with them
 
-// mul is mulRows by panels, of four inputs or more.
+// mul is mulRows with panels, for four inputs or more.
 func (k *kPanels) mul(s *kScratch, dst []float32, stride int, t npu.DType, w []byte, rowBytes int, x []kInput, m int) {
 	for step := groupRows * rowBytes; len(w) > 0; w = w[min(step, len(w)):] {
 		group := w[:min(step, len(w))]
@@ -216,8 +215,8 @@ func (k *kPanels) mul(s *kScratch, dst []float32, stride int, t npu.DType, w []b
 	}
 }
 
-// mulGroup is mul of sixteen rows by four inputs or more, a few blocks at a time. Meanwhile next comes from memory,
-// which sixteen rows side by side would wait for at each block.
+// mulGroup is mul for sixteen rows and four inputs or more, a few blocks at a time. Meanwhile it prefetches next, for which
+// reading sixteen rows together would otherwise wait at each block.
 func (k *kPanels) mulGroup(s *kScratch, dst []float32, stride int, t npu.DType, w, next []byte, x []kInput, m int) {
 	for i := range m {
 		clear(dst[i*stride:][:groupRows])

@@ -67,7 +67,7 @@ func compareK(t fataler, k *kernels, r *rand.Rand, blocks, rows, m int) {
 	}
 }
 
-// The largest integers that may meet do not overflow anywhere.
+// The largest possible integers do not overflow.
 func TestKExtremes(t *testing.T) {
 	for _, k := range available() {
 		for _, q := range []uint8{0, 63} {
@@ -104,8 +104,7 @@ func TestKExtremes(t *testing.T) {
 	}
 }
 
-// The product is what the definition says: Σ of the dequantised weights times the rounded inputs, in
-// float64.
+// The product agrees with its definition, Σ of the dequantised weights times the rounded inputs, in float64.
 func TestKProductsAgainstDefinition(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	const rows, blocks = 7, 3
@@ -142,7 +141,7 @@ func TestKProductsAgainstDefinition(t *testing.T) {
 	}
 }
 
-// turnKPlain is what kPanels.turn does, in plain Go.
+// turnKPlain is kPanels.turn in plain Go.
 func turnKPlain(t npu.DType, dst *kPanel, src []byte, stride int) {
 	for r := range groupRows {
 		var w [1]kBlock
@@ -158,7 +157,7 @@ func turnKPlain(t npu.DType, dst *kPanel, src []byte, stride int) {
 	}
 }
 
-// Panels are what plain Go makes of sixteen rows, to the last bit.
+// Panels equal those of plain Go bit for bit.
 func TestPanelsEqualPlainGo(t *testing.T) {
 	for _, k := range available() {
 		if k.panels == nil {

@@ -10,7 +10,7 @@ import (
 	"tandem/npu"
 )
 
-// filled is an F32 tensor of the given values.
+// filled returns an F32 tensor of the given values.
 func filled(name string, rows int, x []float32) *npu.Tensor {
 	t := &npu.Tensor{Name: name, Type: npu.F32, Rows: rows, Cols: len(x) / rows, Data: make([]byte, 4*len(x))}
 	for i, v := range x {
@@ -27,8 +27,7 @@ func normal(r *rand.Rand, n int, mean float64) []float32 {
 	return x
 }
 
-// Learned positions, LayerNorm and ReLU, which OPT is made of (Zhang et al. 2022, §2), beside their
-// definitions in float64.
+// Learned positions, LayerNorm and ReLU, as in OPT (Zhang et al. 2022, §2), agree with their definitions in float64.
 func TestLearnedPositionsLayerNormReLU(t *testing.T) {
 	d := New(2)
 	defer d.Close()

@@ -10,8 +10,8 @@ import (
 	"tandem/npu/reference"
 )
 
-// Rows of several streams in one run, with spans that streams share and a draft tree, attend as through one dense
-// mask of rows by all streams' slots: on the reference, and natively.
+// Rows of several streams in one run, with shared spans and a draft tree, attend as through one dense mask of rows by all
+// streams' slots, on both the reference and the native device.
 func TestMaskOverStreams(t *testing.T) {
 	const heads, size, prefix, room = 2, 8, 5, 12
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -35,7 +35,7 @@ func TestMaskOverStreams(t *testing.T) {
 		a.X[i] = number()
 	}
 
-	// The graph: x holds query, key and value side by side, which three products with rows of the identity take apart.
+	// x holds query, key and value, which three products with rows of the identity separate.
 	g := npu.NewGraph("masked", a.Rows)
 	x := g.Input(3 * width)
 	g.Attention(g.MatMul(x, part(0, width), nil), g.MatMul(x, part(1, width), nil), g.MatMul(x, part(2, width), nil),
@@ -59,7 +59,7 @@ func TestMaskOverStreams(t *testing.T) {
 	}
 }
 
-// part is the matrix that takes the i-th third of a row.
+// part returns the matrix that selects the i-th third of a row.
 func part(i, width int) *npu.Tensor {
 	t := &npu.Tensor{Name: "part", Type: npu.F32, Rows: width, Cols: 3 * width, Data: make([]byte, 4*3*width*width)}
 	for r := range width {
@@ -70,7 +70,7 @@ func part(i, width int) *npu.Tensor {
 	return t
 }
 
-// dense attends from every row to the slots of all streams, one behind the other, through a matrix of zeros and −∞.
+// dense attends from every row to the slots of all streams in turn, through a matrix of zeros and −∞.
 func dense(a *npu.Args, streams []*npu.KV, heads, size int, scale float64) (out []float64) {
 	type cell struct {
 		memory *uint16

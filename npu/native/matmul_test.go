@@ -8,9 +8,8 @@ import (
 	"tandem/npu"
 )
 
-// A product is the same bits on every set of kernels that this processor has, however many inputs come together
-// and threads share it: those of plain Go for one input. Rows that are no whole group, columns beyond a stretch,
-// inputs beyond what stays near.
+// A product gives the same bits on every set of kernels that this processor has, for any number of inputs and threads: those
+// of plain Go for one input. The sizes include incomplete groups of rows and several blocks of columns and of inputs.
 func TestProductsDependOnTheirOperandsAlone(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	const most = 90
@@ -54,7 +53,7 @@ func runProduct(t *testing.T, d *Device, g *npu.Graph, x, out []float32, rows in
 	}
 }
 
-// Every kernel against its plain twin, from any seed and shape.
+// Every kernel agrees with its plain twin for any seed and shape.
 func FuzzKernels(f *testing.F) {
 	for i := range uint64(8) {
 		f.Add(i, uint8(31*i), uint8(i), uint8(5*i))

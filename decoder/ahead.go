@@ -12,29 +12,29 @@ import (
 	"tandem/specdec"
 )
 
-// NextAhead is Next, and decodes further contexts in the same pass: alternatives to the last token, and a chain of
-// tokens behind it, drafts and then guesses. Each is what Next would give there, to the bit. Where a pass cannot
-// take them (a long Append, a full context), or nothing is likely, there are fewer or none.
+// NextAhead is Next, and also decodes after other answers in the same pass: the answer with another last token (p.Also), and
+// the answer continued by drafts and then by guesses (chain). Each result equals that of Next to the bit. There are fewer
+// results, or none, if a pass cannot hold them (a long p.Append, a full context) or if no guess is likely.
 func (d *Decoder) NextAhead(ctx context.Context, p tandem.Pass) (out Output, also, chain []tandem.Further, err error) {
 	began := time.Now()
 	if err := d.edit(p.Keep, p.Append); err != nil {
 		return Output{}, nil, nil, fmt.Errorf("decoder: %w", err)
 	}
 	d.learn()
-	b := d.branches(p)
+	b := d.planTree(p)
 	if b == nil {
 		out, err := d.Next(ctx, len(d.answer), nil)
 		out.Took = time.Since(began)
 		return out, nil, nil, err
 	}
-	if err := d.grow(ctx, b); err != nil {
+	if err := d.runTree(ctx, b); err != nil {
 		return Output{}, nil, nil, fmt.Errorf("decoder: %w", err)
 	}
-	if out, err = d.output(d.logits, d.moments[len(d.moments)-1], d.answer); err != nil {
+	if out, err = d.output(d.logits, d.states[len(d.states)-1], d.answer); err != nil {
 		return Output{}, nil, nil, err
 	}
-	for i, t := range b.tokens[b.chain:] {
-		out, err := d.branch(b, b.chain+i)
+	for i, t := range b.tokens[b.own:] {
+		out, err := d.outputAt(b, b.own+i)
 		if err != nil {
 			return Output{}, nil, nil, err
 		}
@@ -45,110 +45,96 @@ func (d *Decoder) NextAhead(ctx context.Context, p tandem.Pass) (out Output, als
 			chain = append(chain, further)
 		}
 	}
-	out.Took, out.Fed, out.Length = time.Since(began), b.chain, d.length()
+	out.Took, out.Fed, out.Length = time.Since(began), b.own, d.length()
 	return out, also, chain, nil
 }
 
-// branches is a pass over a draft tree: what the answer still lacks in the KV caches, then alternatives to its last
-// token, then a chain of drafts and guesses behind it.
-type branches struct {
+// treePass is a pass over a draft tree: the answer's tokens that are not yet in the KV caches, then alternatives to the last
+// of them, then a chain of drafts and guesses after it.
+type treePass struct {
 	tokens  []tandem.Token
 	parents []int
-	chain   int // tokens of the answer among them
+	own     int // how many of the tokens are the answer's
 	also    []tandem.Token
-	before  [][]float32   // each row's logits before the tree
-	out     [][][]float32 // each row's logits behind each token
-	moments []moment      // behind each token
-	texts   [][]byte
+	before  [][]float32   // each context's logits before the tree
+	out     [][][]float32 // each context's logits after each token
+	states  []state       // after each token
+	texts   [][]byte      // the answer's text after each token
 }
 
-// branches plans a pass; nil when there is nothing beside the answer, or no place for it.
-func (d *Decoder) branches(p tandem.Pass) *branches {
+// planTree plans a pass. It returns nil if there is nothing to decode but the answer, or no place for it.
+func (d *Decoder) planTree(p tandem.Pass) *treePass {
 	also := slices.DeleteFunc(slices.Clone(p.Also), d.unknown)
-	d.settleLogits()
+	d.rewind()
 	pending := d.answer[d.done:]
-	behind := d.behind(p)
-	n := len(pending) + len(also) + len(behind)
+	chain := d.chainAfter(p)
+	n := len(pending) + len(also) + len(chain)
 	if len(pending) == 0 || n == len(pending) || len(pending) > scoredAtOnce || n > npu.MaxTree {
 		return nil
 	}
-	for _, r := range d.rows {
-		if r.seq.Len()+n > d.cfg.Model.Config().Context {
+	for _, c := range d.contexts {
+		if c.seq.Len()+n > d.cfg.Model.Config().Context {
 			return nil
 		}
 	}
-	b := &branches{chain: len(pending), also: also, before: d.logits}
+	b := &treePass{own: len(pending), also: also, before: d.logits}
 	for i, t := range pending {
 		b.tokens, b.parents = append(b.tokens, t), append(b.parents, i-1)
 	}
 	for _, t := range also {
-		b.tokens, b.parents = append(b.tokens, t), append(b.parents, b.chain-2)
+		b.tokens, b.parents = append(b.tokens, t), append(b.parents, b.own-2)
 	}
-	last := b.chain - 1
-	for _, t := range behind {
+	last := b.own - 1
+	for _, t := range chain {
 		b.tokens, b.parents = append(b.tokens, t), append(b.parents, last)
 		last = len(b.tokens) - 1
 	}
 	return b
 }
 
-// settleLogits rolls the KV caches back so far that the logits before every token still to be computed are known
-// where the weights need them, as advance does.
-func (d *Decoder) settleLogits() {
-	need := len(d.answer)
-	if d.rel.weights.Likelihood || d.rel.speaks {
-		need = min(need, len(d.moments)-1)
-	}
-	if d.logits == nil || d.done != need {
-		if back := min(d.done, need-1); back >= 0 && back < d.done {
-			d.truncate(back)
-		}
-	}
-}
-
-// grow computes the tree in every row and keeps the answer's part of it.
-func (d *Decoder) grow(ctx context.Context, b *branches) error {
-	batch := make([]model.Input, len(d.rows))
-	for i, r := range d.rows {
-		batch[i] = model.Input{Seq: r.seq, Tokens: b.tokens, Parents: b.parents, All: true}
+// runTree computes the tree in every context and keeps the answer's part of it.
+func (d *Decoder) runTree(ctx context.Context, b *treePass) error {
+	batch := make([]model.Input, len(d.contexts))
+	for i, c := range d.contexts {
+		batch[i] = model.Input{Seq: c.seq, Tokens: b.tokens, Parents: b.parents, All: true}
 	}
 	out, err := d.forward(ctx, batch)
 	if err != nil {
 		return err
 	}
-	path, n := make([]int, b.chain), len(b.tokens)
+	path, n := make([]int, b.own), len(b.tokens)
 	for i := range path {
 		path[i] = i
 	}
 	var kept [][]float32
-	for i, r := range d.rows {
-		if err := r.seq.Keep(path...); err != nil {
+	for i, c := range d.contexts {
+		if err := c.seq.Keep(path...); err != nil {
 			return err
 		}
 		b.out = append(b.out, out[i*n:][:n])
-		kept = append(kept, out[i*n:][:b.chain]...)
+		kept = append(kept, out[i*n:][:b.own]...)
 	}
 	from := d.done
 	d.accept(d.answer[d.done:], kept, true)
-	b.moments, b.texts = make([]moment, n), make([][]byte, n)
-	for i := range b.chain {
-		b.moments[i] = d.moments[from+i+1]
-		b.texts[i] = d.text[:b.moments[i].end]
+	b.states, b.texts = make([]state, n), make([][]byte, n)
+	for i := range b.own {
+		b.states[i] = d.states[from+i+1]
+		b.texts[i] = d.text[:b.states[i].end]
 	}
 	return nil
 }
 
-// branch is the output behind token i of the tree, which is not the answer's.
-func (d *Decoder) branch(b *branches, i int) (Output, error) {
+// outputAt returns the output after token i of the tree, which is not one of the answer's.
+func (d *Decoder) outputAt(b *treePass, i int) (Output, error) {
 	token, parent := b.tokens[i], b.parents[i]
-	before, moment, text := b.before, d.moments[len(d.answer)-b.chain], d.text[:d.moments[len(d.answer)-b.chain].end]
-	answer := d.answer[:len(d.answer)-b.chain]
+	before, last, text := b.before, d.states[len(d.answer)-b.own], d.text[:d.states[len(d.answer)-b.own].end]
+	answer := d.answer[:len(d.answer)-b.own]
 	if parent >= 0 {
-		before, moment, text = b.at(parent), b.moments[parent], b.texts[parent]
-		if parent < b.chain {
-			answer = d.answer[:len(d.answer)-b.chain+parent+1]
+		before, last, text = b.at(parent), b.states[parent], b.texts[parent]
+		if parent < b.own {
+			answer = d.answer[:len(d.answer)-b.own+parent+1]
 		} else {
-			answer = slices.Concat(d.answer, b.tokens[b.chain+len(b.also):parent+1])
+			answer = slices.Concat(d.answer, b.tokens[b.own+len(b.also):parent+1])
 		}
 	}
 	tok := d.cfg.Model.Tokenizer()
@@ -163,15 +149,15 @@ func (d *Decoder) branch(b *branches, i int) (Output, error) {
 			logp = append(logp, logProbability(l, token))
 		}
 	}
-	b.moments[i] = d.rel.next(moment, text, len(answer), logp, func() []float64 { return d.support(before) })
+	b.states[i] = d.rel.next(last, text, len(answer), logp, func() []float64 { return d.verdicts(before) })
 	b.texts[i] = text
-	return d.output(b.at(i), b.moments[i], answer)
+	return d.output(b.at(i), b.states[i], answer)
 }
 
-// at returns each row's logits behind token i.
-func (b *branches) at(i int) (logits [][]float32) {
-	for _, row := range b.out {
-		logits = append(logits, row[i])
+// at returns each context's logits after token i.
+func (b *treePass) at(i int) (logits [][]float32) {
+	for _, context := range b.out {
+		logits = append(logits, context[i])
 	}
 	return logits
 }
@@ -179,8 +165,8 @@ func (b *branches) at(i int) (logits [][]float32) {
 // unknown reports whether t is not in the vocabulary.
 func (d *Decoder) unknown(t tandem.Token) bool { return t < 0 || int(t) >= d.cfg.Model.Config().Vocab }
 
-// behind returns the chain that a pass takes behind the answer.
-func (d *Decoder) behind(p tandem.Pass) []tandem.Token {
+// chainAfter returns the drafts and guesses that a pass decodes after the answer.
+func (d *Decoder) chainAfter(p tandem.Pass) []tandem.Token {
 	room := max(0, d.Room()-len(d.answer))
 	drafts := p.Drafts[:min(len(p.Drafts), room)]
 	if i := slices.IndexFunc(drafts, d.unknown); i >= 0 {
@@ -190,14 +176,14 @@ func (d *Decoder) behind(p tandem.Pass) []tandem.Token {
 }
 
 const (
-	longestMatch = 8   // of the answer's last tokens, most that are looked for elsewhere
-	leastChance  = 0.1 // that a guess is right, to be worth a place in a pass
-	between      = -1  // stands between two texts, and is no token
+	longestMatch = 8   // greatest number of last tokens to look up
+	leastChance  = 0.1 // least probability of a guess that is worth decoding
+	separator    = -1  // separates texts; it is not a token
 )
 
-// guess returns up to n tokens that followed the last ones of answer and drafts in the prompts or in the answer
-// itself (specdec.Lookup): as far as the chance that all of them are right is large enough. It hangs on how long the
-// match is, and on how often guesses behind such matches were right so far.
+// guess returns up to n tokens that follow the last tokens of answer and drafts elsewhere in the prompts or in the answer
+// (specdec.Lookup). It stops where the probability that all guesses are right becomes too small. The probability depends
+// on the length of the match, and on how often guesses after such matches were right so far.
 func (d *Decoder) guess(drafts []tandem.Token, n int) (out []tandem.Token) {
 	if n <= 0 {
 		return nil
@@ -205,15 +191,15 @@ func (d *Decoder) guess(drafts []tandem.Token, n int) (out []tandem.Token) {
 	lookup, tree := specdec.Lookup{Most: longestMatch, Length: n}, specdec.NewTree(n, &d.rate)
 	for _, text := range d.texts {
 		lookup.Committed(text)
-		lookup.Committed([]tandem.Token{between})
+		lookup.Committed([]tandem.Token{separator})
 	}
 	lookup.Committed(d.answer)
 	lookup.Committed(drafts)
 	lookup.Propose(tree)
 	d.guessed, d.guessedAt = tree, slices.Concat(d.answer, drafts)
 	for _, node := range tree.Nodes {
-		// A prompt's control tokens are nothing to say.
-		if node.P < leastChance || node.Token == between || d.cfg.Model.Tokenizer().IsControl(node.Token) {
+		// An answer does not hold the control tokens of a prompt.
+		if node.P < leastChance || node.Token == separator || d.cfg.Model.Tokenizer().IsControl(node.Token) {
 			break
 		}
 		out = append(out, node.Token)
@@ -221,7 +207,7 @@ func (d *Decoder) guess(drafts []tandem.Token, n int) (out []tandem.Token) {
 	return out
 }
 
-// learn checks the last guesses, in a pass or not, against the answer as it is now.
+// learn compares the last guesses with the answer.
 func (d *Decoder) learn() {
 	at := len(d.guessedAt)
 	if d.guessed == nil || len(d.answer) <= at {

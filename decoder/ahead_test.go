@@ -9,8 +9,8 @@ import (
 	"tandem"
 )
 
-// A pass with further contexts gives, to the bit, what passes of one each give: with all weights, through rollbacks,
-// and whatever is asked for beside the answer.
+// NextAhead gives what Next gives after each answer, to the bit: with all weights, after rollbacks, and whatever else the pass
+// decodes.
 func TestNextAheadIsNext(t *testing.T) {
 	m := openToy(t, 3, 512)
 	taken := 0
@@ -68,7 +68,7 @@ func TestNextAheadIsNext(t *testing.T) {
 					check("alternative", f, append(answer[:len(answer)-1:len(answer)-1], f.Token))
 				}
 				if len(chain) < min(len(drafts), 1) || len(chain) > 0 && len(drafts) > 0 && chain[0].Token != drafts[0] {
-					t.Fatalf("%s after %v: drafts %v, decoded behind them %v", weights, answer, drafts, chain)
+					t.Fatalf("%s after %v: drafts %v, decoded after them %v", weights, answer, drafts, chain)
 				}
 				text := answer
 				for _, f := range chain {
@@ -80,12 +80,12 @@ func TestNextAheadIsNext(t *testing.T) {
 		}
 	}
 	if taken < 500 {
-		t.Errorf("only %d further contexts were decoded", taken)
+		t.Errorf("only %d further tokens were decoded", taken)
 	}
 }
 
-// Guesses are what followed the same tokens in a prompt, further the longer the match is; they end where they turn out
-// wrong again and again.
+// Guesses are what followed the same tokens in a prompt. A longer match gives more of them, and guesses that keep being wrong
+// end.
 func TestGuess(t *testing.T) {
 	m := openToy(t, 3, 512)
 	d := newDecoder(t, toyConfig(m, allWeights[0]), Request{Question: bothQuestion, Passages: samplePassages[:1]})
@@ -99,13 +99,13 @@ func TestGuess(t *testing.T) {
 	}
 	say(prompt[at-5 : at])
 	if got := d.guess(nil, 3); !slices.Equal(got, prompt[at:at+3]) {
-		t.Fatalf("behind %v: guesses %v, want %v", prompt[at-5:at], got, prompt[at:at+3])
+		t.Fatalf("after %v: guesses %v, want %v", prompt[at-5:at], got, prompt[at:at+3])
 	}
 	if got := d.guess(prompt[at:at+2], 1); !slices.Equal(got, prompt[at+2:at+3]) {
-		t.Errorf("behind two drafts: guesses %v, want %v", got, prompt[at+2:at+3])
+		t.Errorf("after two drafts: guesses %v, want %v", got, prompt[at+2:at+3])
 	}
 	if got := d.guess(nil, 0); got != nil {
-		t.Errorf("%v is guessed unasked", got)
+		t.Errorf("%v is guessed though none was asked for", got)
 	}
 	for range 100 {
 		say(prompt[at-5 : at])

@@ -35,7 +35,7 @@ func BenchmarkNext(b *testing.B) {
 	}
 }
 
-// BenchmarkMixture mixes four rows over the vocabulary of Qwen2.5.
+// BenchmarkMixture mixes four contexts over the vocabulary of Qwen2.5.
 func BenchmarkMixture(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 1))
 	logits := make([][]float32, 4)

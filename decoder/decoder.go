@@ -21,16 +21,16 @@ import (
 
 // Defaults of Config.
 const (
-	DefaultTopP       = 0.8 // DRAGON §7.1 sends the same share
+	DefaultTopP       = 0.8 // as in DRAGON §7.1
 	DefaultMaxSupport = 256
 	DefaultMaxTokens  = 256
 )
 
-// NoDocument is the relevance of a side that found nothing. It lies below what a scorer gives to passages
-// that have something of the question, so that a side with such a passage leads.
+// NoDocument is the relevance of a side that found nothing. It is below what a scorer gives to a passage that shares
+// anything with the question, so that a side with such a passage leads.
 const NoDocument = -8.0
 
-// Mute is an aggregation weight that leaves a side no say beside any other: its η is 0 to the last bit.
+// Mute is an aggregation weight so low that the side's η is exactly 0.
 const Mute = -1 << 12
 
 // A Scorer gives the relevance R(d) of a passage to a query (DRAGON §2.2). It depends on nothing but the query and the
@@ -47,16 +47,16 @@ type Scorer interface {
 	Prepare(ps []passages.Passage) func(dst []float64, query string) []float64
 }
 
-// Config is what all answers of a side have in common.
+// Config holds what all answers of a side have in common.
 type Config struct {
 	Model      *model.Model
 	Scorer     Scorer
-	KV         *kvstore.Store // keeps the passages' KV caches; nil for none
-	Rows       int            // contexts that the passages are dealt to; 0 for one each
-	TopP       float64        // share of the mass that a Dist keeps; 0 for DefaultTopP
+	KV         *kvstore.Store // of the passages' KV caches; nil for none
+	Contexts   int            // contexts that share the passages; 0 for one context for each passage
+	TopP       float64        // probability mass that a Dist keeps; 0 for DefaultTopP
 	MaxSupport int            // most tokens in a Dist; 0 for DefaultMaxSupport
-	MaxTokens  int            // tokens of answer that every context leaves room for; 0 for DefaultMaxTokens
-	Sampling   sample.Params  // applied to the side's mixture p^s; the draw itself is not made here
+	MaxTokens  int            // answer tokens that every context leaves room for; 0 for DefaultMaxTokens
+	Sampling   sample.Params  // applied to the side's mixture p^s; the caller draws
 	Weights    Weights
 }
 
@@ -65,10 +65,10 @@ type Request struct {
 	Question string
 	History  []chat.Message // earlier turns, oldest first
 	Passages []passages.Passage
-	Saved    [][]byte // KV caches of the passages that another side computed (Prefixes), nil where there is none
+	Saved    [][]byte // KV caches of the passages from another side (Prefixes); nil if none
 }
 
-// topic is the question, with the one before it: a follow-up leaves out what that one named.
+// topic returns the question after the one before it, since a follow-up may leave out what that one named.
 func (r Request) topic() string {
 	for i := len(r.History) - 1; i >= 0; i-- {
 		if r.History[i].Role == "user" {
@@ -82,58 +82,57 @@ func (r Request) topic() string {
 type Output struct {
 	Dist tandem.Dist   // nucleus of p^s in integers
 	H    tandem.Fixed  // h^s
-	Took time.Duration // from the call of Next to here
+	Took time.Duration // from the call of Next
 
 	// What Took depends on (DRAGON §5.2).
-	Fed    int // tokens that were computed in every row; 1 but for the first token and after a rollback
-	Length int // tokens in the contexts of all rows together
+	Fed    int // tokens computed in every context; usually 1, except at first and after a rollback
+	Length int // tokens in all contexts together
 }
 
-// Prefill says what reading the prompts took.
+// Prefill describes what New computed.
 type Prefill struct {
-	Rows      int           // contexts
-	Cached    int           // of them, with a passage KV from the store
+	Contexts  int
+	Cached    int           // contexts whose passages' KV came from the store or from the request
 	Tokens    int           // computed
-	Took      time.Duration // with reading the store
-	Truncated []string      // titles of passages that were shortened to fit the model's context
+	Took      time.Duration // including reading the store
+	Truncated []string      // titles of passages that were shortened to fit the model
 }
 
-// Decoder is one side of one answer. It is not safe for concurrent use.
+// Decoder computes one side's distributions for one answer. It is not safe for concurrent use.
 type Decoder struct {
-	cfg     Config
-	rel     relevance
-	rows    []row
-	prefill Prefill
+	cfg      Config
+	rel      relevance
+	contexts []docContext
+	prefill  Prefill
 
-	answer  []tandem.Token   // what the caller last said the answer is
-	done    int              // of it, tokens in the KV caches
-	moments []moment         // moments[i] stands after i tokens; between done+1 and len(answer)+1 of them
-	text    []byte           // of the tokens that moments covers
-	prompt  [][]float32      // each row's logits after the question
-	texts   [][]tandem.Token // of the prompts, to guess from
-	logits  [][]float32      // each row's logits after done tokens, nil when a rollback made them unknown
-	passes  [2]model.Logits  // what the last two passes gave
-	next    int              // which of passes the next one overwrites: the older
+	answer []tandem.Token   // as the caller last gave it
+	done   int              // how many of its tokens are in the KV caches
+	states []state          // states[i] follows i tokens; done+1 to len(answer)+1 of them
+	text   []byte           // of the tokens that states covers
+	prompt [][]float32      // each context's logits after the question
+	texts  [][]tandem.Token // tokens of the prompts, to guess from
+	logits [][]float32      // each context's logits after done tokens; nil if unknown after a rollback
+	passes [2]model.Logits  // of the last two passes
+	next   int              // index of the older of passes, which the next pass overwrites
 
 	rate      specdec.Acceptance // of guesses
-	guessed   *specdec.Tree      // the last ones, until it is known whether they were right
-	guessedAt []tandem.Token     // what they stood behind
+	guessed   *specdec.Tree      // the last guesses, until the answer shows whether they were right
+	guessedAt []tandem.Token     // the tokens before them
 
-	unsupported tandem.Token   // says that a sentence is unsupported and is never text; -1 where the model has none
-	ends        []tandem.Token // of an answer
+	unsupported tandem.Token   // marks a sentence as unsupported and is never text; -1 if the model has none
+	ends        []tandem.Token // tokens that end an answer
 
 	storing sync.WaitGroup
 }
 
-// row is one context: its prompt and its KV cache.
-type row struct {
+// docContext is one context: one or more passages, the question and the answer so far.
+type docContext struct {
 	seq    *model.Seq
 	prompt int // tokens before the answer
 }
 
-// New reads the question beside the passages. Passages whose KV is in the store are not computed again;
-// the others are computed in one batch with the question and stored in the background (see Close). ctx
-// preempts it between layers.
+// New reads the question after the passages. It takes the KV of passages from the store if it can, and computes the others
+// in one batch with the question. It stores them in the background (see Close). ctx preempts it between layers.
 func New(ctx context.Context, cfg Config, req Request) (*Decoder, error) {
 	began := time.Now()
 	cfg, err := cfg.defaults()
@@ -141,19 +140,19 @@ func New(ctx context.Context, cfg Config, req Request) (*Decoder, error) {
 		return nil, fmt.Errorf("decoder: %w", err)
 	}
 	tok := cfg.Model.Tokenizer()
-	unsupported, speaks := tok.Unsupported()
-	speaks = speaks && cfg.Weights.Reader
-	bare := speaks && len(req.Passages) > 0
-	prompts, truncated, err := layout(cfg, req, bare)
+	unsupported, judges := tok.Unsupported()
+	judges = judges && cfg.Weights.Reader
+	bare := judges && len(req.Passages) > 0
+	prompts, truncated, err := writePrompts(cfg, req, bare)
 	if err != nil {
 		return nil, fmt.Errorf("decoder: %w", err)
 	}
-	documents := len(prompts) // rows with one, if there is any
+	documents := len(prompts) // contexts with passages, if there are any
 	if bare {
 		documents--
 	}
 	question, scored := parseQuestion(req.Question), req.Passages
-	if speaks {
+	if judges {
 		scored = slices.Concat(scored, question.echoes())
 	}
 	d := &Decoder{
@@ -161,24 +160,24 @@ func New(ctx context.Context, cfg Config, req Request) (*Decoder, error) {
 		unsupported: unsupported,
 		ends:        tok.EOGs(),
 		rel: relevance{
-			weights:  cfg.Weights,
-			question: question,
-			topic:    req.topic(),
-			scores:   cfg.Scorer.Prepare(scored),
-			rows:     deal(len(req.Passages), documents),
-			speaks:   speaks,
+			weights:   cfg.Weights,
+			question:  question,
+			topic:     req.topic(),
+			scores:    cfg.Scorer.Prepare(scored),
+			contextOf: deal(len(req.Passages), documents),
+			judges:    judges,
 		},
-		prefill: Prefill{Rows: len(prompts), Truncated: truncated},
+		prefill: Prefill{Contexts: len(prompts), Truncated: truncated},
 	}
 	if err := d.read(ctx, req, prompts); err != nil {
 		return nil, fmt.Errorf("decoder: read %d documents: %w", len(req.Passages), err)
 	}
-	d.moments = []moment{d.rel.first(len(d.rows), func() []float64 { return d.support(d.prompt) })}
+	d.states = []state{d.rel.first(len(d.contexts), func() []float64 { return d.verdicts(d.prompt) })}
 	d.prefill.Took = time.Since(began)
 	return d, nil
 }
 
-// defaults fills in what is 0 and refuses what makes no sense.
+// defaults fills in zero fields and checks the others.
 func (c Config) defaults() (Config, error) {
 	if c.TopP == 0 {
 		c.TopP = DefaultTopP
@@ -198,8 +197,8 @@ func (c Config) defaults() (Config, error) {
 		return c, fmt.Errorf("top-p %v of drafts: want more than 0 and at most 1", c.TopP)
 	case c.MaxSupport < 1 || c.MaxSupport > tandem.MaxSupport:
 		return c, fmt.Errorf("support of %d tokens: want 1 to %d", c.MaxSupport, tandem.MaxSupport)
-	case c.Rows < 0:
-		return c, fmt.Errorf("%d rows: want 0 (one for each passage) or more", c.Rows)
+	case c.Contexts < 0:
+		return c, fmt.Errorf("%d contexts: want 0 (one for each passage) or more", c.Contexts)
 	case c.MaxTokens < 0:
 		return c, fmt.Errorf("answer of %d tokens", c.MaxTokens)
 	}
@@ -209,11 +208,10 @@ func (c Config) defaults() (Config, error) {
 	return c, c.Sampling.Validate()
 }
 
-// Next makes the answer its first keep tokens followed by app, and returns the distribution of the token
-// after them. keep may be anything up to the length of the answer that the call before gave, even if that
-// call failed: the answer is taken over first, then computed. After an error (of ctx, which preempts
-// between layers, or of the model) the next call computes what is missing. The same answer gives the same
-// Output to the bit, whatever calls led to it.
+// Next sets the answer to its first keep tokens followed by app, and returns the distribution of the token after it. keep is
+// at most the length of the answer that the call before set, even if that call failed: Next first takes over the answer,
+// then computes. ctx preempts it between layers. After an error the next call computes what is missing. The same answer
+// gives the same Output to the bit, whatever calls led to it.
 func (d *Decoder) Next(ctx context.Context, keep int, app []tandem.Token) (Output, error) {
 	began := time.Now()
 	if err := d.edit(keep, app); err != nil {
@@ -223,64 +221,64 @@ func (d *Decoder) Next(ctx context.Context, keep int, app []tandem.Token) (Outpu
 	if err != nil {
 		return Output{}, fmt.Errorf("decoder: %w", err)
 	}
-	out, err := d.output(d.logits, d.moments[len(d.moments)-1], d.answer)
+	out, err := d.output(d.logits, d.states[len(d.states)-1], d.answer)
 	out.Took, out.Fed, out.Length = time.Since(began), fed, d.length()
 	return out, err
 }
 
-// output is the distribution behind an answer, from each row's logits there.
-func (d *Decoder) output(logits [][]float32, m moment, answer []tandem.Token) (Output, error) {
-	p, h := d.mixAt(logits, m)
-	if math.IsNaN(p[0]) { // then all are: every one is divided by their sum
+// output returns the distribution after an answer, given each context's logits there.
+func (d *Decoder) output(logits [][]float32, s state, answer []tandem.Token) (Output, error) {
+	p, h := d.mix(logits, s)
+	if math.IsNaN(p[0]) { // then all are NaN, since each is divided by their sum
 		return Output{}, fmt.Errorf("decoder: the model gives no token a probability after %d tokens of answer: its weights are damaged", len(answer))
 	}
-	return Output{Dist: aggregator.Nucleus(d.sampleAfter(p, answer), d.cfg.TopP, d.cfg.MaxSupport), H: tandem.FixedOf(h)}, nil
+	return Output{Dist: aggregator.Nucleus(d.sample(p, answer), d.cfg.TopP, d.cfg.MaxSupport), H: tandem.FixedOf(h)}, nil
 }
 
-// length returns the tokens in the contexts of all rows.
+// length returns the number of tokens in all contexts.
 func (d *Decoder) length() (n int) {
-	for _, r := range d.rows {
-		n += r.prompt + d.done
+	for _, c := range d.contexts {
+		n += c.prompt + d.done
 	}
 	return n
 }
 
-// Room returns how many answer tokens fit in the context of every row.
+// Room returns how many answer tokens fit in every context.
 func (d *Decoder) Room() int {
 	room := math.MaxInt
-	for _, r := range d.rows {
-		room = min(room, d.cfg.Model.Config().Context-r.prompt)
+	for _, c := range d.contexts {
+		room = min(room, d.cfg.Model.Config().Context-c.prompt)
 	}
 	return room
 }
 
-// Prefill says what New did.
+// Prefill describes what New computed.
 func (d *Decoder) Prefill() Prefill { return d.prefill }
 
-// DocumentWeights returns ω̃ of each passage of the request for the token after the answer so far. What is
-// missing from 1 is the share of the context without a document (Weights.Reader).
+// DocumentWeights returns ω̃ of each passage of the request for the token after the answer so far. If they do not sum to 1,
+// the rest is the share of the context without a document (Weights.Reader).
 func (d *Decoder) DocumentWeights() []float64 {
-	return softmax(d.rel.at(d.moments[len(d.moments)-1]))[:len(d.rel.rows)]
+	return softmax(d.rel.at(d.states[len(d.states)-1]))[:len(d.rel.contextOf)]
 }
 
 // MeanWeights returns each passage's ω̃ averaged over the tokens of the answer so far and the next one.
 func (d *Decoder) MeanWeights() []float64 {
-	mean := make([]float64, len(d.rel.rows))
-	for _, m := range d.moments {
-		for i, w := range softmax(d.rel.at(m))[:len(mean)] {
-			mean[i] += w / float64(len(d.moments))
+	mean := make([]float64, len(d.rel.contextOf))
+	for _, s := range d.states {
+		for i, w := range softmax(d.rel.at(s))[:len(mean)] {
+			mean[i] += w / float64(len(d.states))
 		}
 	}
 	return mean
 }
 
-// Close waits until the passages' KV caches are stored.
+// Close waits until the KV caches of the passages are stored.
 func (d *Decoder) Close() error {
 	d.storing.Wait()
 	return nil
 }
 
-// edit takes over a new answer and rolls back what it does not share with the old one.
+// edit sets a new answer and rolls back what it does not share with the old one.
 func (d *Decoder) edit(keep int, app []tandem.Token) error {
 	if keep < 0 || keep > len(d.answer) {
 		return fmt.Errorf("keep %d tokens of an answer of %d", keep, len(d.answer))
@@ -295,10 +293,10 @@ func (d *Decoder) edit(keep int, app []tandem.Token) error {
 		}
 	}
 	d.answer = append(d.answer[:keep:keep], app...)
-	if len(d.moments) > keep+1 {
-		d.moments = d.moments[:keep+1]
+	if len(d.states) > keep+1 {
+		d.states = d.states[:keep+1]
 	}
-	d.text = d.text[:d.moments[len(d.moments)-1].end]
+	d.text = d.text[:d.states[len(d.states)-1].end]
 	if d.done > keep {
 		d.truncate(keep)
 	}
@@ -307,8 +305,8 @@ func (d *Decoder) edit(keep int, app []tandem.Token) error {
 
 // truncate rolls the KV caches back to n answer tokens.
 func (d *Decoder) truncate(n int) {
-	for _, r := range d.rows {
-		r.seq.Truncate(r.prompt + n)
+	for _, c := range d.contexts {
+		c.seq.Truncate(c.prompt + n)
 	}
 	d.done, d.logits = n, nil
 	if n == 0 {
@@ -316,30 +314,39 @@ func (d *Decoder) truncate(n int) {
 	}
 }
 
-// scoredAtOnce bounds the tokens whose logits are all held at a time.
-const scoredAtOnce = 16
+// needsAll reports whether the weights need the logits before every token of the answer.
+func (d *Decoder) needsAll() bool { return d.rel.weights.Likelihood || d.rel.judges }
 
-// advance computes the answer's tokens that are not in the KV caches yet, as one batch over the rows, and
-// returns how many they were.
-func (d *Decoder) advance(ctx context.Context) (fed int, err error) {
-	all := d.rel.weights.Likelihood || d.rel.speaks // what the rows say at every token is needed
-	need := len(d.answer)                           // first position whose logits are needed
-	if all {
-		need = min(need, len(d.moments)-1)
+// rewind rolls the KV caches back until the logits before every token still to be computed are known, where the weights
+// need them.
+func (d *Decoder) rewind() {
+	need := len(d.answer) // first position whose logits are needed
+	if d.needsAll() {
+		need = min(need, len(d.states)-1)
 	}
 	if d.logits == nil || d.done != need {
 		if back := min(d.done, need-1); back >= 0 && back < d.done {
 			d.truncate(back)
 		}
 	}
+}
+
+// scoredAtOnce is the greatest number of tokens whose logits are all held at once.
+const scoredAtOnce = 16
+
+// advance computes the answer's tokens that are not yet in the KV caches, in one batch over the contexts, and returns their
+// number.
+func (d *Decoder) advance(ctx context.Context) (fed int, err error) {
+	d.rewind()
+	all := d.needsAll()
 	for d.done < len(d.answer) {
 		piece := d.answer[d.done:]
 		if all && len(piece) > scoredAtOnce {
 			piece = piece[:scoredAtOnce]
 		}
-		batch := make([]model.Input, len(d.rows))
-		for i, r := range d.rows {
-			batch[i] = model.Input{Seq: r.seq, Tokens: piece, All: all}
+		batch := make([]model.Input, len(d.contexts))
+		for i, c := range d.contexts {
+			batch[i] = model.Input{Seq: c.seq, Tokens: piece, All: all}
 		}
 		out, err := d.forward(ctx, batch)
 		if err != nil {
@@ -351,8 +358,7 @@ func (d *Decoder) advance(ctx context.Context) (fed int, err error) {
 	return fed, nil
 }
 
-// forward computes a batch. Its logits stay until the next pass but one: what the next pass gives is set
-// beside them.
+// forward computes a batch. Its logits stay valid during the next pass, which writes elsewhere.
 func (d *Decoder) forward(ctx context.Context, batch []model.Input) ([][]float32, error) {
 	out, err := d.cfg.Model.ForwardInto(ctx, batch, &d.passes[d.next])
 	if err == nil {
@@ -361,150 +367,38 @@ func (d *Decoder) forward(ctx context.Context, batch []model.Input) ([][]float32
 	return out, err
 }
 
-// accept records that the rows hold piece now, with the logits that Forward gave for it.
+// accept records that the contexts now hold piece, and the logits that Forward returned for it.
 func (d *Decoder) accept(piece []tandem.Token, out [][]float32, all bool) {
-	per := 1 // logits of each row
+	per := 1 // rows of logits for each context
 	if all {
 		per = len(piece)
 	}
 	for j, t := range piece {
-		if d.done+j+1 < len(d.moments) {
+		if d.done+j+1 < len(d.states) {
 			continue // known from before the rollback
 		}
-		before := d.logits // each row's logits for t
+		before := d.logits // each context's logits for t
 		if j > 0 && all {
-			before = make([][]float32, len(d.rows))
-			for i := range d.rows {
+			before = make([][]float32, len(d.contexts))
+			for i := range d.contexts {
 				before[i] = out[i*per+j-1]
 			}
 		}
 		var logp []float64
 		if d.rel.weights.Likelihood {
-			logp = make([]float64, len(d.rows))
-			for i := range d.rows {
+			logp = make([]float64, len(d.contexts))
+			for i := range d.contexts {
 				logp[i] = logProbability(before[i], t)
 			}
 		}
 		if tok := d.cfg.Model.Tokenizer(); !tok.IsControl(t) {
 			d.text = append(d.text, tok.Piece(t)...)
 		}
-		d.moments = append(d.moments, d.rel.next(d.moments[len(d.moments)-1], d.text, d.done+j+1, logp, func() []float64 { return d.support(before) }))
+		d.states = append(d.states, d.rel.next(d.states[len(d.states)-1], d.text, d.done+j+1, logp, func() []float64 { return d.verdicts(before) }))
 	}
 	d.done += len(piece)
-	d.logits = make([][]float32, len(d.rows))
-	for i := range d.rows {
+	d.logits = make([][]float32, len(d.contexts))
+	for i := range d.contexts {
 		d.logits[i] = out[i*per+per-1]
 	}
-}
-
-// mix returns p^s over the vocabulary and h^s.
-func (d *Decoder) mix() (p []float64, h float64) {
-	return d.mixAt(d.logits, d.moments[len(d.moments)-1])
-}
-
-func (d *Decoder) mixAt(logits [][]float32, m moment) (p []float64, h float64) {
-	byRow := make([]float64, len(d.rows))
-	r := d.rel.at(m)
-	if len(r) > 0 {
-		for i := range byRow {
-			byRow[i] = math.Inf(-1)
-		}
-		for passage, i := range d.rel.rows {
-			byRow[i] = logSumExp([]float64{byRow[i], r[passage]})
-		}
-		if d.rel.speaks {
-			byRow[len(byRow)-1] = r[len(r)-1]
-		}
-	}
-	return mixture(logits, softmax(byRow), d.unsupported), d.weight(r)
-}
-
-// manyTokens is a vocabulary from which on rows are worth a goroutine each.
-const manyTokens = 1 << 14
-
-// mixture returns Σ weights[i]·softmax(logits[i]), each softmax without the token except if it is not negative.
-func mixture(logits [][]float32, weights []float64, except tandem.Token) []float64 {
-	parts := make([][]float64, len(logits))
-	var rows sync.WaitGroup
-	for i, row := range logits {
-		part := func() { parts[i] = scaledSoftmax(row, weights[i], except) }
-		if len(row) < manyTokens {
-			part()
-		} else {
-			rows.Go(part)
-		}
-	}
-	rows.Wait()
-	p := parts[0]
-	for _, part := range parts[1:] { // in order: the sum is the same bits every time
-		for x, v := range part {
-			p[x] += v
-		}
-	}
-	return p
-}
-
-// scaledSoftmax returns weight·softmax(logits), without the token except if it is not negative.
-func scaledSoftmax(logits []float32, weight float64, except tandem.Token) []float64 {
-	e := make([]float64, len(logits))
-	top, sum := maximum(logits), 0.0
-	for x, l := range logits {
-		e[x] = math.Exp(float64(l) - top)
-		sum += e[x]
-	}
-	if except >= 0 {
-		all := sum
-		sum -= e[except]
-		e[except] = 0
-		if sum < all/1024 { // nearly all was that token's: what is left is a rounding error, or nothing
-			rest := slices.Clone(logits)
-			rest[except] = float32(math.Inf(-1))
-			return scaledSoftmax(rest, weight, -1)
-		}
-	}
-	scale := weight / sum
-	for x := range e {
-		e[x] *= scale
-	}
-	return e
-}
-
-// logProbability returns log softmax(logits)[t].
-func logProbability(logits []float32, t tandem.Token) float64 {
-	top, sum := maximum(logits), 0.0
-	for _, l := range logits {
-		sum += math.Exp(float64(l) - top)
-	}
-	return float64(logits[t]) - top - math.Log(sum)
-}
-
-// maximum returns the largest number of x; it may miss a NaN, which shows in what is computed from it.
-func maximum(x []float32) float64 {
-	top := x[0]
-	for _, v := range x {
-		if v > top {
-			top = v
-		}
-	}
-	return float64(top)
-}
-
-// sample applies temperature, top-k, top-p, min-p and the repetition penalty to p^s. Temperature 0 leaves
-// the distribution as it is but for the penalty: the pair takes the likeliest token of the target.
-func (d *Decoder) sample(p []float64) []float64 { return d.sampleAfter(p, d.answer) }
-
-func (d *Decoder) sampleAfter(p []float64, answer []tandem.Token) []float64 {
-	s := d.cfg.Sampling
-	if s.Temperature == 0 {
-		s = sample.Params{Temperature: 1, RepeatPenalty: s.RepeatPenalty, RepeatLast: s.RepeatLast}
-	}
-	off := func(v float64) bool { return v == 0 || v == 1 }
-	if s.Temperature == 1 && s.TopK == 0 && off(s.TopP) && s.MinP == 0 && off(s.RepeatPenalty) {
-		return p // as it is, without a round trip through float32 logarithms
-	}
-	logs := make([]float32, len(p))
-	for i, v := range p {
-		logs[i] = float32(math.Log(v))
-	}
-	return s.Probabilities(p[:0], logs, answer)
 }

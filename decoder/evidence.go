@@ -1,23 +1,23 @@
 package decoder
 
-// Evidence is what the relevance of a passage is made of for the token after the answer so far.
+// Evidence holds the parts of a passage's relevance for the token after the answer so far.
 type Evidence struct {
-	Lexical float64 // the scorer's relevance, as Weights follow it
-	Support float64 // log-odds of P(s|d); 0 where the model does not say (see Support)
+	Lexical float64 // the scorer's relevance
+	Verdict float64 // log-odds of P(s|d); 0 if the model gives none (see ReaderConstants)
 }
 
-// Evidence returns it for each passage of the request, and the scorer's relevance of the question itself. It
-// is what the constants of Support are fitted on.
+// Evidence returns the evidence of each passage of the request, and the scorer's relevance of the question itself. The
+// constants of the reader weights are fitted to it.
 func (d *Decoder) Evidence() (passages []Evidence, echo float64) {
-	m := d.moments[len(d.moments)-1]
-	if d.rel.speaks {
-		echo = m.base[len(d.rel.rows)]
+	s := d.states[len(d.states)-1]
+	if d.rel.judges {
+		echo = s.base[len(d.rel.contextOf)]
 	}
-	out := make([]Evidence, len(d.rel.rows))
-	for i, row := range d.rel.rows {
-		out[i].Lexical = m.base[i]
-		if d.rel.speaks {
-			out[i].Support = m.support[row]
+	out := make([]Evidence, len(d.rel.contextOf))
+	for i, context := range d.rel.contextOf {
+		out[i].Lexical = s.base[i]
+		if d.rel.judges {
+			out[i].Verdict = s.verdicts[context]
 		}
 	}
 	return out, echo

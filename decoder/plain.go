@@ -8,12 +8,11 @@ import (
 	"tandem/aggregator"
 )
 
-// Plain answers with two decoders in lock step and without a network: both compute the distribution for a
-// step, the rule turns the two into the target, both append it (the vanilla distributed RAG of DRAGON
-// §2.2). It is the shortest statement of what a pair must say, whatever its placement. With a nil cloud the
-// device answers alone, and its drafts are the targets.
+// Plain answers with two decoders in lock step and without a network: both compute the distribution for a step, the rule turns
+// the two into the target, and both append it (the vanilla distributed RAG of DRAGON §2.2). A pair must produce the same
+// answer whatever its placement. With a nil cloud the device answers alone, and its drafts are the targets.
 //
-// The answer ends before a token in stop, or with limit tokens. With an error it returns what it has.
+// The answer ends before a token in stop, or after limit tokens. With an error Plain returns the answer so far.
 func Plain(ctx context.Context, device, cloud *Decoder, rule aggregator.Rule, stop []tandem.Token, limit int) ([]tandem.Target, error) {
 	var answer []tandem.Target
 	prefix := tandem.NoPrefix

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// question is a question cut into the clauses that an answer takes up one after the other.
+// question is a question cut into the clauses that an answer takes up one by one.
 type question struct {
 	text    string
 	clauses []clause // at least one
@@ -19,14 +19,14 @@ type clause struct {
 	words []string // its content words in lower case
 }
 
-// Bounds of what is made of a question, which may come from the other side.
+// Limits of a question, which may come from the other side.
 const (
 	maxClauses     = 8
 	maxClauseWords = 64
 )
 
-// parseQuestion cuts a question at question marks and semicolons, and at full stops, commas and "and" where the
-// next words begin a question of their own. The last of maxClauses clauses holds all the rest.
+// parseQuestion cuts a question at question marks and semicolons, and at full stops, commas and "and" before words that begin
+// another question. There are at most maxClauses clauses; the last one holds the rest.
 func parseQuestion(text string) question {
 	q := question{text: strings.TrimSpace(text)}
 	rest := q.text
@@ -50,7 +50,7 @@ func parseQuestion(text string) question {
 	return q
 }
 
-// clauseEnd returns where the first clause of s ends, 0 when s is one clause.
+// clauseEnd returns the offset after the first clause of s, or 0 if s is one clause.
 func clauseEnd(s string) int {
 	for i := 1; i < len(s); i++ {
 		after := s[i+1:]
@@ -61,7 +61,7 @@ func clauseEnd(s string) int {
 			}
 		case c == '.' && strings.HasPrefix(after, " ") && !abbreviation([]byte(s[:i])) && opensClause(strings.TrimPrefix(after[1:], "Also, ")):
 			return i + 1
-		case c == ',' && (opensClause(strings.TrimPrefix(strings.TrimSpace(after), "and ")) || ofSomething(strings.CutPrefix(after, " and "))):
+		case c == ',' && (opensClause(strings.TrimPrefix(strings.TrimSpace(after), "and ")) || isElliptical(strings.CutPrefix(after, " and "))):
 			return i + 1
 		case c == ' ' && strings.HasPrefix(after, "and ") && opensClause(after[len("and "):]):
 			return i
@@ -70,16 +70,16 @@ func clauseEnd(s string) int {
 	return 0
 }
 
-// opensClause reports whether s begins as the part of a question does that asks for something more: with a
-// question word, an article or a preposition ("…, and of Ben?").
+// opensClause reports whether s begins like a further part of a question: with a question word, an article or a preposition
+// ("…, and of Ben?").
 func opensClause(s string) bool {
 	s = strings.TrimSpace(s)
 	word, _, _ := strings.Cut(s[:min(len(s), longestOpener+2)], " ")
 	return clauseOpeners[strings.ToLower(strings.Trim(word, ",.?'\""))]
 }
 
-// ofSomething reports whether the words after ", and" are short for a question: "the old mill's contact?"
-func ofSomething(s string, and bool) bool {
+// isElliptical reports whether the words after ", and" are short for a question: "the old mill's contact?"
+func isElliptical(s string, and bool) bool {
 	s = s[:strings.IndexAny(s+"?", ",?")]
 	return and && (strings.Contains(s, " of ") || strings.Contains(s, "'s ") || strings.Contains(s, "s' "))
 }
@@ -89,10 +89,9 @@ const longestOpener = len("should")
 var clauseOpeners = set(`what when where who whom whose which why how is are was were does do did can could
 	will would should has have tell give i the its his her their of in at on for from by`)
 
-// focus returns the clause that the last sentence of the answer is about, and that sentence without a last
-// word that may still grow. The clause is the one, of those that no finished sentence has answered, that
-// the sentence has taken the most of; before it has said anything, the first. With every clause answered
-// it is len(q.clauses), the whole question.
+// focus returns the clause that the last sentence of the answer is about, and that sentence without a last word that may
+// still grow. Of the clauses that no finished sentence has answered, it is the one that shares most with the sentence; at
+// the start of a sentence it is the first. If every clause is answered, it is len(q.clauses), the whole question.
 func (q question) focus(answer []byte) (clause int, sentence string) {
 	at := sentenceStart(answer)
 	sentence = wholeWords(answer[at:])
@@ -114,7 +113,7 @@ func (q question) focus(answer []byte) (clause int, sentence string) {
 	return clause, sentence
 }
 
-// part returns the text of a clause as focus names it.
+// part returns the text of a clause that focus returned.
 func (q question) part(clause int) string {
 	if clause == len(q.clauses) {
 		return q.text
@@ -122,8 +121,8 @@ func (q question) part(clause int) string {
 	return q.clauses[clause].text
 }
 
-// answered reports whether the finished sentences hold more than half of clause i's content words, not
-// counting those that clauses before it have too.
+// answered reports whether the finished sentences hold more than half of clause i's content words. It ignores words that
+// earlier clauses have too, unless no others are left.
 func (q question) answered(i int, finished []string) bool {
 	if len(finished) == 0 {
 		return false
@@ -137,9 +136,9 @@ func (q question) answered(i int, finished []string) bool {
 	return 2*shared(own, finished) > len(own)
 }
 
-// sentenceStart returns the offset in text of its last sentence. A sentence ends at '.', '!' or '?' with
-// white space after it, unless the word before looks like an abbreviation, and at a line's end. The end of
-// text alone ends no sentence: "1." may become "1.5".
+// sentenceStart returns the offset of the last sentence in text. A sentence ends at a line end, and at '.', '!' or '?' before
+// white space unless the word before looks like an abbreviation. The end of text does not end a sentence: "1." may become
+// "1.5".
 func sentenceStart(text []byte) int {
 	for i := len(text) - 1; i > 0; i-- {
 		if c := text[i]; c == '\n' {
@@ -169,8 +168,7 @@ func skipSpace(text []byte, at int) int {
 
 var abbreviations = set("mr mrs ms dr st prof no nr e.g i.e etc vs approx ca dept jr sr")
 
-// abbreviation reports whether the last word of text, which a full stop follows, is an abbreviation or an
-// initial.
+// abbreviation reports whether the last word of text is an abbreviation or an initial. A full stop follows it.
 func abbreviation(text []byte) bool {
 	word := text[bytes.LastIndexAny(text, " \n(\"")+1:]
 	if len(word) == 1 && word[0] >= 'A' && word[0] <= 'Z' {
@@ -192,7 +190,7 @@ func wholeWords(text []byte) string {
 	return strings.TrimSpace(string(text[:i]))
 }
 
-// contentWords returns the words of text that say what it is about, in lower case.
+// contentWords returns the words of text in lower case, without function words.
 func contentWords(text string) []string {
 	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
@@ -211,7 +209,7 @@ var functionWords = set(`a an the and or but of in on at to for from by with as 
 	will would should may might must i you he she we they me him her us them my your his our their there
 	please tell give know need also not no yes if than then so s t re ve ll d m`)
 
-// shared counts the words of a that b holds too, in this or another ending ("open", "opens", "opening").
+// shared counts the words of a that are also in b, perhaps with another ending ("open", "opens", "opening").
 func shared(a, b []string) int {
 	n := 0
 	for _, x := range a {
@@ -225,7 +223,7 @@ func shared(a, b []string) int {
 	return n
 }
 
-// without returns the words of a that b does not hold.
+// without returns the words of a that are not in b.
 func without(a, b []string) []string {
 	var left []string
 	for _, x := range a {
@@ -236,7 +234,7 @@ func without(a, b []string) []string {
 	return left
 }
 
-// sameStem reports whether two words are equal or one is the other with an ending of up to three letters.
+// sameStem reports whether two words are equal, or one is the other plus an ending of up to three letters.
 func sameStem(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a

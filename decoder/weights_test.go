@@ -41,12 +41,12 @@ func TestFocus(t *testing.T) {
 		{both, "The wifi password of the lake cabin is tumbral-5827.", cabin, "The wifi password of the lake cabin is"},
 		{both, "The wifi password of the lake cabin is tumbral-5827. The", museum, ""},
 		{both, "The wifi password of the lake cabin is tumbral-5827. The harbour museum opens at", museum, "The harbour museum opens"},
-		// The other way round: the sentence says which clause it is about.
+		// The sentence tells which clause it is about, in any order.
 		{both, "The harbour museum opens", museum, "The harbour museum"},
 		{both, "The wifi password of the lake cabin is x1. The harbour museum opens at 9:30. ", both, ""},
-		// One clause: nothing to choose.
+		// There is only one clause.
 		{museum, "The harbour museum", museum, "The harbour"},
-		// Numbers, abbreviations and initials end no sentence.
+		// Numbers, abbreviations and initials do not end a sentence.
 		{both, "The wifi of the cabin is 1.5 and Mr. A. Thornby has ", cabin, "The wifi of the cabin is 1.5 and Mr. A. Thornby has"},
 		{"Who is Anna? Who is Ben?", "Anna is a nurse. ", "Who is Ben?", ""},
 		{"What is the phone number of Anna and of Ben?", "The phone number of Anna is 5. The", "and of Ben?", ""},
@@ -68,7 +68,7 @@ func TestFocus(t *testing.T) {
 	}
 }
 
-// Questions come from the other side, and answers are what a model says: neither can do harm.
+// Questions come from the other side and answers from a model, so neither can be trusted.
 func FuzzFocus(f *testing.F) {
 	f.Add("What is the wifi password, and when does the museum open?", "The wifi password is x. The museum opens at 9.")
 	f.Add("a, and what\xff", "Mr. \xf0\x9f")
@@ -81,7 +81,7 @@ func FuzzFocus(f *testing.F) {
 		}
 		for _, c := range q.clauses {
 			if !strings.Contains(q.text, c.text) {
-				t.Fatalf("%q is no part of %q", c.text, q.text)
+				t.Fatalf("%q is not part of %q", c.text, q.text)
 			}
 		}
 		i, sentence := q.focus([]byte(answer))

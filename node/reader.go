@@ -132,7 +132,7 @@ func (r Reader) DecoderConfig(s tandem.Settings) (decoder.Config, error) {
 		Model:      r.Model,
 		Scorer:     r.Scorer,
 		KV:         r.KV,
-		Rows:       s.Rows,
+		Contexts:   s.Rows,
 		TopP:       s.Nucleus,
 		MaxSupport: s.Support,
 		MaxTokens:  s.MaxTokens,

@@ -1,3 +1,5 @@
+// Package kvstore keeps the KV caches of passages on disk, so that a passage is read once and not for every question (DRAGON
+// §2.1).
 package kvstore
 
 import (
@@ -17,22 +19,21 @@ import (
 	"time"
 )
 
-// KVStore keeps KV caches of passages on disk, so that a passage is read once and not for every question
-// (DRAGON §2.1). To it they are blobs under a key that covers all that they depend on. It is a cache:
-// whatever goes wrong is a miss, never a wrong blob. Several processes may use one directory.
+// Store keeps blobs in a directory, within a budget of bytes. The key of a blob must cover everything that the blob depends
+// on. A Store is a cache: any error is a miss, and never yields a wrong blob. Several processes may use one directory.
 //
-// A blob is a file that appears by a rename and carries its key, length and checksum. What was used
-// longest ago, by any process, goes first when the files outgrow the budget.
+// A blob is a file that appears by a rename and carries its key, length and checksum. When the files exceed the budget, those
+// that any process used longest ago go first.
 type Store struct {
 	dir    string
 	budget int64
 
 	mu    sync.Mutex
-	size  int64 // of all files, as far as this process knows
-	since int64 // put by this process since it counted all files
+	size  int64 // of all files, as this process knows them
+	since int64 // bytes put by this process since it last counted all files
 }
 
-// A blob's file: header, payload, trailer. The version is that of this layout.
+// The file of a blob has a header, a payload and a trailer. The last byte of the magic is the version of this layout.
 const (
 	kvMagic   = "tandemkv\x01"
 	kvHeader  = len(kvMagic) + 32
@@ -41,12 +42,12 @@ const (
 	kvTemp    = ".new-"
 )
 
-// staleAfter is how old an unfinished file must be to be taken for a dead process's.
+// staleAfter is the age from which an unfinished file is taken to belong to a dead process.
 const staleAfter = time.Hour
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// OpenKV opens the store in dir, creating it when it is not there, with a budget in bytes.
+// Open opens the store in dir, with a budget in bytes. It creates the directory if necessary.
 func Open(dir string, budget int64) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("open kv store: %w", err)
@@ -56,7 +57,7 @@ func Open(dir string, budget int64) (*Store, error) {
 	return s, nil
 }
 
-// Close is there for symmetry: nothing is held open between calls.
+// Close does nothing: a Store holds nothing open between calls.
 func (s *Store) Close() error { return nil }
 
 func (s *Store) path(key [32]byte) string {
@@ -64,7 +65,7 @@ func (s *Store) path(key [32]byte) string {
 	return filepath.Join(s.dir, name[:2], name+kvSuffix)
 }
 
-// Get returns the blob under key, whole and checked, and marks it as used. The caller closes it.
+// Get returns the checked blob under key and marks it as used. The caller closes it.
 func (s *Store) Get(key [32]byte) (io.ReadCloser, bool) {
 	path := s.path(key)
 	f, err := os.Open(path)
@@ -80,7 +81,7 @@ func (s *Store) Get(key [32]byte) (io.ReadCloser, bool) {
 		return nil, false
 	}
 	now := time.Now()
-	os.Chtimes(path, now, now) // when that fails it is only evicted sooner
+	os.Chtimes(path, now, now) // on failure the blob is only evicted sooner
 	return struct {
 		io.Reader
 		io.Closer
@@ -119,12 +120,11 @@ func checkBlob(f *os.File, key [32]byte) (*io.SectionReader, error) {
 	return io.NewSectionReader(f, int64(kvHeader), length), nil
 }
 
-// ErrTooLarge is wrapped by the error of a Put that alone would outgrow the budget.
-var ErrTooLarge = errors.New("larger than the kv store's budget")
+// ErrTooLarge is wrapped by the error of a Put that alone would exceed the budget.
+var ErrTooLarge = errors.New("larger than the budget of the KV store")
 
-// Put stores what write writes under key, replacing what was there, and evicts what was used longest ago
-// when the budget is exceeded. After an error (a full disk, say) the store is as it was; the caller logs
-// it and goes on without.
+// Put stores what write writes under key, in place of an earlier blob. If the files then exceed the budget, it evicts those
+// used longest ago. After an error, such as a full disk, the store is unchanged.
 func (s *Store) Put(key [32]byte, write func(io.Writer) error) (err error) {
 	path := s.path(key)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -153,7 +153,7 @@ func (s *Store) Put(key [32]byte, write func(io.Writer) error) (err error) {
 	s.mu.Lock()
 	s.size += size
 	s.since += size
-	full := s.size > s.budget || s.since > s.budget/16 // by then others may have put much, too
+	full := s.size > s.budget || s.since > s.budget/16 // other processes may have put as much
 	s.mu.Unlock()
 	if full {
 		s.evict()
@@ -161,7 +161,7 @@ func (s *Store) Put(key [32]byte, write func(io.Writer) error) (err error) {
 	return nil
 }
 
-// writeBlob writes a blob's file and returns its size.
+// writeBlob writes the file of a blob and returns its size.
 func writeBlob(f *os.File, key [32]byte, write func(io.Writer) error, budget int64) (int64, error) {
 	w := &blobWriter{f: f, left: budget - int64(kvTrailer)}
 	if _, err := w.Write(append([]byte(kvMagic), key[:]...)); err != nil {
@@ -200,12 +200,12 @@ type kvFile struct {
 	used time.Time
 }
 
-// files lists the blobs, and clears away files that dead processes left unfinished.
+// files lists the blobs, and removes unfinished files of dead processes.
 func (s *Store) files() []kvFile {
 	var out []kvFile
 	filepath.WalkDir(s.dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
-			return nil // what cannot be looked at is not counted
+			return nil // unreadable files do not count
 		}
 		info, err := d.Info()
 		if err != nil {
@@ -224,8 +224,8 @@ func (s *Store) files() []kvFile {
 	return out
 }
 
-// evict counts the blobs and, when they exceed the budget, removes those used longest ago until nine
-// tenths of it are left, so that not every Put removes one.
+// evict counts the blobs. If they exceed the budget, it removes those used longest ago until the rest fill nine tenths of it,
+// so that not every Put has to evict.
 func (s *Store) evict() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -12,13 +12,13 @@ import (
 	"time"
 )
 
-func kvKey(n int) (key [32]byte) {
+func keyOf(n int) (key [32]byte) {
 	copy(key[:], fmt.Sprintf("%d", n))
 	key[31] = byte(n)
 	return key
 }
 
-func openKV(t *testing.T, dir string, budget int64) *Store {
+func open(t *testing.T, dir string, budget int64) *Store {
 	t.Helper()
 	s, err := Open(dir, budget)
 	if err != nil {
@@ -29,15 +29,15 @@ func openKV(t *testing.T, dir string, budget int64) *Store {
 
 func put(t *testing.T, s *Store, n int, data []byte) {
 	t.Helper()
-	if err := s.Put(kvKey(n), func(w io.Writer) error { _, err := w.Write(data); return err }); err != nil {
+	if err := s.Put(keyOf(n), func(w io.Writer) error { _, err := w.Write(data); return err }); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// get returns the blob, nil for a miss.
+// get returns the blob, or nil for a miss.
 func get(t *testing.T, s *Store, n int) []byte {
 	t.Helper()
-	r, ok := s.Get(kvKey(n))
+	r, ok := s.Get(keyOf(n))
 	if !ok {
 		return nil
 	}
@@ -49,7 +49,7 @@ func get(t *testing.T, s *Store, n int) []byte {
 	return b
 }
 
-func kvFiles(t *testing.T, dir string) []string {
+func blobFiles(t *testing.T, dir string) []string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*", "*"))
 	if err != nil {
@@ -58,22 +58,22 @@ func kvFiles(t *testing.T, dir string) []string {
 	return files
 }
 
-func TestKVRoundTrip(t *testing.T) {
+func TestRoundTrip(t *testing.T) {
 	dir := t.TempDir()
-	s := openKV(t, dir, 1<<20)
+	s := open(t, dir, 1<<20)
 	big := bytes.Repeat([]byte("abc"), 100000)
 	put(t, s, 1, big)
 	put(t, s, 2, []byte{})
 	put(t, s, 3, []byte("old"))
 	put(t, s, 3, []byte("new"))
-	s = openKV(t, dir, 1<<20) // another run
+	s = open(t, dir, 1<<20) // as in another run
 	if !bytes.Equal(get(t, s, 1), big) || get(t, s, 2) == nil || string(get(t, s, 3)) != "new" || get(t, s, 4) != nil {
 		t.Error("what was put is not what was got")
 	}
 }
 
-// TestKVCorruption flips, cuts and swaps: each is a miss that clears the file away.
-func TestKVCorruption(t *testing.T) {
+// A damaged file is a miss, and is removed.
+func TestCorruption(t *testing.T) {
 	data := bytes.Repeat([]byte("kv"), 50)
 	for name, damage := range map[string]func(b []byte) []byte{
 		"magic":    func(b []byte) []byte { b[0]++; return b },
@@ -88,9 +88,9 @@ func TestKVCorruption(t *testing.T) {
 		"empty":    func(b []byte) []byte { return nil },
 	} {
 		dir := t.TempDir()
-		s := openKV(t, dir, 1<<20)
+		s := open(t, dir, 1<<20)
 		put(t, s, 1, data)
-		path := s.path(kvKey(1))
+		path := s.path(keyOf(1))
 		b, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
@@ -101,7 +101,7 @@ func TestKVCorruption(t *testing.T) {
 		if got := get(t, s, 1); got != nil {
 			t.Errorf("%s: got %q", name, got)
 		}
-		if files := kvFiles(t, dir); len(files) != 0 {
+		if files := blobFiles(t, dir); len(files) != 0 {
 			t.Errorf("%s: %q is left", name, files)
 		}
 		put(t, s, 1, data)
@@ -109,29 +109,29 @@ func TestKVCorruption(t *testing.T) {
 			t.Errorf("%s: not repaired", name)
 		}
 	}
-	// a blob under another's name
-	s := openKV(t, t.TempDir(), 1<<20)
+	// a blob under the name of another
+	s := open(t, t.TempDir(), 1<<20)
 	put(t, s, 1, data)
-	os.MkdirAll(filepath.Dir(s.path(kvKey(2))), 0o700)
-	os.Rename(s.path(kvKey(1)), s.path(kvKey(2)))
+	os.MkdirAll(filepath.Dir(s.path(keyOf(2))), 0o700)
+	os.Rename(s.path(keyOf(1)), s.path(keyOf(2)))
 	if get(t, s, 2) != nil {
 		t.Error("a blob under another's key is taken for it")
 	}
 }
 
-// TestKVBudget: what was used longest ago goes first, over several runs.
-func TestKVBudget(t *testing.T) {
+// The blobs used longest ago go first, over several runs.
+func TestBudget(t *testing.T) {
 	dir := t.TempDir()
 	const size = 1000
 	data := make([]byte, size-kvHeader-kvTrailer)
-	s := openKV(t, dir, 5*size)
+	s := open(t, dir, 5*size)
 	for i := range 5 {
 		put(t, s, i, data)
 		old := time.Now().Add(time.Duration(i-10) * time.Minute)
-		os.Chtimes(s.path(kvKey(i)), old, old)
+		os.Chtimes(s.path(keyOf(i)), old, old)
 	}
-	s = openKV(t, dir, 5*size)
-	if get(t, s, 0) == nil { // used now: 1 is the oldest
+	s = open(t, dir, 5*size)
+	if get(t, s, 0) == nil { // 0 was just used, so 1 is the oldest
 		t.Fatal("0 is missing")
 	}
 	put(t, s, 5, data)
@@ -140,64 +140,64 @@ func TestKVBudget(t *testing.T) {
 			t.Errorf("%d is kept: %v, want %v", i, got, want)
 		}
 	}
-	err := s.Put(kvKey(9), func(w io.Writer) error { _, err := w.Write(make([]byte, 6*size)); return err })
+	err := s.Put(keyOf(9), func(w io.Writer) error { _, err := w.Write(make([]byte, 6*size)); return err })
 	if !errors.Is(err, ErrTooLarge) {
 		t.Errorf("larger than the budget: %v", err)
 	}
-	if n := len(kvFiles(t, dir)); n != 4 {
+	if n := len(blobFiles(t, dir)); n != 4 {
 		t.Errorf("%d files, want 4", n)
 	}
-	openKV(t, dir, 2*size) // a smaller budget than last time
-	if n := len(kvFiles(t, dir)); n > 2 {
+	open(t, dir, 2*size) // a smaller budget than last time
+	if n := len(blobFiles(t, dir)); n > 2 {
 		t.Errorf("%d files in a budget of 2", n)
 	}
-	if s = openKV(t, dir, 0); len(kvFiles(t, dir)) != 0 {
+	if s = open(t, dir, 0); len(blobFiles(t, dir)) != 0 {
 		t.Error("a budget of nothing keeps something")
 	}
-	if err := s.Put(kvKey(1), func(io.Writer) error { return nil }); !errors.Is(err, ErrTooLarge) {
-		t.Errorf("a budget of nothing takes something: %v", err)
+	if err := s.Put(keyOf(1), func(io.Writer) error { return nil }); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("a budget of 0 takes a blob: %v", err)
 	}
 }
 
-// TestKVFailedWrite: an error half-way (a full disk) leaves the old blob and no rest.
-func TestKVFailedWrite(t *testing.T) {
+// A write that fails half-way, as on a full disk, leaves the old blob and no other file.
+func TestFailedWrite(t *testing.T) {
 	dir := t.TempDir()
-	s := openKV(t, dir, 1<<20)
+	s := open(t, dir, 1<<20)
 	put(t, s, 1, []byte("old"))
 	full := errors.New("no space left on device")
-	err := s.Put(kvKey(1), func(w io.Writer) error {
+	err := s.Put(keyOf(1), func(w io.Writer) error {
 		w.Write([]byte("ne"))
 		return full
 	})
 	if !errors.Is(err, full) {
 		t.Errorf("error %v", err)
 	}
-	if string(get(t, s, 1)) != "old" || len(kvFiles(t, dir)) != 1 {
-		t.Errorf("left %q, %q", get(t, s, 1), kvFiles(t, dir))
+	if string(get(t, s, 1)) != "old" || len(blobFiles(t, dir)) != 1 {
+		t.Errorf("left %q, %q", get(t, s, 1), blobFiles(t, dir))
 	}
-	// What a killed process left goes in time, and not before: it may be another's that is being written.
+	// An unfinished file is removed only when it is old: another process may still be writing it.
 	for name, age := range map[string]time.Duration{"young": time.Minute, "old": 2 * time.Hour} {
-		path := filepath.Join(filepath.Dir(s.path(kvKey(1))), kvTemp+name)
+		path := filepath.Join(filepath.Dir(s.path(keyOf(1))), kvTemp+name)
 		os.WriteFile(path, []byte("x"), 0o600)
 		os.Chtimes(path, time.Now().Add(-age), time.Now().Add(-age))
 	}
-	openKV(t, dir, 1<<20)
-	if n := len(kvFiles(t, dir)); n != 2 {
-		t.Errorf("%q: want the blob and the young unfinished file", kvFiles(t, dir))
+	open(t, dir, 1<<20)
+	if n := len(blobFiles(t, dir)); n != 2 {
+		t.Errorf("%q: want the blob and the young unfinished file", blobFiles(t, dir))
 	}
 }
 
-// TestKVConcurrent: several stores on one directory, as several processes have, never give a wrong blob.
-func TestKVConcurrent(t *testing.T) {
+// Several stores in one directory, as of several processes, never return a wrong blob.
+func TestConcurrent(t *testing.T) {
 	dir := t.TempDir()
 	var all sync.WaitGroup
 	for range 3 {
-		s := openKV(t, dir, 20000) // room for about half of what is put
+		s := open(t, dir, 20000) // room for about half of what is put
 		all.Go(func() {
 			for i := range 60 {
 				n := i % 20
 				data := bytes.Repeat([]byte{byte(n)}, 2000)
-				if err := s.Put(kvKey(n), func(w io.Writer) error { _, err := w.Write(data); return err }); err != nil {
+				if err := s.Put(keyOf(n), func(w io.Writer) error { _, err := w.Write(data); return err }); err != nil {
 					t.Error(err)
 				}
 				for _, m := range []int{n, 19 - n} {
@@ -210,12 +210,12 @@ func TestKVConcurrent(t *testing.T) {
 	}
 	all.Wait()
 	total := int64(0)
-	for _, f := range kvFiles(t, dir) {
+	for _, f := range blobFiles(t, dir) {
 		if info, err := os.Stat(f); err == nil {
 			total += info.Size()
 		}
 	}
-	if total > 20000+3*20000/16+3*2100 { // what each may put before it counts the others'
+	if total > 20000+3*20000/16+3*2100 { // what each may put before it counts the files of the others
 		t.Errorf("%d bytes in a budget of 20000", total)
 	}
 }

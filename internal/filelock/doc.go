@@ -1,4 +1,4 @@
-// Package filelock locks files against other processes and against other openings of the file in this one. The
-// system drops a lock with the file or the process, however that ends. The locked file must not be removed or
-// replaced while anyone may lock it: give the lock a file of its own.
+// Package filelock locks files against other processes, and against other opened files in this one. Closing the file or ending
+// the process releases the lock. No one may remove or replace a file that others may lock, so use a separate file for the
+// lock.
 package filelock

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A lock keeps another opening of the file out until the first is closed.
+// A lock keeps out other openings of the file until its file is closed.
 func TestLock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	open := func() *os.File {
@@ -25,7 +25,7 @@ func TestLock(t *testing.T) {
 		t.Errorf("locked twice: %v, %v", ok, err)
 	}
 	got := make(chan error)
-	go func() { got <- Lock(b) }() // waits for a, or comes just behind it
+	go func() { got <- Lock(b) }() // waits for a, or comes just after it
 	a.Close()
 	if err := <-got; err != nil {
 		t.Error(err)
@@ -35,6 +35,6 @@ func TestLock(t *testing.T) {
 	}
 	b.Close()
 	if ok, err := Try(open()); !ok || err != nil {
-		t.Errorf("free: %v, %v", ok, err)
+		t.Errorf("a free lock: %v, %v", ok, err)
 	}
 }

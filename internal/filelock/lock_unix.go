@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Try takes an exclusive lock without waiting; false when another holds it.
+// Try takes an exclusive lock without waiting. It returns false if another holds it.
 func Try(f *os.File) (bool, error) {
 	err := lock(f, unix.LOCK_EX|unix.LOCK_NB)
 	if errors.Is(err, unix.EWOULDBLOCK) {
@@ -18,7 +18,7 @@ func Try(f *os.File) (bool, error) {
 	return err == nil, err
 }
 
-// Lock takes an exclusive lock as soon as it is free.
+// Lock waits for an exclusive lock and takes it.
 func Lock(f *os.File) error { return lock(f, unix.LOCK_EX) }
 
 func lock(f *os.File, how int) error {

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// Try takes an exclusive lock without waiting; false when another holds it.
+// Try takes an exclusive lock without waiting. It returns false if another holds it.
 func Try(f *os.File) (bool, error) {
 	err := lock(f, windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY)
 	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) {
@@ -16,7 +16,7 @@ func Try(f *os.File) (bool, error) {
 	return err == nil, err
 }
 
-// Lock takes an exclusive lock as soon as it is free.
+// Lock waits for an exclusive lock and takes it.
 func Lock(f *os.File) error { return lock(f, windows.LOCKFILE_EXCLUSIVE_LOCK) }
 
 // lock locks a byte past the end, so that others can read the file.

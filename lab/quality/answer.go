@@ -89,7 +89,7 @@ func (a Answerer) Answer(ctx context.Context, t Trial, method string) (string, e
 // open returns a decoder of one side's passages, grouped into the given number of contexts; 0 for one per passage.
 func (a Answerer) open(ctx context.Context, q Question, found []passages.Passage, contexts int) (*decoder.Decoder, error) {
 	cfg := a.Config
-	cfg.Rows = contexts
+	cfg.Contexts = contexts
 	return decoder.New(ctx, cfg, decoder.Request{Question: q.Text, History: q.node().History, Passages: found})
 }
 

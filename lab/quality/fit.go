@@ -59,19 +59,19 @@ func (a Answerer) Fit(ctx context.Context, trials []Trial, progress func(done, t
 		}
 		choices = append(choices, more...)
 	}
-	best, least := descend(choices, decoder.Reader.Support)
+	best, least := descend(choices, decoder.Reader.Constants)
 	c = Constants{
 		Lexical: best.Lexical, Reader: best.Reader, Nothing: best.Nothing, Echo: best.Echo,
-		Loss: least, Before: loss(choices, decoder.Reader.Support), Choices: len(choices),
+		Loss: least, Before: loss(choices, decoder.Reader.Constants), Choices: len(choices),
 	}
 	c.Right, c.Refused, c.Invented = hits(choices, best)
-	c.LexicalRight, c.LexicalRefused, c.LexicalInvented = hits(choices, decoder.Support{Lexical: 1, Nothing: -100})
+	c.LexicalRight, c.LexicalRefused, c.LexicalInvented = hits(choices, decoder.ReaderConstants{Lexical: 1, Nothing: -100})
 	return c, nil
 }
 
 // descend changes one constant at a time, in steps that halve, as long as the loss falls. All but Nothing stay at 0 or
 // above.
-func descend(choices []choice, best decoder.Support) (decoder.Support, float64) {
+func descend(choices []choice, best decoder.ReaderConstants) (decoder.ReaderConstants, float64) {
 	least := loss(choices, best)
 	for step := 1.0; step > 0.005; step /= 2 {
 		for better := true; better; {
@@ -151,16 +151,16 @@ func answerTokens(m *model.Model, text string) []tandem.Token {
 }
 
 // relevances returns the relevance of each passage and, last, that of the two contexts without a passage together.
-func (c choice) relevances(s decoder.Support) []float64 {
+func (c choice) relevances(s decoder.ReaderConstants) []float64 {
 	out := make([]float64, 0, len(c.evidence)+1)
 	for _, e := range c.evidence {
-		out = append(out, s.Lexical*e.Lexical+s.Reader*e.Support)
+		out = append(out, s.Lexical*e.Lexical+s.Reader*e.Verdict)
 	}
 	return append(out, s.Nothing+s.Echo*c.echo+math.Ln2)
 }
 
 // loss returns the mean negative log of the right contexts' share.
-func loss(choices []choice, s decoder.Support) (sum float64) {
+func loss(choices []choice, s decoder.ReaderConstants) (sum float64) {
 	for _, c := range choices {
 		all, right := math.Inf(-1), math.Inf(-1)
 		r := c.relevances(s)
@@ -177,7 +177,7 @@ func loss(choices []choice, s decoder.Support) (sum float64) {
 
 // hits returns how often a right context has the largest share, how often an answerable choice is refused, and how often
 // an unanswerable one is not.
-func hits(choices []choice, s decoder.Support) (right, refused, invented float64) {
+func hits(choices []choice, s decoder.ReaderConstants) (right, refused, invented float64) {
 	known, unknown := 0.0, 0.0
 	for _, c := range choices {
 		r := c.relevances(s)

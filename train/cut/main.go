@@ -1,6 +1,5 @@
-// Command cut cuts documents into passages as the program does, for the recipe of the built-in reader: what
-// the reader is trained on is what it will be shown. It reads a JSON line for each document,
-// {"name","text"}, and writes one for each, [{"title","text"}].
+// Command cut cuts documents into passages as the programs do, so that the built-in reader is trained on what it will be
+// shown. It reads a line of JSON for each document, {"name", "text"}, and writes one, [{"title", "text"}].
 package main
 
 import (

@@ -17,9 +17,9 @@ func TestALineForEachDocument(t *testing.T) {
 		t.Errorf("%q, not %q", out.String(), want)
 	}
 	if err := run(strings.NewReader("{"), &out); err == nil {
-		t.Error("half a line is taken")
+		t.Error("half a line is accepted")
 	}
 	if err := run(strings.NewReader(`{"name":"c.xyz","text":"x"}`), &out); err == nil || !strings.Contains(err.Error(), "c.xyz") {
-		t.Errorf("error %v for a file of no known kind", err)
+		t.Errorf("error %v for an unsupported file", err)
 	}
 }

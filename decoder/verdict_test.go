@@ -17,8 +17,8 @@ import (
 	"tandem/retrieval/search"
 )
 
-// openSpeaking opens a toy model in whose vocabulary the byte '~' stands for an unsupported sentence.
-func openSpeaking(t testing.TB, seed uint64) *model.Model {
+// openJudging opens a toy model in whose vocabulary the byte '~' marks an unsupported sentence.
+func openJudging(t testing.TB, seed uint64) *model.Model {
 	t.Helper()
 	spec := tinymodel.Spec{Seed: seed, Context: 512, Dim: 32, FF: 48, Gain: 2, Template: template}
 	mute, err := model.OpenBytes("toy", tinymodel.GGUF(spec), native.New(1))
@@ -46,9 +46,9 @@ func openSpeaking(t testing.TB, seed uint64) *model.Model {
 
 const eagerReader = "reader:0.7,2,-1,0.4"
 
-// Support belongs to the sentence: it is read where the sentence begins and restored by a rollback.
+// A verdict belongs to a sentence. It is read where the sentence begins, and a rollback restores it.
 func TestReaderWeightsRollBack(t *testing.T) {
-	m := openSpeaking(t, 3)
+	m := openJudging(t, 3)
 	cfg, req := toyConfig(m, eagerReader), Request{Question: bothQuestion, Passages: samplePassages[:4]}
 	letters := m.Tokenizer().Encode("The wifi password is x1. The museum opens. It ", tokenizer.Options{})
 	d := newDecoder(t, cfg, req)
@@ -65,10 +65,10 @@ func TestReaderWeightsRollBack(t *testing.T) {
 		fresh := newDecoder(t, cfg, req)
 		want := next(t, fresh, 0, answer...)
 		if !equal(got, want) {
-			t.Fatalf("after %d tokens: %v, afresh %v", len(answer), got, want)
+			t.Fatalf("after %d tokens: %v, fresh %v", len(answer), got, want)
 		}
 		if !reflect.DeepEqual(d.Parts(), fresh.Parts()) {
-			t.Fatalf("parts %v, afresh %v", d.Parts(), fresh.Parts())
+			t.Fatalf("parts %v, fresh %v", d.Parts(), fresh.Parts())
 		}
 		mark, _ := m.Tokenizer().Unsupported()
 		if slices.Contains(got.Dist.IDs, mark) {
@@ -77,17 +77,17 @@ func TestReaderWeightsRollBack(t *testing.T) {
 	}
 }
 
-func TestSupportHoldsForASentence(t *testing.T) {
-	m := openSpeaking(t, 3)
+func TestVerdictHoldsForASentence(t *testing.T) {
+	m := openJudging(t, 3)
 	d := newDecoder(t, toyConfig(m, eagerReader), Request{Question: bothQuestion, Passages: samplePassages[:4]})
 	first, _ := d.Evidence()
 	next(t, d, 0, m.Tokenizer().Encode("The wifi is x1.", tokenizer.Options{})...)
 	if same, _ := d.Evidence(); !equalSupport(first, same) {
-		t.Errorf("support changed within the sentence: %v, then %v", first, same)
+		t.Errorf("the verdict changed within the sentence: %v, then %v", first, same)
 	}
 	next(t, d, len(d.answer), m.Tokenizer().Encode(" The museum", tokenizer.Options{})...)
 	if other, _ := d.Evidence(); equalSupport(first, other) {
-		t.Errorf("the second sentence has the support of the first: %v", other)
+		t.Errorf("the second sentence has the verdict of the first: %v", other)
 	}
 	if parts := d.Parts(); len(parts) != 2 || parts[1].To != len(d.answer) || parts[0].To != parts[1].From {
 		t.Errorf("parts %+v of %d tokens", parts, len(d.answer))
@@ -95,12 +95,12 @@ func TestSupportHoldsForASentence(t *testing.T) {
 }
 
 func equalSupport(a, b []Evidence) bool {
-	return slices.EqualFunc(a, b, func(a, b Evidence) bool { return a.Support == b.Support })
+	return slices.EqualFunc(a, b, func(a, b Evidence) bool { return a.Verdict == b.Verdict })
 }
 
-// The context without a document has its share beside the passages, and all of it when there are none.
+// The context without a passage shares the weight with the passages, and has all of it if there are none.
 func TestNothingIsAContext(t *testing.T) {
-	m := openSpeaking(t, 5)
+	m := openJudging(t, 5)
 	for _, n := range []int{0, 1, 4} {
 		for _, nothing := range []string{"reader:1,1,-100,0", "reader:1,1,100,0"} {
 			d := newDecoder(t, toyConfig(m, nothing), Request{Question: bothQuestion, Passages: samplePassages[:n]})
@@ -119,14 +119,14 @@ func TestNothingIsAContext(t *testing.T) {
 			if n > 0 && want == 0 && out.H.Float() < 99 {
 				t.Errorf("%d passages, %s: h = %v", n, nothing, out.H.Float())
 			}
-			if rows := d.Prefill().Rows; rows != n+1 {
+			if rows := d.Prefill().Contexts; rows != n+1 {
 				t.Errorf("%d passages are read in %d contexts", n, rows)
 			}
 		}
 	}
 }
 
-// A model that does not speak decodes as with sentence weights.
+// With a model that gives no verdicts, reader weights equal sentence weights.
 func TestReaderWeightsOfOtherModels(t *testing.T) {
 	m := openToy(t, 1, 512)
 	req := Request{Question: bothQuestion, Passages: samplePassages[:3]}
@@ -138,8 +138,8 @@ func TestReaderWeightsOfOtherModels(t *testing.T) {
 	if name := ScorerName(m, search.Lexical()); name != search.Lexical().Name() {
 		t.Errorf("scorer %q", name)
 	}
-	if name := ScorerName(openSpeaking(t, 1), search.Lexical()); name == search.Lexical().Name() {
-		t.Errorf("a model that speaks has the scorer %q of one that does not", name)
+	if name := ScorerName(openJudging(t, 1), search.Lexical()); name == search.Lexical().Name() {
+		t.Errorf("a model that judges has the scorer %q of one that does not", name)
 	}
 }
 
@@ -148,10 +148,10 @@ func TestLogOdds(t *testing.T) {
 	for _, c := range []struct {
 		end, none, word, want float64
 	}{
-		{0.0, 0.5, 0.5, -supportBound}, // as training marks an unsupported sentence
-		{0.0, 0.25, 0.75, 0},           // even odds
-		{0.8, 0.05, 0.15, 0},           // ends do not count
-		{0.0, 1e-9, 1, supportBound},
+		{0.0, 0.5, 0.5, -maxLogOdds}, // as training marks unsupported sentences
+		{0.0, 0.25, 0.75, 0},         // even odds
+		{0.8, 0.05, 0.15, 0},         // ends do not count
+		{0.0, 1e-9, 1, maxLogOdds},
 	} {
 		got := logOdds([]float32{ln(c.end + 1e-30), ln(c.none), ln(c.word)}, 1, []tandem.Token{0})
 		if math.Abs(got-c.want) > 1e-5 {

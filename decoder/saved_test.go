@@ -7,8 +7,8 @@ import (
 	"tandem/decoder/kvstore"
 )
 
-// A passage read in one place and carried to another as its KV cache gives the same bits as one read here
-// (DRCG/KV), is not computed again, and one that is damaged or missing is.
+// A KV cache from another side gives the same bits as a passage read here (DRCG/KV) and is not computed again. A passage is
+// computed if its cache is damaged or missing.
 func TestSavedPrefixes(t *testing.T) {
 	m := openToy(t, 3, 512)
 	cfg := toyConfig(m, "sentence")
@@ -38,7 +38,7 @@ func TestSavedPrefixes(t *testing.T) {
 			t.Errorf("%s: another distribution after a token", name)
 		}
 	}
-	// Those of the store are taken from there.
+	// Prefixes takes caches from the store.
 	store, err := kvstore.Open(t.TempDir(), 1<<20)
 	if err != nil {
 		t.Fatal(err)

@@ -9,11 +9,10 @@ import (
 	"tandem/model"
 )
 
-// Prefixes returns what New would keep in the store for each passage of a request with a row for each: the
-// saved KV caches, for a side that reads the passages in another place (Request.Saved, DRCG/KV of DRAGON
-// §7.1). Those in the store are not computed again.
+// Prefixes returns the KV cache of each passage of a request, one context for each, as New would store them. Another side
+// can continue from them (Request.Saved; DRCG/KV in DRAGON §7.1). Prefixes takes from the store what it can.
 func Prefixes(ctx context.Context, cfg Config, req Request) ([][]byte, error) {
-	cfg.Rows = 0
+	cfg.Contexts = 0
 	cfg, err := cfg.defaults()
 	if err != nil {
 		return nil, fmt.Errorf("decoder: %w", err)
@@ -21,12 +20,12 @@ func Prefixes(ctx context.Context, cfg Config, req Request) ([][]byte, error) {
 	if len(req.Passages) == 0 {
 		return nil, nil
 	}
-	prompts, _, err := layout(cfg, req, false)
+	prompts, _, err := writePrompts(cfg, req, false)
 	if err != nil {
 		return nil, fmt.Errorf("decoder: %w", err)
 	}
 	d := &Decoder{cfg: cfg}
-	d.rel.rows = deal(len(req.Passages), len(prompts))
+	d.rel.contextOf = deal(len(req.Passages), len(prompts))
 	seqs, batch := make([]*model.Seq, len(prompts)), []model.Input(nil)
 	for i, p := range prompts {
 		if seqs[i] = cfg.Model.NewSeq(); len(p.prefix) == 0 {
@@ -53,10 +52,10 @@ func Prefixes(ctx context.Context, cfg Config, req Request) ([][]byte, error) {
 	return out, nil
 }
 
-// saved returns the KV cache of a prefix that came with the request: of the only passage of row i. It is nil
-// when there is none, or one that does not fit.
+// saved returns the KV cache that came with the request for the only passage of context i. It returns nil if there is none
+// or if it does not match the prefix.
 func (d *Decoder) saved(req Request, i int, prefix []tandem.Token) *model.Seq {
-	if len(req.Saved) != len(req.Passages) || d.prefill.Rows != len(req.Passages) || i >= len(req.Saved) || len(req.Saved[i]) == 0 {
+	if len(req.Saved) != len(req.Passages) || d.prefill.Contexts != len(req.Passages) || i >= len(req.Saved) || len(req.Saved[i]) == 0 {
 		return nil
 	}
 	seq, err := d.cfg.Model.ReadSeq(bytes.NewReader(req.Saved[i]))

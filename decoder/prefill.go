@@ -1,0 +1,101 @@
+package decoder
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"io"
+	"log/slog"
+	"slices"
+
+	"tandem"
+	"tandem/model"
+)
+
+// read fills the contexts' KV caches with the prompts. It takes from the store what it can.
+func (d *Decoder) read(ctx context.Context, req Request, prompts []prompt) error {
+	m := d.cfg.Model
+	batch := make([]model.Input, len(prompts))
+	keys := make([][32]byte, len(prompts))
+	fresh := make([]bool, len(prompts))
+	for i, p := range prompts {
+		keys[i] = storeKey(m, p.prefix)
+		seq, tokens := d.saved(req, i, p.prefix), p.rest
+		if seq == nil && d.holds(i) {
+			seq = d.load(keys[i], len(p.prefix))
+		}
+		if fresh[i] = seq == nil; fresh[i] {
+			seq, tokens = m.NewSeq(), append(append([]tandem.Token(nil), p.prefix...), p.rest...)
+		} else {
+			d.prefill.Cached++
+		}
+		d.contexts = append(d.contexts, docContext{seq: seq, prompt: len(p.prefix) + len(p.rest)})
+		d.texts = append(d.texts, slices.Concat(p.prefix, p.rest))
+		batch[i] = model.Input{Seq: seq, Tokens: tokens}
+		d.prefill.Tokens += len(tokens)
+	}
+	out, err := m.Prefill(ctx, batch, new(model.Logits))
+	if err != nil {
+		return err
+	}
+	d.prompt, d.logits = out, out
+	for i, p := range prompts {
+		if fresh[i] && d.holds(i) {
+			d.store(keys[i], d.contexts[i].seq, len(p.prefix))
+		}
+	}
+	return nil
+}
+
+// holds reports whether context i holds a passage.
+func (d *Decoder) holds(i int) bool { return slices.Contains(d.rel.contextOf, i) }
+
+// storeKey returns the key of a prefix's KV cache. The cache depends on the model, the template, the adapter, the tokens
+// and the rounding of the device.
+func storeKey(m *model.Model, prefix []tandem.Token) (key [32]byte) {
+	const noAdapter = ""
+	h := sha256.New()
+	weights, template := m.Fingerprint(), m.Template().Fingerprint()
+	io.WriteString(h, "document kv 1\x00"+noAdapter+"\x00"+m.Rounding())
+	h.Write(weights[:])
+	h.Write(template[:])
+	binary.Write(h, binary.LittleEndian, prefix)
+	h.Sum(key[:0])
+	return key
+}
+
+// load returns the KV cache of a prefix of n tokens, or nil if the store has none that it can read.
+func (d *Decoder) load(key [32]byte, n int) *model.Seq {
+	if d.cfg.KV == nil {
+		return nil
+	}
+	r, ok := d.cfg.KV.Get(key)
+	if !ok {
+		return nil
+	}
+	defer r.Close()
+	seq, err := d.cfg.Model.ReadSeq(r)
+	if err != nil || seq.Len() != n {
+		slog.Warn("a stored passage cannot be read and is computed again", "error", err)
+		return nil
+	}
+	return seq
+}
+
+// store writes a copy of seq's first n tokens to the store in the background.
+func (d *Decoder) store(key [32]byte, seq *model.Seq, n int) {
+	if d.cfg.KV == nil || n == 0 {
+		return
+	}
+	prefix := seq.Fork()
+	prefix.Truncate(n)
+	d.storing.Go(func() {
+		err := d.cfg.KV.Put(key, func(w io.Writer) error {
+			_, err := prefix.WriteTo(w)
+			return err
+		})
+		if err != nil {
+			slog.Warn("a passage's KV is not stored", "error", err)
+		}
+	})
+}

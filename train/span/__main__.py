@@ -42,8 +42,6 @@ raw = np.fromfile(W + "vec.bin", np.float32).reshape(-1, 128)
 known = len(v.words) + 1
 vectors = raw[:known], raw[known:known + BUCKETS]
 spread = np.std([vectors[0][i + 1] for i in range(12000)])
-full = data.neighbours(v, vectors)
-print("neighbours", len(full), [(w, full.get(w)) for w in ("city", "born", "price", "river", "largest")], flush=True)
 model = Reader(known - 1, layers=o.layers, drop=o.drop, vectors=[x / spread * .35 for x in vectors])
 print("parameters", sum(p.numel() for p in model.parameters()), "without tables", sum(p.numel() for n, p in model.named_parameters() if n not in ("words.weight", "parts.weight")), flush=True)
 optimizer = loop.Optimizer(model, o.rate)
@@ -58,7 +56,7 @@ def sources():
     mix = dict(x.split("=") for x in o.mix.split(","))
     out = []
     if "cloze" in mix:
-        out.append((float(mix["cloze"]), data.Prose(v, pickle.load(open(W + "docs.pkl", "rb")), full).item))
+        out.append((float(mix["cloze"]), data.Prose(v, pickle.load(open(W + "docs.pkl", "rb")), data.neighbours(v, vectors)).item))
     if "sets" in mix:
         P, T = pickle.load(open(W + "train.pkl", "rb"))
         out.append((float(mix["sets"]), data.Questions(v, P, T).item))

@@ -125,7 +125,7 @@ def chosen(rows, weight):
     return [max(r, key=lambda x: x[0].odds + weight * x[1]) for r in rows]
 
 
-def development(m, work, most=1200):
+def development(m, work, most=800):
     """The threshold on P(no answer), and its AUROC, on questions kept from training and the generator's held-out patterns."""
     P, rows = pickle.load(open(work + "/development.pkl", "rb"))
     rng = random.Random(1)
@@ -135,12 +135,16 @@ def development(m, work, most=1200):
     head = lambda x: x["title"].replace("_", " ") + "\n" if x["title"] else ""
     yes = [(x["q"], head(x) + P[x["pid"]]) for x in rows if x["a"]]
     no = [(x["q"], head(x) + P[i]) for x in rows if x["a"] for i in x["same"][:1] + x["near"][:1]] + [(x["q"], P[x["pid"]]) for x in rows if not x["a"]]
-    made = held(500)
+    made = held(250)
     yes += [(q, t) for t, qs, _ in made for q, at in qs if at]
     no += [(q, t) for t, qs, _ in made for q, at in qs if not at]
-    a, b = [f.none for f in m.read(yes)], [f.none for f in m.read(no)]
+    fy, fn = m.read(yes), m.read(no)
+    a, b = [f.none for f in fy], [f.none for f in fn]
     threshold = sorted(a)[int((1 - REFUSED) * len(a))]
-    line("development", [score(f, x["a"]) for x, f in zip([x for x in rows if x["a"]], m.read(yes[:sum(bool(x["a"]) for x in rows)]))])
+    line("development", [score(f, x["a"]) for x, f in zip([x for x in rows if x["a"]], fy)])
+    x, y = np.array([-f.mass for f in fy + fn]), np.array([0] * len(a) + [1] * len(b))
+    bias = min(np.arange(-3, 3.01, .1), key=lambda c: np.logaddexp(0, np.where(y, -(x + c), x + c)).mean())
+    print("development: P(no answer) means what it says with none_bias %+.1f" % (bias + m.bias))
     print("development: AUROC of P(no answer) %.3f (%d answerable, %d not); threshold %.4f refuses %.1f %% and %.1f %%" % (
         auroc(b, a), len(a), len(b), threshold, 100 * np.mean(np.array(a) > threshold), 100 * np.mean(np.array(b) > threshold)), flush=True)
     return threshold
@@ -230,6 +234,7 @@ def main():
     a.add_argument("--work", default="build/span")
     a.add_argument("--xquad", default="")
     a.add_argument("--most", type=int, default=400, help="questions of a judge set")
+    a.add_argument("--made", type=int, default=500, help="passages of the generator")
     a.add_argument("--only", default="xquad,open,judge,generated")
     a.add_argument("--threads", type=int, default=1)
     o = a.parse_args()
@@ -247,7 +252,7 @@ def main():
     if "judge" in o.only:
         judge(m, o.work, threshold, o.most)
     if "generated" in o.only:
-        generated(m, threshold, 500)
+        generated(m, threshold, o.made)
 
 
 if __name__ == "__main__":

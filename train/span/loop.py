@@ -37,6 +37,34 @@ class Optimizer:
         self.tables.load_state_dict(s["tables"])
 
 
+def produced(batches, ahead=6, seed=0):
+    """The batches of a generator, made by a process of their own."""
+    import queue as queues
+
+    import torch.multiprocessing as mp
+    queue = mp.Queue(ahead)
+
+    def work():
+        import random
+        os.nice(1)
+        torch.set_num_threads(1)
+        random.seed(seed)
+        np.random.seed(seed)
+        for b in batches():
+            while True:
+                try:
+                    queue.put(b, timeout=20)
+                    break
+                except queues.Full:
+                    if os.getppid() == 1:  # the trainer is gone
+                        return
+    process = mp.Process(target=work, daemon=True)
+    process.start()
+    while True:
+        b = queue.get()
+        yield {k: torch.from_numpy(x) for k, x in b.items()}
+
+
 class Mean:
     """Weights that several processes share: now and then each goes half the way to the mean of what the others wrote last."""
 

@@ -60,6 +60,16 @@ class ReaderTest(unittest.TestCase):
             losses.append(l.item())
         self.assertLess(losses[-1], losses[0] * .7)
 
+    def test_two_processes_train_and_log(self):
+        from . import loop
+        rows, kept = [], []
+        batches = lambda: iter([{k: x.numpy() for k, x in self.b.items()}] * 20)
+        mean = loop.Mean(self.m, 2)
+        mean.all[1].copy_(torch.cat([p.detach().flatten() for p in self.m.parameters()]))
+        mean.written[1] = 1
+        loop.run(self.m, batches, 5, lambda share: 1, loop.Optimizer(self.m), rows.append, lambda: kept.append(1), max_steps=16, mean=mean)
+        self.assertEqual((rows[-1]["steps"], len(kept), int(mean.written[0])), (16, 1, 1))
+
     def test_the_file_computes_what_torch_does(self):
         with tempfile.TemporaryDirectory() as d:
             path = os.path.join(d, "span.gguf")

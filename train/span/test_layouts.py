@@ -1,0 +1,53 @@
+import random
+import unittest
+
+try:
+    import numpy  # noqa: F401
+except ImportError:
+    raise unittest.SkipTest("no numpy")
+
+from . import attributes, layouts
+from .cloze import item
+
+
+class GeneratorTest(unittest.TestCase):
+    def test_spans_are_words_of_the_passage(self):
+        from .data import made
+        from .words import Vocabulary
+        v, names, none, asked = Vocabulary(["the"], [0]), set(), 0, 0
+        random.seed(5)
+        for _ in range(600):
+            r = layouts.generated()
+            if r is None:
+                continue
+            text, questions, name = r
+            names.add(name)
+            for q, at in questions:
+                asked += 1
+                none += at is None
+                if at:
+                    self.assertTrue(text[at[0]:at[1]].strip() == text[at[0]:at[1]] != "", (text, q))
+            x = made(v, text, questions)
+            if x:
+                for q, right in x.questions:
+                    self.assertTrue(all(0 <= a <= b < len(x.p) for a, b in right))
+        self.assertEqual(len(names), len(layouts.LAYOUTS))
+        self.assertTrue(.15 < none / asked < .45)
+
+    def test_training_never_draws_what_is_held_out(self):
+        held = [q for a in attributes.ALL for q in a.asks if q not in attributes.split(a.asks)]
+        self.assertGreater(len(held), 20)
+
+    def test_cloze_answers_stand_in_the_passage(self):
+        random.seed(3)
+        s = ["The old mill at Sandford was rebuilt by Ruth Adeyemi in 1894 because the river had flooded twice.", "It made paper for the county until the war.",
+             "Today about 4,000 people visit the museum in the mill every summer.", "The wheel is nine metres high and was made in Leeds in 1902."] * 2
+        found = [r for r in (item(s, "Mill", {}) for _ in range(50)) if r]
+        self.assertGreater(len(found), 10)
+        for text, questions in found:
+            for q, at in questions:
+                self.assertTrue(at is None or text[at[0]:at[1]] in " ".join(s))
+
+
+if __name__ == "__main__":
+    unittest.main()

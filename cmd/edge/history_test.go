@@ -148,12 +148,12 @@ func TestHistoryErrors(t *testing.T) {
 	if err := os.WriteFile(files[0], []byte("not a history"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	fails("to begin anew", remember...)
+	fails("to start over", remember...)
 	if err := os.Truncate(files[0], 65<<20); err != nil {
 		t.Fatal(err)
 	}
-	fails("at most", "history", "list")
-	fails("to begin anew", remember...)
+	fails("more than", "history", "list")
+	fails("to start over", remember...)
 	if stdout, stderr, err := h.Run("history", "clear"); err != nil || stdout != "1 histories cleared.\n" {
 		t.Errorf("clear: %v, %s%s", err, stdout, stderr)
 	}

@@ -13,10 +13,10 @@ func TestTokenF1(t *testing.T) {
 		{"tumbral-5827", "tumbral-5827", 1},
 		{"The Museum opens at 9:30!", "museum opens at 930", 1}, // case, articles and punctuation do not count
 		{"It opens at nine.", "at nine", 2. * 2 / (4 + 2)},
-		{"no no no", "no", 2. * 1 / (3 + 1)}, // a word counts as often as the other side has it
+		{"no no no", "no", 2. * 1 / (3 + 1)}, // a word counts as often as it occurs on the other side
 		{"yes", "no", 0},
 		{"", "no", 0},
-		{"the", "", 1}, // nothing is left of either
+		{"the", "", 1}, // both are empty after normalisation
 		{"24 £", "24 £", 1},
 		{"Ä b", "ä B", 1},
 	} {
@@ -57,7 +57,7 @@ func TestResultAdds(t *testing.T) {
 	}{
 		{known, "It opens at 9:30.", Result{Exact: 1, F1: 1, Holds: 1}},
 		{known, "9:30", Result{Exact: 1, F1: 1, Holds: 1}},
-		{known, "it opens at 9:30", Result{F1: 1, Holds: 1}}, // worlds' answers are compared to the letter
+		{known, "it opens at 9:30", Result{F1: 1, Holds: 1}}, // answers of worlds must match exactly
 		{known, "It opens at 9:301.", Result{F1: 0.75}},
 		{known, "That is unknown.", Result{Refused: 1}},
 		{known, "9:30 or unknown", Result{F1: 0.5, Holds: 1, Refused: 1}},

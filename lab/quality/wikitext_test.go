@@ -11,8 +11,8 @@ import (
 	"tandem/retrieval/passages"
 )
 
-// Equal documents are as good as one of them, however their distributions are mixed; of different ones a mixture
-// costs no less than the best and no more than the worst, to the token.
+// Several equal documents predict as well as one of them, by every mixture. A mixture of different documents costs between
+// the best and the worst of them.
 func TestPredictMixes(t *testing.T) {
 	m, err := model.OpenBytes("reader", models.Reader, native.New(1))
 	if err != nil {
@@ -47,7 +47,7 @@ func TestPredictMixes(t *testing.T) {
 	if joined := of(b + "\n" + a); both["one-context"] != joined["one-context"] {
 		t.Errorf("the most relevant document is not nearest: %v, %v", both, joined)
 	}
-	// Of what does not fit the end stays.
+	// Text that is too long for the context keeps its end.
 	most := m.Config().Context
 	if x, y := of(strings.Repeat(b+" ", most)+a), of(strings.Repeat(b+" ", 2*most)+a); x["one-context"] != y["one-context"] || x["one-context"] > second["one-context"] {
 		t.Errorf("too long by different lengths: %v, %v; %v without what stays", x, y, second)

@@ -20,7 +20,7 @@ func gzipped(text string) string {
 	return out.String()
 }
 
-// worldOf is a line with one question of those fields.
+// worldOf returns a line with one question that has the given fields.
 func worldOf(question string) string { return `{"questions": [` + question + `]}` }
 
 func TestReadWorlds(t *testing.T) {
@@ -62,14 +62,14 @@ func TestReadWorlds(t *testing.T) {
 	}
 }
 
-// endless reads blank lines for ever.
+// endless is an endless file of blank lines.
 type endless struct{}
 
 func (endless) Read(p []byte) (int, error) {
 	return copy(p, bytes.Repeat([]byte(strings.Repeat(" ", 1023)+"\n"), len(p)/1024+1)), nil
 }
 
-// More than is read at most is refused, not left out.
+// Files beyond the limits are refused, not cut.
 func TestQualityBounds(t *testing.T) {
 	if _, err := readWorlds("x", endless{}); err == nil || !strings.Contains(err.Error(), "x holds more than 256 MB") {
 		t.Errorf("endless worlds: %v", err)
@@ -105,7 +105,7 @@ func TestReadSQuADErrors(t *testing.T) {
 	}
 }
 
-// usable reports what would trouble those who ask a world's questions.
+// usable returns an error if a world that was read cannot be used.
 func usable(w World) error {
 	if err := w.check(); err != nil {
 		return err
@@ -155,7 +155,7 @@ func FuzzReadSQuAD(f *testing.F) {
 	})
 }
 
-// The passages of a set in SQuAD's form go to the two sides in turn, each with its article's title.
+// The passages of a SQuAD file go to the two sides in turn, each with its article's title.
 func TestReadSQuADDeals(t *testing.T) {
 	w, err := parseSQuAD("squad.json", []byte(ownSQuAD))
 	if err != nil {
@@ -184,7 +184,7 @@ func TestReadSQuADDeals(t *testing.T) {
 	}
 }
 
-// ownWorld is a line of --set.
+// ownWorld is a line with one world.
 const ownWorld = `{"device": [{"name": "cabin.md", "text": "# Lake cabin\n\nThe wifi password is tumbral-5827.\n"}],
 "cloud": [{"name": "museum.md", "text": "# Harbour museum\n\nThe museum opens at 9:30.\n"}], "questions": [
 {"kind": "one-part", "where": "device", "question": "What is the wifi password of the lake cabin?",
@@ -194,7 +194,7 @@ const ownWorld = `{"device": [{"name": "cabin.md", "text": "# Lake cabin\n\nThe 
 {"kind": "follow-up", "where": "device", "question": "And the wifi password?", "answer": "The wifi password of the lake cabin is tumbral-5827.",
  "values": ["tumbral-5827"], "earlier": [{"question": "Where is the lake cabin?", "answer": "The lake cabin is unknown."}]}]}`
 
-// ownSQuAD has passages for both sides, and a question that nobody can answer.
+// ownSQuAD has passages for both sides, and a question without an answer.
 const ownSQuAD = `{"data": [
 {"title": "Lake_cabin", "paragraphs": [
  {"context": "The wifi password is tumbral-5827.", "qas": [{"question": "What is the wifi password?", "answers": [{"text": "tumbral-5827"}, {"text": "tumbral"}]}]},

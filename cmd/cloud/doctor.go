@@ -10,7 +10,7 @@ import (
 
 type doctorCmd struct {
 	cli.DoctorFlags
-	Listen string `help:"UDP address to check." default:":4433" placeholder:"HOST:PORT"`
+	Listen string `help:"UDP address to check. Default: port 4433 of all addresses." default:":4433" placeholder:"HOST:PORT"`
 }
 
 func (c *doctorCmd) Help() string {

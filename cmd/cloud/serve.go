@@ -28,7 +28,7 @@ type serveCmd struct {
 	cli.ModelFlags   `group:"Model:"`
 	cli.CacheFlags   `group:"Model:"`
 
-	Listen  string `help:"UDP address to listen on." default:":4433" placeholder:"HOST:PORT"`
+	Listen  string `help:"UDP address to listen on. Default: port 4433 of all addresses." default:":4433" placeholder:"HOST:PORT"`
 	Public  string `help:"Serve this folder instead of the index." type:"existingdir" placeholder:"DIR"`
 	Titles  string `help:"Show devices the titles of the documents used: ${enum}. auto: those of the samples and of --public, not those of the index." enum:"auto,yes,no" default:"auto"`
 	Answers int    `help:"Most answers at the same time; more wait. One device gets at most all but one." default:"8"`

@@ -12,7 +12,7 @@ import (
 
 type netemCmd struct {
 	Target       string        `arg:"" optional:"" help:"Where packets go: HOST:PORT of a cloud."`
-	Listen       string        `help:"Local UDP address that stands in for it." default:"127.0.0.1:4434" placeholder:"HOST:PORT"`
+	Listen       string        `help:"Local UDP address that stands in for it. Default: 127.0.0.1:4434." default:"127.0.0.1:4434" placeholder:"HOST:PORT"`
 	Delay        time.Duration `help:"One-way delay." default:"0s"`
 	Jitter       time.Duration `help:"Spread of the delay." default:"0s"`
 	Distribution string        `help:"Shape of the jitter: ${enum}." enum:"normal,uniform,pareto" default:"normal"`
@@ -35,7 +35,6 @@ func (c *netemCmd) Help() string {
 	return `Examples:
   edge netem --delay 150ms --jitter 30ms --loss 0.01 -- cloud.example.net:4433
   edge netem --trace ping.txt -- 127.0.0.1:4433
-
   edge netem --tc eth0 --delay 150ms --jitter 30ms --loss 0.01
   edge netem --tc eth0 --clear
 

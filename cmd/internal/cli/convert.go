@@ -24,8 +24,8 @@ type modelsQuantize struct {
 
 func (c *modelsQuantize) Help() string {
 	return `Examples:
-  edge models quantize model-f16.gguf model-q4_k_m.gguf
-  edge models quantize model-f16.gguf model-q8_0.gguf --type q8_0
+  ${program} models quantize model-f16.gguf model-q4_k_m.gguf
+  ${program} models quantize model-f16.gguf model-q8_0.gguf --type q8_0
 
 Norms and biases stay F32. The output matrix gets at least 6 bits, and q4_k_s, q4_k_m and q5_k_m give some other matrices more bits, as llama.cpp's quantiser does. Matrices whose rows are not whole blocks of 256 become Q8_0. The file appears when it is complete.`
 }
@@ -57,9 +57,9 @@ type modelsConvert struct {
 
 func (c *modelsConvert) Help() string {
 	return `Examples:
-  edge models convert ~/models/Qwen2.5-0.5B-Instruct qwen.gguf
-  edge models convert ~/models/opt-1.3b opt.gguf --type q8_0
-  edge models convert stories260K.bin stories260K.gguf --tokenizer tok512.bin
+  ${program} models convert ~/models/Qwen2.5-0.5B-Instruct qwen.gguf
+  ${program} models convert ~/models/opt-1.3b opt.gguf --type q8_0
+  ${program} models convert stories260K.bin stories260K.gguf --tokenizer tok512.bin
 
 It converts Llama (and Mistral), Qwen2 and OPT from safetensors, in one file or several. The tokenizer comes from tokenizer.json, or from vocab.json and merges.txt: byte-level BPE with the patterns of GPT-2, Qwen2, Llama 3, SmolLM, Falcon, DeepSeek-Coder and Mistral's Tekken, or SentencePiece's BPE; others are refused. Checkpoints of llama2.c must have its first layout, in float32.`
 }

@@ -26,12 +26,18 @@ func (helpAll) BeforeReset(ctx *kong.Context) error {
 		if c, ok := command.Target.Addr().Interface().(interface{ HelpAll() string }); ok {
 			command.Detail += "\n\n" + c.HelpAll()
 		}
+		nameProgram(ctx, command)
 	}
 	if err := kong.DefaultHelpPrinter(helpOptions, ctx); err != nil {
 		return err
 	}
 	ctx.Exit(0)
 	return nil
+}
+
+// nameProgram puts the program's name into the help of a command that several programs have, in place of ${program}.
+func nameProgram(ctx *kong.Context, command *kong.Node) {
+	command.Detail = strings.ReplaceAll(command.Detail, "${program}", ctx.Model.Name)
 }
 
 // printHelp prints the help without hidden flags and, for a command, without those that set up the program (the tag
@@ -46,6 +52,9 @@ func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
 		} else if f.Hidden {
 			hidden++
 		}
+	}
+	if command != nil {
+		nameProgram(ctx, command)
 	}
 	options.ValueFormatter = helpOptions.ValueFormatter
 	if err := kong.DefaultHelpPrinter(options, ctx); err != nil || options.Summary || command == nil {

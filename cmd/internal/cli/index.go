@@ -24,10 +24,10 @@ type indexAdd struct {
 
 func (c *indexAdd) Help() string {
 	return `Examples:
-  index add ~/Documents/notes          add a folder and everything below it
-  index add report.pdf minutes.md      add files
-  index add                            follow changes and deletions
-  index add --passage-words 64 ~/book  longer passages, for a larger model
+  ${program} index add ~/Documents/notes          add a folder and everything below it
+  ${program} index add report.pdf minutes.md      add files
+  ${program} index add                            follow changes and deletions
+  ${program} index add --passage-words 64 ~/book  longer passages, for a larger model
 
 Only files that changed are read again, and those that were cut into passages of another length. Files that cannot be read are listed with the reason.`
 }
@@ -123,6 +123,12 @@ func (a *App) fullDisk(err error) error {
 
 type indexList struct{}
 
+func (c *indexList) Help() string {
+	return `Examples:
+  ${program} index list
+  ${program} index list --json | jq -r '.files[].path'`
+}
+
 func (c *indexList) Run(a *App) error {
 	type file struct {
 		Path     string    `json:"path"`
@@ -165,8 +171,8 @@ type indexRemove struct {
 
 func (c *indexRemove) Help() string {
 	return `Examples:
-  index remove ~/Documents/notes/old.md
-  index remove ~/Documents/notes          with all below it`
+  ${program} index remove ~/Documents/notes/old.md
+  ${program} index remove ~/Documents/notes          with all below it`
 }
 
 func (c *indexRemove) Run(a *App) (err error) {

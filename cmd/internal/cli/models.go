@@ -43,6 +43,12 @@ type modelRow struct {
 
 type modelsList struct{}
 
+func (c *modelsList) Help() string {
+	return `Examples:
+  ${program} models list
+  ${program} models list --json | jq -r '.models[].name'`
+}
+
 func (c *modelsList) Run(a *App) error {
 	rows := []modelRow{}
 	if f, err := gguf.ParseNamed(BuiltIn, models.Reader); err != nil {
@@ -158,9 +164,9 @@ type modelsShow struct {
 
 func (c *modelsShow) Help() string {
 	return `Examples:
-  models show
-  models show qwen2.5-0.5b-instruct-q4_k_m --template
-  models show ~/Downloads/model.gguf --metadata`
+  ${program} models show
+  ${program} models show qwen2.5-0.5b-instruct-q4_k_m --template
+  ${program} models show ~/Downloads/model.gguf --metadata`
 }
 
 func (c *modelsShow) Run(a *App) error {

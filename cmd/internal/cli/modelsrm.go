@@ -20,8 +20,8 @@ type modelsRm struct {
 
 func (c *modelsRm) Help() string {
 	return `Examples:
-  edge models rm qwen2.5-0.5b-instruct-q4_k_m
-  edge models rm mine --keep
+  ${program} models rm qwen2.5-0.5b-instruct-q4_k_m
+  ${program} models rm mine --keep
 
 A model that was pulled is also removed from the hub's cache, unless another name leads to it.`
 }

@@ -24,9 +24,9 @@ type modelsPull struct {
 
 func (c *modelsPull) Help() string {
 	return `Examples:
-  edge models pull hf:Qwen/Qwen2.5-0.5B-Instruct-GGUF:q4_0
-  edge models pull qwen2.5:0.5b
-  edge models pull hf:OWNER/REPO:safetensors      then: edge models convert
+  ${program} models pull hf:Qwen/Qwen2.5-0.5B-Instruct-GGUF:q4_0
+  ${program} models pull qwen2.5:0.5b
+  ${program} models pull hf:OWNER/REPO:safetensors      then: ${program} models convert
 
 Short names: ` + strings.Join(hub.Names(), ", ") + `.
 A quantisation may follow: qwen2.5:1.5b-q8_0.

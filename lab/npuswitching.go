@@ -257,7 +257,7 @@ func Problem(c sim.Costs, s sim.Shape, blocks, chunks, large, small int) plan.Pr
 	return SwitchProblem(c, slices.Repeat(one[:1], layers), slices.Repeat(two[:1], layers), two[1], blocks, chunks)
 }
 
-// SwitchProblem cuts a model's layers into blocks of about equal numbers, as model.Cut does. one and two are the layers'
+// SwitchProblem cuts a model's layers into blocks of about equal numbers, as phone.NewSwitcher does. one and two are the layers'
 // graphs G¹ and G². A block is loaded as one graph.
 //
 // Decoding's head, which computes every row, is loaded with the last block. Prefill's head computes the last row after all

@@ -11,7 +11,7 @@ type Programs struct {
 	Whole  Program   // Layers and Head as one, for rows that all want logits; nil if that saves nothing
 }
 
-// Fitting returns the programs of the smallest chunk that holds so many rows, or else of the largest chunk. all must
+// Fitting returns the programs of the smallest chunk that holds the given number of rows, or else of the largest chunk. all must
 // be in ascending order of chunk sizes.
 func Fitting(all []*Programs, rows int) *Programs {
 	for _, p := range all {
@@ -42,9 +42,9 @@ type Scheduler interface {
 // Schedule says which programs compute a pass. The pass cuts its tokens into chunks, each at most as large as the
 // programs for it, and takes one chunk after the other through all layers.
 type Schedule interface {
-	// Next returns the programs for the next chunk. So many tokens are left.
+	// Next returns the programs for the next chunk, when the given number of tokens is left.
 	Next(tokens int) *Programs
-	// Head returns the program for the logits of so many rows.
+	// Head returns the program for the logits of the given number of rows.
 	Head(rows int) Program
 	// End is called after the last chunk of a pass that has not failed.
 	End(ctx context.Context) error

@@ -34,9 +34,8 @@ func (t Traits) PackedBytes(w *Tensor) (n int, packed bool) {
 	return w.Rows * w.Type.RowBytes(w.Cols), false
 }
 
-// Packer packs some weights into a device's layout, in groups of rows, one after the other. Whoever stages weights
-// for the device packs them while loading and sets Tensor.Packed: the device would have to pack weights that are
-// staged as files store them again in every run.
+// Packer packs some weights into a device's layout, in groups of rows, one after the other. To stage weights for the
+// device, pack them while loading and set Tensor.Packed. Otherwise the device packs them again in every run.
 type Packer interface {
 	// Group returns the number of rows of the tensor in a group, and the bytes of a group; 0, 0 for weights that the
 	// device reads as files store them.
@@ -46,8 +45,8 @@ type Packer interface {
 }
 
 // Clock is the virtual time of a simulated device. It passes while the device is busy, also within a run, when the
-// device calls the run's Stage. Whoever loads graphs or brings weights for the device tells its clock. All methods
-// may be called during a run.
+// device calls the run's Stage. Code that loads graphs or stages weights for the device tells its clock. All methods may
+// be called during a run.
 type Clock interface {
 	// Now returns the time.
 	Now() time.Duration

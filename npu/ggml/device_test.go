@@ -420,7 +420,7 @@ func testSeveralGoroutines(t *testing.T, d *Device) {
 		wg.Go(func() {
 			for range 5 {
 				if got := decode(t, p, probeCache(1, 40, 60, 32), 40, 2); !alike(got, want) {
-					errs <- errors.New("another result beside other goroutines")
+					errs <- errors.New("another result while other goroutines run")
 					return
 				}
 			}

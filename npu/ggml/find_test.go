@@ -69,7 +69,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// Who has a build for GPUs and yet no GPU listed is told why.
+// A build for GPUs that offers no GPU is reported with the reason.
 func TestIdle(t *testing.T) {
 	root := t.TempDir()
 	for _, name := range []string{"libggml-base.so", "libggml-cpu-haswell.so", "libggml-cpu.so", "libggml-cuda.so", "libggml-vulkan.so", "libggml-rpc.so", "libggml-blas.so", "libggml.so"} {

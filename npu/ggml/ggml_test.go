@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestMain lets the tests use the libraries that other tests of the house are told of.
+// TestMain lets the tests use the libraries that other packages' tests use.
 func TestMain(m *testing.M) {
 	if os.Getenv(PathVariable) == "" && os.Getenv("TANDEM_LLAMA_PATH") != "" {
 		os.Setenv(PathVariable, os.Getenv("TANDEM_LLAMA_PATH"))

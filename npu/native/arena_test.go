@@ -77,7 +77,7 @@ func TestValuesShareAnArena(t *testing.T) {
 		}
 		d.runs.Put(used)
 		if got := compute(shared); !slices.Equal(got, want) {
-			t.Fatalf("%v\nwhere each value has a place of its own: %v", got, want)
+			t.Fatalf("%v\nwith a separate place for each value: %v", got, want)
 		}
 	})
 }

@@ -236,7 +236,7 @@ func (k *kPanels) mulGroup(s *kScratch, dst []float32, stride int, t npu.DType, 
 		for ; i+4 <= m; i += 4 {
 			k.mul4(dst[i*stride:], stride, panels, x[i*blocks+b:], blocks)
 		}
-		if i < m { // the last four in memory of their own, as some of them have been added already
+		if i < m { // the last four in separate memory, as some of them have been added already
 			k.mul4(s.last[:], groupRows, panels, x[(m-4)*blocks+b:], blocks)
 		}
 	}

@@ -34,7 +34,7 @@ func TestLearnedPositionsLayerNormReLU(t *testing.T) {
 	const width, places, rows = 33, 7, 5
 	r := rand.New(rand.NewPCG(5, 6))
 	table, w, b := normal(r, places*width, 0), normal(r, width, 1), normal(r, width, 0)
-	x := normal(r, rows*width, 100) // a mean that is large beside the spread
+	x := normal(r, rows*width, 100) // a mean that is large compared with the deviation
 	positions := []int32{0, 6, 3, 3, 1}
 
 	g := npu.NewGraph("learned", 8)

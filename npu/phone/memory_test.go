@@ -20,8 +20,8 @@ import (
 	"tandem/npu/quant"
 )
 
-// A model that is larger than the memory it may hold gives the same logits, bit for bit: its weights go
-// through the slots from the file, at every chunk size, whatever is decoded again.
+// A model that is larger than its memory gives the same logits bit for bit, at every chunk size: its weights pass through the
+// slots from the file.
 func TestLargerThanItsMemory(t *testing.T) {
 	for _, spec := range []tinymodel.Spec{
 		{Type: npu.Q8_0, Layers: 4, Dim: 128, FF: 256},
@@ -70,7 +70,7 @@ func TestLargerThanItsMemory(t *testing.T) {
 	}
 }
 
-// A file that is cut while in use ends in an error that names the tensor, and leaves the sequence as it was.
+// If the file is truncated while in use, the error names the tensor, and the sequence stays as it was.
 func TestFileCutWhileInUse(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "model.gguf")
 	data := tinymodel.GGUF(tinymodel.Spec{Type: npu.F32, Layers: 3, Dim: 64, FF: 128, Untied: true})

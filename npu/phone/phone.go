@@ -41,7 +41,7 @@ type Options struct {
 	Paging bool // with Memory: plain paging instead, the baseline
 }
 
-// Device is a device under a phone's limits, as far as its Options ask for them.
+// Device is a device under those limits of a phone that its Options ask for.
 type Device struct {
 	npu.Device
 	sim      *sim.Device    // nil without a chip

@@ -150,8 +150,8 @@ func prompts(m *model.Model, lengths ...int) (rows []model.Input) {
 	return rows
 }
 
-// Whatever the strategy, a phone's prefill of several rows gives the bits of plain ones and leaves the same keys and
-// values behind; every strategy but to load at the end hides some loading; and it takes as long as was planned.
+// With any strategy, a phone's prefill of several sequences gives the same bits as a plain one and leaves the same keys and
+// values. It takes as long as planned. Every strategy except loading at the end hides some of the loading.
 func TestPrefillSwitchesAsPlanned(t *testing.T) {
 	ctx, lengths := context.Background(), []int{150, 40, 230, 7}
 	plain, _ := openReader(t, Options{})
@@ -196,7 +196,7 @@ func TestPrefillSwitchesAsPlanned(t *testing.T) {
 		did, p := after.Sub(before), c.problem(427, 230)
 		layers := len(p.Blocks)
 		waits[s] = did.Waiting
-		// Beside the plan: the heads of each chunk with wanted logits, and attention to other than half the context.
+		// The plan leaves out the heads of chunks with wanted logits, and assumes attention to half the context.
 		planned := p.Simulate(c.plan).Total()
 		if did.Busy < planned || did.Busy > planned*105/100+2*time.Millisecond {
 			t.Errorf("%v: it took %v, planned %v", s, did.Busy, planned)
@@ -220,7 +220,7 @@ func TestPrefillSwitchesAsPlanned(t *testing.T) {
 	}
 }
 
-// Where the graphs for decoding are loaded, a short prompt and a large draft go through them, without a load.
+// If the graphs for decoding are loaded, they compute a short prompt and a large draft, without a load.
 func TestShortPromptsStay(t *testing.T) {
 	ctx := context.Background()
 	m, d := openReader(t, Options{Chip: "sm8750"})
@@ -264,8 +264,8 @@ func TestSwitchingOptions(t *testing.T) {
 	if _, d := openReader(t, Options{Chip: "sm8750", Memory: 3 << 20}); d.Switching() != "" {
 		t.Errorf("staged weights are switched: %s", d.Switching())
 	}
-	// A graph for fewer rows is kept where it saves time: with the stack qnn a tile costs the same however few of its
-	// rows are in use, with mllm the host has work for each.
+	// A graph for fewer rows is kept if it saves time. With the stack qnn a tile costs the same for any number of rows, with
+	// mllm the host works for each row.
 	for chip, want := range map[string][]int{"sm8750": {32, 128}, "sm8750/mllm": {1, 8, 32, 128}} {
 		var got []int
 		_, d := openRecorder(t, Options{Chip: chip})

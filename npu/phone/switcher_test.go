@@ -17,8 +17,7 @@ import (
 	"tandem/npu/phone/plan"
 )
 
-// Whatever the plan, a prefill that changes graphs on its way gives the bits of plain prefill, and leaves
-// the same keys and values behind.
+// With any plan, a prefill that changes graphs gives the same bits as a plain one, and leaves the same keys and values.
 func TestSwitchingPrefillIsPlainPrefill(t *testing.T) {
 	for _, spec := range []tinymodel.Spec{{Type: npu.Q8_0, Layers: 5, Dim: 64, FF: 96}, {Type: npu.F16, Layers: 3, Dim: 64, FF: 96, Arch: "qwen2"}} {
 		m, d := openBytes(t, tinymodel.GGUF(spec), Options{Threads: 1})
@@ -38,7 +37,7 @@ func TestSwitchingPrefillIsPlainPrefill(t *testing.T) {
 				tokens[i] = tandem.Token(rapid.IntRange(0, 255).Draw(t, "token"))
 			}
 			runs := s.Runs(len(tokens))
-			// Any durations make a plan; what really takes how long does not matter.
+			// Any durations make a plan; the real ones do not matter.
 			p := plan.Problem{Runs: runs}
 			for range n {
 				p.Blocks = append(p.Blocks, plan.Block{Load: time.Duration(rapid.IntRange(0, 50).Draw(t, "load")),

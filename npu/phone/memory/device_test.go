@@ -505,7 +505,7 @@ type anyStage struct{}
 func (anyStage) Enter(int) error { return nil }
 func (anyStage) Leave(int)       {}
 
-// rounding is a device with arithmetic of its own.
+// rounding is a device with another arithmetic than native's.
 type rounding struct{ plain }
 
 func (*rounding) Traits() npu.Traits {

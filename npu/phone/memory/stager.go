@@ -39,7 +39,7 @@ func newStager(w *weights, c clock, opt Options) *stager {
 	return s
 }
 
-// use moves objects as the pager says, each into a mapping of its own.
+// use moves objects as the pager says.
 func (s *stager) use(p Pager) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

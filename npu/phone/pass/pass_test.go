@@ -16,7 +16,7 @@ import (
 	"tandem/npu/reference"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 const (
 	dim, heads, kvHeads, headDim, ff = 32, 4, 2, 8, 64

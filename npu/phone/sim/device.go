@@ -178,7 +178,7 @@ func (d *Device) Compile(g *npu.Graph) (npu.Program, error) {
 	return &program{Program: p, dev: d, block: b, heads: attends(g)}, nil
 }
 
-// weights returns the bytes of a graph's products that the device keeps. Whoever stages the others maps them.
+// weights returns the bytes of a graph's products that the device keeps. Code that stages the others maps them.
 func (d *Device) weights(g *npu.Graph) (bytes int64) {
 	for i := range g.Nodes {
 		if n := &g.Nodes[i]; n.Weight == nil || !n.Weight.Staged {

@@ -8,6 +8,6 @@
 // published figures: graphs of Qualcomm's QNN, mllm with its attention on the CPU, ggml's Hexagon backend, which runs
 // operator by operator, and llada.cpp's kernels in that backend. The lab compares the results with published figures.
 //
-// The package knows graphs, not models, and plans nothing: packages plan and memory decide, and sim charges. Whoever
-// keeps weights outside the device tells its npu.Clock what is loaded, mapped and moved. Only that is charged.
+// The package knows graphs, not models, and plans nothing: packages plan and memory decide, and sim charges. Code
+// that keeps weights outside the device tells its npu.Clock what is loaded, mapped and moved. Only that is charged.
 package sim

@@ -190,7 +190,7 @@ func (f Files) value(via []string, at string) (Param, error) {
 func (f Files) With(at string, value float64) (Files, error) {
 	p, ok := f.Raw(at)
 	if !ok || p.As != "" {
-		return nil, fmt.Errorf("%s has no value of its own", at)
+		return nil, fmt.Errorf("%s has no value that could be replaced", at)
 	}
 	p.Value = value
 	file, params, name := f.find(at)

@@ -57,7 +57,7 @@ func TestParameters(t *testing.T) {
 	}
 }
 
-// Every value is counted once, each chip has fits of its own, and what is carried over has a root that is not.
+// Every value is counted once, each chip has fitted values, and a value that is carried over has a root that is not.
 func TestOrigins(t *testing.T) {
 	for _, name := range Names() {
 		s, err := Open(name)
@@ -87,7 +87,7 @@ func TestOrigins(t *testing.T) {
 	}
 }
 
-// Values that are carried over are computed, over several steps too, from the chip's own file before the common one.
+// Values that are carried over are computed, also over several steps, and from the chip's own file before the common one.
 func TestCarriedOver(t *testing.T) {
 	files := Files{
 		common: {Chip: map[string]Param{"b": {As: "x/a", Source: "shared"}}, Stacks: map[string]Stack{"s": {About: "all", Params: map[string]Param{"c": {As: "same/b", Times: .5, Source: "half"}}}}},
@@ -110,11 +110,11 @@ func TestCarriedOver(t *testing.T) {
 		}
 	}
 	if _, err := files.With("y/a", 1); err == nil || !strings.Contains(err.Error(), "y/a") {
-		t.Errorf("what is carried over got a value: %v", err)
+		t.Errorf("a value that is carried over was replaced: %v", err)
 	}
 }
 
-// Values of unclear origin are refused by their name.
+// Values without a clear origin are refused by name.
 func TestUnclearOrigins(t *testing.T) {
 	for _, bad := range []struct {
 		want  string
@@ -138,8 +138,8 @@ func TestUnclearOrigins(t *testing.T) {
 	}
 }
 
-// sd.npu §3.2, llada.cpp §2.2: within a tile a product costs the same; over tiles it never gets cheaper;
-// up to the saturation point it is the streaming of the weights.
+// Within a tile a product costs the same, with more tiles never less, and up to the saturation point as much as streaming the
+// weights (sd.npu §3.2, llada.cpp §2.2).
 func TestStaircase(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c, err := Find(rapid.SampledFrom(Names()).Draw(t, "soc"))
@@ -159,8 +159,7 @@ func TestStaircase(t *testing.T) {
 	})
 }
 
-// A graph's cost is the sum of its parts, grows with the context and charges the CPU where attention is
-// there.
+// A graph's cost is the sum of its parts, grows with the context, and charges the CPU if that computes attention.
 func TestGraphCost(t *testing.T) {
 	s, err := FindShape("Qwen2.5-1.5B")
 	if err != nil {
@@ -179,7 +178,7 @@ func TestGraphCost(t *testing.T) {
 		if (short.CPU > 0) != (c.CPUAttends || c.Row > 0) {
 			t.Errorf("%s: %v on the CPU", name, short.CPU)
 		}
-		// The weights are those of the shape: 1.54 billion at the stack's width.
+		// The shape has 1.54 billion weights, at the stack's width.
 		bits := c.WeightBits
 		if bits == 0 {
 			bits = 8.5
@@ -193,7 +192,7 @@ func TestGraphCost(t *testing.T) {
 	}
 }
 
-// Products cost the same however a graph writes them.
+// Products cost the same in every form.
 func TestProductsAlike(t *testing.T) {
 	c, err := Find("sm8650")
 	if err != nil {
@@ -212,7 +211,7 @@ func TestProductsAlike(t *testing.T) {
 	}
 }
 
-// Shapes have the parameters that their names say, embedding included.
+// Shapes have as many parameters as their names say, including the embedding.
 func TestShapes(t *testing.T) {
 	for name, want := range map[string]float64{
 		"Qwen2.5-0.5B": .494e9, "Qwen2.5-1.5B": 1.54e9, "Llama-3.2-1B": 1.24e9, "Llama-3.2-3B": 3.21e9,
@@ -261,8 +260,8 @@ func product(name string, chunk, rows, cols int) *npu.Graph {
 	return g
 }
 
-// A device counts what the model says, loads a graph when another of the block was in its place, and in
-// paced time takes exactly that long, however unevenly the device beneath works.
+// A device counts the costs, loads a graph if another of its block was in its place, and when paced takes exactly that long,
+// however irregular the inner device is.
 func TestDeviceTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, err := Find("sm8750")
@@ -270,7 +269,7 @@ func TestDeviceTime(t *testing.T) {
 			t.Fatal(err)
 		}
 		inner := &fake{takes: 7 * time.Microsecond}
-		// Sleep as inexactly as a kernel.
+		// Sleep as inexactly as an operating system.
 		sloppy := func(d time.Duration) { time.Sleep(d + 60*time.Microsecond) }
 		d := Wrap(inner, c, Options{Paced: true, Sleep: sloppy})
 		var programs []npu.Program
@@ -308,8 +307,8 @@ func TestDeviceTime(t *testing.T) {
 	})
 }
 
-// A load that was begun before goes on beside computations, behind other loads; a run waits for what is left of it.
-// Nothing is loaded for what the host does.
+// A preload goes on while something else computes, after other loads. A run waits for the rest of it. Nothing is loaded for
+// what runs on the host.
 func TestPreload(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, err := Find("sm8750")
@@ -351,9 +350,9 @@ func TestPreload(t *testing.T) {
 		check("awaited", load)
 		d.Preload("b", 32)
 		d.Preload("c", 32)
-		d.Preload("a", 32) // is there
+		d.Preload("a", 32) // is loaded
 		do("a")
-		check("beside loads", load+run)
+		check("after loads", load+run)
 		if !d.Loaded("c", 32) || d.Loaded("c", 1) {
 			t.Error("c is on its way")
 		}
@@ -369,7 +368,7 @@ func TestPreload(t *testing.T) {
 	})
 }
 
-// Where the device beneath is slower than the phone, that is counted, not hidden.
+// If the inner device is slower than the phone, that is counted, not hidden.
 func TestLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, _ := Find("sm8750")
@@ -385,7 +384,7 @@ func TestLate(t *testing.T) {
 	})
 }
 
-// Weights beyond the address window are refused with the way out; graphs of one block share theirs.
+// Weights beyond the address window are refused with advice. Graphs of one block share their weights.
 func TestWindow(t *testing.T) {
 	c, _ := Find("sm8750")
 	c.Window, c.Stage = 3<<20, 1e9
@@ -400,7 +399,7 @@ func TestWindow(t *testing.T) {
 	if !errors.As(err, &w) || w.Need != 4<<20 || !strings.Contains(err.Error(), "--npu-memory") {
 		t.Errorf("%v", err)
 	}
-	// Staged weights are mapped by others, into what is left.
+	// Staged weights are mapped into what is left.
 	staged := product("layer 1", 1, 512, 1024)
 	staged.Nodes[1].Weight.Staged = true
 	if _, err := d.Compile(staged); err != nil {
@@ -414,12 +413,12 @@ func TestWindow(t *testing.T) {
 	}
 	d.Unmap(1 << 20)
 	if err := d.Map(1); err != nil {
-		t.Errorf("after room was made: %v", err)
+		t.Errorf("after unmapping: %v", err)
 	}
 }
 
-// The core that maps and copies does one thing at a time, not before it is asked to; the NPU waits only as
-// long as it must.
+// The core that maps and copies does one thing at a time, and not before it is asked to. The NPU waits only as long as it
+// must.
 func TestTransfers(t *testing.T) {
 	c, _ := Find("sm8750")
 	c.Map, c.MapRate, c.Stage, c.Launch = time.Millisecond, 1e15, 1e9, 0
@@ -441,7 +440,7 @@ func TestTransfers(t *testing.T) {
 	}
 }
 
-// Parameter files of odd content give errors, not costs of nonsense.
+// Invalid parameter files give errors, not nonsensical costs.
 func FuzzCosts(f *testing.F) {
 	f.Add("stream", 40.0, "GB/s", "")
 	f.Add("tile", math.Inf(1), "rows", "x")
@@ -459,7 +458,7 @@ func FuzzCosts(f *testing.F) {
 	})
 }
 
-// rounding is a device with arithmetic of its own, as ggml's are.
+// rounding is a device with another arithmetic than native's, as ggml's are.
 type rounding struct{ fake }
 
 func (*rounding) Traits() npu.Traits {

@@ -24,7 +24,7 @@ import (
 // variant opens the same file for other chunk sizes and thread counts.
 func variant(t testing.TB, s tinymodel.Spec, threads int, chunks ...int) *Model {
 	t.Helper()
-	f, err := gguf.Parse(tinymodel.GGUF(s))
+	f, err := gguf.Parse("test", tinymodel.GGUF(s))
 	if err != nil {
 		t.Fatal(err)
 	}

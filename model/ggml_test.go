@@ -127,7 +127,7 @@ type elsewhere struct{ npu.Device }
 func (elsewhere) Traits() npu.Traits { return npu.Traits{} }
 
 func TestProcessor(t *testing.T) {
-	f, err := gguf.Parse(tinymodel.GGUF(tinymodel.Spec{Type: npu.Q8_0}))
+	f, err := gguf.Parse("test", tinymodel.GGUF(tinymodel.Spec{Type: npu.Q8_0}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +179,7 @@ func (c countedProgram) Run(a npu.Args) error {
 }
 
 func TestWarm(t *testing.T) {
-	f, err := gguf.Parse(tinymodel.GGUF(tinymodel.Spec{Context: 40}))
+	f, err := gguf.Parse("test", tinymodel.GGUF(tinymodel.Spec{Context: 40}))
 	if err != nil {
 		t.Fatal(err)
 	}

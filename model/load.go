@@ -49,7 +49,7 @@ func Open(path string, d npu.Device) (*Model, error) {
 
 // OpenBytes is Open for a GGUF file in memory. Errors mention its name. The bytes must not change until Close.
 func OpenBytes(name string, b []byte, d npu.Device) (*Model, error) {
-	f, err := gguf.ParseNamed(name, b)
+	f, err := gguf.Parse(name, b)
 	return open(f, err, d)
 }
 

@@ -93,12 +93,11 @@ func (c *modelsRandom) Run(a *cli.App) error {
 		spec.Embed = &t
 	}
 	spec.Seed, spec.Words = c.Seed, words(like.vocab)
-	switch c.Arch {
-	case "":
-	case "qwen2", "llama":
+	if c.Arch != "" {
+		if !slices.Contains(tinymodel.Architectures(), c.Arch) {
+			return fmt.Errorf("--arch %s: unknown, use one of %s", c.Arch, strings.Join(tinymodel.Architectures(), ", "))
+		}
 		spec.Arch = c.Arch
-	default:
-		return fmt.Errorf("--arch %s: unknown, use qwen2 or llama", c.Arch)
 	}
 	n := spec.Type.BlockSize()
 	if spec.Embed != nil {

@@ -1,13 +1,11 @@
-// Package llamacpp asks the real llama.cpp library what it would do: token ids, pieces, chat prompts and
-// logits as an oracle for tests, and its speed as a peer for "lab engine --against llama.cpp".
-// Nothing else of a program may use it.
+// Package llamacpp binds the llama.cpp library for comparison. Tests compare token ids, pieces, chat prompts and logits
+// with the library's, and "lab engine --against llama.cpp" compares speed. Nothing else may use it.
 //
-// The library is found through TANDEM_LLAMA_PATH (a directory with libllama and the ggml libraries), or
-// where npm puts the package that ships them; without it the tests that need it are skipped and the
-// comparison says so. The C
-// structs are those of llama.cpp v0.5.0, named in the file's name: another version is refused, since its
-// layouts may differ. It is built in as package npu/ggml is: on Linux where cgo is enabled or with the build
-// tag ggml. Other programs are static: they fit an empty container, and tests run for arm64 under qemu.
+// The library is found through TANDEM_LLAMA_PATH (a folder with libllama and the ggml libraries) or in the npm package
+// that ships it. Without it, the tests that need it are skipped, and the comparison reports an error. The C structs are
+// those of llama.cpp v0.5.0. Other versions, which the file's name tells, are refused, because their layouts may differ.
+// Like package npu/ggml, the binding is built on Linux with cgo enabled or with the build tag ggml. Other programs are
+// static, so that they run in an empty container, and tests for arm64 run under qemu.
 package llamacpp
 
 import (
@@ -21,29 +19,29 @@ import (
 
 const version = "v0.5.0"
 
-// Message is one turn of a conversation, for ApplyTemplate.
+// A Message is one turn of a conversation.
 type Message struct{ Role, Content string }
 
-// skipper is a testing.TB, which programs should not link.
+// A skipper is a testing.TB, which programs should not link.
 type skipper interface {
 	Helper()
 	Skipf(format string, args ...any)
 }
 
-// Need returns the library, loading it once per process, or skips the test with the reason.
+// Need returns the library, or skips a test with the reason. It is for tests only.
 func Need(t skipper) *Lib {
 	t.Helper()
 	lib, err := Load()
 	if err != nil {
-		t.Skipf("llama.cpp is not available to compare with: %v", err)
+		t.Skipf("llama.cpp is not available: %v", err)
 	}
 	return lib
 }
 
-// flavours are what builds for GPUs have in their libraries' names before the version.
+// flavours are the parts of libraries' names that tell builds for GPUs.
 var flavours = []string{"", ".cuda", ".vulkan", ".metal"}
 
-// find returns the directory that holds the libraries, and their flavour.
+// find returns the folder of the libraries, and their flavour.
 func find() (dir, flavour string, err error) {
 	arch := map[string]string{"amd64": "x64"}[runtime.GOARCH]
 	if arch == "" {
@@ -58,7 +56,7 @@ func find() (dir, flavour string, err error) {
 
 	var dirs []string
 	if dir := os.Getenv("TANDEM_LLAMA_PATH"); dir != "" {
-		dirs = append(dirs, dir) // set: look nowhere else
+		dirs = append(dirs, dir) // look nowhere else
 	} else {
 		if root, err := repoRoot(); err == nil {
 			dirs = append(dirs, filepath.Join(root, pkg))
@@ -74,7 +72,7 @@ func find() (dir, flavour string, err error) {
 			}
 		}
 	}
-	return "", "", fmt.Errorf("no %s in %q: set TANDEM_LLAMA_PATH to its directory, or npm install @node-llama-cpp/%s@3.22.1",
+	return "", "", fmt.Errorf("no %s in %q: set TANDEM_LLAMA_PATH to its folder, or npm install @node-llama-cpp/%s@3.22.1",
 		libName("llama."+version), dirs, name)
 }
 
@@ -85,7 +83,7 @@ func libName(name string) string {
 	return "lib" + name + ".so"
 }
 
-// repoRoot walks up from the working directory to the one that holds go.mod.
+// repoRoot returns the nearest folder above the working directory that holds go.mod.
 func repoRoot() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {

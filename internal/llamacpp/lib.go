@@ -15,8 +15,7 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// The C structs of llama.h v0.5.0, padding written out. Load checks their sizes and that the defaults
-// which the library returns make sense in them.
+// The C structs of llama.h v0.5.0, with explicit padding. Load checks their sizes and some of the library's defaults.
 type modelParams struct {
 	devices, tensorBuftOverrides                                     uintptr
 	nGPULayers, splitMode, loadMode, lazyMode, mainGPU, _            int32
@@ -47,7 +46,7 @@ type batch struct {
 
 type chatMessage struct{ role, content *byte }
 
-// functions are llama.h's, under their C names without the prefix.
+// functions are those of llama.h, by their C names without the prefix.
 type functions struct {
 	version              func() string
 	backendInit          func()
@@ -141,15 +140,15 @@ func load() (*Lib, error) {
 	return l, nil
 }
 
-// Quantize stores one row of values as the ggml type of the given number in dst.
+// Quantize quantises one row of values to a ggml type, given by its number.
 func (l *Lib) Quantize(ggmlType uint32, dst []byte, src []float32) error {
 	if n := l.quantize(int32(ggmlType), &src[0], &dst[0], 0, 1, int64(len(src)), nil); n != uintptr(len(dst)) {
-		return fmt.Errorf("ggml_quantize_chunk wrote %d bytes, not %d", n, len(dst))
+		return fmt.Errorf("ggml_quantize_chunk wrote %d bytes, want %d", n, len(dst))
 	}
 	return nil
 }
 
-// Dequantize reads blocks of the type of that name ("Q4_K").
+// Dequantize dequantises blocks of a type, given by its name, such as "Q4_K".
 func (l *Lib) Dequantize(name string, dst []float32, src []byte) error {
 	f := l.dequantize[name]
 	if f == nil {
@@ -159,18 +158,16 @@ func (l *Lib) Dequantize(name string, dst []float32, src []byte) error {
 	return nil
 }
 
-// Open opens a GGUF file as a reference for results; with vocabOnly it needs no tensors and answers no
-// Logits.
+// Open opens a GGUF file as a reference for results. With vocabOnly it needs no tensors and gives no Logits.
 func (l *Lib) Open(path string, vocabOnly bool) (*Model, error) {
 	return l.open(path, func(p *modelParams) {
 		p.vocabOnly = vocabOnly
-		p.useExtraBufts = false // no repacked weights: the plain kernels are the reference
+		p.useExtraBufts = false // the plain kernels, without repacked weights, are the reference
 	})
 }
 
-// OpenFast opens a GGUF file as the library's users do: on a processor, named "cpu", with weights repacked for it
-// where the library can (without that, Q4_0 runs at half its speed), on another device, such as "cuda0", with all
-// layers there.
+// OpenFast opens a GGUF file for speed. On the processor, "cpu", weights are repacked if the library can, which doubles
+// the speed of Q4_0. On another device, such as "cuda0", it puts all layers there.
 func (l *Lib) OpenFast(path, device string) (*Model, error) {
 	if device == "cpu" {
 		return l.open(path, func(*modelParams) {})
@@ -188,7 +185,7 @@ func (l *Lib) OpenFast(path, device string) (*Model, error) {
 	})
 }
 
-// device returns ggml's device of that name, whatever the case.
+// device returns ggml's device by its name, in any case.
 func (l *Lib) device(name string) (uintptr, error) {
 	var count func() uintptr
 	var get func(uintptr) uintptr
@@ -204,15 +201,15 @@ func (l *Lib) device(name string) (uintptr, error) {
 			have = append(have, strings.ToLower(n))
 		}
 	}
-	return 0, fmt.Errorf("llama.cpp has no device %s here, it has %s: name the folder of its build for that device in TANDEM_LLAMA_PATH", name, strings.Join(have, ", "))
+	return 0, fmt.Errorf("llama.cpp has no device %s here, only %s: set TANDEM_LLAMA_PATH to the folder of a build for that device", name, strings.Join(have, ", "))
 }
 
-// noDevices is a list of devices beside the processor, ended by 0.
+// noDevices is an empty list of devices, which ends with 0.
 var noDevices [1]uintptr
 
 func (l *Lib) open(path string, set func(*modelParams)) (*Model, error) {
 	p := l.c.modelDefaultParams()
-	// No layers on a GPU are not enough: the library would still compute long prompts there.
+	// Without an empty list of devices the library would compute long prompts on a GPU, even with no layers there.
 	p.nGPULayers, p.devices = 0, uintptr(unsafe.Pointer(&noDevices))
 	set(&p)
 	m := l.c.modelLoadFromFile(path, p)
@@ -252,8 +249,8 @@ func (m *Model) Piece(token int32) ([]byte, error) {
 	return b[:n], nil
 }
 
-// ApplyTemplate renders a conversation. The library does not run Jinja here: it recognises the usual
-// templates by their text and renders them by hand; any other is an error.
+// ApplyTemplate renders a conversation. The library does not run Jinja: it recognises the usual templates by their text
+// and renders them with C code. Other templates are an error.
 func (l *Lib) ApplyTemplate(template string, messages []Message, addGeneration bool) (string, error) {
 	var pin runtime.Pinner
 	defer pin.Unpin()
@@ -276,9 +273,8 @@ func (l *Lib) ApplyTemplate(template string, messages []Message, addGeneration b
 	return strings.Clone(string(buf[:n])), nil
 }
 
-// Logits decodes tokens as one sequence, with an F16 KV cache, flash attention (whose sums stay float32)
-// and one thread, and returns the logits
-// after each of them.
+// Logits returns the logits after each token of a sequence. It uses an F16 KV cache, flash attention (which sums in
+// float32) and one thread.
 func (m *Model) Logits(tokens []int32) ([][]float32, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -10,8 +10,8 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// Session decodes tokens as the library's users do: one context, threads of its own that stay, F16 KV
-// cache, flash attention. It is for measurements of speed.
+// A Session decodes tokens in one context, with a pool of threads, an F16 KV cache and flash attention. It is for
+// measurements of speed.
 type Session struct {
 	m       *Model
 	ctx     uintptr
@@ -23,7 +23,7 @@ type Session struct {
 	free    uintptr // ggml_threadpool_free
 }
 
-// NewSession makes a context for so many positions and sequences.
+// NewSession makes a context for a number of sequences, each with a number of positions.
 func (m *Model) NewSession(threads, positions, sequences int) (*Session, error) {
 	p := m.lib.c.contextDefaultParams()
 	p.nCtx, p.nBatch, p.nUbatch, p.nSeqMax = uint32(positions*sequences), 512, 512, uint32(sequences)
@@ -48,7 +48,7 @@ func (m *Model) NewSession(threads, positions, sequences int) (*Session, error) 
 	return s, nil
 }
 
-// attachThreads gives the context a pool; without one the library starts threads for every token.
+// attachThreads attaches a pool of threads. Without one, the library starts threads for every token.
 func (s *Session) attachThreads(threads int) error {
 	l := s.m.lib
 	var byType func(int32) uintptr
@@ -76,7 +76,7 @@ func (s *Session) attachThreads(threads int) error {
 	return nil
 }
 
-// Close frees the context and ends its threads.
+// Close frees the context and its threads.
 func (s *Session) Close() {
 	s.m.lib.c.free(s.ctx)
 	if s.threads != 0 {
@@ -84,17 +84,16 @@ func (s *Session) Close() {
 	}
 }
 
-// Clear forgets all sequences.
+// Clear drops all sequences.
 func (s *Session) Clear() { s.clear(s.memory, true) }
 
-// Copy makes sequence to a copy of sequence from. The library may put it off to the next Decode.
+// Copy copies the sequence from to the sequence to. The library may do so in the next Decode.
 func (s *Session) Copy(from, to int32) { s.copySeq(s.memory, from, to, -1, -1) }
 
-// Truncate forgets the positions of a sequence from n on.
+// Truncate drops the positions of a sequence from n on.
 func (s *Session) Truncate(seq, n int32) { s.remove(s.memory, seq, n, -1) }
 
-// Decode appends token i at position pos[i] of sequence seq[i] and computes the logits of those that want
-// them.
+// Decode puts token i at position pos[i] of sequence seq[i]. It computes the logits of tokens with want[i] = 1.
 func (s *Session) Decode(tokens, pos, seq []int32, want []int8) error {
 	n := len(tokens)
 	one, seqs := make([]int32, n), make([]*int32, n)

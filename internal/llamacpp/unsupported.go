@@ -4,16 +4,16 @@ package llamacpp
 
 import "errors"
 
-// Lib is the loaded library; here it never is.
+// Lib stands for the library, which this program cannot load.
 type Lib struct{}
 
-// Model is an open model.
+// Model stands for an open model.
 type Model struct{}
 
-// Session is a context of one.
+// Session stands for a context.
 type Session struct{}
 
-var errUnsupported = errors.New("this program was built without it: on Linux it takes cgo or the build tag ggml")
+var errUnsupported = errors.New("this program was built without it: on Linux, build with cgo or the build tag ggml")
 
 // Load always fails on this platform.
 func Load() (*Lib, error) { return nil, errUnsupported }

@@ -2,25 +2,30 @@ package tinymodel
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 
 	"tandem/model/gguf"
 	"tandem/npu"
 )
 
-// An architecture is what the files of one family have that those of others do not. Each stands in a file arch_*.go.
-// The order of the tensors decides which random numbers they get.
+// An architecture describes the files of one architecture. Each is in a file arch_*.go. The order of the tensors
+// determines their random numbers, so it must not change.
 type architecture struct {
-	defaults func(s *Spec)                // fills in zero fields; nil for nothing special
-	meta     func(s Spec) []gguf.KV       // keys beside the sizes, without the architecture's prefix
-	embed    func(l *list)                // tensors behind the embedding; nil for none
+	defaults func(s *Spec)                // sets zero fields; may be nil
+	meta     func(s Spec) []gguf.KV       // keys other than the sizes, without the architecture's prefix
+	embed    func(l *list)                // tensors after the embedding; may be nil
 	layer    func(l *list, prefix string) // tensors of a layer
 	norm     func(l *list, name string)   // tensors of the norm before the output matrix
 }
 
 var architectures = map[string]architecture{}
 
-// weights are a tensor to be made: numbers with a mean and a standard deviation.
+// Architectures returns the names that Spec.Arch may have, sorted.
+func Architectures() []string { return slices.Sorted(maps.Keys(architectures)) }
+
+// weights describe a tensor of random numbers with a mean and a standard deviation.
 type weights struct {
 	name         string
 	typ          npu.DType
@@ -65,7 +70,7 @@ func (l *list) vector(name string, n int, mean, spread float64) {
 // rmsNorm adds the weights of a norm.
 func (l *list) rmsNorm(name string) { l.vector(name+".weight", l.Dim, 1, 0.1) }
 
-// attention adds the matrices of queries, keys and values, with biases or without, and the one behind attention.
+// attention adds the matrices of queries, keys and values, with biases or without, and that of the output.
 func (l *list) attention(prefix string, bias bool) {
 	q, kv := l.Heads*l.HeadDim, l.KVHeads*l.HeadDim
 	l.matrix(prefix+"attn_q.weight", q, l.Dim)

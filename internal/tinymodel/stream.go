@@ -10,14 +10,13 @@ import (
 	"tandem/npu/quant"
 )
 
-// pieceBytes is how much of a tensor is made at a time.
+// pieceBytes is how much of a tensor is generated at a time.
 const pieceBytes = 1 << 20
 
-// Stream writes the file of a Spec of any size, as fast as most disks take it and with a few megabytes of
-// memory beside the vocabulary. The tensors are those of Parts with other numbers of the same mean and
-// spread: random bits that are blocks of their type already, so nothing is rounded or searched. The same Spec
-// gives the same bytes everywhere. progress may be nil; it is told the bytes of weights after each piece, and
-// its error ends the work.
+// Stream writes the file of a Spec of any size, about as fast as a disk, with a few megabytes of memory besides the
+// vocabulary. The tensors are those of Parts, but with other numbers of the same mean and spread: random bits that
+// directly form the blocks of their type, without quantisation. The same Spec gives the same bytes everywhere. If
+// progress is not nil, it is called with the bytes of weights after each piece; its error ends the work.
 func Stream(w io.Writer, s Spec, progress func(done, total int64) error) error {
 	s = s.withDefaults()
 	meta, vocab := s.meta()
@@ -60,8 +59,7 @@ func Stream(w io.Writer, s Spec, progress func(done, total int64) error) error {
 
 func (w weights) bytes() int64 { return int64(w.rows) * int64(w.typ.RowBytes(w.cols)) }
 
-// splitmix is SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014): a few
-// operations for 64 bits.
+// splitmix is the generator SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
 type splitmix uint64
 
 func (s *splitmix) next() uint64 {
@@ -72,7 +70,7 @@ func (s *splitmix) next() uint64 {
 	return z ^ z>>31
 }
 
-// put fills p with words, the last one cut off.
+// put fills p with words.
 func put(p []byte, next func() uint64) {
 	for ; len(p) >= 8; p = p[8:] {
 		binary.LittleEndian.PutUint64(p, next())
@@ -84,7 +82,7 @@ func put(p []byte, next func() uint64) {
 	}
 }
 
-// filler returns what fills whole blocks of the tensor.
+// filler returns a function that fills whole blocks of the tensor.
 func (w weights) filler(r *splitmix) (func(p []byte), error) {
 	switch w.typ {
 	case npu.F32, npu.F16, npu.BF16:
@@ -97,9 +95,9 @@ func (w weights) filler(r *splitmix) (func(p []byte), error) {
 	return w.blocks(r, b), nil
 }
 
-const levelBits = 12 // of the random numbers that floats are made from
+const levelBits = 12 // random bits of a float
 
-// floats fills with numbers of a table, each as likely as any other.
+// floats fills with numbers drawn uniformly from a table.
 func (w weights) floats(r *splitmix) (func(p []byte), error) {
 	x, size := make([]float32, 1<<levelBits), w.typ.BlockBytes()
 	for i := range x {
@@ -126,19 +124,18 @@ func (w weights) floats(r *splitmix) (func(p []byte), error) {
 	return func(p []byte) { put(p, word) }, nil
 }
 
-// block says which bits of a block may not be random, and how large its numbers are for a scale of 1 if all
-// others are.
+// A block says which bits of a block are not random, and how large its numbers are for a scale of 1.
 type block struct {
-	scale  int     // where its F16 scale lies
-	min    int     // where the F16 scale of its minima lies, 0 if it has none
-	mean   float64 // that scale in multiples of the other, which makes the numbers' mean 0
+	scale  int     // offset of its F16 scale
+	min    int     // offset of the F16 scale of its minima; 0 if it has none
+	mean   float64 // the scale of the minima, relative to the other, for which the numbers' mean is 0
 	spread float64 // the square root of the mean of the numbers' squares
 	signed bool    // the mean is 0 if half of the scales are negative
-	odd    uint64  // bits that are set: integers of a byte, so that none is −128, which has no positive twin
+	odd    uint64  // bits that are set, so that no byte is −128, which has no positive counterpart
 }
 
-// With q from 0 to 15 (Q5_K: 31) and scales s and minima m from 0 to 63, all independent, the spread of K-quants
-// is √(E[s²]·E[q²] + E[q]²·E[m²] − 2·E[q]²·E[s]·E[m]), as the number is s·q − E[q]·m.
+// The number of a K-quant is s·q − E[q]·m, with q from 0 to 15 (Q5_K: 31) and scales s and minima m from 0 to 63, all
+// independent. So its spread is √(E[s²]·E[q²] + E[q]²·E[m²] − 2·E[q]²·E[s]·E[m]).
 var blocks = map[npu.DType]block{
 	npu.Q8_0: {spread: 73.9, odd: 0x0101010101010101},
 	npu.Q4_0: {spread: 4.64, signed: true},
@@ -147,7 +144,7 @@ var blocks = map[npu.DType]block{
 	npu.Q6_K: {scale: 208, spread: 1365.7}, // scales of sub-blocks from −128 to 127
 }
 
-// blocks fills with random integers under scales that differ by a quarter up and down.
+// blocks fills with random integers and with scales that vary by a quarter.
 func (w weights) blocks(r *splitmix, b block) func(p []byte) {
 	var scales, minima [256]uint16
 	for i := range scales {
@@ -161,7 +158,7 @@ func (w weights) blocks(r *splitmix, b block) func(p []byte) {
 	return func(p []byte) {
 		put(p, word)
 		for ; len(p) > 0; p = p[size:] {
-			i := p[b.scale+1] ^ p[b.scale]>>1 // random itself, also where bits are set
+			i := p[b.scale+1] ^ p[b.scale]>>1 // random, also where bits are set
 			binary.LittleEndian.PutUint16(p[b.scale:], scales[i])
 			if b.min > 0 {
 				binary.LittleEndian.PutUint16(p[b.min:], minima[i])

@@ -38,8 +38,7 @@ func open(t *testing.T, data []byte) *gguf.File {
 	return f
 }
 
-// Both generators make the same file but for the numbers, and those have the mean and spread that were asked for,
-// in every type.
+// Both generators make the same file except for the numbers, which have the requested mean and spread in every type.
 func TestStreamIsLikeParts(t *testing.T) {
 	for _, typ := range npu.DTypes {
 		s := Spec{Arch: "qwen2", Type: typ, Dim: 256, FF: 2048, Untied: true, Factors: true, Seed: 3}
@@ -53,7 +52,7 @@ func TestStreamIsLikeParts(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got.Type != want[i].Type || got.Rows != want[i].Rows || got.Cols != want[i].Cols || got.Name != want[i].Name {
-				t.Errorf("%v, Parts has %v", got, want[i])
+				t.Errorf("%v, want %v", got, want[i])
 			}
 			x := make([]float32, got.Rows*got.Cols)
 			if err := quant.Dequantize(got.Type, x, got.Data); err != nil {
@@ -66,16 +65,16 @@ func TestStreamIsLikeParts(t *testing.T) {
 			n := float64(len(x))
 			mean := sum / n
 			spread := math.Sqrt(squares/n - mean*mean)
-			// Numbers of a sub-block are not independent: 16 or 32 have a scale in K-quants.
-			room := 3 / math.Sqrt(n/32)
-			if math.Abs(mean-w.mean) > room*w.spread || math.Abs(spread-w.spread) > (room+0.015)*w.spread {
-				t.Errorf("%v: mean %.4g and spread %.4g, wanted %.4g and %.4g", got, mean, spread, w.mean, w.spread)
+			// Numbers of a sub-block are not independent: in K-quants, 16 or 32 share a scale.
+			tolerance := 3 / math.Sqrt(n/32)
+			if math.Abs(mean-w.mean) > tolerance*w.spread || math.Abs(spread-w.spread) > (tolerance+0.015)*w.spread {
+				t.Errorf("%v: mean %.4g and spread %.4g, want %.4g and %.4g", got, mean, spread, w.mean, w.spread)
 			}
 		}
 	}
 }
 
-// A block's integers use their whole range, but for −128.
+// A block's integers use their whole range, except −128.
 func TestStreamedIntegers(t *testing.T) {
 	for typ, integers := range map[npu.DType]func(b []byte) []int{
 		npu.Q8_0: func(b []byte) (q []int) {
@@ -106,7 +105,7 @@ func TestStreamedIntegers(t *testing.T) {
 			}
 		}
 		if want := map[npu.DType][2]int{npu.Q8_0: {-127, 127}, npu.Q4_0: {-8, 7}}[typ]; [2]int{least, most} != want {
-			t.Errorf("%v: from %d to %d, wanted %v", typ, least, most, want)
+			t.Errorf("%v: from %d to %d, want %v", typ, least, most, want)
 		}
 		if n := len(w.Data) / typ.BlockBytes(); typ == npu.Q4_0 && (negative < n/3 || negative > n*2/3) {
 			t.Errorf("%v: %d of %d scales are negative", typ, negative, n)
@@ -126,7 +125,7 @@ func TestStreamIsReproducible(t *testing.T) {
 	}
 }
 
-// The memory does not grow with the model, and a writer's or the caller's error ends the work.
+// The memory does not grow with the model. An error of the writer or the caller ends the work.
 func TestStreamTakesLittleMemory(t *testing.T) {
 	s := Spec{Type: npu.Q8_0, Dim: 1024, FF: 4096}
 	var before, after runtime.MemStats

@@ -1,5 +1,5 @@
-// Package tinymodel makes GGUF files of transformers with random weights, for tests that need a model but
-// no sense: the text is gibberish, the machinery is real. Stream writes large ones, for measurements.
+// Package tinymodel makes GGUF files of transformers with random weights, for tests that need a model but no sensible
+// text. Stream writes large ones, for measurements.
 package tinymodel
 
 import (
@@ -13,31 +13,31 @@ import (
 	"tandem/npu/quant"
 )
 
-// Spec says what to make. Zero fields mean the defaults in brackets.
+// A Spec describes a model. Zero fields mean the defaults in brackets.
 type Spec struct {
-	Arch     string     // "llama", "qwen2" or "opt", which has as many key-value heads as heads [llama]
+	Arch     string     // one of Architectures [llama]
 	Type     npu.DType  // of all matrices [F32, which is 0]
-	Embed    *npu.DType // of the embedding, which is the output matrix too unless Untied [Type]
+	Embed    *npu.DType // of the embedding, which is also the output matrix unless Untied [Type]
 	Layers   int        // [2]
 	Dim      int        // [64]
 	Heads    int        // [4]
-	KVHeads  int        // [2]
+	KVHeads  int        // [2; opt: Heads]
 	HeadDim  int        // [Dim/Heads]
 	FF       int        // [128]
 	Context  int        // [512]
 	RopeBase float64    // [10000]
-	Linear   float64    // factor of linear rope scaling [none]
-	Factors  bool       // rope frequency factors, as llama3 ships
-	Untied   bool       // an output matrix of its own
+	Linear   float64    // factor of linear scaling of positions [none]
+	Factors  bool       // frequency factors of the rotary embedding, as in Llama 3
+	Untied   bool       // a separate output matrix
 	Bias     bool       // q, k and v biases; qwen2 always has them
 	Seed     uint64
-	Gain     float64  // of the random matrices; larger ones make more decided distributions [1]
-	Words    []string // tokens beside the 256 bytes, made of ASCII letters
+	Gain     float64  // of the random matrices; a larger one makes distributions less uniform [1]
+	Words    []string // tokens besides the 256 bytes, of ASCII letters
 	Template string   // chat template
 }
 
-// EOS is the id of the end-of-text token, the first after the 256 bytes and the words. The vocabulary is
-// byte-level BPE without merges for anything but the words.
+// EOS returns the id of the end-of-text token, the first after the 256 bytes and the words. The vocabulary is byte-level
+// BPE whose only merges are those of the words.
 func (s Spec) EOS() int { return 256 + len(s.withDefaults().pieces()) }
 
 func (s Spec) withDefaults() Spec {
@@ -71,7 +71,7 @@ func (s Spec) withDefaults() Spec {
 	return s
 }
 
-// GGUF returns the file.
+// GGUF returns the file of a model. It is for tests.
 func GGUF(s Spec) []byte {
 	meta, tensors := Parts(s)
 	var b bytes.Buffer
@@ -81,7 +81,7 @@ func GGUF(s Spec) []byte {
 	return b.Bytes()
 }
 
-// Parts returns the file's metadata and tensors, for tests that bend them.
+// Parts returns the metadata and tensors of the file, for tests that change them.
 func Parts(s Spec) ([]gguf.KV, []npu.Tensor) {
 	s = s.withDefaults()
 	meta, vocab := s.meta()
@@ -95,7 +95,7 @@ func Parts(s Spec) ([]gguf.KV, []npu.Tensor) {
 
 func random(r *rand.Rand, w weights) npu.Tensor {
 	x := make([]float32, w.rows*w.cols)
-	for i := range x { // uniform, by operations that every processor rounds alike
+	for i := range x { // uniform, by operations that all processors round alike
 		x[i] = w.at(r.Float64())
 	}
 	out := npu.Tensor{Name: w.name, Type: w.typ, Rows: w.rows, Cols: w.cols, Data: make([]byte, w.typ.RowBytes(w.cols)*w.rows)}
@@ -105,7 +105,7 @@ func random(r *rand.Rand, w weights) npu.Tensor {
 	return out
 }
 
-// at is the number that a share u in [0, 1) of a uniform distribution lies below.
+// at returns the quantile u of a uniform distribution.
 func (w weights) at(u float64) float32 {
 	return float32(w.mean + float64(w.spread*math.Sqrt(3)*(2*u-1)))
 }
@@ -153,7 +153,7 @@ func (s Spec) meta() (meta []gguf.KV, vocab int) {
 	add("tokenizer.ggml.tokens", tokens)
 	add("tokenizer.ggml.token_type", types)
 	if len(merges) == 0 {
-		merges = []string{"Ā Ā"} // an empty list has no element type; this pair never occurs
+		merges = []string{"Ā Ā"} // a pair that never occurs, because an empty list has no element type
 		tokens = append(tokens, "ĀĀ")
 		meta[len(meta)-2].Value = tokens
 		types = append(types, 1)
@@ -169,8 +169,7 @@ func (s Spec) meta() (meta []gguf.KV, vocab int) {
 	return meta, len(tokens)
 }
 
-// pieces returns every prefix of two letters or more of every word, each once: merges build words letter
-// by letter.
+// pieces returns the prefixes of all words, of two letters or more, each once. Merges build words letter by letter.
 func (s Spec) pieces() []string {
 	var list []string
 	seen := map[string]bool{}
@@ -185,7 +184,7 @@ func (s Spec) pieces() []string {
 	return list
 }
 
-// byteText is how byte-level BPE spells a byte: printable Latin-1 as itself, the others from U+0100 up.
+// byteText returns the spelling of a byte in byte-level BPE: printable Latin-1 as itself, the others as U+0100 and up.
 func byteText(b byte) string {
 	printable := func(c int) bool { return c >= '!' && c <= '~' || c >= 0xa1 && c <= 0xac || c >= 0xae && c <= 0xff }
 	if printable(int(b)) {

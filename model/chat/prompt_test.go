@@ -14,7 +14,7 @@ import (
 func TestTemplateOf(t *testing.T) {
 	of := func(spec tinymodel.Spec) *Template {
 		t.Helper()
-		f, err := gguf.ParseNamed("tiny", tinymodel.GGUF(spec))
+		f, err := gguf.Parse("tiny", tinymodel.GGUF(spec))
 		if err != nil {
 			t.Fatal(err)
 		}

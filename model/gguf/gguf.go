@@ -124,11 +124,8 @@ func openOne(path string) (*File, error) {
 	return f, nil
 }
 
-// Parse parses a GGUF file in memory. Tensors alias b, which must not change.
-func Parse(b []byte) (*File, error) { return parse("gguf", b) }
-
-// ParseNamed is Parse with a name, which errors mention.
-func ParseNamed(name string, b []byte) (*File, error) { return parse(name, b) }
+// Parse parses a GGUF file in memory. Errors mention its name. Tensors alias b, which must not change.
+func Parse(name string, b []byte) (*File, error) { return parse(name, b) }
 
 // Close unmaps the file. Its tensors must not be used afterwards; its metadata may.
 func (f *File) Close() error {

@@ -78,7 +78,7 @@ func TestWriteThenReadGivesTheSame(t *testing.T) {
 		if err := Write(&buf, meta, tensors); err != nil {
 			t.Fatal(err)
 		}
-		f, err := Parse(buf.Bytes())
+		f, err := Parse("test", buf.Bytes())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -104,7 +104,7 @@ func TestWriteThenReadGivesTheSame(t *testing.T) {
 		}
 		for range 20 { // a truncated file is refused, unless only padding is lost
 			cut := rapid.IntRange(0, buf.Len()-1).Draw(t, "cut")
-			if g, err := Parse(buf.Bytes()[:cut]); err == nil && len(g.Tensors) > 0 {
+			if g, err := Parse("test", buf.Bytes()[:cut]); err == nil && len(g.Tensors) > 0 {
 				last := g.Tensors[len(g.Tensors)-1]
 				if size, _ := tensorBytes(last); last.Offset+size > uint64(len(g.data)) {
 					t.Fatalf("cut to %d of %d bytes was accepted", cut, buf.Len())
@@ -179,7 +179,7 @@ func TestRefusals(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := ParseNamed("some.gguf", c.h.b)
+			_, err := Parse("some.gguf", c.h.b)
 			var format *FormatError
 			if !errors.As(err, &format) {
 				t.Fatalf("error is %v, want a FormatError", err)
@@ -194,7 +194,7 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestForeignTypesAreListed(t *testing.T) {
-	f, err := Parse(file(1, 0).info("w", 10, 0, 256).data(84).b)
+	f, err := Parse("test", file(1, 0).info("w", 10, 0, 256).data(84).b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +212,7 @@ func TestForeignTypesAreListed(t *testing.T) {
 }
 
 func TestPartsOfAModelAreNamed(t *testing.T) {
-	f, err := Parse(file(0, 1).str("split.count").u32(2).raw(3, 0).b)
+	f, err := Parse("test", file(0, 1).str("split.count").u32(2).raw(3, 0).b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +224,7 @@ func TestPartsOfAModelAreNamed(t *testing.T) {
 func TestVersion2IsRead(t *testing.T) {
 	h := file(0, 1).str("a").u32(4).u32(7)
 	h.b[4] = 2
-	f, err := Parse(h.b)
+	f, err := Parse("test", h.b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -370,7 +370,7 @@ func FuzzParse(f *testing.F) {
 	f.Add(file(2, 0).info("w", npu.F32, 0, 9).info("x", 10, 64, 256).data(80).b)
 	f.Add(file(0, 1).str("a").u32(9).u32(9).u64(1).u32(9).u64(1).u32(4).u64(0).b)
 	f.Fuzz(func(t *testing.T, b []byte) {
-		g, err := Parse(b)
+		g, err := Parse("test", b)
 		if err != nil {
 			return
 		}

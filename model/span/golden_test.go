@@ -62,7 +62,7 @@ func widened(t *testing.T, f *gguf.File) *gguf.File {
 	if err := gguf.Write(&b, f.KVs(), tensors); err != nil {
 		t.Fatal(err)
 	}
-	wide, err := gguf.Parse(b.Bytes())
+	wide, err := gguf.Parse("test", b.Bytes())
 	if err != nil {
 		t.Fatal(err)
 	}

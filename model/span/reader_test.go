@@ -24,7 +24,7 @@ func TestOtherFilesAreRefused(t *testing.T) {
 		if err := gguf.Write(&b, c.meta, nil); err != nil {
 			t.Fatal(err)
 		}
-		f, err := gguf.Parse(b.Bytes())
+		f, err := gguf.Parse("test", b.Bytes())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -459,7 +459,7 @@ func FuzzFromMeta(f *testing.F) {
 		f.Add(buf.Bytes(), "the lake <tool>\n\xff")
 	}
 	f.Fuzz(func(t *testing.T, file []byte, text string) {
-		g, err := gguf.Parse(file)
+		g, err := gguf.Parse("test", file)
 		if err != nil {
 			return
 		}

@@ -51,7 +51,7 @@ func (c *modelsList) Help() string {
 
 func (c *modelsList) Run(a *App) error {
 	rows := []modelRow{}
-	if f, err := gguf.ParseNamed(BuiltIn, models.Reader); err != nil {
+	if f, err := gguf.Parse(BuiltIn, models.Reader); err != nil {
 		rows = append(rows, modelRow{Name: BuiltIn, Error: err.Error()})
 	} else {
 		rows = append(rows, describe(f, "", int64(len(models.Reader))))
@@ -215,7 +215,7 @@ func (c *modelsShow) Run(a *App) error {
 // openFile opens a model's file, or the built-in model if path is empty, and returns its size.
 func openFile(path string) (*gguf.File, int64, error) {
 	if path == "" {
-		f, err := gguf.ParseNamed(BuiltIn, models.Reader)
+		f, err := gguf.Parse(BuiltIn, models.Reader)
 		return f, int64(len(models.Reader)), err
 	}
 	f, err := gguf.Open(path)

@@ -344,11 +344,11 @@ func TestContextsGroupPassages(t *testing.T) {
 			want = len(samplePassages)
 		}
 		if got := d.Prefill().Contexts; got != want {
-			t.Errorf("--rows %d: %d contexts", rows, got)
+			t.Errorf("%d contexts asked for: %d", rows, got)
 		}
 		h = append(h, next(t, d, 0).H)
 		if w := d.DocumentWeights(); len(w) != len(samplePassages) {
-			t.Errorf("--rows %d: %d weights", rows, len(w))
+			t.Errorf("%d contexts asked for: %d weights", rows, len(w))
 		}
 	}
 	for _, x := range h {

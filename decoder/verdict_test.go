@@ -120,7 +120,7 @@ func TestNothingIsAContext(t *testing.T) {
 				t.Errorf("%d passages, %s: h = %v", n, nothing, out.H.Float())
 			}
 			if rows := d.Prefill().Contexts; rows != n+1 {
-				t.Errorf("%d passages are read in %d contexts", n, rows)
+				t.Errorf("%d passages in %d contexts", n, rows)
 			}
 		}
 	}

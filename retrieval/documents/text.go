@@ -178,7 +178,7 @@ const (
 	valueWords = 12
 )
 
-// isLabel reports whether a line is a short "name: value", as in notes. Such a line is a block of its own.
+// isLabel reports whether a line is a short "name: value", as in notes. Such a line is a block.
 func isLabel(line string) bool {
 	label, value, ok := strings.Cut(line, ": ")
 	return ok && english.CountWords(label) <= labelWords && english.CountWords(value) <= valueWords && !strings.ContainsAny(label, ".!?")

@@ -74,7 +74,7 @@ func (e *entities) resolve(sentence, titles string, at int) mention {
 	return on
 }
 
-// add records the names in s: of people, two capitalised words in a row; of things, a noun after a word that says which.
+// add records the names in s: of people, two capitalised words; of things, a noun after a word that says which one.
 // Names have at most documents.MaxTitle words; otherwise each word of a long list would be a name with all words before
 // it. Of a thing's mentions the first counts.
 func (e *entities) add(s string, at int) {

@@ -175,7 +175,7 @@ func TestRemove(t *testing.T) {
 	}
 	finds(t, x, "walnut")
 	if r, _ := x.Refresh(t.Context(), nil); r.Added+len(r.Skipped) != 0 {
-		t.Errorf("a removed root is still looked at: %+v", r)
+		t.Errorf("a removed root is still visited: %+v", r)
 	}
 }
 

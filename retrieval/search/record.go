@@ -42,7 +42,7 @@ func (r record) docID() string {
 	return "file:" + r.Path
 }
 
-// records is all that an index remembers beside its passages.
+// records is all that an index remembers of its files.
 type records struct {
 	files map[string]record // by path
 	roots rootSet

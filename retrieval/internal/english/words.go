@@ -1,5 +1,5 @@
-// Package english tells the words and sentences of English text apart, as far as parsing files and cutting passages
-// need it: by lists of words and by simple rules, with no grammar behind them.
+// Package english recognises words and sentences of English text with word lists and simple rules. Parsing files and cutting
+// passages need it; it knows no grammar.
 package english
 
 import (

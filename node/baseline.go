@@ -16,8 +16,8 @@ import (
 	"tandem/transport"
 )
 
-// The baselines that DRAGON §7.1 is compared with and that are not placements. They exist to be measured:
-// there is no going on without the cloud, and two of them fetch its documents.
+// This file has the baselines of DRAGON §7.1 that are not placements. They exist to be measured: they do not go on
+// without the cloud, and two of them fetch its documents.
 
 // baseline answers by the method that s.Want stands for.
 func (d *Device) baseline(a *deviceSession, q Question, s tandem.Settings) (Answer, error) {
@@ -30,15 +30,15 @@ func (d *Device) baseline(a *deviceSession, q Question, s tandem.Settings) (Answ
 	return d.fetch(a, q, s)
 }
 
-// fetched is what the cloud gave away.
+// fetched holds the cloud's passages.
 type fetched struct {
 	passages []passages.Passage
 	saved    [][]byte // their KV caches, with DRCG/KV
 }
 
-// fetch answers by DRCG: the device alone, over its own passages and the cloud's. As text they are read into
-// one context with its own (context aggregation). A KV cache holds behind its own prefix only, so with
-// DRCG/KV each passage keeps its row.
+// fetch answers by DRCG: the device alone, over its own passages and the cloud's. As text, all passages are read into one
+// context (context aggregation). A KV cache is valid only behind its own prefix, so with DRCG/KV each passage keeps its
+// context.
 func (d *Device) fetch(a *deviceSession, q Question, s tandem.Settings) (Answer, error) {
 	var got fetched
 	failed := make(chan error, 1)
@@ -57,7 +57,7 @@ func (d *Device) fetch(a *deviceSession, q Question, s tandem.Settings) (Answer,
 	s.Rows = 0
 	reader := d.Reader
 	if s.Want == tandem.WantText {
-		s.Rows, reader.KV = 1, nil // from nothing: another question has other passages together
+		s.Rows, reader.KV = 1, nil // no stored caches: another question combines other passages
 	}
 	read, err := reader.prefill(a.ctx, q, s, passages, saved)
 	if err != nil {
@@ -103,7 +103,7 @@ func (d *Device) collect(a *deviceSession, q Question, s tandem.Settings) (f fet
 	return f, up.link.Send(transport.End{Reason: "fetched"})
 }
 
-// receive takes a message that must be an M.
+// receive receives a message that must be an M.
 func receive[M transport.Message](ctx context.Context, link exchange) (M, error) {
 	var want M
 	m, err := link.Receive(ctx)
@@ -134,7 +134,7 @@ func (d *Device) sequence(a *deviceSession, q Question, s tandem.Settings) (Answ
 	go func() {
 		drafts, err := d.other(ctx, a, q, s, cfg)
 		if err != nil {
-			cancel() // nothing to write for
+			cancel() // no other answer comes
 		}
 		cloud <- side{drafts, err}
 	}()
@@ -169,7 +169,7 @@ func (d *Device) sequence(a *deviceSession, q Question, s tandem.Settings) (Answ
 	return a.finish(), nil
 }
 
-// other receives the answer that the cloud wrote.
+// other receives the cloud's answer.
 func (d *Device) other(ctx context.Context, a *deviceSession, q Question, s tandem.Settings, cfg pair.Config) ([]tandem.Draft, error) {
 	up, err := d.open(ctx, beginOf(q, s))
 	if err != nil {
@@ -212,8 +212,7 @@ func receiveAnswer(ctx context.Context, link exchange, cfg pair.Config, answer *
 	}
 }
 
-// write lets a side write a whole answer by itself, and returns its drafts, the last of which may be of a stop
-// token.
+// write lets a side write a whole answer by itself and returns its drafts. The last one may be of a stop token.
 func write(ctx context.Context, read producer, cfg pair.Config) ([]tandem.Draft, error) {
 	rule := cfg.Rule()
 	var drafts []tandem.Draft
@@ -234,7 +233,7 @@ func write(ctx context.Context, read producer, cfg pair.Config) ([]tandem.Draft,
 	return drafts, nil
 }
 
-// probability is what a draft's distribution gives to its token.
+// probability returns the probability of a draft's token in its distribution.
 func probability(d tandem.Draft) float64 {
 	if i := slices.Index(d.Dist.IDs, d.Token); i >= 0 {
 		return float64(d.Dist.Weights[i]) / tandem.Mass
@@ -276,7 +275,7 @@ func choose(drafts [2][]tandem.Draft, stop []tandem.Token) (winner tandem.Side, 
 	return winner, out
 }
 
-// baseline gives a device what a baseline wants, and waits until it has ended the exchange.
+// baseline serves a device's baseline and waits until the device ends the exchange.
 func (c *Cloud) baseline(ctx context.Context, a *cloudSession, begin transport.Begin) error {
 	q, s, err := questionOf(begin)
 	if err != nil {
@@ -329,7 +328,7 @@ func (c *Cloud) write(ctx context.Context, a *cloudSession, q Question, s tandem
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	over := make(chan error, 1)
-	go func() { // a device that goes away stops the writing
+	go func() { // stop writing if the device goes away
 		over <- ended(ctx, a.link)
 		cancel()
 	}()
@@ -366,7 +365,7 @@ func (c *Cloud) write(ctx context.Context, a *cloudSession, q Question, s tandem
 	}
 }
 
-// prompt is an exchange with a device that has the next word.
+// prompt is an exchange in which it is the device's turn.
 type prompt struct{ exchange }
 
 func (p prompt) Receive(ctx context.Context) (transport.Message, error) {

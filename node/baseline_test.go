@@ -232,7 +232,7 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// A baseline has no answer without the cloud, and a cloud that dies in the middle is told of.
+// A baseline has no answer without the cloud, and reports a cloud that dies in the middle.
 func TestBaselinesNeedTheCloud(t *testing.T) {
 	device, _ := neighbours(t)
 	device.Dial = nil

@@ -10,21 +10,21 @@ import (
 	"tandem/transport"
 )
 
-// Part is a sentence of an answer, with the documents of both sides that it was drawn from.
+// Part is a sentence of an answer with its sources on both sides.
 type Part struct {
 	Text    string
 	Sources []Cited
-	Unknown float64 // share of the contexts without a document: that nobody's documents say it
+	Unknown float64 // share of the contexts without a document: how likely it is that no document says it
 }
 
 // Cited is a document and its share of a part, 0 to 1 over both sides.
 type Cited struct {
 	Side   tandem.Side
-	Title  string // empty where the cloud does not show titles
+	Title  string // empty if the cloud does not show titles
 	Weight float64
 }
 
-// part is what one side knows of a sentence.
+// part is one side's view of a sentence.
 type part struct {
 	from    int // its first token
 	h       float64
@@ -32,7 +32,7 @@ type part struct {
 	sources []Source // by title, heaviest first
 }
 
-// parts returns what the side drew each sentence of its answer from.
+// parts returns where the side drew each sentence of its answer from.
 func (r *reading) parts() []part {
 	var out []part
 	for _, p := range r.Parts() {
@@ -41,7 +41,7 @@ func (r *reading) parts() []part {
 	return out
 }
 
-// byTitle sums the weights of the passages after the first from by title, heaviest first.
+// byTitle sums by title the weights of passages[from:], heaviest first.
 func (r *reading) byTitle(from int, weights []float64) []Source {
 	var out []Source
 	at := map[string]int{}
@@ -58,9 +58,9 @@ func (r *reading) byTitle(from int, weights []float64) []Source {
 	return out
 }
 
-// cite puts together what both sides drew each sentence of the answer from; own is nil for a side without
-// a say. A side's share is the η of its mean weight. Where a side had a say and has not told what it drew on, nothing is
-// said of what is not known: that side may have known it.
+// cite combines where both sides drew each sentence of the answer from; own is nil if the device was muted. A side's
+// share is the η of its mean weight. If the cloud took part and has not said what it drew on, no sentence is called
+// unknown: the cloud may have known it.
 func cite(tokens []Token, own, cloud []part) []Part {
 	var out []Part
 	starts := own
@@ -116,7 +116,7 @@ func find(parts []part, from int) *part {
 	return nil
 }
 
-// sourcesMessage is what the cloud says of its documents; with titles only when they may be shown.
+// sourcesMessage is the cloud's message about its documents, with titles only if they may be shown.
 func sourcesMessage(sources []Source, parts []part, titles bool) transport.Sources {
 	var m transport.Sources
 	if titles {
@@ -141,7 +141,7 @@ func wireSources(sources []Source, most int) []transport.Source {
 	return out
 }
 
-// share keeps what rounding makes of a share within 0 to 1.
+// share keeps a rounded share within 0 to 1.
 func share(x float64) float64 { return min(max(x, 0), 1) }
 
 func sourcesOf(list []transport.Source) []Source {

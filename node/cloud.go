@@ -13,24 +13,24 @@ import (
 	"tandem/transport"
 )
 
-// Cloud serves devices: it drafts over its own documents in each answer they begin.
+// Cloud serves devices: it drafts over its own documents in each of their answers.
 type Cloud struct {
 	Reader Reader
-	Titles bool // tell devices the titles of the documents that were used
-	Limit  int  // answers at once, 0 for DefaultLimit; more wait for their turn
-	// GiveDocuments lets devices fetch passages, as the baselines DRCG/Text and DRCG/KV do. Without it no
-	// document leaves the cloud, whoever asks.
+	Titles bool // send devices the titles of the documents that were used
+	Limit  int  // most answers at once, 0 for DefaultLimit; others wait for their turn
+	// GiveDocuments lets devices fetch passages, as the baselines DRCG/Text and DRCG/KV do. Without it no document leaves
+	// the cloud.
 	GiveDocuments bool
 	Log           *slog.Logger
-	// Observe is told of each answer when it ends; nil when nobody wants to know.
+	// Observe is called with each answer when it ends; it may be nil.
 	Observe func(Served)
 }
 
 // DefaultLimit is how many answers a cloud drafts for at the same time.
 const DefaultLimit = 8
 
-// idle is how long a cloud waits for a device that has the next word. One that is still there says so more often
-// (beat); the place of another is wanted.
+// idle is how long a cloud waits for a device whose turn it is. A device that is still there says so more often (beat);
+// the place of any other is freed.
 const idle = time.Minute
 
 var errIdle = fmt.Errorf("the device has said nothing for %v", idle)

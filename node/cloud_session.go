@@ -24,7 +24,7 @@ type cloudSession struct {
 	failure error
 }
 
-// refuse tells the device why the cloud cannot take part.
+// refuse sends the device the reason why the cloud cannot take part.
 func (a *cloudSession) refuse(err error) error {
 	text := err.Error()
 	return errors.Join(err, a.link.Send(transport.Fail{Text: text[:min(len(text), transport.MaxText)]}))
@@ -39,7 +39,7 @@ func (a *cloudSession) run(read producer) error {
 	a.step(pair.Start{})
 	clock := time.NewTicker(tickEvery)
 	defer clock.Stop()
-	silence := time.NewTimer(idle) // anew with each word of the device and each pass of this side
+	silence := time.NewTimer(idle) // reset by each message of the device and each pass of this side
 	defer silence.Stop()
 	for a.failure == nil {
 		select {
@@ -67,7 +67,7 @@ func (a *cloudSession) run(read producer) error {
 	return a.failure
 }
 
-// message handles what the device said, and reports whether it ended the answer.
+// message handles a message of the device and reports whether it ended the answer.
 func (a *cloudSession) message(m transport.Message) (end bool) {
 	switch m := m.(type) {
 	case tandem.Draft:
@@ -87,7 +87,7 @@ func (a *cloudSession) message(m transport.Message) (end bool) {
 	return false
 }
 
-// step lets the machine see e and carries out what it asks for.
+// step passes e to the machine and carries out its actions.
 func (a *cloudSession) step(e pair.Event) {
 	var out []transport.Message // together: the drafts of one pass share a datagram
 	for _, action := range a.machine.Step(e) {
@@ -114,7 +114,7 @@ func (a *cloudSession) step(e pair.Event) {
 	}
 }
 
-// listen passes on what the device says until the link ends. It runs on its own goroutine.
+// listen posts the device's messages until the link ends. It runs on its own goroutine.
 func (a *cloudSession) listen() error {
 	for {
 		m, err := a.link.Receive(a.ctx)

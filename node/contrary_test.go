@@ -100,7 +100,7 @@ func TestRefusalIsTheCause(t *testing.T) {
 	})
 }
 
-// A cloud that contradicts itself again and again is left out, and the person who asked is told; where it is
+// A cloud that keeps contradicting itself is left out, and the answer says so; where it is
 // required the answer fails, without one token of the device's own.
 func TestDistrust(t *testing.T) {
 	for _, require := range []bool{false, true} {

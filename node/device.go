@@ -12,40 +12,40 @@ import (
 	"tandem/transport"
 )
 
-// Device answers questions from its own documents and, when Dial is set, with a cloud. It is safe for one
-// question at a time.
+// Device answers questions from its own documents and, if Dial is set, together with a cloud. It answers one question at
+// a time.
 type Device struct {
 	Reader   Reader
-	Dial     func(ctx context.Context) (*transport.Conn, error) // nil: no cloud, and no socket is ever opened
+	Dial     func(ctx context.Context) (*transport.Conn, error) // nil for no cloud: then no socket is ever opened
 	Patience Patience
-	Require  bool       // fail rather than answer without the cloud
-	Mute     bool       // the device's own documents get no say: the answer is the cloud's alone
-	Profile  Profile    // what is known of delays; every answer adds to it
-	Record   func(Line) // is told what happens in an answer, in order, on one goroutine; nil for nobody
+	Require  bool       // fail instead of answering without the cloud
+	Mute     bool       // ignore the device's own documents: the answer is the cloud's alone
+	Profile  Profile    // what is known about delays; each answer updates it
+	Record   func(Line) // receives what happens in an answer, in order, on one goroutine; may be nil
 	Log      *slog.Logger
 
 	mu   sync.Mutex
-	conn *transport.Conn // kept from answer to answer
+	conn *transport.Conn // kept between answers
 }
 
-// Token is one token of an answer as it appears.
+// Token is one token of an answer, as it is shown.
 type Token struct {
 	ID    tandem.Token
-	Text  string // what became readable with it: nothing in the middle of a character
+	Text  string // the text that it completes: empty in the middle of a character
 	By    tandem.By
 	Alone bool          // decided without the cloud
 	At    time.Duration // since the question
 }
 
-// Answer is a whole answer and how it came about.
+// Answer is a whole answer and how it was made.
 type Answer struct {
 	Text      string
 	Tokens    []Token
 	Reason    pair.Reason
-	Documents [2][]Source // by side; the cloud's titles only when its operator shows them
-	Parts     []Part      // the sentences, each with what it was drawn from
+	Documents [2][]Source // by side; the cloud's titles only if its operator shows them
+	Parts     []Part      // the sentences, each with its sources
 	Read      [2]int      // how many passages each side used
-	Remarks   []string    // what a person should know: the cloud was missing, came back, refused
+	Remarks   []string    // for people: the cloud was missing, came back, refused
 	Pair      pair.Stats
 	Lookahead int              // most drafts beyond the last agreed token
 	Prefill   [2]time.Duration // retrieval and prefill, by side
@@ -53,9 +53,9 @@ type Answer struct {
 	Link      LinkStats
 }
 
-// LinkStats says what an answer cost on the network.
+// LinkStats counts what an answer cost on the network.
 type LinkStats struct {
-	BytesSent, BytesReceived uint64 // on the wire, everything included
+	BytesSent, BytesReceived uint64 // on the wire, in all
 	Drafts                   uint64 // draft frames sent and received
 	DraftBytes               uint64 // their bytes
 	RTT                      time.Duration
@@ -64,11 +64,11 @@ type LinkStats struct {
 // ErrNoCloud is wrapped by the error of an answer that needed the cloud and lost it.
 var ErrNoCloud = errors.New("the cloud is not there")
 
-// ErrDistrusted is wrapped, beside ErrNoCloud, where the cloud was left out for what it said.
-var ErrDistrusted = errors.New("it contradicts again and again what was agreed")
+// ErrDistrusted is wrapped together with ErrNoCloud if the cloud was left out because of what it sent.
+var ErrDistrusted = errors.New("it keeps contradicting what was agreed")
 
-// Ask answers q. Tokens go to emit as they are agreed, on one goroutine, in order and once each. The
-// answer so far is returned also when ctx ends or a required cloud is lost, with the error.
+// Ask answers q. It passes each agreed token to emit once, in order, on one goroutine. If ctx ends or a required cloud is
+// lost, it returns the answer so far with the error.
 func (d *Device) Ask(ctx context.Context, q Question, s tandem.Settings, emit func(Token)) (Answer, error) {
 	if err := checkSettings(s); err != nil {
 		return Answer{}, err
@@ -118,7 +118,7 @@ func (d *Device) newSession(ctx context.Context, q Question, s tandem.Settings, 
 	return a
 }
 
-// known is the profile with the round-trip time of the connection that is kept, if one is.
+// known returns the profile with the round-trip time of the kept connection, if there is one.
 func (d *Device) known() Profile {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -143,7 +143,7 @@ func (d *Device) Close() error {
 	return nil
 }
 
-// open connects, unless a connection is kept, and asks the question. A kept connection may have died.
+// open asks the question over the kept connection, or over a new one if there is none or it has died.
 func (d *Device) open(ctx context.Context, begin transport.Begin) (linked, error) {
 	if conn := d.kept(); conn != nil {
 		base := conn.Stats()
@@ -163,7 +163,7 @@ func (d *Device) open(ctx context.Context, begin transport.Begin) (linked, error
 	return linked{conn, link, base}, nil
 }
 
-// kept returns the connection of the last answer while it lives, else nil.
+// kept returns the connection of the last answer if it is alive, or nil.
 func (d *Device) kept() *transport.Conn {
 	d.mu.Lock()
 	defer d.mu.Unlock()

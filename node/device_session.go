@@ -20,12 +20,12 @@ import (
 // deviceSession is one question being answered. Everything but dial runs on one goroutine.
 type deviceSession struct {
 	open    func(context.Context) (linked, error) // reaches the cloud with the question; nil for no cloud
-	require bool                                  // fail rather than go on without the cloud
+	require bool                                  // fail instead of going on without the cloud
 	emit    func(Token)
 	log     *slog.Logger
 	profile *Profile
 	record  *recorder // nil for none
-	parts   [2][]part // what each side drew the sentences from
+	parts   [2][]part // where each side drew the sentences from
 
 	start    time.Time
 	presence *presence.Machine
@@ -36,7 +36,7 @@ type deviceSession struct {
 	done     bool
 	failure  error
 	lost     error // why the last link ended, or a dial failed
-	told     bool  // a remark says so
+	told     bool  // a remark already says why
 
 	ctx    context.Context // of dialling and listening
 	stop   context.CancelFunc
@@ -69,14 +69,14 @@ type carrier interface {
 	Migrate(ctx context.Context, pc net.PacketConn) error
 }
 
-// What the other goroutines tell the one that owns the machine.
+// Messages from the other goroutines to the one that owns the machine.
 type (
 	linked struct {
 		conn carrier
 		link exchange
 		base transport.Stats // of conn, before this answer
 	}
-	unlinked struct { // link is nil when it was never there
+	unlinked struct { // link is nil if there never was one
 		link exchange
 		err  error
 	}
@@ -89,9 +89,9 @@ type (
 const (
 	tickEvery  = presence.Every
 	inboxSize  = 64
-	lastWords  = 500 * time.Millisecond // least time given to the cloud's last message
+	lastWords  = 500 * time.Millisecond // shortest wait for the cloud's last message
 	openWithin = 10 * time.Second       // to connect and to send the question
-	beat       = idle / 3               // without a word from the cloud, before the device says that it is still there
+	beat       = idle / 3               // silence of the cloud after which the device says that it is still there
 )
 
 func newDeviceSession(ctx context.Context, cfg pair.Config, text speller, emit func(Token)) *deviceSession {
@@ -108,16 +108,16 @@ func newDeviceSession(ctx context.Context, cfg pair.Config, text speller, emit f
 // Patience says how long the device waits for the cloud.
 type Patience = presence.Patience
 
-// DefaultPatience is what a device has unless told otherwise.
+// DefaultPatience is the patience of a device that sets none.
 var DefaultPatience = presence.DefaultPatience
 
-// reach begins to dial: the cloud reads while the device reads.
+// reach starts to dial, so that the cloud reads while the device reads.
 func (a *deviceSession) reach(p Patience, open func(context.Context) (linked, error)) {
 	a.open, a.patience, a.presence = open, p, presence.New(p, time.Since(a.start))
 	a.stepPresence(presence.Tick)
 }
 
-// run answers with the given reading until the machine finishes, ctx ends or the answer fails.
+// run answers until the machine finishes, ctx ends or the answer fails.
 func (a *deviceSession) run(read producer) error {
 	var rest func()
 	a.worker, rest = startWorker(a.ctx, read, a.inbox)
@@ -142,7 +142,7 @@ func (a *deviceSession) run(read producer) error {
 	return a.failure
 }
 
-// muted drafts with an aggregation weight so low that the other side's distribution is the target.
+// muted drafts with an aggregation weight so low that the other side's distribution becomes the target.
 type muted struct{ producer }
 
 func (m muted) Next(ctx context.Context, keep int, app []tandem.Token) (decoder.Output, error) {
@@ -151,7 +151,7 @@ func (m muted) Next(ctx context.Context, keep int, app []tandem.Token) (decoder.
 	return out, err
 }
 
-// take handles what another goroutine told.
+// take handles a message of another goroutine.
 func (a *deviceSession) take(in any) {
 	switch in := in.(type) {
 	case decoded:
@@ -173,14 +173,14 @@ func (a *deviceSession) take(in any) {
 	case unlinked:
 		a.unlink(in)
 	case received:
-		if in.link == a.link { // else the last words of a link given up
+		if in.link == a.link { // otherwise it came from a link that was given up
 			a.stepPresence(presence.Heard)
 			a.message(in.message)
 		}
 	}
 }
 
-// message handles what the cloud said.
+// message handles a message of the cloud.
 func (a *deviceSession) message(m transport.Message) {
 	switch m := m.(type) {
 	case transport.Ready:
@@ -190,7 +190,7 @@ func (a *deviceSession) message(m transport.Message) {
 	case transport.Sources:
 		a.sources(m)
 	case transport.Fail:
-		a.link.Close() // whatever else it says is of no use, nor how often
+		a.link.Close() // nothing that it says later is of use
 		a.link, a.lost, a.told = nil, &transport.RefusedError{Reason: m.Text}, true
 		a.remark("the cloud cannot take part: %s", m.Text)
 		a.stepPresence(presence.Mismatch)
@@ -208,7 +208,7 @@ func (a *deviceSession) message(m transport.Message) {
 	}
 }
 
-// step lets the machine see e and carries out what it asks for.
+// step passes e to the machine and carries out its actions.
 func (a *deviceSession) step(e pair.Event) {
 	for _, action := range a.machine.Step(e) {
 		if a.done {
@@ -236,7 +236,7 @@ func (a *deviceSession) step(e pair.Event) {
 			a.log.Debug("pair", "note", act.Kind, "side", act.Side, "step", act.Step)
 			if act.Kind == pair.NoteDistrust { // before the tokens that the device then decides alone
 				a.lost, a.told = ErrDistrusted, true
-				a.remark("the cloud contradicts again and again what was agreed: leaving it out")
+				a.remark("the cloud keeps contradicting what was agreed: leaving it out")
 				a.stepPresence(presence.Distrusted)
 			}
 		}
@@ -244,7 +244,7 @@ func (a *deviceSession) step(e pair.Event) {
 	a.flush()
 }
 
-// show passes a token on to whoever asked.
+// show emits a token.
 func (a *deviceSession) show(e pair.Emit) {
 	t := Token{ID: e.Token, Text: a.text.Write(e.Token), By: e.By, Alone: e.Alone, At: time.Since(a.start)}
 	a.answer.Tokens = append(a.answer.Tokens, t)
@@ -254,7 +254,7 @@ func (a *deviceSession) show(e pair.Emit) {
 	}
 }
 
-// stepPresence lets presence see an event and carries out what it asks for.
+// stepPresence passes an event to presence and carries out its actions.
 func (a *deviceSession) stepPresence(e presence.Event) { a.stepPresenceAt(time.Since(a.start), e) }
 
 func (a *deviceSession) stepPresenceAt(when time.Duration, e presence.Event) {
@@ -278,8 +278,8 @@ func (a *deviceSession) stepPresenceAt(when time.Duration, e presence.Event) {
 	}
 }
 
-// move takes the connection to a new socket, if the cloud can be reached from there in time. Where it
-// cannot, the connection stays where it is.
+// move takes the connection to a new socket if the cloud can be reached from there in time. Otherwise the connection
+// stays where it is.
 func (a *deviceSession) move(conn carrier, within time.Duration) {
 	ctx, cancel := context.WithTimeout(a.ctx, within)
 	defer cancel()
@@ -290,7 +290,7 @@ func (a *deviceSession) move(conn carrier, within time.Duration) {
 	a.log.Info("moved to another local address")
 }
 
-// part goes on without the cloud, or ends the answer where that is not wanted.
+// part goes on without the cloud, or ends the answer if it requires the cloud.
 func (a *deviceSession) part() {
 	if a.require {
 		a.step(pair.Cancel{})
@@ -309,7 +309,7 @@ func (a *deviceSession) part() {
 	a.step(pair.PeerLost{})
 }
 
-// absent is ErrNoCloud with what is known of its cause.
+// absent returns ErrNoCloud, with its cause if that is known.
 func (a *deviceSession) absent() error {
 	if a.lost == nil {
 		return ErrNoCloud
@@ -317,7 +317,7 @@ func (a *deviceSession) absent() error {
 	return fmt.Errorf("%w: %w", ErrNoCloud, a.lost)
 }
 
-// measure tells the machine the round-trip time.
+// measure passes the round-trip time to the machine.
 func (a *deviceSession) measure() {
 	if a.link == nil {
 		return
@@ -362,9 +362,9 @@ func (a *deviceSession) dial() {
 	}
 }
 
-// hear returns what the cloud says next, or nothing after a while without a word. The cloud may be waiting for this
-// side, which reads for minutes where a phone has much to read, so it is told that somebody is there: by a Sync of an
-// epoch that is over, one of those copies that change nothing.
+// hear returns the cloud's next message, or nil after a while of silence. The cloud may be waiting for this side, since a
+// phone can read for minutes. So before it returns nil, hear sends a Sync of an epoch that is over: it changes nothing,
+// and shows that the device is there.
 func (a *deviceSession) hear(link exchange) (transport.Message, error) {
 	ctx, cancel := context.WithTimeout(a.ctx, beat)
 	defer cancel()
@@ -383,7 +383,7 @@ func (a *deviceSession) post(what any) {
 	}
 }
 
-// unlink handles the end of a link, or a dial that failed.
+// unlink handles the end of a link or a failed dial.
 func (a *deviceSession) unlink(u unlinked) {
 	if u.link != a.link || a.done {
 		return
@@ -409,10 +409,10 @@ func (a *deviceSession) unlink(u unlinked) {
 	}
 }
 
-// send puts m with what the machine's other actions send: the drafts of one pass share a datagram.
+// send queues m for flush: the drafts of one pass share a datagram.
 func (a *deviceSession) send(m transport.Message) { a.outbox = append(a.outbox, m) }
 
-// flush gives all of that to the link. A link that cannot take it will end, and tell so itself.
+// flush sends what is queued. If a link fails, its listener reports that.
 func (a *deviceSession) flush() {
 	out := a.outbox
 	if a.outbox = nil; a.link == nil || len(out) == 0 {
@@ -430,14 +430,14 @@ func (a *deviceSession) fail(err error) {
 	a.done = true
 }
 
-// remark keeps a line for the person who asked.
+// remark adds a line for the person who asked.
 func (a *deviceSession) remark(format string, args ...any) {
 	line := fmt.Sprintf(format, args...)
 	a.log.Info(line)
 	a.answer.Remarks = append(a.answer.Remarks, line)
 }
 
-// finish ends the exchange and sums the answer up.
+// finish ends the exchange and completes the answer.
 func (a *deviceSession) finish() Answer {
 	a.answer.Took = time.Since(a.start)
 	a.answer.Pair = a.machine.Stats()
@@ -458,7 +458,7 @@ func (a *deviceSession) finish() Answer {
 	return a.answer
 }
 
-// whole returns the answer's text, the bytes of an unfinished character at its end included.
+// whole returns the answer's text, including the bytes of an unfinished character at its end.
 func (a *deviceSession) whole() string {
 	if tail := a.text.Flush(); tail != "" && len(a.answer.Tokens) > 0 {
 		a.answer.Tokens[len(a.answer.Tokens)-1].Text += tail
@@ -470,12 +470,12 @@ func (a *deviceSession) whole() string {
 	return strings.TrimSpace(text.String())
 }
 
-// sources takes over what the cloud says that it used.
+// sources records which documents the cloud used.
 func (a *deviceSession) sources(m transport.Sources) {
 	a.answer.Documents[tandem.Cloud], a.parts[tandem.Cloud] = sourcesOf(m.Sources), partsOf(m)
 }
 
-// lastWords waits for the cloud to say which documents it used.
+// lastWords waits for the cloud's list of the documents that it used.
 func (a *deviceSession) lastWords() {
 	timeout := time.NewTimer(max(lastWords, 4*a.conn.RTT()))
 	defer timeout.Stop()

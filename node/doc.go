@@ -2,7 +2,8 @@
 // sockets. A Device answers questions and takes the cloud in when there is one; a Cloud serves devices.
 // Both drive the same machine with the same decoder (DRAGON §3, §7.1 "preemptible generation").
 //
-// What to do about a draft, a target or a lost peer is decided in pair and presence; this package only
-// carries out. One goroutine owns a machine; a second one decodes, preempted when its work is superseded;
-// a third one listens to the link. It must not know how a distribution is computed or how bytes travel.
+// Packages pair and presence decide what to do about a draft, a target or a lost peer; this package only carries it
+// out. One goroutine owns a machine, a second one decodes and is preempted when its work is superseded, and a third one
+// listens to the link. The package must not know how a distribution is computed or how bytes travel, and it knows no
+// search engine: Searcher is all that it needs of one.
 package node

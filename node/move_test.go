@@ -95,7 +95,7 @@ func (s *street) serve() {
 	}
 }
 
-// ask answers the same question each time, by as many tokens; happen is told how many there are.
+// ask answers the same question each time with so many tokens; happen is called with their number so far.
 func (s *street) ask(tokens int, happen func(n int)) Answer {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(s.t.Context(), 2*time.Minute)

@@ -8,8 +8,8 @@ import (
 	"tandem/decoder"
 )
 
-// Next is the decoder's answer, given no sooner than the reader's pace. A paced decoder can be preempted
-// while it waits: what it computed then stays, as after a job that was superseded too late.
+// Next returns the decoder's distribution, no sooner than the pace allows. A paced decoder can be preempted while it
+// waits. It then keeps what it computed, as after a job that was superseded too late.
 func (r *reading) Next(ctx context.Context, keep int, app []tandem.Token) (decoder.Output, error) {
 	start := time.Now()
 	out, err := r.Decoder.Next(ctx, keep, app)
@@ -19,7 +19,7 @@ func (r *reading) Next(ctx context.Context, keep int, app []tandem.Token) (decod
 	return out, err
 }
 
-// NextAhead is the decoder's, at the same pace whatever its contexts: a device of that pace waits for its weights.
+// NextAhead is the decoder's, at the same pace for any number of contexts: a device that slow waits for its weights.
 func (r *reading) NextAhead(ctx context.Context, p tandem.Pass) (decoder.Output, []tandem.Further, []tandem.Further, error) {
 	start := time.Now()
 	out, also, chain, err := r.Decoder.NextAhead(ctx, p)
@@ -29,7 +29,7 @@ func (r *reading) NextAhead(ctx context.Context, p tandem.Pass) (decoder.Output,
 	return out, also, chain, err
 }
 
-// paced waits until a pass that began at start has taken as long as the pace says.
+// paced waits until a pass that began at start has taken as long as the pace.
 func (r *reading) paced(ctx context.Context, start time.Time, out *decoder.Output) error {
 	if time.Since(start) >= r.pace {
 		return nil
@@ -41,7 +41,7 @@ func (r *reading) paced(ctx context.Context, start time.Time, out *decoder.Outpu
 	return nil
 }
 
-// rest waits until something that began at start has taken as long as it should.
+// rest waits until what began at start has taken should.
 func rest(ctx context.Context, start time.Time, should time.Duration) error {
 	left := should - time.Since(start)
 	if left <= 0 {

@@ -8,14 +8,14 @@ import (
 	"tandem/transport"
 )
 
-// places are the answers that a cloud drafts for at once. One device holds all but one of them at most, so that however
-// many questions it keeps open, the others come to their turn.
+// places are the answers that a cloud drafts for at once. One device holds at most all but one of them, so that others
+// get their turn however many questions it keeps open.
 type places struct {
 	all   chan struct{}
 	share int
 
 	mu  sync.Mutex
-	own map[transport.ID]chan struct{} // taken by each device; as many as are paired
+	own map[transport.ID]chan struct{} // taken by each device; at most as many as are paired
 }
 
 func newPlaces(n int) *places {
@@ -32,8 +32,8 @@ func (p *places) of(device transport.ID) chan struct{} {
 	return p.own[device]
 }
 
-// enter waits for a place, unless the device goes away or ctx ends before. A device has nothing to say until it has
-// heard that the cloud is ready, except that it is still there, or that its answer is over.
+// enter waits for a place. It fails if the device goes away or ctx ends first. Before the cloud is ready, a device sends
+// nothing but a sign that it is still there, or the end of its answer.
 func (p *places) enter(ctx context.Context, device transport.ID, link exchange) (leave func(), err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -63,7 +63,7 @@ func (p *places) enter(ctx context.Context, device transport.ID, link exchange) 
 	return nil, err
 }
 
-// take takes one of the places, unless ctx ends before.
+// take takes one of the places and reports whether it got one before ctx ended.
 func take(ctx context.Context, places chan struct{}) bool {
 	select {
 	case places <- struct{}{}:

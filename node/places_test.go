@@ -190,7 +190,7 @@ func TestGoneBeforeItsTurn(t *testing.T) {
 		}
 		last := question(t, devices[1])
 		if taken(t, last) {
-			t.Fatal("taken beside another")
+			t.Fatal("taken while another holds it")
 		}
 		first.Close()
 		if !taken(t, last) {
@@ -234,7 +234,7 @@ func TestSlowAnswers(t *testing.T) {
 	}
 }
 
-// A cloud gives up a device that it never hears, when it has drafted as far as it may.
+// A cloud gives up on a device that it never hears once it has drafted as far as it may.
 func TestNeverHeard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, link := transport.Pipe(toyVocab)

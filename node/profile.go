@@ -15,11 +15,11 @@ import (
 	"tandem/retrieval/passages"
 )
 
-// Profile is what a device knows about time before an answer, and learns from it (DRAGON §5.2).
+// Profile holds what a device knows about delays before an answer. Each answer updates it (DRAGON §5.2).
 type Profile struct {
-	Decode profiler.Decode // of this side, over the tokens in the contexts of all rows
-	Length int             // of these, at the end of the last answer; 0 when there was none
-	RTT    time.Duration   // to the cloud, when last seen; 0 when unknown
+	Decode profiler.Decode // of this side, by the tokens in all contexts together
+	Length int             // of all contexts at the end of the last answer; 0 if there was none
+	RTT    time.Duration   // to the cloud, as last seen; 0 if unknown
 
 	samples []profiler.Sample // of this answer, while Decode is unknown
 }
@@ -27,8 +27,8 @@ type Profile struct {
 // zeta is the weight of a measured step in the run-time update of the decoding delay.
 const zeta = 0.05
 
-// observe updates the profile by a decoded token. Steps that computed several tokens, or none, say little
-// about the next one.
+// observe updates the profile with a decoded token. It ignores steps that computed several tokens, or none: they say
+// little about the next one.
 func (p *Profile) observe(out decoder.Output) {
 	if out.Fed != 1 || out.Length <= 0 {
 		return
@@ -42,8 +42,8 @@ func (p *Profile) observe(out decoder.Output) {
 	}
 }
 
-// settle makes a profile out of the answer, if there was none. Its contexts are of nearly one length, so
-// they determine no line, but a constant: the median, which the first step's cold caches do not disturb.
+// settle makes a profile out of the answer if there was none. The contexts of one answer have nearly one length, so they
+// determine a constant and no line. It takes the median, which the first step's cold caches do not disturb.
 func (p *Profile) settle() {
 	if n := len(p.samples); n > 0 {
 		slices.SortFunc(p.samples, func(a, b profiler.Sample) int { return cmp.Compare(a.Took, b.Took) })
@@ -53,12 +53,12 @@ func (p *Profile) settle() {
 	}
 }
 
-// leastLookahead lets a side run on while the other is late by a few tokens.
+// leastLookahead lets a side go on while the other is a few tokens late.
 const leastLookahead = 8
 
-// lookahead returns how many drafts keep a side busy while a target is on its way: those of a round trip,
-// the one being decoded and the one being judged. The pair is at most as fast as this side, so it needs
-// no more. It is pair.DefaultLookahead while either figure is unknown.
+// lookahead returns how many drafts keep a side busy while a target is on its way: those of a round trip, the one being
+// decoded and the one being judged. The pair is at most as fast as this side, so more are not needed. While the round
+// trip or the delay is unknown, lookahead returns pair.DefaultLookahead.
 func (p Profile) lookahead() int {
 	step := p.Decode.At(p.Length)
 	if p.RTT <= 0 || step <= 0 {
@@ -72,9 +72,9 @@ var dummyWords = []int{16, 96, 160, 48}
 
 const dummySteps = 6
 
-// Measure is the offline stage of the profile: it decodes after dummy documents of several lengths and fits
-// the line ĉ(t) by least squares. As many rows are decoded as a question with these settings has. When ctx
-// ends, it makes do with two lengths, or returns ctx's error before that.
+// Measure is the offline stage of the profile (DRAGON §5.2): it decodes after dummy documents of several lengths and fits
+// the line ĉ(t) by least squares. It decodes as many contexts as a question with these settings has. When ctx ends, two
+// lengths are enough; before that, Measure returns ctx's error.
 func (r Reader) Measure(ctx context.Context, s tandem.Settings) (profiler.Decode, []profiler.Sample, error) {
 	var samples []profiler.Sample
 	s.MaxTokens = dummySteps + 2
@@ -92,7 +92,7 @@ func (r Reader) Measure(ctx context.Context, s tandem.Settings) (profiler.Decode
 	return fit, samples, err
 }
 
-// measure decodes after dummy documents of that many words.
+// measure decodes after dummy documents of so many words each.
 func (r Reader) measure(ctx context.Context, s tandem.Settings, words int) ([]profiler.Sample, error) {
 	dummies := make([]passages.Passage, max(s.Documents, 1))
 	for i := range dummies {
@@ -105,7 +105,7 @@ func (r Reader) measure(ctx context.Context, s tandem.Settings, words int) ([]pr
 	if err != nil {
 		return nil, err
 	}
-	cfg.KV = nil // nothing of this is worth keeping
+	cfg.KV = nil // do not keep caches of dummy documents
 	d, err := decoder.New(ctx, cfg, decoder.Request{Question: "Where is the key?", Passages: dummies})
 	if err != nil {
 		return nil, err

@@ -23,14 +23,14 @@ type Searcher interface {
 	Search(ctx context.Context, question string, k int) ([]passages.Passage, error)
 }
 
-// Reader is what one side reads with and what it reads.
+// Local is what one side answers with: its model, its scorer and its documents.
 type Reader struct {
 	Model     *model.Model
 	Scorer    decoder.Scorer
-	Documents Searcher       // nil for a side without documents
-	KV        *kvstore.Store // nil when KV caches of passages are not kept
-	Pace      time.Duration  // least time that a token takes, to answer like slower hardware; 0 for none
-	Read      time.Duration  // least time that a token of a prompt takes, likewise
+	Documents Searcher       // nil if the side has no documents
+	KV        *kvstore.Store // nil if KV caches of passages are not kept
+	Pace      time.Duration  // shortest time for a token, to answer like slower hardware; 0 for none
+	Read      time.Duration  // shortest time for a token of a prompt, for the same purpose
 }
 
 // Hello describes r to the other side.
@@ -48,15 +48,15 @@ func (r Reader) Hello(side tandem.Side, software, name string) transport.Hello {
 	}
 }
 
-// Question is what is asked, after the earlier turns of the conversation.
+// Question is a question with the earlier turns of its conversation.
 type Question struct {
 	ID      string // names the answer in logs
 	Text    string
 	History []chat.Message
 }
 
-// Search is the text that passages are looked up with: the question on one line, after that with the one before it, since a
-// follow-up leaves out what that one named.
+// Search returns the query for passages: the question on one line. For a follow-up, the line of the question before it
+// comes first, because a follow-up leaves out what that one named.
 func (q Question) Search() string {
 	now := strings.Join(strings.Fields(q.Text), " ")
 	for i := len(q.History) - 1; i >= 0; i-- {
@@ -67,7 +67,7 @@ func (q Question) Search() string {
 	return now
 }
 
-// Source is a document that took part in an answer, by its title.
+// Source is the title of a document that took part in an answer.
 type Source struct {
 	Title  string  `json:"title"`
 	Weight float64 `json:"weight"` // mean share of its side's distribution over the answer
@@ -78,7 +78,7 @@ type reading struct {
 	*decoder.Decoder
 	passages []passages.Passage
 	took     time.Duration // retrieval and prefill
-	pace     time.Duration // least time of a Next
+	pace     time.Duration // shortest time of a Next
 }
 
 // read retrieves the passages for q and prefills the question after each of them.
@@ -108,7 +108,7 @@ func (r Reader) search(ctx context.Context, q Question, s tandem.Settings) ([]pa
 	return found, nil
 }
 
-// prefill reads the question after passages, of which some may come with their KV caches.
+// prefill reads the question after each passage. saved holds the KV caches that came with passages, or nil.
 func (r Reader) prefill(ctx context.Context, q Question, s tandem.Settings, passages []passages.Passage, saved [][]byte) (*reading, error) {
 	start := time.Now()
 	cfg, err := r.DecoderConfig(s)
@@ -125,7 +125,7 @@ func (r Reader) prefill(ctx context.Context, q Question, s tandem.Settings, pass
 	return &reading{Decoder: d, passages: passages, took: time.Since(start), pace: r.Pace}, nil
 }
 
-// DecoderConfig is what r decodes with under the settings.
+// DecoderConfig returns the configuration of a decoder with these settings.
 func (r Reader) DecoderConfig(s tandem.Settings) (decoder.Config, error) {
 	w, err := weights(s)
 	return decoder.Config{
@@ -144,5 +144,5 @@ func (r Reader) DecoderConfig(s tandem.Settings) (decoder.Config, error) {
 // sources sums the weights of passages of the same title, heaviest first.
 func (r *reading) sources() []Source { return r.sourcesOf(0, len(r.passages)) }
 
-// sourcesOf does so for some of the passages.
+// sourcesOf does the same for passages[from:to].
 func (r *reading) sourcesOf(from, to int) []Source { return r.byTitle(from, r.MeanWeights()[from:to]) }

@@ -11,22 +11,22 @@ import (
 	"tandem/pair"
 )
 
-// Line is one line of a recorded answer, as the device saw it: what the simulator needs to play the answer
-// again over another network. A recording is one JSON object a line; a field that is left out is 0.
+// Line is one line of a recorded answer, as the device saw it. A recording holds what the simulator needs to play the
+// answer again over another network. It has one JSON object a line; a field that is left out is 0.
 //
 //	event    fields besides ms
 //	begin    placement, coupling, seed, gamma (-1: chosen by the scheduler), lookahead, max_tokens, model
-//	decode   side (device), step, took_ms, length, fed, h, ids, weights: the device has a distribution. Of
-//	         several for a step the last counts; preempted ones are not recorded
+//	decode   side (device), step, took_ms, length, fed, h, ids, weights: the device has a distribution. The
+//	         last one for a step counts; preempted ones are not recorded
 //	draft    side, epoch, step, version, token, took_ms; of the cloud also h, ids, weights: a draft was sent
-//	         (device) or came (cloud). Of several for a step the one of the highest version counts
+//	         (device) or came (cloud). The one of the highest version for a step counts
 //	target   epoch, step, token, by, alone
 //	rtt      took_ms: the link's round-trip time, when it changes
 //	note     note, side, step: rejected, joined, alone, handover …
 //	end      reason, step: the length of the answer
 //
-// Cloud drafts come only where the device hears them: not with the placement cloud. Distributions are
-// what crosses the network; they can reveal what a document says.
+// With the placement cloud the device hears no drafts of the cloud, so none are recorded. Distributions are those that
+// cross the network; they can reveal what a document says.
 type Line struct {
 	Ms    float64 `json:"ms"` // since the question
 	Event string  `json:"event"`
@@ -40,8 +40,8 @@ type Line struct {
 	H       tandem.Fixed   `json:"h,omitempty"`       // in units of 2^-16
 	IDs     []tandem.Token `json:"ids,omitempty"`     // of the distribution
 	Weights []uint32       `json:"weights,omitempty"` // parallel to ids, out of 65,536
-	Length  int            `json:"length,omitempty"`  // tokens in the contexts of all rows
-	Fed     int            `json:"fed,omitempty"`     // tokens computed in every row
+	Length  int            `json:"length,omitempty"`  // tokens in all contexts together
+	Fed     int            `json:"fed,omitempty"`     // tokens computed in each context
 	By      string         `json:"by,omitempty"`      // device, cloud, both, neither
 	Alone   bool           `json:"alone,omitempty"`   // decided without the cloud
 	Note    string         `json:"note,omitempty"`    // pair.NoteKind
@@ -59,13 +59,13 @@ type Line struct {
 // Dist returns the distribution of a draft.
 func (l Line) Dist() tandem.Dist { return tandem.Dist{IDs: l.IDs, Weights: l.Weights} }
 
-// Bounds of a recording that is read back.
+// Bounds on recordings that ReadRecord accepts.
 const (
 	maxLine  = 1 << 20
 	maxLines = 1 << 20
 )
 
-// ReadRecord reads a recording. Distributions are checked as those of a peer are; the rest is as written.
+// ReadRecord reads a recording. It checks distributions as it would a peer's, and nothing else.
 func ReadRecord(r io.Reader) ([]Line, error) {
 	var lines []Line
 	in := bufio.NewScanner(r)
@@ -94,7 +94,7 @@ func ReadRecord(r io.Reader) ([]Line, error) {
 	return lines, nil
 }
 
-// recorder turns what happens in an answer into lines. A nil one records nothing.
+// recorder writes a line for each thing that happens in an answer. A nil recorder records nothing.
 type recorder struct {
 	to      func(Line)
 	start   time.Time
@@ -140,7 +140,7 @@ func (r *recorder) draft(side tandem.Side, d tandem.Draft) {
 		Event: "draft", Side: side.String(), Epoch: d.Epoch, Step: d.Step, Version: d.Version, Token: d.Token,
 		TookMs: milliseconds(d.Decode),
 	}
-	if side == tandem.Cloud { // the device's own stand with its decode
+	if side == tandem.Cloud { // those of the device are in its decode line
 		l.H, l.IDs, l.Weights = d.H, d.Dist.IDs, d.Dist.Weights
 	}
 	r.line(l)

@@ -14,7 +14,7 @@ import (
 	"tandem/transport"
 )
 
-// beginOf is the message that asks a cloud the question.
+// beginOf returns the message that asks a cloud the question.
 func beginOf(q Question, s tandem.Settings) transport.Begin {
 	b := transport.Begin{ID: q.ID, Question: q.Text, Settings: s}
 	b.ShareTitles = true
@@ -24,7 +24,7 @@ func beginOf(q Question, s tandem.Settings) transport.Begin {
 	return b
 }
 
-// questionOf reads what a device asks, and checks it as a user's flags are checked.
+// questionOf reads a device's question and checks its settings as it would check a user's flags.
 func questionOf(b transport.Begin) (Question, tandem.Settings, error) {
 	if err := checkSettings(b.Settings); err != nil {
 		return Question{}, tandem.Settings{}, err
@@ -48,7 +48,7 @@ func checkSettings(s tandem.Settings) error {
 	return errors.Join(s.Check(), SamplingOf(s).Validate(), err)
 }
 
-// SamplingOf is how a model samples under the settings.
+// SamplingOf returns the settings' sampling for package sample.
 func SamplingOf(s tandem.Settings) sample.Params {
 	return sample.Params{
 		Temperature:   s.Sampling.Temperature,
@@ -61,7 +61,7 @@ func SamplingOf(s tandem.Settings) sample.Params {
 	}
 }
 
-// SetSampling puts a model's sampling and its seed into the settings.
+// SetSampling copies sampling parameters and their seed into the settings.
 func SetSampling(s *tandem.Settings, m sample.Params) {
 	s.Seed = m.Seed
 	s.Sampling = tandem.Sampling{
@@ -74,7 +74,7 @@ func SetSampling(s *tandem.Settings, m sample.Params) {
 	}
 }
 
-// weights reads how document weights follow the answer.
+// weights parses how document weights follow the answer.
 func weights(s tandem.Settings) (decoder.Weights, error) {
 	if s.Weights == "" {
 		return decoder.Weights{}, nil
@@ -82,7 +82,7 @@ func weights(s tandem.Settings) (decoder.Weights, error) {
 	return decoder.ParseWeights(s.Weights)
 }
 
-// machineConfig is the configuration of the pair's machine on side self.
+// machineConfig returns the configuration of the pair's machine on side self.
 func machineConfig(s tandem.Settings, self tandem.Side, m *model.Model) pair.Config {
 	return pair.Config{
 		Self:     self,
@@ -94,7 +94,7 @@ func machineConfig(s tandem.Settings, self tandem.Side, m *model.Model) pair.Con
 	}
 }
 
-// handoverMessage and handoverOf carry the pair's word for who aggregates.
+// handoverMessage and handoverOf convert between the pair's hand-over and the wire's.
 func handoverMessage(h pair.Handover) transport.Handover { return transport.Handover(h) }
 
 func handoverOf(m transport.Handover) pair.PeerHandover {

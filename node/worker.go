@@ -9,11 +9,10 @@ import (
 	"tandem/pair"
 )
 
-// producer gives the distribution that follows an answer: a *decoder.Decoder, or a toy in tests.
+// producer computes the distribution that follows an answer: a *decoder.Decoder, or a toy in tests.
 type producer interface {
-	// Next truncates the answer to keep tokens, appends app and returns the distribution after them. After
-	// an error, a cancelled ctx included, the answer is what it was before or a prefix of it not shorter
-	// than keep.
+	// Next truncates the answer to keep tokens, appends app and returns the distribution after them. After an error, or
+	// if ctx was cancelled, the answer is what it was before or a prefix of that, at least keep tokens long.
 	Next(ctx context.Context, keep int, app []tandem.Token) (decoder.Output, error)
 }
 
@@ -22,10 +21,10 @@ type aheadProducer interface {
 	NextAhead(ctx context.Context, p tandem.Pass) (out decoder.Output, also, chain []tandem.Further, err error)
 }
 
-// worker decodes on a goroutine of its own: one job at a time, and a new one preempts the old.
+// worker decodes on its own goroutine, one job at a time. A new job preempts the old one.
 type worker struct {
 	produce producer
-	out     chan<- any // takes a decoded for each job that was not preempted
+	out     chan<- any // receives a decoded for each job that was not preempted
 
 	mu     sync.Mutex
 	next   *pair.Decode
@@ -43,13 +42,13 @@ type decoded struct {
 	also, chain []tandem.Further
 }
 
-// event is what the machine is told.
+// event returns the event for the machine.
 func (d decoded) event() pair.Decoded {
 	return pair.Decoded{ID: d.id, Dist: d.out.Dist, H: d.out.H, Took: d.out.Took, Also: d.also, Guessed: d.chain}
 }
 
-// startWorker starts to work. stop preempts and returns when the producer is at rest; so does the end of
-// ctx, but for the waiting.
+// startWorker starts a worker. stop preempts its job and returns when the producer is at rest. The end of ctx preempts,
+// too, but does not wait.
 func startWorker(ctx context.Context, p producer, out chan<- any) (w *worker, stop func()) {
 	w = &worker{produce: p, out: out, wake: make(chan struct{}, 1)}
 	ctx, cancel := context.WithCancel(ctx)
@@ -64,7 +63,7 @@ func startWorker(ctx context.Context, p producer, out chan<- any) (w *worker, st
 	}
 }
 
-// do replaces whatever is running or waiting by job.
+// do replaces the running and the waiting job with job.
 func (w *worker) do(job pair.Decode) {
 	w.mu.Lock()
 	w.next = &job
@@ -100,7 +99,7 @@ func (w *worker) run(ctx context.Context) {
 	}
 }
 
-// work does a job.
+// work runs a job.
 func (w *worker) work(ctx context.Context, job pair.Decode) decoded {
 	d := decoded{id: job.ID, step: job.Step()}
 	if p, ok := w.produce.(aheadProducer); ok && job.More() {
@@ -111,7 +110,7 @@ func (w *worker) work(ctx context.Context, job pair.Decode) decoded {
 	return d
 }
 
-// take returns the waiting job, nil when there is none.
+// take returns the waiting job, or nil.
 func (w *worker) take(ctx context.Context) (*pair.Decode, context.Context) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -1,6 +1,6 @@
-// Package presence decides, for a device, whether the cloud takes part in an answer: when to dial, when to
-// wait, when to go on alone and when to take the cloud back. It is pure, so that the live node and the simulator
-// share it: time is an argument, and what to do is returned. It knows nothing of tokens.
+// Package presence decides, for a device, whether the cloud takes part in an answer: when to dial, wait, go on alone and
+// take the cloud back. It is pure, so that the live node and the simulator share it: time is an argument, and actions are
+// returned. It knows nothing of tokens.
 package presence
 
 import "time"
@@ -11,29 +11,29 @@ import "time"
 //	 ▲                │failed                │broken           │ silent, slow or distrusted
 //	 └────────────────┴──────────────────────┴──◀──broken──  lost ──heard──▶ present
 //
-// A mismatch leads to refused from anywhere, and nothing leads out of that.
+// A mismatch leads to refused from any state, and nothing leads out of refused.
 type Machine struct {
 	patience Patience
 
 	state   state
-	alone   bool          // the device was told to go on alone
+	alone   bool          // the device goes on alone
 	waiting time.Duration // since when the device has been waiting for the cloud to join
 	retry   time.Duration // when to dial, or to trust a slow cloud, again
 	backoff time.Duration
 	heard   time.Duration // when anything last came from the cloud
 	advance time.Duration // when the pair last agreed on a token
-	move    time.Duration // when to try another path, if it stays silent
+	move    time.Duration // when to try another path if it stays silent
 	again   bool          // a dead connection was replaced before the cloud had joined
 }
 
 // Patience says how long the device waits for the cloud.
 type Patience struct {
 	Join   time.Duration // for the cloud to take the question, once the device has read its own documents
-	Silent time.Duration // without any sign of life, before going on alone
-	Slow   time.Duration // for a cloud that lives: to be ready, or to give the next token
+	Silent time.Duration // silence after which the device goes on alone
+	Slow   time.Duration // for a cloud that is alive: to be ready, or for the next token
 }
 
-// DefaultPatience suits a phone in a moving train: short against a reader's patience, long against jitter.
+// DefaultPatience suits a phone in a moving train: short for a person, long for jitter.
 var DefaultPatience = Patience{Join: 5 * time.Second, Silent: 3 * time.Second, Slow: 15 * time.Second}
 
 // Every is how often a Tick is due.
@@ -55,7 +55,7 @@ const (
 	refused // for good: the two sides do not fit
 )
 
-// Event is something that happened, as far as the cloud's presence is concerned.
+// Event is something that happened to the cloud's presence.
 type Event uint8
 
 // The events.
@@ -72,7 +72,7 @@ const (
 	Distrusted              // the cloud contradicted itself too often: the pair has gone alone already
 )
 
-// Action is something to do about it.
+// Action is something to do.
 type Action uint8
 
 // The actions.
@@ -88,10 +88,10 @@ func New(p Patience, now time.Duration) *Machine {
 	return &Machine{patience: p, waiting: now, retry: now, backoff: firstBackoff}
 }
 
-// Step takes an event that happened at now and returns what to do about it, in order.
+// Step takes an event that happened at now and returns the actions to carry out, in order.
 func (p *Machine) Step(now time.Duration, e Event) []Action {
 	if p.state == refused {
-		return nil // also when the exchange breaks: a cloud that refuses hangs up
+		return nil // even if the exchange breaks: a cloud that refuses hangs up
 	}
 	switch e {
 	case Listening:
@@ -110,9 +110,9 @@ func (p *Machine) Step(now time.Duration, e Event) []Action {
 		if !stale {
 			return p.part()
 		}
-		p.again, p.retry = true, now // the connection was kept from an earlier answer, and is dead
+		p.again, p.retry = true, now // the connection was kept from an earlier answer and is dead
 	case Distrusted:
-		if p.state == present { // it lives but is of no use: leave it out for a while
+		if p.state == present { // it is alive but does not answer: leave it out for a while
 			p.state, p.retry = lost, now+p.patience.Slow
 			return p.part()
 		}
@@ -153,7 +153,7 @@ func (p *Machine) wait(now time.Duration) []Action {
 		silent := now-p.heard >= p.patience.Silent && now-p.advance >= p.patience.Silent
 		if silent || now-p.advance >= p.patience.Slow {
 			p.state, p.retry = lost, now
-			if !silent { // it lives but does not keep up: leave it out for a while
+			if !silent { // it is alive but does not keep up: leave it out for a while
 				p.retry += p.patience.Slow
 			}
 			return append(p.escape(now), p.part()...)
@@ -163,8 +163,8 @@ func (p *Machine) wait(now time.Duration) []Action {
 	return nil
 }
 
-// escape tries another path once the cloud has been silent for half of what is borne, and from time to time
-// while that lasts: the network may have changed, or a router on the way may have forgotten the device.
+// escape tries another path once the cloud has been silent for half of the time allowed, and again from time to time: the
+// network may have changed, or a router may have forgotten the device.
 func (p *Machine) escape(now time.Duration) []Action {
 	if now-p.heard < p.patience.Silent/2 || now < p.move {
 		return nil
@@ -173,8 +173,8 @@ func (p *Machine) escape(now time.Duration) []Action {
 	return []Action{Move}
 }
 
-// overdue parts from a cloud that did not join in time. One that has the question and lives is given
-// longer: it may have more to read than the device.
+// overdue parts from a cloud that did not join in time. A cloud that has the question and is alive gets longer: it may
+// have more to read than the device.
 func (p *Machine) overdue(now time.Duration) []Action {
 	patience := p.patience.Join
 	if p.state == opening && now-p.heard < p.patience.Silent {

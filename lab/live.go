@@ -46,10 +46,10 @@ func (b Setup) connect(p Path, pace [2]time.Duration) (*live, error) {
 		return nil, err
 	}
 	limits := transport.Limits{StreamsOnly: p.Streams}
-	cloud := &node.Cloud{Reader: b.reader(tandem.Cloud, pace[tandem.Cloud]), Titles: true, GiveDocuments: true}
+	cloud := &node.Cloud{Local: b.reader(tandem.Cloud, pace[tandem.Cloud]), Titles: true, GiveDocuments: true}
 	listener, err := transport.Listen("127.0.0.1:0", transport.ServerConfig{
 		Identity: cloudID, Peers: transport.NewPeers(deviceID.ID), Limits: limits,
-		Hello: cloud.Reader.Hello(tandem.Cloud, "lab", "cloud"),
+		Hello: cloud.Local.Hello(tandem.Cloud, "lab", "cloud"),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("start the cloud: %w", err)
@@ -65,12 +65,12 @@ func (b Setup) connect(p Path, pace [2]time.Duration) (*live, error) {
 	if err != nil {
 		return nil, errors.Join(err, stop())
 	}
-	device := &node.Device{Reader: b.reader(tandem.Device, pace[tandem.Device]), Patience: node.DefaultPatience}
+	device := &node.Device{Local: b.reader(tandem.Device, pace[tandem.Device]), Patience: node.DefaultPatience}
 	device.Patience.Join = 20 * time.Second
 	device.Dial = func(ctx context.Context) (*transport.Conn, error) {
 		return transport.Dial(ctx, relay.Addr(), transport.ClientConfig{
 			Identity: deviceID, Peer: cloudID.ID, Limits: limits,
-			Hello: device.Reader.Hello(tandem.Device, "lab", "device"),
+			Hello: device.Local.Hello(tandem.Device, "lab", "device"),
 		})
 	}
 	return &live{setup: b, device: device, relay: relay, close: func() error {
@@ -80,7 +80,7 @@ func (b Setup) connect(p Path, pace [2]time.Duration) (*live, error) {
 
 // solo is one side that answers alone from its own documents.
 func (b Setup) solo(side tandem.Side, pace time.Duration) *live {
-	device := &node.Device{Reader: b.reader(side, pace)}
+	device := &node.Device{Local: b.reader(side, pace)}
 	return &live{setup: b, device: device, close: device.Close}
 }
 

@@ -29,8 +29,8 @@ type Setup struct {
 }
 
 // reader returns what a side reads its documents with, at most one token in each pace.
-func (b Setup) reader(side tandem.Side, pace time.Duration) node.Reader {
-	return node.Reader{Model: b.Model, Scorer: search.Lexical(), Documents: b.Documents[side], KV: b.KV[side], Pace: pace, Read: b.Read[side]}
+func (b Setup) reader(side tandem.Side, pace time.Duration) node.Local {
+	return node.Local{Model: b.Model, Scorer: search.Lexical(), Documents: b.Documents[side], KV: b.KV[side], Pace: pace, Read: b.Read[side]}
 }
 
 // decode prepares a side's decoder for a question.
@@ -41,7 +41,7 @@ func (b Setup) decode(ctx context.Context, side tandem.Side, question string, ro
 	}
 	settings := b.Settings
 	settings.Rows = rows
-	cfg, err := node.Reader{Model: b.Model, Scorer: search.Lexical()}.DecoderConfig(settings)
+	cfg, err := node.Local{Model: b.Model, Scorer: search.Lexical()}.DecoderConfig(settings)
 	if err != nil {
 		return nil, err
 	}

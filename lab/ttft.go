@@ -192,7 +192,7 @@ func (x TTFT) prepare(ctx context.Context) (m reading, err error) {
 func (x TTFT) read(ctx context.Context, side tandem.Side, question string, passages []passages.Passage, rows int, kv *kvstore.Store) (time.Duration, error) {
 	settings := x.Settings
 	settings.Rows = rows
-	cfg, err := node.Reader{Model: x.Model, Scorer: search.Lexical(), KV: kv}.DecoderConfig(settings)
+	cfg, err := node.Local{Model: x.Model, Scorer: search.Lexical(), KV: kv}.DecoderConfig(settings)
 	if err != nil {
 		return 0, err
 	}

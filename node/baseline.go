@@ -47,7 +47,7 @@ func (d *Device) fetch(a *deviceSession, q Question, s tandem.Settings) (Answer,
 		got, err = d.collect(a, q, s)
 		failed <- err
 	}()
-	passages, err := d.Reader.search(a.ctx, q, s)
+	passages, err := d.Local.search(a.ctx, q, s)
 	if err := errors.Join(<-failed, err); err != nil {
 		return a.finish(), err
 	}
@@ -55,7 +55,7 @@ func (d *Device) fetch(a *deviceSession, q Question, s tandem.Settings) (Answer,
 	passages = append(passages, got.passages...)
 	saved := append(make([][]byte, own), got.saved...)
 	s.Rows = 0
-	reader := d.Reader
+	reader := d.Local
 	if s.Want == tandem.WantText {
 		s.Rows, reader.KV = 1, nil // no stored caches: another question combines other passages
 	}
@@ -127,7 +127,7 @@ func (d *Device) sequence(a *deviceSession, q Question, s tandem.Settings) (Answ
 		drafts []tandem.Draft
 		err    error
 	}
-	cfg := machineConfig(s, tandem.Device, d.Reader.Model)
+	cfg := machineConfig(s, tandem.Device, d.Local.Model)
 	cloud := make(chan side, 1)
 	ctx, cancel := context.WithCancel(a.ctx)
 	defer cancel()
@@ -139,7 +139,7 @@ func (d *Device) sequence(a *deviceSession, q Question, s tandem.Settings) (Answ
 		cloud <- side{drafts, err}
 	}()
 	var own side
-	read, err := d.Reader.read(ctx, q, s)
+	read, err := d.Local.read(ctx, q, s)
 	if err == nil {
 		defer read.Close()
 		a.answer.Prefill[tandem.Device], a.answer.Read[tandem.Device] = read.took, len(read.passages)
@@ -287,7 +287,7 @@ func (c *Cloud) baseline(ctx context.Context, a *cloudSession, begin transport.B
 	if !c.GiveDocuments {
 		return a.refuse(errors.New("it gives no documents away; for a comparison over sample documents, its operator can start it with --allow-documents"))
 	}
-	passages, err := c.Reader.search(ctx, q, s)
+	passages, err := c.Local.search(ctx, q, s)
 	if err != nil {
 		return a.refuse(err)
 	}
@@ -297,7 +297,7 @@ func (c *Cloud) baseline(ctx context.Context, a *cloudSession, begin transport.B
 	}
 	var saved [][]byte
 	if begin.Want == tandem.WantKV {
-		if saved, err = c.Reader.caches(ctx, q, s, passages); err != nil {
+		if saved, err = c.Local.caches(ctx, q, s, passages); err != nil {
 			return a.refuse(err)
 		}
 		for _, b := range saved {
@@ -315,7 +315,7 @@ func (c *Cloud) baseline(ctx context.Context, a *cloudSession, begin transport.B
 }
 
 // caches returns the KV caches of passages, from the store or computed.
-func (r Reader) caches(ctx context.Context, q Question, s tandem.Settings, passages []passages.Passage) ([][]byte, error) {
+func (r Local) caches(ctx context.Context, q Question, s tandem.Settings, passages []passages.Passage) ([][]byte, error) {
 	cfg, err := r.DecoderConfig(s)
 	if err != nil {
 		return nil, err
@@ -332,7 +332,7 @@ func (c *Cloud) write(ctx context.Context, a *cloudSession, q Question, s tandem
 		over <- ended(ctx, a.link)
 		cancel()
 	}()
-	read, err := c.Reader.read(ctx, q, s)
+	read, err := c.Local.read(ctx, q, s)
 	if err != nil {
 		return a.refuse(err)
 	}
@@ -340,7 +340,7 @@ func (c *Cloud) write(ctx context.Context, a *cloudSession, q Question, s tandem
 	if err := a.link.Send(transport.Ready{Documents: len(read.passages), Prefill: read.took}); err != nil {
 		return err
 	}
-	drafts, err := write(ctx, read, machineConfig(s, tandem.Cloud, c.Reader.Model))
+	drafts, err := write(ctx, read, machineConfig(s, tandem.Cloud, c.Local.Model))
 	if err != nil {
 		return a.refuse(err)
 	}

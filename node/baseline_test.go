@@ -43,7 +43,7 @@ func small(t *testing.T, give bool) (*Device, *Cloud) {
 // neighboursWith are neighbours with a model each.
 func neighboursWith(t *testing.T, give bool, models ...*model.Model) (*Device, *Cloud) {
 	t.Helper()
-	var readers [2]Reader
+	var readers [2]Local
 	for side, texts := range [][]string{{"The cabin is at the harbour.", "The wifi of the cabin is new."}, {"The museum opens at nine.", "The harbour museum is large."}} {
 		x, err := search.Memory(search.Options{})
 		if err != nil {
@@ -59,7 +59,7 @@ func neighboursWith(t *testing.T, give bool, models ...*model.Model) (*Device, *
 		if _, err := x.Add(t.Context(), dir, nil); err != nil {
 			t.Fatal(err)
 		}
-		readers[side] = Reader{Model: models[side], Scorer: search.Lexical(), Documents: x}
+		readers[side] = Local{Model: models[side], Scorer: search.Lexical(), Documents: x}
 	}
 	ids := [2]transport.Identity{}
 	for i := range ids {
@@ -74,11 +74,11 @@ func neighboursWith(t *testing.T, give bool, models ...*model.Model) (*Device, *
 	if err != nil {
 		t.Fatal(err)
 	}
-	cloud := &Cloud{Reader: readers[tandem.Cloud], Titles: true, GiveDocuments: give}
+	cloud := &Cloud{Local: readers[tandem.Cloud], Titles: true, GiveDocuments: give}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- cloud.Serve(ctx, l) }()
-	device := &Device{Reader: readers[tandem.Device], Patience: DefaultPatience}
+	device := &Device{Local: readers[tandem.Device], Patience: DefaultPatience}
 	device.Dial = func(ctx context.Context) (*transport.Conn, error) {
 		return transport.Dial(ctx, l.Addr().String(), transport.ClientConfig{
 			Identity: ids[0], Peer: ids[1].ID, Hello: readers[0].Hello(tandem.Device, "test", "device"), Log: slog.New(slog.DiscardHandler),
@@ -103,7 +103,7 @@ func baselineSettings(want tandem.Want) tandem.Settings {
 }
 
 // alone is what one reader writes by itself over the passages of others.
-func alone(t *testing.T, r Reader, s tandem.Settings, rows int, from ...Reader) []tandem.Token {
+func alone(t *testing.T, r Local, s tandem.Settings, rows int, from ...Local) []tandem.Token {
 	t.Helper()
 	var passages []passages.Passage
 	for _, f := range from {
@@ -150,7 +150,7 @@ func TestDRCG(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := alone(t, device.Reader, s, c.rows, device.Reader, cloud.Reader)
+		want := alone(t, device.Local, s, c.rows, device.Local, cloud.Local)
 		if !slices.Equal(ids(got.Tokens), want) || len(want) == 0 {
 			t.Errorf("%d: %v, want %v", c.want, ids(got.Tokens), want)
 		}
@@ -172,7 +172,7 @@ func TestDRDGSequence(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for side, r := range []Reader{device.Reader, cloud.Reader} {
+		for side, r := range []Local{device.Local, cloud.Local} {
 			if slices.Equal(ids(got.Tokens), alone(t, r, s, 0, r)) {
 				won[side]++
 			}

@@ -15,7 +15,7 @@ import (
 
 // Cloud serves devices: it drafts over its own documents in each of their answers.
 type Cloud struct {
-	Reader Reader
+	Local  Local
 	Titles bool // send devices the titles of the documents that were used
 	Limit  int  // most answers at once, 0 for DefaultLimit; others wait for their turn
 	// GiveDocuments lets devices fetch passages, as the baselines DRCG/Text and DRCG/KV do. Without it no document leaves
@@ -118,12 +118,12 @@ func (c *Cloud) take(ctx context.Context, a *cloudSession, begin transport.Begin
 	if err != nil {
 		return a.refuse(err)
 	}
-	own, err := c.Reader.read(ctx, q, s)
+	own, err := c.Local.read(ctx, q, s)
 	if err != nil {
 		return a.refuse(err)
 	}
 	defer own.Close()
-	a.machine = pair.New(machineConfig(s, tandem.Cloud, c.Reader.Model))
+	a.machine = pair.New(machineConfig(s, tandem.Cloud, c.Local.Model))
 	if err := a.link.Send(transport.Ready{Documents: len(own.passages), Prefill: own.took}); err != nil {
 		return err
 	}

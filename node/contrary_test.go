@@ -108,7 +108,7 @@ func TestDistrust(t *testing.T) {
 			c := &contrary{words: []transport.Message{transport.Ready{}, transport.NeedSync{}, transport.NeedSync{}, transport.NeedSync{}, transport.NeedSync{}}}
 			answer, err := face(t, c, require)
 			said := strings.Join(answer.Remarks, "; ")
-			if !strings.Contains(said, "contradicts") {
+			if !strings.Contains(said, "contradicting") {
 				t.Errorf("required: %v: remarks %q", require, said)
 			}
 			if require {

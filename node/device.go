@@ -15,7 +15,7 @@ import (
 // Device answers questions from its own documents and, if Dial is set, together with a cloud. It answers one question at
 // a time.
 type Device struct {
-	Reader   Reader
+	Local    Local
 	Dial     func(ctx context.Context) (*transport.Conn, error) // nil for no cloud: then no socket is ever opened
 	Patience Patience
 	Require  bool       // fail instead of answering without the cloud
@@ -87,7 +87,7 @@ func (d *Device) Ask(ctx context.Context, q Question, s tandem.Settings, emit fu
 	if d.Dial != nil {
 		a.reach(d.patience(), func(ctx context.Context) (linked, error) { return d.open(ctx, beginOf(q, s)) })
 	}
-	own, err := d.Reader.read(ctx, q, s)
+	own, err := d.Local.read(ctx, q, s)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -108,11 +108,11 @@ func (d *Device) Ask(ctx context.Context, q Question, s tandem.Settings, emit fu
 
 // newSession prepares to answer.
 func (d *Device) newSession(ctx context.Context, q Question, s tandem.Settings, emit func(Token)) *deviceSession {
-	a := newDeviceSession(ctx, machineConfig(s, tandem.Device, d.Reader.Model), d.Reader.Model.Tokenizer().Stream(), emit)
+	a := newDeviceSession(ctx, machineConfig(s, tandem.Device, d.Local.Model), d.Local.Model.Tokenizer().Stream(), emit)
 	a.answer.Lookahead, a.profile = s.Lookahead, &d.Profile
 	if d.Record != nil {
 		a.record = &recorder{to: d.Record, start: a.start}
-		a.record.begin(s, d.Reader.Model.Config().Name)
+		a.record.begin(s, d.Local.Model.Config().Name)
 	}
 	a.log, a.require = d.log().With("answer", q.ID), d.Require
 	return a

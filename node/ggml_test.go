@@ -44,8 +44,8 @@ func testNativeAgreesWith(t *testing.T, other string) {
 	same, device, cloud := 0, (*Device)(nil), (*Cloud)(nil)
 	plain, _ := neighboursWith(t, false, models[0], models[0])
 	device, cloud = neighboursWith(t, false, models...)
-	if device.Reader.Model.Device() == cloud.Reader.Model.Device() {
-		t.Fatalf("both sides compute on %s", cloud.Reader.Model.Device())
+	if device.Local.Model.Device() == cloud.Local.Model.Device() {
+		t.Fatalf("both sides compute on %s", cloud.Local.Model.Device())
 	}
 	// A GPU makes its programs when they are first needed. The device goes on alone meanwhile, after its patience.
 	for range 40 {

@@ -29,7 +29,7 @@ type street struct {
 	router   *router
 	identity transport.Identity
 	peers    *transport.Peers
-	reader   Reader
+	reader   Local
 	address  string
 	stop     func() // kills the cloud
 	dials    int
@@ -49,14 +49,14 @@ func newStreet(t *testing.T) *street {
 	if s.identity, err = transport.Ephemeral(); err != nil {
 		t.Fatal(err)
 	}
-	s.reader = Reader{Model: m, Scorer: search.Lexical(), Pace: 25 * time.Millisecond}
+	s.reader = Local{Model: m, Scorer: search.Lexical(), Pace: 25 * time.Millisecond}
 	s.serve()
 	if s.relay, err = netem.Listen(s.address, netem.Config{Delay: 15 * time.Millisecond}); err != nil {
 		t.Fatal(err)
 	}
 	s.router = newRouter(t, s.relay.Addr())
 	sessions := transport.OpenSessions(t.TempDir())
-	s.device = &Device{Reader: s.reader, Patience: Patience{Join: time.Minute, Silent: 3 * time.Second, Slow: time.Minute}, Log: slog.New(slog.DiscardHandler)}
+	s.device = &Device{Local: s.reader, Patience: Patience{Join: time.Minute, Silent: 3 * time.Second, Slow: time.Minute}, Log: slog.New(slog.DiscardHandler)}
 	s.device.Dial = func(ctx context.Context) (*transport.Conn, error) {
 		s.dials++
 		return transport.Dial(ctx, s.router.front.LocalAddr().String(), transport.ClientConfig{
@@ -86,7 +86,7 @@ func (s *street) serve() {
 	s.address = listener.Addr().String()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- (&Cloud{Reader: s.reader}).Serve(ctx, listener) }()
+	go func() { done <- (&Cloud{Local: s.reader}).Serve(ctx, listener) }()
 	s.stop = func() {
 		cancel()
 		if err := errors.Join(listener.Close(), <-done); err != nil {

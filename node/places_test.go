@@ -31,7 +31,7 @@ func square(t *testing.T, limit int) (devices [2]*transport.Conn, ended *atomic.
 	if err != nil {
 		t.Fatal(err)
 	}
-	reader := Reader{Model: m, Scorer: search.Lexical()}
+	reader := Local{Model: m, Scorer: search.Lexical()}
 	quiet := slog.New(slog.DiscardHandler)
 	sim := &simnet.Simnet{Router: &simnet.PerfectRouter{}}
 	var ends [3]net.PacketConn
@@ -54,7 +54,7 @@ func square(t *testing.T, limit int) (devices [2]*transport.Conn, ended *atomic.
 	ctx, cancel := context.WithCancel(t.Context())
 	served := make(chan error, 1)
 	ended = new(atomic.Int32)
-	cloud := &Cloud{Reader: reader, Limit: limit, GiveDocuments: true, Observe: func(Served) { ended.Add(1) }}
+	cloud := &Cloud{Local: reader, Limit: limit, GiveDocuments: true, Observe: func(Served) { ended.Add(1) }}
 	go func() { served <- cloud.Serve(ctx, l) }()
 	for i := range devices {
 		devices[i], err = transport.Dial(t.Context(), ends[2].LocalAddr().String(), transport.ClientConfig{

@@ -75,7 +75,7 @@ const dummySteps = 6
 // Measure is the offline stage of the profile (DRAGON §5.2): it decodes after dummy documents of several lengths and fits
 // the line ĉ(t) by least squares. It decodes as many contexts as a question with these settings has. When ctx ends, two
 // lengths are enough; before that, Measure returns ctx's error.
-func (r Reader) Measure(ctx context.Context, s tandem.Settings) (profiler.Decode, []profiler.Sample, error) {
+func (r Local) Measure(ctx context.Context, s tandem.Settings) (profiler.Decode, []profiler.Sample, error) {
 	var samples []profiler.Sample
 	s.MaxTokens = dummySteps + 2
 	for i, words := range dummyWords {
@@ -93,7 +93,7 @@ func (r Reader) Measure(ctx context.Context, s tandem.Settings) (profiler.Decode
 }
 
 // measure decodes after dummy documents of so many words each.
-func (r Reader) measure(ctx context.Context, s tandem.Settings, words int) ([]profiler.Sample, error) {
+func (r Local) measure(ctx context.Context, s tandem.Settings, words int) ([]profiler.Sample, error) {
 	dummies := make([]passages.Passage, max(s.Documents, 1))
 	for i := range dummies {
 		dummies[i] = passages.Passage{

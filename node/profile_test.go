@@ -88,14 +88,14 @@ func TestProfileSettles(t *testing.T) {
 	}
 }
 
-func tinyReader(t *testing.T) Reader {
+func tinyReader(t *testing.T) Local {
 	t.Helper()
 	m, err := model.OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{Context: 1536}), native.New(1))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { m.Close() })
-	return Reader{Model: m, Scorer: search.Lexical()}
+	return Local{Model: m, Scorer: search.Lexical()}
 }
 
 // Measure decodes after documents of several lengths with as many rows as a question has.

@@ -98,7 +98,7 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 	}
 	defer func() { err = errors.Join(err, listener.Close()) }()
 	defer a.Listens(listener.Addr().String())()
-	cloud := &node.Cloud{Reader: reader, Titles: c.Titles == "yes" || c.Titles == "auto" && public, Limit: c.Answers, GiveDocuments: c.AllowDocuments, Log: a.Log}
+	cloud := &node.Cloud{Local: reader, Titles: c.Titles == "yes" || c.Titles == "auto" && public, Limit: c.Answers, GiveDocuments: c.AllowDocuments, Log: a.Log}
 	stop, err := c.observe(a, cloud)
 	if err != nil {
 		return err

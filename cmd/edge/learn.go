@@ -59,7 +59,7 @@ func (s *session) learnDelays() {
 func (s *session) firstProfile() cli.DecodeProfile {
 	ctx, cancel := context.WithTimeout(s.app, profileWithin)
 	defer cancel()
-	p, _, err := cli.MeasureProfile(ctx, s.device.Reader, s.settings)
+	p, _, err := cli.MeasureProfile(ctx, s.device.Local, s.settings)
 	if err != nil {
 		s.app.Log.Info("using the delays of the answer as the model's profile", "error", err)
 		return cli.DecodeProfile{

@@ -75,7 +75,7 @@ func (f answerFlags) open(a *cli.App) (s *session, err error) {
 		return s, err
 	}
 	s.device = &node.Device{
-		Reader:   cli.Reader(s.model, own, kv),
+		Local:    cli.Reader(s.model, own, kv),
 		Patience: node.DefaultPatience,
 		Mute:     f.Side == "cloud",
 		Require:  f.Side == "cloud",
@@ -241,7 +241,7 @@ func (f answerFlags) embed(a *cli.App, s *session, kv *kvstore.Store) error {
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(a))
 	done := make(chan error, 1)
-	cloud := &node.Cloud{Reader: reader, Titles: true, GiveDocuments: f.SendDocuments, Log: a.Log.With("side", "cloud")}
+	cloud := &node.Cloud{Local: reader, Titles: true, GiveDocuments: f.SendDocuments, Log: a.Log.With("side", "cloud")}
 	go func() { done <- cloud.Serve(ctx, listener) }()
 	s.closers = append(s.closers, func() error {
 		cancel()
@@ -275,7 +275,7 @@ func (f answerFlags) dial(ctx context.Context, s *session, id transport.Identity
 		Peer:     peer,
 		Eager:    true,
 		Sessions: s.sessions,
-		Hello:    s.device.Reader.Hello(tandem.Device, cli.Version(), cli.HostName("edge")),
+		Hello:    s.device.Local.Hello(tandem.Device, cli.Version(), cli.HostName("edge")),
 		Log:      s.app.Log,
 	})
 }

@@ -90,7 +90,7 @@ func (a *App) SaveProfile(m *model.Model, threads int, p DecodeProfile) error {
 }
 
 // MeasureProfile profiles the model with dummy documents until ctx ends. It is an error if that is too early for a fit.
-func MeasureProfile(ctx context.Context, r node.Reader, s tandem.Settings) (DecodeProfile, []profiler.Sample, error) {
+func MeasureProfile(ctx context.Context, r node.Local, s tandem.Settings) (DecodeProfile, []profiler.Sample, error) {
 	fit, samples, err := r.Measure(ctx, s)
 	if err != nil {
 		return DecodeProfile{}, samples, err

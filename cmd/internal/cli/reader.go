@@ -206,6 +206,6 @@ func Sample(ctx context.Context, corpus fs.FS, cut PassageFlags) (*search.Index,
 }
 
 // Reader returns a node's reader with the lexical scorer. documents is nil for a side without any.
-func Reader(m *model.Model, documents node.Searcher, kv *kvstore.Store) node.Reader {
-	return node.Reader{Model: m, Scorer: search.Lexical(), Documents: documents, KV: kv}
+func Reader(m *model.Model, documents node.Searcher, kv *kvstore.Store) node.Local {
+	return node.Local{Model: m, Scorer: search.Lexical(), Documents: documents, KV: kv}
 }

@@ -24,7 +24,7 @@ type Searcher interface {
 }
 
 // Local is what one side answers with: its model, its scorer and its documents.
-type Reader struct {
+type Local struct {
 	Model     *model.Model
 	Scorer    decoder.Scorer
 	Documents Searcher       // nil if the side has no documents
@@ -34,7 +34,7 @@ type Reader struct {
 }
 
 // Hello describes r to the other side.
-func (r Reader) Hello(side tandem.Side, software, name string) transport.Hello {
+func (r Local) Hello(side tandem.Side, software, name string) transport.Hello {
 	tok := r.Model.Tokenizer()
 	return transport.Hello{
 		Software:  software,
@@ -82,7 +82,7 @@ type reading struct {
 }
 
 // read retrieves the passages for q and prefills the question after each of them.
-func (r Reader) read(ctx context.Context, q Question, s tandem.Settings) (*reading, error) {
+func (r Local) read(ctx context.Context, q Question, s tandem.Settings) (*reading, error) {
 	start := time.Now()
 	passages, err := r.search(ctx, q, s)
 	if err != nil {
@@ -97,7 +97,7 @@ func (r Reader) read(ctx context.Context, q Question, s tandem.Settings) (*readi
 }
 
 // search retrieves the passages for q.
-func (r Reader) search(ctx context.Context, q Question, s tandem.Settings) ([]passages.Passage, error) {
+func (r Local) search(ctx context.Context, q Question, s tandem.Settings) ([]passages.Passage, error) {
 	if r.Documents == nil || s.Documents == 0 {
 		return nil, nil
 	}
@@ -109,7 +109,7 @@ func (r Reader) search(ctx context.Context, q Question, s tandem.Settings) ([]pa
 }
 
 // prefill reads the question after each passage. saved holds the KV caches that came with passages, or nil.
-func (r Reader) prefill(ctx context.Context, q Question, s tandem.Settings, passages []passages.Passage, saved [][]byte) (*reading, error) {
+func (r Local) prefill(ctx context.Context, q Question, s tandem.Settings, passages []passages.Passage, saved [][]byte) (*reading, error) {
 	start := time.Now()
 	cfg, err := r.DecoderConfig(s)
 	if err != nil {
@@ -126,7 +126,7 @@ func (r Reader) prefill(ctx context.Context, q Question, s tandem.Settings, pass
 }
 
 // DecoderConfig returns the configuration of a decoder with these settings.
-func (r Reader) DecoderConfig(s tandem.Settings) (decoder.Config, error) {
+func (r Local) DecoderConfig(s tandem.Settings) (decoder.Config, error) {
 	w, err := weights(s)
 	return decoder.Config{
 		Model:      r.Model,

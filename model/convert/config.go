@@ -11,7 +11,7 @@ import (
 	"tandem/model/gguf"
 )
 
-// hfConfig is what config.json says; pointers tell what it leaves out.
+// An hfConfig is the content of config.json. Optional values are pointers.
 type hfConfig struct {
 	Type      string `json:"model_type"`
 	Hidden    uint32 `json:"hidden_size"`
@@ -149,8 +149,8 @@ func (c *hfConfig) theta() float64 {
 	return 10000
 }
 
-// context is how far positions go: attention windows are not supported, and within one window a model is
-// the same without.
+// context returns the length of the context. Attention windows are not supported, but a model with one computes the same
+// within one window.
 func (c *hfConfig) context() uint32 {
 	if c.Window != nil && *c.Window > 0 && (c.family.windowed || c.UseWindow != nil && *c.UseWindow) {
 		return min(c.Positions, *c.Window)
@@ -174,9 +174,8 @@ func (c *hfConfig) meta(name string) []gguf.KV {
 	return list
 }
 
-// ropeFactors returns what the frequencies of Llama 3's scaling are divided by, one for each pair; nil for
-// other models. Wavelengths beyond the original context are stretched, short ones kept, those between
-// mixed.
+// ropeFactors returns the divisors of the frequencies in Llama 3's scaling, one for each pair, or nil for other models.
+// Long wavelengths are stretched, short ones kept, and those between interpolated.
 func (c *hfConfig) ropeFactors() []float32 {
 	s := c.Scaling
 	if s.kind() != "llama3" {

@@ -12,7 +12,7 @@ import (
 	"tandem/npu"
 )
 
-// A Scheme says what types tensors are stored as.
+// A Scheme assigns types to tensors.
 type Scheme struct {
 	name   string
 	matrix npu.DType // of most matrices
@@ -29,7 +29,7 @@ const (
 	medium     // the _M schemes'
 )
 
-// schemes are those that llama.cpp's tools know by the same names.
+// schemes have the names of llama.cpp's tools.
 var schemes = []Scheme{
 	{"f32", npu.F32, 0, noMix}, {"f16", npu.F16, 1, noMix}, {"bf16", npu.BF16, 32, noMix},
 	{"q8_0", npu.Q8_0, 7, noMix}, {"q4_0", npu.Q4_0, 2, noMix},
@@ -46,7 +46,7 @@ func Schemes() []string {
 	return names
 }
 
-// ParseScheme finds a scheme by its name; q4_k and q5_k are q4_k_m and q5_k_m, as llama.cpp has it.
+// ParseScheme returns a scheme by its name. As in llama.cpp, q4_k means q4_k_m, and q5_k means q5_k_m.
 func ParseScheme(name string) (Scheme, error) {
 	key := strings.ToLower(name)
 	if key == "q4_k" || key == "q5_k" {
@@ -60,10 +60,7 @@ func ParseScheme(name string) (Scheme, error) {
 	return Scheme{}, fmt.Errorf("type %q is not known: use one of %s", name, strings.Join(Schemes(), ", "))
 }
 
-// String returns the scheme's name.
-func (s Scheme) String() string { return s.name }
-
-// floats reports whether the scheme stores plain numbers.
+// floats reports whether the scheme stores unquantised numbers.
 func (s Scheme) floats() bool { return s.matrix.BlockSize() == 1 }
 
 // choose sets what every tensor becomes. The choices are llama.cpp's without an importance matrix, but for what
@@ -120,7 +117,7 @@ func (s Scheme) choose(tensors []tensor) {
 	}
 }
 
-// layerOf takes blk.7.attn_v.weight apart.
+// layerOf splits a name such as blk.7.attn_v.weight.
 func layerOf(name string) (layer int, part string, ok bool) {
 	rest, ok := strings.CutPrefix(name, "blk.")
 	if !ok {
@@ -171,7 +168,7 @@ func quantize(ctx context.Context, f *gguf.File, out string, opt Options) (*Repo
 	return writeFile(ctx, out, setScheme(f.KVs(), opt.Scheme), tensors, opt.Progress)
 }
 
-// setScheme returns metadata that says how the file is stored, and no longer in how many parts it came.
+// setScheme returns metadata with the scheme, and without the keys of a model in several files.
 func setScheme(meta []gguf.KV, s Scheme) []gguf.KV {
 	list := slices.DeleteFunc(slices.Clone(meta), func(kv gguf.KV) bool {
 		return strings.HasPrefix(kv.Key, "split.") || kv.Key == "general.file_type" || kv.Key == "general.quantization_version" ||

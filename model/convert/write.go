@@ -16,14 +16,14 @@ import (
 	"tandem/npu/quant"
 )
 
-// A tensor is one to be written: its name, its shape (columns first, as in GGUF) and its values as they are.
+// A tensor is a tensor to be written: its name, its shape (columns first, as in GGUF) and its source.
 type tensor struct {
 	name  string
 	shape []uint64
-	typ   npu.DType // of the values as they are
+	typ   npu.DType // of the source
 	data  []byte    // rows of typ
 	row   func(int) int
-	to    npu.DType // what it becomes
+	to    npu.DType // of the output
 }
 
 func (t *tensor) cols() int { return int(t.shape[0]) }
@@ -42,7 +42,7 @@ type Progress struct {
 	Done, Total uint64 // values
 }
 
-// Report says what was made.
+// A Report describes a converted file.
 type Report struct {
 	Tensors int               `json:"tensors"`
 	Values  uint64            `json:"values"`
@@ -53,8 +53,8 @@ type Report struct {
 // pieceValues is how many values a thread converts at a time.
 const pieceValues = 1 << 17
 
-// create writes a file in one step: under another name first, renamed when it is whole and on the disk. A
-// file that is there already is refused.
+// create writes a file atomically: it writes a temporary file and renames it when it is complete and on the disk. It is
+// an error if the file exists.
 func create(path string, write func(io.Writer) error) (err error) {
 	if _, err := os.Lstat(path); err == nil {
 		return fmt.Errorf("%s exists: choose another name", path)
@@ -127,7 +127,7 @@ func (c *counter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// stream writes the tensor's rows as type t.to, some at a time on each processor.
+// stream writes the tensor's rows as type t.to, in pieces converted in parallel.
 func (t *tensor) stream(ctx context.Context, w io.Writer, done func(values int)) error {
 	cols, rows := t.cols(), t.rows()
 	if len(t.data) != t.typ.RowBytes(cols)*rows && t.row == nil {
@@ -162,7 +162,7 @@ func (t *tensor) stream(ctx context.Context, w io.Writer, done func(values int))
 	return nil
 }
 
-// piece converts rows from `from` on.
+// piece converts some rows, starting at from.
 func (t *tensor) piece(out []byte, from, rows int) error {
 	cols := t.cols()
 	size, to := t.typ.RowBytes(cols), t.to.RowBytes(cols)

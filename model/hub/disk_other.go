@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// freeSpace is not known here; a full disk shows when writing.
+// freeSpace is not supported on this system. A full disk shows when writing.
 func freeSpace(string) (uint64, error) { return 0, errors.ErrUnsupported }
 
-// lock does nothing here: a rename that loses to another program's is an error, not damage.
+// lock does nothing on this system: if two programs rename, one gets an error, and nothing is damaged.
 func lock(*os.File) error { return nil }

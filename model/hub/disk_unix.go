@@ -17,5 +17,5 @@ func freeSpace(dir string) (uint64, error) {
 	return uint64(s.Bavail) * uint64(s.Bsize), nil
 }
 
-// lock keeps other programs from writing the file until it is closed.
+// lock keeps other programs from locking the file until it is closed.
 func lock(f *os.File) error { return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) }

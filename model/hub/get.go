@@ -19,8 +19,8 @@ import (
 	"time"
 )
 
-// Get makes sure that a file of the repository is in the cache, whole and verified, and returns its path in
-// the snapshot. What an interrupted download left is gone on from.
+// Get downloads and verifies a file of the repository unless it is in the cache, and returns its path in the snapshot.
+// It resumes an interrupted download.
 func (c *Client) Get(ctx context.Context, r *Repo, f File) (string, error) {
 	path := filepath.Join(c.Snapshot(r), filepath.FromSlash(f.Name))
 	if f.Sum == "" {
@@ -47,12 +47,12 @@ func (c *Client) Get(ctx context.Context, r *Repo, f File) (string, error) {
 	return path, Link(blob, path)
 }
 
-// absent is the error of a file that only the network could bring.
+// absent returns the error for a file that is not in the cache when offline.
 func (c *Client) absent(f File) error {
 	return fmt.Errorf("%s is not in %s and HF_HUB_OFFLINE is set: unset it to download", f.Name, c.Cache)
 }
 
-// identify asks the server for a file's checksum and size where the listing does not give them.
+// identify requests a file's checksum and size if the listing does not give them.
 func (c *Client) identify(ctx context.Context, r *Repo, f File) (File, error) {
 	address := c.Endpoint.JoinPath(r.Name, "resolve", r.Commit, f.Name)
 	err := c.retry(ctx, func() error {
@@ -79,7 +79,7 @@ func (c *Client) identify(ctx context.Context, r *Repo, f File) (File, error) {
 	return f, err
 }
 
-// download fetches a file into blob, by way of blob.incomplete.
+// download downloads a file to blob.incomplete and renames it to blob.
 func (c *Client) download(ctx context.Context, r *Repo, f File, blob string) error {
 	dir := filepath.Dir(blob)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -94,7 +94,7 @@ func (c *Client) download(ctx context.Context, r *Repo, f File, blob string) err
 		return fmt.Errorf("another program is downloading it (%s is locked): wait for it", out.Name())
 	}
 	if info, err := os.Stat(blob); err == nil && info.Size() == f.Size {
-		// Another program has finished it meanwhile, so that nobody needs what we opened.
+		// Another program has finished the download.
 		out.Close()
 		os.Remove(blob + ".incomplete")
 		return nil
@@ -103,7 +103,7 @@ func (c *Client) download(ctx context.Context, r *Repo, f File, blob string) err
 	if err := d.begin(); err != nil {
 		return err
 	}
-	if err := d.room(dir); err != nil {
+	if err := d.checkSpace(dir); err != nil {
 		return err
 	}
 	if err := d.fetchAll(ctx); err != nil {
@@ -115,7 +115,7 @@ func (c *Client) download(ctx context.Context, r *Repo, f File, blob string) err
 	return os.Rename(blob+".incomplete", blob)
 }
 
-// A transfer is one file on its way.
+// A transfer is the download of one file.
 type transfer struct {
 	c       *Client
 	repo    *Repo
@@ -126,7 +126,7 @@ type transfer struct {
 	resumed int64
 }
 
-// begin looks at what is there, and hashes it.
+// begin hashes the part that is there.
 func (d *transfer) begin() error {
 	d.sum, d.done = d.newHash(), 0
 	info, err := d.out.Stat()
@@ -138,7 +138,7 @@ func (d *transfer) begin() error {
 	return err
 }
 
-// newHash returns the hash that the file's checksum was made with.
+// newHash returns the hash of the file's checksum.
 func (d *transfer) newHash() hash.Hash {
 	if len(d.file.Sum) == 2*sha256.Size {
 		return sha256.New()
@@ -148,7 +148,7 @@ func (d *transfer) newHash() hash.Hash {
 	return h
 }
 
-// restart forgets what is there.
+// restart drops the part that is there.
 func (d *transfer) restart(err error) error {
 	d.sum, d.done, d.resumed = d.newHash(), 0, 0
 	if err == nil {
@@ -160,11 +160,11 @@ func (d *transfer) restart(err error) error {
 	return err
 }
 
-// room checks that the rest fits on the disk before anything is asked for.
-func (d *transfer) room(dir string) error {
+// checkSpace checks that the rest fits on the disk.
+func (d *transfer) checkSpace(dir string) error {
 	free, err := d.c.free(dir)
 	if err != nil {
-		return nil // the write will tell
+		return nil // writing will show it
 	}
 	if rest := uint64(d.file.Size - d.done); rest > free {
 		return fmt.Errorf("%d MB are missing on the disk of %s (%d needed, %d free): make room, or set HF_HOME to a folder on another disk",
@@ -173,8 +173,8 @@ func (d *transfer) room(dir string) error {
 	return nil
 }
 
-// fetchAll fetches and verifies. Attempts count anew whenever one made progress, so that a poor connection
-// finishes; a wrong checksum of something that was resumed is tried once more from the start.
+// fetchAll downloads and verifies the file. Progress resets the number of attempts, so that a poor connection succeeds
+// in the end. If the checksum of a resumed download is wrong, it starts over once.
 func (d *transfer) fetchAll(ctx context.Context) error {
 	for {
 		for d.done < d.file.Size {
@@ -182,7 +182,7 @@ func (d *transfer) fetchAll(ctx context.Context) error {
 			err := d.c.retry(ctx, func() error {
 				err := d.fetch(ctx)
 				if d.done > before && isTemporary(err) {
-					return nil // progress: look again at what is missing
+					return nil // progress: request the rest
 				}
 				return err
 			})
@@ -212,7 +212,7 @@ func isTemporary(err error) bool {
 	return errors.As(err, &t)
 }
 
-// fetch asks for what is missing, once, and appends what comes.
+// fetch requests the missing part once, and appends what arrives.
 func (d *transfer) fetch(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -226,7 +226,7 @@ func (d *transfer) fetch(ctx context.Context) error {
 	}
 	defer res.Body.Close()
 	switch res.StatusCode {
-	case http.StatusOK: // from the start, whatever we asked for
+	case http.StatusOK: // from the start, whatever was requested
 		if d.done > 0 {
 			if err := d.restart(nil); err != nil {
 				return err
@@ -251,7 +251,7 @@ func (d *transfer) fetch(ctx context.Context) error {
 	return stalled(ctx, d.receive(ctx, res.Body, watch))
 }
 
-// stalled makes an error of a cancelled request say why, and worth another attempt if it was the watch.
+// stalled returns the cause of a cancelled request. If it was the timer, the error is temporary.
 func stalled(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); err != nil && cause != nil && !errors.Is(cause, context.Canceled) && !errors.Is(cause, context.DeadlineExceeded) {
 		return temporary(cause)
@@ -270,7 +270,7 @@ func (d *transfer) receive(ctx context.Context, body io.Reader, watch *time.Time
 		if n > 0 {
 			watch.Reset(stall)
 			if _, err := d.out.Write(buf[:n]); err != nil {
-				// What was written in part is not in the hash: cut it off.
+				// The hash does not cover a partial write: remove it.
 				d.out.Truncate(d.done)
 				return diskError(err, filepath.Dir(d.out.Name()))
 			}
@@ -298,8 +298,8 @@ func diskError(err error, dir string) error {
 	return err
 }
 
-// Link makes path stand for the file at target: a relative symbolic link, where there are none a hard link,
-// else a copy. A link that is there is replaced; a real file is not.
+// Link makes path a relative symbolic link to target, or else a hard link or a copy. It replaces a link at path, but not
+// a file.
 func Link(target, path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
@@ -316,7 +316,7 @@ func Link(target, path string) error {
 		}
 	}
 	to := target
-	// Relative to where the folders really are: a link is followed from there.
+	// A link is relative to the real folder that holds it.
 	from, err := filepath.EvalSymlinks(filepath.Dir(path))
 	in, e := filepath.EvalSymlinks(filepath.Dir(target))
 	if err == nil && e == nil {

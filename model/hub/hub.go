@@ -1,15 +1,14 @@
-// Package hub fetches models from the Hugging Face hub, or from any server that speaks its HTTP, into the
-// cache folder that all of the hub's tools share:
+// Package hub downloads models from the Hugging Face hub, or a server with the same API, into the cache folder that all
+// of the hub's tools share:
 //
 //	HF_HOME/hub/models--OWNER--REPO/blobs/SHA256          the data, once
-//	                                blobs/SHA256.incomplete    what a download left, to go on from
+//	                                blobs/SHA256.incomplete    an unfinished download, to be resumed
 //	                                snapshots/COMMIT/FILE      links to blobs, under the names of the repository
-//	                                refs/main                  the commit that a name stood for
+//	                                refs/main                  the commit of a revision
 //
-// A file is there whole and verified or not at all. The room knows HTTP, repositories and files on disk; it
-// must not know what is in them (packages model/gguf and model/convert do). What a server says is
-// hostile: sizes are bounded, names cannot leave the folder, and the access token goes to the endpoint
-// alone, not to where it redirects.
+// A file in the cache is complete and verified. The package knows HTTP, repositories and files, but not what is in them
+// (see packages model/gguf and model/convert). It treats a server as hostile: sizes are bounded, names cannot leave the
+// folder, and the access token is sent to the endpoint only, never to a host that it redirects to.
 package hub
 
 import (
@@ -26,33 +25,33 @@ import (
 // DefaultEndpoint is the public hub.
 const DefaultEndpoint = "https://huggingface.co"
 
-// A Client fetches files. Its fields must not change while it is in use.
+// A Client downloads files. Its fields must not change while it is in use.
 type Client struct {
 	Endpoint *url.URL
 	Token    string // access token; empty for none
 	Cache    string // the folder that holds models--OWNER--REPO
 	Agent    string // User-Agent
-	Offline  bool   // take only what is in the cache
+	Offline  bool   // use only the cache
 
-	// Progress, when set, is called now and then while a file downloads, from one goroutine.
+	// Progress, if set, is called during a download, from one goroutine.
 	Progress func(Progress)
-	// Waiting, when set, is told why and how long it waits before another attempt.
+	// Waiting, if set, is called before another attempt, with the reason and the time to wait.
 	Waiting func(err error, d time.Duration)
 
 	http *http.Client
 	wait func(context.Context, time.Duration) error // between attempts
-	free func(dir string) (uint64, error)           // bytes of disk left
+	free func(dir string) (uint64, error)           // free bytes on the disk
 }
 
 // Progress says how far a download is.
 type Progress struct {
 	File        string
-	Done, Total int64 // bytes, what was there before included
+	Done, Total int64 // bytes, with those that were there before
 	Resumed     int64 // bytes that were there before
 }
 
-// FromEnv makes a client as the environment asks: HF_ENDPOINT, HF_TOKEN (or HF_TOKEN_PATH, or the file token
-// in HF_HOME), HF_HOME, HF_HUB_CACHE and HF_HUB_OFFLINE.
+// FromEnv makes a client from the environment variables HF_ENDPOINT, HF_TOKEN (or HF_TOKEN_PATH, or the file token in
+// HF_HOME), HF_HOME, HF_HUB_CACHE and HF_HUB_OFFLINE.
 func FromEnv(getenv func(string) string) (*Client, error) {
 	first := func(names ...string) string {
 		for _, n := range names {
@@ -115,7 +114,7 @@ func New(endpoint *url.URL, cache string) *Client {
 	return &Client{
 		Endpoint: endpoint, Cache: cache, Agent: "tandem",
 		http: &http.Client{Transport: transport,
-			// Redirects are followed in request.go, which knows who may see the token.
+			// get follows redirects, because it knows which host may see the token.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 		wait: sleep,
 		free: freeSpace,

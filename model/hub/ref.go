@@ -73,7 +73,7 @@ func ParseRef(s string) (Ref, error) {
 	return r, nil
 }
 
-// short is the table of short names; the first size of each is what the name alone means.
+// short is the table of short names. The first size of each is its default.
 var short = map[string][]struct{ size, repo string }{
 	"qwen2.5": {
 		{"0.5b", "Qwen/Qwen2.5-0.5B-Instruct-GGUF"}, {"1.5b", "Qwen/Qwen2.5-1.5B-Instruct-GGUF"},

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Discard removes from the cache the file that a link points to, and says how many bytes that frees. A link to
-// something that is in no cache, or to nothing, is no error: there is nothing to do.
+// Discard removes the file that a link points to from the cache, and returns how many bytes that frees. It does nothing
+// if the link points to a file outside a cache, or to no file.
 func Discard(link string) (freed int64, err error) {
 	blob, err := filepath.EvalSymlinks(link)
 	if err != nil {
@@ -27,7 +27,7 @@ func Discard(link string) (freed int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	// First the snapshots' links, so that none is ever there without its blob.
+	// Remove the links first, so that none points to a missing blob.
 	err = filepath.WalkDir(filepath.Join(repo, "snapshots"), func(path string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() || !same(path, blob) {
 			return err
@@ -46,7 +46,7 @@ func Discard(link string) (freed int64, err error) {
 		return 0, err
 	}
 	if left, err := os.ReadDir(blobs); err == nil && len(left) == 0 {
-		err = os.RemoveAll(repo) // only names of branches are left
+		err = os.RemoveAll(repo) // only the names of revisions are left
 		return info.Size(), err
 	}
 	return info.Size(), nil

@@ -24,15 +24,15 @@ type Repo struct {
 	Files  []File // by name
 }
 
-// A File is one file of a repository. Sum is the SHA-256 of large files, and of small ones what git calls
-// them by: the SHA-1 of "blob", size and content. It is empty where a listing does not say.
+// A File is one file of a repository. Sum is the SHA-256 of a large file, and git's name of a small one: the SHA-1 of
+// "blob", size and content. It is empty if the listing does not give it.
 type File struct {
 	Name string
 	Size int64
 	Sum  string // 64 or 40 hex digits
 }
 
-// Bounds on what a server says.
+// Bounds on the answers of a server.
 const (
 	maxListing = 64 << 20 // bytes
 	maxFiles   = 100_000
@@ -41,7 +41,7 @@ const (
 
 var hexSum = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 
-// List asks the hub for a repository's files. Offline it lists those that are in the cache.
+// List lists the files of a repository. Offline, it lists those in the cache.
 func (c *Client) List(ctx context.Context, ref Ref) (*Repo, error) {
 	if c.Offline {
 		return c.cached(ref)
@@ -72,7 +72,7 @@ func (c *Client) List(ctx context.Context, ref Ref) (*Repo, error) {
 	return repo, nil
 }
 
-// cached lists the files of the snapshot that the revision last stood for (see Remember).
+// cached lists the files of the snapshot of a revision, as noted by Remember.
 func (c *Client) cached(ref Ref) (*Repo, error) {
 	repo := &Repo{Name: ref.Repo, Commit: ref.Revision}
 	if b, err := os.ReadFile(c.refFile(ref)); err == nil {
@@ -80,7 +80,7 @@ func (c *Client) cached(ref Ref) (*Repo, error) {
 	}
 	if len(repo.Commit) == 40 && hexSum.MatchString(repo.Commit) {
 		root := c.Snapshot(repo)
-		filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error { // what cannot be read is not there
+		filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error { // unreadable files count as absent
 			if err == nil && !e.IsDir() {
 				if f, ok := cachedFile(root, path); ok {
 					repo.Files = append(repo.Files, f)
@@ -96,7 +96,7 @@ func (c *Client) cached(ref Ref) (*Repo, error) {
 	return repo, nil
 }
 
-// cachedFile describes a file of a snapshot, without its checksum where it is no link to a blob.
+// cachedFile describes a file of a snapshot. It has no checksum if it is not a link to a blob.
 func cachedFile(root, path string) (f File, ok bool) {
 	info, err := os.Stat(path)
 	name, e := filepath.Rel(root, path)
@@ -232,8 +232,8 @@ func checkParts(repo string, files []File) ([]File, error) {
 	return files, nil
 }
 
-// holdsWord reports whether word stands in name with no letter or digit beside it, as q4_0 does in
-// m-q4_0, but q4_k not in m-q4_k_m.
+// holdsWord reports whether name contains word without an adjacent letter, digit or underscore: m-q4_0 contains q4_0,
+// but m-q4_k_m does not contain q4_k.
 func holdsWord(name, word string) bool {
 	inside := func(b byte) bool { return b == '_' || b >= '0' && b <= '9' || b >= 'a' && b <= 'z' }
 	for i := 0; ; {
@@ -271,8 +271,7 @@ func (r *Repo) safetensors() ([]File, error) {
 	return files, nil
 }
 
-// Folder returns where a repository's files are kept, and Snapshot where those of the commit appear under
-// their names.
+// Folder returns the cache folder of a repository.
 func (c *Client) Folder(repo string) string {
 	return filepath.Join(c.Cache, "models--"+strings.ReplaceAll(repo, "/", "--"))
 }
@@ -282,12 +281,12 @@ func (c *Client) Snapshot(r *Repo) string {
 	return filepath.Join(c.Folder(r.Name), "snapshots", r.Commit)
 }
 
-// refFile is where Remember notes a revision's commit.
+// refFile returns the file in which Remember notes a revision's commit.
 func (c *Client) refFile(ref Ref) string {
 	return filepath.Join(c.Folder(ref.Repo), "refs", filepath.FromSlash(ref.Revision))
 }
 
-// Remember notes which commit a revision stood for, as the hub's tools do.
+// Remember notes the commit of a revision, as the hub's tools do.
 func (c *Client) Remember(ref Ref, r *Repo) error {
 	if hexSum.MatchString(ref.Revision) {
 		return nil

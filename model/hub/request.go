@@ -13,14 +13,14 @@ import (
 )
 
 const (
-	stall        = 60 * time.Second // without a byte, before a connection counts as dead
+	stall        = 60 * time.Second // without data, after which a connection counts as dead
 	maxRedirects = 8
 	maxAttempts  = 6 // without progress
 	maxWait      = 5 * time.Minute
 )
 
-// get requests an address from byte `from` on and follows redirects. The token goes along only while scheme,
-// host and port are the endpoint's.
+// get requests an address from byte `from` on and follows redirects. It sends the token only if scheme, host and port
+// are the endpoint's.
 func (c *Client) get(ctx context.Context, address *url.URL, from int64) (*http.Response, error) {
 	for range maxRedirects {
 		res, err := c.request(ctx, http.MethodGet, address, from)
@@ -57,7 +57,7 @@ func (c *Client) request(ctx context.Context, method string, address *url.URL, f
 	return res, err
 }
 
-// unwrapURL takes the address off an error: signed addresses are long, and grant access.
+// unwrapURL removes the address from an error: signed addresses are long, and grant access.
 func unwrapURL(err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {
@@ -66,7 +66,7 @@ func unwrapURL(err error) error {
 	return err
 }
 
-// redirect returns where a response sends us, nil for an answer. It closes the body of a redirect.
+// redirect returns the target of a redirect, after closing its body, or nil for another response.
 func redirect(res *http.Response, from *url.URL) (*url.URL, error) {
 	switch res.StatusCode {
 	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
@@ -84,7 +84,7 @@ func redirect(res *http.Response, from *url.URL) (*url.URL, error) {
 	return next, nil
 }
 
-// A temporaryError is worth another attempt, not before `after`.
+// A temporaryError is worth another attempt, after a pause.
 type temporaryError struct {
 	err   error
 	after time.Duration
@@ -100,7 +100,7 @@ func temporary(err error) error {
 	return &temporaryError{err: err}
 }
 
-// retry calls f until it succeeds or fails for good, waiting longer each time.
+// retry calls f until it succeeds or fails permanently. It waits longer each time.
 func (c *Client) retry(ctx context.Context, f func() error) error {
 	for attempt := 1; ; attempt++ {
 		err := f()
@@ -121,7 +121,7 @@ func (c *Client) retry(ctx context.Context, f func() error) error {
 	}
 }
 
-// An AccessError says that the hub refuses us a repository.
+// An AccessError reports that the hub refuses access to a repository or file.
 type AccessError struct {
 	Status int
 	What   string // repository, or repository and file
@@ -132,7 +132,7 @@ func (e *AccessError) Error() string {
 	return fmt.Sprintf("%s: %s (HTTP %d)", e.What, e.Reason, e.Status)
 }
 
-// statusError says what a response that is no success means for the thing asked for.
+// statusError returns the error for a response without success.
 func (c *Client) statusError(res *http.Response, repo, what string) error {
 	body, _ := io.ReadAll(io.LimitReader(res.Body, 4<<10))
 	code := res.Header.Get("X-Error-Code")
@@ -164,7 +164,7 @@ func (c *Client) statusError(res *http.Response, repo, what string) error {
 	return fmt.Errorf("%s: unexpected answer of %s: HTTP %d %.200q", what, res.Request.URL.Host, res.StatusCode, message)
 }
 
-// retryAfter reads how long a server asks to wait: seconds or a date.
+// retryAfter returns how long the server asks to wait. The header holds seconds or a date.
 func retryAfter(res *http.Response) time.Duration {
 	v := res.Header.Get("Retry-After")
 	if s, err := strconv.Atoi(v); err == nil && s > 0 {

@@ -11,7 +11,7 @@ import (
 )
 
 // In steady state a token costs two allocations, which are the caller's to keep: the logits and the slice of
-// them. In memory that the caller lends it costs none.
+// them. In memory of the caller it costs none.
 func TestTokensAllocateOnlyTheirLogits(t *testing.T) {
 	for _, threads := range []int{1, 2} {
 		for _, typ := range npu.DTypes {

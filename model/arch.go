@@ -10,7 +10,7 @@ import (
 )
 
 // An architecture is a family of transformers: what their files say that others do not, and how they compute.
-// Each stands in a file of its own, arch_*.go, which registers it; nothing else in the package names one.
+// Each has its own file, arch_*.go, which registers it; nothing else in the package names one.
 //
 // The functions that describe blocks name each tensor and its size where they use it, so they are also the list
 // of the tensors that a file must have.

@@ -121,7 +121,7 @@ func compareDevices(t *testing.T, s tinymodel.Spec, device string, processor boo
 	}
 }
 
-// elsewhere is a device that computes beside the processor.
+// elsewhere is a device other than the processor.
 type elsewhere struct{ npu.Device }
 
 func (elsewhere) Traits() npu.Traits { return npu.Traits{} }
@@ -141,7 +141,7 @@ func TestProcessor(t *testing.T) {
 	}
 }
 
-// large is a device that wants many rows at once.
+// large is a device that computes many rows at once.
 type large struct{ npu.Device }
 
 func (large) Traits() npu.Traits { return npu.Traits{RowsAtOnce: 300} }

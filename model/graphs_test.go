@@ -11,7 +11,7 @@ import (
 	"tandem/npu"
 )
 
-var update = flag.Bool("update", false, "write testdata/graphs-*.txt anew")
+var update = flag.Bool("update", false, "update testdata/graphs-*.txt")
 
 // The graphs of each architecture, all of a model's programs for one chunk size, are those in testdata.
 func TestGraphsAreAsWrittenDown(t *testing.T) {

@@ -155,7 +155,7 @@ func TestForksOfDifferentLengthGoTogether(t *testing.T) {
 	}
 }
 
-// Shared spans stay as they are whoever goes on, in whatever order.
+// Shared spans do not change, whichever fork grows, in any order.
 func TestForksDoNotDisturbEachOther(t *testing.T) {
 	m := openTiny(t, tinymodel.Spec{})
 	a := m.NewSeq()

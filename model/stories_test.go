@@ -15,7 +15,7 @@ import (
 	"tandem/npu/native"
 )
 
-// sharedFile finds a file of the data set that stands beside the repository, or skips the test.
+// sharedFile returns a path in the shared data folder, or skips the test.
 func sharedFile(t testing.TB, path ...string) string {
 	t.Helper()
 	dir, err := os.Getwd()

@@ -18,7 +18,7 @@ type family struct {
 	pattern  string // the pre-tokenizer of vocab.json and merges.txt; empty for GPT-2's
 
 	config  func(c *hfConfig, raw []byte) error // reads more of config.json, which raw is, and checks it
-	meta    func(c *hfConfig) []gguf.KV         // keys beside the sizes, without the architecture's prefix
+	meta    func(c *hfConfig) []gguf.KV         // keys other than the sizes, without the architecture's prefix
 	tensors func(p *plan)                       // takes every tensor
 }
 

@@ -92,7 +92,7 @@ func (p *plan) take(name, from string, shape ...uint32) *tensor {
 	case !ok:
 		p.err = fmt.Errorf("tensor %q is missing", from)
 	case !slices.Equal(stored.shape, wide):
-		p.err = fmt.Errorf("tensor %q has the shape %d, the configuration wants %d", from, stored.shape, shape)
+		p.err = fmt.Errorf("tensor %q has the shape %d, the configuration requires %d", from, stored.shape, shape)
 	case stored.typ == notFloat:
 		p.err = fmt.Errorf("tensor %q is quantised or no number with a fraction: F32, F16 and BF16 can be converted", from)
 	}

@@ -80,7 +80,7 @@ func TestConvertedModelsComputeTheSame(t *testing.T) {
 		name, kind, typ, to string
 		files               int
 		bend                map[string]any
-		bound               float64 // beside the F16 of the cache, what the weights' type adds
+		bound               float64 // the error of the cache's F16 and of the weights' type
 	}{
 		{"llama", "llama", "F32", "", 1, nil, 3e-3},
 		{"llama in three files", "llama", "BF16", "", 3, nil, 3e-3},
@@ -196,7 +196,7 @@ func TestConvertRefuses(t *testing.T) {
 		{"OPT-350M", "opt", map[string]any{"word_embed_proj_dim": 32}, nil, "OPT-350M"},
 		{"norms after", "opt", map[string]any{"do_layer_norm_before": false}, nil, "do_layer_norm_before"},
 		{"no heads", "llama", map[string]any{"num_attention_heads": 0}, nil, "is 0"},
-		{"another width", "llama", map[string]any{"intermediate_size": 97}, nil, `"model.layers.0.mlp.gate_proj.weight" has the shape [96 64], the configuration wants [97 64]`},
+		{"another width", "llama", map[string]any{"intermediate_size": 97}, nil, `"model.layers.0.mlp.gate_proj.weight" has the shape [96 64], the configuration requires [97 64]`},
 		{"more layers", "llama", map[string]any{"num_hidden_layers": 1000000}, nil, `"model.layers.2.input_layernorm.weight" is missing`},
 		{"fewer layers", "llama", map[string]any{"num_hidden_layers": 1}, nil, `"model.layers.1.input_layernorm.weight" is not part of a llama model`},
 		{"a small vocabulary", "llama", map[string]any{"vocab_size": 255}, nil, "ids up to 260, but the model only 255"},

@@ -81,7 +81,7 @@ func readLlama2CHeader(b []byte) (*llama2cHeader, error) {
 		want += 4 * h.vocab * h.width
 	}
 	if uint64(len(b)) != want {
-		return nil, fmt.Errorf("%d bytes, and its head wants %d: cut short, or not the first layout of llama2.c", len(b), want)
+		return nil, fmt.Errorf("%d bytes, but its header requires %d: truncated, or not the first layout of llama2.c", len(b), want)
 	}
 	return h, nil
 }

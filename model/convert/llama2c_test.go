@@ -106,10 +106,10 @@ func TestLlama2CRefuses(t *testing.T) {
 		want              string
 	}{
 		{checkpoint[:20], words, "too short"},
-		{checkpoint[:len(checkpoint)-4], words, "its head wants"},
+		{checkpoint[:len(checkpoint)-4], words, "its header requires"},
 		{bend(0, 0), words, "number 1 of its head is 0"},
 		{bend(2, math.MaxInt32), words, "number 3 of its head"},
-		{bend(2, 4095), words, "its head wants"},
+		{bend(2, 4095), words, "its header requires"},
 		{bend(5, math.MinInt32), words, "number 6 of its head"},
 		{overflowing(), words, "number 1 of its head"},
 		{bend(4, 3), words, "3 key-value heads"},

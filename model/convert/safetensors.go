@@ -199,7 +199,7 @@ func shardFiles(dir string) (files []string, where map[string]string, err error)
 	return nil, nil, fmt.Errorf("%s holds %d .safetensors files and no index: want model.safetensors, or model.safetensors.index.json and its files", dir, len(found))
 }
 
-// maxSmall bounds the JSON files beside the weights.
+// maxSmall bounds the JSON files.
 const maxSmall = 256 << 20
 
 func readSmall(path string) ([]byte, error) {

@@ -26,7 +26,7 @@ const (
 // maxTokens bounds the vocabulary: its largest id is a claim until we have seen as many tokens.
 const maxTokens = 1 << 22
 
-// tokenizerJSON is tokenizer.json, as far as byte-level BPE and SentencePiece's BPE need it.
+// tokenizerJSON is the part of tokenizer.json that byte-level BPE and SentencePiece's BPE need.
 type tokenizerJSON struct {
 	Added []struct {
 		ID      int64  `json:"id"`
@@ -435,7 +435,7 @@ func firstID(raw json.RawMessage, n int) (int, bool) {
 	return int(list[0]), true
 }
 
-// chatTemplate returns the template: a file of its own, a text, or the one called default of several.
+// chatTemplate returns the template: from a separate file, or from a text, or the default of several.
 func chatTemplate(dir string, config tokenizerConfig) (string, error) {
 	b, err := readSmall(filepath.Join(dir, "chat_template.jinja"))
 	if err == nil {

@@ -16,7 +16,7 @@ import (
 	"tandem/model/tokenizer"
 )
 
-// shared returns a path in the data folder beside the repository, or skips the test.
+// shared returns a path in the shared data folder, or skips the test.
 func shared(t testing.TB, name string) string {
 	t.Helper()
 	dir, err := os.Getwd()

@@ -543,7 +543,7 @@ func TestTwoAtOnce(t *testing.T) {
 	}
 }
 
-// What a crash, a full disk or another tool left under the name of a whole file is fetched anew.
+// A damaged file under the name of a complete one is downloaded again.
 func TestDamagedBlobs(t *testing.T) {
 	for _, damaged := range [][]byte{nil, make([]byte, 10), make([]byte, 2000)} {
 		f, c := newFakeHub(t, map[string][]byte{"m.gguf": random(1000)})
@@ -555,7 +555,7 @@ func TestDamagedBlobs(t *testing.T) {
 			t.Errorf("%d bytes: %v", len(damaged), err)
 		}
 	}
-	// One that another program finished while this one looked is left alone, and nothing is left beside it.
+	// A file that another program has just finished is kept, and no partial file is left.
 	f, c := newFakeHub(t, map[string][]byte{"m.gguf": random(1000)})
 	if err := pull(t, f, c, "m.gguf"); err != nil {
 		t.Fatal(err)

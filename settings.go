@@ -18,11 +18,11 @@ type Settings struct {
 	Lookahead   int     // most drafts a side holds beyond the last agreed token; 0 lets the device choose
 	MaxTokens   int     // length at which the answer ends
 	Documents   int     // passages that each side retrieves
-	Rows        int     // contexts that they are grouped into; 0 for one each
+	Contexts    int     // contexts that they are dealt to; 0 for one each
 	Weights     string  // how document weights follow the answer, as decoder.ParseWeights reads it; "" for static
 	ShareTitles bool    // the device asks for the titles of the cloud's documents
 	Want        Want    // what the device wants of the cloud
-	Contexts    int     // most contexts that a pass decodes; below 2 for one
+	Ahead       int     // most places of the answer that a pass decodes; below 2 for one
 }
 
 // Sampling says how a side turns logits into probabilities before its nucleus is cut. The fields are those of
@@ -59,10 +59,10 @@ const AutoGamma = math.MaxUint32
 // Limits of Settings.
 const (
 	MaxLookahead = 64
-	MaxContexts  = 8
+	MaxAhead     = 8
 	MaxAnswer    = 1 << 16 // tokens
 	MaxDocuments = 64
-	MaxRows      = 256
+	MaxContexts  = 256
 )
 
 // Check reports the first setting that is out of range. Sampling and Weights are checked by the packages that apply
@@ -79,10 +79,10 @@ func (s Settings) Check() error {
 		return fmt.Errorf("max-tokens %d: want 1 to %d", s.MaxTokens, MaxAnswer)
 	case s.Documents < 0 || s.Documents > MaxDocuments:
 		return fmt.Errorf("documents %d: want 0 to %d passages a side", s.Documents, MaxDocuments)
-	case s.Rows < 0 || s.Rows > MaxRows:
-		return fmt.Errorf("rows %d: want 1 to %d contexts, or 0 for one for each passage", s.Rows, MaxRows)
 	case s.Contexts < 0 || s.Contexts > MaxContexts:
-		return fmt.Errorf("contexts %d: want 1 to %d in a pass", s.Contexts, MaxContexts)
+		return fmt.Errorf("contexts %d: want 1 to %d, or 0 for one for each passage", s.Contexts, MaxContexts)
+	case s.Ahead < 0 || s.Ahead > MaxAhead:
+		return fmt.Errorf("ahead %d: want 1 to %d places in a pass", s.Ahead, MaxAhead)
 	case s.Gamma > Mass && s.Gamma != AutoGamma:
 		return fmt.Errorf("gamma %d: want at most %d", s.Gamma, Mass)
 	case s.Want > WantAnswer:

@@ -16,15 +16,15 @@ func TestSettingsCheck(t *testing.T) {
 		"lookahead 65": func(s *Settings) { s.Lookahead = MaxLookahead + 1 },
 		"max-tokens 0": func(s *Settings) { s.MaxTokens = 0 },
 		"documents -1": func(s *Settings) { s.Documents = -1 },
-		"rows 257":     func(s *Settings) { s.Rows = MaxRows + 1 },
-		"contexts 9":   func(s *Settings) { s.Contexts = MaxContexts + 1 },
+		"contexts 257": func(s *Settings) { s.Contexts = MaxContexts + 1 },
+		"ahead 9":      func(s *Settings) { s.Ahead = MaxAhead + 1 },
 		"gamma 65537":  func(s *Settings) { s.Gamma = Mass + 1 },
 		"method 4":     func(s *Settings) { s.Want = WantAnswer + 1 },
 		"placement(5)": func(s *Settings) { s.Placement = PlaceGreedy + 1 },
 		"coupling(2)":  func(s *Settings) { s.Coupling = CouplingSpeculative + 1 },
 		"":             func(*Settings) {},
 		" (largest)": func(s *Settings) {
-			s.Gamma, s.Contexts, s.Rows, s.Documents = AutoGamma, MaxContexts, MaxRows, MaxDocuments
+			s.Gamma, s.Ahead, s.Contexts, s.Documents = AutoGamma, MaxAhead, MaxContexts, MaxDocuments
 		},
 		" (all the mass)": func(s *Settings) { s.Nucleus, s.Gamma, s.Lookahead, s.MaxTokens = 1, Mass, MaxLookahead, MaxAnswer },
 	} {

@@ -91,7 +91,7 @@ func (l *live) ask(ctx context.Context, i int, s Strategy, lookahead int) (node.
 	settings.Lookahead, settings.Want = lookahead, s.Want
 	settings.Seed += uint64(i)
 	if s.Context {
-		settings.Rows = 1
+		settings.Contexts = 1
 	}
 	a, err := l.device.Ask(ctx, node.Question{ID: fmt.Sprintf("lab-%d", i), Text: l.setup.Questions[i]}, settings, func(node.Token) {})
 	if err != nil {

@@ -40,7 +40,7 @@ func (b Setup) decode(ctx context.Context, side tandem.Side, question string, ro
 		return nil, fmt.Errorf("search the %v's documents: %w", side, err)
 	}
 	settings := b.Settings
-	settings.Rows = rows
+	settings.Contexts = rows
 	cfg, err := node.Local{Model: b.Model, Scorer: search.Lexical()}.DecoderConfig(settings)
 	if err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ type remembering struct {
 func (b Setup) source(ctx context.Context, question string) (*answers, error) {
 	a := &answers{ctx: ctx}
 	for side := range a.sides {
-		d, err := b.decode(ctx, tandem.Side(side), question, b.Settings.Rows)
+		d, err := b.decode(ctx, tandem.Side(side), question, b.Settings.Contexts)
 		if err != nil {
 			return nil, errors.Join(err, a.Close())
 		}

@@ -152,10 +152,10 @@ func (x TTFT) prepare(ctx context.Context) (m reading, err error) {
 				return m, fmt.Errorf("search the documents: %w", err)
 			}
 			found[side] = passages
-			if _, err := x.read(ctx, tandem.Side(side), q, found[side], x.Settings.Rows, x.KV[side]); err != nil { // fills the cache
+			if _, err := x.read(ctx, tandem.Side(side), q, found[side], x.Settings.Contexts, x.KV[side]); err != nil { // fills the cache
 				return m, err
 			}
-			took, err := x.read(ctx, tandem.Side(side), q, found[side], x.Settings.Rows, x.KV[side])
+			took, err := x.read(ctx, tandem.Side(side), q, found[side], x.Settings.Contexts, x.KV[side])
 			if err != nil {
 				return m, err
 			}
@@ -191,7 +191,7 @@ func (x TTFT) prepare(ctx context.Context) (m reading, err error) {
 // read prefills a question with passages on a side and returns how long that takes there.
 func (x TTFT) read(ctx context.Context, side tandem.Side, question string, passages []passages.Passage, rows int, kv *kvstore.Store) (time.Duration, error) {
 	settings := x.Settings
-	settings.Rows = rows
+	settings.Contexts = rows
 	cfg, err := node.Local{Model: x.Model, Scorer: search.Lexical(), KV: kv}.DecoderConfig(settings)
 	if err != nil {
 		return 0, err

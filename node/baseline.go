@@ -54,10 +54,10 @@ func (d *Device) fetch(a *deviceSession, q Question, s tandem.Settings) (Answer,
 	own := len(passages)
 	passages = append(passages, got.passages...)
 	saved := append(make([][]byte, own), got.saved...)
-	s.Rows = 0
+	s.Contexts = 0
 	reader := d.Local
 	if s.Want == tandem.WantText {
-		s.Rows, reader.KV = 1, nil // no stored caches: another question combines other passages
+		s.Contexts, reader.KV = 1, nil // no stored caches: another question combines other passages
 	}
 	read, err := reader.prefill(a.ctx, q, s, passages, saved)
 	if err != nil {

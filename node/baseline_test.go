@@ -113,7 +113,7 @@ func alone(t *testing.T, r Local, s tandem.Settings, rows int, from ...Local) []
 		}
 		passages = append(passages, p...)
 	}
-	s.Rows = rows
+	s.Contexts = rows
 	read, err := r.prefill(t.Context(), baselineQuestion, s, passages, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -77,7 +77,7 @@ func (d *Device) Ask(ctx context.Context, q Question, s tandem.Settings, emit fu
 		s.Lookahead = d.known().lookahead()
 	}
 	if d.Record != nil {
-		s.Contexts = 1 // a recording has a pass for every draft
+		s.Ahead = 1 // a recording has a pass for every draft
 	}
 	a := d.newSession(ctx, q, s, emit)
 	defer a.stop()

@@ -132,7 +132,7 @@ func (r Local) DecoderConfig(s tandem.Settings) (decoder.Config, error) {
 		Model:      r.Model,
 		Scorer:     r.Scorer,
 		KV:         r.KV,
-		Contexts:   s.Rows,
+		Contexts:   s.Contexts,
 		TopP:       s.Nucleus,
 		MaxSupport: s.Support,
 		MaxTokens:  s.MaxTokens,

@@ -78,7 +78,7 @@ func (m *Machine) race(step tandem.Step, d tandem.Dist, n int) (out []tandem.Tok
 // before it; checks, after what the other side has drafted for this step and the following ones; and a number of guesses
 // after those.
 func (m *Machine) further(d *Decode, step tandem.Step, prefix tandem.Prefix) {
-	if m.cfg.Contexts < 2 {
+	if m.cfg.Ahead < 2 {
 		return
 	}
 	last, drafted := m.own.Last()
@@ -88,7 +88,7 @@ func (m *Machine) further(d *Decode, step tandem.Step, prefix tandem.Prefix) {
 	}
 	drafts := m.drafts(step, prefix)
 	hedges, checks, guesses := m.ahead.Choose(profiler.Offer{
-		Contexts: m.cfg.Contexts, Hedge: drafted && m.state == together, Drafts: len(drafts), Room: room,
+		Contexts: m.cfg.Ahead, Hedge: drafted && m.state == together, Drafts: len(drafts), Room: room,
 	})
 	if hedges > 0 {
 		if race := m.race(last.Step, last.Dist, hedges+1); len(race) > 1 {
@@ -181,7 +181,7 @@ func (m *Machine) hedged() bool {
 
 // rank tells the profiler which place a target had in this side's race, and whether it was the other side's draft.
 func (m *Machine) rank(own tandem.Draft, t tandem.Target) {
-	if m.cfg.Contexts < 2 {
+	if m.cfg.Ahead < 2 {
 		return
 	}
 	m.ahead.Checked(t.By.Has(m.cfg.Self.Other()))

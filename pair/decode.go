@@ -80,7 +80,7 @@ func (m *Machine) decoded(e Decoded) {
 	m.kv = append(m.kv[:run.Keep], run.Append...)
 	m.countPass(run, e)
 	// plan has made sure that what ran is what next returns, if it returns anything.
-	if _, _, ok := m.next(); !ok && m.cfg.Contexts < 2 {
+	if _, _, ok := m.next(); !ok && m.cfg.Ahead < 2 {
 		return
 	}
 	if e.Dist.Check(m.cfg.Vocab) != nil {
@@ -128,7 +128,7 @@ func (m *Machine) draw() (any bool) {
 // countPass counts what a pass decoded.
 func (m *Machine) countPass(run decode, e Decoded) {
 	s, all, checked := &m.stats, 1+len(e.Also)+len(e.Guessed), min(len(run.Drafts), len(e.Guessed))
-	s.Passes, s.Contexts, s.Room = s.Passes+1, s.Contexts+all, s.Room+max(all, m.cfg.Contexts)
+	s.Passes, s.Contexts, s.Room = s.Passes+1, s.Contexts+all, s.Room+max(all, m.cfg.Ahead)
 	s.Hedged, s.Checked, s.Guessed = s.Hedged+len(e.Also), s.Checked+checked, s.Guessed+len(e.Guessed)-checked
 }
 

@@ -207,8 +207,8 @@ func (l *listen) step(t testing.TB, e Event) {
 			if a.Keep > l.kv || a.Keep > 0 && len(a.Append) == 0 || a.ID <= l.id {
 				t.Fatalf("decode %+v when %d tokens are certain", a, l.kv)
 			}
-			if n := 1 + len(a.Also) + len(a.Drafts) + a.Guess; n > max(1, l.m.cfg.Contexts) {
-				t.Fatalf("decode %+v: %d contexts of %d", a, n, l.m.cfg.Contexts)
+			if n := 1 + len(a.Also) + len(a.Drafts) + a.Guess; n > max(1, l.m.cfg.Ahead) {
+				t.Fatalf("decode %+v: %d contexts of %d", a, n, l.m.cfg.Ahead)
 			}
 			l.kv, l.next, l.id = a.Keep, a.Keep+len(a.Append), a.ID
 		case SendSync:
@@ -235,7 +235,7 @@ func playBytes(t testing.TB, b []byte) Stats {
 		Self: tandem.Side(s.byte() % 2),
 		Settings: tandem.Settings{
 			Placement: tandem.Placement(s.byte() % 5), Coupling: tandem.Coupling(s.byte() % 2), MaxTokens: 12,
-			Lookahead: int(s.byte() % 9), Gamma: tandem.HalfGamma, Contexts: int(s.byte() % (tandem.MaxContexts + 2)),
+			Lookahead: int(s.byte() % 9), Gamma: tandem.HalfGamma, Ahead: int(s.byte() % (tandem.MaxAhead + 2)),
 		},
 		Greedy: s.byte()%2 == 0,
 		Stop:   []tandem.Token{7},

@@ -76,7 +76,7 @@ func New(cfg Config) *Machine {
 		cfg.Lookahead = DefaultLookahead
 	}
 	cfg.Lookahead = min(cfg.Lookahead, tandem.MaxLookahead)
-	cfg.Contexts = min(cfg.Contexts, tandem.MaxContexts)
+	cfg.Ahead = min(cfg.Ahead, tandem.MaxAhead)
 	if cfg.Switch == nil {
 		cfg.Switch = scheduler.Policy{}
 	}
@@ -84,7 +84,7 @@ func New(cfg Config) *Machine {
 		cfg.Vocab = math.MaxInt32
 	}
 	if placements[cfg.Placement].lockstep {
-		cfg.Lookahead, cfg.Contexts = 1, 1
+		cfg.Lookahead, cfg.Ahead = 1, 1
 	}
 	// The other side's targets reach as far as our drafts at most, and its drafts go that much further.
 	window := 2 * cfg.Lookahead
@@ -96,7 +96,7 @@ func New(cfg Config) *Machine {
 		peer:    queue.NewDrafts(window),
 		targets: queue.NewTargets(window),
 		early:   queue.NewEarly(window),
-		hedges:  queue.NewHedges(window * tandem.MaxContexts),
+		hedges:  queue.NewHedges(window * tandem.MaxAhead),
 		greedy:  greedy{accept: [2]profiler.Average{prior, prior}},
 	}
 }
@@ -308,7 +308,7 @@ func (m *Machine) peerDraft(d tandem.Draft) {
 	case d.Epoch < m.epoch:
 	case !m.hears(m.cfg.Self), ahead && m.device() && d.Epoch != firstEpoch, d.Dist.Check(m.cfg.Vocab) != nil:
 		m.drop(d.Step)
-	case d.Version == tandem.AnyVersion && m.cfg.Contexts > 1:
+	case d.Version == tandem.AnyVersion && m.cfg.Ahead > 1:
 		m.peerHedge(d)
 	case ahead:
 		if m.early.Put(d) == queue.Far {
@@ -420,7 +420,7 @@ func (m *Machine) follow() bool {
 		return false
 	}
 	own, ok := m.own.Front()
-	if !ok && m.cfg.Contexts > 1 {
+	if !ok && m.cfg.Ahead > 1 {
 		// It used a hedge of ours as our draft, which is known here or on its way.
 		m.draw()
 		if own, ok = m.own.Front(); !ok {

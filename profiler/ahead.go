@@ -14,10 +14,10 @@ const Ranks = 3
 // it will probably draft next. It weighs the measured time that a context costs against the time that it saves if it
 // turns out to be needed. The zero value has seen nothing, and chooses none until it has seen a pass.
 type Ahead struct {
-	passes [tandem.MaxContexts + 1]Average // seconds, by contexts
-	ranks  [Ranks + 1]Average              // share of targets that were the draft, the runner-up, the third, none of these
-	peer   Average                         // share of targets that were the other side's draft
-	guess  Average                         // share of guesses that were right
+	passes [tandem.MaxAhead + 1]Average // seconds, by contexts
+	ranks  [Ranks + 1]Average           // share of targets that were the draft, the runner-up, the third, none of these
+	peer   Average                      // share of targets that were the other side's draft
+	guess  Average                      // share of guesses that were right
 }
 
 const aheadWindow = 32
@@ -32,7 +32,7 @@ const (
 
 // Passed takes the time of a pass that computed one token in each of some contexts.
 func (a *Ahead) Passed(contexts int, took time.Duration) {
-	if contexts >= 1 && contexts <= tandem.MaxContexts && took > 0 {
+	if contexts >= 1 && contexts <= tandem.MaxAhead && took > 0 {
 		a.passes[contexts].Observe(took.Seconds(), aheadWindow)
 	}
 }
@@ -95,7 +95,7 @@ type Offer struct {
 func (a *Ahead) Choose(o Offer) (hedges, checks, guesses int) {
 	one, peer, guess := a.pass(1), or(a.peer, peerPrior), or(a.guess, guessPrior)
 	chance := 1.0
-	for n := 1; n < min(o.Contexts, tandem.MaxContexts); n++ {
+	for n := 1; n < min(o.Contexts, tandem.MaxAhead); n++ {
 		hedge, next := 0.0, 0.0
 		if o.Hedge && hedges+1 < Ranks {
 			hedge = or(a.ranks[hedges+1], ranksPrior[hedges+1])

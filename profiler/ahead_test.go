@@ -13,7 +13,7 @@ const ms = time.Millisecond
 // costs a pass. Checks come before guesses.
 func TestAheadPays(t *testing.T) {
 	var free, dear Ahead
-	for n := 1; n <= tandem.MaxContexts; n++ {
+	for n := 1; n <= tandem.MaxAhead; n++ {
 		free.Passed(n, 30*ms)
 		dear.Passed(n, time.Duration(n)*30*ms)
 	}
@@ -38,8 +38,8 @@ func TestAheadPays(t *testing.T) {
 			t.Errorf("%s: %v hedges, checks and guesses, want %v", c.what, c.got, c.want)
 		}
 	}
-	for contexts := -1; contexts <= tandem.MaxContexts+4; contexts++ {
-		if got := choose(&free, contexts, true, 2, 9); got[0]+got[1]+got[2] > max(0, min(contexts, tandem.MaxContexts)-1) {
+	for contexts := -1; contexts <= tandem.MaxAhead+4; contexts++ {
+		if got := choose(&free, contexts, true, 2, 9); got[0]+got[1]+got[2] > max(0, min(contexts, tandem.MaxAhead)-1) {
 			t.Errorf("%v in %d contexts", got, contexts)
 		}
 	}
@@ -71,7 +71,7 @@ func TestAheadLearns(t *testing.T) {
 		t.Errorf("%d hedges, %d checks and %d guesses when all are wanted", hedges, checks, guesses)
 	}
 	a.Passed(0, ms)
-	a.Passed(tandem.MaxContexts+1, ms)
+	a.Passed(tandem.MaxAhead+1, ms)
 	a.Passed(1, -ms)
 	if h, _, _ := a.Choose(Offer{Contexts: 2, Hedge: true}); h != 1 {
 		t.Error("passes that cannot be are counted")

@@ -28,8 +28,8 @@ func drawControl(t *rapid.T) Message {
 				Sampling:  tandem.Sampling{Temperature: rapid.Float64Range(0, 2).Draw(t, "temperature"), TopK: number.Draw(t, "top-k")},
 				Placement: tandem.PlaceCloud, Coupling: tandem.CouplingSpeculative, Gamma: 7, Nucleus: 0.8,
 				Support: number.Draw(t, "support"), Lookahead: number.Draw(t, "lookahead"), MaxTokens: number.Draw(t, "tokens"),
-				Documents: number.Draw(t, "documents"), Rows: number.Draw(t, "rows"), Weights: text.Draw(t, "weights"),
-				ShareTitles: rapid.Bool().Draw(t, "titles"), Want: tandem.Want(number.Draw(t, "want") % 4), Contexts: number.Draw(t, "contexts"),
+				Documents: number.Draw(t, "documents"), Contexts: number.Draw(t, "rows"), Weights: text.Draw(t, "weights"),
+				ShareTitles: rapid.Bool().Draw(t, "titles"), Want: tandem.Want(number.Draw(t, "want") % 4), Ahead: number.Draw(t, "contexts"),
 			},
 		}
 		for range rapid.IntRange(0, 20).Draw(t, "turns") {

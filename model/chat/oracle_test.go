@@ -5,10 +5,7 @@ import (
 	"testing"
 
 	"tandem/internal/llamacpp"
-	"tandem/model/tokenizer"
 )
-
-var tokenizerOptions = tokenizer.Options{AddSpecial: true}
 
 // Rendered conversations are those of libllama, for the templates that it knows. It recognises templates by words in
 // them and mistakes Zephyr's for another, so that one is left out. It leaves BOS to its tokenizer, so the templates

@@ -11,7 +11,7 @@ import (
 	"tandem/model/gguf"
 )
 
-// An hfConfig is the content of config.json. Optional values are pointers.
+// An hfConfig holds the fields of config.json. Optional values are pointers.
 type hfConfig struct {
 	Type      string `json:"model_type"`
 	Hidden    uint32 `json:"hidden_size"`
@@ -28,7 +28,7 @@ type hfConfig struct {
 	RMSEps    *float64     `json:"rms_norm_eps"`
 	Theta     *float64     `json:"rope_theta"`
 	Scaling   *ropeScaling `json:"rope_scaling"`
-	Rope      *ropeScaling `json:"rope_parameters"` // where newer files keep both
+	Rope      *ropeScaling `json:"rope_parameters"` // replaces rope_theta and rope_scaling in newer files
 	Window    *uint32      `json:"sliding_window"`
 	UseWindow *bool        `json:"use_sliding_window"`
 
@@ -57,14 +57,14 @@ func (s *ropeScaling) kind() string {
 	return "default"
 }
 
-// maxDim bounds every size in a configuration; products of two stay within 2^40.
+// maxDim bounds the sizes in a configuration, so that the product of two is at most 2^40.
 const maxDim = 1 << 20
 
 func readHFConfig(dir string) (*hfConfig, error) {
 	path := filepath.Join(dir, "config.json")
 	b, err := readSmall(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s: no config.json there: want the folder of a Hugging Face model", dir)
+		return nil, fmt.Errorf("%s has no config.json: want the folder of a Hugging Face model", dir)
 	} else if err != nil {
 		return nil, err
 	}
@@ -93,17 +93,17 @@ func parseHFConfig(b []byte) (*hfConfig, error) {
 	for name, v := range map[string]uint32{"hidden_size": c.Hidden, "num_hidden_layers": c.Layers, "num_attention_heads": c.Heads,
 		"num_key_value_heads": c.KVHeads, "the feed-forward size": c.FF, "vocab_size": c.Vocab, "max_position_embeddings": c.Positions} {
 		if v == 0 || v > maxDim && name != "max_position_embeddings" || v > 1<<24 {
-			return nil, fmt.Errorf("%s is %d", name, v)
+			return nil, fmt.Errorf("%s is %d, which is out of range", name, v)
 		}
 	}
 	if c.HeadDim == 0 {
 		c.HeadDim = c.Hidden / c.Heads
 		if c.HeadDim*c.Heads != c.Hidden {
-			return nil, fmt.Errorf("hidden_size %d is not %d heads of one size", c.Hidden, c.Heads)
+			return nil, fmt.Errorf("hidden_size %d is not divisible by %d heads", c.Hidden, c.Heads)
 		}
 	}
 	if c.HeadDim%2 != 0 || uint64(c.Heads)*uint64(c.HeadDim) > maxDim || c.Heads%c.KVHeads != 0 {
-		return nil, fmt.Errorf("%d heads of %d elements, %d key-value heads", c.Heads, c.HeadDim, c.KVHeads)
+		return nil, fmt.Errorf("cannot use %d heads of %d elements with %d key-value heads", c.Heads, c.HeadDim, c.KVHeads)
 	}
 	return c, nil
 }
@@ -123,14 +123,14 @@ func (c *hfConfig) checkRope() error {
 	case "default":
 	case "linear":
 		if !positive(s.Factor) {
-			return fmt.Errorf("rope_scaling: factor %v", s.Factor)
+			return fmt.Errorf("rope_scaling: invalid factor %v", s.Factor)
 		}
 	case "llama3":
 		if !positive(s.Factor) || !positive(s.Low) || !positive(s.High) || !positive(s.Original) || s.High <= s.Low {
-			return fmt.Errorf("rope_scaling: factor %v, low %v, high %v, original %v", s.Factor, s.Low, s.High, s.Original)
+			return fmt.Errorf("rope_scaling: invalid llama3 parameters: factor %v, low %v, high %v, original %v", s.Factor, s.Low, s.High, s.Original)
 		}
 	default:
-		return fmt.Errorf("rope_scaling of type %.100q is not supported: default, linear and llama3 are", kind)
+		return fmt.Errorf("rope_scaling of type %.100q is not supported: only default, linear and llama3 are", kind)
 	}
 	return nil
 }
@@ -149,8 +149,8 @@ func (c *hfConfig) theta() float64 {
 	return 10000
 }
 
-// context returns the length of the context. Attention windows are not supported, but a model with one computes the same
-// within one window.
+// context returns the length of the context in tokens. Sliding windows are not supported, but within one window the model
+// computes the same without, so the window limits the context.
 func (c *hfConfig) context() uint32 {
 	if c.Window != nil && *c.Window > 0 && (c.family.windowed || c.UseWindow != nil && *c.UseWindow) {
 		return min(c.Positions, *c.Window)
@@ -158,7 +158,7 @@ func (c *hfConfig) context() uint32 {
 	return c.Positions
 }
 
-// meta returns the hyper-parameters as GGUF keys.
+// meta returns the hyperparameters as GGUF metadata.
 func (c *hfConfig) meta(name string) []gguf.KV {
 	arch := c.family.arch
 	p := arch + "."
@@ -174,8 +174,8 @@ func (c *hfConfig) meta(name string) []gguf.KV {
 	return list
 }
 
-// ropeFactors returns the divisors of the frequencies in Llama 3's scaling, one for each pair, or nil for other models.
-// Long wavelengths are stretched, short ones kept, and those between interpolated.
+// ropeFactors returns the divisors of the frequencies in Llama 3's scaling, one for each rotary pair, or nil for other
+// kinds of scaling. Long wavelengths are stretched, short ones are kept, and those between are interpolated.
 func (c *hfConfig) ropeFactors() []float32 {
 	s := c.Scaling
 	if s.kind() != "llama3" {

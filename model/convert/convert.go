@@ -13,8 +13,8 @@ import (
 	"tandem/npu"
 )
 
-// Convert makes a GGUF file at out of the Hugging Face model in dir. A
-// Scheme without a name keeps the types of the weights as they are.
+// Convert converts the Hugging Face model in dir to a GGUF file at out. The zero Scheme stores matrices as F32, F16 or
+// BF16, whichever most of them have.
 func Convert(ctx context.Context, dir, out string, opt Options) (*Report, error) {
 	c, err := readHFConfig(dir)
 	if err != nil {
@@ -50,7 +50,7 @@ func convert(ctx context.Context, dir, out string, c *hfConfig, vocabulary []ggu
 	return writeFile(ctx, out, setScheme(meta, opt.Scheme), tensors, opt.Progress)
 }
 
-// asStored returns the scheme of the type that most matrices have.
+// asStored returns the unquantised scheme of the type that most matrices have.
 func asStored(tensors []tensor) Scheme {
 	count := map[npu.DType]int{}
 	for _, t := range tensors {
@@ -67,7 +67,7 @@ func asStored(tensors []tensor) Scheme {
 	return best
 }
 
-// A plan finds the tensors of an architecture among the stored ones and keeps the first error.
+// A plan collects the tensors that an architecture needs from the stored ones. It keeps the first error.
 type plan struct {
 	config *hfConfig
 	shards *shards
@@ -76,8 +76,7 @@ type plan struct {
 	err    error
 }
 
-// take adds the stored tensor `from`, which must have the given shape (slowest size first), under its new
-// name.
+// take adds the stored tensor from under a new name. It must have the given shape, rows first.
 func (p *plan) take(name, from string, shape ...uint32) *tensor {
 	t := tensor{name: name}
 	stored, ok := p.shards.tensors[from]
@@ -92,9 +91,9 @@ func (p *plan) take(name, from string, shape ...uint32) *tensor {
 	case !ok:
 		p.err = fmt.Errorf("tensor %q is missing", from)
 	case !slices.Equal(stored.shape, wide):
-		p.err = fmt.Errorf("tensor %q has the shape %d, the configuration requires %d", from, stored.shape, shape)
+		p.err = fmt.Errorf("tensor %q has shape %d, but the configuration requires %d", from, stored.shape, shape)
 	case stored.typ == notFloat:
-		p.err = fmt.Errorf("tensor %q is quantised or no number with a fraction: F32, F16 and BF16 can be converted", from)
+		p.err = fmt.Errorf("tensor %q has an unsupported type: F32, F16 and BF16 can be converted", from)
 	}
 	t.typ, t.data = stored.typ, stored.data
 	p.list = append(p.list, t)
@@ -106,7 +105,7 @@ func (p *plan) has(from string) bool {
 	return ok
 }
 
-// pair takes a weight and, if there is one or if there must be one, its bias.
+// pair takes a weight, and its bias if it has one. If bias is true, the bias is required.
 func (p *plan) pair(name, from string, bias bool, shape ...uint32) (weight, maybe *tensor) {
 	n := len(p.list)
 	p.take(name+".weight", from+".weight", shape...)
@@ -125,13 +124,13 @@ func (p *plan) tensors() ([]tensor, error) {
 	for _, name := range slices.Sorted(maps.Keys(p.shards.tensors)) {
 		harmless := strings.HasSuffix(name, ".rotary_emb.inv_freq") || p.config.tied() && name == "lm_head.weight"
 		if !p.used[name] && !harmless {
-			return nil, fmt.Errorf("tensor %q is not part of a %s model as this program knows it", name, p.config.Type)
+			return nil, fmt.Errorf("unexpected tensor %q in a %s model", name, p.config.Type)
 		}
 	}
 	return p.list, nil
 }
 
-// output takes the output matrix, if it is not the embedding.
+// output takes the output matrix unless it is tied to the embedding.
 func (p *plan) output() {
 	if c := p.config; !c.tied() {
 		p.take("output.weight", "lm_head.weight", c.Vocab, c.Hidden)

@@ -41,7 +41,7 @@ func scheme(t testing.TB, name string) Scheme {
 	return s
 }
 
-// ours returns our engine's logits after every token.
+// ours returns package model's logits after every token.
 func ours(t testing.TB, path string, ids []int) [][]float32 {
 	t.Helper()
 	m, err := model.Open(path, native.New(1))
@@ -60,7 +60,7 @@ func ours(t testing.TB, path string, ids []int) [][]float32 {
 	return out
 }
 
-// apart returns the largest difference relative to the deviation of a position's logits.
+// apart returns the largest difference relative to the standard deviation of a position's logits.
 func apart(got [][]float32, want func(pos, i int) float64) (worst float64) {
 	for pos := range got {
 		var off, square float64
@@ -72,15 +72,15 @@ func apart(got [][]float32, want func(pos, i int) float64) (worst float64) {
 	return worst
 }
 
-// A converted model computes what the definition of its architecture says for the hub's weights, and what
-// llama.cpp says for the converted file.
+// A converted model computes the same as the definition of its architecture does with the original weights, and as
+// llama.cpp does with the converted file.
 func TestConvertedModelsComputeTheSame(t *testing.T) {
 	llama3 := map[string]any{"rope_type": "llama3", "factor": 4.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 512.0}
 	for _, c := range []struct {
 		name, kind, typ, to string
 		files               int
 		bend                map[string]any
-		bound               float64 // the error of the cache's F16 and of the weights' type
+		bound               float64 // for the rounding of the F16 cache and of the weights
 	}{
 		{"llama", "llama", "F32", "", 1, nil, 3e-3},
 		{"llama in three files", "llama", "BF16", "", 3, nil, 3e-3},
@@ -108,9 +108,9 @@ func TestConvertedModelsComputeTheSame(t *testing.T) {
 			off := apart(got, func(pos, i int) float64 { return want[pos][i] })
 			t.Logf("off by %.2g of the logits' size", off)
 			if off > c.bound {
-				t.Errorf("off by %.2g of the logits' size, the bound is %.2g", off, c.bound)
+				t.Errorf("logits differ by %.2g of their deviation, want at most %.2g", off, c.bound)
 			}
-			if c.kind != "opt" { // which llama.cpp does not know
+			if c.kind != "opt" { // llama.cpp does not support OPT
 				compareWithLlamaCpp(t, out, ids, got, max(0.06, c.bound))
 			}
 		})
@@ -137,7 +137,7 @@ func compareWithLlamaCpp(t *testing.T, path string, ids []int, got [][]float32, 
 		t.Fatal(err)
 	}
 	if off := apart(got, func(pos, i int) float64 { return float64(want[pos][i]) }); off > bound {
-		t.Errorf("off by %.2g from llama.cpp, the bound is %.2g", off, bound)
+		t.Errorf("logits differ from llama.cpp's by %.2g of their deviation, want at most %.2g", off, bound)
 	}
 }
 
@@ -166,9 +166,9 @@ func TestWhatAConvertedFileSays(t *testing.T) {
 		t.Errorf("progress %+v, report %+v", last, r)
 	}
 	if info, _ := os.Stat(out); info.Size() != r.Bytes {
-		t.Errorf("%d bytes, the report says %d", info.Size(), r.Bytes)
+		t.Errorf("the file has %d bytes, but the report says %d", info.Size(), r.Bytes)
 	}
-	// 64 columns are no block of 256: what Q6_K should be, the tied embedding, is Q8_0.
+	// 64 columns are not a block of 256, so the tied embedding becomes Q8_0 instead of Q6_K.
 	for _, info := range f.Tensors {
 		want := npu.Q4_0
 		switch {
@@ -194,19 +194,19 @@ func TestConvertRefuses(t *testing.T) {
 		{"yarn", "qwen2", map[string]any{"rope_scaling": map[string]any{"rope_type": "yarn", "factor": 4.0}}, nil, `type "yarn" is not supported`},
 		{"gelu", "llama", map[string]any{"hidden_act": "gelu"}, nil, `hidden_act "gelu"`},
 		{"OPT-350M", "opt", map[string]any{"word_embed_proj_dim": 32}, nil, "OPT-350M"},
-		{"norms after", "opt", map[string]any{"do_layer_norm_before": false}, nil, "do_layer_norm_before"},
+		{"post-norm", "opt", map[string]any{"do_layer_norm_before": false}, nil, "do_layer_norm_before"},
 		{"no heads", "llama", map[string]any{"num_attention_heads": 0}, nil, "is 0"},
-		{"another width", "llama", map[string]any{"intermediate_size": 97}, nil, `"model.layers.0.mlp.gate_proj.weight" has the shape [96 64], the configuration requires [97 64]`},
+		{"wrong width", "llama", map[string]any{"intermediate_size": 97}, nil, `"model.layers.0.mlp.gate_proj.weight" has shape [96 64], but the configuration requires [97 64]`},
 		{"more layers", "llama", map[string]any{"num_hidden_layers": 1000000}, nil, `"model.layers.2.input_layernorm.weight" is missing`},
-		{"fewer layers", "llama", map[string]any{"num_hidden_layers": 1}, nil, `"model.layers.1.input_layernorm.weight" is not part of a llama model`},
-		{"a small vocabulary", "llama", map[string]any{"vocab_size": 255}, nil, "ids up to 260, but the model only 255"},
+		{"fewer layers", "llama", map[string]any{"num_hidden_layers": 1}, nil, `unexpected tensor "model.layers.1.input_layernorm.weight" in a llama model`},
+		{"a small vocabulary", "llama", map[string]any{"vocab_size": 255}, nil, "ids up to 260, but the model has only 255"},
 		{"no configuration", "llama", nil, func(dir string, _ *hfModel) { os.Remove(filepath.Join(dir, "config.json")) }, "no config.json"},
 		{"no tokenizer", "llama", nil, func(dir string, _ *hfModel) { os.Remove(filepath.Join(dir, "tokenizer.json")) }, "neither tokenizer.json nor vocab.json"},
 		{"no weights", "llama", nil, func(dir string, _ *hfModel) { os.Remove(filepath.Join(dir, "model.safetensors")) }, "0 .safetensors files"},
 		{"PyTorch", "llama", nil, func(dir string, _ *hfModel) {
 			os.Rename(filepath.Join(dir, "model.safetensors"), filepath.Join(dir, "pytorch_model.bin"))
 		}, "pytorch_model.bin"},
-		{"cut short", "llama", nil, func(dir string, _ *hfModel) { os.Truncate(filepath.Join(dir, "model.safetensors"), 30000) }, "cut short"},
+		{"truncated", "llama", nil, func(dir string, _ *hfModel) { os.Truncate(filepath.Join(dir, "model.safetensors"), 30000) }, "truncated"},
 		{"a file is missing", "llama", nil, func(dir string, m *hfModel) {
 			os.Remove(filepath.Join(dir, "model.safetensors"))
 			os.WriteFile(filepath.Join(dir, "model.safetensors.index.json"), []byte(`{"weight_map":{"a":"model-1.safetensors"}}`), 0o644)
@@ -232,7 +232,7 @@ func TestConvertRefuses(t *testing.T) {
 	}
 }
 
-// A file of the same name is kept, a conversion that is cancelled or cannot finish leaves nothing.
+// Convert never overwrites a file, and leaves nothing behind when it is cancelled or fails.
 func TestNothingPartialIsLeft(t *testing.T) {
 	m := newHF("llama", "F32", nil)
 	m.w["model.norm.weight"][3] = math.Inf(1)
@@ -245,17 +245,17 @@ func TestNothingPartialIsLeft(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	if _, err := Convert(ctx, dir, out, Options{Progress: func(Progress) { cancel() }}); err == nil {
-		t.Error("it was cancelled and went on")
+		t.Error("Convert went on after it was cancelled")
 	}
 	if left, _ := os.ReadDir(folder); len(left) > 0 {
 		t.Errorf("%s was left", left[0].Name())
 	}
 	os.WriteFile(out, []byte("mine"), 0o644)
-	if _, err := Convert(t.Context(), dir, out, Options{}); err == nil || !strings.Contains(err.Error(), "exists: choose another name") {
+	if _, err := Convert(t.Context(), dir, out, Options{}); err == nil || !strings.Contains(err.Error(), "already exists: choose another name") {
 		t.Errorf("error %v", err)
 	}
 	if b, _ := os.ReadFile(out); string(b) != "mine" {
-		t.Error("the file that was there is gone")
+		t.Error("the existing file was overwritten")
 	}
 }
 
@@ -280,11 +280,11 @@ func FuzzSafetensors(f *testing.F) {
 	})
 }
 
-// The rows of all heads together are a size like any other.
+// The bound on sizes also holds for the rows of all heads together.
 func TestConfigOfTooManyHeads(t *testing.T) {
 	b := `{"model_type":"llama","hidden_size":64,"num_hidden_layers":1,"num_attention_heads":4096,"head_dim":1048576,"intermediate_size":96,"vocab_size":300,"max_position_embeddings":64}`
 	if c, err := parseHFConfig([]byte(b)); err == nil || !strings.Contains(err.Error(), "4096 heads of 1048576 elements") {
-		t.Errorf("%v; it has %d rows of queries", err, c.Heads*c.HeadDim)
+		t.Errorf("error %v for %d rows of queries", err, c.Heads*c.HeadDim)
 	}
 }
 
@@ -301,7 +301,7 @@ func FuzzConfig(f *testing.F) {
 		c.ropeFactors()
 		p := plan{config: c, shards: &shards{}, used: map[string]bool{}}
 		if _, err := p.tensors(); err == nil {
-			t.Fatal("a model without tensors was planned")
+			t.Fatal("tensors succeeded without any stored tensor")
 		}
 	})
 }

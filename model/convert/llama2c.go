@@ -15,8 +15,8 @@ import (
 	"tandem/npu"
 )
 
-// Llama2C makes a GGUF file at out of a checkpoint that llama2.c trains (its first layout, float32) and of the
-// SentencePiece vocabulary that goes with it (tokenizer.bin). A Scheme without a name keeps F32.
+// Llama2C converts a checkpoint of llama2.c (version 0, float32) and its SentencePiece vocabulary (tokenizer.bin) to a
+// GGUF file at out. The zero Scheme keeps F32.
 func Llama2C(ctx context.Context, checkpoint, vocabulary, out string, opt Options) (*Report, error) {
 	b, unmap, err := gguf.Map(checkpoint)
 	if err != nil {
@@ -49,17 +49,17 @@ func llama2c(ctx context.Context, b []byte, checkpoint, vocabulary, out string, 
 	return writeFile(ctx, out, setScheme(meta, opt.Scheme), tensors, opt.Progress)
 }
 
-// llama2cHeader is the head of a checkpoint: seven int32.
+// llama2cHeader is the header of a checkpoint: seven int32 values.
 type llama2cHeader struct {
 	width, hidden, layers, heads, kvHeads, vocab, context uint64
-	apart                                                 bool // the output matrix is not the embedding: a negative vocabulary says so
+	apart                                                 bool // the output matrix is separate from the embedding: the vocabulary size is negative
 }
 
-// readLlama2CHeader reads the head and checks it against the size of the file.
+// readLlama2CHeader reads the header and checks it against the size of the file.
 func readLlama2CHeader(b []byte) (*llama2cHeader, error) {
-	const maxContext = 1 << 24 // and maxDim of all others, so that the sum of all products fits
+	const maxContext = 1 << 24 // all others are at most maxDim, so that the sum of the products does not overflow
 	if len(b) < 28 {
-		return nil, errors.New("too short for a checkpoint of llama2.c")
+		return nil, errors.New("too short for a llama2.c checkpoint")
 	}
 	h := &llama2cHeader{}
 	for i, size := range []*uint64{&h.width, &h.hidden, &h.layers, &h.heads, &h.kvHeads, &h.vocab, &h.context} {
@@ -68,12 +68,12 @@ func readLlama2CHeader(b []byte) (*llama2cHeader, error) {
 			h.apart, v = true, -v
 		}
 		if v <= 0 || v > maxDim && size != &h.context || v > maxContext {
-			return nil, fmt.Errorf("no checkpoint of llama2.c: number %d of its head is %d", i+1, v)
+			return nil, fmt.Errorf("not a llama2.c checkpoint: value %d of the header is %d", i+1, v)
 		}
 		*size = uint64(v)
 	}
 	if h.heads%h.kvHeads != 0 || h.width%h.heads != 0 || h.width/h.heads%2 != 0 || h.layers > 1<<12 {
-		return nil, fmt.Errorf("no checkpoint of llama2.c: %d layers, %d heads and %d key-value heads for a width of %d", h.layers, h.heads, h.kvHeads, h.width)
+		return nil, fmt.Errorf("not a llama2.c checkpoint: %d layers, %d heads and %d key-value heads for a width of %d", h.layers, h.heads, h.kvHeads, h.width)
 	}
 	kv := h.width / h.heads * h.kvHeads
 	want := 28 + 4*(h.vocab*h.width+h.layers*(2*h.width+2*h.width*h.width+2*kv*h.width+3*h.hidden*h.width)+h.width+h.context*h.width/h.heads)
@@ -81,12 +81,13 @@ func readLlama2CHeader(b []byte) (*llama2cHeader, error) {
 		want += 4 * h.vocab * h.width
 	}
 	if uint64(len(b)) != want {
-		return nil, fmt.Errorf("%d bytes, but its header requires %d: truncated, or not the first layout of llama2.c", len(b), want)
+		return nil, fmt.Errorf("the file has %d bytes, but its header requires %d: truncated, or not version 0 of the format", len(b), want)
 	}
 	return h, nil
 }
 
-// tensors lists the weights in the order of the file, by their GGUF names. Its rotary pairs are GGUF's llama's.
+// tensors returns the weights in the order of the file, with their GGUF names. The rotary pairs are adjacent in both
+// formats, so no rows move.
 func (h *llama2cHeader) tensors(b []byte) (list []tensor) {
 	at := uint64(28)
 	take := func(name string, rows, cols uint64) {
@@ -115,7 +116,7 @@ func (h *llama2cHeader) tensors(b []byte) (list []tensor) {
 	each("ffn_up", h.hidden, h.width)
 	take("output_norm.weight", 1, h.width)
 	if h.apart {
-		at += 4 * h.context * h.width / h.heads // tables of angles that nobody uses
+		at += 4 * h.context * h.width / h.heads // precomputed rotary angles, which are not needed
 		take("output.weight", h.vocab, h.width)
 	}
 	return list
@@ -132,7 +133,7 @@ func (h *llama2cHeader) meta(name string) []gguf.KV {
 	}
 }
 
-// llama2cTokens reads tokenizer.bin: the longest token's length, then score, length and text of each.
+// llama2cTokens reads n tokens from tokenizer.bin: the length of the longest, then score, length and text of each.
 func llama2cTokens(b []byte, n uint64) ([]gguf.KV, error) {
 	if uint64(len(b)) < 4+8*n {
 		return nil, fmt.Errorf("%d bytes are too few for the %d tokens of the checkpoint", len(b), n)
@@ -141,11 +142,11 @@ func llama2cTokens(b []byte, n uint64) ([]gguf.KV, error) {
 	b = b[4:]
 	for id := range n {
 		if len(b) < 8 {
-			return nil, fmt.Errorf("it ends at token %d of %d", id, n)
+			return nil, fmt.Errorf("the file ends at token %d of %d", id, n)
 		}
 		score, size := math.Float32frombits(binary.LittleEndian.Uint32(b)), binary.LittleEndian.Uint32(b[4:])
 		if uint64(size) > uint64(len(b)-8) {
-			return nil, fmt.Errorf("token %d is said to have %d bytes, and %d are left", id, size, len(b)-8)
+			return nil, fmt.Errorf("token %d has %d bytes, but only %d are left", id, size, len(b)-8)
 		}
 		text, typ := b[8:8+size], normal
 		switch b = b[8+size:]; {

@@ -11,7 +11,7 @@ import (
 	"tandem/model/gguf"
 )
 
-// llama2cFiles is a tiny checkpoint, whose numbers count up, and its vocabulary.
+// llama2cFiles returns a tiny checkpoint, whose numbers count up, and its vocabulary.
 func llama2cFiles(vocab int32) (checkpoint, words []byte) {
 	const width, hidden, layers, heads, kv, context = 8, 12, 2, 2, 1, 16
 	tokens := max(vocab, -vocab)
@@ -52,7 +52,7 @@ func llama2cOf(t testing.TB, checkpoint, words []byte) (string, error) {
 	return out, err
 }
 
-// Every number of a checkpoint comes to the tensor that the layout says, but for the tables of angles.
+// Every number of a checkpoint ends up in the right tensor, except the precomputed angles.
 func TestLlama2C(t *testing.T) {
 	for _, vocab := range []int32{262, -262} {
 		out, err := llama2cOf(t, first(llama2cFiles(vocab)), second(llama2cFiles(vocab)))
@@ -86,7 +86,7 @@ func TestLlama2C(t *testing.T) {
 func first(a, _ []byte) []byte  { return a }
 func second(_, b []byte) []byte { return b }
 
-// overflowing is a head alone, of a checkpoint whose bytes come to 28 modulo 2⁶⁴.
+// overflowing returns a header alone, of a checkpoint whose size in bytes is 28 modulo 2⁶⁴.
 func overflowing() (b []byte) {
 	for _, v := range []uint32{1 << 24, 2732, 4095, 1, 1, 1 << 24, 16760837} {
 		b = binary.LittleEndian.AppendUint32(b, v)
@@ -107,11 +107,11 @@ func TestLlama2CRefuses(t *testing.T) {
 	}{
 		{checkpoint[:20], words, "too short"},
 		{checkpoint[:len(checkpoint)-4], words, "its header requires"},
-		{bend(0, 0), words, "number 1 of its head is 0"},
-		{bend(2, math.MaxInt32), words, "number 3 of its head"},
+		{bend(0, 0), words, "value 1 of the header is 0"},
+		{bend(2, math.MaxInt32), words, "value 3 of the header"},
 		{bend(2, 4095), words, "its header requires"},
-		{bend(5, math.MinInt32), words, "number 6 of its head"},
-		{overflowing(), words, "number 1 of its head"},
+		{bend(5, math.MinInt32), words, "value 6 of the header"},
+		{overflowing(), words, "value 1 of the header"},
 		{bend(4, 3), words, "3 key-value heads"},
 		{checkpoint, words[:100], "too few for the 262 tokens"},
 		{checkpoint, words[:len(words)-1], "are left"},

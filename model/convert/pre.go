@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// The pre-tokenizers that tokenizer.json spells out, under the names that GGUF has for them. A stage is
-// "re:" and a regular expression that cuts matches out, or the name of a simpler cut; lines follow one
-// another.
+// The parts of the patterns below. A stage is "re:" and a regular expression, each match of which becomes a piece, or the
+// name of a simpler split. Stages are separated by newlines and apply in order.
 const (
 	contractionsI = `(?i:'s|'t|'re|'ve|'m|'ll|'d)`
 	contractionsC = `(?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])`
@@ -19,6 +18,7 @@ const (
 	qwenStages    = "re:" + contractionsI + wordsStage + `\p{N}` + restStage
 )
 
+// patterns maps the pre-tokenizers that tokenizer.json spells out to their names in GGUF.
 var patterns = []struct {
 	stages       string
 	name         string
@@ -35,7 +35,7 @@ var patterns = []struct {
 	{"punctuation\n" + gpt2Stage + "\ndigits\nre:[0-9][0-9][0-9]", "falcon", false},
 }
 
-// pre returns GGUF's name of the pre-tokenizer, or an error that shows it.
+// pre returns the GGUF name of the pre-tokenizer. The error for an unknown one shows its pattern.
 func (t *tokenizerJSON) pre() (string, error) {
 	var stages []string
 	refuse := func(what string, args ...any) (string, error) {

@@ -20,16 +20,16 @@ type Scheme struct {
 	mix    mix       // which matrices get more bits
 }
 
-// A mix says which matrices of a scheme get more bits than most.
+// A mix determines which matrices get more bits than the others.
 type mix int
 
 const (
 	noMix  mix = iota
-	small      // Q4_K_S's
-	medium     // the _M schemes'
+	small      // as in Q4_K_S
+	medium     // as in the _M schemes
 )
 
-// schemes have the names of llama.cpp's tools.
+// schemes lists the schemes under the names that llama.cpp's tools use.
 var schemes = []Scheme{
 	{"f32", npu.F32, 0, noMix}, {"f16", npu.F16, 1, noMix}, {"bf16", npu.BF16, 32, noMix},
 	{"q8_0", npu.Q8_0, 7, noMix}, {"q4_0", npu.Q4_0, 2, noMix},
@@ -57,23 +57,22 @@ func ParseScheme(name string) (Scheme, error) {
 			return s, nil
 		}
 	}
-	return Scheme{}, fmt.Errorf("type %q is not known: use one of %s", name, strings.Join(Schemes(), ", "))
+	return Scheme{}, fmt.Errorf("unknown type %q: use one of %s", name, strings.Join(Schemes(), ", "))
 }
 
 // floats reports whether the scheme stores unquantised numbers.
 func (s Scheme) floats() bool { return s.matrix.BlockSize() == 1 }
 
-// choose sets what every tensor becomes. The choices are llama.cpp's without an importance matrix, but for what
-// does not fit and for models of 70B, whose attention values it stores as Q5_K at least:
+// choose sets the output type of every tensor. It chooses as llama.cpp does without an importance matrix, except for rows
+// that do not fit a block and for 70B models, whose attention values llama.cpp stores as Q5_K or better:
 //
-//   - vectors (norms, biases, frequency factors) stay F32, learned positions as they are (at least F16);
-//   - the output matrix, or the embedding where it is both, gets Q6_K in schemes with fewer bits;
-//   - the _M schemes store attention values and the matrices back from the feed-forward layer as Q6_K in the
-//     first and last eighth of the layers and in every third between;
-//   - Q4_K_S stores as Q5_K the attention values of the first four layers, and the matrices back from the
-//     feed-forward layer in the first eighth;
-//   - rows that are no whole blocks of 256 become Q8_0, or F16 where they are no blocks of 32 either
-//     (llama.cpp takes Q5_0 and Q5_1, which this program does not write).
+//   - vectors (norms, biases, frequency factors) become F32; learned positions keep their type, or become F16 if quantised;
+//   - the output matrix, or the embedding if it serves as both, becomes Q6_K in quantised schemes other than Q8_0;
+//   - the _M schemes store attn_v and ffn_down as Q6_K in the first and last eighth of the layers and in every third
+//     layer between;
+//   - Q4_K_S stores attn_v as Q5_K in the first four layers, and ffn_down in the first eighth of the layers;
+//   - a matrix whose rows are not whole blocks of its type becomes Q8_0, or F16 if they are not blocks of 32 either
+//     (llama.cpp uses Q5_0 and Q5_1, which this package does not write).
 func (s Scheme) choose(tensors []tensor) {
 	layers, tied := 0, true
 	for _, t := range tensors {
@@ -117,7 +116,7 @@ func (s Scheme) choose(tensors []tensor) {
 	}
 }
 
-// layerOf splits a name such as blk.7.attn_v.weight.
+// layerOf splits a name such as blk.7.attn_v.weight into 7 and attn_v.weight.
 func layerOf(name string) (layer int, part string, ok bool) {
 	rest, ok := strings.CutPrefix(name, "blk.")
 	if !ok {
@@ -128,15 +127,15 @@ func layerOf(name string) (layer int, part string, ok bool) {
 	return layer, part, ok && err == nil && layer >= 0 && layer < 1<<16
 }
 
-// Options say how to quantise.
+// Options controls a conversion or quantisation.
 type Options struct {
 	Scheme     Scheme
-	Requantize bool // take sources of fewer bits than 8 too
+	Requantize bool // accept sources of fewer than 8 bits
 	Progress   func(Progress)
 }
 
-// Quantize stores the tensors of the model at in as the scheme says, in a new file at out. Metadata is kept.
-// A source that has lost bits already is refused unless opt.Requantize is set: its errors add up.
+// Quantize converts the tensors of the model at in to the types of opt.Scheme and writes a new file at out. It keeps the
+// metadata. It refuses tensors of fewer than 8 bits unless opt.Requantize is set, because rounding errors add up.
 func Quantize(ctx context.Context, in, out string, opt Options) (*Report, error) {
 	f, err := gguf.Open(in)
 	if err != nil {
@@ -161,14 +160,14 @@ func quantize(ctx context.Context, f *gguf.File, out string, opt Options) (*Repo
 	opt.Scheme.choose(tensors)
 	for _, t := range tensors {
 		if lossy := t.typ.BlockSize() > 1 && t.typ != npu.Q8_0; lossy && t.typ != t.to && !opt.Requantize {
-			return nil, fmt.Errorf("%s: tensor %q is %v already, and turning it into %v adds up errors: start from an F16 or Q8_0 file, or allow it (--requantize)",
+			return nil, fmt.Errorf("%s: tensor %q is already %v, and converting it to %v adds rounding errors: start from an F16 or Q8_0 file, or allow it (--requantize)",
 				f.Name, t.name, t.typ, t.to)
 		}
 	}
 	return writeFile(ctx, out, setScheme(f.KVs(), opt.Scheme), tensors, opt.Progress)
 }
 
-// setScheme returns metadata with the scheme, and without the keys of a model in several files.
+// setScheme returns the metadata for a scheme, without the keys of split files and importance matrices.
 func setScheme(meta []gguf.KV, s Scheme) []gguf.KV {
 	list := slices.DeleteFunc(slices.Clone(meta), func(kv gguf.KV) bool {
 		return strings.HasPrefix(kv.Key, "split.") || kv.Key == "general.file_type" || kv.Key == "general.quantization_version" ||

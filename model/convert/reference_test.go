@@ -30,7 +30,7 @@ const (
 	tinyDim   = 64
 )
 
-// newHF makes a model: "llama", "qwen2" or "opt".
+// newHF returns a model of the given kind: "llama", "qwen2" or "opt".
 func newHF(kind, typ string, bend map[string]any) *hfModel {
 	m := &hfModel{dim: tinyDim, layers: 2, heads: 4, kv: 2, size: 16, ff: 96, vocab: tinyVocab, positions: 64, typ: typ,
 		shapes: map[string][]int{}, w: map[string][]float64{}}
@@ -54,7 +54,7 @@ func newHF(kind, typ string, bend map[string]any) *hfModel {
 		}
 		x := make([]float64, n)
 		for i := range x {
-			// What the type can hold, so that the reference has the same weights.
+			// Round to the type, so that the reference has the same weights.
 			x[i] = m.round(mean + spread*r.NormFloat64())
 		}
 		m.shapes[name], m.w[name] = shape, x
@@ -120,7 +120,7 @@ func (m *hfModel) round(v float64) float64 {
 	return float64(float32(v))
 }
 
-// tinyTokenizer is a byte-level tokenizer.json: the bytes, two control tokens and a few merges.
+// tinyTokenizer returns a byte-level tokenizer.json with the 256 bytes, two control tokens and a few merges.
 func tinyTokenizer() map[string]any {
 	vocab := map[string]int{}
 	for i, b := range byteSpellings() {
@@ -139,7 +139,7 @@ func tinyTokenizer() map[string]any {
 	}
 }
 
-// write makes the model's folder, its weights in the given number of files.
+// write writes the model to a new folder, with the weights in the given number of files.
 func (m *hfModel) write(t testing.TB, files int) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -216,7 +216,7 @@ func (m *hfModel) linear(x []float64, name string) []float64 {
 	return y
 }
 
-// norm is LayerNorm where there is a bias, else RMSNorm.
+// norm is LayerNorm if there is a bias, otherwise RMSNorm.
 func (m *hfModel) norm(x []float64, name string) []float64 {
 	bias := m.w[name+".bias"]
 	mean, square := 0.0, 0.0
@@ -238,7 +238,7 @@ func (m *hfModel) norm(x []float64, name string) []float64 {
 	return y
 }
 
-// rotate is the hub's rotary embedding: element i of a head goes with i + size/2.
+// rotate is Hugging Face's rotary embedding, which pairs element i of a head with element i + size/2.
 func (m *hfModel) rotate(x []float64, position int) {
 	half := m.size / 2
 	for head := 0; head < len(x); head += m.size {
@@ -251,8 +251,8 @@ func (m *hfModel) rotate(x []float64, position int) {
 	}
 }
 
-// frequency is the angle of one position for pair i, scaled as the hub's code does (llama3: Grattafiori et
-// al. 2024; linear: positions are divided).
+// frequency returns the angle per position of pair i, scaled as in Hugging Face's code (llama3: Grattafiori et al. 2024;
+// linear: positions are divided by the factor).
 func (m *hfModel) frequency(i int) float64 {
 	f := math.Pow(m.config["rope_theta"].(float64), -2*float64(i)/float64(m.size))
 	s, ok := m.config["rope_scaling"].(map[string]any)

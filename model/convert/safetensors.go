@@ -17,19 +17,19 @@ import (
 	"tandem/npu"
 )
 
-// maxHeader bounds the bytes of a safetensors header, as its inventors do.
+// maxHeader is the largest header in bytes that the safetensors format allows.
 const maxHeader = 100 << 20
 
-// A stored tensor is one of a safetensors file.
+// A stored is a tensor in a safetensors file.
 type stored struct {
 	typ   npu.DType
-	shape []uint64 // slowest first, as there
+	shape []uint64 // rows first, as in the file
 	data  []byte
 }
 
-// parseSafetensors reads the header of a file: eight bytes of length, JSON, then the data that the header's
-// offsets point into. Tensors of types that are not F32, F16 or BF16 are kept with no data and the type's
-// name, so that only one that is needed is an error.
+// parseSafetensors parses a file: eight bytes with the length of the header, the header in JSON, and the data that the
+// header's offsets refer to. The name is for errors. Tensors of types other than F32, F16 and BF16 get the type notFloat,
+// so that they are an error only if the model needs them.
 func parseSafetensors(name string, b []byte) (map[string]stored, error) {
 	fail := func(format string, args ...any) (map[string]stored, error) {
 		return nil, fmt.Errorf("%s: %s", name, fmt.Sprintf(format, args...))
@@ -39,7 +39,7 @@ func parseSafetensors(name string, b []byte) (map[string]stored, error) {
 	}
 	n := binary.LittleEndian.Uint64(b)
 	if n > maxHeader || n > uint64(len(b)-8) {
-		return fail("a header of %d bytes does not fit in the file's %d; it may be cut short, or no safetensors file", n, len(b))
+		return fail("the header of %d bytes does not fit in the file of %d; the file may be truncated, or not a safetensors file", n, len(b))
 	}
 	var header map[string]json.RawMessage
 	if err := json.Unmarshal(b[8:8+n], &header); err != nil {
@@ -66,11 +66,11 @@ func parseSafetensors(name string, b []byte) (map[string]stored, error) {
 		}
 		from, to := entry.Offsets[0], entry.Offsets[1]
 		if from > to || to > uint64(len(data)) {
-			return fail("tensor %.200q: bytes %d to %d lie outside the %d of data; the file may be cut short", key, from, to, len(data))
+			return fail("tensor %.200q: bytes %d to %d are outside the %d bytes of data; the file may be truncated", key, from, to, len(data))
 		}
 		typ, size := dtypes[entry.Dtype].typ, dtypes[entry.Dtype].size
 		if size == 0 {
-			return fail("tensor %.200q: type %.20q is not known: F32, F16 and BF16 can be converted", key, entry.Dtype)
+			return fail("tensor %.200q: unknown type %.20q: F32, F16 and BF16 can be converted", key, entry.Dtype)
 		}
 		values := size
 		for _, d := range entry.Shape {
@@ -81,7 +81,7 @@ func parseSafetensors(name string, b []byte) (map[string]stored, error) {
 			values = lo
 		}
 		if values != to-from {
-			return fail("tensor %.200q: %d bytes are not a %s of shape %d", key, to-from, entry.Dtype, entry.Shape)
+			return fail("tensor %.200q: %d bytes do not match type %s and shape %d", key, to-from, entry.Dtype, entry.Shape)
 		}
 		if from < to {
 			spans = append(spans, span{from, to, key})
@@ -97,7 +97,7 @@ func parseSafetensors(name string, b []byte) (map[string]stored, error) {
 	return tensors, nil
 }
 
-const notFloat npu.DType = 1 << 30 // of tensors that are there and that no model of ours uses
+const notFloat npu.DType = 1 << 30 // any type that cannot be converted
 
 var dtypes = map[string]struct {
 	typ  npu.DType
@@ -108,7 +108,7 @@ var dtypes = map[string]struct {
 	"U16": {notFloat, 2}, "U32": {notFloat, 4}, "U64": {notFloat, 8},
 }
 
-// shards are the tensors of all safetensors files of a folder.
+// shards holds the tensors of all safetensors files of a model.
 type shards struct {
 	tensors map[string]stored
 	unmap   []func() error
@@ -123,7 +123,7 @@ func (s *shards) close() error {
 	return errors.Join(errs...)
 }
 
-// openShards maps the files that the index names, or model.safetensors, or the only .safetensors file.
+// openShards maps the files that the index names; without an index, model.safetensors or the only .safetensors file.
 func openShards(dir string) (_ *shards, err error) {
 	s := &shards{tensors: map[string]stored{}}
 	defer func() {
@@ -150,20 +150,20 @@ func openShards(dir string) (_ *shards, err error) {
 		}
 		for key, t := range tensors {
 			if _, twice := s.tensors[key]; twice {
-				return nil, fmt.Errorf("%s: tensor %.200q is in another file too", path, key)
+				return nil, fmt.Errorf("%s: tensor %.200q is also in another file", path, key)
 			}
 			s.tensors[key] = t
 		}
 	}
 	for key, file := range where {
 		if _, ok := s.tensors[key]; !ok {
-			return nil, fmt.Errorf("%s: the index says that it holds tensor %.200q, and it does not: download it again", filepath.Join(dir, file), key)
+			return nil, fmt.Errorf("%s: tensor %.200q is missing, though the index lists it: download the file again", filepath.Join(dir, file), key)
 		}
 	}
 	return s, nil
 }
 
-// shardFiles returns the names of the files, and which tensor is in which, when an index says so.
+// shardFiles returns the names of the files in dir and, if there is an index, the file of each tensor.
 func shardFiles(dir string) (files []string, where map[string]string, err error) {
 	b, err := readSmall(filepath.Join(dir, "model.safetensors.index.json"))
 	if err == nil {
@@ -171,12 +171,12 @@ func shardFiles(dir string) (files []string, where map[string]string, err error)
 			Map map[string]string `json:"weight_map"`
 		}
 		if err := json.Unmarshal(b, &index); err != nil || len(index.Map) == 0 {
-			return nil, nil, fmt.Errorf("%s: no weight_map in the index (%v)", dir, err)
+			return nil, nil, fmt.Errorf("%s: the index has no weight_map (%v)", dir, err)
 		}
 		for _, f := range index.Map {
 			if !slices.Contains(files, f) {
 				if !filepath.IsLocal(f) || strings.ContainsAny(f, `/\:`) {
-					return nil, nil, fmt.Errorf("%s: the index names the file %.200q", dir, f)
+					return nil, nil, fmt.Errorf("%s: the index names the file %.200q, which is not a plain file name", dir, f)
 				}
 				files = append(files, f)
 			}
@@ -194,12 +194,12 @@ func shardFiles(dir string) (files []string, where map[string]string, err error)
 		return []string{filepath.Base(found[0])}, nil, nil
 	}
 	if other, _ := filepath.Glob(filepath.Join(dir, "*.bin")); len(found) == 0 && len(other) > 0 {
-		return nil, nil, fmt.Errorf("%s holds PyTorch files (%s), which are programs: have their owner, or the hub's conversion service, make safetensors of them", dir, filepath.Base(other[0]))
+		return nil, nil, fmt.Errorf("%s has only PyTorch files (%s), which can contain programs and are not read: ask the owner for safetensors, or use the hub's conversion service", dir, filepath.Base(other[0]))
 	}
-	return nil, nil, fmt.Errorf("%s holds %d .safetensors files and no index: want model.safetensors, or model.safetensors.index.json and its files", dir, len(found))
+	return nil, nil, fmt.Errorf("%s has %d .safetensors files and no index: want model.safetensors, or model.safetensors.index.json and its files", dir, len(found))
 }
 
-// maxSmall bounds the JSON files.
+// maxSmall bounds the size of JSON and text files in bytes.
 const maxSmall = 256 << 20
 
 func readSmall(path string) ([]byte, error) {
@@ -208,7 +208,7 @@ func readSmall(path string) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() || info.Size() > maxSmall {
-		return nil, fmt.Errorf("%s: not a file of at most %d bytes", path, maxSmall)
+		return nil, fmt.Errorf("%s: want a regular file of at most %d bytes", path, maxSmall)
 	}
 	return os.ReadFile(path)
 }

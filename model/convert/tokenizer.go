@@ -13,7 +13,7 @@ import (
 	"tandem/model/tokenizer"
 )
 
-// The type numbers of tokens in GGUF.
+// Token types in GGUF.
 const (
 	normal int32 = 1 + iota
 	unknown
@@ -23,10 +23,11 @@ const (
 	byteToken
 )
 
-// maxTokens bounds the vocabulary: its largest id is a claim until we have seen as many tokens.
+// maxTokens bounds the vocabulary. An id in the file determines its size, so a damaged file could demand any amount of
+// memory.
 const maxTokens = 1 << 22
 
-// tokenizerJSON is the part of tokenizer.json that byte-level BPE and SentencePiece's BPE need.
+// tokenizerJSON holds the fields of tokenizer.json that byte-level BPE and SentencePiece BPE need.
 type tokenizerJSON struct {
 	Added []struct {
 		ID      int64  `json:"id"`
@@ -47,7 +48,7 @@ type tokenizerJSON struct {
 	} `json:"model"`
 }
 
-// A part is a normalizer, pre-tokenizer, post-processor or decoder; Type says which fields mean something.
+// A part is a normalizer, pre-tokenizer, post-processor or decoder. Type determines which fields are used.
 type part struct {
 	Type        string `json:"type"`
 	Normalizers []part `json:"normalizers"`
@@ -74,7 +75,7 @@ type part struct {
 	} `json:"single"`
 }
 
-// flat returns the members of a sequence, or the part itself; nothing for nil.
+// flat returns the members of a sequence, recursively, or the part itself. It returns nil for a nil part.
 func (p *part) flat() []part {
 	if p == nil {
 		return nil
@@ -91,7 +92,7 @@ func (p *part) flat() []part {
 	return list
 }
 
-// tokenizerConfig is tokenizer_config.json.
+// tokenizerConfig holds the fields of tokenizer_config.json.
 type tokenizerConfig struct {
 	BOS      tokenName       `json:"bos_token"`
 	EOS      tokenName       `json:"eos_token"`
@@ -102,10 +103,10 @@ type tokenizerConfig struct {
 	Template json.RawMessage `json:"chat_template"`
 }
 
-// tokenName is a token's text, given as such or as an object that holds it.
+// tokenName is the text of a token. In JSON it is a string, or an object with the field content.
 type tokenName string
 
-// UnmarshalJSON reads either form; null is no token.
+// UnmarshalJSON reads either form. For null, the name stays empty.
 func (n *tokenName) UnmarshalJSON(b []byte) error {
 	var text *string
 	if json.Unmarshal(b, &text) == nil {
@@ -124,15 +125,15 @@ func (n *tokenName) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// vocabulary is what GGUF says of a tokenizer.
+// vocabulary holds the tokens by id, their GGUF types, and the ids by text.
 type vocabulary struct {
 	tokens []string
 	types  []int32
 	ids    map[string]int
 }
 
-// readTokenizer reads the tokenizer of the model in dir as GGUF metadata: tokenizer.json, or vocab.json and
-// merges.txt where only these are. The result has as many tokens as the embedding has rows.
+// readTokenizer converts the tokenizer of the model in dir to GGUF metadata. It reads tokenizer.json, or vocab.json and
+// merges.txt if there is none. The result has as many tokens as the embedding has rows.
 func readTokenizer(dir string, c *hfConfig) ([]gguf.KV, error) {
 	var config tokenizerConfig
 	if err := readJSON(filepath.Join(dir, "tokenizer_config.json"), &config); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -176,12 +177,11 @@ func readJSON(path string, v any) error {
 	return nil
 }
 
-// fromTwoFiles makes a tokenizer.json of vocab.json and merges.txt, the form that GPT-2's tokenizer had before
-// there was one; OPT's is such.
+// fromTwoFiles builds a tokenizer.json from vocab.json and merges.txt, the older format of GPT-2's tokenizer. OPT uses it.
 func fromTwoFiles(dir string, c *hfConfig) ([]byte, error) {
 	vocab, err := readSmall(filepath.Join(dir, "vocab.json"))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s holds neither tokenizer.json nor vocab.json and merges.txt: a tokenizer.model alone cannot be converted", dir)
+		return nil, fmt.Errorf("%s has neither tokenizer.json nor vocab.json with merges.txt: tokenizer.model alone cannot be converted", dir)
 	} else if err != nil {
 		return nil, err
 	}
@@ -208,14 +208,14 @@ func fromTwoFiles(dir string, c *hfConfig) ([]byte, error) {
 	})
 }
 
-// parseTokenizer turns a tokenizer.json into metadata, with ids up to size filled by unused tokens.
+// parseTokenizer converts a tokenizer.json to metadata. Ids below size that it does not mention become unused tokens.
 func parseTokenizer(b []byte, config tokenizerConfig, size int) ([]gguf.KV, *vocabulary, error) {
 	var t tokenizerJSON
 	if err := json.Unmarshal(b, &t); err != nil {
 		return nil, nil, err
 	}
 	if t.Model.Type != "BPE" && (t.Model.Type != "" || t.Model.Merges == nil) {
-		return nil, nil, fmt.Errorf("tokenizer model %.100q is not supported: BPE is", t.Model.Type)
+		return nil, nil, fmt.Errorf("tokenizer model %.100q is not supported: only BPE is", t.Model.Type)
 	}
 	v, err := t.vocabulary(size)
 	if err != nil {
@@ -231,7 +231,7 @@ func parseTokenizer(b []byte, config tokenizerConfig, size int) ([]gguf.KV, *voc
 	} else if t.Model.ByteFallback {
 		meta, err = t.sentencePiece(v, merges)
 	} else {
-		err = fmt.Errorf("neither byte-level BPE nor BPE with byte fallback: such tokenizers are not supported")
+		err = fmt.Errorf("the tokenizer is neither byte-level BPE nor BPE with byte fallback: others are not supported")
 	}
 	if err != nil {
 		return nil, nil, err
@@ -239,7 +239,7 @@ func parseTokenizer(b []byte, config tokenizerConfig, size int) ([]gguf.KV, *voc
 	return append(meta, t.switches(config, v)...), v, nil
 }
 
-// vocabulary numbers the tokens.
+// vocabulary returns the tokens by id.
 func (t *tokenizerJSON) vocabulary(size int) (*vocabulary, error) {
 	var ids map[string]int64
 	if err := json.Unmarshal(t.Model.Vocab, &ids); err != nil {
@@ -253,16 +253,16 @@ func (t *tokenizerJSON) vocabulary(size int) (*vocabulary, error) {
 		n = max(n, int(min(max(a.ID, 0), maxTokens))+1)
 	}
 	if n > maxTokens {
-		return nil, fmt.Errorf("a vocabulary of more than %d tokens", maxTokens)
+		return nil, fmt.Errorf("the vocabulary has more than %d tokens", maxTokens)
 	}
 	if n > size {
-		return nil, fmt.Errorf("the tokenizer has ids up to %d, but the model only %d embeddings", n-1, size)
+		return nil, fmt.Errorf("the tokenizer has ids up to %d, but the model has only %d embeddings", n-1, size)
 	}
 	v := &vocabulary{tokens: make([]string, n), types: make([]int32, n), ids: make(map[string]int, len(ids))}
 	set := func(id int64, text string, typ int32) error {
 		switch {
 		case id < 0:
-			return fmt.Errorf("token %.100q has the id %d", text, id)
+			return fmt.Errorf("token %.100q has the negative id %d", text, id)
 		case v.types[id] != 0 && v.tokens[id] != text:
 			return fmt.Errorf("tokens %.100q and %.100q have the same id %d", v.tokens[id], text, id)
 		}
@@ -291,7 +291,7 @@ func (t *tokenizerJSON) vocabulary(size int) (*vocabulary, error) {
 	return v, nil
 }
 
-// merges returns the merges as lines of two parts.
+// merges returns the merges as two parts separated by a space.
 func (t *tokenizerJSON) merges() ([]string, error) {
 	lines := make([]string, len(t.Model.Merges))
 	for i, raw := range t.Model.Merges {
@@ -303,17 +303,17 @@ func (t *tokenizerJSON) merges() ([]string, error) {
 		case json.Unmarshal(raw, &pair) == nil && !strings.Contains(pair[0]+pair[1], " "):
 			lines[i] = pair[0] + " " + pair[1]
 		default:
-			return nil, fmt.Errorf("merge %d, %.100q, is not two parts without spaces", i, raw)
+			return nil, fmt.Errorf("merge %d is %.100q, want two parts without spaces", i, raw)
 		}
 	}
 	return lines, nil
 }
 
-// byteLevel makes the metadata of GPT-2's kind of tokenizer.
+// byteLevel returns the metadata of a byte-level BPE tokenizer, like GPT-2's.
 func (t *tokenizerJSON) byteLevel(v *vocabulary, merges []string) ([]gguf.KV, error) {
 	for _, n := range t.Normalizer.flat() {
-		if n.Type != "NFC" { // which llama.cpp and we leave out: text is nearly always composed already
-			return nil, fmt.Errorf("normalizer %.100q is not supported before byte-level BPE", n.Type)
+		if n.Type != "NFC" { // llama.cpp ignores NFC too: text is nearly always composed already
+			return nil, fmt.Errorf("normalizer %.100q is not supported with byte-level BPE", n.Type)
 		}
 	}
 	pre, err := t.pre()
@@ -327,8 +327,8 @@ func (t *tokenizerJSON) byteLevel(v *vocabulary, merges []string) ([]gguf.KV, er
 	}, nil
 }
 
-// sentencePiece makes the metadata of Llama 2's kind of tokenizer. Its tokens are joined by score, not by
-// merges; the merges come from the scores, so the place of the first that makes a token is its score again.
+// sentencePiece returns the metadata of a SentencePiece tokenizer, like Llama 2's. GGUF joins tokens by score, not by
+// merges. The merges were derived from the scores, so the rank of the first merge that gives a token determines its score.
 func (t *tokenizerJSON) sentencePiece(v *vocabulary, merges []string) ([]gguf.KV, error) {
 	prefix := false
 	for _, n := range t.Normalizer.flat() {
@@ -337,18 +337,18 @@ func (t *tokenizerJSON) sentencePiece(v *vocabulary, merges []string) ([]gguf.KV
 			prefix = true
 		case n.Type == "Replace" && n.Pattern.String != nil && *n.Pattern.String == " " && n.Content == "▁":
 		default:
-			return nil, fmt.Errorf("normalizer %.100q is not supported before SentencePiece's BPE", n.Type)
+			return nil, fmt.Errorf("normalizer %.100q is not supported with SentencePiece BPE", n.Type)
 		}
 	}
 	for _, p := range t.PreTokenizer.flat() {
 		if p.Type != "Metaspace" || p.Split != nil && *p.Split {
-			return nil, fmt.Errorf("pre-tokenizer %.100q is not supported before SentencePiece's BPE", p.Type)
+			return nil, fmt.Errorf("pre-tokenizer %.100q is not supported with SentencePiece BPE", p.Type)
 		}
 		prefix = prefix || p.Scheme != "never" && (p.Scheme != "" || p.AddPrefix)
 	}
 	scores := make([]float32, len(v.tokens))
 	for i := range scores {
-		scores[i] = -float32(len(merges) + i) // made by no merge
+		scores[i] = -float32(len(merges) + i) // no merge gives it
 	}
 	seen := make([]bool, len(v.tokens))
 	for rank, line := range merges {
@@ -376,7 +376,7 @@ func (t *tokenizerJSON) sentencePiece(v *vocabulary, merges []string) ([]gguf.KV
 	return meta, nil
 }
 
-// switches says which tokens are put around a text.
+// switches returns the keys that say whether BOS and EOS are added to a text.
 func (t *tokenizerJSON) switches(config tokenizerConfig, v *vocabulary) []gguf.KV {
 	bos, eos := false, false
 	if config.AddBOS != nil {
@@ -396,8 +396,8 @@ func (t *tokenizerJSON) switches(config tokenizerConfig, v *vocabulary) []gguf.K
 	return []gguf.KV{{Key: "tokenizer.ggml.add_bos_token", Value: bos && hasBOS}, {Key: "tokenizer.ggml.add_eos_token", Value: eos && hasEOS}}
 }
 
-// endings names the special tokens: as tokenizer_config.json does, else by the ids of the generation's or
-// the model's configuration.
+// endings returns the ids of the special tokens: from their names in tokenizer_config.json, or else from
+// generation_config.json or config.json.
 func endings(dir string, config tokenizerConfig, v *vocabulary) (meta []gguf.KV) {
 	var generation, model map[string]json.RawMessage
 	readJSON(filepath.Join(dir, "generation_config.json"), &generation) // not every model has one
@@ -420,7 +420,7 @@ func endings(dir string, config tokenizerConfig, v *vocabulary) (meta []gguf.KV)
 	return meta
 }
 
-// firstID reads an id, or the first of a list of ids.
+// firstID parses an id, or a list of ids, of which it returns the first. It reports false for ids outside [0, n).
 func firstID(raw json.RawMessage, n int) (int, bool) {
 	var list []int64
 	if json.Unmarshal(raw, &list) != nil {
@@ -435,7 +435,8 @@ func firstID(raw json.RawMessage, n int) (int, bool) {
 	return int(list[0]), true
 }
 
-// chatTemplate returns the template: from a separate file, or from a text, or the default of several.
+// chatTemplate returns the chat template: the content of chat_template.jinja, or chat_template in tokenizer_config.json,
+// which is a string or a list with one named default. It returns "" if there is none.
 func chatTemplate(dir string, config tokenizerConfig) (string, error) {
 	b, err := readSmall(filepath.Join(dir, "chat_template.jinja"))
 	if err == nil {

@@ -48,7 +48,7 @@ func readShared(t testing.TB, name string) string {
 	return string(b)
 }
 
-// checkTexts compares the tokenizer with the published ids of the published texts.
+// checkTexts compares the tokenizer's ids of texts with published ones.
 func checkTexts(t *testing.T, meta []gguf.KV, name string) {
 	t.Helper()
 	tok, err := tokenizer.FromMeta(gguf.NewMeta(meta))
@@ -127,7 +127,7 @@ func TestPublishedByteLevelTokenizers(t *testing.T) {
 		}
 		meta := mustParse(t, byteLevelJSON(t, "qwen2.5-vocab.json", "qwen2.5-merges.txt", splitAndBytes(qwenStages[3:]), false, added...), tokenizerConfig{}, 151936)
 		if tokens := lookup(meta, "tokenizer.ggml.tokens").([]string); len(tokens) != 151936 || tokens[151935] != "[PAD151935]" {
-			t.Errorf("%d tokens, the last %q", len(tokens), tokens[len(tokens)-1])
+			t.Errorf("got %d tokens, the last is %q", len(tokens), tokens[len(tokens)-1])
 		}
 		if lookup(meta, "tokenizer.ggml.pre") != "qwen2" || lookup(meta, "tokenizer.ggml.add_bos_token") != false {
 			t.Errorf("pre-tokenizer %v", lookup(meta, "tokenizer.ggml.pre"))
@@ -164,13 +164,13 @@ func TestPublishedByteLevelTokenizers(t *testing.T) {
 			t.Fatal(err)
 		}
 		if lookup(meta, "tokenizer.ggml.eos_token_id") != uint32(7) || lookup(meta, "tokenizer.ggml.bos_token_id") != uint32(9) {
-			t.Errorf("ends with %v", lookup(meta, "tokenizer.ggml.eos_token_id"))
+			t.Errorf("EOS %v", lookup(meta, "tokenizer.ggml.eos_token_id"))
 		}
 		checkTexts(t, meta, "gpt-2")
 	})
 }
 
-// sentencePieceJSON makes a tokenizer.json of a SentencePiece model as its owners do: for every token, the
+// sentencePieceJSON converts a SentencePiece model to tokenizer.json as Hugging Face does: it lists, for every token, the
 // merges that give it, in the order of the scores.
 func sentencePieceJSON(t *testing.T) object {
 	b := []byte(readShared(t, "llama2-tokenizer.model"))
@@ -235,7 +235,7 @@ func TestPublishedSentencePieceTokenizer(t *testing.T) {
 		t.Errorf("BOS %v, unknown %v", lookup(meta, "tokenizer.ggml.add_bos_token"), lookup(meta, "tokenizer.ggml.unknown_token_id"))
 	}
 	checkTexts(t, append(meta, gguf.KV{Key: "tokenizer.ggml.bos_token_id", Value: uint32(1)}), "llama-spm")
-	// The other way to say it.
+	// The other form of the same tokenizer.
 	j["normalizer"], j["pre_tokenizer"] = nil, object{"type": "Metaspace", "replacement": "▁", "prepend_scheme": "first", "split": false}
 	checkTexts(t, mustParse(t, j, tokenizerConfig{}, 32000), "llama-spm")
 }
@@ -246,7 +246,7 @@ func TestTokenizersThatAreRefused(t *testing.T) {
 		bend func(object)
 		want string
 	}{
-		{"unigram", func(j object) { j["model"].(object)["type"] = "Unigram" }, `"Unigram" is not supported: BPE is`},
+		{"unigram", func(j object) { j["model"].(object)["type"] = "Unigram" }, `"Unigram" is not supported: only BPE is`},
 		{"another pattern", func(j object) { j["pre_tokenizer"] = splitAndBytes(`\w+`) }, `the pattern "re:\\w+"`},
 		{"merges ignored", func(j object) { j["model"].(object)["ignore_merges"] = true }, "ignore_merges true"},
 		{"a leading space", func(j object) { j["pre_tokenizer"] = object{"type": "ByteLevel", "add_prefix_space": true} }, "add_prefix_space"},
@@ -257,7 +257,7 @@ func TestTokenizersThatAreRefused(t *testing.T) {
 		}, `behavior "Removed"`},
 		{"three parts", func(j object) { j["model"].(object)["merges"] = []any{[]string{"a", "b", "c"}, 1} }, "merge 1"},
 		{"a huge id", func(j object) { j["added_tokens"] = []object{{"id": 1 << 40, "content": "x"}} }, "more than 4194304 tokens"},
-		{"a negative id", func(j object) { j["added_tokens"] = []object{{"id": -1, "content": "x"}} }, "has the id -1"},
+		{"a negative id", func(j object) { j["added_tokens"] = []object{{"id": -1, "content": "x"}} }, "has the negative id -1"},
 		{"an id twice", func(j object) { j["added_tokens"] = []object{{"id": 5, "content": "x"}} }, "have the same id 5"},
 	} {
 		j := tinyTokenizer()

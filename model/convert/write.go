@@ -16,14 +16,14 @@ import (
 	"tandem/npu/quant"
 )
 
-// A tensor is a tensor to be written: its name, its shape (columns first, as in GGUF) and its source.
+// A tensor is a tensor to write.
 type tensor struct {
 	name  string
-	shape []uint64
-	typ   npu.DType // of the source
-	data  []byte    // rows of typ
-	row   func(int) int
-	to    npu.DType // of the output
+	shape []uint64      // columns first, as in GGUF
+	typ   npu.DType     // of the source
+	data  []byte        // rows of typ
+	row   func(int) int // if not nil, output row i is row(i) of the source
+	to    npu.DType     // of the output
 }
 
 func (t *tensor) cols() int { return int(t.shape[0]) }
@@ -36,7 +36,7 @@ func (t *tensor) rows() int {
 	return n
 }
 
-// Progress says how far a conversion is.
+// Progress reports how far a conversion has come.
 type Progress struct {
 	Tensor      string
 	Done, Total uint64 // values
@@ -50,26 +50,25 @@ type Report struct {
 	Types   map[string]uint64 `json:"types"` // values by type
 }
 
-// pieceValues is how many values a thread converts at a time.
+// pieceValues is about how many values a worker converts at a time.
 const pieceValues = 1 << 17
 
-// create writes a file atomically: it writes a temporary file and renames it when it is complete and on the disk. It is
-// an error if the file exists.
+// create writes a file atomically: it writes a temporary file, syncs it and renames it. It fails if path exists.
 func create(path string, write func(io.Writer) error) (err error) {
 	if _, err := os.Lstat(path); err == nil {
-		return fmt.Errorf("%s exists: choose another name", path)
+		return fmt.Errorf("%s already exists: choose another name", path)
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) // fails after the rename, as it should
+	defer os.Remove(f.Name()) // after the rename there is nothing to remove
 	err = write(f)
 	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
 		err = os.Chmod(f.Name(), 0o644)
 	}
 	if errors.Is(err, syscall.ENOSPC) {
-		return fmt.Errorf("the disk of %s is full: make room, or name a file on another disk: %w", filepath.Dir(path), err)
+		return fmt.Errorf("the disk of %s is full: make room, or choose a file on another disk: %w", filepath.Dir(path), err)
 	}
 	if err != nil {
 		return err
@@ -127,11 +126,11 @@ func (c *counter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// stream writes the tensor's rows as type t.to, in pieces converted in parallel.
+// stream writes the tensor's rows as type t.to. It converts pieces in parallel and calls done after each write.
 func (t *tensor) stream(ctx context.Context, w io.Writer, done func(values int)) error {
 	cols, rows := t.cols(), t.rows()
 	if len(t.data) != t.typ.RowBytes(cols)*rows && t.row == nil {
-		return fmt.Errorf("%d bytes are not %d rows of %d %v", len(t.data), rows, cols, t.typ)
+		return fmt.Errorf("%d bytes do not match %d rows of %d %v values", len(t.data), rows, cols, t.typ)
 	}
 	workers := runtime.GOMAXPROCS(0)
 	each := max(1, pieceValues/cols)
@@ -162,7 +161,7 @@ func (t *tensor) stream(ctx context.Context, w io.Writer, done func(values int))
 	return nil
 }
 
-// piece converts some rows, starting at from.
+// piece converts rows rows, the first of which is row from, into out.
 func (t *tensor) piece(out []byte, from, rows int) error {
 	cols := t.cols()
 	size, to := t.typ.RowBytes(cols), t.to.RowBytes(cols)

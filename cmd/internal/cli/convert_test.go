@@ -39,7 +39,7 @@ func TestQuantizeCommand(t *testing.T) {
 		want string
 	}{
 		{modelsQuantize{In: "m", Out: to, Type: "q8_0"}, "exists"},
-		{modelsQuantize{In: "m", Out: to + "x", Type: "q3"}, `type "q3" is not known: use one of`},
+		{modelsQuantize{In: "m", Out: to + "x", Type: "q3"}, `unknown type "q3": use one of`},
 		{modelsQuantize{In: "none", Out: to + "x", Type: "q8_0"}, `no model "none"`},
 		{modelsQuantize{In: "small", Out: to + "x", Type: "q8_0"}, "--requantize"},
 		{modelsQuantize{Out: to + "x", Type: "q8_0"}, "built in"},
@@ -58,7 +58,7 @@ func TestQuantizeCommand(t *testing.T) {
 	if err := os.WriteFile(checkpoint, make([]byte, 28), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := (&modelsConvert{In: checkpoint, Out: to + "x"}).Run(a); err == nil || !strings.Contains(err.Error(), "no checkpoint of llama2.c") {
+	if err := (&modelsConvert{In: checkpoint, Out: to + "x"}).Run(a); err == nil || !strings.Contains(err.Error(), "not a llama2.c checkpoint") {
 		t.Errorf("error %v", err)
 	}
 	if err := (&modelsConvert{In: dir, Out: to + "x", Tokenizer: "t"}).Run(a); err == nil || !strings.Contains(err.Error(), "--tokenizer is for") {

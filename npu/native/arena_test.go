@@ -11,7 +11,7 @@ import (
 	"tandem/npu"
 )
 
-// drawLayers returns a few small layers of a transformer, with products of one input and long-lived values.
+// drawLayers returns a few small transformer layers that contain products of the same input and long-lived values.
 func drawLayers(t *rapid.T, r *rand.Rand, chunk, width int) *npu.Graph {
 	g := npu.NewGraph("layers", chunk)
 	matrix := func(rows, cols int) *npu.Tensor { return filled("w", rows, normal(r, rows*cols, 0)) }
@@ -35,8 +35,8 @@ func drawLayers(t *rapid.T, r *rand.Rand, chunk, width int) *npu.Graph {
 	return g
 }
 
-// Values share the arena's memory. The results are those of an arena in which each value has its own, whatever was in the
-// memory before.
+// Values share memory in the arena. The results are the same as in an arena in which each value has its own memory, whatever
+// the memory contained before.
 func TestValuesShareAnArena(t *testing.T) {
 	d := New(1)
 	defer d.Close()
@@ -55,7 +55,7 @@ func TestValuesShareAnArena(t *testing.T) {
 			alone.offset, alone.room = append(alone.offset, alone.room), alone.room+n.Width
 		}
 		if shared.room > alone.room*3/4 {
-			t.Errorf("an arena of %d numbers a row, %d without sharing", shared.room, alone.room)
+			t.Errorf("arena has %d values per row, %d without sharing", shared.room, alone.room)
 		}
 		x := normal(r, rows*width, 0)
 		compute := func(p *program) []float32 {
@@ -77,7 +77,7 @@ func TestValuesShareAnArena(t *testing.T) {
 		}
 		d.runs.Put(used)
 		if got := compute(shared); !slices.Equal(got, want) {
-			t.Fatalf("%v\nwith a separate place for each value: %v", got, want)
+			t.Fatalf("got %v\nwith separate memory for each value: %v", got, want)
 		}
 	})
 }

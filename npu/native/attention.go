@@ -5,24 +5,24 @@ import (
 	"tandem/npu/quant"
 )
 
-// Attention goes through the keys in blocks of 16. A block is transposed once, so that a vector holds one element of
-// sixteen keys. It then serves all queries that attend to it: those of the heads that share it, and those of the rows of a
-// tile, whether these are neighbours in one sequence, nodes of a draft tree or rows of sequences with a common prefix. A
-// score is Σ q[d]·k[d] over ascending d, so results do not depend on the other rows of the tile.
+// Attention processes the keys in blocks of 16. Each block is transposed once, so that a vector holds one element of
+// sixteen keys, and then used for every query that attends to it: the queries of all heads that share the keys and of all
+// rows of a tile. These rows may be neighbors in one sequence, nodes of a draft tree, or rows of sequences with a common
+// prefix. A score is Σ q[d]·k[d] with d ascending, so a result does not depend on the other rows of its tile.
 
-// keyBlock is how many keys are transposed together.
+// keyBlock is the number of keys that are transposed together.
 const keyBlock = 16
 
-// tiling says how the rows of a run are divided for attention.
+// tiling describes how attention divides the rows of a run.
 type tiling struct {
-	rows  int // of a tile
-	parts int // of the heads that share keys: more than one if there are more threads than work
-	slots int // queries of a row: the heads of a part, up to a multiple of 4
-	reach int // the most slots that a row attends to
+	rows  int // rows in a tile
+	parts int // parts into which heads that share keys are split; more than 1 if there are more threads than work
+	slots int // queries per row: the heads of a part, rounded up to a multiple of 4
+	reach int // largest number of slots that any row attends to
 }
 
 func (r *run) tiling(a *npu.Attention) tiling {
-	const near = 1 << 16 // scores that fit in a near cache
+	const near = 1 << 16 // number of scores that fit in a near cache
 	t := tiling{parts: 1}
 	for row := range r.Rows {
 		t.reach = max(t.reach, r.reach(row))
@@ -36,12 +36,12 @@ func (r *run) tiling(a *npu.Attention) tiling {
 	return t
 }
 
-// room is the length of a query's scores, block by block for each run of slots of its path. The last block may write
-// beyond the end.
+// room returns the length of the buffer for one query's scores. It leaves space for the last block, which may write
+// past the end.
 func (t *tiling) room() int { return (t.reach + 2*keyBlock) &^ (keyBlock - 1) }
 
-// attention computes, for each row and head, Σ_j softmax_j(q·k_j·scale)·v_j over the slots j of the row's mask, in their
-// order, however spans divide them.
+// attention computes Σ_j softmax_j(q·k_j·scale)·v_j for each row and head. The sum is over the slots j of the row's mask,
+// in order. How the slots are divided into spans does not affect the result.
 func (r *run) attention(a *npu.Attention) {
 	r.tile = r.tiling(a)
 	tiles := (r.Rows + r.tile.rows - 1) / r.tile.rows
@@ -49,7 +49,7 @@ func (r *run) attention(a *npu.Attention) {
 	r.share(loopAttention, tiles*a.KVHeads*r.tile.parts, cost)
 }
 
-// attend computes units lo to hi−1. A unit is a tile of rows and a part of the heads that share a key-value head.
+// attend computes units lo to hi−1. A unit is one tile of rows and one part of the heads that share a key-value head.
 func (r *run) attend(lo, hi int) {
 	a, t := r.node.Attention, &r.tile
 	w := r.dev.attends.Get().(*attendance)
@@ -68,10 +68,10 @@ func (r *run) attend(lo, hi int) {
 		}
 	}
 	w.run, w.a = nil, nil
-	clear(w.steps[:cap(w.steps)]) // let go of the caches
+	clear(w.steps[:cap(w.steps)]) // drop references to the caches
 }
 
-// attendance is a thread's work on one unit, with its memory.
+// attendance is the state and scratch memory of a thread that works on one unit.
 type attendance struct {
 	*run
 	a           *npu.Attention
@@ -82,24 +82,24 @@ type attendance struct {
 	queries, sums []float32 // [rows × slots × HeadDim]
 	scores        []float32 // [rows × slots × room]
 	turned        []float32 // [HeadDim × keyBlock]
-	last          []uint16  // [keyBlock × HeadDim]: keys of a block that is not full
+	last          []uint16  // [keyBlock × HeadDim]: keys of a partial block
 	steps         []step    // the rows' paths, row by row
 	paths         []path    // [rows]
 }
 
-// step is a run of slots in a row's path: n slots from slot at of a span.
+// step is a run of n slots in a row's path, starting at slot at of a span.
 type step struct {
 	span  *npu.Span
 	at, n int
 }
 
-// path is how far a row has come.
+// path records a row's progress.
 type path struct {
-	next, end int // the steps that are left
-	done      int // how many scores it has
+	next, end int // the remaining steps
+	done      int // number of scores computed
 }
 
-// begin gathers queries and paths.
+// begin collects the queries and paths.
 func (w *attendance) begin() {
 	dim, width, slots := w.a.HeadDim, w.a.Heads*w.a.HeadDim, w.tile.slots
 	w.queries = grow(w.queries, w.rows*slots*dim)
@@ -121,11 +121,11 @@ func (w *attendance) begin() {
 	w.steps = steps
 }
 
-// score computes all scores. Rows whose next step begins at the same keys take it together.
+// score computes all scores. Rows whose next step starts at the same keys are processed together.
 func (w *attendance) score() {
 	for i := range w.paths {
 		for p := &w.paths[i]; p.next < p.end; {
-			// Take the longest: sequences may see different lengths of a shared span.
+			// Take the longest step: sequences may see different lengths of a shared span.
 			s := w.steps[p.next]
 			for j := i; j < w.rows; j++ {
 				if w.joins(j, s) {
@@ -150,7 +150,7 @@ func (w *attendance) score() {
 	}
 }
 
-// joins reports whether row i goes on at the beginning of s.
+// joins reports whether the next step of row i starts where s does.
 func (w *attendance) joins(i int, s step) bool {
 	p := &w.paths[i]
 	if p.next >= p.end {
@@ -160,8 +160,8 @@ func (w *attendance) joins(i int, s step) bool {
 	return o.at == s.at && &o.span.K[w.a.Layer][0] == &s.span.K[w.a.Layer][0]
 }
 
-// fetch prefetches the keys of the block after the next, and this block's values, which are mixed later. The processor does
-// not predict these reads with a stride.
+// fetch prefetches the keys two blocks ahead and the values of this block, which are needed later. The processor's own
+// prefetcher does not predict these strided reads.
 func (w *attendance) fetch(s step, at int) {
 	dim, stride := w.a.HeadDim, w.a.KVHeads*w.a.HeadDim
 	from := func(of [][]uint16, at int) *uint16 { return &of[w.a.Layer][(s.at+at)*stride+w.kv*dim] }
@@ -171,7 +171,7 @@ func (w *attendance) fetch(s step, at int) {
 	w.dev.k.fetch(from(s.span.V, at), stride, dim)
 }
 
-// turn transposes the keys from slot at of a span.
+// turn transposes a block of keys, starting at slot at of a span.
 func (w *attendance) turn(s *npu.Span, at int) {
 	dim, stride := w.a.HeadDim, w.a.KVHeads*w.a.HeadDim
 	keys := s.K[w.a.Layer][at*stride+w.kv*dim:]
@@ -180,14 +180,15 @@ func (w *attendance) turn(s *npu.Span, at int) {
 		return
 	}
 	clear(w.last)
-	for j := range s.Len - at { // later slots belong to others
+	for j := range s.Len - at { // later slots are not part of the span
 		copy(w.last[j*dim:][:dim], keys[j*stride:])
 	}
 	w.dev.k.turn(w.turned, w.last, dim, dim)
 }
 
-// scoreBlock scores the transposed keys, those from at of step s, for the rows from i that reach them. Neighbours go
-// together. What it writes beyond the end of a row's step is overwritten by the next step, or never read.
+// scoreBlock computes the scores of the transposed keys, which start at offset at of step s, for row i and every later row
+// that reaches them. Adjacent rows share one kernel call. Scores past the end of a row's step are overwritten by the next
+// step or never read.
 func (w *attendance) scoreBlock(i int, s step, at int) {
 	dim, slots, room := w.a.HeadDim, w.tile.slots, w.tile.room()
 	reaches := func(j int) bool { return w.joins(j, s) && w.steps[w.paths[j].next].n > at }
@@ -203,7 +204,7 @@ func (w *attendance) scoreBlock(i int, s step, at int) {
 	}
 }
 
-// finish turns scores into weights and mixes the values.
+// finish converts scores to weights and computes the weighted sums of the values.
 func (w *attendance) finish() {
 	k, dim, slots, room := w.dev.k, w.a.HeadDim, w.tile.slots, w.tile.room()
 	width, stride := w.a.Heads*dim, w.a.KVHeads*dim
@@ -253,7 +254,8 @@ func scoresPlain(dst []float32, stride int, turned, q []float32, dim, m int) {
 	}
 }
 
-// mix4By makes mix4 from mixF16: four times acc[i·dim + d] += p[i·stride + j]·v[j·stepV + d], j ascending.
+// mix4By returns a mix4 kernel that calls mix four times: acc[i·dim + d] += p[i·stride + j]·v[j·stepV + d] for i from 0
+// to 3, j ascending.
 func mix4By(mix func(acc, p []float32, v []uint16, stride int)) func(acc, p []float32, stride, n int, v []uint16, stepV int) {
 	return func(acc, p []float32, stride, n int, v []uint16, stepV int) {
 		dim := len(acc) / 4

@@ -1,8 +1,8 @@
 #include "textflag.h"
 
-// Attention's kernels: see attention.go for what they compute. Strides count bytes.
+// Attention kernels: attention.go says what they compute. Strides are in bytes.
 
-// Queries: R8 the first, AX the bytes of one, R13 of three, R9 the fifth.
+// Queries: R8 points to the first and R9 to the fifth. AX is the size of one in bytes, R13 of three.
 #define QUERIES \
 	MOVQ dst+0(FP), DI; \
 	MOVQ stride+8(FP), R10; \

@@ -1,7 +1,6 @@
 #include "textflag.h"
 
-// Attention's kernels: see attention.go for what they compute. Strides count bytes. Encodings as in
-// kernels_arm64.s.
+// Attention kernels: attention.go says what they compute. Strides are in bytes. Encodings as in kernels_arm64.s.
 
 #define FMUL4(d, n, m) WORD $(0x6E20DC00 | (m)<<16 | (n)<<5 | (d))
 #define FADD4(d, n, m) WORD $(0x4E20D400 | (m)<<16 | (n)<<5 | (d))

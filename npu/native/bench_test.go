@@ -10,8 +10,8 @@ import (
 	"tandem/npu/quant"
 )
 
-// Each kernel on each set of instructions that this machine has. Weights of 64 rows stay in the caches, so these figures
-// compare instructions, not memory. GMAC/s are billions of multiplications and additions a second.
+// Each kernel on each instruction set that this machine supports. The weights, 64 rows, stay in the caches, so the figures
+// compare instructions, not memory. GMAC/s is billions of multiply-adds per second.
 func BenchmarkProduct(b *testing.B) {
 	const rows, cols = 64, 1536
 	r := rand.New(rand.NewPCG(1, 1))
@@ -36,7 +36,7 @@ func BenchmarkProduct(b *testing.B) {
 	}
 }
 
-// product returns the multiplication of rows of weights by m inputs, which it has rounded.
+// product rounds m inputs and returns a function that multiplies rows of weights by them.
 func (k *kernels) product(typ npu.DType, out []float32, rows, cols int, x []float32, m int) func(w []byte) {
 	if quant.LayoutOf(typ) != nil {
 		in, s := make([]kInput, len(x)/256), new(kScratch)
@@ -73,7 +73,7 @@ func BenchmarkDots(b *testing.B) {
 	}
 }
 
-// Operations that read a vector once. G/s are billions of its elements a second.
+// Operations that read a vector once. G/s is billions of elements per second.
 func BenchmarkElementwise(b *testing.B) {
 	const n = 1536
 	r := rand.New(rand.NewPCG(1, 1))
@@ -109,8 +109,8 @@ func BenchmarkElementwise(b *testing.B) {
 	}
 }
 
-// The products of attention: four queries of the heads of one key with transposed keys, and their weights with the values of
-// 256 positions.
+// The products of attention: four queries that share a key-value head, times transposed keys, and their weights times the
+// values, for 256 positions.
 func BenchmarkAttention(b *testing.B) {
 	const queries, keys, dim = 4, 256, 64
 	r := rand.New(rand.NewPCG(1, 1))
@@ -144,8 +144,7 @@ func BenchmarkAttention(b *testing.B) {
 	}
 }
 
-// One input and weights larger than the caches, as in decoding: GB/s are billions of bytes of weights a
-// second.
+// One input and weights larger than the caches, as in decoding. GB/s is billions of bytes of weights per second.
 func BenchmarkStream(b *testing.B) {
 	const rows, cols, calls = 32, 1536, 2048
 	r := rand.New(rand.NewPCG(1, 1))

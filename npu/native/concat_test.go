@@ -8,7 +8,7 @@ import (
 	"tandem/npu"
 )
 
-// A product that is cut into pieces by rows and concatenated is the same bit for bit, also if the pieces' weights are
+// A product that is split by rows and concatenated is bit-identical to the whole, also if the weights of the pieces are
 // staged.
 func TestPiecesOfAProductSideBySide(t *testing.T) {
 	const rows, cols, n = 48, 64, 3
@@ -67,11 +67,11 @@ func TestPiecesOfAProductSideBySide(t *testing.T) {
 		}
 	}})
 	if err != nil || !slices.Equal(got, want) {
-		t.Errorf("the pieces give other numbers, or %v", err)
+		t.Errorf("the pieces give %v, want %v (error %v)", got, want, err)
 	}
 	broken := errors.New("broken")
 	if _, err := run(cut, stage{enter: func(int) error { return broken }}); !errors.Is(err, broken) {
-		t.Errorf("error %v", err)
+		t.Errorf("error %v, want %v", err, broken)
 	}
 }
 

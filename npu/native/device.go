@@ -1,10 +1,10 @@
-// Package native is the device that is always available: plain Go with assembly kernels for AVX2, AVX-VNNI, AVX-512 with
-// VNNI, and arm64's dot product. It uses no cgo.
+// Package native implements the device that is always available. It is written in Go, with assembly kernels for AVX2,
+// AVX-VNNI, AVX-512 with VNNI, and the arm64 dot product and i8mm instructions. It does not use cgo.
 //
-// Its results are the same bits whatever the batch, the chunk size, the number of threads and the processor. Every output
-// element is summed in one fixed order, which the plain Go kernels in dot.go define. Products and sums are rounded
-// separately, without fused multiply-add. exp, sine and cosine are its own. So a draft that is decoded again after a
-// rollback gives the same distribution in any batch, and a device on arm64 agrees with a cloud on amd64.
+// Results are bit-identical for any batch, chunk size, number of threads and processor. Every output element is summed in
+// one fixed order, which the plain Go kernels in dot.go define. Products and sums are rounded separately, without fused
+// multiply-add, and the package has its own exp, sine and cosine. So a draft that is decoded again after a rollback has the
+// same distribution in any batch, and a device on arm64 agrees with a cloud on amd64.
 package native
 
 import (
@@ -23,7 +23,7 @@ type Device struct {
 	k      *kernels
 	pool   *pool
 	runs   sync.Pool // of *run
-	rows   sync.Pool // of *[]float32: a thread's scratch
+	rows   sync.Pool // of *[]float32, per-thread scratch memory
 	panels sync.Pool // of *kScratch, likewise
 	near   sync.Pool // of *scratch, likewise
 	wide   sync.Pool // of *panel, likewise
@@ -31,11 +31,12 @@ type Device struct {
 	attends sync.Pool // of *attendance, likewise
 
 	mu     sync.Mutex
-	ropes  map[*npu.Rope]*ropeTable // layers share one
+	ropes  map[*npu.Rope]*ropeTable // shared between layers
 	packed map[tensorKey]weak.Pointer[packed]
 }
 
-// New returns a device that computes with the given number of threads, including the caller's; 0 is one for each core.
+// New returns a device that uses the given number of threads, including the caller's. If threads is 0 or less, it uses
+// one thread per core.
 func New(threads int) *Device { return newDevice(threads, bestKernels()) }
 
 func newDevice(threads int, k *kernels) *Device {
@@ -67,7 +68,7 @@ func (d *Device) Name() string {
 // Traits implements npu.Device.
 func (d *Device) Traits() npu.Traits { return npu.Traits{Processor: true, Packer: d} }
 
-// Close implements npu.Device. It ends the threads.
+// Close implements npu.Device. It stops the threads.
 func (d *Device) Close() error {
 	d.pool.close()
 	return nil
@@ -84,8 +85,9 @@ func (d *Device) rope(r *npu.Rope) *ropeTable {
 	return t
 }
 
-// program is a graph with a place in a run's arena for every value. Values whose lives do not overlap share places. Places
-// are counted in numbers for each row: value v of n rows begins at n·offset[v] of n·room.
+// program is a graph with an offset in a run's arena for every value. Values whose lifetimes do not overlap may share
+// memory. Offsets and room count float32 values per row: in a run of n rows, value v starts at n·offset[v] in an arena
+// of n·room.
 type program struct {
 	dev    *Device
 	graph  *npu.Graph
@@ -93,8 +95,8 @@ type program struct {
 	room   int
 	ropes  []*ropeTable
 	packed []*packed // the weights of products that Compile packs
-	with   [][]int   // products of one input, which are computed together with the first of them
-	staged bool      // some weights are
+	with   [][]int   // for each node, the nodes that are computed with it (see together)
+	staged bool      // whether any weights are staged
 }
 
 // Compile implements npu.Device. It checks the graph and lays out its values.
@@ -103,7 +105,7 @@ func (d *Device) Compile(g *npu.Graph) (npu.Program, error) {
 		return nil, err
 	}
 	if bigEndian {
-		return nil, errors.New("the native device reads weights in place: it needs a little-endian processor")
+		return nil, errors.New("native device requires a little-endian processor: it reads weights in place")
 	}
 	p := &program{dev: d, graph: g, ropes: make([]*ropeTable, len(g.Nodes)),
 		packed: make([]*packed, len(g.Nodes))}
@@ -116,9 +118,9 @@ func (d *Device) Compile(g *npu.Graph) (npu.Program, error) {
 			n.Op == npu.OpLayerNorm && (n.Weight.Type != npu.F32 || n.Bias.Type != npu.F32):
 			return nil, fmt.Errorf("graph %s: %%%d %v: norms and biases must be F32", g.Name, i, n.Op)
 		case n.Op > npu.OpConcat && n.Op != npu.OpScale && n.Op != npu.OpFactor, n.Op == npu.OpAttention && (n.Attention.Of != 0 || n.Attention.Columns):
-			return nil, fmt.Errorf("graph %s: %%%d %v: not an operation of this device; npu/reference has it", g.Name, i, n.Op)
+			return nil, fmt.Errorf("graph %s: %%%d %v: operation not supported by the native device; use npu/reference", g.Name, i, n.Op)
 		case n.Op == npu.OpAttention && n.Attention.HeadDim > maxHeadDim:
-			return nil, fmt.Errorf("graph %s: %%%d %v: heads of %d elements, at most %d are supported", g.Name, i, n.Op, n.Attention.HeadDim, maxHeadDim)
+			return nil, fmt.Errorf("graph %s: %%%d %v: head dimension is %d, at most %d is supported", g.Name, i, n.Op, n.Attention.HeadDim, maxHeadDim)
 		}
 	}
 	for i, n := range g.Nodes {
@@ -131,14 +133,14 @@ func (d *Device) Compile(g *npu.Graph) (npu.Program, error) {
 	return p, nil
 }
 
-// layOut gives the values of a graph places in one arena, in numbers for each row. The result needs none: it goes to the
-// caller's memory.
+// layOut assigns each value of a graph an offset in one arena, in float32 values per row. The graph's result takes no
+// space because it is written to the caller's memory.
 func layOut(g *npu.Graph, with [][]int) (offset []int, room int) {
 	lives := memory.Lifetimes(g)
 	for i := range lives {
 		lives[i].Bytes = 4 * int64(g.Nodes[i].Width)
 		for _, v := range with[i] {
-			lives[v].First = i // products may be computed before their own turn
+			lives[v].First = i // v may be computed before its own turn
 		}
 	}
 	lives[len(lives)-1].Bytes = 0
@@ -170,19 +172,19 @@ func together(g *npu.Graph, staged bool) [][]int {
 	return with
 }
 
-// run is one run of a program, with its memory. It is recycled: once its memory has grown to the needs of the largest
-// program, a run allocates nothing.
+// run is the state and memory of one run of a program. Runs are recycled: once the memory has grown to fit the largest
+// program, a run does not allocate.
 type run struct {
 	*program
 	npu.Args
 	arena []float32 // [rows × room]
 	acts  activations
 
-	// The loop that the threads share now: see share.
+	// The loop that the threads currently share: see share.
 	loop      loop
 	node      *npu.Node
 	out, x, y []float32        // the node's result and its arguments
-	turns     []float32        // of all positions, if the node is OpRope
+	turns     []float32        // cosines and sines of all positions, if the node is OpRope
 	products  []product        // if the node is OpMatMul
 	tile      tiling           // if the node is OpAttention
 	part      func(lo, hi int) // compute, bound once
@@ -212,7 +214,7 @@ func (p *program) Run(a npu.Args) error {
 	return err
 }
 
-// steps computes the nodes in order, each when its weights are in place.
+// steps computes the nodes in order, each as soon as its weights are in place.
 func (r *run) steps() error {
 	for i := range r.graph.Nodes {
 		if r.Stage != nil {
@@ -231,20 +233,20 @@ func (r *run) steps() error {
 func (p *program) check(a *npu.Args) error {
 	g := p.graph
 	if p.staged && a.Stage == nil {
-		return fmt.Errorf("program %s: its weights are staged, and nobody brings them", g.Name)
+		return fmt.Errorf("program %s: weights are staged, but Args.Stage is nil", g.Name)
 	}
 	if a.Rows <= 0 || a.Rows > g.Chunk {
-		return fmt.Errorf("program %s takes 1 to %d rows, not %d", g.Name, g.Chunk, a.Rows)
+		return fmt.Errorf("program %s: takes 1 to %d rows, not %d", g.Name, g.Chunk, a.Rows)
 	}
 	if len(a.Out) < a.Rows*g.Result().Width {
-		return fmt.Errorf("program %s: no room for %d rows of %d", g.Name, a.Rows, g.Result().Width)
+		return fmt.Errorf("program %s: output too short for %d rows of %d values", g.Name, a.Rows, g.Result().Width)
 	}
 	for i := range g.Nodes {
 		n := &g.Nodes[i]
 		switch n.Op {
 		case npu.OpInput:
 			if len(a.X) < a.Rows*n.Width {
-				return fmt.Errorf("program %s: input of %d numbers, not %d rows of %d", g.Name, len(a.X), a.Rows, n.Width)
+				return fmt.Errorf("program %s: input has %d values, not %d rows of %d", g.Name, len(a.X), a.Rows, n.Width)
 			}
 		case npu.OpEmbed:
 			if len(a.Tokens) < a.Rows {
@@ -252,7 +254,7 @@ func (p *program) check(a *npu.Args) error {
 			}
 			for _, t := range a.Tokens[:a.Rows] {
 				if t < 0 || int(t) >= n.Weight.Rows {
-					return fmt.Errorf("program %s: token %d is outside 0 to %d", g.Name, t, n.Weight.Rows-1)
+					return fmt.Errorf("program %s: token %d is out of range 0 to %d", g.Name, t, n.Weight.Rows-1)
 				}
 			}
 		case npu.OpRope, npu.OpPosition:
@@ -261,7 +263,7 @@ func (p *program) check(a *npu.Args) error {
 			}
 			for _, pos := range a.Positions[:a.Rows] {
 				if pos < 0 || n.Op == npu.OpPosition && int(pos) >= n.Weight.Rows {
-					return fmt.Errorf("program %s: position %d has no place", g.Name, pos)
+					return fmt.Errorf("program %s: position %d is out of range", g.Name, pos)
 				}
 			}
 		case npu.OpAttention:
@@ -294,19 +296,19 @@ func checkKV(a *npu.Args, at *npu.Attention) error {
 		}
 		s, _ := a.KV[i].At(int(m.Slot))
 		if s == nil || at.Layer >= len(s.K) {
-			return fmt.Errorf("row %d: its cache has no place for position %d in layer %d", i, m.Slot, at.Layer)
+			return fmt.Errorf("row %d: cache has no slot %d in layer %d", i, m.Slot, at.Layer)
 		}
 	}
 	return nil
 }
 
-// value returns the rows of a value.
+// value returns the arena memory of a value.
 func (r *run) value(v npu.Value) []float32 {
 	n := r.Rows * r.graph.Nodes[v].Width
 	return r.arena[r.Rows*r.offset[v]:][:n:n]
 }
 
-// result returns where a node writes: the last node to the caller's memory.
+// result returns the memory that a node writes to. The last node writes to the caller's memory.
 func (r *run) result(i int) []float32 {
 	if i == len(r.graph.Nodes)-1 {
 		return r.Out[:r.Rows*r.graph.Nodes[i].Width]
@@ -314,7 +316,7 @@ func (r *run) result(i int) []float32 {
 	return r.value(npu.Value(i))
 }
 
-// loop names a loop over rows, or other units, that threads share.
+// loop identifies a loop over rows or other units that the threads share.
 type loop uint8
 
 const (
@@ -330,7 +332,7 @@ const (
 	loopElements
 )
 
-// share runs a loop, compute, over n units on several threads. cost is that of a unit, in multiplications.
+// share runs compute for loop l over n units on several threads. cost is the cost of a unit in multiplications.
 func (r *run) share(l loop, n, cost int) {
 	r.loop = l
 	r.dev.pool.each(n, cost, r.part)
@@ -362,7 +364,7 @@ func (r *run) compute(lo, hi int) {
 	}
 }
 
-// arg returns the rows of the node's argument j.
+// arg returns the value of the node's argument j.
 func (r *run) arg(j int) []float32 { return r.value(r.node.Args[j]) }
 
 func (r *run) step(i int) {

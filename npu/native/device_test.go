@@ -36,8 +36,8 @@ func TestPoolCoversEveryIndexOnce(t *testing.T) {
 	wg.Wait()
 }
 
-// Idle helpers sleep, and end when the device is closed: a synctest bubble waits until every goroutine is
-// blocked, and fails if one is left when the test returns.
+// Idle helpers sleep, and they exit when the device is closed. A synctest bubble waits until every goroutine is blocked and
+// fails if one is left when the test returns.
 func TestPoolParksAndEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := New(4)
@@ -65,13 +65,13 @@ func TestCompileAndRunRefuse(t *testing.T) {
 	g := npu.NewGraph("g", 2)
 	g.Add(g.Input(4), 7)
 	if _, err := d.Compile(g); err == nil {
-		t.Error("a graph that does not fit was compiled")
+		t.Error("Compile accepted a graph with mismatched shapes")
 	}
 	g = npu.NewGraph("g", 2)
 	half := &npu.Tensor{Name: "n", Type: npu.F16, Rows: 1, Cols: 4, Data: make([]byte, 8)}
 	g.RMSNorm(g.Input(4), half, 1e-5)
 	if _, err := d.Compile(g); err == nil || !strings.Contains(err.Error(), "must be F32") {
-		t.Errorf("an F16 norm: %v", err)
+		t.Errorf("Compile with an F16 norm: %v", err)
 	}
 
 	g = npu.NewGraph("layer", 2)
@@ -96,14 +96,14 @@ func TestCompileAndRunRefuse(t *testing.T) {
 		want string
 	}{
 		{layer, npu.Args{Rows: 3, X: buf, Out: buf}, "takes 1 to 2 rows, not 3"},
-		{layer, npu.Args{Rows: 2, X: buf, Out: buf[:7]}, "no room"},
-		{layer, npu.Args{Rows: 2, X: buf[:7], Out: buf}, "input of 7 numbers"},
+		{layer, npu.Args{Rows: 2, X: buf, Out: buf[:7]}, "output too short"},
+		{layer, npu.Args{Rows: 2, X: buf[:7], Out: buf}, "input has 7 values"},
 		{layer, npu.Args{Rows: 1, X: buf, Out: buf}, "0 positions"},
 		{layer, npu.Args{Rows: 1, X: buf, Out: buf, Positions: []int32{0}}, "0 caches"},
-		{layer, npu.Args{Rows: 1, X: buf, Out: buf, Positions: []int32{3}, KV: []*npu.KV{kv}}, "no place for position 3"},
+		{layer, npu.Args{Rows: 1, X: buf, Out: buf, Positions: []int32{3}, KV: []*npu.KV{kv}}, "cache has no slot 3"},
 		{layer, npu.Args{Rows: 1, X: buf, Out: buf, Positions: []int32{1}, KV: []*npu.KV{kv}}, "in layer 1"},
 		{embed, npu.Args{Rows: 2, Out: buf, Tokens: []int32{1}}, "1 tokens for 2 rows"},
-		{embed, npu.Args{Rows: 2, Out: buf, Tokens: []int32{1, 3}}, "token 3 is outside 0 to 2"},
+		{embed, npu.Args{Rows: 2, Out: buf, Tokens: []int32{1, 3}}, "token 3 is out of range 0 to 2"},
 	} {
 		if err := c.p.Run(c.a); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want %q", err, c.want)
@@ -111,8 +111,8 @@ func TestCompileAndRunRefuse(t *testing.T) {
 	}
 }
 
-// Element-by-element operations give the same bits for any number of rows and threads as for each row alone. There are enough
-// rows to share.
+// Elementwise operations give the same bits for any number of rows and threads as for each row alone. There are enough rows
+// for the threads to share.
 func TestElementsDependOnTheirRowAlone(t *testing.T) {
 	const rows, width = 60, 1152
 	r := rand.New(rand.NewPCG(9, 10))

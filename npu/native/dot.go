@@ -8,8 +8,8 @@ import (
 	"tandem/npu/quant"
 )
 
-// kernels are the inner loops. One set is plain Go and defines every result bit for bit. The others are faster, for
-// processors with the instructions. Kernels do not check lengths.
+// kernels is a set of inner loops. One set is plain Go and defines every result bit for bit. The others are faster and need
+// certain processor instructions. Kernels do not check lengths.
 type kernels struct {
 	name string
 
@@ -17,24 +17,24 @@ type kernels struct {
 	widen func(t npu.DType, dst []float32, src []byte)
 	// quantize rounds x to blocks of 32 int8.
 	quantize func(dst []input, x []float32)
-	// mulQ80 and mulQ40 multiply groups of weights (see pack.go) by m rows of inputs, of equally many blocks:
+	// mulQ80 and mulQ40 multiply groups of weights (see pack.go) by m rows of inputs with the same number of blocks:
 	// dst[i·stride + r] = w[r]·x[i].
 	mulQ80, mulQ40 mulPacked
-	// quantizeK, unpackK and mulK multiply K-quants: see kquants.go. dst[i·stride + r] = w[r]·x[i], and the
-	// rows of w and of the m inputs x are equally long.
+	// quantizeK, unpackK and mulK multiply K-quants (see kquants.go): dst[i·stride + r] = w[r]·x[i]. The rows of w and
+	// the m inputs x have the same length.
 	quantizeK func(dst []kInput, x []float32)
 	unpackK   func(t npu.DType, dst []kBlock, src []byte)
 	mulK      func(dst []float32, stride int, w []kBlock, rows int, x []kInput, m int)
-	// dotsK, unless nil, computes dst[r] = w[r]·x for weights as files store them. panels, if any, replace unpackK and
-	// mulK. Sums are those of mulKPlain.
+	// dotsK, if not nil, computes dst[r] = w[r]·x for weights in their file format. panels, if not nil, replaces unpackK
+	// and mulK. Both give the same sums as mulKPlain.
 	dotsK  func(t npu.DType, dst []float32, w []byte, x []kInput)
 	panels *kPanels
-	// dotsF32, dotsF16 and dotsBF16 are dst[j] = x·w[j], where the vectors w[j], of x's length and stride
-	// bytes apart, hold the type's numbers.
+	// dotsF32, dotsF16 and dotsBF16 compute dst[j] = x·w[j]. The vectors w[j] hold values of the named type, are as long
+	// as x and lie stride bytes apart.
 	dotsF32, dotsF16, dotsBF16 dots
-	// These compute several inputs by float weights (wide.go), 32 columns a step. pair widens two rows to [steps × 2 ×
-	// 32], tile continues the sums of such a pair and four inputs [steps × 4 × 32], and sumTile adds their lanes. The
-	// results are the bits of dotsF32.
+	// pair, tile and sumTile multiply several inputs by float weights (see wide.go), 32 columns per step. pair widens two
+	// rows to [steps × 2 × 32]. tile adds the products of such a pair and four inputs [steps × 4 × 32] to acc. sumTile
+	// adds the lanes of acc. The results have the same bits as those of dotsF32.
 	pair    func(t npu.DType, dst []float32, a, b []byte)
 	tile    func(acc *tileSums, x, w *float32, steps int)
 	sumTile func(dst *[8]float32, acc *tileSums)
@@ -44,19 +44,19 @@ type kernels struct {
 	turn   func(dst []float32, k []uint16, stride, dim int)
 	scores func(dst []float32, stride int, turned, q []float32, dim, m int)
 	mix4   func(acc, p []float32, stride, n int, v []uint16, stepV int)
-	// fetch prefetches n elements each of keyBlock keys or values, which are stride apart and may lie beyond those in
-	// use.
+	// fetch prefetches n elements of each of keyBlock keys or values, which are stride apart. They may extend past those
+	// in use.
 	fetch func(p *uint16, stride, n int)
 	// narrow rounds to F16.
 	narrow func(dst []uint16, src []float32)
-	// softmax turns scores s into e^(scale·s − max) / Σ.
+	// softmax replaces the scores in s by e^(scale·s − max) / Σ.
 	softmax func(s []float32, scale float32)
-	// swiGLU is out = silu(gate)·up.
+	// swiGLU computes out = silu(gate)·up.
 	swiGLU func(out, gate, up []float32)
-	// scale is out = x·by·w, add is out = x + y.
+	// scale computes out = x·by·w. add computes out = x + y.
 	scale func(out, x, w []float32, by float32)
 	add   func(out, x, y []float32)
-	// rotate turns the pairs (a[i], b[i]) by the angles of those cosines and sines.
+	// rotate rotates the pairs (a[i], b[i]) by the angles with the given cosines and sines.
 	rotate func(a, b, cos, sin []float32)
 }
 
@@ -102,15 +102,15 @@ var plainKernels = kernels{
 // lanes is the accumulator of a vector sum: element i goes to lane i mod 8.
 type lanes [8]float32
 
-// sum adds the lanes in the order that halving a vector gives.
+// sum adds the lanes in the order of repeatedly halving a vector.
 func (l *lanes) sum() float32 {
 	a, b, c, d := l[0]+l[4], l[1]+l[5], l[2]+l[6], l[3]+l[7]
 	return (a + c) + (b + d)
 }
 
-// dot defines the order of float sums. Blocks of 32 elements go to four accumulators of eight lanes, then blocks of 8 to
-// the first. The accumulators are added as (0+1)+(2+3). The remaining elements follow one by one. at(i) is element i of
-// the other vector.
+// dot defines the order of float sums. Blocks of 32 elements are added to four accumulators of eight lanes, then blocks of 8
+// to the first accumulator. The accumulators are added as (0+1)+(2+3), and then the remaining elements one by one. at(i)
+// is element i of the other vector.
 func dot(x []float32, at func(i int) float32) float32 {
 	var acc [4]lanes
 	i := 0
@@ -143,7 +143,7 @@ func dotsF32Plain(dst, x []float32, w unsafe.Pointer, stride int) {
 	}
 }
 
-// tileSums are the accumulators of dot, of four inputs times two rows of weights.
+// tileSums holds the accumulators of dot for four inputs and two rows of weights.
 type tileSums [8][4]lanes
 
 func tilePlain(acc *tileSums, x, w *float32, steps int) {
@@ -158,7 +158,7 @@ func tilePlain(acc *tileSums, x, w *float32, steps int) {
 	}
 }
 
-// pairBy makes pair of widen.
+// pairBy returns a pair kernel that uses widen.
 func pairBy(widen func(t npu.DType, dst []float32, src []byte)) func(t npu.DType, dst []float32, a, b []byte) {
 	return func(t npu.DType, dst []float32, a, b []byte) {
 		for size := t.RowBytes(32); len(dst) > 0; dst, a, b = dst[64:], a[size:], b[size:] {
@@ -193,7 +193,7 @@ func dotsBF16Plain(dst, x []float32, w unsafe.Pointer, stride int) {
 	}
 }
 
-// widen reads values of any type. Graph.Check rules errors out.
+// widen converts values of any type. Errors are impossible after Graph.Check.
 func widen(t npu.DType, dst []float32, src []byte) {
 	if err := quant.Dequantize(t, dst, src); err != nil {
 		panic(err)
@@ -209,7 +209,7 @@ func mixF16Plain(acc, p []float32, v []uint16, stride int) {
 	}
 }
 
-// softmaxPlain sums as dotF32 does with one accumulator: element i goes to lane i mod 8, the rest follows.
+// softmaxPlain sums like dot with one accumulator: element i goes to lane i mod 8, and the remaining elements follow.
 func softmaxPlain(s []float32, scale float32) {
 	top := s[0]
 	for i, v := range s {
@@ -263,18 +263,18 @@ func swiGLUPlain(out, gate, up []float32) {
 	}
 }
 
-// input is a block of 32 inputs: value = d·q, with d rounded to F16 as Q8_0 has it. Products of unsigned
-// weights start from low or high instead of 0.
+// input is a block of 32 inputs: value = d·q, with d rounded to F16 as in Q8_0. Sums of products with unsigned weights
+// start from low or high instead of 0.
 type input struct {
 	q    [32]int8
 	d    float32
-	low  int32 // −8·Σq: what an offset of 8 of the weights adds
-	high int32 // −128·Σq
-	_    int32 // to whole sixteens of bytes
+	low  int32 // −8·Σq, which cancels an offset of 8 in the weights
+	high int32 // −128·Σq, likewise for an offset of 128
+	_    int32 // padding to a multiple of 16 bytes
 }
 
-// quantizePlain rounds each block of 32 to int8 of the scale max|x|/127, halves to even. The products use
-// the scale as an F16 would hold it, as ggml does.
+// quantizePlain rounds each block of 32 to int8 with the scale max|x|/127, halves to even. As in ggml, products use the
+// scale rounded to F16.
 func quantizePlain(dst []input, x []float32) {
 	const magic = 3 << 22 // adding and subtracting it rounds to an integer, halves to even
 	for b := range dst {
@@ -284,7 +284,7 @@ func quantizePlain(dst []input, x []float32) {
 			top = max(top, v, -v)
 		}
 		inv := float32(0)
-		if top > 1e-30 { // a smaller one has the scale 0, and its inverse might overflow
+		if top > 1e-30 { // the scale of a smaller value is 0 and its inverse might overflow
 			inv = 127 / top
 		}
 		in.d = quant.F16ToF32(quant.F32ToF16(top / 127))
@@ -309,8 +309,9 @@ func mulQ40Plain(dst []float32, stride int, w []byte, groups, blocks int, x []in
 	})
 }
 
-// mulGroups defines the sums of block formats. The 32 products of a block are added exactly, as integers. Their sum, as a
-// float and times both scales, is added to those of the blocks before. at(words, r, i) is integer i of row r.
+// mulGroups defines the sums of block formats. The 32 products of a block are added exactly, as integers. Their sum is
+// converted to float32, multiplied by both scales and added to the sum of the previous blocks. at(words, r, i) is integer
+// i of row r.
 func mulGroups(dst []float32, stride int, w []byte, groups, blocks int, x []input, m int, t npu.DType, at func(words []byte, r, i int) int32) {
 	size, words := groupBytes(t, blocks), groupWords(t)
 	var block [groupRows][32]int32

@@ -1,7 +1,7 @@
 #include "textflag.h"
 
-// Softmax and SwiGLU for arm64: see dot.go, and math.go for exp. Eight lanes are two vectors, worked on side
-// by side. Encodings as in kernels_arm64.s; those that end in 2 do vectors d and d+1.
+// Softmax and SwiGLU for arm64: see dot.go, and math.go for exp. Eight lanes are two vectors that are processed in parallel.
+// Encodings as in kernels_arm64.s. Those whose names end in 2 compute vectors d and d+1.
 
 #define FMUL4(d, n, m) WORD $(0x6E20DC00 | (m)<<16 | (n)<<5 | (d))
 #define FDIV4(d, n, m) WORD $(0x6E20FC00 | (m)<<16 | (n)<<5 | (d))
@@ -22,7 +22,7 @@
 #define HALVE(d, n) WORD $(0x4F3F0400 | (n)<<5 | (d))
 // FCMGT sets lanes to ones where n is greater than m.
 #define FCMGT(d, n, m) WORD $(0x6EA0E400 | (m)<<16 | (n)<<5 | (d))
-// BIC takes the bits of m from n.
+// BIC clears the bits of m in n.
 #define BIC(d, n, m) WORD $(0x4E601C00 | (m)<<16 | (n)<<5 | (d))
 
 DATA constants<>+0(SB)/4, $0x3fb8aa3b // log2 e
@@ -129,7 +129,7 @@ loop:
 	RET
 
 // func scaleMax(s *float32, n int, scale float32, top *[8]float32)
-// s[i] *= scale, and top[i mod 8] takes their largest.
+// Multiplies s[i] by scale and sets top[i mod 8] to the maximum of that lane.
 TEXT ·scaleMax(SB), NOSPLIT, $0-32
 	MOVD s+0(FP), R0
 	MOVD n+8(FP), R1
@@ -150,7 +150,7 @@ loop:
 	RET
 
 // func expSum(s *float32, n int, top float32, sum *[8]float32)
-// s[i] = e^(s[i]−top), and sum[i mod 8] takes their sums.
+// Sets s[i] to e^(s[i]−top) and sum[i mod 8] to the sum over that lane.
 TEXT ·expSum(SB), NOSPLIT, $0-32
 	MOVD s+0(FP), R0
 	MOVD n+8(FP), R1

@@ -11,8 +11,8 @@ import (
 	"tandem/npu/reference"
 )
 
-// A product with an adapter as an input (Samsung Eq. 1–4) agrees with the reference, also with another adapter in the next
-// run, and gives the same bits for any number of rows and threads.
+// A product with an adapter as an input (Samsung, Eq. 1–4) agrees with the reference, also when the next run uses another
+// adapter. It gives the same bits for any number of rows and threads.
 func TestAdaptersAsInputs(t *testing.T) {
 	const in, out, rank, rows = 40, 24, 3, 5
 	r := rand.New(rand.NewPCG(3, 4))
@@ -45,7 +45,7 @@ func TestAdaptersAsInputs(t *testing.T) {
 		got, want := run(two, rows, f), run(reference.New(), rows, f)
 		for i := range want {
 			if d := got[i] - want[i]; !(d*d < 1e-6) {
-				t.Fatalf("output %d is %g, not %g", i, got[i], want[i])
+				t.Fatalf("output %d is %g, want %g", i, got[i], want[i])
 			}
 		}
 		if slices.Equal(got, before) {
@@ -61,6 +61,6 @@ func TestAdaptersAsInputs(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := p.Run(npu.Args{Rows: 1, X: x, Out: make([]float32, out)}); err == nil || !strings.Contains(err.Error(), "lora_a") {
-		t.Errorf("without its factors: error %v", err)
+		t.Errorf("Run without factors: error %v", err)
 	}
 }

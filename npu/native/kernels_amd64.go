@@ -225,7 +225,7 @@ func widenAVX2(t npu.DType, dst []float32, src []byte) {
 	}
 }
 
-// avxVNNIKernels are AVX2's but for products with weights in blocks of 32.
+// avxVNNIKernels are the AVX2 kernels except for products with weights in blocks of 32.
 var avxVNNIKernels = func() kernels {
 	k := avx2Kernels
 	k.name = "AVX-VNNI"
@@ -233,7 +233,7 @@ var avxVNNIKernels = func() kernels {
 	return k
 }()
 
-// vnniKernels are AVX2's but for the products and attention.
+// vnniKernels are the AVX2 kernels except for products and attention.
 var vnniKernels = func() kernels {
 	k := avx2Kernels
 	k.name = "AVX-512 VNNI"
@@ -244,7 +244,7 @@ var vnniKernels = func() kernels {
 	return k
 }()
 
-// available lists what this processor can run, the best last.
+// available returns the kernels that this processor supports, the fastest last.
 func available() []*kernels {
 	k, x := []*kernels{&plainKernels}, &cpu.X86
 	if x.HasAVX2 && x.HasF16C {

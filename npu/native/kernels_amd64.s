@@ -1,9 +1,9 @@
 #include "textflag.h"
 
-// The AVX2 kernels. Each gives the bits of its plain Go twin in dot.go: the same lanes, the same order,
-// products and sums rounded one by one. Go's assembler puts the destination last.
+// AVX2 kernels. Each gives the same bits as its plain Go counterpart in dot.go: it uses the same lanes and the same order,
+// and rounds products and sums separately. In Go's assembler the destination comes last.
 
-// Constants, eight times each.
+// Constants, each repeated eight times.
 #define LOG2E constants<>+0(SB)
 #define MAGIC constants<>+32(SB)
 #define LN2HI constants<>+64(SB)
@@ -204,7 +204,7 @@ DATA constants<>+696(SB)/4, $0x0da24260
 DATA constants<>+700(SB)/4, $0x0da24260
 GLOBL constants<>(SB), RODATA|NOPTR, $704
 
-// SUM adds the eight lanes of y (x is its low half) and leaves the result in x's first.
+// SUM adds the eight lanes of y, whose low half is x, and leaves the result in the first lane of x.
 #define SUM(y, x, t) \
 	VEXTRACTF128 $1, y, t; \
 	VADDPS t, x, x; \
@@ -283,7 +283,7 @@ store:
 	VZEROUPPER
 	RET
 
-// Weights of 16 bits are fetched ahead: one thread reads 33 GB/s so, 29 without.
+// 16-bit weights are prefetched: one thread reads 33 GB/s with prefetching and 29 GB/s without.
 // func dotsF16AVX2(dst *float32, n int, x *float32, cols int, w unsafe.Pointer, stride int)
 TEXT ·dotsF16AVX2(SB), NOSPLIT, $0-48
 	MOVQ dst+0(FP), DI
@@ -542,7 +542,7 @@ done:
 	VBLENDVPS Y2, Y3, Y1, Y1
 
 // func expSum(s *float32, n int, top float32, sum *[8]float32)
-// s[i] = e^(s[i]−top), and sum[i mod 8] takes their sums; n is a multiple of 8 and not 0.
+// Sets s[i] to e^(s[i]−top) and sum[i mod 8] to the sum over that lane. n is a nonzero multiple of 8.
 TEXT ·expSum(SB), NOSPLIT, $0-32
 	MOVQ s+0(FP), DI
 	MOVQ n+8(FP), CX
@@ -563,7 +563,7 @@ loop:
 	RET
 
 // func scaleMax(s *float32, n int, scale float32, top *[8]float32)
-// s[i] *= scale, and top[i mod 8] takes their largest; n is a multiple of 8 and not 0.
+// Multiplies s[i] by scale and sets top[i mod 8] to the maximum of that lane. n is a nonzero multiple of 8.
 TEXT ·scaleMax(SB), NOSPLIT, $0-32
 	MOVQ s+0(FP), DI
 	MOVQ n+8(FP), CX
@@ -633,7 +633,7 @@ block:
 	VMAXPS X5, X4, X4
 	VMOVSHDUP X4, X5
 	VMAXSS X5, X4, X4
-	VDIVSS X14, X4, X5   // max/127, as an F16 holds it
+	VDIVSS X14, X4, X5   // max/127, rounded to F16
 	VCVTPS2PH $0, X5, X5
 	VCVTPH2PS X5, X5
 	VMOVSS X5, 32(DI)

@@ -158,7 +158,7 @@ func mixF16(acc, p []float32, v []uint16, stride int) {
 	}
 }
 
-// i8mmKernels are NEON's but for the products of several inputs with Q4_0 and Q8_0.
+// i8mmKernels are the NEON kernels except for products of several inputs with Q4_0 and Q8_0 weights.
 var i8mmKernels = func() kernels {
 	k := neonKernels
 	k.name = "NEON i8mm"
@@ -166,7 +166,7 @@ var i8mmKernels = func() kernels {
 	return k
 }()
 
-// available lists what this processor can run, the best last.
+// available returns the kernels that this processor supports, the fastest last.
 func available() []*kernels {
 	k := []*kernels{&plainKernels}
 	if cpu.ARM64.HasASIMDDP {

@@ -1,9 +1,9 @@
 #include "textflag.h"
 
-// The arm64 kernels, for processors with the dot product instructions (ARMv8.2 SDOT: phones since 2018).
-// Each gives the bits of its plain Go twin in dot.go: eight lanes are two vectors of four, products and
-// sums round one by one. Go's assembler lacks most of the vector instructions for floats; they are
-// spelt here as their encodings, operands as register numbers, the destination first.
+// arm64 kernels, for processors with the dot product instructions (ARMv8.2 SDOT, in phones since 2018). Each gives the same
+// bits as its plain Go counterpart in dot.go: eight lanes are two vectors of four, and products and sums are rounded
+// separately. Go's assembler lacks most vector instructions for floats. They are written here as encodings, with operands
+// as register numbers and the destination first.
 
 #define SDOT(d, n, m) WORD $(0x4E809400 | (m)<<16 | (n)<<5 | (d))
 #define SCVTF4(d, n) WORD $(0x4E21D800 | (n)<<5 | (d))

@@ -14,8 +14,8 @@ import (
 	"tandem/npu/quant"
 )
 
-// The machine's kernels give the same bits as the plain Go ones, which define the results, for lengths with every tail, and
-// for values of many magnitudes, zeros, subnormals and negative zeros.
+// Every kernel that this machine supports gives the same bits as the plain Go kernels, which define the results. The test
+// covers all tail lengths and values of many magnitudes, zeros, negative zeros and subnormals.
 func TestKernelsEqualPlainGo(t *testing.T) {
 	for _, k := range available() {
 		t.Run(k.name, func(t *testing.T) {
@@ -43,7 +43,7 @@ func same(t fataler, what string, got, want []float32) {
 	t.Helper()
 	for i := range want {
 		if math.Float32bits(got[i]) != math.Float32bits(want[i]) {
-			t.Fatalf("%s: element %d of %d is %v (%08x), plain Go says %v (%08x)", what, i, len(want),
+			t.Fatalf("%s: element %d of %d is %v (%08x), plain Go gives %v (%08x)", what, i, len(want),
 				got[i], math.Float32bits(got[i]), want[i], math.Float32bits(want[i]))
 		}
 	}
@@ -68,8 +68,8 @@ func awkward(r *rand.Rand, n int) []float32 {
 	return x
 }
 
-// delicate makes x, one time in four, a special case for rounding to 8 bits: zeros, numbers around the least that has a scale,
-// or halves of units.
+// delicate fills x, one time in four, with a special case of rounding to 8 bits: zeros, numbers around the smallest that has
+// a scale, or values halfway between two integers.
 func delicate(r *rand.Rand, x []float32) {
 	if r.IntN(4) > 0 {
 		return
@@ -108,7 +108,7 @@ func compareDots(t fataler, k *kernels, r *rand.Rand, n, rows int) {
 	same(t, fmt.Sprintf("dotsBF16 of %d", n), got, want)
 }
 
-// The sums that a tile continues block by block are those of dots.
+// A tile that accumulates block by block gives the same sums as dots.
 func compareTiles(t fataler, k *kernels, r *rand.Rand, cols int) {
 	cols = (cols + 31) &^ 31
 	typ := []npu.DType{npu.F16, npu.BF16, npu.F32}[r.IntN(3)]
@@ -229,7 +229,7 @@ func compareProducts(t fataler, k *kernels, r *rand.Rand, blocks, rows, m int) {
 	quantizePlain(in2, x)
 	for i := range in {
 		if in[i] != in2[i] {
-			t.Fatalf("quantize: block %v became %+v, plain Go says %+v", x[32*i:][:32], in[i], in2[i])
+			t.Fatalf("quantize(%v) = %+v, plain Go gives %+v", x[32*i:][:32], in[i], in2[i])
 		}
 	}
 	for _, typ := range npu.DTypes {
@@ -269,7 +269,7 @@ func packAll(w *npu.Tensor) []byte {
 	return b
 }
 
-// randomBlocks returns any bytes as integers, −128 included, under finite scales.
+// randomBlocks returns blocks with random integers, including −128, and finite scales.
 func randomBlocks(r *rand.Rand, typ npu.DType, n int) []byte {
 	w := make([]byte, typ.RowBytes(n))
 	for i := range w {
@@ -290,8 +290,8 @@ func randomBlocks(r *rand.Rand, typ npu.DType, n int) []byte {
 	return w
 }
 
-// The integer product agrees with its definition, Σ over blocks of dw·dx·Σ qw·qx, computed in float64 from dequantised
-// numbers.
+// The integer product agrees with its definition, Σ over blocks of dw·dx·Σ qw·qx, computed in float64 from dequantized
+// values.
 func TestProductsAgainstDefinition(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	const rows, cols = 7, 256
@@ -320,7 +320,7 @@ func TestProductsAgainstDefinition(t *testing.T) {
 		}
 		for _, v := range got[rows:] {
 			if v != 0 {
-				t.Errorf("a row that is not there gives %v", v)
+				t.Errorf("padding row gives %v, want 0", v)
 			}
 		}
 		got = got[:rows]

@@ -7,33 +7,33 @@ import (
 	"tandem/npu/quant"
 )
 
-// Products with K-quants round inputs to 8 bits in blocks of 256, as ggml does (its Q8_K). In a weight d·s·q − m·n and an
-// input e·a, everything but d, m and e is an integer. So the products of a block are added exactly, in any order, and only
-// two sums of a block become floats. Rows of weights are first unpacked, a few at a time, into a form that all three types
-// share and that stays in the first-level cache while inputs are multiplied. If there are kernels for it (kernels.dotsK),
-// they are read as files store them.
+// Products with K-quants round inputs to 8 bits in blocks of 256, as ggml does (Q8_K). In a weight d·s·q − m·n and an input
+// e·a, everything except d, m and e is an integer. So the products of a block are added exactly, in any order, and only two
+// sums per block become floats. Rows of weights are unpacked a few at a time into a form that all three types share, which
+// stays in the first-level cache while it is multiplied by the inputs. For few inputs, kernels.dotsK, if available, reads
+// the weights in their file format instead.
 
 // kInput is a block of 256 inputs: value = d·q, d = max|x|/127.
 type kInput struct {
 	q    [256]int8
 	sums [16]int16 // of 16 q each
 	d    float32
-	_    [28]byte // to whole cache lines
+	_    [28]byte // padding to whole cache lines
 }
 
-// kBlock is an unpacked block of 256 weights: value = d·scale·q − m·minimum, with a scale and a minimum for every 16 values.
-// The scales of even sixteens come before those of odd ones, as vectors of 32 products need them.
+// kBlock is an unpacked block of 256 weights: value = d·scale·q − m·minimum, with one scale and one minimum for each group
+// of 16 values. The scales of the even groups come before those of the odd ones, the order that vectors of 32 products need.
 type kBlock struct {
 	q      [256]uint8
 	scales [16]int16
 	minima [16]int16
 	d, m   float32
-	_      [56]byte // to whole cache lines
+	_      [56]byte // padding to whole cache lines
 }
 
 // quantizeKPlain rounds halves to even.
 func quantizeKPlain(dst []kInput, x []float32) {
-	const magic = 3 << 22 // adding and taking it away rounds to an integer, halves to even
+	const magic = 3 << 22 // adding and subtracting it rounds to an integer, halves to even
 	for b := range dst {
 		x, dst := x[256*b:][:256], &dst[b]
 		var top float32
@@ -42,7 +42,7 @@ func quantizeKPlain(dst []kInput, x []float32) {
 		}
 		inv := float32(0)
 		dst.d = 0
-		if top > 1e-30 { // the inverse of less might overflow
+		if top > 1e-30 { // the inverse of a smaller value might overflow
 			inv = 127 / top
 			dst.d = 1 / inv
 		}
@@ -72,9 +72,9 @@ func unpackKPlain(t npu.DType, dst []kBlock, src []byte) {
 	}
 }
 
-// mulKPlain defines the sums. Those of a block are Σ scale·q·a over its elements and Σ minimum·(sum of a) over its sixteens.
-// Both are exact. As floats and scaled, the second is subtracted from the first, and the difference is added to those of
-// the blocks before.
+// mulKPlain defines the sums. Each block has two exact integer sums: Σ scale·q·a over its elements, and Σ minimum·(sum of a)
+// over its groups of 16. Both are converted to float32 and scaled. Then the second is subtracted from the first, and the
+// difference is added to the sum of the previous blocks.
 func mulKPlain(dst []float32, stride int, w []kBlock, rows int, x []kInput, m int) {
 	blocks := len(w) / rows
 	for r := range rows {
@@ -102,7 +102,7 @@ func (w *kBlock) sums(x *kInput) (sum, least int32) {
 	return sum, least
 }
 
-// quantizeK fills the activations as quantize does, for K-quants.
+// quantizeK is quantize for K-quants.
 func (r *run) quantizeK() {
 	a := &r.acts
 	if v := r.node.Args[0]; a.ofK != v {
@@ -124,19 +124,19 @@ func (r *run) mulK(out []float32, w *npu.Tensor, x []kInput, lo, hi int) {
 	r.dev.k.mulRows(s, out[lo:], w.Rows, w.Type, w.Data[lo*rowBytes:hi*rowBytes], rowBytes, x, r.Rows)
 }
 
-// kScratch is a thread's memory for unpacked weights.
+// kScratch is a thread's scratch memory for unpacked weights.
 type kScratch struct {
 	rows   []kBlock
 	panels [nearPanels]kPanel
-	bytes  []byte    // of a group that is not full, and
-	sums   []float32 // its sums
+	bytes  []byte    // weights of a partial group, padded
+	sums   []float32 // sums of that group
 	last   [4 * groupRows]float32
 }
 
-// leastInputs is the least number of inputs for which unpacking weights pays.
+// leastInputs is the smallest number of inputs for which unpacking the weights pays off.
 const leastInputs = 4
 
-// mulRows multiplies rows of weights, as files store them, by m inputs: dst[i·stride + r] = w[r]·x[i].
+// mulRows multiplies rows of weights in their file format by m inputs: dst[i·stride + r] = w[r]·x[i].
 func (k *kernels) mulRows(s *kScratch, dst []float32, stride int, t npu.DType, w []byte, rowBytes int, x []kInput, m int) {
 	switch {
 	case m < leastInputs && k.dotsK != nil:
@@ -148,7 +148,7 @@ func (k *kernels) mulRows(s *kScratch, dst []float32, stride int, t npu.DType, w
 	}
 }
 
-// mulDots is mulRows without unpacking. It multiplies several inputs by as many rows as a near cache holds.
+// mulDots is mulRows without unpacking. It processes as many rows at a time as fit in a near cache.
 func (k *kernels) mulDots(dst []float32, stride int, t npu.DType, w []byte, rowBytes int, x []kInput, m int) {
 	blocks := len(x) / m
 	for len(w) > 0 {
@@ -160,7 +160,7 @@ func (k *kernels) mulDots(dst []float32, stride int, t npu.DType, w []byte, rowB
 	}
 }
 
-// mulUnpacked is mulRows with rows that are unpacked one by one.
+// mulUnpacked is mulRows on rows that are unpacked a few at a time.
 func (k *kernels) mulUnpacked(s *kScratch, dst []float32, stride int, t npu.DType, w []byte, rowBytes int, x []kInput, m int) {
 	const near = 16 << 10 // bytes of unpacked rows
 	blocks := len(x) / m
@@ -174,29 +174,29 @@ func (k *kernels) mulUnpacked(s *kScratch, dst []float32, stride int, t npu.DTyp
 	}
 }
 
-// kPanel is a block of sixteen rows of weights in which the lanes of a vector are the rows, so that nothing is added across
-// lanes. That pays for several inputs. Values are those of kBlock.
+// kPanel is one block of sixteen rows of weights, with the same values as kBlock. Each lane of a vector is a row, so no sum
+// runs across lanes. This pays off for several inputs.
 type kPanel struct {
 	q      [64][groupRows][4]uint8 // elements 4i to 4i+3 of each row
-	scales [16][groupRows]int32    // of each sixteen
-	minima [8][groupRows][2]int16  // of two sixteens each
+	scales [16][groupRows]int32    // one for each 16 values
+	minima [8][groupRows][2]int16  // one for each 16 values, in pairs
 	d, m   [groupRows]float32
 }
 
-// kPanels are kernels for panels. Sums are those of mulKPlain.
+// kPanels holds the kernels for panels. They give the same sums as mulKPlain.
 type kPanels struct {
-	// turn makes a panel of a block of each of sixteen rows, which are stride bytes apart.
+	// turn makes a panel from one block of each of sixteen rows, which are stride bytes apart.
 	turn func(t npu.DType, dst *kPanel, src []byte, stride int)
-	// mul8 and mul4 add w's blocks, times those of eight or four inputs that are each blocks apart, to
-	// dst[i·stride + r].
+	// mul8 and mul4 multiply the blocks of w by those of eight or four inputs and add the products to dst[i·stride + r].
+	// The inputs are each blocks apart.
 	mul8, mul4 func(dst []float32, stride int, w []kPanel, x []kInput, each int)
 	// fetch prefetches bytes.
 	fetch func(b []byte)
 }
 
-const nearPanels = 4 // stay in the nearest cache, and inputs with them
+const nearPanels = 4 // panels that fit in the first-level cache together with their inputs
 
-// mul is mulRows with panels, for four inputs or more.
+// mul is mulRows with panels, for at least four inputs.
 func (k *kPanels) mul(s *kScratch, dst []float32, stride int, t npu.DType, w []byte, rowBytes int, x []kInput, m int) {
 	for step := groupRows * rowBytes; len(w) > 0; w = w[min(step, len(w)):] {
 		group := w[:min(step, len(w))]
@@ -215,8 +215,8 @@ func (k *kPanels) mul(s *kScratch, dst []float32, stride int, t npu.DType, w []b
 	}
 }
 
-// mulGroup is mul for sixteen rows and four inputs or more, a few blocks at a time. Meanwhile it prefetches next, for which
-// reading sixteen rows together would otherwise wait at each block.
+// mulGroup is mul for sixteen rows and at least four inputs. It processes a few blocks at a time and prefetches next, the
+// following group. Without that, reading sixteen rows in parallel would stall at each block.
 func (k *kPanels) mulGroup(s *kScratch, dst []float32, stride int, t npu.DType, w, next []byte, x []kInput, m int) {
 	for i := range m {
 		clear(dst[i*stride:][:groupRows])
@@ -236,7 +236,7 @@ func (k *kPanels) mulGroup(s *kScratch, dst []float32, stride int, t npu.DType, 
 		for ; i+4 <= m; i += 4 {
 			k.mul4(dst[i*stride:], stride, panels, x[i*blocks+b:], blocks)
 		}
-		if i < m { // the last four in separate memory, as some of them have been added already
+		if i < m { // compute the last four separately, because some of them have already been added
 			k.mul4(s.last[:], groupRows, panels, x[(m-4)*blocks+b:], blocks)
 		}
 	}

@@ -36,8 +36,8 @@ GLOBL order<>(SB), RODATA|NOPTR, $32
 	VMOVD AX, x; \
 	VPBROADCASTD x, y
 
-// DOTROWS multiplies one input by weights as files have them. BLOCK adds the products of a block's parts, times their scales,
-// to Y4 and Y5, leaves those of its minima in Y3, and d and m in X6. Y15 is the mask of nibbles.
+// DOTROWS multiplies one input by weights in their file format. BLOCK adds the products of a block's parts, times their
+// scales, to Y4 and Y5. It leaves the products of the minima in Y3, and d and m in X6. Y15 is the nibble mask.
 #define DOTROWS(SIZE, AHEAD, BLOCK) \
 	MOVQ dst+0(FP), DI; \
 	MOVQ w+8(FP), SI; \
@@ -65,7 +65,7 @@ block: \
 	VZEROUPPER; \
 	RET
 
-// LARGEST is the larger magnitude of Y0 and the eight numbers at(SI).
+// LARGEST takes, lane by lane, the larger magnitude of Y0 and the eight numbers at(SI).
 #define LARGEST(at) \
 	VANDPS at(SI), Y15, Y1; \
 	VMAXPS Y1, Y0, Y0
@@ -142,7 +142,7 @@ round:
 	VZEROUPPER
 	RET
 
-// AHEAD fetches weights of some rows later: while unpacked rows are multiplied, memory would be idle.
+// AHEAD prefetches weights a few rows ahead, because memory would be idle while unpacked rows are multiplied.
 #define AHEAD \
 	PREFETCHT0 4096(SI); \
 	PREFETCHT0 4160(SI); \
@@ -467,14 +467,14 @@ block:
 	VZEROUPPER
 	RET
 
-// One input times weights as files have them: DOTROWS.
+// Products of one input with weights in their file format: DOTROWS.
 
 #define AHEAD3 \
 	PREFETCHT0 4096(SI); \
 	PREFETCHT0 4160(SI); \
 	PREFETCHT0 4224(SI)
 
-// TABLE is SIXBITS, of which the scales go to (R9), each twice: loading them takes nothing of what computes.
+// TABLE is SIXBITS, except that it stores the scales at (R9), each twice. Loading them takes no time from the computation.
 #define TABLE \
 	SIXBITS; \
 	VPERMQ $0x50, Y1, Y2; \

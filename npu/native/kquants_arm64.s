@@ -34,8 +34,8 @@
 #define SCVTF4(d, n) WORD $(0x4E21D800 | (n)<<5 | (d))
 #define FMUL4(d, n, m) WORD $(0x6E20DC00 | (m)<<16 | (n)<<5 | (d))
 
-// DOTROWS multiplies one input by weights as files have them. Scales go to V20 to V23, the products of a block's parts,
-// times those, to V24 and V25, those of its minima to V14, d and m to V10.
+// DOTROWS multiplies one input by weights in their file format. V20 to V23 hold the scales, V24 and V25 the products of a
+// block's parts times their scales, V14 the products of its minima, and V10 d and m.
 #define DOTROWS(SIZE, SCALES, PARTS, LEAST) \
 	MOVD dst+0(FP), R0; \
 	MOVD w+8(FP), R1; \

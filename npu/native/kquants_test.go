@@ -39,7 +39,7 @@ func compareK(t fataler, k *kernels, r *rand.Rand, blocks, rows, m int) {
 	quantizeKPlain(in2, x)
 	for i := range in {
 		if in[i] != in2[i] {
-			t.Fatalf("quantizeK of %v:\n%v, plain Go says\n%v", x[256*i:][:256], in[i], in2[i])
+			t.Fatalf("quantizeK(%v):\n%v, plain Go gives\n%v", x[256*i:][:256], in[i], in2[i])
 		}
 	}
 	for _, typ := range kTypes {
@@ -49,7 +49,7 @@ func compareK(t fataler, k *kernels, r *rand.Rand, blocks, rows, m int) {
 		unpackKPlain(typ, w2, b)
 		for i := range w {
 			if w[i] != w2[i] {
-				t.Fatalf("unpackK of %v:\n%v, plain Go says\n%v", typ, w[i], w2[i])
+				t.Fatalf("unpackK of %v:\n%v, plain Go gives\n%v", typ, w[i], w2[i])
 			}
 		}
 		for _, m := range []int{m, 1} {
@@ -104,7 +104,7 @@ func TestKExtremes(t *testing.T) {
 	}
 }
 
-// The product agrees with its definition, Σ of the dequantised weights times the rounded inputs, in float64.
+// The product agrees with its definition, the sum of dequantized weights times rounded inputs in float64.
 func TestKProductsAgainstDefinition(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	const rows, blocks = 7, 3
@@ -141,7 +141,7 @@ func TestKProductsAgainstDefinition(t *testing.T) {
 	}
 }
 
-// turnKPlain is kPanels.turn in plain Go.
+// turnKPlain is a plain Go version of kPanels.turn.
 func turnKPlain(t npu.DType, dst *kPanel, src []byte, stride int) {
 	for r := range groupRows {
 		var w [1]kBlock
@@ -157,7 +157,7 @@ func turnKPlain(t npu.DType, dst *kPanel, src []byte, stride int) {
 	}
 }
 
-// Panels equal those of plain Go bit for bit.
+// Panels are bit-identical to those of plain Go.
 func TestPanelsEqualPlainGo(t *testing.T) {
 	for _, k := range available() {
 		if k.panels == nil {
@@ -173,7 +173,7 @@ func TestPanelsEqualPlainGo(t *testing.T) {
 					k.panels.turn(typ, &got[i], b[i*typ.BlockBytes():], blocks*typ.BlockBytes())
 					turnKPlain(typ, &want[i], b[i*typ.BlockBytes():], blocks*typ.BlockBytes())
 					if got[i] != want[i] {
-						t.Fatalf("%s: block %d of %v is turned into\n%v, plain Go says\n%v", k.name, i, typ, got[i], want[i])
+						t.Fatalf("%s: block %d of %v becomes\n%v, plain Go gives\n%v", k.name, i, typ, got[i], want[i])
 					}
 				}
 			}

@@ -1,8 +1,8 @@
 #include "textflag.h"
 
-// Products with K-quants for AVX-512 with VNNI, which read the blocks as files have them: see kquants.go. An input's
-// block takes 320 bytes: 256 integers, their sums at 256, its scale at 288. A panel takes 5,760: integers, scales at
-// 4096, minima at 5120, d at 5632, m at 5696.
+// Products with K-quants for AVX-512 with VNNI, which read blocks in their file format: see kquants.go. An input block is
+// 320 bytes: 256 integers, their sums at 256, its scale at 288. A panel is 5,760 bytes: integers, scales at 4096, minima at
+// 5120, d at 5632, m at 5696.
 
 #define EIGHT(name, at, v) \
 DATA name<>+(at+0)(SB)/8, v; \

@@ -74,6 +74,6 @@ func TestLearnedPositionsLayerNormReLU(t *testing.T) {
 	g = npu.NewGraph("bare", 1)
 	g.LayerNorm(g.Input(4), vector("w", 4), nil, 1e-5)
 	if _, err := d.Compile(g); err == nil || !strings.Contains(err.Error(), "missing") {
-		t.Errorf("LayerNorm without a bias: %v", err)
+		t.Errorf("Compile of LayerNorm without a bias: %v", err)
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"tandem/npu/reference"
 )
 
-// Rows of several streams in one run, with shared spans and a draft tree, attend as through one dense mask of rows by all
-// streams' slots, on both the reference and the native device.
+// One run with rows of several streams, shared spans and a draft tree gives the same attention as one dense mask over the
+// slots of all streams, on both the reference and the native device.
 func TestMaskOverStreams(t *testing.T) {
 	const heads, size, prefix, room = 2, 8, 5, 12
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -52,7 +52,7 @@ func TestMaskOverStreams(t *testing.T) {
 		want := dense(&a, streams, heads, size, 0.5)
 		for i := range want {
 			if diff := math.Abs(float64(a.Out[i]) - want[i]); diff > 2e-3 {
-				t.Fatalf("%s: row %d element %d is %g, through a dense mask %g", d.Name(), i/width, i%width, a.Out[i], want[i])
+				t.Fatalf("%s: row %d element %d is %g, with a dense mask %g", d.Name(), i/width, i%width, a.Out[i], want[i])
 			}
 		}
 		d.Close()
@@ -70,7 +70,7 @@ func part(i, width int) *npu.Tensor {
 	return t
 }
 
-// dense attends from every row to the slots of all streams in turn, through a matrix of zeros and −∞.
+// dense computes attention from every row to the slots of all streams, with a mask matrix of zeros and −∞.
 func dense(a *npu.Args, streams []*npu.KV, heads, size int, scale float64) (out []float64) {
 	type cell struct {
 		memory *uint16

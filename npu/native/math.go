@@ -7,8 +7,8 @@ import (
 	"tandem/npu"
 )
 
-// exp returns e^x in float32, within 3 units in the last place: 0 below −87.3 and +Inf above 88.7. It uses only operations
-// that every processor rounds alike: the explicit conversions keep the compiler from fusing a product with a sum.
+// exp returns e^x in float32, within 3 units in the last place. It returns 0 below −87.3 and +Inf above 88.7. It uses only
+// operations that all processors round alike. The explicit conversions keep the compiler from fusing a product and a sum.
 func exp(x float32) float32 {
 	const (
 		log2e  = 1.44269504
@@ -46,7 +46,8 @@ func exp(x float32) float32 {
 // silu returns x / (1 + e^−x).
 func silu(x float32) float32 { return x / (1 + exp(-x)) }
 
-// sincos returns sine and cosine in float64, within 1e-15 for |x| < 2^30, by operations that every processor rounds alike.
+// sincos returns the sine and cosine of x, within 1e-15 for |x| < 2^30. It uses only operations that all processors round
+// alike.
 func sincos(x float64) (sin, cos float64) {
 	const (
 		pio2hi = 1.5707963109016418 // π/2 in three parts, the first two with 26 bits
@@ -76,10 +77,10 @@ func sincos(x float64) (sin, cos float64) {
 	return -c, s
 }
 
-// ropeTable holds the cosine and sine of every pair's angle for positions from 0. It grows when it is needed.
+// ropeTable holds the cosine and sine of each pair's angle for positions from 0. It grows on demand.
 type ropeTable struct {
 	pairs int
-	freq  []float32 // angle of one position, for each pair
+	freq  []float32 // angle per position, for each pair
 
 	mu    sync.RWMutex
 	turns []float32 // [position × 2 × pairs], a position's cosines before its sines
@@ -98,7 +99,7 @@ func newRopeTable(r *npu.Rope) *ropeTable {
 	return t
 }
 
-// upTo returns the turns of at least the given number of positions.
+// upTo returns the cosines and sines for at least the given number of positions.
 func (t *ropeTable) upTo(positions int) []float32 {
 	t.mu.RLock()
 	turns := t.turns

@@ -7,19 +7,19 @@ import (
 	"tandem/npu/quant"
 )
 
-// activations are the rows of a matrix product's input, rounded to blocks. Products of one input share them.
+// activations holds the converted rows of a matrix product's input. Products of the same input share them.
 type activations struct {
-	of     npu.Value // whose rows the blocks are; −1 for none
+	of     npu.Value // the value that blocks was made from; −1 for none
 	blocks []input   // [rows × cols/32], for Q4_0 and Q8_0
 
-	ofK npu.Value // whose rows k are
+	ofK npu.Value // the value that k was made from
 	k   []kInput  // [rows × cols/256], for K-quants
 
-	ofWide npu.Value // whose rows wide are
+	ofWide npu.Value // the value that wide was made from
 	wide   []float32 // [rows/4 × cols/32 × 4 × 32], for tiles of float weights
 }
 
-// quantize fills the activations with the rows of the current node's input, unless it has done so before.
+// quantize fills r.acts.blocks with the rows of the current node's input, unless it already holds them.
 func (r *run) quantize() {
 	a := &r.acts
 	if v := r.node.Args[0]; a.of != v {
@@ -33,15 +33,15 @@ func (r *run) quantizeRows(lo, hi int) {
 	r.dev.k.quantize(r.acts.blocks[lo*cols/32:hi*cols/32], r.x[lo*cols:hi*cols])
 }
 
-// product is one of the matrix products that the threads share now.
+// product is one of the matrix products that the threads currently share.
 type product struct {
 	node   *npu.Node
 	packed packed // the weights in groups, if they are packed
 	out    []float32
-	lo, hi int // its groups of rows of weights, counted through all products
+	lo, hi int // its groups of rows of weights, numbered across all products
 }
 
-// matMul computes the given nodes, products of one input, in one loop over groups of sixteen rows of weights.
+// matMul computes the given nodes, all products of the same input, in one loop over groups of sixteen rows of weights.
 func (r *run) matMul(nodes []int) {
 	r.products = r.products[:0]
 	units, cost := 0, 0
@@ -101,8 +101,8 @@ func (r *run) mulGroups(p *product, lo, hi int) {
 	r.dev.giveBack(scratch)
 }
 
-// mulPacked multiplies groups of packed weights. It multiplies several inputs by as many groups as a near cache holds.
-// Staged weights (npu.Stage) that are not packed yet are packed each time, just before use.
+// mulPacked multiplies groups of packed weights. With several inputs it processes as many groups at a time as fit in a near
+// cache. Staged weights (see npu.Stage) that are not packed yet are packed in every run, just before use.
 func (r *run) mulPacked(p *product, lo, hi int) {
 	const near = 64 << 10 // bytes
 	w, blocks, inputs := p.node.Weight, p.node.Weight.Cols/32, r.acts.blocks
@@ -140,7 +140,7 @@ func (r *run) mulPacked(p *product, lo, hi int) {
 	}
 }
 
-// mulLast multiplies a last group that is not full.
+// mulLast multiplies a partial last group.
 func (r *run) mulLast(p *product, group []byte, s *scratch, mul mulPacked) {
 	w := p.node.Weight
 	sums := s.floats(r.Rows * groupRows)
@@ -167,7 +167,7 @@ func (s *scratch) floats(n int) []float32 {
 	return s.f
 }
 
-// mulWide multiplies by float weights. For one input it reads them in place; for several it widens them to float32.
+// mulWide multiplies by float weights. For one input it reads them in place. For several inputs it widens them to float32.
 func (r *run) mulWide(out []float32, w *npu.Tensor, x []float32, lo, hi int) {
 	const near = 16 << 10 // bytes
 	k, rowBytes := r.dev.k, w.Type.RowBytes(w.Cols)

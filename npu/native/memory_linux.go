@@ -2,5 +2,5 @@ package native
 
 import "golang.org/x/sys/unix"
 
-// adviseHuge asks for large pages, since weights are read in order.
+// adviseHuge asks the kernel for huge pages, because weights are read sequentially.
 func adviseHuge(b []byte) { _ = unix.Madvise(b, unix.MADV_HUGEPAGE) }

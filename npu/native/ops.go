@@ -7,7 +7,7 @@ import (
 	"tandem/npu"
 )
 
-// maxHeadDim bounds the memory of a thread for one attention head.
+// maxHeadDim limits the memory that a thread needs for one attention head.
 const maxHeadDim = 1024
 
 func (r *run) embed(out []float32, w *npu.Tensor, rows []int32) {
@@ -33,8 +33,8 @@ func (r *run) normRows(lo, hi int) {
 	}
 }
 
-// layerNormRows sums in float64, one by one, while RMSNorm uses the kernels' order: subtracting the mean from float32 sums
-// would lose precision that shows in the logits.
+// layerNormRows sums in float64, one element at a time. RMSNorm sums in float32 in the kernels' order, but here subtracting
+// a float32 mean would lose precision that is visible in the logits.
 func (r *run) layerNormRows(lo, hi int) {
 	n, width := r.node, r.node.Width
 	w, wScratch := r.dev.floats(n.Weight)
@@ -89,7 +89,7 @@ func (r *run) ropeRows(lo, hi int) {
 	}
 }
 
-// elementRows computes the element-by-element operations.
+// elementRows computes the elementwise operations.
 func (r *run) elementRows(lo, hi int) {
 	n := r.node
 	out, x := r.out[lo*n.Width:hi*n.Width], r.x[lo*n.Width:hi*n.Width]
@@ -116,7 +116,7 @@ func (r *run) swiGLU(up []float32) {
 	}
 }
 
-// factorRows multiplies rows by a factor of the run.
+// factorRows multiplies rows by one of the run's factors.
 func (r *run) factorRows(lo, hi int) {
 	f, width := r.node.Factor, r.node.Width
 	size := npu.F32.RowBytes(f.Cols)
@@ -126,10 +126,10 @@ func (r *run) factorRows(lo, hi int) {
 	}
 }
 
-// place returns the slot of a row's key and value.
+// place returns the slot for a row's key and value.
 func (r *run) place(row int) int { return int(r.Mask(row).Slot) }
 
-// reach returns how many slots a row attends to.
+// reach returns the number of slots that a row attends to.
 func (r *run) reach(row int) int { return r.Mask(row).Attends() }
 
 // store writes the rows' keys and values to their slots.
@@ -143,7 +143,7 @@ func (r *run) store(keys, values []float32, a *npu.Attention) {
 	}
 }
 
-// path calls f for the runs of slots that a row attends to, in order: m slots from slot at of span s.
+// path calls f, in order, for each run of slots that a row attends to: m slots from slot at of span s.
 func (r *run) path(row int, f func(s *npu.Span, at, m int)) {
 	r.Mask(row).Path(func(slot, n int) { stretch(r.KV[row].Spans, slot, n, f) })
 }

@@ -9,32 +9,32 @@ import (
 	"tandem/npu"
 )
 
-// Weights in blocks of 32 (Q4_0, Q8_0) are packed before use: the kernels need a vector to hold the same four elements of
-// sixteen rows, so that its lanes are the rows' sums and nothing is added across lanes. A group of sixteen rows holds
+// Weights in blocks of 32 (Q4_0, Q8_0) are packed before use, so that a vector holds the same four elements of sixteen
+// rows. Each lane then sums one row, and no sum runs across lanes. A group of sixteen rows holds
 //
-//	their F16 scales, block by block: [blocks × 16], filled up to a multiple of 64 bytes
+//	their F16 scales, block by block: [blocks × 16], padded to a multiple of 64 bytes
 //	their integers, block by block: [blocks × words of 4 bytes × 16]
 //
-// where the words of a block are those of the file's format. Packing changes only the order, so a packed matrix has as many
-// bytes as in the file. It is a copy; the system can drop the pages of the file's mapping. Rows of zeros fill the last
-// group.
+// where the words of a block are those of the file format. Packing only reorders the data, so apart from padding a packed
+// matrix is as large as in the file. It is a copy, so the system can drop the mapped pages of the file. The last group is
+// padded with rows of zeros.
 
-// groupRows is how many rows a group has.
+// groupRows is the number of rows in a group.
 const groupRows = 16
 
-// groupScales returns the bytes of a group's scales.
+// groupScales returns the size in bytes of a group's scales.
 func groupScales(blocks int) int { return (2*groupRows*blocks + 63) &^ 63 }
 
-// groupWords returns the bytes of the integers of one block of a group.
+// groupWords returns the size in bytes of the integers of one block of a group.
 func groupWords(t npu.DType) int { return groupRows * (t.BlockBytes() - 2) }
 
-// groupBytes returns the size of a group.
+// groupBytes returns the size of a group in bytes.
 func groupBytes(t npu.DType, blocks int) int { return groupScales(blocks) + blocks*groupWords(t) }
 
-// packs reports whether weights of a type are packed.
+// packs reports whether weights of type t are packed.
 func packs(t npu.DType) bool { return t == npu.Q4_0 || t == npu.Q8_0 }
 
-// packGroup packs rows from row on, sixteen or as many as there are.
+// packGroup packs up to sixteen rows, starting at row.
 func packGroup(dst []byte, w *npu.Tensor, row int) {
 	rows, blocks := min(groupRows, w.Rows-row), w.Cols/w.Type.BlockSize()
 	if rows < groupRows {
@@ -72,8 +72,8 @@ type packed struct {
 	size   int // of a group
 }
 
-// loaded returns the groups of a product's weights, which Compile or a Stage has packed. There are none for weights as
-// files store them.
+// loaded returns the groups of a product's weights if Compile or a Stage has packed them. It returns an empty packed for
+// weights in their file format.
 func (r *run) loaded(i int) packed {
 	if p := r.packed[i]; p != nil {
 		return *p
@@ -88,15 +88,15 @@ func (r *run) loaded(i int) packed {
 
 func (p *packed) group(g, n int) []byte { return p.groups[g*p.size : (g+n)*p.size] }
 
-// tensorKey says which matrix a packed one was made from.
+// tensorKey identifies the matrix that a packed one was made from.
 type tensorKey struct {
 	data       *byte
 	typ        npu.DType
 	rows, cols int
 }
 
-// pack returns the matrix in groups. It packs it once for all programs that use it, and keeps it as long as one of them
-// lives.
+// pack returns the matrix in groups. A matrix is packed once for all programs that use it and kept until the last of them
+// is garbage collected.
 func (d *Device) pack(w *npu.Tensor) *packed {
 	key := tensorKey{&w.Data[0], w.Type, w.Rows, w.Cols}
 	d.mu.Lock()
@@ -120,7 +120,7 @@ func (d *Device) pack(w *npu.Tensor) *packed {
 	return p
 }
 
-// align64 returns n bytes that begin at a multiple of 64.
+// align64 returns n bytes whose address is a multiple of 64, in b if it is large enough.
 func align64(b []byte, n int) []byte {
 	b = grow(b[:0], n+63)
 	off := int(-uintptr(unsafe.Pointer(&b[0])) & 63)

@@ -6,9 +6,9 @@ import (
 	"sync/atomic"
 )
 
-// pool is a fixed set of helper goroutines that share loops. Without work they spin for about as long as the next loop of a
-// token takes to come, and then sleep: longer spinning would take the processor from others. The caller always takes part,
-// so work gets done even if all helpers are busy elsewhere.
+// pool is a fixed set of helper goroutines that share loops. Idle helpers spin for about as long as it takes until the next
+// loop of a token and then sleep, because longer spinning would take the processor from others. The caller always takes
+// part, so work gets done even if all helpers are busy.
 type pool struct {
 	helpers int
 	jobs    chan *job
@@ -16,27 +16,27 @@ type pool struct {
 	once    sync.Once
 }
 
-// job is a loop over 0..n in steps of grain. Each goroutine first takes its own stretch of steps, because memory is read
-// fastest in order, and then helps with the rest of the others' stretches.
+// job is a loop over 0 to n−1 in steps of grain. Each goroutine first works through its own stretch of steps, because
+// sequential reads are fastest, and then helps with what is left of the others.
 type job struct {
 	f         func(lo, hi int)
 	n, grain  int
 	stretches []stretchOfSteps
 	came      atomic.Int32
 	left      atomic.Int64  // steps not yet done
-	done      chan struct{} // gets one message when none is left
+	done      chan struct{} // receives one value when no step is left
 	users     atomic.Int32  // goroutines that may still use the job
 }
 
-// stretchOfSteps are the steps next to end−1, which are taken one by one.
+// stretchOfSteps is the range of steps next to end−1, which are taken one at a time.
 type stretchOfSteps struct {
 	next atomic.Int64
 	end  int64
-	_    [48]byte // a cache line for each
+	_    [48]byte // padding to a cache line
 }
 
-// looks is how often an idle goroutine looks for work, yielding in between, before it sleeps. That takes about a tenth of a
-// millisecond, longer than the parts of a layer that one thread computes alone. Waking up would take as long again.
+// looks is the number of times that an idle goroutine looks for work, yielding in between, before it sleeps. This takes
+// about 0.1 ms, longer than the parts of a layer that run on one thread. Waking up would take about as long.
 const looks = 1000
 
 func newPool(helpers int) *pool {
@@ -107,7 +107,7 @@ func (j *job) deal(steps, takers int) {
 	j.left.Store(int64(steps))
 }
 
-// release recycles the job when its last user lets go.
+// release recycles the job after its last user is done.
 func (p *pool) release(j *job) {
 	if j.users.Add(-1) == 0 {
 		j.f = nil
@@ -115,11 +115,11 @@ func (p *pool) release(j *job) {
 	}
 }
 
-// shareFrom is the least work, in multiplications, that is worth sharing with a helper.
+// shareFrom is the smallest amount of work, in multiplications, that is worth sharing with a helper.
 const shareFrom = 1 << 18
 
-// each calls f for ranges that cover 0..n, on several threads if n·cost multiplications are worth sharing. What f computes
-// for an index must not depend on the range.
+// each calls f for ranges that together cover 0 to n−1, on several threads if n·cost multiplications are worth sharing. The
+// result of f for an index must not depend on the range.
 func (p *pool) each(n, cost int, f func(lo, hi int)) {
 	if p.helpers == 0 || n < 2 || n*cost < shareFrom {
 		f(0, n)

@@ -8,7 +8,7 @@ func scaleMax(s *float32, n int, scale float32, top *[8]float32)
 //go:noescape
 func expSum(s *float32, n int, top float32, sum *[8]float32)
 
-// softmax is softmaxPlain with blocks of eight in vectors.
+// softmax is softmaxPlain with vectors of eight elements.
 func softmax(s []float32, scale float32) {
 	whole := len(s) / 8 * 8
 	if whole == 0 {

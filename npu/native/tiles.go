@@ -9,8 +9,8 @@ type tile struct {
 // tiles are the tiles for one type of weights, from the largest to the one for a single input.
 type tiles []tile
 
-// mul is a mulPacked. If tiles do not divide the inputs evenly, the last tile overlaps the one before and computes a few
-// sums again, with the same bits.
+// mul has the arguments of kernels.mulQ80. If the tiles do not divide the inputs evenly, the last tile overlaps the one
+// before and recomputes a few sums, with the same bits.
 func (ts tiles) mul(dst []float32, stride int, w []byte, groups, blocks int, x []input, m int) {
 	for i := 0; i < m; {
 		t := ts.fit(m, m-i)
@@ -20,7 +20,7 @@ func (ts tiles) mul(dst []float32, stride int, w []byte, groups, blocks int, x [
 	}
 }
 
-// fit returns the largest tile that the m inputs left fill by more than half.
+// fit returns the largest tile of at most m inputs of which the remaining inputs fill more than half.
 func (ts tiles) fit(m, left int) *tile {
 	for i := range ts {
 		if t := &ts[i]; t.n <= m && left > t.n/2 {

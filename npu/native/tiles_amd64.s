@@ -77,8 +77,8 @@
 	VPXORD 384(CX), Z9, Z6; \
 	VPXORD 448(CX), Z9, Z7
 
-// AHEAD fetches what comes some kilobytes later, scales and integers alike: without it, memory is read at half
-// the speed. R14 runs ahead by a block's bytes.
+// AHEAD prefetches scales and integers a few kilobytes ahead. Without it, memory is read at half the speed. R14 is advanced
+// by the size of a block.
 #define AHEADBY 8192
 #define AHEADQ40 \
 	PREFETCHT0 AHEADBY(R14); \

@@ -95,7 +95,7 @@
 	FMUL4(19, 19, 18); \
 	FADD4(acc, acc, 19)
 
-// LINE asks for what comes some kilobytes after p.
+// LINE prefetches a cache line a few kilobytes after p.
 #define LINE(n, p) PRFM (4096+64*n)(p), PLDL1KEEP
 
 #define LINES4(p) \

@@ -7,8 +7,8 @@ import (
 
 var kernelsHere = sync.OnceValue(bestKernels)
 
-// Dots sets dst[j] to the dot product of x with w[j·stride:], for models whose work is not all products by weights.
-// The bits are the same on every processor: they are those of a product by F32 weights.
+// Dots sets dst[j] to the dot product of x and w[j·stride:]. It is for models that multiply by more than fixed weights.
+// The results have the same bits on every processor, and the same as a product with F32 weights.
 func Dots(dst, x, w []float32, stride int) {
 	if len(dst) == 0 {
 		return
@@ -21,5 +21,5 @@ func Dots(dst, x, w []float32, stride int) {
 	kernelsHere().dotsF32(dst, x, unsafe.Pointer(&w[0]), 4*stride)
 }
 
-// Softmax turns the scores s into e^(scale·s − max) / Σ, the same bits on every processor. s is not empty.
+// Softmax replaces the scores in s by e^(scale·s − max) / Σ, with the same bits on every processor. s must not be empty.
 func Softmax(s []float32, scale float32) { kernelsHere().softmax(s, scale) }

@@ -2,25 +2,24 @@ package native
 
 import "tandem/npu"
 
-// Float weights are multiplied by several inputs in blocks that fit in caches. As many inputs as fit in half of a
-// second-level cache are multiplied by a group of rows, whose columns are widened to float32 a block at a time. What a tile
-// of two rows and four inputs reads is interleaved, 32 columns of each, because rows at their usual distances would evict
-// each other from the first-level cache. A tile's sums stay in memory between blocks of columns. Their order is that of
-// dot, whatever the blocks.
+// Products of float weights with several inputs are computed in blocks that fit in the caches. As many inputs as fit in
+// half of the second-level cache are multiplied by a group of rows, whose columns are widened to float32 one block at a
+// time. The rows and inputs of a tile (two rows, four inputs) are interleaved, 32 columns of each, because at their normal
+// stride they would evict each other from the first-level cache. A tile's sums stay in memory between blocks of columns.
+// They are added in the same order as in dot, for any block size.
 const (
 	wideInputs  = 384 << 10 // bytes of inputs in a block
-	wideColumns = 1024      // of a block, a multiple of 32
+	wideColumns = 1024      // columns in a block, a multiple of 32
 )
 
-// panel is a thread's memory for one group of rows.
+// panel is a thread's scratch memory for one group of rows.
 type panel struct {
 	weights [groupRows / 2 * 2 * wideColumns]float32 // [pairs × columns/32 × 2 × 32]
 	sums    []tileSums                               // [quads of inputs × pairs of rows]
 	tile    [8]float32
 }
 
-// interleave fills the activations with the rows of the current node's input, four interleaved, unless it has done so
-// before.
+// interleave fills r.acts.wide with the rows of the current node's input, four at a time, unless it already holds them.
 func (r *run) interleave() {
 	a := &r.acts
 	if v := r.node.Args[0]; a.ofWide != v {
@@ -34,7 +33,7 @@ func (r *run) interleaveQuads(lo, hi int) {
 	cols := len(r.x) / r.Rows
 	for q := lo; q < hi; q++ {
 		for i := range 4 {
-			row := r.x[min(4*q+i, r.Rows-1)*cols:][:cols] // repeat the last if there are fewer
+			row := r.x[min(4*q+i, r.Rows-1)*cols:][:cols] // repeat the last row if there are fewer than four
 			to := r.acts.wide[4*q*cols+32*i:]
 			for at := 0; at < cols; at += 32 {
 				copy(to[4*at:][:32], row[at:][:32])
@@ -43,7 +42,7 @@ func (r *run) interleaveQuads(lo, hi int) {
 	}
 }
 
-// tiled reports whether several inputs by weights of this type are computed in tiles.
+// tiled reports whether products of w with several inputs are computed in tiles.
 func tiled(w *npu.Tensor) bool {
 	return w.Cols%32 == 0 && (w.Type == npu.F16 || w.Type == npu.BF16 || w.Type == npu.F32)
 }
@@ -83,7 +82,7 @@ func (r *run) mulPanel(p *panel, out []float32, w *npu.Tensor, lo, hi, from, to 
 		for j, row := 0, lo; j < pairs; j, row = j+1, row+2 {
 			k.sumTile(&p.tile, &p.sums[(q-from)*pairs+j])
 			first := out[4*q*w.Rows+row:]
-			if row+2 > hi || 4*q+4 > r.Rows { // some of it is not needed
+			if row+2 > hi || 4*q+4 > r.Rows { // part of the tile is padding
 				for i := range min(4, r.Rows-4*q) {
 					copy(first[i*w.Rows:][:min(2, hi-row)], p.tile[2*i:])
 				}

@@ -129,7 +129,7 @@ step:
 	VZEROUPPER
 	RET
 
-// Tiles without AVX-512: one of the four accumulators of all sums at a time, which leaves registers for what is read.
+// Tiles without AVX-512 process one of the four accumulators of all sums at a time, which leaves registers for the operands.
 
 #define EIGHT(OP) \
 	OP(0, Y8); \

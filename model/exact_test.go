@@ -15,7 +15,7 @@ import (
 	"tandem/npu/quant"
 )
 
-// Files with Q5_0 and IQ4_NL tensors, which become Q8_0 when they are opened, compute what llama.cpp does.
+// Files with Q5_0 and IQ4_NL tensors, which become Q8_0 on opening, give the same logits as in llama.cpp.
 func TestTypesThatBecomeQ8(t *testing.T) {
 	lib := llamacpp.Need(t)
 	for name, typ := range map[string]npu.DType{"Q5_0": quant.Q5_0, "IQ4_NL": quant.IQ4_NL} {
@@ -72,7 +72,7 @@ func TestTypesThatBecomeQ8(t *testing.T) {
 			}
 			t.Logf("off by %.2g of the logits' deviation", worst)
 			if worst > oracleBound[npu.Q8_0] {
-				t.Errorf("off by %.2g of the logits' deviation, the bound is %.2g", worst, oracleBound[npu.Q8_0])
+				t.Errorf("logits differ by %.2g of their deviation, want at most %.2g", worst, oracleBound[npu.Q8_0])
 			}
 		})
 	}

@@ -21,7 +21,7 @@ import (
 	"tandem/npu/native"
 )
 
-// variant opens the same file for other chunk sizes and thread counts.
+// variant opens the model of a Spec with the given number of threads and chunk sizes.
 func variant(t testing.TB, s tinymodel.Spec, threads int, chunks ...int) *Model {
 	t.Helper()
 	f, err := gguf.Parse("test", tinymodel.GGUF(s))
@@ -40,9 +40,8 @@ func bitEqual(a, b []float32) bool {
 	return slices.EqualFunc(a, b, func(x, y float32) bool { return math.Float32bits(x) == math.Float32bits(y) })
 }
 
-// The logits of a sequence are the same bits however its tokens are divided among calls, in whatever
-// company, for whatever chunk sizes, on however many threads, and whether or not parts of it were forked,
-// forgotten and decoded again.
+// The logits of a sequence depend only on its tokens, to the bit. They do not depend on how the tokens are divided among
+// calls, on other sequences in the call, on chunk sizes and threads, or on forks and truncations.
 func TestLogitsDependOnTokensAlone(t *testing.T) {
 	for _, spec := range []tinymodel.Spec{
 		{Type: npu.Q8_0, Layers: 2, Dim: 128, FF: 256},
@@ -66,7 +65,7 @@ func TestLogitsDependOnTokensAlone(t *testing.T) {
 	}
 }
 
-// walker is a sequence that grows at random, with its tokens.
+// A walker is a sequence that grows at random, with its tokens.
 type walker struct {
 	seq    *Seq
 	tokens []tandem.Token
@@ -81,7 +80,7 @@ func checkIndependence(t *rapid.T, reference, m *Model) {
 	var results []result
 	var memory Logits
 	for range rapid.IntRange(1, 6).Draw(t, "steps") {
-		// Some fork, some forget.
+		// Fork or truncate one.
 		w := walkers[rapid.IntRange(0, len(walkers)-1).Draw(t, "walker")]
 		switch rapid.IntRange(0, 3).Draw(t, "action") {
 		case 0:
@@ -91,7 +90,7 @@ func checkIndependence(t *rapid.T, reference, m *Model) {
 			w.seq.Truncate(n)
 			w.tokens = w.tokens[:n]
 		}
-		// Some grow, together.
+		// Extend some in one call.
 		var rows []Input
 		var grown []*walker
 		for _, w := range walkers {
@@ -109,7 +108,7 @@ func checkIndependence(t *rapid.T, reference, m *Model) {
 			rows = append(rows, Input{Seq: w.seq, Tokens: more, All: rapid.Bool().Draw(t, "all")})
 			grown = append(grown, w)
 		}
-		// What Forward gives never changes; what ForwardInto gives, with the next call.
+		// Logits of Forward never change. Those of ForwardInto change with the next call, so clone them.
 		logits, err := m.Forward(context.Background(), rows)
 		if rapid.Bool().Draw(t, "into") {
 			for _, w := range grown {
@@ -135,14 +134,14 @@ func checkIndependence(t *rapid.T, reference, m *Model) {
 			}
 			w.tokens = append(slices.Clone(w.tokens), rows[i].Tokens...)
 			if w.seq.Len() != len(w.tokens) {
-				t.Fatalf("length %d after %d tokens", w.seq.Len(), len(w.tokens))
+				t.Fatalf("length %d, want %d", w.seq.Len(), len(w.tokens))
 			}
 		}
 		if len(logits) != 0 {
-			t.Fatalf("%d logits too many", len(logits))
+			t.Fatalf("%d logits more than expected", len(logits))
 		}
 	}
-	// Longest first: a reference pass over a sequence gives the logits of all its beginnings.
+	// Longest first: a reference pass over a sequence gives the logits of all its prefixes.
 	slices.SortFunc(results, func(a, b result) int { return len(b.tokens) - len(a.tokens) })
 	known := map[string][]float32{}
 	for _, r := range results {
@@ -158,13 +157,13 @@ func checkIndependence(t *rapid.T, reference, m *Model) {
 			want = all[len(all)-1]
 		}
 		if !bitEqual(r.logits, want) {
-			t.Fatalf("after %v the logits are %v…, one row at a time %v…", r.tokens, r.logits[:4], want[:4])
+			t.Fatalf("after %v the logits are %v…, want %v…", r.tokens, r.logits[:4], want[:4])
 		}
 	}
 }
 
-// The same bits on every processor and with every set of kernels: the hash was computed once and stands
-// here. It changes only when the definition of the arithmetic does.
+// The logits are the same bits on every processor and with every set of kernels: they match the hashes below, which
+// change only if the definition of the arithmetic does.
 func TestGoldenLogits(t *testing.T) {
 	want := map[string]string{
 		"llama F32":  "ce9c2d5423fd",
@@ -187,7 +186,7 @@ func TestGoldenLogits(t *testing.T) {
 	h := sha256.New()
 	for _, arch := range []string{"llama", "qwen2"} {
 		for _, typ := range npu.DTypes {
-			// The file too is made by operations that every processor rounds alike.
+			// The file, too, is made by operations that every processor rounds alike.
 			m := openTiny(t, tinymodel.Spec{Arch: arch, Type: typ, Dim: 256, FF: 256, Layers: 1, Seed: 9, Factors: arch == "llama"})
 			h.Reset()
 			for _, row := range forward(t, m, Input{Seq: m.NewSeq(), Tokens: pattern(40), All: true}) {
@@ -203,7 +202,7 @@ func TestGoldenLogits(t *testing.T) {
 	}
 }
 
-// Weights of 16 bits compute what their widened values do, to the bit.
+// Weights of 16 bits give the same logits as their values in F32, to the bit.
 func TestWidenedWeightsGiveTheSame(t *testing.T) {
 	for _, typ := range []npu.DType{npu.F16, npu.BF16} {
 		meta, tensors := tinymodel.Parts(tinymodel.Spec{Type: typ, Dim: 256, FF: 256, Seed: 4})
@@ -224,7 +223,7 @@ func TestWidenedWeightsGiveTheSame(t *testing.T) {
 	}
 }
 
-// counting cancels itself when it was looked at often enough.
+// counting is a context that is cancelled after left calls of Err.
 type counting struct {
 	context.Context
 	left int
@@ -254,23 +253,23 @@ func TestPreemptionBetweenLayersLeavesNoTrace(t *testing.T) {
 			t.Fatal(err)
 		}
 		if a.Len() != 6 || b.Len() != 3 || fork.Len() != 6 {
-			t.Fatalf("cancelled after %d looks: lengths %d, %d, %d", looks, a.Len(), b.Len(), fork.Len())
+			t.Fatalf("cancelled after %d checks: lengths %d, %d, %d, want 6, 3, 6", looks, a.Len(), b.Len(), fork.Len())
 		}
-		for _, s := range []*Seq{a, b, fork} { // as before, to the bit
+		for _, s := range []*Seq{a, b, fork} { // unchanged, to the bit
 			n := s.Len()
 			got := forward(t, m, Input{Seq: s, Tokens: pattern(1)})
 			fresh := m.NewSeq()
 			want := forward(t, m, Input{Seq: fresh, Tokens: append(pattern(n), 17)})
 			if !bitEqual(got[0], want[0]) {
-				t.Fatalf("cancelled after %d looks: the sequence of %d has changed", looks, n)
+				t.Fatalf("cancelled after %d checks: the sequence of %d tokens changed", looks, n)
 			}
 			s.Truncate(n)
 		}
 	}
-	// Once before anything; then before each of three layers in each of three chunks (11 tokens), and
-	// before the head where a chunk has wanted rows.
+	// The context is checked at the start, then before each of three layers in each of three chunks (11 tokens), and
+	// before the head in chunks whose logits are needed.
 	if looks < 1+3*3+1 {
-		t.Errorf("the context was looked at %d times only", looks)
+		t.Errorf("the context was checked only %d times", looks)
 	}
 }
 
@@ -301,14 +300,14 @@ func TestForwardRefuses(t *testing.T) {
 	}
 	var ce *ContextError
 	if _, err := m.Forward(context.Background(), []Input{{Seq: s, Tokens: pattern(7)}}); !errors.As(err, &ce) {
-		t.Errorf("%v is no ContextError", err)
+		t.Errorf("error %v, want a ContextError", err)
 	}
 	if logits, err := m.Forward(context.Background(), nil); err != nil || logits != nil {
-		t.Errorf("nothing to do: %v, %v", logits, err)
+		t.Errorf("no inputs: got %v, %v, want nil, nil", logits, err)
 	}
 }
 
-// Goroutines share a model and a prefix.
+// Goroutines can share a model and a prefix.
 func TestForwardFromSeveralGoroutines(t *testing.T) {
 	m := variant(t, tinymodel.Spec{Type: npu.Q8_0, Dim: 128, FF: 512}, 2, chunkSizes...)
 	prefix := m.NewSeq()

@@ -18,27 +18,28 @@ import (
 	"tandem/npu/native"
 )
 
-// needGGML says which folder the tests find ggml's libraries in, and returns their devices, or skips the test.
+// needGGML returns the devices of the ggml libraries, or skips the test if there are none. It falls back to
+// TANDEM_LLAMA_PATH for the libraries' folder.
 func needGGML(t testing.TB) []ggml.Info {
 	t.Helper()
 	if os.Getenv(ggml.PathVariable) == "" && os.Getenv("TANDEM_LLAMA_PATH") != "" {
-		os.Setenv(ggml.PathVariable, os.Getenv("TANDEM_LLAMA_PATH")) // for the whole process: it is looked at once
+		os.Setenv(ggml.PathVariable, os.Getenv("TANDEM_LLAMA_PATH")) // for the whole process: it is read only once
 	}
 	r, err := ggml.Probe()
 	if err != nil {
-		t.Skipf("there are no ggml libraries to test with: %v", err)
+		t.Skipf("no ggml libraries: %v", err)
 	}
 	return r.Devices
 }
 
-// ggmlBound is how far logits on ggml's devices may lie from native's, relative to the standard deviation of a
-// position's logits: about three times the largest difference seen. What differs is rounding, as in
-// oracleBound; F16 attention rounds more in ggml for batches of few rows.
+// ggmlBound is how much logits on ggml's devices may differ from native's, relative to the standard deviation of a
+// position's logits: about three times the largest measured difference. Only rounding differs, as for oracleBound. In
+// addition, ggml's F16 attention rounds more in batches of few rows.
 var ggmlBound = map[npu.DType]float64{
 	npu.F32: 0.02, npu.F16: 0.02, npu.BF16: 0.06, npu.Q8_0: 0.15, npu.Q4_0: 0.15, npu.Q4_K: 0.2, npu.Q5_K: 0.2, npu.Q6_K: 0.2,
 }
 
-// gpuBound is the same for GPUs, which also round the inputs of products to fewer bits, and their sums.
+// gpuBound is the least bound for GPUs, which also round the inputs and sums of products to fewer bits.
 const gpuBound = 0.1
 
 func boundOf(t npu.DType, processor bool) float64 {
@@ -85,7 +86,7 @@ func openDevice(t *testing.T, name string) npu.Device {
 	return d
 }
 
-// compareDevices tells a model a story on native and on the device.
+// compareDevices compares the logits of a story on native and on the device.
 func compareDevices(t *testing.T, s tinymodel.Spec, device string, processor bool) {
 	b := tinymodel.GGUF(s)
 	var logits [2][][]float32
@@ -96,10 +97,10 @@ func compareDevices(t *testing.T, s tinymodel.Spec, device string, processor boo
 		}
 		defer m.Close()
 		if (m.Rounding() == "") != (name == "native") {
-			t.Errorf("%s rounds as %q", name, m.Rounding())
+			t.Errorf("%s: Rounding() = %q", name, m.Rounding())
 		}
 		if m.Processor() != (processor || name == "native") {
-			t.Errorf("%s: a processor is %v", name, m.Processor())
+			t.Errorf("%s: Processor() = %v", name, m.Processor())
 		}
 		logits[j] = story(t, m)
 	}
@@ -109,15 +110,15 @@ func compareDevices(t *testing.T, s tinymodel.Spec, device string, processor boo
 		for l, v := range logits[0][k] {
 			off := math.Abs(float64(v-logits[1][k][l])) / scale
 			if off != off {
-				t.Fatalf("logits %d of %d are %v", k, len(logits[0]), logits[1][k][l])
+				t.Fatalf("logits %d of %d contain %v", k, len(logits[0]), logits[1][k][l])
 			}
 			worst = max(worst, off)
 		}
 	}
 	bound := boundOf(s.Type, processor)
-	t.Logf("off by %.2g of the logits' deviation, bound %.2g", worst, bound)
+	t.Logf("logits differ by %.2g of their deviation", worst)
 	if worst > bound {
-		t.Error("too much")
+		t.Errorf("logits differ by %.2g of their deviation, want at most %.2g", worst, bound)
 	}
 }
 
@@ -137,7 +138,7 @@ func TestProcessor(t *testing.T) {
 	}
 	defer m.Close()
 	if m.Processor() {
-		t.Error("a device that is no processor was taken for one")
+		t.Error("Processor() = true for a device that is not a processor")
 	}
 }
 
@@ -150,14 +151,14 @@ func TestChunksFor(t *testing.T) {
 	d := native.New(1)
 	defer d.Close()
 	if got := chunksFor(d); !slices.Equal(got, chunkSizes) {
-		t.Errorf("%v for native", got)
+		t.Errorf("chunksFor(native) = %v, want the default", got)
 	}
 	if got := chunksFor(large{d}); !slices.Equal(got, []int{1, 8, 32, 128, 300}) || len(chunkSizes) != 4 {
-		t.Errorf("%v for a device of 300 rows", got)
+		t.Errorf("chunksFor(a device of 300 rows) = %v", got)
 	}
 }
 
-// counted notes how many rows its programs ran.
+// counted records how many rows its programs ran.
 type counted struct {
 	npu.Device
 	rows *[]int
@@ -192,20 +193,20 @@ func TestWarm(t *testing.T) {
 	if err := m.Warm(t.Context()); err != nil {
 		t.Error(err)
 	}
-	for _, n := range []int{1, 2, 5, 8, 16, 40, 64} { // 64: of several sequences
+	for _, n := range []int{1, 2, 5, 8, 16, 40, 64} { // 64 rows of several sequences
 		if !slices.Contains(rows, n) {
-			t.Errorf("no run of %d rows: %d", n, rows)
+			t.Errorf("no run of %d rows among %d", n, rows)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := m.Warm(ctx); !errors.Is(err, context.Canceled) {
-		t.Errorf("%v", err)
+		t.Errorf("error %v, want %v", err, context.Canceled)
 	}
 }
 
-// story is what an answer does to a model: a shared prefix, forks, batches of several sizes, rollbacks, a
-// cache that was saved and read. It returns all logits.
+// story uses a model as an answer does: a shared prefix, forks, batches of several sizes, rollbacks, and a cache that is
+// saved and read. It returns all logits.
 func story(t *testing.T, m *Model) (logits [][]float32) {
 	t.Helper()
 	add := func(rows ...Input) {
@@ -249,7 +250,7 @@ func story(t *testing.T, m *Model) (logits [][]float32) {
 	return logits
 }
 
-// A draft tree on ggml gives what decoding its paths one by one gives there, up to rounding.
+// On ggml's devices, a draft tree gives the same logits as decoding its paths one by one, except for rounding.
 func TestTreesOnGGML(t *testing.T) {
 	for _, info := range needGGML(t) {
 		t.Run(info.Name, func(t *testing.T) { testTrees(t, "ggml:"+info.Name) })
@@ -266,14 +267,14 @@ func testTrees(t *testing.T, device string) {
 	tree, plain := m.NewSeq(), m.NewSeq()
 	forward(t, m, Input{Seq: tree, Tokens: prompt})
 	forward(t, m, Input{Seq: plain, Tokens: prompt})
-	// 0 is the root; 1 and 2 its children, 3 the child of 2.
+	// Node 0 is the root, 1 and 2 are its children, 3 is a child of 2.
 	drafts, parents := []tandem.Token{7, 8, 9, 10}, []int{-1, 0, 0, 2}
 	got := forward(t, m, Input{Seq: tree, Tokens: drafts, Parents: parents, All: true})
 	want := forward(t, m, Input{Seq: plain, Tokens: []tandem.Token{7, 9, 10}, All: true})
 	for i, node := range []int{0, 2, 3} {
 		closeTo(t, fmt.Sprintf("node %d", node), got[node], want[i])
 	}
-	if err := tree.Keep(0, 2, 3); err != nil { // moves keys and values behind the device's back
+	if err := tree.Keep(0, 2, 3); err != nil { // moves keys and values without telling the device
 		t.Fatal(err)
 	}
 	for i := range 3 {
@@ -287,7 +288,7 @@ func closeTo(t *testing.T, what string, got, want []float32) {
 	scale := deviation(want)
 	for i := range want {
 		if off := math.Abs(float64(got[i]-want[i])) / scale; !(off <= 0.02) {
-			t.Fatalf("%s: logits off by %.2g of their deviation", what, off)
+			t.Fatalf("%s: logits differ by %.2g of their deviation, want at most 0.02", what, off)
 		}
 	}
 }

@@ -39,21 +39,21 @@ func TestSavedSequenceGoesOnAsBefore(t *testing.T) {
 			t.Fatal(err)
 		}
 		if rest, _ := io.ReadAll(r); string(rest) != "more" {
-			t.Errorf("read beyond the end: %q is left", rest)
+			t.Errorf("ReadSeq read beyond the end: %q is left, want \"more\"", rest)
 		}
 		if s.Len() != n {
-			t.Fatalf("%d positions came back as %d", n, s.Len())
+			t.Fatalf("saved %d positions, read %d", n, s.Len())
 		}
 		got := forward(t, m, Input{Seq: s, Tokens: pattern(5)})
 		want := forward(t, m, Input{Seq: m.NewSeq(), Tokens: append(pattern(n), pattern(5)...)})
 		if !bitEqual(got[0], want[0]) {
 			t.Errorf("after %d saved positions the logits differ", n)
 		}
-		// A sequence that was read can be rolled back and saved again.
+		// A sequence that was read can be truncated and saved again.
 		s.Truncate(n)
 		var again bytes.Buffer
 		if _, err := s.WriteTo(&again); err != nil || !bytes.Equal(again.Bytes(), b) {
-			t.Errorf("saved again, %d positions differ: %v", n, err)
+			t.Errorf("%d positions differ when saved again: %v", n, err)
 		}
 	}
 }
@@ -95,11 +95,11 @@ func TestReadSeqRefuses(t *testing.T) {
 	}
 	other := openTiny(t, tinymodel.Spec{Seed: 1})
 	if _, err := other.ReadSeq(bytes.NewReader(good)); !errors.Is(err, ErrSaved) || !strings.Contains(err.Error(), "another model") {
-		t.Errorf("another model's sequence: %v", err)
+		t.Errorf("sequence of another model: error %v", err)
 	}
 	broken := errors.New("disk on fire")
 	if _, err := m.ReadSeq(io.MultiReader(bytes.NewReader(good[:100]), errReader{broken})); !errors.Is(err, broken) || errors.Is(err, ErrSaved) {
-		t.Errorf("a failing reader: %v", err)
+		t.Errorf("failing reader: error %v", err)
 	}
 }
 
@@ -107,7 +107,7 @@ type errReader struct{ err error }
 
 func (r errReader) Read([]byte) (int, error) { return 0, r.err }
 
-// Whatever the bytes, ReadSeq gives an error or a sequence that saves to the same bytes.
+// ReadSeq returns an error for any bytes, or a sequence that saves to the same bytes.
 func FuzzReadSeq(f *testing.F) {
 	m, err := OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{Layers: 1, Dim: 32, FF: 32}), native.New(1))
 	if err != nil {
@@ -118,7 +118,7 @@ func FuzzReadSeq(f *testing.F) {
 	f.Add(saved(f, m, 0))
 	f.Add([]byte(savedMagic))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		// Let the fuzzer past the checksum.
+		// Mend the checksum, so that the fuzzer gets past it.
 		if len(b) > binary.Size(savedHead{})+4 {
 			body := b[:len(b)-4]
 			b = binary.LittleEndian.AppendUint32(slices.Clone(body), crc32.Checksum(body, castagnoli))
@@ -129,12 +129,12 @@ func FuzzReadSeq(f *testing.F) {
 		}
 		var again bytes.Buffer
 		if _, err := s.WriteTo(&again); err != nil || !bytes.HasPrefix(b, again.Bytes()) {
-			t.Fatalf("%d positions save to other bytes: %v", s.Len(), err)
+			t.Fatalf("%d positions are saved as different bytes: %v", s.Len(), err)
 		}
 	})
 }
 
-// Rows of one call attend to a span together even where one of them has forgotten a part of it.
+// Rows of one call can attend to a shared span together, even if one sequence has truncated it.
 func TestForksOfDifferentLengthGoTogether(t *testing.T) {
 	m := openTiny(t, tinymodel.Spec{})
 	for _, keep := range []int{1, 3, 15, 16, 20, 39} {
@@ -149,29 +149,29 @@ func TestForksOfDifferentLengthGoTogether(t *testing.T) {
 		}
 		for i := range want {
 			if !bitEqual(got[i], want[i]) {
-				t.Errorf("%d positions kept: row %d depends on its company", keep, i)
+				t.Errorf("%d positions kept: the logits of input %d depend on the other input", keep, i)
 			}
 		}
 	}
 }
 
-// Shared spans do not change, whichever fork grows, in any order.
+// Shared spans do not change when a fork grows.
 func TestForksDoNotDisturbEachOther(t *testing.T) {
 	m := openTiny(t, tinymodel.Spec{})
 	a := m.NewSeq()
 	forward(t, m, Input{Seq: a, Tokens: pattern(70)})
 	b := a.Fork()
 	if len(b.kv.Spans) == 0 || &b.kv.Spans[0].K[0][0] != &a.kv.Spans[0].K[0][0] {
-		t.Error("a fork copies")
+		t.Error("Fork copied the spans")
 	}
 	a.Truncate(10) // into the shared span
 	forward(t, m, Input{Seq: a, Tokens: pattern(20)})
 	got := forward(t, m, Input{Seq: b, Tokens: pattern(1)})
 	want := forward(t, m, Input{Seq: m.NewSeq(), Tokens: append(pattern(70), pattern(1)...)})
 	if !bitEqual(got[0], want[0]) {
-		t.Error("what one fork wrote after a truncation shows in the other")
+		t.Error("a fork changed after the other was truncated and extended")
 	}
-	// Rolling back and going on within owned memory takes no new spans.
+	// Truncating and extending within owned memory needs no new spans.
 	c := m.NewSeq()
 	forward(t, m, Input{Seq: c, Tokens: pattern(5)})
 	for range 50 {
@@ -179,6 +179,6 @@ func TestForksDoNotDisturbEachOther(t *testing.T) {
 		c.Truncate(5)
 	}
 	if len(c.kv.Spans) != 1 {
-		t.Errorf("%d spans for 5 positions", len(c.kv.Spans))
+		t.Errorf("%d spans for 5 positions, want 1", len(c.kv.Spans))
 	}
 }

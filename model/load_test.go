@@ -22,7 +22,7 @@ func encode(t testing.TB, meta []gguf.KV, tensors []npu.Tensor) []byte {
 	return b.Bytes()
 }
 
-// retype stores a tensor's values as another type.
+// retype returns the tensor with its values in another type.
 func retype(t testing.TB, old npu.Tensor, typ npu.DType) npu.Tensor {
 	t.Helper()
 	v := make([]float32, old.Rows*old.Cols)
@@ -92,12 +92,12 @@ func TestOpenRefuses(t *testing.T) {
 		m, err := OpenBytes("bent.gguf", encode(t, meta, tensors), native.New(1))
 		if err == nil {
 			m.Close()
-			t.Errorf("%s: accepted", c.name)
+			t.Errorf("%s: no error", c.name)
 			continue
 		}
 		for _, want := range append(c.want, "bent.gguf") {
 			if !strings.Contains(err.Error(), want) {
-				t.Errorf("%s: %q does not say %q", c.name, err, want)
+				t.Errorf("%s: error %q, want %q", c.name, err, want)
 			}
 		}
 	}
@@ -120,12 +120,12 @@ func TestConfigAndFingerprint(t *testing.T) {
 		}
 		seen[sum] = name
 		if again := openTiny(t, s).Fingerprint(); again != sum {
-			t.Errorf("%s: the fingerprint changes", name)
+			t.Errorf("%s: the fingerprint changed on opening the file again", name)
 		}
 	}
 }
 
-// Embedded bytes lie anywhere.
+// Embedded bytes may have any alignment.
 func TestUnalignedFile(t *testing.T) {
 	for _, typ := range []npu.DType{npu.F32, npu.F16, npu.BF16, npu.Q8_0} {
 		b := tinymodel.GGUF(tinymodel.Spec{Type: typ})
@@ -138,7 +138,7 @@ func TestUnalignedFile(t *testing.T) {
 		for _, n := range []int{1, 3} {
 			got, want := forward(t, m, Input{Seq: m.NewSeq(), Tokens: pattern(n)}), forward(t, straight, Input{Seq: straight.NewSeq(), Tokens: pattern(n)})
 			if !bitEqual(got[0], want[0]) {
-				t.Errorf("%v: an unaligned file gives other logits", typ)
+				t.Errorf("%v: an unaligned file gives different logits", typ)
 			}
 		}
 		m.Close()
@@ -149,16 +149,16 @@ func TestGraphsPrint(t *testing.T) {
 	m := openTiny(t, tinymodel.Spec{Arch: "qwen2"})
 	graphs := m.Graphs(8)
 	if len(graphs) != 4 {
-		t.Fatalf("%d graphs", len(graphs))
+		t.Fatalf("%d graphs, want 4", len(graphs))
 	}
 	for _, want := range []string{"graph layer 1, 8 rows", "half-split", `attention`, "blk.1.attn_q.bias", "swiglu"} {
 		if text := graphs[2].String(); !strings.Contains(text, want) {
-			t.Errorf("%q is not in\n%s", want, text)
+			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
 }
 
-// What a file says of linear rope scaling counts as it does in llama.cpp.
+// The keys for linear rope scaling have the same meaning as in llama.cpp.
 func TestRopeScaling(t *testing.T) {
 	const kind, factor, old = "llama.rope.scaling.type", "llama.rope.scaling.factor", "llama.rope.scale_linear"
 	for _, c := range []struct {
@@ -181,7 +181,7 @@ func TestRopeScaling(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := m.Config().Rope.Linear; got != c.want {
-			t.Errorf("%v: the factor is %v, not %v", c.said, got, c.want)
+			t.Errorf("%v: factor %v, want %v", c.said, got, c.want)
 		}
 		m.Close()
 	}

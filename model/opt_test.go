@@ -10,8 +10,8 @@ import (
 	"tandem/npu/quant"
 )
 
-// plainOPT computes OPT's logits from a file's tensors in float64, straight from the definition (Zhang et
-// al. 2022; LayerNorm before attention and before the two ReLU matrices, learned positions, all biases).
+// plainOPT computes OPT's logits from a file's tensors in float64, following the definition (Zhang et al. 2022: LayerNorm
+// before attention and before the feed-forward layer with ReLU, learned positions, biases everywhere).
 type plainOPT struct {
 	spec tinymodel.Spec
 	w    map[string][]float64
@@ -32,7 +32,7 @@ func newPlainOPT(t *testing.T, s tinymodel.Spec) plainOPT {
 	return p
 }
 
-// linear is x·Wᵀ + b.
+// linear returns x·Wᵀ + b.
 func (p plainOPT) linear(x []float64, name string) []float64 {
 	w, bias := p.w[name+".weight"], p.w[name+".bias"]
 	y := make([]float64, len(w)/len(x))
@@ -130,9 +130,9 @@ func TestOPTAgreesWithItsDefinition(t *testing.T) {
 		for j, v := range want[i] {
 			worst, square = max(worst, math.Abs(float64(got[i][j])-v)), square+v*v
 		}
-		// Keys and values are kept as F16: an error of 2^-11 of each.
+		// The cache rounds keys and values to F16: a relative error of 2^-11.
 		if limit := 2e-3 * math.Sqrt(square/float64(len(want[i]))); worst > limit {
-			t.Fatalf("position %d: logits are off by %.2g, the limit is %.2g", i, worst, limit)
+			t.Fatalf("position %d: logits differ by %.2g, want at most %.2g", i, worst, limit)
 		}
 	}
 }

@@ -15,17 +15,18 @@ import (
 	"tandem/npu/native"
 )
 
-// How far logits may lie from llama.cpp's, relative to the standard deviation of a position's logits.
-// What differs is rounding: ggml multiplies F16 and BF16 weights by activations rounded to F16 and BF16,
-// where ours stay float32; for the other types both round activations to 8 bits alike, but a value on the
-// border between two integers may fall either way. The bounds are three times the largest
-// difference measured over all positions of both architectures.
+// oracleBound is how much logits may differ from llama.cpp's, relative to the standard deviation of a position's logits.
+// Only rounding differs. ggml rounds the activations that it multiplies by F16 and BF16 weights to the same type; this
+// package keeps float32. For quantised types both round activations to 8 bits, but a value halfway between two integers
+// may round either way. The bounds are three times the largest difference measured over all positions of both
+// architectures.
 var oracleBound = map[npu.DType]float64{
 	npu.F32: 5e-4, npu.F16: 8e-3, npu.BF16: 0.055, npu.Q8_0: 0.15, npu.Q4_0: 0.12, npu.Q4_K: 0.19, npu.Q5_K: 0.18, npu.Q6_K: 0.16,
 }
 
-// Where both round inputs alike, positions at which nothing fell the other way, as the first ones, agree
-// nearly to float32's precision; so the arithmetic is the same.
+// sameArithmetic bounds the smallest difference of a position, for types whose inputs both round in the same way. At
+// positions where no value rounded the other way, such as the first ones, logits agree almost to float32's precision,
+// which shows that the arithmetic is the same.
 var sameArithmetic = map[npu.DType]float64{
 	npu.F32: 2e-5, npu.Q8_0: 2e-5, npu.Q4_0: 2e-5, npu.Q4_K: 2e-5, npu.Q5_K: 2e-5, npu.Q6_K: 2e-5,
 }
@@ -97,16 +98,16 @@ func compareLogits(t *testing.T, lib *llamacpp.Lib, spec tinymodel.Spec) {
 		}
 		worst, nearest = max(worst, off/scale), min(nearest, off/scale)
 		if !(off <= bound*scale) {
-			t.Fatalf("position %d: logits are off by %.2g of their deviation, the bound is %.2g", pos, off/scale, bound)
+			t.Fatalf("position %d: logits differ by %.2g of their deviation, want at most %.2g", pos, off/scale, bound)
 		}
 		best, margin := top(want[pos])
 		if mine, _ := top(got[pos]); mine != best && margin > 2*bound*scale {
-			t.Errorf("position %d: best token %d, llama.cpp says %d with a margin of %.2g", pos, mine, best, margin/scale)
+			t.Errorf("position %d: best token %d, want llama.cpp's %d, which leads by %.2g", pos, mine, best, margin/scale)
 		}
 	}
 	t.Logf("differences of %.2g to %.2g of the logits' deviation, bound %.2g", nearest, worst, bound)
 	if limit, ok := sameArithmetic[spec.Type]; ok && nearest > limit {
-		t.Errorf("no position agrees to %.2g: the nearest is off by %.2g", limit, nearest)
+		t.Errorf("no position agrees to %.2g: the closest differs by %.2g", limit, nearest)
 	}
 }
 
@@ -119,7 +120,7 @@ func deviation(x []float32) float64 {
 	return math.Sqrt(s2/n - s/n*s/n)
 }
 
-// top returns the index of the largest number and how far the second lies below it.
+// top returns the index of the largest number and its margin over the second largest.
 func top(x []float32) (best int, margin float64) {
 	second := math.Inf(-1)
 	for i, v := range x {

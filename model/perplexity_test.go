@@ -14,7 +14,7 @@ import (
 	"tandem/npu/reference"
 )
 
-// The reference device and the native one agree on a whole model, and perplexity is what it says.
+// Perplexity matches its definition, and the reference device agrees with the native one.
 func TestPerplexity(t *testing.T) {
 	b := tinymodel.GGUF(tinymodel.Spec{Layers: 2, Dim: 32, FF: 64, Gain: 3})
 	tokens := make([]tandem.Token, 40)
@@ -58,15 +58,16 @@ func TestPerplexity(t *testing.T) {
 	}
 	for _, bad := range []int{0, 1, 1 << 20} {
 		if _, err := native.Perplexity(ctx, tokens, bad); err == nil {
-			t.Errorf("windows of %d pass", bad)
+			t.Errorf("no error for windows of %d tokens", bad)
 		}
 	}
 	if _, err := native.Perplexity(ctx, tokens[:1], 16); err == nil {
-		t.Error("one token passes")
+		t.Error("no error for a text of one token")
 	}
 }
 
-// What INT4 weights and INT8 activations cost a trained model, tuned on one text and measured on another.
+// The perplexity of a trained model with INT4 weights and INT8 activations, tuned on one text and measured on another, is
+// close to that in F32.
 func TestSamsung_INT4OfStories(t *testing.T) {
 	b := storiesGGUF(t)
 	ctx := context.Background()
@@ -108,6 +109,6 @@ func TestSamsung_INT4OfStories(t *testing.T) {
 	}
 	t.Logf("WikiText-2, %d tokens: perplexity %.1f as trained, %.1f in INT4 and INT8 (%+.1f %%)", len(text), want, got, 100*(got/want-1))
 	if got > 1.3*want || got < 0.9*want {
-		t.Errorf("perplexity %v in INT4, %v in F32", got, want)
+		t.Errorf("perplexity %v in INT4 and %v in F32", got, want)
 	}
 }

@@ -34,7 +34,7 @@ func sharedFile(t testing.TB, path ...string) string {
 	}
 	file := filepath.Join(append([]string{dir, "..", "shared", "data"}, path...)...)
 	if _, err := os.Stat(file); err != nil {
-		t.Skipf("the data set is not there: %v", err)
+		t.Skipf("no data set: %v", err)
 	}
 	return file
 }
@@ -53,7 +53,7 @@ func storiesGGUF(t testing.TB) []byte {
 	return b
 }
 
-// The published greedy text of a real, trained model, to the character.
+// Greedy decoding of a trained model gives the published text, to the character.
 func TestStories260K(t *testing.T) {
 	b := storiesGGUF(t)
 	var want struct {
@@ -71,7 +71,7 @@ func TestStories260K(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !strings.Contains(string(page), "\n"+want.Text+"\n") {
-		t.Fatal("the ids' text is not the published one")
+		t.Fatal("the expected text is not the published one")
 	}
 
 	m, err := OpenBytes("stories260K", b, native.New(1))
@@ -88,7 +88,7 @@ func TestStories260K(t *testing.T) {
 	}
 }
 
-// greedy decodes n tokens after the prompt, always the most likely one.
+// greedy decodes n tokens after the prompt, each time the likeliest.
 func greedy(t testing.TB, m *Model, prompt []tandem.Token, n int) (ids []tandem.Token) {
 	t.Helper()
 	seq, next := m.NewSeq(), prompt

@@ -13,8 +13,8 @@ import (
 	"tandem/npu"
 )
 
-// Every node of a draft tree has the logits, to the bit, that plain decoding of its path gives, and after Keep
-// the sequence goes on as if it had been decoded plainly, whatever its cache's spans and the company.
+// Every node of a draft tree has the same logits as plain decoding of its path, to the bit. After Keep, the sequence
+// continues as after plain decoding. Neither depends on the spans of its cache or on other inputs of the call.
 func TestTreesAreAsPlainDecoding(t *testing.T) {
 	spec := tinymodel.Spec{Type: npu.Q8_0, Layers: 2, Dim: 64, FF: 96, Heads: 4, KVHeads: 2}
 	plain := variant(t, spec, 1, 1)
@@ -61,11 +61,11 @@ func TestTreesAreAsPlainDecoding(t *testing.T) {
 			}
 			logits = logits[len(logits)-n:]
 			if seq.Len() != len(text) {
-				t.Fatalf("a tree makes %d positions %d", len(text), seq.Len())
+				t.Fatalf("a tree changed the length from %d to %d", len(text), seq.Len())
 			}
 			at := rapid.IntRange(-1, n-1).Draw(t, "kept")
 			if want := after(t, plain, paths[max(at, 0)]); !bitEqual(logits[max(at, 0)], want) {
-				t.Fatalf("node %d of %d: %v…, plainly %v…", max(at, 0), row.Parents, logits[max(at, 0)][:3], want[:3])
+				t.Fatalf("node %d of %d: %v…, want %v…", max(at, 0), row.Parents, logits[max(at, 0)][:3], want[:3])
 			}
 			var path []int
 			for i := at; i >= 0; i = row.Parents[i] {
@@ -100,7 +100,7 @@ func after(t *rapid.T, m *Model, text []tandem.Token) []float32 {
 	return logits[0]
 }
 
-// What a tree left in the cache is gone with the next call.
+// The next call discards what a tree left in the cache.
 func TestTreesAreForgotten(t *testing.T) {
 	m := openTiny(t, tinymodel.Spec{})
 	seq := m.NewSeq()
@@ -146,14 +146,14 @@ func TestTreesRefuse(t *testing.T) {
 	forward(t, m, Input{Seq: seq, Tokens: pattern(4), Parents: []int{-1, 0, 1, 0}})
 	for _, path := range [][]int{{1}, {0, 2}, {4}, {-1}, {0, 0}} {
 		if err := seq.Keep(path...); err == nil {
-			t.Errorf("path %d was kept", path)
+			t.Errorf("Keep accepted path %d", path)
 		}
 	}
 	if err := seq.Keep(0, 3); err != nil || seq.Len() != 2 {
-		t.Errorf("%v, %d positions", err, seq.Len())
+		t.Errorf("error %v, %d positions, want 2", err, seq.Len())
 	}
 	if err := seq.Keep(0); err == nil {
-		t.Error("a tree was kept twice")
+		t.Error("Keep succeeded twice for one tree")
 	}
 }
 
@@ -169,12 +169,12 @@ func TestPartialHead(t *testing.T) {
 	want := forward(t, m, Input{Seq: m.NewSeq(), Tokens: text, All: true})
 	got := forward(t, m, Input{Seq: m.NewSeq(), Tokens: pattern(3)}, Input{Seq: m.NewSeq(), Tokens: text, Head: head, OnScores: func(i int, scores []float32) {
 		if i != seen {
-			t.Errorf("token %d after %d", i, seen-1)
+			t.Errorf("scores of token %d after those of token %d", i, seen-1)
 		}
 		seen++
 		for j, id := range some {
 			if scores[j] != want[i][id] {
-				t.Errorf("token %d: %v, not %v", i, scores[j], want[i][id])
+				t.Errorf("token %d: score %v, want %v", i, scores[j], want[i][id])
 			}
 		}
 	}})
@@ -182,6 +182,6 @@ func TestPartialHead(t *testing.T) {
 		t.Error(fmt.Sprint("scores after ", seen, " tokens; the last logits differ or are missing"))
 	}
 	if _, err := m.PartialHead([]tandem.Token{5000}); err == nil {
-		t.Error("a token outside the vocabulary was taken")
+		t.Error("no error for a token outside the vocabulary")
 	}
 }

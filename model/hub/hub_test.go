@@ -23,15 +23,15 @@ import (
 
 const commit = "0123456789abcdef0123456789abcdef01234567"
 
-// fakeHub is a server that speaks the hub's HTTP: a listing, and files that it redirects to a second host,
-// which serves ranges. Its fields are set before requests are made.
+// fakeHub is a server with the hub's API: a listing, and files that it redirects to a second host, which serves ranges.
+// Set its fields before making requests.
 type fakeHub struct {
 	hub, cdn *httptest.Server
 	files    map[string][]byte
-	wait     []time.Duration // what the client waited
+	wait     []time.Duration // the client's pauses
 
 	bendList func(map[string]any)
-	onHub    http.HandlerFunc // answers instead; asks for the usual answer by leaving the header empty
+	onHub    http.HandlerFunc // if not nil, answers instead; if it writes nothing, the usual answer follows
 	onCDN    http.HandlerFunc
 
 	mu   sync.Mutex
@@ -55,7 +55,7 @@ func newFakeHub(t *testing.T, files map[string][]byte) (*fakeHub, *Client) {
 	return f, c
 }
 
-// note keeps a request and reports whether a handler of the test has answered it.
+// note records a request and reports whether the test's handler answered it.
 func (f *fakeHub) note(w http.ResponseWriter, r *http.Request, h http.HandlerFunc) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -169,7 +169,7 @@ func list(t *testing.T, c *Client) *Repo {
 	return r
 }
 
-// pull gets one file and checks that it is there as it should be.
+// pull gets one file and checks its path and content.
 func pull(t *testing.T, f *fakeHub, c *Client, name string) error {
 	t.Helper()
 	r := list(t, c)
@@ -181,19 +181,19 @@ func pull(t *testing.T, f *fakeHub, c *Client, name string) error {
 	blob := filepath.Join(c.Folder("o/m"), "blobs", files[0].Sum)
 	if err != nil {
 		if _, e := os.Stat(blob); e == nil {
-			t.Error("the file is there in spite of the error")
+			t.Error("the file exists in spite of the error")
 		}
 		return err
 	}
 	got, err := os.ReadFile(path)
 	if err != nil || string(got) != string(f.files[name]) {
-		t.Fatalf("%s holds %d bytes, not the %d of the file (%v)", path, len(got), len(f.files[name]), err)
+		t.Fatalf("%s has %d bytes, want the %d of the file (%v)", path, len(got), len(f.files[name]), err)
 	}
 	if want := filepath.Join(c.Cache, "models--o--m", "snapshots", commit, name); path != want {
 		t.Errorf("path %s, want %s", path, want)
 	}
 	if _, err := os.Stat(blob + ".incomplete"); err == nil {
-		t.Error("what was incomplete is still there")
+		t.Error("the incomplete file still exists")
 	}
 	return nil
 }
@@ -212,35 +212,35 @@ func TestPull(t *testing.T) {
 	}
 	for _, r := range f.requests(f.hub) {
 		if r.Header.Get("Authorization") != "Bearer hf_secret" {
-			t.Errorf("%s without the token", r.URL)
+			t.Errorf("request for %s has no token", r.URL)
 		}
 	}
 	cdn := f.requests(f.cdn)
 	for _, r := range cdn {
 		if len(r.Header["Authorization"])+len(r.Header["Cookie"])+len(r.Header["Referer"]) > 0 {
-			t.Errorf("the other host was told %v", r.Header)
+			t.Errorf("the second host received the headers %v", r.Header)
 		}
 	}
-	// Again: everything is there.
+	// A second pull downloads nothing.
 	if err := pull(t, f, c, "a/m-q4_0.gguf"); err != nil {
 		t.Fatal(err)
 	}
 	if n := len(f.requests(f.cdn)); n != len(cdn) || n != 1 {
-		t.Errorf("%d requests for data, then %d", len(cdn), n)
+		t.Errorf("%d requests for data, then %d, want 1", len(cdn), n)
 	}
-	// And without the network.
+	// Neither does one without the network.
 	r := list(t, c)
 	c.Offline = true
 	if _, err := c.Get(context.Background(), r, r.Files[0]); err != nil {
 		t.Error(err)
 	}
 	if _, err := c.List(context.Background(), Ref{Repo: "o/m", Revision: "main"}); err == nil || !strings.Contains(err.Error(), "HF_HUB_OFFLINE") {
-		t.Errorf("offline: %v", err)
+		t.Errorf("offline: error %v", err)
 	}
 }
 
-// Offline a repository is what its revision last stood for and has in the cache: links to blobs, or plain files
-// where a system has no links, but no link to nothing.
+// Offline, List returns the cached files of the commit that the revision last resolved to: links to blobs, or plain files
+// on systems without links, but no broken links.
 func TestOfflineListsTheCache(t *testing.T) {
 	f, c := newFakeHub(t, map[string][]byte{"a/m-q4_0.gguf": []byte("four"), "config.json": []byte("{}"), "m-q8_0.gguf": []byte("eight")})
 	ctx, main := context.Background(), Ref{Repo: "o/m", Revision: "main"}
@@ -257,7 +257,7 @@ func TestOfflineListsTheCache(t *testing.T) {
 	c.Offline = true
 	for _, ref := range []Ref{main, {Repo: "o/m", Revision: commit}} {
 		if got, err := c.List(ctx, ref); err != nil || !reflect.DeepEqual(got, r) {
-			t.Errorf("%s: %+v, %v, not %+v", ref, got, err, r)
+			t.Errorf("%s: %+v, %v, want %+v", ref, got, err, r)
 		}
 	}
 	plain := filepath.Join(c.Snapshot(r), "config.json")
@@ -281,18 +281,18 @@ func TestOfflineListsTheCache(t *testing.T) {
 			t.Errorf("%s: error %v", ref, err)
 		}
 	}
-	if err := os.WriteFile(c.refFile(main), []byte("../.."), 0o644); err != nil { // names no folder of the cache
+	if err := os.WriteFile(c.refFile(main), []byte("../.."), 0o644); err != nil { // not a folder of the cache
 		t.Fatal(err)
 	}
 	if got, err := c.List(ctx, main); err == nil {
 		t.Errorf("%+v", got)
 	}
 	if n := len(f.requests(f.hub)); n != asked {
-		t.Errorf("%d requests offline", n-asked)
+		t.Errorf("%d requests while offline", n-asked)
 	}
 }
 
-// incomplete leaves b as what an earlier download of the file brought.
+// incomplete writes b as the result of an earlier, interrupted download of the file.
 func incomplete(t *testing.T, f *fakeHub, c *Client, name string, b []byte) string {
 	t.Helper()
 	path := filepath.Join(c.Folder("o/m"), "blobs", sumOf(name, f.files[name])+".incomplete")
@@ -347,7 +347,7 @@ func TestConnectionsThatBreak(t *testing.T) {
 	data := random(1_000_000)
 	f, c := newFakeHub(t, map[string][]byte{"m.gguf": data})
 	f.onCDN = func(w http.ResponseWriter, r *http.Request) {
-		// Some more each time, then the connection is cut.
+		// Send a part, then cut the connection.
 		from := 0
 		fmt.Sscanf(r.Header.Get("Range"), "bytes=%d-", &from)
 		to := min(len(data), from+90_000)
@@ -363,10 +363,10 @@ func TestConnectionsThatBreak(t *testing.T) {
 	}
 	got := f.requests(f.cdn)
 	if len(got) != 12 || got[11].Header.Get("Range") != "bytes=990000-" {
-		t.Errorf("%d requests, the last for %s", len(got), got[len(got)-1].Header.Get("Range"))
+		t.Errorf("%d requests, the last for %s, want 12 and bytes=990000-", len(got), got[len(got)-1].Header.Get("Range"))
 	}
 
-	// One that breaks at once, always: it gives up, keeps what it has and says so.
+	// If every connection breaks at once, Get gives up, keeps the incomplete file and says so.
 	f, c = newFakeHub(t, map[string][]byte{"m.gguf": data})
 	incomplete(t, f, c, "m.gguf", data[:1000])
 	f.onCDN = func(w http.ResponseWriter, r *http.Request) {
@@ -384,7 +384,7 @@ func TestConnectionsThatBreak(t *testing.T) {
 		t.Errorf("waited %v, want %v", f.wait, want)
 	}
 	if strings.Contains(err.Error(), "signature") {
-		t.Errorf("the error shows the signed address: %v", err)
+		t.Errorf("the error shows the signed URL: %v", err)
 	}
 }
 
@@ -414,7 +414,7 @@ func TestRefusals(t *testing.T) {
 		{"broken", status(502), false, []string{"HTTP 502", "6 attempts"}, 6},
 		{"odd", status(418, "X-Error-Message", "a teapot"), false, []string{"HTTP 418", "a teapot"}, 1},
 		{"no JSON", status(200), false, []string{"is not the hub's"}, 1},
-		{"round and round", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/", http.StatusFound) }, false, []string{"redirects more than 8 times"}, 8},
+		{"redirect loop", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/", http.StatusFound) }, false, []string{"redirects more than 8 times"}, 8},
 		{"to nowhere", status(302), false, []string{"redirects to nowhere"}, 1},
 		{"to a file", status(302, "Location", "file:///etc/passwd"), false, []string{"redirects to"}, 1},
 	} {
@@ -502,10 +502,10 @@ func TestDisk(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	if len(f.requests(f.cdn)) > 0 {
-		t.Error("asked for data that has no room")
+		t.Error("requested data that does not fit on the disk")
 	}
 
-	// A disk that is full when it comes to it.
+	// The disk is full only when the data is written.
 	if _, err := os.Stat("/dev/full"); err == nil {
 		f, c = newFakeHub(t, map[string][]byte{"m.gguf": data})
 		path := incomplete(t, f, c, "m.gguf", nil)
@@ -552,10 +552,10 @@ func TestDamagedBlobs(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := pull(t, f, c, "m.gguf"); err != nil {
-			t.Errorf("%d bytes: %v", len(damaged), err)
+			t.Errorf("damaged file of %d bytes: %v", len(damaged), err)
 		}
 	}
-	// A file that another program has just finished is kept, and no partial file is left.
+	// If another program has just finished the file, it is kept, and no incomplete file is left.
 	f, c := newFakeHub(t, map[string][]byte{"m.gguf": random(1000)})
 	if err := pull(t, f, c, "m.gguf"); err != nil {
 		t.Fatal(err)
@@ -566,7 +566,7 @@ func TestDamagedBlobs(t *testing.T) {
 		t.Error(err)
 	}
 	if left, _ := os.ReadDir(filepath.Dir(blob)); len(left) != 1 || len(f.requests(f.cdn)) != 1 {
-		t.Errorf("left: %v after %d requests", left, len(f.requests(f.cdn)))
+		t.Errorf("left %v after %d requests, want one file and one request", left, len(f.requests(f.cdn)))
 	}
 }
 
@@ -598,7 +598,7 @@ func TestNoDowngrade(t *testing.T) {
 	}
 }
 
-// A mirror's listing may lack checksums: they are asked for file by file.
+// If a mirror's listing has no checksums, the client requests them for each file.
 func TestListingWithoutChecksums(t *testing.T) {
 	f, c := newFakeHub(t, map[string][]byte{"m.gguf": random(5000), "config.json": []byte("{ }")})
 	f.bendList = func(answer map[string]any) {
@@ -615,7 +615,7 @@ func TestListingWithoutChecksums(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got, _ := os.ReadFile(path); string(got) != string(f.files[file.Name]) {
-			t.Errorf("%s holds %d bytes", path, len(got))
+			t.Errorf("%s has %d bytes, want those of the file", path, len(got))
 		}
 	}
 }
@@ -762,7 +762,7 @@ func TestParseRepoRefuses(t *testing.T) {
 		`}}]}`:                 ``,
 	} {
 		if r, err := parseRepo([]byte(strings.Replace(good, old, new, 1))); err == nil {
-			t.Errorf("%s for %s was taken: %+v", new, old, r)
+			t.Errorf("no error with %s instead of %s: %+v", new, old, r)
 		}
 	}
 }
@@ -779,7 +779,7 @@ func FuzzParseRepo(f *testing.F) {
 		for _, file := range r.Files {
 			path := filepath.Join(c.Snapshot(r), filepath.FromSlash(file.Name))
 			if !strings.HasPrefix(path, "/cache/models--") {
-				t.Fatalf("%q leaves the cache", path)
+				t.Fatalf("%q is outside the cache", path)
 			}
 		}
 		for _, what := range []string{"", "q4_0", "safetensors"} {
@@ -799,7 +799,7 @@ func FuzzParseRef(f *testing.F) {
 		}
 		again, err := ParseRef(r.String())
 		if err != nil || again != r {
-			t.Fatalf("%q is %+v, written %q and read again %+v (%v)", s, r, r.String(), again, err)
+			t.Fatalf("%q is parsed as %+v; its String, %q, as %+v (%v)", s, r, r.String(), again, err)
 		}
 	})
 }

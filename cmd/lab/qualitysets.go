@@ -17,6 +17,9 @@ import (
 	"tandem/lab"
 	"tandem/lab/answers"
 	"tandem/lab/quality"
+	"tandem/model/gguf"
+	"tandem/model/span"
+	"tandem/npu/native"
 	"tandem/retrieval/search"
 )
 
@@ -25,12 +28,15 @@ type setFlags struct {
 	Data string   `help:"Folder with the sets xquad/… (data/qa/xquad.en.half.json) and reading/… (reading/qa/judge/*.jsonl.gz); without it, shared in this folder or one above it." type:"existingdir" placeholder:"DIR"`
 	Seed uint64   `help:"With such sets: draws the questions of --n and deals the documents to the two sides." default:"1"`
 	Show []string `help:"With such sets: wrong prints each answer that is not right, with what was read." enum:"wrong" placeholder:"wrong"`
+	Span string   `help:"With such sets: a span reader's file, for the method span." type:"existingfile" placeholder:"FILE"`
 }
 
 const setsHelp = `Sets that others wrote: people/tune and people/judge (hand-written documents of a household; judge is for reporting only), xquad/open, xquad/gold, reading,
 reading/SOURCE, reading/SOURCE/gold, and generated (the generated worlds, judged the same way). Documents are dealt to the two sides at random; gold asks each question of
-its own paragraph alone. Methods: pair, device, cloud, one-side (all documents in one index), quote (BM25's best sentence, no model).
+its own paragraph alone. Methods: pair, device, cloud, one-side (all documents in one index), quote (BM25's best sentence, no model), span (with --span: a reader that points at words of the 8 best windows by BM25, all
+documents together; models/span.gguf is one).
   lab quality --sets people/tune --n 0 --show wrong
+  lab quality --sets people/tune --n 0 --span models/span.gguf --methods pair,quote,span
   lab quality --sets xquad/open,reading --n 60 --methods pair,quote --json figures.json
 
 right: it contains an accepted answer as whole words. exact, F1: after SQuAD's normalisation. sentence: the sentence that says it is in the answer or in a cited
@@ -81,7 +87,11 @@ func (c *qualityCmd) runSets(a *cli.App) error {
 		Config:    decoder.Config{Model: m, Scorer: search.Lexical(), Weights: weights[0], MaxTokens: c.Tokens},
 		Documents: c.Documents,
 	}
-	methods, err := chosen(product.Methods(), c.Methods)
+	pointing, err := c.pointing()
+	if err != nil {
+		return err
+	}
+	methods, err := chosen(append(product.Methods(), pointing...), c.Methods)
 	if err != nil {
 		return err
 	}
@@ -91,7 +101,7 @@ func (c *qualityCmd) runSets(a *cli.App) error {
 	for _, set := range sets {
 		by := methods
 		if len(c.Methods) == 0 && strings.HasSuffix(set.Name, "/gold") { // one paragraph cannot be dealt to two sides
-			by = slices.DeleteFunc(slices.Clone(methods), func(m answers.Method) bool { return m.Name != "pair" && m.Name != "quote" })
+			by = slices.DeleteFunc(slices.Clone(methods), func(m answers.Method) bool { return m.Name != "pair" && m.Name != "quote" && m.Name != "span" })
 		}
 		r, recall, err := c.askSet(a, set, by)
 		if err != nil {
@@ -109,6 +119,22 @@ func (c *qualityCmd) runSets(a *cli.App) error {
 	printRecalls(a.Out, recalls)
 	printInvented(a.Out, results)
 	return nil
+}
+
+// pointing returns the method of a span reader, if one is given.
+func (c *qualityCmd) pointing() ([]answers.Method, error) {
+	if c.Span == "" {
+		return nil, nil
+	}
+	f, err := gguf.Open(c.Span)
+	if err != nil {
+		return nil, err
+	}
+	r, err := span.New(f, native.New(c.Threads)) // both stay open until the program ends
+	if err != nil {
+		return nil, err
+	}
+	return []answers.Method{answers.Span(r)}, nil
 }
 
 // chosen returns the methods that were asked for, or all.

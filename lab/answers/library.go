@@ -18,6 +18,7 @@ import (
 type Library struct {
 	Device, Cloud, All *search.Index
 	Sentences          *BM25
+	Windows            *BM25 // stretches of about windowWords words, with their titles, for Span
 
 	parsed map[string]string             // by document: its text as it was parsed
 	cut    map[string][]passages.Passage // by document
@@ -26,7 +27,7 @@ type Library struct {
 // Open indexes a world. words is the length of the passages, 0 for the usual one. Documents of a type that is not read are
 // left out, as a user's are.
 func Open(ctx context.Context, w World, words int) (l *Library, err error) {
-	l = &Library{Sentences: &BM25{}, parsed: map[string]string{}, cut: map[string][]passages.Passage{}}
+	l = &Library{Sentences: &BM25{}, Windows: &BM25{}, parsed: map[string]string{}, cut: map[string][]passages.Passage{}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, l.Close())
@@ -72,6 +73,9 @@ func (l *Library) add(doc documents.Document, name string, words int) {
 		words = passages.DefaultWords
 	}
 	l.cut[name] = passages.Cut(doc, name, words)
+	for _, w := range passages.Cut(doc, name, windowWords) {
+		l.Windows.add("", w.Title+"\n\n"+w.Text)
+	}
 	var all []string
 	section := ""
 	for _, b := range doc.Blocks {

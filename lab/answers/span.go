@@ -1,0 +1,67 @@
+package answers
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"tandem/model/span"
+)
+
+// A span reader reads this many windows of about this many words for a question.
+const (
+	windowWords = 96
+	windows     = 8
+)
+
+// Span answers with the likeliest span of the windows that BM25 finds in all documents. It says that it does not know if
+// the reader refuses every window. The sentence around the span is shown. The pair takes no part.
+func Span(r *span.Reader) Method {
+	return Method{"span", func(_ context.Context, l *Library, q Question) (Answer, error) {
+		begun := time.Now()
+		var a Answer
+		a.Read = l.Windows.Best(q.node().Search(), windows)
+		ps := make([]*span.Passage, len(a.Read))
+		for i, text := range a.Read {
+			p, err := r.Passage(text)
+			if err != nil {
+				return a, err
+			}
+			ps[i] = p
+		}
+		found, err := r.Read(q.Text, ps)
+		if err != nil {
+			return a, err
+		}
+		a.Text, a.Shown = pointed(found, a.Read, r.Threshold())
+		a.Unknown = a.Text == ""
+		a.Took = time.Since(begun)
+		return a, nil
+	}}
+}
+
+// pointed returns the likeliest span of the windows that may answer, and the sentences around the best spans of all
+// windows, the likeliest first.
+func pointed(found []*span.Posterior, windows []string, threshold float64) (answer string, shown []string) {
+	type best struct {
+		span.Span
+		window int
+		none   float64
+	}
+	var all []best
+	for i, p := range found {
+		if s := p.Best(1); len(s) > 0 {
+			all = append(all, best{s[0], i, p.None})
+		}
+	}
+	slices.SortStableFunc(all, func(x, y best) int { return cmp.Compare(y.P, x.P) })
+	for _, b := range all[:min(mostCited, len(all))] {
+		shown = append(shown, sentenceAt(windows[b.window], b.Begin))
+	}
+	if i := slices.IndexFunc(all, func(b best) bool { return b.none <= threshold }); i >= 0 {
+		b := all[i]
+		answer = windows[b.window][b.Begin:b.End]
+	}
+	return answer, shown
+}

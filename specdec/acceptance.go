@@ -2,17 +2,17 @@ package specdec
 
 import "tandem"
 
-// Acceptance measures how often guesses are right, by class and by the drafter's own probability. It learns
-// from every guess whose outcome is known. That includes guesses that were not verified: they are compared
-// with the tokens that the model gave, at no cost.
+// Acceptance measures how often guesses are right, by class and by the drafter's own probability. It learns from every
+// guess whose outcome is known, including guesses that were not verified: comparing them with the tokens that the model
+// generated costs nothing.
 type Acceptance struct {
 	right, seen [sources][5][shares]float64
 }
 
 const (
 	shares = 6   // buckets of a drafter's probability
-	memory = 128 // guesses of a class that count; older ones fade
-	prior  = 3   // guesses that the starting value counts as
+	memory = 128 // how many recent guesses of a class count; older ones fade
+	prior  = 3   // how many guesses the starting value counts as
 )
 
 // start is the assumed share of right guesses before any are measured, by the match's length.
@@ -55,7 +55,7 @@ func (a *Acceptance) learn(n *Node, right bool) {
 	}
 }
 
-// Learn compares a tree with the tokens that the model gave: every guess whose ancestors were right.
+// Learn compares a tree with the tokens that the model generated. It counts every guess whose ancestors were right.
 func (a *Acceptance) Learn(t *Tree, emitted []tandem.Token) {
 	at := -1
 	for _, token := range emitted {

@@ -17,7 +17,7 @@ type automaton struct {
 }
 
 type state struct {
-	length, link, first, latest, count int32 // first and latest: where it ends in the text; count: how often
+	length, link, first, latest, count int32 // first and latest: where the substrings end in the text; count: how often they occur with a continuation
 	edges, degree                      int32 // edges is the index of the first edge plus one
 }
 
@@ -192,16 +192,16 @@ func (a *automaton) tree(t *Tree, budget int, m match, source Source) {
 // weight returns how often an edge, given as its index plus one, was followed: at least once.
 func (a *automaton) weight(e int32) int32 { return max(1, a.states[a.edges[e-1].to].count) }
 
-// SAM drafts what followed the longest suffix of the text that occurred before, in the text itself and in a
-// history (Hu et al. 2024, SAM-Decoding). With Tree, several continuations become branches. Without, the draft is
-// the latest continuation of the longer of the two matches.
+// SAM finds the longest suffix of the text that occurred before, in the text itself and in a history, and drafts what
+// followed it (Hu et al. 2024, SAM-Decoding). With Tree, several continuations become branches. Otherwise the draft is the
+// latest continuation of the longer match.
 type SAM struct {
 	Tree    bool
-	Length  int      // of a draft without Tree; 0 means 31
+	Length  int      // tokens of a draft without Tree; 0 means 31
 	History *History // may be nil
 	own     *automaton
-	past    *automaton // the history's when the text began
-	old     match      // in past
+	past    *automaton // the history's automaton when the text began
+	old     match      // the match in past
 }
 
 // Committed implements Drafter.

@@ -7,22 +7,22 @@ import (
 	"tandem"
 )
 
-// Calibration is in-context distribution calibration (CoordGen §3.3, sd.npu §4.3). The prefill tells, for
-// every place of the prompt, which tokens of the prompt the model expects next. A draft starts at the places
-// most similar to the end of the text. It takes the tokens that follow them and those that the model expected
-// there, continues from where these tokens stand in the prompt, and so on, the likeliest path first. So it
-// drafts the prompt's own words and, at each of them, what the model would say instead. Acceptance is measured
+// Calibration is in-context distribution calibration (CoordGen §3.3, sd.npu §4.3). For every place in the prompt,
+// the prefill shows which tokens of the prompt the model expects next. A draft starts at the places most similar
+// to the end of the text. It takes the tokens that follow them and those that the model expected there,
+// continues from where these tokens occur in the prompt, and so on, the likeliest path first. So it drafts the
+// prompt's own words and, at each of them, what the model would say instead. Acceptance is measured
 // separately for words that the model expected too, words that it did not, and its alternatives.
 //
 // Only tokens of the prompt, and a few that may end a path, are scored: no other token can be looked up. That
-// takes an output matrix of some hundred rows instead of the whole vocabulary. For each place, the Top likeliest
+// takes an output matrix of a few hundred rows instead of the whole vocabulary. For each place, the Top likeliest
 // tokens are kept, at 8 bytes each.
 type Calibration struct {
 	Top int // tokens kept for each place; 0 means 8
 
 	text   []tandem.Token
 	among  []tandem.Token
-	places map[tandem.Token][]int32 // where each token stands in the prompt
+	places map[tandem.Token][]int32 // where each token occurs in the prompt
 	guess  []expected               // [prompt × Top], the likeliest first
 	prompt int
 	list   []candidate // the buffer of candidates
@@ -98,12 +98,12 @@ func (c *Calibration) Committed(tokens []tandem.Token) { c.text = append(c.text,
 // Settle implements Drafter.
 func (c *Calibration) Settle(*Verdict) {}
 
-// spots are the places of the prompt that are similar to the end of a path, with weights.
+// spots are the places in the prompt that are similar to the end of a path, with weights.
 type spots struct {
 	at     [4]int32
 	weight [4]float32
 	n      int
-	match  int // how many tokens they share with the path, at least
+	match  int // they share at least this many tokens with the path
 }
 
 func (s *spots) add(at int32, weight float32) {

@@ -8,8 +8,8 @@ import (
 	"tandem/npu"
 )
 
-// Costs holds the time of a forward pass in seconds: entry i is that of a pass of i+1 rows. Measure measures it. On
-// an NPU it is a staircase, because a graph computes a fixed number of rows (sd.npu §3.2).
+// Costs holds the times of forward passes in seconds: entry i is the time of a pass of i+1 rows. Measure measures them. On
+// an NPU they form a staircase, because a graph computes a fixed number of rows (sd.npu §3.2).
 type Costs []float64
 
 // At returns the time of a pass with the given number of rows. Beyond the last entry it grows in proportion.
@@ -54,13 +54,13 @@ func Interpolate(times map[int]time.Duration, n int) Costs {
 
 // A Chooser decides how many rows of a draft to verify. An answer never takes longer than (1 + Loss) times what plain
 // decoding takes. The Chooser keeps an account of the time that drafts saved and cost, and never spends more than
-// the account holds. When it cannot afford a row, Acceptance goes on learning from the tokens that the model gives,
-// so that verification resumes once the guesses have become good enough.
+// the account holds. While it cannot afford a row, Acceptance keeps learning from the tokens that the model
+// generates, so verification resumes once the guesses are good enough.
 type Chooser struct {
 	Costs Costs
 	Loss  float64 // as a share of plain decoding's time; 0 means 0.01, about the noise of measured times
 
-	// Learn derives Costs from the passes themselves (Observe), so that they need not be measured first. The first
+	// Learn derives Costs from the passes themselves (see Observe), so they need not be measured first. The first
 	// pass has one row.
 	Learn bool
 	times map[int]time.Duration // the fastest pass of each number of rows
@@ -140,7 +140,7 @@ func (c *Chooser) Rows(chances []float64, drafting float64) int {
 	return best
 }
 
-// Settle adds a pass to the account: its rows beyond the first, the tokens that it gave, and the time of drafting.
+// Settle adds a pass to the account: its rows beyond the first, the tokens that it generated, and the time of drafting.
 func (c *Chooser) Settle(rows, tokens int, drafting float64) {
 	one := c.Costs.At(1)
 	c.plain += float64(tokens) * one

@@ -18,13 +18,13 @@ import (
 )
 
 // A History keeps earlier answers and contexts of one user as tokens of one vocabulary, in a file of bounded size,
-// so that SAM can draft what is said again (CoordGen §3.3 keeps answers "as historical context for future requests").
+// so that SAM can draft repeated text (CoordGen §3.3 keeps answers "as historical context for future requests").
 //
 // The file is a header and records with checksums, appended one by one. A record cut short by a crash or a full disk
 // is ignored, and the next one overwrites it. When the file would outgrow its limit, a new file with the newer half
 // replaces it atomically. A writer holds a lock and reads the file again first, so processes may share a history:
-// they lose records only to the limit, and what one has cleared stays cleared. Records of other processes are
-// drafted from after the next opening or shortening.
+// only the limit removes records, and cleared records stay cleared. Records of other processes are used for drafts
+// after the history is next opened or shortened.
 type History struct {
 	path    string
 	limit   int64
@@ -48,8 +48,8 @@ const (
 	// DefaultHistory is the default limit of a history in bytes.
 	DefaultHistory = 1 << 20
 	historySuffix  = ".history"
-	lockName       = ".lock"     // an empty file that is never replaced or removed, unlike the histories
-	unfinished     = ".history-" // the prefix of a file that is to replace a history
+	lockName       = ".lock"     // an empty file; unlike the histories, it is never replaced or removed
+	unfinished     = ".history-" // the prefix of a file that will replace a history
 	maxEntry       = 1 << 20     // bytes of a record
 )
 
@@ -158,7 +158,7 @@ func (h *History) Entries() []Entry { return h.entries }
 func (h *History) Size() int64 { return h.size }
 
 // Add appends a text, "answer" or "context". A text that exceeds half of the limit is ignored. Drafts in progress
-// may go on with the entries from before.
+// may still use the old entries.
 func (h *History) Add(kind string, tokens []tandem.Token, now time.Time) error {
 	if len(tokens) == 0 {
 		return nil
@@ -263,7 +263,7 @@ func (h *History) replace(data []byte) error {
 }
 
 // appendEntry appends the record of an entry: length and CRC-32C of the rest; then seconds since 1970, kind, and
-// tokens as differences to the one before.
+// tokens as differences from the previous one.
 func appendEntry(b []byte, e Entry) []byte {
 	body := binary.AppendVarint(nil, e.When.Unix())
 	body = append(body, byte(slices.Index(kinds, e.Kind)))

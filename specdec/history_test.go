@@ -44,24 +44,24 @@ func TestHistoryIsReadAgain(t *testing.T) {
 		t.Errorf("read %v, want %v", again.Entries(), h.Entries())
 	}
 	if got := draft("where is the sp", &SAM{History: again}); got != "are key is under the mat" {
-		t.Errorf("drafts %q", got)
+		t.Errorf("draft %q", got)
 	}
 	files, err := Histories(dir)
 	if err != nil || len(files) != 1 || files[0].Entries != 2 || files[0].Tokens != 42 || !files[0].Newest.Equal(noon.Add(time.Hour)) {
-		t.Errorf("listed: %+v, %v", files, err)
+		t.Errorf("Histories() = %+v, %v", files, err)
 	}
 	if n, err := ClearHistories(dir); n != 1 || err != nil {
 		t.Errorf("cleared %d: %v", n, err)
 	}
 	if left, _ := os.ReadDir(dir); len(left) != 1 || left[0].Name() != lockName {
-		t.Errorf("%v is left", left)
+		t.Errorf("files %v are left, want only the lock", left)
 	}
 	if n, err := ClearHistories(filepath.Join(dir, "none")); n != 0 || err != nil {
-		t.Errorf("nothing to clear: %d, %v", n, err)
+		t.Errorf("clearing a missing folder: %d, %v", n, err)
 	}
 }
 
-// A file that a crash cut at any byte keeps its whole records and accepts new ones.
+// A file that a crash truncated at any byte keeps its complete records and accepts new ones.
 func TestHistorySurvivesCuts(t *testing.T) {
 	dir := t.TempDir()
 	h := open(t, dir, 0)
@@ -87,7 +87,7 @@ func TestHistorySurvivesCuts(t *testing.T) {
 			t.Fatalf("cut at %d: %d entries became %d", cut, n, len(y.Entries()))
 		}
 	}
-	// The history ends at a flipped bit.
+	// The history ends before a record with a flipped bit.
 	bent := bytes.Clone(whole)
 	bent[len(bent)-3] ^= 4
 	if err := os.WriteFile(h.path, bent, 0o600); err != nil {
@@ -126,7 +126,7 @@ func TestHistoryIsBounded(t *testing.T) {
 	}
 	e := open(t, dir, 5000).Entries()
 	if len(e) < 30 || !e[len(e)-1].When.Equal(noon.Add(299*time.Second)) {
-		t.Errorf("%d entries, the newest of %v", len(e), e[len(e)-1].When)
+		t.Errorf("%d entries, the newest from %v", len(e), e[len(e)-1].When)
 	}
 	if left, _ := os.ReadDir(dir); len(left) != 2 {
 		t.Errorf("the folder holds %v", left)
@@ -188,7 +188,7 @@ func textsOf(h *History, who int) (n []int) {
 	return n
 }
 
-// A handle keeps what others did to the file: texts that they added survive shortening, and what they cleared does
+// A handle respects changes that others made to the file: texts that they added survive shortening, and cleared texts do
 // not come back.
 func TestHistoryKeepsWhatOthersDid(t *testing.T) {
 	dir := t.TempDir()
@@ -200,10 +200,10 @@ func TestHistoryKeepsWhatOthersDid(t *testing.T) {
 	addText(t, a, 0, n)
 	x := open(t, dir, 5000)
 	if got := textsOf(x, 0); len(got) > n/2 || !slices.Contains(got, n) {
-		t.Fatalf("shortened, it holds %v of writer 0", got)
+		t.Fatalf("the shortened history has texts %v of writer 0", got)
 	}
 	if got := textsOf(x, 1); !slices.Equal(got, []int{0, 1, 2}) {
-		t.Errorf("of three texts of writer 1, %v are left", got)
+		t.Errorf("texts %v of writer 1 are left, want all three", got)
 	}
 	fill(t, b, 0)
 	if _, err := ClearHistories(dir); err != nil {
@@ -211,11 +211,11 @@ func TestHistoryKeepsWhatOthersDid(t *testing.T) {
 	}
 	addText(t, b, 2, 7)
 	if x := open(t, dir, 5000); len(x.Entries()) != 1 || !slices.Equal(textsOf(x, 2), []int{7}) {
-		t.Errorf("%d texts after clearing and adding one", len(x.Entries()))
+		t.Errorf("%d texts after clearing and adding one, want 1", len(x.Entries()))
 	}
 }
 
-// run starts this test in another process, which does what other says.
+// run returns a command that runs this test in another process, with other in its environment.
 func run(t *testing.T, dir, other string) *exec.Cmd {
 	c := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
 	c.Env = append(os.Environ(), "TANDEM_TEST_HISTORY="+dir, "TANDEM_TEST_OTHER="+other)
@@ -223,8 +223,8 @@ func run(t *testing.T, dir, other string) *exec.Cmd {
 	return c
 }
 
-// When processes add and shorten at the same time, the newest texts of each are there, undamaged and in order, and
-// all of them if they fit.
+// When processes add and shorten at the same time, the newest texts of each are kept, undamaged and in order, and all
+// texts if they fit.
 func TestHistoryOfManyProcesses(t *testing.T) {
 	const processes, texts = 4, 150
 	if dir := os.Getenv("TANDEM_TEST_HISTORY"); dir != "" {
@@ -280,7 +280,7 @@ func TestHistoryOfManyProcesses(t *testing.T) {
 			undamaged += len(got)
 			for i, n := range got {
 				if n != texts-len(got)+i {
-					t.Fatalf("limit %d: the history holds %v of process %d", limit, got, who)
+					t.Fatalf("limit %d: the history has texts %v of process %d", limit, got, who)
 				}
 			}
 		}
@@ -381,11 +381,11 @@ func TestHistorySurvivesAFullDisk(t *testing.T) {
 	}
 	addText(t, h, 1, 2)
 	if x := open(t, dir, 5000); !slices.Equal(textsOf(x, 1), []int{0, 2}) || len(x.Entries()) != n+1 {
-		t.Errorf("after the disk had space again: %v", textsOf(x, 1))
+		t.Errorf("texts %v after the disk had space again", textsOf(x, 1))
 	}
 }
 
-// A draft that started before the history was shortened goes on with the old entries.
+// A draft that started before the history was shortened keeps using the old entries.
 func TestHistoryIsShortenedUnderADraft(t *testing.T) {
 	for _, tree := range []bool{false, true} {
 		h := open(t, t.TempDir(), 5000)
@@ -397,13 +397,13 @@ func TestHistoryIsShortenedUnderADraft(t *testing.T) {
 		s.Committed(ids("where is the spare"))
 		addText(t, h, 1, 0)
 		if len(textsOf(h, 0)) > 70 {
-			t.Fatal("nothing was dropped")
+			t.Fatal("shortening dropped no texts")
 		}
 		s.Committed(ids(" k"))
 		nodes := NewTree(100, nil)
 		s.Propose(nodes)
 		if got := path(nodes); got != "ey is under the mat" {
-			t.Errorf("it drafts %q", got)
+			t.Errorf("draft %q", got)
 		}
 	}
 }

@@ -40,7 +40,7 @@ func (l *Lookup) Propose(t *Tree) {
 }
 
 func equal(a, b []tandem.Token) bool {
-	for i := len(b) - 1; i >= 0; i-- { // the last token decides most often
+	for i := len(b) - 1; i >= 0; i-- { // the last token usually decides
 		if a[i] != b[i] {
 			return false
 		}

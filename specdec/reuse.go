@@ -10,7 +10,7 @@ import (
 // Reuse proposes tokens again that were rejected too early (CoordGen §3.4, sd.npu §4.4). Of a rejected draft x it
 // keeps the longest segment with x_i = y_i, where y_i is the model's likeliest token at i (sd.npu Eq. 3). It
 // proposes the segment after the text and, while the likeliest draft is shorter than Limit, after that draft. A
-// segment lives for Life steps, whatever the model says in them. At most four segments live; a new one replaces
+// segment lives for Life steps, whatever the model generates in them. At most four segments live; a new one replaces
 // the oldest.
 type Reuse struct {
 	Limit int // tokens of a draft; 0 means 32
@@ -22,7 +22,7 @@ type Reuse struct {
 	cases    Cases
 }
 
-// Cases counts rejections by what the model said in the 16 tokens after them (sd.npu Table 2).
+// Cases counts rejections by what the model generated in the 16 tokens after them (sd.npu Table 2).
 type Cases struct {
 	Missing   int `json:"missing"`   // the rejected token followed later
 	Synonym   int `json:"synonym"`   // only tokens after it followed
@@ -36,7 +36,7 @@ type segment struct {
 
 type rejection struct {
 	draft []tandem.Token
-	after []tandem.Token // what the model said since
+	after []tandem.Token // what the model generated since
 }
 
 // window is how many tokens decide the case of a rejection.
@@ -173,9 +173,9 @@ func rejectedDraft(v *Verdict) (x, y []tandem.Token) {
 	}
 }
 
-// Eagle simulates a draft model such as EAGLE-2, which this project does not have: it knows the answer, and errs
-// so often that passes give a chosen number of tokens. CoordGen §4.1 simulates EAGLE-2 so too, with the 5.5 tokens
-// a pass of its paper, and takes one layer and the head as its cost.
+// Eagle simulates a draft model such as EAGLE-2, which this project does not include. It knows the answer, and makes as
+// many errors as it takes for passes to give a chosen number of tokens. CoordGen §4.1 simulates EAGLE-2 in the same way,
+// with the 5.5 tokens per pass from its paper, at the cost of one layer and the head.
 type Eagle struct {
 	truth []tandem.Token
 	began bool

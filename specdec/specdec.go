@@ -3,9 +3,9 @@
 // request and over earlier answers, n-gram trees, calibration by the model's own prefill, and reuse of
 // rejected drafts (CoordGen §3.3, §3.4; sd.npu §4.3, §4.4).
 //
-// Drafters are pure: they read no clock and draw no random numbers. A draft decides how fast tokens come,
-// never which. The model verifies drafts (sample.GenerateWith). All that this package knows about devices is
-// how long a pass of n rows takes (Costs).
+// Drafters are pure: they read no clock and draw no random numbers. A draft affects how fast tokens come, never
+// which ones. The model verifies drafts (sample.GenerateWith). This package knows devices only by how
+// long a pass of n rows takes (Costs).
 package specdec
 
 import (
@@ -190,7 +190,7 @@ type Verdict struct {
 	Tree     *Tree
 	Verified []int          // the nodes that were in the pass, ascending
 	Path     []int          // the nodes that were right, in order
-	Emitted  []tandem.Token // the tokens that the pass gave: those of the path and the one after it
+	Emitted  []tandem.Token // the tokens that the pass generated: those of the path and the one after it
 	// Likeliest returns the model's likeliest token after a verified node (-1: after the text).
 	Likeliest func(node int) tandem.Token
 }

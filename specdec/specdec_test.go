@@ -17,8 +17,7 @@ func tokens(t *rapid.T, most int, vocabulary int, label string) []tandem.Token {
 	return rapid.SliceOfN(rapid.Map(rapid.IntRange(0, vocabulary-1), func(i int) tandem.Token { return tandem.Token(i) }), 0, most).Draw(t, label)
 }
 
-// The automaton finds the longest suffix that occurred before, and what followed it, as a search through the whole
-// text does.
+// The automaton finds the same longest earlier suffix, and the same tokens after it, as a search through the whole text.
 func TestAutomatonIsASearch(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := tokens(t, 60, rapid.SampledFrom([]int{1, 2, 3, 20}).Draw(t, "vocabulary"), "text")
@@ -45,13 +44,13 @@ func TestAutomatonIsASearch(t *testing.T) {
 				}
 			}
 			if n != len(follow) {
-				t.Fatalf("%d tokens follow, want %d", n, len(follow))
+				t.Fatalf("%d tokens follow the suffix, want %d", n, len(follow))
 			}
 			if latest := ends[len(ends)-1]; a.states[s].count <= countUp && int(a.states[s].latest) != latest && len(text) < countUp {
-				t.Fatalf("the latest of %d is %d, want %d", text[:i+1], a.states[s].latest, latest)
+				t.Fatalf("the latest occurrence in %d ends at %d, want %d", text[:i+1], a.states[s].latest, latest)
 			}
 		}
-		// Matches of another text.
+		// Match another text.
 		other, m := tokens(t, 40, 20, "other"), match{}
 		for i, token := range other {
 			a.advance(&m, token)
@@ -62,7 +61,7 @@ func TestAutomatonIsASearch(t *testing.T) {
 				}
 			}
 			if int(m.length) != want {
-				t.Fatalf("%d tokens of %d occur in %d, want %d", m.length, other[:i+1], text, want)
+				t.Fatalf("the match of %[2]d in %[3]d has %[1]d tokens, want %[4]d", m.length, other[:i+1], text, want)
 			}
 		}
 	})
@@ -92,7 +91,7 @@ func longestSuffix(text []tandem.Token) (n int, ends []int) {
 	return 0, nil
 }
 
-// The automaton of a text of 200,000 tokens has at most two states and three edges a token.
+// The automaton of a text of 200,000 tokens has at most two states and three edges per token.
 func TestAutomatonIsLinear(t *testing.T) {
 	for _, vocabulary := range []int{1, 2, 1000} {
 		a, r := newAutomaton(), rand.New(rand.NewPCG(1, 2))
@@ -163,11 +162,11 @@ func TestDraftersByHand(t *testing.T) {
 	s.Committed(ids("ab1ab1ab2ab3ab"))
 	s.Propose(tree)
 	if tree.Child(-1, '1') < 0 || tree.Child(-1, '2') < 0 || tree.Child(-1, '3') < 0 || tree.Nodes[tree.Child(-1, '1')].P <= tree.Nodes[tree.Child(-1, '2')].P {
-		t.Errorf("branches are %+v", tree.Nodes)
+		t.Errorf("branches %+v", tree.Nodes)
 	}
 }
 
-// Best returns parents before their children, in whatever order nodes were added.
+// Best returns parents before their children, whatever the order in which nodes were added.
 func TestBestIsClosed(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tree := NewTree(50, &Acceptance{})
@@ -179,7 +178,7 @@ func TestBestIsClosed(t *testing.T) {
 		n := rapid.IntRange(0, 60).Draw(t, "best")
 		best, chances := tree.Best(n)
 		if len(best) != min(n, len(tree.Nodes)) || len(chances) != len(best) || len(tree.Nodes) > 50 {
-			t.Fatalf("%d of %d nodes", len(best), len(tree.Nodes))
+			t.Fatalf("got %d of %d nodes", len(best), len(tree.Nodes))
 		}
 		for i, b := range best {
 			if p := tree.Nodes[b].Parent; p >= 0 && !slices.Contains(best[:i], p) {
@@ -200,7 +199,7 @@ func TestBestIsClosed(t *testing.T) {
 	})
 }
 
-// sd.npu Eq. 3: the longest run with x_i = y_i is kept, and proposed where the text reaches it.
+// Reuse keeps the longest run with x_i = y_i (sd.npu Eq. 3) and proposes its rest where the text reaches it.
 func TestReuseKeepsTheLongestAgreement(t *testing.T) {
 	settle := func(r *Reuse, x, y string) {
 		tree := NewTree(100, nil)
@@ -217,7 +216,7 @@ func TestReuseKeepsTheLongestAgreement(t *testing.T) {
 	tree := NewTree(100, nil)
 	r.Propose(tree)
 	if got := path(tree); got != "fg" {
-		t.Errorf("after e it proposes %q", got)
+		t.Errorf("after e: draft %q, want \"fg\"", got)
 	}
 	// A segment extends a short draft.
 	r = &Reuse{Limit: 5}
@@ -228,7 +227,7 @@ func TestReuseKeepsTheLongestAgreement(t *testing.T) {
 	if e := tree.Child(2, 'e'); e < 0 || tree.Child(e, 'f') < 0 || tree.Child(tree.Child(e, 'f'), 'g') >= 0 {
 		t.Errorf("after 123: %+v", tree.Nodes)
 	}
-	// It is proposed in Life steps, even if the text has nothing of it, and then no more.
+	// Reuse proposes a segment for Life steps, even if none of it occurs in the text.
 	for _, life := range []int{0, 1, 3} {
 		r := &Reuse{Life: life}
 		settle(r, "abcdefgh", "xbcxefgx")
@@ -244,7 +243,7 @@ func TestReuseKeepsTheLongestAgreement(t *testing.T) {
 	}
 }
 
-// stairs is the cost of graphs that compute tile rows at a time.
+// stairs returns the costs of graphs that compute tile rows at a time.
 func stairs(tile int) (c Costs) {
 	for i := range 64 {
 		c = append(c, float64(i/tile+1))
@@ -272,8 +271,8 @@ func TestReuseCases(t *testing.T) {
 	}
 }
 
-// Whatever drafts promise and give, the passes of an answer together take at most 1 % longer than plain decoding,
-// plus the credit of a short answer.
+// However good the drafts are, the passes of an answer together take at most 1 % longer than plain decoding, plus the
+// credit of a short answer.
 func TestChooserNeverLosesMore(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		slope := rapid.Float64Range(0, 1).Draw(t, "slope")
@@ -310,12 +309,12 @@ func TestChooserNeverLosesMore(t *testing.T) {
 			spent, given = spent+real.At(rows+1)+took, given+right+1
 		}
 		if bound := 1.01*float64(given) + 0.01*credit + drafting/2 + surprise + 1e-6; spent > bound {
-			t.Fatalf("%d tokens took %.2f steps of plain decoding, more than %.2f", given, spent, bound)
+			t.Fatalf("%d tokens took %.2f steps of plain decoding, want at most %.2f", given, spent, bound)
 		}
 	})
 }
 
-// Drafting starts for a model that copies, though nothing was measured and a draft costs a tenth of a step.
+// For a model that copies, drafting starts although nothing was measured and a draft costs a tenth of a step.
 func TestDraftingStarts(t *testing.T) {
 	c, passes, tokens := &Chooser{Learn: true}, 0, 0
 	for tokens < 100 {
@@ -328,29 +327,29 @@ func TestDraftingStarts(t *testing.T) {
 		passes, tokens = passes+1, tokens+rows+1
 	}
 	if passes > 50 {
-		t.Errorf("%d passes for %d tokens", passes, tokens)
+		t.Errorf("%d passes for %d tokens, want at most 50", passes, tokens)
 	}
 }
 
-// All rows that cost nothing are used. Rows whose probability does not pay are not.
+// The Chooser uses all rows that cost nothing, and of the others only those whose probability pays for them.
 func TestChooserUsesWhatPays(t *testing.T) {
 	chances := []float64{.9, .8, .7, .01, .01}
 	if n := (&Chooser{Costs: stairs(32)}).Rows(chances, 0); n != 5 {
-		t.Errorf("on a staircase %d rows, want 5", n)
+		t.Errorf("on a staircase: %d rows, want 5", n)
 	}
 	c := &Chooser{Costs: Costs{1, 1.1, 1.2, 1.3, 1.4, 1.5}, Loss: 1}
 	if n := c.Rows(chances, 0); n != 3 {
-		t.Errorf("at a tenth each %d rows, want 3", n)
+		t.Errorf("at a tenth of a pass per row: %d rows, want 3", n)
 	}
 	if n := c.Rows([]float64{.05}, 0); n != 0 {
-		t.Errorf("an unlikely node gets %d rows", n)
+		t.Errorf("for an unlikely node: %d rows, want 0", n)
 	}
 	if n := (&Chooser{Costs: Costs{1, 2, 3, 4, 5, 6}}).Rows(chances, 0); n != 0 {
-		t.Errorf("without a budget, %d rows", n)
+		t.Errorf("without a budget: %d rows, want 0", n)
 	}
 }
 
-// Measured acceptance replaces the starting value, though nothing was verified.
+// Measured acceptance replaces the starting value, even if no guess was verified.
 func TestAcceptanceIsMeasured(t *testing.T) {
 	a := &Acceptance{}
 	c := ClassOf(FromPrompt, 5)
@@ -364,7 +363,7 @@ func TestAcceptanceIsMeasured(t *testing.T) {
 		a.Learn(tree, said)
 	}
 	if p := a.Of(c, 1); math.Abs(p-.63) > .1 { // a is always right, b in a quarter of cases
-		t.Errorf("measured %.2f", p)
+		t.Errorf("measured acceptance %.2f, want about 0.63", p)
 	}
 }
 
@@ -383,12 +382,12 @@ func TestCalibrationFollowsTheModel(t *testing.T) {
 		c.Observe(i, scores)
 	}
 	if got := draft(string([]byte("abcdefgh.a")), c); len(got) < 3 || got[:3] != "ceg" {
-		t.Errorf("it drafts %q", got)
+		t.Errorf("draft %q, want it to start with \"ceg\"", got)
 	}
 }
 
-// Where the model expected another token than the one that follows in the prompt, both are drafted, each with what
-// follows it in the prompt.
+// Where the model expected a different token from the one in the prompt, Calibration drafts both, each with what follows
+// it in the prompt.
 func TestCalibrationBranchesOffTheCopy(t *testing.T) {
 	prompt := ids("abcdefgh.a")
 	c := &Calibration{}
@@ -424,7 +423,7 @@ func TestCalibrationBranchesOffTheCopy(t *testing.T) {
 	at = -1
 	for i, want := range ids("bcgh") {
 		if at = tree.Child(at, want); at < 0 {
-			t.Fatalf("what the model expected ends before token %d: %v", i, tree.Nodes)
+			t.Fatalf("the branch that the model expected ends before token %d: %v", i, tree.Nodes)
 		}
 	}
 }

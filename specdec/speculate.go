@@ -14,7 +14,7 @@ import (
 )
 
 // A Speculator implements sample.Speculator with a list of drafters. It serves one generation at a time. Acceptance
-// carries over from one to the next.
+// carries over to the next.
 type Speculator struct {
 	Drafters    []Drafter    // a Reuse must be last: it extends what the others propose
 	Calibration *Calibration // the one among Drafters, which observes the prefill; may be nil
@@ -29,11 +29,11 @@ type Speculator struct {
 	draftS   float64 // smoothed seconds of a draft that proposed something
 }
 
-// Stats counts what became of the rows of all passes (sd.npu §3.2). The shape of a graph is fixed, so a pass
-// computes a multiple of Speculator.Rows.
+// Stats counts the rows of all passes by their outcome (sd.npu §3.2). The shape of a graph is fixed, so a pass computes a
+// multiple of Speculator.Rows.
 type Stats struct {
 	Passes        int           `json:"passes"`
-	Tokens        int           `json:"tokens"`        // that the passes gave
+	Tokens        int           `json:"tokens"`        // that the passes generated
 	Valid         int           `json:"valid"`         // rows whose token became part of the text, the first of each pass included
 	Wasted        int           `json:"wasted"`        // rows that were rejected
 	Underutilised int           `json:"underutilised"` // rows that held no draft
@@ -41,7 +41,7 @@ type Stats struct {
 	Cases         Cases         `json:"cases"` // of rejections, if a Reuse is among the drafters
 }
 
-// AcceptLength returns the mean number of tokens that a pass gave.
+// AcceptLength returns the mean number of tokens per pass.
 func (s Stats) AcceptLength() float64 { return float64(s.Tokens) / float64(max(1, s.Passes)) }
 
 // Shares returns the shares of valid, wasted and underutilised rows.
@@ -56,7 +56,7 @@ func (s Stats) Plus(o Stats) Stats {
 		Cases{s.Cases.Missing + o.Cases.Missing, s.Cases.Synonym + o.Cases.Synonym, s.Cases.Redundant + o.Cases.Redundant}}
 }
 
-// DraftingPerStep returns the mean time of drafting in a pass.
+// DraftingPerStep returns the mean time of drafting per pass.
 func (s Stats) DraftingPerStep() time.Duration { return s.Drafting / time.Duration(max(1, s.Passes)) }
 
 // Stats returns the counts so far.
@@ -93,7 +93,7 @@ func (s *Speculator) Begin(m *model.Model, prompt *model.Input) error {
 	return nil
 }
 
-// commonTokens returns tokens that occur in any text: byte-pair vocabularies have them right after the 256 bytes.
+// commonTokens returns tokens that occur in any text: in byte-pair vocabularies they are the 256 bytes and the first merges.
 func commonTokens(vocabulary int) (tokens []tandem.Token) {
 	for t := 0; t < min(512, vocabulary/16); t++ {
 		tokens = append(tokens, tandem.Token(t))
@@ -142,7 +142,7 @@ func (s *Speculator) Draft(emitted []tandem.Token, limit int) (tokens []tandem.T
 	took := time.Since(start)
 	s.stats.Drafting += took
 	if s.took = took.Seconds(); len(s.tree.Nodes) > 0 {
-		s.draftS += (min(s.took, 4*s.draftS+1e-4) - s.draftS) / 8 // a pause of the machine does not count in full
+		s.draftS += (min(s.took, 4*s.draftS+1e-4) - s.draftS) / 8 // limits the effect of a pause of the process
 	}
 	return tokens, parents
 }

@@ -21,7 +21,7 @@ func all(h *History, c *Chooser) *Speculator {
 		Calibration: cal, Chooser: c, Acceptance: &Acceptance{}}
 }
 
-// With every drafter, with and without a Chooser, the text is that of plain decoding.
+// With all drafters, with and without a Chooser, the text is the same as in plain decoding.
 func TestSpeculationGivesThePlainText(t *testing.T) {
 	m, err := model.OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{Seed: 3, Gain: 2, Context: 300}), native.New(1))
 	if err != nil {
@@ -52,7 +52,7 @@ func TestSpeculationGivesThePlainText(t *testing.T) {
 			spec := all(h, c)
 			got, stats := run(spec)
 			if !slices.Equal(got, want) {
-				t.Fatalf("seed %d: %d, want %d", seed, got, want)
+				t.Fatalf("seed %d: tokens %d, want %d", seed, got, want)
 			}
 			st := spec.Stats()
 			if st.Passes != stats.Passes-1 || st.Valid+st.Wasted+st.Underutilised != 32*st.Passes || st.Tokens != st.Valid {
@@ -106,12 +106,12 @@ func BenchmarkDraft(b *testing.B) {
 	}
 }
 
-// With Learn, no draft is tried before the time of a plain pass is known. The costs of more rows are extrapolated, and
-// slower runs of a pass do not count.
+// With Learn, the Chooser tries no draft before it knows the time of a plain pass. It extrapolates the costs of more rows
+// and ignores slower runs of a pass.
 func TestChooserLearnsCosts(t *testing.T) {
 	c := &Chooser{Learn: true}
 	if n := c.Rows([]float64{0.99, 0.98}, 0); n != 0 {
-		t.Errorf("%d rows before any time is known", n)
+		t.Errorf("%d rows before any time is known, want 0", n)
 	}
 	c.Observe(4, 14*time.Millisecond)
 	c.Observe(1, 10*time.Millisecond)
@@ -122,7 +122,7 @@ func TestChooserLearnsCosts(t *testing.T) {
 	fixed := &Chooser{Costs: stairs(32)}
 	fixed.Observe(1, time.Nanosecond)
 	if fixed.Costs.At(1) != 1 {
-		t.Error("given costs changed")
+		t.Error("Observe changed the costs without Learn")
 	}
 }
 
@@ -143,7 +143,8 @@ func (n *noise) Propose(t *Tree) {
 	}
 }
 
-// The text is that of plain decoding in 10,000 random cases of prompts, seeds, sampling parameters, drafters and rows.
+// The text is the same as in plain decoding in 10,000 random cases of prompts, seeds, sampling parameters, drafters and
+// rows.
 func TestSpeculationGivesThePlainTextInRandomCases(t *testing.T) {
 	m, err := model.OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{Seed: 5, Gain: 2, Context: 64}), native.New(1))
 	if err != nil {
@@ -185,11 +186,11 @@ func TestSpeculationGivesThePlainTextInRandomCases(t *testing.T) {
 		}
 	}
 	if right < 300 {
-		t.Errorf("only %d passes saved", right)
+		t.Errorf("%d passes saved, want at least 300", right)
 	}
 }
 
-// The simulated draft model gives as many tokens a pass as it is made for, when a model verifies its drafts.
+// When a model verifies the drafts of Eagle, its passes give the chosen number of tokens on average.
 func TestEagleAcceptLength(t *testing.T) {
 	m, err := model.OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{Seed: 1, Layers: 1, Dim: 32, Heads: 2, FF: 32, Context: 2048}), native.New(1))
 	if err != nil {
@@ -211,7 +212,7 @@ func TestEagleAcceptLength(t *testing.T) {
 	for _, want := range []float64{1.5, 3, 5.5, 8} {
 		spec := &Speculator{Drafters: []Drafter{NewEagle(truth, want)}}
 		if got := run(spec); !slices.Equal(got, truth) {
-			t.Errorf("accept length %v: another text", want)
+			t.Errorf("accept length %v: the text differs from plain decoding", want)
 		}
 		if got := spec.Stats().AcceptLength(); math.Abs(got-want) > 0.08*want {
 			t.Errorf("accept length %.2f, want %.2f", got, want)

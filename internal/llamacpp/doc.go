@@ -3,7 +3,7 @@
 //
 // The library is found through TANDEM_LLAMA_PATH (a folder with libllama and the ggml libraries) or in the npm package
 // that ships it. Without it, the tests that need it are skipped, and the comparison reports an error. The C structs are
-// those of llama.cpp v0.5.0. Other versions, which the file's name tells, are refused, because their layouts may differ.
+// those of llama.cpp v0.5.0. Other versions, identified by the file name, are refused, because their layouts may differ.
 // Like package npu/ggml, the binding is built on Linux with cgo enabled or with the build tag ggml. Other programs are
 // static, so that they run in an empty container, and tests for arm64 run under qemu.
 package llamacpp
@@ -22,13 +22,13 @@ const version = "v0.5.0"
 // A Message is one turn of a conversation.
 type Message struct{ Role, Content string }
 
-// A skipper is a testing.TB, which programs should not link.
+// A skipper is the part of testing.TB that Need uses, so that programs do not link package testing.
 type skipper interface {
 	Helper()
 	Skipf(format string, args ...any)
 }
 
-// Need returns the library, or skips a test with the reason. It is for tests only.
+// Need returns the library, or skips the test if it is not available.
 func Need(t skipper) *Lib {
 	t.Helper()
 	lib, err := Load()
@@ -38,7 +38,7 @@ func Need(t skipper) *Lib {
 	return lib
 }
 
-// flavours are the parts of libraries' names that tell builds for GPUs.
+// flavours are the parts of the libraries' names that distinguish builds for GPUs.
 var flavours = []string{"", ".cuda", ".vulkan", ".metal"}
 
 // find returns the folder of the libraries, and their flavour.
@@ -56,7 +56,7 @@ func find() (dir, flavour string, err error) {
 
 	var dirs []string
 	if dir := os.Getenv("TANDEM_LLAMA_PATH"); dir != "" {
-		dirs = append(dirs, dir) // look nowhere else
+		dirs = append(dirs, dir) // search nowhere else
 	} else {
 		if root, err := repoRoot(); err == nil {
 			dirs = append(dirs, filepath.Join(root, pkg))
@@ -83,7 +83,7 @@ func libName(name string) string {
 	return "lib" + name + ".so"
 }
 
-// repoRoot returns the nearest folder above the working directory that holds go.mod.
+// repoRoot returns the nearest folder with a go.mod, starting from the working directory.
 func repoRoot() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -95,7 +95,7 @@ func repoRoot() (string, error) {
 		}
 		up := filepath.Dir(dir)
 		if up == dir {
-			return "", fmt.Errorf("no go.mod above the working directory")
+			return "", fmt.Errorf("no go.mod in the working directory or above")
 		}
 		dir = up
 	}

@@ -135,7 +135,7 @@ func load() (*Lib, error) {
 		return nil, fmt.Errorf("struct layouts do not match llama.h %s", version)
 	}
 	if cp.nCtx != 512 || cp.typeK != 1 || cp.typeV != 1 || mp.vocabOnly {
-		return nil, fmt.Errorf("the library's defaults do not read like those of llama.h %s", version)
+		return nil, fmt.Errorf("the library's defaults do not match those of llama.h %s", version)
 	}
 	return l, nil
 }

@@ -114,6 +114,6 @@ func (s *Session) Decode(tokens, pos, seq []int32, want []int8) error {
 	if rc := s.m.lib.c.decode(s.ctx, b); rc != 0 {
 		return fmt.Errorf("llama_decode: %d", rc)
 	}
-	s.m.lib.c.getLogitsIth(s.ctx, -1) // waits
+	s.m.lib.c.getLogitsIth(s.ctx, -1) // waits for the computation
 	return nil
 }

@@ -13,8 +13,8 @@ import (
 // pieceBytes is how much of a tensor is generated at a time.
 const pieceBytes = 1 << 20
 
-// Stream writes the file of a Spec of any size, about as fast as a disk, with a few megabytes of memory besides the
-// vocabulary. The tensors are those of Parts, but with other numbers of the same mean and spread: random bits that
+// Stream writes the file of a Spec. It is about as fast as a disk and needs a few megabytes of memory besides the
+// vocabulary, whatever the size of the model. The tensors are those of Parts, but with other numbers of the same mean and spread: random bits that
 // directly form the blocks of their type, without quantisation. The same Spec gives the same bytes everywhere. If
 // progress is not nil, it is called with the bytes of weights after each piece; its error ends the work.
 func Stream(w io.Writer, s Spec, progress func(done, total int64) error) error {
@@ -90,7 +90,7 @@ func (w weights) filler(r *splitmix) (func(p []byte), error) {
 	}
 	b, ok := blocks[w.typ]
 	if !ok || w.mean != 0 {
-		return nil, fmt.Errorf("%s: no random blocks of %v with a mean of %v", w.name, w.typ, w.mean)
+		return nil, fmt.Errorf("%s: cannot make random blocks of %v with a mean of %v", w.name, w.typ, w.mean)
 	}
 	return w.blocks(r, b), nil
 }
@@ -124,7 +124,7 @@ func (w weights) floats(r *splitmix) (func(p []byte), error) {
 	return func(p []byte) { put(p, word) }, nil
 }
 
-// A block says which bits of a block are not random, and how large its numbers are for a scale of 1.
+// A block describes which bits of a block are not random, and how large its numbers are for a scale of 1.
 type block struct {
 	scale  int     // offset of its F16 scale
 	min    int     // offset of the F16 scale of its minima; 0 if it has none

@@ -125,7 +125,7 @@ func TestStreamIsReproducible(t *testing.T) {
 	}
 }
 
-// The memory does not grow with the model. An error of the writer or the caller ends the work.
+// Memory does not grow with the model. An error of the writer or of progress stops Stream.
 func TestStreamTakesLittleMemory(t *testing.T) {
 	s := Spec{Type: npu.Q8_0, Dim: 1024, FF: 4096}
 	var before, after runtime.MemStats

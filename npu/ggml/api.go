@@ -6,7 +6,7 @@ import (
 	"unsafe"
 )
 
-// ptr is an address in C's memory, of a context, tensor, graph, buffer or backend. Zero is none.
+// ptr is the address of a C object: a context, tensor, graph, buffer or backend. Zero means none.
 type ptr = uintptr
 
 // api is the part of the libraries that this package calls, each function under its C name. No field of a C struct is read
@@ -99,7 +99,7 @@ type api struct {
 	GallocSize  func(g ptr, i int32) uintptr          `c:"ggml_gallocr_get_buffer_size"`
 	GallocFree  func(g ptr)                           `c:"ggml_gallocr_free"`
 
-	// bind is for functions that only a backend knows, by Proc.
+	// bind is for functions that only a backend provides, by Proc.
 	bind func(f any, p ptr) // makes the function at p callable as *f
 }
 
@@ -126,7 +126,7 @@ func (a *api) devices() []Info {
 	return list
 }
 
-// lib is the loaded library. If loading failed, it has only the report, or is nil.
+// lib is the loaded library. If loading failed, it is nil or contains only the report.
 type lib struct {
 	api    api
 	report Report

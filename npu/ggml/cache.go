@@ -8,7 +8,7 @@ import (
 	"tandem/npu"
 )
 
-// cache is the device's memory for keys and values.
+// cache is the device memory for keys and values.
 type cache struct {
 	ctx    ptr
 	bufs   []ptr
@@ -52,7 +52,7 @@ func (d *Device) cacheLayer(layer, width int) int {
 
 const firstPages = 1024 / pageSize
 
-// reserve gives the cache at least n pages, or twice what it has. Copies are dropped with the old memory.
+// reserve grows the cache to at least n pages, or to twice its size. The copies in the old memory are dropped.
 func (d *Device) reserve(need int) error {
 	c, a, n := &d.cache, d.api, firstPages
 	for n < need {
@@ -143,7 +143,7 @@ func (d *Device) newBank(list []cacheLayer, cells int) bool {
 	return true
 }
 
-// inputs are the tensors that a run fills, for a number of rows and a window.
+// inputs holds the tensors that a run fills, for one number of rows and one window.
 type inputs struct {
 	owned
 	rows, window     int
@@ -176,7 +176,7 @@ func (d *Device) inputsFor(rows, window int) (*inputs, error) {
 	return in, nil
 }
 
-// plan is what the runs of all layers in one step share: the use of cells, the mask and the positions.
+// plan is the data that the runs of all layers in one step share: cells, mask and positions.
 type plan struct {
 	*inputs
 	positions []int32
@@ -189,7 +189,7 @@ type plan struct {
 // home is a slot: a position in a wanted span.
 type home struct{ want, at int }
 
-// fits reports whether the plan was made for these arguments.
+// fits reports whether the plan was made for the given arguments.
 func (p *plan) fits(a *npu.Args, attend bool, bucket int) bool {
 	if p == nil || p.rows != bucket || attend != (p.window > 0) || !slices.Equal(p.positions, a.Positions[:a.Rows]) {
 		return false
@@ -211,7 +211,7 @@ func (p *plan) fits(a *npu.Args, attend bool, bucket int) bool {
 	return true
 }
 
-// plan returns the plan for the arguments, which may be the last one.
+// plan returns the plan for the arguments. It reuses the last one if that fits.
 func (d *Device) plan(a *npu.Args, attend bool, bucket int) (*plan, error) {
 	if d.last.fits(a, attend, bucket) && (!attend || d.cache.pages != nil) {
 		return d.last, nil
@@ -294,7 +294,7 @@ func (p *plan) collect(a *npu.Args) error {
 			slot -= s.Len
 		}
 		if len(p.own) != i+1 {
-			return fmt.Errorf("row %d: its cache has no place for slot %d", i, a.Mask(i).Slot)
+			return fmt.Errorf("row %d: cache has no slot %d", i, a.Mask(i).Slot)
 		}
 	}
 	return nil
@@ -346,7 +346,7 @@ func fill(row []uint16, v uint16) {
 	}
 }
 
-// show unmasks what row i attends to.
+// show unmasks the cells that row i attends to.
 func (p *plan) show(row []uint16, a *npu.Args, i int) {
 	a.Mask(i).Path(func(slot, n int) { p.showSlots(row, i, slot, n) })
 }
@@ -379,7 +379,8 @@ func (p *plan) wantOf(first *uint16) *want {
 	return nil
 }
 
-// send copies to the device what a layer attends to and is not there yet, except what this run computes.
+// send copies to the device the keys and values that a layer attends to and that are not there yet, except those that this
+// run computes.
 func (d *Device) send(p *plan, layer int) {
 	l := &d.cache.layers[layer]
 	for i := range p.wants {

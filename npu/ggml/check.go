@@ -12,22 +12,22 @@ import (
 	"tandem/npu/quant"
 )
 
-// This program is compiled for one version of the libraries' headers, and other versions may differ. These checks call the
-// libraries and compare results before anything is computed with them. A library that fails is refused.
+// This package was written for one version of the libraries' headers, and other versions may differ. These checks call the
+// libraries and compare results before the libraries are used. A library that fails is rejected.
 
 // drift returns the error for a library that behaves differently from the version that this program was written for.
 func drift(version, format string, args ...any) error {
 	return fmt.Errorf("version %s differs from 0.25, which this program was written for: %s", version, fmt.Sprintf(format, args...))
 }
 
-// lacks returns the error for a library without some functions.
+// lacks returns the error for a library in which functions are missing.
 func lacks(version string, missing []string) error {
 	const most = 3
 	names := strings.Join(missing[:min(most, len(missing))], ", ")
 	if n := len(missing) - most; n > 0 {
 		names += fmt.Sprintf(" and %d more functions", n)
 	}
-	return fmt.Errorf("%s has no %s: this program was written for 0.25; take the libraries of a version near that", version, names)
+	return fmt.Errorf("%s has no %s: this program was written for version 0.25; install libraries of about that version", version, names)
 }
 
 // checkTypes checks struct ggml_init_params, the numbers and sizes of element types, and views.
@@ -81,7 +81,7 @@ func (a *api) checkResults(version string) error {
 		}
 	}
 	if cpu < 0 {
-		return fmt.Errorf("version %s brings no processor backend (libggml-cpu): its folder is not complete", version)
+		return fmt.Errorf("version %s has no processor backend (libggml-cpu): its folder is incomplete", version)
 	}
 	theirs, err := newDevice(a, a.DevGet(uintptr(cpu)), infos[cpu], version, 1)
 	if err != nil {
@@ -103,16 +103,16 @@ func (a *api) checkResults(version string) error {
 	return nil
 }
 
-// ErrWrong is wrapped by the errors of Check if a device's results differ from native's.
+// ErrWrong is wrapped by the error of Check if a device's results differ from those of the native device.
 var ErrWrong = errors.New("computes wrong")
 
-// gpuFactor is how many times farther from native's results a GPU's may be than a processor's: a GPU rounds inputs and sums
-// of products to fewer bits.
+// gpuFactor is how much farther a GPU's results may be from native's than a processor's. GPUs round inputs and sums of
+// products to fewer bits.
 const gpuFactor = 10
 
-// Check computes the operations of models on the device of that name and on native. It returns the largest difference
-// relative to the largest number, and the types of weights that the device cannot compute with. If results differ by more
-// than rounding, the error is ErrWrong: a model would write nonsense.
+// Check computes the operations that models use on the device with the given name and on the native device. It returns the
+// largest difference relative to the largest value, and the weight types that the device does not support. If results
+// differ by more than rounding, the error wraps ErrWrong: a model would produce nonsense.
 func Check(name string) (off float64, lacks []npu.DType, err error) {
 	d, err := Open(name, 1)
 	if err != nil {
@@ -261,7 +261,7 @@ func compareFactors(ours, theirs npu.Device) (float64, error) {
 	return off, nil
 }
 
-// probe returns a small graph in which all other operations affect the result.
+// probe returns a small graph in which every other operation affects the result.
 func probe(pairing npu.Pairing) *npu.Graph {
 	const width, heads, dim = 64, 4, 16
 	seed := uint32(1)

@@ -17,13 +17,13 @@ import (
 type Device struct {
 	api     *api
 	name    string
-	which   string // name in Info
+	which   string // Info.Name
 	dev     ptr
 	cpu     bool // a processor: it reads this program's memory
 	backend ptr
 	threads *threads // of a processor, else nil
 	extra   []ptr    // kinds of buffers with faster layouts of weights, best first
-	noFlash bool     // attend by separate products, even if the device has fused attention
+	noFlash bool     // compute attention by separate products, even if the device has fused attention
 
 	mu      sync.Mutex // held by Compile and Run
 	closed  bool
@@ -83,7 +83,7 @@ type group struct {
 	live int // weights in use
 }
 
-// remains are what must be freed after a program.
+// remains is what must be freed after a program has been garbage collected.
 type remains struct {
 	graphs  map[[2]int]*graph
 	weights []weightKey
@@ -133,7 +133,7 @@ func failed(format string, args ...any) error {
 
 func newDevice(a *api, dev ptr, info Info, version string, n int) (*Device, error) {
 	if dev == 0 {
-		return nil, fmt.Errorf("ggml does not give its device %s", info.Name)
+		return nil, fmt.Errorf("ggml cannot open its device %s", info.Name)
 	}
 	d := &Device{api: a, dev: dev, which: info.Name, cpu: info.Kind == kinds[0], weights: map[weightKey]*weight{}, groups: map[*group]struct{}{}, extraOf: map[shape]ptr{}, factors: map[*npu.Rope]*npu.Tensor{},
 		graphs: map[*graph]struct{}{}, inputs: map[[3]int]*inputs{}, staging: staging{api: a, buft: a.DevHost(dev)}}
@@ -166,9 +166,9 @@ func newDevice(a *api, dev ptr, info Info, version string, n int) (*Device, erro
 // Name implements npu.Device. It names the device and the library's version.
 func (d *Device) Name() string { return d.name }
 
-// Traits implements npu.Device. A processor takes 4 layers at once: its threads meet at the end of each graph, and
-// between graphs a run can be cancelled. A GPU takes all layers, because it waits for this program after each graph,
-// and 512 rows as libllama does, because fewer leave much of it idle.
+// Traits implements npu.Device. A processor takes 4 layers at once: its threads synchronize at the end of each graph, and a
+// run can be canceled between graphs. A GPU takes all layers, because it waits for this program after each graph. Like
+// libllama it takes 512 rows, because fewer leave much of it idle.
 func (d *Device) Traits() npu.Traits {
 	t := npu.Traits{Rounding: "ggml " + d.which, Processor: d.cpu, LayersAtOnce: 4}
 	if !d.cpu {
@@ -177,7 +177,7 @@ func (d *Device) Traits() npu.Traits {
 	return t
 }
 
-// Close implements npu.Device. It frees everything on the device and ends its threads. It may be called twice.
+// Close implements npu.Device. It frees everything on the device and stops its threads. It may be called more than once.
 func (d *Device) Close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -218,7 +218,7 @@ type threads struct {
 	params  func(p unsafe.Pointer, n int32)
 }
 
-const mostThreads = 512 // that the library takes
+const mostThreads = 512 // the library's limit
 
 // startThreads gives the backend up to n threads.
 func startThreads(a *api, reg, backend ptr, n int) (*threads, error) {
@@ -238,7 +238,7 @@ func startThreads(a *api, reg, backend ptr, n int) (*threads, error) {
 	return t, t.use(0)
 }
 
-// use switches to the threads of a level.
+// use switches to the thread pool of a level.
 func (t *threads) use(level int) error {
 	if t.now == level {
 		return nil
@@ -291,7 +291,7 @@ func extraBuffers(a *api, dev ptr) []ptr {
 	return kinds
 }
 
-// load puts the tensors on the device, unless they are there, and keeps them for one program.
+// load copies the tensors to the device, unless they are already there, and holds them for one program.
 func (d *Device) load(list []*npu.Tensor, products map[*npu.Tensor]bool) (held []weightKey, err error) {
 	in := map[ptr][]*npu.Tensor{} // by kind of buffer
 	seen := map[weightKey]bool{}
@@ -339,14 +339,14 @@ func (d *Device) upload(buft ptr, tensors []*npu.Tensor) error {
 	a, size := d.api, 0
 	ctx := a.Init(a.Overhead() * uintptr(len(tensors)+1))
 	if ctx == 0 {
-		return errors.New("ggml: no memory for the descriptions of weights")
+		return errors.New("ggml: out of memory for the descriptions of weights")
 	}
 	at := make([]ptr, len(tensors))
 	for i, t := range tensors {
 		at[i] = a.New2D(ctx, int32(t.Type), int64(t.Cols), int64(t.Rows))
 		if n := a.Bytes(at[i]); n != uintptr(len(t.Data)) {
 			a.Free(ctx)
-			return fmt.Errorf("ggml takes %v to have %d bytes, but it has %d", t, n, len(t.Data))
+			return fmt.Errorf("ggml expects %v to have %d bytes, but it has %d", t, n, len(t.Data))
 		}
 		size += len(t.Data)
 	}

@@ -199,7 +199,7 @@ func TestCompileRefuses(t *testing.T) {
 		"keys by row": func(g *npu.Graph) {
 			g.Attention(g.Input(32), g.Input(16), g.Input(16), &npu.Attention{Heads: 2, KVHeads: 1, HeadDim: 16, Columns: true})
 		},
-		"normalize: not an operation of the ggml device": func(g *npu.Graph) {
+		"normalize: operation not supported by the ggml device": func(g *npu.Graph) {
 			x := g.Input(32)
 			g.Nodes = append(g.Nodes, npu.Node{Op: npu.OpNormalize, Args: []npu.Value{x}, Width: 32, Eps: 1e-5})
 		},
@@ -258,19 +258,19 @@ func TestRunRefuses(t *testing.T) {
 	}{
 		{layer, npu.Args{Rows: 5, X: buf, Out: buf}, "takes 1 to 4 rows, not 5"},
 		{layer, npu.Args{Rows: 0}, "not 0"},
-		{layer, npu.Args{Rows: 4, X: buf, Out: buf[:7]}, "no room"},
-		{layer, npu.Args{Rows: 4, X: buf[:7], Out: buf, Positions: make([]int32, 4)}, "input of 7 numbers"},
+		{layer, npu.Args{Rows: 4, X: buf, Out: buf[:7]}, "output too short"},
+		{layer, npu.Args{Rows: 4, X: buf[:7], Out: buf, Positions: make([]int32, 4)}, "input has 7 values"},
 		{layer, npu.Args{Rows: 1, X: buf, Out: buf}, "0 positions"},
 		{layer, npu.Args{Rows: 1, X: buf, Out: buf, Positions: []int32{0}}, "0 caches"},
 		{layer, npu.Args{Rows: 1, X: buf, Out: buf, Positions: []int32{0}, KV: []*npu.KV{nil}}, "no cache"},
-		{layer, npu.Args{Rows: 1, X: buf, Out: buf, Positions: []int32{3}, KV: []*npu.KV{kv}}, "no place for position 3"},
+		{layer, npu.Args{Rows: 1, X: buf, Out: buf, Positions: []int32{3}, KV: []*npu.KV{kv}}, "cache has no slot 3"},
 		{layer, npu.Args{Rows: 1, X: buf, Out: buf, Positions: []int32{-1}, KV: []*npu.KV{kv}}, "position -1"},
 		{layer, npu.Args{Rows: 1, X: buf, Out: buf, Positions: []int32{1}, KV: []*npu.KV{short}}, "has memory for"},
 		{layer, npu.Args{Rows: 1, X: buf, Out: buf, Positions: []int32{1}, KV: []*npu.KV{{Spans: []npu.Span{{Len: 3}}}}}, "no layer 0"},
 		{layer, npu.Args{Rows: 2, X: buf, Out: buf, Positions: []int32{1, 2}, KV: []*npu.KV{kv, kv}, Masks: make([]npu.RowMask, 1)}, "fewer masks"},
 		{layer, npu.Args{Rows: 1, X: buf, Out: buf, Positions: []int32{1}, KV: []*npu.KV{kv}, Masks: []npu.RowMask{{Slot: 1, Base: 2}}}, "ancestors"},
 		{embed, npu.Args{Rows: 2, Out: buf, Tokens: []int32{1}}, "1 tokens for 2 rows"},
-		{embed, npu.Args{Rows: 2, Out: buf, Tokens: []int32{1, 3}}, "token 3 is outside 0 to 2"},
+		{embed, npu.Args{Rows: 2, Out: buf, Tokens: []int32{1, 3}}, "token 3 is out of range 0 to 2"},
 	} {
 		if err := c.p.Run(c.a); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want %q", err, c.want)
@@ -279,10 +279,10 @@ func TestRunRefuses(t *testing.T) {
 	d.Close()
 	d.Close()
 	if err := layer.Run(npu.Args{Rows: 1, X: buf, Out: buf, Positions: []int32{1}, KV: []*npu.KV{kv}}); err == nil {
-		t.Error("a closed device computes")
+		t.Error("Run on a closed device succeeded")
 	}
 	if _, err := d.Compile(e); err == nil {
-		t.Error("a closed device compiles")
+		t.Error("Compile on a closed device succeeded")
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// load finds, opens and checks the libraries, once per process. On an error the lib is nil or has only the report.
+// load finds, opens and checks the libraries, once per process. If it fails, the lib is nil or contains only the report.
 var load = sync.OnceValues(func() (*lib, error) {
 	l := &lib{report: Report{Tried: []string{}, Devices: []Info{}}}
 	found, tried, err := here().find()
@@ -49,7 +49,7 @@ var load = sync.OnceValues(func() (*lib, error) {
 	return l, nil
 })
 
-// initParams is struct ggml_init_params, the only struct that is passed.
+// initParams is struct ggml_init_params, the only struct that is passed to the libraries.
 type initParams struct {
 	size    uintptr
 	_       uintptr // memory of the caller: none
@@ -106,7 +106,7 @@ func (a *api) open(found libraries) error {
 	return nil
 }
 
-// logLine logs what the libraries would print: warnings and errors as such, the rest at debug level.
+// logLine logs the libraries' messages: warnings and errors at their levels, the rest at debug level.
 func logLine(level uintptr, text *byte, _ uintptr) uintptr {
 	n := 0
 	for n < 1<<12 && *(*byte)(unsafe.Add(unsafe.Pointer(text), n)) != 0 {

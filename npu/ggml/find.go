@@ -12,7 +12,7 @@ import (
 // PathVariable is the environment variable that names the only folders to search for the libraries.
 const PathVariable = "TANDEM_GGML_PATH"
 
-// place is the environment of the search, which tests replace.
+// place is the environment to search in. Tests replace it.
 type place struct {
 	env      func(string) string
 	exe      string // this program
@@ -27,7 +27,7 @@ func here() place {
 	return p
 }
 
-// platform returns the npm packages' name of this kind of machine.
+// platform returns the name that the npm packages use for this platform.
 func (p place) platform() string {
 	name, arch := p.os, p.arch
 	if name == "darwin" {
@@ -39,7 +39,8 @@ func (p place) platform() string {
 	return name + "-" + arch
 }
 
-// packages are the npm packages with the libraries. Those for GPUs come first: they include the processor's.
+// packages returns the npm packages with the libraries. Those for GPUs come first, because they include the one for the
+// processor.
 func (p place) packages() []string {
 	var names []string
 	for _, flavour := range []string{"-cuda", "-vulkan", "-metal", ""} {
@@ -48,8 +49,8 @@ func (p place) packages() []string {
 	return names
 }
 
-// folders lists the folders to search, in order. It leaves out the working directory, because anyone who can write there
-// could choose what is loaded.
+// folders lists the folders to search, in order. It leaves out the working directory, because anyone who can write to it
+// could then choose which code is loaded.
 func (p place) folders() []string {
 	var dirs []string
 	add := func(dir ...string) {
@@ -115,7 +116,7 @@ func (p place) folders() []string {
 // libraries are the two files to open, in order. The library loads the backends in their folder itself.
 type libraries struct{ dir, base, ggml string }
 
-// find returns the first folder with the libraries, and the folders that it searched.
+// find returns the libraries in the first folder that has them, and the folders that it searched.
 func (p place) find() (found libraries, tried []string, err error) {
 	for _, dir := range p.folders() {
 		tried = append(tried, dir)
@@ -139,7 +140,7 @@ func library(os, stem string) string {
 	return stem + ".so"
 }
 
-// newest returns the library with that stem: the plain name, or one with a version, such as libggml.so.0,
+// newest returns the library with the given stem: the plain name, or a name with a version, such as libggml.so.0,
 // libggml.v0.5.0.so or libggml.0.dylib.
 func newest(dir, os, stem string) string {
 	plain := filepath.Join(dir, library(os, stem))
@@ -182,7 +183,7 @@ func accelerators(dir, os string) (paths []string) {
 	return paths
 }
 
-// idle says why libraries for GPUs and NPUs offer no device: the error of opening them, or that they find none.
+// idle says why libraries for GPUs and NPUs offer no device: opening them failed, or they found no device.
 func idle(paths []string, devices []Info, open func(path string) error) (why []string) {
 	some := slices.ContainsFunc(devices, Info.GPU)
 	for _, path := range paths {

@@ -19,13 +19,13 @@ const (
 	i64Type    = 27
 )
 
-// fed is an input of the graph: a value that a run computes in Go, or a node's factor.
+// fed is an input of the ggml graph: a value that a run computes in Go, or a node's factor.
 type fed struct {
 	node int
 	at   ptr
 }
 
-// graph is a program as a ggml graph, for a number of rows and a window of cells.
+// graph is a program's ggml graph for one number of rows and one window of cells.
 type graph struct {
 	ctx, g       ptr
 	rows, window int
@@ -36,16 +36,16 @@ type graph struct {
 	kept         ptr // keys and values of the rows as F16, of each attention first all keys, then all values; 0 without
 }
 
-// leaves are the tensors that a graph reads and that outlive it: see inputs and cache.
+// leaves holds the tensors that a graph reads and that outlive it: see inputs and cache.
 type leaves struct {
 	positions, slots, written, mask ptr
 	layer                           func(node int) *cacheLayer
 }
 
-// nodesEach bounds how many tensors a node becomes.
+// nodesEach is an upper bound on the number of tensors per node.
 const nodesEach = 24
 
-// sketch is a graph in the making.
+// sketch is a graph under construction.
 type sketch struct {
 	*program
 	*graph
@@ -58,8 +58,8 @@ type sketch struct {
 	keptTo uintptr // bytes of kept in use
 }
 
-// draw builds the graph, without memory for its values. take returns its leaves, in its context if they are only for a
-// trial.
+// draw builds the graph without allocating memory for its values. take returns its leaves, which are created in the graph's
+// context if they are only for a trial.
 func (p *program) draw(rows, window int, take func(ctx ptr) leaves) (*sketch, error) {
 	a, n := p.dev.api, uintptr(8)
 	for i := range p.graph.Nodes {
@@ -67,7 +67,7 @@ func (p *program) draw(rows, window int, take func(ctx ptr) leaves) (*sketch, er
 	}
 	ctx := a.Init(a.Overhead()*n + a.GraphMem(n, false) + 1024)
 	if ctx == 0 {
-		return nil, fmt.Errorf("graph %s: ggml has no memory for it", p.graph.Name)
+		return nil, fmt.Errorf("graph %s: ggml is out of memory", p.graph.Name)
 	}
 	s := &sketch{program: p, graph: &graph{ctx: ctx, rows: rows, window: window},
 		values: make([]ptr, len(p.graph.Nodes)), bases: make([]ptr, len(p.graph.Nodes))}
@@ -75,7 +75,7 @@ func (p *program) draw(rows, window int, take func(ctx ptr) leaves) (*sketch, er
 	s.g = a.NewGraph(ctx, n, false)
 	if p.attend {
 		s.kept = a.New1D(ctx, int32(npu.F16), int64(p.keeps*rows))
-		a.SetInput(s.kept) // so that it shares its memory with nothing
+		a.SetInput(s.kept) // so that it does not share memory
 		a.SetOutput(s.kept)
 	}
 	for i := range p.graph.Nodes {
@@ -92,7 +92,7 @@ func (p *program) draw(rows, window int, take func(ctx ptr) leaves) (*sketch, er
 	return s, nil
 }
 
-// workOf returns about how many multiplications a node takes for a row that attends to the given number of cells.
+// workOf returns the approximate number of multiplications of a node for a row that attends to the given number of cells.
 func workOf(n *npu.Node, window int) float64 {
 	switch n.Op {
 	case npu.OpMatMul:
@@ -180,7 +180,7 @@ func (s *sketch) rope(i int, r *npu.Rope, x ptr) {
 func (s *sketch) attention(i int, n *npu.Node) {
 	a, ctx, at := s.dev.api, s.ctx, n.Attention
 	l := s.layer(i)
-	// These come before the attention in the graph's order, which is the order of computation.
+	// Add these before the attention, because the graph computes nodes in the order of their addition.
 	a.Expand(s.g, a.SetRows(ctx, l.k, s.values[n.Args[1]], s.slots))
 	a.Expand(s.g, a.SetRows(ctx, l.v, s.values[n.Args[2]], s.slots))
 	if !s.lookup {
@@ -208,8 +208,8 @@ func (s *sketch) attention(i int, n *npu.Node) {
 	s.values[i] = a.Reshape2D(ctx, out, dim*heads, rows)
 }
 
-// keep adds the rows of keys or values to those that go back. They are stored together, because a GPU takes about as long to
-// copy those of one layer as those of all. x is a number of matrices [width × rows].
+// keep adds rows of keys or values to those that are copied back. They are stored together, because a GPU takes about as
+// long to copy those of one layer as those of all layers. x holds one or more matrices [width × rows].
 func (s *sketch) keep(x ptr, width, matrices int) {
 	a, row := s.dev.api, uintptr(2*width)
 	matrix := row * uintptr(s.rows)
@@ -220,12 +220,12 @@ func (s *sketch) keep(x ptr, width, matrices int) {
 	s.keptTo += matrix * uintptr(matrices)
 }
 
-// lookedUp bounds the bytes that one operation looks up, because it needs them twice for a moment.
+// lookedUp bounds the bytes that one operation looks up, because it temporarily needs twice as much memory.
 const lookedUp = 16 << 20
 
-// lookUp keeps what all attentions have written by looking it up in the cache, many layers at once. A copy in each layer
-// would take two calls of a GPU, and ggml fuses a rotation with the write to the cache only if nothing else reads its
-// result.
+// lookUp keeps what all attentions have written by looking it up in the cache, many layers at a time. A copy in each layer
+// would take two kernel launches on a GPU, and ggml fuses a rotation with the write to the cache only if nothing else reads
+// the result.
 func (s *sketch) lookUp() {
 	a := s.dev.api
 	for list := s.attentions; len(list) > 0; {
@@ -282,7 +282,7 @@ func (d *Device) Compile(g *npu.Graph) (npu.Program, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closed {
-		return nil, fmt.Errorf("graph %s: the device %s is closed", g.Name, d.name)
+		return nil, fmt.Errorf("graph %s: device %s is closed", g.Name, d.name)
 	}
 	p := &program{dev: d, graph: g, flash: !d.noFlash, lookup: true, factors: map[*npu.Rope]*npu.Tensor{}, kvOf: map[int]int{}, graphs: map[[2]int]*graph{}}
 	weights, products, err := p.collect()
@@ -319,7 +319,7 @@ func (p *program) collect() (weights []*npu.Tensor, products map[*npu.Tensor]boo
 		n := &p.graph.Nodes[i]
 		vectors := []*npu.Tensor{n.Weight, n.Bias}
 		if n.Weight != nil && n.Weight.Staged {
-			return nil, nil, fmt.Errorf("%%%d %v: the ggml device keeps all weights: leave out the bound on memory, or use --device native", i, n.Op)
+			return nil, nil, fmt.Errorf("%%%d %v: the ggml device keeps all weights in memory: remove the memory limit, or use --device native", i, n.Op)
 		}
 		switch n.Op {
 		case npu.OpInput, npu.OpSwiGLU, npu.OpReLU, npu.OpAdd, npu.OpConcat, npu.OpFactor, npu.OpScale:
@@ -341,14 +341,14 @@ func (p *program) collect() (weights []*npu.Tensor, products map[*npu.Tensor]boo
 			continue
 		case npu.OpAttention:
 			if n.Attention.Of != 0 || n.Attention.Columns {
-				return nil, nil, fmt.Errorf("%%%d: the ggml device attends with all heads, to keys by row: npu/reference has the other", i)
+				return nil, nil, fmt.Errorf("%%%d: the ggml device supports only attention with all heads and keys by row; use npu/reference", i)
 			}
 			p.places, p.attend = true, true
 			p.attentions, p.keptAt = append(p.attentions, i), append(p.keptAt, p.keeps)
 			p.keeps += 2 * n.Attention.KVHeads * n.Attention.HeadDim
 			continue
 		default:
-			return nil, nil, fmt.Errorf("%%%d %v: not an operation of the ggml device; npu/reference has it", i, n.Op)
+			return nil, nil, fmt.Errorf("%%%d %v: operation not supported by the ggml device; use npu/reference", i, n.Op)
 		}
 		for _, v := range vectors {
 			if v == nil {
@@ -365,7 +365,7 @@ func (p *program) collect() (weights []*npu.Tensor, products map[*npu.Tensor]boo
 
 var errCannot = errors.New("cannot compute")
 
-// try draws the graph for a number of rows and asks whether the device can compute all of it.
+// try draws the graph for a number of rows and checks whether the device can compute all of it.
 func (p *program) try(rows int) error {
 	a := p.dev.api
 	for {
@@ -441,7 +441,7 @@ func (d *Device) factorsOf(r *npu.Rope) *npu.Tensor {
 // Graph implements npu.Program.
 func (p *program) Graph() *npu.Graph { return p.graph }
 
-// drawn returns the graph for the given numbers of rows and cells, built and allocated.
+// drawn returns the graph for the given numbers of rows and cells. It builds and allocates the graph if necessary.
 func (p *program) drawn(rows int, in *inputs) (*graph, error) {
 	d, key := p.dev, [2]int{rows, in.window}
 	g := p.graphs[key]

@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// pace chooses how many of a processor's threads compute a graph. After every operation ggml's threads wait for each other
-// by spinning. So if something else needs a core, such as the other side of a pair on the same machine, two threads can be
-// a hundred times slower than one. pace therefore measures what is fastest while computing, for each size of work, and
-// tries again from time to time.
+// pace chooses how many threads of a processor compute a graph. ggml's threads wait for each other after every operation by
+// spinning. So if something else needs a core, such as the other side of a pair on the same machine, two threads can be a
+// hundred times slower than one. For each size of work, pace measures during computation which number of threads is
+// fastest, and tries others from time to time.
 //
-// It has no clock and no threads: its callers tell it the times.
+// It has no clock and starts no threads. Callers pass it the times.
 type pace struct {
 	levels  []int // numbers of threads to choose from, ascending
 	classes map[int]*paceClass
@@ -23,7 +23,7 @@ type paceClass struct {
 	took  []float64 // time per work at each level, 0 if never tried
 	spent float64   // time since another level was tried
 	other int       // which neighbour of now is tried next: +1 or -1
-	bar   float64   // how many times its own time must be spent before the next try
+	bar   float64   // time to spend before the next try, as a multiple of the time that the try takes
 }
 
 const (
@@ -47,8 +47,8 @@ func (p *pace) class(work float64) *paceClass {
 	return p.classes[k]
 }
 
-// choose returns the level to compute the given work with. It begins with one thread, which is never much slower, and goes
-// on as long as more threads are faster.
+// choose returns the level for the given work. It starts with one thread, which is never much slower, and moves up as long as
+// more threads are faster.
 func (p *pace) choose(work float64) int {
 	c := p.class(work)
 	if n := c.neighbour(); c.took[c.now] > 0 && c.spent >= c.bar*c.took[n]*work && p.debt <= 0 {

@@ -8,10 +8,10 @@ import (
 	"tandem/npu"
 )
 
-// The device attends to copies of keys and values in its own memory: for each layer one matrix of keys and one of values,
-// whose rows are called cells. The type pages says which cells hold what. npu.KV stays authoritative: a copy can be dropped
-// and made again at any time. Cells are allocated in pages, not whole spans, the lowest first, so that what a run attends to
-// is in the first few thousand cells.
+// The device attends to copies of keys and values in its own memory. Each layer has one matrix of keys and one of values,
+// whose rows are called cells. The type pages records what each cell holds. npu.KV remains authoritative: a copy can be
+// dropped and made again at any time. Cells are allocated by page rather than by span, lowest first, so that everything a
+// run attends to is in the first few thousand cells.
 
 // pageSize is the number of cells in a page.
 const pageSize = 32
@@ -30,7 +30,7 @@ type resident struct {
 	edits int   // the span's when they were made
 }
 
-// heed drops copies of positions that something other than programs has changed since.
+// heed invalidates the copies of positions that something other than a program has changed since they were made.
 func (r *resident) heed(s *npu.Span) {
 	n, from := s.Edits()
 	switch n {
@@ -50,7 +50,7 @@ func (r *resident) cell(position int) int {
 	return r.pages[position/pageSize]*pageSize + position%pageSize
 }
 
-// pages allocates cells. Page 0 is reserved for rows that are not in use, which write there.
+// pages allocates cells. Page 0 is reserved: unused rows write to it.
 type pages struct {
 	layers int
 	free   []bool // of each page
@@ -72,20 +72,20 @@ func (p *pages) clear() {
 	}
 }
 
-// want is a span that a run attends to, and how many of its positions.
+// want is a span that a run attends to and the number of its positions that are needed.
 type want struct {
 	span *npu.Span
 	n    int
 	*resident
 }
 
-// errFull says how many pages the run needs.
+// errFull reports how many pages the run needs.
 type errFull struct{ need, have int }
 
 func (e errFull) Error() string { return fmt.Sprintf("%d pages of %d", e.need, e.have) }
 
-// place gives every wanted span cells for its positions, and returns how many cells from 0 hold them all. It drops copies of
-// other spans if it must, and fails only if the run alone needs more cells than there are.
+// place assigns cells to the positions of every wanted span and returns the number of cells, counted from 0, that contain
+// them all. It drops copies of other spans if necessary, and fails only if the run alone needs more cells than there are.
 func (p *pages) place(wants []want) (window int, err error) {
 	p.clock++
 	need := 1
@@ -98,7 +98,7 @@ func (p *pages) place(wants []want) (window int, err error) {
 	if top, ok := p.assign(wants); ok && top <= 4*need+1024/pageSize {
 		return top * pageSize, nil
 	}
-	// No room, or scattered so far that a run would attend to many masked cells: start over.
+	// There are too few free pages, or they are so scattered that a run would attend to many masked cells: start over.
 	p.clear()
 	top, _ := p.assign(wants)
 	return top * pageSize, nil
@@ -106,7 +106,8 @@ func (p *pages) place(wants []want) (window int, err error) {
 
 func pagesFor(positions int) int { return (positions + pageSize - 1) / pageSize }
 
-// assign finds cells for the wants. It returns the number of pages from 0 that hold them, and whether there was room.
+// assign finds cells for the wants. It returns the number of pages, counted from 0, that contain them, and whether there
+// were enough.
 func (p *pages) assign(wants []want) (top int, ok bool) {
 	lowest, top := 1, 1
 	for i := range wants {
@@ -140,7 +141,8 @@ func (p *pages) assign(wants []want) (top int, ok bool) {
 	return top, true
 }
 
-// evict frees the pages of spans that no longer exist, or else of the least recently used one, but not of this run's.
+// evict frees the pages of spans that no longer exist, or else those of the least recently used span that the current run
+// does not want.
 func (p *pages) evict() bool {
 	freed := false
 	var oldest spanID
@@ -171,7 +173,7 @@ func (p *pages) drop(id spanID) {
 // forget marks the copies of a layer's positions from n on as invalid.
 func (r *resident) forget(layer, n int) { r.valid[layer] = min(r.valid[layer], n) }
 
-// stretch is n positions of a span from position at, with copies in neighbouring cells from cell on.
+// stretch is n positions of a span, starting at position at, whose copies are in consecutive cells, starting at cell.
 type stretch struct{ at, cell, n int }
 
 // stretches divides the positions from low to high into stretches.
@@ -212,7 +214,7 @@ func rowBucket(n, chunk int) int {
 	return min((n+step-1)/step*step, chunk)
 }
 
-// sameSpans reports whether the caches are those that a plan was made for.
+// sameSpans reports whether the caches are the ones that a plan was made for.
 func sameSpans(a []spanRef, kv *npu.KV) bool {
 	return slices.EqualFunc(a, kv.Spans, func(r spanRef, s npu.Span) bool {
 		return r == refOf(&s)

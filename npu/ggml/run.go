@@ -9,8 +9,8 @@ import (
 	"tandem/npu/quant"
 )
 
-// Run implements npu.Program. It computes the rows in use. Keys and values go to the rows' caches, and copies stay on the
-// device.
+// Run implements npu.Program. It computes the rows in use. It writes keys and values to the rows' caches and keeps copies on
+// the device.
 func (p *program) Run(a npu.Args) error {
 	if err := p.check(&a); err != nil {
 		return fmt.Errorf("program %s: %w", p.graph.Name, err)
@@ -23,7 +23,7 @@ func (p *program) Run(a npu.Args) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closed {
-		return fmt.Errorf("program %s: the device is closed", p.graph.Name)
+		return fmt.Errorf("program %s: device is closed", p.graph.Name)
 	}
 	if err := p.run(&a); err != nil {
 		d.api.Sync(d.backend)
@@ -91,7 +91,7 @@ func (p *program) run(a *npu.Args) error {
 	return nil
 }
 
-// compute runs a graph, on a processor with the fastest number of threads.
+// compute runs a graph. On a processor it uses the number of threads that pace chooses.
 func (d *Device) compute(g *graph) (rc int32, err error) {
 	t := d.threads
 	if t == nil {
@@ -107,7 +107,7 @@ func (d *Device) compute(g *graph) (rc int32, err error) {
 	return rc, nil
 }
 
-// keep writes a layer's keys and values of the rows to their caches, as the device has rounded them.
+// keep writes the rows' keys and values of a layer to their caches, as rounded by the device.
 func (d *Device) keep(p *plan, layer, bucket int, from []uint16) {
 	l := &d.cache.layers[layer]
 	n := bucket * l.width
@@ -168,10 +168,10 @@ func (p *program) feed(node int, a *npu.Args, out []float32) error {
 func (p *program) check(a *npu.Args) error {
 	g := p.graph
 	if a.Rows <= 0 || a.Rows > g.Chunk {
-		return fmt.Errorf("it takes 1 to %d rows, not %d", g.Chunk, a.Rows)
+		return fmt.Errorf("takes 1 to %d rows, not %d", g.Chunk, a.Rows)
 	}
 	if len(a.Out) < a.Rows*g.Result().Width {
-		return fmt.Errorf("no room for %d rows of %d", a.Rows, g.Result().Width)
+		return fmt.Errorf("output too short for %d rows of %d values", a.Rows, g.Result().Width)
 	}
 	if p.places && len(a.Positions) < a.Rows {
 		return fmt.Errorf("%d positions for %d rows", len(a.Positions), a.Rows)
@@ -189,7 +189,7 @@ func (p *program) check(a *npu.Args) error {
 		switch n.Op {
 		case npu.OpInput:
 			if len(a.X) < a.Rows*n.Width {
-				err = fmt.Errorf("input of %d numbers, not %d rows of %d", len(a.X), a.Rows, n.Width)
+				err = fmt.Errorf("input has %d values, not %d rows of %d", len(a.X), a.Rows, n.Width)
 			}
 		case npu.OpEmbed:
 			err = inTable("token", a.Tokens, a.Rows, n.Weight)
@@ -213,7 +213,7 @@ func inTable(what string, list []int32, rows int, w *npu.Tensor) error {
 	}
 	for _, r := range list[:rows] {
 		if r < 0 || int(r) >= w.Rows {
-			return fmt.Errorf("%s %d is outside 0 to %d", what, r, w.Rows-1)
+			return fmt.Errorf("%s %d is out of range 0 to %d", what, r, w.Rows-1)
 		}
 	}
 	return nil
@@ -240,7 +240,7 @@ func checkKV(a *npu.Args, at *npu.Attention) error {
 		}
 		slot := int(m.Slot)
 		if s, _ := kv.At(slot); s == nil {
-			return fmt.Errorf("row %d: its cache has no place for position %d", i, slot)
+			return fmt.Errorf("row %d: cache has no slot %d", i, slot)
 		}
 		if i > 0 && kv == a.KV[i-1] {
 			continue
@@ -250,7 +250,7 @@ func checkKV(a *npu.Args, at *npu.Attention) error {
 				continue
 			}
 			if at.Layer < 0 || at.Layer >= len(s.K) || at.Layer >= len(s.V) {
-				return fmt.Errorf("row %d: its cache has %d layers and no layer %d", i, len(s.K), at.Layer)
+				return fmt.Errorf("row %d: cache has %d layers and no layer %d", i, len(s.K), at.Layer)
 			}
 			if len(s.K[at.Layer])/width < s.Len || len(s.V[at.Layer])/width < s.Len {
 				return fmt.Errorf("row %d: a span of %d positions has memory for %d", i, s.Len, len(s.K[at.Layer])/width)

@@ -6,10 +6,10 @@ import (
 	"unsafe"
 )
 
-// staging is host memory for what a run sends to the device and receives. It is memory that the device can access itself
-// (CUDA's pinned memory), if the device offers that: from other memory a driver copies everything once more, and transfers
-// do not overlap with other work. Memory that was taken is valid until reset; until then nothing is moved or freed, since
-// the device may use it.
+// staging is host memory for the data that a run sends to and receives from the device. If the device offers memory that it
+// can access itself (CUDA's pinned memory), staging uses that. With other memory a driver makes one more copy, and
+// transfers do not overlap with other work. Memory from take is valid until reset; until then it is neither moved nor
+// freed, because the device may be using it.
 type staging struct {
 	api    *api
 	buft   ptr // kind of such memory, 0 if the device has none
@@ -25,7 +25,7 @@ type stagingBlock struct {
 // pinned reports whether it is worth copying data into this memory.
 func (s *staging) pinned() bool { return s.buft != 0 }
 
-// reset says that the device no longer uses what was taken.
+// reset makes all memory available again. The device must no longer be using it.
 func (s *staging) reset() {
 	if len(s.blocks) > 1 { // replace them with one that holds as much
 		n := 0
@@ -38,7 +38,7 @@ func (s *staging) reset() {
 	s.used = 0
 }
 
-// take returns n bytes with any content.
+// take returns n bytes of uninitialized memory.
 func (s *staging) take(n int) []byte {
 	const line = 64
 	n = (n + line - 1) / line * line
@@ -78,7 +78,7 @@ type element interface {
 	byte | uint16 | int32 | int64 | float32
 }
 
-// staged takes memory for n elements with any content.
+// staged takes uninitialized memory for n elements.
 func staged[T element](s *staging, n int) []T {
 	var one T
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(s.take(n*int(unsafe.Sizeof(one)))))), n)
@@ -94,8 +94,8 @@ func get[T element](d *Device, x ptr, to []T) {
 	d.api.Get(d.backend, x, unsafe.Pointer(&to[0]), 0, uintptr(len(to))*unsafe.Sizeof(to[0]))
 }
 
-// divide copies n items of the given size, with several threads if there is much to copy, such as the logits, keys and values
-// of many rows: one thread copies more slowly than a GPU sends.
+// divide copies n items of the given size. It uses several threads for large copies, such as the logits, keys and values of
+// many rows, because one thread copies more slowly than a GPU sends.
 func divide(n, bytes int, do func(lo, hi int)) {
 	const each, most = 1 << 20, 8
 	parts := min(n, n*bytes/each, runtime.GOMAXPROCS(0), most)

@@ -39,10 +39,10 @@ func checkELF(path, arch string) error {
 		if info.Size() < 4096 {
 			return fmt.Errorf("not a shared library (%d bytes): install it again", info.Size())
 		}
-		return fmt.Errorf("not a whole shared library: install it again (%v)", err)
+		return fmt.Errorf("not a complete shared library: install it again (%v)", err)
 	}
 	if want := map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}[arch]; f.Machine != want {
-		return fmt.Errorf("a library for %v, not for this processor (%s): install the one that fits", f.Machine, arch)
+		return fmt.Errorf("library is for %v, not for this processor (%s): install the matching one", f.Machine, arch)
 	}
 	if f.Type != elf.ET_DYN {
 		return fmt.Errorf("not a shared library but %v", f.Type)

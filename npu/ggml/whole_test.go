@@ -38,7 +38,7 @@ func TestDamagedLibrariesAreNotOpened(t *testing.T) {
 	write("libggml-cpu-x64.so", []byte("hello\n"))
 	want("libggml-cpu-x64.so: not a shared library (6 bytes)")
 	write("libggml-cpu-x64.so", []byte(strings.Repeat("hello\n", 1000)))
-	want("not a whole shared library")
+	want("not a complete shared library")
 	if runtime.GOOS != "linux" {
 		return
 	}

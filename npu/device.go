@@ -4,14 +4,14 @@ import "fmt"
 
 // Device compiles graphs into programs. A device is safe for use by several goroutines.
 type Device interface {
-	// Name describes the device to people: "native (AVX2, 2 threads)".
+	// Name returns a human-readable description: "native (AVX2, 2 threads)".
 	Name() string
 	// Compile checks the graph and prepares it. The program refers to the graph's tensors. Their data must stay
 	// readable and unchanged while the program is in use.
 	Compile(g *Graph) (Program, error)
-	// Close frees what the device holds. No program may run during or after Close.
+	// Close frees the device's resources. No program may run during or after Close.
 	Close() error
-	// Traits says what the device is like.
+	// Traits returns the device's properties.
 	Traits() Traits
 }
 
@@ -22,8 +22,8 @@ type Program interface {
 	Run(a Args) error
 }
 
-// Args are a program's inputs and output for one run. Only the first Rows rows of the chunk are in use. A device may
-// compute the others or not; nobody reads them.
+// Args holds a program's inputs and output for one run. Only the first Rows rows of the chunk are in use. The others
+// may or may not be computed, and their results are never read.
 type Args struct {
 	Rows      int
 	Tokens    []int32            // [Rows], "tokens"

@@ -99,7 +99,7 @@ func (t Tensor) Check() error {
 	if t.Packed {
 		return nil // only the device knows the size
 	}
-	// Compare without products that might overflow.
+	// Avoid products that might overflow.
 	blocks := t.Cols / t.Type.BlockSize()
 	if have := len(t.Data) / t.Type.BlockBytes(); blocks > have || len(t.Data)%(blocks*t.Type.BlockBytes()) != 0 || have/blocks != t.Rows {
 		return fmt.Errorf("tensor %q: %d bytes of data, not %d rows of %d blocks of %d bytes", t.Name, len(t.Data), t.Rows, blocks, t.Type.BlockBytes())

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Op is what a node computes.
+// Op is the operation of a node.
 type Op uint8
 
 // The operations. All work on matrices of Chunk rows; a row is one token.
@@ -108,7 +108,7 @@ type Quantized struct {
 	Activation float32
 }
 
-// Pairing says which two elements of a head are rotated by one angle.
+// Pairing says which two elements of a head are rotated together.
 type Pairing uint8
 
 // The two pairings in use.
@@ -146,7 +146,7 @@ type Attention struct {
 	Columns bool
 }
 
-// CacheHeads is the number of key-value heads in the cache.
+// CacheHeads returns the number of key-value heads in the cache.
 func (a *Attention) CacheHeads() int {
 	if a.Of != 0 {
 		return a.Of
@@ -243,7 +243,7 @@ func (g *Graph) Concat(parts ...Value) Value {
 // Result returns the last node.
 func (g *Graph) Result() *Node { return &g.Nodes[len(g.Nodes)-1] }
 
-// Check returns an error unless every shape fits. Devices call it before they compile.
+// Check returns an error if any shape is wrong. Devices call it before they compile a graph.
 func (g *Graph) Check() error {
 	if g.Chunk <= 0 || len(g.Nodes) == 0 {
 		return fmt.Errorf("graph %s: %d nodes for chunks of %d rows", g.Name, len(g.Nodes), g.Chunk)
@@ -413,7 +413,7 @@ func (g *Graph) Inputs() (list []Input) {
 	return list
 }
 
-// String prints the graph: its inputs, and one node a line.
+// String returns a listing of the graph: its inputs, then one node per line.
 func (g *Graph) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "graph %s, %d rows\n", g.Name, g.Chunk)

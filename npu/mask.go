@@ -16,10 +16,10 @@ type RowMask struct {
 	Ancestors uint64 // bit j is the node in slot Base+j; only bits below Slot-Base
 }
 
-// MaxTree is the most nodes of a draft tree.
+// MaxTree is the maximum number of nodes in a draft tree.
 const MaxTree = 64
 
-// Check reports a mask that attends to a slot at or after its own.
+// Check returns an error if the mask attends to a slot at or after its own.
 func (m RowMask) Check() error {
 	if d := m.Slot - m.Base; m.Base < 0 || d < 0 || d >= MaxTree || m.Ancestors>>d != 0 {
 		return fmt.Errorf("a row in slot %d of a tree from slot %d cannot have ancestors %b", m.Slot, m.Base, m.Ancestors)
@@ -27,10 +27,10 @@ func (m RowMask) Check() error {
 	return nil
 }
 
-// Attends returns how many slots the row attends to, its own included.
+// Attends returns the number of slots that the row attends to, including its own.
 func (m RowMask) Attends() int { return int(m.Base) + bits.OnesCount64(m.Ancestors) + 1 }
 
-// Path calls f for each run of neighbouring slots that the row attends to, in order: n slots from slot.
+// Path calls f, in order, for each run of consecutive slots that the row attends to: n slots, starting at slot.
 func (m RowMask) Path(f func(slot, n int)) {
 	all := m.Ancestors | 1<<(m.Slot-m.Base)
 	// The first run goes on into the tree as far as ancestors follow without a gap.

@@ -8,7 +8,7 @@ import "errors"
 type Stage interface {
 	// Enter returns when the node's weights are in place. If it returns an error, the run ends with that error.
 	Enter(node int) error
-	// Leave gives the place of the node's weights back.
+	// Leave releases the memory of the node's weights.
 	Leave(node int)
 }
 

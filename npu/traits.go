@@ -2,9 +2,9 @@ package npu
 
 import "time"
 
-// Traits say what a device is like. A device that wraps another returns the other's traits, changed where wrapping
-// changes them. The zero value describes a device on another processor than this machine's that computes as native
-// does and has no preferences.
+// Traits holds the properties of a device. A device that wraps another returns the other's traits, except for those that
+// the wrapping changes. The zero value describes a device that does not run on this machine's processor, gives the same
+// results as native, and has no preferences.
 type Traits struct {
 	// Rounding is empty if results equal those of the native device bit for bit. Otherwise it names the arithmetic:
 	// results equal native's up to rounding, and what was computed with other arithmetic must not be mixed in.
@@ -55,13 +55,13 @@ type Clock interface {
 	// Map makes a mapping of the given size for weights, before or after any Move. It fails if the device has no
 	// addresses left.
 	Map(bytes int64) error
-	// Unmap gives a mapping back.
+	// Unmap releases a mapping.
 	Unmap(bytes int64)
 	// Largest returns the most bytes that one mapping may have.
 	Largest() int64
 	// Move brings bytes into a mapping. It begins at from or, if later, when everything mapped and moved before is
 	// done. It returns when the transfer begins and ends.
 	Move(bytes int64, from time.Duration) (begins, ends time.Duration)
-	// Await lets the device wait until the given time.
+	// Await makes the device wait until the given time.
 	Await(until time.Duration)
 }

@@ -1,8 +1,9 @@
 #include "textflag.h"
 
-// Attention kernels: attention.go says what they compute. Strides are in bytes.
+// Attention kernels: see attention.go for what they compute. Strides are in bytes.
 
-// Queries: R8 points to the first and R9 to the fifth. AX is the size of one in bytes, R13 of three.
+// QUERIES loads the arguments: R8 points to the first query and R9 to the fifth. AX is the size of
+// one query in bytes, R13 of three.
 #define QUERIES \
 	MOVQ dst+0(FP), DI; \
 	MOVQ stride+8(FP), R10; \
@@ -15,15 +16,15 @@
 	LEAQ (R8)(AX*4), R9; \
 	LEAQ (R10)(R10*2), R11
 
-// VALUES: BX runs over the values from element SI on, R8 over the weights.
+// VALUES sets BX to the values, from element SI on, and R8 to the weights.
 #define VALUES \
 	MOVQ p+16(FP), R8; \
 	MOVQ v+40(FP), BX; \
 	LEAQ (BX)(SI*2), BX; \
 	MOVQ n+32(FP), CX
 
-// QUAD reads sixteen elements of four keys from p on and leaves, in u0 to u3, elements 0 to 3 of every four of
-// them side by side; p moves on by four keys.
+// QUAD reads sixteen elements of each of four keys at R8. u0 to u3 get elements 0 to 3 of every
+// four, those of the four keys side by side. R8 advances by four keys.
 #define QUAD(u0, u1, u2, u3) \
 	VCVTPH2PS (R8), Z0; \
 	VCVTPH2PS (R8)(R9*1), Z1; \
@@ -113,7 +114,7 @@ elements:
 	RET
 
 // func fetchRows(p *uint16, stride, n int)
-// Sixteen rows; n and stride are bytes.
+// It prefetches sixteen rows. n and stride are in bytes.
 TEXT ·fetchRows(SB), NOSPLIT, $0-24
 	MOVQ p+0(FP), SI
 	MOVQ stride+8(FP), R9
@@ -234,7 +235,7 @@ element:
 	VZEROUPPER
 	RET
 
-// MIX adds p times the values in Z0 to Z3 to four sums.
+// MIX multiplies the values in Z0 to Z3 by p and adds the products to the sums a to d.
 #define MIX(p, a, b, c, d) \
 	VBROADCASTSS p, Z4; \
 	VMULPS Z4, Z0, Z5; \
@@ -265,7 +266,8 @@ element:
 	VMOVUPS d, 192(p)
 
 // func mix4AVX512(acc *float32, dim int, p *float32, stride, n int, v *uint16, stepV int)
-// dim is a multiple of 16. DI, R9, R10 and R11 are the four sums, SI counts elements, DX those left.
+// dim is a multiple of 16. DI, R9, R10 and R11 point to the four sums. SI is the index of the
+// current element, and DX the number of elements left.
 TEXT ·mix4AVX512(SB), NOSPLIT, $0-56
 	MOVQ acc+0(FP), DI
 	MOVQ dim+8(FP), DX
@@ -341,7 +343,7 @@ done:
 	RET
 
 // func narrowAVX2(dst *uint16, src *float32, n int)
-// n is a multiple of 8 and not 0.
+// n is a nonzero multiple of 8.
 TEXT ·narrowAVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI

@@ -1,12 +1,13 @@
 #include "textflag.h"
 
-// Attention kernels: attention.go says what they compute. Strides are in bytes. Encodings as in kernels_arm64.s.
+// Attention kernels: see attention.go for what they compute. Strides are in bytes. See
+// kernels_arm64.s for the encodings.
 
 #define FMUL4(d, n, m) WORD $(0x6E20DC00 | (m)<<16 | (n)<<5 | (d))
 #define FADD4(d, n, m) WORD $(0x4E20D400 | (m)<<16 | (n)<<5 | (d))
 #define FCVTL(d, n) WORD $(0x0E217800 | (n)<<5 | (d))
 #define FCVTL2(d, n) WORD $(0x4E217800 | (n)<<5 | (d))
-// FCVTN and FCVTN2 narrow four floats to the lower and the upper halves of d.
+// FCVTN and FCVTN2 convert four F32 numbers to F16, to the lower and the upper half of d.
 #define FCVTN(d, n) WORD $(0x0E216800 | (n)<<5 | (d))
 #define FCVTN2(d, n) WORD $(0x4E216800 | (n)<<5 | (d))
 
@@ -43,7 +44,7 @@ elements:
 	RET
 
 // func fetchRows(p *uint16, stride, n int)
-// Sixteen rows; n and stride are bytes.
+// It prefetches sixteen rows. n and stride are in bytes.
 TEXT ·fetchRows(SB), NOSPLIT, $0-24
 	MOVD p+0(FP), R0
 	MOVD stride+8(FP), R1
@@ -112,7 +113,7 @@ element:
 	RET
 
 // func narrowNEON(dst *uint16, src *float32, n int)
-// n is a multiple of 8 and not 0.
+// n is a nonzero multiple of 8.
 TEXT ·narrowNEON(SB), NOSPLIT, $0-24
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1

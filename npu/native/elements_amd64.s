@@ -1,6 +1,6 @@
 #include "textflag.h"
 
-// Element by element; n is a multiple of 8 and not 0.
+// Element-wise kernels. n is a nonzero multiple of 8.
 
 #define NEXT8(label) \
 	ADDQ $32, SI; \

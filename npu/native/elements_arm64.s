@@ -1,6 +1,6 @@
 #include "textflag.h"
 
-// Element by element; n is a multiple of 8 and not 0. Encodings as in kernels_arm64.s.
+// Element-wise kernels. n is a nonzero multiple of 8. See kernels_arm64.s for the encodings.
 #define FMUL4(d, n, m) WORD $(0x6E20DC00 | (m)<<16 | (n)<<5 | (d))
 #define FADD4(d, n, m) WORD $(0x4E20D400 | (m)<<16 | (n)<<5 | (d))
 #define FSUB4(d, n, m) WORD $(0x4EA0D400 | (m)<<16 | (n)<<5 | (d))

@@ -1,7 +1,8 @@
 #include "textflag.h"
 
-// Softmax and SwiGLU for arm64: see dot.go, and math.go for exp. Eight lanes are two vectors that are processed in parallel.
-// Encodings as in kernels_arm64.s. Those whose names end in 2 compute vectors d and d+1.
+// Softmax and SwiGLU for arm64: see dot.go, and exp in math.go. Eight lanes are two vectors that
+// are processed in parallel. Macros whose names end in 2 process vectors d and d+1. See
+// kernels_arm64.s for the encodings.
 
 #define FMUL4(d, n, m) WORD $(0x6E20DC00 | (m)<<16 | (n)<<5 | (d))
 #define FDIV4(d, n, m) WORD $(0x6E20FC00 | (m)<<16 | (n)<<5 | (d))
@@ -11,16 +12,16 @@
 #define FMUL2(d, n, m) FMUL4(d, n, m); FMUL4(d+1, n+1, m+1)
 #define FSUB2(d, n, m) FSUB4(d, n, m); FSUB4(d+1, n+1, m+1)
 #define FADD2(d, n, m) FADD4(d, n, m); FADD4(d+1, n+1, m+1)
-// BY2, PLUS2 and LESS2 take the same m for both.
+// BY2, PLUS2 and LESS2 use the same m for both vectors.
 #define BY2(d, n, m) FMUL4(d, n, m); FMUL4(d+1, n+1, m)
 #define PLUS2(d, n, m) FADD4(d, n, m); FADD4(d+1, n+1, m)
 #define LESS2(d, n, m) FSUB4(d, n, m); FSUB4(d+1, n+1, m)
 #define FNEG4(d, n) WORD $(0x6EA0F800 | (n)<<5 | (d))
-// FCVTZS gives integers.
+// FCVTZS converts to integers, rounding toward zero.
 #define FCVTZS(d, n) WORD $(0x4EA1B800 | (n)<<5 | (d))
-// HALVE shifts integers to the right by one, with their signs.
+// HALVE shifts signed integers to the right by one.
 #define HALVE(d, n) WORD $(0x4F3F0400 | (n)<<5 | (d))
-// FCMGT sets lanes to ones where n is greater than m.
+// FCMGT sets all bits of the lanes where n is greater than m.
 #define FCMGT(d, n, m) WORD $(0x6EA0E400 | (m)<<16 | (n)<<5 | (d))
 // BIC clears the bits of m in n.
 #define BIC(d, n, m) WORD $(0x4E601C00 | (m)<<16 | (n)<<5 | (d))
@@ -41,7 +42,7 @@ DATA constants<>+48(SB)/4, $0x7f800000 // infinity
 DATA constants<>+52(SB)/4, $127
 GLOBL constants<>(SB), RODATA|NOPTR, $56
 
-// CONSTANTS puts them into V16 to V29.
+// CONSTANTS loads the constants to V16 to V29.
 #define CONSTANTS \
 	MOVD $constants<>(SB), R9; \
 	VLD1R.P 4(R9), [V16.S4]; \
@@ -59,7 +60,8 @@ GLOBL constants<>(SB), RODATA|NOPTR, $56
 	VLD1R.P 4(R9), [V28.S4]; \
 	VLD1R.P 4(R9), [V29.S4]
 
-// EXP is exp of math.go on the lanes of V0 and V1, into V2 and V3. It changes V4 to V9.
+// EXP applies exp of math.go to the lanes of V0 and V1 and leaves the results in V2 and V3. It
+// changes V4 to V9.
 #define EXP \
 	BY2(4, 0, 16); \
 	PLUS2(4, 4, 17); \
@@ -106,7 +108,7 @@ GLOBL constants<>(SB), RODATA|NOPTR, $56
 	VBIT V5.B16, V28.B16, V3.B16
 
 // func swiGLUNEON(out, gate, up *float32, n int)
-// n is a multiple of 8 and not 0, here and below.
+// n is a nonzero multiple of 8, here and below.
 TEXT ·swiGLUNEON(SB), NOSPLIT, $0-32
 	MOVD out+0(FP), R0
 	MOVD gate+8(FP), R1

@@ -1,7 +1,8 @@
 #include "textflag.h"
 
-// AVX2 kernels. Each gives the same bits as its plain Go counterpart in dot.go: it uses the same lanes and the same order,
-// and rounds products and sums separately. In Go's assembler the destination comes last.
+// AVX2 kernels. Each returns the same bits as its plain Go counterpart in dot.go: it uses the same
+// lanes in the same order, and rounds products and sums separately. In Go's assembler the
+// destination comes last.
 
 // Constants, each repeated eight times.
 #define LOG2E constants<>+0(SB)
@@ -204,7 +205,7 @@ DATA constants<>+696(SB)/4, $0x0da24260
 DATA constants<>+700(SB)/4, $0x0da24260
 GLOBL constants<>(SB), RODATA|NOPTR, $704
 
-// SUM adds the eight lanes of y, whose low half is x, and leaves the result in the first lane of x.
+// SUM adds up the eight lanes of y, whose low half is x, and leaves the sum in the first lane of x.
 #define SUM(y, x, t) \
 	VEXTRACTF128 $1, y, t; \
 	VADDPS t, x, x; \
@@ -505,7 +506,7 @@ done:
 	VZEROUPPER
 	RET
 
-// EXP is exp of math.go on the lanes of Y0, into Y1. It changes Y2 to Y4.
+// EXP applies exp of math.go to the lanes of Y0 and leaves the results in Y1. It changes Y2 to Y4.
 #define EXP \
 	VMULPS LOG2E, Y0, Y2; \
 	VADDPS MAGIC, Y2, Y2; \
@@ -582,7 +583,7 @@ loop:
 	RET
 
 // func swiGLUAVX2(out, gate, up *float32, n int)
-// n is a multiple of 8 and not 0.
+// n is a nonzero multiple of 8.
 TEXT ·swiGLUAVX2(SB), NOSPLIT, $0-32
 	MOVQ out+0(FP), DI
 	MOVQ gate+8(FP), SI
@@ -738,7 +739,7 @@ part:
 	RET
 
 // func widenF16AVX2(dst *float32, src *byte, n int)
-// n is a multiple of 8 and not 0.
+// n is a nonzero multiple of 8.
 TEXT ·widenF16AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI

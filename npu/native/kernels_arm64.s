@@ -1,25 +1,26 @@
 #include "textflag.h"
 
-// arm64 kernels, for processors with the dot product instructions (ARMv8.2 SDOT, in phones since 2018). Each gives the same
-// bits as its plain Go counterpart in dot.go: eight lanes are two vectors of four, and products and sums are rounded
-// separately. Go's assembler lacks most vector instructions for floats. They are written here as encodings, with operands
-// as register numbers and the destination first.
+// arm64 kernels, for processors with the dot product instructions (ARMv8.2 SDOT, in phones since
+// 2018). Each returns the same bits as its plain Go counterpart in dot.go: eight lanes are two
+// vectors of four, and products and sums are rounded separately. Go's assembler lacks most
+// floating-point vector instructions, so macros encode them. Their operands are register numbers,
+// and the destination comes first.
 
 #define SDOT(d, n, m) WORD $(0x4E809400 | (m)<<16 | (n)<<5 | (d))
 #define SCVTF4(d, n) WORD $(0x4E21D800 | (n)<<5 | (d))
 #define FMUL4(d, n, m) WORD $(0x6E20DC00 | (m)<<16 | (n)<<5 | (d))
 #define FADD4(d, n, m) WORD $(0x4E20D400 | (m)<<16 | (n)<<5 | (d))
-// FADDP adds the first two of n's four.
+// FADDP adds the first two of n's four numbers.
 #define FADDP(d, n) WORD $(0x7E30D800 | (n)<<5 | (d))
-// FCVTL and FCVTL2 widen the lower and the upper four halves of n.
+// FCVTL and FCVTL2 widen the lower and the upper four F16 numbers of n.
 #define FCVTL(d, n) WORD $(0x0E217800 | (n)<<5 | (d))
 #define FCVTL2(d, n) WORD $(0x4E217800 | (n)<<5 | (d))
 #define FCVTSH(d, n) WORD $(0x1EE24000 | (n)<<5 | (d))
-// SHLL and SHLL2 widen four 16-bit integers of n and shift them left by 16.
+// SHLL and SHLL2 widen the lower and the upper four 16-bit integers of n and shift them left by 16.
 #define SHLL(d, n) WORD $(0x2E613800 | (n)<<5 | (d))
 #define SHLL2(d, n) WORD $(0x6E613800 | (n)<<5 | (d))
 
-// SUM adds the eight lanes of vectors a and a+1 into the scalar a; it changes V0.
+// SUM adds up the eight lanes of vectors a and a+1 and leaves the sum in scalar a. It changes V0.
 #define SUM(a) \
 	FADD4(a, a, a+1); \
 	WORD $(0x6E004000 | (a)<<16 | (a)<<5); /* EXT V0, Va, Va, #8 */ \
@@ -390,7 +391,7 @@ done:
 	RET
 
 // func widenF16NEON(dst *float32, src *byte, n int)
-// n is a multiple of 8 and not 0.
+// n is a nonzero multiple of 8.
 TEXT ·widenF16NEON(SB), NOSPLIT, $0-24
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
@@ -405,7 +406,7 @@ loop:
 	RET
 
 // func widenBF16NEON(dst *float32, src *byte, n int)
-// n is a multiple of 8 and not 0.
+// n is a nonzero multiple of 8.
 TEXT ·widenBF16NEON(SB), NOSPLIT, $0-24
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1

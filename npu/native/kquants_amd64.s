@@ -1,10 +1,11 @@
 #include "textflag.h"
 
-// Products with K-quants for AVX2: see kquants.go. An input's block takes 320 bytes: 256 integers, their
-// sums at 256, its scale at 288. An unpacked block of weights takes 384: 256 integers, scales at 256,
-// minima at 288, d at 320, m at 324.
+// Products of inputs with K-quants for AVX2: see kquants.go. An input block takes 320 bytes: 256
+// integers, their sums at 256 and the scale at 288. An unpacked block of weights takes 384: 256
+// integers, scales at 256, minima at 288, d at 320 and m at 324.
 
-// PICK(p) picks, from eight scales in each half of a vector, the pth, eight times.
+// PICK(p) shuffles a vector with eight scales in each half: it repeats scale p eight times in each
+// half.
 #define PICK(p) pick<>+(32*p)(SB)
 #define REPEAT(at, v) \
 DATA pick<>+(at+0)(SB)/8, v; \
@@ -36,8 +37,9 @@ GLOBL order<>(SB), RODATA|NOPTR, $32
 	VMOVD AX, x; \
 	VPBROADCASTD x, y
 
-// DOTROWS multiplies one input by weights in their file format. BLOCK adds the products of a block's parts, times their
-// scales, to Y4 and Y5. It leaves the products of the minima in Y3, and d and m in X6. Y15 is the nibble mask.
+// DOTROWS multiplies one input by weights in their file format. BLOCK multiplies a block's parts by
+// the input and the scales and adds the products to Y4 and Y5. It leaves the products of the minima
+// in Y3, and d and m in X6. Y15 is the nibble mask.
 #define DOTROWS(SIZE, AHEAD, BLOCK) \
 	MOVQ dst+0(FP), DI; \
 	MOVQ w+8(FP), SI; \
@@ -65,7 +67,8 @@ block: \
 	VZEROUPPER; \
 	RET
 
-// LARGEST takes, lane by lane, the larger magnitude of Y0 and the eight numbers at(SI).
+// LARGEST sets each lane of Y0 to the larger magnitude of that lane and of the corresponding number
+// at at(SI).
 #define LARGEST(at) \
 	VANDPS at(SI), Y15, Y1; \
 	VMAXPS Y1, Y0, Y0
@@ -142,16 +145,19 @@ round:
 	VZEROUPPER
 	RET
 
-// AHEAD prefetches weights a few rows ahead, because memory would be idle while unpacked rows are multiplied.
+// AHEAD prefetches weights a few rows ahead. Otherwise memory would be idle while unpacked rows are
+// multiplied.
 #define AHEAD \
 	PREFETCHT0 4096(SI); \
 	PREFETCHT0 4160(SI); \
 	PREFETCHT0 4224(SI); \
 	PREFETCHT0 4288(SI)
 
-// SIXBITS unpacks eight 6-bit scales and minima: see scalesMinima in package quant. Four bytes each of lower scales, lower
-// minima, and the low bits of both upper ones, whose high bits the first two have left. It leaves the scales in X1, the
-// minima in Y3, each twice, d and m in X6. X13 to X15 are masks.
+// SIXBITS unpacks the eight 6-bit scales and minima of the block at SI: see scalesMinima in package
+// quant. The twelve bytes are four with scales, four with minima and four with the low bits of the
+// upper four scales and minima. The high bits of those are in the top two bits of the first eight
+// bytes. SIXBITS leaves the scales in X1, each minimum twice in Y3, and d and m in X6. X13 to X15
+// are masks.
 #define SIXBITS \
 	VMOVDQU 4(SI), X0; \
 	VPAND X14, X0, X1; \
@@ -177,7 +183,8 @@ GLOBL by0and4<>(SB), RODATA|NOPTR, $16
 	FILL($0x3f3f3f3f, X14, Y14); \
 	FILL($0x30303030, X13, Y13)
 
-// SCALES stores the scales at 256(DI), for even and odd sixteens, the minima at 288(DI), d and m at 320(DI).
+// SCALES stores the scales at 256(DI), once for the even and once for the odd groups of sixteen,
+// the minima at 288(DI), and d and m at 320(DI).
 #define SCALES \
 	SIXBITS; \
 	VMOVDQU X1, 256(DI); \
@@ -185,14 +192,15 @@ GLOBL by0and4<>(SB), RODATA|NOPTR, $16
 	VMOVDQU Y3, 288(DI); \
 	VMOVQ X6, 320(DI)
 
-// READ4 reads the parts p and p+1 to Y1 and Y2.
+// READ4 reads parts p and p+1 of Q4_K to Y1 and Y2.
 #define READ4(p) \
 	VMOVDQU (16+16*p)(SI), Y1; \
 	VPSRLW $4, Y1, Y2; \
 	VPAND Y15, Y1, Y1; \
 	VPAND Y15, Y2, Y2
 
-// READ5 does, with the fifth bits in Y7, shifted to the place that Y11 masks.
+// READ5 reads parts p and p+1 of Q5_K to Y1 and Y2. Y7 holds the fifth bits. op0 and op1 shift them
+// to the bit that Y11 masks.
 #define READ5(p, op0, by0, op1, by1) \
 	VMOVDQU (48+16*p)(SI), Y1; \
 	VPSRLW $4, Y1, Y2; \
@@ -205,7 +213,7 @@ GLOBL by0and4<>(SB), RODATA|NOPTR, $16
 	VPOR Y9, Y1, Y1; \
 	VPOR Y10, Y2, Y2
 
-// ALL5 takes them all by WHAT.
+// ALL5 applies WHAT, a macro with the parameters of READ5, to all parts.
 #define ALL5(WHAT) \
 	VMOVDQU 16(SI), Y7; \
 	WHAT(0, VPSLLW, $4, VPSLLW, $3); \
@@ -320,14 +328,15 @@ block:
 	VZEROUPPER
 	RET
 
-// DOT adds part p of the products of Y0 and the input at a, times the scales in Y1, to sum.
+// DOT multiplies the weights in Y0 by the input at a and the scales in Y1 and adds the products to
+// sum.
 #define DOT(a, sum) \
 	VPMADDUBSW a, Y0, Y2; \
 	VPMADDWD Y1, Y2, Y2; \
 	VPADDD Y2, sum, sum
 
-// FINISH1 adds the lanes of Y4 and those of Y3, scales both sums as floats by the weights' d and m, X6, and the input's
-// scale, and adds their difference to X8.
+// FINISH1 adds up the lanes of Y4 (products) and of Y3 (minima), multiplies both sums by the
+// weights' d and m (X6) and by the input's scale, and adds their difference to X8.
 #define FINISH1 \
 	VPUNPCKLDQ Y3, Y4, Y5; \
 	VPUNPCKHDQ Y3, Y4, Y4; \
@@ -344,7 +353,8 @@ block:
 	VSUBSS X5, X4, X4; \
 	VADDSS X4, X8, X8
 
-// ADD4 adds the lanes of a to d each and leaves the four sums in x, a's low half.
+// ADD4 adds up the lanes of each of a to d and leaves the four sums in x, which is the low half of
+// a.
 #define ADD4(a, b, c, d, x, t) \
 	VPHADDD b, a, a; \
 	VPHADDD d, c, c; \
@@ -467,14 +477,15 @@ block:
 	VZEROUPPER
 	RET
 
-// Products of one input with weights in their file format: DOTROWS.
+// Products of one input with weights in their file format: see DOTROWS.
 
 #define AHEAD3 \
 	PREFETCHT0 4096(SI); \
 	PREFETCHT0 4160(SI); \
 	PREFETCHT0 4224(SI)
 
-// TABLE is SIXBITS, except that it stores the scales at (R9), each twice. Loading them takes no time from the computation.
+// TABLE does what SIXBITS does, but stores each scale twice at (R9). Loading them from there does
+// not slow down the computation. It also multiplies the minima by the input's sums.
 #define TABLE \
 	SIXBITS; \
 	VPERMQ $0x50, Y1, Y2; \
@@ -482,7 +493,8 @@ block:
 	VMOVDQA Y2, (R9); \
 	VPMADDWD 256(R10), Y3, Y3
 
-// TWO adds the products of the parts p, in Y1, and p+1, in Y2, whose scales are in Y9 and Y10.
+// TWO multiplies parts p, in Y1, and p+1, in Y2, by the input and the scales in Y9 and Y10 and adds
+// the products to Y4 and Y5.
 #define TWO(p) \
 	VPMADDUBSW (32*p)(R10), Y1, Y1; \
 	VPMADDUBSW (32*p+32)(R10), Y2, Y2; \
@@ -491,7 +503,7 @@ block:
 	VPADDD Y1, Y4, Y4; \
 	VPADDD Y2, Y5, Y5
 
-// SHARED are the scales of parts p and p+1, each of one scale.
+// SHARED loads the scales of parts p and p+1, one per part, to Y9 and Y10.
 #define SHARED(p) \
 	VPBROADCASTD (4*p)(R9), Y9; \
 	VPBROADCASTD (4*p+4)(R9), Y10
@@ -532,12 +544,12 @@ TEXT ·dotQ5KAVX2(SB), NOSPLIT, $64-40
 	FILL($0x10101010, X11, Y11)
 	DOTROWS(176, AHEAD3, BLOCKQ5K)
 
-// TWICE are the scales of parts p and p+1, each of two scales.
+// TWICE loads the scales of parts p and p+1, two per part, to Y9 and Y10.
 #define TWICE(p) \
 	VPSHUFB PICK(p), Y12, Y9; \
 	VPSHUFB PICK((p+1)), Y12, Y10
 
-// Parts of half h: low bits, then the fifth and sixth of all four, in Y7.
+// HALFQ6K multiplies the four parts of half h. Y7 holds their fifth and sixth bits.
 #define HALFQ6K(h) \
 	VMOVDQU (128+32*h)(SI), Y7; \
 	VMOVDQU (64*h)(SI), Y1; \

@@ -1,10 +1,11 @@
 #include "textflag.h"
 
-// Products with K-quants for arm64: see kquants.go. An input's block takes 320 bytes: 256 integers, their
-// sums, its scale. An unpacked block of weights takes 384: 256 integers, scales, minima, d, m.
+// Products of inputs with K-quants for arm64: see kquants.go. An input block takes 320 bytes: 256
+// integers, their sums and the scale. An unpacked block of weights takes 384: 256 integers, scales,
+// minima, d and m.
 
 #define SDOT(d, n, m) WORD $(0x4E809400 | (m)<<16 | (n)<<5 | (d))
-// SCVTF1, FADD1, FSUB1 and FMUL1 are of one float: d = n − m for one.
+// SCVTF1, FADD1, FSUB1 and FMUL1 are scalar. FSUB1 computes d = n − m.
 #define SCVTF1(d, n) WORD $(0x5E21D800 | (n)<<5 | (d))
 #define FADD1(d, n, m) WORD $(0x1E202800 | (m)<<16 | (n)<<5 | (d))
 #define FSUB1(d, n, m) WORD $(0x1E203800 | (m)<<16 | (n)<<5 | (d))
@@ -12,7 +13,7 @@
 #define ADD4(d, n, m) WORD $(0x4EA08400 | (m)<<16 | (n)<<5 | (d))
 // ADDV adds the four lanes of n.
 #define ADDV(d, n) WORD $(0x4EB1B800 | (n)<<5 | (d))
-// MLABY adds n times element i of m to d, all 32-bit integers.
+// MLABY adds n times element i of m to d. All are 32-bit integers.
 #define MLABY(d, n, m, i) WORD $(0x6F800000 | ((i)&1)<<21 | ((i)>>1)<<11 | (m)<<16 | (n)<<5 | (d))
 // SXTL and SXTL2 widen the lower and the upper four 16-bit integers of n.
 #define SXTL(d, n) WORD $(0x0F10A400 | (n)<<5 | (d))
@@ -20,22 +21,23 @@
 // SXTLB and SXTLB2 widen the lower and the upper eight bytes of n.
 #define SXTLB(d, n) WORD $(0x0F08A400 | (n)<<5 | (d))
 #define SXTLB2(d, n) WORD $(0x4F08A400 | (n)<<5 | (d))
-// SMULL multiplies the lower four 16-bit integers; SMLAL and SMLAL2 add the products of the lower and the upper four.
+// SMULL multiplies the lower four 16-bit integers. SMLAL and SMLAL2 multiply the lower and the
+// upper four and add the products to d.
 #define SMULL(d, n, m) WORD $(0x0E60C000 | (m)<<16 | (n)<<5 | (d))
 #define SMLAL(d, n, m) WORD $(0x0E608000 | (m)<<16 | (n)<<5 | (d))
 #define SMLAL2(d, n, m) WORD $(0x4E608000 | (m)<<16 | (n)<<5 | (d))
-// FCVTL widens the lower four halves of n to floats.
+// FCVTL widens the lower four F16 numbers of n to F32.
 #define FCVTL(d, n) WORD $(0x0E217800 | (n)<<5 | (d))
 #define ZERO(v) VEOR v.B16, v.B16, v.B16
 
-// ADDP4 and ADDP8 add neighbours, first of n, then of m, in 32 and in 16 bits.
+// ADDP4 and ADDP8 add neighbouring integers, of 32 and 16 bits: first those of n, then those of m.
 #define ADDP4(d, n, m) WORD $(0x4EA0BC00 | (m)<<16 | (n)<<5 | (d))
 #define ADDP8(d, n, m) WORD $(0x4E60BC00 | (m)<<16 | (n)<<5 | (d))
 #define SCVTF4(d, n) WORD $(0x4E21D800 | (n)<<5 | (d))
 #define FMUL4(d, n, m) WORD $(0x6E20DC00 | (m)<<16 | (n)<<5 | (d))
 
-// DOTROWS multiplies one input by weights in their file format. V20 to V23 hold the scales, V24 and V25 the products of a
-// block's parts times their scales, V14 the products of its minima, and V10 d and m.
+// DOTROWS multiplies one input by weights in their file format. V20 to V23 hold the scales and V10
+// d and m. V24 and V25 sum the products of a block's parts and scales, V14 those of the minima.
 #define DOTROWS(SIZE, SCALES, PARTS, LEAST) \
 	MOVD dst+0(FP), R0; \
 	MOVD w+8(FP), R1; \
@@ -76,9 +78,11 @@ block: \
 	BNE row; \
 	RET
 
-// SIXBITS unpacks eight 6-bit scales and minima of the block at R1: see scalesMinima in package quant. Four bytes each of
-// lower scales, lower minima, and the low bits of both upper ones, whose high bits the first two have left. It leaves the
-// scales in V5, the minima in V15, d and m in V10. V28 holds 63.
+// SIXBITS unpacks the eight 6-bit scales and minima of the block at R1: see scalesMinima in package
+// quant. The twelve bytes are four with scales, four with minima and four with the low bits of the
+// upper four scales and minima. The high bits of those are in the top two bits of the first eight
+// bytes. SIXBITS leaves the scales in V5, the minima in V15, and d and m in V10. V28 holds 63 in
+// each byte.
 #define SIXBITS \
 	FMOVQ 4(R1), F0; \
 	VDUP V0.S[2], V3.S4; \
@@ -93,7 +97,8 @@ block: \
 	FMOVS (R1), F10; \
 	FCVTL(10, 10)
 
-// SCALES stores the scales to R0's block twice, for even and odd sixteens, the minima doubled, then d and m.
+// SCALES stores the scales to the block at R0, once for the even and once for the odd groups of
+// sixteen. Then it stores each minimum twice, and d and m.
 #define SCALES \
 	SIXBITS; \
 	VZIP1 V15.H8, V15.H8, V2.H8; \
@@ -102,7 +107,7 @@ block: \
 	FSTPQ (F2, F3), 288(R0); \
 	FMOVD F10, 320(R0)
 
-// READ4 reads the parts p and p+1 to V0 to V3. V30 is the mask of nibbles.
+// READ4 reads parts p and p+1 of Q4_K to V0 to V3. V30 is the nibble mask.
 #define READ4(p) \
 	FLDPQ (16+16*p)(R1), (F0, F1); \
 	VUSHR $4, V0.B16, V2.B16; \
@@ -110,7 +115,7 @@ block: \
 	VAND V30.B16, V0.B16, V0.B16; \
 	VAND V30.B16, V1.B16, V1.B16
 
-// READ5 does, with the fifth bits in V16 and V17.
+// READ5 reads parts p and p+1 of Q5_K to V0 to V3. V16 and V17 hold the fifth bits.
 #define READ5(p) \
 	FLDPQ (48+16*p)(R1), (F0, F1); \
 	VUSHR $4, V0.B16, V2.B16; \
@@ -118,7 +123,7 @@ block: \
 	HIGH(1, V0, V1); \
 	HIGH(1, V2, V3)
 
-// READ6 reads a half's four parts to V0 to V7.
+// READ6 reads the four parts of one half of a Q6_K block to V0 to V7.
 #define READ6(half) \
 	FLDPQ (64*half)(R1), (F0, F1); \
 	FLDPQ (64*half+32)(R1), (F2, F3); \
@@ -155,8 +160,8 @@ block:
 	BNE block
 	RET
 
-// HIGH puts the bits of V31 of each integer of V16 and V17 above the low four bits of v and w, and moves on
-// to the next s bits.
+// HIGH masks the integers of V16 and V17 with V31 and inserts the result above the low four bits of
+// v and w. Then it shifts V16 and V17 to the right by s bits, to the bits for the next call.
 #define HIGH(s, v, w) \
 	VAND V31.B16, V16.B16, V18.B16; \
 	VAND V31.B16, V17.B16, V19.B16; \
@@ -225,8 +230,9 @@ block:
 	BNE block
 	RET
 
-// WEIGHTS reads what the block of weights at R1 has beside its integers: scales of even and odd sixteens
-// to V6, V7 and V8, V9, minima to V12, V13, d and m to F10, F11.
+// WEIGHTS reads everything but the integers of the block at R1: the scales of the even groups of
+// sixteen to V6 and V7, those of the odd ones to V8 and V9, the minima to V12 and V13, and d and m
+// to F10 and F11.
 #define WEIGHTS \
 	ADD $256, R1, R9; \
 	VLD1.P 32(R9), [V2.B16, V3.B16]; \
@@ -238,8 +244,9 @@ block:
 	FMOVS (R9), F10; \
 	FMOVS 4(R9), F11
 
-// DOT adds the products of V0, V1 and the 32 integers at p, which moves on, times element i of the scales,
-// to vectors sum and sum+1.
+// DOT multiplies the weights in V0 and V1 by the 32 integers at p, the sums by element i of the
+// scales even and odd, and adds the products to vectors sum and sum+1. p advances to the next 32
+// integers.
 #define DOT(p, sum, even, odd, i) \
 	VLD1.P 32(p), [V2.B16, V3.B16]; \
 	ZERO(V4); \
@@ -249,8 +256,9 @@ block:
 	MLABY(sum, 4, even, i); \
 	MLABY(sum+1, 5, odd, i)
 
-// FINISH adds the lanes of sum and sum+1, takes from them what the minima make, both as floats, and adds that to the
-// float acc. p is at the input's sums and moves on to its next block.
+// FINISH adds up the lanes of sum and sum+1 and the products of the minima. It scales both as
+// floats and adds their difference to the float acc. p points to the input's sums and advances to
+// its next block.
 #define FINISH(p, sum, acc) \
 	VLD1.P 32(p), [V2.B16, V3.B16]; \
 	FMOVS (p), F4; \
@@ -371,21 +379,22 @@ block:
 	BNE row
 	RET
 
-// One input times weights as files have them: DOTROWS.
+// Products of one input with weights in their file format: see DOTROWS.
 
-// TABLE is SIXBITS with the scales widened once more.
+// TABLE does what SIXBITS does, and widens the scales to 32 bits in V20 and V21.
 #define TABLE \
 	SIXBITS; \
 	VUXTL V5.H4, V20.S4; \
 	VUXTL2 V5.H8, V21.S4
 
-// LEAST8 multiplies eight minima by sums of 32 each.
+// LEAST8 multiplies eight minima by the input's sums of 32 integers each.
 #define LEAST8 \
 	ADDP8(12, 12, 13); \
 	SMULL(14, 12, 15); \
 	SMLAL2(14, 12, 15)
 
-// ONE adds the products of a part, in vectors a and b, times element i of the scales.
+// ONE multiplies a part, in vectors a and b, by the input, and adds the products times element i of
+// the scales to sum.
 #define ONE(a, b, scales, i, sum) \
 	VLD1.P 32(R6), [V12.B16, V13.B16]; \
 	ZERO(V26); \
@@ -428,7 +437,8 @@ TEXT ·dotQ5KNEON(SB), NOSPLIT, $0-40
 	VMOVI $63, V28.B16
 	DOTROWS(176, TABLE, PARTSQ5K, LEAST8)
 
-// BYTES are sixteen scales, of even and odd sixteens, which are the minima too; m is 32·d.
+// BYTES reads the sixteen 8-bit scales of a Q6_K block, split into those of even and odd groups of
+// sixteen. The scales are the minima too, with m = 32·d.
 #define BYTES \
 	FMOVQ 192(R1), F15; \
 	VUZP1 V15.B16, V15.B16, V0.B16; \
@@ -453,7 +463,7 @@ TEXT ·dotQ5KNEON(SB), NOSPLIT, $0-40
 	SMLAL(14, 13, 1); \
 	SMLAL2(14, 13, 1)
 
-// EACH is ONE of a part with a scale for each vector.
+// EACH does what ONE does for a part whose two vectors have different scales.
 #define EACH(a, b, even, odd, i) \
 	VLD1.P 32(R6), [V12.B16, V13.B16]; \
 	ZERO(V26); \

@@ -1,8 +1,9 @@
 #include "textflag.h"
 
-// Products with K-quants for AVX-512 with VNNI, which read blocks in their file format: see kquants.go. An input block is
-// 320 bytes: 256 integers, their sums at 256, its scale at 288. A panel is 5,760 bytes: integers, scales at 4096, minima at
-// 5120, d at 5632, m at 5696.
+// Products of inputs with K-quants for AVX-512 with VNNI: see kquants.go. The dot kernels read
+// blocks in their file format. An input block takes 320 bytes: 256 integers, their sums at 256 and
+// the scale at 288. A panel (kPanel) takes 5,760 bytes: integers, scales at 4096, minima at 5120, d
+// at 5632 and m at 5696.
 
 #define EIGHT(name, at, v) \
 DATA name<>+(at+0)(SB)/8, v; \
@@ -14,14 +15,15 @@ DATA name<>+(at+24)(SB)/8, v
 EIGHT(name, at, low); \
 EIGHT(name, at+32, high)
 
-// parts<>+64k says which of eight scales those of parts 2k and 2k+1 are, eight times each.
+// parts<>+64k holds indices into eight scales: parts 2k and 2k+1, eight times each.
 HALVES(parts, 0, $0x0000000000000000, $0x0000000100000001)
 HALVES(parts, 64, $0x0000000200000002, $0x0000000300000003)
 HALVES(parts, 128, $0x0000000400000004, $0x0000000500000005)
 HALVES(parts, 192, $0x0000000600000006, $0x0000000700000007)
 GLOBL parts<>(SB), RODATA|NOPTR, $256
 
-// sixteens<>+64k says which of sixteen scales those of sixteens 4k to 4k+3 are, four times each.
+// sixteens<>+64k holds indices into sixteen scales: groups 4k to 4k+3 of sixteen values, four times
+// each.
 #define PAIRS(at, a, b, c, d) \
 DATA sixteens<>+(at+0)(SB)/8, a; \
 DATA sixteens<>+(at+8)(SB)/8, a; \
@@ -37,14 +39,14 @@ PAIRS(128, $0x0000000800000008, $0x0000000900000009, $0x0000000a0000000a, $0x000
 PAIRS(192, $0x0000000c0000000c, $0x0000000d0000000d, $0x0000000e0000000e, $0x0000000f0000000f)
 GLOBL sixteens<>(SB), RODATA|NOPTR, $256
 
-// fifth<>+64k is the bits that are the fifth ones of parts 2k and 2k+1.
+// fifth<>+64k masks the bits that hold the fifth bits of parts 2k and 2k+1.
 HALVES(fifth, 0, $0x0101010101010101, $0x0202020202020202)
 HALVES(fifth, 64, $0x0404040404040404, $0x0808080808080808)
 HALVES(fifth, 128, $0x1010101010101010, $0x2020202020202020)
 HALVES(fifth, 192, $0x4040404040404040, $0x8080808080808080)
 GLOBL fifth<>(SB), RODATA|NOPTR, $256
 
-// Shifts of the lower and the upper half of a vector.
+// byAandB holds shift counts: A for the lower half of a vector and B for the upper half.
 HALVES(by0and4, 0, $0, $4)
 GLOBL by0and4<>(SB), RODATA|NOPTR, $64
 HALVES(by4and2, 0, $4, $2)
@@ -59,9 +61,10 @@ GLOBL oneAnd32<>(SB), RODATA|NOPTR, $8
 	MOVL bits, AX; \
 	VPBROADCASTD AX, z
 
-// SIXBITS unpacks the eight scales and minima of the block at SI (see scalesMinima in package quant): the scales go
-// to Y4, one in each 32 bits, the minima to Y5, one for each sixteen. d and m go to X12. Vectors are what the rest waits
-// for, so most of it happens outside of them.
+// SIXBITS unpacks the eight scales and minima of the block at SI: see scalesMinima in package
+// quant. It leaves the scales in Y4, one per 32 bits, the minima in Y5, one per group of sixteen,
+// and d and m in X12. The vector units are the bottleneck, so most of the work is done in general
+// registers.
 #define SIXBITS \
 	MOVL 4(SI), AX; \
 	MOVL 8(SI), DX; \
@@ -100,7 +103,8 @@ GLOBL oneAnd32<>(SB), RODATA|NOPTR, $8
 	VPXORD Z14, Z14, Z14; \
 	VPXORD Z15, Z15, Z15
 
-// SCALED adds the sums of four products in Z8 to Z11, which fit 16 bits, times the scales in Z4, placed by Z28 to Z31.
+// SCALED multiplies the sums in Z8 to Z11 by the scales in Z4 and adds the products to Z14 and Z15.
+// Each sum, of four products, fits 16 bits. Z28 to Z31 are the indices that select the scales.
 #define SCALED \
 	VPERMD Z4, Z28, Z0; \
 	VPERMD Z4, Z29, Z1; \
@@ -111,8 +115,9 @@ GLOBL oneAnd32<>(SB), RODATA|NOPTR, $8
 	VPDPWSSD Z2, Z10, Z14; \
 	VPDPWSSD Z3, Z11, Z15
 
-// DONE adds the lanes of the products in Z14 and Z15, and of the minima in Y5 times the input's sums; as floats, times d
-// and m in X12 and the input's scale, their difference goes to X24.
+// DONE finishes a block. It adds up the lanes of Z14 and Z15, and the products of the minima in Y5
+// and the input's sums. It multiplies both by d and m in X12 and by the input's scale, and adds the
+// difference to X24. R10 advances to the next input block.
 #define DONE \
 	VPMADDWD 256(R10), Y5, Y5; \
 	VPADDD Z15, Z14, Z14; \
@@ -279,9 +284,9 @@ block:
 	VZEROUPPER
 	RET
 
-// TURN reads sixteen bytes at from each of sixteen rows and leaves words 0 to 3 of all rows in Z0 to Z3. Z0 first
-// has rows 0, 4, 8 and 12, Z1 those behind them, and so on. Rows 0 to 3 are at SI, R9, R10 and R11, others R12 further
-// each time; R13 is three times that.
+// TURN transposes sixteen bytes of each of sixteen rows, at offset at: it leaves words 0 to 3 of
+// all rows in Z0 to Z3. It first loads rows 0, 4, 8 and 12 to Z0, rows 1, 5, 9 and 13 to Z1, and so
+// on. SI, R9, R10 and R11 point to rows 0 to 3. R12 is the size of four rows, R13 of twelve.
 #define TURN(at) \
 	VMOVDQU at(SI), X0; \
 	VMOVDQU at(R9), X1; \
@@ -308,7 +313,7 @@ block:
 	VPUNPCKLQDQ Z7, Z6, Z2; \
 	VPUNPCKHQDQ Z7, Z6, Z3
 
-// ROWS prepares TURN for rows that are R8 apart.
+// ROWS sets the registers of TURN for rows that are R8 bytes apart.
 #define ROWS \
 	LEAQ (SI)(R8*1), R9; \
 	LEAQ (SI)(R8*2), R10; \
@@ -322,14 +327,14 @@ block:
 	ADDQ n, R10; \
 	ADDQ n, R11
 
-// SCALEOF stores byte j of z as scales of both sixteens of part p.
+// SCALEOF stores byte j of each word of z as the scale of both groups of sixteen in part p.
 #define SCALEOF(z, p, j) \
 	VPSRLD $(8*j), z, Z4; \
 	VPANDD Z17, Z4, Z4; \
 	VMOVDQU64 Z4, (4096+128*p)(DI); \
 	VMOVDQU64 Z4, (4160+128*p)(DI)
 
-// MINIMUMOF stores byte j of z as the minima of both sixteens of part p.
+// MINIMUMOF stores byte j of each word of z as the minimum of both groups of sixteen in part p.
 #define MINIMUMOF(z, p, j) \
 	VPSRLD $(8*j), z, Z4; \
 	VPANDD Z17, Z4, Z4; \
@@ -337,7 +342,7 @@ block:
 	VPORD Z5, Z4, Z4; \
 	VMOVDQU64 Z4, (5120+64*p)(DI)
 
-// SIXBITPANEL is what Q4_K and Q5_K begin with: d, m, scales and minima of sixteen rows.
+// SIXBITPANEL stores d, m, the scales and the minima of sixteen rows of Q4_K or Q5_K.
 #define SIXBITPANEL \
 	BYTES($0x0f0f0f0f, Z16); \
 	BYTES($0xff, Z17); \
@@ -377,7 +382,8 @@ block:
 	MINIMUMOF(Z3, 6, 2); \
 	MINIMUMOF(Z3, 7, 3)
 
-// NIBBLES stores the lower halves of z's bytes as word i, the upper ones as the same word of the next part.
+// NIBBLES stores the low nibbles of z's bytes as word i of a part, and the high nibbles as word i
+// of the next part.
 #define NIBBLES(z, i) \
 	VPSRLD $4, z, Z4; \
 	VPANDD Z16, z, z; \
@@ -412,7 +418,8 @@ pair:
 	VZEROUPPER
 	RET
 
-// FIVES is NIBBLES with the fifth bits that are the lowest two of h's bytes, which are dropped.
+// FIVES does what NIBBLES does for five-bit integers. The lowest two bits of each byte of h are the
+// fifth bits of the low and the high nibble. FIVES shifts them out of h.
 #define FIVES(z, h, i) \
 	VPSRLD $4, z, Z4; \
 	VPANDD Z16, z, z; \
@@ -463,8 +470,9 @@ pair:
 	VZEROUPPER
 	RET
 
-// SIXES stores, of bytes with four bits each of two parts, those with two bits more of h's: of the lower halves those
-// shifted by left, as word i of the part at p, and of the upper halves those shifted by high, two parts later.
+// SIXES does what NIBBLES does for six-bit integers. h holds their upper two bits. For the low
+// nibbles, it is shifted to the left by left bits, and the result is word i of part p. For the high
+// nibbles, it is shifted to the right by high bits, and the result is word i of part p+2.
 #define SIXES(z, h, p, i, left, high) \
 	VPSRLD $4, z, Z4; \
 	VPANDD Z16, z, z; \
@@ -476,7 +484,8 @@ pair:
 	VMOVDQU64 z, (512*p+64*i)(DI); \
 	VMOVDQU64 Z4, (512*(p+2)+64*i)(DI)
 
-// SIGNED stores the four scales in z's bytes, from number s on, and as minima of pairs.
+// SIGNED stores the four scales in each word of z, from scale s on. It also stores them as minima,
+// in pairs.
 #define SIGNED(z, s) \
 	VPSLLD $24, z, Z4; \
 	VPSLLD $16, z, Z5; \
@@ -547,14 +556,15 @@ TEXT ·turnQ6K(SB), NOSPLIT, $0-24
 	VPXORD c, c, c; \
 	VPXORD d, d, d
 
-// FOUR4 does op with z and the words at, of the four inputs from p on, which are AX apart; R13 is three times that.
+// FOUR4 applies op to z and the words at offset at of four inputs, with the accumulators a to d. p
+// points to the first input. The inputs are AX bytes apart, and R13 is 3·AX.
 #define FOUR4(op, z, at, p, a, b, c, d) \
 	op at(p), z, a; \
 	op at(p)(AX*1), z, b; \
 	op at(p)(AX*2), z, c; \
 	op at(p)(R13*1), z, d
 
-// SCALE4 adds the sums a to d times the scales in Z16 to e to h.
+// SCALE4 multiplies the sums a to d by the scales in Z16 and adds the products to e to h.
 #define SCALE4(a, b, c, d, e, f, g, h) \
 	VPMULLD Z16, a, a; \
 	VPMULLD Z16, b, b; \
@@ -565,8 +575,9 @@ TEXT ·turnQ6K(SB), NOSPLIT, $0-24
 	VPADDD c, g, g; \
 	VPADDD d, h, h
 
-// FLOAT adds to the floats at to what the products in sum and the minima's in least make: Z16 and Z17 are the
-// weights' d and m, at x is the input's scale.
+// FLOAT converts the sums of the products (sum) and of the minima (least) to floats and scales
+// them. It adds their difference to the floats at to. Z16 and Z17 hold the weights' d and m, and x
+// is the address of the input's scale.
 #define FLOAT(sum, least, x, to) \
 	VCVTDQ2PS sum, sum; \
 	VCVTDQ2PS least, least; \

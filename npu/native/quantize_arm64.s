@@ -1,19 +1,19 @@
 #include "textflag.h"
 
-// Rounding to 8 bits for arm64: see quantizePlain in dot.go and quantizeKPlain in kquants.go. Encodings as in
-// kernels_arm64.s.
+// Quantization to 8 bits for arm64: see quantizePlain in dot.go and quantizeKPlain in kquants.go.
+// See kernels_arm64.s for the encodings.
 
 #define FABS4(d, n) WORD $(0x4EA0F800 | (n)<<5 | (d))
 #define FMAX4(d, n, m) WORD $(0x4E20F400 | (m)<<16 | (n)<<5 | (d))
-// FMAXV is the largest of n's four.
+// FMAXV sets d to the largest of n's four numbers.
 #define FMAXV(d, n) WORD $(0x6E30F800 | (n)<<5 | (d))
 // FMULBY multiplies by element 0 of m.
 #define FMULBY(d, n, m) WORD $(0x4F809000 | (m)<<16 | (n)<<5 | (d))
-// FCVTNS rounds to integers, halves to even.
+// FCVTNS rounds to integers, ties to even.
 #define FCVTNS(d, n) WORD $(0x4E21A800 | (n)<<5 | (d))
 #define FCVTN(d, n) WORD $(0x0E216800 | (n)<<5 | (d))
 #define FCVTL(d, n) WORD $(0x0E217800 | (n)<<5 | (d))
-// UZP1H and UZP1B keep the lower halves of the 32-bit and of the 16-bit integers of n and m.
+// UZP1H and UZP1B keep the lower halves of the 32-bit and the 16-bit integers of n and m.
 #define UZP1H(d, n, m) WORD $(0x4E401800 | (m)<<16 | (n)<<5 | (d))
 #define UZP1B(d, n, m) WORD $(0x4E001800 | (m)<<16 | (n)<<5 | (d))
 // SADDLP adds neighbouring bytes of n, SADALP adds such sums to d.
@@ -25,7 +25,8 @@
 #define SADDLVB(d, n) WORD $(0x4E303800 | (n)<<5 | (d))
 #define ZERO(v) VEOR v.B16, v.B16, v.B16
 
-// LARGEST leaves the largest magnitudes of vectors 16 to 23, of each of the four lanes, in V0; it changes V1 to V7.
+// LARGEST sets each lane of V0 to the largest magnitude in that lane of vectors 16 to 23. It
+// changes V1 to V7.
 #define LARGEST \
 	FABS4(0, 16); \
 	FABS4(1, 17); \
@@ -43,7 +44,8 @@
 	FMAX4(4, 4, 6); \
 	FMAX4(0, 0, 4)
 
-// ROUND multiplies the sixteen numbers of vectors a to a+3 by F31 and rounds them to bytes, in a.
+// ROUND multiplies the sixteen numbers of vectors a to a+3 by F31, rounds them and leaves the bytes
+// in a.
 #define ROUND(a) \
 	FMULBY(a, a, 31); \
 	FMULBY(a+1, a+1, 31); \

@@ -1,17 +1,18 @@
 #include "textflag.h"
 
-// Products with packed weights (pack.go). A vector holds four elements of each of sixteen rows, for AVX2 of
-// eight; an input's same four elements, broadcast, multiply all of them. VPDPBUSD and VPMADDUBSW multiply
-// unsigned by signed bytes: weights get an offset, and what it adds is where the sums start (input.low and
-// .high). A tile multiplies groups of sixteen rows by a fixed number of inputs, whose pointers are R8 to R11,
-// four inputs each.
+// Products of inputs with packed weights (pack.go). A vector holds four elements of each of sixteen
+// rows (eight for AVX2). The same four elements of an input, broadcast, multiply all of them.
+// VPDPBUSD and VPMADDUBSW multiply unsigned by signed bytes. The weights get an offset to make them
+// unsigned, and the sums start from a value (input.low or .high) that cancels it. A tile multiplies
+// groups of sixteen rows by a fixed number of inputs. R8 to R11 point to four inputs each.
 
 #define FILL(bits, z) \
 	MOVL bits, BX; \
 	VPBROADCASTD BX, z
 
-// START: DI is where sums go, SI the group's scales, DX the groups left, R12 the inputs, AX the bytes of
-// one input, R13 of three. R15 is a group's bytes of scales.
+// START loads the arguments: DI is the destination, SI the group's scales, DX the number of groups
+// left and R12 the inputs. AX is the size of one input in bytes, R13 of three, R15 of a group's
+// scales.
 #define START \
 	MOVQ dst+0(FP), DI; \
 	MOVQ w+16(FP), SI; \
@@ -25,7 +26,7 @@
 	IMUL3Q $48, AX, AX; \
 	LEAQ (AX)(AX*2), R13
 
-// GROUP: CX runs over the integers, BX counts blocks.
+// GROUP sets CX to the group's integers, BX to the number of blocks and R8 to R11 to the inputs.
 #define GROUP \
 	LEAQ (SI)(R15*1), CX; \
 	MOVQ blocks+32(FP), BX; \
@@ -43,8 +44,8 @@
 	ADDQ $48, R11; \
 	DECQ BX
 
-// WEIGHTS read a block: scales to Z8, integers plus their offset to Z0 to Z7. Z9 is the mask of nibbles, or
-// the offset of bytes.
+// WEIGHTSQ40 and WEIGHTSQ80 read a block: its scales to Z8 and its integers, with their offset, to
+// Z0 to Z7. Z9 is the nibble mask or the offset of bytes.
 #define WEIGHTSQ40 \
 	AHEADQ40; \
 	VCVTPH2PS (SI), Z8; \
@@ -77,8 +78,8 @@
 	VPXORD 384(CX), Z9, Z6; \
 	VPXORD 448(CX), Z9, Z7
 
-// AHEAD prefetches scales and integers a few kilobytes ahead. Without it, memory is read at half the speed. R14 is advanced
-// by the size of a block.
+// AHEADQ40 and AHEADQ80 prefetch scales and integers a few kilobytes ahead. Without them, memory is
+// read at half the speed. They advance R14 by the size of a block.
 #define AHEADBY 8192
 #define AHEADQ40 \
 	PREFETCHT0 AHEADBY(R14); \
@@ -100,7 +101,8 @@
 	PREFETCHT0 (AHEADBY+512)(R14); \
 	ADDQ $544, R14
 
-// INPUT adds the products of the block and the input at p to acc; start is low or high.
+// INPUT multiplies the block by the input at p and adds the scaled sums to acc. start is the offset
+// of input.low or input.high.
 #define INPUT(start, p, acc) \
 	VPBROADCASTD start p, Z10; \
 	VPDPBUSD.BCST 0 p, Z0, Z10; \
@@ -158,7 +160,7 @@
 	CLEAR4(Z24, Z25, Z26, Z27); \
 	CLEAR4(Z28, Z29, Z30, Z31)
 
-// STORE writes sums; R8 is the stride in bytes, BX runs over the inputs' rows.
+// STORE1 to STORE16 write the sums. R8 is the stride in bytes, and BX moves over the inputs' rows.
 #define STORE1 \
 	VMOVUPS Z16, (DI)
 
@@ -261,8 +263,9 @@ TEXT ·q80x16VNNI(SB), NOSPLIT, $0-48
 	FILL($0x80808080, Z9)
 	TILE(512, WEIGHTSQ80, INPUTS16(40), STORE16)
 
-// AVX2 goes over a group once for one input, with sums of sixteen rows. For four it goes twice, eight rows at a time: R14
-// is 2, then 1. The integers of the other half lie 32 bytes further, scales 16.
+// For one input, the AVX2 kernels read a group once and keep the sums of sixteen rows. For four
+// inputs they read it twice, eight rows at a time: R14 is 2, then 1. The integers of the second
+// half start 32 bytes later, its scales 16.
 
 DATA nibbles<>+0(SB)/8, $0x0f0f0f0f0f0f0f0f
 DATA nibbles<>+8(SB)/8, $0x0f0f0f0f0f0f0f0f
@@ -270,7 +273,8 @@ DATA nibbles<>+16(SB)/8, $0x0f0f0f0f0f0f0f0f
 DATA nibbles<>+24(SB)/8, $0x0f0f0f0f0f0f0f0f
 GLOBL nibbles<>(SB), RODATA|NOPTR, $32
 
-// WORDS take a block's words one by one: where they lie, and which fours of an input they meet.
+// WORDSQ40 and WORDSQ80 apply WORD to each word of a block. Its parameters are the offsets of the
+// word and of the input's four elements that it multiplies, two times four for nibbles.
 #define WORDSQ40(WORD) \
 	WORD(0, 0, 16); \
 	WORD(64, 4, 20); \
@@ -310,13 +314,15 @@ GLOBL nibbles<>(SB), RODATA|NOPTR, $32
 	VPAND Y12, Y6, Y6; \
 	VPAND Y12, Y7, Y7
 
-// YQ40 adds the products of four elements to the sums of Y13: eight times at most 2·15·127 fit 16 bits.
+// YQ40 multiplies four elements and adds the products to the sums in Y13. Eight of them, at most
+// 2·15·127 each, fit 16 bits.
 #define YQ40(at, p, w) \
 	VPBROADCASTD at p, Y12; \
 	VPMADDUBSW Y12, w, Y12; \
 	VPADDW Y12, Y13, Y13
 
-// SCALE adds a block's sum, times the scales of the weights, Y14, and of the input, to acc.
+// SCALE multiplies a block's sum by the scales of the weights (Y14) and of the input and adds the
+// product to acc.
 #define SCALE(sum, p, acc) \
 	VCVTDQ2PS sum, sum; \
 	VBROADCASTSS 32 p, Y12; \
@@ -339,7 +345,7 @@ GLOBL nibbles<>(SB), RODATA|NOPTR, $32
 	VPADDD Y12, Y13, Y13; \
 	SCALE(Y13, p, acc)
 
-// SCALES adds the sums of four inputs, Y4 to Y7, to Y8 to Y11.
+// SCALES scales the sums of four inputs, Y4 to Y7, and adds them to Y8 to Y11.
 #define SCALES \
 	VCVTPH2PS (SI), Y14; \
 	SCALE(Y4, (R8), Y8); \
@@ -347,8 +353,9 @@ GLOBL nibbles<>(SB), RODATA|NOPTR, $32
 	SCALE(Y6, (R8)(AX*2), Y10); \
 	SCALE(Y7, (R8)(R13*1), Y11)
 
-// YQ80 adds the products of four elements of weights and an input to sum. The input takes the weights' signs, Y0, so
-// that their magnitudes, Y1, are the unsigned bytes.
+// YQ80 multiplies four elements of weights and of an input and adds the products to sum. It moves
+// the signs of the weights (Y0) to the input, so that the weights' magnitudes (Y1) are the unsigned
+// bytes.
 #define YQ80(at, p, sum) \
 	VPBROADCASTD at p, Y2; \
 	VPSIGNB Y0, Y2, Y2; \
@@ -390,7 +397,8 @@ GLOBL nibbles<>(SB), RODATA|NOPTR, $32
 	VMOVUPS Y10, (DI)(R8*2); \
 	VMOVUPS Y11, (DI)(R9*1)
 
-// YONEQ40 adds the products of the words at(CX), sixteen rows' nibbles, and of the input's two fours to Y12 and Y13.
+// YONEQ40 multiplies the nibbles of sixteen rows at at(CX) by two times four elements of the input
+// and adds the products to Y12 and Y13.
 #define YONEQ40(at, low, high) \
 	VMOVDQU at(CX), Y0; \
 	VMOVDQU (at+32)(CX), Y1; \
@@ -422,7 +430,7 @@ GLOBL nibbles<>(SB), RODATA|NOPTR, $32
 	VPADDD Y0, Y12, Y12; \
 	VPADDD Y0, Y13, Y13
 
-// YONEQ80 is YONEQ40 of bytes.
+// YONEQ80 does what YONEQ40 does for bytes.
 #define YONEQ80(at, four) \
 	VMOVDQU at(CX), Y0; \
 	VMOVDQU (at+32)(CX), Y1; \
@@ -444,7 +452,7 @@ GLOBL nibbles<>(SB), RODATA|NOPTR, $32
 	VPXOR Y13, Y13, Y13; \
 	WORDSQ80(YONEQ80)
 
-// YONE multiplies by one input: BLOCK leaves a block's sums in Y12 and Y13.
+// YONE multiplies by one input. BLOCK leaves a block's sums in Y12 and Y13.
 #define YONE(WORDS, BLOCK) \
 	START; \
 	MOVQ SI, R14; \
@@ -486,7 +494,7 @@ block: \
 	VMOVD BX, x; \
 	VPBROADCASTD x, y
 
-// YFOUR multiplies by four inputs: BLOCK adds the products of a block to Y8 to Y11.
+// YFOUR multiplies by four inputs. BLOCK multiplies a block and adds the scaled sums to Y8 to Y11.
 #define YFOUR(WORDS, BLOCK) \
 	START; \
 group: \
@@ -546,10 +554,12 @@ TEXT ·q80x4AVX2(SB), NOSPLIT, $0-48
 	YFILL($0x00010001, X15, Y15)
 	YFOUR(512, YFOURQ80)
 
-// AVX-VNNI has VPDPBUSD for vectors of 32 bytes on processors without AVX-512. Sums start as those of AVX-512 do.
+// AVX-VNNI brings VPDPBUSD for vectors of 32 bytes to processors without AVX-512. Sums start as in
+// the kernels for AVX-512.
 
-// DPBUSD adds the products of fours of bytes of vectors w, unsigned, and x to vector sum, all three given as numbers. Go's
-// assembler knows the instruction as AVX-512's alone.
+// DPBUSD multiplies four neighbouring bytes of w (unsigned) and x (signed) and adds the products to
+// sum. All three are numbers of vectors. Go's assembler has this instruction only as part of
+// AVX-512.
 #define DPBUSD(x, w, sum) \
 	BYTE $0xc4; \
 	BYTE $(0x42|(8-(sum&8))<<4|(8-(x&8))<<2); \
@@ -621,7 +631,8 @@ TEXT ·q80x4AVX2(SB), NOSPLIT, $0-48
 	VQ80(four, (R8)(AX*2), 6); \
 	VQ80(four, (R8)(R13*1), 7)
 
-// VSTARTS are where the sums of four inputs start; at is low or high.
+// VSTARTS loads the values from which the sums of four inputs start. at is the offset of input.low
+// or input.high.
 #define VSTARTS(at) \
 	VPBROADCASTD at(R8), Y4; \
 	VPBROADCASTD at(R8)(AX*1), Y5; \

@@ -1,11 +1,12 @@
 #include "textflag.h"
 
-// Products with packed weights (pack.go). A vector holds four elements of each of four rows; SDOT by element
-// multiplies them by an input's same four. For one input a group is gone over once, with sums of sixteen rows. For four it
-// is gone over four times, four rows at a time: their integers lie 16 bytes further each time, their scales 8. Encodings as
-// in kernels_arm64.s.
+// Products of inputs with packed weights (pack.go). A vector holds four elements of each of four
+// rows. SDOT by element multiplies them by the same four elements of an input. For one input, the
+// kernels read a group once and keep the sums of sixteen rows. For four inputs they read it four
+// times, four rows at a time: each time the integers start 16 bytes later and the scales 8. See
+// kernels_arm64.s for the encodings.
 
-// SDOTE takes the four bytes number i of m.
+// SDOTE multiplies n by word i (four bytes) of m.
 #define SDOTE(d, n, m, i) WORD $(0x4F80E000 | ((i)&1)<<21 | ((i)>>1)<<11 | (m)<<16 | (n)<<5 | (d))
 #define SCVTF4(d, n) WORD $(0x4E21D800 | (n)<<5 | (d))
 #define FMUL4(d, n, m) WORD $(0x6E20DC00 | (m)<<16 | (n)<<5 | (d))
@@ -13,11 +14,13 @@
 #define FCVTL(d, n) WORD $(0x0E217800 | (n)<<5 | (d))
 #define FCVTL2(d, n) WORD $(0x4E217800 | (n)<<5 | (d))
 
-// SMMLA adds the products of the two rows of eight bytes in n by the two in m: two by two sums.
+// SMMLA multiplies the two rows of eight bytes in n by the two in m and adds the two by two sums to
+// d.
 #define SMMLA(d, n, m) WORD $(0x4E80A400 | (m)<<16 | (n)<<5 | (d))
 
-// START: R0 is where sums go, R10 the stride in bytes, R1 the group, R2 the groups left, R3 its blocks, R4
-// the inputs, R11 the bytes of one, R12 of a group's scales.
+// START loads the arguments: R0 is the destination, R10 its stride in bytes, R1 the group, R2 the
+// number of groups left, R3 the number of blocks and R4 the inputs. R11 is the size of one input in
+// bytes, R12 of a group's scales.
 #define START \
 	MOVD dst+0(FP), R0; \
 	MOVD stride+8(FP), R10; \
@@ -32,7 +35,7 @@
 	ADD $63, R12, R12; \
 	AND $-64, R12, R12
 
-// The weights of a block go to V0 to V7, their scales to V8.
+// WEIGHTSQ80 and WEIGHTSQ40 read the integers of a block to V0 to V7 and its scales to V8.
 #define SCALES \
 	FMOVD (R6), F8; \
 	FCVTL(8, 8)
@@ -73,8 +76,9 @@
 	SDOTE(acc, 6, 17, 2); \
 	SDOTE(acc, 7, 17, 3)
 
-// INPUT adds the products with the input at p, which moves on, to acc. Q40 counts its integers from 0: the
-// sums start from what an offset of 8 adds.
+// INPUTQ80 and INPUTQ40 multiply the block by the input at p, add the scaled sums to acc and
+// advance p. Q40 stores its integers with an offset of 8, so its sums start from a value that
+// cancels the offset.
 #define INPUTQ80(p, acc) \
 	VEOR V19.B16, V19.B16, V19.B16; \
 	INPUT(p, acc)
@@ -111,7 +115,8 @@
 	LINE(6, p); \
 	LINE(7, p)
 
-// TILE multiplies by four inputs. AHEAD asks for the integers that come later, while the first four rows pass by.
+// TILE multiplies by four inputs. AHEAD prefetches later integers during the pass over the first
+// four rows.
 #define TILE(WORDS, AHEAD, WEIGHTS, INPUTS) \
 	START; \
 	VMOVI $15, V30.B16; \
@@ -166,8 +171,8 @@ near: \
 	INPUT(R15, 22); \
 	INPUT(R16, 23)
 
-// ONE multiplies by one input: BLOCK leaves a block's sums of sixteen rows in V20 to V23. R14 runs ahead by what a block
-// takes with its scales, to ask for what comes later.
+// ONE multiplies by one input. BLOCK leaves a block's sums of sixteen rows in V20 to V23. R14
+// advances by the size of a block with its scales; BLOCK prefetches relative to it.
 #define ONE(BYTES, BLOCK) \
 	START; \
 	MOVD R1, R14; \
@@ -211,7 +216,8 @@ block: \
 	FMUL4(sum, sum, scales); \
 	FADD4(acc, acc, sum)
 
-// WORD is four bytes of each of sixteen rows, times element i of the input's half m.
+// WORD80 and WORD40 multiply four bytes of each of sixteen rows by element i of the input. m is the
+// vector with that half of the input.
 #define WORD80(m, i) \
 	VLD1.P 64(R7), [V0.B16, V1.B16, V2.B16, V3.B16]; \
 	SDOTE(20, 0, m, i); \
@@ -267,8 +273,9 @@ block: \
 	WORD40(2); \
 	WORD40(3)
 
-// With the matrix instructions (i8mm), eight bytes of two rows go by eight of two inputs at once. MATRIX turns the
-// words of a block to that end: rows 0 and 1 to V24 to V27, rows 2 and 3 to V0, V2, V4 and V6.
+// The matrix instructions (i8mm) multiply eight bytes of two rows by eight bytes of two inputs.
+// MATRIX transposes the words of a block for them: rows 0 and 1 to V24 to V27, rows 2 and 3 to V0,
+// V2, V4 and V6.
 #define MATRIX(WEIGHTS) \
 	WEIGHTS; \
 	VZIP1 V1.S4, V0.S4, V24.S4; \
@@ -280,8 +287,8 @@ block: \
 	VZIP1 V7.S4, V6.S4, V27.S4; \
 	VZIP2 V7.S4, V6.S4, V6.S4
 
-// TWO adds the products with the inputs at p and q, which move on, to a and b. The sums start from V13 and V14:
-// of both inputs with rows 0 and 1, and with rows 2 and 3.
+// TWO multiplies the block by the inputs at p and q, adds the scaled sums to a and b, and advances
+// p and q. The sums start from V13, for both inputs with rows 0 and 1, and V14, for rows 2 and 3.
 #define TWO(p, q, a, b) \
 	VLD1 (p), [V16.B16, V17.B16]; \
 	VLD1 (q), [V18.B16, V19.B16]; \

@@ -1,6 +1,7 @@
 #include "textflag.h"
 
-// TWO reads 32 numbers of two rows by READ, which takes sixteen, side by side.
+// TWO reads 32 numbers of each of two rows and stores them one row after the other. READ reads
+// sixteen.
 #define TWO(READ, BYTES) \
 	MOVQ dst+0(FP), DI; \
 	MOVQ a+8(FP), SI; \
@@ -41,8 +42,8 @@ step: \
 	VMOVUPS Y0, to(DI); \
 	VMOVUPS Y1, (to+32)(DI)
 
-// SUM adds the eight lanes of both halves of the zmms at SI, which are the four accumulators of dot, and stores
-// the result at DI; both move on.
+// SUM adds up the four accumulators of dot, in two vectors of 64 bytes at SI, and stores the sum of
+// their lanes at DI. SI and DI advance.
 #define SUM \
 	VMOVUPS (SI), Y0; \
 	VADDPS 32(SI), Y0, Y0; \
@@ -71,7 +72,8 @@ more:
 	VZEROUPPER
 	RET
 
-// PAIR adds the products of 32 numbers of an input and of two rows, Z0 to Z3.
+// PAIR multiplies 32 numbers of an input by those of two rows, Z0 to Z3, and adds the products to a
+// to d.
 #define PAIR(lo, hi, a, b, c, d) \
 	VMOVUPS lo, Z4; \
 	VMOVUPS hi, Z5; \
@@ -129,7 +131,8 @@ step:
 	VZEROUPPER
 	RET
 
-// Tiles without AVX-512 process one of the four accumulators of all sums at a time, which leaves registers for the operands.
+// Without AVX-512, tiles process one of the four accumulators of all sums at a time. This leaves
+// registers for the operands.
 
 #define EIGHT(OP) \
 	OP(0, Y8); \
@@ -141,7 +144,8 @@ step:
 	OP(768, Y14); \
 	OP(896, Y15)
 
-// COLUMN adds the products of eight numbers of an input and of two rows, Y0 and Y1.
+// COLUMN multiplies eight numbers of an input by those of two rows, Y0 and Y1, and adds the
+// products to a and b.
 #define COLUMN(at, a, b) \
 	VMOVUPS at(R10), Y2; \
 	VMULPS Y2, Y0, Y3; \

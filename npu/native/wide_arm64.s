@@ -1,11 +1,11 @@
 #include "textflag.h"
 
-// Encodings as in kernels_arm64.s.
+// See kernels_arm64.s for the encodings.
 #define FMUL4(d, n, m) WORD $(0x6E20DC00 | (m)<<16 | (n)<<5 | (d))
 #define FADD4(d, n, m) WORD $(0x4E20D400 | (m)<<16 | (n)<<5 | (d))
 
-// ADD16 adds the products of sixteen numbers of an input, from register x on, and of a row to the sums from
-// register a on.
+// ADD16 multiplies sixteen numbers of an input, in vectors x to x+3, by those of a row and adds the
+// products to vectors a to a+3.
 #define ADD16(x, a) \
 	VLD1.P 64(R6), [V8.S4, V9.S4, V10.S4, V11.S4]; \
 	FMUL4(8, 8, x); \
@@ -18,7 +18,7 @@
 	FADD4(a+3, a+3, 11)
 
 // func tileNEON(acc *tileSums, x, w *float32, steps int)
-// One input at a time, whose sums with both rows are in V16 to V31.
+// It processes one input at a time. V16 to V31 hold its sums with both rows.
 TEXT ·tileNEON(SB), NOSPLIT, $0-32
 	MOVD acc+0(FP), R0
 	MOVD x+8(FP), R1

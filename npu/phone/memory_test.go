@@ -20,8 +20,8 @@ import (
 	"tandem/npu/quant"
 )
 
-// A model that is larger than its memory gives the same logits bit for bit, at every chunk size: its weights pass through the
-// slots from the file.
+// A model that is larger than its memory budget gives the same logits bit for bit at every chunk
+// size: its weights pass through the slots from the file.
 func TestLargerThanItsMemory(t *testing.T) {
 	for _, spec := range []tinymodel.Spec{
 		{Type: npu.Q8_0, Layers: 4, Dim: 128, FF: 256},
@@ -70,7 +70,8 @@ func TestLargerThanItsMemory(t *testing.T) {
 	}
 }
 
-// If the file is truncated while in use, the error names the tensor, and the sequence stays as it was.
+// If the file is truncated while in use, the error names the tensor, and the sequence does not
+// change.
 func TestFileCutWhileInUse(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "model.gguf")
 	data := tinymodel.GGUF(tinymodel.Spec{Type: npu.F32, Layers: 3, Dim: 64, FF: 128, Untied: true})
@@ -86,7 +87,7 @@ func TestFileCutWhileInUse(t *testing.T) {
 	if err := forward(); err != nil {
 		t.Fatal(err)
 	}
-	// The embedding, which is read in place, comes first in the file.
+	// The embedding is first in the file, and is read in place.
 	if err := os.Truncate(file, int64(len(data))/2); err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +101,7 @@ func TestFileCutWhileInUse(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := forward(); err != nil || s.Len() != 2 {
-		t.Errorf("after the file is whole again: %v, %d positions", err, s.Len())
+		t.Errorf("after restoring the file: %v, %d positions", err, s.Len())
 	}
 }
 
@@ -113,7 +114,7 @@ func TestTooLittleMemory(t *testing.T) {
 	}
 }
 
-// Q5_0 becomes Q8_0 when it is read, so its weights are staged from memory, not from the file.
+// Q5_0 is converted to Q8_0 on reading, so its weights are staged from memory, not from the file.
 func TestConvertedWeightsAreStaged(t *testing.T) {
 	meta, tensors := tinymodel.Parts(tinymodel.Spec{Type: npu.Q8_0, Layers: 2, Dim: 128, FF: 256})
 	for i := range tensors {
@@ -128,7 +129,7 @@ func TestConvertedWeightsAreStaged(t *testing.T) {
 			case 0:
 				w.Data[j] = 0
 			case 1:
-				w.Data[j] = 0x20 // with the byte before, the scale 2^-7
+				w.Data[j] = 0x20 // with the previous byte, the scale 2^-7
 			default:
 				w.Data[j] = byte(j * j >> 3)
 			}
@@ -151,6 +152,6 @@ func TestConvertedWeightsAreStaged(t *testing.T) {
 		return out[0]
 	}
 	if !slices.Equal(logits(Options{Threads: 1}), logits(Options{Threads: 1, Memory: 100_000})) {
-		t.Error("other logits within bounded memory")
+		t.Error("different logits with bounded memory")
 	}
 }

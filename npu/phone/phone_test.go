@@ -14,7 +14,8 @@ import (
 	"tandem/npu/phone/plan"
 )
 
-// opened returns a device that is closed at the test's end, by the model that on opens on it.
+// opened opens a device and, by calling on, a model on it. The model closes the device when the test
+// ends.
 func opened(t *testing.T, opt Options, on func(npu.Device) (*model.Model, error)) (*model.Model, *Device) {
 	t.Helper()
 	d, err := Open(opt)
@@ -101,7 +102,7 @@ func TestUnknownDevices(t *testing.T) {
 
 func TestNative(t *testing.T) {
 	for _, name := range []string{"", "native", "auto"} {
-		d, err := Open(Options{Device: name, Threads: 1, Weights: 1 << 50}) // more than any GPU has room for
+		d, err := Open(Options{Device: name, Threads: 1, Weights: 1 << 50}) // more than fits on any GPU
 		if err != nil || !strings.HasPrefix(d.Name(), "native") {
 			t.Errorf("%q: %v, %v", name, d, err)
 		}
@@ -109,7 +110,8 @@ func TestNative(t *testing.T) {
 	}
 }
 
-// A simulated phone computes the same bits, with bounded memory too, and counts what its NPU does.
+// A simulated phone computes the same bits, also with bounded memory, and counts the work of its
+// NPU.
 func TestPhoneSameBits(t *testing.T) {
 	logits := func(opt Options) ([]float32, *Device) {
 		m, d := openReader(t, opt)
@@ -121,15 +123,15 @@ func TestPhoneSameBits(t *testing.T) {
 	}
 	want, plain := logits(Options{})
 	if _, ok := plain.Stats(); ok {
-		t.Error("a simulated NPU that nobody asked for")
+		t.Error("a simulated NPU without being requested")
 	}
 	if _, ok := plain.Memory(); ok {
-		t.Error("bounded memory that nobody asked for")
+		t.Error("bounded memory without being requested")
 	}
 	for _, opt := range []Options{{Chip: "sm8750"}, {Chip: "sm8650/mllm", Memory: 3 << 20}} {
 		got, d := logits(opt)
 		if !slices.Equal(got, want) {
-			t.Errorf("%+v: other logits", opt)
+			t.Errorf("%+v: different logits", opt)
 		}
 		s, ok := d.Stats()
 		if !ok || s.Runs == 0 || s.Busy == 0 || !strings.Contains(d.Name(), "simulated") {
@@ -138,7 +140,7 @@ func TestPhoneSameBits(t *testing.T) {
 	}
 }
 
-// prompts are rows of the given lengths.
+// prompts returns inputs of the given lengths.
 func prompts(m *model.Model, lengths ...int) (rows []model.Input) {
 	for i, n := range lengths {
 		tokens := make([]tandem.Token, n)
@@ -150,8 +152,9 @@ func prompts(m *model.Model, lengths ...int) (rows []model.Input) {
 	return rows
 }
 
-// With any strategy, a phone's prefill of several sequences gives the same bits as a plain one and leaves the same keys and
-// values. It takes as long as planned. Every strategy except loading at the end hides some of the loading.
+// With any strategy, a phone's prefill of several sequences gives the same bits as a plain one and
+// leaves the same keys and values. It takes as long as planned. Every strategy except loading at
+// the end hides some of the loading.
 func TestPrefillSwitchesAsPlanned(t *testing.T) {
 	ctx, lengths := context.Background(), []int{150, 40, 230, 7}
 	plain, _ := openReader(t, Options{})
@@ -174,7 +177,7 @@ func TestPrefillSwitchesAsPlanned(t *testing.T) {
 	for _, s := range plan.Strategies {
 		m, d := openRecorder(t, Options{Chip: "sm8750", Switching: s.String()})
 		rows := prompts(m, lengths...)
-		// What the pass begins with is loaded before the clock starts.
+		// The graphs that the pass starts with are loaded before the clock starts.
 		schedule, err := d.Schedule(ctx, d.programs, npu.Pass{Tokens: 427, Longest: 230, Decodes: len(rows)})
 		if err != nil {
 			t.Fatal(err)
@@ -191,15 +194,16 @@ func TestPrefillSwitchesAsPlanned(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !slices.EqualFunc(got, want, slices.Equal[[]float32]) || !slices.EqualFunc(gotNext, wantNext, slices.Equal[[]float32]) {
-			t.Errorf("%v: other logits", s)
+			t.Errorf("%v: different logits", s)
 		}
 		did, p := after.Sub(before), c.problem(427, 230)
 		layers := len(p.Blocks)
 		waits[s] = did.Waiting
-		// The plan leaves out the heads of chunks with wanted logits, and assumes attention to half the context.
+		// The plan ignores the head of chunks whose logits are requested, and assumes attention to
+		// half the context.
 		planned := p.Simulate(c.plan).Total()
 		if did.Busy < planned || did.Busy > planned*105/100+2*time.Millisecond {
-			t.Errorf("%v: it took %v, planned %v", s, did.Busy, planned)
+			t.Errorf("%v: took %v, planned %v", s, did.Busy, planned)
 		}
 		last, _ := d.Stats()
 		if s == plan.Resident {
@@ -220,7 +224,8 @@ func TestPrefillSwitchesAsPlanned(t *testing.T) {
 	}
 }
 
-// If the graphs for decoding are loaded, they compute a short prompt and a large draft, without a load.
+// If the graphs for decoding are loaded, they compute a short prompt and a large draft without
+// another load.
 func TestShortPromptsStay(t *testing.T) {
 	ctx := context.Background()
 	m, d := openReader(t, Options{Chip: "sm8750"})
@@ -262,10 +267,10 @@ func TestSwitchingOptions(t *testing.T) {
 		}
 	}
 	if _, d := openReader(t, Options{Chip: "sm8750", Memory: 3 << 20}); d.Switching() != "" {
-		t.Errorf("staged weights are switched: %s", d.Switching())
+		t.Errorf("graphs with staged weights are switched: %s", d.Switching())
 	}
-	// A graph for fewer rows is kept if it saves time. With the stack qnn a tile costs the same for any number of rows, with
-	// mllm the host works for each row.
+	// A graph for fewer rows is kept if it saves time. With the stack qnn a tile costs the same for
+	// any number of rows; with mllm the host does work for each row.
 	for chip, want := range map[string][]int{"sm8750": {32, 128}, "sm8750/mllm": {1, 8, 32, 128}} {
 		var got []int
 		_, d := openRecorder(t, Options{Chip: chip})

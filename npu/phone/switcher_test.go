@@ -17,7 +17,8 @@ import (
 	"tandem/npu/phone/plan"
 )
 
-// With any plan, a prefill that changes graphs gives the same bits as a plain one, and leaves the same keys and values.
+// With any plan, a prefill that switches graphs gives the same bits as a plain one, and leaves the
+// same keys and values.
 func TestSwitchingPrefillIsPlainPrefill(t *testing.T) {
 	for _, spec := range []tinymodel.Spec{{Type: npu.Q8_0, Layers: 5, Dim: 64, FF: 96}, {Type: npu.F16, Layers: 3, Dim: 64, FF: 96, Arch: "qwen2"}} {
 		m, d := openBytes(t, tinymodel.GGUF(spec), Options{Threads: 1})
@@ -37,7 +38,7 @@ func TestSwitchingPrefillIsPlainPrefill(t *testing.T) {
 				tokens[i] = tandem.Token(rapid.IntRange(0, 255).Draw(t, "token"))
 			}
 			runs := s.Runs(len(tokens))
-			// Any durations make a plan; the real ones do not matter.
+			// Any durations make a plan, so these need not be the real ones.
 			p := plan.Problem{Runs: runs}
 			for range n {
 				p.Blocks = append(p.Blocks, plan.Block{Load: time.Duration(rapid.IntRange(0, 50).Draw(t, "load")),
@@ -54,7 +55,7 @@ func TestSwitchingPrefillIsPlainPrefill(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !slices.Equal(got, want[0]) {
-				t.Fatal("other logits")
+				t.Fatal("different logits")
 			}
 			if len(line.Spans) != n*len(runs)+len(pl.Loads) {
 				t.Fatalf("%d spans", len(line.Spans))
@@ -77,7 +78,7 @@ func TestSwitcherRefuses(t *testing.T) {
 	m, d := openBytes(t, tinymodel.GGUF(tinymodel.Spec{Layers: 2}), Options{Threads: 1})
 	for _, bad := range [][3]int{{0, 8, 4}, {3, 8, 4}, {1, 4, 8}} {
 		if _, err := NewSwitcher(d, m.Graphs(bad[1]), m.Graphs(bad[2]), bad[0]); err == nil {
-			t.Errorf("%v passes", bad)
+			t.Errorf("%v is accepted", bad)
 		}
 	}
 	s, err := NewSwitcher(d, m.Graphs(8), m.Graphs(4), 2)
@@ -91,14 +92,14 @@ func TestSwitcherRefuses(t *testing.T) {
 	}
 	cache := s.NewCache()
 	if _, _, err := s.Prefill(context.Background(), cache, tokens, plan.Plan{}); err == nil {
-		t.Error("an empty plan passes")
+		t.Error("an empty plan is accepted")
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, _, err := s.Prefill(ctx, cache, tokens, p.Plan(plan.Progressive)); !errors.Is(err, context.Canceled) || cache.Len() != 0 {
 		t.Errorf("cancelled: %v, %d positions", err, cache.Len())
 	}
-	// A run on a graph that is not loaded ends in an error: here G¹ after the switch.
+	// A run on a graph that is not loaded fails: here G¹ after the switch.
 	if _, _, err := s.Prefill(context.Background(), cache, tokens, p.Plan(plan.Asynchronous)); err != nil {
 		t.Fatal(err)
 	}

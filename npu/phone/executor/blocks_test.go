@@ -11,7 +11,7 @@ import (
 	"tandem/npu/quant"
 )
 
-// counted counts the groups that are packed.
+// counted is a device that counts the groups it packs.
 type counted struct {
 	*native.Device
 	groups int
@@ -28,10 +28,10 @@ func (d *counted) PackGroup(dst []byte, t *npu.Tensor, row int) {
 	d.Device.PackGroup(dst, t, row)
 }
 
-// For the native device a load packs the types that its kernels read packed, and copies the rest. A run then gives the
-// same bits as a graph whose weights were packed by Compile.
+// For the native device a load packs the types that its kernels read packed, and copies the others.
+// A run then gives the same bits as a graph whose weights were packed by Compile.
 func TestLoadsPack(t *testing.T) {
-	const width, wide = 64, 40 // of which the last group is not full
+	const width, wide = 64, 40 // the last group is not full
 	for _, c := range []struct {
 		t      npu.DType
 		groups int
@@ -93,7 +93,7 @@ func TestLoadsPack(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !slices.Equal(a.Out, want) {
-				t.Errorf("%v: other bits than with weights that are not staged", c.t)
+				t.Errorf("%v: the bits differ from those without staging", c.t)
 			}
 		}
 	}

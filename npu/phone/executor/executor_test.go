@@ -12,15 +12,15 @@ import (
 	"tandem/npu/phone/plan"
 )
 
-// timed is a machine that takes as long as a problem says, and checks its calls.
+// timed is a machine that takes as long as a problem says, and checks the calls.
 type timed struct {
 	t       *testing.T
 	p       plan.Problem
-	failAt  int // the computation that fails, −1 for none
-	failing int // the block whose load fails, −1 for none
+	failAt  int // the computation that fails, or −1
+	failing int // the block whose load fails, or −1
 
 	mu      sync.Mutex
-	loading int // the block that is being loaded, −1 for none
+	loading int // the block that is being loaded, or −1
 	small   []bool
 	steps   int
 }
@@ -38,7 +38,7 @@ func (m *timed) Compute(ctx context.Context, block, chunk int, small bool) error
 		m.t.Errorf("step %d is block %d of chunk %d", m.steps, block, chunk)
 	}
 	if m.loading == block || m.small[block] != small {
-		m.t.Errorf("block %d computes on G² %v while it has %v and block %d is loaded", block, small, m.small[block], m.loading)
+		m.t.Errorf("block %d computes with G²=%v, want %v; block %d is loading", block, small, m.small[block], m.loading)
 	}
 	if m.steps == m.failAt {
 		m.mu.Unlock()
@@ -53,7 +53,7 @@ func (m *timed) Compute(ctx context.Context, block, chunk int, small bool) error
 func (m *timed) Load(ctx context.Context, block int) error {
 	m.mu.Lock()
 	if m.loading >= 0 || m.small[block] {
-		m.t.Errorf("block %d is loaded while %d is, or twice", block, m.loading)
+		m.t.Errorf("block %d is loaded twice, or while block %d is loading", block, m.loading)
 	}
 	m.loading = block
 	m.mu.Unlock()
@@ -76,7 +76,7 @@ func problem() plan.Problem {
 	return p
 }
 
-// In virtual time Run does what Simulate says, span by span.
+// In virtual time, Run produces the same spans as Simulate.
 func TestRunIsWhatWasSimulated(t *testing.T) {
 	p := problem()
 	for _, s := range append(slices.Clone(plan.Strategies), plan.Optimal) {

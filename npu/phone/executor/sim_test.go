@@ -14,7 +14,7 @@ import (
 	"tandem/npu/phone/sim"
 )
 
-// phone computes the chunks of a prefill on blocks.
+// phone computes the chunks of a prefill in blocks.
 type phone struct {
 	blocks *executor.Blocks
 	x      [][]float32 // of each chunk
@@ -36,15 +36,15 @@ func (p phone) Compute(_ context.Context, block, chunk int, small bool) error {
 	return nil
 }
 
-// On a simulated NPU, in virtual time, every plan takes exactly as long as planned from the chip's costs, and all plans
-// compute the same numbers.
+// On a simulated NPU, in virtual time, every plan takes exactly as long as predicted from the
+// chip's costs, and all plans compute the same numbers.
 func TestPlansOnASimulatedNPU(t *testing.T) {
 	const blocks, chunks, large, small, width = 4, 3, 8, 2, 192
 	costs, err := sim.Find("sm8650/mllm")
 	if err != nil {
 		t.Fatal(err)
 	}
-	costs.LoadFixed, costs.Load = 0, costs.Load/4 // loads that are worth hiding, of small matrices
+	costs.LoadFixed, costs.Load = 0, costs.Load/4 // small matrices, but loads worth hiding
 	var graphs [2][][]*npu.Graph
 	p := plan.Uniform(blocks, chunks, large/small, plan.Block{})
 	for b := range blocks {
@@ -88,7 +88,7 @@ func TestPlansOnASimulatedNPU(t *testing.T) {
 				t.Fatal(err)
 			}
 			if line := p.Simulate(p.Plan(s)); got.Total() != line.Total() || got.Stall != line.Stall {
-				t.Errorf("%v: %v with %v of stalls, planned %v with %v", s, got.Total(), got.Stall, line.Total(), line.Stall)
+				t.Errorf("%v: took %v with stalls of %v, planned %v with %v", s, got.Total(), got.Stall, line.Total(), line.Stall)
 			}
 			if st := d.Stats().Sub(before); st.Switches != blocks || st.Loading != p.Loads() || st.Staging != 0 {
 				t.Errorf("%v: %+v, loads of %v", s, st, p.Loads())
@@ -98,7 +98,7 @@ func TestPlansOnASimulatedNPU(t *testing.T) {
 			}
 			for c := range m.x {
 				if !slices.Equal(m.x[c], want[c]) {
-					t.Errorf("%v: chunk %d has other numbers", s, c)
+					t.Errorf("%v: chunk %d has different numbers", s, c)
 				}
 			}
 		})

@@ -17,8 +17,8 @@ import (
 	"tandem/npu"
 )
 
-// plain is a device that multiplies F32 matrices and reads them only while they are in place. It can take a given time
-// for each product, and be lost at a given product.
+// plain is a device that multiplies F32 matrices and reads them only while they are loaded. It can
+// take a given time for each product, and can be lost at a given product.
 type plain struct {
 	takes  time.Duration
 	longer func(weight string) time.Duration
@@ -77,7 +77,8 @@ func (p plainProgram) Run(a npu.Args) error {
 	return nil
 }
 
-// chain returns blocks of one product each, of the given width, with weights that keep numbers small.
+// chain returns blocks of one product each, of the given width. Their weights keep the numbers
+// small.
 func chain(blocks, width int) []*npu.Graph {
 	var graphs []*npu.Graph
 	for b := range blocks {
@@ -93,7 +94,7 @@ func chain(blocks, width int) []*npu.Graph {
 	return graphs
 }
 
-// step runs all programs, one after the other, on an input of ones.
+// step runs all programs in sequence on an input of ones.
 func step(programs []npu.Program, width int) ([]float32, error) {
 	x := make([]float32, width)
 	for i := range x {
@@ -149,7 +150,8 @@ func (f flaky) ReadAt(t *npu.Tensor, dst []byte, off int64) (int, error) {
 	return InMemory{}.ReadAt(t, dst, off)
 }
 
-// Whatever fails at any time, a run gives the right numbers or an error, and the next run may succeed.
+// Whatever fails, and whenever, a run gives the right numbers or an error, and the next run can
+// succeed.
 func TestFailuresGiveErrorsNotNumbers(t *testing.T) {
 	const width = 40
 	graphs := chain(6, width)
@@ -260,7 +262,7 @@ func (s slow) ReadAt(t *npu.Tensor, dst []byte, off int64) (int, error) {
 	return InMemory{}.ReadAt(t, dst, off)
 }
 
-// In virtual time, Device stalls exactly as long as the replay of its placement.
+// In virtual time, Device stalls exactly as long as a replay of its placement.
 func TestDeviceStallsAsReplayed(t *testing.T) {
 	const width, blocks, steps = 40, 10, 4
 	graphs := chain(blocks, width)
@@ -303,7 +305,7 @@ func TestDeviceStallsAsReplayed(t *testing.T) {
 	}
 }
 
-// After Adapt the placement follows the measurements, and the numbers stay the same.
+// After Adapt the placement follows the measurements, and the numbers do not change.
 func TestAdapt(t *testing.T) {
 	const width = 40
 	graphs := chain(8, width)
@@ -315,7 +317,7 @@ func TestAdapt(t *testing.T) {
 	defer d.Close()
 	programs := compile(t, d, graphs)
 	if d.Adapt() {
-		t.Error("adapts to nothing")
+		t.Error("adapts without measurements")
 	}
 	for i := range 3 {
 		if got, err := step(programs, width); err != nil || !slices.Equal(got, want) {
@@ -330,15 +332,15 @@ func TestAdapt(t *testing.T) {
 	}
 }
 
-// Without given costs, Device measures the first steps, places the weights again if that helps, and then stalls less. The
-// numbers stay the same.
+// Without given costs, Device measures the first steps, moves weights if that helps, and then
+// stalls less. The numbers do not change.
 func TestPlacementFollowsTheProfile(t *testing.T) {
 	const width = 40
 	synctest.Test(t, func(t *testing.T) {
 		graphs := chain(10, width)
 		want := wanted(t, graphs, width)
 		inner := &plain{takes: 2 * time.Millisecond}
-		inner.longer = func(name string) time.Duration { // some blocks give their neighbours time to arrive
+		inner.longer = func(name string) time.Duration { // some blocks take long enough to load their neighbours
 			if name >= "w7" {
 				return 20 * time.Millisecond
 			}
@@ -380,10 +382,10 @@ func TestBadBudget(t *testing.T) {
 	}
 }
 
-// Independent products change places if that hides more of a transfer. The numbers stay the same.
+// Independent products swap places if that hides more of a transfer. The numbers do not change.
 func TestIndependentProductsChangePlaces(t *testing.T) {
 	const width = 64
-	// A block: three products of one input, of two sizes.
+	// A block is three products of one input, of two sizes.
 	block := func(b int) *npu.Graph {
 		g := npu.NewGraph(fmt.Sprintf("block %d", b), 1)
 		x := g.Input(width)
@@ -413,9 +415,9 @@ func TestIndependentProductsChangePlaces(t *testing.T) {
 			programs := compile(t, d, graphs)
 			for range 2 {
 				if got, err := step(programs, width); err != nil || !slices.Equal(got, want) {
-					t.Fatalf("budget %d, %v ns a byte: %v", budget, perByte, err)
+					t.Fatalf("budget %d, %v ns per byte: %v", budget, perByte, err)
 				}
-				for id := range d.stager.profile.compute { // whatever the clock says: a tenth of a nanosecond a byte
+				for id := range d.stager.profile.compute { // overrides the measurements: a tenth of a nanosecond per byte
 					d.stager.profile.compute[id] = time.Duration(d.weights.sizes()[id] / 10)
 				}
 				d.Adapt()
@@ -432,11 +434,11 @@ func TestIndependentProductsChangePlaces(t *testing.T) {
 		}
 	}
 	if !moved {
-		t.Error("nothing ever moved")
+		t.Error("no product ever moved")
 	}
 }
 
-// A graph computes the same in whatever order reorder is asked for.
+// A graph computes the same numbers whatever order reorder is asked for.
 func TestReorderKeepsDependencies(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const width = 16
@@ -455,7 +457,7 @@ func TestReorderKeepsDependencies(t *testing.T) {
 				weights = append(weights, w)
 				y := g.MatMul(x, w, nil)
 				objects, groups = append(objects, len(groups)), append(groups, layer)
-				parts = append(parts, g.Concat(y)) // a node between, which must stay behind its product
+				parts = append(parts, g.Concat(y)) // a node in between, which must stay after its product
 				objects = append(objects, -1)
 			}
 			x = g.Concat(parts...)
@@ -475,7 +477,7 @@ func TestReorderKeepsDependencies(t *testing.T) {
 				t.Fatalf("node %d does not read object %d", i, id)
 			}
 			if r, ok := last[groups[id]]; ok && rank[id] < r {
-				t.Fatalf("objects come as %v, ranks %v", moved, rank)
+				t.Fatalf("objects in order %v, ranks %v", moved, rank)
 			}
 			last[groups[id]] = rank[id]
 		}
@@ -505,7 +507,7 @@ type anyStage struct{}
 func (anyStage) Enter(int) error { return nil }
 func (anyStage) Leave(int)       {}
 
-// rounding is a device with another arithmetic than native's.
+// rounding is a device whose arithmetic differs from native's.
 type rounding struct{ plain }
 
 func (*rounding) Traits() npu.Traits {

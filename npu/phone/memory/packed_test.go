@@ -12,7 +12,7 @@ import (
 	"tandem/npu/quant"
 )
 
-// counted counts the groups that are packed.
+// counted is a device that counts the groups it packs.
 type counted struct {
 	*native.Device
 	groups atomic.Int64
@@ -29,8 +29,8 @@ func (d *counted) PackGroup(dst []byte, t *npu.Tensor, row int) {
 	d.Device.PackGroup(dst, t, row)
 }
 
-// Weights are packed when they are loaded, resident ones only once, in pieces of whole groups and in reads of bounded
-// size. The results are the same bits as without staging.
+// Weights are packed when they are loaded (resident ones only once), in whole groups and in reads
+// of bounded size. The results have the same bits as without staging.
 func TestLoadsPack(t *testing.T) {
 	const width, blocks = 1024, 4
 	var graphs []*npu.Graph
@@ -92,11 +92,11 @@ func TestLoadsPack(t *testing.T) {
 					t.Fatal(err)
 				}
 				if !slices.Equal(got, a.Out) {
-					t.Fatalf("%s: block %d gives other bits", c.name, i)
+					t.Fatalf("%s: block %d gives different bits", c.name, i)
 				}
 			}
 			if n := inner.groups.Load(); memory.Checking {
-				continue // checking packs again to compare
+				continue // checks pack again to compare
 			} else if want >= 0 && n != want || want < 0 && n == 0 {
 				t.Errorf("%s: pass %d packed %d groups, want %d", c.name, pass, n, want)
 			}

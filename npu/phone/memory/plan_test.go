@@ -39,12 +39,12 @@ func TestPackKeepsLivesApart(t *testing.T) {
 			busiest = max(busiest, n)
 		}
 		if total > alone || total < busiest {
-			t.Fatalf("%d bytes, between %d and %d would do", total, busiest, alone)
+			t.Fatalf("%d bytes, want between %d and %d", total, busiest, alone)
 		}
 	})
 }
 
-// world draws a model: sizes in kB, uses in order, and costs.
+// world draws a random model: sizes in kB, uses in order, and costs.
 func world(t *rapid.T) (sizes []int64, uses []Use, costs Costs) {
 	n := rapid.IntRange(1, 40).Draw(t, "objects")
 	kinds := []int64{rapid.Int64Range(1, 50).Draw(t, "kB") * 1000, rapid.Int64Range(1, 50).Draw(t, "kB") * 1000, rapid.Int64Range(1, 50).Draw(t, "kB") * 1000}
@@ -95,7 +95,7 @@ func TestPlacementKeepsTheBudget(t *testing.T) {
 		for _, o := range p.Temporary {
 			temporary[o] = true
 		}
-		before := Replay(NewStaging(p), sizes, uses, costs, 20, p.Fixed(sizes, 0)) // after 20 steps they repeat; after five they may not
+		before := Replay(NewStaging(p), sizes, uses, costs, 20, p.Fixed(sizes, 0)) // steps repeat after 20, not always after five
 		after := Replay(NewStaging(p), sizes, uses, costs, 21, p.Fixed(sizes, 0))
 		if got, want := after.Sub(before).Stall, stall(sizes, uses, temporary, costs); got != want {
 			t.Fatalf("the pager stalls %v a step, counted %v", got, want)
@@ -106,8 +106,8 @@ func TestPlacementKeepsTheBudget(t *testing.T) {
 	})
 }
 
-// Whatever is wanted in whatever order, and whichever loads fail: the device reads an object only while it is loaded, no
-// slot is filled while it is read, and no wait lasts forever.
+// Objects are requested in random order, and loads fail at random. The device reads an object only
+// while it is loaded, no slot is filled while it is read, and no wait lasts forever.
 func TestPagersUnderAnyOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sizes, uses, costs := world(t)
@@ -117,7 +117,7 @@ func TestPagersUnderAnyOrder(t *testing.T) {
 		}
 		budget := rapid.Int64Range(2*aligned(slices.Max(sizes)), max(total, 2*aligned(slices.Max(sizes)))).Draw(t, "budget")
 		var pager Pager
-		slots := slices.Repeat([]int{-1}, Slots) // what each slot holds; −1 while it is being filled
+		slots := slices.Repeat([]int{-1}, Slots) // the object in each slot; −1 while it is being filled
 		where := map[int]int{}
 		if rapid.Bool().Draw(t, "staging") {
 			p, err := Place(sizes, uses, costs, budget)
@@ -128,7 +128,7 @@ func TestPagersUnderAnyOrder(t *testing.T) {
 		} else {
 			pager = NewLRU(func(o int) int64 { return sizes[o] }, budget)
 		}
-		var pending []Action // a load on its way
+		var pending []Action // a load in progress
 		var used int64
 		own := map[int]bool{}
 		wanted, granted := -1, false
@@ -161,7 +161,7 @@ func TestPagersUnderAnyOrder(t *testing.T) {
 					}
 					s, slotted := where[a.Object]
 					if there, ok := own[a.Object]; ok && !there || slotted && s >= 0 && slots[s] != a.Object {
-						t.Fatalf("object %d is not there", a.Object)
+						t.Fatalf("object %d is not loaded", a.Object)
 					}
 					granted = true
 				case Fail:
@@ -198,7 +198,7 @@ func TestPagersUnderAnyOrder(t *testing.T) {
 			step(Event{Want, wanted})
 			for !granted && wanted >= 0 {
 				if len(pending) == 0 {
-					t.Fatalf("object %d is awaited, and nothing happens", wanted)
+					t.Fatalf("the wait for object %d never ends", wanted)
 				}
 				finish()
 			}
@@ -215,8 +215,8 @@ func TestPagersUnderAnyOrder(t *testing.T) {
 	})
 }
 
-// For a model of twice the budget with enough computation, Staging stalls less than a third as long as plain paging, and
-// maps nothing while it runs.
+// For a model of twice the budget with enough computation, Staging stalls less than a third as long
+// as plain paging, and maps nothing while it runs.
 func TestLLaDA_Table7(t *testing.T) {
 	var sizes []int64
 	for range 24 {
@@ -253,7 +253,7 @@ func TestLLaDA_Table7(t *testing.T) {
 	}
 }
 
-// evenly spreads a step's computation over uses by bytes.
+// evenly distributes a step's computation over the uses in proportion to their bytes.
 func evenly(sizes []int64, objects []int, step time.Duration) []Use {
 	var total int64
 	for _, o := range objects {

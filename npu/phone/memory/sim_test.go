@@ -19,10 +19,10 @@ import (
 const (
 	simBlocks = 6
 	simWidth  = 256
-	simBytes  = 4 * simWidth * simWidth // of a block's weights
+	simBytes  = 4 * simWidth * simWidth // size of a block's weights
 )
 
-// blocks are graphs of one product each.
+// blocks returns graphs of one product each.
 func blocks() (graphs []*npu.Graph) {
 	for b := range simBlocks {
 		w := &npu.Tensor{Name: fmt.Sprintf("w%d", b), Type: npu.F32, Rows: simWidth, Cols: simWidth, Data: make([]byte, simBytes)}
@@ -36,8 +36,9 @@ func blocks() (graphs []*npu.Graph) {
 	return graphs
 }
 
-// chip returns the costs of a chip whose operators are fast compared with reading their weights from flash. It leaves
-// out loading graphs, which is charged in the first step, and calling them.
+// chip returns the costs of a chip whose operators are fast compared with reading their weights
+// from flash. It leaves out the fixed cost of loading a graph, which the first step pays, and the
+// cost of calling it.
 func chip(t *testing.T) sim.Costs {
 	t.Helper()
 	c, err := sim.Find("sm8750/llada")
@@ -48,7 +49,7 @@ func chip(t *testing.T) sim.Costs {
 	return c
 }
 
-// played is what a simulated phone did in the steps after the first ones, and what Device counted.
+// played holds what a simulated phone did in the steps after warming up, and what Device counted.
 type played struct {
 	sim.Stats
 	memory.Counters
@@ -56,9 +57,9 @@ type played struct {
 	out       []float32
 }
 
-const warm, steps = 12, 4 // Device may place again after the first 8 steps
+const warm, steps = 12, 4 // Device may change its placement after the first 8 steps
 
-// play computes steps on a simulated phone within a budget.
+// play runs steps on a simulated phone within a budget.
 func play(t *testing.T, c sim.Costs, opt memory.Options) (p played) {
 	t.Helper()
 	phone := sim.Wrap(native.New(1), c, sim.Options{})
@@ -91,8 +92,8 @@ func play(t *testing.T, c sim.Costs, opt memory.Options) (p played) {
 	return p
 }
 
-// A simulated phone charges what Device really moves: nothing once everything is resident, more with less memory, and
-// most under paging, which makes a mapping for each load.
+// A simulated phone charges for what Device really moves: nothing once everything is resident, more
+// with less memory, and most with paging, which maps memory for each load.
 func TestSimulatedPhonePaysForWhatMoves(t *testing.T) {
 	c := chip(t)
 	const total = simBlocks * simBytes
@@ -113,7 +114,7 @@ func TestSimulatedPhonePaysForWhatMoves(t *testing.T) {
 			t.Errorf("%d %% of the weights cost %+v, a tenth more %+v", percent, p.Stats, before.Stats)
 		}
 		if !slices.Equal(p.out, all.out) {
-			t.Errorf("%d %%: other numbers", percent)
+			t.Errorf("%d %%: different numbers", percent)
 		}
 		before = p
 	}
@@ -130,7 +131,7 @@ func TestSimulatedPhonePaysForWhatMoves(t *testing.T) {
 	}
 }
 
-// The phone charges as much as the replay of the same placement in virtual time.
+// The phone charges as much as a replay of the same placement in virtual time.
 func TestSimulatedPhoneStallsAsReplayed(t *testing.T) {
 	c := chip(t)
 	costs := memory.Costs{PerByte: 1e9 / c.Stage, PerMapping: c.Map, MapPerByte: 1e9 / c.MapRate}
@@ -150,7 +151,7 @@ func TestSimulatedPhoneStallsAsReplayed(t *testing.T) {
 				return memory.Replay(memory.NewStaging(p.placement), sizes, uses, costs, steps, p.placement.Fixed(sizes, 0))
 			}
 			want := run(warm + steps).Sub(run(warm))
-			// Durations are whole nanoseconds, rounded once for each transfer and mapping.
+			// Durations are whole nanoseconds, rounded once per transfer and mapping.
 			if e := p.Staging - want.Stall; e.Abs() > time.Duration(want.Transfers+want.Mappings) || p.Mappings != want.Mappings || want.Stall == 0 {
 				t.Errorf("%d of %d in memory, paging %v: %v with %d mappings, the replay says %v and %d",
 					budget, simBlocks, paging, p.Staging, p.Mappings, want.Stall, want.Mappings)
@@ -167,11 +168,11 @@ func (l lazy) ReadAt(t *npu.Tensor, dst []byte, off int64) (int, error) {
 	return l.InMemory.ReadAt(t, dst, off)
 }
 
-// The charges do not depend on how fast this machine reads weights.
+// The charges do not depend on how fast the host reads weights.
 func TestSimulatedTimeIsNotRealTime(t *testing.T) {
 	c := chip(t)
 	staged := false
-	for _, op := range []time.Duration{5, 20, 40} { // from transfers that take longest to those that hide
+	for _, op := range []time.Duration{5, 20, 40} { // from transfers that dominate to transfers that are hidden
 		c.Op = op * time.Microsecond
 		for _, budget := range []int64{2, 3, 4, 5} {
 			opt := memory.Options{Budget: budget * simBytes, Piece: simBytes * 2 / 5} // blocks in 2/5, 2/5 and 1/5
@@ -186,12 +187,12 @@ func TestSimulatedTimeIsNotRealTime(t *testing.T) {
 		}
 	}
 	if !staged {
-		t.Error("nothing was ever waited for: nothing was tested")
+		t.Error("no run ever waited, so nothing was tested")
 	}
 }
 
-// Mappings lie within the sessions' address windows. Weights that are too large for one window take several, and those
-// too large for all are refused.
+// Mappings lie within the sessions' address windows. Weights that are too large for one window use
+// several. Weights that are too large for all of them are refused.
 func TestSimulatedWindows(t *testing.T) {
 	c := chip(t)
 	want := play(t, c, memory.Options{Budget: 2 * simBlocks * simBytes, Piece: simBytes})

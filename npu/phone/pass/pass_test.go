@@ -35,7 +35,7 @@ func matrix(r *rand.Rand, name string, t npu.DType, rows, cols int, mean, spread
 	return w
 }
 
-// layer returns one layer of a transformer with biases and matrices of the given type.
+// layer returns a transformer layer with biases and with matrices of the given type.
 func layer(t npu.DType) *npu.Graph {
 	r := rand.New(rand.NewPCG(1, 2))
 	w := func(name string, rows, cols int) *npu.Tensor {
@@ -59,7 +59,8 @@ func layer(t npu.DType) *npu.Graph {
 	return g
 }
 
-// factors returns adapters for the layer's four products, multiplied by what was folded into them.
+// factors returns adapters for the layer's four products, multiplied by the scales that were folded
+// into them.
 func factors(by map[string]float32) map[string]*npu.Tensor {
 	r := rand.New(rand.NewPCG(3, 4))
 	out := map[string]*npu.Tensor{}
@@ -137,8 +138,8 @@ func apply(t testing.TB, g *npu.Graph, passes ...pass.Pass) *npu.Graph {
 	return out
 }
 
-// Each pass computes the same numbers up to rounding, and removes what it should. The results of the whole chain, with
-// adapters, are in testdata.
+// Each pass preserves the numbers up to rounding and removes what it should. The graphs after the
+// whole chain, with adapters, are in testdata.
 func TestPassesKeepTheNumbers(t *testing.T) {
 	const tolerance = 2e-5
 	base := layer(npu.F32)
@@ -188,8 +189,8 @@ func TestPassesKeepTheNumbers(t *testing.T) {
 	}
 }
 
-// An adapter's matrix has one scale, however many nodes have its rows. Scales that would give it several stay in the graph,
-// and a second graph that would give it another is refused.
+// An adapter's matrix has one scale, however many nodes use its rows. Scales that would require
+// several stay in the graph, and a second graph that would require a different one is rejected.
 func TestFactorsHaveOneScale(t *testing.T) {
 	adapted := apply(t, layer(npu.F32), pass.Unfold, pass.AddLoRA(rank, 0.5))
 	name := pass.FactorB("blk.0.attn_q.weight")
@@ -233,7 +234,7 @@ func golden(t *testing.T, name string, g *npu.Graph) {
 	}
 }
 
-// What a transposition of keys costs, and that the pass saves it.
+// The pass saves the cost of transposing keys.
 func TestKeysAreNotMovedWhenTheyLieByColumn(t *testing.T) {
 	moved := func(g *npu.Graph) int64 {
 		d := reference.New()
@@ -246,7 +247,7 @@ func TestKeysAreNotMovedWhenTheyLieByColumn(t *testing.T) {
 	}
 }
 
-// Quantised weights are not multiplied. Scales around them fold if they can.
+// Quantised weights are not rescaled. Scales next to them fold if they can.
 func TestFoldingLeavesQuantisedWeights(t *testing.T) {
 	g := apply(t, layer(npu.Q8_0), pass.Unfold)
 	folded := apply(t, g, pass.FoldNorms, pass.FoldScales(nil), pass.FoldConstants)
@@ -282,7 +283,8 @@ func TestConstantsFold(t *testing.T) {
 	}
 }
 
-// INT4 weights and INT8 activations come near the float numbers, and give the same bits when cut into heads.
+// INT4 weights and INT8 activations give nearly the float numbers, and the same bits when split
+// into heads.
 func TestQuantize(t *testing.T) {
 	g := layer(npu.F32)
 	d := reference.New()
@@ -307,7 +309,7 @@ func TestQuantize(t *testing.T) {
 		t.Errorf("the error is %.3f of the signal", noise)
 	}
 	if diff := farthest(got, compute(t, d, apply(t, q, pass.SplitHeads), nil)); diff > 1e-5 {
-		t.Errorf("cut into heads the numbers differ by %g", diff)
+		t.Errorf("split into heads, the numbers differ by %g", diff)
 	}
 	golden(t, "int4", q)
 	if p := (pass.Device{Device: d, Pass: pass.Quantize(largest)}); farthest(got, compute(t, p, g, nil)) != 0 {
@@ -320,7 +322,7 @@ func TestDevicesRefuseWhatTheyCannot(t *testing.T) {
 	defer d.Close()
 	for name, p := range map[string]pass.Pass{"unfold": pass.Unfold, "heads": pass.SplitHeads, "keys": pass.TransposeKeys, "conv": pass.Convolve} {
 		if _, err := d.Compile(apply(t, layer(npu.F32), p)); err == nil {
-			t.Errorf("native compiles %s", name)
+			t.Errorf("native accepts %s", name)
 		}
 	}
 	g := apply(t, layer(npu.F32), pass.AddLoRA(rank, 1))
@@ -333,6 +335,6 @@ func TestDevicesRefuseWhatTheyCannot(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	if _, err := pass.AddLoRA(0, 1)(g); err == nil {
-		t.Error("rank 0 passes")
+		t.Error("rank 0 is accepted")
 	}
 }

@@ -26,8 +26,8 @@ func drawProblem(t *rapid.T, blocks, chunks int) Problem {
 
 var everyStrategy = append(slices.Clone(Strategies), Optimal)
 
-// Every block computes each chunk exactly once and in order, switches exactly once, and is never used while it loads.
-// Computations do not overlap each other, nor do loads.
+// Every block computes each chunk exactly once and in order, switches exactly once, and is never
+// used while it loads. Computations do not overlap, nor do loads.
 func TestTimelinesObeyTheDevice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawProblem(t, 6, 4)
@@ -48,7 +48,7 @@ func checkTimeline(t *rapid.T, p Problem, pl Plan, line Timeline) {
 	for i := range line.Spans {
 		if s := &line.Spans[i]; s.Load {
 			if s.Start < loadEnd {
-				t.Fatalf("two loads at %v", s.Start)
+				t.Fatalf("two loads overlap at %v", s.Start)
 			}
 			if loadOf[s.Block] != nil {
 				t.Fatalf("block %d is loaded twice", s.Block)
@@ -70,7 +70,7 @@ func checkTimeline(t *rapid.T, p Problem, pl Plan, line Timeline) {
 		if l := loadOf[s.Block]; l != nil && (s.Small && s.Start < l.End || !s.Small && s.End > l.Start) {
 			t.Fatalf("block %d computes %v to %v (small: %v) while it loads %v to %v", s.Block, s.Start, s.End, s.Small, l.Start, l.End)
 		} else if l == nil && s.Small {
-			t.Fatalf("block %d runs on G² without having loaded it", s.Block)
+			t.Fatalf("block %d runs on G² before loading it", s.Block)
 		}
 		computed, computeEnd = computed+1, s.End
 	}
@@ -84,7 +84,7 @@ func checkTimeline(t *rapid.T, p Problem, pl Plan, line Timeline) {
 		t.Fatalf("total %v below the bound %v", line.Total(), p.Bound())
 	}
 	if h := line.Hidden(); h < 0 || h > 1 {
-		t.Fatalf("%v of the loads hidden", h)
+		t.Fatalf("hidden share of the loads is %v", h)
 	}
 }
 
@@ -101,15 +101,15 @@ func TestProgressiveIsNeverWorse(t *testing.T) {
 	})
 }
 
-// Exact agrees with all assignments of switches and, on the smallest instances, with all orders of loading too. So the
-// order of release is the best one.
+// Exact agrees with a search over all assignments of switches and, on the smallest instances, over
+// all orders of loading too. So loading in order of release is optimal.
 func TestExactAgainstEverything(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawProblem(t, 4, 3)
 		want := bruteForce(p)
 		pl, ok := p.Exact(0)
 		if got := p.Simulate(pl).Total(); !ok || got != want {
-			t.Fatalf("exact %v, every plan at best %v", got, want)
+			t.Fatalf("exact %v, best of all plans %v", got, want)
 		}
 		if got := p.Simulate(p.Plan(Progressive)).Total(); got < want {
 			t.Fatalf("progressive %v beats the optimum %v", got, want)
@@ -159,8 +159,8 @@ func bruteForce(p Problem) time.Duration {
 	return best
 }
 
-// CoordGen Figure 8: six blocks, two chunks, and loads as long as two blocks of computation. Half of the blocks have
-// switched at the end of the first chunk, and all at the end of the second.
+// CoordGen, Figure 8: six blocks, two chunks, and loads that take as long as computing two blocks.
+// Half of the blocks have switched by the end of the first chunk, and all by the end of the second.
 func TestCoordGen_Figure8(t *testing.T) {
 	const ms = time.Millisecond
 	p := Uniform(6, 2, 2, Block{Load: 20 * ms, Large: 10 * ms, Small: 5 * ms})
@@ -183,8 +183,8 @@ func TestCoordGen_Figure8(t *testing.T) {
 	}
 }
 
-// On the largest instances that Exact is meant for, with durations like those of real blocks, Progressive is at most 5 %
-// slower than the optimum.
+// On the largest instances that Exact is meant for, with durations like those of real blocks,
+// Progressive is at most 5 % slower than the optimum.
 func TestProgressiveNearTheOptimum(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(2, 8).Draw(t, "blocks")
@@ -195,7 +195,7 @@ func TestProgressiveNearTheOptimum(t *testing.T) {
 		large := us("large", 1000, 50000)
 		load := us("load", 100, 200000)
 		p := Problem{Runs: slices.Repeat([]int{rapid.SampledFrom([]int{2, 4, 8}).Draw(t, "runs")}, c)}
-		slow := rapid.IntRange(100, 200).Draw(t, "slower") // percent of G¹'s time
+		slow := rapid.IntRange(100, 200).Draw(t, "slower") // percent of the time of G¹
 		for range n {
 			l := large * time.Duration(rapid.IntRange(80, 120).Draw(t, "spread")) / 100
 			p.Blocks = append(p.Blocks, Block{
@@ -205,7 +205,7 @@ func TestProgressiveNearTheOptimum(t *testing.T) {
 		}
 		pl, ok := p.Exact(2_000_000)
 		if !ok {
-			t.Fatalf("the search of %d blocks and %d chunks did not end: %v", n, c, p)
+			t.Fatalf("the search for %d blocks and %d chunks did not finish: %v", n, c, p)
 		}
 		got, want := p.Simulate(p.Plan(Progressive)).Total(), p.Simulate(pl).Total()
 		if float64(got) > 1.05*float64(want) {
@@ -227,17 +227,17 @@ func TestPlanCheckRefuses(t *testing.T) {
 		"resident":         {Strategy: Resident, Switch: []int{2, 1}},
 	} {
 		if pl.Check(p) == nil {
-			t.Errorf("%s: %v passes", name, pl)
+			t.Errorf("%s: %v is accepted", name, pl)
 		}
 	}
 	for _, bad := range []Problem{{}, {Blocks: p.Blocks, Runs: []int{0}}, {Blocks: []Block{{Load: -1}}, Runs: []int{1}},
 		{Blocks: []Block{{Load: 2 * time.Hour}}, Runs: []int{1}}} {
 		if bad.Check() == nil {
-			t.Errorf("%v passes", bad)
+			t.Errorf("%v is accepted", bad)
 		}
 	}
 	if p.Check() != nil || p.Plan(Progressive).Check(p) != nil {
-		t.Error("a valid plan is refused")
+		t.Error("a valid plan is rejected")
 	}
 }
 
@@ -252,7 +252,7 @@ func TestParseStrategy(t *testing.T) {
 	}
 }
 
-// The search of instances that are too large for Exact ends too, with or without an optimum.
+// The search also ends on instances that are too large for Exact, with or without an optimum.
 func BenchmarkExact(b *testing.B) {
 	const ms = time.Millisecond
 	for range b.N {

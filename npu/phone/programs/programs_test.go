@@ -27,11 +27,11 @@ func TestGraphsAreCompiledOnce(t *testing.T) {
 	}
 	again, err := c.Compile(graph(4, 1, w))
 	if err != nil || again != first || c.Hits() != 1 {
-		t.Errorf("compiled again: %v", err)
+		t.Errorf("compiling again: %v", err)
 	}
 	for name, g := range map[string]*npu.Graph{"chunk": graph(5, 1, w), "scale": graph(4, 2, w), "weights": graph(4, 1, v)} {
 		if p, err := c.Compile(g); err != nil || p == first {
-			t.Errorf("another %s is the same program: %v", name, err)
+			t.Errorf("a different %s gives the same program: %v", name, err)
 		}
 	}
 	if _, err := c.Compile(npu.NewGraph("empty", 1)); err == nil {
@@ -46,7 +46,7 @@ func TestGraphsAreCompiledOnce(t *testing.T) {
 		}
 	}
 	if first.Run(npu.Args{}) == nil {
-		t.Error("an empty run passes")
+		t.Error("an empty run succeeds")
 	}
 	i := c.Programs()[0]
 	if i.Runs != 3 || i.Rows != 6 || i.Weights != 256 || i.Nodes != 4 || i.Unshared != 4*4*8*4 || i.Activations > i.Unshared || i.Activations < 2*128 {

@@ -14,7 +14,7 @@ import (
 	"tandem/npu"
 )
 
-// Every chip and stack has every parameter, with a source or a fit.
+// Every chip and stack defines every parameter, with a source or a fit.
 func TestParameters(t *testing.T) {
 	if want := []string{"sm8550", "sm8650", "sm8750", "sm8850"}; !slices.Equal(Names(), want) {
 		t.Fatalf("chips %v, want %v", Names(), want)
@@ -25,7 +25,7 @@ func TestParameters(t *testing.T) {
 			t.Fatal(err)
 		}
 		if s.SoC != name || s.Name == "" || s.NPU == "" {
-			t.Errorf("%s calls itself %q, %q, %q", name, s.SoC, s.Name, s.NPU)
+			t.Errorf("%s: names are %q, %q, %q", name, s.SoC, s.Name, s.NPU)
 		}
 		for stack := range s.Stacks {
 			c, err := Find(name + "/" + stack)
@@ -57,7 +57,8 @@ func TestParameters(t *testing.T) {
 	}
 }
 
-// Every value is counted once, each chip has fitted values, and a value that is carried over has a root that is not.
+// Every value is counted once, each chip has fitted values, and the root of a value that is carried
+// over is not itself carried over.
 func TestOrigins(t *testing.T) {
 	for _, name := range Names() {
 		s, err := Open(name)
@@ -87,7 +88,8 @@ func TestOrigins(t *testing.T) {
 	}
 }
 
-// Values that are carried over are computed, also over several steps, and from the chip's own file before the common one.
+// Values that are carried over are computed, also through several steps. The chip's own file takes
+// precedence over the common one.
 func TestCarriedOver(t *testing.T) {
 	files := Files{
 		common: {Chip: map[string]Param{"b": {As: "x/a", Source: "shared"}}, Stacks: map[string]Stack{"s": {About: "all", Params: map[string]Param{"c": {As: "same/b", Times: .5, Source: "half"}}}}},
@@ -114,7 +116,7 @@ func TestCarriedOver(t *testing.T) {
 	}
 }
 
-// Values without a clear origin are refused by name.
+// Values without a clear origin are rejected, and the error names them.
 func TestUnclearOrigins(t *testing.T) {
 	for _, bad := range []struct {
 		want  string
@@ -138,8 +140,8 @@ func TestUnclearOrigins(t *testing.T) {
 	}
 }
 
-// Within a tile a product costs the same, with more tiles never less, and up to the saturation point as much as streaming the
-// weights (sd.npu §3.2, llada.cpp §2.2).
+// The cost of a product is constant within a tile, never falls with more tiles, and up to the
+// saturation point equals that of streaming the weights (sd.npu §3.2, llada.cpp §2.2).
 func TestStaircase(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c, err := Find(rapid.SampledFrom(Names()).Draw(t, "soc"))
@@ -159,7 +161,8 @@ func TestStaircase(t *testing.T) {
 	})
 }
 
-// A graph's cost is the sum of its parts, grows with the context, and charges the CPU if that computes attention.
+// A graph's cost is the sum of its parts and grows with the context. The CPU is charged if it
+// computes attention.
 func TestGraphCost(t *testing.T) {
 	s, err := FindShape("Qwen2.5-1.5B")
 	if err != nil {
@@ -192,7 +195,7 @@ func TestGraphCost(t *testing.T) {
 	}
 }
 
-// Products cost the same in every form.
+// A product costs the same in every form.
 func TestProductsAlike(t *testing.T) {
 	c, err := Find("sm8650")
 	if err != nil {
@@ -204,14 +207,14 @@ func TestProductsAlike(t *testing.T) {
 	if got := c.Graph(g, 0); got != want || c.Bytes(g) != want.Weights {
 		t.Errorf("as a convolution: %+v, want %+v", got, want)
 	}
-	// Weights in 4 bits are an eighth of those in 32.
+	// Weights of 4 bits are an eighth the size of weights of 32.
 	g.Nodes[1].Op, g.Nodes[1].Weight, g.Nodes[1].Quantized = npu.OpQuantized, nil, &npu.Quantized{Rows: 512, Cols: 512}
 	if got := c.Graph(g, 0); got.Weights != want.Weights/8 || got.NPU >= want.NPU || c.Bytes(g) != got.Weights {
 		t.Errorf("quantised: %+v of %+v", got, want)
 	}
 }
 
-// Shapes have as many parameters as their names say, including the embedding.
+// Shapes have as many parameters as their names say, embedding included.
 func TestShapes(t *testing.T) {
 	for name, want := range map[string]float64{
 		"Qwen2.5-0.5B": .494e9, "Qwen2.5-1.5B": 1.54e9, "Llama-3.2-1B": 1.24e9, "Llama-3.2-3B": 3.21e9,
@@ -230,7 +233,7 @@ func TestShapes(t *testing.T) {
 	}
 }
 
-// fake counts runs and takes a while.
+// fake is a device that counts runs and takes a while for each.
 type fake struct {
 	npu.Device
 	takes time.Duration
@@ -249,7 +252,7 @@ func (f *fake) Compile(g *npu.Graph) (npu.Program, error) { return fakeProgram{f
 func (p fakeProgram) Graph() *npu.Graph                   { return p.g }
 func (p fakeProgram) Run(npu.Args) error                  { p.f.runs++; time.Sleep(p.f.takes); return nil }
 
-// tensor has zeros for data.
+// tensor returns a tensor of zeros.
 func tensor(rows, cols int) *npu.Tensor {
 	return &npu.Tensor{Name: "w", Type: npu.F32, Rows: rows, Cols: cols, Data: make([]byte, 4*rows*cols)}
 }
@@ -260,8 +263,8 @@ func product(name string, chunk, rows, cols int) *npu.Graph {
 	return g
 }
 
-// A device counts the costs, loads a graph if another of its block was in its place, and when paced takes exactly that long,
-// however irregular the inner device is.
+// A device adds up the costs and loads a graph if another graph of its block is loaded. When paced,
+// it takes exactly as long as the costs say, however irregular the inner device is.
 func TestDeviceTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, err := Find("sm8750")
@@ -269,7 +272,7 @@ func TestDeviceTime(t *testing.T) {
 			t.Fatal(err)
 		}
 		inner := &fake{takes: 7 * time.Microsecond}
-		// Sleep as inexactly as an operating system.
+		// Sleep as imprecisely as an operating system.
 		sloppy := func(d time.Duration) { time.Sleep(d + 60*time.Microsecond) }
 		d := Wrap(inner, c, Options{Paced: true, Sleep: sloppy})
 		var programs []npu.Program
@@ -302,13 +305,13 @@ func TestDeviceTime(t *testing.T) {
 			t.Errorf("late by %v", s.Late)
 		}
 		if !strings.Contains(d.Name(), "simulated sm8750/qnn") {
-			t.Errorf("called %q", d.Name())
+			t.Errorf("name %q", d.Name())
 		}
 	})
 }
 
-// A preload goes on while something else computes, after other loads. A run waits for the rest of it. Nothing is loaded for
-// what runs on the host.
+// A preload proceeds while something else computes, and after earlier loads. A run waits for the
+// rest of it. Nothing is loaded for blocks that run on the host.
 func TestPreload(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, err := Find("sm8750")
@@ -350,11 +353,11 @@ func TestPreload(t *testing.T) {
 		check("awaited", load)
 		d.Preload("b", 32)
 		d.Preload("c", 32)
-		d.Preload("a", 32) // is loaded
+		d.Preload("a", 32) // already loaded
 		do("a")
 		check("after loads", load+run)
 		if !d.Loaded("c", 32) || d.Loaded("c", 1) {
-			t.Error("c is on its way")
+			t.Error("c is already loading")
 		}
 		do("b")
 		check("behind its load", 2*load+run)
@@ -368,7 +371,7 @@ func TestPreload(t *testing.T) {
 	})
 }
 
-// If the inner device is slower than the phone, that is counted, not hidden.
+// If the inner device is slower than the phone, the delay is counted, not hidden.
 func TestLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, _ := Find("sm8750")
@@ -384,7 +387,8 @@ func TestLate(t *testing.T) {
 	})
 }
 
-// Weights beyond the address window are refused with advice. Graphs of one block share their weights.
+// Weights beyond the address window are refused with advice. Graphs of one block share their
+// weights.
 func TestWindow(t *testing.T) {
 	c, _ := Find("sm8750")
 	c.Window, c.Stage = 3<<20, 1e9
@@ -399,7 +403,7 @@ func TestWindow(t *testing.T) {
 	if !errors.As(err, &w) || w.Need != 4<<20 || !strings.Contains(err.Error(), "--npu-memory") {
 		t.Errorf("%v", err)
 	}
-	// Staged weights are mapped into what is left.
+	// Staged weights are mapped into the rest of the window.
 	staged := product("layer 1", 1, 512, 1024)
 	staged.Nodes[1].Weight.Staged = true
 	if _, err := d.Compile(staged); err != nil {
@@ -417,8 +421,8 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// The core that maps and copies does one thing at a time, and not before it is asked to. The NPU waits only as long as it
-// must.
+// The core that maps and copies does one thing at a time, and never starts before it is asked to.
+// The NPU waits no longer than necessary.
 func TestTransfers(t *testing.T) {
 	c, _ := Find("sm8750")
 	c.Map, c.MapRate, c.Stage, c.Launch = time.Millisecond, 1e15, 1e9, 0
@@ -458,14 +462,15 @@ func FuzzCosts(f *testing.F) {
 	})
 }
 
-// rounding is a device with another arithmetic than native's, as ggml's are.
+// rounding is a device whose arithmetic differs from native's, as ggml's does.
 type rounding struct{ fake }
 
 func (*rounding) Traits() npu.Traits {
 	return npu.Traits{Rounding: "ggml cpu", Processor: true, LayersAtOnce: 4, RowsAtOnce: 512}
 }
 
-// A phone simulated over ggml rounds as ggml does: KV caches must not be mixed with those of native.
+// A phone simulated over ggml rounds as ggml does, so its KV caches must not be mixed with
+// native's.
 func TestTraitsOfTheInnerDevice(t *testing.T) {
 	d := Wrap(&rounding{}, Costs{}, Options{})
 	got := d.Traits()

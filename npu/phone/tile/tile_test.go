@@ -42,7 +42,7 @@ func TestUnpackIsTheInverse(t *testing.T) {
 		}
 		back, err := m.Unpack()
 		if err != nil || !bytes.Equal(back.Data, w.Data) {
-			t.Fatalf("the bytes changed, or %v", err)
+			t.Fatalf("the bytes changed (error %v)", err)
 		}
 	})
 }
@@ -82,7 +82,7 @@ func TestMulIsThePlainProduct(t *testing.T) {
 	})
 }
 
-// The order in one tile: input pairs, then outputs, then the two inputs of a pair.
+// Within a tile the order is: input pairs, then outputs, then the two inputs of a pair.
 func TestTileOrder(t *testing.T) {
 	w := &npu.Tensor{Name: "w", Type: npu.F16, Rows: 32, Cols: 32, Data: make([]byte, 2048)}
 	for i := range 1024 {
@@ -107,20 +107,20 @@ func TestTileOrder(t *testing.T) {
 
 func TestPackRefuses(t *testing.T) {
 	if _, err := Pack(&npu.Tensor{Name: "w", Type: npu.F32, Rows: 1, Cols: 1, Data: make([]byte, 4)}); err == nil {
-		t.Error("F32 passes")
+		t.Error("F32 is accepted")
 	}
 	if _, err := Pack(&npu.Tensor{Name: "w", Type: npu.F16, Rows: 2, Cols: 2, Data: make([]byte, 4)}); err == nil {
-		t.Error("short data passes")
+		t.Error("short data is accepted")
 	}
 	if _, err := (&Matrix{Name: "w", Type: npu.F16, Rows: 1, Cols: 1, Data: make([]byte, 4)}).Unpack(); err == nil {
-		t.Error("short tiles pass")
+		t.Error("short tiles are accepted")
 	}
 	if err := (&Matrix{Type: npu.Q8_0}).Check(); err == nil {
-		t.Error("a type without tiles passes")
+		t.Error("a type without tiles is accepted")
 	}
 }
 
-// FuzzMatrix checks that arbitrary tiles are refused or multiplied, without reading beyond them.
+// FuzzMatrix checks that arbitrary tiles are rejected, or multiplied without reading beyond them.
 func FuzzMatrix(f *testing.F) {
 	f.Add(uint8(1), uint16(33), uint16(40), make([]byte, 4*2048))
 	f.Add(uint8(2), uint16(32), uint16(32), make([]byte, 576))

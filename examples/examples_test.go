@@ -66,7 +66,7 @@ func corpus(t *testing.T, files fs.FS) (map[string]string, *search.Index) {
 	return texts, x
 }
 
-// holding returns the files that hold a value, as a word of its own.
+// holding returns the names of the files that contain value as a whole word.
 func holding(texts map[string]string, value string) (names []string) {
 	word := regexp.MustCompile(`(^|[^\w.,:-])` + regexp.QuoteMeta(value) + `($|[^\w-])`)
 	for name, text := range texts {

@@ -40,7 +40,7 @@ func readTransformer(f *gguf.File) (Config, *tensors, error) {
 	}
 	for _, info := range f.Tensors {
 		if t.found[info.Name] == nil {
-			return c, nil, fmt.Errorf("%s: tensor %q is not part of a %s model with %d layers as this program knows it", f.Name, info.Name, c.Arch, c.Layers)
+			return c, nil, fmt.Errorf("%s: unexpected tensor %q in a %s model with %d layers", f.Name, info.Name, c.Arch, c.Layers)
 		}
 	}
 	return c, t, nil

@@ -51,7 +51,8 @@ func (c *Config) block(t *tensors, name string, chunk int) *block {
 // tokens looks up the rows' tokens in the embedding.
 func (b *block) tokens() npu.Value { return b.Embed(b.embedding(b.config)) }
 
-// linear is x·Wᵀ with the matrix name.weight of so many rows, plus name.bias if the file has one.
+// linear is x·Wᵀ with the matrix name.weight, which has the given number of rows, plus name.bias if the
+// file has one.
 func (b *block) linear(x npu.Value, name string, rows int) npu.Value {
 	name = b.prefix + name
 	w := b.matrix(name+".weight", rows, b.Nodes[x].Width)

@@ -95,7 +95,8 @@ func (s *street) serve() {
 	}
 }
 
-// ask answers the same question each time with so many tokens; happen is called with their number so far.
+// ask asks the same question every time, for an answer of the given number of tokens. It calls happen
+// with the number of tokens so far.
 func (s *street) ask(tokens int, happen func(n int)) Answer {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(s.t.Context(), 2*time.Minute)

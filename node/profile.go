@@ -92,7 +92,7 @@ func (r Local) Measure(ctx context.Context, s tandem.Settings) (profiler.Decode,
 	return fit, samples, err
 }
 
-// measure decodes after dummy documents of so many words each.
+// measure times decoding steps after dummy documents of the given number of words each.
 func (r Local) measure(ctx context.Context, s tandem.Settings, words int) ([]profiler.Sample, error) {
 	dummies := make([]passages.Passage, max(s.Documents, 1))
 	for i := range dummies {

@@ -2,6 +2,6 @@
 
 package node
 
-// journeys are fewer under the race detector: its records of so many timers in so many bubbles of virtual time
-// bring it down.
+// journeys is smaller under the race detector, which crashes when it has to track the timers of too
+// many bubbles of virtual time.
 const journeys = 100

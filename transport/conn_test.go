@@ -576,7 +576,7 @@ func TestTooManyConnections(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// The second needs a socket of its own: the first one's transport owns n.device.
+		// The second needs its own socket, because the first one's transport owns n.device.
 		sim := &simnet.Simnet{Router: n.router}
 		cfg.PacketConn = sim.NewEndpoint(otherAddr, simnet.NodeBiDiLinkSettings{Latency: 20 * time.Millisecond})
 		if err := sim.Start(); err != nil {

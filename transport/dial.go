@@ -60,7 +60,7 @@ func Dial(ctx context.Context, addr string, cfg ClientConfig) (*Conn, error) {
 	pin := func(state tls.ConnectionState) error {
 		id, err := peerOf(state)
 		if err == nil && id != cfg.Peer {
-			err = fmt.Errorf("%w: the key at %s is %s, but %s was paired: pair again if the other side was set up anew", ErrOtherKey, addr, id.Short(), cfg.Peer.Short())
+			err = fmt.Errorf("%w: the key at %s is %s, but %s was paired: if the other side was set up again, pair again", ErrOtherKey, addr, id.Short(), cfg.Peer.Short())
 		}
 		return err
 	}
@@ -213,7 +213,8 @@ func hangUp(qc *quic.Conn, err error) {
 	qc.CloseWithError(code, err.Error())
 }
 
-// dial opens a connection of its own, on pc or on a new socket, which release closes after it.
+// dial opens a new connection on pc or, if that is nil, on a new socket. Call release after closing the
+// connection.
 func dial(ctx context.Context, addr string, pc net.PacketConn, conf *tls.Config, limits Limits) (qc *quic.Conn, release func(), err error) {
 	tr, release, err := openTransport(pc)
 	if err != nil {
@@ -226,7 +227,7 @@ func dial(ctx context.Context, addr string, pc net.PacketConn, conf *tls.Config,
 	return qc, release, nil
 }
 
-// openTransport sends from pc, or from a new socket where that is nil.
+// openTransport sends from pc or, if that is nil, from a new socket.
 func openTransport(pc net.PacketConn) (tr *quic.Transport, release func(), err error) {
 	if pc != nil {
 		tr = &quic.Transport{Conn: pc}

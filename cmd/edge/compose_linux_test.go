@@ -46,7 +46,7 @@ func newEngine(t *testing.T) *engine {
 		t.Skipf("SKIPPED: no namespaces to run the image in: %v", err)
 	}
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
-		t.Skipf("SKIPPED: no mounts of its own: %v", err)
+		t.Skipf("SKIPPED: no private mounts: %v", err)
 	}
 	lo, err := netlink.LinkByName("lo")
 	if err == nil {

@@ -207,7 +207,8 @@ func (p *paragraphs) set(name string, gold bool, seed uint64) (Set, error) {
 	return p.open(name, seed), nil
 }
 
-// SQuAD reads a set in SQuAD's form. With gold each question is asked of its own paragraph, else of all.
+// SQuAD reads a set in SQuAD's format. With gold, the context of each question is its own paragraph,
+// otherwise all paragraphs.
 func SQuAD(name string, in io.Reader, gold bool, seed uint64) (Set, error) {
 	raw, err := io.ReadAll(io.LimitReader(in, maxBytes+1))
 	if err != nil {
@@ -261,8 +262,9 @@ func SQuAD(name string, in io.Reader, gold bool, seed uint64) (Set, error) {
 	return all.set(name, gold, seed)
 }
 
-// Reading reads questions about passages, a JSON object a line with title, passage, question, answers, and support or
-// unanswerable. With gold each question is asked of its own passage, else of all.
+// Reading reads questions about passages: one JSON object per line with title, passage, question,
+// answers, and support or unanswerable. With gold, the context of each question is its own passage,
+// otherwise all passages.
 func Reading(name string, in io.Reader, gold bool, seed uint64) (Set, error) {
 	var all paragraphs
 	err := Lines(name, in, func(n int, line []byte) error {

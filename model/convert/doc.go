@@ -1,10 +1,10 @@
-// Package convert makes GGUF files out of other files: Quantize stores the tensors of a GGUF file as other
-// types, Convert reads the folder of a Hugging Face model (config.json, safetensors, tokenizer.json) of the
-// Llama, Qwen2 or OPT architecture, Llama2C a checkpoint of llama2.c. All stream: a tensor passes in pieces, so that memory does not grow
-// with the model.
+// Package convert makes GGUF files from other files. Quantize stores the tensors of a GGUF file as other
+// types. Convert reads the folder of a Hugging Face model (config.json, safetensors, tokenizer.json) of
+// the Llama, Qwen2 or OPT architecture. Llama2C reads a llama2.c checkpoint. All of them stream tensors
+// in pieces, so that memory use does not grow with the model.
 //
-// The room knows names, layouts and the order of rows in both worlds. It must not compute a model (package
-// model does) nor fetch one (package model/hub does). What it reads is hostile: sizes are checked against
-// the bytes that are there before anything is allocated, and what it does not understand is refused, by
-// name, instead of being left out.
+// The package knows the names, layouts and row orders of both formats. It must not compute a model
+// (package model does) nor download one (package model/hub does). It does not trust its input: it checks
+// sizes against the bytes that are there before it allocates, and it rejects what it does not understand,
+// with an error that names it, instead of leaving it out.
 package convert

@@ -15,8 +15,8 @@ import (
 	"tandem/npu"
 )
 
-// Llama2C converts a checkpoint of llama2.c (version 0, float32) and its SentencePiece vocabulary (tokenizer.bin) to a
-// GGUF file at out. The zero Scheme keeps F32.
+// Llama2C converts a llama2.c checkpoint (version 0, float32) and its SentencePiece vocabulary
+// (tokenizer.bin) to a GGUF file at out. The zero Scheme keeps F32.
 func Llama2C(ctx context.Context, checkpoint, vocabulary, out string, opt Options) (*Report, error) {
 	b, unmap, err := gguf.Map(checkpoint)
 	if err != nil {

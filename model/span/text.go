@@ -50,7 +50,7 @@ type line struct {
 	cells         []int
 }
 
-// analyse cuts a text into at most so many words.
+// analyse splits a text into words, at most most of them.
 func (l *lexicon) analyse(s string, most int) *text {
 	t := &text{title: -1}
 	scan, end := scanner{text: s}, 0

@@ -117,7 +117,7 @@ func open(name string, threads int, weights uint64) (npu.Device, error) {
 		}
 		return d, nil
 	}
-	return nil, fmt.Errorf("device %q is not known: use native, auto, ggml:cpu or another that doctor lists", name)
+	return nil, fmt.Errorf("unknown device %q: use native, auto, ggml:cpu or another that doctor lists", name)
 }
 
 // automatic opens the first GPU or NPU that has room for the weights and a quarter more to work in, or else native.

@@ -86,9 +86,9 @@ func TestUnknownDevices(t *testing.T) {
 		want string
 	}{
 		{Options{Device: "abacus"}, "abacus"},
-		{Options{Device: "cuda"}, "is not known"},
-		{Options{Device: "ggml"}, "is not known"},
-		{Options{Device: "native:2"}, "is not known"},
+		{Options{Device: "cuda"}, "unknown device"},
+		{Options{Device: "ggml"}, "unknown device"},
+		{Options{Device: "native:2"}, "unknown device"},
 		{Options{Device: "ggml:nosuch"}, "ggml"},
 		{Options{Threads: -1}, "-1 threads"},
 		{Options{Chip: "nokia"}, "use one of"},

@@ -53,8 +53,8 @@ func spread(rng *rand.Rand, dst []float64, mass float64) {
 const RandomVocab = 24
 
 // Random gives distributions of a few tokens that are random functions of the answer so far. The two sides share part
-// of their mass, so that drafts are sometimes accepted, and have weights of their own. Token 0 is rare: it makes a stop
-// token.
+// of their mass, so that drafts are sometimes accepted, and have different weights. Token 0 is rare, which makes it
+// suitable as a stop token.
 func Random(seed uint64, share float64) SourceFunc {
 	scatter := func(p []float64, h uint64, mass float64) {
 		rng := rand.New(rand.NewPCG(seed, h))
@@ -100,7 +100,7 @@ func (r Record) After(side tandem.Side, answer []tandem.Token) (aggregator.Local
 	switch by {
 	case tandem.ByBoth:
 		return aggregator.Local{Dist: certain(5)}, nil
-	case tandem.ByNeither: // each prefers a token of its own, together they prefer the second of both
+	case tandem.ByNeither: // each prefers a different token, together they prefer the second token of both
 		const first = 40000
 		return aggregator.Local{Dist: tandem.Dist{
 			IDs: []tandem.Token{own, 7}, Weights: []uint32{first, tandem.Mass - first},

@@ -1,6 +1,6 @@
-// Package pairtest is the world around the two machines of a pair: decoders and links in virtual time. It serves the
-// tests of package pair, and the simulator (package lab/sim), which brings a wire of its own. Links, Random and Answer are
-// for tests only.
+// Package pairtest simulates the surroundings of the two machines of a pair: decoders and links in
+// virtual time. It is used by the tests of package pair and by the simulator (package lab/sim), which
+// has its own wire. Links, Random and Answer are for tests only.
 package pairtest
 
 import (

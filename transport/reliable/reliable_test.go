@@ -39,7 +39,7 @@ type packet struct {
 
 func (w *wire) rtt() time.Duration { return 2 * w.delay }
 
-// send gives end a message of its own number, by datagram or by stream.
+// send sends the next message of end, whose body is its number, by datagram or by stream.
 func (w *wire) send(end int, stream bool) {
 	seq := w.seq[end]
 	w.seq[end]++

@@ -47,12 +47,12 @@ func (c *modelsQuantize) Run(a *App) error {
 	return reportConversion(a, c.Out, r, err)
 }
 
-// modelsConvert makes a GGUF file from a Hugging Face model or from a checkpoint of llama2.c.
+// modelsConvert makes a GGUF file from a Hugging Face model or from a llama2.c checkpoint.
 type modelsConvert struct {
-	In        string `arg:"" help:"Folder with config.json, tokenizer.json and safetensors, as models pull hf:OWNER/REPO:safetensors makes it, or a checkpoint of llama2.c." placeholder:"IN"`
+	In        string `arg:"" help:"Folder with config.json, tokenizer.json and safetensors, as models pull hf:OWNER/REPO:safetensors makes it, or a llama2.c checkpoint." placeholder:"IN"`
 	Out       string `arg:"" help:"File to make; it must not exist." placeholder:"OUT.gguf"`
 	Type      string `help:"Format of the weights (see models quantize). Default: as they are." placeholder:"TYPE"`
-	Tokenizer string `help:"The tokenizer.bin of a checkpoint of llama2.c. Default: the one in the checkpoint's folder." placeholder:"FILE"`
+	Tokenizer string `help:"The tokenizer.bin of a llama2.c checkpoint. Default: the one in the checkpoint's folder." placeholder:"FILE"`
 }
 
 func (c *modelsConvert) Help() string {
@@ -61,7 +61,7 @@ func (c *modelsConvert) Help() string {
   ${program} models convert ~/models/opt-1.3b opt.gguf --type q8_0
   ${program} models convert stories260K.bin stories260K.gguf --tokenizer tok512.bin
 
-It converts Llama (and Mistral), Qwen2 and OPT from safetensors, in one file or several. The tokenizer comes from tokenizer.json, or from vocab.json and merges.txt: byte-level BPE with the patterns of GPT-2, Qwen2, Llama 3, SmolLM, Falcon, DeepSeek-Coder and Mistral's Tekken, or SentencePiece's BPE; others are refused. Checkpoints of llama2.c must have its first layout, in float32.`
+It converts Llama (and Mistral), Qwen2 and OPT from safetensors, in one file or several. The tokenizer comes from tokenizer.json, or from vocab.json and merges.txt: byte-level BPE with the patterns of GPT-2, Qwen2, Llama 3, SmolLM, Falcon, DeepSeek-Coder and Mistral's Tekken, or SentencePiece's BPE; others are refused. A llama2.c checkpoint must have the first layout (version 0), in float32.`
 }
 
 func (c *modelsConvert) Run(a *App) error {
@@ -74,7 +74,7 @@ func (c *modelsConvert) Run(a *App) error {
 	}
 	info, err := os.Stat(c.In)
 	if errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("%s does not exist: name the folder that %s models pull hf:OWNER/REPO:safetensors prints, or a checkpoint of llama2.c", c.In, a.Program)
+		return fmt.Errorf("%s does not exist: name the folder that %s models pull hf:OWNER/REPO:safetensors prints, or a llama2.c checkpoint", c.In, a.Program)
 	}
 	if err != nil {
 		return err
@@ -86,7 +86,7 @@ func (c *modelsConvert) Run(a *App) error {
 			err = fmt.Errorf("%w: name the checkpoint's vocabulary with --tokenizer", err)
 		}
 	case c.Tokenizer != "":
-		return fmt.Errorf("--tokenizer is for a checkpoint of llama2.c, and %s is a folder", c.In)
+		return fmt.Errorf("--tokenizer is for a llama2.c checkpoint, and %s is a folder", c.In)
 	default:
 		r, err = convert.Convert(a, c.In, c.Out, opt)
 	}

@@ -142,7 +142,7 @@ func ParseStrategy(name string) (Strategy, error) {
 			return Strategy(s), nil
 		}
 	}
-	return 0, fmt.Errorf("strategy %q is not known: use one of %v", name, strategyNames)
+	return 0, fmt.Errorf("unknown strategy %q: use one of %v", name, strategyNames)
 }
 
 // Load loads one block's G². It begins when the load before it and the first After steps of computation are over.

@@ -188,12 +188,12 @@ func TestCompileRefuses(t *testing.T) {
 	for want, build := range map[string]func(g *npu.Graph){
 		"widths 4 and 8 differ": func(g *npu.Graph) { g.Add(g.Input(4), g.Input(8)) },
 		"must be F32":           func(g *npu.Graph) { g.RMSNorm(g.Input(32), numbers("n", npu.F16, 1, 32), 1e-5) },
-		"leave out the bound on memory": func(g *npu.Graph) {
+		"remove the memory limit": func(g *npu.Graph) {
 			w := numbers("w", npu.F16, 8, 32)
 			w.Staged = true
 			g.MatMul(g.Input(32), w, nil)
 		},
-		"attends with all heads": func(g *npu.Graph) {
+		"attention with all heads": func(g *npu.Graph) {
 			g.Attention(g.Input(32), g.Input(16), g.Input(16), &npu.Attention{Heads: 2, KVHeads: 1, HeadDim: 16, Of: 2})
 		},
 		"keys by row": func(g *npu.Graph) {

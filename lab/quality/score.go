@@ -1,10 +1,11 @@
 package quality
 
 import (
+	"slices"
 	"strings"
-	"unicode"
 
 	"tandem/internal/refusal"
+	"tandem/lab/answers"
 )
 
 // Result holds the scores of a method on a set of questions, as means.
@@ -32,11 +33,11 @@ func (r *Result) Add(q Question, answer string) bool {
 	right, overlap := false, 0.0
 	for _, gold := range q.Right() {
 		if q.Kind == "xquad" {
-			right = right || strings.Join(normal(gold), " ") == strings.Join(normal(answer), " ")
+			right = right || slices.Equal(answers.Normal(gold), answers.Normal(answer))
 		} else {
 			right = right || gold == answer
 		}
-		overlap = max(overlap, tokenF1(answer, gold))
+		overlap = max(overlap, answers.F1(answer, gold))
 	}
 	if refusal.In(answer) {
 		r.Refused++
@@ -50,46 +51,6 @@ func (r *Result) Add(q Question, answer string) bool {
 		r.Holds++
 	}
 	return right
-}
-
-// normal returns the words of s after SQuAD's normalisation: lower case, without punctuation and articles.
-func normal(s string) []string {
-	s = strings.Map(func(r rune) rune {
-		if unicode.IsPunct(r) || unicode.IsSymbol(r) && r < 0x80 {
-			return -1
-		}
-		return unicode.ToLower(r)
-	}, s)
-	var out []string
-	for w := range strings.FieldsSeq(s) {
-		if w != "a" && w != "an" && w != "the" {
-			out = append(out, w)
-		}
-	}
-	return out
-}
-
-// tokenF1 returns the F1 score of SQuAD: the harmonic mean of precision and recall of the answer's words.
-func tokenF1(answer, gold string) float64 {
-	a, g := normal(answer), normal(gold)
-	if len(a) == 0 || len(g) == 0 {
-		if len(a) == len(g) {
-			return 1
-		}
-		return 0
-	}
-	left := map[string]int{}
-	for _, w := range g {
-		left[w]++
-	}
-	same := 0.0
-	for _, w := range a {
-		if left[w] > 0 {
-			left[w]--
-			same++
-		}
-	}
-	return 2 * same / float64(len(a)+len(g))
 }
 
 // Holds reports whether text contains every value, not as a part of a longer word or number. Without values, it reports

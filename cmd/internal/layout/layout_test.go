@@ -34,7 +34,7 @@ var rules = []struct{ packages, imports string }{
 	// Experiments. Nothing below imports them.
 	{"lab", "tandem lab/... node decoder/... retrieval/... transport/... netem pair/... scheduler aggregator specdec model/... npu/... models examples"},
 	{"lab/sim", "tandem pair/... aggregator transport/... node/presence netem"},
-	{"lab/quality", "tandem node decoder/... retrieval/... aggregator model/... models internal/refusal"},
+	{"lab/quality", "tandem lab/answers node decoder/... retrieval/... aggregator model/... models internal/refusal"},
 	{"lab/answers", "tandem node decoder/... retrieval/... aggregator model/... models internal/refusal"},
 	{"lab/engine", "tandem model/... npu/... internal/llamacpp"},
 	{"lab/...", "tandem"},

@@ -9,12 +9,12 @@ import (
 	"tandem/profiler"
 )
 
-// ahead is what a machine knows beyond the next draft. It decides when a draft is there, never which one: a distribution
-// depends only on the tokens before it.
+// ahead holds what a machine knows beyond the next draft. It affects when a draft is ready, never which token it holds,
+// because a distribution depends only on the tokens before it.
 type ahead struct {
 	profiler.Ahead
-	known map[tandem.Prefix]known   // own distributions
-	kinds [tandem.MaxLookahead]kind // of the own drafts from the front on, by step
+	known map[tandem.Prefix]known   // this side's distributions
+	kinds [tandem.MaxLookahead]kind // of this side's drafts from the front on, by step
 }
 
 type known struct {
@@ -35,7 +35,7 @@ const (
 	guess              // after tokens that the decoder guessed
 )
 
-// mostKnown bounds the distributions kept.
+// mostKnown is the largest number of distributions kept.
 const mostKnown = 1024
 
 func (a *ahead) learn(p tandem.Prefix, k known) {
@@ -45,7 +45,7 @@ func (a *ahead) learn(p tandem.Prefix, k known) {
 	a.known[p] = k
 }
 
-// forget drops what is for steps before the front.
+// forget drops the distributions for steps before the front.
 func (a *ahead) forget(front tandem.Step) {
 	for p, k := range a.known {
 		if k.step < front {
@@ -54,7 +54,7 @@ func (a *ahead) forget(front tandem.Step) {
 	}
 }
 
-// covers reports whether a decode under way will give the distribution for a step after prefix.
+// covers reports whether a decode under way will yield the distribution for a step after prefix.
 func (d *decode) covers(step tandem.Step, prefix tandem.Prefix) bool {
 	if d.ID == 0 || d.step != step {
 		return false
@@ -74,9 +74,8 @@ func (m *Machine) race(step tandem.Step, d tandem.Dist, n int) (out []tandem.Tok
 	return out
 }
 
-// further adds to a Decode for a step after prefix what else the pass decodes: hedges, after the runners-up of the draft
-// before it; checks, after what the other side has drafted for this step and the following ones; and a number of guesses
-// after those.
+// further chooses the additional contexts of a Decode for a step after prefix: hedges, after the runners-up of the draft
+// before it; checks, after the other side's drafts for this step and the following ones; and guesses after those.
 func (m *Machine) further(d *Decode, step tandem.Step, prefix tandem.Prefix) {
 	if m.cfg.Ahead < 2 {
 		return
@@ -110,8 +109,8 @@ func (m *Machine) drafts(step tandem.Step, prefix tandem.Prefix) (tokens []tande
 	}
 }
 
-// keep takes what a pass gave besides the distribution asked for. Hedges are sent at once, so that the other side has
-// them when it needs them.
+// keep stores the additional distributions of a pass. Hedges are sent at once, so that the other side has them when it
+// needs them.
 func (m *Machine) keep(run decode, e Decoded) {
 	store := func(step tandem.Step, p tandem.Prefix, f tandem.Further, k kind) bool {
 		if f.Dist.Check(m.cfg.Vocab) != nil {
@@ -145,10 +144,10 @@ func (m *Machine) keep(run decode, e Decoded) {
 		}
 	}
 	if len(run.Append) != 1 {
-		return // passes over several tokens say nothing about those over one
+		return // the time of a pass over several tokens says nothing about passes over one
 	}
 	if run.Guess > 0 && len(e.Guessed) <= len(run.Drafts) {
-		m.ahead.Guessed(false) // a place kept for a guess that did not come counts as a wrong one
+		m.ahead.Guessed(false) // a guess that was asked for but not made counts as wrong
 	}
 	m.ahead.Passed(1+len(e.Also)+len(e.Guessed), e.Took)
 }
@@ -164,7 +163,7 @@ func (m *Machine) peerHedge(d tandem.Draft) {
 	}
 }
 
-// hedged makes a hedge of the other side its draft for the front step, if it sent one for what was agreed. It reports
+// hedged makes a hedge of the other side its draft for the front step, if it sent one after the agreed tokens. It reports
 // whether there was one.
 func (m *Machine) hedged() bool {
 	d, ok := m.hedges.Get(m.front(), m.prefix)
@@ -179,7 +178,7 @@ func (m *Machine) hedged() bool {
 	return true
 }
 
-// rank tells the profiler which place a target had in this side's race, and whether it was the other side's draft.
+// rank reports to the profiler a target's place in this side's race, and whether it was the other side's draft.
 func (m *Machine) rank(own tandem.Draft, t tandem.Target) {
 	if m.cfg.Ahead < 2 {
 		return

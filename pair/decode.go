@@ -6,7 +6,7 @@ import (
 	"tandem"
 )
 
-// next returns the step that this side should draft now, and the prefix before it. There is none while the side may not
+// next returns the step that this side should draft now and the prefix before it. It reports false while the side may not
 // draft, is far enough ahead, or has drafted the end of the answer.
 func (m *Machine) next() (step tandem.Step, prefix tandem.Prefix, ok bool) {
 	if m.state != waiting && m.state != together && m.state != alone || m.own.Len() >= m.cfg.Lookahead {
@@ -25,8 +25,8 @@ func (m *Machine) next() (step tandem.Step, prefix tandem.Prefix, ok bool) {
 	return step, prefix, true
 }
 
-// plan keeps the decoder working on the next draft. A Decode under way for the same tokens goes on; one for other tokens
-// is superseded (preemption, DRAGON §7.1).
+// plan keeps the decoder working on the next draft. A Decode in progress for the same tokens continues; one for other
+// tokens is superseded (preemption, DRAGON §7.1).
 func (m *Machine) plan() {
 	step, prefix, ok := m.next()
 	if !ok || m.running.covers(step, prefix) {
@@ -79,7 +79,7 @@ func (m *Machine) decoded(e Decoded) {
 	m.running = decode{}
 	m.kv = append(m.kv[:run.Keep], run.Append...)
 	m.countPass(run, e)
-	// plan has made sure that what ran is what next returns, if it returns anything.
+	// If next returns a step, plan has made sure that this Decode was for it.
 	if _, _, ok := m.next(); !ok && m.cfg.Ahead < 2 {
 		return
 	}
@@ -91,7 +91,7 @@ func (m *Machine) decoded(e Decoded) {
 	m.keep(run, e)
 }
 
-// draw makes drafts from the distributions that are known already, and reports whether there were any.
+// draw makes drafts from the distributions that are already known, and reports whether it made any.
 func (m *Machine) draw() (any bool) {
 	for {
 		step, prefix, ok := m.next()

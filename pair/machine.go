@@ -11,15 +11,15 @@ import (
 	"tandem/scheduler"
 )
 
-// state is how a side stands with the other.
+// state is how a side is working with the other.
 type state uint8
 
 const (
 	idle     state = iota // before Start
-	waiting               // drafting; whether together or alone is open
+	waiting               // drafting, before it is decided whether together or alone
 	together              // in an epoch with the other side
 	alone                 // the device without the cloud: its drafts are targets
-	stopped               // the cloud without the device, or until the sync that it asked for
+	stopped               // the cloud without the device, or waiting for the sync that it asked for
 	done
 )
 
@@ -42,12 +42,12 @@ type Machine struct {
 	answer []tandem.Token // agreed so far
 	prefix tandem.Prefix  // of answer
 
-	own, peer *queue.Drafts  // both begin at step len(answer)
+	own, peer *queue.Drafts  // both start at step len(answer)
 	targets   *queue.Targets // from the side that aggregates
 	early     *queue.Early   // on the cloud: drafts that overtook their PeerSync
 
-	kv      []tandem.Token // what the decoder holds for certain
-	running decode         // the Decode under way, if its ID is not 0
+	kv      []tandem.Token // tokens that are certain to be in the decoder's KV cache
+	running decode         // the Decode in progress, if its ID is not 0
 	lastID  uint64
 
 	greedy greedy
@@ -62,7 +62,7 @@ type Machine struct {
 	out       []Action
 }
 
-// decode is a Decode action under way.
+// decode is a Decode action in progress.
 type decode struct {
 	Decode
 	step   tandem.Step
@@ -86,7 +86,7 @@ func New(cfg Config) *Machine {
 	if placements[cfg.Placement].lockstep {
 		cfg.Lookahead, cfg.Ahead = 1, 1
 	}
-	// The other side's targets reach as far as our drafts at most, and its drafts go that much further.
+	// The other side's targets reach at most as far as our drafts, and its drafts reach one lookahead further.
 	window := 2 * cfg.Lookahead
 	return &Machine{
 		cfg:     cfg,
@@ -146,8 +146,8 @@ func (m *Machine) Step(e Event) []Action {
 	return m.out
 }
 
-// revives reports whether a machine that has finished takes e all the same. The device may have been cut off from what
-// ended the answer in the cloud, and then goes on from where it is.
+// revives reports whether a finished machine still handles e. The device may have missed what ended the answer in the
+// cloud, and then continues from where it is.
 func (m *Machine) revives(e Event) bool {
 	switch e.(type) {
 	case PeerSync, PeerDraft:
@@ -210,7 +210,7 @@ func (m *Machine) goAlone(why NoteKind) {
 	m.note(why, tandem.Device, m.front())
 }
 
-// join begins an epoch on the device, and tells the cloud where the answer stands.
+// join begins an epoch on the device and tells the cloud the answer so far.
 func (m *Machine) join() {
 	if m.epoch == 0 && len(m.answer) > 0 {
 		m.epoch = firstEpoch // the cloud has begun it from the empty answer
@@ -227,7 +227,7 @@ func (m *Machine) peerSync(e PeerSync) {
 		return
 	}
 	if e.Epoch <= m.epoch {
-		return // a copy
+		return // a duplicate
 	}
 	m.epoch = e.Epoch
 	m.answer = slices.Clone(e.Tokens)
@@ -251,7 +251,7 @@ func (m *Machine) fits(e PeerSync) bool {
 // known reports whether t is in the vocabulary.
 func (m *Machine) known(t tandem.Token) bool { return t >= 0 && int(t) < m.cfg.Vocab }
 
-// begin starts the epoch m.epoch after m.answer. Own drafts that still fit are sent again.
+// begin starts the epoch m.epoch after m.answer. This side's drafts that still fit are sent again.
 func (m *Machine) begin() {
 	m.state = together
 	m.peer.Reset(m.front())
@@ -269,7 +269,7 @@ func (m *Machine) begin() {
 	}
 }
 
-// send sends an own draft to the other side, if that side needs it.
+// send sends a draft of this side to the other side, if that side needs it.
 func (m *Machine) send(d tandem.Draft) {
 	if m.state == together && m.hears(m.cfg.Self.Other()) {
 		m.do(SendDraft{d})
@@ -277,7 +277,7 @@ func (m *Machine) send(d tandem.Draft) {
 }
 
 // diverged handles a contradiction with the other side: the pair begins a new epoch from the last agreed step. If that
-// does not help, the device goes on without the cloud.
+// does not help, the device continues without the cloud.
 func (m *Machine) diverged() {
 	m.stats.Divergences++
 	m.note(NoteDiverged, m.cfg.Self.Other(), m.front())
@@ -296,7 +296,7 @@ func (m *Machine) diverged() {
 	m.join()
 }
 
-// drop reports a message that no honest peer sends.
+// drop reports a message that no honest peer would send.
 func (m *Machine) drop(step tandem.Step) {
 	m.stats.Dropped++
 	m.note(NoteDropped, m.cfg.Self.Other(), step)
@@ -369,7 +369,7 @@ func (m *Machine) target(t tandem.Token, by tandem.By) tandem.Target {
 	return tandem.Target{Epoch: m.epoch, Step: m.front(), Prefix: m.prefix, Token: t, By: by}
 }
 
-// aggregate turns the two drafts of the front step into its target, once both are here.
+// aggregate turns the two drafts of the front step into its target, once it has both.
 func (m *Machine) aggregate() bool {
 	own, ok := m.own.Front()
 	if !ok {
@@ -382,7 +382,7 @@ func (m *Machine) aggregate() bool {
 	if !ok {
 		return false
 	}
-	// The other side runs the same code, so it must have drafted what its distribution gives.
+	// The other side runs the same code, so its token must be the one that its distribution determines.
 	if peer.Version != m.peer.Version() || peer.Prefix != m.prefix ||
 		peer.Token != m.rule.Draft(m.cfg.Self.Other(), peer.Step, peer.Dist) {
 		m.diverged()
@@ -421,7 +421,7 @@ func (m *Machine) follow() bool {
 	}
 	own, ok := m.own.Front()
 	if !ok && m.cfg.Ahead > 1 {
-		// It used a hedge of ours as our draft, which is known here or on its way.
+		// It used a hedge of ours as our draft. The hedge's distribution is known here or being decoded.
 		m.draw()
 		if own, ok = m.own.Front(); !ok {
 			return false

@@ -22,14 +22,14 @@ func (w *bitWriter) write(v uint64, n int) {
 	}
 }
 
-// writeGamma writes v ≥ 0 as an Elias gamma code of v+1: short for small numbers.
+// writeGamma writes v ≥ 0 as the Elias gamma code of v+1, which is short for small numbers.
 func (w *bitWriter) writeGamma(v uint64) {
 	n := bits.Len64(v + 1)
 	w.write(0, n-1)
 	w.write(v+1, n)
 }
 
-// writeGolomb writes v as an exponential Golomb code of order k: short for numbers of up to about k bits.
+// writeGolomb writes v as an exponential Golomb code of order k, which is short for numbers of up to about k bits.
 func (w *bitWriter) writeGolomb(v uint64, k int) {
 	w.writeGamma(v >> k)
 	w.write(v&(1<<k-1), k)
@@ -38,7 +38,7 @@ func (w *bitWriter) writeGolomb(v uint64, k int) {
 // writeBelow writes v in 0..bound-1 as a truncated binary code: ⌊log₂ bound⌋ or one more bits.
 func (w *bitWriter) writeBelow(v, bound uint64) {
 	n := bits.Len64(bound)
-	short := uint64(1)<<n - bound // so many values need only n-1 bits
+	short := uint64(1)<<n - bound // the number of values that need only n-1 bits
 	if v < short {
 		w.write(v, n-1)
 	} else {
@@ -47,8 +47,8 @@ func (w *bitWriter) writeBelow(v, bound uint64) {
 }
 
 // writeSet writes a strictly ascending set of values in lo..hi-1 by binary interpolative coding (Moffat and
-// Stuiver 2000): the middle element within the bounds that the others leave it, then both halves. It
-// comes close to log₂ of the number of such sets and needs fewer bits where values cluster.
+// Stuiver 2000): first the middle element, within the bounds that the other elements leave it, then each half. Its length
+// is close to log₂ of the number of such sets, and shorter where values cluster.
 func (w *bitWriter) writeSet(set []uint64, lo, hi uint64) {
 	if len(set) == 0 {
 		return
@@ -62,7 +62,7 @@ func (w *bitWriter) writeSet(set []uint64, lo, hi uint64) {
 
 var errShort = errors.New("frame ends too early")
 
-// bitReader reads what a bitWriter wrote. After the first error all reads give zero.
+// bitReader reads what a bitWriter wrote. After the first error, all reads return zero.
 type bitReader struct {
 	buf []byte
 	pos int // in bits
@@ -127,7 +127,7 @@ func (r *bitReader) readSet(set []uint64, lo, hi uint64) {
 	r.readSet(set[mid+1:], set[mid]+1, hi)
 }
 
-// end reports whether exactly the whole buffer was read, with zero bits as padding.
+// end returns an error unless the whole buffer was read and the padding bits are zero.
 func (r *bitReader) end() error {
 	if r.err != nil {
 		return r.err

@@ -8,21 +8,21 @@ import (
 	"time"
 )
 
-// Large data (KV caches) shares the path with drafts, and would fill the queues that drafts wait in: neither priorities nor
-// datagrams prevent that. So it goes in pieces, within a window that shrinks as soon as a queue builds up (LEDBAT,
-// RFC 6817). A piece may take bulkTarget longer than the least delay seen plus the path's own jitter, or a quarter of that
-// least delay if that is more. On an idle path the window begins as QUIC's does and doubles with each round trip until
-// there is a queue.
+// Large data (KV caches) shares the path with drafts and would fill the queues that drafts wait in. Neither priorities nor
+// datagrams prevent that. So it is sent in pieces, within a window that shrinks as soon as a queue builds up (LEDBAT,
+// RFC 6817). A piece may take longer than the least delay seen plus the path's own jitter, by bulkTarget or by a quarter
+// of that least delay, whichever is more. On an idle path the window starts as QUIC's does and doubles with each round
+// trip until a queue appears.
 const (
 	pieceSize   = 2 << 10
 	firstWindow = 12 << 10
 	bulkTarget  = 25 * time.Millisecond
-	// The present delay is the least of the last pieces', so that jitter does not count: of a third as many as are on
-	// their way, within these bounds.
+	// The current delay is the least of the most recent pieces' delays, which leaves jitter out. A third of the window's
+	// pieces count as recent, within these bounds.
 	leastRecent, mostRecent = 4, 16
 )
 
-// bulkFlow decides how much may be on its way. It is a pure state machine.
+// bulkFlow decides how much data may be in flight. It is a pure state machine.
 type bulkFlow struct {
 	window   float64 // bytes
 	sent     []sentPiece
@@ -40,7 +40,7 @@ type sentPiece struct {
 	at    time.Time
 }
 
-// room reports whether a piece may go.
+// room reports whether another piece may be sent.
 func (b *bulkFlow) room() bool {
 	if b.window == 0 {
 		b.window = firstWindow
@@ -79,7 +79,7 @@ func (b *bulkFlow) adapt(n int, delay time.Duration, now time.Time) {
 	}
 	above := delay - b.smooth
 	b.smooth += above / 8
-	if above > 0 && !b.steady { // more likely a queue, which the doubling builds
+	if above > 0 && !b.steady { // more likely a queue that the doubling has built
 		above = 0
 	}
 	b.jitter += (2*max(above, -above) - b.jitter) / 8
@@ -96,10 +96,10 @@ func (b *bulkFlow) adapt(n int, delay time.Duration, now time.Time) {
 	case !b.steady && queue <= target/2:
 		b.window += float64(n) // doubles with each round trip
 	case queue > target && now.After(b.slackens):
-		// What is on its way still shows the queue, so shrink only once in a round trip.
+		// The pieces in flight still show the old queue, so shrink only once per round trip.
 		b.steady, b.slackens = true, now.Add(delay)
 		b.window *= max(0.5, b.base.Seconds()/least.Seconds())
-	case !b.steady: // may be jitter: keep the window until there is a queue for certain
+	case !b.steady: // perhaps jitter: keep the window until a queue is certain
 	default:
 		off := 1 - queue.Seconds()/target.Seconds()
 		b.window += 2 * off * float64(n) * pieceSize / b.window
@@ -107,14 +107,14 @@ func (b *bulkFlow) adapt(n int, delay time.Duration, now time.Time) {
 	b.window = max(b.window, pieceSize)
 }
 
-// Channel is what SendBulk and ReceiveBulk need of an Exchange.
+// Channel is the part of an Exchange that SendBulk and ReceiveBulk use.
 type Channel interface {
 	Send(...Message) error
 	Receive(context.Context) (Message, error)
 }
 
 // SendBulk sends data in pieces to a peer that calls ReceiveBulk, and returns when all of it has arrived. It slows down
-// when it would delay other traffic on the path. Nothing else may be received meanwhile.
+// when it would delay other traffic on the path. No other message may arrive on the exchange meanwhile.
 func SendBulk(ctx context.Context, x Channel, data []byte) error {
 	var b bulkFlow
 	got := 0

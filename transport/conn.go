@@ -18,7 +18,7 @@ import (
 
 // Error codes with which a connection or stream is closed.
 const (
-	codeClosed   quic.ApplicationErrorCode = iota // the peer is done
+	codeClosed   quic.ApplicationErrorCode = iota // the peer is finished
 	codeMismatch                                  // the hellos differ
 	codeProtocol                                  // malformed or excessive input
 	codeUnknown                                   // the key is not paired
@@ -55,7 +55,7 @@ type Conn struct {
 	wake  chan struct{}  // capacity 1: something may be due
 	ready chan *Exchange // opened by the peer, not yet accepted
 	limit atomic.Int64   // bytes of a datagram; 0 when the peer refuses them
-	link  link           // what is measured
+	link  link           // measurements of the path
 
 	mu        sync.Mutex
 	exchanges map[uint64]*Exchange
@@ -68,9 +68,9 @@ type Limits struct {
 	Exchanges int           // at once on a connection (16)
 	Conns     int           // connections at once (64); a Listener's
 	Rate      float64       // new connections a second from unproved addresses (50); a Listener's
-	Idle      time.Duration // silence after which a connection is given up (30 s)
+	Idle      time.Duration // silence after which a connection is considered lost (30 s)
 	KeepAlive time.Duration // pings on an idle connection (10 s)
-	// StreamsOnly refuses datagrams, so that everything takes the stream: for networks that lose nothing, and for
+	// StreamsOnly turns datagrams off, so that everything travels on streams. It is for networks without loss, and for
 	// comparison.
 	StreamsOnly bool
 }
@@ -94,7 +94,7 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// newConn starts to serve a connection after the hellos were exchanged.
+// newConn starts serving a connection whose hellos have been exchanged.
 func newConn(qc *quic.Conn, peer ID, local, remote Hello, limits Limits, log *slog.Logger, known func() error, release func()) *Conn {
 	c := &Conn{
 		qc: qc, peer: peer, local: local, remote: remote, log: log, limits: limits,
@@ -125,7 +125,7 @@ func (c *Conn) Open(ctx context.Context, begin Begin) (*Exchange, error) {
 	}
 	x := c.exchange(stream)
 	x.opener = true
-	x.enqueue(0, frame) // the peer learns of the exchange by its stream
+	x.enqueue(0, frame) // the peer learns of the exchange from its stream
 	x.seq = 1
 	c.enter(x)
 	go x.writeLoop()
@@ -154,14 +154,14 @@ func (c *Conn) Accept(ctx context.Context) (*Exchange, Begin, error) {
 	}
 }
 
-// exchange makes the exchange of a stream. Until enter, nothing else refers to it.
+// exchange makes the exchange of a stream. Nothing else refers to it until enter.
 func (c *Conn) exchange(stream *quic.Stream) *Exchange {
 	x := newExchange(c.local.VocabSize)
 	x.id, x.conn, x.stream = uint64(stream.StreamID()), c, stream
 	return x
 }
 
-// begun makes the exchange that the peer opened with begin, a message of that size. Begin is message 0 of the exchange, so
+// begun makes the exchange that the peer opened with begin, a message of size bytes. Begin is message 0 of the exchange, so
 // no datagram can bring another one.
 func (c *Conn) begun(stream *quic.Stream, begin Begin, size int) *Exchange {
 	x := c.exchange(stream)
@@ -280,7 +280,7 @@ func (c *Conn) receiveLoop() {
 		x := c.exchanges[id]
 		c.mu.Unlock()
 		if x == nil {
-			continue // not begun yet (the peer repeats) or closed already
+			continue // not begun yet (the peer will repeat it), or already closed
 		}
 		if err := x.datagram(b[n:], now); err != nil {
 			c.abort(err)
@@ -359,7 +359,7 @@ func (c *Conn) sendDatagram(b []byte) error {
 	}
 	limit := big.MaxDatagramPayloadSize
 	if limit < 128 || limit >= c.limit.Load() {
-		limit = 0 // too small to be of use: take the streams
+		limit = 0 // too small to be useful: use the streams
 	}
 	c.limit.Store(limit)
 	for _, x := range c.open() {
@@ -378,7 +378,7 @@ func (c *Conn) frameRoom() int {
 	return -1
 }
 
-// endLoop cleans up when the connection has ended, for whatever reason.
+// endLoop cleans up after the connection has ended.
 func (c *Conn) endLoop() {
 	<-c.qc.Context().Done()
 	err := c.explain(context.Cause(c.qc.Context()))
@@ -398,7 +398,7 @@ func (c *Conn) endLoop() {
 	close(c.released)
 }
 
-// explain turns errors of QUIC into this package's.
+// explain turns QUIC's errors into this package's.
 func (c *Conn) explain(err error) error {
 	c.mu.Lock()
 	ended := c.err
@@ -414,7 +414,7 @@ func explain(err error) error {
 	if !errors.As(err, &app) {
 		var idle *quic.IdleTimeoutError
 		if errors.As(err, &idle) {
-			return fmt.Errorf("%w: nothing heard for too long", ErrLost)
+			return fmt.Errorf("%w: the peer has been silent for too long", ErrLost)
 		}
 		var below *quic.TransportError
 		if errors.As(err, &below) {
@@ -436,7 +436,7 @@ func explain(err error) error {
 	return &RefusedError{reason}
 }
 
-// abort closes the connection because of the peer's fault.
+// abort closes the connection because of an error by the peer.
 func (c *Conn) abort(err error) {
 	c.log.Warn("connection aborted", "peer", c.peer.Short(), "error", err)
 	c.end(codeProtocol, err.Error(), fmt.Errorf("transport: the peer sent what it must not: %w", err))
@@ -461,17 +461,17 @@ func (c *Conn) end(code quic.ApplicationErrorCode, reason string, err error) {
 // Closed is closed when the connection has ended; Err then says why.
 func (c *Conn) Closed() <-chan struct{} { return c.released }
 
-// Err says why the connection ended, nil while it lives.
+// Err returns the reason why the connection ended, or nil while it is open.
 func (c *Conn) Err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.err
 }
 
-// Peer is the key at the other end.
+// Peer returns the key at the other end.
 func (c *Conn) Peer() ID { return c.peer }
 
-// Hello is what the other end said about itself. It is zero while an eager connection waits for it.
+// Hello returns the other end's hello. It is zero while an eager connection waits for it.
 func (c *Conn) Hello() Hello {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -17,7 +17,7 @@ import (
 // worthwhile is the size from which LZ4 is tried.
 const worthwhile = 256
 
-// frame turns m into the bytes that cross, whichever way they travel.
+// frame encodes m, in the same way for datagrams and for the stream.
 func (w *frameWriter) frame(m Message) ([]byte, error) {
 	switch m := m.(type) {
 	case tandem.Draft:
@@ -106,8 +106,8 @@ func decodeControl(frame []byte) (Message, error) {
 	return t.decode(body)
 }
 
-// clean removes control characters and overrides of the writing direction from a text of the peer's. In a terminal they
-// could hide or forge what is shown, or write to the clipboard.
+// clean removes control characters and writing-direction overrides from a text that came from the peer. In a terminal
+// they could hide or forge what is shown, or write to the clipboard.
 func clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -126,7 +126,7 @@ func clean(s string) string {
 func checkShape(b []byte) error {
 	rest, err := skipValue(b, 5)
 	if err == nil && len(rest) > 0 {
-		err = fmt.Errorf("%d bytes too many", len(rest))
+		err = fmt.Errorf("%d bytes after the end of the message", len(rest))
 	}
 	return err
 }

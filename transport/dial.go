@@ -23,7 +23,7 @@ const (
 	serverName = "tandem"        // not checked; it is the key of session caches
 
 	handshakeTimeout = 5 * time.Second
-	stagger          = 300 * time.Millisecond // between the dials of one peer's addresses: a handshake, nearly everywhere
+	stagger          = 300 * time.Millisecond // from one dial of a peer to the next: a handshake, nearly everywhere
 	maxHello         = 16 << 10
 )
 
@@ -36,7 +36,7 @@ type ClientConfig struct {
 	Sessions *Sessions // tickets that save a round trip; nil for none
 	// Eager saves the round trip of the hellos: Dial returns when the peer has proved its key, and questions can follow
 	// at once. If the peer refuses, or its hello does not match, the connection and all exchanges end with the error that
-	// Dial would have returned.
+	// Dial would otherwise have returned.
 	Eager bool
 	// PacketConn carries the connection instead of a new UDP socket. The caller keeps it.
 	PacketConn net.PacketConn
@@ -89,9 +89,9 @@ func Dial(ctx context.Context, addr string, cfg ClientConfig) (*Conn, error) {
 	return newConn(qc, cfg.Peer, cfg.Hello, hello, limits, cfg.Log, nil, release), nil
 }
 
-// DialAny dials the addresses of one peer, each a moment after the one before it, or at once when that one fails. It
-// returns the first connection that is made, and its address. So an address that does not answer costs a moment, not the
-// time limit of a handshake. The other dials have ended when DialAny returns. It may call dial concurrently.
+// DialAny dials the addresses of one peer in turn: each a moment after the one before, or at once if that one fails. It
+// returns the first connection made and its address. An address that does not answer thus costs a moment instead of a
+// whole handshake timeout. All other dials have ended when DialAny returns. DialAny may call dial concurrently.
 func DialAny(ctx context.Context, addrs []string, dial func(context.Context, string) (*Conn, error)) (*Conn, string, error) {
 	return firstOf(ctx, addrs, dial, func(c *Conn) { c.Close("another address was faster") })
 }
@@ -167,7 +167,7 @@ func greetLater(ctx context.Context, addr string, qc *quic.Conn, cfg ClientConfi
 	case <-ctx.Done():
 		return refused(context.Cause(ctx))
 	}
-	if _, err := qc.NextConnection(ctx); err != nil { // what a rejected ticket needs
+	if _, err := qc.NextConnection(ctx); err != nil { // required after a rejected ticket
 		return refused(explain(err))
 	}
 	stream, err := qc.OpenStreamSync(ctx)
@@ -203,7 +203,7 @@ func (c *Conn) refuse(err error) {
 	c.end(code, err.Error(), err)
 }
 
-// hangUp closes a connection whose hellos were refused, telling the peer why.
+// hangUp closes a connection whose hellos were refused and tells the peer why.
 func hangUp(qc *quic.Conn, err error) {
 	code := codeProtocol
 	var mismatch *MismatchError
@@ -286,7 +286,7 @@ func clientTLS(id Identity, proto string, verify func(tls.ConnectionState) error
 // quicConfig keeps the windows small, because messages are small and either end may be a phone.
 func quicConfig(l Limits) *quic.Config {
 	if l.StreamsOnly {
-		l.KeepAlive = min(l.KeepAlive, 2*reliable.EchoEvery) // in place of echoes: a sign of life for LastHeard
+		l.KeepAlive = min(l.KeepAlive, 2*reliable.EchoEvery) // replaces echoes as the sign of life for LastHeard
 	}
 	return &quic.Config{
 		HandshakeIdleTimeout:           handshakeTimeout,
@@ -294,7 +294,7 @@ func quicConfig(l Limits) *quic.Config {
 		KeepAlivePeriod:                l.KeepAlive,
 		EnableDatagrams:                !l.StreamsOnly,
 		DisablePathMTUDiscovery:        true,               // its probes would cost more than all drafts of an answer
-		MaxIncomingStreams:             int64(l.Exchanges), // that of the hellos is over by then
+		MaxIncomingStreams:             int64(l.Exchanges), // the stream of the hellos has ended by then
 		MaxIncomingUniStreams:          -1,
 		InitialStreamReceiveWindow:     256 << 10,
 		MaxStreamReceiveWindow:         1 << 20,
@@ -304,7 +304,7 @@ func quicConfig(l Limits) *quic.Config {
 }
 
 // greet is the device's half of the exchange of hellos. The peer closes with an error when they differ. This side has the
-// peer's hello by then, and words the difference itself.
+// peer's hello by then and describes the difference itself.
 func greet(ctx context.Context, qc *quic.Conn, local Hello) (Hello, error) {
 	ctx, cancel := context.WithTimeout(ctx, handshakeTimeout)
 	defer cancel()
@@ -319,7 +319,7 @@ func greet(ctx context.Context, qc *quic.Conn, local Hello) (Hello, error) {
 		return Hello{}, err
 	}
 	select {
-	case <-qc.HandshakeComplete(): // it was, unless the hellos went early
+	case <-qc.HandshakeComplete(): // already complete unless the hellos were sent early
 	case <-qc.Context().Done():
 		return Hello{}, explain(context.Cause(qc.Context()))
 	case <-ctx.Done():
@@ -328,7 +328,7 @@ func greet(ctx context.Context, qc *quic.Conn, local Hello) (Hello, error) {
 	return remote, nil
 }
 
-// swapHellos sends one hello, reads the other and compares.
+// swapHellos sends this side's hello, then reads and checks the peer's.
 func swapHellos(stream *quic.Stream, local Hello) (Hello, error) {
 	if err := writeControl(stream, local); err != nil {
 		stream.CancelRead(streamClosed)
@@ -337,7 +337,7 @@ func swapHellos(stream *quic.Stream, local Hello) (Hello, error) {
 	return readHello(stream, local)
 }
 
-// readHello reads the other hello and compares.
+// readHello reads the peer's hello and checks it against local.
 func readHello(stream *quic.Stream, local Hello) (Hello, error) {
 	defer stream.CancelRead(streamClosed)
 	m, err := readControl(stream, maxHello)
@@ -351,7 +351,7 @@ func readHello(stream *quic.Stream, local Hello) (Hello, error) {
 	return remote, local.check(remote)
 }
 
-// writeControl sends one control message as all that a stream carries in this direction.
+// writeControl sends one control message, the only one that the stream carries in this direction.
 func writeControl(stream *quic.Stream, m Message) error {
 	frame, err := encodeControl(m)
 	if err != nil {
@@ -360,7 +360,7 @@ func writeControl(stream *quic.Stream, m Message) error {
 	if _, err := stream.Write(appendStreamFrame(nil, 0, frame)); err != nil {
 		return explain(err)
 	}
-	stream.Close() // fails when the peer has read the message already and wants no more
+	stream.Close() // fails if the peer has already read the message and stopped reading
 	return nil
 }
 

@@ -13,7 +13,7 @@ import (
 // decodeUnit is the resolution of Draft.Decode on the wire.
 const decodeUnit = 16 * time.Microsecond
 
-// Orders of the Golomb codes: changes of h are around a tenth, decode times some 30 ms.
+// Orders of the Golomb codes, chosen for changes of h of about 0.1 and decode times of about 30 ms.
 const (
 	hOrder      = 13
 	decodeOrder = 10
@@ -26,13 +26,13 @@ const (
 	kindControl = 0b110 // 3 bits, then the rest of the byte is zero; see control.go
 )
 
-// frameWriter turns the messages of one direction of an exchange into frames. A frame says only what the
-// one before it does not imply, so frames must be read in the order they were written.
+// frameWriter turns the messages of one direction of an exchange into frames. A frame holds only what the
+// frame before it does not imply, so frames must be read in the order in which they were written.
 //
 // A draft is: does it follow the previous draft (same epoch and version, next step, prefix extended by the
 // previous draft's token)? If not: epoch, version, step and prefix. Then h as a difference, the decode time,
 // and the distribution as two sorted sets, its n ids and the n-1 inner partial sums of its weights, both in
-// binary interpolative coding; the last weight is what is missing to tandem.Mass. The token is an index.
+// binary interpolative coding; the last weight makes the sum tandem.Mass. The token is an index.
 type frameWriter struct {
 	vocab int
 	draft tandem.Draft // the last one
@@ -70,7 +70,7 @@ func (w *frameWriter) appendDraft(buf []byte, d tandem.Draft) ([]byte, error) {
 		b.writeGamma(uint64(d.Step))
 		b.write(uint64(d.Prefix), 32)
 	}
-	if d.H == w.draft.H { // as it always is while document weights do not change
+	if d.H == w.draft.H { // always so while document weights do not change
 		b.write(1, 1)
 	} else {
 		b.write(0, 1)
@@ -89,7 +89,7 @@ func (w *frameWriter) appendDraft(buf []byte, d tandem.Draft) ([]byte, error) {
 	b.writeBelow(uint64(index), uint64(n))
 	b.writeSet(ids, 0, uint64(w.vocab))
 	b.writeSet(sums[:n-1], 1, tandem.Mass)
-	if d.Version != tandem.AnyVersion { // what follows a hedge follows the draft before it
+	if d.Version != tandem.AnyVersion { // a draft after a hedge follows the draft before the hedge
 		w.draft = d
 	}
 	return b.buf, nil
@@ -101,7 +101,7 @@ func (r *frameReader) readDraft(frame []byte) (tandem.Draft, error) {
 	if b.read(1) == 1 {
 		last := r.draft
 		if len(last.Dist.IDs) == 0 || last.Step == math.MaxUint32 {
-			return d, errors.New("draft follows none")
+			return d, errors.New("draft follows another, but there was none")
 		}
 		d.Epoch, d.Version, d.Step, d.Prefix = last.Epoch, last.Version, last.Step+1, last.Prefix.Then(last.Token)
 	} else {

@@ -18,7 +18,7 @@ import (
 
 const (
 	fastLimit   = 256     // control messages up to this size ride in datagrams
-	inboxLimit  = 256     // messages waiting for Receive before the peer is slowed down
+	inboxLimit  = 256     // messages that may wait for Receive before the peer is slowed down
 	inboxBytes  = 1 << 20 // and their bytes, decoded
 	outboxLimit = 4 << 20 // bytes waiting for the stream before Send fails
 )
@@ -26,7 +26,7 @@ const (
 // ErrClosed is returned by an Exchange or Conn that this side has closed.
 var ErrClosed = errors.New("transport: closed")
 
-// ErrBacklog is returned by Send when the peer has not read for so long that memory would run out.
+// ErrBacklog is returned by Send when too much is waiting for a peer that does not read.
 var ErrBacklog = errors.New("transport: the peer does not read")
 
 // Exchange carries the messages of one answer, both ways, each once and in order. Its methods may be
@@ -47,8 +47,8 @@ type Exchange struct {
 	inbox   []delivery
 	unread  int           // bytes of the messages in inbox
 	longest int           // most tokens of a Sync
-	recvErr error         // after inbox: why no more will come
-	sendErr error         // why no more can go
+	recvErr error         // returned once inbox is empty: why no more messages will come
+	sendErr error         // why no more messages can be sent
 	outbox  [][]byte      // frames for the stream, each with its length and number
 	waiting int           // bytes in outbox
 	ended   bool          // Close was called: the stream ends after outbox
@@ -60,7 +60,7 @@ type Exchange struct {
 // delivery is a message that waits for Receive.
 type delivery struct {
 	message Message
-	size    int // bytes that it takes, about
+	size    int // approximate, in bytes
 }
 
 // add puts a message into the inbox. The caller holds x.mu.
@@ -91,8 +91,8 @@ func signal(c chan struct{}) {
 	}
 }
 
-// Pipe returns the two ends of an exchange without a network, over a vocabulary of that size; a is the device's. Messages
-// are encoded, decoded and limited as on the wire, and arrive at once. It is for tests.
+// Pipe returns the two ends of an exchange without a network, for a vocabulary of vocab tokens; a is the device's end.
+// Messages are encoded, decoded and limited as on the wire, and arrive at once. It is for tests.
 func Pipe(vocab int) (a, b *Exchange) {
 	a, b = newExchange(vocab), newExchange(vocab)
 	a.peer, b.peer, a.opener = b, a, true
@@ -211,7 +211,7 @@ func (x *Exchange) read(frame []byte) (m Message, size int, err error) {
 	return m, sizeOf(m, frame), nil
 }
 
-// sizeOf is about how many bytes a message takes. A compressed one may take two hundred times its frame.
+// sizeOf returns about how many bytes of memory a message takes. A compressed message may take 200 times its frame.
 func sizeOf(m Message, frame []byte) int {
 	size := len(frame)
 	if frame[0] == kindControl<<5|1 {
@@ -225,7 +225,7 @@ func sizeOf(m Message, frame []byte) int {
 }
 
 // Receive returns the next message. The error is io.EOF when the peer has closed the exchange, ErrClosed when this side
-// has closed it, ctx's error, or else why the connection was lost or the peer's message refused.
+// has closed it, or ctx's error; otherwise it says why the connection was lost or the peer's message was refused.
 func (x *Exchange) Receive(ctx context.Context) (Message, error) {
 	for {
 		x.mu.Lock()
@@ -237,7 +237,7 @@ func (x *Exchange) Receive(ctx context.Context) (Message, error) {
 				signal(x.arrived)
 			}
 			signal(x.drained)
-			err := x.deliver() // there is room for more now
+			err := x.deliver() // there is space for more now
 			if err != nil {
 				x.fail(fmt.Errorf("transport: refused: %w", err))
 			}
@@ -293,7 +293,7 @@ func (x *Exchange) Close() error {
 	return nil
 }
 
-// endReceive says why no more messages will come. The caller holds x.mu.
+// endReceive records why no more messages will come. The caller holds x.mu.
 func (x *Exchange) endReceive(err error) {
 	if x.recvErr == nil {
 		x.recvErr = err
@@ -313,7 +313,7 @@ func (x *Exchange) fail(err error) {
 	signal(x.queued)
 }
 
-// deliver moves the messages that are in order to the inbox while it has room. The others stay encoded, where they take
+// deliver moves the messages that are in order to the inbox while there is space. The others stay encoded, which takes
 // little memory. The caller holds x.mu.
 func (x *Exchange) deliver() error {
 	for !x.full() {
@@ -323,7 +323,7 @@ func (x *Exchange) deliver() error {
 		}
 		m, size, err := x.read(frame)
 		if err != nil {
-			x.flow.Discard() // nothing after it counts any more
+			x.flow.Discard() // nothing after it matters
 			return err
 		}
 		if _, ok := m.(tandem.Draft); ok {
@@ -337,7 +337,7 @@ func (x *Exchange) deliver() error {
 	return nil
 }
 
-// datagram takes a datagram of this exchange. An error is the peer's fault.
+// datagram takes a datagram of this exchange. An error means that the peer broke the protocol.
 func (x *Exchange) datagram(b []byte, now time.Time) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -387,7 +387,7 @@ func (x *Exchange) peerEnded(err error) {
 		if x.sendErr == nil {
 			x.sendErr = ErrClosed
 		}
-		x.flow.Withdraw() // nobody reads them
+		x.flow.Withdraw() // nobody will read them
 	default:
 		x.fail(x.conn.explain(err))
 	}

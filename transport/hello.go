@@ -31,7 +31,7 @@ type MismatchError struct {
 
 func (e *MismatchError) Error() string {
 	if e.What == "side" {
-		return fmt.Sprintf("both ends take the same side: here %s, there %s; %s", e.Local, e.Remote, e.remedy())
+		return fmt.Sprintf("both ends take the same side: %s here, %s there; %s", e.Local, e.Remote, e.remedy())
 	}
 	return fmt.Sprintf("the two sides have different %ss: here %s, there %s; %s", e.What, e.Local, e.Remote, e.remedy())
 }

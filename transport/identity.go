@@ -54,7 +54,7 @@ func Ephemeral() (Identity, error) {
 	return identityOf(key)
 }
 
-// LoadOrCreateIdentity returns the identity kept in dir/identity.pem, which it makes on first use.
+// LoadOrCreateIdentity returns the identity kept in dir/identity.pem, which is created on first use.
 func LoadOrCreateIdentity(dir string) (Identity, error) {
 	path := filepath.Join(dir, "identity.pem")
 	data, err := os.ReadFile(path)
@@ -119,7 +119,7 @@ func identityOf(key ed25519.PrivateKey) (Identity, error) {
 
 func idOf(cert *x509.Certificate) ID { return sha256.Sum256(cert.RawSubjectPublicKeyInfo) }
 
-// peerOf returns the key that the other end of a TLS connection has proved to hold.
+// peerOf returns the key that the other end of a TLS connection has proved that it holds.
 func peerOf(state tls.ConnectionState) (ID, error) {
 	if len(state.PeerCertificates) != 1 {
 		return ID{}, fmt.Errorf("the peer sent %d certificates instead of one", len(state.PeerCertificates))
@@ -130,7 +130,7 @@ func peerOf(state tls.ConnectionState) (ID, error) {
 	return idOf(state.PeerCertificates[0]), nil
 }
 
-// writeFile replaces path by data in one step, readable by its owner only.
+// writeFile atomically replaces the file at path with data, readable only by its owner.
 func writeFile(path string, data []byte) error {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -11,14 +11,14 @@ import (
 const (
 	echoID   = 0 // no exchange has it: stream 0 carries the hellos
 	maxPongs = 8
-	// padding is added to pings of a silent peer: one that was restarted answers by a reset, which it may
-	// send for packets of more than 42 bytes only.
+	// padding is added to pings of a silent peer. A peer that was restarted answers with a reset, but may do so only for
+	// packets of more than 42 bytes.
 	padding = 24
 )
 
-// link measures the path. While an exchange is open, both sides send echo requests, which are answered at
-// once: QUIC's own smoothed round-trip time includes the peer's acknowledgement delay, up to half as much
-// again where datagrams are sparse. The echoes also tell a silent peer from a dead one.
+// link measures the path. While an exchange is open, both sides send echo requests, which are answered at once. QUIC's
+// own smoothed round-trip time would not do: it includes the peer's acknowledgement delay, which adds up to half where
+// datagrams are sparse. The echoes also tell a silent peer from a dead one.
 type link struct {
 	mu       sync.Mutex
 	nonce    uint64       // of the last ping
@@ -42,7 +42,7 @@ func (l *link) heard(now time.Time) {
 	l.last = now
 }
 
-// echo takes an echo datagram without its id; it reports whether an answer is to be sent.
+// echo takes an echo datagram without its id; it reports whether to send an answer.
 func (l *link) echo(b []byte, now time.Time) bool {
 	if len(b) == 0 {
 		return false
@@ -61,7 +61,7 @@ func (l *link) echo(b []byte, now time.Time) bool {
 	}
 	slot := nonce % uint64(len(l.pinged))
 	if nonce > l.nonce || l.nonce-nonce >= uint64(len(l.pinged)) || l.pinged[slot].IsZero() {
-		return false // too old, or an answer to nothing
+		return false // too old, or not an answer to any ping
 	}
 	l.latest = now.Sub(l.pinged[slot])
 	l.pinged[slot] = time.Time{}
@@ -92,7 +92,7 @@ func (l *link) due(now time.Time, busy bool) [][]byte {
 	return out
 }
 
-// moved forgets what was measured on another path, and has the new one measured at once.
+// moved discards the measurements of the old path and makes a ping on the new one due at once.
 func (l *link) moved() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -101,7 +101,7 @@ func (l *link) moved() {
 	l.lastPing = time.Time{}
 }
 
-// nextPing is when the next ping is due: at once on a new connection, then while an exchange is open.
+// nextPing returns when the next ping is due: at once on a new connection, then while an exchange is open.
 func (l *link) nextPing(busy bool) time.Time {
 	if !busy && l.nonce > 0 {
 		return time.Time{}
@@ -115,19 +115,19 @@ func (l *link) deadline(busy bool) time.Time {
 	return l.nextPing(busy)
 }
 
-// Stats is what a connection has carried and measured so far.
+// Stats holds the counts and measurements of a connection so far.
 type Stats struct {
 	BytesSent, BytesReceived     uint64 // of QUIC packets
 	PacketsSent, PacketsReceived uint64
 	PacketsLost                  uint64
 	Drafts, DraftBytes           int           // draft frames sent, each counted once
 	PeerDrafts, PeerDraftBytes   int           // draft frames received
-	Repeats                      int           // messages that rode in a further datagram
+	Repeats                      int           // messages that were sent again in another datagram
 	Resends                      int           // datagrams sent again because no acknowledgement came
 	RTT, MinRTT                  time.Duration // by echo
 }
 
-// Stats returns the figures of the connection, those of closed exchanges included.
+// Stats returns the connection's counts and measurements, including those of closed exchanges.
 func (c *Conn) Stats() Stats {
 	q := c.qc.ConnectionStats()
 	s := Stats{
@@ -153,7 +153,7 @@ func (c *Conn) Stats() Stats {
 	return s
 }
 
-// RTT is the round-trip time by echo, smoothed over the last few; before the first echo, QUIC's.
+// RTT returns the round-trip time by echo, smoothed over the last few. Before the first echo it returns QUIC's.
 func (c *Conn) RTT() time.Duration {
 	c.link.mu.Lock()
 	rtt := c.link.smooth
@@ -164,9 +164,9 @@ func (c *Conn) RTT() time.Duration {
 	return rtt
 }
 
-// LastHeard is when something last came from the peer. While an exchange is open the peer answers an echo
-// four times a second, so a longer silence tells of a dead peer long before the idle timeout does. Without
-// datagrams there are no echoes; then QUIC's own packets count, at the time of the first call after them.
+// LastHeard returns when something last came from the peer. While an exchange is open the peer answers an echo four times
+// a second, so a longer silence reveals a dead peer long before the idle timeout. Without datagrams there are no echoes.
+// Then QUIC's own packets count, from the first call of LastHeard after they arrived.
 func (c *Conn) LastHeard() time.Time {
 	packets, now := c.qc.ConnectionStats().PacketsReceived, time.Now()
 	c.link.mu.Lock()

@@ -17,7 +17,7 @@ import (
 // ServerConfig configures a Listener.
 type ServerConfig struct {
 	Identity Identity
-	Peers    *Peers   // keys that may talk
+	Peers    *Peers   // keys that may connect
 	Invites  *Invites // open pairing codes; nil refuses pairing
 	Hello    Hello    // Version is filled in
 	Limits   Limits
@@ -41,8 +41,8 @@ type Listener struct {
 	pairings []*quic.Conn // waiting for the device's request, the longest waiting first
 }
 
-// maxPairings bounds the pairings under way, which anybody can begin. maxEarly bounds the early hellos, which anybody can
-// replay; beyond it a hello is read after the handshake.
+// maxPairings limits the pairings in progress, because anybody can begin one. maxEarly limits the early hellos, because
+// anybody can replay one; beyond that limit a hello is read after the handshake.
 const (
 	maxPairings = 16
 	maxEarly    = 8
@@ -76,7 +76,7 @@ func ListenOn(pc net.PacketConn, cfg ServerConfig) (*Listener, error) {
 		cfg.Peers = NewPeers()
 	}
 	cfg.Limits = cfg.Limits.withDefaults()
-	// Beyond the rate, an address must prove itself by another round trip before anything is kept for it.
+	// Above the rate, an address must be verified by another round trip before any state is kept for it.
 	handshakes := &bucket{rate: cfg.Limits.Rate, size: cfg.Limits.Rate}
 	resets, err := cfg.Identity.derive(forResets)
 	if err != nil {
@@ -116,10 +116,10 @@ func ListenOn(pc net.PacketConn, cfg ServerConfig) (*Listener, error) {
 	return l, nil
 }
 
-// Addr is where the listener can be reached.
+// Addr returns the listener's address.
 func (l *Listener) Addr() net.Addr { return l.tr.Conn.LocalAddr() }
 
-// Accept waits for the next connection of a paired device whose hello agrees.
+// Accept waits for the next connection of a paired device whose hello matches.
 func (l *Listener) Accept(ctx context.Context) (*Conn, error) {
 	select {
 	case c := <-l.ready:
@@ -150,7 +150,7 @@ func (l *Listener) acceptLoop() {
 	}
 }
 
-// enter takes one of limit places; leave gives it back.
+// enter takes one of limit places and reports whether one was free; leave gives it back.
 func (l *Listener) enter(places *int, limit int) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -167,11 +167,10 @@ func (l *Listener) leave(places *int) {
 	*places--
 }
 
-// serve prepares a connection for Accept, or pairs.
+// serve prepares a connection for Accept, or pairs with its device.
 //
-// A connection comes here before its handshake is complete. Before that only a hello is read, and only if the session is
-// resumed, which tells the peer's key. An attacker can replay a hello, but that makes no connection and takes no
-// connection's place.
+// Its handshake need not be complete. Until it is, serve reads only a hello, and only on a resumed session, which
+// identifies the peer's key. An attacker can replay a hello, but that makes no connection and takes no connection's place.
 func (l *Listener) serve(qc *quic.Conn) {
 	state := qc.ConnectionState().TLS
 	swap := sync.OnceValues(func() (Hello, error) { return l.swap(qc) })
@@ -216,7 +215,8 @@ func (l *Listener) handshake(qc *quic.Conn) error {
 	}
 }
 
-// known says why a key may not talk; nil if it may. The peer sees the error, so it says no more than the peer may know.
+// known returns nil if the key is paired, and otherwise an error. The peer sees the error, so it must not reveal anything
+// that the peer may not know.
 func (l *Listener) known(id ID) error {
 	_, err := l.cfg.Peers.Lookup(id)
 	switch {
@@ -235,13 +235,13 @@ func (l *Listener) swap(qc *quic.Conn) (Hello, error) {
 	defer cancel()
 	stream, err := qc.AcceptStream(ctx)
 	if err != nil {
-		return Hello{}, fmt.Errorf("no hello came: %w", err)
+		return Hello{}, fmt.Errorf("the peer sent no hello: %w", err)
 	}
 	defer context.AfterFunc(ctx, func() { stream.CancelRead(streamClosed) })()
 	return swapHellos(stream, l.cfg.Hello)
 }
 
-// admit lets in a paired device whose hello matches. Its place is free again when the connection ends.
+// admit lets in a paired device whose hello matches. Its place becomes free when the connection ends.
 func (l *Listener) admit(qc *quic.Conn, id ID, swap func() (Hello, error)) error {
 	known := func() error { return l.known(id) }
 	if err := known(); err != nil {
@@ -250,7 +250,7 @@ func (l *Listener) admit(qc *quic.Conn, id ID, swap func() (Hello, error)) error
 	}
 	hello, err := swap()
 	if err != nil {
-		// Let the peer read our hello and hang up first; it words the difference from its side.
+		// Let the peer read our hello and hang up first: it describes the difference from its own side.
 		select {
 		case <-qc.Context().Done():
 		case <-time.After(time.Second):

@@ -61,18 +61,18 @@ const (
 	anyone
 )
 
-// messageType is what the package knows of a type of control message.
+// messageType describes a type of control message.
 type messageType struct {
 	code   byte
 	sender sender
 	of     reflect.Type
-	limits func(Message) error // refuses what exceeds the limits, when sending as when receiving
+	limits func(Message) error // refuses what exceeds the limits, on sending and on receiving
 	decode func(body []byte) (Message, error)
 }
 
-// control describes the message type M. Limits may be nil. Clean takes out of the texts that are shown as they are what
-// a terminal or a log would obey; it is nil for messages without such texts. The question and the passages are for a
-// model and stay as they are, and so does what is compared.
+// control describes the message type M. Limits may be nil. Clean removes what a terminal or a log would obey from texts
+// that are shown verbatim; it is nil for messages without such texts. It leaves alone the question and the passages,
+// which are for a model, and texts that are compared.
 func control[M any](code byte, from sender, limits func(M) error, clean func(*M)) messageType {
 	t := messageType{code: code, sender: from, of: reflect.TypeFor[M](), limits: func(Message) error { return nil }}
 	if limits != nil {
@@ -103,7 +103,7 @@ func byType(types ...messageType) map[reflect.Type]messageType {
 	return out
 }
 
-// typeOf returns the type of a control message, an error if m is none.
+// typeOf returns the type of a control message, or an error if m is not one.
 func typeOf(m Message) (messageType, error) {
 	t, ok := messageTypes[reflect.TypeOf(m)]
 	if !ok {
@@ -112,7 +112,7 @@ func typeOf(m Message) (messageType, error) {
 	return t, nil
 }
 
-// typeWith returns the type with that code.
+// typeWith returns the message type with the given code.
 func typeWith(code byte) (messageType, error) {
 	for _, t := range messageTypes {
 		if t.code == code {
@@ -132,7 +132,7 @@ func allowed(m Message, byOpener bool) bool {
 	return err == nil && (t.sender == anyone || t.sender == opener && byOpener || t.sender == accepter && !byOpener)
 }
 
-// Begin opens an exchange: the question and all that both sides must hold in common to answer it.
+// Begin opens an exchange. It holds the question and everything else that both sides must share to answer it.
 type Begin struct {
 	ID       string // names the answer in both sides' logs
 	Question string
@@ -140,7 +140,7 @@ type Begin struct {
 	tandem.Settings
 }
 
-// limits bounds the texts. Whether the settings make sense is for the cloud to say, which can answer with a Fail.
+// limits bounds the texts. The cloud checks whether the settings make sense, and can answer with a Fail.
 func (m Begin) limits() error {
 	history := 0
 	for _, t := range m.History {
@@ -170,7 +170,7 @@ type Ready struct {
 	H         tandem.Fixed  // aggregation weight before the first token
 }
 
-// Sync starts an epoch from the answer that the device holds.
+// Sync starts an epoch from the device's answer so far.
 type Sync struct {
 	Epoch  uint32
 	Tokens []tandem.Token // agreed so far
@@ -206,7 +206,7 @@ type Sources struct {
 	Parts   []Part // the sentences of the answer; their sources, too, only with the operator's leave
 }
 
-// Part is what the cloud drew a sentence of the answer from.
+// Part says which documents of the cloud a sentence of the answer draws on.
 type Part struct {
 	From    tandem.Step // its first token
 	H       float64     // the cloud's mean weight while it was written, in nats
@@ -234,7 +234,7 @@ func (m Sources) limits() error {
 			return fmt.Errorf("sources: part %d begins at token %d", i, p.From)
 		}
 		if !(math.Abs(p.H) <= maxWeight && p.Nothing >= 0 && p.Nothing <= 1) {
-			return fmt.Errorf("sources: weight %v and share %v of a part make no sense", p.H, p.Nothing)
+			return fmt.Errorf("sources: weight %v and share %v of a part are out of range", p.H, p.Nothing)
 		}
 		if err := limitSources(p.Sources, MaxPartSources); err != nil {
 			return err
@@ -309,7 +309,7 @@ func (m *Passages) clean() {
 	}
 }
 
-// Piece is a part of something large; Got says how much of it has arrived. See SendBulk.
+// Piece is a part of a bulk transfer; Got says how much of it has arrived. See SendBulk.
 type Piece struct {
 	Data []byte
 }
@@ -347,11 +347,11 @@ const (
 	MaxTitle       = 1 << 10 // bytes of a title
 	MaxSources     = 256
 	MaxParts       = 32        // sentences in Sources
-	MaxPartSources = 6         // of them, heaviest first
+	MaxPartSources = 6         // sources of a sentence, heaviest first
 	MaxText        = 4 << 10   // bytes of a reason, a name, an identifier
 	MaxPassages    = 64        // in an exchange
 	MaxPassage     = 16 << 10  // bytes of a passage with its title
-	MaxBulk        = 256 << 20 // bytes of all that follows as Pieces
+	MaxBulk        = 256 << 20 // bytes of a bulk transfer
 	maxPiece       = 16 << 10  // bytes of a Piece
 	maxControl     = 512 << 10 // bytes of any control message, uncompressed
 )
@@ -362,7 +362,7 @@ type bound struct {
 	n, most int
 }
 
-// atMost returns an error for the first bound that does not hold.
+// atMost returns an error for the first bound that is exceeded.
 func atMost(bounds ...bound) error {
 	for _, b := range bounds {
 		if b.n < 0 || b.n > b.most {

@@ -11,10 +11,10 @@ import (
 // maxPaths bounds the sockets that a connection keeps.
 const maxPaths = 8
 
-// Migrate moves the connection to another socket, as when a phone changes from Wi-Fi to mobile data: a new
-// one when pc is nil, else pc, which the caller keeps. It takes one round trip on the new path, while the
-// exchanges go on over the old one. Only the side that dialed can migrate, and only a few times: then it
-// must dial again. On an error the connection stays where it was.
+// Migrate moves the connection to another socket, for example when a phone changes from Wi-Fi to mobile data. It uses pc,
+// which the caller keeps, or a new socket if pc is nil. It takes one round trip on the new path, during which the
+// exchanges continue over the old one. Only the side that dialed can migrate, and only a few times; after that it must
+// dial again. On an error the connection stays on the old path.
 func (c *Conn) Migrate(ctx context.Context, pc net.PacketConn) error {
 	tr, err := c.addSocket(pc)
 	if err != nil {
@@ -36,7 +36,7 @@ func (c *Conn) Migrate(ctx context.Context, pc net.PacketConn) error {
 	return nil
 }
 
-// addSocket makes a transport of pc, or of a new socket, that lives until the connection ends: closing any
+// addSocket makes a transport on pc, or on a new socket. It stays open until the connection ends, because closing any
 // transport that a connection has probed closes the connection.
 func (c *Conn) addSocket(pc net.PacketConn) (*quic.Transport, error) {
 	free := func() {}
@@ -54,7 +54,7 @@ func (c *Conn) addSocket(pc net.PacketConn) (*quic.Transport, error) {
 		if c.err != nil {
 			return nil, c.err
 		}
-		return nil, fmt.Errorf("%d paths were tried already: dial again", c.paths)
+		return nil, fmt.Errorf("%d paths have been tried already: dial again", c.paths)
 	}
 	c.paths++
 	tr, before := &quic.Transport{Conn: pc}, c.release

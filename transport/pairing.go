@@ -21,14 +21,14 @@ import (
 	"github.com/quic-go/quic-go"
 )
 
-// InviteLife is how long a pairing code is good by default.
+// InviteLife is how long a pairing code is valid by default.
 const InviteLife = 10 * time.Minute
 
 // maxInvites bounds the codes that are open at once.
 const maxInvites = 32
 
 // Invites holds the secrets of open pairing codes, each as a file of a directory, so that one program can print a code and
-// another serve it. An attempt removes the file, which only one attempt can do: so a code works once.
+// another can serve it. Redeeming a code removes its file. Only one attempt can do that, so a code works once.
 type Invites struct{ dir string }
 
 // OpenInvites uses the directory dir, which need not exist yet.
@@ -119,7 +119,7 @@ func proof(secret []byte, who string, binding []byte) []byte {
 	return h.Sum(nil)
 }
 
-// binding is a value that only the two ends of a TLS connection know, different for each.
+// binding returns a value that only the two ends of a TLS connection know. It differs between connections.
 func binding(qc *quic.Conn) ([]byte, error) {
 	state := qc.ConnectionState().TLS
 	b, err := state.ExportKeyingMaterial("EXPORTER-tandem-pairing", nil, 32)
@@ -129,7 +129,7 @@ func binding(qc *quic.Conn) ([]byte, error) {
 	return b, nil
 }
 
-// pairRequest is the device's proof, and what it calls itself.
+// pairRequest holds the device's proof and its name.
 type pairRequest struct {
 	Name  string
 	Proof []byte
@@ -138,7 +138,7 @@ type pairRequest struct {
 func (m pairRequest) limits() error { return atMost(bound{"name", len(m.Name), MaxText}) }
 func (m *pairRequest) clean()       { m.Name = clean(m.Name) }
 
-// pairReply is the cloud's answer: its own proof, or why it refuses.
+// pairReply is the cloud's answer: its own proof, or the reason for refusing.
 type pairReply struct {
 	Refused string // why, if it refuses
 	Name    string
@@ -163,7 +163,7 @@ func Pair(ctx context.Context, code Code, id Identity, name string, pc net.Packe
 	pin := func(state tls.ConnectionState) error {
 		id, err := peerOf(state)
 		if err == nil && !code.matches(id) {
-			err = errors.New("another key answers there than the code names")
+			err = errors.New("another key answers there, not the one that the code names")
 		}
 		return err
 	}
@@ -224,11 +224,11 @@ func pairOver(ctx context.Context, qc *quic.Conn, code Code, name string) (Peer,
 	return peer, nil
 }
 
-// noCode refuses a proof, or everybody while no code is open.
+// noCode is the reason for refusing a wrong proof, or any proof while no code is open.
 const noCode = "the code is unknown, expired or used already: make a new one with `cloud pair`"
 
 // pair is the cloud's half: it registers the device's key if the device proves an open code's secret. Nobody can
-// guess a secret of 80 bits, so attempts are not counted: that would let strangers keep others from pairing.
+// guess a secret of 80 bits, so attempts are not counted; a count would let strangers keep others from pairing.
 func (l *Listener) pair(qc *quic.Conn, id ID) error {
 	defer qc.CloseWithError(codeClosed, "")
 	if open, err := l.cfg.Invites.open(time.Now()); err == nil && len(open) == 0 {
@@ -277,8 +277,8 @@ func (l *Listener) pairWith(qc *quic.Conn, id ID) error {
 	return nil
 }
 
-// await lets a pairing wait for the device. When too many wait, the one that has waited longest is ended: a device sends
-// its request at once, so that place is held by a stranger.
+// await lets a pairing wait for the device's request. When too many wait, it ends the one that has waited longest. Devices
+// send their requests at once, so that one is most likely a stranger's.
 func (l *Listener) await(qc *quic.Conn) {
 	var longest *quic.Conn
 	l.mu.Lock()
@@ -299,7 +299,7 @@ func (l *Listener) settle(qc *quic.Conn) {
 	l.pairings = slices.DeleteFunc(l.pairings, func(other *quic.Conn) bool { return other == qc })
 }
 
-// register checks the proof and keeps the key. A reply that refuses says why.
+// register checks the proof and stores the key. If it refuses, the reply says why.
 func (l *Listener) register(qc *quic.Conn, id ID, request pairRequest) pairReply {
 	bound, err := binding(qc)
 	if err != nil {

@@ -22,7 +22,7 @@ type Peer struct {
 	Paired time.Time `json:"paired"`
 }
 
-// Peers holds the trusted keys, either in memory or as a directory with a file for each, which several processes can share
+// Peers holds the trusted keys, either in memory or in a directory with one file per key, which several processes can share
 // without locks.
 type Peers struct {
 	dir string // "" for memory
@@ -64,7 +64,7 @@ func (p *Peers) Lookup(id ID) (Peer, error) {
 	if err := json.Unmarshal(data, &peer); err != nil {
 		return Peer{}, fmt.Errorf("peer %s: %s is damaged (remove it and pair again): %w", id.Short(), p.path(id), err)
 	}
-	peer.Name = clean(peer.Name) // older releases stored it as it came
+	peer.Name = clean(peer.Name) // older releases stored it uncleaned
 	return peer, nil
 }
 

@@ -11,24 +11,23 @@ import (
 	"path/filepath"
 )
 
-// Sessions keeps TLS session tickets, one file a peer, so that a device that comes back greets the cloud in
-// its first packet (0-RTT; one that dials eagerly waits for the handshake), also after either process was
-// restarted. Only the hello travels that early: such data can be replayed by an attacker, and a hello changes
-// nothing. A listener reads a few at a time before the handshake is complete, and gives no connection a place
-// until then.
+// Sessions keeps TLS session tickets, one file per peer. With a ticket, a returning device sends its hello in its first
+// packet (0-RTT; a device that dials eagerly waits for the handshake), even after either process has restarted. Only the
+// hello is sent that early, because an attacker can replay such data and a hello changes nothing. A listener reads a few
+// early hellos at a time, and gives a connection a place only after the handshake.
 type Sessions struct{ dir string }
 
 // OpenSessions uses the directory dir, which need not exist yet.
 func OpenSessions(dir string) *Sessions { return &Sessions{dir} }
 
-// cache is the view of a Sessions that TLS has when dialing one peer.
+// cache is the part of a Sessions that TLS uses to dial one peer.
 type cache struct{ path string }
 
 func (s *Sessions) of(peer ID) tls.ClientSessionCache {
 	return cache{filepath.Join(s.dir, peer.String()+".session")}
 }
 
-// Get takes the ticket out: it is used once, so that an observer cannot link two connections by it.
+// Get returns the ticket and removes it. A ticket is used once, so that an observer cannot link two connections by it.
 func (c cache) Get(string) (*tls.ClientSessionState, bool) {
 	data, err := os.ReadFile(c.path)
 	if err != nil {
@@ -41,13 +40,13 @@ func (c cache) Get(string) (*tls.ClientSessionState, bool) {
 	}
 	state, err := tls.ParseSessionState(data[n+int(size):])
 	if err != nil {
-		return nil, false // an older release's, or damaged: the full handshake will do
+		return nil, false // damaged or from an older release: use the full handshake
 	}
 	session, err := tls.NewResumptionState(data[n:][:size], state)
 	return session, err == nil
 }
 
-// Put keeps the newest ticket. A ticket that cannot be kept only costs a round trip later.
+// Put keeps the newest ticket. Failing to keep one only costs a round trip later.
 func (c cache) Put(_ string, session *tls.ClientSessionState) {
 	if session == nil {
 		os.Remove(c.path)
@@ -66,15 +65,15 @@ func (c cache) Put(_ string, session *tls.ClientSessionState) {
 	_ = writeFile(c.path, buf)
 }
 
-// What keys are derived from an identity for.
+// Purposes of the keys that are derived from an identity.
 const (
 	forTickets = "tandem session tickets"
 	forResets  = "tandem stateless resets"
 )
 
-// derive returns a listener's key for a purpose, which outlives the process. With tickets sealed by one,
-// who has the identity's key can read early hellos, but nothing that is said after them. With the other a
-// restarted cloud tells a device at once that it forgot their connection; else the device would wait.
+// derive returns a listener's key for a purpose. The key stays the same when the process restarts. One key seals tickets:
+// whoever holds the identity's key can read early hellos, but nothing sent after them. With the other key, a restarted
+// cloud tells a device at once that it no longer knows their connection; otherwise the device would wait.
 func (id Identity) derive(purpose string) ([32]byte, error) {
 	der, err := x509.MarshalPKCS8PrivateKey(id.cert.PrivateKey)
 	if err != nil {

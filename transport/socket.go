@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// socket is a UDP socket on which a vanished network looks like packet loss. QUIC gives a connection up
-// at the first write error, but a phone that loses its Wi-Fi for a few seconds gets ENETUNREACH for each
-// packet in between and could go on afterwards. Embedding keeps segmentation offload and ECN.
+// socket is a UDP socket on which a vanished network looks like packet loss. QUIC gives up on a
+// connection at the first write error, but a phone that loses its Wi-Fi for a few seconds gets ENETUNREACH for each packet
+// in the meantime and can continue afterwards. Embedding keeps segmentation offload and ECN.
 type socket struct{ *net.UDPConn }
 
 func openSocket(addr string) (*socket, error) {
@@ -43,8 +43,8 @@ func (s *socket) WriteMsgUDP(b, oob []byte, addr *net.UDPAddr) (int, int, error)
 	return n, oobn, err
 }
 
-// transient reports whether a write failed because the network is away for now. Errors about the packet
-// itself (EMSGSIZE, and EIO from segmentation offload) are not: QUIC learns from them.
+// transient reports whether a write failed because the network is temporarily unreachable. Errors about the packet
+// itself (EMSGSIZE, and EIO from segmentation offload) are not transient: QUIC learns from them.
 func transient(err error) bool {
 	for _, e := range []error{
 		syscall.ENETUNREACH, syscall.EHOSTUNREACH, syscall.ENETDOWN, syscall.EHOSTDOWN, syscall.EADDRNOTAVAIL,

@@ -12,20 +12,20 @@ import (
 )
 
 const (
-	// Window is how far ahead of a missing message later ones are kept.
+	// Window is how many messages after a missing one are kept.
 	Window = 512
 
-	// DatagramSize is the size of a datagram in bytes until the path says otherwise.
+	// DatagramSize is the size of a datagram in bytes until the path is known to take another.
 	DatagramSize = 1150
 
 	// EchoEvery is how often a side asks for an echo while an exchange is open.
 	EchoEvery = 250 * time.Millisecond
 
-	// EchoSmoothing is about how many echoes the round-trip time is averaged over.
+	// EchoSmoothing is the approximate number of echoes over which the round-trip time is averaged.
 	EchoSmoothing = 4
 
 	earlyBytes = 2 << 20               // most bytes of messages kept ahead of a missing one
-	ackDelay   = 25 * time.Millisecond // an acknowledgement waits this long for a message to ride with
+	ackDelay   = 25 * time.Millisecond // how long an acknowledgement waits for a message to travel with
 	maxResend  = time.Second
 	copyAfter  = 12 * time.Millisecond // after this silence a sender repeats itself once
 )
@@ -34,11 +34,11 @@ const (
 // peer. The zero value is ready to use.
 //
 // Each datagram holds the new messages, repeats as many unacknowledged ones as fit, oldest first, and acknowledges what
-// has arrived. So the next message repairs a loss. A message rides in the four datagrams after its first, then in the
-// 8th, the 16th and so on: with many messages on their way, repeating all of them each time would fill the congestion
-// window, and under loss bring everything to a halt. When no new message comes, all unacknowledged ones are repeated
+// has arrived. So the next message repairs a loss. A message is repeated in the four datagrams after its first, then in
+// the 8th, the 16th and so on. With many messages in flight, repeating all of them each time would fill the congestion
+// window and, under loss, stop all progress. When no new message comes, all unacknowledged ones are repeated
 // once, shortly after the last new one, and then by a timer. Messages that travel on the stream share the numbering, so
-// order holds across both ways.
+// order is kept across both.
 type Flow struct {
 	// sender
 	flights  []flight  // sent or to be sent, not acknowledged, by ascending number
@@ -96,7 +96,7 @@ func (f *Flow) Push(seq uint64, frame []byte) {
 	f.fresh++
 }
 
-// Span is the number of messages from the oldest unacknowledged one to seq.
+// Span returns the number of messages from the oldest unacknowledged one to seq.
 func (f *Flow) Span(seq uint64) uint64 {
 	if len(f.flights) == 0 {
 		return 0
@@ -104,7 +104,7 @@ func (f *Flow) Span(seq uint64) uint64 {
 	return seq - f.flights[0].Seq
 }
 
-// Withdraw gives up on datagrams for all unacknowledged messages, for the stream to carry them.
+// Withdraw removes all unacknowledged messages and returns them, for the stream to carry.
 func (f *Flow) Withdraw() (all []Message) {
 	for _, m := range f.flights {
 		all = append(all, m.Message)
@@ -113,13 +113,13 @@ func (f *Flow) Withdraw() (all []Message) {
 	return all
 }
 
-// resendAfter is the timer's delay: a little more than the acknowledgement can take, doubling.
+// resendAfter returns the timer's delay: a little more than an acknowledgement can take, doubled with each repeat.
 func (f *Flow) resendAfter(rtt time.Duration) time.Duration {
 	d := rtt + rtt/4 + 2*ackDelay
 	return min(d<<min(f.backoff, 10), max(maxResend, 2*rtt))
 }
 
-// Deadline is when Pack must be called next; the zero time when nothing waits.
+// Deadline returns when Pack must be called next, or the zero time if nothing is waiting.
 func (f *Flow) Deadline(now time.Time, rtt time.Duration) time.Time {
 	switch {
 	case f.fresh > 0:
@@ -150,7 +150,7 @@ func (f *Flow) Pack(id uint64, now time.Time, rtt time.Duration, limit int) []by
 	}
 	timer := f.fresh == 0 && len(f.flights) > 0 && !now.Before(f.lastSent.Add(f.resendAfter(rtt)))
 	again := f.fresh == 0 && f.spare && len(f.flights) > 0 && !now.Before(f.lastSent.Add(copyAfter))
-	carry := f.fresh > 0 || timer || again // else only an acknowledgement is due
+	carry := f.fresh > 0 || timer || again // otherwise only an acknowledgement is due
 	buf := binary.AppendUvarint(nil, id)
 	buf = binary.AppendUvarint(buf, f.next)
 	buf = binary.AppendUvarint(buf, f.bitmap())
@@ -185,8 +185,8 @@ func (f *Flow) Pack(id uint64, now time.Time, rtt time.Duration, limit int) []by
 	return buf
 }
 
-// choose picks the flights for a datagram with that much room, new ones first; their indices ascend. Of the
-// others it takes those whose turn it is, or all.
+// choose picks the flights for a datagram with room for that many bytes, new ones first. Of the others it picks those
+// whose turn it is, or all. The indices that it returns ascend.
 func (f *Flow) choose(room int, all bool) (chosen []int, fresh int) {
 	take := func(i int) bool {
 		m := f.flights[i]
@@ -211,13 +211,13 @@ func (f *Flow) choose(room int, all bool) (chosen []int, fresh int) {
 	return chosen, fresh
 }
 
-// repeats reports whether a message rides again in the nth datagram after its first.
+// repeats reports whether a message is repeated in the nth datagram after its first.
 func repeats(n int) bool { return n <= 4 || n&(n-1) == 0 }
 
 // FrameRoom is the size of the largest frame that is sure to fit a datagram of limit bytes.
 func FrameRoom(limit int) int { return limit - 5*binary.MaxVarintLen64 }
 
-// bitmap tells which of the 64 messages after the first missing one have arrived.
+// bitmap returns which of the 64 messages after the first missing one have arrived.
 func (f *Flow) bitmap() (m uint64) {
 	for seq := range f.early {
 		if i := seq - f.next - 1; i < 64 {
@@ -255,7 +255,7 @@ func (f *Flow) Receive(b []byte, now time.Time, accept bool) error {
 		}
 		f.owe(now.Add(ackDelay)) // also for duplicates: our acknowledgement was lost
 		if seq >= f.next+Window {
-			continue // a later repetition will do
+			continue // a later repeat will do
 		}
 		if err := f.Insert(seq, slices.Clone(frame)); err != nil {
 			return err
@@ -270,7 +270,7 @@ func (f *Flow) owe(at time.Time) {
 	}
 }
 
-// acknowledged removes what the peer has: all before next, and the bitmap's after it.
+// acknowledged removes what the peer has: all messages before next, and those after it that the bitmap marks.
 func (f *Flow) acknowledged(next, bitmap uint64) {
 	before := len(f.flights)
 	f.flights = slices.DeleteFunc(f.flights, func(m flight) bool {
@@ -303,7 +303,7 @@ func (f *Flow) Insert(seq uint64, frame []byte) error {
 	return nil
 }
 
-// Take returns the next message in order, if it is there.
+// Take returns the next message in order, if it has arrived.
 func (f *Flow) Take() (frame []byte, ok bool) {
 	if frame, ok = f.early[f.next]; ok {
 		delete(f.early, f.next)

@@ -17,7 +17,7 @@ CONTEXT_WEIGHT = 0.1
 MAX_CONTEXT_TOKENS = 230
 TASK_SHARE = 0.18  # of the rows are tasks, not questions
 WRITTEN_SHARE = 0.12  # of the rows show a passage written as one; the others one that was cut out of a document
-SINGLE_KEPT, OTHERS_KEPT = 0.5, 0.8  # of the cut passages that state one fact or none, and of those whose facts have different kinds of values
+SINGLE_KEPT, OTHERS_KEPT = 0.5, 0.8  # share kept of the cut passages that state at most one fact, and of those whose facts have values of different kinds
 MAX_TASK_TOKENS = 500  # of a row that is a task: the model has 512 positions
 CONTEXT_KIND = 8
 WEIGHT_OF = np.zeros(10, np.float32)
@@ -100,7 +100,7 @@ class Feed:
         return make_row(s, self.tokenizer, self.cut)
 
     def cut(self):
-        """An example from the next passage of documents; those where nothing can be mistaken are left out now and then."""
+        """An example from the next passage of documents; those where nothing can be confused are sometimes left out."""
         while True:
             if not self.cuts:
                 passages, facts = documents.cuts(self.s, self.cutter)

@@ -16,7 +16,7 @@ DOCUMENTS = 3  # that share their names' space: a question about one is a hard o
 
 
 def fresh(s, taken, low, high, category=None, chat=False):
-    """A passage about entities none of which overlaps one of taken, its category, and its entities added to taken."""
+    """A passage about new entities, none of which overlaps one of taken. They are added to taken."""
     while True:
         facts = new_world(s, low, high, category=category)
         p = new_passage(s, facts, chat=chat)

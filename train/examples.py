@@ -13,7 +13,7 @@ from .questions import Asked, ask, ask_two, noun_asked, styled, upper
 # What a piece of text is for in the loss.
 # PREFIX: the words before a supported value; UNSUPPORTED: those before a soft one. START and NONE: the first token of either, where
 # the model also says whether the passage supports the sentence (tokenizer.NONE).
-# TASK: what a task wants written (tasks.py).
+# TASK: the text that a task asks for (tasks.py).
 PREFIX, VALUE, SOFT, UNSUPPORTED, END, START, NONE, TASK, PROMPT = 0, 1, 2, 3, 4, 5, 6, 7, 9
 #: loss weight by kind; passage tokens have their own (data.PASSAGE_WEIGHT)
 LOSS_WEIGHT = {PREFIX: 0.8, VALUE: 1.0, SOFT: 0.4, UNSUPPORTED: 0.3, END: 0.6, START: 3.0, NONE: 3.0, TASK: 0.4, PROMPT: 0.0}
@@ -60,7 +60,7 @@ def unknown(s, fact, asked):
 
 
 def without_passage(s, facts):
-    """A question to nobody who knows: the sentences say that the values are unknown."""
+    """A question without a passage: the sentences say that the values are unknown."""
     f = s.pick(facts)
     if s.chance(0.65):
         asked = ask(s, f)
@@ -128,7 +128,7 @@ def related(f, facts):
 
 
 def asked_after(s, f, g):
-    """A question about f and one about g after it, which may lean on it ('And the door code?') -> (asked about f, the second question's
+    """A question about f and one about g after it, which may refer back to it ('And the door code?') -> (asked about f, the second question's
     text, asked about g)."""
     first = ask(s, f)
     if f.entity == g.entity and s.chance(0.6):

@@ -122,7 +122,7 @@ def new_fact(s, entity, category, attribute):
 
 
 def sibling(s, entity, category):
-    """A fresh entity of the category, now and then sharing a word with the given one."""
+    """A new entity of the category, which sometimes shares a word with the given one."""
     words = entity.split()
     alike = len(words) == 3 and words[0] == "the" and s.chance(0.25)
     for _ in range(100):

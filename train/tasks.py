@@ -1,4 +1,4 @@
-"""Tasks beside questions: a text to summarise, a screen to act on, a conversation to reply to.
+"""Tasks other than questions: a text to summarise, a screen to act on, a conversation to reply to.
 
 Each is a context and a request, in the template of the questions. The answer is mostly made of what the context says, which is what
 drafts from the context feed on: sentences about whom the text is about, the element to use next as it stands on the screen, what
@@ -48,7 +48,7 @@ def task(s):
     return s.pick((foreign, foreign, foreign, summary, summary, screen, screen, screen, reply, reply))(s)
 
 
-# --- texts in words that nobody has seen ------------------------------------------------------------------------------
+# --- texts in invented words ------------------------------------------------------------------------------------------
 
 
 def number(s):
@@ -58,7 +58,7 @@ def number(s):
 
 
 def strange(s):
-    """A word of no language, with an ending now and then."""
+    """An invented word, sometimes with an ending."""
     word = names.word(s)
     return word + s.pick(ENDINGS) if s.chance(0.3) else word
 
@@ -83,7 +83,7 @@ def strange_sentence(s, subject):
 
 
 def foreign(s):
-    """A text in words that nobody has seen, as real texts are to so small a model; its summary, word for word: the first sentence and the
+    """A text in invented words, because real texts look so to such a small model; its summary, word for word: the first sentence and the
     next ones about the same, else the second."""
     main = strange_name(s)
     text, chosen, most = [], [], s.between(30, 110)

@@ -145,7 +145,7 @@ class Documents(unittest.TestCase):
         self.addCleanup(self.cutter.close)
 
     def test_cut_passages_state_nearly_all_facts(self):
-        """And each supported value stands in its passage, with a name for what it is about."""
+        """Each supported value appears in its passage, with a name for its entity."""
         s, stated, total = Source("cut"), 0, 0
         for _ in range(60):
             cuts, facts = documents.cuts(s, self.cutter)

@@ -45,7 +45,7 @@ class TokenizerTest(unittest.TestCase):
 
 class RowTest(unittest.TestCase):
     def test_branches_are_independent(self):
-        """Logits of a branch beside others are those of the branch alone."""
+        """A branch has the same logits alone and together with others."""
         t, c = tokenizer(), model.Config(**SMALL)
         w = model.working(model.init(c), grad=False)
         branches = [Branch(turn("Who runs the %s?" % n), [(" The %s is run by" % n, PREFIX), (" Ada", VALUE)]) for n in ("inn", "bakery")]
@@ -109,7 +109,7 @@ class ModelTest(unittest.TestCase):
 
 
 class OneDevice(TorchDispatchMode):
-    """Fails an operation between tensors of two devices, as a GPU does; copies may cross."""
+    """Makes an operation on tensors of different devices fail, as it does with a GPU. Copies between devices are allowed."""
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         found = []

@@ -46,9 +46,9 @@ func (w *bitWriter) writeBelow(v, bound uint64) {
 	}
 }
 
-// writeSet writes a strictly ascending set of values in lo..hi-1 by binary interpolative coding (Moffat and
-// Stuiver 2000): first the middle element, within the bounds that the other elements leave it, then each half. Its length
-// is close to log₂ of the number of such sets, and shorter where values cluster.
+// writeSet writes a strictly ascending set of values in lo..hi-1 by binary interpolative coding (Moffat and Stuiver 2000):
+// first the middle element, within the bounds that the other elements leave it, then each half. Its length is close to
+// log₂ of the number of such sets, and shorter where values cluster.
 func (w *bitWriter) writeSet(set []uint64, lo, hi uint64) {
 	if len(set) == 0 {
 		return

@@ -26,13 +26,13 @@ const (
 type bulkFlow struct {
 	window   float64 // bytes
 	sent     []sentPiece
-	flying   int           // bytes in sent
-	base     time.Duration // least delay seen; 0 before the first
-	recent   []time.Duration
-	smooth   time.Duration // mean of the last delays
-	jitter   time.Duration // twice their mean distance from smooth
-	steady   bool          // the window no longer doubles
-	slackens time.Time
+	flying   int             // bytes in sent
+	base     time.Duration   // least delay seen; 0 before the first
+	recent   []time.Duration // delays of the most recent pieces
+	smooth   time.Duration   // mean of the last delays
+	jitter   time.Duration   // twice their mean distance from smooth
+	steady   bool            // the window no longer doubles
+	shrinkAt time.Time       // when the window may shrink again
 }
 
 type sentPiece struct {
@@ -79,7 +79,7 @@ func (b *bulkFlow) adapt(n int, delay time.Duration, now time.Time) {
 	}
 	above := delay - b.smooth
 	b.smooth += above / 8
-	if above > 0 && !b.steady { // more likely a queue that the doubling has built
+	if above > 0 && !b.steady { // more likely a queue that the doubling window has built
 		above = 0
 	}
 	b.jitter += (2*max(above, -above) - b.jitter) / 8
@@ -95,9 +95,9 @@ func (b *bulkFlow) adapt(n int, delay time.Duration, now time.Time) {
 	switch {
 	case !b.steady && queue <= target/2:
 		b.window += float64(n) // doubles with each round trip
-	case queue > target && now.After(b.slackens):
+	case queue > target && now.After(b.shrinkAt):
 		// The pieces in flight still show the old queue, so shrink only once per round trip.
-		b.steady, b.slackens = true, now.Add(delay)
+		b.steady, b.shrinkAt = true, now.Add(delay)
 		b.window *= max(0.5, b.base.Seconds()/least.Seconds())
 	case !b.steady: // perhaps jitter: keep the window until a queue is certain
 	default:
@@ -140,7 +140,7 @@ func SendBulk(ctx context.Context, x Channel, data []byte) error {
 		case End:
 			return fmt.Errorf("transport: after %d of %d bytes: %w", got, len(data), io.ErrClosedPipe)
 		default:
-			return fmt.Errorf("transport: %T amid a bulk transfer", m)
+			return fmt.Errorf("transport: %T during a bulk transfer", m)
 		}
 	}
 	return nil
@@ -149,7 +149,7 @@ func SendBulk(ctx context.Context, x Channel, data []byte) error {
 // ReceiveBulk receives n bytes that the peer sends with SendBulk. It allocates memory only as they arrive.
 func ReceiveBulk(ctx context.Context, x Channel, n int) ([]byte, error) {
 	if n < 0 || n > MaxBulk {
-		return nil, fmt.Errorf("transport: a bulk of %d bytes, at most %d allowed", n, MaxBulk)
+		return nil, fmt.Errorf("transport: a bulk transfer of %d bytes, at most %d allowed", n, MaxBulk)
 	}
 	var data []byte
 	for len(data) < n {
@@ -169,7 +169,7 @@ func ReceiveBulk(ctx context.Context, x Channel, n int) ([]byte, error) {
 		case Fail:
 			return nil, errors.New("transport: the peer gave up: " + m.Text)
 		default:
-			return nil, fmt.Errorf("transport: %T amid a bulk transfer", m)
+			return nil, fmt.Errorf("transport: %T during a bulk transfer", m)
 		}
 	}
 	return data, nil

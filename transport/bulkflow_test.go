@@ -15,8 +15,8 @@ import (
 	"tandem/netem"
 )
 
-// narrow lets a test network's packets through links of package netem, one for each direction.
-func (n *testNet) narrow(t *testing.T, c netem.Config) {
+// shape sends the network's packets through links of package netem, one for each direction.
+func (n *testNet) shape(t *testing.T, c netem.Config) {
 	t.Helper()
 	var mu sync.Mutex
 	links := map[string]*netem.Link{}
@@ -39,13 +39,13 @@ func (n *testNet) narrow(t *testing.T, c netem.Config) {
 	})
 }
 
-// beside sends drafts from the cloud every 30 ms while load runs. It returns how long the slowest of twenty drafts took,
-// and how long load took. (A few drafts wait while the window still doubles.)
-func beside(t *testing.T, path netem.Config, load func(t *testing.T, device, cloud *Exchange)) (p95, took time.Duration) {
+// draftDelays sends a draft from the cloud every 30 ms while load runs. It returns the 95th percentile of the drafts' delays
+// (a few drafts wait longer, while the window still doubles) and how long load took.
+func draftDelays(t *testing.T, path netem.Config, load func(t *testing.T, device, cloud *Exchange)) (p95, took time.Duration) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newTestNet(t, 0)
 		device, cloud := connect(t, n)
-		n.narrow(t, path)
+		n.shape(t, path)
 		a, b := begin(t, device, cloud)
 		c, d := begin(t, device, cloud)
 		done := make(chan struct{})
@@ -85,7 +85,7 @@ func beside(t *testing.T, path netem.Config, load func(t *testing.T, device, clo
 	return p95, took
 }
 
-// noise returns n bytes that cannot be compressed, as keys and values hardly can.
+// noise returns n bytes that cannot be compressed. Real keys and values hardly can be either.
 func noise(n int) []byte {
 	data := make([]byte, n)
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -95,14 +95,14 @@ func noise(n int) []byte {
 	return data
 }
 
-// A bulk transfer arrives to the byte and does not delay the drafts of another answer, at any rate of the path. Without
-// pacing it does.
-func TestBulkGivesWay(t *testing.T) {
+// A bulk transfer arrives unchanged and hardly delays the drafts of another answer, at any rate of the path. Without pacing
+// it delays them.
+func TestBulkYieldsToDrafts(t *testing.T) {
 	data := noise(700_000)
 	for _, mbit := range []float64{2, 8, 40} {
 		path := netem.Config{Delay: 25 * time.Millisecond, Rate: mbit * 1e6, Queue: 300_000}
-		idle, _ := beside(t, path, func(*testing.T, *Exchange, *Exchange) {})
-		paced, took := beside(t, path, func(t *testing.T, device, cloud *Exchange) {
+		idle, _ := draftDelays(t, path, func(*testing.T, *Exchange, *Exchange) {})
+		paced, took := draftDelays(t, path, func(t *testing.T, device, cloud *Exchange) {
 			var wg sync.WaitGroup
 			wg.Go(func() {
 				if err := SendBulk(t.Context(), cloud, data); err != nil {
@@ -115,7 +115,7 @@ func TestBulkGivesWay(t *testing.T) {
 			}
 			wg.Wait()
 		})
-		rude, _ := beside(t, path, func(t *testing.T, device, cloud *Exchange) {
+		unpaced, _ := draftDelays(t, path, func(t *testing.T, device, cloud *Exchange) {
 			for piece := range slices.Chunk(data, pieceSize) {
 				if err := cloud.Send(Piece{Data: piece}); err != nil {
 					t.Fatal(err)
@@ -126,16 +126,16 @@ func TestBulkGivesWay(t *testing.T) {
 			}
 		})
 		ideal := time.Duration(float64(len(data)*8) / (mbit * 1e6) * 1e9)
-		t.Logf("%g Mbit/s: 95th percentile of drafts idle %v, beside a bulk %v, beside one without pacing %v; %d bytes took %v, %v at the full rate", mbit, idle, paced, rude, len(data), took, ideal)
+		t.Logf("%g Mbit/s: 95th percentile of drafts on an idle path %v, during a bulk transfer %v, during one without pacing %v; %d bytes took %v, %v at the full rate", mbit, idle, paced, unpaced, len(data), took, ideal)
 		piece := time.Duration(pieceSize * 8 / (mbit * 1e6) * 1e9)
 		if paced > idle+2*bulkTarget+piece {
-			t.Errorf("%g Mbit/s: drafts take %v beside a bulk, %v without", mbit, paced, idle)
+			t.Errorf("%g Mbit/s: drafts take %v during a bulk transfer, %v without one", mbit, paced, idle)
 		}
-		if mbit < 4 && rude < paced+bulkTarget {
-			t.Errorf("%g Mbit/s: drafts take %v beside a bulk without pacing: the test shows nothing", mbit, rude)
+		if mbit < 4 && unpaced < paced+bulkTarget {
+			t.Errorf("%g Mbit/s: drafts take only %v during a bulk transfer without pacing, so this test proves nothing", mbit, unpaced)
 		}
 		if took > 2*ideal+time.Second {
-			t.Errorf("%g Mbit/s: the bulk took %v, at the full rate it is %v", mbit, took, ideal)
+			t.Errorf("%g Mbit/s: the bulk transfer took %v; at the full rate it would take %v", mbit, took, ideal)
 		}
 	}
 }
@@ -148,7 +148,7 @@ func TestBulkOnBadPaths(t *testing.T) {
 		"far":    {Delay: 150 * time.Millisecond, Jitter: 30 * time.Millisecond},
 		"loss":   {Delay: 30 * time.Millisecond, Loss: 0.03, Rate: 20e6},
 	} {
-		_, took := beside(t, path, func(t *testing.T, device, cloud *Exchange) {
+		_, took := draftDelays(t, path, func(t *testing.T, device, cloud *Exchange) {
 			go SendBulk(t.Context(), cloud, data)
 			got, err := ReceiveBulk(t.Context(), device, len(data))
 			if err != nil || !bytes.Equal(got, data) {
@@ -157,18 +157,18 @@ func TestBulkOnBadPaths(t *testing.T) {
 		})
 		t.Logf("%s: %d bytes in %v", name, len(data), took)
 		if took > 10*time.Second {
-			t.Errorf("%s: %v", name, took)
+			t.Errorf("%s: took %v", name, took)
 		}
 	}
 }
 
-// Sizes that a peer claims are checked.
+// Sizes that a peer claims are checked, and so are the messages of a bulk transfer.
 func TestBulkRefuses(t *testing.T) {
 	for name, send := range map[string][]Message{
 		"too much":     {Piece{Data: make([]byte, 11)}},
 		"empty":        {Piece{}},
 		"another kind": {NeedSync{}},
-		"given up":     {Piece{Data: make([]byte, 5)}, Fail{Text: "no more"}},
+		"aborted":      {Piece{Data: make([]byte, 5)}, Fail{Text: "no more"}},
 	} {
 		b, a := Pipe(testVocab)
 		for _, m := range send {
@@ -177,7 +177,7 @@ func TestBulkRefuses(t *testing.T) {
 			}
 		}
 		if data, err := ReceiveBulk(t.Context(), b, 10); err == nil {
-			t.Errorf("%s: taken as %d bytes", name, len(data))
+			t.Errorf("%s: accepted as %d bytes", name, len(data))
 		}
 	}
 	for name, m := range map[string]Message{"too much": Got{Bytes: 11}, "not a piece": Got{Bytes: 3}, "the end": End{}, "another kind": Sync{}} {
@@ -186,7 +186,7 @@ func TestBulkRefuses(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := SendBulk(t.Context(), a, make([]byte, 10)); err == nil {
-			t.Errorf("%s: taken for an acknowledgement", name)
+			t.Errorf("%s: accepted as an acknowledgement", name)
 		}
 	}
 	for name, m := range map[string]Message{
@@ -203,12 +203,12 @@ func TestBulkRefuses(t *testing.T) {
 		}
 	}
 	if _, err := ReceiveBulk(t.Context(), nil, MaxBulk+1); err == nil {
-		t.Error("a bulk beyond the limit was accepted")
+		t.Error("a bulk transfer beyond the limit was accepted")
 	}
 }
 
-// Delays that vary without a queue let the window grow; delays that only rise stop it.
-func TestBulkTellsJitterFromAQueue(t *testing.T) {
+// Delays that vary without a queue let the window grow. Delays that only rise stop it.
+func TestBulkTellsJitterFromQueue(t *testing.T) {
 	run := func(delay func(i int, b *bulkFlow) time.Duration) int {
 		var b bulkFlow
 		rng := rand.New(rand.NewPCG(5, 6))
@@ -220,20 +220,20 @@ func TestBulkTellsJitterFromAQueue(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(7, 8))
 	flush := 160 * time.Millisecond
-	wavering := run(func(i int, _ *bulkFlow) time.Duration { // pieces that come together share what they waited for
+	jittery := run(func(i int, _ *bulkFlow) time.Duration { // pieces that come together share their delay
 		if i%6 == 0 {
 			flush = time.Duration(145+rng.IntN(60)) * time.Millisecond
 		}
 		return flush
 	})
-	queued := run(func(_ int, b *bulkFlow) time.Duration { // 2 Mbit/s: a window above 37 kB stands in a queue
+	queued := run(func(_ int, b *bulkFlow) time.Duration { // 2 Mbit/s: what exceeds 37 kB waits in a queue
 		return 150*time.Millisecond + time.Duration(max(0, b.window-37500)*8/2e6*1e9)
 	})
-	t.Logf("window %d bytes under jitter, %d before a queue", wavering, queued)
-	if wavering < 20*firstWindow {
-		t.Errorf("jitter alone holds the window at %d bytes", wavering)
+	t.Logf("window of %d bytes with jitter, %d with a queue", jittery, queued)
+	if jittery < 20*firstWindow {
+		t.Errorf("with jitter alone the window stays at %d bytes", jittery)
 	}
 	if queued > 3*37500 || queued < 20_000 {
-		t.Errorf("the window before a queue is %d bytes", queued)
+		t.Errorf("with a queue the window is %d bytes", queued)
 	}
 }

@@ -41,7 +41,7 @@ func (c Code) matches(id ID) bool { return [pinSize]byte(id[:]) == c.Pin }
 func (c Code) String() string {
 	b, err := c.marshal()
 	if err != nil {
-		return "" // only a Code that NewCode would refuse
+		return "" // not for a Code from Invites.New or ParseCode
 	}
 	bits := bitReader{buf: b}
 	var digits []byte
@@ -110,7 +110,7 @@ func ParseCode(text string) (Code, error) {
 		}
 	}
 	if len(digits) == 0 || len(digits)%(groupData+1) != 0 {
-		return Code{}, fmt.Errorf("pairing code: %d characters; groups have %d each, so one is missing or too many", len(digits), groupData+1)
+		return Code{}, fmt.Errorf("pairing code: %d characters; each group has %d, so some are missing or extra", len(digits), groupData+1)
 	}
 	var bits bitWriter
 	for g := 0; g*(groupData+1) < len(digits); g++ {
@@ -140,7 +140,8 @@ const (
 	addrHost
 )
 
-// marshal: version and number of addresses, pin, secret, then for each address its kind, host and port.
+// marshal encodes the version and the number of addresses, the addresses' kinds, the pin, the secret, and then each
+// address: its host, preceded by its length if it is a name, and its port.
 func (c Code) marshal() ([]byte, error) {
 	if len(c.Addrs) == 0 || len(c.Addrs) > maxAddrs {
 		return nil, fmt.Errorf("pairing code: %d addresses, need 1 to %d", len(c.Addrs), maxAddrs)
@@ -182,9 +183,10 @@ func notHost(r rune) bool {
 	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-._", r))
 }
 
+// unmarshalCode is the inverse of marshal. It accepts the padding of the last group.
 func unmarshalCode(b []byte) (Code, error) {
 	c := Code{}
-	short := errors.New("pairing code: it ends too early")
+	short := errors.New("pairing code: too short")
 	take := func(n int) (part []byte, ok bool) {
 		if len(b) < n {
 			return nil, false
@@ -232,9 +234,9 @@ func unmarshalCode(b []byte) (Code, error) {
 		}
 		c.Addrs = append(c.Addrs, net.JoinHostPort(name, strconv.Itoa(int(binary.BigEndian.Uint16(port)))))
 	}
-	// What is left is the padding of the last group.
+	// The rest must be padding.
 	if len(b) > groupData || strings.Trim(string(b), "\x00") != "" {
-		return c, errors.New("pairing code: it is too long")
+		return c, errors.New("pairing code: too long")
 	}
 	if _, err := c.marshal(); err != nil {
 		return c, err
@@ -242,7 +244,7 @@ func unmarshalCode(b []byte) (Code, error) {
 	return c, nil
 }
 
-// QR draws the code for a terminal, two modules a character, dark on light.
+// QR draws the code for a terminal as a QR picture, dark on light. A character shows two modules, one above the other.
 func (c Code) QR() (string, error) {
 	code, err := qr.Encode("TANDEM:"+strings.ReplaceAll(c.String(), "-", ""), qr.M)
 	if err != nil {

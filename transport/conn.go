@@ -18,7 +18,7 @@ import (
 
 // Error codes with which a connection or stream is closed.
 const (
-	codeClosed   quic.ApplicationErrorCode = iota // the peer is finished
+	codeClosed   quic.ApplicationErrorCode = iota // the peer has finished
 	codeMismatch                                  // the hellos differ
 	codeProtocol                                  // malformed or excessive input
 	codeUnknown                                   // the key is not paired
@@ -31,7 +31,7 @@ const (
 // ErrLost is wrapped by errors about a connection that broke or that the peer closed.
 var ErrLost = errors.New("transport: the link is lost")
 
-// RefusedError says why the peer refuses to talk to this side.
+// RefusedError says why the peer refused this side.
 type RefusedError struct{ Reason string }
 
 func (e *RefusedError) Error() string { return "the peer refused: " + e.Reason }
@@ -48,7 +48,7 @@ type Conn struct {
 	local, remote Hello
 	log           *slog.Logger
 	limits        Limits
-	known         func() error  // says why the peer may open no exchange any more; nil if it always may
+	known         func() error  // returns an error if the peer may no longer open exchanges; nil if it always may
 	release       func()        // frees what the connection owns
 	released      chan struct{} // closed after release
 
@@ -63,13 +63,13 @@ type Conn struct {
 	paths     int   // sockets that Migrate has added
 }
 
-// Limits bounds what a peer may use. Zero fields take the defaults.
+// Limits bounds what a peer may use. Zero fields mean the defaults in brackets.
 type Limits struct {
-	Exchanges int           // at once on a connection (16)
-	Conns     int           // connections at once (64); a Listener's
-	Rate      float64       // new connections a second from unproved addresses (50); a Listener's
+	Exchanges int           // open at once on a connection (16)
+	Conns     int           // open connections; only for a Listener (64)
+	Rate      float64       // new connections per second from unverified addresses; only for a Listener (50)
 	Idle      time.Duration // silence after which a connection is considered lost (30 s)
-	KeepAlive time.Duration // pings on an idle connection (10 s)
+	KeepAlive time.Duration // time between pings on an idle connection (10 s)
 	// StreamsOnly turns datagrams off, so that everything travels on streams. It is for networks without loss, and for
 	// comparison.
 	StreamsOnly bool
@@ -398,7 +398,7 @@ func (c *Conn) endLoop() {
 	close(c.released)
 }
 
-// explain turns QUIC's errors into this package's.
+// explain returns the error with which the connection ended, or else QUIC's error in terms of this package.
 func (c *Conn) explain(err error) error {
 	c.mu.Lock()
 	ended := c.err
@@ -409,6 +409,7 @@ func (c *Conn) explain(err error) error {
 	return explain(err)
 }
 
+// explain translates QUIC's errors into this package's.
 func explain(err error) error {
 	var app *quic.ApplicationError
 	if !errors.As(err, &app) {
@@ -436,10 +437,10 @@ func explain(err error) error {
 	return &RefusedError{reason}
 }
 
-// abort closes the connection because of an error by the peer.
+// abort closes the connection because the peer made an error.
 func (c *Conn) abort(err error) {
 	c.log.Warn("connection aborted", "peer", c.peer.Short(), "error", err)
-	c.end(codeProtocol, err.Error(), fmt.Errorf("transport: the peer sent what it must not: %w", err))
+	c.end(codeProtocol, err.Error(), fmt.Errorf("transport: the peer broke the protocol: %w", err))
 }
 
 // Close ends the connection and all its exchanges; the peer learns the reason.

@@ -21,11 +21,7 @@ import (
 	"tandem/transport/reliable"
 )
 
-// exchangeDrafts sends n drafts both ways, one each gap, and checks that all arrive in order.
-// A lost message is late only until the next one comes, where a stream waits for a retransmission.
-// Drafts that come much faster than a round trip do not fill a lossy path with their repetitions.
-// A silent peer can be told from a dead one, with datagrams or without.
-// Long messages take the stream and short ones datagrams, and they keep their order.
+// When the peer vanishes, the connection ends with ErrLost after the idle timeout.
 func TestPeerVanishes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newTestNet(t, 20*time.Millisecond)
@@ -38,7 +34,7 @@ func TestPeerVanishes(t *testing.T) {
 			t.Errorf("error %v", err)
 		}
 		if d := time.Since(start); d < 20*time.Second || d > 70*time.Second {
-			t.Errorf("given up after %v", d)
+			t.Errorf("the connection ended after %v", d)
 		}
 		<-device.Closed()
 		if err := a.Send(NeedSync{}); !errors.Is(err, ErrLost) {
@@ -50,6 +46,7 @@ func TestPeerVanishes(t *testing.T) {
 	})
 }
 
+// The peer of a closed connection learns the reason.
 func TestCloseTellsWhy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newTestNet(t, 20*time.Millisecond)
@@ -94,7 +91,7 @@ func TestManyExchanges(t *testing.T) {
 			wg.Wait()
 			time.Sleep(200 * time.Millisecond)
 			if k := len(device.open()) + len(cloud.open()); k != 0 {
-				t.Errorf("%d exchanges are still known", k)
+				t.Errorf("%d exchanges are left", k)
 			}
 		}
 	})
@@ -125,8 +122,8 @@ func TestBacklog(t *testing.T) {
 	})
 }
 
-// Messages count by what they take in memory, however small they are on the wire. Those that arrive ahead of a missing one
-// stay encoded until there is room.
+// Messages count by their size in memory, however small they are on the wire. Messages that arrive ahead of a missing one
+// stay encoded until there is space.
 func TestBacklogOfCompressed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newTestNet(t, time.Millisecond)
@@ -160,7 +157,7 @@ func TestBacklogOfCompressed(t *testing.T) {
 		}
 		for i := range total {
 			if s := receive(t, b).(Sync); s.Epoch != uint32(i) {
-				t.Fatalf("sync %d is the one of epoch %d", i, s.Epoch)
+				t.Fatalf("sync %d is of epoch %d", i, s.Epoch)
 			}
 		}
 	})
@@ -196,7 +193,7 @@ func TestOutOfPlace(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 				defer cancel()
 				if m, err := b.Receive(ctx); err == nil {
-					t.Fatalf("%T was taken", m)
+					t.Fatalf("%T was accepted", m)
 				}
 				<-device.Closed()
 				var refused *RefusedError
@@ -208,8 +205,8 @@ func TestOutOfPlace(t *testing.T) {
 	}
 }
 
-// A peer that sends hedges without end, each for another prefix and as large as possible, fills no more memory than any
-// other, and gets ErrBacklog.
+// A peer that floods this side with hedges, each for another prefix and as large as possible, takes no more memory than any
+// other peer, and gets ErrBacklog.
 func TestHedgeFlood(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newTestNet(t, time.Millisecond)
@@ -235,21 +232,21 @@ func TestHedgeFlood(t *testing.T) {
 	})
 }
 
-// Drafts of one Send leave in one datagram if they fit, whatever else wakes the sender.
+// The drafts of one Send leave in one datagram if they fit, whatever else wakes the sender.
 func TestSentTogetherShareADatagram(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newTestNet(t, 5*time.Millisecond)
 		device, cloud := connect(t, n)
 		a, b := begin(t, device, cloud)
 		for round := range 200 {
-			time.Sleep(time.Second) // until all before is acknowledged
+			time.Sleep(time.Second) // until everything is acknowledged
 			a.mu.Lock()
 			before := a.flow.Stats().Datagrams
 			a.mu.Unlock()
 			var drafts []Message
 			for i := range 4 {
 				d := simpleDraft(4*round + i)
-				d.Dist = spread(128, testVocab) // takes a while to write
+				d.Dist = spread(128, testVocab) // takes a while to encode
 				d.Token = d.Dist.IDs[0]
 				drafts = append(drafts, d)
 			}
@@ -271,7 +268,7 @@ func TestSentTogetherShareADatagram(t *testing.T) {
 	})
 }
 
-// When the reader falls behind, drafts wait with the sender and none is lost.
+// When the reader falls behind, drafts wait at the sender and none is lost.
 func TestSlowReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newTestNet(t, 5*time.Millisecond)
@@ -297,7 +294,7 @@ func TestSlowReader(t *testing.T) {
 	})
 }
 
-// The same when they come one by one, so that only datagrams carry them.
+// This also holds when drafts come one by one, so that only datagrams carry them.
 func TestSlowReaderOfDatagrams(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newTestNet(t, 5*time.Millisecond)
@@ -323,13 +320,14 @@ func TestSlowReaderOfDatagrams(t *testing.T) {
 	})
 }
 
+// A malformed datagram ends the connection.
 func TestHostileDatagrams(t *testing.T) {
 	for name, data := range map[string][]byte{
 		"empty id":        {0x80},
 		"cut off":         {4, 0},
 		"long frame":      {4, 0, 0, 0, 200, 1},
 		"unreadable body": {4, 0, 0, 1, 1, 0xff},
-		"draft of what":   {4, 0, 0, 1, 2, 0x40, 0},
+		"follows nothing": {4, 0, 0, 1, 2, 0x40, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -384,7 +382,7 @@ func TestBeginComesFirst(t *testing.T) {
 		waiting := len(x.inbox)
 		x.mu.Unlock()
 		if waiting != 1 {
-			t.Errorf("%d messages after Begin, want the one", waiting)
+			t.Errorf("%d messages after Begin, want 1", waiting)
 		}
 
 		x = cloud.exchange(stream)
@@ -396,6 +394,7 @@ func TestBeginComesFirst(t *testing.T) {
 	})
 }
 
+// A malformed stream is refused, and the connection stays.
 func TestHostileStreams(t *testing.T) {
 	for name, data := range map[string][]byte{
 		"too long":    binary.AppendUvarint(nil, 1<<40),
@@ -415,7 +414,7 @@ func TestHostileStreams(t *testing.T) {
 				if _, err := stream.Read(make([]byte, 1)); err == nil {
 					t.Error("the stream was served")
 				}
-				a, b := begin(t, device, cloud) // others are not harmed
+				a, b := begin(t, device, cloud) // other exchanges are not affected
 				exchangeDrafts(t, a, b, 3, time.Millisecond)
 			})
 		})
@@ -471,7 +470,7 @@ func TestHelloMismatch(t *testing.T) {
 				time.Sleep(2 * time.Second)
 				synctest.Wait()
 				if !strings.Contains(log.String(), what) {
-					t.Errorf("the cloud says %q", log.String())
+					t.Errorf("the cloud logs %q, want it to name %q", log.String(), what)
 				}
 			})
 		})
@@ -541,7 +540,7 @@ func TestRemovedKey(t *testing.T) {
 			t.Errorf("the device was told %v", err)
 		}
 		if _, _, err := cloud.Accept(ctx); !errors.As(err, &unpaired) {
-			t.Errorf("the question arrived, %v", err)
+			t.Errorf("the question arrived: %v", err)
 		}
 	})
 }
@@ -576,7 +575,7 @@ func TestTooManyConnections(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// The second needs its own socket, because the first one's transport owns n.device.
+		// The second connection needs its own socket, because the first one's transport owns n.device.
 		sim := &simnet.Simnet{Router: n.router}
 		cfg.PacketConn = sim.NewEndpoint(otherAddr, simnet.NodeBiDiLinkSettings{Latency: 20 * time.Millisecond})
 		if err := sim.Start(); err != nil {

@@ -28,8 +28,8 @@ func drawControl(t *rapid.T) Message {
 				Sampling:  tandem.Sampling{Temperature: rapid.Float64Range(0, 2).Draw(t, "temperature"), TopK: number.Draw(t, "top-k")},
 				Placement: tandem.PlaceCloud, Coupling: tandem.CouplingSpeculative, Gamma: 7, Nucleus: 0.8,
 				Support: number.Draw(t, "support"), Lookahead: number.Draw(t, "lookahead"), MaxTokens: number.Draw(t, "tokens"),
-				Documents: number.Draw(t, "documents"), Contexts: number.Draw(t, "rows"), Weights: text.Draw(t, "weights"),
-				ShareTitles: rapid.Bool().Draw(t, "titles"), Want: tandem.Want(number.Draw(t, "want") % 4), Ahead: number.Draw(t, "contexts"),
+				Documents: number.Draw(t, "documents"), Contexts: number.Draw(t, "contexts"), Weights: text.Draw(t, "weights"),
+				ShareTitles: rapid.Bool().Draw(t, "titles"), Want: tandem.Want(number.Draw(t, "want") % 4), Ahead: number.Draw(t, "ahead"),
 			},
 		}
 		for range rapid.IntRange(0, 20).Draw(t, "turns") {
@@ -103,7 +103,7 @@ func TestControlRoundTrip(t *testing.T) {
 	})
 }
 
-// No text of a peer that is shown can control a terminal.
+// Text from a peer cannot control a terminal that shows it.
 func TestControlCleans(t *testing.T) {
 	const bad, good = "a\x1b]52;c;aGk=\x07b\u202ec\u009bd\x9b\ne\tf", "a]52;c;aGk=bcd e f"
 	source := func(title string) []Source { return []Source{{Title: title}} }
@@ -124,7 +124,7 @@ func TestControlCleans(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got, err := decodeControl(frame); err != nil || fmt.Sprintf("%q", got) != fmt.Sprintf("%q", want[i]) {
-			t.Errorf("%q arrived, %v, want %q", got, err, want[i])
+			t.Errorf("got %q, %v, want %q", got, err, want[i])
 		}
 	}
 	for _, err := range []error{
@@ -152,7 +152,7 @@ func TestControlCompresses(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(frame) > 500 {
-		t.Errorf("18,000 repetitive bytes became %d", len(frame))
+		t.Errorf("18,000 repetitive bytes take %d", len(frame))
 	}
 	if _, err := decodeControl(frame); err != nil {
 		t.Error(err)
@@ -173,7 +173,7 @@ func TestControlRefuses(t *testing.T) {
 		"parts in disorder": Sources{Parts: []Part{{From: 5}, {From: 2}}},
 		"weight":            Sources{Sources: []Source{{Weight: 1.01}}},
 		"no weight":         Sources{Parts: []Part{{Sources: []Source{{Weight: math.NaN()}}}}},
-		"not ours":          "text",
+		"not a message":     "text",
 		"pointer":           &NeedSync{},
 	} {
 		if _, err := encodeControl(m); err == nil {

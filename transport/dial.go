@@ -19,11 +19,11 @@ import (
 // Names of the two protocols of a listener, negotiated in the TLS handshake.
 const (
 	protoPair  = "tandem-pair/1" // registers a new key
-	protoTalk  = "tandem/1"      // needs a registered one
-	serverName = "tandem"        // not checked; it is the key of session caches
+	protoTalk  = "tandem/1"      // requires a registered key
+	serverName = "tandem"        // not checked, but session caches use it as their key
 
 	handshakeTimeout = 5 * time.Second
-	stagger          = 300 * time.Millisecond // from one dial of a peer to the next: a handshake, nearly everywhere
+	stagger          = 300 * time.Millisecond // between two dials of one peer: enough for a handshake on nearly any path
 	maxHello         = 16 << 10
 )
 
@@ -76,7 +76,7 @@ func Dial(ctx context.Context, addr string, cfg ClientConfig) (*Conn, error) {
 		return greetLater(ctx, addr, qc, cfg, limits, release)
 	}
 	hello, err := greet(ctx, qc, cfg.Hello)
-	if errors.Is(err, quic.Err0RTTRejected) { // the ticket was refused: send it again after the handshake
+	if errors.Is(err, quic.Err0RTTRejected) { // the ticket was refused: send the hello again after the handshake
 		if _, err = qc.NextConnection(ctx); err == nil {
 			hello, err = greet(ctx, qc, cfg.Hello)
 		}
@@ -213,8 +213,7 @@ func hangUp(qc *quic.Conn, err error) {
 	qc.CloseWithError(code, err.Error())
 }
 
-// dial opens a new connection on pc or, if that is nil, on a new socket. Call release after closing the
-// connection.
+// dial opens a new connection on pc or, if that is nil, on a new socket. Call release after closing the connection.
 func dial(ctx context.Context, addr string, pc net.PacketConn, conf *tls.Config, limits Limits) (qc *quic.Conn, release func(), err error) {
 	tr, release, err := openTransport(pc)
 	if err != nil {
@@ -227,7 +226,7 @@ func dial(ctx context.Context, addr string, pc net.PacketConn, conf *tls.Config,
 	return qc, release, nil
 }
 
-// openTransport sends from pc or, if that is nil, from a new socket.
+// openTransport returns a QUIC transport on pc or, if that is nil, on a new socket.
 func openTransport(pc net.PacketConn) (tr *quic.Transport, release func(), err error) {
 	if pc != nil {
 		tr = &quic.Transport{Conn: pc}
@@ -366,7 +365,7 @@ func writeControl(stream *quic.Stream, m Message) error {
 
 func readControl(stream *quic.Stream, limit int) (Message, error) {
 	_, frame, err := readFrame(bufio.NewReader(stream), limit)
-	if errors.Is(err, errOversize) {
+	if errors.Is(err, errMalformed) {
 		return nil, err
 	}
 	if err != nil {

@@ -16,11 +16,11 @@ import (
 	"tandem"
 )
 
-// ways are addresses of one cloud: some reach it after different delays, some do not reach it.
-type ways struct {
+// routes are addresses of one cloud: some reach it, each after its own delay, and some do not.
+type routes struct {
 	cfg   ClientConfig
 	conns map[string]net.PacketConn
-	keep  bool // dials go on when they are given up
+	keep  bool // dials go on after they are cancelled
 
 	start time.Time
 	mu    sync.Mutex
@@ -28,19 +28,19 @@ type ways struct {
 	made  map[string]*Conn
 }
 
-// newWays returns the ways and the cloud's listener. Each delay is for one direction; 0 stands for an address that does not
-// answer.
-func newWays(t *testing.T, delays map[string]time.Duration) (*ways, *Listener) {
+// newRoutes returns the routes and the cloud's listener. Each delay is for one direction. 0 stands for an address that does
+// not answer.
+func newRoutes(t *testing.T, delays map[string]time.Duration) (*routes, *Listener) {
 	t.Helper()
 	sim := &simnet.Simnet{Router: &testRouter{}}
 	at := sim.NewEndpoint(cloudAddr, simnet.NodeBiDiLinkSettings{})
-	w := &ways{conns: map[string]net.PacketConn{}, start: time.Now(), began: map[string]time.Duration{}, made: map[string]*Conn{}}
+	w := &routes{conns: map[string]net.PacketConn{}, start: time.Now(), began: map[string]time.Duration{}, made: map[string]*Conn{}}
 	port := 2000
 	for name, delay := range delays {
 		from := &net.UDPAddr{IP: net.IPv4(10, 0, 1, 1), Port: port}
 		w.conns[name] = simnet.NewSimConn(from, &testRouter{drop: func(simnet.Packet) bool { return true }})
 		if delay > 0 {
-			w.conns[name] = sim.NewEndpoint(from, simnet.NodeBiDiLinkSettings{Latency: 2 * delay}) // of what arrives there
+			w.conns[name] = sim.NewEndpoint(from, simnet.NodeBiDiLinkSettings{Latency: 2 * delay}) // the endpoint delays only packets to it
 		}
 		port++
 	}
@@ -64,13 +64,13 @@ func newWays(t *testing.T, delays map[string]time.Duration) (*ways, *Listener) {
 	return w, l
 }
 
-func (w *ways) dial(ctx context.Context, name string) (*Conn, error) {
+func (w *routes) dial(ctx context.Context, name string) (*Conn, error) {
 	w.mu.Lock()
 	w.began[name] = time.Since(w.start)
 	w.mu.Unlock()
 	pc, ok := w.conns[name]
 	if !ok {
-		return nil, errors.New("no such way as " + name)
+		return nil, errors.New("no such address: " + name)
 	}
 	if w.keep {
 		ctx = context.WithoutCancel(ctx)
@@ -86,7 +86,7 @@ func (w *ways) dial(ctx context.Context, name string) (*Conn, error) {
 	return conn, err
 }
 
-// However many addresses do not answer, the one that does is dialled a moment later, and what the others opened is closed.
+// If an address does not answer, DialAny dials the next one a moment later. It closes the connections that are not needed.
 // (A synctest bubble fails if a goroutine is left.)
 func TestDialAny(t *testing.T) {
 	const ms = time.Millisecond
@@ -99,15 +99,15 @@ func TestDialAny(t *testing.T) {
 	}{
 		"one":                       {[]string{"near"}, false, "near", []time.Duration{0}, 30 * ms},
 		"first":                     {[]string{"near", "far"}, false, "near", []time.Duration{0}, 30 * ms},
-		"dead ones lead":            {[]string{"dead", "buried", "near"}, false, "near", []time.Duration{0, 300 * ms, 600 * ms}, 630 * ms},
-		"unknown ones lead":         {[]string{"nowhere", "never", "near"}, false, "near", []time.Duration{0, 0, 0}, 30 * ms},
-		"a slow one leads":          {[]string{"far", "near"}, false, "near", []time.Duration{0, 300 * ms}, 330 * ms},
+		"dead ones first":           {[]string{"dead", "buried", "near"}, false, "near", []time.Duration{0, 300 * ms, 600 * ms}, 630 * ms},
+		"unknown ones first":        {[]string{"nowhere", "never", "near"}, false, "near", []time.Duration{0, 0, 0}, 30 * ms},
+		"a slow one first":          {[]string{"far", "near"}, false, "near", []time.Duration{0, 300 * ms}, 330 * ms},
 		"a slow one is good enough": {[]string{"far", "dead"}, false, "far", []time.Duration{0, 300 * ms}, 900 * ms},
 		"the slow one arrives too":  {[]string{"far", "near"}, true, "near", []time.Duration{0, 300 * ms}, 900 * ms},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w, l := newWays(t, map[string]time.Duration{"near": 5 * ms, "far": 300 * ms, "dead": 0, "buried": 0})
+				w, l := newRoutes(t, map[string]time.Duration{"near": 5 * ms, "far": 300 * ms, "dead": 0, "buried": 0})
 				w.keep = c.keep
 				conn, at, err := DialAny(t.Context(), c.addrs, w.dial)
 				if err != nil || at != c.want || conn != w.made[c.want] {
@@ -122,7 +122,7 @@ func TestDialAny(t *testing.T) {
 					}
 				}
 				if len(w.began) != len(c.began) {
-					t.Errorf("dialled %v, want %d", w.began, len(c.began))
+					t.Errorf("dialled %v, want %d dials", w.began, len(c.began))
 				}
 				for name, made := range w.made {
 					if (made.Err() == nil) != (name == c.want) {
@@ -146,7 +146,7 @@ func TestDialAny(t *testing.T) {
 // When no address answers, the error names them all.
 func TestDialAnyFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w, _ := newWays(t, map[string]time.Duration{"dead": 0})
+		w, _ := newRoutes(t, map[string]time.Duration{"dead": 0})
 		_, _, err := DialAny(t.Context(), []string{"nowhere", "dead", "never"}, w.dial)
 		if took := time.Since(w.start); err == nil || took > handshakeTimeout || len(w.began) != 3 {
 			t.Fatalf("after %v: %v", took, err)
@@ -158,10 +158,10 @@ func TestDialAnyFails(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if _, _, err := DialAny(ctx, []string{"dead", "never"}, w.dial); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("error %v when the time was over", err)
+			t.Errorf("error %v after the deadline", err)
 		}
 		if _, _, err := DialAny(t.Context(), nil, w.dial); err == nil {
-			t.Error("no address, and no error")
+			t.Error("no error without an address")
 		}
 	})
 }

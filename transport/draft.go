@@ -26,13 +26,13 @@ const (
 	kindControl = 0b110 // 3 bits, then the rest of the byte is zero; see control.go
 )
 
-// frameWriter turns the messages of one direction of an exchange into frames. A frame holds only what the
-// frame before it does not imply, so frames must be read in the order in which they were written.
+// frameWriter turns the messages of one direction of an exchange into frames. A frame holds only what the frame before it
+// does not imply, so frames must be read in the order in which they were written.
 //
-// A draft is: does it follow the previous draft (same epoch and version, next step, prefix extended by the
-// previous draft's token)? If not: epoch, version, step and prefix. Then h as a difference, the decode time,
-// and the distribution as two sorted sets, its n ids and the n-1 inner partial sums of its weights, both in
-// binary interpolative coding; the last weight makes the sum tandem.Mass. The token is an index.
+// The frame of a draft begins with one bit: whether the draft follows the previous one (same epoch and version, next step,
+// prefix extended by the previous draft's token). If it does not, its epoch, version, step and prefix come next. Then come
+// h as a difference, the decode time, and the distribution as two sorted sets in binary interpolative coding: its n ids,
+// and the n-1 inner partial sums of its weights. The last weight makes the sum tandem.Mass. The token is an index.
 type frameWriter struct {
 	vocab int
 	draft tandem.Draft // the last one

@@ -61,7 +61,7 @@ func drawVocab(t *rapid.T) int {
 	return rapid.SampledFrom([]int{1, 2, 3, 260, 2048, 151_936, math.MaxInt32}).Draw(t, "vocabulary")
 }
 
-// Frames read in the order they were written give back the messages, to the bit.
+// Frames that are read in the order in which they were written give back exactly the messages.
 func TestFramesRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		vocab := drawVocab(t)
@@ -180,7 +180,7 @@ func FuzzFrames(f *testing.F) {
 	})
 }
 
-// benchDraft is a draft whose nucleus of n tokens falls off like Zipf's law, over ids spread evenly.
+// benchDraft returns a draft whose nucleus of n tokens follows Zipf's law, with ids spread evenly.
 func benchDraft(rng *rand.Rand, n, vocab int) tandem.Draft {
 	ids := map[int32]bool{}
 	for len(ids) < n {
@@ -213,7 +213,7 @@ func benchDraft(rng *rand.Rand, n, vocab int) tandem.Draft {
 // dragonBytes is the size of a draft message in the published code of DRAGON, by size of the nucleus.
 var dragonBytes = []struct{ support, bytes int }{{1, 294}, {2, 298}, {4, 306}, {8, 323}, {16, 354}, {64, 544}}
 
-// frameSize is the mean size of the frames of an answer's drafts with nuclei of n tokens.
+// frameSize returns the mean frame size of an answer's drafts with nuclei of n tokens.
 func frameSize(n, vocab int) float64 {
 	const steps = 200
 	rng := rand.New(rand.NewPCG(uint64(n), uint64(vocab)))
@@ -234,8 +234,8 @@ func frameSize(n, vocab int) float64 {
 	return float64(bytes) / steps
 }
 
-// A draft frame takes at most an eighth of DRAGON's bytes for nuclei of up to eight tokens, which is what
-// top-p 0.8 mostly gives; the exact integers of sixteen tokens out of 151,936 need more than that.
+// A draft frame takes at most an eighth of DRAGON's bytes for nuclei of up to eight tokens, the usual result of top-p 0.8.
+// Larger nuclei take a larger share, because the frame holds their exact integers.
 func TestDRAGON_DraftBytes(t *testing.T) {
 	for _, d := range dragonBytes {
 		limit := float64(d.bytes) / 8
@@ -276,7 +276,7 @@ func BenchmarkDraftFrame(b *testing.B) {
 	}
 }
 
-// spread is a distribution of n tokens from all over the vocabulary.
+// spread returns a uniform distribution of n tokens from all over the vocabulary.
 func spread(n, vocab int) (d tandem.Dist) {
 	for i := range n {
 		d.IDs, d.Weights = append(d.IDs, tandem.Token(i*vocab/n)), append(d.Weights, tandem.Mass/uint32(n))
@@ -285,8 +285,8 @@ func spread(n, vocab int) (d tandem.Dist) {
 	return d
 }
 
-// A hedge (AnyVersion) between two drafts arrives as it was sent. It costs what a draft of its distribution costs and at
-// most 20 bytes for its position, and the draft after it costs no more than without the hedge.
+// A hedge (AnyVersion) between two drafts arrives as it was sent. It takes as many bytes as a draft of its distribution and
+// at most 20 more for its position. The draft after it takes no more bytes than without the hedge.
 func TestHedgesBetweenDrafts(t *testing.T) {
 	const vocab, most = 32000, 20
 	for _, dist := range []tandem.Dist{simpleDraft(0).Dist, spread(tandem.MaxSupport, vocab)} {
@@ -317,7 +317,7 @@ func TestHedgesBetweenDrafts(t *testing.T) {
 		}
 		t.Logf("%d tokens: drafts of %d and %d bytes, a hedge of %d", len(dist.IDs), with[0], with[2], with[1])
 		if with[0] != without[0] || with[2] != without[1] || with[1] > without[1]+most {
-			t.Errorf("frames of %v bytes, without the hedge %v", with, without)
+			t.Errorf("frames take %v bytes, without the hedge %v", with, without)
 		}
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"tandem"
 )
 
-// An eager device gets its answer after two round trips, one for the handshake and one for the question. It learns why
-// when the peer's hello does not match.
+// An eager device gets its answer after two round trips, one for the handshake and one for the question. If the peer
+// refuses it or the hellos differ, it learns the reason.
 func TestEagerDial(t *testing.T) {
 	const rtt = 100 * time.Millisecond
 	ours := testHello(tandem.Device)
@@ -21,7 +21,7 @@ func TestEagerDial(t *testing.T) {
 		paired bool
 		check  func(error) bool
 	}{
-		"fits":       {ours, true, nil},
+		"match":      {ours, true, nil},
 		"mismatch":   {other, true, func(err error) bool { var m *MismatchError; return errors.As(err, &m) && m.What == "scorer" }},
 		"not paired": {ours, false, func(err error) bool { var n *NotPairedError; return errors.As(err, &n) }},
 	} {

@@ -23,14 +23,14 @@ const (
 	outboxLimit = 4 << 20 // bytes waiting for the stream before Send fails
 )
 
-// ErrClosed is returned by an Exchange or Conn that this side has closed.
+// ErrClosed is the error of an Exchange or Conn that this side has closed.
 var ErrClosed = errors.New("transport: closed")
 
-// ErrBacklog is returned by Send when too much is waiting for a peer that does not read.
+// ErrBacklog is the error of Send when too much waits for a peer that does not read.
 var ErrBacklog = errors.New("transport: the peer does not read")
 
-// Exchange carries the messages of one answer, both ways, each once and in order. Its methods may be
-// called from several goroutines; messages go out in the order of the Send calls.
+// Exchange carries the messages of one answer in both directions, each once and in order. Its methods may be called from
+// several goroutines. Messages go out in the order of the Send calls.
 type Exchange struct {
 	id     uint64
 	conn   *Conn        // nil in a Pipe
@@ -179,7 +179,7 @@ func (x *Exchange) withdraw() {
 	}
 }
 
-// arrive is Send's other end in a Pipe.
+// arrive takes a frame that the other end of a Pipe sends.
 func (x *Exchange) arrive(frame []byte) error {
 	m, size, err := x.read(frame)
 	if err != nil {
@@ -188,7 +188,7 @@ func (x *Exchange) arrive(frame []byte) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.ended {
-		return nil // as on a network: the peer learns of it later
+		return nil // as on a network, where the peer learns of it later
 	}
 	if len(x.inbox) >= 1<<16 {
 		return ErrBacklog
@@ -439,7 +439,7 @@ func readFrame(in *bufio.Reader, limit int) (seq uint64, frame []byte, err error
 		return 0, nil, err
 	}
 	if size > uint64(limit)+binary.MaxVarintLen64 {
-		return 0, nil, fmt.Errorf("%w: message of %d bytes, at most %d allowed", errOversize, size, limit)
+		return 0, nil, fmt.Errorf("%w: message of %d bytes, at most %d allowed", errMalformed, size, limit)
 	}
 	buf := make([]byte, size)
 	if _, err := io.ReadFull(in, buf); err != nil {
@@ -447,9 +447,9 @@ func readFrame(in *bufio.Reader, limit int) (seq uint64, frame []byte, err error
 	}
 	seq, n := binary.Uvarint(buf)
 	if n <= 0 || n == len(buf) {
-		return 0, nil, fmt.Errorf("%w: message without a body", errOversize)
+		return 0, nil, fmt.Errorf("%w: message without a body", errMalformed)
 	}
 	return seq, buf[n:], nil
 }
 
-var errOversize = errors.New("malformed message")
+var errMalformed = errors.New("malformed message")

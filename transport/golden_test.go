@@ -13,9 +13,9 @@ import (
 	"tandem"
 )
 
-var update = flag.Bool("update", false, "rewrite testdata/frames.txt with the frames of today's code")
+var update = flag.Bool("update", false, "rewrite testdata/frames.txt with the frames of the current code")
 
-// goldenMessages is one message or more of every type, in the order in which one writer sends them: a draft's frame
+// goldenMessages returns at least one message of every type. One writer sends them in this order, because a draft's frame
 // depends on the drafts before it.
 func goldenMessages() []struct {
 	name string
@@ -82,7 +82,7 @@ func goldenMessages() []struct {
 	}
 }
 
-// The bytes that cross stay the same from release to release (testdata/frames.txt), and give back the messages.
+// The bytes on the wire stay the same from release to release (testdata/frames.txt), and give back the messages.
 func TestGoldenFrames(t *testing.T) {
 	const file = "testdata/frames.txt"
 	w, r := frameWriter{vocab: 2048}, frameReader{vocab: 2048}

@@ -54,7 +54,7 @@ func Ephemeral() (Identity, error) {
 	return identityOf(key)
 }
 
-// LoadOrCreateIdentity returns the identity kept in dir/identity.pem, which is created on first use.
+// LoadOrCreateIdentity returns the identity in dir/identity.pem. It creates the file on first use.
 func LoadOrCreateIdentity(dir string) (Identity, error) {
 	path := filepath.Join(dir, "identity.pem")
 	data, err := os.ReadFile(path)
@@ -92,7 +92,7 @@ func createIdentity(path string) (Identity, error) {
 		return Identity{}, fmt.Errorf("make a key: %w", err)
 	}
 	if err := writeFile(path, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})); err != nil {
-		return Identity{}, fmt.Errorf("keep identity: %w", err)
+		return Identity{}, fmt.Errorf("store identity: %w", err)
 	}
 	return identityOf(key)
 }

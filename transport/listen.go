@@ -150,7 +150,7 @@ func (l *Listener) acceptLoop() {
 	}
 }
 
-// enter takes one of limit places and reports whether one was free; leave gives it back.
+// enter takes one of limit places and reports whether one was free. leave gives it back.
 func (l *Listener) enter(places *int, limit int) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -225,7 +225,7 @@ func (l *Listener) known(id ID) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return &NotPairedError{fmt.Sprintf("key %s is not paired with this side: pair first", id.Short())}
 	}
-	l.cfg.Log.Error("paired keys", "error", err)
+	l.cfg.Log.Error("cannot read the paired keys", "error", err)
 	return &NotPairedError{"this side cannot read its list of paired keys"}
 }
 
@@ -268,7 +268,7 @@ func (l *Listener) admit(qc *quic.Conn, id ID, swap func() (Hello, error)) error
 	}
 }
 
-// bucket is a token bucket: rate a second, size at most.
+// bucket is a token bucket: it gains rate tokens per second and holds at most size.
 type bucket struct {
 	rate, size float64
 
@@ -277,7 +277,7 @@ type bucket struct {
 	at    time.Time
 }
 
-// take takes one token, if there is one.
+// take takes a token and reports whether there was one.
 func (b *bucket) take(now time.Time) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -16,6 +16,7 @@ import (
 	"tandem"
 )
 
+// exchangeDrafts sends n drafts both ways, one after each gap, and checks that all arrive in order.
 func exchangeDrafts(t *testing.T, a, b *Exchange, n int, gap time.Duration) {
 	t.Helper()
 	var wg sync.WaitGroup
@@ -42,6 +43,7 @@ func exchangeDrafts(t *testing.T, a, b *Exchange, n int, gap time.Duration) {
 	}
 }
 
+// dropShare returns a drop function that loses the given share of packets.
 func dropShare(share float64) func(simnet.Packet) bool {
 	rng := rand.New(rand.NewPCG(1, 2))
 	return func(simnet.Packet) bool { return rng.Float64() < share }
@@ -66,6 +68,7 @@ func TestLossyPath(t *testing.T) {
 	}
 }
 
+// A lost message is late only until the next one is sent, while a stream waits for a retransmission.
 func TestLossDelaysOneMessage(t *testing.T) {
 	late := func(t *testing.T, limits Limits) (worst time.Duration) {
 		synctest.Test(t, func(t *testing.T) {
@@ -102,14 +105,15 @@ func TestLossDelaysOneMessage(t *testing.T) {
 	}
 	datagrams, stream := late(t, Limits{}), late(t, Limits{StreamsOnly: true})
 	t.Logf("latest message: datagrams %v, stream %v", datagrams, stream)
-	if datagrams > 81*time.Millisecond { // the path's 50 and the gap's 30
-		t.Errorf("the message after the loss came %v after the lost one was sent", datagrams)
+	if datagrams > 81*time.Millisecond { // the path takes 50 and the gap 30
+		t.Errorf("the slowest message took %v", datagrams)
 	}
 	if stream <= datagrams {
-		t.Errorf("the stream was no later: %v", stream)
+		t.Errorf("the stream was not later: %v", stream)
 	}
 }
 
+// Drafts that come much faster than a round trip do not fill a lossy path with their repetitions.
 func TestFastDraftsOnLossyPath(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newTestNet(t, 50*time.Millisecond)
@@ -159,6 +163,7 @@ func TestStreamsOnly(t *testing.T) {
 	})
 }
 
+// LastHeard tells a silent peer from a dead one, with datagrams and without.
 func TestSignsOfLife(t *testing.T) {
 	for _, limits := range []Limits{{}, {StreamsOnly: true}} {
 		synctest.Test(t, func(t *testing.T) {
@@ -172,17 +177,18 @@ func TestSignsOfLife(t *testing.T) {
 				return silence
 			}
 			if silence := longest(10 * time.Second); silence > time.Second {
-				t.Errorf("%+v: no sign of a living peer for %v", limits, silence)
+				t.Errorf("%+v: no sign of life for %v from a living peer", limits, silence)
 			}
 			n.router.setDrop(func(simnet.Packet) bool { return true })
 			if silence := longest(5 * time.Second); silence < 4*time.Second {
-				t.Errorf("%+v: signs of a dead peer after %v", limits, silence)
+				t.Errorf("%+v: only %v without a sign of life from a dead peer", limits, silence)
 			}
 		})
 	}
 }
 
-func TestOrderAcrossWays(t *testing.T) {
+// Long messages take the stream and short ones datagrams. They arrive in order.
+func TestOrderOfDatagramsAndStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newTestNet(t, 20*time.Millisecond)
 		device, cloud := connect(t, n)
@@ -224,6 +230,7 @@ func TestOrderAcrossWays(t *testing.T) {
 	})
 }
 
+// Drafts that were sent during an outage arrive soon after it.
 func TestOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newTestNet(t, 20*time.Millisecond)
@@ -245,7 +252,7 @@ func TestOutage(t *testing.T) {
 				t.Fatalf("draft %d is of step %d", 10+i, d.Step)
 			}
 		}
-		t.Logf("all there %v after the outage", time.Since(back))
+		t.Logf("all drafts have arrived %v after the outage", time.Since(back))
 		if d := time.Since(back); d > 3*time.Second {
 			t.Errorf("it took %v to recover", d)
 		}

@@ -70,9 +70,9 @@ type messageType struct {
 	decode func(body []byte) (Message, error)
 }
 
-// control describes the message type M. Limits may be nil. Clean removes what a terminal or a log would obey from texts
-// that are shown verbatim; it is nil for messages without such texts. It leaves alone the question and the passages,
-// which are for a model, and texts that are compared.
+// control describes the message type M. The function limits may be nil. The function clean removes what a terminal or a
+// log would obey from texts that are shown verbatim; it is nil for messages without such texts. It does not change the
+// question and the passages, which are for a model, or texts that are compared.
 func control[M any](code byte, from sender, limits func(M) error, clean func(*M)) messageType {
 	t := messageType{code: code, sender: from, of: reflect.TypeFor[M](), limits: func(Message) error { return nil }}
 	if limits != nil {
@@ -203,7 +203,7 @@ func (m Handover) limits() error {
 // Sources lists the cloud's documents by title. It is sent only when the cloud's operator allows it.
 type Sources struct {
 	Sources []Source
-	Parts   []Part // the sentences of the answer; their sources, too, only with the operator's leave
+	Parts   []Part // the sentences of the answer; their sources, too, only if the operator allows it
 }
 
 // Part says which documents of the cloud a sentence of the answer draws on.
@@ -309,14 +309,14 @@ func (m *Passages) clean() {
 	}
 }
 
-// Piece is a part of a bulk transfer; Got says how much of it has arrived. See SendBulk.
+// Piece is a part of a bulk transfer (SendBulk).
 type Piece struct {
 	Data []byte
 }
 
 func (m Piece) limits() error { return atMost(bound{"piece", len(m.Data), maxPiece}) }
 
-// Got acknowledges Pieces.
+// Got acknowledges the Pieces of a bulk transfer.
 type Got struct {
 	Bytes int // of all pieces so far
 }

@@ -31,12 +31,12 @@ type testNet struct {
 	sim           *simnet.Simnet
 }
 
-// testRouter forwards packets for which drop says no. It can give the device another public address.
+// testRouter forwards packets unless drop returns true. It can give the device another public address.
 type testRouter struct {
 	simnet.PerfectRouter
 	mu   sync.Mutex
 	drop func(p simnet.Packet) bool
-	nat  net.Addr // when set, the cloud sees the device there, and reaches it only there
+	nat  net.Addr // if set, the address at which the cloud sees and reaches the device
 }
 
 func (r *testRouter) SendPacket(p simnet.Packet) error {
@@ -142,7 +142,7 @@ func TestExchange(t *testing.T) {
 		device, cloud := connect(t, n)
 		t.Logf("connected after %v", time.Since(start))
 		a, b := begin(t, device, cloud)
-		t.Logf("begun after %v", time.Since(start))
+		t.Logf("exchange opened after %v", time.Since(start))
 		for i := range 50 {
 			if err := a.Send(simpleDraft(i)); err != nil {
 				t.Fatal(err)

@@ -59,7 +59,7 @@ func (v *Invites) New(cloud ID, addrs []string, life time.Duration) (Code, error
 	}
 	name := sha256.Sum256(c.Secret[:])
 	if err := writeFile(filepath.Join(v.dir, hex.EncodeToString(name[:8])+".json"), data); err != nil {
-		return Code{}, fmt.Errorf("pairing: keep the code: %w", err)
+		return Code{}, fmt.Errorf("pairing: store the code: %w", err)
 	}
 	return c, nil
 }
@@ -85,7 +85,7 @@ func (v *Invites) open(now time.Time) (map[string]invite, error) {
 		}
 		data, err := os.ReadFile(path)
 		if err != nil {
-			continue // just used
+			continue // used in the meantime
 		}
 		var i invite
 		if json.Unmarshal(data, &i) != nil || len(i.Secret) != secretSize || now.After(i.Expires) {
@@ -97,7 +97,7 @@ func (v *Invites) open(now time.Time) (map[string]invite, error) {
 	return open, nil
 }
 
-// redeem uses up the invite whose secret proves mac, and returns the secret.
+// redeem uses up the invite whose secret produced mac, and returns the secret.
 func (v *Invites) redeem(now time.Time, binding, mac []byte) (secret []byte, ok bool, err error) {
 	open, err := v.open(now)
 	if err != nil {
@@ -151,9 +151,9 @@ func (m pairReply) limits() error {
 
 func (m *pairReply) clean() { m.Name, m.Refused = clean(m.Name), clean(m.Refused) }
 
-// Pair registers this device's key with the cloud that the code names and returns that cloud, for Peers. The code's
-// addresses are dialled as by DialAny. After the first handshake only that address is used, because a code works once. If
-// pc is not nil, it is used instead of a new UDP socket.
+// Pair registers this device's key with the cloud that the code names and returns that cloud, for Peers. It dials the
+// code's addresses as DialAny does and uses the first that completes a handshake, because a code works once. If pc is not
+// nil, Pair uses it instead of a new UDP socket.
 func Pair(ctx context.Context, code Code, id Identity, name string, pc net.PacketConn) (Peer, error) {
 	tr, release, err := openTransport(pc)
 	if err != nil {
@@ -277,8 +277,8 @@ func (l *Listener) pairWith(qc *quic.Conn, id ID) error {
 	return nil
 }
 
-// await lets a pairing wait for the device's request. When too many wait, it ends the one that has waited longest. Devices
-// send their requests at once, so that one is most likely a stranger's.
+// await adds a pairing to those that wait for the device. When too many wait, it ends the one that has waited longest:
+// devices send their requests at once, so that one is most likely a stranger's.
 func (l *Listener) await(qc *quic.Conn) {
 	var longest *quic.Conn
 	l.mu.Lock()
@@ -288,11 +288,11 @@ func (l *Listener) await(qc *quic.Conn) {
 	l.pairings = append(l.pairings, qc)
 	l.mu.Unlock()
 	if longest != nil {
-		longest.CloseWithError(codeBusy, "too many want to pair: try again")
+		longest.CloseWithError(codeBusy, "too many devices are pairing: try again")
 	}
 }
 
-// settle ends the wait of a pairing.
+// settle removes a pairing from those that wait.
 func (l *Listener) settle(qc *quic.Conn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -307,7 +307,7 @@ func (l *Listener) register(qc *quic.Conn, id ID, request pairRequest) pairReply
 	}
 	secret, ok, err := l.cfg.Invites.redeem(time.Now(), bound, request.Proof)
 	if err != nil {
-		l.cfg.Log.Error("pairing", "error", err)
+		l.cfg.Log.Error("pairing failed", "error", err)
 		return pairReply{Refused: "this cloud cannot read its open codes"}
 	}
 	if !ok {
@@ -315,8 +315,8 @@ func (l *Listener) register(qc *quic.Conn, id ID, request pairRequest) pairReply
 	}
 	peer := Peer{ID: id, Name: request.Name, Paired: time.Now().UTC().Truncate(time.Second)}
 	if err := l.cfg.Peers.Add(peer); err != nil {
-		l.cfg.Log.Error("pairing", "error", err)
-		return pairReply{Refused: "this cloud cannot keep the key"}
+		l.cfg.Log.Error("pairing failed", "error", err)
+		return pairReply{Refused: "this cloud cannot store the key"}
 	}
 	l.cfg.Log.Info("paired", "device", peer.Name, "key", id.Short())
 	if l.cfg.Paired != nil {

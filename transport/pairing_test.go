@@ -55,7 +55,7 @@ func TestCodeRoundTrip(t *testing.T) {
 	})
 }
 
-// Any one wrong character, any two exchanged within a group, and exchanged groups are found and named.
+// The error names the group with a wrong character or with two exchanged characters, and the first of two exchanged groups.
 func TestCodeNamesTypos(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		good := drawCode(t).String()
@@ -132,7 +132,7 @@ func FuzzParseCode(f *testing.F) {
 	})
 }
 
-// FuzzUnmarshalCode goes past the check characters.
+// FuzzUnmarshalCode skips the check characters, which stop most inputs of FuzzParseCode.
 func FuzzUnmarshalCode(f *testing.F) {
 	b, _ := Code{Addrs: []string{"192.168.1.20:4433", "h:1"}}.marshal()
 	f.Add(b)
@@ -159,7 +159,7 @@ func TestQR(t *testing.T) {
 	}
 }
 
-// pairNet is a cloud that accepts pairings, in a synctest bubble.
+// pairNet returns a network with a cloud that accepts pairings, for use in a synctest bubble.
 func pairNet(t *testing.T) (n *testNet, l *Listener, cloud Identity) {
 	n, cloud = newTestNet(t, 20*time.Millisecond), ephemeral(t)
 	l, err := ListenOn(n.cloud, ServerConfig{
@@ -218,7 +218,8 @@ func TestPairing(t *testing.T) {
 	})
 }
 
-// Addresses that do not answer cost a moment each. The peer keeps them all, since any of them may answer later.
+// An address that does not answer delays pairing only for a moment. The peer keeps all addresses, because any of them may
+// answer later.
 func TestPairingDialsAllAddresses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, l, cloud := pairNet(t)
@@ -264,7 +265,7 @@ func TestPairingRefused(t *testing.T) {
 		}
 		time.Sleep(InviteLife + time.Second)
 		if err := pair(code); err == nil || !strings.Contains(err.Error(), "expired") {
-			t.Errorf("after its time: %v", err)
+			t.Errorf("after the code expired: %v", err)
 		}
 		if list, err := l.cfg.Peers.List(); err != nil || len(list) != 0 {
 			t.Errorf("the cloud trusts %v, %v", list, err)
@@ -272,7 +273,7 @@ func TestPairingRefused(t *testing.T) {
 	})
 }
 
-// Strangers who guess, or who say nothing and hold their places, do not keep others from pairing. While no code is open they
+// Strangers who guess codes, or who connect and say nothing, do not keep others from pairing. While no code is open, they
 // are refused at once.
 func TestPairingCrowd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -332,7 +333,7 @@ func TestPairingCrowd(t *testing.T) {
 	})
 }
 
-// Of many attempts with the same proof, one wins.
+// Of many attempts with the same proof, exactly one succeeds.
 func TestInviteSingleUse(t *testing.T) {
 	v := OpenInvites(t.TempDir())
 	code, err := v.New(ID{}, []string{"h:1"}, time.Minute)
@@ -367,7 +368,7 @@ func TestInviteSingleUse(t *testing.T) {
 		}
 	}
 	if _, err := v.New(ID{}, []string{"h:1"}, time.Minute); err == nil {
-		t.Error("codes without end")
+		t.Errorf("more than %d codes are open", maxInvites)
 	}
 }
 
@@ -435,7 +436,7 @@ func TestPeers(t *testing.T) {
 func TestSocketSwallowsTransientErrors(t *testing.T) {
 	for _, e := range []error{syscall.ENETUNREACH, &net.OpError{Op: "write", Err: os.NewSyscallError("sendmsg", syscall.EHOSTUNREACH)}} {
 		if !transient(e) {
-			t.Errorf("%v kills a connection", e)
+			t.Errorf("%v would end a connection", e)
 		}
 	}
 	for _, e := range []error{nil, net.ErrClosed, os.NewSyscallError("sendmsg", syscall.EMSGSIZE), os.NewSyscallError("sendmsg", syscall.EIO)} {
@@ -445,7 +446,7 @@ func TestSocketSwallowsTransientErrors(t *testing.T) {
 	}
 }
 
-// The real thing once: a loopback socket, with datagrams, pairing and an exchange.
+// Pairing, dialling and an exchange also work over real sockets.
 func TestLoopback(t *testing.T) {
 	cloud, device := ephemeral(t), ephemeral(t)
 	peers := NewPeers()
@@ -475,7 +476,7 @@ func TestLoopback(t *testing.T) {
 	a, b := begin(t, conn, far)
 	exchangeDrafts(t, a, b, 100, 0)
 	if !bytes.Equal(far.peer[:], device.ID[:]) || conn.Hello().Name != "cloud" {
-		t.Error("the ends are mixed up")
+		t.Error("the two ends are confused")
 	}
 	a.Close()
 	conn.Close("done")

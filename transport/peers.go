@@ -68,7 +68,7 @@ func (p *Peers) Lookup(id ID) (Peer, error) {
 	return peer, nil
 }
 
-// Add trusts a peer, or replaces what is known about it.
+// Add stores a peer. It replaces an entry with the same key.
 func (p *Peers) Add(peer Peer) error {
 	if p.dir == "" {
 		p.mu.Lock()
@@ -78,27 +78,27 @@ func (p *Peers) Add(peer Peer) error {
 	}
 	data, err := json.MarshalIndent(peer, "", "\t")
 	if err != nil {
-		return fmt.Errorf("keep peer %s: %w", peer.ID.Short(), err)
+		return fmt.Errorf("store peer %s: %w", peer.ID.Short(), err)
 	}
 	if err := writeFile(p.path(peer.ID), append(data, '\n')); err != nil {
-		return fmt.Errorf("keep peer %s: %w", peer.ID.Short(), err)
+		return fmt.Errorf("store peer %s: %w", peer.ID.Short(), err)
 	}
 	return nil
 }
 
-// Remove ends the trust in a key. The error is fs.ErrNotExist when it was not trusted.
+// Remove removes the peer with that key. The error is fs.ErrNotExist when there is none.
 func (p *Peers) Remove(id ID) error {
 	if p.dir == "" {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		if _, ok := p.mem[id]; !ok {
-			return fmt.Errorf("forget peer %s: %w", id.Short(), fs.ErrNotExist)
+			return fmt.Errorf("remove peer %s: %w", id.Short(), fs.ErrNotExist)
 		}
 		delete(p.mem, id)
 		return nil
 	}
 	if err := os.Remove(p.path(id)); err != nil {
-		return fmt.Errorf("forget peer %s: %w", id.Short(), err)
+		return fmt.Errorf("remove peer %s: %w", id.Short(), err)
 	}
 	return nil
 }
@@ -120,7 +120,7 @@ func (p *Peers) List() ([]Peer, error) {
 		for _, e := range entries {
 			id, err := ParseID(strings.TrimSuffix(e.Name(), ".json"))
 			if err != nil {
-				continue // not one of ours
+				continue // another program's file
 			}
 			peer, err := p.Lookup(id)
 			if err != nil {

@@ -23,8 +23,8 @@ import (
 	"tandem/transport/reliable"
 )
 
-// A device that comes back is greeted after one round trip instead of two, also when the cloud was
-// restarted, and after two whenever the ticket is missing, damaged, or not accepted any more.
+// A returning device connects in one round trip instead of two, even after the cloud was restarted. It needs two when its
+// ticket is missing, damaged or no longer accepted.
 func TestResumption(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const rtt = 100 * time.Millisecond
@@ -67,7 +67,7 @@ func TestResumption(t *testing.T) {
 		talk("cloud restarted", 1)
 		l.Close()
 		l = listen(Limits{Exchanges: 2})
-		talk("cloud restarted with less room", 2)
+		talk("cloud restarted with lower limits", 2)
 		talk("again", 1)
 
 		files, err := filepath.Glob(filepath.Join(sessions.dir, "*.session"))
@@ -80,16 +80,16 @@ func TestResumption(t *testing.T) {
 		talk("damaged ticket", 2)
 		os.Remove(files[0])
 		talk("no ticket", 2)
-		// A key that is not trusted any more is refused, ticket or not.
+		// A key that is no longer trusted is refused, even with a ticket.
 		l.cfg.Peers.Remove(d.ID)
 		if _, err := Dial(t.Context(), cloudAddr.String(), ClientConfig{Identity: d, Peer: c.ID, Hello: testHello(tandem.Device), PacketConn: n.device, Log: quiet(), Sessions: sessions}); err == nil {
-			t.Error("a removed key was let in by its ticket")
+			t.Error("a removed key was accepted with its ticket")
 		}
 		l.Close()
 	})
 }
 
-// A device with a ticket that is refused learns why, like any other.
+// A refused device learns the reason even if it has a ticket.
 func TestRefusalWithTicket(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(l *Listener, d Identity)
@@ -132,9 +132,8 @@ func TestRefusalWithTicket(t *testing.T) {
 	}
 }
 
-// An attacker who sends a resumed connection's first packets again, as they were or under other connection ids,
-// from wherever, gets no connection from it and takes no place of one, and a ticket is taken out of the store by
-// its first use.
+// An attacker who replays the first packets of a resumed connection, unchanged or under other connection ids, from any
+// address, gets no connection and takes no connection's place. A ticket leaves the store when it is first used.
 func TestReplay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newTestNet(t, 20*time.Millisecond)
@@ -188,10 +187,10 @@ func TestReplay(t *testing.T) {
 		time.Sleep(time.Second)
 		l.mu.Lock()
 		if l.conns != 0 || l.early != maxEarly {
-			t.Errorf("%d places are taken, and %d of early hellos, want 0 and %d", l.conns, l.early, maxEarly)
+			t.Errorf("%d connections and %d early hellos, want 0 and %d", l.conns, l.early, maxEarly)
 		}
 		l.mu.Unlock()
-		talk() // while they last
+		talk() // while the replayed hellos still wait
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		if _, err := l.Accept(ctx); err == nil {
@@ -199,7 +198,7 @@ func TestReplay(t *testing.T) {
 		}
 		l.mu.Lock()
 		if l.early != 0 {
-			t.Errorf("%d early hellos are still waited for", l.early)
+			t.Errorf("%d early hellos still wait", l.early)
 		}
 		l.mu.Unlock()
 		store := sessions.of(c.ID)
@@ -212,8 +211,8 @@ func TestReplay(t *testing.T) {
 	})
 }
 
-// readdress returns the Initial packet that a datagram begins with under another connection id. The keys follow
-// from that id (RFC 9001, 5.2), so anybody can do that.
+// readdress returns the Initial packet at the start of a datagram under another connection id. Anybody can do that, because
+// the keys follow from the id (RFC 9001, 5.2).
 func readdress(t *testing.T, datagram, id []byte) []byte {
 	t.Helper()
 	b := bytes.Clone(datagram)
@@ -262,7 +261,7 @@ func readdress(t *testing.T, datagram, id []byte) []byte {
 	return b
 }
 
-// initialKeys are those of a client's Initial packets.
+// initialKeys are the keys of a client's Initial packets.
 type initialKeys struct {
 	aead cipher.AEAD
 	iv   []byte
@@ -296,7 +295,7 @@ func keysOf(t *testing.T, id []byte) initialKeys {
 	return initialKeys{aead, expand(secret, "quic iv", 12), mask}
 }
 
-// A cloud that was killed and is back tells the device at the next echo that their connection is gone.
+// After a crash and a restart, the cloud tells the device at the next echo that their connection is gone.
 func TestRestartIsNoticed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const rtt = 40 * time.Millisecond
@@ -320,12 +319,12 @@ func TestRestartIsNoticed(t *testing.T) {
 		}
 		a, _ := begin(t, device, cloud)
 		time.Sleep(time.Second)
-		n.router.setDrop(func(simnet.Packet) bool { return true }) // nobody can say goodbye
+		n.router.setDrop(func(simnet.Packet) bool { return true }) // the cloud cannot close the connection
 		l.Close()
 		time.Sleep(2 * time.Second)
 		select {
 		case <-device.Closed():
-			t.Fatalf("gone before the cloud was back: %v", device.Err())
+			t.Fatalf("ended before the cloud was back: %v", device.Err())
 		default:
 		}
 		n.router.setDrop(nil)
@@ -343,7 +342,7 @@ func TestRestartIsNoticed(t *testing.T) {
 	})
 }
 
-// The phone gets another address: not one message is lost or repeated.
+// When the phone gets another address, no message is lost or repeated.
 func TestMigration(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newTestNet(t, 20*time.Millisecond)
@@ -386,7 +385,7 @@ func TestMigration(t *testing.T) {
 	})
 }
 
-// A NAT on the way forgets the device and gives it another port, without the device's knowledge.
+// The connection survives a NAT that gives the device another port without its knowledge.
 func TestRebinding(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newTestNet(t, 20*time.Millisecond)

@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// socket is a UDP socket on which a vanished network looks like packet loss. QUIC gives up on a
-// connection at the first write error, but a phone that loses its Wi-Fi for a few seconds gets ENETUNREACH for each packet
-// in the meantime and can continue afterwards. Embedding keeps segmentation offload and ECN.
+// socket is a UDP socket on which a vanished network looks like packet loss. QUIC gives up on a connection at the first
+// write error, but a phone that loses its Wi-Fi for a few seconds gets ENETUNREACH for each packet in the meantime and can
+// continue afterwards. The embedded UDPConn keeps segmentation offload and ECN.
 type socket struct{ *net.UDPConn }
 
 func openSocket(addr string) (*socket, error) {

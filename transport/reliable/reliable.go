@@ -1,5 +1,5 @@
-// Package reliable gives messages reliability and order over datagrams. It is pure: it reads no clock and does no I/O,
-// so the live connection (package transport) and the simulator (package lab/sim) drive the same code.
+// Package reliable delivers messages over datagrams, each once and in order. It is pure: it reads no clock and does no
+// I/O, so the live connection (package transport) and the simulator (package lab/sim) drive the same code.
 package reliable
 
 import (
@@ -33,8 +33,8 @@ const (
 // Flow carries the messages of one exchange over datagrams: it sends those of its own side and receives those of the
 // peer. The zero value is ready to use.
 //
-// Each datagram holds the new messages, repeats as many unacknowledged ones as fit, oldest first, and acknowledges what
-// has arrived. So the next message repairs a loss. A message is repeated in the four datagrams after its first, then in
+// Each datagram holds the new messages, repeats as many unacknowledged ones as fit, oldest first, and acknowledges the
+// messages that have arrived. So the next message repairs a loss. A message is repeated in the four datagrams after its first, then in
 // the 8th, the 16th and so on. With many messages in flight, repeating all of them each time would fill the congestion
 // window and, under loss, stop all progress. When no new message comes, all unacknowledged ones are repeated
 // once, shortly after the last new one, and then by a timer. Messages that travel on the stream share the numbering, so
@@ -46,7 +46,7 @@ type Flow struct {
 	packed   int       // datagrams so far that held flights
 	lastSent time.Time // the last of them
 	backoff  int       // consecutive timer repeats
-	spare    bool      // the last datagram with messages had new ones: it may be repeated after copyAfter
+	spare    bool      // the last datagram held new messages: they may be repeated after copyAfter
 
 	// receiver
 	next  uint64            // number of the first message not delivered
@@ -141,8 +141,8 @@ func (f *Flow) Deadline(now time.Time, rtt time.Duration) time.Time {
 	return time.Time{}
 }
 
-// Pack returns the next datagram of at most limit bytes: the exchange's id, what was received, and messages.
-// It returns nil when nothing is due. No frame may be longer than FrameRoom(limit).
+// Pack returns the next datagram of at most limit bytes: the exchange's id, acknowledgements and messages. It returns nil
+// when nothing is due. No frame may be longer than FrameRoom(limit).
 func (f *Flow) Pack(id uint64, now time.Time, rtt time.Duration, limit int) []byte {
 	due := f.Deadline(now, rtt)
 	if due.IsZero() || now.Before(due) {
@@ -270,7 +270,7 @@ func (f *Flow) owe(at time.Time) {
 	}
 }
 
-// acknowledged removes what the peer has: all messages before next, and those after it that the bitmap marks.
+// acknowledged removes the messages that the peer has: all before next, and those after it that the bitmap marks.
 func (f *Flow) acknowledged(next, bitmap uint64) {
 	before := len(f.flights)
 	f.flights = slices.DeleteFunc(f.flights, func(m flight) bool {
@@ -285,7 +285,7 @@ func (f *Flow) acknowledged(next, bitmap uint64) {
 	}
 }
 
-// Insert takes a message of the peer, from a datagram or from the stream.
+// Insert stores a message of the peer, from a datagram or from the stream. It ignores one that it already has.
 func (f *Flow) Insert(seq uint64, frame []byte) error {
 	if seq >= f.next+Window {
 		return fmt.Errorf("message %d while %d is missing", seq, f.next)

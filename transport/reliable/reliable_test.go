@@ -15,7 +15,7 @@ import (
 // limit is the size of a datagram.
 const limit = 1150
 
-// wire is a lossy, reordering path between two Flows, and a stream that is neither.
+// wire connects two Flows by a path that loses and reorders datagrams, and by streams that do neither.
 type wire struct {
 	rng      *rand.Rand
 	loss     float64
@@ -59,7 +59,7 @@ func (w *wire) send(end int, stream bool) {
 
 func (w *wire) stream(end int, seq uint64, body []byte) {
 	at := w.now.Add(w.delay)
-	for _, p := range w.inFlight { // streams keep their order, and repair losses late
+	for _, p := range w.inFlight { // streams keep their order and repair losses with a delay
 		if p.to == 1-end && p.stream != nil && p.at.After(at) {
 			at = p.at
 		}
@@ -88,7 +88,7 @@ func (w *wire) flush() {
 	}
 }
 
-// step advances to the next event, at most to limit.
+// step advances to the next event, but not beyond limit.
 func (w *wire) step(limit time.Time) error {
 	next, which := limit, -1
 	for i, p := range w.inFlight {
@@ -112,7 +112,7 @@ func (w *wire) step(limit time.Time) error {
 		if p.stream != nil {
 			err = end.Insert(p.seq, p.stream)
 		} else {
-			err = end.Receive(p.data, w.now, w.rng.Float64() < 0.9) // at times the application is behind
+			err = end.Receive(p.data, w.now, w.rng.Float64() < 0.9) // sometimes the application falls behind
 		}
 		if err != nil {
 			return err
@@ -125,7 +125,7 @@ func (w *wire) step(limit time.Time) error {
 	return nil
 }
 
-// Whatever is lost, late or overtaken, all messages arrive once and in order, and then nothing more is sent.
+// All messages arrive once and in order, whatever datagrams are lost, late or reordered. Then nothing more is sent.
 func TestFlowDelivers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := &wire{
@@ -164,7 +164,7 @@ func TestFlowDelivers(t *testing.T) {
 			}
 			f := &w.ends[from]
 			if len(f.flights) > 0 || !f.Deadline(w.now, w.rtt()).IsZero() || f.held != 0 || len(f.early) > 0 {
-				t.Fatalf("not silent in the end: %+v", f)
+				t.Fatalf("not silent at the end: %+v", f)
 			}
 		}
 	})
@@ -194,7 +194,7 @@ func TestFlowNextMessageRepairs(t *testing.T) {
 	if a.repeats != 1 || a.resends != 0 {
 		t.Errorf("%d repeats, %d resends", a.repeats, a.resends)
 	}
-	// The acknowledgement goes out by itself when nothing else does, and silences the sender.
+	// The acknowledgement goes out alone if there is no message to carry it, and silences the sender.
 	if d := b.Pack(4, now, rtt, limit); d != nil {
 		t.Fatalf("acknowledged at once by %x", d)
 	}
@@ -207,7 +207,7 @@ func TestFlowNextMessageRepairs(t *testing.T) {
 	}
 }
 
-// However long the round trip, a message rides in few datagrams, at growing intervals.
+// A message is repeated in few datagrams, at growing intervals, however long the round trip is.
 func TestFlowRepeatsThinOut(t *testing.T) {
 	var a Flow
 	now := time.Unix(1000, 0)
@@ -219,9 +219,9 @@ func TestFlowRepeatsThinOut(t *testing.T) {
 		}
 	}
 	if want := []int{0, 1, 2, 3, 4, 8, 16, 32}; !slices.Equal(held, want) {
-		t.Errorf("message 0 rode in datagrams %v, want %v", held, want)
+		t.Errorf("message 0 was in datagrams %v, want %v", held, want)
 	}
-	// The timer repeats all of them.
+	// The timer repeats all messages.
 	d := a.Pack(0, now.Add(2*time.Minute), time.Minute, limit)
 	for seq := range uint64(40) {
 		if bytes.IndexByte(d, byte(100+seq)) < 0 {
@@ -237,7 +237,7 @@ func TestFlowNewFirst(t *testing.T) {
 	body := bytes.Repeat([]byte{1}, 40)
 	for seq := range uint64(5) {
 		a.Push(seq, body)
-		d := a.Pack(0, now, 0, 100) // room for two
+		d := a.Pack(0, now, 0, 100) // space for two messages
 		if len(d) > 100 {
 			t.Fatalf("datagram of %d bytes", len(d))
 		}
@@ -253,7 +253,7 @@ func TestFlowBounds(t *testing.T) {
 	if err := f.Insert(Window, []byte{1}); err == nil {
 		t.Error("a stream message beyond the Window was kept")
 	}
-	// A datagram beyond the window is left to repetition.
+	// A datagram's message beyond the window is dropped: the peer repeats it later.
 	far := binary.AppendUvarint([]byte{0, 0}, Window+5)
 	if err := f.Receive(append(far, 1, 9), time.Time{}, true); err != nil || len(f.early) > 0 {
 		t.Errorf("a datagram beyond the Window: %v, %d kept", err, len(f.early))
@@ -295,8 +295,8 @@ func FuzzDatagram(f *testing.F) {
 	})
 }
 
-// A message that no other follows is repeated once, soon, so that the loss of one datagram costs a slow sender little. A
-// message that was acknowledged before is not repeated.
+// If no other message follows, a message is soon repeated once, so that the loss of one datagram costs a slow sender
+// little. A message that has been acknowledged is not repeated.
 func TestFlowCopies(t *testing.T) {
 	const rtt = 100 * time.Millisecond
 	start := time.Unix(1000, 0)
@@ -326,6 +326,6 @@ func TestFlowCopies(t *testing.T) {
 	f.Pack(4, start.Add(time.Second), rtt, limit)
 	f.acknowledged(2, 0)
 	if at := f.Deadline(start, rtt); !at.IsZero() {
-		t.Errorf("all is acknowledged, and something is due after %v", at.Sub(start))
+		t.Errorf("everything is acknowledged, but something is due after %v", at.Sub(start))
 	}
 }

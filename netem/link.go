@@ -14,7 +14,7 @@ type Config struct {
 	Jitter       time.Duration // spread of the delay about Delay; see Distribution
 	Distribution Distribution
 	Rate         float64 // bits per second, 0 for no limit
-	Queue        int     // bytes that may wait for the rate or the trace [150,000]; beyond them packets are dropped
+	Queue        int     // bytes that may wait for the rate or the trace [150,000]; packets beyond them are dropped
 	Loss         float64 // probability that a packet is lost, independent of other packets
 	Burst        Burst   // bursty loss, in addition to Loss
 	Duplicate    float64 // probability that a packet arrives twice
@@ -33,7 +33,7 @@ const (
 	Normal Distribution = iota
 	// Uniform is even over Delay ± Jitter.
 	Uniform
-	// Pareto is never early and rarely very late: its shape is 3 and Jitter is the mean lateness.
+	// Pareto is never early and rarely very late. Its shape is 3, and Jitter is the mean lateness.
 	Pareto
 )
 
@@ -104,7 +104,7 @@ func (c Config) Validate() error {
 	}
 	for _, o := range c.Outages {
 		if o.From < 0 || o.For < 0 || o.Every < 0 || o.Every > 0 && o.Every <= o.For {
-			return fmt.Errorf("netem: outage from %v for %v every %v never lets anything pass", o.From, o.For, o.Every)
+			return fmt.Errorf("netem: outage from %v for %v every %v: use times of at least 0 and a period longer than the outage", o.From, o.For, o.Every)
 		}
 	}
 	if c.Trace != nil {
@@ -113,7 +113,7 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// Link decides what happens to the packets of one direction. It has no clock: Step takes the time since the start of the
+// Link decides what happens to the packets of one direction. It reads no clock: Step takes the time since the start of the
 // path.
 type Link struct {
 	cfg     Config
@@ -121,7 +121,7 @@ type Link struct {
 	bad     bool          // state of the burst model
 	free    time.Duration // when the rate limiter will have sent everything
 	cursor  cursor        // position in a packet trace
-	waiting []waiting     // packets in the queue, by leaving time
+	waiting []waiting     // packets in the queue, in the order in which they leave
 	queued  int           // their bytes
 	last    time.Duration // latest delivery so far
 }
@@ -172,7 +172,7 @@ func (l *Link) Step(now time.Duration, size int, out []time.Duration) []time.Dur
 	return out
 }
 
-// lost draws whether any of the loss models drops the packet.
+// lost draws whether one of the loss models drops the packet.
 func (l *Link) lost(trace float64) bool {
 	lost := l.cfg.Loss > 0 && l.rng.Float64() < l.cfg.Loss
 	if trace > 0 && l.rng.Float64() < trace {
@@ -194,7 +194,7 @@ func (l *Link) lost(trace float64) bool {
 	return lost
 }
 
-// outage returns when a packet that comes now can be sent, and whether it can be sent at all.
+// outage returns when a packet that arrives now can be sent, and whether it can be sent at all.
 func (l *Link) outage(now time.Duration) (time.Duration, bool) {
 	for _, o := range l.cfg.Outages {
 		since := now - o.From
@@ -212,7 +212,7 @@ func (l *Link) outage(now time.Duration) (time.Duration, bool) {
 }
 
 // transmit passes a packet through the queue and returns when its last byte has left. It reports false if the queue is full.
-// The packet comes at now and may not be sent before start.
+// The packet arrives at now and may not be sent before start.
 func (l *Link) transmit(now, start time.Duration, size int, rate float64) (time.Duration, bool) {
 	if l.cfg.Rate > 0 && (rate == 0 || l.cfg.Rate < rate) {
 		rate = l.cfg.Rate

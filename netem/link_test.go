@@ -12,7 +12,7 @@ import (
 
 const ms = time.Millisecond
 
-// replay sends n packets at intervals of gap and returns the arrival of each, -1 if it is lost.
+// replay sends n packets at intervals of gap and returns the arrival of each, or -1 if it is lost.
 func replay(t *testing.T, c Config, n, size int, gap time.Duration) []time.Duration {
 	t.Helper()
 	l, err := NewLink(c)
@@ -37,7 +37,7 @@ func TestLinkDelay(t *testing.T) {
 	}
 }
 
-// A link is never faster than its rate, and as fast as its rate when it is kept busy.
+// A link never exceeds its rate, and reaches it while packets wait.
 func TestLinkRate(t *testing.T) {
 	at := replay(t, Config{Rate: 1e6, Queue: 1 << 20}, 100, 1250, 0) // 10 ms each
 	for i := range at {
@@ -77,7 +77,7 @@ func TestLinkLoss(t *testing.T) {
 	if p, _ := share(Config{Loss: 0.05}); math.Abs(p-0.05) > 0.008 {
 		t.Errorf("loss %v, want 0.05", p)
 	}
-	// Gilbert-Elliott: the share of the bad state is enter/(enter+leave), its mean length 1/leave.
+	// Gilbert-Elliott: the bad state's share is enter/(enter+leave) and its mean length 1/leave.
 	p, runs := share(Config{Burst: Burst{Enter: 0.01, Leave: 0.2, LossBad: 1}})
 	if want := 0.01 / 0.21; math.Abs(p-want) > 0.01 {
 		t.Errorf("bursty loss %v, want %v", p, want)
@@ -126,8 +126,8 @@ func TestLinkOutage(t *testing.T) {
 	}
 }
 
-// On any path, nothing arrives earlier than the path allows, packets stay in order unless set otherwise, and the same seed
-// gives the same decisions.
+// On any path, no packet arrives earlier than the path allows, packets stay in order by default, and the same seed gives
+// the same decisions.
 func TestLinkProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := Config{
@@ -160,7 +160,7 @@ func TestLinkProperties(t *testing.T) {
 			size := rapid.IntRange(1, 1500).Draw(t, "size")
 			out, again := a.Step(now, size, nil), b.Step(now, size, nil)
 			if !slices.Equal(out, again) {
-				t.Fatalf("same seed, %v and %v", out, again)
+				t.Fatalf("the same seed gives %v and %v", out, again)
 			}
 			if len(out) > 2 {
 				t.Fatalf("%d copies", len(out))
@@ -200,7 +200,7 @@ func TestLinkReorderAndDuplicate(t *testing.T) {
 		}
 	}
 	if early < 70 || early > 130 {
-		t.Errorf("%d of 1000 packets overtook", early)
+		t.Errorf("%d of 1000 packets overtook others", early)
 	}
 }
 

@@ -17,8 +17,8 @@ const (
 	flowIdle = 5 * time.Minute // silent clients are forgotten after this time
 )
 
-// Relay passes UDP packets between clients and a target over an emulated path. All clients share the path, as devices behind
-// one radio link do. The target sees each client at a different port.
+// Relay forwards UDP packets between clients and a target over an emulated path. All clients share the path, like devices
+// behind one radio link. The target sees each client at a different port.
 type Relay struct {
 	front  *net.UDPConn // clients send here
 	target *net.UDPAddr
@@ -32,7 +32,7 @@ type Relay struct {
 	flows map[netip.AddrPort]*flow
 }
 
-// flow is a client: the socket that represents it to the target.
+// flow is a client with the socket that represents it to the target.
 type flow struct {
 	client netip.AddrPort
 	back   *net.UDPConn
@@ -88,7 +88,7 @@ func (r *Relay) Stats() RelayStats {
 	return s
 }
 
-// Rebind gives each client a new port as the target sees it, as a NAT or a change of network does.
+// Rebind makes the target see each client at a new port, as a NAT or a change of network does.
 func (r *Relay) Rebind() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -98,8 +98,8 @@ func (r *Relay) Rebind() {
 	}
 }
 
-// Interrupt blocks both directions for the duration d. Packets that come meanwhile are lost or, with hold, arrive afterwards,
-// as on a stalled radio link.
+// Interrupt blocks both directions for the duration d. Packets that are sent meanwhile are lost or, with hold, arrive
+// afterwards, as on a stalled radio link.
 func (r *Relay) Interrupt(d time.Duration, hold bool) {
 	for _, p := range []*pipe{r.up, r.down} {
 		p.mu.Lock()
@@ -139,7 +139,7 @@ func (r *Relay) serve() {
 			continue // a client's port was unreachable
 		}
 		data := slices.Clone(buf[:n])
-		r.up.push(r.start, n, func() { // the flow's socket at the time the packet leaves
+		r.up.push(r.start, n, func() { // uses the flow's socket of the time when the packet leaves
 			if f := r.flow(client); f != nil {
 				f.back.WriteToUDP(data, r.target)
 			}

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// echo sends every packet back and reports where it came from.
+// echo starts a server that returns every packet and reports where it came from.
 func echo(t *testing.T) (addr string, from chan string) {
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {
@@ -69,7 +69,7 @@ func TestRelay(t *testing.T) {
 	const held = 300 * ms
 	r.Interrupt(held, true)
 	if _, took := ask("four"); took < held {
-		t.Errorf("round trip %v in an interruption of %v", took, held)
+		t.Errorf("round trip %v during an interruption of %v", took, held)
 	}
 	r.Interrupt(time.Hour, false)
 	client.Write([]byte("five"))
@@ -90,6 +90,6 @@ func TestRelayRefuses(t *testing.T) {
 		t.Error("loss of 2 was accepted")
 	}
 	if _, err := Listen("no port", Config{}); err == nil {
-		t.Error("a target without port was accepted")
+		t.Error("a target without a port was accepted")
 	}
 }

@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// Kernel is a path that the kernel emulates on a network interface, as "tc qdisc … netem" does. It shapes what every program
-// sends on the interface. A path in both directions needs an interface at each end, or one in the middle.
+// Kernel is a path that the kernel emulates on a network interface, as with "tc qdisc … netem". It affects what every
+// program sends on the interface. A path in both directions requires an interface at each end, or one in the middle.
 type Kernel struct{ Interface string }
 
 // KernelState is the current state of a Kernel.
 type KernelState struct {
 	Interface string        `json:"interface"`
-	Qdisc     string        `json:"qdisc"` // the kind of the interface's root queue; the rest is about "netem" only
+	Qdisc     string        `json:"qdisc"` // the kind of the interface's root queue; the other fields are only for "netem"
 	Delay     time.Duration `json:"delay_ns,omitempty"`
 	Jitter    time.Duration `json:"jitter_ns,omitempty"` // as the kernel reports it: for a Pareto path, four times the path's
 	Loss      float64       `json:"loss,omitempty"`
@@ -42,5 +42,5 @@ func (c Config) kernelCan() error {
 	default:
 		return nil
 	}
-	return fmt.Errorf("netem: %w with %s: use a relay for it", ErrNoKernel, what)
+	return fmt.Errorf("netem: %w with %s: use a relay", ErrNoKernel, what)
 }

@@ -129,7 +129,7 @@ func rootOf(link netlink.Link) *nl.TcMsg {
 	return &nl.TcMsg{Family: nl.FAMILY_ALL, Ifindex: int32(link.Attrs().Index), Parent: netlink.HANDLE_ROOT}
 }
 
-// explain adds to the kernel's error what it means and what to do.
+// explain wraps the kernel's error with its meaning and a remedy.
 func (k Kernel) explain(err error) error {
 	switch {
 	case err == nil:
@@ -151,11 +151,11 @@ func kernelOptions(c Config) (*nl.RtAttr, error) {
 	}
 	spread, table := kernelJitter(c)
 	if c.Delay > maxKernel || spread > maxKernel {
-		return nil, fmt.Errorf("netem: %w with a delay of %v ± %v: it takes at most %v", ErrNoKernel, c.Delay, c.Jitter, maxKernel)
+		return nil, fmt.Errorf("netem: %w with a delay of %v ± %v: the most is %v", ErrNoKernel, c.Delay, c.Jitter, maxKernel)
 	}
 	loss := c.Loss
 	if c.Burst.Enter > 0 {
-		loss = 0 // the kernel has one loss model: the bursts' model includes both
+		loss = 0 // the kernel allows one loss model, so the model of bursts includes both
 	}
 	opt := nl.TcNetemQopt{
 		Latency: ticks(c.Delay), Jitter: ticks(spread), Limit: kernelLimit(c),
@@ -190,7 +190,7 @@ func kernelOptions(c Config) (*nl.RtAttr, error) {
 	return options, nil
 }
 
-// kernelLimit returns the queue in packets. The kernel counts packets on their way too.
+// kernelLimit returns the queue in packets. The kernel also counts the packets that are on their way.
 func kernelLimit(c Config) uint32 {
 	if c.Rate == 0 {
 		return noLimit
@@ -212,7 +212,7 @@ func kernelJitter(c Config) (spread time.Duration, table []int16) {
 	}
 	unit := 1.0
 	if c.Distribution == Pareto {
-		unit = 4 // for the long tail: up to 16 times the mean lateness, which one packet in 700 exceeds
+		unit = 4 // allows up to 16 times the mean lateness, which one packet in 700 exceeds
 	}
 	table = make([]int16, distSize)
 	for i := range table {

@@ -15,7 +15,7 @@ import (
 )
 
 // The options equal, byte for byte, those that iproute2 6.1 sends for the commands.
-func TestKernelOptionsAsIproute2(t *testing.T) {
+func TestKernelOptionsEqualIproute2(t *testing.T) {
 	if nl.NativeEndian().Uint16([]byte{1, 0}) != 1 {
 		t.Skip("the vectors are little endian")
 	}
@@ -56,15 +56,15 @@ func TestKernelOptionsAsIproute2(t *testing.T) {
 			continue
 		}
 		got := options.Serialize()
-		nl.NativeEndian().PutUint32(got[8:], c.limit) // ours is computed from the queue in bytes
+		nl.NativeEndian().PutUint32(got[8:], c.limit) // our limit is computed from the queue in bytes
 		if want := strings.ReplaceAll(c.want, " ", ""); hex.EncodeToString(got) != want {
 			t.Errorf("%s:\n%x, want\n%s", c.tc, got, want)
 		}
 	}
 }
 
-// The kernel reads the table as 16-bit numbers after the attribute's header. It draws one, multiplies it by the spread and
-// divides it by 8192.
+// The kernel's jitter has the distribution of the relay's. The kernel reads the table as 16-bit numbers after the
+// attribute's header. It draws one, multiplies it by the spread and divides it by 8192.
 func TestKernelJitterFollowsTheRelay(t *testing.T) {
 	for _, shape := range []Distribution{Normal, Uniform, Pareto} {
 		c := Config{Delay: 100 * ms, Jitter: 10 * ms, Distribution: shape, Unordered: true}
@@ -78,7 +78,7 @@ func TestKernelJitterFollowsTheRelay(t *testing.T) {
 				table = append(table, int16(distScale*(2*float64(i)/distSize-1)))
 			}
 		}
-		var sum [2][3]float64 // mean, variance, share more than 1.5 jitters late; ours, the kernel's
+		var sum [2][3]float64 // of the relay and the kernel: mean, variance, share more than 1.5 jitters late
 		add := func(of int, d float64) {
 			sum[of][0] += d
 			sum[of][1] += d * d
@@ -96,7 +96,7 @@ func TestKernelJitterFollowsTheRelay(t *testing.T) {
 			ours, kernel := sum[0][i]/100_000, sum[1][i]/float64(len(table))
 			if i == 1 {
 				if tolerance = 3; shape == Pareto {
-					continue // few packets in the far tail make its variance
+					continue // few packets in the far tail determine its variance
 				}
 			}
 			if math.Abs(ours-kernel) > tolerance {
@@ -145,7 +145,7 @@ func TestKernel(t *testing.T) {
 	err := k.Apply(c)
 	if errors.Is(err, ErrNoKernel) {
 		if !strings.Contains(err.Error(), "modprobe sch_netem") || !strings.Contains(err.Error(), "Specified qdisc kind is unknown") {
-			t.Errorf("the error does not explain: %v", err)
+			t.Errorf("the error does not explain the cause: %v", err)
 		}
 		if s, err := k.Show(); err != nil || s.Qdisc == "netem" {
 			t.Errorf("afterwards %+v, %v", s, err)

@@ -7,13 +7,13 @@ import (
 	"runtime"
 )
 
-// Apply returns an error: it needs Linux.
+// Apply returns an error, because it requires Linux.
 func (k Kernel) Apply(Config) error { return k.missing() }
 
-// Clear returns an error: it needs Linux.
+// Clear returns an error, because it requires Linux.
 func (k Kernel) Clear() error { return k.missing() }
 
-// Show returns an error: it needs Linux.
+// Show returns an error, because it requires Linux.
 func (k Kernel) Show() (KernelState, error) { return KernelState{Interface: k.Interface}, k.missing() }
 
 func (k Kernel) missing() error {

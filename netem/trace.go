@@ -48,7 +48,7 @@ const (
 )
 
 // LoadTrace reads a trace for one direction. It reads *.csv with ReadCSV, *.up and *.down with ReadPackets, and other files
-// with ReadPing. The direction chooses between file.up and file.down, whichever of them path names.
+// with ReadPing. If path names file.up or file.down, LoadTrace reads the one for the direction.
 func LoadTrace(path string, dir Direction) (*Trace, error) {
 	ext := filepath.Ext(path)
 	if ext == ".up" || ext == ".down" {
@@ -97,8 +97,8 @@ func (t *Trace) Validate() error {
 	return nil
 }
 
-// at returns the state at a time. A longer delay takes effect at its point. A shorter one takes effect gradually: packets held
-// back by a stall all arrive at its end.
+// at returns the state at a time. A longer delay takes effect at its point. A shorter one takes effect gradually, so that
+// all packets that a stall holds back arrive at its end.
 func (t *Trace) at(now time.Duration) Point {
 	if t == nil || len(t.Points) == 0 {
 		return Point{}
@@ -133,8 +133,8 @@ func (t *Trace) opportunity(i int) time.Duration {
 	return time.Duration(i/len(t.Packets))*t.Period + t.Packets[i%len(t.Packets)]
 }
 
-// send returns when the last byte of a packet leaves that is ready at the given time. Times that pass while nothing waits are
-// lost.
+// send takes a packet of size bytes that is ready at the given time and returns when its last byte leaves. Times that pass
+// while no packet waits are lost.
 func (c *cursor) send(t *Trace, ready time.Duration, size int) time.Duration {
 	if c.last < ready {
 		c.room = 0
@@ -186,9 +186,9 @@ func ReadPackets(r io.Reader) (*Trace, error) {
 	return t, nil
 }
 
-// ReadPing reads the output of ping at its usual interval of one second. A delay is half a round trip. A reply that took
-// longer than the interval shows a stall, during which the packets of both directions wait: what it took beyond the log's
-// shortest round trip counts in full. A missing reply is a second of loss.
+// ReadPing reads the output of ping at its usual interval of one second. A delay is half a round trip. A reply that exceeds
+// the log's shortest round trip by at least the interval shows a stall, during which the packets of both directions wait,
+// so its delay includes the whole excess. A missing reply is a second of loss.
 func ReadPing(r io.Reader) (*Trace, error) {
 	const interval = time.Second
 	rtts := map[int]time.Duration{}

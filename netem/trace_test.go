@@ -115,7 +115,7 @@ func TestRecordedTraces(t *testing.T) {
 	}
 	for now := 407*time.Second + 200*ms; now < end-time.Second; now += 200 * ms {
 		if at := l.Step(now, 100, nil)[0]; (at - end).Abs() > 300*ms {
-			t.Errorf("packet of %v arrives at %v, the stall ends at %v", now, at, end)
+			t.Errorf("packet of %v arrives at %v, but the stall ends at %v", now, at, end)
 		}
 	}
 }

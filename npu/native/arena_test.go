@@ -29,7 +29,7 @@ func drawLayers(t *rapid.T, r *rand.Rand, chunk, width int) *npu.Graph {
 			x = g.Add(x, g.MatMul(g.SwiGLU(g.MatMul(x, matrix(32*ff, width), nil), g.MatMul(x, matrix(32*ff, width), nil)), matrix(width, 32*ff), nil))
 		}
 	}
-	if rapid.Bool().Draw(t, "side by side") {
+	if rapid.Bool().Draw(t, "concatenate") {
 		g.Concat(first, x, first)
 	}
 	return g
@@ -37,11 +37,11 @@ func drawLayers(t *rapid.T, r *rand.Rand, chunk, width int) *npu.Graph {
 
 // Values share memory in the arena. The results are the same as in an arena in which each value has its own memory, whatever
 // the memory contained before.
-func TestValuesShareAnArena(t *testing.T) {
+func TestValuesShareTheArena(t *testing.T) {
 	d := New(1)
 	defer d.Close()
 	rapid.Check(t, func(t *rapid.T) {
-		const width = 32 // places are multiples of 32 numbers
+		const width = 32 // offsets are multiples of 32 numbers
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
 		rows := rapid.IntRange(1, 5).Draw(t, "rows")
 		compiled, err := d.Compile(drawLayers(t, r, 5, width))

@@ -23,8 +23,8 @@
 	LEAQ (BX)(SI*2), BX; \
 	MOVQ n+32(FP), CX
 
-// QUAD reads sixteen elements of each of four keys at R8. u0 to u3 get elements 0 to 3 of every
-// four, those of the four keys side by side. R8 advances by four keys.
+// QUAD reads sixteen elements of each of four keys at R8. ui gets elements i, 4+i, 8+i and 12+i:
+// element i of the four keys, then element 4+i of the four keys, and so on. R8 advances by four keys.
 #define QUAD(u0, u1, u2, u3) \
 	VCVTPH2PS (R8), Z0; \
 	VCVTPH2PS (R8)(R9*1), Z1; \

@@ -10,8 +10,8 @@ import (
 	"tandem/npu/quant"
 )
 
-// Each kernel on each instruction set that this machine supports. The weights, 64 rows, stay in the caches, so the figures
-// compare instructions, not memory. GMAC/s is billions of multiply-adds per second.
+// BenchmarkProduct measures each kernel on each instruction set that this machine supports. The weights, 64 rows, stay in
+// the caches, so the figures compare instructions, not memory. GMAC/s is billions of multiply-adds per second.
 func BenchmarkProduct(b *testing.B) {
 	const rows, cols = 64, 1536
 	r := rand.New(rand.NewPCG(1, 1))
@@ -43,7 +43,7 @@ func (k *kernels) product(typ npu.DType, out []float32, rows, cols int, x []floa
 		k.quantizeK(in, x)
 		return func(w []byte) { k.mulRows(s, out, rows, typ, w, typ.RowBytes(cols), in, m) }
 	}
-	if d := map[npu.DType]dots{npu.F32: k.dotsF32, npu.F16: k.dotsF16, npu.BF16: k.dotsBF16}[typ]; d != nil { // of one input
+	if d := map[npu.DType]dots{npu.F32: k.dotsF32, npu.F16: k.dotsF16, npu.BF16: k.dotsBF16}[typ]; d != nil { // for one input
 		return func(w []byte) { d(out, x, unsafe.Pointer(&w[0]), typ.RowBytes(cols)) }
 	}
 	in := make([]input, len(x)/32)
@@ -52,7 +52,7 @@ func (k *kernels) product(typ npu.DType, out []float32, rows, cols int, x []floa
 	if typ == npu.Q4_0 {
 		mul = k.mulQ40
 	}
-	return func(w []byte) { mul(out, rows, w, rows/groupRows, cols/32, in, m) } // as if packed: any bytes are as good
+	return func(w []byte) { mul(out, rows, w, rows/groupRows, cols/32, in, m) } // w is not packed, but any bytes will do
 }
 
 func BenchmarkDots(b *testing.B) {
@@ -73,7 +73,7 @@ func BenchmarkDots(b *testing.B) {
 	}
 }
 
-// Operations that read a vector once. G/s is billions of elements per second.
+// BenchmarkElementwise measures operations that read a vector once. G/s is billions of elements per second.
 func BenchmarkElementwise(b *testing.B) {
 	const n = 1536
 	r := rand.New(rand.NewPCG(1, 1))
@@ -109,8 +109,8 @@ func BenchmarkElementwise(b *testing.B) {
 	}
 }
 
-// The products of attention: four queries that share a key-value head, times transposed keys, and their weights times the
-// values, for 256 positions.
+// BenchmarkAttention measures the products of attention for 256 positions: four queries that share a key-value head times
+// the transposed keys, and their weights times the values.
 func BenchmarkAttention(b *testing.B) {
 	const queries, keys, dim = 4, 256, 64
 	r := rand.New(rand.NewPCG(1, 1))
@@ -144,7 +144,8 @@ func BenchmarkAttention(b *testing.B) {
 	}
 }
 
-// One input and weights larger than the caches, as in decoding. GB/s is billions of bytes of weights per second.
+// BenchmarkStream multiplies one input by weights larger than the caches, as in decoding. GB/s is billions of bytes of
+// weights per second.
 func BenchmarkStream(b *testing.B) {
 	const rows, cols, calls = 32, 1536, 2048
 	r := rand.New(rand.NewPCG(1, 1))
@@ -173,7 +174,7 @@ func BenchmarkStream(b *testing.B) {
 	}
 }
 
-// Float weights times several inputs, as in prefill and in decoding of several rows.
+// BenchmarkWide multiplies float weights by several inputs, as in prefill and in decoding of several rows.
 func BenchmarkWide(b *testing.B) {
 	const rows = 128
 	r := rand.New(rand.NewPCG(1, 1))

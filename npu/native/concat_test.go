@@ -8,9 +8,9 @@ import (
 	"tandem/npu"
 )
 
-// A product that is split by rows and concatenated is bit-identical to the whole, also if the weights of the pieces are
+// A product that is split by rows and concatenated is bit-identical to the whole, even if the weights of the pieces are
 // staged.
-func TestPiecesOfAProductSideBySide(t *testing.T) {
+func TestSplitProductEqualsWhole(t *testing.T) {
 	const rows, cols, n = 48, 64, 3
 	w := npu.Tensor{Name: "w", Type: npu.Q8_0, Rows: rows, Cols: cols, Data: make([]byte, rows*npu.Q8_0.RowBytes(cols))}
 	for i := range w.Data {
@@ -54,7 +54,7 @@ func TestPiecesOfAProductSideBySide(t *testing.T) {
 	}
 	cut.Concat(parts...)
 	if _, err := run(cut, nil); err == nil {
-		t.Error("staged weights without a stage are read")
+		t.Error("staged weights were read without a stage")
 	}
 	got, err := run(cut, stage{enter: func(node int) error {
 		if p := pieces[node]; p != nil {

@@ -42,13 +42,13 @@ func TestPoolParksAndEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := New(4)
 		ran := 0
-		d.pool.each(10, 1, func(lo, hi int) { ran += hi - lo }) // too little to share: no race
+		d.pool.each(10, 1, func(lo, hi int) { ran += hi - lo }) // too little to share, so there is no race
 		synctest.Wait()
 		if ran != 10 {
 			t.Errorf("%d of 10", ran)
 		}
 		d.Close()
-		d.Close() // twice is fine
+		d.Close() // a second call does nothing
 	})
 }
 
@@ -113,7 +113,7 @@ func TestCompileAndRunRefuse(t *testing.T) {
 
 // Elementwise operations give the same bits for any number of rows and threads as for each row alone. There are enough rows
 // for the threads to share.
-func TestElementsDependOnTheirRowAlone(t *testing.T) {
+func TestElementsDependOnlyOnTheirRow(t *testing.T) {
 	const rows, width = 60, 1152
 	r := rand.New(rand.NewPCG(9, 10))
 	x, positions := awkward(r, rows*width), make([]int32, rows)

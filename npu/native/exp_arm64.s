@@ -19,7 +19,7 @@
 #define FNEG4(d, n) WORD $(0x6EA0F800 | (n)<<5 | (d))
 // FCVTZS converts to integers, rounding toward zero.
 #define FCVTZS(d, n) WORD $(0x4EA1B800 | (n)<<5 | (d))
-// HALVE shifts signed integers to the right by one.
+// HALVE shifts signed integers right by one.
 #define HALVE(d, n) WORD $(0x4F3F0400 | (n)<<5 | (d))
 // FCMGT sets all bits of the lanes where n is greater than m.
 #define FCMGT(d, n, m) WORD $(0x6EA0E400 | (m)<<16 | (n)<<5 | (d))
@@ -131,7 +131,7 @@ loop:
 	RET
 
 // func scaleMax(s *float32, n int, scale float32, top *[8]float32)
-// Multiplies s[i] by scale and sets top[i mod 8] to the maximum of that lane.
+// It multiplies s[i] by scale and sets top[i mod 8] to the maximum of that lane.
 TEXT ·scaleMax(SB), NOSPLIT, $0-32
 	MOVD s+0(FP), R0
 	MOVD n+8(FP), R1
@@ -152,7 +152,7 @@ loop:
 	RET
 
 // func expSum(s *float32, n int, top float32, sum *[8]float32)
-// Sets s[i] to e^(s[i]−top) and sum[i mod 8] to the sum over that lane.
+// It sets s[i] to e^(s[i]−top) and sum[i mod 8] to the sum over that lane.
 TEXT ·expSum(SB), NOSPLIT, $0-32
 	MOVD s+0(FP), R0
 	MOVD n+8(FP), R1

@@ -11,8 +11,8 @@ import (
 	"tandem/npu/reference"
 )
 
-// A product with an adapter as an input (Samsung, Eq. 1–4) agrees with the reference, also when the next run uses another
-// adapter. It gives the same bits for any number of rows and threads.
+// A product with an adapter as an input (Samsung, Eq. 1–4) agrees with the reference, even if the adapter changes from run to
+// run. It gives the same bits for any number of rows and threads.
 func TestAdaptersAsInputs(t *testing.T) {
 	const in, out, rank, rows = 40, 24, 3, 5
 	r := rand.New(rand.NewPCG(3, 4))

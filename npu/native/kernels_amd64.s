@@ -543,7 +543,7 @@ done:
 	VBLENDVPS Y2, Y3, Y1, Y1
 
 // func expSum(s *float32, n int, top float32, sum *[8]float32)
-// Sets s[i] to e^(s[i]−top) and sum[i mod 8] to the sum over that lane. n is a nonzero multiple of 8.
+// It sets s[i] to e^(s[i]−top) and sum[i mod 8] to the sum over that lane. n is a nonzero multiple of 8.
 TEXT ·expSum(SB), NOSPLIT, $0-32
 	MOVQ s+0(FP), DI
 	MOVQ n+8(FP), CX
@@ -564,7 +564,7 @@ loop:
 	RET
 
 // func scaleMax(s *float32, n int, scale float32, top *[8]float32)
-// Multiplies s[i] by scale and sets top[i mod 8] to the maximum of that lane. n is a nonzero multiple of 8.
+// It multiplies s[i] by scale and sets top[i mod 8] to the maximum of that lane. n is a nonzero multiple of 8.
 TEXT ·scaleMax(SB), NOSPLIT, $0-32
 	MOVQ s+0(FP), DI
 	MOVQ n+8(FP), CX
@@ -650,7 +650,7 @@ block:
 	VCVTPS2DQ Y1, Y1
 	VCVTPS2DQ Y2, Y2
 	VCVTPS2DQ Y3, Y3
-	VPACKSSDW Y1, Y0, Y0 // packs within halves: UNPACK puts fours of bytes in order
+	VPACKSSDW Y1, Y0, Y0 // packs within halves: UNPACK restores the order of groups of four bytes
 	VPACKSSDW Y3, Y2, Y2
 	VPACKSSWB Y2, Y0, Y0
 	VPERMD Y0, Y13, Y0
@@ -677,7 +677,7 @@ block:
 	RET
 
 // func widenK(dst *float32, block *byte, layout *quant.KLayout, scales *[16]float32, minima *[8]float32)
-// The 256 values of a K-quant's block: scale·(q − offset) − minimum.
+// It computes the 256 values of a K-quant block: scale·(q − offset) − minimum.
 TEXT ·widenK(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), DI
 	MOVQ block+8(FP), SI

@@ -108,7 +108,7 @@ func compareDots(t fataler, k *kernels, r *rand.Rand, n, rows int) {
 	same(t, fmt.Sprintf("dotsBF16 of %d", n), got, want)
 }
 
-// A tile that accumulates block by block gives the same sums as dots.
+// compareTiles checks that a tile that accumulates block by block gives the same sums as dots.
 func compareTiles(t fataler, k *kernels, r *rand.Rand, cols int) {
 	cols = (cols + 31) &^ 31
 	typ := []npu.DType{npu.F16, npu.BF16, npu.F32}[r.IntN(3)]
@@ -146,7 +146,8 @@ func compareMix(t fataler, k *kernels, r *rand.Rand, n, rows int) {
 	same(t, fmt.Sprintf("mixF16 of %d", n), got, want)
 }
 
-// Transposed keys, scores, four mixtures at once and F16 numbers. Every fourth dimension is a usual size of heads.
+// compareAttention compares the kernels that transpose keys, compute scores, mix values and convert to F16. Every fourth
+// dimension is a usual head size.
 func compareAttention(t fataler, k *kernels, r *rand.Rand, dim, n int) {
 	if dim%4 == 0 {
 		dim = dim / 4 % 9 * 16 // 0 to 128
@@ -184,7 +185,7 @@ func compareAttention(t fataler, k *kernels, r *rand.Rand, dim, n int) {
 	k.narrow(half, x)
 	narrowPlain(half2, x)
 	if !slices.Equal(half, half2) {
-		t.Fatalf("narrow of %v: %04x, plain Go says %04x", x, half, half2)
+		t.Fatalf("narrow of %v gives %04x, plain Go gives %04x", x, half, half2)
 	}
 }
 
@@ -235,7 +236,7 @@ func compareProducts(t fataler, k *kernels, r *rand.Rand, blocks, rows, m int) {
 	for _, typ := range npu.DTypes {
 		n := 256 * blocks
 		if typ.BlockSize() == 1 {
-			n -= r.IntN(256) // any length
+			n -= r.IntN(256) // these types allow any length
 		}
 		w := randomBlocks(r, typ, n)
 		got, want := make([]float32, n), make([]float32, n)

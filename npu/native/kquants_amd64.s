@@ -121,7 +121,7 @@ round:
 	VCVTPS2DQ Y1, Y1
 	VCVTPS2DQ Y2, Y2
 	VCVTPS2DQ Y3, Y3
-	VPACKSSDW Y1, Y0, Y0      // packs within halves: order puts fours of bytes in order
+	VPACKSSDW Y1, Y0, Y0      // packs within halves: order restores the order of groups of four bytes
 	VPACKSSDW Y3, Y2, Y2
 	VPACKSSWB Y2, Y0, Y0
 	VPERMD Y0, Y9, Y0
@@ -200,7 +200,7 @@ GLOBL by0and4<>(SB), RODATA|NOPTR, $16
 	VPAND Y15, Y2, Y2
 
 // READ5 reads parts p and p+1 of Q5_K to Y1 and Y2. Y7 holds the fifth bits. op0 and op1 shift them
-// to the bit that Y11 masks.
+// to the position that Y11 masks.
 #define READ5(p, op0, by0, op1, by1) \
 	VMOVDQU (48+16*p)(SI), Y1; \
 	VPSRLW $4, Y1, Y2; \

@@ -161,7 +161,7 @@ block:
 	RET
 
 // HIGH masks the integers of V16 and V17 with V31 and inserts the result above the low four bits of
-// v and w. Then it shifts V16 and V17 to the right by s bits, to the bits for the next call.
+// v and w. Then it shifts V16 and V17 right by s bits, to the bits for the next call.
 #define HIGH(s, v, w) \
 	VAND V31.B16, V16.B16, V18.B16; \
 	VAND V31.B16, V17.B16, V19.B16; \

@@ -14,6 +14,7 @@ import (
 
 var kTypes = []npu.DType{npu.Q4_K, npu.Q5_K, npu.Q6_K}
 
+// The K-quant kernels give the same bits as plain Go.
 func TestKKernelsEqualPlainGo(t *testing.T) {
 	for _, k := range available() {
 		t.Run(k.name, func(t *testing.T) {
@@ -30,7 +31,7 @@ func compareK(t fataler, k *kernels, r *rand.Rand, blocks, rows, m int) {
 	x := awkward(r, m*blocks*256)
 	delicate(r, x[:256])
 	in, in2 := make([]kInput, m*blocks), make([]kInput, m*blocks)
-	for i := range in { // what was there before must not matter
+	for i := range in { // previous contents must not matter
 		for j := range in[i].sums {
 			in[i].sums[j] = -1
 		}
@@ -57,12 +58,12 @@ func compareK(t fataler, k *kernels, r *rand.Rand, blocks, rows, m int) {
 			k.mulK(got, rows, w, rows, in, m)
 			mulKPlain(want, rows, w, rows, in, m)
 			same(t, fmt.Sprintf("mulK %v of %d×%d by %d", typ, rows, 256*blocks, m), got, want)
-			s := &kScratch{last: [4 * groupRows]float32{1, 2, 3}} // what was there before must not matter
+			s := &kScratch{last: [4 * groupRows]float32{1, 2, 3}} // previous contents must not matter
 			for i := range got {
 				got[i] = 5
 			}
 			k.mulRows(s, got, rows, typ, b, typ.RowBytes(256*blocks), in[:m*blocks], m)
-			same(t, fmt.Sprintf("%v of %d×%d by %d, as the file has it", typ, rows, 256*blocks, m), got, want)
+			same(t, fmt.Sprintf("%v of %d×%d by %d, in the file's format", typ, rows, 256*blocks, m), got, want)
 		}
 	}
 }

@@ -104,7 +104,7 @@ GLOBL oneAnd32<>(SB), RODATA|NOPTR, $8
 	VPXORD Z15, Z15, Z15
 
 // SCALED multiplies the sums in Z8 to Z11 by the scales in Z4 and adds the products to Z14 and Z15.
-// Each sum, of four products, fits 16 bits. Z28 to Z31 are the indices that select the scales.
+// Each sum, of four products, fits in 16 bits. Z28 to Z31 are the indices that select the scales.
 #define SCALED \
 	VPERMD Z4, Z28, Z0; \
 	VPERMD Z4, Z29, Z1; \
@@ -252,7 +252,7 @@ block:
 	PREFETCHT0 4288(SI)
 	MOVWLZX 208(SI), AX
 	VPMOVSXBW 192(SI), Y5
-	VPMOVZXWD Y5, Z4        // with upper halves of zero, as the sums' are their signs
+	VPMOVZXWD Y5, Z4        // the upper halves are zero, because those of the sums hold only their signs
 	VMOVD AX, X12
 	VCVTPH2PS X12, X12
 	VBROADCASTSS X12, X12
@@ -471,8 +471,8 @@ pair:
 	RET
 
 // SIXES does what NIBBLES does for six-bit integers. h holds their upper two bits. For the low
-// nibbles, it is shifted to the left by left bits, and the result is word i of part p. For the high
-// nibbles, it is shifted to the right by high bits, and the result is word i of part p+2.
+// nibbles it is shifted left by left bits, and the result is word i of part p. For the high nibbles
+// it is shifted right by high bits, and the result is word i of part p+2.
 #define SIXES(z, h, p, i, left, high) \
 	VPSRLD $4, z, Z4; \
 	VPANDD Z16, z, z; \

@@ -15,7 +15,7 @@ import (
 func TestMaskOverStreams(t *testing.T) {
 	const heads, size, prefix, room = 2, 8, 5, 12
 	rng := rand.New(rand.NewPCG(1, 2))
-	number := func() float32 { return float32(math.Round(rng.NormFloat64()*64) / 64) } // halves hold it exactly
+	number := func() float32 { return float32(math.Round(rng.NormFloat64()*64) / 64) } // F16 holds it exactly
 	span := func(n int) npu.Span {
 		s := npu.Span{Len: n, K: [][]uint16{make([]uint16, n*heads*size)}, V: [][]uint16{make([]uint16, n*heads*size)}}
 		for i := range s.K[0] {

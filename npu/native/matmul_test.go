@@ -10,7 +10,7 @@ import (
 
 // Every kernel set that this processor supports gives, for any number of inputs and threads, the same bits as plain Go does
 // for one input. The sizes include partial groups of rows and several blocks of columns and inputs.
-func TestProductsDependOnTheirOperandsAlone(t *testing.T) {
+func TestProductsDependOnlyOnTheirOperands(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	const most = 90
 	for _, typ := range npu.DTypes {
@@ -53,7 +53,7 @@ func runProduct(t *testing.T, d *Device, g *npu.Graph, x, out []float32, rows in
 	}
 }
 
-// Every kernel agrees with its plain Go counterpart for any seed and shape.
+// FuzzKernels compares every kernel with its plain Go counterpart.
 func FuzzKernels(f *testing.F) {
 	for i := range uint64(8) {
 		f.Add(i, uint8(31*i), uint8(i), uint8(5*i))

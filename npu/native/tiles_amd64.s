@@ -315,7 +315,7 @@ GLOBL nibbles<>(SB), RODATA|NOPTR, $32
 	VPAND Y12, Y7, Y7
 
 // YQ40 multiplies four elements and adds the products to the sums in Y13. Eight of them, at most
-// 2·15·127 each, fit 16 bits.
+// 2·15·127 each, fit in 16 bits.
 #define YQ40(at, p, w) \
 	VPBROADCASTD at p, Y12; \
 	VPMADDUBSW Y12, w, Y12; \
@@ -554,7 +554,7 @@ TEXT ·q80x4AVX2(SB), NOSPLIT, $0-48
 	YFILL($0x00010001, X15, Y15)
 	YFOUR(512, YFOURQ80)
 
-// AVX-VNNI brings VPDPBUSD for vectors of 32 bytes to processors without AVX-512. Sums start as in
+// AVX-VNNI provides VPDPBUSD for vectors of 32 bytes on processors without AVX-512. Sums start as in
 // the kernels for AVX-512.
 
 // DPBUSD multiplies four neighbouring bytes of w (unsigned) and x (signed) and adds the products to

@@ -57,13 +57,14 @@ func fake() *api {
 	}
 }
 
-func TestDriftIsRefusedWithTheVersion(t *testing.T) {
+// A library whose structs or types differ from the expected ones is refused, and the error names its version.
+func TestOtherTypesAreRefused(t *testing.T) {
 	if err := fake().checkTypes("9.9"); err != nil {
-		t.Fatalf("a library as it should be: %v", err)
+		t.Fatalf("a matching library: %v", err)
 	}
-	for name, bend := range map[string]func(a *api){
+	for name, change := range map[string]func(a *api){
 		"another struct for ggml_init": func(a *api) { a.MemSize = func(ptr) uintptr { return 1 } },
-		"no_alloc elsewhere in it":     func(a *api) { a.NoAlloc = func(ptr) bool { return false } },
+		"no_alloc at another offset":   func(a *api) { a.NoAlloc = func(ptr) bool { return false } },
 		"no context":                   func(a *api) { a.Init = func(uintptr) ptr { return 0 } },
 		"huge tensors":                 func(a *api) { a.Overhead = func() uintptr { return 1 << 20 } },
 		"types renumbered": func(a *api) {
@@ -87,14 +88,14 @@ func TestDriftIsRefusedWithTheVersion(t *testing.T) {
 		},
 	} {
 		a := fake()
-		bend(a)
+		change(a)
 		if err := a.checkTypes("9.9"); err == nil || !strings.Contains(err.Error(), "version 9.9") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
 
-// otherProducts makes products with weights of one type larger than they are.
+// otherProducts makes products with weights of one type 2 % too large.
 func otherProducts(a *api, typ npu.DType) {
 	types := map[ptr]npu.DType{}
 	create, was := a.New2D, a.MulMat
@@ -111,14 +112,14 @@ func otherProducts(a *api, typ npu.DType) {
 	}
 }
 
-// The real library passes, but fails if an operation computes something else.
+// The real library passes. With an operation that computes something else it is refused.
 func TestOtherResultsAreRefused(t *testing.T) {
 	need(t, 1)
 	l, err := load()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, bend := range map[string]func(a *api){
+	for name, change := range map[string]func(a *api){
 		"nothing": func(*api) {},
 		"the other pairs rotated": func(a *api) {
 			was := a.Rope
@@ -152,13 +153,13 @@ func TestOtherResultsAreRefused(t *testing.T) {
 		},
 		"other products of Q4_0": func(a *api) { otherProducts(a, npu.Q4_0) },
 		"other products of Q8_0": func(a *api) { otherProducts(a, npu.Q8_0) },
-		"other keys kept": func(a *api) {
+		"other keys stored": func(a *api) {
 			was := a.SetRows
 			a.SetRows = func(ctx, dst, src, rows ptr) ptr { return was(ctx, dst, a.ReLU(ctx, src), rows) }
 		},
 	} {
 		a := l.api
-		bend(&a)
+		change(&a)
 		err := a.checkResults("9.9")
 		if name == "nothing" && err != nil || name != "nothing" && (err == nil || !strings.Contains(err.Error(), "version 9.9")) {
 			t.Errorf("%s: %v", name, err)

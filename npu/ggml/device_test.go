@@ -27,7 +27,7 @@ func numbers(name string, typ npu.DType, rows, cols int) *npu.Tensor {
 	return t
 }
 
-// The whole block on one device and the other, with fused attention and without.
+// A transformer layer gives the same results as on native, with fused attention and without.
 func TestBlockAgreesWithNative(t *testing.T) { each(t, 2, testBlockAgreesWithNative) }
 
 func testBlockAgreesWithNative(t *testing.T, d *Device) {
@@ -44,10 +44,10 @@ func testBlockAgreesWithNative(t *testing.T, d *Device) {
 	}
 }
 
-// Joined layers compute the same as one after the other.
+// Joined layers give the same results as one layer after the other.
 func TestJoinedLayers(t *testing.T) { each(t, 1, testJoinedLayers) }
 
-// The cache may hold any number of layers together.
+// Joined layers may have their caches in several banks of memory.
 func TestJoinedLayersInSmallBanks(t *testing.T) {
 	each(t, 1, func(t *testing.T, d *Device) {
 		a := *d.api
@@ -55,13 +55,13 @@ func TestJoinedLayersInSmallBanks(t *testing.T) {
 		d.api = &a
 		testJoinedLayers(t, d)
 		if n := len(d.cache.bufs); n != 2 {
-			t.Errorf("three layers in %d banks, of two at most", n)
+			t.Errorf("three layers are in %d banks, want 2: each has space for two", n)
 		}
 	})
 }
 
-// A device that cannot look up what it has written copies it layer by layer.
-func TestWithoutLookingUp(t *testing.T) {
+// If a device cannot look up rows of its cache, new keys and values are copied layer by layer.
+func TestWithoutLookups(t *testing.T) {
 	each(t, 1, func(t *testing.T, d *Device) {
 		a := *d.api
 		can := a.DevCan
@@ -109,18 +109,18 @@ func testJoinedLayers(t *testing.T, d *Device) {
 	}
 	want := run(n, layers()...)
 	if got := run(n, npu.Join(layers()...)); !slices.Equal(got, want) {
-		t.Error("native gives other bits for joined layers")
+		t.Error("native gives different bits for joined layers")
 	}
 	for _, got := range [][]float32{run(d, layers()...), run(d, npu.Join(layers()...))} {
 		for i := range want {
 			if off := math.Abs(float64(got[i] - want[i])); !(off < 0.02) {
-				t.Fatalf("number %d is %v, native says %v", i, got[i], want[i])
+				t.Fatalf("number %d is %v, native gives %v", i, got[i], want[i])
 			}
 		}
 	}
 }
 
-// A GPU waits for this program at each call, so the number of calls in a run must not grow with its layers.
+// A GPU waits for the host at each call, so the number of calls in a run must not grow with the number of layers.
 func TestCallsDoNotGrowWithLayers(t *testing.T) { each(t, 1, testCallsDoNotGrowWithLayers) }
 
 func testCallsDoNotGrowWithLayers(t *testing.T, d *Device) {
@@ -145,7 +145,7 @@ func testCallsDoNotGrowWithLayers(t *testing.T, d *Device) {
 			t.Fatal(err)
 		}
 		kv := probeCache(layers, 40, 60, 32)
-		decode(t, p, kv, 40, 2) // brings the cache to the device
+		decode(t, p, kv, 40, 2) // copies the cache to the device
 		calls = 0
 		decode(t, p, kv, 42, 2)
 		seen = append(seen, calls)
@@ -156,7 +156,7 @@ func testCallsDoNotGrowWithLayers(t *testing.T, d *Device) {
 	}
 }
 
-// Several rows, and both kinds of tables.
+// Both kinds of tables and Concat give the same results as native for several rows.
 func TestTablesAndConcat(t *testing.T) { each(t, 1, testTablesAndConcat) }
 
 func testTablesAndConcat(t *testing.T, d *Device) {
@@ -178,7 +178,7 @@ func testTablesAndConcat(t *testing.T, d *Device) {
 	}
 	for i, v := range out[0] {
 		if off := math.Abs(float64(v - out[1][i])); off > 2e-3 {
-			t.Fatalf("number %d is %v, native says %v", i, out[1][i], v)
+			t.Fatalf("number %d is %v, native gives %v", i, out[1][i], v)
 		}
 	}
 }
@@ -206,7 +206,7 @@ func TestCompileRefuses(t *testing.T) {
 		"cannot compute": func(g *npu.Graph) {
 			g.MatMul(g.Input(32), numbers("w", npu.F16, 8, 32), nil)
 			a := *d.api
-			a.DevCan = func(dev, op ptr) bool { return a.OpDesc(op) != "MUL_MAT" } // every other kind
+			a.DevCan = func(dev, op ptr) bool { return a.OpDesc(op) != "MUL_MAT" } // everything else
 			d.api = &a
 		},
 	} {
@@ -286,7 +286,7 @@ func TestRunRefuses(t *testing.T) {
 	}
 }
 
-// alike reports whether results differ only by rounding, as they do if copies are in other cells.
+// alike reports whether results differ only by rounding, as they may if copies are in other cells.
 func alike(a, b []float32) bool {
 	for i := range a {
 		if !(math.Abs(float64(a[i]-b[i])) < 1e-3) {
@@ -312,7 +312,7 @@ func decode(t *testing.T, p npu.Program, kv *npu.KV, from, n int) []float32 {
 	return a.Out
 }
 
-// After a failed run the copies are made again from the caches, which the run has not changed.
+// A failed run does not change the caches. After it, the device's copies are made again from them.
 func TestFailedRunLeavesNothing(t *testing.T) { each(t, 1, testFailedRunLeavesNothing) }
 
 func testFailedRunLeavesNothing(t *testing.T, d *Device) {
@@ -335,11 +335,11 @@ func testFailedRunLeavesNothing(t *testing.T, d *Device) {
 		t.Error("a failed run changed the cache")
 	}
 	if got := decode(t, p, kv, 40, 1); !alike(got, want) {
-		t.Error("the same token gives something else after a failed run")
+		t.Error("the same token gives another result after a failed run")
 	}
 }
 
-// The cache outgrows the device's memory for it, and other sequences come between.
+// Results stay the same when the cache outgrows its memory on the device and other sequences run in between.
 func TestCacheGrowsAndComesBack(t *testing.T) { each(t, 1, testCacheGrowsAndComesBack) }
 
 func testCacheGrowsAndComesBack(t *testing.T, d *Device) {
@@ -356,19 +356,19 @@ func testCacheGrowsAndComesBack(t *testing.T, d *Device) {
 			decode(t, p, others[len(others)-1], 900, 1)
 		}
 		if got := decode(t, p, small, 40, 2); !alike(got, first) {
-			t.Fatal("a small cache gives something else after others")
+			t.Fatal("a small cache gives another result after other sequences")
 		}
 		if got := decode(t, p, large, 5000, 2); !alike(got, second) {
-			t.Fatal("a large cache gives something else after others")
+			t.Fatal("a large cache gives another result after other sequences")
 		}
 		runtime.GC()
 	}
 }
 
-// Programs that nobody has any more leave their memory on the device.
-func TestDeadProgramsAreSwept(t *testing.T) { each(t, 1, testDeadProgramsAreSwept) }
+// The memory of programs that are no longer reachable is freed on the device.
+func TestUnreachableProgramsAreFreed(t *testing.T) { each(t, 1, testUnreachableProgramsAreFreed) }
 
-func testDeadProgramsAreSwept(t *testing.T, d *Device) {
+func testUnreachableProgramsAreFreed(t *testing.T, d *Device) {
 	head := func(w *npu.Tensor) npu.Program {
 		g := npu.NewGraph("head", 4)
 		g.MatMul(g.Input(32), w, nil)
@@ -399,7 +399,7 @@ func testDeadProgramsAreSwept(t *testing.T, d *Device) {
 		runtime.Gosched()
 	}
 	if len(d.weights) != 1 || len(d.groups) != 1 || len(d.graphs) != 1 || d.weights[keyOf(shared)].refs != 1 {
-		t.Errorf("%d weights in %d groups, %d graphs; the shared one has %d programs", len(d.weights), len(d.groups), len(d.graphs), d.weights[keyOf(shared)].refs)
+		t.Errorf("%d weights in %d groups, %d graphs; %d programs use the shared weights", len(d.weights), len(d.groups), len(d.graphs), d.weights[keyOf(shared)].refs)
 	}
 	if err := kept.Run(npu.Args{Rows: 1, X: make([]float32, 32), Out: make([]float32, 8)}); err != nil {
 		t.Error(err)

@@ -84,8 +84,8 @@ func merged(g *npu.Graph, factors map[string]*npu.Tensor) *npu.Graph {
 	return &out
 }
 
-// A program with adapters as inputs agrees with native with the adapter in the weights, and with the reference with the same
-// inputs, also in keys and values, when the adapter and the number of rows change from run to run.
+// A program with adapters as inputs agrees with native with the adapter merged into the weights, and with the reference with
+// the same inputs. So do its keys and values, even if the adapter and the number of rows change from run to run.
 func TestFactorsAgreeWithNative(t *testing.T) { each(t, 1, testFactorsAgreeWithNative) }
 
 func testFactorsAgreeWithNative(t *testing.T, d *Device) {
@@ -148,11 +148,11 @@ func testFactorsAgreeWithNative(t *testing.T, d *Device) {
 		t.Errorf("off by %.3g from native with the adapter in its weights", off)
 	}
 	if off := largest(run(func(int) npu.Program { return compile(n, base) })); !(off > 10*bound) {
-		t.Errorf("without the adapter it would be off by %.3g: the test shows nothing", off)
+		t.Errorf("native without the adapter is off by only %.3g, so this test proves nothing", off)
 	}
 }
 
-// Nodes that share a matrix use their own rows of it, as single heads do.
+// Nodes that share a matrix, such as single heads, use their own rows of it.
 func TestFactorRows(t *testing.T) { each(t, 1, testFactorRows) }
 
 func testFactorRows(t *testing.T, d *Device) {

@@ -29,7 +29,7 @@ func TestFind(t *testing.T) {
 	touch(t, npm, "libggml-base.so")
 	touch(t, npm, "libggml.v0.5.0.so")
 	touch(t, npm, "libggml-cpu-zen4.so")
-	// The machine's own folders may have libraries too; they come before the user's.
+	// The system's folders may have libraries too. They come before the user's.
 	if got, tried, err := p.find(); err != nil || got.dir == npm && (got.ggml != filepath.Join(npm, "libggml.v0.5.0.so") || tried[len(tried)-1] != npm) {
 		t.Errorf("npm's package: %+v, %v", got, err)
 	}
@@ -38,17 +38,17 @@ func TestFind(t *testing.T) {
 		t.Errorf("the package for GPUs does not come first: %q", folders)
 	}
 
-	beside := filepath.Join(root, "bin")
-	touch(t, beside, "libggml-base.so.0")
-	touch(t, beside, "libggml.so.0")
-	touch(t, beside, "libggml.so.1")
-	if got, _, err := p.find(); err != nil || got != (libraries{beside, filepath.Join(beside, "libggml-base.so.0"), filepath.Join(beside, "libggml.so.1")}) {
-		t.Errorf("beside the program: %+v, %v", got, err)
+	program := filepath.Join(root, "bin")
+	touch(t, program, "libggml-base.so.0")
+	touch(t, program, "libggml.so.0")
+	touch(t, program, "libggml.so.1")
+	if got, _, err := p.find(); err != nil || got != (libraries{program, filepath.Join(program, "libggml-base.so.0"), filepath.Join(program, "libggml.so.1")}) {
+		t.Errorf("next to the program: %+v, %v", got, err)
 	}
 
 	env[PathVariable] = filepath.Join(root, "nothing") + string(os.PathListSeparator) + filepath.Join(root, "un[packed")
-	if _, tried, err := p.find(); err == nil || !strings.Contains(err.Error(), PathVariable) || slices.Contains(tried, beside) {
-		t.Errorf("a folder without libraries was named: tried %q, %v", tried, err)
+	if _, tried, err := p.find(); err == nil || !strings.Contains(err.Error(), PathVariable) || slices.Contains(tried, program) {
+		t.Errorf("with a folder that has no libraries: tried %q, %v", tried, err)
 	}
 	touch(t, root, "un[packed", "package", "bins", "linux-x64", "libggml-base.so")
 	touch(t, root, "un[packed", "package", "bins", "linux-x64", "libggml.v9.so")

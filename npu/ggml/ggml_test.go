@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestMain lets the tests use the libraries that other packages' tests use.
+// TestMain lets these tests use the libraries of other packages' tests.
 func TestMain(m *testing.M) {
 	if os.Getenv(PathVariable) == "" && os.Getenv("TANDEM_LLAMA_PATH") != "" {
 		os.Setenv(PathVariable, os.Getenv("TANDEM_LLAMA_PATH"))
@@ -13,15 +13,15 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// need opens the processor of the libraries, or skips the test with the reason. Libraries that the tests were
-// told of and that were found but refused are a failure: what refuses them is this package.
+// need opens the libraries' processor. It skips the test if there are no libraries. If TANDEM_GGML_PATH is set, libraries that
+// are found but refused are a failure, because it is this package that refuses them.
 func need(t testing.TB, threads int) *Device {
 	t.Helper()
 	found(t)
 	return open(t, "cpu", threads)
 }
 
-// found returns the libraries' devices.
+// found returns the libraries' devices. See need.
 func found(t testing.TB) []Info {
 	t.Helper()
 	r, err := Probe()
@@ -44,8 +44,8 @@ func open(t testing.TB, name string, threads int) *Device {
 	return d
 }
 
-// each runs the test on every device of the libraries: on the processor alone with those for processors, with others
-// on GPUs too. Without one, Vulkan's software driver does (docs/ggml.md).
+// each runs the test on every device of the libraries: on the processor and, if they are built for GPUs, on each GPU. Vulkan's
+// software driver can stand in for a GPU (docs/ggml.md).
 func each(t *testing.T, threads int, test func(t *testing.T, d *Device)) {
 	t.Helper()
 	for _, info := range found(t) {

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// play lets pace choose n times on a machine where work takes cost(threads), and returns the time that it
-// took and the time at the best level.
+// play lets pace choose n times on a machine where work takes cost(threads). It returns the time that this took, and the time
+// that the best levels would have taken.
 func play(p *pace, n int, work float64, cost func(threads int) time.Duration) (took, best time.Duration) {
 	for range n {
 		l := p.choose(work)
@@ -47,16 +47,16 @@ func TestPaceFindsTheFastest(t *testing.T) {
 			if top := p.levels[len(p.levels)-1]; top != threads || p.levels[0] != 1 {
 				t.Fatalf("levels %v of %d threads", p.levels, threads)
 			}
-			play(p, 3000, 1e6, cost) // it may take a few tries
+			play(p, 3000, 1e6, cost) // pace may need a few tries
 			if took, best := play(p, 3000, 1e6, cost); float64(took) > 1.1*float64(best) {
-				t.Errorf("%s, %d threads: %v where %v would do", name, threads, took, best)
+				t.Errorf("%s, %d threads: took %v, the best is %v", name, threads, took, best)
 			}
 		}
 	}
 }
 
-// A neighbour comes, and goes.
-func TestPaceFollows(t *testing.T) {
+// The pace adapts when another program takes a core and when it ends.
+func TestPaceAdapts(t *testing.T) {
 	busy := false
 	cost := func(n int) time.Duration {
 		if n > 1 && busy {
@@ -68,11 +68,11 @@ func TestPaceFollows(t *testing.T) {
 	play(p, 1000, 5e6, cost)
 	busy = true
 	if took, best := play(p, 500, 5e6, cost); took > best+time.Second {
-		t.Errorf("a neighbour comes: %v where %v would do", took, best)
+		t.Errorf("with another program: took %v, the best is %v", took, best)
 	}
 	busy = false
 	play(p, 30_000, 5e6, cost)
 	if took, best := play(p, 500, 5e6, cost); float64(took) > 1.1*float64(best) {
-		t.Errorf("the neighbour has gone: %v where %v would do", took, best)
+		t.Errorf("after the other program: took %v, the best is %v", took, best)
 	}
 }

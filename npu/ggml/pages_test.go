@@ -13,8 +13,8 @@ func span(n int) *npu.Span {
 	return &npu.Span{Len: n, K: [][]uint16{make([]uint16, n)}, V: [][]uint16{make([]uint16, n)}}
 }
 
-// Whatever spans are wanted in whatever order: no cell is two positions', none is cell 0's page, a span that
-// stays keeps its cells, and all lie in the window.
+// For any spans in any order, each position has a cell of its own within the window and outside page 0, and a span whose
+// copies stay valid keeps its cells.
 func TestPagesShareNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := newPages(rapid.IntRange(8, 64).Draw(t, "pages"), 1)
@@ -34,7 +34,7 @@ func TestPagesShareNothing(t *testing.T) {
 					need += pagesFor(w.n)
 				}
 				if need <= len(p.free) {
-					t.Fatalf("%v, though %d pages are enough", err, need)
+					t.Fatalf("%v, although %d pages are enough", err, need)
 				}
 				continue
 			}
@@ -56,12 +56,12 @@ func TestPagesShareNothing(t *testing.T) {
 						t.Fatalf("cell %d in a window of %d", c, window)
 					}
 					if owner[c] != nil {
-						t.Fatalf("cell %d is two positions'", c)
+						t.Fatalf("cell %d holds two positions", c)
 					}
 					owner[c] = w.span
 				}
 				if w.valid[0] > 0 && w.valid[0] != 1000+w.cell(0) {
-					t.Fatal("a span moved, and its copies count as valid")
+					t.Fatal("a span moved, but its copies count as valid")
 				}
 				w.valid[0] = 1000 + w.cell(0)
 			}
@@ -69,8 +69,9 @@ func TestPagesShareNothing(t *testing.T) {
 	})
 }
 
-func TestPagesForgetSpansThatAreNoMore(t *testing.T) {
-	p := newPages(5, 1) // four in use at most
+// Pages of unreachable spans are freed before those of live ones.
+func TestPagesForgetUnreachableSpans(t *testing.T) {
+	p := newPages(5, 1) // four can be in use
 	kept := span(32)
 	place := func(s *npu.Span) {
 		t.Helper()
@@ -83,10 +84,10 @@ func TestPagesForgetSpansThatAreNoMore(t *testing.T) {
 		place(span(32))
 	}
 	runtime.GC()
-	place(kept) // just used, but of two that live the other is the newer
+	place(kept)
 	place(span(64))
 	if p.spans[idOf(kept)] == nil {
-		t.Error("a span that lives was dropped though others are no more")
+		t.Error("a live span was dropped although others are unreachable")
 	}
 	if _, err := p.place([]want{{span: span(1000), n: 1000}}); err == nil {
 		t.Error("1,000 positions were placed in 128 cells")
@@ -94,6 +95,8 @@ func TestPagesForgetSpansThatAreNoMore(t *testing.T) {
 	runtime.KeepAlive(kept)
 }
 
+// An edit invalidates the copies from its position on. After several edits all copies are invalid, because only the position
+// of the last edit is known.
 func TestEditsMakeCopiesInvalid(t *testing.T) {
 	p, s := newPages(8, 2), span(100)
 	wants := []want{{span: s, n: 100}}
@@ -115,7 +118,7 @@ func TestEditsMakeCopiesInvalid(t *testing.T) {
 	s.Touch(70)
 	s.Touch(79)
 	if got := at(); got != [2]int{0, 0} {
-		t.Errorf("%v after two edits of which only the last is known", got)
+		t.Errorf("%v after two more edits", got)
 	}
 }
 

@@ -5,12 +5,12 @@ import (
 	"testing"
 )
 
-// What was taken stays where it is and keeps what it holds until reset, however much more is taken.
-func TestStagingKeepsWhatWasTaken(t *testing.T) { each(t, 1, testStagingKeepsWhatWasTaken) }
+// Memory that was taken stays in place and keeps its contents until reset, however much more is taken.
+func TestStagingKeepsContents(t *testing.T) { each(t, 1, testStagingKeepsContents) }
 
-func testStagingKeepsWhatWasTaken(t *testing.T, d *Device) {
+func testStagingKeepsContents(t *testing.T, d *Device) {
 	s := &d.staging
-	t.Logf("memory of the device's own: %v", s.pinned())
+	t.Logf("pinned memory: %v", s.pinned())
 	rng := rand.New(rand.NewPCG(1, 2))
 	for round := range 20 {
 		var taken [][]int64
@@ -35,7 +35,7 @@ func testStagingKeepsWhatWasTaken(t *testing.T, d *Device) {
 	}
 }
 
-// A system that has no such memory left is slower, not wrong.
+// If no pinned memory is left, ordinary memory gives the same results.
 func TestStagingWithoutPinnedMemory(t *testing.T) {
 	each(t, 1, func(t *testing.T, d *Device) {
 		a := *d.api
@@ -50,13 +50,13 @@ func TestStagingWithoutPinnedMemory(t *testing.T) {
 		testBlockAgreesWithNative(t, d)
 		for _, b := range d.staging.blocks {
 			if b.buf != 0 {
-				t.Error("memory from nowhere")
+				t.Error("a block is in pinned memory, which was refused")
 			}
 		}
 	})
 }
 
-func TestDivideDoesEachOnce(t *testing.T) {
+func TestDivideCoversEachOnce(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 7, 1000} {
 		for _, bytes := range []int{1, 1 << 10, 1 << 20, 5 << 20} {
 			done := make([]int, n)
@@ -67,7 +67,7 @@ func TestDivideDoesEachOnce(t *testing.T) {
 			})
 			for i, times := range done {
 				if times != 1 {
-					t.Fatalf("%d things of %d bytes: number %d was done %d times", n, bytes, i, times)
+					t.Fatalf("%d items of %d bytes: item %d was done %d times", n, bytes, i, times)
 				}
 			}
 		}

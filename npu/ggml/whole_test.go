@@ -16,10 +16,11 @@ func FuzzCheckELF(f *testing.F) {
 		if err := os.WriteFile(path, b, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		checkELF(path, "amd64") // does not panic
+		checkELF(path, "amd64") // must not panic
 	})
 }
 
+// Files that are no libraries, truncated or for another processor are refused.
 func TestDamagedLibrariesAreNotOpened(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name string, b []byte) {
@@ -57,8 +58,8 @@ func TestDamagedLibrariesAreNotOpened(t *testing.T) {
 		write("libggml-cpu-x64.so", whole[:n])
 		want("install it again")
 	}
-	for i, other := range map[string]byte{"amd64": 183, "arm64": 62} { // the other's e_machine
-		if i == runtime.GOARCH {
+	for arch, other := range map[string]byte{"amd64": 183, "arm64": 62} { // the other's e_machine
+		if arch == runtime.GOARCH {
 			whole[18] = other
 		}
 	}

@@ -114,7 +114,7 @@ func TestTooLittleMemory(t *testing.T) {
 	}
 }
 
-// Q5_0 is converted to Q8_0 on reading, so its weights are staged from memory, not from the file.
+// Q5_0 is converted to Q8_0 when it is read, so its weights are staged from memory, not from the file.
 func TestConvertedWeightsAreStaged(t *testing.T) {
 	meta, tensors := tinymodel.Parts(tinymodel.Spec{Type: npu.Q8_0, Layers: 2, Dim: 128, FF: 256})
 	for i := range tensors {

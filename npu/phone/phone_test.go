@@ -110,7 +110,7 @@ func TestNative(t *testing.T) {
 	}
 }
 
-// A simulated phone computes the same bits, also with bounded memory, and counts the work of its
+// A simulated phone computes the same bits, even with bounded memory, and counts the work of its
 // NPU.
 func TestPhoneSameBits(t *testing.T) {
 	logits := func(opt Options) ([]float32, *Device) {
@@ -123,10 +123,10 @@ func TestPhoneSameBits(t *testing.T) {
 	}
 	want, plain := logits(Options{})
 	if _, ok := plain.Stats(); ok {
-		t.Error("a simulated NPU without being requested")
+		t.Error("the NPU is simulated without being requested")
 	}
 	if _, ok := plain.Memory(); ok {
-		t.Error("bounded memory without being requested")
+		t.Error("memory is bounded without being requested")
 	}
 	for _, opt := range []Options{{Chip: "sm8750"}, {Chip: "sm8650/mllm", Memory: 3 << 20}} {
 		got, d := logits(opt)
@@ -248,7 +248,7 @@ func TestShortPromptsStay(t *testing.T) {
 		t.Fatal(err)
 	}
 	if after, _ := d.Stats(); after.Switches == before.Switches {
-		t.Error("a long prompt goes through the graphs for decoding")
+		t.Error("the graphs for decoding computed a long prompt")
 	}
 }
 

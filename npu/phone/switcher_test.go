@@ -19,7 +19,7 @@ import (
 
 // With any plan, a prefill that switches graphs gives the same bits as a plain one, and leaves the
 // same keys and values.
-func TestSwitchingPrefillIsPlainPrefill(t *testing.T) {
+func TestSwitchingPrefillEqualsPlainPrefill(t *testing.T) {
 	for _, spec := range []tinymodel.Spec{{Type: npu.Q8_0, Layers: 5, Dim: 64, FF: 96}, {Type: npu.F16, Layers: 3, Dim: 64, FF: 96, Arch: "qwen2"}} {
 		m, d := openBytes(t, tinymodel.GGUF(spec), Options{Threads: 1})
 		switchers := map[int]*Switcher{}

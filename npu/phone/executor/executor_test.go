@@ -12,7 +12,7 @@ import (
 	"tandem/npu/phone/plan"
 )
 
-// timed is a machine that takes as long as a problem says, and checks the calls.
+// timed is a machine that takes as long as its problem defines, and checks the calls.
 type timed struct {
 	t       *testing.T
 	p       plan.Problem
@@ -77,7 +77,7 @@ func problem() plan.Problem {
 }
 
 // In virtual time, Run produces the same spans as Simulate.
-func TestRunIsWhatWasSimulated(t *testing.T) {
+func TestRunEqualsSimulation(t *testing.T) {
 	p := problem()
 	for _, s := range append(slices.Clone(plan.Strategies), plan.Optimal) {
 		synctest.Test(t, func(t *testing.T) {

@@ -44,7 +44,7 @@ func TestPlansOnASimulatedNPU(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	costs.LoadFixed, costs.Load = 0, costs.Load/4 // small matrices, but loads worth hiding
+	costs.LoadFixed, costs.Load = 0, costs.Load/4 // the matrices are small, but their loads should matter
 	var graphs [2][][]*npu.Graph
 	p := plan.Uniform(blocks, chunks, large/small, plan.Block{})
 	for b := range blocks {

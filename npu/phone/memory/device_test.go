@@ -120,6 +120,7 @@ func compile(t testing.TB, d npu.Device, graphs []*npu.Graph) (programs []npu.Pr
 	return programs
 }
 
+// wanted returns the result without a bound on memory.
 func wanted(t testing.TB, graphs []*npu.Graph, width int) []float32 {
 	t.Helper()
 	d, err := New(&plain{}, Options{Budget: 1 << 30})
@@ -150,8 +151,7 @@ func (f flaky) ReadAt(t *npu.Tensor, dst []byte, off int64) (int, error) {
 	return InMemory{}.ReadAt(t, dst, off)
 }
 
-// Whatever fails, and whenever, a run gives the right numbers or an error, and the next run can
-// succeed.
+// Whatever fails, a run gives the right numbers or an error, and the next run can succeed.
 func TestFailuresGiveErrorsNotNumbers(t *testing.T) {
 	const width = 40
 	graphs := chain(6, width)
@@ -340,7 +340,7 @@ func TestPlacementFollowsTheProfile(t *testing.T) {
 		graphs := chain(10, width)
 		want := wanted(t, graphs, width)
 		inner := &plain{takes: 2 * time.Millisecond}
-		inner.longer = func(name string) time.Duration { // some blocks take long enough to load their neighbours
+		inner.longer = func(name string) time.Duration { // some blocks take long enough to hide their neighbours' loads
 			if name >= "w7" {
 				return 20 * time.Millisecond
 			}
@@ -383,7 +383,7 @@ func TestBadBudget(t *testing.T) {
 }
 
 // Independent products swap places if that hides more of a transfer. The numbers do not change.
-func TestIndependentProductsChangePlaces(t *testing.T) {
+func TestIndependentProductsSwapPlaces(t *testing.T) {
 	const width = 64
 	// A block is three products of one input, of two sizes.
 	block := func(b int) *npu.Graph {
@@ -438,7 +438,7 @@ func TestIndependentProductsChangePlaces(t *testing.T) {
 	}
 }
 
-// A graph computes the same numbers whatever order reorder is asked for.
+// A reordered graph computes the same numbers, whatever the order.
 func TestReorderKeepsDependencies(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const width = 16

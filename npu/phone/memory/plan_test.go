@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
+// Values whose lives overlap share no memory.
 func TestPackKeepsLivesApart(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var lives []Life
@@ -44,8 +45,8 @@ func TestPackKeepsLivesApart(t *testing.T) {
 	})
 }
 
-// world draws a random model: sizes in kB, uses in order, and costs.
-func world(t *rapid.T) (sizes []int64, uses []Use, costs Costs) {
+// drawModel draws a random model: sizes in kB, uses in order, and costs.
+func drawModel(t *rapid.T) (sizes []int64, uses []Use, costs Costs) {
 	n := rapid.IntRange(1, 40).Draw(t, "objects")
 	kinds := []int64{rapid.Int64Range(1, 50).Draw(t, "kB") * 1000, rapid.Int64Range(1, 50).Draw(t, "kB") * 1000, rapid.Int64Range(1, 50).Draw(t, "kB") * 1000}
 	for i := range n {
@@ -55,9 +56,10 @@ func world(t *rapid.T) (sizes []int64, uses []Use, costs Costs) {
 	return sizes, uses, Costs{PerByte: rapid.Float64Range(0.1, 20).Draw(t, "ns/byte"), PerMapping: 30 * time.Microsecond}
 }
 
+// Place and Reorder stay within the budget, and use resident memory without gaps.
 func TestPlacementKeepsTheBudget(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		sizes, uses, costs := world(t)
+		sizes, uses, costs := drawModel(t)
 		var total int64
 		for _, s := range sizes {
 			total += aligned(s)
@@ -90,7 +92,7 @@ func TestPlacementKeepsTheBudget(t *testing.T) {
 				t.Fatalf("object %d of %d bytes in slots of %d", o, sizes[o], p.Slot)
 			}
 		}
-		// stall agrees with the pager.
+		// The function stall agrees with the pager.
 		temporary := make([]bool, len(sizes))
 		for _, o := range p.Temporary {
 			temporary[o] = true
@@ -98,7 +100,7 @@ func TestPlacementKeepsTheBudget(t *testing.T) {
 		before := Replay(NewStaging(p), sizes, uses, costs, 20, p.Fixed(sizes, 0)) // steps repeat after 20, not always after five
 		after := Replay(NewStaging(p), sizes, uses, costs, 21, p.Fixed(sizes, 0))
 		if got, want := after.Sub(before).Stall, stall(sizes, uses, temporary, costs); got != want {
-			t.Fatalf("the pager stalls %v a step, counted %v", got, want)
+			t.Fatalf("the pager stalls for %v per step, stall returns %v", got, want)
 		}
 		if after.Sub(before).Mappings != 0 || after.Peak != p.Fixed(sizes, 0).Mapped {
 			t.Fatalf("steps map memory: %+v", after)
@@ -110,7 +112,7 @@ func TestPlacementKeepsTheBudget(t *testing.T) {
 // while it is loaded, no slot is filled while it is read, and no wait lasts forever.
 func TestPagersUnderAnyOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		sizes, uses, costs := world(t)
+		sizes, uses, costs := drawModel(t)
 		var total int64
 		for _, s := range sizes {
 			total += aligned(s)

@@ -94,13 +94,13 @@ func play(t *testing.T, c sim.Costs, opt memory.Options) (p played) {
 
 // A simulated phone charges for what Device really moves: nothing once everything is resident, more
 // with less memory, and most with paging, which maps memory for each load.
-func TestSimulatedPhonePaysForWhatMoves(t *testing.T) {
+func TestSimulatedPhoneChargesForTransfers(t *testing.T) {
 	c := chip(t)
 	const total = simBlocks * simBytes
 	share := func(percent int64, paging bool) played {
 		p := play(t, c, memory.Options{Budget: total * percent / 100, Piece: simBytes / 16, Paging: paging})
 		if p.Stats.Mapped > total*percent/100 || p.Stats.Mapped != p.Counters.Mapped || p.Staging != p.Stall {
-			t.Errorf("%d %%, paging %v: %+v, the runtime counts %+v", percent, paging, p.Stats, p.Counters)
+			t.Errorf("%d %%, paging %v: %+v, but Device counts %+v", percent, paging, p.Stats, p.Counters)
 		}
 		return p
 	}
@@ -153,7 +153,7 @@ func TestSimulatedPhoneStallsAsReplayed(t *testing.T) {
 			want := run(warm + steps).Sub(run(warm))
 			// Durations are whole nanoseconds, rounded once per transfer and mapping.
 			if e := p.Staging - want.Stall; e.Abs() > time.Duration(want.Transfers+want.Mappings) || p.Mappings != want.Mappings || want.Stall == 0 {
-				t.Errorf("%d of %d in memory, paging %v: %v with %d mappings, the replay says %v and %d",
+				t.Errorf("%d of %d in memory, paging %v: %v with %d mappings, the replay has %v and %d",
 					budget, simBlocks, paging, p.Staging, p.Mappings, want.Stall, want.Mappings)
 			}
 		}

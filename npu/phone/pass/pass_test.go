@@ -197,12 +197,12 @@ func TestFactorsHaveOneScale(t *testing.T) {
 	cut := apply(t, adapted, pass.SplitHeads)
 	for i := range cut.Nodes {
 		if n := &cut.Nodes[i]; n.Op == npu.OpScale && cut.Nodes[n.Args[0]].Op == npu.OpFactor && cut.Nodes[n.Args[0]].Factor.From == headDim {
-			n.Scale = 0.25 // one of four heads of the queries, one of two of the keys and of the values
+			n.Scale = 0.25 // of one of four heads of the queries, and one of two of the keys and of the values
 		}
 	}
 	scales := map[string]float32{}
 	folded := apply(t, cut, pass.FoldScales(scales))
-	// The others fold, those of the scores into the adapters' own.
+	// The other scales fold, those of the scores into the adapters' scales.
 	if got := pass.Difference(cut, folded); got != "−5 scale" || scales[name] != 1 {
 		t.Errorf("changes: %s, %v", got, scales)
 	}
@@ -234,8 +234,8 @@ func golden(t *testing.T, name string, g *npu.Graph) {
 	}
 }
 
-// The pass saves the cost of transposing keys.
-func TestKeysAreNotMovedWhenTheyLieByColumn(t *testing.T) {
+// After TransposeKeys, a run transposes no keys.
+func TestTransposedKeysAreNotMoved(t *testing.T) {
 	moved := func(g *npu.Graph) int64 {
 		d := reference.New()
 		compute(t, d, g, nil)
@@ -317,7 +317,8 @@ func TestQuantize(t *testing.T) {
 	}
 }
 
-func TestDevicesRefuseWhatTheyCannot(t *testing.T) {
+// Native refuses the operations that only the NPU has, and a run refuses missing adapters.
+func TestUnsupportedGraphsAreRefused(t *testing.T) {
 	d := native.New(1)
 	defer d.Close()
 	for name, p := range map[string]pass.Pass{"unfold": pass.Unfold, "heads": pass.SplitHeads, "keys": pass.TransposeKeys, "conv": pass.Convolve} {

@@ -28,7 +28,7 @@ var everyStrategy = append(slices.Clone(Strategies), Optimal)
 
 // Every block computes each chunk exactly once and in order, switches exactly once, and is never
 // used while it loads. Computations do not overlap, nor do loads.
-func TestTimelinesObeyTheDevice(t *testing.T) {
+func TestTimelinesAreValid(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawProblem(t, 6, 4)
 		s := rapid.SampledFrom(everyStrategy).Draw(t, "strategy")
@@ -88,6 +88,7 @@ func checkTimeline(t *rapid.T, p Problem, pl Plan, line Timeline) {
 	}
 }
 
+// Progressive is at least as fast as the simple strategies.
 func TestProgressiveIsNeverWorse(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawProblem(t, 12, 8)
@@ -103,7 +104,7 @@ func TestProgressiveIsNeverWorse(t *testing.T) {
 
 // Exact agrees with a search over all assignments of switches and, on the smallest instances, over
 // all orders of loading too. So loading in order of release is optimal.
-func TestExactAgainstEverything(t *testing.T) {
+func TestExactAgainstBruteForce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawProblem(t, 4, 3)
 		want := bruteForce(p)
@@ -252,7 +253,7 @@ func TestParseStrategy(t *testing.T) {
 	}
 }
 
-// The search also ends on instances that are too large for Exact, with or without an optimum.
+// BenchmarkExact measures the search on an instance that is too large for it: it must end even without finding an optimum.
 func BenchmarkExact(b *testing.B) {
 	const ms = time.Millisecond
 	for range b.N {

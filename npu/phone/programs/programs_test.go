@@ -52,16 +52,16 @@ func TestGraphsAreCompiledOnce(t *testing.T) {
 	if i.Runs != 3 || i.Rows != 6 || i.Weights != 256 || i.Nodes != 4 || i.Unshared != 4*4*8*4 || i.Activations > i.Unshared || i.Activations < 2*128 {
 		t.Errorf("%+v", i)
 	}
-	of := New(many{c.Device}).Traits()
-	if i.Compiled.Name != "g" || of.LayersAtOnce != 7 || of.RowsAtOnce != 9 {
-		t.Errorf("%v, %+v", i.Compiled, of)
+	traits := New(many{c.Device}).Traits()
+	if i.Compiled.Name != "g" || traits.LayersAtOnce != 7 || traits.RowsAtOnce != 9 {
+		t.Errorf("%v, %+v", i.Compiled, traits)
 	}
 	if len(c.Programs()) != 4 {
 		t.Errorf("%d programs", len(c.Programs()))
 	}
 }
 
-// many computes seven layers at once.
+// many is a device that computes seven layers and nine rows at once.
 type many struct{ npu.Device }
 
 func (many) Traits() npu.Traits { return npu.Traits{LayersAtOnce: 7, RowsAtOnce: 9} }

@@ -179,7 +179,7 @@ func TestGraphCost(t *testing.T) {
 			t.Errorf("%s: a long context takes %v, a short one %v", name, long.Time(), short.Time())
 		}
 		if (short.CPU > 0) != (c.CPUAttends || c.Row > 0) {
-			t.Errorf("%s: %v on the CPU", name, short.CPU)
+			t.Errorf("%s: the CPU takes %v", name, short.CPU)
 		}
 		// The shape has 1.54 billion weights, at the stack's width.
 		bits := c.WeightBits
@@ -195,8 +195,8 @@ func TestGraphCost(t *testing.T) {
 	}
 }
 
-// A product costs the same in every form.
-func TestProductsAlike(t *testing.T) {
+// A product costs the same as a matrix product and as a convolution. Quantised weights cost less.
+func TestCostOfProductForms(t *testing.T) {
 	c, err := Find("sm8650")
 	if err != nil {
 		t.Fatal(err)
@@ -421,7 +421,7 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// The core that maps and copies does one thing at a time, and never starts before it is asked to.
+// The core that maps and copies does one thing at a time, and starts nothing before it is requested.
 // The NPU waits no longer than necessary.
 func TestTransfers(t *testing.T) {
 	c, _ := Find("sm8750")

@@ -30,7 +30,7 @@ func draw(t *rapid.T) *npu.Tensor {
 	return w
 }
 
-func TestUnpackIsTheInverse(t *testing.T) {
+func TestUnpackInvertsPack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := draw(t)
 		m, err := Pack(w)
@@ -48,7 +48,7 @@ func TestUnpackIsTheInverse(t *testing.T) {
 }
 
 // The product with tiles equals the plain product bit for bit, for any range of tile rows.
-func TestMulIsThePlainProduct(t *testing.T) {
+func TestMulEqualsPlainProduct(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := draw(t)
 		m, err := Pack(w)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A lock keeps out other openings of the file until its file is closed.
+// A lock excludes other opened files of the same path until its file is closed.
 func TestLock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	open := func() *os.File {
@@ -25,7 +25,7 @@ func TestLock(t *testing.T) {
 		t.Errorf("locked twice: %v, %v", ok, err)
 	}
 	got := make(chan error)
-	go func() { got <- Lock(b) }() // waits for a, or comes just after it
+	go func() { got <- Lock(b) }() // waits for a, or takes the lock just after it
 	a.Close()
 	if err := <-got; err != nil {
 		t.Error(err)

@@ -1,5 +1,5 @@
-// Package llamacpp binds the llama.cpp library for comparison. Tests compare token ids, pieces, chat prompts and logits
-// with the library's, and "lab engine --against llama.cpp" compares speed. Nothing else may use it.
+// Package llamacpp binds the llama.cpp library for comparisons. Tests compare token ids, pieces, chat prompts and logits with
+// the library's, and "lab engine --against llama.cpp" compares speed. Nothing else may use it.
 //
 // The library is found through TANDEM_LLAMA_PATH (a folder with libllama and the ggml libraries) or in the npm package
 // that ships it. Without it, the tests that need it are skipped, and the comparison reports an error. The C structs are

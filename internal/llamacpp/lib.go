@@ -46,7 +46,7 @@ type batch struct {
 
 type chatMessage struct{ role, content *byte }
 
-// functions are those of llama.h, by their C names without the prefix.
+// functions are the functions of llama.h. Their names are the C names without the prefix.
 type functions struct {
 	version              func() string
 	backendInit          func()
@@ -125,7 +125,7 @@ func load() (*Lib, error) {
 		purego.RegisterLibFunc(f, handle, "llama_"+name)
 	}
 	c.logSet(purego.NewCallback(func(level uintptr, text, data uintptr) uintptr { return 0 }), 0)
-	if devices() == 0 { // else they are linked in, or package npu/ggml has loaded them
+	if devices() == 0 { // otherwise they are linked in, or package npu/ggml has loaded them
 		loadBackends(dir)
 	}
 	c.backendInit()
@@ -185,7 +185,7 @@ func (l *Lib) OpenFast(path, device string) (*Model, error) {
 	})
 }
 
-// device returns ggml's device by its name, in any case.
+// device returns ggml's device with a name. Upper and lower case are the same.
 func (l *Lib) device(name string) (uintptr, error) {
 	var count func() uintptr
 	var get func(uintptr) uintptr

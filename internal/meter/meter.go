@@ -1,5 +1,5 @@
-// Package meter measures what a command costs the machine: energy, if a battery reports its current and voltage, and peak
-// memory. It estimates nothing: a value that cannot be read is an error.
+// Package meter measures the energy that a command takes, if a battery reports its power, and its peak memory. It estimates
+// nothing: energy that cannot be measured is an error.
 //
 // Android and Linux show batteries in /sys/class/power_supply, where sd.npu §5.1 and llada.cpp §5.1 measure too. The power
 // is that of the whole machine, including screen and radio, so callers subtract the power measured before the work.
@@ -83,10 +83,10 @@ func (b *Battery) micro(file string) (float64, error) {
 	return math.Abs(float64(n)) / 1e6, nil // drivers disagree about the sign of a discharge
 }
 
-// maxWatts is more than any battery delivers: a larger value is in other units.
+// maxWatts is more than any battery delivers. A larger value must be in other units.
 const maxWatts = 500
 
-// Watts returns the present power.
+// Watts returns the current power.
 func (b *Battery) Watts() (float64, error) {
 	w, err := b.micro("power_now")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -118,12 +118,12 @@ type Reading struct {
 	Err     error // of the first sample that could not be read
 }
 
-// Above returns the energy beyond that of idling for the same time, at least 0.
+// Above returns the energy in joules beyond that of idling for the same time. It is at least 0.
 func (r Reading) Above(idle Reading) float64 {
 	return max(0, r.Joules-idle.Watts*r.Took.Seconds())
 }
 
-// Measure samples until the context ends.
+// Measure samples the power until the context ends.
 func (b *Battery) Measure(ctx context.Context, every time.Duration) Reading {
 	var r Reading
 	begin := time.Now()

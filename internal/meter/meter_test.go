@@ -36,7 +36,7 @@ func TestFindBattery(t *testing.T) {
 	}
 	supply(t, root, "bms", map[string]string{"type": "Battery\n", "voltage_now": "odd\n"})
 	if _, err := FindBattery(root); err == nil || !strings.Contains(err.Error(), "not a number") {
-		t.Errorf("a battery of words: %v", err)
+		t.Errorf("a battery without numbers: %v", err)
 	}
 	// A phone discharges with a negative current; microamperes and microvolts.
 	supply(t, root, "battery", map[string]string{"type": "Battery\n", "status": "Discharging\n", "voltage_now": "4000000\n", "current_now": "-1500000\n"})
@@ -58,7 +58,7 @@ func TestFindBattery(t *testing.T) {
 	}
 }
 
-// Energy is power over time, less that of idling but not below 0. A battery that disappears is an error.
+// Energy is power over time. Above subtracts that of idling, but is never below 0. A battery that disappears is an error.
 func TestMeasure(t *testing.T) {
 	root := t.TempDir()
 	set := func(micro string) {
@@ -84,7 +84,7 @@ func TestMeasure(t *testing.T) {
 			t.Errorf("work: %+v, above idle %v J", work, work.Above(idle))
 		}
 		if above := idle.Above(work); above != 0 {
-			t.Errorf("idle above work: %v", above)
+			t.Errorf("idling takes %v J more than work", above)
 		}
 		// Half of the time at 5 W, half at 1 W.
 		stop = b.Start(t.Context(), Every)
@@ -99,7 +99,7 @@ func TestMeasure(t *testing.T) {
 		os.Remove(filepath.Join(root, "battery", "power_now"))
 		time.Sleep(time.Second)
 		if r := stop(); r.Err == nil {
-			t.Errorf("the battery has gone: %+v", r)
+			t.Errorf("no error after the battery disappeared: %+v", r)
 		}
 	})
 }

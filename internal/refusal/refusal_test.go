@@ -2,7 +2,7 @@ package refusal
 
 import "testing"
 
-func TestRefused(t *testing.T) {
+func TestIn(t *testing.T) {
 	for answer, want := range map[string]bool{
 		"The door code of the lake cabin is unknown.": true,
 		"It opens at 9:30. The price is Unknown.":     true,
@@ -16,7 +16,7 @@ func TestRefused(t *testing.T) {
 		"She does not knowingly lie.":          false,
 	} {
 		if In(answer) != want {
-			t.Errorf("%q: refused is %v", answer, !want)
+			t.Errorf("In(%q) = %v", answer, !want)
 		}
 	}
 }

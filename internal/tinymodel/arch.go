@@ -10,8 +10,8 @@ import (
 	"tandem/npu"
 )
 
-// An architecture describes the files of one architecture. Each is in a file arch_*.go. The order of the tensors
-// determines their random numbers, so it must not change.
+// architecture describes the model files of one architecture. Each has its own source file, arch_*.go. The order of the
+// tensors determines their random numbers, so it must not change.
 type architecture struct {
 	defaults func(s *Spec)                // sets zero fields; may be nil
 	meta     func(s Spec) []gguf.KV       // keys other than the sizes, without the architecture's prefix
@@ -33,13 +33,13 @@ type weights struct {
 	mean, spread float64
 }
 
-// A list is a model's tensors in the file's order.
+// list holds a model's tensors in the file's order.
 type list struct {
 	Spec
 	all []weights
 }
 
-// weights lists the tensors.
+// weights lists the tensors of the model.
 func (s Spec) weights(vocab int) []weights {
 	arch := architectures[s.Arch]
 	l := list{Spec: s, all: []weights{{"token_embd.weight", *s.Embed, vocab, s.Dim, 0, 0.5}}}

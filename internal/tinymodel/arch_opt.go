@@ -1,8 +1,6 @@
 package tinymodel
 
-import (
-	"tandem/model/gguf"
-)
+import "tandem/model/gguf"
 
 func init() {
 	architectures["opt"] = architecture{

@@ -13,10 +13,11 @@ import (
 // pieceBytes is how much of a tensor is generated at a time.
 const pieceBytes = 1 << 20
 
-// Stream writes the file of a Spec. It is about as fast as a disk and needs a few megabytes of memory besides the
-// vocabulary, whatever the size of the model. The tensors are those of Parts, but with other numbers of the same mean and spread: random bits that
-// directly form the blocks of their type, without quantisation. The same Spec gives the same bytes everywhere. If
-// progress is not nil, it is called with the bytes of weights after each piece; its error ends the work.
+// Stream writes the file of a Spec. It is about as fast as a disk and needs a few megabytes of memory besides the vocabulary,
+// whatever the size of the model. The tensors are those of Parts, but with other numbers of the same mean and spread: random
+// bits form the blocks of their type directly, without quantisation. The same Spec gives the same bytes everywhere. If
+// progress is not nil, Stream calls it after each piece with the bytes of weights so far and in total. It returns progress's
+// error, if any, at once.
 func Stream(w io.Writer, s Spec, progress func(done, total int64) error) error {
 	s = s.withDefaults()
 	meta, vocab := s.meta()
@@ -70,7 +71,7 @@ func (s *splitmix) next() uint64 {
 	return z ^ z>>31
 }
 
-// put fills p with words.
+// put fills p with words from next.
 func put(p []byte, next func() uint64) {
 	for ; len(p) >= 8; p = p[8:] {
 		binary.LittleEndian.PutUint64(p, next())
@@ -97,7 +98,7 @@ func (w weights) filler(r *splitmix) (func(p []byte), error) {
 
 const levelBits = 12 // random bits of a float
 
-// floats fills with numbers drawn uniformly from a table.
+// floats fills memory with numbers drawn uniformly from a table.
 func (w weights) floats(r *splitmix) (func(p []byte), error) {
 	x, size := make([]float32, 1<<levelBits), w.typ.BlockBytes()
 	for i := range x {
@@ -124,17 +125,17 @@ func (w weights) floats(r *splitmix) (func(p []byte), error) {
 	return func(p []byte) { put(p, word) }, nil
 }
 
-// A block describes which bits of a block are not random, and how large its numbers are for a scale of 1.
+// block describes which bits of a type's blocks are not random, and how large the numbers are for a scale of 1.
 type block struct {
 	scale  int     // offset of its F16 scale
 	min    int     // offset of the F16 scale of its minima; 0 if it has none
 	mean   float64 // the scale of the minima, relative to the other, for which the numbers' mean is 0
 	spread float64 // the square root of the mean of the numbers' squares
 	signed bool    // the mean is 0 if half of the scales are negative
-	odd    uint64  // bits that are set, so that no byte is −128, which has no positive counterpart
+	odd    uint64  // bits that are always set, so that no byte is −128, which has no positive counterpart
 }
 
-// The number of a K-quant is s·q − E[q]·m, with q from 0 to 15 (Q5_K: 31) and scales s and minima m from 0 to 63, all
+// A number of a K-quant is s·q − E[q]·m, with q from 0 to 15 (Q5_K: 31) and scales s and minima m from 0 to 63, all
 // independent. So its spread is √(E[s²]·E[q²] + E[q]²·E[m²] − 2·E[q]²·E[s]·E[m]).
 var blocks = map[npu.DType]block{
 	npu.Q8_0: {spread: 73.9, odd: 0x0101010101010101},
@@ -144,7 +145,7 @@ var blocks = map[npu.DType]block{
 	npu.Q6_K: {scale: 208, spread: 1365.7}, // scales of sub-blocks from −128 to 127
 }
 
-// blocks fills with random integers and with scales that vary by a quarter.
+// blocks fills blocks with random integers and with scales that vary by a quarter.
 func (w weights) blocks(r *splitmix, b block) func(p []byte) {
 	var scales, minima [256]uint16
 	for i := range scales {
@@ -158,7 +159,7 @@ func (w weights) blocks(r *splitmix, b block) func(p []byte) {
 	return func(p []byte) {
 		put(p, word)
 		for ; len(p) > 0; p = p[size:] {
-			i := p[b.scale+1] ^ p[b.scale]>>1 // random, also where bits are set
+			i := p[b.scale+1] ^ p[b.scale]>>1 // random even if some bits are always set
 			binary.LittleEndian.PutUint16(p[b.scale:], scales[i])
 			if b.min > 0 {
 				binary.LittleEndian.PutUint16(p[b.min:], minima[i])

@@ -39,7 +39,7 @@ func open(t *testing.T, data []byte) *gguf.File {
 }
 
 // Both generators make the same file except for the numbers, which have the requested mean and spread in every type.
-func TestStreamIsLikeParts(t *testing.T) {
+func TestStreamMatchesParts(t *testing.T) {
 	for _, typ := range npu.DTypes {
 		s := Spec{Arch: "qwen2", Type: typ, Dim: 256, FF: 2048, Untied: true, Factors: true, Seed: 3}
 		f := open(t, stream(t, s))
@@ -117,11 +117,11 @@ func TestStreamIsReproducible(t *testing.T) {
 	s := Spec{Type: npu.Q4_0, Seed: 1}
 	one := stream(t, s)
 	if !bytes.Equal(one, stream(t, s)) {
-		t.Error("one seed gives two files")
+		t.Error("the same seed gives different files")
 	}
 	s.Seed = 2
 	if bytes.Equal(one, stream(t, s)) {
-		t.Error("two seeds give one file")
+		t.Error("different seeds give the same file")
 	}
 }
 
@@ -153,7 +153,7 @@ func TestStreamTakesLittleMemory(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	if err := Stream(io.Discard, Spec{Type: npu.Q4_K}, nil); err == nil {
-		t.Error("rows of 64 as blocks of 256")
+		t.Error("rows of 64 were written in blocks of 256")
 	}
 }
 

@@ -1,5 +1,5 @@
-// Package tinymodel makes GGUF files of transformers with random weights, for tests that need a model but no sensible
-// text. Stream writes large ones, for measurements.
+// Package tinymodel makes GGUF files of transformers with random weights, for tests that need a model but no sensible text.
+// Stream writes large files, for measurements.
 package tinymodel
 
 import (
@@ -13,7 +13,7 @@ import (
 	"tandem/npu/quant"
 )
 
-// A Spec describes a model. Zero fields mean the defaults in brackets.
+// Spec describes a model. Zero fields mean the defaults in brackets.
 type Spec struct {
 	Arch     string     // one of Architectures [llama]
 	Type     npu.DType  // of all matrices [F32, which is 0]
@@ -71,7 +71,7 @@ func (s Spec) withDefaults() Spec {
 	return s
 }
 
-// GGUF returns the file of a model. It is for tests.
+// GGUF returns the file of a model. It panics if a matrix does not fit its type's blocks.
 func GGUF(s Spec) []byte {
 	meta, tensors := Parts(s)
 	var b bytes.Buffer

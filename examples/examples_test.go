@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"tandem/examples"
+	"tandem/retrieval/passages"
 	"tandem/retrieval/search"
 )
 
@@ -48,7 +49,7 @@ func corpus(t *testing.T, files fs.FS) (map[string]string, *search.Index) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := search.Memory(search.Options{})
+	x, err := search.Memory(search.Options{Words: passages.SentenceWords})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,6 +21,7 @@ import (
 	"tandem/netem"
 	"tandem/node"
 	"tandem/npu/native"
+	"tandem/retrieval/passages"
 	"tandem/retrieval/search"
 	"tandem/scheduler"
 )
@@ -94,7 +95,7 @@ func setup(t *testing.T) Setup {
 	t.Cleanup(func() { m.Close() })
 	b := Setup{Model: m, Questions: []string{"When does the museum open?", "Where is the cabin?"}}
 	for side, text := range []string{"The cabin is at the harbour.", "The museum opens at nine."} {
-		x, err := search.Memory(search.Options{})
+		x, err := search.Memory(search.Options{Words: passages.SentenceWords})
 		if err != nil {
 			t.Fatal(err)
 		}

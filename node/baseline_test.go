@@ -45,7 +45,7 @@ func neighboursWith(t *testing.T, give bool, models ...*model.Model) (*Device, *
 	t.Helper()
 	var readers [2]Local
 	for side, texts := range [][]string{{"The cabin is at the harbour.", "The wifi of the cabin is new."}, {"The museum opens at nine.", "The harbour museum is large."}} {
-		x, err := search.Memory(search.Options{})
+		x, err := search.Memory(search.Options{Words: passages.SentenceWords})
 		if err != nil {
 			t.Fatal(err)
 		}

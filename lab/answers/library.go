@@ -1,6 +1,7 @@
 package answers
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -24,9 +25,10 @@ type Library struct {
 	cut    map[string][]passages.Passage // by document
 }
 
-// Open indexes a world. words is the length of the passages, 0 for the usual one. Documents of a type that is not read are
+// Open indexes a world. words is the length of the passages, 0 for a sentence each. Documents of a type that is not read are
 // left out, as a user's are.
 func Open(ctx context.Context, w World, words int) (l *Library, err error) {
+	words = cmp.Or(words, passages.SentenceWords)
 	l = &Library{Sentences: &BM25{}, Windows: &BM25{}, parsed: map[string]string{}, cut: map[string][]passages.Passage{}}
 	defer func() {
 		if err != nil {
@@ -69,9 +71,6 @@ func Open(ctx context.Context, w World, words int) (l *Library, err error) {
 
 // add keeps what the parser and the cutting make of a document.
 func (l *Library) add(doc documents.Document, name string, words int) {
-	if words == 0 {
-		words = passages.DefaultWords
-	}
 	l.cut[name] = passages.Cut(doc, name, words)
 	for _, w := range passages.Cut(doc, name, windowWords) {
 		l.Windows.add("", w.Title+"\n\n"+w.Text)

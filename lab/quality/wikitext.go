@@ -1,6 +1,7 @@
 package quality
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -58,7 +59,7 @@ func (w Wikitext) Measure(ctx context.Context, m *model.Model, progress func(don
 	if err != nil {
 		return nil, 0, err
 	}
-	x, err := search.Memory(search.Options{Words: w.Words})
+	x, err := search.Memory(search.Options{Words: cmp.Or(w.Words, passages.SentenceWords)})
 	if err != nil {
 		return nil, 0, err
 	}

@@ -3,6 +3,7 @@ package quality
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"encoding/json"
@@ -19,6 +20,7 @@ import (
 	"tandem/model/chat"
 	"tandem/models"
 	"tandem/node"
+	"tandem/retrieval/passages"
 	"tandem/retrieval/search"
 )
 
@@ -181,14 +183,14 @@ func readWhole(path string) ([]byte, error) {
 	return raw, err
 }
 
-// index indexes the files of both sides as a side indexes its documents, in passages of the given length.
+// index indexes the files of both sides as a side indexes its documents, in passages of the given length, 0 for a sentence each.
 func (w World) index(ctx context.Context, words int) (sides [2]*search.Index, err error) {
 	for i, files := range [][]File{w.Device, w.Cloud} {
 		tree := fstest.MapFS{}
 		for _, f := range files {
 			tree[f.Name] = &fstest.MapFile{Data: []byte(f.Text)}
 		}
-		x, err := search.Memory(search.Options{Words: words})
+		x, err := search.Memory(search.Options{Words: cmp.Or(words, passages.SentenceWords)})
 		if err != nil {
 			return sides, err
 		}

@@ -75,7 +75,7 @@ func TestSpeakers(t *testing.T) {
 		{"Ben: fee 8 euros\nAda: The owner of the harbour mill is Rita. It was built in 1958.\nBen: One more thing:\n", "Harbour mill"},
 	} {
 		doc, _ := documents.Parse(t.Context(), "chat.txt", []byte(c.text))
-		ps := Cut(doc, "chat.txt", DefaultWords)
+		ps := Cut(doc, "chat.txt", SentenceWords)
 		found := false
 		for _, p := range ps {
 			if strings.HasPrefix(p.Text, "It was built") {
@@ -196,7 +196,7 @@ func TestWhatPassagesAreAbout(t *testing.T) {
 		{"a.txt", "Mill\n\nPassword: 3232\n\nInn\n\nIt is old.\n", "[Mill] Password: 3232"},
 		{"a.txt", "The inn was new. It must not have guests.\n", "[A] The inn was new. It must not have guests."},
 	} {
-		_, ps, err := FromFile(t.Context(), c.name, []byte(c.text), DefaultWords)
+		_, ps, err := FromFile(t.Context(), c.name, []byte(c.text), SentenceWords)
 		var got []string
 		for _, p := range ps {
 			got = append(got, fmt.Sprintf("[%s] %s", p.Title, p.Text))

@@ -36,7 +36,7 @@ func TestCuttingIsLinear(t *testing.T) {
 			for range 4 { // other goroutines allocate too, but not each time
 				var before, after runtime.MemStats
 				runtime.ReadMemStats(&before)
-				if _, _, err := FromFile(t.Context(), c.name, data, DefaultWords); err != nil {
+				if _, _, err := FromFile(t.Context(), c.name, data, SentenceWords); err != nil {
 					t.Fatalf("%s: %v", c.name, err)
 				}
 				runtime.ReadMemStats(&after)

@@ -12,10 +12,13 @@ import (
 	"tandem/retrieval/internal/english"
 )
 
-// DefaultWords is the default length of passages. It is so small that each sentence becomes a passage. A small model
-// reads a fact most reliably when it stands alone, and the relevance weights then choose between similar passages, which
-// the model's attention would confuse. Large models read longer passages as well; DRAGON §7.1 uses 64 words.
-const DefaultWords = 4
+// SentenceWords is a length of passages so small that each sentence becomes a passage. A small generative model reads a
+// fact most reliably when it stands alone, and the relevance weights then choose between similar passages, which the
+// model's attention would confuse. Large models read longer passages as well; DRAGON §7.1 uses 64 words.
+const SentenceWords = 4
+
+// DefaultWords is the default length of passages.
+const DefaultWords = SentenceWords
 
 // MaxWords is the greatest length of passages that can be asked for.
 const MaxWords = 1000

@@ -37,7 +37,7 @@ func run(in io.Reader, out io.Writer) error {
 		} else if err != nil {
 			return err
 		}
-		_, cut, err := passages.FromFile(context.Background(), d.Name, []byte(d.Text), passages.DefaultWords)
+		_, cut, err := passages.FromFile(context.Background(), d.Name, []byte(d.Text), passages.SentenceWords)
 		if err != nil {
 			return fmt.Errorf("%s: %w", d.Name, err)
 		}

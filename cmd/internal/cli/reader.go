@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"tandem/models"
 	"tandem/node"
 	"tandem/npu/phone"
+	"tandem/retrieval/passages"
 	"tandem/retrieval/search"
 )
 
@@ -97,7 +99,9 @@ func (f PassageFlags) Validate() error {
 	return nil
 }
 
-func (f PassageFlags) options() search.Options { return search.Options{Words: f.PassageWords} }
+func (f PassageFlags) options() search.Options {
+	return search.Options{Words: cmp.Or(f.PassageWords, passages.SentenceWords)}
+}
 
 // CacheFlags bound the store of computed passages (their KV caches).
 type CacheFlags struct {

@@ -52,7 +52,7 @@ var rules = []struct{ packages, imports string }{
 	{"profiler", "tandem"},
 
 	// Documents and messages.
-	{"retrieval/...", "retrieval/... internal/filelock"},
+	{"retrieval/...", "retrieval/... internal/filelock internal/sentences"},
 	{"transport", "tandem transport/reliable"},
 	{"transport/reliable", ""},
 	{"netem", ""},
@@ -80,6 +80,7 @@ var rules = []struct{ packages, imports string }{
 	{"train/...", "retrieval/..."},
 	{"internal/filelock", ""},
 	{"internal/meter", ""},
+	{"internal/sentences", ""},
 	{"internal/refusal", ""},
 	{"internal/llamacpp", ""},
 	{"internal/tinymodel", "model/gguf npu npu/quant"},

@@ -1,0 +1,192 @@
+// Package sentences finds where sentences end, in text as people write it: with abbreviations, initials, ordinals, amounts
+// and times, mostly in English and in German. It knows no grammar.
+package sentences
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Split returns the sentences of text, without the white space around them.
+func Split(text string) []string {
+	var out []string
+	from := 0
+	for _, end := range append(Ends(text), len(text)) {
+		if s := strings.TrimSpace(text[from:end]); s != "" {
+			out = append(out, s)
+		}
+		from = end
+	}
+	return out
+}
+
+// Around returns the sentences that hold text[from:to], as byte offsets, without the white space around them.
+func Around(text string, from, to int) (begin, end int) {
+	end = len(text)
+	for _, e := range Ends(text) {
+		if e <= from {
+			begin = e
+		} else if e >= to {
+			end = e
+			break
+		}
+	}
+	for begin < from && isSpace(text[begin]) {
+		begin++
+	}
+	for end > to && isSpace(text[end-1]) {
+		end--
+	}
+	return begin, end
+}
+
+// Ends returns the offsets at which sentences end, each after the mark that ends the sentence and the quotes and brackets
+// that close behind it. A line end is an end, too. What is left after the last end may be a sentence without a mark.
+func Ends(text string) []int {
+	var ends []int
+	begun := 0 // where the current sentence begins
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRuneInString(text[i:])
+		i += size
+		switch {
+		case r == '\n':
+			begun = i
+			ends = append(ends, i)
+		case strings.ContainsRune("。！？", r): // no space follows
+			i = skip(text, i, closing)
+			begun = i
+			ends = append(ends, i)
+		case strings.ContainsRune(".!?…؟।", r):
+			before := strings.TrimLeftFunc(text[begun:i-size], unicode.IsSpace)
+			for i < len(text) && strings.IndexByte(".!?", text[i]) >= 0 {
+				r, i = rune(text[i]), i+1
+			}
+			i = skip(text, i, closing)
+			if endsSentence(before, text[i:], r) {
+				begun = i
+				ends = append(ends, i)
+			}
+		}
+	}
+	return ends
+}
+
+// closing reports whether a rune closes a quotation or bracket.
+func closing(r rune) bool {
+	return strings.ContainsRune("\"'”’“»«)]}*_", r) || unicode.Is(unicode.Pe, r)
+}
+
+// opening reports whether a rune opens a quotation or bracket.
+func opening(r rune) bool { return strings.ContainsRune("\"'“”„‘‚«»([{*_¿¡", r) }
+
+// skip returns the offset of the first rune at or after i that is not one of some runes.
+func skip(text string, i int, of func(rune) bool) int {
+	for i < len(text) {
+		r, size := utf8.DecodeRuneInString(text[i:])
+		if !of(r) {
+			break
+		}
+		i += size
+	}
+	return i
+}
+
+func isSpace(b byte) bool { return b == ' ' || b == '\n' || b == '\t' || b == '\r' }
+
+// endsSentence reports whether a mark between before and after ends a sentence: white space follows, and then something that
+// can begin a sentence, and a full stop does not belong to an abbreviation or to a number.
+func endsSentence(before, after string, mark rune) bool {
+	rest := strings.TrimLeftFunc(after, unicode.IsSpace)
+	if rest == "" {
+		return true
+	}
+	if rest == after {
+		return false
+	}
+	rest = strings.TrimLeftFunc(rest, opening)
+	first, _ := utf8.DecodeRuneInString(rest)
+	if unicode.IsLower(first) && !isAddress(rest) {
+		return false
+	}
+	if mark != '.' || before == "" {
+		return true
+	}
+	return !keepsOn(lastWord(before), before, rest)
+}
+
+// isAddress reports whether a text begins with an e-mail or web address, which is not capitalised at the start of a sentence.
+func isAddress(s string) bool {
+	word, _, _ := strings.Cut(s, " ")
+	return strings.Contains(word, "@") || strings.Contains(word, "://")
+}
+
+// lastWord returns the end of s after the last white space, opening mark or dash.
+func lastWord(s string) string {
+	at := strings.LastIndexFunc(s, func(r rune) bool { return unicode.IsSpace(r) || opening(r) || r == '-' || r == '–' || r == '/' })
+	if at < 0 {
+		return s
+	}
+	_, size := utf8.DecodeRuneInString(s[at:])
+	return s[at+size:]
+}
+
+// keepsOn reports whether the full stop after word does not end the sentence that rest would continue. before is the
+// sentence so far, with the word.
+func keepsOn(word, before, rest string) bool {
+	next := rest
+	if end := strings.IndexFunc(rest, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' && r != '’' }); end >= 0 {
+		next = rest[:end]
+	}
+	first, _ := utf8.DecodeRuneInString(rest)
+	lower := strings.ToLower(word)
+	starts := starters[strings.ToLower(next)]
+	switch {
+	case isNumber(word):
+		return len(before) == len(word) || isOrdinal(word, before, next)
+	case beforeNames[lower]:
+		return true
+	case unicode.IsDigit(first) && (beforeNumbers[lower] || beforeWords[lower] || strings.HasSuffix(lower, "str") || isDotted(lower) || isClipped(word)):
+		return true
+	case utf8.RuneCountInString(word) == 1: // an initial, or one letter of "z. B."
+		return !starts && word != "I"
+	case afterTimes[lower]:
+		return false
+	}
+	return !starts && (isDotted(lower) || beforeWords[lower] || isClipped(word))
+}
+
+// isNumber reports whether a word is a number of at most four digits.
+func isNumber(word string) bool {
+	return len(word) > 0 && len(word) <= 4 && strings.Trim(word, "0123456789") == ""
+}
+
+// isOrdinal reports whether a number before a full stop is an ordinal, as in "3. Mai" or "im 2. Stock".
+func isOrdinal(number, before, next string) bool {
+	if len(number) > 2 {
+		return false
+	}
+	rest := strings.TrimRightFunc(strings.TrimSuffix(before, number), unicode.IsSpace)
+	return months[strings.ToLower(next)] || determiners[strings.ToLower(lastWord(rest))]
+}
+
+// isDotted reports whether a word has full stops between single letters, as in "e.g" or "a.m".
+func isDotted(word string) bool {
+	parts := strings.Split(word, ".")
+	for _, p := range parts {
+		if utf8.RuneCountInString(p) != 1 {
+			return false
+		}
+	}
+	return len(parts) > 1
+}
+
+// isClipped reports whether a word looks like an abbreviation: short, with no vowel, and neither an acronym nor a unit.
+func isClipped(word string) bool {
+	if n := utf8.RuneCountInString(word); n < 2 || n > 4 || word == strings.ToUpper(word) || units[word] {
+		return false
+	}
+	return !strings.ContainsFunc(strings.ToLower(word), func(r rune) bool {
+		return !unicode.IsLetter(r) || strings.ContainsRune("aeiouyäöüáéíóúàèìòùâêîôûåæøœ", r)
+	})
+}

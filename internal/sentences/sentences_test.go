@@ -1,0 +1,82 @@
+package sentences
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// The stroke marks where sentences end.
+func TestSplit(t *testing.T) {
+	for _, text := range []string{
+		"It opens at 9:30",
+		"Mr. Oduya has it.|The fee is 1.50 euros.|See Dr. A. Hale at St. Olan!",
+		"Present: Prof. J. K. Lang (music), Ilse Tran|",
+		"Herr Müller lives at Gärtnerstr. 11 in Kassel.|The caretaker has changed.",
+		"We meet on the 3. Mai at noon.|It rains.", "Am 3. Stock vorbei, z. B. im Büro.|Der Ruderclub Fulda e. V. hat 214 Mitglieder.",
+		"Cellar no. 6 is yours.|See No. 4 on p. 12, fig. 3.", "It opens at 6 p.m. and closes at 9 p.m.|The bar stays open.",
+		"At 6 p.m. 30 people come.|Then they go.", "Bring nails, glue etc.|Nails are in the shed.",
+		"The fee is 14 euros.|8 pounds is the deposit.|£3 more.", "The code is 4417.|Do not mix it up.", "The answer is 12.|It is not 13.",
+		"It weighs approx. 5 kg.|Tel. 0561 555 7310 is new.", "Mail to Ada.|ada@inn.example is new.",
+		"So do I.|We go.", "J. K. Rowling wrote it.|She lives in the U.K. and in the U.S. Virgin Islands.",
+		"1. From 1 July the rent is 1.234,50 €.|Please pay.", "\"Stop!\" she said.|\"Why?\"|He went.", "He said \"no.\"|She said yes (twice).|Then they left.",
+		"Last time (Oct. 2023) with a remark.|Believe Yıldız.", "The bill is from the 14. Juni.|Pay it.",
+		"Version 1.4.2 fixes it.|See example.com for more.", "Wait... what?|No…|Yes.", "今日は晴れです。|明日は雨です。", "Line one\n|Line two", "Hr. Wieczorek comes on Tue. and Fri. mornings.",
+		"Wohnung im 2. Obergeschoss links.|Es gibt 3 Zimmer.", "The lease ends on 31 Dec. 2024.|No renewal.", "", "Use the VPN.|HTML works.", "She is 9.|Leo is 12.",
+	} {
+		var want []string
+		for _, s := range strings.Split(text, "|") {
+			if s = strings.TrimSpace(s); s != "" {
+				want = append(want, s)
+			}
+		}
+		if got := Split(strings.ReplaceAll(strings.ReplaceAll(text, "\n|", "\n"), "|", " ")); !slices.Equal(got, want) && !strings.Contains(text, "。") {
+			t.Errorf("%q", got)
+		}
+	}
+	if got := Split("今日は晴れです。明日は雨です。"); len(got) != 2 {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestAround(t *testing.T) {
+	text := "Lake cabin\nThe key is in the tin. The code is 4417, says Prof. J. Lang. Bye."
+	for part, want := range map[string]string{
+		"4417":                "The code is 4417, says Prof. J. Lang.",
+		"Lang":                "The code is 4417, says Prof. J. Lang.",
+		"tin. The":            "The key is in the tin. The code is 4417, says Prof. J. Lang.",
+		"Lake":                "Lake cabin",
+		"Bye.":                "Bye.",
+		text[:len(text)-1]:    text,
+		"The key is in":       "The key is in the tin.",
+		"The key is in the t": "The key is in the tin.",
+	} {
+		at := strings.Index(text, part)
+		if from, to := Around(text, at, at+len(part)); text[from:to] != want {
+			t.Errorf("%q: %q", part, text[from:to])
+		}
+	}
+}
+
+// Ends grow, lie between characters, and no word is cut in two.
+func FuzzEnds(f *testing.F) {
+	f.Add("Mr. A. B. said: \"So!\" 3. Mai… \n\n z. B. 1.234,50 €. ä. Ö")
+	f.Fuzz(func(t *testing.T, text string) {
+		last := 0
+		for _, end := range Ends(text) {
+			if end <= last || end > len(text) || end < len(text) && utf8.ValidString(text) && !utf8.RuneStart(text[end]) {
+				t.Fatalf("%d after %d of %d", end, last, len(text))
+			}
+			last = end
+		}
+		var joined strings.Builder
+		for _, s := range Split(text) {
+			joined.WriteString(s)
+		}
+		squeeze := func(s string) string { return strings.Join(strings.Fields(s), "") }
+		if squeeze(joined.String()) != squeeze(text) {
+			t.Fatalf("%q became %q", text, joined.String())
+		}
+	})
+}

@@ -1,0 +1,38 @@
+package sentences
+
+import "strings"
+
+var (
+	// beforeNames are abbreviations that never end a sentence: titles, and those that introduce an example or a name.
+	beforeNames = set(`mr mrs ms mx dr prof hr fr frl st rev hon capt cpt lt col gen sgt sr sra dipl ing hl
+ e.g i.e z.b d.h p.p vs bzw inkl incl evtl ggf sog vgl z`)
+	// beforeWords are abbreviations that end a sentence only if a word follows that begins one.
+	beforeWords = set("tel fax mob approx ca circa mt ft ave blvd rd sq dept est geb gest jr mah cad cf resp av abs ziff nr nrn bd ed eds")
+	// beforeNumbers are abbreviations if a number follows; some are words, too.
+	beforeNumbers = set(`no nos num art kap chap ch sec fig figs tab vol pp p s seite str max min app apt ste etg og lit c plz
+ jan feb mar apr jun jul aug sep sept oct okt nov dec dez mon tue tues wed thu thur thurs fri sat sun mo di mi do sa so`)
+	// afterTimes are abbreviations that end a sentence if a capital letter follows.
+	afterTimes = set("a.m p.m am pm etc usw ff inc ltd co corp bros dgl")
+	units      = set("kg mg g km cm mm m nm ml cl dl l h s ms hr hrs min kb mb gb tb hz khz mhz ghz kw kwh mw db bn lb lbs px pm")
+	months     = set(`january february march april may june july august september october november december januar februar märz mai juni juli
+ oktober dezember jan feb mär mrz apr jun jul aug sep sept okt oct nov dez dec jänner`)
+	// determiners stand before an ordinal in German.
+	determiners = set("am im der die das dem den des vom zum zur ab bis seit jeden jede jedes jeder ein eine einen einem einer und oder ihr ihre ihren mein meine sein seine unser unsere")
+	// starters are words that often begin a sentence, and rarely follow an abbreviation within one.
+	starters = set(`the a an it its he she they we you i this that these those there here his her their our my your
+ in on at for from to by with without of as if when while where why how what who which because since after before during until although though but and or so
+ yet then also only please no not yes both all some any each every many most more one two three is are was were do does did can could will would should may might must
+ let another however instead therefore otherwise
+ der die das dem den des ein eine einen einem einer es er sie wir ich ihr sein seine mein meine unser unsere dies diese dieser dieses
+ im am um auf an aus bei mit nach seit von vor zu zum zur für bis durch gegen ohne über unter wenn weil als ob da dann aber und oder denn sondern auch nur bitte nicht kein keine
+ ist sind war waren hat haben wird werden kann können muss darf soll alle jeder jede man wer was wie wo wann warum
+ le la les un une il elle ils elles nous vous je ce cette ces dans pour avec sur par si el los las una unos en con por para es son`)
+)
+
+func set(list string) map[string]bool {
+	words := map[string]bool{}
+	for w := range strings.FieldsSeq(list) {
+		words[w] = true
+	}
+	return words
+}

@@ -14,25 +14,46 @@ type Document struct {
 	Blocks []Block
 }
 
-// Block is a paragraph, a line or a heading.
+// Block is a piece of a document. Its text is on one line, with white space collapsed and markup removed.
 type Block struct {
-	Kind Kind
-	Text string // on one line, with white space collapsed and markup removed
+	Kind  Kind
+	Level uint8 // of a heading: 1 is the highest, LowestLevel the lowest; 0 for other blocks
+	Text  string
 }
+
+// LowestLevel is the level of headings below all others. Headings have it, too, if their file does not rank them.
+const LowestLevel = 6
 
 // Kind is the type of a block.
 type Kind uint8
 
-// The kinds of blocks.
+// The kinds of blocks. A table is at most one TableHead and the TableRows that follow it directly. The text of both is the
+// row's cells with " | " between them, and all of a table have the same number of them; an empty cell leaves two bars next
+// to each other, or one at an end. A row says little without the TableHead above it.
 const (
 	Paragraph Kind = iota
-	Line           // a list item, a label with its value, a line of code or of a table; never divided at sentences
+	Line           // a list item, a label with its value or a line of code; never divided at sentences
 	Heading        // begins a section
+	TableHead      // the names of a table's columns
+	TableRow       // a row of a table; never divided at sentences
 )
 
-// Add appends a block, unless its text is empty.
+// Add appends a block, unless its text is empty. A heading gets the lowest level.
 func (d *Document) Add(kind Kind, text string) {
-	if text = english.Collapse(text); text != "" {
-		d.Blocks = append(d.Blocks, Block{kind, text})
+	level := uint8(0)
+	if kind == Heading {
+		level = LowestLevel
+	}
+	d.add(Block{kind, level, text})
+}
+
+// AddHeading appends a heading of a level, unless its text is empty. It brings the level between 1 and LowestLevel.
+func (d *Document) AddHeading(level int, text string) {
+	d.add(Block{Heading, uint8(max(1, min(level, LowestLevel))), text})
+}
+
+func (d *Document) add(b Block) {
+	if b.Text = english.Collapse(b.Text); b.Text != "" {
+		d.Blocks = append(d.Blocks, b)
 	}
 }

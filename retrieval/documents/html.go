@@ -116,7 +116,8 @@ func (p *page) walk(n *html.Node) {
 	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
 		p.end(Paragraph)
 		p.children(n)
-		p.end(Heading)
+		p.doc.AddHeading(int(n.Data[1]-'0'), p.inline.String())
+		p.reset()
 	case atom.Li:
 		p.end(Paragraph)
 		p.inline.WriteString("- ")

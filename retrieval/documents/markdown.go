@@ -21,7 +21,7 @@ func parseMarkdown(_ context.Context, data []byte) (Document, error) {
 	m.wraps = isWrapped(lines)
 	for i, line := range lines {
 		if m.fence == "" && !m.comment && (len(m.para) == 0 || endsBefore(m.para[len(m.para)-1], strings.TrimSpace(line), m.wraps)) && isPlainHeading(lines, i) {
-			m.heading(6, strings.TrimSuffix(strings.TrimSpace(line), ":"))
+			m.heading(LowestLevel, strings.TrimSuffix(strings.TrimSpace(line), ":"))
 			continue
 		}
 		next := ""
@@ -142,7 +142,7 @@ func (m *markdown) heading(level int, text string) {
 		m.doc.Title, m.level = text, level
 		return
 	}
-	m.doc.Add(Heading, text)
+	m.doc.AddHeading(level, text)
 }
 
 // end ends the current paragraph or item.

@@ -89,7 +89,7 @@ func finish(doc Document, name string) Document {
 	}
 	for i, b := range doc.Blocks {
 		if b.Kind == Heading && english.CountWords(b.Text) > MaxHeading {
-			doc.Blocks[i].Kind = Paragraph
+			doc.Blocks[i] = Block{Paragraph, 0, b.Text}
 		}
 	}
 	return doc

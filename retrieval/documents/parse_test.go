@@ -11,11 +11,11 @@ import (
 	"tandem/retrieval/internal/english"
 )
 
-// show writes a document, one block on each line: "# heading", "l line", "p paragraph".
+// show writes a document, one block on each line: "# heading", "l line", "p paragraph", "h head of a table", "r row".
 func show(d Document) string {
 	lines := []string{"title " + d.Title}
 	for _, b := range d.Blocks {
-		lines = append(lines, map[Kind]string{Heading: "# ", Paragraph: "p ", Line: "l "}[b.Kind]+b.Text)
+		lines = append(lines, map[Kind]string{Heading: "# ", Paragraph: "p ", Line: "l ", TableHead: "h ", TableRow: "r "}[b.Kind]+b.Text)
 	}
 	return strings.Join(lines, "\n")
 }
@@ -82,7 +82,7 @@ func check(t *testing.T, name string, data []byte) {
 	}
 	total := len(doc.Title)
 	for _, b := range doc.Blocks {
-		if b.Text == "" || b.Text != english.Collapse(b.Text) || !utf8.ValidString(b.Text) || b.Kind > Heading {
+		if b.Text == "" || b.Text != english.Collapse(b.Text) || !utf8.ValidString(b.Text) || b.Kind > TableRow || (b.Level > 0) != (b.Kind == Heading) || b.Level > LowestLevel {
 			t.Fatalf("block %q of kind %d", b.Text, b.Kind)
 		}
 		if b.Kind == Heading && english.CountWords(b.Text) > MaxHeading {

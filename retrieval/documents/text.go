@@ -35,7 +35,7 @@ func parseText(_ context.Context, data []byte) (Document, error) {
 				if len(doc.Blocks) == 0 && doc.Title == "" {
 					doc.Title, para = para[0], nil
 				} else if i < 2 || strings.TrimSpace(lines[i-2]) == "" || isRule(trimmed) {
-					doc.Add(Heading, para[0])
+					doc.AddHeading(2, para[0])
 					para = nil
 				}
 			}
@@ -44,9 +44,9 @@ func parseText(_ context.Context, data []byte) (Document, error) {
 			(len(para) == 0 || endsBefore(para[len(para)-1], trimmed, wraps)) && isPlainHeading(lines, i):
 			end()
 			if level == 0 {
-				head = strings.TrimSuffix(trimmed, ":")
+				level, head = LowestLevel, trimmed
 			}
-			doc.Add(Heading, strings.TrimSuffix(head, ":"))
+			doc.AddHeading(level, strings.TrimSuffix(head, ":"))
 		case isItem(trimmed):
 			end()
 			doc.Add(Line, trimmed)

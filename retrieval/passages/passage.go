@@ -109,7 +109,7 @@ func units(d documents.Document, limits sizes) []unit {
 		case documents.Heading:
 			section, named = b.Text, newEntities()
 			out = append(out, unit{b.Text, english.CountWords(b.Text), section, documents.Heading, true, noMention, "", false})
-		case documents.Line:
+		case documents.Line, documents.TableHead, documents.TableRow:
 			add(documents.Line, b.Text, true)
 		default:
 			for i, s := range english.Sentences(b.Text) {

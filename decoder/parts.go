@@ -6,6 +6,8 @@ type Part struct {
 	Weights  []float64 // mean ω̃ of each passage while it was written
 	Nothing  float64   // mean share of the context without a document
 	H        float64   // mean h
+
+	Quotes []Quote // what the passages say, by weight, then by relevance; nil if the decoder does not know
 }
 
 // Parts returns the sentences of the answer so far, in order.

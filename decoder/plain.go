@@ -8,12 +8,19 @@ import (
 	"tandem/aggregator"
 )
 
+// A Producer computes the distribution that follows an answer.
+type Producer interface {
+	// Next truncates the answer to keep tokens, appends app and returns the distribution after them. After an error, or
+	// if ctx was cancelled, the answer is what it was before or a prefix of that, at least keep tokens long.
+	Next(ctx context.Context, keep int, app []tandem.Token) (Output, error)
+}
+
 // Plain answers with two decoders in lock step and without a network: both compute the distribution for a step, the rule turns
 // the two into the target, and both append it (the vanilla distributed RAG of DRAGON §2.2). A pair must produce the same
 // answer whatever its placement. With a nil cloud the device answers alone, and its drafts are the targets.
 //
 // The answer ends before a token in stop, or after limit tokens. With an error Plain returns the answer so far.
-func Plain(ctx context.Context, device, cloud *Decoder, rule aggregator.Rule, stop []tandem.Token, limit int) ([]tandem.Target, error) {
+func Plain(ctx context.Context, device, cloud Producer, rule aggregator.Rule, stop []tandem.Token, limit int) ([]tandem.Target, error) {
 	var answer []tandem.Target
 	prefix := tandem.NoPrefix
 	var last []tandem.Token // the target of the step before

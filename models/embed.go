@@ -11,6 +11,12 @@ import _ "embed"
 //go:embed reader.gguf
 var Reader []byte
 
+// Span is the GGUF file of the built-in span reader, which points at the words of a passage that answer a question. The recipe
+// in train/span makes it. Treat it as read-only.
+//
+//go:embed span.gguf
+var Span []byte
+
 // Eval holds questions as JSON lines, with names and wordings that the reader was not trained on. "lab reader" asks them; its
 // help describes a line.
 //

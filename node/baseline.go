@@ -350,7 +350,7 @@ func (c *Cloud) write(ctx context.Context, a *cloudSession, q Question, s tandem
 		}
 	}
 	if c.Titles && titles {
-		if err := a.link.Send(sourcesMessage(read.sources(), nil, true)); err != nil {
+		if err := a.link.Send(sourcesMessage(read.sources(), nil, true, false)); err != nil {
 			return err
 		}
 	}

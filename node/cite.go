@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"tandem"
+	"tandem/decoder"
 	"tandem/transport"
 )
 
@@ -14,6 +15,7 @@ import (
 type Part struct {
 	Text    string
 	Sources []Cited
+	Quotes  []Quote // the sentences that say it, the heaviest first; if nobody knows it, those nearest to the question
 	Unknown float64 // share of the contexts without a document: how likely it is that no document says it
 }
 
@@ -24,19 +26,48 @@ type Cited struct {
 	Weight float64
 }
 
+// Quote is a sentence of a document.
+type Quote struct {
+	Side      tandem.Side
+	Title     string  // of the document; empty if the cloud does not show titles
+	Source    string  // the file on the device; empty for the cloud's
+	Text      string  // byte for byte
+	From, To  int     // the bytes of Text that answer; equal if that is not known
+	Whole     bool    // the answer is all of Text
+	Weight    float64 // share of the part, 0 to 1 over both sides
+	Relevance float64 // to the question, in nats
+}
+
+// mostQuotes is how many quotes a part has at most.
+const mostQuotes = 3
+
 // part is one side's view of a sentence.
 type part struct {
 	from    int // its first token
 	h       float64
 	nothing float64
 	sources []Source // by title, heaviest first
+	quotes  []Quote  // Weight is a share of this side
 }
 
 // parts returns where the side drew each sentence of its answer from.
 func (r *reading) parts() []part {
 	var out []part
 	for _, p := range r.Parts() {
-		out = append(out, part{from: p.From, h: p.H, nothing: p.Nothing, sources: r.byTitle(0, p.Weights)})
+		out = append(out, part{from: p.From, h: p.H, nothing: p.Nothing, sources: r.byTitle(0, p.Weights), quotes: r.quotes(p.Quotes)})
+	}
+	return out
+}
+
+// quotes names the documents of quotes.
+func (r *reading) quotes(list []decoder.Quote) []Quote {
+	var out []Quote
+	for _, q := range list {
+		p := r.passages[q.Passage]
+		out = append(out, Quote{
+			Title: strings.TrimSpace(p.Title), Source: p.Source, Text: q.Text, From: q.From, To: q.To,
+			Whole: q.Whole, Weight: q.Weight, Relevance: q.Relevance,
+		})
 	}
 	return out
 }
@@ -75,36 +106,59 @@ func cite(tokens []Token, own, cloud []part) []Part {
 		if i+1 < len(starts) {
 			to = max(s.from, min(to, starts[i+1].from))
 		}
-		var p Part
-		both := false
-		for _, t := range tokens[s.from:to] {
-			p.Text += t.Text
-			both = both || !t.Alone
-		}
-		p.Text = strings.TrimSpace(p.Text)
-		sides := [2]*part{find(own, s.from), find(cloud, s.from)}
-		for k, of := range sides {
-			if of == nil {
-				continue
-			}
-			eta := 1.0
-			if other := sides[1-k]; other != nil {
-				eta = 1 / (1 + math.Exp(other.h-of.h))
-			}
-			p.Unknown += eta * of.nothing
-			for _, d := range of.sources {
-				p.Sources = append(p.Sources, Cited{tandem.Side(k), d.Title, eta * d.Weight})
-			}
-		}
-		if both && len(own) > 0 && sides[tandem.Cloud] == nil {
-			p.Unknown = 0
-		}
-		slices.SortStableFunc(p.Sources, func(a, b Cited) int { return cmp.Compare(b.Weight, a.Weight) })
+		p := citePart(tokens[s.from:to], [2]*part{find(own, s.from), find(cloud, s.from)})
 		if p.Text != "" {
 			out = append(out, p)
 		}
 	}
 	return out
+}
+
+// citePart combines the sides' views of one sentence.
+func citePart(tokens []Token, sides [2]*part) (p Part) {
+	together, cloudAlone := 0, 0
+	for _, t := range tokens {
+		p.Text += t.Text
+		if !t.Alone {
+			together++
+			if t.By == tandem.ByCloud {
+				cloudAlone++
+			}
+		}
+	}
+	p.Text = strings.TrimSpace(p.Text)
+	// A cloud that took part and has not said what it drew on is cited without a title, for the tokens that it alone
+	// proposed.
+	silent := together > 0 && sides[tandem.Device] != nil && sides[tandem.Cloud] == nil
+	for k, of := range sides {
+		if of == nil {
+			continue
+		}
+		eta := 1.0
+		if other := sides[1-k]; other != nil {
+			eta = 1 / (1 + math.Exp(other.h-of.h))
+		} else if silent {
+			eta = 1 - float64(cloudAlone)/float64(len(tokens))
+			p.Sources = append(p.Sources, Cited{Side: tandem.Cloud, Weight: 1 - eta})
+		}
+		p.Unknown += eta * of.nothing
+		for _, d := range of.sources {
+			p.Sources = append(p.Sources, Cited{tandem.Side(k), d.Title, eta * d.Weight})
+		}
+		for _, q := range of.quotes {
+			q.Side, q.Weight = tandem.Side(k), eta*q.Weight
+			p.Quotes = append(p.Quotes, q)
+		}
+	}
+	if silent {
+		p.Unknown = 0
+	}
+	slices.SortStableFunc(p.Sources, func(a, b Cited) int { return cmp.Compare(b.Weight, a.Weight) })
+	slices.SortStableFunc(p.Quotes, func(a, b Quote) int {
+		return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(b.Relevance, a.Relevance))
+	})
+	p.Quotes = p.Quotes[:min(len(p.Quotes), mostQuotes)]
+	return p
 }
 
 func find(parts []part, from int) *part {
@@ -116,8 +170,8 @@ func find(parts []part, from int) *part {
 	return nil
 }
 
-// sourcesMessage is the cloud's message about its documents, with titles only if they may be shown.
-func sourcesMessage(sources []Source, parts []part, titles bool) transport.Sources {
+// sourcesMessage is the cloud's message about its documents, with titles and quotes only if they may be shown.
+func sourcesMessage(sources []Source, parts []part, titles, quotes bool) transport.Sources {
 	var m transport.Sources
 	if titles {
 		m.Sources = wireSources(sources, transport.MaxSources)
@@ -126,6 +180,9 @@ func sourcesMessage(sources []Source, parts []part, titles bool) transport.Sourc
 		w := transport.Part{From: tandem.Step(p.from), H: p.h, Nothing: share(p.nothing)}
 		if titles {
 			w.Sources = wireSources(p.sources, transport.MaxPartSources)
+		}
+		if quotes {
+			w.Quotes = wireQuotes(p.quotes, titles)
 		}
 		m.Parts = append(m.Parts, w)
 	}
@@ -137,6 +194,21 @@ func wireSources(sources []Source, most int) []transport.Source {
 	for _, s := range sources[:min(len(sources), most)] {
 		title := strings.ToValidUTF8(s.Title[:min(len(s.Title), transport.MaxTitle)], "")
 		out = append(out, transport.Source{Title: title, Weight: share(s.Weight)})
+	}
+	return out
+}
+
+func wireQuotes(quotes []Quote, titles bool) []transport.Quote {
+	var out []transport.Quote
+	for _, q := range quotes[:min(len(quotes), transport.MaxPartQuotes)] {
+		w := transport.Quote{Text: q.Text, From: q.From, To: q.To, Weight: share(q.Weight), Relevance: q.Relevance, Whole: q.Whole}
+		if len(w.Text) > transport.MaxQuote {
+			continue // no sentence is that long
+		}
+		if titles {
+			w.Title = strings.ToValidUTF8(q.Title[:min(len(q.Title), transport.MaxTitle)], "")
+		}
+		out = append(out, w)
 	}
 	return out
 }
@@ -155,10 +227,18 @@ func sourcesOf(list []transport.Source) []Source {
 func partsOf(m transport.Sources) []part {
 	var out []part
 	for _, p := range m.Parts {
-		out = append(out, part{from: int(p.From), h: p.H, nothing: p.Nothing, sources: sourcesOf(p.Sources)})
+		out = append(out, part{from: int(p.From), h: p.H, nothing: p.Nothing, sources: sourcesOf(p.Sources), quotes: quotesOf(p.Quotes)})
 		if len(p.Sources) == 0 {
 			out[len(out)-1].sources = []Source{{Weight: 1 - p.Nothing}}
 		}
+	}
+	return out
+}
+
+func quotesOf(list []transport.Quote) []Quote {
+	var out []Quote
+	for _, q := range list {
+		out = append(out, Quote{Title: q.Title, Text: q.Text, From: q.From, To: q.To, Whole: q.Whole, Weight: share(q.Weight), Relevance: q.Relevance})
 	}
 	return out
 }

@@ -17,6 +17,7 @@ import (
 type Cloud struct {
 	Local  Local
 	Titles bool // send devices the titles of the documents that were used
+	Quotes bool // send devices the sentences that say the answer
 	Limit  int  // most answers at once, 0 for DefaultLimit; others wait for their turn
 	// GiveDocuments lets devices fetch passages, as the baselines DRCG/Text and DRCG/KV do. Without it no document leaves
 	// the cloud.
@@ -130,7 +131,7 @@ func (c *Cloud) take(ctx context.Context, a *cloudSession, begin transport.Begin
 	if err := a.run(own); err != nil {
 		return err
 	}
-	return a.link.Send(sourcesMessage(own.sources(), own.parts(), c.Titles && begin.ShareTitles))
+	return a.link.Send(sourcesMessage(own.sources(), own.parts(), c.Titles && begin.ShareTitles, c.Quotes && begin.ShareTitles))
 }
 
 func (c *Cloud) limit() int {

@@ -9,9 +9,11 @@ import (
 
 	"tandem"
 	"tandem/decoder"
+	"tandem/decoder/extract"
 	"tandem/decoder/kvstore"
 	"tandem/model"
 	"tandem/model/chat"
+	"tandem/model/span"
 	"tandem/retrieval/passages"
 	"tandem/transport"
 )
@@ -25,7 +27,8 @@ type Searcher interface {
 
 // Local is what one side answers with: its model, its scorer and its documents.
 type Local struct {
-	Model     *model.Model
+	Model     *model.Model // decodes, or only spells the answer if Reader is set
+	Reader    *span.Reader // answers with words of the passages; nil for the model's own words
 	Scorer    decoder.Scorer
 	Documents Searcher       // nil if the side has no documents
 	KV        *kvstore.Store // nil if KV caches of passages are not kept
@@ -43,9 +46,17 @@ func (r Local) Hello(side tandem.Side, software, name string) transport.Hello {
 		Vocab:     tok.Fingerprint(),
 		VocabSize: tok.Size(),
 		Template:  r.Model.Template().Fingerprint(),
-		Scorer:    decoder.ScorerName(r.Model, r.Scorer),
+		Scorer:    r.scorerName(),
 		Model:     r.Model.Config().Name,
 	}
+}
+
+// scorerName names how the side computes relevances.
+func (r Local) scorerName() string {
+	if r.Reader != nil {
+		return r.Scorer.Name() + "+" + r.Reader.Name()
+	}
+	return decoder.ScorerName(r.Model, r.Scorer)
 }
 
 // Question is a question with the earlier turns of its conversation.
@@ -73,9 +84,19 @@ type Source struct {
 	Weight float64 `json:"weight"` // mean share of its side's distribution over the answer
 }
 
+// answerer computes one side's distributions for one answer: a *decoder.Decoder or an *extract.Decoder.
+type answerer interface {
+	producer
+	aheadProducer
+	Prefill() decoder.Prefill
+	Parts() []decoder.Part
+	MeanWeights() []float64
+	Close() error
+}
+
 // reading is a question being answered from one side's documents.
 type reading struct {
-	*decoder.Decoder
+	answerer
 	passages []passages.Passage
 	took     time.Duration // retrieval and prefill
 	pace     time.Duration // shortest time of a Next
@@ -111,18 +132,39 @@ func (r Local) search(ctx context.Context, q Question, s tandem.Settings) ([]pas
 // prefill reads the question after each passage. saved holds the KV caches that came with passages, or nil.
 func (r Local) prefill(ctx context.Context, q Question, s tandem.Settings, passages []passages.Passage, saved [][]byte) (*reading, error) {
 	start := time.Now()
-	cfg, err := r.DecoderConfig(s)
-	if err != nil {
-		return nil, err
-	}
-	d, err := decoder.New(ctx, cfg, decoder.Request{Question: q.Text, History: q.History, Passages: passages, Saved: saved})
+	d, err := r.answerer(ctx, s, decoder.Request{Question: q.Text, History: q.History, Passages: passages, Saved: saved})
 	if err != nil {
 		return nil, err
 	}
 	if err := rest(ctx, start, r.Read*time.Duration(d.Prefill().Tokens)); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
-	return &reading{Decoder: d, passages: passages, took: time.Since(start), pace: r.Pace}, nil
+	return &reading{answerer: d, passages: passages, took: time.Since(start), pace: r.Pace}, nil
+}
+
+// answerer opens what computes the side's distributions.
+func (r Local) answerer(ctx context.Context, s tandem.Settings, req decoder.Request) (answerer, error) {
+	if r.Reader != nil {
+		return extract.New(ctx, r.ExtractConfig(s), req)
+	}
+	cfg, err := r.DecoderConfig(s)
+	if err != nil {
+		return nil, err
+	}
+	return decoder.New(ctx, cfg, req)
+}
+
+// ExtractConfig returns the configuration of a span reader's decoder with these settings. Of the sampling it takes the
+// temperature: a text of the documents is not thinned out token by token.
+func (r Local) ExtractConfig(s tandem.Settings) extract.Config {
+	return extract.Config{
+		Reader:      r.Reader,
+		Tokenizer:   r.Model.Tokenizer(),
+		Scorer:      r.Scorer,
+		TopP:        s.Nucleus,
+		MaxSupport:  s.Support,
+		Temperature: s.Sampling.Temperature,
+	}
 }
 
 // DecoderConfig returns the configuration of a decoder with these settings.

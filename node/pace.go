@@ -12,7 +12,7 @@ import (
 // waits. It then keeps what it computed, as after a job that was superseded too late.
 func (r *reading) Next(ctx context.Context, keep int, app []tandem.Token) (decoder.Output, error) {
 	start := time.Now()
-	out, err := r.Decoder.Next(ctx, keep, app)
+	out, err := r.answerer.Next(ctx, keep, app)
 	if err == nil {
 		err = r.paced(ctx, start, &out)
 	}
@@ -22,7 +22,7 @@ func (r *reading) Next(ctx context.Context, keep int, app []tandem.Token) (decod
 // NextAhead is the decoder's, at the same pace for any number of contexts: a device that slow waits for its weights.
 func (r *reading) NextAhead(ctx context.Context, p tandem.Pass) (decoder.Output, []tandem.Further, []tandem.Further, error) {
 	start := time.Now()
-	out, also, chain, err := r.Decoder.NextAhead(ctx, p)
+	out, also, chain, err := r.answerer.NextAhead(ctx, p)
 	if err == nil {
 		err = r.paced(ctx, start, &out)
 	}

@@ -9,12 +9,8 @@ import (
 	"tandem/pair"
 )
 
-// producer computes the distribution that follows an answer: a *decoder.Decoder, or a toy in tests.
-type producer interface {
-	// Next truncates the answer to keep tokens, appends app and returns the distribution after them. After an error, or
-	// if ctx was cancelled, the answer is what it was before or a prefix of that, at least keep tokens long.
-	Next(ctx context.Context, keep int, app []tandem.Token) (decoder.Output, error)
-}
+// producer computes the distribution that follows an answer: a *decoder.Decoder, an *extract.Decoder, or a toy in tests.
+type producer = decoder.Producer
 
 // aheadProducer also decodes further contexts in the same pass (decoder.Decoder.NextAhead).
 type aheadProducer interface {

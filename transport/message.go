@@ -212,6 +212,30 @@ type Part struct {
 	H       float64     // the cloud's mean weight while it was written, in nats
 	Nothing float64     // share of the context without a document, 0 to 1
 	Sources []Source
+	Quotes  []Quote // what the cloud's documents say, only if its operator allows it
+}
+
+// Quote is a sentence of a document that says a part of the answer or, if the answer is not known, that comes nearest.
+type Quote struct {
+	Title     string
+	Text      string
+	From, To  int     // the bytes of Text that answer; equal if that is not known
+	Weight    float64 // its document's share of the cloud's distribution, 0 to 1
+	Relevance float64 // to the question, in nats
+	Whole     bool    // the answer is all of Text
+}
+
+func (q Quote) limits() error {
+	if err := atMost(bound{"title", len(q.Title), MaxTitle}, bound{"quote", len(q.Text), MaxQuote}); err != nil {
+		return err
+	}
+	if !(q.From >= 0 && q.From <= q.To && q.To <= len(q.Text)) {
+		return fmt.Errorf("sources: bytes %d to %d of a quote of %d", q.From, q.To, len(q.Text))
+	}
+	if !(q.Weight >= 0 && q.Weight <= 1+rounding && math.Abs(q.Relevance) <= maxWeight) {
+		return fmt.Errorf("sources: weight %v and relevance %v of a quote are out of range", q.Weight, q.Relevance)
+	}
+	return nil
 }
 
 // Source is one document and its mean weight over the answer.
@@ -238,6 +262,14 @@ func (m Sources) limits() error {
 		}
 		if err := limitSources(p.Sources, MaxPartSources); err != nil {
 			return err
+		}
+		if err := atMost(bound{"quotes", len(p.Quotes), MaxPartQuotes}); err != nil {
+			return err
+		}
+		for _, q := range p.Quotes {
+			if err := q.limits(); err != nil {
+				return err
+			}
 		}
 	}
 	return limitSources(m.Sources, MaxSources)
@@ -267,6 +299,9 @@ func (m *Sources) clean() {
 	titles(m.Sources)
 	for _, p := range m.Parts {
 		titles(p.Sources)
+		for i := range p.Quotes {
+			p.Quotes[i].Title = clean(p.Quotes[i].Title)
+		}
 	}
 }
 
@@ -348,6 +383,8 @@ const (
 	MaxSources     = 256
 	MaxParts       = 32        // sentences in Sources
 	MaxPartSources = 6         // sources of a sentence, heaviest first
+	MaxPartQuotes  = 3         // quotes of a sentence
+	MaxQuote       = 1 << 11   // bytes of a quote
 	MaxText        = 4 << 10   // bytes of a reason, a name, an identifier
 	MaxPassages    = 64        // in an exchange
 	MaxPassage     = 16 << 10  // bytes of a passage with its title

@@ -26,11 +26,13 @@ const defaultPort = "4433"
 type serveCmd struct {
 	cli.PassageFlags `group:"Documents:"`
 	cli.ModelFlags   `group:"Model:"`
+	cli.ReaderFlags  `group:"Model:"`
 	cli.CacheFlags   `group:"Model:"`
 
 	Listen  string `help:"UDP address to listen on. Default: port 4433 of all addresses." default:":4433" placeholder:"HOST:PORT"`
 	Public  string `help:"Serve this folder instead of the index." type:"existingdir" placeholder:"DIR"`
 	Titles  string `help:"Show devices the titles of the documents used: ${enum}. auto: those of the samples and of --public, not those of the index." enum:"auto,yes,no" default:"auto"`
+	Quotes  string `help:"Send devices the sentences that say the answer: ${enum}. auto: those of the samples and of --public, not those of the index." enum:"auto,yes,no" default:"auto"`
 	Answers int    `help:"Most answers at the same time; more wait. One device gets at most all but one." default:"8"`
 	Metrics string `help:"Serve Prometheus metrics over HTTP on this address. Default: none." placeholder:"HOST:PORT"`
 
@@ -84,7 +86,11 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 	if kv != nil {
 		defer func() { err = errors.Join(err, kv.Close()) }()
 	}
-	reader := cli.Reader(m, docs, kv)
+	pointing, err := c.OpenSpan(c.ModelFlags)
+	if err != nil {
+		return err
+	}
+	reader := cli.Local(m, pointing, docs, kv)
 	listener, err := transport.Listen(c.Listen, transport.ServerConfig{
 		Identity: id,
 		Peers:    transport.OpenPeers(dirs.Peers()),
@@ -98,7 +104,8 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 	}
 	defer func() { err = errors.Join(err, listener.Close()) }()
 	defer a.Listens(listener.Addr().String())()
-	cloud := &node.Cloud{Local: reader, Titles: c.Titles == "yes" || c.Titles == "auto" && public, Limit: c.Answers, GiveDocuments: c.AllowDocuments, Log: a.Log}
+	shown := func(flag string) bool { return flag == "yes" || flag == "auto" && public }
+	cloud := &node.Cloud{Local: reader, Titles: shown(c.Titles), Quotes: shown(c.Quotes), Limit: c.Answers, GiveDocuments: c.AllowDocuments, Log: a.Log}
 	stop, err := c.observe(a, cloud)
 	if err != nil {
 		return err

@@ -48,7 +48,7 @@ func (c *doctorCmd) profile(a *cli.App) []cli.Check {
 		settings := tandem.Settings{
 			Nucleus: decoder.DefaultTopP, Support: decoder.DefaultMaxSupport, Documents: profileDocuments,
 		}
-		fresh, samples, err := cli.MeasureProfile(a, cli.Reader(m, nil, nil), settings)
+		fresh, samples, err := cli.MeasureProfile(a, cli.Local(m, nil, nil, nil), settings)
 		if err == nil {
 			err = a.SaveProfile(m, c.Threads, fresh)
 		}
@@ -115,7 +115,11 @@ func (c *doctorCmd) clouds(a *cli.App) []cli.Check {
 	if err != nil {
 		return []cli.Check{{Name: "cloud", State: cli.Broken, Detail: err.Error()}}
 	}
-	hello := cli.Reader(m, nil, nil).Hello(tandem.Device, cli.Version(), cli.HostName("edge"))
+	reader, err := cli.ReaderFlags{}.OpenSpan(c.ModelFlags)
+	if err != nil {
+		return []cli.Check{{Name: "cloud", State: cli.Broken, Detail: err.Error()}}
+	}
+	hello := cli.Local(m, reader, nil, nil).Hello(tandem.Device, cli.Version(), cli.HostName("edge"))
 	var checks []cli.Check
 	for _, p := range peers {
 		checks = append(checks, tryCloud(a, p, transport.ClientConfig{Identity: id, Peer: p.ID, Hello: hello, Log: a.Log}))

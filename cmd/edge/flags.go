@@ -48,12 +48,13 @@ func (f samplingFlags) sampling() (sample.Params, error) {
 
 // answerFlags say how a question is answered. Flags with the tag hidden are for experiments; --help-all shows them.
 type answerFlags struct {
-	documentFlags  `group:"Documents:"`
-	pairFlags      `group:"The cloud:"`
-	samplingFlags  `group:"The text:"`
-	cli.ModelFlags `group:"Model and machine:"`
-	cli.CacheFlags `group:"Model and machine:"`
-	phoneFlags     `group:"Model and machine:"`
+	documentFlags   `group:"Documents:"`
+	pairFlags       `group:"The cloud:"`
+	samplingFlags   `group:"The text:"`
+	cli.ModelFlags  `group:"Model and machine:"`
+	cli.ReaderFlags `group:"Model and machine:"`
+	cli.CacheFlags  `group:"Model and machine:"`
+	phoneFlags      `group:"Model and machine:"`
 }
 
 // Validate is called by kong, which does not look into embedded structs that are not exported.

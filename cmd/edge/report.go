@@ -38,6 +38,19 @@ type partJSON struct {
 	Unknown bool        `json:"unknown"` // it says so itself, or no document supports it
 	Nothing float64     `json:"nothing"` // weight of the contexts without a document
 	Sources []citedJSON `json:"sources"`
+	// Citations are the sentences that say it or, if it is unknown, those nearest to the question.
+	Citations []citationJSON `json:"citations"`
+}
+
+// citationJSON is a sentence of a document.
+type citationJSON struct {
+	Side   string  `json:"side"`
+	Title  string  `json:"title,omitempty"` // empty if the cloud does not show titles
+	File   string  `json:"file,omitempty"`  // on the device
+	Text   string  `json:"text"`            // byte for byte
+	From   int     `json:"from"`            // the bytes of text that answer; from equals to if that is not known
+	To     int     `json:"to"`
+	Weight float64 `json:"weight"` // share over both sides; 0 if it is only near
 }
 
 type citedJSON struct {
@@ -90,9 +103,14 @@ func (s *session) report(answer node.Answer) askJSON {
 	}
 	r.Parts = []partJSON{}
 	for _, p := range answer.Parts {
-		part := partJSON{Text: p.Text, Nothing: p.Unknown, Unknown: refusal.Unknown(p.Text, p.Unknown), Sources: []citedJSON{}}
+		part := partJSON{Text: p.Text, Nothing: p.Unknown, Unknown: refusal.Unknown(p.Text, p.Unknown), Sources: []citedJSON{}, Citations: []citationJSON{}}
 		for _, d := range p.Sources {
 			part.Sources = append(part.Sources, citedJSON{d.Side.String(), d.Title, d.Weight})
+		}
+		for _, q := range p.Quotes {
+			if q.Weight >= leastShare || part.Unknown {
+				part.Citations = append(part.Citations, citationJSON{q.Side.String(), q.Title, q.Source, q.Text, q.From, q.To, q.Weight})
+			}
 		}
 		r.Parts, r.Unknown = append(r.Parts, part), r.Unknown || part.Unknown
 	}

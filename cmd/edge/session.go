@@ -17,6 +17,7 @@ import (
 	"tandem/decoder/kvstore"
 	"tandem/examples"
 	"tandem/model"
+	"tandem/model/span"
 	"tandem/netem"
 	"tandem/node"
 	"tandem/npu/phone"
@@ -29,6 +30,7 @@ type session struct {
 	app      *cli.App
 	model    *model.Model
 	phone    *phone.Device // what computes the model
+	reader   *span.Reader  // answers with words of the documents; nil if the model writes the answers
 	device   *node.Device
 	cloud    string // name of the cloud, for messages; empty without one
 	sample   bool   // the device answers from the sample documents
@@ -74,8 +76,14 @@ func (f answerFlags) open(a *cli.App) (s *session, err error) {
 	if err != nil {
 		return s, err
 	}
+	if s.reader, err = f.OpenSpan(f.ModelFlags); err != nil {
+		return s, err
+	}
+	if s.reader != nil && (f.Method == "crcg" || f.Method == "drcg-kv") {
+		return s, fmt.Errorf("--method %s is about the contexts of a decoder: add --reader decoder", f.Method)
+	}
 	s.device = &node.Device{
-		Local:    cli.Reader(s.model, own, kv),
+		Local:    cli.Local(s.model, s.reader, own, kv),
 		Patience: node.DefaultPatience,
 		Mute:     f.Side == "cloud",
 		Require:  f.Side == "cloud",
@@ -229,7 +237,7 @@ func (f answerFlags) embed(a *cli.App, s *session, kv *kvstore.Store) error {
 	if err != nil {
 		return err
 	}
-	reader := cli.Reader(m, docs, kv)
+	reader := cli.Local(m, s.reader, docs, kv)
 	listener, err := transport.Listen("127.0.0.1:0", transport.ServerConfig{
 		Identity: cloudID,
 		Peers:    transport.NewPeers(deviceID.ID),
@@ -241,7 +249,7 @@ func (f answerFlags) embed(a *cli.App, s *session, kv *kvstore.Store) error {
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(a))
 	done := make(chan error, 1)
-	cloud := &node.Cloud{Local: reader, Titles: true, GiveDocuments: f.SendDocuments, Log: a.Log.With("side", "cloud")}
+	cloud := &node.Cloud{Local: reader, Titles: true, Quotes: true, GiveDocuments: f.SendDocuments, Log: a.Log.With("side", "cloud")}
 	go func() { done <- cloud.Serve(ctx, listener) }()
 	s.closers = append(s.closers, func() error {
 		cancel()

@@ -92,6 +92,27 @@ func (s *session) cite(parts []partJSON) {
 			line = fmt.Sprintf("%d. %s", i+1, line)
 		}
 		fmt.Fprintln(s.app.Aside, s.app.Faint("from: "+cli.Plain(line)))
+		s.quote(p)
+	}
+}
+
+// quote prints the sentences that say a part of the answer, or those nearest to it.
+func (s *session) quote(p partJSON) {
+	before := ""
+	if p.Unknown && len(p.Citations) > 0 {
+		fmt.Fprintln(s.app.Aside, s.app.Faint("nearest:"))
+	}
+	for _, c := range p.Citations {
+		where := c.Side
+		if c.Title != "" {
+			where = c.Title + ", " + c.Side
+		}
+		text := strings.Join(strings.Fields(cli.Plain(c.Text)), " ")
+		if text == before {
+			continue
+		}
+		before = text
+		fmt.Fprintln(s.app.Aside, s.app.Faint(fmt.Sprintf("  “%s” (%s)", text, cli.Plain(where))))
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"tandem/cmd/internal/cli"
 	"tandem/decoder"
+	"tandem/decoder/extract"
 	"tandem/lab"
 	"tandem/lab/answers"
 	"tandem/lab/quality"
@@ -28,7 +29,10 @@ type setFlags struct {
 	Data string   `help:"Folder with the sets xquad/… (data/qa/xquad.en.half.json) and reading/… (reading/qa/judge/*.jsonl.gz); without it, shared in this folder or one above it." type:"existingdir" placeholder:"DIR"`
 	Seed uint64   `help:"With such sets: draws the questions of --n and deals the documents to the two sides." default:"1"`
 	Show []string `help:"With such sets: wrong prints each answer that is not right, with what was read." enum:"wrong" placeholder:"wrong"`
-	Span string   `help:"With such sets: a span reader's file, for the method span." type:"existingfile" placeholder:"FILE"`
+	Span string   `help:"With such sets: a span reader's file instead of the built-in one." type:"existingfile" placeholder:"FILE"`
+
+	By        string    `name:"reader" help:"With such sets: what answers: ${enum}." enum:"span,decoder" default:"span"`
+	Constants []float64 `help:"With such sets: the span reader's constants READER,LEXICAL,NOTHING,SURE."`
 }
 
 const setsHelp = `Sets that others wrote: people/tune and people/judge (hand-written documents of a household; judge is for reporting only), xquad/open, xquad/gold, reading,
@@ -87,11 +91,16 @@ func (c *qualityCmd) runSets(a *cli.App) error {
 		Config:    decoder.Config{Model: m, Scorer: search.Lexical(), Weights: weights[0], MaxTokens: c.Tokens},
 		Documents: c.Documents,
 	}
-	pointing, err := c.pointing()
+	reader, err := c.reader()
 	if err != nil {
 		return err
 	}
-	methods, err := chosen(append(product.Methods(), pointing...), c.Methods)
+	available := product.Methods()
+	if reader != nil {
+		product.Extract = &extract.Config{Reader: reader, Tokenizer: m.Tokenizer(), Scorer: search.Lexical(), Constants: c.constants()}
+		available = append(product.Methods(), answers.Span(reader))
+	}
+	methods, err := chosen(available, c.Methods)
 	if err != nil {
 		return err
 	}
@@ -121,20 +130,24 @@ func (c *qualityCmd) runSets(a *cli.App) error {
 	return nil
 }
 
-// pointing returns the method of a span reader, if one is given.
-func (c *qualityCmd) pointing() ([]answers.Method, error) {
+// reader opens the span reader, unless the decoder answers.
+func (c *qualityCmd) reader() (*span.Reader, error) {
 	if c.Span == "" {
-		return nil, nil
+		return cli.ReaderFlags{By: c.By}.OpenSpan(c.ModelFlags)
 	}
 	f, err := gguf.Open(c.Span)
 	if err != nil {
 		return nil, err
 	}
-	r, err := span.New(f, native.New(c.Threads)) // both stay open until the program ends
-	if err != nil {
-		return nil, err
+	return span.New(f, native.New(c.Threads)) // both stay open until the program ends
+}
+
+// constants returns the span reader's constants.
+func (c *qualityCmd) constants() extract.Constants {
+	if len(c.Constants) != 4 {
+		return extract.Constants{}
 	}
-	return []answers.Method{answers.Span(r)}, nil
+	return extract.Constants{Reader: c.Constants[0], Lexical: c.Constants[1], Nothing: c.Constants[2], Sure: c.Constants[3]}
 }
 
 // chosen returns the methods that were asked for, or all.

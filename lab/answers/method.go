@@ -13,6 +13,7 @@ import (
 	"tandem"
 	"tandem/aggregator"
 	"tandem/decoder"
+	"tandem/decoder/extract"
 	"tandem/internal/refusal"
 	"tandem/retrieval/passages"
 	"tandem/retrieval/search"
@@ -24,7 +25,7 @@ type Method struct {
 	Answer func(ctx context.Context, l *Library, q Question) (Answer, error)
 }
 
-// Methods returns the ways that the product's decoder answers, and Quote.
+// Methods returns the ways that the product answers, and Quote.
 func (p Product) Methods() []Method {
 	return []Method{
 		{"pair", func(ctx context.Context, l *Library, q Question) (Answer, error) {
@@ -60,26 +61,42 @@ func Quote(_ context.Context, l *Library, q Question) (Answer, error) {
 // does not depend, so they run in lock step here.
 type Product struct {
 	Config    decoder.Config
-	Documents int // passages that each side retrieves
+	Extract   *extract.Config // the span reader that answers; nil for the decoder
+	Documents int             // passages that each side retrieves
 }
 
 // side is one side's part in an answer.
 type side struct {
-	*decoder.Decoder
+	sideDecoder
 	passages []passages.Passage
+}
+
+// sideDecoder is a *decoder.Decoder or an *extract.Decoder.
+type sideDecoder interface {
+	decoder.Producer
+	Parts() []decoder.Part
+	Close() error
+}
+
+// open opens what computes a side's distributions.
+func (p Product) open(ctx context.Context, req decoder.Request) (sideDecoder, error) {
+	if p.Extract != nil {
+		return extract.New(ctx, *p.Extract, req)
+	}
+	return decoder.New(ctx, p.Config, req)
 }
 
 // answer answers with one side or two, each from its own index.
 func (p Product) answer(ctx context.Context, q Question, documents int, from ...*search.Index) (a Answer, err error) {
 	begun := time.Now()
 	var sides []side
-	var ds [2]*decoder.Decoder
+	var ds [2]decoder.Producer
 	for i, x := range from {
 		found, err := x.Search(ctx, q.node().Search(), documents)
 		if err != nil {
 			return a, err
 		}
-		d, err := decoder.New(ctx, p.Config, decoder.Request{Question: q.Text, History: q.node().History, Passages: found})
+		d, err := p.open(ctx, decoder.Request{Question: q.Text, History: q.node().History, Passages: found})
 		if err != nil {
 			return a, err
 		}
@@ -115,8 +132,8 @@ const (
 // that no document supports.
 func cited(sides []side, decode func([]tandem.Token) string, ids []tandem.Token) (texts []string, unknown bool) {
 	type share struct {
-		text   string
-		weight float64
+		text              string
+		weight, relevance float64
 	}
 	unknown = len(ids) > 0
 	for _, lead := range sides[0].Parts() {
@@ -134,13 +151,20 @@ func cited(sides []side, decode func([]tandem.Token) string, ids []tandem.Token)
 			}
 			eta := math.Exp(part.H - total)
 			nothing += eta * part.Nothing
-			for i, w := range part.Weights {
-				shares = append(shares, share{s.passages[i].Title + "\n" + s.passages[i].Text, eta * w})
+			for _, q := range part.Quotes {
+				shares = append(shares, share{q.Text, eta * q.Weight, q.Relevance})
+			}
+			if part.Quotes == nil {
+				for i, w := range part.Weights {
+					shares = append(shares, share{text: s.passages[i].Title + "\n" + s.passages[i].Text, weight: eta * w})
+				}
 			}
 		}
-		slices.SortStableFunc(shares, func(x, y share) int { return cmp.Compare(y.weight, x.weight) })
+		slices.SortStableFunc(shares, func(x, y share) int {
+			return cmp.Or(cmp.Compare(y.weight, x.weight), cmp.Compare(y.relevance, x.relevance))
+		})
 		for _, s := range shares[:min(mostCited, len(shares))] {
-			if s.weight >= leastShare {
+			if s.weight >= leastShare || nothing > 0.5 && s.relevance != 0 { // what is nearest to an answer that nobody knows
 				texts = append(texts, s.text)
 			}
 		}

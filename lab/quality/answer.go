@@ -95,7 +95,7 @@ func (a Answerer) open(ctx context.Context, q Question, found []passages.Passage
 
 // write answers from the passages of one side, or of two in lock step.
 func (a Answerer) write(ctx context.Context, q Question, sides [][]passages.Passage, contexts int) (string, error) {
-	var decoders [2]*decoder.Decoder
+	var decoders [2]decoder.Producer
 	for i, found := range sides {
 		d, err := a.open(ctx, q, found, contexts)
 		if err != nil {
@@ -108,7 +108,7 @@ func (a Answerer) write(ctx context.Context, q Question, sides [][]passages.Pass
 }
 
 // lockStep returns the greedy answer of two decoders that agree on each token. The second may be nil.
-func lockStep(ctx context.Context, cfg decoder.Config, decoders [2]*decoder.Decoder) (string, error) {
+func lockStep(ctx context.Context, cfg decoder.Config, decoders [2]decoder.Producer) (string, error) {
 	tok := cfg.Model.Tokenizer()
 	targets, err := decoder.Plain(ctx, decoders[0], decoders[1], aggregator.Rule{Greedy: true}, tok.EOGs(), cfg.MaxTokens)
 	if err != nil {

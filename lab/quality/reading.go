@@ -121,7 +121,7 @@ func (a Answerer) Read(ctx context.Context, it Item, r *ReadingResult) (answer s
 
 // read answers from one side or two. A side without documents takes no part.
 func (a Answerer) read(ctx context.Context, question string, sides ...[]Document) (string, error) {
-	var decoders [2]*decoder.Decoder
+	var decoders [2]decoder.Producer
 	n := 0
 	for _, docs := range sides {
 		if len(docs) == 0 {

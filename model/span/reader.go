@@ -2,10 +2,12 @@ package span
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"tandem/model/gguf"
@@ -35,6 +37,7 @@ const (
 
 // Reader is a span reader. Several goroutines may use it at once.
 type Reader struct {
+	name    func() string
 	device  npu.Device
 	lexicon lexicon
 
@@ -57,6 +60,7 @@ type Reader struct {
 // reader is in use.
 func New(f *gguf.File, d npu.Device) (*Reader, error) {
 	r := &Reader{device: d}
+	r.name = sync.OnceValue(func() string { return nameOf(f) })
 	l := loader{f: f, device: d}
 	if a, _ := f.String("general.architecture"); a != Architecture {
 		return nil, fmt.Errorf("%s: architecture %q is no span reader: want %q", f.Name, a, Architecture)
@@ -107,6 +111,23 @@ func (r *Reader) network(l *loader, d, e, blocks int) {
 // Threshold is the P(no answer) above which the reader refuses to answer.
 func (r *Reader) Threshold() float64 { return float64(r.most) }
 
+// Name names the reader with its weights, for two sides to compare: posteriors of different readers do not mean the same.
+func (r *Reader) Name() string { return r.name() }
+
+// nameOf returns the version of the network and a hash of the file's tensors.
+func nameOf(f *gguf.File) string {
+	sum := sha256.New()
+	for _, t := range f.Tensors {
+		raw, err := f.Raw(t.Name)
+		if err != nil { // New has read them all
+			continue
+		}
+		fmt.Fprintf(sum, "%s %d %d %d\n", t.Name, raw.Type, raw.Rows, raw.Cols)
+		sum.Write(raw.Data)
+	}
+	return fmt.Sprintf("span-%d-%x", network, sum.Sum(nil)[:4])
+}
+
 // Passage is a passage with all that does not depend on a question.
 type Passage struct {
 	text  *text
@@ -123,6 +144,9 @@ func (r *Reader) Passage(s string) (*Passage, error) {
 	p.known, err = r.encode(p.text, false)
 	return p, err
 }
+
+// Len returns how many words the reader takes of the passage.
+func (p *Passage) Len() int { return len(p.text.words) }
 
 // Span is a part of a passage, from byte Begin up to byte End, with its probability.
 type Span struct {

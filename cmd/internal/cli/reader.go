@@ -14,8 +14,10 @@ import (
 	"tandem/decoder/kvstore"
 	"tandem/model"
 	"tandem/model/gguf"
+	"tandem/model/span"
 	"tandem/models"
 	"tandem/node"
+	"tandem/npu/native"
 	"tandem/npu/phone"
 	"tandem/retrieval/passages"
 	"tandem/retrieval/search"
@@ -84,6 +86,24 @@ func (f ModelFlags) device(path string) (*phone.Device, error) {
 		file.Close()
 	}
 	return phone.Open(opt)
+}
+
+// ReaderFlags choose how the built-in models answer.
+type ReaderFlags struct {
+	By string `name:"reader" help:"What answers without --model: ${enum}. span points at the words of a document that answer; decoder, the built-in decoder, writes words of its own." enum:"span,decoder" default:"span" hidden:""`
+}
+
+// OpenSpan returns the built-in span reader, or nil if a decoder answers: the one that the flags of the model choose, or the
+// built-in one if the flag says so.
+func (f ReaderFlags) OpenSpan(m ModelFlags) (*span.Reader, error) {
+	if m.Model != "" || f.By == "decoder" {
+		return nil, nil
+	}
+	file, err := gguf.Parse("tandem-span", models.Span)
+	if err != nil {
+		return nil, err
+	}
+	return span.New(file, native.New(m.Threads))
 }
 
 // PassageFlags say how files are cut into passages.
@@ -209,7 +229,8 @@ func Sample(ctx context.Context, corpus fs.FS, cut PassageFlags) (*search.Index,
 	return x, nil
 }
 
-// Reader returns a node's reader with the lexical scorer. documents is nil for a side without any.
-func Reader(m *model.Model, documents node.Searcher, kv *kvstore.Store) node.Local {
-	return node.Local{Model: m, Scorer: search.Lexical(), Documents: documents, KV: kv}
+// Local returns what a node answers with: a model and, if it is not nil, a span reader, with the lexical scorer. documents is
+// nil for a side without any.
+func Local(m *model.Model, r *span.Reader, documents node.Searcher, kv *kvstore.Store) node.Local {
+	return node.Local{Model: m, Reader: r, Scorer: search.Lexical(), Documents: documents, KV: kv}
 }

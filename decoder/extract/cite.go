@@ -1,0 +1,103 @@
+package extract
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"tandem"
+	"tandem/decoder"
+)
+
+// mostQuotes is how many quotes a part has at most.
+const mostQuotes = 3
+
+// Parts returns the parts of the answer so far, with the passages that say them and the quotes nearest to the question.
+func (d *Decoder) Parts() []decoder.Part {
+	var out []decoder.Part
+	from := 0
+	for n := range d.parts {
+		to := d.partEnd(n, from)
+		if from >= len(d.answer) {
+			break
+		}
+		p := d.parts[n].cite(d.trim(d.answer[from:to]))
+		p.From, p.To = from, to
+		out = append(out, p)
+		from = to
+	}
+	return out
+}
+
+// partEnd returns where the part that begins at token from ends in the answer.
+func (d *Decoder) partEnd(n, from int) int {
+	if n < len(d.parts)-1 {
+		for i := from; i < len(d.answer); i++ {
+			if slices.Contains(d.cfg.Tokenizer.Piece(d.answer[i]), '\n') {
+				return i + 1
+			}
+		}
+	}
+	return len(d.answer)
+}
+
+// trim drops the tokens that end a part.
+func (d *Decoder) trim(tokens []tandem.Token) []tandem.Token {
+	if n := len(tokens) - len(d.newline); n >= 0 && slices.Equal(tokens[n:], d.newline) {
+		return tokens[:n]
+	}
+	return tokens
+}
+
+// cite weighs the contexts by what they think of a part's text. A passage without that text has no share.
+func (s *part) cite(text []tandem.Token) decoder.Part {
+	weights := s.weights(text)
+	last := len(weights) - 1
+	p := decoder.Part{H: logSumExp(weights), Weights: make([]float64, last)}
+	if math.IsInf(p.H, -1) {
+		p.H = decoder.Mute
+	} else {
+		for i := range p.Weights {
+			p.Weights[i] = math.Exp(weights[i] - p.H)
+		}
+		p.Nothing = math.Exp(weights[last] - p.H)
+	}
+	for i, c := range s.contexts[:last] {
+		q, ok := c.said(text)
+		if !ok {
+			continue
+		}
+		q.Passage, q.Weight, q.Relevance = i, p.Weights[i], c.r
+		p.Quotes = append(p.Quotes, q)
+	}
+	slices.SortStableFunc(p.Quotes, func(x, y decoder.Quote) int {
+		return cmp.Or(cmp.Compare(y.Weight, x.Weight), cmp.Compare(y.Relevance, x.Relevance))
+	})
+	p.Quotes = p.Quotes[:min(mostQuotes, len(p.Quotes))]
+	return p
+}
+
+// said returns the context's likeliest quote for a text or, if it has none, the one that it would have given.
+func (c *docContext) said(text []tandem.Token) (decoder.Quote, bool) {
+	for _, t := range c.texts {
+		if goesOn(t.tokens, text) {
+			return t.quote, true
+		}
+	}
+	if len(c.texts) == 0 {
+		return decoder.Quote{}, false
+	}
+	return c.texts[0].quote, true
+}
+
+// MeanWeights returns each passage's share of the answer, the mean over its parts.
+func (d *Decoder) MeanWeights() []float64 {
+	mean := make([]float64, len(d.parts[0].contexts)-1)
+	parts := d.Parts()
+	for _, p := range parts {
+		for i, w := range p.Weights {
+			mean[i] += w / float64(len(parts))
+		}
+	}
+	return mean
+}

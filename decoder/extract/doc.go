@@ -1,0 +1,19 @@
+// Package extract produces one side's next-token distributions from a span reader (package model/span), which points at
+// words of a passage and cannot write others.
+//
+// A context is one passage and one part of the question. The reader gives a posterior P(i, j) over the passage's spans,
+// and P(no answer). Each span stands for a text: itself, or the sentence around it. A text is a sequence of tokens, so
+// the distribution of the next token is exact:
+//
+//	p_d(x | prefix) = Σ P(text) over texts that go on with x / Σ P(text) over texts that begin with the prefix
+//
+// Relevances follow the answer as DRAGON's Eq. 1 has it: what a context thinks of the prefix is its likelihood,
+//
+//	R_t(d) = R_0(d) + log Σ P(text) over texts that begin with the prefix
+//
+// where R_0 is made of the odds that the passage answers, which mean the same on both sides. One more context, without
+// a passage, says that it does not know; it leads where no passage answers.
+//
+// Everything is a function of the question, the passages and the answer so far, so a rollback costs nothing. The package
+// knows nothing of the other side, of sockets or of placements.
+package extract

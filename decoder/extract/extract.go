@@ -1,0 +1,267 @@
+package extract
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"tandem"
+	"tandem/aggregator"
+	"tandem/decoder"
+	"tandem/model/span"
+	"tandem/model/tokenizer"
+	"tandem/retrieval/passages"
+)
+
+// Unknown is what the context without a passage answers.
+const Unknown = "I don't know."
+
+// Config holds what all answers of a side have in common.
+type Config struct {
+	Reader      *span.Reader
+	Tokenizer   *tokenizer.Tokenizer // spells the answers; the same on both sides
+	Scorer      decoder.Scorer
+	Constants   Constants
+	TopP        float64 // probability mass that a Dist keeps; 0 for decoder.DefaultTopP
+	MaxSupport  int     // most tokens in a Dist; 0 for decoder.DefaultMaxSupport
+	Temperature float64 // of the posterior over texts; 0 keeps the likeliest text of each passage
+}
+
+// Constants weigh the evidence for a passage:
+//
+//	R_0(d) = Reader · logit(1 − P(no answer)) + Lexical · (the scorer's relevance)
+//
+// The context without a passage has the relevance Nothing. Where a passage's likeliest text has less than Sure of the
+// probability that the passage gives to all answers, it answers with whole sentences.
+type Constants struct{ Reader, Lexical, Nothing, Sure float64 }
+
+// DefaultConstants are fitted to questions about documents that people wrote (lab/testdata/people/tune).
+var DefaultConstants = Constants{Reader: 1, Lexical: 0, Nothing: 0, Sure: 0}
+
+// maxLogOdds bounds the odds that a passage answers, in nats.
+const maxLogOdds = 12
+
+// Decoder computes one side's distributions for one answer. It is not safe for concurrent use.
+type Decoder struct {
+	cfg     Config
+	parts   []part
+	prefill decoder.Prefill
+	words   int // read, in all contexts together
+
+	newline []tandem.Token // between two parts of an answer
+	end     tandem.Token   // after the last
+
+	answer []tandem.Token
+}
+
+// New reads the question's parts in each passage. ctx stops it between passages.
+func New(ctx context.Context, cfg Config, req decoder.Request) (*Decoder, error) {
+	began := time.Now()
+	cfg, err := cfg.defaults()
+	if err != nil {
+		return nil, fmt.Errorf("extract: %w", err)
+	}
+	d := &Decoder{cfg: cfg, newline: cfg.Tokenizer.Encode("\n", tokenizer.Options{}), end: cfg.Tokenizer.EOGs()[0]}
+	if err := d.read(ctx, req); err != nil {
+		return nil, fmt.Errorf("extract: read %d passages: %w", len(req.Passages), err)
+	}
+	d.prefill = decoder.Prefill{Contexts: len(req.Passages), Tokens: d.words, Took: time.Since(began)}
+	return d, nil
+}
+
+// defaults fills in zero fields and checks the others.
+func (c Config) defaults() (Config, error) {
+	if c.TopP == 0 {
+		c.TopP = decoder.DefaultTopP
+	}
+	if c.MaxSupport == 0 {
+		c.MaxSupport = decoder.DefaultMaxSupport
+	}
+	if c.Constants == (Constants{}) {
+		c.Constants = DefaultConstants
+	}
+	switch {
+	case c.Reader == nil || c.Tokenizer == nil || c.Scorer == nil:
+		return c, fmt.Errorf("no reader, no tokenizer or no scorer")
+	case len(c.Tokenizer.EOGs()) == 0:
+		return c, fmt.Errorf("the vocabulary has no token that ends an answer")
+	case !(c.TopP > 0 && c.TopP <= 1):
+		return c, fmt.Errorf("top-p %v of drafts: want more than 0 and at most 1", c.TopP)
+	case c.MaxSupport < 1 || c.MaxSupport > tandem.MaxSupport:
+		return c, fmt.Errorf("support of %d tokens: want 1 to %d", c.MaxSupport, tandem.MaxSupport)
+	case !(c.Temperature >= 0):
+		return c, fmt.Errorf("temperature %v: want 0 or more", c.Temperature)
+	}
+	return c, nil
+}
+
+// Next sets the answer to its first keep tokens followed by app, and returns the distribution of the token after it. The
+// same answer gives the same Output to the bit.
+func (d *Decoder) Next(_ context.Context, keep int, app []tandem.Token) (decoder.Output, error) {
+	began := time.Now()
+	if err := d.edit(keep, app); err != nil {
+		return decoder.Output{}, err
+	}
+	out := d.output(d.answer)
+	out.Took, out.Fed, out.Length = time.Since(began), max(1, len(app)), d.words
+	return out, nil
+}
+
+// NextAhead is Next, and returns also what follows other answers: the answer with another last token (p.Also), and the
+// answer continued by drafts and then by the tokens that this side thinks likeliest. All of it costs no pass.
+func (d *Decoder) NextAhead(ctx context.Context, p tandem.Pass) (out decoder.Output, also, chain []tandem.Further, err error) {
+	if out, err = d.Next(ctx, p.Keep, p.Append); err != nil {
+		return out, nil, nil, err
+	}
+	further := func(answer []tandem.Token, t tandem.Token) tandem.Further {
+		o := d.output(append(slices.Clip(answer), t))
+		return tandem.Further{Token: t, Dist: o.Dist, H: o.H}
+	}
+	if n := len(d.answer); n > 0 {
+		for _, t := range p.Also {
+			if !d.unknown(t) {
+				also = append(also, further(d.answer[:n-1], t))
+			}
+		}
+	}
+	answer, next := d.answer, out.Dist
+	for i := range len(p.Drafts) + p.Guess {
+		t := likeliest(next)
+		if i < len(p.Drafts) {
+			t = p.Drafts[i]
+		}
+		if d.unknown(t) || d.cfg.Tokenizer.EOG(t) {
+			break
+		}
+		f := further(answer, t)
+		answer, next = append(slices.Clip(answer), t), f.Dist
+		chain = append(chain, f)
+	}
+	return out, also, chain, nil
+}
+
+// likeliest returns a distribution's mode, the lower token of equal ones.
+func likeliest(p tandem.Dist) tandem.Token {
+	best := 0
+	for i, w := range p.Weights {
+		if w > p.Weights[best] {
+			best = i
+		}
+	}
+	return p.IDs[best]
+}
+
+// unknown reports whether t is not in the vocabulary.
+func (d *Decoder) unknown(t tandem.Token) bool { return t < 0 || int(t) >= d.cfg.Tokenizer.Size() }
+
+// edit sets a new answer.
+func (d *Decoder) edit(keep int, app []tandem.Token) error {
+	if keep < 0 || keep > len(d.answer) {
+		return fmt.Errorf("extract: keep %d tokens of an answer of %d", keep, len(d.answer))
+	}
+	if i := slices.IndexFunc(app, d.unknown); i >= 0 {
+		return fmt.Errorf("extract: token %d in a vocabulary of %d", app[i], d.cfg.Tokenizer.Size())
+	}
+	d.answer = append(d.answer[:keep:keep], app...)
+	return nil
+}
+
+// output returns the distribution after an answer. If no text of this side begins like the answer, the side has no say in
+// it: its weight is decoder.Mute, and it proposes to end.
+func (d *Decoder) output(answer []tandem.Token) decoder.Output {
+	n, prefix := d.progress(answer)
+	if n == len(d.parts) {
+		return d.muted()
+	}
+	p := make([]float64, d.cfg.Tokenizer.Size())
+	h := d.parts[n].next(p, prefix)
+	if math.IsInf(h, -1) {
+		return d.muted()
+	}
+	return decoder.Output{Dist: aggregator.Nucleus(p, d.cfg.TopP, d.cfg.MaxSupport), H: tandem.FixedOf(h)}
+}
+
+// muted is the output of a side that has no say.
+func (d *Decoder) muted() decoder.Output {
+	return decoder.Output{Dist: tandem.Dist{IDs: []tandem.Token{d.end}, Weights: []uint32{tandem.Mass}}, H: tandem.FixedOf(decoder.Mute)}
+}
+
+// progress returns which part of the question an answer has come to, and its tokens for that part. A part ends after a
+// token with a line end.
+func (d *Decoder) progress(answer []tandem.Token) (part int, prefix []tandem.Token) {
+	from := 0
+	for i, t := range answer {
+		if part < len(d.parts)-1 && slices.Contains(d.cfg.Tokenizer.Piece(t), '\n') {
+			part, from = part+1, i+1
+		} else if d.cfg.Tokenizer.EOG(t) {
+			return len(d.parts), nil
+		}
+	}
+	return part, answer[from:]
+}
+
+// Room returns how many answer tokens there is room for.
+func (d *Decoder) Room() int { return tandem.MaxAnswer }
+
+// Prefill describes what New read. A token is a word here.
+func (d *Decoder) Prefill() decoder.Prefill { return d.prefill }
+
+// Close does nothing.
+func (d *Decoder) Close() error { return nil }
+
+// read reads each part of the question in each passage.
+func (d *Decoder) read(ctx context.Context, req decoder.Request) error {
+	known := make([]*span.Passage, len(req.Passages))
+	for i, p := range req.Passages {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		var err error
+		if known[i], err = d.cfg.Reader.Passage(textOf(p)); err != nil {
+			return err
+		}
+	}
+	clauses := decoder.Clauses(req)
+	for i, clause := range clauses {
+		ends := d.newline
+		if i == len(clauses)-1 {
+			ends = []tandem.Token{d.end}
+		}
+		p, err := d.readPart(ctx, clause, req.Passages, known, ends)
+		if err != nil {
+			return err
+		}
+		d.parts = append(d.parts, p)
+	}
+	return nil
+}
+
+// textOf returns what the reader sees of a passage.
+func textOf(p passages.Passage) string {
+	if p.Title == "" {
+		return p.Text
+	}
+	return p.Title + "\n" + p.Text
+}
+
+// flat returns a text on one line: the lines of a list are parted by semicolons.
+func flat(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if line == "" {
+			continue
+		}
+		if said := b.String(); said != "" {
+			if !strings.ContainsAny(said[len(said)-1:], ".:;,!?") {
+				b.WriteByte(';')
+			}
+			b.WriteByte(' ')
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}

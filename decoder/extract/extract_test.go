@@ -1,0 +1,351 @@
+package extract
+
+import (
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"unicode/utf8"
+
+	"tandem"
+	"tandem/aggregator"
+	"tandem/decoder"
+	"tandem/model/gguf"
+	"tandem/model/span"
+	"tandem/model/tokenizer"
+	"tandem/models"
+	"tandem/npu/native"
+	"tandem/retrieval/passages"
+	"tandem/retrieval/search"
+)
+
+// opened opens the built-in models once.
+var opened = sync.OnceValues(func() (*span.Reader, *tokenizer.Tokenizer) {
+	pointing, err := gguf.Parse("span", models.Span)
+	if err != nil {
+		panic(err)
+	}
+	r, err := span.New(pointing, native.New(0))
+	if err != nil {
+		panic(err)
+	}
+	writing, err := gguf.Parse("reader", models.Reader)
+	if err != nil {
+		panic(err)
+	}
+	tok, err := tokenizer.New(writing)
+	if err != nil {
+		panic(err)
+	}
+	return r, tok
+})
+
+func config(temperature float64) Config {
+	r, tok := opened()
+	return Config{Reader: r, Tokenizer: tok, Scorer: search.Lexical(), Temperature: temperature, TopP: 1}
+}
+
+// notes are the documents of one side.
+func notes(texts ...string) []passages.Passage {
+	var out []passages.Passage
+	for _, t := range texts {
+		title, text, _ := strings.Cut(t, "\n")
+		out = append(out, passages.Passage{Title: title, Text: text})
+	}
+	return out
+}
+
+var (
+	deviceNotes = notes(
+		"Lake cabin\nThe wifi password is harbour-7421. The key hangs behind the blue door.",
+		"Recipe\nThe lentil soup simmers for 35 minutes on low heat.",
+	)
+	cloudNotes = notes(
+		"Harbour museum\nThe harbour museum opens at 9:40 on weekdays. It closes at 17:20.",
+		"Marina\nThe marina belongs to Jürgen Müller.",
+	)
+)
+
+func open(t *testing.T, cfg Config, question string, ps []passages.Passage) *Decoder {
+	t.Helper()
+	d, err := New(t.Context(), cfg, decoder.Request{Question: question, Passages: ps})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// answer lets one side, or two, answer in lock step.
+func answer(t *testing.T, rule aggregator.Rule, sides ...*Decoder) string {
+	t.Helper()
+	var producers [2]decoder.Producer
+	for i, d := range sides {
+		producers[i] = d
+	}
+	tok := sides[0].cfg.Tokenizer
+	targets, err := decoder.Plain(t.Context(), producers[0], producers[1], rule, tok.EOGs(), 256)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []tandem.Token
+	for _, x := range targets {
+		ids = append(ids, x.Token)
+	}
+	for _, d := range sides { // the producers know all but the last token
+		if _, err := d.Next(t.Context(), min(len(d.answer), len(ids)), ids[min(len(d.answer), len(ids)):]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return tok.Decode(ids)
+}
+
+// The pair answers each part from the side that knows it, and says so where none does.
+func TestPairAnswers(t *testing.T) {
+	for _, c := range []struct{ question, want string }{
+		{"What is the wifi password?", "harbour-7421"},
+		{"When does the harbour museum open?", "9:40"},
+		{"Who owns the marina?", "Jürgen Müller"},
+		{"What is the wifi password, and who owns the marina?", "harbour-7421\nJürgen Müller"},
+	} {
+		device, cloud := open(t, config(0), c.question, deviceNotes), open(t, config(0), c.question, cloudNotes)
+		if got := answer(t, aggregator.Rule{Greedy: true}, device, cloud); !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s: %q, want %q", c.question, got, c.want)
+		}
+	}
+}
+
+// A part is cited with the sentence of the passage that says it, and with no other side's passage.
+func TestCitations(t *testing.T) {
+	question := "Who owns the marina, and what is the wifi password?"
+	device, cloud := open(t, config(0), question, deviceNotes), open(t, config(0), question, cloudNotes)
+	text := answer(t, aggregator.Rule{Greedy: true}, device, cloud)
+	own, other := device.Parts(), cloud.Parts()
+	if len(own) != 2 || len(other) != 2 {
+		t.Fatalf("%q has %d and %d parts, want 2", text, len(own), len(other))
+	}
+	if own[0].H != decoder.Mute || other[1].H != decoder.Mute {
+		t.Errorf("weights of the sides that do not say a part: %v and %v, want %d", own[0].H, other[1].H, decoder.Mute)
+	}
+	q := other[0].Quotes[0]
+	if q.Passage != 1 || q.Weight < 0.99 || q.Text[q.From:q.To] != "Jürgen Müller" || q.Text != "The marina belongs to Jürgen Müller." {
+		t.Errorf("the owner is cited as %+v", q)
+	}
+}
+
+// An answer's distribution does not depend on how the answer came about.
+func TestRollback(t *testing.T) {
+	question := "What is the wifi password, and who owns the marina?"
+	ps := slices.Concat(deviceNotes, cloudNotes)
+	d := open(t, config(1), question, ps)
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 200 {
+		keep := r.IntN(len(d.answer) + 1)
+		out, err := d.Next(t.Context(), keep, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range r.IntN(6) {
+			next := out.Dist.IDs[r.IntN(len(out.Dist.IDs))]
+			if out, err = d.Next(t.Context(), len(d.answer), []tandem.Token{next}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		fresh := open1(t, d).output(d.answer)
+		if !reflect.DeepEqual(out.Dist, fresh.Dist) || out.H != fresh.H {
+			t.Fatalf("after %v: %v, want %v", d.answer, out, fresh)
+		}
+	}
+}
+
+// open1 returns a decoder with the same parts and no answer.
+func open1(t *testing.T, d *Decoder) *Decoder {
+	t.Helper()
+	c := *d
+	c.answer = nil
+	return &c
+}
+
+// What NextAhead says about other answers is what Next says.
+func TestAhead(t *testing.T) {
+	d := open(t, config(0), "Who owns the marina?", cloudNotes)
+	first, err := d.Next(t.Context(), 0, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pass := tandem.Pass{Keep: 0, Append: first.Dist.IDs[:1], Also: []tandem.Token{5, 7}, Guess: 4}
+	out, also, chain, err := d.NextAhead(t.Context(), pass)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(also) != 2 || len(chain) == 0 {
+		t.Fatalf("%d alternatives, %d guesses", len(also), len(chain))
+	}
+	same := func(what string, answer []tandem.Token, dist tandem.Dist, h tandem.Fixed) {
+		if want := d.output(answer); !reflect.DeepEqual(want.Dist, dist) || want.H != h {
+			t.Errorf("%s: %v %v, want %v %v", what, dist, h, want.Dist, want.H)
+		}
+	}
+	same("answer", pass.Append, out.Dist, out.H)
+	for _, f := range also {
+		same("alternative", []tandem.Token{f.Token}, f.Dist, f.H)
+	}
+	said := slices.Clone(pass.Append)
+	for _, f := range chain {
+		said = append(said, f.Token)
+		same("guess", said, f.Dist, f.H)
+	}
+}
+
+// Sampled answers of one side, and of a pair in both couplings, follow the posterior over texts: at temperature 1 the
+// frequencies pass a chi-square test.
+func TestSamplesFollowPosterior(t *testing.T) {
+	question := "When does the harbour museum open?"
+	device := open(t, config(1), question, deviceNotes[:1])
+	cloud := open(t, config(1), question, cloudNotes[:1])
+	for _, c := range []struct {
+		name  string
+		rule  aggregator.Rule
+		sides []*Decoder
+	}{
+		{"alone", aggregator.Rule{}, []*Decoder{cloud}},
+		{"pair, shared", aggregator.Rule{Coupling: tandem.CouplingShared}, []*Decoder{device, cloud}},
+		{"pair, speculative", aggregator.Rule{Coupling: tandem.CouplingSpeculative, Gamma: tandem.Mass / 2}, []*Decoder{device, cloud}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			want := posterior(c.sides)
+			const n = 4000
+			count := map[string]int{}
+			for seed := range uint64(n) {
+				c.rule.Seed = seed
+				count[answer(t, c.rule, c.sides...)]++
+			}
+			stat, cells, rest, restWant := 0.0, -1, n, 1.0
+			for text, p := range want {
+				if p*n < 5 {
+					continue
+				}
+				d := float64(count[text]) - p*n
+				stat += d * d / (p * n)
+				cells++
+				rest, restWant = rest-count[text], restWant-p
+			}
+			if restWant*n >= 5 {
+				d := float64(rest) - restWant*n
+				stat += d * d / (restWant * n)
+				cells++
+			}
+			// The mean of chi-square is its degrees of freedom; ten standard deviations above it never happens by chance.
+			if limit := float64(cells) + 10*max(1, 1.5*float64(cells)); cells < 2 || stat > limit {
+				t.Errorf("chi-square %.1f of %d degrees of freedom", stat, cells)
+			}
+		})
+	}
+}
+
+// posterior returns the probability of each text that sides may answer together.
+func posterior(sides []*Decoder) map[string]float64 {
+	out := map[string]float64{}
+	var all []float64
+	for _, d := range sides {
+		for _, c := range d.parts[0].contexts {
+			all = append(all, c.r)
+		}
+	}
+	h := logSumExp(all)
+	for _, d := range sides {
+		for _, c := range d.parts[0].contexts {
+			for _, x := range c.texts {
+				out[d.cfg.Tokenizer.Decode(x.tokens)] += x.p * math.Exp(c.r-h)
+			}
+		}
+	}
+	return out
+}
+
+// Answers are spelled byte for byte, whatever the script.
+func TestAnyScript(t *testing.T) {
+	_, tok := opened()
+	d := &Decoder{cfg: Config{Tokenizer: tok}, end: tok.EOGs()[0]}
+	r := rand.New(rand.NewPCG(3, 4))
+	for i := range 10_000 {
+		text := anyText(r)
+		c := d.spell([]weighed{{text: text, p: 1}}, []tandem.Token{d.end})[0]
+		if got := tok.Decode(c.tokens); got != text {
+			t.Fatalf("case %d: %q is spelled %q", i, text, got)
+		}
+	}
+}
+
+// anyText returns a few words of random characters.
+func anyText(r *rand.Rand) string {
+	blocks := [][2]rune{{'!', '~'}, {0xa1, 0x17f}, {0x370, 0x3ff}, {0x400, 0x4ff}, {0x5d0, 0x5ea}, {0x620, 0x64a}, {0x900, 0x97f}, {0x3041, 0x30ff}, {0x4e00, 0x9fff}, {0xac00, 0xd7a3}, {0x1f300, 0x1f6ff}}
+	var b strings.Builder
+	for i := range 1 + r.IntN(4) {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		block := blocks[r.IntN(len(blocks))]
+		for range 1 + r.IntN(8) {
+			if c := block[0] + rune(r.IntN(int(block[1]-block[0]+1))); utf8.ValidRune(c) {
+				b.WriteRune(c)
+			}
+		}
+	}
+	return b.String()
+}
+
+// Every word of an answer to any question stands in a passage, or the answer is Unknown.
+func FuzzNothingInvented(f *testing.F) {
+	f.Add("When does it open?", "Museum\nIt opens at 9:40.", uint64(1))
+	f.Add("wifi", "- a\n- b: c\n| d | e |", uint64(2))
+	f.Fuzz(func(t *testing.T, question, note string, seed uint64) {
+		ps := notes(strings.ToValidUTF8(note, "?"), "Other\nThe marina belongs to Anna.")
+		d := open(t, config(1), strings.ToValidUTF8(question, "?"), ps)
+		text := answer(t, aggregator.Rule{Seed: seed}, d)
+		held := Unknown + " " + textOf(ps[0]) + " " + textOf(ps[1])
+		for word := range strings.FieldsSeq(strings.ReplaceAll(text, ";", " ")) {
+			if !strings.Contains(strings.ReplaceAll(held, ";", " "), word) {
+				t.Fatalf("%q of %q is in no passage", word, text)
+			}
+		}
+	})
+}
+
+// The form of an answer follows from how the question begins.
+func TestForm(t *testing.T) {
+	for question, want := range map[string]form{
+		"When does the museum open?":       value,
+		"And how much is the ferry?":       value,
+		"Why was the trip cancelled?":      sentence,
+		"how do I reset the router":        sentence,
+		"Is the pool open on Sundays?":     sentence,
+		"What are the ingredients?":        list,
+		"which books did Anna lend me?":    list,
+		"wifi password":                    value,
+		"What is the status of the order?": value,
+		"":                                 value,
+	} {
+		if got := formOf(question); got != want {
+			t.Errorf("%q: form %d, want %d", question, got, want)
+		}
+	}
+}
+
+func TestRefusesConfig(t *testing.T) {
+	good := config(0)
+	for name, spoil := range map[string]func(*Config){
+		"reader":      func(c *Config) { c.Reader = nil },
+		"top-p":       func(c *Config) { c.TopP = 2 },
+		"support":     func(c *Config) { c.MaxSupport = tandem.MaxSupport + 1 },
+		"temperature": func(c *Config) { c.Temperature = -1 },
+	} {
+		c := good
+		spoil(&c)
+		if _, err := New(t.Context(), c, decoder.Request{Question: "?"}); err == nil {
+			t.Errorf("a bad %s passes", name)
+		}
+	}
+}

@@ -1,0 +1,54 @@
+package extract
+
+import "strings"
+
+// form is what of a passage answers a question.
+type form uint8
+
+const (
+	value    form = iota // the span itself
+	sentence             // the sentence around it
+	list                 // the whole list around it
+)
+
+// formOf chooses the form by the question's first words: "why", "how does" and questions for yes or no are answered by a
+// sentence, "what are all" by a list, others by a value.
+func formOf(question string) form {
+	w := strings.FieldsFunc(strings.ToLower(question), func(r rune) bool { return strings.ContainsRune(" \t\n,.?!", r) })
+	for len(w) > 1 && opening[w[0]] {
+		w = w[1:]
+	}
+	if len(w) < 2 {
+		return value
+	}
+	switch first, second := w[0], w[1]; {
+	case first == "why", yesNo[first], first == "explain", first == "describe", first == "instructions":
+		return sentence
+	case first == "how" && !measures[second]:
+		return sentence
+	case first == "what" && (second == "happens" || second == "happened" || second == "if" || second == "should" || second == "about"):
+		return sentence
+	case first == "list", first == "what" && second == "are", first == "which" && plural(second), first == "what" && plural(second):
+		return list
+	}
+	return value
+}
+
+// plural reports whether a word looks like several things.
+func plural(word string) bool {
+	return len(word) > 3 && strings.HasSuffix(word, "s") && !strings.HasSuffix(word, "ss") && !strings.HasSuffix(word, "us") && !strings.HasSuffix(word, "is")
+}
+
+var (
+	opening  = set("and so ok okay please hi hello hey also but then")
+	yesNo    = set("is are was were do does did can could will would has have had may must should am")
+	measures = set("many much long far old often tall high big large deep wide heavy fast late early soon hot cold warm expensive")
+)
+
+func set(words string) map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.Fields(words) {
+		m[w] = true
+	}
+	return m
+}

@@ -1,0 +1,206 @@
+package extract
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"tandem"
+	"tandem/decoder"
+	"tandem/model/span"
+	"tandem/model/tokenizer"
+	"tandem/retrieval/passages"
+)
+
+// part is one part of the question with what each context would answer to it.
+type part struct {
+	contexts []docContext // one for each passage, then the one without
+}
+
+// docContext is what one context makes of one part of the question.
+type docContext struct {
+	r     float64     // R_0, in nats
+	texts []candidate // the likeliest first; their probabilities sum to 1
+}
+
+// candidate is a text that a context may answer.
+type candidate struct {
+	tokens []tandem.Token // with those that end the part
+	p      float64
+	quote  decoder.Quote // where the text stands; Passage, Weight and Relevance are not set
+}
+
+// Limits of a context's texts. What the reader finds less likely than least of the likeliest is left out.
+const (
+	mostTexts = 128
+	least     = 1e-4
+)
+
+// next adds to p the distribution of the token after prefix, and returns the side's aggregation weight h there.
+func (s *part) next(p []float64, prefix []tandem.Token) (h float64) {
+	weights := s.weights(prefix)
+	h = logSumExp(weights)
+	if math.IsInf(h, -1) {
+		return h
+	}
+	for i, c := range s.contexts {
+		share := math.Exp(weights[i] - h)
+		if share == 0 {
+			continue
+		}
+		mass := c.mass(prefix)
+		for _, t := range c.texts {
+			if goesOn(t.tokens, prefix) {
+				p[t.tokens[len(prefix)]] += share * t.p / mass
+			}
+		}
+	}
+	return h
+}
+
+// weights returns each context's relevance R_t after prefix.
+func (s *part) weights(prefix []tandem.Token) []float64 {
+	out := make([]float64, len(s.contexts))
+	for i, c := range s.contexts {
+		out[i] = c.r + math.Log(c.mass(prefix))
+	}
+	return out
+}
+
+// mass returns the probability that the context's text begins with prefix and does not end there.
+func (c *docContext) mass(prefix []tandem.Token) (sum float64) {
+	for _, t := range c.texts {
+		if goesOn(t.tokens, prefix) {
+			sum += t.p
+		}
+	}
+	return sum
+}
+
+// goesOn reports whether tokens begin with prefix and are longer.
+func goesOn(tokens, prefix []tandem.Token) bool {
+	return len(tokens) > len(prefix) && slices.Equal(tokens[:len(prefix)], prefix)
+}
+
+// readPart asks one part of the question of each passage. ends are the tokens that end its answer.
+func (d *Decoder) readPart(ctx context.Context, clause string, ps []passages.Passage, known []*span.Passage, ends []tandem.Token) (part, error) {
+	if err := ctx.Err(); err != nil {
+		return part{}, err
+	}
+	found, err := d.cfg.Reader.Read(clause, known)
+	if err != nil {
+		return part{}, err
+	}
+	lexical := d.cfg.Scorer.Prepare(ps)(nil, clause)
+	form := formOf(clause)
+	k := d.cfg.Constants
+	var s part
+	for i, f := range found {
+		c := docContext{r: k.Reader*logOdds(1-f.None) + k.Lexical*lexical[i]}
+		c.texts = d.spell(d.cfg.candidates(textOf(ps[i]), len(textOf(ps[i]))-len(ps[i].Text), known[i], f, form), ends)
+		d.words += known[i].Len()
+		s.contexts = append(s.contexts, c)
+	}
+	nothing := docContext{r: k.Nothing, texts: d.spell([]weighed{{text: Unknown, p: 1}}, ends)}
+	s.contexts = append(s.contexts, nothing)
+	return s, nil
+}
+
+// logOdds returns the log-odds of a probability, bounded.
+func logOdds(p float64) float64 {
+	return max(-maxLogOdds, min(maxLogOdds, math.Log(p)-math.Log1p(-p)))
+}
+
+// weighed is a text with its probability and its place.
+type weighed struct {
+	text  string
+	p     float64
+	quote decoder.Quote
+}
+
+// candidates turns a posterior into texts: the likeliest first, at most mostTexts, their probabilities summing to 1. The
+// first skip bytes of text are a title.
+func (c Config) candidates(text string, skip int, p *span.Passage, f *span.Posterior, form form) []weighed {
+	var all []weighed
+	at := map[string]int{}
+	best := f.Best(mostTexts)
+	if len(best) == 0 {
+		return nil
+	}
+	if form == value && best[0].P < c.Constants.Sure*(1-f.None) {
+		form = sentence
+	}
+	for _, s := range best {
+		if s.P < least*best[0].P {
+			break
+		}
+		from, to := s.Begin, s.End
+		switch form {
+		case sentence:
+			from, to = p.Sentence(s.Begin, s.End)
+		case list:
+			from, to = p.Items(s.Begin, s.End)
+		}
+		w := weighed{text: flat(text[from:to]), p: s.P}
+		if i, ok := at[w.text]; ok {
+			all[i].p += s.P
+			continue
+		}
+		w.quote = quoteOf(text, skip, p, s)
+		w.quote.Whole = form != value
+		at[w.text] = len(all)
+		all = append(all, w)
+	}
+	slices.SortStableFunc(all, func(x, y weighed) int { return cmp.Compare(y.p, x.p) })
+	return c.temper(all)
+}
+
+// quoteOf returns the sentence around a span, and where in it the span stands.
+func quoteOf(text string, skip int, p *span.Passage, s span.Span) decoder.Quote {
+	from, to := p.Sentence(s.Begin, s.End)
+	return decoder.Quote{Text: text[from:to], From: s.Begin - from, To: s.End - from, Title: s.Begin < skip}
+}
+
+// temper applies the temperature to probabilities in descending order, and makes them sum to 1.
+func (c Config) temper(all []weighed) []weighed {
+	if c.Temperature == 0 {
+		all[0].p = 1
+		return all[:1]
+	}
+	top, sum := all[0].p, 0.0
+	for i := range all {
+		all[i].p = math.Pow(all[i].p/top, 1/c.Temperature)
+		sum += all[i].p
+	}
+	for i := range all {
+		all[i].p /= sum
+	}
+	return all
+}
+
+// spell turns texts into candidates.
+func (d *Decoder) spell(texts []weighed, ends []tandem.Token) []candidate {
+	var out []candidate
+	for _, t := range texts {
+		tokens := d.cfg.Tokenizer.Encode(t.text, tokenizer.Options{})
+		out = append(out, candidate{slices.Concat(tokens, ends), t.p, t.quote})
+	}
+	return out
+}
+
+// logSumExp returns log Σ exp x, −Inf for no x.
+func logSumExp(x []float64) float64 {
+	top := math.Inf(-1)
+	for _, v := range x {
+		top = max(top, v)
+	}
+	if math.IsInf(top, -1) {
+		return top
+	}
+	sum := 0.0
+	for _, v := range x {
+		sum += math.Exp(v - top)
+	}
+	return top + math.Log(sum)
+}

@@ -31,7 +31,7 @@ type setFlags struct {
 	Show []string `help:"With such sets: wrong prints each answer that is not right, with what was read." enum:"wrong" placeholder:"wrong"`
 	Span string   `help:"With such sets: a span reader's file instead of the built-in one." type:"existingfile" placeholder:"FILE"`
 
-	By        string    `name:"reader" help:"With such sets: what answers: ${enum}." enum:"span,decoder" default:"span"`
+	By        string    `name:"reader" help:"With such sets: what answers: ${enum}." enum:"span,decoder" default:"decoder"`
 	Constants []float64 `help:"With such sets: the span reader's constants READER,LEXICAL,NOTHING,SURE."`
 }
 
@@ -96,9 +96,12 @@ func (c *qualityCmd) runSets(a *cli.App) error {
 		return err
 	}
 	available := product.Methods()
-	if reader != nil {
+	if c.By == "span" {
 		product.Extract = &extract.Config{Reader: reader, Tokenizer: m.Tokenizer(), Scorer: search.Lexical(), Constants: c.constants()}
-		available = append(product.Methods(), answers.Span(reader))
+		available = product.Methods()
+	}
+	if reader != nil {
+		available = append(available, answers.Span(reader))
 	}
 	methods, err := chosen(available, c.Methods)
 	if err != nil {

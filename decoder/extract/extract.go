@@ -51,8 +51,10 @@ type Decoder struct {
 	prefill decoder.Prefill
 	words   int // read, in all contexts together
 
-	newline []tandem.Token // between two parts of an answer
-	end     tandem.Token   // after the last
+	clauses  int            // parts that the question has
+	newline  []tandem.Token // between two parts of an answer
+	ellipsis []tandem.Token // ends a part that this side cannot finish
+	end      tandem.Token   // after the last part
 
 	answer []tandem.Token
 }
@@ -64,7 +66,8 @@ func New(ctx context.Context, cfg Config, req decoder.Request) (*Decoder, error)
 	if err != nil {
 		return nil, fmt.Errorf("extract: %w", err)
 	}
-	d := &Decoder{cfg: cfg, newline: cfg.Tokenizer.Encode("\n", tokenizer.Options{}), end: cfg.Tokenizer.EOGs()[0]}
+	spell := func(s string) []tandem.Token { return cfg.Tokenizer.Encode(s, tokenizer.Options{}) }
+	d := &Decoder{cfg: cfg, newline: spell("\n"), ellipsis: spell(" …"), end: cfg.Tokenizer.EOGs()[0]}
 	if err := d.read(ctx, req); err != nil {
 		return nil, fmt.Errorf("extract: read %d passages: %w", len(req.Passages), err)
 	}
@@ -170,23 +173,42 @@ func (d *Decoder) edit(keep int, app []tandem.Token) error {
 }
 
 // output returns the distribution after an answer. If no text of this side begins like the answer, the side has no say in
-// it: its weight is decoder.Mute, and it proposes to end.
+// it: its weight is decoder.Mute. Should it have to go on alone, it marks the part as cut off and goes on with the next.
 func (d *Decoder) output(answer []tandem.Token) decoder.Output {
 	n, prefix := d.progress(answer)
 	if n == len(d.parts) {
-		return d.muted()
+		return muted(d.end)
 	}
 	p := make([]float64, d.cfg.Tokenizer.Size())
 	h := d.parts[n].next(p, prefix)
 	if math.IsInf(h, -1) {
-		return d.muted()
+		return muted(d.cutOff(n, prefix))
 	}
 	return decoder.Output{Dist: aggregator.Nucleus(p, d.cfg.TopP, d.cfg.MaxSupport), H: tandem.FixedOf(h)}
 }
 
 // muted is the output of a side that has no say.
-func (d *Decoder) muted() decoder.Output {
-	return decoder.Output{Dist: tandem.Dist{IDs: []tandem.Token{d.end}, Weights: []uint32{tandem.Mass}}, H: tandem.FixedOf(decoder.Mute)}
+func muted(t tandem.Token) decoder.Output {
+	return decoder.Output{Dist: tandem.Dist{IDs: []tandem.Token{t}, Weights: []uint32{tandem.Mass}}, H: tandem.FixedOf(decoder.Mute)}
+}
+
+// cutOff returns the token that follows in a part that this side did not begin: those of an ellipsis, then the end.
+func (d *Decoder) cutOff(part int, prefix []tandem.Token) tandem.Token {
+	rest := slices.Concat(d.ellipsis, d.ends(part))
+	for n := len(d.ellipsis); n > 0; n-- {
+		if len(prefix) >= n && slices.Equal(prefix[len(prefix)-n:], rest[:n]) {
+			return rest[n]
+		}
+	}
+	return rest[0]
+}
+
+// ends returns the tokens after a part of the answer.
+func (d *Decoder) ends(part int) []tandem.Token {
+	if part == d.clauses-1 {
+		return []tandem.Token{d.end}
+	}
+	return d.newline
 }
 
 // progress returns which part of the question an answer has come to, and its tokens for that part. A part ends after a
@@ -225,12 +247,9 @@ func (d *Decoder) read(ctx context.Context, req decoder.Request) error {
 		}
 	}
 	clauses := decoder.Clauses(req)
+	d.clauses = len(clauses)
 	for i, clause := range clauses {
-		ends := d.newline
-		if i == len(clauses)-1 {
-			ends = []tandem.Token{d.end}
-		}
-		p, err := d.readPart(ctx, clause, req.Passages, known, ends)
+		p, err := d.readPart(ctx, clause, req.Passages, known, d.ends(i))
 		if err != nil {
 			return err
 		}

@@ -119,7 +119,7 @@ func TestPairAnswers(t *testing.T) {
 
 // A part is cited with the sentence of the passage that says it, and with no other side's passage.
 func TestCitations(t *testing.T) {
-	question := "Who owns the marina, and what is the wifi password?"
+	question := "Who owns the marina? What is the wifi password?"
 	device, cloud := open(t, config(0), question, deviceNotes), open(t, config(0), question, cloudNotes)
 	text := answer(t, aggregator.Rule{Greedy: true}, device, cloud)
 	own, other := device.Parts(), cloud.Parts()

@@ -90,7 +90,7 @@ func (f ModelFlags) device(path string) (*phone.Device, error) {
 
 // ReaderFlags choose how the built-in models answer.
 type ReaderFlags struct {
-	By string `name:"reader" help:"What answers without --model: ${enum}. span points at the words of a document that answer; decoder, the built-in decoder, writes words of its own." enum:"span,decoder" default:"span" hidden:""`
+	By string `name:"reader" help:"What answers without --model: ${enum}. span points at the words of a document that answer; decoder, the built-in decoder, writes words of its own." enum:"span,decoder" default:"decoder" hidden:""`
 }
 
 // OpenSpan returns the built-in span reader, or nil if a decoder answers: the one that the flags of the model choose, or the

@@ -59,6 +59,7 @@ var rules = []struct{ packages, imports string }{
 
 	// A side's distributions.
 	{"decoder", "tandem aggregator retrieval/passages decoder/kvstore specdec model/... npu"},
+	{"decoder/extract", "tandem aggregator decoder model/span model/tokenizer retrieval/passages"},
 	{"decoder/kvstore", "internal/filelock"},
 	{"specdec", "tandem model/... npu internal/filelock"},
 

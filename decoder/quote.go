@@ -1,5 +1,15 @@
 package decoder
 
+// NearQuotes is how much less relevant than the best quote another one may be and still be worth showing, in nats.
+const NearQuotes = 2.0
+
+// LeastShare is the smallest share of an answer for which a document is cited.
+const LeastShare = 0.1
+
+// Worth reports whether a quote with a share of the answer and a relevance is worth showing: it says the answer, or it is
+// nearly as relevant as the best.
+func Worth(share, relevance, best float64) bool { return share >= LeastShare || relevance > best-NearQuotes }
+
 // Quote is a sentence of a passage that an answer draws on, or that comes nearest to the question.
 type Quote struct {
 	Passage   int     // its index in the request

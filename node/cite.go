@@ -157,7 +157,7 @@ func citePart(tokens []Token, sides [2]*part) (p Part) {
 	slices.SortStableFunc(p.Quotes, func(a, b Quote) int {
 		return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(b.Relevance, a.Relevance))
 	})
-	p.Quotes = p.Quotes[:min(len(p.Quotes), mostQuotes)]
+	p.Quotes = worthShowing(p.Quotes)
 	return p
 }
 
@@ -241,4 +241,14 @@ func quotesOf(list []transport.Quote) []Quote {
 		out = append(out, Quote{Title: q.Title, Text: q.Text, From: q.From, To: q.To, Whole: q.Whole, Weight: share(q.Weight), Relevance: q.Relevance})
 	}
 	return out
+}
+
+// worthShowing returns the quotes that say the answer or come near, at most mostQuotes.
+func worthShowing(list []Quote) []Quote {
+	best := math.Inf(-1)
+	for _, q := range list {
+		best = max(best, q.Relevance)
+	}
+	list = slices.DeleteFunc(list, func(q Quote) bool { return !decoder.Worth(q.Weight, q.Relevance, best) })
+	return list[:min(len(list), mostQuotes)]
 }

@@ -38,7 +38,7 @@ type partJSON struct {
 	Unknown bool        `json:"unknown"` // it says so itself, or no document supports it
 	Nothing float64     `json:"nothing"` // weight of the contexts without a document
 	Sources []citedJSON `json:"sources"`
-	// Citations are the sentences that say it or, if it is unknown, those nearest to the question.
+	// Citations are the sentences that say it, then those that come near.
 	Citations []citationJSON `json:"citations"`
 }
 
@@ -108,9 +108,7 @@ func (s *session) report(answer node.Answer) askJSON {
 			part.Sources = append(part.Sources, citedJSON{d.Side.String(), d.Title, d.Weight})
 		}
 		for _, q := range p.Quotes {
-			if q.Weight >= leastShare || part.Unknown {
-				part.Citations = append(part.Citations, citationJSON{q.Side.String(), q.Title, q.Source, q.Text, q.From, q.To, q.Weight})
-			}
+			part.Citations = append(part.Citations, citationJSON{q.Side.String(), q.Title, q.Source, q.Text, q.From, q.To, q.Weight})
 		}
 		r.Parts, r.Unknown = append(r.Parts, part), r.Unknown || part.Unknown
 	}

@@ -6,6 +6,7 @@ import (
 
 	"tandem"
 	"tandem/cmd/internal/cli"
+	"tandem/decoder"
 	"tandem/internal/refusal"
 	"tandem/node"
 )
@@ -64,16 +65,13 @@ func (s *session) how() string {
 	return text
 }
 
-// leastShare is the smallest share of a sentence for which a document is cited.
-const leastShare = 0.1
-
 // cite prints the documents that each sentence of the answer was drawn from, heaviest first, or that no document holds
 // it.
 func (s *session) cite(parts []partJSON) {
 	for i, p := range parts {
 		var from []string
 		for _, d := range p.Sources {
-			if d.Weight >= leastShare && len(from) < 3 {
+			if d.Weight >= decoder.LeastShare && len(from) < 3 {
 				title := d.Title
 				if title != "" {
 					title += ", "
@@ -98,11 +96,12 @@ func (s *session) cite(parts []partJSON) {
 
 // quote prints the sentences that say a part of the answer, or those nearest to it.
 func (s *session) quote(p partJSON) {
-	before := ""
-	if p.Unknown && len(p.Citations) > 0 {
-		fmt.Fprintln(s.app.Aside, s.app.Faint("nearest:"))
-	}
+	before, near := "", false
 	for _, c := range p.Citations {
+		if !near && c.Weight < decoder.LeastShare {
+			near = true
+			fmt.Fprintln(s.app.Aside, s.app.Faint("near:"))
+		}
 		where := c.Side
 		if c.Title != "" {
 			where = c.Title + ", " + c.Side

@@ -314,6 +314,24 @@ func FuzzNothingInvented(f *testing.F) {
 	})
 }
 
+// A span is widened until it cuts no word and no number.
+func TestWiden(t *testing.T) {
+	for _, c := range []struct{ text, span, want string }{
+		{"AERODRY D20 DEHUMIDIFIER", "20 DEHUMIDIFIER", "D20 DEHUMIDIFIER"},
+		{"It opens at 9:40.", "9", "9:40"},
+		{"It costs 1.234,50 € a month.", "50 €", "1.234,50 €"},
+		{"See No. 4, 5 and 6.", "4", "4"},
+		{"Łukasz Żak", "ukasz", "Łukasz"},
+		{"abc", "", ""},
+	} {
+		at := strings.Index(c.text, c.span)
+		from, to := widen(c.text, at, at+len(c.span))
+		if got := c.text[from:to]; got != c.want {
+			t.Errorf("%q in %q: %q, want %q", c.span, c.text, got, c.want)
+		}
+	}
+}
+
 // The form of an answer follows from how the question begins.
 func TestForm(t *testing.T) {
 	for question, want := range map[string]form{

@@ -135,6 +135,7 @@ func (c Config) candidates(text string, skip int, p *span.Passage, f *span.Poste
 		if s.P < least*best[0].P {
 			break
 		}
+		s.Begin, s.End = widen(text, s.Begin, s.End)
 		from, to := s.Begin, s.End
 		switch form {
 		case sentence:
@@ -142,6 +143,7 @@ func (c Config) candidates(text string, skip int, p *span.Passage, f *span.Poste
 		case list:
 			from, to = p.Items(s.Begin, s.End)
 		}
+		from, to = widen(text, from, to)
 		w := weighed{text: flat(text[from:to]), p: s.P}
 		if i, ok := at[w.text]; ok {
 			all[i].p += s.P
@@ -159,6 +161,7 @@ func (c Config) candidates(text string, skip int, p *span.Passage, f *span.Poste
 // quoteOf returns the sentence around a span, and where in it the span stands.
 func quoteOf(text string, skip int, p *span.Passage, s span.Span) decoder.Quote {
 	from, to := p.Sentence(s.Begin, s.End)
+	from, to = widen(text, from, to)
 	return decoder.Quote{Text: text[from:to], From: s.Begin - from, To: s.End - from, Title: s.Begin < skip}
 }
 

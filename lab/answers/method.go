@@ -122,11 +122,8 @@ func (p Product) answer(ctx context.Context, q Question, documents int, from ...
 	return a, nil
 }
 
-// A document is cited for a sentence if it has this share of it, and at most this many are.
-const (
-	leastShare = 0.1
-	mostCited  = 3
-)
+// mostCited is how many documents are cited for a sentence at most.
+const mostCited = 3
 
 // cited returns the passages that the programs cite below the answer, by their documents, and whether every sentence is one
 // that no document supports.
@@ -155,16 +152,20 @@ func cited(sides []side, decode func([]tandem.Token) string, ids []tandem.Token)
 				shares = append(shares, share{q.Text, eta * q.Weight, q.Relevance})
 			}
 			if part.Quotes == nil {
-				for i, w := range part.Weights {
-					shares = append(shares, share{text: s.passages[i].Title + "\n" + s.passages[i].Text, weight: eta * w})
+				for i, w := range part.Weights { // the documents of a decoder have no relevance of their own here
+					shares = append(shares, share{s.passages[i].Title + "\n" + s.passages[i].Text, eta * w, math.Inf(-1)})
 				}
 			}
 		}
 		slices.SortStableFunc(shares, func(x, y share) int {
 			return cmp.Or(cmp.Compare(y.weight, x.weight), cmp.Compare(y.relevance, x.relevance))
 		})
+		best := math.Inf(-1)
+		for _, s := range shares {
+			best = max(best, s.relevance)
+		}
 		for _, s := range shares[:min(mostCited, len(shares))] {
-			if s.weight >= leastShare || nothing > 0.5 && s.relevance != 0 { // what is nearest to an answer that nobody knows
+			if decoder.Worth(s.weight, s.relevance, best) {
 				texts = append(texts, s.text)
 			}
 		}

@@ -317,6 +317,12 @@ func (s *session) relay(address string, cfg netem.Config) (string, error) {
 // ask answers q. If show is set, it prints the tokens as they come.
 func (s *session) ask(q node.Question, show bool) (node.Answer, error) {
 	a, begun := s.app, false
+	if greets(q.Text) {
+		if show {
+			fmt.Fprintln(a.Out, whatToAsk)
+		}
+		return node.Answer{Text: whatToAsk}, nil
+	}
 	cost, err := s.beginCost()
 	if err != nil {
 		return node.Answer{}, err

@@ -13,6 +13,9 @@ import (
 
 // summary prints the cost of an answer and its sources.
 func (s *session) summary(answer node.Answer) {
+	if len(answer.Tokens) == 0 {
+		return
+	}
 	a, r := s.app, s.report(answer)
 	parts := []string{
 		fmt.Sprintf("%d tokens", len(answer.Tokens)),

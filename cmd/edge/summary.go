@@ -13,7 +13,7 @@ import (
 
 // summary prints the cost of an answer and its sources.
 func (s *session) summary(answer node.Answer) {
-	if len(answer.Tokens) == 0 {
+	if answer.Text == whatToAsk {
 		return
 	}
 	a, r := s.app, s.report(answer)

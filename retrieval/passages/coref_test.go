@@ -99,7 +99,7 @@ Its roof was repaired in the spring of last year by the roofer of Orla. Its two 
 	if err != nil {
 		t.Fatal(err)
 	}
-	ps := Cut(doc, "notes.md", 24)
+	ps := cutSentences(doc, "notes.md", 24)
 	if len(ps) < 2 {
 		t.Fatalf("%d passages: %q", len(ps), ps)
 	}
@@ -168,7 +168,7 @@ func TestAmbiguousAntecedentIsRepeated(t *testing.T) {
 
 Rita is founder of the film club. Its old secretary of many years is Hartsen, a friend of ours. Its website is filmclub.example.
 `))
-	for _, p := range Cut(doc, "notes.md", 12) {
+	for _, p := range cutSentences(doc, "notes.md", 12) {
 		if !strings.Contains(strings.ToLower(p.Title+p.Text), "film club") {
 			t.Errorf("%q does not say what it is about", p)
 		}

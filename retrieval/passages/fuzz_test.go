@@ -26,13 +26,13 @@ func FuzzCut(f *testing.F) {
 		if err != nil {
 			return
 		}
-		limits := sizesOf(words)
+		limits, window := sizesOf(words), max(words*longOf, leastLong)+longestLead
 		for _, p := range ps {
 			if p.Text == "" || !utf8.ValidString(p.Text) || !utf8.ValidString(p.Title) {
 				t.Fatalf("passage %q", p)
 			}
-			most := max(limits.most, limits.whole, limits.unit) + documents.MaxHeading
-			if n, title := english.CountWords(p.Text), english.CountWords(p.Title); n > most || title > documents.MaxTitle+documents.MaxHeading+2 {
+			most := max(limits.most, limits.whole, limits.unit, window) + documents.MaxHeading
+			if n, title := english.CountWords(p.Text), english.CountWords(p.Title); n > most || title > documents.MaxTitle+documents.LowestLevel*documents.MaxHeading+2 {
 				t.Fatalf("%d words in %q, %d in %q", n, p.Text, title, p.Title)
 			}
 		}

@@ -31,12 +31,12 @@ func TestCuttingIsLinear(t *testing.T) {
 		{"words.txt", wordList},
 		{"lines.txt", func(n int) string { return strings.ReplaceAll(wordList(n), " ", "\n") }},
 	} {
-		cost := func(n int) float64 {
+		cost := func(n, words int) float64 {
 			data, least := []byte(c.text(n)), math.Inf(1)
 			for range 4 { // other goroutines allocate too, but not each time
 				var before, after runtime.MemStats
 				runtime.ReadMemStats(&before)
-				if _, _, err := FromFile(t.Context(), c.name, data, SentenceWords); err != nil {
+				if _, _, err := FromFile(t.Context(), c.name, data, words); err != nil {
 					t.Fatalf("%s: %v", c.name, err)
 				}
 				runtime.ReadMemStats(&after)
@@ -45,8 +45,10 @@ func TestCuttingIsLinear(t *testing.T) {
 			return least
 		}
 		const n = 1 << 14
-		if one, four := cost(n), cost(4*n); four > 8*one {
-			t.Errorf("%s: %.0f kB of memory for %d kB of text, %.0f kB for four times the text", c.name, one/1000, n/1000, four/1000)
+		for _, words := range []int{SentenceWords, DefaultWords} {
+			if one, four := cost(n, words), cost(4*n, words); four > 8*one {
+				t.Errorf("%s, %d words: %.0f kB of memory for %d kB of text, %.0f kB for four times the text", c.name, words, one/1000, n/1000, four/1000)
+			}
 		}
 	}
 }

@@ -18,7 +18,7 @@ func TestSmallDocumentIsOnePassage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ps := Cut(doc, "cabin.md", 64)
+	ps := cutSentences(doc, "cabin.md", 64)
 	if len(ps) != 1 || ps[0].Title != "Lake cabin" || ps[0].Text != "The password is tumbral-5827.\nKeys\n- Spare key: blue tin\n- Door code: 4471" {
 		t.Errorf("%q", ps)
 	}
@@ -29,7 +29,7 @@ func TestSectionsBecomeTitles(t *testing.T) {
 	text := "# House\n\n" + strings.Repeat(sentence, 6) + "\n\n## Boiler room\n\n" + strings.Repeat(sentence, 14) + "\n\n## Attic\n\nEnd of it.\n"
 	doc, _ := documents.Parse(t.Context(), "house.md", []byte(text))
 	var titles []string
-	for i, p := range Cut(doc, "house.md", 64) {
+	for i, p := range cutSentences(doc, "house.md", 64) {
 		titles = append(titles, p.Title)
 		if strings.HasSuffix(p.Text, "Boiler room") || strings.HasSuffix(p.Text, "Attic") {
 			t.Errorf("passage %d ends in a heading: %q", i, p.Text)
@@ -67,7 +67,7 @@ func TestPassageProperties(t *testing.T) {
 			}
 			doc.Add(kind, b.String())
 		}
-		ps := Cut(doc, "source", 64)
+		ps := cutSentences(doc, "source", 64)
 		var got []string
 		ids := make(map[string]bool)
 		for i, p := range ps {
@@ -104,7 +104,7 @@ func TestPassageProperties(t *testing.T) {
 				}
 			}
 		}
-		again := Cut(doc, "source", 64)
+		again := cutSentences(doc, "source", 64)
 		if !slices.Equal(ps, again) {
 			t.Fatal("not the same twice")
 		}
@@ -126,7 +126,7 @@ func TestPassageSize(t *testing.T) {
 		}
 	}
 	doc.Add(documents.Paragraph, b.String())
-	ps := Cut(doc, "s", 64)
+	ps := cutSentences(doc, "s", 64)
 	for i, p := range ps[:len(ps)-1] {
 		if w := english.CountWords(p.Text); w < 50 || w > 64 {
 			t.Errorf("passage %d has %d words", i, w)
@@ -135,7 +135,7 @@ func TestPassageSize(t *testing.T) {
 	// text without spaces is bounded, too
 	doc = documents.Document{Title: "t"}
 	doc.Add(documents.Paragraph, strings.Repeat("長い文章", 5000))
-	for _, p := range Cut(doc, "s", 64) {
+	for _, p := range cutSentences(doc, "s", 64) {
 		if n := utf8.RuneCountInString(p.Text); n > (64+1)*english.LongWord || !utf8.ValidString(p.Text) {
 			t.Errorf("%d characters in a passage", n)
 		}
@@ -145,5 +145,14 @@ func TestPassageSize(t *testing.T) {
 func TestPassageIDSeparatesFields(t *testing.T) {
 	if passageID(Passage{Source: "a", Title: "bc"}) == passageID(Passage{Source: "ab", Title: "c"}) {
 		t.Error("fields run into each other")
+	}
+}
+
+// Rows of a table become lines without bars.
+func TestRowLine(t *testing.T) {
+	for row, want := range map[string]string{"Fee | 8 euros": "Fee: 8 euros", "Fee: | 8 euros": "Fee: 8 euros", "a | b |  | c": "a, b, c", "| a": "a"} {
+		if got := rowLine(row); got != want {
+			t.Errorf("%q: %q", row, got)
+		}
 	}
 }

@@ -56,7 +56,7 @@ func ofOthers(set string) bool {
 // recallRow is how often retrieval finds the sentences that hold an answer.
 type recallRow struct {
 	Set    string               `json:"set"`
-	Method string               `json:"method"` // product, or bm25 over single sentences
+	Method string               `json:"method"` // one of answers.Retrievals
 	At     map[int]answers.Rate `json:"at"`     // by the number of passages
 }
 
@@ -313,7 +313,7 @@ func (c *qualityCmd) askSet(a *cli.App, set answers.Set, methods []answers.Metho
 	for i, m := range methods {
 		tallies[i] = answers.NewTally(set.Name, m.Name)
 	}
-	var recall [2][4]int
+	recall := make([][4]int, len(answers.Retrievals))
 	known, done := 0, 0
 	for _, w := range set.Worlds {
 		err := c.askWorld(a, w, func(l *answers.Library, q answers.Question) error {
@@ -323,11 +323,11 @@ func (c *qualityCmd) askSet(a *cli.App, set answers.Set, methods []answers.Metho
 			done++
 			if q.KnowsSentences() {
 				known++
-				product, bm25, err := l.Recall(a, q)
+				by, err := l.Recall(a, q)
 				if err != nil {
 					return err
 				}
-				for i, found := range [][]bool{product, bm25} {
+				for i, found := range by {
 					for k, ok := range found {
 						if ok {
 							recall[i][k]++
@@ -352,7 +352,7 @@ func (c *qualityCmd) askSet(a *cli.App, set answers.Set, methods []answers.Metho
 		results = append(results, t.Result(c.Seed))
 	}
 	var rows []recallRow
-	for i, name := range []string{"product", "bm25"} {
+	for i, name := range answers.Retrievals {
 		if known == 0 {
 			break
 		}
@@ -481,13 +481,13 @@ func printRecalls(w io.Writer, recalls []recallRow) {
 	if len(recalls) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "\n%-28s %-9s %4s", "recall (%) by passages", "by", "n")
+	fmt.Fprintf(w, "\n%-28s %-12s %4s", "recall (%) by passages", "by", "n")
 	for _, k := range answers.Depths {
 		fmt.Fprintf(w, " %14d", k)
 	}
 	fmt.Fprintln(w)
 	for _, r := range recalls {
-		fmt.Fprintf(w, "%-28s %-9s %4d", r.Set, r.Method, r.At[1].N)
+		fmt.Fprintf(w, "%-28s %-12s %4d", r.Set, r.Method, r.At[1].N)
 		for _, k := range answers.Depths {
 			fmt.Fprintf(w, " %14s", interval(r.At[k]))
 		}

@@ -18,18 +18,20 @@ import (
 // Library is a world's documents, indexed as a user's are: those of each side, and all together.
 type Library struct {
 	Device, Cloud, All *search.Index
+	Windows            *search.Index // all documents, in passages of several sentences, for Span
 	Sentences          *BM25
-	Windows            *BM25 // stretches of about windowWords words, with their titles, for Span
+	WindowsByBM25      *BM25 // the passages of Windows with their titles
 
 	parsed map[string]string             // by document: its text as it was parsed
 	cut    map[string][]passages.Passage // by document
 }
 
-// Open indexes a world. words is the length of the passages, 0 for a sentence each. Documents of a type that is not read are
+// Open indexes a world. words is the length of the passages, 0 for a sentence each; Windows has the default length then.
+// Documents of a type that is not read are
 // left out, as a user's are.
 func Open(ctx context.Context, w World, words int) (l *Library, err error) {
 	words = cmp.Or(words, passages.SentenceWords)
-	l = &Library{Sentences: &BM25{}, Windows: &BM25{}, parsed: map[string]string{}, cut: map[string][]passages.Passage{}}
+	l = &Library{Sentences: &BM25{}, WindowsByBM25: &BM25{}, parsed: map[string]string{}, cut: map[string][]passages.Passage{}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, l.Close())
@@ -47,10 +49,11 @@ func Open(ctx context.Context, w World, words int) (l *Library, err error) {
 		l.add(doc, d.Name, words)
 	}
 	for _, of := range []struct {
-		to   **search.Index
-		docs []Document
-	}{{&l.Device, w.Sides[0]}, {&l.Cloud, w.Sides[1]}, {&l.All, both}} {
-		x, err := search.Memory(search.Options{Words: words})
+		to    **search.Index
+		docs  []Document
+		words int
+	}{{&l.Device, w.Sides[0], words}, {&l.Cloud, w.Sides[1], words}, {&l.All, both, words}, {&l.Windows, both, windowWords(words)}} {
+		x, err := search.Memory(search.Options{Words: of.words})
 		if err != nil {
 			return l, err
 		}
@@ -72,8 +75,8 @@ func Open(ctx context.Context, w World, words int) (l *Library, err error) {
 // add keeps what the parser and the cutting make of a document.
 func (l *Library) add(doc documents.Document, name string, words int) {
 	l.cut[name] = passages.Cut(doc, name, words)
-	for _, w := range passages.Cut(doc, name, windowWords) {
-		l.Windows.add("", w.Title+"\n\n"+w.Text)
+	for _, w := range readTexts(passages.Cut(doc, name, windowWords(words))) {
+		l.WindowsByBM25.add("", w)
 	}
 	var all []string
 	section := ""
@@ -89,9 +92,17 @@ func (l *Library) add(doc documents.Document, name string, words int) {
 	l.parsed[name] = strings.Join(all, "\n")
 }
 
+// windowWords returns the length of the passages of Windows, given that of the others.
+func windowWords(words int) int {
+	if words <= passages.SentenceWords {
+		return passages.DefaultWords
+	}
+	return words
+}
+
 // Close releases the indexes.
 func (l *Library) Close() (err error) {
-	for _, x := range []*search.Index{l.Device, l.Cloud, l.All} {
+	for _, x := range []*search.Index{l.Device, l.Cloud, l.All, l.Windows} {
 		if x != nil {
 			err = errors.Join(err, x.Close())
 		}
@@ -111,19 +122,31 @@ func (q Question) node() node.Question {
 // Depths are the numbers of passages for which recall is measured.
 var Depths = []int{1, 4, 8, 16}
 
-// Recall reports for each of Depths whether all sentences that hold the answer are among the passages that the product
-// retrieves from all documents, and among BM25's sentences. It is meant for questions whose sentences are known.
-func (l *Library) Recall(ctx context.Context, q Question) (product, bm25 []bool, err error) {
-	ranked := l.Sentences.Best(q.node().Search(), slices.Max(Depths))
-	for _, k := range Depths {
-		found, err := l.All.Search(ctx, q.node().Search(), k)
-		if err != nil {
-			return nil, nil, err
+// Retrievals are the ways to retrieve whose recall is measured: the product from its passages, the product from Windows,
+// and plain BM25 from sentences and from those windows.
+var Retrievals = []string{"product", "windows", "bm25", "bm25-windows"}
+
+// Recall reports for each of Retrievals and Depths whether all sentences that hold the answer are among what is retrieved
+// from all documents. It is meant for questions whose sentences are known.
+func (l *Library) Recall(ctx context.Context, q Question) ([][]bool, error) {
+	query := q.node().Search()
+	out := make([][]bool, len(Retrievals))
+	for i, x := range []*search.Index{l.All, l.Windows} {
+		for _, k := range Depths {
+			found, err := x.Search(ctx, query, k)
+			if err != nil {
+				return nil, err
+			}
+			out[i] = append(out[i], holdsSentences(q, readTexts(found)))
 		}
-		product = append(product, holdsSentences(q, readTexts(found)))
-		bm25 = append(bm25, holdsSentences(q, ranked[:min(k, len(ranked))]))
 	}
-	return product, bm25, nil
+	for i, b := range []*BM25{l.Sentences, l.WindowsByBM25} {
+		ranked := b.Best(query, slices.Max(Depths))
+		for _, k := range Depths {
+			out[2+i] = append(out[2+i], holdsSentences(q, ranked[:min(k, len(ranked))]))
+		}
+	}
+	return out, nil
 }
 
 // readTexts returns passages as they are read: with their titles.

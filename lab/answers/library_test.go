@@ -37,9 +37,9 @@ func TestLibrary(t *testing.T) {
 	}
 	defer l.Close()
 	for _, q := range []Question{wifi, open} {
-		product, bm25, err := l.Recall(t.Context(), q)
-		if err != nil || slices.Contains(product, false) || slices.Contains(bm25, false) {
-			t.Errorf("%q: recall %v, %v, %v", q.Text, product, bm25, err)
+		recall, err := l.Recall(t.Context(), q)
+		if err != nil || len(recall) != len(Retrievals) || slices.Contains(slices.Concat(recall...), false) {
+			t.Errorf("%q: recall %v, %v", q.Text, recall, err)
 		}
 		a, err := Quote(t.Context(), l, q)
 		if err != nil || a.Text != q.Parts[0].Sentence || !Judge(q, a).Sentence {

@@ -9,19 +9,20 @@ import (
 	"tandem/model/span"
 )
 
-// A span reader reads this many windows of about this many words for a question.
-const (
-	windowWords = 96
-	windows     = 8
-)
+// windows is the number of windows that a span reader reads for a question.
+const windows = 8
 
-// Span answers with the likeliest span of the windows that BM25 finds in all documents. It says that it does not know if
-// the reader refuses every window. The sentence around the span is shown. The pair takes no part.
+// Span answers with the likeliest span of the windows that retrieval finds in all documents. It says that it does not know
+// if the reader refuses every window. The sentence around the span is shown. The pair takes no part.
 func Span(r *span.Reader) Method {
-	return Method{"span", func(_ context.Context, l *Library, q Question) (Answer, error) {
+	return Method{"span", func(ctx context.Context, l *Library, q Question) (Answer, error) {
 		begun := time.Now()
 		var a Answer
-		a.Read = l.Windows.Best(q.node().Search(), windows)
+		retrieved, err := l.Windows.Search(ctx, q.node().Search(), windows)
+		if err != nil {
+			return a, err
+		}
+		a.Read = readTexts(retrieved)
 		ps := make([]*span.Passage, len(a.Read))
 		for i, text := range a.Read {
 			p, err := r.Passage(text)

@@ -81,6 +81,7 @@ type cable struct {
 	loss   float64       // share of messages that come a round trip later: lost, and sent again
 	record func(Line)    // of the device
 	takes  time.Duration // the cloud's decode time
+	spans  [2]producer   // what the sides answer with; nil for toys
 	dead   bool          // the cloud does not answer dials
 	mu     sync.Mutex
 	last   time.Time // when something last reached the device
@@ -201,12 +202,20 @@ func (c *cable) serve(link *end, cut context.CancelCauseFunc) {
 	go a.listen()
 	a.machine = pair.New(c.cfg)
 	link.Send(transport.Ready{Documents: 1})
-	if err := a.run(&toy{side: tandem.Cloud, takes: c.takes}); err == nil {
+	if err := a.run(c.producer(tandem.Cloud, c.takes)); err == nil {
 		link.Send(transport.Sources{})
 		time.Sleep(c.RTT())
 	} else if !errors.Is(err, errCut) && !errors.Is(err, context.Canceled) {
 		c.t.Errorf("cloud: %v", err)
 	}
+}
+
+// producer returns what a side answers with.
+func (c *cable) producer(side tandem.Side, takes time.Duration) producer {
+	if c.spans[side] != nil {
+		return c.spans[side]
+	}
+	return &toy{side: side, takes: takes}
 }
 
 // hangUp ends the exchange and waits for the cloud.
@@ -287,7 +296,7 @@ func converse(t *testing.T, cfg pair.Config, c *cable, deviceTakes time.Duration
 	}
 	defer a.stop()
 	a.reach(DefaultPatience, c.open)
-	if err := a.run(&toy{side: tandem.Device, takes: deviceTakes}); err != nil {
+	if err := a.run(c.producer(tandem.Device, deviceTakes)); err != nil {
 		t.Errorf("device: %v", err)
 	}
 	answer = a.finish()

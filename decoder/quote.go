@@ -8,7 +8,9 @@ const LeastShare = 0.1
 
 // Worth reports whether a quote with a share of the answer and a relevance is worth showing: it says the answer, or it is
 // nearly as relevant as the best.
-func Worth(share, relevance, best float64) bool { return share >= LeastShare || relevance > best-NearQuotes }
+func Worth(share, relevance, best float64) bool {
+	return share >= LeastShare || relevance > best-NearQuotes
+}
 
 // Quote is a sentence of a passage that an answer draws on, or that comes nearest to the question.
 type Quote struct {

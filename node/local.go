@@ -163,6 +163,7 @@ func (r Local) ExtractConfig(s tandem.Settings) extract.Config {
 		Scorer:      r.Scorer,
 		TopP:        s.Nucleus,
 		MaxSupport:  s.Support,
+		MaxTokens:   s.MaxTokens,
 		Temperature: s.Sampling.Temperature,
 	}
 }

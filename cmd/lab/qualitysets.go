@@ -97,7 +97,7 @@ func (c *qualityCmd) runSets(a *cli.App) error {
 	}
 	available := product.Methods()
 	if c.By == "span" {
-		product.Extract = &extract.Config{Reader: reader, Tokenizer: m.Tokenizer(), Scorer: search.Lexical(), Constants: c.constants()}
+		product.Extract = &extract.Config{Reader: reader, Tokenizer: m.Tokenizer(), Scorer: search.Lexical(), Constants: c.constants(), MaxTokens: c.Tokens}
 		available = product.Methods()
 	}
 	if reader != nil {

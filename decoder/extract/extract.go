@@ -27,6 +27,7 @@ type Config struct {
 	Constants   Constants
 	TopP        float64 // probability mass that a Dist keeps; 0 for decoder.DefaultTopP
 	MaxSupport  int     // most tokens in a Dist; 0 for decoder.DefaultMaxSupport
+	MaxTokens   int     // of an answer; 0 for decoder.DefaultMaxTokens
 	Temperature float64 // of the posterior over texts; 0 keeps the likeliest text of each passage
 }
 
@@ -82,6 +83,9 @@ func (c Config) defaults() (Config, error) {
 	}
 	if c.MaxSupport == 0 {
 		c.MaxSupport = decoder.DefaultMaxSupport
+	}
+	if c.MaxTokens == 0 {
+		c.MaxTokens = decoder.DefaultMaxTokens
 	}
 	if c.Constants == (Constants{}) {
 		c.Constants = DefaultConstants

@@ -268,7 +268,7 @@ func posterior(sides []*Decoder) map[string]float64 {
 // Answers are spelled byte for byte, whatever the script.
 func TestAnyScript(t *testing.T) {
 	_, tok := opened()
-	d := &Decoder{cfg: Config{Tokenizer: tok}, end: tok.EOGs()[0]}
+	d := &Decoder{cfg: Config{Tokenizer: tok, MaxTokens: 1000}, end: tok.EOGs()[0]}
 	r := rand.New(rand.NewPCG(3, 4))
 	for i := range 10_000 {
 		text := anyText(r)
@@ -312,6 +312,18 @@ func FuzzNothingInvented(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A text that is too long is cut after a whole word.
+func TestShortened(t *testing.T) {
+	long := "Why it failed: " + strings.Repeat("unforeseeable circumstances ", 40) + "stopped us."
+	cfg := config(0)
+	cfg.MaxTokens = 30
+	d := open(t, cfg, "Why did it fail?", notes("Report\n"+long))
+	text := answer(t, aggregator.Rule{Greedy: true}, d)
+	if len(d.answer) > 30 || text == Unknown || !strings.Contains(long, strings.TrimSuffix(text, " …")+" ") {
+		t.Errorf("%d tokens: %q", len(d.answer), text)
+	}
 }
 
 // A span is widened until it cuts no word and no number.

@@ -5,6 +5,8 @@ import (
 	"context"
 	"math"
 	"slices"
+	"sort"
+	"strings"
 
 	"tandem"
 	"tandem/decoder"
@@ -182,14 +184,36 @@ func (c Config) temper(all []weighed) []weighed {
 	return all
 }
 
-// spell turns texts into candidates.
+// spell turns texts into candidates. Where a sentence is too long for its part of the answer, the span stands for it. A
+// span that is too long loses words at its end, and says so with an ellipsis.
 func (d *Decoder) spell(texts []weighed, ends []tandem.Token) []candidate {
+	room := max(1, d.cfg.MaxTokens/max(1, d.clauses)-len(ends))
 	var out []candidate
 	for _, t := range texts {
 		tokens := d.cfg.Tokenizer.Encode(t.text, tokenizer.Options{})
+		if q := t.quote; len(tokens) > room && q.From < q.To { // the value alone
+			t.text = flat(q.Text[q.From:q.To])
+			tokens = d.cfg.Tokenizer.Encode(t.text, tokenizer.Options{})
+		}
+		if len(tokens) > room {
+			tokens = d.shortened(t.text, room)
+		}
 		out = append(out, candidate{slices.Concat(tokens, ends), t.p, t.quote})
 	}
 	return out
+}
+
+// shortened returns the tokens of the most first words of text that fit with an ellipsis.
+func (d *Decoder) shortened(text string, room int) []tandem.Token {
+	words := strings.Fields(text)
+	var tokens []tandem.Token
+	n := sort.Search(len(words), func(n int) bool {
+		return len(d.cfg.Tokenizer.Encode(strings.Join(words[:n+1], " ")+" …", tokenizer.Options{})) > room
+	})
+	if n > 0 {
+		tokens = d.cfg.Tokenizer.Encode(strings.Join(words[:n], " ")+" …", tokenizer.Options{})
+	}
+	return tokens
 }
 
 // logSumExp returns log Σ exp x, −Inf for no x.

@@ -9,22 +9,75 @@ import (
 // the phone number of Anna" becomes "what is the phone number of Ben?". A follow-up takes what it leaves out from the
 // question before it. There is at least one clause and at most maxClauses.
 func Clauses(req Request) []string {
-	q := parseQuestion(req.Question)
-	var raw []string
-	for _, c := range q.clauses {
-		raw = append(raw, c.text)
-	}
+	raw := askedParts(req.Question)
 	raw = shareTail(raw)
 	before := ""
 	if earlier := strings.TrimSpace(strings.TrimSuffix(req.topic(), strings.TrimSpace(req.Question))); earlier != "" {
-		last := parseQuestion(earlier).clauses
-		before = last[len(last)-1].text
+		last := askedParts(earlier)
+		before = last[len(last)-1]
 	}
 	for i, c := range raw {
 		raw[i] = completed(before, c)
 		before = raw[i]
 	}
 	return raw
+}
+
+// askedParts cuts a question where another one begins: after a question mark, a semicolon or a line, and before "and" or a
+// comma if the part before it asks and what follows asks too, or is short: "and of Ben?", "and the door code?".
+func askedParts(question string) []string {
+	var out []string
+	rest := strings.TrimSpace(question)
+	for rest != "" && len(out) < maxClauses-1 {
+		at := partEnd(rest, len(out) > 0)
+		if at == 0 {
+			break
+		}
+		if part := strings.Trim(rest[:at], " \t\r\n,;"); len(contentWords(part)) > 0 {
+			out = append(out, part)
+		}
+		rest = strings.TrimLeft(rest[at:], " \t\r\n,;")
+	}
+	if rest = strings.Trim(rest, " \t\r\n,;"); len(contentWords(rest)) > 0 || len(out) == 0 {
+		out = append(out, rest)
+	}
+	return out
+}
+
+// partEnd returns the offset after the first part of s, or 0 if s is one part. further tells that another part came before.
+func partEnd(s string, further bool) int {
+	asked := questionWords[firstWord(s)] || further
+	for i := 1; i < len(s); i++ {
+		after := strings.TrimSpace(s[i+1:])
+		switch s[i] {
+		case '?', ';', '\n':
+			if after != "" {
+				return i + 1
+			}
+		case ',':
+			rest, and := strings.CutPrefix(after, "and ")
+			if asked && (questionWords[firstWord(rest)] || and && short(rest)) {
+				return i + 1
+			}
+			if further && prepositions[firstWord(rest)] { // a complement of both
+				return i + 1
+			}
+		case ' ':
+			if rest, and := strings.CutPrefix(after, "and "); and && asked && questionWords[firstWord(rest)] {
+				return i
+			}
+		}
+	}
+	return 0
+}
+
+// short reports whether what follows an "and" is the short form of another question: "of Ben?", "the door code, …".
+func short(rest string) bool {
+	first, end := firstWord(rest), strings.IndexAny(rest, ",?;")
+	if end < 0 {
+		end = len(rest)
+	}
+	return (prepositions[first] || articles[first]) && len(strings.Fields(rest[:end])) <= 8
 }
 
 // shareTail gives a last clause that is only a complement ("of the lake cabin?") to the clauses before it that have none.
@@ -130,7 +183,10 @@ func trimQuestion(s string) string { return strings.TrimRight(strings.TrimSpace(
 
 var (
 	prepositions = set("of in at on for from by to with about")
+	articles     = set("the a an my your his her its our their")
 	pronouns     = set("it its he him his she her they them their there this that these those one")
-	asks         = set(`what when where who whom whose which why how is are was were does did do can could will would
+	// questionWords begin a question that asks for something.
+	questionWords = set("what when where who whom whose which why how")
+	asks          = set(`what when where who whom whose which why how is are was were does did do can could will would
 		should has have had tell give show list name`)
 )

@@ -7,19 +7,15 @@ import (
 	"tandem/retrieval/passages"
 )
 
-// Limits of a search, whose question may come from the other side.
-const (
-	maxFound   = 256 // passages
-	perPassage = 6   // passages that each query finds for each that is returned
-)
+// maxFound bounds the passages of a search, whose question may come from the other side.
+const maxFound = 256
 
 // Compound answers a search with several queries to an engine. Engines share it, so that they treat questions alike.
 // find returns up to n passages for one query, best first.
 //
-// A compound question ("…, and …?") is searched as a whole and by its parts (Clauses). Of what find returns for each,
-// the passages that hold most of the query come first, and the queries take turns, so that each finds its passages. A
-// question of two lines is a follow-up: the first line is the question before it. Every part is then searched alone and
-// together with that line, which may name what the part leaves out.
+// A compound question ("…, and …?") is searched as a whole and by its parts (Clauses). The queries take turns, so that each
+// finds its passages. A question of two lines is a follow-up: the first line is the question before it. Every part is then
+// searched alone and together with that line, which may name what the part leaves out.
 func Compound(ctx context.Context, question string, k int, find func(ctx context.Context, query string, n int) ([]passages.Passage, error)) ([]passages.Passage, error) {
 	if k <= 0 {
 		return nil, nil
@@ -30,13 +26,11 @@ func Compound(ctx context.Context, question string, k int, find func(ctx context
 	for i, query := range queries {
 		err := ctx.Err()
 		if err == nil {
-			found[i], err = find(ctx, query, perPassage*k)
+			found[i], err = find(ctx, query, k)
 		}
 		if err != nil {
 			return nil, err
 		}
-		rank(query, found[i])
-		found[i] = found[i][:min(len(found[i]), k)]
 	}
 	return interleave(found, k), nil
 }

@@ -2,19 +2,40 @@ package search
 
 import (
 	"cmp"
+	"context"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/blevesearch/bleve/v2"
+	"github.com/blevesearch/bleve/v2/search/query"
 
 	"tandem/retrieval/internal/terms"
 	"tandem/retrieval/passages"
 )
 
 const (
+	titleBoost    = 2
 	answerBonus   = 2.0 // added for a passage that may hold an answer of the right kind, as an idf
 	relatedWeight = 0.6 // of a term with the same root or meaning, relative to the term itself
 	rootLength    = 5   // bytes that terms of one root share: "directs", "director"
 )
+
+// rankedSentences returns up to n passages of one sentence for a query, best first (see rank).
+func rankedSentences(ctx context.Context, b bleve.Index, text string, n int) ([]passages.Passage, error) {
+	fields := strings.Fields(text)
+	words := strings.Join(fields[:min(len(fields), maxQueryWords)], " ")
+	or := make([]query.Query, 0, 2)
+	for field, boost := range map[string]float64{fieldTitle: titleBoost, fieldText: 1} {
+		m := bleve.NewMatchQuery(words)
+		m.SetField(field)
+		m.SetBoost(boost)
+		or = append(or, m)
+	}
+	found, err := find(ctx, b, bleve.NewDisjunctionQuery(or...), n*perPassage)
+	rank(text, found)
+	return found[:min(n, len(found))], err
+}
 
 // rank sorts passages by how many of the question's terms they hold in title or text, and by whether they may hold an
 // answer of the kind asked for. BM25 counts a word that occurs in both title and text twice, which says little when a

@@ -1,0 +1,313 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/blevesearch/bleve/v2"
+	"github.com/blevesearch/bleve/v2/analysis"
+	"github.com/blevesearch/bleve/v2/analysis/lang/en"
+	"github.com/blevesearch/bleve/v2/search/query"
+	api "github.com/blevesearch/bleve_index_api"
+
+	"tandem/internal/sentences"
+	"tandem/retrieval/internal/terms"
+	"tandem/retrieval/passages"
+)
+
+// Constants of the ranking of windows, as good as any on the recall tables of docs/answers.md; it is flat around them.
+const (
+	saturation     = 1.2 // BM25's k1
+	lengthWeight   = 0.4 // BM25's b
+	titleCount     = 2   // occurrences that one in the title counts as
+	sentenceWeight = 0.5 // of the terms in the best sentence and the title, relative to BM25
+	typoWeight     = 0.7 // of a term that looks like a term of the question that no passage has
+	partWeight     = 0.3 // of a term that begins or ends with a term of the question, or the reverse
+)
+
+// Lengths in characters.
+const (
+	leastPart = 4 // of a term that may be part of another
+	leastTypo = 4 // of a term that may be misspelt
+	twoTypos  = 8 // of a term that may be misspelt twice
+)
+
+// ranked returns up to n passages for a query, best first. Of the candidates that bleve finds, those come first that have
+// the greatest sum of BM25 over title and text (Robertson and Zaragoza 2009, Eq. 3.15) and of the query's terms in one
+// sentence with the title. A misspelt term finds what looks like it.
+func ranked(ctx context.Context, b bleve.Index, text string, n int) ([]passages.Passage, error) {
+	advanced, err := b.Advanced()
+	if err != nil {
+		return nil, err
+	}
+	reader, err := advanced.Reader()
+	if err != nil {
+		return nil, err
+	}
+	defer reader.Close()
+	s := statistics{ctx: ctx, reader: reader, analyzer: b.Mapping().AnalyzerNamed(en.AnalyzerName), frequency: map[string]uint64{}}
+	if s.passages, err = reader.DocCount(); err != nil {
+		return nil, err
+	}
+	question := slices.DeleteFunc(s.terms(text), isFunctionWord)
+	question = slices.Compact(slices.Sorted(slices.Values(question[:min(len(question), maxQueryWords)])))
+	if len(question) == 0 {
+		return nil, nil
+	}
+	candidates, err := find(ctx, b, s.query(question), n*perPassage)
+	if err != nil {
+		return nil, err
+	}
+	score := s.scores(question, candidates)
+	order := make([]int, len(candidates))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(score[j], score[i]) })
+	found := make([]passages.Passage, 0, n)
+	for _, i := range order[:min(n, len(order))] {
+		found = append(found, candidates[i])
+	}
+	return found, s.err
+}
+
+// statistics looks up how frequent terms are in the index.
+type statistics struct {
+	ctx       context.Context
+	reader    api.IndexReader
+	analyzer  analysis.Analyzer
+	passages  uint64
+	frequency map[string]uint64 // passages with the term in title or text, about
+	err       error             // the first
+}
+
+// terms returns the terms of a text as the index has them.
+func (s *statistics) terms(text string) []string {
+	var out []string
+	for _, t := range s.analyzer.Analyze([]byte(text)) {
+		out = append(out, string(t.Term))
+	}
+	return out
+}
+
+// isFunctionWord reports whether a term says how a question is asked, not what it is about.
+func isFunctionWord(term string) bool {
+	idf, known := terms.IDF([]byte(term))
+	return known && idf == 0
+}
+
+// count returns the number of passages that have a term in their text, or in their title if those are more.
+func (s *statistics) count(term string) (most uint64) {
+	if n, ok := s.frequency[term]; ok {
+		return n
+	}
+	for _, field := range []string{fieldTitle, fieldText} {
+		r, err := s.reader.TermFieldReader(s.ctx, []byte(term), field, false, false, false)
+		if err != nil {
+			s.err = cmp.Or(s.err, err)
+			return 0
+		}
+		most = max(most, r.Count())
+		s.err = cmp.Or(s.err, r.Close())
+	}
+	s.frequency[term] = most
+	return most
+}
+
+// idf returns a term's inverse document frequency.
+func (s *statistics) idf(term string) float64 {
+	n := min(float64(s.count(term)), float64(s.passages))
+	return math.Log(1 + (float64(s.passages)-n+0.5)/(n+0.5))
+}
+
+// query asks for passages with a term of the question, or with one that looks like a term that no passage has.
+func (s *statistics) query(question []string) query.Query {
+	var or []query.Query
+	for field, boost := range map[string]float64{fieldTitle: titleCount, fieldText: 1} {
+		for _, t := range question {
+			if typos := mostTypos(t); s.count(t) == 0 && typos > 0 {
+				q := bleve.NewFuzzyQuery(t)
+				q.SetFuzziness(typos)
+				q.SetField(field)
+				q.SetBoost(boost * typoWeight)
+				or = append(or, q)
+				continue
+			}
+			q := bleve.NewTermQuery(t)
+			q.SetField(field)
+			q.SetBoost(boost)
+			or = append(or, q)
+		}
+	}
+	return bleve.NewDisjunctionQuery(or...)
+}
+
+// A candidate is a passage as its terms.
+type candidate struct {
+	title     map[string]bool
+	count     map[string]float64
+	length    float64
+	sentences []map[string]bool
+}
+
+func (s *statistics) candidate(p passages.Passage) candidate {
+	c := candidate{title: map[string]bool{}, count: map[string]float64{}}
+	for _, t := range s.terms(p.Title) {
+		c.title[t] = true
+		c.count[t] += titleCount
+		c.length += titleCount
+	}
+	for _, text := range sentences.Split(p.Text) {
+		sentence := map[string]bool{}
+		for _, t := range s.terms(text) {
+			sentence[t] = true
+			c.count[t]++
+			c.length++
+		}
+		c.sentences = append(c.sentences, sentence)
+	}
+	return c
+}
+
+// A wanted term is a term of the question, with those that stand for it and what an occurrence of each counts.
+type wanted struct {
+	idf   float64
+	worth map[string]float64
+}
+
+// scores returns what passages are worth for a question.
+func (s *statistics) scores(question []string, ps []passages.Passage) []float64 {
+	candidates := make([]candidate, len(ps))
+	vocabulary, average := map[string]bool{}, 0.0
+	for i, p := range ps {
+		candidates[i] = s.candidate(p)
+		average += candidates[i].length / float64(len(ps))
+		for t := range candidates[i].count {
+			vocabulary[t] = true
+		}
+	}
+	known := slices.Sorted(maps.Keys(vocabulary))
+	var want []wanted
+	for _, t := range question {
+		want = append(want, s.want(t, known))
+	}
+	out := make([]float64, len(ps))
+	for i, c := range candidates {
+		out[i] = c.bm25(want, average) + sentenceWeight*c.bestSentence(want)
+	}
+	return out
+}
+
+// want returns a term of the question with those of the known terms that stand for it.
+func (s *statistics) want(term string, known []string) wanted {
+	w := wanted{s.idf(term), map[string]float64{term: 1}}
+	misspelt := s.count(term) == 0
+	if misspelt {
+		w.idf = 0
+	}
+	for _, k := range known {
+		switch {
+		case k == term:
+		case misspelt && alike(term, k):
+			w.worth[k] = typoWeight
+		case isPart(term, k) || isPart(k, term):
+			w.worth[k] = partWeight
+		default:
+			continue
+		}
+		if misspelt {
+			w.idf = max(w.idf, s.idf(k))
+		}
+	}
+	return w
+}
+
+// bm25 returns the passage's BM25, where the occurrences of all that stand for a term count together.
+func (c candidate) bm25(want []wanted, average float64) (sum float64) {
+	norm := saturation * (1 - lengthWeight + lengthWeight*c.length/average)
+	for _, w := range want {
+		n := 0.0
+		for _, t := range slices.Sorted(maps.Keys(w.worth)) {
+			n += w.worth[t] * c.count[t]
+		}
+		sum += w.idf * n * (saturation + 1) / (n + norm)
+	}
+	return sum
+}
+
+// bestSentence returns the weight of the terms in that sentence which has most of those that are not in the title, with
+// those in the title.
+func (c candidate) bestSentence(want []wanted) (best float64) {
+	for _, sentence := range c.sentences {
+		sum := 0.0
+		for _, w := range want {
+			most := 0.0
+			for t, worth := range w.worth {
+				if worth > most && (sentence[t] || c.title[t]) {
+					most = worth
+				}
+			}
+			sum += w.idf * most
+		}
+		best = max(best, sum)
+	}
+	return best
+}
+
+// isPart reports whether a term begins or ends with another, as compounds and derived words do.
+func isPart(part, term string) bool {
+	return utf8.RuneCountInString(part) >= leastPart && (strings.HasPrefix(term, part) || strings.HasSuffix(term, part))
+}
+
+// mostTypos returns how many slips of the keyboard a term may have. Numbers and codes have none.
+func mostTypos(term string) int {
+	n := utf8.RuneCountInString(term)
+	switch {
+	case n < leastTypo || strings.ContainsFunc(term, func(r rune) bool { return !unicode.IsLetter(r) }):
+		return 0
+	case n < twoTypos:
+		return 1
+	}
+	return 2
+}
+
+// alike reports whether one term may be the other, misspelt.
+func alike(misspelt, term string) bool {
+	a, b := []rune(misspelt), []rune(term)
+	most := mostTypos(misspelt)
+	if most == 0 || mostTypos(term) == 0 || len(a)-len(b) > most || len(b)-len(a) > most {
+		return false
+	}
+	return distance(a, b) <= most
+}
+
+// distance returns the number of insertions, deletions, replacements and swaps of neighbours that turn a into b (optimal
+// string alignment).
+func distance(a, b []rune) int {
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range a {
+		before, last, row = last, row, before
+		row[0] = i + 1
+		for j := range b {
+			row[j+1] = min(last[j+1], row[j]) + 1
+			if a[i] == b[j] {
+				row[j+1] = min(row[j+1], last[j])
+			} else {
+				row[j+1] = min(row[j+1], last[j]+1)
+			}
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
+		}
+	}
+	return row[len(b)]
+}

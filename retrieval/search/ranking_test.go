@@ -1,0 +1,64 @@
+package search
+
+import (
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+// Misspelt words, parts of compounds and words of one sentence find the passage that answers.
+func TestRanked(t *testing.T) {
+	x := memoryOf(t, fstest.MapFS{
+		"cabin.txt":   {Data: []byte("The cabin's wifi password is tumbral-5827.")},
+		"piano.txt":   {Data: []byte("Telephone of the piano teacher: 0561 555.")},
+		"tyres.txt":   {Data: []byte("The wintertyres are in rack B-17.")},
+		"museum.txt":  {Data: []byte("The museum closes at five. Lamps are sold there.")},
+		"harbour.txt": {Data: []byte("The harbour closes at nine. A museum is near.")},
+		"muller.txt":  {Data: []byte("Jürgen Müller has the key.")},
+	})
+	for question, want := range map[string]string{
+		"wifi pasword of the cabbin":         "tumbral",
+		"telefone nummber of pianno teahcer": "0561",
+		"Where are the tyres?":               "B-17",
+		"When does the museum close?":        "museum closes",
+		"jurgen muller":                      "Jürgen",
+	} {
+		found, err := x.Search(t.Context(), question, 1)
+		if err != nil || len(found) != 1 || !strings.Contains(found[0].Text, want) {
+			t.Errorf("%q: %q, %v", question, found, err)
+		}
+	}
+	if found, err := x.Search(t.Context(), "What is it about, and how much?", 4); err != nil || len(found) > 0 {
+		t.Errorf("without a word that says what it is about: %q, %v", found, err)
+	}
+}
+
+func TestAlike(t *testing.T) {
+	for misspelt, terms := range map[string][2][]string{
+		"pasword":  {{"password", "paswod"}, {"passwords1", "sword", "past"}},
+		"teahcer":  {{"teacher"}, {"teaches", "beach"}},
+		"nummber":  {{"number"}, {"numb", "lumber"}},
+		"keyboadr": {{"keyboard", "keybord"}, {"key", "board"}},
+		"kay":      {nil, {"key"}},
+		"4417":     {nil, {"4418"}},
+		"müller":   {{"muller"}, {"miller1"}},
+	} {
+		for i, list := range terms {
+			for _, term := range list {
+				if alike(misspelt, term) != (i == 0) {
+					t.Errorf("%s, %s: %v", misspelt, term, i == 1)
+				}
+			}
+		}
+	}
+}
+
+// The distance of two words is the number of slips of the keyboard between them.
+func TestDistance(t *testing.T) {
+	for pair, want := range map[string]int{"/": 0, "a/": 1, "/ab": 2, "ab/ba": 1, "abc/ca": 3, "kitten/sitting": 3, "teahcer/teacher": 1, "abcd/badc": 2} {
+		a, b, _ := strings.Cut(pair, "/")
+		if got := distance([]rune(a), []rune(b)); got != want {
+			t.Errorf("%s: %d", pair, got)
+		}
+	}
+}

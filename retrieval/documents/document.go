@@ -1,6 +1,11 @@
 package documents
 
-import "tandem/retrieval/internal/english"
+import (
+	"slices"
+	"strings"
+
+	"tandem/retrieval/internal/english"
+)
 
 // The greatest lengths of titles and headings, in words.
 const (
@@ -8,7 +13,7 @@ const (
 	MaxHeading = 24
 )
 
-// Document is the common form of text, Markdown, HTML and PDF files.
+// Document is the common form of all files.
 type Document struct {
 	Title  string
 	Blocks []Block
@@ -56,4 +61,33 @@ func (d *Document) add(b Block) {
 	if b.Text = english.Collapse(b.Text); b.Text != "" {
 		d.Blocks = append(d.Blocks, b)
 	}
+}
+
+// demoteTitle makes the title a heading if it is only the first of several of its kind, as in a diary: "Monday 3 June",
+// "Tuesday 4 June".
+func (d *Document) demoteTitle() {
+	kind := shape(d.Title)
+	if !strings.Contains(kind, "0") {
+		return
+	}
+	for _, b := range d.Blocks {
+		if b.Kind == Heading && shape(b.Text) == kind {
+			d.Blocks = slices.Insert(d.Blocks, 0, Block{Heading, b.Level, d.Title})
+			d.Title = ""
+			return
+		}
+	}
+}
+
+// shape returns a text with a 0 for each word with figures and an a for each other word.
+func shape(text string) string {
+	var b strings.Builder
+	for word := range strings.FieldsSeq(text) {
+		if strings.ContainsAny(word, "0123456789") {
+			b.WriteByte('0')
+		} else {
+			b.WriteByte('a')
+		}
+	}
+	return b.String()
 }

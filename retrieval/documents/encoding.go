@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"golang.org/x/net/html/charset"
 	"golang.org/x/text/encoding/charmap"
 	utf16 "golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/encoding/unicode/utf32"
@@ -42,6 +43,20 @@ func decoded(out []byte, err error) (string, error) {
 		return "", fmt.Errorf("text in an unknown encoding (%v)", err)
 	}
 	return strings.TrimPrefix(string(out), "\ufeff"), nil
+}
+
+// decodeAs returns data in the named encoding as UTF-8. If the name is unknown or the data does not follow it, it goes by the
+// data; it replaces what is no text at all.
+func decodeAs(data []byte, name string) string {
+	if enc, canonical := charset.Lookup(name); enc != nil && canonical != "replacement" && canonical != "utf-8" {
+		if out, err := enc.NewDecoder().Bytes(data); err == nil {
+			return string(out)
+		}
+	}
+	if text, err := decodeText(data); err == nil {
+		return text
+	}
+	return strings.ToValidUTF8(string(data), "\ufffd")
 }
 
 // controls counts the bytes that do not occur in Windows-1252 text.

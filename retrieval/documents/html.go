@@ -2,10 +2,12 @@ package documents
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -18,7 +20,7 @@ import (
 )
 
 // parseHTML reads the title and the main text of a page, which is <main> or <article> if there is one. It skips scripts,
-// navigation and forms.
+// navigation and the fields of forms.
 func parseHTML(_ context.Context, data []byte) (Document, error) {
 	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("%PDF-")) {
 		return Document{}, errors.New("not HTML, despite its name")
@@ -31,6 +33,14 @@ func parseHTML(_ context.Context, data []byte) (Document, error) {
 	if err != nil {
 		return Document{}, fmt.Errorf("text in an unknown encoding (%v)", err)
 	}
+	return htmlDocument(utf)
+}
+
+// htmlDocument reads a page in UTF-8.
+func htmlDocument(utf []byte) (Document, error) {
+	if bytes.Contains(utf[:min(len(utf), 1024)], []byte("http://www.w3.org/1999/xhtml")) {
+		utf = emptyElement.ReplaceAll(utf, []byte("<$1$2></$1>"))
+	}
 	root, err := html.Parse(bytes.NewReader(utf))
 	if err != nil {
 		return Document{}, fmt.Errorf("not readable as HTML (%v)", err)
@@ -39,13 +49,7 @@ func parseHTML(_ context.Context, data []byte) (Document, error) {
 	if t := find(root, atom.Title); t != nil {
 		p.doc.Title = english.Collapse(textOf(t))
 	}
-	body := find(root, atom.Main)
-	if body == nil {
-		body = find(root, atom.Article)
-	}
-	if body == nil {
-		body = root
-	}
+	body := mainPart(root)
 	if h := find(body, atom.H1); h != nil && p.doc.Title == "" {
 		p.doc.Title = english.Collapse(textOf(h))
 	}
@@ -54,23 +58,55 @@ func parseHTML(_ context.Context, data []byte) (Document, error) {
 	return p.doc, nil
 }
 
+// emptyElement is an element that XHTML writes as one tag. In HTML it would not end there, and hide what follows.
+var emptyElement = regexp.MustCompile(`<(title|script|style|textarea|iframe|a|p|div|span|i|b|em|strong|td|th|li|h[1-6])(\s[^<>]*)?/>`)
+
+// mainPart returns the <main> of a page, or its only <article>, or all of it.
+func mainPart(root *html.Node) *html.Node {
+	if main := find(root, atom.Main); main != nil {
+		return main
+	}
+	article := find(root, atom.Article)
+	if article == nil {
+		return root
+	}
+	for n := article; n != nil; n = n.Parent {
+		for next := n.NextSibling; next != nil; next = next.NextSibling {
+			if find(next, atom.Article) != nil {
+				return root
+			}
+		}
+	}
+	return article
+}
+
 // page collects inline text until a block element ends.
 type page struct {
 	doc    Document
 	inline strings.Builder
-	head   string // the inline text before the last <br>, collapsed
-	at     int    // offset in inline after that <br>
-	long   bool   // head has too many words for a label
+	head   string                // the inline text before the last <br>, collapsed
+	at     int                   // offset in inline after that <br>
+	long   bool                  // head has too many words for a label
+	mark   string                // what the inline text begins with if it is a list item
+	marks  map[*html.Node]string // of the items of ordered lists
 }
 
 func (p *page) end(kind Kind) {
+	if p.mark != "" {
+		kind = Line
+	}
 	p.doc.Add(kind, p.inline.String())
 	p.reset()
 }
 
 func (p *page) reset() {
 	p.inline.Reset()
-	p.head, p.at, p.long = "", 0, false
+	p.head, p.at, p.long, p.mark = "", 0, false, ""
+}
+
+// onlyMark reports whether the inline text is a list item that has no text yet.
+func (p *page) onlyMark() bool {
+	return p.mark != "" && strings.TrimSpace(p.inline.String()) == strings.TrimSpace(p.mark)
 }
 
 // labelled reports, at a <br>, whether the inline text so far is a label. It looks only at the text since the last <br>,
@@ -86,8 +122,8 @@ func (p *page) labelled() bool {
 
 // skipped elements hold nothing of the page's text.
 var skipped = map[atom.Atom]bool{
-	atom.Script: true, atom.Style: true, atom.Nav: true, atom.Footer: true, atom.Aside: true, atom.Noscript: true,
-	atom.Template: true, atom.Svg: true, atom.Math: true, atom.Form: true, atom.Button: true, atom.Select: true,
+	atom.Script: true, atom.Style: true, atom.Nav: true, atom.Noscript: true,
+	atom.Template: true, atom.Svg: true, atom.Math: true, atom.Button: true, atom.Select: true,
 	atom.Iframe: true, atom.Object: true, atom.Head: true, atom.Title: true, atom.Textarea: true, atom.Canvas: true,
 	atom.Audio: true, atom.Video: true,
 }
@@ -112,6 +148,9 @@ func (p *page) walk(n *html.Node) {
 	if skipped[n.DataAtom] || hidden(n) {
 		return
 	}
+	if n.DataAtom == atom.Ol {
+		p.numberItems(n)
+	}
 	switch n.DataAtom {
 	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
 		p.end(Paragraph)
@@ -120,22 +159,32 @@ func (p *page) walk(n *html.Node) {
 		p.reset()
 	case atom.Li:
 		p.end(Paragraph)
-		p.inline.WriteString("- ")
+		p.mark = cmp.Or(p.marks[n], "- ")
+		p.inline.WriteString(p.mark)
 		p.children(n)
-		if strings.TrimSpace(p.inline.String()) == "-" {
+		if p.onlyMark() {
 			p.reset()
 		}
 		p.end(Line)
-	case atom.Tr:
+	case atom.Table:
 		p.end(Paragraph)
-		var cells []string
-		for c := n.FirstChild; c != nil; c = c.NextSibling {
-			if text := english.Collapse(textOf(c)); text != "" {
-				cells = append(cells, text)
-			}
+		if isLayout(n) {
+			p.children(n)
+			p.end(Paragraph)
+			return
 		}
-		p.inline.WriteString(joinCells(cells))
-		p.end(Line)
+		p.table(n)
+	case atom.Pre:
+		p.end(Paragraph)
+		for _, line := range splitLines(textOf(n)) {
+			p.doc.Add(Line, line)
+		}
+	case atom.Footer, atom.Aside, atom.Form:
+		p.end(Paragraph)
+		if !isMenu(n) {
+			p.children(n)
+			p.end(Paragraph)
+		}
 	case atom.Dt: // the term stays with its description
 		p.end(Paragraph)
 		p.children(n)
@@ -158,7 +207,7 @@ func (p *page) walk(n *html.Node) {
 			return
 		}
 		// the first paragraph of a list item belongs to the item
-		if strings.TrimSpace(p.inline.String()) != "-" {
+		if !p.onlyMark() {
 			p.end(Paragraph)
 		}
 		p.children(n)

@@ -19,44 +19,103 @@ func parseMarkdown(_ context.Context, data []byte) (Document, error) {
 	m := markdown{}
 	lines := m.frontMatter(splitLines(text))
 	m.wraps = isWrapped(lines)
-	for i, line := range lines {
-		if m.fence == "" && !m.comment && (len(m.para) == 0 || endsBefore(m.para[len(m.para)-1], strings.TrimSpace(line), m.wraps)) && isPlainHeading(lines, i) {
-			m.heading(LowestLevel, strings.TrimSuffix(strings.TrimSpace(line), ":"))
+	for i := 0; i < len(lines); i++ {
+		if m.fence != "" || m.comment {
+			m.line(lines[i], "")
+			continue
+		}
+		if n, rows, head := tableAt(lines[i:]); n > 0 {
+			m.end()
+			m.doc.addTable(rows, head)
+			i += n - 1
+			continue
+		}
+		if text, ok := boldLine(lines, i); ok && len(m.para) == 0 {
+			m.heading(LowestLevel, text)
+			continue
+		}
+		if isCode(lines, i) && len(m.para) == 0 {
+			m.doc.Add(Line, lines[i])
+			continue
+		}
+		if line := strings.TrimSpace(lines[i]); (len(m.para) == 0 || endsBefore(m.para[len(m.para)-1], line, m.wraps)) && isPlainHeading(lines, i) {
+			m.heading(LowestLevel, strings.TrimSuffix(line, ":"))
 			continue
 		}
 		next := ""
 		if i+1 < len(lines) {
 			next = lines[i+1]
 		}
-		m.line(line, next)
+		m.line(lines[i], next)
 	}
 	m.end()
+	m.doc.demoteTitle()
+	m.doc.Blocks = append(m.front, m.doc.Blocks...)
 	return m.doc, nil
+}
+
+// boldLine returns the text of line i if all of it is bold, as some people write headings: alone, and before text.
+func boldLine(lines []string, i int) (text string, ok bool) {
+	line := strings.TrimSpace(lines[i])
+	if len(line) < 5 || line[:2] != "**" && line[:2] != "__" || !strings.HasSuffix(line, line[:2]) || i+1 == len(lines) {
+		return "", false
+	}
+	text = line[2 : len(line)-2]
+	return text, !strings.Contains(text, line[:2]) && english.CountWords(text) <= MaxHeading
+}
+
+// isCode reports whether line i is indented as code is, after a blank line or other code.
+func isCode(lines []string, i int) bool {
+	for ; i >= 0 && isIndented(lines[i]); i-- {
+		if i == 0 || strings.TrimSpace(lines[i-1]) == "" {
+			return true
+		}
+	}
+	return false
+}
+
+func isIndented(line string) bool {
+	return (strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t")) && strings.TrimSpace(line) != "" && !isItem(strings.TrimSpace(line))
 }
 
 type markdown struct {
 	doc     Document
 	para    []string
-	item    bool   // para is a list item
-	fence   string // the marker that closes a code block, "" outside
-	comment bool   // inside <!-- -->
-	level   int    // of the first heading
-	wraps   bool   // a program wrapped the text
+	item    bool    // para is a list item
+	fence   string  // the marker that closes a code block, "" outside
+	comment bool    // inside <!-- -->
+	level   int     // of the first heading
+	wraps   bool    // a program wrapped the text
+	front   []Block // the front matter without the title
 }
 
-// frontMatter removes a leading "---" block and takes the title from it.
+// frontMatter removes a leading "---" block of "key: value" lines. It takes the title from it and keeps the other lines.
 func (m *markdown) frontMatter(lines []string) []string {
-	if len(lines) == 0 || strings.TrimSpace(lines[0]) != "---" {
+	if strings.TrimSpace(lines[0]) != "---" {
 		return lines
 	}
+	var front Document
+	title, key := "", ""
 	for i, line := range lines[1:] {
-		if t := strings.TrimSpace(line); t == "---" || t == "..." {
-			for _, l := range lines[1 : 1+i] {
-				if key, value, ok := strings.Cut(l, ":"); ok && strings.EqualFold(strings.TrimSpace(key), "title") {
-					m.doc.Title = english.Collapse(strings.Trim(strings.TrimSpace(value), `"'`))
-				}
-			}
+		t := strings.TrimSpace(line)
+		name, value, ok := strings.Cut(t, ":")
+		value = strings.Trim(strings.TrimSpace(value), `"'`)
+		item, isItem := english.CutMarker(t)
+		switch {
+		case t == "---" || t == "...":
+			m.doc.Title, m.front = english.Collapse(title), front.Blocks
 			return lines[i+2:]
+		case t == "", strings.HasPrefix(t, "#"):
+		case isItem && key != "":
+			front.Add(Line, key+": "+strings.Trim(item, `"'`))
+		case !ok || strings.Contains(name, ". "):
+			return lines // text between two rules
+		case strings.EqualFold(name, "title"):
+			title = value
+		case value == "":
+			key = name
+		default:
+			front.Add(Line, name+": "+value)
 		}
 	}
 	return lines
@@ -94,10 +153,11 @@ func (m *markdown) line(line, next string) {
 	case isItem:
 		m.end()
 		m.item = true
-		m.para = append(m.para, "- "+strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(item, "[ ]"), "[x]")))
-	case strings.HasPrefix(trimmed, "|"):
-		m.end()
-		m.doc.Add(Line, tableRow(trimmed))
+		mark := "- "
+		if trimmed[0] >= '0' && trimmed[0] <= '9' {
+			mark = trimmed[:strings.IndexByte(trimmed, ' ')+1]
+		}
+		m.para = append(m.para, mark+item)
 	case len(m.para) == 0 && isUnderline(under):
 		m.heading(map[bool]int{true: 1, false: 2}[under[0] == '='], trimmed)
 	case isLabel(plain(trimmed)) && !m.item:
@@ -108,7 +168,11 @@ func (m *markdown) line(line, next string) {
 		if n := len(m.para); n > 0 && !(m.item && indented) && breaksBefore(m.para[n-1], trimmed, m.wraps) {
 			m.end()
 		}
-		m.para = append(m.para, trimmed)
+		broken := strings.TrimSuffix(trimmed, "\\")
+		m.para = append(m.para, broken)
+		if !m.item && (broken != trimmed || strings.HasSuffix(line, "  ")) {
+			m.end()
+		}
 	}
 }
 
@@ -178,23 +242,46 @@ func isUnderline(line string) bool {
 	return len(line) >= 2 && (strings.Trim(line, "=") == "" || strings.Trim(line, "-") == "")
 }
 
-// tableRow joins the cells of a table's line. It returns "" for the rule below the head.
-func tableRow(line string) string {
-	var cells []string
-	for cell := range strings.SplitSeq(strings.Trim(line, "|"), "|") {
-		if cell = strings.TrimSpace(cell); strings.Trim(cell, ":-") != "" {
-			cells = append(cells, plain(cell))
+// tableAt returns the table at the start of lines, and how many lines it takes; 0 if there is none. The rule below its
+// first line makes a table; a line that begins with a bar is one, too.
+func tableAt(lines []string) (n int, rows [][]string, head headed) {
+	barred := strings.HasPrefix(strings.TrimSpace(lines[0]), "|")
+	ruled := len(lines) > 1 && strings.Contains(lines[0], "|") && strings.Contains(lines[1], "|") && isTableRule(strings.TrimSpace(lines[1]))
+	if !barred && !ruled {
+		return 0, nil, noHead
+	}
+	for ; n < len(lines); n++ {
+		line := strings.TrimSpace(lines[n])
+		if !strings.Contains(line, "|") || barred && !strings.HasPrefix(line, "|") {
+			break
+		}
+		if strings.Trim(line, "|-: ") != "" {
+			rows = append(rows, tableCells(line))
 		}
 	}
-	return joinCells(cells)
+	if ruled {
+		head = hasHead
+	}
+	return n, rows, head
 }
 
-// joinCells writes a table's row as a line. Two cells are usually a name and its value.
-func joinCells(cells []string) string {
-	if len(cells) == 2 {
-		return strings.TrimSuffix(cells[0], ":") + ": " + cells[1]
+// tableCells divides a table's line at its bars. A bar after a backslash belongs to the cell.
+func tableCells(line string) (cells []string) {
+	line = strings.TrimPrefix(line, "|")
+	from := 0
+	for i := 0; i < len(line); i++ {
+		switch line[i] {
+		case '\\':
+			i++
+		case '|':
+			cells = append(cells, plain(strings.TrimSpace(line[from:i])))
+			from = i + 1
+		}
 	}
-	return strings.Join(cells, ", ")
+	if last := strings.TrimSpace(line[from:]); last != "" {
+		cells = append(cells, plain(last))
+	}
+	return cells
 }
 
 // plain drops inline markup: emphasis, code marks, links and images (it keeps their text), tags, escapes and entities.

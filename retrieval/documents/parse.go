@@ -18,7 +18,7 @@ type parser struct {
 }
 
 // Version counts the changes to what the parsers make of files. An index reads again what another version parsed.
-const Version = 1
+const Version = 2
 
 const (
 	textLimit = 8 << 20
@@ -29,6 +29,12 @@ var parsers = []*parser{
 	{[]string{".txt", ".text", ".rst", ".org", ".adoc", ""}, textLimit, parseText},
 	{[]string{".md", ".markdown", ".mdown", ".mkd"}, textLimit, parseMarkdown},
 	{[]string{".html", ".htm", ".xhtml"}, textLimit, parseHTML},
+	{[]string{".csv", ".tsv", ".tab"}, textLimit, parseCSV},
+	{[]string{".eml"}, mailLimit, parseMail},
+	{[]string{".mbox"}, mailboxLimit, parseMailbox},
+	{[]string{".docx", ".docm", ".dotx"}, archiveLimit, parseDOCX},
+	{[]string{".odt", ".ott"}, archiveLimit, parseODT},
+	{[]string{".epub"}, archiveLimit, parseEPUB},
 	{[]string{".pdf"}, pdfLimit, parsePDF},
 }
 
@@ -40,8 +46,31 @@ func parserOf(name string) (*parser, error) {
 			return p, nil
 		}
 	}
-	return nil, fmt.Errorf("unsupported type %s (text, Markdown, HTML and PDF are read)", ext)
+	if way := ways[ext]; way != "" {
+		return nil, fmt.Errorf("unsupported type %s (%s)", ext, way)
+	}
+	return nil, fmt.Errorf("unsupported type %s (%s are read)", ext, Formats)
 }
+
+// Formats names the formats that are read, for people.
+const Formats = "text, Markdown, HTML, PDF, DOCX, ODT, EPUB, CSV and mail (.eml, .mbox)"
+
+// ways says what to do with files of some types that are not read.
+var ways = map[string]string{
+	".doc": asDocument, ".dot": asDocument, ".rtf": asDocument, ".pages": asDocument, ".wpd": asDocument, ".wps": asDocument,
+	".xls": asTable, ".xlsx": asTable, ".xlsm": asTable, ".ods": asTable, ".numbers": asTable,
+	".ppt": asPDF, ".pptx": asPDF, ".odp": asPDF, ".key": asPDF, ".ps": asPDF, ".djvu": asPDF, ".xps": asPDF,
+	".msg": asMail, ".pst": asMail, ".ost": asMail,
+	".mobi": asBook, ".azw": asBook, ".azw3": asBook, ".fb2": asBook,
+}
+
+const (
+	asDocument = "save it as .docx or PDF"
+	asTable    = "save it as CSV, a file for each sheet"
+	asPDF      = "save it as PDF"
+	asMail     = "save its messages as .eml"
+	asBook     = "convert it to EPUB"
+)
 
 // Limit returns the size in bytes up to which a file of that name is read, or an error if its type is not supported.
 func Limit(name string) (int64, error) {

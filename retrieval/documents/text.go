@@ -2,6 +2,7 @@ package documents
 
 import (
 	"context"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -11,12 +12,23 @@ import (
 )
 
 // parseText reads plain text. Blank lines end paragraphs; list items, and lines that someone broke on purpose, are blocks
-// of their own. A short first line that a blank line or an underline follows is the title; later ones are headings.
-func parseText(_ context.Context, data []byte) (Document, error) {
+// of their own. Lines in columns are tables. A short first line that a blank line or an underline follows is the title;
+// later ones are headings.
+//
+// Mail programs keep their mailboxes in files without an extension: parseText reads those as what they are.
+func parseText(ctx context.Context, data []byte) (Document, error) {
+	if isMailbox.Match(data[:min(len(data), 1024)]) {
+		return parseMailbox(ctx, data)
+	}
 	text, err := decodeText(data)
 	if err != nil {
 		return Document{}, err
 	}
+	return textDocument(splitLines(text), true), nil
+}
+
+// textDocument returns the document in lines of plain text. It looks for a title if titled is set.
+func textDocument(lines []string, titled bool) Document {
 	var doc Document
 	var para []string
 	rest := map[int][]string{} // the further lines of list items, by block
@@ -24,15 +36,25 @@ func parseText(_ context.Context, data []byte) (Document, error) {
 		doc.Add(Paragraph, strings.Join(para, " "))
 		para = nil
 	}
-	lines := splitLines(text)
 	wraps := isWrapped(lines)
-	for i, line := range lines {
+	for i := 0; i < len(lines); i++ {
+		line := lines[i]
 		trimmed := strings.TrimSpace(line)
+		if n, rows, head := textTable(lines[i:]); n > 0 {
+			if len(para) == 1 && looksLikeTitle(para[0]) {
+				doc.AddHeading(LowestLevel, para[0])
+				para = nil
+			}
+			end()
+			doc.addTable(rows, head)
+			i += n - 1
+			continue
+		}
 		level, head := atxHeading(trimmed)
 		switch {
 		case trimmed == "", isRule(trimmed):
 			if len(para) == 1 && looksLikeTitle(para[0]) && hasText(lines[i:]) {
-				if len(doc.Blocks) == 0 && doc.Title == "" {
+				if titled && len(doc.Blocks) == 0 && doc.Title == "" {
 					doc.Title, para = para[0], nil
 				} else if i < 2 || strings.TrimSpace(lines[i-2]) == "" || isRule(trimmed) {
 					doc.AddHeading(2, para[0])
@@ -40,6 +62,11 @@ func parseText(_ context.Context, data []byte) (Document, error) {
 				}
 			}
 			end()
+		case strings.Contains(trimmed, "....") && len(para) == 0: // dots lead from a name to its value
+			doc.Add(Line, trimmed)
+		case isMarkedHeading(lines, i):
+			end()
+			doc.AddHeading(2, trimmed)
 		case level > 0 && looksLikeTitle(trimmed), isLead(trimmed) && hasText(lines[i+1:]),
 			(len(para) == 0 || endsBefore(para[len(para)-1], trimmed, wraps)) && isPlainHeading(lines, i):
 			end()
@@ -67,7 +94,8 @@ func parseText(_ context.Context, data []byte) (Document, error) {
 	for i, lines := range rest {
 		doc.Blocks[i].Text = english.Collapse(doc.Blocks[i].Text + " " + strings.Join(lines, " "))
 	}
-	return doc, nil
+	doc.demoteTitle()
+	return doc
 }
 
 // hasText reports whether any line has text.
@@ -80,6 +108,33 @@ func isLead(line string) bool {
 	name, ok := strings.CutSuffix(line, ":")
 	return ok && english.CountWords(name) <= 10 && !isItem(line) && !strings.ContainsAny(name, ".:;!?")
 }
+
+// isMarkedHeading reports whether line i, after a blank line and before text, is a heading by its letters, which are all
+// capitals, or by its sign: "§ 3 Membership".
+func isMarkedHeading(lines []string, i int) bool {
+	line := strings.TrimSpace(lines[i])
+	if i+1 == len(lines) || i > 0 && strings.TrimSpace(lines[i-1]) != "" || english.CountWords(line) > 8 || strings.ContainsAny(line[len(line)-1:], ".,;!") || isItem(line) {
+		return false
+	}
+	if strings.TrimSpace(lines[i+1]) == "" && !hasText(lines[i+1:min(i+4, len(lines))]) {
+		return false
+	}
+	capitals := 0
+	for _, r := range line {
+		if unicode.IsUpper(r) {
+			capitals++
+		} else if unicode.IsLetter(r) {
+			return section.MatchString(line)
+		}
+	}
+	return capitals > 3
+}
+
+// section is how a section of a contract or of statutes begins.
+var section = regexp.MustCompile(`^§+ ?[0-9]+[a-z]? +\p{Lu}`)
+
+// stamp is how a line of a chat, a log or a contract begins: a date or time in brackets, or a clause's number.
+var stamp = regexp.MustCompile(`^(\[[0-9]{1,4}[-./:][0-9]{1,2}[-./:, \]]|\([0-9a-z]{1,2}\) )`)
 
 // isPlainHeading reports whether line i, among others, is a heading without marks: a few words that form no sentence,
 // before an item or before a line that begins with a pronoun or an article. It may end in a colon, or in the kind of
@@ -117,6 +172,9 @@ const fullWidth = 60
 func breaksBefore(line, next string, wrapped bool) bool {
 	r, _ := utf8.DecodeRuneInString(next)
 	word, _, _ := strings.Cut(next, " ")
+	if stamp.MatchString(next) {
+		return true
+	}
 	if !unicode.IsUpper(r) && !unicode.IsDigit(r) && !unicode.Is(unicode.Sc, r) {
 		return english.Message.MatchString(next)
 	}

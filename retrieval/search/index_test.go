@@ -205,6 +205,9 @@ func TestSkips(t *testing.T) {
 	put("empty.md", "\n\n")
 	put("fake.pdf", "hello")
 	put("damaged.pdf", "%PDF-1.4\nnothing")
+	put("~$ok.docx", "walnut")
+	put("fake.docx", "walnut")
+	put("old.doc", "walnut")
 	put(".hidden.txt", "walnut")
 	put(".git/config.txt", "walnut")
 	put("large.txt", strings.Repeat("walnut ", 8<<20/7+1))
@@ -212,7 +215,8 @@ func TestSkips(t *testing.T) {
 	os.Symlink(docs, filepath.Join(docs, "loop"))
 	want := map[string]string{
 		"binary.txt": "binary", "garbage.txt": "binary", "image.png": "unsupported type .png", "empty.md": "no text",
-		"fake.pdf": "not a PDF", "damaged.pdf": "damaged PDF", ".hidden.txt": "hidden", ".git": "hidden",
+		"fake.pdf": "not a PDF", "damaged.pdf": "damaged PDF", "~$ok.docx": "office program",
+		"fake.docx": "not a .docx document", "old.doc": "save it as .docx or PDF", ".hidden.txt": "hidden", ".git": "hidden",
 		"large.txt": "too large", "link.txt": "symbolic link", "loop": "symbolic link",
 	}
 	x := open(t, t.TempDir())

@@ -56,6 +56,9 @@ func (t tree) walk(ctx context.Context, v visitor) error {
 				return fs.SkipDir
 			}
 			return nil
+		case strings.HasPrefix(d.Name(), "~$"):
+			v.skip(source, "kept by an office program while a document is open")
+			return nil
 		case d.IsDir():
 			return nil
 		case d.Type()&fs.ModeSymlink != 0:

@@ -18,7 +18,7 @@ type IndexCmd struct {
 }
 
 type indexAdd struct {
-	Paths []string `arg:"" optional:"" help:"Files or folders (text, Markdown, HTML, PDF). Without any, update what is indexed." type:"path"`
+	Paths []string `arg:"" optional:"" help:"Files or folders (text, Markdown, HTML, PDF, DOCX, ODT, EPUB, CSV, mail). Without any, update what is indexed." type:"path"`
 	PassageFlags
 }
 

@@ -1,0 +1,114 @@
+package documents
+
+import (
+	"context"
+	"encoding/csv"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+)
+
+// Bounds of reading a table of values.
+const (
+	csvSample = 50       // records by which the separator is found
+	csvFields = 1 << 10  // fields of a record
+	csvField  = 16 << 10 // bytes of a field; more is taken for a quotation mark that nothing closes
+)
+
+// parseCSV reads comma-separated values, or those with another separator: semicolon, tab or bar. The first row names the
+// columns unless it has figures itself.
+func parseCSV(ctx context.Context, data []byte) (Document, error) {
+	text, err := decodeText(data)
+	if err != nil {
+		return Document{}, err
+	}
+	separator := ','
+	if line, rest, _ := strings.Cut(text, "\n"); len(line) < 8 && strings.HasPrefix(strings.ToLower(line), "sep=") && len(line) > 4 {
+		separator, text = rune(line[4]), rest // Excel's way to name it
+	} else {
+		separator = findSeparator(text)
+	}
+	rows, err := records(ctx, text, separator, -1)
+	if err != nil {
+		return Document{}, err
+	}
+	var doc Document
+	width := mostFrequent(rows)
+	for len(rows) > 0 && width > 1 && 2*len(rows[0]) <= width { // lines above the table
+		doc.Add(Line, strings.Join(rows[0], " "))
+		rows = rows[1:]
+	}
+	doc.addTable(rows, assumeHead)
+	return doc, nil
+}
+
+// findSeparator returns the separator by which most of the first records have the same number of fields, more than one.
+func findSeparator(text string) rune {
+	best, most := ',', 0
+	for _, separator := range ",;\t|" {
+		rows, _ := records(context.Background(), text, separator, csvSample)
+		width, same := mostFrequent(rows), 0
+		for _, row := range rows {
+			if len(row) == width {
+				same++
+			}
+		}
+		if width > 1 && same*64+min(width, 63) > most {
+			best, most = separator, same*64+min(width, 63)
+		}
+	}
+	return best
+}
+
+// mostFrequent returns the number of fields that most rows have; of several the greatest.
+func mostFrequent(rows [][]string) (width int) {
+	count := map[int]int{}
+	for _, row := range rows {
+		count[len(row)]++
+	}
+	for w, n := range count {
+		if n > count[width] || n == count[width] && w > width {
+			width = w
+		}
+	}
+	return width
+}
+
+var errManyFields = errors.New("not a table of values: a line has more than 1024 of them")
+
+// records returns the first n records, or all if n is negative. Text that is broken as CSV is divided at each separator.
+func records(ctx context.Context, text string, separator rune, n int) (rows [][]string, err error) {
+	r := csv.NewReader(strings.NewReader(text))
+	r.Comma, r.FieldsPerRecord, r.LazyQuotes, r.TrimLeadingSpace = separator, -1, true, separator != '\t'
+	for len(rows) != n {
+		row, err := r.Read()
+		switch {
+		case err == io.EOF:
+			return rows, nil
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case err == nil && len(row) > csvFields:
+			return rows, errManyFields
+		case err != nil, slices.ContainsFunc(row, func(field string) bool { return len(field) > csvField }):
+			return plainRecords(text, separator, n)
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// plainRecords divides lines at each separator.
+func plainRecords(text string, separator rune, n int) (rows [][]string, err error) {
+	for line := range strings.SplitSeq(text, "\n") {
+		if len(rows) == n {
+			break
+		}
+		row := strings.SplitN(line, string(separator), csvFields+2)
+		if len(row) > csvFields {
+			return rows, errManyFields
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}

@@ -1,0 +1,393 @@
+package documents
+
+import (
+	"context"
+	"errors"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// parseDOCX reads the text of a Word document: paragraphs with their lists' numbers, tables, text boxes, footnotes, and page
+// headers and footers once. It leaves out what is deleted or hidden, comments and tables of contents.
+func parseDOCX(ctx context.Context, data []byte) (Document, error) {
+	a, err := openArchive(ctx, data, "a .docx document")
+	if err != nil {
+		return Document{}, err
+	}
+	main := &relations{targets: map[string]string{}}
+	if a.has("_rels/.rels") {
+		if err := a.scan("_rels/.rels", main); err != nil {
+			return Document{}, err
+		}
+	}
+	body := main.first("officeDocument")
+	if !a.has(body) {
+		body = "word/document.xml"
+	}
+	if !a.has(body) {
+		return Document{}, errors.New("not a .docx document, despite its name (it has no word/document.xml)")
+	}
+	d := &docx{archive: a, lists: newLists(), styles: map[string]*style{}, notes: map[string][]paragraph{}}
+	if err := d.read(body); err != nil {
+		return Document{}, err
+	}
+	if name := main.first("core-properties"); a.has(name) {
+		p := &property{name: "title"}
+		if err := a.scan(name, p); err != nil {
+			return Document{}, err
+		}
+		d.flow.named = p.value
+	}
+	return d.flow.document()
+}
+
+// relations are the other parts that a part of an Office file names.
+type relations struct {
+	dir     string
+	targets map[string]string   // by id
+	kinds   map[string][]string // by the last word of the kind
+}
+
+func (r *relations) start(name string, attrs attributes) {
+	if name != "Relationship" || attrs.get("TargetMode") == "External" {
+		return
+	}
+	target := attrs.get("Target")
+	if !strings.HasPrefix(target, "/") {
+		target = path.Join(r.dir, target)
+	}
+	if r.kinds == nil {
+		r.kinds = map[string][]string{}
+	}
+	target = strings.TrimPrefix(path.Clean(target), "/")
+	r.targets[attrs.get("Id")] = target
+	kind := path.Base(attrs.get("Type"))
+	r.kinds[kind] = append(r.kinds[kind], target)
+}
+
+func (r *relations) text(string) {}
+func (r *relations) end(string)  {}
+
+// first returns the first part of a kind, or "".
+func (r *relations) first(kind string) string {
+	if of := r.kinds[kind]; len(of) > 0 {
+		return of[0]
+	}
+	return ""
+}
+
+// property finds the first element of a name.
+type property struct {
+	name, value string
+	inside      bool
+	found       bool
+}
+
+func (p *property) start(name string, _ attributes) { p.inside = name == p.name && !p.found }
+func (p *property) end(string) {
+	p.found, p.inside = p.found || p.inside, false
+}
+func (p *property) text(s string) {
+	if p.inside {
+		p.value += s
+	}
+}
+
+// style is what a paragraph's style says.
+type style struct {
+	name, based string
+	level       int // of a heading; 0 for others
+	list, depth string
+}
+
+// docx reads the parts of a Word document.
+type docx struct {
+	archive *archive
+	flow    flow
+	lists   *lists
+	styles  map[string]*style
+	notes   map[string][]paragraph // the footnotes and endnotes
+
+	open   []*docxParagraph
+	skip   int    // depth below an element that is left out
+	inText bool   // in the text of a run
+	inside int    // depth within a paragraph's properties
+	note   string // the note being read
+	margin bool   // a page header or footer is being read
+}
+
+// docxParagraph is a paragraph that has not ended yet.
+type docxParagraph struct {
+	text        strings.Builder
+	style       string
+	level       int
+	list, depth string
+	hidden      bool     // the current run
+	inRun       bool     // a run is open
+	numbered    bool     // the text has the page's number
+	notes       []string // the notes it refers to
+}
+
+// read reads the main part and those that it names.
+func (d *docx) read(body string) error {
+	rels := &relations{dir: path.Dir(body), targets: map[string]string{}}
+	if name := path.Join(path.Dir(body), "_rels", path.Base(body)+".rels"); d.archive.has(name) {
+		if err := d.archive.scan(name, rels); err != nil {
+			return err
+		}
+	}
+	for kind, h := range map[string]xmlHandler{"styles": &docxStyles{of: d.styles}, "numbering": d.lists} {
+		if name := rels.first(kind); d.archive.has(name) {
+			if err := d.archive.scan(name, h); err != nil {
+				return err
+			}
+		}
+	}
+	for _, kind := range []string{"footnotes", "endnotes"} {
+		if name := rels.first(kind); d.archive.has(name) {
+			if err := d.archive.scan(name, d); err != nil {
+				return err
+			}
+		}
+	}
+	d.flow.size = 0
+	if err := d.archive.scan(body, d); err != nil {
+		return err
+	}
+	text := d.flow
+	d.margin = true
+	for _, kind := range []string{"header", "footer"} {
+		for _, name := range rels.kinds[kind] {
+			if !d.archive.has(name) {
+				continue
+			}
+			d.flow = flow{}
+			if err := d.archive.scan(name, d); err != nil {
+				return err
+			}
+			d.flow.flush()
+			text.furniture(d.flow.doc)
+		}
+	}
+	d.flow = text
+	if d.flow.size > textTotal {
+		return errMuchText
+	}
+	return nil
+}
+
+// leftOut are elements whose text is not part of the document. What is moved or deleted stays in the file; a Fallback says
+// again what is said before it for older programs.
+var leftOut = []string{"Fallback", "del", "moveFrom", "pPrChange", "rPrChange", "tblPrChange", "trPrChange", "tcPrChange", "sectPrChange"}
+
+func (d *docx) start(name string, attrs attributes) {
+	if d.skip > 0 || slices.Contains(leftOut, name) {
+		d.skip++
+		return
+	}
+	switch name {
+	case "footnote", "endnote":
+		d.note = name + attrs.get("id")
+	case "p":
+		d.open = append(d.open, &docxParagraph{depth: "0"})
+		return
+	case "tbl":
+		d.flow.beginTable()
+	case "tr":
+		d.flow.beginRow()
+	case "tc":
+		d.flow.beginCell(1, false)
+	case "gridSpan":
+		if cell := d.flow.cell(); cell != nil {
+			cell.columns, _ = strconv.Atoi(attrs.get("val"))
+		}
+	case "vMerge":
+		if cell := d.flow.cell(); cell != nil {
+			cell.continues = attrs.get("val") != "restart"
+		}
+	case "tblHeader":
+		if isOn(attrs) {
+			d.flow.headRow()
+		}
+	}
+	if n := len(d.open); n > 0 {
+		d.startIn(d.open[n-1], name, attrs)
+	}
+}
+
+// isOn reports whether a switch is on, as it is without a value.
+func isOn(attrs attributes) bool {
+	v := attrs.get("val")
+	return v != "0" && v != "false" && v != "off"
+}
+
+// startIn handles the elements of a paragraph.
+func (d *docx) startIn(p *docxParagraph, name string, attrs attributes) {
+	if d.inside > 0 || name == "pPr" {
+		d.inside++
+		value := attrs.get("val")
+		switch name {
+		case "pStyle":
+			p.style = value
+		case "outlineLvl":
+			if n, err := strconv.Atoi(value); err == nil && n >= 0 && n < maxLevels {
+				p.level = n + 1
+			}
+		case "ilvl":
+			p.depth = value
+		case "numId":
+			p.list = value
+		}
+		return
+	}
+	switch name {
+	case "r":
+		p.inRun, p.hidden = true, false
+	case "vanish":
+		p.hidden = isOn(attrs)
+	case "t":
+		d.inText = true
+	case "instrText":
+		d.inText = false
+	case "tab":
+		if p.inRun {
+			p.text.WriteByte('\t')
+		}
+	case "br", "cr":
+		p.text.WriteByte('\n')
+	case "noBreakHyphen":
+		p.text.WriteByte('-')
+	case "fldSimple":
+		p.numbered = p.numbered || isPageField(attrs.get("instr"))
+	case "footnoteReference", "endnoteReference":
+		p.notes = append(p.notes, strings.TrimSuffix(name, "Reference")+attrs.get("id"))
+	}
+}
+
+// isPageField reports whether a field is the number of the page, or that of all pages.
+func isPageField(instruction string) bool {
+	fields := strings.Fields(instruction)
+	return len(fields) > 0 && (fields[0] == "PAGE" || fields[0] == "NUMPAGES")
+}
+
+func (d *docx) text(s string) {
+	n := len(d.open)
+	switch {
+	case d.skip > 0 || n == 0:
+	case d.inText && !d.open[n-1].hidden:
+		d.open[n-1].text.WriteString(s)
+	case !d.inText && isPageField(s):
+		d.open[n-1].numbered = true
+	}
+}
+
+func (d *docx) end(name string) {
+	if d.skip > 0 {
+		d.skip--
+		return
+	}
+	if d.inside > 0 {
+		d.inside--
+		return
+	}
+	n := len(d.open)
+	switch name {
+	case "t":
+		d.inText = false
+	case "r":
+		if n > 0 {
+			d.open[n-1].inRun = false
+		}
+	case "tbl":
+		d.flow.endTable()
+	case "footnote", "endnote":
+		d.note = ""
+	case "p":
+		if n > 0 {
+			p := d.open[n-1]
+			d.open = d.open[:n-1]
+			d.paragraph(p)
+		}
+	}
+}
+
+// paragraph takes a paragraph that has ended.
+func (d *docx) paragraph(p *docxParagraph) {
+	level, list, depth, name := p.level, p.list, p.depth, ""
+	for id, n := p.style, 0; d.styles[id] != nil && n < 16; id, n = d.styles[id].based, n+1 {
+		s := d.styles[id]
+		if name == "" {
+			name = strings.ToLower(s.name)
+		}
+		if level == 0 {
+			level = s.level
+		}
+		if list == "" && s.list != "" {
+			list, depth = s.list, s.depth
+		}
+	}
+	text := p.text.String()
+	switch {
+	case strings.TrimSpace(text) == "", p.numbered && d.margin, strings.HasPrefix(name, "toc "):
+		return
+	case d.flow.size > textTotal:
+		d.flow.size += len(text) // read reports it
+		return
+	}
+	out := paragraph{text, level, d.lists.next(list, depth), name == "title"}
+	if d.note != "" {
+		d.notes[d.note] = append(d.notes[d.note], out)
+		return
+	}
+	d.flow.add(out)
+	for _, note := range p.notes {
+		for _, of := range d.notes[note] {
+			d.flow.add(of)
+		}
+		delete(d.notes, note)
+	}
+}
+
+// docxStyles reads the styles of a Word document.
+type docxStyles struct {
+	of      map[string]*style
+	current *style
+}
+
+func (s *docxStyles) start(name string, attrs attributes) {
+	value := attrs.get("val")
+	if name == "style" {
+		s.current = &style{depth: "0"}
+		s.of[attrs.get("styleId")] = s.current
+	}
+	if s.current == nil {
+		return
+	}
+	switch name {
+	case "name":
+		s.current.name = value
+		if level, ok := strings.CutPrefix(strings.ToLower(value), "heading "); ok {
+			s.current.level, _ = strconv.Atoi(level)
+		}
+	case "basedOn":
+		s.current.based = value
+	case "outlineLvl":
+		if n, err := strconv.Atoi(value); err == nil && n >= 0 && n < maxLevels {
+			s.current.level = n + 1
+		}
+	case "numId":
+		s.current.list = value
+	case "ilvl":
+		s.current.depth = value
+	}
+}
+
+func (s *docxStyles) text(string) {}
+
+func (s *docxStyles) end(name string) {
+	if name == "style" {
+		s.current = nil
+	}
+}

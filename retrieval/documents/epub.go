@@ -1,0 +1,146 @@
+package documents
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/url"
+	"path"
+	"strings"
+
+	"tandem/retrieval/internal/english"
+)
+
+// parseEPUB reads the chapters of a book in their order, each as an HTML page.
+func parseEPUB(ctx context.Context, data []byte) (Document, error) {
+	a, err := openArchive(ctx, data, "an EPUB book")
+	if err != nil {
+		return Document{}, err
+	}
+	container := &bookFile{}
+	if !a.has("META-INF/container.xml") {
+		return Document{}, errors.New("not an EPUB book, despite its name (it has no META-INF/container.xml)")
+	}
+	if err := a.scan("META-INF/container.xml", container); err != nil {
+		return Document{}, err
+	}
+	b := &book{dir: path.Dir(container.path), items: map[string]string{}}
+	if err := a.scan(path.Clean(container.path), b); err != nil {
+		return Document{}, err
+	}
+	doc := Document{Title: english.Collapse(b.title)}
+	for _, author := range b.authors {
+		doc.Add(Line, "Author: "+author)
+	}
+	lines, size := len(doc.Blocks), 0
+	if a.isLocked(b.chapters) {
+		return Document{}, errors.New("EPUB book with copy protection (DRM), which cannot be read")
+	}
+	for _, name := range b.chapters {
+		if !a.has(name) {
+			continue // a book may name chapters of a larger edition
+		}
+		page, err := a.read(name)
+		if err != nil {
+			return Document{}, err
+		}
+		if len(page) > textLimit {
+			return Document{}, errMuchText
+		}
+		chapter, err := parseHTML(ctx, page)
+		if err != nil {
+			return Document{}, err
+		}
+		if len(chapter.Blocks) > 0 && chapter.Blocks[0].Kind != Heading && !strings.EqualFold(chapter.Title, doc.Title) && !chapter.hasHeading() {
+			doc.AddHeading(1, chapter.Title)
+		}
+		for _, block := range chapter.Blocks {
+			size += len(block.Text)
+			doc.Blocks = append(doc.Blocks, block)
+		}
+		if size > textTotal {
+			return Document{}, errMuchText
+		}
+	}
+	if len(doc.Blocks) == lines {
+		return Document{}, errors.New("no text in it (only pictures?)")
+	}
+	return doc, nil
+}
+
+func (d *Document) hasHeading() bool {
+	for _, b := range d.Blocks {
+		if b.Kind == Heading {
+			return true
+		}
+	}
+	return false
+}
+
+// isLocked reports whether a chapter is encrypted. Fonts often are, in books without copy protection.
+func (a *archive) isLocked(chapters []string) bool {
+	if !a.has("META-INF/encryption.xml") {
+		return false
+	}
+	list, err := a.read("META-INF/encryption.xml")
+	for _, name := range chapters {
+		if err == nil && bytes.Contains(list, []byte(`"`+name+`"`)) {
+			return true
+		}
+	}
+	return err != nil
+}
+
+// bookFile finds the book's list of contents in container.xml.
+type bookFile struct{ path string }
+
+func (b *bookFile) start(name string, attrs attributes) {
+	if name == "rootfile" && b.path == "" {
+		b.path = attrs.get("full-path")
+	}
+}
+func (b *bookFile) text(string) {}
+func (b *bookFile) end(string)  {}
+
+// book is a book's list of contents.
+type book struct {
+	dir      string
+	title    string
+	authors  []string
+	items    map[string]string // the files, by id
+	chapters []string          // the files in the order of reading
+	inside   string            // the element being read
+}
+
+func (b *book) start(name string, attrs attributes) {
+	b.inside = name
+	switch name {
+	case "title":
+		if b.title != "" {
+			b.inside = "" // the main title comes first
+		}
+	case "creator":
+		b.authors = append(b.authors, "")
+	case "item":
+		href, err := url.PathUnescape(attrs.get("href"))
+		if err != nil {
+			href = attrs.get("href")
+		}
+		b.items[attrs.get("id")] = path.Join(b.dir, href)
+	case "itemref":
+		if file := b.items[attrs.get("idref")]; file != "" {
+			b.chapters = append(b.chapters, file)
+		}
+	}
+}
+
+func (b *book) text(s string) {
+	switch b.inside {
+	case "title":
+		b.title += s
+	case "creator":
+		b.authors[len(b.authors)-1] += s
+	}
+}
+
+func (b *book) end(string) { b.inside = "" }

@@ -1,0 +1,265 @@
+package documents
+
+import (
+	"errors"
+	"path"
+	"regexp"
+	"strings"
+
+	"tandem/retrieval/internal/english"
+)
+
+// flow builds the document of a word processor's file from its paragraphs and tables, in the order of the file.
+type flow struct {
+	doc    Document
+	front  []Block    // page headers and footers, which stand before the text
+	styled string     // the text in the style of a title
+	named  string     // the title that the file's properties name
+	tabbed [][]string // the last paragraphs, if tabs divide them into columns
+	tables []*flowTable
+	size   int // bytes of text
+}
+
+// paragraph is a paragraph of a word processor's file. Its text may hold tabs and line breaks.
+type paragraph struct {
+	text  string
+	level int    // of a heading; 0 for others
+	mark  string // the number or bullet of a list item, with a space
+	title bool   // it has the style of a title
+}
+
+// flowTable is a table that has not ended yet.
+type flowTable struct {
+	grid
+	cells   [][]flowCell
+	heads   int  // rows at the top that are marked as heads
+	marking bool // rows are marked as heads
+}
+
+// flowCell is a cell of a table.
+type flowCell struct {
+	paragraphs []paragraph
+	columns    int
+	continues  bool // it belongs to the cell above
+}
+
+// layoutWords is the number of words of a cell above which a table only places text on the page.
+const layoutWords = 80
+
+// add appends a paragraph to the document or to the current cell.
+func (f *flow) add(p paragraph) {
+	if strings.TrimSpace(p.text) == "" {
+		return
+	}
+	f.size += len(p.text)
+	if n := len(f.tables); n > 0 {
+		rows := f.tables[n-1].cells
+		if r := len(rows) - 1; r >= 0 && len(rows[r]) > 0 {
+			cell := &rows[r][len(rows[r])-1]
+			cell.paragraphs = append(cell.paragraphs, p)
+			return
+		}
+	}
+	f.place(p)
+}
+
+// place appends a paragraph to the document.
+func (f *flow) place(p paragraph) {
+	text := strings.Trim(p.text, " \t\n")
+	cells := tabs.Split(text, maxColumns)
+	switch {
+	case p.title && f.styled == "":
+		f.styled = english.Collapse(text)
+	case p.level > 0:
+		f.flush()
+		f.doc.AddHeading(p.level, p.mark+text)
+	case p.mark != "" || len(cells) > 1 && listMark.MatchString(cells[0]):
+		f.flush()
+		f.doc.Add(Line, p.mark+text)
+	case strings.Contains(text, "\n"):
+		f.flush()
+		doc := textDocument(strings.Split(text, "\n"), false)
+		for _, b := range doc.Blocks {
+			if b.Kind == Heading {
+				b = Block{Line, 0, b.Text}
+			}
+			f.doc.add(b)
+		}
+	case len(cells) > 1:
+		if len(f.tabbed) > 0 && len(f.tabbed[0]) != len(cells) {
+			f.flush()
+		}
+		f.tabbed = append(f.tabbed, cells)
+	case isItem(text), isLabel(text):
+		f.flush()
+		f.doc.Add(Line, text)
+	default:
+		f.flush()
+		f.doc.Add(Paragraph, text)
+	}
+}
+
+var (
+	tabs     = regexp.MustCompile(` *\t[ \t]*`)
+	listMark = regexp.MustCompile(`^([-*•–·‣◦]|\(?([0-9.]{1,8}|[a-zA-Z]|[ivx]{1,5})[.)]|[0-9.]{2,8})$`)
+)
+
+// flush appends the paragraphs in columns. A single one is a line.
+func (f *flow) flush() {
+	if rows := f.tabbed; len(rows) > 1 {
+		f.doc.addTable(rows, guessHead)
+	} else if len(rows) == 1 {
+		f.doc.Add(Line, strings.Join(rows[0], " "))
+	}
+	f.tabbed = nil
+}
+
+// beginTable, beginRow and beginCell start a table, a row and a cell. Those of a table within a cell have no effect: its
+// paragraphs belong to the cell.
+func (f *flow) beginTable() { f.tables = append(f.tables, &flowTable{}) }
+
+func (f *flow) beginRow() {
+	if len(f.tables) == 1 {
+		t := f.tables[0]
+		t.cells = append(t.cells, nil)
+	}
+}
+
+func (f *flow) beginCell(columns int, continues bool) {
+	if len(f.tables) == 1 && len(f.tables[0].cells) > 0 {
+		row := &f.tables[0].cells[len(f.tables[0].cells)-1]
+		*row = append(*row, flowCell{nil, columns, continues})
+	}
+}
+
+// cell returns the current cell of the outer table, nil outside.
+func (f *flow) cell() *flowCell {
+	if len(f.tables) != 1 || len(f.tables[0].cells) == 0 {
+		return nil
+	}
+	row := f.tables[0].cells[len(f.tables[0].cells)-1]
+	if len(row) == 0 {
+		return nil
+	}
+	return &row[len(row)-1]
+}
+
+// headRow says that the current row names columns.
+func (f *flow) headRow() {
+	if len(f.tables) == 1 && len(f.tables[0].cells) == f.tables[0].heads+1 {
+		f.tables[0].heads++
+	}
+}
+
+// endTable appends the table that ends.
+func (f *flow) endTable() {
+	n := len(f.tables) - 1
+	if n < 0 {
+		return
+	}
+	t := f.tables[n]
+	f.tables = f.tables[:n]
+	if n > 0 {
+		return
+	}
+	f.flush()
+	if t.isLayout() {
+		for _, row := range t.cells {
+			for _, cell := range row {
+				for _, p := range cell.paragraphs {
+					f.place(p)
+				}
+			}
+		}
+		f.flush()
+		return
+	}
+	rows, head := joinHeads(t.texts(), t.heads)
+	if t.heads == 0 {
+		head = guessHead
+	}
+	f.doc.addTable(rows, head)
+}
+
+// isLayout reports whether a table only places text on the page: it has one column, a heading or a long cell.
+func (t *flowTable) isLayout() bool {
+	width := 0
+	for _, row := range t.cells {
+		width = max(width, len(row))
+		for _, cell := range row {
+			words := 0
+			for _, p := range cell.paragraphs {
+				words += english.CountWords(p.text)
+				if p.level > 0 || words > layoutWords {
+					return true
+				}
+			}
+		}
+	}
+	return width < 2
+}
+
+// texts returns the cells' texts. A cell that belongs to the one above has its text, too.
+func (t *flowTable) texts() [][]string {
+	for _, row := range t.cells {
+		t.begin()
+		above := []string(nil)
+		if n := len(t.rows); n > 1 {
+			above = t.rows[n-2]
+		}
+		for _, cell := range row {
+			var parts []string
+			for _, p := range cell.paragraphs {
+				parts = append(parts, english.Collapse(p.mark+p.text))
+			}
+			text := strings.Join(parts, " ")
+			if at := len(t.rows[len(t.rows)-1]); cell.continues && at < len(above) {
+				text = t.repeated(above[at])
+			}
+			t.cell(text, cell.columns, 1)
+		}
+	}
+	return t.rows
+}
+
+// document returns the document at the end of the file. Its title is the paragraph with the style of one, or the heading at
+// the start if it has no equal, or the title among the file's properties unless a program made it up.
+func (f *flow) document() (Document, error) {
+	f.flush()
+	doc := f.doc
+	first := 0
+	for _, b := range doc.Blocks {
+		if len(doc.Blocks) > 0 && b.Kind == Heading && b.Level <= doc.Blocks[0].Level {
+			first++
+		}
+	}
+	switch {
+	case f.styled != "":
+		doc.Title = f.styled
+	case len(doc.Blocks) > 0 && doc.Blocks[0].Kind == Heading && first == 1:
+		doc.Title, doc.Blocks = doc.Blocks[0].Text, doc.Blocks[1:]
+	case path.Ext(f.named) == "" && !strings.HasPrefix(f.named, "Microsoft Word"):
+		doc.Title = english.Collapse(f.named)
+	}
+	doc.Blocks = append(f.front, doc.Blocks...)
+	if len(doc.Blocks) == 0 && doc.Title == "" {
+		return Document{}, errors.New("no text in it (only pictures?)")
+	}
+	return doc, nil
+}
+
+// furniture appends the lines of a page header or footer that are not there yet.
+func (f *flow) furniture(lines Document) {
+	for _, b := range lines.Blocks {
+		known := false
+		for _, before := range f.front {
+			known = known || before.Text == b.Text
+		}
+		if !known && len(f.front) < maxFurniture {
+			f.front = append(f.front, Block{Line, 0, b.Text})
+		}
+	}
+}
+
+// maxFurniture is the number of lines that are kept of page headers and footers.
+const maxFurniture = 40

@@ -1,0 +1,307 @@
+package documents
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"mime/multipart"
+	"mime/quotedprintable"
+	"net/mail"
+	"net/textproto"
+	"strings"
+
+	"tandem/retrieval/internal/english"
+)
+
+// Bounds of reading mail.
+const (
+	mailLimit    = 32 << 20 // bytes of a message, with its attachments
+	mailboxLimit = 64 << 20 // bytes of a file of messages
+	mailDepth    = 16       // parts and forwarded messages within each other
+	mailParts    = 1000     // of a message
+)
+
+// parseMail reads a message: its subject, sender, receivers and date as lines, the names of its attachments, and its text.
+// Of several forms of the text it takes the plain one. Quoted mail and the signature are blocks of their own.
+func parseMail(ctx context.Context, data []byte) (Document, error) {
+	m := &mailReader{ctx: ctx, level: 1}
+	msg, err := m.message(data, 0)
+	switch {
+	case err != nil:
+		return Document{}, err
+	case len(msg.lines.Blocks) == 0:
+		return Document{}, errors.New("not a mail, despite its name (it has no header such as From: or Subject:)")
+	case m.encrypted && len(msg.text.Blocks) == 0:
+		return Document{}, errors.New("encrypted mail (open it in your mail program and save its text)")
+	}
+	return Document{msg.subject, msg.blocks()}, nil
+}
+
+// mailReader reads messages within bounds.
+type mailReader struct {
+	ctx       context.Context
+	level     int // of the headings within a message
+	size      int // bytes of the text of all parts
+	parts     int
+	encrypted bool
+}
+
+// mailText is what a message, or a part of one, says.
+type mailText struct {
+	subject string
+	lines   Document // the header
+	text    Document
+	rank    int      // how well it serves among alternatives
+	names   []string // of attachments
+}
+
+// The ranks of alternatives.
+const (
+	rankOther = iota
+	rankMixed // several parts
+	rankHTML
+	rankPlain
+)
+
+// blocks returns the header, the attachments' names and the text.
+func (m mailText) blocks() []Block {
+	out := m.lines
+	for _, name := range m.names {
+		out.Add(Line, "Attachment: "+name)
+	}
+	return append(out.Blocks, m.text.Blocks...)
+}
+
+// message reads a whole message.
+func (m *mailReader) message(data []byte, depth int) (mailText, error) {
+	header, body := splitHeader(data)
+	msg, err := mail.ReadMessage(io.MultiReader(bytes.NewReader(header), strings.NewReader("\r\n"), bytes.NewReader(body)))
+	if err != nil {
+		return mailText{}, fmt.Errorf("damaged mail (%v)", err)
+	}
+	out, err := m.part(textproto.MIMEHeader(msg.Header), msg.Body, depth)
+	if err != nil {
+		return mailText{}, err
+	}
+	out.subject = headerText(msg.Header, "Subject")
+	for _, name := range []string{"Subject", "From", "To", "Cc", "Date"} {
+		if value := headerText(msg.Header, name); value != "" {
+			out.lines.Add(Line, name+": "+value)
+		}
+	}
+	return out, nil
+}
+
+// splitHeader divides a message at the blank line after its header. It drops lines that belong to no field: some programs
+// write them, and they would make the message unreadable.
+func splitHeader(data []byte) (header, body []byte) {
+	data = bytes.TrimLeft(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")), "\r\n")
+	var out []byte
+	field := false
+	for len(data) > 0 {
+		line, rest, _ := bytes.Cut(data, []byte("\n"))
+		text := bytes.TrimRight(line, "\r")
+		name, _, colon := bytes.Cut(text, []byte(":"))
+		switch {
+		case len(text) == 0:
+			return out, rest
+		case text[0] == ' ' || text[0] == '\t':
+			if len(bytes.TrimSpace(text)) == 0 {
+				field = false
+			}
+		default:
+			field = colon && isFieldName(name)
+		}
+		if field {
+			out = append(append(out, text...), "\r\n"...)
+		}
+		data = rest
+	}
+	return out, nil
+}
+
+// isFieldName reports whether a header field can have that name.
+func isFieldName(name []byte) bool {
+	for _, c := range name {
+		if c <= ' ' || c > '~' || bytes.IndexByte([]byte(`()<>@,;\"/[]?={}`), c) >= 0 {
+			return false
+		}
+	}
+	return len(name) > 0
+}
+
+var words = mime.WordDecoder{CharsetReader: func(name string, r io.Reader) (io.Reader, error) {
+	data, err := io.ReadAll(r)
+	return strings.NewReader(decodeAs(data, name)), err
+}}
+
+// headerText returns a header field as people read it.
+func headerText(h mail.Header, name string) string {
+	value := decodeAs([]byte(h.Get(name)), "")
+	if text, err := words.DecodeHeader(value); err == nil {
+		value = text
+	}
+	return english.Collapse(strings.ToValidUTF8(value, "\ufffd"))
+}
+
+// part reads a message's body or one of its parts.
+func (m *mailReader) part(h textproto.MIMEHeader, body io.Reader, depth int) (mailText, error) {
+	if m.parts++; m.parts > mailParts || depth > mailDepth {
+		return mailText{}, fmt.Errorf("damaged mail (more than %d parts, or %d within each other)", mailParts, mailDepth)
+	}
+	if err := m.ctx.Err(); err != nil {
+		return mailText{}, err
+	}
+	kind, params := contentType(h)
+	name := fileName(h, params)
+	attached := strings.HasPrefix(strings.ToLower(strings.TrimSpace(h.Get("Content-Disposition"))), "attachment")
+	switch {
+	case strings.HasPrefix(kind, "multipart/") && params["boundary"] != "":
+		return m.multipart(kind, multipart.NewReader(body, params["boundary"]), depth)
+	case kind == "message/rfc822":
+		return m.forwarded(h, body, depth)
+	case attached, !strings.HasPrefix(kind, "text/"), kind == "text/calendar", kind == "text/csv", kind == "text/x-vcard", kind == "text/vcard":
+		return m.attachment(h, kind, name), nil
+	}
+	return m.body(kind, params, partBytes(h, body))
+}
+
+// body reads the text of a part.
+func (m *mailReader) body(kind string, params map[string]string, data []byte) (out mailText, err error) {
+	text := decodeAs(data, params["charset"])
+	switch {
+	case kind == "text/html" && len(text) > 2*textLimit:
+		return out, errMuchText
+	case kind == "text/html":
+		out.rank = rankHTML
+		if out.text, err = htmlDocument([]byte(text)); err != nil {
+			return out, err
+		}
+	default:
+		if strings.EqualFold(params["format"], "flowed") {
+			text = unflow(text, strings.EqualFold(params["delsp"], "yes"))
+		}
+		out.rank, out.text = rankPlain, mailBody(splitLines(text), m.level)
+	}
+	for _, b := range out.text.Blocks {
+		m.size += len(b.Text)
+	}
+	if m.size > textTotal {
+		return out, errMuchText
+	}
+	return out, nil
+}
+
+// contentType returns the kind of a part and its parameters. Without one it is plain text.
+func contentType(h textproto.MIMEHeader) (string, map[string]string) {
+	value := h.Get("Content-Type")
+	if value == "" {
+		return "text/plain", map[string]string{}
+	}
+	kind, params, err := mime.ParseMediaType(value)
+	if err != nil && kind == "" {
+		kind, _, _ = strings.Cut(value, ";")
+		kind = strings.ToLower(strings.TrimSpace(kind))
+	}
+	if params == nil {
+		params = map[string]string{}
+	}
+	return kind, params
+}
+
+// fileName returns the name of a part's file, "" if it has none.
+func fileName(h textproto.MIMEHeader, params map[string]string) string {
+	name := params["name"]
+	if _, p, err := mime.ParseMediaType(h.Get("Content-Disposition")); err == nil && p["filename"] != "" {
+		name = p["filename"]
+	}
+	if text, err := words.DecodeHeader(name); err == nil {
+		name = text
+	}
+	return english.Collapse(firstBytes(decodeAs([]byte(name), ""), 256))
+}
+
+// attachment notes a part's name. Signatures, and pictures within the text, have no name that says anything.
+func (m *mailReader) attachment(h textproto.MIMEHeader, kind, name string) mailText {
+	switch {
+	case kind == "application/pkcs7-mime", kind == "application/x-pkcs7-mime", kind == "application/pgp-encrypted":
+		m.encrypted = true
+	case name == "", strings.HasSuffix(kind, "signature"), strings.HasPrefix(kind, "image/") && h.Get("Content-Id") != "":
+	default:
+		return mailText{names: []string{name}}
+	}
+	return mailText{}
+}
+
+// multipart reads the parts of a part. Of alternatives it keeps the one that serves best.
+func (m *mailReader) multipart(kind string, r *multipart.Reader, depth int) (mailText, error) {
+	out := mailText{rank: rankMixed}
+	best := -1
+	for {
+		p, err := r.NextRawPart()
+		if err != nil { // the end, also of a message that was cut off
+			return out, m.ctx.Err()
+		}
+		one, err := m.part(p.Header, p, depth+1)
+		if err != nil {
+			return mailText{}, err
+		}
+		out.names = append(out.names, one.names...)
+		switch {
+		case len(one.text.Blocks) == 0:
+		case kind != "multipart/alternative":
+			out.text.Blocks = append(out.text.Blocks, one.text.Blocks...)
+		case one.rank > best:
+			best, out.text, out.rank = one.rank, one.text, one.rank
+		}
+	}
+}
+
+// forwarded reads a message within a message. It is a section with its subject as the heading.
+func (m *mailReader) forwarded(h textproto.MIMEHeader, body io.Reader, depth int) (mailText, error) {
+	m.level++
+	msg, err := m.message(partBytes(h, body), depth+1)
+	m.level--
+	if err != nil {
+		return mailText{}, err
+	}
+	out := mailText{rank: rankMixed}
+	out.text.AddHeading(m.level+1, msg.subject)
+	out.text.Blocks = append(out.text.Blocks, msg.blocks()...)
+	return out, nil
+}
+
+// partBytes returns the bytes of a part. Where its encoding is damaged, it returns what stands before that.
+func partBytes(h textproto.MIMEHeader, body io.Reader) []byte {
+	switch strings.ToLower(strings.TrimSpace(h.Get("Content-Transfer-Encoding"))) {
+	case "base64":
+		body = base64.NewDecoder(base64.StdEncoding, onlyBase64{body})
+	case "quoted-printable":
+		body = quotedprintable.NewReader(body)
+	}
+	data, _ := io.ReadAll(body)
+	return data
+}
+
+// onlyBase64 drops the bytes that are not base64, as decoders of mail must.
+type onlyBase64 struct{ r io.Reader }
+
+func (o onlyBase64) Read(p []byte) (int, error) {
+	for {
+		n, err := o.r.Read(p)
+		kept := 0
+		for _, c := range p[:n] {
+			if c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '+' || c == '/' || c == '=' {
+				p[kept] = c
+				kept++
+			}
+		}
+		if kept > 0 || err != nil || len(p) == 0 {
+			return kept, err
+		}
+	}
+}

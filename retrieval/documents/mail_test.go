@@ -1,0 +1,101 @@
+package documents
+
+import (
+	"encoding/base64"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+const mailHead = `Received: by x
+From: =?utf-8?q?Zeynep_Ayd=C4=B1n?= <zeynep@posta.example>
+To: "Nora Hallam" <nora@hallam.example>,
+ =?iso-8859-1?Q?J=FCrgen?= <j@hallam.example>
+Date: Sun, 14 Apr 2024 21:07:33 +0300
+Subject: =?utf-8?b?RmVyaWVuIMO8YmVy?=
+ =?utf-8?q?all?=
+MIME-Version: 1.0
+`
+
+const mailLines = `title Ferien überall
+l Subject: Ferien überall
+l From: Zeynep Aydın <zeynep@posta.example>
+l To: "Nora Hallam" <nora@hallam.example>, Jürgen <j@hallam.example>
+l Date: Sun, 14 Apr 2024 21:07:33 +0300
+`
+
+func TestMail(t *testing.T) {
+	for _, c := range []struct{ name, data, want string }{
+		{"plain", "\nHello Nora,\n\nthe wifi is \"Balkon35\".\n\n-- \nZeynep\nTel. 0561 555\n", "p Hello Nora,\np the wifi is \"Balkon35\".\nl Zeynep\nl Tel. 0561 555"},
+		{"quoted-printable", "Content-Type: text/plain; charset=iso-8859-9\nContent-Transfer-Encoding: quoted-printable\n\nAyd=FDn pays 5 =80 =\nnow. x=3Dy\n", "p Aydın pays 5 € now. x=y"},
+		{"base64", "Content-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: base64\n\n" + base64.StdEncoding.EncodeToString([]byte("Grüße aus İzmir.")) + "\n", "p Grüße aus İzmir."},
+		{"no charset", "Content-Type: text/plain\n\nGr\xfc\xdfe.\n", "p Grüße."},
+		{"html", "Content-Type: text/html; charset=utf-8\n\n<p>See <b>Müller</b>.</p><script>x</script>\n", "p See Müller."},
+		{"flowed", "Content-Type: text/plain; format=flowed\n\nThis goes \non here.\n> quoted \n> too\n", "p This goes on here.\np quoted too"},
+		{"quotes", "\nYes.\nAda\n\nOn 13 Apr 2024 at 10:00, Nora Hallam\n<nora@x> wrote:\n> May I?\n>> Am 26.04.2024 schrieb Ada:\n>> Invoice 31.\n>> Paid.\n", "p Yes.\np Ada\n# On 13 Apr 2024 at 10:00, Nora Hallam <nora@x> wrote\np May I?\n# Am 26.04.2024 schrieb Ada\np Invoice 31.\np Paid."},
+		{"between quotes", "\nOn 13 Apr Nora wrote:\n> When?\nAt nine.\n> Where?\nAt home.\n", "p On 13 Apr Nora wrote:\np When?\np At nine.\np Where?\np At home."},
+		{"answer below", "\nSure.\n\n-----Original Message-----\nFrom: Ben\nSent: Monday\n\nCan you come?\n", "p Sure.\n# Original Message\nl From: Ben\nl Sent: Monday\np Can you come?"},
+		{"signed", "\n-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA256\n\nHi there.\n-----BEGIN PGP SIGNATURE-----\niQEz\n-----END PGP SIGNATURE-----\n", "p Hash: SHA256\np Hi there."},
+		{"alternative", "Content-Type: multipart/alternative; boundary=b\n\n--b\nContent-Type: text/html\n\n<p>rich\n--b\nContent-Type: text/plain\n\nplain\n--b--\n", "p plain"},
+		{"empty alternative", "Content-Type: multipart/alternative; boundary=b\n\n--b\nContent-Type: text/plain\n\n \n--b\nContent-Type: text/html\n\n<p>rich\n--b--\n", "p rich"},
+		{"attachments", "Content-Type: multipart/mixed; boundary=\"b\"\n\n--b\nContent-Type: text/plain\n\nSee the bill.\n--b\nContent-Type: application/pdf; name=\"bill.pdf\"\nContent-Disposition: attachment; filename*=utf-8''Rechnung%20f%C3%BCr%20Nora.pdf\nContent-Transfer-Encoding: base64\n\nJVBERi0=\n--b\nContent-Type: image/png; name=logo.png\nContent-Id: <x>\n\nPNG\n--b\nContent-Type: message/rfc822\n\nSubject: Inner\nFrom: Ben <b@x>\n\nOld text.\n--b--\n",
+			"l Attachment: Rechnung für Nora.pdf\np See the bill.\n# Inner\nl Subject: Inner\nl From: Ben <b@x>\np Old text."},
+		{"cut off", "Content-Type: multipart/mixed; boundary=b\n\n--b\n\nStill here", "p Still here"},
+	} {
+		data := strings.ReplaceAll(mailHead+c.data, "\n", "\r\n")
+		doc, err := Parse(t.Context(), "a.eml", []byte(data))
+		want := mailLines + c.want
+		if got := show(doc); got != want || err != nil {
+			t.Errorf("%s:\n%s (%v)\nwant\n%s", c.name, got, err, want)
+		}
+	}
+}
+
+func TestMailErrors(t *testing.T) {
+	deep := "Content-Type: multipart/mixed; boundary=b0\n\n"
+	for i := range mailDepth + 2 {
+		deep += fmt.Sprintf("--b%d\nContent-Type: multipart/mixed; boundary=b%d\n\n", i, i+1)
+	}
+	for _, c := range []struct{ data, want string }{
+		{"", "not a mail"},
+		{"Just a text.\nTwo lines.\n", "not a mail"},
+		{mailHead + "Content-Type: application/pkcs7-mime; name=smime.p7m\n\nMIIB\n", "encrypted mail"},
+		{mailHead + deep, "within each other"},
+		{mailHead + "Content-Type: multipart/mixed; boundary=b\n\n" + strings.Repeat("--b\n\nx\n", mailParts+1), "parts"},
+		{mailHead + "\n" + strings.Repeat("text and more. ", textTotal/15+1), "16 MB of text"},
+	} {
+		if doc, err := Parse(t.Context(), "a.eml", []byte(c.data)); err == nil || !strings.Contains(err.Error(), c.want) || len(doc.Blocks) > 0 {
+			t.Errorf("%.40q: %v, want %q", c.data, err, c.want)
+		}
+	}
+	if _, err := Parse(t.Context(), "a.mbox", []byte("Subject: x\n")); err == nil || !strings.Contains(err.Error(), "not a mailbox") {
+		t.Error(err)
+	}
+}
+
+func TestMailbox(t *testing.T) {
+	data := "From ada@x Mon May  6 10:00:00 2024\nSubject: One\nFrom: Ada\nbroken header line\nDate: Monday\n\nFirst.\nFrom here on it rains.\n\n>From the mill.\n\nFrom ben@x Tue May  7 10:00:00 2024\nFrom: Ben\n\nSecond.\n"
+	want := "title Inbox\n# One\nl Subject: One\nl From: Ada\nl Date: Monday\np First.\np From here on it rains.\np From the mill.\n# From: Ben\nl From: Ben\np Second."
+	for _, name := range []string{"inbox.mbox", "Inbox"} {
+		doc, err := Parse(t.Context(), name, []byte(data))
+		if got := show(doc); got != want || err != nil {
+			t.Errorf("%s: %s (%v)\nwant\n%s", name, got, err, want)
+		}
+	}
+	one, _, _ := strings.Cut(data, "\nFrom ben")
+	if doc, err := Parse(t.Context(), "a.mbox", []byte(one)); doc.Title != "One" || err != nil {
+		t.Errorf("title %q of a single message (%v)", doc.Title, err)
+	}
+}
+
+func FuzzMail(f *testing.F) {
+	for _, s := range []string{"\nHi.\n> a\n-- \nb", "Content-Type: text/html\n\n<p>x", "Content-Type: multipart/alternative; boundary=b\n\n--b\n\nx\n--b--", "Content-Transfer-Encoding: base64\n\nSGk=", "Content-Type: text/plain; format=flowed; delsp=yes\n\na \nb", "Content-Type: message/rfc822\n\nSubject: x\n\ny"} {
+		f.Add([]byte(mailHead + s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) { check(t, "a.eml", data) })
+}
+
+func FuzzMailbox(f *testing.F) {
+	f.Add([]byte("From a Mon May 6 10:00:00 2024\nSubject: x\n\ny\n\nFrom b\nTo: c\n\n>From d\n"))
+	f.Fuzz(func(t *testing.T, data []byte) { check(t, "a.mbox", data) })
+}

@@ -1,0 +1,159 @@
+package documents
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"tandem/retrieval/internal/english"
+)
+
+// mailPart is a run of lines of a mail's text.
+type mailPart struct {
+	depth     int // of quotation
+	signature bool
+	heading   string // the line that says who wrote the part
+	lines     []string
+}
+
+// mailBody divides the plain text of a mail: what its sender wrote, what is quoted, the signature. If nothing but quotation
+// follows, the line that introduces it becomes its heading. level is the level of the mail's own heading.
+func mailBody(lines []string, level int) Document {
+	parts := divideMail(lines)
+	own := len(parts) // from here on nothing but quotation follows
+	for own > 0 && (parts[own-1].depth > 0 || parts[own-1].signature || !hasText(parts[own-1].lines)) {
+		own--
+	}
+	var doc Document
+	before := 0
+	for i := range parts {
+		p := &parts[i]
+		if i >= own && p.depth > before {
+			if i > 0 {
+				p.heading, parts[i-1].lines = introduced(parts[i-1].lines)
+			}
+			if p.heading == "" {
+				p.heading, p.lines = introduces(p.lines)
+			}
+		}
+		before = p.depth
+	}
+	for _, p := range parts {
+		doc.AddHeading(level+max(1, p.depth), p.heading)
+		if !p.signature {
+			doc.Blocks = append(doc.Blocks, textDocument(p.lines, false).Blocks...)
+			continue
+		}
+		for _, line := range p.lines {
+			doc.Add(Line, line)
+		}
+	}
+	return doc
+}
+
+// dashed is a line such as "-----Original Message-----".
+var dashed = regexp.MustCompile(`^-{3,}\s*([^-\s].*?[^-\s])\s*-{3,}$`)
+
+// divideMail divides the lines of a mail at changes of quotation, before the signature and before the line that a mail
+// program puts above a mail that is answered or forwarded. It drops cryptographic signatures.
+func divideMail(lines []string) []mailPart {
+	parts := []mailPart{{}}
+	dropped := false
+	for _, line := range lines {
+		depth, text := unquote(line)
+		last := &parts[len(parts)-1]
+		m := dashed.FindStringSubmatch(strings.TrimSpace(text))
+		switch {
+		case m != nil && strings.HasSuffix(m[1], "PGP SIGNATURE"):
+			dropped = strings.HasPrefix(m[1], "BEGIN")
+			continue
+		case dropped, m != nil && strings.HasSuffix(m[1], "PGP SIGNED MESSAGE"):
+			continue
+		case m != nil:
+			parts = append(parts, mailPart{depth: depth, heading: m[1]})
+			continue
+		case strings.TrimRight(text, " ") == "--":
+			parts = append(parts, mailPart{depth: depth, signature: true})
+			continue
+		case depth != last.depth:
+			parts = append(parts, mailPart{depth: depth})
+			last = &parts[len(parts)-1]
+		}
+		last.lines = append(last.lines, text)
+	}
+	return parts
+}
+
+// unquote returns how often a line is quoted, and its text.
+func unquote(line string) (depth int, text string) {
+	text = line
+	for {
+		rest, ok := strings.CutPrefix(strings.TrimLeft(text, " "), ">")
+		if !ok {
+			break
+		}
+		depth, text = depth+1, rest
+	}
+	if depth > 0 {
+		text = strings.TrimPrefix(text, " ")
+	}
+	return depth, text
+}
+
+// introductionLines is the number of lines on which "On … wrote:" may stand.
+const introductionLines = 3
+
+// introduced takes the introduction of a quotation from the end of the lines before it.
+func introduced(lines []string) (heading string, rest []string) {
+	end := len(lines)
+	for end > 0 && strings.TrimSpace(lines[end-1]) == "" {
+		end--
+	}
+	for n := 1; n <= min(introductionLines, end); n++ {
+		if text := english.Collapse(strings.Join(lines[end-n:end], " ")); isIntroduction(text) {
+			return strings.TrimSuffix(text, ":"), lines[:end-n]
+		}
+	}
+	return "", lines
+}
+
+// introduces takes the introduction from the start of a quotation.
+func introduces(lines []string) (heading string, rest []string) {
+	for n := 1; n <= min(introductionLines, len(lines)); n++ {
+		if text := english.Collapse(strings.Join(lines[:n], " ")); isIntroduction(text) {
+			return strings.TrimSuffix(text, ":"), lines[n:]
+		}
+	}
+	return "", lines
+}
+
+// isIntroduction reports whether a text reads like "On 1 May 2024 Anna wrote:": it begins as a sentence does, ends with a
+// colon, and has a figure or an address.
+func isIntroduction(text string) bool {
+	first, _ := utf8.DecodeRuneInString(text)
+	return !unicode.IsLower(first) && first != '<' && strings.HasSuffix(text, ":") && strings.ContainsAny(text, "0123456789@") && english.CountWords(text) <= MaxHeading
+}
+
+// unflow joins the lines of a text in the "flowed" format (RFC 3676): a space at the end says that the line goes on. If
+// joined is set, that space is not part of the text.
+func unflow(text string, joined bool) string {
+	var out []string
+	goesOn, quoted := false, 0
+	for _, line := range splitLines(text) {
+		depth, rest := unquote(line)
+		if depth == 0 {
+			rest = strings.TrimPrefix(rest, " ") // protects lines that look quoted
+		}
+		if goesOn && depth == quoted && rest != "-- " {
+			out[len(out)-1] += rest
+		} else {
+			out = append(out, strings.Repeat(">", depth)+strings.Repeat(" ", min(depth, 1))+rest)
+		}
+		goesOn, quoted = strings.HasSuffix(rest, " ") && rest != "-- ", depth
+		if last := &out[len(out)-1]; goesOn && joined {
+			*last = strings.TrimSuffix(*last, " ")
+		}
+	}
+	return strings.Join(out, "\n")
+}

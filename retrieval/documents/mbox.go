@@ -1,0 +1,79 @@
+package documents
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"regexp"
+)
+
+// parseMailbox reads a file of messages in the mbox format. Each is a section with its subject as the heading.
+func parseMailbox(ctx context.Context, data []byte) (Document, error) {
+	data = bytes.TrimLeft(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")), "\r\n")
+	if !bytes.HasPrefix(data, []byte("From ")) {
+		return Document{}, errors.New("not a mailbox, despite its name (it does not begin with \"From \")")
+	}
+	m := &mailReader{ctx: ctx, level: 1}
+	var doc Document
+	messages, title := 0, ""
+	for len(data) > 0 {
+		_, data, _ = bytes.Cut(data, []byte("\n")) // the line "From …"
+		end := endOfMessage(data)
+		m.parts = 0
+		msg, err := m.message(unescapeFrom(data[:end]), 0)
+		if err != nil {
+			return Document{}, err
+		}
+		data = data[end:]
+		if len(msg.lines.Blocks) == 0 && len(msg.text.Blocks) == 0 {
+			continue
+		}
+		messages++
+		title = cmp.Or(title, msg.subject)
+		if msg.subject == "" && len(msg.lines.Blocks) > 0 {
+			msg.subject = msg.lines.Blocks[0].Text
+		}
+		doc.AddHeading(1, msg.subject)
+		doc.Blocks = append(doc.Blocks, msg.blocks()...)
+	}
+	if messages == 1 {
+		doc.Title = title
+	}
+	return doc, nil
+}
+
+// isMailbox matches the start of a mailbox: "From ", a sender, a date with the year at its end, and a header.
+var isMailbox = regexp.MustCompile(`^From \S+ [^\n]* (19|20)\d\d( [+-]\d{4})?\r?\n>?[!-9;-~]+:? `)
+
+// endOfMessage returns the offset of the next line that begins a message: "From …" after a blank line and before a header.
+func endOfMessage(data []byte) int {
+	for at := 0; ; {
+		i := bytes.Index(data[at:], []byte("\nFrom "))
+		if i < 0 {
+			return len(data)
+		}
+		at += i + 1
+		line, rest, _ := bytes.Cut(data[at:], []byte("\n"))
+		blank := at == 1 || data[at-2] == '\n' || at > 2 && data[at-2] == '\r' && data[at-3] == '\n'
+		next, _, _ := bytes.Cut(rest, []byte("\n"))
+		name, _, colon := bytes.Cut(next, []byte(":"))
+		if blank && len(line) < 1000 && colon && isFieldName(name) {
+			return at
+		}
+	}
+}
+
+// unescapeFrom removes the mark that keeps lines of a text from looking like the start of a message.
+func unescapeFrom(data []byte) []byte {
+	if !bytes.Contains(data, []byte("\n>")) || !bytes.Contains(data, []byte(">From ")) {
+		return data
+	}
+	lines := bytes.SplitAfter(data, []byte("\n"))
+	for i, line := range lines {
+		if bytes.HasPrefix(line, []byte(">")) && bytes.HasPrefix(bytes.TrimLeft(line, ">"), []byte("From ")) {
+			lines[i] = line[1:]
+		}
+	}
+	return bytes.Join(lines, nil)
+}

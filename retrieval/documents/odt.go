@@ -1,0 +1,319 @@
+package documents
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// parseODT reads the text of an OpenDocument text: paragraphs with their lists' numbers, tables, text boxes, footnotes, and
+// page headers and footers once. It leaves out what is deleted, comments, and tables of contents.
+func parseODT(ctx context.Context, data []byte) (Document, error) {
+	a, err := openArchive(ctx, data, "an .odt document")
+	if err != nil {
+		return Document{}, err
+	}
+	if !a.has("content.xml") {
+		return Document{}, errors.New("not an .odt document, despite its name (it has no content.xml)")
+	}
+	if a.has("META-INF/manifest.xml") {
+		manifest, err := a.read("META-INF/manifest.xml")
+		if err != nil {
+			return Document{}, err
+		}
+		if bytes.Contains(manifest, []byte("encryption-data")) {
+			return Document{}, errors.New("encrypted .odt document (open it and save it without a password)")
+		}
+	}
+	o := &odt{styles: map[string]string{}, lists: map[string]map[string]*listLevel{}}
+	var front flow
+	if a.has("styles.xml") {
+		if err := a.scan("styles.xml", o); err != nil {
+			return Document{}, err
+		}
+		o.flow.flush()
+		front.furniture(o.flow.doc)
+	}
+	o.flow = flow{front: front.front}
+	if err := a.scan("content.xml", o); err != nil {
+		return Document{}, err
+	}
+	if o.flow.size > textTotal {
+		return Document{}, errMuchText
+	}
+	if a.has("meta.xml") {
+		p := &property{name: "title"}
+		if err := a.scan("meta.xml", p); err != nil {
+			return Document{}, err
+		}
+		o.flow.named = p.value
+	}
+	return o.flow.document()
+}
+
+// odt reads content.xml and styles.xml.
+type odt struct {
+	flow   flow
+	styles map[string]string // the style on which a paragraph's style is based
+	lists  map[string]map[string]*listLevel
+
+	style string // the list style being read
+	level *listLevel
+	items []*odtList
+	open  []*odtParagraph
+	notes []paragraph // of the paragraph that is open
+	note  int         // depth of notes
+	skip  int
+	reach []int // by column of the current table: the rows below that a cell reaches
+	at    int   // the current column
+}
+
+// odtList is a list that has not ended yet.
+type odtList struct {
+	style string
+	count int
+	begun bool   // the current item has had its first paragraph
+	label string // its number, for the levels below
+}
+
+// odtParagraph is a paragraph that has not ended yet.
+type odtParagraph struct {
+	text     strings.Builder
+	style    string
+	level    int
+	numbered bool // the text has the page's number
+}
+
+// odtLeftOut are elements whose text is not part of the document.
+var odtLeftOut = []string{"tracked-changes", "annotation", "annotation-end", "note-citation", "table-of-content",
+	"alphabetical-index", "illustration-index", "table-index", "object-index", "forms", "script", "title", "desc", "bibliography-configuration"}
+
+func (o *odt) start(name string, attrs attributes) {
+	if o.skip > 0 || slices.Contains(odtLeftOut, name) {
+		o.skip++
+		return
+	}
+	switch name {
+	case "style":
+		o.styles[attrs.get("name")] = attrs.get("parent-style-name")
+	case "list-style":
+		o.style = attrs.get("name")
+		o.lists[o.style] = map[string]*listLevel{}
+	case "list-level-style-number", "list-level-style-bullet", "list-level-style-image":
+		o.listLevel(name, attrs)
+	case "list":
+		o.beginList(attrs.get("style-name"))
+	case "list-item":
+		if n := len(o.items); n > 0 {
+			item := o.items[n-1]
+			item.begun, item.label = false, ""
+			item.count++
+		}
+	case "note":
+		o.note++
+	case "table":
+		o.flow.beginTable()
+		o.reach, o.at = nil, 0
+	case "table-header-rows":
+		o.beginHeads()
+	case "table-row":
+		o.flow.beginRow()
+		o.at = 0
+		if n := len(o.flow.tables); n == 1 && o.flow.tables[0].marking {
+			o.flow.headRow()
+		}
+	case "table-cell", "covered-table-cell":
+		o.beginCell(name, attrs)
+	default:
+		o.startText(name, attrs)
+	}
+}
+
+// startText handles the elements of text.
+func (o *odt) startText(name string, attrs attributes) {
+	if name == "p" || name == "h" {
+		p := &odtParagraph{style: attrs.get("style-name")}
+		if name == "h" {
+			level, err := strconv.Atoi(attrs.get("outline-level"))
+			if err != nil {
+				level = 1
+			}
+			p.level = max(1, level)
+		}
+		o.open = append(o.open, p)
+		return
+	}
+	if len(o.open) == 0 {
+		return
+	}
+	p := o.open[len(o.open)-1]
+	switch name {
+	case "s":
+		n, err := strconv.Atoi(attrs.get("c"))
+		if err != nil {
+			n = 1
+		}
+		p.text.WriteString(strings.Repeat(" ", max(0, min(n, 64))))
+	case "tab":
+		p.text.WriteByte('\t')
+	case "line-break":
+		p.text.WriteByte('\n')
+	case "page-number", "page-count":
+		p.numbered = true
+	}
+}
+
+func (o *odt) text(s string) {
+	if n := len(o.open); n > 0 && o.skip == 0 {
+		o.open[n-1].text.WriteString(lineEnds.Replace(s))
+	}
+}
+
+// lineEnds makes spaces of the line ends and tabs with which a program indented the XML.
+var lineEnds = strings.NewReplacer("\n", " ", "\t", " ", "\r", " ")
+
+func (o *odt) end(name string) {
+	if o.skip > 0 {
+		o.skip--
+		return
+	}
+	switch name {
+	case "list-style":
+		o.style = ""
+	case "list":
+		o.items = o.items[:max(0, len(o.items)-1)]
+	case "note":
+		o.note--
+	case "table":
+		o.flow.endTable()
+	case "table-header-rows":
+		if len(o.flow.tables) == 1 {
+			o.flow.tables[0].marking = false
+		}
+	case "p", "h":
+		if n := len(o.open); n > 0 {
+			p := o.open[n-1]
+			o.open = o.open[:n-1]
+			o.paragraph(p)
+		}
+	}
+}
+
+// paragraph takes a paragraph that has ended. Footnotes follow the paragraph that refers to them.
+func (o *odt) paragraph(p *odtParagraph) {
+	text := p.text.String()
+	if strings.TrimSpace(text) == "" || p.numbered && p.level == 0 && len(text) < 40 {
+		return
+	}
+	if o.flow.size > textTotal {
+		o.flow.size += len(text) // parseODT reports it
+		return
+	}
+	out := paragraph{text: text, level: p.level}
+	for style, n := p.style, 0; style != "" && n < 16; style, n = o.styles[style], n+1 {
+		out.title = out.title || style == "Title"
+	}
+	if o.note > 0 {
+		o.notes = append(o.notes, out)
+		return
+	}
+	out.mark = o.mark()
+	o.flow.add(out)
+	if len(o.open) == 0 {
+		for _, note := range o.notes {
+			o.flow.add(note)
+		}
+		o.notes = nil
+	}
+}
+
+// beginList starts a list. One within another has its style, unless it names one itself.
+func (o *odt) beginList(style string) {
+	if n := len(o.items); n > 0 && style == "" {
+		style = o.items[n-1].style
+	}
+	l := &odtList{style: style}
+	if level := o.lists[style][strconv.Itoa(len(o.items)+1)]; level != nil {
+		l.count = level.first - 1
+	}
+	o.items = append(o.items, l)
+}
+
+// listLevel notes how a level of the list style is numbered. Its text is "%1" with what stands around it.
+func (o *odt) listLevel(name string, attrs attributes) {
+	if o.style == "" {
+		return
+	}
+	level := &listLevel{format: "bullet", first: 1}
+	if name == "list-level-style-number" {
+		level.format = attrs.get("num-format")
+		level.text = firstBytes(attrs.get("num-prefix"), 8) + "%1" + firstBytes(attrs.get("num-suffix"), 8)
+		if n, err := strconv.Atoi(attrs.get("start-value")); err == nil {
+			level.first = n
+		}
+		if n, err := strconv.Atoi(attrs.get("display-levels")); err == nil && n > 1 {
+			level.text = "%%" + level.text // with the numbers of the levels above
+		}
+	}
+	o.lists[o.style][attrs.get("level")] = level
+}
+
+// mark returns what stands before a list item's first paragraph, with a space: its number or a dash.
+func (o *odt) mark() string {
+	n := len(o.items)
+	if n == 0 || o.items[n-1].begun {
+		return ""
+	}
+	item := o.items[n-1]
+	if item.count == 0 && item.style == "" {
+		return "" // the head of a list
+	}
+	item.begun = true
+	level := o.lists[item.style][strconv.Itoa(n)]
+	if level == nil || level.format == "bullet" {
+		return "- "
+	}
+	if level.format == "" {
+		return ""
+	}
+	item.label = numeral(item.count, level.format)
+	text, above := strings.CutPrefix(level.text, "%%")
+	number := item.label
+	if above && n > 1 && o.items[n-2].label != "" {
+		number = o.items[n-2].label + "." + number
+		item.label = firstBytes(number, maxName)
+	}
+	return strings.TrimSpace(strings.Replace(text, "%1", number, 1)) + " "
+}
+
+// beginHeads starts the rows that name a table's columns.
+func (o *odt) beginHeads() {
+	if len(o.flow.tables) == 1 {
+		o.flow.tables[0].marking = true
+	}
+}
+
+// beginCell starts a cell. A covered cell belongs to the cell above it or to its left.
+func (o *odt) beginCell(name string, attrs attributes) {
+	if len(o.flow.tables) != 1 || o.at >= maxColumns {
+		o.flow.beginCell(1, false)
+		return
+	}
+	for len(o.reach) <= o.at {
+		o.reach = append(o.reach, 0)
+	}
+	continues := false
+	if rows, _ := strconv.Atoi(attrs.get("number-rows-spanned")); name == "table-cell" {
+		o.reach[o.at] = max(0, rows-1)
+	} else if o.reach[o.at] > 0 {
+		o.reach[o.at]--
+		continues = true
+	}
+	columns, _ := strconv.Atoi(attrs.get("number-columns-repeated"))
+	columns = max(1, min(columns, maxColumns))
+	o.at += columns
+	o.flow.beginCell(columns, continues)
+}

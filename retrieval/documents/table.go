@@ -1,0 +1,351 @@
+package documents
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"tandem/retrieval/internal/english"
+)
+
+// Bounds of tables. Without them a few bytes could become many: short rows are filled up, and merged cells repeated.
+const (
+	maxColumns = 32 // wider tables become lines of "column: value"
+	maxRepeat  = 64 // bytes of a merged cell that is repeated
+	maxName    = 64 // bytes of a column's name where each row repeats it
+)
+
+// headed says whether a table's first row names its columns.
+type headed int
+
+const (
+	noHead     headed = iota
+	guessHead         // decide by the cells
+	assumeHead        // yes, unless the cells speak against it
+	hasHead
+)
+
+// addTable appends a table of rows of cells. It drops empty rows and columns. A table of one column becomes lines, and so
+// does one of two columns without a head: its cells are usually a name and a value.
+func (d *Document) addTable(rows [][]string, head headed) {
+	rows, filled := trimTable(rows)
+	width := 0
+	for _, row := range rows {
+		width = max(width, len(row))
+	}
+	switch {
+	case head == hasHead && filled[0], len(rows) == 0:
+	case head == assumeHead && len(rows) > 1, head == guessHead && len(rows) > 1 && width > 2:
+		head = guess(rows)
+	default:
+		head = noHead
+	}
+	switch {
+	case width > maxColumns:
+		d.addWide(rows, head)
+		return
+	case width < 2, width == 2 && head == noHead:
+		for _, row := range rows {
+			d.Add(Line, joinCells(row))
+		}
+		return
+	}
+	for i, row := range rows {
+		kind := TableRow
+		if i == 0 && head == hasHead {
+			kind = TableHead
+		}
+		d.Add(kind, strings.Join(row, " | ")+strings.Repeat(" |", width-len(row)))
+	}
+}
+
+// trimTable collapses white space in all cells and returns the table without empty rows and columns. It also reports for
+// each of the given rows whether it had text.
+func trimTable(rows [][]string) (out [][]string, filled []bool) {
+	var used []bool // by column
+	filled = make([]bool, len(rows))
+	for i, row := range rows {
+		for c, cell := range row {
+			if row[c] = english.Collapse(cell); row[c] == "" {
+				continue
+			}
+			for len(used) <= c {
+				used = append(used, false)
+			}
+			used[c], filled[i] = true, true
+		}
+	}
+	for i, row := range rows {
+		if !filled[i] {
+			continue
+		}
+		var cells []string
+		for c, cell := range row {
+			if c < len(used) && used[c] {
+				cells = append(cells, cell)
+			}
+		}
+		out = append(out, cells)
+	}
+	return out, filled
+}
+
+// addWide appends a table with many columns: for each row lines of "column: value", which begin with the row's first cell.
+func (d *Document) addWide(rows [][]string, head headed) {
+	var names []string
+	if head == hasHead {
+		for _, name := range rows[0] {
+			names = append(names, firstBytes(name, maxName))
+		}
+		rows = rows[1:]
+	}
+	for _, row := range rows {
+		first := firstBytes(row[0], maxName)
+		pairs := row[1:]
+		if first != row[0] {
+			d.Add(Line, row[0])
+		}
+		for c := range pairs {
+			if c+1 < len(names) && names[c+1] != "" && pairs[c] != "" {
+				pairs[c] = names[c+1] + ": " + pairs[c]
+			}
+		}
+		pairs = slices.DeleteFunc(pairs, func(p string) bool { return p == "" })
+		if len(pairs) == 0 {
+			d.Add(Line, first)
+		}
+		for some := range slices.Chunk(pairs, 8) {
+			d.Add(Line, first+" | "+strings.Join(some, "; "))
+		}
+	}
+}
+
+// firstBytes returns at most n bytes of s, whole characters.
+func firstBytes(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+// guess reports whether the first row reads like names of columns: short texts without figures. A year may name a column.
+func guess(rows [][]string) headed {
+	named := 0
+	for c, cell := range rows[0] {
+		switch {
+		case cell == "" && c == 0:
+		case cell == "", english.CountWords(cell) > 8, isFigure(cell) && !isYear.MatchString(cell):
+			return noHead
+		default:
+			named++
+		}
+	}
+	if named < 2 || isYear.MatchString(rows[0][0]) {
+		return noHead
+	}
+	return hasHead
+}
+
+var isYear = regexp.MustCompile(`^(19|20)\d\d$`)
+
+// isFigure reports whether a cell is a number, date, time, amount or address of the net rather than a name.
+func isFigure(cell string) bool {
+	digits, letters := 0, 0
+	for _, r := range cell {
+		switch {
+		case unicode.IsDigit(r):
+			digits++
+		case unicode.IsLetter(r):
+			letters++
+		}
+	}
+	return digits > 0 && digits*2 >= letters || strings.ContainsRune(cell, '@') || strings.Contains(cell, "://")
+}
+
+// joinCells writes a table's row as a line. Two cells are usually a name and its value.
+func joinCells(cells []string) string {
+	if len(cells) == 2 && cells[0] != "" && cells[1] != "" {
+		return strings.TrimSuffix(cells[0], ":") + ": " + cells[1]
+	}
+	return strings.Join(cells, " ")
+}
+
+// grid collects the rows of a table with merged cells.
+type grid struct {
+	rows  [][]string
+	spans []vertical // by column: the cell above that reaches down
+	own   int        // bytes of text in the table's own cells
+	added int        // bytes of repeated text
+}
+
+// vertical is a cell that continues in the rows below.
+type vertical struct {
+	rows int
+	text string
+}
+
+// begin starts a row.
+func (g *grid) begin() { g.rows = append(g.rows, nil) }
+
+// cell appends a cell to the current row, which is as many columns wide and rows high. A short text is repeated in each of
+// the rows, so that a row can be read alone. Columns below a high cell are filled before.
+func (g *grid) cell(text string, columns, rows int) {
+	g.fill()
+	row := &g.rows[len(g.rows)-1]
+	g.own += len(text)
+	for i := range max(1, min(columns, maxColumns)) {
+		if i > 0 {
+			text = ""
+		}
+		*row = append(*row, text)
+		for len(g.spans) < len(*row) && rows > 1 {
+			g.spans = append(g.spans, vertical{})
+		}
+		if rows > 1 {
+			g.spans[len(*row)-1] = vertical{rows - 1, text}
+		}
+	}
+}
+
+// fill appends the cells of the current row that belong to cells above.
+func (g *grid) fill() {
+	row := &g.rows[len(g.rows)-1]
+	for len(*row) < len(g.spans) && g.spans[len(*row)].rows > 0 {
+		s := &g.spans[len(*row)]
+		s.rows--
+		*row = append(*row, g.repeated(s.text))
+	}
+}
+
+// repeated returns the text to write again for a merged cell: none if it is long, or if the table has repeated much.
+func (g *grid) repeated(text string) string {
+	if len(text) > maxRepeat || g.added+len(text) > 8*g.own+512 {
+		return ""
+	}
+	g.added += len(text)
+	return text
+}
+
+// gap is what stands between columns in plain text: a tab or several spaces.
+var gap = regexp.MustCompile(` *\t[ \t]*| {2,}`)
+
+// textTable returns the table at the start of lines of plain text, and how many lines it takes: at least two, divided by bars
+// or semicolons in the same number, or into columns by tabs or spaces. It returns 0 if there is none.
+func textTable(lines []string) (n int, rows [][]string, head headed) {
+	for _, sep := range []string{"|", ";"} {
+		if n, rows, head = separated(lines, sep); n > 0 {
+			return n, rows, head
+		}
+	}
+	return columns(lines)
+}
+
+// separated returns the table of lines that have the same number of separators: at least two, or one bar if a rule follows
+// the first line.
+func separated(lines []string, sep string) (n int, rows [][]string, head headed) {
+	head = guessHead
+	want := 0
+	for n < len(lines) {
+		line := strings.TrimSpace(lines[n])
+		if isTableRule(line) && n > 0 {
+			if n == 1 {
+				head = hasHead
+			}
+			n++
+			continue
+		}
+		if sep == "|" {
+			line = strings.TrimSuffix(strings.TrimPrefix(line, "|"), "|")
+		}
+		cells := strings.Split(line, sep)
+		ruled := sep == "|" && n+1 < len(lines) && isTableRule(strings.TrimSpace(lines[n+1]))
+		if len(cells) == 1 || n == 0 && len(cells) == 2 && !ruled || n > 0 && len(cells) != want {
+			break
+		}
+		want = len(cells)
+		rows = append(rows, cells)
+		n++
+	}
+	if len(rows) < 2 {
+		return 0, nil, noHead
+	}
+	return n, rows, head
+}
+
+// isTableRule reports whether a line draws a rule through a table.
+func isTableRule(line string) bool {
+	return strings.Contains(line, "--") && strings.Trim(line, "-|+:= ") == "" || len(line) >= 3 && strings.Trim(line, "= ") == ""
+}
+
+// columns returns the table of lines whose second column begins or ends at the same place, or that tabs divide.
+func columns(lines []string) (n int, rows [][]string, head headed) {
+	head = guessHead
+	var above aligned
+	for n < len(lines) {
+		if trimmed := strings.TrimSpace(lines[n]); n > 0 && isTableRule(trimmed) {
+			if n == 1 {
+				head = hasHead
+			}
+			n++
+			continue
+		}
+		row := align(lines[n])
+		if len(row.cells) < 2 || n > 0 && !row.under(above) {
+			break
+		}
+		rows, above = append(rows, row.cells), row
+		n++
+	}
+	if len(rows) < 2 {
+		return 0, nil, noHead
+	}
+	return n, rows, head
+}
+
+// aligned is a line of text in columns.
+type aligned struct {
+	cells      []string
+	begin, end int // where the second cell begins and ends, in characters
+	tab        bool
+}
+
+// align divides a line. It returns no cells if the line is none of a table: sentences may have two spaces between them.
+func align(line string) aligned {
+	line = strings.TrimRight(line, " \t")
+	indented := len(line) - len(strings.TrimLeft(line, " \t"))
+	line = line[indented:]
+	at := gap.FindAllStringIndex(line, maxColumns)
+	if len(at) == 0 || isItem(line) {
+		return aligned{}
+	}
+	var a aligned
+	from := 0
+	for _, g := range at {
+		if cell := line[from:g[0]]; strings.ContainsAny(cell[len(cell)-1:], ".!?") && english.CountWords(cell) > 3 {
+			return aligned{}
+		}
+		a.cells = append(a.cells, line[from:g[0]])
+		from = g[1]
+	}
+	a.cells = append(a.cells, line[from:])
+	a.begin = indented + utf8.RuneCountInString(line[:at[0][1]])
+	a.end = a.begin + utf8.RuneCountInString(a.cells[1])
+	a.tab = strings.Contains(line[at[0][0]:at[0][1]], "\t")
+	return a
+}
+
+// under reports whether a line continues the table of the one above.
+func (a aligned) under(above aligned) bool {
+	if a.tab || above.tab {
+		return a.tab && above.tab && len(a.cells) == len(above.cells)
+	}
+	if len(a.cells) == len(above.cells) && len(a.cells) > 2 { // a narrow cell stands somewhere above a wide one
+		return a.begin <= above.end && above.begin <= a.end
+	}
+	return a.begin == above.begin || a.end == above.end
+}

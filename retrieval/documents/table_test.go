@@ -1,0 +1,92 @@
+package documents
+
+import (
+	"strings"
+	"testing"
+)
+
+// The same table in each format gives the same blocks.
+func TestTables(t *testing.T) {
+	want := "h Day | Opens | Closes\nr Monday | 9:40 | 17:20\nr Tuesday | | 18:00"
+	rows := [][]string{{"Day", "Opens", "Closes"}, {"Monday", "9:40", "17:20"}, {"Tuesday", "", "18:00"}}
+	for name, data := range map[string]string{
+		"a.csv":   "Day,Opens,Closes\nMonday,9:40,17:20\nTuesday,,18:00\n",
+		"b.csv":   "\"Day\";\"Opens\";\"Closes\"\r\n\"Monday\";9:40;17:20\r\n\"Tuesday\";;18:00",
+		"c.csv":   "sep=;\nDay;Opens;Closes\nMonday;9:40;17:20\nTuesday;;18:00",
+		"a.tsv":   "Day\tOpens\tCloses\nMonday\t9:40\t17:20\nTuesday\t\t18:00\n",
+		"a.md":    "| Day | Opens | Closes |\n|---|--:|:-:|\n| Monday | 9:40 | 17:20 |\n| Tuesday | | 18:00 |\n",
+		"b.md":    "Day | Opens | Closes\n--- | --- | ---\nMonday | 9:40 | 17:20\nTuesday | | 18:00\n",
+		"a.html":  "<table><tr><th>Day<th>Opens<th>Closes<tr><td>Monday<td>9:40<td>17:20<tr><td>Tuesday<td><td>18:00</table>",
+		"b.html":  "<table><thead><tr><td>Day<td>Opens<td>Closes</thead><tr><td>Monday<td>9:40<td><b>17:20</b><tr><td>Tuesday<td><td>18:00</table>",
+		"a.txt":   "Day | Opens | Closes\n--- | --- | ---\nMonday | 9:40 | 17:20\nTuesday | | 18:00\n",
+		"b.txt":   "Day;Opens;Closes\nMonday;9:40;17:20\nTuesday;;18:00",
+		"a.docx":  string(makeDOCX(docxTable(rows, true), nil)),
+		"b.docx":  string(makeDOCX(docxTable(rows, false), nil)),
+		"a.odt":   string(makeODT(odtTable(rows), nil)),
+		"a.eml":   "From: a@b\nContent-Type: text/html\n\n<table><tr><th>Day<th>Opens<th>Closes<tr><td>Monday<td>9:40<td>17:20<tr><td>Tuesday<td><td>18:00</table>",
+		"a.epub":  string(makeEPUB("<table><tr><th>Day</th><th>Opens</th><th>Closes</th></tr><tr><td>Monday</td><td>9:40</td><td>17:20</td></tr><tr><td>Tuesday</td><td/><td>18:00</td></tr></table>")),
+		"c.html":  "<table><tr><th rowspan=2>Day<th colspan=2>Hours<tr><th>Opens<th>Closes<tr><td>Monday<td>9:40<td>17:20<tr><td>Tuesday<td><td>18:00</table>",
+		"any.md":  "text\n\n| Day | Opens | Closes | |\n|---|---|---|---|\n| Monday | 9:40 | 17:20 |\n| | |\n| Tuesday | | 18:00 | |\n",
+		"low.txt": "Day      Opens   Closes\nMonday   9:40    17:20\nTuesday   -      18:00\n",
+	} {
+		want := want
+		switch name {
+		case "c.html":
+			want = strings.Replace(want, "Day | Opens | Closes", "Day | Hours Opens | Closes", 1)
+		case "low.txt":
+			want = strings.Replace(want, "| |", "| - |", 1)
+		}
+		doc, err := Parse(t.Context(), name, []byte(data))
+		if got := show(doc); err != nil || !strings.HasSuffix(got, "\n"+want) {
+			t.Errorf("%s: %s (%v)\nwant\n%s", name, got, err, want)
+		}
+	}
+}
+
+func TestTableShapes(t *testing.T) {
+	for _, c := range []struct{ name, data, want string }{
+		{"a.csv", "2024-01-05,83.12\n2024-01-09,64.00\n", "l 2024-01-05: 83.12\nl 2024-01-09: 64.00"},
+		{"a.csv", "Name,Phone\nAda,555\n", "h Name | Phone\nr Ada | 555"},
+		{"a.csv", "Item;2023;2024\nBread;2,40;2,60\n", "h Item | 2023 | 2024\nr Bread | 2,40 | 2,60"},
+		{"a.csv", "Price list\n\nItem;small;large\nTea;2,50;3,00\nMilk;\"1,00\";1,\"50\"\n", "l Price list\nh Item | small | large\nr Tea | 2,50 | 3,00\nr Milk | 1,00 | 1,\"50\""},
+		{"a.csv", "one\ntwo\n", "l one\nl two"},
+		{"a.csv", "a,b\n\"unclosed,1\n" + strings.Repeat("long,2\n", 4000), "h a | b\nr \"unclosed | 1\n" + strings.TrimSuffix(strings.Repeat("r long | 2\n", 4000), "\n")},
+		{"a.html", "<table><tr><th>Wifi<td>heron<tr><th>Door<td>12</table>", "l Wifi: heron\nl Door: 12"},
+		{"a.html", "<table><tr><th>Mon<td>1<td>2<tr><th>Tue<td>3<td>4</table>", "r Mon | 1 | 2\nr Tue | 3 | 4"},
+		{"a.html", "<table><caption>Hours</caption><tr><td rowspan=2>Monday<td>9:00<td>a<tr><td>10:00<td>b</table>", "p Hours\nr Monday | 9:00 | a\nr Monday | 10:00 | b"},
+		{"a.html", "<table><tr><td><h2>Left</h2><p>One.<td><p>Two.</table>", "# Left\np One.\np Two."},
+		{"a.txt", "Monday       closed\nTuesday      9:40 - 17:20\n\nText  with two  spaces.\n", "l Monday: closed\nl Tuesday: 9:40 - 17:20\np Text with two spaces."},
+		{"a.txt", "One sentence ends here.  Two spaces follow.\nAnother one ends here.  And two again.\n", "p One sentence ends here. Two spaces follow.\np Another one ends here. And two again."},
+		{"a.md", "| a \\| b | `c` |\n|---|---|\n| 1 | 2 |\n", "h a | b | c\nr 1 | 2"},
+	} {
+		doc, err := Parse(t.Context(), c.name, []byte(c.data))
+		if got := show(doc); err != nil || got != "title A\n"+c.want {
+			t.Errorf("%s %.60q: %.400s (%v)\nwant\n%.400s", c.name, c.data, got, err, c.want)
+		}
+	}
+}
+
+// A table with many columns is read without any of them being lost.
+func TestWideTable(t *testing.T) {
+	var names, cells []string
+	for i := range 40 {
+		names, cells = append(names, "n"+letters(i+1)), append(cells, strings.Repeat("v", i+1))
+	}
+	doc, err := Parse(t.Context(), "a.csv", []byte(strings.Join(names, ",")+"\n"+strings.Join(cells, ",")+"\n"))
+	text := show(doc)
+	for i := range names[1:] {
+		if !strings.Contains(text, names[i+1]+": "+cells[i+1]) {
+			t.Errorf("%s is lost in %s (%v)", names[i+1], text, err)
+		}
+	}
+	if _, err := Parse(t.Context(), "a.csv", []byte(strings.Repeat(",", 5000))); err != errManyFields {
+		t.Errorf("5000 columns: %v", err)
+	}
+}
+
+func FuzzCSV(f *testing.F) {
+	for _, s := range []string{"a,b\n1,2\n", "sep=;\na;b\n1;2", "\"a\nb\";c\n\"", "a\tb\tc\n1\t2", "x|y|z\n|||\n", "a\n", strings.Repeat("a,", 40) + "\n1,2"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) { check(t, "a.csv", data) })
+}

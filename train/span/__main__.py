@@ -61,9 +61,9 @@ def sources():
         P, T = pickle.load(open(W + "train.pkl", "rb"))
         out.append((float(mix["sets"]), data.Questions(v, P, T).item))
     if "layouts" in mix:
-        from . import layouts, values
+        from . import pages, values
         values.learn(pickle.load(open(W + "docs.pkl", "rb")), v.words)
-        out.append((float(mix["layouts"]), lambda: layouts.item(v)))
+        out.append((float(mix["layouts"]), lambda: pages.item(v)))
     return out
 
 

@@ -107,7 +107,11 @@ HELD = [False]  # whether the patterns drawn are those that training never sees
 
 def split(patterns):
     """The patterns of training, or the others (one in eight, by a hash) where there are any."""
-    held = [x for x in patterns if zlib.crc32(x.encode()) % 8 == 0]
+    return split_by(patterns, str)
+
+
+def split_by(patterns, name):
+    held = [x for x in patterns if zlib.crc32(name(x).encode()) % 8 == 0]
     if HELD[0]:
         return held or patterns
     return [x for x in patterns if x not in held] or patterns

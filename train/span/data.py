@@ -1,4 +1,5 @@
 """Items (a passage and questions about it) from prose, question sets and the generator, and batches of them."""
+import bisect
 import pickle
 import random
 
@@ -13,8 +14,11 @@ SHORTEST, WINDOW = 4, 200
 PROSE = {"by-sa__wikipedia": 3, "cc0__factbook": 1.5, "cc0__standardebooks": .3, "cc-by__plos": .5, "mit__meetings-qmsum": .6,
          "unlicense__recipes": 4, "cc-by__town-pages": 4, "mit-ogl__uk-gov": 2, "cc0__usgov-guides": 2, "cc-by__guides": 2,
          "apache__sourcegraph-handbook": 2, "cc0__digitalgov": 1.5}
-SETS = {"adversarial-qa": 3, "covid-qa": .5, "dstc9-faq": .3, "fairytaleqa": .8, "medquad": .2, "omos-qa": 2, "qamr": .4, "qasrl-gs": .1,
+SETS = {"adversarial-qa": 3, "covid-qa": .5, "dstc9-faq": .3, "fairytaleqa": .8, "medquad": .2, "omos-qa": 2, "qamr": .7, "qasrl-gs": .1,
         "quoref": 2, "selqa": 1, "squad-train-part": 3, "squadshifts-new-wiki": 3, "timeqa": 2}
+
+
+SHORT = ("qamr", "qasrl-gs", "dstc9-faq")  # sets whose passages are a sentence
 
 
 class Item:
@@ -65,24 +69,41 @@ class Prose:
 
 
 def made(v, text, questions):
-    """An Item of a text and [(question, span of characters or None)]."""
+    """An Item of a text and [(question, span of characters, several of them, or None)]."""
     p, out = analyse(v, text, WINDOW), []
     for q, at in questions:
         gold = []
         if at:
-            g = span(p, *at)
-            if g is None:
+            gold = [g for g in (span(p, *x) for x in ([at] if isinstance(at, tuple) else at)) if g]
+            if not gold:
                 continue
-            gold = [g]
         out.append((analyse(v, q, MAX_QUESTION), gold))
     return Item(p, out) if out and len(p) >= SHORTEST else None
 
 
-class Questions:
-    """The question sets. rows: dicts with pid, q, a, sup, src, title, sent, same, near (prepare.py)."""
+def window(text, a, b):
+    """The characters of a window of whole sentences or lines around characters a to b, about as long as the program's."""
+    size = random.randrange(180, 700)
+    ends = [m.end() for m in cloze.SENTENCE.finditer(text)] + [len(text)]
+    lo = hi = bisect.bisect_right(ends, a)
+    while hi + 1 < len(ends) and ends[hi] < b:
+        hi += 1
+    while True:
+        begin, end = ends[lo - 1] if lo else 0, ends[min(hi, len(ends) - 1)]
+        if end - begin >= size or (lo == 0 and hi >= len(ends) - 1):
+            return begin, end
+        if lo and (hi >= len(ends) - 1 or random.random() < .5):
+            lo -= 1
+        else:
+            hi += 1
 
-    def __init__(self, v, passages, rows, weights=SETS, keyword=.12, titled=.4):
-        self.v, self.passages, self.rows, self.keyword, self.titled = v, passages, rows, keyword, titled
+
+class Questions:
+    """The question sets. rows: dicts with pid, q, a, sup, src, title, sent, same, near (prepare.py). Half of the passages are cut to
+    windows; a question whose answer is then gone stays as one that the passage does not answer."""
+
+    def __init__(self, v, passages, rows, weights=SETS, titled=.5, windows=.5):
+        self.v, self.passages, self.rows, self.titled, self.windows = v, passages, rows, titled, windows
         self.weights = np.cumsum([weights[x["src"]] for x in rows]).tolist()
         self.of, self.wrong = {}, {}
         for x in rows:
@@ -92,35 +113,64 @@ class Questions:
 
     def item(self):
         x = random.choices(self.rows, cum_weights=self.weights)[0]
-        if x["src"] in ("qamr", "qasrl-gs"):
-            return self._item(x["pid"], x, 2)
-        return self._item(x["pid"], x, 4)
+        if x["src"] in SHORT and random.random() < .75:
+            return self.made(*self.joined(x))
+        many = 2 if x["src"] in SHORT else 4
+        others = [y for y in self.of[x["pid"]] if y is not x]
+        return self.made(self.passages[x["pid"]], [x] + random.sample(others, min(len(others), random.randrange(many))))
 
-    def _item(self, pid, x, many):
-        title = x["title"].replace("_", " ")
-        head = title + "\n" if title and random.random() < self.titled else ""
-        others = [y for y in self.of[pid] if y is not x]
-        rows = [x] + random.sample(others, min(len(others), random.randrange(many)))
-        wrong = self.wrong.get(pid, [])
-        count = sum(random.random() < .45 for _ in range(2))
-        text = self.passages[pid]
+    def joined(self, x, most=100):
+        """Some short passages as one, with questions about each: (text, rows with their places in it)."""
+        pids, near = [x["pid"]], x["same"] + x["near"]
+        for i in random.sample(near, min(len(near), random.randrange(1, 6))):
+            if i not in pids and sum(len(self.passages[j].split()) for j in pids) + len(self.passages[i].split()) < most:
+                pids.append(i)
+        random.shuffle(pids)
+        text, rows, between = "", [], random.choice((" ", " ", " ", "\n", "\n\n"))
+        for i in pids:
+            here = [x] if i == x["pid"] else []
+            others = [y for y in self.of.get(i, []) if y is not x and not y["sent"] or y["sup"]]
+            for y in here + random.sample(others, min(len(others), random.randrange(3))):
+                a, e = y["sup"] or (0, len(self.passages[i]))
+                rows.append(dict(y, sup=(a + len(text), e + len(text))))
+            text += self.passages[i] + between
+        rows.sort(key=lambda y: y["q"] != x["q"])
+        return text.rstrip(), rows[:6]
+
+    def made(self, text, rows):
+        """An Item of a text and rows about it, the first of which it holds in any case."""
+        x = rows[0]
         at = x["sup"] or ((lambda k: (k, k + len(x["a"][0])))(text.find(x["a"][0])) if x["a"] else (random.randrange(len(text)),) * 2)
         piece, off = cut(self.v, text, *at)
+        if random.random() < self.windows and len(piece) > 250:
+            begin, end = window(piece, at[0] - off, at[1] - off)
+            piece, off = piece[begin:end].rstrip(), off + begin
+        head = self.head(x)
         p = analyse(self.v, head + piece, WINDOW)
-        shift, out = len(head) - off, []
-        for y in rows:
-            gold = self.gold(p, text, y, shift)
-            if gold or not y["a"]:
-                out.append((self.question(y), gold))
-        for y in random.sample(wrong, min(len(wrong), count)):
-            out.append((self.question(y), []))
+        out = [y for y in (self.asked(z, p, text, piece, len(head) - off) for z in rows) if y]
+        wrong = self.wrong.get(x["pid"], [])
+        for y in random.sample(wrong, min(len(wrong), sum(random.random() < .45 for _ in range(2)))):
+            if not any(g in piece for g in y["a"]):
+                out.append((self.question(y), []))
         return Item(p, out) if out and len(p) >= SHORTEST else None
 
+    def head(self, x):
+        """The title as the program puts it above a window, or another way, or none."""
+        title = x["title"].replace("_", " ")
+        if not title or random.random() >= self.titled:
+            return ""
+        return title + random.choice(("\n\n", "\n\n", "\n\n", "\n", ": "))
+
+    def asked(self, x, p, text, piece, shift):
+        """(question, right spans), or None if it cannot be told whether the passage answers."""
+        gold = self.gold(p, text, x, shift)
+        gone = x["a"] and not gold and not x["sent"] and not any(g in piece for g in x["a"])
+        if gold or not x["a"] or (gone and random.random() < .6):
+            return self.question(x), gold
+        return None
+
     def question(self, x):
-        q = x["q"]
-        if random.random() < self.keyword:
-            q = keywords(q)
-        return analyse(self.v, q, MAX_QUESTION)
+        return analyse(self.v, typed(x["q"]), MAX_QUESTION)
 
     def gold(self, p, text, x, shift):
         if not x["a"]:
@@ -137,7 +187,7 @@ class Questions:
                 for _ in range(6):
                     if k < 0:
                         break
-                    if not within or within[0] <= k < within[1]:
+                    if (not within or within[0] <= k < within[1]) and k + shift >= 0:
                         s = span(p, k + shift, k + shift + len(g))
                         if s:
                             out.append(s)
@@ -160,6 +210,25 @@ def keywords(q):
         random.shuffle(kept)
     r = " ".join(kept)
     return r.lower() if random.random() < .7 else r
+
+
+BEFORE = ("do you know ", "can you tell me ", "i need to know ", "I forgot ", "tell me ", "please, ", "remind me, ", "does anyone know ", "question: ", "quick one: ", "any idea ", "look up ")
+
+
+def typed(q, share=1.0):
+    """A question as someone may type it: mostly as it is, else keywords, a slip, words before it, no capitals, no question mark."""
+    r = random.random() / share
+    if r < .1:
+        q = keywords(q)
+    elif r < .14:
+        q = random.choice(BEFORE) + q[:1].lower() + q[1:]
+    elif r < .24:
+        q = q.lower().rstrip("?")
+    elif r < .28:
+        q = q.rstrip("?") + random.choice((" please", " again", " exactly", "??", " ?"))
+    if random.random() < .06 * share:
+        q = typo(q)
+    return q
 
 
 def typo(q):

@@ -11,7 +11,7 @@ import random
 import numpy as np
 import torch
 
-from . import attributes, data, kernels, layouts, model as shape, values
+from . import attributes, data, kernels, model as shape, pages, values
 from .bm25 import BM25, stems
 from .measure import auroc, exact, f1, holds, interval
 from .reference import Reader as Reference
@@ -154,7 +154,7 @@ def held(n, seed=9):
     """Passages of the generator with questions in patterns that training never saw."""
     state, attributes.HELD[0] = random.getstate(), True
     random.seed(seed)
-    out = [r for r in (layouts.generated() for _ in range(n)) if r]
+    out = [r for r in (pages.generated() for _ in range(n)) if r]
     attributes.HELD[0] = False
     random.setstate(state)
     return out
@@ -199,7 +199,7 @@ def generated(m, threshold, n):
             k += 1
             (yes if at else no).append(f)
             if at:
-                by[name].append(score(f, [t[at[0]:at[1]]]))
+                by[name].append(score(f, [t[a:b] for a, b in at]))
     for name in sorted(by):
         line("generated " + name, by[name])
     line("generated, all", [r for x in by.values() for r in x])

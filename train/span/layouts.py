@@ -2,24 +2,31 @@
 import random
 
 from . import attributes as at, values as v
-from .data import keywords, made, typo
 
 R, choose, ri = random.random, random.choice, random.randint
 
 
 class Fact:
-    """A value that a passage states, where, and questions for it. thing: what it is said of; about: its attribute or None."""
+    """A value that a passage states, where (a place, or several that are all right), and questions for it. thing: what it is said of;
+    about: its attribute or None."""
     __slots__ = ("at", "asks", "thing", "about", "label")
 
     def __init__(self, place, asks, thing="", about=None, label=""):
         self.at, self.asks, self.thing, self.about, self.label = place, asks, thing, about, label
 
+    def places(self):
+        return [self.at] if isinstance(self.at, tuple) else self.at
+
+    def move(self, by):
+        self.at = tuple(x + by for x in self.at) if isinstance(self.at, tuple) else [(a + by, b + by) for a, b in self.at]
+
 
 class Page:
-    """A text under construction; value() marks where a value stands."""
+    """A text under construction; value() marks where a value stands. title: of the document; none: what is not answered;
+    lead: a table's first line, which the program repeats above later rows."""
 
     def __init__(self):
-        self.text, self.facts = "", []
+        self.text, self.facts, self.title, self.none, self.lead = "", [], "", [], ""
 
     def put(self, s):
         self.text += s
@@ -214,8 +221,8 @@ def table(page):
     c = choose("phhdonnejctlaggg")
     cols = pick(c, ri(1, 5))
     names, cells = rows_of(c, ri(2, 7), cols)
-    kind = choose(("md", "md", "csv", "tab", "space", "semi", "pipe"))
-    if kind == "csv":
+    kind = choose(("md", "csv", "tab", "space", "semi", "pipe", "pipe", "pipe", "pipe", "comma", "record"))
+    if kind in ("csv", "comma"):
         cells = [[x.replace(", ", " ").replace(",", ".") for x in r] for r in cells]
         names = [(n.replace(",", ""), k) for n, k in names]
     first = choose(("name", "item", "Name", "Item", {"n": "person", "p": "place", "e": "event", "t": "line", "g": "product", "c": "course"}.get(c, "what"), ""))
@@ -241,19 +248,27 @@ def table(page):
         grid = [list(x) for x in zip(*grid)]
         facts = [(j, i, *f) for i, j, *f in facts]
     widths = [max(len(r[k]) for r in grid) + ri(2, 5) for k in range(len(grid[0]))]
-    place = {}
+    place, recorded = {}, choose((", ", "; ", " | "))
     for i, r in enumerate(grid):
         if kind == "md":
             page.put("| ")
         for j, x in enumerate(r):
+            if kind == "record":
+                if not i:
+                    continue
+                page.put(grid[0][j] + ": " if grid[0][j] else "")
             place[i, j] = page.value(x)
             lastone = j == len(r) - 1
-            page.put({"md": " | " if not lastone else " |", "pipe": "" if lastone else " | ", "csv": "" if lastone else ",", "tab": "" if lastone else "\t",
+            page.put({"md": " | " if not lastone else " |", "pipe": "" if lastone else " | ", "csv": "" if lastone else ",", "comma": "" if lastone else ", ", "record": "" if lastone else recorded, "tab": "" if lastone else "\t",
                       "semi": "" if lastone else "; " if R() < 0 else ";", "space": "" if lastone else " " * (widths[j] - len(x))}[kind])
-        page.put("\n")
+        page.put("\n" if i or kind != "record" else "")
+        if i == 0 and kind in ("pipe", "csv", "comma"):
+            page.lead = page.text[place[0, 0][0]:]
         if i == 0 and kind == "md":
             page.put("|" + "|".join(choose(("---", "---", "----", ":--")) if R() < 1.1 else "" for _ in r) + "|\n")
     for i, j, qs, thing, a, l in facts:
+        if (i, j) not in place:  # the header of records
+            continue
         page.facts.append(Fact(place[i, j], qs, thing, a, l))
 
 
@@ -282,7 +297,7 @@ def timetable(page):
     random.shuffle(stops)
     stops = list(dict.fromkeys(stops))[:ri(3, 5)]
     n = ri(1, 4)
-    kind = choose(("space", "md", "tab", "colon", "csv"))
+    kind = choose(("space", "space", "pipe", "pipe", "md", "tab", "colon", "csv", "comma"))
     line = choose(("bus", "ferry", "train", "tram", "shuttle", "boat"))
     number = choose((str(ri(1, 99)), v.invented(), "R" + str(ri(1, 9))))
     page.put(choose((f"{cap(line)} {number} timetable", f"Line {number}, {line}", f"Timetable of {line} {number}, valid from {v.date()}", f"# {cap(line)} {number}")) + "\n" + choose(("", "\n")))
@@ -290,8 +305,9 @@ def timetable(page):
     if len(set(heads)) < len(heads):
         heads = ["stop"] + [f"{line} {k + 1}" for k in range(n)]
     named = n > 1 and kind != "colon"
-    sep = {"space": "    ", "md": " | ", "tab": "\t", "csv": ",", "colon": "  "}[kind]
+    sep = {"space": "    ", "md": " | ", "tab": "\t", "pipe": " | ", "csv": ",", "comma": ", ", "colon": "  "}[kind]
     if named:
+        page.lead = sep.join(heads) + "\n" if kind in ("pipe", "csv", "comma") else ""
         page.put(sep.join(heads) + "\n" + ("|".join(["---"] * len(heads)) + "\n" if kind == "md" else ""))
     order = ["first", "second", "third", "fourth"]
     h = ri(5, 9)
@@ -366,7 +382,8 @@ def email(page):
     shift = len(page.text)
     page.put(body.text.rstrip() + "\n\n")
     for f in body.facts:
-        page.facts.append(Fact((f.at[0] + shift, f.at[1] + shift), f.asks, f.thing, f.about, f.label))
+        f.move(shift)
+        page.facts.append(f)
     page.put(choose(("Best,", "Best regards,", "Thanks", "Kind regards", "See you,", "Viele Grüße", "Cheers,", "Yours sincerely,")) + "\n" + (sender if R() < .6 else sender.split()[0]) + "\n")
     if R() < .4:
         for label, f, q in random.sample([("", lambda: choose(at.ROLES), f"what is {sender}'s role"), ("Tel. ", v.phone, f"phone number of {sender}"), ("", v.mail, f"e-mail address of {sender}"), ("", v.address, f"address of {sender}")], ri(1, 3)):
@@ -717,140 +734,3 @@ def todo(page):
 
 def number_word():
     return str(ri(2, 40)) if R() < .7 else choose("two three four five six ten twelve".split())
-
-
-LAYOUTS = [(3, key_values), (3, sentences), (2.5, two_values), (3.5, table), (1.2, price_list), (1, timetable), (1, weekdays), (1.8, email), (1.5, changed), (1, minutes), (1, recipe), (.7, invoice), (1, contract), (.7, faq),
-           (.4, changelog), (.6, config), (.8, contacts), (.8, programme), (.6, diary), (.5, todo), (.5, minutes_items)]
-WEIGHTS = [w for w, _ in LAYOUTS]
-
-
-def asked(q):
-    """A question as someone types it."""
-    r = R()
-    if r < .22:
-        q = keywords(q)
-    elif r < .3:
-        q = choose(("can you tell me ", "do you know ", "hey, ", "please tell me ", "remind me: ", "i need to know ", "quick question: ", "tell me ", "sorry, but ")) + q
-    elif r < .33:
-        q = q + choose((" please", " again", " pls", ", thanks", " exactly"))
-    if R() < .13:
-        q = typo(q)
-    r = R()
-    if r < .45:
-        q = cap(q)
-    elif r < .5:
-        q = q.upper() if len(q) < 40 else q.title()
-    elif r < .75:
-        q = q.lower()
-    return q + ("?" if R() < .6 else "")
-
-
-def stated(page, label, thing):
-    """Whether a passage may say something under this label of this thing: then it is no safe negative."""
-    low = page.text.lower()
-    return label and all(w in low for w in label.lower().split()) and all(w in low for w in thing.lower().split())
-
-
-def missing(page):
-    """A question that the passage does not answer, near what it says."""
-    facts = [f for f in page.facts if f.about]
-    r = R()
-    if r < .45 and facts:  # another attribute of a thing that is there
-        f = choose(facts)
-        have = {x.about for x in page.facts if x.thing == f.thing}
-        kinds = {x.about.kind for x in page.facts if x.about and x.thing == f.thing}
-        c = [a for a in at.ALL if a not in have and set(a.of) & set(f.about.of) and (a.kind not in kinds or R() < .5)]
-        if not c:
-            return None
-        a = choose(c)
-        label = choose(a.labels)
-        low = page.text.lower()
-        if any(l.lower() in low for l in a.labels) or {a.kind, *kinds} & {"address", "place", "room", "town", "spot"} == {a.kind} & kinds != set():
-            return None
-        if a.kind in ("address", "place", "room", "town", "spot") and kinds & {"address", "place", "room", "town", "spot"}:
-            return None
-        if a.kind in ("hours", "time") and kinds & {"hours"} or a.kind == "hours" and "time" in kinds or a.kind == "person" and "person" in kinds or a.kind in ("date", "day", "year") and kinds & {"date", "day", "year"} and R() < .7:
-            return None
-        called = f.thing if f.about.of == "n" or f.thing[:1].isupper() else "the " + f.thing
-        return choose(asks(a, label, f.thing, called))
-    if r < .8 and facts:  # an attribute that is there, of another thing
-        f = choose(facts)
-        c = choose(f.about.of)
-        name, called = at.entity(c)
-        words = name.lower().split()
-        if R() < .5 and " " in f.thing and c != "n":  # the same noun, another word before it
-            other = choose(at.BEFORE)
-            name = other + " " + f.thing.split(" ", 1)[1]
-            called = "the " + name
-            words = [other]
-        low = page.text.lower()
-        if any(w in low for w in words if w not in ("the",)) or not page.text.count(f.thing.split(" ")[0]):
-            return None
-        return choose([q for q in asks(f.about, f.label, name, called)])
-    if page.facts:  # a question of another page
-        other = Page()
-        random.choices([l for _, l in LAYOUTS], WEIGHTS)[0](other)
-        o = [f for f in other.facts if f.thing and len(f.thing) > 3 and not any(w in page.text.lower() for w in f.thing.lower().split() if len(w) > 2)]
-        if not o:
-            return None
-        f = choose(o)
-        q = choose(f.asks)
-        return q if any(w.lower() in q.lower() for w in f.thing.split()) else None
-    return None
-
-
-def filled(page):
-    """Sentences of real prose before or after, so that passages are less alike."""
-    s = v.drawn["sentences"]
-    if not s:
-        return
-    if R() < .25:
-        pre = " ".join(random.sample(s, ri(1, 2))) + choose(("\n", "\n\n", " ", "\n"))
-        page.text = pre + page.text
-        for f in page.facts:
-            f.at = f.at[0] + len(pre), f.at[1] + len(pre)
-    if R() < .25:
-        page.text = page.text.rstrip() + choose(("\n", "\n\n", " ")) + " ".join(random.sample(s, ri(1, 2)))
-
-
-def page():
-    """A passage with its facts."""
-    p = Page()
-    f = random.choices([l for _, l in LAYOUTS], WEIGHTS)[0]
-    f(p)
-    if R() < .12 and len(p.text) < 400:
-        p.line()
-        p.put(choose(("", "\n")))
-        random.choices([l for _, l in LAYOUTS], WEIGHTS)[0](p)
-    filled(p)
-    return p, f.__name__
-
-
-def generated(questions=4, negatives=.3):
-    """(text, [(question, span of characters or None)], the layout's name) or None."""
-    p, name = page()
-    lead = len(p.text) - len(p.text.lstrip())
-    text = p.text.strip()
-    if len(text) < 12 or not p.facts:
-        return None
-    out = []
-    counts = {}
-    for f in p.facts:
-        for q in f.asks:
-            counts.setdefault(q, set()).add(f.at)
-    for f in random.sample(p.facts, min(len(p.facts), questions)):
-        ok = [q for q in f.asks if len(counts[q]) == 1]
-        if ok and f.at[1] - lead <= len(text):
-            out.append((asked(choose(ok)), (f.at[0] - lead, f.at[1] - lead)))
-    for _ in range(4):
-        if R() < negatives * 2:
-            q = missing(p)
-            if q:
-                out.append((asked(q), None))
-    return (text, out, name) if out else None
-
-
-def item(known):
-    """An Item for training."""
-    r = generated()
-    return r and made(known, r[0], r[1])

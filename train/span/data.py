@@ -1,7 +1,9 @@
 """Items (a passage and questions about it) from prose, question sets and the generator, and batches of them."""
 import bisect
+import os
 import pickle
 import random
+import re
 
 import numpy as np
 
@@ -215,8 +217,28 @@ def keywords(q):
 BEFORE = ("do you know ", "can you tell me ", "i need to know ", "I forgot ", "tell me ", "please, ", "remind me, ", "does anyone know ", "question: ", "quick one: ", "any idea ", "look up ")
 
 
+def synonyms(path=os.path.join(os.path.dirname(__file__), "synonyms.txt")):
+    """What people say instead of a word or two: {word: [others]}."""
+    out = {}
+    for line in open(path, encoding="utf-8"):
+        word, *others = line.strip().split(";")
+        out.setdefault(word, []).extend(others)
+    return out
+
+
+SYNONYMS = synonyms()
+SAYABLE = re.compile(r"\b(?:" + "|".join(sorted(map(re.escape, SYNONYMS), key=len, reverse=True)) + r")\b")
+
+
+def paraphrased(q, share=.5):
+    """A question with other words for some of its words."""
+    return SAYABLE.sub(lambda m: random.choice(SYNONYMS[m.group()]) if random.random() < share else m.group(), q)
+
+
 def typed(q, share=1.0):
     """A question as someone may type it: mostly as it is, else keywords, a slip, words before it, no capitals, no question mark."""
+    if random.random() < .12 * share:
+        q = paraphrased(q)
     r = random.random() / share
     if r < .1:
         q = keywords(q)

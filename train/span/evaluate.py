@@ -113,7 +113,7 @@ def opened(m, questions, passages, k=8):
         s = index.scores(stems(q))
         top = np.argsort(-s, kind="stable")[:k]
         for j in top:
-            pairs.append((q, (passages[j][0] + "\n" if passages[j][0] else "") + passages[j][1]))
+            pairs.append((q, (passages[j][0] + "\n\n" if passages[j][0] else "") + passages[j][1]))
             where.append((i, float(s[j] / (s[top[0]] + 1e-6)), holds(passages[j][1], right)))
     out = [[] for _ in questions]
     for f, (i, share, there) in zip(m.read(pairs), where):
@@ -206,16 +206,27 @@ def generated(m, threshold, n):
     refusing("generated, all", yes, no, threshold)
 
 
-def read_open(m, work, X, threshold):
-    """The weight of BM25 from the development questions, then XQuAD open."""
+def retrieved(m, work, most=300):
+    """Development questions, each with the 8 windows that BM25 finds -> (questions, windows read). As in the program, a question is
+    refused if P(no answer) is above the threshold in all of them; without answer: the windows that hold it are left out."""
     P, rows = pickle.load(open(work + "/development.pkl", "rb"))
-    rows = [x for x in rows if x["src"] in ("squadshifts-new-wiki", "timeqa", "adversarial-qa", "squad-train-part") and x["a"]][:250]
+    rows = [x for x in rows if x["src"] in ("squadshifts-new-wiki", "timeqa", "adversarial-qa", "squad-train-part") and x["a"]][:most]
     pas = {}
     for x in rows:
         for y in [x["pid"]] + x["same"] + x["near"]:
             for t in pieces(m.v, P[y]):
                 pas.setdefault(t, x["title"].replace("_", " ") if y == x["pid"] else "")
-    dev = opened(m, [(x["q"], x["a"]) for x in rows], [(t, p) for p, t in pas.items()])
+    dev = opened(m, [(x["q"], x["a"]) for x in rows], [(t, p) for p, t in pas.items()], 12)
+    yes = [min(c[0].none for c in r[:8]) for r in dev if any(c[2] for c in r[:8])]
+    no = [min(c[0].none for c in [c for c in r if not c[2]][:8]) for r in dev]
+    threshold = sorted(yes)[int((1 - REFUSED) * len(yes))]
+    print("development, 8 windows: AUROC of the least P(no answer) %.3f; threshold %.4f refuses %.1f %% of %d and %.1f %% of %d" % (
+        auroc(no, yes), threshold, 100 * np.mean(np.array(yes) > threshold), len(yes), 100 * np.mean(np.array(no) > threshold), len(no)), flush=True)
+    return rows, [r[:8] for r in dev]
+
+
+def read_open(m, X, threshold, rows, dev):
+    """The weight of BM25 from the development questions, then XQuAD open."""
     weight = max((0, .5, 1, 2, 3, 4, 6, 8, 12), key=lambda w: np.mean([score(c[0], x["a"])[1] for c, x in zip(chosen(dev, w), rows)]))
     pas = {}
     for t, c, _, _ in X:
@@ -248,7 +259,7 @@ def main():
     if X and "xquad" in o.only:
         line("XQuAD shared half, paragraph", [score(f, x[3]) for f, x in zip(m.read([(q, t + "\n" + c) for t, c, q, _ in X]), X)])
     if X and "open" in o.only:
-        read_open(m, o.work, X, threshold)
+        read_open(m, X, threshold, *retrieved(m, o.work))
     if "judge" in o.only:
         judge(m, o.work, threshold, o.most)
     if "generated" in o.only:

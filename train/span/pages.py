@@ -2,7 +2,7 @@
 import random
 
 from . import attributes as at, data, scenes, values as v
-from .data import keywords, made, typo
+from .data import keywords, made, paraphrased, typo
 from .layouts import (Page, asks, cap, changed, changelog, config, contacts, contract, diary, email, faq, invoice, key_values, minutes, minutes_items,
                       price_list, programme, recipe, sentences, table, timetable, todo, two_values, weekdays)
 
@@ -15,6 +15,8 @@ WEIGHTS = [w for w, _ in LAYOUTS]
 
 def asked(q):
     """A question as someone types it."""
+    if R() < .25:
+        q = paraphrased(q)
     r = R()
     if r < .22:
         q = keywords(q)

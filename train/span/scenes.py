@@ -49,6 +49,7 @@ KINDS = {
     "iban": lambda: choose(("DE", "FR", "ES", "PL", "AT", "CH")) + f"{ri(10, 99)} {ri(1000, 9999)} {ri(1000, 9999)} {ri(1000, 9999)} {ri(1000, 9999)}" + choose(("", f" {ri(10, 99)}")), "host": lambda: choose((v.invented().lower() + f"{ri(1, 20):02d}", v.invented().lower() + "." + v.invented().lower() + ".net", f"{ri(10, 192)}.{ri(0, 255)}.{ri(0, 255)}.{ri(1, 254)}")),
     "title": lambda: choose(("The " + v.noun() + " of " + v.invented(), cap(v.noun()) + " and " + v.noun(), "Letters to " + v.first(), v.noun().capitalize() + "s")),
     "paint": lambda: cap(choose(v.COLOURS)) + " " + v.noun().capitalize() + choose(("", " " + str(ri(1, 40)))), "port": lambda: str(ri(80, 9999)), "role": lambda: choose(at.ROLES),
+    "cents": lambda: choose((f"{ri(8, 60)} cents", f"{ri(8, 60)},{ri(1, 9)} ct", f"{ri(8, 60)}.{ri(1, 9)} ct", f"0,{ri(10, 60)} €", f"{ri(8, 60)}p")),
     "login": lambda: v.first().lower().split("-")[0] + choose(("", str(ri(1, 99)), "." + v.invented().lower())),
 }
 

@@ -6,7 +6,7 @@ try:
 except ImportError:
     raise unittest.SkipTest("no numpy")
 
-from . import attributes, layouts
+from . import attributes, pages, scenes
 from .cloze import item
 
 
@@ -17,7 +17,7 @@ class GeneratorTest(unittest.TestCase):
         v, names, none, asked = Vocabulary(["the"], [0]), set(), 0, 0
         random.seed(5)
         for _ in range(600):
-            r = layouts.generated()
+            r = pages.generated()
             if r is None:
                 continue
             text, questions, name = r
@@ -26,17 +26,33 @@ class GeneratorTest(unittest.TestCase):
                 asked += 1
                 none += at is None
                 if at:
-                    self.assertTrue(text[at[0]:at[1]].strip() == text[at[0]:at[1]] != "", (text, q))
+                    self.assertTrue(all(text[a:b].strip() == text[a:b] != "" for a, b in at), (text, q))
             x = made(v, text, questions)
             if x:
                 for q, right in x.questions:
                     self.assertTrue(all(0 <= a <= b < len(x.p) for a, b in right))
-        self.assertEqual(len(names), len(layouts.LAYOUTS))
+        self.assertEqual(len(names), len(pages.LAYOUTS))
         self.assertTrue(.15 < none / asked < .45)
 
     def test_training_never_draws_what_is_held_out(self):
         held = [q for a in attributes.ALL for q in a.asks if q not in attributes.split(a.asks)]
         self.assertGreater(len(held), 20)
+
+    def test_scenes_mark_what_they_ask_for(self):
+        for s in scenes.ALL:
+            for f in s.frames:
+                for name, questions in f.asks.items():
+                    self.assertTrue(any("{%s" % name in t or "<%s|" % name in t for t in f.texts), (name, f.texts))
+                    self.assertTrue(all(questions))
+
+    def test_window_moves_answers_with_the_text(self):
+        random.seed(2)
+        for _ in range(300):
+            p, _ = pages.page()
+            text, gone = pages.window(p)
+            end = text[-8:]  # rarely shorter than what is left of the page
+            if len(p.text) > 60 and end in p.text:
+                self.assertEqual(end, p.text[len(text) + gone - len(end):len(text) + gone])
 
     def test_cloze_answers_stand_in_the_passage(self):
         random.seed(3)

@@ -202,7 +202,7 @@ func TestAhead(t *testing.T) {
 // Sampled answers of one side, and of a pair in both couplings, follow the posterior over texts: at temperature 1 the
 // frequencies pass a chi-square test.
 func TestSamplesFollowPosterior(t *testing.T) {
-	question := "When does the harbour museum open?"
+	question := "Tell me about the museum." // vague, so that several texts are likely
 	device := open(t, config(1), question, deviceNotes[:1])
 	cloud := open(t, config(1), question, cloudNotes[:1])
 	for _, c := range []struct {

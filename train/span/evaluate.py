@@ -218,7 +218,7 @@ def retrieved(m, work, most=300):
                 pas.setdefault(t, x["title"].replace("_", " ") if y == x["pid"] else "")
     dev = opened(m, [(x["q"], x["a"]) for x in rows], [(t, p) for p, t in pas.items()], 12)
     yes = [min(c[0].none for c in r[:8]) for r in dev if any(c[2] for c in r[:8])]
-    no = [min(c[0].none for c in [c for c in r if not c[2]][:8]) for r in dev]
+    no = [min(none) for none in ([c[0].none for c in r if not c[2]][:8] for r in dev) if none]
     threshold = sorted(yes)[int((1 - REFUSED) * len(yes))]
     print("development, 8 windows: AUROC of the least P(no answer) %.3f; threshold %.4f refuses %.1f %% of %d and %.1f %% of %d" % (
         auroc(no, yes), threshold, 100 * np.mean(np.array(yes) > threshold), len(yes), 100 * np.mean(np.array(no) > threshold), len(no)), flush=True)

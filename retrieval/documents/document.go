@@ -66,13 +66,13 @@ func (d *Document) add(b Block) {
 // demoteTitle makes the title a heading if it is only the first of several of its kind, as in a diary: "Monday 3 June",
 // "Tuesday 4 June".
 func (d *Document) demoteTitle() {
-	kind := shape(d.Title)
+	kind := shape(english.Collapse(d.Title))
 	if !strings.Contains(kind, "0") {
 		return
 	}
 	for _, b := range d.Blocks {
 		if b.Kind == Heading && shape(b.Text) == kind {
-			d.Blocks = slices.Insert(d.Blocks, 0, Block{Heading, b.Level, d.Title})
+			d.Blocks = slices.Insert(d.Blocks, 0, Block{Heading, b.Level, english.Collapse(d.Title)})
 			d.Title = ""
 			return
 		}

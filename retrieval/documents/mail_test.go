@@ -37,6 +37,7 @@ func TestMail(t *testing.T) {
 		{"answer below", "\nSure.\n\n-----Original Message-----\nFrom: Ben\nSent: Monday\n\nCan you come?\n", "p Sure.\n# Original Message\nl From: Ben\nl Sent: Monday\np Can you come?"},
 		{"signed", "\n-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA256\n\nHi there.\n-----BEGIN PGP SIGNATURE-----\niQEz\n-----END PGP SIGNATURE-----\n", "p Hash: SHA256\np Hi there."},
 		{"alternative", "Content-Type: multipart/alternative; boundary=b\n\n--b\nContent-Type: text/html\n\n<p>rich\n--b\nContent-Type: text/plain\n\nplain\n--b--\n", "p plain"},
+		{"plain before rich", "Content-Type: multipart/alternative; boundary=b\n\n--b\nContent-Type: text/plain\n\nplain\n--b\nContent-Type: text/html\n\n<p>rich\n--b--\n", "p plain"},
 		{"empty alternative", "Content-Type: multipart/alternative; boundary=b\n\n--b\nContent-Type: text/plain\n\n \n--b\nContent-Type: text/html\n\n<p>rich\n--b--\n", "p rich"},
 		{"attachments", "Content-Type: multipart/mixed; boundary=\"b\"\n\n--b\nContent-Type: text/plain\n\nSee the bill.\n--b\nContent-Type: application/pdf; name=\"bill.pdf\"\nContent-Disposition: attachment; filename*=utf-8''Rechnung%20f%C3%BCr%20Nora.pdf\nContent-Transfer-Encoding: base64\n\nJVBERi0=\n--b\nContent-Type: image/png; name=logo.png\nContent-Id: <x>\n\nPNG\n--b\nContent-Type: message/rfc822\n\nSubject: Inner\nFrom: Ben <b@x>\n\nOld text.\n--b--\n",
 			"l Attachment: Rechnung für Nora.pdf\np See the bill.\n# Inner\nl Subject: Inner\nl From: Ben <b@x>\np Old text."},
@@ -74,8 +75,8 @@ func TestMailErrors(t *testing.T) {
 }
 
 func TestMailbox(t *testing.T) {
-	data := "From ada@x Mon May  6 10:00:00 2024\nSubject: One\nFrom: Ada\nbroken header line\nDate: Monday\n\nFirst.\nFrom here on it rains.\n\n>From the mill.\n\nFrom ben@x Tue May  7 10:00:00 2024\nFrom: Ben\n\nSecond.\n"
-	want := "title Inbox\n# One\nl Subject: One\nl From: Ada\nl Date: Monday\np First.\np From here on it rains.\np From the mill.\n# From: Ben\nl From: Ben\np Second."
+	data := "From ada@x Mon May  6 10:00:00 2024\nSubject: One\nFrom: Ada\nbroken header line\nDate: Monday\n\nFirst.\nFrom here on it rains.\nNote: all day\n\n>From the mill.\n\nFrom ben@x Tue May  7 10:00:00 2024\nFrom: Ben\n\nSecond.\n"
+	want := "title Inbox\n# One\nl Subject: One\nl From: Ada\nl Date: Monday\np First.\np From here on it rains.\np Note: all day\np From the mill.\n# From: Ben\nl From: Ben\np Second."
 	for _, name := range []string{"inbox.mbox", "Inbox"} {
 		doc, err := Parse(t.Context(), name, []byte(data))
 		if got := show(doc); got != want || err != nil {

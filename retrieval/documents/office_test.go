@@ -18,7 +18,11 @@ func makeZip(entries ...string) []byte {
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
 	for i := 0; i+1 < len(entries); i += 2 {
-		f, err := w.Create(entries[i])
+		how := zip.Deflate
+		if len(entries[i+1]) < 1<<12 {
+			how = zip.Store // fuzzing is many times faster
+		}
+		f, err := w.CreateHeader(&zip.FileHeader{Name: entries[i], Method: how})
 		if err == nil {
 			_, err = f.Write([]byte(entries[i+1]))
 		}
@@ -342,30 +346,71 @@ func TestDamagedArchives(t *testing.T) {
 	}
 }
 
-// fuzzArchive changes the XML within an archive, since a change of the archive itself mostly breaks its checksums.
-func fuzzArchive(f *testing.F, name string, make func(inner []byte) []byte, seeds ...string) {
-	for _, s := range seeds {
-		f.Add([]byte(s), false)
+// written returns XML that a fuzzer chose: each byte begins an element of the list, ends the current one or is text. So it is
+// always well formed, unlike XML whose bytes are changed.
+func written(data []byte, elements []string) string {
+	var b strings.Builder
+	var open []string
+	for _, c := range data {
+		switch i := int(c); {
+		case i < len(elements):
+			b.WriteString("<" + elements[i] + ">")
+			name, _, _ := strings.Cut(elements[i], " ")
+			open = append(open, name)
+		case i < 128 && len(open) > 0:
+			b.WriteString("</" + open[len(open)-1] + ">")
+			open = open[:len(open)-1]
+		default:
+			b.WriteString([]string{"a", " word", ": ", "1", "\n", "|", "é", "PAGE", "-"}[i%9])
+		}
 	}
-	f.Add(make([]byte(seeds[0])), true)
-	f.Fuzz(func(t *testing.T, data []byte, whole bool) {
-		if !whole {
-			data = make(data)
+	for _, name := range slices.Backward(open) {
+		b.WriteString("</" + name + ">")
+	}
+	return b.String()
+}
+
+// fuzzArchive reads archives with an XML file of elements that the fuzzer chose, or of its bytes, or the fuzzer's archive.
+func fuzzArchive(f *testing.F, name string, pack func(inner string) []byte, elements []string, seeds ...string) {
+	for _, s := range seeds {
+		f.Add([]byte(s), byte(1))
+	}
+	f.Add(pack(seeds[0]), byte(2))
+	f.Add([]byte("\x00\x01\x80\x70\x02\x03\x81\x70\x70\x70"), byte(0))
+	every := make([]byte, 0, 3*len(elements))
+	for i := range elements {
+		every = append(every, byte(i), 0x81, 0x70)
+	}
+	f.Add(every, byte(0))
+	f.Fuzz(func(t *testing.T, data []byte, kind byte) {
+		switch kind % 3 {
+		case 0:
+			data = pack(written(data, elements))
+		case 1:
+			data = pack(string(data))
 		}
 		check(t, name, data)
 	})
 }
 
 func FuzzDOCX(f *testing.F) {
-	fuzzArchive(f, "a.docx", func(inner []byte) []byte { return makeDOCX(string(inner), nil) },
-		para("", "text")+inList(1, 0, "item"), docxTable([][]string{{"a", "b"}, {"1", "2"}}, true), `<w:tbl><w:tr><w:tc><w:tcPr><w:vMerge/><w:gridSpan w:val="9999"/></w:tcPr></w:tc></w:tr></w:tbl>`, "<w:p><w:p>", inStyle("Mine", "a\tb"))
+	fuzzArchive(f, "a.docx", func(inner string) []byte {
+		return makeDOCX(inner, map[string]string{"word/footnotes.xml": `<w:footnotes xmlns:w="w"><w:footnote w:id="2">` + para("", "note") + `</w:footnote></w:footnotes>`})
+	}, []string{"w:p", "w:r", "w:t", "w:tbl", "w:tr", "w:tc", "w:pPr", `w:pStyle w:val="berschrift1"`, `w:pStyle w:val="Mine"`, "w:numPr", `w:ilvl w:val="1"`, `w:numId w:val="1"`, `w:numId w:val="2"`,
+		"w:tab", "w:br", "w:vMerge", `w:vMerge w:val="restart"`, `w:gridSpan w:val="9999"`, "w:tblHeader", "w:del", "mc:Fallback", "w:vanish", "w:instrText", `w:fldSimple w:instr="PAGE"`, `w:footnoteReference w:id="2"`, `w:outlineLvl w:val="2"`, "w:txbxContent", `w:footnote w:id="3"`},
+		para("", "text")+inList(1, 0, "item"), docxTable([][]string{{"a", "b"}, {"1", "2"}}, true), "<w:p><w:p>", inStyle("Mine", "a\tb"))
 }
 
 func FuzzODT(f *testing.F) {
-	fuzzArchive(f, "a.odt", func(inner []byte) []byte { return makeODT(string(inner), nil) },
+	fuzzArchive(f, "a.odt", func(inner string) []byte { return makeODT(inner, nil) },
+		[]string{"text:p", "text:h", `text:h text:outline-level="3"`, "text:span", "text:s", `text:s text:c="99999"`, "text:tab", "text:line-break", "text:list", `text:list text:style-name="L1"`, `text:list text:style-name="L2"`, "text:list-item",
+			"table:table", "table:table-row", "table:table-header-rows", "table:table-cell", `table:table-cell table:number-rows-spanned="3"`, `table:table-cell table:number-columns-repeated="9999"`, "table:covered-table-cell",
+			"text:note", "text:note-citation", "text:tracked-changes", "text:page-number", `text:p text:style-name="P1"`, `text:list-style style:name="L9"`, `text:list-level-style-number text:level="1" style:num-format="i"`},
 		"<text:p>a<text:s/>b</text:p>", odtTable([][]string{{"a", "b"}, {"1", "2"}}), `<text:list text:style-name="L1"><text:list-item><text:p>x</text:p></text:list-item></text:list>`, `<text:h>x</text:h>`)
 }
 
 func FuzzEPUB(f *testing.F) {
-	fuzzArchive(f, "a.epub", func(inner []byte) []byte { return makeEPUB(string(inner)) }, "<h1>a</h1><p>b</p>", "<table><tr><td>x</td></tr></table>", "<title/><p/>")
+	fuzzArchive(f, "a.epub", func(inner string) []byte { return makeEPUB(inner) },
+		[]string{"h1", "h2", "p", "table", "tr", "td", `td rowspan="3" colspan="9999"`, "th", "ul", "ol", "li", "pre", "div", "br", "form", "footer", "aside", "caption", "dl", "dt", "dd", "article", "a"},
+		"<h1>a</h1><p>b</p>", "<table><tr><td>x</td></tr></table>", "<title/><p/>")
 }

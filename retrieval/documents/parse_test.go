@@ -125,7 +125,7 @@ func TestParseIsInterrupted(t *testing.T) {
 }
 
 func FuzzText(f *testing.F) {
-	for _, s := range []string{"Title\n\nText. More.", "- a\n  b\n1) c", "\xff\xfea\x00", "caf\xe9", "a: b\n===\n\f", "- a\n  b\n  c\n  d", "A. B. C. D.", "old mill stone house garden wall gate lamp path"} {
+	for _, s := range []string{"Title\n\nText. More.", "- a\n  b\n1) c", "\xff\xfea\x00", "caf\xe9", "a: b\n===\n\f", "- a\n  b\n  c\n  d", "A. B. C. D.", "0\x16\r\r0\n00\r\r000\n\n0", "1 A\n\na\n\n\n2 B\n\na", "old mill stone house garden wall gate lamp path"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) { check(t, "a.txt", data) })

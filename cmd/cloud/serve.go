@@ -74,6 +74,13 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 		}
 		a.Clear()
 	}
+	pointing, err := c.OpenSpan(c.ModelFlags)
+	if err != nil {
+		return err
+	}
+	if pointing == nil && c.Model == "" {
+		c.PassageFlags = c.PassageFlags.Sentences()
+	}
 	docs, public, err := c.documents(a)
 	if err != nil {
 		return err
@@ -85,10 +92,6 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 	kv := c.KV(a)
 	if kv != nil {
 		defer func() { err = errors.Join(err, kv.Close()) }()
-	}
-	pointing, err := c.OpenSpan(c.ModelFlags)
-	if err != nil {
-		return err
 	}
 	reader := cli.Local(m, pointing, docs, kv)
 	listener, err := transport.Listen(c.Listen, transport.ServerConfig{

@@ -18,7 +18,7 @@ func TestChatGoesOn(t *testing.T) {
 		fmt.Fprintf(&questions, long, i)
 	}
 	questions.WriteString(strings.Repeat("why ", 1000) + "?\nWhat is the wifi password of the lake cabin?\n")
-	cmd := h.Command(t.Context(), "chat", "--json", "--local-only")
+	cmd := h.Command(t.Context(), "chat", "--json", "--local-only", "--reader", "decoder")
 	cmd.Stdin = strings.NewReader(questions.String())
 	var errs bytes.Buffer
 	cmd.Stderr = &errs

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"tandem/cmd/internal/clitest"
+	"tandem/decoder/extract"
 )
 
 func TestMain(m *testing.M) { clitest.Main(m, main) }
@@ -92,7 +93,7 @@ func TestSeedFixesSampledText(t *testing.T) {
 	for _, seed := range []string{"1", "2", "3"} {
 		var text string
 		for _, placement := range []string{"mirror", "device", "cloud", "sync"} {
-			a := h.ask("--temperature", "2.5", "--seed", seed, "--max-tokens", "24", "--placement", placement, "--nucleus", "1", question)
+			a := h.ask("--reader", "decoder", "--temperature", "2.5", "--seed", seed, "--max-tokens", "24", "--placement", placement, "--nucleus", "1", question)
 			if text == "" {
 				text = a.Answer
 			}
@@ -107,11 +108,11 @@ func TestSeedFixesSampledText(t *testing.T) {
 	}
 }
 
-// An answer that says "unknown" is marked as unknown, whatever it read. The example of the help is answered.
+// An answer that says that nobody knows is marked as unknown, whatever it read.
 func TestUnknownIsCounted(t *testing.T) {
 	h := newHome(t)
-	for q, want := range map[string]bool{"What is the wifi password of the ski hut?": true, "Who runs the bakery?": true, "Who owns the marina?": false} {
-		if a := h.ask(q); a.Unknown != want || strings.Contains(a.Answer, "unknown") != want || a.LocalOnly {
+	for q, want := range map[string]bool{"Who owns the moon?": true, "Who is the harbour master of the marina?": false} {
+		if a := h.ask(q); a.Unknown != want || (a.Answer == extract.Unknown) != want || a.LocalOnly {
 			t.Errorf("%s: %q, unknown %v", q, a.Answer, a.Unknown)
 		}
 	}
@@ -226,7 +227,7 @@ func TestConfigurationValues(t *testing.T) {
 	h := newHome(t)
 	dir := filepath.Join(h.Dir, ".config", "tandem", "edge")
 	file := filepath.Join(dir, "config.json")
-	clitest.Write(t, dir, "config.json", `{"seed": 12345678901234567, "local-only": 1, "max-tokens": "9", "nucleus": 0.5, "placement": null}`)
+	clitest.Write(t, dir, "config.json", `{"seed": 12345678901234567, "local-only": 1, "max-tokens": "9", "reader": "decoder", "nucleus": 0.5, "placement": null}`)
 	if a := h.ask(question); a.Seed != 12345678901234567 || !a.LocalOnly || len(a.Tokens) != 9 {
 		t.Errorf("seed %d, local only %v, %d tokens", a.Seed, a.LocalOnly, len(a.Tokens))
 	}
@@ -291,8 +292,8 @@ func TestErrorsHelp(t *testing.T) {
 		{[]string{"ask", "--ahead", "0", question}, "want 1 (none)", 1},
 		{[]string{"ask", "--cache-mb=-1", question}, "--cache-mb -1", 2},
 		{[]string{"doctor", "--cache-mb=-1"}, "--cache-mb -1", 2},
-		{[]string{"ask", "--passage-words=-1", question}, "0 (a sentence each)", 2},
-		{[]string{"index", "add", "--passage-words=-1"}, "0 (a sentence each)", 2},
+		{[]string{"ask", "--passage-words=-1", question}, "0 (the default)", 2},
+		{[]string{"index", "add", "--passage-words=-1"}, "0 (the default)", 2},
 		{[]string{"ask", "--soc", "sm8750", "--switching", "foo", question}, "resident, greedy, progressive\n", 1},
 		{[]string{"netem", "--rebind=-1s", "127.0.0.1:4433"}, "--rebind -1s", 1},
 		{[]string{"netem", "127.0.0.1:0"}, "target 127.0.0.1:0", 1},

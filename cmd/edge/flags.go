@@ -67,7 +67,7 @@ type documentFlags struct {
 	Notes     string `help:"Answer from this folder instead of the indexed documents, for this question only." type:"existingdir" placeholder:"DIR"`
 	Public    string `help:"Give the cloud inside this process this folder to answer from." type:"existingdir" placeholder:"DIR"`
 	Side      string `help:"Whose documents answer: ${enum}." enum:"both,device,cloud" default:"both"`
-	Documents int    `help:"Passages that each side retrieves." default:"4" hidden:""`
+	Documents int    `help:"Passages that each side retrieves; 0 for 8, or 4 if a decoder reads them." default:"0" hidden:""`
 	Contexts  int    `help:"Contexts to group a side's passages into; 0 for one per passage." default:"0" hidden:""`
 	Weights   string `help:"How document weights follow the answer: reader (sentence weights and, if the model gives it, how well each passage supports the answer), sentence, static, rescore[:N[,M]], likelihood[:L[,keep]] or sentence+likelihood." default:"reader" hidden:""`
 	cli.PassageFlags

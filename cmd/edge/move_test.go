@@ -72,7 +72,7 @@ func TestPhoneMovesBetweenProcesses(t *testing.T) {
 	if err := ask.Wait(); err != nil {
 		t.Fatalf("ask: %v\n%s", err, errs.String())
 	}
-	if got, _, _ := strings.Cut(strings.TrimSpace(answer.String()), "\n"); got != whole.Answer || strings.Contains(errs.String(), "alone") {
+	if got := strings.TrimSpace(answer.String()); got != whole.Answer || strings.Contains(errs.String(), "alone") {
 		t.Errorf("on the way %q, at rest %q; %s", got, whole.Answer, errs.String())
 	}
 

@@ -14,7 +14,7 @@ import (
 // NPU is busy.
 func TestPhonePace(t *testing.T) {
 	h := newHome(t)
-	plain := h.ask("--seed", "1", question)
+	plain := h.ask("--seed", "1", "--reader", "decoder", question)
 	if plain.Phone != nil || plain.Stats.PeakMemory <= 0 {
 		t.Errorf("without a phone: %+v, peak memory %v", plain.Phone, plain.Stats.PeakMemory)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -60,6 +61,19 @@ func (f answerFlags) open(a *cli.App) (s *session, err error) {
 			err = errors.Join(err, s.Close())
 		}
 	}()
+	if f.decodes() {
+		f.By = "decoder"
+	}
+	if s.reader, err = f.OpenSpan(f.ModelFlags); err != nil {
+		return s, err
+	}
+	switch {
+	case s.reader != nil:
+		f.Documents = cmp.Or(f.Documents, spanDocuments)
+	case f.Model == "":
+		f.PassageFlags = f.PassageFlags.Sentences()
+	}
+	f.Documents = cmp.Or(f.Documents, decoderDocuments)
 	if s.settings, err = f.settings(); err != nil {
 		return s, err
 	}
@@ -75,12 +89,6 @@ func (f answerFlags) open(a *cli.App) (s *session, err error) {
 	own, err := f.documents(a, s)
 	if err != nil {
 		return s, err
-	}
-	if s.reader, err = f.OpenSpan(f.ModelFlags); err != nil {
-		return s, err
-	}
-	if s.reader != nil && (f.Method == "crcg" || f.Method == "drcg-kv") {
-		return s, fmt.Errorf("--method %s is about the contexts of a decoder: add --reader decoder", f.Method)
 	}
 	s.device = &node.Device{
 		Local:    cli.Local(s.model, s.reader, own, kv),
@@ -101,6 +109,18 @@ func (f answerFlags) open(a *cli.App) (s *session, err error) {
 	s.closers = append(s.closers, s.device.Close)
 	s.recall()
 	return s, nil
+}
+
+// Passages that each side retrieves by default. A span reader reads one in 2 to 4 ms.
+const (
+	spanDocuments    = 8
+	decoderDocuments = 4
+)
+
+// decodes reports whether the flags ask for what only a decoder does: grouped contexts, KV caches that cross, and the times
+// of a phone's NPU.
+func (f answerFlags) decodes() bool {
+	return f.Method == "crcg" || f.Method == "drcg-kv" || f.Contexts > 0 || f.SoC != ""
 }
 
 // Close closes everything that the session opened, last first.

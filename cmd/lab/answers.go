@@ -63,7 +63,7 @@ func (f answerFlags) open(a *cli.App) (s lab.Setup, closeAll func() error, err e
 	}
 	closers = append(closers, s.Model.Close)
 	for side, corpus := range []fs.FS{tandem.Device: examples.Notes, tandem.Cloud: examples.Public} {
-		x, err := cli.Sample(a, corpus, cli.PassageFlags{})
+		x, err := cli.Sample(a, corpus, cli.PassageFlags{}.Sentences())
 		if err != nil {
 			return s, closeAll, err
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -24,7 +25,7 @@ type qualityCmd struct {
 	Xquad          string   `help:"Questions in the format of SQuAD for the set xquad. Default: shared/data/qa/xquad.en.half.json, if it exists." type:"existingfile" placeholder:"FILE"`
 	Wikitext       bool     `help:"Instead measure bits per byte on WikiText-2 (in shared/data/wikitext2) with 0 to 16 documents; --n limits the windows of text."`
 	N              int      `help:"Questions of each set; 0 for all." aliases:"limit" default:"100"`
-	Documents      int      `help:"Passages that each side retrieves." default:"4"`
+	Documents      int      `help:"Passages that each side retrieves; 0 for 4, or 8 where the span reader answers." default:"0"`
 	cli.PassageFlags
 	setFlags
 	Fit    bool   `help:"Instead fit the constants of the reader weights on the questions." env:"-"`
@@ -108,6 +109,7 @@ func (c *qualityCmd) check(a *cli.App) error {
 	if err := a.CheckJSONFile(c.File); err != nil {
 		return err
 	}
+	c.Documents = cmp.Or(c.Documents, 4)
 	if c.N < 0 || c.Documents < 0 || c.Tokens < 1 {
 		return fmt.Errorf("--n %d, --documents %d, --tokens %d: want 0 or more, and 1 token or more", c.N, c.Documents, c.Tokens)
 	}

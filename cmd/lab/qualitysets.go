@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -21,6 +22,7 @@ import (
 	"tandem/model/gguf"
 	"tandem/model/span"
 	"tandem/npu/native"
+	"tandem/retrieval/passages"
 	"tandem/retrieval/search"
 )
 
@@ -31,7 +33,7 @@ type setFlags struct {
 	Show []string `help:"With such sets: wrong prints each answer that is not right, with what was read." enum:"wrong" placeholder:"wrong"`
 	Span string   `help:"With such sets: a span reader's file instead of the built-in one." type:"existingfile" placeholder:"FILE"`
 
-	By        string    `name:"reader" help:"With such sets: what answers: ${enum}." enum:"span,decoder" default:"decoder"`
+	By        string    `name:"reader" help:"With such sets: what answers: ${enum}." enum:"span,decoder" default:"span"`
 	Constants []float64 `help:"With such sets: the span reader's constants READER,LEXICAL,NOTHING,SURE."`
 }
 
@@ -65,6 +67,10 @@ func (c *qualityCmd) runSets(a *cli.App) error {
 	if err := a.CheckJSONFile(c.File); err != nil {
 		return err
 	}
+	if c.points() {
+		c.Documents = cmp.Or(c.Documents, 8)
+	}
+	c.Documents = cmp.Or(c.Documents, 4)
 	if c.N < 0 || c.Documents < 1 || c.Tokens < 1 {
 		return fmt.Errorf("--n %d, --documents %d, --tokens %d: want 0 or more questions, 1 passage and 1 token or more", c.N, c.Documents, c.Tokens)
 	}
@@ -96,7 +102,7 @@ func (c *qualityCmd) runSets(a *cli.App) error {
 		return err
 	}
 	available := product.Methods()
-	if c.By == "span" {
+	if c.points() {
 		product.Extract = &extract.Config{Reader: reader, Tokenizer: m.Tokenizer(), Scorer: search.Lexical(), Constants: c.constants(), MaxTokens: c.Tokens}
 		available = product.Methods()
 	}
@@ -131,6 +137,17 @@ func (c *qualityCmd) runSets(a *cli.App) error {
 	printRecalls(a.Out, recalls)
 	printInvented(a.Out, results)
 	return nil
+}
+
+// points reports whether the span reader answers as the product.
+func (c *qualityCmd) points() bool { return c.By == "span" && c.Model == "" }
+
+// passageWords returns the length of passages: by default, what the answering reader reads best.
+func (c *qualityCmd) passageWords() int {
+	if c.points() {
+		return cmp.Or(c.PassageWords, passages.DefaultWords)
+	}
+	return c.PassageWords
 }
 
 // reader opens the span reader, unless the decoder answers.
@@ -367,7 +384,7 @@ func (c *qualityCmd) askSet(a *cli.App, set answers.Set, methods []answers.Metho
 
 // askWorld indexes a world and calls each with its questions.
 func (c *qualityCmd) askWorld(a *cli.App, w answers.World, each func(*answers.Library, answers.Question) error) (err error) {
-	l, err := answers.Open(a, w, c.PassageWords)
+	l, err := answers.Open(a, w, c.passageWords())
 	if err != nil {
 		return err
 	}

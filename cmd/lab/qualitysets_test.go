@@ -47,7 +47,7 @@ func TestQualitySets(t *testing.T) {
 		return readSets(t, filepath.Join(h.Dir, file))
 	}
 	results, recall := run("a.json")
-	if len(results) != 5+5+2+5 || len(recall) != 6 {
+	if len(results) != 6+6+3+6 || len(recall) != 3*len(answers.Retrievals) {
 		t.Fatalf("%d results, %d of recall", len(results), len(recall))
 	}
 	again, _ := run("b.json")

@@ -33,17 +33,18 @@ type Config struct {
 
 // Constants weigh the evidence for a passage:
 //
-//	R_0(d) = Reader · logit(1 − P(no answer)) + Lexical · (the scorer's relevance)
+//	R_0(d) = Reader · logit(1 − P(no answer)) + Lexical · (s(d) − s(the question itself))
 //
+// where s is the scorer's relevance, so the last term is what the passage lacks of the question's words.
 // The context without a passage has the relevance Nothing. Where a passage's likeliest text has less than Sure of the
 // probability that the passage gives to all answers, it answers with whole sentences.
 type Constants struct{ Reader, Lexical, Nothing, Sure float64 }
 
 // DefaultConstants are fitted to questions about documents that people wrote (lab/testdata/people/tune).
-var DefaultConstants = Constants{Reader: 1, Lexical: 0, Nothing: 0, Sure: 0}
+var DefaultConstants = Constants{Reader: 1, Lexical: 1, Nothing: -4, Sure: 0.4}
 
 // maxLogOdds bounds the odds that a passage answers, in nats.
-const maxLogOdds = 12
+const maxLogOdds = 5
 
 // Decoder computes one side's distributions for one answer. It is not safe for concurrent use.
 type Decoder struct {
@@ -262,12 +263,12 @@ func (d *Decoder) read(ctx context.Context, req decoder.Request) error {
 	return nil
 }
 
-// textOf returns what the reader sees of a passage.
+// textOf returns what the reader sees of a passage: its title as a heading, then its text.
 func textOf(p passages.Passage) string {
 	if p.Title == "" {
 		return p.Text
 	}
-	return p.Title + "\n" + p.Text
+	return "# " + p.Title + "\n" + p.Text
 }
 
 // flat returns a text on one line: the lines of a list are parted by semicolons.

@@ -202,9 +202,14 @@ func TestAhead(t *testing.T) {
 // Sampled answers of one side, and of a pair in both couplings, follow the posterior over texts: at temperature 1 the
 // frequencies pass a chi-square test.
 func TestSamplesFollowPosterior(t *testing.T) {
-	question := "Tell me about the museum." // vague, so that several texts are likely
-	device := open(t, config(1), question, deviceNotes[:1])
-	cloud := open(t, config(1), question, cloudNotes[:1])
+	const question = "When does the museum open?"
+	device := open(t, config(1), question, notes("Museums\nThe museum opens at 9:40 on weekdays and at 10:15 on Sundays. It opened in 1987."))
+	cloud := open(t, config(1), question, notes("News\nFrom May on the museum will open at 8:30, not at 9:40. The doors open half an hour earlier."))
+	for _, d := range []*Decoder{device, cloud} { // a sure reader tests little
+		for i, c := range d.parts[0].contexts {
+			d.parts[0].contexts[i].r, d.parts[0].contexts[i].texts = 0.3*c.r, flattened(c.texts)
+		}
+	}
 	for _, c := range []struct {
 		name  string
 		rule  aggregator.Rule
@@ -243,6 +248,19 @@ func TestSamplesFollowPosterior(t *testing.T) {
 			}
 		})
 	}
+}
+
+// flattened returns the texts with probabilities that are closer to each other.
+func flattened(texts []candidate) []candidate {
+	sum := 0.0
+	for i := range texts {
+		texts[i].p = math.Pow(texts[i].p, 0.3)
+		sum += texts[i].p
+	}
+	for i := range texts {
+		texts[i].p /= sum
+	}
+	return texts
 }
 
 // posterior returns the probability of each text that sides may answer together.

@@ -94,12 +94,13 @@ func (d *Decoder) readPart(ctx context.Context, clause string, ps []passages.Pas
 	if err != nil {
 		return part{}, err
 	}
-	lexical := d.cfg.Scorer.Prepare(ps)(nil, clause)
+	lexical := d.cfg.Scorer.Prepare(slices.Concat(ps, []passages.Passage{{Text: clause}}))(nil, clause)
+	echo := lexical[len(ps)]
 	form := formOf(clause)
 	k := d.cfg.Constants
 	var s part
 	for i, f := range found {
-		c := docContext{r: k.Reader*logOdds(1-f.None) + k.Lexical*lexical[i]}
+		c := docContext{r: k.Reader*logOdds(1-f.None) + k.Lexical*(lexical[i]-echo)}
 		c.texts = d.spell(d.cfg.candidates(textOf(ps[i]), len(textOf(ps[i]))-len(ps[i].Text), known[i], f, form), ends)
 		d.words += known[i].Len()
 		s.contexts = append(s.contexts, c)

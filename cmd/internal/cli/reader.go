@@ -90,7 +90,7 @@ func (f ModelFlags) device(path string) (*phone.Device, error) {
 
 // ReaderFlags choose how the built-in models answer.
 type ReaderFlags struct {
-	By string `name:"reader" help:"What answers without --model: ${enum}. span points at the words of a document that answer; decoder, the built-in decoder, writes words of its own." enum:"span,decoder" default:"decoder" hidden:""`
+	By string `name:"reader" help:"What answers without --model: ${enum}. span points at the words of a document that answer; decoder, the built-in decoder, writes words of its own." enum:"span,decoder" default:"span" hidden:""`
 }
 
 // OpenSpan returns the built-in span reader, or nil if a decoder answers: the one that the flags of the model choose, or the
@@ -108,20 +108,24 @@ func (f ReaderFlags) OpenSpan(m ModelFlags) (*span.Reader, error) {
 
 // PassageFlags say how files are cut into passages.
 type PassageFlags struct {
-	PassageWords int `help:"Cut files into passages of about this many words; 0 for one sentence each. Larger models can read longer ones." default:"0"`
+	PassageWords int `help:"Cut files into passages of about this many words; 0 for 64, or for one sentence each if the built-in decoder reads them." default:"0"`
 }
 
 // Validate is called by kong.
 func (f PassageFlags) Validate() error {
 	if f.PassageWords < 0 {
-		return fmt.Errorf("--passage-words %d: want 0 (a sentence each) or more", f.PassageWords)
+		return fmt.Errorf("--passage-words %d: want 0 (the default) or more", f.PassageWords)
 	}
 	return nil
 }
 
-func (f PassageFlags) options() search.Options {
-	return search.Options{Words: cmp.Or(f.PassageWords, passages.SentenceWords)}
+// Sentences returns the flags with another default: a sentence each, which the built-in decoder was trained on.
+func (f PassageFlags) Sentences() PassageFlags {
+	f.PassageWords = cmp.Or(f.PassageWords, passages.SentenceWords)
+	return f
 }
+
+func (f PassageFlags) options() search.Options { return search.Options{Words: f.PassageWords} }
 
 // CacheFlags bound the store of computed passages (their KV caches).
 type CacheFlags struct {

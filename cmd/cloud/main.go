@@ -6,7 +6,6 @@ import (
 	"os"
 
 	"tandem/cmd/internal/cli"
-	"tandem/retrieval/documents"
 )
 
 type grammar struct {
@@ -29,7 +28,6 @@ Examples:
 "cloud serve" starts the server. "cloud pair", in another terminal, prints a code for "edge pair" on a device. With nothing indexed, the server answers from sample documents.`
 
 func main() {
-	documents.SandboxPDFs()
 	var g grammar
 	os.Exit(cli.Main("cloud", description, &g, &g.Globals, os.Args[1:]))
 }

@@ -6,7 +6,6 @@ import (
 	"os"
 
 	"tandem/cmd/internal/cli"
-	"tandem/retrieval/documents"
 )
 
 type grammar struct {
@@ -33,7 +32,6 @@ Examples:
 With nothing set up, "edge ask" answers from sample documents, with a cloud inside this process. "edge index add" adds your own documents, "edge pair" pairs with a real cloud, and --model FILE decodes with another model (GGUF).`
 
 func main() {
-	documents.SandboxPDFs()
 	var g grammar
 	os.Exit(cli.Main("edge", description, &g, &g.Globals, os.Args[1:]))
 }

@@ -6,7 +6,6 @@ import (
 	"os"
 
 	"tandem/cmd/internal/cli"
-	"tandem/retrieval/documents"
 )
 
 type grammar struct {
@@ -36,7 +35,6 @@ type grammar struct {
 const description = `Experiments with Tandem. Most need nothing but this program: they use the built-in model, sample documents and simulated networks.`
 
 func main() {
-	documents.SandboxPDFs()
 	var g grammar
 	os.Exit(cli.Main("lab", description, &g, &g.Globals, os.Args[1:]))
 }

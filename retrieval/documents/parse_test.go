@@ -72,11 +72,22 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestMain lets a child process read PDFs, as the programs do.
+// TestMain keeps the compiled code of PDFium in a folder for the fuzzer's processes too.
 func TestMain(m *testing.M) {
-	SandboxPDFs()
-	os.Setenv("GORACE", "atexit_sleep_ms=0") // otherwise the race detector lets each child sleep a second
-	os.Exit(m.Run())
+	const folder = "TANDEM_TEST_PDFIUM"
+	code := func() int {
+		if os.Getenv(folder) == "" {
+			dir, err := os.MkdirTemp("", "pdfium")
+			if err != nil {
+				panic(err)
+			}
+			defer os.RemoveAll(dir)
+			os.Setenv(folder, dir)
+		}
+		SetPDFium(os.Getenv(folder), nil)
+		return m.Run()
+	}()
+	os.Exit(code)
 }
 
 // check fails on what no parser may return.

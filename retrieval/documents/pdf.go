@@ -5,106 +5,138 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"math"
-	"slices"
 	"strings"
+	"time"
 
-	"github.com/ledongthuc/pdf"
+	"github.com/klippa-app/go-pdfium"
+	pdferrors "github.com/klippa-app/go-pdfium/errors"
+	"github.com/klippa-app/go-pdfium/references"
+	"github.com/klippa-app/go-pdfium/requests"
 
 	"tandem/retrieval/internal/english"
 )
 
 // Bounds of reading one PDF.
 const (
-	pdfNodes = 1 << 17  // nodes of the page tree, pages among them
-	pdfText  = 16 << 20 // bytes of text
+	pdfMemory   = 256 << 20 // bytes that PDFium may use
+	pdfLength   = 16 << 20  // bytes of text
+	pdfPageSize = 1 << 19   // characters on a page
+	pdfPageTime = 20 * time.Second
+	pdfCrashes  = 4               // starts of PDFium for one file
+	pdfTime     = 5 * time.Minute // some thousand pages; pages that take long are refused much earlier
 )
 
-// tooMuch is the error for a PDF that is sound but too large.
+// tooMuch is the error for a PDF that is sound but exceeds a bound.
 type tooMuch string
 
 func (t tooMuch) Error() string { return string(t) }
 
-// parsePDF reads the text of a PDF, page by page.
+var (
+	errTooLarge = tooMuch(fmt.Sprintf("reading it takes more than %d MB of memory (split it into parts)", pdfMemory>>20))
+	errTooLong  = tooMuch(fmt.Sprintf("more than %d MB of text (split it)", pdfLength>>20))
+	errTooLate  = tooMuch(fmt.Sprintf("a page of it was not read within %v", pdfPageTime))
+	errTooMany  = tooMuch(fmt.Sprintf("not read within %v (split it)", pdfTime))
+)
+
+// parsePDF is the parser of PDFs.
 func parsePDF(ctx context.Context, data []byte) (Document, error) {
-	switch {
-	case !bytes.HasPrefix(bytes.TrimLeft(data[:min(len(data), 1024)], "\x00\t\n\f\r "), []byte("%PDF-")):
+	if !bytes.HasPrefix(bytes.TrimLeft(data[:min(len(data), 1024)], "\x00\t\n\f\r "), []byte("%PDF-")) {
 		return Document{}, errors.New("not a PDF, despite its name")
-	case sandboxed:
-		return readInSandbox(ctx, data)
 	}
-	return readPDF(ctx, data)
+	return shared.parse(ctx, data)
 }
 
-// boundedReader makes the library stop. Its reads panic once the context has ended or the budget is used up, and
-// pdfDocument recovers. Damaged files make the library read the same bytes over and over.
-type boundedReader struct {
-	ctx    context.Context
-	data   *bytes.Reader
-	budget int64
-}
-
-func (r *boundedReader) ReadAt(p []byte, off int64) (int, error) {
-	if r.budget -= int64(len(p)); r.budget < 0 || r.ctx.Err() != nil {
-		panic(errEndless)
+// parse reads the text of a PDF.
+func (h *pdfiumHost) parse(ctx context.Context, data []byte) (Document, error) {
+	var text pdfDocument
+	err := errCrashed
+	for try := 0; try < pdfCrashes && err == errCrashed; try++ { // goes on after the page at which PDFium crashed
+		err = h.use(ctx, func(lib pdfium.Pdfium, tick func()) error { return text.read(lib, data, tick) })
 	}
-	if off < 0 {
-		return 0, io.EOF
-	}
-	return r.data.ReadAt(p, off)
-}
-
-var errEndless = errors.New("it refers to itself endlessly")
-
-// readPDF reads a PDF in this process.
-func readPDF(ctx context.Context, data []byte) (Document, error) {
-	doc, err := pdfDocument(ctx, data)
-	switch {
-	case err == nil && len(doc.Blocks) == 0:
-		return Document{}, errors.New("no text in it (a scanned PDF?)")
-	case errors.Is(err, pdf.ErrInvalidPassword):
-		return Document{}, errors.New("encrypted PDF")
-	case errors.As(err, new(tooMuch)):
-		return Document{}, err
-	case err != nil:
-		return Document{}, fmt.Errorf("damaged PDF (%v)", err)
-	}
-	return doc, nil
-}
-
-func pdfDocument(ctx context.Context, data []byte) (doc Document, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("%v", p)
-		}
-	}()
-	size := int64(len(data))
-	r, err := pdf.NewReader(&boundedReader{ctx, bytes.NewReader(data), 1<<10*size + 64<<20}, size)
 	if err != nil {
 		return Document{}, err
 	}
-	reader, total := pdfReader{fonts: map[string]*pdfFont{}}, 0
-	reader.try(func() { doc.Title = pdfTitle(r) })
-	reader.each(r.Trailer().Key("Root").Key("Pages"), pdfPage{}, 0, func(page pdfPage) bool {
-		total += addPage(&doc, reader.page(page))
-		return total <= pdfText && ctx.Err() == nil
-	})
-	switch {
-	case total > pdfText:
-		return Document{}, tooMuch(fmt.Sprintf("more than %d MB of text (split it)", pdfText>>20))
-	case reader.nodes > pdfNodes:
-		return Document{}, tooMuch(fmt.Sprintf("more than %d pages (split it)", pdfNodes))
-	}
-	if len(doc.Blocks) == 0 && reader.damaged != nil {
-		return Document{}, fmt.Errorf("%v", reader.damaged)
+	doc := text.layout()
+	if len(doc.Blocks) == 0 {
+		return Document{}, errors.New("no text in it (a scanned PDF?)")
 	}
 	return doc, nil
 }
 
+// pdfDocument is what PDFium knows of a file.
+type pdfDocument struct {
+	title string
+	pages [][]pdfRun
+	next  int   // the page to read next
+	bytes int   // of text
+	err   error // of the last page that could not be read
+}
+
+// read reads the title and the pages from d.next on. It calls tick before each page.
+func (d *pdfDocument) read(lib pdfium.Pdfium, data []byte, tick func()) error {
+	opened, err := lib.OpenDocument(&requests.OpenDocument{File: &data})
+	if err != nil {
+		return openError(err)
+	}
+	defer lib.FPDF_CloseDocument(&requests.FPDF_CloseDocument{Document: opened.Document})
+	if meta, err := lib.FPDF_GetMetaText(&requests.FPDF_GetMetaText{Document: opened.Document, Tag: "Title"}); err == nil {
+		d.title = pdfTitle(meta.Value)
+	}
+	count, err := lib.FPDF_GetPageCount(&requests.FPDF_GetPageCount{Document: opened.Document})
+	if err != nil {
+		return err
+	}
+	for d.next < count.PageCount {
+		tick()
+		d.next++
+		runs, err := readPage(lib, opened.Document, d.next-1)
+		switch {
+		case errors.As(err, new(tooMuch)), crashed(err):
+			return err
+		case err != nil: // the other pages may be sound
+			d.err = err
+			continue
+		}
+		for _, r := range runs {
+			d.bytes += len(r.text)
+		}
+		if d.bytes > pdfLength {
+			return errTooLong
+		}
+		d.pages = append(d.pages, runs)
+	}
+	if d.bytes == 0 && d.err != nil {
+		return damagedPDF(d.err)
+	}
+	return nil
+}
+
+// openError says in plain words why PDFium did not open a file.
+func openError(err error) error {
+	switch {
+	case errors.Is(err, pdferrors.ErrPassword):
+		return errors.New("encrypted PDF (it needs a password)")
+	case errors.Is(err, pdferrors.ErrSecurity):
+		return errors.New("encrypted PDF (in a way that is not supported)")
+	}
+	if crashed(err) {
+		return err
+	}
+	return damagedPDF(err)
+}
+
+// damagedPDF wraps an error of PDFium about the file.
+func damagedPDF(err error) error {
+	_, reason, ok := strings.Cut(err.Error(), ": ") // after PDFium's number
+	if !ok {
+		reason = err.Error()
+	}
+	return fmt.Errorf("damaged PDF (%s)", english.Collapse(reason))
+}
+
 // pdfTitle returns the title in the file's information, unless a word processor put it there.
-func pdfTitle(r *pdf.Reader) string {
-	title := english.Collapse(r.Trailer().Key("Info").Key("Title").Text())
+func pdfTitle(title string) string {
+	title = english.Collapse(title)
 	low := strings.ToLower(title)
 	if strings.HasPrefix(low, "microsoft word") || strings.HasPrefix(low, "untitled") || isFileName(low) {
 		return ""
@@ -122,78 +154,25 @@ func isFileName(title string) bool {
 	return false
 }
 
-// addPage joins the glyphs of a page to lines and the lines to paragraphs, and returns the number of bytes. PDFs do not
-// reliably hold spaces or lines, so both are derived from positions.
-func addPage(doc *Document, glyphs []pdfGlyph) int {
-	lines := pdfLines(glyphs)
-	var para []byte
-	parts, total := 0, 0 // lines in para, where a hyphen joins two to one; bytes of text
-	end := func() {
-		text := string(para)
-		kind := Paragraph
-		if isItem(text) || parts == 1 && isLabel(text) {
-			kind = Line
-		}
-		doc.Add(kind, text)
-		total += len(text)
-		para, parts = nil, 0
+// readPage returns the text of page i of a document.
+func readPage(lib pdfium.Pdfium, doc references.FPDF_DOCUMENT, i int) ([]pdfRun, error) {
+	page := requests.Page{ByIndex: &requests.PageByIndex{Document: doc, Index: i}}
+	text, err := lib.FPDFText_LoadPage(&requests.FPDFText_LoadPage{Page: page})
+	if err != nil {
+		return nil, err
 	}
-	for i, l := range lines {
-		if i > 0 && (lines[i-1].y-l.y > 1.6*max(l.size, lines[i-1].size) || math.Abs(l.size-lines[i-1].size) > 1.5) || isItem(l.text) || isLabel(l.text) {
-			end()
-		}
-		if n := len(para); n > 0 && para[n-1] == '-' && l.text != "" && l.text[0] >= 'a' && l.text[0] <= 'z' {
-			para = append(para[:n-1], l.text...) // hyphenated at the line's end
-			continue
-		}
-		if parts > 0 {
-			para = append(para, ' ')
-		}
-		para, parts = append(para, l.text...), parts+1
-		if isLabel(l.text) {
-			end()
-		}
+	defer lib.FPDFText_ClosePage(&requests.FPDFText_ClosePage{TextPage: text.TextPage})
+	n, err := lib.FPDFText_CountChars(&requests.FPDFText_CountChars{TextPage: text.TextPage})
+	if err != nil {
+		return nil, err
 	}
-	end()
-	return total
-}
-
-type pdfLine struct {
-	text    string
-	y, size float64
-}
-
-// pdfLines joins glyphs of about the same height to lines, in the order of the page.
-func pdfLines(glyphs []pdfGlyph) []pdfLine {
-	glyphs = slices.DeleteFunc(glyphs, func(g pdfGlyph) bool {
-		return g.text == "" || math.IsNaN(g.x) || math.IsNaN(g.y) || math.IsInf(g.x, 0) || math.IsInf(g.y, 0)
-	})
-	var lines []pdfLine
-	for start := 0; start < len(glyphs); {
-		first := glyphs[start]
-		end := start + 1
-		for end < len(glyphs) && math.Abs(glyphs[end].y-first.y) < 0.4*max(first.size, 1) && glyphs[end].x >= glyphs[end-1].x-first.size {
-			end++
-		}
-		if text := joinGlyphs(glyphs[start:end]); text != "" {
-			lines = append(lines, pdfLine{text, first.y, max(first.size, 1)})
-		}
-		start = end
+	if n.Count > pdfPageSize {
+		return nil, tooMuch(fmt.Sprintf("more than %d characters on page %d", pdfPageSize, i+1))
 	}
-	return lines
-}
-
-// joinGlyphs writes the glyphs of a line, with a space for each gap that is wide enough.
-func joinGlyphs(glyphs []pdfGlyph) string {
-	var b strings.Builder
-	for i, g := range glyphs {
-		if i > 0 {
-			last := glyphs[i-1]
-			if last.width > 0 && g.x-(last.x+last.width) > 0.2*max(g.horizontal, 1) {
-				b.WriteByte(' ')
-			}
-		}
-		b.WriteString(g.text)
+	chars, err := lib.GetPageTextStructured(&requests.GetPageTextStructured{Page: page, Mode: requests.GetPageTextStructuredModeChars})
+	if err != nil {
+		return nil, err
 	}
-	return english.Collapse(b.String())
+	t := pdfText{lib, text.TextPage, chars.Chars}
+	return t.runs(), nil
 }

@@ -214,7 +214,7 @@ func (w *writer) addFile(ctx context.Context, f file) error {
 	case len(cut) == 0:
 		r.Skip = "no text in it"
 	}
-	if r.Title = title; errors.Is(err, documents.ErrSandbox) {
+	if r.Title = title; errors.Is(err, documents.ErrPDFium) {
 		r.Parsers = 0 // read it again next time
 	}
 	for _, p := range cut {

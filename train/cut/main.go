@@ -10,7 +10,6 @@ import (
 	"io"
 	"os"
 
-	"tandem/retrieval/documents"
 	"tandem/retrieval/passages"
 )
 
@@ -20,7 +19,6 @@ type passage struct {
 }
 
 func main() {
-	documents.SandboxPDFs()
 	if err := run(os.Stdin, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "cut:", err)
 		os.Exit(1)

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"reflect"
 	"runtime/debug"
 	"strings"
@@ -16,6 +17,8 @@ import (
 
 	"github.com/alecthomas/kong"
 	"golang.org/x/term"
+
+	"tandem/retrieval/documents"
 )
 
 // Globals are the flags that every command takes.
@@ -59,6 +62,7 @@ func Main(program, description string, grammar any, globals *Globals, args []str
 		app.Out = out
 	}
 	app.dirs, app.dirsErr = FindDirs(program)
+	app.preparePDFs()
 	config, resolvers, err := defaultConfig(app.dirs)
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "%s: %v\n", program, err)
@@ -106,6 +110,15 @@ func Main(program, description string, grammar any, globals *Globals, args []str
 		return exitInterrupted
 	}
 	return out.exit(program, err)
+}
+
+// preparePDFs says where the compiled PDF reader is kept.
+func (a *App) preparePDFs() {
+	folder := ""
+	if a.dirsErr == nil {
+		folder = filepath.Join(a.dirs.Cache, "pdfium")
+	}
+	documents.SetPDFium(folder, func() { a.Progress("preparing the PDF reader") })
 }
 
 // kept is a writer that keeps its first error, so that lost output does not go unnoticed.

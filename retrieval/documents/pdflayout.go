@@ -1,0 +1,504 @@
+package documents
+
+import (
+	"cmp"
+	"math"
+	"regexp"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"tandem/retrieval/internal/english"
+)
+
+// This file makes a document of runs. It keeps the order in which the file draws them, which is nearly always the order in
+// which they are read, and changes it only where lines run across columns.
+
+// pdfLine is a line of a column, or a table.
+type pdfLine struct {
+	pdfRun
+	alone bool       // it belongs to no paragraph
+	table [][]string // cells by rows; nil for a line
+}
+
+// layout returns the document: headings, paragraphs, items, and the rows of tables.
+func (d *pdfDocument) layout() Document {
+	d.dropMargins()
+	b := blockBuilder{doc: Document{Title: d.title}, headings: map[int]float64{}}
+	b.body, b.largest = d.fonts()
+	for i, runs := range d.pages {
+		b.first = i == 0
+		for lines := linesOf(rowsOf(runs)); len(lines) > 0; {
+			n := blockLength(lines)
+			b.add(lines[:n])
+			lines = lines[n:]
+		}
+	}
+	b.end()
+	b.rank()
+	return b.doc
+}
+
+// fonts returns the most frequent font and the largest size.
+func (d *pdfDocument) fonts() (body pdfFont, largest float64) {
+	letters := map[pdfFont]int{}
+	for _, runs := range d.pages {
+		for _, r := range runs {
+			f := pdfFont{math.Round(2*r.font.size) / 2, r.font.bold}
+			largest = max(largest, r.font.size)
+			if letters[f] += len(r.text); letters[f] > letters[body] {
+				body = f
+			}
+		}
+	}
+	return body, largest
+}
+
+// dropMargins removes page numbers, and headers and footers that return on other pages, but for the first of each.
+func (d *pdfDocument) dropMargins() {
+	pages := map[margin]int{}
+	at := make([]map[int]margin, len(d.pages))
+	for p, runs := range d.pages {
+		at[p] = margins(runs, p)
+		once := map[margin]bool{}
+		for _, m := range at[p] {
+			if !once[m] {
+				once[m] = true
+				pages[m]++
+			}
+		}
+	}
+	seen := map[margin]bool{}
+	for p, runs := range d.pages {
+		var kept []pdfRun
+		for i, r := range runs {
+			m, ok := at[p][i]
+			if !ok || !m.number && (pages[m] < 3 || !seen[m]) || m.number && pages[m] < 2 {
+				kept = append(kept, r)
+			}
+			seen[m] = true
+		}
+		d.pages[p] = kept
+	}
+}
+
+// margin is what headers or footers of several pages have in common.
+type margin struct {
+	y      float64
+	text   string
+	number bool // it is a page number: text is what it adds to the index of the page
+}
+
+var pageNumber = regexp.MustCompile(`(?i)^[^\pL\d]*(?:page|p\.|seite|página|pagina)?[^\pL\d]*(\d{1,5})[^\pL\d]*(?:(?:of|von|de|di|sur|van)?[^\pL\d]*\d+)?[^\pL\d]*$`)
+
+// margins returns what stands in the upper two and lower two lines of page p, by the indices of the runs.
+func margins(runs []pdfRun, p int) map[int]margin {
+	var ys []float64
+	for _, r := range runs {
+		ys = append(ys, r.base)
+	}
+	slices.Sort(ys)
+	ys = slices.CompactFunc(ys, func(a, b float64) bool { return math.Abs(a-b) < 2 })
+	if len(ys) < 5 {
+		return nil
+	}
+	out := map[int]margin{}
+	for i, r := range runs {
+		if r.base > ys[1]+1 && r.base < ys[len(ys)-2] {
+			continue
+		}
+		out[i] = margin{math.Round(r.base), r.text, false}
+		if m := pageNumber.FindStringSubmatch(r.text); m != nil {
+			n, _ := strconv.Atoi(m[1])
+			out[i] = margin{math.Round(r.base), strconv.Itoa(n - p), true}
+		}
+	}
+	return out
+}
+
+// rowsOf groups runs that stand on one line.
+func rowsOf(runs []pdfRun) (rows [][]pdfRun) {
+	for i, r := range runs {
+		if r.joined && i > 0 && len(rows) > 0 {
+			rows[len(rows)-1] = append(rows[len(rows)-1], r)
+		} else {
+			rows = append(rows, []pdfRun{r})
+		}
+	}
+	return rows
+}
+
+// maxCells is the greatest number of runs in a row in which columns are looked for.
+const maxCells = 16
+
+// linesOf puts the lines of columns that stand side by side in order, column after column, and joins the cells of tables.
+func linesOf(rows [][]pdfRun) (out []pdfLine) {
+	for len(rows) > 0 {
+		n, left, right := divide(rows)
+		if n > 0 && isText(left) && isText(right) {
+			out = append(append(out, linesOf(left)...), linesOf(right)...)
+		} else {
+			n = max(n, 1)
+			out = append(out, tableLines(rows[:n])...)
+		}
+		rows = rows[n:]
+	}
+	return out
+}
+
+// divide finds the gap in the first row that most rows below it share. It returns the number of these rows, with the first,
+// and what they have on both sides of the gap. The number is 0 if the first row has no gap.
+func divide(rows [][]pdfRun) (n int, left, right [][]pdfRun) {
+	first := rows[0]
+	if len(first) > maxCells {
+		return 0, nil, nil
+	}
+	var middle float64
+	for i := 1; i < len(first); i++ {
+		if m, at := sharedGap(rows, first[i-1].box.right, first[i].box.left); m > n {
+			n, middle = m, at
+		}
+	}
+	for _, row := range rows[:n] {
+		var l, r []pdfRun
+		for _, run := range row {
+			if run.box.left+run.box.right < 2*middle {
+				l = append(l, run)
+			} else {
+				r = append(r, run)
+			}
+		}
+		if len(l) > 0 {
+			left = append(left, l)
+		}
+		if len(r) > 0 {
+			right = append(right, r)
+		}
+	}
+	return n, left, right
+}
+
+// sharedGap returns the number of rows at the start of rows that leave the gap from lo to hi free, or enough of it, and the
+// middle of what all leave free.
+func sharedGap(rows [][]pdfRun, lo, hi float64) (n int, middle float64) {
+	for i, row := range rows {
+		size := row[0].font.size
+		if i > 0 {
+			if dy := rows[i-1][0].base - row[0].base; dy < -size || dy > 4*size || row[0].angle != rows[0][0].angle {
+				break
+			}
+		}
+		l, h, m := lo, hi, (lo+hi)/2
+		for _, run := range row {
+			if run.box.left+run.box.right < 2*m {
+				l = max(l, run.box.right)
+			} else {
+				h = min(h, run.box.left)
+			}
+		}
+		if h-l < 0.7*size {
+			break
+		}
+		lo, hi, n = l, h, n+1
+	}
+	return n, (lo + hi) / 2
+}
+
+// isText reports whether rows are lines of running text rather than cells of a table: at least three, of several words, and
+// most of them about as long as the longest.
+func isText(rows [][]pdfRun) bool {
+	words, widest, long := 0, 0.0, 0
+	width := func(row []pdfRun) float64 { return row[len(row)-1].box.right - row[0].box.left }
+	for _, row := range rows {
+		widest = max(widest, width(row))
+		for _, run := range row {
+			words += english.CountWords(run.text)
+		}
+	}
+	for _, row := range rows {
+		if width(row) > 0.75*widest {
+			long++
+		}
+	}
+	return len(rows) >= 3 && words >= 4*len(rows) && 2*long > len(rows)
+}
+
+// tableLines makes tables of rows, and lines of the rows among them that are none.
+func tableLines(rows [][]pdfRun) (out []pdfLine) {
+	for len(rows) > 0 {
+		n, cells := tableLength(rows)
+		if cells > 1 {
+			out = append(out, pdfLine{table: tableOf(rows[:n])})
+		} else {
+			n = 1
+			out = append(out, joinRow(rows[0]))
+		}
+		rows = rows[n:]
+	}
+	return out
+}
+
+// tableLength returns the number of rows of the table that begins with the first row, and how many of them have several
+// cells. Two rows of one cell in succession end it.
+func tableLength(rows [][]pdfRun) (n, cells int) {
+	for i, row := range rows {
+		switch {
+		case len(row) > 1:
+			n, cells = i+1, cells+1
+		case i == n && i > 0 && continuesRow(rows[i-1], row):
+			n = i + 1
+		case i > n:
+			return n, cells
+		}
+	}
+	return n, cells
+}
+
+// tableOf returns the cells of a table. Each cell is in the column whose other cells it stands below.
+func tableOf(rows [][]pdfRun) (table [][]string) {
+	columns := columnsOf(rows)
+	var above []pdfRun // the row before
+	for _, row := range rows {
+		if len(above) > 1 && continuesRow(above, row) {
+			cells := table[len(table)-1]
+			for _, run := range row {
+				c := columnAt(columns, run)
+				cells[c] += " " + run.text
+			}
+			continue
+		}
+		cells := make([]string, len(columns))
+		for _, run := range row {
+			c := columnAt(columns, run)
+			cells[c] = strings.TrimSpace(cells[c] + " " + run.text)
+		}
+		table, above = append(table, cells), row
+	}
+	return table
+}
+
+// columnsOf returns the columns of a table from left to right: where cells of different rows overlap, they are of one column.
+func columnsOf(rows [][]pdfRun) (columns []pdfBox) {
+	var cells []pdfBox
+	for _, row := range rows {
+		for _, run := range row {
+			cells = append(cells, run.box)
+		}
+	}
+	slices.SortFunc(cells, func(a, b pdfBox) int { return cmp.Compare(a.left, b.left) })
+	for _, c := range cells {
+		if n := len(columns); n > 0 && c.left <= columns[n-1].right {
+			columns[n-1] = columns[n-1].union(c)
+		} else {
+			columns = append(columns, c)
+		}
+	}
+	return columns
+}
+
+// columnAt returns the index of the column in which a cell stands.
+func columnAt(columns []pdfBox, cell pdfRun) int {
+	return max(0, sort.Search(len(columns), func(i int) bool { return columns[i].left > cell.box.left })-1)
+}
+
+// continuesRow reports whether all cells of a row go on with a sentence of the cell above them.
+func continuesRow(above, row []pdfRun) bool {
+	for _, run := range row {
+		if !beginsLower(run.text) || !slices.ContainsFunc(above, func(c pdfRun) bool {
+			return math.Abs(c.box.left-run.box.left) < 0.5*run.font.size && c.base-run.base < 3*run.font.size
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
+// joinRow makes a line of the runs of a row. With a wide gap it belongs to no paragraph.
+func joinRow(row []pdfRun) pdfLine {
+	l := pdfLine{pdfRun: row[0]}
+	for i, run := range row[1:] {
+		l.text += " " + run.text
+		l.box = l.box.union(run.box)
+		l.alone = l.alone || run.box.left-row[i].box.right > 2*cellGap*run.font.size
+		l.font.bold, l.hyphen = l.font.bold && run.font.bold, run.hyphen
+	}
+	return l
+}
+
+// blockLength returns the number of lines at the start of lines that stand below each other in one column and size.
+func blockLength(lines []pdfLine) int {
+	for i := 1; i < len(lines); i++ {
+		a, b := lines[i-1], lines[i]
+		dy := a.base - b.base
+		if a.table != nil || b.table != nil || a.alone || b.alone || a.angle != b.angle || math.Abs(a.font.size-b.font.size) > 0.1*a.font.size ||
+			dy < 0.3*a.font.size || dy > 2.5*a.font.size || min(a.box.right, b.box.right) < max(a.box.left, b.box.left) {
+			return i
+		}
+	}
+	return len(lines)
+}
+
+// blockBuilder makes blocks of lines.
+type blockBuilder struct {
+	doc     Document
+	body    pdfFont // of most of the text
+	largest float64 // size of all fonts
+	first   bool    // the page is the first
+
+	headings map[int]float64 // sizes of headings by the index of their block
+
+	text  []byte  // of the current block
+	lines int     // in text
+	font  pdfFont // of the first of them; bold if all are
+	last  pdfLine
+	full  bool // last reaches the right edge of its column: the block may continue elsewhere
+}
+
+// add adds lines that stand below each other.
+func (b *blockBuilder) add(lines []pdfLine) {
+	switch {
+	case lines[0].table != nil:
+		b.end()
+		b.doc.addTable(lines[0].table, guessHead)
+		return
+	case lines[0].alone:
+		b.end()
+		b.doc.Add(Line, lines[0].text)
+		return
+	}
+	column := lines[0].box
+	var steps []float64
+	for i, l := range lines {
+		if column = column.union(l.box); i > 0 {
+			steps = append(steps, lines[i-1].base-l.base)
+		}
+	}
+	step := 1.5 * lines[0].font.size
+	if slices.Sort(steps); len(steps) > 1 {
+		step = steps[(len(steps)-1)/2]
+	}
+	for i, l := range lines {
+		if i == 0 && !b.carries(l) || i > 0 && b.breaks(l, column, step) {
+			b.end()
+		}
+		b.append(l)
+	}
+	b.full = len(lines) > 1 && b.last.box.right > column.right-0.1*(column.right-column.left)
+}
+
+// carries reports whether the current block continues with a line in another column or on another page.
+func (b *blockBuilder) carries(l pdfLine) bool {
+	return b.lines > 0 && b.full && math.Abs(b.font.size-l.font.size) < 0.1*l.font.size && b.font.bold == l.font.bold &&
+		l.base > b.last.base && beginsLower(l.text) && (b.last.hyphen || !endsSentence(b.last.text))
+}
+
+// breaks reports whether a new block begins with a line below the last. step is the usual distance of lines.
+func (b *blockBuilder) breaks(l pdfLine, column pdfBox, step float64) bool {
+	last, size := b.last, l.font.size
+	word, _, _ := strings.Cut(l.text, " ")
+	wide := (l.box.right - l.box.left) * float64(len(word)) / float64(len(l.text))
+	early := last.box.right+wide < column.right-0.5*size // the word would have fitted into the last line
+	indented := l.box.left > last.box.left+0.8*size && l.box.left > column.left+0.8*size
+	switch {
+	case last.base-l.base > step+0.3*size, isItem(l.text):
+		return true
+	case last.hyphen:
+		return false
+	case b.largeFont(): // a heading goes on
+		return false
+	case isLabel(l.text) && (early || isLabel(last.text)), b.lines == 1 && isLabel(last.text) && !beginsLower(l.text):
+		return true
+	case b.font.bold && !l.font.bold && (early || b.lines < 3), l.font.bold && !b.font.bold && early:
+		return true
+	}
+	return !beginsLower(l.text) && (early || indented && endsSentence(last.text))
+}
+
+// append adds a line to the current block.
+func (b *blockBuilder) append(l pdfLine) {
+	n := len(b.text)
+	switch lower := beginsLower(l.text); {
+	case b.lines == 0:
+		b.font = l.font
+	case b.last.hyphen && !lower:
+		b.text = append(b.text, '-')
+	case b.last.hyphen:
+	case n > 1 && b.text[n-1] == '-' && b.text[n-2] != ' ' && lower:
+		b.text = b.text[:n-1]
+	default:
+		b.text = append(b.text, ' ')
+	}
+	b.text = append(b.text, l.text...)
+	b.font.bold = b.font.bold && l.font.bold
+	b.last, b.full = l, false
+	b.lines++
+}
+
+// end ends the current block.
+func (b *blockBuilder) end() {
+	if b.lines == 0 {
+		return
+	}
+	if b.last.hyphen {
+		b.text = append(b.text, '-')
+	}
+	text := string(b.text)
+	kind := Paragraph
+	switch {
+	case b.isHeading(text):
+		kind = Heading
+		b.headings[len(b.doc.Blocks)] = b.font.size
+		if b.doc.Title == "" && b.first && b.font.size >= b.largest-0.5 && b.largeFont() {
+			b.doc.Title = text
+		}
+	case isItem(text), b.lines == 1 && isLabel(text):
+		kind = Line
+	}
+	b.doc.Add(kind, text)
+	b.text, b.lines, b.full = b.text[:0], 0, false
+}
+
+// rank gives headings their levels by size. Those in letters of the usual size have the lowest.
+func (b *blockBuilder) rank() {
+	var sizes []float64
+	for _, size := range b.headings {
+		sizes = append(sizes, size)
+	}
+	slices.Sort(sizes)
+	slices.Reverse(sizes)
+	sizes = slices.CompactFunc(sizes, func(a, b float64) bool { return math.Abs(a-b) < 0.5 })
+	for i, size := range b.headings {
+		level := sort.Search(len(sizes), func(n int) bool { return sizes[n] < size+0.5 }) + 1
+		if size > 1.15*b.body.size && level < LowestLevel {
+			b.doc.Blocks[i].Level = uint8(level)
+		}
+	}
+}
+
+// largeFont reports whether the current block is in larger letters than most of the text.
+func (b *blockBuilder) largeFont() bool { return b.font.size > 1.15*b.body.size }
+
+// isHeading reports whether the current block is a heading: short, without the end of a sentence, and in larger or bolder
+// letters than most of the text.
+func (b *blockBuilder) isHeading(text string) bool {
+	if b.lines > 3 || english.CountWords(text) > MaxHeading || strings.ContainsAny(text[len(text)-1:], ".,;:") || !strings.ContainsFunc(text, unicode.IsLetter) {
+		return false
+	}
+	bold := b.font.bold && !b.body.bold && b.lines < 3 && english.CountWords(text) <= MaxHeading/2 && !isLabel(text)
+	return b.largeFont() || bold && b.font.size > 0.9*b.body.size
+}
+
+// beginsLower reports whether a line begins in lower case, as the middle of a sentence does.
+func beginsLower(text string) bool {
+	r, _ := utf8.DecodeRuneInString(text)
+	return unicode.IsLower(r)
+}
+
+// endsSentence reports whether a line ends as a sentence may.
+func endsSentence(text string) bool {
+	r, _ := utf8.DecodeLastRuneInString(strings.TrimRight(text, `"'”’)»`))
+	return strings.ContainsRune(".!?:…", r)
+}

@@ -1,0 +1,277 @@
+package documents
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/klippa-app/go-pdfium"
+	"github.com/klippa-app/go-pdfium/references"
+	"github.com/klippa-app/go-pdfium/requests"
+	"github.com/klippa-app/go-pdfium/responses"
+
+	"tandem/retrieval/internal/english"
+)
+
+// This file makes lines of PDFium's characters. PDFium puts them in order, adds spaces and line ends, and knows where each
+// stands on the page.
+
+// pdfRun is a piece of a line: the whole line, or a cell of a table, or the part of the line that is in one column.
+type pdfRun struct {
+	text   string
+	font   pdfFont
+	box    pdfBox
+	base   float64 // the y on which its letters stand
+	angle  float64 // counter-clockwise, in radians
+	joined bool    // it stands on the line of the run before it
+	hyphen bool    // its last word continues on the next line; the hyphen is not part of text
+}
+
+// pdfBox is a rectangle. Its axes are turned so that text runs along x and the first line has the greatest y.
+type pdfBox struct{ left, bottom, right, top float64 }
+
+// pdfFont is the font of a character.
+type pdfFont struct {
+	size float64 // in points
+	bold bool
+}
+
+// pdfText is the text of a page.
+type pdfText struct {
+	lib   pdfium.Pdfium
+	page  references.FPDF_TEXTPAGE
+	chars []*responses.GetPageTextStructuredChar
+}
+
+// font returns the font of character i.
+func (t *pdfText) font(i int) pdfFont {
+	f := pdfFont{size: 1}
+	if size, err := t.lib.FPDFText_GetFontSize(&requests.FPDFText_GetFontSize{TextPage: t.page, Index: i}); err == nil {
+		f.size = size.FontSize
+	}
+	if m, err := t.lib.FPDFText_GetMatrix(&requests.FPDFText_GetMatrix{TextPage: t.page, Index: i}); err == nil {
+		f.size *= math.Hypot(float64(m.Matrix.C), float64(m.Matrix.D))
+	}
+	if info, err := t.lib.FPDFText_GetFontInfo(&requests.FPDFText_GetFontInfo{TextPage: t.page, Index: i}); err == nil {
+		const forceBold = 1 << 18 // ISO 32000-1, table 123
+		name := strings.ToLower(info.FontName)
+		f.bold = strings.Contains(name, "bold") || strings.Contains(name, "black") || info.Flags&forceBold != 0
+	}
+	if f.size = math.Abs(f.size); !(f.size > 0.5 && f.size < 1000) {
+		f.size = 1
+	}
+	return f
+}
+
+// angle returns the direction in which text with character i runs, counter-clockwise from the x axis. PDFium counts clockwise.
+func (t *pdfText) angle(i int) float64 { return -t.chars[i].Angle }
+
+// box returns the box of the ink of character i.
+func (t *pdfText) box(i int) pdfBox {
+	p := t.chars[i].PointPosition
+	return pdfBox{p.Left, p.Bottom, p.Right, p.Top}.turn(t.angle(i))
+}
+
+// space returns the space that the file leaves between two characters, whatever the ink of their letters.
+func (t *pdfText) space(i, j int) float64 {
+	var boxes [2]pdfBox
+	for n, at := range []int{i, j} {
+		loose, err := t.lib.FPDFText_GetLooseCharBox(&requests.FPDFText_GetLooseCharBox{TextPage: t.page, Index: at})
+		if err != nil {
+			return 0
+		}
+		r := loose.Rect
+		boxes[n] = pdfBox{float64(r.Left), float64(r.Bottom), float64(r.Right), float64(r.Top)}.turn(t.angle(i))
+	}
+	return boxes[0].gap(boxes[1])
+}
+
+// text returns character i. It is empty for the second half of a character that UTF-16 writes in two.
+func (t *pdfText) text(i int) string {
+	half := func(i int) rune {
+		if i < 0 || i >= len(t.chars) || t.chars[i].Text != string(utf8.RuneError) {
+			return 0
+		}
+		u, err := t.lib.FPDFText_GetUnicode(&requests.FPDFText_GetUnicode{TextPage: t.page, Index: i})
+		if err != nil {
+			return 0
+		}
+		return rune(uint16(u.Unicode))
+	}
+	if this := half(i); this != 0 {
+		if r := utf16.DecodeRune(this, half(i+1)); r != utf8.RuneError {
+			return string(r)
+		}
+		return ""
+	}
+	return t.chars[i].Text
+}
+
+// Gaps between characters, in units of the font's size.
+const (
+	noGap   = 0.1 // below it a space is none: some programs move letters together with spaces
+	wordGap = 0.2 // by that much wider than others between letters: a space, even if PDFium sees none
+	cellGap = 1.5 // above it begins another cell or column
+	lineGap = 0.5 // above it, vertically, begins another line
+)
+
+// runBuilder makes runs of characters.
+type runBuilder struct {
+	pdfText
+	done  []pdfRun
+	run   pdfRun
+	out   strings.Builder // the text of run; empty if no run has begun
+	bases []float64       // the lower edges of its letters
+	gaps  []letterGap     // where a space may be missing
+	at    int             // the index of its last letter
+	last  pdfBox          // the box of that letter
+	space bool            // a space follows
+	ended bool            // PDFium ended the line
+	dash  bool            // a hyphen follows
+}
+
+// letterGap is the gap before the letter at an offset of the text.
+type letterGap struct {
+	at            int
+	wide          float64
+	before, after int // the indices of the letters
+}
+
+// runs joins the characters of a page to runs.
+func (t *pdfText) runs() []pdfRun {
+	b := runBuilder{pdfText: *t}
+	for i := range t.chars {
+		switch text := t.text(i); text {
+		case "":
+		case "\r", "\n":
+			b.ended = true
+		case " ", "\u00a0", "\t":
+			b.space = true
+		case "\x02", "\u00ad": // PDFium's mark for a hyphen that ends a line; a soft hyphen
+			b.dash = b.out.Len() > 0
+		default:
+			b.add(i, text)
+		}
+	}
+	b.end()
+	return b.done
+}
+
+// add appends a letter.
+func (b *runBuilder) add(i int, text string) {
+	box, angle := b.box(i), b.angle(i)
+	if box.right-box.left > 1e5 || box.top-box.bottom > 1e5 || math.IsNaN(box.left+box.right+box.top+box.bottom) {
+		return // nowhere near a page
+	}
+	if b.out.Len() > 0 {
+		b.separate(i, box)
+	}
+	if b.out.Len() == 0 {
+		b.run.font, b.run.box, b.run.angle = b.font(i), box, angle
+	}
+	b.space, b.ended = false, false
+	b.out.WriteString(ligatures.Replace(text))
+	b.run.box = b.run.box.union(box)
+	b.bases = append(b.bases, box.bottom)
+	b.last, b.at = box, i
+}
+
+// ligatures are written as letters, so that words are found.
+var ligatures = strings.NewReplacer("ﬀ", "ff", "ﬁ", "fi", "ﬂ", "fl", "ﬃ", "ffi", "ﬄ", "ffl", "ﬅ", "st", "ﬆ", "st")
+
+// separate writes what stands between the last letter and letter i, which is at box: nothing, a hyphen, a space, or the
+// end of the run.
+func (b *runBuilder) separate(i int, box pdfBox) {
+	size := b.run.font.size
+	gap := b.last.gap(box)
+	turned := math.Abs(math.Remainder(b.angle(i)-b.run.angle, 2*math.Pi)) > 0.1
+	below := max(box.bottom-b.run.box.top, b.run.box.bottom-box.top) > lineGap*size
+	aside := !turned && min(box.top, b.run.box.top)-max(box.bottom, b.run.box.bottom) > 0.5*min(box.top-box.bottom, b.run.box.top-b.run.box.bottom)
+	switch {
+	case turned, below, (b.ended || b.dash) && !(aside && gap > -lineGap*size):
+		b.end()
+	case gap > cellGap*size && (b.space || b.ended):
+		b.end()
+		b.run.joined = true
+	default:
+		if b.dash {
+			b.out.WriteByte('-')
+		}
+		if b.space && gap > noGap*size {
+			b.out.WriteByte(' ')
+		} else if isWordEnd(b.chars[b.at].Text, b.chars[i].Text) {
+			b.gaps = append(b.gaps, letterGap{b.out.Len(), gap, b.at, i})
+		}
+	}
+	b.dash = false
+}
+
+// isWordEnd reports whether a word may end between two letters without a space. Around points and dashes there are gaps in
+// words, too: "3 . 5".
+func isWordEnd(before, after string) bool {
+	a, _ := utf8.DecodeRuneInString(before)
+	b, _ := utf8.DecodeRuneInString(after)
+	word := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+	return word(b) && word(a) || unicode.IsLetter(b) && (a == ',' || a == ';') || unicode.IsUpper(b) && a == '.'
+}
+
+// end ends the run.
+func (b *runBuilder) end() {
+	if b.out.Len() == 0 {
+		return
+	}
+	b.run.text, b.run.hyphen = english.Collapse(b.spaced()), b.dash
+	b.run.font.bold = b.run.font.bold && b.font(b.at).bold
+	slices.Sort(b.bases)
+	b.run.base = b.bases[len(b.bases)/2]
+	if b.run.text != "" {
+		b.done = append(b.done, b.run)
+	}
+	b.run, b.bases, b.gaps, b.dash = pdfRun{}, b.bases[:0], b.gaps[:0], false
+	b.out.Reset()
+}
+
+// spaced returns the text of the run, with spaces where PDFium missed them.
+func (b *runBuilder) spaced() string {
+	text := b.out.String()
+	if len(b.gaps) == 0 {
+		return text
+	}
+	wide := make([]float64, len(b.gaps))
+	for i, g := range b.gaps {
+		wide[i] = g.wide
+	}
+	slices.Sort(wide)
+	usual := max(wide[len(wide)/2], 0)
+	var out strings.Builder
+	from := 0
+	for _, g := range b.gaps {
+		if size := b.run.font.size; g.wide > usual+wordGap*size && b.pdfText.space(g.before, g.after) > noGap*size {
+			out.WriteString(text[from:g.at] + " ")
+			from = g.at
+		}
+	}
+	return out.String() + text[from:]
+}
+
+// turn returns the box in axes that are turned by an angle.
+func (a pdfBox) turn(angle float64) pdfBox {
+	if angle == 0 {
+		return a
+	}
+	sin, cos := math.Sincos(angle)
+	corner := func(x, y float64) pdfBox { return pdfBox{x*cos + y*sin, y*cos - x*sin, x*cos + y*sin, y*cos - x*sin} }
+	return corner(a.left, a.bottom).union(corner(a.right, a.top)).union(corner(a.left, a.top)).union(corner(a.right, a.bottom))
+}
+
+// gap returns the horizontal distance of two boxes, whichever comes first: text may run to the left. It is negative if they
+// overlap.
+func (a pdfBox) gap(b pdfBox) float64 { return max(b.left-a.right, a.left-b.right) }
+
+// union returns the smallest box that holds a and b.
+func (a pdfBox) union(b pdfBox) pdfBox {
+	return pdfBox{min(a.left, b.left), min(a.bottom, b.bottom), max(a.right, b.right), max(a.top, b.top)}
+}

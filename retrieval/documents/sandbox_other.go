@@ -1,5 +1,0 @@
-//go:build !linux && !darwin
-
-package documents
-
-func bound(uint64) {}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -168,10 +169,14 @@ func newPDFiumRun(compiled wazero.CompilationCache) (*pdfiumRun, error) {
 	return run, nil
 }
 
-// close releases PDFium's memory. The compiled code stays.
+// close releases PDFium's memory, at once if it is much. The compiled code stays.
 func (r *pdfiumRun) close() {
+	large := len(r.memory.bytes) > pdfKeep
 	r.stop()
 	r.pool.Close()
+	if r.pool, r.lib = nil, nil; large {
+		debug.FreeOSMemory()
+	}
 }
 
 // boundedMemory is the memory of PDFium. It remembers whether PDFium asked for more than it may have.

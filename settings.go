@@ -23,6 +23,7 @@ type Settings struct {
 	ShareTitles bool    // the device asks for the titles of the cloud's documents
 	Want        Want    // what the device wants of the cloud
 	Ahead       int     // most places of the answer that a pass decodes; below 2 for one
+	Grounded    bool    // contexts write only words of the question, function words and spans of their passages (decoder/ground)
 }
 
 // Sampling says how a side turns logits into probabilities before its nucleus is cut. The fields are those of

@@ -149,7 +149,7 @@ func (d *Decoder) outputAt(b *treePass, i int) (Output, error) {
 			logp = append(logp, logProbability(l, token))
 		}
 	}
-	b.states[i] = d.rel.next(last, text, len(answer), logp, func() []float64 { return d.verdicts(before) })
+	b.states[i] = d.following(last, text, len(answer), logp, func() []float64 { return d.verdicts(before) })
 	b.texts[i] = text
 	return d.output(b.at(i), b.states[i], answer)
 }

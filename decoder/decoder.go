@@ -11,6 +11,7 @@ import (
 
 	"tandem"
 	"tandem/aggregator"
+	"tandem/decoder/ground"
 	"tandem/decoder/kvstore"
 	"tandem/model"
 	"tandem/model/chat"
@@ -58,6 +59,7 @@ type Config struct {
 	MaxTokens  int            // answer tokens that every context leaves room for; 0 for DefaultMaxTokens
 	Sampling   sample.Params  // applied to the side's mixture p^s; the caller draws
 	Weights    Weights
+	Grounded   bool // each context writes only words of the question, function words and spans of its passages (package ground)
 }
 
 // Request is one question.
@@ -119,6 +121,8 @@ type Decoder struct {
 	guessed   *specdec.Tree      // the last guesses, until the answer shows whether they were right
 	guessedAt []tandem.Token     // the tokens before them
 
+	grounds []*ground.Context // what each context may write; nil without Config.Grounded
+
 	unsupported tandem.Token   // marks a sentence as unsupported and is never text; -1 if the model has none
 	ends        []tandem.Token // tokens that end an answer
 
@@ -172,7 +176,10 @@ func New(ctx context.Context, cfg Config, req Request) (*Decoder, error) {
 	if err := d.read(ctx, req, prompts); err != nil {
 		return nil, fmt.Errorf("decoder: read %d documents: %w", len(req.Passages), err)
 	}
-	d.states = []state{d.rel.first(len(d.contexts), func() []float64 { return d.verdicts(d.prompt) })}
+	if cfg.Grounded {
+		d.grounds = grounds(cfg.Model.Tokenizer(), prompts)
+	}
+	d.states = []state{d.first()}
 	d.prefill.Took = time.Since(began)
 	return d, nil
 }
@@ -199,6 +206,8 @@ func (c Config) defaults() (Config, error) {
 		return c, fmt.Errorf("support of %d tokens: want 1 to %d", c.MaxSupport, tandem.MaxSupport)
 	case c.Contexts < 0:
 		return c, fmt.Errorf("%d contexts: want 0 (one for each passage) or more", c.Contexts)
+	case c.Grounded && len(c.Model.Tokenizer().EOGs()) == 0:
+		return c, fmt.Errorf("grounded: the vocabulary has no token that ends an answer")
 	case c.MaxTokens < 0:
 		return c, fmt.Errorf("answer of %d tokens", c.MaxTokens)
 	}
@@ -228,6 +237,9 @@ func (d *Decoder) Next(ctx context.Context, keep int, app []tandem.Token) (Outpu
 
 // output returns the distribution after an answer, given each context's logits there.
 func (d *Decoder) output(logits [][]float32, s state, answer []tandem.Token) (Output, error) {
+	if s.muted {
+		return d.muted(), nil
+	}
 	p, h := d.mix(logits, s)
 	if math.IsNaN(p[0]) { // then all are NaN, since each is divided by their sum
 		return Output{}, fmt.Errorf("decoder: the model gives no token a probability after %d tokens of answer: its weights are damaged", len(answer))
@@ -394,7 +406,7 @@ func (d *Decoder) accept(piece []tandem.Token, out [][]float32, all bool) {
 		if tok := d.cfg.Model.Tokenizer(); !tok.IsControl(t) {
 			d.text = append(d.text, tok.Piece(t)...)
 		}
-		d.states = append(d.states, d.rel.next(d.states[len(d.states)-1], d.text, d.done+j+1, logp, func() []float64 { return d.verdicts(before) }))
+		d.states = append(d.states, d.following(d.states[len(d.states)-1], d.text, d.done+j+1, logp, func() []float64 { return d.verdicts(before) }))
 	}
 	d.done += len(piece)
 	d.logits = make([][]float32, len(d.contexts))

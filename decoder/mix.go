@@ -24,7 +24,11 @@ func (d *Decoder) mix(logits [][]float32, s state) (p []float64, h float64) {
 			byContext[len(byContext)-1] = r[len(r)-1]
 		}
 	}
-	return mixture(logits, softmax(byContext), d.unsupported), d.weight(r)
+	weights := softmax(byContext)
+	if d.grounds != nil {
+		logits, weights = d.mask(logits, weights, s)
+	}
+	return mixture(logits, weights, d.unsupported), d.weight(r)
 }
 
 // manyTokens is the vocabulary size from which each context is worth a goroutine.

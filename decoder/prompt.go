@@ -15,6 +15,8 @@ import (
 // prompt is the prompt of a context: the part that depends on its passages alone, then history and question.
 type prompt struct {
 	prefix, rest []tandem.Token
+	passages     []string // texts and titles of the passages, as far as the prompt holds them
+	said         []string // the question and the turns before it that the prompt holds
 }
 
 // instruction comes before the passages if the template does not say what they are.
@@ -150,9 +152,14 @@ func (w promptWriter) fits(p prompt) error {
 
 // write renders the template with the given share of each passage's words.
 func (w promptWriter) write(group []passages.Passage, share float64) (prompt, error) {
-	var parts []string
+	var parts, read, said []string
 	for _, g := range group {
-		parts = append(parts, AsText(w.cfg.Model, document(g, share)))
+		text := document(g, share)
+		parts = append(parts, AsText(w.cfg.Model, text))
+		read = append(read, g.Title, strings.TrimPrefix(text, g.Title+"\n"))
+	}
+	for _, m := range w.messages {
+		said = append(said, m.Content)
 	}
 	system := strings.Join(parts, "\n")
 	if system != "" && !Labelled(w.cfg.Model.Template()) {
@@ -170,7 +177,7 @@ func (w promptWriter) write(group []passages.Passage, share float64) (prompt, er
 	for n < len(head) && n < len(all)-1 && head[n] == all[n] {
 		n++
 	}
-	return prompt{prefix: all[:n], rest: all[n:]}, nil
+	return prompt{prefix: all[:n], rest: all[n:], passages: read, said: said}, nil
 }
 
 // document returns a passage as it appears in a prompt: its title, then the given share of its words.

@@ -1,6 +1,11 @@
 package decoder
 
-import "tandem/retrieval/passages"
+import (
+	"math"
+
+	"tandem/decoder/ground"
+	"tandem/retrieval/passages"
+)
 
 // relevance computes R_t(d). It keeps nothing about the answer; a state does.
 type relevance struct {
@@ -24,6 +29,10 @@ type state struct {
 
 	begun    int       // offset in the answer's text where the current sentence begins
 	verdicts []float64 // log-odds that each context supports the current sentence; nil if contexts do not judge
+
+	grounds []ground.State // of each context; nil without grounding
+	left    int            // how many tokens the answer may still have; 0 also if it loops
+	muted   bool           // no context could have written the end of the answer
 }
 
 // first returns the state before the first token of an answer. verdicts returns the contexts' verdicts there.
@@ -106,7 +115,8 @@ func (q question) echoes() []passages.Passage {
 	return out
 }
 
-// at returns R_t of each passage, then that of the context without a passage if there is one.
+// at returns R_t of each passage, then that of the context without a passage if there is one. It is −Inf if the context could
+// not have written the end of the answer, unless none could.
 func (r *relevance) at(s state) []float64 {
 	out := append(make([]float64, 0, len(s.base)+1), s.base...)
 	for d, context := range r.contextOf {
@@ -116,10 +126,16 @@ func (r *relevance) at(s state) []float64 {
 		if r.judges {
 			out[d] = r.weights.Constants.Lexical*out[d] + r.weights.Constants.Reader*s.verdicts[context]
 		}
+		if s.excludes(context) {
+			out[d] = math.Inf(-1)
+		}
 	}
 	if r.judges {
 		echo := &out[len(r.contextOf)]
 		*echo = r.weights.Constants.Nothing + r.weights.Constants.Echo**echo
+		if s.excludes(len(s.grounds) - 1) {
+			*echo = math.Inf(-1)
+		}
 	}
 	return out
 }

@@ -181,6 +181,7 @@ func (r Local) DecoderConfig(s tandem.Settings) (decoder.Config, error) {
 		MaxTokens:  s.MaxTokens,
 		Sampling:   SamplingOf(s),
 		Weights:    w,
+		Grounded:   s.Grounded,
 	}, err
 }
 

@@ -54,13 +54,11 @@ func encodeControl(m Message) ([]byte, error) {
 	if err := t.limits(m); err != nil {
 		return nil, err
 	}
-	var buf bytes.Buffer
-	enc := msgpack.NewEncoder(&buf)
-	enc.UseArrayEncodedStructs(true)
-	if err := enc.Encode(m); err != nil {
-		return nil, fmt.Errorf("encode %T: %w", m, err)
+	body, err := marshal(m)
+	if err != nil {
+		return nil, err
 	}
-	body := buf.Bytes()
+	body = t.shorten(body)
 	if len(body) > maxControl {
 		return nil, fmt.Errorf("%T of %d bytes, at most %d allowed", m, len(body), maxControl)
 	}
@@ -74,6 +72,17 @@ func encodeControl(m Message) ([]byte, error) {
 		}
 	}
 	return append([]byte{kindControl << 5, t.code}, body...), nil
+}
+
+// marshal encodes a message as an array of its fields.
+func marshal(m Message) ([]byte, error) {
+	var buf bytes.Buffer
+	enc := msgpack.NewEncoder(&buf)
+	enc.UseArrayEncodedStructs(true)
+	if err := enc.Encode(m); err != nil {
+		return nil, fmt.Errorf("encode %T: %w", m, err)
+	}
+	return buf.Bytes(), nil
 }
 
 func decodeControl(frame []byte) (Message, error) {
@@ -103,7 +112,7 @@ func decodeControl(frame []byte) (Message, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t.decode(body)
+	return t.decode(t.lengthen(body))
 }
 
 // clean removes control characters and writing-direction overrides from a text that came from the peer. In a terminal

@@ -30,6 +30,7 @@ func drawControl(t *rapid.T) Message {
 				Support: number.Draw(t, "support"), Lookahead: number.Draw(t, "lookahead"), MaxTokens: number.Draw(t, "tokens"),
 				Documents: number.Draw(t, "documents"), Contexts: number.Draw(t, "contexts"), Weights: text.Draw(t, "weights"),
 				ShareTitles: rapid.Bool().Draw(t, "titles"), Want: tandem.Want(number.Draw(t, "want") % 4), Ahead: number.Draw(t, "ahead"),
+				Grounded: rapid.Bool().Draw(t, "grounded"),
 			},
 		}
 		for range rapid.IntRange(0, 20).Draw(t, "turns") {
@@ -197,6 +198,24 @@ func TestControlRefuses(t *testing.T) {
 	} {
 		if m, err := decodeControl(frame); err == nil {
 			t.Errorf("%s: read as %#v", name, m)
+		}
+	}
+}
+
+// A question without grounding is what peers that do not know that setting send and understand, and theirs mean none.
+func TestBeginWithoutGrounding(t *testing.T) {
+	for _, grounded := range []bool{false, true} {
+		frame, err := encodeControl(Begin{Question: "?", Settings: tandem.Settings{Grounded: grounded}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, _, ok := arrayLen(frame[2:])
+		if want := map[bool]int{false: 18, true: 19}[grounded]; !ok || n != want {
+			t.Errorf("grounded %v: %d fields, want %d", grounded, n, want)
+		}
+		m, err := decodeControl(frame)
+		if err != nil || m.(Begin).Grounded != grounded {
+			t.Errorf("grounded %v: %+v, %v", grounded, m, err)
 		}
 	}
 }

@@ -35,7 +35,7 @@ const (
 
 // messageTypes are the control messages. On the wire a message is an array of its fields, in order.
 var messageTypes = byType(
-	control(codeBegin, nobody, Begin.limits, (*Begin).clean),
+	control(codeBegin, nobody, Begin.limits, (*Begin).clean).with(1), // Grounded
 	control[Ready](codeReady, accepter, nil, nil),
 	control(codeSync, opener, Sync.limits, nil),
 	control[NeedSync](codeNeedSync, accepter, nil, nil),
@@ -68,6 +68,74 @@ type messageType struct {
 	of     reflect.Type
 	limits func(Message) error // refuses what exceeds the limits, on sending and on receiving
 	decode func(body []byte) (Message, error)
+
+	fields, later int // how many fields it has, and how many bools at the end came later than the others: see shorten
+}
+
+// with returns the message type, whose last fields came later than the others.
+func (t messageType) with(later int) messageType {
+	t.later = later
+	var err error
+	if t.fields, err = fieldsOf(reflect.Zero(t.of).Interface()); err != nil {
+		panic(err)
+	}
+	return t
+}
+
+// fieldsOf returns the length of the array that a message becomes.
+func fieldsOf(m Message) (int, error) {
+	body, err := marshal(m)
+	n, _, ok := arrayLen(body)
+	if err == nil && !ok {
+		err = fmt.Errorf("%T is no array", m)
+	}
+	return n, err
+}
+
+// shorten leaves out fields that came later than the message if they are false, so that peers that do not know them
+// understand it.
+func (t messageType) shorten(body []byte) []byte {
+	for range t.later {
+		n, header, ok := arrayLen(body)
+		if !ok || body[len(body)-1] != msgpFalse {
+			break
+		}
+		body = append(appendArrayLen(nil, n-1), body[header:len(body)-1]...)
+	}
+	return body
+}
+
+// lengthen adds the fields that a peer left out.
+func (t messageType) lengthen(body []byte) []byte {
+	n, header, ok := arrayLen(body)
+	if !ok || n >= t.fields || n < t.fields-t.later {
+		return body
+	}
+	out := append(appendArrayLen(nil, t.fields), body[header:]...)
+	for range t.fields - n {
+		out = append(out, msgpFalse)
+	}
+	return out
+}
+
+const msgpFalse = 0xc2
+
+// arrayLen reads the header of an array.
+func arrayLen(body []byte) (n, header int, ok bool) {
+	switch {
+	case len(body) > 0 && body[0]&0xf0 == 0x90:
+		return int(body[0] & 0x0f), 1, true
+	case len(body) > 2 && body[0] == 0xdc:
+		return int(body[1])<<8 | int(body[2]), 3, true
+	}
+	return 0, 0, false
+}
+
+func appendArrayLen(b []byte, n int) []byte {
+	if n < 16 {
+		return append(b, 0x90|byte(n))
+	}
+	return append(b, 0xdc, byte(n>>8), byte(n))
 }
 
 // control describes the message type M. The function limits may be nil. The function clean removes what a terminal or a

@@ -67,6 +67,7 @@ type documentFlags struct {
 	Notes     string `help:"Answer from this folder instead of the indexed documents, for this question only." type:"existingdir" placeholder:"DIR"`
 	Public    string `help:"Give the cloud inside this process this folder to answer from." type:"existingdir" placeholder:"DIR"`
 	Side      string `help:"Whose documents answer: ${enum}." enum:"both,device,cloud" default:"both"`
+	Grounded  bool   `help:"Write only words of the question and whole words of the passages that are read, and function words." default:"true" negatable:""`
 	Documents int    `help:"Passages that each side retrieves; 0 for 8, or 4 if a decoder reads them." default:"0" hidden:""`
 	Contexts  int    `help:"Contexts to group a side's passages into; 0 for one per passage." default:"0" hidden:""`
 	Weights   string `help:"How document weights follow the answer: reader (sentence weights and, if the model gives it, how well each passage supports the answer), sentence, static, rescore[:N[,M]], likelihood[:L[,keep]] or sentence+likelihood." default:"reader" hidden:""`
@@ -119,6 +120,7 @@ func (f answerFlags) settings() (tandem.Settings, error) {
 	s.Weights = weights.String()
 	s.Nucleus, s.Support, s.Lookahead = f.Nucleus, f.Support, f.Lookahead
 	s.MaxTokens, s.Documents, s.Contexts, s.Ahead = f.MaxTokens, f.Documents, f.Contexts, f.Ahead
+	s.Grounded = f.Grounded
 	if f.Method != "tandem" {
 		s.Ahead = 1 // the baselines decode only the next draft
 	}

@@ -33,6 +33,7 @@ type setFlags struct {
 	Show []string `help:"With such sets: wrong prints each answer that is not right, with what was read." enum:"wrong" placeholder:"wrong"`
 	Span string   `help:"With such sets: a span reader's file instead of the built-in one." type:"existingfile" placeholder:"FILE"`
 
+	Grounded  bool      `help:"With such sets: the decoder writes only words of the question, function words and spans of its passages, as in the programs." default:"true" negatable:""`
 	By        string    `name:"reader" help:"With such sets: what answers: ${enum}." enum:"span,decoder" default:"span"`
 	Constants []float64 `help:"With such sets: the span reader's constants READER,LEXICAL,NOTHING,SURE."`
 }
@@ -94,7 +95,7 @@ func (c *qualityCmd) runSets(a *cli.App) error {
 	}
 	defer m.Close()
 	product := answers.Product{
-		Config:    decoder.Config{Model: m, Scorer: search.Lexical(), Weights: weights[0], MaxTokens: c.Tokens},
+		Config:    decoder.Config{Model: m, Scorer: search.Lexical(), Weights: weights[0], MaxTokens: c.Tokens, Grounded: c.Grounded},
 		Documents: c.Documents,
 	}
 	reader, err := c.reader()

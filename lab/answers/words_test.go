@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"tandem/decoder/ground"
 )
 
 func TestF1(t *testing.T) {
@@ -152,5 +154,14 @@ func TestSentenceAt(t *testing.T) {
 	}
 	if got := strings.Join(sentencesOf(text), " "); got != strings.ReplaceAll(text, "\n", " ") {
 		t.Errorf("the sentences together: %q", got)
+	}
+}
+
+// Every word that a grounded context may write of its own is a function word.
+func TestListedWords(t *testing.T) {
+	for _, w := range ground.Words() {
+		if !functionWords[strings.ToLower(w)] {
+			t.Errorf("%q is no function word", w)
+		}
 	}
 }

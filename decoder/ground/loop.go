@@ -1,0 +1,21 @@
+package ground
+
+import "bytes"
+
+// A text loops if it ends with so many copies of a piece of so many bytes.
+const (
+	copies        = 4
+	shortestPiece = 3
+	longestPiece  = 96
+)
+
+// Loops reports whether a text has begun to say the same again and again.
+func Loops(text []byte) bool {
+	for n := shortestPiece; n <= longestPiece && n*copies <= len(text); n++ {
+		end := text[len(text)-n*copies:]
+		if bytes.Equal(end[n:], end[:len(end)-n]) {
+			return true
+		}
+	}
+	return false
+}

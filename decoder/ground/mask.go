@@ -1,0 +1,180 @@
+package ground
+
+import (
+	"math"
+	"math/bits"
+
+	"tandem"
+)
+
+// A Mask is a set of tokens, a bit for each.
+type Mask []uint64
+
+func (m Mask) add(t tandem.Token) { m[t>>6] |= 1 << (t & 63) }
+
+// Has reports whether the set holds a token.
+func (m Mask) Has(t tandem.Token) bool { return m[t>>6]&(1<<(t&63)) != 0 }
+
+// Len returns the number of tokens in the set.
+func (m Mask) Len() (n int) {
+	for _, w := range m {
+		n += bits.OnesCount64(w)
+	}
+	return n
+}
+
+// Apply sets dst to logits, −Inf for tokens outside the set. A model may have more or fewer logits than the vocabulary tokens.
+func (m Mask) Apply(dst, logits []float32) {
+	none := float32(math.Inf(-1))
+	for i := range dst {
+		dst[i] = none
+	}
+	for i, w := range m {
+		for ; w != 0; w &= w - 1 {
+			if at := i<<6 + bits.TrailingZeros64(w); at < len(dst) {
+				dst[at] = logits[at]
+			}
+		}
+	}
+}
+
+// Allowed returns the tokens that may follow an answer: those that continue it to the beginning of a text and, where it may
+// end, those that end it. If there are none although the context is not lost, because the vocabulary cannot spell any
+// continuation, they are those that end the answer. For a lost context the set is empty.
+//
+// At most left tokens may follow. Tokens after which they would not suffice to finish a word, at one token a byte, are not
+// allowed. With left 0, only tokens that end the answer are where it may end; elsewhere it goes on to the next such place.
+func (c *Context) Allowed(s State, left int) Mask {
+	out := make(Mask, (c.vocabulary.size+63)/64)
+	w := walk{c, c.vocabulary.tokens, out, map[gapAt]bool{}, left - 1}
+	if left <= 0 {
+		w.left = c.longest
+	}
+	for _, p := range s.parses {
+		switch {
+		case left <= 0 && s.MayEnd():
+		case p.kind != inGap || 0 < left && left <= c.longest:
+			w.follow(0, p)
+		default:
+			for i, m := range c.afterGap(p.gap) {
+				out[i] |= m
+			}
+		}
+	}
+	if s.MayEnd() || !s.Lost() && out.Len() == 0 {
+		for _, t := range c.vocabulary.ends {
+			out.add(t)
+		}
+	}
+	return out
+}
+
+// afterGap returns the tokens that may follow between units.
+func (c *Context) afterGap(g gap) Mask {
+	if c.between[g] == nil {
+		m := make(Mask, (c.vocabulary.size+63)/64)
+		w := walk{c, c.vocabulary.tokens, m, map[gapAt]bool{}, c.longest}
+		w.gap(0, g)
+		c.between[g] = m
+	}
+	return c.between[g]
+}
+
+// A walk goes through the tokens and the texts at once, and collects the tokens that begin texts.
+type walk struct {
+	c      *Context
+	tokens *trie
+	found  Mask
+	seen   map[gapAt]bool // gaps that were followed
+	left   int            // most bytes to the end of a word after a token
+}
+
+// gapAt is a gap at a node of the tokens.
+type gapAt struct {
+	node int32
+	gap  gap
+}
+
+// arrive collects the tokens that end at a node, where p is a parse, and follows p.
+func (w *walk) arrive(node int32, p parse) {
+	w.collect(node, p)
+	w.follow(node, p)
+}
+
+func (w *walk) collect(node int32, p parse) {
+	if w.left < w.c.longest && w.c.rest(p) > w.left {
+		return
+	}
+	for _, t := range w.tokens.at(node) {
+		w.found.add(tandem.Token(t))
+	}
+}
+
+// follow follows p from a node of the tokens.
+func (w *walk) follow(node int32, p parse) {
+	c := w.c
+	switch p.kind {
+	case inGap:
+		w.gap(node, p.gap)
+	case inSpan:
+		w.span(node, p.at)
+	case inWord:
+		w.both(node, c.words, p.at, func(n int32, emit func(parse)) { c.inWord(n, emit) })
+	case inPossessive:
+		w.both(node, c.possessive, p.at, func(n int32, emit func(parse)) { c.inPossessive(n, emit) })
+	case inMark:
+		w.both(node, c.marks, p.at, func(n int32, emit func(parse)) { c.inMark(n, p.gap, emit) })
+	}
+}
+
+// both follows a node of a trie of texts from a node of the tokens. emit emits the parses at a node of the texts.
+func (w *walk) both(node int32, texts *trie, at int32, parses func(int32, func(parse))) {
+	from, to := texts.children(at)
+	for n := from; n < to; n++ {
+		if next := w.tokens.child(node, texts.label[n]); next >= 0 {
+			parses(n, func(p parse) { w.arrive(next, p) })
+		}
+	}
+}
+
+// span follows a span from a node of the tokens.
+func (w *walk) span(node, at int32) {
+	c := w.c
+	for {
+		b := c.text[at]
+		if node = w.tokens.child(node, b); node < 0 || !c.reads(at, b) {
+			return
+		}
+		at++
+		w.collect(node, parse{kind: inSpan, at: at})
+		if c.places[at]&endsSpan != 0 {
+			w.gap(node, 0)
+			w.follow(node, parse{kind: inPossessive})
+		}
+	}
+}
+
+// gap follows what may stand between units from a node of the tokens.
+func (w *walk) gap(node int32, g gap) {
+	from, to := w.tokens.children(node)
+	if from == to || w.seen[gapAt{node, g}] {
+		return
+	}
+	w.seen[gapAt{node, g}] = true
+	for i := range len(blanks) {
+		if next := w.tokens.child(node, blanks[i]); next >= 0 {
+			w.arrive(next, parse{kind: inGap, gap: g | open})
+		}
+	}
+	w.follow(node, parse{kind: inMark, gap: g})
+	if g&open != 0 {
+		w.follow(node, parse{kind: inWord})
+	}
+	if g == open|apart {
+		for n := from; n < to; n++ {
+			for _, at := range w.c.starts[w.tokens.label[n]] {
+				w.span(node, at)
+			}
+		}
+	}
+}

@@ -415,6 +415,10 @@ func TestPDFLayout(t *testing.T) {
 				"right line 0 goes on in that column right line 1 goes on in that column right line 2 goes on in that column right line 3 goes on in that column right line 4 goes on in that column right line 5 goes on in that column"},
 		"table": {[]string{pdfPage("72 700 11 Day", "200 700 11 Opens", "300 700 11 Closes", "72 686 11 Monday", "200 686 11 9:40", "300 686 11 17:20", "72 672 11 Tuesday and", "200 672 11 10:00", "300 672 11 18:00", "72 660 11 the day after", "72 600 11 Fee:", "200 600 11 8 euros")},
 			"title A\nh Day | Opens | Closes\nr Monday | 9:40 | 17:20\nr Tuesday and the day after | 10:00 | 18:00\nl Fee: 8 euros"},
+		"cell after cell": {[]string{pdfPage("72 700 11 Small", "300 700 11 2.40", "400 700 11 24", "72 686 11 Van with a ramp", "72 673 11 for wheelchairs", "300 686 11 4.90", "400 686 11 49")},
+			"title A\nr Small | 2.40 | 24\nr Van with a ramp for wheelchairs | 4.90 | 49"},
+		"address": {[]string{pdfPage("72 740 11 Ines Calder", "72 726 11 Uferweg 3", "72 712 11 88131 Lindau", fmt.Sprintf(body, 660), "72 646 11 It is open.", "72 600 11 1 Introduction . . . . . . . . 3", "72 586 11 2 Boats . . . . . . . . . . . . 17")},
+			"title A\np Ines Calder\np Uferweg 3\np 88131 Lindau\np " + body[9:] + " It is open.\nl 1 Introduction .... 3\nl 2 Boats .... 17"},
 		"margins": {[]string{paged(1), paged(2), paged(3)},
 			"title A\np Harbour museum, guide for visitors\np Room 10 shows one of the boats.\np Room 11 shows one of the boats.\np Room 12 shows one of the boats.\np Room 13 shows one of the boats.\n" +
 				"p Room 20 shows one of the boats.\np Room 21 shows one of the boats.\np Room 22 shows one of the boats.\np Room 23 shows one of the boats.\n" +
@@ -434,6 +438,35 @@ func TestPDFLayout(t *testing.T) {
 		}
 		if got != c.want || err != nil {
 			t.Errorf("%s:\n%s (%v)\nwant\n%s", name, got, err, c.want)
+		}
+	}
+}
+
+// The layout of a page with very many lines takes no more than its share of time and memory.
+func TestPDFLayoutIsBounded(t *testing.T) {
+	const n = 1 << 17
+	for name, place := range map[string]func(i int) (x, y float64, joined bool){
+		"lines":                  func(i int) (float64, float64, bool) { return 0, float64(-12 * i), false },
+		"one line":               func(i int) (float64, float64, bool) { return float64(20 * i), 0, i > 0 },
+		"rows of moving columns": func(i int) (float64, float64, bool) { return float64(i%2*4*n + 3*i/2), float64(-i / 2), i%2 == 1 },
+		"rows":                   func(i int) (float64, float64, bool) { return float64(i % 10 * 100), float64(-i / 10 * 12), i%10 > 0 },
+		"lines up":               func(i int) (float64, float64, bool) { return float64(i % 3 * 100), float64(12 * i), false },
+	} {
+		var d pdfDocument
+		var runs []pdfRun
+		for i := range n {
+			x, y, joined := place(i)
+			runs = append(runs, pdfRun{text: "ab", font: pdfFont{10, false}, base: y, joined: joined, box: pdfBox{x, y, x + 2, y + 8}})
+		}
+		d.pages = [][]pdfRun{runs}
+		start := time.Now()
+		if doc := d.layout(); len(doc.Blocks) == 0 {
+			t.Errorf("%s: nothing", name)
+		}
+		if took := time.Since(start); took > 20*time.Second {
+			t.Errorf("%s: %v", name, took)
+		} else {
+			t.Log(name, took)
 		}
 	}
 }

@@ -31,7 +31,8 @@ func (d *pdfDocument) layout() Document {
 	b.body, b.largest = d.fonts()
 	for i, runs := range d.pages {
 		b.first = i == 0
-		for lines := linesOf(rowsOf(runs)); len(lines) > 0; {
+		lines := linesOf(rowsOf(runs))
+		for b.page = lines; len(lines) > 0; {
 			n := blockLength(lines)
 			b.add(lines[:n])
 			lines = lines[n:]
@@ -121,14 +122,38 @@ func margins(runs []pdfRun, p int) map[int]margin {
 
 // rowsOf groups runs that stand on one line.
 func rowsOf(runs []pdfRun) (rows [][]pdfRun) {
+	at := 0 // the row of the run before
 	for i, r := range runs {
-		if r.joined && i > 0 && len(rows) > 0 {
-			rows[len(rows)-1] = append(rows[len(rows)-1], r)
-		} else {
-			rows = append(rows, []pdfRun{r})
+		if i == 0 || !r.joined {
+			at = rowBeside(rows, r)
 		}
+		if at == len(rows) {
+			rows = append(rows, nil)
+		}
+		rows[at] = append(rows[at], r)
 	}
 	return rows
+}
+
+// maxCellLines is the greatest number of lines of a cell to whose first line the next cells are joined.
+const maxCellLines = 4
+
+// rowBeside returns the index of the row to which a run belongs that begins a line: a new row, unless the run is the next
+// cell of a table beside a cell of several lines.
+func rowBeside(rows [][]pdfRun, r pdfRun) int {
+	for k := len(rows) - 1; k > 0 && k >= len(rows)-maxCellLines; k-- {
+		last := rows[k][len(rows[k])-1]
+		if last.box.right > r.box.left || last.angle != r.angle {
+			break
+		}
+		aligned := func(c pdfRun) bool {
+			return min(math.Abs(c.box.left-r.box.left), math.Abs(c.box.right-r.box.right)) < 0.5*r.font.size
+		}
+		if math.Abs(last.base-r.base) < 0.6*r.font.size && len(rows[k-1]) > 1 && slices.ContainsFunc(rows[k-1], aligned) {
+			return k
+		}
+	}
+	return len(rows)
 }
 
 // maxCells is the greatest number of runs in a row in which columns are looked for.
@@ -260,6 +285,16 @@ func tableLength(rows [][]pdfRun) (n, cells int) {
 // tableOf returns the cells of a table. Each cell is in the column whose other cells it stands below.
 func tableOf(rows [][]pdfRun) (table [][]string) {
 	columns := columnsOf(rows)
+	if len(columns) > maxCells { // no columns after all
+		for _, row := range rows {
+			var cells []string
+			for _, run := range row {
+				cells = append(cells, run.text)
+			}
+			table = append(table, cells)
+		}
+		return table
+	}
 	var above []pdfRun // the row before
 	for _, row := range rows {
 		if len(above) > 1 && continuesRow(above, row) {
@@ -316,15 +351,17 @@ func continuesRow(above, row []pdfRun) bool {
 	return true
 }
 
-// joinRow makes a line of the runs of a row. With a wide gap it belongs to no paragraph.
+// joinRow makes a line of the runs of a row. With a wide gap or a leader it belongs to no paragraph.
 func joinRow(row []pdfRun) pdfLine {
-	l := pdfLine{pdfRun: row[0]}
+	l := pdfLine{pdfRun: row[0], alone: strings.Contains(row[0].text, leader)}
+	texts := []string{l.text}
 	for i, run := range row[1:] {
-		l.text += " " + run.text
+		texts = append(texts, run.text)
 		l.box = l.box.union(run.box)
 		l.alone = l.alone || run.box.left-row[i].box.right > 2*cellGap*run.font.size
 		l.font.bold, l.hyphen = l.font.bold && run.font.bold, run.hyphen
 	}
+	l.text = strings.Join(texts, " ")
 	return l
 }
 
@@ -346,7 +383,8 @@ type blockBuilder struct {
 	doc     Document
 	body    pdfFont // of most of the text
 	largest float64 // size of all fonts
-	first   bool    // the page is the first
+	page    []pdfLine
+	first   bool // the page is the first
 
 	headings map[int]float64 // sizes of headings by the index of their block
 
@@ -374,6 +412,13 @@ func (b *blockBuilder) add(lines []pdfLine) {
 	for i, l := range lines {
 		if column = column.union(l.box); i > 0 {
 			steps = append(steps, lines[i-1].base-l.base)
+		}
+	}
+	if len(lines) <= 4 && len(b.page) < 1000 { // too few to show the column's width
+		for _, l := range b.page {
+			if math.Abs(l.box.left-column.left) < 0.5*l.font.size && math.Abs(l.font.size-lines[0].font.size) < 0.1*l.font.size {
+				column = column.union(l.box)
+			}
 		}
 	}
 	step := 1.5 * lines[0].font.size

@@ -2,6 +2,7 @@ package documents
 
 import (
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -126,6 +127,7 @@ type runBuilder struct {
 	out   strings.Builder // the text of run; empty if no run has begun
 	bases []float64       // the lower edges of its letters
 	gaps  []letterGap     // where a space may be missing
+	from  int             // the index of its first letter
 	at    int             // the index of its last letter
 	last  pdfBox          // the box of that letter
 	space bool            // a space follows
@@ -170,7 +172,7 @@ func (b *runBuilder) add(i int, text string) {
 		b.separate(i, box)
 	}
 	if b.out.Len() == 0 {
-		b.run.font, b.run.box, b.run.angle = b.font(i), box, angle
+		b.run.font, b.run.box, b.run.angle, b.from = b.font(i), box, angle, i
 	}
 	b.space, b.ended = false, false
 	b.out.WriteString(ligatures.Replace(text))
@@ -181,6 +183,11 @@ func (b *runBuilder) add(i int, text string) {
 
 // ligatures are written as letters, so that words are found.
 var ligatures = strings.NewReplacer("ﬀ", "ff", "ﬁ", "fi", "ﬂ", "fl", "ﬃ", "ffi", "ﬄ", "ffl", "ﬅ", "st", "ﬆ", "st")
+
+// leader stands for a row of dots between a name and its value, as in a table of contents.
+const leader = " .... "
+
+var leaders = regexp.MustCompile(`(?:\s*[.…·_]){4,}\s*`)
 
 // separate writes what stands between the last letter and letter i, which is at box: nothing, a hyphen, a space, or the
 // end of the run.
@@ -223,8 +230,9 @@ func (b *runBuilder) end() {
 	if b.out.Len() == 0 {
 		return
 	}
-	b.run.text, b.run.hyphen = english.Collapse(b.spaced()), b.dash
-	b.run.font.bold = b.run.font.bold && b.font(b.at).bold
+	b.run.text, b.run.hyphen = english.Collapse(leaders.ReplaceAllString(b.spaced(), leader)), b.dash
+	first, middle := b.run.font, b.font((b.from+b.at)/2) // the first letter may be a bullet, or larger
+	b.run.font = pdfFont{middle.size, first.bold && middle.bold && b.font(b.at).bold}
 	slices.Sort(b.bases)
 	b.run.base = b.bases[len(b.bases)/2]
 	if b.run.text != "" {

@@ -196,6 +196,9 @@ func TestGroundedMute(t *testing.T) {
 	if out, _ := at("Jürg"); out.H != tandem.FixedOf(Mute) || !slices.Equal(out.Dist.IDs, tok.EOGs()[:1]) {
 		t.Errorf("in a foreign word: %v", out)
 	}
+	if out, _ := at("It is these these these these"); !slices.Equal(out.Dist.IDs, tok.EOGs()[:1]) {
+		t.Errorf("in a loop: %v", out)
+	}
 	if out, _ := at("Jürgen "); out.H == tandem.FixedOf(Mute) {
 		t.Error("muted after a foreign word")
 	}

@@ -38,7 +38,7 @@ const (
 
 // Judge scores an answer.
 func Judge(q Question, a Answer) Score {
-	s := Score{Invented: Invented(a.Text, q.Text, a.Read)}
+	s := Score{Invented: Invented(a.Text, q.conversation(), a.Read)}
 	empty := strings.TrimSpace(a.Text) == ""
 	if q.Answerable() {
 		s.Exact, s.F1 = exact(q, a.Text)

@@ -33,6 +33,7 @@ func TestJudge(t *testing.T) {
 		{yes, Answer{Text: "No, it is closed.", Read: []string{"It is closed."}}, Score{Holds: true, F1: 2. / 5, Sentence: true, Read: true}},
 		{yes, Answer{Text: "It is no museum."}, Score{F1: 2. / 5, Outcome: WrongWords, Invented: []string{"museum"}}},
 		{nobody, Answer{Text: "The owner is unknown.", Unknown: true}, Score{Invented: []string{"owner"}}},
+		{Question{Text: "And now?", Earlier: []Turn{{"Who is the owner?", "Unknown."}}}, Answer{Text: "The owner is unknown.", Unknown: true}, Score{}},
 		{nobody, Answer{}, Score{}},
 		{nobody, Answer{Text: "The museum", Read: read}, Score{Outcome: Wrong}},
 	} {

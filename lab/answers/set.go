@@ -4,6 +4,7 @@ import (
 	"hash/fnv"
 	"math/rand/v2"
 	"slices"
+	"strings"
 )
 
 // Set is questions about documents.
@@ -44,6 +45,15 @@ type Part struct {
 	Answers  []string // accepted ones
 	Sentence string   // the sentence or line that holds it, as in the file; empty if the set does not say
 	Others   []string // further sentences, each of which holds it too
+}
+
+// conversation returns the question after the turns before it.
+func (q Question) conversation() string {
+	var all strings.Builder
+	for _, t := range q.Earlier {
+		all.WriteString(t.Question + "\n" + t.Answer + "\n")
+	}
+	return all.String() + q.Text
 }
 
 // Answerable reports whether a document holds the answer.

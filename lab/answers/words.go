@@ -146,10 +146,10 @@ var functionWords = func() map[string]bool {
 	return out
 }()
 
-// Invented returns the words of an answer, as it writes them, that are neither function words nor in the question nor in a
-// passage that was read. Case does not count, so that a sentence may begin with a capital, nor what punctuation
-// surrounds a word. What is within a word counts: a number with another separator, or a name that lost its accents, is
-// invented.
+// Invented returns the words of an answer, as it writes them, that are neither function words nor in the question or the turns
+// before it nor in a passage that was read. Case does not count, so that a sentence may begin with a capital, nor what
+// punctuation surrounds a word. What is within a word counts: a number with another separator, or a name that lost its
+// accents, is invented.
 func Invented(answer, question string, read []string) []string {
 	texts := []string{fold(question)}
 	for _, p := range read {

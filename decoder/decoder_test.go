@@ -237,8 +237,8 @@ func TestDRAGON_Eq2_MixtureOfPassages(t *testing.T) {
 			t.Fatalf("p(%d) = %v, want %v", x, p[x], want[x])
 		}
 	}
-	if math.Abs(h-logSumExp(r)) > 1e-12 || got.H != tandem.FixedOf(logSumExp(r)) {
-		t.Errorf("h = %v, want %v", h, logSumExp(r))
+	if math.Abs(h-LogSumExp(r)) > 1e-12 || got.H != tandem.FixedOf(LogSumExp(r)) {
+		t.Errorf("h = %v, want %v", h, LogSumExp(r))
 	}
 }
 

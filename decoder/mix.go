@@ -18,7 +18,7 @@ func (d *Decoder) mix(logits [][]float32, s state) (p []float64, h float64) {
 			byContext[i] = math.Inf(-1)
 		}
 		for passage, i := range d.rel.contextOf {
-			byContext[i] = logSumExp([]float64{byContext[i], r[passage]})
+			byContext[i] = LogSumExp([]float64{byContext[i], r[passage]})
 		}
 		if d.rel.judges {
 			byContext[len(byContext)-1] = r[len(r)-1]
@@ -119,8 +119,8 @@ func (d *Decoder) sample(p []float64, answer []tandem.Token) []float64 {
 	return s.Probabilities(p[:0], logs, answer)
 }
 
-// logSumExp returns log Σ exp x, −Inf for no x.
-func logSumExp(x []float64) float64 {
+// LogSumExp returns log Σ exp x, −Inf for no x.
+func LogSumExp(x []float64) float64 {
 	top := math.Inf(-1)
 	for _, v := range x {
 		top = max(top, v)
@@ -137,7 +137,7 @@ func logSumExp(x []float64) float64 {
 
 // softmax returns exp(x − logsumexp x).
 func softmax(x []float64) []float64 {
-	out, z := make([]float64, len(x)), logSumExp(x)
+	out, z := make([]float64, len(x)), LogSumExp(x)
 	for i, v := range x {
 		out[i] = math.Exp(v - z)
 	}

@@ -47,5 +47,5 @@ func (d *Decoder) weight(r []float64) float64 {
 	if len(r) == 0 {
 		return NoDocument
 	}
-	return logSumExp(r)
+	return LogSumExp(r)
 }

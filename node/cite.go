@@ -33,7 +33,6 @@ type Quote struct {
 	Source    string  // the file on the device; empty for the cloud's
 	Text      string  // byte for byte
 	From, To  int     // the bytes of Text that answer; equal if that is not known
-	Whole     bool    // the answer is all of Text
 	Weight    float64 // share of the part, 0 to 1 over both sides
 	Relevance float64 // to the question, in nats
 }
@@ -66,7 +65,7 @@ func (r *reading) quotes(list []decoder.Quote) []Quote {
 		p := r.passages[q.Passage]
 		out = append(out, Quote{
 			Title: strings.TrimSpace(p.Title), Source: p.Source, Text: q.Text, From: q.From, To: q.To,
-			Whole: q.Whole, Weight: q.Weight, Relevance: q.Relevance,
+			Weight: q.Weight, Relevance: q.Relevance,
 		})
 	}
 	return out
@@ -201,7 +200,7 @@ func wireSources(sources []Source, most int) []transport.Source {
 func wireQuotes(quotes []Quote, titles bool) []transport.Quote {
 	var out []transport.Quote
 	for _, q := range quotes[:min(len(quotes), transport.MaxPartQuotes)] {
-		w := transport.Quote{Text: q.Text, From: q.From, To: q.To, Weight: share(q.Weight), Relevance: q.Relevance, Whole: q.Whole}
+		w := transport.Quote{Text: q.Text, From: q.From, To: q.To, Weight: share(q.Weight), Relevance: q.Relevance}
 		if len(w.Text) > transport.MaxQuote {
 			continue // no sentence is that long
 		}
@@ -238,7 +237,7 @@ func partsOf(m transport.Sources) []part {
 func quotesOf(list []transport.Quote) []Quote {
 	var out []Quote
 	for _, q := range list {
-		out = append(out, Quote{Title: q.Title, Text: q.Text, From: q.From, To: q.To, Whole: q.Whole, Weight: share(q.Weight), Relevance: q.Relevance})
+		out = append(out, Quote{Title: q.Title, Text: q.Text, From: q.From, To: q.To, Weight: share(q.Weight), Relevance: q.Relevance})
 	}
 	return out
 }

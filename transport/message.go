@@ -290,7 +290,6 @@ type Quote struct {
 	From, To  int     // the bytes of Text that answer; equal if that is not known
 	Weight    float64 // its document's share of the cloud's distribution, 0 to 1
 	Relevance float64 // to the question, in nats
-	Whole     bool    // the answer is all of Text
 }
 
 func (q Quote) limits() error {

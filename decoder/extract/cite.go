@@ -53,7 +53,7 @@ func (d *Decoder) trim(tokens []tandem.Token) []tandem.Token {
 func (s *part) cite(text []tandem.Token) decoder.Part {
 	weights := s.weights(text)
 	last := len(weights) - 1
-	p := decoder.Part{H: logSumExp(weights), Weights: make([]float64, last)}
+	p := decoder.Part{H: decoder.LogSumExp(weights), Weights: make([]float64, last)}
 	if math.IsInf(p.H, -1) {
 		p.H = decoder.Mute
 	} else {

@@ -13,7 +13,6 @@ import (
 	"tandem/decoder"
 	"tandem/model/span"
 	"tandem/model/tokenizer"
-	"tandem/retrieval/passages"
 )
 
 // Unknown is what the context without a passage answers.
@@ -241,13 +240,13 @@ func (d *Decoder) Close() error { return nil }
 
 // read reads each part of the question in each passage.
 func (d *Decoder) read(ctx context.Context, req decoder.Request) error {
-	known := make([]*span.Passage, len(req.Passages))
+	known := make([]passage, len(req.Passages))
 	for i, p := range req.Passages {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		var err error
-		if known[i], err = d.cfg.Reader.Passage(textOf(p)); err != nil {
+		if known[i], err = d.cfg.passage(p); err != nil {
 			return err
 		}
 	}
@@ -261,14 +260,6 @@ func (d *Decoder) read(ctx context.Context, req decoder.Request) error {
 		d.parts = append(d.parts, p)
 	}
 	return nil
-}
-
-// textOf returns what the reader sees of a passage: its title as a heading, then its text.
-func textOf(p passages.Passage) string {
-	if p.Title == "" {
-		return p.Text
-	}
-	return "# " + p.Title + "\n" + p.Text
 }
 
 // flat returns a text on one line: the lines of a list are parted by semicolons.

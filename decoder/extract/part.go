@@ -30,7 +30,7 @@ type docContext struct {
 type candidate struct {
 	tokens []tandem.Token // with those that end the part
 	p      float64
-	quote  decoder.Quote // where the text stands; Passage, Weight and Relevance are not set
+	quote  decoder.Quote // where the text stands, without Passage, Weight and Relevance
 }
 
 // Limits of a context's texts. What the reader finds less likely than least of the likeliest is left out.
@@ -42,7 +42,7 @@ const (
 // next adds to p the distribution of the token after prefix, and returns the side's aggregation weight h there.
 func (s *part) next(p []float64, prefix []tandem.Token) (h float64) {
 	weights := s.weights(prefix)
-	h = logSumExp(weights)
+	h = decoder.LogSumExp(weights)
 	if math.IsInf(h, -1) {
 		return h
 	}
@@ -86,11 +86,15 @@ func goesOn(tokens, prefix []tandem.Token) bool {
 }
 
 // readPart asks one part of the question of each passage. ends are the tokens that end its answer.
-func (d *Decoder) readPart(ctx context.Context, clause string, ps []passages.Passage, known []*span.Passage, ends []tandem.Token) (part, error) {
+func (d *Decoder) readPart(ctx context.Context, clause string, ps []passages.Passage, known []passage, ends []tandem.Token) (part, error) {
 	if err := ctx.Err(); err != nil {
 		return part{}, err
 	}
-	found, err := d.cfg.Reader.Read(clause, known)
+	var read []*span.Passage
+	for _, p := range known {
+		read = append(read, p.read)
+	}
+	found, err := d.cfg.Reader.Read(clause, read)
 	if err != nil {
 		return part{}, err
 	}
@@ -101,8 +105,8 @@ func (d *Decoder) readPart(ctx context.Context, clause string, ps []passages.Pas
 	var s part
 	for i, f := range found {
 		c := docContext{r: k.Reader*logOdds(1-f.None) + k.Lexical*(lexical[i]-echo)}
-		c.texts = d.spell(d.cfg.candidates(textOf(ps[i]), len(textOf(ps[i]))-len(ps[i].Text), known[i], f, form), ends)
-		d.words += known[i].Len()
+		c.texts = d.spell(d.cfg.candidates(known[i], f, form), ends)
+		d.words += known[i].read.Len()
 		s.contexts = append(s.contexts, c)
 	}
 	nothing := docContext{r: k.Nothing, texts: d.spell([]weighed{{text: Unknown, p: 1}}, ends)}
@@ -122,11 +126,8 @@ type weighed struct {
 	quote decoder.Quote
 }
 
-// candidates turns a posterior into texts: the likeliest first, at most mostTexts, their probabilities summing to 1. The
-// first skip bytes of text are a title.
-func (c Config) candidates(text string, skip int, p *span.Passage, f *span.Posterior, form form) []weighed {
-	var all []weighed
-	at := map[string]int{}
+// candidates turns a posterior into texts: the likeliest first, at most mostTexts, their probabilities summing to 1.
+func (c Config) candidates(p passage, f *span.Posterior, form form) []weighed {
 	best := f.Best(mostTexts)
 	if len(best) == 0 {
 		return nil
@@ -134,26 +135,21 @@ func (c Config) candidates(text string, skip int, p *span.Passage, f *span.Poste
 	if form == value && best[0].P < c.Constants.Sure*(1-f.None) {
 		form = sentence
 	}
+	var all []weighed
+	at := map[string]int{}
 	for _, s := range best {
 		if s.P < least*best[0].P {
 			break
 		}
-		s.Begin, s.End = widen(text, s.Begin, s.End)
-		from, to := s.Begin, s.End
-		switch form {
-		case sentence:
-			from, to = p.Sentence(s.Begin, s.End)
-		case list:
-			from, to = p.Items(s.Begin, s.End)
+		w := weighed{p: s.P}
+		w.text, w.quote = p.say(s, form)
+		if w.text == "" {
+			continue
 		}
-		from, to = widen(text, from, to)
-		w := weighed{text: flat(text[from:to]), p: s.P}
 		if i, ok := at[w.text]; ok {
 			all[i].p += s.P
 			continue
 		}
-		w.quote = quoteOf(text, skip, p, s)
-		w.quote.Whole = form != value
 		at[w.text] = len(all)
 		all = append(all, w)
 	}
@@ -161,15 +157,25 @@ func (c Config) candidates(text string, skip int, p *span.Passage, f *span.Poste
 	return c.temper(all)
 }
 
-// quoteOf returns the sentence around a span, and where in it the span stands.
-func quoteOf(text string, skip int, p *span.Passage, s span.Span) decoder.Quote {
-	from, to := p.Sentence(s.Begin, s.End)
-	from, to = widen(text, from, to)
-	return decoder.Quote{Text: text[from:to], From: s.Begin - from, To: s.End - from, Title: s.Begin < skip}
+// say returns what a passage answers with a span, and the sentence around the span.
+func (p passage) say(s span.Span, form form) (string, decoder.Quote) {
+	from, to := p.widen(s.Begin, s.End)
+	sentenceFrom, sentenceTo := p.widen(p.read.Sentence(from, to))
+	quote := decoder.Quote{Text: p.text[sentenceFrom:sentenceTo], From: from - sentenceFrom, To: to - sentenceFrom}
+	switch form {
+	case sentence:
+		from, to = sentenceFrom, sentenceTo
+	case list:
+		from, to = p.widen(p.read.Items(from, to))
+	}
+	return flat(p.text[from:to]), quote
 }
 
 // temper applies the temperature to probabilities in descending order, and makes them sum to 1.
 func (c Config) temper(all []weighed) []weighed {
+	if len(all) == 0 {
+		return nil
+	}
 	if c.Temperature == 0 {
 		all[0].p = 1
 		return all[:1]
@@ -215,20 +221,4 @@ func (d *Decoder) shortened(text string, room int) []tandem.Token {
 		tokens = d.cfg.Tokenizer.Encode(strings.Join(words[:n], " ")+" …", tokenizer.Options{})
 	}
 	return tokens
-}
-
-// logSumExp returns log Σ exp x, −Inf for no x.
-func logSumExp(x []float64) float64 {
-	top := math.Inf(-1)
-	for _, v := range x {
-		top = max(top, v)
-	}
-	if math.IsInf(top, -1) {
-		return top
-	}
-	sum := 0.0
-	for _, v := range x {
-		sum += math.Exp(v - top)
-	}
-	return top + math.Log(sum)
 }

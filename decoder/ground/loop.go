@@ -2,10 +2,10 @@ package ground
 
 import "bytes"
 
-// A text loops if it ends with so many copies of a piece of so many bytes.
+// A text loops if it ends with several copies of a short piece.
 const (
 	copies        = 4
-	shortestPiece = 3
+	shortestPiece = 3 // bytes
 	longestPiece  = 96
 )
 

@@ -88,6 +88,10 @@ func joins(before char, between []char, after char, amounts bool) bool {
 	return true
 }
 
+// Inside returns, for each offset in a text and its end, whether the text must not be cut there: within a character, a word or
+// a number, or between a number and its sign.
+func Inside(text string) []bool { return within(charsOf(text), len(text), true) }
+
 // within returns, for each offset in a text of the given characters, whether the text must not be cut there. With amounts, a
 // number and its sign are not parted either.
 func within(chars []char, size int, amounts bool) []bool {

@@ -138,7 +138,7 @@ func cited(sides []side, decode func([]tandem.Token) string, ids []tandem.Token)
 		nothing, total := 0.0, math.Inf(-1)
 		for _, s := range sides {
 			if part := partAt(s.Parts(), lead.From); part != nil {
-				total = logSum(total, part.H)
+				total = decoder.LogSumExp([]float64{total, part.H})
 			}
 		}
 		for _, s := range sides {
@@ -183,14 +183,4 @@ func partAt(parts []decoder.Part, from int) *decoder.Part {
 		}
 	}
 	return nil
-}
-
-func logSum(a, b float64) float64 {
-	if a < b {
-		a, b = b, a
-	}
-	if math.IsInf(b, -1) {
-		return a
-	}
-	return a + math.Log1p(math.Exp(b-a))
 }

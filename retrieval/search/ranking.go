@@ -129,7 +129,11 @@ func (s *statistics) idf(term string) float64 {
 // query asks for passages with a term of the question, or with one that looks like a term that no passage has.
 func (s *statistics) query(question []string) query.Query {
 	var or []query.Query
-	for field, boost := range map[string]float64{fieldTitle: titleCount, fieldText: 1} {
+	for _, part := range []struct {
+		field string
+		boost float64
+	}{{fieldTitle, titleCount}, {fieldText, 1}} { // in a fixed order, so that equal questions find equal passages
+		field, boost := part.field, part.boost
 		for _, t := range question {
 			if typos := mostTypos(t); s.count(t) == 0 && typos > 0 {
 				q := bleve.NewFuzzyQuery(t)
@@ -178,7 +182,13 @@ func (s *statistics) candidate(p passages.Passage) candidate {
 // A wanted term is a term of the question, with those that stand for it and what an occurrence of each counts.
 type wanted struct {
 	idf   float64
-	worth map[string]float64
+	terms []worthy // the question's term first, the others in alphabetical order
+}
+
+// worthy is a term and what an occurrence of it counts.
+type worthy struct {
+	term  string
+	worth float64
 }
 
 // scores returns what passages are worth for a question.
@@ -206,7 +216,7 @@ func (s *statistics) scores(question []string, ps []passages.Passage) []float64 
 
 // want returns a term of the question with those of the known terms that stand for it.
 func (s *statistics) want(term string, known []string) wanted {
-	w := wanted{s.idf(term), map[string]float64{term: 1}}
+	w := wanted{s.idf(term), []worthy{{term, 1}}}
 	misspelt := s.count(term) == 0
 	if misspelt {
 		w.idf = 0
@@ -215,9 +225,9 @@ func (s *statistics) want(term string, known []string) wanted {
 		switch {
 		case k == term:
 		case misspelt && alike(term, k):
-			w.worth[k] = typoWeight
+			w.terms = append(w.terms, worthy{k, typoWeight})
 		case isPart(term, k) || isPart(k, term):
-			w.worth[k] = partWeight
+			w.terms = append(w.terms, worthy{k, partWeight})
 		default:
 			continue
 		}
@@ -233,8 +243,8 @@ func (c candidate) bm25(want []wanted, average float64) (sum float64) {
 	norm := saturation * (1 - lengthWeight + lengthWeight*c.length/average)
 	for _, w := range want {
 		n := 0.0
-		for _, t := range slices.Sorted(maps.Keys(w.worth)) {
-			n += w.worth[t] * c.count[t]
+		for _, t := range w.terms {
+			n += t.worth * c.count[t.term]
 		}
 		sum += w.idf * n * (saturation + 1) / (n + norm)
 	}
@@ -248,9 +258,9 @@ func (c candidate) bestSentence(want []wanted) (best float64) {
 		sum := 0.0
 		for _, w := range want {
 			most := 0.0
-			for t, worth := range w.worth {
-				if worth > most && (sentence[t] || c.title[t]) {
-					most = worth
+			for _, t := range w.terms {
+				if t.worth > most && (sentence[t.term] || c.title[t.term]) {
+					most = t.worth
 				}
 			}
 			sum += w.idf * most

@@ -1,0 +1,45 @@
+package extract
+
+import (
+	"tandem/decoder/ground"
+	"tandem/model/span"
+	"tandem/retrieval/passages"
+)
+
+// passage is a passage as the reader sees it.
+type passage struct {
+	text   string // the title as a heading, then the text
+	start  int    // where the document's own bytes begin
+	inside []bool // where text must not be cut
+	read   *span.Passage
+}
+
+// heading makes a title a heading for the reader, even one with a colon. It is no part of the document.
+const heading = "# "
+
+// passage reads what of a passage does not depend on a question.
+func (c Config) passage(p passages.Passage) (out passage, err error) {
+	out.text = p.Text
+	if p.Title != "" {
+		out.text, out.start = heading+p.Title+"\n"+p.Text, len(heading)
+	}
+	out.inside = ground.Inside(out.text)
+	out.read, err = c.Reader.Passage(out.text)
+	return out, err
+}
+
+// widen moves the ends of a range outwards until it cuts no word and no amount: "20" in "D20" becomes "D20", "9" in "9:40"
+// becomes "9:40". What is not the document's own is left out.
+func (p passage) widen(from, to int) (int, int) {
+	from, to = max(from, p.start), max(to, p.start)
+	if from == to {
+		return from, to
+	}
+	for from > p.start && p.inside[from] {
+		from--
+	}
+	for p.inside[to] {
+		to++
+	}
+	return from, to
+}

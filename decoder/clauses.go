@@ -24,7 +24,9 @@ func Clauses(req Request) []string {
 }
 
 // askedParts cuts a question where another one begins: after a question mark, a semicolon or a line, and before "and" or a
-// comma if the part before it asks and what follows asks too, or is short: "and of Ben?", "and the door code?".
+// comma if the part before it asks and what follows asks too, or is short: "and of Ben?", "and the door code?". It cuts less
+// readily than parseQuestion, whose parts only shift weights between passages: here each part is answered by itself, so a
+// wrong cut costs the answer.
 func askedParts(question string) []string {
 	var out []string
 	rest := strings.TrimSpace(question)

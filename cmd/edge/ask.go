@@ -48,6 +48,9 @@ func (c *askCmd) Run(a *cli.App) (err error) {
 	if err != nil {
 		return err
 	}
+	if greets(question) {
+		return welcome(a)
+	}
 	s, err := c.open(a)
 	if err != nil {
 		return err

@@ -77,6 +77,12 @@ func (c *chatCmd) Run(a *cli.App) (err error) {
 			history = nil
 			continue
 		}
+		if greets(line) {
+			if err := welcome(a); err != nil {
+				return err
+			}
+			continue
+		}
 		answer, err := s.ask(node.Question{ID: fmt.Sprintf("chat-%d", turn), Text: line, History: history}, !a.Globals.JSON)
 		if err != nil {
 			if a.Err() != nil {

@@ -1,12 +1,24 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
+
+	"tandem/cmd/internal/cli"
 )
 
 // whatToAsk is the reply to a greeting.
 const whatToAsk = `Ask about your documents, as in: When does the harbour museum open?`
+
+// welcome replies to a greeting.
+func welcome(a *cli.App) error {
+	if a.Globals.JSON {
+		return a.JSON(askJSON{Answer: whatToAsk, Tokens: []tokenJSON{}, Parts: []partJSON{}})
+	}
+	_, err := fmt.Fprintln(a.Out, whatToAsk)
+	return err
+}
 
 // greets reports whether a text only greets, thanks or tries out the program, so that no document can answer it.
 func greets(text string) bool {

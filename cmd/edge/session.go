@@ -69,11 +69,11 @@ func (f answerFlags) open(a *cli.App) (s *session, err error) {
 	}
 	switch {
 	case s.reader != nil:
-		f.Documents = cmp.Or(f.Documents, spanDocuments)
+		f.Documents = cmp.Or(f.Documents, cli.SpanDocuments)
 	case f.Model == "":
 		f.PassageFlags = f.PassageFlags.Sentences()
 	}
-	f.Documents = cmp.Or(f.Documents, decoderDocuments)
+	f.Documents = cmp.Or(f.Documents, cli.DecoderDocuments)
 	if s.settings, err = f.settings(); err != nil {
 		return s, err
 	}
@@ -110,12 +110,6 @@ func (f answerFlags) open(a *cli.App) (s *session, err error) {
 	s.recall()
 	return s, nil
 }
-
-// Passages that each side retrieves by default. A span reader reads one in 2 to 4 ms.
-const (
-	spanDocuments    = 8
-	decoderDocuments = 4
-)
 
 // decodes reports whether the flags ask for what only a decoder does: grouped contexts, KV caches that cross, and the times
 // of a phone's NPU.
@@ -337,12 +331,6 @@ func (s *session) relay(address string, cfg netem.Config) (string, error) {
 // ask answers q. If show is set, it prints the tokens as they come.
 func (s *session) ask(q node.Question, show bool) (node.Answer, error) {
 	a, begun := s.app, false
-	if greets(q.Text) {
-		if show {
-			fmt.Fprintln(a.Out, whatToAsk)
-		}
-		return node.Answer{Text: whatToAsk}, nil
-	}
 	cost, err := s.beginCost()
 	if err != nil {
 		return node.Answer{}, err

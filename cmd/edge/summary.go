@@ -13,9 +13,6 @@ import (
 
 // summary prints the cost of an answer and its sources.
 func (s *session) summary(answer node.Answer) {
-	if answer.Text == whatToAsk {
-		return
-	}
 	a, r := s.app, s.report(answer)
 	parts := []string{
 		fmt.Sprintf("%d tokens", len(answer.Tokens)),

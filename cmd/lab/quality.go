@@ -109,7 +109,7 @@ func (c *qualityCmd) check(a *cli.App) error {
 	if err := a.CheckJSONFile(c.File); err != nil {
 		return err
 	}
-	c.Documents = cmp.Or(c.Documents, 4)
+	c.Documents = cmp.Or(c.Documents, cli.DecoderDocuments)
 	if c.N < 0 || c.Documents < 0 || c.Tokens < 1 {
 		return fmt.Errorf("--n %d, --documents %d, --tokens %d: want 0 or more, and 1 token or more", c.N, c.Documents, c.Tokens)
 	}

@@ -69,9 +69,9 @@ func (c *qualityCmd) runSets(a *cli.App) error {
 		return err
 	}
 	if c.points() {
-		c.Documents = cmp.Or(c.Documents, 8)
+		c.Documents = cmp.Or(c.Documents, cli.SpanDocuments)
 	}
-	c.Documents = cmp.Or(c.Documents, 4)
+	c.Documents = cmp.Or(c.Documents, cli.DecoderDocuments)
 	if c.N < 0 || c.Documents < 1 || c.Tokens < 1 {
 		return fmt.Errorf("--n %d, --documents %d, --tokens %d: want 0 or more questions, 1 passage and 1 token or more", c.N, c.Documents, c.Tokens)
 	}

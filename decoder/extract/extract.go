@@ -229,9 +229,6 @@ func (d *Decoder) progress(answer []tandem.Token) (part int, prefix []tandem.Tok
 	return part, answer[from:]
 }
 
-// Room returns how many answer tokens there is room for.
-func (d *Decoder) Room() int { return tandem.MaxAnswer }
-
 // Prefill describes what New read. A token is a word here.
 func (d *Decoder) Prefill() decoder.Prefill { return d.prefill }
 

@@ -9,11 +9,11 @@ import (
 	"sync"
 	"testing"
 	"unicode"
-	"unicode/utf8"
 
 	"tandem"
 	"tandem/aggregator"
 	"tandem/decoder"
+	"tandem/internal/scripts"
 	"tandem/model/gguf"
 	"tandem/model/span"
 	"tandem/model/tokenizer"
@@ -290,30 +290,12 @@ func TestAnyScript(t *testing.T) {
 	d := &Decoder{cfg: Config{Tokenizer: tok, MaxTokens: 1000}, end: tok.EOGs()[0]}
 	r := rand.New(rand.NewPCG(3, 4))
 	for i := range 10_000 {
-		text := anyText(r)
+		text := scripts.Text(r)
 		c := d.spell([]weighed{{text: text, p: 1}}, []tandem.Token{d.end})[0]
 		if got := tok.Decode(c.tokens); got != text {
 			t.Fatalf("case %d: %q is spelled %q", i, text, got)
 		}
 	}
-}
-
-// anyText returns a few words of random characters.
-func anyText(r *rand.Rand) string {
-	blocks := [][2]rune{{'!', '~'}, {0xa1, 0x17f}, {0x370, 0x3ff}, {0x400, 0x4ff}, {0x5d0, 0x5ea}, {0x620, 0x64a}, {0x900, 0x97f}, {0x3041, 0x30ff}, {0x4e00, 0x9fff}, {0xac00, 0xd7a3}, {0x1f300, 0x1f6ff}}
-	var b strings.Builder
-	for i := range 1 + r.IntN(4) {
-		if i > 0 {
-			b.WriteByte(' ')
-		}
-		block := blocks[r.IntN(len(blocks))]
-		for range 1 + r.IntN(8) {
-			if c := block[0] + rune(r.IntN(int(block[1]-block[0]+1))); utf8.ValidRune(c) {
-				b.WriteRune(c)
-			}
-		}
-	}
-	return b.String()
 }
 
 // Every word of an answer to any question stands in a passage, or the answer is Unknown.

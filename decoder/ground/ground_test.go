@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"tandem"
+	"tandem/internal/scripts"
 	"tandem/internal/tinymodel"
 	"tandem/model/gguf"
 	"tandem/model/tokenizer"
@@ -374,7 +375,7 @@ func TestNothingInvented(t *testing.T) {
 			}
 			for range n {
 				question, ps, _ := randomQuestion(r)
-				ps = append(ps, randomText(r, 12), scripts(r))
+				ps = append(ps, randomText(r, 12), scripts.Text(r))
 				text, err := simulate(r, tok, question, ps, 40)
 				if err != nil {
 					t.Fatalf("question %q, passages %q: %v", question, ps, err)
@@ -387,31 +388,13 @@ func TestNothingInvented(t *testing.T) {
 	}
 }
 
-// scripts returns a few words of random scripts.
-func scripts(r *rand.Rand) string {
-	blocks := [][2]rune{{'!', '~'}, {0xa1, 0x17f}, {0x370, 0x3ff}, {0x400, 0x4ff}, {0x5d0, 0x5ea}, {0x620, 0x64a}, {0x900, 0x97f}, {0x3041, 0x30ff}, {0x4e00, 0x9fff}, {0xac00, 0xd7a3}, {0x1f300, 0x1f6ff}}
-	var b strings.Builder
-	for i := range 1 + r.IntN(4) {
-		if i > 0 {
-			b.WriteByte(' ')
-		}
-		block := blocks[r.IntN(len(blocks))]
-		for range 1 + r.IntN(8) {
-			if c := block[0] + rune(r.IntN(int(block[1]-block[0]+1))); utf8.ValidRune(c) {
-				b.WriteRune(c)
-			}
-		}
-	}
-	return b.String()
-}
-
 // A context can copy its passage byte for byte in any script, token by token.
 func TestCopies(t *testing.T) {
 	v, tok := vocabularyOf(t, "reader", models.Reader)
 	r := rand.New(rand.NewPCG(7, 8))
 	q := NewQuestion(v, "?")
 	for i := range 10_000 {
-		text := scripts(r)
+		text := scripts.Text(r)
 		c := q.Context(text)
 		s := c.Start()
 		for _, id := range tok.Encode(text, tokenizer.Options{}) {

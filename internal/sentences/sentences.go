@@ -21,26 +21,6 @@ func Split(text string) []string {
 	return out
 }
 
-// Around returns the sentences that hold text[from:to], as byte offsets, without the white space around them.
-func Around(text string, from, to int) (begin, end int) {
-	end = len(text)
-	for _, e := range Ends(text) {
-		if e <= from {
-			begin = e
-		} else if e >= to {
-			end = e
-			break
-		}
-	}
-	for begin < from && isSpace(text[begin]) {
-		begin++
-	}
-	for end > to && isSpace(text[end-1]) {
-		end--
-	}
-	return begin, end
-}
-
 // Ends returns the offsets at which sentences end, each after the mark that ends the sentence and the quotes and brackets
 // that close behind it. A line end is an end, too. What is left after the last end may be a sentence without a mark.
 func Ends(text string) []int {
@@ -91,8 +71,6 @@ func skip(text string, i int, of func(rune) bool) int {
 	}
 	return i
 }
-
-func isSpace(b byte) bool { return b == ' ' || b == '\n' || b == '\t' || b == '\r' }
 
 // endsSentence reports whether a mark between before and after ends a sentence: white space follows, and then something that
 // can begin a sentence, and a full stop does not belong to an abbreviation or to a number.

@@ -40,25 +40,6 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-func TestAround(t *testing.T) {
-	text := "Lake cabin\nThe key is in the tin. The code is 4417, says Prof. J. Lang. Bye."
-	for part, want := range map[string]string{
-		"4417":                "The code is 4417, says Prof. J. Lang.",
-		"Lang":                "The code is 4417, says Prof. J. Lang.",
-		"tin. The":            "The key is in the tin. The code is 4417, says Prof. J. Lang.",
-		"Lake":                "Lake cabin",
-		"Bye.":                "Bye.",
-		text[:len(text)-1]:    text,
-		"The key is in":       "The key is in the tin.",
-		"The key is in the t": "The key is in the tin.",
-	} {
-		at := strings.Index(text, part)
-		if from, to := Around(text, at, at+len(part)); text[from:to] != want {
-			t.Errorf("%q: %q", part, text[from:to])
-		}
-	}
-}
-
 // Ends grow, lie between characters, and no word is cut in two.
 func FuzzEnds(f *testing.F) {
 	f.Add("Mr. A. B. said: \"So!\" 3. Mai… \n\n z. B. 1.234,50 €. ä. Ö")

@@ -53,6 +53,10 @@ func Open(ctx context.Context, w World, words int) (l *Library, err error) {
 		docs  []Document
 		words int
 	}{{&l.Device, w.Sides[0], words}, {&l.Cloud, w.Sides[1], words}, {&l.All, both, words}, {&l.Windows, both, windowWords(words)}} {
+		if of.to == &l.Windows && of.words == words {
+			l.Windows = l.All
+			break
+		}
 		x, err := search.Memory(search.Options{Words: of.words})
 		if err != nil {
 			return l, err
@@ -102,7 +106,11 @@ func windowWords(words int) int {
 
 // Close releases the indexes.
 func (l *Library) Close() (err error) {
-	for _, x := range []*search.Index{l.Device, l.Cloud, l.All, l.Windows} {
+	open := []*search.Index{l.Device, l.Cloud, l.All}
+	if l.Windows != l.All {
+		open = append(open, l.Windows)
+	}
+	for _, x := range open {
 		if x != nil {
 			err = errors.Join(err, x.Close())
 		}

@@ -61,7 +61,6 @@ type odt struct {
 	lists  map[string]map[string]*listLevel
 
 	style string // the list style being read
-	level *listLevel
 	items []*odtList
 	open  []*odtParagraph
 	notes []paragraph // of the paragraph that is open

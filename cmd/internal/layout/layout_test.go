@@ -84,6 +84,7 @@ var rules = []struct{ packages, imports string }{
 	{"internal/meter", ""},
 	{"internal/sentences", ""},
 	{"internal/refusal", ""},
+	{"internal/scripts", ""},
 	{"internal/llamacpp", ""},
 	{"internal/tinymodel", "model/gguf npu npu/quant"},
 }

@@ -266,6 +266,10 @@ func TestPDFBomb(t *testing.T) {
 		return bytes.Replace(sound, []byte("trailer"), fmt.Appendf(nil, "%d 1\n0000000009 00000 n \ntrailer", first), 1)
 	}
 	h := newPDFium(shared.cache, nil)
+	if _, err := h.parse(t.Context(), sound); err != nil {
+		t.Fatal(err)
+	}
+	before := liveMemory()
 	for _, c := range []struct {
 		name, want string
 		data       []byte
@@ -287,11 +291,22 @@ func TestPDFBomb(t *testing.T) {
 			t.Errorf("%s: %d blocks from %d kB, error %v, want %q", c.name, len(doc.Blocks), len(c.data)>>10, err, c.want)
 		}
 	}
+	// Neither the files nor PDFium's memory for them are kept.
+	if run := h.running; run != nil && cap(run.memory.bytes) > pdfKeep {
+		t.Errorf("PDFium keeps %d MB", cap(run.memory.bytes)>>20)
+	}
+	if grown := liveMemory() - before; grown > pdfKeep {
+		t.Errorf("%d MB are kept", grown>>20)
+	}
+}
+
+// liveMemory returns the bytes that the program still uses.
+func liveMemory() int64 {
+	runtime.GC()
+	runtime.GC() // what finalizers released
 	var memory runtime.MemStats
 	runtime.ReadMemStats(&memory)
-	if memory.Sys > 1<<30 {
-		t.Errorf("this process took %d MB", memory.Sys>>20)
-	}
+	return int64(memory.HeapAlloc)
 }
 
 // Whatever ends the reading of a file, the next file is read.

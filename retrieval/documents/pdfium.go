@@ -85,7 +85,7 @@ func (h *pdfiumHost) use(ctx context.Context, read func(lib pdfium.Pdfium, tick 
 	err = read(run.lib, func() { timer.Reset(h.pageTime) })
 	timer.Stop()
 	stopped := !unwatch() || late.Load()
-	if stopped || crashed(err) || run.memory.full || len(run.memory.bytes) > pdfKeep {
+	if stopped || crashed(err) || run.memory.full || cap(run.memory.bytes) > pdfKeep {
 		h.running = nil
 		run.close()
 	}
@@ -171,7 +171,7 @@ func newPDFiumRun(compiled wazero.CompilationCache) (*pdfiumRun, error) {
 
 // close releases PDFium's memory, at once if it is much. The compiled code stays.
 func (r *pdfiumRun) close() {
-	large := len(r.memory.bytes) > pdfKeep
+	large := cap(r.memory.bytes) > pdfKeep
 	r.stop()
 	r.pool.Close()
 	if r.pool, r.lib = nil, nil; large {

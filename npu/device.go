@@ -1,6 +1,9 @@
 package npu
 
-import "fmt"
+import (
+	"fmt"
+	"unsafe"
+)
 
 // Device compiles graphs into programs. A device is safe for use by several goroutines.
 type Device interface {
@@ -26,24 +29,89 @@ type Program interface {
 // may or may not be computed, and their results are never read.
 type Args struct {
 	Rows      int
-	Tokens    []int32            // [Rows], "tokens"
-	X         []float32          // [Rows × width], "x"
-	Positions []int32            // [Rows], "positions"
-	KV        []*KV              // [Rows], "kv": the cache of each row's stream; rows of one stream share one
-	Masks     []RowMask          // [Rows], "mask", for draft trees; if nil, each row goes to the slot of its position and attends to all before
-	Out       []float32          // [Rows × result width], may be X when the widths agree
-	Stage     Stage              // for graphs with staged tensors, else nil
-	Loaded    bool               // the caller has told a simulated device's Clock that the graph is loaded
-	Factors   map[string]*Tensor // F32, for graphs with factors, by name
+	Tokens    []int32   // [Rows], "tokens"
+	X         []float32 // [Rows × width], "x"
+	Positions []int32   // [Rows], "positions"
+	KV        []*KV     // [Rows], "kv": the cache of each row's stream; rows of one stream share one
+	Masks     []RowMask // [Rows], "mask", for draft trees; if nil, each row goes to the slot of its position and attends to all before
+	Out       []float32 // [Rows × result width], may be X when the widths agree
+	Stage     Stage     // for graphs with staged tensors, else nil
+	Loaded    bool      // the caller has told a simulated device's Clock that the graph is loaded
+
+	// Adapters are the rows' adapters [Rows], for graphs with OpFactor or OpSelect: nil for a row without one. A nil
+	// slice stands for rows that all have none.
+	Adapters []*Adapter
 }
 
-// Factor returns the matrix among the inputs that a node asks for, or an error if there is none of that shape.
-func (a *Args) Factor(want *Factor) (*Tensor, error) {
-	f := a.Factors[want.Name]
-	if f == nil || f.Rows != want.Rows || f.Cols != want.Cols || f.Type != F32 {
-		return nil, fmt.Errorf("factor %q [%d×%d] F32 is not among the inputs", want.Name, want.Rows, want.Cols)
+// Adapter is what a row's adapter changes in a graph whose inputs are factors (Samsung §3.2). A factor that is not there
+// counts as zero. So do ranks that a factor lacks: those of one graph's adapters may differ.
+type Adapter struct {
+	Factors map[string]*Tensor // F16 or F32, by Factor.Name, aligned to 4 bytes
+	Task    int                // which part OpSelect keeps
+}
+
+// Adapter returns the adapter of a row, nil for none.
+func (a *Args) Adapter(row int) *Adapter {
+	if a.Adapters == nil {
+		return nil
 	}
-	return f, f.Check()
+	return a.Adapters[row]
+}
+
+// Factor returns the matrix of the row's adapter that a node asks for; nil if it is zero. CheckAdapters has checked it.
+func (a *Args) Factor(row int, want *Factor) *Tensor {
+	if of := a.Adapter(row); of != nil {
+		return of.Factors[want.Name]
+	}
+	return nil
+}
+
+// CheckAdapters returns an error if a factor that the graph needs has another shape or type.
+func (a *Args) CheckAdapters(g *Graph) error {
+	if a.Adapters == nil {
+		return nil
+	}
+	if len(a.Adapters) < a.Rows {
+		return fmt.Errorf("%d adapters for %d rows", len(a.Adapters), a.Rows)
+	}
+	for row, of := range a.Adapters[:a.Rows] {
+		if of == nil || row > 0 && of == a.Adapters[row-1] {
+			continue
+		}
+		for i := range g.Nodes {
+			switch n := &g.Nodes[i]; n.Op {
+			case OpSelect:
+				if of.Task < 0 || of.Task >= n.Parts {
+					return fmt.Errorf("row %d: task %d of %d", row, of.Task, n.Parts)
+				}
+			case OpFactor:
+				if f := of.Factors[n.Factor.Name]; f != nil {
+					if err := n.Factor.check(f); err != nil {
+						return fmt.Errorf("row %d: %w", row, err)
+					}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// check returns an error if the matrix cannot be the factor.
+func (f *Factor) check(t *Tensor) error {
+	rank, want := t.Rows == f.Rows, fmt.Sprint(f.Rows)
+	if f.Padded {
+		rank, want = t.Rows <= f.Rows, fmt.Sprintf("at most %d", f.Rows)
+	}
+	if !rank || t.Cols != f.Cols || t.Type != F32 && t.Type != F16 {
+		return fmt.Errorf("factor %q is %v, want %s rows of %d in F16 or F32", f.Name, t, want, f.Cols)
+	}
+	if err := t.Check(); err != nil {
+		return err
+	}
+	if uintptr(unsafe.Pointer(unsafe.SliceData(t.Data)))%4 != 0 {
+		return fmt.Errorf("factor %q is not aligned to 4 bytes", f.Name)
+	}
+	return nil
 }
 
 // Mask returns which slots of its stream's cache a row attends to, and where its own key and value go. A row sees no

@@ -47,17 +47,21 @@ const (
 	OpMul
 	// OpScale is x·Scale.
 	OpScale
-	// OpFactor is x·Fᵀ, where F is an input of each run: rows of Args.Factors[Factor.Name].
+	// OpFactor is x·Fᵀ or x·F, where F is the matrix of that name of the row's adapter, an input of each run; zero for
+	// rows without an adapter and for adapters without the factor.
 	OpFactor
 	// OpConv is OpMatMul as a convolution with 1×1 kernels: the rows of x are the pixels of an image one pixel high,
 	// whose channels are stored one after the other.
 	OpConv
 	// OpQuantized is x·Weightᵀ in integers: see Quantized.
 	OpQuantized
+	// OpSelect keeps, of x's Parts of the same width, the one that Task of the row's adapter names, and makes the others
+	// zero: the one-hot mask of graphs that hold all adapters (Samsung §3.2). It makes all zero in rows without an adapter.
+	OpSelect
 )
 
 var opNames = [...]string{"input", "embed", "rmsnorm", "matmul", "rope", "attention", "swiglu", "add", "position", "layernorm", "relu", "concat",
-	"normalize", "mul", "scale", "factor", "conv", "quantized"}
+	"normalize", "mul", "scale", "factor", "conv", "quantized", "select"}
 
 func (o Op) String() string {
 	if int(o) < len(opNames) {
@@ -68,7 +72,7 @@ func (o Op) String() string {
 
 var opArgs = [...]int{OpInput: 0, OpEmbed: 0, OpRMSNorm: 1, OpMatMul: 1, OpRope: 1, OpAttention: 3, OpSwiGLU: 2, OpAdd: 2,
 	OpPosition: 0, OpLayerNorm: 1, OpReLU: 1, OpConcat: anyArgs,
-	OpNormalize: 1, OpMul: 1, OpScale: 1, OpFactor: 1, OpConv: 1, OpQuantized: 1}
+	OpNormalize: 1, OpMul: 1, OpScale: 1, OpFactor: 1, OpConv: 1, OpQuantized: 1, OpSelect: 1}
 
 const anyArgs = -1 // one or more
 
@@ -88,13 +92,17 @@ type Node struct {
 	Scale     float32    // OpScale
 	Factor    *Factor    // OpFactor
 	Quantized *Quantized // OpQuantized, with Bias
+	Parts     int        // OpSelect
 }
 
-// Factor names rows of a matrix that is an input of each run, such as an adapter's LoRA factor (Samsung §3.2).
+// Factor names a matrix that is an input of each run: an adapter's LoRA factor (Samsung §3.2). LoRA-A is [rank × in] and
+// multiplied by its rows; LoRA-B is [rank × out] and multiplied by its columns. So both have a row for each rank.
 type Factor struct {
 	Name       string
-	Rows, Cols int // of the whole matrix
-	From       int // the first row that is used; Node.Width says how many
+	Rows, Cols int  // of the whole matrix
+	Columns    bool // the node is x·F, not x·Fᵀ
+	From       int  // the first row that is used, or the first column; Node.Width says how many
+	Padded     bool // an adapter's matrix may have fewer rows: the others count as zeros
 }
 
 // Quantized has weights in 4 bits with a scale for each output channel, and one scale for activations in 8 bits
@@ -231,6 +239,19 @@ func (g *Graph) ReLU(x Value) Value {
 	return g.add(Node{Op: OpReLU, Args: []Value{x}, Width: g.width(x)})
 }
 
+// LoRA is y + (x·A)·B with the factors of the row's adapter (Samsung Eq. 1–4): A [rank × width of x], multiplied by its
+// rows, and B [rank × width of y] by its columns. Adapters of a lower rank count as padded with zeros.
+func (g *Graph) LoRA(y, x Value, rank int, a, b string) Value {
+	t := g.add(Node{Op: OpFactor, Args: []Value{x}, Width: rank, Factor: &Factor{Name: a, Rows: rank, Cols: g.width(x), Padded: true}})
+	d := g.add(Node{Op: OpFactor, Args: []Value{t}, Width: g.width(y), Factor: &Factor{Name: b, Rows: rank, Cols: g.width(y), Columns: true, Padded: true}})
+	return g.Add(y, d)
+}
+
+// Select keeps one of the parts of x.
+func (g *Graph) Select(x Value, parts int) Value {
+	return g.add(Node{Op: OpSelect, Args: []Value{x}, Width: g.width(x), Parts: parts})
+}
+
 // Concat concatenates rows.
 func (g *Graph) Concat(parts ...Value) Value {
 	width := 0
@@ -326,8 +347,13 @@ func (g *Graph) checkNode(v Value) error {
 			return fmt.Errorf("width %d from %d", n.Width, in)
 		}
 	case OpFactor:
-		if f := n.Factor; f == nil || f.Cols != in || f.From < 0 || f.From+n.Width > f.Rows {
-			return fmt.Errorf("rows of a factor that do not fit: %+v", f)
+		f := n.Factor
+		if f == nil || f.From < 0 || !f.Columns && (f.Cols != in || f.From+n.Width > f.Rows) || f.Columns && (f.Rows != in || f.From+n.Width > f.Cols) {
+			return fmt.Errorf("a factor that does not fit: %+v", f)
+		}
+	case OpSelect:
+		if n.Width != in || n.Parts < 1 || in%n.Parts != 0 {
+			return fmt.Errorf("%d parts of a width of %d", n.Parts, in)
 		}
 	case OpQuantized:
 		q := n.Quantized
@@ -388,7 +414,8 @@ func (in Input) String() string {
 }
 
 // Inputs returns the graph's inputs, each once: "x" or "tokens", for the rows; "positions"; if it attends, "kv", the view
-// of each row's cache, and "mask", the slots that the row sees; and the factors of adapters.
+// of each row's cache, and "mask", the slots that the row sees; and of the rows' adapters their factors, and "tasks", the
+// mask of the one that is kept.
 func (g *Graph) Inputs() (list []Input) {
 	add := func(in Input) {
 		if !slices.Contains(list, in) {
@@ -407,7 +434,9 @@ func (g *Graph) Inputs() (list []Input) {
 			add(Input{Name: "kv", Type: "F16", Rows: g.Chunk, Each: 2 * n.Attention.CacheHeads() * n.Attention.HeadDim})
 			add(Input{Name: "mask", Type: "bits", Rows: g.Chunk})
 		case OpFactor:
-			add(Input{Name: n.Factor.Name, Type: "F32", Rows: n.Factor.Rows, Cols: n.Factor.Cols})
+			add(Input{Name: n.Factor.Name, Type: "F16", Rows: n.Factor.Rows, Cols: n.Factor.Cols})
+		case OpSelect:
+			add(Input{Name: "tasks", Type: "bits", Rows: g.Chunk, Cols: n.Parts})
 		}
 	}
 	return list
@@ -436,7 +465,13 @@ func (g *Graph) String() string {
 		case OpScale:
 			fmt.Fprintf(&b, " by %g", n.Scale)
 		case OpFactor:
-			fmt.Fprintf(&b, " rows %d to %d of %q [%d×%d]", n.Factor.From, n.Factor.From+n.Width-1, n.Factor.Name, n.Factor.Rows, n.Factor.Cols)
+			what := "rows"
+			if n.Factor.Columns {
+				what = "columns"
+			}
+			fmt.Fprintf(&b, " %s %d to %d of %q [%d×%d]", what, n.Factor.From, n.Factor.From+n.Width-1, n.Factor.Name, n.Factor.Rows, n.Factor.Cols)
+		case OpSelect:
+			fmt.Fprintf(&b, ` one of %d by "tasks"`, n.Parts)
 		case OpQuantized:
 			fmt.Fprintf(&b, " [%s INT4[%d×%d], activations INT8]", n.Quantized.Name, n.Quantized.Rows, n.Quantized.Cols)
 		case OpInput:

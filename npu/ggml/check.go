@@ -250,7 +250,7 @@ func compareFactors(ours, theirs npu.Device) (float64, error) {
 		for j := range rows * width {
 			f.Data = binary.LittleEndian.AppendUint32(f.Data, math.Float32bits(float32(math.Cos(float64(j*seed)))))
 		}
-		a := npu.Args{Rows: 2, X: x, Factors: map[string]*npu.Tensor{"f": f}}
+		a := npu.Args{Rows: 2, X: x, Adapters: []*npu.Adapter{{Factors: map[string]*npu.Tensor{"f": f}}, nil}}
 		b := a
 		a.Out, b.Out = make([]float32, 2*out), make([]float32, 2*out)
 		if err := errors.Join(p.Run(a), q.Run(b)); err != nil {

@@ -36,6 +36,8 @@ type Device struct {
 	graphs  map[*graph]struct{}
 	cache   cache
 	inputs  map[[3]int]*inputs // by rows, window and layers of the cache
+	slots   [maxSlots]slot
+	runs    int // with adapters
 	last    *plan
 	staging staging
 
@@ -85,7 +87,7 @@ type group struct {
 
 // remains is what must be freed after a program has been garbage collected.
 type remains struct {
-	graphs  map[[2]int]*graph
+	graphs  map[drawing]*graph
 	weights []weightKey
 }
 
@@ -190,6 +192,11 @@ func (d *Device) Close() error {
 	}
 	for _, in := range d.inputs {
 		d.drop(in.owned)
+	}
+	for _, s := range d.slots {
+		for _, o := range s.owned {
+			d.drop(o)
+		}
 	}
 	d.dropCache()
 	d.staging.free()

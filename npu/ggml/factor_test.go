@@ -3,6 +3,7 @@ package ggml
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -48,7 +49,7 @@ func adapter(g *npu.Graph, seed int) map[string]*npu.Tensor {
 		if n.Op == npu.OpMatMul {
 			a, b := pass.FactorA(n.Weight.Name), pass.FactorB(n.Weight.Name)
 			all[a] = wave(a, loraRank, n.Weight.Cols, func(j int) float64 { return 0.2 * math.Sin(float64(j*j*seed+i)) })
-			all[b] = wave(b, n.Weight.Rows, loraRank, func(j int) float64 { return 0.4 * math.Cos(float64(j*j*seed+i)) })
+			all[b] = wave(b, loraRank, n.Weight.Rows, func(j int) float64 { return 0.4 * math.Cos(float64(j*j*seed+i)) })
 		}
 	}
 	return all
@@ -76,7 +77,7 @@ func merged(g *npu.Graph, factors map[string]*npu.Tensor) *npu.Graph {
 		n.Weight = wave(n.Weight.Name, n.Weight.Rows, cols, func(j int) float64 {
 			sum := 0.0
 			for k := range loraRank {
-				sum += float64(b[j/cols*loraRank+k]) * float64(a[k*cols+j%cols])
+				sum += float64(b[k*n.Weight.Rows+j/cols]) * float64(a[k*cols+j%cols])
 			}
 			return float64(w[j]) + loraScale*sum
 		})
@@ -101,6 +102,9 @@ func testFactorsAgreeWithNative(t *testing.T, d *Device) {
 		factors map[string]*npu.Tensor
 		rows    int
 	}{{first, 3}, {second, 1}, {second, 4}, {first, 1}}
+	var adapters []*npu.Adapter
+	one, two := &npu.Adapter{Factors: first}, &npu.Adapter{Factors: second}
+	adapters = append(adapters, one, two, two, one)
 	compile := func(d npu.Device, g *npu.Graph) npu.Program {
 		p, err := d.Compile(g)
 		if err != nil {
@@ -111,7 +115,8 @@ func testFactorsAgreeWithNative(t *testing.T, d *Device) {
 	run := func(program func(step int) npu.Program) (all []float32) {
 		kv, at := probeCache(1, 40, 60, 32), 40
 		for i, s := range steps {
-			a := npu.Args{Rows: s.rows, X: make([]float32, s.rows*64), Out: make([]float32, s.rows*64), Factors: s.factors}
+			a := npu.Args{Rows: s.rows, X: make([]float32, s.rows*64), Out: make([]float32, s.rows*64),
+				Adapters: slices.Repeat([]*npu.Adapter{adapters[i]}, s.rows)}
 			for j := range a.X {
 				a.X[j] = float32(math.Sin(float64(j*j + 64*at)))
 			}
@@ -176,7 +181,7 @@ func testFactorRows(t *testing.T, d *Device) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a := npu.Args{Rows: 1, X: make([]float32, in), Out: make([]float32, rows), Factors: f}
+		a := npu.Args{Rows: 1, X: make([]float32, in), Out: make([]float32, rows), Adapters: []*npu.Adapter{{Factors: f}}}
 		for j := range a.X {
 			a.X[j] = float32(math.Cos(float64(3 * j)))
 		}
@@ -204,12 +209,81 @@ func TestFactorsAreChecked(t *testing.T) {
 	short := *numbers("f", npu.F32, 8, 32)
 	short.Data = short.Data[:4*32*4]
 	for name, f := range map[string]*npu.Tensor{
-		"missing": nil, "other rows": numbers("f", npu.F32, 9, 32), "other columns": numbers("f", npu.F32, 8, 16),
-		"another type": numbers("f", npu.F16, 8, 32), "cut off": &short,
+		"other rows": numbers("f", npu.F32, 9, 32), "other columns": numbers("f", npu.F32, 8, 16),
+		"another type": numbers("f", npu.BF16, 8, 32), "cut off": &short,
 	} {
-		a := npu.Args{Rows: 1, X: make([]float32, 32), Out: make([]float32, 4), Factors: map[string]*npu.Tensor{"f": f}}
+		a := npu.Args{Rows: 1, X: make([]float32, 32), Out: make([]float32, 4), Adapters: []*npu.Adapter{{Factors: map[string]*npu.Tensor{"f": f}}}}
 		if err := p.Run(a); err == nil || !strings.Contains(err.Error(), `"f"`) {
 			t.Errorf("%s: error %v", name, err)
 		}
+	}
+}
+
+// Rows of one run may have more adapters than the device holds, of several ranks, or none. Each agrees with the reference.
+func TestMixedRows(t *testing.T) { each(t, 1, testMixedRows) }
+
+func testMixedRows(t *testing.T, d *Device) {
+	const in, out, rank, rows = 32, 48, 8, 24
+	g := npu.NewGraph("mixed", rows)
+	x := g.Input(in)
+	y := g.MatMul(x, wave("w", out, in, func(j int) float64 { return 0.2 * math.Sin(float64(j*j)) }), nil)
+	g.LoRA(y, x, rank, "a", "b")
+	var list []*npu.Adapter
+	for i := range maxSlots + 3 {
+		r := 1 + i%rank
+		list = append(list, &npu.Adapter{Factors: map[string]*npu.Tensor{
+			"a": wave("a", r, in, func(j int) float64 { return 0.3 * math.Sin(float64(j*j*(i+2))) }),
+			"b": wave("b", r, out, func(j int) float64 { return 0.3 * math.Cos(float64(j*j*(i+3))) })}})
+	}
+	list = append(list, nil)
+	programs := make([]npu.Program, 2)
+	for i, dev := range []npu.Device{d, reference.New()} {
+		var err error
+		if programs[i], err = dev.Compile(g); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, some := range [][]*npu.Adapter{list, {nil}, list[:1], list[3:5], {list[9], nil}} {
+		a := npu.Args{Rows: rows, X: waves(rows*in, 5)}
+		for i := range rows {
+			a.Adapters = append(a.Adapters, some[i%len(some)])
+		}
+		var outs [2][]float32
+		for i, p := range programs {
+			a.Out = make([]float32, rows*out)
+			if err := p.Run(a); err != nil {
+				t.Fatal(err)
+			}
+			outs[i] = a.Out
+		}
+		if off := distance(outs[0], outs[1]); !(off < 2e-3) {
+			t.Errorf("%d adapters: off by %.3g", len(some), off)
+		}
+	}
+}
+
+// A graph that holds two adapters and keeps one of them by a mask agrees with the reference.
+func TestSelect(t *testing.T) { each(t, 1, testSelect) }
+
+func testSelect(t *testing.T, d *Device) {
+	const in, rank, rows = 32, 4, 5
+	g := npu.NewGraph("select", rows)
+	x := g.Input(in)
+	g.Select(g.MatMul(x, wave("w", 2*rank, in, func(j int) float64 { return 0.2 * math.Sin(float64(j*j)) }), nil), 2)
+	a := npu.Args{Rows: rows, X: waves(rows*in, 5), Adapters: []*npu.Adapter{{Task: 1}, nil, {Task: 0}, {Task: 1}, nil}}
+	var outs [2][]float32
+	for i, dev := range []npu.Device{d, reference.New()} {
+		p, err := dev.Compile(g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.Out = make([]float32, rows*2*rank)
+		if err := p.Run(a); err != nil {
+			t.Fatal(err)
+		}
+		outs[i] = a.Out
+	}
+	if off := distance(outs[0], outs[1]); !(off < 1e-3) {
+		t.Errorf("off by %.3g", off)
 	}
 }

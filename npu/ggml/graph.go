@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/bits"
 	"runtime"
 	"slices"
 
@@ -32,14 +33,22 @@ type graph struct {
 	work         float64 // approximate number of multiplications
 	epoch        int     // the device's when it was allocated
 	fed          []fed
-	out          ptr // the result
-	kept         ptr // keys and values of the rows as F16, of each attention first all keys, then all values; 0 without
+	masks        [maxSlots]ptr // which rows use each slot; 0 if all do or none
+	out          ptr           // the result
+	kept         ptr           // keys and values of the rows as F16, of each attention first all keys, then all values; 0 without
 }
 
 // leaves holds the tensors that a graph reads and that outlive it: see inputs and cache.
 type leaves struct {
 	positions, slots, written, mask ptr
 	layer                           func(node int) *cacheLayer
+	slot                            func(slot int, f factorKey) ptr
+}
+
+// drawing is what a ggml graph is drawn for.
+type drawing struct {
+	rows, window int
+	mix          mix
 }
 
 // nodesEach is an upper bound on the number of tensors per node.
@@ -56,20 +65,24 @@ type sketch struct {
 	looked []ptr // lookups of keys and values in the cache
 
 	keptTo uintptr // bytes of kept in use
+	mix    mix
 }
 
 // draw builds the graph without allocating memory for its values. take returns its leaves, which are created in the graph's
 // context if they are only for a trial.
-func (p *program) draw(rows, window int, take func(ctx ptr) leaves) (*sketch, error) {
-	a, n := p.dev.api, uintptr(8)
+func (p *program) draw(key drawing, take func(ctx ptr) leaves) (*sketch, error) {
+	a, n, rows, window := p.dev.api, uintptr(8+maxSlots), key.rows, key.window
 	for i := range p.graph.Nodes {
 		n += nodesEach + uintptr(len(p.graph.Nodes[i].Args))
+		if p.graph.Nodes[i].Op == npu.OpFactor {
+			n += uintptr(6 * bits.OnesCount8(key.mix.slots))
+		}
 	}
 	ctx := a.Init(a.Overhead()*n + a.GraphMem(n, false) + 1024)
 	if ctx == 0 {
 		return nil, fmt.Errorf("graph %s: ggml is out of memory", p.graph.Name)
 	}
-	s := &sketch{program: p, graph: &graph{ctx: ctx, rows: rows, window: window},
+	s := &sketch{program: p, graph: &graph{ctx: ctx, rows: rows, window: window}, mix: key.mix,
 		values: make([]ptr, len(p.graph.Nodes)), bases: make([]ptr, len(p.graph.Nodes))}
 	s.leaves = take(ctx)
 	s.g = a.NewGraph(ctx, n, false)
@@ -83,6 +96,7 @@ func (p *program) draw(rows, window int, take func(ctx ptr) leaves) (*sketch, er
 		s.work += float64(rows) * workOf(&p.graph.Nodes[i], window)
 	}
 	last := len(p.graph.Nodes) - 1
+	s.present(npu.Value(last))
 	s.out = s.bases[last]
 	a.SetOutput(s.out)
 	a.Expand(s.g, s.out)
@@ -108,6 +122,9 @@ func workOf(n *npu.Node, window int) float64 {
 // node adds the tensors of node i.
 func (s *sketch) node(i int) {
 	n, a, ctx := &s.program.graph.Nodes[i], s.dev.api, s.ctx
+	if s.absent(i, n) {
+		return
+	}
 	var x, y ptr
 	if len(n.Args) > 0 {
 		x = s.values[n.Args[0]]
@@ -130,10 +147,12 @@ func (s *sketch) node(i int) {
 			x = a.Add(ctx, x, s.weight(n.Bias))
 		}
 	case npu.OpFactor:
-		f := a.New2D(ctx, int32(npu.F32), int64(n.Factor.Cols), int64(n.Width))
-		a.SetInput(f)
-		s.fed = append(s.fed, fed{i, f})
-		x = a.MulMat(ctx, f, x)
+		x = s.factor(n, x)
+	case npu.OpSelect:
+		m := a.New2D(ctx, int32(npu.F32), int64(n.Width), int64(s.rows))
+		a.SetInput(m)
+		s.fed = append(s.fed, fed{i, m})
+		x = a.Mul(ctx, x, m)
 	case npu.OpScale:
 		x = a.Scale(ctx, x, n.Scale)
 	case npu.OpRope:
@@ -271,7 +290,9 @@ type program struct {
 	keeps          int                       // keys and values of a row, in numbers
 	keptAt         []int                     // where those of each attention begin
 	kvOf           map[int]int               // attention node → layer of the device's cache
-	graphs         map[[2]int]*graph         // by rows and window
+	adapted        []*npu.Factor             // factors of adapters, each once
+	selects        bool                      // there are nodes that select
+	graphs         map[drawing]*graph
 }
 
 // Compile implements npu.Device. It checks that the device can compute the graph, and uploads its weights.
@@ -284,7 +305,7 @@ func (d *Device) Compile(g *npu.Graph) (npu.Program, error) {
 	if d.closed {
 		return nil, fmt.Errorf("graph %s: device %s is closed", g.Name, d.name)
 	}
-	p := &program{dev: d, graph: g, flash: !d.noFlash, lookup: true, factors: map[*npu.Rope]*npu.Tensor{}, kvOf: map[int]int{}, graphs: map[[2]int]*graph{}}
+	p := &program{dev: d, graph: g, flash: !d.noFlash, lookup: true, factors: map[*npu.Rope]*npu.Tensor{}, kvOf: map[int]int{}, graphs: map[drawing]*graph{}}
 	weights, products, err := p.collect()
 	if err != nil {
 		return nil, fmt.Errorf("graph %s: %w", g.Name, err)
@@ -322,7 +343,15 @@ func (p *program) collect() (weights []*npu.Tensor, products map[*npu.Tensor]boo
 			return nil, nil, fmt.Errorf("%%%d %v: the ggml device keeps all weights in memory: remove the memory limit, or use --device native", i, n.Op)
 		}
 		switch n.Op {
-		case npu.OpInput, npu.OpSwiGLU, npu.OpReLU, npu.OpAdd, npu.OpConcat, npu.OpFactor, npu.OpScale:
+		case npu.OpInput, npu.OpSwiGLU, npu.OpReLU, npu.OpAdd, npu.OpConcat, npu.OpScale:
+			continue
+		case npu.OpFactor:
+			if !slices.ContainsFunc(p.adapted, func(f *npu.Factor) bool { return factorKeyOf(f) == factorKeyOf(n.Factor) }) {
+				p.adapted = append(p.adapted, n.Factor)
+			}
+			continue
+		case npu.OpSelect:
+			p.selects = true
 			continue
 		case npu.OpEmbed: // looked up in Go, in the model file
 			continue
@@ -368,8 +397,12 @@ var errCannot = errors.New("cannot compute")
 // try draws the graph for a number of rows and checks whether the device can compute all of it.
 func (p *program) try(rows int) error {
 	a := p.dev.api
+	m := mix{slots: 1}
+	if len(p.adapted) == 0 {
+		m = mix{}
+	}
 	for {
-		s, err := p.draw(rows, windowBucket(1), func(ctx ptr) leaves {
+		s, err := p.draw(drawing{rows, windowBucket(1), m}, func(ctx ptr) leaves {
 			cells := windowBucket(1)
 			l := leaves{
 				positions: a.New1D(ctx, i32Type, int64(rows)),
@@ -384,6 +417,10 @@ func (p *program) try(rows int) error {
 					trial[node] = newCacheLayer(a, ctx, at.KVHeads*at.HeadDim, cells)
 				}
 				return trial[node]
+			}
+			l.slot = func(_ int, f factorKey) ptr {
+				cols, rows := f.size()
+				return a.New2D(ctx, int32(npu.F32), cols, rows)
 			}
 			return l
 		})
@@ -441,9 +478,9 @@ func (d *Device) factorsOf(r *npu.Rope) *npu.Tensor {
 // Graph implements npu.Program.
 func (p *program) Graph() *npu.Graph { return p.graph }
 
-// drawn returns the graph for the given numbers of rows and cells. It builds and allocates the graph if necessary.
-func (p *program) drawn(rows int, in *inputs) (*graph, error) {
-	d, key := p.dev, [2]int{rows, in.window}
+// drawn returns the graph for the given numbers of rows and cells, and the given slots. It builds and allocates the graph if necessary.
+func (p *program) drawn(rows int, in *inputs, m mix) (*graph, error) {
+	d, key := p.dev, drawing{rows, in.window, m}
 	g := p.graphs[key]
 	if g != nil && g.epoch == d.epoch {
 		return g, nil
@@ -453,10 +490,10 @@ func (p *program) drawn(rows int, in *inputs) (*graph, error) {
 		delete(d.graphs, g)
 		delete(p.graphs, key)
 	}
-	s, err := p.draw(rows, in.window, func(ptr) leaves {
-		return leaves{in.positions, in.slots, in.written, in.mask, func(node int) *cacheLayer {
-			return &d.cache.layers[p.kvOf[node]]
-		}}
+	s, err := p.draw(key, func(ptr) leaves {
+		return leaves{in.positions, in.slots, in.written, in.mask,
+			func(node int) *cacheLayer { return &d.cache.layers[p.kvOf[node]] },
+			func(slot int, f factorKey) ptr { return d.slots[slot].at[f] }}
 	})
 	if err != nil {
 		return nil, err

@@ -25,7 +25,11 @@ func (p *program) Run(a npu.Args) error {
 	if d.closed {
 		return fmt.Errorf("program %s: device is closed", p.graph.Name)
 	}
-	if err := p.run(&a); err != nil {
+	err := stretches(&a, func(from, n int) error {
+		part := cutArgs(a, from, n, nodes[0].Width, p.graph.Result().Width)
+		return p.run(&part)
+	})
+	if err != nil {
 		d.api.Sync(d.backend)
 		return fmt.Errorf("program %s: %w", p.graph.Name, err)
 	}
@@ -42,10 +46,15 @@ func (p *program) run(a *npu.Args) error {
 			return err
 		}
 	}
-	g, err := p.drawn(bucket, plan.inputs)
+	m, of, err := p.occupy(a)
 	if err != nil {
 		return err
 	}
+	g, err := p.drawn(bucket, plan.inputs, m)
+	if err != nil {
+		return err
+	}
+	p.giveMasks(g, of, bucket)
 	for _, f := range g.fed {
 		if err := p.give(f, a, bucket); err != nil {
 			return err
@@ -121,12 +130,17 @@ func (d *Device) keep(p *plan, layer, bucket int, from []uint16) {
 
 func isFed(op npu.Op) bool { return op == npu.OpInput || op == npu.OpEmbed || op == npu.OpPosition }
 
-// give sets an input of the graph: the rows in use, and zeros in the others; or a node's factor.
+// give sets an input of the graph: the rows in use, and zeros in the others.
 func (p *program) give(f fed, a *npu.Args, bucket int) error {
 	d, n := p.dev, &p.graph.Nodes[f.node]
-	if n.Op == npu.OpFactor {
-		row := npu.F32.RowBytes(n.Factor.Cols)
-		set(d, f.at, a.Factors[n.Factor.Name].Data[row*n.Factor.From:][:row*n.Width])
+	switch n.Op {
+	case npu.OpSelect:
+		p.giveParts(f, a, bucket)
+		return nil
+	case npu.OpFactor, npu.OpScale, npu.OpAdd: // a product of no adapter
+		zeros := staged[float32](&d.staging, bucket*n.Width)
+		clear(zeros)
+		set(d, f.at, zeros)
 		return nil
 	}
 	rows := a.X
@@ -197,14 +211,15 @@ func (p *program) check(a *npu.Args) error {
 			err = inTable("position", a.Positions, a.Rows, n.Weight)
 		case npu.OpAttention:
 			err = checkKV(a, n.Attention)
-		case npu.OpFactor:
-			_, err = a.Factor(n.Factor)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	return nil
+	if len(p.adapted) == 0 && !p.selects {
+		return nil
+	}
+	return a.CheckAdapters(g)
 }
 
 func inTable(what string, list []int32, rows int, w *npu.Tensor) error {

@@ -89,14 +89,16 @@ func (d *Device) rope(r *npu.Rope) *ropeTable {
 // memory. Offsets and room count float32 values per row: in a run of n rows, value v starts at n·offset[v] in an arena
 // of n·room.
 type program struct {
-	dev    *Device
-	graph  *npu.Graph
-	offset []int
-	room   int
-	ropes  []*ropeTable
-	packed []*packed // the weights of products that Compile packs
-	with   [][]int   // for each node, the nodes that are computed with it (see together)
-	staged bool      // whether any weights are staged
+	dev     *Device
+	graph   *npu.Graph
+	offset  []int
+	room    int
+	ropes   []*ropeTable
+	packed  []*packed   // the weights of products that Compile packs
+	with    [][]int     // for each node, the nodes that are computed with it (see together)
+	adds    []npu.Value // for each sum that adds an adapter's product, that product; else 0 (see fuse)
+	staged  bool        // whether any weights are staged
+	factors bool        // whether adapters are inputs
 }
 
 // Compile implements npu.Device. It checks the graph and lays out its values.
@@ -111,13 +113,14 @@ func (d *Device) Compile(g *npu.Graph) (npu.Program, error) {
 		packed: make([]*packed, len(g.Nodes))}
 	for i, n := range g.Nodes {
 		p.staged = p.staged || n.Weight != nil && n.Weight.Staged
+		p.factors = p.factors || n.Op == npu.OpFactor || n.Op == npu.OpSelect
 		switch {
 		case n.Op == npu.OpRope:
 			p.ropes[i] = d.rope(n.Rope)
 		case n.Op == npu.OpMatMul && n.Bias != nil && n.Bias.Type != npu.F32, n.Op == npu.OpRMSNorm && n.Weight.Type != npu.F32,
 			n.Op == npu.OpLayerNorm && (n.Weight.Type != npu.F32 || n.Bias.Type != npu.F32):
 			return nil, fmt.Errorf("graph %s: %%%d %v: norms and biases must be F32", g.Name, i, n.Op)
-		case n.Op > npu.OpConcat && n.Op != npu.OpScale && n.Op != npu.OpFactor, n.Op == npu.OpAttention && (n.Attention.Of != 0 || n.Attention.Columns):
+		case n.Op > npu.OpConcat && n.Op != npu.OpScale && n.Op != npu.OpFactor && n.Op != npu.OpSelect, n.Op == npu.OpAttention && (n.Attention.Of != 0 || n.Attention.Columns):
 			return nil, fmt.Errorf("graph %s: %%%d %v: operation not supported by the native device; use npu/reference", g.Name, i, n.Op)
 		case n.Op == npu.OpAttention && n.Attention.HeadDim > maxHeadDim:
 			return nil, fmt.Errorf("graph %s: %%%d %v: head dimension is %d, at most %d is supported", g.Name, i, n.Op, n.Attention.HeadDim, maxHeadDim)
@@ -129,18 +132,26 @@ func (d *Device) Compile(g *npu.Graph) (npu.Program, error) {
 		}
 	}
 	p.with = together(g, p.staged)
-	p.offset, p.room = layOut(g, p.with)
+	p.adds = fuse(g)
+	p.offset, p.room = layOut(g, p.with, p.adds)
 	return p, nil
 }
 
 // layOut assigns each value of a graph an offset in one arena, in float32 values per row. The graph's result takes no
 // space because it is written to the caller's memory.
-func layOut(g *npu.Graph, with [][]int) (offset []int, room int) {
+func layOut(g *npu.Graph, with [][]int, adds []npu.Value) (offset []int, room int) {
 	lives := memory.Lifetimes(g)
 	for i := range lives {
 		lives[i].Bytes = 4 * int64(g.Nodes[i].Width)
 		for _, v := range with[i] {
 			lives[v].First = i // v may be computed before its own turn
+		}
+	}
+	for i, v := range adds {
+		if v != 0 { // the sum reads the argument of the product, which is never stored
+			lives[v].Bytes = 0
+			t := g.Nodes[v].Args[0]
+			lives[t].Last = max(lives[t].Last, i)
 		}
 	}
 	lives[len(lives)-1].Bytes = 0
@@ -270,11 +281,13 @@ func (p *program) check(a *npu.Args) error {
 			if err := checkKV(a, n.Attention); err != nil {
 				return fmt.Errorf("program %s: %w", g.Name, err)
 			}
-		case npu.OpFactor:
-			if _, err := a.Factor(n.Factor); err != nil {
-				return fmt.Errorf("program %s: %w", g.Name, err)
-			}
 		}
+	}
+	if !p.factors {
+		return nil
+	}
+	if err := a.CheckAdapters(g); err != nil {
+		return fmt.Errorf("program %s: %w", g.Name, err)
 	}
 	return nil
 }
@@ -328,6 +341,7 @@ const (
 	loopSwiGLU
 	loopAttention
 	loopFactor
+	loopAdapt
 	loopRope
 	loopElements
 )
@@ -357,6 +371,8 @@ func (r *run) compute(lo, hi int) {
 		r.attend(lo, hi)
 	case loopFactor:
 		r.factorRows(lo, hi)
+	case loopAdapt:
+		r.adaptRows(lo, hi)
 	case loopRope:
 		r.ropeRows(lo, hi)
 	case loopElements:
@@ -385,7 +401,11 @@ func (r *run) step(i int) {
 	case npu.OpReLU, npu.OpScale:
 		r.share(loopElements, r.Rows, 4*n.Width)
 	case npu.OpFactor:
-		r.share(loopFactor, r.Rows, n.Width*n.Factor.Cols)
+		if !r.fused(npu.Value(i)) {
+			r.factor(n)
+		}
+	case npu.OpSelect:
+		r.selectParts(n)
 	case npu.OpMatMul:
 		if with := r.with[i]; len(with) > 0 {
 			r.matMul(with)
@@ -407,6 +427,10 @@ func (r *run) step(i int) {
 			at += w
 		}
 	case npu.OpAdd:
+		if v := r.adds[i]; v != 0 {
+			r.adapt(v)
+			return
+		}
 		r.y = r.arg(1)
 		r.share(loopElements, r.Rows, 4*n.Width)
 	}

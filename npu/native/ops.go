@@ -116,16 +116,6 @@ func (r *run) swiGLU(up []float32) {
 	}
 }
 
-// factorRows multiplies rows by one of the run's factors.
-func (r *run) factorRows(lo, hi int) {
-	f, width := r.node.Factor, r.node.Width
-	size := npu.F32.RowBytes(f.Cols)
-	w := r.Factors[f.Name].Data[f.From*size:]
-	for i := lo; i < hi; i++ {
-		r.dev.k.dotsF32(r.out[i*width:][:width], r.x[i*f.Cols:][:f.Cols], unsafe.Pointer(&w[0]), size)
-	}
-}
-
 // place returns the slot for a row's key and value.
 func (r *run) place(row int) int { return int(r.Mask(row).Slot) }
 

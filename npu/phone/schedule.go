@@ -189,7 +189,11 @@ func (s *step) Run(a npu.Args) error {
 	for at := 0; at < a.Rows; at += c.small.Chunk {
 		n := min(c.small.Chunk, a.Rows-at)
 		x := a.X[at*width:][:n*width]
-		if err := c.small.Layers[s.layer].Run(npu.Args{Rows: n, X: x, Out: x, Positions: a.Positions[at:], KV: a.KV[at:]}); err != nil {
+		part := npu.Args{Rows: n, X: x, Out: x, Positions: a.Positions[at:], KV: a.KV[at:]}
+		if a.Adapters != nil {
+			part.Adapters = a.Adapters[at:]
+		}
+		if err := c.small.Layers[s.layer].Run(part); err != nil {
 			return err
 		}
 	}

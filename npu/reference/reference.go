@@ -84,6 +84,9 @@ func (p *program) Run(a npu.Args) error {
 	if a.Rows < 1 || a.Rows > p.g.Chunk {
 		return fmt.Errorf("program %s takes 1 to %d rows, not %d", p.g.Name, p.g.Chunk, a.Rows)
 	}
+	if err := a.CheckAdapters(p.g); err != nil {
+		return fmt.Errorf("program %s: %w", p.g.Name, err)
+	}
 	r := &run{program: p, Args: a, values: make([][]float32, len(p.g.Nodes))}
 	for i := range p.g.Nodes {
 		r.values[i] = make([]float32, a.Rows*p.g.Nodes[i].Width)
@@ -146,15 +149,18 @@ func (r *run) node(i int) error {
 	case npu.OpConv:
 		r.convolve(out, x, w, bias, cols, n.Width)
 	case npu.OpFactor:
-		f, err := r.Factor(n.Factor)
-		if err != nil {
-			return err
+		for row := range r.Rows {
+			if err := r.factor(out[row*n.Width:][:n.Width], x[row*cols:][:cols], row, n.Factor); err != nil {
+				return err
+			}
 		}
-		all := make([]float32, f.Rows*f.Cols)
-		if err := quant.Dequantize(f.Type, all, f.Data); err != nil {
-			return err
+	case npu.OpSelect:
+		for row := range r.Rows {
+			if a := r.Adapter(row); a != nil {
+				part := cols / n.Parts
+				copy(out[row*cols+a.Task*part:][:part], x[row*cols+a.Task*part:])
+			}
 		}
-		product(out, x, all[n.Factor.From*cols:], nil, r.Rows, cols, n.Width)
 	case npu.OpQuantized:
 		quantized(out, x, n.Quantized, bias, r.Rows)
 	case npu.OpRope:
@@ -186,6 +192,33 @@ func (r *run) node(i int) error {
 		}
 	default:
 		return errors.New("not an operation of this device")
+	}
+	return nil
+}
+
+// factor multiplies a row by a factor of its adapter.
+func (r *run) factor(out, x []float32, row int, f *npu.Factor) error {
+	t := r.Factor(row, f)
+	if t == nil {
+		return nil
+	}
+	all := make([]float32, t.Rows*t.Cols)
+	if err := quant.Dequantize(t.Type, all, t.Data); err != nil {
+		return err
+	}
+	for o := range out {
+		var sum float32
+		switch {
+		case f.Columns:
+			for j := range t.Rows {
+				sum += x[j] * all[j*t.Cols+f.From+o]
+			}
+		case f.From+o < t.Rows:
+			for j, v := range all[(f.From+o)*t.Cols:][:t.Cols] {
+				sum += x[j] * v
+			}
+		}
+		out[o] = sum
 	}
 	return nil
 }

@@ -189,8 +189,8 @@ func FactorA(weight string) string { return weight + ".lora_a" }
 // FactorB returns the name of the second factor.
 func FactorB(weight string) string { return weight + ".lora_b" }
 
-// AddLoRA adds scale·(x·Aᵀ)·Bᵀ to the products of the attention block, with A [rank × in] and B [out × rank] as inputs of
-// each run (Samsung Eq. 1–4).
+// AddLoRA adds scale·(x·Aᵀ)·B to the products of the attention block, with A [rank × in] and B [rank × out] of each row's
+// adapter as inputs of each run (Samsung Eq. 1–4).
 func AddLoRA(rank int, scale float32) Pass {
 	return func(g *npu.Graph) (*npu.Graph, error) {
 		if rank < 1 {
@@ -204,7 +204,7 @@ func AddLoRA(rank int, scale float32) Pass {
 			a := r.add(npu.Node{Op: npu.OpFactor, Args: n.Args, Width: rank,
 				Factor: &npu.Factor{Name: FactorA(n.Weight.Name), Rows: rank, Cols: n.Weight.Cols}})
 			b := r.add(npu.Node{Op: npu.OpFactor, Args: []npu.Value{a}, Width: n.Width,
-				Factor: &npu.Factor{Name: FactorB(n.Weight.Name), Rows: n.Width, Cols: rank}})
+				Factor: &npu.Factor{Name: FactorB(n.Weight.Name), Rows: rank, Cols: n.Width, Columns: true}})
 			s := r.add(npu.Node{Op: npu.OpScale, Args: []npu.Value{b}, Width: n.Width, Scale: scale})
 			return r.add(npu.Node{Op: npu.OpAdd, Args: []npu.Value{v, s}, Width: n.Width})
 		}), nil

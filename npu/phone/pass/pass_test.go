@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -69,7 +70,7 @@ func factors(by map[string]float32) map[string]*npu.Tensor {
 		rows, col int
 	}{{"attn_q", dim, dim}, {"attn_k", kvHeads * headDim, dim}, {"attn_v", kvHeads * headDim, dim}, {"attn_output", dim, dim}} {
 		name := "blk.0." + w.name + ".weight"
-		for _, f := range []*npu.Tensor{matrix(r, pass.FactorA(name), npu.F32, rank, w.col, 0, 0.4), matrix(r, pass.FactorB(name), npu.F32, w.rows, rank, 0, 0.4)} {
+		for _, f := range []*npu.Tensor{matrix(r, pass.FactorA(name), npu.F32, rank, w.col, 0, 0.4), matrix(r, pass.FactorB(name), npu.F32, rank, w.rows, 0, 0.4)} {
 			if s, ok := by[f.Name]; ok {
 				v := make([]float32, f.Rows*f.Cols)
 				quant.Dequantize(npu.F32, v, f.Data)
@@ -103,7 +104,7 @@ func compute(t testing.TB, d npu.Device, g *npu.Graph, f map[string]*npu.Tensor)
 		for i := range x {
 			x[i] = float32(r.NormFloat64())
 		}
-		a := npu.Args{Rows: chunk, X: x, Out: make([]float32, chunk*g.Result().Width), Factors: f}
+		a := npu.Args{Rows: chunk, X: x, Out: make([]float32, chunk*g.Result().Width), Adapters: slices.Repeat([]*npu.Adapter{{Factors: f}}, chunk)}
 		for i := range chunk {
 			a.Positions, a.KV = append(a.Positions, int32(at+i)), append(a.KV, kv)
 		}
@@ -317,7 +318,7 @@ func TestQuantize(t *testing.T) {
 	}
 }
 
-// Native refuses the operations that only the NPU has, and a run refuses missing adapters.
+// Native refuses the operations that only the NPU has, and a run refuses adapters of another shape.
 func TestUnsupportedGraphsAreRefused(t *testing.T) {
 	d := native.New(1)
 	defer d.Close()
@@ -331,7 +332,11 @@ func TestUnsupportedGraphsAreRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = p.Run(npu.Args{Rows: 1, X: make([]float32, dim), Out: make([]float32, dim), Positions: []int32{0}, KV: []*npu.KV{{}}})
+	other := factors(nil)
+	name := pass.FactorA("blk.0.attn_q.weight")
+	other[name] = other[pass.FactorB("blk.0.attn_k.weight")]
+	err = p.Run(npu.Args{Rows: 1, X: make([]float32, dim), Out: make([]float32, dim), Positions: []int32{0}, KV: []*npu.KV{{}},
+		Adapters: []*npu.Adapter{{Factors: other}}})
 	if err == nil || !strings.Contains(err.Error(), "lora_a") {
 		t.Errorf("error %v", err)
 	}

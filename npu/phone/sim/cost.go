@@ -93,9 +93,9 @@ func (c Costs) node(g *npu.Graph, n *npu.Node, context int) Cost {
 	case npu.OpMatMul, npu.OpConv, npu.OpQuantized:
 		cols, b := c.matrix(n)
 		return Cost{NPU: c.Product(g.Chunk, cols, n.Width, b), Weights: b}
-	case npu.OpFactor: // an input in 32 bits
+	case npu.OpFactor: // an input in 16 bits
 		in := g.Nodes[n.Args[0]].Width
-		return Cost{NPU: c.Product(g.Chunk, in, n.Width, 4*int64(in)*int64(n.Width))}
+		return Cost{NPU: c.Product(g.Chunk, in, n.Width, 2*int64(in)*int64(n.Width))}
 	case npu.OpAttention:
 		return c.attention(g, n, context).Plus(Cost{CPU: time.Duration(g.Chunk) * c.Row})
 	case npu.OpEmbed, npu.OpPosition:

@@ -58,6 +58,7 @@ func (s Stats) Sub(d Stats) Stats {
 //   - Weights that do not fit into the sessions' address windows are refused: when they are compiled, or when they are
 //     mapped if they are staged (package memory).
 //   - One core maps and moves staged weights while the NPU computes. The NPU waits for what it reads.
+//   - Factors of adapters take a product for each adapter among a run's rows.
 //   - One run goes on at a time.
 //
 // Device is its own npu.Clock.
@@ -244,7 +245,7 @@ func (p *program) Run(a npu.Args) error {
 
 // begin charges what a run takes before its first node. If the run has a Stage, its calls tell how far the run is.
 func (d *Device) begin(p *program, a *npu.Args) *running {
-	r := &running{Stage: a.Stage, dev: d, graph: p.Graph()}
+	r := &running{Stage: a.Stage, dev: d, graph: p.Graph(), mixed: adapters(a)}
 	if p.heads {
 		for _, at := range a.Positions[:a.Rows] {
 			r.context = max(r.context, int(at)+1)
@@ -335,6 +336,7 @@ type running struct {
 	dev     *Device
 	graph   *npu.Graph
 	context int
+	mixed   int // adapters among the rows, at least 1
 	next    int // the node to be charged next
 }
 
@@ -353,8 +355,24 @@ func (r *running) Leave(node int) {
 // upTo charges the nodes before the given one.
 func (r *running) upTo(node int) {
 	for ; r.next < node; r.next++ {
-		r.dev.pass(r.dev.costs.node(r.graph, &r.graph.Nodes[r.next], r.context))
+		n := &r.graph.Nodes[r.next]
+		c := r.dev.costs.node(r.graph, n, r.context)
+		if n.Op == npu.OpFactor { // a product for each adapter, of all rows
+			c.NPU, c.Weights = c.NPU*time.Duration(r.mixed), c.Weights*int64(r.mixed)
+		}
+		r.dev.pass(c)
 	}
+}
+
+// adapters counts the adapters among the rows of a run. A graph computes its factors even if there are none.
+func adapters(a *npu.Args) int {
+	seen := map[*npu.Adapter]bool{}
+	for row := range a.Rows {
+		if of := a.Adapter(row); of != nil {
+			seen[of] = true
+		}
+	}
+	return max(1, len(seen))
 }
 
 // use marks the chunk size as used last, and reports whether it must be loaded.

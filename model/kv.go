@@ -34,6 +34,9 @@ func (m *Model) NewSeqWith(a *Adapter) *Seq { return &Seq{m: m, adapter: a} }
 // Adapter returns the sequence's adapter, nil for none.
 func (s *Seq) Adapter() *Adapter { return s.adapter }
 
+// Model returns the sequence's model.
+func (s *Seq) Model() *Model { return s.m }
+
 // Len returns the number of positions.
 func (s *Seq) Len() int { return s.n }
 

@@ -77,6 +77,11 @@ class Frame:
             self.asks[name] = questions
 
 
+    def asked(self):
+        """Some of the questions that the texts answer."""
+        return random.sample(list(self.asks.values()), 1)[0][:2] if self.asks and R() < .4 else []
+
+
 class Scene:
     def __init__(self, titles):
         self.titles, self.frames = titles.split("; "), []
@@ -133,6 +138,18 @@ def filled(question, values):
     return SLOT.sub(value, question)
 
 
+def elsewhere(question, values, text):
+    """The question about another person, place or thing than the text has; None if it names none."""
+    slots = [m[1] for m in SLOT.finditer(question) if m[1] in values and values[m[1]] in text]
+    if not slots:
+        return None
+    name = choose(slots)
+    other = choose((v.first, v.person, v.noun, v.invented, lambda: choose(v.TOWNS), lambda: choose(v.ITEMS)))()
+    if any(w in text.lower() for w in other.lower().split()):
+        return None
+    return filled(question, {**values, name: other})
+
+
 ALL = load()
 
 
@@ -166,6 +183,7 @@ def scene(page):
             elif len(f.texts) == 1 or R() < .3:
                 page.none += [filled(q, values) for q in asks]
         page.none += [filled(q, values) for q in f.none]
+        page.none += [q for q in (elsewhere(q, values, page.text) for q in f.asked()) if q]
     for f in s.frames:
         if f not in chosen:
             page.none += [filled(q, s.values(f, shared)) for q in choose(list(f.asks.values()) or [[]])]

@@ -1,7 +1,7 @@
 """Notes, letters, minutes and manuals from scenes.txt: sentences with several values, and what people ask about them.
 
 A scene begins with a line "= titles". A line of text (alternatives between " / ") holds slots {name:kind}, and marks <name|…> around
-answers that are more than a slot; below it stand lines "name? question; question", and "-? …" for what it does not answer."""
+answers that are more than a slot (alternatives between "|"); below it stand lines "name? question; question", and "-? …" for what it does not answer."""
 import os
 import random
 import re
@@ -60,6 +60,8 @@ def drawn(kind):
     return KINDS[kind]() if kind in KINDS else getattr(v, kind)()
 
 
+MARK = re.compile(r"<(\w+)\|((?:[^<>{}]|\{[^}]*\})*)>")
+ALTERNATIVE = re.compile(r"((?:[^|{}]|\{[^}]*\})+)")
 SLOT = re.compile(r"\{(\w+)(?::([^}]*))?\}")
 PART = re.compile(r"\{\w+(?::[^}]*)?\}|<\w+\||>")
 
@@ -113,6 +115,7 @@ def load(path=os.path.join(os.path.dirname(__file__), "scenes.txt")):
 def write(page, text, values):
     """Write a text's slots and marks into a page -> {name: [place]}."""
     places, opened, last = {}, [], 0
+    text = MARK.sub(lambda m: "<%s|%s>" % (m[1], choose(ALTERNATIVE.findall(m[2]))), text)
     for m in PART.finditer(text):
         page.put(text[last:m.start()])
         last = m.end()

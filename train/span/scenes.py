@@ -50,6 +50,8 @@ KINDS = {
     "title": lambda: choose(("The " + v.noun() + " of " + v.invented(), cap(v.noun()) + " and " + v.noun(), "Letters to " + v.first(), v.noun().capitalize() + "s")),
     "paint": lambda: cap(choose(v.COLOURS)) + " " + v.noun().capitalize() + choose(("", " " + str(ri(1, 40)))), "port": lambda: str(ri(80, 9999)), "role": lambda: choose(at.ROLES),
     "cents": lambda: choose((f"{ri(8, 60)} cents", f"{ri(8, 60)},{ri(1, 9)} ct", f"{ri(8, 60)}.{ri(1, 9)} ct", f"0,{ri(10, 60)} €", f"{ri(8, 60)}p")),
+    "decimalprice": lambda: "%d%s%02d" % (ri(1, 400), choose(",."), ri(0, 99)) + choose(("", "", " €")), "kmshort": lambda: choose((f"{ri(12, 250)} {ri(100, 999)}", f"{ri(12, 250)}.{ri(100, 999)}", f"{ri(12000, 250000)}")),
+    "hours2": lambda: v.hours() if R() < .5 else choose(v.WEEK)[:3] + "–" + choose(v.WEEK)[:3] + " " + str(ri(7, 11)) + "–" + str(ri(14, 20)),
     "login": lambda: v.first().lower().split("-")[0] + choose(("", str(ri(1, 99)), "." + v.invented().lower())),
 }
 

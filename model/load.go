@@ -21,13 +21,10 @@ type Model struct {
 	tokenizer  *tokenizer.Tokenizer
 	template   *chat.Template
 	device     npu.Device
-	base       *adapted      // programs without adapters
-	scheduler  npu.Scheduler // the device's; may be nil
-	workspaces sync.Pool     // of *workspace
-	chunks     []int         // that programs are compiled for
-
-	setsMu sync.Mutex
-	sets   map[string]*adapted // graphs with adapters as inputs, by rank and targets
+	programs   []*npu.Programs // in ascending order of chunk sizes
+	scheduler  npu.Scheduler   // the device's; may be nil
+	plain      npu.Schedule    // of passes without a scheduler
+	workspaces sync.Pool       // of *workspace
 
 	fingerprint func() [32]byte
 }
@@ -76,7 +73,7 @@ func load(f *gguf.File, device npu.Device, chunks []int) (m *Model, err error) {
 			device.Close()
 		}
 	}()
-	m = &Model{file: f, device: device, chunks: chunks, base: &adapted{}, sets: map[string]*adapted{}}
+	m = &Model{file: f, device: device}
 	m.workspaces.New = func() any { return new(workspace) }
 	m.fingerprint = sync.OnceValue(m.computeFingerprint)
 	if m.config, m.tensors, err = readTransformer(f); err != nil {
@@ -94,10 +91,12 @@ func load(f *gguf.File, device npu.Device, chunks []int) (m *Model, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", f.Name, err)
 		}
-		m.base.programs = append(m.base.programs, p)
+		m.programs = append(m.programs, p)
 	}
-	m.scheduler = device.Traits().Scheduler
-	m.keep(m.base)
+	if m.scheduler = device.Traits().Scheduler; m.scheduler != nil {
+		m.programs = m.scheduler.Keep(m.programs)
+	}
+	m.plain = smallest(m.programs)
 	return m, nil
 }
 

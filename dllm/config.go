@@ -1,0 +1,147 @@
+package dllm
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"tandem"
+)
+
+// Suffix says what a pass does with the masked positions after the current block.
+type Suffix uint8
+
+// The suffixes.
+const (
+	NoSuffix      Suffix = iota // the positions are not there until their block is current, or the window reaches them
+	WholeSequence               // every pass computes prompt, answer and all masks (LLaDA, Nie et al. 2025)
+	LiveSuffix                  // every pass computes the current block and what follows (Fast-dLLM's prefix cache, Wu et al. 2025)
+	CachedSuffix                // what follows is computed when a block begins, then reused (Fast-dLLM's dual cache)
+)
+
+// Method says how an answer is denoised.
+type Method struct {
+	Block  int // positions that are decided together, before any after them: 32 in the papers; 0 for the whole answer
+	Suffix Suffix
+
+	// Visible and Stable are the confidences from which a guess becomes context for others, and from which it is final
+	// (llada.cpp §3.3: .7 and .9). If they are equal there is no state between. Above 1, guesses are taken by AtLeast alone.
+	Visible, Stable float32
+	AtLeast         int // positions that a pass decides at least, the most confident first; 0 counts as 1
+
+	// Sliding moves the window along the first undecided position, at constant size, instead of from block to block
+	// (llada.cpp §3.2, strategy 1).
+	Sliding bool
+	// Trigger is the number of undecided positions of the current block from which on the window grows into future blocks,
+	// to the next step of the device's latency (llada.cpp §3.2, strategy 2: 4); 0 for never.
+	Trigger int
+	// SkipLogits requests logits only for positions that are open (llada.cpp §3.3, selective logits skipping). It changes no token.
+	SkipLogits bool
+	// Refresh is how many visible tokens of the prefix a second path computes again during each pass (llada.cpp §3.3,
+	// sparse cache refresh); 0 for none.
+	Refresh int
+}
+
+// The paper's parameters.
+const (
+	DefaultBlock   = 32
+	DefaultVisible = .7
+	DefaultStable  = .9
+	DefaultTrigger = 4
+	// DefaultRefresh bounds the second path's work to less than a dense pass takes. The paper does not name a number.
+	DefaultRefresh = 8
+)
+
+// never is a confidence that no guess has.
+const never = 2
+
+// Methods are the baselines, and llada.cpp's techniques added one after the other, as in the rows of its Table 6. Swap-optimized
+// memory is not among them: it belongs to the device.
+var Methods = []struct {
+	Name string
+	Method
+}{
+	{"vanilla", Method{Suffix: WholeSequence, Visible: never, Stable: never}},
+	{"prefix-kv", Method{Block: DefaultBlock, Visible: never, Stable: never}},
+	{"fast-dllm", Method{Block: DefaultBlock, Suffix: LiveSuffix, Visible: .9, Stable: .9}},
+	{"dual-cache", Method{Block: DefaultBlock, Suffix: CachedSuffix, Visible: .9, Stable: .9}},
+	{"parallel", Method{Block: DefaultBlock, Visible: .9, Stable: .9}},
+	{"+mbsd", Method{Block: DefaultBlock, Visible: .9, Stable: .9, Sliding: true, Trigger: DefaultTrigger}},
+	{"+sts", Method{Block: DefaultBlock, Visible: DefaultVisible, Stable: DefaultStable, Sliding: true, Trigger: DefaultTrigger}},
+	{"+sls", Method{Block: DefaultBlock, Visible: DefaultVisible, Stable: DefaultStable, Sliding: true, Trigger: DefaultTrigger, SkipLogits: true}},
+	{"+scr", Full()},
+}
+
+// Full returns the method with all techniques.
+func Full() Method {
+	return Method{Block: DefaultBlock, Visible: DefaultVisible, Stable: DefaultStable, Sliding: true, Trigger: DefaultTrigger, SkipLogits: true, Refresh: DefaultRefresh}
+}
+
+// FindMethod returns the method of that name; "full" is the last.
+func FindMethod(name string) (Method, error) {
+	if name == "full" {
+		return Full(), nil
+	}
+	var names []string
+	for _, m := range Methods {
+		if m.Name == name {
+			return m.Method, nil
+		}
+		names = append(names, m.Name)
+	}
+	return Method{}, fmt.Errorf("method %q is not known: use full or one of %s", name, strings.Join(names, ", "))
+}
+
+// Config is a generation.
+type Config struct {
+	Method
+	Prompt []tandem.Token
+	Length int            // positions of the answer
+	Mask   tandem.Token   // stands for an undecided token
+	Stop   []tandem.Token // the answer ends before the first of them
+	// Shifted says that the row of a token guesses the next position (Dream), instead of its own (LLaDA).
+	Shifted bool
+	// Costs holds the measured times of passes: entry i is that of i+1 rows. Without it the window does not grow.
+	Costs []float64
+	// Slack is the share by which a pass may take longer for the rows of future blocks; 0 counts as .1.
+	Slack float64
+	// MaxRows is the most rows of a pass that grows, as memory permits; 0 for no bound.
+	MaxRows int
+}
+
+// check reports settings that no generation can have.
+func (c *Config) check() error {
+	switch {
+	case len(c.Prompt) == 0:
+		return fmt.Errorf("denoise: the prompt has no tokens")
+	case c.Length < 1 || c.Length > 1<<20:
+		return fmt.Errorf("denoise %d tokens: want 1 to %d", c.Length, 1<<20)
+	case c.Block < 0:
+		return fmt.Errorf("denoise in blocks of %d: want 1 or more, or 0 for one block", c.Block)
+	case !(c.Visible > 0 && c.Stable >= c.Visible):
+		return fmt.Errorf("denoise with thresholds %v and %v: the first must be above 0 and not above the second", c.Visible, c.Stable)
+	case c.Suffix > CachedSuffix:
+		return fmt.Errorf("denoise with suffix %d: not known", c.Suffix)
+	case c.Suffix != NoSuffix && (c.Sliding || c.Trigger > 0 || c.Refresh > 0):
+		return fmt.Errorf("denoise: a window, lookahead and refresh need a prefix that is reused: leave out the suffix")
+	case c.AtLeast < 0 || c.Trigger < 0 || c.Refresh < 0 || c.MaxRows < 0 || !(c.Slack >= 0):
+		return fmt.Errorf("denoise: negative settings")
+	case slices.Contains(c.Prompt, c.Mask):
+		return fmt.Errorf("denoise: the prompt contains the mask token %d", c.Mask)
+	}
+	return nil
+}
+
+// Grow returns the largest number of rows, at most limit, of a pass that takes no longer than one of the given rows, but
+// for a share of slack: the end of the step of the latency's staircase (llada.cpp §3.2). costs[i] is the time of i+1
+// rows. Beyond them, and without any, it does not grow.
+func Grow(costs []float64, rows, limit int, slack float64) int {
+	if rows < 1 || rows > len(costs) {
+		return rows
+	}
+	most := costs[rows-1] * (1 + slack)
+	for rows < min(limit, len(costs)) && costs[rows] <= most {
+		rows++
+	}
+	return rows
+}

@@ -51,6 +51,7 @@ type Scorer interface {
 // Config holds what all answers of a side have in common.
 type Config struct {
 	Model      *model.Model
+	Adapter    *model.Adapter // of all contexts; nil for none
 	Scorer     Scorer
 	KV         *kvstore.Store // of the passages' KV caches; nil for none
 	Contexts   int            // contexts that share the passages; 0 for one context for each passage

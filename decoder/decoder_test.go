@@ -520,7 +520,7 @@ func TestStoredPassagesAreNotComputedAgain(t *testing.T) {
 	if c := newDecoder(t, other, req).Prefill().Cached; c != 0 {
 		t.Errorf("%d passages of another model came from the store", c)
 	}
-	if tokens := []tandem.Token{1, 2}; storeKey(m, tokens) == storeKey(other.Model, tokens) {
+	if tokens := []tandem.Token{1, 2}; storeKey(m, nil, tokens) == storeKey(other.Model, nil, tokens) {
 		t.Error("two models share a key")
 	}
 }

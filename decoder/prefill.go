@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"fmt"
 	"io"
 	"log/slog"
 	"slices"
@@ -19,13 +20,13 @@ func (d *Decoder) read(ctx context.Context, req Request, prompts []prompt) error
 	keys := make([][32]byte, len(prompts))
 	fresh := make([]bool, len(prompts))
 	for i, p := range prompts {
-		keys[i] = storeKey(m, p.prefix)
+		keys[i] = storeKey(m, d.cfg.Adapter, p.prefix)
 		seq, tokens := d.saved(req, i, p.prefix), p.rest
 		if seq == nil && d.holds(i) {
 			seq = d.load(keys[i], len(p.prefix))
 		}
 		if fresh[i] = seq == nil; fresh[i] {
-			seq, tokens = m.NewSeq(), append(append([]tandem.Token(nil), p.prefix...), p.rest...)
+			seq, tokens = m.NewSeqWith(d.cfg.Adapter), append(append([]tandem.Token(nil), p.prefix...), p.rest...)
 		} else {
 			d.prefill.Cached++
 		}
@@ -52,11 +53,14 @@ func (d *Decoder) holds(i int) bool { return slices.Contains(d.rel.contextOf, i)
 
 // storeKey returns the key of a prefix's KV cache. The cache depends on the model, the template, the adapter, the tokens
 // and the rounding of the device.
-func storeKey(m *model.Model, prefix []tandem.Token) (key [32]byte) {
-	const noAdapter = ""
+func storeKey(m *model.Model, a *model.Adapter, prefix []tandem.Token) (key [32]byte) {
+	adapter := "" // none
+	if a != nil {
+		adapter = fmt.Sprintf("%x", a.Fingerprint())
+	}
 	h := sha256.New()
 	weights, template := m.Fingerprint(), m.Template().Fingerprint()
-	io.WriteString(h, "document kv 1\x00"+noAdapter+"\x00"+m.Rounding())
+	io.WriteString(h, "document kv 1\x00"+adapter+"\x00"+m.Rounding())
 	h.Write(weights[:])
 	h.Write(template[:])
 	binary.Write(h, binary.LittleEndian, prefix)
@@ -74,7 +78,7 @@ func (d *Decoder) load(key [32]byte, n int) *model.Seq {
 		return nil
 	}
 	defer r.Close()
-	seq, err := d.cfg.Model.ReadSeq(r)
+	seq, err := d.cfg.Model.ReadSeqWith(r, d.cfg.Adapter)
 	if err != nil || seq.Len() != n {
 		slog.Warn("a stored passage cannot be read and is computed again", "error", err)
 		return nil

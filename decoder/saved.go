@@ -28,11 +28,11 @@ func Prefixes(ctx context.Context, cfg Config, req Request) ([][]byte, error) {
 	d.rel.contextOf = deal(len(req.Passages), len(prompts))
 	seqs, batch := make([]*model.Seq, len(prompts)), []model.Input(nil)
 	for i, p := range prompts {
-		if seqs[i] = cfg.Model.NewSeq(); len(p.prefix) == 0 {
+		if seqs[i] = cfg.Model.NewSeqWith(cfg.Adapter); len(p.prefix) == 0 {
 			continue
 		}
-		if seqs[i] = d.load(storeKey(cfg.Model, p.prefix), len(p.prefix)); seqs[i] == nil {
-			seqs[i] = cfg.Model.NewSeq()
+		if seqs[i] = d.load(storeKey(cfg.Model, cfg.Adapter, p.prefix), len(p.prefix)); seqs[i] == nil {
+			seqs[i] = cfg.Model.NewSeqWith(cfg.Adapter)
 			batch = append(batch, model.Input{Seq: seqs[i], Tokens: p.prefix})
 		}
 	}
@@ -58,7 +58,7 @@ func (d *Decoder) saved(req Request, i int, prefix []tandem.Token) *model.Seq {
 	if len(req.Saved) != len(req.Passages) || d.prefill.Contexts != len(req.Passages) || i >= len(req.Saved) || len(req.Saved[i]) == 0 {
 		return nil
 	}
-	seq, err := d.cfg.Model.ReadSeq(bytes.NewReader(req.Saved[i]))
+	seq, err := d.cfg.Model.ReadSeqWith(bytes.NewReader(req.Saved[i]), d.cfg.Adapter)
 	if err != nil || seq.Len() != len(prefix) {
 		return nil
 	}

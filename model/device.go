@@ -22,7 +22,7 @@ func (m *Model) Warm(ctx context.Context) error {
 		return err
 	}
 	prompt := func(n int) Input { return Input{Seq: m.NewSeq(), Tokens: make([]tandem.Token, n), All: n <= 16} }
-	largest := m.programs[len(m.programs)-1].Chunk // first, because graphs are built again when memory grows
+	largest := m.base.programs[len(m.base.programs)-1].Chunk // first, because graphs are built again when memory grows
 	for _, n := range []int{largest, 128, 48, 16, 8, 7, 6, 5, 4, 3, 2, 1} {
 		if err := run(prompt(min(n, m.config.Context))); err != nil {
 			return err

@@ -78,10 +78,7 @@ func (m *Model) forward(ctx context.Context, inputs []Input, into *Logits, decod
 		in.Seq.extend(len(in.Tokens))
 	}
 	out := into.take(logits, m.config.Vocab)
-	schedule, err := m.schedule(ctx, inputs, tokens, decoding)
-	if err == nil {
-		err = m.compute(ctx, inputs, into.all, tokens, schedule)
-	}
+	err = m.pass(ctx, inputs, into.all, decoding)
 	for _, in := range inputs {
 		switch {
 		case err != nil:
@@ -98,11 +95,68 @@ func (m *Model) forward(ctx context.Context, inputs []Input, into *Logits, decod
 	return out, nil
 }
 
+// pass computes the requested logits [their number × Vocab] of the inputs: together, or in several passes if they need
+// different graphs.
+func (m *Model) pass(ctx context.Context, inputs []Input, logits []float32, decoding bool) error {
+	if !slices.ContainsFunc(inputs, func(in Input) bool { return in.Seq.adapter != nil }) {
+		return m.passOn(ctx, m.base, inputs, logits, decoding)
+	}
+	shares, err := m.shares(inputs)
+	if err != nil {
+		return err
+	}
+	if len(shares) == 1 {
+		return m.passOn(ctx, shares[0].adapted, inputs, logits, decoding)
+	}
+	first := make([]int, len(inputs)+1) // where the logits of each input begin
+	for i := range inputs {
+		first[i+1] = first[i] + inputs[i].logits()*m.config.Vocab
+	}
+	for _, s := range shares {
+		n := 0
+		for _, i := range s.at {
+			n += first[i+1] - first[i]
+		}
+		some := make([]float32, n)
+		if err := m.passOn(ctx, s.adapted, s.inputs, some, decoding); err != nil {
+			return err
+		}
+		for _, i := range s.at {
+			some = some[copy(logits[first[i]:first[i+1]], some):]
+		}
+	}
+	return nil
+}
+
+// passOn computes inputs on the given graphs.
+func (m *Model) passOn(ctx context.Context, s *adapted, inputs []Input, logits []float32, decoding bool) error {
+	tokens := 0
+	for i := range inputs {
+		tokens += len(inputs[i].Tokens)
+	}
+	schedule, err := m.schedule(ctx, s, inputs, tokens, decoding)
+	if err != nil {
+		return err
+	}
+	return m.compute(ctx, inputs, logits, tokens, schedule)
+}
+
+// logits returns how many logits the input requests.
+func (in *Input) logits() int {
+	if in.All {
+		return len(in.Tokens)
+	}
+	return 1
+}
+
 // checkInputs returns the number of requested logits and of tokens.
 func (m *Model) checkInputs(inputs []Input) (logits, tokens int, err error) {
 	for i, in := range inputs {
 		if in.Seq == nil || in.Seq.m != m {
 			return 0, 0, fmt.Errorf("input %d: its sequence belongs to another model", i)
+		}
+		if a := in.Seq.adapter; a != nil && a.model != m {
+			return 0, 0, fmt.Errorf("input %d: its adapter %s is mounted on another model", i, a.name)
 		}
 		in.Seq.input = i
 	}
@@ -125,9 +179,7 @@ func (m *Model) checkInputs(inputs []Input) (logits, tokens int, err error) {
 			return 0, 0, fmt.Errorf("input %d: %w", i, err)
 		}
 		tokens += len(in.Tokens)
-		if logits++; in.All {
-			logits += len(in.Tokens) - 1
-		}
+		logits += in.logits()
 	}
 	return logits, tokens, nil
 }
@@ -147,6 +199,8 @@ type workspace struct {
 	origin            []origin      // where the row comes from
 	masks             []npu.RowMask // used if a row belongs to a tree
 	trees             bool
+	adapters          []*npu.Adapter // used if a row has one
+	adapted           bool
 	x                 []float32 // residual stream [chunk × Dim]
 }
 
@@ -156,9 +210,13 @@ type workspace struct {
 func (m *Model) compute(ctx context.Context, inputs []Input, logits []float32, tokens int, schedule npu.Schedule) error {
 	ws := m.workspaces.Get().(*workspace)
 	defer m.workspaces.Put(ws)
-	defer func() { clear(ws.kv[:cap(ws.kv)]); clear(ws.origin[:cap(ws.origin)]) }() // release the caches
-	next, at := 0, 0                                                                // the next token: its input and index
-	var ancestors [npu.MaxTree]uint64                                               // of the nodes of the current tree
+	defer func() {
+		clear(ws.kv[:cap(ws.kv)])
+		clear(ws.origin[:cap(ws.origin)])
+		clear(ws.adapters[:cap(ws.adapters)])
+	}() // release the caches
+	next, at := 0, 0                  // the next token: its input and index
+	var ancestors [npu.MaxTree]uint64 // of the nodes of the current tree
 	for tokens > 0 {
 		p := schedule.Next(tokens)
 		n := min(tokens, p.Chunk)
@@ -169,6 +227,7 @@ func (m *Model) compute(ctx context.Context, inputs []Input, logits []float32, t
 			ws.tokens = append(ws.tokens, int32(in.Tokens[at]))
 			ws.place(in, at, &ancestors)
 			ws.kv = append(ws.kv, &in.Seq.kv)
+			ws.adapt(in.Seq.adapter)
 			last := at == len(in.Tokens)-1
 			ws.wanted = append(ws.wanted, in.All || last)
 			ws.origin = append(ws.origin, origin{in, at})
@@ -193,6 +252,16 @@ func (ws *workspace) onlyLogits() bool {
 func (ws *workspace) reset() {
 	ws.tokens, ws.positions, ws.kv, ws.wanted = ws.tokens[:0], ws.positions[:0], ws.kv[:0], ws.wanted[:0]
 	ws.masks, ws.trees, ws.origin = ws.masks[:0], false, ws.origin[:0]
+	ws.adapters, ws.adapted = ws.adapters[:0], false
+}
+
+// adapt appends the adapter of a row, which may be nil.
+func (ws *workspace) adapt(a *Adapter) {
+	if a == nil || a.row == nil { // none, or in the graph
+		ws.adapters = append(ws.adapters, nil)
+		return
+	}
+	ws.adapters, ws.adapted = append(ws.adapters, a.row), true
 }
 
 // chunk runs one chunk through all blocks, writes the requested logits and returns their number.
@@ -209,17 +278,21 @@ func (m *Model) chunk(ctx context.Context, p *npu.Programs, ws *workspace, logit
 	if !ws.trees {
 		masks = nil
 	}
+	adapters := ws.adapters
+	if !ws.adapted {
+		adapters = nil
+	}
 	if p.Whole != nil && ws.onlyLogits() {
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
-		return n, p.Whole.Run(npu.Args{Rows: n, X: x, Positions: ws.positions, KV: ws.kv, Masks: masks, Out: logits[:n*m.config.Vocab]})
+		return n, p.Whole.Run(npu.Args{Rows: n, X: x, Positions: ws.positions, KV: ws.kv, Masks: masks, Adapters: adapters, Out: logits[:n*m.config.Vocab]})
 	}
 	for _, l := range p.Layers {
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
-		a := npu.Args{Rows: n, X: x, Positions: ws.positions, KV: ws.kv, Masks: masks, Out: x}
+		a := npu.Args{Rows: n, X: x, Positions: ws.positions, KV: ws.kv, Masks: masks, Adapters: adapters, Out: x}
 		if err := l.Run(a); err != nil {
 			return 0, err
 		}

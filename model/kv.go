@@ -15,16 +15,27 @@ import (
 // A Seq is the KV cache of a sequence: the keys and values of every position in every layer, as F16 numbers. Forward
 // makes it grow. It is not safe for concurrent use, but forks of one sequence may be used by different goroutines.
 type Seq struct {
-	m     *Model
-	n     int    // positions
-	kv    npu.KV // spans whose Len add up to n and the nodes of tree, except during a pass
-	owned []bool // for each span, whether only this sequence refers to it and may write to it
-	tree  []int  // the parents of a draft tree in the slots from n on, until Keep or another call
-	input int    // the last input of the last pass that named this sequence
+	m       *Model
+	n       int      // positions
+	kv      npu.KV   // spans whose Len add up to n and the nodes of tree, except during a pass
+	owned   []bool   // for each span, whether only this sequence refers to it and may write to it
+	tree    []int    // the parents of a draft tree in the slots from n on, until Keep or another call
+	adapter *Adapter // of all positions; nil for none
+	input   int      // the last input of the last pass that named this sequence
 }
 
 // NewSeq returns an empty sequence.
 func (m *Model) NewSeq() *Seq { return &Seq{m: m} }
+
+// NewSeqWith returns an empty sequence whose positions have the adapter, nil for none. A sequence keeps its adapter, since
+// its keys and values depend on it: for another adapter, compute the tokens again in a new sequence.
+func (m *Model) NewSeqWith(a *Adapter) *Seq { return &Seq{m: m, adapter: a} }
+
+// Adapter returns the sequence's adapter, nil for none.
+func (s *Seq) Adapter() *Adapter { return s.adapter }
+
+// Model returns the sequence's model.
+func (s *Seq) Model() *Model { return s.m }
 
 // Len returns the number of positions.
 func (s *Seq) Len() int { return s.n }
@@ -34,7 +45,7 @@ func (s *Seq) Len() int { return s.n }
 func (s *Seq) Fork() *Seq {
 	s.dropTree()
 	clear(s.owned)
-	return &Seq{m: s.m, n: s.n, kv: npu.KV{Spans: slices.Clone(s.kv.Spans)}, owned: make([]bool, len(s.owned))}
+	return &Seq{m: s.m, n: s.n, adapter: s.adapter, kv: npu.KV{Spans: slices.Clone(s.kv.Spans)}, owned: make([]bool, len(s.owned))}
 }
 
 // Truncate drops the positions from n on. If there are none, it does nothing. Decoding the same tokens again gives the
@@ -113,7 +124,8 @@ func newSpan(layers, width, n, capacity int) npu.Span {
 	return span
 }
 
-// The format of a saved sequence, little-endian: magic, version, the model's fingerprint, layers, width
+// The format of a saved sequence, little-endian: magic, version, the fingerprint of the model and, if there is one, the
+// adapter, layers, width
 // (KVHeads·HeadDim) and positions; then pieces of at most savedPiece positions, each with the keys and values of all
 // layers; then the CRC-32C of everything before.
 const (
@@ -142,7 +154,7 @@ func (s *Seq) WriteTo(w io.Writer) (int64, error) {
 	c := &s.m.config
 	width := c.KVHeads * c.HeadDim
 	out := savedWriter{w: w, sum: crc32.New(castagnoli)}
-	head := savedHead{Version: savedVersion, Fingerprint: s.m.Fingerprint(),
+	head := savedHead{Version: savedVersion, Fingerprint: s.m.cacheFingerprint(s.adapter),
 		Layers: uint32(c.Layers), Width: uint32(width), Positions: uint32(s.n)}
 	copy(head.Magic[:], savedMagic)
 	out.b, _ = binary.Append(out.b, binary.LittleEndian, head)
@@ -192,7 +204,11 @@ func (o *savedWriter) flush() {
 
 // ReadSeq reads a sequence written by WriteTo, and no byte beyond it. Its error wraps ErrSaved if the sequence belongs to
 // another model or version, or is damaged. It allocates memory only as data arrives.
-func (m *Model) ReadSeq(r io.Reader) (*Seq, error) {
+func (m *Model) ReadSeq(r io.Reader) (*Seq, error) { return m.ReadSeqWith(r, nil) }
+
+// ReadSeqWith is ReadSeq for a sequence with an adapter. One that was written with another adapter, or with none, belongs
+// to another model.
+func (m *Model) ReadSeqWith(r io.Reader, a *Adapter) (*Seq, error) {
 	c := &m.config
 	width := c.KVHeads * c.HeadDim
 	sum := crc32.New(castagnoli)
@@ -209,13 +225,13 @@ func (m *Model) ReadSeq(r io.Reader) (*Seq, error) {
 		return nil, fmt.Errorf("%w: it does not start with %q", ErrSaved, savedMagic)
 	case head.Version != savedVersion:
 		return nil, fmt.Errorf("%w: it has version %d, want %d", ErrSaved, head.Version, savedVersion)
-	case head.Fingerprint != m.Fingerprint():
-		return nil, fmt.Errorf("%w: it belongs to another model (fingerprint %x, this one has %x)", ErrSaved, head.Fingerprint[:4], first4(m.Fingerprint()))
+	case head.Fingerprint != m.cacheFingerprint(a):
+		return nil, fmt.Errorf("%w: it belongs to another model or adapter (fingerprint %x, want %x)", ErrSaved, head.Fingerprint[:4], first4(m.cacheFingerprint(a)))
 	case int64(head.Layers) != int64(c.Layers) || int64(head.Width) != int64(width) || int64(head.Positions) > int64(c.Context):
 		return nil, fmt.Errorf("%w: %d positions of %d layers × %d do not fit %d of %d × %d",
 			ErrSaved, head.Positions, head.Layers, head.Width, c.Context, c.Layers, width)
 	}
-	s := m.NewSeq()
+	s := m.NewSeqWith(a)
 	for s.n < int(head.Positions) {
 		n := min(savedPiece, int(head.Positions)-s.n)
 		span := newSpan(c.Layers, width, n, n)

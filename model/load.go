@@ -21,10 +21,13 @@ type Model struct {
 	tokenizer  *tokenizer.Tokenizer
 	template   *chat.Template
 	device     npu.Device
-	programs   []*npu.Programs // in ascending order of chunk sizes
-	scheduler  npu.Scheduler   // the device's; may be nil
-	plain      npu.Schedule    // of passes without a scheduler
-	workspaces sync.Pool       // of *workspace
+	base       *adapted      // programs without adapters
+	scheduler  npu.Scheduler // the device's; may be nil
+	workspaces sync.Pool     // of *workspace
+	chunks     []int         // that programs are compiled for
+
+	setsMu sync.Mutex
+	sets   map[string]*adapted // graphs with adapters as inputs, by rank and targets
 
 	fingerprint func() [32]byte
 }
@@ -73,7 +76,7 @@ func load(f *gguf.File, device npu.Device, chunks []int) (m *Model, err error) {
 			device.Close()
 		}
 	}()
-	m = &Model{file: f, device: device}
+	m = &Model{file: f, device: device, chunks: chunks, base: &adapted{}, sets: map[string]*adapted{}}
 	m.workspaces.New = func() any { return new(workspace) }
 	m.fingerprint = sync.OnceValue(m.computeFingerprint)
 	if m.config, m.tensors, err = readTransformer(f); err != nil {
@@ -91,12 +94,10 @@ func load(f *gguf.File, device npu.Device, chunks []int) (m *Model, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", f.Name, err)
 		}
-		m.programs = append(m.programs, p)
+		m.base.programs = append(m.base.programs, p)
 	}
-	if m.scheduler = device.Traits().Scheduler; m.scheduler != nil {
-		m.programs = m.scheduler.Keep(m.programs)
-	}
-	m.plain = smallest(m.programs)
+	m.scheduler = device.Traits().Scheduler
+	m.keep(m.base)
 	return m, nil
 }
 

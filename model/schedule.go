@@ -14,9 +14,9 @@ func (m *Model) Prefill(ctx context.Context, inputs []Input, into *Logits) ([][]
 }
 
 // schedule returns the schedule of a pass: the device's, or else the smallest programs that fit.
-func (m *Model) schedule(ctx context.Context, inputs []Input, tokens int, decoding bool) (npu.Schedule, error) {
+func (m *Model) schedule(ctx context.Context, s *adapted, inputs []Input, tokens int, decoding bool) (npu.Schedule, error) {
 	if m.scheduler == nil {
-		return m.plain, nil
+		return s.plain, nil
 	}
 	p := npu.Pass{Tokens: tokens}
 	for _, in := range inputs {
@@ -25,7 +25,7 @@ func (m *Model) schedule(ctx context.Context, inputs []Input, tokens int, decodi
 	if decoding && !slices.ContainsFunc(inputs, func(in Input) bool { return in.Parents != nil }) {
 		p.Decodes = len(inputs)
 	}
-	return m.scheduler.Schedule(ctx, m.programs, p)
+	return m.scheduler.Schedule(ctx, s.programs, p)
 }
 
 // smallest is the schedule of a device that can run any program at any time.

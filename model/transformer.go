@@ -10,7 +10,13 @@ import (
 // blocks describes the whole transformer, once for every device: tokens to residual stream, one block for each
 // layer, residual stream to logits. Each is a static graph for chunk rows. The result of a block is the input "x"
 // of the next; the last takes only the rows whose logits are needed.
-func (c *Config) blocks(t *tensors, chunk int) []*npu.Graph {
+func (c *Config) blocks(t *tensors, chunk int) []*npu.Graph { return c.blocksWith(t, chunk, nil) }
+
+// adapt adds an adapter to y, the product of x and the weight of that name.
+type adapt func(b *block, y, x npu.Value, weight string) npu.Value
+
+// blocksWith is blocks with adapters for the products of the layers.
+func (c *Config) blocksWith(t *tensors, chunk int, adapt adapt) []*npu.Graph {
 	arch := architectures[c.Arch]
 
 	embed := c.block(t, "embedding", chunk)
@@ -19,7 +25,7 @@ func (c *Config) blocks(t *tensors, chunk int) []*npu.Graph {
 
 	for i := 0; i < c.Layers && t.err == nil; i++ {
 		layer := c.block(t, fmt.Sprintf("layer %d", i), chunk)
-		layer.index, layer.prefix = i, fmt.Sprintf("blk.%d.", i)
+		layer.index, layer.prefix, layer.adapt = i, fmt.Sprintf("blk.%d.", i), adapt
 		arch.layer(layer, layer.Input(c.Dim))
 		graphs = append(graphs, layer.Graph)
 	}
@@ -42,6 +48,7 @@ type block struct {
 	*tensors
 	prefix string // of the layer's tensors: "blk.7."
 	index  int    // of the layer
+	adapt  adapt  // nil for none
 }
 
 func (c *Config) block(t *tensors, name string, chunk int) *block {
@@ -56,7 +63,11 @@ func (b *block) tokens() npu.Value { return b.Embed(b.embedding(b.config)) }
 func (b *block) linear(x npu.Value, name string, rows int) npu.Value {
 	name = b.prefix + name
 	w := b.matrix(name+".weight", rows, b.Nodes[x].Width)
-	return b.MatMul(x, w, b.optional(name+".bias", rows))
+	y := b.MatMul(x, w, b.optional(name+".bias", rows))
+	if b.adapt != nil {
+		y = b.adapt(b, y, x, name+".weight")
+	}
+	return y
 }
 
 func (b *block) rmsNorm(x npu.Value, name string) npu.Value {

@@ -112,7 +112,7 @@ func (d *Device) newSession(ctx context.Context, q Question, s tandem.Settings, 
 	a.answer.Lookahead, a.profile = s.Lookahead, &d.Profile
 	if d.Record != nil {
 		a.record = &recorder{to: d.Record, start: a.start}
-		a.record.begin(s, d.Local.Model.Config().Name)
+		a.record.begin(s, d.Local.Model.Config().Name, d.Local.adapter())
 	}
 	a.log, a.require = d.log().With("answer", q.ID), d.Require
 	return a

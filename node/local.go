@@ -27,8 +27,9 @@ type Searcher interface {
 
 // Local is what one side answers with: its model, its scorer and its documents.
 type Local struct {
-	Model     *model.Model // decodes, or only spells the answer if Reader is set
-	Reader    *span.Reader // answers with words of the passages; nil for the model's own words
+	Model     *model.Model   // decodes, or only spells the answer if Reader is set
+	Adapter   *model.Adapter // of what the model decodes; nil for none
+	Reader    *span.Reader   // answers with words of the passages; nil for the model's own words
 	Scorer    decoder.Scorer
 	Documents Searcher       // nil if the side has no documents
 	KV        *kvstore.Store // nil if KV caches of passages are not kept
@@ -48,7 +49,17 @@ func (r Local) Hello(side tandem.Side, software, name string) transport.Hello {
 		Template:  r.Model.Template().Fingerprint(),
 		Scorer:    r.scorerName(),
 		Model:     r.Model.Config().Name,
+		Adapter:   r.adapter(),
 	}
+}
+
+// adapter returns the fingerprint of the side's adapter in hex, empty for none. The other side may have another: both
+// distributions are over one vocabulary, and each side's is that of its adapted model.
+func (r Local) adapter() string {
+	if r.Adapter == nil || r.Reader != nil {
+		return ""
+	}
+	return fmt.Sprintf("%x", r.Adapter.Fingerprint())
 }
 
 // scorerName names how the side computes relevances.
@@ -173,6 +184,7 @@ func (r Local) DecoderConfig(s tandem.Settings) (decoder.Config, error) {
 	w, err := weights(s)
 	return decoder.Config{
 		Model:      r.Model,
+		Adapter:    r.Adapter,
 		Scorer:     r.Scorer,
 		KV:         r.KV,
 		Contexts:   s.Contexts,

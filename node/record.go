@@ -15,7 +15,7 @@ import (
 // answer again over another network. It has one JSON object a line; a field that is left out is 0.
 //
 //	event    fields besides ms
-//	begin    placement, coupling, seed, gamma (-1: chosen by the scheduler), lookahead, max_tokens, model
+//	begin    placement, coupling, seed, gamma (-1: chosen by the scheduler), lookahead, max_tokens, model, adapter
 //	decode   side (device), step, took_ms, length, fed, h, ids, weights: the device has a distribution. The
 //	         last one for a step counts; preempted ones are not recorded
 //	draft    side, epoch, step, version, token, took_ms; of the cloud also h, ids, weights: a draft was sent
@@ -54,6 +54,7 @@ type Line struct {
 	Lookahead int     `json:"lookahead,omitempty"`
 	MaxTokens int     `json:"max_tokens,omitempty"`
 	Model     string  `json:"model,omitempty"`
+	Adapter   string  `json:"adapter,omitempty"` // the fingerprint of the device's adapter
 }
 
 // Dist returns the distribution of a draft.
@@ -108,7 +109,7 @@ func (r *recorder) line(l Line) {
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-func (r *recorder) begin(s tandem.Settings, model string) {
+func (r *recorder) begin(s tandem.Settings, model, adapter string) {
 	if r == nil {
 		return
 	}
@@ -118,7 +119,7 @@ func (r *recorder) begin(s tandem.Settings, model string) {
 	}
 	r.line(Line{
 		Event: "begin", Placement: s.Placement.String(), Coupling: s.Coupling.String(), Seed: s.Seed,
-		Gamma: gamma, Lookahead: s.Lookahead, MaxTokens: s.MaxTokens, Model: model,
+		Gamma: gamma, Lookahead: s.Lookahead, MaxTokens: s.MaxTokens, Model: model, Adapter: adapter,
 	})
 }
 

@@ -70,6 +70,10 @@ func goldenMessages() []struct {
 			Version: ProtocolVersion, Software: "tandem", Name: "phone", Side: tandem.Cloud, Vocab: [32]byte{1, 2}, VocabSize: 2048,
 			Template: [32]byte{3}, Scorer: "bm25", Model: "reader",
 		}},
+		{"hello with an adapter", Hello{
+			Version: ProtocolVersion, Software: "tandem", Name: "phone", Side: tandem.Device, Vocab: [32]byte{1, 2}, VocabSize: 2048,
+			Template: [32]byte{3}, Scorer: "bm25", Model: "reader", Adapter: strings.Repeat("0a", 32),
+		}},
 		{"pair request", pairRequest{Name: "phone", Proof: []byte{1, 2, 3}}},
 		{"pair reply", pairReply{Refused: "wrong code", Name: "cloud", Proof: []byte{4, 5}}},
 		{"draft", first},

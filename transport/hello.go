@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"encoding/hex"
 	"fmt"
 
 	"tandem"
@@ -21,6 +22,7 @@ type Hello struct {
 	Template  [32]byte // fingerprint of the chat template
 	Scorer    string   // name of the relevance scorer, its version included
 	Model     string   // for summaries only: the models may differ
+	Adapter   string   // fingerprint of the model's adapter in hex, empty for none; the adapters may differ
 }
 
 // MismatchError says which property keeps two sides from answering together.
@@ -75,6 +77,9 @@ func (h Hello) check(remote Hello) error {
 func (h Hello) limits() error {
 	if h.VocabSize < 1 || h.VocabSize > 1<<24 {
 		return fmt.Errorf("hello: vocabulary of %d tokens", h.VocabSize)
+	}
+	if b, err := hex.DecodeString(h.Adapter); err != nil || len(b) != 0 && len(b) != 32 {
+		return fmt.Errorf("hello: %.80q is no fingerprint of an adapter", h.Adapter)
 	}
 	return atMost(
 		bound{"hello: software", len(h.Software), MaxText},

@@ -35,14 +35,14 @@ const (
 
 // messageTypes are the control messages. On the wire a message is an array of its fields, in order.
 var messageTypes = byType(
-	control(codeBegin, nobody, Begin.limits, (*Begin).clean).with(1), // Grounded
+	control(codeBegin, nobody, Begin.limits, (*Begin).clean).with(msgpFalse), // Grounded
 	control[Ready](codeReady, accepter, nil, nil),
 	control(codeSync, opener, Sync.limits, nil),
 	control[NeedSync](codeNeedSync, accepter, nil, nil),
 	control(codeSources, accepter, Sources.limits, (*Sources).clean),
 	control(codeEnd, anyone, End.limits, (*End).clean),
 	control(codeFail, accepter, Fail.limits, (*Fail).clean),
-	control(codeHello, nobody, Hello.limits, (*Hello).clean),
+	control(codeHello, nobody, Hello.limits, (*Hello).clean).with(msgpEmpty), // Adapter
 	control(codePairRequest, nobody, pairRequest.limits, (*pairRequest).clean),
 	control(codePairReply, nobody, pairReply.limits, (*pairReply).clean),
 	control(codeHandover, anyone, Handover.limits, nil),
@@ -69,11 +69,13 @@ type messageType struct {
 	limits func(Message) error // refuses what exceeds the limits, on sending and on receiving
 	decode func(body []byte) (Message, error)
 
-	fields, later int // how many fields it has, and how many bools at the end came later than the others: see shorten
+	fields int    // how many it has
+	later  []byte // what those at the end that came later than the others are by default: see shorten
 }
 
-// with returns the message type, whose last fields came later than the others.
-func (t messageType) with(later int) messageType {
+// with returns the message type, whose last fields came later than the others and by default are encoded as these bytes.
+// Another value of such a field must not end with that byte.
+func (t messageType) with(later ...byte) messageType {
 	t.later = later
 	var err error
 	if t.fields, err = fieldsOf(reflect.Zero(t.of).Interface()); err != nil {
@@ -92,12 +94,12 @@ func fieldsOf(m Message) (int, error) {
 	return n, err
 }
 
-// shorten leaves out fields that came later than the message if they are false, so that peers that do not know them
+// shorten leaves out fields that came later than the message if they have their defaults, so that peers that do not know them
 // understand it.
 func (t messageType) shorten(body []byte) []byte {
-	for range t.later {
+	for i := len(t.later) - 1; i >= 0; i-- {
 		n, header, ok := arrayLen(body)
-		if !ok || body[len(body)-1] != msgpFalse {
+		if !ok || body[len(body)-1] != t.later[i] {
 			break
 		}
 		body = append(appendArrayLen(nil, n-1), body[header:len(body)-1]...)
@@ -108,17 +110,17 @@ func (t messageType) shorten(body []byte) []byte {
 // lengthen adds the fields that a peer left out.
 func (t messageType) lengthen(body []byte) []byte {
 	n, header, ok := arrayLen(body)
-	if !ok || n >= t.fields || n < t.fields-t.later {
+	if !ok || n >= t.fields || n < t.fields-len(t.later) {
 		return body
 	}
 	out := append(appendArrayLen(nil, t.fields), body[header:]...)
-	for range t.fields - n {
-		out = append(out, msgpFalse)
-	}
-	return out
+	return append(out, t.later[len(t.later)-(t.fields-n):]...)
 }
 
-const msgpFalse = 0xc2
+const (
+	msgpFalse = 0xc2
+	msgpEmpty = 0xa0 // a string
+)
 
 // arrayLen reads the header of an array.
 func arrayLen(body []byte) (n, header int, ok bool) {

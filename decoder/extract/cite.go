@@ -51,7 +51,7 @@ func (d *Decoder) trim(tokens []tandem.Token) []tandem.Token {
 
 // cite weighs the contexts by what they think of a part's text. A passage without that text has no share.
 func (s *part) cite(text []tandem.Token) decoder.Part {
-	weights := s.weights(text)
+	weights := s.weights(text, 1)
 	last := len(weights) - 1
 	p := decoder.Part{H: decoder.LogSumExp(weights), Weights: make([]float64, last)}
 	if math.IsInf(p.H, -1) {

@@ -27,7 +27,7 @@ type Config struct {
 	TopP        float64 // probability mass that a Dist keeps; 0 for decoder.DefaultTopP
 	MaxSupport  int     // most tokens in a Dist; 0 for decoder.DefaultMaxSupport
 	MaxTokens   int     // of an answer; 0 for decoder.DefaultMaxTokens
-	Temperature float64 // of the posterior over texts; 0 keeps the likeliest text of each passage
+	Temperature float64 // of the posterior over passages and their texts; 0 keeps the likeliest text of the likeliest passage
 }
 
 // Constants weigh the evidence for a passage:
@@ -40,7 +40,7 @@ type Config struct {
 type Constants struct{ Reader, Lexical, Nothing, Sure float64 }
 
 // DefaultConstants are fitted to questions about documents that people wrote (lab/testdata/people/tune).
-var DefaultConstants = Constants{Reader: 1, Lexical: 1, Nothing: -4, Sure: 0.4}
+var DefaultConstants = Constants{Reader: 1, Lexical: 1, Nothing: -3, Sure: 0.6}
 
 // maxLogOdds bounds the odds that a passage answers, in nats.
 const maxLogOdds = 5

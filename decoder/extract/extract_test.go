@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -200,12 +201,18 @@ func TestAhead(t *testing.T) {
 	}
 }
 
-// Sampled answers of one side, and of a pair in both couplings, follow the posterior over texts: at temperature 1 the
-// frequencies pass a chi-square test.
+// Sampled answers of one side, and of a pair in both couplings, follow the posterior over texts: their frequencies pass a
+// chi-square test.
 func TestSamplesFollowPosterior(t *testing.T) {
+	for _, temperature := range []float64{1, 0.6} {
+		testSamples(t, temperature)
+	}
+}
+
+func testSamples(t *testing.T, temperature float64) {
 	const question = "When does the museum open?"
-	device := open(t, config(1), question, notes("Museums\nThe museum opens at 9:40 on weekdays and at 10:15 on Sundays. It opened in 1987."))
-	cloud := open(t, config(1), question, notes("News\nFrom May on the museum will open at 8:30, not at 9:40. The doors open half an hour earlier."))
+	device := open(t, config(temperature), question, notes("Museums\nThe museum opens at 9:40 on weekdays and at 10:15 on Sundays. It opened in 1987."))
+	cloud := open(t, config(temperature), question, notes("News\nFrom May on the museum will open at 8:30, not at 9:40. The doors open half an hour earlier."))
 	for _, d := range []*Decoder{device, cloud} { // a sure reader tests little
 		for i, c := range d.parts[0].contexts {
 			d.parts[0].contexts[i].r, d.parts[0].contexts[i].texts = 0.3*c.r, flattened(c.texts)
@@ -220,9 +227,9 @@ func TestSamplesFollowPosterior(t *testing.T) {
 		{"pair, shared", aggregator.Rule{Coupling: tandem.CouplingShared}, []*Decoder{device, cloud}},
 		{"pair, speculative", aggregator.Rule{Coupling: tandem.CouplingSpeculative, Gamma: tandem.Mass / 2}, []*Decoder{device, cloud}},
 	} {
-		t.Run(c.name, func(t *testing.T) {
+		t.Run(fmt.Sprintf("%s at %v", c.name, temperature), func(t *testing.T) {
 			want := posterior(c.sides)
-			const n = 12_000
+			const n = 8_000
 			count := map[string]int{}
 			for seed := range uint64(n) {
 				c.rule.Seed = seed
@@ -267,21 +274,60 @@ func flattened(texts []candidate) []candidate {
 // posterior returns the probability of each text that sides may answer together.
 func posterior(sides []*Decoder) map[string]float64 {
 	out := map[string]float64{}
-	var all []float64
+	var weights []float64
 	for _, d := range sides {
-		for _, c := range d.parts[0].contexts {
-			all = append(all, c.r)
-		}
+		weights = append(weights, d.cfg.Temperature*total(d))
 	}
-	h := decoder.LogSumExp(all)
-	for _, d := range sides {
+	h := decoder.LogSumExp(weights)
+	for i, d := range sides {
 		for _, c := range d.parts[0].contexts {
+			share := math.Exp(weights[i]-h) * math.Exp(c.r/d.cfg.Temperature-total(d))
 			for _, x := range c.texts {
-				out[d.cfg.Tokenizer.Decode(x.tokens)] += x.p * math.Exp(c.r-h)
+				out[d.cfg.Tokenizer.Decode(x.tokens)] += x.p * share
 			}
 		}
 	}
 	return out
+}
+
+// total returns logsumexp(R_0 / T) over the contexts of a side.
+func total(d *Decoder) float64 {
+	var all []float64
+	for _, c := range d.parts[0].contexts {
+		all = append(all, c.r/d.cfg.Temperature)
+	}
+	return decoder.LogSumExp(all)
+}
+
+// At temperature 0 a side says the likeliest text of its most relevant context, however many others begin with another
+// token, and a pair says that it does not know only if both sides do.
+func TestLikeliest(t *testing.T) {
+	const question = "Who owns the marina?"
+	device, cloud := open(t, config(0), question, deviceNotes), open(t, config(0), question, notes("A\nThe boat is red.", "B\nThe bus is red."))
+	say := func(c *docContext, r float64, text string) {
+		c.r, c.texts = r, device.spell([]weighed{{text: text, p: 1}}, device.ends(0))
+	}
+	own, other := device.parts[0].contexts, cloud.parts[0].contexts
+	for _, c := range []struct {
+		device, cloud [2]float64
+		want          string
+	}{
+		{[2]float64{-2.9, -9}, [2]float64{-3.1, -3.2}, "red boat"},
+		{[2]float64{-3.1, -9}, [2]float64{-3.1, -3.2}, Unknown},
+		{[2]float64{-5, -9}, [2]float64{-2.8, -2.9}, "old bus"},
+		{[2]float64{-2.7, -9}, [2]float64{-2.8, -2.6}, "old car"},
+	} {
+		say(&own[0], c.device[0], "red boat")
+		say(&own[1], c.device[1], "no")
+		say(&own[2], -3, Unknown)
+		say(&other[0], c.cloud[0], "old bus")
+		say(&other[1], c.cloud[1], "old car")
+		say(&other[2], -3, Unknown)
+		device.answer, cloud.answer = nil, nil
+		if got := answer(t, aggregator.Rule{Greedy: true}, device, cloud); got != c.want {
+			t.Errorf("relevances %v and %v: %q, want %q", c.device, c.cloud, got, c.want)
+		}
+	}
 }
 
 // Answers are spelled byte for byte, whatever the script.

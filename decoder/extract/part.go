@@ -17,7 +17,8 @@ import (
 
 // part is one part of the question with what each context would answer to it.
 type part struct {
-	contexts []docContext // one for each passage, then the one without
+	contexts    []docContext // one for each passage, then the one without
+	temperature float64      // of the posterior over contexts; 0 keeps the likeliest
 }
 
 // docContext is what one context makes of one part of the question.
@@ -41,13 +42,9 @@ const (
 
 // next adds to p the distribution of the token after prefix, and returns the side's aggregation weight h there.
 func (s *part) next(p []float64, prefix []tandem.Token) (h float64) {
-	weights := s.weights(prefix)
-	h = decoder.LogSumExp(weights)
-	if math.IsInf(h, -1) {
-		return h
-	}
+	shares, h := s.shares(prefix)
 	for i, c := range s.contexts {
-		share := math.Exp(weights[i] - h)
+		share := shares[i]
 		if share == 0 {
 			continue
 		}
@@ -61,11 +58,43 @@ func (s *part) next(p []float64, prefix []tandem.Token) (h float64) {
 	return h
 }
 
-// weights returns each context's relevance R_t after prefix.
-func (s *part) weights(prefix []tandem.Token) []float64 {
+// shares returns each context's share of the side's distribution after prefix, and the side's aggregation weight. With the
+// temperature T the shares are softmax(R_t / T) and the weight is T · logsumexp(R_t / T), where the prefix counts in R_t with
+// T times its log-likelihood. At 0 the most relevant context that can go on has all.
+func (s *part) shares(prefix []tandem.Token) (shares []float64, h float64) {
+	shares = make([]float64, len(s.contexts))
+	if s.temperature == 0 {
+		weights := s.weights(prefix, 0)
+		best := slices.Index(weights, slices.Max(weights))
+		if h = weights[best]; !math.IsInf(h, -1) {
+			shares[best] = 1
+		}
+		return shares, h
+	}
+	weights := s.weights(prefix, s.temperature)
+	for i := range weights {
+		weights[i] /= s.temperature
+	}
+	h = decoder.LogSumExp(weights)
+	if math.IsInf(h, -1) {
+		return shares, h
+	}
+	for i, w := range weights {
+		shares[i] = math.Exp(w - h)
+	}
+	return shares, s.temperature * h
+}
+
+// weights returns each context's relevance R_t after prefix, whose log-likelihood counts scale times; a context that
+// cannot go on has -Inf.
+func (s *part) weights(prefix []tandem.Token, scale float64) []float64 {
 	out := make([]float64, len(s.contexts))
 	for i, c := range s.contexts {
-		out[i] = c.r + math.Log(c.mass(prefix))
+		if mass := c.mass(prefix); mass > 0 {
+			out[i] = c.r + scale*math.Log(mass)
+		} else {
+			out[i] = math.Inf(-1)
+		}
 	}
 	return out
 }
@@ -102,7 +131,7 @@ func (d *Decoder) readPart(ctx context.Context, clause string, ps []passages.Pas
 	echo := lexical[len(ps)]
 	form := formOf(clause)
 	k := d.cfg.Constants
-	var s part
+	s := part{temperature: d.cfg.Temperature}
 	for i, f := range found {
 		c := docContext{r: k.Reader*logOdds(1-f.None) + k.Lexical*(lexical[i]-echo)}
 		c.texts = d.spell(d.cfg.candidates(known[i], f, form), ends)

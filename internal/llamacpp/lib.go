@@ -275,7 +275,10 @@ func (l *Lib) ApplyTemplate(template string, messages []Message, addGeneration b
 
 // Logits returns the logits after each token of a sequence. It uses an F16 KV cache, flash attention (which sums in
 // float32) and one thread.
-func (m *Model) Logits(tokens []int32) ([][]float32, error) {
+func (m *Model) Logits(tokens []int32) ([][]float32, error) { return m.LogitsWith(tokens, nil, nil) }
+
+// LogitsWith is Logits with adapters, each with its scale.
+func (m *Model) LogitsWith(tokens []int32, adapters []*Adapter, scales []float32) ([][]float32, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	p := m.lib.c.contextDefaultParams()
@@ -289,6 +292,11 @@ func (m *Model) Logits(tokens []int32) ([][]float32, error) {
 		return nil, fmt.Errorf("llama_init_from_model failed")
 	}
 	defer m.lib.c.free(ctx)
+	if len(adapters) > 0 {
+		if err := m.lib.use(ctx, adapters, scales); err != nil {
+			return nil, err
+		}
+	}
 
 	n := len(tokens)
 	pos, nSeq, seqs, want := make([]int32, n), make([]int32, n), make([]*int32, n), make([]int8, n)

@@ -48,6 +48,20 @@ func (*Model) IsEOG(int32) bool { return false }
 // Logits always fails on this platform.
 func (*Model) Logits([]int32) ([][]float32, error) { return nil, errUnsupported }
 
+// Adapter stands for an adapter's file.
+type Adapter struct{}
+
+// Adapter always fails on this platform.
+func (*Model) Adapter(string) (*Adapter, error) { return nil, errUnsupported }
+
+// LogitsWith always fails on this platform.
+func (*Model) LogitsWith([]int32, []*Adapter, []float32) ([][]float32, error) {
+	return nil, errUnsupported
+}
+
+// Use always fails on this platform.
+func (*Session) Use([]*Adapter, []float32) error { return errUnsupported }
+
 // OpenFast always fails on this platform.
 func (*Lib) OpenFast(path, device string) (*Model, error) { return nil, errUnsupported }
 

@@ -27,6 +27,26 @@ type stored struct {
 	data  []byte
 }
 
+// A Stored is a tensor of a safetensors file.
+type Stored struct {
+	Type  npu.DType // F32, F16 or BF16, or no known type
+	Shape []uint64  // rows first
+	Data  []byte
+}
+
+// Safetensors parses a file in memory, for files that are not models. Errors mention its name. The tensors alias b.
+func Safetensors(name string, b []byte) (map[string]Stored, error) {
+	list, err := parseSafetensors(name, b)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[string]Stored, len(list))
+	for key, t := range list {
+		out[key] = Stored{t.typ, t.shape, t.data}
+	}
+	return out, nil
+}
+
 // parseSafetensors parses a file: eight bytes with the length of the header, the header in JSON, and the data that the
 // header's offsets refer to. The name is for errors. Tensors of types other than F32, F16 and BF16 get the type notFloat,
 // so that they are an error only if the model needs them.

@@ -81,6 +81,12 @@ func Generate(ctx context.Context, m *model.Model, prompt []tandem.Token, s Para
 // GenerateWith is Generate with drafts. They do not change the text: the logits are the same to the bit, and token t
 // of the answer takes the sampler's t-th draw whether or not it was drafted. spec may be nil.
 func GenerateWith(ctx context.Context, m *model.Model, prompt []tandem.Token, s Params, max int, spec Speculator, emit func(tandem.Token) error) (Stats, error) {
+	return Continue(ctx, m.NewSeq(), prompt, s, max, spec, emit)
+}
+
+// Continue is GenerateWith on a sequence, which may have an adapter and tokens before the prompt.
+func Continue(ctx context.Context, seq *model.Seq, prompt []tandem.Token, s Params, max int, spec Speculator, emit func(tandem.Token) error) (Stats, error) {
+	m := seq.Model()
 	stats := Stats{PromptTokens: len(prompt)}
 	if len(prompt) == 0 {
 		return stats, errors.New("generate: the prompt has no tokens")
@@ -91,7 +97,7 @@ func GenerateWith(ctx context.Context, m *model.Model, prompt []tandem.Token, s 
 	}
 	g := generation{Stats: &stats, m: m, sampler: sampler, spec: spec, max: max, emit: emit, start: time.Now()}
 	g.unsupported, g.hasUnsupported = m.Tokenizer().Unsupported()
-	in := model.Input{Seq: m.NewSeq(), Tokens: prompt}
+	in := model.Input{Seq: seq, Tokens: prompt}
 	if spec != nil {
 		if err := spec.Begin(m, &in); err != nil {
 			return stats, fmt.Errorf("generate: %w", err)

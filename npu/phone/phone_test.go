@@ -2,12 +2,15 @@ package phone
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"tandem"
+	"tandem/internal/tinymodel"
 	"tandem/model"
 	"tandem/models"
 	"tandem/npu"
@@ -279,6 +282,49 @@ func TestSwitchingOptions(t *testing.T) {
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: programs for %v rows, want %v", chip, got, want)
+		}
+	}
+}
+
+// A simulated phone, and one with bounded memory, compute sequences with adapters as native does.
+func TestAdaptersOnAPhone(t *testing.T) {
+	b := tinymodel.GGUF(tinymodel.Spec{Type: npu.Q8_0, Dim: 128, FF: 256, Layers: 3})
+	path := filepath.Join(t.TempDir(), "m.gguf")
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var want [][]float32
+	for _, opt := range []Options{{}, {Chip: "sm8750"}, {Memory: 1 << 17}} {
+		d, err := Open(opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := model.Open(path, d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer m.Close()
+		w := model.Change{Weight: "blk.1.attn_q.weight", Rank: 2, A: make([]float32, 2*128), B: make([]float32, 2*128)}
+		for i := range w.A {
+			w.A[i], w.B[i] = float32(i%5)-2, float32(i%7)-3
+		}
+		list, err := m.Mount(model.Inputs, model.Delta{Name: "a", Changes: []model.Change{w}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var tokens []tandem.Token
+		for i := range 40 {
+			tokens = append(tokens, tandem.Token(i))
+		}
+		got, err := m.Prefill(t.Context(), []model.Input{{Seq: m.NewSeqWith(list[0]), Tokens: tokens}, {Seq: m.NewSeq(), Tokens: tokens}}, new(model.Logits))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want == nil {
+			want = got
+		}
+		if !slices.Equal(got[0], want[0]) || !slices.Equal(got[1], want[1]) || slices.Equal(got[0], got[1]) {
+			t.Errorf("%+v: other logits than native's", opt)
 		}
 	}
 }

@@ -20,6 +20,7 @@ SETS = {"adversarial-qa": 3, "covid-qa": .5, "dstc9-faq": .3, "fairytaleqa": .8,
         "quoref": 2, "selqa": 1, "squad-train-part": 3, "squadshifts-new-wiki": 3, "timeqa": 2}
 
 
+NAME = re.compile(r"\b[A-Z][a-zà-ÿ]+(?: [A-Z][a-zà-ÿ]+)*")
 SHORT = ("qamr", "qasrl-gs", "dstc9-faq")  # sets whose passages are a sentence
 
 
@@ -150,11 +151,27 @@ class Questions:
         head = self.head(x)
         p = analyse(self.v, head + piece, WINDOW)
         out = [y for y in (self.asked(z, p, text, piece, len(head) - off) for z in rows) if y]
+        if random.random() < .3:
+            q = self.renamed(random.choice(rows)["q"], head + piece)
+            if q:
+                out.append((analyse(self.v, typed(q), MAX_QUESTION), []))
         wrong = self.wrong.get(x["pid"], [])
         for y in random.sample(wrong, min(len(wrong), sum(random.random() < .45 for _ in range(2)))):
             if not any(g in piece for g in y["a"]):
                 out.append((self.question(y), []))
         return Item(p, out) if out and len(p) >= SHORTEST else None
+
+    def renamed(self, q, text):
+        """A question about somebody or something else than the passage: a name of it that the passage has is replaced by one that it has not."""
+        here = [m for m in NAME.finditer(q) if m.start() and m.group() in text]
+        other = [m for m in NAME.finditer(random.choice(self.rows)["q"]) if m.start()]
+        if not here or not other:
+            return None
+        name, new = random.choice(here), random.choice(other).group()
+        low = text.lower()
+        if any(w in low for w in new.lower().split()):
+            return None
+        return q[:name.start()] + new + q[name.end():]
 
     def head(self, x):
         """The title as the program puts it above a window, or another way, or none."""

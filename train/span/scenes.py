@@ -1,7 +1,7 @@
 """Notes, letters, minutes and manuals from scenes.txt: sentences with several values, and what people ask about them.
 
 A scene begins with a line "= titles". A line of text (alternatives between " / ") holds slots {name:kind}, and marks <name|…> around
-answers that are more than a slot; below it stand lines "name? question; question", and "-? …" for what it does not answer."""
+answers that are more than a slot (alternatives between "|"); below it stand lines "name? question; question", and "-? …" for what it does not answer."""
 import os
 import random
 import re
@@ -50,6 +50,8 @@ KINDS = {
     "title": lambda: choose(("The " + v.noun() + " of " + v.invented(), cap(v.noun()) + " and " + v.noun(), "Letters to " + v.first(), v.noun().capitalize() + "s")),
     "paint": lambda: cap(choose(v.COLOURS)) + " " + v.noun().capitalize() + choose(("", " " + str(ri(1, 40)))), "port": lambda: str(ri(80, 9999)), "role": lambda: choose(at.ROLES),
     "cents": lambda: choose((f"{ri(8, 60)} cents", f"{ri(8, 60)},{ri(1, 9)} ct", f"{ri(8, 60)}.{ri(1, 9)} ct", f"0,{ri(10, 60)} €", f"{ri(8, 60)}p")),
+    "decimalprice": lambda: "%d%s%02d" % (ri(1, 400), choose(",."), ri(0, 99)) + choose(("", "", " €")), "kmshort": lambda: choose((f"{ri(12, 250)} {ri(100, 999)}", f"{ri(12, 250)}.{ri(100, 999)}", f"{ri(12000, 250000)}")),
+    "hours2": lambda: v.hours() if R() < .5 else choose(v.WEEK)[:3] + "–" + choose(v.WEEK)[:3] + " " + str(ri(7, 11)) + "–" + str(ri(14, 20)),
     "login": lambda: v.first().lower().split("-")[0] + choose(("", str(ri(1, 99)), "." + v.invented().lower())),
 }
 
@@ -60,6 +62,8 @@ def drawn(kind):
     return KINDS[kind]() if kind in KINDS else getattr(v, kind)()
 
 
+MARK = re.compile(r"<(\w+)\|((?:[^<>{}]|\{[^}]*\})*)>")
+ALTERNATIVE = re.compile(r"((?:[^|{}]|\{[^}]*\})+)")
 SLOT = re.compile(r"\{(\w+)(?::([^}]*))?\}")
 PART = re.compile(r"\{\w+(?::[^}]*)?\}|<\w+\||>")
 
@@ -75,6 +79,11 @@ class Frame:
             self.none += questions
         else:
             self.asks[name] = questions
+
+
+    def asked(self):
+        """Some of the questions that the texts answer."""
+        return random.sample(list(self.asks.values()), 1)[0][:2] if self.asks and R() < .4 else []
 
 
 class Scene:
@@ -108,6 +117,7 @@ def load(path=os.path.join(os.path.dirname(__file__), "scenes.txt")):
 def write(page, text, values):
     """Write a text's slots and marks into a page -> {name: [place]}."""
     places, opened, last = {}, [], 0
+    text = MARK.sub(lambda m: "<%s|%s>" % (m[1], choose(ALTERNATIVE.findall(m[2]))), text)
     for m in PART.finditer(text):
         page.put(text[last:m.start()])
         last = m.end()
@@ -131,6 +141,18 @@ def filled(question, values):
         parts = x.split(" ")
         return parts[0] if len(parts) == 2 and all(p[:1].isupper() and p.isalpha() and len(p) > 2 for p in parts) and R() < .3 else x
     return SLOT.sub(value, question)
+
+
+def elsewhere(question, values, text):
+    """The question about another person, place or thing than the text has; None if it names none."""
+    slots = [m[1] for m in SLOT.finditer(question) if m[1] in values and values[m[1]] in text]
+    if not slots:
+        return None
+    name = choose(slots)
+    other = choose((v.first, v.person, v.noun, v.invented, lambda: choose(v.TOWNS), lambda: choose(v.ITEMS)))()
+    if any(w in text.lower() for w in other.lower().split()):
+        return None
+    return filled(question, {**values, name: other})
 
 
 ALL = load()
@@ -166,6 +188,7 @@ def scene(page):
             elif len(f.texts) == 1 or R() < .3:
                 page.none += [filled(q, values) for q in asks]
         page.none += [filled(q, values) for q in f.none]
+        page.none += [q for q in (elsewhere(q, values, page.text) for q in f.asked()) if q]
     for f in s.frames:
         if f not in chosen:
             page.none += [filled(q, s.values(f, shared)) for q in choose(list(f.asks.values()) or [[]])]

@@ -63,6 +63,7 @@ var rules = []struct{ packages, imports string }{
 	{"decoder/ground", "tandem model/tokenizer"},
 	{"decoder/kvstore", "internal/filelock"},
 	{"specdec", "tandem model/... npu internal/filelock"},
+	{"lora", "model/... npu npu/quant"},
 	{"dllm", "tandem model npu"},
 
 	// Models and devices. A model knows no phone and opens no device.

@@ -33,6 +33,8 @@ type setFlags struct {
 	Show []string `help:"With such sets: wrong prints each answer that is not right, with what was read." enum:"wrong" placeholder:"wrong"`
 	Span string   `help:"With such sets: a span reader's file instead of the built-in one." type:"existingfile" placeholder:"FILE"`
 
+	Misspell int `help:"With such sets: misspell up to this many words of each question." placeholder:"WORDS"`
+
 	Grounded  bool      `help:"With such sets: the decoder writes only words of the question, function words and spans of its passages, as in the programs." default:"true" negatable:""`
 	By        string    `name:"reader" help:"With such sets: what answers: ${enum}." enum:"span,decoder" default:"span"`
 	Constants []float64 `help:"With such sets: the span reader's constants READER,LEXICAL,NOTHING,SURE."`
@@ -72,8 +74,8 @@ func (c *qualityCmd) runSets(a *cli.App) error {
 		c.Documents = cmp.Or(c.Documents, cli.SpanDocuments)
 	}
 	c.Documents = cmp.Or(c.Documents, cli.DecoderDocuments)
-	if c.N < 0 || c.Documents < 1 || c.Tokens < 1 {
-		return fmt.Errorf("--n %d, --documents %d, --tokens %d: want 0 or more questions, 1 passage and 1 token or more", c.N, c.Documents, c.Tokens)
+	if c.N < 0 || c.Documents < 1 || c.Tokens < 1 || c.Misspell < 0 {
+		return fmt.Errorf("--n %d, --misspell %d, --documents %d, --tokens %d: want 0 or more questions and words, 1 passage and 1 token or more", c.N, c.Misspell, c.Documents, c.Tokens)
 	}
 	if i := slices.IndexFunc(c.Sets, func(s string) bool { return !ofOthers(s) }); i >= 0 {
 		return fmt.Errorf("--sets %s: it cannot be asked together with %s", c.Sets[i], strings.Join(c.Sets, ","))
@@ -204,7 +206,7 @@ func (c *qualityCmd) openSets(a *cli.App) ([]answers.Set, error) {
 			return nil, err
 		}
 		for _, s := range opened {
-			sets = append(sets, s.Sample(c.N, c.Seed))
+			sets = append(sets, s.Sample(c.N, c.Seed).Misspelt(c.Misspell, c.Seed))
 		}
 	}
 	if len(sets) == 0 {

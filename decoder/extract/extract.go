@@ -34,7 +34,8 @@ type Config struct {
 //
 //	R_0(d) = Reader · logit(1 − P(no answer)) + Lexical · (s(d) − s(the question itself))
 //
-// where s is the scorer's relevance, so the last term is what the passage lacks of the question's words.
+// where s is the scorer's relevance, so the last term is what the passage lacks of the question's words. Misspelt words
+// are read as a passage of the side spells them (span.Reader.Spelled), at a small cost.
 // The context without a passage has the relevance Nothing. Where a passage's likeliest text has less than Sure of the
 // probability that the passage gives to all answers, it answers with whole sentences.
 type Constants struct{ Reader, Lexical, Nothing, Sure float64 }

@@ -114,7 +114,12 @@ func goesOn(tokens, prefix []tandem.Token) bool {
 	return len(tokens) > len(prefix) && slices.Equal(tokens[:len(prefix)], prefix)
 }
 
-// readPart asks one part of the question of each passage. ends are the tokens that end its answer.
+// slipCost is what each word of the question that this side reads in another spelling costs its passages, in nats: the
+// question may mean something else.
+const slipCost = 0.5
+
+// readPart asks one part of the question of each passage. ends are the tokens that end its answer. Misspelt words are read
+// as this side's passages spell them, so a passage's relevance depends on its neighbours here.
 func (d *Decoder) readPart(ctx context.Context, clause string, ps []passages.Passage, known []passage, ends []tandem.Token) (part, error) {
 	if err := ctx.Err(); err != nil {
 		return part{}, err
@@ -123,6 +128,7 @@ func (d *Decoder) readPart(ctx context.Context, clause string, ps []passages.Pas
 	for _, p := range known {
 		read = append(read, p.read)
 	}
+	clause, slips := d.cfg.Reader.Spelled(clause, read)
 	found, err := d.cfg.Reader.Read(clause, read)
 	if err != nil {
 		return part{}, err
@@ -133,7 +139,7 @@ func (d *Decoder) readPart(ctx context.Context, clause string, ps []passages.Pas
 	k := d.cfg.Constants
 	s := part{temperature: d.cfg.Temperature}
 	for i, f := range found {
-		c := docContext{r: k.Reader*logOdds(1-f.None) + k.Lexical*(lexical[i]-echo)}
+		c := docContext{r: k.Reader*logOdds(1-f.None) + k.Lexical*(lexical[i]-echo) - slipCost*float64(slips)}
 		c.texts = d.spell(d.cfg.candidates(known[i], f, form), ends)
 		d.words += known[i].read.Len()
 		s.contexts = append(s.contexts, c)

@@ -16,12 +16,13 @@ import (
 	"tandem/npu/quant"
 )
 
-// Keys of an adapter's file. The last is ours.
+// Keys of an adapter's file. The last two are ours.
 const (
 	keyType  = "general.type"
 	keyKind  = "adapter.type"
 	keyAlpha = "adapter.lora.alpha"
 	keyBase  = "tandem.adapter.base"
+	keyOf    = "tandem.adapter.base_name"
 )
 
 // weightOf matches the names of products that can be adapted.
@@ -109,6 +110,7 @@ func (a *Adapter) readMeta(f *gguf.File) (err error) {
 			return fmt.Errorf("%s: %w", keyBase, err)
 		}
 	}
+	a.BaseName, _ = f.Meta.String(keyOf)
 	return nil
 }
 
@@ -144,7 +146,7 @@ func (a *Adapter) Write(w io.Writer, m *model.Model) error {
 	sum := m.Fingerprint()
 	// With alpha 0 nothing is scaled, so that factors of any scale can stand together: the scale is in B.
 	meta := []gguf.KV{{Key: "general.architecture", Value: m.Config().Arch}, {Key: keyType, Value: "adapter"}, {Key: keyKind, Value: "lora"},
-		{Key: "general.name", Value: a.Name}, {Key: keyAlpha, Value: float32(0)}, {Key: keyBase, Value: fmt.Sprintf("%x", sum)}}
+		{Key: "general.name", Value: a.Name}, {Key: keyAlpha, Value: float32(0)}, {Key: keyBase, Value: fmt.Sprintf("%x", sum)}, {Key: keyOf, Value: m.Config().Name}}
 	var infos []gguf.TensorInfo
 	var data [][]float32
 	for _, c := range changes {

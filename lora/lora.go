@@ -26,10 +26,11 @@ import (
 
 // An Adapter holds the factors of a file, not yet scaled.
 type Adapter struct {
-	Name string
-	Arch string   // architecture of its base; empty if the file does not say
-	Base [32]byte // fingerprint of the model that it was added for; zero if the file does not say
-	List []Factors
+	Name     string
+	Arch     string   // architecture of its base; empty if the file does not say
+	Base     [32]byte // fingerprint of the model that it was added for; zero if the file does not say
+	BaseName string   // its name
+	List     []Factors
 
 	hub bool // rows of queries and keys are in the hub's order, with half-split heads
 }

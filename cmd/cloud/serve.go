@@ -26,6 +26,7 @@ const defaultPort = "4433"
 type serveCmd struct {
 	cli.PassageFlags `group:"Documents:"`
 	cli.ModelFlags   `group:"Model:"`
+	cli.LoraFlags    `group:"Model:"`
 	cli.ReaderFlags  `group:"Model:"`
 	cli.CacheFlags   `group:"Model:"`
 
@@ -74,6 +75,13 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 		}
 		a.Clear()
 	}
+	adapter, err := c.Adapter(a, m)
+	if err != nil {
+		return err
+	}
+	if adapter != nil {
+		c.By = "decoder" // a span reader has no adapters
+	}
 	pointing, err := c.OpenSpan(c.ModelFlags)
 	if err != nil {
 		return err
@@ -94,6 +102,7 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 		defer func() { err = errors.Join(err, kv.Close()) }()
 	}
 	reader := cli.Local(m, pointing, docs, kv)
+	reader.Adapter = adapter
 	listener, err := transport.Listen(c.Listen, transport.ServerConfig{
 		Identity: id,
 		Peers:    transport.OpenPeers(dirs.Peers()),

@@ -26,6 +26,7 @@ func (c *askCmd) Help() string {
   edge ask --rtt 300ms "When does the harbour museum open?"
   edge ask --local-only "Where do I keep the spare key?"
   edge ask --json "What did we decide?" | jq .answer
+  edge ask --model qwen2.5-0.5b-instruct-q4_k_m --lora polite "When does the harbour museum open?"
 
 On a terminal, colours show which side drafted each token: device, cloud, both or neither.`
 }

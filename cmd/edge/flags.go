@@ -52,6 +52,7 @@ type answerFlags struct {
 	pairFlags       `group:"The cloud:"`
 	samplingFlags   `group:"The text:"`
 	cli.ModelFlags  `group:"Model and machine:"`
+	cli.LoraFlags   `group:"Model and machine:"`
 	cli.ReaderFlags `group:"Model and machine:"`
 	cli.CacheFlags  `group:"Model and machine:"`
 	phoneFlags      `group:"Model and machine:"`

@@ -18,6 +18,7 @@ import (
 type runCmd struct {
 	Prompt         []string `arg:"" optional:"" help:"The prompt; without it, standard input."`
 	cli.ModelFlags `group:"Model:"`
+	cli.LoraFlags  `group:"Model:"`
 	samplingFlags  `group:"Sampling:"`
 	Raw            bool     `help:"Continue the prompt as it is, without the chat template."`
 	System         string   `help:"System message."`
@@ -34,6 +35,7 @@ func (c *runCmd) Help() string {
   edge run --model qwen2.5-0.5b-instruct-q4_k_m.gguf "Write a haiku about harbours."
   edge run --model stories260K.gguf --raw "Once upon a time"
   edge run --draft all --stats "Summarize: $(cat report.txt)"
+  edge run --model qwen2.5-0.5b-instruct-q4_k_m --lora polite --lora summary=0.5 "Where is my parcel?"
   echo "Translate to French: good morning" | edge run --model m.gguf --temperature 0.7 --seed 1
 
 Names of control tokens in the prompt and in --system, such as <|im_end|>, are read as plain text, so that a file in the prompt cannot speak as the system. --raw does not protect from this.`
@@ -53,6 +55,10 @@ func (c *runCmd) Run(a *cli.App) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, m.Close()) }()
+	adapter, err := c.Adapter(a, m)
+	if err != nil {
+		return err
+	}
 	tokens, err := c.tokens(m, prompt)
 	if err != nil {
 		return err
@@ -74,7 +80,7 @@ func (c *runCmd) Run(a *cli.App) (err error) {
 		drafts = spec
 	}
 	var answer []tandem.Token
-	stats, err := sample.GenerateWith(a, m, tokens, sampling, c.MaxTokens, drafts, func(t tandem.Token) error {
+	stats, err := sample.Continue(a, m.NewSeqWith(adapter), tokens, sampling, c.MaxTokens, drafts, func(t tandem.Token) error {
 		answer = append(answer, t)
 		piece, stopped := filter.Write(stream.Write(t))
 		show(piece)
@@ -98,6 +104,9 @@ func (c *runCmd) Run(a *cli.App) (err error) {
 			"text": text, "seed": sampling.Seed, "prompt_tokens": stats.PromptTokens, "tokens": stats.Tokens,
 			"ttft_ms": cli.Milliseconds(stats.First), "prefill_tokens_per_second": stats.PrefillRate(), "tokens_per_second": stats.DecodeRate(),
 			"finish": stats.Reason,
+		}
+		if adapter != nil {
+			out["adapter"] = adapter.Name()
 		}
 		if spec != nil {
 			out["passes"], out["drafts"], out["accept_length"] = stats.Passes, spec.Stats(), spec.Stats().AcceptLength()

@@ -82,6 +82,10 @@ func (f answerFlags) open(a *cli.App) (s *session, err error) {
 		return s, err
 	}
 	s.closers = append(s.closers, s.model.Close)
+	adapter, err := f.Adapter(a, s.model)
+	if err != nil {
+		return s, err
+	}
 	kv := f.KV(a)
 	if kv != nil {
 		s.closers = append(s.closers, kv.Close)
@@ -97,6 +101,7 @@ func (f answerFlags) open(a *cli.App) (s *session, err error) {
 		Require:  f.Side == "cloud",
 		Log:      a.Log,
 	}
+	s.device.Local.Adapter = adapter
 	s.device.Patience.Join = f.Wait
 	if f.fetches() && !s.sample {
 		return s, fmt.Errorf("--method %s: it sends documents, so it runs on the sample documents only; leave out --notes, or use another method", f.Method)
@@ -111,10 +116,10 @@ func (f answerFlags) open(a *cli.App) (s *session, err error) {
 	return s, nil
 }
 
-// decodes reports whether the flags ask for what only a decoder does: grouped contexts, KV caches that cross, and the times
-// of a phone's NPU.
+// decodes reports whether the flags ask for what only a decoder does: grouped contexts, KV caches that cross, the times of a
+// phone's NPU, and adapters.
 func (f answerFlags) decodes() bool {
-	return f.Method == "crcg" || f.Method == "drcg-kv" || f.Contexts > 0 || f.SoC != ""
+	return f.Method == "crcg" || f.Method == "drcg-kv" || f.Contexts > 0 || f.SoC != "" || len(f.Lora) > 0
 }
 
 // Close closes everything that the session opened, last first.

@@ -22,6 +22,7 @@ type ModelsCmd struct {
 	Rm       modelsRm       `cmd:"" aliases:"remove,delete" help:"Remove models from the models folder."`
 	Quantize modelsQuantize `cmd:"" help:"Store a model's weights in fewer bits."`
 	Convert  modelsConvert  `cmd:"" help:"Make a GGUF file from safetensors and tokenizer.json."`
+	Adapt    adaptCmd       `cmd:"" help:"Add, list, describe and remove adapters (LoRA) of models."`
 }
 
 // modelsDir returns the folder whose GGUF files can be named without a path. All programs share it.

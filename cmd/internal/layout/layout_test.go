@@ -28,7 +28,7 @@ var rules = []struct{ packages, imports string }{
 	{"cmd/edge", "tandem cmd/internal/cli node decoder/... retrieval/... transport model/... npu/... specdec pair profiler netem examples internal/meter internal/refusal"},
 	{"cmd/cloud", "tandem cmd/internal/cli node retrieval/... transport model/... pair examples"},
 	{"cmd/lab", "tandem cmd/internal/cli lab/... node decoder/... retrieval/... transport model/... npu/... specdec pair aggregator scheduler examples models internal/..."},
-	{"cmd/internal/cli", "tandem node decoder/kvstore retrieval/... transport model/... npu/... profiler models"},
+	{"cmd/internal/cli", "tandem node decoder/kvstore retrieval/... transport lora model/... npu/... profiler models"},
 	{"cmd/internal/clitest", ""},
 
 	// Experiments. Nothing below imports them.

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tandem/cmd/internal/clitest"
+	"tandem/model"
+	"tandem/model/gguf"
+	"tandem/models"
+	"tandem/npu"
+	"tandem/npu/native"
+	"tandem/npu/quant"
+)
+
+// writeAdapter writes an adapter of the built-in reader's values that changes every text, in the form of llama.cpp.
+func writeAdapter(t *testing.T, path string, size float32) {
+	t.Helper()
+	m, err := model.OpenBytes("reader", models.Reader, native.New(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	c := m.Config()
+	meta := []gguf.KV{{Key: "general.architecture", Value: c.Arch}, {Key: "general.type", Value: "adapter"}, {Key: "adapter.type", Value: "lora"},
+		{Key: "adapter.lora.alpha", Value: float32(2)}}
+	var tensors []npu.Tensor
+	add := func(name string, rows, cols int, f func(i int) float32) {
+		v := make([]float32, rows*cols)
+		for i := range v {
+			v[i] = f(i)
+		}
+		x := npu.Tensor{Name: name, Type: npu.F32, Rows: rows, Cols: cols, Data: make([]byte, 4*len(v))}
+		if err := quant.Quantize(npu.F32, x.Data, v); err != nil {
+			t.Fatal(err)
+		}
+		tensors = append(tensors, x)
+	}
+	for i := range c.Layers {
+		name := fmt.Sprintf("blk.%d.ffn_down.weight", i)
+		add(name+".lora_a", 2, c.FF, func(i int) float32 { return float32(i%3 - 1) })
+		add(name+".lora_b", c.Dim, 2, func(i int) float32 { return size * float32(i%5-2) })
+	}
+	var b bytes.Buffer
+	if err := gguf.Write(&b, meta, tensors); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// An adapter is added by name, changes what run, ask and chat say, adds up to nothing with its negative, and goes again.
+func TestLora(t *testing.T) {
+	home := clitest.NewHome(t)
+	file := filepath.Join(home.Dir, "loud.gguf")
+	writeAdapter(t, file, 0.2)
+	must := func(args ...string) string {
+		t.Helper()
+		out, aside, err := home.Run(args...)
+		if err != nil {
+			t.Fatalf("edge %q: %v\n%s%s", args, err, out, aside)
+		}
+		return out
+	}
+	if out := must("models", "adapt", "add", file, "--name", "shout"); !strings.Contains(out, "shout: rank 2 of") {
+		t.Errorf("add says %q", out)
+	}
+	if _, aside, err := home.Run("models", "adapt", "add", file, "--name", "shout"); err == nil || !strings.Contains(aside, "shout") {
+		t.Errorf("a second add under the name: %q", aside)
+	}
+	if out := must("models", "adapt", "list"); !strings.Contains(out, "shout") {
+		t.Errorf("list says %q", out)
+	}
+	if out := must("models", "adapt", "show", "shout"); !strings.Contains(out, "ffn_down") {
+		t.Errorf("show says %q", out)
+	}
+	text := func(args ...string) string {
+		t.Helper()
+		var v struct{ Text, Answer string }
+		if err := json.Unmarshal([]byte(must(append(args, "--json", "--seed", "1", "--max-tokens", "12")...)), &v); err != nil {
+			t.Fatal(err)
+		}
+		return v.Text + v.Answer
+	}
+	for _, command := range [][]string{{"run", "The harbour museum opens at nine."}, {"ask", "--reader", "decoder", "--no-grounded", "--local-only", "When does the harbour museum open?"}} {
+		base, with := text(command...), text(append(command, "--lora", "shout")...)
+		if base == with {
+			t.Errorf("edge %s: the adapter changes nothing: %q", command[0], base)
+		}
+		if got := text(append(command, "--lora", "shout=0")...); got != base {
+			t.Errorf("edge %s: with scale 0 %q, without the adapter %q", command[0], got, base)
+		}
+		if got := text(append(command, "--lora", file)...); got != with {
+			t.Errorf("edge %s: by path %q, by name %q", command[0], got, with)
+		}
+		if got := text(append(command, "--lora", "shout=0.5", "--lora", "shout=0.5")...); got != with {
+			t.Errorf("edge %s: two halves say %q, the whole %q", command[0], got, with)
+		}
+	}
+	if _, aside, err := home.Run("run", "--lora", "shuot", "x"); err == nil || !strings.Contains(aside, "adapt list") {
+		t.Errorf("an unknown adapter: %q", aside)
+	}
+	must("models", "adapt", "rm", "shout")
+	if out := must("models", "adapt", "list"); strings.Contains(out, "shout") {
+		t.Errorf("after rm, list says %q", out)
+	}
+}

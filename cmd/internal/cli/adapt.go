@@ -1,0 +1,308 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"sort"
+	"strconv"
+	"strings"
+
+	"tandem/lora"
+	"tandem/model"
+)
+
+// LoraFlags choose adapters of the model.
+type LoraFlags struct {
+	Lora []string `name:"lora" help:"Adapt the model: an adapter of models adapt list, or a GGUF file or PEFT folder, with =SCALE if not all of it. May be repeated: adapters add up." sep:"none" placeholder:"NAME[=SCALE]"`
+}
+
+// Adapter mounts the sum of the chosen adapters on a model. It returns nil for none.
+func (f LoraFlags) Adapter(a *App, m *model.Model) (*model.Adapter, error) {
+	var sum []lora.Scaled
+	for _, text := range f.Lora {
+		name, scale, err := splitScale(text)
+		if err != nil {
+			return nil, err
+		}
+		one, err := a.openAdapter(name)
+		if err != nil {
+			return nil, fmt.Errorf("--lora %s: %w", text, err)
+		}
+		sum = append(sum, lora.Scaled{Adapter: one, Scale: scale})
+	}
+	list, err := lora.Mount(m, model.Inputs, sum)
+	if err != nil {
+		return nil, fmt.Errorf("--lora: %w", err)
+	}
+	return list[0], nil
+}
+
+// splitScale parses NAME[=SCALE].
+func splitScale(text string) (name string, scale float64, err error) {
+	at := strings.LastIndexByte(text, '=')
+	if at < 0 {
+		return text, 1, nil
+	}
+	if scale, err = strconv.ParseFloat(text[at+1:], 64); err != nil || !(math.Abs(scale) <= 1000) {
+		return "", 0, fmt.Errorf("--lora %s: %q is no scale from −1000 to 1000", text, text[at+1:])
+	}
+	return text[:at], scale, nil
+}
+
+// adaptersDir returns the folder whose adapters can be named without a path. All programs share it.
+func (a *App) adaptersDir() (string, error) {
+	dirs, err := a.Dirs()
+	return filepath.Join(filepath.Dir(dirs.Data), "adapters"), err
+}
+
+// openAdapter reads an adapter, given its path or its name in the adapters folder.
+func (a *App) openAdapter(name string) (*lora.Adapter, error) {
+	path, err := a.findAdapter(name)
+	if err != nil {
+		return nil, err
+	}
+	one, err := lora.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	one.Name = strings.TrimSuffix(filepath.Base(filepath.Clean(path)), ".gguf")
+	return one, nil
+}
+
+func (a *App) findAdapter(name string) (string, error) {
+	if dir, err := a.adaptersDir(); err == nil && filepath.Base(name) == name && name != "." && name != ".." {
+		path := filepath.Join(dir, strings.TrimSuffix(name, ".gguf")+".gguf")
+		if _, err := os.Stat(path); err == nil {
+			return path, nil
+		}
+	}
+	if _, err := os.Stat(name); err == nil {
+		return name, nil
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	return "", fmt.Errorf("no adapter %q: it is neither a path nor added; see: %s models adapt list", name, a.Program)
+}
+
+// adaptCmd adds, lists, describes and removes adapters.
+type adaptCmd struct {
+	Add  adaptAdd  `cmd:"" help:"Check an adapter against its model and add it by a name."`
+	List adaptList `cmd:"" help:"List the adapters."`
+	Show adaptShow `cmd:"" help:"Describe an adapter."`
+	Rm   adaptRm   `cmd:"" aliases:"remove,delete" help:"Remove adapters."`
+}
+
+// adapterRow describes an adapter.
+type adapterRow struct {
+	Name       string   `json:"name"`
+	Path       string   `json:"path"`
+	Base       string   `json:"base,omitempty"`     // name of the model that it was added for
+	BaseSum    string   `json:"base_sum,omitempty"` // its fingerprint
+	Arch       string   `json:"architecture"`
+	RankLow    int      `json:"rank_low"`
+	RankHigh   int      `json:"rank_high"`
+	Parts      []string `json:"parts"`    // of a layer that it changes
+	Products   int      `json:"products"` // that it changes
+	Parameters int      `json:"parameters"`
+	Size       int64    `json:"size"`                  // of the file
+	Sum        string   `json:"fingerprint,omitempty"` // of its factors at scale 1, where a model is open
+	Error      string   `json:"error,omitempty"`
+}
+
+func rowOf(path string) (row adapterRow) {
+	row = adapterRow{Name: strings.TrimSuffix(filepath.Base(path), ".gguf"), Path: path, Size: sizeOf(path)}
+	one, err := lora.Open(path)
+	if err != nil {
+		row.Error = err.Error()
+		return row
+	}
+	row.Base, row.Arch, row.Parts = one.BaseName, one.Arch, one.Parts()
+	row.Products, row.Parameters = len(one.List), one.Parameters()
+	row.RankLow, row.RankHigh = one.Ranks()
+	if one.Base != ([32]byte{}) {
+		row.BaseSum = fmt.Sprintf("%x", one.Base)
+	}
+	return row
+}
+
+// ranks returns "rank 8" or "ranks 4 to 16".
+func (r adapterRow) ranks() string {
+	if r.RankLow == r.RankHigh {
+		return fmt.Sprintf("rank %d", r.RankLow)
+	}
+	return fmt.Sprintf("ranks %d to %d", r.RankLow, r.RankHigh)
+}
+
+type adaptAdd struct {
+	Path       string `arg:"" help:"GGUF adapter of llama.cpp, or a folder of PEFT." placeholder:"PATH"`
+	Name       string `help:"Name to use it by. Default: that of the file or folder."`
+	ModelFlags `group:"Model:"`
+}
+
+func (c *adaptAdd) Help() string {
+	return `Examples:
+  ${program} models adapt add polite.gguf --model qwen2.5-0.5b-instruct-q4_k_m
+  ${program} models adapt add ~/train/checkpoint-900 --name summary --model qwen2.5-0.5b-instruct-q4_k_m
+  ${program} run --model qwen2.5-0.5b-instruct-q4_k_m --lora polite --lora summary=0.5 "…"
+
+--model is the model that the adapter was trained on. Its fingerprint is kept with the adapter, and another model is refused.`
+}
+
+func (c *adaptAdd) Run(a *App) error {
+	name := c.Name
+	if name == "" {
+		name = strings.TrimSuffix(filepath.Base(filepath.Clean(c.Path)), ".gguf")
+	}
+	if filepath.Base(name) != name || name == "." || name == ".." || strings.ContainsAny(name, "=/\\") || strings.HasPrefix(name, ".") {
+		return fmt.Errorf("%q cannot name an adapter: choose another with --name, without =, / and \\", name)
+	}
+	dir, err := a.adaptersDir()
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(dir, name+".gguf")
+	if _, err := os.Lstat(path); err == nil {
+		return fmt.Errorf("there is an adapter %q: remove it with %s models adapt rm %s, or choose another --name", name, a.Program, name)
+	}
+	one, err := lora.Open(c.Path)
+	if err != nil {
+		return err
+	}
+	m, err := c.Open(a)
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	one.Name = name
+	if _, err := lora.Mount(m, model.Inputs, []lora.Scaled{{Adapter: one, Scale: 1}}); err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	if err := one.Write(&b, m); err != nil {
+		return err
+	}
+	if err := WriteFile(path, b.Bytes()); err != nil {
+		return err
+	}
+	row := rowOf(path)
+	if a.Globals.JSON {
+		return a.JSON(map[string]any{"adapter": row})
+	}
+	fmt.Fprintf(a.Out, "%s: %s of %d products, %s, for %s\n", row.Name, row.ranks(), row.Products, Bytes(row.Size), Plain(row.Base))
+	return nil
+}
+
+type adaptList struct{}
+
+func (c *adaptList) Run(a *App) error {
+	dir, err := a.adaptersDir()
+	if err != nil {
+		return err
+	}
+	paths, _ := filepath.Glob(filepath.Join(dir, "*.gguf"))
+	sort.Strings(paths)
+	rows := []adapterRow{}
+	for _, path := range paths {
+		rows = append(rows, rowOf(path))
+	}
+	if a.Globals.JSON {
+		return a.JSON(map[string]any{"adapters": rows, "folder": dir})
+	}
+	for _, r := range rows {
+		if r.Error != "" {
+			fmt.Fprintf(a.Out, "%-20s %s\n", Plain(r.Name), Plain(r.Error))
+			continue
+		}
+		fmt.Fprintf(a.Out, "%-20s %-7s %-14s %9s  for %s\n", Plain(r.Name), Plain(r.Arch), r.ranks(), Bytes(r.Size), Plain(r.Base))
+	}
+	if len(rows) == 0 {
+		fmt.Fprintf(a.Out, "No adapters. Add one: %s models adapt add PATH --model MODEL\n", a.Program)
+	}
+	return nil
+}
+
+type adaptShow struct {
+	Name       string `arg:"" help:"Name of an adapter, or a path."`
+	ModelFlags `group:"Model:"`
+}
+
+func (c *adaptShow) Help() string {
+	return `Examples:
+  ${program} models adapt show polite
+  ${program} models adapt show polite --model qwen2.5-0.5b-instruct-q4_k_m
+
+With --model it also checks the adapter against that model, and shows the fingerprint that caches are kept by.`
+}
+
+func (c *adaptShow) Run(a *App) error {
+	path, err := a.findAdapter(c.Name)
+	if err != nil {
+		return err
+	}
+	row := rowOf(path)
+	if row.Error != "" {
+		return errors.New(row.Error)
+	}
+	if c.Model != "" {
+		m, err := c.Open(a)
+		if err != nil {
+			return err
+		}
+		defer m.Close()
+		mounted, err := LoraFlags{Lora: []string{c.Name + "=1"}}.Adapter(a, m)
+		if err != nil {
+			return err
+		}
+		row.Sum = fmt.Sprintf("%x", mounted.Fingerprint())
+	}
+	if a.Globals.JSON {
+		return a.JSON(map[string]any{"adapter": row})
+	}
+	line := func(name, format string, args ...any) {
+		fmt.Fprintf(a.Out, "%-14s %s\n", name, fmt.Sprintf(format, args...))
+	}
+	line("name", "%s", Plain(row.Name))
+	line("file", "%s, %s", Plain(row.Path), Bytes(row.Size))
+	if row.Base != "" || row.BaseSum != "" {
+		line("model", "%s %.16s", Plain(row.Base), row.BaseSum)
+	}
+	line("architecture", "%s", Plain(row.Arch))
+	line("factors", "%s, %s parameters in %d products", row.ranks(), count(uint64(row.Parameters)), row.Products)
+	line("changes", "%s", strings.Join(row.Parts, ", "))
+	if row.Sum != "" {
+		line("fingerprint", "%s", row.Sum)
+	}
+	return nil
+}
+
+type adaptRm struct {
+	Names []string `arg:"" name:"name" help:"Names, as models adapt list shows them." placeholder:"NAME"`
+}
+
+func (c *adaptRm) Run(a *App) error {
+	dir, err := a.adaptersDir()
+	if err != nil {
+		return err
+	}
+	for _, name := range c.Names {
+		path := filepath.Join(dir, strings.TrimSuffix(name, ".gguf")+".gguf")
+		if _, err := os.Lstat(path); err != nil || filepath.Base(name) != name {
+			return fmt.Errorf("no adapter %q in %s; see: %s models adapt list", name, dir, a.Program)
+		}
+		if err := os.Remove(path); err != nil {
+			return err
+		}
+		if !a.Globals.JSON {
+			fmt.Fprintf(a.Out, "%s: removed\n", Plain(name))
+		}
+	}
+	if a.Globals.JSON {
+		return a.JSON(map[string]any{"removed": c.Names})
+	}
+	return nil
+}

@@ -102,9 +102,9 @@ func TestCacheOfOneAdapterIsNeverUsedForAnother(t *testing.T) {
 	}
 }
 
-// In a pass over sequences with different adapters, of several ranks, targets and mounts, and with none, the logits of each
-// sequence are those that it gets alone, to the bit, for any chunks and threads.
-func TestEachRowOfAMixedPassIsAsAlone(t *testing.T) {
+// In a pass over sequences with different adapters of several ranks, targets and mounts, or none, each sequence gets the same
+// logits as alone, to the bit, for any chunks and threads.
+func TestMixedPassEqualsPassesAlone(t *testing.T) {
 	for _, spec := range []tinymodel.Spec{{Type: npu.Q8_0, Dim: 96, FF: 160}, {Type: npu.F32, Arch: "qwen2", Dim: 64, FF: 96}, {Type: npu.F16, Arch: "opt", Dim: 64, FF: 96}} {
 		t.Run(fmt.Sprintf("%s %v", spec.Arch, spec.Type), func(t *testing.T) {
 			alone := variant(t, spec, 1, 1)
@@ -139,7 +139,7 @@ func TestEachRowOfAMixedPassIsAsAlone(t *testing.T) {
 					}
 					for j := range want {
 						if !bitEqual(got[j], want[j]) {
-							t.Fatalf("input %d, logits %d: other bits than alone", i, j)
+							t.Fatalf("input %d, logits %d: the bits differ from a pass alone", i, j)
 						}
 					}
 					got = got[len(want):]

@@ -32,14 +32,14 @@ func needGGML(t testing.TB) []ggml.Info {
 	return r.Devices
 }
 
-// ggmlBound is how much logits on ggml's devices may differ from native's, relative to the standard deviation of a
+// ggmlBound is how far logits on ggml's devices may be from native's, relative to the standard deviation of a
 // position's logits: about three times the largest measured difference. Only rounding differs, as for oracleBound. In
 // addition, ggml's F16 attention rounds more in batches of few rows.
 var ggmlBound = map[npu.DType]float64{
 	npu.F32: 0.02, npu.F16: 0.02, npu.BF16: 0.06, npu.Q8_0: 0.15, npu.Q4_0: 0.15, npu.Q4_K: 0.2, npu.Q5_K: 0.2, npu.Q6_K: 0.2,
 }
 
-// gpuBound is the least bound for GPUs, which also round the inputs and sums of products to fewer bits.
+// gpuBound is the smallest bound for GPUs, which also round the inputs and sums of products to fewer bits.
 const gpuBound = 0.1
 
 func boundOf(t npu.DType, processor bool) float64 {

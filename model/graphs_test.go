@@ -14,7 +14,7 @@ import (
 var update = flag.Bool("update", false, "update testdata/graphs-*.txt")
 
 // The graphs of each architecture for one chunk size match those in testdata.
-func TestGraphsAreAsWrittenDown(t *testing.T) {
+func TestGraphsMatchTestdata(t *testing.T) {
 	specs := map[string]tinymodel.Spec{ // more than an architecture's name, for some
 		"llama": {Type: npu.Q8_0, Factors: true},
 		"qwen2": {Type: npu.Q4_0, Untied: true},

@@ -29,7 +29,7 @@ func saved(t testing.TB, m *Model, n int) []byte {
 	return b.Bytes()
 }
 
-func TestSavedSequenceGoesOnAsBefore(t *testing.T) {
+func TestSavedSequenceContinues(t *testing.T) {
 	m := openTiny(t, tinymodel.Spec{})
 	for _, n := range []int{0, 1, 255, 256, 300} {
 		b := saved(t, m, n)
@@ -135,7 +135,7 @@ func FuzzReadSeq(f *testing.F) {
 }
 
 // Rows of one call can attend to a shared span together, even if one sequence has truncated it.
-func TestForksOfDifferentLengthGoTogether(t *testing.T) {
+func TestForksOfDifferentLengthsShareACall(t *testing.T) {
 	m := openTiny(t, tinymodel.Spec{})
 	for _, keep := range []int{1, 3, 15, 16, 20, 39} {
 		long := m.NewSeq()

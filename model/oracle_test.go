@@ -15,7 +15,7 @@ import (
 	"tandem/npu/native"
 )
 
-// oracleBound is how much logits may differ from llama.cpp's, relative to the standard deviation of a position's logits.
+// oracleBound is how far logits may be from llama.cpp's, relative to the standard deviation of a position's logits.
 // Only rounding differs. ggml rounds the activations that it multiplies by F16 and BF16 weights to the same type; this
 // package keeps float32. For quantised types both round activations to 8 bits, but a value halfway between two integers
 // may round either way. The bounds are three times the largest difference measured over all positions of both

@@ -15,7 +15,7 @@ import (
 
 // Every node of a draft tree has the same logits as plain decoding of its path, to the bit. After Keep, the sequence
 // continues as after plain decoding. Neither depends on the spans of its cache or on other inputs of the call.
-func TestTreesAreAsPlainDecoding(t *testing.T) {
+func TestTreesEqualPlainDecoding(t *testing.T) {
 	spec := tinymodel.Spec{Type: npu.Q8_0, Layers: 2, Dim: 64, FF: 96, Heads: 4, KVHeads: 2}
 	plain := variant(t, spec, 1, 1)
 	models := []*Model{variant(t, spec, 1, 8), variant(t, spec, 2, chunkSizes...)}
@@ -101,7 +101,7 @@ func after(t *rapid.T, m *Model, text []tandem.Token) []float32 {
 }
 
 // The next call discards what a tree left in the cache.
-func TestTreesAreForgotten(t *testing.T) {
+func TestTreesAreDiscarded(t *testing.T) {
 	m := openTiny(t, tinymodel.Spec{})
 	seq := m.NewSeq()
 	forward(t, m, Input{Seq: seq, Tokens: pattern(5)})

@@ -33,7 +33,7 @@ func (m RowMask) Attends() int { return int(m.Base) + bits.OnesCount64(m.Ancesto
 // Path calls f, in order, for each run of consecutive slots that the row attends to: n slots, starting at slot.
 func (m RowMask) Path(f func(slot, n int)) {
 	all := m.Ancestors | 1<<(m.Slot-m.Base)
-	// The first run goes on into the tree as far as ancestors follow without a gap.
+	// The first run continues into the tree while ancestors follow without a gap.
 	n := bits.TrailingZeros64(^all)
 	f(0, int(m.Base)+n)
 	for at := n; ; {

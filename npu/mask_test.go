@@ -49,7 +49,7 @@ func TestRowMaskPath(t *testing.T) {
 func TestRowMaskCheck(t *testing.T) {
 	for _, b := range []RowMask{{Slot: 3, Base: 4}, {Slot: -1, Base: -1}, {Slot: 64}, {Slot: 2, Ancestors: 4}, {Slot: 2, Ancestors: 1 << 63}} {
 		if b.Check() == nil {
-			t.Errorf("%+v passes", b)
+			t.Errorf("%+v is accepted", b)
 		}
 	}
 	if err := (RowMask{Slot: 63, Ancestors: 1<<63 - 1}).Check(); err != nil {

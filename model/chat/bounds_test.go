@@ -140,12 +140,12 @@ func refused(t *testing.T, source string) {
 	}
 	runtime.ReadMemStats(&after)
 	if err == nil {
-		t.Error("it was rendered")
+		t.Error("the template was rendered")
 	} else if len(err.Error()) > 500 {
 		t.Errorf("the error is %d bytes long", len(err.Error()))
 	}
 	if used := after.TotalAlloc - before.TotalAlloc; used > 2<<30 {
-		t.Errorf("it took %d MB", used>>20)
+		t.Errorf("rendering took %d MB", used>>20)
 	}
 }
 

@@ -7,10 +7,10 @@ import (
 	"tandem/internal/llamacpp"
 )
 
-// Rendered conversations are those of libllama, for the templates that it knows. It recognises templates by words in
+// Rendered conversations match libllama's, for the templates that it knows. It recognises templates by words in
 // them and mistakes Zephyr's for another, so that one is left out. It leaves BOS to its tokenizer, so the templates
 // here are rendered without BOS.
-func TestTemplatesSameAsLlamaCpp(t *testing.T) {
+func TestTemplatesMatchLlamaCpp(t *testing.T) {
 	lib := llamacpp.Need(t)
 	conversations := [][]Message{conversation}
 	parts := []string{"Where", " is", " the key", "?", "\n", "\n\n", " ", "'s", "\"", "我想", "🦙", "<b>", "&amp;", "{{ x }}", "{% if %}", "[INST]", "é", "4471"}

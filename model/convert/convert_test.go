@@ -74,7 +74,7 @@ func apart(got [][]float32, want func(pos, i int) float64) (worst float64) {
 
 // A converted model computes the same as the definition of its architecture does with the original weights, and as
 // llama.cpp does with the converted file.
-func TestConvertedModelsComputeTheSame(t *testing.T) {
+func TestConvertedModelsMatchTheirDefinition(t *testing.T) {
 	llama3 := map[string]any{"rope_type": "llama3", "factor": 4.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 512.0}
 	for _, c := range []struct {
 		name, kind, typ, to string
@@ -141,7 +141,7 @@ func compareWithLlamaCpp(t *testing.T, path string, ids []int, got [][]float32, 
 	}
 }
 
-func TestWhatAConvertedFileSays(t *testing.T) {
+func TestMetadataOfConvertedFiles(t *testing.T) {
 	dir, out := newHF("qwen2", "BF16", nil).write(t, 1), filepath.Join(t.TempDir(), "out.gguf")
 	var last Progress
 	r, err := Convert(t.Context(), dir, out, Options{Scheme: scheme(t, "q4_0"), Progress: func(p Progress) { last = p }})
@@ -245,7 +245,7 @@ func TestNothingPartialIsLeft(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	if _, err := Convert(ctx, dir, out, Options{Progress: func(Progress) { cancel() }}); err == nil {
-		t.Error("Convert went on after it was cancelled")
+		t.Error("Convert continued after it was cancelled")
 	}
 	if left, _ := os.ReadDir(folder); len(left) > 0 {
 		t.Errorf("%s was left", left[0].Name())

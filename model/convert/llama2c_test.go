@@ -77,7 +77,7 @@ func TestLlama2C(t *testing.T) {
 			}
 		}
 		if _, err := f.Tensor("output.weight"); err == nil && vocab > 0 {
-			t.Error("an output matrix that nobody gave")
+			t.Error("the file has an output matrix that the checkpoint lacks")
 		}
 		f.Close()
 	}

@@ -111,7 +111,7 @@ func TestQuantizeAgainstGGML(t *testing.T) {
 	}
 }
 
-func TestWhatStaysAndWhatChanges(t *testing.T) {
+func TestQuantizeChangesMatricesOnly(t *testing.T) {
 	spec := tinymodel.Spec{Type: npu.F16, Layers: 9, Dim: 256, FF: 256, Untied: true}
 	meta, tensors := tinymodel.Parts(spec)
 	meta = append(meta, gguf.KV{Key: "general.file_type", Value: uint32(1)}, gguf.KV{Key: "split.count", Value: uint16(1)})
@@ -137,7 +137,7 @@ func TestWhatStaysAndWhatChanges(t *testing.T) {
 			t.Errorf("%s is %v", info.Name, info.Type)
 		}
 	}
-	// Of nine layers, the first eighth is layer 0 and the last starts at layer 7. Between, every third gets more bits.
+	// Of nine layers, the first eighth is layer 0 and the last starts at layer 7. Of those between, every third gets more bits.
 	want := []string{"output.weight"}
 	for _, i := range []int{0, 3, 6, 7, 8} {
 		want = append(want, fmt.Sprintf("blk.%d.attn_v.weight", i), fmt.Sprintf("blk.%d.ffn_down.weight", i))
@@ -151,7 +151,7 @@ func TestWhatStaysAndWhatChanges(t *testing.T) {
 		t.Errorf("file type %d", n)
 	}
 	if _, ok := f.Value("split.count"); ok {
-		t.Error("it still says that it is split")
+		t.Error("the file still says that it is split")
 	}
 	for _, key := range []string{"tokenizer.ggml.model", "general.name", "llama.block_count"} {
 		was, _ := gguf.NewMeta(meta).Value(key)
@@ -199,7 +199,7 @@ func TestSmallSchemes(t *testing.T) {
 		}
 	}
 	if _, err := ParseScheme("q6_k_s"); err == nil {
-		t.Error("a scheme that nobody knows")
+		t.Error("an unknown scheme is accepted")
 	}
 }
 

@@ -68,7 +68,7 @@ func drawFile(t *rapid.T) ([]KV, []npu.Tensor) {
 	return meta, tensors
 }
 
-// same is reflect.DeepEqual with equal bits for floating-point numbers, so that NaN equals itself.
+// same is reflect.DeepEqual, but compares the bits of floating-point numbers, so that NaN equals itself.
 func same(a, b any) bool { return fmt.Sprintf("%T%#v", a, a) == fmt.Sprintf("%T%#v", b, b) }
 
 func TestWriteThenReadGivesTheSame(t *testing.T) {
@@ -316,7 +316,7 @@ func TestWriterRefuses(t *testing.T) {
 	}
 	w, _ = NewWriter(&bytes.Buffer{}, nil, []TensorInfo{vec})
 	if _, err := w.Write(make([]byte, 17)); err == nil {
-		t.Fatal("data after the last tensor was taken")
+		t.Fatal("data after the last tensor was accepted")
 	}
 }
 

@@ -312,7 +312,7 @@ func ranges(requests []*http.Request) (list []string) {
 	return list
 }
 
-func TestGoOnFromWhatIsThere(t *testing.T) {
+func TestResume(t *testing.T) {
 	data := random(100_000)
 	for _, c := range []struct {
 		name   string
@@ -343,7 +343,7 @@ func TestGoOnFromWhatIsThere(t *testing.T) {
 	}
 }
 
-func TestConnectionsThatBreak(t *testing.T) {
+func TestBrokenConnections(t *testing.T) {
 	data := random(1_000_000)
 	f, c := newFakeHub(t, map[string][]byte{"m.gguf": data})
 	f.onCDN = func(w http.ResponseWriter, r *http.Request) {
@@ -446,7 +446,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-func TestPassingTrouble(t *testing.T) {
+func TestTemporaryErrors(t *testing.T) {
 	data := random(10_000)
 	f, c := newFakeHub(t, map[string][]byte{"m.gguf": data})
 	trouble := func() http.HandlerFunc {
@@ -519,7 +519,7 @@ func TestDisk(t *testing.T) {
 	}
 }
 
-func TestTwoAtOnce(t *testing.T) {
+func TestSimultaneousPulls(t *testing.T) {
 	f, c := newFakeHub(t, map[string][]byte{"m.gguf": random(1000)})
 	path := incomplete(t, f, c, "m.gguf", nil)
 	held, err := os.Open(path)

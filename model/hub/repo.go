@@ -155,7 +155,7 @@ func parseRepo(b []byte) (*Repo, error) {
 	return repo, nil
 }
 
-// usual are the quantisations to take when nobody says, in order.
+// usual are the quantisations to choose from if none is named, best first.
 var usual = []string{"q4_k_m", "q4_0", "q8_0", "q5_k_m", "q6_k", "f16", "bf16"}
 
 // Select returns the files that what stands for: a file's exact name, the one model whose name holds it

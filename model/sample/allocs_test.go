@@ -9,8 +9,8 @@ import (
 	"tandem"
 )
 
-// After its first draw a sampler allocates nothing, on flat logits or steep ones, except that the list of tokens for
-// the penalty grows now and then.
+// After its first draw a sampler allocates nothing, on flat or steep logits, except that the list of tokens for the
+// penalty occasionally grows.
 func TestSamplersDoNotAllocate(t *testing.T) {
 	for _, scale := range []float64{0.1, 1, 5} {
 		logits, r := make([]float32, 5000), rand.New(rand.NewPCG(1, 2))

@@ -140,7 +140,7 @@ func TestStopFilter(t *testing.T) {
 	}
 }
 
-// A guesser drafts random trees in which some nodes are right.
+// A guesser drafts random trees with some correct nodes.
 type guesser struct {
 	r     *rand.Rand
 	truth []tandem.Token // the prompt and its continuation by plain decoding
@@ -173,7 +173,7 @@ func (g *guesser) Draft(emitted []tandem.Token, limit int) (tokens []tandem.Toke
 
 func (g *guesser) Settle(v Verdict) { g.hits += len(v.Path) }
 
-// The tokens and the reason of the end are those of plain decoding with the same seed, whatever is drafted, in 10,000
+// Whatever is drafted, the tokens and the reason for the end equal those of plain decoding with the same seed, in 10,000
 // random cases of prompts, parameters, lengths and trees.
 func TestDraftsChangeNothing(t *testing.T) {
 	hits, passes, tokens := 0, 0, 0

@@ -201,12 +201,12 @@ func TestSamplerRepeatsItself(t *testing.T) {
 		return out
 	}
 	if !slices.Equal(draw(3), draw(3)) || slices.Equal(draw(3), draw(4)) {
-		t.Error("a seed must give its own sequence, always the same")
+		t.Error("a seed must always give the same sequence, and another seed another one")
 	}
 }
 
-// sortedProbabilities is plainProbabilities with every sum in the order of Probabilities: that of the vocabulary, but
-// from the likeliest down for the tokens that top-k keeps and the mass of top-p.
+// sortedProbabilities is plainProbabilities, except that it adds in the same order as Probabilities: by id, but
+// from the likeliest down for top-k's tokens and for the mass of top-p.
 func sortedProbabilities(s Params, logits []float32, recent []tandem.Token) []float64 {
 	if s.RepeatLast >= 0 {
 		window := s.RepeatLast
@@ -274,9 +274,9 @@ func sortedProbabilities(s Params, logits []float32, recent []tandem.Token) []fl
 	return p
 }
 
-// Every bit of the probabilities, and so every token, is that of a plain sort. The distances of the logits lie in one
+// The probabilities, and so the tokens, equal those of a plain sort to the bit. The distances of the logits lie in one
 // bucket of a ranking, in many, and beyond the last; there are ties, both zeros, and impossible tokens.
-func TestSamplerDrawsAsASortDoes(t *testing.T) {
+func TestSamplerEqualsPlainSort(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawParams(t)
 		s.Seed = rapid.Uint64().Draw(t, "seed")
@@ -342,7 +342,7 @@ func TestParamsValidate(t *testing.T) {
 			t.Errorf("%+v: %v", s, err)
 		}
 		if _, err := New(s, nil); err == nil {
-			t.Errorf("a sampler was made of %+v", s)
+			t.Errorf("New accepts %+v", s)
 		}
 	}
 	for _, penalty := range []float64{0, .01, 1.1, 100} {

@@ -39,7 +39,7 @@ func goldens(t *testing.T, path string) (out []golden) {
 	return out
 }
 
-// widened returns the file with all tensors as F32: products by it are those of the recipe's own code, up to the order
+// widened returns the file with all tensors as F32, so that products equal those of the recipe's own code up to the order
 // of sums.
 func widened(t *testing.T, f *gguf.File) *gguf.File {
 	var tensors []npu.Tensor
@@ -78,8 +78,8 @@ func shipped(t testing.TB) *gguf.File {
 	return f
 }
 
-// TestGolden compares with what the recipe's own code found: with the same weights as floats to the rounding of sums; as
-// shipped, where inputs of products are rounded to 8 bits, loosely.
+// TestGolden compares with the recipe's own code: closely with the same weights as floats, where only the order of sums
+// differs, and loosely with the weights as shipped, where inputs of products are rounded to 8 bits.
 func TestGolden(t *testing.T) {
 	file := shipped(t)
 	cases := goldens(t, "../../models/testdata/span-golden.jsonl")

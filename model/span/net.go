@@ -151,7 +151,7 @@ func (r *Reader) run(b *block, x, memory rows) error {
 	return err
 }
 
-// around lays each word's state beside those of the words at a distance; zeros beyond the text.
+// around joins each word's state with those of the words at a distance, with zeros beyond the text.
 func around(h rows, reach int) rows {
 	out := newRows(h.n, 3*h.width)
 	for i := range h.n {

@@ -9,7 +9,7 @@ import (
 	"tandem/npu/native"
 )
 
-// TestOtherFilesAreRefused holds that a file which is no span reader gives an error that says so.
+// TestOtherFilesAreRefused checks that a file that is not a span reader gives an error that says so.
 func TestOtherFilesAreRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		meta []gguf.KV
@@ -34,8 +34,8 @@ func TestOtherFilesAreRefused(t *testing.T) {
 	}
 }
 
-// TestSameInAnyCompany holds that a passage's posterior depends neither on other passages nor on threads.
-func TestSameInAnyCompany(t *testing.T) {
+// TestPosteriorIsIndependentOfOthers checks that a passage's posterior depends neither on other passages nor on threads.
+func TestPosteriorIsIndependentOfOthers(t *testing.T) {
 	f := shipped(t)
 	passages := []string{museum, "Bring the kayak back by 18:00. Ask Jürgen Müller for the key.", ""}
 	var first []*Posterior

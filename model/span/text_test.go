@@ -75,13 +75,13 @@ func TestLayout(t *testing.T) {
 		t.Errorf("the column of 2,50 is headed by piece %d of %v", h, text.pieces)
 	}
 	if text.title < 0 || at("Tea").heading != text.title || at("Tea").base[12] != 1 {
-		t.Error("the table does not stand under its heading")
+		t.Error("the table is not under its heading")
 	}
 	if at("wifi").base[15] != 1 || at("heron").base[16] != 1 || at("heron").keyed < 0 {
 		t.Error("wifi is not the key of heron")
 	}
 	if at("fix").base[10] != 1 {
-		t.Error("a list's item is not one")
+		t.Error("an item of a list is not recognised")
 	}
 }
 

@@ -32,8 +32,8 @@ func oracleTexts(n int) []string {
 	return texts
 }
 
-// The ids, pieces and end tokens of all five published tokenizers are those of libllama, for a few hundred texts.
-func TestSameAsLlamaCpp(t *testing.T) {
+// The ids, pieces and end tokens of all five published tokenizers match libllama's, for a few hundred texts.
+func TestTokensMatchLlamaCpp(t *testing.T) {
 	lib := llamacpp.Need(t)
 	for _, name := range publishedNames {
 		t.Run(name, func(t *testing.T) {

@@ -11,9 +11,9 @@ import (
 	"tandem/model/gguf"
 )
 
-// Every pre-tokenizer splits text like llama.cpp's of the same name. The vocabulary is always GPT-2's, whose tokens show
+// Every pre-tokenizer splits text as llama.cpp's of the same name does. The vocabulary is always GPT-2's, whose tokens show
 // where text is split.
-func TestPreTokenizersSameAsLlamaCpp(t *testing.T) {
+func TestPreTokenizersMatchLlamaCpp(t *testing.T) {
 	lib := llamacpp.Need(t)
 	base := publishedMetas["gpt-2"](t)
 	for _, name := range []string{"default", "smollm", "qwen2", "dbrx", "falcon", "gpt-4o", "tekken", "deepseek-coder"} {

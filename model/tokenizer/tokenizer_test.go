@@ -132,7 +132,7 @@ func TestSPMEqualsPlainMerging(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := texts().Draw(t, "text")
 		if !utf8.ValidString(text) {
-			t.Skip("characters of invalid text are a matter of taste")
+			t.Skip("how invalid text divides into characters is not defined")
 		}
 		var want []string
 		if text != "" {

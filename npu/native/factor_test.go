@@ -50,9 +50,9 @@ func runOn(t *testing.T, d npu.Device, g *npu.Graph, x []float32, adapters []*np
 	return y
 }
 
-// In a batch whose rows have adapters of different ranks and types, or none, each row has the bits that it has alone, for
-// any kernels and threads, and agrees with the reference. Rows without an adapter have the bits of the graph without.
-func TestRowsOfAMixedBatchAreAsAlone(t *testing.T) {
+// In a batch whose rows have adapters of different ranks and types, or none, each row has the same bits as alone, for
+// any kernels and threads, and agrees with the reference. Rows without an adapter have the bits of the graph without adapters.
+func TestMixedBatchEqualsRowsAlone(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	const rows = 9
 	with, without := adapted(r, rows)
@@ -75,12 +75,12 @@ func TestRowsOfAMixedBatchAreAsAlone(t *testing.T) {
 			first = got
 		}
 		if !slices.Equal(got, first) {
-			t.Errorf("%s: other bits than plain Go", k.name)
+			t.Errorf("%s: the bits differ from plain Go's", k.name)
 		}
 		for i := range mix {
 			row, in := got[i*adaptOut:][:adaptOut], x[i*adaptIn:][:adaptIn]
 			if !slices.Equal(row, runOn(t, one, with, in, mix[i:i+1])) {
-				t.Errorf("%s: row %d has other bits than alone", k.name, i)
+				t.Errorf("%s: row %d has different bits alone", k.name, i)
 			}
 			plain := mix[i] == nil || mix[i].Factors["b"] == nil
 			if same := slices.Equal(row, base[i*adaptOut:][:adaptOut]); same != plain {
@@ -88,7 +88,7 @@ func TestRowsOfAMixedBatchAreAsAlone(t *testing.T) {
 			}
 		}
 		if !slices.Equal(runOn(t, two, with, x, nil), base) {
-			t.Errorf("%s: without adapters, other bits than the base", k.name)
+			t.Errorf("%s: without adapters, the bits differ from the base's", k.name)
 		}
 	}
 	for i, want := range runOn(t, reference.New(), with, x, mix) {

@@ -324,7 +324,7 @@ func TestAdaptersOnAPhone(t *testing.T) {
 			want = got
 		}
 		if !slices.Equal(got[0], want[0]) || !slices.Equal(got[1], want[1]) || slices.Equal(got[0], got[1]) {
-			t.Errorf("%+v: other logits than native's", opt)
+			t.Errorf("%+v: the logits differ from native's", opt)
 		}
 	}
 }

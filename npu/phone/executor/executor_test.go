@@ -12,7 +12,7 @@ import (
 	"tandem/npu/phone/plan"
 )
 
-// timed is a machine that takes as long as its problem defines, and checks the calls.
+// timed is a machine that takes as long as its problem says, and checks the calls.
 type timed struct {
 	t       *testing.T
 	p       plan.Problem

@@ -44,7 +44,7 @@ const (
 	Load  ActionKind = iota // load its bytes; Loaded or Failed follows
 	Unmap                   // give its own mapping back
 	Go                      // the device may read it, until Done
-	Fail                    // it cannot be loaded; the run that wants it ends
+	Fail                    // it cannot be loaded; the run that needs it ends
 )
 
 var actionNames = [...]string{"load", "unmap", "go", "fail"}
@@ -61,7 +61,7 @@ func (a Action) String() string {
 	return fmt.Sprintf("%v %d", a.Kind, a.Object)
 }
 
-// Pager decides when the bytes of objects move. At most one object is wanted at a time, and at most one is being loaded.
+// Pager decides when the bytes of objects move. At most one object is requested at a time, and at most one is being loaded.
 // A Pager has no clock and does no I/O.
 type Pager interface {
 	// Step takes an event and appends what to do to actions.
@@ -139,7 +139,7 @@ func (s *Staging) Step(e Event, actions []Action) []Action {
 			return append(actions, Action{Fail, e.Object, 0})
 		}
 		if s.want < 0 || s.held {
-			return actions // it was fetched ahead: it is loaded again when it is wanted
+			return actions // it was fetched ahead: it is loaded again when it is requested
 		}
 	}
 	if s.want >= 0 && !s.held && s.has(s.want) {
@@ -226,7 +226,7 @@ func (s *Staging) room() int {
 	return -1
 }
 
-// LRU is the Pager of plain paging. Every object has its own mapping, which is made when the object is wanted, and the
+// LRU is the Pager of plain paging. Every object has its own mapping, which is made when the object is requested, and the
 // least recently used ones make room. It is the baseline of llada.cpp's Table 7.
 type LRU struct {
 	bytes  func(object int) int64

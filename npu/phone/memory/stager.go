@@ -21,7 +21,7 @@ type stager struct {
 	pager    Pager
 	wanted   int // the object that the device waits for, −1 for none
 	granted  bool
-	failed   error                // why the wanted object cannot be had
+	failed   error                // why the object that the device waits for cannot be loaded
 	why      error                // of the last failed load
 	free     [Slots]time.Duration // since when each slot may be filled, on the clock
 	actions  []Action             // memory for Pager.Step

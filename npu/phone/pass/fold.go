@@ -203,7 +203,7 @@ func (s *scales) hand(factors map[string]float32) error {
 		}
 		name := n.Factor.Name
 		if by, ok := factors[name]; ok && by != s.by[i] {
-			return fmt.Errorf("graph %s: factor %q would be multiplied by %g, in a graph before by %g: pass both through the same passes, and give each FoldScales of a chain a map of its own", s.g.Name, name, s.by[i], by)
+			return fmt.Errorf("graph %s: factor %q would be multiplied by %g, but by %g in an earlier graph: run both through the same passes, and give each FoldScales of a chain its own map", s.g.Name, name, s.by[i], by)
 		}
 		local[name] = s.by[i]
 	}

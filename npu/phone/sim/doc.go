@@ -1,6 +1,6 @@
 // Package sim adds the rules and the time of a mobile NPU to another device (sd.npu §2.2, §3.1; llada.cpp §2.2). The
 // other device computes. sim says how long a phone's NPU would have taken, refuses what the NPU would refuse, and can
-// make the caller wait. Its results are simulated and must be called so wherever they are shown.
+// make the caller wait. Its results are simulated and must be labelled so wherever they are shown.
 //
 // A chip is a parameter file (soc/*.json, over soc/common.json). Every value in it names its source, the published
 // figure that it was fitted to, or the value that it is carried over from and why. How fast a chip is depends on the

@@ -10,6 +10,7 @@ import (
 	"tandem/model/gguf"
 	"tandem/model/tokenizer"
 	"tandem/npu"
+	"tandem/npu/quant"
 )
 
 // A Model is a transformer compiled for a device, with its tokenizer and chat template. It is safe for concurrent use,
@@ -177,8 +178,11 @@ func (m *Model) computeFingerprint() (sum [32]byte) {
 	}
 	for _, info := range m.file.Tensors {
 		t, err := m.file.Tensor(info.Name)
+		if quant.ExactBlock(info.Type) != 0 {
+			t, err = m.file.Raw(info.Name) // it is converted on opening
+		}
 		if err != nil {
-			continue // of a type that is converted
+			continue // of a type that no model uses
 		}
 		fmt.Fprintf(h, "%q %v %v\n", t.Name, t.Type, info.Shape)
 		n := len(t.Data)

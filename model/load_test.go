@@ -2,6 +2,7 @@ package model
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -121,6 +122,39 @@ func TestConfigAndFingerprint(t *testing.T) {
 		seen[sum] = name
 		if again := openTiny(t, s).Fingerprint(); again != sum {
 			t.Errorf("%s: the fingerprint changed on opening the file again", name)
+		}
+	}
+}
+
+// Models that differ only in a tensor that becomes Q8_0 on opening have different fingerprints. All other models keep the
+// fingerprints that they have always had, so that stored KV caches stay valid.
+func TestFingerprintOfConvertedTensors(t *testing.T) {
+	open := func(typ npu.DType, fill byte) *Model {
+		meta, tensors := tinymodel.Parts(tinymodel.Spec{Type: npu.Q8_0})
+		for i := range tensors {
+			if w := &tensors[i]; w.Name == "blk.0.attn_q.weight" {
+				w.Type, w.Data = typ, bytes.Repeat([]byte{fill}, w.Rows*w.Cols/32*quant.ExactBlock(typ))
+			}
+		}
+		m, err := OpenBytes("tiny", encode(t, meta, tensors), native.New(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { m.Close() })
+		return m
+	}
+	for _, typ := range []npu.DType{quant.Q5_0, quant.IQ4_NL} {
+		one, other, again := open(typ, 1), open(typ, 2), open(typ, 1)
+		if one.Fingerprint() == other.Fingerprint() {
+			t.Errorf("type %d: two models that differ have the same fingerprint", typ)
+		}
+		if one.Fingerprint() != again.Fingerprint() {
+			t.Errorf("type %d: the fingerprint changed on opening the file again", typ)
+		}
+	}
+	for typ, want := range map[npu.DType]string{npu.F32: "053d0fa7fc0f9586", npu.Q8_0: "17c997599d94a5b5"} {
+		if got := fmt.Sprintf("%x", openTiny(t, tinymodel.Spec{Type: typ}).Fingerprint())[:16]; got != want {
+			t.Errorf("%v: fingerprint %s, want %s", typ, got, want)
 		}
 	}
 }

@@ -145,7 +145,7 @@ func eliminate(rows [][]float64) []float64 {
 	return x
 }
 
-// Fitting again gives every fitted value, and nothing else is called fitted. With -update the new values are written to the
+// Fitting again gives every fitted value, and the files call no other value fitted. With -update the new values are written to the
 // files.
 func TestFits(t *testing.T) {
 	files := sim.Default()

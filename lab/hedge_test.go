@@ -20,18 +20,18 @@ func TestHedge(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(rows) != 4 || done != 4 {
-		t.Fatalf("%d rows, %d times progress", len(rows), done)
+		t.Fatalf("%d results, %d reports of progress", len(rows), done)
 	}
 	for i, r := range rows {
 		first := rows[i/2*2]
 		if r.RTT != float64(i/2*20) || r.Contexts != x.Contexts[i%2] || r.Answers != len(b.Questions) || r.Tokens != first.Tokens || r.Tokens == 0 {
-			t.Errorf("row %d: %+v", i, r)
+			t.Errorf("result %d: %+v", i, r)
 		}
 		if r.TokenMs <= 0 || r.Ratio != first.TokenMs/r.TokenMs || r.DraftBytes <= 0 || r.Shares.Passes <= 0 || r.Shares.Hedges+r.Shares.Checks+r.Shares.Guesses > 1 {
-			t.Errorf("row %d: %+v", i, r)
+			t.Errorf("result %d: %+v", i, r)
 		}
 		if r.Contexts == 1 && (r.Hedges != 0 || r.Shares.Hedges+r.Shares.Checks+r.Shares.Guesses != 0) {
-			t.Errorf("row %d: %+v", i, r)
+			t.Errorf("result %d: %+v", i, r)
 		}
 	}
 	l, err := x.connect(Path{}, [2]time.Duration{ms, ms})
@@ -40,6 +40,6 @@ func TestHedge(t *testing.T) {
 	}
 	defer l.close()
 	if _, err := x.result(t.Context(), l, []string{"", "another text"}); err == nil || !strings.Contains(err.Error(), b.Questions[1]) || !strings.Contains(err.Error(), "another text") {
-		t.Errorf("where the text differs: %v", err)
+		t.Errorf("with another text: %v", err)
 	}
 }

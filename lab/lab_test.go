@@ -77,7 +77,7 @@ func TestSpeedup(t *testing.T) {
 			rows := r.Results[2*(i*len(x.Device)+d):][:2]
 			played, theory := rows[0].PerToken.Value/rows[1].PerToken.Value, x.theory(device, x.record(i))
 			if device != 100*ms && math.Abs(played/theory-1) > 0.02 || played < 0.98*theory {
-				t.Errorf("α %v, device %v: played %.3f, theory %.3f", x.Accept[i], device, played, theory)
+				t.Errorf("α %v, device %v: simulated %.3f, theory %.3f", x.Accept[i], device, played, theory)
 			}
 		}
 	}
@@ -117,7 +117,7 @@ func setup(t *testing.T) Setup {
 }
 
 // The same seed gives the same text in every cell of the shared coupling, simulated or live.
-func TestSameTextPlayedAndLive(t *testing.T) {
+func TestSameTextSimulatedAndLive(t *testing.T) {
 	b := setup(t)
 	x := Latency{Setup: b, Delays: [][2]time.Duration{{2 * ms, ms}}, RTTs: []time.Duration{0, 20 * ms}}
 	var err error
@@ -342,7 +342,7 @@ func TestTTFT(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(r.Results) != 2*len(firsts) {
-		t.Fatalf("%d rows", len(r.Results))
+		t.Fatalf("%d results", len(r.Results))
 	}
 	of := func(i int) map[string]float64 {
 		out := map[string]float64{}

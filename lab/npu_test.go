@@ -44,7 +44,7 @@ func TestFittedFigures(t *testing.T) {
 			t.Errorf("%s is %s: %+v", f.Figure, f.Kind, f)
 		}
 		if (f.Kind == Open || f.Kind == Given) && f.Note == "" {
-			t.Errorf("%s: %s, without a word why", f.Figure, f.Kind)
+			t.Errorf("%s: %s, without a reason", f.Figure, f.Kind)
 		}
 		if f.Kind != FittedTo && f.Kind != Given {
 			continue
@@ -221,7 +221,7 @@ func TestNPU(t *testing.T) {
 		t.Fatal(err)
 	}
 	if want := 2 * 3 * 2 * 4 * len(switchingStrategies); len(data.Switching) != want {
-		t.Fatalf("%d rows, want %d", len(data.Switching), want)
+		t.Fatalf("%d results, want %d", len(data.Switching), want)
 	}
 	conditions := 0
 	for i := 0; i < len(data.Switching); i += len(switchingStrategies) {
@@ -351,7 +351,7 @@ func TestSdnpu_Table3(t *testing.T) {
 		}
 	}
 	if _, err := Table3[2].Simulate(0.5); err == nil {
-		t.Error("half a token a pass is simulated")
+		t.Error("Simulate accepts half a token a pass")
 	}
 }
 

@@ -272,7 +272,7 @@ func (v *validator) llada() {
 	}
 	const newer = "published in words: newer chips are generally faster"
 	v.bound("llada.cpp §5.2: time of LLaDA-8B, SM8650 over SM8750", "×", "above", 1, gen3.token()/elite.token(), newer)
-	v.bound("llada.cpp §5.2: time of LLaDA-8B, SM8750 over SM8850", "×", "above", 1, elite.token()/gen5.token(), newer+"; sm8850 has sm8750's matrix unit, and a stream of its own")
+	v.bound("llada.cpp §5.2: time of LLaDA-8B, SM8750 over SM8850", "×", "above", 1, elite.token()/gen5.token(), newer+"; sm8850 has sm8750's matrix unit, and its own stream rate")
 	power := pass(elite.c, elite.l, 1, 256, true)
 	v.bound("llada.cpp §5.7: average power of Llama-3-8B, NPU over CPU", "×", "above", 1, power.Joules(elite.c)/power.Time().Seconds()/elite.c.CPUWatts,
 		"the NPU's power is fitted to sd.npu's energy of a request, the CPU's is another measurement")

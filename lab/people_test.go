@@ -12,7 +12,7 @@ import (
 	"tandem/lab/answers"
 )
 
-// checkedQuestion is a question of the set as it is on file.
+// checkedQuestion is a question as the set's file has it.
 type checkedQuestion struct {
 	ID, Question, Kind, Sentence    string
 	Documents, Near, Answers, Items []string

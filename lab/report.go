@@ -88,7 +88,7 @@ func (r Report) Save(dir string) error {
 	return errors.Join(errs...)
 }
 
-// write replaces a file in one step, so that nobody reads half of it.
+// write replaces a file in one step, so that no reader sees half of it.
 func write(path string, data []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".lab-*")
 	if err != nil {

@@ -59,7 +59,7 @@ func specPromptsApart(t *testing.T, data string) {
 	}
 }
 
-// Replies are to the conversations that ship with the program, whose oldest lines may be cut.
+// Reply tasks come from the program's own conversations, whose oldest lines may be cut.
 func TestSpecPromptsOfReplies(t *testing.T) {
 	want, err := ReadSpecPrompts(bytes.NewReader(models.Replies))
 	if err != nil || len(want) != 40 {
@@ -96,7 +96,7 @@ func TestSpecPromptFitCutsTheContextOnly(t *testing.T) {
 	}
 }
 
-// Every way of drafting gives plain decoding's answers, and its result says what they cost.
+// Every drafter gives plain decoding's answers, and its results give their costs.
 func TestSpec(t *testing.T) {
 	m, err := model.OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{Seed: 3, Gain: 2}), native.New(1))
 	if err != nil {
@@ -121,7 +121,7 @@ func TestSpec(t *testing.T) {
 		}
 	})
 	if err != nil || len(rows) != len(methods) || done != 8 {
-		t.Fatalf("%d rows, %d times progress, %v", len(rows), done, err)
+		t.Fatalf("%d results, %d reports of progress, %v", len(rows), done, err)
 	}
 	for i, r := range rows {
 		if r.Task != "own" || r.Method != methods[i] || r.Inputs != 2 || r.Tokens != said || r.Simulated != (i == 3) {
@@ -142,7 +142,7 @@ func TestSpec(t *testing.T) {
 	}
 	files, err := specdec.Histories(s.History)
 	if err != nil || len(files) != 2 || files[0].Entries != 2 || files[1].Entries != 2 {
-		t.Errorf("all remembers %+v, %v", files, err)
+		t.Errorf("all keeps a history of %+v, %v", files, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -151,7 +151,7 @@ func TestSpec(t *testing.T) {
 	}
 }
 
-// By the passes of another model and by the model's own, the findings name what is faster than all drafters together.
+// For the costs of another model and for the model's own, the findings name the drafters that are faster than all together.
 func TestSpecFindings(t *testing.T) {
 	results := []SpecResult{
 		{Task: "summary", Method: "pld", Model: "small", CostsOf: "large", Inputs: 3, Ratio: 2.1, OwnRatio: Is(2.26)},
@@ -189,6 +189,6 @@ func TestSpecOwnCosts(t *testing.T) {
 		t.Errorf("plain: %+v", r)
 	}
 	if r := results[1]; r.Ratio < 1.5 || r.OwnRatio.Value > 1.01 {
-		t.Errorf("a pass that costs the same for all rows, and one that does not: %+v", r)
+		t.Errorf("passes whose cost depends on the rows, and others: %+v", r)
 	}
 }

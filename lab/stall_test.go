@@ -66,6 +66,6 @@ func TestStallTrace(t *testing.T) {
 	}
 	t.Logf("400 answers: %d partly alone, joined again %d times", alone, again)
 	if alone < 200 || again < 200 {
-		t.Errorf("%d answers were partly alone, %d joined again: the stall is not met", alone, again)
+		t.Errorf("%d answers were partly alone, %d joined again: too few answers met the stall", alone, again)
 	}
 }

@@ -35,6 +35,6 @@ func TestLock(t *testing.T) {
 	}
 	b.Close()
 	if ok, err := Try(open()); !ok || err != nil {
-		t.Errorf("a free lock: %v, %v", ok, err)
+		t.Errorf("a lock that is free: %v, %v", ok, err)
 	}
 }

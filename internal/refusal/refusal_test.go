@@ -33,7 +33,7 @@ func TestUnsupported(t *testing.T) {
 		{"The door code of the cabin is 4471.", 0.4, [2]bool{false, false}},
 		{"The door code of the cabin is 4471.", 0.6, [2]bool{true, true}},
 		{"The door code of the moon base is unknown.", 0.47, [2]bool{true, true}},
-		{"The author of the letter is unknown.", 0.05, [2]bool{false, true}}, // as a document says
+		{"The author of the letter is unknown.", 0.05, [2]bool{false, true}}, // a document says so
 		{"The bakery is run by unknown", 0.07, [2]bool{false, true}},
 		{"The unknown soldier lies in the park.", 0.07, [2]bool{false, false}},
 		{"The theatre shows The Great Unknown.", 0.07, [2]bool{false, false}},

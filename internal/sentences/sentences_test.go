@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// The stroke marks where sentences end.
+// A vertical bar marks each end of a sentence.
 func TestSplit(t *testing.T) {
 	for _, text := range []string{
 		"It opens at 9:30",

@@ -48,10 +48,10 @@ func TestPlot(t *testing.T) {
 		}
 	}
 	if strings.Contains(string(svg), "NaN") || strings.Contains(string(svg), ">-0<") {
-		t.Error("a picture of what is no number")
+		t.Error("a value that is not a number is drawn")
 	}
 	if !bytes.Equal(svg, p.SVG()) {
-		t.Error("two pictures of the same differ")
+		t.Error("the same plot gives two different pictures")
 	}
 	elements(t, Plot{}.SVG())
 	elements(t, Plot{Log: true, Lines: []Line{{Points: []Point{{X: 1, Y: 0}, {X: 1, Y: 5}, {X: 2, Y: 500}}}}}.SVG())

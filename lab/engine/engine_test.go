@@ -18,12 +18,12 @@ func TestMedian(t *testing.T) {
 	} {
 		middle, least, most := median(slices.Clone(c.s))
 		if got := []float64{middle, least, most}; !slices.Equal(got, c.want) {
-			t.Errorf("%v: median, least and most are %v, not %v", c.s, got, c.want)
+			t.Errorf("%v: median, smallest and largest are %v, want %v", c.s, got, c.want)
 		}
 	}
 }
 
-// A run's share of the limit is that of the rate measured around the same run.
+// A run's share of the limit is relative to the rate measured around that run.
 func TestLimitOfTheSameRun(t *testing.T) {
 	decode := test{name: "decode 2 rows after 0", rows: 2}
 	m := runs{speeds: [][]float64{{20, 80, 40}, {10, 20, 40}}, rates: []float64{100, 400, 160}}
@@ -33,7 +33,7 @@ func TestLimitOfTheSameRun(t *testing.T) {
 	}
 }
 
-// A device reads its memory by products. Here the device is the processor.
+// A device's memory rate is measured by products. Here the device is the processor.
 func TestDeviceMemory(t *testing.T) {
 	r, err := deviceMemory(native.New(1), 8)
 	if err != nil {
@@ -45,7 +45,7 @@ func TestDeviceMemory(t *testing.T) {
 		ran := false
 		rate = 0
 		if err := r.around(wanted, &rate, func() error { ran = true; return nil }); err != nil || !ran || (rate > 0) != wanted {
-			t.Errorf("wanted %v: rate %v, ran %v, %v", wanted, rate, ran, err)
+			t.Errorf("measured %v: rate %v, ran %v, %v", wanted, rate, ran, err)
 		}
 	}
 	if n, err := r.read(); n != 32*8*8192*2 || err != nil || len(r.seen) != 2 {

@@ -50,6 +50,6 @@ func TestPredictMixes(t *testing.T) {
 	// Text that is too long for the context keeps its end.
 	most := m.Config().Context
 	if x, y := of(strings.Repeat(b+" ", most)+a), of(strings.Repeat(b+" ", 2*most)+a); x["one-context"] != y["one-context"] || x["one-context"] > second["one-context"] {
-		t.Errorf("too long by different lengths: %v, %v; %v without what stays", x, y, second)
+		t.Errorf("too long by different lengths: %v, %v; %v without the end", x, y, second)
 	}
 }

@@ -223,7 +223,7 @@ func (w *world) outcome() Outcome {
 	return o
 }
 
-// nobody says this token.
+// nobody is a token that no side drafts.
 const nobody tandem.Token = 1 << 20
 
 // guess is a decoder's guess behind some tokens: right as often as the setting says, and the same whenever it is asked

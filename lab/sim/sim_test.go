@@ -33,8 +33,8 @@ func symmetric(rtt time.Duration) [2]netem.Config {
 
 var placements = []tandem.Placement{tandem.PlaceMirror, tandem.PlaceDevice, tandem.PlaceCloud, tandem.PlaceSync, tandem.PlaceGreedy}
 
-// One seed gives one text, whatever the placement, the delays, the losses and how they are repaired. It is the text that
-// needs no network at all.
+// One seed gives one text, whatever the placement, the delays, the losses and how they are repaired. That is the text that
+// the pair gives without a network.
 func TestSameText(t *testing.T) {
 	for seed := range uint64(8) {
 		for _, coupling := range []tandem.Coupling{tandem.CouplingShared, tandem.CouplingSpeculative} {
@@ -141,8 +141,8 @@ func TestDRAGON_Table1(t *testing.T) {
 }
 
 // DRAGON Theorem 6.2: the speedup over drafting in lock step. The theorem adds up the cases of Table 1 as if each were
-// repeated for ever. In a random order, drafts that wait in a queue let the device work off part of a round trip, so the
-// played speedup may exceed the curve where the device is the slower side.
+// repeated forever. In a random order, drafts that wait in a queue let the device work off part of a round trip, so the
+// simulated speedup may exceed the curve where the device is the slower side.
 func TestDRAGON_Theorem6_2(t *testing.T) {
 	const steps = 600
 	for _, d := range [][3]time.Duration{
@@ -163,7 +163,7 @@ func TestDRAGON_Theorem6_2(t *testing.T) {
 			e := scheduler.Estimate{Decode: [2]time.Duration{d[0], d[1]}, RTT: d[2], Accept: [2]float64{0.6, record.Rate(tandem.Cloud)}}
 			theory := scheduler.Speedup(tandem.Device, e)
 			if played < 0.98*theory || played > 1.35*theory || d[0] <= d[1] && played > 1.02*theory {
-				t.Errorf("delays %v, α^r %.2f: played speedup %.3f, the theorem's %.3f", d, alpha, played, theory)
+				t.Errorf("delays %v, α^r %.2f: simulated speedup %.3f, the theorem's %.3f", d, alpha, played, theory)
 			}
 		}
 	}
@@ -197,7 +197,7 @@ func TestAgreesWithPair(t *testing.T) {
 	}
 }
 
-// Repeated datagrams repair a loss with the next message, a stream only after it was noticed.
+// Repeated datagrams repair a loss with the next message, a stream only after it notices the loss.
 func TestLossRepair(t *testing.T) {
 	slowest := func(wire Wire, loss float64) time.Duration {
 		var gaps []time.Duration
@@ -226,8 +226,8 @@ func TestLossRepair(t *testing.T) {
 	}
 }
 
-// During a stall of the path a device with patience goes on alone, as a live one does, and the pair is together again
-// afterwards: no token is lost, and what was agreed before stays. A device without patience waits.
+// During a stall of the path a device with patience continues alone, as a live one does, and the pair joins again
+// afterwards: no token is lost, and tokens agreed before do not change. A device without patience waits.
 func TestStall(t *testing.T) {
 	for seed := range uint64(20) {
 		for _, p := range placements {
@@ -255,13 +255,13 @@ func TestStall(t *testing.T) {
 				t.Errorf("seed %d, %v: %d tokens, alone from %d to %d", seed, p, len(o.Tokens), first, last)
 			}
 			if !slices.Equal(waits.IDs(), calm.IDs()) || waits.Took < calm.Took+8*time.Second || o.Took > waits.Took-4*time.Second {
-				t.Errorf("seed %d, %v: calm %v, waiting %v, going on alone %v", seed, p, calm.Took, waits.Took, o.Took)
+				t.Errorf("seed %d, %v: calm %v, waiting %v, alone %v", seed, p, calm.Took, waits.Took, o.Took)
 			}
 		}
 	}
 }
 
-// Run reports settings that cannot work.
+// Run refuses settings that cannot work.
 func TestErrors(t *testing.T) {
 	s := Setting{Pair: pair.Config{Settings: tandem.Settings{MaxTokens: 5}}, Source: pairtest.Sharing(1, 1), Decode: [2]Delay{Every(ms), Every(ms)}}
 	s.Link[1].Loss = 2
@@ -270,6 +270,6 @@ func TestErrors(t *testing.T) {
 	}
 	s.Link[1].Loss = 1
 	if _, err := Run(t.Context(), s); err == nil {
-		t.Error("an answer without any packet ends well")
+		t.Error("an answer without packets succeeds")
 	}
 }

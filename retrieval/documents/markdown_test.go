@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Opening marks that nothing closes do not each search the whole text.
+// Unclosed opening marks do not each cause a search of the whole text.
 func TestMarksAreSearchedForOnce(t *testing.T) {
 	for _, s := range []string{"[", "[x", "[[", "![", "[x](", "[x][", "<", "<a", "`a ``", "[x]] [[", "[](", "a] [", "<a <!--"} {
 		for _, end := range []string{"", "]", ")", ">", "`", "][x", "](x"} {

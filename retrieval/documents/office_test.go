@@ -319,7 +319,7 @@ func TestDamagedArchives(t *testing.T) {
 			check(t, name, broken)
 		}
 	}
-	// a bomb: the most that each entry may unpack to
+	// a bomb: each entry unpacks to as much as is allowed
 	bomb := makeZip("word/document.xml", "<d>"+strings.Repeat("<p><r><t>x</t></r></p>", (entryLimit-9)/22))
 	var before, after runtime.MemStats
 	peak := make(chan uint64)

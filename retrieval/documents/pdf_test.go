@@ -85,7 +85,7 @@ func TestPDF(t *testing.T) {
 	}
 }
 
-// packPDF is writePDF in the way of today's programs: it packs all objects but streams into one stream.
+// packPDF is writePDF in the way of today's programs: it packs all objects except streams into one stream.
 func packPDF(objects ...string) []byte {
 	var packed, heads, bodies, table bytes.Buffer
 	packed.WriteString("%PDF-1.5\n")
@@ -242,7 +242,7 @@ func TestPDFBounded(t *testing.T) {
 	}
 }
 
-// A small file that takes much memory to read is refused, and the next file is read all the same.
+// A small file that takes much memory to read is refused, and the next file is still read.
 func TestPDFBomb(t *testing.T) {
 	flate := func(s, parms string) string {
 		var b bytes.Buffer

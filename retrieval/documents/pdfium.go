@@ -17,9 +17,9 @@ import (
 	"github.com/tetratelabs/wazero/experimental"
 )
 
-// A PDF of a few hundred bytes can cause any amount of memory or an endless loop. So PDFium runs as WebAssembly: it has a
-// memory of its own that cannot grow beyond a bound, it can be stopped at any time, and it sees no file, no network and no
-// clock. A fault in it ends the reading of one file and nothing else.
+// A PDF of a few hundred bytes can cause any amount of memory or an endless loop. So PDFium runs as WebAssembly: its
+// memory is bounded, it can be stopped at any time, and it sees no file, no network and no clock. A fault in it ends the
+// reading of one file and nothing else.
 //
 // wazero compiles PDFium for amd64 and arm64 on Linux, macOS, Windows and some BSDs. That takes seconds, so the result is
 // kept in a folder if the program names one. Elsewhere, on Android for example, wazero interprets PDFium: it starts at once

@@ -139,7 +139,7 @@ func rowsOf(runs []pdfRun) (rows [][]pdfRun) {
 const maxCellLines = 4
 
 // rowBeside returns the index of the row to which a run belongs that begins a line: a new row, unless the run is the next
-// cell of a table beside a cell of several lines.
+// cell of a table next to a cell of several lines.
 func rowBeside(rows [][]pdfRun, r pdfRun) int {
 	for k := len(rows) - 1; k > 0 && k >= len(rows)-maxCellLines; k-- {
 		last := rows[k][len(rows[k])-1]

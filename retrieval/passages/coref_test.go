@@ -215,7 +215,7 @@ func TestFromFile(t *testing.T) {
 	}
 	for name, words := range map[string]int{"inn.txt": 0, "inn.xyz": 12} {
 		if _, _, err := FromFile(t.Context(), name, []byte("The inn"), words); err == nil {
-			t.Errorf("%s in passages of %d words is cut", name, words)
+			t.Errorf("%s: passages of %d words are accepted", name, words)
 		}
 	}
 }

@@ -40,7 +40,7 @@ func TestSectionsBecomeTitles(t *testing.T) {
 	}
 }
 
-// Cutting loses and invents no word, bounds the sizes, strands no heading, and gives distinct IDs that stay the same.
+// Cutting loses and invents no word, bounds sizes, strands no heading, and gives distinct IDs that are the same each time.
 func TestPassageProperties(t *testing.T) {
 	n := 0
 	fresh := func() string { n++; return fmt.Sprintf("w%d", n) }
@@ -106,7 +106,7 @@ func TestPassageProperties(t *testing.T) {
 		}
 		again := cutSentences(doc, "source", 64)
 		if !slices.Equal(ps, again) {
-			t.Fatal("not the same twice")
+			t.Fatal("cutting twice gives different passages")
 		}
 	})
 }

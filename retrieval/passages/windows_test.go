@@ -96,7 +96,7 @@ func TestListIsIntroducedAgain(t *testing.T) {
 	}
 }
 
-// A window that goes on with a section and holds the beginning of the next names both.
+// A window that continues a section and holds the beginning of the next names both.
 func TestSectionIsNamedAgain(t *testing.T) {
 	doc := documents.Document{Title: "House"}
 	doc.Add(documents.Heading, "Cellar")
@@ -156,7 +156,7 @@ func TestWindowProperties(t *testing.T) {
 			}
 		}
 		if again := Cut(doc, "source", target); !slices.Equal(ps, again) {
-			t.Fatal("not the same twice")
+			t.Fatal("cutting twice gives different windows")
 		}
 	})
 }

@@ -2,7 +2,7 @@ package passages
 
 import "tandem/retrieval/internal/english"
 
-// Word lists by which sentences are told apart. More are in package english.
+// Word lists that classify sentences. More are in package english.
 var (
 	// prepositions may introduce an owner.
 	prepositions = english.Set("of for at from to in on between with")

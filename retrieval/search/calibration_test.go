@@ -69,7 +69,7 @@ func logAdd(a, b float64) float64 {
 }
 
 // sampleTrials returns trials of the sample corpora's questions. A question with several parts makes a trial for each part,
-// and further ones with the first half of the answer's words as the sentence being written.
+// and more with the first half of the answer's words as the sentence being written.
 func sampleTrials(t *testing.T) map[string][]trial {
 	t.Helper()
 	device, cloud := memoryOf(t, examples.Notes), memoryOf(t, examples.Public)
@@ -117,7 +117,7 @@ func xquadTrials(t *testing.T) []trial {
 	t.Helper()
 	raw, err := os.ReadFile(sharedFile(t, "data/qa/xquad.en.half.json"))
 	if err != nil {
-		t.Logf("XQuAD is not there: %v", err)
+		t.Logf("no XQuAD: %v", err)
 		return nil
 	}
 	var set struct {

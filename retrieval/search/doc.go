@@ -1,7 +1,7 @@
 // Package search finds the passages that may answer a question, and says how relevant each one is.
 //
 // Index is a BM25 index on disk; it finds candidates. Another engine can take its place: node asks for a method Search, a
-// package for a remote engine belongs beside this one's files (search/weaviate, say), and searchtest tests it. Compound
+// package for a remote engine belongs below this one (search/weaviate, say), and searchtest tests it. Compound
 // spares an engine the treatment of compound questions and follow-ups.
 //
 // Lexical is the scorer of DRAGON §2.2: its relevances R(d) weigh the documents of both sides against each other. BM25

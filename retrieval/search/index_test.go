@@ -101,7 +101,7 @@ func TestIncremental(t *testing.T) {
 	before, _ := readCurrent(dir)
 	expect(t, add(t, x, docs), "+0 ~0 -0 =2")
 	if after, _ := readCurrent(dir); after != before {
-		t.Errorf("nothing changed, yet %s became %s", before, after)
+		t.Errorf("nothing changed, but %s became %s", before, after)
 	}
 
 	writeFile(t, cabin, "# Lake cabin\n\nThe wifi password of the lake cabin is quendle-1.\n")
@@ -157,14 +157,14 @@ func TestRemove(t *testing.T) {
 	expect(t, r, "+0 ~0 -2 =0")
 	finds(t, x, "walnut", "three.txt")
 	if r, _ = x.Refresh(t.Context(), nil); len(r.Skipped) != 2 {
-		t.Errorf("what was removed by hand came back: %+v", r)
+		t.Errorf("a file removed by hand is indexed again: %+v", r)
 	}
 	finds(t, x, "walnut", "three.txt")
 	expect(t, add(t, x, filepath.Join(docs, "a", "one.txt")), "+1 ~0 -0 =0")
 	add(t, x, docs) // adding a folder adds what was removed below it
 	finds(t, x, "walnut", "one.txt", "two.txt", "three.txt")
 	if _, err := x.Remove(t.Context(), filepath.Join(docs, "nothing")); !errors.Is(err, ErrNotIndexed) {
-		t.Errorf("removing what is not there: %v", err)
+		t.Errorf("removing a path that is not indexed: %v", err)
 	}
 	os.RemoveAll(filepath.Join(docs, "b"))
 	if _, err := x.Remove(t.Context(), filepath.Join(docs, "b")); err != nil {
@@ -409,7 +409,7 @@ func TestCrash(t *testing.T) {
 			t.Errorf("killed at %s and repaired, %q are left", where, left)
 		}
 		if got := contents(t, reader); got != after {
-			t.Errorf("a reader from before does not see the repair")
+			t.Errorf("a reader opened before does not see the repair")
 		}
 	}
 }
@@ -471,7 +471,7 @@ func TestOneWriter(t *testing.T) {
 		if !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), fmt.Sprint(os.Getpid())) || !strings.Contains(err.Error(), dir) {
 			t.Errorf("a second writer: %v", err)
 		}
-		finds(t, y, "walnut") // reading goes on
+		finds(t, y, "walnut") // reading continues
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -492,12 +492,12 @@ func TestReadOnly(t *testing.T) {
 		t.Errorf("write: %v", err)
 	}
 	if _, err := os.Stat(dir); err == nil {
-		t.Error("the directory was made")
+		t.Error("the directory was created")
 	}
 	docs := t.TempDir()
 	writeFile(t, filepath.Join(docs, "a.txt"), "walnut")
 	add(t, open(t, dir), docs)
-	finds(t, x, "walnut", "a.txt") // made since
+	finds(t, x, "walnut", "a.txt") // created since
 	x.Close()
 	if _, err := x.Search(t.Context(), "walnut", 1); !errors.Is(err, ErrClosed) {
 		t.Errorf("search after close: %v", err)

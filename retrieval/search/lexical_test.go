@@ -111,7 +111,7 @@ func TestLexicalProperties(t *testing.T) {
 func TestStatistics(t *testing.T) {
 	weight := func(s string) float64 { return lexicalOne.weight([]byte(s)) }
 	if weight("the") != 0 || weight("what") != 0 {
-		t.Error("function words weigh something")
+		t.Error("function words have weight")
 	}
 	if !(weight("citi") > 0 && weight("citi") < weight("harbour") && weight("harbour") < weight("tumbral")*1.3) {
 		t.Errorf("citi %v, harbour %v, unknown %v", weight("citi"), weight("harbour"), weight("tumbral"))

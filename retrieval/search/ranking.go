@@ -179,7 +179,7 @@ func (s *statistics) candidate(p passages.Passage) candidate {
 	return c
 }
 
-// A wanted term is a term of the question, with those that stand for it and what an occurrence of each counts.
+// A wanted term is a term of the question, with the terms that can replace it and the weight of an occurrence of each.
 type wanted struct {
 	idf   float64
 	terms []worthy // the question's term first, the others in alphabetical order

@@ -29,7 +29,7 @@ func TestRanked(t *testing.T) {
 		}
 	}
 	if found, err := x.Search(t.Context(), "What is it about, and how much?", 4); err != nil || len(found) > 0 {
-		t.Errorf("without a word that says what it is about: %q, %v", found, err)
+		t.Errorf("without a word that names a topic: %q, %v", found, err)
 	}
 }
 
@@ -53,7 +53,7 @@ func TestAlike(t *testing.T) {
 	}
 }
 
-// The distance of two words is the number of slips of the keyboard between them.
+// The distance of two words is the number of typing errors between them.
 func TestDistance(t *testing.T) {
 	for pair, want := range map[string]int{"/": 0, "a/": 1, "/ab": 2, "ab/ba": 1, "abc/ca": 3, "kitten/sitting": 3, "teahcer/teacher": 1, "abcd/badc": 2} {
 		a, b, _ := strings.Cut(pair, "/")

@@ -40,7 +40,7 @@ func TestClauses(t *testing.T) {
 	}
 }
 
-// Both halves of a question find their passages, though one half has several that match better than any of the other's.
+// Both halves of a question find their passages, although several passages of one half match better than any of the other's.
 func TestCompoundSearch(t *testing.T) {
 	files := fstest.MapFS{}
 	for i := range 5 {
@@ -73,7 +73,7 @@ func TestFollowUpSearch(t *testing.T) {
 		"\n": {""},
 	} {
 		if got := queriesOf(question); !slices.Equal(got, want) {
-			t.Errorf("%q: %q, not %q", question, got, want)
+			t.Errorf("%q: %q, want %q", question, got, want)
 		}
 	}
 }
@@ -134,7 +134,7 @@ func TestRank(t *testing.T) {
 		}
 		hits = []passages.Passage{{ID: "a", Text: c.other}, {ID: "b", Text: c.other}}
 		if rank(c.question, hits); hits[0].ID != "a" {
-			t.Errorf("%s equal passages change places", c.question)
+			t.Errorf("%s equal passages are reordered", c.question)
 		}
 	}
 }

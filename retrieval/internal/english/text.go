@@ -64,8 +64,8 @@ func CutMarker(line string) (rest string, ok bool) {
 }
 
 // CountWords returns the number of words in s. A run of characters without white space counts as one word for every
-// LongWord characters or part thereof, so that junk, and languages written without spaces, make passages of bounded
-// size too.
+// LongWord characters or fewer, so that junk and languages without spaces also make passages of
+// bounded size.
 func CountWords(s string) (n int) {
 	for field := range strings.FieldsSeq(s) {
 		n += (utf8.RuneCountInString(field) + LongWord - 1) / LongWord

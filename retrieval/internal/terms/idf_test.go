@@ -5,7 +5,7 @@ import "testing"
 func TestParseRefusesDamagedTables(t *testing.T) {
 	for _, bad := range []string{"", "x", "10\nx y", "10\n11 y", "10\n\n"} {
 		if _, err := parse(bad); err == nil && bad != "10\n\n" {
-			t.Errorf("%q is taken for statistics", bad)
+			t.Errorf("%q is accepted as statistics", bad)
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"tandem/retrieval/search/searchtest"
 )
 
-// scan is the least that an engine needs: it looks at every passage and leaves the rest to search.Compound.
+// scan is the simplest engine: it scores every passage and leaves the rest to search.Compound.
 type scan []passages.Passage
 
 func (s scan) Search(ctx context.Context, question string, k int) ([]passages.Passage, error) {
@@ -33,7 +33,7 @@ func (s scan) Search(ctx context.Context, question string, k int) ([]passages.Pa
 	})
 }
 
-// Another engine than the index passes, too.
+// An engine other than the index passes too.
 func TestScan(t *testing.T) {
 	searchtest.Run(t, func(t *testing.T, files fs.FS) searchtest.Engine {
 		var s scan

@@ -20,7 +20,7 @@ func TestTable(t *testing.T) {
 func TestShippedTable(t *testing.T) {
 	text, err := os.ReadFile("../../../../../shared/data/wikitext2/wiki.valid.raw")
 	if err != nil {
-		t.Skipf("the source is not there: %v", err)
+		t.Skipf("no source: %v", err)
 	}
 	shipped, err := os.ReadFile("../idf.txt")
 	if err != nil {

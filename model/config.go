@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"tandem"
 	"tandem/model/gguf"
 	"tandem/npu"
 )
@@ -22,6 +23,11 @@ type Config struct {
 	Context int      // the most positions of a sequence
 	Eps     float32  // of the norms
 	Rope    npu.Rope // zero where positions are not rotated
+
+	// For diffusion models, whose rows attend both ways (Model.Denoise); else zero.
+	Diffusion bool
+	Shifted   bool         // the row of a token gives the logits of the next position, instead of its own
+	Mask      tandem.Token // stands for a token that is not decided
 }
 
 // No model of these architectures comes near these bounds. They keep products of sizes within an int.
@@ -177,6 +183,21 @@ func (r *metaReader) scaling() float64 {
 		r.fail("%srope.scaling.type %q is not supported: only none and linear are", r.arch, kind)
 		return 1
 	}
+}
+
+// diffusion reads what a diffusion model's file says of its masks, as llama.cpp writes it.
+func (r *metaReader) diffusion(c *Config) {
+	c.Diffusion = true
+	if causal, ok := r.file.Meta.Bool(r.arch + "attention.causal"); ok && causal {
+		r.fail("%sattention.causal is true: a diffusion model attends both ways", r.arch)
+	}
+	c.Shifted, _ = r.file.Meta.Bool("diffusion.shift_logits")
+	mask, ok := r.file.Uint("tokenizer.ggml.mask_token_id")
+	if !ok || mask > math.MaxInt32 {
+		r.fail("metadata key tokenizer.ggml.mask_token_id is missing: a diffusion model needs a mask token; convert the model again")
+		return
+	}
+	c.Mask = tandem.Token(mask)
 }
 
 func (r *metaReader) refuse(key, what string) {

@@ -58,7 +58,7 @@ func TestLogitsOnGGMLAgreeWithNative(t *testing.T) {
 		}
 	}
 	specs = append(specs, tinymodel.Spec{Bias: true, Factors: true, RopeBase: 500000}, tinymodel.Spec{Arch: "qwen2", Linear: 4, KVHeads: 1, Heads: 8},
-		tinymodel.Spec{Arch: "opt"}, tinymodel.Spec{HeadDim: 96})
+		tinymodel.Spec{Arch: "opt"}, tinymodel.Spec{HeadDim: 96}, tinymodel.Spec{Arch: "llada"}, tinymodel.Spec{Arch: "dream", Type: npu.Q8_0})
 	for _, info := range devices {
 		for i, s := range specs {
 			t.Run(fmt.Sprintf("%s/%s/%v/%d", info.Name, s.Arch, s.Type, i), func(t *testing.T) {
@@ -102,7 +102,11 @@ func compareDevices(t *testing.T, s tinymodel.Spec, device string, processor boo
 		if m.Processor() != (processor || name == "native") {
 			t.Errorf("%s: Processor() = %v", name, m.Processor())
 		}
-		logits[j] = story(t, m)
+		if m.Config().Diffusion {
+			logits[j] = liveStory(t, m)
+		} else {
+			logits[j] = story(t, m)
+		}
 	}
 	worst := 0.0
 	for k := range logits[0] {

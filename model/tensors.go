@@ -30,7 +30,9 @@ func readTransformer(f *gguf.File) (Config, *tensors, error) {
 	if err != nil {
 		return c, nil, err
 	}
-	c.Vocab = embedding.Rows
+	if c.Vocab = embedding.Rows; c.Diffusion && int(c.Mask) >= c.Vocab {
+		return c, nil, fmt.Errorf("%s: tokenizer.ggml.mask_token_id is %d, outside the vocabulary of %d: convert the model again", f.Name, c.Mask, c.Vocab)
+	}
 	if c.Rope.Dims > 0 {
 		c.Rope.Factors = t.ropeFactors(c.Rope.Dims / 2)
 	}

@@ -10,10 +10,14 @@ import (
 // below Base. A row attends to those slots, then to its ancestors' in the order of their slots, then to its own: the
 // same keys in the same order as in plain decoding of its path. Several runs may compute one tree. A row outside a
 // tree has Slot and Base at its position, and no ancestors.
+//
+// A row of a live block (llada.cpp §2.1) attends both ways instead: to all slots below Until, whether they come before or
+// after its own. All rows of a run write their keys and values before any attends.
 type RowMask struct {
 	Slot      int32  // where the row's own key and value go
 	Base      int32  // Slot is at most MaxTree-1 above it
 	Ancestors uint64 // bit j is the node in slot Base+j; only bits below Slot-Base
+	Until     int32  // for a row of a live block: more than Slot, and Base is Slot; else 0
 }
 
 // MaxTree is the maximum number of nodes in a draft tree.
@@ -21,6 +25,12 @@ const MaxTree = 64
 
 // Check returns an error if the mask attends to a slot at or after its own.
 func (m RowMask) Check() error {
+	if m.Until != 0 {
+		if m.Slot < 0 || m.Until <= m.Slot || m.Base != m.Slot || m.Ancestors != 0 {
+			return fmt.Errorf("a row in slot %d of a tree from slot %d with ancestors %b cannot attend to the slots below %d", m.Slot, m.Base, m.Ancestors, m.Until)
+		}
+		return nil
+	}
 	if d := m.Slot - m.Base; m.Base < 0 || d < 0 || d >= MaxTree || m.Ancestors>>d != 0 {
 		return fmt.Errorf("a row in slot %d of a tree from slot %d cannot have ancestors %b", m.Slot, m.Base, m.Ancestors)
 	}
@@ -28,10 +38,22 @@ func (m RowMask) Check() error {
 }
 
 // Attends returns the number of slots that the row attends to, including its own.
-func (m RowMask) Attends() int { return int(m.Base) + bits.OnesCount64(m.Ancestors) + 1 }
+func (m RowMask) Attends() int {
+	if m.Until != 0 {
+		return int(m.Until)
+	}
+	return int(m.Base) + bits.OnesCount64(m.Ancestors) + 1
+}
+
+// Reach returns the end of the slots that the row attends to.
+func (m RowMask) Reach() int { return max(int(m.Slot)+1, int(m.Until)) }
 
 // Path calls f, in order, for each run of consecutive slots that the row attends to: n slots, starting at slot.
 func (m RowMask) Path(f func(slot, n int)) {
+	if m.Until != 0 {
+		f(0, int(m.Until))
+		return
+	}
 	all := m.Ancestors | 1<<(m.Slot-m.Base)
 	// The first run continues into the tree while ancestors follow without a gap.
 	n := bits.TrailingZeros64(^all)

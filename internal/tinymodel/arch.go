@@ -18,6 +18,9 @@ type architecture struct {
 	embed    func(l *list)                // tensors after the embedding; may be nil
 	layer    func(l *list, prefix string) // tensors of a layer
 	norm     func(l *list, name string)   // tensors of the norm before the output matrix
+
+	diffusion bool // it has a mask token
+	shifted   bool // its rows guess the next position
 }
 
 var architectures = map[string]architecture{}

@@ -40,6 +40,9 @@ type Spec struct {
 // BPE whose only merges are those of the words.
 func (s Spec) EOS() int { return 256 + len(s.withDefaults().pieces()) }
 
+// Mask returns the id of the token that stands for an undecided one, in diffusion models.
+func (s Spec) Mask() int { return s.EOS() + 1 }
+
 func (s Spec) withDefaults() Spec {
 	set := func(v *int, d int) {
 		if *v == 0 {
@@ -148,6 +151,11 @@ func (s Spec) meta() (meta []gguf.KV, vocab int) {
 	}
 	eos := len(tokens)
 	tokens, types = append(tokens, "<|endoftext|>"), append(types, 3) // control
+	if arch := architectures[s.Arch]; arch.diffusion {
+		add("tokenizer.ggml.mask_token_id", uint32(len(tokens)))
+		add("diffusion.shift_logits", arch.shifted)
+		tokens, types = append(tokens, "<|mask|>"), append(types, 3)
+	}
 	add("tokenizer.ggml.model", "gpt2")
 	add("tokenizer.ggml.pre", "gpt-2")
 	add("tokenizer.ggml.tokens", tokens)

@@ -269,7 +269,7 @@ func (p *plan) collect(a *npu.Args) error {
 			}
 			p.spans = append(p.spans, refs)
 		}
-		slot := int(a.Mask(i).Slot)
+		slot, reach := int(a.Mask(i).Slot), a.Mask(i).Reach()
 		for j := range kv.Spans {
 			s := &kv.Spans[j]
 			if s.Len == 0 {
@@ -286,12 +286,13 @@ func (p *plan) collect(a *npu.Args) error {
 				own := *s // the sequence may change its list of spans
 				p.wants = append(p.wants, want{span: &own})
 			}
-			p.wants[w].n = max(p.wants[w].n, min(s.Len, slot+1))
-			if slot < s.Len {
+			p.wants[w].n = max(p.wants[w].n, min(s.Len, reach))
+			if slot >= 0 && slot < s.Len {
 				p.own = append(p.own, home{w, slot})
+			}
+			if slot, reach = slot-s.Len, reach-s.Len; reach <= 0 {
 				break
 			}
-			slot -= s.Len
 		}
 		if len(p.own) != i+1 {
 			return fmt.Errorf("row %d: cache has no slot %d", i, a.Mask(i).Slot)

@@ -257,6 +257,9 @@ func checkKV(a *npu.Args, at *npu.Attention) error {
 		if s, _ := kv.At(slot); s == nil {
 			return fmt.Errorf("row %d: cache has no slot %d", i, slot)
 		}
+		if s, _ := kv.At(m.Reach() - 1); s == nil {
+			return fmt.Errorf("row %d: cache has no slot %d to attend to", i, m.Reach()-1)
+		}
 		if i > 0 && kv == a.KV[i-1] {
 			continue
 		}

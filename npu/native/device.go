@@ -311,6 +311,9 @@ func checkKV(a *npu.Args, at *npu.Attention) error {
 		if s == nil || at.Layer >= len(s.K) {
 			return fmt.Errorf("row %d: cache has no slot %d in layer %d", i, m.Slot, at.Layer)
 		}
+		if s, _ := a.KV[i].At(m.Reach() - 1); s == nil {
+			return fmt.Errorf("row %d: cache has no slot %d to attend to", i, m.Reach()-1)
+		}
 	}
 	return nil
 }

@@ -382,6 +382,9 @@ func (r *run) attention(out, q, keys, values []float32, a *npu.Attention) error 
 		if s == nil {
 			return fmt.Errorf("row %d: its cache has no place for position %d", i, m.Slot)
 		}
+		if s, _ := r.KV[i].At(m.Reach() - 1); s == nil {
+			return fmt.Errorf("row %d: its cache has no position %d to attend to", i, m.Reach()-1)
+		}
 		for j := range mine {
 			e := a.From*a.HeadDim + j
 			s.K[a.Layer][place(s, slot, e)] = quant.F32ToF16(keys[i*mine+j])

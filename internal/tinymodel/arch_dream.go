@@ -1,0 +1,13 @@
+package tinymodel
+
+import "tandem/model/gguf"
+
+func init() {
+	architectures["dream"] = architecture{
+		defaults: func(s *Spec) { s.Bias = true },
+		meta: func(s Spec) []gguf.KV {
+			return append(llamaMeta(s), gguf.KV{Key: "attention.causal", Value: false})
+		},
+		layer: llamaLayer, norm: (*list).rmsNorm, diffusion: true, shifted: true,
+	}
+}

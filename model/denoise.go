@@ -1,0 +1,238 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"tandem"
+	"tandem/npu"
+)
+
+// A Live is a row of a block that is denoised (llada.cpp §2.1). Its token may change, and it attends both ways.
+type Live struct {
+	Position int // its slot, too: below Seq.Len the row is computed again in place
+	Token    tandem.Token
+	Sees     int  // the row attends to the slots below, its own included
+	Logits   bool // whether its logits are wanted
+}
+
+// Denoise computes rows of a sequence, in ascending order of their positions, and returns the logits that they want, in
+// that order. All rows write their keys and values before any attends. Rows from seq.Len() on leave no gap; the sequence
+// grows by them. The keys and values of other positions stay as they are.
+//
+// A row's logits and what it writes depend only on its token, position, and the slots that it sees: they are the same to
+// the bit whatever other rows come with it, for any number of threads, and however rows are divided into chunks.
+//
+// On an error the sequence has its old length, but the rows' own slots may have changed.
+func (m *Model) Denoise(ctx context.Context, seq *Seq, rows []Live, into *Logits) ([][]float32, error) {
+	end, wanted, err := m.checkLive(seq, rows)
+	if err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	seq.dropTree()
+	before := seq.n
+	if end > before {
+		seq.extend(end - before)
+	}
+	for i := range rows {
+		if !seq.writable(rows[i].Position) {
+			seq.cut(before)
+			return nil, fmt.Errorf("row %d: position %d is shared with another sequence: denoise a Clone", i, rows[i].Position)
+		}
+	}
+	out := into.take(wanted, m.config.Vocab)
+	if err := m.denoise(ctx, seq, rows, into.all); err != nil {
+		seq.cut(before)
+		return nil, err
+	}
+	seq.n = max(before, end)
+	return out, nil
+}
+
+// checkLive returns the end of the rows and the number of those that want logits.
+func (m *Model) checkLive(seq *Seq, rows []Live) (end, wanted int, err error) {
+	switch {
+	case !m.config.Diffusion:
+		return 0, 0, fmt.Errorf("%s is no diffusion model: generate with Forward", m.config.Arch)
+	case seq == nil || seq.m != m:
+		return 0, 0, errors.New("the sequence belongs to another model")
+	case len(rows) == 0:
+		return 0, 0, errors.New("no rows")
+	}
+	if end = rows[len(rows)-1].Position + 1; end > m.config.Context {
+		return 0, 0, &ContextError{Have: seq.n, Add: end - seq.n, Limit: m.config.Context}
+	}
+	next := 0 // the lowest position that may come
+	for i, r := range rows {
+		switch {
+		case r.Position < next || r.Position > max(next, seq.n) || i > 0 && r.Position > seq.n && r.Position != next:
+			return 0, 0, fmt.Errorf("row %d has position %d: positions must ascend, and those after the %d of the sequence without a gap", i, r.Position, seq.n)
+		case r.Sees <= r.Position || r.Sees > max(end, seq.n):
+			return 0, 0, fmt.Errorf("row %d at position %d sees %d slots: want %d to %d", i, r.Position, r.Sees, r.Position+1, max(end, seq.n))
+		case r.Token < 0 || int(r.Token) >= m.config.Vocab:
+			return 0, 0, fmt.Errorf("row %d: token %d is outside the vocabulary of %d", i, r.Token, m.config.Vocab)
+		}
+		if next = r.Position + 1; r.Logits {
+			wanted++
+		}
+	}
+	return end, wanted, nil
+}
+
+// A livePiece is a chunk of a pass.
+type livePiece struct {
+	programs *npu.Programs
+	args     npu.Args
+}
+
+// denoise runs the rows through all blocks and writes the logits [their number × Vocab]. If they need several chunks,
+// each block is run twice on all but the last: a first time for the keys and values alone, so that the others see them.
+func (m *Model) denoise(ctx context.Context, seq *Seq, rows []Live, logits []float32) error {
+	schedule, err := m.scheduleLive(ctx, seq, len(rows))
+	if err != nil {
+		return err
+	}
+	dim := m.config.Dim
+	x, scratch := make([]float32, len(rows)*dim), []float32(nil)
+	var pieces []livePiece
+	for at := 0; at < len(rows); {
+		p := schedule.Next(len(rows) - at)
+		n := min(len(rows)-at, p.Chunk)
+		a := liveArgs(seq, rows[at:at+n])
+		if a.X = x[at*dim:][:n*dim]; at+n < len(rows) || at > 0 {
+			scratch = slices.Grow(scratch[:0], n*dim)
+		}
+		if err := p.Embed.Run(npu.Args{Rows: n, Tokens: a.Tokens, Positions: a.Positions, Out: a.X}); err != nil {
+			return err
+		}
+		pieces = append(pieces, livePiece{p, a})
+		at += n
+	}
+	last := len(pieces) - 1
+	if last > 0 && len(pieces[last].programs.Layers) < m.config.Layers {
+		return fmt.Errorf("%d rows both ways at once: %s takes at most %d; shorten the prompt or use another device", len(rows), m.device.Name(), pieces[0].programs.Chunk)
+	}
+	for layer := range pieces[last].programs.Layers {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		for _, p := range pieces[:last] {
+			if err := p.run(layer, scratch[:p.args.Rows*dim]); err != nil {
+				return err
+			}
+		}
+		for i := last; i >= 0; i-- {
+			if err := pieces[i].run(layer, pieces[i].args.X); err != nil {
+				return err
+			}
+		}
+	}
+	if err := m.liveLogits(ctx, schedule, rows, x, logits); err != nil {
+		return err
+	}
+	return schedule.End(ctx)
+}
+
+// run runs the layers' program on a piece.
+func (p *livePiece) run(layer int, out []float32) error {
+	a := p.args
+	a.Out, a.Tokens = out, nil
+	return p.programs.Layers[layer].Run(a)
+}
+
+// liveArgs returns the inputs of a run of rows.
+func liveArgs(seq *Seq, rows []Live) npu.Args {
+	a := npu.Args{Rows: len(rows)}
+	for _, r := range rows {
+		p := int32(r.Position)
+		a.Tokens, a.Positions = append(a.Tokens, int32(r.Token)), append(a.Positions, p)
+		a.KV = append(a.KV, &seq.kv)
+		a.Masks = append(a.Masks, npu.RowMask{Slot: p, Base: p, Until: int32(r.Sees)})
+	}
+	return a
+}
+
+// liveLogits moves the rows that want logits to the front and runs the head on them.
+func (m *Model) liveLogits(ctx context.Context, schedule npu.Schedule, rows []Live, x, logits []float32) error {
+	dim, k := m.config.Dim, 0
+	for i, r := range rows {
+		if r.Logits {
+			copy(x[k*dim:][:dim], x[i*dim:][:dim])
+			k++
+		}
+	}
+	for at := 0; at < k; {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		head := schedule.Head(k - at)
+		n := min(k-at, head.Graph().Chunk)
+		if err := head.Run(npu.Args{Rows: n, X: x[at*dim:][:n*dim], Out: logits[at*m.config.Vocab:][:n*m.config.Vocab]}); err != nil {
+			return err
+		}
+		at += n
+	}
+	return nil
+}
+
+// scheduleLive returns the schedule of a pass.
+func (m *Model) scheduleLive(ctx context.Context, seq *Seq, rows int) (npu.Schedule, error) {
+	if m.scheduler == nil {
+		return m.base.plain, nil
+	}
+	return m.scheduler.Schedule(ctx, m.base.programs, npu.Pass{Tokens: rows, Longest: seq.n})
+}
+
+// Clone returns a second sequence with the same positions in memory of its own.
+func (s *Seq) Clone() *Seq {
+	s.dropTree()
+	c := s.m.NewSeq()
+	if s.n > 0 {
+		c.extend(s.n)
+		c.n = s.n
+		c.CopyFrom(s, 0, s.n)
+	}
+	return c
+}
+
+// CopyFrom copies the keys and values of positions from to end−1 of another sequence of the same model. Both must hold
+// them; the sequence must not share them with a fork.
+func (s *Seq) CopyFrom(other *Seq, from, end int) {
+	width := s.m.config.KVHeads * s.m.config.HeadDim
+	for p := from; p < end; p++ {
+		src, a := other.kv.At(p)
+		dst, b := s.kv.At(p)
+		for l := range src.K {
+			copy(dst.K[l][b*width:][:width], src.K[l][a*width:][:width])
+			copy(dst.V[l][b*width:][:width], src.V[l][a*width:][:width])
+		}
+		dst.Touch(b)
+	}
+}
+
+// Grow gives the sequence n positions, if it has fewer. Their keys and values are arbitrary until CopyFrom or Denoise
+// sets them.
+func (s *Seq) Grow(n int) {
+	if n > s.n {
+		s.dropTree()
+		s.extend(n - s.n)
+		s.n = n
+	}
+}
+
+// writable reports whether only this sequence refers to a position.
+func (s *Seq) writable(position int) bool {
+	for i := range s.kv.Spans {
+		if n := s.kv.Spans[i].Len; position >= n {
+			position -= n
+			continue
+		}
+		return s.owned[i]
+	}
+	return false
+}

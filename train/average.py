@@ -1,8 +1,8 @@
 """The mean of several readers: python3 -m train.average OUT.gguf TOKENIZER.json READER[=WEIGHT]...
 
-Runs that went on from the same weights with different data or rates err in different places, and the mean of their weights errs less than any
-of them; that of moments of one run that has come to rest does not. A READER is a checkpoint.pt or a reader.gguf; all must be of one shape.
-Without weights all count alike.
+Runs that continue from the same weights with different data or rates err in different places, and the mean of their weights errs less than any
+of them. The mean of several checkpoints from the end of one run does not. A READER is a checkpoint.pt or a reader.gguf; all must have one
+shape. Without weights all count alike.
 """
 import sys
 

@@ -1,7 +1,7 @@
 """Examples as token rows, rows as padded batches.
 
 A row is the context's tokens followed by its question branches. Every branch sees the context and itself (segment mask)
-and its positions go on from the context's end, so each is trained as if it stood there alone.
+and its positions continue from the context's end, so each is trained as if it were the only one.
 """
 import numpy as np
 import torch
@@ -15,17 +15,17 @@ from .tasks import task
 
 CONTEXT_WEIGHT = 0.1
 MAX_CONTEXT_TOKENS = 230
-TASK_SHARE = 0.18  # of the rows are tasks, not questions
-WRITTEN_SHARE = 0.12  # of the rows show a passage written as one; the others one that was cut out of a document
-SINGLE_KEPT, OTHERS_KEPT = 0.5, 0.8  # share kept of the cut passages that state at most one fact, and of those whose facts have values of different kinds
-MAX_TASK_TOKENS = 500  # of a row that is a task: the model has 512 positions
+TASK_SHARE = 0.18  # share of the rows that are tasks, not questions
+WRITTEN_SHARE = 0.12  # share of the rows whose passage was written as one; other passages are cut out of documents
+SINGLE_KEPT, OTHERS_KEPT = 0.5, 0.8  # shares to keep: cut passages with at most one fact, and those whose facts have values of different kinds
+MAX_TASK_TOKENS = 500  # in a row that is a task: the model has 512 positions
 CONTEXT_KIND = 8
 WEIGHT_OF = np.zeros(10, np.float32)
 for _kind, _weight in LOSS_WEIGHT.items():
     WEIGHT_OF[_kind] = _weight
 WEIGHT_OF[CONTEXT_KIND] = CONTEXT_WEIGHT
 JOINED = 0.35
-FIRST, REST = {PREFIX: [START], UNSUPPORTED: [NONE]}, {UNSUPPORTED: PREFIX}  # kinds of a piece's first token and of the others
+FIRST, REST = {PREFIX: [START], UNSUPPORTED: [NONE]}, {UNSUPPORTED: PREFIX}  # the kind of a piece's first token, and of its others
 
 
 class Row:
@@ -59,7 +59,7 @@ class Row:
 
 
 def lengths(s):
-    """Fewest and most facts of a passage written as one. Those that are cut out of documents are short; these are here for the long ones."""
+    """Fewest and most facts of a passage written as one. Passages cut out of documents are short; these supply the long ones."""
     x = s.rng.random()
     return (2, 6) if x < 0.5 else (1, 2) if x < 0.7 else (2, 4)
 
@@ -84,10 +84,10 @@ def make_row(s, tokenizer, draw):
 
 
 class Feed:
-    """Endless batches: passages cut out of documents, passages written as such, tasks."""
+    """Endless batches: passages cut out of documents, passages written as one, tasks."""
 
     def __init__(self, seed, tokenizer, tokens, pool=320):
-        """tokens: padded positions a batch; pool: rows among which those of like length are put together."""
+        """tokens: padded positions in a batch; pool: how many rows to choose rows of similar length from."""
         self.s, self.tokenizer, self.tokens, self.pool = Source(seed), tokenizer, tokens, pool
         self.cutter, self.cuts = Cutter(), []
 
@@ -100,7 +100,7 @@ class Feed:
         return make_row(s, self.tokenizer, self.cut)
 
     def cut(self):
-        """An example from the next passage of documents; those where nothing can be confused are sometimes left out."""
+        """An example from the next passage of documents; passages in which nothing can be confused are sometimes left out."""
         while True:
             if not self.cuts:
                 passages, facts = documents.cuts(self.s, self.cutter)

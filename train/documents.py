@@ -1,8 +1,8 @@
-"""Documents as the program shows them: written whole, cut by the program's own code, read a passage at a time.
+"""Documents as the program shows them: written whole, cut by the program's own code, and read one passage at a time.
 
-A passage that was cut out of a document is a different thing from one that was written as a passage: its title may be about something
-else, the sentence before that said what 'it' is may be gone, two notes may meet in it. Which of the document's facts it still states is
-worked out here.
+A passage cut out of a document differs from one written as a passage: its title may be about something else, the sentence
+that said what 'it' is may be missing, and two notes may meet in it. This module works out which of the document's facts the
+passage still states.
 """
 import json
 import os
@@ -12,7 +12,7 @@ from .attributes import OF_CATEGORY, WEIGHTS
 from .examples import absent, conflicting, follow_up, half_known, one_part, related, two_part
 from .passages import CHAT_SHARE, GENERAL_TITLES, conflicts, head, new_fact, new_passage, new_world, overlap
 
-DOCUMENTS = 3  # that share their names' space: a question about one is a hard one for the others
+DOCUMENTS = 3  # that share one set of names: a question about one is hard for the others
 
 
 def fresh(s, taken, low, high, category=None, chat=False):
@@ -48,11 +48,11 @@ def document(s, taken):
 
 
 class Cutter:
-    """The program's cutting (train/cut), as a process that answers a line with a line."""
+    """The program's cutting (train/cut), as a process that answers each line with a line."""
 
     def __init__(self):
         root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-        built = os.environ.get("TANDEM_CUT")  # for a machine without Go
+        built = os.environ.get("TANDEM_CUT")  # a built train/cut, for a machine without Go
         command = [os.path.abspath(built)] if built else ["go", "run", "./train/cut"]
         self.process = subprocess.Popen(command, cwd=root, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
@@ -79,7 +79,7 @@ def squeezed(text):
 
 
 def names_it(fact, sentence, passage):
-    """True when who reads the passage can tell what the sentence is about."""
+    """True when a reader of the passage can tell what the sentence is about."""
     entity = fact.entity[4:] if fact.entity.startswith("the ") else fact.entity
     if entity.lower() in passage.lower():
         return True
@@ -88,7 +88,7 @@ def names_it(fact, sentence, passage):
 
 
 class Cut:
-    """A passage with the facts that it states, and those that it holds words of but not what they are about."""
+    """A passage with the facts that it states, and the facts whose words it holds without saying what they are about."""
 
     def __init__(self, title, text, parts):
         self.title, self.text, self.facts, self.doubtful = title, text, [], []
@@ -116,7 +116,7 @@ def cuts(s, cutter):
 
 
 def rival(s, facts):
-    """A fact about the entity of one of facts that has the same kind of value: when the mill closes, if they say when it opens."""
+    """A fact about an entity of facts, with a value of the same kind: when the mill closes, if facts say when it opens."""
     g = s.pick(facts)
     others = [a for a in OF_CATEGORY[g.category] if a.kind == g.attribute.kind and not any(conflicts(a, f.attribute) for f in facts if f.entity == g.entity)]
     return new_fact(s, g.entity, g.category, s.pick(others)) if others else None

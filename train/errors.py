@@ -1,8 +1,8 @@
 """Where a reader errs, on passages as the program cuts them: python3 -m train.errors reader.gguf [ITEMS]
 
-One-part questions, teacher-forced: whether each token of the value is the likeliest. Apart: names of the training's part of the name space and
-of the evaluation's; values whose tokens stand in the context as the answer has them, and values that are cut into others there (where
-a line begins, say); facts that stand alone, and facts beside others.
+One-part questions, teacher-forced: whether each token of the value is the likeliest. Counted separately: names of training's
+part of the name space and of the evaluation's; values that have the same tokens in the context as in the answer, and values
+that have others (where a line begins, say); facts alone in their passage, and facts among others.
 """
 import sys
 
@@ -35,12 +35,12 @@ def right(reader, items, size=24):
 
 
 def groups(tokenizer, x, held_out):
-    """What an item counts for."""
+    """The groups in which an item counts."""
     if not held_out:
         return ["training's names"]
     value = next(text for text, kind in x.branch.pieces if kind == VALUE)
     same = stands(tokenizer.encode(value), tokenizer.encode(indented("Context: " + x.context)))
-    return ["evaluation's names", "value in the same tokens" if same else "value in other tokens", "fact alone" if len(x.facts) == 1 else "beside others"]
+    return ["evaluation's names", "value in the same tokens" if same else "value in other tokens", "fact alone" if len(x.facts) == 1 else "among others"]
 
 
 def table(reader, n, seed="errors"):

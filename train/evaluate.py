@@ -65,7 +65,7 @@ def make_tasks(n, seed):
 
 
 def make_cuts(n, seed, held_out=True):
-    """n one-part items on passages cut out of documents, as the program shows them."""
+    """n one-part items about passages cut out of documents, as the program shows them."""
     s, cutter, items = Source(seed + "-cut", held_out=held_out), documents.Cutter(), []
     while len(items) < n:
         for p in documents.cuts(s, cutter)[0]:
@@ -79,7 +79,7 @@ def make_cuts(n, seed, held_out=True):
 
 @torch.no_grad()
 def exact_by_kind(c, w, tokenizer, items, device, size=24):
-    """Teacher-forced: the share of items whose supported values, or whole texts of a task, are all predicted exactly, by kind."""
+    """Teacher-forced: the share of items, by kind, whose supported values (or whose whole text, for a task) are all predicted exactly."""
     right = {}
     for i in range(0, len(items), size):
         part = items[i:i + size]

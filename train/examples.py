@@ -10,12 +10,12 @@ from .attributes import ENTITIES, WEIGHTS, draw
 from .passages import conflicts, fill, new_fact, new_passage, new_world, overlap, sibling
 from .questions import Asked, ask, ask_two, noun_asked, styled, upper
 
-# What a piece of text is for in the loss.
-# PREFIX: the words before a supported value; UNSUPPORTED: those before a soft one. START and NONE: the first token of either, where
+# What a piece of text counts as in the loss.
+# PREFIX: the words before a supported value; UNSUPPORTED: the words before a soft value. START and NONE: the first token of either, where
 # the model also says whether the passage supports the sentence (tokenizer.NONE).
-# TASK: the text that a task asks for (tasks.py).
+# TASK: the text that answers a task (tasks.py).
 PREFIX, VALUE, SOFT, UNSUPPORTED, END, START, NONE, TASK, PROMPT = 0, 1, 2, 3, 4, 5, 6, 7, 9
-#: loss weight by kind; passage tokens have their own (data.PASSAGE_WEIGHT)
+#: loss weight by kind; passage tokens have their own (data.CONTEXT_WEIGHT)
 LOSS_WEIGHT = {PREFIX: 0.8, VALUE: 1.0, SOFT: 0.4, UNSUPPORTED: 0.3, END: 0.6, START: 3.0, NONE: 3.0, TASK: 0.4, PROMPT: 0.0}
 SOFT_VALUE = 0.7
 
@@ -28,8 +28,8 @@ class Branch:
 
 
 def indented(context):
-    """The context as the template shows it: its lines begin with a space, so that a name has the same tokens there as inside a sentence,
-    where an answer has it. export.TEMPLATE does it in the program (Jinja's indent)."""
+    """The context as the template shows it: its lines begin with a space, so that a name has the same tokens there as within an answer's
+    sentence. In the program export.TEMPLATE does this (Jinja's indent)."""
     return re.sub(r"\n(?=[^\n])", "\n ", context)
 
 
@@ -109,7 +109,7 @@ def two_part(s, f, f_supported, g, g_supported, held_out=False):
 
 def half_known(s, f, g, h):
     """A two-part question to a passage that states f, but neither g nor h: f and g, g and f, or g and h. Whether a passage supports the
-    first part must tell nothing about the second: of eight passages, six support neither. -> [Branch], empty if these facts allow none."""
+    first part must not predict the second: of eight passages, six support neither. -> [Branch], empty if these facts allow none."""
     x = s.rng.random()
     first, second = (f, g) if x < 0.35 else (g, f) if x < 0.7 else (g, h)
     if not first or not second or first is second or first.value == second.value or conflicting(first, second):
@@ -123,7 +123,7 @@ def conflicting(f, g):
 
 
 def related(f, facts):
-    """Those of facts that a conversation goes on to after f, or comes from: of the same thing, or the same of another."""
+    """The facts that may precede or follow f in a conversation: others of the same thing, or the same of another thing."""
     return [g for g in facts if g is not f and (g.entity == f.entity or g.attribute.noun == f.attribute.noun)]
 
 
@@ -144,7 +144,7 @@ def asked_after(s, f, g):
 
 
 def follow_up(s, f, g, supported=True):
-    """Two turns of a conversation, of which the second is to be answered."""
+    """Two turns of a conversation, the second of which is to be answered."""
     first, question, second = asked_after(s, f, g)
     value, kind = (g.value, VALUE) if supported else (soft(s, g), SOFT)
     return Branch(turn(first.question) + " " + answer_text(first, f.value) + turn(question), sentence(second, value, kind))

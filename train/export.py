@@ -6,7 +6,7 @@ from . import gguf
 from .model import Config
 from .tokenizer import Tokenizer
 
-# Line breaks stand inside expressions: readers of templates drop a line break after a tag.
+# Line breaks are inside expressions, because template engines drop a line break after a tag.
 TEMPLATE = (r"{% for message in messages %}"
             r"{% if message['role'] == 'system' %}{{ 'Context: ' + message['content'] | indent(1) }}"
             r"{% elif message['role'] == 'user' %}{% if not loop.first %}{{ '\n' }}{% endif %}{{ 'Question: ' + message['content'] }}"
@@ -69,7 +69,7 @@ def export(path, c, weights, tokenizer):
 
 
 def load(path):
-    """-> (Config, float32 weights by model.init's names, Tokenizer) of a file that export wrote; what eight bits lost stays lost."""
+    """-> (Config, float32 weights by model.init's names, Tokenizer) of a file that export wrote; without what rounding to eight bits lost."""
     meta, tensors = gguf.read(path)
     tokenizer = Tokenizer(m.split(" ") for m in meta["tokenizer.ggml.merges"])
     assert tokenizer.tokens == meta["tokenizer.ggml.tokens"]
@@ -77,7 +77,7 @@ def load(path):
         vocab=meta["llama.vocab_size"], width=meta["llama.embedding_length"], layers=meta["llama.block_count"],
         heads=meta["llama.attention.head_count"], kv_heads=meta["llama.attention.head_count_kv"],
         head_dim=meta["llama.rope.dimension_count"], ff=meta["llama.feed_forward_length"],
-        theta=meta["llama.rope.freq_base"], eps=round(meta["llama.attention.layer_norm_rms_epsilon"], 12))  # a float32 there
+        theta=meta["llama.rope.freq_base"], eps=round(meta["llama.attention.layer_norm_rms_epsilon"], 12))  # the file has a float32
     weights = {"emb": tensors["token_embd.weight"], "norm": tensors["output_norm.weight"]}
     for l in range(c.layers):
         for short, name in NAMES.items():

@@ -36,7 +36,7 @@ def widened(blocks):
 
 
 def write(path, metadata, tensors):
-    """metadata: [(key, type, value)], an array being (key, (ARRAY, element type), list); tensors: [(name, array)], written in the
+    """metadata: [(key, type, value)], an array is (key, (ARRAY, element type), list); tensors: [(name, array)], written in the
     array's type (float16, float32 or quantized()'s blocks), shape as numpy has it (GGUF lists the fastest dimension first)."""
     out = [MAGIC, struct.pack("<IQQ", VERSION, len(tensors), len(metadata))]
     for key, kind, value in metadata:

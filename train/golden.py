@@ -1,6 +1,6 @@
 """Prompts, token ids and greedy answers for the tests of other programs: python3 -m train.golden reader.gguf eval.jsonl out.jsonl
 
-Only prompts whose every greedy step is clear (the best logit leads by MARGIN) are kept, so that another engine's rounding
+Only prompts with a clear winner at every greedy step (the best logit leads by MARGIN) are kept, so that another engine's rounding
 cannot change an answer.
 """
 import json
@@ -16,7 +16,7 @@ COUNT, MARGIN = 40, 1.0
 
 @torch.no_grad()
 def margins(reader, ids, start):
-    """Lead of the best logit at each position that predicts ids[start:] and the end."""
+    """By how much the best logit leads at each position that predicts ids[start:] and the end."""
     x, T = torch.tensor([ids]), len(ids)
     out = logits(reader.config, reader.weights, x, torch.arange(T)[None], torch.zeros(1, T, dtype=torch.int32)).float()
     out[:, reader.tokenizer.none] = -float("inf")

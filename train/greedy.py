@@ -1,7 +1,7 @@
 """Greedy answers of an exported model, read back from its GGUF file: python3 -m train.greedy reader.gguf eval.jsonl
 
-Only one passage is in the context here: for each half the supporting one. What the pair makes of four passages on each
-side is measured by the program itself (lab reader).
+The context holds one passage here: for each half, the supporting one. The program itself measures what the pair makes of
+four passages on each side (lab reader).
 """
 import json
 import sys
@@ -47,7 +47,7 @@ class Reader:
 
 
 def document(passage):
-    """The passage as the program hands it to the template: the system message."""
+    """The passage as the program passes it to the template: as the system message."""
     return (passage["title"] + "\n" if passage["title"] else "") + passage["text"]
 
 
@@ -66,7 +66,7 @@ def halves(item):
 
 
 def evaluate(reader, items, size=32, show=False):
-    """-> {kind: (exact, n)}: every supported sentence of the answer stands in the greedy answer from its passage."""
+    """-> {kind: (exact, n)}: exact: every supported sentence of the answer is in the greedy answer from its passage."""
     asked = [(i, v, p) for i, x in enumerate(items) for v, p in zip(x["values"], halves(x)) if p]
     right = {i: True for i, _, _ in asked}
     for k in range(0, len(asked), size):
@@ -77,7 +77,7 @@ def evaluate(reader, items, size=32, show=False):
             ok = wanted in answer
             right[i] = right[i] and ok
             if show and not ok:
-                print("-", items[i]["question"], "| wanted:", wanted, "| got:", answer)
+                print("-", items[i]["question"], "| want:", wanted, "| got:", answer)
     result = {}
     for i, ok in right.items():
         n = result.setdefault(items[i]["kind"], [0, 0])

@@ -117,7 +117,7 @@ ITEMS = [
 
 
 def items(distractors=3):
-    """Evaluation lines: the supporting documents and the ones after them in the pool, each on its own side."""
+    """Evaluation lines: the supporting documents and those that follow them in the pool, each on one side."""
     for question, answer, values, titles in ITEMS:
         sides = {}
         for side, pool in (("device", DEVICE), ("cloud", CLOUD)):

@@ -1,6 +1,6 @@
 """The held-out evaluation file: python3 -m train.heldout models/testdata/eval.jsonl
 
-With --worlds N, whole document sets with questions about them instead (worlds.py): fresh ones for another --seed.
+With --worlds N, whole document sets with questions about them instead (worlds.py); another --seed gives other worlds.
 
 Names and codes come from the evaluation's part of the name space, so training never saw them. One-part kinds have one
 supporting passage and three distractors on the device; two-split kinds have the halves on different sides.
@@ -19,7 +19,7 @@ DISTRACTORS = 3
 
 
 def supporting(s, avoid=(), **how):
-    """A passage of 2 to 6 facts about none of the entities in avoid; how: held_out_nouns, held_out (statements)."""
+    """A passage of 2 to 6 facts that mention no entity in avoid; how: held_out_nouns, held_out (statements)."""
     while True:
         facts = new_world(s, 2, 6, held_out_nouns=how.get("nouns", False))
         p = new_passage(s, facts, held_out=how.get("statements", False))
@@ -79,7 +79,7 @@ def lines(seed="heldout"):
 
 
 def replies(n, seed="heldout"):
-    """Conversations that want a reply: context, prompt and the reply."""
+    """Conversations that ask for a reply: context, prompt and the reply."""
     s = Source(seed + "-replies", held_out=True)
     for _ in range(n):
         context, (branch,) = tasks.reply(s)
@@ -92,7 +92,7 @@ if __name__ == "__main__":
     a = argparse.ArgumentParser(description=__doc__)
     a.add_argument("path")
     a.add_argument("--worlds", type=int, default=0, help="write N worlds, gzipped, instead of the items")
-    a.add_argument("--replies", type=int, default=0, help="write N conversations that want a reply, instead of the items")
+    a.add_argument("--replies", type=int, default=0, help="write N conversations that ask for a reply, instead of the items")
     a.add_argument("--seed", default="heldout")
     args = a.parse_args()
     if args.worlds:

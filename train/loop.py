@@ -14,7 +14,7 @@ from .evaluate import exact_by_kind, make_cuts, make_items, make_tasks
 from .export import export
 from .model import Config, Optimizer, grow, init, logits, working
 
-CONTEXT_SHARE = 0.25  # of the context positions enter a step's loss (a tenth of the weight, most of the cost)
+CONTEXT_SHARE = 0.25  # share of the context positions in a step's loss (a tenth of the weight, most of the cost)
 WARMUP = 100
 COLUMNS = ["minutes", "step", "tokens", "rate", "loss_prefix", "loss_value", "loss_soft", "loss_context", "loss_start", "loss_none",
            "one", "two_first", "two_second", "two_both", "unseen", "loss_task", "summary", "screen", "reply", "cut"]
@@ -33,7 +33,7 @@ def load(path):
 
 def prepare(path, c, seed, rate, dev, log, start=None):
     """-> (Config, weights, Optimizer, progress), weights and optimizer state on device dev: those of the checkpoint at path, grown to
-    c's depth; without one the weights start, of shape c, or fresh ones."""
+    c's depth; without a checkpoint, the weights start, of shape c, or fresh ones."""
     if not os.path.exists(path):
         p = {k: x.to(dev) for k, x in (start or init(c, seed)).items()}
         return c, p, Optimizer(p, rate), {"step": 0, "tokens": 0, "seconds": 0.0}
@@ -59,7 +59,7 @@ class Threads:
         self.current = most
 
     def done(self, tokens, seconds):
-        """Account for one step and set the number of threads of the next."""
+        """Record the time of one step and set the number of threads for the next."""
         total = self.speeds.setdefault(self.current, [0, 0.0])
         total[0] += tokens
         total[1] += seconds
@@ -78,7 +78,7 @@ class Threads:
 
 def train(out, tokenizer, minutes, c, device="cpu", threads=2, tokens=6144, rate=0.006, seed=1, snapshot_minutes=15.0, log=print, start=None):
     """Train a model of shape c for `minutes` of computing time (earlier parts of a resumed run included) and leave reader.gguf, log.csv
-    and curve.svg in `out`. A resumed model of fewer layers grows; a run that begins takes the weights start, if there are any."""
+    and curve.svg in `out`. A resumed model with fewer layers grows. A new run begins with the weights start, if given."""
     torch.set_num_threads(threads)
     kernels.keep_memory()
     checkpoint, csv_path, dev = os.path.join(out, "checkpoint.pt"), os.path.join(out, "log.csv"), torch.device(device)
@@ -137,12 +137,12 @@ def train(out, tokenizer, minutes, c, device="cpu", threads=2, tokens=6144, rate
 
 
 def losses_of(c, w, batch, dev):
-    """-> (the loss of a batch, each target's part of it, both on device dev; the kinds of these targets, on the CPU). What enters the loss is
-    chosen on the CPU, where the batch is, so that a GPU is never waited for."""
+    """-> (the loss of a batch, each target's part of it, both on device dev; the kinds of these targets, on the CPU). The positions
+    in the loss are chosen on the CPU, where the batch is, so that nothing waits for a GPU."""
     keep = (batch.kinds != CONTEXT_KIND) | (torch.rand_like(batch.weights) < CONTEXT_SHARE)
     selected = ((batch.weights > 0) & keep).nonzero()[:, 0]
     kinds = batch.kinds[selected]
-    unsupported = (kinds == examples.NONE).nonzero()[:, 0].to(dev)  # one half each for the token that says so and for the sentence's first word
+    unsupported = (kinds == examples.NONE).nonzero()[:, 0].to(dev)  # half for the token that says so, half for the sentence's first word
     out = logits(c, w, batch.ids.to(dev), batch.positions.to(dev), batch.segments.to(dev), selected.to(dev)).float()
     each = F.cross_entropy(out, batch.targets[selected].to(dev), reduction="none")
     none = F.cross_entropy(out[unsupported], torch.full_like(unsupported, c.vocab - 1), reduction="none")

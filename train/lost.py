@@ -1,6 +1,6 @@
-"""What cutting loses: python3 -m train.lost [DOCUMENTS [SHOW]]
+"""The facts that cutting loses: python3 -m train.lost [DOCUMENTS [SHOW]]
 
-The share of the facts of documents whose passages do not say what they belong to any more, because the sentence or the heading that said so went
+The share of the facts of documents whose passages no longer say what they are about, because the sentence or the heading that said so went
 into another passage; and the first SHOW of them, with the passages that hold the value and the text before it.
 """
 import sys
@@ -10,7 +10,7 @@ from .names import Source
 
 
 def lost(n, seed="lost"):
-    """Yields every fact of n documents of the evaluation's names: (fact, document's text, its Cuts), Cuts None if one of them states the fact."""
+    """Yields every fact of n documents with the evaluation's names: (fact, document's text, its Cuts). Cuts is None if one of them states the fact."""
     s, cutter = Source(seed, held_out=True), Cutter()
     for _ in range(n):
         name, text, parts = document(s, set())

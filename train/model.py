@@ -35,12 +35,13 @@ def init(c, seed=0):
 
 def grow(c, p, moments, layers):
     """Deepen a trained model without changing what it computes: each new layer is a copy of the one before it that adds nothing yet (its wo
-    and down are 0). moments: dicts of the optimizer's state, which get zeros. -> (Config, weights, moments)."""
+    and down are 0). moments: dicts of the optimizer's state, extended with zeros. -> (Config, weights, moments)."""
     extra = layers - c.layers
     after = {(e + 1) * c.layers // extra - 1 for e in range(extra)}
     if extra > c.layers:
         raise ValueError("from %d to %d layers: at most twice as many" % (c.layers, layers))
-    sources = [(l, new) for l in range(c.layers) for new in ([False, True] if l in after else [False])]  # of each layer to come
+    # For each layer of the result: the layer that it copies, and whether it is new.
+    sources = [(l, new) for l in range(c.layers) for new in ([False, True] if l in after else [False])]
 
     def moved(tensors, fresh):
         out = {k: x for k, x in tensors.items() if not k[0].isdigit()}
@@ -55,7 +56,7 @@ def grow(c, p, moments, layers):
 
 
 def working(p, grad=True):
-    """The copy that a step computes with: bfloat16 matrices, float32 norms."""
+    """The copy of the weights that a step computes with: bfloat16 matrices, float32 norms."""
     return {k: (v.bfloat16() if v.dim() == 2 else v.clone()).requires_grad_(grad) for k, v in p.items()}
 
 
@@ -179,6 +180,6 @@ class Optimizer:
         return {"t": self.t, "m": self.m, "v": self.v}
 
     def restore(self, state):
-        """Go on from state(), which may come from another device than the weights'."""
+        """Continue from state(), which may come from another device than the weights."""
         self.t = state["t"]
         self.m, self.v = ({k: x.to(self.p[k].device) for k, x in state[name].items()} for name in ("m", "v"))

@@ -7,7 +7,7 @@ import random
 import re
 import zlib
 
-PRACTICE = 2.5  # times as often does training meet rare wordings and nouns: each is one of many, and has to be learnt
+PRACTICE = 2.5  # training meets rare wordings and nouns this many times as often: each is one of many and has to be learnt
 EVAL_SHARE = 8  # one name in EVAL_SHARE is kept for the evaluation
 
 ONSETS = ("b br c ch cl d dr f fl g gr h j k kr l m n p pl qu r s sh sk st t th tr v w z".split() + [""])
@@ -77,7 +77,7 @@ class Source:
         return self.rng.random() < p
 
     def rare(self, p):
-        """How likely something rare is, of probability p in the evaluation: training practises it more often."""
+        """The probability of something rare: p in the evaluation, more in training."""
         return p if self.held_out else min(1, PRACTICE * p)
 
     def pick(self, items):

@@ -11,8 +11,8 @@ from .attributes import ENTITIES, HELD_OUT, PLURAL, WEIGHTS, draw
 from .names import PLURALS, given, with_article
 
 MAX_WORDS = 80
-CHAT_SHARE = 0.1  # of passages and documents are messages of a chat
-RIVAL_SHARE = 0.4  # of an entity's further attributes have the value kind of the one before: telling them apart is the reader's weak spot
+CHAT_SHARE = 0.1  # share of passages and documents that are chats
+RIVAL_SHARE = 0.4  # share of an entity's further attributes with the value kind of the one before: the reader confuses these most
 
 NOUN_STATEMENTS = ["The {a} of {e} is {v}"] * 5 + ["{E}'s {a} is {v}"] * 3 + [
     "The {a} for {e} is {v}", "The {a} at {e} is {v}", "{v} is the {a} of {e}", "For {e}, the {a} is {v}", "{e} has the {a} {v}",
@@ -67,7 +67,7 @@ AS_THEY_STAND = {"code", "email", "website", "user", "word"}  # kinds of values 
 
 
 def sentence_case(text, fact):
-    """A capital at the beginning, except of a value that would be another one with it: 'tumbral-5827 is the key'."""
+    """The text with a capital at the beginning, except where that would change a value: 'tumbral-5827 is the key'."""
     return text if fact.attribute.kind in AS_THEY_STAND and text.startswith(fact.value) else upper(text)
 
 
@@ -103,12 +103,12 @@ def overlap(a, b):
 
 
 def possessed(template, category):
-    """The template with 'their' for 'its' where it is about a person."""
+    """The template with 'their' instead of 'its' for a person."""
     return template.replace(" its ", " their ") if category == "person" else template
 
 
 def conflicts(a, b):
-    """True when a question about a could be meant for b: a shared noun, statement or question wording."""
+    """True when a question about a could mean b: they share a noun, a statement or a question."""
     if {a.noun, *a.synonyms} & {b.noun, *b.synonyms}:
         return True
     shared = lambda f: set(f.statements) | set(f.questions)
@@ -192,7 +192,7 @@ def new_world(s, low, high, category=None, held_out_nouns=False, taken=()):
 
 
 def _keep(s, facts, n):
-    """n of the facts, at least one of every entity if possible."""
+    """n of the facts, with at least one of every entity if possible."""
     order = facts[:]
     s.rng.shuffle(order)
     first, rest, seen = [], [], set()
@@ -316,7 +316,7 @@ def new_chat(s, facts):
     for f in facts:
         titled = x >= 0.6 and f.entity == main and last in (None, main)
         known = titled or f.entity == last
-        if known and last and s.chance(0.25):  # goes on in the same message
+        if known and last and s.chance(0.25):  # continues in the same message
             text = pronominal(s, f, pronoun)
             if len(text.split()) + chat.words() > MAX_WORDS:
                 break

@@ -2,8 +2,8 @@
 import csv
 import sys
 
-MOST_MARKS = 6  # of hours in a panel
-OLD_NAMES = {"two_split": "two_both"}  # columns that older logs call otherwise
+MOST_MARKS = 6  # hours marked in a panel
+OLD_NAMES = {"two_split": "two_both"}  # columns that have another name in older logs
 
 W, H, LEFT, TOP, GAP = 760, 300, 56, 34, 90
 PANEL = (W - LEFT - GAP - 20) / 2
@@ -19,7 +19,7 @@ def read(path):
 
 
 def hour_marks(rows):
-    """[(hours of computing, tokens by then)] for at most MOST_MARKS whole hours, between the rows by the straight line."""
+    """[(hours of computing, tokens by then)] for at most MOST_MARKS whole hours, interpolated between the rows."""
     points = [(0.0, 0.0)] + [(float(r["minutes"]) / 60, float(r["tokens"])) for r in rows]
     every = next(n for n in (1, 2, 5, 10, 20, 50, 100, 1000) if points[-1][0] / n < MOST_MARKS + 1)
     marks = []

@@ -1,8 +1,8 @@
-"""What a megabyte buys: python3 -m train.shapes --out build/shapes --minutes 15 [--threads N] [NAME...]
+"""Compare shapes of one size: python3 -m train.shapes --out build/shapes --minutes 15 [--threads N] [NAME...]
 
-Trains each of a few shapes of nearly the same size from nothing, for the same minutes, by the recipe, and prints what each then has right:
-values of one-part questions on held-out names, teacher-forced, on passages as the program cuts them. Which has the vocabulary, the width or
-the depth too small shows long before such a run is done; how good the shape gets does not.
+Trains a few shapes of nearly the same size from nothing, each for the same time and by the recipe, and prints how much each then gets right:
+values of one-part questions on held-out names, teacher-forced, on passages as the program cuts them. A vocabulary, width or
+depth that is too small shows long before a full run ends; how good the shape gets does not.
 """
 import argparse
 import csv
@@ -44,7 +44,7 @@ def row(out, name, items):
 def main():
     a = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     a.add_argument("--out", default="build/shapes")
-    a.add_argument("--minutes", type=float, default=15, help="of computing, for each shape")
+    a.add_argument("--minutes", type=float, default=15, help="computing time for each shape")
     a.add_argument("--threads", type=int, default=2)
     a.add_argument("--items", type=int, default=1000, help="questions")
     a.add_argument("names", nargs="*", default=list(SHAPES), metavar="NAME", help="some of: " + "; ".join(SHAPES))

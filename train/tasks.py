@@ -1,8 +1,7 @@
 """Tasks other than questions: a text to summarise, a screen to act on, a conversation to reply to.
 
-Each is a context and a request, in the template of the questions. The answer is mostly made of what the context says, which is what
-drafts from the context feed on: sentences about whom the text is about, the element to use next as it stands on the screen, what
-was asked for said again.
+Each is a context and a request, in the template of the questions. Most of the answer repeats the context, which is what drafts
+from the context rely on: sentences about the text's subject, the element to use next as it is on the screen, what was asked for.
 """
 from . import names
 from .attributes import ENTITIES, WEIGHTS
@@ -83,8 +82,8 @@ def strange_sentence(s, subject):
 
 
 def foreign(s):
-    """A text in invented words, because real texts look so to such a small model; its summary, word for word: the first sentence and the
-    next ones about the same, else the second."""
+    """A text in invented words, because real texts look like this to such a small model. Its summary is, word for word, the first sentence and the
+    next ones on the same subject, or else the second."""
     main = strange_name(s)
     text, chosen, most = [], [], s.between(30, 110)
     while sum(len(x.split()) for x in text) < most or len(text) < 3:
@@ -177,13 +176,13 @@ def label(s):
 
 
 class Screen:
-    """Elements of a screen; written as HTML-like lines with their place as id."""
+    """Elements of a screen; written as HTML-like lines with their position as id."""
 
     def __init__(self, s):
         self.s, self.items, self.space = s, [], s.pick(["", " "])
 
     def add(self, kind, text, checked=None):
-        """An element unless one says the same; -> itself."""
+        """Add an element unless one has the same text -> the element."""
         for x in self.items:
             if x[1].lower() == text.lower():
                 return x
@@ -206,7 +205,7 @@ class Screen:
 
 
 def screen(s):
-    """A screen and something to do; the answer is the next action on the element as it stands there."""
+    """A screen and something to do; the answer is the next action on the element, written as on the screen."""
     v, done = Screen(s), ["Start the %s app" % s.pick((names.word, lambda _: s.pick(UI_WORDS)))(s)]
     others = [label(s) for _ in range(s.between(2, 8))]
     x = s.rng.random()
@@ -268,7 +267,7 @@ def screen(s):
                 done.append("Check: <checkbox >%s</checkbox>" % order)
             wanted = [None, ("checkbox", key, False), ("checkbox", order, False), ("button", "OK", None)][step]
             action = "tap" if step == 3 else "check"
-    else:  # what is wanted is behind a menu
+    else:  # the element needed is behind a menu
         todo = s.pick(["Open %s", "Change %s", "Set %s", "Show %s"]) % upper(s.pick(UI_WORDS))
         words = todo.lower().split()
         others = [o for o in others if not set(o.lower().split()) & set(words)]
@@ -291,7 +290,7 @@ def screen(s):
 
 
 def reply(s):
-    """A conversation, sometimes under notes; the reply thanks and says what was asked for in full."""
+    """A conversation, sometimes under notes; the reply thanks and gives what was asked for in a full sentence."""
     if s.chance(0.5):
         return plan(s)
     while True:
@@ -303,7 +302,7 @@ def reply(s):
     closing = s.pick(CLOSINGS)
     asked = [(f, ask(s, f)) for f in s.rng.sample(p.facts, min(len(p.facts), s.between(1, 2)))]
     lines = []
-    if s.chance(0.7):  # how the writer greets and closes
+    if s.chance(0.7):  # the writer's greeting and closing
         lines.append("%s: Hi %s. %s %s" % (b, a, s.pick(CHAT), closing))
     else:
         closing = ""
@@ -326,7 +325,7 @@ def reply(s):
 
 
 def plan(s):
-    """Two people agree on a time, a place and what to bring; the reply says it again."""
+    """Two people agree on a time, a place and what to bring; the reply repeats it."""
     a, b = names.given(s), names.given(s)
     while b == a:
         b = names.given(s)
@@ -346,7 +345,7 @@ def plan(s):
     lines.append("%s: %s" % (a, s.pick(["Please bring %s", "Yes, bring %s", "You could bring %s"]) % bring + again))
     if s.chance(0.5):
         lines.insert(s.between(1, 3), "%s: %s" % (s.pick([a, b]), s.pick(CHAT + FILLERS)))
-    if s.chance(0.2):  # the writer said it already
+    if s.chance(0.2):  # the writer has said it already
         lines.insert(1, "%s: %s" % (b, s.pick(CHAT)))
     text = "Thank you, %s. We meet %s at %s on %s, and I bring %s." % (a, place, hour, day, bring)
     return "Context: " + "\n".join(lines), [Branch(turn("Write the reply of %s." % b), [(" " + text, TASK)])]

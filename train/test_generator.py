@@ -40,7 +40,7 @@ class Worlds(unittest.TestCase):
                         a, b = (x.entity.lower().removeprefix("the ") for x in (f, g))
                         self.assertFalse(a in b or b in a, (f.entity, g.entity))
 
-    def test_training_practises_other_words(self):
+    def test_training_meets_rare_words_more_often(self):
         def share(held_out):
             s, other, n = Source("words", held_out), 0, 0
             for _ in range(400):
@@ -75,7 +75,7 @@ class Worlds(unittest.TestCase):
 
 
 class Passages(unittest.TestCase):
-    def test_every_stated_value_stands_verbatim_in_the_text(self):
+    def test_every_stated_value_is_verbatim_in_the_text(self):
         for s, facts in fact_worlds(1500):
             p = new_passage(s, facts)
             for f in p.facts:
@@ -123,7 +123,7 @@ class Passages(unittest.TestCase):
             for f in p.facts:
                 self.assertNotRegex(ask(s, f).question, r"[{}]")
 
-    def test_every_entity_can_be_known(self):
+    def test_every_entity_can_be_identified(self):
         """An untitled passage names the entity of its first fact."""
         for s, facts in fact_worlds(800):
             p = new_passage(s, facts)
@@ -168,7 +168,7 @@ class Documents(unittest.TestCase):
         self.assertTrue(35 < chats < 85, chats)
         self.assertGreater(stated / total, 0.95)
 
-    def test_no_branch_asks_for_what_the_passage_may_hold(self):
+    def test_no_unsupported_branch_asks_for_a_stated_fact(self):
         s = Source("cut branches")
         for _ in range(40):
             cuts, facts = documents.cuts(s, self.cutter)
@@ -182,8 +182,8 @@ class Documents(unittest.TestCase):
                             self.assertFalse(text.strip().lower() in doubtful and len(text) > 8, (context, text))
 
 
-    def test_rivals_are_asked_for(self):
-        """When the mill closes, of a passage that says when it opens."""
+    def test_questions_ask_for_rivals(self):
+        """A question asks when the mill closes, of a passage that says when it opens."""
         s, rivals, asked = Source("rivals"), 0, 0
         for _ in range(60):
             cuts, facts = documents.cuts(s, self.cutter)
@@ -195,7 +195,7 @@ class Documents(unittest.TestCase):
         self.assertGreater(rivals / asked, 0.1)
 
     def test_the_first_part_tells_nothing_about_the_second(self):
-        """Where a passage that states facts does not support the first part, it may or may not support the second."""
+        """Whether a passage supports the first part must not predict whether it supports the second."""
         s, second, turns = Source("halves"), [], []
         for _ in range(60):
             cuts, facts = documents.cuts(s, self.cutter)
@@ -210,7 +210,7 @@ class Documents(unittest.TestCase):
             self.assertGreater(len(supported), 100)
             self.assertTrue(0.3 < sum(supported) / len(supported) < 0.7, sum(supported) / len(supported))
 
-    def test_what_was_asked_before_is_another_thing(self):
+    def test_the_earlier_question_is_another(self):
         s = Source("before")
         for _ in range(20):
             _, facts = documents.cuts(s, self.cutter)
@@ -287,7 +287,7 @@ class Evaluation(unittest.TestCase):
             self.assertTrue(all(zlib.crc32(x.encode()) % names.EVAL_SHARE == 0 for x in b))
 
     def test_entities_are_split(self):
-        """Nor can any entity, also one of common words: neither alone, nor as a sibling, nor in a passage."""
+        """Nor can any entity, even one of common words: neither alone, nor as a sibling, nor in a passage."""
         drawn = []
         for s in (Source(2), Source(3, held_out=True)):
             found = set()
@@ -331,7 +331,7 @@ class Evaluation(unittest.TestCase):
 class QuestionWorlds(unittest.TestCase):
     """The worlds that the pair is measured on: documents of two sides and questions about them."""
 
-    def test_every_value_stands_in_the_text_of_its_side(self):
+    def test_every_value_is_in_the_text_of_its_side(self):
         for i in range(15):
             w = worlds.world("values-%d" % i)
             texts = {side: " ".join(" ".join(d["text"] for d in w[side]).lower().split()) for side in worlds.SIDES}
@@ -362,13 +362,13 @@ class QuestionWorlds(unittest.TestCase):
     def test_no_question_is_asked_twice(self):
         pick = worlds.DOCUMENTS
         self.addCleanup(setattr, worlds, "DOCUMENTS", pick)
-        worlds.DOCUMENTS = 2  # so few facts that draws do repeat
+        worlds.DOCUMENTS = 2  # so few facts that draws repeat
         for i in range(60):
             asked = [worlds.said(q) for q in worlds.world("repeats-%d" % i)["questions"]]
             self.assertEqual(len(asked), 4 * worlds.QUESTIONS)
             self.assertEqual(len(set(asked)), len(asked))
 
-    def test_follow_ups_have_an_answer_and_mostly_lean(self):
+    def test_follow_ups_have_an_answer_and_mostly_refer_back(self):
         leaning = 0
         for i in range(6):
             w = worlds.world("follow-ups %d" % i)
@@ -449,7 +449,7 @@ class Tasks(unittest.TestCase):
             first = context.removeprefix("Context: ").split("\n")[-1]
             self.assertTrue(first.startswith(text.split(". ")[0]))
 
-    def test_the_element_stands_on_the_screen_once(self):
+    def test_the_element_is_on_the_screen_once(self):
         done = 0
         for context, prompt, text in self.draw(tasks.screen):
             lines = [line.strip() for line in context.removeprefix("Context: ").split("\n")]
@@ -460,7 +460,7 @@ class Tasks(unittest.TestCase):
             self.assertLessEqual(prompt.count(";"), 1 + prompt.count("light;"))
         self.assertTrue(0 < done < 60)
 
-    def test_a_reply_says_again_what_was_said(self):
+    def test_a_reply_repeats_what_was_said(self):
         for context, prompt, text in self.draw(tasks.reply):
             self.assertRegex(text, "^Thank you, [^,]+[.] ")
             last = context.split("\n")[-1].split(":")[0]
@@ -478,9 +478,9 @@ class Plot(unittest.TestCase):
         scores = {column: "0.5" for column, _, _ in plot.LOSSES + plot.SCORES}
         return [{"minutes": str(m), "tokens": str(1000 * m ** 2), **scores} for m in minutes]
 
-    def test_hours_are_marked_where_they_were(self):
+    def test_hours_are_marked_in_their_places(self):
         self.assertEqual(plot.hour_marks(self.rows([30, 60, 90, 120, 150])), [(1, 3.6e6), (2, 14.4e6)])
-        self.assertEqual(plot.hour_marks(self.rows([60, 180])), [(1, 3.6e6), (2, 18e6), (3, 32.4e6)])  # two in one stretch
+        self.assertEqual(plot.hour_marks(self.rows([60, 180])), [(1, 3.6e6), (2, 18e6), (3, 32.4e6)])  # two between two rows
         self.assertEqual([h for h, _ in plot.hour_marks(self.rows(range(0, 1201, 60)))], [5, 10, 15, 20])
         self.assertEqual(plot.hour_marks(self.rows([20])), [])
         svg = plot.svg(self.rows([30, 90, 150]))
@@ -505,7 +505,7 @@ class Grammar(unittest.TestCase):
             self.assertEqual(names.with_article(thing), "an " + thing)
         for thing in ("bear", "uniform", "one-way ticket", "9V", "CR2032", "U-12", "110 euro ticket", "European map", "used bike"):
             self.assertEqual(names.with_article(thing), "a " + thing)
-        for noun, a in attributes.BY_NOUN.items():  # an answer's words follow from the question alone, its article as well
+        for noun, a in attributes.BY_NOUN.items():  # an answer's words, and so its article, follow from the question alone
             self.assertFalse([f.answer for f in a.forms if " a {v}" in f.answer], noun)
 
     def test_plural_nouns(self):
@@ -519,7 +519,7 @@ class Grammar(unittest.TestCase):
         self.assertEqual(shared_entity("What is the {a} and the {b} of {e}?", f, g), "What are the sauce and the servings of the pie?")
 
     def test_statements_and_questions_are_english(self):
-        """By patterns that no sentence may show."""
+        """No sentence may match certain patterns."""
         many = "(?:%s)" % "|".join(sorted(attributes.PLURAL))
         rest = r"(?: (?:of|for|at|here|that)\b(?:(?! and )[^.,:?\n])*?)?"
         patterns = [r"\b[Aa] (?!uni|use|eu|one\b)[aeiou]", r"\b(?:shows|needs|as|is|costs) a (?:8|1[18]\b|[AEFHILMNORSX](?:[A-Z\d]|\b))",

@@ -55,8 +55,8 @@ class RowTest(unittest.TestCase):
             return model.logits(c, w, b.ids, b.positions, b.segments, at).float()
         self.assertLess((values(branches, 2) - values(branches[1:], 1)).abs().max().item(), 0.05)
 
-    def test_rows_show_what_the_template_shows(self):
-        """The template's filter is Jinja's indent: its lines but the first begin with a space, empty ones do not."""
+    def test_rows_equal_the_template(self):
+        """The template's filter is Jinja's indent: all lines but the first and empty ones begin with a space."""
         text = "Notes\nThe inn.\n\n- Fee: 8\n"
         self.assertEqual(indented(text), "Notes\n The inn.\n\n - Fee: 8\n")
         self.assertIn("message['content'] | indent(1)", TEMPLATE)
@@ -72,10 +72,10 @@ class RowTest(unittest.TestCase):
 
 class ErrorsTest(unittest.TestCase):
     def test_groups(self):
-        """A value where a line begins has the tokens that the answer has; one after a bracket has others."""
+        """A value at the beginning of a line has the same tokens as in the answer; one after a bracket has others."""
         t, branch = tokenizer(), Branch(turn("Who?"), [(" It is", PREFIX), (" Ada", VALUE)])
         for context, facts, want in (("Notes\nAda runs it.", [1], ["value in the same tokens", "fact alone"]),
-                                     ("Notes\nThe owner (Ada) is in.", [1, 2], ["value in other tokens", "beside others"])):
+                                     ("Notes\nThe owner (Ada) is in.", [1, 2], ["value in other tokens", "among others"])):
             item = Item("cut", context, branch, facts)
             self.assertEqual(errors.groups(t, item, True), ["evaluation's names"] + want)
             self.assertEqual(errors.groups(t, item, False), ["training's names"])
@@ -109,7 +109,7 @@ class ModelTest(unittest.TestCase):
 
 
 class OneDevice(TorchDispatchMode):
-    """Makes an operation on tensors of different devices fail, as it does with a GPU. Copies between devices are allowed."""
+    """Makes operations on tensors of different devices fail, as they do with a GPU. Copies between devices are allowed."""
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         found = []
@@ -121,7 +121,7 @@ class OneDevice(TorchDispatchMode):
 
 
 class DeviceTest(unittest.TestCase):
-    """The meta device stands for a GPU: tensors of a shape but without values, on which everything but the CPU's memory works."""
+    """The meta device stands for a GPU: its tensors have a shape but no values, and everything works on them that needs no CPU memory."""
 
     def test_a_step_leaves_nothing_on_the_cpu(self):
         c, t, s, dev = model.Config(**SMALL), tokenizer(), Source("device"), torch.device("meta")
@@ -151,7 +151,7 @@ class DeviceTest(unittest.TestCase):
         self.assertLess(last, first - 1)
 
     @unittest.skipUnless(kernels.build(), "no C compiler")
-    def test_the_kernels_refuse_what_is_not_on_the_cpu(self):
+    def test_the_kernels_refuse_tensors_of_other_devices(self):
         x = torch.zeros(2, 32, device="meta")
         with self.assertRaises(AssertionError):
             kernels.RMSNorm.apply(x, torch.ones(32), 1e-5)
@@ -178,7 +178,7 @@ class GrowTest(unittest.TestCase):
 
 
 class AverageTest(unittest.TestCase):
-    def test_the_mean_counts_each_by_its_weight(self):
+    def test_the_mean_weighs_each_by_its_weight(self):
         c = model.Config(**SMALL)
         a, b = model.init(c, 1), model.init(c, 2)
         got, p = average.mean([(c, a, 1.0), (c, b, 3.0)])
@@ -210,14 +210,14 @@ class AverageTest(unittest.TestCase):
 
 @unittest.skipUnless(shutil.which("go"), "documents are cut by the program, which needs Go")
 class RunTest(unittest.TestCase):
-    def test_a_run_leaves_its_files_and_goes_on(self):
-        for s in (signal.SIGTERM, signal.SIGINT):  # train takes them
+    def test_a_run_leaves_its_files_and_resumes(self):
+        for s in (signal.SIGTERM, signal.SIGINT):  # train handles them
             self.addCleanup(signal.signal, s, signal.getsignal(s))
         t, threads = tokenizer(), torch.get_num_threads()
         self.addCleanup(torch.set_num_threads, threads)
         with tempfile.TemporaryDirectory() as d:
             for minutes in (1e-6, 1):
-                if minutes == 1:  # as if a minute had passed, all but a moment
+                if minutes == 1:  # as if almost a minute had passed
                     c, p, state, at = loop.load(os.path.join(d, "checkpoint.pt"))
                     loop.save(os.path.join(d, "checkpoint.pt"), c, p, done, {**at, "seconds": 60 - 1e-6})
                 self.assertTrue(loop.train(d, t, minutes, model.Config(vocab=len(t.tokens), layers=1), threads=1, tokens=3000, log=lambda line: None))

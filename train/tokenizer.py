@@ -1,7 +1,7 @@
 """Byte-level BPE with the qwen2 pre-tokenizer: training and encoding.
 
 The pattern is qwen2's with \\p{L} and \\p{N} written for Python's re ([^\\W\\d_] and \\d). The two agree on every text
-without the rare number characters outside category Nd (superscripts, Roman numeral signs), which the generator never writes.
+without rare number characters outside category Nd (superscripts, Roman numeral signs), which the generator never writes.
 """
 import collections
 import heapq
@@ -33,7 +33,7 @@ BYTE_OF_CHAR = {c: b for b, c in CHAR_OF_BYTE.items()}
 
 class Tokenizer:
     """Token 0 is END_OF_TEXT (also bos and pad), then the 256 bytes, the merges in order, and last NONE, which no text has:
-    where an answer sentence begins, its probability says that the passage does not support that sentence."""
+    where an answer's sentence begins, its probability is that of the passage not supporting the sentence."""
 
     def __init__(self, merges):
         self.merges = [tuple(m) for m in merges]
@@ -96,7 +96,7 @@ def learn(texts, vocab):
             if pairs.get(pair, 0) > 0:
                 heapq.heappush(heap, (-pairs[pair], pair))
             continue
-        if pair[0] + pair[1] in known:  # the same token by another way: skip, ids must be unique
+        if pair[0] + pair[1] in known:  # the same token in another way: skip it, ids must be unique
             pairs.pop(pair)
             continue
         merges.append(pair)

@@ -1,7 +1,7 @@
 """Evaluation worlds: python3 -m train.heldout --worlds 100 models/testdata/worlds.jsonl.gz
 
 A world is the documents of a device and of a cloud, written as people write them (notes under a title, several sections, lists,
-loose lines), and questions about them. Nobody says which passage answers: the program cuts and indexes the documents as it does
+loose lines), and questions about them. The file does not say which passage answers: the program cuts and indexes the documents as it does
 a user's, and each side retrieves. Names and codes come from the evaluation's part of the name space. Within a world no entity's
 name is part of another's, so that no question has two answers.
 """
@@ -14,8 +14,8 @@ from .names import Source
 from .passages import overlap
 from .questions import ask, ask_two
 
-DOCUMENTS = 12  # a side
-QUESTIONS = 10  # of each kind in a world
+DOCUMENTS = 12  # on each side
+QUESTIONS = 10  # of each kind, in a world
 SIDES = ("device", "cloud")
 
 
@@ -51,7 +51,7 @@ def two_part(s, facts, taken, k):
 
 
 def follow_up(s, facts, taken, k):
-    """A question after another one, about the same thing or the same of another thing if there is one; side k answers the first. None if
+    """A question that follows another: about the same thing, or the same about another thing if there is one. Side k answers the first. None if
     both answers are the same."""
     f = s.pick(facts[k])
     g = s.pick(related(f, facts[0] + facts[1]) or [x for x in facts[1 - k] if x is not f])
@@ -63,7 +63,7 @@ def follow_up(s, facts, taken, k):
 
 
 def unanswerable(s, facts, taken, k):
-    """A question like those that side k answers, which neither does; None if this draw found none."""
+    """A question like those that side k answers, but that neither side answers; None if this draw found none."""
     entity = s.pick(facts[k]).entity
     home = [f for f in facts[k] if f.entity == entity]
     g = absent(s, home)
@@ -74,7 +74,7 @@ def unanswerable(s, facts, taken, k):
 
 
 def said(question):
-    """What was asked, with what was asked before."""
+    """A question, with the one before it."""
     return " ".join([x["question"] for x in question.get("earlier", [])] + [question["question"]]).lower()
 
 

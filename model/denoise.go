@@ -15,10 +15,10 @@ type Live struct {
 	Position int // its slot, too: below Seq.Len the row is computed again in place
 	Token    tandem.Token
 	Sees     int  // the row attends to the slots below, its own included
-	Logits   bool // whether its logits are wanted
+	Logits   bool // whether its logits are requested
 }
 
-// Denoise computes rows of a sequence, in ascending order of their positions, and returns the logits that they want, in
+// Denoise computes rows of a sequence, in ascending order of their positions, and returns the requested logits, in
 // that order. All rows write their keys and values before any attends. Rows from seq.Len() on leave no gap; the sequence
 // grows by them. The keys and values of other positions stay as they are.
 //

@@ -8,7 +8,7 @@ type Programs struct {
 	Embed  Program   // tokens to the residual stream
 	Layers []Program // the residual stream through one layer or several, in order
 	Head   Program   // the residual stream to logits
-	Whole  Program   // Layers and Head as one, for rows that all want logits; nil if that saves nothing
+	Whole  Program   // Layers and Head as one, for rows that all need logits; nil if that saves nothing
 }
 
 // Fitting returns the programs of the smallest chunk that holds the given number of rows, or else of the largest chunk. all must

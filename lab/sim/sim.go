@@ -25,7 +25,7 @@ type Setting struct {
 	Guess  float64            // share of the decoders' guesses that are right; 0 for no guesses
 	Trace  func(at Happening) // called with what happens, in order; nil for none
 	// Patience, if it is not zero, makes the device go on alone while it hears nothing of the cloud, and take the cloud
-	// back afterwards, as a live one does. Without it the device waits for ever.
+	// back afterwards, as a live one does. Without it the device waits forever.
 	Patience presence.Patience
 }
 

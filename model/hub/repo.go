@@ -142,7 +142,7 @@ func parseRepo(b []byte) (*Repo, error) {
 		if s.LFS != nil {
 			f.Sum, f.Size = s.LFS.SHA256, s.LFS.Size
 		}
-		// On every system, lest a name that is harmless here leaves the folder there.
+		// On every system: a name that is harmless here may leave the folder elsewhere.
 		if !filepath.IsLocal(f.Name) || path.Clean(f.Name) != f.Name || strings.ContainsAny(f.Name, "\\:\x00") {
 			return nil, fmt.Errorf("file name %.80q", f.Name)
 		}
@@ -158,8 +158,8 @@ func parseRepo(b []byte) (*Repo, error) {
 // usual are the quantisations to choose from if none is named, best first.
 var usual = []string{"q4_k_m", "q4_0", "q8_0", "q5_k_m", "q6_k", "f16", "bf16"}
 
-// Select returns the files that what stands for: a file's exact name, the one model whose name holds it
-// (without regard to case; all parts of a model in several files), or, empty, the usual quantisation.
+// Select returns the files that what names: the file of exactly that name, the one model whose name holds it
+// (ignoring case; with all parts of a model in several files) or, if it is empty, the usual quantisation.
 // "safetensors" selects what a conversion needs.
 func (r *Repo) Select(what string) ([]File, error) {
 	groups, names := r.models()

@@ -98,7 +98,7 @@ func likely(row []float32, q, p *text, j int, own, joined map[string][][2]int, f
 	}
 }
 
-// alike reports whether two words may be the same one: by their first five letters or a slip of the keyboard.
+// alike reports whether two words may be the same one: by their first five letters or a typing error.
 func alike(a, b []rune) bool {
 	if len(a) < 4 || len(b) < 4 || !(a[0] == b[0] || a[0] == b[1] && a[1] == b[0]) {
 		return false

@@ -114,7 +114,7 @@ func isCaption(b documents.Block) bool {
 	return b.Kind == documents.Paragraph && !strings.ContainsAny(b.Text[len(b.Text)-1:], ".!?;,") && english.CountWords(b.Text) <= longestCaption
 }
 
-// divide returns the ends of the windows, that have the smallest total cost.
+// divide returns the ends of the windows whose costs have the smallest sum.
 func divide(ps []piece, target int) (ends []int) {
 	cost, from := make([]float64, len(ps)+1), make([]int, len(ps)+1)
 	for end := 1; end <= len(ps); end++ {

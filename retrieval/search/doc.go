@@ -1,8 +1,8 @@
 // Package search finds the passages that may answer a question, and says how relevant each one is.
 //
 // Index is a BM25 index on disk; it finds candidates. Another engine can take its place: node asks for a method Search, a
-// package for a remote engine belongs below this one (search/weaviate, say), and searchtest tests it. Compound
-// spares an engine the treatment of compound questions and follow-ups.
+// package for a remote engine belongs below this one (search/weaviate, say), and searchtest tests it. Compound handles
+// compound questions and follow-ups for any engine.
 //
 // Lexical is the scorer of DRAGON §2.2: its relevances R(d) weigh the documents of both sides against each other. BM25
 // scores cannot do that, since two corpora have different document frequencies. A scorer sees the question and one passage,

@@ -190,7 +190,7 @@ func readCurrent(dir string) (string, error) {
 func openGeneration(path string, readOnly bool) (bleve.Index, error) {
 	return bleve.OpenUsing(path, map[string]any{
 		"read_only":          readOnly,
-		"bolt_timeout":       "5s", // no one holds a published generation for writing, so do not wait for ever
+		"bolt_timeout":       "5s", // no one holds a published generation for writing, so do not wait forever
 		"numSnapshotsToKeep": 1,
 	})
 }

@@ -275,7 +275,7 @@ func isPart(part, term string) bool {
 	return utf8.RuneCountInString(part) >= leastPart && (strings.HasPrefix(term, part) || strings.HasSuffix(term, part))
 }
 
-// mostTypos returns how many slips of the keyboard a term may have. Numbers and codes have none.
+// mostTypos returns how many typing errors a term may have. Numbers and codes have none.
 func mostTypos(term string) int {
 	n := utf8.RuneCountInString(term)
 	switch {

@@ -1,7 +1,7 @@
 package decoder
 
 // NearQuotes is how much less relevant than the best quote another one may be and still be worth showing, in nats.
-const NearQuotes = 2.0
+const NearQuotes = 4.0
 
 // LeastShare is the smallest share of an answer for which a document is cited.
 const LeastShare = 0.1

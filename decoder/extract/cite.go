@@ -63,12 +63,17 @@ func (s *part) cite(text []tandem.Token) decoder.Part {
 		p.Nothing = math.Exp(weights[last] - p.H)
 	}
 	for i, c := range s.contexts[:last] {
-		q, ok := c.said(text)
-		if !ok {
-			continue
+		said, ok := c.said(text)
+		if ok {
+			said.Passage, said.Weight, said.Relevance = i, p.Weights[i], c.r
+			p.Quotes = append(p.Quotes, said)
 		}
-		q.Passage, q.Weight, q.Relevance = i, p.Weights[i], c.r
-		p.Quotes = append(p.Quotes, q)
+		for _, n := range c.near {
+			if !ok || n.quote.Text != said.Text {
+				n.quote.Passage, n.quote.Relevance = i, c.r+n.odds
+				p.Quotes = append(p.Quotes, n.quote)
+			}
+		}
 	}
 	slices.SortStableFunc(p.Quotes, func(x, y decoder.Quote) int {
 		return cmp.Or(cmp.Compare(y.Weight, x.Weight), cmp.Compare(y.Relevance, x.Relevance))
@@ -77,17 +82,14 @@ func (s *part) cite(text []tandem.Token) decoder.Part {
 	return p
 }
 
-// said returns the context's likeliest quote for a text or, if it has none, the one that it would have given.
+// said returns the context's likeliest quote for a text.
 func (c *docContext) said(text []tandem.Token) (decoder.Quote, bool) {
 	for _, t := range c.texts {
 		if goesOn(t.tokens, text) {
 			return t.quote, true
 		}
 	}
-	if len(c.texts) == 0 {
-		return decoder.Quote{}, false
-	}
-	return c.texts[0].quote, true
+	return decoder.Quote{}, false
 }
 
 // MeanWeights returns each passage's share of the answer, the mean over its parts.

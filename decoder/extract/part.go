@@ -25,6 +25,13 @@ type part struct {
 type docContext struct {
 	r     float64     // R_0, in nats
 	texts []candidate // the likeliest first; their probabilities sum to 1
+	near  []near      // the sentences that hold the likeliest spans, the likeliest first
+}
+
+// near is a sentence that may answer.
+type near struct {
+	quote decoder.Quote // without Passage, Weight and Relevance
+	odds  float64       // against the passage's likeliest sentence, in nats
 }
 
 // candidate is a text that a context may answer.
@@ -140,7 +147,9 @@ func (d *Decoder) readPart(ctx context.Context, clause string, ps []passages.Pas
 	s := part{temperature: d.cfg.Temperature}
 	for i, f := range found {
 		c := docContext{r: k.Reader*logOdds(1-f.None) + k.Lexical*(lexical[i]-echo) - slipCost*float64(slips)}
-		c.texts = d.spell(d.cfg.candidates(known[i], f, form), ends)
+		best := f.Best(mostTexts)
+		c.texts = d.spell(d.cfg.candidates(known[i], best, form, f.None), ends)
+		c.near = known[i].nearest(best)
 		d.words += known[i].read.Len()
 		s.contexts = append(s.contexts, c)
 	}
@@ -161,13 +170,13 @@ type weighed struct {
 	quote decoder.Quote
 }
 
-// candidates turns a posterior into texts: the likeliest first, at most mostTexts, their probabilities summing to 1.
-func (c Config) candidates(p passage, f *span.Posterior, form form) []weighed {
-	best := f.Best(mostTexts)
+// candidates turns the likeliest spans into texts: the likeliest first, their probabilities summing to 1. none is the
+// probability of no answer.
+func (c Config) candidates(p passage, best []span.Span, form form, none float64) []weighed {
 	if len(best) == 0 {
 		return nil
 	}
-	if form == value && best[0].P < c.Constants.Sure*(1-f.None) {
+	if form == value && best[0].P < c.Constants.Sure*(1-none) {
 		form = sentence
 	}
 	var all []weighed
@@ -192,14 +201,43 @@ func (c Config) candidates(p passage, f *span.Posterior, form form) []weighed {
 	return c.temper(all)
 }
 
+// mostNear is how many sentences of a passage are worth quoting.
+const mostNear = 3
+
+// nearest returns the sentences around spans, the likeliest first.
+func (p passage) nearest(spans []span.Span) []near {
+	var all []near
+	var sums []float64
+	at := map[string]int{}
+	for _, s := range spans {
+		q := p.quote(p.widen(s.Begin, s.End))
+		i, ok := at[q.Text]
+		if !ok {
+			i = len(all)
+			at[q.Text], all, sums = i, append(all, near{quote: q}), append(sums, 0)
+		}
+		sums[i] += s.P
+	}
+	for i := range all {
+		all[i].odds = math.Log(sums[i] / slices.Max(sums))
+	}
+	slices.SortStableFunc(all, func(x, y near) int { return cmp.Compare(y.odds, x.odds) })
+	return all[:min(mostNear, len(all))]
+}
+
+// quote returns the sentence around a range.
+func (p passage) quote(from, to int) decoder.Quote {
+	begin, end := p.widen(p.read.Sentence(from, to))
+	return decoder.Quote{Text: p.text[begin:end], From: from - begin, To: to - begin}
+}
+
 // say returns what a passage answers with a span, and the sentence around the span.
 func (p passage) say(s span.Span, form form) (string, decoder.Quote) {
 	from, to := p.widen(s.Begin, s.End)
-	sentenceFrom, sentenceTo := p.widen(p.read.Sentence(from, to))
-	quote := decoder.Quote{Text: p.text[sentenceFrom:sentenceTo], From: from - sentenceFrom, To: to - sentenceFrom}
+	quote := p.quote(from, to)
 	switch form {
 	case sentence:
-		from, to = sentenceFrom, sentenceTo
+		return flat(quote.Text), quote
 	case list:
 		from, to = p.widen(p.read.Items(from, to))
 	}

@@ -132,16 +132,23 @@ func (c *Config) check() error {
 	return nil
 }
 
+// tread is how many rows a window grows by at least, so that the noise of measured times does not decide.
+const tread = 8
+
 // Grow returns the largest number of rows, at most limit, of a pass that takes no longer than one of the given rows, but
-// for a share of slack: the end of the step of the latency's staircase (llada.cpp §3.2). costs[i] is the time of i+1
-// rows. Beyond them, and without any, it does not grow.
+// for a share of slack: the end of the step of the latency's staircase (llada.cpp §3.2). It is a multiple of 8, rows or
+// limit. costs[i] is the time of i+1 rows. Beyond them, and without any, it does not grow.
 func Grow(costs []float64, rows, limit int, slack float64) int {
 	if rows < 1 || rows > len(costs) {
 		return rows
 	}
 	most := costs[rows-1] * (1 + slack)
-	for rows < min(limit, len(costs)) && costs[rows] <= most {
-		rows++
+	for limit = min(limit, len(costs)); rows < limit; {
+		next := min((rows/tread+1)*tread, limit)
+		if !(costs[next-1] <= most) {
+			break
+		}
+		rows = next
 	}
 	return rows
 }

@@ -64,13 +64,11 @@ func (m *Machine) lookAhead(from, end int) int {
 }
 
 // sees returns the end of what the row of a position attends to, in a pass whose rows end at end: its block. In a
-// shifted model the row before the current block guesses the block's first token, so it sees that block.
+// shifted model the row before a block guesses the block's first token from the prefix alone. If it saw the block, so
+// would those that see the row, and the prefix would depend on undecided tokens.
 func (m *Machine) sees(p, end int) int {
 	if m.cfg.Suffix != NoSuffix {
 		return len(m.cells)
-	}
-	if p >= m.block-m.shift() {
-		p = max(p, m.block)
 	}
 	return min(m.blockEnd(p), end)
 }

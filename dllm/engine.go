@@ -1,0 +1,161 @@
+package dllm
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"tandem"
+	"tandem/model"
+)
+
+// Options say how Generate writes a text.
+type Options struct {
+	Method
+	MaxTokens int  // positions of the answer; 0 for as many as the context holds
+	IgnoreEnd bool // fill all positions, whatever the model says about the end
+	Costs     []float64
+	MaxRows   int
+	// Temperature 0 takes the likeliest token. Else it is drawn, by one random number for each position, so that a position
+	// keeps its token as long as the distribution stays. The confidence is the token's probability at temperature 1.
+	Temperature float64
+	Seed        uint64
+	Observer
+}
+
+// Generate denoises a continuation of a prompt with a diffusion model. Without IgnoreEnd the text ends before the first of
+// the tokenizer's end tokens. The Stats are valid in every case.
+func Generate(ctx context.Context, m *model.Model, prompt []tandem.Token, o Options) (Stats, error) {
+	c := m.Config()
+	if !c.Diffusion {
+		return Stats{}, fmt.Errorf("denoise: the architecture %s is autoregressive", c.Arch)
+	}
+	room := c.Context - len(prompt)
+	cfg := Config{Method: o.Method, Prompt: prompt, Length: o.MaxTokens, Mask: c.Mask, Shifted: c.Shifted, Costs: o.Costs, MaxRows: o.MaxRows}
+	if cfg.Length == 0 {
+		cfg.Length = room
+	}
+	if need := min(max(o.Block, 1), cfg.Length); room < need {
+		return Stats{}, fmt.Errorf("denoise: the prompt of %d tokens leaves %d of the model's context of %d, less than a block of %d: shorten the prompt", len(prompt), max(room, 0), c.Context, need)
+	}
+	cfg.Length = min(cfg.Length, room)
+	if !o.IgnoreEnd {
+		cfg.Stop = m.Tokenizer().EOGs()
+	}
+	return Run(ctx, cfg, NewEngine(m, o.Temperature, o.Seed, o.Refresh > 0), o.Observer)
+}
+
+// An Engine is a Denoiser on a model, for one generation. It keeps two caches: the dense path computes in the first; the
+// second holds a copy of the prefix, in which the sparse path computes. Merge exchanges what changed. So neither path ever
+// reads what the other writes.
+type Engine struct {
+	m            *model.Model
+	main, second *model.Seq
+	twice        bool // the second cache is in use
+	temperature  float64
+	seed         uint64
+	banned       []tandem.Token // that no position may have
+	refreshed    []int          // positions that Refresh has computed since the last Merge
+	rows         [2][]model.Live
+	logits       [2]model.Logits
+}
+
+// NewEngine returns an engine. Without refresh it has one cache.
+func NewEngine(m *model.Model, temperature float64, seed uint64, refresh bool) *Engine {
+	e := &Engine{m: m, main: m.NewSeq(), second: m.NewSeq(), twice: refresh, temperature: temperature, seed: seed, banned: []tandem.Token{m.Config().Mask}}
+	if t, ok := m.Tokenizer().Unsupported(); ok {
+		e.banned = append(e.banned, t)
+	}
+	return e
+}
+
+// Compute implements Denoiser.
+func (e *Engine) Compute(ctx context.Context, rows []Row) ([]Guess, error) {
+	return e.pass(ctx, 0, e.main, rows)
+}
+
+// Refresh implements Denoiser.
+func (e *Engine) Refresh(ctx context.Context, rows []Row) ([]Guess, error) {
+	if !e.twice {
+		return nil, fmt.Errorf("denoise: the engine was made without refresh")
+	}
+	for _, r := range rows {
+		e.refreshed = append(e.refreshed, r.Position)
+	}
+	return e.pass(ctx, 1, e.second, rows)
+}
+
+// Merge implements Denoiser.
+func (e *Engine) Merge(settled, end int) error {
+	for _, p := range e.refreshed {
+		e.main.CopyFrom(e.second, p, p+1)
+	}
+	e.refreshed = e.refreshed[:0]
+	if e.twice && end > settled {
+		e.second.Grow(end)
+		e.second.CopyFrom(e.main, settled, end)
+	}
+	return nil
+}
+
+// pass computes rows in a cache.
+func (e *Engine) pass(ctx context.Context, path int, seq *model.Seq, rows []Row) ([]Guess, error) {
+	live := e.rows[path][:0]
+	for _, r := range rows {
+		live = append(live, model.Live(r))
+	}
+	e.rows[path] = live
+	logits, err := e.m.Denoise(ctx, seq, live, &e.logits[path])
+	if err != nil {
+		return nil, fmt.Errorf("denoise: %w", err)
+	}
+	guesses := make([]Guess, 0, len(logits))
+	for _, r := range rows {
+		if r.Logits {
+			guesses = append(guesses, e.guess(logits[len(guesses)], r.Position))
+		}
+	}
+	return guesses, nil
+}
+
+// guess makes a guess of a row's logits, which it changes.
+func (e *Engine) guess(logits []float32, position int) Guess {
+	for _, t := range e.banned {
+		logits[t] = float32(math.Inf(-1))
+	}
+	best := 0
+	for i, l := range logits {
+		if l > logits[best] {
+			best = i
+		}
+	}
+	top, sum := float64(logits[best]), 0.0
+	for _, l := range logits {
+		sum += math.Exp(float64(l) - top)
+	}
+	if e.temperature > 0 {
+		best = e.draw(logits, top, position)
+	}
+	return Guess{Token: tandem.Token(best), Confidence: float32(math.Exp(float64(logits[best])-top) / sum)}
+}
+
+// draw draws a token from logits whose largest is top.
+func (e *Engine) draw(logits []float32, top float64, position int) int {
+	sum := 0.0
+	for _, l := range logits {
+		sum += math.Exp((float64(l) - top) / e.temperature)
+	}
+	left := rand.New(rand.NewPCG(e.seed, uint64(position))).Float64() * sum
+	last := 0
+	for i, l := range logits {
+		p := math.Exp((float64(l) - top) / e.temperature)
+		if p > 0 {
+			last = i
+		}
+		if left -= p; left < 0 {
+			return i
+		}
+	}
+	return last
+}

@@ -55,8 +55,8 @@ def metadata(c, tokenizer):
         ("tandem.none_token_id", g.UINT32, tokenizer.none), ("tokenizer.ggml.add_eos_token", g.BOOL, False), ("tokenizer.chat_template", g.STRING, TEMPLATE)]
 
 
-def export(path, c, weights, tokenizer):
-    """Write float32 weights (model.init's names) as Q8_0 matrices and F32 norms."""
+def export(path, c, weights, tokenizer, meta=None):
+    """Write float32 weights (model.init's names) as Q8_0 matrices and F32 norms, with the reader's metadata or others."""
     tensors = [("token_embd.weight", "emb"), ("output_norm.weight", "norm")]
     tensors += [(f"blk.{l}.{NAMES[n]}.weight", f"{l}.{n}") for l in range(c.layers) for n in NAMES]
     arrays = []
@@ -65,7 +65,7 @@ def export(path, c, weights, tokenizer):
         if key.endswith((".wq", ".wk")):
             a = adjacent_pairs(a, c.heads if key.endswith("q") else c.kv_heads)
         arrays.append((name, gguf.quantized(a) if a.ndim == 2 else a))
-    gguf.write(path, metadata(c, tokenizer), arrays)
+    gguf.write(path, meta or metadata(c, tokenizer), arrays)
 
 
 def load(path):

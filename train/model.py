@@ -100,8 +100,15 @@ class CKernels:
 _tables = {}
 
 
-def logits(c, w, ids, positions, segments, selected=None):
-    """Logits (n, vocab) at the flat positions `selected` of ids (B, T); segments as in data.Row."""
+def attend(scores, seen):
+    """Softmax of scores (B*kv, group*T, T) over the columns that seen (B, T, T) allows."""
+    B, T, _ = seen.shape
+    return scores.view(B, -1, T, T).float().masked_fill(~seen[:, None], -1e30).softmax(-1).to(scores.dtype).view_as(scores)
+
+
+def logits(c, w, ids, positions, segments, selected=None, seen=None):
+    """Logits (n, vocab) at the flat positions `selected` of ids (B, T); segments as in data.Row, or seen (B, T, T) says which columns each
+    row attends to."""
     ops = CKernels if ids.device.type == "cpu" and kernels.build() else PlainTorch
     B, T = ids.shape
     if ids.device not in _tables:
@@ -118,7 +125,8 @@ def logits(c, w, ids, positions, segments, selected=None):
         q = split(ops.rope(h @ w[f"{l}.wq"].t(), at, cosine, sine, c.heads, c.head_dim ** -0.5), c.heads)
         k = split(ops.rope(h @ w[f"{l}.wk"].t(), at, cosine, sine, c.kv_heads, 1.0), c.kv_heads)
         v = split(h @ w[f"{l}.wv"].t(), c.kv_heads)
-        mixed = torch.bmm(ops.softmax(torch.bmm(q, k.transpose(1, 2)), segments), v)
+        scores = torch.bmm(q, k.transpose(1, 2))
+        mixed = torch.bmm(ops.softmax(scores, segments) if seen is None else attend(scores, seen), v)
         mixed = mixed.view(B, c.heads, T, c.head_dim).transpose(1, 2).reshape(B * T, -1)
         x = x + mixed @ w[f"{l}.wo"].t()
         h = ops.norm(x, w[f"{l}.norm2"], c.eps)

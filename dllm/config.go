@@ -101,6 +101,8 @@ type Config struct {
 	Stop   []tandem.Token // the answer ends before the first of them
 	// Shifted says that the row of a token guesses the next position (Dream), instead of its own (LLaDA).
 	Shifted bool
+	// CausalPrompt says that rows of the prompt see only themselves and those before.
+	CausalPrompt bool
 	// Costs holds the measured times of passes: entry i is that of i+1 rows. Without it the window does not grow.
 	Costs []float64
 	// Slack is the share by which a pass may take longer for the rows of future blocks; 0 counts as .1.

@@ -32,7 +32,7 @@ func Generate(ctx context.Context, m *model.Model, prompt []tandem.Token, o Opti
 		return Stats{}, fmt.Errorf("denoise: the architecture %s is autoregressive", c.Arch)
 	}
 	room := c.Context - len(prompt)
-	cfg := Config{Method: o.Method, Prompt: prompt, Length: o.MaxTokens, Mask: c.Mask, Shifted: c.Shifted, Costs: o.Costs, MaxRows: o.MaxRows}
+	cfg := Config{Method: o.Method, Prompt: prompt, Length: o.MaxTokens, Mask: c.Mask, Shifted: c.Shifted, CausalPrompt: c.CausalPrompt, Costs: o.Costs, MaxRows: o.MaxRows}
 	if cfg.Length == 0 {
 		cfg.Length = room
 	}

@@ -88,6 +88,9 @@ func blockwise(t *testing.T, seed uint64, cfg Config) (text []tandem.Token) {
 			var rows []Row
 			for p, tok := range tokens {
 				end := *first(ends, func(e int) bool { return p < e })
+				if cfg.CausalPrompt && p < len(cfg.Prompt) {
+					end = p + 1
+				}
 				rows = append(rows, Row{Position: p, Token: tok, Sees: end, Logits: p >= from})
 			}
 			guesses, _ := w.Compute(t.Context(), rows)
@@ -155,6 +158,9 @@ func TestVanilla(t *testing.T) {
 			var rows []Row
 			for p, tok := range tokens {
 				rows = append(rows, Row{Position: p, Token: tok, Sees: len(tokens), Logits: true})
+				if cfg.CausalPrompt && p < len(cfg.Prompt) {
+					rows[p].Sees = p + 1
+				}
 			}
 			guesses, _ := newWorld(t, seed, cfg).Compute(t.Context(), rows)
 			for range max(1, cfg.AtLeast) {

@@ -67,6 +67,9 @@ func (m *Machine) lookAhead(from, end int) int {
 // shifted model the row before a block guesses the block's first token from the prefix alone. If it saw the block, so
 // would those that see the row, and the prefix would depend on undecided tokens.
 func (m *Machine) sees(p, end int) int {
+	if m.cfg.CausalPrompt && p < m.start {
+		return p + 1
+	}
 	if m.cfg.Suffix != NoSuffix {
 		return len(m.cells)
 	}
@@ -120,5 +123,9 @@ func (m *Machine) sparseRow(rows []Row, p int, logits bool) []Row {
 		rows[n-1].Logits = rows[n-1].Logits || logits
 		return rows
 	}
-	return append(rows, Row{Position: p, Token: m.cells[p].Token, Sees: m.settled, Logits: logits})
+	sees := m.settled
+	if m.cfg.CausalPrompt && p < m.start {
+		sees = p + 1
+	}
+	return append(rows, Row{Position: p, Token: m.cells[p].Token, Sees: sees, Logits: logits})
 }

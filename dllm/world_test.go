@@ -238,7 +238,7 @@ func interleave(r *rand.Rand, a, b []func()) {
 
 // anyConfig returns a random generation of at most size tokens.
 func anyConfig(r *rand.Rand, size int) Config {
-	cfg := Config{Mask: 99, Length: 1 + r.IntN(size), Shifted: r.IntN(3) == 0}
+	cfg := Config{Mask: 99, Length: 1 + r.IntN(size), Shifted: r.IntN(3) == 0, CausalPrompt: r.IntN(3) == 0}
 	cfg.Block = r.IntN(cfg.Length + 3)
 	for range 1 + r.IntN(9) {
 		cfg.Prompt = append(cfg.Prompt, tandem.Token(r.IntN(40)))

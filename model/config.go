@@ -28,6 +28,8 @@ type Config struct {
 	Diffusion bool
 	Shifted   bool         // the row of a token gives the logits of the next position, instead of its own
 	Mask      tandem.Token // stands for a token that is not decided
+	// CausalPrompt says that the rows of a prompt attend only to those before: only the answer's rows attend both ways.
+	CausalPrompt bool
 }
 
 // No model of these architectures comes near these bounds. They keep products of sizes within an int.
@@ -192,6 +194,7 @@ func (r *metaReader) diffusion(c *Config) {
 		r.fail("%sattention.causal is true: a diffusion model attends both ways", r.arch)
 	}
 	c.Shifted, _ = r.file.Meta.Bool("diffusion.shift_logits")
+	c.CausalPrompt, _ = r.file.Meta.Bool("tandem.causal_prompt")
 	mask, ok := r.file.Uint("tokenizer.ggml.mask_token_id")
 	if !ok || mask > math.MaxInt32 {
 		r.fail("metadata key tokenizer.ggml.mask_token_id is missing: a diffusion model needs a mask token; convert the model again")

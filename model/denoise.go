@@ -61,6 +61,8 @@ func (m *Model) checkLive(seq *Seq, rows []Live) (end, wanted int, err error) {
 		return 0, 0, fmt.Errorf("%s is no diffusion model: generate with Forward", m.config.Arch)
 	case seq == nil || seq.m != m:
 		return 0, 0, errors.New("the sequence belongs to another model")
+	case seq.adapter != nil:
+		return 0, 0, errors.New("the sequence has an adapter: diffusion models are not adapted")
 	case len(rows) == 0:
 		return 0, 0, errors.New("no rows")
 	}

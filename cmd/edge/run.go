@@ -26,6 +26,8 @@ type runCmd struct {
 	Draft          string   `help:"Draft tokens and verify several per pass; the text is the same. ${enum}: drafters that cost nothing before the answer, none, prompt lookup, suffix automaton, or all with calibration on the prompt. The measured cost of a pass limits the number of drafts." enum:"auto,off,pld,sam,all" default:"auto"`
 	History        bool     `help:"Keep the prompt and the answer on this machine, and draft from those kept before (see history list)."`
 	Stats          bool     `help:"Print what became of the drafts."`
+	SoC            string   `name:"soc" help:"Write at the simulated pace of a phone's NPU, as with ask." placeholder:"CHIP"`
+	denoiseFlags   `group:"Diffusion models:"`
 
 	history *specdec.History
 }
@@ -36,6 +38,7 @@ func (c *runCmd) Help() string {
   edge run --model stories260K.gguf --raw "Once upon a time"
   edge run --draft all --stats "Summarize: $(cat report.txt)"
   edge run --model qwen2.5-0.5b-instruct-q4_k_m --lora polite --lora summary=0.5 "Where is my parcel?"
+  edge run --model llada-8b-q4_0.gguf --show-denoising "Name three harbours."
   echo "Translate to French: good morning" | edge run --model m.gguf --temperature 0.7 --seed 1
 
 Names of control tokens in the prompt and in --system, such as <|im_end|>, are read as plain text, so that a file in the prompt cannot speak as the system. --raw does not protect from this.`
@@ -50,11 +53,18 @@ func (c *runCmd) Run(a *cli.App) (err error) {
 	if err != nil {
 		return err
 	}
+	c.Chip = c.SoC
 	m, device, err := c.OpenOn(a)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, m.Close()) }()
+	if m.Config().Diffusion {
+		return c.denoise(a, m, device, prompt, sampling)
+	}
+	if err := c.denoiseFlags.unused(m.Config().Arch); err != nil {
+		return err
+	}
 	adapter, err := c.Adapter(a, m)
 	if err != nil {
 		return err

@@ -26,8 +26,8 @@ type modelsCmd struct {
 // modelsRandom makes models with random weights, whose speed and memory are those of a real model.
 type modelsRandom struct {
 	Out       string `arg:"" help:"File to make; it must not exist." placeholder:"OUT.gguf"`
-	Like      string `help:"Shape: qwen2.5-0.5b, qwen2.5-1.5b or llama3.1-8b." default:"qwen2.5-0.5b"`
-	Arch      string `help:"Architecture: qwen2 or llama. Default: that of the shape." placeholder:"NAME"`
+	Like      string `help:"Shape: qwen2.5-0.5b, qwen2.5-1.5b, llama3.1-8b, llada-8b or dream-7b." default:"qwen2.5-0.5b"`
+	Arch      string `help:"Architecture: qwen2, llama, llada or dream. Default: that of the shape." placeholder:"NAME"`
 	Type      string `help:"Type of the matrices: f32, f16, bf16, q8_0, q4_0, q4_k, q5_k or q6_k." default:"q4_0"`
 	Embedding string `help:"Type of the embedding, which in qwen2.5 is also the output matrix. Default: that of the matrices." placeholder:"TYPE"`
 	Seed      uint64 `help:"Seed of the random numbers." default:"1"`
@@ -54,12 +54,14 @@ var shapes = map[string]shape{
 	"qwen2.5-1.5b": {tinymodel.Spec{Arch: "qwen2", Layers: 28, Dim: 1536, Heads: 12, KVHeads: 2, FF: 8960, Context: 32768, RopeBase: 1e6}, 151936},
 	"llama3.1-8b": {tinymodel.Spec{Arch: "llama", Layers: 32, Dim: 4096, Heads: 32, KVHeads: 8, FF: 14336, Context: 131072, RopeBase: 5e5,
 		Factors: true, Untied: true}, 128256},
+	"llada-8b": {tinymodel.Spec{Arch: "llada", Layers: 32, Dim: 4096, Heads: 32, KVHeads: 32, FF: 12288, Context: 4096, RopeBase: 5e5, Untied: true}, 126464},
+	"dream-7b": {tinymodel.Spec{Arch: "dream", Layers: 28, Dim: 3584, Heads: 28, KVHeads: 4, FF: 18944, Context: 131072, RopeBase: 1e6, Untied: true}, 152064},
 }
 
-// words returns words of four letters. Together with their beginnings of two and three letters, 256 bytes and the end of
-// the text they fill a vocabulary.
-func words(vocab int) []string {
-	w := make([]string, vocab-26*26-26*26*26-256-1)
+// words returns words of four letters. Together with their beginnings of two and three letters and 256 bytes they are n
+// tokens.
+func words(n int) []string {
+	w := make([]string, n-26*26-26*26*26-256)
 	for i := range w {
 		w[i] = string([]byte{'a' + byte(i%26), 'a' + byte(i/26%26), 'a' + byte(i/676%26), 'a' + byte(i/17576)})
 	}
@@ -92,13 +94,18 @@ func (c *modelsRandom) Run(a *cli.App) error {
 		}
 		spec.Embed = &t
 	}
-	spec.Seed, spec.Words = c.Seed, words(like.vocab)
+	spec.Seed = c.Seed
 	if c.Arch != "" {
 		if !slices.Contains(tinymodel.Architectures(), c.Arch) {
 			return fmt.Errorf("--arch %s: unknown, use one of %s", c.Arch, strings.Join(tinymodel.Architectures(), ", "))
 		}
 		spec.Arch = c.Arch
 	}
+	control := 1 // tokens: the end of the text, and a mask
+	if tinymodel.Diffusion(spec.Arch) {
+		control++
+	}
+	spec.Words = words(like.vocab - control)
 	n := spec.Type.BlockSize()
 	if spec.Embed != nil {
 		n = max(n, spec.Embed.BlockSize())

@@ -28,6 +28,9 @@ var architectures = map[string]architecture{}
 // Architectures returns the names that Spec.Arch may have, sorted.
 func Architectures() []string { return slices.Sorted(maps.Keys(architectures)) }
 
+// Diffusion reports whether models of an architecture denoise: their vocabulary has a mask.
+func Diffusion(arch string) bool { return architectures[arch].diffusion }
+
 // weights describe a tensor of random numbers with a mean and a standard deviation.
 type weights struct {
 	name         string

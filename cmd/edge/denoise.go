@@ -1,0 +1,272 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+
+	"tandem"
+	"tandem/cmd/internal/cli"
+	"tandem/dllm"
+	"tandem/model"
+	"tandem/model/sample"
+	"tandem/npu/phone"
+)
+
+// denoiseFlags say how a diffusion model fills its answer.
+type denoiseFlags struct {
+	ShowDenoising bool    `help:"Show the answer as it settles, step by step."`
+	Denoise       string  `help:"How a diffusion model works: full (all techniques), or vanilla, prefix-kv, fast-dllm, dual-cache, parallel, +mbsd, +sts, +sls, +scr, to compare." default:"full" placeholder:"METHOD" hidden:""`
+	Block         int     `help:"Tokens that a diffusion model decides together." default:"32" hidden:""`
+	Visible       float32 `help:"Confidence from which a token is context for others." default:"0.7" hidden:""`
+	Stable        float32 `help:"Confidence from which a token is final." default:"0.9" hidden:""`
+}
+
+// unused returns an error that names the flags which only a diffusion model has.
+func (f denoiseFlags) unused(arch string) error {
+	var given []string
+	for _, x := range []struct {
+		name string
+		set  bool
+	}{
+		{"--show-denoising", f.ShowDenoising}, {"--denoise", f.Denoise != "full"}, {"--block", f.Block != dllm.DefaultBlock},
+		{"--visible", f.Visible != dllm.DefaultVisible}, {"--stable", f.Stable != dllm.DefaultStable},
+	} {
+		if x.set {
+			given = append(given, x.name)
+		}
+	}
+	if len(given) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s: for diffusion models (llada, dream) only, and this one is %s: leave it out", strings.Join(given, ", "), arch)
+}
+
+// method returns the method that the flags ask for.
+func (f denoiseFlags) method() (dllm.Method, error) {
+	m, err := dllm.FindMethod(f.Denoise)
+	if err != nil {
+		return m, fmt.Errorf("--denoise: %w", err)
+	}
+	if m.Block > 0 {
+		m.Block = f.Block
+	}
+	if m.Visible < m.Stable {
+		m.Visible, m.Stable = f.Visible, f.Stable
+	}
+	switch {
+	case f.Block < 1 || f.Block > 512:
+		return m, fmt.Errorf("--block %d: want 1 to 512", f.Block)
+	case !(f.Visible > 0 && f.Stable >= f.Visible && f.Stable <= 1):
+		return m, fmt.Errorf("--visible %v and --stable %v: want 0 < visible ≤ stable ≤ 1", f.Visible, f.Stable)
+	}
+	return m, nil
+}
+
+// autoregressive returns the flags that make sense only where tokens come one after the other.
+func (f samplingFlags) autoregressive() (given []string) {
+	for _, x := range []struct {
+		name string
+		set  bool
+	}{
+		{"--top-k", f.TopK != 0}, {"--top-p", f.TopP != 1}, {"--min-p", f.MinP != 0}, {"--repeat-penalty", f.RepeatPenalty != 1},
+		{"--repeat-last", f.RepeatLast != sample.DefaultRepeatLast},
+	} {
+		if x.set {
+			given = append(given, x.name)
+		}
+	}
+	return given
+}
+
+// noUse is the error about flags that a diffusion model has no use for.
+func noUse(m *model.Model, given []string) error {
+	if len(given) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s: not for a diffusion model (this one is %s), which fills its answer in any order: leave out what does not apply",
+		strings.Join(given, ", "), m.Config().Arch)
+}
+
+// checkDenoising refuses the flags of run that make no sense.
+func (c *runCmd) checkDenoising(m *model.Model) error {
+	given := c.autoregressive()
+	if c.Draft != "auto" {
+		given = append(given, "--draft")
+	}
+	if c.History {
+		given = append(given, "--history")
+	}
+	if len(c.Lora) > 0 {
+		given = append(given, "--lora")
+	}
+	return noUse(m, given)
+}
+
+// denoise answers with a diffusion model.
+func (c *runCmd) denoise(a *cli.App, m *model.Model, device *phone.Device, prompt string, sampling sample.Params) error {
+	if err := c.checkDenoising(m); err != nil {
+		return err
+	}
+	method, err := c.method()
+	if err != nil {
+		return err
+	}
+	tokens, err := c.tokens(m, prompt)
+	if err != nil {
+		return err
+	}
+	costs, err := passes(a, m, device)
+	if err != nil {
+		return err
+	}
+	w := &denoised{app: a, m: m, live: c.ShowDenoising, stream: m.Tokenizer().Stream().Write, filter: sample.NewStopFilter(c.Stop)}
+	stats, err := w.generate(tokens, dllm.Options{Method: method, Costs: costs, MaxTokens: c.MaxTokens, Temperature: sampling.Temperature, Seed: sampling.Seed})
+	if err != nil {
+		return err
+	}
+	rows, logits := stats.Rows()
+	if a.Globals.JSON {
+		return a.JSON(map[string]any{
+			"text": w.text, "seed": sampling.Seed, "prompt_tokens": len(tokens), "tokens": stats.Tokens, "method": c.Denoise,
+			"ttft_ms": cli.Milliseconds(stats.First), "wall_ms": cli.Milliseconds(stats.All), "forwards": len(stats.Passes), "rows": rows, "logit_rows": logits,
+			"finish": finish(w.filter, stats),
+		})
+	}
+	fmt.Fprintln(a.Out)
+	fmt.Fprintln(a.Aside, a.Faint(fmt.Sprintf("%d tokens in %d passes · %.0f tokens/s · prompt of %d · first final after %v · seed %d",
+		stats.Tokens, len(stats.Passes), float64(stats.Tokens)/max(stats.All.Seconds(), 1e-9), len(tokens), stats.First.Round(time.Millisecond), sampling.Seed)))
+	if c.Stats {
+		sparse := 0
+		for _, p := range stats.Passes {
+			sparse += p.SparseRows
+		}
+		fmt.Fprintln(a.Aside, a.Faint(fmt.Sprintf("%d rows, %d of them refreshed by the second path · logits of %d rows", rows, sparse, logits)))
+	}
+	return nil
+}
+
+// measured is the most rows of a pass whose time is measured.
+const measured = 128
+
+// passes measures how long passes take, by which the window looks ahead. On a processor the time grows with every row, so
+// there is nothing to gain, and it returns nil.
+func passes(a *cli.App, m *model.Model, device *phone.Device) ([]float64, error) {
+	if _, simulated := device.Stats(); !simulated && m.Processor() {
+		return nil, nil
+	}
+	return dllm.Measure(a, m, measured, 0)
+}
+
+// finish says why the answer ended, in the words of sample.Reason.
+func finish(f *sample.StopFilter, s dllm.Stats) sample.Reason {
+	if _, stopped := f.Write(""); stopped {
+		return sample.Stopped
+	}
+	switch s.Ended {
+	case dllm.StopToken:
+		return sample.EndOfText
+	case dllm.Interrupted:
+		return sample.Stopped
+	}
+	return sample.TooLong
+}
+
+// denoised shows an answer as it is written.
+type denoised struct {
+	app    *cli.App
+	m      *model.Model
+	live   bool // show every step; the text comes at the end
+	stream func(tandem.Token) string
+	filter *sample.StopFilter
+	text   string
+}
+
+// generate writes an answer. A text of --stop ends it without an error.
+func (w *denoised) generate(prompt []tandem.Token, o dllm.Options) (dllm.Stats, error) {
+	o.Write = func(tokens []tandem.Token) error {
+		for _, t := range tokens {
+			piece, stop := w.filter.Write(w.stream(t))
+			w.show(piece)
+			if stop {
+				return sample.ErrStop
+			}
+		}
+		return nil
+	}
+	if w.live {
+		o.Step = w.step
+	}
+	stats, err := dllm.Generate(w.app, w.m, prompt, o)
+	if errors.Is(err, sample.ErrStop) {
+		err = nil
+	}
+	w.app.Clear()
+	if err == nil {
+		w.show(w.filter.Flush())
+	}
+	if w.live && !w.app.Globals.JSON {
+		fmt.Fprint(w.app.Out, cli.Said(w.text))
+	}
+	return stats, err
+}
+
+// show adds final text and, unless the steps are shown, prints it.
+func (w *denoised) show(piece string) {
+	w.text += piece
+	if !w.live && !w.app.Globals.JSON {
+		fmt.Fprint(w.app.Out, cli.Said(piece))
+	}
+}
+
+// step shows the answer as it is now: on a terminal on one line, which is drawn again, elsewhere on a line for each step.
+func (w *denoised) step(_ dllm.Pass, answer []dllm.Cell) {
+	f, ok := w.app.Aside.(*os.File)
+	if ok && term.IsTerminal(int(f.Fd())) {
+		width, _, err := term.GetSize(int(f.Fd()))
+		if err != nil || width < 20 {
+			width = 80
+		}
+		w.app.Progress("%s", settling(w.m, answer, width-1))
+		return
+	}
+	fmt.Fprintln(w.app.Aside, settling(w.m, answer, 0))
+}
+
+// settling returns an answer as one line: undecided tokens are dots, and those that may still change are in brackets. Only
+// the last size bytes up to the last token that is not a mask and a few masks are kept, unless size is 0.
+func settling(m *model.Model, answer []dllm.Cell, size int) string {
+	mask := m.Config().Mask
+	last := 0
+	for i, c := range answer {
+		if c.Token != mask {
+			last = i + 1
+		}
+	}
+	var parts []string
+	for _, c := range answer[:min(last+4, len(answer))] {
+		text := strings.ToValidUTF8(string(m.Tokenizer().Piece(c.Token)), "?")
+		switch {
+		case c.Token == mask:
+			text = "·"
+		case m.Tokenizer().IsControl(c.Token):
+			text = "¶"
+		case c.Status != dllm.Stable:
+			text = "[" + text + "]"
+		}
+		parts = append(parts, cli.Plain(strings.ReplaceAll(text, "\n", "¶")))
+	}
+	if size > 0 {
+		n := len(parts)
+		for left := size; n > 0 && left >= len(parts[n-1]); n-- {
+			left -= len(parts[n-1])
+		}
+		parts = slices.Delete(parts, 0, n)
+	}
+	return strings.ReplaceAll(strings.Join(parts, ""), "][", "")
+}

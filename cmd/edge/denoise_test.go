@@ -1,0 +1,123 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tandem/dllm"
+	"tandem/internal/tinymodel"
+	"tandem/model"
+	"tandem/npu/native"
+)
+
+// diffusionFile writes a random diffusion model.
+func diffusionFile(t *testing.T, arch string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), arch+".gguf")
+	if err := os.WriteFile(path, tinymodel.GGUF(tinymodel.Spec{Arch: arch, Seed: 3, Gain: 3, Context: 128}), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// A diffusion model denoises without a flag, also on a simulated phone, and its steps can be shown.
+func TestRunDenoises(t *testing.T) {
+	h := newHome(t)
+	for _, arch := range []string{"llada", "dream"} {
+		file := diffusionFile(t, arch)
+		run := func(more ...string) (out struct {
+			Text             string
+			Tokens, Forwards int
+			Rows             int
+			Logit_rows       int
+			Method           string
+		}, stderr string) {
+			t.Helper()
+			stdout, stderr, err := h.Run(append([]string{"run", "--json", "--raw", "--model", file, "--max-tokens", "40", "--seed", "1"}, append(more, "The harbour")...)...)
+			if err != nil {
+				t.Fatalf("%v: %v\n%s", more, err, stderr)
+			}
+			if err := json.Unmarshal([]byte(stdout), &out); err != nil {
+				t.Fatalf("%v in %q", err, stdout)
+			}
+			return out, stderr
+		}
+		full, _ := run()
+		if full.Text == "" || full.Tokens == 0 || full.Forwards == 0 || full.Forwards > 40 || full.Method != "full" || full.Logit_rows >= full.Rows {
+			t.Errorf("%s: %+v", arch, full)
+		}
+		shown, steps := run("--show-denoising")
+		if shown.Text != full.Text || strings.Count(steps, "\n") < full.Forwards {
+			t.Errorf("%s: shown as %q, %d lines for %d passes, without %q", arch, shown.Text, strings.Count(steps, "\n"), full.Forwards, full.Text)
+		}
+		vanilla, _ := run("--denoise", "vanilla")
+		if vanilla.Forwards <= full.Forwards || vanilla.Rows <= full.Rows {
+			t.Errorf("%s: vanilla took %+v, full %+v", arch, vanilla, full)
+		}
+		if again, _ := run("--soc", "sm8750", "--denoise", "prefix-kv"); again.Text == "" {
+			t.Errorf("%s: on a simulated phone %+v", arch, again)
+		}
+		i := strings.IndexFunc(full.Text, func(r rune) bool { return r >= 'A' && r <= 'z' })
+		if i < 0 {
+			t.Fatalf("%s: no letter in %q", arch, full.Text)
+		}
+		if stop, _ := run("--stop", full.Text[i:i+1]); stop.Text != full.Text[:i] {
+			t.Errorf("%s: stopped before %q: %q of %q", arch, full.Text[i:i+1], stop.Text, full.Text)
+		}
+	}
+}
+
+// Flags that make no sense for a diffusion model are named, and so are its own for another.
+func TestRunRefusesFlagsOfOtherModels(t *testing.T) {
+	h := newHome(t)
+	file := diffusionFile(t, "llada")
+	for _, c := range []struct {
+		flags []string
+		want  []string
+	}{
+		{[]string{"--model", file, "--draft", "sam", "--top-k", "4"}, []string{"--top-k", "--draft", "diffusion model"}},
+		{[]string{"--model", file, "--history"}, []string{"--history", "diffusion model"}},
+		{[]string{"--model", file, "--repeat-penalty", "1.2", "--min-p", ".1", "--top-p", ".5", "--repeat-last", "3"}, []string{"--repeat-penalty", "--min-p", "--top-p", "--repeat-last"}},
+		{[]string{"--model", file, "--denoise", "slow"}, []string{"--denoise", "fast-dllm"}},
+		{[]string{"--model", file, "--visible", ".95"}, []string{"--visible"}},
+		{[]string{"--model", file, "--block", "0"}, []string{"--block 0"}},
+		{[]string{"--show-denoising", "--block", "8"}, []string{"--show-denoising, --block", "diffusion models"}},
+	} {
+		_, stderr, err := h.Run(append(append([]string{"run"}, c.flags...), "Hello")...)
+		if err == nil {
+			t.Errorf("%v: accepted", c.flags)
+		}
+		for _, want := range c.want {
+			if !strings.Contains(stderr, want) {
+				t.Errorf("%v: %q does not mention %q", c.flags, stderr, want)
+			}
+		}
+	}
+	// A prompt that leaves no room for a block.
+	if _, stderr, err := h.Run("run", "--raw", "--model", file, strings.Repeat("ab", 60)); err == nil || !strings.Contains(stderr, "less than a block") {
+		t.Errorf("too long a prompt: %v: %s", err, stderr)
+	}
+}
+
+// The line that shows an answer fits, escapes what a terminal would obey, and tells the states apart.
+func TestSettling(t *testing.T) {
+	m, err := model.OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{Arch: "llada"}), native.New(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	mask := m.Config().Mask
+	answer := []dllm.Cell{{Token: 'a', Status: dllm.Stable}, {Token: 'b', Status: dllm.Visible}, {Token: 'c', Status: dllm.Visible}, {Token: mask}, {Token: '\n', Status: dllm.Stable},
+		{Token: 0x1b, Status: dllm.Stable}, {Token: 'd', Draft: true}, {Token: mask}, {Token: mask}, {Token: mask}, {Token: mask}, {Token: mask}}
+	if got, want := settling(m, answer, 0), `a[bc]·¶\x1b[d]····`; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	for size := range 30 {
+		if got := settling(m, answer, size); size > 0 && len(got) > size {
+			t.Errorf("%q is longer than %d", got, size)
+		}
+	}
+}

@@ -1,0 +1,59 @@
+package dllm
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"tandem/model"
+)
+
+// Measure measures the times of passes of up to most rows, for Config.Costs: the staircase of the device that computes
+// (llada.cpp §3.2). It times passes of several numbers of rows in turns, for about as long as budget but at least once, and
+// takes the fastest of each: other work on the machine only makes passes slower. Between two numbers it interpolates, and
+// more rows never cost less.
+func Measure(ctx context.Context, m *model.Model, most int, budget time.Duration) ([]float64, error) {
+	begun := time.Now()
+	most = min(most, m.Config().Context)
+	var sizes []int
+	for n := 1; n < most; n += 16 { // both sides of the edges of tiles of 16 and 32
+		if sizes = append(sizes, n); n > 1 {
+			sizes = slices.Insert(sizes, len(sizes)-1, n-1)
+		}
+	}
+	sizes = append(sizes, most)
+	best := make([]float64, len(sizes))
+	e := NewEngine(m, 0, 0, false)
+	for round := 0; round < 1 || round < 8 && time.Since(begun) < budget; round++ {
+		for i, n := range sizes {
+			rows := make([]Row, n)
+			for p := range rows {
+				rows[p] = Row{Position: p, Token: m.Config().Mask, Sees: n, Logits: p < DefaultBlock}
+			}
+			at := time.Now()
+			if _, err := e.Compute(ctx, rows); err != nil {
+				return nil, fmt.Errorf("measure passes: %w", err)
+			}
+			if took := time.Since(at).Seconds(); best[i] == 0 || took < best[i] {
+				best[i] = took
+			}
+		}
+	}
+	return interpolate(sizes, best), nil
+}
+
+// interpolate returns the times of 1 to the last of sizes rows, from those of some sizes, the first of which is 1.
+func interpolate(sizes []int, times []float64) (costs []float64) {
+	for i, n := range sizes {
+		if i > 0 {
+			times[i] = max(times[i], times[i-1])
+			for from, at := sizes[i-1], sizes[i-1]+1; at < n; at++ {
+				share := float64(at-from) / float64(n-from)
+				costs = append(costs, times[i-1]*(1-share)+times[i]*share)
+			}
+		}
+		costs = append(costs, times[i])
+	}
+	return costs
+}

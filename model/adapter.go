@@ -135,6 +135,7 @@ func (m *Model) Mount(how Approach, deltas ...Delta) ([]*Adapter, error) {
 func (m *Model) adapter(d Delta) (*Adapter, error) {
 	a := &Adapter{model: m, name: d.Name, row: &npu.Adapter{Factors: map[string]*npu.Tensor{}}}
 	h := sha256.New()
+	slab := newSlab(d.Changes)
 	changes := slices.Clone(d.Changes)
 	slices.SortStableFunc(changes, func(a, b Change) int { return strings.Compare(a.Weight, b.Weight) })
 	for _, c := range changes {
@@ -155,8 +156,8 @@ func (m *Model) adapter(d Delta) (*Adapter, error) {
 			name string
 			cols int
 			v    []float32
-		}{{factorA(c.Weight), w.Cols, c.A}, {factorB(c.Weight), w.Rows, c.B}} {
-			t, err := half(f.name, c.Rank, f.cols, f.v)
+		}{{factorA(c.Weight), w.Cols, c.A}, {factorB(c.Weight), w.Rows, inBlocks(c.B, c.Rank, w.Rows)}} {
+			t, err := slab.half(f.name, c.Rank, f.cols, f.v)
 			if err != nil {
 				return nil, err
 			}
@@ -178,15 +179,50 @@ func (m *Model) adapter(d Delta) (*Adapter, error) {
 	return a, nil
 }
 
+// A slab is the memory of an adapter's factors, one after the other, because passes read them in about this order.
+type slab []byte
+
+func newSlab(changes []Change) *slab {
+	n := 0
+	for _, c := range changes {
+		n += 2 * (len(c.A) + len(c.B) + 2*slabAlign)
+	}
+	s := make(slab, 0, n)
+	return &s
+}
+
+const slabAlign = 32 // in numbers: a cache line
+
+// take returns memory for n numbers of 16 bits.
+func (s *slab) take(n int) []byte {
+	from := (len(*s) + 2*slabAlign - 1) / (2 * slabAlign) * 2 * slabAlign
+	if from+2*n > cap(*s) {
+		return make([]byte, 2*n)
+	}
+	*s = (*s)[:from+2*n]
+	return (*s)[from : from+2*n : from+2*n]
+}
+
+// inBlocks returns B in the order of npu.FactorAt.
+func inBlocks(b []float32, rank, out int) []float32 {
+	v := make([]float32, len(b))
+	for row := range rank {
+		for col := range out {
+			v[npu.FactorAt(rank, out, row, col)] = b[row*out+col]
+		}
+	}
+	return v
+}
+
 // half rounds a factor to F16.
-func half(name string, rows, cols int, v []float32) (*npu.Tensor, error) {
+func (s *slab) half(name string, rows, cols int, v []float32) (*npu.Tensor, error) {
 	const most = 65504
 	for i, x := range v {
 		if !(x >= -most && x <= most) {
 			return nil, fmt.Errorf("tensor %q: element %d is %v, not a number up to %d: the adapter is damaged", name, i, x, most)
 		}
 	}
-	t := &npu.Tensor{Name: name, Type: npu.F16, Rows: rows, Cols: cols, Data: make([]byte, 2*len(v))}
+	t := &npu.Tensor{Name: name, Type: npu.F16, Rows: rows, Cols: cols, Data: s.take(len(v))}
 	return t, quant.Quantize(npu.F16, t.Data, v)
 }
 
@@ -257,17 +293,14 @@ func (m *Model) inputs(in *inputsOf) (*adapted, error) {
 // mountGraphs compiles a graph for each adapter, with its factors as weights.
 func (m *Model) mountGraphs(list []*Adapter) error {
 	for _, a := range list {
-		var failed error
 		s, err := m.compileAdapted(" for "+a.name, func(b *block, y, x npu.Value, weight string) npu.Value {
 			low, up := a.row.Factors[factorA(weight)], a.row.Factors[factorB(weight)]
 			if low == nil {
 				return y
 			}
-			up, err := turned(up)
-			failed = errors.Join(failed, err)
-			return b.Add(y, b.MatMul(b.MatMul(x, low, nil), up, nil))
+			return b.Add(y, b.MatMul(b.MatMul(x, low, nil), stand(up, up.Rows, 0, nil), nil))
 		})
-		if err = errors.Join(err, failed); err != nil {
+		if err != nil {
 			return err
 		}
 		s.alone = true
@@ -281,14 +314,11 @@ func (m *Model) mountMasked(list []*Adapter) error {
 	if len(list) > maxMasked {
 		return fmt.Errorf("%d adapters in one graph, at most %d: use inputs", len(list), maxMasked)
 	}
-	var failed error
 	stacked := map[string][2]*npu.Tensor{} // graphs of all chunk sizes share them
 	s, err := m.compileAdapted(fmt.Sprintf(" for %d adapters", len(list)), func(b *block, y, x npu.Value, weight string) npu.Value {
 		pair, ok := stacked[weight]
 		if !ok {
-			var err error
-			pair, err = stack(list, weight)
-			failed = errors.Join(failed, err)
+			pair = stack(list, weight)
 			stacked[weight] = pair
 		}
 		if pair[0] == nil {
@@ -296,7 +326,7 @@ func (m *Model) mountMasked(list []*Adapter) error {
 		}
 		return b.Add(y, b.MatMul(b.Select(b.MatMul(x, pair[0], nil), len(list)), pair[1], nil))
 	})
-	if err = errors.Join(err, failed); err != nil {
+	if err != nil {
 		return err
 	}
 	for i, a := range list {
@@ -307,39 +337,39 @@ func (m *Model) mountMasked(list []*Adapter) error {
 
 // stack returns the factors of all adapters for a weight as two matrices [adapters·rank × in] and [out × adapters·rank],
 // padded with zeros to the highest rank; nil if none changes it.
-func stack(list []*Adapter, weight string) (pair [2]*npu.Tensor, err error) {
-	rank, in, out := 0, 0, 0
+func stack(list []*Adapter, weight string) (pair [2]*npu.Tensor) {
+	rank, in := 0, 0
 	for _, a := range list {
 		if t := a.row.Factors[factorA(weight)]; t != nil {
-			rank, in, out = max(rank, t.Rows), t.Cols, a.row.Factors[factorB(weight)].Cols
+			rank, in = max(rank, t.Rows), t.Cols
 		}
 	}
 	if rank == 0 {
-		return pair, nil
+		return pair
 	}
 	all := len(list) * rank
 	low := &npu.Tensor{Name: factorA(weight), Type: npu.F16, Rows: all, Cols: in, Data: make([]byte, 2*all*in)}
-	up := &npu.Tensor{Name: factorB(weight), Type: npu.F16, Rows: all, Cols: out, Data: make([]byte, 2*all*out)}
+	var up *npu.Tensor
 	for i, a := range list {
 		if t := a.row.Factors[factorA(weight)]; t != nil {
 			copy(low.Data[2*i*rank*in:], t.Data)
-			copy(up.Data[2*i*rank*out:], a.row.Factors[factorB(weight)].Data)
+			up = stand(a.row.Factors[factorB(weight)], all, i*rank, up)
 		}
 	}
-	up, err = turned(up)
-	return [2]*npu.Tensor{low, up}, err
+	return [2]*npu.Tensor{low, up}
 }
 
-// turned returns a transposed F16 matrix.
-func turned(t *npu.Tensor) (*npu.Tensor, error) {
-	if t == nil || t.Type != npu.F16 {
-		return nil, errors.New("a factor is missing")
+// stand writes LoRA-B as the weights of a product [out × ranks], from a column on; to is nil for new ones.
+func stand(b *npu.Tensor, ranks, from int, to *npu.Tensor) *npu.Tensor {
+	if to == nil {
+		to = &npu.Tensor{Name: b.Name, Type: b.Type, Rows: b.Cols, Cols: ranks, Data: make([]byte, 2*b.Cols*ranks)}
 	}
-	out := &npu.Tensor{Name: t.Name, Type: t.Type, Rows: t.Cols, Cols: t.Rows, Data: make([]byte, len(t.Data))}
-	for i := range t.Rows * t.Cols {
-		copy(out.Data[2*(i%t.Cols*t.Rows+i/t.Cols):][:2], t.Data[2*i:])
+	for row := range b.Rows {
+		for col := range b.Cols {
+			copy(to.Data[2*(col*ranks+from+row):][:2], b.Data[2*npu.FactorAt(b.Rows, b.Cols, row, col):])
+		}
 	}
-	return out, nil
+	return to
 }
 
 // compileAdapted compiles the model's blocks with adapters, for all chunk sizes. more is added to the names of the layers'

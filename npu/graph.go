@@ -96,13 +96,24 @@ type Node struct {
 }
 
 // Factor names a matrix that is an input of each run: an adapter's LoRA factor (Samsung §3.2). LoRA-A is [rank × in] and
-// multiplied by its rows; LoRA-B is [rank × out] and multiplied by its columns. So both have a row for each rank.
+// multiplied by its rows; LoRA-B is [rank × out] and multiplied by its columns. So both have a row for each rank. The data
+// of LoRA-B is in the order of FactorAt.
 type Factor struct {
 	Name       string
 	Rows, Cols int  // of the whole matrix
 	Columns    bool // the node is x·F, not x·Fᵀ
 	From       int  // the first row that is used, or the first column; Node.Width says how many
 	Padded     bool // an adapter's matrix may have fewer rows: the others count as zeros
+}
+
+// FactorBlock is how many columns of LoRA-B stand together.
+const FactorBlock = 32
+
+// FactorAt returns where an element of LoRA-B stands in the data: all rows of the first FactorBlock columns, then all rows
+// of the next, so that a product reads the data from beginning to end.
+func FactorAt(rows, cols, row, col int) int {
+	block := col / FactorBlock * FactorBlock
+	return block*rows + row*min(FactorBlock, cols-block) + col - block
 }
 
 // Quantized has weights in 4 bits with a scale for each output channel, and one scale for activations in 8 bits

@@ -208,8 +208,10 @@ func padded(t *npu.Tensor, f *npu.Factor) ([]float32, error) {
 		return v, err
 	}
 	turned := make([]float32, len(v))
-	for i, x := range v {
-		turned[i%f.Cols*f.Rows+i/f.Cols] = x
+	for row := range t.Rows {
+		for col := range t.Cols {
+			turned[col*f.Rows+row] = v[npu.FactorAt(t.Rows, t.Cols, row, col)]
+		}
 	}
 	return turned, nil
 }

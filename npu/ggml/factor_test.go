@@ -77,7 +77,7 @@ func merged(g *npu.Graph, factors map[string]*npu.Tensor) *npu.Graph {
 		n.Weight = wave(n.Weight.Name, n.Weight.Rows, cols, func(j int) float64 {
 			sum := 0.0
 			for k := range loraRank {
-				sum += float64(b[k*n.Weight.Rows+j/cols]) * float64(a[k*cols+j%cols])
+				sum += float64(b[npu.FactorAt(loraRank, n.Weight.Rows, k, j/cols)]) * float64(a[k*cols+j%cols])
 			}
 			return float64(w[j]) + loraScale*sum
 		})

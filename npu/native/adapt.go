@@ -42,7 +42,7 @@ func (r *run) fused(v npu.Value) bool {
 }
 
 // adaptColumns is how many columns of a sum are a unit of work.
-const adaptColumns = 64
+const adaptColumns = 4 * npu.FactorBlock
 
 // factor computes a product with factors.
 func (r *run) factor(n *npu.Node) {
@@ -106,15 +106,36 @@ func (r *run) adaptRows(lo, hi int) {
 	}
 }
 
+// mixBlocksBy returns a mixBlocks kernel that uses mixF16.
+func mixBlocksBy(mixF16 func(acc, p []float32, v []uint16, stride int)) func(acc, p []float32, v []uint16) {
+	return func(acc, p []float32, v []uint16) {
+		for ; len(acc) > 0; acc, v = acc[npu.FactorBlock:], v[npu.FactorBlock*len(p):] {
+			mixF16(acc[:npu.FactorBlock], p, v, npu.FactorBlock)
+		}
+	}
+}
+
 // mix adds x[j]·w[j][from+i] to acc[i], j ascending.
 func (k *kernels) mix(acc, x []float32, w *npu.Tensor, from int) {
-	if w.Type == npu.F16 {
-		k.mixF16(acc, x, unsafe.Slice((*uint16)(unsafe.Pointer(&w.Data[0])), w.Rows*w.Cols)[from:], w.Cols)
-		return
+	if whole := len(acc) / npu.FactorBlock * npu.FactorBlock; whole > 0 && w.Type == npu.F16 && from%npu.FactorBlock == 0 {
+		k.mixBlocks(acc[:whole], x, unsafe.Slice((*uint16)(unsafe.Pointer(&w.Data[0])), w.Rows*w.Cols)[from*w.Rows:])
+		acc, from = acc[whole:], from+whole
 	}
-	all := unsafe.Slice((*float32)(unsafe.Pointer(&w.Data[0])), w.Rows*w.Cols)
+	for len(acc) > 0 {
+		at, width := npu.FactorAt(w.Rows, w.Cols, 0, from), min(npu.FactorBlock, w.Cols-from/npu.FactorBlock*npu.FactorBlock)
+		n := min(len(acc), width-from%npu.FactorBlock)
+		if w.Type == npu.F16 {
+			k.mixF16(acc[:n], x, unsafe.Slice((*uint16)(unsafe.Pointer(&w.Data[0])), w.Rows*w.Cols)[at:], width)
+		} else {
+			mixF32(acc[:n], x, unsafe.Slice((*float32)(unsafe.Pointer(&w.Data[0])), w.Rows*w.Cols)[at:], width)
+		}
+		acc, from = acc[n:], from+n
+	}
+}
+
+func mixF32(acc, x, w []float32, stride int) {
 	for j, v := range x {
-		for i, e := range all[j*w.Cols+from:][:len(acc)] {
+		for i, e := range w[j*stride:][:len(acc)] {
 			acc[i] += float32(v * e)
 		}
 	}

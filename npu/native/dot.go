@@ -40,6 +40,8 @@ type kernels struct {
 	sumTile func(dst *[8]float32, acc *tileSums)
 	// mixF16 adds p[j]·v[j·stride + i] to acc[i], j ascending.
 	mixF16 func(acc, p []float32, v []uint16, stride int)
+	// mixBlocks does the same for an adapter's factor, whose columns stand in blocks (see npu.FactorAt): acc holds whole blocks.
+	mixBlocks func(acc, p []float32, v []uint16)
 	// turn, scores and mix4 are for attention: see turnPlain, scoresPlain and mix4By.
 	turn   func(dst []float32, k []uint16, stride, dim int)
 	scores func(dst []float32, stride int, turned, q []float32, dim, m int)
@@ -87,6 +89,7 @@ var plainKernels = kernels{
 	dotsF16:   dotsF16Plain,
 	dotsBF16:  dotsBF16Plain,
 	mixF16:    mixF16Plain,
+	mixBlocks: mixBlocksBy(mixF16Plain),
 	turn:      turnPlain,
 	scores:    scoresPlain,
 	mix4:      mix4By(mixF16Plain),

@@ -11,7 +11,7 @@ import (
 	"tandem/npu/reference"
 )
 
-const adaptIn, adaptOut, adaptRank = 40, 104, 16
+const adaptIn, adaptOut, adaptRank = 40, 300, 16 // four blocks, five, and a part of one
 
 // adapted is a product with adapters as inputs (Samsung, Eq. 1–4), and the product without.
 func adapted(r *rand.Rand, rows int) (with, without *npu.Graph) {
@@ -119,7 +119,7 @@ func TestSelectKeepsOne(t *testing.T) {
 			t.Fatal(err)
 		}
 		for j := range b {
-			up[(j%adaptOut)*tasks*adaptRank+i*adaptRank+j/adaptOut] = b[j]
+			up[(j%adaptOut)*tasks*adaptRank+i*adaptRank+j/adaptOut] = b[npu.FactorAt(adaptRank, adaptOut, j/adaptOut, j%adaptOut)]
 		}
 	}
 	kept := masked.Select(masked.Concat(parts...), tasks)

@@ -117,7 +117,8 @@ var avx2Kernels = kernels{
 			pairF32AVX2(&dst[0], &a[0], &b[0], steps)
 		}
 	},
-	mixF16: mixF16,
+	mixF16:    mixF16,
+	mixBlocks: mixBlocksBy(mixF16),
 	turn: func(dst []float32, k []uint16, stride, dim int) {
 		if dim%8 != 0 {
 			turnPlain(dst, k, stride, dim)
@@ -239,7 +240,7 @@ var vnniKernels = func() kernels {
 	k.name = "AVX-512 VNNI"
 	k.mulQ80, k.mulQ40 = q80VNNI.mul, q40VNNI.mul
 	k.dotsK, k.panels = dotsK(dotQ4KVNNI, dotQ5KVNNI, dotQ6KVNNI), vnniPanels
-	k.tile = tileAVX512
+	k.tile, k.mixBlocks = tileAVX512, mixBlocks512
 	k.turn, k.scores, k.mix4 = turn512, scores512, mix4
 	return k
 }()

@@ -77,10 +77,11 @@ var neonKernels = kernels{
 	dotsBF16: func(dst, x []float32, w unsafe.Pointer, stride int) {
 		dotsBF16NEON(&dst[0], len(dst), &x[0], len(x), w, stride)
 	},
-	tile:    tileNEON,
-	sumTile: sumTilePlain,
-	pair:    pairBy(widenNEON),
-	mixF16:  mixF16,
+	tile:      tileNEON,
+	sumTile:   sumTilePlain,
+	pair:      pairBy(widenNEON),
+	mixF16:    mixF16,
+	mixBlocks: mixBlocksBy(mixF16),
 	turn: func(dst []float32, k []uint16, stride, dim int) {
 		if dim%8 != 0 {
 			turnPlain(dst, k, stride, dim)

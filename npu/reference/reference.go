@@ -211,7 +211,7 @@ func (r *run) factor(out, x []float32, row int, f *npu.Factor) error {
 		switch {
 		case f.Columns:
 			for j := range t.Rows {
-				sum += x[j] * all[j*t.Cols+f.From+o]
+				sum += x[j] * all[npu.FactorAt(t.Rows, t.Cols, j, f.From+o)]
 			}
 		case f.From+o < t.Rows:
 			for j, v := range all[(f.From+o)*t.Cols:][:t.Cols] {

@@ -36,7 +36,7 @@ var rules = []struct{ packages, imports string }{
 	{"lab/sim", "tandem pair/... aggregator transport/... node/presence netem"},
 	{"lab/quality", "tandem lab/answers node decoder/... retrieval/... aggregator model/... models internal/refusal"},
 	{"lab/answers", "tandem node decoder/... retrieval/... aggregator model/... models internal/refusal"},
-	{"lab/engine", "tandem model/... npu/... internal/llamacpp"},
+	{"lab/engine", "tandem lora model/... npu/... internal/llamacpp"},
 	{"lab/...", "tandem"},
 
 	// A live side. It knows no search engine, only what it needs of one.

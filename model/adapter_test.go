@@ -284,3 +284,50 @@ func TestDeltasAreChecked(t *testing.T) {
 		t.Error("an adapter of another model is used")
 	}
 }
+
+// On ggml's devices, sequences with adapters of several ranks, more of them than the device holds, and none, have the logits
+// of native except for rounding, together and one after the other.
+func TestAdaptersOnGGML(t *testing.T) {
+	for _, info := range needGGML(t) {
+		t.Run(info.Name, func(t *testing.T) {
+			b := tinymodel.GGUF(tinymodel.Spec{Dim: 256, FF: 512})
+			var all [2][][]float32
+			for i, device := range []string{"native", "ggml:" + info.Name} {
+				d := npu.Device(native.New(1))
+				if i == 1 {
+					d.Close()
+					d = openDevice(t, device)
+				}
+				m, err := OpenBytes("tiny", b, d)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer m.Close()
+				var deltas []Delta
+				for j := range 10 {
+					deltas = append(deltas, someDelta(m, fmt.Sprint(j), uint64(j), 1+3*j, allParts[:1+j%7]...))
+				}
+				list := append(mount(t, m, Inputs, deltas...), nil)
+				var inputs []Input
+				for j, a := range list {
+					inputs = append(inputs, Input{Seq: m.NewSeqWith(a), Tokens: pattern(5 + j)})
+				}
+				all[i] = append(all[i], forward(t, m, inputs...)...)
+				for j := range inputs {
+					inputs[j].Tokens = pattern(1)
+					all[i] = append(all[i], forward(t, m, inputs[j])...)
+				}
+			}
+			for i, want := range all[0] {
+				scale := deviation(want)
+				off := 0.0
+				for j := range want {
+					off = max(off, math.Abs(float64(all[1][i][j]-want[j]))/scale)
+				}
+				if off > gpuBound {
+					t.Errorf("logits %d are off by %.2g of their deviation", i, off)
+				}
+			}
+		})
+	}
+}

@@ -2,6 +2,8 @@
 
 // func mixBlocksAVX512(acc *float32, p *float32, n int, v *uint16)
 // Four blocks of 32 columns, each with n rows one after the other: R8 to R11 point to their rows, and Z0 to Z7 hold the sums.
+// It prefetches the next four blocks: factors are read once in a pass, so they come from memory, and four runs of rows are too
+// short for the processor to foresee.
 TEXT ·mixBlocksAVX512(SB), NOSPLIT, $0-32
 	MOVQ acc+0(FP), DI
 	MOVQ p+8(FP), SI
@@ -22,6 +24,10 @@ TEXT ·mixBlocksAVX512(SB), NOSPLIT, $0-32
 	VMOVUPS 448(DI), Z7
 row:
 	VBROADCASTSS (SI), Z16
+	PREFETCHT0 (R8)(AX*4)
+	PREFETCHT0 (R9)(AX*4)
+	PREFETCHT0 (R10)(AX*4)
+	PREFETCHT0 (R11)(AX*4)
 	VCVTPH2PS (R8), Z8
 	VCVTPH2PS 32(R8), Z9
 	VCVTPH2PS (R9), Z10

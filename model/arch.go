@@ -35,5 +35,8 @@ func architectureOf(name string) (*architecture, error) {
 	if a := architectures[name]; a != nil {
 		return a, nil
 	}
+	if name == "llada-moe" {
+		return nil, fmt.Errorf("architecture %q is not supported, because it is a mixture of experts: use a dense model of architecture llada, such as LLaDA-8B, or of dream", name)
+	}
 	return nil, fmt.Errorf("architecture %q is not supported: use a model of architecture %s", name, strings.Join(Architectures(), ", "))
 }

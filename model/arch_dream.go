@@ -10,7 +10,7 @@ func init() {
 		config: func(r *metaReader, c *Config) {
 			c.Eps = r.epsilon("attention.layer_norm_rms_epsilon")
 			c.Rope = r.rope(npu.HalfSplit, c.HeadDim)
-			r.diffusion(c)
+			r.diffusion(c, true)
 		},
 		embed: (*block).tokens,
 		layer: llamaLayer,

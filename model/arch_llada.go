@@ -9,7 +9,7 @@ func init() {
 		config: func(r *metaReader, c *Config) {
 			c.Eps = r.epsilon("attention.layer_norm_rms_epsilon")
 			c.Rope = r.rope(npu.Adjacent, c.HeadDim)
-			r.diffusion(c)
+			r.diffusion(c, false)
 		},
 		embed: (*block).tokens,
 		layer: llamaLayer,

@@ -187,13 +187,17 @@ func (r *metaReader) scaling() float64 {
 	}
 }
 
-// diffusion reads what a diffusion model's file says of its masks, as llama.cpp writes it.
-func (r *metaReader) diffusion(c *Config) {
+// diffusion reads what a diffusion model's file says of its masks, as llama.cpp writes it. A file need not say whether
+// logits are shifted: llama.cpp writes no such key for Dream. Then shifted is what the architecture does.
+func (r *metaReader) diffusion(c *Config, shifted bool) {
 	c.Diffusion = true
 	if causal, ok := r.file.Meta.Bool(r.arch + "attention.causal"); ok && causal {
 		r.fail("%sattention.causal is true: a diffusion model attends both ways", r.arch)
 	}
-	c.Shifted, _ = r.file.Meta.Bool("diffusion.shift_logits")
+	c.Shifted = shifted
+	if shift, ok := r.file.Meta.Bool("diffusion.shift_logits"); ok {
+		c.Shifted = shift
+	}
 	c.CausalPrompt, _ = r.file.Meta.Bool("tandem.causal_prompt")
 	mask, ok := r.file.Uint("tokenizer.ggml.mask_token_id")
 	if !ok || mask > math.MaxInt32 {

@@ -203,6 +203,50 @@ func TestDenoiseChecksRows(t *testing.T) {
 	}
 }
 
+// llama.cpp writes for LLaDA that logits are not shifted, and nothing for Dream, whose logits are.
+func TestShiftedLogits(t *testing.T) {
+	const key = "diffusion.shift_logits"
+	for _, c := range []struct {
+		arch  string
+		value any
+		want  bool
+	}{{"llada", nil, false}, {"llada", false, false}, {"dream", nil, true}, {"dream", true, true}, {"dream", false, false}} {
+		meta, tensors := tinymodel.Parts(tinymodel.Spec{Arch: c.arch})
+		meta = slices.DeleteFunc(meta, func(kv gguf.KV) bool { return kv.Key == key })
+		if c.value != nil {
+			meta = append(meta, gguf.KV{Key: key, Value: c.value})
+		}
+		var b bytes.Buffer
+		if err := gguf.Write(&b, meta, tensors); err != nil {
+			t.Fatal(err)
+		}
+		m, err := OpenBytes("tiny", b.Bytes(), native.New(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := m.Config().Shifted; got != c.want {
+			t.Errorf("%s with %v: shifted is %v", c.arch, c.value, got)
+		}
+		m.Close()
+	}
+}
+
+func TestMixtureOfExpertsIsRefused(t *testing.T) {
+	meta, tensors := tinymodel.Parts(tinymodel.Spec{Arch: "llada"})
+	for i := range meta {
+		if meta[i].Key == "general.architecture" {
+			meta[i].Value = "llada-moe"
+		}
+	}
+	var b bytes.Buffer
+	if err := gguf.Write(&b, meta, tensors); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenBytes("tiny", b.Bytes(), native.New(1)); err == nil || !strings.Contains(err.Error(), `"llada-moe"`) || !strings.Contains(err.Error(), "mixture of experts") {
+		t.Errorf("llada-moe: %v", err)
+	}
+}
+
 // withoutMask is a diffusion model's file without a mask token.
 func withoutMask(t *testing.T) []byte {
 	meta, tensors := tinymodel.Parts(tinymodel.Spec{Arch: "llada"})

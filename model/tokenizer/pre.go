@@ -46,6 +46,7 @@ var preTokenizers = map[string]preTokenizer{
 	"codeshell": preDigits, "exaone": preDigits, "minerva-7b": preDigits, "mellum2": preDigits,
 
 	"qwen2": preQwen2, "deepseek-r1-qwen": preQwen2, "megrez": preQwen2, "stablelm2": preQwen2,
+	"bailingmoe": preQwen2, "bailingmoe2": preQwen2, "llada-moe": preQwen2, // another pattern that splits alike
 	"hunyuan": preQwen2, "solar-open": preQwen2, "grok-2": preQwen2, "kormo": preQwen2,
 
 	"llama-bpe": preLlama3, "llama3": preLlama3, "llama-v3": preLlama3, "falcon3": preLlama3,

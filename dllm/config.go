@@ -48,8 +48,9 @@ const (
 	DefaultVisible = .7
 	DefaultStable  = .9
 	DefaultTrigger = 4
-	// DefaultRefresh bounds the second path's work to less than a dense pass takes. The paper does not name a number.
-	DefaultRefresh = 8
+	// DefaultRefresh is about as many rows as a phone's processor computes while its NPU takes a pass, by the simulator's
+	// costs of LLaDA-8B. The paper does not name a number.
+	DefaultRefresh = 2
 )
 
 // never is a confidence that no guess has.

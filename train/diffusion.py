@@ -9,6 +9,7 @@ Every answer is filled up to whole blocks with the end token. One of its blocks 
 before it are clean. One in ten of the block's other tokens is wrong, so that the model learns to revise.
 """
 import argparse
+import json
 import os
 import random
 import signal
@@ -20,7 +21,8 @@ import torch.nn.functional as F
 
 from . import gguf, kernels
 from .data import Feed, grouped
-from .examples import END, PREFIX, VALUE
+from .evaluate import make_items
+from .examples import END, PREFIX, VALUE, indented
 from .export import export, load, metadata
 from .model import Config, Optimizer, logits, working
 
@@ -193,6 +195,14 @@ def write(path, c, p, tokenizer):
     os.replace(path + ".new", path)
 
 
+def write_items(path, n):
+    """Write n questions about fresh names and their answers, for lab diffusion."""
+    with open(path, "w", encoding="utf-8") as f:
+        for x in make_items(n, seed="denoise", kinds=("one",)):
+            text = "".join(t for t, _ in x.branch.pieces)
+            f.write(json.dumps({"prompt": indented("Context: " + x.context) + x.branch.prompt, "answer": text.strip()}, ensure_ascii=False) + "\n")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--start", default="models/reader.gguf", help="the autoregressive reader to begin with")
@@ -200,7 +210,10 @@ def main():
     parser.add_argument("--minutes", type=float, default=25)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--items", metavar="FILE", help="only write held-out questions and answers to FILE")
     a = parser.parse_args()
+    if a.items:
+        return write_items(a.items, 60)
     os.makedirs(a.out, exist_ok=True)
     torch.set_num_threads(a.threads)
     train(a.out, a.start, a.minutes, seed=a.seed, log=lambda s: print(s, flush=True))

@@ -24,11 +24,12 @@ type grammar struct {
 	Reader  readerCmd  `cmd:"" group:"What is answered:" help:"Exact match where the passages are given: each side alone, and the pair."`
 	Samples samplesCmd `cmd:"" group:"What is answered:" help:"The same on the sample documents, with retrieval."`
 
-	Engine engineCmd `cmd:"" group:"Models and machines:" help:"Speed of a model on this machine: prefill, decoding, several rows at once."`
-	Lora   loraCmd   `cmd:"" group:"Models and machines:" help:"What adapters cost: a token, a switch, memory by the paper's three approaches (Samsung Tables 1 and 2)."`
-	Spec   specCmd   `cmd:"" group:"Models and machines:" help:"Speculative decoding: accept lengths, speed, what became of the rows."`
-	NPU    npuCmd    `cmd:"" group:"Models and machines:" name:"npu" help:"A phone's NPU: plans for switching graphs, programs, rounding, published figures."`
-	Models modelsCmd `cmd:"" group:"Models and machines:" help:"Models to measure with."`
+	Engine    engineCmd    `cmd:"" group:"Models and machines:" help:"Speed of a model on this machine: prefill, decoding, several rows at once."`
+	Lora      loraCmd      `cmd:"" group:"Models and machines:" help:"What adapters cost: a token, a switch, memory by the paper's three approaches (Samsung Tables 1 and 2)."`
+	Spec      specCmd      `cmd:"" group:"Models and machines:" help:"Speculative decoding: accept lengths, speed, what became of the rows."`
+	Diffusion diffusionCmd `cmd:"" group:"Models and machines:" help:"Diffusion models: passes, rows, time and exact match by method (llada.cpp Table 6)."`
+	NPU       npuCmd       `cmd:"" group:"Models and machines:" name:"npu" help:"A phone's NPU: plans for switching graphs, programs, rounding, published figures."`
+	Models    modelsCmd    `cmd:"" group:"Models and machines:" help:"Models to measure with."`
 
 	Report reportCmd `cmd:"" group:"Results:" help:"Put the results of a folder on one page."`
 }

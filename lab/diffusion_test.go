@@ -1,0 +1,88 @@
+package lab
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"tandem"
+	"tandem/dllm"
+	"tandem/internal/tinymodel"
+	"tandem/model"
+	"tandem/model/tokenizer"
+	"tandem/npu/native"
+	"tandem/npu/phone/sim"
+)
+
+// All lines are measured; techniques that cannot change a text do not; staging waits no longer than paging.
+func TestDiffusion(t *testing.T) {
+	m, err := model.OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{Arch: "llada", Seed: 3, Gain: 3}), native.New(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	prompt := m.Tokenizer().Encode("The mill", tokenizer.Options{AddSpecial: true})
+	d := Diffusion{Model: m, Name: "tiny", SoCs: []string{"sm8750/llada"}, Inputs: []DiffusionInput{{prompt, ""}, {append([]tandem.Token{5}, prompt...), "no such answer"}}}
+	rows, err := d.Run(t.Context(), DiffusionMethods(), 40, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	by := map[string]DiffusionResult{}
+	for _, r := range rows {
+		by[r.Method] = r
+		if r.Forwards < 1 || r.Forwards > 40 || r.LogitRows > r.Rows || r.SimMs["sm8750"] <= 0 || r.SimMs["sm8750-cpu"] <= 0 || r.Exact != Is(0) || r.WallMs.Known == (r.Method == "+somr") {
+			t.Errorf("%+v", r)
+		}
+	}
+	if len(by) != len(dllm.Methods)+1 || by["vanilla"].Forwards != 40 || by["prefix-kv"].Forwards != 40 {
+		t.Errorf("%d lines, %+v", len(by), by["vanilla"])
+	}
+	if a, b := by["parallel"], by["+somr"]; a.Forwards != b.Forwards || a.SimMs["sm8750"] <= b.SimMs["sm8750"] {
+		t.Errorf("with staging %+v, with paging %+v", b, a)
+	}
+	if a, b := by["+sts"], by["+sls"]; a.Forwards != b.Forwards || a.Rows != b.Rows || a.LogitRows <= b.LogitRows {
+		t.Errorf("skipping logits: %+v, without %+v", b, a)
+	}
+	figures, err := d.Trace(t.Context(), dllm.Full(), 40)
+	if err != nil || len(figures) != 2 || !bytes.Contains(figures[1].SVG, []byte("simulated")) {
+		t.Errorf("%d figures, %v", len(figures), err)
+	}
+	if _, err := (Diffusion{Model: m}).Run(t.Context(), DiffusionMethods(), 4, nil); err == nil {
+		t.Error("without inputs it succeeds")
+	}
+}
+
+// A step takes as long as the longer path. The second path reads the weights, too: with one row it takes about as long as the
+// first.
+func TestDiffusionPhone(t *testing.T) {
+	c, err := sim.Find("sm8750/llada")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := sim.FindShape("LLaDA-8B")
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := newDiffusionPhone(c, s)
+	p := dllm.Pass{Rows: 32, Logits: 16, Sees: 160}
+	alone := x.step(p, false)
+	p.SparseRows, p.SparseLogits = 1, 1
+	one, oneRow := x.step(p, false), x.sparse(p)
+	p.SparseRows, p.SparseLogits = 64, 64
+	if many := x.step(p, false); one > alone*6/5 || one != max(alone, x.dense(p).CPU+oneRow) || many != x.dense(p).CPU+x.sparse(p) || many <= alone {
+		t.Errorf("alone %v, with one row %v, with 64 %v", alone, one, many)
+	}
+	p.SparseRows, p.Logits = 0, 0
+	if without := x.step(p, false); without >= alone {
+		t.Errorf("without logits %v, with 16 %v", without, alone)
+	}
+	if a, b := x.step(p, true), x.step(p, false); a <= b {
+		t.Errorf("paged %v, staged %v", a, b)
+	}
+	if ms, err := AutoregressiveMs("sm8750/llada", 100, 10); err != nil || ms <= 0 {
+		t.Errorf("%v, %v", ms, err)
+	}
+	if !strings.HasPrefix(DiffusionVariants()[0].Name, "full, ") {
+		t.Error("variants have no names")
+	}
+}

@@ -1,0 +1,123 @@
+package lab
+
+import (
+	"time"
+
+	"tandem/dllm"
+	"tandem/npu"
+	"tandem/npu/phone/memory"
+	"tandem/npu/phone/sim"
+)
+
+// A diffusionPhone says how long a simulated phone takes for the passes of a diffusion model in Q4_0. The NPU computes layers
+// and logits of the dense path; the processor computes the sparse path at the same time (llada.cpp §3.3). Weights that the
+// NPU's address window does not hold are staged, or paged, in every pass (§3.4).
+type diffusionPhone struct {
+	costs  sim.Costs
+	shape  sim.Shape
+	stalls map[stallKey]time.Duration
+}
+
+type stallKey struct {
+	tiles int
+	paged bool
+}
+
+func newDiffusionPhone(c sim.Costs, s sim.Shape) *diffusionPhone {
+	s.Type, s.HeadType = npu.Q4_0, npu.Q4_0
+	return &diffusionPhone{c, s, map[stallKey]time.Duration{}}
+}
+
+// q4 is the number of bytes of a weight in Q4_0.
+const q4 = 4.5 / 8
+
+// dense returns the cost of a dense pass.
+func (x *diffusionPhone) dense(p dllm.Pass) sim.Cost {
+	one := x.shape
+	one.Layers = 1
+	layer := x.costs.Graph(one.Blocks(p.Rows, false)[0], p.Sees)
+	n := time.Duration(x.shape.Layers)
+	cost := sim.Cost{NPU: n * layer.NPU, CPU: n * layer.CPU}
+	if p.Logits > 0 {
+		cost = cost.Plus(x.costs.Graph(one.Blocks(p.Logits, true)[1], 0))
+	}
+	return cost
+}
+
+// sparse returns the time of the second path.
+func (x *diffusionPhone) sparse(p dllm.Pass) time.Duration {
+	if p.SparseRows == 0 {
+		return 0
+	}
+	return x.products(p.SparseRows, p.SparseLogits)
+}
+
+// products returns the processor's time for rows of all layers and the logits of some.
+func (x *diffusionPhone) products(rows, logits int) time.Duration {
+	layers, head := x.shape.LayerParameters(), x.shape.HeadParameters()
+	t := x.costs.CPUProducts(rows, layers, layers*q4)
+	if logits > 0 {
+		t += x.costs.CPUProducts(logits, head, head*q4)
+	}
+	return t
+}
+
+// step returns the time of both paths. What the processor does for the dense path comes on top of its own.
+func (x *diffusionPhone) step(p dllm.Pass, paged bool) time.Duration {
+	dense := x.dense(p)
+	return max(dense.Time()+x.stall(p.Rows, paged), dense.CPU+x.sparse(p))
+}
+
+// onProcessor returns the time of both paths without an NPU.
+func (x *diffusionPhone) onProcessor(p dllm.Pass) time.Duration {
+	return x.products(p.Rows+p.SparseRows, p.Logits+p.SparseLogits)
+}
+
+// stall returns how long a pass waits for weights that one session's window does not hold.
+func (x *diffusionPhone) stall(rows int, paged bool) time.Duration {
+	key := stallKey{(rows + x.costs.Tile - 1) / x.costs.Tile, paged}
+	if t, ok := x.stalls[key]; ok {
+		return t
+	}
+	t := x.replay(key.tiles*x.costs.Tile, paged)
+	x.stalls[key] = t
+	return t
+}
+
+// replay plays passes in virtual time and returns the stall of one.
+func (x *diffusionPhone) replay(rows int, paged bool) time.Duration {
+	sizes, uses := Weights(x.costs, x.shape, rows, 256)
+	costs := memory.Costs{PerByte: 1e9 / x.costs.Stage, PerMapping: x.costs.Map, MapPerByte: 1e9 / x.costs.MapRate}
+	placement, err := memory.Place(sizes, uses, costs, x.costs.Window)
+	if err != nil {
+		return 0 // a window that holds not even two slots: no chip's
+	}
+	order, placement := memory.Reorder(sizes, uses, placement, costs)
+	play := func(steps int) memory.Counters {
+		if paged {
+			return memory.Replay(memory.NewLRU(func(o int) int64 { return sizes[o] }, x.costs.Window), sizes, uses, costs, steps, memory.Counters{})
+		}
+		return memory.Replay(memory.NewStaging(placement), sizes, order, costs, steps, placement.Fixed(sizes, x.costs.Window))
+	}
+	const warm, steps = 2, 2
+	return play(warm+steps).Sub(play(warm)).Stall / steps
+}
+
+// AutoregressiveMs returns the simulated time of as many tokens of Llama-3.1-8B on a chip, one a pass, after a prompt: the
+// reference of llada.cpp §5.2.
+func AutoregressiveMs(soc string, prompt, tokens int) (float64, error) {
+	c, err := sim.Find(soc)
+	if err != nil {
+		return 0, err
+	}
+	s, err := sim.FindShape("Llama-3.1-8B")
+	if err != nil {
+		return 0, err
+	}
+	x := newDiffusionPhone(c, s)
+	total := pass(c, x.shape, prompt, prompt, false).Time() + x.stall(prompt, false)
+	for i := range tokens - 1 {
+		total += pass(c, x.shape, 1, prompt+i+1, true).Time() + x.stall(1, false)
+	}
+	return msOf(total), nil
+}

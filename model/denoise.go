@@ -187,7 +187,7 @@ func (m *Model) scheduleLive(ctx context.Context, seq *Seq, rows int) (npu.Sched
 	if m.scheduler == nil {
 		return m.base.plain, nil
 	}
-	return m.scheduler.Schedule(ctx, m.base.programs, npu.Pass{Tokens: rows, Longest: seq.n})
+	return m.scheduler.Schedule(ctx, m.base.programs, npu.Pass{Tokens: rows, Longest: seq.n, Live: true})
 }
 
 // Clone returns a second sequence with the same positions in memory of its own.

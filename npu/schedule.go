@@ -27,6 +27,9 @@ type Pass struct {
 	Tokens  int // of all sequences
 	Longest int // positions of the longest sequence after the pass
 	Decodes int // how many sequences are decoded next, a token each; 0 if that is not known
+	// Live says that rows attend both ways (llada.cpp §2.1). A pass that is cut into chunks computes all but the last of
+	// them twice in each layer, so rows that fit one chunk must not be cut.
+	Live bool
 }
 
 // Scheduler chooses the programs that compute a model's passes. Devices have one on which a program must be loaded

@@ -47,6 +47,8 @@ type Device struct {
 	sim      *sim.Device    // nil without a chip
 	memory   *memory.Device // nil without a bound
 	strategy plan.Strategy
+
+	layers, heads choice // of passes that denoise
 }
 
 // Open opens a device. The model that is opened on it closes it.
@@ -59,7 +61,7 @@ func Open(opt Options) (*Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Device{Device: inner, strategy: strategy}
+	d := &Device{Device: inner, strategy: strategy, heads: choice{heads: true}}
 	if opt.Chip != "" {
 		costs, err := sim.Find(opt.Chip)
 		if err != nil {

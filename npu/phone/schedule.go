@@ -34,6 +34,9 @@ func (d *Device) Keep(all []*npu.Programs) []*npu.Programs {
 // decoding (CoordGen §3.2): each graph is loaded while other blocks compute. Other passes run on the graphs that are
 // loaded, where that saves time.
 func (d *Device) Schedule(ctx context.Context, programs []*npu.Programs, p npu.Pass) (npu.Schedule, error) {
+	if d.switches() && p.Live {
+		return &live{d, programs, d.layers.choose(d, programs, p.Tokens, max(p.Longest, p.Tokens))}, nil
+	}
 	if d.switches() && p.Decodes > 0 {
 		c := &change{d: d, all: programs, large: npu.Fitting(programs, p.Tokens), small: npu.Fitting(programs, p.Decodes)}
 		if c.large != c.small {

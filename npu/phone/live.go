@@ -1,0 +1,103 @@
+package phone
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"tandem/npu"
+)
+
+// live schedules a pass whose rows attend both ways: all its chunks run on the same graphs.
+type live struct {
+	d        *Device
+	all      []*npu.Programs
+	programs *npu.Programs
+}
+
+// Next implements npu.Schedule.
+func (s *live) Next(int) *npu.Programs { return s.programs }
+
+// Head implements npu.Schedule.
+func (s *live) Head(rows int) npu.Program { return s.d.heads.choose(s.d, s.all, rows, 0).Head }
+
+// End implements npu.Schedule.
+func (s *live) End(context.Context) error { return nil }
+
+// A choice chooses the graphs for passes that repeat with fewer and fewer rows, with passes of only a few in between. It
+// does not load the graphs that would be fastest at once: it stays with those that are loaded until that has cost as much
+// time as the load there and back. So all passes take at most a constant times as long as with knowledge of later ones.
+type choice struct {
+	heads bool // of the heads, else of the layers
+
+	mu       sync.Mutex
+	overpaid time.Duration
+}
+
+// choose returns the programs for a number of rows that attend to context positions, among those that hold all rows if
+// there are any.
+func (c *choice) choose(d *Device, all []*npu.Programs, rows, context int) *npu.Programs {
+	var best, here *npu.Programs // the fastest, and the fastest of those that are loaded
+	var least, now time.Duration
+	for _, p := range all {
+		if p != all[len(all)-1] && p.Chunk < rows {
+			continue
+		}
+		took := c.time(d, p, rows, context)
+		if best == nil || took < least {
+			best, least = p, took
+		}
+		if c.loaded(d, p) && (here == nil || took < now) {
+			here, now = p, took
+		}
+	}
+	if here == nil || here == best {
+		return best
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.overpaid += now - least; c.overpaid < 2*c.load(d, best) {
+		return here
+	}
+	c.overpaid = 0
+	return best
+}
+
+// graphs returns the graphs that are chosen together.
+func (c *choice) graphs(p *npu.Programs) (list []*npu.Graph) {
+	if c.heads {
+		return []*npu.Graph{p.Head.Graph()}
+	}
+	for _, l := range p.Layers {
+		list = append(list, l.Graph())
+	}
+	return list
+}
+
+// time returns how long the graphs take. Of a live pass in several chunks, layers compute all but the last chunk twice.
+func (c *choice) time(d *Device, p *npu.Programs, rows, context int) time.Duration {
+	runs := (rows + p.Chunk - 1) / p.Chunk
+	if !c.heads {
+		runs = 2*runs - 1
+	}
+	return d.sim.Costs().Graphs(c.graphs(p), context).Time() * time.Duration(runs)
+}
+
+// loaded reports whether the graphs are loaded.
+func (c *choice) loaded(d *Device, p *npu.Programs) bool {
+	for _, g := range c.graphs(p) {
+		if !d.sim.Loaded(g.Name, p.Chunk) {
+			return false
+		}
+	}
+	return true
+}
+
+// load returns how long it takes to load the graphs.
+func (c *choice) load(d *Device, p *npu.Programs) (sum time.Duration) {
+	costs := d.sim.Costs()
+	for _, g := range c.graphs(p) {
+		sum += costs.LoadTime(1, costs.Bytes(g))
+	}
+	return sum
+}

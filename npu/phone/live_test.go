@@ -1,0 +1,102 @@
+package phone
+
+import (
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"tandem"
+	"tandem/internal/tinymodel"
+	"tandem/model"
+	"tandem/npu"
+)
+
+// liveRows returns n rows from a position on that see each other and all before.
+func liveRows(r *rand.Rand, from, n int) (rows []model.Live) {
+	for i := range n {
+		rows = append(rows, model.Live{Position: from + i, Token: tandem.Token(r.IntN(250)), Sees: from + n, Logits: true})
+	}
+	return rows
+}
+
+// denoised runs a prompt, a block in several steps and a sparse refresh, and returns all logits.
+func denoised(t *testing.T, m *model.Model) (all [][]float32) {
+	t.Helper()
+	r := rand.New(rand.NewPCG(3, 4))
+	s := m.NewSeq()
+	for _, rows := range [][]model.Live{
+		liveRows(r, 0, 150), liveRows(r, 150, 32), liveRows(r, 150, 32), liveRows(r, 150, 32), // more than a chunk, then a block
+		{{Position: 7, Token: 9, Sees: 182, Logits: true}, {Position: 80, Token: 11, Sees: 182}, {Position: 160, Token: 3, Sees: 182, Logits: true}},
+		liveRows(r, 150, 32), liveRows(r, 150, 64), liveRows(r, 0, 214),
+	} {
+		logits, err := m.Denoise(t.Context(), s, rows, new(model.Logits))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, logits...)
+	}
+	return all
+}
+
+// A simulated phone, also with less memory than half the weights, denoises to the same bits as native.
+func TestDenoisingOnAPhone(t *testing.T) {
+	for _, spec := range []tinymodel.Spec{
+		{Arch: "llada", Type: npu.Q8_0, Dim: 128, FF: 256, Layers: 4, Untied: true},
+		{Arch: "dream", Type: npu.Q4_0, Dim: 128, FF: 256, Layers: 3, Heads: 8},
+	} {
+		data := tinymodel.GGUF(spec)
+		path := filepath.Join(t.TempDir(), "m.gguf")
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		m, _ := openFile(t, path, Options{Threads: 1})
+		want := denoised(t, m)
+		for _, opt := range []Options{
+			{Threads: 2, Chip: "sm8750"}, {Threads: 1, Chip: "sm8650/mllm"}, {Threads: 1, Memory: int64(len(data)) / 2},
+			{Threads: 1, Memory: int64(len(data)) / 6}, {Threads: 1, Chip: "sm8850", Memory: int64(len(data)) / 4},
+		} {
+			m, d := openFile(t, path, opt)
+			if !slices.EqualFunc(denoised(t, m), want, slices.Equal[[]float32]) {
+				t.Errorf("%s, %+v: the logits differ from native's", spec.Arch, opt)
+			}
+			if c, ok := d.Memory(); ok && (c.Peak > opt.Memory || c.Transfers == 0) {
+				t.Errorf("%s, %+v: %+v", spec.Arch, opt, c)
+			}
+		}
+	}
+}
+
+// A block is never cut, and most passes load nothing.
+func TestBlocksAreNotCut(t *testing.T) {
+	m, d := opened(t, Options{Threads: 1, Chip: "sm8750/mllm"}, func(d npu.Device) (*model.Model, error) {
+		return model.OpenBytes("m", tinymodel.GGUF(tinymodel.Spec{Arch: "llada", Type: npu.Q8_0, Dim: 256, FF: 512, Layers: 2}), d)
+	})
+	const blocks = 4 // embedding, layers, head
+	r := rand.New(rand.NewPCG(3, 4))
+	s := m.NewSeq()
+	pass := func(rows []model.Live) (runs, loads int) {
+		before, _ := d.Stats()
+		if _, err := m.Denoise(t.Context(), s, rows, new(model.Logits)); err != nil {
+			t.Fatal(err)
+		}
+		after, _ := d.Stats()
+		return after.Runs - before.Runs, after.Switches - before.Switches
+	}
+	pass(liveRows(r, 0, 1)) // loads the graphs for one row
+	loads := 0
+	for range 40 {
+		runs, l := pass(liveRows(r, 1, 32))
+		if loads += l; runs != blocks {
+			t.Fatalf("%d runs for a block of 32 rows, want %d", runs, blocks)
+		}
+		runs, l = pass([]model.Live{{Position: 0, Token: 5, Sees: 1}, {Position: 20, Token: 5, Sees: 33, Logits: true}})
+		if loads += l; runs != blocks {
+			t.Fatalf("%d runs for two rows, want %d", runs, blocks)
+		}
+	}
+	if loads > 80 { // the smallest graphs that fit would be 240: of two layers and the head in every pass
+		t.Errorf("%d loads in 80 passes", loads)
+	}
+}

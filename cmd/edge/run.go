@@ -59,6 +59,9 @@ func (c *runCmd) Run(a *cli.App) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, m.Close()) }()
+	if m.Config().Diffusion && len(c.Lora) > 0 {
+		return fmt.Errorf("--lora: %s denoises, and adapters are only for models that write token by token: leave it out", m.Config().Name)
+	}
 	if m.Config().Diffusion {
 		return c.denoise(a, m, device, prompt, sampling)
 	}

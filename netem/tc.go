@@ -15,8 +15,10 @@ type KernelState struct {
 	Interface string        `json:"interface"`
 	Qdisc     string        `json:"qdisc"` // the kind of the interface's root queue; the other fields are only for "netem"
 	Delay     time.Duration `json:"delay_ns,omitempty"`
-	Jitter    time.Duration `json:"jitter_ns,omitempty"` // as the kernel reports it: for a Pareto path, four times the path's
-	Loss      float64       `json:"loss,omitempty"`
+	Jitter    time.Duration `json:"jitter_ns,omitempty"`   // as the kernel reports it: for a Pareto path, four times the path's
+	Loss      float64       `json:"loss,omitempty"`        // mean share, bursts included
+	Enter     float64       `json:"burst_enter,omitempty"` // as in Burst
+	Leave     float64       `json:"burst_leave,omitempty"`
 	Duplicate float64       `json:"duplicate,omitempty"`
 	Reorder   float64       `json:"reorder,omitempty"`
 	Rate      float64       `json:"rate,omitempty"`  // bits per second

@@ -111,10 +111,19 @@ func TestKernelCannot(t *testing.T) {
 		"outage": {Outages: []Outage{{For: time.Second}}},
 		"trace":  {Trace: &Trace{}},
 		"long":   {Delay: 10 * time.Minute},
+		"spread": {Delay: 10 * time.Second, Jitter: 2200 * ms},
+		"pareto": {Delay: 10 * time.Second, Jitter: 600 * ms, Distribution: Pareto},
 	} {
 		if _, err := kernelOptions(c); !errors.Is(err, ErrNoKernel) {
 			t.Errorf("%s: error %v, want %v", name, err, ErrNoKernel)
 		}
+	}
+	_, err := kernelOptions(Config{Jitter: 600 * ms, Distribution: Pareto})
+	if err == nil || !strings.Contains(err.Error(), "the most is 536ms") {
+		t.Errorf("pareto: the error %v does not name the limit", err)
+	}
+	if _, err := kernelOptions(Config{Delay: 10 * time.Second, Jitter: 530 * ms, Distribution: Pareto}); err != nil {
+		t.Error(err)
 	}
 	if _, err := kernelOptions(Config{Reorder: 0.1}); err == nil {
 		t.Error("reordering without a delay was accepted")
@@ -174,6 +183,99 @@ func TestKernel(t *testing.T) {
 	}
 	if s, err := k.Show(); err != nil || s.Qdisc == "netem" {
 		t.Errorf("cleared: %+v, %v", s, err)
+	}
+}
+
+// kernelWith returns the driver of lo in a namespace of its own, after it applied c. It skips the test without sch_netem.
+func kernelWith(t *testing.T, c Config) (Kernel, netlink.Link) {
+	t.Helper()
+	namespace(t)
+	k := Kernel{"lo"}
+	err := k.Apply(c)
+	if errors.Is(err, ErrNoKernel) {
+		t.Skipf("SKIPPED: %v", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	link, err := k.link()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k, link
+}
+
+// Nothing remains of a path that was applied before, whatever it was and whoever set it up.
+func TestKernelReplaces(t *testing.T) {
+	k, link := kernelWith(t, Config{Delay: ms})
+	before, err := kernelOptions(Config{
+		Delay: 20 * ms, Jitter: 5 * ms, Rate: 2e6, Loss: 0.1, Duplicate: 0.1, Reorder: 0.1, Burst: Burst{Enter: 0.01, Leave: 0.3, LossBad: 1},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before.AddRtAttr(nl.TCA_NETEM_CORR, words(1<<30, 1<<30, 1<<30))
+	before.AddRtAttr(nl.TCA_NETEM_CORRUPT, words(1<<30, 0))
+	before.AddRtAttr(nl.TCA_NETEM_ECN, words(1))
+	before.AddRtAttr(netemSlot, append(words(5e6, 0, 10e6, 0), make([]byte, slotBytes-16)...))
+	if err := setNetem(link, before); err != nil {
+		t.Fatal(err)
+	}
+	attributes := func() map[uint16][]byte {
+		list, err := netemAttributes(link)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return list
+	}
+	if list := attributes(); list[nl.TCA_NETEM_LOSS] == nil || list[netemSlot] == nil || list[nl.TCA_NETEM_RATE] == nil {
+		t.Fatalf("the path before lacks its attributes: %v", list)
+	}
+	if err := k.Apply(Config{Delay: 40 * ms}); err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range attributes() {
+		const latency, jitter = 10, 11 // TCA_NETEM_LATENCY64 and JITTER64 repeat the options
+		if name != latency && name != jitter && strings.Trim(string(value), "\x00") != "" {
+			t.Errorf("attribute %d is still %x", name, value)
+		}
+	}
+	s, err := k.Show()
+	if want := (KernelState{Interface: "lo", Qdisc: "netem", Delay: 40 * ms, Limit: noLimit}); err != nil || s != want {
+		t.Errorf("%+v, %v, want %+v", s, err, want)
+	}
+}
+
+// The kernel keeps a table of jitter, so another distribution needs its own, the uniform one too.
+func TestKernelReplacesTheTable(t *testing.T) {
+	c := Config{Delay: 50 * ms, Jitter: 5 * ms, Distribution: Uniform}
+	options, err := kernelOptions(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if resetOthers(options, c); !strings.Contains(string(options.Serialize()), string(shorts(quantiles(Uniform, 1)))) {
+		t.Error("no table for uniform jitter over another")
+	}
+	k, _ := kernelWith(t, Config{Delay: 50 * ms, Jitter: 5 * ms})
+	if err := k.Apply(c); err != nil { // a table of a wrong size is an error
+		t.Error(err)
+	}
+}
+
+// Bursts are shown, with the loss that results.
+func TestKernelShowsBursts(t *testing.T) {
+	k, _ := kernelWith(t, Config{Loss: 0.02, Burst: Burst{Enter: 0.01, Leave: 0.3, LossBad: 1}})
+	s, err := k.Show()
+	if want := 0.01/0.31 + 0.3/0.31*0.02; err != nil || math.Abs(s.Loss-want) > 1e-6 || math.Abs(s.Enter-0.01) > 1e-6 || math.Abs(s.Leave-0.3) > 1e-6 {
+		t.Errorf("%+v, %v, want a loss of %v", s, err, want)
+	}
+}
+
+// Jitter up to the limit reaches the kernel uncut.
+func TestKernelTakesLongJitter(t *testing.T) {
+	k, _ := kernelWith(t, Config{Delay: 10 * time.Second, Jitter: 2147 * ms})
+	if s, err := k.Show(); err != nil || s.Jitter.Round(ms) != 2147*ms {
+		t.Errorf("jitter %v, %v", s.Jitter, err)
 	}
 }
 

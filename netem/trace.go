@@ -213,9 +213,13 @@ func ReadPing(r io.Reader) (*Trace, error) {
 	if len(rtts) == 0 {
 		return nil, errors.New("no line like \"icmp_seq=1 ttl=57 time=17.1 ms\"")
 	}
+	first := 1
+	if _, ok := rtts[0]; ok { // some systems count from 0
+		first = 0
+	}
 	t := &Trace{}
-	for seq := 1; seq <= last; seq++ {
-		p := Point{At: time.Duration(seq-1) * interval, Delay: least / 2, Loss: 1}
+	for seq := first; seq <= last; seq++ {
+		p := Point{At: time.Duration(seq-first) * interval, Delay: least / 2, Loss: 1}
 		if rtt, ok := rtts[seq]; ok {
 			extra := rtt - least
 			if extra < interval {
@@ -225,13 +229,13 @@ func ReadPing(r io.Reader) (*Trace, error) {
 		}
 		t.Points = append(t.Points, p)
 	}
-	t.Period = time.Duration(last) * interval
+	t.Period = time.Duration(last-first+1) * interval
 	return t, nil
 }
 
 // parsePing reads a reply. It reports false for other lines.
 func parsePing(line string) (seq int, rtt time.Duration, ok bool, err error) {
-	_, rest, found := strings.Cut(line, "icmp_seq=")
+	_, rest, found := strings.Cut(line, "seq=") // icmp_seq, or seq of busybox
 	text, rest, _ := strings.Cut(rest, " ")
 	_, rest, timed := strings.Cut(rest, "time=")
 	if !found || !timed {
@@ -239,7 +243,7 @@ func parsePing(line string) (seq int, rtt time.Duration, ok bool, err error) {
 	}
 	ms, _, _ := strings.Cut(rest, " ")
 	seq, err = strconv.Atoi(text)
-	if err != nil || seq < 1 || seq > maxPings {
+	if err != nil || seq < 0 || seq > maxPings {
 		return 0, 0, false, fmt.Errorf("invalid sequence number %q", text)
 	}
 	value, err := strconv.ParseFloat(ms, 64)

@@ -1,12 +1,29 @@
 package netem
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 )
+
+// Some systems count pings from 0.
+func TestReadPingFromZero(t *testing.T) {
+	line := "64 bytes from 192.0.2.1: %s=%d ttl=57 time=%d ms\n"
+	for _, name := range []string{"icmp_seq", "seq"} {
+		trace, err := ReadPing(strings.NewReader(fmt.Sprintf(line, name, 0, 20) + fmt.Sprintf(line, name, 2, 30)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []Point{{Delay: 10 * ms}, {At: time.Second, Delay: 10 * ms, Loss: 1}, {At: 2 * time.Second, Delay: 15 * ms}}
+		if !slices.Equal(trace.Points, want) || trace.Period != 3*time.Second {
+			t.Errorf("%s: %+v, want %+v", name, trace, want)
+		}
+	}
+}
 
 func TestReadPing(t *testing.T) {
 	log := `PING host (192.0.2.1) 56(84) bytes of data.
@@ -140,6 +157,7 @@ func recorded(t *testing.T) string {
 }
 
 func FuzzTraces(f *testing.F) {
+	f.Add("64 bytes: seq=0 ttl=57 time=20.0 ms\n64 bytes: seq=2 ttl=57 time=1 ms\n")
 	f.Add("64 bytes: icmp_seq=1 ttl=57 time=20.0 ms\n64 bytes: icmp_seq=3 ttl=57 time=1 ms\n")
 	f.Add("1\n2\n2\n")
 	f.Add("time_s,rtt_ms,loss\n1,2,0.5\n2,3,0\n")

@@ -222,7 +222,7 @@ func TestComposeRuns(t *testing.T) {
 	if ms := 2 * float64(delay.Milliseconds()); seen.Stats.RTT < ms {
 		t.Errorf("RTT %v ms over a path of %v ms", seen.Stats.RTT, ms)
 	}
-	if log := stop(); !strings.Contains(log, "packets in") || !strings.Contains(log, "sch_netem") && !strings.Contains(log, "lo: what leaves") {
+	if log := stop(); !strings.Contains(log, "packets in") || !strings.Contains(log, "sch_netem") && !strings.Contains(log, "lo: packets leave") {
 		t.Errorf("netem: %s", log)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os/signal"
+	"syscall"
 	"time"
 
 	"tandem/cmd/internal/cli"
@@ -40,12 +42,15 @@ func (c *netemCmd) Help() string {
 
 Packets pass through this program until Ctrl-C; no root is needed. Pair with the local address: cloud pair --address 127.0.0.1:4434.
 
-With --tc the kernel emulates the path for everything that leaves the interface. With --tc and a target, packets also pass through this program, over that interface in both directions, until Ctrl-C; if the kernel has no netem, the program emulates the path itself.`
+With --tc the kernel emulates the path for everything that leaves the interface, in place of any netem that is there; --show prints the jitter of a Pareto path four times as large. With --tc and a target, packets also pass through this program until Ctrl-C, which removes the kernel's emulation. The kernel then emulates the way to a target beyond the interface, and the way back to clients beyond it. If --listen is a loopback address, as by default, the way back does not leave the interface, and this program emulates it. On lo, packets to the relay and from it both count, so each way is emulated twice. If the kernel has no netem, this program emulates both ways.`
 }
 
 func (c *netemCmd) Run(a *cli.App) (err error) {
 	if c.Rebind < 0 {
 		return fmt.Errorf("--rebind %v: want 0s (never) or more", c.Rebind)
+	}
+	if c.Rebind > 0 && c.Target == "" {
+		return fmt.Errorf("--rebind %v: only a relay changes its port: name a target, as in HOST:4433", c.Rebind)
 	}
 	if _, port, err := net.SplitHostPort(c.Target); err == nil && (port == "" || port == "0") {
 		return fmt.Errorf("target %s: packets need a port to go to, as in HOST:4433", c.Target)
@@ -67,8 +72,15 @@ func (c *netemCmd) Run(a *cli.App) (err error) {
 	case c.Target == "":
 		return fmt.Errorf("no target: give the HOST:PORT that packets go to, or a network interface with --tc")
 	case kernel:
-		up, down = netem.Config{}, netem.Config{} // the kernel delays both directions, which leave by the interface
+		if up = (netem.Config{}); c.backByKernel(a) {
+			down = netem.Config{}
+		}
 		defer func() { err = errors.Join(err, netem.Kernel{Interface: c.TC}.Clear()) }()
+		if !signal.Ignored(syscall.SIGHUP) { // a closed terminal must not leave the interface slow
+			ctx, stop := signal.NotifyContext(a.Context, syscall.SIGHUP)
+			defer stop()
+			a.Context = ctx
+		}
 	}
 	relay, err := netem.ListenOn(c.Listen, c.Target, up, down)
 	if err != nil {
@@ -92,6 +104,19 @@ func (c *netemCmd) Run(a *cli.App) (err error) {
 			relay.Rebind()
 		}
 	}
+}
+
+// backByKernel reports whether packets back to clients leave by the interface of --tc.
+func (c *netemCmd) backByKernel(a *cli.App) bool {
+	if i, err := net.InterfaceByName(c.TC); err == nil && i.Flags&net.FlagLoopback != 0 {
+		a.Remark("packets pass %s on their way to the relay and again on their way from it: each way is emulated twice", c.TC)
+		return true
+	}
+	if local, err := net.ResolveUDPAddr("udp", c.Listen); err != nil || !local.IP.IsLoopback() {
+		return true
+	}
+	a.Remark("clients of %s are on this machine, so this program emulates the way back to them, and %s the way to %s", c.Listen, c.TC, c.Target)
+	return false
 }
 
 // kernel does what --tc, --clear and --show ask for, and reports whether the kernel now emulates the path.
@@ -135,8 +160,12 @@ func (c *netemCmd) kernel(a *cli.App, path netem.Config) (bool, error) {
 		fmt.Fprintf(a.Out, "%s: nothing is emulated (its queue is %s)\n", c.TC, state.Qdisc)
 		return true, nil
 	}
-	fmt.Fprintf(a.Out, "%s: packets leave with a delay of %v ± %v, %.3g %% lost, %.3g %% doubled, %.3g %% reordered, rate %s\n",
-		c.TC, state.Delay, state.Jitter, 100*state.Loss, 100*state.Duplicate, 100*state.Reorder, rateText(state.Rate))
+	bursts := ""
+	if state.Enter > 0 {
+		bursts = fmt.Sprintf(" (in bursts: entered %.3g, left %.3g)", state.Enter, state.Leave)
+	}
+	fmt.Fprintf(a.Out, "%s: packets leave with a delay of %v ± %v, %.3g %% lost%s, %.3g %% doubled, %.3g %% reordered, rate %s\n",
+		c.TC, state.Delay, state.Jitter, 100*state.Loss, bursts, 100*state.Duplicate, 100*state.Reorder, rateText(state.Rate))
 	return true, nil
 }
 

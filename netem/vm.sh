@@ -1,0 +1,65 @@
+#!/bin/sh
+# Runs the tests of netem on a kernel that has sch_netem: Debian's, in an emulated machine. Needs no KVM and no root. The
+# exit status is 77 where QEMU or the kernel's package is not to be had.
+#
+#   netem/vm.sh                    the tests whose names contain Kernel
+#   netem/vm.sh -test.v            with flags of the test's program
+#
+# Needs Debian on amd64, with Go and: apt-get install --no-install-recommends qemu-system-x86 cpio busybox-static
+set -eu
+cd "$(dirname "$0")/.."
+[ $# -gt 0 ] || set -- -test.v -test.run Kernel
+
+absent() { echo "SKIPPED: $*"; exit 77; }
+for tool in qemu-system-x86_64 cpio apt-get dpkg-deb; do
+	command -v $tool >/dev/null || absent "$tool is not installed"
+done
+[ "$(dpkg --print-architecture)" = amd64 ] || absent "the emulated machine is for amd64"
+busybox=$(command -v busybox || true)
+[ -n "$busybox" ] || absent "busybox is not installed"
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+image=$(apt-cache depends linux-image-cloud-amd64 2>/dev/null | sed -n 's/.*Depends: \(linux-image-[0-9].*\)/\1/p' | head -n 1)
+[ -n "$image" ] || absent "apt knows no kernel of Debian (apt-get update)"
+(cd "$work" && apt-get download -qq "$image" >apt.txt 2>&1) || absent "apt cannot fetch $image"
+dpkg-deb -x "$work"/linux-image-*.deb "$work/kernel"
+release=$(ls "$work/kernel/lib/modules")
+
+# The first file system: a shell, the test's program and the modules, which depend on no other.
+root=$work/root
+mkdir -p "$root/bin" "$root/dev" "$root/proc" "$root/sys" "$root/tmp"
+cp "$busybox" "$root/bin/busybox"
+for module in netem tbf; do
+	cp "$work/kernel/lib/modules/$release/kernel/net/sched/sch_$module.ko" "$root/"
+done
+CGO_ENABLED=0 go test -c -ldflags='-s -w' -o "$root/test" ./netem
+cp -r netem/testdata "$root/" 2>/dev/null || true
+cat >"$root/init" <<'INIT'
+#!/bin/busybox sh
+export HOME=/tmp
+PATH=/bin
+busybox mount -t proc proc /proc
+busybox mount -t sysfs sys /sys
+busybox mount -t devtmpfs dev /dev
+echo 3 >/proc/sys/kernel/printk
+busybox insmod /sch_netem.ko
+busybox insmod /sch_tbf.ko
+busybox ip link set lo up
+echo "kernel $(busybox uname -r)"
+/test "$@"
+echo "exit status $?"
+busybox poweroff -f
+INIT
+chmod +x "$root/init"
+(cd "$root" && find . | cpio -o -H newc --quiet | gzip -1) >"$work/initrd"
+
+timeout 200 qemu-system-x86_64 -accel tcg -cpu max -smp 2 -m 1024 -nographic -no-reboot -nic none \
+	-kernel "$work/kernel/boot/vmlinuz-$release" -initrd "$work/initrd" \
+	-append "console=ttyS0 quiet panic=-1 -- $*" </dev/null >"$work/log" 2>&1 || echo "qemu: exit status $?"
+tr -d '\r' <"$work/log" | sed -n 's/^[^ ]*kernel /kernel /; /^kernel [0-9]/,/^exit status/p' | tee "$work/said"
+grep -qx 'exit status 0' "$work/said" || { tail -n 20 "$work/log"; echo "FAILED in the emulated machine"; exit 1; }
+if grep 'SKIP' "$work/said"; then
+	echo "FAILED: the emulated machine skipped a test"
+	exit 1
+fi

@@ -1,9 +1,11 @@
 # One image for both sides: the static programs edge and cloud, nothing else, no root.
 #
 #   docker build -t tandem .
+#   docker build -t tandem --build-arg VERSION=1.2.0 --build-arg SOURCE=https://example.net/tandem .
 #   docker run --rm tandem edge ask "What is the wifi password of the lake cabin, and when does the harbour museum open?"
 
-FROM --platform=$BUILDPLATFORM golang:1.26 AS build
+# The tools run on the builder's own processor. Builders that do not set BUILDPLATFORM build for it.
+FROM --platform=${BUILDPLATFORM:-linux} golang:1.26.8 AS build
 WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download
@@ -12,10 +14,20 @@ ARG TARGETOS
 ARG TARGETARCH
 ENV CGO_ENABLED=0
 RUN GOOS=$TARGETOS GOARCH=$TARGETARCH go build -tags static -ldflags="-s -w" -o /out/usr/bin/ ./cmd/edge ./cmd/cloud
+# The licences of Go and of each module in the programs go with them.
+RUN to=/out/usr/share/licenses && mkdir -p $to/go && cp LICENSE $to/ && cp "$(go env GOROOT)/LICENSE" $to/go/ && \
+    go list -deps -tags static -f '{{with .Module}}{{if not .Main}}{{.Path}} {{.Dir}}{{end}}{{end}}' ./cmd/edge ./cmd/cloud | \
+    sort -u >/tmp/modules && while read -r path dir; do \
+      mkdir -p "$to/$path" && find "$dir" -maxdepth 1 -type f \( -iname 'licen[cs]e*' -o -iname 'copying*' -o -iname 'notice*' \) \
+      -exec cp {} "$to/$path/" \; && [ -n "$(ls "$to/$path")" ] || exit 1; done </tmp/modules
 # A new volume belongs to the owner of the folder on which it is mounted.
 RUN mkdir -p /out/data /out/pairing /out/tmp
 
 FROM scratch
+ARG VERSION=devel
+ARG SOURCE=
+LABEL org.opencontainers.image.title="Tandem" org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.version="$VERSION" org.opencontainers.image.source="$SOURCE"
 COPY --from=build --chown=65532:65532 /out/ /
 USER 65532:65532
 ENV HOME=/data

@@ -16,6 +16,7 @@ type grammar struct {
 	Index  cli.IndexCmd  `cmd:"" help:"Add, list and remove the documents that this side answers from."`
 	Models cli.ModelsCmd `cmd:"" help:"List, fetch, convert and remove models."`
 	Doctor doctorCmd     `cmd:"" help:"Check this machine, the model and the index."`
+	Health healthCmd     `cmd:"" help:"Ask whether a server answers, for containers and monitors."`
 }
 
 const description = `The cloud's side of Tandem: it answers together with paired devices, from its own documents, which it does not show them.

@@ -8,11 +8,13 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -22,7 +24,6 @@ var repository = filepath.Join("..", "..")
 
 // composition has the fields of docker-compose.yml that this project uses. Decoding refuses others.
 type composition struct {
-	Name     string
 	Side     service `yaml:"x-side"`
 	Services map[string]service
 	Volumes  map[string]struct{}
@@ -40,12 +41,21 @@ type service struct {
 	Environment                           map[string]string
 	Volumes                               []mount
 	DependsOn                             map[string]struct{ Condition string } `yaml:"depends_on"`
+	StopGracePeriod                       time.Duration                         `yaml:"stop_grace_period"`
+	Healthcheck                           struct {
+		Test              []string
+		Interval, Timeout time.Duration
+		StartPeriod       time.Duration `yaml:"start_period"`
+	}
 }
 
 // mount is a volume in the short form "NAME:TARGET", or a bind mount in the long form.
 type mount struct {
 	Type, Source, Target string
 	ReadOnly             bool `yaml:"read_only"`
+	Bind                 struct {
+		CreateHostPath *bool `yaml:"create_host_path"`
+	}
 }
 
 func (m *mount) UnmarshalYAML(n *yaml.Node) error {
@@ -66,7 +76,12 @@ var variable = regexp.MustCompile(`\$\{([A-Z_]+):-([^}]*)\}`)
 // compose reads the file and replaces variables by their values in vars or by their defaults.
 func compose(t *testing.T, vars map[string]string) composition {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(repository, "docker-compose.yml"))
+	return composeFile(t, "docker-compose.yml", vars)
+}
+
+func composeFile(t *testing.T, file string, vars map[string]string) composition {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(repository, file))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +99,7 @@ func compose(t *testing.T, vars map[string]string) composition {
 	d := yaml.NewDecoder(bytes.NewReader(data))
 	d.KnownFields(true)
 	if err := d.Decode(&c); err != nil {
-		t.Fatalf("docker-compose.yml: %v", err)
+		t.Fatalf("%s: %v", file, err)
 	}
 	return c
 }
@@ -130,9 +145,51 @@ func TestComposeFile(t *testing.T) {
 }
 
 var (
-	runLine = regexp.MustCompile(`(?m)^RUN (.*)$`)
+	runLine = regexp.MustCompile(`(?m)^RUN ((?:.*\\\n)*.*)$`)
 	envLine = regexp.MustCompile(`(?m)^ENV ([A-Z0-9_]+)=(\S+)$`)
 )
+
+// compose.folders.yml says of each folder of docker-compose.yml that the engine must not create it, and nothing else.
+func TestComposeFolders(t *testing.T) {
+	c, over := compose(t, nil), composeFile(t, "compose.folders.yml", nil)
+	for name, s := range c.Services {
+		var want []mount
+		for _, m := range s.Volumes {
+			if m.Type == "bind" {
+				no := false
+				m.Bind.CreateHostPath = &no
+				want = append(want, m)
+			}
+		}
+		if got := over.Services[name]; !reflect.DeepEqual(got, service{Volumes: want}) {
+			t.Errorf("%s: %+v, want the volumes %+v", name, got, want)
+		}
+	}
+}
+
+// example.env names every variable of docker-compose.yml, and no other but Compose's own.
+func TestExampleEnv(t *testing.T) {
+	file, err := os.ReadFile(filepath.Join(repository, "docker-compose.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	env, err := os.ReadFile(filepath.Join(repository, "example.env"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	used, named := map[string]bool{}, map[string]bool{}
+	for _, m := range variable.FindAllStringSubmatch(string(file), -1) {
+		used[m[1]] = true
+	}
+	for _, m := range regexp.MustCompile(`(?m)^#?([A-Z_]+)=`).FindAllStringSubmatch(string(env), -1) {
+		if !strings.HasPrefix(m[1], "COMPOSE_") {
+			named[m[1]] = true
+		}
+	}
+	if !maps.Equal(used, named) {
+		t.Errorf("docker-compose.yml uses %q, example.env names %q", slices.Sorted(maps.Keys(used)), slices.Sorted(maps.Keys(named)))
+	}
+}
 
 // image runs the commands of the Dockerfile. It returns the folder of the result and the environment of the image.
 func image(t *testing.T) (root string, env []string) {
@@ -150,11 +207,11 @@ func image(t *testing.T) (root string, env []string) {
 	}
 	root = t.TempDir()
 	commands := runLine.FindAllStringSubmatch(build, -1)
-	if len(commands) != 3 || commands[0][1] != "go mod download" {
+	if len(commands) != 4 || commands[0][1] != "go mod download" {
 		t.Fatalf("Dockerfile: commands %q", commands)
 	}
 	for _, c := range commands[1:] {
-		cmd := exec.CommandContext(t.Context(), "sh", "-c", strings.ReplaceAll(c[1], "/out/", root+"/"))
+		cmd := exec.CommandContext(t.Context(), "sh", "-c", strings.NewReplacer("\\\n", "", "/out/", root+"/", "/tmp/modules", t.TempDir()+"/modules").Replace(c[1]))
 		cmd.Dir = repository
 		cmd.Env = append(os.Environ(), "TARGETOS=", "TARGETARCH=") // for this machine, as a builder would set them
 		for _, e := range envLine.FindAllStringSubmatch(build, -1) {

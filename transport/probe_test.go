@@ -1,0 +1,50 @@
+package transport
+
+import (
+	"context"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"tandem"
+)
+
+// A probe tells a server from a closed port, a silent one and one that repeats what it gets.
+func TestProbe(t *testing.T) {
+	l, err := Listen("127.0.0.1:0", ServerConfig{Identity: ephemeral(t), Hello: testHello(tandem.Cloud), Log: quiet()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Probe(t.Context(), l.Addr().String()); err != nil {
+		t.Error(err)
+	}
+	closed := l.Addr().String()
+	l.Close()
+	silent, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	echo, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer echo.Close()
+	go func() {
+		for b := make([]byte, 2048); ; {
+			n, from, err := echo.ReadFrom(b)
+			if err != nil {
+				return
+			}
+			echo.WriteTo(b[:n], from)
+		}
+	}()
+	for name, addr := range map[string]string{"closed": closed, "silent": silent.LocalAddr().String(), "echo": echo.LocalAddr().String()} {
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		if err := Probe(ctx, addr); err == nil || !strings.Contains(err.Error(), addr) {
+			t.Errorf("%s: %v", name, err)
+		}
+		cancel()
+	}
+}

@@ -79,6 +79,9 @@ func TestDiffusionPhone(t *testing.T) {
 	if a, b := x.step(p, true), x.step(p, false); a <= b {
 		t.Errorf("paged %v, staged %v", a, b)
 	}
+	if costs, err := DiffusionCosts("sm8750/llada", 70); err != nil || len(costs) != 70 || costs[32] < costs[31] || costs[30] > 1.1*costs[16] {
+		t.Errorf("%v, %v", costs, err)
+	}
 	if ms, err := AutoregressiveMs("sm8750/llada", 100, 10); err != nil || ms <= 0 {
 		t.Errorf("%v, %v", ms, err)
 	}

@@ -121,3 +121,22 @@ func AutoregressiveMs(soc string, prompt, tokens int) (float64, error) {
 	}
 	return msOf(total), nil
 }
+
+// DiffusionCosts returns the simulated times in seconds of passes of 1 to most rows with LLaDA-8B's shape on a chip: the
+// staircase by which llada.cpp's window looks ahead (§3.2).
+func DiffusionCosts(soc string, most int) ([]float64, error) {
+	c, err := sim.Find(soc)
+	if err != nil {
+		return nil, err
+	}
+	s, err := sim.FindShape("LLaDA-8B")
+	if err != nil {
+		return nil, err
+	}
+	x := newDiffusionPhone(c, s)
+	var costs []float64
+	for rows := 1; rows <= most; rows++ {
+		costs = append(costs, x.step(dllm.Pass{Rows: rows, Logits: min(rows, dllm.DefaultBlock), Sees: 256}, false).Seconds())
+	}
+	return costs, nil
+}

@@ -20,7 +20,7 @@ import (
 
 // denoiseFlags say how a diffusion model fills its answer.
 type denoiseFlags struct {
-	ShowDenoising bool    `help:"Show the answer as it settles, step by step."`
+	ShowDenoising bool    `help:"Show a diffusion model's answer as it settles, step by step." hidden:""`
 	Denoise       string  `help:"How a diffusion model works: full (all techniques), or vanilla, prefix-kv, fast-dllm, dual-cache, parallel, +mbsd, +sts, +sls, +scr, to compare." default:"full" placeholder:"METHOD" hidden:""`
 	Block         int     `help:"Tokens that a diffusion model decides together." default:"32" hidden:""`
 	Visible       float32 `help:"Confidence from which a token is context for others." default:"0.7" hidden:""`

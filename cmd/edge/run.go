@@ -41,6 +41,8 @@ func (c *runCmd) Help() string {
   edge run --model llada-8b-q4_0.gguf --show-denoising "Name three harbours."
   echo "Translate to French: good morning" | edge run --model m.gguf --temperature 0.7 --seed 1
 
+A diffusion model (llada, dream) fills its answer in blocks; --show-denoising shows how it settles. Flags for drafts and for sampling token by token are then errors.
+
 Names of control tokens in the prompt and in --system, such as <|im_end|>, are read as plain text, so that a file in the prompt cannot speak as the system. --raw does not protect from this.`
 }
 

@@ -29,6 +29,7 @@ type diffusionCmd struct {
 	Methods        []string `help:"Ways of denoising. Default: all." placeholder:"METHOD"`
 	Variants       bool     `help:"Also measure the full method with other thresholds, triggers and blocks, at the last length."`
 	SoC            []string `name:"soc" help:"Chips and stacks to simulate." default:"sm8650/llada,sm8750/llada,sm8850/llada"`
+	CostsOf        string   `name:"costs-of" help:"Let windows look ahead by the latency of this simulated chip, such as sm8750/llada, instead of this machine's." placeholder:"CHIP"`
 	SVG            string   `help:"Write pictures of one answer to this folder: the states of its tokens, and the two paths." type:"path" placeholder:"DIR"`
 	File           string   `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default: standard output."`
 }
@@ -95,7 +96,12 @@ func (c *diffusionCmd) Run(a *cli.App) (err error) {
 	if d.Inputs, err = c.inputs(d.Model); err != nil {
 		return err
 	}
-	if d.Costs, err = dllm.Measure(a, d.Model, 128, 2*time.Second); err != nil {
+	if c.CostsOf != "" {
+		d.Costs, err = lab.DiffusionCosts(c.CostsOf, 128)
+	} else {
+		d.Costs, err = dllm.Measure(a, d.Model, 128, 2*time.Second)
+	}
+	if err != nil {
 		return err
 	}
 	var rows []lab.DiffusionResult

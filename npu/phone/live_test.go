@@ -84,14 +84,14 @@ func TestBlocksAreNotCut(t *testing.T) {
 		after, _ := d.Stats()
 		return after.Runs - before.Runs, after.Switches - before.Switches
 	}
-	pass(liveRows(r, 0, 1)) // loads the graphs for one row
+	pass(liveRows(r, 0, 8)) // loads the graphs for 8 rows, which would compute a prompt of 32 in 4 runs
 	loads := 0
 	for range 40 {
-		runs, l := pass(liveRows(r, 1, 32))
+		runs, l := pass(liveRows(r, 8, 32))
 		if loads += l; runs != blocks {
 			t.Fatalf("%d runs for a block of 32 rows, want %d", runs, blocks)
 		}
-		runs, l = pass([]model.Live{{Position: 0, Token: 5, Sees: 1}, {Position: 20, Token: 5, Sees: 33, Logits: true}})
+		runs, l = pass([]model.Live{{Position: 0, Token: 5, Sees: 1}, {Position: 20, Token: 5, Sees: 40, Logits: true}})
 		if loads += l; runs != blocks {
 			t.Fatalf("%d runs for two rows, want %d", runs, blocks)
 		}

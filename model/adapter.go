@@ -381,7 +381,7 @@ func (m *Model) compileAdapted(more string, adapt adapt) (*adapted, error) {
 		for _, g := range blocks[1 : len(blocks)-1] {
 			g.Name += more
 		}
-		programs, err := compileFor(m.device, blocks, chunk)
+		programs, err := compileFor(m.device, blocks, chunk, m.device.Traits().LayersAtOnce)
 		if err != nil {
 			return nil, err
 		}

@@ -102,8 +102,16 @@ func (m *Model) denoise(ctx context.Context, seq *Seq, rows []Live, logits []flo
 	dim := m.config.Dim
 	x, scratch := make([]float32, len(rows)*dim), []float32(nil)
 	var pieces []livePiece
+	next := schedule.Next
+	if p := next(len(rows)); len(rows) > p.Chunk && len(p.Layers) < m.config.Layers { // layers must go one by one
+		single, err := m.singly()
+		if err != nil {
+			return err
+		}
+		next = func(int) *npu.Programs { return single }
+	}
 	for at := 0; at < len(rows); {
-		p := schedule.Next(len(rows) - at)
+		p := next(len(rows) - at)
 		n := min(len(rows)-at, p.Chunk)
 		a := liveArgs(seq, rows[at:at+n])
 		if a.X = x[at*dim:][:n*dim]; at+n < len(rows) || at > 0 {
@@ -116,9 +124,6 @@ func (m *Model) denoise(ctx context.Context, seq *Seq, rows []Live, logits []flo
 		at += n
 	}
 	last := len(pieces) - 1
-	if last > 0 && len(pieces[last].programs.Layers) < m.config.Layers {
-		return fmt.Errorf("%d rows both ways at once: %s takes at most %d; shorten the prompt or use another device", len(rows), m.device.Name(), pieces[0].programs.Chunk)
-	}
 	for layer := range pieces[last].programs.Layers {
 		if err := ctx.Err(); err != nil {
 			return err

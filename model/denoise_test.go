@@ -3,6 +3,7 @@ package model
 import (
 	"bytes"
 	"context"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -274,5 +275,29 @@ func liveStory(t *testing.T, m *Model) (all [][]float32) {
 	s.CopyFrom(second, 40, 41)
 	all = append(all, denoise(t, m, s, first[10:])...)
 	s.Truncate(80)
-	return append(all, denoise(t, m, s, live(r, 80, 5, 85))...)
+	all = append(all, denoise(t, m, s, live(r, 80, 5, 85))...)
+	return append(all, denoise(t, m, s, live(r, 85, 150, 235))...) // more than a chunk
+}
+
+// grouped is a device that prefers several layers in a program.
+type grouped struct {
+	npu.Device
+	layers int
+}
+
+func (d grouped) Traits() npu.Traits {
+	t := d.Device.Traits()
+	t.LayersAtOnce = d.layers
+	return t
+}
+
+// Rows that need several chunks are computed layer by layer, whatever the device prefers.
+func TestDenoiseOnGroupedLayers(t *testing.T) {
+	spec := tinymodel.Spec{Arch: "llada", Layers: 3, Type: npu.Q8_0}
+	want := liveStory(t, diffusionModel(t, spec, native.New(1)))
+	for _, layers := range []int{2, 3, math.MaxInt} {
+		if !equal(liveStory(t, diffusionModel(t, spec, grouped{native.New(1), layers})), want) {
+			t.Errorf("%d layers at once: the logits differ", layers)
+		}
+	}
 }

@@ -31,6 +31,7 @@ type Model struct {
 	sets   map[string]*adapted // graphs with adapters as inputs, by rank and targets
 
 	fingerprint func() [32]byte
+	singly      func() (*npu.Programs, error) // for Denoise: layers one by one, for the largest chunk
 }
 
 // Programs are compiled for these chunk sizes.
@@ -80,6 +81,10 @@ func load(f *gguf.File, device npu.Device, chunks []int) (m *Model, err error) {
 	m = &Model{file: f, device: device, chunks: chunks, base: &adapted{}, sets: map[string]*adapted{}}
 	m.workspaces.New = func() any { return new(workspace) }
 	m.fingerprint = sync.OnceValue(m.computeFingerprint)
+	m.singly = sync.OnceValues(func() (*npu.Programs, error) {
+		chunk := slices.Max(chunks)
+		return compileFor(device, m.config.blocks(m.tensors, chunk), chunk, 1)
+	})
 	if m.config, m.tensors, err = readTransformer(f); err != nil {
 		return nil, err
 	}
@@ -91,7 +96,7 @@ func load(f *gguf.File, device npu.Device, chunks []int) (m *Model, err error) {
 	}
 	m.template = chat.TemplateOf(f, m.tokenizer)
 	for _, chunk := range chunks {
-		p, err := compileFor(device, m.config.blocks(m.tensors, chunk), chunk)
+		p, err := compileFor(device, m.config.blocks(m.tensors, chunk), chunk, device.Traits().LayersAtOnce)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", f.Name, err)
 		}
@@ -102,11 +107,11 @@ func load(f *gguf.File, device npu.Device, chunks []int) (m *Model, err error) {
 	return m, nil
 }
 
-// compileFor compiles the blocks for one chunk size: the embedding, the layers and the head.
-func compileFor(device npu.Device, blocks []*npu.Graph, chunk int) (*npu.Programs, error) {
+// compileFor compiles the blocks for one chunk size: the embedding, the layers, so many at once, and the head.
+func compileFor(device npu.Device, blocks []*npu.Graph, chunk, atOnce int) (*npu.Programs, error) {
 	var err error
 	p := &npu.Programs{Chunk: chunk}
-	atOnce, last := max(1, device.Traits().LayersAtOnce), len(blocks)-1
+	atOnce, last := max(1, atOnce), len(blocks)-1
 	if p.Embed, err = device.Compile(blocks[0]); err != nil {
 		return nil, err
 	}

@@ -15,7 +15,9 @@ import (
 	"tandem/dllm"
 	"tandem/model"
 	"tandem/model/sample"
+	"tandem/node"
 	"tandem/npu/phone"
+	"tandem/pair"
 )
 
 // denoiseFlags say how a diffusion model fills its answer.
@@ -47,8 +49,8 @@ func (f denoiseFlags) unused(arch string) error {
 	return fmt.Errorf("%s: for diffusion models (llada, dream) only, and this one is %s: leave it out", strings.Join(given, ", "), arch)
 }
 
-// method returns the method that the flags ask for.
-func (f denoiseFlags) method() (dllm.Method, error) {
+// technique returns the method that the flags ask for.
+func (f denoiseFlags) technique() (dllm.Method, error) {
 	m, err := dllm.FindMethod(f.Denoise)
 	if err != nil {
 		return m, fmt.Errorf("--denoise: %w", err)
@@ -113,7 +115,7 @@ func (c *runCmd) denoise(a *cli.App, m *model.Model, device *phone.Device, promp
 	if err := c.checkDenoising(m); err != nil {
 		return err
 	}
-	method, err := c.method()
+	method, err := c.technique()
 	if err != nil {
 		return err
 	}
@@ -125,7 +127,7 @@ func (c *runCmd) denoise(a *cli.App, m *model.Model, device *phone.Device, promp
 	if err != nil {
 		return err
 	}
-	w := &denoised{app: a, m: m, live: c.ShowDenoising, stream: m.Tokenizer().Stream().Write, filter: sample.NewStopFilter(c.Stop)}
+	w := &denoised{app: a, m: m, live: c.ShowDenoising, quiet: a.Globals.JSON, stream: m.Tokenizer().Stream().Write, filter: sample.NewStopFilter(c.Stop)}
 	stats, err := w.generate(tokens, dllm.Options{Method: method, Costs: costs, MaxTokens: c.MaxTokens, Temperature: sampling.Temperature, Seed: sampling.Seed})
 	if err != nil {
 		return err
@@ -151,8 +153,8 @@ func (c *runCmd) denoise(a *cli.App, m *model.Model, device *phone.Device, promp
 	return nil
 }
 
-// measured is the most rows of a pass whose time is measured.
-const measured = 128
+// mostMeasured is the most rows of a pass whose time is measured.
+const mostMeasured = 128
 
 // passes measures how long passes take, by which the window looks ahead. On a processor the time grows with every row, so
 // there is nothing to gain, and it returns nil.
@@ -160,7 +162,7 @@ func passes(a *cli.App, m *model.Model, device *phone.Device) ([]float64, error)
 	if _, simulated := device.Stats(); !simulated && m.Processor() {
 		return nil, nil
 	}
-	return dllm.Measure(a, m, measured, 0)
+	return dllm.Measure(a, m, mostMeasured, 0)
 }
 
 // finish says why the answer ended, in the words of sample.Reason.
@@ -182,6 +184,7 @@ type denoised struct {
 	app    *cli.App
 	m      *model.Model
 	live   bool // show every step; the text comes at the end
+	quiet  bool // print no text
 	stream func(tandem.Token) string
 	filter *sample.StopFilter
 	text   string
@@ -210,7 +213,7 @@ func (w *denoised) generate(prompt []tandem.Token, o dllm.Options) (dllm.Stats, 
 	if err == nil {
 		w.show(w.filter.Flush())
 	}
-	if w.live && !w.app.Globals.JSON {
+	if w.live && !w.quiet {
 		fmt.Fprint(w.app.Out, cli.Said(w.text))
 	}
 	return stats, err
@@ -219,7 +222,7 @@ func (w *denoised) generate(prompt []tandem.Token, o dllm.Options) (dllm.Stats, 
 // show adds final text and, unless the steps are shown, prints it.
 func (w *denoised) show(piece string) {
 	w.text += piece
-	if !w.live && !w.app.Globals.JSON {
+	if !w.live && !w.quiet {
 		fmt.Fprint(w.app.Out, cli.Said(piece))
 	}
 }
@@ -269,4 +272,67 @@ func settling(m *model.Model, answer []dllm.Cell, size int) string {
 		parts = slices.Delete(parts, 0, n)
 	}
 	return strings.ReplaceAll(strings.Join(parts, ""), "][", "")
+}
+
+// checkDiffusion refuses the flags of an answer that make no sense for a diffusion model. It writes whole blocks, so it
+// answers alone: the two sides of a pair agree on one token after the other.
+func (f answerFlags) checkDiffusion(m *model.Model) error {
+	given := f.autoregressive()
+	if len(f.Lora) > 0 {
+		given = append(given, "--lora")
+	}
+	if f.Method != "tandem" {
+		given = append(given, "--method")
+	}
+	if err := noUse(m, given); err != nil {
+		return err
+	}
+	if !f.LocalOnly && f.Side != "device" {
+		return fmt.Errorf("%s is a diffusion model, which answers alone: add --side device, or use another model for answers with the cloud", m.Config().Name)
+	}
+	return nil
+}
+
+// denoise answers a question with a diffusion model from the device's passages, all in one prompt.
+func (s *session) denoise(q node.Question, show bool) (answer node.Answer, err error) {
+	begun := time.Now()
+	prompt, found, err := s.device.Local.Prompt(s.app, q, s.settings)
+	if err != nil {
+		return answer, err
+	}
+	answer.Prefill[tandem.Device], answer.Read[tandem.Device] = time.Since(begun), len(found)
+	for _, p := range found {
+		answer.Documents[tandem.Device] = append(answer.Documents[tandem.Device], node.Source{Title: p.Title, Weight: 1 / float64(len(found))})
+	}
+	costs, err := s.passes()
+	if err != nil {
+		return answer, err
+	}
+	stream := s.model.Tokenizer().Stream()
+	w := &denoised{app: s.app, m: s.model, live: s.flags.ShowDenoising, quiet: !show, filter: sample.NewStopFilter(nil), stream: func(t tandem.Token) string {
+		text := stream.Write(t)
+		answer.Tokens = append(answer.Tokens, node.Token{ID: t, Text: text, By: tandem.ByDevice, Alone: true, At: time.Since(begun)})
+		return text
+	}}
+	stats, err := w.generate(prompt, dllm.Options{Method: s.method, Costs: costs, MaxTokens: s.settings.MaxTokens, Temperature: s.flags.Temperature, Seed: s.settings.Seed})
+	answer.Text, answer.Took, answer.Pair.Alone = strings.TrimSpace(w.text), time.Since(begun), stats.Tokens
+	answer.Reason = pair.ReasonLength
+	if stats.Ended == dllm.StopToken {
+		answer.Reason = pair.ReasonStop
+	}
+	if show && w.text != "" {
+		fmt.Fprintln(s.app.Out)
+	}
+	return answer, err
+}
+
+// passes measures the passes of the session's model once: see the function passes.
+func (s *session) passes() ([]float64, error) {
+	if s.measured {
+		return s.costs, nil
+	}
+	var err error
+	s.costs, err = passes(s.app, s.model, s.phone)
+	s.measured = err == nil
+	return s.costs, err
 }

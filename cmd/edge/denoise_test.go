@@ -121,3 +121,37 @@ func TestSettling(t *testing.T) {
 		}
 	}
 }
+
+// A question and a chat are answered from the documents by a diffusion model, on the device alone.
+func TestAskDenoises(t *testing.T) {
+	h := newHome(t)
+	path := filepath.Join(t.TempDir(), "llada.gguf")
+	if err := os.WriteFile(path, tinymodel.GGUF(tinymodel.Spec{Arch: "llada", Seed: 3, Gain: 3, Context: 2048}), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	a := h.ask("--model", path, "--side", "device", "--max-tokens", "20", "--seed", "1", question)
+	if a.Answer == "" || !a.LocalOnly || len(a.Tokens) == 0 || len(a.Tokens) > 20 || len(a.Documents.Device) == 0 || a.Stats.TotalMs <= 0 {
+		t.Errorf("%+v", a)
+	}
+	if b := h.ask("--model", path, "--local-only", "--max-tokens", "20", "--seed", "1", question); b.Answer != a.Answer {
+		t.Errorf("%q, then %q", a.Answer, b.Answer)
+	}
+	cmd := h.Command(t.Context(), "chat", "--model", path, "--side", "device", "--max-tokens", "12", "--seed", "1", "--show-denoising")
+	cmd.Stdin = strings.NewReader("When does the harbour museum open?\nAnd who owns it?\n")
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "·") || strings.Count(string(out), "device alone") != 2 {
+		t.Errorf("chat: %v: %s", err, out)
+	}
+	for _, c := range []struct {
+		flags []string
+		want  string
+	}{
+		{[]string{"--model", path}, "--side device"},
+		{[]string{"--model", path, "--side", "device", "--top-k", "3"}, "--top-k"},
+		{[]string{"--side", "device", "--show-denoising"}, "--show-denoising"},
+	} {
+		if _, stderr, err := h.Run(append(append([]string{"ask"}, c.flags...), "Who?")...); err == nil || !strings.Contains(stderr, c.want) {
+			t.Errorf("%v: %v: %s", c.flags, err, stderr)
+		}
+	}
+}

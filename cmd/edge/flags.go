@@ -56,6 +56,7 @@ type answerFlags struct {
 	cli.ReaderFlags `group:"Model and machine:"`
 	cli.CacheFlags  `group:"Model and machine:"`
 	phoneFlags      `group:"Model and machine:"`
+	denoiseFlags    `group:"Model and machine:"`
 }
 
 // Validate is called by kong, which does not look into embedded structs that are not exported.

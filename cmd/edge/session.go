@@ -16,6 +16,7 @@ import (
 	"tandem"
 	"tandem/cmd/internal/cli"
 	"tandem/decoder/kvstore"
+	"tandem/dllm"
 	"tandem/examples"
 	"tandem/model"
 	"tandem/model/span"
@@ -44,6 +45,9 @@ type session struct {
 	profiled bool              // profile was loaded from disk
 	recalled time.Duration     // round-trip time loaded from disk
 	cost     costJSON          // of the last answer
+	method   dllm.Method       // of a diffusion model
+	costs    []float64         // of its passes, if measured
+	measured bool
 
 	mu      sync.Mutex              // guards the fields below, which concurrent dials share
 	relays  map[string]*netem.Relay // emulated paths, by target address
@@ -82,6 +86,17 @@ func (f answerFlags) open(a *cli.App) (s *session, err error) {
 		return s, err
 	}
 	s.closers = append(s.closers, s.model.Close)
+	if s.model.Config().Diffusion {
+		if err = f.checkDiffusion(s.model); err != nil {
+			return s, err
+		}
+		s.method, err = f.technique()
+	} else {
+		err = f.unused(s.model.Config().Arch)
+	}
+	if err != nil {
+		return s, err
+	}
 	adapter, err := f.Adapter(a, s.model)
 	if err != nil {
 		return s, err
@@ -339,6 +354,11 @@ func (s *session) ask(q node.Question, show bool) (node.Answer, error) {
 	cost, err := s.beginCost()
 	if err != nil {
 		return node.Answer{}, err
+	}
+	if s.model.Config().Diffusion {
+		answer, err := s.denoise(q, show)
+		s.cost = cost.end()
+		return answer, err
 	}
 	answer, err := s.device.Ask(a, q, s.settings, func(t node.Token) {
 		if !show {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"tandem"
@@ -98,5 +99,42 @@ func TestBlocksAreNotCut(t *testing.T) {
 	}
 	if loads > 80 { // the smallest graphs that fit would be 240: of two layers and the head in every pass
 		t.Errorf("%d loads in 80 passes", loads)
+	}
+}
+
+// With everything in one budget, a model of twice its size denoises to the same bits. The weights make room as the caches
+// grow, and get it back when a sequence is gone.
+func TestCachesShareTheBudget(t *testing.T) {
+	data := tinymodel.GGUF(tinymodel.Spec{Arch: "llada", Type: npu.Q8_0, Dim: 256, FF: 1024, Layers: 8, Context: 512})
+	path := filepath.Join(t.TempDir(), "m.gguf")
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m, _ := openFile(t, path, Options{Threads: 1})
+	want := denoised(t, m)
+	for _, opt := range []Options{
+		{Threads: 1, Memory: int64(len(data)) / 2}, {Threads: 2, Memory: int64(len(data)) / 2, Paging: true},
+		{Threads: 1, Chip: "sm8750", Memory: int64(len(data)) / 2},
+	} {
+		m, d := openFile(t, path, opt)
+		denoised(t, m)
+		weights, _ := d.Memory() // with the whole budget for them
+		opt.Caches = true
+		m, d = openFile(t, path, opt)
+		for i := range 2 { // two sequences do not fit at once
+			if !slices.EqualFunc(denoised(t, m), want, slices.Equal[[]float32]) {
+				t.Errorf("%+v: the logits differ from those without a bound", opt)
+			}
+			if c, _ := d.Memory(); i == 0 && c.TransferBytes <= weights.TransferBytes {
+				t.Errorf("%+v: %d bytes of weights moved, and %d when the caches counted nothing", opt, c.TransferBytes, weights.TransferBytes)
+			}
+		}
+		if c, _ := d.Memory(); c.Peak > opt.Memory || c.Transfers == 0 {
+			t.Errorf("%+v: %+v", opt, c)
+		}
+	}
+	m, _ = openFile(t, path, Options{Threads: 1, Memory: int64(len(data)) / 6, Caches: true})
+	if _, err := m.Denoise(t.Context(), m.NewSeq(), liveRows(rand.New(rand.NewPCG(1, 1)), 0, 400), new(model.Logits)); err == nil || !strings.Contains(err.Error(), "KV caches and activations") {
+		t.Errorf("a budget too small for the caches: %v", err)
 	}
 }

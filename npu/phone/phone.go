@@ -38,6 +38,7 @@ type Options struct {
 	// Memory is how many bytes of the weights the device may hold. It brings the others from the model's file while
 	// it computes. 0 for no bound.
 	Memory int64
+	Caches bool // with Memory: the bound holds KV caches and activations, too
 	Paging bool // with Memory: plain paging instead, the baseline
 }
 
@@ -75,7 +76,7 @@ func Open(opt Options) (*Device, error) {
 		d.Device = d.sim
 	}
 	if opt.Memory != 0 {
-		d.memory, err = memory.New(d.Device, memory.Options{Budget: opt.Memory, Paging: opt.Paging})
+		d.memory, err = memory.New(d.Device, memory.Options{Budget: opt.Memory, Caches: opt.Caches, Paging: opt.Paging})
 		if err != nil {
 			d.Close()
 			return nil, err

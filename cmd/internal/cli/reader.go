@@ -29,6 +29,7 @@ type ModelFlags struct {
 	Compute string  `name:"device" help:"What computes: native, auto (a GPU or NPU that ggml can use, else native), or a device of ggml, such as ggml:cpu or ggml:cuda0; doctor lists them." default:"native" placeholder:"NAME"`
 	Threads int     `help:"Threads to compute with; 0 for all cores." default:"0"`
 	Memory  float64 `name:"npu-memory" help:"Megabytes of weights that the device may hold, as on a phone's NPU; the rest is staged from the file during the computation. 0 for all." default:"0" placeholder:"MB" hidden:""`
+	All     bool    `name:"npu-memory-all" help:"The megabytes of --npu-memory also hold the KV cache and the activations." hidden:""`
 
 	// For commands that have flags for them: see phone.Options.
 	Chip      string `kong:"-"`
@@ -75,8 +76,11 @@ func (f ModelFlags) device(path string) (*phone.Device, error) {
 	if !(f.Memory >= 0 && f.Memory <= 1<<20) {
 		return nil, fmt.Errorf("--npu-memory %v: want megabytes, or 0 for no bound", f.Memory)
 	}
+	if f.All && f.Memory == 0 {
+		return nil, errors.New("--npu-memory-all: needs --npu-memory with a number of megabytes")
+	}
 	opt := phone.Options{Device: f.Compute, Threads: f.Threads, Weights: uint64(len(models.Reader)),
-		Memory: int64(f.Memory * (1 << 20)), Chip: f.Chip, Switching: f.Switching}
+		Memory: int64(f.Memory * (1 << 20)), Caches: f.All, Chip: f.Chip, Switching: f.Switching}
 	if path != "" {
 		file, err := gguf.Open(path)
 		if err != nil {

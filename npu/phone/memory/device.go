@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 	"time"
+	"weak"
 
 	"tandem/npu"
 )
@@ -14,6 +15,7 @@ import (
 type Options struct {
 	Budget int64  // bytes that may be mapped for weights, including the slots
 	Source Source // where to read weights from; nil for their files
+	Caches bool   // the budget holds the KV caches of the sequences and the activations, too; weights have the rest
 	Paging bool   // plain paging (LRU) instead of placement and staging: the baseline
 	// Piece bounds what is staged at once, in bytes; larger matrices go in pieces of whole rows. 0 for an eighth of
 	// the budget.
@@ -41,6 +43,7 @@ type Device struct {
 	weights  weights
 	programs []*program
 	stager   *stager
+	caches   caches
 	keepX    []float32 // input of a run whose result goes to the same place
 	laidOut  bool      // the arena fits the objects
 	adapted  bool      // the placement follows the profile
@@ -62,7 +65,8 @@ func New(inner npu.Device, opt Options) (*Device, error) {
 		opt.Map, opt.Unmap = mapMemory, unmapMemory
 	}
 	traits := inner.Traits()
-	d := &Device{inner: inner, opt: opt, weights: weights{piece: opt.Piece, packer: traits.Packer, of: map[*npu.Tensor][]int{}}}
+	d := &Device{inner: inner, opt: opt, weights: weights{piece: opt.Piece, packer: traits.Packer, of: map[*npu.Tensor][]int{}},
+		caches: caches{of: map[weak.Pointer[npu.KV]][]spanBytes{}}}
 	d.stager = newStager(&d.weights, clock{traits.Clock, time.Now()}, opt)
 	return d, nil
 }
@@ -108,6 +112,7 @@ func (d *Device) Compile(g *npu.Graph) (npu.Program, error) {
 		return nil, err
 	}
 	d.programs = append(d.programs, p)
+	d.caches.compiled(g)
 	return p, nil
 }
 
@@ -134,9 +139,12 @@ func (p *program) Run(a npu.Args) error {
 	d := p.dev
 	d.run.Lock()
 	defer d.run.Unlock()
+	if err := d.reserve(&a); err != nil {
+		return fmt.Errorf("program %s: %w", p.graph.Name, err)
+	}
 	d.adapt()
 	if err := d.layOut(); err != nil {
-		return fmt.Errorf("program %s: %w", p.graph.Name, err)
+		return fmt.Errorf("program %s: %w", p.graph.Name, d.caches.explain(err))
 	}
 	d.stager.begin()
 	a.Stage = p
@@ -184,7 +192,7 @@ func (d *Device) layOut() error {
 	d.giveUp()
 	sizes := d.weights.sizes()
 	if d.opt.Paging {
-		d.stager.use(NewLRU(func(o int) int64 { return sizes[o] }, d.opt.Budget))
+		d.stager.use(NewLRU(func(o int) int64 { return sizes[o] }, d.opt.Budget-d.caches.held))
 		d.laidOut = true
 		return nil
 	}
@@ -215,7 +223,7 @@ func (d *Device) place(sizes []int64) ([]Use, Placement, error) {
 	for i := range uses {
 		uses[i].Group = d.weights.objects[uses[i].Object].group
 	}
-	p, err := Place(sizes, uses, costs, d.opt.Budget)
+	p, err := Place(sizes, uses, costs, d.opt.Budget-d.caches.held)
 	if err == nil && len(p.Temporary) > 0 {
 		uses, p = Reorder(sizes, uses, p, costs)
 	}
@@ -311,6 +319,7 @@ func (d *Device) Close() error {
 		return nil
 	}
 	d.giveUp()
-	d.closed = true
+	d.stager.hold(-d.caches.held)
+	d.caches.held, d.closed = 0, true
 	return errors.Join(d.stager.close(), d.inner.Close())
 }

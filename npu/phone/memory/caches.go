@@ -1,0 +1,128 @@
+package memory
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"unsafe"
+	"weak"
+
+	"tandem/npu"
+)
+
+// caches knows what runs need besides weights: the KV caches of all sequences in use, and the activations of the largest
+// graph. A cache that nothing refers to any more counts no longer.
+type caches struct {
+	of          map[weak.Pointer[npu.KV]][]spanBytes // as of the last run with the cache
+	activations int64
+	held        int64 // bytes of the budget that are kept for both
+}
+
+// spanBytes is the memory of a span, which caches may share.
+type spanBytes struct {
+	at    uintptr
+	bytes int64
+}
+
+// compiled counts the activations of a graph.
+func (c *caches) compiled(g *npu.Graph) {
+	_, bytes := Pack(Lifetimes(g))
+	c.activations = max(c.activations, bytes)
+}
+
+// use counts the caches of a run, at the size of their memory.
+func (c *caches) use(a *npu.Args) {
+	for i, kv := range a.KV {
+		if i > 0 && kv == a.KV[i-1] {
+			continue
+		}
+		spans := make([]spanBytes, 0, len(kv.Spans))
+		for j := range kv.Spans {
+			s := &kv.Spans[j]
+			if len(s.K) == 0 {
+				continue
+			}
+			n := spanBytes{at: uintptr(unsafe.Pointer(unsafe.SliceData(s.K[0])))}
+			for l := range s.K {
+				n.bytes += 2 * int64(len(s.K[l])+len(s.V[l])) // 16 bits
+			}
+			spans = append(spans, n)
+		}
+		c.of[weak.Make(kv)] = spans
+	}
+}
+
+// bytes returns what activations and caches need.
+func (c *caches) bytes() int64 {
+	sum, seen := c.activations, map[uintptr]bool{}
+	for kv, spans := range c.of {
+		if kv.Value() == nil {
+			delete(c.of, kv)
+			continue
+		}
+		for _, s := range spans {
+			if !seen[s.at] {
+				seen[s.at], sum = true, sum+s.bytes
+			}
+		}
+	}
+	return sum
+}
+
+// explain says of a budget that is too small what else takes part of it.
+func (c *caches) explain(err error) error {
+	var small *BudgetError
+	if c.held > 0 && errors.As(err, &small) {
+		return fmt.Errorf("KV caches and activations take %d bytes of the budget: %w", c.held, err)
+	}
+	return err
+}
+
+// reserveSteps is how finely the budget is divided between weights and caches. Caches grow with every block, and each time
+// the division changes the weights are placed again and loaded again.
+const reserveSteps = 16
+
+// reserve keeps enough of the budget for activations and caches. It gives the arena up if weights have to make room, or if
+// they may have much more.
+func (d *Device) reserve(a *npu.Args) error {
+	if !d.opt.Caches || len(a.KV) == 0 && d.caches.held > 0 {
+		return nil
+	}
+	c, step := &d.caches, max(1, d.opt.Budget/reserveSteps)
+	c.use(a)
+	needs := func() int64 { return (c.bytes() + step - 1) / step * step }
+	need := needs()
+	if need > c.held {
+		runtime.GC() // caches that nothing refers to make room first
+		need = needs()
+	}
+	if need <= c.held && need > c.held-3*step {
+		return nil
+	}
+	if need >= d.opt.Budget {
+		return fmt.Errorf("KV caches and activations need %d bytes, and the memory budget is %d: use a larger budget or shorter sequences", c.bytes(), d.opt.Budget)
+	}
+	d.giveUp()
+	if err := d.stager.hold(need - c.held); err != nil {
+		return err
+	}
+	c.held = need
+	return nil
+}
+
+// hold counts bytes of memory for other things than weights. On a simulated device they take addresses, too. A negative
+// number releases bytes.
+func (s *stager) hold(bytes int64) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.clock.simulated() {
+		if bytes < 0 {
+			s.clock.Unmap(-bytes)
+		} else if err := s.clock.Map(bytes); err != nil {
+			return fmt.Errorf("map %d bytes for KV caches and activations: %w", bytes, err)
+		}
+	}
+	s.counters.Mapped += bytes
+	s.counters.Peak = max(s.counters.Peak, s.counters.Mapped)
+	return nil
+}

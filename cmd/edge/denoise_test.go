@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -59,6 +60,14 @@ func TestRunDenoises(t *testing.T) {
 		}
 		if again, _ := run("--soc", "sm8750", "--denoise", "prefix-kv"); again.Text == "" {
 			t.Errorf("%s: on a simulated phone %+v", arch, again)
+		}
+		// With half of the weights in memory, staged in every pass, the text is the same.
+		size, err := os.Stat(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if staged, _ := run("--npu-memory", fmt.Sprint(float64(size.Size())/2/(1<<20))); staged.Text != full.Text {
+			t.Errorf("%s: with half of the memory %q, want %q", arch, staged.Text, full.Text)
 		}
 		i := strings.IndexFunc(full.Text, func(r rune) bool { return r >= 'A' && r <= 'z' })
 		if i < 0 {

@@ -232,12 +232,12 @@ type writer struct {
 	passes int
 }
 
-func (w *writer) Compute(_ context.Context, rows []Row) ([]Guess, error) {
+func (w *writer) Compute(ctx context.Context, rows []Row) ([]Guess, error) {
 	w.passes++
 	for _, r := range rows {
 		w.tokens[r.Position] = r.Token
 	}
-	return w.Refresh(nil, rows)
+	return w.Refresh(ctx, rows)
 }
 
 func (w *writer) Refresh(_ context.Context, rows []Row) (guesses []Guess, _ error) {

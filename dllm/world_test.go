@@ -24,10 +24,8 @@ type world struct {
 	overlay map[int][2]uint64      // what Refresh computed
 	machine *Machine
 
-	prefix  int // end of the settled rows
-	ops     []func()
-	guesses [2][]Guess
-	passes  int
+	prefix int // end of the settled rows
+	passes int
 }
 
 // mix is the finaliser of SplitMix64.

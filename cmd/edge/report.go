@@ -5,6 +5,8 @@ import (
 
 	"tandem"
 	"tandem/cmd/internal/cli"
+	"tandem/decoder"
+	"tandem/decoder/extract"
 	"tandem/internal/refusal"
 	"tandem/node"
 )
@@ -36,6 +38,7 @@ type askJSON struct {
 type partJSON struct {
 	Text    string      `json:"text"`
 	Unknown bool        `json:"unknown"` // it says so itself, or no document supports it
+	Sure    float64     `json:"confidence,omitempty"` // the span reader's probability that it is right
 	Nothing float64     `json:"nothing"` // weight of the contexts without a document
 	Sources []citedJSON `json:"sources"`
 	// Citations are the sentences that say it, then those that come near.
@@ -106,6 +109,9 @@ func (s *session) report(answer node.Answer) askJSON {
 		part := partJSON{Text: p.Text, Nothing: p.Unknown, Unknown: refusal.Unknown(p.Text, p.Unknown), Sources: []citedJSON{}, Citations: []citationJSON{}}
 		for _, d := range p.Sources {
 			part.Sources = append(part.Sources, citedJSON{d.Side.String(), d.Title, d.Weight})
+		}
+		if s.reader != nil && !part.Unknown && len(p.Quotes) > 0 && p.Quotes[0].Weight >= decoder.LeastShare {
+			part.Sure = extract.Confidence(p.Quotes[0].Relevance)
 		}
 		for _, q := range p.Quotes {
 			part.Citations = append(part.Citations, citationJSON{q.Side.String(), q.Title, q.Source, q.Text, q.From, q.To, q.Weight})

@@ -65,6 +65,9 @@ func (s *session) how() string {
 	return text
 }
 
+// unsure is the confidence below which an answer is marked.
+const unsure = 0.75
+
 // cite prints the documents that each sentence of the answer was drawn from, heaviest first, or that no document holds
 // it.
 func (s *session) cite(parts []partJSON) {
@@ -85,6 +88,8 @@ func (s *session) cite(parts []partJSON) {
 			line = "not known: no document of either side was found to say it"
 		case p.Unknown:
 			line = "not known, after reading " + line
+		case p.Sure > 0 && p.Sure < unsure:
+			line += fmt.Sprintf(" · unsure, right in %.0f of 100 such answers", 100*p.Sure)
 		}
 		if len(parts) > 1 {
 			line = fmt.Sprintf("%d. %s", i+1, line)

@@ -37,7 +37,7 @@ type setFlags struct {
 
 	Grounded  bool      `help:"With such sets: the decoder writes only words of the question, function words and spans of its passages, as in the programs." default:"true" negatable:""`
 	By        string    `name:"reader" help:"With such sets: what answers: ${enum}." enum:"span,decoder" default:"span"`
-	Constants []float64 `help:"With such sets: the span reader's constants READER,LEXICAL,NOTHING,SURE."`
+	Constants []float64 `help:"With such sets: the span reader's constants READER,LEXICAL,COVERAGE,NOTHING,SURE."`
 }
 
 const setsHelp = `Sets that others wrote: people/tune and people/judge (hand-written documents of a household; judge is for reporting only), xquad/open, xquad/gold, reading,
@@ -106,7 +106,11 @@ func (c *qualityCmd) runSets(a *cli.App) error {
 	}
 	available := product.Methods()
 	if c.points() {
-		product.Extract = &extract.Config{Reader: reader, Tokenizer: m.Tokenizer(), Scorer: search.Lexical(), Constants: c.constants(), MaxTokens: c.Tokens}
+		constants, err := c.constants()
+		if err != nil {
+			return err
+		}
+		product.Extract = &extract.Config{Reader: reader, Tokenizer: m.Tokenizer(), Scorer: search.Lexical(), Constants: constants, MaxTokens: c.Tokens}
 		available = product.Methods()
 	}
 	if reader != nil {
@@ -166,11 +170,15 @@ func (c *qualityCmd) reader() (*span.Reader, error) {
 }
 
 // constants returns the span reader's constants.
-func (c *qualityCmd) constants() extract.Constants {
-	if len(c.Constants) != 4 {
-		return extract.Constants{}
+func (c *qualityCmd) constants() (extract.Constants, error) {
+	k := c.Constants
+	switch len(k) {
+	case 0:
+		return extract.DefaultConstants, nil
+	case 5:
+		return extract.Constants{Reader: k[0], Lexical: k[1], Coverage: k[2], Nothing: k[3], Sure: k[4]}, nil
 	}
-	return extract.Constants{Reader: c.Constants[0], Lexical: c.Constants[1], Nothing: c.Constants[2], Sure: c.Constants[3]}
+	return extract.Constants{}, fmt.Errorf("--constants: %d numbers, want 5: READER,LEXICAL,COVERAGE,NOTHING,SURE", len(k))
 }
 
 // chosen returns the methods that were asked for, or all.
@@ -408,7 +416,7 @@ func (c *qualityCmd) askOne(a *cli.App, l *answers.Library, q answers.Question, 
 	}
 	score := answers.Judge(q, answer)
 	stage := l.Lost(q, score)
-	t.Add(q, score, stage, answer.Took)
+	t.Add(q, answer, score, stage)
 	if slices.Contains(c.Show, "wrong") && (score.Outcome != answers.Right || len(score.Invented) > 0) {
 		a.Clear()
 		showWrong(a.Out, q, m.Name, answer, score, stage)
@@ -486,6 +494,7 @@ func printKinds(w io.Writer, results []answers.Result) {
 			fmt.Fprintln(w)
 		}
 	}
+	printSureness(w, results)
 	fmt.Fprintln(w, "\nAnswerable questions that were not answered rightly, by where the answer was lost:")
 	for _, r := range results {
 		fmt.Fprintf(w, "%-28s %-9s", r.Set, r.Method)
@@ -493,6 +502,17 @@ func printKinds(w io.Writer, results []answers.Result) {
 			fmt.Fprintf(w, "  %s %d", stage, r.Lost[stage])
 		}
 		fmt.Fprintln(w)
+	}
+}
+
+// printSureness prints how often answers are right that claim to be so with some probability.
+func printSureness(w io.Writer, results []answers.Result) {
+	head := "\nAnswers (%) by the confidence that they claim:\n"
+	for _, r := range results {
+		for _, s := range r.Sure {
+			fmt.Fprintf(w, "%s%-28s %-9s  %3.0f to %3.0f: claimed %.0f, right %s of %d\n", head, r.Set, r.Method, 100*s.Low, 100*s.High, 100*s.Claim, interval(s.Right), s.Right.N)
+			head = ""
+		}
 	}
 }
 

@@ -146,7 +146,7 @@ func (d *Decoder) readPart(ctx context.Context, clause string, ps []passages.Pas
 	k := d.cfg.Constants
 	s := part{temperature: d.cfg.Temperature}
 	for i, f := range found {
-		c := docContext{r: k.Reader*logOdds(1-f.None) + k.Lexical*(lexical[i]-echo) - slipCost*float64(slips)}
+		c := docContext{r: k.relevance(f.None, lexical[i], echo) - slipCost*float64(slips)}
 		best := f.Best(mostTexts)
 		c.texts = d.spell(d.cfg.candidates(known[i], best, form, f.None), ends)
 		c.near = known[i].nearest(best)
@@ -156,6 +156,16 @@ func (d *Decoder) readPart(ctx context.Context, clause string, ps []passages.Pas
 	nothing := docContext{r: k.Nothing, texts: d.spell([]weighed{{text: Unknown, p: 1}}, ends)}
 	s.contexts = append(s.contexts, nothing)
 	return s, nil
+}
+
+// relevance returns R_0 of a passage: none is its P(no answer), lexical the scorer's relevance of it, echo that of the
+// question itself.
+func (k Constants) relevance(none, lexical, echo float64) float64 {
+	r := k.Reader*logOdds(1-none) + k.Lexical*(lexical-echo)
+	if echo > 0 {
+		r += k.Coverage * (lexical/echo - 1)
+	}
+	return r
 }
 
 // logOdds returns the log-odds of a probability, bounded.

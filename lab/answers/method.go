@@ -117,22 +117,25 @@ func (p Product) answer(ctx context.Context, q Question, documents int, from ...
 	a.Text = strings.TrimSpace(tok.Decode(ids))
 	a.Took = time.Since(begun)
 	var unknown bool
-	a.Shown, unknown = cited(sides, tok.Decode, ids)
-	a.Unknown = unknown || refusal.In(a.Text)
+	var relevance float64
+	a.Shown, relevance, unknown = cited(sides, tok.Decode, ids)
+	if a.Unknown = unknown || refusal.In(a.Text); !a.Unknown && p.Extract != nil {
+		a.Sure = extract.Confidence(relevance)
+	}
 	return a, nil
 }
 
 // mostCited is how many documents are cited for a sentence at most.
 const mostCited = 3
 
-// cited returns the passages that the programs cite below the answer, by their documents, and whether every sentence is one
-// that no document supports.
-func cited(sides []side, decode func([]tandem.Token) string, ids []tandem.Token) (texts []string, unknown bool) {
+// cited returns the passages that the programs cite below the answer, by their documents, the relevance of what supports the
+// answer's weakest part, and whether every sentence is one that no document supports.
+func cited(sides []side, decode func([]tandem.Token) string, ids []tandem.Token) (texts []string, weakest float64, unknown bool) {
 	type share struct {
 		text              string
 		weight, relevance float64
 	}
-	unknown = len(ids) > 0
+	unknown, weakest = len(ids) > 0, math.Inf(1)
 	for _, lead := range sides[0].Parts() {
 		var shares []share
 		nothing, total := 0.0, math.Inf(-1)
@@ -160,6 +163,9 @@ func cited(sides []side, decode func([]tandem.Token) string, ids []tandem.Token)
 		slices.SortStableFunc(shares, func(x, y share) int {
 			return cmp.Or(cmp.Compare(y.weight, x.weight), cmp.Compare(y.relevance, x.relevance))
 		})
+		if len(shares) > 0 {
+			weakest = min(weakest, shares[0].relevance)
+		}
 		best := math.Inf(-1)
 		for _, s := range shares {
 			best = max(best, s.relevance)
@@ -173,7 +179,7 @@ func cited(sides []side, decode func([]tandem.Token) string, ids []tandem.Token)
 		sentence := strings.TrimSpace(decode(ids[from:max(from, min(lead.To, len(ids)))]))
 		unknown = unknown && (sentence == "" || refusal.Unknown(sentence, nothing))
 	}
-	return texts, unknown
+	return texts, weakest, unknown
 }
 
 func partAt(parts []decoder.Part, from int) *decoder.Part {

@@ -12,6 +12,7 @@ type Answer struct {
 	Unknown bool          // the method says that it does not know
 	Shown   []string      // the texts that it shows or cites with the answer
 	Read    []string      // the passages that it read, with their titles
+	Sure    float64       // the probability of being right that it claims; 0 if it claims none
 	Took    time.Duration // from the question to the whole answer
 }
 

@@ -88,15 +88,16 @@ func TestTally(t *testing.T) {
 		q     Question
 		s     Score
 		stage Stage
+		sure  float64
 	}{
-		{fact, Score{Holds: true, Exact: true, F1: 1, Sentence: true, Read: true}, LostInReading},
-		{fact, Score{Holds: true, Invented: []string{"y"}}, LostInRetrieval},
-		{fact, Score{Outcome: SaysUnknown}, LostInRetrieval},
-		{fact, Score{Outcome: WrongWords, Invented: []string{"y", "z"}, Read: true}, LostInReading},
-		{nobody, Score{}, ""},
-		{nobody, Score{Outcome: Wrong}, ""},
+		{fact, Score{Holds: true, Exact: true, F1: 1, Sentence: true, Read: true}, LostInReading, 1},
+		{fact, Score{Holds: true, Invented: []string{"y"}}, LostInRetrieval, 0.3},
+		{fact, Score{Outcome: SaysUnknown}, LostInRetrieval, 0},
+		{fact, Score{Outcome: WrongWords, Invented: []string{"y", "z"}, Read: true}, LostInReading, 0.4},
+		{nobody, Score{}, "", 0},
+		{nobody, Score{Outcome: Wrong}, "", 0.9},
 	} {
-		tally.Add(c.q, c.s, c.stage, 0)
+		tally.Add(c.q, Answer{Sure: c.sure}, c.s, c.stage)
 	}
 	r := tally.Result(1)
 	for name, c := range map[string]struct {
@@ -114,6 +115,10 @@ func TestTally(t *testing.T) {
 	}
 	if r.Words["y"] != 2 || r.Words["z"] != 1 || r.Lost[LostInReading] != 1 || r.Lost[LostInRetrieval] != 1 {
 		t.Errorf("invented %v, lost %v", r.Words, r.Lost)
+	}
+	want := []Sureness{{0.25, 0.5, 0.35, Share(1, 2)}, {0.75, 1, 0.95, Share(1, 2)}}
+	if len(r.Sure) != 2 || math.Abs(r.Sure[0].Claim-0.35) > 1e-12 || math.Abs(r.Sure[1].Claim-0.95) > 1e-12 || r.Sure[0].Right != want[0].Right || r.Sure[1].Right != want[1].Right {
+		t.Errorf("claims %+v, want %+v", r.Sure, want)
 	}
 	if len(r.Kinds) != 2 || r.Kinds[0].Kind != "fact" || r.Kinds[1].N != 2 {
 		t.Errorf("kinds %+v", r.Kinds)

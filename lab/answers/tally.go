@@ -71,7 +71,16 @@ type Result struct {
 	Median         float64        `json:"seconds_median"`
 	Lost           map[Stage]int  `json:"lost"` // where answerable questions were lost whose value is not right
 	Words          map[string]int `json:"invented_words,omitempty"`
+	Sure           []Sureness     `json:"sure,omitempty"`
 	Kinds          []Result       `json:"kinds,omitempty"`
+}
+
+// Sureness is what became of the answers that claim to be right with a probability from Low to High.
+type Sureness struct {
+	Low   float64 `json:"low"`
+	High  float64 `json:"high"`
+	Claim float64 `json:"claim_mean"`
+	Right Rate    `json:"right"`
 }
 
 // Tally gathers the scores of a method on a set.
@@ -83,6 +92,7 @@ type Tally struct {
 type tallied struct {
 	q     Question
 	s     Score
+	sure  float64
 	took  time.Duration
 	stage Stage
 }
@@ -90,14 +100,15 @@ type tallied struct {
 // NewTally returns an empty tally.
 func NewTally(set, method string) *Tally { return &Tally{set: set, method: method} }
 
-// Add counts a question. stage says where it was lost, if it was.
-func (t *Tally) Add(q Question, s Score, stage Stage, took time.Duration) {
-	t.all = append(t.all, tallied{q, s, took, stage})
+// Add counts an answer to a question. stage says where it was lost, if it was.
+func (t *Tally) Add(q Question, a Answer, s Score, stage Stage) {
+	t.all = append(t.all, tallied{q, s, a.Sure, a.Took, stage})
 }
 
 // Result sums up, with the kinds of questions if there are several.
 func (t *Tally) Result(seed uint64) Result {
 	out := t.result(t.all, seed)
+	out.Sure = sureness(t.all)
 	kinds := map[string][]tallied{}
 	for _, a := range t.all {
 		kinds[a.q.Kind] = append(kinds[a.q.Kind], a)
@@ -151,6 +162,28 @@ func (t *Tally) result(of []tallied, seed uint64) Result {
 		}
 		slices.Sort(took)
 		out.Seconds, out.Median = sum/float64(len(took)), took[len(took)/2]
+	}
+	return out
+}
+
+// sureness compares what answers claim with what they are, in four parts of the scale.
+func sureness(of []tallied) []Sureness {
+	const parts = 4
+	var n, right [parts]int
+	var claims [parts]float64
+	for _, a := range of {
+		if a.sure > 0 {
+			i := min(int(a.sure*parts), parts-1)
+			n[i]++
+			right[i] += count(a.s.Outcome == Right)
+			claims[i] += a.sure
+		}
+	}
+	var out []Sureness
+	for i := range parts {
+		if n[i] > 0 {
+			out = append(out, Sureness{float64(i) / parts, float64(i+1) / parts, claims[i] / float64(n[i]), Share(right[i], n[i])})
+		}
 	}
 	return out
 }

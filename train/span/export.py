@@ -1,4 +1,5 @@
-"""python3 -m train.span.export WORK/CHECKPOINT.pt OUT.gguf: the weights, the words and every constant that reading needs, in one GGUF file."""
+"""python3 -m train.span.export WORK/CHECKPOINT.pt[,WORK/OTHER.pt] OUT.gguf: the weights (of several checkpoints, their mean), the words and
+every constant that reading needs, in one GGUF file."""
 import pickle
 import sys
 
@@ -37,8 +38,15 @@ def export(path, v, checkpoint, none_bias=0.0, temperature=1.0, threshold=.5):
     gguf.write(path, metadata(v, checkpoint["shape"], none_bias, temperature, threshold), tensors)
 
 
+def mean(checkpoints):
+    """A checkpoint with the mean of the weights of several that descend from one."""
+    models = [c["model"] for c in checkpoints]
+    return dict(checkpoints[0], model={k: sum(m[k] for m in models) / len(models) for k in models[0]})
+
+
 if __name__ == "__main__":
     from .model import Reader  # noqa: F401  (a checkpoint names no class, but torch must be there)
     import os
-    v = w.Vocabulary(*pickle.load(open(os.path.join(os.path.dirname(sys.argv[1]), "vocabulary.pkl"), "rb")))
-    export(sys.argv[2], v, torch.load(sys.argv[1]), *map(float, sys.argv[3:]))
+    paths = sys.argv[1].split(",")
+    v = w.Vocabulary(*pickle.load(open(os.path.join(os.path.dirname(paths[0]), "vocabulary.pkl"), "rb")))
+    export(sys.argv[2], v, mean([torch.load(p) for p in paths]), *map(float, sys.argv[3:]))

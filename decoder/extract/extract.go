@@ -46,7 +46,7 @@ var DefaultConstants = Constants{Reader: 1, Lexical: 0.5, Coverage: 4, Nothing: 
 
 // Confidence returns the probability that an answer is right which draws on a passage of this relevance, in nats. It is a
 // logistic curve, fitted to the pair's answers on lab/testdata/people/tune.
-func Confidence(relevance float64) float64 { return 1 / (1 + math.Exp(-(0.9 + 0.35*relevance))) }
+func Confidence(relevance float64) float64 { return 1 / (1 + math.Exp(-(0.6 + 0.45*relevance))) }
 
 // maxLogOdds bounds the odds that a passage answers, in nats.
 const maxLogOdds = 5

@@ -37,9 +37,9 @@ type askJSON struct {
 // partJSON is a sentence with its sources.
 type partJSON struct {
 	Text    string      `json:"text"`
-	Unknown bool        `json:"unknown"` // it says so itself, or no document supports it
+	Unknown bool        `json:"unknown"`              // it says so itself, or no document supports it
 	Sure    float64     `json:"confidence,omitempty"` // the span reader's probability that it is right
-	Nothing float64     `json:"nothing"` // weight of the contexts without a document
+	Nothing float64     `json:"nothing"`              // weight of the contexts without a document
 	Sources []citedJSON `json:"sources"`
 	// Citations are the sentences that say it, then those that come near.
 	Citations []citationJSON `json:"citations"`

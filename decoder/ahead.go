@@ -67,6 +67,9 @@ func (d *Decoder) planTree(p tandem.Pass) *treePass {
 	also := slices.DeleteFunc(slices.Clone(p.Also), d.unknown)
 	d.rewind()
 	pending := d.answer[d.done:]
+	if len(pending) == 1 && d.logits == nil && d.needsAll() {
+		also = nil // the weights need the logits before the last token, and a rollback has dropped them
+	}
 	chain := d.chainAfter(p)
 	n := len(pending) + len(also) + len(chain)
 	if len(pending) == 0 || n == len(pending) || len(pending) > scoredAtOnce || n > npu.MaxTree {

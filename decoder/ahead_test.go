@@ -117,3 +117,31 @@ func TestGuess(t *testing.T) {
 		t.Errorf("%v is still guessed after it was wrong 100 times", got)
 	}
 }
+
+// After a rollback without new tokens, the last token is decoded once more, and what came before it is not known.
+func TestNextAheadAfterRollback(t *testing.T) {
+	m := openToy(t, 3, 512)
+	for _, weights := range allWeights {
+		cfg := toyConfig(m, weights)
+		req := Request{Question: bothQuestion, Passages: samplePassages[:3]}
+		ahead, plain := newDecoder(t, cfg, req), newDecoder(t, cfg, req)
+		next(t, ahead, 0, 5, 6, 7, 8)
+		for keep := 3; keep >= 0; keep-- {
+			pass := tandem.Pass{Keep: keep, Also: []tandem.Token{9, 10}, Drafts: []tandem.Token{11}}
+			out, also, _, err := ahead.NextAhead(t.Context(), pass)
+			if err != nil {
+				t.Fatal(err)
+			}
+			answer := []tandem.Token{5, 6, 7}[:keep]
+			if want := next(t, plain, 0, answer...); !reflect.DeepEqual(out.Dist, want.Dist) || out.H != want.H {
+				t.Errorf("%s after %v: %v, want %v", weights, answer, out, want)
+			}
+			for _, f := range also {
+				want := next(t, plain, 0, append(answer[:keep-1:keep-1], f.Token)...)
+				if !reflect.DeepEqual(f.Dist, want.Dist) || f.H != want.H {
+					t.Errorf("%s, %d instead of the last of %v: %v, want %v", weights, f.Token, answer, f, want)
+				}
+			}
+		}
+	}
+}

@@ -103,7 +103,9 @@ func (r *Relay) Rebind() {
 func (r *Relay) Interrupt(d time.Duration, hold bool) {
 	for _, p := range []*pipe{r.up, r.down} {
 		p.mu.Lock()
-		p.link.cfg.Outages = append(slices.Clip(p.link.cfg.Outages), Outage{From: time.Since(r.start), For: d, Hold: hold})
+		now := time.Since(r.start)
+		outages := slices.DeleteFunc(slices.Clone(p.link.cfg.Outages), func(o Outage) bool { return o.Every == 0 && o.From+o.For < now })
+		p.link.cfg.Outages = append(outages, Outage{From: now, For: d, Hold: hold})
 		p.mu.Unlock()
 	}
 }

@@ -3,6 +3,7 @@ package netem
 import (
 	"net"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -92,4 +93,20 @@ func TestRelayRefuses(t *testing.T) {
 	if _, err := Listen("no port", Config{}); err == nil {
 		t.Error("a target without a port was accepted")
 	}
+}
+
+// A relay forgets outages that are over, and keeps those that come again.
+func TestRelayForgetsOutages(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		again := Outage{For: time.Second, Every: time.Minute}
+		link := &Link{cfg: Config{Outages: []Outage{again}}}
+		r := &Relay{up: &pipe{link: link}, down: &pipe{link: &Link{}}, start: time.Now()}
+		for range 3 {
+			r.Interrupt(time.Second, true)
+			time.Sleep(2 * time.Second)
+		}
+		if got := link.cfg.Outages; len(got) != 2 || got[0] != again || got[1].From != 4*time.Second {
+			t.Errorf("outages %+v", got)
+		}
+	})
 }

@@ -43,7 +43,7 @@ type ClientConfig struct {
 	Log        *slog.Logger // slog.Default when nil
 }
 
-// ErrOtherKey is wrapped by errors of Dial when a key other than the peer's answers.
+// ErrOtherKey is wrapped by errors of Dial and Pair when a key other than the peer's answers.
 var ErrOtherKey = errors.New("another key answers")
 
 // Dial connects to a listener and exchanges hellos. That takes two round trips, or one when it is eager or has a ticket of
@@ -194,23 +194,17 @@ func greetLater(ctx context.Context, addr string, qc *quic.Conn, cfg ClientConfi
 }
 
 // refuse ends a connection whose hellos failed.
-func (c *Conn) refuse(err error) {
-	code := codeProtocol
-	var mismatch *MismatchError
-	if errors.As(err, &mismatch) {
-		code = codeMismatch
-	}
-	c.end(code, err.Error(), err)
-}
+func (c *Conn) refuse(err error) { c.end(refusalCode(err), err.Error(), err) }
 
 // hangUp closes a connection whose hellos were refused and tells the peer why.
-func hangUp(qc *quic.Conn, err error) {
-	code := codeProtocol
-	var mismatch *MismatchError
-	if errors.As(err, &mismatch) {
-		code = codeMismatch
+func hangUp(qc *quic.Conn, err error) { qc.CloseWithError(refusalCode(err), err.Error()) }
+
+// refusalCode returns the code with which a connection is closed whose hellos failed.
+func refusalCode(err error) quic.ApplicationErrorCode {
+	if mismatch := (*MismatchError)(nil); errors.As(err, &mismatch) {
+		return codeMismatch
 	}
-	qc.CloseWithError(code, err.Error())
+	return codeProtocol
 }
 
 // dial opens a new connection on pc or, if that is nil, on a new socket. Call release after closing the connection.

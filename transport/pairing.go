@@ -163,7 +163,7 @@ func Pair(ctx context.Context, code Code, id Identity, name string, pc net.Packe
 	pin := func(state tls.ConnectionState) error {
 		id, err := peerOf(state)
 		if err == nil && !code.matches(id) {
-			err = errors.New("another key answers there, not the one that the code names")
+			err = fmt.Errorf("%w there, not the one that the code names", ErrOtherKey)
 		}
 		return err
 	}

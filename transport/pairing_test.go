@@ -253,7 +253,7 @@ func TestPairingRefused(t *testing.T) {
 		}
 		wrong := code
 		wrong.Pin[0]++
-		if err := pair(wrong); err == nil || !strings.Contains(err.Error(), "another key") {
+		if err := pair(wrong); !errors.Is(err, ErrOtherKey) {
 			t.Errorf("another cloud's key: %v", err)
 		}
 		guess := code

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 
 	"tandem"
@@ -227,20 +228,25 @@ func TestSkippingLogitsChangesNothing(t *testing.T) {
 // A writer is a denoiser that knows its text. It is the surer of a token the fewer tokens before it are undecided, as a
 // model that writes from left to right.
 type writer struct {
+	mu     sync.Mutex // the two paths run at once
 	seed   uint64
 	tokens map[int]tandem.Token // of the slots
 	passes int
 }
 
 func (w *writer) Compute(ctx context.Context, rows []Row) ([]Guess, error) {
+	w.mu.Lock()
 	w.passes++
 	for _, r := range rows {
 		w.tokens[r.Position] = r.Token
 	}
+	w.mu.Unlock()
 	return w.Refresh(ctx, rows)
 }
 
 func (w *writer) Refresh(_ context.Context, rows []Row) (guesses []Guess, _ error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	for _, r := range rows {
 		if !r.Logits {
 			continue

@@ -50,7 +50,7 @@ func interpolate(sizes []int, times []float64) (costs []float64) {
 			times[i] = max(times[i], times[i-1])
 			for from, at := sizes[i-1], sizes[i-1]+1; at < n; at++ {
 				share := float64(at-from) / float64(n-from)
-				costs = append(costs, times[i-1]*(1-share)+times[i]*share)
+				costs = append(costs, min(times[i], times[i-1]+(times[i]-times[i-1])*share)) // never falls by rounding
 			}
 		}
 		costs = append(costs, times[i])

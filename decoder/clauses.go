@@ -1,32 +1,37 @@
 package decoder
 
 import (
+	"slices"
 	"strings"
-	"unicode"
 )
 
 // Clauses returns the parts of a request's question, each as a question that can be asked alone: "of Ben?" after "what is
 // the phone number of Anna" becomes "what is the phone number of Ben?". A follow-up takes what it leaves out from the
 // question before it. There is at least one clause and at most maxClauses.
 func Clauses(req Request) []string {
-	raw := askedParts(req.Question)
-	raw = shareTail(raw)
+	asked := shareTail(askedParts(req.Question))
 	before := ""
 	if earlier := strings.TrimSpace(strings.TrimSuffix(req.topic(), strings.TrimSpace(req.Question))); earlier != "" {
 		last := askedParts(earlier)
 		before = last[len(last)-1]
 	}
-	for i, c := range raw {
-		raw[i] = completed(before, c)
-		before = raw[i]
+	var out []string
+	for i, c := range asked {
+		c = completed(before, c)
+		before = c
+		if d := divided(c); len(out)+len(d)+len(asked)-i-1 <= maxClauses {
+			out = append(out, d...)
+		} else {
+			out = append(out, c)
+		}
 	}
-	return raw
+	return out
 }
 
-// askedParts cuts a question where another one begins: after a question mark, a semicolon or a line, and before "and" or a
-// comma if the part before it asks and what follows asks too, or is short: "and of Ben?", "and the door code?". It cuts less
-// readily than parseQuestion, whose parts only shift weights between passages: here each part is answered by itself, so a
-// wrong cut costs the answer.
+// askedParts cuts a question where another one begins: after a question mark, a semicolon or a line, after a full stop
+// and before a comma or "and" if the part before it asks and what follows asks too, or is short: "and of Ben?", "and the
+// door code?". It cuts less readily than parseQuestion, whose parts only shift weights between passages: here each part is
+// answered by itself, so a wrong cut costs the answer.
 func askedParts(question string) []string {
 	var out []string
 	rest := strings.TrimSpace(question)
@@ -35,37 +40,56 @@ func askedParts(question string) []string {
 		if at == 0 {
 			break
 		}
-		if part := strings.Trim(rest[:at], " \t\r\n,;"); len(contentWords(part)) > 0 {
+		if part := strings.Trim(rest[:at], " \t\r\n,;"); !polite(part) {
 			out = append(out, part)
 		}
 		rest = strings.TrimLeft(rest[at:], " \t\r\n,;")
 	}
-	if rest = strings.Trim(rest, " \t\r\n,;"); len(contentWords(rest)) > 0 || len(out) == 0 {
+	if rest = strings.Trim(rest, " \t\r\n,;"); !polite(rest) || len(out) == 0 {
 		out = append(out, rest)
 	}
 	return out
 }
 
+// polite reports whether a part asks nothing: it is empty, or "and please, thanks".
+func polite(part string) bool {
+	return !slices.ContainsFunc(lowerWords(part), func(w string) bool { return !politeness[w] })
+}
+
 // partEnd returns the offset after the first part of s, or 0 if s is one part. further tells that another part came before.
 func partEnd(s string, further bool) int {
-	asked := questionWords[firstWord(s)] || further
 	for i := 1; i < len(s); i++ {
 		after := strings.TrimSpace(s[i+1:])
+		if after == "" {
+			return 0
+		}
+		rest, and := withoutAnd(after)
+		before := s[:i]
+		if strings.Count(before, `"`)%2 == 1 { // within quotation marks
+			continue
+		}
 		switch s[i] {
 		case '?', ';', '\n':
-			if after != "" {
+			return i + 1
+		case '.':
+			if s[i+1] == ' ' && !abbreviation([]byte(before)) && (opens(rest) || and && names(rest)) && (further || requested(before)) {
 				return i + 1
 			}
 		case ',':
-			rest, and := strings.CutPrefix(after, "and ")
-			if asked && (questionWords[firstWord(rest)] || and && short(rest)) {
-				return i + 1
-			}
-			if further && prepositions[firstWord(rest)] { // a complement of both
+			switch {
+			case and && (opens(rest) || short(before, rest) || names(rest)) && (further || requested(before)),
+				and && opens(rest) && named(before),
+				!and && inverted(rest) && requested(before),
+				further && prepositions[firstWord(rest)] && !opens(rest): // a complement of both
 				return i + 1
 			}
 		case ' ':
-			if rest, and := strings.CutPrefix(after, "and "); and && asked && questionWords[firstWord(rest)] {
+			switch {
+			case !and:
+			case questionWords[strings.ToLower(before)]: // "how and when"
+			case opens(rest) && (further || requested(before)),
+				opens(rest) && named(before),
+				names(rest) && names(before) && (thingAsked(before) || named(before)):
 				return i
 			}
 		}
@@ -73,19 +97,152 @@ func partEnd(s string, further bool) int {
 	return 0
 }
 
+// withoutAnd returns s without an "and" or "also" before it, and whether there was one.
+func withoutAnd(s string) (rest string, and bool) {
+	for _, word := range []string{"and ", "also, ", "also ", "& ", "if so, ", "if so "} {
+		if len(s) > len(word) && strings.EqualFold(s[:len(word)], word) {
+			s, and = strings.TrimSpace(s[len(word):]), true
+		}
+	}
+	return s, and
+}
+
+// requested reports whether a part asks: by a question word, for a yes or no, or as a request.
+func requested(part string) bool {
+	w := lowerWords(part)
+	if len(w) == 0 || asks[w[0]] && asking(w, 0) || w[0] == "i" || w[0] == "please" {
+		return true
+	}
+	for i := 1; i < len(w); i++ {
+		if questionWords[w[i]] && asking(w, i) {
+			return true
+		}
+	}
+	return false
+}
+
+// named reports whether a part asks for a thing by naming it: "number of members of the rowing club".
+func named(part string) bool {
+	w := lowerWords(part)
+	return len(w) > 0 && len(w) <= mostNamed && !questionWords[w[0]] && !prepositions[w[0]] && !subordinate[w[0]] && names(part)
+}
+
+// names reports whether a text, up to its first mark, is a thing of another: "height of the lock", "Anna's phone number".
+func names(s string) bool {
+	if end := strings.IndexAny(s, ",?;"); end >= 0 {
+		s = s[:end]
+	}
+	w := strings.Fields(s)
+	for len(w) > 0 && asks[strings.ToLower(w[0])] {
+		w = w[1:]
+	}
+	if len(w) < 2 || len(w) > mostNamed || prepositions[strings.ToLower(w[0])] {
+		return false
+	}
+	s = strings.Join(w, " ")
+	if last := w[len(w)-1]; strings.HasSuffix(last, "'s") || strings.HasSuffix(last, "’s") {
+		return false
+	}
+	of := slices.Index(w, "of")
+	return of > 0 && of <= 4 || strings.Contains(s, "'s ") || strings.Contains(s, "’s ")
+}
+
+// mostNamed is the number of words in which a thing is named: "number of members of the rowing club of Kassel".
+const mostNamed = 9
+
+// asking reports whether word i, which may ask, does: "when does", not "when many people are arrested".
+func asking(w []string, i int) bool {
+	switch w[i] {
+	case "when", "where", "why":
+		return i+1 == len(w) || auxiliaries[w[i+1]] || w[i+1] == "and"
+	case "how":
+		next := append(slices.Clone(w[i+1:min(len(w), i+4)]), "", "", "")
+		return i+1 == len(w) || auxiliaries[next[0]] || next[0] == "much" || next[0] == "many" || next[0] == "to" || auxiliaries[next[1]] ||
+			auxiliaries[next[2]] && !subjects[next[1]]
+	}
+	return true
+}
+
+// opens reports whether s begins a question of its own: "what is", "by whom", "for the mill, when does", "do you know",
+// "tell me".
+func opens(s string) bool {
+	w := lowerWords(s)
+	switch {
+	case len(w) < 2:
+		return false
+	case prepositions[w[0]] || w[0] == "since" || w[0] == "until":
+		if questionWords[w[1]] {
+			return true
+		}
+		topic, rest, ok := strings.Cut(s, ",")
+		return ok && len(strings.Fields(topic)) <= mostNamed && inverted(strings.TrimSpace(rest))
+	case requests[w[0]]:
+		return articles[w[1]] || w[1] == "me" || w[1] == "us" || w[1] == "all"
+	case w[0] == "i":
+		return w[1] == "need" || w[1] == "want"
+	case auxiliaries[w[0]]:
+		return subjects[w[1]] || w[1] == "the" && !strings.HasPrefix(w[0], "ha")
+	}
+	return questionWords[w[0]] && asking(w, 0)
+}
+
+// inverted reports whether s begins with a question word and the verb of a question, which no relative clause has.
+func inverted(s string) bool {
+	w := lowerWords(s)
+	if len(w) < 3 {
+		return false
+	}
+	switch w[0] {
+	case "what", "when", "why":
+		return auxiliaries[w[1]]
+	case "how":
+		return true
+	}
+	return false
+}
+
 // short reports whether what follows an "and" is the short form of another question: "of Ben?", "the door code, …".
-func short(rest string) bool {
+func short(before, rest string) bool {
 	first, end := firstWord(rest), strings.IndexAny(rest, ",?;")
 	if end < 0 {
 		end = len(rest)
 	}
-	return (prepositions[first] || articles[first]) && len(strings.Fields(rest[:end])) <= 8
+	w := lowerWords(rest[:end])
+	if len(w) > 8 || slices.ContainsFunc(w, func(s string) bool { return auxiliaries[s] }) {
+		return false
+	}
+	return prepositions[first] || articles[first] && thingAsked(before)
+}
+
+// thingAsked reports whether a part asks for a thing by its name: "what is the rent", "tell me the rent".
+func thingAsked(part string) bool {
+	w := lowerWords(part)
+	switch {
+	case len(w) < 2:
+		return false
+	case w[0] == "what" || w[0] == "which" || w[0] == "who" || w[0] == "where" || w[0] == "when":
+		return forms[w[1]] || articles[w[1]] // "what's the"
+	}
+	return requests[w[0]] || w[0] == "i" || prepositions[w[0]] && slices.ContainsFunc(w, func(s string) bool { return forms[s] })
+}
+
+// lowerWords returns the words of a text in lower case, without the marks around them.
+func lowerWords(s string) []string {
+	var out []string
+	for w := range strings.FieldsSeq(strings.ToLower(s)) {
+		w = strings.Trim(w, `,.?!;:"'()`)
+		w, _, _ = strings.Cut(strings.ReplaceAll(w, "’", "'"), "'s") // what's
+		if w != "" {
+			out = append(out, w)
+		}
+	}
+	return out
 }
 
 // shareTail gives a last clause that is only a complement ("of the lake cabin?") to the clauses before it that have none.
 func shareTail(clauses []string) []string {
 	n := len(clauses) - 1
-	if n < 1 || !prepositions[firstWord(clauses[n])] {
+	if n < 1 || !prepositions[firstWord(clauses[n])] || opens(clauses[n]) {
 		return clauses
 	}
 	for _, c := range clauses[:n] {
@@ -97,83 +254,6 @@ func shareTail(clauses []string) []string {
 		clauses[i] = trimQuestion(clauses[i]) + " " + clauses[n]
 	}
 	return clauses[:n]
-}
-
-// completed returns a clause with what it leaves out of the clause before it.
-func completed(before, clause string) string {
-	c := clause
-	for _, opener := range []string{"and ", "also ", "what about ", "how about "} {
-		if len(c) > len(opener) && strings.EqualFold(c[:len(opener)], opener) {
-			c = strings.TrimSpace(c[len(opener):])
-		}
-	}
-	before = trimQuestion(before)
-	first := firstWord(c)
-	switch {
-	case before == "":
-		return clause
-	case prepositions[first]:
-		if at := strings.LastIndex(strings.ToLower(before), " "+first+" "); at > 0 {
-			return before[:at] + " " + c
-		}
-		return before + " " + c
-	case asks[first]:
-		if refersBack(c) {
-			return c + " " + before
-		}
-		return c
-	}
-	head := head(before)
-	if tail, ok := complement(before); ok && !hasComplement(c) {
-		return head + trimQuestion(c) + " " + tail + "?"
-	}
-	return head + c
-}
-
-// head returns the words of a question before the thing that it asks for: "what is ".
-func head(question string) string {
-	at := 0
-	for word := range strings.FieldsSeq(question) {
-		if !asks[strings.ToLower(word)] {
-			return question[:at]
-		}
-		at += strings.Index(question[at:], word) + len(word)
-		for at < len(question) && question[at] == ' ' {
-			at++
-		}
-	}
-	return ""
-}
-
-// complement returns a clause from its first preposition after a word: "of the lake cabin".
-func complement(clause string) (string, bool) {
-	at := -1
-	for p := range prepositions {
-		if i := strings.Index(strings.ToLower(clause), " "+p+" "); i > 0 && (at < 0 || i < at) {
-			at = i
-		}
-	}
-	if at < 0 {
-		return "", false
-	}
-	return clause[at+1:], true
-}
-
-func hasComplement(clause string) bool {
-	_, ok := complement(clause)
-	return ok || strings.Contains(clause, "'s ") || strings.Contains(clause, "’s ")
-}
-
-// refersBack reports whether a clause has a pronoun and no name.
-func refersBack(clause string) bool {
-	back := false
-	for i, w := range strings.FieldsFunc(clause, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' }) {
-		if i > 0 && unicode.IsUpper([]rune(w)[0]) && w != "I" {
-			return false
-		}
-		back = back || pronouns[strings.ToLower(w)]
-	}
-	return back || len(contentWords(clause)) == 0
 }
 
 func firstWord(s string) string {
@@ -191,4 +271,10 @@ var (
 	questionWords = set("what when where who whom whose which why how")
 	asks          = set(`what when where who whom whose which why how is are was were does did do can could will would
 		should has have had tell give show list name`)
+	auxiliaries = set(`is are was were does do did can could will would should shall may might must has have had
+		isn't aren't wasn't weren't doesn't don't didn't can't couldn't won't wouldn't shouldn't hasn't haven't`)
+	politeness  = set("and also please thanks thank you hi hello hey ok okay so")
+	subjects    = set("you i we he she it they this that there")
+	requests    = set("tell give show list name find explain describe")
+	subordinate = set("if after before as since while when because although though during until unless whenever given")
 )

@@ -1,0 +1,130 @@
+package decoder
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// divided returns the questions in a clause whose parts share words: "when does the museum open and close" asks when it opens
+// and when it closes. A clause that asks one thing is returned alone.
+func divided(clause string) []string {
+	for _, divide := range []func(string) []string{sharedRest, sharedSubject, sharedOwner, sharedThing} {
+		if parts := divide(clause); len(parts) > 1 {
+			return parts
+		}
+	}
+	return []string{clause}
+}
+
+var (
+	twoQuestions = regexp.MustCompile(`(?i)^(how (?:much|many|long|often|far)|what time|when|where|why|how|who|whom) and (how (?:much|many|long|often|far)|what time|when|where|why|how|who|whom) (.+)$`)
+	twoMeasures  = regexp.MustCompile(`(?i)^(how) ([\pL]+) and ([\pL]+) ([\pL]+) (.+)$`)
+)
+
+// sharedRest divides "when and where does it take place" and "how wide and deep is the canal".
+func sharedRest(clause string) []string {
+	if m := twoQuestions.FindStringSubmatch(clause); m != nil {
+		return []string{m[1] + " " + m[3], m[2] + " " + m[3]}
+	}
+	if m := twoMeasures.FindStringSubmatch(clause); m != nil && auxiliaries[strings.ToLower(m[4])] {
+		return []string{m[1] + " " + m[2] + " " + m[4] + " " + m[5], m[1] + " " + m[3] + " " + m[4] + " " + m[5]}
+	}
+	return nil
+}
+
+// sharedSubject divides "when does the museum open and close on Sundays" and "where was she born and buried".
+func sharedSubject(clause string) []string {
+	w := strings.Fields(trimQuestion(clause))
+	k := slices.Index(w, "and")
+	if k < 4 || k+1 >= len(w) || !questionWords[bare(w[0])] && !prepositions[bare(w[0])] {
+		return nil
+	}
+	verb := slices.IndexFunc(w, func(s string) bool { return auxiliaries[bare(s)] })
+	if verb < 1 || verb > k-3 || !slices.Contains([]string{"when", "where", "time"}, bare(w[verb-1])) {
+		return nil
+	}
+	first, second := w[k-1], w[k+1]
+	switch {
+	case first == second, capital(first), capital(second), articles[w[k-2]], prepositions[bare(w[k-2])],
+		articles[second], prepositions[second], auxiliaries[second], pronouns[second], questionWords[second],
+		k+2 < len(w) && !prepositions[w[k+2]],
+		slices.ContainsFunc(w[:k], func(s string) bool { return subordinate[s] && s != "when" }),
+		forms[bare(w[verb])] && !(participle.MatchString(first) && participle.MatchString(second)),
+		!forms[bare(w[verb])] && !strings.HasPrefix(bare(w[verb]), "d"):
+		return nil
+	}
+	tail := w[k+2:]
+	return []string{
+		strings.Join(slices.Concat(w[:k], tail), " ") + "?",
+		strings.Join(slices.Concat(w[:k-1], w[k+1:k+2], tail), " ") + "?",
+	}
+}
+
+// mostSaid is the number of words that name each of several things of one owner.
+const mostSaid = 3
+
+// sharedOwner divides "what is the phone number and address of the clinic" and "what are Anna's job, phone number and
+// address".
+func sharedOwner(clause string) []string {
+	lead := head(clause)
+	w := strings.Fields(trimQuestion(clause[len(lead):]))
+	if !(lead == "" || thingAsked(lead+"the")) || len(w) > 2*mostNamed {
+		return nil
+	}
+	from, to := 0, len(w) // the words that name the things
+	owner := slices.IndexFunc(w, possessive)
+	if owner >= 0 && lead != "" {
+		from = owner + 1
+	} else if to = slices.IndexFunc(w, func(s string) bool { return prepositions[s] }); to < 1 || w[to] != "of" && (lead == "" || w[to] != "for") || lead != "" && !articles[w[0]] {
+		return nil
+	}
+	things := enumerated(w[from:to])
+	if len(things) < 2 || strings.HasSuffix(things[0], "s") && strings.Contains(lead, "are") {
+		return nil
+	}
+	var out []string
+	for _, t := range things {
+		t = strings.Join(w[:from], " ") + " " + t
+		if owner < 0 && articles[firstWord(w[0])] && !articles[firstWord(t)] {
+			t = w[0] + " " + strings.TrimSpace(t)
+		}
+		out = append(out, lead+strings.TrimSpace(strings.Join(append([]string{strings.TrimSpace(t)}, w[to:]...), " "))+"?")
+	}
+	return out
+}
+
+// enumerated returns the things of "the phone number and address" or "job, phone number and address", each of few words
+// without a name; nil if the words are something else.
+func enumerated(w []string) (out []string) {
+	k := slices.Index(w, "and")
+	if k < 1 || k+1 >= len(w) {
+		return nil
+	}
+	for _, t := range append(strings.Split(strings.Join(w[:k], " "), ","), strings.Join(w[k+1:], " ")) {
+		words := strings.Fields(t)
+		if len(words) == 0 {
+			continue // "a, b, and c"
+		}
+		if len(words) > mostSaid+1 || slices.ContainsFunc(words, func(s string) bool {
+			return capital(s) || s == "and" || s == "between" || ends[s] || auxiliaries[s] || strings.ContainsAny(s, ".?!;:")
+		}) || articles[words[len(words)-1]] {
+			return nil
+		}
+		out = append(out, strings.Join(words, " "))
+	}
+	return out
+}
+
+// sharedThing divides "what are the phone numbers of Anna and Ben".
+func sharedThing(clause string) []string {
+	w := strings.Fields(trimQuestion(clause))
+	k := slices.Index(w, "and")
+	of := slices.Index(w, "of")
+	if of < 2 || k < of+2 || k+1 >= len(w) || !strings.HasSuffix(w[of-1], "s") || len(w) > k+mostSaid+1 ||
+		!(capital(w[of+1]) && capital(w[k+1]) || articles[w[of+1]] && articles[w[k+1]]) ||
+		!slices.ContainsFunc(w[:of], func(s string) bool { return bare(s) == "are" || bare(s) == "were" }) {
+		return nil
+	}
+	return []string{strings.Join(w[:k], " ") + "?", strings.Join(slices.Concat(w[:of+1], w[k+1:]), " ") + "?"}
+}

@@ -46,9 +46,12 @@ echo 3 >/proc/sys/kernel/printk
 busybox insmod /sch_netem.ko
 busybox insmod /sch_tbf.ko
 busybox ip link set lo up
+echo
 echo "kernel $(busybox uname -r)"
 /test "$@"
-echo "exit status $?"
+status=$?
+echo
+echo "exit status $status"
 busybox poweroff -f
 INIT
 chmod +x "$root/init"
@@ -57,8 +60,9 @@ chmod +x "$root/init"
 timeout 200 qemu-system-x86_64 -accel tcg -cpu max -smp 2 -m 1024 -nographic -no-reboot -nic none \
 	-kernel "$work/kernel/boot/vmlinuz-$release" -initrd "$work/initrd" \
 	-append "console=ttyS0 quiet panic=-1 -- $*" </dev/null >"$work/log" 2>&1 || echo "qemu: exit status $?"
-tr -d '\r' <"$work/log" | sed -n 's/^[^ ]*kernel /kernel /; /^kernel [0-9]/,/^exit status/p' | tee "$work/said"
-grep -qx 'exit status 0' "$work/said" || { tail -n 20 "$work/log"; echo "FAILED in the emulated machine"; exit 1; }
+# The firmware may leave escape codes, or a line without an end, before the first line of init.
+tr -d '\r' <"$work/log" | LC_ALL=C sed -n 's/.*kernel \([0-9]\)/kernel \1/; /^kernel [0-9]/,/^exit status/p' | tee "$work/said"
+tr -d '\r' <"$work/log" | grep -aqx 'exit status 0' || { tail -n 40 "$work/log" | cat -v; echo "FAILED in the emulated machine"; exit 1; }
 if grep 'SKIP' "$work/said"; then
 	echo "FAILED: the emulated machine skipped a test"
 	exit 1

@@ -163,7 +163,7 @@ func asking(w []string, i int) bool {
 	return true
 }
 
-// opens reports whether s begins a question of its own: "what is", "by whom", "for the mill, when does", "do you know",
+// opens reports whether s begins a separate question: "what is", "by whom", "for the mill, when does", "do you know",
 // "tell me".
 func opens(s string) bool {
 	w := lowerWords(s)

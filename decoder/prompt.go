@@ -15,7 +15,7 @@ import (
 // prompt is the prompt of a context: the part that depends on its passages alone, then history and question.
 type prompt struct {
 	prefix, rest []tandem.Token
-	passages     []string // texts and titles of the passages, as far as the prompt holds them
+	passages     []string // texts and titles of the passages that the prompt holds
 	said         []string // the question and the turns before it that the prompt holds
 }
 

@@ -13,7 +13,7 @@ import (
 type Denoiser interface {
 	// Compute computes rows in the cache and returns a guess for each row with Logits, in order.
 	Compute(ctx context.Context, rows []Row) ([]Guess, error)
-	// Refresh does so beside the cache, from the prefix as it was after the last Merge.
+	// Refresh does so outside the cache, from the prefix as it was after the last Merge.
 	Refresh(ctx context.Context, rows []Row) ([]Guess, error)
 	// Merge brings what Refresh computed into the cache. See the action Merge.
 	Merge(settled, end int) error

@@ -115,7 +115,7 @@ func (w *world) checkDense(rows []Row) {
 	}
 }
 
-// sparse returns the operations of a pass beside the cache.
+// sparse returns the operations of a pass outside the cache.
 func (w *world) sparse(rows []Row) ([]func(), *[]Guess) {
 	w.overlay = map[int][2]uint64{}
 	for _, r := range rows {

@@ -31,7 +31,7 @@ type HedgeResult struct {
 	Tokens     int     `json:"tokens"`
 	TokenMs    float64 `json:"token_ms"` // live, from the first token of an answer to its last; simulated, from the start
 	Ratio      float64 `json:"ratio"`    // the time of the first result with this round trip, divided by this one's
-	Shares     Shares  `json:"beside"`
+	Shares     Shares  `json:"shares"`
 	Hedges     int     `json:"hedges"` // of the cloud's drafts, those that had arrived before they were needed
 	DraftBytes float64 `json:"draft_bytes_per_token,omitempty"`
 	Simulated  bool    `json:"simulated,omitempty"`

@@ -107,7 +107,7 @@ func load(f *gguf.File, device npu.Device, chunks []int) (m *Model, err error) {
 	return m, nil
 }
 
-// compileFor compiles the blocks for one chunk size: the embedding, the layers, so many at once, and the head.
+// compileFor compiles the blocks for one chunk size: the embedding, the layers in groups, and the head.
 func compileFor(device npu.Device, blocks []*npu.Graph, chunk, atOnce int) (*npu.Programs, error) {
 	var err error
 	p := &npu.Programs{Chunk: chunk}

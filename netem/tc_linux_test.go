@@ -205,7 +205,7 @@ func kernelWith(t *testing.T, c Config) (Kernel, netlink.Link) {
 	return k, link
 }
 
-// Nothing remains of a path that was applied before, whatever it was and whoever set it up.
+// Nothing remains of a path that was applied before, whatever it was and whichever program set it up.
 func TestKernelReplaces(t *testing.T) {
 	k, link := kernelWith(t, Config{Delay: ms})
 	before, err := kernelOptions(Config{

@@ -234,7 +234,7 @@ func TestSlowAnswers(t *testing.T) {
 	}
 }
 
-// A cloud gives up on a device that it never hears once it has drafted as far as it may.
+// A cloud gives up on a device that it never hears once it has drafted to its limit.
 func TestNeverHeard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, link := transport.Pipe(toyVocab)

@@ -26,7 +26,7 @@ func TestAheadPays(t *testing.T) {
 		got  [3]int
 		want [3]int // hedges, checks, guesses
 	}{
-		{"hedges, and guesses as far as they are as likely", choose(&free, 8, true, 0, 9), [3]int{2, 0, 5}},
+		{"hedges, and guesses while they are as likely", choose(&free, 8, true, 0, 9), [3]int{2, 0, 5}},
 		{"each costs a pass", choose(&dear, 4, true, 2, 9), [3]int{}},
 		{"no hedges allowed", choose(&free, 8, false, 0, 9), [3]int{0, 0, 7}},
 		{"no guesses allowed", choose(&free, 8, true, 0, 0), [3]int{2, 0, 0}},

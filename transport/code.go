@@ -13,7 +13,7 @@ import (
 	"rsc.io/qr"
 )
 
-// alphabet is Crockford's base 32: no I, L, O or U, so that codes survive reading aloud and typing.
+// alphabet is Crockford's base 32: no I, L, O or U, so that codes survive being read out and typed.
 const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 const (

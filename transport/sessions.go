@@ -72,7 +72,7 @@ const (
 )
 
 // derive returns a listener's key for a purpose. The key stays the same when the process restarts. One key seals tickets:
-// whoever holds the identity's key can read early hellos, but nothing sent after them. With the other key, a restarted
+// the holder of the identity's key can read early hellos, but nothing sent after them. With the other key, a restarted
 // cloud tells a device at once that it no longer knows their connection; otherwise the device would wait.
 func (id Identity) derive(purpose string) ([32]byte, error) {
 	der, err := x509.MarshalPKCS8PrivateKey(id.cert.PrivateKey)

@@ -321,7 +321,7 @@ func invented(answer, question string, passages []string) (out []string) {
 // many is more tokens than any answer has.
 const many = 1 << 20
 
-// simulate lets contexts with different passages write an answer together: whoever is not lost may give the next token.
+// simulate lets contexts with different passages write an answer together: any context that is not lost may give the next token.
 func simulate(r *rand.Rand, tok *tokenizer.Tokenizer, question string, ps []string, most int) (string, error) {
 	q := NewQuestion(VocabularyOf(tok), question)
 	contexts, states := make([]*Context, len(ps)), make([]State, len(ps))

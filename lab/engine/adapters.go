@@ -66,7 +66,7 @@ type AdapterMount struct {
 	Step     float64 `json:"step_ms"`  // of one row with one of them
 	Ratio    float64 `json:"ratio"`    // to a step without, in turns
 	Exchange float64 `json:"another"`  // milliseconds until the set has one adapter more
-	Passes   int     `json:"passes_8"` // for 8 rows of different adapters, as far as there are
+	Passes   int     `json:"passes_8"` // for 8 rows of up to 8 different adapters
 }
 
 // attentionParts and allParts are what adapters change.

@@ -13,7 +13,7 @@ func span(n int) *npu.Span {
 	return &npu.Span{Len: n, K: [][]uint16{make([]uint16, n)}, V: [][]uint16{make([]uint16, n)}}
 }
 
-// For any spans in any order, each position has a cell of its own within the window and outside page 0, and a span whose
+// For any spans in any order, each position has its own cell within the window and outside page 0, and a span whose
 // copies stay valid keeps its cells.
 func TestPagesShareNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

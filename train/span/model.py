@@ -21,7 +21,7 @@ class Plain:
 
     @staticmethod
     def unfold(x, norm, lengths, reach):
-        """LayerNorm, then each word beside those at distance reach: (B, L, d) -> (B, L, 3d), zero beyond the ends; reach 0: the norm alone."""
+        """LayerNorm, then each word next to those at distance reach: (B, L, d) -> (B, L, 3d), zero beyond the ends; reach 0: the norm alone."""
         h = F.layer_norm(x.float(), x.shape[-1:], norm.weight, norm.bias, EPS).to(half)
         if not reach:
             return h

@@ -48,12 +48,20 @@ type Scorer interface {
 	Prepare(ps []passages.Passage) func(dst []float64, query string) []float64
 }
 
+// Passes computes forward passes of a model: the model itself, or a batch that computes those of several answers together.
+type Passes interface {
+	ForwardInto(ctx context.Context, inputs []model.Input, into *model.Logits) ([][]float32, error)
+	Prefill(ctx context.Context, inputs []model.Input, into *model.Logits) ([][]float32, error)
+}
+
 // Config holds what all answers of a side have in common.
 type Config struct {
 	Model      *model.Model
+	Passes     Passes         // computes the passes of Model; nil for Model itself
 	Adapter    *model.Adapter // of all contexts; nil for none
 	Scorer     Scorer
 	KV         *kvstore.Store // of the passages' KV caches; nil for none
+	Shared     *Shared        // the same in memory, for all answers that read them; nil for none
 	Contexts   int            // contexts that share the passages; 0 for one context for each passage
 	TopP       float64        // probability mass that a Dist keeps; 0 for DefaultTopP
 	MaxSupport int            // most tokens in a Dist; 0 for DefaultMaxSupport
@@ -215,6 +223,9 @@ func (c Config) defaults() (Config, error) {
 	if err := c.Weights.check(); err != nil {
 		return c, err
 	}
+	if c.Passes == nil {
+		c.Passes = c.Model
+	}
 	return c, c.Sampling.Validate()
 }
 
@@ -373,7 +384,7 @@ func (d *Decoder) advance(ctx context.Context) (fed int, err error) {
 
 // forward computes a batch. Its logits stay valid during the next pass, which writes elsewhere.
 func (d *Decoder) forward(ctx context.Context, batch []model.Input) ([][]float32, error) {
-	out, err := d.cfg.Model.ForwardInto(ctx, batch, &d.passes[d.next])
+	out, err := d.cfg.Passes.ForwardInto(ctx, batch, &d.passes[d.next])
 	if err == nil {
 		d.next = 1 - d.next
 	}

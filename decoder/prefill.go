@@ -23,7 +23,7 @@ func (d *Decoder) read(ctx context.Context, req Request, prompts []prompt) error
 		keys[i] = storeKey(m, d.cfg.Adapter, p.prefix)
 		seq, tokens := d.saved(req, i, p.prefix), p.rest
 		if seq == nil && d.holds(i) {
-			seq = d.load(keys[i], len(p.prefix))
+			seq = d.shared(keys[i], len(p.prefix))
 		}
 		if fresh[i] = seq == nil; fresh[i] {
 			seq, tokens = m.NewSeqWith(d.cfg.Adapter), append(append([]tandem.Token(nil), p.prefix...), p.rest...)
@@ -35,7 +35,7 @@ func (d *Decoder) read(ctx context.Context, req Request, prompts []prompt) error
 		batch[i] = model.Input{Seq: seq, Tokens: tokens}
 		d.prefill.Tokens += len(tokens)
 	}
-	out, err := m.Prefill(ctx, batch, new(model.Logits))
+	out, err := d.cfg.Passes.Prefill(ctx, batch, new(model.Logits))
 	if err != nil {
 		return err
 	}
@@ -68,6 +68,18 @@ func storeKey(m *model.Model, a *model.Adapter, prefix []tandem.Token) (key [32]
 	return key
 }
 
+// shared returns the KV cache of a prefix of n tokens from memory or from the store, or nil.
+func (d *Decoder) shared(key [32]byte, n int) *model.Seq {
+	if seq := d.cfg.Shared.get(key); seq != nil && seq.Len() == n {
+		return seq
+	}
+	seq := d.load(key, n)
+	if seq != nil {
+		d.cfg.Shared.put(key, seq)
+	}
+	return seq
+}
+
 // load returns the KV cache of a prefix of n tokens, or nil if the store has none that it can read.
 func (d *Decoder) load(key [32]byte, n int) *model.Seq {
 	if d.cfg.KV == nil {
@@ -86,13 +98,17 @@ func (d *Decoder) load(key [32]byte, n int) *model.Seq {
 	return seq
 }
 
-// store writes a copy of seq's first n tokens to the store in the background.
+// store keeps seq's first n tokens in memory, and writes a copy to the store in the background.
 func (d *Decoder) store(key [32]byte, seq *model.Seq, n int) {
-	if d.cfg.KV == nil || n == 0 {
+	if d.cfg.KV == nil && d.cfg.Shared == nil || n == 0 {
 		return
 	}
 	prefix := seq.Fork()
 	prefix.Truncate(n)
+	d.cfg.Shared.put(key, prefix)
+	if d.cfg.KV == nil {
+		return
+	}
 	d.storing.Go(func() {
 		err := d.cfg.KV.Put(key, func(w io.Writer) error {
 			_, err := prefix.WriteTo(w)

@@ -37,7 +37,7 @@ func Prefixes(ctx context.Context, cfg Config, req Request) ([][]byte, error) {
 		}
 	}
 	if len(batch) > 0 {
-		if _, err := cfg.Model.Forward(ctx, batch); err != nil {
+		if _, err := cfg.Passes.ForwardInto(ctx, batch, new(model.Logits)); err != nil {
 			return nil, fmt.Errorf("decoder: read %d documents: %w", len(batch), err)
 		}
 	}

@@ -45,7 +45,7 @@ func (m *Model) Denoise(ctx context.Context, seq *Seq, rows []Live, into *Logits
 			return nil, fmt.Errorf("row %d: position %d is shared with another sequence: denoise a Clone", i, rows[i].Position)
 		}
 	}
-	out := into.take(wanted, m.config.Vocab)
+	out := into.Take(wanted, m.config.Vocab)
 	if err := m.denoise(ctx, seq, rows, into.all); err != nil {
 		seq.cut(before)
 		return nil, err

@@ -45,8 +45,8 @@ type Logits struct {
 	each [][]float32 // slices of all
 }
 
-// take returns n slices of vocab numbers each, with arbitrary contents.
-func (l *Logits) take(n, vocab int) [][]float32 {
+// Take returns n slices of vocab numbers each, with arbitrary contents. They are those of the next call with this memory.
+func (l *Logits) Take(n, vocab int) [][]float32 {
 	if cap(l.all) < n*vocab {
 		l.all = make([]float32, n*vocab)
 	}
@@ -77,7 +77,7 @@ func (m *Model) forward(ctx context.Context, inputs []Input, into *Logits, decod
 		in.Seq.dropTree()
 		in.Seq.extend(len(in.Tokens))
 	}
-	out := into.take(logits, m.config.Vocab)
+	out := into.Take(logits, m.config.Vocab)
 	err = m.pass(ctx, inputs, into.all, decoding)
 	for _, in := range inputs {
 		switch {

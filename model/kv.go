@@ -40,6 +40,12 @@ func (s *Seq) Model() *Model { return s.m }
 // Len returns the number of positions.
 func (s *Seq) Len() int { return s.n }
 
+// Bytes returns the size of the keys and values of all positions.
+func (s *Seq) Bytes() int64 {
+	c := s.m.config
+	return 4 * int64(s.n) * int64(c.Layers) * int64(c.KVHeads*c.HeadDim) // a key and a value of two bytes
+}
+
 // Fork returns a second sequence with the same positions. It copies nothing: the sequences share the memory of these
 // positions, which never changes again, and each adds positions in separate memory.
 func (s *Seq) Fork() *Seq {

@@ -287,7 +287,7 @@ func (c *Cloud) baseline(ctx context.Context, a *cloudSession, begin transport.B
 	if !c.GiveDocuments {
 		return a.refuse(errors.New("it gives no documents away; for a comparison over sample documents, its operator can start it with --allow-documents"))
 	}
-	passages, err := c.Local.search(ctx, q, s)
+	passages, err := a.local.search(ctx, q, s)
 	if err != nil {
 		return a.refuse(err)
 	}
@@ -297,7 +297,7 @@ func (c *Cloud) baseline(ctx context.Context, a *cloudSession, begin transport.B
 	}
 	var saved [][]byte
 	if begin.Want == tandem.WantKV {
-		if saved, err = c.Local.caches(ctx, q, s, passages); err != nil {
+		if saved, err = a.local.caches(ctx, q, s, passages); err != nil {
 			return a.refuse(err)
 		}
 		for _, b := range saved {
@@ -332,7 +332,7 @@ func (c *Cloud) write(ctx context.Context, a *cloudSession, q Question, s tandem
 		over <- ended(ctx, a.link)
 		cancel()
 	}()
-	read, err := c.Local.read(ctx, q, s)
+	read, err := a.local.read(ctx, q, s)
 	if err != nil {
 		return a.refuse(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tandem"
+	"tandem/node/batch"
 	"tandem/pair"
 	"tandem/transport"
 )
@@ -16,9 +17,10 @@ import (
 // Cloud serves devices: it drafts over its own documents in each of their answers.
 type Cloud struct {
 	Local  Local
-	Titles bool // send devices the titles of the documents that were used
-	Quotes bool // send devices the sentences that say the answer
-	Limit  int  // most answers at once, 0 for DefaultLimit; others wait for their turn
+	Titles bool         // send devices the titles of the documents that were used
+	Quotes bool         // send devices the sentences that say the answer
+	Batch  *batch.Batch // computes the passes of all answers together; nil to compute those of each alone
+	Limit  int          // most answers at once, 0 for DefaultLimit; others wait for their turn
 	// GiveDocuments lets devices fetch passages, as the baselines DRCG/Text and DRCG/KV do. Without it no document leaves
 	// the cloud.
 	GiveDocuments bool
@@ -93,7 +95,7 @@ func (c *Cloud) answer(ctx context.Context, conn *transport.Conn, link exchange,
 	defer gone(nil)
 	log := c.log().With("device", peer, "answer", begin.ID)
 	start := time.Now()
-	a := &cloudSession{conn: conn, link: link, log: log, inbox: make(chan any, inboxSize), ctx: ctx}
+	a := &cloudSession{local: c.local(conn.Peer()), conn: conn, link: link, log: log, inbox: make(chan any, inboxSize), ctx: ctx}
 	var err error
 	if begin.Want == tandem.WantDrafts {
 		go func() { gone(a.listen()) }() // a device that goes away also stops the reading
@@ -119,7 +121,7 @@ func (c *Cloud) take(ctx context.Context, a *cloudSession, begin transport.Begin
 	if err != nil {
 		return a.refuse(err)
 	}
-	own, err := c.Local.read(ctx, q, s)
+	own, err := a.local.read(ctx, q, s)
 	if err != nil {
 		return a.refuse(err)
 	}
@@ -132,6 +134,15 @@ func (c *Cloud) take(ctx context.Context, a *cloudSession, begin transport.Begin
 		return err
 	}
 	return a.link.Send(sourcesMessage(own.sources(), own.parts(), c.Titles && begin.ShareTitles, c.Quotes && begin.ShareTitles))
+}
+
+// local returns what the cloud answers a device with.
+func (c *Cloud) local(device transport.ID) Local {
+	own := c.Local
+	if c.Batch != nil {
+		own.Passes = c.Batch.Of(device.String())
+	}
+	return own
 }
 
 func (c *Cloud) limit() int {

@@ -14,6 +14,7 @@ import (
 
 // cloudSession is one answer being drafted in the cloud.
 type cloudSession struct {
+	local   Local
 	conn    interface{ RTT() time.Duration } // below link
 	link    exchange
 	log     *slog.Logger

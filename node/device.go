@@ -19,7 +19,7 @@ type Device struct {
 	Dial     func(ctx context.Context) (*transport.Conn, error) // nil for no cloud: then no socket is ever opened
 	Patience Patience
 	Require  bool       // fail instead of answering without the cloud
-	Mute     bool       // ignore the device's own documents: the answer is the cloud's alone
+	Mute     bool       // read and decode nothing here: the answer is the cloud's alone
 	Profile  Profile    // what is known about delays; each answer updates it
 	Record   func(Line) // receives what happens in an answer, in order, on one goroutine; may be nil
 	Log      *slog.Logger
@@ -87,6 +87,10 @@ func (d *Device) Ask(ctx context.Context, q Question, s tandem.Settings, emit fu
 	if d.Dial != nil {
 		a.reach(d.patience(), func(ctx context.Context) (linked, error) { return d.open(ctx, beginOf(q, s)) })
 	}
+	if d.Mute {
+		err := a.run(newMuted(d.Local.Model.Tokenizer()))
+		return a.finish(), err
+	}
 	own, err := d.Local.read(ctx, q, s)
 	if err != nil {
 		return Answer{}, err
@@ -97,12 +101,8 @@ func (d *Device) Ask(ctx context.Context, q Question, s tandem.Settings, emit fu
 		a.remark("%q was shortened to fit into the model's context", title)
 	}
 	a.answer.Read[tandem.Device] = len(own.passages)
-	if d.Mute {
-		err = a.run(muted{own})
-	} else {
-		err = a.run(own)
-		a.answer.Documents[tandem.Device], a.parts[tandem.Device] = own.sources(), own.parts()
-	}
+	err = a.run(own)
+	a.answer.Documents[tandem.Device], a.parts[tandem.Device] = own.sources(), own.parts()
 	return a.finish(), err
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"tandem"
 	"tandem/decoder"
+	"tandem/model/tokenizer"
 	"tandem/node/presence"
 	"tandem/pair"
 	"tandem/transport"
@@ -142,14 +143,16 @@ func (a *deviceSession) run(read producer) error {
 	return a.failure
 }
 
-// muted drafts with an aggregation weight so low that the other side's distribution becomes the target.
-type muted struct{ producer }
+// muted computes nothing: it drafts the end of the answer, with an aggregation weight so low that the other side's
+// distribution becomes the target.
+type muted struct{ out decoder.Output }
 
-func (m muted) Next(ctx context.Context, keep int, app []tandem.Token) (decoder.Output, error) {
-	out, err := m.producer.Next(ctx, keep, app)
-	out.H = tandem.FixedOf(math.Inf(-1))
-	return out, err
+func newMuted(tok *tokenizer.Tokenizer) muted {
+	end := append(tok.EOGs(), 0)[:1]
+	return muted{decoder.Output{Dist: tandem.Dist{IDs: end, Weights: []uint32{tandem.Mass}}, H: tandem.FixedOf(math.Inf(-1))}}
 }
+
+func (m muted) Next(context.Context, int, []tandem.Token) (decoder.Output, error) { return m.out, nil }
 
 // take handles a message of another goroutine.
 func (a *deviceSession) take(in any) {

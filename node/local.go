@@ -31,10 +31,12 @@ type Local struct {
 	Adapter   *model.Adapter // of what the model decodes; nil for none
 	Reader    *span.Reader   // answers with words of the passages; nil for the model's own words
 	Scorer    decoder.Scorer
-	Documents Searcher       // nil if the side has no documents
-	KV        *kvstore.Store // nil if KV caches of passages are not kept
-	Pace      time.Duration  // shortest time for a token, to answer like slower hardware; 0 for none
-	Read      time.Duration  // shortest time for a token of a prompt, for the same purpose
+	Documents Searcher        // nil if the side has no documents
+	KV        *kvstore.Store  // nil if KV caches of passages are not kept
+	Shared    *decoder.Shared // KV caches of passages that answers share in memory; nil for none
+	Passes    decoder.Passes  // computes the passes of Model; nil for Model itself
+	Pace      time.Duration   // shortest time for a token, to answer like slower hardware; 0 for none
+	Read      time.Duration   // shortest time for a token of a prompt, for the same purpose
 }
 
 // Hello describes r to the other side.
@@ -202,6 +204,8 @@ func (r Local) DecoderConfig(s tandem.Settings) (decoder.Config, error) {
 		Adapter:    r.Adapter,
 		Scorer:     r.Scorer,
 		KV:         r.KV,
+		Shared:     r.Shared,
+		Passes:     r.Passes,
 		Contexts:   s.Contexts,
 		TopP:       s.Nucleus,
 		MaxSupport: s.Support,

@@ -13,8 +13,10 @@ import (
 
 	"tandem"
 	"tandem/cmd/internal/cli"
+	"tandem/decoder"
 	"tandem/examples"
 	"tandem/node"
+	"tandem/node/batch"
 	"tandem/pair"
 	"tandem/retrieval/search"
 	"tandem/transport"
@@ -34,7 +36,9 @@ type serveCmd struct {
 	Public  string `help:"Serve this folder instead of the index." type:"existingdir" placeholder:"DIR"`
 	Titles  string `help:"Show devices the titles of the documents used: ${enum}. auto: those of the samples and of --public, not those of the index." enum:"auto,yes,no" default:"auto"`
 	Quotes  string `help:"Send devices the sentences that say the answer: ${enum}. auto: those of the samples and of --public, not those of the index." enum:"auto,yes,no" default:"auto"`
-	Answers int    `help:"Most answers at the same time; more wait. One device gets at most all but one." default:"8"`
+	Answers int    `help:"Most answers at the same time; more wait. One device gets at most all but one." default:"32"`
+	Batch   bool   `help:"Compute the passes of all answers together. Each answer is the same as without." default:"true" negatable:""`
+	Shared  int    `help:"Memory for passages that several answers read, in MB; they are computed once. 0 for none." default:"256" placeholder:"MB"`
 	Metrics string `help:"Serve Prometheus metrics over HTTP on this address. Default: none." placeholder:"HOST:PORT"`
 
 	AllowDocuments bool `help:"Let devices fetch passages, for the baselines of edge ask --method drcg-text and drcg-kv. Only sample documents are ever sent." hidden:""`
@@ -48,12 +52,15 @@ func (c *serveCmd) Help() string {
 
 Only paired devices can connect: "cloud pair" prints a code. Ctrl-C ends.
 
-Metrics, under /metrics: tandem_answers_total, tandem_answer_seconds, tandem_tokens_total, tandem_drafts_total by side and fate, tandem_divergences_total. Of the decoder: tandem_passes_total, tandem_rows_total by fate (valid, wasted, underutilised), tandem_further_rows_total and tandem_spared_passes_total by kind (hedge, check, guess), tandem_device_hedges_used_total.`
+Metrics, under /metrics: tandem_answers_total, tandem_answer_seconds, tandem_tokens_total, tandem_drafts_total by side and fate, tandem_divergences_total. With --batch: tandem_batch_passes_total, tandem_batch_rows_total, tandem_batch_jobs_total, tandem_batch_seconds_total, tandem_batch_waiting. Of the decoder: tandem_passes_total, tandem_rows_total by fate (valid, wasted, underutilised), tandem_further_rows_total and tandem_spared_passes_total by kind (hedge, check, guess), tandem_device_hedges_used_total.`
 }
 
 func (c *serveCmd) Run(a *cli.App) (err error) {
-	if c.Answers < 1 {
+	switch {
+	case c.Answers < 1:
 		return fmt.Errorf("--answers %d: want 1 or more", c.Answers)
+	case c.Shared < 0:
+		return fmt.Errorf("--shared %d: want 0 or more", c.Shared)
 	}
 	dirs, err := a.Dirs()
 	if err != nil {
@@ -121,6 +128,7 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 	defer a.Listens(listener.Addr().String())()
 	shown := func(flag string) bool { return flag == "yes" || flag == "auto" && public }
 	cloud := &node.Cloud{Local: reader, Titles: shown(c.Titles), Quotes: shown(c.Quotes), Limit: c.Answers, GiveDocuments: c.AllowDocuments, Log: a.Log}
+	c.join(cloud)
 	stop, err := c.observe(a, cloud)
 	if err != nil {
 		return err
@@ -128,6 +136,19 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 	defer stop()
 	c.announce(a, m.Config().Name, docs, listener.Addr(), cloud.Titles)
 	return cloud.Serve(a, listener)
+}
+
+// join lets answers share passes and passages. A span reader has nothing to share.
+func (c *serveCmd) join(cloud *node.Cloud) {
+	if cloud.Local.Reader != nil {
+		return
+	}
+	if c.Batch {
+		cloud.Batch = batch.New(cloud.Local.Model, batch.Config{})
+	}
+	if c.Shared > 0 {
+		cloud.Local.Shared = decoder.NewShared(int64(c.Shared) << 20)
+	}
 }
 
 // documents opens the documents that the cloud answers from, and reports whether they are public.
@@ -165,7 +186,7 @@ func (c *serveCmd) observe(a *cli.App, cloud *node.Cloud) (stop func(), err erro
 		cloud.Observe = nil
 		return func() {}, nil
 	}
-	m, handler := newMetrics()
+	m, handler := newMetrics(cloud.Batch)
 	cloud.Observe = m.observe
 	l, err := net.Listen("tcp", c.Metrics)
 	if err != nil {
@@ -195,8 +216,22 @@ type metrics struct {
 	hedges   prometheus.Counter
 }
 
+// batchMetrics returns metrics that read the counts of a batch when they are asked for.
+func batchMetrics(b *batch.Batch) []prometheus.Collector {
+	counter := func(name, help string, value func(batch.Stats) float64) prometheus.Collector {
+		return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, func() float64 { return value(b.Stats()) })
+	}
+	return []prometheus.Collector{
+		counter("tandem_batch_passes_total", "Passes over the rows of several answers.", func(s batch.Stats) float64 { return float64(s.Passes) }),
+		counter("tandem_batch_rows_total", "Rows of these passes.", func(s batch.Stats) float64 { return float64(s.Rows) }),
+		counter("tandem_batch_jobs_total", "Answers in these passes: divided by the passes, how many share one.", func(s batch.Stats) float64 { return float64(s.Jobs) }),
+		counter("tandem_batch_seconds_total", "Time of these passes.", func(s batch.Stats) float64 { return s.Took.Seconds() }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "tandem_batch_waiting", Help: "Jobs that wait for a pass."}, func() float64 { return float64(b.Stats().Waiting) }),
+	}
+}
+
 // newMetrics returns metrics, and a handler that serves them under /metrics.
-func newMetrics() (*metrics, http.Handler) {
+func newMetrics(b *batch.Batch) (*metrics, http.Handler) {
 	m := &metrics{
 		answers:  prometheus.NewCounterVec(prometheus.CounterOpts{Name: "tandem_answers_total", Help: "Answers taken part in, by outcome."}, []string{"outcome"}),
 		tokens:   prometheus.NewCounter(prometheus.CounterOpts{Name: "tandem_tokens_total", Help: "Tokens agreed."}),
@@ -211,6 +246,9 @@ func newMetrics() (*metrics, http.Handler) {
 	}
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(m.answers, m.tokens, m.drafts, m.diverged, m.seconds, m.passes, m.rows, m.further, m.spared, m.hedges)
+	if b != nil {
+		registry.MustRegister(batchMetrics(b)...)
+	}
 	mux := http.NewServeMux()
 	mux.Handle("/metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
 	return m, mux

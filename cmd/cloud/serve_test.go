@@ -9,12 +9,13 @@ import (
 	"time"
 
 	"tandem/node"
+	"tandem/node/batch"
 	"tandem/pair"
 )
 
 // /metrics has a series for each count of an answer, summed over answers.
 func TestMetrics(t *testing.T) {
-	m, handler := newMetrics()
+	m, handler := newMetrics(batch.New(nil, batch.Config{}))
 	server := httptest.NewServer(handler)
 	defer server.Close()
 	stats := pair.Stats{
@@ -51,6 +52,8 @@ func TestMetrics(t *testing.T) {
 		`tandem_spared_passes_total{kind="guess"} 6`,
 		`tandem_device_hedges_used_total 12`,
 		`tandem_answer_seconds_count 2`,
+		`tandem_batch_passes_total 0`,
+		`tandem_batch_waiting 0`,
 	} {
 		if !strings.Contains("\n"+string(page), "\n"+want+"\n") {
 			t.Errorf("no %s in\n%s", want, page)

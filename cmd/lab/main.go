@@ -19,6 +19,7 @@ type grammar struct {
 	Traces   tracesCmd   `cmd:"" group:"Two sides and the network between them:" help:"Answers over recorded networks."`
 	Loss     lossCmd     `cmd:"" group:"Two sides and the network between them:" help:"Answers over paths that lose packets: repeated datagrams against a stream."`
 	Hedge    hedgeCmd    `cmd:"" group:"Two sides and the network between them:" help:"Several contexts in a pass: hedges, checks and guesses."`
+	Load     loadCmd     `cmd:"" group:"Two sides and the network between them:" help:"One cloud under many devices: answers per second, times, memory."`
 
 	Quality qualityCmd `cmd:"" group:"What is answered:" help:"Exact match and F1 over indexed documents: each side, the pair, and other ways to answer."`
 	Reader  readerCmd  `cmd:"" group:"What is answered:" help:"Exact match where the passages are given: each side alone, and the pair."`

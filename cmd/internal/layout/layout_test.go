@@ -26,13 +26,13 @@ const (
 var rules = []struct{ packages, imports string }{
 	// Programs.
 	{"cmd/edge", "tandem cmd/internal/cli node decoder/... retrieval/... transport model/... npu/... specdec dllm pair profiler netem examples internal/meter internal/refusal"},
-	{"cmd/cloud", "tandem cmd/internal/cli node retrieval/... transport model/... pair examples"},
+	{"cmd/cloud", "tandem cmd/internal/cli node node/batch decoder retrieval/... transport model/... pair examples"},
 	{"cmd/lab", "tandem cmd/internal/cli lab/... node decoder/... retrieval/... transport model/... npu/... specdec dllm pair aggregator scheduler examples models internal/..."},
 	{"cmd/internal/cli", "tandem node decoder/kvstore retrieval/... transport lora model/... npu/... profiler models"},
 	{"cmd/internal/clitest", ""},
 
 	// Experiments. Nothing below imports them.
-	{"lab", "tandem lab/... node decoder/... retrieval/... transport/... netem pair/... scheduler aggregator specdec dllm model/... npu/... models examples"},
+	{"lab", "tandem lab/... node node/batch decoder/... retrieval/... transport/... netem pair/... scheduler aggregator specdec dllm model/... npu/... models examples"},
 	{"lab/sim", "tandem pair/... aggregator transport/... node/presence netem"},
 	{"lab/quality", "tandem lab/answers node decoder/... retrieval/... aggregator model/... models internal/refusal"},
 	{"lab/answers", "tandem node decoder/... retrieval/... aggregator model/... models internal/refusal"},
@@ -40,8 +40,9 @@ var rules = []struct{ packages, imports string }{
 	{"lab/...", "tandem"},
 
 	// A live side. It knows no search engine, only what it needs of one.
-	{"node", "tandem node/presence decoder/... retrieval/documents retrieval/passages transport pair aggregator scheduler profiler model/..."},
+	{"node", "tandem node/batch node/presence decoder/... retrieval/documents retrieval/passages transport pair aggregator scheduler profiler model/..."},
 	{"node/presence", ""},
+	{"node/batch", "model"},
 
 	// The protocol: pure packages, see pure.
 	{"pair", "tandem aggregator queue scheduler profiler"},

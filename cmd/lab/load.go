@@ -1,0 +1,80 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"tandem/cmd/internal/cli"
+	"tandem/lab"
+)
+
+type loadCmd struct {
+	Devices []int  `help:"Numbers of devices that ask at once." default:"1,8,64"`
+	Each    int    `help:"Questions of each device, one after the other." default:"3"`
+	Batch   string `help:"How the cloud computes: ${enum}. on: the passes of all answers together; off: those of each alone." enum:"on,off,both" default:"both"`
+	Places  []int  `help:"Most answers at once, for off and on." default:"8,64" placeholder:"OFF,ON"`
+	answerFlags
+	File string `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default: standard output."`
+}
+
+func (c *loadCmd) Help() string {
+	return `Examples:
+  lab load
+  lab load --devices 1,16,256 --each 2 --batch on
+  lab load --model qwen2.5-0.5b-instruct-q4_0.gguf --max-tokens 32 --json load.json
+
+A cloud serves devices over loopback, in one process. The devices have no documents and decode nothing, so that the machine's time is the cloud's. The first token comes after waiting for a place, retrieval and the prompt.`
+}
+
+func (c *loadCmd) Run(a *cli.App) (err error) {
+	if err := c.check(a); err != nil {
+		return err
+	}
+	b, closing, err := c.answerFlags.open(a)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closing()) }()
+	x := lab.Load{Setup: b, Devices: c.Devices, PerEach: c.Each, Places: map[string]int{}}
+	if c.Batch != "on" {
+		x.Places[lab.LoadAlone] = c.Places[0]
+	}
+	if c.Batch != "off" {
+		x.Places[lab.LoadBatch] = c.Places[1]
+	}
+	rows, err := x.Run(a, progress(a, "load"))
+	a.Clear()
+	switch {
+	case err != nil:
+		return err
+	case a.Globals.JSON:
+		return a.JSONTo(c.File, map[string]any{"rows": rows})
+	}
+	fmt.Fprintf(a.Out, "live over loopback, %s, answers of at most %d tokens\n\n%8s %6s %7s %8s %7s %9s %9s %18s %18s %6s %8s %7s\n",
+		b.Model.Config().Name, c.MaxTokens, "devices", "batch", "places", "answers", "failed", "answers/s", "tokens/s", "first ms (p99)", "gap ms (p99)", "rows", "MB", "text")
+	for _, r := range rows {
+		on := "off"
+		if r.Method == lab.LoadBatch {
+			on = "on"
+		}
+		fmt.Fprintf(a.Out, "%8d %6s %7d %8d %7d %9.1f %9.0f %18s %18s %6.1f %8.0f %7.7s\n", r.Devices, on, r.Places, r.Answers, r.Failed+r.Degraded, r.PerSecond, r.Tokens,
+			fmt.Sprintf("%.0f (%.0f)", r.First, r.First99), fmt.Sprintf("%.1f (%.1f)", r.Gap, r.Gap99), r.Rows, r.Memory, r.Text)
+	}
+	return nil
+}
+
+// check checks the flags.
+func (c *loadCmd) check(a *cli.App) error {
+	if len(c.Places) != 2 || min(c.Places[0], c.Places[1]) < 1 {
+		return errors.New("--places: want two numbers above 0, as in 8,64")
+	}
+	if c.Each < 1 {
+		return fmt.Errorf("--each %d: want 1 or more", c.Each)
+	}
+	for _, n := range c.Devices {
+		if n < 1 || n > 4096 {
+			return fmt.Errorf("--devices %d: want 1 to 4096", n)
+		}
+	}
+	return a.CheckJSONFile(c.File)
+}

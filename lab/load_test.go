@@ -1,0 +1,24 @@
+package lab
+
+import "testing"
+
+// Devices that ask at once get the same texts whether the cloud computes their passes together or each alone; none fails,
+// and all goroutines end.
+func TestLoad(t *testing.T) {
+	x := Load{Setup: setup(t), Devices: []int{1, 6}, PerEach: 2, Places: map[string]int{LoadAlone: 2, LoadBatch: 8}}
+	rows, err := x.Run(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(rows) != 4 {
+		t.Fatalf("%d results", len(rows))
+	}
+	for i, r := range rows {
+		if r.Devices != x.Devices[i/2] || r.Answers != 2*r.Devices || r.Failed+r.Degraded > 0 || r.Text != rows[0].Text {
+			t.Errorf("result %d: %+v", i, r)
+		}
+		if r.PerSecond <= 0 || r.First <= 0 || r.Left > 0 || (r.Method == LoadBatch) != (r.Rows > 0) {
+			t.Errorf("result %d: %+v", i, r)
+		}
+	}
+}

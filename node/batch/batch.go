@@ -1,0 +1,210 @@
+package batch
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"tandem/model"
+)
+
+// Batch computes the passes of several answers together. It is safe for concurrent use, and has a model's methods.
+type Batch struct {
+	model  *model.Model
+	logits model.Logits // of the pass that runs
+
+	mu        sync.Mutex
+	scheduler *Scheduler
+	jobs      map[uint64]*job
+	last      uint64
+	stats     Stats
+}
+
+// Stats counts what a Batch computed.
+type Stats struct {
+	Passes  int
+	Rows    int           // of all passes
+	Jobs    int           // parts of jobs in all passes: Jobs/Passes answers share a pass
+	Took    time.Duration // by all passes
+	Waiting int           // jobs that wait now
+}
+
+// New returns a Batch over a model.
+func New(m *model.Model, cfg Config) *Batch {
+	return &Batch{model: m, scheduler: NewScheduler(cfg), jobs: map[uint64]*job{}}
+}
+
+// Of returns the passes of one owner.
+func (b *Batch) Of(owner string) *Passes { return &Passes{b, owner} }
+
+// Stats returns what b computed so far.
+func (b *Batch) Stats() Stats {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s := b.stats
+	s.Waiting, _ = b.scheduler.Waiting()
+	return s
+}
+
+// Passes computes the passes of one owner, of whose jobs and those of others the Batch makes its passes.
+type Passes struct {
+	batch *Batch
+	owner string
+}
+
+// ForwardInto is model.Model's, in a pass with others.
+func (p *Passes) ForwardInto(ctx context.Context, inputs []model.Input, into *model.Logits) ([][]float32, error) {
+	return p.batch.compute(ctx, p.owner, inputs, into, false)
+}
+
+// Prefill is model.Model's, in passes with others.
+func (p *Passes) Prefill(ctx context.Context, inputs []model.Input, into *model.Logits) ([][]float32, error) {
+	return p.batch.compute(ctx, p.owner, inputs, into, true)
+}
+
+// compute waits until passes have computed all rows of the inputs. On an error the sequences are as before.
+func (b *Batch) compute(ctx context.Context, owner string, inputs []model.Input, into *model.Logits, prompt bool) ([][]float32, error) {
+	j := newJob(ctx, inputs, into, b.model.Config().Vocab)
+	if j.rows == 0 || ctx.Err() != nil {
+		return b.model.ForwardInto(ctx, inputs, into) // says what is wrong
+	}
+	b.mu.Lock()
+	b.last++
+	id := b.last
+	b.jobs[id] = j
+	b.step(Arrived{Job{ID: id, Owner: owner, Rows: j.rows, Prompt: prompt, Whole: j.whole}})
+	b.mu.Unlock()
+	select {
+	case <-j.done:
+	case <-ctx.Done():
+		b.withdraw(id, j)
+	}
+	if j.err != nil {
+		j.restore()
+		return nil, j.err
+	}
+	return j.logits, nil
+}
+
+// withdraw takes a job out of the queue, and waits for the pass that has rows of it.
+func (b *Batch) withdraw(id uint64, j *job) {
+	b.mu.Lock()
+	b.step(Left{id})
+	if !j.running {
+		b.finish(id, context.Cause(j.ctx))
+	}
+	b.mu.Unlock()
+	<-j.done
+}
+
+// finish ends a job. It is called with the lock held.
+func (b *Batch) finish(id uint64, err error) {
+	j := b.jobs[id]
+	if j == nil {
+		return
+	}
+	delete(b.jobs, id)
+	j.err = err
+	close(j.done)
+}
+
+// step passes e to the scheduler and begins the pass that follows, if any. It is called with the lock held.
+func (b *Batch) step(e Event) {
+	grants := b.scheduler.Step(e)
+	if len(grants) == 0 {
+		return
+	}
+	parts := make([]part, len(grants))
+	for i, g := range grants {
+		j := b.jobs[g.ID]
+		j.running = true
+		parts[i] = j.next(g)
+	}
+	go b.run(parts)
+}
+
+// run computes a pass, gives the jobs their logits and begins the next pass.
+func (b *Batch) run(parts []part) {
+	start := time.Now()
+	errs := b.pass(parts)
+	took := time.Since(start)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.stats.Passes++
+	b.stats.Took += took
+	for i, p := range parts {
+		b.stats.Jobs++
+		b.stats.Rows += p.rows
+		p.job.running = false
+		switch err := errs[i]; {
+		case err != nil:
+			b.scheduler.drop(p.id)
+			b.finish(p.id, err)
+		case p.job.given == p.job.rows:
+			b.finish(p.id, nil)
+		case p.job.ctx.Err() != nil:
+			b.scheduler.drop(p.id)
+			b.finish(p.id, context.Cause(p.job.ctx))
+		}
+	}
+	b.step(Passed{took})
+}
+
+// pass computes parts in one pass, and returns the error of each. If the pass fails, it computes each part in a pass of
+// its own, so that the fault of one job is not the others'.
+func (b *Batch) pass(parts []part) []error {
+	errs := make([]error, len(parts))
+	ctx, stop := together(parts)
+	defer stop()
+	err := b.forward(ctx, parts)
+	if err == nil {
+		return errs
+	}
+	for i, p := range parts {
+		if len(parts) > 1 && p.job.ctx.Err() == nil {
+			err = b.forward(p.job.ctx, parts[i:i+1])
+		}
+		if errs[i] = err; p.job.ctx.Err() != nil {
+			errs[i] = context.Cause(p.job.ctx)
+		}
+	}
+	return errs
+}
+
+// together returns a context that ends when those of all parts have ended.
+func together(parts []part) (ctx context.Context, stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var left atomic.Int64
+	left.Store(int64(len(parts)))
+	ends := make([]func() bool, len(parts))
+	for i, p := range parts {
+		ends[i] = context.AfterFunc(p.job.ctx, func() {
+			if left.Add(-1) == 0 {
+				cancel()
+			}
+		})
+	}
+	return ctx, func() {
+		for _, end := range ends {
+			end()
+		}
+		cancel()
+	}
+}
+
+// forward computes parts in one pass and keeps their logits.
+func (b *Batch) forward(ctx context.Context, parts []part) error {
+	var inputs []model.Input
+	for _, p := range parts {
+		inputs = append(inputs, p.inputs...)
+	}
+	out, err := b.model.ForwardInto(ctx, inputs, &b.logits)
+	if err != nil {
+		return err
+	}
+	for _, p := range parts {
+		out = p.keep(out)
+	}
+	return nil
+}

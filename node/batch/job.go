@@ -1,0 +1,99 @@
+package batch
+
+import (
+	"context"
+	"slices"
+
+	"tandem/model"
+)
+
+// job is the inputs of one call, on their way through passes.
+type job struct {
+	ctx    context.Context
+	inputs []model.Input
+	before []int // positions of the sequences when the job came
+	rows   int
+	whole  bool // a draft tree cannot be cut
+	given  int  // rows that passes have had so far
+	done   chan struct{}
+
+	running bool        // a pass has rows of it
+	logits  [][]float32 // as requested, in the caller's memory
+	known   int         // how many of them passes have given
+	err     error
+}
+
+// newJob returns a job without rows if the inputs are not fit for a pass.
+func newJob(ctx context.Context, inputs []model.Input, into *model.Logits, vocab int) *job {
+	j := &job{ctx: ctx, inputs: inputs, done: make(chan struct{})}
+	wanted := 0
+	for _, in := range inputs {
+		if in.Seq == nil || len(in.Tokens) == 0 {
+			j.rows = 0
+			return j
+		}
+		j.before = append(j.before, in.Seq.Len())
+		j.rows += len(in.Tokens)
+		j.whole = j.whole || in.Parents != nil
+		if wanted++; in.All {
+			wanted += len(in.Tokens) - 1
+		}
+	}
+	j.logits = into.Take(wanted, vocab)
+	return j
+}
+
+// restore makes the sequences as they were before the job.
+func (j *job) restore() {
+	for i, in := range j.inputs {
+		in.Seq.Truncate(j.before[i])
+	}
+}
+
+// part is what one pass computes of a job.
+type part struct {
+	id     uint64
+	job    *job
+	rows   int
+	inputs []model.Input
+	wanted []bool // for each logits of the pass, whether the job requested them
+}
+
+// next returns the next rows of a job.
+func (j *job) next(g Grant) part {
+	p := part{id: g.ID, job: j, rows: g.Rows}
+	from, end := j.given, j.given+g.Rows
+	j.given = end
+	first := 0 // row of the input's first token
+	for _, in := range j.inputs {
+		n := len(in.Tokens)
+		lo, hi := max(from-first, 0), min(end-first, n)
+		first += n
+		if lo >= hi {
+			continue
+		}
+		cut := in
+		cut.Tokens = in.Tokens[lo:hi]
+		if in.OnScores != nil && lo > 0 {
+			cut.OnScores = func(i int, scores []float32) { in.OnScores(lo+i, scores) }
+		}
+		p.inputs = append(p.inputs, cut)
+		if in.All {
+			p.wanted = append(p.wanted, slices.Repeat([]bool{true}, hi-lo)...)
+		} else {
+			p.wanted = append(p.wanted, hi == n)
+		}
+	}
+	return p
+}
+
+// keep copies the job's logits from the front of those of a pass, and returns the rest.
+func (p part) keep(out [][]float32) [][]float32 {
+	for i, wanted := range p.wanted {
+		if wanted {
+			copy(p.job.logits[p.job.known], out[i])
+			p.job.known++
+		}
+	}
+	return out[len(p.wanted):]
+}

@@ -58,6 +58,11 @@ type LoadResult struct {
 // Run measures each number of devices with each way to compute, alternating.
 func (x Load) Run(ctx context.Context, progress Progress) ([]LoadResult, error) {
 	var results []LoadResult
+	for method := range x.Places { // files are read, caches filled
+		if _, err := x.measure(ctx, method, 1); err != nil {
+			return nil, err
+		}
+	}
 	for _, n := range x.Devices {
 		for _, method := range []string{LoadAlone, LoadBatch} {
 			if x.Places[method] < 1 {

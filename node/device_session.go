@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,8 +37,8 @@ type deviceSession struct {
 	inbox    chan any // decoded, linked, unlinked, received
 	done     bool
 	failure  error
-	lost     error // why the last link ended, or a dial failed
-	told     bool  // a remark already says why
+	lost     error  // why the last link ended, or a dial failed
+	why      string // what to say of its absence, if not that it is not there
 
 	ctx    context.Context // of dialling and listening
 	stop   context.CancelFunc
@@ -170,7 +171,7 @@ func (a *deviceSession) take(in any) {
 		a.step(in.event())
 	case linked:
 		a.conn, a.link, a.base = in.conn, in.link, in.base
-		a.lost, a.told = nil, false
+		a.lost = nil
 		a.measure()
 		a.stepPresence(presence.Connected)
 	case unlinked:
@@ -194,9 +195,8 @@ func (a *deviceSession) message(m transport.Message) {
 		a.sources(m)
 	case transport.Fail:
 		a.link.Close() // nothing that it says later is of use
-		a.link, a.lost, a.told = nil, &transport.RefusedError{Reason: m.Text}, true
-		a.remark("the cloud cannot take part: %s", m.Text)
-		a.stepPresence(presence.Mismatch)
+		a.link, a.lost = nil, &transport.RefusedError{Reason: m.Text}
+		a.leave(presence.Mismatch, "the cloud cannot take part: "+m.Text)
 	case tandem.Draft:
 		a.record.draft(tandem.Cloud, m)
 		a.step(pair.PeerDraft{Draft: m})
@@ -238,9 +238,8 @@ func (a *deviceSession) step(e pair.Event) {
 			a.record.note(act)
 			a.log.Debug("pair", "note", act.Kind, "side", act.Side, "step", act.Step)
 			if act.Kind == pair.NoteDistrust { // before the tokens that the device then decides alone
-				a.lost, a.told = ErrDistrusted, true
-				a.remark("the cloud keeps contradicting what was agreed: leaving it out")
-				a.stepPresence(presence.Distrusted)
+				a.lost = ErrDistrusted
+				a.leave(presence.Distrusted, "the cloud keeps contradicting what was agreed")
 			}
 		}
 	}
@@ -300,25 +299,47 @@ func (a *deviceSession) part() {
 		a.fail(a.absent())
 		return
 	}
-	if n := len(a.answer.Tokens); n > 0 {
+	why := a.why
+	a.why = ""
+	switch n := len(a.answer.Tokens); {
+	case n > 0 && why != "":
+		a.remark("%s: after %d tokens the device answers alone", why, n)
+	case n > 0:
 		a.remark("the cloud went away after %d tokens: the device goes on alone", n)
-	} else {
-		why := ErrNoCloud
-		if !a.told {
-			why = a.absent()
-		}
-		a.remark("%s: the device answers alone", strings.ReplaceAll(why.Error(), "\n", "; "))
+	default:
+		why = cmp.Or(why, strings.ReplaceAll(a.absent().Error(), "\n", "; "))
+		a.remark("%s: the device answers alone", why)
 	}
 	a.step(pair.PeerLost{})
 }
 
+// leave takes a step that parts from a cloud that is there, for the reason why. One remark says so, also if the device
+// answers alone already.
+func (a *deviceSession) leave(e presence.Event, why string) {
+	a.why = why
+	a.stepPresence(e)
+	if a.why != "" {
+		a.why = ""
+		a.remark("%s", why)
+	}
+}
+
 // absent returns ErrNoCloud, with its cause if that is known.
 func (a *deviceSession) absent() error {
-	if a.lost == nil {
+	var differ *transport.MismatchError
+	switch {
+	case a.lost == nil:
 		return ErrNoCloud
+	case errors.As(a.lost, &differ):
+		return unfit{a.lost}
 	}
 	return fmt.Errorf("%w: %w", ErrNoCloud, a.lost)
 }
+
+// unfit is the error for a cloud that is there but cannot take part, so it does not say that none is.
+type unfit struct{ error }
+
+func (e unfit) Unwrap() []error { return []error{ErrNoCloud, e.error} }
 
 // measure passes the round-trip time to the machine.
 func (a *deviceSession) measure() {
@@ -396,13 +417,9 @@ func (a *deviceSession) unlink(u unlinked) {
 	var stranger *transport.NotPairedError
 	switch {
 	case errors.As(u.err, &differ):
-		a.told = true
-		a.remark("%v", differ)
-		a.stepPresence(presence.Mismatch)
+		a.leave(presence.Mismatch, differ.Error())
 	case errors.As(u.err, &stranger):
-		a.told = true
-		a.remark("the cloud refuses this device: %v", stranger)
-		a.stepPresence(presence.Mismatch)
+		a.leave(presence.Mismatch, fmt.Sprintf("the cloud refuses this device: %v", stranger))
 	case u.link == nil:
 		a.log.Info("cannot reach the cloud", "error", u.err)
 		a.stepPresence(presence.Failed)

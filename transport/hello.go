@@ -29,11 +29,15 @@ type Hello struct {
 type MismatchError struct {
 	What          string // "vocabulary", "chat template", …
 	Local, Remote string
+	Models        [2]string // names of the models, here and there; both empty if the models do not matter
 }
 
 func (e *MismatchError) Error() string {
 	if e.What == "side" {
 		return fmt.Sprintf("both ends take the same side: %s here, %s there; %s", e.Local, e.Remote, e.remedy())
+	}
+	if here, there := e.Models[0], e.Models[1]; here != there {
+		return fmt.Sprintf("the two sides run different models, %s here and %s there, with different %ss (%s and %s); %s", here, there, e.What, e.Local, e.Remote, e.remedy())
 	}
 	return fmt.Sprintf("the two sides have different %ss: here %s, there %s; %s", e.What, e.Local, e.Remote, e.remedy())
 }
@@ -53,12 +57,12 @@ func (e *MismatchError) remedy() string {
 // check compares what both sides said. The first difference is returned as a *MismatchError.
 func (h Hello) check(remote Hello) error {
 	hash := func(b [32]byte) string { return fmt.Sprintf("%x", b[:6]) }
-	differ := func(what, local, remote string) error {
-		return &MismatchError{What: what, Local: local, Remote: remote}
+	differ := func(what, here, there string) error {
+		return &MismatchError{What: what, Local: here, Remote: there, Models: [2]string{h.Model, clean(remote.Model)}}
 	}
 	switch {
 	case h.Version != remote.Version:
-		return differ("protocol version", fmt.Sprint(h.Version), fmt.Sprint(remote.Version))
+		return &MismatchError{What: "protocol version", Local: fmt.Sprint(h.Version), Remote: fmt.Sprint(remote.Version)}
 	case h.Side == remote.Side || remote.Side > tandem.Cloud:
 		return &MismatchError{What: "side", Local: h.Side.String(), Remote: remote.Side.String()}
 	case h.VocabSize != remote.VocabSize:

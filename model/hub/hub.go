@@ -19,6 +19,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -38,9 +39,10 @@ type Client struct {
 	// Waiting, if set, is called before another attempt, with the reason and the time to wait.
 	Waiting func(err error, d time.Duration)
 
-	http *http.Client
-	wait func(context.Context, time.Duration) error // between attempts
-	free func(dir string) (uint64, error)           // free bytes on the disk
+	http    *http.Client
+	reached atomic.Bool                                // a server has answered
+	wait    func(context.Context, time.Duration) error // between attempts
+	free    func(dir string) (uint64, error)           // free bytes on the disk
 }
 
 // Progress says how far a download is.
@@ -111,7 +113,7 @@ func FromEnv(getenv func(string) string) (*Client, error) {
 func New(endpoint *url.URL, cache string) *Client {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.ResponseHeaderTimeout = stall
-	return &Client{
+	c := &Client{
 		Endpoint: endpoint, Cache: cache, Agent: "tandem",
 		http: &http.Client{Transport: transport,
 			// get follows redirects, because it knows which host may see the token.
@@ -119,6 +121,8 @@ func New(endpoint *url.URL, cache string) *Client {
 		wait: sleep,
 		free: freeSpace,
 	}
+	transport.DialContext = c.dial
+	return c
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

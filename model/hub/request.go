@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -17,6 +18,9 @@ const (
 	maxRedirects = 8
 	maxAttempts  = 6 // without progress
 	maxWait      = 5 * time.Minute
+
+	firstContact = 3 * time.Second  // to reach a server while none was reached yet
+	nextContact  = 30 * time.Second // to reach one later
 )
 
 // get requests an address from byte `from` on and follows redirects. It sends the token only if scheme, host and port
@@ -51,10 +55,31 @@ func (c *Client) request(ctx context.Context, method string, address *url.URL, f
 		req.Header.Set("Authorization", "Bearer "+c.Token)
 	}
 	res, err := c.http.Do(req)
-	if err != nil && ctx.Err() == nil {
+	switch {
+	case err == nil:
+		c.reached.Store(true)
+	case ctx.Err() == nil && !c.reached.Load() && unreachable(err):
+		return nil, fmt.Errorf("cannot reach %s: %w; is this machine online?", address.Host, unwrapURL(err))
+	case ctx.Err() == nil:
 		return nil, temporary(fmt.Errorf("reach %s: %w", address.Host, unwrapURL(err)))
 	}
 	return res, err
+}
+
+// dial connects to a server. Without a network it gives up soon, unless a server was reached before: then the connection is
+// poor, and worth waiting for.
+func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	within := firstContact
+	if c.reached.Load() {
+		within = nextContact
+	}
+	return (&net.Dialer{Timeout: within, KeepAlive: 30 * time.Second}).DialContext(ctx, network, address)
+}
+
+// unreachable reports whether no connection could be made at all.
+func unreachable(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && (op.Op == "dial" || op.Op == "proxyconnect")
 }
 
 // unwrapURL removes the address from an error: signed addresses are long, and grant access.

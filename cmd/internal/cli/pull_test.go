@@ -191,6 +191,19 @@ func TestPullOffline(t *testing.T) {
 	}
 }
 
+// Without a network a pull fails at once, with one line.
+func TestPullWithoutNetwork(t *testing.T) {
+	a, out, aside := testApp(t)
+	t.Setenv("HF_ENDPOINT", "http://127.0.0.1:1") // nobody listens
+	err := (&modelsPull{Model: "hf:o/m:q8_0"}).Run(a)
+	if err == nil || strings.Count(err.Error(), "127.0.0.1:1") > 2 || !strings.Contains(err.Error(), "online?") || strings.Contains(err.Error(), "attempts") {
+		t.Errorf("error %v", err)
+	}
+	if out.String() != "" || aside.String() != "" {
+		t.Errorf("printed %q, %q", out, aside)
+	}
+}
+
 func TestProgressLine(t *testing.T) {
 	for _, c := range []struct {
 		p     hub.Progress

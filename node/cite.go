@@ -64,11 +64,16 @@ func (r *reading) quotes(list []decoder.Quote) []Quote {
 	for _, q := range list {
 		p := r.passages[q.Passage]
 		out = append(out, Quote{
-			Title: strings.TrimSpace(p.Title), Source: p.Source, Text: q.Text, From: q.From, To: q.To,
+			Title: r.title(q.Passage), Source: p.Source, Text: q.Text, From: q.From, To: q.To,
 			Weight: q.Weight, Relevance: q.Relevance,
 		})
 	}
 	return out
+}
+
+// title returns what citations call the document of a passage.
+func (r *reading) title(passage int) string {
+	return strings.TrimSpace(r.passages[passage].Title) + r.mark
 }
 
 // byTitle sums by title the weights of passages[from:], heaviest first.
@@ -76,7 +81,7 @@ func (r *reading) byTitle(from int, weights []float64) []Source {
 	var out []Source
 	at := map[string]int{}
 	for i, w := range weights {
-		title := strings.TrimSpace(r.passages[from+i].Title)
+		title := r.title(from + i)
 		if j, ok := at[title]; ok {
 			out[j].Weight += w
 			continue

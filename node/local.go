@@ -32,6 +32,7 @@ type Local struct {
 	Reader    *span.Reader   // answers with words of the passages; nil for the model's own words
 	Scorer    decoder.Scorer
 	Documents Searcher        // nil if the side has no documents
+	Mark      string          // what citations add to the titles of Documents, such as " (sample document)"; "" for nothing
 	KV        *kvstore.Store  // nil if KV caches of passages are not kept
 	Shared    *decoder.Shared // KV caches of passages that answers share in memory; nil for none
 	Passes    decoder.Passes  // computes the passes of Model; nil for Model itself
@@ -111,6 +112,7 @@ type answerer interface {
 type reading struct {
 	answerer
 	passages []passages.Passage
+	mark     string        // of the titles in citations
 	took     time.Duration // retrieval and prefill
 	pace     time.Duration // shortest time of a Next
 }
@@ -167,7 +169,7 @@ func (r Local) prefill(ctx context.Context, q Question, s tandem.Settings, passa
 	if err := rest(ctx, start, r.Read*time.Duration(d.Prefill().Tokens)); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
-	return &reading{answerer: d, passages: passages, took: time.Since(start), pace: r.Pace}, nil
+	return &reading{answerer: d, passages: passages, mark: r.Mark, took: time.Since(start), pace: r.Pace}, nil
 }
 
 // answerer opens what computes the side's distributions.

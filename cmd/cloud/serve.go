@@ -34,6 +34,7 @@ type serveCmd struct {
 
 	Listen  string `help:"UDP address to listen on. Default: port 4433 of all addresses." default:":4433" placeholder:"HOST:PORT"`
 	Public  string `help:"Serve this folder instead of the index." type:"existingdir" placeholder:"DIR"`
+	Sample  bool   `help:"Serve the sample documents, whatever is indexed. Without it, they are served until something was indexed."`
 	Titles  string `help:"Show devices the titles of the documents used: ${enum}. auto: those of the samples and of --public, not those of the index." enum:"auto,yes,no" default:"auto"`
 	Quotes  string `help:"Send devices the sentences that say the answer: ${enum}. auto: those of the samples and of --public, not those of the index." enum:"auto,yes,no" default:"auto"`
 	Answers int    `help:"Most answers at the same time; more wait. One device gets at most all but one." default:"32"`
@@ -99,12 +100,13 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 	if pointing == nil && c.Model == "" {
 		c.PassageFlags = c.PassageFlags.Sentences()
 	}
-	docs, public, err := c.documents(a)
+	docs, from, err := c.documents(a)
 	if err != nil {
 		return err
 	}
+	public := from != fromIndex
 	defer func() { err = errors.Join(err, docs.Close()) }()
-	if c.AllowDocuments && !(public && c.Public == "") {
+	if c.AllowDocuments && from != fromSamples {
 		return errors.New("--allow-documents: only the sample documents may be fetched, and this cloud serves others; leave out --public and use no index")
 	}
 	kv := c.KV(a)
@@ -113,6 +115,9 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 	}
 	reader := cli.Local(m, pointing, docs, kv)
 	reader.Adapter = adapter
+	if from == fromSamples {
+		reader.Mark = cli.SampleMark
+	}
 	listener, err := transport.Listen(c.Listen, transport.ServerConfig{
 		Identity: id,
 		Peers:    transport.OpenPeers(dirs.Peers()),
@@ -134,7 +139,7 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 		return err
 	}
 	defer stop()
-	c.announce(a, m.Config().Name, docs, listener.Addr(), cloud.Titles)
+	c.announce(a, m.Config().Name, docs, from, listener.Addr(), cloud.Titles)
 	return cloud.Serve(a, listener)
 }
 
@@ -151,33 +156,61 @@ func (c *serveCmd) join(cloud *node.Cloud) {
 	}
 }
 
-// documents opens the documents that the cloud answers from, and reports whether they are public.
-func (c *serveCmd) documents(a *cli.App) (x *search.Index, public bool, err error) {
-	if c.Public != "" {
+// origin is where the documents of a cloud come from.
+type origin string
+
+const (
+	fromFolder  origin = "folder"
+	fromIndex   origin = "index"
+	fromSamples origin = "samples"
+)
+
+// documents opens the documents that the cloud answers from. The samples are served if that is asked for, or until something
+// was indexed once: they are invented, so they never stand in for documents that were removed.
+func (c *serveCmd) documents(a *cli.App) (x *search.Index, from origin, err error) {
+	switch {
+	case c.Sample && c.Public != "":
+		return nil, from, errors.New("--sample and --public: give only one of them")
+	case c.Public != "":
 		x, err = a.Folder(c.Public, c.PassageFlags)
-		return x, true, err
-	}
-	if x, err = a.OwnIndex(); x != nil || err != nil {
-		return x, false, err
+		return x, fromFolder, err
+	case !c.Sample:
+		if x, err = a.OwnIndex(); x != nil || err != nil {
+			return x, fromIndex, err
+		}
 	}
 	x, err = cli.Sample(a, examples.Public, c.PassageFlags)
-	return x, true, err
+	return x, fromSamples, err
 }
 
-func (c *serveCmd) announce(a *cli.App, model string, docs *search.Index, at net.Addr, titles bool) {
+func (c *serveCmd) announce(a *cli.App, model string, docs *search.Index, from origin, at net.Addr, titles bool) {
 	files := 0
 	if list, err := docs.List(); err == nil {
 		files = len(list)
 	}
 	if a.Globals.JSON {
-		a.JSON(map[string]any{"listening": at.String(), "model": model, "documents": files, "titles": titles})
+		a.JSON(map[string]any{"listening": at.String(), "model": model, "documents": files, "from": from, "titles": titles})
 		return
+	}
+	what := fmt.Sprintf("%d documents", files)
+	switch {
+	case from == fromSamples:
+		what = fmt.Sprintf("%d sample documents", files)
+	case files == 0:
+		what = "no documents (the index is empty)"
 	}
 	shown := "titles are not shown to devices"
 	if titles {
 		shown = "titles are shown to devices"
 	}
-	fmt.Fprintf(a.Out, "Serving %d documents with %s on %s; %s.\nPair a device with: cloud pair\n", files, model, at, shown)
+	fmt.Fprintf(a.Out, "Serving %s with %s on %s; %s.\n", what, model, at, shown)
+	switch {
+	case from == fromSamples && !c.Sample:
+		fmt.Fprintln(a.Out, "Serve your own: cloud index add FOLDER, then start cloud serve again.")
+	case files == 0:
+		fmt.Fprintln(a.Out, "Add some, also while this runs: cloud index add FOLDER")
+	}
+	fmt.Fprintln(a.Out, "Pair a device with: cloud pair")
 }
 
 // observe serves metrics if --metrics asks for them.

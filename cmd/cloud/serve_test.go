@@ -1,6 +1,9 @@
 package main
 
 import (
+	"bufio"
+	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http/httptest"
@@ -8,10 +11,52 @@ import (
 	"testing"
 	"time"
 
+	"tandem/cmd/internal/clitest"
 	"tandem/node"
 	"tandem/node/batch"
 	"tandem/pair"
 )
+
+// A server says what it serves: the samples, until something was indexed or if they are asked for, and nothing if all was
+// removed.
+func TestServeSaysWhatItServes(t *testing.T) {
+	h := clitest.NewHome(t)
+	serves := func(flags ...string) (said struct {
+		Documents int
+		From      string
+	}) {
+		ctx, end := context.WithTimeout(t.Context(), time.Minute)
+		cmd := h.Command(ctx, append([]string{"serve", "--json", "--listen", "127.0.0.1:0"}, flags...)...)
+		out, err := cmd.StdoutPipe()
+		if err == nil {
+			err = cmd.Start()
+		}
+		if err == nil {
+			err = json.NewDecoder(bufio.NewReader(out)).Decode(&said)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		end()
+		cmd.Wait()
+		return said
+	}
+	if said := serves(); said.Documents == 0 || said.From != "samples" {
+		t.Errorf("at first it serves %+v", said)
+	}
+	clitest.Write(t, h.Dir, "boat.md", "The berth of the Marigold is C17.\n")
+	for _, args := range [][]string{{"index", "add", "boat.md"}, {"index", "remove", "boat.md"}} {
+		if _, stderr, err := h.Run(args...); err != nil {
+			t.Fatalf("%q: %v, %s", args, err, stderr)
+		}
+	}
+	if said := serves(); said.Documents != 0 || said.From != "index" {
+		t.Errorf("after everything was removed it serves %+v", said)
+	}
+	if said := serves("--sample"); said.Documents == 0 || said.From != "samples" {
+		t.Errorf("with --sample it serves %+v", said)
+	}
+}
 
 // /metrics has a series for each count of an answer, summed over answers.
 func TestMetrics(t *testing.T) {

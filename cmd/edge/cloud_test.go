@@ -161,8 +161,60 @@ func TestForeignCloudIsNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := h.ask("--model", model, "--max-tokens", "8", question)
-	if !a.LocalOnly || !strings.Contains(strings.Join(a.Remarks, "; "), "different vocabular") {
+	if said := strings.Join(a.Remarks, "; "); !a.LocalOnly || len(a.Remarks) != 1 || !strings.Contains(said, "different models") || !strings.Contains(said, "different vocabular") || strings.Contains(said, "not there") {
 		t.Errorf("remarks %q, local only %v", a.Remarks, a.LocalOnly)
+	}
+}
+
+// An answer waits for a missing cloud once. Within a minute no other does, but each uses the cloud as soon as it is back.
+func TestMissingCloudIsRemembered(t *testing.T) {
+	c, h := newCloud(t), newHome(t)
+	c.serve()
+	if _, stderr, err := h.Run("pair", c.code()); err != nil {
+		t.Fatalf("pair: %v %s", err, stderr)
+	}
+	missed := func() time.Time {
+		t.Helper()
+		links, err := filepath.Glob(filepath.Join(h.Dir, ".local", "state", "tandem", "edge", "links", "*.json"))
+		if err != nil || len(links) != 1 {
+			t.Fatalf("kept of the path: %q, %v", links, err)
+		}
+		data, err := os.ReadFile(links[0])
+		var kept struct{ Missed time.Time }
+		if err == nil {
+			err = json.Unmarshal(data, &kept)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return kept.Missed
+	}
+	ask := func(flags ...string) askJSON {
+		t.Helper()
+		stdout, stderr, err := h.Run(append([]string{"ask", "--json", question}, flags...)...)
+		var a askJSON
+		if err == nil {
+			err = json.Unmarshal([]byte(stdout), &a)
+		}
+		if err != nil {
+			t.Fatalf("%v, %s", err, stderr)
+		}
+		return a
+	}
+	if a := ask("--wait", "60s"); a.LocalOnly || !missed().IsZero() {
+		t.Fatalf("local only %v, missed %v", a.LocalOnly, missed())
+	}
+	c.kill()
+	if a := ask("--wait", "50ms"); !a.LocalOnly || missed().IsZero() {
+		t.Fatalf("without the cloud: local only %v, missed %v", a.LocalOnly, missed())
+	}
+	first := missed()
+	if a := ask(); !a.LocalOnly || a.Stats.TotalMs > 4000 || !missed().Equal(first) {
+		t.Errorf("again: local only %v after %.0f ms, missed %v, first %v", a.LocalOnly, a.Stats.TotalMs, missed(), first)
+	}
+	c.serve()
+	if a := ask("--wait", "60s"); a.LocalOnly || !missed().IsZero() {
+		t.Errorf("it is back: local only %v, missed %v", a.LocalOnly, missed())
 	}
 }
 

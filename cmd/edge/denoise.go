@@ -141,15 +141,16 @@ func (c *runCmd) denoise(a *cli.App, m *model.Model, device *phone.Device, promp
 		})
 	}
 	fmt.Fprintln(a.Out)
+	if !c.Stats {
+		return nil
+	}
 	fmt.Fprintln(a.Aside, a.Faint(fmt.Sprintf("%d tokens in %d passes · %.0f tokens/s · prompt of %d · first final after %v · seed %d",
 		stats.Tokens, len(stats.Passes), float64(stats.Tokens)/max(stats.All.Seconds(), 1e-9), len(tokens), stats.First.Round(time.Millisecond), sampling.Seed)))
-	if c.Stats {
-		sparse := 0
-		for _, p := range stats.Passes {
-			sparse += p.SparseRows
-		}
-		fmt.Fprintln(a.Aside, a.Faint(fmt.Sprintf("%d rows, %d of them refreshed by the second path · logits of %d rows", rows, sparse, logits)))
+	sparse := 0
+	for _, p := range stats.Passes {
+		sparse += p.SparseRows
 	}
+	fmt.Fprintln(a.Aside, a.Faint(fmt.Sprintf("%d rows, %d of them refreshed by the second path · logits of %d rows", rows, sparse, logits)))
 	return nil
 }
 

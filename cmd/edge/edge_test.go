@@ -256,7 +256,7 @@ func TestNoHome(t *testing.T) {
 func TestActionsAreNoSettings(t *testing.T) {
 	h := newHome(t)
 	env := []string{"TANDEM_VERSION=1.2", "TANDEM_LIST=1", "TANDEM_REMOVE=nobody", "TANDEM_CLEAR=1", "TANDEM_SHOW=1", "TANDEM_PROFILE=1", "TANDEM_HELP=1"}
-	if out, stderr, err := h.RunWith(env, "index", "list"); err != nil || !strings.Contains(out, "Nothing is indexed") {
+	if out, stderr, err := h.RunWith(env, "index", "list"); err != nil || !strings.Contains(out, "Nothing was ever indexed") {
 		t.Errorf("index list: %v, %s%s", err, out, stderr)
 	}
 	if _, stderr, err := h.RunWith(env, "pair"); err == nil || !strings.Contains(stderr, "no code") {
@@ -331,7 +331,7 @@ func TestAskHelpIsShort(t *testing.T) {
 		return names
 	}
 	short, all := shown("--help"), shown("--help-all")
-	if len(short) > 20 {
+	if len(short) > 23 {
 		t.Errorf("--help shows %d flags: %v", len(short), short)
 	}
 	for _, name := range []string{"method", "coupling", "gamma", "weights", "record", "placement", "config"} {
@@ -391,7 +391,64 @@ func TestIndexLife(t *testing.T) {
 	if out, _, err := h.Run("index", "remove", docs); err != nil || !strings.Contains(out, "1 removed") {
 		t.Errorf("remove: %v, %s", err, out)
 	}
-	if out, _, err := h.Run("index", "list"); err != nil || !strings.Contains(out, "Nothing is indexed") {
+	if out, _, err := h.Run("index", "list"); err != nil || !strings.Contains(out, "index is empty") {
 		t.Errorf("list after removal: %v, %s", err, out)
+	}
+}
+
+// An index from which everything was removed is empty: no sample document answers unless it is asked for, and then it is
+// named as one.
+func TestSamplesAreNeverSilent(t *testing.T) {
+	h := newHome(t)
+	marked := func(a askJSON) bool { return strings.Contains(fmt.Sprint(a.Documents), "(sample document)") }
+	if a := h.ask(question); !marked(a) {
+		t.Errorf("nothing was indexed yet: answered from %v", a.Documents)
+	}
+	clitest.Write(t, h.Dir, "boat.md", "The berth of the Marigold is C17.\n")
+	for _, args := range [][]string{{"index", "add", "boat.md"}, {"index", "remove", "boat.md"}} {
+		if _, stderr, err := h.Run(args...); err != nil {
+			t.Fatalf("%q: %v, %s", args, err, stderr)
+		}
+	}
+	if stdout, stderr, err := h.Run("ask", question); err == nil || !strings.Contains(stderr, "nothing to answer from") || stdout != "" {
+		t.Errorf("an empty index: %v, %s%s", err, stdout, stderr)
+	}
+	if a := h.ask("--cloud", "sample", question); holds(a.Answer, deviceKnows) || !holds(a.Answer, cloudKnows) || len(a.Documents.Device) > 0 {
+		t.Errorf("an empty index and a cloud: %q from %v", a.Answer, a.Documents)
+	}
+	if a := h.ask("--sample", question); !holds(a.Answer, deviceKnows, cloudKnows) || !marked(a) {
+		t.Errorf("--sample: %q from %v", a.Answer, a.Documents)
+	}
+	if _, stderr, err := h.Run("ask", "--sample", "--notes", ".", question); err == nil || !strings.Contains(stderr, "--sample and --notes") {
+		t.Errorf("--sample --notes: %v, %s", err, stderr)
+	}
+}
+
+// An answer comes with the sentence that says it and who was asked; --stats adds what it cost, --quiet leaves only the answer.
+func TestQuietByDefault(t *testing.T) {
+	h := newHome(t)
+	for _, c := range []struct {
+		flags      []string
+		says, lack []string
+	}{
+		{nil, []string{"1. “The wifi password", "– Lake cabin (sample document), device", "asked: this device (sample documents) and the cloud"}, []string{"tokens/s", "100 %"}},
+		{[]string{"--local-only"}, []string{"asked: this device (sample documents) alone", "no cloud was asked"}, []string{"either side"}},
+		{[]string{"--stats"}, []string{"tokens/s", "seed", "Lake cabin (sample document), device 100 %"}, nil},
+		{[]string{"-q"}, nil, []string{"“", "asked", "tokens/s", "sample"}},
+	} {
+		stdout, stderr, err := h.Run(append(append([]string{"ask"}, c.flags...), question)...)
+		if err != nil || !strings.HasPrefix(stdout, deviceKnows+"\n") || strings.Contains(stdout, "asked") {
+			t.Errorf("%q: %v, %q, %s", c.flags, err, stdout, stderr)
+		}
+		for _, want := range c.says {
+			if !strings.Contains(stderr, want) {
+				t.Errorf("%q: no %q in %s", c.flags, want, stderr)
+			}
+		}
+		for _, not := range c.lack {
+			if strings.Contains(stderr, not) {
+				t.Errorf("%q: %q in %s", c.flags, not, stderr)
+			}
+		}
 	}
 }

@@ -48,6 +48,7 @@ func (f samplingFlags) sampling() (sample.Params, error) {
 
 // answerFlags say how a question is answered. Flags with the tag hidden are for experiments; --help-all shows them.
 type answerFlags struct {
+	showFlags       `group:"Output:"`
 	documentFlags   `group:"Documents:"`
 	pairFlags       `group:"The cloud:"`
 	samplingFlags   `group:"The text:"`
@@ -61,13 +62,14 @@ type answerFlags struct {
 
 // Validate is called by kong, which does not look into embedded structs that are not exported.
 func (f answerFlags) Validate() error {
-	return errors.Join(f.CacheFlags.Validate(), f.PassageFlags.Validate())
+	return errors.Join(f.showFlags.Validate(), f.documentFlags.Validate(), f.CacheFlags.Validate(), f.PassageFlags.Validate())
 }
 
 // documentFlags choose the documents, and how they weigh.
 type documentFlags struct {
 	Notes     string `help:"Answer from this folder instead of the indexed documents, for this question only." type:"existingdir" placeholder:"DIR"`
 	Public    string `help:"Give the cloud inside this process this folder to answer from." type:"existingdir" placeholder:"DIR"`
+	Sample    bool   `help:"Answer from the sample documents, whatever is indexed or paired."`
 	Side      string `help:"Whose documents answer: ${enum}." enum:"both,device,cloud" default:"both"`
 	Grounded  bool   `help:"Write only words of the question and whole words of the passages that are read, and function words." default:"true" negatable:""`
 	Documents int    `help:"Passages that each side retrieves; 0 for 8, or 4 if a decoder reads them." default:"0" hidden:""`
@@ -76,21 +78,29 @@ type documentFlags struct {
 	cli.PassageFlags
 }
 
+// Validate refuses documents of two kinds at once.
+func (f documentFlags) Validate() error {
+	if f.Sample && (f.Notes != "" || f.Public != "") {
+		return errors.New("--sample and --notes or --public: choose either the samples or folders")
+	}
+	return nil
+}
+
 // pairFlags choose the cloud, the path to it, and how the two sides agree on tokens.
 type pairFlags struct {
-	Cloud     string        `help:"The cloud to ask: HOST:PORT of a paired one, or \"sample\" for the one inside this process. Default: the one paired last, else the sample." placeholder:"WHERE"`
-	LocalOnly bool          `help:"Answer on this machine alone. No socket is opened."`
-	Wait      time.Duration `help:"How long to wait for the cloud before answering alone." default:"5s"`
-	RTT       time.Duration `name:"rtt" help:"Emulate a network with this round-trip time, such as 100ms." default:"0s"`
-	Loss      float64       `help:"Emulate a network that loses this share of the packets (0 to 1)." default:"0" hidden:""`
-	Method    string        `help:"How the sides share the work: ${enum}. All but tandem come from the DRAGON paper, as a baseline." enum:"tandem,dragon,crcg,drcg-text,drcg-kv,drdg-tw,drdg-sw" default:"tandem" hidden:""`
-	Placement string        `help:"Where drafts become tokens: ${enum}. auto is mirror, or greedy with the speculative coupling." enum:"auto,mirror,device,cloud,greedy,sync" default:"auto" hidden:""`
-	Coupling  string        `help:"How two drafts become one token: ${enum}. speculative is the DRAGON paper's." enum:"shared,speculative" default:"shared" hidden:""`
-	Gamma     string        `help:"With the speculative coupling: how often the device's draft decides instead of the cloud's, 0 to 1, or auto for the fastest choice at each token." default:"auto" placeholder:"auto|0..1" hidden:""`
-	Nucleus   float64       `help:"Share of the probability that a draft carries." default:"0.8" hidden:""`
-	Support   int           `help:"Most tokens that a draft's distribution carries." default:"256" hidden:""`
-	Lookahead int           `help:"Most tokens that a side drafts ahead of the agreed text; 0 for as many as a round trip needs." default:"0" hidden:""`
-	Ahead     int           `help:"Most continuations of the answer that one pass decodes: the next draft, what follows drafts of the other side, guesses from the documents, and runners-up (sent to the other side), as long as they are measured to save time. The text is the same; 1 for the next draft only." default:"4" placeholder:"N" hidden:""`
+	Cloud     string         `help:"The cloud to ask: HOST:PORT of a paired one, or \"sample\" for the one inside this process. Default: the one paired last, else the sample." placeholder:"WHERE"`
+	LocalOnly bool           `help:"Answer on this machine alone. No socket is opened."`
+	Wait      *time.Duration `help:"How long to wait for the cloud before answering alone. Default: 5s, or 300ms for a minute after it was missing." placeholder:"DURATION"`
+	RTT       time.Duration  `name:"rtt" help:"Emulate a network with this round-trip time, such as 100ms." default:"0s"`
+	Loss      float64        `help:"Emulate a network that loses this share of the packets (0 to 1)." default:"0" hidden:""`
+	Method    string         `help:"How the sides share the work: ${enum}. All but tandem come from the DRAGON paper, as a baseline." enum:"tandem,dragon,crcg,drcg-text,drcg-kv,drdg-tw,drdg-sw" default:"tandem" hidden:""`
+	Placement string         `help:"Where drafts become tokens: ${enum}. auto is mirror, or greedy with the speculative coupling." enum:"auto,mirror,device,cloud,greedy,sync" default:"auto" hidden:""`
+	Coupling  string         `help:"How two drafts become one token: ${enum}. speculative is the DRAGON paper's." enum:"shared,speculative" default:"shared" hidden:""`
+	Gamma     string         `help:"With the speculative coupling: how often the device's draft decides instead of the cloud's, 0 to 1, or auto for the fastest choice at each token." default:"auto" placeholder:"auto|0..1" hidden:""`
+	Nucleus   float64        `help:"Share of the probability that a draft carries." default:"0.8" hidden:""`
+	Support   int            `help:"Most tokens that a draft's distribution carries." default:"256" hidden:""`
+	Lookahead int            `help:"Most tokens that a side drafts ahead of the agreed text; 0 for as many as a round trip needs." default:"0" hidden:""`
+	Ahead     int            `help:"Most continuations of the answer that one pass decodes: the next draft, what follows drafts of the other side, guesses from the documents, and runners-up (sent to the other side), as long as they are measured to save time. The text is the same; 1 for the next draft only." default:"4" placeholder:"N" hidden:""`
 
 	SendDocuments bool `help:"With --method drcg-text and drcg-kv: let the cloud send its sample documents here. A paired cloud must allow it too." hidden:""`
 }
@@ -134,8 +144,8 @@ func (f answerFlags) settings() (tandem.Settings, error) {
 		return s, fmt.Errorf("--rtt %v: want 0 to 1m", f.RTT)
 	case !(f.Loss >= 0 && f.Loss < 1):
 		return s, fmt.Errorf("--loss %v: want 0 or more and less than 1", f.Loss)
-	case f.Wait < 0:
-		return s, fmt.Errorf("--wait %v: want 0s or more", f.Wait)
+	case f.Wait != nil && *f.Wait < 0:
+		return s, fmt.Errorf("--wait %v: want 0s or more", *f.Wait)
 	case f.Ahead < 1 || f.Ahead > tandem.MaxAhead:
 		return s, fmt.Errorf("--ahead %d: want 1 (none) to %d", f.Ahead, tandem.MaxAhead)
 	case f.phoneFlags.Switching != "" && !slices.Contains(strategies(), f.phoneFlags.Switching):

@@ -17,6 +17,7 @@ import (
 
 type runCmd struct {
 	Prompt         []string `arg:"" optional:"" help:"The prompt; without it, standard input."`
+	showFlags      `group:"Output:"`
 	cli.ModelFlags `group:"Model:"`
 	cli.LoraFlags  `group:"Model:"`
 	samplingFlags  `group:"Sampling:"`
@@ -25,7 +26,6 @@ type runCmd struct {
 	Stop           []string `help:"Stop before this text; may be repeated." sep:"none"`
 	Draft          string   `help:"Draft tokens and verify several per pass; the text is the same. ${enum}: drafters that cost nothing before the answer, none, prompt lookup, suffix automaton, or all with calibration on the prompt. The measured cost of a pass limits the number of drafts." enum:"auto,off,pld,sam,all" default:"auto"`
 	History        bool     `help:"Keep the prompt and the answer on this machine, and draft from those kept before (see history list)."`
-	Stats          bool     `help:"Print what became of the drafts."`
 	SoC            string   `name:"soc" help:"Write at the simulated pace of a phone's NPU, as with ask." placeholder:"CHIP"`
 	denoiseFlags   `group:"Diffusion models:"`
 
@@ -47,6 +47,9 @@ Names of control tokens in the prompt and in --system, such as <|im_end|>, are r
 }
 
 func (c *runCmd) Run(a *cli.App) (err error) {
+	if c.Quiet {
+		a.Hush()
+	}
 	prompt, err := questionText(c.Prompt)
 	if err != nil {
 		return err
@@ -129,13 +132,16 @@ func (c *runCmd) Run(a *cli.App) (err error) {
 		return a.JSON(out)
 	}
 	fmt.Fprintln(a.Out)
+	if !c.Stats {
+		return nil
+	}
 	fmt.Fprintln(a.Aside, a.Faint(fmt.Sprintf("%d tokens · %.0f tokens/s · prompt of %d at %.0f tokens/s · first after %v · seed %d",
 		stats.Tokens, stats.DecodeRate(), stats.PromptTokens, stats.PrefillRate(), stats.First.Round(time.Millisecond), sampling.Seed)))
 	if c, ok := device.Memory(); ok {
 		fmt.Fprintln(a.Aside, a.Faint(fmt.Sprintf("weights: at most %.1f MB mapped in %d mappings · %d transfers of together %.1f MB · waited %v for them",
 			float64(c.Peak)/(1<<20), c.Mappings, c.Transfers, float64(c.TransferBytes)/(1<<20), c.Stall.Round(time.Millisecond))))
 	}
-	if spec != nil && c.Stats {
+	if spec != nil {
 		printDrafts(a, spec.Stats())
 	}
 	return nil

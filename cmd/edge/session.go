@@ -36,6 +36,8 @@ type session struct {
 	device   *node.Device
 	cloud    string // name of the cloud, for messages; empty without one
 	sample   bool   // the device answers from the sample documents
+	invented bool   // the cloud in this process does
+	empty    bool   // everything was removed from the device's index
 	closers  []func() error
 	settings tandem.Settings
 	sessions *transport.Sessions // tickets kept on disk; nil for the sample cloud
@@ -44,6 +46,8 @@ type session struct {
 	profile  cli.DecodeProfile // the model's decoding delays
 	profiled bool              // profile was loaded from disk
 	recalled time.Duration     // round-trip time loaded from disk
+	prefer   string            // address where the cloud was reached before; "" if unknown
+	missed   time.Time         // when the cloud was found missing; zero if it was there the last time
 	cost     costJSON          // of the last answer
 	method   dllm.Method       // of a diffusion model
 	costs    []float64         // of its passes, if measured
@@ -51,11 +55,15 @@ type session struct {
 
 	mu      sync.Mutex              // guards the fields below, which concurrent dials share
 	relays  map[string]*netem.Relay // emulated paths, by target address
-	reached string                  // address where the cloud was last reached; "" if never
+	away    bool                    // the last dial has not succeeded
+	reached string                  // address where the cloud was last reached; "" if it was not in this process
 }
 
 // open prepares to answer as the flags say.
 func (f answerFlags) open(a *cli.App) (s *session, err error) {
+	if f.Quiet {
+		a.Hush()
+	}
 	if f.Method == "crcg" && f.Side == "both" {
 		f.Side = "device" // the baseline has one side only
 	}
@@ -117,7 +125,9 @@ func (f answerFlags) open(a *cli.App) (s *session, err error) {
 		Log:      a.Log,
 	}
 	s.device.Local.Adapter = adapter
-	s.device.Patience.Join = f.Wait
+	if s.sample {
+		s.device.Local.Mark = cli.SampleMark
+	}
 	if f.fetches() && !s.sample {
 		return s, fmt.Errorf("--method %s: it sends documents, so it runs on the sample documents only; leave out --notes, or use another method", f.Method)
 	}
@@ -125,6 +135,9 @@ func (f answerFlags) open(a *cli.App) (s *session, err error) {
 		if err := f.reach(a, s, kv); err != nil {
 			return s, err
 		}
+	}
+	if err := s.checkEmpty(); err != nil {
+		return s, err
 	}
 	s.closers = append(s.closers, s.device.Close)
 	s.recall()
@@ -167,9 +180,15 @@ func (f answerFlags) chooseDocuments(a *cli.App, s *session) (*search.Index, err
 	if f.Notes != "" {
 		return a.Folder(f.Notes, f.PassageFlags)
 	}
-	x, err := a.OwnIndex()
-	if x != nil || err != nil {
-		return x, err
+	if !f.Sample {
+		x, err := a.OwnIndex()
+		if err != nil {
+			return nil, err
+		}
+		if x != nil {
+			s.empty, err = cli.Empty(x)
+			return x, err
+		}
 	}
 	s.sample = true
 	return cli.Sample(a, examples.Notes, f.PassageFlags)
@@ -178,7 +197,7 @@ func (f answerFlags) chooseDocuments(a *cli.App, s *session) (*search.Index, err
 // reach finds the cloud: the one that --cloud names, the one paired last, or the sample inside this process. A user with
 // an index of their own and no cloud gets answers from that index alone, not from the sample's invented town.
 func (f answerFlags) reach(a *cli.App, s *session, kv *kvstore.Store) error {
-	if f.Cloud == "sample" || f.Public != "" {
+	if f.Cloud == "sample" || f.Public != "" || f.Sample && f.Cloud == "" {
 		return f.embed(a, s, kv)
 	}
 	peer, err := f.paired(a)
@@ -191,7 +210,21 @@ func (f answerFlags) reach(a *cli.App, s *session, kv *kvstore.Store) error {
 	if s.sample || f.Notes != "" || f.Side == "cloud" {
 		return f.embed(a, s, kv)
 	}
-	a.Remark("No cloud is paired: answering from your documents alone. (cloud pair, then: edge pair CODE)")
+	if !s.empty {
+		a.Remark("No cloud is paired: answering from your documents alone. (cloud pair, then: edge pair CODE)")
+	}
+	return nil
+}
+
+// checkEmpty says that the device's index is empty. It is an error if nobody else is asked.
+func (s *session) checkEmpty() error {
+	const add = "add documents with: edge index add FOLDER, or ask the samples with --sample"
+	switch {
+	case s.empty && s.device.Dial == nil:
+		return errors.New("nothing to answer from: everything was removed from your index, and no cloud is asked; " + add)
+	case s.empty:
+		s.app.Remark("Your index is empty: everything was removed from it; %s", add)
+	}
 	return nil
 }
 
@@ -235,13 +268,15 @@ func (f answerFlags) remote(a *cli.App, s *session, peer transport.Peer) error {
 	s.cloud, s.peer = peer.Name, peer.ID
 	s.sessions = transport.OpenSessions(dirs.Sessions())
 	s.device.Dial = func(ctx context.Context) (*transport.Conn, error) {
-		conn, at, err := transport.DialAny(ctx, transport.Prefer(s.lastReached(), peer.Addrs), func(ctx context.Context, address string) (*transport.Conn, error) {
+		s.dialling(true)
+		conn, at, err := transport.DialAny(ctx, transport.Prefer(cmp.Or(s.lastReached(), s.prefer), peer.Addrs), func(ctx context.Context, address string) (*transport.Conn, error) {
 			return f.dial(ctx, s, id, peer.ID, address)
 		})
 		if err == nil {
 			s.mu.Lock()
 			s.reached = at
 			s.mu.Unlock()
+			s.dialling(false)
 		}
 		return conn, err
 	}
@@ -272,6 +307,10 @@ func (f answerFlags) embed(a *cli.App, s *session, kv *kvstore.Store) error {
 		return err
 	}
 	reader := cli.Local(m, s.reader, docs, kv)
+	s.cloud = "the cloud in this process"
+	if s.invented = f.Public == ""; s.invented {
+		reader.Mark = cli.SampleMark
+	}
 	listener, err := transport.Listen("127.0.0.1:0", transport.ServerConfig{
 		Identity: cloudID,
 		Peers:    transport.NewPeers(deviceID.ID),
@@ -289,7 +328,6 @@ func (f answerFlags) embed(a *cli.App, s *session, kv *kvstore.Store) error {
 		cancel()
 		return errors.Join(listener.Close(), <-done)
 	})
-	s.cloud = "the sample cloud in this process"
 	s.device.Dial = func(ctx context.Context) (*transport.Conn, error) {
 		return f.dial(ctx, s, deviceID, cloudID.ID, listener.Addr().String())
 	}
@@ -320,6 +358,13 @@ func (f answerFlags) dial(ctx context.Context, s *session, id transport.Identity
 		Hello:    s.device.Local.Hello(tandem.Device, cli.Version(), cli.HostName("edge")),
 		Log:      s.app.Log,
 	})
+}
+
+// dialling notes that a dial has begun, or has succeeded.
+func (s *session) dialling(away bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.away = away
 }
 
 // lastReached returns the address to try first.
@@ -355,6 +400,7 @@ func (s *session) ask(q node.Question, show bool) (node.Answer, error) {
 	if err != nil {
 		return node.Answer{}, err
 	}
+	s.device.Patience.Join = s.wait()
 	if s.model.Config().Diffusion {
 		answer, err := s.denoise(q, show)
 		s.cost = cost.end()
@@ -372,6 +418,7 @@ func (s *session) ask(q node.Question, show bool) (node.Answer, error) {
 		fmt.Fprint(a.Out, a.Tint(t.By, text))
 	})
 	s.cost = cost.end()
+	s.noteAbsence()
 	if show && begun {
 		fmt.Fprintln(a.Out)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -11,9 +12,45 @@ import (
 	"tandem/node"
 )
 
-// summary prints the cost of an answer and its sources.
+// showFlags say what is printed besides the answer.
+type showFlags struct {
+	Stats bool `help:"Print also how the text came about: speed, drafts, network, shares of the documents."`
+	Quiet bool `short:"q" help:"Print the text alone."`
+}
+
+// Validate is called by kong.
+func (f showFlags) Validate() error {
+	if f.Stats && f.Quiet {
+		return errors.New("--stats and --quiet: give only one of them")
+	}
+	return nil
+}
+
+// summary prints where an answer comes from and who was asked and, if the flags ask for it, what it cost.
 func (s *session) summary(answer node.Answer) {
-	a, r := s.app, s.report(answer)
+	a := s.app
+	a.Clear()
+	if s.flags.Quiet {
+		return
+	}
+	r := s.report(answer)
+	if len(r.Parts) > 0 {
+		s.cite(r)
+	} else {
+		s.sources("device", r.Documents.Device)
+		s.sources("cloud", r.Documents.Cloud)
+	}
+	fmt.Fprintln(a.Aside, a.Faint("asked: ")+s.asked(r))
+	if s.flags.Stats {
+		fmt.Fprintln(a.Aside, a.Faint(s.statistics(answer, r)))
+		if legend := a.Legend(); legend != "" && !r.LocalOnly {
+			fmt.Fprintln(a.Aside, a.Faint("tint: ")+legend)
+		}
+	}
+}
+
+// statistics returns the cost of an answer on one line.
+func (s *session) statistics(answer node.Answer, r askJSON) string {
 	parts := []string{
 		fmt.Sprintf("%d tokens", len(answer.Tokens)),
 		fmt.Sprintf("%.0f tokens/s", r.Stats.TokensPerSecond),
@@ -39,18 +76,45 @@ func (s *session) summary(answer node.Answer) {
 		parts = append(parts, fmt.Sprintf("%d of %d drafts without a pass", r.Stats.Ahead, r.Stats.Drafted))
 	}
 	parts = append(parts, fmt.Sprintf("seed %d", r.Seed), fmt.Sprintf("peak memory %.0f MB", r.Stats.PeakMemory))
-	parts = append(parts, r.parts()...)
-	a.Clear()
-	fmt.Fprintln(a.Aside, a.Faint(strings.Join(parts, " · ")))
-	if len(r.Parts) > 0 {
-		s.cite(r.Parts)
-	} else {
-		s.sources("device", r.Documents.Device)
-		s.sources("cloud", r.Documents.Cloud)
+	return strings.Join(append(parts, r.parts()...), " · ")
+}
+
+// asked names the sides that took part in an answer.
+func (s *session) asked(r askJSON) string {
+	a := s.app
+	var sides []string
+	if s.flags.Side != "cloud" {
+		device := "this device"
+		switch {
+		case s.sample:
+			device += " (sample documents)"
+		case s.empty:
+			device += " (nothing indexed)"
+		}
+		sides = append(sides, a.Tint(tandem.ByDevice, device))
 	}
-	if legend := a.Legend(); legend != "" && !r.LocalOnly {
-		fmt.Fprintln(a.Aside, a.Faint("tint: ")+legend)
+	if s.cloudTookPart(r) {
+		cloud := s.cloudName()
+		if s.invented {
+			cloud += " (sample documents)"
+		}
+		sides = append(sides, a.Tint(tandem.ByCloud, cloud))
 	}
+	if len(sides) == 1 {
+		return sides[0] + a.Faint(" alone")
+	}
+	return strings.Join(sides, a.Faint(" and "))
+}
+
+func (s *session) cloudTookPart(r askJSON) bool { return s.device.Dial != nil && !r.LocalOnly }
+
+// cloudName names the cloud, with the address where it was reached.
+func (s *session) cloudName() string {
+	name := cli.Plain(s.cloud)
+	if at := s.lastReached(); at != "" {
+		name += " (" + at + ")"
+	}
+	return name
 }
 
 // how names the placement and the coupling of the answer.
@@ -68,63 +132,111 @@ func (s *session) how() string {
 // unsure is the confidence below which an answer is marked.
 const unsure = 0.75
 
-// cite prints the documents that each sentence of the answer was drawn from, heaviest first, or that no document holds
-// it.
-func (s *session) cite(parts []partJSON) {
-	for i, p := range parts {
-		var from []string
-		for _, d := range p.Sources {
-			if d.Weight >= decoder.LeastShare && len(from) < 3 {
-				title := d.Title
-				if title != "" {
-					title += ", "
-				}
-				from = append(from, fmt.Sprintf("%s%s %.0f %%", title, d.Side, 100*d.Weight))
-			}
+// cite prints the sentences of documents that say each part of the answer or, if nobody knows it, those that come near.
+func (s *session) cite(r askJSON) {
+	for i, p := range r.Parts {
+		first, later := "", ""
+		if len(r.Parts) > 1 {
+			first = fmt.Sprintf("%d. ", i+1)
+			later = strings.Repeat(" ", len(first))
 		}
-		line := strings.Join(from, " · ")
-		switch {
-		case refusal.Unsupported(p.Text, p.Nothing):
-			line = "not known: no document of either side was found to say it"
-		case p.Unknown:
-			line = "not known, after reading " + line
-		case p.Sure > 0 && p.Sure < unsure:
-			line += fmt.Sprintf(" · unsure, right in %.0f of 100 such answers", 100*p.Sure)
+		for _, line := range s.citation(r, p) {
+			fmt.Fprintln(s.app.Aside, s.app.Faint(first+line))
+			first = later
 		}
-		if len(parts) > 1 {
-			line = fmt.Sprintf("%d. %s", i+1, line)
-		}
-		fmt.Fprintln(s.app.Aside, s.app.Faint("from: "+cli.Plain(line)))
-		s.quote(p)
 	}
 }
 
-// quote prints the sentences that say a part of the answer, or those nearest to it.
-func (s *session) quote(p partJSON) {
-	before, near := "", false
+// citation returns the lines below a part of the answer.
+func (s *session) citation(r askJSON, p partJSON) (lines []string) {
+	unknown := refusal.Unsupported(p.Text, p.Nothing)
+	quotes, near := quotesOf(p)
+	switch {
+	case unknown:
+		lines = append(lines, "not known: "+s.nobody(r))
+	case p.Unknown:
+		lines = append(lines, "not known, after reading "+s.shares(p))
+	case s.flags.Stats || len(quotes) == 0:
+		lines = append(lines, "from: "+s.shares(p))
+	}
+	if !unknown && !p.Unknown {
+		lines = append(lines, quotes...)
+		quotes = nil
+	}
+	if near = append(quotes, near...); len(near) > 0 {
+		lines = append(append(lines, "near:"), near...)
+	}
+	if p.Sure > 0 && p.Sure < unsure {
+		lines = append(lines, fmt.Sprintf("unsure: right in %.0f of 100 such answers", 100*p.Sure))
+	}
+	return lines
+}
+
+// nobody says whose documents do not say something.
+func (s *session) nobody(r askJSON) string {
+	switch {
+	case s.flags.Side == "cloud":
+		return "no document of " + s.cloudName() + " was found to say it; this device was not asked"
+	case s.cloudTookPart(r):
+		return "no document of this device or of " + s.cloudName() + " was found to say it"
+	case s.device.Dial != nil:
+		return "no document of this device was found to say it; " + s.cloudName() + " could not be asked"
+	}
+	return "no document of this device was found to say it; no cloud was asked"
+}
+
+// shares lists the documents that a part was drawn from, heaviest first.
+func (s *session) shares(p partJSON) string {
+	var from []string
+	for _, d := range p.Sources {
+		if d.Weight < decoder.LeastShare || len(from) == 3 {
+			break
+		}
+		line := where(d.Title, d.Side)
+		if s.flags.Stats {
+			line += fmt.Sprintf(" %.0f %%", 100*d.Weight)
+		}
+		from = append(from, line)
+	}
+	return cli.Plain(strings.Join(from, " · "))
+}
+
+// where names a document and its side.
+func where(title, side string) string {
+	if title == "" {
+		return "the " + side
+	}
+	return title + ", " + side
+}
+
+// quotesOf returns the sentences that say a part, and those that come near, as lines.
+func quotesOf(p partJSON) (say, near []string) {
+	before := ""
 	for _, c := range p.Citations {
-		if !near && c.Weight < decoder.LeastShare {
-			near = true
-			fmt.Fprintln(s.app.Aside, s.app.Faint("near:"))
-		}
-		where := c.Side
-		if c.Title != "" {
-			where = c.Title + ", " + c.Side
-		}
 		text := strings.Join(strings.Fields(cli.Plain(c.Text)), " ")
 		if text == before {
 			continue
 		}
 		before = text
-		fmt.Fprintln(s.app.Aside, s.app.Faint(fmt.Sprintf("  “%s” (%s)", text, cli.Plain(where))))
+		line := fmt.Sprintf("“%s” – %s", text, cli.Plain(where(c.Title, c.Side)))
+		if c.Weight >= decoder.LeastShare {
+			say = append(say, line)
+		} else {
+			near = append(near, "  "+line)
+		}
 	}
+	return say, near
 }
 
 // sources prints the documents of a side on one line, heaviest first.
 func (s *session) sources(side string, docs []node.Source) {
 	var parts []string
 	for _, d := range docs {
-		parts = append(parts, fmt.Sprintf("%s %.0f %%", d.Title, 100*d.Weight))
+		line := d.Title
+		if s.flags.Stats {
+			line += fmt.Sprintf(" %.0f %%", 100*d.Weight)
+		}
+		parts = append(parts, line)
 	}
 	if len(parts) > 0 {
 		fmt.Fprintln(s.app.Aside, s.app.Faint(side+": "+cli.Plain(strings.Join(parts, ", "))))

@@ -109,6 +109,12 @@ func Open(dir string, opt Options) (*Index, error) {
 	return x, nil
 }
 
+// Exists reports whether anything was ever indexed in dir. The index may be empty: what was added may have been removed.
+func Exists(dir string) bool {
+	_, err := os.Lstat(filepath.Join(dir, currentName))
+	return !errors.Is(err, os.ErrNotExist) // a directory that may not be read does not count as empty
+}
+
 // Memory returns an empty index in memory, for corpora that ship with the program.
 func Memory(opt Options) (*Index, error) {
 	words, err := opt.length()

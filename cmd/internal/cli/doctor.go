@@ -215,12 +215,15 @@ func (a *App) checkIndex() Check {
 	case err != nil:
 		return Check{Name: "index", State: Broken, Detail: err.Error(), Hint: "remove the folder and add the documents again"}
 	case x == nil:
-		return Check{Name: "index", State: Noted, Detail: "none of your documents is indexed: the samples answer", Hint: a.Program + " index add FOLDER"}
+		return Check{Name: "index", State: Noted, Detail: "nothing was ever indexed: the sample documents answer", Hint: a.Program + " index add FOLDER"}
 	}
 	defer x.Close()
 	list, err := x.List()
 	if err != nil {
 		return Check{Name: "index", State: Broken, Detail: err.Error()}
+	}
+	if len(list) == 0 {
+		return Check{Name: "index", State: Noted, Detail: "it is empty: everything was removed from it", Hint: a.Program + " index add FOLDER"}
 	}
 	passages := 0
 	for _, s := range list {

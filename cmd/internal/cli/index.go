@@ -155,9 +155,11 @@ func (c *indexList) Run(a *App) error {
 	if a.Globals.JSON {
 		return a.JSON(map[string]any{"files": files})
 	}
-	if len(files) == 0 {
-		fmt.Fprintf(a.Out, "Nothing is indexed: questions are answered from the sample documents.\nAdd your own with: %s index add FOLDER\n", a.Program)
-		return nil
+	switch {
+	case x == nil:
+		fmt.Fprintf(a.Out, "Nothing was ever indexed: questions are answered from the sample documents.\nAdd your own with: %s index add FOLDER\n", a.Program)
+	case len(files) == 0:
+		fmt.Fprintf(a.Out, "The index is empty: everything was removed from it.\nAdd documents with: %s index add FOLDER\n", a.Program)
 	}
 	for _, f := range files {
 		fmt.Fprintf(a.Out, "%4d passages  %9s  %s  %s\n", f.Passages, Bytes(f.Size), Plain(f.Path), a.Faint(Plain(f.Title)))

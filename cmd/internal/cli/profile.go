@@ -42,6 +42,8 @@ type LinkProfile struct {
 	RTTMs   float64   `json:"rtt_ms"`
 	Address string    `json:"address,omitempty"` // where the cloud was reached
 	Seen    time.Time `json:"seen"`
+	// Missed is when the cloud was first found missing, if it was not reached since.
+	Missed time.Time `json:"missed,omitzero"`
 }
 
 // profilePath returns the file of a model's profile. Each model, device and number of threads has its own.
@@ -101,20 +103,34 @@ func MeasureProfile(ctx context.Context, r node.Local, s tandem.Settings) (Decod
 	}, samples, nil
 }
 
-// LoadLink returns the last round-trip time to a cloud and the address where it was reached, or 0 and "".
-func (a *App) LoadLink(id transport.ID) (rtt time.Duration, address string) {
+// RTT returns the round-trip time, or 0 if none is known.
+func (l LinkProfile) RTT() time.Duration { return time.Duration(l.RTTMs * float64(time.Millisecond)) }
+
+// LoadLink returns what is known of the network to a cloud.
+func (a *App) LoadLink(id transport.ID) LinkProfile {
 	path, err := a.linkPath(id)
 	l, err := readState[LinkProfile](path, err)
-	if err != nil || !(l.RTTMs > 0 && l.RTTMs < 60_000) {
-		return 0, ""
+	if err != nil {
+		return LinkProfile{}
 	}
-	return time.Duration(l.RTTMs * float64(time.Millisecond)), l.Address
+	if !(l.RTTMs > 0 && l.RTTMs < 60_000) {
+		l.RTTMs, l.Address = 0, ""
+	}
+	return l
 }
 
 // SaveLink saves the round-trip time to a cloud and the address where it was reached.
 func (a *App) SaveLink(id transport.ID, rtt time.Duration, address string) error {
 	path, err := a.linkPath(id)
 	l := LinkProfile{RTTMs: float64(rtt.Microseconds()) / 1000, Address: address, Seen: time.Now().UTC().Truncate(time.Second)}
+	return writeState(path, l, err)
+}
+
+// SaveMissed saves that a cloud was found missing at when, or with the zero time, that it was reached again.
+func (a *App) SaveMissed(id transport.ID, when time.Time) error {
+	path, err := a.linkPath(id)
+	l := a.LoadLink(id)
+	l.Missed = when.UTC()
 	return writeState(path, l, err)
 }
 

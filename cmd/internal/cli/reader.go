@@ -171,24 +171,21 @@ func (a *App) IndexDir() (string, error) {
 	return filepath.Join(dirs.Data, "index"), err
 }
 
-// OwnIndex opens the index that "index add" made, for reading. It returns nil if there is none or if it is empty.
+// OwnIndex opens the index that "index add" made, for reading. It returns nil if nothing was ever indexed. The index may be
+// empty, if everything was removed from it.
 func (a *App) OwnIndex() (*search.Index, error) {
 	dir, err := a.IndexDir()
 	if err != nil {
 		return nil, nil // without a home folder nothing can be indexed
 	}
-	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+	if !search.Exists(dir) {
 		return nil, nil
 	}
-	x, err := search.Open(dir, search.Options{ReadOnly: true})
-	if err != nil {
-		return nil, err
-	}
-	if list, err := x.List(); err != nil || len(list) == 0 {
-		return nil, errors.Join(err, x.Close())
-	}
-	return x, nil
+	return search.Open(dir, search.Options{ReadOnly: true})
 }
+
+// SampleMark is what citations add to the titles of sample documents.
+const SampleMark = " (sample document)"
 
 // Folder indexes a folder in memory, for one question.
 func (a *App) Folder(dir string, cut PassageFlags) (*search.Index, error) {
@@ -247,6 +244,12 @@ func Sample(ctx context.Context, corpus fs.FS, cut PassageFlags) (*search.Index,
 		return nil, errors.Join(err, x.Close())
 	}
 	return x, nil
+}
+
+// Empty reports whether an index holds no passage.
+func Empty(x *search.Index) (bool, error) {
+	list, err := x.List()
+	return len(list) == 0, err
 }
 
 // Local returns what a node answers with: a model and, if it is not nil, a span reader, with the lexical scorer. documents is

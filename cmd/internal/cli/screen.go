@@ -21,6 +21,7 @@ type Screen struct {
 	Out, Aside io.Writer
 	color      bool // Out understands colours
 	live       bool // Aside can redraw a line
+	hushed     bool // neither remarks nor progress
 	drawn      int  // width of the progress line on Aside
 	since      time.Time
 }
@@ -34,6 +35,9 @@ func NewScreen(out, err *os.File) *Screen {
 		live:  terminal(err),
 	}
 }
+
+// Hush drops all remarks and progress from now on. Errors are still printed.
+func (s *Screen) Hush() { s.hushed = true }
 
 // Color reports whether text on Out is coloured.
 func (s *Screen) Color() bool { return s.color }
@@ -75,6 +79,9 @@ func (s *Screen) Legend() string {
 // Progress redraws one line on a terminal. Elsewhere it prints at most one line every five seconds, so that logs show
 // progress without filling up.
 func (s *Screen) Progress(format string, args ...any) {
+	if s.hushed {
+		return
+	}
 	line := Plain(fmt.Sprintf(format, args...))
 	if s.live {
 		pad := max(0, s.drawn-len(line))
@@ -102,7 +109,9 @@ func (s *Screen) Clear() {
 // Remark prints a line to Aside.
 func (s *Screen) Remark(format string, args ...any) {
 	s.Clear()
-	fmt.Fprintln(s.Aside, fmt.Sprintf(format, args...))
+	if !s.hushed {
+		fmt.Fprintln(s.Aside, fmt.Sprintf(format, args...))
+	}
 }
 
 // JSON prints v as one indented object.

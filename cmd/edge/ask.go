@@ -68,7 +68,7 @@ func (c *askCmd) Run(a *cli.App) (err error) {
 			}
 		}()
 	}
-	answer, err := s.ask(node.Question{ID: "ask", Text: question}, !a.Globals.JSON)
+	answer, err := s.ask(a, node.Question{ID: "ask", Text: question}, !a.Globals.JSON)
 	if a.Globals.JSON {
 		if err == nil {
 			err = a.JSON(s.report(answer))

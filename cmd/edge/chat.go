@@ -1,9 +1,10 @@
 package main
 
 import (
-	"bufio"
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -16,7 +17,8 @@ import (
 
 type chatCmd struct {
 	answerFlags
-	Turns int `help:"Earlier turns that a question sees." default:"4"`
+	Turns     int  `help:"Earlier turns that a question sees." default:"4"`
+	NoHistory bool `help:"Do not keep the questions on this machine, for the arrow keys and Ctrl-R of later chats."`
 }
 
 func (c *chatCmd) Help() string {
@@ -25,7 +27,9 @@ func (c *chatCmd) Help() string {
   edge chat --notes ~/notes --local-only
   printf 'Who owns the marina?\nWhen does the harbour museum open?\n' | edge chat --json
 
-Type a question and press Enter. /new starts a new conversation, /quit or Ctrl-D ends the chat.
+Type a question and press Enter. A question of several lines begins and ends with """. On a terminal, the arrow keys and Ctrl-R bring back earlier questions, which are kept in a file that only you can read. Ctrl-C ends an answer, Ctrl-D the chat.
+
+` + chatHelp() + `
 
 If a question cannot be answered, the chat prints why (with --json as {"error": "…"}) and goes on. If the questions come from a file or another program, the exit code is then 1. If the conversation does not fit in the model's context, its oldest turns are left out.`
 }
@@ -40,86 +44,157 @@ func (c *chatCmd) Run(a *cli.App) (err error) {
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	defer s.learn()
-	person := term.IsTerminal(int(os.Stdin.Fd()))
-	prompt := person && !a.Globals.JSON
-	if prompt {
-		fmt.Fprintln(a.Aside, a.Faint("Ask away. /new starts a new conversation, /quit ends."))
+	t := &conversation{session: s, turns: c.Turns, person: term.IsTerminal(int(os.Stdin.Fd()))}
+	read, err := c.reader(a, t.person)
+	if err != nil {
+		return err
 	}
-	lines, readErr := readLines()
-	var history []chat.Message
-	failed := 0
-	done := func() error {
-		if failed == 0 || person { // a person has seen the errors
-			return nil
-		}
-		return fmt.Errorf("%d of the questions could not be answered; see the errors above", failed)
+	if t.person && !a.Globals.JSON {
+		a.Remark("%s", a.Faint("Ask away: ")+s.offers()+a.Faint(". /help lists commands, Ctrl-D ends."))
 	}
-	for turn := 1; ; turn++ {
-		if prompt {
-			fmt.Fprint(a.Aside, "> ")
-		}
-		var line string
-		var open bool
-		select {
-		case line, open = <-lines:
-		case <-a.Done():
-			return a.Err()
-		}
-		if !open {
-			return errors.Join(<-readErr, done())
-		}
-		switch line = strings.TrimSpace(line); line {
-		case "":
+	return t.run(read)
+}
+
+// reader returns what reads questions: an editor for a person, else lines.
+func (c *chatCmd) reader(a *cli.App, person bool) (func() (string, error), error) {
+	if person && !a.Globals.JSON && term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("TERM") != "dumb" {
+		return openEditor(a, !c.NoHistory)
+	}
+	prompt := ""
+	if person && !a.Globals.JSON {
+		prompt = "> "
+	}
+	return readLines(a, prompt), nil
+}
+
+// errCleared is returned for a line that the user gave up with Ctrl-C.
+var errCleared = errors.New("interrupted")
+
+// conversation is a chat in progress.
+type conversation struct {
+	*session
+	turns  int
+	person bool // questions come from a person, not from a file or a program
+
+	turn    int
+	history []chat.Message // what the next question sees
+	said    []exchange     // the whole conversation, for /save
+	last    *askJSON       // the last answer, for /sources
+	failed  int
+}
+
+// exchange is a question with its answer.
+type exchange struct {
+	question string
+	answer   askJSON
+}
+
+// run answers questions until there are no more.
+func (t *conversation) run(read func() (string, error)) error {
+	for {
+		line, err := read()
+		switch {
+		case errors.Is(err, errCleared):
+			if line == "" {
+				t.app.Remark("Ctrl-D or /exit ends the chat.")
+			}
 			continue
-		case "/quit", "/exit":
-			return done()
-		case "/new":
-			history = nil
-			continue
+		case errors.Is(err, io.EOF):
+			return t.end()
+		case err != nil:
+			return err
 		}
-		if greets(line) {
-			if err := welcome(a); err != nil {
+		err = t.take(unquote(line))
+		switch {
+		case errors.Is(err, io.EOF):
+			return t.end()
+		case t.app.Err() != nil:
+			return errors.Join(err, t.app.Err())
+		case err != nil:
+			if err := t.complain(err); err != nil {
 				return err
 			}
-			continue
 		}
-		answer, err := s.ask(node.Question{ID: fmt.Sprintf("chat-%d", turn), Text: line, History: history}, !a.Globals.JSON)
-		if err != nil {
-			if a.Err() != nil {
-				return err
-			}
-			failed++
-			a.Remark("%s: %v", a.Program, err)
-			if a.Globals.JSON { // a program may wait for one object per question
-				if err := a.JSON(map[string]string{"error": err.Error()}); err != nil {
-					return err
-				}
-			}
-			continue
-		}
-		if a.Globals.JSON {
-			if err := a.JSON(s.report(answer)); err != nil {
-				return err
-			}
-		} else {
-			s.summary(answer)
-		}
-		history = append(history, chat.Message{Role: "user", Content: line}, chat.Message{Role: "assistant", Content: answer.Text})
-		history = history[max(0, len(history)-2*c.Turns):]
 	}
 }
 
-// readLines reads standard input on a goroutine, so that an interrupt need not wait for a read to end.
-func readLines() (<-chan string, <-chan error) {
-	lines, failed := make(chan string), make(chan error, 1)
-	go func() {
-		defer close(lines)
-		in := bufio.NewScanner(os.Stdin)
-		in.Buffer(nil, 1<<20)
-		for in.Scan() {
-			lines <- in.Text()
+// take carries out a command or answers a question. It returns io.EOF to end the chat.
+func (t *conversation) take(line string) error {
+	switch name, argument, is := command(line); {
+	case line == "":
+		return nil
+	case is:
+		return t.command(name, argument)
+	case greets(line):
+		return welcome(t.app)
+	}
+	t.turn++
+	if t.reader != nil {
+		line = strings.Join(strings.Fields(line), " ") // to the span reader, a line is a question
+	}
+	return t.answer(node.Question{ID: fmt.Sprintf("chat-%d", t.turn), Text: line, History: t.history})
+}
+
+// answer answers a question. Ctrl-C ends the answer and not the chat.
+func (t *conversation) answer(q node.Question) error {
+	a := t.app
+	ctx, cancel := context.WithCancel(a)
+	defer cancel()
+	if t.person {
+		defer a.Catch(cancel)()
+	}
+	answer, err := t.ask(ctx, q, !a.Globals.JSON)
+	if err != nil {
+		if ctx.Err() != nil && a.Err() == nil {
+			a.Remark("\n%s", a.Faint("(the answer was ended)"))
+			return nil
 		}
-		failed <- in.Err()
-	}()
-	return lines, failed
+		return err
+	}
+	r := t.report(answer)
+	t.last, t.said = &r, append(t.said, exchange{q.Text, r})
+	t.history = append(t.history, chat.Message{Role: "user", Content: q.Text}, chat.Message{Role: "assistant", Content: answer.Text})
+	t.history = t.history[max(0, len(t.history)-2*t.turns):]
+	if a.Globals.JSON {
+		return a.JSON(r)
+	}
+	t.summary(answer)
+	return nil
+}
+
+// complain prints why a line could not be carried out. A program may wait for one object per question.
+func (t *conversation) complain(err error) error {
+	t.failed++
+	t.app.Clear()
+	fmt.Fprintf(t.app.Aside, "%s: %v\n", t.app.Program, err)
+	if t.app.Globals.JSON {
+		return t.app.JSON(map[string]string{"error": err.Error()})
+	}
+	return nil
+}
+
+// end returns the error of the whole chat. A person has seen the errors.
+func (t *conversation) end() error {
+	if t.failed == 0 || t.person {
+		return nil
+	}
+	return fmt.Errorf("%d of the questions could not be answered; see the errors above", t.failed)
+}
+
+// threeQuotes begin and end a question of several lines.
+const threeQuotes = `"""`
+
+// complete reports whether a question that begins with threeQuotes also ends with them.
+func complete(text string) bool {
+	text = strings.TrimSpace(text)
+	return !strings.HasPrefix(text, threeQuotes) || len(text) >= 2*len(threeQuotes) && strings.HasSuffix(text, threeQuotes)
+}
+
+// unquote removes threeQuotes around a question.
+func unquote(text string) string {
+	text = strings.TrimSpace(text)
+	if strings.HasPrefix(text, threeQuotes) {
+		text = strings.TrimSuffix(strings.TrimPrefix(text, threeQuotes), threeQuotes)
+	}
+	return strings.TrimSpace(text)
 }

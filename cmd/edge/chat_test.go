@@ -4,6 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -40,5 +44,105 @@ func TestChatGoesOn(t *testing.T) {
 	cmd.Stdin = strings.NewReader("Who runs the bakery?\n/quit\n")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// A question of several lines is one question, a command is none, an unknown command is an error, and a path is a question.
+func TestChatCommands(t *testing.T) {
+	h := newHome(t)
+	cmd := h.Command(t.Context(), "chat", "--local-only", "--stats")
+	cmd.Stdin = strings.NewReader("\"\"\"What is the wifi password\nof the lake cabin?\"\"\"\n/seed 7\nWho is Pepper?\n/sources\n/save said.md\n/save said.md\n/frob\n/placement device\n/clear\n/etc/hosts, what is it?\n/exit\nunread\n")
+	out, err := cmd.CombinedOutput()
+	if err == nil || cmd.ProcessState.ExitCode() != 1 {
+		t.Errorf("two wrong commands: %v", err)
+	}
+	for want, n := range map[string]int{
+		deviceKnows + "\n": 1, "no command /frob": 1, "said.md exists": 1, "seed 7": 4, "placement device": 1,
+		"asked: this device (sample documents) alone": 4, "A new conversation": 1, "2 answers in said.md": 1, "2 of the questions": 1,
+	} {
+		if got := strings.Count(string(out), want); got != n {
+			t.Errorf("%q stands there %d times, want %d:\n%s", want, got, n, out)
+		}
+	}
+	saved := filepath.Join(h.Dir, "said.md")
+	text, err := os.ReadFile(saved)
+	if err != nil || !strings.HasPrefix(string(text), "## What is the wifi password of the lake cabin?\n\n"+deviceKnows+"\n\n> “The wifi password") {
+		t.Errorf("saved %q, %v", text, err)
+	}
+	if info, err := os.Stat(saved); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+	if _, err := os.Stat(filepath.Join(h.Dir, ".local", "state", "tandem", "edge", "questions.jsonl")); err == nil {
+		t.Error("questions of a program are kept")
+	}
+}
+
+func TestCommandLine(t *testing.T) {
+	for line, want := range map[string][2]string{
+		"/help": {"help"}, "/save  a b.md ": {"save", "a b.md"}, "/?": {"?"}, "/": {}, "/etc/hosts": {}, "what /help does": {}, "/1": {}, "": {},
+	} {
+		name, argument, is := command(strings.TrimSpace(line))
+		if name != want[0] || argument != want[1] || is != (want[0] != "") {
+			t.Errorf("%q is %q, %q, %v", line, name, argument, is)
+		}
+	}
+}
+
+// Only three quotes at the beginning open a question of several lines.
+func TestThreeQuotes(t *testing.T) {
+	for text, want := range map[string]struct {
+		complete bool
+		inside   string
+	}{
+		"plain": {true, "plain"}, `a """ b`: {true, `a """ b`}, `"""a`: {false, "a"}, `"""`: {false, ""}, `""""`: {false, `"`},
+		`""""""`: {true, ""}, "\"\"\"a\nb\"\"\"": {true, "a\nb"}, "  \"\"\"a\"\"\" \n": {true, "a"}, "": {true, ""},
+	} {
+		if complete(text) != want.complete || unquote(text) != want.inside {
+			t.Errorf("%q: complete %v, inside %q", text, complete(text), unquote(text))
+		}
+	}
+}
+
+// The questions of chats are kept for their owner alone, each once in a row, and not without end.
+func TestQuestionsAreKept(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("XDG_STATE_HOME", "")
+	path := filepath.Join(home, "questions.jsonl")
+	h := &questions{path: path}
+	for _, text := range []string{"one", "one", " ", "two\nlines", "one"} {
+		if _, err := h.Write(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Chmod(path, 0o644); err != nil { // as an older version may have left it
+		t.Fatal(err)
+	}
+	again := &questions{path: path}
+	if err := again.load(); err != nil || !slices.Equal(again.list, []string{"one", "two\nlines", "one"}) {
+		t.Errorf("%q, %v", again.list, err)
+	}
+	if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+	if text, err := again.GetLine(1); text != "two\nlines" || err != nil {
+		t.Errorf("%q, %v", text, err)
+	}
+	for _, i := range []int{-1, 3} {
+		if _, err := again.GetLine(i); err == nil {
+			t.Errorf("question %d of 3", i)
+		}
+	}
+	var many strings.Builder
+	for i := range mostQuestions + 5 {
+		fmt.Fprintf(&many, "\"q%d\"\n", i)
+	}
+	many.WriteString("broken\n")
+	if err := os.WriteFile(path, []byte(many.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	last := &questions{path: path}
+	if err := last.load(); err != nil || len(last.list) != mostQuestions || last.list[0] != "q5" {
+		t.Errorf("%d questions, %v", len(last.list), err)
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -128,7 +129,7 @@ func (c *runCmd) denoise(a *cli.App, m *model.Model, device *phone.Device, promp
 		return err
 	}
 	w := &denoised{app: a, m: m, live: c.ShowDenoising, quiet: a.Globals.JSON, stream: m.Tokenizer().Stream().Write, filter: sample.NewStopFilter(c.Stop)}
-	stats, err := w.generate(tokens, dllm.Options{Method: method, Costs: costs, MaxTokens: c.MaxTokens, Temperature: sampling.Temperature, Seed: sampling.Seed})
+	stats, err := w.generate(a, tokens, dllm.Options{Method: method, Costs: costs, MaxTokens: c.MaxTokens, Temperature: sampling.Temperature, Seed: sampling.Seed})
 	if err != nil {
 		return err
 	}
@@ -192,7 +193,7 @@ type denoised struct {
 }
 
 // generate writes an answer. A text of --stop ends it without an error.
-func (w *denoised) generate(prompt []tandem.Token, o dllm.Options) (dllm.Stats, error) {
+func (w *denoised) generate(ctx context.Context, prompt []tandem.Token, o dllm.Options) (dllm.Stats, error) {
 	o.Write = func(tokens []tandem.Token) error {
 		for _, t := range tokens {
 			piece, stop := w.filter.Write(w.stream(t))
@@ -206,7 +207,7 @@ func (w *denoised) generate(prompt []tandem.Token, o dllm.Options) (dllm.Stats, 
 	if w.live {
 		o.Step = w.step
 	}
-	stats, err := dllm.Generate(w.app, w.m, prompt, o)
+	stats, err := dllm.Generate(ctx, w.m, prompt, o)
 	if errors.Is(err, sample.ErrStop) {
 		err = nil
 	}
@@ -295,15 +296,15 @@ func (f answerFlags) checkDiffusion(m *model.Model) error {
 }
 
 // denoise answers a question with a diffusion model from the device's passages, all in one prompt.
-func (s *session) denoise(q node.Question, show bool) (answer node.Answer, err error) {
+func (s *session) denoise(ctx context.Context, q node.Question, show bool) (answer node.Answer, err error) {
 	begun := time.Now()
-	prompt, found, err := s.device.Local.Prompt(s.app, q, s.settings)
+	prompt, found, err := s.device.Local.Prompt(ctx, q, s.settings)
 	if err != nil {
 		return answer, err
 	}
 	answer.Prefill[tandem.Device], answer.Read[tandem.Device] = time.Since(begun), len(found)
 	for _, p := range found {
-		answer.Documents[tandem.Device] = append(answer.Documents[tandem.Device], node.Source{Title: p.Title, Weight: 1 / float64(len(found))})
+		answer.Documents[tandem.Device] = append(answer.Documents[tandem.Device], node.Source{Title: p.Title + s.device.Local.Mark, Weight: 1 / float64(len(found))})
 	}
 	costs, err := s.passes()
 	if err != nil {
@@ -315,7 +316,7 @@ func (s *session) denoise(q node.Question, show bool) (answer node.Answer, err e
 		answer.Tokens = append(answer.Tokens, node.Token{ID: t, Text: text, By: tandem.ByDevice, Alone: true, At: time.Since(begun)})
 		return text
 	}}
-	stats, err := w.generate(prompt, dllm.Options{Method: s.method, Costs: costs, MaxTokens: s.settings.MaxTokens, Temperature: s.flags.Temperature, Seed: s.settings.Seed})
+	stats, err := w.generate(ctx, prompt, dllm.Options{Method: s.method, Costs: costs, MaxTokens: s.settings.MaxTokens, Temperature: s.flags.Temperature, Seed: s.settings.Seed})
 	answer.Text, answer.Took, answer.Pair.Alone = strings.TrimSpace(w.text), time.Since(begun), stats.Tokens
 	answer.Reason = pair.ReasonLength
 	if stats.Ended == dllm.StopToken {

@@ -97,8 +97,8 @@ func (s *session) wait() time.Duration {
 }
 
 // noteAbsence remembers, after an answer, whether the paired cloud could be reached.
-func (s *session) noteAbsence() {
-	if s.peer == (transport.ID{}) || s.app.Err() != nil {
+func (s *session) noteAbsence(ctx context.Context) {
+	if s.peer == (transport.ID{}) || ctx.Err() != nil {
 		return
 	}
 	s.mu.Lock()

@@ -15,11 +15,11 @@ import (
 )
 
 type pairCmd struct {
-	Code   []string      `arg:"" optional:"" help:"The code that \"cloud pair\" printed, or the text of its QR picture."`
-	From   string        `help:"Read the code from this file, which \"cloud pair --to\" wrote." type:"path" placeholder:"FILE"`
-	Wait   time.Duration `help:"Keep trying for this long while nobody answers." default:"0s"`
-	List   bool          `help:"List the paired clouds." env:"-"`
-	Remove string        `help:"Forget a paired cloud, given its name, address, key or the beginning of its key." type:"name" env:"-" placeholder:"WHICH"`
+	Code   []string       `arg:"" optional:"" help:"The code that \"cloud pair\" printed, or the text of its QR picture."`
+	From   string         `help:"Read the code from this file, which \"cloud pair --to\" wrote." type:"path" placeholder:"FILE"`
+	Wait   *time.Duration `help:"Keep trying for this long while nobody answers. Default: 0s." placeholder:"DURATION"`
+	List   bool           `help:"List the paired clouds." env:"-"`
+	Remove string         `help:"Forget a paired cloud, given its name, address, key or the beginning of its key." type:"name" env:"-" placeholder:"WHICH"`
 }
 
 func (c *pairCmd) Help() string {
@@ -45,8 +45,8 @@ func (c *pairCmd) Run(a *cli.App) error {
 		return cli.RemovePeer(a, peers, c.Remove)
 	case c.List:
 		return cli.ListPeers(a, peers)
-	case c.Wait < 0:
-		return fmt.Errorf("--wait %v: want 0s or more", c.Wait)
+	case c.Wait != nil && *c.Wait < 0:
+		return fmt.Errorf("--wait %v: want 0s or more", *c.Wait)
 	case c.From != "" && len(c.Code) > 0:
 		return fmt.Errorf("a code and --from: give only one of them")
 	case c.From != "":
@@ -91,7 +91,11 @@ func (c *pairCmd) Run(a *cli.App) error {
 
 // pair offers the code, once a second for as long as --wait says.
 func (c *pairCmd) pair(a *cli.App, code transport.Code, id transport.Identity) (transport.Peer, error) {
-	for until := time.Now().Add(c.Wait); ; {
+	until := time.Now()
+	if c.Wait != nil {
+		until = until.Add(*c.Wait)
+	}
+	for {
 		ctx, cancel := context.WithTimeout(a, 30*time.Second)
 		peer, err := transport.Pair(ctx, code, id, cli.HostName("edge"), nil)
 		cancel()

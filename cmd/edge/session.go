@@ -34,10 +34,11 @@ type session struct {
 	phone    *phone.Device // what computes the model
 	reader   *span.Reader  // answers with words of the documents; nil if the model writes the answers
 	device   *node.Device
-	cloud    string // name of the cloud, for messages; empty without one
-	sample   bool   // the device answers from the sample documents
-	invented bool   // the cloud in this process does
-	empty    bool   // everything was removed from the device's index
+	cloud    string        // name of the cloud, for messages; empty without one
+	sample   bool          // the device answers from the sample documents
+	invented bool          // the cloud in this process does
+	docs     *search.Index // of the device; nil for none
+	empty    bool          // everything was removed from the device's index
 	closers  []func() error
 	settings tandem.Settings
 	sessions *transport.Sessions // tickets kept on disk; nil for the sample cloud
@@ -173,6 +174,7 @@ func (f answerFlags) documents(a *cli.App, s *session) (node.Searcher, error) {
 		return nil, err
 	}
 	s.closing(x)
+	s.docs = x
 	return x, nil
 }
 
@@ -393,8 +395,8 @@ func (s *session) relay(address string, cfg netem.Config) (string, error) {
 	return r.Addr(), nil
 }
 
-// ask answers q. If show is set, it prints the tokens as they come.
-func (s *session) ask(q node.Question, show bool) (node.Answer, error) {
+// ask answers q until ctx ends. If show is set, it prints the tokens as they come.
+func (s *session) ask(ctx context.Context, q node.Question, show bool) (node.Answer, error) {
 	a, begun := s.app, false
 	cost, err := s.beginCost()
 	if err != nil {
@@ -402,11 +404,11 @@ func (s *session) ask(q node.Question, show bool) (node.Answer, error) {
 	}
 	s.device.Patience.Join = s.wait()
 	if s.model.Config().Diffusion {
-		answer, err := s.denoise(q, show)
+		answer, err := s.denoise(ctx, q, show)
 		s.cost = cost.end()
 		return answer, err
 	}
-	answer, err := s.device.Ask(a, q, s.settings, func(t node.Token) {
+	answer, err := s.device.Ask(ctx, q, s.settings, func(t node.Token) {
 		if !show {
 			return
 		}
@@ -418,7 +420,7 @@ func (s *session) ask(q node.Question, show bool) (node.Answer, error) {
 		fmt.Fprint(a.Out, a.Tint(t.By, text))
 	})
 	s.cost = cost.end()
-	s.noteAbsence()
+	s.noteAbsence(ctx)
 	if show && begun {
 		fmt.Fprintln(a.Out)
 	}

@@ -33,7 +33,20 @@ func (s *session) summary(answer node.Answer) {
 	if s.flags.Quiet {
 		return
 	}
-	r := s.report(answer)
+	s.where(s.report(answer))
+}
+
+// detail prints the same of an earlier answer, with everything that --stats shows.
+func (s *session) detail(r askJSON) {
+	stats := s.flags.Stats
+	s.flags.Stats = true
+	s.where(r)
+	s.flags.Stats = stats
+}
+
+// where prints the sources of an answer, who was asked and, if the flags ask for it, what it cost.
+func (s *session) where(r askJSON) {
+	a := s.app
 	if len(r.Parts) > 0 {
 		s.cite(r)
 	} else {
@@ -42,7 +55,7 @@ func (s *session) summary(answer node.Answer) {
 	}
 	fmt.Fprintln(a.Aside, a.Faint("asked: ")+s.asked(r))
 	if s.flags.Stats {
-		fmt.Fprintln(a.Aside, a.Faint(s.statistics(answer, r)))
+		fmt.Fprintln(a.Aside, a.Faint(s.statistics(r)))
 		if legend := a.Legend(); legend != "" && !r.LocalOnly {
 			fmt.Fprintln(a.Aside, a.Faint("tint: ")+legend)
 		}
@@ -50,9 +63,9 @@ func (s *session) summary(answer node.Answer) {
 }
 
 // statistics returns the cost of an answer on one line.
-func (s *session) statistics(answer node.Answer, r askJSON) string {
+func (s *session) statistics(r askJSON) string {
 	parts := []string{
-		fmt.Sprintf("%d tokens", len(answer.Tokens)),
+		fmt.Sprintf("%d tokens", len(r.Tokens)),
 		fmt.Sprintf("%.0f tokens/s", r.Stats.TokensPerSecond),
 		fmt.Sprintf("first after %.0f ms", r.Stats.TTFT),
 	}
@@ -163,10 +176,11 @@ func (s *session) citation(r askJSON, p partJSON) (lines []string) {
 		lines = append(lines, quotes...)
 		quotes = nil
 	}
-	if near = append(quotes, near...); len(near) > 0 {
+	doubtful := p.Sure > 0 && p.Sure < unsure
+	if near = append(quotes, near...); len(near) > 0 && (p.Unknown || unknown || doubtful || s.flags.Stats) {
 		lines = append(append(lines, "near:"), near...)
 	}
-	if p.Sure > 0 && p.Sure < unsure {
+	if doubtful {
 		lines = append(lines, fmt.Sprintf("unsure: right in %.0f of 100 such answers", 100*p.Sure))
 	}
 	return lines

@@ -8,7 +8,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"reflect"
 	"runtime/debug"
@@ -39,8 +38,9 @@ type App struct {
 	Globals *Globals
 	Log     *slog.Logger
 
-	dirs    Dirs
-	dirsErr error
+	dirs       Dirs
+	dirsErr    error
+	interrupts interrupts
 }
 
 // Exit codes.
@@ -97,9 +97,8 @@ func Main(program, description string, grammar any, globals *Globals, args []str
 		fmt.Fprintf(os.Stderr, "Run \"%s\" for examples and flags.\n", helpFor(program, err))
 		return exitUsage
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := app.interrupts.watch(context.Background())
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second signal ends the process
 	app.Context = ctx
 	app.Log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level(globals.LogLevel)}))
 	slog.SetDefault(app.Log)

@@ -166,5 +166,13 @@ func Bytes(n int64) string {
 	return fmt.Sprintf("%.1f %s", v, suffix)
 }
 
+// Count returns n and the word one, in the plural if need be.
+func Count(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %ss", n, one)
+}
+
 // Milliseconds returns a duration in milliseconds, truncated to microseconds.
 func Milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

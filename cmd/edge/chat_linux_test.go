@@ -1,0 +1,130 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// terminal runs a program on a pseudo-terminal.
+type terminal struct {
+	t    *testing.T
+	keys *os.File
+
+	mu   sync.Mutex
+	seen bytes.Buffer // since the last wait
+}
+
+func newTerminal(t *testing.T, h home, args ...string) *terminal {
+	t.Helper()
+	keys, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skipf("no pseudo-terminal: %v", err)
+	}
+	t.Cleanup(func() { keys.Close() })
+	fd := int(keys.Fd())
+	n, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
+	if err == nil {
+		err = unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0)
+	}
+	if err == nil {
+		err = unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 80})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	screen, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer screen.Close()
+	cmd := h.Command(t.Context(), args...)
+	cmd.Env = append(cmd.Env, "TERM=xterm")
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = screen, screen, screen
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	term := &terminal{t: t, keys: keys}
+	go term.read()
+	return term
+}
+
+func (c *terminal) read() {
+	buf := make([]byte, 4096)
+	for {
+		n, err := c.keys.Read(buf)
+		if err != nil {
+			return
+		}
+		if bytes.Contains(buf[:n], []byte("\x1b[6n")) { // asks where the cursor is
+			c.keys.WriteString("\x1b[1;1R")
+		}
+		c.mu.Lock()
+		c.seen.Write(buf[:n])
+		c.mu.Unlock()
+	}
+}
+
+// send types keys and waits until the terminal shows want.
+func (c *terminal) send(keys, want string) {
+	c.t.Helper()
+	c.mu.Lock()
+	c.seen.Reset()
+	c.mu.Unlock()
+	c.keys.WriteString(keys)
+	c.wait(want)
+}
+
+func (c *terminal) wait(want string) {
+	c.t.Helper()
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		c.mu.Lock()
+		shown := c.seen.String()
+		c.mu.Unlock()
+		if strings.Contains(shown, want) {
+			return
+		}
+		if time.Now().After(end) {
+			c.t.Fatalf("no %q on the terminal, but %q", want, shown)
+		}
+	}
+}
+
+// On a terminal questions are edited and kept. Ctrl-C ends an answer and not the chat; pasted lines are one question.
+func TestChatOnATerminal(t *testing.T) {
+	h := newHome(t)
+	c := newTerminal(t, h, "chat", "--rtt", "1s")
+	c.wait("> ")
+	c.send("When does the harbour museum open?\r", "open?")
+	time.Sleep(100 * time.Millisecond) // the answer takes two seconds at least
+	c.send("\x03", "the answer was ended")
+	c.wait("> ")
+	c.send("नमस्ते 漢字\x01/\r", "no command /नमस्ते")
+	c.wait("> ")
+	c.send("\x1b[200~/see\nd 8\x1b[201~\r", "no command /see")
+	c.wait("> ")
+	c.send("/seed 5\r", "seed 5")
+	c.wait("> ")
+	c.send("/seed 6\r", "seed 6")
+	c.wait("> ")
+	c.send("\x12seed 5", "/seed 5") // Ctrl-R
+	c.send("\r", "seed 5")
+	c.wait("> ")
+	c.send("\x1b[A\x1b[A\r", "seed 6") // arrows
+	c.wait("> ")
+	c.send("\x04", "\n")
+	kept, err := os.ReadFile(filepath.Join(h.Dir, ".local", "state", "tandem", "edge", "questions.jsonl"))
+	if err != nil || !strings.HasPrefix(string(kept), "\"When does the harbour museum open?\"\n") {
+		t.Errorf("kept %s, %v", kept, err)
+	}
+}

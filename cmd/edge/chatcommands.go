@@ -1,0 +1,188 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"tandem"
+	"tandem/cmd/internal/cli"
+)
+
+// chatCommand is what can be typed instead of a question.
+type chatCommand struct {
+	names    []string // the first is shown
+	argument string   // how its argument is shown; empty for none
+	help     string
+	run      func(t *conversation, argument string) error
+}
+
+// chatCommands are all commands of a chat. A function, because /help refers to them.
+func chatCommands() []chatCommand {
+	return []chatCommand{
+		{[]string{"help", "?"}, "", "list these commands", (*conversation).help},
+		{[]string{"clear", "new"}, "", "start a new conversation", (*conversation).clear},
+		{[]string{"docs"}, "", "list the documents of this device", (*conversation).documents},
+		{[]string{"sources"}, "", "show the sources of the last answer with their shares, and what it cost", (*conversation).lastSources},
+		{[]string{"seed"}, "[N]", "show the seed, or set it; -1 draws a new one", (*conversation).seed},
+		{[]string{"placement"}, "[NAME]", "show where drafts become tokens, or set it", (*conversation).placement},
+		{[]string{"save"}, "FILE", "write the conversation to a new file, as Markdown", (*conversation).save},
+		{[]string{"exit", "quit", "bye"}, "", "end the chat", func(*conversation, string) error { return io.EOF }},
+	}
+}
+
+var commandLine = regexp.MustCompile(`^/([\pL?][\pL\pM\d_-]*)(?:\s+(.*))?$`)
+
+// command splits a line that begins with a slash and a word. A path such as /etc/hosts is no command.
+func command(line string) (name, argument string, is bool) {
+	m := commandLine.FindStringSubmatch(line)
+	if m == nil {
+		return "", "", false
+	}
+	return m[1], strings.TrimSpace(m[2]), true
+}
+
+// command carries out the command called name.
+func (t *conversation) command(name, argument string) error {
+	for _, c := range chatCommands() {
+		for _, n := range c.names {
+			if n != name {
+				continue
+			}
+			if argument != "" && c.argument == "" {
+				return fmt.Errorf("/%s takes nothing after it", name)
+			}
+			return c.run(t, argument)
+		}
+	}
+	return fmt.Errorf("there is no command /%s: /help lists them", cli.Plain(name))
+}
+
+// chatHelp lists the commands.
+func chatHelp() string {
+	var out []string
+	for _, c := range chatCommands() {
+		out = append(out, fmt.Sprintf("  %-18s %s", strings.TrimSpace("/"+c.names[0]+" "+c.argument), c.help))
+	}
+	return "Commands:\n" + strings.Join(out, "\n")
+}
+
+// tell prints the result of a command, which is not part of an answer.
+func (t *conversation) tell(format string, args ...any) error {
+	_, err := fmt.Fprintf(t.app.Aside, format+"\n", args...)
+	return err
+}
+
+func (t *conversation) help(string) error {
+	return t.tell("%s\n\nA question of several lines begins and ends with %s.", chatHelp(), threeQuotes)
+}
+
+func (t *conversation) clear(string) error {
+	t.history, t.said, t.last = nil, nil, nil
+	return t.tell("A new conversation: the next question sees nothing of the earlier ones.")
+}
+
+func (t *conversation) documents(string) error {
+	if t.docs == nil {
+		return t.tell("This device has no documents in this chat.")
+	}
+	list, err := t.docs.List()
+	if err != nil {
+		return err
+	}
+	what := "document"
+	if t.sample {
+		what = "sample document"
+	}
+	if err := t.tell("%s on this device", cli.Count(len(list), what)); err != nil {
+		return err
+	}
+	for _, d := range list {
+		if err := t.tell("  %-28s %s", cli.Plain(d.Title), t.app.Faint(cli.Plain(d.Path))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *conversation) lastSources(string) error {
+	if t.last == nil {
+		return t.tell("There is no answer yet.")
+	}
+	t.detail(*t.last)
+	return nil
+}
+
+func (t *conversation) seed(text string) error {
+	if text == "" {
+		return t.tell("seed %d", t.settings.Seed)
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < -1 {
+		return fmt.Errorf("/seed %s: want 0 or more, or -1 for a new one", cli.Plain(text))
+	}
+	if n == -1 {
+		n = int64(rand.Uint32())
+	}
+	t.settings.Seed = uint64(n)
+	return t.tell("seed %d", n)
+}
+
+func (t *conversation) placement(name string) error {
+	if name == "" {
+		return t.tell("placement %s", t.how())
+	}
+	p, err := placement(name, t.settings.Coupling)
+	if err != nil {
+		return err
+	}
+	s := t.settings
+	s.Placement = p
+	if err := s.Check(); err != nil {
+		return err
+	}
+	t.settings, t.flags.Placement = s, name
+	return t.tell("placement %s", t.how())
+}
+
+func (t *conversation) save(path string) error {
+	if path == "" {
+		return fmt.Errorf("/save needs a file, as in: /save chat.md")
+	}
+	info, err := cli.Output(path)
+	switch {
+	case err != nil:
+		return err
+	case info != nil && info.Mode().IsRegular():
+		return fmt.Errorf("%s exists: name another file", path)
+	case len(t.said) == 0:
+		return fmt.Errorf("nothing was said yet")
+	}
+	var text strings.Builder
+	for i, e := range t.said {
+		if i > 0 {
+			text.WriteString("\n")
+		}
+		fmt.Fprintf(&text, "## %s\n\n%s\n", strings.Join(strings.Fields(e.question), " "), e.answer.Answer)
+		for _, p := range e.answer.Parts {
+			say, _ := quotesOf(p)
+			for _, line := range say {
+				fmt.Fprintf(&text, "\n> %s\n", line)
+			}
+		}
+	}
+	if err := t.app.WriteOutput(path, []byte(text.String()), 0o600); err != nil {
+		return err
+	}
+	return t.tell("%s in %s", cli.Count(len(t.said), "answer"), path)
+}
+
+// offers names the sides that will be asked.
+func (s *session) offers() string {
+	var r askJSON
+	r.LocalOnly = s.device.Dial == nil || s.settings.Want != tandem.WantDrafts
+	return s.asked(r)
+}

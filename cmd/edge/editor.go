@@ -1,0 +1,130 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/reeflective/readline"
+	"golang.org/x/term"
+
+	"tandem/cmd/internal/cli"
+)
+
+// openEditor returns a function that reads a question with a line editor. With keep, it remembers the questions on disk.
+func openEditor(a *cli.App, keep bool) (func() (string, error), error) {
+	shell := readline.NewShell()
+	for option, on := range map[string]bool{
+		"enable-bracketed-paste": true,
+		"convert-meta":           false, // text is UTF-8, whatever an inputrc says
+		"input-meta":             true,
+		"output-meta":            true,
+	} {
+		if err := shell.Config.Set(option, on); err != nil {
+			return nil, fmt.Errorf("line editor: %w", err)
+		}
+	}
+	shell.Prompt.Primary(func() string { return "> " })
+	shell.Prompt.Secondary(func() string { return "  " })
+	shell.AcceptMultiline = func(line []rune) bool { return complete(string(line)) }
+	shell.Completer = completeCommand
+	// The library's own command inserts only the first code point of a character, and moves over a wide one twice.
+	shell.Keymap.Register(map[string]func(){"self-insert": func() {
+		shell.History.SkipSave()
+		shell.Cursor().InsertAt(shell.Keys.Caller()...)
+	}})
+	if keep {
+		asked, err := openQuestions(a)
+		if err != nil {
+			a.Remark("the questions of this chat are not kept: %v", err)
+		} else {
+			shell.History.Add("questions", asked)
+		}
+	}
+	screen := int(os.Stdin.Fd())
+	before, err := term.GetState(screen)
+	if err != nil {
+		return nil, fmt.Errorf("line editor: %w", err)
+	}
+	return func() (string, error) {
+		type result struct {
+			line string
+			err  error
+		}
+		read := make(chan result, 1)
+		go func() {
+			line, err := shell.Readline()
+			read <- result{line, err}
+		}()
+		select {
+		case r := <-read:
+			if errors.Is(r.err, readline.ErrInterrupt) {
+				return r.line, errCleared
+			}
+			return r.line, r.err
+		case <-a.Done(): // the editor still reads: give the terminal back
+			fmt.Fprint(a.Out, "\x1b[?2004l\r\n")
+			return "", errors.Join(a.Err(), term.Restore(screen, before))
+		}
+	}, nil
+}
+
+// completeCommand offers the commands of a chat where a line begins with a slash.
+func completeCommand(line []rune, _ int) readline.Completions {
+	if len(line) == 0 || line[0] != '/' || strings.ContainsAny(string(line), " \t\n") {
+		return readline.Completions{}
+	}
+	var words []string
+	for _, c := range chatCommands() {
+		words = append(words, "/"+c.names[0], c.help)
+	}
+	return readline.CompleteValuesDescribed(words...)
+}
+
+// readLines returns a function that reads a question from standard input, after a prompt. It reads on a goroutine, so that
+// an interrupt need not wait for a read to end.
+func readLines(a *cli.App, prompt string) func() (string, error) {
+	lines, failed := make(chan string), make(chan error, 1)
+	go func() {
+		defer close(lines)
+		in := bufio.NewScanner(os.Stdin)
+		in.Buffer(nil, 1<<20)
+		for in.Scan() {
+			lines <- in.Text()
+		}
+		failed <- in.Err()
+	}()
+	next := func() (string, error) {
+		fmt.Fprint(a.Aside, prompt)
+		select {
+		case line, open := <-lines:
+			if open {
+				return line, nil
+			}
+			err := <-failed
+			failed <- err
+			if err == nil {
+				err = io.EOF
+			}
+			return "", err
+		case <-a.Done():
+			return "", a.Err()
+		}
+	}
+	return func() (string, error) {
+		text, err := next()
+		for err == nil && !complete(text) && len(text) < 1<<20 {
+			var line string
+			if line, err = next(); err == nil {
+				text += "\n" + line
+			}
+		}
+		if errors.Is(err, io.EOF) && text != "" {
+			return text, nil // an unfinished question of several lines
+		}
+		return text, err
+	}
+}

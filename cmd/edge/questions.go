@@ -1,0 +1,115 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"tandem/cmd/internal/cli"
+)
+
+// questions are what was typed in chats, in a file that only its owner can read: a JSON string on each line, the oldest
+// first. It is a history of the line editor, which calls it on one goroutine.
+type questions struct {
+	path string
+	list []string
+}
+
+const (
+	mostQuestions    = 1000    // kept
+	maxQuestionsFile = 4 << 20 // bytes read
+)
+
+// openQuestions reads the questions of earlier chats.
+func openQuestions(a *cli.App) (*questions, error) {
+	dirs, err := a.Dirs()
+	if err != nil {
+		return nil, err
+	}
+	h := &questions{path: filepath.Join(dirs.State, "questions.jsonl")}
+	return h, h.load()
+}
+
+// load reads the file. It leaves the newest questions in it, with the right permissions.
+func (h *questions) load() error {
+	f, err := os.Open(h.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	}
+	defer f.Close()
+	in := bufio.NewScanner(io.LimitReader(f, maxQuestionsFile))
+	in.Buffer(nil, maxQuestionsFile)
+	for in.Scan() {
+		var text string
+		if json.Unmarshal(in.Bytes(), &text) == nil && text != "" {
+			h.list = append(h.list, text)
+		}
+	}
+	if len(h.list) > mostQuestions {
+		h.list = h.list[len(h.list)-mostQuestions:]
+	}
+	return h.store()
+}
+
+// store writes the whole file.
+func (h *questions) store() error {
+	var text strings.Builder
+	for _, q := range h.list {
+		line, err := json.Marshal(q)
+		if err != nil {
+			return err
+		}
+		text.Write(append(line, '\n'))
+	}
+	return cli.WriteFile(h.path, []byte(text.String()))
+}
+
+// Write adds what was typed, unless it is what was typed before.
+func (h *questions) Write(text string) (int, error) {
+	text = strings.TrimSpace(text)
+	if text == "" || len(h.list) > 0 && h.list[len(h.list)-1] == text {
+		return len(h.list), nil
+	}
+	h.list = append(h.list, text)
+	line, err := json.Marshal(text)
+	if err == nil {
+		err = appendLine(h.path, append(line, '\n'))
+	}
+	return len(h.list), err
+}
+
+// appendLine adds a line to a file, which it makes for the user alone. Chats that run at the same time all add theirs.
+func appendLine(path string, line []byte) error {
+	if err := cli.Make(filepath.Dir(path)); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(line)
+	return errors.Join(err, f.Close())
+}
+
+// GetLine returns an earlier text; 0 is the oldest.
+func (h *questions) GetLine(i int) (string, error) {
+	if i < 0 || i >= len(h.list) {
+		return "", fmt.Errorf("question %d of %d", i, len(h.list))
+	}
+	return h.list[i], nil
+}
+
+// Len returns how many texts are kept.
+func (h *questions) Len() int { return len(h.list) }
+
+// Dump returns all texts. The editor does not use it.
+func (h *questions) Dump() any { return h.list }

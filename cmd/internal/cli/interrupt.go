@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+)
+
+// interrupts turns signals into the end of a context. The second signal ends the process.
+type interrupts struct {
+	mu     sync.Mutex
+	caught func() // what an interrupt does instead; nil for nothing
+}
+
+// watch returns a context that SIGTERM ends, and an interrupt that nobody catches.
+func (i *interrupts) watch(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		defer signal.Stop(signals)
+		defer cancel()
+		for {
+			select {
+			case s := <-signals:
+				if s != os.Interrupt || !i.take() {
+					return
+				}
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return ctx, cancel
+}
+
+// take passes an interrupt to whoever catches it, once.
+func (i *interrupts) take() bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.caught == nil {
+		return false
+	}
+	i.caught()
+	i.caught = nil
+	return true
+}
+
+// Catch makes the next interrupt (Ctrl-C) call f instead of ending the command, until release is called. An interrupt
+// after that one ends the command, so that a command that does not end can be left.
+func (a *App) Catch(f func()) (release func()) {
+	a.interrupts.mu.Lock()
+	defer a.interrupts.mu.Unlock()
+	a.interrupts.caught = f
+	return func() {
+		a.interrupts.mu.Lock()
+		defer a.interrupts.mu.Unlock()
+		a.interrupts.caught = nil
+	}
+}

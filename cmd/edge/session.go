@@ -188,7 +188,7 @@ func (f answerFlags) chooseDocuments(a *cli.App, s *session) (*search.Index, err
 			return nil, err
 		}
 		if x != nil {
-			s.empty, err = cli.Empty(x)
+			s.empty, err = x.Empty()
 			return x, err
 		}
 	}

@@ -19,14 +19,30 @@ import (
 
 const (
 	defaultBatch      = 1 << 20  // bytes of text in a batch, which is held in memory
-	defaultCheckpoint = 64 << 20 // bytes of text after which a long write publishes what it has so far
+	defaultCheckpoint = 16 << 20 // bytes of text after which a long write publishes what it has so far
 )
 
 // Skip is a file or folder that was not indexed, and why.
 type Skip struct {
 	Path   string
+	Kind   Kind
 	Reason string
 }
+
+// Kind is a kind of reason for a Skip.
+type Kind string
+
+// The kinds.
+const (
+	Hidden      Kind = "hidden"
+	Special     Kind = "special"     // a symbolic link, a device, a lock file of an office program
+	Unsupported Kind = "unsupported" // of a type that is not read
+	TooLarge    Kind = "too large"
+	Unreadable  Kind = "unreadable" // its passages, if it had any, stay
+	Unusable    Kind = "unusable"   // damaged, or not what its name says
+	NoText      Kind = "no text"
+	Excluded    Kind = "excluded" // removed from the index by hand
+)
 
 // Report is the outcome of a write.
 type Report struct {
@@ -35,16 +51,17 @@ type Report struct {
 	Skipped                            []Skip // in the order of the walk
 }
 
-// Progress is what Add and Refresh report after each file.
+// Progress is what Add and Refresh report after each file of a folder.
 type Progress struct {
-	Path string // the file just visited
-	Done int    // number of files visited so far
+	Path              string // the file just visited
+	Done, Files       int    // files visited so far, and in all
+	Bytes, TotalBytes int64  // bytes in these files
 }
 
 // Add indexes a file, or a folder with everything below it, and remembers it for Refresh. It does not read files that have
 // not changed since they were indexed, and removes the passages of files that are gone. The passages of a file that cannot
-// be read stay. If ctx ends or a write fails, the index stays as it was, or as it was at the last checkpoint of a long Add.
-// progress may be nil.
+// be read stay. If ctx ends, the index keeps the files that were finished, and another Add goes on from there. If a write
+// fails, the index stays as it was, or as it was at the last checkpoint of a long Add. progress may be nil.
 func (x *Index) Add(ctx context.Context, path string, progress func(Progress)) (Report, error) {
 	abs, err := filepath.Abs(path)
 	if err == nil {
@@ -76,7 +93,7 @@ func (x *Index) Refresh(ctx context.Context, progress func(Progress)) (Report, e
 	return x.write(ctx, func(w *writer) error {
 		for _, root := range w.roots.Roots {
 			if _, err := os.Lstat(root); err != nil {
-				w.report.Skipped = append(w.report.Skipped, Skip{root, fmt.Sprintf("not accessible (%v); its passages are kept, remove it to drop them", err)})
+				w.report.Skipped = append(w.report.Skipped, Skip{root, Unreadable, fmt.Sprintf("not accessible (%v); its passages are kept, remove it to drop them", err)})
 				continue
 			}
 			if err := w.addTree(ctx, osTree(root), root, sep, progress); err != nil {
@@ -132,27 +149,34 @@ func osTree(root string) tree {
 func (w *writer) addTree(ctx context.Context, t tree, root, sep string, progress func(Progress)) error {
 	present := make(map[string]bool)
 	var lost []string
-	done := 0
-	skip := func(source, reason string) {
-		w.report.Skipped = append(w.report.Skipped, Skip{source, reason})
+	var p Progress
+	skip := func(source string, kind Kind, reason string) {
+		w.report.Skipped = append(w.report.Skipped, Skip{source, kind, reason})
+	}
+	if progress != nil {
+		var err error
+		if p.Files, p.TotalBytes, err = w.count(ctx, t, sep); err != nil {
+			return err
+		}
 	}
 	err := t.walk(ctx, visitor{
 		skip: skip,
 		lost: func(source string, err error) {
 			lost = append(lost, source)
-			skip(source, fmt.Sprintf("unreadable (%v); passages it had are kept", cause(err)))
+			skip(source, Unreadable, fmt.Sprintf("unreadable (%v); passages it had are kept", cause(err)))
 		},
 		file: func(f file) error {
 			if w.roots.excludes(f.source, sep) {
-				skip(f.source, "removed by hand (add it to index it again)")
+				skip(f.source, Excluded, "removed by hand (add it to index it again)")
 				return nil
 			}
 			present[f.source] = true
 			if err := w.addFile(ctx, f); err != nil {
 				return err
 			}
-			if done++; progress != nil {
-				progress(Progress{f.source, done})
+			p.Path, p.Done, p.Bytes = f.source, p.Done+1, p.Bytes+f.size
+			if progress != nil {
+				progress(p)
 			}
 			return nil
 		},
@@ -171,15 +195,33 @@ func (w *writer) addTree(ctx context.Context, t tree, root, sep string, progress
 	return nil
 }
 
+// count returns how many files a walk will visit, and their bytes.
+func (w *writer) count(ctx context.Context, t tree, sep string) (files int, bytes int64, err error) {
+	err = t.walk(ctx, visitor{
+		skip: func(string, Kind, string) {},
+		lost: func(string, error) {},
+		file: func(f file) error {
+			if !w.roots.excludes(f.source, sep) {
+				files, bytes = files+1, bytes+f.size
+			}
+			return nil
+		},
+	})
+	return files, bytes, err
+}
+
+// noText is the reason for a file without passages. The index keeps such reasons as text.
+const noText = "no text in it"
+
 // addFile indexes one file unless it is unchanged.
 func (w *writer) addFile(ctx context.Context, f file) error {
 	old, known := w.files[f.source]
-	skip := func(reason string) {
-		w.report.Skipped = append(w.report.Skipped, Skip{f.source, reason})
+	skip := func(kind Kind, reason string) {
+		w.report.Skipped = append(w.report.Skipped, Skip{f.source, kind, reason})
 	}
 	unchanged := func(r record) {
 		if r.Skip != "" {
-			skip(r.Skip)
+			skip(r.kind(), r.Skip)
 		} else {
 			w.report.Unchanged++
 		}
@@ -192,7 +234,7 @@ func (w *writer) addFile(ctx context.Context, f file) error {
 	now := time.Now()
 	data, err := f.read()
 	if err != nil {
-		skip(fmt.Sprintf("unreadable (%v); passages it had are kept", cause(err)))
+		skip(Unreadable, fmt.Sprintf("unreadable (%v); passages it had are kept", cause(err)))
 		return nil
 	}
 	sum := sha256.Sum256(data)
@@ -212,7 +254,7 @@ func (w *writer) addFile(ctx context.Context, f file) error {
 	case err != nil:
 		r.Skip = err.Error()
 	case len(cut) == 0:
-		r.Skip = "no text in it"
+		r.Skip = noText
 	}
 	if r.Title = title; errors.Is(err, documents.ErrPDFium) {
 		r.Parsers = 0 // read it again next time
@@ -222,7 +264,7 @@ func (w *writer) addFile(ctx context.Context, f file) error {
 	}
 	switch {
 	case r.Skip != "":
-		skip(r.Skip)
+		skip(r.kind(), r.Skip)
 		if known && len(old.Passages) > 0 {
 			w.report.Removed++
 		}
@@ -234,6 +276,14 @@ func (w *writer) addFile(ctx context.Context, f file) error {
 		w.report.Added++
 	}
 	return w.put(r, cut)
+}
+
+// kind returns the kind of reason why r has no passages.
+func (r record) kind() Kind {
+	if r.Skip == noText {
+		return NoText
+	}
+	return Unusable
 }
 
 // cause removes the path from an error of the file system.

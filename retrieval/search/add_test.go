@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -91,5 +92,96 @@ func TestPassageWords(t *testing.T) {
 	}
 	if _, err := Open(dir, Options{Words: -1}); err == nil {
 		t.Error("passages of -1 words are accepted")
+	}
+}
+
+// An Add that is interrupted keeps the files that were finished, without a checkpoint, and the next one goes on from there.
+// Progress tells how much there is to do.
+func TestInterruptedAddKeepsWhatIsDone(t *testing.T) {
+	docs, dir := t.TempDir(), t.TempDir()
+	for i := range 6 {
+		writeFile(t, filepath.Join(docs, fmt.Sprintf("%d.txt", i)), fmt.Sprintf("Walnut tree number %d.", i))
+	}
+	x := open(t, dir)
+	ctx, cancel := context.WithCancel(t.Context())
+	var seen []Progress
+	report, err := x.Add(ctx, docs, func(p Progress) {
+		if seen = append(seen, p); p.Done == 4 {
+			cancel()
+		}
+	})
+	if !errors.Is(err, context.Canceled) || report.Added != 4 || report.Passages != 4 {
+		t.Errorf("%+v, %v", report, err)
+	}
+	if last := seen[len(seen)-1]; len(seen) != 4 || last.Files != 6 || last.TotalBytes != 6*21 || last.Bytes != 4*21 {
+		t.Errorf("progress %+v", seen)
+	}
+	expect(t, add(t, x, docs), "+2 ~0 -0 =4")
+}
+
+// An index is empty if it holds no passage, whatever records of other files it has.
+func TestEmpty(t *testing.T) {
+	docs, dir := t.TempDir(), t.TempDir()
+	empty := func(want bool) {
+		t.Helper()
+		x, err := Open(dir, Options{ReadOnly: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer x.Close()
+		if got, err := x.Empty(); got != want || err != nil {
+			t.Errorf("empty: %v, %v, want %v", got, err, want)
+		}
+	}
+	if Exists(dir) {
+		t.Error("an index exists before anything was added")
+	}
+	empty(true)
+	for i := range 40 {
+		writeFile(t, filepath.Join(docs, fmt.Sprintf("%d.txt", i)), " ")
+	}
+	x := open(t, dir)
+	add(t, x, docs)
+	empty(true)
+	writeFile(t, filepath.Join(docs, "a.txt"), "walnut")
+	add(t, x, docs)
+	empty(false)
+	if _, err := x.Remove(t.Context(), docs); err != nil {
+		t.Fatal(err)
+	}
+	empty(true)
+	if !Exists(dir) {
+		t.Error("no index exists after everything was removed")
+	}
+}
+
+// Show returns a file's passages in the order of the file.
+func TestShow(t *testing.T) {
+	docs := t.TempDir()
+	var text strings.Builder
+	for i := range 40 {
+		fmt.Fprintf(&text, "Sentence %d has words enough to fill a passage with the others. ", i)
+	}
+	path := filepath.Join(docs, "a.txt")
+	writeFile(t, path, text.String())
+	writeFile(t, filepath.Join(docs, "b.txt"), " ")
+	x := open(t, t.TempDir())
+	add(t, x, docs)
+	file, list, err := x.Show(t.Context(), path)
+	if err != nil || file.Path != path || len(list) < 3 || file.Passages != len(list) {
+		t.Fatalf("%+v, %d passages, %v", file, len(list), err)
+	}
+	from := 0
+	for _, p := range list {
+		at := strings.Index(text.String(), p.Text)
+		if at < from {
+			t.Errorf("passage %q begins at byte %d, the one before at %d", p.Text, at, from)
+		}
+		from = at
+	}
+	for name, want := range map[string]string{"b.txt": noText, "c.txt": "c.txt"} {
+		if _, _, err := x.Show(t.Context(), filepath.Join(docs, name)); !errors.Is(err, ErrNotIndexed) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

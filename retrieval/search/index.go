@@ -272,6 +272,36 @@ func indexMapping() mapping.IndexMapping {
 	return m
 }
 
+// Empty reports whether the index holds no passage. It is faster than List.
+func (x *Index) Empty() (empty bool, err error) {
+	const some = 16
+	empty = true
+	err = x.view(func(b bleve.Index) error {
+		request := bleve.NewSearchRequestOptions(bleve.NewMatchAllQuery(), some, 0, false)
+		request.Fields, request.Score = []string{fieldSource}, "none"
+		found, err := b.Search(request)
+		if err != nil {
+			return err
+		}
+		for _, hit := range found.Hits {
+			if _, is := hit.Fields[fieldSource]; is { // a passage; other documents are records of files without text
+				empty = false
+				return nil
+			}
+		}
+		if n, err := b.DocCount(); err != nil || n <= some {
+			return err
+		}
+		records, err := loadRecords(context.Background(), b)
+		empty = records.passages() == 0
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("search index: %w", err)
+	}
+	return empty, nil
+}
+
 // List returns the indexed files in order of their paths.
 func (x *Index) List() ([]SourceInfo, error) {
 	var out []SourceInfo

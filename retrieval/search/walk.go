@@ -30,7 +30,7 @@ type file struct {
 // visitor receives what a walk finds. Each name causes exactly one call.
 type visitor struct {
 	file func(file) error
-	skip func(source, reason string)
+	skip func(source string, kind Kind, reason string)
 	// lost is called if source cannot be read: files at or below it may still exist.
 	lost func(source string, err error)
 }
@@ -51,26 +51,26 @@ func (t tree) walk(ctx context.Context, v visitor) error {
 			v.lost(source, err)
 			return nil
 		case name != t.start && strings.HasPrefix(d.Name(), "."):
-			v.skip(source, "hidden")
+			v.skip(source, Hidden, "hidden")
 			if d.IsDir() {
 				return fs.SkipDir
 			}
 			return nil
 		case strings.HasPrefix(d.Name(), "~$"):
-			v.skip(source, "kept by an office program while a document is open")
+			v.skip(source, Special, "kept by an office program while a document is open")
 			return nil
 		case d.IsDir():
 			return nil
 		case d.Type()&fs.ModeSymlink != 0:
-			v.skip(source, "symbolic link (not followed)")
+			v.skip(source, Special, "symbolic link (not followed)")
 			return nil
 		case !d.Type().IsRegular():
-			v.skip(source, "not a regular file")
+			v.skip(source, Special, "not a regular file")
 			return nil
 		}
 		limit, err := documents.Limit(name)
 		if err != nil {
-			v.skip(source, err.Error())
+			v.skip(source, Unsupported, err.Error())
 			return nil
 		}
 		info, err := d.Info()
@@ -79,7 +79,7 @@ func (t tree) walk(ctx context.Context, v visitor) error {
 			return nil
 		}
 		if info.Size() > limit {
-			v.skip(source, fmt.Sprintf("too large: %d bytes, at most %d", info.Size(), limit))
+			v.skip(source, TooLarge, fmt.Sprintf("too large: %d bytes, at most %d", info.Size(), limit))
 			return nil
 		}
 		return v.file(file{source, info.Size(), info.ModTime(), func() ([]byte, error) {

@@ -42,16 +42,16 @@ func (x *Index) write(ctx context.Context, change func(*writer) error) (Report, 
 	if err := w.begin(ctx); err != nil {
 		return Report{}, fmt.Errorf("write index: %w", err)
 	}
-	if err = change(w); err == nil {
-		err = w.commit()
+	if err = change(w); err == nil || ctx.Err() != nil && errors.Is(err, ctx.Err()) { // what is finished is whole
+		err = errors.Join(w.commit(), err)
 	}
+	w.report.Passages = w.passages()
 	if err != nil {
 		if w.gen != nil && !errors.Is(err, errKilled) {
 			w.gen.discard()
 		}
 		return w.report, fmt.Errorf("write index: %w", err)
 	}
-	w.report.Passages = w.passages()
 	return w.report, nil
 }
 

@@ -1,8 +1,13 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -13,23 +18,25 @@ import (
 // IndexCmd manages the documents that a side answers from.
 type IndexCmd struct {
 	Add    indexAdd    `cmd:"" help:"Index files and folders, or update what is indexed."`
-	List   indexList   `cmd:"" help:"List the indexed files."`
-	Remove indexRemove `cmd:"" help:"Forget files or folders. The files themselves stay."`
+	List   indexList   `cmd:"" aliases:"ls" help:"List the indexed files."`
+	Show   indexShow   `cmd:"" help:"Show what was read from a file: its passages."`
+	Remove indexRemove `cmd:"" aliases:"rm" help:"Forget files or folders. The files themselves stay."`
 }
 
 type indexAdd struct {
 	Paths []string `arg:"" optional:"" help:"Files or folders (text, Markdown, HTML, PDF, DOCX, ODT, EPUB, CSV, mail). Without any, update what is indexed." type:"path"`
 	PassageFlags
+	Skipped bool `help:"List every file that is skipped. Without it, many are summed up by kind."`
 }
 
 func (c *indexAdd) Help() string {
 	return `Examples:
-  ${program} index add ~/Documents/notes          add a folder and everything below it
-  ${program} index add report.pdf minutes.md      add files
-  ${program} index add                            follow changes and deletions
-  ${program} index add --passage-words 64 ~/book  longer passages, for a larger model
+  ${program} index add ~/Documents/notes           add a folder and everything below it
+  ${program} index add report.pdf minutes.md       add files
+  ${program} index add                             follow changes and deletions
+  ${program} index add --passage-words 128 ~/book  longer passages, for a larger model
 
-Only files that changed are read again, and those that were cut into passages of another length. Files that cannot be read are listed with the reason.`
+Only files that changed are read again, and those that were cut into passages of another length. If it is interrupted, the files that were finished stay in the index; the same command goes on from there.`
 }
 
 // indexReport is the output of index add and index remove with --json.
@@ -43,8 +50,9 @@ type indexReport struct {
 }
 
 type skipJSON struct {
-	Path   string `json:"path"`
-	Reason string `json:"reason"`
+	Path   string      `json:"path"`
+	Kind   search.Kind `json:"kind"`
+	Reason string      `json:"reason"`
 }
 
 func (r *indexReport) add(o search.Report) {
@@ -62,42 +70,123 @@ func (c *indexAdd) Run(a *App) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, x.Close()) }()
-	start := time.Now()
-	show := func(p search.Progress) {
-		if time.Since(start) > time.Second {
-			a.Progress("%d files, %s", p.Done, p.Path)
-		}
-	}
-	var sum indexReport
+	sum := indexReport{Skipped: []skipJSON{}}
+	show := a.indexProgress("indexing")
 	if len(c.Paths) == 0 {
-		report, err := x.Refresh(a, show)
-		if err != nil {
-			return err
-		}
+		var report search.Report
+		report, err = x.Refresh(a, show)
 		sum.add(report)
 	}
 	for _, path := range c.Paths {
-		report, err := x.Add(a, path, show)
-		if err != nil {
-			return naming(path, err)
+		var report search.Report
+		if report, err = x.Add(a, path, show); err != nil {
+			err = naming(path, err)
 		}
 		sum.add(report)
+		if err != nil {
+			break
+		}
 	}
-	return a.report(sum)
+	if err != nil && a.Err() == nil {
+		return err
+	}
+	if err != nil {
+		a.Remark("the files that were finished stay in the index; the same command goes on from there")
+	}
+	return errors.Join(a.report(sum, c.Skipped), err)
 }
 
-// report prints how the index changed.
-func (a *App) report(r indexReport) error {
+// indexProgress returns what draws the progress of reading files, once that takes more than a moment.
+func (a *App) indexProgress(what string) func(search.Progress) {
+	start := time.Now()
+	var drawn time.Time
+	return func(p search.Progress) {
+		now := time.Now()
+		if now.Sub(start) < time.Second || now.Sub(drawn) < 100*time.Millisecond && p.Done < p.Files {
+			return
+		}
+		drawn = now
+		a.Progress("%s", indexLine(what, p, now.Sub(start)))
+	}
+}
+
+// indexLine returns the line that indexProgress draws after the time spent.
+func indexLine(what string, p search.Progress, spent time.Duration) string {
+	line := fmt.Sprintf("%s: %d of %s, %s of %s", what, p.Done, Count(p.Files, "file"), Bytes(p.Bytes), Bytes(p.TotalBytes))
+	if p.Bytes > 0 && p.Bytes < p.TotalBytes {
+		left := time.Duration(float64(spent) * float64(p.TotalBytes-p.Bytes) / float64(p.Bytes))
+		line += fmt.Sprintf(", about %v left", left.Round(time.Second))
+	}
+	return line + ": " + filepath.Base(p.Path)
+}
+
+// report prints how the index changed. With every, it lists all that was skipped.
+func (a *App) report(r indexReport, every bool) error {
 	a.Clear()
 	if a.Globals.JSON {
 		return a.JSON(r)
 	}
-	for _, s := range r.Skipped {
-		fmt.Fprintf(a.Out, "skipped %s: %s\n", Plain(s.Path), Plain(s.Reason))
-	}
-	fmt.Fprintf(a.Out, "%d added, %d updated, %d removed, %d unchanged, %d skipped; %d passages in the index\n",
-		r.Added, r.Updated, r.Removed, r.Unchanged, len(r.Skipped), r.Passages)
+	a.printSkipped(r.Skipped, every)
+	fmt.Fprintf(a.Out, "%d added, %d updated, %d removed, %d unchanged, %d skipped; %s in the index\n",
+		r.Added, r.Updated, r.Removed, r.Unchanged, len(r.Skipped), Count(r.Passages, "passage"))
 	return nil
+}
+
+// fewSkipped is how many skipped files are listed one by one, of all and of a kind that may surprise.
+const fewSkipped = 5
+
+// printSkipped lists skipped files or, if they are many, sums them up by kind.
+func (a *App) printSkipped(list []skipJSON, every bool) {
+	if every || len(list) <= fewSkipped {
+		for _, s := range list {
+			fmt.Fprintf(a.Out, "skipped %s: %s\n", Plain(s.Path), Plain(s.Reason))
+		}
+		return
+	}
+	kinds := map[search.Kind][]skipJSON{}
+	for _, s := range list {
+		kinds[s.Kind] = append(kinds[s.Kind], s)
+	}
+	for _, k := range slices.SortedFunc(maps.Keys(kinds), func(x, y search.Kind) int {
+		return cmp.Or(cmp.Compare(len(kinds[y]), len(kinds[x])), cmp.Compare(x, y))
+	}) {
+		of := kinds[k]
+		line := fmt.Sprintf("skipped %d: %s", len(of), k)
+		if k == search.Unsupported {
+			line += " " + extensions(of)
+		}
+		fmt.Fprintln(a.Out, line)
+		switch k {
+		case search.TooLarge, search.Unreadable, search.Unusable:
+			for _, s := range of[:min(len(of), fewSkipped)] {
+				fmt.Fprintf(a.Out, "  %s: %s\n", Plain(s.Path), Plain(s.Reason))
+			}
+			if n := len(of) - fewSkipped; n > 0 {
+				fmt.Fprintf(a.Out, "  and %d more\n", n)
+			}
+		}
+	}
+	fmt.Fprintln(a.Out, "(--skipped lists every file)")
+}
+
+// extensions counts files by their extensions, the most frequent first.
+func extensions(list []skipJSON) string {
+	count := map[string]int{}
+	for _, s := range list {
+		count[cmp.Or(strings.ToLower(filepath.Ext(s.Path)), "no extension")]++
+	}
+	names := slices.SortedFunc(maps.Keys(count), func(x, y string) int {
+		return cmp.Or(cmp.Compare(count[y], count[x]), cmp.Compare(x, y))
+	})
+	const some = 6
+	var out []string
+	for _, name := range names[:min(len(names), some)] {
+		out = append(out, fmt.Sprintf("%s %d", Plain(name), count[name]))
+	}
+	if len(names) > some {
+		out = append(out, fmt.Sprintf("%d other types", len(names)-some))
+	}
+	return "(" + strings.Join(out, ", ") + ")"
 }
 
 // openIndex opens the program's own index for writing. It makes the index on first use.
@@ -129,15 +218,17 @@ func (c *indexList) Help() string {
   ${program} index list --json | jq -r '.files[].path'`
 }
 
+// indexFile is an indexed file.
+type indexFile struct {
+	Path     string    `json:"path"`
+	Title    string    `json:"title"`
+	Size     int64     `json:"size"`
+	Modified time.Time `json:"modified"`
+	Passages int       `json:"passages"`
+}
+
 func (c *indexList) Run(a *App) error {
-	type file struct {
-		Path     string    `json:"path"`
-		Title    string    `json:"title"`
-		Size     int64     `json:"size"`
-		Modified time.Time `json:"modified"`
-		Passages int       `json:"passages"`
-	}
-	files := []file{}
+	files := []indexFile{}
 	x, err := a.OwnIndex()
 	if err != nil {
 		return err
@@ -149,7 +240,7 @@ func (c *indexList) Run(a *App) error {
 			return err
 		}
 		for _, s := range list {
-			files = append(files, file(s))
+			files = append(files, indexFile(s))
 		}
 	}
 	if a.Globals.JSON {
@@ -158,11 +249,64 @@ func (c *indexList) Run(a *App) error {
 	switch {
 	case x == nil:
 		fmt.Fprintf(a.Out, "Nothing was ever indexed: questions are answered from the sample documents.\nAdd your own with: %s index add FOLDER\n", a.Program)
+		return nil
 	case len(files) == 0:
 		fmt.Fprintf(a.Out, "The index is empty: everything was removed from it.\nAdd documents with: %s index add FOLDER\n", a.Program)
+		return nil
 	}
+	t := Table{Header: []string{"PASSAGES", "SIZE", "MODIFIED", "PATH", "TITLE"}, Right: 2}
+	passages, size := 0, int64(0)
 	for _, f := range files {
-		fmt.Fprintf(a.Out, "%4d passages  %9s  %s  %s\n", f.Passages, Bytes(f.Size), Plain(f.Path), a.Faint(Plain(f.Title)))
+		t.Add(strconv.Itoa(f.Passages), Bytes(f.Size), Day(f.Modified), f.Path, f.Title)
+		passages, size = passages+f.Passages, size+f.Size
+	}
+	a.Table(t)
+	fmt.Fprintf(a.Out, "%s, %s, %s\n", Count(len(files), "file"), Count(passages, "passage"), Bytes(size))
+	return nil
+}
+
+type indexShow struct {
+	Path string `arg:"" help:"A file, as index list shows it." type:"path"`
+}
+
+func (c *indexShow) Help() string {
+	return `Examples:
+  ${program} index show ~/Documents/notes/cabin.md
+  ${program} index show --json report.pdf | jq -r '.list[].text'
+
+The passages stand as they are searched and read: each with the headings above it.`
+}
+
+func (c *indexShow) Run(a *App) error {
+	x, err := a.OwnIndex()
+	if err != nil {
+		return err
+	}
+	if x == nil {
+		return fmt.Errorf("%s is not in the index: nothing was ever indexed", c.Path)
+	}
+	defer x.Close()
+	file, list, err := x.Show(a, c.Path)
+	if err != nil {
+		return err
+	}
+	if a.Globals.JSON {
+		type passage struct {
+			ID   string `json:"id"`
+			Text string `json:"text"`
+		}
+		out := []passage{}
+		for _, p := range list {
+			out = append(out, passage{p.ID, p.Text})
+		}
+		return a.JSON(struct {
+			indexFile
+			List []passage `json:"list"`
+		}{indexFile(file), out})
+	}
+	fmt.Fprintf(a.Out, "%s\n%s, %s, modified %s, %s\n", Plain(file.Title), Plain(file.Path), Bytes(file.Size), Day(file.Modified), Count(len(list), "passage"))
+	for i, p := range list {
+		fmt.Fprintf(a.Out, "\n%d. %s\n", i+1, Said(p.Text))
 	}
 	return nil
 }
@@ -192,5 +336,5 @@ func (c *indexRemove) Run(a *App) (err error) {
 		}
 		sum.add(report)
 	}
-	return a.report(sum)
+	return a.report(sum, true)
 }

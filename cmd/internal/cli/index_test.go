@@ -7,6 +7,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
+
+	"tandem/retrieval/search"
 )
 
 // An unreadable folder is named, and the error of a full disk says what to do.
@@ -32,5 +35,55 @@ func TestIndexErrors(t *testing.T) {
 	}
 	if err := (&indexAdd{Paths: []string{closed}}).Run(a); err == nil || !strings.Contains(err.Error(), closed) {
 		t.Errorf("index add: %v", err)
+	}
+}
+
+func TestIndexLine(t *testing.T) {
+	for want, c := range map[string]struct {
+		p     search.Progress
+		spent time.Duration
+	}{
+		"indexing: 1 of 4 files, 10.0 MB of 40.0 MB, about 30s left: a.txt": {search.Progress{Path: "x/a.txt", Done: 1, Files: 4, Bytes: 10e6, TotalBytes: 40e6}, 10 * time.Second},
+		"indexing: 4 of 4 files, 40.0 MB of 40.0 MB: a.txt":                 {search.Progress{Path: "a.txt", Done: 4, Files: 4, Bytes: 40e6, TotalBytes: 40e6}, time.Second},
+		"indexing: 1 of 1 file, 0 B of 0 B: a.txt":                          {search.Progress{Path: "a.txt", Done: 1, Files: 1}, time.Second},
+		"indexing: 1 of 2 files, 0 B of 5 B: a.txt":                         {search.Progress{Path: "a.txt", Done: 1, Files: 2, TotalBytes: 5}, time.Second},
+	} {
+		if got := indexLine("indexing", c.p, c.spent); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// Few skipped files are listed; many are summed up by kind, and those that may surprise are named.
+func TestSkippedAreSummedUp(t *testing.T) {
+	list := []skipJSON{{"a.png", search.Unsupported, "unsupported type .png"}, {"b.PNG", search.Unsupported, "unsupported type .png"}, {"c", search.Unsupported, "unsupported type"},
+		{".git", search.Hidden, "hidden"}, {"big.txt", search.TooLarge, "too large: 9 bytes"}}
+	a, out, _ := testApp(t)
+	a.printSkipped(list, false)
+	if n := strings.Count(out.String(), "skipped "); n != 5 || !strings.Contains(out.String(), "skipped .git: hidden\n") {
+		t.Errorf("few: %s", out)
+	}
+	out.Reset()
+	a.printSkipped(append(list, skipJSON{"x\x1b.pdf", search.Unusable, "damaged PDF"}), false)
+	const want = "skipped 3: unsupported (.png 2, no extension 1)\nskipped 1: hidden\nskipped 1: too large\n  big.txt: too large: 9 bytes\n" +
+		"skipped 1: unusable\n  x\\x1b.pdf: damaged PDF\n(--skipped lists every file)\n"
+	if out.String() != want {
+		t.Errorf("many: %s", out)
+	}
+	out.Reset()
+	a.printSkipped(append(list, list...), true)
+	if n := strings.Count(out.String(), "skipped "); n != 10 {
+		t.Errorf("every: %s", out)
+	}
+}
+
+func TestTable(t *testing.T) {
+	a, out, _ := testApp(t)
+	list := Table{Header: []string{"N", "NAME", "NOTE"}, Right: 1}
+	list.Add("7", "é漢", "x")
+	list.Add("12345", "longer\n", "")
+	a.Table(list)
+	if want := "    N  NAME      NOTE\n    7  é漢        x\n12345  longer\\n\n"; out.String() != want {
+		t.Errorf("%q, want %q", out, want)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"tandem/decoder/kvstore"
 	"tandem/model"
@@ -193,12 +192,7 @@ func (a *App) Folder(dir string, cut PassageFlags) (*search.Index, error) {
 	if err != nil {
 		return nil, err
 	}
-	start := time.Now()
-	report, err := x.Add(a, dir, func(p search.Progress) {
-		if time.Since(start) > time.Second {
-			a.Progress("reading %s: %d files", dir, p.Done)
-		}
-	})
+	report, err := x.Add(a, dir, a.indexProgress("reading "+dir))
 	a.Clear()
 	err = naming(dir, err)
 	if err == nil && report.Passages == 0 {
@@ -214,8 +208,12 @@ func (a *App) Folder(dir string, cut PassageFlags) (*search.Index, error) {
 	if err != nil {
 		return nil, errors.Join(err, x.Close())
 	}
-	for _, s := range report.Skipped {
-		a.Remark("skipped %s: %s", Plain(s.Path), Plain(s.Reason))
+	if n := len(report.Skipped); n > fewSkipped {
+		a.Remark("%d files of %s were skipped: edge index add --skipped says why", n, Plain(dir))
+	} else {
+		for _, s := range report.Skipped {
+			a.Remark("skipped %s: %s", Plain(s.Path), Plain(s.Reason))
+		}
 	}
 	return x, nil
 }
@@ -244,12 +242,6 @@ func Sample(ctx context.Context, corpus fs.FS, cut PassageFlags) (*search.Index,
 		return nil, errors.Join(err, x.Close())
 	}
 	return x, nil
-}
-
-// Empty reports whether an index holds no passage.
-func Empty(x *search.Index) (bool, error) {
-	list, err := x.List()
-	return len(list) == 0, err
 }
 
 // Local returns what a node answers with: a model and, if it is not nil, a span reader, with the lexical scorer. documents is

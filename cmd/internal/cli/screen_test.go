@@ -42,7 +42,7 @@ func TestIndexListIsPlain(t *testing.T) {
 	if err := (&indexList{}).Run(a); err != nil {
 		t.Fatal(err)
 	}
-	if text := out.String(); strings.ContainsAny(text, "\x1b") || strings.Count(text, "\n") != 1 || !strings.Contains(text, `a\x1b[2J\nb.md`) {
+	if text := out.String(); strings.ContainsAny(text, "\x1b") || strings.Count(text, "\n") != 3 || !strings.Contains(text, `a\x1b[2J\nb.md`) {
 		t.Errorf("%q", text)
 	}
 }

@@ -1,0 +1,55 @@
+package search
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"github.com/blevesearch/bleve/v2"
+
+	"tandem/retrieval/passages"
+)
+
+// Show returns an indexed file and its passages, in the order of the file. The error wraps ErrNotIndexed if the index holds
+// no passage of it.
+func (x *Index) Show(ctx context.Context, path string) (file SourceInfo, list []passages.Passage, err error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return file, nil, fmt.Errorf("show from index: %w", err)
+	}
+	if real, err := filepath.EvalSymlinks(abs); err == nil {
+		abs = real
+	}
+	err = x.view(func(b bleve.Index) error {
+		records, err := loadRecords(ctx, b)
+		if err != nil {
+			return err
+		}
+		r := records.files[abs]
+		switch {
+		case r.Skip != "":
+			return fmt.Errorf("%w: %s: %s", ErrNotIndexed, path, r.Skip)
+		case len(r.Passages) == 0:
+			return fmt.Errorf("%w: %s", ErrNotIndexed, path)
+		}
+		file = SourceInfo{r.Path, r.Title, r.Size, r.Modified, len(r.Passages)}
+		request := bleve.NewSearchRequestOptions(bleve.NewDocIDQuery(r.Passages), len(r.Passages), 0, false)
+		request.Fields, request.Score = []string{fieldTitle, fieldText, fieldSource}, "none"
+		found, err := b.SearchInContext(ctx, request)
+		if err != nil {
+			return err
+		}
+		texts := map[string]passages.Passage{}
+		for _, hit := range found.Hits {
+			texts[hit.ID] = passageOf(hit)
+		}
+		for _, id := range r.Passages {
+			list = append(list, texts[id])
+		}
+		return nil
+	})
+	if err != nil {
+		return file, nil, fmt.Errorf("show from index: %w", err)
+	}
+	return file, list, nil
+}

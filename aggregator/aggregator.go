@@ -86,6 +86,14 @@ func mix(device, cloud Local, f func(tandem.Token, uint64)) {
 	})
 }
 
+// Mixture returns the pair's distribution η^l·p^l + η^r·p^r, tokens ascending: what targets follow (DRAGON §4.3).
+func Mixture(device, cloud Local) (tokens []tandem.Token, p []float64) {
+	mix(device, cloud, func(t tandem.Token, w uint64) {
+		tokens, p = append(tokens, t), append(p, float64(w)/tandem.Mass/tandem.Mass)
+	})
+	return tokens, p
+}
+
 // merge calls f for each token of either distribution in ascending order, with both weights.
 func merge(a, b tandem.Dist, f func(t tandem.Token, wa, wb uint32)) {
 	i, j := 0, 0

@@ -12,8 +12,8 @@ import (
 	"tandem/transport"
 )
 
-// Device answers questions from its own documents and, if Dial is set, together with a cloud. It answers one question at
-// a time.
+// Device answers questions from its own documents and, if Dial is set, together with a cloud. It may answer several
+// questions at once, which share the connection. Its fields must not change meanwhile.
 type Device struct {
 	Local    Local
 	Dial     func(ctx context.Context) (*transport.Conn, error) // nil for no cloud: then no socket is ever opened
@@ -24,7 +24,9 @@ type Device struct {
 	Record   func(Line) // receives what happens in an answer, in order, on one goroutine; may be nil
 	Log      *slog.Logger
 
-	mu   sync.Mutex
+	dialling sync.Mutex // held while a connection is made
+
+	mu   sync.Mutex      // guards conn and Profile
 	conn *transport.Conn // kept between answers
 }
 
@@ -70,17 +72,23 @@ var ErrDistrusted = errors.New("it keeps contradicting what was agreed")
 // Ask answers q. It passes each agreed token to emit once, in order, on one goroutine. If ctx ends or a required cloud is
 // lost, it returns the answer so far with the error.
 func (d *Device) Ask(ctx context.Context, q Question, s tandem.Settings, emit func(Token)) (Answer, error) {
+	return d.AskRecorded(ctx, q, s, emit, d.Record)
+}
+
+// AskRecorded is Ask with a recording of this answer alone: record takes the place of Record, and may be nil.
+func (d *Device) AskRecorded(ctx context.Context, q Question, s tandem.Settings, emit func(Token), record func(Line)) (Answer, error) {
 	if err := checkSettings(s); err != nil {
 		return Answer{}, err
 	}
 	if s.Lookahead == 0 {
 		s.Lookahead = d.known().lookahead()
 	}
-	if d.Record != nil {
+	if record != nil {
 		s.Ahead = 1 // a recording has a pass for every draft
 	}
-	a := d.newSession(ctx, q, s, emit)
+	a := d.newSession(ctx, q, s, emit, record)
 	defer a.stop()
+	defer func() { d.learn(*a.profile) }()
 	if s.Want != tandem.WantDrafts {
 		return d.baseline(a, q, s)
 	}
@@ -107,15 +115,24 @@ func (d *Device) Ask(ctx context.Context, q Question, s tandem.Settings, emit fu
 }
 
 // newSession prepares to answer.
-func (d *Device) newSession(ctx context.Context, q Question, s tandem.Settings, emit func(Token)) *deviceSession {
+func (d *Device) newSession(ctx context.Context, q Question, s tandem.Settings, emit func(Token), record func(Line)) *deviceSession {
 	a := newDeviceSession(ctx, machineConfig(s, tandem.Device, d.Local.Model), d.Local.Model.Tokenizer().Stream(), emit)
-	a.answer.Lookahead, a.profile = s.Lookahead, &d.Profile
-	if d.Record != nil {
-		a.record = &recorder{to: d.Record, start: a.start}
+	profile := d.known()
+	a.answer.Lookahead, a.profile = s.Lookahead, &profile
+	if record != nil {
+		a.record = &recorder{to: record, start: a.start}
 		a.record.begin(s, d.Local.Model.Config().Name, d.Local.adapter())
 	}
 	a.log, a.require = d.log().With("answer", q.ID), d.Require
 	return a
+}
+
+// learn keeps what an answer has shown about delays.
+func (d *Device) learn(p Profile) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	p.samples = nil
+	d.Profile = p
 }
 
 // known returns the profile with the round-trip time of the kept connection, if there is one.
@@ -145,13 +162,18 @@ func (d *Device) Close() error {
 
 // open asks the question over the kept connection, or over a new one if there is none or it has died.
 func (d *Device) open(ctx context.Context, begin transport.Begin) (linked, error) {
-	if conn := d.kept(); conn != nil {
-		base := conn.Stats()
-		if link, err := conn.Open(ctx, begin); err == nil {
-			return linked{conn, link, base}, nil
+	failed := d.kept()
+	if failed != nil {
+		base := failed.Stats()
+		link, err := failed.Open(ctx, begin)
+		switch {
+		case err == nil:
+			return linked{failed, link, base}, nil
+		case ctx.Err() != nil: // other answers may still use the connection
+			return linked{}, err
 		}
 	}
-	conn, err := d.connect(ctx)
+	conn, err := d.connect(ctx, failed)
 	if err != nil {
 		return linked{}, err
 	}
@@ -173,17 +195,23 @@ func (d *Device) kept() *transport.Conn {
 	return d.conn
 }
 
-// connect makes a new connection and keeps it.
-func (d *Device) connect(ctx context.Context) (*transport.Conn, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.conn != nil {
-		d.conn.Close("replaced")
+// connect makes a new connection in place of failed, and keeps it. If another answer has made one meanwhile, connect
+// returns that.
+func (d *Device) connect(ctx context.Context, failed *transport.Conn) (*transport.Conn, error) {
+	d.dialling.Lock()
+	defer d.dialling.Unlock()
+	if conn := d.kept(); conn != nil && conn != failed {
+		return conn, nil
+	}
+	if failed != nil {
+		failed.Close("replaced")
 	}
 	conn, err := d.Dial(ctx)
 	if err != nil {
 		return nil, err
 	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	d.conn = conn
 	return conn, nil
 }

@@ -4,10 +4,8 @@ import (
 	"time"
 
 	"tandem"
+	"tandem/api"
 	"tandem/cmd/internal/cli"
-	"tandem/decoder"
-	"tandem/decoder/extract"
-	"tandem/internal/refusal"
 	"tandem/node"
 )
 
@@ -35,32 +33,7 @@ type askJSON struct {
 }
 
 // partJSON is a sentence with its sources.
-type partJSON struct {
-	Text    string      `json:"text"`
-	Unknown bool        `json:"unknown"`              // it says so itself, or no document supports it
-	Sure    float64     `json:"confidence,omitempty"` // the span reader's probability that it is right
-	Nothing float64     `json:"nothing"`              // weight of the contexts without a document
-	Sources []citedJSON `json:"sources"`
-	// Citations are the sentences that say it, then those that come near.
-	Citations []citationJSON `json:"citations"`
-}
-
-// citationJSON is a sentence of a document.
-type citationJSON struct {
-	Side   string  `json:"side"`
-	Title  string  `json:"title,omitempty"` // empty if the cloud does not show titles
-	File   string  `json:"file,omitempty"`  // on the device
-	Text   string  `json:"text"`            // byte for byte
-	From   int     `json:"from"`            // the bytes of text that answer; from equals to if that is not known
-	To     int     `json:"to"`
-	Weight float64 `json:"weight"` // share over both sides; 0 if it is only near
-}
-
-type citedJSON struct {
-	Side   string  `json:"side"`
-	Title  string  `json:"title,omitempty"` // empty if the cloud does not show titles
-	Weight float64 `json:"weight"`          // share over both sides
-}
+type partJSON = api.Part
 
 type tokenJSON struct {
 	ID   tandem.Token `json:"id"`
@@ -104,20 +77,7 @@ func (s *session) report(answer node.Answer) askJSON {
 	for _, t := range answer.Tokens {
 		r.Tokens = append(r.Tokens, tokenJSON{t.ID, t.Text, t.By.String(), cli.Milliseconds(t.At)})
 	}
-	r.Parts = []partJSON{}
-	for _, p := range answer.Parts {
-		part := partJSON{Text: p.Text, Nothing: p.Unknown, Unknown: refusal.Unknown(p.Text, p.Unknown), Sources: []citedJSON{}, Citations: []citationJSON{}}
-		for _, d := range p.Sources {
-			part.Sources = append(part.Sources, citedJSON{d.Side.String(), d.Title, d.Weight})
-		}
-		if s.reader != nil && !part.Unknown && len(p.Quotes) > 0 && p.Quotes[0].Weight >= decoder.LeastShare {
-			part.Sure = extract.Confidence(p.Quotes[0].Relevance)
-		}
-		for _, q := range p.Quotes {
-			part.Citations = append(part.Citations, citationJSON{q.Side.String(), q.Title, q.Source, q.Text, q.From, q.To, q.Weight})
-		}
-		r.Parts, r.Unknown = append(r.Parts, part), r.Unknown || part.Unknown
-	}
+	r.Parts, r.Unknown = api.Parts(answer, s.reader != nil)
 	r.Documents.Device = append([]node.Source{}, answer.Documents[tandem.Device]...)
 	r.Documents.Cloud = append([]node.Source{}, answer.Documents[tandem.Cloud]...)
 	r.costJSON = s.cost

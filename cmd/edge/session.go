@@ -54,11 +54,16 @@ type session struct {
 	costs    []float64         // of its passes, if measured
 	measured bool
 
+	through func(answerFlags) dialler // dials the cloud over the path of the flags; nil without a cloud
+
 	mu      sync.Mutex              // guards the fields below, which concurrent dials share
-	relays  map[string]*netem.Relay // emulated paths, by target address
+	relays  map[string]*netem.Relay // emulated paths, by target address and conditions
 	away    bool                    // the last dial has not succeeded
 	reached string                  // address where the cloud was last reached; "" if it was not in this process
 }
+
+// dialler connects to the cloud.
+type dialler func(context.Context) (*transport.Conn, error)
 
 // open prepares to answer as the flags say.
 func (f answerFlags) open(a *cli.App) (s *session, err error) {
@@ -269,20 +274,26 @@ func (f answerFlags) remote(a *cli.App, s *session, peer transport.Peer) error {
 	}
 	s.cloud, s.peer = peer.Name, peer.ID
 	s.sessions = transport.OpenSessions(dirs.Sessions())
-	s.device.Dial = func(ctx context.Context) (*transport.Conn, error) {
-		s.dialling(true)
-		conn, at, err := transport.DialAny(ctx, transport.Prefer(cmp.Or(s.lastReached(), s.prefer), peer.Addrs), func(ctx context.Context, address string) (*transport.Conn, error) {
-			return f.dial(ctx, s, id, peer.ID, address)
-		})
-		if err == nil {
-			s.mu.Lock()
-			s.reached = at
-			s.mu.Unlock()
-			s.dialling(false)
-		}
-		return conn, err
+	s.through = func(f answerFlags) dialler {
+		return func(ctx context.Context) (*transport.Conn, error) { return f.dialAny(ctx, s, id, peer) }
 	}
+	s.device.Dial = s.through(f)
 	return nil
+}
+
+// dialAny connects to a paired cloud at any of its addresses.
+func (f answerFlags) dialAny(ctx context.Context, s *session, id transport.Identity, peer transport.Peer) (*transport.Conn, error) {
+	s.dialling(true)
+	conn, at, err := transport.DialAny(ctx, transport.Prefer(cmp.Or(s.lastReached(), s.prefer), peer.Addrs), func(ctx context.Context, address string) (*transport.Conn, error) {
+		return f.dial(ctx, s, id, peer.ID, address)
+	})
+	if err == nil {
+		s.mu.Lock()
+		s.reached = at
+		s.mu.Unlock()
+		s.dialling(false)
+	}
+	return conn, err
 }
 
 // embed starts a cloud inside this process. The device reaches it over QUIC on the loopback interface, with the same
@@ -330,9 +341,12 @@ func (f answerFlags) embed(a *cli.App, s *session, kv *kvstore.Store) error {
 		cancel()
 		return errors.Join(listener.Close(), <-done)
 	})
-	s.device.Dial = func(ctx context.Context) (*transport.Conn, error) {
-		return f.dial(ctx, s, deviceID, cloudID.ID, listener.Addr().String())
+	s.through = func(f answerFlags) dialler {
+		return func(ctx context.Context) (*transport.Conn, error) {
+			return f.dial(ctx, s, deviceID, cloudID.ID, listener.Addr().String())
+		}
 	}
+	s.device.Dial = s.through(f)
 	return nil
 }
 
@@ -378,8 +392,9 @@ func (s *session) lastReached() string {
 
 // relay returns the local address of an emulated network that leads to address.
 func (s *session) relay(address string, cfg netem.Config) (string, error) {
+	path := fmt.Sprint(address, cfg)
 	s.mu.Lock()
-	r, ok := s.relays[address]
+	r, ok := s.relays[path]
 	s.mu.Unlock()
 	if ok {
 		return r.Addr(), nil
@@ -391,7 +406,7 @@ func (s *session) relay(address string, cfg netem.Config) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closing(r)
-	s.relays[address] = r
+	s.relays[path] = r
 	return r.Addr(), nil
 }
 

@@ -25,11 +25,14 @@ const (
 // live node, what the node is made of, models, devices.
 var rules = []struct{ packages, imports string }{
 	// Programs.
-	{"cmd/edge", "tandem cmd/internal/cli node decoder/... retrieval/... transport model/... npu/... specdec dllm pair profiler netem examples internal/meter internal/refusal"},
+	{"cmd/edge", "tandem api cmd/internal/cli node decoder/... retrieval/... transport model/... npu/... specdec dllm pair profiler netem examples internal/meter internal/refusal"},
 	{"cmd/cloud", "tandem cmd/internal/cli node node/batch decoder retrieval/... transport model/... pair examples"},
 	{"cmd/lab", "tandem cmd/internal/cli lab/... node decoder/... retrieval/... transport model/... npu/... specdec dllm pair aggregator scheduler examples models internal/..."},
-	{"cmd/internal/cli", "tandem node decoder/kvstore retrieval/... transport lora model/... npu/... profiler models"},
+	{"cmd/internal/cli", "tandem api node decoder/kvstore retrieval/... transport lora model/... npu/... profiler models"},
 	{"cmd/internal/clitest", ""},
+
+	// What clients speak to.
+	{"api", "tandem node aggregator pair decoder decoder/extract model/chat model/tokenizer retrieval/passages internal/refusal"},
 
 	// Experiments. Nothing below imports them.
 	{"lab", "tandem lab/... node node/batch decoder/... retrieval/... transport/... netem pair/... scheduler aggregator specdec dllm model/... npu/... models examples"},

@@ -1,0 +1,131 @@
+package api
+
+import (
+	"time"
+
+	"tandem"
+	"tandem/decoder"
+	"tandem/decoder/extract"
+	"tandem/internal/refusal"
+	"tandem/node"
+)
+
+// Part is a sentence of an answer with its sources.
+type Part struct {
+	Text    string  `json:"text"`
+	Unknown bool    `json:"unknown"`              // it says so itself, or no document supports it
+	Sure    float64 `json:"confidence,omitempty"` // the span reader's probability that it is right
+	Nothing float64 `json:"nothing"`              // weight of the contexts without a document
+	Sources []Cited `json:"sources"`
+	// Citations are the sentences that say it, then those that come near.
+	Citations []Citation `json:"citations"`
+}
+
+// Cited is a document and its share of a part.
+type Cited struct {
+	Side   string  `json:"side"`
+	Title  string  `json:"title,omitempty"` // empty if the cloud does not show titles
+	Weight float64 `json:"weight"`          // share over both sides
+}
+
+// Citation is a sentence of a document.
+type Citation struct {
+	Side   string  `json:"side"`
+	Title  string  `json:"title,omitempty"` // empty if the cloud does not show titles
+	File   string  `json:"file,omitempty"`  // on the device
+	Text   string  `json:"text"`            // byte for byte
+	From   int     `json:"from"`            // the bytes of text that answer; from equals to if that is not known
+	To     int     `json:"to"`
+	Weight float64 `json:"weight"` // share over both sides; 0 if it is only near
+}
+
+// Parts returns the sentences of an answer. pointing says that a span reader answered.
+func Parts(answer node.Answer, pointing bool) (parts []Part, unknown bool) {
+	parts = []Part{}
+	for _, p := range answer.Parts {
+		part := Part{Text: p.Text, Nothing: p.Unknown, Unknown: refusal.Unknown(p.Text, p.Unknown), Sources: []Cited{}, Citations: []Citation{}}
+		for _, d := range p.Sources {
+			part.Sources = append(part.Sources, Cited{d.Side.String(), d.Title, d.Weight})
+		}
+		if pointing && !part.Unknown && len(p.Quotes) > 0 && p.Quotes[0].Weight >= decoder.LeastShare {
+			part.Sure = extract.Confidence(p.Quotes[0].Relevance)
+		}
+		for _, q := range p.Quotes {
+			part.Citations = append(part.Citations, Citation{q.Side.String(), q.Title, q.Source, q.Text, q.From, q.To, q.Weight})
+		}
+		parts, unknown = append(parts, part), unknown || part.Unknown
+	}
+	return parts, unknown
+}
+
+// Extra is what Tandem says of an answer, under "tandem".
+type Extra struct {
+	ID        string      `json:"id,omitempty"` // of the answer, in /v1/events
+	Parts     []Part      `json:"parts"`
+	Unknown   bool        `json:"unknown"`    // of any part
+	LocalOnly bool        `json:"local_only"` // no token was agreed with a cloud
+	Tokens    []TokenInfo `json:"tokens"`
+	Placement string      `json:"placement,omitempty"`
+	Seed      uint64      `json:"seed"`
+	RTT       float64     `json:"rtt_ms"`
+	Sent      uint64      `json:"bytes_sent"`
+	Received  uint64      `json:"bytes_received"`
+	Accepted  [2]float64  `json:"accepted"` // share of the drafts, of the device and of the cloud
+	Remarks   []string    `json:"remarks,omitempty"`
+}
+
+// TokenInfo is a token and who drafted it.
+type TokenInfo struct {
+	Text  string  `json:"text"`
+	By    string  `json:"by"` // device, cloud, both, neither
+	Alone bool    `json:"alone,omitempty"`
+	Ms    float64 `json:"ms"` // since the question
+}
+
+// extra describes an answer.
+func (s *Server) extra(q Query, a node.Answer) Extra {
+	e := Extra{
+		ID: q.ID, LocalOnly: a.Pair.Together == 0, Tokens: []TokenInfo{}, Placement: q.Settings.Placement.String(), Seed: q.Settings.Seed,
+		RTT: milliseconds(a.Link.RTT), Sent: a.Link.BytesSent, Received: a.Link.BytesReceived, Remarks: a.Remarks,
+		Accepted: [2]float64{a.Pair.Acceptance(tandem.Device), a.Pair.Acceptance(tandem.Cloud)},
+	}
+	e.Parts, e.Unknown = Parts(a, s.cfg.Pointing)
+	if !s.cfg.Downloads {
+		for i := range e.Parts {
+			for j := range e.Parts[i].Citations {
+				e.Parts[i].Citations[j].File = ""
+			}
+		}
+	}
+	for _, t := range a.Tokens {
+		e.Tokens = append(e.Tokens, tokenInfo(t))
+	}
+	return e
+}
+
+func tokenInfo(t node.Token) TokenInfo {
+	return TokenInfo{t.Text, t.By.String(), t.Alone, milliseconds(t.At)}
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// timings are llama-server's.
+type timings struct {
+	PromptN            int     `json:"prompt_n"`
+	PromptMs           float64 `json:"prompt_ms"`
+	PromptPerSecond    float64 `json:"prompt_per_second"`
+	PredictedN         int     `json:"predicted_n"`
+	PredictedMs        float64 `json:"predicted_ms"`
+	PredictedPerSecond float64 `json:"predicted_per_second"`
+}
+
+func timingsOf(prompt int, a node.Answer) timings {
+	t := timings{PromptN: prompt, PromptMs: milliseconds(a.Prefill[tandem.Device]), PredictedN: len(a.Tokens), PredictedMs: milliseconds(a.Took - a.Prefill[tandem.Device])}
+	if t.PromptMs > 0 {
+		t.PromptPerSecond = 1000 * float64(prompt) / t.PromptMs
+	}
+	if t.PredictedMs > 0 {
+		t.PredictedPerSecond = 1000 * float64(t.PredictedN) / t.PredictedMs
+	}
+	return t
+}

@@ -1,0 +1,552 @@
+package api
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"mime/multipart"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"tandem"
+	"tandem/internal/tinymodel"
+	"tandem/model"
+	"tandem/model/tokenizer"
+	"tandem/node"
+	"tandem/npu/native"
+	"tandem/pair"
+	"tandem/retrieval/passages"
+)
+
+// echo answers with the question, a token at a time, as both sides' draft.
+type echo struct {
+	mu      sync.Mutex
+	asked   []Query
+	pause   func(ctx context.Context) error // before each token; may be nil
+	err     error
+	running int
+	most    int
+}
+
+func (e *echo) Sides() Sides {
+	return Sides{Device: SideInfo{Name: "phone", InUse: true}, Clouds: []SideInfo{{Name: "cellar", InUse: true}}}
+}
+
+func (e *echo) Answer(ctx context.Context, q Query, emit func(node.Token), record func(node.Line)) (node.Answer, error) {
+	e.mu.Lock()
+	e.asked = append(e.asked, q)
+	e.running++
+	e.most = max(e.most, e.running)
+	e.mu.Unlock()
+	defer func() {
+		e.mu.Lock()
+		e.running--
+		e.mu.Unlock()
+	}()
+	a := node.Answer{Text: q.Text, Pair: pair.Stats{Together: 1}}
+	for i, text := range strings.SplitAfter(q.Text, " ") {
+		if e.pause != nil {
+			if err := e.pause(ctx); err != nil {
+				return a, err
+			}
+		}
+		if i == q.Settings.MaxTokens {
+			a.Reason = pair.ReasonLength
+			break
+		}
+		if record != nil {
+			step := tandem.Step(i)
+			record(node.Line{Event: "decode", Side: "device", Step: step, H: tandem.FixedOf(0), IDs: []tandem.Token{65, 66}, Weights: []uint32{49152, 16384}})
+			record(node.Line{Event: "draft", Side: "cloud", Step: step, H: tandem.FixedOf(0), IDs: []tandem.Token{65, 67}, Weights: []uint32{16384, 49152}})
+			record(node.Line{Event: "target", Step: step, Token: 65})
+		}
+		t := node.Token{ID: 65, Text: text, By: tandem.ByBoth}
+		a.Tokens = append(a.Tokens, t)
+		emit(t)
+	}
+	return a, e.err
+}
+
+// papers is a library in memory.
+type papers struct {
+	mu   sync.Mutex
+	held map[string]string
+}
+
+func (p *papers) List(context.Context) (list []Document, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for name, text := range p.held {
+		list = append(list, Document{Path: name, Bytes: int64(len(text))})
+	}
+	return list, nil
+}
+
+func (p *papers) Add(_ context.Context, name string, r io.Reader) (string, error) {
+	b, err := io.ReadAll(r)
+	if err != nil || strings.HasSuffix(name, ".exe") {
+		return "no text", err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.held[name] = string(b)
+	return "", nil
+}
+
+func (p *papers) Remove(_ context.Context, name string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if _, ok := p.held[name]; !ok {
+		return ErrNoDocument
+	}
+	delete(p.held, name)
+	return nil
+}
+
+func (p *papers) Search(_ context.Context, question string, k int) ([]passages.Passage, error) {
+	return []passages.Passage{{Title: "Note", Text: question, Source: "/home/note.md"}}, nil
+}
+
+var vocabulary = sync.OnceValue(func() *tokenizer.Tokenizer {
+	m, err := model.OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{}), native.New(1))
+	if err != nil {
+		panic(err)
+	}
+	return m.Tokenizer()
+})
+
+func config(a Answerer) Config {
+	return Config{
+		Answers: a, Library: &papers{held: map[string]string{}}, Model: ModelInfo{Name: "reader", Arch: "llama"}, Tokens: vocabulary(),
+		Defaults: tandem.Settings{MaxTokens: 256, Nucleus: 0.8, Support: 256}, Version: "1",
+	}
+}
+
+// send sends a request to a server and returns its response.
+func send(t *testing.T, s *Server, method, path, body string, header ...string) *httptest.ResponseRecorder {
+	t.Helper()
+	r := httptest.NewRequest(method, "http://localhost:7470"+path, strings.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	for i := 0; i+1 < len(header); i += 2 {
+		if header[i] == "Host" {
+			r.Host = header[i+1]
+		}
+		r.Header.Set(header[i], header[i+1])
+	}
+	w := httptest.NewRecorder()
+	s.Handler().ServeHTTP(w, r)
+	return w
+}
+
+// object reads a response's JSON.
+func object(t *testing.T, w *httptest.ResponseRecorder) map[string]any {
+	t.Helper()
+	var v map[string]any
+	if err := json.Unmarshal(w.Body.Bytes(), &v); err != nil {
+		t.Fatalf("%v: %s", err, w.Body)
+	}
+	return v
+}
+
+// at returns what stands in JSON below keys and indices.
+func at(v any, path ...any) any {
+	for _, p := range path {
+		switch p := p.(type) {
+		case string:
+			m, _ := v.(map[string]any)
+			v = m[p]
+		case int:
+			l, _ := v.([]any)
+			if p >= len(l) {
+				return nil
+			}
+			v = l[p]
+		}
+	}
+	return v
+}
+
+const chatPath = "/v1/chat/completions"
+
+func ask(question, more string) string {
+	b, _ := json.Marshal(question)
+	return fmt.Sprintf(`{"messages":[{"role":"user","content":%s}]%s}`, b, more)
+}
+
+func TestChatCompletion(t *testing.T) {
+	e := &echo{}
+	s := New(config(e))
+	v := object(t, send(t, s, "POST", chatPath, `{"model":"reader","seed":7,"temperature":0.5,"top_p":0.9,"max_tokens":2,"n":2,"messages":[
+		{"role":"system","content":"Be brief."},{"role":"user","content":"Who?"},{"role":"assistant","content":"Ann."},
+		{"role":"user","content":[{"type":"text","text":"one two three"}]}]}`))
+	if at(v, "object") != "chat.completion" || at(v, "choices", 1, "message", "content") != "one two " || at(v, "choices", 0, "finish_reason") != "length" {
+		t.Errorf("%v", v)
+	}
+	if at(v, "usage", "completion_tokens") != 4.0 || at(v, "timings", "predicted_n") != 2.0 || at(v, "tandem", 0, "tokens", 0, "by") != "both" {
+		t.Errorf("%v", v)
+	}
+	if remark, _ := at(v, "tandem", 0, "remarks", 0).(string); !strings.Contains(remark, "system message") {
+		t.Errorf("remarks of %v", v)
+	}
+	q := e.asked[1]
+	if q.Settings.Seed != 8 || q.Settings.Sampling.Temperature != 0.5 || q.Settings.Sampling.TopP != 0.9 || len(q.History) != 2 || q.Text != "one two three" {
+		t.Errorf("asked %+v", q)
+	}
+	v = object(t, send(t, s, "POST", "/v1/completions", `{"prompt":"one two","stop":["wo"]}`))
+	if at(v, "choices", 0, "text") != "one t" || at(v, "choices", 0, "finish_reason") != "stop" {
+		t.Errorf("%v", v)
+	}
+}
+
+// events returns the data of a stream's events that have no name, and those named "record".
+func events(t *testing.T, r io.Reader) (data []map[string]any, records int) {
+	t.Helper()
+	in := bufio.NewScanner(r)
+	name, done := "", false
+	for in.Scan() {
+		line := in.Text()
+		if n, ok := strings.CutPrefix(line, "event: "); ok {
+			name = n
+		}
+		d, ok := strings.CutPrefix(line, "data: ")
+		switch {
+		case !ok:
+		case d == "[DONE]":
+			done = true
+		case name == "record":
+			records++
+			name = ""
+		default:
+			var v map[string]any
+			if err := json.Unmarshal([]byte(d), &v); err != nil {
+				t.Fatalf("%v: %s", err, d)
+			}
+			data = append(data, v)
+		}
+	}
+	if !done {
+		t.Error("the stream does not end with [DONE]")
+	}
+	return data, records
+}
+
+func TestStream(t *testing.T) {
+	s := New(config(&echo{}))
+	w := send(t, s, "POST", chatPath, ask("one two three", `,"stream":true,"logprobs":true,"top_logprobs":2,"stream_options":{"include_usage":true},"tandem":{"record":true}`))
+	chunks, records := events(t, w.Body)
+	text := ""
+	for _, c := range chunks {
+		if d, ok := at(c, "choices", 0, "delta", "content").(string); ok {
+			text += d
+		}
+	}
+	n := len(chunks)
+	if text != "one two three" || n != 6 || records != 9 || at(chunks[0], "choices", 0, "delta", "role") != "assistant" {
+		t.Errorf("%d chunks, %d records, %q", n, records, text)
+	}
+	if at(chunks[n-2], "choices", 0, "finish_reason") != "stop" || at(chunks[n-2], "tandem", "unknown") == nil || at(chunks[n-1], "usage", "completion_tokens") != 3.0 {
+		t.Errorf("%v", chunks[n-2:])
+	}
+	// Both sides weigh the same: token 65 has (3/4 + 1/4)/2 of the mixture, token 67 less.
+	lp := at(chunks[1], "choices", 0, "logprobs", "content", 0)
+	if p, _ := at(lp, "logprob").(float64); math.Abs(p-math.Log(.5)) > 1e-9 || at(lp, "top_logprobs", 0, "token") != at(lp, "token") || at(lp, "top_logprobs", 2) != nil {
+		t.Errorf("log-probabilities: %v", lp)
+	}
+}
+
+// Streamed text that is cut at stop strings equals the whole text cut at the first of them, however it comes in pieces.
+func TestStopStrings(t *testing.T) {
+	for _, c := range []struct {
+		text  string
+		stops []string
+	}{
+		{"abcabd", []string{"abd"}}, {"aaaab", []string{"aab"}}, {"  \nxyz", []string{"z"}}, {"one\ntwo", []string{"\n"}}, {"abc", []string{"d"}},
+		{"abcd", []string{"cd", "bc"}}, {"aba", []string{"abab"}}, {"東京都", []string{"京"}}, {"", []string{"x"}},
+	} {
+		want := strings.TrimLeft(c.text, " \n")
+		first := len(want)
+		for _, s := range c.stops {
+			if i := strings.Index(want, s); i >= 0 {
+				first = min(first, i)
+			}
+		}
+		for size := 1; size <= len(c.text)+1; size++ {
+			cut, got := cutter{stops: c.stops}, ""
+			for piece := range slices.Chunk([]byte(c.text), size) {
+				if !cut.done {
+					got += cut.add(string(piece))
+				}
+			}
+			got += cut.rest()
+			if size == 1 && got != want[:first] || !strings.HasPrefix(want, got) || len(got) < first {
+				t.Errorf("%q with %q in pieces of %d: %q", c.text, c.stops, size, got)
+			}
+		}
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	s := New(config(&echo{}))
+	for body, want := range map[string]string{
+		`{`:                               "no JSON object",
+		`[]`:                              "no JSON object",
+		`{"messages":[]}`:                 "the user's question",
+		`{"messages":5}`:                  "messages: want a",
+		`{}`:                              "the user's question",
+		ask("x", `,"n":9`):                "want 1 to 8",
+		ask("x", `,"tools":[{}]`):         "tools are not supported",
+		ask("x", `,"temperature":3`):      "want 0 to 2",
+		ask("x", `,"top_p":0`):            "more than 0",
+		ask("x", `,"stop":["",""]`):       "not empty",
+		ask("x", `,"seed":-1`):            "want 0 or more",
+		ask("x", `,"max_tokens":0`):       "want 1 or more",
+		ask("x", `,"top_logprobs":2`):     "with logprobs",
+		ask("x", `,"model":"gpt-4o"`):     "there is no model gpt-4o",
+		ask("x", `,"logit_bias":{"5":1}`): "logit_bias",
+		ask("x", `,"presence_penalty":1`): "penalty",
+		ask("x", `,"response_format":{"type":"json_schema"}`):         "json_schema",
+		ask("x", `,"tandem":{"placement":"moon"}`):                    "placement",
+		ask("x", `,"tandem":{"rtt_ms":-1}`):                           "rtt_ms",
+		ask("x", `,"tandem":{"loss":1}`):                              "loss",
+		`{"messages":[{"role":"tool","content":"x"}]}`:                "role",
+		`{"messages":[{"role":"user","content":[{"type":"image"}]}]}`: "only text",
+	} {
+		w := send(t, s, "POST", chatPath, body)
+		v := object(t, w)
+		if text, _ := at(v, "error", "message").(string); w.Code < 400 || w.Code >= 500 || !strings.Contains(text, want) || at(v, "error", "type") != "invalid_request_error" {
+			t.Errorf("%s: %d %s", body, w.Code, w.Body)
+		}
+	}
+	for path, want := range map[string]int{"/v1/embeddings": 501, "/v1/nothing": 404, "/v1/models": 404} {
+		if w := send(t, s, "POST", path, "{}"); w.Code != want || at(object(t, w), "error", "message") == nil {
+			t.Errorf("%s: %d %s", path, w.Code, w.Body)
+		}
+	}
+	if w := send(t, s, "POST", chatPath, `{"messages":"`+strings.Repeat("x", maxBody)+`"}`); w.Code != http.StatusRequestEntityTooLarge {
+		t.Errorf("a large body: %d", w.Code)
+	}
+	s = New(config(&echo{err: fmt.Errorf("cellar: %w", node.ErrNoCloud)}))
+	if w := send(t, s, "POST", chatPath, ask("x", "")); w.Code != http.StatusServiceUnavailable || at(object(t, w), "error", "code") != "no_cloud" {
+		t.Errorf("without the cloud: %d %s", w.Code, w.Body)
+	}
+	if body := send(t, s, "POST", chatPath, ask("x", `,"stream":true`)).Body.String(); !strings.Contains(body, `"no_cloud"`) {
+		t.Errorf("without the cloud, in a stream: %s", body)
+	}
+}
+
+// Requests by other names, from other pages or without the key are refused.
+func TestGuard(t *testing.T) {
+	cfg := config(&echo{})
+	cfg.Origins, cfg.Hosts = []string{"http://app.example"}, []string{"edge.home"}
+	free := New(cfg)
+	cfg.Key = "0123456789abcdef"
+	locked := New(cfg)
+	for _, c := range []struct {
+		server *Server
+		path   string
+		header []string
+		want   int
+	}{
+		{free, "/v1/models", nil, 200},
+		{free, "/v1/models", []string{"Host", "[::1]:7470"}, 200},
+		{free, "/v1/models", []string{"Host", "EDGE.home"}, 200},
+		{free, "/v1/models", []string{"Host", "evil.example"}, 403},
+		{free, "/v1/models", []string{"Host", "10.0.0.1:7470"}, 403},
+		{free, "/v1/models", []string{"Origin", "http://localhost:7470"}, 200},
+		{free, "/v1/models", []string{"Origin", "http://app.example"}, 200},
+		{free, "/v1/models", []string{"Origin", "http://evil.example"}, 403},
+		{free, "/v1/models", []string{"Origin", "null"}, 403},
+		{locked, "/v1/models", nil, 401},
+		{locked, "/v1/documents", []string{"Authorization", "Bearer 0123456789abcdeX"}, 401},
+		{locked, "/v1/models", []string{"Authorization", "Bearer 0123456789abcdef"}, 200},
+		{locked, "/v1/models", []string{"Authorization", "Bearer 0123456789abcdef", "Host", "10.0.0.1"}, 200},
+		{locked, "/api/tags", nil, 401},
+		{locked, "/health", nil, 200},
+	} {
+		if w := send(t, c.server, "GET", c.path, "", c.header...); w.Code != c.want {
+			t.Errorf("%s %v: %d, want %d", c.path, c.header, w.Code, c.want)
+		}
+	}
+	w := send(t, free, "OPTIONS", chatPath, "", "Origin", "http://app.example")
+	if w.Code != http.StatusNoContent || w.Header().Get("Access-Control-Allow-Origin") != "http://app.example" {
+		t.Errorf("preflight: %d %v", w.Code, w.Header())
+	}
+	if w := send(t, free, "GET", "/v1/models", ""); w.Header().Get("Access-Control-Allow-Origin") != "" {
+		t.Error("CORS without an origin")
+	}
+}
+
+// No more answers run at once than allowed; others wait, and those beyond are sent away. A client that goes away ends its
+// answer and gives up its place.
+func TestTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := &echo{pause: func(ctx context.Context) error {
+			select {
+			case <-time.After(time.Second):
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}}
+		cfg := config(e)
+		cfg.AtOnce, cfg.Waiting = 2, 3
+		s := New(cfg)
+		codes := make(chan int, 10)
+		post := func(ctx context.Context) {
+			r := httptest.NewRequestWithContext(ctx, "POST", "http://localhost"+chatPath, strings.NewReader(ask("one two", "")))
+			w := httptest.NewRecorder()
+			s.Handler().ServeHTTP(w, r)
+			codes <- w.Code
+		}
+		gone, leave := context.WithCancel(t.Context())
+		go post(gone)
+		synctest.Wait()
+		for range 4 {
+			go post(t.Context())
+		}
+		synctest.Wait()
+		go post(t.Context())
+		synctest.Wait()
+		if code := <-codes; code != http.StatusServiceUnavailable {
+			t.Errorf("one too many: %d", code)
+		}
+		leave()
+		for i := range 5 {
+			if code := <-codes; i > 0 && code != http.StatusOK {
+				t.Errorf("%d", code)
+			}
+		}
+		if e.most > 2 || e.running != 0 || len(s.queue) != 0 {
+			t.Errorf("%d at once, %d still run, %d places taken", e.most, e.running, len(s.queue))
+		}
+	})
+}
+
+func TestOllama(t *testing.T) {
+	s := New(config(&echo{}))
+	lines := strings.Split(strings.TrimSpace(send(t, s, "POST", "/api/chat", ask("one two", `,"options":{"seed":3}`)).Body.String()), "\n")
+	text := ""
+	for _, l := range lines {
+		var v map[string]any
+		if err := json.Unmarshal([]byte(l), &v); err != nil {
+			t.Fatal(err)
+		}
+		piece, _ := at(v, "message", "content").(string)
+		text += piece
+	}
+	if text != "one two" || len(lines) != 3 || !strings.Contains(lines[2], `"done":true`) || !strings.Contains(lines[2], `"eval_count":2`) {
+		t.Errorf("%q of %s", text, lines)
+	}
+	v := object(t, send(t, s, "POST", "/api/generate", `{"model":"reader","prompt":"one two","stream":false}`))
+	if at(v, "response") != "one two" || at(v, "done_reason") != "stop" {
+		t.Errorf("%v", v)
+	}
+	for path, body := range map[string]string{"/api/chat": `{"model":"other","messages":[{"role":"user","content":"x"}]}`, "/api/generate": `{"prompt":"x","format":"json"}`, "/api/show": `{"model":"other"}`} {
+		if w := send(t, s, "POST", path, body); w.Code < 400 || at(object(t, w), "error") == nil {
+			t.Errorf("%s: %d %s", path, w.Code, w.Body)
+		}
+	}
+	for _, path := range []string{"/api/tags", "/api/ps"} {
+		if name := at(object(t, send(t, s, "GET", path, "")), "models", 0, "name"); name != "reader" {
+			t.Errorf("%s: %v", path, name)
+		}
+	}
+	if at(object(t, send(t, s, "POST", "/api/show", `{"model":"reader"}`)), "model_info", "general.architecture") != "llama" {
+		t.Error("/api/show")
+	}
+}
+
+func TestDocuments(t *testing.T) {
+	cfg := config(&echo{})
+	s := New(cfg)
+	var form bytes.Buffer
+	m := multipart.NewWriter(&form)
+	for _, name := range []string{`C:\notes\a.md`, "b.exe", "dir/c.txt"} {
+		w, err := m.CreateFormFile("file", name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Write([]byte("text"))
+	}
+	m.Close()
+	w := send(t, s, "POST", "/v1/documents", form.String(), "Content-Type", m.FormDataContentType())
+	v := object(t, w)
+	if w.Code != 200 || at(v, "data", 0, "name") != "a.md" || at(v, "data", 1, "skipped") != "no text" || at(v, "data", 2, "name") != "c.txt" {
+		t.Errorf("%d %v", w.Code, v)
+	}
+	send(t, s, "POST", "/v1/documents?name=d.md", "text", "Content-Type", "text/plain")
+	if list, _ := at(object(t, send(t, s, "GET", "/v1/documents", "")), "data").([]any); len(list) != 3 {
+		t.Errorf("%v", list)
+	}
+	for path, want := range map[string]int{"?path=d.md": 200, "?path=e.md": 404, "": 400} {
+		if w := send(t, s, "DELETE", "/v1/documents"+path, ""); w.Code != want {
+			t.Errorf("delete %q: %d %s", path, w.Code, w.Body)
+		}
+	}
+	for _, name := range []string{"", ".", "..", "a%00b", "x%3Fy", "%2F", "%20a", "a.", strings.Repeat("x", 200)} {
+		if w := send(t, s, "POST", "/v1/documents?name="+name, "text", "Content-Type", "text/plain"); w.Code != 400 {
+			t.Errorf("name %q: %d %s", name, w.Code, w.Body)
+		}
+	}
+	if v := object(t, send(t, s, "GET", "/v1/passages?q=boats&k=3", "")); at(v, "data", 0, "text") != "boats" || at(v, "data", 0, "file") != nil {
+		t.Errorf("%v", v)
+	}
+	cfg.Library = nil
+	if w := send(t, New(cfg), "GET", "/v1/documents", ""); w.Code != http.StatusForbidden {
+		t.Errorf("no library: %d", w.Code)
+	}
+}
+
+// Watchers see answers of others begin and end; one that does not read does not hold them up.
+func TestEvents(t *testing.T) {
+	s := New(config(&echo{}))
+	server := httptest.NewServer(s.Handler())
+	defer server.Close()
+	r, err := server.Client().Get(server.URL + "/v1/events")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	in := bufio.NewScanner(r.Body)
+	in.Scan() // hello: from here on the server watches
+	for range watchQueue {
+		send(t, s, "POST", chatPath, ask("one", ""))
+	}
+	var seen []string
+	for len(seen) < 3 && in.Scan() {
+		if d, ok := strings.CutPrefix(in.Text(), `data: {"answer"`); ok {
+			seen = append(seen, d)
+		}
+	}
+	if !strings.Contains(seen[0], `"begin"`) || !strings.Contains(seen[1], `"token"`) || !strings.Contains(seen[2], `"end"`) {
+		t.Errorf("%q", seen)
+	}
+}
+
+// The JSON of a request is outside input: no panic, and no answer for what cannot be asked.
+func FuzzRequest(f *testing.F) {
+	f.Add(chatPath, ask("one", `,"stop":"x","n":1,"logprobs":true,"top_logprobs":1`))
+	f.Add("/v1/completions", `{"prompt":["x"],"stream":true}`)
+	f.Add("/api/chat", `{"messages":[{"role":"user","content":[{"type":"text","text":"x"}]}]}`)
+	f.Add("/api/generate", `{"prompt":null,"options":{"stop":["a"]}}`)
+	f.Fuzz(func(t *testing.T, path, body string) {
+		if !slices.Contains([]string{chatPath, "/v1/completions", "/api/chat", "/api/generate", "/api/show"}, path) {
+			t.Skip()
+		}
+		e := &echo{}
+		w := send(t, New(config(e)), "POST", path, body)
+		if w.Code >= 500 || w.Code != 200 && len(e.asked) > 0 {
+			t.Errorf("%d %s", w.Code, w.Body)
+		}
+	})
+}

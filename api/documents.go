@@ -1,0 +1,196 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"tandem/retrieval/passages"
+)
+
+// Library holds the documents that a side answers from. It is safe for concurrent use.
+type Library interface {
+	// List returns the documents.
+	List(ctx context.Context) ([]Document, error)
+	// Add reads a document of that name, in place of an earlier one. It returns why a document was skipped, "" if it was not.
+	Add(ctx context.Context, name string, r io.Reader) (skipped string, err error)
+	// Remove forgets a document. What was added by Add is deleted; other files stay.
+	Remove(ctx context.Context, path string) error
+	// Search returns up to k passages that may answer a question, best first.
+	Search(ctx context.Context, question string, k int) ([]passages.Passage, error)
+}
+
+// ErrNoDocument is wrapped by the error of Remove if there is no such document.
+var ErrNoDocument = errors.New("no such document")
+
+// Document is a file that was read.
+type Document struct {
+	Path     string    `json:"path"`
+	Title    string    `json:"title"`
+	Bytes    int64     `json:"bytes"`
+	Modified time.Time `json:"modified"`
+	Passages int       `json:"passages"`
+	Sample   bool      `json:"sample,omitempty"`
+}
+
+func (s *Server) library() (Library, error) {
+	if s.cfg.Library == nil {
+		return nil, forbidden("this server does not show its documents")
+	}
+	return s.cfg.Library, nil
+}
+
+func (s *Server) listDocuments(w http.ResponseWriter, r *http.Request) {
+	l, err := s.library()
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	list, err := l.List(r.Context())
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	reply(w, http.StatusOK, map[string]any{"object": "list", "data": append([]Document{}, list...)})
+}
+
+// added is what became of an upload.
+type added struct {
+	Name    string `json:"name"`
+	Skipped string `json:"skipped,omitempty"` // why it was not read
+}
+
+// addDocuments reads the files of a form (multipart/form-data), or one file whose name is the parameter "name".
+func (s *Server) addDocuments(w http.ResponseWriter, r *http.Request) {
+	l, err := s.library()
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, maxUpload)
+	list := []added{}
+	put := func(name string, body io.Reader) error {
+		name, err := fileName(name)
+		if err != nil {
+			return err
+		}
+		skipped, err := l.Add(r.Context(), name, body)
+		list = append(list, added{name, skipped})
+		return err
+	}
+	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind == "multipart/form-data" {
+		err = eachFile(r, put)
+	} else {
+		err = put(r.URL.Query().Get("name"), r.Body)
+	}
+	if err == nil && len(list) == 0 {
+		err = refused("file", "the form has no file")
+	}
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	reply(w, http.StatusOK, map[string]any{"object": "list", "data": list})
+}
+
+// eachFile calls put for each file of a form.
+func eachFile(r *http.Request, put func(name string, body io.Reader) error) error {
+	form, err := r.MultipartReader()
+	if err != nil {
+		return refused("", "the form cannot be read: %v", err)
+	}
+	for {
+		p, err := form.NextPart()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			var large *http.MaxBytesError
+			if errors.As(err, &large) {
+				return err
+			}
+			return refused("", "the form cannot be read: %v", err)
+		}
+		if p.FileName() == "" {
+			continue
+		}
+		if err := put(p.FileName(), p); err != nil {
+			return err
+		}
+	}
+}
+
+// maxName bounds the name of an uploaded file in bytes.
+const maxName = 128
+
+// fileName returns the last element of a name, which must do as the name of a file on any system.
+func fileName(name string) (string, error) {
+	name = path.Base(strings.ReplaceAll(name, `\`, "/"))
+	bad := strings.ContainsFunc(name, func(r rune) bool {
+		return unicode.IsControl(r) || r == unicode.ReplacementChar || strings.ContainsRune(`<>:"|?*`, r)
+	})
+	if bad || name == "" || strings.Trim(name, ". ") != name || len(name) > maxName || name == "/" {
+		return "", refused("name", "%q is no name for a file: send the file's name, with its ending, such as notes.md", name)
+	}
+	return name, nil
+}
+
+func (s *Server) removeDocument(w http.ResponseWriter, r *http.Request) {
+	l, err := s.library()
+	file := r.URL.Query().Get("path")
+	if err == nil && file == "" {
+		err = refused("path", "path: say which document, as GET /v1/documents lists it")
+	}
+	if err == nil {
+		err = l.Remove(r.Context(), file)
+	}
+	if errors.Is(err, ErrNoDocument) {
+		err = notFound("there is no document %q", file)
+	}
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	reply(w, http.StatusOK, map[string]any{"path": file, "deleted": true})
+}
+
+// maxFound bounds the passages of one search.
+const maxFound = 64
+
+// searchPassages searches the documents: the parameters are q and k.
+func (s *Server) searchPassages(w http.ResponseWriter, r *http.Request) {
+	l, err := s.library()
+	question, k := r.URL.Query().Get("q"), 8
+	if text := r.URL.Query().Get("k"); text != "" && err == nil {
+		if k, err = strconv.Atoi(text); err != nil || k < 1 || k > maxFound {
+			err = refused("k", "k is %q: want 1 to %d", text, maxFound)
+		}
+	}
+	if err == nil && strings.TrimSpace(question) == "" {
+		err = refused("q", "q: say what to search for")
+	}
+	var found []passages.Passage
+	if err == nil {
+		found, err = l.Search(r.Context(), question, k)
+	}
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	list := []map[string]any{}
+	for _, p := range found {
+		one := map[string]any{"title": p.Title, "text": p.Text}
+		if s.cfg.Downloads {
+			one["file"] = p.Source
+		}
+		list = append(list, one)
+	}
+	reply(w, http.StatusOK, map[string]any{"object": "list", "data": list})
+}

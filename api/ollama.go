@@ -1,0 +1,223 @@
+package api
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"tandem/node"
+)
+
+// ollama adds the paths of Ollama's API.
+func (s *Server) ollama(mux *http.ServeMux) {
+	mux.HandleFunc("POST /api/chat", s.ollamaChat)
+	mux.HandleFunc("POST /api/generate", s.ollamaGenerate)
+	mux.HandleFunc("GET /api/tags", s.ollamaTags)
+	mux.HandleFunc("GET /api/ps", s.ollamaRunning)
+	mux.HandleFunc("POST /api/show", s.ollamaShow)
+	mux.HandleFunc("GET /api/version", s.ollamaVersion)
+}
+
+// ollamaRequest is a request for an answer, of /api/chat or /api/generate.
+type ollamaRequest struct {
+	Model    string          `json:"model"`
+	Messages []message       `json:"messages"`
+	Prompt   string          `json:"prompt"`
+	System   string          `json:"system"`
+	Stream   *bool           `json:"stream"` // true if it is missing
+	Format   json.RawMessage `json:"format"`
+	Tools    json.RawMessage `json:"tools"`
+	Images   json.RawMessage `json:"images"`
+	Options  ollamaOptions   `json:"options"`
+	Tandem   ownOptions      `json:"tandem"`
+}
+
+type ollamaOptions struct {
+	Seed        *int64   `json:"seed"`
+	Temperature *float64 `json:"temperature"`
+	TopP        *float64 `json:"top_p"`
+	Predict     *int     `json:"num_predict"`
+	Stop        list     `json:"stop"`
+}
+
+// options turns a request into the options of the other API.
+func (r ollamaRequest) options() (options, error) {
+	o := options{
+		Stream: r.Stream == nil || *r.Stream, Stop: r.Options.Stop, Seed: r.Options.Seed, Temperature: r.Options.Temperature,
+		TopP: r.Options.TopP, MaxTokens: r.Options.Predict, Tools: r.Tools, Tandem: r.Tandem,
+	}
+	if f := string(r.Format); f != "" && f != "null" && f != `""` {
+		return o, refused("format", "the format %s is not supported: answers are text", f)
+	}
+	if i := string(r.Images); i != "" && i != "null" && i != "[]" {
+		return o, refused("images", "images are not supported")
+	}
+	return o, nil
+}
+
+// ollamaAnswer is a piece of an answer. The last has Done and what follows.
+type ollamaAnswer struct {
+	Model    string         `json:"model"`
+	Created  time.Time      `json:"created_at"`
+	Message  *ollamaMessage `json:"message,omitempty"`  // of /api/chat
+	Response *string        `json:"response,omitempty"` // of /api/generate
+	Done     bool           `json:"done"`
+	Reason   string         `json:"done_reason,omitempty"`
+	Total    int64          `json:"total_duration,omitempty"` // ns, as the others
+	Load     int64          `json:"load_duration,omitempty"`
+	Prompt   int            `json:"prompt_eval_count,omitempty"`
+	PromptNs int64          `json:"prompt_eval_duration,omitempty"`
+	Count    int            `json:"eval_count,omitempty"`
+	CountNs  int64          `json:"eval_duration,omitempty"`
+	Tandem   *Extra         `json:"tandem,omitempty"`
+}
+
+type ollamaMessage struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
+}
+
+func (s *Server) ollamaChat(w http.ResponseWriter, r *http.Request)     { s.ollamaServe(w, r, true) }
+func (s *Server) ollamaGenerate(w http.ResponseWriter, r *http.Request) { s.ollamaServe(w, r, false) }
+
+// ollamaServe answers /api/chat or /api/generate.
+func (s *Server) ollamaServe(w http.ResponseWriter, r *http.Request, chat bool) {
+	var q ollamaRequest
+	if err := read(w, r, &q); err != nil {
+		failPlainly(w, err)
+		return
+	}
+	o, err := q.options()
+	turns := q.Messages
+	if !chat {
+		turns = []message{{Role: "user", Content: content(q.Prompt)}}
+		if q.System != "" {
+			turns = append([]message{{Role: "system", Content: content(q.System)}}, turns...)
+		}
+	}
+	if len(turns) == 0 || !chat && q.Prompt == "" { // a client asks to load the model
+		reply(w, http.StatusOK, s.ollamaPiece(chat, "", true))
+		return
+	}
+	var j *job
+	if err == nil {
+		j, err = s.prepare(q.Model, "", turns, o)
+	}
+	if err != nil {
+		failPlainly(w, err)
+		return
+	}
+	leave, err := s.turn(r.Context())
+	if err != nil {
+		failPlainly(w, err)
+		return
+	}
+	defer leave()
+	s.ollamaAnswer(w, r, j, chat)
+}
+
+// ollamaAnswer answers in one piece or in many.
+func (s *Server) ollamaAnswer(w http.ResponseWriter, r *http.Request, j *job, chat bool) {
+	var out *stream
+	emit := func(text string, _ []node.Token) {
+		if !j.Stream {
+			return
+		}
+		if out == nil {
+			out = newStream(w, true)
+		}
+		out.send("", s.ollamaPiece(chat, text, false))
+	}
+	done, err := s.run(r.Context(), j.queries[0], j.Stop, emit, nil)
+	if err != nil {
+		if out == nil {
+			failPlainly(w, err)
+		} else {
+			out.send("", map[string]string{"error": err.Error()})
+		}
+		return
+	}
+	text := done.text
+	if j.Stream {
+		text = ""
+	}
+	last := s.ollamaPiece(chat, text, true)
+	own := s.ownOf(j, j.queries[0], done.answer)
+	t := timingsOf(j.prompt, done.answer)
+	last.Reason, last.Tandem = done.finish, &own
+	last.Total, last.Prompt, last.Count = int64(done.answer.Took), t.PromptN, t.PredictedN
+	last.PromptNs, last.CountNs = int64(t.PromptMs*1e6), int64(t.PredictedMs*1e6)
+	if !j.Stream {
+		reply(w, http.StatusOK, last)
+		return
+	}
+	if out == nil {
+		out = newStream(w, true)
+	}
+	out.send("", last)
+}
+
+// ollamaPiece returns a piece of an answer.
+func (s *Server) ollamaPiece(chat bool, text string, done bool) ollamaAnswer {
+	a := ollamaAnswer{Model: s.cfg.Model.Name, Created: time.Now().UTC(), Done: done}
+	if chat {
+		a.Message = &ollamaMessage{"assistant", text}
+	} else {
+		a.Response = &text
+	}
+	return a
+}
+
+// failPlainly answers with an error as Ollama has it.
+func failPlainly(w http.ResponseWriter, err error) {
+	e := errorOf(err)
+	reply(w, e.Status, map[string]string{"error": e.Message})
+}
+
+func (s *Server) ollamaModel() map[string]any {
+	m := s.cfg.Model
+	digest := hex.EncodeToString([]byte(m.Name))
+	return map[string]any{
+		"name": m.Name, "model": m.Name, "modified_at": m.Modified, "size": m.Size, "digest": digest,
+		"details": map[string]any{"format": "gguf", "family": m.Arch, "families": []string{m.Arch}, "parent_model": "", "parameter_size": "", "quantization_level": ""},
+	}
+}
+
+func (s *Server) ollamaTags(w http.ResponseWriter, _ *http.Request) {
+	reply(w, http.StatusOK, map[string]any{"models": []any{s.ollamaModel()}})
+}
+
+func (s *Server) ollamaRunning(w http.ResponseWriter, _ *http.Request) {
+	m := s.ollamaModel()
+	m["expires_at"], m["size_vram"] = time.Now().Add(24*time.Hour).UTC(), 0
+	reply(w, http.StatusOK, map[string]any{"models": []any{m}})
+}
+
+func (s *Server) ollamaShow(w http.ResponseWriter, r *http.Request) {
+	var q struct {
+		Model string `json:"model"`
+		Name  string `json:"name"`
+	}
+	err := read(w, r, &q)
+	if q.Model == "" {
+		q.Model = q.Name
+	}
+	if err == nil {
+		err = s.knows(q.Model)
+	}
+	if err != nil {
+		failPlainly(w, err)
+		return
+	}
+	m := s.ollamaModel()
+	reply(w, http.StatusOK, map[string]any{
+		"modelfile": "", "parameters": "", "template": "", "details": m["details"], "modified_at": m["modified_at"],
+		"model_info":   map[string]any{"general.architecture": s.cfg.Model.Arch, s.cfg.Model.Arch + ".context_length": s.cfg.Model.Context},
+		"capabilities": []string{"completion"},
+	})
+}
+
+func (s *Server) ollamaVersion(w http.ResponseWriter, _ *http.Request) {
+	reply(w, http.StatusOK, map[string]string{"version": s.cfg.Version})
+}

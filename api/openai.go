@@ -1,0 +1,355 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"tandem/model/tokenizer"
+	"tandem/node"
+)
+
+// chatRequest is a request for a chat completion.
+type chatRequest struct {
+	Model       string    `json:"model"`
+	Messages    []message `json:"messages"`
+	Logprobs    bool      `json:"logprobs"`
+	TopLogprobs *int      `json:"top_logprobs"`
+	options
+}
+
+// completion is a chat completion or a chunk of one.
+type completion struct {
+	ID          string   `json:"id"`
+	Object      string   `json:"object"`
+	Created     int64    `json:"created"`
+	Model       string   `json:"model"`
+	Fingerprint string   `json:"system_fingerprint"`
+	Choices     []choice `json:"choices"`
+	Usage       *usage   `json:"usage,omitempty"`
+	Timings     *timings `json:"timings,omitempty"`
+	Tandem      any      `json:"tandem,omitempty"` // Extra, one for each choice if there are several; in chunks the tokens
+}
+
+type choice struct {
+	Index    int         `json:"index"`
+	Message  *turn       `json:"message,omitempty"`
+	Delta    *turn       `json:"delta,omitempty"`
+	Text     *string     `json:"text,omitempty"` // of completions that are no chat
+	Logprobs *logprobs   `json:"logprobs"`
+	Finish   *string     `json:"finish_reason"`
+	tokens   []TokenInfo // of a chunk
+}
+
+type turn struct {
+	Role    string  `json:"role,omitempty"`
+	Content *string `json:"content,omitempty"`
+}
+
+type logprobs struct {
+	Content []logprob `json:"content"`
+}
+
+type usage struct {
+	Prompt     int `json:"prompt_tokens"`
+	Completion int `json:"completion_tokens"`
+	Total      int `json:"total_tokens"`
+}
+
+// job is a request that was understood: several choices of an answer.
+type job struct {
+	options
+	queries  []Query
+	chat     bool
+	logprobs bool
+	top      int
+	remarks  []string
+	prompt   int // tokens
+	id       string
+}
+
+// prepare checks a request and makes its queries.
+func (s *Server) prepare(model, question string, messages []message, o options) (*job, error) {
+	if err := s.knows(model); err != nil {
+		return nil, err
+	}
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	j := &job{options: o, chat: messages != nil, id: "tandem-" + newID()}
+	turns := []message{{Role: "user", Content: content(question)}}
+	if messages != nil {
+		turns = messages
+	}
+	question, history, system, err := conversation(turns)
+	if err != nil {
+		return nil, err
+	}
+	if system {
+		j.remarks = append(j.remarks, "the system message was not used: answers come from documents")
+	}
+	n := 1
+	if o.N != nil {
+		n = *o.N
+	}
+	for i := range n {
+		q, err := s.query(o, question, history, i)
+		if err != nil {
+			return nil, err
+		}
+		j.queries = append(j.queries, q)
+	}
+	for _, m := range turns {
+		j.prompt += len(s.cfg.Tokens.Encode(string(m.Content), tokenizer.Options{}))
+	}
+	return j, nil
+}
+
+// knows refuses other models. Clients that cannot leave the model out may send "tandem".
+func (s *Server) knows(model string) error {
+	if model == "" || model == "tandem" || model == s.cfg.Model.Name || model == s.cfg.Model.Name+":latest" || model == "tandem:latest" {
+		return nil
+	}
+	return &Error{Status: http.StatusNotFound, Type: "invalid_request_error", Param: "model", Code: "model_not_found",
+		Message: "there is no model " + model + " here: this server has " + s.cfg.Model.Name}
+}
+
+func (s *Server) chatCompletions(w http.ResponseWriter, r *http.Request) {
+	var q chatRequest
+	if err := read(w, r, &q); err != nil {
+		fail(w, err)
+		return
+	}
+	if q.Messages == nil {
+		q.Messages = []message{}
+	}
+	j, err := s.prepare(q.Model, "", q.Messages, q.options)
+	if err == nil && q.TopLogprobs != nil && (!q.Logprobs || *q.TopLogprobs < 0 || *q.TopLogprobs > maxTop) {
+		err = refused("top_logprobs", "top_logprobs: want 0 to %d, with logprobs", maxTop)
+	}
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	if j.logprobs = q.Logprobs; q.TopLogprobs != nil {
+		j.top = *q.TopLogprobs
+	}
+	s.serve(w, r, j)
+}
+
+// completionRequest is a request for a completion that is no chat: its prompt is the question.
+type completionRequest struct {
+	Model    string `json:"model"`
+	Prompt   list   `json:"prompt"`
+	Logprobs *int   `json:"logprobs"`
+	Echo     bool   `json:"echo"`
+	Suffix   string `json:"suffix"`
+	BestOf   *int   `json:"best_of"`
+	options
+}
+
+func (s *Server) completions(w http.ResponseWriter, r *http.Request) {
+	var q completionRequest
+	err := read(w, r, &q)
+	switch {
+	case err != nil:
+	case len(q.Prompt) != 1:
+		err = refused("prompt", "prompt: want one string, the question")
+	case q.Logprobs != nil:
+		err = refused("logprobs", "logprobs are given by /v1/chat/completions only")
+	case q.Echo, q.Suffix != "", q.BestOf != nil && *q.BestOf != 1:
+		err = refused("echo", "echo, suffix and best_of are not supported")
+	}
+	var j *job
+	if err == nil {
+		j, err = s.prepare(q.Model, q.Prompt[0], nil, q.options)
+	}
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	s.serve(w, r, j)
+}
+
+// serve answers a job.
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, j *job) {
+	leave, err := s.turn(r.Context())
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	defer leave()
+	if j.Stream {
+		s.stream(w, r.Context(), j)
+		return
+	}
+	c := s.completion(j, "")
+	var extras []Extra
+	sum := usage{Prompt: j.prompt}
+	for i, q := range j.queries {
+		lp := s.likelihoods(j)
+		out, err := s.run(r.Context(), q, j.Stop, func(string, []node.Token) {}, recorder(lp, nil))
+		if err != nil {
+			fail(w, err)
+			return
+		}
+		one := choice{Index: i, Finish: &out.finish}
+		if j.chat {
+			one.Message = &turn{"assistant", &out.text}
+		} else {
+			one.Text = &out.text
+		}
+		if lp != nil {
+			one.Logprobs = &logprobs{lp.take()}
+		}
+		c.Choices = append(c.Choices, one)
+		extras = append(extras, s.ownOf(j, q, out.answer))
+		sum.Completion += len(out.answer.Tokens)
+		t := timingsOf(j.prompt, out.answer)
+		c.Timings = &t
+	}
+	sum.Total = sum.Prompt + sum.Completion
+	c.Usage = &sum
+	if c.Tandem = extras[0]; len(extras) > 1 {
+		c.Tandem = extras
+	}
+	reply(w, http.StatusOK, c)
+}
+
+// ownOf is what Tandem says of one choice.
+func (s *Server) ownOf(j *job, q Query, a node.Answer) Extra {
+	e := s.extra(q, a)
+	e.Remarks = append(j.remarks[:len(j.remarks):len(j.remarks)], e.Remarks...)
+	return e
+}
+
+func (s *Server) completion(j *job, part string) *completion {
+	object := "text_completion"
+	if j.chat {
+		object = "chat.completion" + part
+	}
+	return &completion{ID: j.id, Object: object, Created: time.Now().Unix(), Model: s.cfg.Model.Name, Fingerprint: "tandem-" + s.cfg.Version}
+}
+
+func (s *Server) likelihoods(j *job) *likelihoods {
+	if !j.logprobs {
+		return nil
+	}
+	return newLikelihoods(s.cfg.Tokens, j.top)
+}
+
+// recorder returns what takes the lines of a recording, nil if nobody wants one.
+func recorder(lp *likelihoods, more func(node.Line)) func(node.Line) {
+	if lp == nil && more == nil {
+		return nil
+	}
+	return func(l node.Line) {
+		if lp != nil {
+			lp.line(l)
+		}
+		if more != nil {
+			more(l)
+		}
+	}
+}
+
+// stream answers a job in chunks, one choice after the other.
+func (s *Server) stream(w http.ResponseWriter, ctx context.Context, j *job) {
+	out := newStream(w, false)
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	chunk := func(c choice, own any) {
+		next := s.completion(j, ".chunk")
+		next.Choices, next.Tandem = []choice{c}, own
+		if out.send("", next); out.err != nil {
+			stop() // the client is gone, or does not read
+		}
+	}
+	sum := usage{Prompt: j.prompt}
+	for i, q := range j.queries {
+		if j.chat {
+			empty := ""
+			chunk(choice{Index: i, Delta: &turn{"assistant", &empty}}, nil)
+		}
+		lp := s.likelihoods(j)
+		var lines func(node.Line)
+		if j.Tandem.Record {
+			lines = func(l node.Line) { out.send("record", s.spelled(l)) }
+		}
+		done, err := s.run(ctx, q, j.Stop, func(text string, tokens []node.Token) {
+			c := choice{Index: i}
+			if j.chat {
+				c.Delta = &turn{Content: &text}
+			} else {
+				c.Text = &text
+			}
+			if lp != nil {
+				c.Logprobs = &logprobs{lp.take()}
+			}
+			infos := []TokenInfo{}
+			for _, t := range tokens {
+				infos = append(infos, tokenInfo(t))
+			}
+			chunk(c, map[string]any{"tokens": infos})
+		}, recorder(lp, lines))
+		if err != nil {
+			if out.err == nil {
+				out.send("", map[string]any{"error": errorOf(err)})
+			}
+			return
+		}
+		last := choice{Index: i, Finish: &done.finish, Delta: &turn{}}
+		if !j.chat {
+			empty := ""
+			last.Delta, last.Text = nil, &empty
+		}
+		sum.Completion += len(done.answer.Tokens)
+		chunk(last, s.ownOf(j, q, done.answer))
+	}
+	if j.StreamOptions != nil && j.StreamOptions.Usage {
+		sum.Total = sum.Prompt + sum.Completion
+		next := s.completion(j, ".chunk")
+		next.Choices, next.Usage = []choice{}, &sum
+		out.send("", next)
+	}
+	out.raw("", "[DONE]")
+}
+
+// spelled is a line of a recording with the text of its tokens, for people.
+type spelled struct {
+	node.Line
+	Text  string   `json:"text,omitempty"`
+	Texts []string `json:"texts,omitempty"` // of the distribution's tokens
+}
+
+func (s *Server) spelled(l node.Line) spelled {
+	out := spelled{Line: l}
+	if l.Event == "draft" || l.Event == "target" {
+		out.Text = string([]rune(string(s.cfg.Tokens.Piece(l.Token))))
+	}
+	for _, t := range l.IDs {
+		out.Texts = append(out.Texts, string([]rune(string(s.cfg.Tokens.Piece(t)))))
+	}
+	return out
+}
+
+// modelInfo is a model as OpenAI's API lists it.
+func (s *Server) modelInfo() map[string]any {
+	return map[string]any{"id": s.cfg.Model.Name, "object": "model", "created": s.cfg.Model.Modified.Unix(), "owned_by": "tandem"}
+}
+
+func (s *Server) models(w http.ResponseWriter, _ *http.Request) {
+	reply(w, http.StatusOK, map[string]any{"object": "list", "data": []any{s.modelInfo()}})
+}
+
+func (s *Server) model(w http.ResponseWriter, r *http.Request) {
+	if err := s.knows(r.PathValue("name")); err != nil {
+		fail(w, err)
+		return
+	}
+	reply(w, http.StatusOK, s.modelInfo())
+}
+
+func (s *Server) embeddings(w http.ResponseWriter, _ *http.Request) {
+	fail(w, &Error{Status: http.StatusNotImplemented, Type: "invalid_request_error", Code: "no_encoder", Message: "no encoder is loaded: this server answers questions and makes no embeddings"})
+}

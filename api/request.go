@@ -1,0 +1,208 @@
+package api
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"tandem"
+	"tandem/model/chat"
+	"tandem/node"
+)
+
+// options are what a request may say about how it is answered. Pointers tell what is missing from what is 0.
+type options struct {
+	Stream        bool            `json:"stream"`
+	StreamOptions *streamOptions  `json:"stream_options"`
+	Stop          list            `json:"stop"`
+	Seed          *int64          `json:"seed"`
+	Temperature   *float64        `json:"temperature"`
+	TopP          *float64        `json:"top_p"`
+	MaxTokens     *int            `json:"max_tokens"`
+	MaxNew        *int            `json:"max_completion_tokens"`
+	N             *int            `json:"n"`
+	Format        *format         `json:"response_format"`
+	Tools         json.RawMessage `json:"tools"`
+	Functions     json.RawMessage `json:"functions"`
+	LogitBias     json.RawMessage `json:"logit_bias"`
+	Presence      float64         `json:"presence_penalty"`
+	Frequency     float64         `json:"frequency_penalty"`
+	Tandem        ownOptions      `json:"tandem"`
+}
+
+type streamOptions struct {
+	Usage bool `json:"include_usage"`
+}
+
+type format struct {
+	Type string `json:"type"`
+}
+
+// ownOptions are Tandem's own.
+type ownOptions struct {
+	Placement string  `json:"placement"`  // auto, mirror, device, cloud, greedy, sync
+	RTT       float64 `json:"rtt_ms"`     // of an emulated path to the cloud
+	Loss      float64 `json:"loss"`       // share of packets that it loses
+	LocalOnly bool    `json:"local_only"` // ask no cloud
+	Record    bool    `json:"record"`     // stream what happens, as events named "record"
+}
+
+// list is a string or several.
+type list []string
+
+// UnmarshalJSON reads a string, several, or null.
+func (l *list) UnmarshalJSON(b []byte) error {
+	if bytes.HasPrefix(bytes.TrimSpace(b), []byte(`"`)) {
+		*l = list{""}
+		return json.Unmarshal(b, &(*l)[0])
+	}
+	return json.Unmarshal(b, (*[]string)(l))
+}
+
+// Bounds of options.
+const (
+	maxStops   = 4
+	maxChoices = 8
+	maxTop     = 20
+	maxTurns   = 64
+	maxRTT     = 10_000 // ms
+)
+
+// check refuses what cannot be done.
+func (o options) check() error {
+	given := func(raw json.RawMessage) bool {
+		text := string(bytes.TrimSpace(raw))
+		return text != "" && text != "null" && text != "[]" && text != "{}"
+	}
+	switch {
+	case given(o.Tools) || given(o.Functions):
+		return refused("tools", "tools are not supported: this server answers from documents")
+	case o.Format != nil && o.Format.Type != "" && o.Format.Type != "text":
+		return refused("response_format", "the response format %q is not supported: answers are text", o.Format.Type)
+	case given(o.LogitBias):
+		return refused("logit_bias", "logit_bias is not supported")
+	case o.Presence != 0 || o.Frequency != 0:
+		return refused("presence_penalty", "presence_penalty and frequency_penalty are not supported: leave them at 0")
+	case len(o.Stop) > maxStops || slices.Contains(o.Stop, ""):
+		return refused("stop", "stop: want up to %d strings that are not empty", maxStops)
+	case o.N != nil && (*o.N < 1 || *o.N > maxChoices):
+		return refused("n", "n is %d: want 1 to %d", *o.N, maxChoices)
+	case o.Temperature != nil && !(*o.Temperature >= 0 && *o.Temperature <= 2):
+		return refused("temperature", "temperature is %v: want 0 to 2", *o.Temperature)
+	case o.TopP != nil && !(*o.TopP > 0 && *o.TopP <= 1):
+		return refused("top_p", "top_p is %v: want more than 0 and at most 1", *o.TopP)
+	case o.Seed != nil && *o.Seed < 0:
+		return refused("seed", "seed is %d: want 0 or more", *o.Seed)
+	case !(o.Tandem.RTT >= 0 && o.Tandem.RTT <= maxRTT):
+		return refused("tandem.rtt_ms", "tandem.rtt_ms is %v: want 0 to %d", o.Tandem.RTT, maxRTT)
+	case !(o.Tandem.Loss >= 0 && o.Tandem.Loss < 1):
+		return refused("tandem.loss", "tandem.loss is %v: want 0 or more and less than 1", o.Tandem.Loss)
+	}
+	return nil
+}
+
+// query returns the i-th choice's query.
+func (s *Server) query(o options, question string, history []chat.Message, i int) (Query, error) {
+	q := Query{
+		Question: node.Question{ID: newID(), Text: question, History: history}, Settings: s.cfg.Defaults,
+		RTT: time.Duration(o.Tandem.RTT * float64(time.Millisecond)), Loss: o.Tandem.Loss, LocalOnly: o.Tandem.LocalOnly,
+	}
+	if o.Temperature != nil {
+		q.Settings.Sampling.Temperature = *o.Temperature
+	}
+	if o.TopP != nil {
+		q.Settings.Sampling.TopP = *o.TopP
+	}
+	for _, most := range []*int{o.MaxTokens, o.MaxNew} {
+		if most != nil && *most > 0 {
+			q.Settings.MaxTokens = min(*most, tandem.MaxAnswer)
+		} else if most != nil && *most != -1 {
+			return q, refused("max_tokens", "max_tokens is %d: want 1 or more", *most)
+		}
+	}
+	if o.Seed != nil {
+		q.Settings.Seed = uint64(*o.Seed)
+	} else {
+		var b [4]byte
+		rand.Read(b[:])
+		q.Settings.Seed = uint64(binary.LittleEndian.Uint32(b[:]))
+	}
+	q.Settings.Seed += uint64(i)
+	if name := o.Tandem.Placement; name != "" && name != "auto" {
+		p, err := tandem.ParsePlacement(name)
+		if err != nil {
+			return q, refused("tandem.placement", "tandem.placement: %v", err)
+		}
+		q.Settings.Placement = p
+	}
+	return q, nil
+}
+
+// newID returns a random identifier of an answer.
+func newID() string {
+	var b [12]byte
+	rand.Read(b[:])
+	return fmt.Sprintf("%x", b)
+}
+
+// message is one turn of a conversation. Its content is a string, or several parts of text.
+type message struct {
+	Role    string  `json:"role"`
+	Content content `json:"content"`
+}
+
+type content string
+
+// UnmarshalJSON reads a string, parts of type text, or null.
+func (c *content) UnmarshalJSON(b []byte) error {
+	if trimmed := bytes.TrimSpace(b); !bytes.HasPrefix(trimmed, []byte("[")) {
+		var text *string
+		err := json.Unmarshal(b, &text)
+		if text != nil {
+			*c = content(*text)
+		}
+		return err
+	}
+	var parts []struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	}
+	if err := json.Unmarshal(b, &parts); err != nil {
+		return err
+	}
+	var all []string
+	for _, p := range parts {
+		if p.Type != "text" {
+			return refused("messages", "a message has a part of type %q: only text is supported", p.Type)
+		}
+		all = append(all, p.Text)
+	}
+	*c = content(strings.Join(all, "\n"))
+	return nil
+}
+
+// conversation returns the question of a conversation, which is its last message, with the turns before it. system reports
+// whether there are instructions, which a pair does not follow: it answers from documents.
+func conversation(messages []message) (question string, history []chat.Message, system bool, err error) {
+	for i, m := range messages {
+		text := strings.TrimSpace(string(m.Content))
+		switch m.Role {
+		case "system", "developer":
+			system = system || text != ""
+		case "user", "assistant":
+			history = append(history, chat.Message{Role: m.Role, Content: text})
+		default:
+			return "", nil, false, refused("messages", "message %d has the role %q: want system, user or assistant", i, m.Role)
+		}
+	}
+	n := len(history) - 1
+	if n < 0 || history[n].Role != "user" || history[n].Content == "" {
+		return "", nil, false, refused("messages", "the last message must be the user's question")
+	}
+	return history[n].Content, history[max(0, n-maxTurns):n], system, nil
+}

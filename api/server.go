@@ -1,0 +1,342 @@
+package api
+
+import (
+	"context"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"tandem"
+	"tandem/model/tokenizer"
+	"tandem/node"
+)
+
+// An Answerer answers questions: a device with or without a cloud, or a cloud from its own documents. It is safe for
+// concurrent use.
+type Answerer interface {
+	// Answer passes each agreed token to emit and, if record is not nil, what happens to record, both in order.
+	Answer(ctx context.Context, q Query, emit func(node.Token), record func(node.Line)) (node.Answer, error)
+	// Sides describes who answers.
+	Sides() Sides
+}
+
+// Query is a question with how it is to be answered.
+type Query struct {
+	node.Question
+	Settings  tandem.Settings
+	RTT       time.Duration // of an emulated path to the cloud; 0 for the real one
+	Loss      float64       // share of packets that it loses
+	LocalOnly bool          // ask no cloud
+}
+
+// Sides describes who answers.
+type Sides struct {
+	Device SideInfo   `json:"device"`
+	Clouds []SideInfo `json:"clouds"`
+}
+
+// SideInfo describes a side.
+type SideInfo struct {
+	Name      string   `json:"name"`
+	Documents int      `json:"documents,omitempty"`
+	Sample    bool     `json:"sample"` // the documents are samples
+	ID        string   `json:"id,omitempty"`
+	Addresses []string `json:"addresses,omitempty"`
+	Reached   string   `json:"reached,omitempty"` // address where it was last reached
+	RTT       float64  `json:"rtt_ms,omitempty"`  // of the last answer
+	InUse     bool     `json:"in_use"`
+}
+
+// Config describes a server.
+type Config struct {
+	Answers   Answerer
+	Library   Library              // the documents; nil if they cannot be listed
+	Model     ModelInfo            // what answers
+	Tokens    *tokenizer.Tokenizer // of the answers
+	Defaults  tandem.Settings      // of questions that do not say otherwise
+	Pointing  bool                 // a span reader answers: answers claim a confidence
+	Key       string               // that requests must carry; empty for none
+	Hosts     []string             // names that requests may address, besides those of the loopback interface
+	Origins   []string             // of pages that may call, besides the server's own
+	AtOnce    int                  // most answers at the same time, 0 for DefaultAtOnce
+	Waiting   int                  // most requests that wait for their turn, 0 for DefaultWaiting
+	Version   string
+	Metrics   http.Handler // under /metrics; nil for none
+	Page      http.Handler // under /; nil for none
+	Log       *slog.Logger
+	Greeting  func(question string) (reply string, ok bool) // replies to what no document can answer; nil for never
+	Downloads bool                                          // answers may name files on this machine
+}
+
+// ModelInfo describes the model.
+type ModelInfo struct {
+	Name     string
+	File     string // empty for a built-in one
+	Arch     string
+	Size     int64 // bytes
+	Modified time.Time
+	Context  int // positions
+}
+
+// Defaults of Config.
+const (
+	DefaultAtOnce  = 8
+	DefaultWaiting = 256
+)
+
+// Bounds of requests.
+const (
+	maxBody    = 1 << 20  // of JSON
+	maxUpload  = 64 << 20 // of documents, in one request
+	stallAfter = 30 * time.Second
+)
+
+// Server answers over HTTP.
+type Server struct {
+	cfg    Config
+	turns  chan struct{} // taken by answers
+	queue  chan struct{} // taken by requests that wait or answer
+	events hub
+	start  time.Time
+}
+
+// New returns a server.
+func New(cfg Config) *Server {
+	if cfg.AtOnce < 1 {
+		cfg.AtOnce = DefaultAtOnce
+	}
+	if cfg.Waiting < 1 {
+		cfg.Waiting = DefaultWaiting
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Server{cfg: cfg, turns: make(chan struct{}, cfg.AtOnce), queue: make(chan struct{}, cfg.AtOnce+cfg.Waiting), start: time.Now()}
+}
+
+// Handler returns the handler of all requests.
+func (s *Server) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /health", s.health)
+	mux.HandleFunc("GET /v1/models", s.models)
+	mux.HandleFunc("GET /v1/models/{name...}", s.model)
+	mux.HandleFunc("POST /v1/chat/completions", s.chatCompletions)
+	mux.HandleFunc("POST /v1/completions", s.completions)
+	mux.HandleFunc("POST /v1/embeddings", s.embeddings)
+	mux.HandleFunc("GET /v1/events", s.watch)
+	mux.HandleFunc("GET /v1/pair", s.pair)
+	mux.HandleFunc("GET /v1/documents", s.listDocuments)
+	mux.HandleFunc("POST /v1/documents", s.addDocuments)
+	mux.HandleFunc("DELETE /v1/documents", s.removeDocument)
+	mux.HandleFunc("GET /v1/passages", s.searchPassages)
+	s.ollama(mux)
+	if s.cfg.Metrics != nil {
+		mux.Handle("GET /metrics", s.cfg.Metrics)
+	}
+	if s.cfg.Page != nil {
+		mux.Handle("GET /", s.cfg.Page)
+	}
+	return s.guard(named(mux))
+}
+
+// named answers unknown paths and methods with JSON.
+func named(mux *http.ServeMux) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, pattern := mux.Handler(r); pattern == "" {
+			fail(w, notFound("%s %s is not part of this API", r.Method, r.URL.Path))
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
+}
+
+// guard refuses requests that come from other pages, by other names, or without the key.
+func (s *Server) guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		if err := s.checkHost(r.Host); err != nil {
+			fail(w, err)
+			return
+		}
+		if err := s.checkOrigin(w, r); err != nil {
+			fail(w, err)
+			return
+		}
+		if r.Method == http.MethodOptions && r.Header.Get("Origin") != "" {
+			w.WriteHeader(http.StatusNoContent)
+			return
+		}
+		if err := s.checkKey(r); err != nil {
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			fail(w, err)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// checkHost refuses names that somebody else may have pointed at this machine (DNS rebinding). A key protects from that,
+// too, so with a key any name is allowed.
+func (s *Server) checkHost(host string) error {
+	name := host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		name = h
+	}
+	name = strings.ToLower(strings.Trim(name, "[]"))
+	if s.cfg.Key != "" || name == "localhost" || slices.Contains(s.cfg.Hosts, name) {
+		return nil
+	}
+	if ip := net.ParseIP(name); ip != nil && ip.IsLoopback() {
+		return nil
+	}
+	return forbidden("the host %q is not this server's: use localhost, or start the server with --host %s", host, name)
+}
+
+// checkOrigin refuses requests that a page of another origin makes, unless it is allowed to.
+func (s *Server) checkOrigin(w http.ResponseWriter, r *http.Request) error {
+	origin := r.Header.Get("Origin")
+	if origin == "" {
+		return nil
+	}
+	if u, err := url.Parse(origin); err == nil && u.Host == r.Host && u.Host != "" {
+		return nil
+	}
+	if !slices.Contains(s.cfg.Origins, origin) && !slices.Contains(s.cfg.Origins, "*") {
+		return forbidden("pages of %q may not call this server: start it with --cors %s to allow them", origin, origin)
+	}
+	h := w.Header()
+	h.Set("Access-Control-Allow-Origin", origin)
+	h.Add("Vary", "Origin")
+	h.Set("Access-Control-Allow-Methods", "GET, POST, DELETE")
+	h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type")
+	return nil
+}
+
+// open are the paths that need no key: they say nothing about documents.
+var open = []string{"/health", "/api/version"}
+
+// checkKey refuses requests without the server's key. The page itself is no secret; what it asks for is.
+func (s *Server) checkKey(r *http.Request) error {
+	page := r.Method == http.MethodGet && !strings.HasPrefix(r.URL.Path, "/v1/") && !strings.HasPrefix(r.URL.Path, "/api/") && r.URL.Path != "/metrics"
+	if s.cfg.Key == "" || slices.Contains(open, r.URL.Path) || page {
+		return nil
+	}
+	given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if !ok || subtle.ConstantTimeCompare([]byte(given), []byte(s.cfg.Key)) != 1 {
+		return &Error{Status: http.StatusUnauthorized, Type: "invalid_request_error", Code: "invalid_api_key", Message: "the key is missing or wrong: send Authorization: Bearer KEY"}
+	}
+	return nil
+}
+
+// turn waits for a place among the answers.
+func (s *Server) turn(ctx context.Context) (leave func(), err error) {
+	select {
+	case s.queue <- struct{}{}:
+	default:
+		return nil, &Error{Status: http.StatusServiceUnavailable, Type: "server_error", Code: "busy", Retry: 2 * time.Second,
+			Message: fmt.Sprintf("%d requests wait already: try again later", cap(s.queue)-cap(s.turns))}
+	}
+	select {
+	case s.turns <- struct{}{}:
+		return func() { <-s.turns; <-s.queue }, nil
+	case <-ctx.Done():
+		<-s.queue
+		return nil, ctx.Err()
+	}
+}
+
+// Error is an error as OpenAI's API has it.
+type Error struct {
+	Status  int           `json:"-"`
+	Retry   time.Duration `json:"-"` // when to try again; 0 for never
+	Message string        `json:"message"`
+	Type    string        `json:"type"`
+	Param   string        `json:"param,omitempty"`
+	Code    string        `json:"code,omitempty"`
+}
+
+func (e *Error) Error() string { return e.Message }
+
+func refused(param, format string, args ...any) error {
+	return &Error{Status: http.StatusBadRequest, Type: "invalid_request_error", Param: param, Message: fmt.Sprintf(format, args...)}
+}
+
+func notFound(format string, args ...any) error {
+	return &Error{Status: http.StatusNotFound, Type: "invalid_request_error", Code: "not_found", Message: fmt.Sprintf(format, args...)}
+}
+
+func forbidden(format string, args ...any) error {
+	return &Error{Status: http.StatusForbidden, Type: "invalid_request_error", Code: "forbidden", Message: fmt.Sprintf(format, args...)}
+}
+
+// errorOf returns err as an Error.
+func errorOf(err error) *Error {
+	var e *Error
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &e):
+		return e
+	case errors.As(err, &large):
+		return &Error{Status: http.StatusRequestEntityTooLarge, Type: "invalid_request_error", Code: "too_large", Message: fmt.Sprintf("the request is larger than %d bytes", large.Limit)}
+	case errors.Is(err, node.ErrNoCloud):
+		return &Error{Status: http.StatusServiceUnavailable, Type: "server_error", Code: "no_cloud", Message: err.Error()}
+	}
+	return &Error{Status: http.StatusInternalServerError, Type: "server_error", Message: err.Error()}
+}
+
+// fail answers with an error.
+func fail(w http.ResponseWriter, err error) {
+	e := errorOf(err)
+	if e.Retry > 0 {
+		w.Header().Set("Retry-After", fmt.Sprint(int(e.Retry.Seconds())))
+	}
+	reply(w, e.Status, map[string]any{"error": e})
+}
+
+// reply answers with JSON.
+func reply(w http.ResponseWriter, status int, v any) {
+	b, err := json.Marshal(v)
+	if err != nil {
+		status, b = http.StatusInternalServerError, []byte(`{"error":{"message":"the response cannot be written as JSON","type":"server_error"}}`)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	w.Write(append(b, '\n'))
+}
+
+// read reads a request's JSON. Fields that v lacks are ignored, as other servers do.
+func read(w http.ResponseWriter, r *http.Request, v any) error {
+	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(b, v); err != nil {
+		var own *Error
+		var wrong *json.UnmarshalTypeError
+		if errors.As(err, &own) {
+			return own
+		}
+		if errors.As(err, &wrong) && wrong.Field != "" {
+			return refused(wrong.Field, "%s: want a %s, not a %s", wrong.Field, wrong.Type, wrong.Value)
+		}
+		return refused("", "the request is no JSON object: %v", err)
+	}
+	return nil
+}
+
+func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
+	reply(w, http.StatusOK, map[string]any{"status": "ok", "version": s.cfg.Version, "model": s.cfg.Model.Name})
+}
+
+func (s *Server) pair(w http.ResponseWriter, _ *http.Request) {
+	reply(w, http.StatusOK, s.cfg.Answers.Sides())
+}

@@ -1,0 +1,157 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"tandem/node"
+	"tandem/pair"
+)
+
+// outcome is how an answer ended.
+type outcome struct {
+	answer node.Answer
+	text   string // up to a stop string
+	finish string // stop, length
+}
+
+// run answers q. It passes text to emit as soon as no stop string can begin in it, each time with the tokens whose text
+// ends there.
+func (s *Server) run(ctx context.Context, q Query, stops []string, emit func(text string, tokens []node.Token), record func(node.Line)) (outcome, error) {
+	if s.cfg.Greeting != nil {
+		if text, ok := s.cfg.Greeting(q.Text); ok {
+			emit(text, nil)
+			return outcome{answer: node.Answer{Text: text}, text: text, finish: "stop"}, nil
+		}
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	s.events.send(event{"answer": q.ID, "event": "begin", "question": q.Text})
+	cut := cutter{stops: stops}
+	var said strings.Builder
+	var held []node.Token
+	give := func(text string) {
+		if text != "" {
+			said.WriteString(text)
+			emit(text, held)
+			held = nil
+		}
+	}
+	a, err := s.cfg.Answers.Answer(ctx, q, func(t node.Token) {
+		if cut.done {
+			return
+		}
+		s.events.send(event{"answer": q.ID, "event": "token", "token": tokenInfo(t)})
+		held = append(held, t)
+		if give(cut.add(t.Text)); cut.done {
+			stop()
+		}
+	}, record)
+	if cut.done {
+		err = nil
+	}
+	if err != nil {
+		s.events.send(event{"answer": q.ID, "event": "end", "error": err.Error()})
+		return outcome{}, err
+	}
+	give(cut.rest())
+	out := outcome{answer: a, text: said.String(), finish: "stop"}
+	if a.Reason == pair.ReasonLength && !cut.done {
+		out.finish = "length"
+	}
+	s.events.send(event{"answer": q.ID, "event": "end", "tandem": s.extra(q, a)})
+	return out, nil
+}
+
+// cutter passes text on up to the first stop string. It holds back what may be the beginning of one.
+type cutter struct {
+	stops []string
+	held  string
+	began bool // text has come that is not white space
+	done  bool // a stop string has come
+}
+
+// add returns the text that can be passed on after more text.
+func (c *cutter) add(text string) string {
+	if !c.began {
+		text = strings.TrimLeft(text, " \n")
+		c.began = text != ""
+	}
+	c.held += text
+	for _, s := range c.stops {
+		if i := strings.Index(c.held, s); i >= 0 {
+			c.held, c.done = c.held[:i], true
+		}
+	}
+	if c.done {
+		return c.rest()
+	}
+	keep := 0
+	for _, s := range c.stops {
+		for n := min(len(s)-1, len(c.held)); n > keep; n-- {
+			if strings.HasSuffix(c.held, s[:n]) {
+				keep = n
+			}
+		}
+	}
+	out := c.held[:len(c.held)-keep]
+	c.held = c.held[len(c.held)-keep:]
+	return out
+}
+
+// rest returns the text that was held back.
+func (c *cutter) rest() string {
+	out := c.held
+	c.held = ""
+	return out
+}
+
+// stream sends events (text/event-stream) or lines of JSON. A client that does not read for stallAfter is given up.
+type stream struct {
+	w       http.ResponseWriter
+	control *http.ResponseController
+	lines   bool // JSON lines, as Ollama has them
+	err     error
+}
+
+func newStream(w http.ResponseWriter, lines bool) *stream {
+	kind := "text/event-stream"
+	if lines {
+		kind = "application/x-ndjson"
+	}
+	w.Header().Set("Content-Type", kind)
+	w.Header().Set("Cache-Control", "no-store")
+	return &stream{w: w, control: http.NewResponseController(w), lines: lines}
+}
+
+// send sends v. name is the event's, empty for none.
+func (s *stream) send(name string, v any) {
+	b, err := json.Marshal(v)
+	if err != nil {
+		s.err = err
+		return
+	}
+	s.raw(name, string(b))
+}
+
+func (s *stream) raw(name, data string) {
+	if s.err != nil {
+		return
+	}
+	s.control.SetWriteDeadline(time.Now().Add(stallAfter))
+	switch {
+	case s.lines:
+		_, s.err = fmt.Fprintf(s.w, "%s\n", data)
+	case name != "":
+		_, s.err = fmt.Fprintf(s.w, "event: %s\ndata: %s\n\n", name, data)
+	default:
+		_, s.err = fmt.Fprintf(s.w, "data: %s\n\n", data)
+	}
+	if s.err == nil {
+		s.err = s.control.Flush()
+	}
+}

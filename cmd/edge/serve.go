@@ -1,0 +1,243 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"tandem"
+	"tandem/api"
+	"tandem/cmd/internal/cli"
+	"tandem/node"
+	"tandem/transport"
+)
+
+type serveCmd struct {
+	HTTP string `name:"http" help:"Address to listen on." default:"127.0.0.1:7470" placeholder:"HOST:PORT"`
+	cli.HTTPFlags
+	answerFlags
+}
+
+func (c *serveCmd) Help() string {
+	return `Examples:
+  edge serve
+  edge serve --http 0.0.0.0:7470 --api-key ~/.config/tandem/edge/api-key
+  curl -s http://127.0.0.1:7470/v1/chat/completions -d '{"messages":[{"role":"user","content":"When does the harbour museum open?"}]}'
+
+Questions are answered as edge ask does. Programs may speak OpenAI's API (/v1/chat/completions, /v1/completions, /v1/models) or Ollama's (/api/chat, /api/generate, /api/tags). What they have no words for, such as the sentences that say the answer, stands under "tandem". docs/api.md describes all of it.`
+}
+
+func (c *serveCmd) Run(a *cli.App) (err error) {
+	s, err := newServing(a, c.answerFlags)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	cfg := s.config()
+	if err := c.Guard(a, c.HTTP, &cfg); err != nil {
+		return err
+	}
+	l, err := net.Listen("tcp", c.HTTP)
+	if err != nil {
+		return fmt.Errorf("--http: %w", err)
+	}
+	s.announce(a, l.Addr().String())
+	return a.ServeHTTP(l, api.New(cfg).Handler())
+}
+
+// announce says where the server listens and what it answers from.
+func (s *serving) announce(a *cli.App, address string) {
+	sides := s.Sides()
+	if a.Globals.JSON {
+		a.JSON(map[string]any{"listening": address, "model": s.model().Name, "device": sides.Device, "clouds": sides.Clouds})
+		return
+	}
+	from := fmt.Sprintf("%d documents", sides.Device.Documents)
+	if sides.Device.Sample {
+		from = "the sample documents"
+	}
+	with := "alone"
+	for _, c := range sides.Clouds {
+		if c.InUse {
+			with = "with " + cli.Plain(c.Name)
+		}
+	}
+	fmt.Fprintf(a.Out, "Answering from %s, %s, on http://%s\n", from, with, address)
+}
+
+// serving answers the questions of an API. When the first documents arrive, it leaves the samples.
+type serving struct {
+	app   *cli.App
+	flags answerFlags
+
+	mu      sync.RWMutex // held for reading by answers, and for writing while the session changes
+	session *session
+
+	paths   sync.Mutex // guards the fields below
+	devices map[route]*node.Device
+	order   []route // the oldest first
+	rtt     time.Duration
+}
+
+// route is an emulated network, or none.
+type route struct {
+	rtt   time.Duration
+	loss  float64
+	alone bool // no cloud is asked
+}
+
+// mostPaths bounds the devices that are kept for emulated paths.
+const mostPaths = 8
+
+func newServing(a *cli.App, f answerFlags) (*serving, error) {
+	s := &serving{app: a, flags: f}
+	return s, s.open()
+}
+
+// open opens a session in place of the one before.
+func (s *serving) open() error {
+	next, err := s.flags.open(s.app)
+	switch {
+	case err != nil:
+		return err
+	case next.model.Config().Diffusion || next.settings.Want != tandem.WantDrafts:
+		return errors.Join(errors.New("only the pair's own method can be served, with a model that is no diffusion model"), next.Close())
+	}
+	s.devices, s.order = map[route]*node.Device{}, nil
+	old := s.session
+	s.session = next
+	if old != nil {
+		return old.Close()
+	}
+	return nil
+}
+
+// Close closes the session.
+func (s *serving) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.session == nil {
+		return nil
+	}
+	s.session.learn()
+	var errs []error
+	for _, d := range s.devices {
+		errs = append(errs, d.Close())
+	}
+	return errors.Join(append(errs, s.session.Close())...)
+}
+
+// config describes the server.
+func (s *serving) config() api.Config {
+	return api.Config{
+		Answers: s, Library: &shelf{s}, Model: s.model(), Tokens: s.session.model.Tokenizer(), Defaults: s.session.settings,
+		Pointing: s.session.reader != nil, Downloads: true,
+		Greeting: func(q string) (string, bool) { return whatToAsk, greets(q) },
+	}
+}
+
+func (s *serving) model() api.ModelInfo {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	info := cli.ModelInfo(s.session.model, s.flags.Model)
+	if s.session.reader != nil {
+		info.Name = "tandem-span-reader"
+	}
+	return info
+}
+
+// Answer implements api.Answerer.
+func (s *serving) Answer(ctx context.Context, q api.Query, emit func(node.Token), record func(node.Line)) (node.Answer, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	d, err := s.device(route{q.RTT, q.Loss, q.LocalOnly})
+	if err != nil {
+		return node.Answer{}, err
+	}
+	answer, err := d.AskRecorded(ctx, q.Question, q.Settings, emit, record)
+	if err == nil && answer.Link.RTT > 0 && q.RTT == 0 {
+		s.paths.Lock()
+		s.rtt = answer.Link.RTT
+		s.paths.Unlock()
+	}
+	return answer, err
+}
+
+// device returns the device that asks the cloud over a path.
+func (s *serving) device(p route) (*node.Device, error) {
+	own := s.session.device
+	if p == (route{}) || own.Dial == nil {
+		return own, nil
+	}
+	s.paths.Lock()
+	defer s.paths.Unlock()
+	if d := s.devices[p]; d != nil {
+		return d, nil
+	}
+	d := &node.Device{Local: own.Local, Patience: own.Patience, Mute: own.Mute, Require: own.Require, Log: own.Log, Profile: node.Profile{Decode: own.Profile.Decode}}
+	if p.alone && own.Require {
+		return nil, errors.New("this server answers from the cloud's documents only, so no question can leave it out")
+	}
+	if !p.alone {
+		f := s.session.flags
+		f.RTT, f.Loss = p.rtt, p.loss
+		d.Dial = s.session.through(f)
+	}
+	s.devices[p] = d
+	if s.order = append(s.order, p); len(s.order) > mostPaths {
+		oldest := s.order[0]
+		s.order = s.order[1:]
+		go s.devices[oldest].Close() // an answer on it goes on alone
+		delete(s.devices, oldest)
+	}
+	return d, nil
+}
+
+// Sides implements api.Answerer.
+func (s *serving) Sides() api.Sides {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	ss := s.session
+	out := api.Sides{Device: api.SideInfo{Name: cli.HostName("device"), Sample: ss.sample, InUse: s.flags.Side != "cloud"}, Clouds: []api.SideInfo{}}
+	if list, err := ss.documents(); err == nil {
+		out.Device.Documents = len(list)
+	}
+	for _, p := range s.peers() {
+		c := api.SideInfo{Name: p.Name, ID: p.ID.Short(), Addresses: p.Addrs, InUse: p.ID == ss.peer && ss.device.Dial != nil}
+		if c.InUse {
+			c.Reached, c.RTT = ss.lastReached(), s.lastRTT()
+		}
+		out.Clouds = append(out.Clouds, c)
+	}
+	if ss.device.Dial != nil && ss.peer == (transport.ID{}) {
+		out.Clouds = append(out.Clouds, api.SideInfo{Name: ss.cloud, Sample: ss.invented, InUse: true, RTT: s.lastRTT()})
+	}
+	slices.SortStableFunc(out.Clouds, func(a, b api.SideInfo) int { return strings.Compare(fmt.Sprint(b.InUse), fmt.Sprint(a.InUse)) })
+	return out
+}
+
+func (s *serving) lastRTT() float64 {
+	s.paths.Lock()
+	defer s.paths.Unlock()
+	return cli.Milliseconds(s.rtt)
+}
+
+// peers returns the paired clouds.
+func (s *serving) peers() []transport.Peer {
+	dirs, err := s.app.Dirs()
+	if err != nil {
+		return nil
+	}
+	list, err := transport.OpenPeers(dirs.Peers()).List()
+	if err != nil {
+		s.app.Log.Warn("the paired clouds cannot be listed", "error", err)
+	}
+	slices.SortStableFunc(list, func(a, b transport.Peer) int { return cmp.Compare(a.Name, b.Name) })
+	return list
+}

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"tandem/api"
+	"tandem/cmd/internal/cli"
+	"tandem/retrieval/passages"
+	"tandem/retrieval/search"
+)
+
+// shelf is the device's documents, as the API lists and changes them. Files that it is given are kept in the data folder.
+type shelf struct{ *serving }
+
+// documents lists the documents that a session answers from.
+func (s *session) documents() ([]api.Document, error) {
+	x, ok := s.device.Local.Documents.(*search.Index)
+	if !ok {
+		return nil, nil // the cloud's alone
+	}
+	return cli.Documents(x, s.sample)
+}
+
+// List implements api.Library.
+func (s *shelf) List(context.Context) ([]api.Document, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.session.documents()
+}
+
+// Search implements api.Library.
+func (s *shelf) Search(ctx context.Context, question string, k int) ([]passages.Passage, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.session.device.Local.Documents == nil {
+		return nil, nil
+	}
+	return s.session.device.Local.Documents.Search(ctx, question, k)
+}
+
+// fixed reports why the documents cannot be changed.
+func (s *shelf) fixed() error {
+	f := s.flags
+	if f.Notes != "" || f.Sample || f.Side == "cloud" {
+		return &api.Error{Status: 409, Type: "invalid_request_error", Code: "fixed", Message: "the documents of this server cannot be changed: it was started with --notes, --sample or --side cloud"}
+	}
+	return nil
+}
+
+// Add implements api.Library.
+func (s *shelf) Add(ctx context.Context, name string, r io.Reader) (skipped string, err error) {
+	if err := s.fixed(); err != nil {
+		return "", err
+	}
+	dir, err := s.uploads()
+	if err != nil {
+		return "", err
+	}
+	file := filepath.Join(dir, name)
+	if err := keep(file, r); err != nil {
+		return "", err
+	}
+	report, err := s.edit(func(x *search.Index) (search.Report, error) { return x.Add(ctx, file, func(search.Progress) {}) })
+	if err != nil {
+		return "", err
+	}
+	for _, k := range report.Skipped {
+		return k.Reason, os.Remove(file)
+	}
+	return "", s.leaveSamples()
+}
+
+// Remove implements api.Library.
+func (s *shelf) Remove(ctx context.Context, path string) error {
+	if err := s.fixed(); err != nil {
+		return err
+	}
+	list, err := s.List(ctx)
+	if err != nil {
+		return err
+	}
+	known := false
+	for _, d := range list {
+		known = known || d.Path == path && !d.Sample
+	}
+	if !known {
+		return fmt.Errorf("%s: %w", path, api.ErrNoDocument)
+	}
+	if _, err := s.edit(func(x *search.Index) (search.Report, error) { return x.Remove(ctx, path) }); err != nil {
+		return err
+	}
+	if dir, err := s.uploads(); err == nil && filepath.Dir(path) == dir {
+		return os.Remove(path)
+	}
+	return nil
+}
+
+// uploads returns the folder of files that were uploaded.
+func (s *shelf) uploads() (string, error) {
+	dirs, err := s.app.Dirs()
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(dirs.Data, "uploads")
+	return dir, cli.Make(dir)
+}
+
+// edit changes the index.
+func (s *shelf) edit(change func(*search.Index) (search.Report, error)) (search.Report, error) {
+	x, err := s.app.EditIndex(s.session.flags.PassageFlags)
+	if err != nil {
+		return search.Report{}, err
+	}
+	report, err := change(x)
+	if errors.Is(err, search.ErrLocked) {
+		err = &api.Error{Status: 409, Type: "invalid_request_error", Code: "busy", Message: "the index is being written: try again in a moment"}
+	}
+	return report, errors.Join(err, x.Close())
+}
+
+// leaveSamples answers from the index from now on, if it answered from the samples before.
+func (s *shelf) leaveSamples() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.session.sample {
+		return nil
+	}
+	return s.open()
+}
+
+// keep writes a file in whole or not at all.
+func keep(path string, r io.Reader) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), ".upload-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(f.Name()))
+		}
+	}()
+	_, err = io.Copy(f, r)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	if strings.HasPrefix(filepath.Base(path), ".") {
+		return errors.New("the name of a document must not begin with a dot")
+	}
+	return os.Rename(f.Name(), path)
+}

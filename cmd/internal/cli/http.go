@@ -1,0 +1,138 @@
+package cli
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"tandem/api"
+	"tandem/model"
+	"tandem/retrieval/search"
+)
+
+// HTTPFlags say who may ask over HTTP.
+type HTTPFlags struct {
+	APIKey string   `name:"api-key" help:"File with the key that requests must carry (Authorization: Bearer KEY). It is made, with a random key, if it does not exist. Needed to listen beyond this machine." type:"path" placeholder:"FILE"`
+	Host   []string `help:"Further names by which requests may address the server, such as edge.home." placeholder:"NAME,…"`
+	CORS   []string `name:"cors" help:"Origins of pages that may call the server, such as http://localhost:3000. Default: its own page only." placeholder:"ORIGIN,…"`
+	AtOnce int      `help:"Most answers over HTTP at the same time; other requests wait." default:"8"`
+}
+
+// Guard completes a server's configuration with the flags, for a server that listens at address.
+func (f HTTPFlags) Guard(a *App, address string, cfg *api.Config) (err error) {
+	if f.AtOnce < 1 {
+		return fmt.Errorf("--at-once %d: want 1 or more", f.AtOnce)
+	}
+	for _, name := range f.Host {
+		cfg.Hosts = append(cfg.Hosts, strings.ToLower(name))
+	}
+	cfg.Origins, cfg.AtOnce, cfg.Version, cfg.Log = f.CORS, f.AtOnce, Version(), a.Log
+	if f.APIKey != "" {
+		cfg.Key, err = apiKey(f.APIKey)
+	} else if !onLoopback(address) {
+		err = fmt.Errorf("%s can be reached from other machines: give --api-key FILE, or listen on 127.0.0.1", address)
+	}
+	return err
+}
+
+// onLoopback reports whether only this machine can reach an address.
+func onLoopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	ip := net.ParseIP(host)
+	return err == nil && (host == "localhost" || ip != nil && ip.IsLoopback())
+}
+
+// shortestKey is the length of the shortest key that is accepted, in bytes.
+const shortestKey = 16
+
+// apiKey reads a key, or makes one.
+func apiKey(path string) (string, error) {
+	b, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		var random [24]byte
+		rand.Read(random[:])
+		key := base64.RawURLEncoding.EncodeToString(random[:])
+		if err := Make(filepath.Dir(path)); err != nil {
+			return "", fmt.Errorf("--api-key: %w", err)
+		}
+		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if err != nil {
+			return "", fmt.Errorf("--api-key: %w", err)
+		}
+		_, err = f.WriteString(key + "\n")
+		return key, errors.Join(err, f.Close())
+	}
+	if err != nil {
+		return "", fmt.Errorf("--api-key: %w", err)
+	}
+	info, err := os.Stat(path)
+	if err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+		return "", fmt.Errorf("--api-key: others can read %s: run chmod 600 %s", path, path)
+	}
+	key := strings.TrimSpace(string(b))
+	if len(key) < shortestKey || strings.ContainsAny(key, " \n\t") {
+		return "", fmt.Errorf("--api-key: %s must hold one key of %d characters or more; leave the file out to have one made", path, shortestKey)
+	}
+	return key, err
+}
+
+// ServeHTTP serves until a ends. It drops clients that are slow to ask; api drops those that are slow to read.
+func (a *App) ServeHTTP(l net.Listener, h http.Handler) error {
+	server := &http.Server{
+		Handler: h, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 5 * time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(l) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-a.Done():
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(a), time.Second)
+	defer cancel()
+	if err := server.Shutdown(ctx); err != nil {
+		server.Close()
+	}
+	return nil
+}
+
+// ModelInfo describes a model for the API. path is its file, empty for the built-in one.
+func ModelInfo(m *model.Model, path string) api.ModelInfo {
+	c := m.Config()
+	info := api.ModelInfo{Name: c.Name, File: path, Arch: c.Arch, Context: c.Context, Modified: time.Now()}
+	if path != "" {
+		info.Name = strings.TrimSuffix(filepath.Base(path), ".gguf")
+		if stat, err := os.Stat(path); err == nil {
+			info.Size, info.Modified = stat.Size(), stat.ModTime()
+		}
+	}
+	return info
+}
+
+// Documents lists the files of an index for the API.
+func Documents(x *search.Index, sample bool) ([]api.Document, error) {
+	list, err := x.List()
+	if err != nil {
+		return nil, err
+	}
+	var out []api.Document
+	for _, d := range list {
+		out = append(out, api.Document{Path: d.Path, Title: d.Title, Bytes: d.Size, Modified: d.Modified, Passages: d.Passages, Sample: sample})
+	}
+	slices.SortFunc(out, func(a, b api.Document) int { return strings.Compare(a.Path, b.Path) })
+	return out, nil
+}
+
+// EditIndex opens the program's own index for writing. It makes the index on first use.
+func (a *App) EditIndex(cut PassageFlags) (*search.Index, error) { return a.openIndex(cut) }

@@ -42,6 +42,8 @@ type serveCmd struct {
 	Shared  int    `help:"Memory for passages that several answers read, in MB; they are computed once. 0 for none." default:"256" placeholder:"MB"`
 	Metrics string `help:"Serve Prometheus metrics over HTTP on this address. Default: none." placeholder:"HOST:PORT"`
 
+	httpFlags `group:"Over HTTP:"`
+
 	AllowDocuments bool `help:"Let devices fetch passages, for the baselines of edge ask --method drcg-text and drcg-kv. Only sample documents are ever sent." hidden:""`
 }
 
@@ -139,8 +141,19 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 		return err
 	}
 	defer stop()
+	http, err := c.serveHTTP(a, cloud, c.Model)
+	if err != nil {
+		return err
+	}
 	c.announce(a, m.Config().Name, docs, from, listener.Addr(), cloud.Titles)
-	return cloud.Serve(a, listener)
+	served := make(chan error, 1)
+	go func() { served <- cloud.Serve(a, listener) }()
+	select {
+	case err := <-http:
+		return errors.Join(err, listener.Close(), <-served)
+	case err := <-served:
+		return err
+	}
 }
 
 // join lets answers share passes and passages. A span reader has nothing to share.

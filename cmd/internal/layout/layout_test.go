@@ -26,7 +26,7 @@ const (
 var rules = []struct{ packages, imports string }{
 	// Programs.
 	{"cmd/edge", "tandem api cmd/internal/cli node decoder/... retrieval/... transport model/... npu/... specdec dllm pair profiler netem examples internal/meter internal/refusal"},
-	{"cmd/cloud", "tandem cmd/internal/cli node node/batch decoder retrieval/... transport model/... pair examples"},
+	{"cmd/cloud", "tandem api cmd/internal/cli node node/batch decoder retrieval/... transport model/... pair examples"},
 	{"cmd/lab", "tandem cmd/internal/cli lab/... node decoder/... retrieval/... transport model/... npu/... specdec dllm pair aggregator scheduler examples models internal/..."},
 	{"cmd/internal/cli", "tandem api node decoder/kvstore retrieval/... transport lora model/... npu/... profiler models"},
 	{"cmd/internal/clitest", ""},

@@ -14,6 +14,7 @@ type grammar struct {
 	Ask     askCmd        `cmd:"" help:"Answer a question from your documents and the cloud's."`
 	Chat    chatCmd       `cmd:"" help:"Ask several questions in a row; each sees what was said before."`
 	Serve   serveCmd      `cmd:"" help:"Answer questions over HTTP, for programs that speak OpenAI's or Ollama's API."`
+	MCP     mcpCmd        `cmd:"" name:"mcp" help:"Answer questions for programs that speak the Model Context Protocol, over standard input and output."`
 	Run     runCmd        `cmd:"" help:"Generate text from a prompt, without documents and without a cloud."`
 	Index   cli.IndexCmd  `cmd:"" help:"Add, list and remove the documents that questions are answered from."`
 	Pair    pairCmd       `cmd:"" help:"Pair with a cloud, by the code that \"cloud pair\" printed."`

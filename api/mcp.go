@@ -1,0 +1,119 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"tandem/node"
+)
+
+// MCP returns a server of the Model Context Protocol with the tools ask, search_notes and list_documents.
+func (s *Server) MCP() *mcp.Server {
+	m := mcp.NewServer(&mcp.Implementation{Name: "tandem", Title: "Tandem", Version: s.cfg.Version}, &mcp.ServerOptions{
+		Instructions: "Answers questions from the user's own documents and those of a paired cloud, with the sentences that say the answer. It knows nothing else.",
+	})
+	mcp.AddTool(m, &mcp.Tool{Name: "ask", Description: "Answer a question from the user's documents and the paired cloud's. The answer names the sentences that say it, or says that no document does.",
+		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}}, s.mcpAsk)
+	if s.cfg.Library != nil {
+		mcp.AddTool(m, &mcp.Tool{Name: "search_notes", Description: "Find passages of the user's documents on this machine, best first.",
+			Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}}, s.mcpSearch)
+		mcp.AddTool(m, &mcp.Tool{Name: "list_documents", Description: "List the user's documents on this machine.",
+			Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}}, s.mcpList)
+	}
+	return m
+}
+
+type askInput struct {
+	Question  string `json:"question" jsonschema:"a question in plain words"`
+	LocalOnly bool   `json:"local_only,omitempty" jsonschema:"ask this machine alone, and no cloud"`
+}
+
+type askOutput struct {
+	Answer  string `json:"answer"`
+	Unknown bool   `json:"unknown" jsonschema:"no document says it"`
+	Parts   []Part `json:"parts"`
+}
+
+func (s *Server) mcpAsk(ctx context.Context, _ *mcp.CallToolRequest, in askInput) (*mcp.CallToolResult, askOutput, error) {
+	question := strings.TrimSpace(in.Question)
+	if question == "" {
+		return nil, askOutput{}, fmt.Errorf("the question is empty")
+	}
+	q, err := s.query(options{Tandem: ownOptions{LocalOnly: in.LocalOnly}}, question, nil, 0)
+	if err != nil {
+		return nil, askOutput{}, err
+	}
+	leave, err := s.turn(ctx)
+	if err != nil {
+		return nil, askOutput{}, err
+	}
+	defer leave()
+	done, err := s.run(ctx, q, nil, func(string, []node.Token) {}, nil)
+	if err != nil {
+		return nil, askOutput{}, err
+	}
+	e := s.extra(q, done.answer)
+	return text(cited(done.text, e.Parts)), askOutput{done.text, e.Unknown, e.Parts}, nil
+}
+
+// cited is an answer with its sentences, for models that read only text.
+func cited(answer string, parts []Part) string {
+	var b strings.Builder
+	b.WriteString(answer)
+	for _, p := range parts {
+		for _, c := range p.Citations {
+			where := c.Title
+			if where == "" {
+				where = "a document"
+			}
+			fmt.Fprintf(&b, "\n> %s (%s, on the %s)", strings.Join(strings.Fields(c.Text), " "), where, c.Side)
+		}
+	}
+	return b.String()
+}
+
+func text(t string) *mcp.CallToolResult {
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: t}}}
+}
+
+type searchInput struct {
+	Query string `json:"query" jsonschema:"what to search for"`
+	Limit int    `json:"limit,omitempty" jsonschema:"most passages, 8 by default"`
+}
+
+type searchOutput struct {
+	Passages []foundPassage `json:"passages"`
+}
+
+type foundPassage struct {
+	Title string `json:"title"`
+	Text  string `json:"text"`
+	File  string `json:"file,omitempty"`
+}
+
+func (s *Server) mcpSearch(ctx context.Context, _ *mcp.CallToolRequest, in searchInput) (*mcp.CallToolResult, searchOutput, error) {
+	if in.Limit == 0 {
+		in.Limit = 8
+	}
+	if in.Limit < 1 || in.Limit > maxFound || strings.TrimSpace(in.Query) == "" {
+		return nil, searchOutput{}, fmt.Errorf("want a query, and a limit of 1 to %d", maxFound)
+	}
+	found, err := s.cfg.Library.Search(ctx, in.Query, in.Limit)
+	out := searchOutput{Passages: []foundPassage{}}
+	for _, p := range found {
+		out.Passages = append(out.Passages, foundPassage{p.Title, p.Text, p.Source})
+	}
+	return nil, out, err
+}
+
+type listOutput struct {
+	Documents []Document `json:"documents"`
+}
+
+func (s *Server) mcpList(ctx context.Context, _ *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, listOutput, error) {
+	list, err := s.cfg.Library.List(ctx)
+	return nil, listOutput{append([]Document{}, list...)}, err
+}

@@ -83,9 +83,22 @@ func (c *Cloud) serve(ctx context.Context, conn *transport.Conn, places *places)
 				return
 			}
 			defer leave()
-			c.answer(ctx, conn, link, begin)
+			c.contained(ctx, conn, link, begin)
 		})
 	}
+}
+
+// contained takes part in one answer. A fault of the program ends that answer only.
+func (c *Cloud) contained(ctx context.Context, conn *transport.Conn, link exchange, begin transport.Begin) {
+	var err error
+	defer func() {
+		if err != nil {
+			c.log().Error("answer ended by a fault", "answer", begin.ID, "error", err)
+			link.Send(transport.Fail{Text: "the cloud failed at this question"})
+		}
+	}()
+	defer contain("answer", &err)
+	c.answer(ctx, conn, link, begin)
 }
 
 // answer takes part in one answer.

@@ -28,6 +28,13 @@ type cloudSession struct {
 // refuse sends the device the reason why the cloud cannot take part.
 func (a *cloudSession) refuse(err error) error {
 	text := err.Error()
+	var fault *Fault
+	switch {
+	case errors.As(err, &fault):
+		text = "it failed at this question"
+	case errors.Is(err, errSearch):
+		text = "it cannot search its documents" // why names its files, which is for its operator
+	}
 	return errors.Join(err, a.link.Send(transport.Fail{Text: text[:min(len(text), transport.MaxText)]}))
 }
 

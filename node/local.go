@@ -147,20 +147,24 @@ func (r Local) Prompt(ctx context.Context, q Question, s tandem.Settings) ([]tan
 	return tokens, found, err
 }
 
+var errSearch = errors.New("search the documents")
+
 // search retrieves the passages for q.
-func (r Local) search(ctx context.Context, q Question, s tandem.Settings) ([]passages.Passage, error) {
+func (r Local) search(ctx context.Context, q Question, s tandem.Settings) (found []passages.Passage, err error) {
+	defer contain("search the documents", &err)
 	if r.Documents == nil || s.Documents == 0 {
 		return nil, nil
 	}
-	found, err := r.Documents.Search(ctx, q.Search(), s.Documents)
+	found, err = r.Documents.Search(ctx, q.Search(), s.Documents)
 	if err != nil {
-		return nil, fmt.Errorf("search the documents: %w", err)
+		return nil, fmt.Errorf("%w: %w", errSearch, err)
 	}
 	return found, nil
 }
 
 // prefill reads the question after each passage. saved holds the KV caches that came with passages, or nil.
-func (r Local) prefill(ctx context.Context, q Question, s tandem.Settings, passages []passages.Passage, saved [][]byte) (*reading, error) {
+func (r Local) prefill(ctx context.Context, q Question, s tandem.Settings, passages []passages.Passage, saved [][]byte) (own *reading, err error) {
+	defer contain("read the passages", &err)
 	start := time.Now()
 	d, err := r.answerer(ctx, s, decoder.Request{Question: q.Text, History: q.History, Passages: passages, Saved: saved})
 	if err != nil {

@@ -25,7 +25,7 @@ import (
 
 // square is a cloud with connections from two devices over a simulated network, in virtual time, and how many answers
 // have ended in it.
-func square(t *testing.T, limit int) (devices [2]*transport.Conn, ended *atomic.Int32) {
+func square(t *testing.T, limit int, change ...func(*Cloud)) (devices [2]*transport.Conn, ended *atomic.Int32) {
 	t.Helper()
 	m, err := model.OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{Seed: 3}), native.New(1))
 	if err != nil {
@@ -55,6 +55,9 @@ func square(t *testing.T, limit int) (devices [2]*transport.Conn, ended *atomic.
 	served := make(chan error, 1)
 	ended = new(atomic.Int32)
 	cloud := &Cloud{Local: reader, Limit: limit, GiveDocuments: true, Observe: func(Served) { ended.Add(1) }}
+	for _, f := range change {
+		f(cloud)
+	}
 	go func() { served <- cloud.Serve(ctx, l) }()
 	for i := range devices {
 		devices[i], err = transport.Dial(t.Context(), ends[2].LocalAddr().String(), transport.ClientConfig{

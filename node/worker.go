@@ -96,8 +96,9 @@ func (w *worker) run(ctx context.Context) {
 }
 
 // work runs a job.
-func (w *worker) work(ctx context.Context, job pair.Decode) decoded {
-	d := decoded{id: job.ID, step: job.Step()}
+func (w *worker) work(ctx context.Context, job pair.Decode) (d decoded) {
+	d = decoded{id: job.ID, step: job.Step()}
+	defer contain("decode", &d.err)
 	if p, ok := w.produce.(aheadProducer); ok && job.More() {
 		d.out, d.also, d.chain, d.err = p.NextAhead(ctx, job.Pass)
 	} else {

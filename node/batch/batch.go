@@ -2,6 +2,7 @@ package batch
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -194,7 +195,12 @@ func together(parts []part) (ctx context.Context, stop func()) {
 }
 
 // forward computes parts in one pass and keeps their logits.
-func (b *Batch) forward(ctx context.Context, parts []part) error {
+func (b *Batch) forward(ctx context.Context, parts []part) (err error) {
+	defer func() {
+		if p := recover(); p != nil { // it ends these jobs, not the program
+			err = fmt.Errorf("internal fault in a pass: %v", p)
+		}
+	}()
 	var inputs []model.Input
 	for _, p := range parts {
 		inputs = append(inputs, p.inputs...)

@@ -91,17 +91,22 @@ func (x *Index) AddFS(ctx context.Context, fsys fs.FS, root string) (Report, err
 // it may be on a disk that is not mounted. Remove drops them.
 func (x *Index) Refresh(ctx context.Context, progress func(Progress)) (Report, error) {
 	return x.write(ctx, func(w *writer) error {
-		for _, root := range w.roots.Roots {
-			if _, err := os.Lstat(root); err != nil {
-				w.report.Skipped = append(w.report.Skipped, Skip{root, Unreadable, fmt.Sprintf("not accessible (%v); its passages are kept, remove it to drop them", err)})
-				continue
-			}
-			if err := w.addTree(ctx, osTree(root), root, sep, progress); err != nil {
-				return err
-			}
-		}
-		return nil
+		return w.addRoots(ctx, "not accessible (%v); its passages are kept, remove it to drop them", progress)
 	})
+}
+
+// addRoots visits everything that was added. gone is the reason, with a verb for the error, to report what is gone with.
+func (w *writer) addRoots(ctx context.Context, gone string, progress func(Progress)) error {
+	for _, root := range w.roots.Roots {
+		if _, err := os.Lstat(root); err != nil {
+			w.report.Skipped = append(w.report.Skipped, Skip{root, Unreadable, fmt.Sprintf(gone, err)})
+			continue
+		}
+		if err := w.addTree(ctx, osTree(root), root, sep, progress); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Remove drops a file, or a folder with everything below it, whether or not it still exists. If it is below a folder that

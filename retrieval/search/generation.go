@@ -18,6 +18,7 @@ import (
 type generation struct {
 	dir   string // of the index
 	name  string
+	base  map[string]sum // checksums of the generation that it is a copy of
 	bleve bleve.Index
 }
 
@@ -31,7 +32,7 @@ func newGeneration(dir, base string) (*generation, error) {
 	var err error
 	if base == "" {
 		g.bleve, err = bleve.NewUsing(path, indexMapping(), scorch.Name, scorch.Name, map[string]any{"numSnapshotsToKeep": 1})
-	} else if err = cloneTree(filepath.Join(dir, base), path); err == nil {
+	} else if err = g.clone(filepath.Join(dir, base)); err == nil {
 		g.bleve, err = openGeneration(path, false)
 	}
 	if err != nil {
@@ -61,6 +62,10 @@ func (g *generation) publish() error {
 		os.RemoveAll(filepath.Join(g.dir, g.name))
 		return fmt.Errorf("close generation: %w", err)
 	}
+	if err := seal(filepath.Join(g.dir, g.name), g.base); err != nil {
+		os.RemoveAll(filepath.Join(g.dir, g.name))
+		return fmt.Errorf("write the checksums of a generation: %w", err)
+	}
 	syncDir(filepath.Join(g.dir, g.name, "store"))
 	syncDir(filepath.Join(g.dir, g.name))
 	if err := writeFileAtomic(filepath.Join(g.dir, currentName), []byte(g.name+"\n")); err != nil {
@@ -84,7 +89,26 @@ func sweep(dir, keep string) {
 	}
 }
 
-// cloneTree copies a published generation. Segments (*.zap) never change, so it links them if the file system can; it
+// clone copies the generation at from. What it copies must be what was published.
+func (g *generation) clone(from string) (err error) {
+	if g.base, err = readSums(from); err != nil {
+		return &DamagedError{File: filepath.Join(from, sumsName), Err: err}
+	}
+	if err := cloneTree(from, filepath.Join(g.dir, g.name)); err != nil {
+		return err
+	}
+	for name, want := range g.base {
+		if strings.HasSuffix(name, ".zap") {
+			continue
+		}
+		if got, err := sumOf(filepath.Join(g.dir, g.name, filepath.FromSlash(name))); err != nil || got != want {
+			return &DamagedError{File: filepath.Join(from, filepath.FromSlash(name)), Err: errors.Join(errors.New("its checksum differs"), err)}
+		}
+	}
+	return nil
+}
+
+// cloneTree copies a published generation but for its checksums. Segments (*.zap) never change, so it links them if the file system can; it
 // copies everything else.
 func cloneTree(from, to string) error {
 	return filepath.WalkDir(from, func(path string, d os.DirEntry, err error) error {
@@ -99,6 +123,8 @@ func cloneTree(from, to string) error {
 		switch {
 		case d.IsDir():
 			return os.MkdirAll(target, 0o700)
+		case rel == sumsName:
+			return nil
 		case strings.HasSuffix(path, ".zap") && os.Link(path, target) == nil:
 			return nil
 		}

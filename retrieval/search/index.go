@@ -23,8 +23,8 @@ import (
 
 // Index holds the passages of a set of files and finds those that may answer a question.
 //
-// On disk an index is a directory of generations. A generation is a complete bleve index. Once the file "current" names
-// it, it never changes. A writer copies the current generation (its segments by hard link), changes the copy, and
+// On disk an index is a directory of generations. A generation is a complete bleve index, with the checksums of its files.
+// Once the file "current" names it, it never changes. A writer copies the current generation (its segments by hard link), changes the copy, and
 // replaces "current". So a process may be killed at any time, and readers never wait. A lock admits one writer at a time.
 //
 // An Index is safe for concurrent use by several goroutines and several processes.
@@ -158,7 +158,11 @@ func (x *Index) reopen() error {
 			x.gen, x.bleve = "", nil
 			return nil
 		}
-		b, err := openGeneration(filepath.Join(x.dir, gen), true)
+		path := filepath.Join(x.dir, gen)
+		var b bleve.Index
+		if err = verify(path); err == nil {
+			b, err = openGeneration(path, true)
+		}
 		if err == nil {
 			if x.bleve != nil {
 				x.bleve.Close()
@@ -171,7 +175,11 @@ func (x *Index) reopen() error {
 			break
 		}
 	}
-	return fmt.Errorf("index %s is damaged: %w (delete the directory and add the files again)", x.dir, last)
+	var damaged *DamagedError
+	if errors.As(last, &damaged) {
+		return last
+	}
+	return &DamagedError{Dir: x.dir, Err: last}
 }
 
 // readCurrent returns the name of the current generation, or "" if there is none.
@@ -185,15 +193,16 @@ func readCurrent(dir string) (string, error) {
 	}
 	gen := strings.TrimSpace(string(b))
 	if !strings.HasPrefix(gen, "gen-") || filepath.Base(gen) != gen || len(gen) > 64 {
-		return "", fmt.Errorf("index %s is damaged: %q is not a generation (delete the directory and add the files again)", dir, gen)
+		return "", &DamagedError{File: filepath.Join(dir, currentName), Err: fmt.Errorf("%q is not a generation", gen)}
 	}
 	if !strings.HasPrefix(gen, genPrefix) {
-		return "", fmt.Errorf("index %s was made by another version (delete the directory and add the files again)", dir)
+		return "", fmt.Errorf("index %s was made by another version (index rebuild makes it again from the files)", dir)
 	}
 	return gen, nil
 }
 
-func openGeneration(path string, readOnly bool) (bleve.Index, error) {
+func openGeneration(path string, readOnly bool) (b bleve.Index, err error) {
+	defer caught(path, &err)
 	return bleve.OpenUsing(path, map[string]any{
 		"read_only":          readOnly,
 		"bolt_timeout":       "5s", // no one holds a published generation for writing, so do not wait forever
@@ -201,8 +210,8 @@ func openGeneration(path string, readOnly bool) (bleve.Index, error) {
 	})
 }
 
-// view calls f with the current generation.
-func (x *Index) view(f func(bleve.Index) error) error {
+// view calls f with the current generation. Damage that makes the index library panic in f is an error.
+func (x *Index) view(f func(bleve.Index) error) (err error) {
 	if x.dir != "" {
 		if err := x.follow(); err != nil {
 			return err
@@ -216,7 +225,17 @@ func (x *Index) view(f func(bleve.Index) error) error {
 	if x.bleve == nil {
 		return nil
 	}
+	defer caught(x.dir, &err)
 	return f(x.bleve)
+}
+
+// records returns all that the index remembers of its files.
+func (x *Index) records(ctx context.Context) (r records, err error) {
+	err = x.view(func(b bleve.Index) (err error) {
+		r, err = loadRecords(ctx, b)
+		return err
+	})
+	return r, err
 }
 
 // follow opens the generation that another Index or process has published.

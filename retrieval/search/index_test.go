@@ -590,7 +590,7 @@ func TestDamagedIndex(t *testing.T) {
 	} {
 		writeFile(t, filepath.Join(dir, currentName), gen+"\n")
 		break_()
-		if _, err := Open(dir, Options{}); err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "delete the directory") {
+		if _, err := Open(dir, Options{}); err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "index rebuild") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

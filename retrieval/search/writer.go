@@ -95,11 +95,12 @@ func (w *writer) begin(ctx context.Context) error {
 		w.base = base
 		sweep(w.x.dir, base)
 	}
-	w.records.files = make(map[string]record)
-	return w.x.view(func(b bleve.Index) (err error) {
-		w.records, err = loadRecords(ctx, b)
-		return err
-	})
+	var err error
+	w.records, err = w.x.records(ctx)
+	if w.records.files == nil {
+		w.records.files = make(map[string]record)
+	}
+	return err
 }
 
 // target returns the index that batches go to.
@@ -250,6 +251,9 @@ func (w *writer) commit() error {
 	}
 	if err := w.fail("publish"); err != nil {
 		return err
+	}
+	if err := saveSources(w.x.dir, sources{w.roots, w.x.words}); err != nil {
+		return fmt.Errorf("save what was added: %w", err)
 	}
 	gen := w.gen
 	w.gen, w.batch = nil, nil

@@ -213,14 +213,14 @@ func (a *App) checkIndex() Check {
 	x, err := a.OwnIndex()
 	switch {
 	case err != nil:
-		return Check{Name: "index", State: Broken, Detail: err.Error(), Hint: "remove the folder and add the documents again"}
+		return Check{Name: "index", State: Broken, Detail: err.Error(), Hint: a.Program + " index rebuild"}
 	case x == nil:
 		return Check{Name: "index", State: Noted, Detail: "nothing was ever indexed: the sample documents answer", Hint: a.Program + " index add FOLDER"}
 	}
 	defer x.Close()
 	list, err := x.List()
 	if err != nil {
-		return Check{Name: "index", State: Broken, Detail: err.Error()}
+		return Check{Name: "index", State: Broken, Detail: err.Error(), Hint: a.Program + " index rebuild"}
 	}
 	if len(list) == 0 {
 		return Check{Name: "index", State: Noted, Detail: "it is empty: everything was removed from it", Hint: a.Program + " index add FOLDER"}

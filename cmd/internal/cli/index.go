@@ -21,6 +21,8 @@ type IndexCmd struct {
 	List   indexList   `cmd:"" aliases:"ls" help:"List the indexed files."`
 	Show   indexShow   `cmd:"" help:"Show what was read from a file: its passages."`
 	Remove indexRemove `cmd:"" aliases:"rm" help:"Forget files or folders. The files themselves stay."`
+
+	Rebuild indexRebuild `cmd:"" help:"Make a damaged index again from the files that were added."`
 }
 
 type indexAdd struct {
@@ -337,4 +339,31 @@ func (c *indexRemove) Run(a *App) (err error) {
 		sum.add(report)
 	}
 	return a.report(sum, true)
+}
+
+type indexRebuild struct {
+	PassageFlags
+	Skipped bool `help:"List every file that is skipped. Without it, many are summed up by kind."`
+}
+
+func (c *indexRebuild) Help() string {
+	return `Examples:
+  ${program} index rebuild
+
+Every file that was added is read again. Until that is complete, the index stays as it was. Files that are gone lose their passages.`
+}
+
+func (c *indexRebuild) Run(a *App) (err error) {
+	defer func() { err = a.fullDisk(err) }()
+	dir, err := a.IndexDir()
+	if err != nil {
+		return err
+	}
+	report, err := search.Rebuild(a, dir, c.options(), a.indexProgress("indexing"))
+	if err != nil {
+		return err
+	}
+	sum := indexReport{Skipped: []skipJSON{}}
+	sum.add(report)
+	return a.report(sum, c.Skipped)
 }

@@ -1,0 +1,63 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"tandem"
+	"tandem/decoder"
+	"tandem/pair"
+	"tandem/retrieval/passages"
+	"tandem/transport"
+)
+
+// cracked is an index that is damaged: its library panics, or finds an error that names a file.
+type cracked struct{ calls int }
+
+func (c *cracked) Search(context.Context, string, int) ([]passages.Passage, error) {
+	if c.calls++; c.calls%2 == 1 {
+		panic("slice bounds out of range")
+	}
+	return nil, errors.New("index is damaged: /srv/secret/store/7.zap: its checksum differs")
+}
+
+// A cloud whose index is damaged ends no more than the answers that need it, and does not tell devices where its files are.
+func TestDamageEndsOneAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		devices, ended := square(t, 4, func(c *Cloud) { c.Local.Documents = new(cracked) })
+		for i := range 4 {
+			link := question(t, devices[i%2])
+			m, err := link.Receive(t.Context())
+			fail, ok := m.(transport.Fail)
+			if !ok || strings.Contains(fail.Text, "secret") || strings.Contains(fail.Text, "slice") {
+				t.Errorf("%#v, %v", m, err)
+			}
+			link.Close()
+		}
+		synctest.Wait()
+		if n := ended.Load(); n != 4 {
+			t.Errorf("%d answers ended", n)
+		}
+	})
+}
+
+type faulty struct{}
+
+func (faulty) Next(context.Context, int, []tandem.Token) (decoder.Output, error) {
+	panic("index out of range")
+}
+
+// A panic of what decodes is an error of its job.
+func TestFaultOfAJob(t *testing.T) {
+	out := make(chan any, 1)
+	w, rest := startWorker(t.Context(), faulty{}, out)
+	defer rest()
+	w.do(pair.Decode{ID: 7})
+	var fault *Fault
+	if d := (<-out).(decoded); d.id != 7 || !errors.As(d.err, &fault) || len(fault.Stack) == 0 {
+		t.Errorf("%+v", d)
+	}
+}

@@ -17,6 +17,8 @@ type grammar struct {
 	Models cli.ModelsCmd `cmd:"" help:"List, fetch, convert and remove models."`
 	Doctor doctorCmd     `cmd:"" help:"Check this machine, the model and the index."`
 	Health healthCmd     `cmd:"" help:"Ask whether a server answers, for containers and monitors."`
+
+	cli.ProgramCmds
 }
 
 const description = `The cloud's side of Tandem: it answers together with paired devices, from its own documents, which it does not show them.

@@ -22,6 +22,8 @@ type grammar struct {
 	History historyCmd    `cmd:"" help:"List or clear the earlier texts that \"edge run --history\" drafts from."`
 	Netem   netemCmd      `cmd:"" help:"Relay UDP over an emulated network path."`
 	Doctor  doctorCmd     `cmd:"" help:"Check this machine, the model, the index and the cloud."`
+
+	cli.ProgramCmds
 }
 
 const description = `A phone and a cloud answer one question together: each decodes over its own documents, and neither shows them to the other.

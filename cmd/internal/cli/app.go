@@ -41,6 +41,7 @@ type App struct {
 	dirs       Dirs
 	dirsErr    error
 	interrupts interrupts
+	parser     *kong.Kong
 }
 
 // Exit codes.
@@ -85,6 +86,7 @@ func Main(program, description string, grammar any, globals *Globals, args []str
 		fmt.Fprintf(os.Stderr, "%s: %v\n", program, err)
 		return exitUsage
 	}
+	app.parser = parser
 	if len(args) == 0 {
 		args = []string{"--help"}
 	}

@@ -10,7 +10,15 @@ import (
 // helpOptions lay out the help. The names of environment variables follow from those of the flags and are left out.
 var helpOptions = kong.HelpOptions{
 	Compact: true, NoExpandSubcommands: true, WrapUpperBound: 100,
-	ValueFormatter: func(v *kong.Value) string { return v.Help },
+	ValueFormatter: spaced,
+}
+
+// spaced returns the help of a value, with spaces between the words that it can be.
+func spaced(v *kong.Value) string {
+	if v.Enum == "" {
+		return v.Help
+	}
+	return strings.ReplaceAll(v.Help, v.Enum, strings.Join(v.EnumSlice(), ", "))
 }
 
 // helpAll is the flag --help-all. It prints the help with all flags, including those with the tag hidden, and what the

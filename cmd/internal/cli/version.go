@@ -1,0 +1,133 @@
+package cli
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// ProgramCmds are the commands about a program itself.
+type ProgramCmds struct {
+	Config     configCmd     `cmd:"" group:"This program:" help:"Show the settings in force and where each comes from."`
+	Completion completionCmd `cmd:"" group:"This program:" help:"Print a script that completes commands in a shell."`
+	Man        manCmd        `cmd:"" group:"This program:" help:"Print the manual page of a command, or write all pages."`
+	Version    versionCmd    `cmd:"" group:"This program:" help:"Print the version and what it was built with."`
+	Help       helpCmd       `cmd:"" group:"This program:" help:"Show the help of a command."`
+}
+
+type versionCmd struct{}
+
+func (c *versionCmd) Help() string {
+	return `Examples:
+  ${program} version
+  ${program} version --json | jq -r .version`
+}
+
+// versionJSON is the output of version --json.
+type versionJSON struct {
+	Version  string `json:"version"`
+	Commit   string `json:"commit,omitempty"`
+	Time     string `json:"time,omitempty"` // of the commit
+	Modified bool   `json:"modified"`       // the sources differed from the commit
+	Go       string `json:"go"`
+	OS       string `json:"os"`
+	Arch     string `json:"arch"`
+}
+
+func (c *versionCmd) Run(a *App) error {
+	v := versionJSON{Version: Version(), Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			switch s.Key {
+			case "vcs.revision":
+				v.Commit = s.Value
+			case "vcs.time":
+				v.Time = s.Value
+			case "vcs.modified":
+				v.Modified = s.Value == "true"
+			}
+		}
+	}
+	if a.Globals.JSON {
+		return a.JSON(v)
+	}
+	fmt.Fprintf(a.Out, "%s %s (%s, %s/%s)\n", a.Program, v.Version, v.Go, v.OS, v.Arch)
+	if v.Commit != "" {
+		line := "commit " + v.Commit
+		if v.Time != "" {
+			line += " of " + v.Time
+		}
+		if v.Modified {
+			line += ", modified"
+		}
+		fmt.Fprintln(a.Out, line)
+	}
+	return nil
+}
+
+type helpCmd struct {
+	Command []string `arg:"" optional:"" help:"The command, as in: help index add." placeholder:"COMMAND"`
+}
+
+func (c *helpCmd) Help() string {
+	return `Examples:
+  ${program} help
+  ${program} help index add`
+}
+
+func (c *helpCmd) Run(a *App) error {
+	if _, err := a.commandNamed(c.Command); err != nil {
+		return err
+	}
+	_, err := a.parser.Parse(append(c.Command, "--help")) // which ends the process
+	return err
+}
+
+// commandNamed finds a command by its names. Without names it returns the whole program.
+func (a *App) commandNamed(names []string) (*kong.Node, error) {
+	node := a.parser.Model.Node
+	for i, name := range names {
+		next := childNamed(node, name)
+		if next == nil {
+			return nil, fmt.Errorf("there is no command %q: see %s help", strings.Join(names[:i+1], " "), a.Program)
+		}
+		node = next
+	}
+	return node, nil
+}
+
+func childNamed(node *kong.Node, name string) *kong.Node {
+	for _, child := range node.Children {
+		for _, n := range append([]string{child.Name}, child.Aliases...) {
+			if n == name {
+				return child
+			}
+		}
+	}
+	return nil
+}
+
+// commands calls visit with a command and all commands below it. path is how it is typed, without the program's name.
+func commands(node *kong.Node, path []string, visit func(node *kong.Node, path []string)) {
+	visit(node, path)
+	for _, child := range node.Children {
+		if !child.Hidden {
+			commands(child, append(path[:len(path):len(path)], child.Name), visit)
+		}
+	}
+}
+
+// shown returns the flags of a command that its help shows, its parents' first.
+func shown(node *kong.Node) (flags []*kong.Flag) {
+	for _, group := range node.AllFlags(true) {
+		for _, f := range group {
+			if node.Parent == nil || !f.Tag.Has("program") {
+				flags = append(flags, f)
+			}
+		}
+	}
+	return flags
+}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -16,6 +17,8 @@ type pairCmd struct {
 	For     time.Duration `help:"How long the code is valid." default:"10m"`
 	QR      bool          `name:"qr" help:"Also draw the code as a QR picture." default:"true" negatable:""`
 	To      string        `help:"Write the code to this file, which only you can read, instead of printing it." type:"path" placeholder:"FILE"`
+	Name    string        `help:"With --rename: the new name." type:"name" env:"-" placeholder:"NAME"`
+	Rename  string        `help:"Call a paired device by the name of --name." type:"name" env:"-" placeholder:"WHICH"`
 	List    bool          `help:"List the paired devices." env:"-"`
 	Remove  string        `help:"Forget a paired device, given its name, its key or the beginning of its key." type:"name" env:"-" placeholder:"WHICH"`
 }
@@ -26,6 +29,7 @@ func (c *pairCmd) Help() string {
   cloud pair --address cloud.example.net:4433 --no-qr
   cloud pair --to /media/stick/code        on the device: edge pair --from /media/stick/code
   cloud pair --list
+  cloud pair --rename pixel --name "Ada's phone"
 
 A code admits one device. That device is accepted by the running "cloud serve" of the same user. --to overwrites a file that holds an old code, but no other file.`
 }
@@ -41,6 +45,10 @@ func (c *pairCmd) Run(a *cli.App) error {
 		return cli.RemovePeer(a, peers, c.Remove)
 	case c.List:
 		return cli.ListPeers(a, peers)
+	case c.Rename != "":
+		return cli.RenamePeer(a, peers, c.Rename, c.Name)
+	case c.Name != "":
+		return errors.New("--name is for --rename: a device brings its own name")
 	case c.For < time.Second || c.For > 24*time.Hour:
 		return fmt.Errorf("--for %v: want 1s to 24h", c.For)
 	}

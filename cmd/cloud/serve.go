@@ -145,6 +145,7 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 	if err != nil {
 		return err
 	}
+	defer a.Register(cli.Process{Command: "serve", Model: m.Config().Name, Documents: string(from), Address: listener.Addr().String()})()
 	c.announce(a, m.Config().Name, docs, from, listener.Addr(), cloud.Titles)
 	served := make(chan error, 1)
 	go func() { served <- cloud.Serve(a, listener) }()

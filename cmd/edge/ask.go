@@ -15,6 +15,7 @@ import (
 
 type askCmd struct {
 	Question []string `arg:"" optional:"" help:"The question; without it, standard input."`
+	textFlags
 	answerFlags
 	Record string `help:"Write what happens during the answer to FILE, as JSON lines: delays, drafts, tokens, round trips. \"lab schedule --replay FILE\" plays it back." type:"path" placeholder:"FILE" hidden:""`
 }
@@ -45,7 +46,7 @@ A recording holds distributions, which can reveal something about your documents
 }
 
 func (c *askCmd) Run(a *cli.App) (err error) {
-	question, err := questionText(c.Question)
+	question, err := c.text(c.Question)
 	if err != nil {
 		return err
 	}
@@ -82,21 +83,49 @@ func (c *askCmd) Run(a *cli.App) (err error) {
 	return err
 }
 
-// questionText returns the arguments as one question or, without arguments, the text of standard input.
-func questionText(args []string) (string, error) {
-	text := strings.Join(args, " ")
-	if len(args) == 0 {
+// mostText is how many bytes of a question or prompt are read.
+const mostText = 1 << 20
+
+// text returns the text that the flags give, the arguments as one text or, without any of these, standard input.
+func (f textFlags) text(args []string) (string, error) {
+	given := 0
+	for _, is := range []bool{len(args) > 0, f.Prompt != "", f.File != ""} {
+		if is {
+			given++
+		}
+	}
+	text := strings.Join(args, " ") + f.Prompt
+	switch {
+	case given > 1:
+		return "", errors.New("arguments, --prompt and --file: give only one of them")
+	case f.File != "":
+		file, err := os.Open(f.File)
+		if err != nil {
+			return "", err
+		}
+		defer file.Close()
+		if text, err = readText(file); err != nil {
+			return "", fmt.Errorf("%s: %w", f.File, err)
+		}
+	case given == 0:
 		if term.IsTerminal(int(os.Stdin.Fd())) {
 			return "", errors.New("no question: give it as an argument, as in: edge ask \"When does the harbour museum open?\"")
 		}
-		data, err := io.ReadAll(io.LimitReader(os.Stdin, 1<<20))
-		if err != nil {
+		var err error
+		if text, err = readText(os.Stdin); err != nil {
 			return "", fmt.Errorf("read the question: %w", err)
 		}
-		text = string(data)
 	}
 	if text = strings.TrimSpace(text); text == "" {
 		return "", errors.New("the question is empty")
 	}
 	return text, nil
+}
+
+func readText(r io.Reader) (string, error) {
+	data, err := io.ReadAll(io.LimitReader(r, mostText+1))
+	if err == nil && len(data) > mostText {
+		err = fmt.Errorf("more than %s", cli.Bytes(mostText))
+	}
+	return string(data), err
 }

@@ -52,7 +52,19 @@ func (c *chatCmd) Run(a *cli.App) (err error) {
 	if t.person && !a.Globals.JSON {
 		a.Remark("%s", a.Faint("Ask away: ")+s.offers()+a.Faint(". /help lists commands, Ctrl-D ends."))
 	}
+	defer a.Register(cli.Process{Command: "chat", Model: s.model.Config().Name, Documents: s.answersFrom()})()
 	return t.run(read)
+}
+
+// answersFrom names the device's documents.
+func (s *session) answersFrom() string {
+	switch {
+	case s.flags.Notes != "":
+		return "folder"
+	case s.sample:
+		return "samples"
+	}
+	return "index"
 }
 
 // reader returns what reads questions: an editor for a person, else lines.

@@ -18,11 +18,17 @@ import (
 	"tandem/node"
 )
 
+// textFlags give a text in other ways than by arguments.
+type textFlags struct {
+	Prompt string `short:"p" help:"The text, instead of arguments." env:"-" placeholder:"TEXT"`
+	File   string `short:"f" help:"Read the text from this file." type:"existingfile" env:"-" placeholder:"FILE"`
+}
+
 // samplingFlags say how tokens are chosen.
 type samplingFlags struct {
 	Seed          int64   `help:"Seed of the randomness; the same seed gives the same text. -1 for a new one each time." default:"-1"`
 	Temperature   float64 `help:"0 for the likeliest token, 1 for the model's own distribution." default:"0"`
-	MaxTokens     int     `help:"Most tokens of an answer." default:"${maxTokens=256}"`
+	MaxTokens     int     `short:"n" help:"Most tokens of an answer." default:"${maxTokens=256}"`
 	TopK          int     `help:"Keep the K likeliest tokens; 0 for all." default:"0" hidden:""`
 	TopP          float64 `help:"Keep the likeliest tokens with this share of the probability; 1 for all." default:"1" hidden:""`
 	MinP          float64 `help:"Keep tokens with at least this share of the likeliest token's probability." default:"0" hidden:""`

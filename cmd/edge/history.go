@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"path/filepath"
+	"strconv"
 
 	"tandem/cmd/internal/cli"
 	"tandem/model"
@@ -59,13 +60,11 @@ func (c *historyList) Run(a *cli.App) error {
 		fmt.Fprintln(a.Out, "Nothing is kept.")
 		return nil
 	}
+	t := cli.Table{Header: []string{"TEXTS", "TOKENS", "SIZE", "OLDEST", "NEWEST", "VOCABULARY"}, Right: 3}
 	for _, f := range files {
-		when := ""
-		if f.Entries > 0 {
-			when = fmt.Sprintf(", %s to %s", f.Oldest.Format("2006-01-02 15:04"), f.Newest.Format("2006-01-02 15:04"))
-		}
-		fmt.Fprintf(a.Out, "vocabulary %s: %d texts, %d tokens, %d kB%s\n", f.Vocabulary, f.Entries, f.Tokens, f.Bytes/1000, when)
+		t.Add(strconv.Itoa(f.Entries), strconv.Itoa(f.Tokens), cli.Bytes(f.Bytes), cli.Day(f.Oldest), cli.Day(f.Newest), f.Vocabulary)
 	}
+	a.Table(t)
 	return nil
 }
 
@@ -88,6 +87,10 @@ func (c *historyClear) Run(a *cli.App) error {
 	if a.Globals.JSON {
 		return a.JSON(map[string]any{"cleared": n})
 	}
-	fmt.Fprintf(a.Out, "%d histories cleared.\n", n)
+	what := "histories"
+	if n == 1 {
+		what = "history"
+	}
+	fmt.Fprintf(a.Out, "%d %s cleared.\n", n, what)
 	return nil
 }

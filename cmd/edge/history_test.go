@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -109,11 +110,11 @@ func TestHistoryLife(t *testing.T) {
 	if len(got.Histories) != 1 || got.Histories[0].Entries != 4 || got.Histories[0].Tokens == 0 || got.Histories[0].Oldest.IsZero() {
 		t.Fatalf("%+v", got)
 	}
-	if stdout, _, err := h.Run("history", "list"); err != nil || !strings.Contains(stdout, "vocabulary "+got.Histories[0].Vocabulary+": 4 texts") {
+	if stdout, _, err := h.Run("history", "list"); err != nil || !strings.HasPrefix(stdout, "TEXTS  TOKENS") || !regexp.MustCompile(`(?m)^ +4 .*  `+got.Histories[0].Vocabulary+`$`).MatchString(stdout) {
 		t.Errorf("list: %v, %s", err, stdout)
 	}
 	clitest.Write(t, got.Folder, "other.history", "")
-	if stdout, _, err := h.Run("history", "list"); err != nil || !strings.Contains(stdout, "vocabulary other: 0 texts, 0 tokens, 0 kB\n") {
+	if stdout, _, err := h.Run("history", "list"); err != nil || !regexp.MustCompile(`(?m)^ +0 +0 +0 B  never .*other$`).MatchString(stdout) {
 		t.Errorf("list with an empty file: %v, %s", err, stdout)
 	}
 	clitest.Write(t, got.Folder, ".history-123", "what a crash left")
@@ -154,7 +155,7 @@ func TestHistoryErrors(t *testing.T) {
 	}
 	fails("more than", "history", "list")
 	fails("to start over", remember...)
-	if stdout, stderr, err := h.Run("history", "clear"); err != nil || stdout != "1 histories cleared.\n" {
+	if stdout, stderr, err := h.Run("history", "clear"); err != nil || stdout != "1 history cleared.\n" {
 		t.Errorf("clear: %v, %s%s", err, stdout, stderr)
 	}
 	clitest.Write(t, files[0], "a-folder-that-is-not-empty", "")

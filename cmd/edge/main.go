@@ -18,11 +18,13 @@ type grammar struct {
 	Run     runCmd        `cmd:"" help:"Generate text from a prompt, without documents and without a cloud."`
 	Index   cli.IndexCmd  `cmd:"" help:"Add, list and remove the documents that questions are answered from."`
 	Pair    pairCmd       `cmd:"" help:"Pair with a cloud, by the code that \"cloud pair\" printed."`
+	Ps      cli.PsCmd     `cmd:"" help:"List running programs that answer questions."`
 	Models  cli.ModelsCmd `cmd:"" help:"List, fetch, convert and remove models."`
 	History historyCmd    `cmd:"" help:"List or clear the earlier texts that \"edge run --history\" drafts from."`
 	Netem   netemCmd      `cmd:"" help:"Relay UDP over an emulated network path."`
 	Doctor  doctorCmd     `cmd:"" help:"Check this machine, the model, the index and the cloud."`
 
+	cli.ModelAliases
 	cli.ProgramCmds
 }
 

@@ -18,6 +18,8 @@ type pairCmd struct {
 	Code   []string       `arg:"" optional:"" help:"The code that \"cloud pair\" printed, or the text of its QR picture."`
 	From   string         `help:"Read the code from this file, which \"cloud pair --to\" wrote." type:"path" placeholder:"FILE"`
 	Wait   *time.Duration `help:"Keep trying for this long while nobody answers. Default: 0s." placeholder:"DURATION"`
+	Name   string         `help:"Call the cloud so on this device. Default: the name of its machine." type:"name" env:"-" placeholder:"NAME"`
+	Rename string         `help:"Call a paired cloud by the name of --name." type:"name" env:"-" placeholder:"WHICH"`
 	List   bool           `help:"List the paired clouds." env:"-"`
 	Remove string         `help:"Forget a paired cloud, given its name, address, key or the beginning of its key." type:"name" env:"-" placeholder:"WHICH"`
 }
@@ -27,9 +29,11 @@ func (c *pairCmd) Help() string {
   cloud serve                            on the cloud
   cloud pair                             on the cloud, in another terminal: prints a code
   edge pair MNXW-...                     here; hyphens and case do not matter
+  edge pair --name home MNXW-...
   edge pair --from /media/stick/code
   edge pair --list
-  edge pair --remove homeserver
+  edge pair --rename homeserver --name home
+  edge pair --remove home
 
 A code works once, within ten minutes. It carries the cloud's address and key. Afterwards each end knows the other's key, and no code is needed.`
 }
@@ -45,6 +49,8 @@ func (c *pairCmd) Run(a *cli.App) error {
 		return cli.RemovePeer(a, peers, c.Remove)
 	case c.List:
 		return cli.ListPeers(a, peers)
+	case c.Rename != "":
+		return cli.RenamePeer(a, peers, c.Rename, c.Name)
 	case c.Wait != nil && *c.Wait < 0:
 		return fmt.Errorf("--wait %v: want 0s or more", *c.Wait)
 	case c.From != "" && len(c.Code) > 0:
@@ -78,6 +84,13 @@ func (c *pairCmd) Run(a *cli.App) error {
 	}
 	if err != nil {
 		return err
+	}
+	if c.Name != "" {
+		named, err := cli.NamePeer(peers, peer, c.Name)
+		if err != nil { // the code is used up, so keep the pairing
+			a.Remark("%v; it keeps the name %s: edge pair --rename %s --name …", err, cli.Plain(peer.Name), peer.ID.Short())
+		}
+		peer = named
 	}
 	if err := peers.Add(peer); err != nil {
 		return err

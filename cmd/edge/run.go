@@ -16,7 +16,8 @@ import (
 )
 
 type runCmd struct {
-	Prompt         []string `arg:"" optional:"" help:"The prompt; without it, standard input."`
+	Words []string `arg:"" name:"prompt" optional:"" help:"The prompt; without it, standard input."`
+	textFlags
 	showFlags      `group:"Output:"`
 	cli.ModelFlags `group:"Model:"`
 	cli.LoraFlags  `group:"Model:"`
@@ -50,7 +51,7 @@ func (c *runCmd) Run(a *cli.App) (err error) {
 	if c.Quiet {
 		a.Hush()
 	}
-	prompt, err := questionText(c.Prompt)
+	prompt, err := c.text(c.Words)
 	if err != nil {
 		return err
 	}

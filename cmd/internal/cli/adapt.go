@@ -213,16 +213,19 @@ func (c *adaptList) Run(a *App) error {
 	if a.Globals.JSON {
 		return a.JSON(map[string]any{"adapters": rows, "folder": dir})
 	}
-	for _, r := range rows {
-		if r.Error != "" {
-			fmt.Fprintf(a.Out, "%-20s %s\n", Plain(r.Name), Plain(r.Error))
-			continue
-		}
-		fmt.Fprintf(a.Out, "%-20s %-7s %-14s %9s  for %s\n", Plain(r.Name), Plain(r.Arch), r.ranks(), Bytes(r.Size), Plain(r.Base))
-	}
 	if len(rows) == 0 {
 		fmt.Fprintf(a.Out, "No adapters. Add one: %s models adapt add PATH --model MODEL\n", a.Program)
+		return nil
 	}
+	t := Table{Header: []string{"NAME", "ARCHITECTURE", "RANKS", "SIZE", "MODEL"}}
+	for _, r := range rows {
+		if r.Error != "" {
+			t.Add(r.Name, "", "", Bytes(r.Size), r.Error)
+			continue
+		}
+		t.Add(r.Name, r.Arch, r.ranks(), Bytes(r.Size), r.Base)
+	}
+	a.Table(t)
 	return nil
 }
 

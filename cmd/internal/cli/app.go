@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -23,7 +24,7 @@ import (
 // Globals are the flags that every command takes.
 type Globals struct {
 	HelpAll  helpAll          `help:"Show help with all flags, also those for experiments." env:"-"`
-	JSON     bool             `name:"json" help:"Print one JSON object instead of text."`
+	JSON     bool             `name:"json" help:"Print one JSON object instead of text; an error is {\"error\": \"…\"}."`
 	Config   configFlag       `help:"Configuration file: a JSON object of flag names and values. A variable TANDEM_<FLAG> wins over it, a flag over both (default: ${config})." placeholder:"FILE" type:"path" program:""`
 	LogLevel string           `help:"Log to standard error from this level on: ${enum}." enum:"debug,info,warn,error" default:"error" program:""`
 	Version  kong.VersionFlag `help:"Print the version and exit." env:"-" program:""`
@@ -95,6 +96,9 @@ func Main(program, description string, grammar any, globals *Globals, args []str
 		return out.exit(program, err)
 	}
 	if err != nil {
+		if slices.Contains(args, "--json") {
+			app.failure(err)
+		}
 		fmt.Fprintf(os.Stderr, "%s: error: %v\n", program, err)
 		fmt.Fprintf(os.Stderr, "Run \"%s\" for examples and flags.\n", helpFor(program, err))
 		return exitUsage
@@ -106,11 +110,21 @@ func Main(program, description string, grammar any, globals *Globals, args []str
 	slog.SetDefault(app.Log)
 	err = chosen.Run(app)
 	app.Clear()
+	if globals.JSON && err != nil {
+		app.failure(err)
+	}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		fmt.Fprintln(os.Stderr, program+": interrupted")
 		return exitInterrupted
 	}
 	return out.exit(program, err)
+}
+
+// failure prints an error as JSON, unless an object was printed already: then that says what came about.
+func (a *App) failure(err error) {
+	if !a.answered {
+		a.JSON(map[string]string{"error": err.Error()})
+	}
 }
 
 // preparePDFs says where the compiled PDF reader is kept.

@@ -14,7 +14,7 @@ type completionCmd struct {
 func (c *completionCmd) Help() string {
 	return `Examples:
   ${program} completion bash > ~/.local/share/bash-completion/completions/${program}
-  ${program} completion zsh > "$${fpath[1]}/_${program}"
+  ${program} completion zsh > "${fpath[1]}/_${program}"
   ${program} completion fish > ~/.config/fish/completions/${program}.fish
   source <(${program} completion bash)          for this shell alone`
 }

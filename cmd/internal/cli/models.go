@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"sort"
 	"strings"
+	"time"
 
 	"tandem/model"
 	"tandem/model/gguf"
@@ -16,13 +17,21 @@ import (
 
 // ModelsCmd lists, describes, fetches, converts and removes models.
 type ModelsCmd struct {
-	List     modelsList     `cmd:"" help:"List the built-in model and the GGUF files in the models folder."`
+	List     modelsList     `cmd:"" aliases:"ls" help:"List the built-in model and the GGUF files in the models folder."`
 	Show     modelsShow     `cmd:"" help:"Describe a model: shape, tensor types, vocabulary, template."`
 	Pull     modelsPull     `cmd:"" help:"Fetch a model from the Hugging Face hub: resumable, verified."`
 	Rm       modelsRm       `cmd:"" aliases:"remove,delete" help:"Remove models from the models folder."`
 	Quantize modelsQuantize `cmd:"" help:"Store a model's weights in fewer bits."`
 	Convert  modelsConvert  `cmd:"" help:"Make a GGUF file from safetensors and tokenizer.json."`
 	Adapt    adaptCmd       `cmd:"" help:"Add, list, describe and remove adapters (LoRA) of models."`
+}
+
+// ModelAliases are short names of the most used commands of ModelsCmd.
+type ModelAliases struct {
+	List modelsList `cmd:"" group:"Short for models:" help:"Short for \"models list\"."`
+	Show modelsShow `cmd:"" group:"Short for models:" help:"Short for \"models show\"."`
+	Pull modelsPull `cmd:"" group:"Short for models:" help:"Short for \"models pull\"."`
+	Rm   modelsRm   `cmd:"" group:"Short for models:" help:"Short for \"models rm\"."`
 }
 
 // modelsDir returns the folder whose GGUF files can be named without a path. All programs share it.
@@ -33,13 +42,14 @@ func (a *App) modelsDir() (string, error) {
 
 // modelRow describes a model on one line.
 type modelRow struct {
-	Name         string `json:"name"`
-	Path         string `json:"path,omitempty"` // empty for the built-in model
-	Architecture string `json:"architecture"`
-	Parameters   uint64 `json:"parameters"`
-	Size         int64  `json:"size"`
-	Types        string `json:"types"` // tensor types, those with most bytes first
-	Error        string `json:"error,omitempty"`
+	Name         string    `json:"name"`
+	Path         string    `json:"path,omitempty"` // empty for the built-in model
+	Architecture string    `json:"architecture"`
+	Parameters   uint64    `json:"parameters"`
+	Size         int64     `json:"size"`
+	Types        string    `json:"types"` // tensor types, those with most bytes first
+	Modified     time.Time `json:"modified,omitzero"`
+	Error        string    `json:"error,omitempty"`
 }
 
 type modelsList struct{}
@@ -64,16 +74,19 @@ func (c *modelsList) Run(a *App) error {
 	if a.Globals.JSON {
 		return a.JSON(map[string]any{"models": rows, "folder": dir})
 	}
+	t := Table{Header: []string{"NAME", "ARCHITECTURE", "PARAMETERS", "SIZE", "MODIFIED", "TYPES"}}
 	for _, r := range rows {
-		switch {
-		case r.Error != "":
-			fmt.Fprintf(a.Out, "%-28s %s\n", Plain(r.Name), Plain(r.Error))
-		case r.Path == "":
-			fmt.Fprintf(a.Out, "%-28s %-7s %7s  %9s  %-18s %s\n", r.Name, r.Architecture, count(r.Parameters), Bytes(r.Size), r.Types, a.Faint("built in, used when no --model is given"))
-		default:
-			fmt.Fprintf(a.Out, "%-28s %-7s %7s  %9s  %-18s %s\n", Plain(r.Name), Plain(r.Architecture), count(r.Parameters), Bytes(r.Size), r.Types, a.Faint(Plain(r.Path)))
+		modified := "built in"
+		if r.Path != "" {
+			modified = Day(r.Modified)
 		}
+		if r.Error != "" {
+			t.Add(r.Name, "", "", Bytes(r.Size), modified, r.Error)
+			continue
+		}
+		t.Add(r.Name, r.Architecture, count(r.Parameters), Bytes(r.Size), modified, r.Types)
 	}
+	a.Table(t)
 	if len(rows) == 1 && err == nil {
 		fmt.Fprintf(a.Out, "GGUF files in %s are listed here and can be used by name: --model NAME\n", dir)
 	}
@@ -93,15 +106,24 @@ func modelsIn(dir string) []modelRow {
 		name := strings.TrimSuffix(filepath.Base(gguf.SplitBase(path)), ".gguf")
 		f, err := gguf.Open(path)
 		if err != nil {
-			rows = append(rows, modelRow{Name: name, Path: path, Error: err.Error()})
+			rows = append(rows, modelRow{Name: name, Path: path, Size: sizeOf(path), Modified: modified(path), Error: err.Error()})
 			continue
 		}
 		row := describe(f, path, sizeOf(path))
-		row.Name = name
+		row.Name, row.Modified = name, modified(path)
 		rows = append(rows, row)
 		f.Close()
 	}
 	return rows
+}
+
+// modified returns when a file last changed, or the zero time.
+func modified(path string) time.Time {
+	info, err := os.Stat(path)
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime().UTC().Truncate(time.Second)
 }
 
 func describe(f *gguf.File, path string, size int64) modelRow {

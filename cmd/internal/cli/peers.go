@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"tandem/transport"
 )
@@ -48,32 +49,63 @@ func ListPeers(a *App, peers *transport.Peers) error {
 	}
 	if len(list) == 0 {
 		fmt.Fprintln(a.Out, "Nobody is paired.")
+		return nil
 	}
+	t := Table{Header: []string{"NAME", "ADDRESSES", "PAIRED", "KEY"}}
 	for _, p := range list {
-		fmt.Fprintf(a.Out, "%-16s %-24s paired %s  %s\n", Plain(p.Name), Plain(strings.Join(p.Addrs, ", ")), p.Paired.Local().Format(time.DateTime), a.Faint(p.ID.Short()))
+		t.Add(p.Name, strings.Join(p.Addrs, ", "), Day(p.Paired), p.ID.Short())
 	}
+	a.Table(t)
 	return nil
+}
+
+// RenamePeer gives the paired side that which names another name on this machine.
+func RenamePeer(a *App, peers *transport.Peers, which, name string) error {
+	p, err := onePeer(a, peers, which)
+	if err != nil {
+		return err
+	}
+	before := p.Name
+	if p, err = NamePeer(peers, p, name); err != nil {
+		return err
+	}
+	if err := peers.Add(p); err != nil {
+		return err
+	}
+	if a.Globals.JSON {
+		return a.JSON(PeerJSON(p))
+	}
+	fmt.Fprintf(a.Out, "%s (%s) is now called %s.\n", Plain(before), p.ID.Short(), Plain(p.Name))
+	return nil
+}
+
+// longestName is the most characters of a peer's name that a user gives.
+const longestName = 64
+
+// NamePeer returns p with another name, unless another peer is called so.
+func NamePeer(peers *transport.Peers, p transport.Peer, name string) (transport.Peer, error) {
+	if name != Plain(name) || strings.TrimSpace(name) != name || name == "" || utf8.RuneCountInString(name) > longestName {
+		return p, fmt.Errorf("--name %s: want 1 to %d printable characters, without spaces at the ends", Plain(name), longestName)
+	}
+	list, err := peers.List()
+	if err != nil {
+		return p, err
+	}
+	for _, other := range list {
+		if other.ID != p.ID && IsPeer(other, name) {
+			return p, fmt.Errorf("--name %s: another paired side is called so", name)
+		}
+	}
+	p.Name = name
+	return p, nil
 }
 
 // RemovePeer forgets the paired side that which names: its name, an address, its key or the beginning of its key.
 func RemovePeer(a *App, peers *transport.Peers, which string) error {
-	list, err := peers.List()
+	p, err := onePeer(a, peers, which)
 	if err != nil {
 		return err
 	}
-	meant := peersCalled(list, which)
-	switch len(meant) {
-	case 0:
-		return fmt.Errorf("nobody called %q is paired: see %s pair --list", which, a.Program)
-	case 1:
-	default:
-		var keys []string
-		for _, p := range meant {
-			keys = append(keys, fmt.Sprintf("%s (%s, paired %s)", p.ID, Plain(p.Name), p.Paired.Local().Format(time.DateTime)))
-		}
-		return fmt.Errorf("%q means %d paired sides: remove one by its key, or the beginning of it: %s", which, len(meant), strings.Join(keys, ", "))
-	}
-	p := meant[0]
 	if err := peers.Remove(p.ID); err != nil {
 		return err
 	}
@@ -82,6 +114,27 @@ func RemovePeer(a *App, peers *transport.Peers, which string) error {
 	}
 	fmt.Fprintf(a.Out, "Forgot %s (%s).\n", Plain(p.Name), p.ID.Short())
 	return nil
+}
+
+// onePeer returns the paired side that which names. It is an error if there is none, or more than one.
+func onePeer(a *App, peers *transport.Peers, which string) (p transport.Peer, err error) {
+	list, err := peers.List()
+	if err != nil {
+		return p, err
+	}
+	meant := peersCalled(list, which)
+	switch len(meant) {
+	case 0:
+		return p, fmt.Errorf("nobody called %q is paired: see %s pair --list", which, a.Program)
+	case 1:
+	default:
+		var keys []string
+		for _, p := range meant {
+			keys = append(keys, fmt.Sprintf("%s (%s, paired %s)", p.ID, Plain(p.Name), p.Paired.Local().Format(time.DateTime)))
+		}
+		return p, fmt.Errorf("%q means %d paired sides: name one by its key, or the beginning of it: %s", which, len(meant), strings.Join(keys, ", "))
+	}
+	return meant[0], nil
 }
 
 // leastKey is the shortest beginning of a key that RemovePeer accepts.

@@ -24,7 +24,7 @@ import (
 
 // ModelFlags choose the model and what computes it.
 type ModelFlags struct {
-	Model   string  `help:"GGUF file, or its name in the models folder. Default: the built-in reader." placeholder:"FILE"`
+	Model   string  `short:"m" help:"GGUF file, or its name in the models folder. Default: the built-in reader." placeholder:"FILE"`
 	Compute string  `name:"device" help:"What computes: native, auto (a GPU or NPU that ggml can use, else native), or a device of ggml, such as ggml:cpu or ggml:cuda0; doctor lists them." default:"native" placeholder:"NAME"`
 	Threads int     `help:"Threads to compute with; 0 for all cores." default:"0"`
 	Memory  float64 `name:"npu-memory" help:"Megabytes of weights that the device may hold, as on a phone's NPU; the rest is staged from the file during the computation. 0 for all." default:"0" placeholder:"MB" hidden:""`

@@ -22,6 +22,7 @@ type Screen struct {
 	color      bool // Out understands colours
 	live       bool // Aside can redraw a line
 	hushed     bool // neither remarks nor progress
+	answered   bool // JSON was printed
 	drawn      int  // width of the progress line on Aside
 	since      time.Time
 }
@@ -116,6 +117,7 @@ func (s *Screen) Remark(format string, args ...any) {
 
 // JSON prints v as one indented object.
 func (s *Screen) JSON(v any) error {
+	s.answered = true
 	e := json.NewEncoder(s.Out)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")

@@ -28,7 +28,7 @@ var rules = []struct{ packages, imports string }{
 	{"cmd/edge", "tandem api cmd/internal/cli node decoder/... retrieval/... transport model/... npu/... specdec dllm pair profiler netem examples internal/meter internal/refusal"},
 	{"cmd/cloud", "tandem api cmd/internal/cli node node/batch decoder retrieval/... transport model/... pair examples"},
 	{"cmd/lab", "tandem cmd/internal/cli lab/... node decoder/... retrieval/... transport model/... npu/... specdec dllm pair aggregator scheduler examples models internal/..."},
-	{"cmd/internal/cli", "tandem api node decoder/kvstore retrieval/... transport lora model/... npu/... profiler models"},
+	{"cmd/internal/cli", "tandem api node decoder/kvstore retrieval/... transport lora model/... npu/... profiler models internal/filelock"},
 	{"cmd/internal/clitest", ""},
 
 	// What clients speak to.

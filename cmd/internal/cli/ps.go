@@ -1,0 +1,129 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"tandem/internal/filelock"
+)
+
+// Process is a running program that answers questions.
+type Process struct {
+	PID       int       `json:"pid"`
+	Command   string    `json:"command"` // "serve", "chat"
+	Model     string    `json:"model"`
+	Documents string    `json:"documents"` // what it answers from, for people
+	Address   string    `json:"address,omitempty"`
+	Started   time.Time `json:"started"`
+}
+
+func (a *App) runningDir() (string, error) {
+	dirs, err := a.Dirs()
+	return filepath.Join(dirs.State, "running"), err
+}
+
+// Register tells "ps" about this process. It ends with the process, or when end is called. Without a home folder it does
+// nothing.
+func (a *App) Register(p Process) (end func()) {
+	dir, err := a.runningDir()
+	if err == nil {
+		err = Make(dir)
+	}
+	if err != nil {
+		a.Log.Info("ps does not show this process", "error", err)
+		return func() {}
+	}
+	p.PID, p.Started = os.Getpid(), time.Now().UTC().Truncate(time.Second)
+	f, err := os.OpenFile(filepath.Join(dir, strconv.Itoa(p.PID)+".json"), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		a.Log.Info("ps does not show this process", "error", err)
+		return func() {}
+	}
+	if _, err := filelock.Try(f); err != nil { // the lock ends with the process, whatever ends it
+		a.Log.Info("ps cannot tell whether this process has ended", "error", err)
+	}
+	json.NewEncoder(f).Encode(p)
+	return func() {
+		f.Close()
+		os.Remove(f.Name())
+	}
+}
+
+// processes returns the running processes of this program and user, and forgets those that have ended.
+func (a *App) processes() ([]Process, error) {
+	dir, err := a.runningDir()
+	if err != nil {
+		return nil, err
+	}
+	paths, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	if err != nil {
+		return nil, err
+	}
+	out := []Process{}
+	for _, path := range paths {
+		p, alive, err := readProcess(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // it has just ended
+		case err != nil:
+			return nil, err
+		case !alive:
+			os.Remove(path)
+		default:
+			out = append(out, p)
+		}
+	}
+	slices.SortFunc(out, func(x, y Process) int { return x.Started.Compare(y.Started) })
+	return out, nil
+}
+
+// readProcess reads what a process said of itself, and whether it still runs.
+func readProcess(path string) (p Process, alive bool, err error) {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return p, false, err
+	}
+	defer f.Close()
+	free, err := filelock.Try(f)
+	if err != nil || free {
+		return p, false, err
+	}
+	p, err = readState[Process](path, nil)
+	return p, err == nil, err
+}
+
+// PsCmd lists running processes.
+type PsCmd struct{}
+
+func (c *PsCmd) Help() string {
+	return `Examples:
+  ${program} ps
+  ${program} ps --json | jq '.processes[].model'`
+}
+
+// Run is called by kong.
+func (c *PsCmd) Run(a *App) error {
+	list, err := a.processes()
+	if err != nil {
+		return err
+	}
+	if a.Globals.JSON {
+		return a.JSON(map[string]any{"processes": list})
+	}
+	if len(list) == 0 {
+		fmt.Fprintf(a.Out, "No %s is running.\n", a.Program)
+		return nil
+	}
+	t := Table{Header: []string{"PID", "COMMAND", "MODEL", "DOCUMENTS", "ADDRESS", "SINCE"}, Right: 1}
+	for _, p := range list {
+		t.Add(strconv.Itoa(p.PID), a.Program+" "+p.Command, p.Model, p.Documents, p.Address, Day(p.Started))
+	}
+	a.Table(t)
+	return nil
+}

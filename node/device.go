@@ -18,15 +18,17 @@ type Device struct {
 	Local    Local
 	Dial     func(ctx context.Context) (*transport.Conn, error) // nil for no cloud: then no socket is ever opened
 	Patience Patience
-	Require  bool       // fail instead of answering without the cloud
-	Mute     bool       // read and decode nothing here: the answer is the cloud's alone
-	Profile  Profile    // what is known about delays; each answer updates it
-	Record   func(Line) // receives what happens in an answer, in order, on one goroutine; may be nil
+	Hurry    time.Duration // takes the place of Patience.Join for a minute after the cloud was missing; 0 for no change
+	Require  bool          // fail instead of answering without the cloud
+	Mute     bool          // read and decode nothing here: the answer is the cloud's alone
+	Profile  Profile       // what is known about delays; each answer updates it
+	Missed   time.Time     // when the cloud was found missing, or zero; each answer updates it
+	Record   func(Line)    // receives what happens in an answer, in order, on one goroutine; may be nil
 	Log      *slog.Logger
 
 	dialling sync.Mutex // held while a connection is made
 
-	mu   sync.Mutex      // guards conn and Profile
+	mu   sync.Mutex      // guards conn, Profile and Missed
 	conn *transport.Conn // kept between answers
 }
 
@@ -88,7 +90,7 @@ func (d *Device) AskRecorded(ctx context.Context, q Question, s tandem.Settings,
 	}
 	a := d.newSession(ctx, q, s, emit, record)
 	defer a.stop()
-	defer func() { d.learn(*a.profile) }()
+	defer func() { d.learn(*a.profile, a.found) }()
 	if s.Want != tandem.WantDrafts {
 		return d.baseline(a, q, s)
 	}
@@ -127,13 +129,30 @@ func (d *Device) newSession(ctx context.Context, q Question, s tandem.Settings, 
 	return a
 }
 
-// learn keeps what an answer has shown about delays.
-func (d *Device) learn(p Profile) {
+// learn keeps what an answer has shown about delays, and whether it found the cloud.
+func (d *Device) learn(p Profile, f finding) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	p.samples = nil
 	d.Profile = p
+	switch {
+	case f == there:
+		d.Missed = time.Time{}
+	case f == missing && !d.missing():
+		d.Missed = time.Now()
+	}
 }
+
+// missing reports whether the cloud was found missing within the last minute. The caller holds mu.
+func (d *Device) missing() bool {
+	ago := time.Since(d.Missed)
+	return ago >= 0 && ago < rememberMissing
+}
+
+const rememberMissing = time.Minute
+
+// DefaultHurry is enough to reach most clouds, and too short to keep a person waiting.
+const DefaultHurry = 300 * time.Millisecond
 
 // known returns the profile with the round-trip time of the kept connection, if there is one.
 func (d *Device) known() Profile {
@@ -224,8 +243,14 @@ func (d *Device) log() *slog.Logger {
 }
 
 func (d *Device) patience() Patience {
-	if d.Patience == (Patience{}) {
-		return DefaultPatience
+	p := d.Patience
+	if p == (Patience{}) {
+		p = DefaultPatience
 	}
-	return d.Patience
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.Hurry > 0 && !d.Require && d.missing() {
+		p.Join = min(p.Join, max(d.Hurry, 4*d.Profile.RTT))
+	}
+	return p
 }

@@ -37,7 +37,8 @@ type deviceSession struct {
 	inbox    chan any // decoded, linked, unlinked, received
 	done     bool
 	failure  error
-	lost     error  // why the last link ended, or a dial failed
+	lost     error // why the last link ended, or a dial failed
+	found    finding
 	why      string // what to say of its absence, if not that it is not there
 
 	ctx    context.Context // of dialling and listening
@@ -49,6 +50,15 @@ type deviceSession struct {
 	text   speller
 	answer Answer
 }
+
+// finding is whether an answer could reach the cloud.
+type finding uint8
+
+const (
+	unasked finding = iota
+	missing
+	there
+)
 
 // exchange is one answer's two-way flow of messages: a *transport.Exchange, or one end of a pipe in tests.
 type exchange interface {
@@ -171,7 +181,7 @@ func (a *deviceSession) take(in any) {
 		a.step(in.event())
 	case linked:
 		a.conn, a.link, a.base = in.conn, in.link, in.base
-		a.lost = nil
+		a.lost, a.found = nil, there
 		a.measure()
 		a.stepPresence(presence.Connected)
 	case unlinked:
@@ -294,6 +304,9 @@ func (a *deviceSession) move(conn carrier, within time.Duration) {
 
 // part goes on without the cloud, or ends the answer if it requires the cloud.
 func (a *deviceSession) part() {
+	if a.why == "" && a.found == unasked {
+		a.found = missing
+	}
 	if a.require {
 		a.step(pair.Cancel{})
 		a.fail(a.absent())

@@ -493,12 +493,53 @@ func TestWhyTheCloudIsMissing(t *testing.T) {
 				if require != errors.Is(err, why) || require != errors.Is(err, ErrNoCloud) {
 					t.Errorf("%v, required %v: error %v", why, require, err)
 				}
+				if gone := a.found == missing; gone != (why.Error() == "another key answers") {
+					t.Errorf("%v: the cloud counts as missing: %v", why, gone)
+				}
 				if said := strings.Join(a.answer.Remarks, "; "); !require && strings.Count(said, why.Error()) != 1 {
 					t.Errorf("%v: remarks %q", why, said)
 				}
 				a.stop()
 			}
 		}
+	})
+}
+
+// For a minute after the cloud was missing, answers wait less for it, unless they need it.
+func TestMissingCloudIsNotWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &Device{Patience: DefaultPatience, Hurry: DefaultHurry}
+		waits := func(want time.Duration) {
+			t.Helper()
+			if got := d.patience().Join; got != want {
+				t.Errorf("waits %v, want %v", got, want)
+			}
+		}
+		waits(DefaultPatience.Join)
+		d.learn(Profile{}, missing)
+		first := d.Missed
+		waits(DefaultHurry)
+		d.learn(Profile{RTT: 200 * time.Millisecond}, unasked)
+		waits(800 * time.Millisecond) // a distant cloud
+		d.Require = true
+		waits(DefaultPatience.Join)
+		d.Require = false
+		time.Sleep(40 * time.Second)
+		d.learn(Profile{}, missing)
+		if !d.Missed.Equal(first) {
+			t.Error("a missing cloud that is looked for would be missing for ever")
+		}
+		time.Sleep(20 * time.Second)
+		waits(DefaultPatience.Join)
+		d.learn(Profile{}, missing)
+		waits(DefaultHurry)
+		d.learn(Profile{}, there)
+		waits(DefaultPatience.Join)
+		if d.Hurry = 0; !d.Missed.IsZero() {
+			t.Errorf("missed %v", d.Missed)
+		}
+		d.learn(Profile{}, missing)
+		waits(DefaultPatience.Join)
 	})
 }
 

@@ -16,8 +16,14 @@ import (
 type askCmd struct {
 	Question []string `arg:"" optional:"" help:"The question; without it, standard input."`
 	textFlags
+	showFlags `group:"Output:"`
 	answerFlags
 	Record string `help:"Write what happens during the answer to FILE, as JSON lines: delays, drafts, tokens, round trips. \"lab schedule --replay FILE\" plays it back." type:"path" placeholder:"FILE" hidden:""`
+}
+
+// Validate is called by kong.
+func (c *askCmd) Validate() error {
+	return errors.Join(c.showFlags.Validate(), c.answerFlags.Validate())
 }
 
 func (c *askCmd) Help() string {
@@ -53,6 +59,7 @@ func (c *askCmd) Run(a *cli.App) (err error) {
 	if greets(question) {
 		return welcome(a)
 	}
+	c.show = c.showFlags
 	s, err := c.open(a)
 	if err != nil {
 		return err

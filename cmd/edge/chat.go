@@ -16,9 +16,15 @@ import (
 )
 
 type chatCmd struct {
+	showFlags `group:"Output:"`
 	answerFlags
 	Turns     int  `help:"Earlier turns that a question sees." default:"4"`
 	NoHistory bool `help:"Do not keep the questions on this machine, for the arrow keys and Ctrl-R of later chats."`
+}
+
+// Validate is called by kong.
+func (c *chatCmd) Validate() error {
+	return errors.Join(c.showFlags.Validate(), c.answerFlags.Validate())
 }
 
 func (c *chatCmd) Help() string {
@@ -38,6 +44,7 @@ func (c *chatCmd) Run(a *cli.App) (err error) {
 	if c.Turns < 0 {
 		return fmt.Errorf("--turns %d: want 0 or more", c.Turns)
 	}
+	c.show = c.showFlags
 	s, err := c.open(a)
 	if err != nil {
 		return err

@@ -54,7 +54,8 @@ func (f samplingFlags) sampling() (sample.Params, error) {
 
 // answerFlags say how a question is answered. Flags with the tag hidden are for experiments; --help-all shows them.
 type answerFlags struct {
-	showFlags       `group:"Output:"`
+	show showFlags `kong:"-"` // of commands that print answers
+
 	documentFlags   `group:"Documents:"`
 	pairFlags       `group:"The cloud:"`
 	samplingFlags   `group:"The text:"`
@@ -68,7 +69,7 @@ type answerFlags struct {
 
 // Validate is called by kong, which does not look into embedded structs that are not exported.
 func (f answerFlags) Validate() error {
-	return errors.Join(f.showFlags.Validate(), f.documentFlags.Validate(), f.CacheFlags.Validate(), f.PassageFlags.Validate())
+	return errors.Join(f.documentFlags.Validate(), f.CacheFlags.Validate(), f.PassageFlags.Validate())
 }
 
 // documentFlags choose the documents, and how they weigh.

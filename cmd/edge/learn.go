@@ -21,6 +21,7 @@ func (s *session) recall() {
 	case s.peer != (transport.ID{}):
 		link := s.app.LoadLink(s.peer)
 		s.missed, s.prefer = link.Missed, link.Address
+		s.device.Missed = link.Missed
 		p.RTT = link.RTT() + s.flags.RTT
 	default:
 		p.RTT = s.flags.RTT
@@ -74,44 +75,10 @@ func (s *session) firstProfile() cli.DecodeProfile {
 // emulates reports whether the network to the cloud is emulated.
 func (s *session) emulates() bool { return s.flags.RTT > 0 || s.flags.Loss > 0 }
 
-// How long an answer waits for the cloud if the flags do not say, and for how long a missing cloud is remembered.
-const (
-	waitUsually  = 5 * time.Second
-	waitMissing  = 300 * time.Millisecond
-	rememberGone = time.Minute
-)
-
-// wait returns how long the next answer waits for the cloud. A cloud that was missing a moment ago is dialled all the same,
-// and takes part as soon as it is there, but no answer waits long for it.
-func (s *session) wait() time.Duration {
-	if w := s.flags.Wait; w != nil {
-		return *w
-	}
-	ago := time.Since(s.missed)
-	if ago < 0 || ago >= rememberGone || s.flags.Side == "cloud" {
-		return waitUsually
-	}
-	wait := max(waitMissing, 4*s.recalled)
-	s.app.Log.Info("the cloud was missing: waiting less for it", "ago", ago.Round(time.Second), "wait", wait)
-	return wait
-}
-
 // noteAbsence remembers, after an answer, whether the paired cloud could be reached.
-func (s *session) noteAbsence(ctx context.Context) {
-	if s.peer == (transport.ID{}) || ctx.Err() != nil {
-		return
-	}
-	s.mu.Lock()
-	away := s.away
-	s.mu.Unlock()
-	missed := s.missed
-	switch {
-	case !away:
-		missed = time.Time{}
-	case missed.IsZero() || time.Since(missed) >= rememberGone:
-		missed = time.Now()
-	}
-	if missed.Equal(s.missed) {
+func (s *session) noteAbsence() {
+	missed := s.device.Missed
+	if s.peer == (transport.ID{}) || missed.Equal(s.missed) {
 		return
 	}
 	s.missed = missed

@@ -48,6 +48,7 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 		return fmt.Errorf("--http: %w", err)
 	}
 	s.announce(a, l.Addr().String())
+	defer a.Register(cli.Process{Command: "serve", Model: s.model().Name, Documents: s.session.answersFrom(), Address: l.Addr().String()})()
 	return a.ServeHTTP(l, api.New(cfg).Handler())
 }
 
@@ -180,7 +181,7 @@ func (s *serving) device(p route) (*node.Device, error) {
 	if d := s.devices[p]; d != nil {
 		return d, nil
 	}
-	d := &node.Device{Local: own.Local, Patience: own.Patience, Mute: own.Mute, Require: own.Require, Log: own.Log, Profile: node.Profile{Decode: own.Profile.Decode}}
+	d := &node.Device{Local: own.Local, Patience: own.Patience, Hurry: own.Hurry, Mute: own.Mute, Require: own.Require, Log: own.Log, Profile: node.Profile{Decode: own.Profile.Decode}}
 	if p.alone && own.Require {
 		return nil, errors.New("this server answers from the cloud's documents only, so no question can leave it out")
 	}

@@ -58,7 +58,6 @@ type session struct {
 
 	mu      sync.Mutex              // guards the fields below, which concurrent dials share
 	relays  map[string]*netem.Relay // emulated paths, by target address and conditions
-	away    bool                    // the last dial has not succeeded
 	reached string                  // address where the cloud was last reached; "" if it was not in this process
 }
 
@@ -67,7 +66,7 @@ type dialler func(context.Context) (*transport.Conn, error)
 
 // open prepares to answer as the flags say.
 func (f answerFlags) open(a *cli.App) (s *session, err error) {
-	if f.Quiet {
+	if f.show.Quiet {
 		a.Hush()
 	}
 	if f.Method == "crcg" && f.Side == "both" {
@@ -129,6 +128,10 @@ func (f answerFlags) open(a *cli.App) (s *session, err error) {
 		Mute:     f.Side == "cloud",
 		Require:  f.Side == "cloud",
 		Log:      a.Log,
+	}
+	s.device.Hurry = node.DefaultHurry
+	if f.Wait != nil {
+		s.device.Patience.Join, s.device.Hurry = *f.Wait, 0
 	}
 	s.device.Local.Adapter = adapter
 	if s.sample {
@@ -283,7 +286,6 @@ func (f answerFlags) remote(a *cli.App, s *session, peer transport.Peer) error {
 
 // dialAny connects to a paired cloud at any of its addresses.
 func (f answerFlags) dialAny(ctx context.Context, s *session, id transport.Identity, peer transport.Peer) (*transport.Conn, error) {
-	s.dialling(true)
 	conn, at, err := transport.DialAny(ctx, transport.Prefer(cmp.Or(s.lastReached(), s.prefer), peer.Addrs), func(ctx context.Context, address string) (*transport.Conn, error) {
 		return f.dial(ctx, s, id, peer.ID, address)
 	})
@@ -291,7 +293,6 @@ func (f answerFlags) dialAny(ctx context.Context, s *session, id transport.Ident
 		s.mu.Lock()
 		s.reached = at
 		s.mu.Unlock()
-		s.dialling(false)
 	}
 	return conn, err
 }
@@ -376,13 +377,6 @@ func (f answerFlags) dial(ctx context.Context, s *session, id transport.Identity
 	})
 }
 
-// dialling notes that a dial has begun, or has succeeded.
-func (s *session) dialling(away bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.away = away
-}
-
 // lastReached returns the address to try first.
 func (s *session) lastReached() string {
 	s.mu.Lock()
@@ -417,7 +411,6 @@ func (s *session) ask(ctx context.Context, q node.Question, show bool) (node.Ans
 	if err != nil {
 		return node.Answer{}, err
 	}
-	s.device.Patience.Join = s.wait()
 	if s.model.Config().Diffusion {
 		answer, err := s.denoise(ctx, q, show)
 		s.cost = cost.end()
@@ -435,7 +428,7 @@ func (s *session) ask(ctx context.Context, q node.Question, show bool) (node.Ans
 		fmt.Fprint(a.Out, a.Tint(t.By, text))
 	})
 	s.cost = cost.end()
-	s.noteAbsence(ctx)
+	s.noteAbsence()
 	if show && begun {
 		fmt.Fprintln(a.Out)
 	}

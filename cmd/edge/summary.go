@@ -30,7 +30,7 @@ func (f showFlags) Validate() error {
 func (s *session) summary(answer node.Answer) {
 	a := s.app
 	a.Clear()
-	if s.flags.Quiet {
+	if s.flags.show.Quiet {
 		return
 	}
 	s.where(s.report(answer))
@@ -38,10 +38,10 @@ func (s *session) summary(answer node.Answer) {
 
 // detail prints the same of an earlier answer, with everything that --stats shows.
 func (s *session) detail(r askJSON) {
-	stats := s.flags.Stats
-	s.flags.Stats = true
+	stats := s.flags.show.Stats
+	s.flags.show.Stats = true
 	s.where(r)
-	s.flags.Stats = stats
+	s.flags.show.Stats = stats
 }
 
 // where prints the sources of an answer, who was asked and, if the flags ask for it, what it cost.
@@ -54,7 +54,7 @@ func (s *session) where(r askJSON) {
 		s.sources("cloud", r.Documents.Cloud)
 	}
 	fmt.Fprintln(a.Aside, a.Faint("asked: ")+s.asked(r))
-	if s.flags.Stats {
+	if s.flags.show.Stats {
 		fmt.Fprintln(a.Aside, a.Faint(s.statistics(r)))
 		if legend := a.Legend(); legend != "" && !r.LocalOnly {
 			fmt.Fprintln(a.Aside, a.Faint("tint: ")+legend)
@@ -169,7 +169,7 @@ func (s *session) citation(r askJSON, p partJSON) (lines []string) {
 		lines = append(lines, "not known: "+s.nobody(r))
 	case p.Unknown:
 		lines = append(lines, "not known, after reading "+s.shares(p))
-	case s.flags.Stats || len(quotes) == 0:
+	case s.flags.show.Stats || len(quotes) == 0:
 		lines = append(lines, "from: "+s.shares(p))
 	}
 	if !unknown && !p.Unknown {
@@ -177,7 +177,7 @@ func (s *session) citation(r askJSON, p partJSON) (lines []string) {
 		quotes = nil
 	}
 	doubtful := p.Sure > 0 && p.Sure < unsure
-	if near = append(quotes, near...); len(near) > 0 && (p.Unknown || unknown || doubtful || s.flags.Stats) {
+	if near = append(quotes, near...); len(near) > 0 && (p.Unknown || unknown || doubtful || s.flags.show.Stats) {
 		lines = append(append(lines, "near:"), near...)
 	}
 	if doubtful {
@@ -207,7 +207,7 @@ func (s *session) shares(p partJSON) string {
 			break
 		}
 		line := where(d.Title, d.Side)
-		if s.flags.Stats {
+		if s.flags.show.Stats {
 			line += fmt.Sprintf(" %.0f %%", 100*d.Weight)
 		}
 		from = append(from, line)
@@ -247,7 +247,7 @@ func (s *session) sources(side string, docs []node.Source) {
 	var parts []string
 	for _, d := range docs {
 		line := d.Title
-		if s.flags.Stats {
+		if s.flags.show.Stats {
 			line += fmt.Sprintf(" %.0f %%", 100*d.Weight)
 		}
 		parts = append(parts, line)

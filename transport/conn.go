@@ -67,6 +67,7 @@ type Conn struct {
 type Limits struct {
 	Exchanges int           // open at once on a connection (16)
 	Conns     int           // open connections; only for a Listener (64)
+	PerKey    int           // open connections of one key; only for a Listener (8)
 	Rate      float64       // new connections per second from unverified addresses; only for a Listener (50)
 	Idle      time.Duration // silence after which a connection is considered lost (30 s)
 	KeepAlive time.Duration // time between pings on an idle connection (10 s)
@@ -81,6 +82,9 @@ func (l Limits) withDefaults() Limits {
 	}
 	if l.Conns == 0 {
 		l.Conns = 64
+	}
+	if l.PerKey == 0 {
+		l.PerKey = 8
 	}
 	if l.Rate == 0 {
 		l.Rate = 50

@@ -9,8 +9,10 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -588,6 +590,76 @@ func TestTooManyConnections(t *testing.T) {
 		if _, err := Dial(t.Context(), cloudAddr.String(), cfg); !errors.As(err, &refused) {
 			t.Errorf("a second connection: %v", err)
 		}
+	})
+}
+
+// Connections whose devices have vanished, and idle ones, give their places to new ones: nobody is shut out for QUIC's idle
+// timeout. One key never has more connections than its share.
+func TestVanishedMakeRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newTestNet(t, 20*time.Millisecond)
+		keys := []Identity{ephemeral(t), ephemeral(t)}
+		c := ephemeral(t)
+		l, err := ListenOn(n.cloud, ServerConfig{
+			Identity: c, Peers: NewPeers(keys[0].ID, keys[1].ID), Hello: testHello(tandem.Cloud), Log: quiet(), Limits: Limits{Conns: 4, PerKey: 3},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		sim := &simnet.Simnet{Router: n.router}
+		var sockets []net.PacketConn
+		for i := range 12 {
+			at := &net.UDPAddr{IP: net.IPv4(10, 0, 2, byte(i)), Port: 3000}
+			sockets = append(sockets, sim.NewEndpoint(at, simnet.NodeBiDiLinkSettings{Latency: 20 * time.Millisecond}))
+		}
+		if err := sim.Start(); err != nil {
+			t.Fatal(err)
+		}
+		defer sim.Close()
+		var gone atomic.Int32
+		n.router.setDrop(func(p simnet.Packet) bool { // the first sockets are closed without a word
+			from, to := p.From.(*net.UDPAddr), p.To.(*net.UDPAddr)
+			dead := func(a *net.UDPAddr) bool { return a.IP[len(a.IP)-2] == 2 && int32(a.IP[len(a.IP)-1]) < gone.Load() }
+			return dead(from) || dead(to)
+		})
+		next := 0
+		dial := func(key int) (*Conn, error) {
+			pc := sockets[next]
+			next++
+			d, err := Dial(t.Context(), cloudAddr.String(), ClientConfig{Identity: keys[key], Peer: c.ID, Hello: testHello(tandem.Device), PacketConn: pc, Log: quiet()})
+			if err != nil {
+				return nil, err
+			}
+			t.Cleanup(func() { d.Close("") })
+			_, err = d.Open(t.Context(), Begin{})
+			return d, err
+		}
+		for i, key := range []int{0, 0, 0, 1} {
+			if _, err := dial(key); err != nil {
+				t.Fatalf("connection %d: %v", i, err)
+			}
+		}
+		time.Sleep(10 * time.Second) // echoes keep them
+		var refused *RefusedError
+		if _, err := dial(0); !errors.As(err, &refused) || !strings.Contains(err.Error(), "this key") {
+			t.Errorf("a fourth connection of a key: %v", err)
+		}
+		if _, err := dial(1); !errors.As(err, &refused) || !strings.Contains(err.Error(), "too many") {
+			t.Errorf("a fifth connection: %v", err)
+		}
+		gone.Store(4)
+		time.Sleep(silence + time.Second)
+		for i, key := range []int{0, 1, 0, 1} {
+			if _, err := dial(key); err != nil {
+				t.Errorf("connection %d after the others vanished: %v", i, err)
+			}
+		}
+		l.mu.Lock()
+		if l.conns > 4 || len(l.live) > 4 {
+			t.Errorf("%d connections, %d of them live", l.conns, len(l.live))
+		}
+		l.mu.Unlock()
 	})
 }
 

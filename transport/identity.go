@@ -17,6 +17,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"tandem/internal/filelock"
 )
 
 // ID names a side by its public key: the SHA-256 of the certificate's SubjectPublicKeyInfo.
@@ -59,7 +61,7 @@ func LoadOrCreateIdentity(dir string) (Identity, error) {
 	path := filepath.Join(dir, "identity.pem")
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return createIdentity(path)
+		return createOnce(path)
 	}
 	if err != nil {
 		return Identity{}, fmt.Errorf("load identity: %w", err)
@@ -80,6 +82,27 @@ func LoadOrCreateIdentity(dir string) (Identity, error) {
 		return damaged(fmt.Sprintf("a %T", key))
 	}
 	return identityOf(private)
+}
+
+// createOnce makes the identity, or reads it if another process has just made it: programs that start together must not have
+// a key each.
+func createOnce(path string) (Identity, error) {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return Identity{}, fmt.Errorf("store identity: %w", err)
+	}
+	lock, err := os.OpenFile(filepath.Join(dir, "identity.lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return Identity{}, fmt.Errorf("store identity: %w", err)
+	}
+	defer lock.Close()
+	if err := filelock.Lock(lock); err != nil {
+		return Identity{}, fmt.Errorf("store identity: lock %s: %w", lock.Name(), err)
+	}
+	if _, err := os.Lstat(path); err == nil {
+		return LoadOrCreateIdentity(dir)
+	}
+	return createIdentity(path)
 }
 
 func createIdentity(path string) (Identity, error) {

@@ -178,6 +178,18 @@ func (c *Conn) LastHeard() time.Time {
 	return c.link.last
 }
 
+// silence is how long a peer that is there may be silent while an exchange is open: it answers echoes four times a second.
+const silence = 3 * time.Second
+
+// Silent reports whether the peer has been silent for so long that, with an exchange open, it is most likely gone.
+func (c *Conn) Silent(now time.Time) bool {
+	allowed := silence
+	if c.limit.Load() == 0 { // no echoes: QUIC's own pings show that it is there
+		allowed += c.limits.KeepAlive
+	}
+	return now.Sub(c.LastHeard()) >= allowed
+}
+
 func (c *Conn) countDraft(bytes int) {
 	c.link.mu.Lock()
 	defer c.link.mu.Unlock()

@@ -36,7 +36,8 @@ type Listener struct {
 	cancel context.CancelFunc
 
 	mu       sync.Mutex
-	conns    int
+	conns    int                  // accepted, and about to be
+	live     map[*quic.Conn]*Conn // the accepted ones
 	early    int          // hellos being read before the handshake is complete
 	pairings []*quic.Conn // waiting for the device's request, the longest waiting first
 }
@@ -87,7 +88,7 @@ func ListenOn(pc net.PacketConn, cfg ServerConfig) (*Listener, error) {
 		StatelessResetKey:   (*quic.StatelessResetKey)(&resets),
 		VerifySourceAddress: func(net.Addr) bool { return !handshakes.take(time.Now()) },
 	}
-	l := &Listener{cfg: cfg, tr: tr, free: func() {}, ready: make(chan *Conn, cfg.Limits.Conns)}
+	l := &Listener{cfg: cfg, tr: tr, free: func() {}, ready: make(chan *Conn, cfg.Limits.Conns), live: map[*quic.Conn]*Conn{}}
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	protos := []string{protoTalk}
 	if cfg.Invites != nil {
@@ -190,13 +191,8 @@ func (l *Listener) serve(qc *quic.Conn) {
 	case err != nil:
 	case state.NegotiatedProtocol == protoPair:
 		err = l.pair(qc, id)
-	case !l.enter(&l.conns, l.cfg.Limits.Conns):
-		qc.CloseWithError(codeBusy, "too many connections: try again later")
-		err = errors.New("too many connections")
 	default:
-		if err = l.admit(qc, id, swap); err != nil {
-			l.leave(&l.conns)
-		}
+		err = l.admit(qc, id, swap)
 	}
 	if err != nil {
 		l.cfg.Log.Warn("connection refused", "from", qc.RemoteAddr().String(), "error", err)
@@ -248,6 +244,10 @@ func (l *Listener) admit(qc *quic.Conn, id ID, swap func() (Hello, error)) error
 		qc.CloseWithError(codeUnknown, err.Error())
 		return err
 	}
+	if err := l.room(id, time.Now()); err != nil {
+		qc.CloseWithError(codeBusy, err.Error())
+		return err
+	}
 	hello, err := swap()
 	if err != nil {
 		// Let the peer read our hello and hang up first: it describes the difference from its own side.
@@ -256,9 +256,12 @@ func (l *Listener) admit(qc *quic.Conn, id ID, swap func() (Hello, error)) error
 		case <-time.After(time.Second):
 			hangUp(qc, err)
 		}
+		l.leave(&l.conns)
 		return err
 	}
-	c := newConn(qc, id, l.cfg.Hello, hello, l.cfg.Limits, l.cfg.Log, known, func() { l.leave(&l.conns) })
+	c := l.enlist(qc, func() *Conn {
+		return newConn(qc, id, l.cfg.Hello, hello, l.cfg.Limits, l.cfg.Log, known, func() { l.drop(qc) })
+	})
 	select {
 	case l.ready <- c:
 		return nil
@@ -266,6 +269,77 @@ func (l *Listener) admit(qc *quic.Conn, id ID, swap func() (Hello, error)) error
 		c.end(codeClosed, "shutting down", ErrClosed)
 		return nil
 	}
+}
+
+// room takes a place for a connection of a key. Where there is none, it ends one that has been silent: first of the key itself,
+// which may have lost it, and otherwise the most silent of all. An idle connection is made again with its next question.
+func (l *Listener) room(id ID, now time.Time) error {
+	l.mu.Lock()
+	var own, all []*Conn
+	for _, c := range l.live {
+		if c == nil {
+			continue // being made
+		}
+		if all = append(all, c); c.peer == id {
+			own = append(own, c)
+		}
+	}
+	from, what := []*Conn(nil), ""
+	switch {
+	case len(own) >= l.cfg.Limits.PerKey:
+		from, what = own, fmt.Sprintf("this key has %d connections, the most that one may have", len(own))
+	case l.conns >= l.cfg.Limits.Conns:
+		from, what = all, fmt.Sprintf("too many connections (%d): try again later", l.conns)
+	default:
+		l.conns++
+		l.mu.Unlock()
+		return nil
+	}
+	silent := mostSilent(from, now)
+	if silent == nil {
+		l.mu.Unlock()
+		return errors.New(what)
+	}
+	delete(l.live, silent.qc) // the new connection takes its place
+	l.mu.Unlock()
+	silent.end(codeBusy, "it was silent, and another connection needed its place", ErrLost)
+	return nil
+}
+
+// enlist makes a connection that has a place.
+func (l *Listener) enlist(qc *quic.Conn, make func() *Conn) *Conn {
+	l.mu.Lock()
+	l.live[qc] = nil
+	l.mu.Unlock()
+	c := make()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if _, ok := l.live[qc]; ok { // it has not ended yet
+		l.live[qc] = c
+	}
+	return c
+}
+
+// drop gives back the place of a connection that has ended, unless another has it already.
+func (l *Listener) drop(qc *quic.Conn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if _, ok := l.live[qc]; ok {
+		delete(l.live, qc)
+		l.conns--
+	}
+}
+
+// mostSilent returns the connection that was heard last the longest ago, or nil if all were heard lately.
+func mostSilent(list []*Conn, now time.Time) (found *Conn) {
+	last := now
+	for _, c := range list {
+		heard := c.LastHeard()
+		if c.Silent(now) && heard.Before(last) {
+			found, last = c, heard
+		}
+	}
+	return found
 }
 
 // bucket is a token bucket: it gains rate tokens per second and holds at most size.

@@ -386,7 +386,7 @@ func TestIdentity(t *testing.T) {
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
-	if files, _ := os.ReadDir(dir); len(files) != 1 {
+	if files, _ := os.ReadDir(dir); len(files) != 2 { // the key and its lock
 		t.Errorf("%d files are left", len(files))
 	}
 	if id, err := ParseID(a.ID.String()); err != nil || id != a.ID {

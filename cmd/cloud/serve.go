@@ -55,7 +55,15 @@ func (c *serveCmd) Help() string {
 
 Only paired devices can connect: "cloud pair" prints a code. Ctrl-C ends.
 
-Metrics, under /metrics: tandem_answers_total, tandem_answer_seconds, tandem_tokens_total, tandem_drafts_total by side and fate, tandem_divergences_total. With --batch: tandem_batch_passes_total, tandem_batch_rows_total, tandem_batch_jobs_total, tandem_batch_seconds_total, tandem_batch_waiting. Of the decoder: tandem_passes_total, tandem_rows_total by fate (valid, wasted, underutilised), tandem_further_rows_total and tandem_spared_passes_total by kind (hedge, check, guess), tandem_device_hedges_used_total.`
+Metrics, under /metrics:
+  tandem_answers_total, tandem_answer_seconds, tandem_tokens_total
+  tandem_drafts_total                              by side and fate
+  tandem_divergences_total
+  tandem_passes_total, tandem_rows_total           by fate: valid, wasted, underutilised
+  tandem_further_rows_total                        by kind: hedge, check, guess
+  tandem_spared_passes_total                       by kind: hedge, check, guess
+  tandem_device_hedges_used_total
+  tandem_batch_passes_total, _rows_total, _jobs_total, _seconds_total, tandem_batch_waiting`
 }
 
 func (c *serveCmd) Run(a *cli.App) (err error) {

@@ -104,7 +104,14 @@ func (c *doctorCmd) clouds(a *cli.App) []cli.Check {
 		return []cli.Check{{Name: "cloud", State: cli.Broken, Detail: err.Error()}}
 	}
 	if len(peers) == 0 {
-		return []cli.Check{{Name: "cloud", State: cli.Noted, Detail: "none is paired, so the sample cloud answers", Hint: "cloud pair there, edge pair CODE here"}}
+		who := "the sample cloud answers"
+		if x, err := a.OwnIndex(); x != nil || err != nil {
+			who = "this device answers alone"
+			if x != nil {
+				x.Close()
+			}
+		}
+		return []cli.Check{{Name: "cloud", State: cli.Noted, Detail: "none is paired, so " + who, Hint: "cloud pair there, edge pair CODE here"}}
 	}
 	m, err := c.Open(a)
 	if err != nil {

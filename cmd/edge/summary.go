@@ -53,9 +53,9 @@ func (s *session) where(r askJSON) {
 		s.sources("device", r.Documents.Device)
 		s.sources("cloud", r.Documents.Cloud)
 	}
-	fmt.Fprintln(a.Aside, a.Faint("asked: ")+s.asked(r))
+	fmt.Fprintln(a.Aside, a.Fold(a.Faint("asked: ")+s.asked(r)))
 	if s.flags.show.Stats {
-		fmt.Fprintln(a.Aside, a.Faint(s.statistics(r)))
+		fmt.Fprintln(a.Aside, a.Faint(a.Fold(s.statistics(r))))
 		if legend := a.Legend(); legend != "" && !r.LocalOnly {
 			fmt.Fprintln(a.Aside, a.Faint("tint: ")+legend)
 		}
@@ -154,7 +154,7 @@ func (s *session) cite(r askJSON) {
 			later = strings.Repeat(" ", len(first))
 		}
 		for _, line := range s.citation(r, p) {
-			fmt.Fprintln(s.app.Aside, s.app.Faint(first+line))
+			fmt.Fprintln(s.app.Aside, s.app.Faint(s.app.Fold(first+line)))
 			first = later
 		}
 	}
@@ -253,6 +253,6 @@ func (s *session) sources(side string, docs []node.Source) {
 		parts = append(parts, line)
 	}
 	if len(parts) > 0 {
-		fmt.Fprintln(s.app.Aside, s.app.Faint(side+": "+cli.Plain(strings.Join(parts, ", "))))
+		fmt.Fprintln(s.app.Aside, s.app.Faint(s.app.Fold(side+": "+cli.Plain(strings.Join(parts, ", ")))))
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/term"
+	"golang.org/x/text/width"
 
 	"tandem"
 )
@@ -85,9 +86,11 @@ func (s *Screen) Progress(format string, args ...any) {
 	}
 	line := Plain(fmt.Sprintf(format, args...))
 	if s.live {
-		pad := max(0, s.drawn-len(line))
+		line = cutTo(line, s.terminalWidth()-1) // a line that wraps cannot be redrawn
+		shown := utf8.RuneCountInString(line)
+		pad := max(0, s.drawn-shown)
 		fmt.Fprintf(s.Aside, "\r%s%s", line, strings.Repeat(" ", pad))
-		s.drawn = len(line)
+		s.drawn = shown
 		return
 	}
 	if s.since.IsZero() {
@@ -97,6 +100,25 @@ func (s *Screen) Progress(format string, args ...any) {
 		s.since = time.Now()
 		fmt.Fprintln(s.Aside, line)
 	}
+}
+
+// terminalWidth returns how many columns the terminal behind Aside has.
+func (s *Screen) terminalWidth() int {
+	if f, ok := s.Aside.(*os.File); ok {
+		if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 1 {
+			return columns
+		}
+	}
+	return 80
+}
+
+// cutTo shortens a line to at most n characters.
+func cutTo(line string, n int) string {
+	runes := []rune(line)
+	if len(runes) <= n {
+		return line
+	}
+	return string(runes[:max(0, n-1)]) + "…"
 }
 
 // Clear removes the progress line.
@@ -111,8 +133,68 @@ func (s *Screen) Clear() {
 func (s *Screen) Remark(format string, args ...any) {
 	s.Clear()
 	if !s.hushed {
-		fmt.Fprintln(s.Aside, fmt.Sprintf(format, args...))
+		fmt.Fprintln(s.Aside, s.Fold(fmt.Sprintf(format, args...)))
 	}
+}
+
+// Fold breaks the lines of a text at spaces, if Aside is a terminal on which they are too long. Further lines are indented
+// by two more than the first.
+func (s *Screen) Fold(text string) string {
+	if !s.live {
+		return text
+	}
+	var out []string
+	for line := range strings.Lines(text) {
+		out = append(out, fold(strings.TrimSuffix(line, "\n"), s.terminalWidth()))
+	}
+	return strings.Join(out, "\n")
+}
+
+func fold(line string, most int) string {
+	indent := len(line) - len(strings.TrimLeft(line, " "))
+	next := strings.Repeat(" ", indent+2)
+	var out strings.Builder
+	column := 0
+	for i, word := range strings.Split(line[indent:], " ") {
+		w := columns(word)
+		switch {
+		case i == 0:
+			out.WriteString(line[:indent])
+			column = indent
+		case column+1+w > most && column > len(next):
+			out.WriteString("\n" + next)
+			column = len(next)
+		default:
+			out.WriteString(" ")
+			column++
+		}
+		out.WriteString(word)
+		column += w
+	}
+	return out.String()
+}
+
+// columns returns the width of a text on a terminal, without the codes that colour it.
+func columns(text string) int {
+	for {
+		before, code, found := strings.Cut(text, "\x1b[")
+		_, after, ended := strings.Cut(code, "m")
+		if !found || !ended {
+			break
+		}
+		text = before + after
+	}
+	n := 0
+	for _, r := range text {
+		switch k := width.LookupRune(r).Kind(); {
+		case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
+		case k == width.EastAsianWide || k == width.EastAsianFullwidth:
+			n += 2
+		default:
+			n++
+		}
+	}
+	return n
 }
 
 // JSON prints v as one indented object.

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 func TestPlain(t *testing.T) {
@@ -44,5 +45,45 @@ func TestIndexListIsPlain(t *testing.T) {
 	}
 	if text := out.String(); strings.ContainsAny(text, "\x1b") || strings.Count(text, "\n") != 3 || !strings.Contains(text, `a\x1b[2J\nb.md`) {
 		t.Errorf("%q", text)
+	}
+}
+
+// A progress line fits on the terminal and is removed without a trace.
+func TestProgressFits(t *testing.T) {
+	a, _, aside := testApp(t)
+	a.live = true
+	a.Progress("%s", strings.Repeat("é", 200))
+	if text := strings.TrimPrefix(aside.String(), "\r"); utf8.RuneCountInString(text) != 79 || !strings.HasSuffix(text, "é…") {
+		t.Errorf("%q", text)
+	}
+	aside.Reset()
+	a.Progress("ab")
+	a.Clear()
+	if want := "\rab" + strings.Repeat(" ", 77) + "\r  \r"; aside.String() != want {
+		t.Errorf("%q", aside)
+	}
+	a.Hush()
+	aside.Reset()
+	a.Progress("ab")
+	a.Remark("ab")
+	if aside.Len() > 0 {
+		t.Errorf("%q", aside)
+	}
+}
+
+// Folded lines fit, break at spaces, and hold the same words. Colours have no width, wide characters have two columns.
+func TestFold(t *testing.T) {
+	for line, want := range map[string]string{
+		"":                           "",
+		"one two three":              "one two\n  three",
+		"  one two three":            "  one two\n    three",
+		"\x1b[2mone\x1b[0m two four": "\x1b[2mone\x1b[0m two\n  four",
+		"漢字漢 漢字 x":                   "漢字漢\n  漢字 x",
+		"incomprehensible a":         "incomprehensible\n  a",
+		"exact ten!":                 "exact ten!",
+	} {
+		if got := fold(line, 10); got != want {
+			t.Errorf("%q is folded to %q, want %q", line, got, want)
+		}
 	}
 }

@@ -320,7 +320,7 @@ func (a *deviceSession) part() {
 	case n > 0:
 		a.remark("the cloud went away after %d tokens: the device goes on alone", n)
 	default:
-		why = cmp.Or(why, strings.ReplaceAll(a.absent().Error(), "\n", "; "))
+		why = cmp.Or(why, strings.NewReplacer("\n", "; ", "transport: ", "").Replace(a.absent().Error()))
 		a.remark("%s: the device answers alone", why)
 	}
 	a.step(pair.PeerLost{})

@@ -100,6 +100,7 @@ func TestCompletion(t *testing.T) {
 				"edge ask --side ":    {"cloud", "index"},
 				"edge ask --local":    {"--local-only", "--listen"},
 				"edge completion ":    {"fish", "index"},
+				"edge help ":          {"index", "add"},
 				"edge models adapt ":  {"list", "pull"},
 				"edge index ls --jso": {"--json", "--notes"},
 			} {

@@ -36,7 +36,7 @@ func openQuestions(a *cli.App) (*questions, error) {
 	return h, h.load()
 }
 
-// load reads the file. It leaves the newest questions in it, with the right permissions.
+// load reads the file, corrects its permissions and, if it has grown long, leaves the newest questions in it.
 func (h *questions) load() error {
 	f, err := os.Open(h.path)
 	switch {
@@ -54,10 +54,16 @@ func (h *questions) load() error {
 			h.list = append(h.list, text)
 		}
 	}
-	if len(h.list) > mostQuestions {
-		h.list = h.list[len(h.list)-mostQuestions:]
+	if err := os.Chmod(h.path, 0o600); err != nil {
+		return err
 	}
-	return h.store()
+	if many := len(h.list) > mostQuestions+mostQuestions/4; len(h.list) > mostQuestions {
+		h.list = h.list[len(h.list)-mostQuestions:]
+		if many {
+			return h.store() // rarely, because another chat may add to the file
+		}
+	}
+	return nil
 }
 
 // store writes the whole file.

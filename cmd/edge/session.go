@@ -220,9 +220,6 @@ func (f answerFlags) reach(a *cli.App, s *session, kv *kvstore.Store) error {
 	if s.sample || f.Notes != "" || f.Side == "cloud" {
 		return f.embed(a, s, kv)
 	}
-	if !s.empty {
-		a.Remark("No cloud is paired: answering from your documents alone. (cloud pair, then: edge pair CODE)")
-	}
 	return nil
 }
 

@@ -113,7 +113,11 @@ func (s *session) asked(r askJSON) string {
 		}
 		sides = append(sides, a.Tint(tandem.ByCloud, cloud))
 	}
-	if len(sides) == 1 {
+	switch {
+	case len(sides) > 1:
+	case s.device.Dial == nil && !s.flags.LocalOnly && s.flags.Side == "both":
+		return sides[0] + a.Faint(" alone (no cloud is paired: edge pair CODE)")
+	default:
 		return sides[0] + a.Faint(" alone")
 	}
 	return strings.Join(sides, a.Faint(" and "))

@@ -56,6 +56,11 @@ func completes(n *kong.Node, path []string) completing {
 			c.commands = append(c.commands, word{append([]string{child.Name}, child.Aliases...), firstSentence(child.Help)})
 		}
 	}
+	if len(path) > 0 && (path[0] == "help" || path[0] == "man") {
+		for _, child := range n.Parent.Children {
+			c.commands = append(c.commands, word{[]string{child.Name}, firstSentence(child.Help)})
+		}
+	}
 	for _, arg := range n.Positional {
 		if arg.Enum != "" {
 			for _, v := range arg.EnumSlice() {

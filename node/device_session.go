@@ -307,13 +307,13 @@ func (a *deviceSession) part() {
 	if a.why == "" && a.found == unasked {
 		a.found = missing
 	}
-	if a.require {
+	why := a.why
+	a.why = ""
+	if a.require { // the error says why
 		a.step(pair.Cancel{})
 		a.fail(a.absent())
 		return
 	}
-	why := a.why
-	a.why = ""
 	switch n := len(a.answer.Tokens); {
 	case n > 0 && why != "":
 		a.remark("%s: after %d tokens the device answers alone", why, n)

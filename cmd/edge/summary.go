@@ -174,7 +174,9 @@ func (s *session) citation(r askJSON, p partJSON) (lines []string) {
 	case p.Unknown:
 		lines = append(lines, "not known, after reading "+s.shares(p))
 	case s.flags.show.Stats || len(quotes) == 0:
-		lines = append(lines, "from: "+s.shares(p))
+		if from := s.shares(p); from != "" {
+			lines = append(lines, "from: "+from)
+		}
 	}
 	if !unknown && !p.Unknown {
 		lines = append(lines, quotes...)

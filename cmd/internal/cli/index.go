@@ -294,12 +294,13 @@ func (c *indexShow) Run(a *App) error {
 	}
 	if a.Globals.JSON {
 		type passage struct {
-			ID   string `json:"id"`
-			Text string `json:"text"`
+			ID    string `json:"id"`
+			Title string `json:"title"` // with the headings above the passage
+			Text  string `json:"text"`
 		}
 		out := []passage{}
 		for _, p := range list {
-			out = append(out, passage{p.ID, p.Text})
+			out = append(out, passage{p.ID, p.Title, p.Text})
 		}
 		return a.JSON(struct {
 			indexFile
@@ -308,7 +309,7 @@ func (c *indexShow) Run(a *App) error {
 	}
 	fmt.Fprintf(a.Out, "%s\n%s, %s, modified %s, %s\n", Plain(file.Title), Plain(file.Path), Bytes(file.Size), Day(file.Modified), Count(len(list), "passage"))
 	for i, p := range list {
-		fmt.Fprintf(a.Out, "\n%d. %s\n", i+1, Said(p.Text))
+		fmt.Fprintf(a.Out, "\n%s\n%s\n", a.Faint(fmt.Sprintf("%d. %s", i+1, Plain(p.Title))), Said(p.Text))
 	}
 	return nil
 }

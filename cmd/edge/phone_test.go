@@ -39,6 +39,12 @@ func TestPhonePace(t *testing.T) {
 			t.Errorf("%q: %+v", s, p)
 		}
 	}
+	if _, stderr, err := h.Run("ask", "--soc", "sm8750", "--local-only", question); err != nil || !strings.Contains(stderr, "simulated sm8750: busy") {
+		t.Errorf("the summary does not say what is simulated: %v, %s", err, stderr)
+	}
+	if _, stderr, err := h.Run("run", "--soc", "sm8750", "-n", "4", "Hello"); err != nil || !strings.Contains(stderr, "simulated sm8750") {
+		t.Errorf("run does not say that its pace is simulated: %v, %s", err, stderr)
+	}
 	if _, stderr, err := h.Run("ask", "--switching", "greedy", question); err == nil || !strings.Contains(stderr, "simulated phone") {
 		t.Errorf("switching without a phone: %v, %s", err, stderr)
 	}

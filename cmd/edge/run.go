@@ -133,16 +133,19 @@ func (c *runCmd) Run(a *cli.App) (err error) {
 		return a.JSON(out)
 	}
 	fmt.Fprintln(a.Out)
-	if !c.Stats {
-		return nil
+	if c.Stats || c.SoC != "" && !c.Quiet { // a simulated pace is said
+		line := fmt.Sprintf("%d tokens · %.0f tokens/s · prompt of %d at %.0f tokens/s · first after %v · seed %d",
+			stats.Tokens, stats.DecodeRate(), stats.PromptTokens, stats.PrefillRate(), stats.First.Round(time.Millisecond), sampling.Seed)
+		if c.SoC != "" {
+			line += " · simulated " + c.SoC
+		}
+		fmt.Fprintln(a.Aside, a.Faint(line))
 	}
-	fmt.Fprintln(a.Aside, a.Faint(fmt.Sprintf("%d tokens · %.0f tokens/s · prompt of %d at %.0f tokens/s · first after %v · seed %d",
-		stats.Tokens, stats.DecodeRate(), stats.PromptTokens, stats.PrefillRate(), stats.First.Round(time.Millisecond), sampling.Seed)))
-	if c, ok := device.Memory(); ok {
+	if m, ok := device.Memory(); ok && !c.Quiet {
 		fmt.Fprintln(a.Aside, a.Faint(fmt.Sprintf("weights: at most %.1f MB mapped in %d mappings · %d transfers of together %.1f MB · waited %v for them",
-			float64(c.Peak)/(1<<20), c.Mappings, c.Transfers, float64(c.TransferBytes)/(1<<20), c.Stall.Round(time.Millisecond))))
+			float64(m.Peak)/(1<<20), m.Mappings, m.Transfers, float64(m.TransferBytes)/(1<<20), m.Stall.Round(time.Millisecond))))
 	}
-	if spec != nil {
+	if spec != nil && c.Stats {
 		printDrafts(a, spec.Stats())
 	}
 	return nil

@@ -54,6 +54,9 @@ func (s *session) where(r askJSON) {
 		s.sources("cloud", r.Documents.Cloud)
 	}
 	fmt.Fprintln(a.Aside, a.Fold(a.Faint("asked: ")+s.asked(r)))
+	if costs := r.parts(); len(costs) > 0 { // the flags asked for them
+		fmt.Fprintln(a.Aside, a.Faint(a.Fold(strings.Join(costs, " · "))))
+	}
 	if s.flags.show.Stats {
 		fmt.Fprintln(a.Aside, a.Faint(a.Fold(s.statistics(r))))
 		if legend := a.Legend(); legend != "" && !r.LocalOnly {
@@ -89,7 +92,7 @@ func (s *session) statistics(r askJSON) string {
 		parts = append(parts, fmt.Sprintf("%d of %d drafts without a pass", r.Stats.Ahead, r.Stats.Drafted))
 	}
 	parts = append(parts, fmt.Sprintf("seed %d", r.Seed), fmt.Sprintf("peak memory %.0f MB", r.Stats.PeakMemory))
-	return strings.Join(append(parts, r.parts()...), " · ")
+	return strings.Join(parts, " · ")
 }
 
 // asked names the sides that took part in an answer.

@@ -14,7 +14,7 @@ import (
 // The commands about the program itself, and the short names of others.
 func TestProgramCommands(t *testing.T) {
 	h := newHome(t)
-	clitest.Write(t, filepath.Join(h.Dir, ".config", "tandem", "edge"), "config.json", `{"placement": "cloud", "seed": 7}`)
+	clitest.Write(t, filepath.Join(h.Dir, ".config", "tandem", "edge"), "config.json", `{"placement": "cloud", "seed": 7, "lora": []}`)
 	clitest.Write(t, h.Dir, "question.txt", "When does the harbour museum open?\n")
 	for _, c := range []struct {
 		args string

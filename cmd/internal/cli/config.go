@@ -118,6 +118,9 @@ func (c config) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, er
 	if !ok || v == nil || len(flag.Envs) == 0 { // Validate refuses flags without a variable
 		return nil, nil
 	}
+	if list, is := v.([]any); is && len(list) == 0 {
+		return nil, nil // kong would read it as a list of one empty text
+	}
 	text, err := typed(v, flag.Tag.Sep)
 	if err == nil {
 		err = fits(flag, text)

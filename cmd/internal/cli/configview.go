@@ -37,13 +37,14 @@ type setting struct {
 }
 
 func (c *configView) Run(a *App) error {
-	path := string(a.Globals.Config)
-	if path == "" {
+	path, note := string(a.Globals.Config), ""
+	if path == "" && a.dirs.Config != "" {
 		path = filepath.Join(a.dirs.Config, "config.json")
 	}
 	file, err := loadConfig(path)
-	note := ""
 	switch {
+	case path == "":
+		path = "none, without a home folder"
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
 		note = " (" + cause(err) + ")"
 	case err != nil:
@@ -84,7 +85,7 @@ func (c *configView) settings(node *kong.Node, file config) ([]setting, error) {
 		f := flags[name]
 		s := setting{name, f.Default, "default"}
 		if v, ok := file.values[name]; ok && v != nil {
-			text, err := typed(v, f.Tag.Sep)
+			text, err := typed(v, ',')
 			if err != nil {
 				return nil, fmt.Errorf("%s: %s: %w", file.file, name, err)
 			}

@@ -6,7 +6,12 @@ type Pass struct {
 	Append []Token // tokens that follow them; the pass gives the distribution after the last one
 	Also   []Token // alternatives to the last token of Append
 	Drafts []Token // behind Append, one after the other: what the other side has drafted
-	Guess  int     // behind Drafts, most tokens that the decoder may guess
+	Guess  int     // behind Drafts, most tokens that the decoder may guess, in one chain or several
+
+	// What guesses are chosen by: the time of passes over 1, 2, … rows in any unit (nil if unknown), and the probability that
+	// all of Drafts are right (0 for 1).
+	Costs  []float64
+	Chance float64
 }
 
 // Step is the step whose distribution the pass must give.
@@ -18,6 +23,7 @@ func (p Pass) More() bool { return len(p.Also)+len(p.Drafts)+p.Guess > 0 }
 // Further is a context that a pass decoded in addition to the one asked for.
 type Further struct {
 	Token Token // its last
+	After int   // the place, counted from 1, of the one that it continues; 0 if it continues the answer
 	Dist  Dist
 	H     Fixed
 }

@@ -61,6 +61,7 @@ const AutoGamma = math.MaxUint32
 const (
 	MaxLookahead = 64
 	MaxAhead     = 8
+	MaxRows      = 32      // of a pass: one graph of a phone (sd.npu §3.2)
 	MaxAnswer    = 1 << 16 // tokens
 	MaxDocuments = 64
 	MaxContexts  = 256

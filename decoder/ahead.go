@@ -9,18 +9,17 @@ import (
 	"tandem"
 	"tandem/model"
 	"tandem/npu"
-	"tandem/specdec"
 )
 
 // NextAhead is Next, and also decodes after other answers in the same pass: the answer with another last token (p.Also), and
-// the answer continued by drafts and then by guesses (chain). Each result equals that of Next to the bit. There are fewer
+// the answer continued by drafts and then by guesses, which may branch (chain). Each result equals that of Next to the bit. There are fewer
 // results, or none, if a pass cannot hold them (a long p.Append, a full context) or if no guess is likely.
 func (d *Decoder) NextAhead(ctx context.Context, p tandem.Pass) (out Output, also, chain []tandem.Further, err error) {
 	began := time.Now()
 	if err := d.edit(p.Keep, p.Append); err != nil {
 		return Output{}, nil, nil, fmt.Errorf("decoder: %w", err)
 	}
-	d.learn()
+	d.guesses.learn(d.answer)
 	b := d.planTree(p)
 	if b == nil {
 		out, err := d.Next(ctx, len(d.answer), nil)
@@ -33,29 +32,33 @@ func (d *Decoder) NextAhead(ctx context.Context, p tandem.Pass) (out Output, als
 	if out, err = d.output(d.logits, d.states[len(d.states)-1], d.answer); err != nil {
 		return Output{}, nil, nil, err
 	}
+	first := b.own + b.also // of the chain
 	for i, t := range b.tokens[b.own:] {
 		out, err := d.outputAt(b, b.own+i)
 		if err != nil {
 			return Output{}, nil, nil, err
 		}
 		further := tandem.Further{Token: t, Dist: out.Dist, H: out.H}
-		if i < len(b.also) {
+		if i < b.also {
 			also = append(also, further)
-		} else {
-			chain = append(chain, further)
+			continue
 		}
+		further.After = max(0, b.parents[b.own+i]+1-first)
+		chain = append(chain, further)
 	}
+	d.guesses.say(out.Dist, chain, b.drafts)
 	out.Took, out.Fed, out.Length = time.Since(began), b.own, d.length()
 	return out, also, chain, nil
 }
 
 // treePass is a pass over a draft tree: the answer's tokens that are not yet in the KV caches, then alternatives to the last
-// of them, then a chain of drafts and guesses after it.
+// of them, then a chain of drafts after it, and guesses after those.
 type treePass struct {
 	tokens  []tandem.Token
 	parents []int
-	own     int // how many of the tokens are the answer's
-	also    []tandem.Token
+	own     int           // how many of the tokens are the answer's
+	also    int           // how many of those after them are alternatives
+	drafts  int           // and how many of the others are drafts
 	before  [][]float32   // each context's logits before the tree
 	out     [][][]float32 // each context's logits after each token
 	states  []state       // after each token
@@ -70,9 +73,19 @@ func (d *Decoder) planTree(p tandem.Pass) *treePass {
 	if len(pending) == 1 && d.logits == nil && d.needsAll() {
 		also = nil // the weights need the logits before the last token, and a rollback has dropped them
 	}
-	chain := d.chainAfter(p)
-	n := len(pending) + len(also) + len(chain)
-	if len(pending) == 0 || n == len(pending) || len(pending) > scoredAtOnce || n > npu.MaxTree {
+	if len(pending) == 0 || len(pending) > scoredAtOnce {
+		return nil
+	}
+	b := &treePass{own: len(pending), also: len(also), before: d.logits}
+	for i, t := range pending {
+		b.tokens, b.parents = append(b.tokens, t), append(b.parents, i-1)
+	}
+	for _, t := range also {
+		b.tokens, b.parents = append(b.tokens, t), append(b.parents, b.own-2)
+	}
+	d.addChain(b, p)
+	n := len(b.tokens)
+	if n == b.own || n > npu.MaxTree {
 		return nil
 	}
 	for _, c := range d.contexts {
@@ -80,22 +93,37 @@ func (d *Decoder) planTree(p tandem.Pass) *treePass {
 			return nil
 		}
 	}
-	b := &treePass{own: len(pending), also: also, before: d.logits}
-	for i, t := range pending {
-		b.tokens, b.parents = append(b.tokens, t), append(b.parents, i-1)
-	}
-	for _, t := range also {
-		b.tokens, b.parents = append(b.tokens, t), append(b.parents, b.own-2)
-	}
-	last := b.own - 1
-	for _, t := range chain {
-		b.tokens, b.parents = append(b.tokens, t), append(b.parents, last)
-		last = len(b.tokens) - 1
-	}
 	return b
 }
 
-// runTree computes the tree in every context and keeps the answer's part of it.
+// addChain adds what a pass decodes after the answer: drafts, then guesses.
+func (d *Decoder) addChain(b *treePass, p tandem.Pass) {
+	room := max(0, d.Room()-len(d.answer))
+	drafts, guess := p.Drafts[:min(len(p.Drafts), room)], true
+	if i := slices.IndexFunc(drafts, d.unknown); i >= 0 {
+		drafts, guess = drafts[:i], false
+	}
+	last := b.own - 1
+	for _, t := range drafts {
+		b.tokens, b.parents = append(b.tokens, t), append(b.parents, last)
+		last = len(b.tokens) - 1
+	}
+	if b.drafts = len(drafts); !guess {
+		return
+	}
+	at := len(b.tokens)
+	most := min(p.Guess, room-len(drafts), npu.MaxTree-at)
+	tokens, parents := d.guesses.guess(slices.Concat(d.answer, drafts), most, at, p)
+	for i, t := range tokens {
+		if parents[i] < 0 {
+			parents[i] = last - at
+		}
+		b.tokens, b.parents = append(b.tokens, t), append(b.parents, at+parents[i])
+	}
+}
+
+// runTree computes the tree in every context. The KV caches hold all of it until the next edit shows what becomes of the
+// answer (settle).
 func (d *Decoder) runTree(ctx context.Context, b *treePass) error {
 	batch := make([]model.Input, len(d.contexts))
 	for i, c := range d.contexts {
@@ -105,19 +133,14 @@ func (d *Decoder) runTree(ctx context.Context, b *treePass) error {
 	if err != nil {
 		return err
 	}
-	path, n := make([]int, b.own), len(b.tokens)
-	for i := range path {
-		path[i] = i
-	}
+	n := len(b.tokens)
 	var kept [][]float32
-	for i, c := range d.contexts {
-		if err := c.seq.Keep(path...); err != nil {
-			return err
-		}
+	for i := range d.contexts {
 		b.out = append(b.out, out[i*n:][:n])
 		kept = append(kept, out[i*n:][:b.own]...)
 	}
 	from := d.done
+	d.tree = b
 	d.accept(d.answer[d.done:], kept, true)
 	b.states, b.texts = make([]state, n), make([][]byte, n)
 	for i := range b.own {
@@ -127,6 +150,49 @@ func (d *Decoder) runTree(ctx context.Context, b *treePass) error {
 	return nil
 }
 
+// settle keeps of the last tree in the KV caches the answer's part and what has become part of the answer since: the tokens
+// that follow it now. It returns the tree and the nodes of those tokens.
+func (d *Decoder) settle(follow []tandem.Token) (b *treePass, path []int, err error) {
+	if b, d.tree = d.tree, nil; b == nil {
+		return nil, nil, nil
+	}
+	for i := range b.own {
+		path = append(path, i)
+	}
+	at := b.own - 1
+	for _, t := range follow {
+		next := b.own + b.also
+		for next < len(b.tokens) && (b.tokens[next] != t || b.parents[next] != at) {
+			next++
+		}
+		if next == len(b.tokens) {
+			break
+		}
+		path, at = append(path, next), next
+	}
+	for _, c := range d.contexts {
+		if err := c.seq.Keep(path...); err != nil {
+			return nil, nil, err
+		}
+	}
+	return b, path[b.own:], nil
+}
+
+// take makes nodes of the tree part of the answer.
+func (d *Decoder) take(b *treePass, nodes []int) {
+	var piece []tandem.Token
+	for _, i := range nodes {
+		piece = append(piece, b.tokens[i])
+	}
+	var logits [][]float32
+	for _, context := range b.out {
+		for _, i := range nodes {
+			logits = append(logits, context[i])
+		}
+	}
+	d.accept(piece, logits, true)
+}
+
 // outputAt returns the output after token i of the tree, which is not one of the answer's.
 func (d *Decoder) outputAt(b *treePass, i int) (Output, error) {
 	token, parent := b.tokens[i], b.parents[i]
@@ -134,11 +200,13 @@ func (d *Decoder) outputAt(b *treePass, i int) (Output, error) {
 	answer := d.answer[:len(d.answer)-b.own]
 	if parent >= 0 {
 		before, last, text = b.at(parent), b.states[parent], b.texts[parent]
-		if parent < b.own {
-			answer = d.answer[:len(d.answer)-b.own+parent+1]
-		} else {
-			answer = slices.Concat(d.answer, b.tokens[b.own+len(b.also):parent+1])
+		answer = d.answer[:len(d.answer)-b.own+min(parent, b.own-1)+1]
+		var path []tandem.Token // from the answer to the parent
+		for j := parent; j >= b.own; j = b.parents[j] {
+			path = append(path, b.tokens[j])
 		}
+		slices.Reverse(path)
+		answer = slices.Concat(answer, path)
 	}
 	tok := d.cfg.Model.Tokenizer()
 	text = slices.Clip(text)
@@ -167,57 +235,3 @@ func (b *treePass) at(i int) (logits [][]float32) {
 
 // unknown reports whether t is not in the vocabulary.
 func (d *Decoder) unknown(t tandem.Token) bool { return t < 0 || int(t) >= d.cfg.Model.Config().Vocab }
-
-// chainAfter returns the drafts and guesses that a pass decodes after the answer.
-func (d *Decoder) chainAfter(p tandem.Pass) []tandem.Token {
-	room := max(0, d.Room()-len(d.answer))
-	drafts := p.Drafts[:min(len(p.Drafts), room)]
-	if i := slices.IndexFunc(drafts, d.unknown); i >= 0 {
-		return drafts[:i]
-	}
-	return slices.Concat(drafts, d.guess(drafts, min(p.Guess, room-len(drafts))))
-}
-
-const (
-	longestMatch = 8   // greatest number of last tokens to look up
-	leastChance  = 0.1 // least probability of a guess that is worth decoding
-	separator    = -1  // separates texts; it is not a token
-)
-
-// guess returns up to n tokens that follow the last tokens of answer and drafts elsewhere in the prompts or in the answer
-// (specdec.Lookup). It stops where the probability that all guesses are right becomes too small. The probability depends
-// on the length of the match, and on how often guesses after such matches were right so far.
-func (d *Decoder) guess(drafts []tandem.Token, n int) (out []tandem.Token) {
-	if n <= 0 {
-		return nil
-	}
-	lookup, tree := specdec.Lookup{Most: longestMatch, Length: n}, specdec.NewTree(n, &d.rate)
-	for _, text := range d.texts {
-		lookup.Committed(text)
-		lookup.Committed([]tandem.Token{separator})
-	}
-	lookup.Committed(d.answer)
-	lookup.Committed(drafts)
-	lookup.Propose(tree)
-	d.guessed, d.guessedAt = tree, slices.Concat(d.answer, drafts)
-	for _, node := range tree.Nodes {
-		// An answer does not hold the control tokens of a prompt.
-		if node.P < leastChance || node.Token == separator || d.cfg.Model.Tokenizer().IsControl(node.Token) {
-			break
-		}
-		out = append(out, node.Token)
-	}
-	return out
-}
-
-// learn compares the last guesses with the answer.
-func (d *Decoder) learn() {
-	at := len(d.guessedAt)
-	if d.guessed == nil || len(d.answer) <= at {
-		return
-	}
-	if slices.Equal(d.answer[:at], d.guessedAt) {
-		d.rate.Learn(d.guessed, d.answer[at:])
-	}
-	d.guessed = nil
-}

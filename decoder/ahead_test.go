@@ -7,13 +7,15 @@ import (
 	"testing"
 
 	"tandem"
+	"tandem/specdec"
 )
 
 // NextAhead gives what Next gives after each answer, to the bit: with all weights, after rollbacks, and whatever else the pass
 // decodes.
 func TestNextAheadIsNext(t *testing.T) {
 	m := openToy(t, 3, 512)
-	taken := 0
+	taken, branches, fed := 0, 0, 0
+	costs := profilerCosts(32)
 	for _, weights := range allWeights {
 		for _, penalty := range []float64{0, 1.3} {
 			cfg := toyConfig(m, weights)
@@ -38,9 +40,10 @@ func TestNextAheadIsNext(t *testing.T) {
 				keep := max(0, len(answer)-max(0, rng.IntN(8)-4))
 				var app []tandem.Token
 				for range 1 + rng.IntN(2) {
-					if t := ahead.texts[0]; rng.IntN(2) == 0 { // runs of the prompt, for guesses
+					if t := ahead.guesses.prompts; rng.IntN(2) == 0 { // runs of the prompt, for guesses
 						at := rng.IntN(len(t) - 4)
-						app = append(app, t[at:at+3]...)
+						run := slices.DeleteFunc(slices.Clone(t[at:at+3]), func(t tandem.Token) bool { return t < 0 })
+						app = append(app, append(run, t[1])...)
 					} else {
 						app = append(app, tandem.Token(rng.IntN(m.Config().Vocab)))
 					}
@@ -57,7 +60,7 @@ func TestNextAheadIsNext(t *testing.T) {
 				if len(answer) > 40 {
 					answer, keep = app, 0
 				}
-				out, alternatives, chain, err := ahead.NextAhead(t.Context(), tandem.Pass{Keep: keep, Append: app, Also: also, Drafts: drafts, Guess: rng.IntN(4)})
+				out, alternatives, chain, err := ahead.NextAhead(t.Context(), tandem.Pass{Keep: keep, Append: app, Also: also, Drafts: drafts, Guess: rng.IntN(12), Costs: costs})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -70,52 +73,124 @@ func TestNextAheadIsNext(t *testing.T) {
 				if len(chain) < min(len(drafts), 1) || len(chain) > 0 && len(drafts) > 0 && chain[0].Token != drafts[0] {
 					t.Fatalf("%s after %v: drafts %v, decoded after them %v", weights, answer, drafts, chain)
 				}
-				text := answer
-				for _, f := range chain {
-					text = append(text[:len(text):len(text)], f.Token)
+				texts := [][]tandem.Token{answer}
+				for i, f := range chain {
+					text := append(slices.Clone(texts[f.After]), f.Token)
+					texts, branches = append(texts, text), branches+min(1, i-f.After)
 					check("draft or guess", f, text)
+				}
+				if n := rng.IntN(len(texts)); n > 0 { // go on along it, as a pair does
+					answer = texts[n]
+					app = append(slices.Clone(answer[len(texts[0]):]), tandem.Token(rng.IntN(m.Config().Vocab)))
+					out, _, _, err = ahead.NextAhead(t.Context(), tandem.Pass{Keep: len(texts[0]), Append: app, Drafts: []tandem.Token{3}})
+					if err != nil {
+						t.Fatal(err)
+					}
+					answer = append(answer, app[len(app)-1])
+					check("after a guess", tandem.Further{Dist: out.Dist, H: out.H}, answer)
+					if want := next(t, plain, len(texts[0]), app...); out.H != want.H {
+						t.Fatal("another answer")
+					}
+					fed = max(fed, len(app)-out.Fed)
 				}
 				taken += len(alternatives) + len(chain)
 			}
 		}
+	}
+	if branches < 20 || fed < 1 {
+		t.Errorf("%d guesses branched, and at most %d tokens were not computed again", branches, fed)
 	}
 	if taken < 500 {
 		t.Errorf("only %d further tokens were decoded", taken)
 	}
 }
 
-// Guesses are what followed the same tokens in a prompt. A longer match gives more of them, and guesses that keep being wrong
+// profilerCosts are passes where a row costs a hundredth.
+func profilerCosts(n int) (costs []float64) {
+	for i := range n {
+		costs = append(costs, 1+float64(i)/100)
+	}
+	return costs
+}
+
+// Guesses are what followed the same tokens in a prompt, as many as their rows are worth, and guesses that keep being wrong
 // end.
 func TestGuess(t *testing.T) {
 	m := openToy(t, 3, 512)
 	d := newDecoder(t, toyConfig(m, allWeights[0]), Request{Question: bothQuestion, Passages: samplePassages[:1]})
-	prompt := d.texts[0]
+	prompt := d.guesses.prompts
 	at := len(prompt) / 2
+	cheap, dear := tandem.Pass{Costs: profilerCosts(32)}, tandem.Pass{Costs: []float64{1, 2, 3, 4, 5, 6}}
 	say := func(answer []tandem.Token) {
 		if err := d.edit(0, answer); err != nil {
 			t.Fatal(err)
 		}
-		d.learn()
+		d.guesses.learn(d.answer)
 	}
-	say(prompt[at-5 : at])
-	if got := d.guess(nil, 3); !slices.Equal(got, prompt[at:at+3]) {
-		t.Fatalf("after %v: guesses %v, want %v", prompt[at-5:at], got, prompt[at:at+3])
+	guess := func(text []tandem.Token, n int, p tandem.Pass) (path []tandem.Token) {
+		tokens, parents := d.guesses.guess(text, n, 1, p)
+		for i, up := range parents {
+			if up == len(path)-1 && tokens[i] == prompt[at+len(path)] {
+				path = append(path, tokens[i])
+			}
+		}
+		return path
 	}
-	if got := d.guess(prompt[at:at+2], 1); !slices.Equal(got, prompt[at+2:at+3]) {
-		t.Errorf("after two drafts: guesses %v, want %v", got, prompt[at+2:at+3])
+	text := prompt[at-5 : at]
+	say(text)
+	if got := guess(text, 8, cheap); len(got) < 3 || !slices.Equal(got, prompt[at:at+len(got)]) {
+		t.Fatalf("after %v: guesses %v, want %v", text, got, prompt[at:at+3])
 	}
-	if got := d.guess(nil, 0); got != nil {
+	if got := guess(text, 8, dear); len(got) != 0 {
+		t.Errorf("%v is guessed though a row costs a pass", got)
+	}
+	if got := guess(text, 0, cheap); got != nil {
 		t.Errorf("%v is guessed though none was asked for", got)
 	}
 	for range 100 {
-		say(prompt[at-5 : at])
-		d.guess(nil, 3)
-		say(append(slices.Clone(prompt[at-5:at]), prompt[at]+1))
+		say(text)
+		guess(text, 8, cheap)
+		say(append(slices.Clone(text), prompt[at]+1))
 	}
-	say(prompt[at-5 : at])
-	if got := d.guess(nil, 3); len(got) > 0 {
+	say(text)
+	if got := guess(text, 8, tandem.Pass{}); len(got) > 0 {
 		t.Errorf("%v is still guessed after it was wrong 100 times", got)
 	}
+}
+
+// Whatever the drafters, guesses or none, each distribution is Next's.
+func TestDraftersChangeNothing(t *testing.T) {
+	m := openToy(t, 3, 512)
+	req := Request{Question: bothQuestion, Passages: samplePassages[:3]}
+	for _, set := range []specdec.Set{specdec.Off, specdec.All, specdec.WithLookup, specdec.WithSAM, specdec.WithReuse | specdec.WithNgrams} {
+		cfg := toyConfig(m, allWeights[0])
+		cfg.Draft = set
+		ahead, plain := newDecoder(t, cfg, req), newDecoder(t, toyConfig(m, allWeights[0]), req)
+		next(t, ahead, 0)
+		next(t, plain, 0)
+		rng := rand.New(rand.NewPCG(3, 4))
+		for n := 0; n < 30; n++ {
+			token := tandem.Token(rng.IntN(m.Config().Vocab))
+			if p := samplePrompt(plain); n%4 > 0 {
+				token = p[n%len(p)]
+			}
+			got, _, chain, err := ahead.NextAhead(t.Context(), tandem.Pass{Keep: n, Append: []tandem.Token{token}, Guess: 8, Costs: profilerCosts(32)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := next(t, plain, n, token); !reflect.DeepEqual(got.Dist, want.Dist) || got.H != want.H {
+				t.Fatalf("drafters %b, step %d: another distribution", set, n)
+			}
+			if set == specdec.Off && len(chain) > 0 {
+				t.Fatalf("%d guesses without drafters", len(chain))
+			}
+		}
+	}
+}
+
+// samplePrompt returns a prompt's tokens without separators.
+func samplePrompt(d *Decoder) []tandem.Token {
+	return slices.DeleteFunc(slices.Clone(d.guesses.prompts), func(t tandem.Token) bool { return t < 0 })
 }
 
 // After a rollback without new tokens, the last token is decoded once more, and what came before it is not known.

@@ -68,7 +68,10 @@ type Config struct {
 	MaxTokens  int            // answer tokens that every context leaves room for; 0 for DefaultMaxTokens
 	Sampling   sample.Params  // applied to the side's mixture p^s; the caller draws
 	Weights    Weights
-	Grounded   bool // each context writes only words of the question, function words and spans of its passages (package ground)
+	Draft      specdec.Set         // the drafters of guesses
+	History    *specdec.History    // earlier texts to guess from; nil for none
+	Past       *specdec.Experience // with guesses in earlier answers; nil for none
+	Grounded   bool                // each context writes only words of the question, function words and spans of its passages (package ground)
 }
 
 // Request is one question.
@@ -116,19 +119,17 @@ type Decoder struct {
 	contexts []docContext
 	prefill  Prefill
 
-	answer []tandem.Token   // as the caller last gave it
-	done   int              // how many of its tokens are in the KV caches
-	states []state          // states[i] follows i tokens; done+1 to len(answer)+1 of them
-	text   []byte           // of the tokens that states covers
-	prompt [][]float32      // each context's logits after the question
-	texts  [][]tandem.Token // tokens of the prompts, to guess from
-	logits [][]float32      // each context's logits after done tokens; nil if unknown after a rollback
-	passes [2]model.Logits  // of the last two passes
-	next   int              // index of the older of passes, which the next pass overwrites
+	answer []tandem.Token  // as the caller last gave it
+	done   int             // how many of its tokens are in the KV caches
+	states []state         // states[i] follows i tokens; done+1 to len(answer)+1 of them
+	text   []byte          // of the tokens that states covers
+	prompt [][]float32     // each context's logits after the question
+	logits [][]float32     // each context's logits after done tokens; nil if unknown after a rollback
+	passes [2]model.Logits // of the last two passes
+	next   int             // index of the older of passes, which the next pass overwrites
 
-	rate      specdec.Acceptance // of guesses
-	guessed   *specdec.Tree      // the last guesses, until the answer shows whether they were right
-	guessedAt []tandem.Token     // the tokens before them
+	guesses *guesser
+	tree    *treePass // in the KV caches; nil if they hold no more than the answer
 
 	grounds []*ground.Context // what each context may write; nil without Config.Grounded
 
@@ -296,8 +297,11 @@ func (d *Decoder) MeanWeights() []float64 {
 	return mean
 }
 
-// Close waits until the KV caches of the passages are stored.
+// Close keeps what the guesses have taught, and waits until the KV caches of the passages are stored.
 func (d *Decoder) Close() error {
+	if d.guesses != nil && d.guesses.drafters != nil {
+		d.cfg.Past.End(&d.guesses.rate)
+	}
 	d.storing.Wait()
 	return nil
 }
@@ -316,7 +320,19 @@ func (d *Decoder) edit(keep int, app []tandem.Token) error {
 			return fmt.Errorf("token %d in a vocabulary of %d", t, vocab)
 		}
 	}
+	var follow []tandem.Token
+	if keep == len(d.answer) {
+		follow = app
+	}
+	b, nodes, err := d.settle(follow)
+	if err != nil {
+		return err
+	}
 	d.answer = append(d.answer[:keep:keep], app...)
+	if len(nodes) > 0 {
+		d.take(b, nodes)
+		return nil
+	}
 	if len(d.states) > keep+1 {
 		d.states = d.states[:keep+1]
 	}

@@ -31,9 +31,11 @@ func (d *Decoder) read(ctx context.Context, req Request, prompts []prompt) error
 			d.prefill.Cached++
 		}
 		d.contexts = append(d.contexts, docContext{seq: seq, prompt: len(p.prefix) + len(p.rest)})
-		d.texts = append(d.texts, slices.Concat(p.prefix, p.rest))
 		batch[i] = model.Input{Seq: seq, Tokens: tokens}
 		d.prefill.Tokens += len(tokens)
+	}
+	if err := d.beginGuesses(prompts, batch); err != nil {
+		return err
 	}
 	out, err := d.cfg.Passes.Prefill(ctx, batch, new(model.Logits))
 	if err != nil {
@@ -45,6 +47,31 @@ func (d *Decoder) read(ctx context.Context, req Request, prompts []prompt) error
 			d.store(keys[i], d.contexts[i].seq, len(p.prefix))
 		}
 	}
+	return nil
+}
+
+// beginGuesses gives the prompts to the drafters. The calibration among them observes what the prefill computes.
+func (d *Decoder) beginGuesses(prompts []prompt, batch []model.Input) error {
+	texts := make([][]tandem.Token, len(prompts))
+	for i, p := range prompts {
+		texts[i] = slices.Concat(p.prefix, p.rest)
+	}
+	g, calibration := newGuesser(d.cfg.Draft, d.cfg.History, texts, d.cfg.Model.Tokenizer().IsControl)
+	d.guesses, g.rate = g, d.cfg.Past.Begin()
+	if calibration != nil {
+		head, err := d.cfg.Model.PartialHead(calibration.Begin(g.prompts))
+		if err != nil {
+			return fmt.Errorf("calibrate drafts: %w", err)
+		}
+		at := 0
+		for i := range batch {
+			at += len(texts[i])
+			from := at - len(batch[i].Tokens) // what comes before was in the cache
+			batch[i].Head, batch[i].OnScores = head, func(j int, scores []float32) { calibration.Observe(from+j, scores) }
+			at++ // the separator
+		}
+	}
+	g.read()
 	return nil
 }
 

@@ -16,6 +16,7 @@ import (
 	"tandem/node"
 	"tandem/pair"
 	"tandem/retrieval/search"
+	"tandem/specdec"
 )
 
 // Setup is what experiments with real answers need: a model, documents on both sides, questions, and settings.
@@ -26,11 +27,17 @@ type Setup struct {
 	Settings  tandem.Settings   // the strategy replaces placement and coupling
 	KV        [2]*kvstore.Store // keep the caches of passages between answers; nil for none
 	Read      [2]time.Duration  // least time to read a token of a prompt
+	Draft     specdec.Set       // what both sides guess with
+	Rows      int               // most rows of a pass; 0 for tandem.MaxRows
 }
 
 // reader returns what a side reads its documents with, at most one token in each pace.
 func (b Setup) reader(side tandem.Side, pace time.Duration) node.Local {
-	return node.Local{Model: b.Model, Scorer: search.Lexical(), Documents: b.Documents[side], KV: b.KV[side], Pace: pace, Read: b.Read[side]}
+	r := node.Local{Model: b.Model, Scorer: search.Lexical(), Documents: b.Documents[side], KV: b.KV[side], Pace: pace, Read: b.Read[side], Draft: b.Draft, Rows: b.Rows}
+	if b.Rows == 0 || b.Rows > tandem.MaxAhead { // chains begin each answer without knowing anything
+		r.Past = new(node.Past)
+	}
+	return r
 }
 
 // decode prepares a side's decoder for a question.

@@ -139,7 +139,8 @@ func (c *Cloud) take(ctx context.Context, a *cloudSession, begin transport.Begin
 		return a.refuse(err)
 	}
 	defer own.Close()
-	a.machine = pair.New(machineConfig(s, tandem.Cloud, c.Local.Model))
+	a.machine = pair.New(c.Local.machine(s, tandem.Cloud))
+	defer func() { c.Local.Past.learn(a.machine) }()
 	if err := a.link.Send(transport.Ready{Documents: len(own.passages), Prefill: own.took}); err != nil {
 		return err
 	}

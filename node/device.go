@@ -118,9 +118,9 @@ func (d *Device) AskRecorded(ctx context.Context, q Question, s tandem.Settings,
 
 // newSession prepares to answer.
 func (d *Device) newSession(ctx context.Context, q Question, s tandem.Settings, emit func(Token), record func(Line)) *deviceSession {
-	a := newDeviceSession(ctx, machineConfig(s, tandem.Device, d.Local.Model), d.Local.Model.Tokenizer().Stream(), emit)
+	a := newDeviceSession(ctx, d.Local.machine(s, tandem.Device), d.Local.Model.Tokenizer().Stream(), emit)
 	profile := d.known()
-	a.answer.Lookahead, a.profile = s.Lookahead, &profile
+	a.answer.Lookahead, a.profile, a.past = s.Lookahead, &profile, d.Local.Past
 	if record != nil {
 		a.record = &recorder{to: record, start: a.start}
 		a.record.begin(s, d.Local.Model.Config().Name, d.Local.adapter())

@@ -26,6 +26,7 @@ type deviceSession struct {
 	emit    func(Token)
 	log     *slog.Logger
 	profile *Profile
+	past    *Past
 	record  *recorder // nil for none
 	parts   [2][]part // where each side drew the sentences from
 
@@ -474,6 +475,7 @@ func (a *deviceSession) remark(format string, args ...any) {
 func (a *deviceSession) finish() Answer {
 	a.answer.Took = time.Since(a.start)
 	a.answer.Pair = a.machine.Stats()
+	a.past.learn(a.machine)
 	a.profile.settle()
 	a.record.end(a.answer)
 	if a.link != nil {

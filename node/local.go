@@ -15,6 +15,7 @@ import (
 	"tandem/model/chat"
 	"tandem/model/span"
 	"tandem/retrieval/passages"
+	"tandem/specdec"
 	"tandem/transport"
 )
 
@@ -36,8 +37,12 @@ type Local struct {
 	KV        *kvstore.Store  // nil if KV caches of passages are not kept
 	Shared    *decoder.Shared // KV caches of passages that answers share in memory; nil for none
 	Passes    decoder.Passes  // computes the passes of Model; nil for Model itself
-	Pace      time.Duration   // shortest time for a token, to answer like slower hardware; 0 for none
-	Read      time.Duration   // shortest time for a token of a prompt, for the same purpose
+	Draft     specdec.Set     // what guesses the next tokens, so that a pass decodes several
+	History   *specdec.History
+	Past      *Past         // of earlier answers; nil to begin each without
+	Rows      int           // most rows of a pass; 0 for tandem.MaxRows, up to Settings.Ahead for chains of guesses as long as the pair chooses
+	Pace      time.Duration // shortest time for a token, to answer like slower hardware; 0 for none
+	Read      time.Duration // shortest time for a token of a prompt, for the same purpose
 }
 
 // Hello describes r to the other side.
@@ -218,6 +223,9 @@ func (r Local) DecoderConfig(s tandem.Settings) (decoder.Config, error) {
 		MaxTokens:  s.MaxTokens,
 		Sampling:   SamplingOf(s),
 		Weights:    w,
+		Draft:      r.Draft,
+		History:    r.History,
+		Past:       r.Past.experience(),
 		Grounded:   s.Grounded,
 	}, err
 }

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -82,7 +83,18 @@ func weights(s tandem.Settings) (decoder.Weights, error) {
 	return decoder.ParseWeights(s.Weights)
 }
 
-// machineConfig returns the configuration of the pair's machine on side self.
+// machine returns the configuration of the pair's machine on side self. A decoder with drafters may fill a pass with guesses;
+// a span reader's own are no use there, since its passes are over before the answer begins.
+func (r Local) machine(s tandem.Settings, self tandem.Side) pair.Config {
+	cfg := machineConfig(s, self, r.Model)
+	cfg.Past = r.Past.of()
+	if r.Reader == nil && !r.Draft.None() {
+		cfg.Rows = cmp.Or(r.Rows, tandem.MaxRows)
+	}
+	return cfg
+}
+
+// machineConfig returns the same without what only this side knows.
 func machineConfig(s tandem.Settings, self tandem.Side, m *model.Model) pair.Config {
 	return pair.Config{
 		Self:     self,

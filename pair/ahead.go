@@ -87,7 +87,7 @@ func (m *Machine) further(d *Decode, step tandem.Step, prefix tandem.Prefix) {
 	}
 	drafts := m.drafts(step, prefix)
 	hedges, checks, guesses := m.ahead.Choose(profiler.Offer{
-		Contexts: m.cfg.Ahead, Hedge: drafted && m.state == together, Drafts: len(drafts), Room: room,
+		Contexts: max(m.cfg.Ahead, m.cfg.Rows), Hedge: drafted && m.state == together, Drafts: len(drafts), Room: room,
 	})
 	if hedges > 0 {
 		if race := m.race(last.Step, last.Dist, hedges+1); len(race) > 1 {
@@ -95,7 +95,18 @@ func (m *Machine) further(d *Decode, step tandem.Step, prefix tandem.Prefix) {
 		}
 		d.Also = slices.DeleteFunc(d.Also, func(t tandem.Token) bool { return slices.Contains(m.cfg.Stop, t) })
 	}
-	d.Drafts, d.Guess = drafts[:checks], guesses
+	d.Drafts = drafts[:checks]
+	if m.cfg.Rows > m.cfg.Ahead { // the decoder chooses, by what each guess is worth
+		guesses = m.cfg.Rows - 1 - len(d.Also) - checks
+		if m.cfg.MaxTokens > 0 {
+			guesses = min(guesses, m.cfg.MaxTokens-int(step)-1-checks)
+		}
+		d.Costs, d.Chance = m.ahead.Costs(m.cfg.Rows), m.ahead.Right(checks)
+		if d.Costs == nil {
+			guesses = 0
+		}
+	}
+	d.Guess = max(0, guesses)
 }
 
 // drafts returns the tokens that the other side has drafted from a step on, after prefix, up to the end of the answer.
@@ -129,27 +140,42 @@ func (m *Machine) keep(run decode, e Decoded) {
 				Token: m.rule.Draft(m.cfg.Self, run.step, f.Dist), Dist: f.Dist, H: f.H}})
 		}
 	}
-	step, p, before := run.step, run.prefix, e.Dist
+	guessed, right := m.keepTree(run, e, store)
+	if run.Guess > 0 && (guessed || len(run.Append) == 1) {
+		m.ahead.Guessed(right) // a guess that was asked for but not made counts as wrong
+	}
+	if fed := cmp.Or(e.Fed, len(run.Append)); e.Fed > 0 || fed == 1 {
+		m.ahead.Passed(fed+len(e.Also)+len(e.Guessed), e.Took)
+	}
+}
+
+// keepTree stores what a pass decoded after drafts and guesses, each after the one that it continues. It reports whether
+// the decoder guessed, and whether a first guess was this side's draft.
+func (m *Machine) keepTree(run decode, e Decoded, store func(tandem.Step, tandem.Prefix, tandem.Further, kind) bool) (guessed, right bool) {
+	type place struct {
+		step   tandem.Step
+		prefix tandem.Prefix
+		dist   tandem.Dist
+		good   bool
+	}
+	at := []place{{run.step, run.prefix, e.Dist, true}}
 	for i, f := range e.Guessed[:min(len(e.Guessed), len(run.Drafts)+run.Guess)] {
-		k := check
+		if f.After < 0 || f.After > i {
+			break
+		}
+		k, before := check, at[f.After]
 		if i >= len(run.Drafts) {
 			k = guess
 		}
-		if i == len(run.Drafts) {
-			m.ahead.Guessed(f.Token == m.rule.Draft(m.cfg.Self, step, before))
+		if k == guess && f.After == len(run.Drafts) && before.good {
+			guessed = true
+			right = right || f.Token == m.rule.Draft(m.cfg.Self, before.step, before.dist)
 		}
-		step, p, before = step+1, p.Then(f.Token), f.Dist
-		if !store(step, p, f, k) {
-			break
-		}
+		here := place{before.step + 1, before.prefix.Then(f.Token), f.Dist, false}
+		here.good = before.good && store(here.step, here.prefix, f, k)
+		at = append(at, here)
 	}
-	if len(run.Append) != 1 {
-		return // the time of a pass over several tokens says nothing about passes over one
-	}
-	if run.Guess > 0 && len(e.Guessed) <= len(run.Drafts) {
-		m.ahead.Guessed(false) // a guess that was asked for but not made counts as wrong
-	}
-	m.ahead.Passed(1+len(e.Also)+len(e.Guessed), e.Took)
+	return guessed, right
 }
 
 // peerHedge keeps a hedge of the other side.

@@ -18,6 +18,7 @@ func TestSameTextWithHedgesAndGuesses(t *testing.T) {
 	for seed := range uint64(10_000) {
 		c := newTrial(seed)
 		c.cfg.Ahead, c.cfg.MaxTokens = 2+int(seed%(tandem.MaxAhead-1)), 1+c.cfg.MaxTokens/3
+		c.cfg.Rows = int(seed%3) * 16
 		want := reference(t, c.cfg, c.model)
 		p := placements[seed%uint64(len(placements))]
 		name := fmt.Sprintf("seed %d, %v, %v, %d contexts", seed, c.cfg.Coupling, p, c.cfg.Ahead)

@@ -128,7 +128,7 @@ func (m *Machine) draw() (any bool) {
 // countPass counts what a pass decoded.
 func (m *Machine) countPass(run decode, e Decoded) {
 	s, all, checked := &m.stats, 1+len(e.Also)+len(e.Guessed), min(len(run.Drafts), len(e.Guessed))
-	s.Passes, s.Contexts, s.Room = s.Passes+1, s.Contexts+all, s.Room+max(all, m.cfg.Ahead)
+	s.Passes, s.Contexts, s.Room = s.Passes+1, s.Contexts+all, s.Room+max(all, m.cfg.Ahead, m.cfg.Rows)
 	s.Hedged, s.Checked, s.Guessed = s.Hedged+len(e.Also), s.Checked+checked, s.Guessed+len(e.Guessed)-checked
 }
 

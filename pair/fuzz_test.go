@@ -157,7 +157,7 @@ func (s *script) decoded(m *Machine) Event {
 			t = m.rule.Draft(m.cfg.Self, m.running.step+tandem.Step(i), before)
 		}
 		before = s.dist()
-		d.Guessed = append(d.Guessed, tandem.Further{Token: t, Dist: before, H: tandem.Fixed(s.near(0))})
+		d.Guessed = append(d.Guessed, tandem.Further{Token: t, After: int(int32(s.near(uint32(len(d.Guessed))))), Dist: before, H: tandem.Fixed(s.near(0))})
 	}
 	return d
 }
@@ -207,7 +207,7 @@ func (l *listen) step(t testing.TB, e Event) {
 			if a.Keep > l.kv || a.Keep > 0 && len(a.Append) == 0 || a.ID <= l.id {
 				t.Fatalf("decode %+v when %d tokens are certain", a, l.kv)
 			}
-			if n := 1 + len(a.Also) + len(a.Drafts) + a.Guess; n > max(1, l.m.cfg.Ahead) {
+			if n := 1 + len(a.Also) + len(a.Drafts) + a.Guess; n > max(1, l.m.cfg.Ahead, l.m.cfg.Rows) {
 				t.Fatalf("decode %+v: %d contexts of %d", a, n, l.m.cfg.Ahead)
 			}
 			l.kv, l.next, l.id = a.Keep, a.Keep+len(a.Append), a.ID
@@ -237,6 +237,7 @@ func playBytes(t testing.TB, b []byte) Stats {
 			Placement: tandem.Placement(s.byte() % 5), Coupling: tandem.Coupling(s.byte() % 2), MaxTokens: 12,
 			Lookahead: int(s.byte() % 9), Gamma: tandem.HalfGamma, Ahead: int(s.byte() % (tandem.MaxAhead + 2)),
 		},
+		Rows:   int(s.byte()%4) * 11,
 		Greedy: s.byte()%2 == 0,
 		Stop:   []tandem.Token{7},
 		Vocab:  24,

@@ -77,6 +77,9 @@ func New(cfg Config) *Machine {
 	}
 	cfg.Lookahead = min(cfg.Lookahead, tandem.MaxLookahead)
 	cfg.Ahead = min(cfg.Ahead, tandem.MaxAhead)
+	if cfg.Rows = min(cfg.Rows, tandem.MaxRows); cfg.Ahead < 2 {
+		cfg.Rows = 0
+	}
 	if cfg.Switch == nil {
 		cfg.Switch = scheduler.Policy{}
 	}
@@ -84,7 +87,7 @@ func New(cfg Config) *Machine {
 		cfg.Vocab = math.MaxInt32
 	}
 	if placements[cfg.Placement].lockstep {
-		cfg.Lookahead, cfg.Ahead = 1, 1
+		cfg.Lookahead, cfg.Ahead, cfg.Rows = 1, 1, 0
 	}
 	// The other side's targets reach at most as far as our drafts, and its drafts reach one lookahead further.
 	window := 2 * cfg.Lookahead
@@ -97,6 +100,7 @@ func New(cfg Config) *Machine {
 		targets: queue.NewTargets(window),
 		early:   queue.NewEarly(window),
 		hedges:  queue.NewHedges(window * tandem.MaxAhead),
+		ahead:   ahead{Ahead: cfg.Past},
 		greedy:  greedy{accept: [2]profiler.Average{prior, prior}},
 	}
 }
@@ -107,6 +111,9 @@ func (m *Machine) Stats() Stats {
 	s.Steps, s.Epoch = len(m.answer), m.epoch
 	return s
 }
+
+// Learned returns what a later answer may begin with (Config.Past).
+func (m *Machine) Learned() profiler.Ahead { return m.ahead.Ahead }
 
 // Step tells the machine what happened and returns what to do about it, in order.
 func (m *Machine) Step(e Event) []Action {

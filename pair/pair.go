@@ -19,6 +19,7 @@ import (
 
 	"tandem"
 	"tandem/aggregator"
+	"tandem/profiler"
 	"tandem/scheduler"
 )
 
@@ -33,6 +34,12 @@ type Config struct {
 	Stop   []tandem.Token // tokens that end the answer; they are not part of it
 	Vocab  int            // size of the vocabulary, against which drafts are checked; 0 for no check of ids
 	Switch Switch         // placement greedy: who aggregates next; nil for the paper's rule
+
+	// Rows is the most rows of a pass on this side, if it is more than Ahead: guesses have the places that the answer,
+	// hedges and checks leave, and the decoder chooses among them by Pass.Costs. The other side need not know it.
+	Rows int
+	// Past is what earlier answers have taught this side about its passes and drafts.
+	Past profiler.Ahead
 }
 
 // Switch decides after each target which side aggregates next (placement greedy). Only the side that aggregates asks it.
@@ -63,6 +70,7 @@ type (
 		Took    time.Duration
 		Also    []tandem.Further // for tokens of Decode.Also; the decoder may leave some out
 		Guessed []tandem.Further // for Decode.Drafts in order, and then for what the decoder guessed
+		Fed     int              // tokens of the answer that the pass computed; 0 if unknown
 	}
 
 	// PeerDraft is a draft of the other side. It may come twice, late or early.

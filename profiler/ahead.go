@@ -1,6 +1,7 @@
 package profiler
 
 import (
+	"math"
 	"time"
 
 	"tandem"
@@ -14,10 +15,10 @@ const Ranks = 3
 // it will probably draft next. It weighs the measured time that a context costs against the time that it saves if it
 // turns out to be needed. The zero value has seen nothing, and chooses none until it has seen a pass.
 type Ahead struct {
-	passes [tandem.MaxAhead + 1]Average // seconds, by contexts
-	ranks  [Ranks + 1]Average           // share of targets that were the draft, the runner-up, the third, none of these
-	peer   Average                      // share of targets that were the other side's draft
-	guess  Average                      // share of guesses that were right
+	passes [tandem.MaxRows + 1]Average // seconds, by rows
+	ranks  [Ranks + 1]Average          // share of targets that were the draft, the runner-up, the third, none of these
+	peer   Average                     // share of targets that were the other side's draft
+	guess  Average                     // share of guesses that were right
 }
 
 const aheadWindow = 32
@@ -30,11 +31,73 @@ const (
 	guessPrior = 0.5
 )
 
-// Passed takes the time of a pass that computed one token in each of some contexts.
-func (a *Ahead) Passed(contexts int, took time.Duration) {
-	if contexts >= 1 && contexts <= tandem.MaxAhead && took > 0 {
-		a.passes[contexts].Observe(took.Seconds(), aheadWindow)
+// Passed takes the time of a pass that computed some rows.
+func (a *Ahead) Passed(rows int, took time.Duration) {
+	if rows >= 1 && rows <= tandem.MaxRows && took > 0 {
+		a.passes[rows].Observe(took.Seconds(), aheadWindow)
 	}
+}
+
+// unseenRow is the least cost that a row is assumed to have beyond the most rows seen, as a share of a pass of one row.
+const unseenRow = 0.15
+
+// Costs returns the times of passes over 1 to n rows, in seconds, or nil if none was seen. Between numbers of rows that
+// were seen it interpolates; more rows never cost less. Beyond them it assumes that each row costs something, so that
+// a pass grows only with guesses that are likely.
+func (a *Ahead) Costs(n int) []float64 {
+	var out []float64
+	last := 0
+	for rows := 1; rows <= tandem.MaxRows; rows++ {
+		if !a.passes[rows].Seen() {
+			continue
+		}
+		now := a.passes[rows].Value
+		if last == 0 { // fewer rows cost as much
+			for len(out) < rows {
+				out = append(out, now)
+			}
+		} else {
+			now = max(now, out[last-1])
+			for k := last + 1; k <= rows; k++ {
+				out = append(out, out[last-1]+(now-out[last-1])*float64(k-last)/float64(rows-last))
+			}
+		}
+		last = rows
+	}
+	if last == 0 {
+		return nil
+	}
+	row := unseenRow * out[0]
+	if last > 1 {
+		row = max(row, (out[last-1]-out[0])/float64(last-1))
+	}
+	for len(out) < n {
+		out = append(out, out[len(out)-1]+row)
+	}
+	return out[:n]
+}
+
+// Right returns the probability that n drafts of the other side are all right.
+func (a *Ahead) Right(n int) float64 { return math.Pow(or(a.peer, peerPrior), float64(n)) }
+
+// Guesses returns how many guesses to add to a pass of base rows, given their probabilities in descending order and the
+// costs of passes. It maximises the expected number of tokens for the time.
+func Guesses(chances, costs []float64, base int) int {
+	if len(costs) < base || base < 1 {
+		return 0
+	}
+	tokens, best := 1.0, 0
+	rate := 1.01 / costs[base-1] // a smaller gain is noise
+	for i, p := range chances {
+		if base+i >= len(costs) {
+			break
+		}
+		tokens += p
+		if r := tokens / costs[base+i]; r > rate {
+			best, rate = i+1, r
+		}
+	}
+	return best
 }
 
 // Target takes the place that a target had in this side's race: 0 for the draft, 1 for the runner-up, Ranks for none of
@@ -95,7 +158,7 @@ type Offer struct {
 func (a *Ahead) Choose(o Offer) (hedges, checks, guesses int) {
 	one, peer, guess := a.pass(1), or(a.peer, peerPrior), or(a.guess, guessPrior)
 	chance := 1.0
-	for n := 1; n < min(o.Contexts, tandem.MaxAhead); n++ {
+	for n := 1; n < min(o.Contexts, tandem.MaxRows); n++ {
 		hedge, next := 0.0, 0.0
 		if o.Hedge && hedges+1 < Ranks {
 			hedge = or(a.ranks[hedges+1], ranksPrior[hedges+1])

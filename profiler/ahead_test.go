@@ -13,7 +13,7 @@ const ms = time.Millisecond
 // costs a pass. Checks come before guesses.
 func TestAheadPays(t *testing.T) {
 	var free, dear Ahead
-	for n := 1; n <= tandem.MaxAhead; n++ {
+	for n := 1; n <= tandem.MaxRows; n++ {
 		free.Passed(n, 30*ms)
 		dear.Passed(n, time.Duration(n)*30*ms)
 	}
@@ -38,8 +38,8 @@ func TestAheadPays(t *testing.T) {
 			t.Errorf("%s: %v hedges, checks and guesses, want %v", c.what, c.got, c.want)
 		}
 	}
-	for contexts := -1; contexts <= tandem.MaxAhead+4; contexts++ {
-		if got := choose(&free, contexts, true, 2, 9); got[0]+got[1]+got[2] > max(0, min(contexts, tandem.MaxAhead)-1) {
+	for contexts := -1; contexts <= tandem.MaxRows+4; contexts++ {
+		if got := choose(&free, contexts, true, 2, 9); got[0]+got[1]+got[2] > max(0, min(contexts, tandem.MaxRows)-1) {
 			t.Errorf("%v in %d contexts", got, contexts)
 		}
 	}
@@ -71,9 +71,55 @@ func TestAheadLearns(t *testing.T) {
 		t.Errorf("%d hedges, %d checks and %d guesses when all are wanted", hedges, checks, guesses)
 	}
 	a.Passed(0, ms)
-	a.Passed(tandem.MaxAhead+1, ms)
+	a.Passed(tandem.MaxRows+1, ms)
 	a.Passed(1, -ms)
 	if h, _, _ := a.Choose(Offer{Contexts: 2, Hedge: true}); h != 1 {
 		t.Error("passes that cannot be are counted")
+	}
+}
+
+// Costs are the times that were seen, with lines between them. They never fall, and rows beyond those seen cost something.
+func TestCosts(t *testing.T) {
+	var a Ahead
+	if a.Costs(8) != nil {
+		t.Error("costs before any pass")
+	}
+	a.Passed(2, 20*ms)
+	a.Passed(4, 40*ms)
+	a.Passed(6, 30*ms)
+	want := []float64{.02, .02, .03, .04, .04, .04, .044, .048}
+	got := a.Costs(8)
+	for i := range want {
+		if d := got[i] - want[i]; d < -1e-9 || d > 1e-9 {
+			t.Fatalf("costs %v, want %v", got, want)
+		}
+	}
+	if n := len(a.Costs(3)); n != 3 {
+		t.Errorf("%d costs, want 3", n)
+	}
+}
+
+// Guesses are as many as raise the tokens for the time.
+func TestGuesses(t *testing.T) {
+	flat, dear := []float64{1, 1, 1, 1}, []float64{1, 1.5, 2, 2.5}
+	stairs := []float64{1, 2, 2, 2, 2, 2, 2, 2}
+	sure := []float64{.9, .9, .9, .9, .9, .9, .9}
+	for _, c := range []struct {
+		what           string
+		chances, costs []float64
+		base, want     int
+	}{
+		{"free rows", []float64{.9, .1, .01}, flat, 1, 3},
+		{"no more than there are rows", sure, flat, 2, 2},
+		{"rows that cost half a pass", []float64{.9, .4, .1}, dear, 1, 1},
+		{"unlikely", []float64{.2, .1}, dear, 1, 0},
+		{"a stair that many guesses pay", sure, stairs, 1, 7},
+		{"a stair that one guess does not pay", sure[:1], stairs, 1, 0},
+		{"costs unknown", sure, nil, 1, 0},
+		{"no base", sure, flat, 0, 0},
+	} {
+		if got := Guesses(c.chances, c.costs, c.base); got != c.want {
+			t.Errorf("%s: %d guesses, want %d", c.what, got, c.want)
+		}
 	}
 }

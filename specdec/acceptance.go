@@ -1,12 +1,42 @@
 package specdec
 
-import "tandem"
+import (
+	"sync"
+
+	"tandem"
+)
 
 // Acceptance measures how often guesses are right, by class and by the drafter's own probability. It learns from every
 // guess whose outcome is known, including guesses that were not verified: comparing them with the tokens that the model
 // generated costs nothing.
 type Acceptance struct {
 	right, seen [sources][5][shares]float64
+}
+
+// An Experience is an Acceptance that outlives a text. Texts may be drafted at the same time: each begins with what is
+// known then, and the one that ends last is remembered.
+type Experience struct {
+	mu   sync.Mutex
+	rate Acceptance
+}
+
+// Begin returns what is known; e may be nil.
+func (e *Experience) Begin() (a Acceptance) {
+	if e != nil {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		a = e.rate
+	}
+	return a
+}
+
+// End remembers what a text has taught.
+func (e *Experience) End(a *Acceptance) {
+	if e != nil {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.rate = *a
+	}
 }
 
 const (

@@ -14,7 +14,24 @@ type automaton struct {
 	edges  []edge
 	far    map[uint64]int32 // edge index by state and token, for states with many edges
 	last   int32            // the state of the whole text
+
+	// What takes back the tokens after the first firm ones.
+	logs bool
+	firm int
+	log  []change
+	at   []mark // before each of these tokens
 }
+
+// change is an old value of a state or, where edge is set, of an edge.
+type change struct {
+	index int32
+	edge  bool
+	state state
+	old   edge
+}
+
+// mark is what an automaton held before a token.
+type mark struct{ states, edges, log, last int32 }
 
 type state struct {
 	length, link, first, latest, count int32 // first and latest: where the substrings end in the text; count: how often they occur with a continuation
@@ -24,6 +41,7 @@ type state struct {
 type edge struct {
 	token    tandem.Token
 	to, next int32 // next is an index plus one
+	from     int32 // the state that it leaves
 }
 
 const (
@@ -31,9 +49,37 @@ const (
 	// countUp bounds how many suffixes of the text a new token counts for: the longest ones. Only very repetitive
 	// texts have more, and the counts of their shorter suffixes are too low.
 	countUp = 16
-	// separator separates the texts of one automaton. It matches nothing.
-	separator = tandem.Token(-1)
 )
+
+// hold makes all tokens so far firm. Later ones can be taken back.
+func (a *automaton) hold() { a.logs, a.firm, a.log, a.at = true, len(a.text), nil, nil }
+
+// rewind takes back all but the first n tokens, in time proportional to what they added. The firm ones stay.
+func (a *automaton) rewind(n int) {
+	if n = max(n, a.firm); !a.logs || n >= len(a.text) {
+		return
+	}
+	m := a.at[n-a.firm]
+	for i := len(a.log) - 1; i >= int(m.log); i-- {
+		if c := a.log[i]; c.edge {
+			a.edges[c.index] = c.old
+		} else {
+			a.states[c.index] = c.state
+		}
+	}
+	for e := int(m.edges); e < len(a.edges) && len(a.far) > 0; e++ {
+		delete(a.far, key(a.edges[e].from, a.edges[e].token))
+	}
+	a.text, a.states, a.edges = a.text[:n], a.states[:m.states], a.edges[:m.edges]
+	a.log, a.at, a.last = a.log[:m.log], a.at[:n-a.firm], m.last
+}
+
+// changing notes the value of a state that will change.
+func (a *automaton) changing(s int32) {
+	if a.logs {
+		a.log = append(a.log, change{index: s, state: a.states[s]})
+	}
+}
 
 func newAutomaton() *automaton {
 	return &automaton{states: []state{{link: -1, first: -1, latest: -1}}, far: map[uint64]int32{}}
@@ -58,7 +104,8 @@ func (a *automaton) edge(s int32, t tandem.Token) int32 {
 }
 
 func (a *automaton) connect(s int32, t tandem.Token, to int32) {
-	a.edges = append(a.edges, edge{t, to, a.states[s].edges})
+	a.changing(s)
+	a.edges = append(a.edges, edge{t, to, a.states[s].edges, s})
 	a.states[s].edges = int32(len(a.edges))
 	a.states[s].degree++
 	switch d := a.states[s].degree; {
@@ -74,6 +121,9 @@ func (a *automaton) connect(s int32, t tandem.Token, to int32) {
 // extend appends a token.
 func (a *automaton) extend(t tandem.Token) {
 	at := int32(len(a.text))
+	if a.logs {
+		a.at = append(a.at, mark{int32(len(a.states)), int32(len(a.edges)), int32(len(a.log)), a.last})
+	}
 	a.text = append(a.text, t)
 	cur := int32(len(a.states))
 	a.states = append(a.states, state{length: at + 1, first: at, latest: at})
@@ -104,13 +154,18 @@ func (a *automaton) extend(t tandem.Token) {
 			if e < 0 || a.edges[e].to != q {
 				break
 			}
+			if a.logs {
+				a.log = append(a.log, change{index: e, edge: true, old: a.edges[e]})
+			}
 			a.edges[e].to = clone
 			p = a.states[p].link
 		}
+		a.changing(q)
 		a.states[q].link, a.states[cur].link = clone, clone
 	}
 	// The text before this token is now an occurrence that has a continuation.
 	for s, n := a.last, 0; s > 0 && n < countUp; s, n = a.states[s].link, n+1 {
+		a.changing(s)
 		a.states[s].count++
 		a.states[s].latest = at - 1
 	}
@@ -154,7 +209,7 @@ func (a *automaton) chain(s int32, n int) []tandem.Token {
 	from := int(a.states[s].latest) + 1
 	to := min(from+n, len(a.text))
 	for i := from; i < to; i++ {
-		if a.text[i] == separator {
+		if a.text[i] == Separator {
 			to = i
 		}
 	}
@@ -167,7 +222,7 @@ func (a *automaton) tree(t *Tree, budget int, m match, source Source) {
 		var top [3]int32 // edges plus one, the most frequent first
 		sum := int32(0)
 		for e := a.states[m.state].edges; e > 0; e = a.edges[e-1].next {
-			if a.edges[e-1].token == separator {
+			if a.edges[e-1].token == Separator {
 				continue
 			}
 			n := a.weight(e)
@@ -201,7 +256,7 @@ type SAM struct {
 	History *History // may be nil
 	own     *automaton
 	past    *automaton // the history's automaton when the text began
-	old     match      // the match in past
+	old     []match    // the match in past, after each token
 }
 
 // Committed implements Drafter.
@@ -215,8 +270,29 @@ func (s *SAM) Committed(tokens []tandem.Token) {
 	for _, t := range tokens {
 		s.own.extend(t)
 		if s.past != nil {
-			s.past.advance(&s.old, t)
+			m := s.matched()
+			s.past.advance(&m, t)
+			s.old = append(s.old, m)
 		}
+	}
+	if !s.own.logs {
+		s.own.hold() // the prompt stays
+	}
+}
+
+// matched returns the match in past.
+func (s *SAM) matched() match {
+	if len(s.old) == 0 {
+		return match{}
+	}
+	return s.old[len(s.old)-1]
+}
+
+// Rewind implements Drafter.
+func (s *SAM) Rewind(n int) {
+	if s.own != nil {
+		s.own.rewind(n)
+		s.old = s.old[:min(n, len(s.old))]
 	}
 }
 
@@ -229,18 +305,19 @@ func (s *SAM) Propose(t *Tree) {
 		return
 	}
 	state, length := s.own.suffix()
+	old := s.matched()
 	if s.Tree {
 		if length > 0 {
 			s.own.tree(t, 64, match{state, int32(length)}, FromAutomaton)
 		}
-		if s.old.length > 1 {
-			s.past.tree(t, 64, s.old, FromHistory)
+		if old.length > 1 {
+			s.past.tree(t, 64, old, FromHistory)
 		}
 		return
 	}
 	switch {
-	case int(s.old.length) > length && s.old.length > 1:
-		t.Chain(-1, s.past.chain(s.old.state, cmp.Or(s.Length, 31)), FromHistory, int(s.old.length))
+	case int(old.length) > length && old.length > 1:
+		t.Chain(-1, s.past.chain(old.state, cmp.Or(s.Length, 31)), FromHistory, int(old.length))
 	case length > 0:
 		t.Chain(-1, s.own.chain(state, cmp.Or(s.Length, 31)), FromAutomaton, length)
 	}

@@ -38,6 +38,9 @@ func (c *Calibration) Begin(prompt []tandem.Token, others ...tandem.Token) []tan
 	c.Top = cmp.Or(c.Top, 8)
 	c.text, c.among, c.places = nil, nil, make(map[tandem.Token][]int32)
 	for i, t := range prompt {
+		if t == Separator {
+			continue
+		}
 		if c.places[t] == nil {
 			c.among = append(c.among, t)
 		}
@@ -49,6 +52,9 @@ func (c *Calibration) Begin(prompt []tandem.Token, others ...tandem.Token) []tan
 		}
 	}
 	c.prompt, c.guess = len(prompt), make([]expected, len(prompt)*c.Top)
+	for i := range c.guess {
+		c.guess[i].token = Separator // until Observe
+	}
 	return c.among
 }
 
@@ -56,7 +62,7 @@ func (c *Calibration) Begin(prompt []tandem.Token, others ...tandem.Token) []tan
 func (c *Calibration) Observe(i int, scores []float32) {
 	top := c.guess[i*c.Top:][:c.Top]
 	for j := range top {
-		top[j] = expected{separator, float32(math.Inf(-1))}
+		top[j] = expected{Separator, float32(math.Inf(-1))}
 	}
 	least := &top[len(top)-1].p
 	for j, s := range scores {
@@ -94,6 +100,9 @@ func roughExp(x float32) float32 {
 
 // Committed implements Drafter.
 func (c *Calibration) Committed(tokens []tandem.Token) { c.text = append(c.text, tokens...) }
+
+// Rewind implements Drafter.
+func (c *Calibration) Rewind(n int) { c.text = c.text[:min(n, len(c.text))] }
 
 // Settle implements Drafter.
 func (c *Calibration) Settle(*Verdict) {}
@@ -237,11 +246,11 @@ func (c *Calibration) candidates(s *spots) (list []candidate, total float32) {
 	for i := range s.n {
 		at, weight := int(s.at[i]), s.weight[i]
 		total += weight
-		if at+1 < len(c.text) {
+		if at+1 < len(c.text) && c.text[at+1] != Separator {
 			of(c.text[at+1]).said += weight
 		}
 		for _, e := range c.guess[at*c.Top:][:min(c.Top, 8)] {
-			if e.token != separator {
+			if e.token != Separator {
 				of(e.token).guessed += e.p * weight
 			}
 		}

@@ -148,7 +148,7 @@ func (h *History) indexEntry(e Entry) {
 	for _, t := range e.Tokens {
 		h.index.extend(t)
 	}
-	h.index.extend(separator)
+	h.index.extend(Separator)
 }
 
 // Entries returns the entries of the file when it was last read or written, the oldest first.

@@ -2,6 +2,7 @@ package specdec
 
 import (
 	"cmp"
+	"slices"
 
 	"tandem"
 )
@@ -19,6 +20,9 @@ type Lookup struct {
 // Committed implements Drafter.
 func (l *Lookup) Committed(tokens []tandem.Token) { l.text = append(l.text, tokens...) }
 
+// Rewind implements Drafter.
+func (l *Lookup) Rewind(n int) { l.text = l.text[:min(n, len(l.text))] }
+
 // Settle implements Drafter.
 func (l *Lookup) Settle(*Verdict) {}
 
@@ -29,7 +33,11 @@ func (l *Lookup) Propose(t *Tree) {
 		tail := l.text[len(l.text)-n:]
 		for end := len(l.text) - 1; end >= n && branches > 0; end-- {
 			if equal(l.text[end-n:end], tail) {
-				t.Chain(-1, l.text[end:min(end+length, len(l.text))], FromPrompt, n)
+				after := l.text[end:min(end+length, len(l.text))]
+				if i := slices.Index(after, Separator); i >= 0 {
+					after = after[:i]
+				}
+				t.Chain(-1, after, FromPrompt, n)
 				branches--
 			}
 		}
@@ -54,6 +62,14 @@ type Ngrams struct {
 	Most int // tokens of a run; 0 means 4
 	text []tandem.Token
 	next map[uint64][]follower // by a hash of the run
+	firm int                   // tokens of the prompt, which stay
+	log  [][]counted           // what the counts of each later token replaced
+}
+
+// counted is what followed a run before.
+type counted struct {
+	run  uint64
+	list []follower
 }
 
 type follower struct {
@@ -69,13 +85,42 @@ func (g *Ngrams) Committed(tokens []tandem.Token) {
 	if g.next == nil {
 		g.next = map[uint64][]follower{}
 	}
+	first := len(g.text) == 0
 	for _, token := range tokens {
+		var old []counted
 		h := uint64(0)
 		for n := 1; n <= min(cmp.Or(g.Most, 4), len(g.text)); n++ {
 			h = hash(h, g.text[len(g.text)-n])
-			g.next[h] = count(g.next[h], token)
+			if token == Separator || g.text[len(g.text)-n] == Separator {
+				break
+			}
+			list := g.next[h]
+			if !first {
+				old = append(old, counted{h, list})
+				list = slices.Clone(list)
+			}
+			g.next[h] = count(list, token)
 		}
 		g.text = append(g.text, token)
+		if !first {
+			g.log = append(g.log, old)
+		}
+	}
+	if first {
+		g.firm = len(g.text)
+	}
+}
+
+// Rewind implements Drafter.
+func (g *Ngrams) Rewind(n int) {
+	for n = max(n, g.firm); len(g.text) > n; g.text = g.text[:len(g.text)-1] {
+		last := len(g.log) - 1
+		for _, c := range slices.Backward(g.log[last]) {
+			if g.next[c.run] = c.list; c.list == nil {
+				delete(g.next, c.run)
+			}
+		}
+		g.log = g.log[:last]
 	}
 }
 

@@ -17,7 +17,7 @@ type Reuse struct {
 	Life  int // steps; 0 means 4
 
 	segments []segment
-	last     tandem.Token
+	text     []tandem.Token
 	rejected []rejection
 	cases    Cases
 }
@@ -50,13 +50,20 @@ func (r *Reuse) Committed(tokens []tandem.Token) {
 	if len(tokens) == 0 {
 		return
 	}
-	r.last = tokens[len(tokens)-1]
+	r.text = append(r.text, tokens...)
 	for i := range r.rejected {
 		r.rejected[i].after = append(r.rejected[i].after, tokens...)
 	}
 	for len(r.rejected) > 0 && len(r.rejected[0].after) >= window {
 		r.classify(r.rejected[0])
 		r.rejected = r.rejected[1:]
+	}
+}
+
+// Rewind implements Drafter. Rejections whose case is not known yet are not counted.
+func (r *Reuse) Rewind(n int) {
+	if n < len(r.text) {
+		r.text, r.rejected = r.text[:n], nil
 	}
 }
 
@@ -105,8 +112,11 @@ func (r *Reuse) Propose(t *Tree) {
 		end, length = best, length+1
 	}
 	for _, s := range slices.Backward(r.segments) {
-		rest := s.tokens
-		if i := slices.Index(s.tokens, r.last); i >= 0 {
+		rest, i := s.tokens, -1
+		if len(r.text) > 0 {
+			i = slices.Index(s.tokens, r.text[len(r.text)-1])
+		}
+		if i >= 0 {
 			rest = s.tokens[i+1:] // the text has reached the segment
 			t.Chain(-1, rest, FromReuse, 2+i)
 			continue
@@ -180,6 +190,7 @@ type Eagle struct {
 	truth []tandem.Token
 	began bool
 	at    int
+	start int // tokens of the prompt
 	right float64
 	depth int
 }
@@ -206,11 +217,14 @@ func NewEagle(truth []tandem.Token, accept float64) *Eagle {
 // Committed implements Drafter: the first call is the prompt.
 func (e *Eagle) Committed(tokens []tandem.Token) {
 	if !e.began {
-		e.began = true
+		e.began, e.start = true, len(tokens)
 		return
 	}
 	e.at += len(tokens)
 }
+
+// Rewind implements Drafter.
+func (e *Eagle) Rewind(n int) { e.at = max(0, n-e.start) }
 
 // Settle implements Drafter.
 func (e *Eagle) Settle(*Verdict) {}

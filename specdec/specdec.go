@@ -18,11 +18,17 @@ import (
 type Drafter interface {
 	// Committed appends tokens to the text. The first call passes the prompt.
 	Committed(tokens []tandem.Token)
+	// Rewind forgets all but the first n tokens of the text. n is at least the length of the prompt.
+	Rewind(n int)
 	// Propose adds nodes to the draft tree.
 	Propose(t *Tree)
 	// Settle reports the result of a verification.
 	Settle(v *Verdict)
 }
+
+// Separator separates the parts of a text, such as the prompts of several contexts. It is not a token: no draft holds it, and
+// nothing after it follows what is before it.
+const Separator = tandem.Token(-1)
 
 // A Source is where a guess comes from.
 type Source uint8

@@ -134,6 +134,7 @@ type noise struct {
 
 func (n *noise) Committed(tokens []tandem.Token) { n.text = append(n.text, tokens...) }
 func (n *noise) Settle(*Verdict)                 {}
+func (n *noise) Rewind(k int)                    { n.text = n.text[:k] }
 func (n *noise) Propose(t *Tree) {
 	parents := []int{-1}
 	for range n.rng.IntN(24) {

@@ -284,6 +284,9 @@ func settling(m *model.Model, answer []dllm.Cell, size int) string {
 // answers alone: the two sides of a pair agree on one token after the other.
 func (f answerFlags) checkDiffusion(m *model.Model) error {
 	given := f.autoregressive()
+	if f.Draft != "auto" {
+		given = append(given, "--draft")
+	}
 	if len(f.Lora) > 0 {
 		given = append(given, "--lora")
 	}

@@ -8,39 +8,67 @@ import (
 	"tandem"
 	"tandem/cmd/internal/cli"
 	"tandem/model"
+	"tandem/node"
 	"tandem/specdec"
 )
 
+// guessFlags choose what guesses the next tokens of an answer.
+type guessFlags struct {
+	Draft        string `help:"What guesses the next tokens, so that one pass decodes several; the text is the same. auto (the drafters that cost nothing before the answer), off, all (also calibration on the prompts), or some of pld, sam, ngrams, calibration and reuse, separated by commas. Measured costs of passes limit the guesses." default:"auto" placeholder:"DRAFTERS" hidden:""`
+	DraftHistory bool   `help:"Keep the answers on this machine, and guess from those kept before (see history list)." hidden:""`
+}
+
+// guess makes the device guess as the flags say.
+func (s *session) guess(f guessFlags) (err error) {
+	r := &s.device.Local
+	if r.Draft, err = specdec.ParseSet(f.Draft); err != nil {
+		return fmt.Errorf("--draft: %w", err)
+	}
+	switch {
+	case !f.DraftHistory:
+	case !r.Draft.Has(specdec.WithSAM):
+		return fmt.Errorf("--draft-history: drafters %s do not read it: add sam", f.Draft)
+	default:
+		r.History, err = openHistory(s.app, s.model)
+	}
+	return err
+}
+
+// remember adds an answer to the history, if one is open.
+func (s *session) remember(answer node.Answer) error {
+	h := s.device.Local.History
+	if h == nil || len(answer.Tokens) == 0 {
+		return nil
+	}
+	var tokens []tandem.Token
+	for _, t := range answer.Tokens {
+		tokens = append(tokens, t.ID)
+	}
+	return h.Add("answer", tokens, time.Now())
+}
+
 // speculator returns what drafts as --draft says; nil means ordinary decoding.
 func (c *runCmd) speculator(a *cli.App, m *model.Model) (*specdec.Speculator, error) {
+	set, err := specdec.ParseSet(c.Draft)
 	switch {
-	case c.Draft == "off" && c.History:
+	case err != nil:
+		return nil, fmt.Errorf("--draft: %w", err)
+	case set.None() && c.History:
 		return nil, errors.New("--history is for drafting: leave out --draft off")
-	case c.Draft == "pld" && c.History:
-		return nil, errors.New("--draft pld drafts from the prompt only: use --draft sam or all with --history")
-	case c.Draft == "off":
+	case c.History && !set.Has(specdec.WithSAM):
+		return nil, fmt.Errorf("--history: drafters %s do not read it: use --draft sam or all", c.Draft)
+	case set.None():
 		return nil, nil
 	}
-	s := &specdec.Speculator{Chooser: &specdec.Chooser{Learn: true}, Acceptance: &specdec.Acceptance{}}
-	sam := &specdec.SAM{Tree: c.Draft == "all" || c.Draft == "auto"}
 	if c.History {
 		h, err := openHistory(a, m)
 		if err != nil {
 			return nil, err
 		}
-		c.history, sam.History = h, h
+		c.history = h
 	}
-	switch c.Draft {
-	case "pld":
-		s.Drafters = []specdec.Drafter{&specdec.Lookup{}}
-	case "sam":
-		s.Drafters = []specdec.Drafter{sam}
-	case "auto":
-		s.Drafters = []specdec.Drafter{&specdec.Lookup{Branches: 2}, sam, &specdec.Ngrams{}, &specdec.Reuse{}}
-	case "all":
-		s.Calibration = &specdec.Calibration{}
-		s.Drafters = []specdec.Drafter{&specdec.Lookup{Branches: 2}, sam, &specdec.Ngrams{}, s.Calibration, &specdec.Reuse{}}
-	}
+	s := &specdec.Speculator{Chooser: &specdec.Chooser{Learn: true}, Acceptance: &specdec.Acceptance{}}
+	s.Drafters, s.Calibration = set.Drafters(c.history)
 	return s, nil
 }
 

@@ -16,6 +16,7 @@ import (
 	"tandem/decoder"
 	"tandem/model/sample"
 	"tandem/node"
+	"tandem/specdec"
 )
 
 // textFlags give a text in other ways than by arguments.
@@ -64,6 +65,7 @@ type answerFlags struct {
 	cli.ReaderFlags `group:"Model and machine:"`
 	cli.CacheFlags  `group:"Model and machine:"`
 	phoneFlags      `group:"Model and machine:"`
+	guessFlags      `group:"Model and machine:"`
 	denoiseFlags    `group:"Model and machine:"`
 }
 
@@ -145,6 +147,9 @@ func (f answerFlags) settings() (tandem.Settings, error) {
 	}
 	if f.Method == "crcg" {
 		s.Contexts = 1 // context aggregation
+	}
+	if _, err := specdec.ParseSet(f.Draft); err != nil {
+		return s, fmt.Errorf("--draft: %w", err)
 	}
 	switch {
 	case f.RTT < 0 || f.RTT > time.Minute:

@@ -38,7 +38,7 @@ func (c *historyList) Help() string {
   edge history list
   edge --json history list
 
-"edge run --history" keeps prompts and answers, as tokens, in at most 1 MB per vocabulary, and drafts from them. No other command does.`
+"edge run --history" keeps prompts and answers, as tokens, in at most 1 MB per vocabulary, and drafts from them. "edge ask" and "edge chat" keep answers there with --draft-history. No other command does.`
 }
 
 func (c *historyList) Run(a *cli.App) error {

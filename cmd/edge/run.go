@@ -25,7 +25,7 @@ type runCmd struct {
 	Raw            bool     `help:"Continue the prompt as it is, without the chat template."`
 	System         string   `help:"System message."`
 	Stop           []string `help:"Stop before this text; may be repeated." sep:"none"`
-	Draft          string   `help:"Draft tokens and verify several per pass; the text is the same. ${enum}: drafters that cost nothing before the answer, none, prompt lookup, suffix automaton, or all with calibration on the prompt. The measured cost of a pass limits the number of drafts." enum:"auto,off,pld,sam,all" default:"auto"`
+	Draft          string   `help:"Draft tokens and verify several per pass; the text is the same. auto (the drafters that cost nothing before the answer), off, all (also calibration on the prompt), or some of pld, sam, ngrams, calibration and reuse, separated by commas. The measured cost of a pass limits the number of drafts." default:"auto" placeholder:"DRAFTERS"`
 	History        bool     `help:"Keep the prompt and the answer on this machine, and draft from those kept before (see history list)."`
 	SoC            string   `name:"soc" help:"Write at the simulated pace of a phone's NPU, as with ask." placeholder:"CHIP"`
 	denoiseFlags   `group:"Diffusion models:"`

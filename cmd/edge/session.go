@@ -24,6 +24,7 @@ import (
 	"tandem/node"
 	"tandem/npu/phone"
 	"tandem/retrieval/search"
+	"tandem/specdec"
 	"tandem/transport"
 )
 
@@ -134,6 +135,9 @@ func (f answerFlags) open(a *cli.App) (s *session, err error) {
 		s.device.Patience.Join, s.device.Hurry = *f.Wait, 0
 	}
 	s.device.Local.Adapter = adapter
+	if err := s.guess(f.guessFlags); err != nil {
+		return s, err
+	}
 	if s.sample {
 		s.device.Local.Mark = cli.SampleMark
 	}
@@ -318,6 +322,9 @@ func (f answerFlags) embed(a *cli.App, s *session, kv *kvstore.Store) error {
 		return err
 	}
 	reader := cli.Local(m, s.reader, docs, kv)
+	if reader.Draft, err = specdec.ParseSet(f.Draft); err != nil {
+		return fmt.Errorf("--draft: %w", err)
+	}
 	s.cloud = "the cloud in this process"
 	if s.invented = f.Public == ""; s.invented {
 		reader.Mark = cli.SampleMark
@@ -425,6 +432,9 @@ func (s *session) ask(ctx context.Context, q node.Question, show bool) (node.Ans
 		fmt.Fprint(a.Out, a.Tint(t.By, text))
 	})
 	s.cost = cost.end()
+	if err == nil {
+		err = s.remember(answer)
+	}
 	s.noteAbsence()
 	if show && begun {
 		fmt.Fprintln(a.Out)

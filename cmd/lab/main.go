@@ -18,6 +18,7 @@ type grammar struct {
 	Speedup  speedupCmd  `cmd:"" group:"Two sides and the network between them:" help:"Speedup over lock step: Theorem 6.2 with simulated answers on it (Figure 4)."`
 	Traces   tracesCmd   `cmd:"" group:"Two sides and the network between them:" help:"Answers over recorded networks."`
 	Loss     lossCmd     `cmd:"" group:"Two sides and the network between them:" help:"Answers over paths that lose packets: repeated datagrams against a stream."`
+	Drafts   draftsCmd   `cmd:"" group:"Two sides and the network between them:" help:"Drafters of both sides, live: what guesses save."`
 	Hedge    hedgeCmd    `cmd:"" group:"Two sides and the network between them:" help:"Several contexts in a pass: hedges, checks and guesses."`
 	Load     loadCmd     `cmd:"" group:"Two sides and the network between them:" help:"One cloud under many devices: answers per second, times, memory."`
 

@@ -150,6 +150,7 @@ func (d *Decoder) NextAhead(ctx context.Context, p tandem.Pass) (out decoder.Out
 			break
 		}
 		f := further(answer, t)
+		f.After = i
 		answer, next = append(slices.Clip(answer), t), f.Dist
 		chain = append(chain, f)
 	}

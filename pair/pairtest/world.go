@@ -219,7 +219,9 @@ func (w *World) result(e *End, job pair.Decode, took time.Duration) (out pair.De
 			break
 		}
 		text = append(text, t)
-		out.Guessed = append(out.Guessed, behind(text))
+		f := behind(text)
+		f.After = i
+		out.Guessed = append(out.Guessed, f)
 	}
 	return out, err
 }

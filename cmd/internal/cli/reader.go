@@ -247,5 +247,5 @@ func Sample(ctx context.Context, corpus fs.FS, cut PassageFlags) (*search.Index,
 // Local returns what a node answers with: a model and, if it is not nil, a span reader, with the lexical scorer. documents is
 // nil for a side without any.
 func Local(m *model.Model, r *span.Reader, documents node.Searcher, kv *kvstore.Store) node.Local {
-	return node.Local{Model: m, Reader: r, Scorer: search.Lexical(), Documents: documents, KV: kv}
+	return node.Local{Model: m, Reader: r, Scorer: search.Lexical(), Documents: documents, KV: kv, Past: new(node.Past)}
 }

@@ -43,7 +43,7 @@ var rules = []struct{ packages, imports string }{
 	{"lab/...", "tandem"},
 
 	// A live side. It knows no search engine, only what it needs of one.
-	{"node", "tandem node/batch node/presence decoder/... retrieval/documents retrieval/passages transport pair aggregator scheduler profiler model/..."},
+	{"node", "tandem node/batch node/presence decoder/... retrieval/documents retrieval/passages transport pair aggregator scheduler profiler specdec model/..."},
 	{"node/presence", ""},
 	{"node/batch", "model"},
 
@@ -62,7 +62,7 @@ var rules = []struct{ packages, imports string }{
 	{"netem", ""},
 
 	// A side's distributions.
-	{"decoder", "tandem aggregator retrieval/passages decoder/ground decoder/kvstore specdec model/... npu"},
+	{"decoder", "tandem aggregator profiler retrieval/passages decoder/ground decoder/kvstore specdec model/... npu"},
 	{"decoder/extract", "tandem aggregator decoder decoder/ground model/span model/tokenizer retrieval/passages"},
 	{"decoder/ground", "tandem model/tokenizer"},
 	{"decoder/kvstore", "internal/filelock"},

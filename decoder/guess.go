@@ -1,0 +1,170 @@
+package decoder
+
+import (
+	"slices"
+	"time"
+
+	"tandem"
+	"tandem/profiler"
+	"tandem/specdec"
+)
+
+// guesser guesses how an answer goes on, with the drafters of package specdec. They read the prompts once. Afterwards they only
+// follow the answer: they take tokens as it grows, and take them back where it is rolled back.
+type guesser struct {
+	drafters []specdec.Drafter
+	rate     specdec.Acceptance
+	prompts  []tandem.Token // all of them, with separators
+	text     []tandem.Token // that the drafters have, after the prompts
+
+	// The last guesses, until the answer shows whether they were right.
+	tree    *specdec.Tree
+	after   []tandem.Token // the tokens before them
+	decoded []int          // the nodes that a pass decoded, ascending
+	likely  []tandem.Token // what the side itself says: after the text, then after each decoded node; nil if unknown
+	took    time.Duration  // all drafting so far
+}
+
+// newGuesser makes the drafters of a set. prompts are one text to them: no match crosses from one to the next, or a control
+// token, which no answer holds.
+func newGuesser(set specdec.Set, h *specdec.History, prompts [][]tandem.Token, control func(tandem.Token) bool) (g *guesser, c *specdec.Calibration) {
+	g = &guesser{}
+	if g.drafters, c = set.Drafters(h); g.drafters == nil {
+		return g, nil
+	}
+	for _, p := range prompts {
+		for _, t := range p {
+			if control(t) {
+				t = specdec.Separator
+			}
+			g.prompts = append(g.prompts, t)
+		}
+		g.prompts = append(g.prompts, specdec.Separator)
+	}
+	return g, c
+}
+
+// read gives the drafters the prompts.
+func (g *guesser) read() {
+	for _, d := range g.drafters {
+		d.Committed(g.prompts)
+	}
+}
+
+// follow makes text what the drafters have after the prompts.
+func (g *guesser) follow(text []tandem.Token) {
+	n := 0
+	for n < len(text) && n < len(g.text) && text[n] == g.text[n] {
+		n++
+	}
+	for _, d := range g.drafters {
+		if n < len(g.text) {
+			d.Rewind(len(g.prompts) + n)
+		}
+		if n < len(text) {
+			d.Committed(text[n:])
+		}
+	}
+	g.text = append(g.text[:n], text[n:]...)
+}
+
+// leastChance is the least probability of a guess that is worth decoding where the costs of passes are unknown.
+const leastChance = 0.1
+
+// guess returns up to n tokens that may follow text, and the index of the one that each follows, -1 for the text. Of the
+// likeliest it takes as many as are worth their rows in a pass that has base rows already (profiler.Guesses). The
+// probabilities depend on how often similar guesses were right so far in this answer.
+func (g *guesser) guess(text []tandem.Token, n, base int, p tandem.Pass) (tokens []tandem.Token, parents []int) {
+	g.tree = nil
+	if n <= 0 || len(g.drafters) == 0 {
+		return nil, nil
+	}
+	began := time.Now()
+	defer func() { g.took += time.Since(began) }()
+	g.follow(text)
+	tree := specdec.NewTree(4*n, &g.rate)
+	for _, d := range g.drafters {
+		d.Propose(tree)
+	}
+	_, chances := tree.Best(n)
+	if rows := len(p.Costs); rows > 0 {
+		for i := range chances {
+			if p.Chance > 0 {
+				chances[i] *= p.Chance
+			}
+		}
+		chances = chances[:profiler.Guesses(chances, p.Costs, base)]
+	} else if i := slices.IndexFunc(chances, func(x float64) bool { return x < leastChance }); i >= 0 {
+		chances = chances[:i]
+	}
+	decoded, _ := tree.Best(len(chances))
+	g.tree, g.after, g.decoded, g.likely = tree, slices.Clone(text), decoded, nil
+	for _, i := range decoded {
+		parent := -1
+		if up := tree.Nodes[i].Parent; up >= 0 {
+			parent, _ = slices.BinarySearch(decoded, up)
+		}
+		tokens, parents = append(tokens, tree.Nodes[i].Token), append(parents, parent)
+	}
+	return tokens, parents
+}
+
+// say records what the side's distributions say: after the text, then after each token that was guessed.
+func (g *guesser) say(out tandem.Dist, chain []tandem.Further, drafts int) {
+	if g.tree == nil || len(chain) != drafts+len(g.decoded) {
+		return
+	}
+	if drafts > 0 {
+		out = chain[drafts-1].Dist
+	}
+	g.likely = append(g.likely[:0], mode(out))
+	for _, f := range chain[drafts:] {
+		g.likely = append(g.likely, mode(f.Dist))
+	}
+}
+
+// mode returns a distribution's likeliest token.
+func mode(d tandem.Dist) tandem.Token {
+	best := 0
+	for i, w := range d.Weights {
+		if w > d.Weights[best] {
+			best = i
+		}
+	}
+	return d.IDs[best]
+}
+
+// learn compares the last guesses with the answer.
+func (g *guesser) learn(answer []tandem.Token) {
+	at := len(g.after)
+	if g.tree == nil || len(answer) <= at {
+		return
+	}
+	tree := g.tree
+	if g.tree = nil; !slices.Equal(answer[:at], g.after) {
+		return
+	}
+	said := answer[at:]
+	g.rate.Learn(tree, said)
+	v := &specdec.Verdict{Tree: tree, Verified: g.decoded}
+	for node := -1; len(v.Path) < len(said); {
+		if node = tree.Child(node, said[len(v.Path)]); node < 0 || !slices.Contains(g.decoded, node) {
+			break
+		}
+		v.Path = append(v.Path, node)
+	}
+	if len(v.Path) == len(said) || g.likely == nil {
+		return // nothing shows where the guesses end to be right
+	}
+	v.Emitted = said[:len(v.Path)+1]
+	v.Likeliest = func(node int) tandem.Token {
+		if node < 0 {
+			return g.likely[0]
+		}
+		i, _ := slices.BinarySearch(g.decoded, node)
+		return g.likely[1+i]
+	}
+	for _, d := range g.drafters {
+		d.Settle(v)
+	}
+}

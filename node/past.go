@@ -1,0 +1,45 @@
+package node
+
+import (
+	"sync"
+
+	"tandem/pair"
+	"tandem/profiler"
+	"tandem/specdec"
+)
+
+// Past is what a side's answers so far have taught it: what passes cost, and which guesses are right. An answer begins with
+// it. It decides how fast tokens come, never which ones. The zero value has seen nothing.
+type Past struct {
+	guesses specdec.Experience
+
+	mu    sync.Mutex
+	ahead profiler.Ahead
+}
+
+// of returns what a machine begins with.
+func (p *Past) of() (a profiler.Ahead) {
+	if p != nil {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		a = p.ahead
+	}
+	return a
+}
+
+// learn takes what a machine has learnt.
+func (p *Past) learn(m *pair.Machine) {
+	if p != nil {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.ahead = m.Learned()
+	}
+}
+
+// experience returns the part for a decoder.
+func (p *Past) experience() *specdec.Experience {
+	if p == nil {
+		return nil
+	}
+	return &p.guesses
+}

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"tandem/cmd/internal/clitest"
 )
 
 // terminal runs a program on a pseudo-terminal.
@@ -47,7 +49,7 @@ func newTerminal(t *testing.T, h home, args ...string) *terminal {
 	}
 	defer screen.Close()
 	cmd := h.Command(t.Context(), args...)
-	cmd.Env = append(cmd.Env, "TERM=xterm")
+	cmd.Env = append(cmd.Env, "TERM=xterm", "INPUTRC="+filepath.Join(h.Dir, "inputrc"))
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = screen, screen, screen
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := cmd.Start(); err != nil {
@@ -127,4 +129,14 @@ func TestChatOnATerminal(t *testing.T) {
 	if err != nil || !strings.HasPrefix(string(kept), "\"When does the harbour museum open?\"\n") {
 		t.Errorf("kept %s, %v", kept, err)
 	}
+}
+
+// Malformed settings of the line editor are said and left out.
+func TestChatWithoutInputrc(t *testing.T) {
+	h := newHome(t)
+	clitest.Write(t, h.Dir, "inputrc", "set editing-mode vi\n$if\n garbage \"\\C-x\": \n\"\\e[A\": history-search-backward\nset bogus\n")
+	c := newTerminal(t, h, "chat", "--local-only")
+	c.wait("cannot be read")
+	c.wait("> ")
+	c.send("/seed 5\r", "seed 5")
 }

@@ -16,7 +16,14 @@ import (
 
 // openEditor returns a function that reads a question with a line editor. With keep, it remembers the questions on disk.
 func openEditor(a *cli.App, keep bool) (func() (string, error), error) {
-	shell := readline.NewShell()
+	shell, err := newShell()
+	if err != nil {
+		a.Remark("the settings of the line editor cannot be read (INPUTRC or .inputrc): %v", err)
+		os.Setenv("INPUTRC", os.DevNull)
+		if shell, err = newShell(); err != nil {
+			return nil, err
+		}
+	}
 	for option, on := range map[string]bool{
 		"enable-bracketed-paste": true,
 		"convert-meta":           false, // text is UTF-8, whatever an inputrc says
@@ -56,11 +63,12 @@ func openEditor(a *cli.App, keep bool) (func() (string, error), error) {
 		}
 		read := make(chan result, 1)
 		go func() {
-			line, err := shell.Readline()
+			line, err := readLine(shell)
 			read <- result{line, err}
 		}()
 		select {
 		case r := <-read:
+			term.Restore(screen, before) // also after a panic
 			if errors.Is(r.err, readline.ErrInterrupt) {
 				return r.line, errCleared
 			}
@@ -70,6 +78,24 @@ func openEditor(a *cli.App, keep bool) (func() (string, error), error) {
 			return "", errors.Join(a.Err(), term.Restore(screen, before))
 		}
 	}, nil
+}
+
+// newShell makes a line editor with the user's settings. The library panics on some malformed ones.
+func newShell() (shell *readline.Shell, err error) {
+	defer recovered(&err)
+	return readline.NewShell(), nil
+}
+
+func readLine(shell *readline.Shell) (line string, err error) {
+	defer recovered(&err)
+	return shell.Readline()
+}
+
+// recovered turns a panic of the library into an error.
+func recovered(err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("line editor: %v", p)
+	}
 }
 
 // completeCommand offers the commands of a chat where a line begins with a slash.

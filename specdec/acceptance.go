@@ -11,6 +11,9 @@ import (
 // generated costs nothing.
 type Acceptance struct {
 	right, seen [sources][5][shares]float64
+
+	worth [mostDrafters]worth // of a Speculator's drafters
+	steps int                 // drafts so far
 }
 
 // An Experience is an Acceptance that outlives a text. Texts may be drafted at the same time: each begins with what is

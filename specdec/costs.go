@@ -58,12 +58,13 @@ func Interpolate(times map[int]time.Duration, n int) Costs {
 // generates, so verification resumes once the guesses are good enough.
 type Chooser struct {
 	Costs Costs
-	Loss  float64 // as a share of plain decoding's time; 0 means 0.01, about the noise of measured times
+	Loss  float64 // as a share of plain decoding's time; 0 means 0.015
 
 	// Learn derives Costs from the passes themselves (see Observe), so they need not be measured first. The first
 	// pass has one row.
 	Learn bool
 	times map[int]time.Duration // the fastest pass of each number of rows
+	most  int                   // rows among them
 
 	account float64 // time saved against plain decoding
 	plain   float64 // time that plain decoding would have taken
@@ -81,12 +82,10 @@ func (c *Chooser) Observe(rows int, took time.Duration) {
 		c.times = map[int]time.Duration{}
 	}
 	c.times[rows] = took
-	one, most := c.times[1], 0
+	c.most = max(c.most, rows)
+	one, most := c.times[1], c.most
 	if one == 0 {
 		return
-	}
-	for r := range c.times {
-		most = max(most, r)
 	}
 	times := map[int]time.Duration{}
 	maps.Copy(times, c.times)
@@ -101,13 +100,13 @@ func (c *Chooser) Observe(rows int, took time.Duration) {
 }
 
 // credit is how many future steps of plain decoding the account may borrow from. An answer is at least that long.
-const credit = 12
+const credit = 24
 
 // budget returns how much time may be lost.
 func (c *Chooser) budget() float64 {
 	loss := c.Loss
 	if loss == 0 {
-		loss = 0.01
+		loss = 0.015
 	}
 	return c.account + loss*(c.plain+credit*c.Costs.At(1))
 }
@@ -116,6 +115,14 @@ func (c *Chooser) budget() float64 {
 // draft that could not be verified would only cost time.
 func (c *Chooser) Afford(drafting float64) bool {
 	return drafting+c.Costs.At(2)-c.Costs.At(1) <= c.budget()
+}
+
+// perToken returns what a token has taken so far, in seconds.
+func (c *Chooser) perToken() float64 {
+	if c.plain == 0 {
+		return c.Costs.At(1)
+	}
+	return c.Costs.At(1) * (c.plain - c.account) / c.plain
 }
 
 // Rows returns how many nodes to verify, given the nodes' probabilities in descending order and the time of a
@@ -127,8 +134,8 @@ func (c *Chooser) Rows(chances []float64, drafting float64) int {
 	for i, p := range chances {
 		tokens += p
 		t := c.Costs.At(i + 2)
-		if t+drafting-one > budget {
-			break
+		if t+drafting-one > budget || c.Learn && i+2 > 2*c.most {
+			break // too dear, or too far beyond what is known
 		}
 		if r := tokens / (t + drafting); r > rate {
 			best, rate = i+1, r

@@ -81,6 +81,8 @@ type Node struct {
 	Class  Class
 	P      float64 // the measured probability that the whole path down to it is right
 
+	by uint8 // which drafter proposed it first
+
 	step        float64 // the measured probability given its parent
 	first, next int     // child and sibling, as indices plus one; 0 for none
 }
@@ -91,7 +93,8 @@ type Tree struct {
 	Limit int
 
 	rate *Acceptance
-	root int // the first node without a parent, as an index plus one
+	by   uint8 // the drafter at work
+	root int   // the first node without a parent, as an index plus one
 }
 
 // NewTree returns an empty tree of at most limit nodes. The probabilities of nodes come from a, or from the
@@ -144,7 +147,7 @@ func (t *Tree) Add(parent int, token tandem.Token, share float64, c Class) int {
 	if t.Full() {
 		return -1
 	}
-	n := Node{Token: token, Parent: parent, Share: share, Class: c, P: t.P(parent) * step, step: step, next: t.firstChild(parent)}
+	n := Node{Token: token, Parent: parent, Share: share, Class: c, P: t.P(parent) * step, by: t.by, step: step, next: t.firstChild(parent)}
 	t.Nodes = append(t.Nodes, n)
 	if parent < 0 {
 		t.root = len(t.Nodes)

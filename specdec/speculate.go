@@ -25,8 +25,10 @@ type Speculator struct {
 	stats    Stats
 	tree     *Tree
 	verified []int
-	took     float64 // seconds that the last draft took
-	draftS   float64 // smoothed seconds of a draft that proposed something
+	took     float64    // seconds that the last draft took
+	learnt   Acceptance // if Acceptance is nil
+	text     []tandem.Token
+	read     []int // how much of it each drafter has: one that gives way reads nothing meanwhile
 }
 
 // Stats counts the rows of all passes by their outcome (sd.npu §3.2). The shape of a graph is fixed, so a pass computes a
@@ -74,8 +76,8 @@ func (s *Speculator) Stats() Stats {
 // the others.
 func (s *Speculator) Begin(m *model.Model, prompt *model.Input) error {
 	s.tree = nil
-	if s.draftS == 0 {
-		s.draftS = firstDraft
+	if len(s.Drafters) > mostDrafters {
+		return fmt.Errorf("%d drafters: want at most %d", len(s.Drafters), mostDrafters)
 	}
 	if s.Chooser != nil {
 		s.Chooser.Reset()
@@ -87,8 +89,10 @@ func (s *Speculator) Begin(m *model.Model, prompt *model.Input) error {
 		}
 		prompt.Head, prompt.OnScores = head, s.Calibration.Observe
 	}
-	for _, d := range s.Drafters {
+	s.text, s.read = slices.Clone(prompt.Tokens), make([]int, len(s.Drafters))
+	for i, d := range s.Drafters {
 		d.Committed(prompt.Tokens)
+		s.read[i] = len(s.text)
 	}
 	return nil
 }
@@ -101,11 +105,97 @@ func commonTokens(vocabulary int) (tokens []tandem.Token) {
 	return tokens
 }
 
-// firstDraft is the assumed time of a draft before one is measured, in seconds.
-const firstDraft = 1e-4
-
 // poolSize is how many guesses compete for the rows of a pass.
 const poolSize = 160
+
+// worth is what a drafter costs and brings.
+type worth struct {
+	took  float64 // smoothed seconds of a proposal
+	gain  float64 // smoothed tokens that a pass gives more because of it and the drafters before it, than because of those alone
+	seen  float64 // how many proposals gain is the mean of, at most worthWindow
+	tried int     // the step of the last proposal
+}
+
+const (
+	mostDrafters = 8
+	firstDraft   = 2e-5 // assumed seconds of a proposal before one is measured
+	worthWindow  = 24
+	worthFirst   = 6  // proposals before a drafter is judged
+	worthAgain   = 32 // steps after which a drafter that gave way is tried again
+)
+
+// pays reports whether a drafter that would bring the drafting of a pass to spent seconds is to draft: it brings more than it
+// costs and the budget covers it; or that is not known, and drafts have already saved some times what it takes. The first
+// drafter is tried without savings.
+func (w *worth) pays(c *Chooser, first bool, step int, spent float64) bool {
+	switch {
+	case c == nil:
+		return true
+	case first || w.seen >= worthFirst && w.gain*c.perToken() > w.took:
+		return c.Afford(spent)
+	}
+	return (w.seen < worthFirst || step-w.tried >= worthAgain) && c.account > 4*spent
+}
+
+// known is where the drafters' worth is kept.
+func (s *Speculator) known() *Acceptance {
+	if s.Acceptance != nil {
+		return s.Acceptance
+	}
+	return &s.learnt
+}
+
+// learn takes how many tokens of a draft were right thanks to the drafters up to one, for each drafter that proposed.
+func (s *Speculator) learn(emitted []tandem.Token) {
+	depth, at, by, n := make([]float64, len(s.Drafters)), -1, uint8(0), 0
+	for _, token := range emitted {
+		if at = s.tree.Child(at, token); at < 0 {
+			break
+		}
+		by, n = max(by, s.tree.Nodes[at].by), n+1
+		for i := int(by); i < len(depth); i++ {
+			depth[i] = float64(n)
+		}
+	}
+	before := 0.0
+	a := s.known()
+	for i := range s.Drafters {
+		if w := &a.worth[i]; w.tried == a.steps {
+			w.seen = min(w.seen+1, worthWindow)
+			w.gain += (depth[i] - before - w.gain) / w.seen
+			before = depth[i]
+		}
+	}
+}
+
+// propose lets the drafters draft, the cheapest first. With a Chooser, one that costs more than it brings gives way, and
+// one that the budget does not cover waits.
+func (s *Speculator) propose() {
+	s.tree = NewTree(poolSize, s.Acceptance)
+	a, spent := s.known(), 0.0
+	a.steps++
+	for i, d := range s.Drafters {
+		w := &a.worth[i]
+		if !w.pays(s.Chooser, i == 0, a.steps, spent+cmp.Or(w.took, firstDraft)) {
+			continue
+		}
+		began, nodes := time.Now(), len(s.tree.Nodes)
+		s.tree.by = uint8(i)
+		if s.read[i] < len(s.text) {
+			d.Committed(s.text[s.read[i]:])
+			s.read[i] = len(s.text)
+		}
+		d.Propose(s.tree)
+		took := time.Since(began).Seconds()
+		switch w.tried = a.steps; {
+		case w.took == 0:
+			w.took = took
+		case len(s.tree.Nodes) > nodes || took > w.took:
+			w.took += (min(took, 4*w.took+1e-6) - w.took) / 8 // limits the effect of a pause of the process
+		}
+		spent += w.took
+	}
+}
 
 // Draft implements sample.Speculator.
 func (s *Speculator) Draft(emitted []tandem.Token, limit int) (tokens []tandem.Token, parents []int) {
@@ -113,20 +203,16 @@ func (s *Speculator) Draft(emitted []tandem.Token, limit int) (tokens []tandem.T
 	if s.tree != nil && s.Acceptance != nil {
 		s.Acceptance.Learn(s.tree, emitted)
 	}
-	for _, d := range s.Drafters {
-		d.Committed(emitted)
+	if s.tree != nil {
+		s.learn(emitted)
 	}
-	s.tree = NewTree(poolSize, s.Acceptance)
-	if s.Chooser == nil || s.Chooser.Afford(s.draftS) {
-		for _, d := range s.Drafters {
-			d.Propose(s.tree)
-		}
-	}
+	s.text = append(s.text, emitted...)
+	s.propose()
 	limit = min(limit, cmp.Or(s.Rows, 32)-1)
 	_, chances := s.tree.Best(limit)
 	rows := len(chances)
 	if s.Chooser != nil {
-		rows = s.Chooser.Rows(chances, s.draftS)
+		rows = s.Chooser.Rows(chances, time.Since(start).Seconds())
 	}
 	s.verified, _ = s.tree.Best(rows)
 	index := make(map[int]int, len(s.verified))
@@ -141,9 +227,7 @@ func (s *Speculator) Draft(emitted []tandem.Token, limit int) (tokens []tandem.T
 	}
 	took := time.Since(start)
 	s.stats.Drafting += took
-	if s.took = took.Seconds(); len(s.tree.Nodes) > 0 {
-		s.draftS += (min(s.took, 4*s.draftS+1e-4) - s.draftS) / 8 // limits the effect of a pause of the process
-	}
+	s.took = took.Seconds()
 	return tokens, parents
 }
 

@@ -29,7 +29,7 @@ type specCmd struct {
 	Methods        []string `help:"Ways of drafting. Default: all." placeholder:"METHOD"`
 	Inputs         string   `help:"Your own prompts, as JSON lines with \"prompt\" and, for a prompt about a text, \"context\". The task is then called own, or as --task says." type:"existingfile" placeholder:"FILE"`
 	Data           string   `help:"Folder with specbench/questions.jsonl and ui/tasks.json, for summary, rag and ui. Default: sample documents and invented screens. Replies are always to invented conversations." type:"existingdir" placeholder:"DIR"`
-	Limit          int      `help:"At most this many inputs of each task; 0 for all." default:"10"`
+	Limit          int      `help:"At most this many inputs of each task, evenly spread over all of them; 0 for all." default:"10"`
 	MaxTokens      int      `help:"Most tokens of an answer." default:"96"`
 	Rows           int      `help:"Rows of a pass, as in the decoding graph: 2 to 64." default:"32"`
 	Costs          string   `help:"Measure the passes of another model file on this machine for the ratios. Default: the model's own." type:"existingfile" placeholder:"FILE"`
@@ -234,9 +234,7 @@ func (c *specCmd) inputs(task string, m *model.Model) ([]lab.SpecInput, error) {
 	} else if prompts, err = lab.SpecPrompts(task, c.Data); err != nil {
 		return nil, err
 	}
-	if c.Limit > 0 {
-		prompts = prompts[:min(c.Limit, len(prompts))]
-	}
+	prompts = spread(prompts, c.Limit)
 	room, labelled := m.Config().Context-c.MaxTokens, decoder.Labelled(m.Template())
 	var out []lab.SpecInput
 	for i, p := range prompts {
@@ -261,6 +259,18 @@ func (c *specCmd) inputs(task string, m *model.Model) ([]lab.SpecInput, error) {
 		return nil, fmt.Errorf("no inputs for task %s", task)
 	}
 	return out, nil
+}
+
+// spread returns n of a list, evenly spread over it, or all of it for 0.
+func spread[T any](list []T, n int) []T {
+	if n <= 0 || n >= len(list) {
+		return list
+	}
+	out := make([]T, n)
+	for i := range out {
+		out[i] = list[i*len(list)/n]
+	}
+	return out
 }
 
 func printSpec(w io.Writer, rows []lab.SpecResult, spec lab.Spec, whose string, cut int) {

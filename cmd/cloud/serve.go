@@ -117,7 +117,7 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 	public := from != fromIndex
 	defer func() { err = errors.Join(err, docs.Close()) }()
 	if c.AllowDocuments && from != fromSamples {
-		return errors.New("--allow-documents: only the sample documents may be fetched, and this cloud serves others; leave out --public and use no index")
+		return errors.New("--allow-documents: only the sample documents may be fetched, and this cloud serves others: serve the samples with --sample")
 	}
 	kv := c.KV(a)
 	if kv != nil {

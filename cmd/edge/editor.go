@@ -24,25 +24,9 @@ func openEditor(a *cli.App, keep bool) (func() (string, error), error) {
 			return nil, err
 		}
 	}
-	for option, on := range map[string]bool{
-		"enable-bracketed-paste": true,
-		"convert-meta":           false, // text is UTF-8, whatever an inputrc says
-		"input-meta":             true,
-		"output-meta":            true,
-	} {
-		if err := shell.Config.Set(option, on); err != nil {
-			return nil, fmt.Errorf("line editor: %w", err)
-		}
+	if err := settle(shell); err != nil {
+		return nil, fmt.Errorf("line editor: %w", err)
 	}
-	shell.Prompt.Primary(func() string { return "> " })
-	shell.Prompt.Secondary(func() string { return "  " })
-	shell.AcceptMultiline = func(line []rune) bool { return complete(string(line)) }
-	shell.Completer = completeCommand
-	// The library's own command inserts only the first code point of a character, and moves over a wide one twice.
-	shell.Keymap.Register(map[string]func(){"self-insert": func() {
-		shell.History.SkipSave()
-		shell.Cursor().InsertAt(shell.Keys.Caller()...)
-	}})
 	if keep {
 		asked, err := openQuestions(a)
 		if err != nil {
@@ -56,11 +40,11 @@ func openEditor(a *cli.App, keep bool) (func() (string, error), error) {
 	if err != nil {
 		return nil, fmt.Errorf("line editor: %w", err)
 	}
+	type result struct {
+		line string
+		err  error
+	}
 	return func() (string, error) {
-		type result struct {
-			line string
-			err  error
-		}
 		read := make(chan result, 1)
 		go func() {
 			line, err := readLine(shell)
@@ -78,6 +62,30 @@ func openEditor(a *cli.App, keep bool) (func() (string, error), error) {
 			return "", errors.Join(a.Err(), term.Restore(screen, before))
 		}
 	}, nil
+}
+
+// settle gives a line editor the prompts and habits of a chat.
+func settle(shell *readline.Shell) error {
+	for option, on := range map[string]bool{
+		"enable-bracketed-paste": true,
+		"convert-meta":           false, // text is UTF-8, whatever an inputrc says
+		"input-meta":             true,
+		"output-meta":            true,
+	} {
+		if err := shell.Config.Set(option, on); err != nil {
+			return err
+		}
+	}
+	shell.Prompt.Primary(func() string { return "> " })
+	shell.Prompt.Secondary(func() string { return "  " })
+	shell.AcceptMultiline = func(line []rune) bool { return complete(string(line)) }
+	shell.Completer = completeCommand
+	// The library's own command inserts only the first code point of a character, and moves over a wide one twice.
+	shell.Keymap.Register(map[string]func(){"self-insert": func() {
+		shell.History.SkipSave()
+		shell.Cursor().InsertAt(shell.Keys.Caller()...)
+	}})
+	return nil
 }
 
 // newShell makes a line editor with the user's settings. The library panics on some malformed ones.

@@ -12,6 +12,7 @@ import (
 	"tandem/model/chat"
 	"tandem/model/sample"
 	"tandem/model/tokenizer"
+	"tandem/npu/phone"
 	"tandem/specdec"
 )
 
@@ -133,9 +134,18 @@ func (c *runCmd) Run(a *cli.App) (err error) {
 		return a.JSON(out)
 	}
 	fmt.Fprintln(a.Out)
-	if c.Stats || c.SoC != "" && !c.Quiet { // a simulated pace is said
+	c.printStats(a, stats, sampling.Seed, device)
+	if spec != nil && c.Stats {
+		printDrafts(a, spec.Stats())
+	}
+	return nil
+}
+
+// printStats prints what the flags ask for: all of it, or what is simulated.
+func (c *runCmd) printStats(a *cli.App, stats sample.Stats, seed uint64, device *phone.Device) {
+	if c.Stats || c.SoC != "" && !c.Quiet {
 		line := fmt.Sprintf("%d tokens · %.0f tokens/s · prompt of %d at %.0f tokens/s · first after %v · seed %d",
-			stats.Tokens, stats.DecodeRate(), stats.PromptTokens, stats.PrefillRate(), stats.First.Round(time.Millisecond), sampling.Seed)
+			stats.Tokens, stats.DecodeRate(), stats.PromptTokens, stats.PrefillRate(), stats.First.Round(time.Millisecond), seed)
 		if c.SoC != "" {
 			line += " · simulated " + c.SoC
 		}
@@ -145,10 +155,6 @@ func (c *runCmd) Run(a *cli.App) (err error) {
 		fmt.Fprintln(a.Aside, a.Faint(fmt.Sprintf("weights: at most %.1f MB mapped in %d mappings · %d transfers of together %.1f MB · waited %v for them",
 			float64(m.Peak)/(1<<20), m.Mappings, m.Transfers, float64(m.TransferBytes)/(1<<20), m.Stall.Round(time.Millisecond))))
 	}
-	if spec != nil && c.Stats {
-		printDrafts(a, spec.Stats())
-	}
-	return nil
 }
 
 // tokens returns the prompt in the form that the model expects. Its text may come from a file; only the template marks

@@ -36,7 +36,7 @@ func (i *interrupts) watch(ctx context.Context) (context.Context, context.Cancel
 	return ctx, cancel
 }
 
-// take passes an interrupt to whoever catches it, once.
+// take passes an interrupt to the function that catches it, once, and reports whether there is one.
 func (i *interrupts) take() bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -57,7 +57,7 @@ var rules = []struct{ packages, imports string }{
 
 	// Documents and messages.
 	{"retrieval/...", "retrieval/... internal/filelock internal/sentences"},
-	{"transport", "tandem transport/reliable"},
+	{"transport", "tandem transport/reliable internal/filelock"},
 	{"transport/reliable", ""},
 	{"netem", ""},
 

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"time"
 
+	"tandem"
 	"tandem/cmd/internal/cli"
 	"tandem/internal/meter"
 	"tandem/model"
 	"tandem/npu/phone/plan"
 	"tandem/npu/phone/sim"
+	"tandem/pair"
 )
 
 // phoneFlags simulate a phone, or measure this machine's battery.
@@ -39,20 +41,44 @@ type costJSON struct {
 
 // phoneJSON is the work of a simulated phone's NPU.
 type phoneJSON struct {
-	Simulated bool    `json:"simulated"` // always true
-	Chip      string  `json:"chip"`
-	Runs      int     `json:"runs"`
-	Switching string  `json:"switching,omitempty"` // the strategy
-	Switches  int     `json:"graph_loads"`
-	Busy      float64 `json:"busy_ms"`
-	NPU       float64 `json:"npu_ms"`
-	CPU       float64 `json:"cpu_ms"`
-	Loading   float64 `json:"loading_ms"`
-	Waiting   float64 `json:"loading_wait_ms"` // the part of loading during which nothing computed
-	Staging   float64 `json:"staging_ms"`
-	Late      float64 `json:"late_ms"` // how much this machine was slower than the phone
-	MappedMB  float64 `json:"mapped_mb"`
-	Joules    float64 `json:"joules_estimate"` // power times time, above idle
+	Simulated bool        `json:"simulated"` // always true
+	Chip      string      `json:"chip"`
+	Runs      int         `json:"runs"`
+	Switching string      `json:"switching,omitempty"` // the strategy
+	Switches  int         `json:"graph_loads"`
+	Busy      float64     `json:"busy_ms"`
+	NPU       float64     `json:"npu_ms"`
+	CPU       float64     `json:"cpu_ms"`
+	Loading   float64     `json:"loading_ms"`
+	Waiting   float64     `json:"loading_wait_ms"` // the part of loading during which nothing computed
+	Staging   float64     `json:"staging_ms"`
+	Late      float64     `json:"late_ms"` // how much this machine was slower than the phone
+	Graphs    []graphJSON `json:"graphs"`
+	MappedMB  float64     `json:"mapped_mb"`
+	Joules    float64     `json:"joules_estimate"` // power times time, above idle
+}
+
+// graphJSON says how full the graphs of a size were, as shares of their rows. Rows of a graph for decoding are valid if
+// their token came into the text, else wasted; those of a graph for prompts are valid. Underutilised rows held no token.
+type graphJSON struct {
+	Rows          int     `json:"rows"` // of the graph
+	Runs          int     `json:"runs"` // of layers
+	Valid         float64 `json:"valid"`
+	Wasted        float64 `json:"wasted"`
+	Underutilised float64 `json:"underutilised"`
+}
+
+// graphs returns how full the graphs were. right is the share of the decoded rows whose token came into the text.
+func graphs(list []sim.GraphRows, right float64) (out []graphJSON) {
+	for _, g := range list {
+		used := float64(g.Rows) / float64(g.Runs*g.Size)
+		valid := used
+		if g.Size <= tandem.MaxRows {
+			valid *= right
+		}
+		out = append(out, graphJSON{g.Size, g.Runs, valid, used - valid, 1 - used})
+	}
+	return out
 }
 
 // energyJSON is the energy measured at the battery.
@@ -69,6 +95,7 @@ type energyJSON struct {
 type costing struct {
 	s       *session
 	before  sim.Stats
+	pair    pair.Stats // of the answer
 	battery *meter.Battery
 	idle    meter.Reading
 	stop    func() meter.Reading
@@ -116,6 +143,8 @@ func (c *costing) end() costJSON {
 		d := after.Sub(c.before)
 		out.Phone = &phoneJSON{Simulated: true, Chip: c.s.flags.SoC, Switching: c.s.phone.Switching(), Runs: d.Runs, Switches: d.Switches, Busy: cli.Milliseconds(d.Busy), NPU: cli.Milliseconds(d.NPU),
 			CPU: cli.Milliseconds(d.CPU), Loading: cli.Milliseconds(d.Loading), Waiting: cli.Milliseconds(d.Waiting), Staging: cli.Milliseconds(d.Staging), Late: cli.Milliseconds(d.Late), MappedMB: float64(d.Mapped) / 1e6, Joules: d.Joules}
+		valid, _, _ := c.pair.Rows()
+		out.Phone.Graphs = graphs(d.Graphs, float64(valid)/float64(max(1, c.pair.Contexts)))
 	}
 	return out
 }
@@ -128,6 +157,9 @@ func (c costJSON) parts() (parts []string) {
 			text += " (" + p.Switching + ")"
 		}
 		text += fmt.Sprintf(", about %.2g J", p.Joules)
+		for _, g := range p.Graphs {
+			text += fmt.Sprintf(", graphs of %d rows: %.0f %% valid, %.0f %% wasted, %.0f %% underutilised", g.Rows, 100*g.Valid, 100*g.Wasted, 100*g.Underutilised)
+		}
 		if p.Late > 1 {
 			text += fmt.Sprintf(", this machine %.0f ms behind", p.Late)
 		}

@@ -431,6 +431,7 @@ func (s *session) ask(ctx context.Context, q node.Question, show bool) (node.Ans
 		}
 		fmt.Fprint(a.Out, a.Tint(t.By, text))
 	})
+	cost.pair = answer.Pair
 	s.cost = cost.end()
 	if err == nil {
 		err = s.remember(answer)

@@ -32,6 +32,23 @@ type Stats struct {
 	Late     time.Duration // if paced: how far behind the phone, because the inner device is slower
 	Mapped   int64         // bytes of weights in the address space
 	Joules   float64       // estimated, above idle: power × time, including copies of weights
+	Graphs   []GraphRows   // of the layers, by rows; not to be changed
+}
+
+// GraphRows says how full the graphs of one size were (sd.npu §3.2).
+type GraphRows struct {
+	Size int // rows of the graph
+	Runs int // of layers
+	Rows int // that held a token, of Runs × Size
+}
+
+// fill counts a run of a layer's graph.
+func (s *Stats) fill(size, rows int) {
+	i, ok := slices.BinarySearchFunc(s.Graphs, size, func(g GraphRows, size int) int { return g.Size - size })
+	if !ok {
+		s.Graphs = slices.Insert(s.Graphs, i, GraphRows{Size: size})
+	}
+	s.Graphs[i].Runs, s.Graphs[i].Rows = s.Graphs[i].Runs+1, s.Graphs[i].Rows+rows
 }
 
 // Sub returns what was done since an earlier reading. Mapped and Late stay as they are.
@@ -45,6 +62,13 @@ func (s Stats) Sub(d Stats) Stats {
 	s.Waiting -= d.Waiting
 	s.Staging -= d.Staging
 	s.Joules -= d.Joules
+	s.Graphs = slices.Clone(s.Graphs)
+	for _, g := range d.Graphs {
+		if i := slices.IndexFunc(s.Graphs, func(x GraphRows) bool { return x.Size == g.Size }); i >= 0 {
+			s.Graphs[i].Runs, s.Graphs[i].Rows = s.Graphs[i].Runs-g.Runs, s.Graphs[i].Rows-g.Rows
+		}
+	}
+	s.Graphs = slices.DeleteFunc(s.Graphs, func(g GraphRows) bool { return g.Runs == 0 })
 	return s
 }
 
@@ -117,6 +141,7 @@ func (d *Device) Stats() Stats {
 	defer d.statsMu.Unlock()
 	s := d.stats
 	s.Late = max(0, d.behind)
+	s.Graphs = slices.Clone(d.stats.Graphs)
 	return s
 }
 
@@ -236,6 +261,9 @@ func (p *program) Run(a npu.Args) error {
 	r.upTo(len(r.graph.Nodes))
 	d.statsMu.Lock()
 	d.stats.Runs++
+	if p.heads {
+		d.stats.fill(r.graph.Chunk, a.Rows)
+	}
 	d.statsMu.Unlock()
 	if d.opt.Paced {
 		d.wait(d.Now()-before, time.Since(start))

@@ -203,7 +203,7 @@ func (r *methodRun) drafters(history *specdec.History, truth []tandem.Token) (d 
 	case "sam":
 		d = append(d, &specdec.SAM{})
 	case "all":
-		d, extra = append(d, &specdec.Lookup{Branches: 2}, &specdec.SAM{Tree: true, History: history}, &specdec.Ngrams{}), "both"
+		d, extra = append(d, &specdec.Lookup{}, &specdec.SAM{Tree: true, History: history}, &specdec.Ngrams{}), "both"
 	case "eagle (simulated)":
 		d = append(d, specdec.NewEagle(truth, eagleLength))
 	}

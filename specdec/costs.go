@@ -58,7 +58,7 @@ func Interpolate(times map[int]time.Duration, n int) Costs {
 // generates, so verification resumes once the guesses are good enough.
 type Chooser struct {
 	Costs Costs
-	Loss  float64 // as a share of plain decoding's time; 0 means 0.015
+	Loss  float64 // as a share of plain decoding's time; 0 means 0.02
 
 	// Learn derives Costs from the passes themselves (see Observe), so they need not be measured first. The first
 	// pass has one row.
@@ -100,13 +100,13 @@ func (c *Chooser) Observe(rows int, took time.Duration) {
 }
 
 // credit is how many future steps of plain decoding the account may borrow from. An answer is at least that long.
-const credit = 24
+const credit = 40
 
 // budget returns how much time may be lost.
 func (c *Chooser) budget() float64 {
 	loss := c.Loss
 	if loss == 0 {
-		loss = 0.015
+		loss = 0.02
 	}
 	return c.account + loss*(c.plain+credit*c.Costs.At(1))
 }

@@ -26,34 +26,36 @@ func (l *Lookup) Rewind(n int) { l.text = l.text[:min(n, len(l.text))] }
 // Settle implements Drafter.
 func (l *Lookup) Settle(*Verdict) {}
 
-// Propose implements Drafter. It compares each place of the text once for each length.
+// Propose implements Drafter. It looks at each place of the text once.
 func (l *Lookup) Propose(t *Tree) {
-	most, length, branches := cmp.Or(l.Most, 3), cmp.Or(l.Length, 10), cmp.Or(l.Branches, 1)
-	for n := min(most, len(l.text)-1); n > 0; n-- {
-		tail := l.text[len(l.text)-n:]
-		for end := len(l.text) - 1; end >= n && branches > 0; end-- {
-			if equal(l.text[end-n:end], tail) {
-				after := l.text[end:min(end+length, len(l.text))]
-				if i := slices.Index(after, Separator); i >= 0 {
-					after = after[:i]
-				}
-				t.Chain(-1, after, FromPrompt, n)
-				branches--
+	most, length, branches := min(cmp.Or(l.Most, 3), len(l.text)-1), cmp.Or(l.Length, 10), cmp.Or(l.Branches, 1)
+	if most <= 0 {
+		return
+	}
+	found := make([][]int, most) // the latest places by the length of the match, less one
+	last := l.text[len(l.text)-1]
+	for end := len(l.text) - 1; end > 0 && len(found[most-1]) < branches; end-- {
+		if l.text[end-1] != last {
+			continue
+		}
+		n := 1
+		for n < most && n < end && l.text[end-1-n] == l.text[len(l.text)-1-n] {
+			n++
+		}
+		if len(found[n-1]) < branches {
+			found[n-1] = append(found[n-1], end)
+		}
+	}
+	for n := most; n > 0 && branches > 0; n-- {
+		for _, end := range found[n-1][:min(branches, len(found[n-1]))] {
+			after := l.text[end:min(end+length, len(l.text))]
+			if i := slices.Index(after, Separator); i >= 0 {
+				after = after[:i]
 			}
-		}
-		if branches == 0 {
-			return
-		}
-	}
-}
-
-func equal(a, b []tandem.Token) bool {
-	for i := len(b) - 1; i >= 0; i-- { // the last token usually decides
-		if a[i] != b[i] {
-			return false
+			t.Chain(-1, after, FromPrompt, n)
+			branches--
 		}
 	}
-	return true
 }
 
 // Ngrams counts what follows each run of up to Most tokens of the text. It proposes a tree of the likeliest

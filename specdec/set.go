@@ -17,7 +17,7 @@ const (
 	WithNgrams                      // counts of n-grams
 	WithCalibration                 // calibration by the prefill's logits
 	WithReuse                       // rejected runs
-	Branching                       // automaton and lookup draft trees, not chains
+	Branching                       // the automaton drafts a tree, not a chain
 
 	// Default holds the drafters that cost nothing before the answer.
 	Default = WithLookup | WithSAM | WithNgrams | WithReuse | Branching
@@ -83,12 +83,8 @@ func (s Set) Drafters(h *History) (list []Drafter, c *Calibration) {
 	if s.None() {
 		return nil, nil
 	}
-	branches := 1
-	if s.Has(Branching) {
-		branches = 2
-	}
 	if s.Has(WithLookup) {
-		list = append(list, &Lookup{Branches: branches})
+		list = append(list, &Lookup{})
 	}
 	if s.Has(WithSAM) {
 		list = append(list, &SAM{Tree: s.Has(Branching), History: h})

@@ -308,7 +308,7 @@ func TestChooserNeverLosesMore(t *testing.T) {
 			c.Settle(rows, right+1, took)
 			spent, given = spent+real.At(rows+1)+took, given+right+1
 		}
-		if bound := 1.015*float64(given) + 0.015*credit + drafting/2 + surprise + 1e-6; spent > bound {
+		if bound := 1.02*float64(given) + 0.02*credit + drafting/2 + surprise + 1e-6; spent > bound {
 			t.Fatalf("%d tokens took %.2f steps of plain decoding, want at most %.2f", given, spent, bound)
 		}
 	})

@@ -114,14 +114,15 @@ type worth struct {
 	gain  float64 // smoothed tokens that a pass gives more because of it and the drafters before it, than because of those alone
 	seen  float64 // how many proposals gain is the mean of, at most worthWindow
 	tried int     // the step of the last proposal
+	fails int     // how often it has been tried again in vain
 }
 
 const (
 	mostDrafters = 8
 	firstDraft   = 2e-5 // assumed seconds of a proposal before one is measured
 	worthWindow  = 24
-	worthFirst   = 6  // proposals before a drafter is judged
-	worthAgain   = 32 // steps after which a drafter that gave way is tried again
+	worthFirst   = 4  // proposals before a drafter is judged
+	worthAgain   = 32 // steps after which a drafter that gave way is tried again; they double each time, up to 32 times as many
 )
 
 // pays reports whether a drafter that would bring the drafting of a pass to spent seconds is to draft: it brings more than it
@@ -134,7 +135,7 @@ func (w *worth) pays(c *Chooser, first bool, step int, spent float64) bool {
 	case first || w.seen >= worthFirst && w.gain*c.perToken() > w.took:
 		return c.Afford(spent)
 	}
-	return (w.seen < worthFirst || step-w.tried >= worthAgain) && c.account > 4*spent
+	return (w.seen < worthFirst || step-w.tried >= worthAgain<<min(w.fails, 5)) && c.account > 4*spent
 }
 
 // known is where the drafters' worth is kept.
@@ -163,7 +164,11 @@ func (s *Speculator) learn(emitted []tandem.Token) {
 		if w := &a.worth[i]; w.tried == a.steps {
 			w.seen = min(w.seen+1, worthWindow)
 			w.gain += (depth[i] - before - w.gain) / w.seen
-			before = depth[i]
+			if before = depth[i]; s.Chooser != nil && w.seen >= worthFirst && w.gain*s.Chooser.perToken() <= w.took {
+				w.fails++
+			} else {
+				w.fails = 0
+			}
 		}
 	}
 }

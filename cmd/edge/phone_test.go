@@ -26,6 +26,15 @@ func TestPhonePace(t *testing.T) {
 		p := a.Phone
 		if p == nil || !p.Simulated || p.Chip != chip || p.Runs == 0 || p.Joules <= 0 || p.Busy > a.Stats.TotalMs+1000 {
 			t.Errorf("%s: %+v of %v ms", chip, p, a.Stats.TotalMs)
+			continue
+		}
+		if len(p.Graphs) == 0 {
+			t.Errorf("%s: no graph was filled", chip)
+		}
+		for _, g := range p.Graphs {
+			if sum := g.Valid + g.Wasted + g.Underutilised; g.Runs == 0 || g.Valid <= 0 || g.Wasted < 0 || g.Underutilised < 0 || math.Abs(sum-1) > 1e-9 {
+				t.Errorf("%s: rows of a graph: %+v", chip, g)
+			}
 		}
 	}
 	for _, s := range []string{"", "synchronous"} {

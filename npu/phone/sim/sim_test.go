@@ -481,3 +481,21 @@ func TestTraitsOfTheInnerDevice(t *testing.T) {
 		t.Errorf("%+v", f.Traits())
 	}
 }
+
+// Rows of graphs are counted by size, and an earlier count can be taken off.
+func TestGraphRows(t *testing.T) {
+	var s Stats
+	s.fill(128, 100)
+	s.fill(32, 5)
+	before := s
+	before.Graphs = slices.Clone(s.Graphs)
+	s.fill(32, 7)
+	s.fill(64, 64)
+	want := []GraphRows{{Size: 32, Runs: 1, Rows: 7}, {Size: 64, Runs: 1, Rows: 64}}
+	if got := s.Sub(before).Graphs; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if len(s.Graphs) != 3 || s.Graphs[0].Rows != 12 {
+		t.Errorf("the count itself has changed: %v", s.Graphs)
+	}
+}

@@ -102,28 +102,52 @@ func (c *terminal) wait(want string) {
 	}
 }
 
+// ready waits for the prompt, and until the editor has drawn it.
+func (c *terminal) ready() {
+	c.t.Helper()
+	c.wait("> ")
+	for before := -1; ; time.Sleep(50 * time.Millisecond) {
+		c.mu.Lock()
+		n := c.seen.Len()
+		c.mu.Unlock()
+		if n == before {
+			return
+		}
+		before = n
+	}
+}
+
+// What is typed before the prompt, such as during an answer, is not lost.
+func TestChatTypedAhead(t *testing.T) {
+	c := newTerminal(t, newHome(t), "chat", "--local-only")
+	c.send("/seed 5\n/seed 6\nunfinished", "seed 5\r\n")
+	c.wait("seed 6\r\n")
+	c.ready()
+	c.send("\x15/exit\r", "/exit")
+}
+
 // On a terminal questions are edited and kept. Ctrl-C ends an answer and not the chat; pasted lines are one question.
 func TestChatOnATerminal(t *testing.T) {
 	h := newHome(t)
 	c := newTerminal(t, h, "chat", "--rtt", "1s")
-	c.wait("> ")
+	c.ready()
 	c.send("When does the harbour museum open?\r", "open?")
 	time.Sleep(100 * time.Millisecond) // the answer takes two seconds at least
 	c.send("\x03", "the answer was ended")
-	c.wait("> ")
+	c.ready()
 	c.send("नमस्ते 漢字\x01/\r", "no command /नमस्ते")
-	c.wait("> ")
+	c.ready()
 	c.send("\x1b[200~/see\nd 8\x1b[201~\r", "no command /see")
-	c.wait("> ")
+	c.ready()
 	c.send("/seed 5\r", "seed 5")
-	c.wait("> ")
+	c.ready()
 	c.send("/seed 6\r", "seed 6")
-	c.wait("> ")
+	c.ready()
 	c.send("\x12seed 5", "/seed 5") // Ctrl-R
 	c.send("\r", "seed 5")
-	c.wait("> ")
+	c.ready()
 	c.send("\x1b[A\x1b[A\r", "seed 6") // arrows
-	c.wait("> ")
+	c.ready()
 	c.send("\x04", "\n")
 	kept, err := os.ReadFile(filepath.Join(h.Dir, ".local", "state", "tandem", "edge", "questions.jsonl"))
 	if err != nil || !strings.HasPrefix(string(kept), "\"When does the harbour museum open?\"\n") {
@@ -137,6 +161,6 @@ func TestChatWithoutInputrc(t *testing.T) {
 	clitest.Write(t, h.Dir, "inputrc", "set editing-mode vi\n$if\n garbage \"\\C-x\": \n\"\\e[A\": history-search-backward\nset bogus\n")
 	c := newTerminal(t, h, "chat", "--local-only")
 	c.wait("cannot be read")
-	c.wait("> ")
+	c.ready()
 	c.send("/seed 5\r", "seed 5")
 }

@@ -44,7 +44,12 @@ func openEditor(a *cli.App, keep bool) (func() (string, error), error) {
 		line string
 		err  error
 	}
+	ahead := ""
 	return func() (string, error) {
+		if _, err := term.MakeRaw(screen); err != nil { // so that an unfinished line can be read, too
+			return "", err
+		}
+		ahead = feed(shell, ahead+string(typedAhead(screen)))
 		read := make(chan result, 1)
 		go func() {
 			line, err := readLine(shell)
@@ -62,6 +67,17 @@ func openEditor(a *cli.App, keep bool) (func() (string, error), error) {
 			return "", errors.Join(a.Err(), term.Restore(screen, before))
 		}
 	}, nil
+}
+
+// feed gives a line editor the first line of what was typed during an answer, and returns the rest. The library loses keys
+// that arrive together with the terminal's reply about the cursor.
+func feed(shell *readline.Shell, typed string) (rest string) {
+	typed = strings.ReplaceAll(typed, "\n", "\r")
+	if end := strings.IndexByte(typed, '\r'); end >= 0 {
+		typed, rest = typed[:end+1], typed[end+1:]
+	}
+	shell.Keys.Feed(false, []rune(typed)...)
+	return rest
 }
 
 // settle gives a line editor the prompts and habits of a chat.

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"strconv"
 
@@ -11,8 +14,8 @@ import (
 )
 
 type historyCmd struct {
-	List  historyList  `cmd:"" help:"List the kept texts, by vocabulary."`
-	Clear historyClear `cmd:"" help:"Delete them all."`
+	List  historyList  `cmd:"" help:"List what is kept: texts by vocabulary, and the questions of chats."`
+	Clear historyClear `cmd:"" help:"Delete all of it."`
 }
 
 // historyDir returns the folder of this user's histories.
@@ -38,7 +41,7 @@ func (c *historyList) Help() string {
   edge history list
   edge --json history list
 
-"edge run --history" keeps prompts and answers, as tokens, in at most 1 MB per vocabulary, and drafts from them. "edge ask" and "edge chat" keep answers there with --draft-history. No other command does.`
+"edge run --history" keeps prompts and answers, as tokens, in at most 1 MB per vocabulary, and drafts from them. "edge ask" and "edge chat" keep answers there with --draft-history. No other command does. "edge chat" keeps questions, for its arrow keys and Ctrl-R, unless --no-history forbids it.`
 }
 
 func (c *historyList) Run(a *cli.App) error {
@@ -50,14 +53,26 @@ func (c *historyList) Run(a *cli.App) error {
 	if err != nil {
 		return err
 	}
+	asked := &questions{}
+	if path, err := questionsPath(a); err == nil {
+		asked.path = path
+		if err := asked.load(); err != nil {
+			return err
+		}
+	}
 	if a.Globals.JSON {
 		if files == nil {
 			files = []specdec.HistoryFile{}
 		}
-		return a.JSON(map[string]any{"folder": dir, "histories": files})
+		return a.JSON(map[string]any{"folder": dir, "histories": files, "questions": asked.Len()})
+	}
+	if asked.Len() > 0 {
+		fmt.Fprintf(a.Out, "%s of chats in %s\n", cli.Count(asked.Len(), "question"), asked.path)
 	}
 	if len(files) == 0 {
-		fmt.Fprintln(a.Out, "Nothing is kept.")
+		if asked.Len() == 0 {
+			fmt.Fprintln(a.Out, "Nothing is kept.")
+		}
 		return nil
 	}
 	t := cli.Table{Header: []string{"TEXTS", "TOKENS", "SIZE", "OLDEST", "NEWEST", "VOCABULARY"}, Right: 3}
@@ -84,8 +99,19 @@ func (c *historyClear) Run(a *cli.App) error {
 	if err != nil {
 		return err
 	}
+	path, err := questionsPath(a)
+	if err != nil {
+		return err
+	}
+	gone := os.Remove(path)
+	if gone != nil && !errors.Is(gone, fs.ErrNotExist) {
+		return gone
+	}
 	if a.Globals.JSON {
-		return a.JSON(map[string]any{"cleared": n})
+		return a.JSON(map[string]any{"cleared": n, "questions": gone == nil})
+	}
+	if gone == nil {
+		fmt.Fprintln(a.Out, "Questions of chats cleared.")
 	}
 	what := "histories"
 	if n == 1 {

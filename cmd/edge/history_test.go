@@ -118,13 +118,17 @@ func TestHistoryLife(t *testing.T) {
 		t.Errorf("list with an empty file: %v, %s", err, stdout)
 	}
 	clitest.Write(t, got.Folder, ".history-123", "what a crash left")
-	if stdout, stderr, err := h.Run("history", "clear"); err != nil || stdout != "2 histories cleared.\n" {
+	clitest.Write(t, filepath.Join(h.Dir, ".local", "state", "tandem", "edge"), "questions.jsonl", "\"why?\"\n")
+	if stdout, _, err := h.Run("history", "list"); err != nil || !strings.HasPrefix(stdout, "1 question of chats in ") {
+		t.Errorf("list with questions: %v, %s", err, stdout)
+	}
+	if stdout, stderr, err := h.Run("history", "clear"); err != nil || stdout != "Questions of chats cleared.\n2 histories cleared.\n" {
 		t.Errorf("clear: %v, %s%s", err, stdout, stderr)
 	}
 	if left, _ := filepath.Glob(filepath.Join(got.Folder, "*history*")); len(left) != 0 {
 		t.Errorf("%v is left", left)
 	}
-	if stdout, _, err := h.Run("history", "clear", "--json"); err != nil || strings.Join(strings.Fields(stdout), "") != `{"cleared":0}` {
+	if stdout, _, err := h.Run("history", "clear", "--json"); err != nil || strings.Join(strings.Fields(stdout), "") != `{"cleared":0,"questions":false}` {
 		t.Errorf("nothing to clear: %v, %s", err, stdout)
 	}
 }

@@ -28,12 +28,17 @@ const (
 
 // openQuestions reads the questions of earlier chats.
 func openQuestions(a *cli.App) (*questions, error) {
-	dirs, err := a.Dirs()
+	path, err := questionsPath(a)
 	if err != nil {
 		return nil, err
 	}
-	h := &questions{path: filepath.Join(dirs.State, "questions.jsonl")}
+	h := &questions{path: path}
 	return h, h.load()
+}
+
+func questionsPath(a *cli.App) (string, error) {
+	dirs, err := a.Dirs()
+	return filepath.Join(dirs.State, "questions.jsonl"), err
 }
 
 // load reads the file, corrects its permissions and, if it has grown long, leaves the newest questions in it.

@@ -152,7 +152,7 @@ func (r *LoadResult) add(sums []loadSum) {
 // device asks the i-th device's questions.
 func (x Load) device(ctx context.Context, id transport.Identity, c *loadCloud, i int) (s loadSum) {
 	d := &node.Device{Local: x.reader(tandem.Device, 0), Mute: true, Require: true, Patience: node.DefaultPatience}
-	d.Patience.Join, d.Patience.Slow = time.Hour, time.Hour // waiting is what is measured
+	d.Patience = node.Patience{Join: time.Hour, Silent: d.Patience.Silent, Slow: time.Hour} // waiting is what is measured
 	d.Dial = func(ctx context.Context) (*transport.Conn, error) {
 		return transport.Dial(ctx, c.address, transport.ClientConfig{
 			Identity: id, Peer: c.id, Hello: d.Local.Hello(tandem.Device, "lab", fmt.Sprintf("device %d", i)),

@@ -77,19 +77,19 @@ func (c *Cloud) serve(ctx context.Context, conn *transport.Conn, places *places)
 		}
 		answers.Go(func() {
 			defer link.Close()
-			leave, err := places.enter(ctx, conn.Peer(), link)
+			place, leave, err := places.enter(ctx, conn, link)
 			if err != nil {
 				log.Info("gone before its turn", "answer", begin.ID, "reason", err)
 				return
 			}
 			defer leave()
-			c.contained(ctx, conn, link, begin)
+			c.contained(place, conn, link, begin)
 		})
 	}
 }
 
 // contained takes part in one answer. A fault of the program ends that answer only.
-func (c *Cloud) contained(ctx context.Context, conn *transport.Conn, link exchange, begin transport.Begin) {
+func (c *Cloud) contained(place *lease, conn *transport.Conn, link exchange, begin transport.Begin) {
 	var err error
 	defer func() {
 		if err != nil {
@@ -98,22 +98,23 @@ func (c *Cloud) contained(ctx context.Context, conn *transport.Conn, link exchan
 		}
 	}()
 	defer contain("answer", &err)
-	c.answer(ctx, conn, link, begin)
+	c.answer(place, conn, link, begin)
 }
 
 // answer takes part in one answer.
-func (c *Cloud) answer(ctx context.Context, conn *transport.Conn, link exchange, begin transport.Begin) {
+func (c *Cloud) answer(place *lease, conn *transport.Conn, link exchange, begin transport.Begin) {
 	peer := conn.Hello().Name
-	ctx, gone := context.WithCancelCause(ctx)
+	ctx, gone := context.WithCancelCause(place.ctx)
 	defer gone(nil)
 	log := c.log().With("device", peer, "answer", begin.ID)
 	start := time.Now()
-	a := &cloudSession{local: c.local(conn.Peer()), conn: conn, link: link, log: log, inbox: make(chan any, inboxSize), ctx: ctx}
+	a := &cloudSession{local: c.local(conn.Peer()), conn: conn, link: link, log: log, inbox: make(chan any, inboxSize), ctx: ctx, place: place}
 	var err error
 	if begin.Want == tandem.WantDrafts {
 		go func() { gone(a.listen()) }() // a device that goes away also stops the reading
 		err = c.take(ctx, a, begin)
 	} else {
+		place.moved.Store(-1)
 		err = c.baseline(ctx, a, begin)
 	}
 	if err != nil {

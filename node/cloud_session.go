@@ -22,6 +22,7 @@ type cloudSession struct {
 	machine *pair.Machine
 	worker  *worker
 	inbox   chan any // decoded, or a transport.Message
+	place   *lease   // nil in tests
 	failure error
 }
 
@@ -98,6 +99,12 @@ func (a *cloudSession) message(m transport.Message) (end bool) {
 // step passes e to the machine and carries out its actions.
 func (a *cloudSession) step(e pair.Event) {
 	var out []transport.Message // together: the drafts of one pass share a datagram
+	agreed := a.machine.Stats().Steps
+	defer func() {
+		if a.machine.Stats().Steps != agreed {
+			a.place.progress()
+		}
+	}()
 	for _, action := range a.machine.Step(e) {
 		switch act := action.(type) {
 		case pair.Decode:

@@ -51,6 +51,7 @@ type Answer struct {
 	Read      [2]int      // how many passages each side used
 	Remarks   []string    // for people: the cloud was missing, came back, refused
 	Pair      pair.Stats
+	Waited    int              // place in the queue of a cloud that was busy, from 1; 0 if it was not
 	Lookahead int              // most drafts beyond the last agreed token
 	Prefill   [2]time.Duration // retrieval and prefill, by side
 	Took      time.Duration    // the whole answer

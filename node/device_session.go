@@ -41,6 +41,8 @@ type deviceSession struct {
 	lost     error // why the last link ended, or a dial failed
 	found    finding
 	why      string // what to say of its absence, if not that it is not there
+	queued   string // the same while the cloud has no place
+	working  bool   // the device computes a distribution
 
 	ctx    context.Context // of dialling and listening
 	stop   context.CancelFunc
@@ -147,6 +149,9 @@ func (a *deviceSession) run(read producer) error {
 		case <-clock.C:
 			a.measure()
 			a.hearEcho()
+			if a.working {
+				a.stepPresence(presence.Own)
+			}
 			a.stepPresence(presence.Tick)
 		case in := <-a.inbox:
 			a.take(in)
@@ -170,6 +175,7 @@ func (m muted) Next(context.Context, int, []tandem.Token) (decoder.Output, error
 func (a *deviceSession) take(in any) {
 	switch in := in.(type) {
 	case decoded:
+		a.working = false
 		if in.err != nil {
 			a.step(pair.Cancel{})
 			a.fail(fmt.Errorf("decode: %w", in.err))
@@ -181,7 +187,7 @@ func (a *deviceSession) take(in any) {
 		a.record.decode(in)
 		a.step(in.event())
 	case linked:
-		a.conn, a.link, a.base = in.conn, in.link, in.base
+		a.conn, a.link, a.base, a.queued = in.conn, in.link, in.base, ""
 		a.lost, a.found = nil, there
 		a.measure()
 		a.stepPresence(presence.Connected)
@@ -198,7 +204,15 @@ func (a *deviceSession) take(in any) {
 // message handles a message of the cloud.
 func (a *deviceSession) message(m transport.Message) {
 	switch m := m.(type) {
+	case transport.Busy:
+		if a.answer.Waited == 0 {
+			a.log.Info("the cloud is busy", "before", m.Before)
+		}
+		a.answer.Waited = max(a.answer.Waited, m.Before+1)
+		a.queued = fmt.Sprintf("the cloud is busy (%d questions before this one)", m.Before)
+		a.stepPresence(presence.Busy)
 	case transport.Ready:
+		a.queued = ""
 		a.answer.Prefill[tandem.Cloud] = m.Prefill
 		a.answer.Read[tandem.Cloud] = m.Documents
 		a.stepPresence(presence.Ready)
@@ -230,6 +244,7 @@ func (a *deviceSession) step(e pair.Event) {
 		}
 		switch act := action.(type) {
 		case pair.Decode:
+			a.working = true
 			a.worker.do(act)
 		case pair.SendDraft:
 			a.record.draft(tandem.Device, act.Draft)
@@ -305,10 +320,10 @@ func (a *deviceSession) move(conn carrier, within time.Duration) {
 
 // part goes on without the cloud, or ends the answer if it requires the cloud.
 func (a *deviceSession) part() {
-	if a.why == "" && a.found == unasked {
+	if a.why == "" && a.queued == "" && a.found == unasked {
 		a.found = missing
 	}
-	why := a.why
+	why := cmp.Or(a.why, a.queued)
 	a.why = ""
 	if a.require { // the error says why
 		a.step(pair.Cancel{})
@@ -342,6 +357,8 @@ func (a *deviceSession) leave(e presence.Event, why string) {
 func (a *deviceSession) absent() error {
 	var differ *transport.MismatchError
 	switch {
+	case a.queued != "":
+		return unfit{errors.New(a.queued)}
 	case a.lost == nil:
 		return ErrNoCloud
 	case errors.As(a.lost, &differ):

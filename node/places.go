@@ -3,23 +3,84 @@ package node
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"tandem/transport"
 )
 
 // places are the answers that a cloud drafts for at once. One device holds at most all but one of them, so that others
-// get their turn however many questions it keeps open.
+// get their turn however many questions it keeps open. While somebody waits, a place that is not used well is given away
+// (lease.ends); while nobody does, a device may take its time.
 type places struct {
 	all   chan struct{}
 	share int
 
-	mu  sync.Mutex
-	own map[transport.ID]chan struct{} // taken by each device; at most as many as are paired
+	mu      sync.Mutex
+	own     map[transport.ID]chan struct{} // taken by each device; at most as many as are paired
+	leases  map[*lease]struct{}
+	tickets map[uint64]transport.ID // of those that wait
+	last    uint64                  // ticket
+}
+
+// Bounds on a place that another waits for.
+const (
+	noProgress = time.Minute      // without an agreed token
+	longest    = 10 * time.Minute // in all
+	lookEvery  = 250 * time.Millisecond
+	// maxWaiting bounds the questions of one device that wait for a place.
+	maxWaiting = 32
+)
+
+var (
+	errGone    = errors.New("the device is gone, and another waits for its place")
+	errStuck   = fmt.Errorf("no token was agreed for %v, and another waits for the place", noProgress)
+	errTooLong = fmt.Errorf("the answer took more than %v, and another waits for the place", longest)
+)
+
+// visitor is a device's connection: a *transport.Conn, or a toy in tests.
+type visitor interface {
+	Peer() transport.ID
+	Silent(now time.Time) bool
+}
+
+// lease is a place in use.
+type lease struct {
+	device visitor
+	ctx    context.Context // ends when the place is given away
+	end    context.CancelCauseFunc
+	since  time.Time
+	moved  atomic.Int64 // when the last token was agreed, in nanoseconds after since; -1 if no tokens are expected
+}
+
+// progress notes that a token was agreed. It may be called on a nil lease.
+func (l *lease) progress() {
+	if l != nil {
+		l.moved.Store(int64(time.Since(l.since)))
+	}
+}
+
+// ends returns why the place may be given to another, or nil.
+func (l *lease) ends(now time.Time) error {
+	held, moved := now.Sub(l.since), time.Duration(l.moved.Load())
+	switch {
+	case l.device.Silent(now):
+		return errGone
+	case moved >= 0 && held-moved >= noProgress:
+		return errStuck
+	case held >= longest:
+		return errTooLong
+	}
+	return nil
 }
 
 func newPlaces(n int) *places {
-	return &places{all: make(chan struct{}, n), share: max(1, n-1), own: map[transport.ID]chan struct{}{}}
+	return &places{
+		all: make(chan struct{}, n), share: max(1, n-1), own: map[transport.ID]chan struct{}{},
+		leases: map[*lease]struct{}{}, tickets: map[uint64]transport.ID{},
+	}
 }
 
 // of returns the places of one device.
@@ -33,34 +94,133 @@ func (p *places) of(device transport.ID) chan struct{} {
 }
 
 // enter waits for a place. It fails if the device goes away or ctx ends first. Before the cloud is ready, a device sends
-// nothing but a sign that it is still there, or the end of its answer.
-func (p *places) enter(ctx context.Context, device transport.ID, link exchange) (leave func(), err error) {
-	ctx, stop := context.WithCancel(ctx)
+// nothing but a sign that it is still there, or the end of its answer. Meanwhile it is told how many wait before it.
+func (p *places) enter(ctx context.Context, device visitor, link exchange) (l *lease, leave func(), err error) {
+	ticket, err := p.queue(device.Peer())
+	if err != nil {
+		return nil, nil, err
+	}
+	waiting, stop := context.WithCancel(ctx)
 	defer stop()
 	left := make(chan error, 1)
 	go func() {
 		defer stop()
-		left <- ended(ctx, link)
+		left <- ended(waiting, link)
 	}()
-	own := p.of(device)
-	entered := take(ctx, own)
-	if entered && !take(ctx, p.all) {
+	own := p.of(device.Peer())
+	var shared atomic.Bool // it waits for a place of all, not for one of its own
+	looked := make(chan struct{})
+	go func() {
+		defer close(looked)
+		p.look(waiting, device.Peer(), &shared, ticket, link)
+	}()
+	entered := take(waiting, own)
+	shared.Store(true)
+	if entered && !take(waiting, p.all) {
 		<-own
 		entered = false
 	}
 	stop()
+	<-looked
+	p.unqueue(ticket)
 	err = <-left
-	leave = func() { <-p.all; <-own }
+	gone := device.Silent(time.Now())
+	free := func() { <-p.all; <-own }
 	switch {
-	case entered && errors.Is(err, context.Canceled):
-		return leave, nil
+	case entered && !gone && errors.Is(err, context.Canceled):
+		l = p.lease(ctx, device)
+		return l, func() { p.release(l); free() }, nil
 	case entered:
-		leave()
+		free()
 	}
-	if err == nil {
+	switch {
+	case gone:
+		err = errGone
+	case err == nil:
 		err = errors.New("the device ended its answer")
 	}
-	return nil, err
+	return nil, nil, err
+}
+
+// queue returns a ticket, which says who waits before whom.
+func (p *places) queue(device transport.ID) (uint64, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := 0
+	for _, other := range p.tickets {
+		if other == device {
+			n++
+		}
+	}
+	if n >= maxWaiting {
+		return 0, fmt.Errorf("%d questions of this device are waiting already, the most that may", n)
+	}
+	p.last++
+	p.tickets[p.last] = device
+	return p.last, nil
+}
+
+func (p *places) unqueue(ticket uint64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.tickets, ticket)
+}
+
+// before counts the questions that wait with a lower ticket.
+func (p *places) before(ticket uint64) (n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for t := range p.tickets {
+		if t < ticket {
+			n++
+		}
+	}
+	return n
+}
+
+// look tells a device that waits how many wait before it, and gives away what holds it up: places of its own, then of all.
+func (p *places) look(ctx context.Context, device transport.ID, shared *atomic.Bool, ticket uint64, link exchange) {
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-tick.C:
+			if q, ok := link.(interface{ Waits(before int) }); ok {
+				q.Waits(p.before(ticket))
+			}
+			p.giveAway(now, func(l *lease) bool { return shared.Load() || l.device.Peer() == device })
+		}
+	}
+}
+
+// giveAway ends the leases that are not used well, of those that may be.
+func (p *places) giveAway(now time.Time, may func(*lease) bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for l := range p.leases {
+		if why := l.ends(now); why != nil && may(l) {
+			delete(p.leases, l)
+			l.end(why)
+		}
+	}
+}
+
+func (p *places) lease(ctx context.Context, device visitor) *lease {
+	l := &lease{device: device, since: time.Now()}
+	l.ctx, l.end = context.WithCancelCause(ctx)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.leases[l] = struct{}{}
+	return l
+}
+
+func (p *places) release(l *lease) {
+	l.end(nil)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.leases, l)
 }
 
 // take takes one of the places and reports whether it got one before ctx ended.

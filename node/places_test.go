@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -105,6 +106,9 @@ func taken(t *testing.T, link *transport.Exchange) bool {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	m, err := link.Receive(ctx)
+	for _, busy := m.(transport.Busy); busy; _, busy = m.(transport.Busy) {
+		m, err = link.Receive(ctx)
+	}
 	if _, ready := m.(transport.Ready); ready {
 		return true
 	}
@@ -253,4 +257,113 @@ func TestNeverHeard(t *testing.T) {
 			t.Errorf("after %v, want %v of drafting and %v", took, drafting, idle)
 		}
 	})
+}
+
+// toyVisitor is a device that may be gone.
+type toyVisitor struct {
+	id   transport.ID
+	gone atomic.Bool
+}
+
+func (v *toyVisitor) Peer() transport.ID    { return v.id }
+func (v *toyVisitor) Silent(time.Time) bool { return v.gone.Load() }
+
+// While another waits, a place is given away if its device is gone, if no token is agreed for a minute however much the
+// device says, or after ten minutes. While nobody waits, it is not.
+func TestPlacesAreGivenAway(t *testing.T) {
+	for name, c := range map[string]struct {
+		progress, gone bool
+		want           error
+		within         time.Duration
+	}{
+		"gone":     {true, true, errGone, 2 * lookEvery},
+		"stuck":    {false, false, errStuck, noProgress + lookEvery},
+		"for ever": {true, false, errTooLong, longest + lookEvery},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			p := newPlaces(1)
+			enter := func(v *toyVisitor) (*lease, func()) {
+				_, link := transport.Pipe(toyVocab)
+				l, leave, err := p.enter(t.Context(), v, link)
+				if err != nil {
+					t.Fatalf("%s: %v", name, err)
+				}
+				return l, leave
+			}
+			holder := &toyVisitor{id: transport.ID{1}}
+			held, leave := enter(holder)
+			start := time.Now()
+			go func() { // as an answer does: it leaves when its context ends
+				tick := time.NewTicker(5 * time.Second)
+				defer tick.Stop()
+				defer leave()
+				for {
+					select {
+					case <-tick.C:
+						if c.progress {
+							held.progress()
+						}
+					case <-held.ctx.Done():
+						return
+					}
+				}
+			}()
+			if name == "stuck" {
+				time.Sleep(noProgress / 2)
+			}
+			holder.gone.Store(c.gone)
+			_, next := enter(&toyVisitor{id: transport.ID{2}})
+			if err := context.Cause(held.ctx); err != c.want || time.Since(start) > c.within {
+				t.Errorf("%s: %v after %v", name, err, time.Since(start))
+			}
+			next()
+			lone, leave := enter(&toyVisitor{id: transport.ID{3}})
+			time.Sleep(2 * longest)
+			if err := lone.ctx.Err(); err != nil {
+				t.Errorf("%s: a place that nobody waits for was given away: %v", name, err)
+			}
+			leave()
+		})
+	}
+}
+
+// A cloud without a place says so within a second, and how many wait before; the question gets its place later.
+func TestBusy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		devices, _ := square(t, 1)
+		first := question(t, devices[0])
+		if !taken(t, first) {
+			t.Fatal("not taken")
+		}
+		var waiting []*transport.Exchange
+		for i := range 2 {
+			waiting = append(waiting, question(t, devices[1]))
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			m, err := waiting[i].Receive(ctx)
+			cancel()
+			if busy, ok := m.(transport.Busy); !ok || busy.Before != i {
+				t.Errorf("question %d: %#v, %v", i, m, err)
+			}
+		}
+		first.Close()
+		if !taken(t, waiting[0]) {
+			t.Error("not taken when the place was free")
+		}
+	})
+}
+
+// One device may have only so many questions waiting.
+func TestQueueOfADevice(t *testing.T) {
+	p := newPlaces(1)
+	for range maxWaiting {
+		if _, err := p.queue(transport.ID{1}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := p.queue(transport.ID{1}); err == nil || !strings.Contains(err.Error(), "waiting") {
+		t.Errorf("one too many: %v", err)
+	}
+	if _, err := p.queue(transport.ID{2}); err != nil {
+		t.Error(err)
+	}
 }

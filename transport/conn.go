@@ -275,6 +275,15 @@ func (c *Conn) receiveLoop() {
 			return
 		}
 		if id == echoID {
+			if id, before, ok := readNotice(b[n:]); ok {
+				c.mu.Lock()
+				x := c.exchanges[id]
+				c.mu.Unlock()
+				if x != nil {
+					x.busy(before)
+				}
+				continue
+			}
 			if c.link.echo(b[n:], now) {
 				signal(c.wake)
 			}

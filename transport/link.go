@@ -24,7 +24,8 @@ type link struct {
 	nonce    uint64       // of the last ping
 	pinged   [8]time.Time // when the last pings left, by nonce
 	lastPing time.Time
-	pongs    [][]byte // answers to send
+	pongs    [][]byte       // answers to send
+	notices  map[uint64]int // by exchange: how many questions wait before it; to send
 	latest   time.Duration
 	smooth   time.Duration
 	minimum  time.Duration
@@ -79,6 +80,10 @@ func (l *link) due(now time.Time, busy bool) [][]byte {
 	defer l.mu.Unlock()
 	out := l.pongs
 	l.pongs = nil
+	for id, before := range l.notices {
+		out = append(out, binary.AppendUvarint(binary.AppendUvarint([]byte{echoID, notice}, id), uint64(before)))
+	}
+	clear(l.notices)
 	if next := l.nextPing(busy); !next.IsZero() && !now.Before(next) {
 		l.nonce++
 		l.pinged[l.nonce%uint64(len(l.pinged))] = now
@@ -90,6 +95,56 @@ func (l *link) due(now time.Time, busy bool) [][]byte {
 		out = append(out, ping)
 	}
 	return out
+}
+
+// notice is the kind of datagram that says how long an exchange has to wait. It has the form of an answer to an echo, but
+// with another number at its end, so a peer of an earlier version ignores it.
+const notice = 2
+
+// Busy says that the cloud has no place for the exchange yet. It is no message of the flow: it may be lost, and comes again.
+type Busy struct {
+	Before int // how many questions wait for a place before this one
+}
+
+// maxBefore bounds what a peer may claim.
+const maxBefore = 1 << 16
+
+// readNotice reads a notice without its id.
+func readNotice(b []byte) (exchange uint64, before int, ok bool) {
+	if len(b) < 3 || b[0] != notice {
+		return 0, 0, false
+	}
+	id, n := binary.Uvarint(b[1:])
+	if n <= 0 {
+		return 0, 0, false
+	}
+	count, m := binary.Uvarint(b[1+n:])
+	return id, int(count), m > 0 && 1+n+m == len(b) && count <= maxBefore
+}
+
+// Waits tells the peer that opened the exchange how many questions wait before it. The peer receives that as Busy. Where
+// datagrams are refused, it learns nothing.
+func (x *Exchange) Waits(before int) {
+	if x.conn == nil || x.opener {
+		return
+	}
+	l := &x.conn.link
+	l.mu.Lock()
+	if l.notices == nil {
+		l.notices = map[uint64]int{}
+	}
+	l.notices[x.id] = min(before, maxBefore)
+	l.mu.Unlock()
+	signal(x.conn.wake)
+}
+
+// busy takes a notice.
+func (x *Exchange) busy(before int) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.opener && !x.ended && x.recvErr == nil && !x.full() {
+		x.add(Busy{before}, 16)
+	}
 }
 
 // moved discards the measurements of the old path and makes a ping on the new one due at once.

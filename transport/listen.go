@@ -38,8 +38,8 @@ type Listener struct {
 	mu       sync.Mutex
 	conns    int                  // accepted, and about to be
 	live     map[*quic.Conn]*Conn // the accepted ones
-	early    int          // hellos being read before the handshake is complete
-	pairings []*quic.Conn // waiting for the device's request, the longest waiting first
+	early    int                  // hellos being read before the handshake is complete
+	pairings []*quic.Conn         // waiting for the device's request, the longest waiting first
 }
 
 // maxPairings limits the pairings in progress, because anybody can begin one. maxEarly limits the early hellos, because

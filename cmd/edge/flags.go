@@ -99,7 +99,7 @@ func (f documentFlags) Validate() error {
 type pairFlags struct {
 	Cloud     string         `help:"The cloud to ask: HOST:PORT of a paired one, or \"sample\" for the one inside this process. Default: the one paired last, else the sample." placeholder:"WHERE"`
 	LocalOnly bool           `help:"Answer on this machine alone. No socket is opened."`
-	Wait      *time.Duration `help:"How long to wait for the cloud before answering alone. Default: 5s, or 300ms for a minute after it was missing." placeholder:"DURATION"`
+	Wait      *time.Duration `help:"How long to wait for the cloud before answering alone. Default: 2s, or 300ms for a minute after it was missing." placeholder:"DURATION"`
 	RTT       time.Duration  `name:"rtt" help:"Emulate a network with this round-trip time, such as 100ms." default:"0s"`
 	Loss      float64        `help:"Emulate a network that loses this share of the packets (0 to 1)." default:"0" hidden:""`
 	Method    string         `help:"How the sides share the work: ${enum}. All but tandem come from the DRAGON paper, as a baseline." enum:"tandem,dragon,crcg,drcg-text,drcg-kv,drdg-tw,drdg-sw" default:"tandem" hidden:""`

@@ -132,7 +132,7 @@ func (f answerFlags) open(a *cli.App) (s *session, err error) {
 	}
 	s.device.Hurry = node.DefaultHurry
 	if f.Wait != nil {
-		s.device.Patience.Join, s.device.Hurry = *f.Wait, 0
+		s.device.Patience.Join, s.device.Patience.Busy, s.device.Hurry = *f.Wait, *f.Wait, 0
 	}
 	s.device.Local.Adapter = adapter
 	if err := s.guess(f.guessFlags); err != nil {

@@ -24,6 +24,9 @@ type Machine struct {
 	advance time.Duration // when the pair last agreed on a token
 	move    time.Duration // when to try another path if it stays silent
 	again   bool          // a dead connection was replaced before the cloud had joined
+	queued  bool          // the cloud has no place yet
+	own     time.Duration // when the device last computed something itself
+	slow    int           // how often the cloud did not keep up
 }
 
 // Patience says how long the device waits for the cloud.
@@ -31,10 +34,12 @@ type Patience struct {
 	Join   time.Duration // for the cloud to take the question, once the device has read its own documents
 	Silent time.Duration // silence after which the device goes on alone
 	Slow   time.Duration // for a cloud that is alive: to be ready, or for the next token
+	Busy   time.Duration // for a cloud that has no place yet; it may join later. 0 for Join
+	Pace   time.Duration // for the next token, while the device itself waits; 0 for Slow
 }
 
 // DefaultPatience suits a phone in a moving train: short for a person, long for jitter.
-var DefaultPatience = Patience{Join: 5 * time.Second, Silent: 3 * time.Second, Slow: 15 * time.Second}
+var DefaultPatience = Patience{Join: 2 * time.Second, Silent: 3 * time.Second, Slow: 15 * time.Second, Busy: 2 * time.Second, Pace: 5 * time.Second}
 
 // Every is how often a Tick is due.
 const Every = 50 * time.Millisecond
@@ -69,6 +74,8 @@ const (
 	Moved                   // the pair agreed on a token
 	Broken                  // the exchange ended
 	Mismatch                // the cloud refused, or cannot be paired with
+	Busy                    // the cloud has no place for the question yet
+	Own                     // the device computes its own part
 	Distrusted              // the cloud contradicted itself too often: the pair has gone alone already
 )
 
@@ -97,7 +104,11 @@ func (p *Machine) Step(now time.Duration, e Event) []Action {
 	case Listening:
 		p.waiting = now
 	case Connected:
-		p.state, p.heard, p.move = opening, now, now
+		p.state, p.heard, p.move, p.queued = opening, now, now, false
+	case Busy:
+		p.queued, p.heard = true, max(p.heard, now)
+	case Own:
+		p.own = now
 	case Failed:
 		p.away(now)
 		return p.part()
@@ -151,16 +162,22 @@ func (p *Machine) wait(now time.Duration) []Action {
 		return p.escape(now)
 	case present:
 		silent := now-p.heard >= p.patience.Silent && now-p.advance >= p.patience.Silent
-		if silent || now-p.advance >= p.patience.Slow {
+		if silent || now-p.advance >= p.patience.Slow || p.lags(now) {
 			p.state, p.retry = lost, now
-			if !silent { // it is alive but does not keep up: leave it out for a while
-				p.retry += p.patience.Slow
+			if !silent { // it is alive but does not keep up: leave it out for a while, and longer each time
+				p.retry += p.patience.Slow << min(p.slow, 4)
+				p.slow++
 			}
 			return append(p.escape(now), p.part()...)
 		}
 		return p.escape(now)
 	}
 	return nil
+}
+
+// lags reports whether the device has waited too long for the next token, with nothing to compute itself.
+func (p *Machine) lags(now time.Duration) bool {
+	return p.patience.Pace > 0 && now-max(p.advance, p.own) >= p.patience.Pace
 }
 
 // escape tries another path once the cloud has been silent for half of the time allowed, and again from time to time: the
@@ -177,8 +194,12 @@ func (p *Machine) escape(now time.Duration) []Action {
 // have more to read than the device.
 func (p *Machine) overdue(now time.Duration) []Action {
 	patience := p.patience.Join
-	if p.state == opening && now-p.heard < p.patience.Silent {
+	switch {
+	case p.state != opening || now-p.heard >= p.patience.Silent:
+	case !p.queued:
 		patience = max(patience, p.patience.Slow)
+	case p.patience.Busy > 0:
+		patience = p.patience.Busy
 	}
 	if now-p.waiting >= patience {
 		return p.part()

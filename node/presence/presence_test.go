@@ -15,7 +15,7 @@ type presenceCase struct {
 
 func TestPresence(t *testing.T) {
 	const s = time.Second
-	patience := Patience{Join: 5 * s, Silent: 3 * s, Slow: 15 * s}
+	patience := Patience{Join: 5 * s, Silent: 3 * s, Slow: 15 * s, Busy: 2 * s, Pace: 8 * s}
 	for name, script := range map[string][]presenceCase{
 		"joins": {
 			{0, Tick, []Action{Dial}},
@@ -61,10 +61,40 @@ func TestPresence(t *testing.T) {
 			{10 * s, Heard, []Action{Join}},
 			{11 * s, Tick, nil},
 		},
+		"busy: goes on alone soon, joins late": {
+			{0, Tick, []Action{Dial}},
+			{0, Connected, nil},
+			{s / 2, Busy, nil},
+			{s, Tick, nil},
+			{2 * s, Busy, []Action{Part}},
+			{3 * s, Busy, nil},
+			{9 * s, Heard, nil},
+			{30 * s, Ready, []Action{Join}},
+		},
+		"one token in ten seconds is too slow": {
+			{0, Tick, []Action{Dial}},
+			{0, Connected, nil},
+			{0, Ready, []Action{Join}},
+			{6 * s, Heard, nil},
+			{6 * s, Own, nil},
+			{9 * s, Heard, nil},
+			{10 * s, Moved, nil},
+			{11 * s, Heard, nil},
+			{12 * s, Own, nil},
+			{19 * s, Heard, nil},
+			{20 * s, Heard, []Action{Part}},
+			{34 * s, Heard, nil},
+			{35 * s, Heard, []Action{Join}},
+			{43 * s, Heard, []Action{Part}},
+			{72 * s, Heard, nil},
+			{73 * s, Heard, []Action{Join}},
+		},
 		"alive but slow": {
 			{0, Tick, []Action{Dial}},
 			{0, Connected, nil},
 			{0, Ready, []Action{Join}},
+			{7 * s, Heard, nil},
+			{7 * s, Own, nil},
 			{14 * s, Heard, nil},
 			{15 * s, Tick, []Action{Part}},
 			{15 * s, Heard, nil},

@@ -45,7 +45,7 @@ type SpecResult struct {
 }
 
 // SpecMethods are the ways of drafting that Spec knows, in the order of its results.
-var SpecMethods = []string{"plain", "pld", "pld+calibration", "pld+reuse", "pld+both", "sam", "sam+calibration", "sam+reuse", "sam+both", "all", "eagle (simulated)"}
+var SpecMethods = []string{"plain", "pld", "pld+calibration", "pld+reuse", "pld+both", "sam", "sam+calibration", "sam+reuse", "sam+both", "all", "ngram-simple (llama.cpp)", "ngram-map-k (llama.cpp)", "ngram-cache (llama.cpp)", "eagle (simulated)"}
 
 // eagleLength is the accept length that CoordGen §4.1 assumes for EAGLE.
 const eagleLength = 5.5
@@ -204,6 +204,12 @@ func (r *methodRun) drafters(history *specdec.History, truth []tandem.Token) (d 
 		d = append(d, &specdec.SAM{})
 	case "all":
 		d, extra = append(d, &specdec.Lookup{}, &specdec.SAM{Tree: true, History: history}, &specdec.Ngrams{}), "both"
+	case "ngram-simple (llama.cpp)":
+		d = append(d, &ngramSimple{})
+	case "ngram-map-k (llama.cpp)":
+		d = append(d, &ngramMap{})
+	case "ngram-cache (llama.cpp)":
+		d = append(d, &ngramCache{})
 	case "eagle (simulated)":
 		d = append(d, specdec.NewEagle(truth, eagleLength))
 	}

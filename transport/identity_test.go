@@ -1,8 +1,11 @@
 package transport
 
 import (
+	"os"
+	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 )
 
 // Programs that start together in a fresh folder have one key.
@@ -29,5 +32,24 @@ func TestOneIdentity(t *testing.T) {
 				t.Fatalf("keys %s and %s", id.Short(), ids[0].Short())
 			}
 		}
+	}
+}
+
+// Files that a killed writer of tickets left are removed, those of a writer at work are not.
+func TestStaleTickets(t *testing.T) {
+	dir := t.TempDir()
+	old, young := filepath.Join(dir, ".new-1"), filepath.Join(dir, ".new-2")
+	for _, path := range []string{old, young} {
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := time.Now().Add(-2 * time.Hour)
+	if err := os.Chtimes(old, before, before); err != nil {
+		t.Fatal(err)
+	}
+	OpenSessions(dir)
+	if left, _ := os.ReadDir(dir); len(left) != 1 || left[0].Name() != ".new-2" {
+		t.Errorf("%v are left", left)
 	}
 }

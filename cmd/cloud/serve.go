@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -247,7 +248,7 @@ func (c *serveCmd) observe(a *cli.App, cloud *node.Cloud) (stop func(), err erro
 	if err != nil {
 		return nil, fmt.Errorf("metrics: %w", err)
 	}
-	server := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second}
+	server := &http.Server{Handler: ownHost(c.Metrics, handler), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: time.Minute}
 	go server.Serve(l)
 	a.Remark("metrics on http://%s/metrics", l.Addr())
 	return func() {
@@ -255,6 +256,29 @@ func (c *serveCmd) observe(a *cli.App, cloud *node.Cloud) (stop func(), err erro
 		defer cancel()
 		server.Shutdown(ctx)
 	}, nil
+}
+
+// ownHost refuses requests for another host, if the server listens on this machine alone: a page in a browser can give a
+// name of its own this machine's address, and then read what that name serves.
+func ownHost(address string, next http.Handler) http.Handler {
+	host, _, err := net.SplitHostPort(address)
+	local := err == nil && isLoopback(host)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked := r.Host
+		if h, _, err := net.SplitHostPort(asked); err == nil {
+			asked = h
+		}
+		if local && !isLoopback(strings.Trim(asked, "[]")) {
+			http.Error(w, "this server answers to its own address only", http.StatusMisdirectedRequest)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // metrics are the metrics of a cloud. The end of each answer updates them.

@@ -97,19 +97,20 @@ func (f documentFlags) Validate() error {
 
 // pairFlags choose the cloud, the path to it, and how the two sides agree on tokens.
 type pairFlags struct {
-	Cloud     string         `help:"The cloud to ask: HOST:PORT of a paired one, or \"sample\" for the one inside this process. Default: the one paired last, else the sample." placeholder:"WHERE"`
-	LocalOnly bool           `help:"Answer on this machine alone. No socket is opened."`
-	Wait      *time.Duration `help:"How long to wait for the cloud before answering alone. Default: 2s, or 300ms for a minute after it was missing." placeholder:"DURATION"`
-	RTT       time.Duration  `name:"rtt" help:"Emulate a network with this round-trip time, such as 100ms." default:"0s"`
-	Loss      float64        `help:"Emulate a network that loses this share of the packets (0 to 1)." default:"0" hidden:""`
-	Method    string         `help:"How the sides share the work: ${enum}. All but tandem come from the DRAGON paper, as a baseline." enum:"tandem,dragon,crcg,drcg-text,drcg-kv,drdg-tw,drdg-sw" default:"tandem" hidden:""`
-	Placement string         `help:"Where drafts become tokens: ${enum}. auto is mirror, or greedy with the speculative coupling." enum:"auto,mirror,device,cloud,greedy,sync" default:"auto" hidden:""`
-	Coupling  string         `help:"How two drafts become one token: ${enum}. speculative is the DRAGON paper's." enum:"shared,speculative" default:"shared" hidden:""`
-	Gamma     string         `help:"With the speculative coupling: how often the device's draft decides instead of the cloud's, 0 to 1, or auto for the fastest choice at each token." default:"auto" placeholder:"auto|0..1" hidden:""`
-	Nucleus   float64        `help:"Share of the probability that a draft carries." default:"0.8" hidden:""`
-	Support   int            `help:"Most tokens that a draft's distribution carries." default:"256" hidden:""`
-	Lookahead int            `help:"Most tokens that a side drafts ahead of the agreed text; 0 for as many as a round trip needs." default:"0" hidden:""`
-	Ahead     int            `help:"Most continuations of the answer that one pass decodes: the next draft, what follows drafts of the other side, guesses from the documents, and runners-up (sent to the other side), as long as they are measured to save time. The text is the same; 1 for the next draft only." default:"4" placeholder:"N" hidden:""`
+	Cloud        string         `help:"The cloud to ask: HOST:PORT of a paired one, or \"sample\" for the one inside this process. Default: the one paired last, else the sample." placeholder:"WHERE"`
+	LocalOnly    bool           `help:"Answer on this machine alone. No socket is opened."`
+	RequireCloud bool           `help:"Fail, with exit status 1, rather than answer without the cloud. A busy cloud is waited for up to a minute, unless --wait says otherwise."`
+	Wait         *time.Duration `help:"How long to wait for the cloud before answering alone. Default: 2s, or 300ms for a minute after it was missing." placeholder:"DURATION"`
+	RTT          time.Duration  `name:"rtt" help:"Emulate a network with this round-trip time, such as 100ms." default:"0s"`
+	Loss         float64        `help:"Emulate a network that loses this share of the packets (0 to 1)." default:"0" hidden:""`
+	Method       string         `help:"How the sides share the work: ${enum}. All but tandem come from the DRAGON paper, as a baseline." enum:"tandem,dragon,crcg,drcg-text,drcg-kv,drdg-tw,drdg-sw" default:"tandem" hidden:""`
+	Placement    string         `help:"Where drafts become tokens: ${enum}. auto is mirror, or greedy with the speculative coupling." enum:"auto,mirror,device,cloud,greedy,sync" default:"auto" hidden:""`
+	Coupling     string         `help:"How two drafts become one token: ${enum}. speculative is the DRAGON paper's." enum:"shared,speculative" default:"shared" hidden:""`
+	Gamma        string         `help:"With the speculative coupling: how often the device's draft decides instead of the cloud's, 0 to 1, or auto for the fastest choice at each token." default:"auto" placeholder:"auto|0..1" hidden:""`
+	Nucleus      float64        `help:"Share of the probability that a draft carries." default:"0.8" hidden:""`
+	Support      int            `help:"Most tokens that a draft's distribution carries." default:"256" hidden:""`
+	Lookahead    int            `help:"Most tokens that a side drafts ahead of the agreed text; 0 for as many as a round trip needs." default:"0" hidden:""`
+	Ahead        int            `help:"Most continuations of the answer that one pass decodes: the next draft, what follows drafts of the other side, guesses from the documents, and runners-up (sent to the other side), as long as they are measured to save time. The text is the same; 1 for the next draft only." default:"4" placeholder:"N" hidden:""`
 
 	SendDocuments bool `help:"With --method drcg-text and drcg-kv: let the cloud send its sample documents here. A paired cloud must allow it too." hidden:""`
 }
@@ -162,6 +163,8 @@ func (f answerFlags) settings() (tandem.Settings, error) {
 		return s, fmt.Errorf("--ahead %d: want 1 (none) to %d", f.Ahead, tandem.MaxAhead)
 	case f.phoneFlags.Switching != "" && !slices.Contains(strategies(), f.phoneFlags.Switching):
 		return s, fmt.Errorf("--switching %s: not known, use one of %s", f.phoneFlags.Switching, strings.Join(strategies(), ", "))
+	case f.RequireCloud && (f.LocalOnly || f.Side == "device"):
+		return s, errors.New("--require-cloud and --local-only or --side device: leave one out")
 	case f.Side == "cloud" && f.LocalOnly:
 		return s, fmt.Errorf("--side cloud needs the cloud, --local-only forbids it: leave one out")
 	}

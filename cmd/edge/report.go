@@ -19,8 +19,10 @@ type askJSON struct {
 	Coupling  string      `json:"coupling"`
 	Gamma     string      `json:"gamma,omitempty"` // of the speculative coupling
 	Seed      uint64      `json:"seed"`
-	LocalOnly bool        `json:"local_only"` // no token was agreed with a cloud
-	Finish    string      `json:"finish"`     // stop, length, cancelled
+	LocalOnly bool        `json:"local_only"`      // no token was agreed with a cloud
+	Degraded  bool        `json:"degraded"`        // a cloud was to take part, and the device decided tokens without it
+	Queue     int         `json:"queue,omitempty"` // place in the queue of a busy cloud, from 1
+	Finish    string      `json:"finish"`          // stop, length, cancelled
 	Remarks   []string    `json:"remarks,omitempty"`
 	Parts     []partJSON  `json:"parts"`   // the sentences
 	Unknown   bool        `json:"unknown"` // true if any part is
@@ -70,6 +72,7 @@ func (s *session) report(answer node.Answer) askJSON {
 		Placement: s.settings.Placement.String(), Choice: s.flags.Placement, Coupling: s.settings.Coupling.String(),
 		Seed: s.settings.Seed, LocalOnly: answer.Pair.Together == 0 && s.settings.Want == tandem.WantDrafts,
 		Finish: answer.Reason.String(), Remarks: answer.Remarks,
+		Degraded: s.device.Dial != nil && answer.Pair.Alone > 0, Queue: answer.Waited,
 	}
 	if s.settings.Coupling == tandem.CouplingSpeculative {
 		r.Gamma = s.flags.Gamma

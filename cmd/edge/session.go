@@ -127,10 +127,13 @@ func (f answerFlags) open(a *cli.App) (s *session, err error) {
 		Local:    cli.Local(s.model, s.reader, own, kv),
 		Patience: node.DefaultPatience,
 		Mute:     f.Side == "cloud",
-		Require:  f.Side == "cloud",
+		Require:  f.Side == "cloud" || f.RequireCloud,
 		Log:      a.Log,
 	}
 	s.device.Hurry = node.DefaultHurry
+	if s.device.Require {
+		s.device.Patience.Busy = time.Minute
+	}
 	if f.Wait != nil {
 		s.device.Patience.Join, s.device.Patience.Busy, s.device.Hurry = *f.Wait, *f.Wait, 0
 	}
@@ -148,6 +151,9 @@ func (f answerFlags) open(a *cli.App) (s *session, err error) {
 		if err := f.reach(a, s, kv); err != nil {
 			return s, err
 		}
+	}
+	if f.RequireCloud && s.device.Dial == nil {
+		return s, errors.New("--require-cloud: no cloud is paired (cloud pair there, then: edge pair CODE)")
 	}
 	if err := s.checkEmpty(); err != nil {
 		return s, err
@@ -477,7 +483,7 @@ func (s *session) record(path string) (write func() error, err error) {
 	s.device.Record = func(l node.Line) { err = errors.Join(err, lines.Encode(l)) }
 	return func() error {
 		if err == nil {
-			err = s.app.WriteOutput(path, text.Bytes(), 0o644)
+			err = s.app.WriteOutput(path, text.Bytes(), 0o600)
 		}
 		if err != nil {
 			return fmt.Errorf("--record: %w", err)

@@ -3,6 +3,7 @@ package hub
 import (
 	"fmt"
 	"maps"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -66,6 +67,9 @@ func ParseRef(s string) (Ref, error) {
 	r.Repo = strings.TrimSuffix(r.Repo, "/")
 	if !repoName.MatchString(r.Repo) || strings.Contains(r.Repo, "..") {
 		return bad("the repository is malformed")
+	}
+	if strings.Contains(r.What, "/") && !filepath.IsLocal(r.What) || strings.Contains(r.What, "..") || strings.ContainsAny(r.What, "\\\x00") {
+		return bad("the file's name leads out of the repository")
 	}
 	if strings.HasSuffix(rest, ":") {
 		return bad("nothing follows the colon")

@@ -1,0 +1,67 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"tandem"
+	"tandem/pair"
+	"tandem/transport"
+)
+
+// full is a cloud that has no place for a while. It then joins, but drafts nothing.
+type full struct {
+	contrary
+}
+
+func (f *full) open(context.Context) (linked, error) { return linked{conn: f, link: f}, nil }
+
+func (f *full) Send(...transport.Message) error { return nil }
+func (f *full) Close() error                    { return nil }
+
+func (f *full) Receive(ctx context.Context) (transport.Message, error) {
+	select {
+	case <-time.After(time.Second / 4):
+		return transport.Busy{Before: 3}, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// A device does not wait for a busy cloud, unless it needs it; the remark or the error says that the cloud is busy, and it
+// does not count as missing.
+func TestBusyCloud(t *testing.T) {
+	for _, require := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			cfg := toyConfig(tandem.PlaceMirror, tandem.CouplingShared, 3, false)
+			cfg.Self = tandem.Device
+			a := newDeviceSession(t.Context(), cfg, silence{}, func(Token) {})
+			a.log, a.require = slog.New(slog.DiscardHandler), require
+			defer a.stop()
+			patience := DefaultPatience
+			if require {
+				patience.Busy = time.Minute
+			}
+			start := time.Now()
+			a.reach(patience, (&full{}).open)
+			err := a.run(&toy{side: tandem.Device, takes: time.Millisecond})
+			answer := a.finish()
+			took := time.Since(start)
+			switch {
+			case require && (!errors.Is(err, ErrNoCloud) || !strings.Contains(err.Error(), "busy (3 questions") || took < time.Minute):
+				t.Errorf("required: %v after %v", err, took)
+			case !require && (err != nil || took < time.Second || took > 4*time.Second || answer.Pair.Alone == 0 || answer.Reason != pair.ReasonStop ||
+				!strings.Contains(strings.Join(answer.Remarks, "\n"), "busy (3 questions")):
+				t.Errorf("%v after %v, %d alone, %q", err, took, answer.Pair.Alone, answer.Remarks)
+			}
+			if answer.Waited != 4 || a.found == missing {
+				t.Errorf("waited %d, found %v", answer.Waited, a.found)
+			}
+		})
+	}
+}

@@ -21,6 +21,9 @@ type Cloud struct {
 	Quotes bool         // send devices the sentences that say the answer
 	Batch  *batch.Batch // computes the passes of all answers together; nil to compute those of each alone
 	Limit  int          // most answers at once, 0 for DefaultLimit; others wait for their turn
+	// Documents and Tokens bound what a device may ask for: passages to read, and the length of the answer. Memory for keys
+	// and values grows with both. 0 for the protocol's own bounds.
+	Documents, Tokens int
 	// GiveDocuments lets devices fetch passages, as the baselines DRCG/Text and DRCG/KV do. Without it no document leaves
 	// the cloud.
 	GiveDocuments bool
@@ -110,7 +113,9 @@ func (c *Cloud) answer(place *lease, conn *transport.Conn, link exchange, begin 
 	start := time.Now()
 	a := &cloudSession{local: c.local(conn.Peer()), conn: conn, link: link, log: log, inbox: make(chan any, inboxSize), ctx: ctx, place: place}
 	var err error
-	if begin.Want == tandem.WantDrafts {
+	if over := c.allows(begin.Settings); over != nil {
+		err = a.refuse(over)
+	} else if begin.Want == tandem.WantDrafts {
 		go func() { gone(a.listen()) }() // a device that goes away also stops the reading
 		err = c.take(ctx, a, begin)
 	} else {
@@ -149,6 +154,19 @@ func (c *Cloud) take(ctx context.Context, a *cloudSession, begin transport.Begin
 		return err
 	}
 	return a.link.Send(sourcesMessage(own.sources(), own.parts(), c.Titles && begin.ShareTitles, c.Quotes && begin.ShareTitles))
+}
+
+// allows returns why the cloud does not do what a device asks for, or nil.
+func (c *Cloud) allows(s tandem.Settings) error {
+	switch {
+	case c.Documents > 0 && s.Documents > c.Documents:
+		return fmt.Errorf("documents %d: this cloud reads at most %d for a question", s.Documents, c.Documents)
+	case c.Documents > 0 && s.Contexts > c.Documents:
+		return fmt.Errorf("contexts %d: this cloud computes at most %d for a question", s.Contexts, c.Documents)
+	case c.Tokens > 0 && s.MaxTokens > c.Tokens:
+		return fmt.Errorf("max-tokens %d: this cloud writes at most %d", s.MaxTokens, c.Tokens)
+	}
+	return nil
 }
 
 // local returns what the cloud answers a device with.

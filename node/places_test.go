@@ -367,3 +367,29 @@ func TestQueueOfADevice(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A cloud refuses what is more than its operator allows, and says what that is.
+func TestCaps(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		devices, _ := square(t, 4, func(c *Cloud) { c.Documents, c.Tokens = 4, 100 })
+		for want, change := range map[string]func(*tandem.Settings){
+			"documents 5":    func(s *tandem.Settings) { s.Documents = 5 },
+			"contexts 9":     func(s *tandem.Settings) { s.Contexts = 9 },
+			"max-tokens 101": func(s *tandem.Settings) { s.MaxTokens = 101 },
+			"":               func(*tandem.Settings) {},
+		} {
+			s := baselineSettings(tandem.WantDrafts)
+			change(&s)
+			link, err := devices[0].Open(t.Context(), beginOf(Question{ID: "q", Text: "When does the museum open?"}, s))
+			if err != nil {
+				t.Fatal(err)
+			}
+			m, err := link.Receive(t.Context())
+			fail, refused := m.(transport.Fail)
+			if refused != (want != "") || !strings.HasPrefix(fail.Text, want) {
+				t.Errorf("%s: %#v, %v", want, m, err)
+			}
+			link.Close()
+		}
+	})
+}

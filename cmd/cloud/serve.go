@@ -33,15 +33,19 @@ type serveCmd struct {
 	cli.ReaderFlags  `group:"Model:"`
 	cli.CacheFlags   `group:"Model:"`
 
-	Listen  string `help:"UDP address to listen on. Default: port 4433 of all addresses." default:":4433" placeholder:"HOST:PORT"`
-	Public  string `help:"Serve this folder instead of the index." type:"existingdir" placeholder:"DIR"`
-	Sample  bool   `help:"Serve the sample documents, whatever is indexed. Without it, they are served until something was indexed."`
-	Titles  string `help:"Show devices the titles of the documents used: ${enum}. auto: those of the samples and of --public, not those of the index." enum:"auto,yes,no" default:"auto"`
-	Quotes  string `help:"Send devices the sentences that say the answer: ${enum}. auto: those of the samples and of --public, not those of the index." enum:"auto,yes,no" default:"auto"`
-	Answers int    `help:"Most answers at the same time; more wait. One device gets at most all but one." default:"32"`
-	Batch   bool   `help:"Compute the passes of all answers together. Each answer is the same as without." default:"true" negatable:""`
-	Shared  int    `help:"Memory for passages that several answers read, in MB; they are computed once. 0 for none." default:"256" placeholder:"MB"`
-	Metrics string `help:"Serve Prometheus metrics over HTTP on this address. Default: none." placeholder:"HOST:PORT"`
+	Listen         string `help:"UDP address to listen on. Default: port 4433 of all addresses." default:":4433" placeholder:"HOST:PORT"`
+	Public         string `help:"Serve this folder instead of the index." type:"existingdir" placeholder:"DIR"`
+	Sample         bool   `help:"Serve the sample documents, whatever is indexed. Without it, they are served until something was indexed."`
+	Titles         string `help:"Show devices the titles of the documents used: ${enum}. auto: those of the samples and of --public, not those of the index." enum:"auto,yes,no" default:"auto"`
+	Quotes         string `help:"Send devices the sentences that say the answer: ${enum}. auto: those of the samples and of --public, not those of the index." enum:"auto,yes,no" default:"auto"`
+	Answers        int    `help:"Most answers at the same time; more wait. One device gets at most all but one." default:"32"`
+	MaxDocuments   int    `help:"Most passages that a device may have read for a question." default:"16" placeholder:"N"`
+	MaxTokens      int    `help:"Most tokens of an answer." default:"4096" placeholder:"N"`
+	Connections    int    `help:"Most connections at the same time." default:"64" placeholder:"N"`
+	KeyConnections int    `help:"Most connections of one device." default:"8" placeholder:"N"`
+	Batch          bool   `help:"Compute the passes of all answers together. Each answer is the same as without." default:"true" negatable:""`
+	Shared         int    `help:"Memory for passages that several answers read, in MB; they are computed once. 0 for none." default:"256" placeholder:"MB"`
+	Metrics        string `help:"Serve Prometheus metrics over HTTP on this address. Default: none." placeholder:"HOST:PORT"`
 
 	httpFlags `group:"Over HTTP:"`
 
@@ -71,6 +75,8 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 	switch {
 	case c.Answers < 1:
 		return fmt.Errorf("--answers %d: want 1 or more", c.Answers)
+	case c.MaxDocuments < 1 || c.MaxTokens < 1 || c.Connections < 1 || c.KeyConnections < 1:
+		return errors.New("--max-documents, --max-tokens, --connections, --key-connections: want 1 or more")
 	case c.Shared < 0:
 		return fmt.Errorf("--shared %d: want 0 or more", c.Shared)
 	}
@@ -134,6 +140,7 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 		Peers:    transport.OpenPeers(dirs.Peers()),
 		Invites:  transport.OpenInvites(dirs.Invites()),
 		Hello:    reader.Hello(tandem.Cloud, cli.Version(), cli.HostName("cloud")),
+		Limits:   transport.Limits{Conns: c.Connections, PerKey: c.KeyConnections},
 		Paired:   func(p transport.Peer) { a.Remark("paired with %s (%s)", cli.Plain(p.Name), p.ID.Short()) },
 		Log:      a.Log,
 	})
@@ -143,7 +150,7 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 	defer func() { err = errors.Join(err, listener.Close()) }()
 	defer a.Listens(listener.Addr().String())()
 	shown := func(flag string) bool { return flag == "yes" || flag == "auto" && public }
-	cloud := &node.Cloud{Local: reader, Titles: shown(c.Titles), Quotes: shown(c.Quotes), Limit: c.Answers, GiveDocuments: c.AllowDocuments, Log: a.Log}
+	cloud := &node.Cloud{Local: reader, Titles: shown(c.Titles), Quotes: shown(c.Quotes), Limit: c.Answers, Documents: c.MaxDocuments, Tokens: c.MaxTokens, GiveDocuments: c.AllowDocuments, Log: a.Log}
 	c.join(cloud)
 	stop, err := c.observe(a, cloud)
 	if err != nil {

@@ -131,7 +131,7 @@ func damagedPDF(err error) error {
 	if !ok {
 		reason = err.Error()
 	}
-	return fmt.Errorf("damaged PDF (%s)", english.Collapse(reason))
+	return fmt.Errorf("damaged PDF (%s)", english.Collapse(strings.ToValidUTF8(reason, "\ufffd")))
 }
 
 // pdfTitle returns the title in the file's information, unless a word processor put it there.

@@ -24,6 +24,7 @@ import (
 	"github.com/klippa-app/go-pdfium/requests"
 
 	"tandem/retrieval/internal/english"
+	"unicode/utf8"
 )
 
 // makePDF writes a small PDF with one content stream for each page and one Helvetica font.
@@ -583,5 +584,12 @@ func BenchmarkPDF(b *testing.B) {
 		if _, err := Parse(b.Context(), "a.pdf", data); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// The reason why a PDF cannot be read is text, whatever bytes of the file it quotes.
+func TestPDFReasonIsText(t *testing.T) {
+	if err := damagedPDF(errors.New("3: bad \xff\xfe name")); !utf8.ValidString(err.Error()) {
+		t.Errorf("%q", err)
 	}
 }

@@ -59,9 +59,9 @@ func (a *App) Doctor(f DoctorFlags, more ...func() []Check) error {
 		}
 	} else {
 		for _, c := range checks {
-			fmt.Fprintf(a.Out, "%-7s %-10s %s\n", c.State, c.Name, c.Detail)
+			fmt.Fprintf(a.Out, "%-7s %-10s %s\n", c.State, c.Name, Plain(c.Detail))
 			if c.Hint != "" {
-				fmt.Fprintf(a.Out, "%-18s → %s\n", "", c.Hint)
+				fmt.Fprintf(a.Out, "%-18s → %s\n", "", Plain(c.Hint))
 			}
 		}
 	}

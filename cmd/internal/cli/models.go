@@ -224,12 +224,12 @@ func (c *modelsShow) Run(a *App) error {
 	}
 	printModel(a, row, cfg, m)
 	if c.Template {
-		fmt.Fprintf(a.Out, "\n%s\n", m.Template().Source())
+		fmt.Fprintf(a.Out, "\n%s\n", Said(m.Template().Source()))
 	}
 	if c.Metadata {
 		fmt.Fprintln(a.Out)
 		for _, kv := range f.Meta.KVs() {
-			fmt.Fprintf(a.Out, "%s = %s\n", kv.Key, short(kv.Value))
+			fmt.Fprintf(a.Out, "%s = %s\n", Plain(kv.Key), Plain(short(kv.Value)))
 		}
 	}
 	return nil
@@ -261,7 +261,7 @@ func sizeOf(path string) (size int64) {
 
 func printModel(a *App, row modelRow, cfg model.Config, m *model.Model) {
 	line := func(name, format string, args ...any) {
-		fmt.Fprintf(a.Out, "%-14s %s\n", name, fmt.Sprintf(format, args...))
+		fmt.Fprintf(a.Out, "%-14s %s\n", name, Plain(fmt.Sprintf(format, args...))) // a file's metadata must not control the terminal
 	}
 	line("name", "%s", row.Name)
 	if row.Path != "" {

@@ -1,0 +1,32 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tandem/internal/tinymodel"
+)
+
+// A model file cannot control the terminal of who looks at it.
+func TestModelsShowEscapes(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.gguf")
+	raw := tinymodel.GGUF(tinymodel.Spec{Seed: 3})
+	name := strings.Index(string(raw), "general.name")
+	if name < 0 {
+		t.Skip("the tiny model has no name")
+	}
+	value := name + len("general.name") + 4 + 8
+	raw[value] = 0x1b
+	if err := os.WriteFile(path, raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	a, out, _ := testApp(t)
+	if err := (&modelsShow{Name: path, Metadata: true, Template: true}).Run(a); err != nil {
+		t.Fatal(err)
+	}
+	if strings.ContainsRune(out.String(), 0x1b) {
+		t.Errorf("%q", out)
+	}
+}

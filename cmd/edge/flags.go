@@ -110,7 +110,7 @@ type pairFlags struct {
 	Nucleus      float64        `help:"Share of the probability that a draft carries." default:"0.8" hidden:""`
 	Support      int            `help:"Most tokens that a draft's distribution carries." default:"256" hidden:""`
 	Lookahead    int            `help:"Most tokens that a side drafts ahead of the agreed text; 0 for as many as a round trip needs." default:"0" hidden:""`
-	Ahead        int            `help:"Most continuations of the answer that one pass decodes: the next draft, what follows drafts of the other side, guesses from the documents, and runners-up (sent to the other side), as long as they are measured to save time. The text is the same; 1 for the next draft only." default:"4" placeholder:"N" hidden:""`
+	Ahead        int            `help:"1 decodes only the next draft in a pass. More also decodes what follows drafts of the other side, guesses (see --draft), and runners-up (sent to the other side), as long as they are measured to save time: up to 32 rows, or with --draft off and a span reader as many as this. The text is the same." default:"4" placeholder:"N" hidden:""`
 
 	SendDocuments bool `help:"With --method drcg-text and drcg-kv: let the cloud send its sample documents here. A paired cloud must allow it too." hidden:""`
 }

@@ -199,6 +199,7 @@ func (x Load) startCloud(method string, devices []transport.ID) (*loadCloud, err
 	}
 	listener, err := transport.Listen("127.0.0.1:0", transport.ServerConfig{
 		Identity: id, Peers: transport.NewPeers(devices...), Hello: cloud.Local.Hello(tandem.Cloud, "lab", "cloud"),
+		Limits: transport.Limits{Conns: max(64, len(devices))}, // refusals are not what is measured
 	})
 	if err != nil {
 		return nil, fmt.Errorf("start the cloud: %w", err)

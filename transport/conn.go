@@ -250,6 +250,7 @@ func (c *Conn) acceptStream(stream *quic.Stream) {
 		}
 	}
 	stream.SetReadDeadline(time.Time{})
+	c.link.heard(time.Now()) // an idle connection is silent until now
 	x := c.begun(stream, begin, sizeOf(begin, frame))
 	c.enter(x)
 	go x.writeLoop()

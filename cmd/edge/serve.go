@@ -13,6 +13,7 @@ import (
 
 	"tandem"
 	"tandem/api"
+	"tandem/api/page"
 	"tandem/cmd/internal/cli"
 	"tandem/node"
 	"tandem/transport"
@@ -40,6 +41,7 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	cfg := s.config()
+	cfg.Page = page.Handler()
 	if err := c.Guard(a, c.HTTP, &cfg); err != nil {
 		return err
 	}
@@ -69,7 +71,7 @@ func (s *serving) announce(a *cli.App, address string) {
 			with = "with " + cli.Plain(c.Name)
 		}
 	}
-	fmt.Fprintf(a.Out, "Answering from %s, %s, on http://%s\n", from, with, address)
+	fmt.Fprintf(a.Out, "Answering from %s, %s, on http://%s\nOpen that address in a browser, or give it to a program that speaks OpenAI's or Ollama's API.\n", from, with, address)
 }
 
 // serving answers the questions of an API. When the first documents arrive, it leaves the samples.

@@ -116,6 +116,7 @@ async function compare() {
 
 // The form.
 function grow() {
+  if (!$("question").value.trim()) $("question").value = "";
   $("question").style.height = "auto";
   $("question").style.height = Math.min($("question").scrollHeight + 2, 160) + "px";
 }

@@ -29,7 +29,7 @@ export function draw(lines, own) {
   for (const l of lines) {
     if (l.event === "rtt") rtt = l.took_ms;
     if (l.event === "decode") out.append(bar("device", x(l.ms - (l.took_ms || 0)), x(l.ms), y.device, l));
-    if (l.event === "draft") way(out, l, rtt, x, y);
+    if (l.event === "draft") way(out, l, rtt, x, y, end);
     if (l.event === "note") note(out, l, x, y, height);
   }
   for (const l of lines.filter((l) => l.event === "target")) {
@@ -57,11 +57,12 @@ function bar(side, a, b, y, l) {
 }
 
 // way is a draft on its way from one lane to the other.
-function way(out, l, rtt, x, y) {
+function way(out, l, rtt, x, y, end) {
   const from = l.side === "device" ? l.ms : l.ms - rtt / 2, to = l.side === "device" ? l.ms + rtt / 2 : l.ms;
   const [a, b] = l.side === "device" ? [y.device, y.cloud] : [y.cloud, y.device];
   if (l.side === "cloud") out.append(bar("cloud", x(from - (l.took_ms || 0)), x(from), y.cloud, l));
-  const e = svg("line", { class: "way " + l.side, x1: x(from), y1: a, x2: x(to), y2: b });
+  const seen = Math.min(1, Math.max(0, (end - from) / Math.max(to - from, 1e-9))); // what lies beyond the end is cut off
+  const e = svg("line", { class: "way " + l.side, x1: x(from), y1: a, x2: x(from + seen * (to - from)), y2: a + seen * (b - a) });
   e.append(svg("title", {}, `draft of the ${l.side} for step ${l.step || 0}: “${l.text}”`));
   out.append(e);
 }

@@ -99,7 +99,7 @@ func (f documentFlags) Validate() error {
 type pairFlags struct {
 	Cloud        string         `help:"The cloud to ask: HOST:PORT of a paired one, or \"sample\" for the one inside this process. Default: the one paired last, else the sample." placeholder:"WHERE"`
 	LocalOnly    bool           `help:"Answer on this machine alone. No socket is opened."`
-	RequireCloud bool           `help:"Fail, with exit status 1, rather than answer without the cloud. A busy cloud is waited for up to a minute, unless --wait says otherwise."`
+	RequireCloud bool           `help:"Fail, with exit status 1, rather than answer without the cloud. It waits up to a minute for a busy cloud."`
 	Wait         *time.Duration `help:"How long to wait for the cloud before answering alone. Default: 2s, or 300ms for a minute after it was missing." placeholder:"DURATION"`
 	RTT          time.Duration  `name:"rtt" help:"Emulate a network with this round-trip time, such as 100ms." default:"0s"`
 	Loss         float64        `help:"Emulate a network that loses this share of the packets (0 to 1)." default:"0" hidden:""`

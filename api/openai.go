@@ -32,13 +32,12 @@ type completion struct {
 }
 
 type choice struct {
-	Index    int         `json:"index"`
-	Message  *turn       `json:"message,omitempty"`
-	Delta    *turn       `json:"delta,omitempty"`
-	Text     *string     `json:"text,omitempty"` // of completions that are no chat
-	Logprobs *logprobs   `json:"logprobs"`
-	Finish   *string     `json:"finish_reason"`
-	tokens   []TokenInfo // of a chunk
+	Index    int       `json:"index"`
+	Message  *turn     `json:"message,omitempty"`
+	Delta    *turn     `json:"delta,omitempty"`
+	Text     *string   `json:"text,omitempty"` // of completions that are no chat
+	Logprobs *logprobs `json:"logprobs"`
+	Finish   *string   `json:"finish_reason"`
 }
 
 type turn struct {

@@ -331,7 +331,7 @@ func TestAskHelpIsShort(t *testing.T) {
 		return names
 	}
 	short, all := shown("--help"), shown("--help-all")
-	if len(short) > 25 {
+	if len(short) > 20 {
 		t.Errorf("--help shows %d flags: %v", len(short), short)
 	}
 	for _, name := range []string{"method", "coupling", "gamma", "weights", "record", "placement", "config"} {

@@ -21,8 +21,8 @@ import (
 
 // textFlags give a text in other ways than by arguments.
 type textFlags struct {
-	Prompt string `short:"p" help:"The text, instead of arguments." env:"-" placeholder:"TEXT"`
-	File   string `short:"f" help:"Read the text from this file." type:"existingfile" env:"-" placeholder:"FILE"`
+	Prompt string `short:"p" help:"The text, instead of arguments." env:"-" placeholder:"TEXT" hidden:""`
+	File   string `short:"f" help:"Read the text from this file." type:"existingfile" env:"-" placeholder:"FILE" hidden:""`
 }
 
 // samplingFlags say how tokens are chosen.
@@ -77,10 +77,10 @@ func (f answerFlags) Validate() error {
 // documentFlags choose the documents, and how they weigh.
 type documentFlags struct {
 	Notes     string `help:"Answer from this folder instead of the indexed documents, for this question only." type:"existingdir" placeholder:"DIR"`
-	Public    string `help:"Give the cloud inside this process this folder to answer from." type:"existingdir" placeholder:"DIR"`
+	Public    string `help:"Give the cloud inside this process this folder to answer from." type:"existingdir" placeholder:"DIR" hidden:""`
 	Sample    bool   `help:"Answer from the sample documents, whatever is indexed or paired."`
 	Side      string `help:"Whose documents answer: ${enum}." enum:"both,device,cloud" default:"both"`
-	Grounded  bool   `help:"Write only words of the question and whole words of the passages that are read, and function words." default:"true" negatable:""`
+	Grounded  bool   `help:"Write only words of the question and whole words of the passages that are read, and function words." default:"true" negatable:"" hidden:""`
 	Documents int    `help:"Passages that each side retrieves; 0 for 8, or 4 if a decoder reads them." default:"0" hidden:""`
 	Contexts  int    `help:"Contexts to group a side's passages into; 0 for one per passage." default:"0" hidden:""`
 	Weights   string `help:"How document weights follow the answer: reader (sentence weights and, if the model gives it, how well each passage supports the answer), sentence, static, rescore[:N[,M]], likelihood[:L[,keep]] or sentence+likelihood." default:"reader" hidden:""`
@@ -99,7 +99,7 @@ func (f documentFlags) Validate() error {
 type pairFlags struct {
 	Cloud        string         `help:"The cloud to ask: HOST:PORT of a paired one, or \"sample\" for the one inside this process. Default: the one paired last, else the sample." placeholder:"WHERE"`
 	LocalOnly    bool           `help:"Answer on this machine alone. No socket is opened."`
-	RequireCloud bool           `help:"Fail, with exit status 1, rather than answer without the cloud. It waits up to a minute for a busy cloud."`
+	RequireCloud bool           `help:"Fail, with exit status 1, rather than answer without the cloud. It waits up to a minute for a busy cloud." hidden:""`
 	Wait         *time.Duration `help:"How long to wait for the cloud before answering alone. Default: 2s, or 300ms for a minute after it was missing." placeholder:"DURATION"`
 	RTT          time.Duration  `name:"rtt" help:"Emulate a network with this round-trip time, such as 100ms." default:"0s"`
 	Loss         float64        `help:"Emulate a network that loses this share of the packets (0 to 1)." default:"0" hidden:""`

@@ -16,7 +16,7 @@ import (
 
 // phoneFlags simulate a phone, or measure this machine's battery.
 type phoneFlags struct {
-	SoC         string `name:"soc" help:"Answer at the simulated pace of a phone's NPU: sm8550, sm8650, sm8750 or sm8850, with /qnn (default), /mllm, /hexagon or /llada for the software that drives it. The cloud inside this process keeps its own pace." placeholder:"CHIP"`
+	SoC         string `name:"soc" help:"Answer at the simulated pace of a phone's NPU: sm8550, sm8650, sm8750 or sm8850, with /qnn (default), /mllm, /hexagon or /llada for the software that drives it. The cloud inside this process keeps its own pace." placeholder:"CHIP" hidden:""`
 	Switching   string `help:"With --soc, how the graphs for decoding replace those for prompts: progressive (the default: during the prompt, as lab npu plan shows), greedy, asynchronous, synchronous (after the prompt), or resident (both stay loaded)." placeholder:"STRATEGY" hidden:""`
 	Energy      bool   `help:"Measure the battery's power before and during the answer, and print the energy above idle." hidden:""`
 	PowerSupply string `help:"Folder in which the kernel lists batteries." default:"/sys/class/power_supply" type:"path" placeholder:"DIR" hidden:""`

@@ -183,7 +183,7 @@ func (m *Model) computeFingerprint() (sum [32]byte) {
 	}
 	for _, info := range m.file.Tensors {
 		t, err := m.file.Tensor(info.Name)
-		if quant.ExactBlock(info.Type) != 0 {
+		if _, size := quant.ForeignBlock(info.Type); size != 0 {
 			t, err = m.file.Raw(info.Name) // it is converted on opening
 		}
 		if err != nil {

@@ -106,7 +106,8 @@ func load() (*Lib, error) {
 	l.base, l.ggml, l.llama = base, ggml, handle
 	c := &l.c
 	purego.RegisterLibFunc(&l.quantize, base, "ggml_quantize_chunk")
-	for _, name := range []string{"q8_0", "q4_0", "q4_K", "q5_K", "q6_K", "q5_0", "iq4_nl"} {
+	for _, name := range []string{"q8_0", "q4_0", "q4_K", "q5_K", "q6_K", "q5_0", "iq4_nl",
+		"q4_1", "q5_1", "q2_K", "q3_K", "iq4_xs", "mxfp4"} {
 		var f func(*byte, *float32, int64)
 		purego.RegisterLibFunc(&f, base, "dequantize_row_"+name)
 		l.dequantize[strings.ToUpper(name)] = f

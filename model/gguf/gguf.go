@@ -148,8 +148,8 @@ func (f *File) Close() error {
 // so a vector has one row. It is an error if the tensor is missing or has a type that devices cannot compute with.
 func (f *File) Tensor(name string) (npu.Tensor, error) { return f.tensor(name, false) }
 
-// Raw is Tensor, but also returns tensors of the types Q5_0 and IQ4_NL, which devices cannot compute with. They can be
-// converted with quant.AsQ8.
+// Raw is Tensor, but also returns tensors of types that devices cannot compute with and package quant can convert, such as
+// Q5_1 and Q3_K.
 func (f *File) Raw(name string) (npu.Tensor, error) { return f.tensor(name, true) }
 
 func (f *File) tensor(name string, raw bool) (npu.Tensor, error) {

@@ -374,7 +374,7 @@ func (r *reader) layout(f *File) {
 type TypeError struct{ Type npu.DType }
 
 func (e *TypeError) Error() string {
-	return fmt.Sprintf("type %s is not supported: use a file in F32, F16, BF16, Q8_0, Q4_0, Q4_K, Q5_K, Q6_K, Q5_0 or IQ4_NL",
+	return fmt.Sprintf("type %s is not supported: use a file in F32, F16, BF16, Q8_0, Q4_0, Q4_K, Q5_K, Q6_K, Q4_1, Q5_0, Q5_1, Q2_K, Q3_K, IQ4_NL, IQ4_XS or MXFP4",
 		dtypeName(e.Type))
 }
 
@@ -420,8 +420,10 @@ var foreignTypes = map[npu.DType]string{
 	25: "I16", 26: "I32", 27: "I64", 28: "F64", 29: "IQ1_M", 34: "TQ1_0", 35: "TQ2_0", 39: "MXFP4", 40: "NVFP4",
 }
 
-// foreignBlocks holds, for the foreign types that quant.AsQ8 can convert, the elements and bytes of a block.
-var foreignBlocks = map[npu.DType][2]uint64{6: {32, 22}, 20: {32, 18}}
+// foreignBlocks holds, for the foreign types that package quant can convert, the elements and bytes of a block.
+var foreignBlocks = map[npu.DType][2]uint64{
+	3: {32, 20}, 6: {32, 22}, 7: {32, 24}, 10: {256, 84}, 11: {256, 110}, 20: {32, 18}, 23: {256, 136}, 39: {32, 17},
+}
 
 func dtypeName(t npu.DType) string {
 	if name, ok := foreignTypes[t]; ok {

@@ -114,21 +114,27 @@ func TestTooLittleMemory(t *testing.T) {
 	}
 }
 
-// Q5_0 is converted to Q8_0 when it is read, so its weights are staged from memory, not from the file.
+// Q5_0 and Q5_1 are converted when they are read, so their weights are staged from memory, not from the file.
 func TestConvertedWeightsAreStaged(t *testing.T) {
+	for _, typ := range []npu.DType{quant.Q5_0, quant.Q5_1} {
+		stageConverted(t, typ)
+	}
+}
+
+func stageConverted(t *testing.T, typ npu.DType) {
 	meta, tensors := tinymodel.Parts(tinymodel.Spec{Type: npu.Q8_0, Layers: 2, Dim: 128, FF: 256})
 	for i := range tensors {
 		w := &tensors[i]
 		if w.Rows == 1 {
 			continue
 		}
-		size := quant.ExactBlock(quant.Q5_0)
-		w.Type, w.Data = quant.Q5_0, make([]byte, w.Rows*w.Cols/32*size)
+		_, size := quant.ForeignBlock(typ)
+		w.Type, w.Data = typ, make([]byte, w.Rows*w.Cols/32*size)
 		for j := range w.Data {
 			switch j % size {
 			case 0:
 				w.Data[j] = 0
-			case 1:
+			case 1, 3: // the latter for Q5_1's minimum
 				w.Data[j] = 0x20 // with the previous byte, the scale 2^-7
 			default:
 				w.Data[j] = byte(j * j >> 3)

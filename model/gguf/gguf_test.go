@@ -296,7 +296,7 @@ func TestWriterRefuses(t *testing.T) {
 		"a key twice":              {meta: []KV{{"k", "a"}, {"k", "b"}}},
 		"a bad alignment":          {meta: []KV{{"general.alignment", uint32(3)}}},
 		"a tensor twice":           {infos: []TensorInfo{vec, vec}},
-		"an unknown type":          {infos: []TensorInfo{{Name: "v", Type: 10, Shape: []uint64{256}}}},
+		"an unknown type":          {infos: []TensorInfo{{Name: "v", Type: 77, Shape: []uint64{256}}}},
 		"no shape":                 {infos: []TensorInfo{{Name: "v", Type: npu.F32}}},
 	} {
 		var buf bytes.Buffer

@@ -90,7 +90,7 @@ func (s *Server) extra(q Query, a node.Answer) Extra {
 		Accepted: [2]float64{a.Pair.Acceptance(tandem.Device), a.Pair.Acceptance(tandem.Cloud)},
 	}
 	e.Parts, e.Unknown = Parts(a, s.cfg.Pointing)
-	if !s.cfg.Downloads {
+	if !s.cfg.Files {
 		for i := range e.Parts {
 			for j := range e.Parts[i].Citations {
 				e.Parts[i].Citations[j].File = ""

@@ -187,7 +187,7 @@ func (s *Server) searchPassages(w http.ResponseWriter, r *http.Request) {
 	list := []map[string]any{}
 	for _, p := range found {
 		one := map[string]any{"title": p.Title, "text": p.Text}
-		if s.cfg.Downloads {
+		if s.cfg.Files {
 			one["file"] = p.Source
 		}
 		list = append(list, one)

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// event is something that happened in an answer: begin, token, line (of a recording), end.
+// event is something that happened in an answer: begin, token or end.
 type event map[string]any
 
 // hub passes events to all who watch. Who does not keep up misses some.

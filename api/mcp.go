@@ -104,7 +104,11 @@ func (s *Server) mcpSearch(ctx context.Context, _ *mcp.CallToolRequest, in searc
 	found, err := s.cfg.Library.Search(ctx, in.Query, in.Limit)
 	out := searchOutput{Passages: []foundPassage{}}
 	for _, p := range found {
-		out.Passages = append(out.Passages, foundPassage{p.Title, p.Text, p.Source})
+		one := foundPassage{Title: p.Title, Text: p.Text}
+		if s.cfg.Files {
+			one.File = p.Source
+		}
+		out.Passages = append(out.Passages, one)
 	}
 	return nil, out, err
 }

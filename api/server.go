@@ -58,29 +58,28 @@ type SideInfo struct {
 
 // Config describes a server.
 type Config struct {
-	Answers   Answerer
-	Library   Library              // the documents; nil if they cannot be listed
-	Model     ModelInfo            // what answers
-	Tokens    *tokenizer.Tokenizer // of the answers
-	Defaults  tandem.Settings      // of questions that do not say otherwise
-	Pointing  bool                 // a span reader answers: answers claim a confidence
-	Key       string               // that requests must carry; empty for none
-	Hosts     []string             // names that requests may address, besides those of the loopback interface
-	Origins   []string             // of pages that may call, besides the server's own
-	AtOnce    int                  // most answers at the same time, 0 for DefaultAtOnce
-	Waiting   int                  // most requests that wait for their turn, 0 for DefaultWaiting
-	Version   string
-	Metrics   http.Handler // under /metrics; nil for none
-	Page      http.Handler // under /; nil for none
-	Log       *slog.Logger
-	Greeting  func(question string) (reply string, ok bool) // replies to what no document can answer; nil for never
-	Downloads bool                                          // answers may name files on this machine
+	Answers  Answerer
+	Library  Library              // the documents; nil if they cannot be listed
+	Model    ModelInfo            // what answers
+	Tokens   *tokenizer.Tokenizer // of the answers
+	Defaults tandem.Settings      // of questions that do not say otherwise
+	Pointing bool                 // a span reader answers: answers claim a confidence
+	Key      string               // that requests must carry; empty for none
+	Hosts    []string             // names that requests may address, besides those of the loopback interface
+	Origins  []string             // of pages that may call, besides the server's own
+	AtOnce   int                  // most answers at the same time, 0 for DefaultAtOnce
+	Waiting  int                  // most requests that wait for their turn, 0 for DefaultWaiting
+	Version  string
+	Metrics  http.Handler // under /metrics; nil for none
+	Page     http.Handler // under /; nil for none
+	Log      *slog.Logger
+	Greeting func(question string) (reply string, ok bool) // replies to what no document can answer; nil for never
+	Files    bool                                          // answers and passages name files on this machine
 }
 
 // ModelInfo describes the model.
 type ModelInfo struct {
 	Name     string
-	File     string // empty for a built-in one
 	Arch     string
 	Size     int64 // bytes
 	Modified time.Time
@@ -106,7 +105,6 @@ type Server struct {
 	turns  chan struct{} // taken by answers
 	queue  chan struct{} // taken by requests that wait or answer
 	events hub
-	start  time.Time
 }
 
 // New returns a server.
@@ -120,7 +118,7 @@ func New(cfg Config) *Server {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Server{cfg: cfg, turns: make(chan struct{}, cfg.AtOnce), queue: make(chan struct{}, cfg.AtOnce+cfg.Waiting), start: time.Now()}
+	return &Server{cfg: cfg, turns: make(chan struct{}, cfg.AtOnce), queue: make(chan struct{}, cfg.AtOnce+cfg.Waiting)}
 }
 
 // Handler returns the handler of all requests.

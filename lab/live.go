@@ -18,6 +18,7 @@ type live struct {
 	setup  Setup
 	device *node.Device
 	relay  *netem.Relay
+	record func(node.Line) // receives what happens in an answer; nil for nobody
 	close  func() error
 }
 
@@ -47,21 +48,11 @@ func (b Setup) connect(p Path, pace [2]time.Duration) (*live, error) {
 	}
 	limits := transport.Limits{StreamsOnly: p.Streams}
 	cloud := &node.Cloud{Local: b.reader(tandem.Cloud, pace[tandem.Cloud]), Titles: true, GiveDocuments: true}
-	listener, err := transport.Listen("127.0.0.1:0", transport.ServerConfig{
-		Identity: cloudID, Peers: transport.NewPeers(deviceID.ID), Limits: limits,
-		Hello: cloud.Local.Hello(tandem.Cloud, "lab", "cloud"),
-	})
+	address, stop, err := serve(cloud, cloudID, limits, deviceID.ID)
 	if err != nil {
-		return nil, fmt.Errorf("start the cloud: %w", err)
+		return nil, err
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	served := make(chan error, 1)
-	go func() { served <- cloud.Serve(ctx, listener) }()
-	stop := func() error {
-		cancel()
-		return errors.Join(listener.Close(), <-served)
-	}
-	relay, err := netem.ListenOn("127.0.0.1:0", listener.Addr().String(), p.Link[tandem.Device], p.Link[tandem.Cloud])
+	relay, err := netem.ListenOn("127.0.0.1:0", address, p.Link[tandem.Device], p.Link[tandem.Cloud])
 	if err != nil {
 		return nil, errors.Join(err, stop())
 	}
@@ -76,6 +67,23 @@ func (b Setup) connect(p Path, pace [2]time.Duration) (*live, error) {
 	return &live{setup: b, device: device, relay: relay, close: func() error {
 		return errors.Join(device.Close(), relay.Close(), stop())
 	}}, nil
+}
+
+// serve starts a cloud for some devices on this machine.
+func serve(cloud *node.Cloud, id transport.Identity, limits transport.Limits, devices ...transport.ID) (address string, stop func() error, err error) {
+	listener, err := transport.Listen("127.0.0.1:0", transport.ServerConfig{
+		Identity: id, Peers: transport.NewPeers(devices...), Limits: limits, Hello: cloud.Local.Hello(tandem.Cloud, "lab", "cloud"),
+	})
+	if err != nil {
+		return "", nil, fmt.Errorf("start the cloud: %w", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	served := make(chan error, 1)
+	go func() { served <- cloud.Serve(ctx, listener) }()
+	return listener.Addr().String(), func() error {
+		cancel()
+		return errors.Join(listener.Close(), <-served)
+	}, nil
 }
 
 // solo is one side that answers alone from its own documents.
@@ -93,7 +101,7 @@ func (l *live) ask(ctx context.Context, i int, s Strategy, lookahead int) (node.
 	if s.Context {
 		settings.Contexts = 1
 	}
-	a, err := l.device.Ask(ctx, node.Question{ID: fmt.Sprintf("lab-%d", i), Text: l.setup.Questions[i]}, settings, func(node.Token) {})
+	a, err := l.device.AskRecorded(ctx, node.Question{ID: fmt.Sprintf("lab-%d", i), Text: l.setup.Questions[i]}, settings, func(node.Token) {}, l.record)
 	if err != nil {
 		return a, fmt.Errorf("question %q, %s: %w", l.setup.Questions[i], s.Label, err)
 	}

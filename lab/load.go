@@ -197,20 +197,12 @@ func (x Load) startCloud(method string, devices []transport.ID) (*loadCloud, err
 	if method == LoadBatch {
 		cloud.Batch, cloud.Local.Shared = batch.New(x.Model, batch.Config{}), decoder.NewShared(sharedMemory)
 	}
-	listener, err := transport.Listen("127.0.0.1:0", transport.ServerConfig{
-		Identity: id, Peers: transport.NewPeers(devices...), Hello: cloud.Local.Hello(tandem.Cloud, "lab", "cloud"),
-		Limits: transport.Limits{Conns: max(64, len(devices))}, // refusals are not what is measured
-	})
+	limits := transport.Limits{Conns: max(64, len(devices))} // refusals are not what is measured
+	address, stop, err := serve(cloud, id, limits, devices...)
 	if err != nil {
-		return nil, fmt.Errorf("start the cloud: %w", err)
+		return nil, err
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	served := make(chan error, 1)
-	go func() { served <- cloud.Serve(ctx, listener) }()
-	return &loadCloud{address: listener.Addr().String(), id: id.ID, batch: cloud.Batch, close: func() error {
-		cancel()
-		return errors.Join(listener.Close(), <-served)
-	}}, nil
+	return &loadCloud{address: address, id: id.ID, batch: cloud.Batch, close: stop}, nil
 }
 
 // watchMemory reads the heap in use now and then. The returned function ends that, and returns the most in MB.

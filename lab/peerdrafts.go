@@ -7,7 +7,7 @@ import (
 	"tandem/specdec"
 )
 
-// Drafters of llama.cpp, written anew from its rules (docs/speculative.md, common/ngram-map.cpp and ngram-cache.cpp,
+// Drafters of llama.cpp, written from its rules (docs/speculative.md, common/ngram-map.cpp and ngram-cache.cpp,
 // early 2026), with its defaults: keys of 12 tokens, at most 16 tokens of a draft. They are peers to measure against.
 const (
 	peerKey   = 12 // --spec-ngram-size-n

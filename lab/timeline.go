@@ -30,7 +30,7 @@ func (x Pipeline) Run(ctx context.Context) (Report, error) {
 		return Report{}, err
 	}
 	var lines []node.Line
-	l.device.Record = func(line node.Line) { lines = append(lines, line) }
+	l.record = func(line node.Line) { lines = append(lines, line) }
 	a, err := l.ask(ctx, 0, x.Strategy, lookahead(x.RTT, x.Pace))
 	if err != nil {
 		return Report{}, err

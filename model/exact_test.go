@@ -1,18 +1,13 @@
 package model
 
 import (
-	"context"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"testing"
 
-	"tandem"
 	"tandem/internal/llamacpp"
 	"tandem/internal/tinymodel"
 	"tandem/npu"
-	"tandem/npu/native"
 	"tandem/npu/quant"
 )
 
@@ -63,33 +58,7 @@ func compareForeign(t *testing.T, lib *llamacpp.Lib, typ npu.DType, embedding bo
 
 // compareFile compares the logits of 32 tokens with llama.cpp's, and returns the smallest difference of a position.
 func compareFile(t *testing.T, lib *llamacpp.Lib, file []byte) (nearest float64) {
-	path := filepath.Join(t.TempDir(), "m.gguf")
-	if err := os.WriteFile(path, file, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	theirs, err := lib.Open(path, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer theirs.Close()
-	ours, err := Open(path, native.New(1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ours.Close()
-	ids, tokens := make([]int32, 32), make([]tandem.Token, 32)
-	for i := range ids {
-		ids[i] = int32((i*89 + 17) % 256)
-		tokens[i] = tandem.Token(ids[i])
-	}
-	want, err := theirs.Logits(ids)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := ours.Forward(context.Background(), []Input{{Seq: ours.NewSeq(), Tokens: tokens, All: true}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, want, got := bothLogits(t, lib, file, 32)
 	worst := 0.0
 	nearest = math.Inf(1)
 	for pos := range got {

@@ -60,10 +60,11 @@ func TestLogitsAgreeWithLlamaCpp(t *testing.T) {
 	}
 }
 
-func compareLogits(t *testing.T, lib *llamacpp.Lib, spec tinymodel.Spec) {
-	b := tinymodel.GGUF(spec)
+// bothLogits returns the logits of n tokens, llama.cpp's and ours, and our model, which is open until the test ends.
+func bothLogits(t *testing.T, lib *llamacpp.Lib, file []byte, n int) (ours *Model, want, got [][]float32) {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "model.gguf")
-	if err := os.WriteFile(path, b, 0o600); err != nil {
+	if err := os.WriteFile(path, file, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	theirs, err := lib.Open(path, false)
@@ -71,28 +72,28 @@ func compareLogits(t *testing.T, lib *llamacpp.Lib, spec tinymodel.Spec) {
 		t.Fatal(err)
 	}
 	defer theirs.Close()
-	ours, err := OpenBytes(path, b, native.New(1))
-	if err != nil {
+	if ours, err = Open(path, native.New(1)); err != nil {
 		t.Fatal(err)
 	}
-	defer ours.Close()
-
-	const n = 64
+	t.Cleanup(func() { ours.Close() })
 	ids, tokens := make([]int32, n), make([]tandem.Token, n)
 	for i := range ids {
 		ids[i] = int32((i*89 + 17) % 256)
 		tokens[i] = tandem.Token(ids[i])
 	}
-	want, err := theirs.Logits(ids)
-	if err != nil {
+	if want, err = theirs.Logits(ids); err != nil {
 		t.Fatal(err)
 	}
-	got, err := allLogits(ours, tokens)
-	if err != nil {
+	if got, err = allLogits(ours, tokens); err != nil {
 		t.Fatal(err)
 	}
+	return ours, want, got
+}
+
+func compareLogits(t *testing.T, lib *llamacpp.Lib, spec tinymodel.Spec) {
+	ours, want, got := bothLogits(t, lib, tinymodel.GGUF(spec), 64)
 	bound, worst, nearest := oracleBound[spec.Type], 0.0, math.Inf(1)
-	for pos := range n {
+	for pos := range want {
 		scale := deviation(want[pos])
 		off := 0.0
 		for i := range want[pos] {

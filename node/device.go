@@ -23,7 +23,6 @@ type Device struct {
 	Mute     bool          // read and decode nothing here: the answer is the cloud's alone
 	Profile  Profile       // what is known about delays; each answer updates it
 	Missed   time.Time     // when the cloud was found missing, or zero; each answer updates it
-	Record   func(Line)    // receives what happens in an answer, in order, on one goroutine; may be nil
 	Log      *slog.Logger
 
 	dialling sync.Mutex // held while a connection is made
@@ -75,10 +74,10 @@ var ErrDistrusted = errors.New("it keeps contradicting what was agreed")
 // Ask answers q. It passes each agreed token to emit once, in order, on one goroutine. If ctx ends or a required cloud is
 // lost, it returns the answer so far with the error.
 func (d *Device) Ask(ctx context.Context, q Question, s tandem.Settings, emit func(Token)) (Answer, error) {
-	return d.AskRecorded(ctx, q, s, emit, d.Record)
+	return d.AskRecorded(ctx, q, s, emit, nil)
 }
 
-// AskRecorded is Ask with a recording of this answer alone: record takes the place of Record, and may be nil.
+// AskRecorded is Ask, and passes what happens to record, in order, on one goroutine. record may be nil.
 func (d *Device) AskRecorded(ctx context.Context, q Question, s tandem.Settings, emit func(Token), record func(Line)) (Answer, error) {
 	if err := checkSettings(s); err != nil {
 		return Answer{}, err

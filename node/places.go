@@ -108,7 +108,7 @@ func (p *places) enter(ctx context.Context, device visitor, link exchange) (l *l
 		left <- ended(waiting, link)
 	}()
 	own := p.of(device.Peer())
-	var shared atomic.Bool // it waits for a place of all, not for one of its own
+	var shared atomic.Bool // it waits for one of all places, no longer for one of its device's
 	looked := make(chan struct{})
 	go func() {
 		defer close(looked)

@@ -393,18 +393,3 @@ func TestCaps(t *testing.T) {
 		}
 	})
 }
-
-// A question on a connection that was idle for a while is taken at once.
-func TestAskAfterAPause(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		devices, _ := square(t, 2)
-		for _, pause := range []time.Duration{0, 5 * time.Second, 5 * time.Minute} {
-			time.Sleep(pause)
-			link := question(t, devices[0])
-			if !taken(t, link) {
-				t.Errorf("not taken after %v", pause)
-			}
-			link.Close()
-		}
-	})
-}

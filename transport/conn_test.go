@@ -48,6 +48,28 @@ func TestPeerVanishes(t *testing.T) {
 	})
 }
 
+// A question on a connection that was idle shows that the peer is there. When no other sign of life follows, it is gone.
+func TestIdleConnectionIsAlive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newTestNet(t, 20*time.Millisecond)
+		device, cloud := connect(t, n)
+		time.Sleep(time.Minute)
+		if !cloud.Silent(time.Now()) {
+			t.Error("an idle connection is not silent: the test would show nothing")
+		}
+		device.limit.Store(0) // its first echo comes later than the question
+		begin(t, device, cloud)
+		if cloud.Silent(time.Now()) {
+			t.Error("a question is no sign of life")
+		}
+		n.router.setDrop(func(simnet.Packet) bool { return true })
+		time.Sleep(2 * silence)
+		if !cloud.Silent(time.Now()) {
+			t.Error("a peer that vanished is not silent")
+		}
+	})
+}
+
 // The peer of a closed connection learns the reason.
 func TestCloseTellsWhy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

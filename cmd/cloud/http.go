@@ -52,7 +52,7 @@ func (f httpFlags) serveHTTP(a *cli.App, cloud *node.Cloud, file string) (<-chan
 		return nil, fmt.Errorf("--http: %w", err)
 	}
 	a.Remark("answering on http://%s", l.Addr())
-	go func() { ended <- a.ServeHTTP(l, api.New(cfg).Handler()) }()
+	go func() { ended <- a.RunHTTP(l, api.New(cfg).Handler()) }()
 	return ended, nil
 }
 

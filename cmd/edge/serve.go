@@ -51,7 +51,7 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 	}
 	s.announce(a, l.Addr().String())
 	defer a.Register(cli.Process{Command: "serve", Model: s.model().Name, Documents: s.session.answersFrom(), Address: l.Addr().String()})()
-	return a.ServeHTTP(l, api.New(cfg).Handler())
+	return a.RunHTTP(l, api.New(cfg).Handler())
 }
 
 // announce says where the server listens and what it answers from.
@@ -140,7 +140,7 @@ func (s *serving) Close() error {
 func (s *serving) config() api.Config {
 	return api.Config{
 		Answers: s, Library: &shelf{s}, Model: s.model(), Tokens: s.session.model.Tokenizer(), Defaults: s.session.settings,
-		Pointing: s.session.reader != nil, Downloads: true,
+		Pointing: s.session.reader != nil, Files: true,
 		Greeting: func(q string) (string, bool) { return whatToAsk, greets(q) },
 	}
 }
@@ -183,7 +183,7 @@ func (s *serving) device(p route) (*node.Device, error) {
 	if d := s.devices[p]; d != nil {
 		return d, nil
 	}
-	d := &node.Device{Local: own.Local, Patience: own.Patience, Hurry: own.Hurry, Mute: own.Mute, Require: own.Require, Log: own.Log, Profile: node.Profile{Decode: own.Profile.Decode}}
+	d := &node.Device{Local: own.Local, Patience: own.Patience, Hurry: own.Hurry, Mute: own.Mute, Require: own.Require, Log: own.Log}
 	if p.alone && own.Require {
 		return nil, errors.New("this server answers from the cloud's documents only, so no question can leave it out")
 	}

@@ -57,6 +57,8 @@ type session struct {
 
 	through func(answerFlags) dialler // dials the cloud over the path of the flags; nil without a cloud
 
+	recording func(node.Line) // receives what happens in an answer; nil for nobody
+
 	mu      sync.Mutex              // guards the fields below, which concurrent dials share
 	relays  map[string]*netem.Relay // emulated paths, by target address and conditions
 	reached string                  // address where the cloud was last reached; "" if it was not in this process
@@ -426,7 +428,7 @@ func (s *session) ask(ctx context.Context, q node.Question, show bool) (node.Ans
 		s.cost = cost.end()
 		return answer, err
 	}
-	answer, err := s.device.Ask(ctx, q, s.settings, func(t node.Token) {
+	emit := func(t node.Token) {
 		if !show {
 			return
 		}
@@ -436,7 +438,8 @@ func (s *session) ask(ctx context.Context, q node.Question, show bool) (node.Ans
 			begun = text != ""
 		}
 		fmt.Fprint(a.Out, a.Tint(t.By, text))
-	})
+	}
+	answer, err := s.device.AskRecorded(ctx, q, s.settings, emit, s.recording)
 	cost.pair = answer.Pair
 	s.cost = cost.end()
 	if err == nil {
@@ -480,7 +483,7 @@ func (s *session) record(path string) (write func() error, err error) {
 	}
 	var text bytes.Buffer
 	lines := json.NewEncoder(&text)
-	s.device.Record = func(l node.Line) { err = errors.Join(err, lines.Encode(l)) }
+	s.recording = func(l node.Line) { err = errors.Join(err, lines.Encode(l)) }
 	return func() error {
 		if err == nil {
 			err = s.app.WriteOutput(path, text.Bytes(), 0o600)

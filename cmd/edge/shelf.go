@@ -113,7 +113,10 @@ func (s *shelf) uploads() (string, error) {
 
 // edit changes the index.
 func (s *shelf) edit(change func(*search.Index) (search.Report, error)) (search.Report, error) {
-	x, err := s.app.EditIndex(s.session.flags.PassageFlags)
+	s.mu.RLock()
+	cut := s.session.flags.PassageFlags
+	s.mu.RUnlock()
+	x, err := s.app.EditIndex(cut)
 	if err != nil {
 		return search.Report{}, err
 	}

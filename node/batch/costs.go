@@ -8,7 +8,7 @@ type costs struct {
 // memory is the weight that a pass keeps with each pass after it: about the last hundred count.
 const memory = 0.99
 
-// observe records that a pass of so many rows took some seconds.
+// observe records the time of a pass, in seconds.
 func (c *costs) observe(rows int, seconds float64) {
 	if rows < 1 || seconds < 0 {
 		return
@@ -36,7 +36,7 @@ func (c *costs) line() (base, row float64) {
 	return base, row
 }
 
-// at returns the time of a pass of so many rows.
+// at returns the time of a pass of some rows.
 func (c *costs) at(rows int) float64 {
 	base, row := c.line()
 	return base + row*float64(rows)

@@ -52,7 +52,7 @@ type Arrived struct{ Job Job }
 // Left withdraws a job. The rows of a pass that runs stay in it.
 type Left struct{ ID uint64 }
 
-// Passed ends the pass that runs, which took so long.
+// Passed ends the pass that runs, and says how long it took.
 type Passed struct{ Took time.Duration }
 
 func (Arrived) event() {}
@@ -119,7 +119,7 @@ func (s *Scheduler) class(prompt bool) *ring {
 	return &s.classes[0]
 }
 
-// room returns how many rows of prompts a pass with so many next tokens may have.
+// room returns how many rows of prompts fit a pass that has some rows of next tokens.
 func (s *Scheduler) room(rows int) int {
 	room := s.cfg.MaxRows - rows
 	if rows > 0 {
@@ -159,7 +159,7 @@ func (r *ring) drop(id uint64) {
 	r.owners = slices.DeleteFunc(r.owners, func(o *owner) bool { return len(o.jobs) == 0 })
 }
 
-// grant appends rows of waiting jobs to a pass of so many rows until it has limit. It returns the pass and its rows.
+// grant appends rows of waiting jobs to a pass until it has limit rows. It returns the pass and its rows.
 func (r *ring) grant(pass []Grant, rows, limit int) ([]Grant, int) {
 	full := map[uint64]bool{} // jobs that are in the pass with all that fits
 	for len(r.owners) > 0 && rows < limit {

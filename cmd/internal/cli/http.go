@@ -87,8 +87,8 @@ func apiKey(path string) (string, error) {
 	return key, err
 }
 
-// ServeHTTP serves until a ends. It drops clients that are slow to ask; api drops those that are slow to read.
-func (a *App) ServeHTTP(l net.Listener, h http.Handler) error {
+// RunHTTP serves until a ends. It drops clients that are slow to ask; api drops those that are slow to read.
+func (a *App) RunHTTP(l net.Listener, h http.Handler) error {
 	server := &http.Server{
 		Handler: h, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 5 * time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 	}
@@ -110,7 +110,7 @@ func (a *App) ServeHTTP(l net.Listener, h http.Handler) error {
 // ModelInfo describes a model for the API. path is its file, empty for the built-in one.
 func ModelInfo(m *model.Model, path string) api.ModelInfo {
 	c := m.Config()
-	info := api.ModelInfo{Name: c.Name, File: path, Arch: c.Arch, Context: c.Context, Modified: time.Now()}
+	info := api.ModelInfo{Name: c.Name, Arch: c.Arch, Context: c.Context, Modified: time.Now()}
 	if path != "" {
 		info.Name = strings.TrimSuffix(filepath.Base(path), ".gguf")
 		if stat, err := os.Stat(path); err == nil {
@@ -133,6 +133,3 @@ func Documents(x *search.Index, sample bool) ([]api.Document, error) {
 	slices.SortFunc(out, func(a, b api.Document) int { return strings.Compare(a.Path, b.Path) })
 	return out, nil
 }
-
-// EditIndex opens the program's own index for writing. It makes the index on first use.
-func (a *App) EditIndex(cut PassageFlags) (*search.Index, error) { return a.openIndex(cut) }

@@ -67,7 +67,7 @@ func (r *indexReport) add(o search.Report) {
 
 func (c *indexAdd) Run(a *App) (err error) {
 	defer func() { err = a.fullDisk(err) }()
-	x, err := a.openIndex(c.PassageFlags)
+	x, err := a.EditIndex(c.PassageFlags)
 	if err != nil {
 		return err
 	}
@@ -191,8 +191,8 @@ func extensions(list []skipJSON) string {
 	return "(" + strings.Join(out, ", ") + ")"
 }
 
-// openIndex opens the program's own index for writing. It makes the index on first use.
-func (a *App) openIndex(cut PassageFlags) (*search.Index, error) {
+// EditIndex opens the program's own index for writing. It makes the index on first use.
+func (a *App) EditIndex(cut PassageFlags) (*search.Index, error) {
 	dir, err := a.IndexDir()
 	if err != nil {
 		return nil, err
@@ -326,7 +326,7 @@ func (c *indexRemove) Help() string {
 
 func (c *indexRemove) Run(a *App) (err error) {
 	defer func() { err = a.fullDisk(err) }()
-	x, err := a.openIndex(PassageFlags{})
+	x, err := a.EditIndex(PassageFlags{})
 	if err != nil {
 		return err
 	}

@@ -136,7 +136,7 @@ func fileName(name string) (string, error) {
 	bad := strings.ContainsFunc(name, func(r rune) bool {
 		return unicode.IsControl(r) || r == unicode.ReplacementChar || strings.ContainsRune(`<>:"|?*`, r)
 	})
-	if bad || name == "" || strings.Trim(name, ". ") != name || len(name) > maxName || name == "/" {
+	if bad || name == "" || name[0] == '.' || strings.Trim(name, ". ") != name || len(name) > maxName || name == "/" {
 		return "", refused("name", "%q is no name for a file: send the file's name, with its ending, such as notes.md", name)
 	}
 	return name, nil

@@ -185,18 +185,27 @@ func (s *Server) guard(next http.Handler) http.Handler {
 // checkHost refuses names that somebody else may have pointed at this machine (DNS rebinding). A key protects from that,
 // too, so with a key any name is allowed.
 func (s *Server) checkHost(host string) error {
-	name := host
-	if h, _, err := net.SplitHostPort(host); err == nil {
-		name = h
-	}
-	name = strings.ToLower(strings.Trim(name, "[]"))
-	if s.cfg.Key != "" || name == "localhost" || slices.Contains(s.cfg.Hosts, name) {
-		return nil
-	}
-	if ip := net.ParseIP(name); ip != nil && ip.IsLoopback() {
+	name := hostName(host)
+	if s.cfg.Key != "" || OnLoopback(host) || slices.Contains(s.cfg.Hosts, name) {
 		return nil
 	}
 	return forbidden("the host %q is not this server's: use localhost, or start the server with --host %s", host, name)
+}
+
+// OnLoopback reports whether an address, with a port or without, is of the loopback interface, which only this machine can
+// reach.
+func OnLoopback(address string) bool {
+	name := hostName(address)
+	ip := net.ParseIP(name)
+	return name == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// hostName returns the host of an address, with a port or without, in small letters.
+func hostName(address string) string {
+	if host, _, err := net.SplitHostPort(address); err == nil {
+		address = host
+	}
+	return strings.ToLower(strings.Trim(address, "[]"))
 }
 
 // checkOrigin refuses requests that a page of another origin makes, unless it is allowed to.

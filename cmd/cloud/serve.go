@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"tandem"
+	"tandem/api"
 	"tandem/cmd/internal/cli"
 	"tandem/decoder"
 	"tandem/examples"
@@ -268,24 +268,14 @@ func (c *serveCmd) observe(a *cli.App, cloud *node.Cloud) (stop func(), err erro
 // ownHost refuses requests for another host, if the server listens on this machine alone: a page in a browser can give a
 // name of its own this machine's address, and then read what that name serves.
 func ownHost(address string, next http.Handler) http.Handler {
-	host, _, err := net.SplitHostPort(address)
-	local := err == nil && isLoopback(host)
+	local := api.OnLoopback(address)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		asked := r.Host
-		if h, _, err := net.SplitHostPort(asked); err == nil {
-			asked = h
-		}
-		if local && !isLoopback(strings.Trim(asked, "[]")) {
+		if local && !api.OnLoopback(r.Host) {
 			http.Error(w, "this server answers to its own address only", http.StatusMisdirectedRequest)
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
-}
-
-func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // metrics are the metrics of a cloud. The end of each answer updates them.

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"tandem/api"
 	"tandem/cmd/internal/cli"
@@ -63,7 +62,11 @@ func (s *shelf) Add(ctx context.Context, name string, r io.Reader) (skipped stri
 		return "", err
 	}
 	file := filepath.Join(dir, name)
-	if err := keep(file, r); err != nil {
+	b, err := io.ReadAll(r) // the API bounds it
+	if err != nil {
+		return "", err
+	}
+	if err := cli.WriteFile(file, b); err != nil {
 		return "", err
 	}
 	report, err := s.edit(func(x *search.Index) (search.Report, error) { return x.Add(ctx, file, func(search.Progress) {}) })
@@ -135,25 +138,4 @@ func (s *shelf) leaveSamples() error {
 		return nil
 	}
 	return s.open()
-}
-
-// keep writes a file in whole or not at all.
-func keep(path string, r io.Reader) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), ".upload-*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(f.Name()))
-		}
-	}()
-	_, err = io.Copy(f, r)
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	if strings.HasPrefix(filepath.Base(path), ".") {
-		return errors.New("the name of a document must not begin with a dot")
-	}
-	return os.Rename(f.Name(), path)
 }

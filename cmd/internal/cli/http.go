@@ -40,17 +40,10 @@ func (f HTTPFlags) Guard(a *App, address string, cfg *api.Config) (err error) {
 	cfg.Origins, cfg.AtOnce, cfg.Version, cfg.Log = f.CORS, f.AtOnce, Version(), a.Log
 	if f.APIKey != "" {
 		cfg.Key, err = apiKey(f.APIKey)
-	} else if !onLoopback(address) {
+	} else if !api.OnLoopback(address) {
 		err = fmt.Errorf("%s can be reached from other machines: give --api-key FILE, or listen on 127.0.0.1", address)
 	}
 	return err
-}
-
-// onLoopback reports whether only this machine can reach an address.
-func onLoopback(address string) bool {
-	host, _, err := net.SplitHostPort(address)
-	ip := net.ParseIP(host)
-	return err == nil && (host == "localhost" || ip != nil && ip.IsLoopback())
 }
 
 // shortestKey is the length of the shortest key that is accepted, in bytes.

@@ -352,7 +352,7 @@ func TestBusy(t *testing.T) {
 	})
 }
 
-// One device may have only so many questions waiting.
+// The questions of one device that wait are bounded.
 func TestQueueOfADevice(t *testing.T) {
 	p := newPlaces(1)
 	for range maxWaiting {

@@ -62,6 +62,8 @@ def sources():
         out.append((float(mix["sets"]), data.Questions(v, P, T).item))
     if "layouts" in mix:
         from . import pages, values
+        if os.path.exists(W + "lexicon.pkl"):
+            data.learn_words(W + "lexicon.pkl", v.words)
         values.learn(pickle.load(open(W + "docs.pkl", "rb")), v.words)
         out.append((float(mix["layouts"]), lambda: pages.item(v)))
     return out

@@ -10,7 +10,7 @@ import numpy as np
 from . import cloze
 from .features import features
 from .model import LONGEST
-from .words import BASE, MATCH, MAX_QUESTION, analyse, stem, words
+from .words import BASE, MATCH, MAX_QUESTION, STOP, analyse, stem, words
 
 SHORTEST, WINDOW = 4, 200
 PROSE = {"by-sa__wikipedia": 3, "cc0__factbook": 1.5, "cc0__standardebooks": .3, "cc-by__plos": .5, "mit__meetings-qmsum": .6,
@@ -247,8 +247,24 @@ SYNONYMS = synonyms()
 SAYABLE = re.compile(r"\b(?:" + "|".join(sorted(map(re.escape, SYNONYMS), key=len, reverse=True)) + r")\b")
 
 
+THESAURUS = {}  # {word: words that a dictionary gives as the same}: see learn_words
+WORDY = re.compile(r"(?<![\w-])[a-z]{4,}(?![\w-])")
+
+
+def learn_words(path, known, most=20000):
+    """Take synonyms from what lexicon.py wrote, for the most frequent words, of words that are known."""
+    known, common = set(known), known[:most]
+    synonyms = pickle.load(open(path, "rb"))[2]
+    for word in common:
+        others = [s for s in synonyms.get(word, ()) if all(x in known for x in s.split(" "))]
+        if others and word not in STOP and word not in SMALL:
+            THESAURUS[word] = others
+
+
 def paraphrased(q, share=.5):
-    """A question with other words for some of its words."""
+    """A question with other words for some of its words: of our list, or now and then of the dictionary's."""
+    if THESAURUS and random.random() < .4:
+        return WORDY.sub(lambda m: random.choice(THESAURUS[m.group()]) if m.group() in THESAURUS and random.random() < share else m.group(), q)
     return SAYABLE.sub(lambda m: random.choice(SYNONYMS[m.group()]) if random.random() < share else m.group(), q)
 
 

@@ -1,6 +1,7 @@
 """python3 -m train.span.prepare --data DIR --work DIR: vocabulary, corpus for vectors.c, questions with near passages that do not answer.
+Where lexicon.py has written WORK/lexicon.pkl, its texts are read, too, and 20,000 everyday words follow the frequent ones.
 
-Then: gcc -O3 -march=native -ffast-math -o WORK/vectors train/span/vectors.c -lm -lpthread; (cd WORK; ./vectors 28000 10000 6)"""
+Then: gcc -O3 -march=native -ffast-math -o WORK/vectors train/span/vectors.c -lm -lpthread; (cd WORK; ./vectors 48000 10000 6)"""
 import argparse
 import collections
 import glob
@@ -17,14 +18,33 @@ from .bm25 import BM25, stems
 from .measure import norm
 from .words import idf, lower, parts, words
 
-TWICE = {"by-sa__wikipedia": 2, "cc0__factbook": 2}
-KNOWN, WINDOW = 28000, 150
+TWICE = {"by-sa__wikipedia": 2, "cc0__factbook": 2, "lexicon": 2}
+KNOWN, EVERYDAY, WINDOW = 28000, 20000, 150
+ENDINGS = (("ies", "y"), ("es", ""), ("es", "e"), ("s", ""), ("ied", "y"), ("ed", ""), ("ed", "e"), ("ing", ""), ("ing", "e"), ("er", ""), ("er", "e"), ("est", ""), ("ly", ""))
 DEVELOPMENT = .02  # of the passages of training are kept to tune on
 
 
 def rows(path):
     with (lzma.open(path, "rt") if path.endswith("xz") else gzip.open(path, "rt")) as f:
         yield from map(json.loads, f)
+
+
+def of_a_dictionary(word, lemmas):
+    """Whether a word, or what it is a form of, is among a dictionary's."""
+    if word in lemmas:
+        return True
+    stems = [word[:-len(s)] + r for s, r in ENDINGS if word.endswith(s) and len(word) - len(s) > 2]
+    return any(x in lemmas or (len(x) > 3 and x[-1] == x[-2] and x[:-1] in lemmas) for x in stems)
+
+
+def everyday(known, count, lemmas):
+    """Words of a dictionary or the scenes that prose has seldom; what the scenes have counts five times."""
+    here = os.path.dirname(__file__)
+    own = collections.Counter(lower(x) for f in glob.glob(here + "/scenes/*.txt") + [here + "/synonyms.txt"] for x in words(open(f, encoding="utf-8").read()))
+    have = set(known)
+    weight = {w: count[w] + 5 * own[w] for w in set(count) | set(own)
+              if w not in have and w.isalpha() and len(w) > 2 and (own[w] > 1 or of_a_dictionary(w, lemmas))}
+    return sorted(weight, key=lambda w: (-weight[w], w))[:EVERYDAY]
 
 
 def corpus(data, work):
@@ -44,6 +64,12 @@ def corpus(data, work):
             df.update(set(w[i:i + WINDOW]))
             windows += 1
     known = [w for w, _ in count.most_common(KNOWN)]
+    if os.path.exists(work + "/lexicon.pkl"):
+        lines, lemmas, _ = pickle.load(open(work + "/lexicon.pkl", "rb"))
+        texts += [("lexicon", [lower(x) for x in words(d)]) for d in lines]
+        for _, w in texts[-len(lines):]:
+            count.update(w)
+        known += everyday(known, count, lemmas)
     pickle.dump((known, [idf(df[w] if df[w] > 1 else 0, windows) for w in known]), open(work + "/vocabulary.pkl", "wb"))
     pickle.dump(documents, open(work + "/docs.pkl", "wb"))
     types = [w for w, c in count.most_common() if c >= 3]

@@ -1,7 +1,8 @@
-"""Notes, letters, minutes and manuals from scenes.txt: sentences with several values, and what people ask about them.
+"""Notes, letters, minutes, manuals and articles from scenes/*.txt: sentences with several values, and what people ask about them.
 
 A scene begins with a line "= titles". A line of text (alternatives between " / ") holds slots {name:kind}, and marks <name|…> around
 answers that are more than a slot (alternatives between "|"); below it stand lines "name? question; question", and "-? …" for what it does not answer."""
+import glob
 import os
 import random
 import re
@@ -101,9 +102,9 @@ class Scene:
         return out
 
 
-def load(path=os.path.join(os.path.dirname(__file__), "scenes.txt")):
+def load(pattern=os.path.join(os.path.dirname(__file__), "scenes", "*.txt")):
     out = []
-    for line in open(path, encoding="utf-8").read().split("\n"):
+    for line in (x for path in sorted(glob.glob(pattern)) for x in open(path, encoding="utf-8").read().split("\n")):
         q = re.match(r"(\w+|-)\? (.*)", line)
         if line.startswith("= "):
             out.append(Scene(line[2:]))

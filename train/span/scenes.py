@@ -123,7 +123,9 @@ def write(page, text, values):
         page.put(text[last:m.start()])
         last = m.end()
         t = m.group()
-        if t == ">":
+        if t == ">" and not opened:  # what an e-mail quotes
+            page.put(t)
+        elif t == ">":
             name, begin = opened.pop()
             places.setdefault(name, []).append((begin, len(page.text)))
         elif t[0] == "<":

@@ -28,7 +28,7 @@ export function draw(lines, own) {
   let rtt = 0;
   for (const l of lines) {
     if (l.event === "rtt") rtt = l.took_ms;
-    if (l.event === "decode") out.append(bar("device", x(l.ms - (l.took_ms || 0)), x(l.ms), y.device, l));
+    if (l.event === "decode") out.append(bar(l.side || "device", x(l.ms - (l.took_ms || 0)), x(l.ms), y[l.side] || y.device, l));
     if (l.event === "draft") way(out, l, rtt, x, y, end);
     if (l.event === "note") note(out, l, x, y, height);
   }

@@ -64,7 +64,46 @@ type alone struct {
 
 // Answer implements api.Answerer.
 func (s *alone) Answer(ctx context.Context, q api.Query, emit func(node.Token), record func(node.Line)) (node.Answer, error) {
-	return s.device.AskRecorded(ctx, q.Question, q.Settings, emit, record)
+	emitted := emit
+	if emit != nil {
+		emitted = func(t node.Token) { t.By = tandem.ByCloud; emit(t) }
+	}
+	recorded := record
+	if record != nil {
+		recorded = func(l node.Line) { record(lineOfCloud(l)) }
+	}
+	a, err := s.device.AskRecorded(ctx, q.Question, q.Settings, emitted, recorded)
+	return ofCloud(a), err
+}
+
+// ofCloud names the cloud where node names the device, which is its word for the side that answers alone.
+func ofCloud(a node.Answer) node.Answer {
+	a.Documents[tandem.Device], a.Documents[tandem.Cloud] = a.Documents[tandem.Cloud], a.Documents[tandem.Device]
+	a.Read[tandem.Device], a.Read[tandem.Cloud] = a.Read[tandem.Cloud], a.Read[tandem.Device]
+	a.Prefill[tandem.Device], a.Prefill[tandem.Cloud] = a.Prefill[tandem.Cloud], a.Prefill[tandem.Device]
+	for i := range a.Tokens {
+		a.Tokens[i].By = tandem.ByCloud
+	}
+	for _, p := range a.Parts {
+		for i := range p.Sources {
+			p.Sources[i].Side = tandem.Cloud
+		}
+		for i := range p.Quotes {
+			p.Quotes[i].Side = tandem.Cloud
+		}
+	}
+	return a
+}
+
+func lineOfCloud(l node.Line) node.Line {
+	device, cloud := tandem.Device.String(), tandem.Cloud.String()
+	if l.Side == device {
+		l.Side = cloud
+	}
+	if l.By == device {
+		l.By = cloud
+	}
+	return l
 }
 
 // Sides implements api.Answerer.

@@ -21,7 +21,7 @@ func TestSettingsCheck(t *testing.T) {
 		"gamma 65537":  func(s *Settings) { s.Gamma = Mass + 1 },
 		"method 4":     func(s *Settings) { s.Want = WantAnswer + 1 },
 		"placement(5)": func(s *Settings) { s.Placement = PlaceGreedy + 1 },
-		"coupling(2)":  func(s *Settings) { s.Coupling = CouplingSpeculative + 1 },
+		"coupling(3)":  func(s *Settings) { s.Coupling = CouplingLeader + 1 },
 		"":             func(*Settings) {},
 		" (largest)": func(s *Settings) {
 			s.Gamma, s.Ahead, s.Contexts, s.Documents = AutoGamma, MaxAhead, MaxContexts, MaxDocuments

@@ -83,9 +83,14 @@ const (
 	CouplingShared Coupling = iota
 	// CouplingSpeculative is DRAGON's Algorithm 1, with the weights that its proof needs.
 	CouplingSpeculative
+	// CouplingLeader draws drafts from one race, too, and favours those of the side that leads.
+	CouplingLeader
 )
 
-var couplingNames = [...]string{"shared", "speculative"}
+// FirstLead is the side that leads until a draft of it is rejected (CouplingLeader).
+const FirstLead = Cloud
+
+var couplingNames = [...]string{"shared", "speculative", "leader"}
 
 func (c Coupling) String() string {
 	if int(c) < len(couplingNames) {

@@ -6,7 +6,7 @@
 // one of (seed, step, both distributions): the same to the bit on every processor, whenever and wherever it is computed.
 //
 // A coupling says how the two drafts of a step come to agree. Each has a file: shared.go draws drafts and target from one
-// race, speculative.go is the paper's, and likeliest.go is what both become at temperature 0.
+// race, leader.go favours one side's draft, speculative.go is the paper's, and likeliest.go is what both become at temperature 0.
 //
 // The package keeps no state, reads no clock and does no I/O.
 package aggregator
@@ -23,8 +23,9 @@ type Local struct {
 type Rule struct {
 	Coupling tandem.Coupling
 	Seed     uint64
-	Greedy   bool   // temperature 0: drafts and targets are the likeliest token, ties to the lower id
-	Gamma    uint32 // speculative coupling: probability, out of tandem.Mass, of taking the device's result
+	Greedy   bool        // temperature 0: drafts and targets are the likeliest token, ties to the lower id
+	Gamma    uint32      // speculative coupling: probability, out of tandem.Mass, of taking the device's result
+	Lead     tandem.Side // leader coupling: whose draft is favoured
 }
 
 // coupling is a way to draw drafts and to make a target of two of them. Its draws are functions of their arguments.
@@ -44,6 +45,7 @@ type coupling interface {
 var couplings = [...]coupling{
 	tandem.CouplingShared:      shared{},
 	tandem.CouplingSpeculative: speculative{},
+	tandem.CouplingLeader:      leader{},
 }
 
 func (r Rule) coupling() coupling {
@@ -63,6 +65,15 @@ func (r Rule) Draft(side tandem.Side, step tandem.Step, d tandem.Dist) tandem.To
 // η^device·p^device + η^cloud·p^cloud, with η from Eta, whichever the coupling.
 func (r Rule) Target(step tandem.Step, device, cloud Local) tandem.Token {
 	return r.coupling().target(r, step, device, cloud)
+}
+
+// LeadAfter returns who leads at the step after a target of this origin (Rule.Lead): the same side until its draft is
+// rejected, since the other side has drafted on from the target then.
+func (r Rule) LeadAfter(by tandem.By) tandem.Side {
+	if by.Has(r.Lead) {
+		return r.Lead
+	}
+	return r.Lead.Other()
 }
 
 // Acceptance returns the probability that each side's draft equals the target, indexed by tandem.Side,

@@ -84,9 +84,11 @@ var rules = []Rule{
 	{Coupling: tandem.CouplingSpeculative, Gamma: 0},
 	{Coupling: tandem.CouplingSpeculative, Gamma: tandem.Mass},
 	{Coupling: tandem.CouplingSpeculative, Gamma: tandem.Mass / 5},
+	{Coupling: tandem.CouplingLeader, Lead: tandem.Device},
+	{Coupling: tandem.CouplingLeader, Lead: tandem.Cloud},
 }
 
-func (r Rule) name() string { return fmt.Sprintf("%v/gamma=%d", r.Coupling, r.Gamma) }
+func (r Rule) name() string { return fmt.Sprintf("%v/gamma=%d/lead=%v", r.Coupling, r.Gamma, r.Lead) }
 
 // DRAGON Appendix A.2: whatever the coupling and γ, the target follows η^l·p^l + η^r·p^r, and drafts
 // follow p^s. Also checks Acceptance (Eq. 5) against the drafts counted.

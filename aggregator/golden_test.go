@@ -68,6 +68,8 @@ func golden(t *testing.T) string {
 			{Coupling: tandem.CouplingShared},
 			{Coupling: tandem.CouplingSpeculative, Gamma: 30000},
 			{Greedy: true},
+			{Coupling: tandem.CouplingLeader, Lead: tandem.Device},
+			{Coupling: tandem.CouplingLeader, Lead: tandem.Cloud},
 		} {
 			rule.Seed = seed
 			fmt.Fprintf(&b, " %d %d > %d", rule.Draft(0, step, l.Dist), rule.Draft(1, step, r.Dist), rule.Target(step, l, r))

@@ -50,7 +50,7 @@ func Plain(ctx context.Context, device, cloud Producer, rule aggregator.Rule, st
 			break
 		}
 		answer = append(answer, t)
-		prefix = prefix.Then(t.Token)
+		prefix, rule.Lead = prefix.Then(t.Token), rule.LeadAfter(t.By)
 		last = []tandem.Token{t.Token}
 	}
 	return answer, nil

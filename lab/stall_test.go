@@ -27,7 +27,7 @@ func TestStallTrace(t *testing.T) {
 	alone, again := 0, 0
 	for seed := range uint64(400) {
 		rng := rand.New(rand.NewPCG(seed, 7))
-		cfg := pair.Config{Settings: tandem.Settings{Placement: placements[seed%5], Coupling: tandem.Coupling(rng.IntN(2)), Gamma: tandem.HalfGamma, Seed: seed, MaxTokens: 250, Lookahead: 16}, Switch: scheduler.Policy{Horizon: scheduler.DefaultHorizon}}
+		cfg := pair.Config{Settings: tandem.Settings{Placement: placements[seed%5], Coupling: tandem.Coupling(rng.IntN(3)), Gamma: tandem.HalfGamma, Seed: seed, MaxTokens: 250, Lookahead: 16}, Switch: scheduler.Policy{Horizon: scheduler.DefaultHorizon}}
 		source := pairtest.Sharing(seed, 0.5+rng.Float64()/2)
 		set := sim.Setting{Pair: cfg, Source: source, Link: windows[0].path.Link, Patience: node.DefaultPatience}
 		for side := range set.Decode {
@@ -39,7 +39,7 @@ func TestStallTrace(t *testing.T) {
 		if err != nil || len(o.Tokens) != cfg.MaxTokens {
 			t.Fatalf("seed %d, %v: %d tokens, %v", seed, cfg.Placement, len(o.Tokens), err)
 		}
-		rule := aggregator.Rule{Coupling: cfg.Coupling, Seed: cfg.Seed, Gamma: cfg.Gamma}
+		rule := aggregator.Rule{Coupling: cfg.Coupling, Seed: cfg.Seed, Gamma: cfg.Gamma, Lead: tandem.FirstLead}
 		ids, apart := o.IDs(), false
 		for i, tok := range o.Tokens {
 			var local [2]aggregator.Local
@@ -55,6 +55,7 @@ func TestStallTrace(t *testing.T) {
 			if tok.ID != want {
 				t.Fatalf("seed %d, %v %v: token %d (alone: %v) is %d, want %d", seed, cfg.Placement, cfg.Coupling, i, tok.Alone, tok.ID, want)
 			}
+			rule.Lead = rule.LeadAfter(tok.By)
 			if apart && !tok.Alone && o.Tokens[i-1].Alone {
 				again++
 			}

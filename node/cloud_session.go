@@ -86,7 +86,11 @@ func (a *cloudSession) message(m transport.Message) (end bool) {
 	case transport.Handover:
 		a.step(handoverOf(m))
 	case transport.Sync:
-		a.step(pair.PeerSync{Epoch: m.Epoch, Tokens: m.Tokens})
+		e := pair.PeerSync{Epoch: m.Epoch, Tokens: m.Tokens, Lead: tandem.Cloud}
+		if m.DeviceLeads {
+			e.Lead = tandem.Device
+		}
+		a.step(e)
 	case transport.End:
 		a.log.Info("answered", "reason", m.Reason, "steps", a.machine.Stats().Steps)
 		return true

@@ -254,7 +254,7 @@ func (a *deviceSession) step(e pair.Event) {
 		case pair.SendHandover:
 			a.send(handoverMessage(act.Handover))
 		case pair.SendSync:
-			a.send(transport.Sync{Epoch: act.Epoch, Tokens: act.Tokens})
+			a.send(transport.Sync{Epoch: act.Epoch, Tokens: act.Tokens, DeviceLeads: act.Lead == tandem.Device})
 		case pair.Emit:
 			a.record.target(act)
 			a.show(act)

@@ -75,6 +75,7 @@ func check(cfg pair.Config, tokens []Token) error {
 		if tok.ID != want {
 			return fmt.Errorf("token %d (alone: %v) is %d, want %d", i, tok.Alone, tok.ID, want)
 		}
+		rule.Lead = rule.LeadAfter(tok.By)
 		answer = append(answer, tok.ID)
 	}
 	if len(answer) != cfg.MaxTokens {
@@ -93,10 +94,7 @@ func TestJourneys(t *testing.T) {
 	for seed := range uint64(journeys) {
 		synctest.Test(t, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 0x6a6f75726e6579))
-			coupling := tandem.CouplingShared
-			if rng.IntN(4) == 0 {
-				coupling = tandem.CouplingSpeculative
-			}
+			coupling := []tandem.Coupling{tandem.CouplingShared, tandem.CouplingLeader, tandem.CouplingLeader, tandem.CouplingSpeculative}[rng.IntN(4)]
 			cfg := toyConfig(placements[seed%5], coupling, seed, rng.IntN(3) == 0)
 			cfg.Stop = nil // 60 tokens in any case
 			ms := func(n int) time.Duration { return time.Duration(1+rng.IntN(n)) * time.Millisecond }

@@ -25,7 +25,7 @@ func TestSameSeedSameGrounded(t *testing.T) {
 	}
 	defer m.Close()
 	tok := m.Tokenizer()
-	for _, coupling := range []tandem.Coupling{tandem.CouplingShared, tandem.CouplingSpeculative} {
+	for _, coupling := range []tandem.Coupling{tandem.CouplingShared, tandem.CouplingSpeculative, tandem.CouplingLeader} {
 		sides := groundedSides(t, m)
 		cfg := toyConfig(tandem.PlaceMirror, coupling, 3, false)
 		cfg.Stop, cfg.Vocab, cfg.MaxTokens = tok.EOGs(), tok.Size(), groundedTokens

@@ -25,7 +25,7 @@ func TestSameSeedSameSpans(t *testing.T) {
 	for _, temperature := range []float64{0, 1} {
 		sides, tok := spanSides(t, question, temperature)
 		for seed := range uint64(4) {
-			for _, coupling := range []tandem.Coupling{tandem.CouplingShared, tandem.CouplingSpeculative} {
+			for _, coupling := range []tandem.Coupling{tandem.CouplingShared, tandem.CouplingSpeculative, tandem.CouplingLeader} {
 				cfg := toyConfig(tandem.PlaceMirror, coupling, seed, temperature == 0)
 				cfg.Stop, cfg.Vocab = tok.EOGs(), tok.Size()
 				targets, err := decoder.Plain(t.Context(), sides[0], sides[1], cfg.Rule(), cfg.Stop, cfg.MaxTokens)

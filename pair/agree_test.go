@@ -25,7 +25,7 @@ type trial struct {
 func newTrial(seed uint64) trial {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	// Drawn in this order.
-	coupling, seed, greedy, tokens := tandem.Coupling(rng.IntN(2)), rng.Uint64(), rng.IntN(4) == 0, 1+rng.IntN(40)
+	coupling, seed, greedy, tokens := tandem.Coupling(rng.IntN(3)), rng.Uint64(), rng.IntN(4) == 0, 1+rng.IntN(40)
 	return trial{
 		cfg: pair.Config{
 			Settings: tandem.Settings{
@@ -232,15 +232,16 @@ func (c trial) cuts(w *pairtest.Links, cfg pair.Config, n int) {
 // many it decided alone, and how many it agreed on with the cloud after that.
 func (c trial) checkTokens(t *testing.T, name string, device *pairtest.End) (alone, after int) {
 	t.Helper()
+	rule := device.Config.Rule()
 	for i, e := range device.Emits {
 		answer := device.Tokens()[:i]
 		if e.Step != tandem.Step(i) || e.Prefix != tandem.PrefixOf(answer) {
 			t.Fatalf("%s: emit %d is %+v", name, i, e)
 		}
 		l, r := c.model(tandem.Device, answer), c.model(tandem.Cloud, answer)
-		want := device.Config.Rule().Target(e.Step, l, r)
+		want := rule.Target(e.Step, l, r)
 		if e.Alone {
-			want = device.Config.Rule().Draft(tandem.Device, e.Step, l.Dist)
+			want = rule.Draft(tandem.Device, e.Step, l.Dist)
 			alone++
 		} else if alone > 0 {
 			after++
@@ -248,6 +249,7 @@ func (c trial) checkTokens(t *testing.T, name string, device *pairtest.End) (alo
 		if e.Token != want {
 			t.Fatalf("%s: token %d is %d (alone %v), want %d", name, i, e.Token, e.Alone, want)
 		}
+		rule.Lead = rule.LeadAfter(e.By)
 	}
 	return alone, after
 }

@@ -234,7 +234,7 @@ func playBytes(t testing.TB, b []byte) Stats {
 	cfg := Config{
 		Self: tandem.Side(s.byte() % 2),
 		Settings: tandem.Settings{
-			Placement: tandem.Placement(s.byte() % 5), Coupling: tandem.Coupling(s.byte() % 2), MaxTokens: 12,
+			Placement: tandem.Placement(s.byte() % 5), Coupling: tandem.Coupling(s.byte() % 3), MaxTokens: 12,
 			Lookahead: int(s.byte() % 9), Gamma: tandem.HalfGamma, Ahead: int(s.byte() % (tandem.MaxAhead + 2)),
 		},
 		Rows:   int(s.byte()%4) * 11,

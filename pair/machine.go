@@ -223,7 +223,7 @@ func (m *Machine) join() {
 		m.epoch = firstEpoch // the cloud has begun it from the empty answer
 	}
 	m.epoch++
-	m.do(SendSync{Epoch: m.epoch, Tokens: slices.Clone(m.answer)})
+	m.do(SendSync{Epoch: m.epoch, Tokens: slices.Clone(m.answer), Lead: m.rule.Lead})
 	m.begin()
 }
 
@@ -237,7 +237,7 @@ func (m *Machine) peerSync(e PeerSync) {
 		return // a duplicate
 	}
 	m.epoch = e.Epoch
-	m.answer = slices.Clone(e.Tokens)
+	m.answer, m.rule.Lead = slices.Clone(e.Tokens), e.Lead
 	m.prefix = tandem.PrefixOf(m.answer)
 	m.begin()
 }
@@ -460,6 +460,7 @@ func (m *Machine) count(by tandem.By) {
 // grows.
 func (m *Machine) settle(t tandem.Target) {
 	m.countKind()
+	m.rule.Lead = m.rule.LeadAfter(t.By) // alone, the device
 	if t.By.Has(m.cfg.Self) {
 		m.own.Accept()
 	} else {

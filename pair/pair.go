@@ -49,7 +49,7 @@ type Switch interface {
 
 // Rule returns how the pair draws drafts and targets.
 func (c Config) Rule() aggregator.Rule {
-	return aggregator.Rule{Coupling: c.Coupling, Seed: c.Seed, Greedy: c.Greedy, Gamma: c.Gamma}
+	return aggregator.Rule{Coupling: c.Coupling, Seed: c.Seed, Greedy: c.Greedy, Gamma: c.Gamma, Lead: tandem.FirstLead}
 }
 
 // Event is something that happened to a side. The set of events is closed. The machine keeps the slices of an event, and
@@ -83,6 +83,7 @@ type (
 	PeerSync struct {
 		Epoch  uint32
 		Tokens []tandem.Token
+		Lead   tandem.Side // who leads at the step after them (tandem.CouplingLeader)
 	}
 
 	// PeerNeedSync tells the device that the cloud lost track and wants a new epoch.
@@ -138,6 +139,7 @@ type (
 	SendSync   struct {
 		Epoch  uint32
 		Tokens []tandem.Token
+		Lead   tandem.Side
 	}
 	SendNeedSync struct{}
 	SendHandover struct{ Handover }

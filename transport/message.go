@@ -37,7 +37,7 @@ const (
 var messageTypes = byType(
 	control(codeBegin, nobody, Begin.limits, (*Begin).clean).with(msgpFalse), // Grounded
 	control[Ready](codeReady, accepter, nil, nil),
-	control(codeSync, opener, Sync.limits, nil),
+	control(codeSync, opener, Sync.limits, nil).with(msgpFalse), // DeviceLeads
 	control[NeedSync](codeNeedSync, accepter, nil, nil),
 	control(codeSources, accepter, Sources.limits, (*Sources).clean),
 	control(codeEnd, anyone, End.limits, (*End).clean),
@@ -242,8 +242,9 @@ type Ready struct {
 
 // Sync starts an epoch from the device's answer so far.
 type Sync struct {
-	Epoch  uint32
-	Tokens []tandem.Token // agreed so far
+	Epoch       uint32
+	Tokens      []tandem.Token // agreed so far
+	DeviceLeads bool           // at the next step (tandem.CouplingLeader)
 }
 
 func (m Sync) limits() error { return atMost(bound{"sync", len(m.Tokens), tandem.MaxAnswer}) }

@@ -142,6 +142,7 @@ func Answer(cfg pair.Config, source Source) (targets []tandem.Target, err error)
 				t.By = t.By.With(tandem.Side(side))
 			}
 		}
+		rule.Lead = rule.LeadAfter(t.By)
 		targets, answer = append(targets, t), append(answer, x)
 	}
 	return targets, nil

@@ -1,0 +1,101 @@
+package aggregator
+
+import (
+	"cmp"
+	"math"
+	"math/bits"
+	"slices"
+
+	"tandem"
+)
+
+// leader favours one side's draft (Rule.Lead) as far as sampling allows. Drafts are those of the coupling shared. The
+// leader's draft x, a sample of p^f, is kept with probability min(1, p(x)/p^f(x)), else the target is drawn from
+// norm(max(0, p − p^f)), where p is the pair's distribution. That is speculative sampling of p (Leviathan et al. 2023,
+// §2.3): the target follows p, and x is kept with probability 1 − TV(p^f, p), which no coupling exceeds. A race between p^f
+// and p keeps it with probability (1 − TV)/(1 + TV) at worst.
+//
+// A rejection costs the side whose drafts are void the time until it hears of it. So the pair lets the other side lead
+// then (pair.Machine): it has drafted on from the target already. Who leads is a function of the targets and drafts so far,
+// so one seed still gives one text.
+type leader struct{ shared }
+
+func (leader) target(r Rule, step tandem.Step, device, cloud Local) tandem.Token {
+	own, other, etaOther := device.Dist, cloud.Dist, uint64(tandem.Mass-Eta(device.H, cloud.H))
+	if r.Lead == tandem.Cloud {
+		own, other, etaOther = cloud.Dist, device.Dist, tandem.Mass-etaOther
+	}
+	x := draw(r.Seed, step, purposeShared, own)
+	ps, po := own.Weight(x), other.Weight(x)
+	if ps <= po {
+		return x
+	}
+	// Rejected if u < 1 − p(x)/p^f(x) = η·(ps−po)/ps with u = word/2^64, without a division.
+	u := word(r.Seed, step, 0, purposeReject.of(r.Lead))
+	if hi, _ := bits.Mul64(u, tandem.Mass*uint64(ps)); hi >= etaOther*uint64(ps-po) {
+		return x
+	}
+	rest := race{seed: r.Seed, step: step, purpose: purposeResidual.of(r.Lead)}
+	merge(own, other, func(t tandem.Token, w, o uint32) {
+		if o > w {
+			rest.enter(t, uint64(o-w)) // p − p^f = η·(p^o − p^f)
+		}
+	})
+	return rest.winner
+}
+
+func (leader) acceptance(r Rule, device, cloud Local) (a [2]float64) {
+	own, other := device.Dist, cloud.Dist
+	etaOther := 1 - float64(Eta(device.H, cloud.H))/tandem.Mass
+	if r.Lead == tandem.Cloud {
+		own, other, etaOther = other, own, 1-etaOther
+	}
+	var p, q []float64
+	merge(own, other, func(_ tandem.Token, w, o uint32) {
+		p, q = append(p, float64(w)/tandem.Mass), append(q, float64(o)/tandem.Mass)
+	})
+	a[r.Lead], a[r.Lead.Other()] = leaderAgreement(p, q, etaOther)
+	return a
+}
+
+// leaderAgreement returns how often the target is the leader's draft, of distribution p, and the other side's, of q, which
+// weighs eta.
+//
+// With M(v) = Σ_k max(p_k, q_k·v), the race over p picks i and that over q the same i with probability p_i/M(p_i/q_i), and
+// another j with p_i·q_j·∫dv/M(v)² for v from p_j/q_j to p_i/q_i: integrate over the exponentials E_i = p_i·s and
+// E_j = q_j·s·v. The target is i with probability 1 − eta·(1 − q_i/p_i) then, and j with the rest of it, times
+// (q_j − p_j)/TV, where these are positive.
+func leaderAgreement(p, q []float64, eta float64) (lead, other float64) {
+	order, tv := make([]int, len(p)), 0.0
+	for i := range p {
+		order[i], tv = i, tv+max(0, p[i]-q[i])
+	}
+	if tv == 0 {
+		return 1, 1
+	}
+	quotient := func(i int) float64 { return p[i] / q[i] } // infinite where q is 0
+	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(quotient(i), quotient(j)) })
+	above, below, from, integral := 1.0, 0.0, 0.0, 0.0 // M(v) = above + below·v from there on; of 1/M² up to there
+	var left, gained, of float64                       // Σ (p−q)⁺·integral, Σ q·(q−p)⁺·integral, Σ q·(q−p)⁺
+	for _, i := range order {
+		v, at := quotient(i), 0.0 // M(v) of the token
+		if m := above + below*from; math.IsInf(v, 1) {
+			at = math.Inf(1)
+			if !math.IsInf(from, 1) {
+				integral += 1 / (below * m)
+			}
+		} else {
+			at = above + below*v
+			integral += (v - from) / (m * at)
+		}
+		from = v
+		above, below = above-p[i], below+q[i]
+		if p[i] > 0 {
+			other += p[i] / at * (1 - eta*max(0, 1-q[i]/p[i]))
+		}
+		left += max(0, p[i]-q[i]) * integral
+		gained += q[i] * max(0, q[i]-p[i]) * integral
+		of += q[i] * max(0, q[i]-p[i])
+	}
+	return 1 - eta*tv, other + eta*(of*left/tv-gained)
+}

@@ -105,7 +105,7 @@ type pairFlags struct {
 	Loss         float64        `help:"Emulate a network that loses this share of the packets (0 to 1)." default:"0" hidden:""`
 	Method       string         `help:"How the sides share the work: ${enum}. All but tandem come from the DRAGON paper, as a baseline." enum:"tandem,dragon,crcg,drcg-text,drcg-kv,drdg-tw,drdg-sw" default:"tandem" hidden:""`
 	Placement    string         `help:"Where drafts become tokens: ${enum}. auto is mirror, or greedy with the speculative coupling." enum:"auto,mirror,device,cloud,greedy,sync" default:"auto" hidden:""`
-	Coupling     string         `help:"How two drafts become one token: ${enum}. speculative is the DRAGON paper's." enum:"shared,speculative" default:"shared" hidden:""`
+	Coupling     string         `help:"How two drafts become one token: ${enum}. shared draws both and the target from one race, leader also favours the side that is ahead, speculative is the DRAGON paper's." enum:"shared,leader,speculative" default:"shared" hidden:""`
 	Gamma        string         `help:"With the speculative coupling: how often the device's draft decides instead of the cloud's, 0 to 1, or auto for the fastest choice at each token." default:"auto" placeholder:"auto|0..1" hidden:""`
 	Nucleus      float64        `help:"Share of the probability that a draft carries." default:"0.8" hidden:""`
 	Support      int            `help:"Most tokens that a draft's distribution carries." default:"256" hidden:""`

@@ -4,7 +4,10 @@
 // reads them.
 package models
 
-import _ "embed"
+import (
+	"embed"
+	"strings"
+)
 
 // Reader is the GGUF file of the built-in reader. Treat it as read-only.
 //
@@ -34,3 +37,21 @@ var Worlds []byte
 //
 //go:embed testdata/replies.jsonl
 var Replies []byte
+
+//go:embed adapters
+var adapters embed.FS
+
+// Adapters lists the names of the built-in adapters of the reader.
+func Adapters() (names []string) {
+	list, _ := adapters.ReadDir("adapters") // embedded, so it is there
+	for _, f := range list {
+		names = append(names, strings.TrimSuffix(f.Name(), ".gguf"))
+	}
+	return names
+}
+
+// Adapter returns the GGUF file of a built-in adapter of the reader. The recipe in train/adapters.py makes them.
+func Adapter(name string) (file []byte, ok bool) {
+	b, err := adapters.ReadFile("adapters/" + name + ".gguf")
+	return b, err == nil
+}

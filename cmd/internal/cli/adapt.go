@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,6 +15,7 @@ import (
 
 	"tandem/lora"
 	"tandem/model"
+	"tandem/models"
 )
 
 // LoraFlags choose adapters of the model.
@@ -60,9 +62,12 @@ func (a *App) adaptersDir() (string, error) {
 	return filepath.Join(filepath.Dir(dirs.Data), "adapters"), err
 }
 
-// openAdapter reads an adapter, given its path or its name in the adapters folder.
+// openAdapter reads an adapter, given its path, its name in the adapters folder or else that of a built-in one.
 func (a *App) openAdapter(name string) (*lora.Adapter, error) {
 	path, err := a.findAdapter(name)
+	if b, known := models.Adapter(name); err != nil && known {
+		return lora.ReadGGUF(name, b)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +91,7 @@ func (a *App) findAdapter(name string) (string, error) {
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}
-	return "", fmt.Errorf("no adapter %q: it is neither a path nor added; see: %s models adapt list", name, a.Program)
+	return "", fmt.Errorf("no adapter %q: it is neither a path, nor added, nor built in; see: %s models adapt list", name, a.Program)
 }
 
 // adaptCmd adds, lists, describes and removes adapters.
@@ -100,7 +105,7 @@ type adaptCmd struct {
 // adapterRow describes an adapter.
 type adapterRow struct {
 	Name       string   `json:"name"`
-	Path       string   `json:"path"`
+	Path       string   `json:"path,omitempty"`     // empty for a built-in one
 	Base       string   `json:"base,omitempty"`     // name of the model that it was added for
 	BaseSum    string   `json:"base_sum,omitempty"` // its fingerprint
 	Arch       string   `json:"architecture"`
@@ -121,13 +126,32 @@ func rowOf(path string) (row adapterRow) {
 		row.Error = err.Error()
 		return row
 	}
+	row.describe(one)
+	return row
+}
+
+// builtInRow describes a built-in adapter.
+func builtInRow(name string) adapterRow {
+	b, _ := models.Adapter(name)
+	row := adapterRow{Name: name, Size: int64(len(b))}
+	one, err := lora.ReadGGUF(name, b)
+	if err != nil {
+		row.Error = err.Error()
+		return row
+	}
+	row.describe(one)
+	row.Base = BuiltIn
+	return row
+}
+
+// describe adds what the adapter says.
+func (row *adapterRow) describe(one *lora.Adapter) {
 	row.Base, row.Arch, row.Parts = one.BaseName, one.Arch, one.Parts()
 	row.Products, row.Parameters = len(one.List), one.Parameters()
 	row.RankLow, row.RankHigh = one.Ranks()
 	if one.Base != ([32]byte{}) {
 		row.BaseSum = fmt.Sprintf("%x", one.Base)
 	}
-	return row
 }
 
 // ranks returns "rank 8" or "ranks 4 to 16".
@@ -207,15 +231,14 @@ func (c *adaptList) Run(a *App) error {
 	paths, _ := filepath.Glob(filepath.Join(dir, "*.gguf"))
 	sort.Strings(paths)
 	rows := []adapterRow{}
+	for _, name := range models.Adapters() {
+		rows = append(rows, builtInRow(name))
+	}
 	for _, path := range paths {
 		rows = append(rows, rowOf(path))
 	}
 	if a.Globals.JSON {
 		return a.JSON(map[string]any{"adapters": rows, "folder": dir})
-	}
-	if len(rows) == 0 {
-		fmt.Fprintf(a.Out, "No adapters. Add one: %s models adapt add PATH --model MODEL\n", a.Program)
-		return nil
 	}
 	t := Table{Header: []string{"NAME", "ARCHITECTURE", "RANKS", "SIZE", "MODEL"}}
 	for _, r := range rows {
@@ -226,6 +249,9 @@ func (c *adaptList) Run(a *App) error {
 		t.Add(r.Name, r.Arch, r.ranks(), Bytes(r.Size), r.Base)
 	}
 	a.Table(t)
+	if len(paths) == 0 {
+		fmt.Fprintf(a.Out, "These are built in. Add others: %s models adapt add PATH --model MODEL\n", a.Program)
+	}
 	return nil
 }
 
@@ -243,11 +269,14 @@ With --model it also checks the adapter against that model, and shows the finger
 }
 
 func (c *adaptShow) Run(a *App) error {
-	path, err := a.findAdapter(c.Name)
-	if err != nil {
+	var row adapterRow
+	if path, err := a.findAdapter(c.Name); err == nil {
+		row = rowOf(path)
+	} else if _, ok := models.Adapter(c.Name); ok {
+		row = builtInRow(c.Name)
+	} else {
 		return err
 	}
-	row := rowOf(path)
 	if row.Error != "" {
 		return errors.New(row.Error)
 	}
@@ -270,7 +299,7 @@ func (c *adaptShow) Run(a *App) error {
 		fmt.Fprintf(a.Out, "%-14s %s\n", name, fmt.Sprintf(format, args...))
 	}
 	line("name", "%s", Plain(row.Name))
-	line("file", "%s, %s", Plain(row.Path), Bytes(row.Size))
+	line("file", "%s, %s", cmp.Or(Plain(row.Path), "built in"), Bytes(row.Size))
 	if row.Base != "" || row.BaseSum != "" {
 		line("model", "%s %.16s", Plain(row.Base), row.BaseSum)
 	}

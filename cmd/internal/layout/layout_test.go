@@ -25,7 +25,7 @@ const (
 // live node, what the node is made of, models, devices.
 var rules = []struct{ packages, imports string }{
 	// Programs.
-	{"cmd/edge", "tandem api/... cmd/internal/cli node decoder/... retrieval/... transport model/... npu/... specdec dllm pair profiler netem examples internal/meter internal/refusal"},
+	{"cmd/edge", "tandem api/... cmd/internal/cli lora/streams node decoder/... retrieval/... transport model/... npu/... specdec dllm pair profiler netem examples internal/meter internal/refusal"},
 	{"cmd/cloud", "tandem api cmd/internal/cli node node/batch decoder retrieval/... transport model/... pair examples"},
 	{"cmd/lab", "tandem cmd/internal/cli lab/... node decoder/... retrieval/... transport model/... npu/... specdec dllm pair aggregator scheduler examples models internal/..."},
 	{"cmd/internal/cli", "tandem api node decoder/kvstore retrieval/... transport lora model/... npu/... profiler models internal/filelock"},
@@ -40,7 +40,7 @@ var rules = []struct{ packages, imports string }{
 	{"lab/sim", "tandem pair/... aggregator transport/... node/presence netem"},
 	{"lab/quality", "tandem lab/answers node decoder/... retrieval/... aggregator model/... models internal/refusal"},
 	{"lab/answers", "tandem node decoder/... retrieval/... aggregator model/... models internal/refusal"},
-	{"lab/engine", "tandem lora model/... npu/... internal/llamacpp"},
+	{"lab/engine", "tandem lora/... model/... npu/... internal/llamacpp"},
 	{"lab/...", "tandem"},
 
 	// A live side. It knows no search engine, only what it needs of one.
@@ -69,6 +69,7 @@ var rules = []struct{ packages, imports string }{
 	{"decoder/kvstore", "internal/filelock"},
 	{"specdec", "tandem model/... npu internal/filelock"},
 	{"lora", "model/... npu npu/quant"},
+	{"lora/streams", "tandem model/..."},
 	{"dllm", "tandem model npu"},
 
 	// Models and devices. A model knows no phone and opens no device.

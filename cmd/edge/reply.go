@@ -1,0 +1,245 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/term"
+
+	"tandem"
+	"tandem/cmd/internal/cli"
+	"tandem/decoder"
+	"tandem/lora/streams"
+	"tandem/model"
+	"tandem/model/chat"
+)
+
+type replyCmd struct {
+	Words []string `arg:"" name:"conversation" optional:"" help:"The conversation, a line NAME: TEXT for each message; without it, standard input."`
+	textFlags
+	showFlags      `group:"Output:"`
+	Streams        int     `help:"How many replies to write at once, 1 to 16. Near-duplicates are left out." default:"8"`
+	As             string  `help:"Whose reply. Default: the one who is not the last to speak." placeholder:"NAME"`
+	Seed           int64   `help:"With --temperature: seed of the randomness; -1 for a new one each time." default:"-1"`
+	Temperature    float64 `help:"0 to begin with the likeliest words, 1 to draw from the model's own distribution." default:"0"`
+	MaxTokens      int     `short:"n" help:"Most tokens of a reply." default:"40"`
+	cli.ModelFlags `group:"Model:"`
+	cli.LoraFlags  `group:"Model:"`
+	SoC            string `name:"soc" help:"Write at the simulated pace of a phone's NPU, as with ask." placeholder:"CHIP"`
+}
+
+func (c *replyCmd) Help() string {
+	return `Examples:
+  edge reply "Ada: Do you have time for lunch on Friday?"
+  edge reply --streams 4 --as Tom < chat.txt
+  edge reply --json --model qwen2.5-0.5b-instruct-q4_k_m --temperature 0.8 --file chat.txt
+
+Suggests short replies to a conversation, the best first. All are written at once: each pass of the model computes the next token of every reply that has not ended, over one copy of the conversation. The built-in model uses its adapter for replies; with --lora, yours.`
+}
+
+// replyJSON is a reply as --json prints it.
+type replyJSON struct {
+	Text    string  `json:"text"`
+	Stream  int     `json:"stream"`
+	Tokens  int     `json:"tokens"`
+	LogProb float64 `json:"log_probability_per_token"`
+	Finish  string  `json:"finish"`
+}
+
+// leastFirst is the least share of the likeliest first token's probability that another one may have to begin a stream.
+const leastFirst = 0.003
+
+func (c *replyCmd) Run(a *cli.App) (err error) {
+	if c.Quiet {
+		a.Hush()
+	}
+	if len(c.Words) == 0 && c.Prompt == "" && c.File == "" && term.IsTerminal(int(os.Stdin.Fd())) {
+		return errors.New("no conversation: give it on standard input, with --file, or as in: edge reply \"Ada: Are you free on Friday?\"")
+	}
+	text, err := c.text(c.Words)
+	if err != nil {
+		return err
+	}
+	if c.Streams < 1 || c.Streams > streams.Max {
+		return fmt.Errorf("--streams %d: want 1 to %d", c.Streams, streams.Max)
+	}
+	if c.MaxTokens < 1 {
+		return fmt.Errorf("--max-tokens %d: want 1 or more", c.MaxTokens)
+	}
+	sampling, err := samplingFlags{Seed: c.Seed, Temperature: c.Temperature, TopP: 1, RepeatPenalty: 1}.sampling()
+	if err != nil {
+		return err
+	}
+	c.Chip = c.SoC
+	m, err := openWriter(a, c.ModelFlags, c.LoraFlags, "reply")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, m.Close()) }()
+	talk := parseTalk(text)
+	as := c.As
+	if as == "" {
+		as = talk.other()
+	}
+	tokens, err := talk.prompt(m.Model, as, c.MaxTokens)
+	if err != nil {
+		return err
+	}
+	list, stats, err := streams.Generate(a, m.NewSeqWith(m.adapter), tokens, c.Streams,
+		streams.Options{Params: sampling, Tokens: c.MaxTokens, Stop: []string{"\n"}, Min: leastFirst})
+	if err != nil {
+		return err
+	}
+	for i := range list {
+		list[i].Text = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(list[i].Text), as+":"))
+	}
+	written := len(list)
+	if m.builtIn {
+		list = slices.DeleteFunc(list, func(s streams.Stream) bool { return inventsName(s.Text, text) })
+	}
+	ranked := streams.Rank(list)
+	if a.Globals.JSON {
+		out := []replyJSON{}
+		for _, s := range ranked {
+			out = append(out, replyJSON{s.Text, s.Index, len(s.Tokens), s.PerToken(), string(s.Reason)})
+		}
+		return a.JSON(map[string]any{"replies": out, "as": as, "streams": written, "seed": sampling.Seed, "prompt_tokens": stats.PromptTokens,
+			"tokens": stats.Tokens, "passes": stats.Passes, "prefill_ms": cli.Milliseconds(stats.Prefill), "decode_ms": cli.Milliseconds(stats.Decode)})
+	}
+	if len(ranked) == 0 {
+		return errors.New("the model wrote no reply: try --temperature 0.8, or another model")
+	}
+	for _, s := range ranked {
+		fmt.Fprintln(a.Out, cli.Said(s.Text))
+	}
+	if c.Stats || c.SoC != "" && !c.Quiet {
+		line := fmt.Sprintf("%d of %d replies · %d tokens in %d passes · %.0f tokens/s · prompt of %d in %v", len(ranked), written, stats.Tokens, stats.Passes,
+			float64(stats.Tokens-written)/max(stats.Decode.Seconds(), 1e-9), stats.PromptTokens, stats.Prefill.Round(time.Millisecond))
+		if c.SoC != "" {
+			line += " · simulated " + c.SoC
+		}
+		fmt.Fprintln(a.Aside, a.Faint(line))
+	}
+	return nil
+}
+
+// writer is a model that writes with an adapter.
+type writer struct {
+	*model.Model
+	adapter *model.Adapter
+	builtIn bool // model and adapter
+}
+
+// openWriter opens the chosen model with the chosen adapters. Without any, the built-in model takes its own for the task.
+func openWriter(a *cli.App, f cli.ModelFlags, l cli.LoraFlags, task string) (*writer, error) {
+	m, err := f.Open(a)
+	if err != nil {
+		return nil, err
+	}
+	if m.Config().Diffusion {
+		return nil, errors.Join(fmt.Errorf("%s denoises: choose a model that writes token by token", m.Config().Name), m.Close())
+	}
+	path, _ := a.FindModel(f.Model)
+	builtIn := len(l.Lora) == 0 && path == ""
+	if builtIn {
+		l.Lora = []string{task}
+	}
+	adapter, err := l.Adapter(a, m)
+	if err != nil {
+		return nil, errors.Join(err, m.Close())
+	}
+	return &writer{m, adapter, builtIn}, nil
+}
+
+// inventsName reports whether a reply has a word with a capital, not at the beginning of a sentence, that the conversation lacks:
+// the built-in model learnt from invented names, and at times writes one.
+func inventsName(reply, conversation string) bool {
+	words := strings.Fields(reply)
+	for i := 1; i < len(words); i++ {
+		w := strings.TrimFunc(words[i], func(r rune) bool { return !unicode.IsLetter(r) })
+		r, _ := utf8.DecodeRuneInString(w)
+		if unicode.IsUpper(r) && utf8.RuneCountInString(w) > 1 && !strings.HasPrefix(w, "I'") && !strings.ContainsAny(words[i-1], ".!?") && !strings.Contains(conversation, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// said is a message of a conversation.
+type said struct{ who, text string }
+
+// talk is a conversation, the oldest message first.
+type talk []said
+
+// messageLine matches "Ada: text" and "[12:05] Ada: text".
+var messageLine = regexp.MustCompile(`^\s*(?:\[[^\]]{1,40}\]\s*)?([^:\n]{1,40}?)\s*:\s+(\S.*)$`)
+
+// parseTalk reads a conversation. Lines without a name continue the message before; a text without any name is one message.
+func parseTalk(text string) (t talk) {
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if line == "" {
+			continue
+		}
+		if m := messageLine.FindStringSubmatch(line); m != nil {
+			t = append(t, said{m[1], m[2]})
+		} else if len(t) == 0 {
+			t = append(t, said{"They", line})
+		} else {
+			t[len(t)-1].text += " " + line
+		}
+	}
+	return t
+}
+
+// other returns who is to reply: the last to speak before the last one, or "Me".
+func (t talk) other() string {
+	for _, s := range slices.Backward(t) {
+		if s.who != t[len(t)-1].who {
+			return s.who
+		}
+	}
+	return "Me"
+}
+
+func (t talk) String() string {
+	var lines []string
+	for _, s := range t {
+		lines = append(lines, s.who+": "+s.text)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// prompt returns the prompt for a reply. It leaves out the oldest messages if they and the reply exceed the model's context.
+func (t talk) prompt(m *model.Model, as string, reply int) ([]tandem.Token, error) {
+	for {
+		tokens, err := task(m, t.String(), "Write a short reply of "+as+".",
+			"Write the next message of "+as+" in this conversation. Write only that message, and keep it short.")
+		if err != nil || len(tokens)+min(reply, m.Config().Context/2) <= m.Config().Context || len(t) < 2 {
+			return tokens, err
+		}
+		t = t[1:]
+	}
+}
+
+// task returns the prompt for something to do with a text. The built-in reader's template has a place for the text and
+// knows the short request; other models get the long one before the text.
+func task(m *model.Model, text, short, long string) ([]tandem.Token, error) {
+	text = decoder.AsText(m, text)
+	messages := []chat.Message{{Role: "user", Content: decoder.AsText(m, long) + "\n\n" + text}}
+	if decoder.Labelled(m.Template()) {
+		messages = []chat.Message{{Role: "system", Content: text}, {Role: "user", Content: decoder.AsText(m, short)}}
+	}
+	prompt, err := m.Template().Render(messages, true)
+	if err != nil {
+		return nil, err
+	}
+	return chat.Encode(m.Tokenizer(), prompt), nil
+}

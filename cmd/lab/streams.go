@@ -1,0 +1,106 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+
+	"tandem/cmd/internal/cli"
+	"tandem/lab"
+	"tandem/lab/engine"
+)
+
+type streamsCmd struct {
+	cli.ModelFlags `group:"Model:"`
+	Streams        int    `help:"Texts to write at once." default:"8"`
+	Runs           int    `help:"Runs." default:"5"`
+	Steps          int    `help:"Tokens of each text." default:"16"`
+	Prompt         int    `help:"Tokens before." default:"64"`
+	Against        string `help:"Also measure another engine's parallel sequences: llama.cpp." placeholder:"ENGINE"`
+	Simulate       bool   `help:"Only the simulated phones; measure nothing."`
+	File           string `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default: standard output."`
+}
+
+func (c *streamsCmd) Help() string {
+	return `Examples:
+  lab streams --json streams.json
+  lab streams --model random.gguf --threads 2 --against llama.cpp
+  lab streams --simulate
+
+Several texts over one prompt, written at once and one after the other (Samsung §3.4, Table 3), in turns. It also checks that each text is the same both ways.
+
+Without --model, it measures a model of random weights with Qwen2.5-0.5B's shape in q8_0, which it makes in a temporary folder. The second table is of simulated phones.`
+}
+
+func (c *streamsCmd) Run(a *cli.App) error {
+	if err := a.CheckJSONFile(c.File); err != nil {
+		return err
+	}
+	var out struct {
+		Measured  *engine.StreamReport `json:"measured,omitempty"`
+		Simulated []lab.StreamFigure   `json:"simulated"`
+	}
+	var err error
+	if out.Simulated, err = lab.StreamFigures(c.Streams, c.Steps, 16); err != nil {
+		return err
+	}
+	if !c.Simulate {
+		r, err := c.measure(a)
+		if err != nil {
+			return err
+		}
+		out.Measured = &r
+	}
+	a.Clear()
+	if a.Globals.JSON {
+		return a.JSONTo(c.File, out)
+	}
+	if r := out.Measured; r != nil {
+		fmt.Fprintf(a.Out, "%s, %d texts after a prompt of %d, %d tokens in all\n", r.Device, r.Streams, r.Prompt, r.Tokens)
+		fmt.Fprintf(a.Out, "at once %.1f ms, one after the other %.1f ms: %.2f times faster (%.2f to %.2f); without the prompt %.1f and %.1f ms\n",
+			r.Together, r.Alone, r.Faster, r.Least, r.Most, r.Decode, r.DecodeOne)
+		if r.Peer > 0 {
+			fmt.Fprintf(a.Out, "llama.cpp's parallel sequences %.1f ms, %.2f times ours\n", r.Peer, r.PeerRatio)
+		}
+	}
+	fmt.Fprintf(a.Out, "\nSimulated phones, an adapter of rank 16 on q, k, v and o, times in ms\n%-11s %-13s %7s %7s %8s %8s %8s %9s %9s %6s\n", "chip", "shape", "streams", "tokens",
+		"prefill", "step", "steps", "alone", "together", "×")
+	for _, f := range out.Simulated {
+		fmt.Fprintln(a.Out, f)
+	}
+	return nil
+}
+
+// measure measures the model that the flags choose, or one of random weights.
+func (c *streamsCmd) measure(a *cli.App) (r engine.StreamReport, err error) {
+	if c.Model == "" {
+		dir, err := os.MkdirTemp("", "tandem-streams-*")
+		if err != nil {
+			return r, err
+		}
+		defer os.RemoveAll(dir)
+		if c.Model, err = randomModel(a, dir); err != nil {
+			return r, err
+		}
+	}
+	o := engine.StreamOptions{Streams: c.Streams, Runs: c.Runs, Steps: c.Steps, Prompt: c.Prompt, Threads: c.Threads, Progress: a.Progress}
+	if o.Threads == 0 {
+		o.Threads = runtime.GOMAXPROCS(0)
+	}
+	switch c.Against {
+	case "":
+	case "llama.cpp":
+		if o.Against, err = a.FindModel(c.Model); err != nil {
+			return r, err
+		}
+	default:
+		return r, fmt.Errorf("--against %s: unknown engine, use llama.cpp", c.Against)
+	}
+	m, err := c.Open(a)
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, m.Close()) }()
+	return engine.MeasureStreams(a, m, o)
+}

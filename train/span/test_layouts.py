@@ -16,7 +16,7 @@ class GeneratorTest(unittest.TestCase):
         from .words import Vocabulary
         v, names, none, asked = Vocabulary(["the"], [0]), set(), 0, 0
         random.seed(5)
-        for _ in range(600):
+        for _ in range(1000):
             r = pages.generated()
             if r is None:
                 continue

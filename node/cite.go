@@ -17,6 +17,10 @@ type Part struct {
 	Sources []Cited
 	Quotes  []Quote // the sentences that say it, the heaviest first; if nobody knows it, those nearest to the question
 	Unknown float64 // share of the contexts without a document: how likely it is that no document says it
+
+	// Overruled says that the device's documents seemed to know, and that what the cloud made of it has nothing to do with
+	// them.
+	Overruled bool
 }
 
 // Cited is a document and its share of a part, 0 to 1 over both sides.
@@ -120,11 +124,14 @@ func cite(tokens []Token, own, cloud []part) []Part {
 
 // citePart combines the sides' views of one sentence.
 func citePart(tokens []Token, sides [2]*part) (p Part) {
-	together, cloudAlone := 0, 0
+	together, cloudAlone, foreign := 0, 0, 0
 	for _, t := range tokens {
 		p.Text += t.Text
 		if !t.Alone {
 			together++
+			if t.Own == 0 {
+				foreign++
+			}
 			if t.By == tandem.ByCloud {
 				cloudAlone++
 			}
@@ -134,6 +141,14 @@ func citePart(tokens []Token, sides [2]*part) (p Part) {
 	// A cloud that took part and has not said what it drew on is cited without a title, for the tokens that it alone
 	// proposed.
 	silent := together > 0 && sides[tandem.Device] != nil && sides[tandem.Cloud] == nil
+	// What the device's documents would hardly have said is not theirs, whatever weight the cloud claims afterwards.
+	if own := sides[tandem.Device]; own != nil && 2*foreign > len(tokens) {
+		p.Overruled = own.nothing < 0.5
+		sides[tandem.Device] = nil
+		if silent {
+			p.Sources = append(p.Sources, Cited{Side: tandem.Cloud, Weight: 1})
+		}
+	}
 	for k, of := range sides {
 		if of == nil {
 			continue

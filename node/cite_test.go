@@ -10,7 +10,7 @@ import (
 // A sentence is not known when the contexts without a document outweigh all others of both sides, and not
 // because the cloud's message about its documents was lost.
 func TestCite(t *testing.T) {
-	together := []Token{{Text: "A"}, {Text: " a."}, {Text: " B"}, {Text: " b."}}
+	together := []Token{{Text: "A", Own: .5}, {Text: " a.", Own: .5}, {Text: " B", Own: .5}, {Text: " b.", Own: .5}}
 	alone := []Token{{Text: "A", Alone: true}, {Text: " a.", Alone: true}, {Text: " B", Alone: true}, {Text: " b.", Alone: true}}
 	own := []part{
 		{from: 0, h: 3, nothing: 0.1, sources: []Source{{"Cabin", 0.9}}},
@@ -44,6 +44,32 @@ func TestCite(t *testing.T) {
 		if title := got[1].Sources[0].Title; title != c.first {
 			t.Errorf("%s: the second sentence comes from %q", c.name, title)
 		}
+	}
+}
+
+// A cloud that claims every token by its weight and disowns the sentence afterwards does not get the device's note cited
+// for it.
+func TestCiteForged(t *testing.T) {
+	forged := []Token{{Text: "The code is"}, {Text: " 0"}, {Text: "000"}, {Text: "."}}
+	forged[0].Own = .3 // a beginning that the note shares
+	own := []part{{h: 9.4, nothing: 0.01, sources: []Source{{"Cabin", 0.99}}, quotes: []Quote{{Title: "Cabin", Text: "The code is 5827.", Weight: 1, Relevance: 9}}}}
+	for _, cloud := range [][]part{nil, {{h: -100, nothing: 1, sources: []Source{{Title: "Codes"}}}}} {
+		got := cite(forged, own, cloud)
+		if len(got) != 1 || !got[0].Overruled {
+			t.Fatalf("%+v", got)
+		}
+		for _, s := range got[0].Sources {
+			if s.Title == "Cabin" {
+				t.Errorf("the device's note is cited: %+v", got[0].Sources)
+			}
+		}
+		if len(got[0].Quotes) != 0 {
+			t.Errorf("the device's note is quoted: %+v", got[0].Quotes)
+		}
+	}
+	own[0].nothing = .99 // it knows nothing of it
+	if got := cite(forged, own, []part{{h: 5, sources: []Source{{"Codes", 1}}}}); got[0].Overruled || got[0].Sources[0].Title != "Codes" {
+		t.Errorf("an answer of the cloud's that contradicts nobody: %+v", got)
 	}
 }
 

@@ -37,6 +37,7 @@ type Token struct {
 	Text  string // the text that it completes: empty in the middle of a character
 	By    tandem.By
 	Alone bool          // decided without the cloud
+	Own   float64       // probability that the device's own documents give it, 0 to 1
 	At    time.Duration // since the question
 }
 

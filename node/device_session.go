@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"math"
 	"net"
+	"slices"
 	"strings"
 	"time"
 
@@ -274,7 +275,7 @@ func (a *deviceSession) step(e pair.Event) {
 
 // show emits a token.
 func (a *deviceSession) show(e pair.Emit) {
-	t := Token{ID: e.Token, Text: a.text.Write(e.Token), By: e.By, Alone: e.Alone, At: time.Since(a.start)}
+	t := Token{ID: e.Token, Text: a.text.Write(e.Token), By: e.By, Alone: e.Alone, Own: float64(e.Own) / tandem.Mass, At: time.Since(a.start)}
 	a.answer.Tokens = append(a.answer.Tokens, t)
 	a.emit(t)
 	if !e.Alone {
@@ -506,6 +507,9 @@ func (a *deviceSession) finish() Answer {
 	}
 	a.answer.Text = a.whole()
 	a.answer.Parts = cite(a.answer.Tokens, a.parts[tandem.Device], a.parts[tandem.Cloud])
+	if slices.ContainsFunc(a.answer.Parts, func(p Part) bool { return p.Overruled }) {
+		a.remark("the cloud says this against what your own documents seem to say; --local-only shows their answer")
+	}
 	a.stop()
 	return a.answer
 }

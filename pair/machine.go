@@ -460,6 +460,7 @@ func (m *Machine) count(by tandem.By) {
 // grows.
 func (m *Machine) settle(t tandem.Target) {
 	m.countKind()
+	own, _ := m.own.Front()
 	m.rule.Lead = m.rule.LeadAfter(t.By) // alone, the device
 	if t.By.Has(m.cfg.Self) {
 		m.own.Accept()
@@ -476,7 +477,7 @@ func (m *Machine) settle(t tandem.Target) {
 		m.finish(ReasonStop)
 		return
 	}
-	m.do(Emit{Target: t, Alone: m.state == alone})
+	m.do(Emit{Target: t, Alone: m.state == alone, Own: own.Dist.Weight(t.Token)})
 	m.answer = append(m.answer, t.Token)
 	m.prefix = m.prefix.Then(t.Token)
 	m.ahead.forget(m.front())

@@ -146,10 +146,12 @@ type (
 
 	// Emit is the next token of the answer. The device emits each step exactly once, in order. The cloud emits what it
 	// learns, for its log; after a PeerSync it may repeat steps in a later epoch. Alone marks tokens that the device
-	// decided without the cloud.
+	// decided without the cloud. Own is what this side's own distribution gives the token, out of tandem.Mass: 0 means that
+	// the other side alone would say it.
 	Emit struct {
 		tandem.Target
 		Alone bool
+		Own   uint32
 	}
 
 	// Finish is the last action of a machine. A cloud that finishes must keep its link open until the device ends the

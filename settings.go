@@ -26,6 +26,13 @@ type Settings struct {
 	Grounded    bool    // contexts write only words of the question, function words and spans of their passages (decoder/ground)
 }
 
+// MakePrivate keeps the device's drafts at home: the device alone makes targets, so the cloud is sent the question, the tokens
+// that are agreed and nothing else. All weight is on the cloud's drafts, which costs fewer of them than a race: a rejected
+// one costs a round trip here.
+func (s *Settings) MakePrivate() {
+	s.Placement, s.Coupling, s.Gamma = PlaceDevice, CouplingSpeculative, 0
+}
+
 // Sampling says how a side turns logits into probabilities before its nucleus is cut. The fields are those of
 // model.Sampling.
 type Sampling struct {

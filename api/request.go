@@ -49,6 +49,7 @@ type ownOptions struct {
 	RTT       float64 `json:"rtt_ms"`     // of an emulated path to the cloud
 	Loss      float64 `json:"loss"`       // share of packets that it loses
 	LocalOnly bool    `json:"local_only"` // ask no cloud
+	Private   bool    `json:"private"`    // send the cloud no draft of the device
 	Record    bool    `json:"record"`     // stream what happens, as events named "record"
 }
 
@@ -139,6 +140,12 @@ func (s *Server) query(o options, question string, history []chat.Message, i int
 			return q, refused("tandem.placement", "tandem.placement: %v", err)
 		}
 		q.Settings.Placement = p
+	}
+	if o.Tandem.Private {
+		if o.Tandem.Placement != "" {
+			return q, refused("tandem.private", "tandem.private sets the placement itself: leave tandem.placement out")
+		}
+		q.Settings.MakePrivate()
 	}
 	return q, nil
 }

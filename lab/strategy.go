@@ -64,6 +64,7 @@ var methods = []Strategy{
 	{Method: "tandem", Placement: "cloud", Label: "shared, cloud", Place: tandem.PlaceCloud, Color: 4},
 	{Method: "tandem", Placement: "greedy", Label: "shared, greedy", Place: tandem.PlaceGreedy, Switch: payingSwitch, Color: 3},
 	{Method: "tandem", Placement: "mirror", Label: "shared, mirror", Place: tandem.PlaceMirror, Color: 2},
+	{Method: "tandem", Placement: "private", Label: "private", Place: tandem.PlaceDevice, Coupling: tandem.CouplingSpeculative, Color: 0},
 	{Method: "tandem", Placement: "leader", Label: "leader, mirror", Place: tandem.PlaceMirror, Coupling: tandem.CouplingLeader, Color: 2, Dashed: true},
 }
 

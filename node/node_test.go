@@ -86,10 +86,11 @@ type cable struct {
 	mu     sync.Mutex
 	last   time.Time // when something last reached the device
 	cut    context.CancelCauseFunc
-	held   time.Duration // what a stall adds to the delay
-	until  time.Time     // what is sent before waits until then
-	lost   bool          // what is sent is lost for good
-	orders bool          // messages arrive in the order in which they were sent, as QUIC has it
+	held   time.Duration           // what a stall adds to the delay
+	until  time.Time               // what is sent before waits until then
+	lost   bool                    // what is sent is lost for good
+	orders bool                    // messages arrive in the order in which they were sent, as QUIC has it
+	heard  func(transport.Message) // what the device sends
 	opened int
 	rng    *rand.Rand
 	wg     sync.WaitGroup
@@ -122,6 +123,9 @@ func (e *end) Send(messages ...transport.Message) error {
 func (e *end) send(m transport.Message) {
 	e.cable.mu.Lock()
 	delay, lost := e.cable.passage(), e.cable.lost
+	if e.own && e.cable.heard != nil {
+		e.cable.heard(m)
+	}
 	if now := time.Now(); e.cable.orders {
 		e.after = latest(now.Add(delay), e.after.Add(time.Nanosecond))
 		delay = e.after.Sub(now)

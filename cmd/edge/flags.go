@@ -103,6 +103,7 @@ type pairFlags struct {
 	Wait         *time.Duration `help:"How long to wait for the cloud before answering alone. Default: 2s, or 300ms for a minute after it was missing." placeholder:"DURATION"`
 	RTT          time.Duration  `name:"rtt" help:"Emulate a network with this round-trip time, such as 100ms." default:"0s"`
 	Loss         float64        `help:"Emulate a network that loses this share of the packets (0 to 1)." default:"0" hidden:""`
+	Private      bool           `help:"Send the cloud the question and the words of the answer, and no draft of this device, which could show what else your documents say. At a distance it takes a little longer." hidden:""`
 	Method       string         `help:"How the sides share the work: ${enum}. All but tandem come from the DRAGON paper, as a baseline." enum:"tandem,dragon,crcg,drcg-text,drcg-kv,drdg-tw,drdg-sw" default:"tandem" hidden:""`
 	Placement    string         `help:"Where drafts become tokens: ${enum}. auto is mirror, or greedy with the speculative coupling." enum:"auto,mirror,device,cloud,greedy,sync" default:"auto" hidden:""`
 	Coupling     string         `help:"How two drafts become one token: ${enum}. shared draws both and the target from one race, leader also favours the side that is ahead, speculative is the DRAGON paper's." enum:"shared,leader,speculative" default:"shared" hidden:""`
@@ -134,6 +135,12 @@ func (f answerFlags) settings() (tandem.Settings, error) {
 	}
 	if s.Gamma, err = gamma(f.Gamma); err != nil {
 		return s, err
+	}
+	if f.Private {
+		if f.Placement != autoPlacement || f.Coupling != "shared" || f.Method != "tandem" {
+			return s, errors.New("--private sets --placement and --coupling itself, for --method tandem: leave them out")
+		}
+		s.MakePrivate()
 	}
 	weights, err := decoder.ParseWeights(f.Weights)
 	if err != nil {

@@ -143,6 +143,9 @@ func (s *session) how() string {
 	if s.flags.Placement == autoPlacement {
 		text += " (auto)"
 	}
+	if s.flags.Private {
+		return text + ", private"
+	}
 	if s.settings.Coupling == tandem.CouplingSpeculative {
 		text += ", speculative, γ " + s.flags.Gamma
 	}

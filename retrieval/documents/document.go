@@ -58,6 +58,9 @@ func (d *Document) AddHeading(level int, text string) {
 }
 
 func (d *Document) add(b Block) {
+	if len(d.Blocks) == maxBlocks {
+		return // Parse refuses the file
+	}
 	if b.Text = english.Collapse(b.Text); b.Text != "" {
 		d.Blocks = append(d.Blocks, b)
 	}

@@ -25,6 +25,10 @@ const (
 	pdfLimit  = 32 << 20
 )
 
+// maxBlocks bounds the blocks of a document, each of which costs a few hundred bytes until it is in a passage, however
+// short it is.
+const maxBlocks = 1 << 18
+
 var parsers = []*parser{
 	{[]string{".txt", ".text", ".rst", ".org", ".adoc", ""}, textLimit, parseText},
 	{[]string{".md", ".markdown", ".mdown", ".mkd"}, textLimit, parseMarkdown},
@@ -104,6 +108,9 @@ func Parse(ctx context.Context, name string, data []byte) (Document, error) {
 	}
 	if err != nil {
 		return Document{}, err
+	}
+	if len(doc.Blocks) >= maxBlocks {
+		return Document{}, fmt.Errorf("it has more than %d lines, list items, rows or paragraphs: divide it into several files", maxBlocks-1)
 	}
 	return finish(doc, name), nil
 }

@@ -108,11 +108,15 @@ var ruinous = map[string]string{
 	"two namespaces":    `{% set a = namespace() %}{% set b = namespace(a=a) %}{% set a.b = b %}{{ a }}`,
 	"append of self":    `{% set d = {'a': []} %}{% for k, v in d %}{% set _ = v.append(d) %}{% endfor %}{{ d }}`,
 	"growing later":     shared + `{{ list ~ '' }}`,
-	"growing, index":    shared + `{{ {'a': list}[0] }}`,
 	"growing, method":   shared + `{{ list.copy() }}`,
-	"growing, test":     shared + `{{ list is eq(list) }}`,
 	"growing, slice":    shared + `{{ 'a'[list:] }}`,
 	"growing, filter":   shared + `{{ list|string }}`,
+	"searches":          `{% set x = ('a'*1000 ~ 'b')*1000 %}{% for i in range(16000) %}{% set y = x.rsplit('a'*500 ~ 'b') %}{% endfor %}`,
+	"inserts":           `{% set l = [] %}{% for i in range(100000) %}{% do l.insert(0, 1) %}{% endfor %}`,
+	"deep keys":         `{% set ns = namespace(t=(1,)) %}{% for i in range(100) %}{% set ns.t = (ns.t,ns.t,ns.t) %}{% endfor %}{{ {ns.t: 1} }}`,
+	"deep comparison":   `{% set ns = namespace(t=(1,)) %}{% for i in range(100) %}{% set ns.t = (ns.t,ns.t,ns.t) %}{% endfor %}{{ ns.t == ns.t }}`,
+	"two calls a call":  `{% macro f(n) %}{% if n %}{{ f(n-1) }}{{ f(n-1) }}{% endif %}{% endmacro %}{{ f(100) }}`,
+	"long sort":         `{{ range(1000000)|sort }}`,
 	"growing, output":   shared + `{{ list }}`,
 	"growing, call":     shared + `{% call list.copy() %}{% endcall %}`,
 	"growing, set":      shared + `{% set d = {} %}{% set d[0] = list %}`,
@@ -144,7 +148,7 @@ func refused(t *testing.T, source string) {
 	} else if len(err.Error()) > 500 {
 		t.Errorf("the error is %d bytes long", len(err.Error()))
 	}
-	if used := after.TotalAlloc - before.TotalAlloc; used > 2<<30 {
+	if used := after.TotalAlloc - before.TotalAlloc; used > 64<<20 {
 		t.Errorf("rendering took %d MB", used>>20)
 	}
 }
@@ -154,30 +158,30 @@ func TestTemplatesMayNestALittle(t *testing.T) {
 		return strings.Repeat(open, n) + inner + strings.Repeat(end, n)
 	}
 	for source, want := range map[string]string{
-		`{{ '` + strings.Repeat("(", 1000) + `'|length }}`:                          "1000",
-		`{{ ` + nest(100, "(", "1", ")") + ` }}`:                                    "1",
-		`{{ ` + nest(50, "[", "", "]") + `|length }}`:                               "1",
-		nest(100, "{% if true %}", "1", "{% endif %}"):                              "1",
-		`{{ 1` + strings.Repeat("+1", 150) + ` }}`:                                  "151",
-		strings.Repeat(`{{ (1) }}{% if true %}{% endif %}`, 1000):                   strings.Repeat("1", 1000),
-		`{% set x = [] %}{% set _ = x.append('a') %}{{ x }}`:                        "['a']",
-		`{{ ['a', 'b']|join(', ') }}{{ '%5d'|format(3) }}`:                          "a, b    3",
-		`{{ 'a-b'.split('-') }}{{ 'a'|center(5) }}`:                                 "['a', 'b']  a  ",
-		`{{ '{a}: {b}'.format(a='1', b=20000) }}`:                                   "1: 20000",
-		`{% raw %}{{ x }}{% endraw %}`:                                              "{{ x }}",
-		`{% set messages = messages %}{{ nothing.x.y|default('d') }}`:               "d",
-		`{{ 2 * 3 }}{{ 2 * 1.5 }}{{ 'ab' * 2 }}{{ '12'|int }}{{ 'x'|int }}`:         "63.0abab120",
-		`{% filter upper %}a{{ 'b' }}{% endfilter %}`:                               "AB",
-		`{% macro f() %}<{{ caller() }}>{% endmacro %}{% call f() %}a{% endcall %}`: "<a>",
+		`{{ '` + strings.Repeat("(", 1000) + `'|length }}`:                              "1000",
+		`{{ ` + nest(100, "(", "1", ")") + ` }}`:                                        "1",
+		`{{ ` + nest(50, "[", "", "]") + `|length }}`:                                   "1",
+		nest(100, "{% if true %}", "1", "{% endif %}"):                                  "1",
+		`{{ 1` + strings.Repeat("+1", 150) + ` }}`:                                      "151",
+		strings.Repeat(`{{ (1) }}{% if true %}{% endif %}`, 1000):                       strings.Repeat("1", 1000),
+		`{% set x = [] %}{% set _ = x.append('a') %}{{ x }}`:                            "['a']",
+		`{{ ['a', 'b']|join(', ') }}{{ '%5d'|format(3) }}`:                              "a, b    3",
+		`{{ 'a-b'.split('-') }}{{ 'a'|center(5) }}`:                                     "['a', 'b']  a  ",
+		`{{ '{a}: {b}'.format(a='1', b=20000) }}`:                                       "1: 20000",
+		`{% raw %}{{ x }}{% endraw %}`:                                                  "{{ x }}",
+		`{% set messages = messages %}{{ nothing.x|default('d') if nothing else 'd' }}`: "d",
+		`{{ 2 * 3 }}{{ 2 * 1.5 }}{{ 'ab' * 2 }}{{ '12'|int }}{{ 'x'|int }}`:             "63.0abab120",
+		`{% filter upper %}a{{ 'b' }}{% endfilter %}`:                                   "AB",
+		`{% macro f() %}<{{ caller() }}>{% endmacro %}{% call f() %}a{% endcall %}`:     "<a>",
 	} {
 		got, err := template(t, source).Render(conversation, true)
 		if err != nil || got != want {
 			t.Errorf("%.60s: %v\n got %.60q\nwant %.60q", source, err, got, want)
 		}
 	}
-	// Errors do not mention the guards.
+	// Errors name the line and what is missing.
 	_, err := template(t, `{{ nothing(1) + (2 * nobody(3)) }}`).Render(conversation, true)
-	if err == nil || strings.ContainsAny(err.Error(), "\x00&{}") || !strings.Contains(err.Error(), "nothing is not callable") {
+	if err == nil || !strings.Contains(err.Error(), "line 1: nothing is not callable") {
 		t.Errorf("error is %q", err)
 	}
 }

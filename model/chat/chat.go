@@ -1,6 +1,6 @@
 // Package chat renders conversations as the prompts that models were trained on. Model files bring their own
-// templates, which are programs in Jinja from an untrusted source: they run without access to files and within bounds
-// of time and memory.
+// templates, which are programs in Jinja from an untrusted source: package jinja runs them without access to files and
+// within bounds of time and memory.
 package chat
 
 import (
@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"tandem"
+	"tandem/model/chat/jinja"
 	"tandem/model/gguf"
 	"tandem/model/tokenizer"
 )
@@ -38,19 +39,12 @@ const (
 type Template struct {
 	source   string
 	bos, eos string
-	program  program
+	program  *jinja.Template
 	broken   error // if there is no program, the reason
 
 	// Now is the clock that templates read through strftime_now. NewTemplate sets it to time.Now. A prompt that
 	// contains the date changes every day, and so do the keys of caches.
 	Now func() time.Time
-}
-
-// A program is a compiled template: all that this package needs of a template language.
-type program interface {
-	// run renders the template with these variables. If the template calls raise_exception, the error is a
-	// *TemplateError.
-	run(vars map[string]any, now func() time.Time) (string, error)
 }
 
 // A TemplateError is a template's own objection to a conversation, such as roles that do not alternate.
@@ -69,9 +63,9 @@ func NewTemplate(source, bos, eos string) (*Template, error) {
 	if len(source) > maxTemplate {
 		return nil, fmt.Errorf("chat template: %d bytes exceed the limit of %d", len(source), maxTemplate)
 	}
-	p, err := compile(source)
+	p, err := jinja.Parse(source)
 	if err != nil {
-		return nil, fmt.Errorf("chat template: %w", err)
+		return nil, fmt.Errorf("chat template: it cannot be parsed: %w", err)
 	}
 	return &Template{source: source, bos: bos, eos: eos, program: p, Now: time.Now}, nil
 }
@@ -110,14 +104,38 @@ func (t *Template) Render(msgs []Message, addGeneration bool) (string, error) {
 	if t.broken != nil {
 		return "", t.broken
 	}
-	list := make([]any, len(msgs))
+	list, size := make([]any, len(msgs)), 0
 	for i, m := range msgs {
-		list[i] = map[string]any{"role": m.Role, "content": m.Content}
+		list[i] = jinja.NewDict("role", m.Role, "content", m.Content)
+		size += len(m.Role) + len(m.Content)
 	}
-	return t.program.run(map[string]any{
+	text, err := t.program.Render(map[string]any{
 		"messages": list, "add_generation_prompt": addGeneration,
 		"bos_token": t.bos, "eos_token": t.eos,
-	}, t.Now)
+		"raise_exception": jinja.Func(func(args []any) (any, error) {
+			return nil, &TemplateError{fmt.Sprint(append(args, "no reason")[0])}
+		}),
+		"strftime_now": jinja.Func(func(args []any) (any, error) {
+			format, ok := append(args, nil)[0].(string)
+			if !ok || len(format) > 100 {
+				return nil, errors.New("strftime_now takes a format of at most 100 bytes")
+			}
+			return strftime(t.Now(), format), nil
+		}),
+	}, limits(len(msgs), size))
+	if refused := (*TemplateError)(nil); errors.As(err, &refused) {
+		return "", refused
+	}
+	if err != nil {
+		return "", fmt.Errorf("chat template: %w", err)
+	}
+	return text, nil
+}
+
+// limits bounds the rendering of a conversation with texts of size bytes. Without any, a template may take about 50 ms and
+// 30 MB; templates in use take a thousandth of it.
+func limits(messages, size int) jinja.Limits {
+	return jinja.Limits{Steps: 400_000 + 2000*messages + 2*size, Bytes: 12<<20 + 32*size, Output: maxPrompt}
 }
 
 // Split renders the prompt of a system message and a conversation in two parts. With all usual templates the prefix
@@ -210,4 +228,27 @@ func (t *Template) Fingerprint() [32]byte {
 		b = append(b, s...)
 	}
 	return sha256.Sum256(b)
+}
+
+// strftime formats a time by those conversions of C that templates use.
+func strftime(t time.Time, format string) string {
+	layouts := map[byte]string{'d': "02", 'e': "_2", 'm': "01", 'b': "Jan", 'B': "January", 'Y': "2006", 'y': "06",
+		'H': "15", 'I': "03", 'M': "04", 'S': "05", 'p': "PM", 'a': "Mon", 'A': "Monday", 'j': "002",
+		'Z': "MST", 'z': "-0700", 'F': "2006-01-02", 'T': "15:04:05", 'D': "01/02/06", 'c': "Mon Jan _2 15:04:05 2006"}
+	var b strings.Builder
+	for i := 0; i < len(format); i++ {
+		if format[i] != '%' || i+1 == len(format) {
+			b.WriteByte(format[i])
+			continue
+		}
+		i++
+		if layout, ok := layouts[format[i]]; ok {
+			b.WriteString(t.Format(layout))
+		} else if format[i] == '%' {
+			b.WriteByte('%')
+		} else {
+			b.WriteString(format[i-1 : i+1])
+		}
+	}
+	return b.String()
 }

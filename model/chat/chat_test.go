@@ -2,7 +2,6 @@ package chat
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -220,29 +219,9 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// A programFunc is a template written in Go.
-type programFunc func(messages []any, addGeneration bool) (string, error)
-
-func (f programFunc) run(vars map[string]any, _ func() time.Time) (string, error) {
-	return f(vars["messages"].([]any), vars["add_generation_prompt"].(bool))
-}
-
-// Split needs no particular template language.
-func TestSplitOfAnyProgram(t *testing.T) {
-	tpl := &Template{program: programFunc(func(messages []any, addGeneration bool) (string, error) {
-		var b strings.Builder
-		for _, m := range messages {
-			m := m.(map[string]any)
-			if m["role"] == "system" {
-				return "", &TemplateError{"no system messages"}
-			}
-			fmt.Fprintf(&b, "<%s>%s", m["role"], m["content"])
-		}
-		if addGeneration {
-			b.WriteString("<assistant>")
-		}
-		return b.String(), nil
-	})}
+// A template that refuses system messages gets the text with the first question.
+func TestSplitMergesIntoTheQuestion(t *testing.T) {
+	tpl := template(t, `{% for m in messages %}{% if m.role == 'system' %}{{ raise_exception('no system messages') }}{% endif %}<{{ m.role }}>{{ m.content }}{% endfor %}{% if add_generation_prompt %}<assistant>{% endif %}`)
 	prefix, suffix, err := tpl.Split("notes", []Message{{"user", "Why?"}, {"assistant", "So."}, {"user", "And?"}})
 	if err != nil || prefix != "<user>notes\n\n" || suffix != "Why?<assistant>So.<user>And?<assistant>" {
 		t.Errorf("%q, %q, %v", prefix, suffix, err)
@@ -253,21 +232,20 @@ func TestRunawayTemplatesAreStopped(t *testing.T) {
 	secret := filepath.Join(t.TempDir(), "secret")
 	os.WriteFile(secret, []byte("secret"), 0o600)
 	for name, source := range map[string]string{
-		"nested loops":    `{% set r = range(16000) %}{% for a in r %}{% for b in r %}{% for c in r %}{% endfor %}{% endfor %}{% endfor %}`,
-		"long range":      `{% for a in range(1000000000) %}{% endfor %}`,
-		"output":          `{% for a in range(16000) %}{{ 'x' * 2000 }}{% endfor %}`,
-		"doubling":        `{% set x = 'abcdefgh' %}{% for a in range(60) %}{% set x = x ~ x %}{% endfor %}`,
-		"doubling in ns":  `{% set ns = namespace(x='abcdefgh') %}{% for a in range(60) %}{% set ns.x = ns.x ~ ns.x %}{% endfor %}`,
-		"macro":           `{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}`,
-		"recursive loop":  `{% for m in messages recursive %}{{ loop(messages) }}{% endfor %}`,
-		"division":        `{{ 1 % 0 }}`,
-		"unknown filter":  `{{ 'x' | nonsense }}`,
-		"unknown call":    `{{ nonsense() }}`,
-		"unfinished":      `{% if true %}`,
-		"include a file":  `{% include '` + secret + `' %}`,
-		"import a file":   `{% import '` + secret + `' as s %}`,
-		"extends a file":  `{% extends '` + secret + `' %}`,
-		"negative repeat": `{{ 'x' * -1 }}`,
+		"nested loops":   `{% set r = range(16000) %}{% for a in r %}{% for b in r %}{% for c in r %}{% endfor %}{% endfor %}{% endfor %}`,
+		"long range":     `{% for a in range(1000000000) %}{% endfor %}`,
+		"output":         `{% for a in range(16000) %}{{ 'x' * 2000 }}{% endfor %}`,
+		"doubling":       `{% set x = 'abcdefgh' %}{% for a in range(60) %}{% set x = x ~ x %}{% endfor %}`,
+		"doubling in ns": `{% set ns = namespace(x='abcdefgh') %}{% for a in range(60) %}{% set ns.x = ns.x ~ ns.x %}{% endfor %}`,
+		"macro":          `{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}`,
+		"recursive loop": `{% for m in messages recursive %}{{ loop(messages) }}{% endfor %}`,
+		"division":       `{{ 1 % 0 }}`,
+		"unknown filter": `{{ 'x' | nonsense }}`,
+		"unknown call":   `{{ nonsense() }}`,
+		"unfinished":     `{% if true %}`,
+		"include a file": `{% include '` + secret + `' %}`,
+		"import a file":  `{% import '` + secret + `' as s %}`,
+		"extends a file": `{% extends '` + secret + `' %}`,
 	} {
 		tpl, err := NewTemplate(source, "", "")
 		var out string
@@ -289,10 +267,10 @@ func TestTemplateFunctions(t *testing.T) {
 	for source, want := range map[string]string{
 		`{{ {'b': 1, 'a': [true, none, 'é<&>', 1.5]} | tojson }}`:                                                                      `{"b": 1, "a": [true, null, "é<&>", 1.5]}`,
 		`{{ {'b': {'c': []}} | tojson(indent=2) }}`:                                                                                    "{\n  \"b\": {\n    \"c\": []\n  }\n}",
-		`{{ messages[0] | tojson }}`:                                                                                                   `{"content": "You answer from the notes.", "role": "system"}`,
+		`{{ messages[0] | tojson }}`:                                                                                                   `{"role": "system", "content": "You answer from the notes."}`,
 		`{{ strftime_now('%Y-%m-%d %H:%M, %A %%') }}`:                                                                                  "2026-03-04 05:06, Wednesday %",
 		`{% for i in range(2, 8, 3) %}{{ i }},{% endfor %}{{ range(3) | list | length }}`:                                              "2,5,3",
-		`{{ tools is none }} {{ tools is defined }} {{ messages is defined }}`:                                                         "True False True",
+		`{{ tools is none }} {{ tools is defined }} {{ messages is defined }}`:                                                         "False False True",
 		`{% generation %}x{% endgeneration %}`:                                                                                         "x",
 		`{% macro f(x, y='b') %}{{ x }}{{ y }}{% endmacro %}{{ f('a') }}{{ f('c', y='d') }}`:                                           "abcd",
 		"{% if true %}\n  a\n{% endif %}\nb\n":                                                                                         "  a\nb",

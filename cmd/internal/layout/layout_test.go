@@ -75,6 +75,7 @@ var rules = []struct{ packages, imports string }{
 	// Models and devices. A model knows no phone and opens no device.
 	{"model", "tandem model/... npu npu/quant"},
 	{"model/...", "tandem model/... npu npu/quant"},
+	{"model/chat/jinja", ""},
 	{"model/span", "tandem model/... npu npu/quant npu/native"}, // a network that is not a graph, on native's kernels
 	{"npu", ""},
 	{"npu/...", "npu npu/quant"},

@@ -37,6 +37,16 @@ func OpenInvites(dir string) *Invites { return &Invites{dir} }
 type invite struct {
 	Secret  []byte    `json:"secret"`
 	Expires time.Time `json:"expires"`
+
+	// The same by a clock that cannot be set back, where there is one: the run of the machine, and how long it has run then.
+	Run   string        `json:"run,omitempty"`
+	Until time.Duration `json:"until,omitempty"`
+}
+
+// over reports whether the invite is no longer valid.
+func (i invite) over(now time.Time) bool {
+	run, since := uptime()
+	return now.After(i.Expires) || run != "" && run == i.Run && since > i.Until
 }
 
 // New opens a pairing code for the cloud with the given key, reachable at addrs, for the time life.
@@ -53,7 +63,8 @@ func (v *Invites) New(cloud ID, addrs []string, life time.Duration) (Code, error
 	if len(open) >= maxInvites {
 		return Code{}, fmt.Errorf("pairing: %d codes are open already; the first expires at %s", len(open), soonest(open).Format(time.TimeOnly))
 	}
-	data, err := json.Marshal(invite{Secret: c.Secret[:], Expires: time.Now().Add(life)})
+	run, since := uptime()
+	data, err := json.Marshal(invite{Secret: c.Secret[:], Expires: time.Now().Add(life), Run: run, Until: since + life})
 	if err != nil {
 		return Code{}, fmt.Errorf("pairing: %w", err)
 	}
@@ -88,7 +99,7 @@ func (v *Invites) open(now time.Time) (map[string]invite, error) {
 			continue // used in the meantime
 		}
 		var i invite
-		if json.Unmarshal(data, &i) != nil || len(i.Secret) != secretSize || now.After(i.Expires) {
+		if json.Unmarshal(data, &i) != nil || len(i.Secret) != secretSize || i.over(now) {
 			os.Remove(path)
 			continue
 		}

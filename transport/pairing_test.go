@@ -239,6 +239,29 @@ func TestPairingDialsAllAddresses(t *testing.T) {
 	})
 }
 
+// Setting the clock back does not prolong a code.
+func TestInviteOutlivesNoClock(t *testing.T) {
+	run, since := uptime()
+	if run == "" {
+		t.Skip("this system has no clock that cannot be set back")
+	}
+	now := time.Now()
+	for _, c := range []struct {
+		i    invite
+		over bool
+	}{
+		{invite{Expires: now.Add(time.Minute), Run: run, Until: since + time.Minute}, false},
+		{invite{Expires: now.Add(-time.Minute), Run: run, Until: since + time.Minute}, true},
+		{invite{Expires: now.Add(time.Minute), Run: run, Until: since - time.Second}, true},
+		{invite{Expires: now.Add(time.Minute), Run: "before the restart", Until: 0}, false},
+		{invite{Expires: now.Add(time.Minute)}, false},
+	} {
+		if got := c.i.over(now); got != c.over {
+			t.Errorf("%+v: over is %v", c.i, got)
+		}
+	}
+}
+
 func TestPairingRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, l, cloud := pairNet(t)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"tandem/cmd/internal/cli"
 	"tandem/cmd/internal/clitest"
 	"tandem/node"
 	"tandem/node/batch"
@@ -60,15 +61,15 @@ func TestServeSaysWhatItServes(t *testing.T) {
 
 // /metrics has a series for each count of an answer, summed over answers.
 func TestMetrics(t *testing.T) {
-	m, handler := newMetrics(batch.New(nil, batch.Config{}))
+	m, handler := cli.NewMetrics(cli.BatchMetrics(batch.New(nil, batch.Config{}))...)
 	server := httptest.NewServer(handler)
 	defer server.Close()
 	stats := pair.Stats{
 		Steps: 20, Alone: 1, Together: 19, Accepted: [2]int{17, 12}, Rejected: [2]int{2, 7}, Divergences: 1,
 		Passes: 10, Room: 60, Contexts: 33, Hedged: 4, Checked: 8, Guessed: 11, OfHedges: 2, OfChecks: 5, OfGuesses: 3, Hedges: 6,
 	}
-	m.observe(node.Served{Pair: stats, Took: time.Second})
-	m.observe(node.Served{Pair: stats, Took: time.Second, Error: errors.New("gone")})
+	m.Observe(node.Served{Pair: stats, Took: time.Second})
+	m.Observe(node.Served{Pair: stats, Took: time.Second, Error: errors.New("gone")})
 	answer, err := server.Client().Get(server.URL + "/metrics")
 	if err != nil {
 		t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -76,8 +77,10 @@ func (s *serving) announce(a *cli.App, address string) {
 
 // serving answers the questions of an API. When the first documents arrive, it leaves the samples.
 type serving struct {
-	app   *cli.App
-	flags answerFlags
+	app     *cli.App
+	flags   answerFlags
+	metrics *cli.Metrics
+	counts  http.Handler // of metrics
 
 	mu      sync.RWMutex // held for reading by answers, and for writing while the session changes
 	session *session
@@ -100,6 +103,7 @@ const mostPaths = 8
 
 func newServing(a *cli.App, f answerFlags) (*serving, error) {
 	s := &serving{app: a, flags: f}
+	s.metrics, s.counts = cli.NewMetrics()
 	return s, s.open()
 }
 
@@ -140,7 +144,7 @@ func (s *serving) Close() error {
 func (s *serving) config() api.Config {
 	return api.Config{
 		Answers: s, Library: &shelf{s}, Model: s.model(), Tokens: s.session.model.Tokenizer(), Defaults: s.session.settings,
-		Pointing: s.session.reader != nil, Files: true,
+		Pointing: s.session.reader != nil, Files: true, Metrics: s.counts,
 		Greeting: func(q string) (string, bool) { return whatToAsk, greets(q) },
 	}
 }
@@ -164,6 +168,7 @@ func (s *serving) Answer(ctx context.Context, q api.Query, emit func(node.Token)
 		return node.Answer{}, err
 	}
 	answer, err := d.AskRecorded(ctx, q.Question, q.Settings, emit, record)
+	s.metrics.Observe(node.Served{Pair: answer.Pair, Took: answer.Took, Error: err})
 	if err == nil && answer.Link.RTT > 0 && q.RTT == 0 {
 		s.paths.Lock()
 		s.rtt = answer.Link.RTT

@@ -1,15 +1,20 @@
 package main
 
 import (
+	"bufio"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // server is an "edge serve" process.
@@ -140,5 +145,86 @@ func TestServeNeedsAKey(t *testing.T) {
 	}
 	if _, errs, err := h.Run("serve", "--http", "127.0.0.1:0", "--api-key", file); err == nil || !strings.Contains(errs, "chmod 600") {
 		t.Errorf("%v: %s", err, errs)
+	}
+}
+
+// stream asks over a stream. It returns the text, when its first word came, and when the server had its first token.
+func (s server) stream(question string) (text string, first, token time.Duration, err error) {
+	began := time.Now()
+	response, err := http.Post(s.url+"/v1/chat/completions", "application/json",
+		strings.NewReader(fmt.Sprintf(`{"stream":true,"seed":1,"messages":[{"role":"user","content":%q}]}`, question)))
+	if err != nil {
+		return "", 0, 0, err
+	}
+	defer response.Body.Close()
+	lines := bufio.NewScanner(response.Body)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		data, ok := strings.CutPrefix(lines.Text(), "data: ")
+		var chunk struct {
+			Choices []struct{ Delta struct{ Content string } }
+			Tandem  struct{ Tokens []struct{ Ms float64 } }
+		}
+		if !ok || data == "[DONE]" {
+			continue
+		}
+		if err := json.Unmarshal([]byte(data), &chunk); err != nil {
+			return "", 0, 0, fmt.Errorf("%w: %s", err, data)
+		}
+		if len(chunk.Tandem.Tokens) > 0 && token == 0 {
+			token = time.Duration(chunk.Tandem.Tokens[0].Ms * float64(time.Millisecond))
+		}
+		if len(chunk.Choices) > 0 && chunk.Choices[0].Delta.Content != "" {
+			if text += chunk.Choices[0].Delta.Content; first == 0 {
+				first = time.Since(began)
+			}
+		}
+	}
+	return text, first, token, lines.Err()
+}
+
+// heap returns the bytes of the server's heap, as /metrics has them.
+func (s server) heap() float64 {
+	_, body := s.do("GET", "/metrics", "")
+	m := regexp.MustCompile(`(?m)^go_memstats_heap_inuse_bytes (\S+)`).FindStringSubmatch(body)
+	if m == nil {
+		s.T.Fatalf("/metrics has no heap: %s", body)
+	}
+	n, err := strconv.ParseFloat(m[1], 64)
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	return n
+}
+
+// 64 clients at once are all answered, and what the server keeps for them is bounded. The log has how long the first word
+// takes from the server's first token to the client.
+func TestServeCrowd(t *testing.T) {
+	s := serve(newHome(t))
+	var late []time.Duration
+	for range 20 {
+		text, first, token, err := s.stream("When does the harbour museum open?")
+		if err != nil || text != "9:30" || token == 0 {
+			t.Fatalf("%q, %v, first token after %v", text, err, token)
+		}
+		late = append(late, first-token)
+	}
+	slices.Sort(late)
+	before := s.heap()
+	var all sync.WaitGroup
+	for range 64 {
+		all.Go(func() {
+			for range 3 {
+				if text, _, _, err := s.stream("When does the harbour museum open?"); err != nil || text != "9:30" {
+					t.Errorf("%q, %v", text, err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	after := s.heap()
+	t.Logf("first word after the first token: median %v, longest of 20 %v; heap %.0f MB, after 192 answers %.0f MB", late[10], late[19], before/1e6, after/1e6)
+	if after > before+128e6 {
+		t.Errorf("the heap grew from %.0f to %.0f MB", before/1e6, after/1e6)
 	}
 }

@@ -28,11 +28,12 @@ var rules = []struct{ packages, imports string }{
 	{"cmd/edge", "tandem api/... cmd/internal/cli lora/streams node decoder/... retrieval/... transport model/... npu/... specdec dllm pair profiler netem examples internal/meter internal/refusal"},
 	{"cmd/cloud", "tandem api cmd/internal/cli node node/batch decoder retrieval/... transport model/... pair examples"},
 	{"cmd/lab", "tandem cmd/internal/cli lab/... node decoder/... retrieval/... transport model/... npu/... specdec dllm pair aggregator scheduler examples models internal/..."},
-	{"cmd/internal/cli", "tandem api node decoder/kvstore retrieval/... transport lora model/... npu/... profiler models internal/filelock"},
+	{"cmd/internal/cli", "tandem api pair node node/batch decoder/kvstore retrieval/... transport lora model/... npu/... profiler models internal/filelock"},
 	{"cmd/internal/clitest", ""},
 
 	// What clients speak to.
-	{"api/page", ""}, // not even the API: the page speaks to it over HTTP
+	{"api/page", ""},       // not even the API: the page speaks to it over HTTP
+	{"api/clients/go", ""}, // a module of its own
 	{"api", "tandem node aggregator pair decoder decoder/extract model/chat model/tokenizer retrieval/passages internal/refusal"},
 
 	// Experiments. Nothing below imports them.

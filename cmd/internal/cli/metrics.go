@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"net/http"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"tandem"
+	"tandem/node"
+	"tandem/node/batch"
+	"tandem/pair"
+)
+
+// Metrics count what a side has answered. The end of each answer updates them.
+type Metrics struct {
+	answers  *prometheus.CounterVec
+	tokens   prometheus.Counter
+	drafts   *prometheus.CounterVec
+	diverged prometheus.Counter
+	seconds  prometheus.Histogram
+	passes   prometheus.Counter
+	rows     *prometheus.CounterVec
+	further  *prometheus.CounterVec
+	spared   *prometheus.CounterVec
+	hedges   prometheus.Counter
+}
+
+// BatchMetrics returns metrics that read the counts of a batch when they are asked for.
+func BatchMetrics(b *batch.Batch) []prometheus.Collector {
+	counter := func(name, help string, value func(batch.Stats) float64) prometheus.Collector {
+		return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, func() float64 { return value(b.Stats()) })
+	}
+	return []prometheus.Collector{
+		counter("tandem_batch_passes_total", "Passes over the rows of several answers.", func(s batch.Stats) float64 { return float64(s.Passes) }),
+		counter("tandem_batch_rows_total", "Rows of these passes.", func(s batch.Stats) float64 { return float64(s.Rows) }),
+		counter("tandem_batch_jobs_total", "Answers in these passes: divided by the passes, how many share one.", func(s batch.Stats) float64 { return float64(s.Jobs) }),
+		counter("tandem_batch_seconds_total", "Time of these passes.", func(s batch.Stats) float64 { return s.Took.Seconds() }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "tandem_batch_waiting", Help: "Jobs that wait for a pass."}, func() float64 { return float64(b.Stats().Waiting) }),
+	}
+}
+
+// NewMetrics returns metrics, and a handler that serves them with more of them and those of the process.
+func NewMetrics(more ...prometheus.Collector) (*Metrics, http.Handler) {
+	m := &Metrics{
+		answers:  prometheus.NewCounterVec(prometheus.CounterOpts{Name: "tandem_answers_total", Help: "Answers taken part in, by outcome."}, []string{"outcome"}),
+		tokens:   prometheus.NewCounter(prometheus.CounterOpts{Name: "tandem_tokens_total", Help: "Tokens agreed."}),
+		drafts:   prometheus.NewCounterVec(prometheus.CounterOpts{Name: "tandem_drafts_total", Help: "Drafts that met a target, by side and fate."}, []string{"side", "fate"}),
+		diverged: prometheus.NewCounter(prometheus.CounterOpts{Name: "tandem_divergences_total", Help: "Times that the two sides disagreed and started again from the last agreed token."}),
+		seconds:  prometheus.NewHistogram(prometheus.HistogramOpts{Name: "tandem_answer_seconds", Help: "Time from question to end of answer.", Buckets: prometheus.ExponentialBuckets(0.05, 2, 12)}),
+		passes:   prometheus.NewCounter(prometheus.CounterOpts{Name: "tandem_passes_total", Help: "Passes of the decoder, without superseded ones."}),
+		rows:     prometheus.NewCounterVec(prometheus.CounterOpts{Name: "tandem_rows_total", Help: "Contexts that passes had room for, by fate: a valid one gave a step its draft, a wasted one did not, an underutilised one stayed empty."}, []string{"fate"}),
+		further:  prometheus.NewCounterVec(prometheus.CounterOpts{Name: "tandem_further_rows_total", Help: "Contexts decoded in addition to that of the next draft: hedges, checks of the other side's drafts, guesses."}, []string{"kind"}),
+		spared:   prometheus.NewCounterVec(prometheus.CounterOpts{Name: "tandem_spared_passes_total", Help: "Tokens whose draft needed no pass of this side, by the kind of context that gave it."}, []string{"kind"}),
+		hedges:   prometheus.NewCounter(prometheus.CounterOpts{Name: "tandem_device_hedges_used_total", Help: "Hedges of the other side that replaced a draft still on its way."}),
+	}
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(m.answers, m.tokens, m.drafts, m.diverged, m.seconds, m.passes, m.rows, m.further, m.spared, m.hedges)
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	registry.MustRegister(more...)
+	return m, promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
+}
+
+// Observe counts an answer that has ended.
+func (m *Metrics) Observe(s node.Served) {
+	outcome := "complete"
+	if s.Error != nil {
+		outcome = "broken"
+	}
+	m.answers.WithLabelValues(outcome).Inc()
+	m.tokens.Add(float64(s.Pair.Steps))
+	for _, side := range []tandem.Side{tandem.Device, tandem.Cloud} {
+		m.drafts.WithLabelValues(side.String(), "accepted").Add(float64(s.Pair.Accepted[side]))
+		m.drafts.WithLabelValues(side.String(), "rejected").Add(float64(s.Pair.Rejected[side]))
+	}
+	m.diverged.Add(float64(s.Pair.Divergences))
+	m.observeRows(s.Pair)
+	m.seconds.Observe(s.Took.Seconds())
+}
+
+// observeRows counts what the passes of an answer decoded, and what of it was used.
+func (m *Metrics) observeRows(s pair.Stats) {
+	m.passes.Add(float64(s.Passes))
+	m.hedges.Add(float64(s.Hedges))
+	valid, wasted, underutilised := s.Rows()
+	for fate, n := range map[string]int{"valid": valid, "wasted": wasted, "underutilised": underutilised} {
+		m.rows.WithLabelValues(fate).Add(float64(n))
+	}
+	for kind, n := range map[string][2]int{"hedge": {s.Hedged, s.OfHedges}, "check": {s.Checked, s.OfChecks}, "guess": {s.Guessed, s.OfGuesses}} {
+		m.further.WithLabelValues(kind).Add(float64(n[0]))
+		m.spared.WithLabelValues(kind).Add(float64(n[1]))
+	}
+}

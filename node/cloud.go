@@ -24,12 +24,17 @@ type Cloud struct {
 	// Documents and Tokens bound what a device may ask for: passages to read, and the length of the answer. Memory for keys
 	// and values grows with both. 0 for the protocol's own bounds.
 	Documents, Tokens int
+	// KVMemory bounds the bytes of keys and values of all answers together, 0 for no bound. An answer takes its share before it
+	// reads; others wait.
+	KVMemory int64
 	// GiveDocuments lets devices fetch passages, as the baselines DRCG/Text and DRCG/KV do. Without it no document leaves
 	// the cloud.
 	GiveDocuments bool
 	Log           *slog.Logger
 	// Observe is called with each answer when it ends; it may be nil.
 	Observe func(Served)
+
+	memory budget
 }
 
 // DefaultLimit is how many answers a cloud drafts for at the same time.
@@ -140,6 +145,11 @@ func (c *Cloud) take(ctx context.Context, a *cloudSession, begin transport.Begin
 	if err != nil {
 		return a.refuse(err)
 	}
+	back, err := c.memory.take(ctx, c.KVMemory, a.local.keysAndValues(s))
+	if err != nil {
+		return a.refuse(err)
+	}
+	defer back()
 	own, err := a.local.read(ctx, q, s)
 	if err != nil {
 		return a.refuse(err)

@@ -39,6 +39,7 @@ type serveCmd struct {
 	Answers        int    `help:"Most answers at the same time; more wait. One device gets at most all but one." default:"32"`
 	MaxDocuments   int    `help:"Most passages that a device may have read for a question." default:"16" placeholder:"N"`
 	MaxTokens      int    `help:"Most tokens of an answer." default:"4096" placeholder:"N"`
+	KVMemory       int    `name:"kv-memory" help:"Memory for keys and values of all answers, in MB; answers that would exceed it wait. 0 for no bound." default:"4096" placeholder:"MB"`
 	Connections    int    `help:"Most connections at the same time." default:"64" placeholder:"N"`
 	KeyConnections int    `help:"Most connections of one device." default:"8" placeholder:"N"`
 	Batch          bool   `help:"Compute the passes of all answers together. Each answer is the same as without." default:"true" negatable:""`
@@ -75,8 +76,8 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 		return fmt.Errorf("--answers %d: want 1 or more", c.Answers)
 	case c.MaxDocuments < 1 || c.MaxTokens < 1 || c.Connections < 1 || c.KeyConnections < 1:
 		return errors.New("--max-documents, --max-tokens, --connections, --key-connections: want 1 or more")
-	case c.Shared < 0:
-		return fmt.Errorf("--shared %d: want 0 or more", c.Shared)
+	case c.Shared < 0 || c.KVMemory < 0:
+		return errors.New("--shared, --kv-memory: want 0 or more")
 	}
 	dirs, err := a.Dirs()
 	if err != nil {
@@ -148,7 +149,7 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 	defer func() { err = errors.Join(err, listener.Close()) }()
 	defer a.Listens(listener.Addr().String())()
 	shown := func(flag string) bool { return flag == "yes" || flag == "auto" && public }
-	cloud := &node.Cloud{Local: reader, Titles: shown(c.Titles), Quotes: shown(c.Quotes), Limit: c.Answers, Documents: c.MaxDocuments, Tokens: c.MaxTokens, GiveDocuments: c.AllowDocuments, Log: a.Log}
+	cloud := &node.Cloud{Local: reader, Titles: shown(c.Titles), Quotes: shown(c.Quotes), Limit: c.Answers, Documents: c.MaxDocuments, Tokens: c.MaxTokens, KVMemory: int64(c.KVMemory) << 20, GiveDocuments: c.AllowDocuments, Log: a.Log}
 	c.join(cloud)
 	stop, err := c.observe(a, cloud)
 	if err != nil {

@@ -24,6 +24,8 @@ type Config struct {
 	Eps     float32  // of the norms
 	Rope    npu.Rope // zero where positions are not rotated
 
+	scales scales
+
 	// For diffusion models, whose rows attend both ways (Model.Denoise); else zero.
 	Diffusion bool
 	Shifted   bool         // the row of a token gives the logits of the next position, instead of its own
@@ -31,6 +33,9 @@ type Config struct {
 	// CausalPrompt says that the rows of a prompt attend only to those before: only the answer's rows attend both ways.
 	CausalPrompt bool
 }
+
+// scales are an architecture's constant factors, 0 for none. That of attention replaces 1/√HeadDim.
+type scales struct{ embedding, residual, attention, logits float32 }
 
 // No model of these architectures comes near these bounds. They keep products of sizes within an int.
 const (
@@ -138,6 +143,15 @@ func (r *metaReader) number(key string, fallback float64) float64 {
 		r.fail("metadata key %s is %T, not a number", key, v)
 	case math.IsNaN(f) || math.IsInf(f, 0):
 		r.fail("metadata key %s is %v", key, f)
+	}
+	return f
+}
+
+// factor reads an optional factor; 0 means none.
+func (r *metaReader) factor(key string) float32 {
+	f := float32(r.number(key, 0))
+	if f != 0 && !(f > 1e-6 && f < 1e6) {
+		r.fail("%s%s is %v: it must lie between 1e-6 and 1e6", r.arch, key, f)
 	}
 	return f
 }

@@ -53,6 +53,8 @@ func TestLogitsDependOnTokensAlone(t *testing.T) {
 		{Type: npu.BF16, Layers: 1, Dim: 64, FF: 96},
 		{Type: npu.F32, Layers: 1, Dim: 64, FF: 96, Arch: "qwen2"},
 		{Type: npu.Q8_0, Layers: 2, Dim: 64, FF: 96, Arch: "opt"},
+		{Type: npu.Q8_0, Layers: 2, Dim: 64, FF: 96, Arch: "qwen3"},
+		{Type: npu.F32, Layers: 4, Dim: 32, FF: 32, Arch: "smollm3"},
 	} {
 		t.Run(fmt.Sprintf("%v", spec.Type), func(t *testing.T) {
 			reference := variant(t, spec, 1, 1) // one row at a time, one thread

@@ -66,7 +66,7 @@ func TestOpenRefuses(t *testing.T) {
 		want []string
 	}{
 		{"no architecture", set("general.architecture", nil), []string{"general.architecture"}},
-		{"another architecture", set("general.architecture", "mamba"), []string{`"mamba"`, "llama, opt, qwen2"}},
+		{"another architecture", set("general.architecture", "mamba"), []string{`"mamba"`, "olmo2, opt, qwen2, qwen3"}},
 		{"no layers", set("llama.block_count", nil), []string{"llama.block_count is missing"}},
 		{"zero layers", set("llama.block_count", uint32(0)), []string{"llama.block_count is 0"}},
 		{"too many layers", set("llama.block_count", uint64(1)<<40), []string{"llama.block_count is 1099511627776"}},

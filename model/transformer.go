@@ -36,7 +36,7 @@ func (c *Config) blocksWith(t *tensors, chunk int, adapt adapt) []*npu.Graph {
 func (c *Config) head(t *tensors, name string, chunk int, output *npu.Tensor) *npu.Graph {
 	head := c.block(t, name, chunk)
 	x := architectures[c.Arch].norm(head, head.Input(c.Dim), "output_norm")
-	head.MatMul(x, output, nil)
+	head.scaled(head.MatMul(x, output, nil), c.scales.logits)
 	return head.Graph
 }
 
@@ -82,6 +82,9 @@ func (b *block) layerNorm(x npu.Value, name string) npu.Value {
 // attention is causal attention of grouped queries over the layer's KV caches.
 func (b *block) attention(q, k, v npu.Value) npu.Value {
 	c := b.config
-	return b.Attention(q, k, v, &npu.Attention{Layer: b.index, Heads: c.Heads, KVHeads: c.KVHeads, HeadDim: c.HeadDim,
-		Scale: float32(1 / math.Sqrt(float64(c.HeadDim)))})
+	scale := c.scales.attention
+	if scale == 0 {
+		scale = float32(1 / math.Sqrt(float64(c.HeadDim)))
+	}
+	return b.Attention(q, k, v, &npu.Attention{Layer: b.index, Heads: c.Heads, KVHeads: c.KVHeads, HeadDim: c.HeadDim, Scale: scale})
 }

@@ -15,7 +15,8 @@ const (
 	OpInput Op = iota
 	// OpEmbed is, for each row, the row of Weight that its token selects.
 	OpEmbed
-	// OpRMSNorm is x·w / √(mean(x²) + Eps), with the vector w = Weight.
+	// OpRMSNorm is x·w / √(mean(x²) + Eps), with the vector w = Weight. If w is shorter than the rows of x, whose width it
+	// divides, each part of that length is normed by itself: the queries or keys of a head.
 	OpRMSNorm
 	// OpMatMul is x·Weightᵀ, plus the vector Bias unless that is nil.
 	OpMatMul
@@ -210,6 +211,11 @@ func (g *Graph) RMSNorm(x Value, w *Tensor, eps float32) Value {
 	return g.add(Node{Op: OpRMSNorm, Args: []Value{x}, Width: g.width(x), Weight: w, Eps: eps})
 }
 
+// Scale is x·by.
+func (g *Graph) Scale(x Value, by float32) Value {
+	return g.add(Node{Op: OpScale, Args: []Value{x}, Width: g.width(x), Scale: by})
+}
+
 // MatMul is x·wᵀ + bias; bias may be nil.
 func (g *Graph) MatMul(x Value, w, bias *Tensor) Value {
 	return g.add(Node{Op: OpMatMul, Args: []Value{x}, Width: w.Rows, Weight: w, Bias: bias})
@@ -318,6 +324,9 @@ func (g *Graph) checkNode(v Value) error {
 			return fmt.Errorf("widths %d and %d differ", n.Width, in)
 		}
 	case OpRMSNorm:
+		if n.Weight != nil && n.Weight.Cols > 0 && n.Width == in && in%n.Weight.Cols == 0 {
+			return shape(n.Weight, n.Weight.Cols, 1)
+		}
 		return shape(n.Weight, in, 1)
 	case OpMatMul:
 		if n.Bias != nil {

@@ -54,8 +54,13 @@ var shapes = map[string]shape{
 	"qwen2.5-1.5b": {tinymodel.Spec{Arch: "qwen2", Layers: 28, Dim: 1536, Heads: 12, KVHeads: 2, FF: 8960, Context: 32768, RopeBase: 1e6}, 151936},
 	"llama3.1-8b": {tinymodel.Spec{Arch: "llama", Layers: 32, Dim: 4096, Heads: 32, KVHeads: 8, FF: 14336, Context: 131072, RopeBase: 5e5,
 		Factors: true, Untied: true}, 128256},
-	"llada-8b": {tinymodel.Spec{Arch: "llada", Layers: 32, Dim: 4096, Heads: 32, KVHeads: 32, FF: 12288, Context: 4096, RopeBase: 5e5, Untied: true}, 126464},
-	"dream-7b": {tinymodel.Spec{Arch: "dream", Layers: 28, Dim: 3584, Heads: 28, KVHeads: 4, FF: 18944, Context: 131072, RopeBase: 1e6, Untied: true}, 152064},
+	"qwen3-0.6b":    {tinymodel.Spec{Arch: "qwen3", Layers: 28, Dim: 1024, Heads: 16, KVHeads: 8, HeadDim: 128, FF: 3072, Context: 40960, RopeBase: 1e6}, 151936},
+	"qwen3-1.7b":    {tinymodel.Spec{Arch: "qwen3", Layers: 28, Dim: 2048, Heads: 16, KVHeads: 8, HeadDim: 128, FF: 6144, Context: 40960, RopeBase: 1e6}, 151936},
+	"smollm3-3b":    {tinymodel.Spec{Arch: "smollm3", Layers: 36, Dim: 2048, Heads: 16, KVHeads: 4, FF: 11008, Context: 65536, RopeBase: 5e6}, 128256},
+	"olmo2-1b":      {tinymodel.Spec{Arch: "olmo2", Layers: 16, Dim: 2048, Heads: 16, KVHeads: 16, FF: 8192, Context: 4096, RopeBase: 5e5}, 100352},
+	"granite3.3-2b": {tinymodel.Spec{Arch: "granite", Layers: 40, Dim: 2048, Heads: 32, KVHeads: 8, FF: 8192, Context: 131072, RopeBase: 1e7}, 49159},
+	"llada-8b":      {tinymodel.Spec{Arch: "llada", Layers: 32, Dim: 4096, Heads: 32, KVHeads: 32, FF: 12288, Context: 4096, RopeBase: 5e5, Untied: true}, 126464},
+	"dream-7b":      {tinymodel.Spec{Arch: "dream", Layers: 28, Dim: 3584, Heads: 28, KVHeads: 4, FF: 18944, Context: 131072, RopeBase: 1e6, Untied: true}, 152064},
 }
 
 // words returns words of four letters. Together with their beginnings of two and three letters and 256 bytes they are n

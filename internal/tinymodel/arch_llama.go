@@ -17,6 +17,11 @@ func llamaLayer(l *list, prefix string) {
 	l.rmsNorm(prefix + "attn_norm")
 	l.attention(prefix, l.Bias)
 	l.rmsNorm(prefix + "ffn_norm")
+	l.feed(prefix)
+}
+
+// feed adds the matrices of a gated feed-forward layer.
+func (l *list) feed(prefix string) {
 	l.matrix(prefix+"ffn_gate.weight", l.FF, l.Dim)
 	l.matrix(prefix+"ffn_up.weight", l.FF, l.Dim)
 	l.matrix(prefix+"ffn_down.weight", l.Dim, l.FF)

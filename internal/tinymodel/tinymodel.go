@@ -52,12 +52,12 @@ func (s Spec) withDefaults() Spec {
 	if s.Arch == "" {
 		s.Arch = "llama"
 	}
-	set(&s.Layers, 2)
 	set(&s.Dim, 64)
 	set(&s.Heads, 4)
 	if set := architectures[s.Arch].defaults; set != nil {
 		set(&s)
 	}
+	set(&s.Layers, 2)
 	set(&s.KVHeads, 2)
 	set(&s.HeadDim, s.Dim/s.Heads)
 	set(&s.FF, 128)

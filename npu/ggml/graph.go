@@ -138,7 +138,14 @@ func (s *sketch) node(i int) {
 		a.SetInput(x)
 		s.fed = append(s.fed, fed{i, x})
 	case npu.OpRMSNorm:
+		if part := n.Weight.Cols; part < n.Width {
+			x = a.Reshape3D(ctx, x, int64(part), int64(n.Width/part), int64(s.rows))
+		}
 		x = a.Mul(ctx, a.RMSNorm(ctx, x, n.Eps), s.weight(n.Weight))
+		if n.Weight.Cols < n.Width {
+			s.bases[i], s.values[i] = x, a.Reshape2D(ctx, x, int64(n.Width), int64(s.rows))
+			return
+		}
 	case npu.OpLayerNorm:
 		x = a.Add(ctx, a.Mul(ctx, a.Norm(ctx, x, n.Eps), s.weight(n.Weight)), s.weight(n.Bias))
 	case npu.OpMatMul:

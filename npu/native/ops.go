@@ -24,6 +24,7 @@ func (r *run) normRows(lo, hi int) {
 	}
 	w, scratch := r.dev.floats(n.Weight)
 	defer r.dev.giveBack(scratch)
+	lo, hi, width = lo*width/len(w), hi*width/len(w), len(w) // of parts
 	for i := lo; i < hi; i++ {
 		x, out := r.x[i*width:][:width], r.out[i*width:][:width]
 		k.dotsF32(out[:1], x, unsafe.Pointer(&x[0]), 0)

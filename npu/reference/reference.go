@@ -133,8 +133,11 @@ func (r *run) node(i int) error {
 	case npu.OpPosition:
 		return r.lookUp(out, w, n.Width, r.Positions)
 	case npu.OpRMSNorm, npu.OpNormalize, npu.OpLayerNorm:
-		for row := range r.Rows {
-			normalize(n, out[row*cols:][:cols], x[row*cols:][:cols], w, bias)
+		if n.Op == npu.OpRMSNorm { // perhaps of parts
+			cols = n.Weight.Cols
+		}
+		for at := 0; at < len(out); at += cols {
+			normalize(n, out[at:][:cols], x[at:][:cols], w, bias)
 		}
 	case npu.OpMul:
 		for j := range out {

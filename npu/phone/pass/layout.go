@@ -80,6 +80,15 @@ func (s *splitter) part(c cut) (npu.Value, error) {
 			}
 			args[j] = v
 		}
+	case npu.OpRMSNorm: // of each head: of this one, the same
+		if n.Weight.Cols != c.width {
+			return 0, fmt.Errorf("a head cannot be cut out of a norm over %d elements", n.Weight.Cols)
+		}
+		v, err := s.part(cut{args[0], c.from, c.width})
+		if err != nil {
+			return 0, err
+		}
+		args[0] = v
 	default:
 		return 0, fmt.Errorf("a head cannot be cut out of %v", n.Op)
 	}

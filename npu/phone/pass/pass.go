@@ -172,6 +172,9 @@ func Unfold(g *npu.Graph) (*npu.Graph, error) {
 	return rewrite(g, func(r *rewriter, i int, n npu.Node) npu.Value {
 		switch n.Op {
 		case npu.OpRMSNorm:
+			if n.Weight.Cols < n.Width { // of each head: it stays one operation
+				break
+			}
 			x := r.add(npu.Node{Op: npu.OpNormalize, Args: n.Args, Width: n.Width, Eps: n.Eps})
 			return r.add(npu.Node{Op: npu.OpMul, Args: []npu.Value{x}, Width: n.Width, Weight: n.Weight})
 		case npu.OpAttention:

@@ -143,7 +143,7 @@ func citePart(tokens []Token, sides [2]*part) (p Part) {
 	silent := together > 0 && sides[tandem.Device] != nil && sides[tandem.Cloud] == nil
 	// What the device's documents would hardly have said is not theirs, whatever weight the cloud claims afterwards.
 	if own := sides[tandem.Device]; own != nil && 2*foreign > len(tokens) {
-		p.Overruled = own.nothing < 0.5
+		p.Overruled = own.h > 0 && own.nothing < 0.5
 		sides[tandem.Device] = nil
 		if silent {
 			p.Sources = append(p.Sources, Cited{Side: tandem.Cloud, Weight: 1})

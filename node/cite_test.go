@@ -67,7 +67,11 @@ func TestCiteForged(t *testing.T) {
 			t.Errorf("the device's note is quoted: %+v", got[0].Quotes)
 		}
 	}
-	own[0].nothing = .99 // it knows nothing of it
+	own[0].h, own[0].nothing = -4096, 0 // its passages say nothing that goes on so
+	if got := cite(forged, own, []part{{h: 5, sources: []Source{{"Codes", 1}}}}); got[0].Overruled {
+		t.Errorf("a device that is mute: %+v", got)
+	}
+	own[0].h, own[0].nothing = 1, .99 // it knows nothing of it
 	if got := cite(forged, own, []part{{h: 5, sources: []Source{{"Codes", 1}}}}); got[0].Overruled || got[0].Sources[0].Title != "Codes" {
 		t.Errorf("an answer of the cloud's that contradicts nobody: %+v", got)
 	}

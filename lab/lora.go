@@ -2,6 +2,8 @@ package lab
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
 
 	"tandem/npu/phone/sim"
 )
@@ -70,4 +72,14 @@ func adapterFigures(m oneB, chip string, s sim.Shape, rank, tasks int) (list []A
 func (f AdapterFigure) String() string {
 	return fmt.Sprintf("%-11s %-13s %-7s %5d %8.0f %8.0f %7.1f %6.2f %7.2f %6.2f %9.1f", f.Chip, f.Shape, f.Approach, f.Tasks, f.Graphs, f.Stored,
 		f.First, f.OverFirst, f.Token, f.OverToken, f.Switch)
+}
+
+// samsungTables matches the figures of SamsungTables.
+var samsungTables = regexp.MustCompile(`^Samsung Tables? (1|2|3|6|7|10)\b`)
+
+// SamsungTables returns the figures of Samsung's Tables 1, 2, 3, 6, 7 and 10, published and simulated: ways to hold adapters,
+// streams, drafts by forecasts, and rewritten graphs.
+func SamsungTables() ([]PublishedFigure, error) {
+	list, err := Validate(nil)
+	return slices.DeleteFunc(list, func(f PublishedFigure) bool { return !samsungTables.MatchString(f.Figure) }), err
 }

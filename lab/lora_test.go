@@ -61,3 +61,22 @@ func TestStreamFigures(t *testing.T) {
 		t.Error("no streams are accepted")
 	}
 }
+
+// Of each of the paper's tables on adapters, streams, forecasts and rewritten graphs there are figures with a prediction.
+func TestSamsungTables(t *testing.T) {
+	list, err := SamsungTables()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range []string{"1:", "2:", "3:", "6,", "7,", "10:"} {
+		n := 0
+		for _, f := range list {
+			if strings.HasPrefix(f.Figure, "Samsung Table "+table) && f.Predicted.Known {
+				n++
+			}
+		}
+		if n < 2 {
+			t.Errorf("%d figures of Table %s", n, table)
+		}
+	}
+}

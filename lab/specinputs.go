@@ -150,6 +150,8 @@ func SpecPrompts(task, data string) ([]SpecPrompt, error) {
 	switch {
 	case task == "reply":
 		return conversations()
+	case task == "answers":
+		return answerPrompts()
 	case data != "" && task == "summary":
 		return specBench(filepath.Join(data, "specbench", "questions.jsonl"), "summarization", articlePrompt)
 	case data != "" && task == "rag":

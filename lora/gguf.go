@@ -25,6 +25,12 @@ const (
 	keyOf    = "tandem.adapter.base_name"
 )
 
+// forecastTensor holds forecast embeddings [m × Dim], at most maxForecast. train/forecast.py writes it.
+const (
+	forecastTensor = "forecast.embeddings"
+	maxForecast    = 8
+)
+
 // weightOf matches the names of products that can be adapted.
 var weightOf = regexp.MustCompile(`^blk\.(0|[1-9][0-9]{0,3})\.(attn_q|attn_k|attn_v|attn_output|ffn_gate|ffn_up|ffn_down)\.weight$`)
 
@@ -54,6 +60,12 @@ func ReadGGUF(name string, b []byte) (*Adapter, error) {
 	alpha, _ := f.Float(keyAlpha)
 	pairs := map[string]*[2]string{}
 	for _, info := range f.Tensors {
+		if info.Name == forecastTensor {
+			if a.Forecast, err = embeddings(f); err != nil {
+				return nil, fmt.Errorf("%s: %w", name, err)
+			}
+			continue
+		}
 		weight, isA := strings.CutSuffix(info.Name, ".lora_a")
 		which := 0
 		if !isA {
@@ -114,6 +126,25 @@ func (a *Adapter) readMeta(f *gguf.File) (err error) {
 	return nil
 }
 
+// embeddings reads forecast embeddings.
+func embeddings(f *gguf.File) (rows [][]float32, err error) {
+	t, err := f.Tensor(forecastTensor)
+	if err != nil {
+		return nil, err
+	}
+	if t.Rows < 1 || t.Rows > maxForecast || t.Cols < 1 || t.Cols > maxWidth {
+		return nil, fmt.Errorf("tensor %q has %d rows of %d: want 1 to %d rows of at most %d", forecastTensor, t.Rows, t.Cols, maxForecast, maxWidth)
+	}
+	all, err := numbers(forecastTensor, t.Type, t.Data, t.Rows*t.Cols)
+	if err != nil {
+		return nil, err
+	}
+	for ; len(all) > 0; all = all[t.Cols:] {
+		rows = append(rows, all[:t.Cols])
+	}
+	return rows, nil
+}
+
 // pair reads the two factors of a weight.
 func pair(f *gguf.File, weight string, names *[2]string) (x Factors, err error) {
 	x = Factors{Weight: weight, from: names[0]}
@@ -158,6 +189,10 @@ func (a *Adapter) Write(w io.Writer, m *model.Model) error {
 			b[i%int(out)*c.Rank+i/int(out)] = v
 		}
 		data = append(data, c.A, b)
+	}
+	if a.Forecast != nil {
+		infos = append(infos, gguf.TensorInfo{Name: forecastTensor, Type: npu.F16, Shape: []uint64{uint64(len(a.Forecast[0])), uint64(len(a.Forecast))}})
+		data = append(data, slices.Concat(a.Forecast...))
 	}
 	gw, err := gguf.NewWriter(w, meta, infos)
 	if err != nil {

@@ -32,6 +32,10 @@ type Adapter struct {
 	BaseName string   // its name
 	List     []Factors
 
+	// Forecast holds forecast embeddings, whose rows have the factors (DS2D: Samsung §3.5; specdec.Forecast). Nil for an
+	// adapter of a text's rows.
+	Forecast [][]float32
+
 	hub bool // rows of queries and keys are in the hub's order, with half-split heads
 }
 
@@ -165,6 +169,9 @@ func (a *Adapter) finish() (*Adapter, error) {
 // Check returns an error that names the tensor if the adapter does not fit the model.
 func (a *Adapter) Check(m *model.Model) error {
 	c := m.Config()
+	if a.Forecast != nil && len(a.Forecast[0]) != c.Dim {
+		return fmt.Errorf("adapter %s: tensor %q has rows of %d, and the model's have %d: it is for another model", a.Name, forecastTensor, len(a.Forecast[0]), c.Dim)
+	}
 	if a.Arch != "" && a.Arch != c.Arch {
 		return fmt.Errorf("adapter %s is for a model of architecture %s, and this one is %s: use its own base", a.Name, a.Arch, c.Arch)
 	}

@@ -497,3 +497,51 @@ func sound(t *testing.T, a *Adapter) {
 	a.Parts()
 	a.Ranks()
 }
+
+// Forecast embeddings are read with the factors of their rows, checked, and written again.
+func TestForecastEmbeddings(t *testing.T) {
+	m := open(t, tinymodel.Spec{})
+	a, err := ReadGGUF("forecast", ggufFile(m.Config(), 1, 4, 4, npu.F16))
+	if err != nil || a.Forecast != nil {
+		t.Fatal(a, err)
+	}
+	row := func(n int, v float32) []float32 {
+		r := make([]float32, n)
+		r[0] = v
+		return r
+	}
+	dim := m.Config().Dim
+	for _, c := range []struct {
+		rows [][]float32
+		want string
+	}{
+		{[][]float32{row(dim, 1), row(dim, 2)}, ""},
+		{[][]float32{row(dim/2, 1)}, "another model"},
+		{make([][]float32, 9), "want 1 to 8"},
+		{[][]float32{row(dim, float32(math.Inf(1)))}, "damaged"},
+	} {
+		for i := range c.rows {
+			if c.rows[i] == nil {
+				c.rows[i] = row(dim, 1)
+			}
+		}
+		a.Forecast = c.rows
+		var b bytes.Buffer
+		if err := a.Write(&b, m); err != nil {
+			if c.want == "" || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("write: %v, want %q", err, c.want)
+			}
+			continue
+		}
+		got, err := ReadGGUF("forecast", b.Bytes())
+		if err == nil {
+			err = got.Check(m)
+		}
+		switch {
+		case c.want == "" && (err != nil || len(got.Forecast) != 2 || !slices.Equal(got.Forecast[1], c.rows[1])):
+			t.Errorf("%v: %v", got, err)
+		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
+			t.Errorf("error %v, want %q", err, c.want)
+		}
+	}
+}

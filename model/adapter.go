@@ -418,8 +418,10 @@ func (m *Model) shares(inputs []Input) ([]share, error) {
 	}
 	var joint []*Adapter
 	for _, in := range inputs {
-		if a := in.Seq.adapter; a != nil && a.set.inputs != nil && !slices.Contains(joint, a) {
-			joint = append(joint, a)
+		for _, a := range []*Adapter{in.Seq.adapter, in.EmbedsAdapter} {
+			if a != nil && a.set.inputs != nil && !slices.Contains(joint, a) {
+				joint = append(joint, a)
+			}
 		}
 	}
 	var host *adapted // of inputs without adapters
@@ -438,6 +440,8 @@ func (m *Model) shares(inputs []Input) ([]share, error) {
 			add(host, i)
 		case a != nil:
 			add(a.set, i)
+		case in.EmbedsAdapter != nil:
+			add(host, i)
 		}
 	}
 	if host == nil {
@@ -452,7 +456,7 @@ func (m *Model) shares(inputs []Input) ([]share, error) {
 		host = m.base
 	}
 	for i, in := range inputs {
-		if in.Seq.adapter == nil {
+		if in.Seq.adapter == nil && in.EmbedsAdapter == nil {
 			add(host, i)
 		}
 	}

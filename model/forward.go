@@ -20,10 +20,19 @@ type Input struct {
 	// children of the sequence's last token. The sequence does not grow until Keep chooses a path. The next other call
 	// on the sequence drops the tree.
 	Parents []int
+	// Embeds, if not nil, holds a row for each of Tokens: the Dim numbers that take the place of its embedding (and of a learnt
+	// position, if the architecture has these), or nil. A token with a row must be NoToken, and in a tree: such nodes, and
+	// what comes below them, cannot be kept.
+	Embeds [][]float32
+	// EmbedsAdapter, if not nil, is the adapter of the rows of Embeds, instead of the sequence's. It is mounted as Inputs.
+	EmbedsAdapter *Adapter
 	// OnScores, if not nil, is called after every token, in order, with the scores of Head's tokens.
 	OnScores func(i int, scores []float32)
 	Head     *PartialHead
 }
+
+// NoToken is the token of a row that Input.Embeds gives.
+const NoToken = tandem.Token(-1)
 
 // Forward appends the tokens of each input to its sequence. It returns the requested logits, Vocab numbers each, in the
 // order of inputs and their tokens. They are slices of one new array; requesting All positions of a long input takes
@@ -85,6 +94,11 @@ func (m *Model) forward(ctx context.Context, inputs []Input, into *Logits, decod
 			in.Seq.cut(in.Seq.n)
 		case in.Parents != nil:
 			in.Seq.tree = append(in.Seq.tree[:0], in.Parents...)
+			for j, row := range in.Embeds {
+				if row != nil {
+					in.Seq.tree[j] = unkept
+				}
+			}
 		default:
 			in.Seq.n += len(in.Tokens)
 		}
@@ -98,7 +112,7 @@ func (m *Model) forward(ctx context.Context, inputs []Input, into *Logits, decod
 // pass computes the requested logits [their number × Vocab] of the inputs: together, or in several passes if they need
 // different graphs.
 func (m *Model) pass(ctx context.Context, inputs []Input, logits []float32, decoding bool) error {
-	if !slices.ContainsFunc(inputs, func(in Input) bool { return in.Seq.adapter != nil }) {
+	if !slices.ContainsFunc(inputs, func(in Input) bool { return in.Seq.adapter != nil || in.EmbedsAdapter != nil }) {
 		return m.passOn(ctx, m.base, inputs, logits, decoding)
 	}
 	shares, err := m.shares(inputs)
@@ -170,8 +184,11 @@ func (m *Model) checkInputs(inputs []Input) (logits, tokens int, err error) {
 		if in.Seq.n+len(in.Tokens) > m.config.Context {
 			return 0, 0, &ContextError{Have: in.Seq.n, Add: len(in.Tokens), Limit: m.config.Context}
 		}
-		for _, t := range in.Tokens {
-			if t < 0 || int(t) >= m.config.Vocab {
+		if err := m.checkEmbeds(&in); err != nil {
+			return 0, 0, fmt.Errorf("input %d: %w", i, err)
+		}
+		for j, t := range in.Tokens {
+			if (t < 0 || int(t) >= m.config.Vocab) && (in.Embeds == nil || in.Embeds[j] == nil) {
 				return 0, 0, fmt.Errorf("input %d: token %d is outside the vocabulary of %d", i, t, m.config.Vocab)
 			}
 		}
@@ -182,6 +199,27 @@ func (m *Model) checkInputs(inputs []Input) (logits, tokens int, err error) {
 		logits += in.logits()
 	}
 	return logits, tokens, nil
+}
+
+// checkEmbeds reports invalid Embeds.
+func (m *Model) checkEmbeds(in *Input) error {
+	a := in.EmbedsAdapter
+	switch {
+	case in.Embeds == nil && a == nil:
+		return nil
+	case len(in.Embeds) != len(in.Tokens) || in.Parents == nil:
+		return fmt.Errorf("%d embeddings for %d tokens: there must be a tree, and one or nil for each token", len(in.Embeds), len(in.Tokens))
+	case a != nil && (a.model != m || a.set.inputs == nil):
+		return fmt.Errorf("adapter %s of embeddings is not mounted as inputs on this model", a.name)
+	case a != nil && in.Seq.adapter != nil && in.Seq.adapter.set.inputs == nil:
+		return fmt.Errorf("the embeddings have adapter %s as inputs, and the sequence has %s in a graph: mount it as inputs", a.name, in.Seq.adapter.name)
+	}
+	for i, row := range in.Embeds {
+		if row != nil && (in.Tokens[i] != NoToken || len(row) != m.config.Dim) {
+			return fmt.Errorf("node %d has the token %d and an embedding of %d numbers: want NoToken and %d", i, in.Tokens[i], len(row), m.config.Dim)
+		}
+	}
+	return nil
 }
 
 // A ContextError reports that a sequence would exceed the model's context.
@@ -201,6 +239,7 @@ type workspace struct {
 	trees             bool
 	adapters          []*npu.Adapter // used if a row has one
 	adapted           bool
+	embeds            bool      // whether a row is given as an embedding
 	x                 []float32 // residual stream [chunk × Dim]
 }
 
@@ -224,10 +263,17 @@ func (m *Model) compute(ctx context.Context, inputs []Input, logits []float32, t
 		ws.reset()
 		for range n {
 			in := &inputs[next]
-			ws.tokens = append(ws.tokens, int32(in.Tokens[at]))
+			token, adapter := in.Tokens[at], in.Seq.adapter
+			if in.Embeds != nil && in.Embeds[at] != nil {
+				token, ws.embeds = 0, true // any token: chunk replaces what comes of it
+				if in.EmbedsAdapter != nil {
+					adapter = in.EmbedsAdapter
+				}
+			}
+			ws.tokens = append(ws.tokens, int32(token))
 			ws.place(in, at, &ancestors)
 			ws.kv = append(ws.kv, &in.Seq.kv)
-			ws.adapt(in.Seq.adapter)
+			ws.adapt(adapter)
 			last := at == len(in.Tokens)-1
 			ws.wanted = append(ws.wanted, in.All || last)
 			ws.origin = append(ws.origin, origin{in, at})
@@ -252,7 +298,7 @@ func (ws *workspace) onlyLogits() bool {
 func (ws *workspace) reset() {
 	ws.tokens, ws.positions, ws.kv, ws.wanted = ws.tokens[:0], ws.positions[:0], ws.kv[:0], ws.wanted[:0]
 	ws.masks, ws.trees, ws.origin = ws.masks[:0], false, ws.origin[:0]
-	ws.adapters, ws.adapted = ws.adapters[:0], false
+	ws.adapters, ws.adapted, ws.embeds = ws.adapters[:0], false, false
 }
 
 // adapt appends the adapter of a row, which may be nil.
@@ -273,6 +319,13 @@ func (m *Model) chunk(ctx context.Context, p *npu.Programs, ws *workspace, logit
 	x := ws.x[:n*dim]
 	if err := p.Embed.Run(npu.Args{Rows: n, Tokens: ws.tokens, Positions: ws.positions, Out: x}); err != nil {
 		return 0, err
+	}
+	if ws.embeds {
+		for i, o := range ws.origin {
+			if o.in.Embeds != nil && o.in.Embeds[o.at] != nil {
+				copy(x[i*dim:][:dim], o.in.Embeds[o.at])
+			}
+		}
 	}
 	masks := ws.masks
 	if !ws.trees {

@@ -46,6 +46,9 @@ func (ws *workspace) place(in *Input, at int, ancestors *[npu.MaxTree]uint64) {
 	ws.masks = append(ws.masks, npu.RowMask{Slot: n + int32(at), Base: n, Ancestors: ancestors[at]})
 }
 
+// unkept is the parent, in Seq.tree, of nodes that cannot be kept.
+const unkept = -2
+
 // Keep appends a path of the draft tree that the last pass computed: indices of nodes, each the parent of the next. It
 // moves their keys and values together and drops the rest of the tree. The sequence is then the same to the bit as
 // after plain decoding of these tokens. An empty path drops the whole tree.

@@ -71,7 +71,7 @@ func bucket(share float64) int {
 func (a *Acceptance) Of(c Class, share float64) float64 {
 	b := bucket(share)
 	first := start[c.Match] * share
-	if c.Source == Simulated {
+	if c.Source == Simulated || c.Source == FromForecast { // which give probabilities
 		first = share
 	}
 	return (a.right[c.Source][c.Match][b] + prior*first) / (a.seen[c.Source][c.Match][b] + prior)

@@ -43,11 +43,12 @@ const (
 	FromPlaces                    // what follows a similar place, though the model did not expect it
 	FromAgreed                    // what follows a similar place, as the model expected
 	FromReuse                     // rejected before
+	FromForecast                  // foreseen by forecast embeddings
 	Simulated                     // a draft model that does not exist: see NewEagle
 	sources
 )
 
-var sourceNames = [sources]string{"prompt lookup", "automaton", "history", "n-grams", "calibration", "similar places", "similar places, expected", "reuse", "simulated"}
+var sourceNames = [sources]string{"prompt lookup", "automaton", "history", "n-grams", "calibration", "similar places", "similar places, expected", "reuse", "forecasts", "simulated"}
 
 func (s Source) String() string { return sourceNames[s] }
 
@@ -202,4 +203,6 @@ type Verdict struct {
 	Emitted  []tandem.Token // the tokens that the pass generated: those of the path and the one after it
 	// Likeliest returns the model's likeliest token after a verified node (-1: after the text).
 	Likeliest func(node int) tandem.Token
+	// Forecasts holds the logits of the rows of a Forecast, in their order, valid only during the call.
+	Forecasts [][]float32
 }

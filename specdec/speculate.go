@@ -18,6 +18,7 @@ import (
 type Speculator struct {
 	Drafters    []Drafter    // a Reuse must be last: it extends what the others propose
 	Calibration *Calibration // the one among Drafters, which observes the prefill; may be nil
+	Forecast    *Forecast    // the one among Drafters, whose rows join the pass; may be nil
 	Chooser     *Chooser     // chooses how many rows to verify; nil means as many as Rows allows
 	Rows        int          // the most rows of a pass, the first included; 0 means 32, as in sd.npu
 	Acceptance  *Acceptance  // nil means to trust the drafters' own probabilities
@@ -25,6 +26,7 @@ type Speculator struct {
 	stats    Stats
 	tree     *Tree
 	verified []int
+	foreseen int        // rows of forecasts in the last draft
 	took     float64    // seconds that the last draft took
 	learnt   Acceptance // if Acceptance is nil
 	text     []tandem.Token
@@ -35,10 +37,11 @@ type Speculator struct {
 // multiple of Speculator.Rows.
 type Stats struct {
 	Passes        int           `json:"passes"`
-	Tokens        int           `json:"tokens"`        // that the passes generated
-	Valid         int           `json:"valid"`         // rows whose token became part of the text, the first of each pass included
-	Wasted        int           `json:"wasted"`        // rows that were rejected
-	Underutilised int           `json:"underutilised"` // rows that held no draft
+	Tokens        int           `json:"tokens"`              // that the passes generated
+	Valid         int           `json:"valid"`               // rows whose token became part of the text, the first of each pass included
+	Wasted        int           `json:"wasted"`              // rows that were rejected
+	Underutilised int           `json:"underutilised"`       // rows that held no draft
+	Forecasts     int           `json:"forecasts,omitempty"` // rows that forecast the next draft
 	Drafting      time.Duration `json:"drafting_ns"`
 	Cases         Cases         `json:"cases"` // of rejections, if a Reuse is among the drafters
 }
@@ -54,8 +57,8 @@ func (s Stats) Shares() (valid, wasted, underutilised float64) {
 
 // Plus returns the sums of the counts of s and o.
 func (s Stats) Plus(o Stats) Stats {
-	return Stats{s.Passes + o.Passes, s.Tokens + o.Tokens, s.Valid + o.Valid, s.Wasted + o.Wasted, s.Underutilised + o.Underutilised, s.Drafting + o.Drafting,
-		Cases{s.Cases.Missing + o.Cases.Missing, s.Cases.Synonym + o.Cases.Synonym, s.Cases.Redundant + o.Cases.Redundant}}
+	return Stats{s.Passes + o.Passes, s.Tokens + o.Tokens, s.Valid + o.Valid, s.Wasted + o.Wasted, s.Underutilised + o.Underutilised, s.Forecasts + o.Forecasts,
+		s.Drafting + o.Drafting, Cases{s.Cases.Missing + o.Cases.Missing, s.Cases.Synonym + o.Cases.Synonym, s.Cases.Redundant + o.Cases.Redundant}}
 }
 
 // DraftingPerStep returns the mean time of drafting per pass.
@@ -76,6 +79,11 @@ func (s *Speculator) Stats() Stats {
 // the others.
 func (s *Speculator) Begin(m *model.Model, prompt *model.Input) error {
 	s.tree = nil
+	if s.Forecast != nil {
+		if err := s.Forecast.Check(m); err != nil {
+			return err
+		}
+	}
 	if len(s.Drafters) > mostDrafters {
 		return fmt.Errorf("%d drafters: want at most %d", len(s.Drafters), mostDrafters)
 	}
@@ -214,12 +222,8 @@ func (s *Speculator) Draft(emitted []tandem.Token, limit int) (tokens []tandem.T
 	s.text = append(s.text, emitted...)
 	s.propose()
 	limit = min(limit, cmp.Or(s.Rows, 32)-1)
-	_, chances := s.tree.Best(limit)
-	rows := len(chances)
-	if s.Chooser != nil {
-		rows = s.Chooser.Rows(chances, time.Since(start).Seconds())
-	}
-	s.verified, _ = s.tree.Best(rows)
+	var after []int // nodes with forecasts
+	s.verified, after = s.choose(limit, time.Since(start).Seconds())
 	index := make(map[int]int, len(s.verified))
 	for i, n := range s.verified {
 		index[n] = i
@@ -230,20 +234,50 @@ func (s *Speculator) Draft(emitted []tandem.Token, limit int) (tokens []tandem.T
 		}
 		parents = append(parents, parent)
 	}
+	if s.foreseen = 0; s.Forecast != nil {
+		s.foreseen = len(after) * s.Forecast.depth()
+		tokens, parents = s.Forecast.attach(tokens, parents, index, after)
+	}
 	took := time.Since(start)
 	s.stats.Drafting += took
 	s.took = took.Seconds()
 	return tokens, parents
 }
 
+// choose returns the nodes to verify, at most limit rows with the forecasts after some of them.
+func (s *Speculator) choose(limit int, drafting float64) (nodes, after []int) {
+	if s.Forecast != nil && s.Chooser == nil {
+		return s.Forecast.plan(s.tree, max(limit, 0)+1)
+	}
+	_, chances := s.tree.Best(limit)
+	rows := len(chances)
+	if s.Chooser != nil {
+		rows = s.Chooser.Rows(chances, drafting)
+	}
+	nodes, _ = s.tree.Best(rows)
+	if s.Forecast == nil {
+		return nodes, nil
+	}
+	return nodes, s.Forecast.paying(s.tree, nodes, limit, s.Chooser)
+}
+
+// Embeddings implements sample.Embedder.
+func (s *Speculator) Embeddings() ([][]float32, *model.Adapter) {
+	if s.Forecast == nil {
+		return nil, nil
+	}
+	return s.Forecast.rows, s.Forecast.Adapter
+}
+
 // Settle implements sample.Speculator.
 func (s *Speculator) Settle(v sample.Verdict) {
-	rows := 1 + len(s.verified)
+	rows := 1 + len(s.verified) + s.foreseen
 	tile := cmp.Or(s.Rows, 32)
 	s.stats.Passes++
 	s.stats.Tokens += len(v.Path) + 1
 	s.stats.Valid += len(v.Path) + 1
-	s.stats.Wasted += rows - len(v.Path) - 1
+	s.stats.Wasted += len(s.verified) - len(v.Path)
+	s.stats.Forecasts += s.foreseen
 	s.stats.Underutilised += (rows+tile-1)/tile*tile - rows
 	if s.Chooser != nil {
 		s.Chooser.Observe(rows, v.Took)
@@ -256,6 +290,9 @@ func (s *Speculator) Settle(v sample.Verdict) {
 		}
 		return likeliest(v.Logits[i+1])
 	}}
+	if s.foreseen > 0 {
+		verdict.Forecasts = v.Logits[1+len(s.verified):]
+	}
 	for _, i := range v.Path {
 		verdict.Path = append(verdict.Path, s.verified[i])
 		verdict.Emitted = append(verdict.Emitted, s.tree.Nodes[s.verified[i]].Token)

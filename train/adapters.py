@@ -89,9 +89,9 @@ class Adapter:
             out[k] = (weights[k] + self.scale * (self.b[k] @ self.a[k])).bfloat16()
         return out
 
-    def save(self, path, name):
-        """Write a GGUF file as llama.cpp's converter does, with factors in 16 bits."""
-        tensors = []
+    def save(self, path, name, more=()):
+        """Write a GGUF file as llama.cpp's converter does, with factors in 16 bits, and more tensors."""
+        tensors = list(more)
         for l in range(self.c.layers):
             for product in PRODUCTS:
                 key, to = "%d.%s" % (l, product), "blk.%d.%s.weight" % (l, NAMES[product])
@@ -128,9 +128,9 @@ def batches(task, tokenizer, seed, tokens):
 
 def train(task, adapter, weights, tokenizer, minutes, tokens, rate, seed):
     optimizer = torch.optim.Adam([{"params": list(adapter.a.values()), "lr": rate}, {"params": list(adapter.b.values()), "lr": rate}], betas=(0.9, 0.98))
-    start, steps, seen, mean, said = time.time(), 0, 0, None, 0
+    start, steps, seen, mean, said = time.process_time(), 0, 0, None, 0
     for batch in batches(task, tokenizer, "adapter-%s-%d" % (task.name, seed), tokens):
-        done = (time.time() - start) / (60 * minutes)
+        done = (time.process_time() - start) / (60 * minutes)
         if done >= 1:
             return
         factor = min(1, (steps + 1) / 30, 1.02 - done)
@@ -145,8 +145,8 @@ def train(task, adapter, weights, tokenizer, minutes, tokens, rate, seed):
         optimizer.step()
         steps, seen = steps + 1, seen + batch.ids.numel()
         mean = loss.item() if mean is None else 0.98 * mean + 0.02 * loss.item()
-        if time.time() - said > 30:
-            said = time.time()
+        if time.process_time() - said > 30:
+            said = time.process_time()
             print("%5.1f min  %6d steps  %5.2fM tokens  loss %.4f" % ((said - start) / 60, steps, seen / 1e6, mean), flush=True)
 
 
@@ -208,7 +208,7 @@ def main():
     a.add_argument("task", choices=("tone", "correct", "reply"))
     a.add_argument("--base", default="models/reader.gguf")
     a.add_argument("--out", required=True, help="the adapter, a GGUF file")
-    a.add_argument("--minutes", type=float, default=12)
+    a.add_argument("--minutes", type=float, default=12, help="of processor time")
     a.add_argument("--rank", type=int, default=10)
     a.add_argument("--rate", type=float, default=0.003)
     a.add_argument("--tokens", type=int, default=2048, help="padded positions per step")

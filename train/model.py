@@ -106,9 +106,9 @@ def attend(scores, seen):
     return scores.view(B, -1, T, T).float().masked_fill(~seen[:, None], -1e30).softmax(-1).to(scores.dtype).view_as(scores)
 
 
-def logits(c, w, ids, positions, segments, selected=None, seen=None):
+def logits(c, w, ids, positions, segments, selected=None, seen=None, adapt=None):
     """Logits (n, vocab) at the flat positions `selected` of ids (B, T); segments as in data.Row, or seen (B, T, T) says which columns each
-    row attends to."""
+    row attends to. adapt(name, x, y), if given, returns what takes the place of y, the product of x and the weight of that name."""
     ops = CKernels if ids.device.type == "cpu" and kernels.build() else PlainTorch
     B, T = ids.shape
     if ids.device not in _tables:
@@ -120,17 +120,21 @@ def logits(c, w, ids, positions, segments, selected=None, seen=None):
     def split(y, heads):  # (B*T, heads*dim) -> (B*kv, group*T, dim)
         return y.view(B, T, heads, c.head_dim).transpose(1, 2).reshape(B * c.kv_heads, -1, c.head_dim)
 
+    def product(name, x):
+        y = x @ w[name].t()
+        return adapt(name, x, y) if adapt else y
+
     for l in range(c.layers):
         h = ops.norm(x, w[f"{l}.norm1"], c.eps)
-        q = split(ops.rope(h @ w[f"{l}.wq"].t(), at, cosine, sine, c.heads, c.head_dim ** -0.5), c.heads)
-        k = split(ops.rope(h @ w[f"{l}.wk"].t(), at, cosine, sine, c.kv_heads, 1.0), c.kv_heads)
-        v = split(h @ w[f"{l}.wv"].t(), c.kv_heads)
+        q = split(ops.rope(product(f"{l}.wq", h), at, cosine, sine, c.heads, c.head_dim ** -0.5), c.heads)
+        k = split(ops.rope(product(f"{l}.wk", h), at, cosine, sine, c.kv_heads, 1.0), c.kv_heads)
+        v = split(product(f"{l}.wv", h), c.kv_heads)
         scores = torch.bmm(q, k.transpose(1, 2))
         mixed = torch.bmm(ops.softmax(scores, segments) if seen is None else attend(scores, seen), v)
         mixed = mixed.view(B, c.heads, T, c.head_dim).transpose(1, 2).reshape(B * T, -1)
-        x = x + mixed @ w[f"{l}.wo"].t()
+        x = x + product(f"{l}.wo", mixed)
         h = ops.norm(x, w[f"{l}.norm2"], c.eps)
-        x = x + ops.swiglu(h @ w[f"{l}.gate"].t(), h @ w[f"{l}.up"].t()) @ w[f"{l}.down"].t()
+        x = x + product(f"{l}.down", ops.swiglu(product(f"{l}.gate", h), product(f"{l}.up", h)))
     if selected is not None:
         x = x.index_select(0, selected)
     return ops.norm(x, w["norm"], c.eps) @ w["emb"].t()

@@ -57,6 +57,8 @@ func (c *runCmd) speculator(a *cli.App, m *model.Model) (*specdec.Speculator, er
 		return nil, errors.New("--history is for drafting: leave out --draft off")
 	case c.History && !set.Has(specdec.WithSAM):
 		return nil, fmt.Errorf("--history: drafters %s do not read it: use --draft sam or all", c.Draft)
+	case set.None() && c.Forecast != "":
+		return nil, errors.New("--forecast is for drafting: leave out --draft off")
 	case set.None():
 		return nil, nil
 	}
@@ -69,7 +71,12 @@ func (c *runCmd) speculator(a *cli.App, m *model.Model) (*specdec.Speculator, er
 	}
 	s := &specdec.Speculator{Chooser: &specdec.Chooser{Learn: true}, Acceptance: &specdec.Acceptance{}}
 	s.Drafters, s.Calibration = set.Drafters(c.history)
-	return s, nil
+	rows, adapter, err := c.Embeddings(a, m)
+	if err == nil && rows != nil {
+		s.Forecast = &specdec.Forecast{Embeddings: rows, Adapter: adapter}
+		s.Drafters = append([]specdec.Drafter{s.Forecast}, s.Drafters...)
+	}
+	return s, err
 }
 
 // remember adds the prompt and the answer to the history, if one is open.

@@ -17,6 +17,7 @@ type grammar struct {
 	MCP     mcpCmd        `cmd:"" name:"mcp" help:"Answer questions for programs that speak the Model Context Protocol, over standard input and output."`
 	Run     runCmd        `cmd:"" help:"Generate text from a prompt, without documents and without a cloud."`
 	Reply   replyCmd      `cmd:"" help:"Suggest short replies to a conversation."`
+	Rewrite rewriteCmd    `cmd:"" help:"Rewrite a text in another tone, or correct it."`
 	Index   cli.IndexCmd  `cmd:"" help:"Add, list and remove the documents that questions are answered from."`
 	Pair    pairCmd       `cmd:"" help:"Pair with a cloud, by the code that \"cloud pair\" printed."`
 	Ps      cli.PsCmd     `cmd:"" help:"List running programs that answer questions."`

@@ -148,6 +148,9 @@ func openWriter(a *cli.App, f cli.ModelFlags, l cli.LoraFlags, task string) (*wr
 	}
 	path, _ := a.FindModel(f.Model)
 	builtIn := len(l.Lora) == 0 && path == ""
+	if builtIn && !cli.BuiltInAdapter(task) {
+		return nil, errors.Join(errors.New("the built-in model cannot do this: choose one that follows instructions with --model, or an adapter with --lora"), m.Close())
+	}
 	if builtIn {
 		l.Lora = []string{task}
 	}

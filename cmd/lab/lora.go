@@ -34,7 +34,7 @@ func (c *loraCmd) Help() string {
 
 What adapters cost (Samsung Tables 1 and 2): a step with an adapter against one without, 8 rows with 8 adapters against 8 without, switching, and 1, 4 and 8 adapters by the three approaches. Steps with and without alternate, so that what else the machine does meets both alike. Ratios are medians, with the least and greatest run. With --threads 1 the clock is the processor's, which other programs disturb less.
 
-Without --model, it measures a model of random weights with Qwen2.5-0.5B's shape in q8_0, which it makes in a temporary folder. The second table is of simulated phones.`
+Without --model, it measures a model of random weights with Qwen2.5-0.5B's shape in q8_0, which it makes in a temporary folder. The second table is of simulated phones, and the third has the paper's Tables 1, 2, 3, 6, 7 and 10 next to what they give; those that the simulator was fitted to say so.`
 }
 
 func (c *loraCmd) Run(a *cli.App) (err error) {
@@ -49,8 +49,12 @@ func (c *loraCmd) Run(a *cli.App) (err error) {
 	var out struct {
 		Measured  *engine.AdapterReport `json:"measured,omitempty"`
 		Simulated []lab.AdapterFigure   `json:"simulated"`
+		Published []lab.PublishedFigure `json:"published"` // with what the simulator predicts
 	}
 	if out.Simulated, err = lab.AdapterFigures(c.Rank, c.Tasks); err != nil {
+		return err
+	}
+	if out.Published, err = lab.SamsungTables(); err != nil {
 		return err
 	}
 	if !c.Simulate {
@@ -71,6 +75,12 @@ func (c *loraCmd) Run(a *cli.App) (err error) {
 		"MB", "stored", "first", "×", "token", "×", "switch ms")
 	for _, f := range out.Simulated {
 		fmt.Fprintln(a.Out, f)
+	}
+	fmt.Fprintf(a.Out, "\nThe paper's tables and the simulated phones\n%10s %10s  %-9s\n", "published", "simulated", "unit")
+	for _, f := range out.Published {
+		if f.Predicted.Known {
+			fmt.Fprintf(a.Out, "%10.4g %10.4g  %-9s %s (%s)\n", f.Published.Value, f.Predicted.Value, f.Unit, f.Figure, f.Kind)
+		}
 	}
 	return nil
 }

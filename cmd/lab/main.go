@@ -29,6 +29,7 @@ type grammar struct {
 	Engine    engineCmd    `cmd:"" group:"Models and machines:" help:"Speed of a model on this machine: prefill, decoding, several rows at once."`
 	Lora      loraCmd      `cmd:"" group:"Models and machines:" help:"What adapters cost: a token, a switch, memory by the paper's three approaches (Samsung Tables 1 and 2)."`
 	Streams   streamsCmd   `cmd:"" group:"Models and machines:" help:"Several texts over one prompt, at once and one after the other (Samsung Table 3)."`
+	Forecast  forecastCmd  `cmd:"" group:"Models and machines:" help:"Drafts by forecast embeddings, by branch configuration (Samsung Tables 6 and 7)."`
 	Spec      specCmd      `cmd:"" group:"Models and machines:" help:"Speculative decoding: accept lengths, speed, what became of the rows."`
 	Diffusion diffusionCmd `cmd:"" group:"Models and machines:" help:"Diffusion models: passes, rows, time and exact match by method (llada.cpp Table 6)."`
 	NPU       npuCmd       `cmd:"" group:"Models and machines:" name:"npu" help:"A phone's NPU: plans for switching graphs, programs, rounding, published figures."`

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -61,6 +62,13 @@ type Speculator interface {
 	Draft(emitted []tandem.Token, limit int) (tokens []tandem.Token, parents []int)
 	// Settle receives the result of verifying the tree. The logits are valid only during the call.
 	Settle(Verdict)
+}
+
+// An Embedder is a Speculator whose drafts may have nodes that are embeddings instead of tokens (model.Input.Embeds), such as
+// forecasts. These are model.NoToken in the draft and have no children that are tokens. The text never has them.
+type Embedder interface {
+	// Embeddings returns the embeddings of the last draft, in its order, and the adapter of their rows, which may be nil.
+	Embeddings() ([][]float32, *model.Adapter)
 }
 
 // A Verdict is the result of verifying a draft tree.
@@ -168,7 +176,7 @@ func (g *generation) walk(in model.Input, logits [][]float32) (path []int, err e
 		parent := at
 		at = -1
 		for i := parent + 1; i < len(in.Parents); i++ {
-			if in.Parents[i] == parent && in.Tokens[i] == g.last {
+			if in.Parents[i] == parent && in.Tokens[i] == g.last { // never a NoToken
 				at, path = i, append(path, i)
 				break
 			}
@@ -220,6 +228,16 @@ func (g *generation) next(seq *model.Seq) model.Input {
 	in.Parents, in.All = []int{-1}, true
 	for i := range min(len(tokens), limit) {
 		in.Tokens, in.Parents = append(in.Tokens, tokens[i]), append(in.Parents, parents[i]+1)
+	}
+	if slices.Contains(in.Tokens, model.NoToken) {
+		var rows [][]float32
+		rows, in.EmbedsAdapter = g.spec.(Embedder).Embeddings()
+		in.Embeds = make([][]float32, len(in.Tokens))
+		for i, t := range in.Tokens {
+			if t == model.NoToken {
+				in.Embeds[i], rows = rows[0], rows[1:]
+			}
+		}
 	}
 	return in
 }

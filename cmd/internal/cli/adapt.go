@@ -35,6 +35,9 @@ func (f LoraFlags) Adapter(a *App, m *model.Model) (*model.Adapter, error) {
 		if err != nil {
 			return nil, fmt.Errorf("--lora %s: %w", text, err)
 		}
+		if one.Forecast != nil {
+			return nil, fmt.Errorf("--lora %s: it forecasts the next tokens and does not change the text: use it with --forecast", text)
+		}
 		sum = append(sum, lora.Scaled{Adapter: one, Scale: scale})
 	}
 	list, err := lora.Mount(m, model.Inputs, sum)
@@ -42,6 +45,30 @@ func (f LoraFlags) Adapter(a *App, m *model.Model) (*model.Adapter, error) {
 		return nil, fmt.Errorf("--lora: %w", err)
 	}
 	return list[0], nil
+}
+
+// ForecastFlags choose forecast embeddings.
+type ForecastFlags struct {
+	Forecast string `help:"Also draft with forecast embeddings, which train.forecast makes for a model: a name or path as with --lora." placeholder:"NAME"`
+}
+
+// Embeddings returns the embeddings [m × Dim] and the adapter of their rows; nil if none are chosen.
+func (f ForecastFlags) Embeddings(a *App, m *model.Model) ([][]float32, *model.Adapter, error) {
+	if f.Forecast == "" {
+		return nil, nil, nil
+	}
+	one, err := a.openAdapter(f.Forecast)
+	if err == nil && one.Forecast == nil {
+		err = errors.New("it holds no forecast embeddings: use it with --lora")
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("--forecast %s: %w", f.Forecast, err)
+	}
+	list, err := lora.Mount(m, model.Inputs, []lora.Scaled{{Adapter: one, Scale: 1}})
+	if err != nil {
+		return nil, nil, fmt.Errorf("--forecast %s: %w", f.Forecast, err)
+	}
+	return one.Forecast, list[0], nil
 }
 
 // splitScale parses NAME[=SCALE].
@@ -128,6 +155,12 @@ func rowOf(path string) (row adapterRow) {
 	}
 	row.describe(one)
 	return row
+}
+
+// BuiltInAdapter reports whether the built-in model has an adapter of that name.
+func BuiltInAdapter(name string) bool {
+	_, ok := models.Adapter(name)
+	return ok
 }
 
 // builtInRow describes a built-in adapter.

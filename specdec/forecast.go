@@ -1,0 +1,311 @@
+package specdec
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"tandem"
+	"tandem/model"
+)
+
+// Forecast drafts what the model itself foresees: dynamic self-speculative decoding (DS2D, Samsung §3.5, A.2; after BiTA, Lin et
+// al. 2025). Trained embeddings stand as rows after the rows of the text and of its draft. The logits of the k-th row say which
+// token comes k after the next. One pass so verifies the draft and forecasts the next one. Rows of the text never see the embeddings,
+// so what they generate does not change.
+//
+// A forecast is needed after the last right node of a draft, which is known only after the pass. So the rows stand after
+// several nodes: those where the draft most likely ends.
+type Forecast struct {
+	Embeddings [][]float32    // m rows [m × Dim], of which the k-th forecasts k tokens after the next
+	Adapter    *model.Adapter // of these rows; nil for that of the text
+	// Branches is a static configuration: how many of the likeliest tokens of each forecast the tree has below each node, as in
+	// Samsung's Table 7. Nil means to choose by measured acceptance, pass by pass.
+	Branches []int
+
+	next    [][]forecast // what the last pass forecast, by depth
+	after   int          // the text's length at which next holds
+	length  int
+	drafted []int // nodes of the tree (-1: the text) with forecasts in the pass, in order
+	rows    [][]float32
+
+	right, seen [maxForecasts][forecastTop]float64 // acceptance by depth and rank
+}
+
+// Bounds of forecasts.
+const (
+	maxForecasts = 8
+	forecastTop  = 8 // candidates of a depth
+)
+
+type forecast struct {
+	token tandem.Token
+	p     float64
+}
+
+// Check returns an error if the embeddings do not fit the model.
+func (f *Forecast) Check(m *model.Model) error {
+	if len(f.Embeddings) < 1 || len(f.Embeddings) > maxForecasts {
+		return fmt.Errorf("%d forecast embeddings: want 1 to %d", len(f.Embeddings), maxForecasts)
+	}
+	for i, row := range f.Embeddings {
+		if len(row) != m.Config().Dim {
+			return fmt.Errorf("forecast embedding %d has %d numbers, and the model's rows have %d: it was trained for another model", i, len(row), m.Config().Dim)
+		}
+	}
+	if len(f.Branches) > len(f.Embeddings) {
+		return fmt.Errorf("branches %d: there are only %d forecast embeddings", f.Branches, len(f.Embeddings))
+	}
+	for _, b := range f.Branches {
+		if b < 1 || b > forecastTop {
+			return fmt.Errorf("branches %d: want 1 to %d each", f.Branches, forecastTop)
+		}
+	}
+	return nil
+}
+
+// depth returns how many forecasts follow a node.
+func (f *Forecast) depth() int {
+	if f.Branches != nil {
+		return len(f.Branches)
+	}
+	return len(f.Embeddings)
+}
+
+// Nodes returns how many nodes the tree of a configuration has: 3 + 3·2 for (3, 2). Rows returns how many rows its pass takes:
+// each node, and the token before the tree, with m forecasts.
+func Nodes(branches []int) (n int) {
+	for at := 1; len(branches) > 0; branches = branches[1:] {
+		at *= branches[0]
+		n += at
+	}
+	return n
+}
+
+// Rows returns the rows of a pass with a configuration.
+func Rows(branches []int) int { return (1 + Nodes(branches)) * (1 + len(branches)) }
+
+// Committed implements Drafter.
+func (f *Forecast) Committed(tokens []tandem.Token) { f.length += len(tokens) }
+
+// Rewind implements Drafter.
+func (f *Forecast) Rewind(n int) {
+	if n < f.length {
+		f.length, f.next = n, nil
+	}
+}
+
+// Propose implements Drafter. It adds what the last pass forecast, if nothing else came since.
+func (f *Forecast) Propose(t *Tree) {
+	if f.next == nil || f.after != f.length {
+		return
+	}
+	frontier := []int{-1}
+	for depth, list := range f.next {
+		n := len(list)
+		if f.Branches != nil {
+			if depth == len(f.Branches) {
+				return
+			}
+			n = min(n, f.Branches[depth])
+		}
+		var below []int
+		for _, at := range frontier {
+			for rank, c := range list[:n] {
+				if i := t.Add(at, c.token, f.chance(depth, rank, c.p), Class{FromForecast, uint8(min(depth, 4))}); i >= 0 {
+					below = append(below, i)
+				}
+			}
+		}
+		frontier = below
+	}
+}
+
+// chance returns the probability that the candidate of a depth and rank is right, given that those before it are: the model's
+// own, drawn to what was measured.
+func (f *Forecast) chance(depth, rank int, p float64) float64 {
+	const prior = 8
+	return (f.right[depth][rank] + prior*p) / (f.seen[depth][rank] + prior)
+}
+
+// Gain returns how many right tokens the forecasts after a node are expected to give the next pass.
+func (f *Forecast) Gain() (tokens float64) {
+	all := 1.0
+	for depth := range f.depth() {
+		hit := 0.0
+		for rank := range 3 {
+			hit += f.chance(depth, rank, 0.5/math.Pow(2, float64(rank+depth)))
+		}
+		all *= min(hit, 1)
+		tokens += all
+	}
+	return tokens
+}
+
+// plan chooses which nodes of a tree to verify and which get forecasts, within the given number of rows, the token before the
+// tree included. chances are the probabilities of the likeliest nodes, descending; a node is verified with all before it.
+func (f *Forecast) plan(t *Tree, rows int) (nodes []int, after []int) {
+	m := f.depth()
+	if f.Branches != nil {
+		nodes, _ = t.Best(max(0, rows/(1+m)-1))
+		if rows < 1+m {
+			return nodes, nil
+		}
+		return nodes, append([]int{-1}, nodes...)
+	}
+	gain, best := f.Gain(), -1.0
+	for n := 0; n < rows; n++ {
+		list, chances := t.Best(n)
+		if len(list) < n {
+			break
+		}
+		value := 1.0
+		for _, p := range chances {
+			value += p
+		}
+		ends := endings(t, list)
+		with := ends[:min(len(ends), (rows-1-n)/m)]
+		for _, e := range with {
+			value += gain * e.p
+		}
+		if value > best {
+			best, nodes = value, list
+			after = after[:0]
+			for _, e := range with {
+				after = append(after, e.node)
+			}
+		}
+	}
+	slices.Sort(after)
+	return nodes, after
+}
+
+// paying returns the nodes after which forecasts pay: what they bring is worth more than their rows take.
+func (f *Forecast) paying(t *Tree, nodes []int, limit int, c *Chooser) (after []int) {
+	m, gain := f.depth(), f.Gain()
+	rows := 1 + len(nodes)
+	for _, e := range endings(t, nodes) {
+		dearer := c.Costs.At(rows+m) - c.Costs.At(rows)
+		if rows+m > limit+1 || gain*e.p*c.perToken() <= dearer || c.Costs.At(rows+m)-c.Costs.At(1) > c.budget() {
+			break
+		}
+		after, rows = append(after, e.node), rows+m
+	}
+	slices.Sort(after)
+	return after
+}
+
+// An ending is a node (-1: the text) with the probability that the right path ends there.
+type ending struct {
+	node int
+	p    float64
+}
+
+// endings returns where the right path through these nodes of a tree may end, the likeliest first.
+func endings(t *Tree, nodes []int) []ending {
+	list := []ending{{-1, 1}}
+	at := map[int]int{-1: 0}
+	for _, i := range nodes {
+		p := t.Nodes[i].P
+		list[at[t.Nodes[i].Parent]].p -= p
+		at[i] = len(list)
+		list = append(list, ending{i, p})
+	}
+	slices.SortStableFunc(list, func(a, b ending) int { return cmp.Compare(b.p, a.p) })
+	return list
+}
+
+// attach appends the forecasts after these nodes to a draft of the given nodes. It returns how many rows it added.
+func (f *Forecast) attach(tokens []tandem.Token, parents []int, index map[int]int, after []int) ([]tandem.Token, []int) {
+	f.drafted, f.rows = after, f.rows[:0]
+	for _, node := range after {
+		parent := -1
+		if node >= 0 {
+			parent = index[node]
+		}
+		for _, row := range f.Embeddings[:f.depth()] {
+			tokens, parents = append(tokens, model.NoToken), append(parents, parent)
+			parent = len(tokens) - 1
+			f.rows = append(f.rows, row)
+		}
+	}
+	return tokens, parents
+}
+
+// Settle implements Drafter.
+func (f *Forecast) Settle(v *Verdict) {
+	f.learn(v.Emitted)
+	f.next = nil
+	last := -1
+	if len(v.Path) > 0 {
+		last = v.Path[len(v.Path)-1]
+	}
+	at := slices.Index(f.drafted, last)
+	if at < 0 || v.Forecasts == nil {
+		return
+	}
+	m := f.depth()
+	for k := range m {
+		f.next = append(f.next, likeliestOf(v.Forecasts[at*m+k], forecastTop))
+	}
+	f.after = f.length + len(v.Emitted)
+}
+
+// learn compares the last forecasts with the tokens that came.
+func (f *Forecast) learn(emitted []tandem.Token) {
+	if f.next == nil || f.after != f.length {
+		return
+	}
+	for depth, token := range emitted {
+		if depth >= len(f.next) {
+			return
+		}
+		found := false
+		for rank, c := range f.next[depth] {
+			if f.seen[depth][rank] >= memory {
+				f.right[depth][rank] *= float64(memory-1) / memory
+				f.seen[depth][rank] *= float64(memory-1) / memory
+			}
+			f.seen[depth][rank]++
+			if c.token == token {
+				f.right[depth][rank]++
+				found = true
+			}
+		}
+		if !found {
+			return
+		}
+	}
+}
+
+// likeliestOf returns the n likeliest tokens with their probabilities, the likeliest first.
+func likeliestOf(logits []float32, n int) []forecast {
+	var top []forecast
+	least := math.Inf(-1)
+	for t, l := range logits {
+		x := float64(l)
+		if len(top) == n && x <= least || math.IsNaN(x) {
+			continue
+		}
+		at, _ := slices.BinarySearchFunc(top, x, func(a forecast, x float64) int {
+			if a.p >= x {
+				return -1
+			}
+			return 1
+		})
+		top = slices.Insert(top, at, forecast{tandem.Token(t), x})
+		top = top[:min(len(top), n)]
+		least = top[len(top)-1].p
+	}
+	sum, best := 0.0, top[0].p
+	for _, l := range logits {
+		if d := float64(l) - best; d > -32 {
+			sum += math.Exp(d)
+		}
+	}
+	for i := range top {
+		top[i].p = math.Exp(top[i].p-best) / sum
+	}
+	return top
+}

@@ -143,7 +143,7 @@ func citePart(tokens []Token, sides [2]*part) (p Part) {
 	silent := together > 0 && sides[tandem.Device] != nil && sides[tandem.Cloud] == nil
 	// What the device's documents would hardly have said is not theirs, whatever weight the cloud claims afterwards.
 	if own := sides[tandem.Device]; own != nil && 2*foreign > len(tokens) {
-		p.Overruled = own.h > 0 && own.nothing < 0.5
+		p.Overruled = own.knew()
 		sides[tandem.Device] = nil
 		if silent {
 			p.Sources = append(p.Sources, Cited{Side: tandem.Cloud, Weight: 1})
@@ -178,6 +178,13 @@ func citePart(tokens []Token, sides [2]*part) (p Part) {
 	})
 	p.Quotes = worthShowing(p.Quotes)
 	return p
+}
+
+// knew reports whether the side's documents seemed to answer: as the side mixed them, or by a sentence of theirs.
+func (p *part) knew() bool {
+	const sure = 2 // nats: such a sentence is right in four of five answers
+	said := slices.ContainsFunc(p.quotes, func(q Quote) bool { return q.Relevance > sure })
+	return said || p.h > 0 && p.nothing < 0.5
 }
 
 func find(parts []part, from int) *part {

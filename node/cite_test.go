@@ -67,7 +67,11 @@ func TestCiteForged(t *testing.T) {
 			t.Errorf("the device's note is quoted: %+v", got[0].Quotes)
 		}
 	}
-	own[0].h, own[0].nothing = -4096, 0 // its passages say nothing that goes on so
+	own[0].h, own[0].nothing = -4096, 0 // its passages say nothing that goes on so, but one answers
+	if got := cite(forged, own, []part{{h: 5, sources: []Source{{"Codes", 1}}}}); !got[0].Overruled || len(got[0].Quotes) != 0 {
+		t.Errorf("a device that would say otherwise: %+v", got)
+	}
+	own[0].quotes[0].Relevance = -3
 	if got := cite(forged, own, []part{{h: 5, sources: []Source{{"Codes", 1}}}}); got[0].Overruled {
 		t.Errorf("a device that is mute: %+v", got)
 	}

@@ -24,7 +24,11 @@ type Config struct {
 	Eps     float32  // of the norms
 	Rope    npu.Rope // zero where positions are not rotated
 
-	scales scales
+	scales    scales
+	caps      caps
+	window    int                  // of layers that attend to the last positions only; 0 for none
+	windowed  func(layer int) bool // which do
+	localRope npu.Rope             // of these layers, if it differs; zero if not
 
 	// For diffusion models, whose rows attend both ways (Model.Denoise); else zero.
 	Diffusion bool
@@ -36,6 +40,9 @@ type Config struct {
 
 // scales are an architecture's constant factors, 0 for none. That of attention replaces 1/√HeadDim.
 type scales struct{ embedding, residual, attention, logits float32 }
+
+// caps are limits of scores and of logits (see npu.OpSoftcap), 0 for none.
+type caps struct{ scores, logits float32 }
 
 // No model of these architectures comes near these bounds. They keep products of sizes within an int.
 const (
@@ -171,8 +178,9 @@ func (r *metaReader) rope(pairing npu.Pairing, headDim int) npu.Rope {
 		Pairing: pairing, HeadDim: headDim,
 		Dims:   r.size("rope.dimension_count", 2, maxWidth, headDim),
 		Base:   r.number("rope.freq_base", 10000),
-		Linear: r.scaling(),
+		Linear: 1,
 	}
+	r.scaling(&rope)
 	switch {
 	case rope.Dims%2 != 0 || rope.Dims > headDim:
 		r.fail("%srope.dimension_count is %d: it must be even and at most the head's %d", r.arch, rope.Dims, headDim)
@@ -184,21 +192,47 @@ func (r *metaReader) rope(pairing npu.Pairing, headDim int) npu.Rope {
 	return rope
 }
 
-// scaling returns the factor of linear scaling, or 1. As in llama.cpp, linear is the default, the factor may have its
-// old name, and 0 means none.
-func (r *metaReader) scaling() float64 {
-	switch kind := r.optionalText(r.arch + "rope.scaling.type"); kind {
-	case "", "linear":
-		if factor := r.number("rope.scaling.factor", r.number("rope.scale_linear", 0)); factor != 0 {
-			return factor
-		}
-		return 1
-	case "none":
-		return 1
-	default:
-		r.fail("%srope.scaling.type %q is not supported: only none and linear are", r.arch, kind)
-		return 1
+// scaling reads how positions beyond those of the first training are scaled. As in llama.cpp, linear is the default, the
+// factor may have its old name, and 0 means none. What LongRoPE does is in its tensors.
+func (r *metaReader) scaling(rope *npu.Rope) {
+	kind := r.optionalText(r.arch + "rope.scaling.type")
+	if kind == "none" || kind == "longrope" {
+		return
 	}
+	factor := r.number("rope.scaling.factor", r.number("rope.scale_linear", 0))
+	switch {
+	case kind == "" || kind == "linear":
+		if factor != 0 {
+			rope.Linear = factor
+		}
+	case kind == "yarn":
+		if factor != 0 {
+			r.yarn(rope, factor)
+		}
+	default:
+		r.fail("%srope.scaling.type %q is not supported: only none, linear, yarn and longrope are", r.arch, kind)
+	}
+}
+
+// yarn sets the frequency factors of YaRN (Peng et al. 2023, §3): pairs that turn often within the first training's context
+// keep their frequency, those that turn less than once are slowed by the factor, and between them there is a ramp.
+func (r *metaReader) yarn(rope *npu.Rope, factor float64) {
+	first := float64(r.size("rope.scaling.original_context_length", 1, maxContext, r.size("context_length", 1, maxContext, 0)))
+	fast, slow := r.number("rope.scaling.yarn_beta_fast", 32), r.number("rope.scaling.yarn_beta_slow", 1)
+	if !(factor >= 1 && factor < 1e6) || !(rope.Base > 1) || !(fast > slow && slow > 0) || rope.Dims < 2 || rope.Dims > maxWidth {
+		r.fail("%srope.scaling: a factor of %v and turns from %v to %v are out of range", r.arch, factor, slow, fast)
+		return
+	}
+	pair := func(turns float64) float64 { // that turns so often in the first training's context
+		return float64(rope.Dims) * math.Log(first/(turns*2*math.Pi)) / (2 * math.Log(rope.Base))
+	}
+	low, high := max(0, math.Floor(pair(fast))), min(float64(rope.Dims-1), math.Ceil(pair(slow)))
+	rope.Factors = make([]float32, rope.Dims/2)
+	for i := range rope.Factors {
+		keep := 1 - min(1, max(0, (float64(i)-low)/max(0.001, high-low)))
+		rope.Factors[i] = float32(1 / (keep + (1-keep)/factor))
+	}
+	rope.Magnitude = (1 + 0.1*math.Log(factor)) * r.number("rope.scaling.attn_factor", 1)
 }
 
 // diffusion reads what a diffusion model's file says of its masks, as llama.cpp writes it. A file need not say whether

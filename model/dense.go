@@ -1,6 +1,10 @@
 package model
 
-import "tandem/npu"
+import (
+	"fmt"
+
+	"tandem/npu"
+)
 
 // A denseLayer says how a layer of Llama's family differs from others of it: attention with rotated queries and keys, then
 // a gated feed-forward layer, each added to the residual stream. Empty names stand for norms that it does not have.
@@ -9,6 +13,8 @@ type denseLayer struct {
 	postAttention, postFeed string                   // behind them, before they are added
 	normHeads               norms                    // of queries and keys, before they are rotated
 	rope                    func(b *block) *npu.Rope // nil for Config's; a nil result for none
+	fused                   bool                     // one matrix holds queries, keys and values, one the gate and what it lets through
+	gelu                    bool                     // the gate is a GELU, not a SiLU
 }
 
 // norms says which elements of queries and keys are normed together.
@@ -41,16 +47,34 @@ func (d denseLayer) attend(b *block, h npu.Value) npu.Value {
 		}
 		return b.Rope(v, rope)
 	}
-	q := turned(b.linear(h, "attn_q", c.Heads*c.HeadDim), "attn_q_norm")
-	k := turned(b.linear(h, "attn_k", c.KVHeads*c.HeadDim), "attn_k_norm")
-	v := b.linear(h, "attn_v", c.KVHeads*c.HeadDim)
+	wide, narrow := c.Heads*c.HeadDim, c.KVHeads*c.HeadDim
+	all := wide + 2*narrow
+	part := func(name string, from, n int) npu.Value {
+		if d.fused {
+			return b.linearRows(h, "attn_qkv", all, from, n)
+		}
+		return b.linear(h, name, n)
+	}
+	q := turned(part("attn_q", 0, wide), "attn_q_norm")
+	k := turned(part("attn_k", wide, narrow), "attn_k_norm")
+	v := part("attn_v", wide+narrow, narrow)
 	return b.linear(b.attention(q, k, v), "attn_output", c.Dim)
 }
 
 // feed is the feed-forward layer.
 func (d denseLayer) feed(b *block, h npu.Value) npu.Value {
 	c := b.config
-	h = b.SwiGLU(b.linear(h, "ffn_gate", c.FF), b.linear(h, "ffn_up", c.FF))
+	var gate, up npu.Value
+	if d.fused {
+		gate, up = b.linearRows(h, "ffn_up", 2*c.FF, 0, c.FF), b.linearRows(h, "ffn_up", 2*c.FF, c.FF, c.FF)
+	} else {
+		gate, up = b.linear(h, "ffn_gate", c.FF), b.linear(h, "ffn_up", c.FF)
+	}
+	if d.gelu {
+		h = b.GeGLU(gate, up)
+	} else {
+		h = b.SwiGLU(gate, up)
+	}
 	return b.linear(h, "ffn_down", c.Dim)
 }
 
@@ -83,4 +107,36 @@ func (b *block) scaled(x npu.Value, by float32) npu.Value {
 		return x
 	}
 	return b.Scale(x, by)
+}
+
+// linearRows is linear with n rows, from a row on, of a matrix that has all rows.
+func (b *block) linearRows(x npu.Value, name string, all, from, n int) npu.Value {
+	name = b.prefix + name
+	w := b.matrix(name+".weight", all, b.Nodes[x].Width)
+	var bias *npu.Tensor
+	if whole := b.optional(name+".bias", all); whole != nil {
+		part := *whole
+		part.Name, part.Cols = fmt.Sprintf("%s[%d:%d]", part.Name, from, from+n), n
+		if len(part.Data) > 0 {
+			part.Data = part.Data[4*from : 4*(from+n)]
+		}
+		bias = &part
+	}
+	return b.MatMul(x, b.part(w, from, n), bias)
+}
+
+// part returns some rows of a matrix. The blocks of all chunk sizes share it.
+func (t *tensors) part(w *npu.Tensor, from, n int) *npu.Tensor {
+	name := fmt.Sprintf("%s[%d:%d]", w.Name, from, from+n)
+	if m := t.parts[name]; m != nil {
+		return m
+	}
+	m, size := *w, w.Type.RowBytes(w.Cols)
+	m.Name, m.Rows, m.Offset = name, n, w.Offset+int64(from*size)
+	if len(w.Data) == 0 { // it could not be found
+		return &m
+	}
+	m.Data = w.Data[from*size : (from+n)*size]
+	t.parts[name] = &m
+	return &m
 }

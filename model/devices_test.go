@@ -48,7 +48,7 @@ func TestArchitecturesOnAllDevices(t *testing.T) {
 				continue
 			}
 			var tokens []tandem.Token
-			for i := range 12 {
+			for i := range 24 { // more than a window
 				tokens = append(tokens, tandem.Token(i*37%256))
 			}
 			var got [][]float32
@@ -77,4 +77,18 @@ func TestArchitecturesOnAllDevices(t *testing.T) {
 			}
 		}
 	}
+}
+
+// ggml's devices refuse a window by name, unless the context fits it.
+func TestWindowsOnGGML(t *testing.T) {
+	info := needGGML(t)[0]
+	_, err := OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{Arch: "gemma3"}), openDevice(t, "ggml:"+info.Name))
+	if err == nil || !strings.Contains(err.Error(), "no sliding windows") {
+		t.Errorf("error %v", err)
+	}
+	m, err := OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{Arch: "gemma3", Window: 64, Context: 64}), openDevice(t, "ggml:"+info.Name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Close()
 }

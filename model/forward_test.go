@@ -55,6 +55,9 @@ func TestLogitsDependOnTokensAlone(t *testing.T) {
 		{Type: npu.Q8_0, Layers: 2, Dim: 64, FF: 96, Arch: "opt"},
 		{Type: npu.Q8_0, Layers: 2, Dim: 64, FF: 96, Arch: "qwen3"},
 		{Type: npu.F32, Layers: 4, Dim: 32, FF: 32, Arch: "smollm3"},
+		{Type: npu.Q8_0, Layers: 2, Dim: 64, FF: 96, Arch: "gemma2", Window: 5},
+		{Type: npu.F16, Layers: 6, Dim: 32, FF: 32, Arch: "gemma3", Window: 3},
+		{Type: npu.Q8_0, Layers: 1, Dim: 64, FF: 96, Arch: "phi3"},
 	} {
 		t.Run(fmt.Sprintf("%v", spec.Type), func(t *testing.T) {
 			reference := variant(t, spec, 1, 1) // one row at a time, one thread

@@ -6,6 +6,8 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"tandem"
@@ -43,16 +45,6 @@ func TestLogitsAgreeWithLlamaCpp(t *testing.T) {
 			variants = append(variants, variant{fmt.Sprintf("%s/%v", arch, typ), tinymodel.Spec{Arch: arch, Type: typ, Untied: arch == "llama" || arch == "llada"}})
 		}
 	}
-	for _, arch := range []string{"qwen3", "olmo2", "smollm3", "granite"} {
-		for _, typ := range []npu.DType{npu.F32, npu.Q8_0, npu.Q4_K} {
-			variants = append(variants, variant{fmt.Sprintf("%s/%v", arch, typ), tinymodel.Spec{Arch: arch, Type: typ, Untied: typ == npu.F32}})
-		}
-		odd := tinymodel.Spec{Arch: arch, HeadDim: 96, Heads: 6, KVHeads: 3}
-		if arch == "olmo2" { // llama.cpp computes its heads' width from the model's
-			odd.HeadDim, odd.Heads, odd.KVHeads = 128, 2, 1
-		}
-		variants = append(variants, variant{arch + "/odd", odd}, variant{arch + "/deep", tinymodel.Spec{Arch: arch, Layers: 24, Heads: 8, KVHeads: 1}})
-	}
 	variants = append(variants,
 		variant{"llama/biases", tinymodel.Spec{Bias: true}},
 		variant{"llama/frequency-factors", tinymodel.Spec{Factors: true, RopeBase: 500000}},
@@ -61,6 +53,22 @@ func TestLogitsAgreeWithLlamaCpp(t *testing.T) {
 		variant{"qwen2/one-kv-head", tinymodel.Spec{Arch: "qwen2", KVHeads: 1, Heads: 8}},
 		variant{"llada/wide-heads", tinymodel.Spec{Arch: "llada", HeadDim: 96}},
 		variant{"dream/one-kv-head", tinymodel.Spec{Arch: "dream", KVHeads: 1, Heads: 8}},
+	)
+	for _, arch := range []string{"qwen3", "olmo2", "smollm3", "granite", "gemma", "gemma2", "gemma3", "phi3"} {
+		for _, typ := range []npu.DType{npu.F32, npu.Q8_0, npu.Q4_K} {
+			variants = append(variants, variant{fmt.Sprintf("%s/%v", arch, typ), tinymodel.Spec{Arch: arch, Type: typ, Untied: typ == npu.F32}})
+		}
+		odd := tinymodel.Spec{Arch: arch, HeadDim: 96, Heads: 6, KVHeads: 3}
+		if arch == "olmo2" || arch == "phi3" { // llama.cpp computes their heads' width from the model's
+			odd.HeadDim, odd.Heads, odd.KVHeads = 128, 2, 1
+		}
+		variants = append(variants, variant{arch + "/odd", odd}, variant{arch + "/deep", tinymodel.Spec{Arch: arch, Layers: 24, Heads: 8, KVHeads: 1}})
+	}
+	variants = append(variants,
+		variant{"phi3/long-rope", tinymodel.Spec{Arch: "phi3", Factors: true}},
+		variant{"gemma2/wide-window", tinymodel.Spec{Arch: "gemma2", Window: 500}},
+		variant{"qwen3/yarn", tinymodel.Spec{Arch: "qwen3", YaRN: 4, RopeBase: 1e4}},
+		variant{"llama/yarn", tinymodel.Spec{YaRN: 8, RopeBase: 5e5}},
 	)
 	for i, v := range variants {
 		t.Run(v.name, func(t *testing.T) {
@@ -103,6 +111,16 @@ func bothLogits(t *testing.T, lib *llamacpp.Lib, file []byte, n int) (ours *Mode
 func compareLogits(t *testing.T, lib *llamacpp.Lib, spec tinymodel.Spec) {
 	ours, want, got := bothLogits(t, lib, tinymodel.GGUF(spec), 64)
 	bound, worst, nearest := oracleBound[spec.Type], 0.0, math.Inf(1)
+	limit, ok := sameArithmetic[spec.Type]
+	limit *= float64(max(spec.Layers, 2)) / 2 // rounding adds up from layer to layer
+	if spec.Arch != "" && !slices.Contains([]string{"llama", "qwen2", "llada", "dream"}, spec.Arch) {
+		// Norms within a layer, scales and windows make small differences larger: again three times the largest measured.
+		bound, limit = max(bound, 1.7e-3), 5*limit
+	}
+	gelu := strings.HasPrefix(spec.Arch, "gemma") // which ggml looks up in a table of F16
+	if gelu {
+		bound = max(bound, 5e-3)
+	}
 	for pos := range want {
 		scale := deviation(want[pos])
 		off := 0.0
@@ -120,9 +138,7 @@ func compareLogits(t *testing.T, lib *llamacpp.Lib, spec tinymodel.Spec) {
 	}
 	t.Logf("differences of %.2g to %.2g of the logits' deviation, bound %.2g", nearest, worst, bound)
 	// Where rows attend both ways, no position is free of what the others round.
-	limit, ok := sameArithmetic[spec.Type]
-	limit *= float64(max(spec.Layers, 2)) / 2 // rounding adds up from layer to layer
-	if ok && nearest > limit && !ours.Config().Diffusion {
+	if ok && !gelu && nearest > limit && !ours.Config().Diffusion {
 		t.Errorf("no position agrees to %.2g: the closest differs by %.2g", limit, nearest)
 	}
 }

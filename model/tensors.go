@@ -17,6 +17,7 @@ type tensors struct {
 	found map[string]*npu.Tensor
 	err   error
 
+	parts  map[string]*npu.Tensor // rows of others
 	split  map[string]*foreign    // weights of foreign types by name, nil for others
 	groups map[[3]int]*npu.Tensor // see groupMatrix
 }
@@ -28,7 +29,7 @@ func readTransformer(f *gguf.File) (Config, *tensors, error) {
 	if err != nil {
 		return c, nil, err
 	}
-	t := &tensors{file: f, found: map[string]*npu.Tensor{}, split: map[string]*foreign{}, groups: map[[3]int]*npu.Tensor{}}
+	t := &tensors{file: f, found: map[string]*npu.Tensor{}, parts: map[string]*npu.Tensor{}, split: map[string]*foreign{}, groups: map[[3]int]*npu.Tensor{}}
 	embedding, err := t.read("token_embd.weight")
 	if err != nil {
 		return c, nil, err
@@ -37,7 +38,13 @@ func readTransformer(f *gguf.File) (Config, *tensors, error) {
 		return c, nil, fmt.Errorf("%s: tokenizer.ggml.mask_token_id is %d, outside the vocabulary of %d: convert the model again", f.Name, c.Mask, c.Vocab)
 	}
 	if c.Rope.Dims > 0 {
-		c.Rope.Factors = t.ropeFactors(c.Rope.Dims / 2)
+		if factors := t.ropeFactors("rope_freqs.weight", c.Rope.Dims/2); factors != nil {
+			c.Rope.Factors = factors
+		}
+		if factors := t.ropeFactors("rope_factors_short.weight", c.Rope.Dims/2); factors != nil {
+			t.ropeFactors("rope_factors_long.weight", c.Rope.Dims/2) // for contexts that are not used
+			c.Rope.Factors = factors
+		}
 	}
 	c.blocks(t, 1) // it stops at the first error: a file need not have as many layers as it claims
 	if t.err != nil {
@@ -63,9 +70,9 @@ func (t *tensors) output(c *Config) *npu.Tensor {
 	return t.matrix("output.weight", c.Vocab, c.Dim)
 }
 
-// ropeFactors returns the frequency factors of n pairs, nil if the file has none.
-func (t *tensors) ropeFactors(n int) []float32 {
-	w := t.optional("rope_freqs.weight", n)
+// ropeFactors returns the frequency factors of n pairs, nil if the file has none under that name.
+func (t *tensors) ropeFactors(name string, n int) []float32 {
+	w := t.optional(name, n)
 	if w == nil || t.err != nil {
 		return nil
 	}

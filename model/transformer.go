@@ -36,7 +36,10 @@ func (c *Config) blocksWith(t *tensors, chunk int, adapt adapt) []*npu.Graph {
 func (c *Config) head(t *tensors, name string, chunk int, output *npu.Tensor) *npu.Graph {
 	head := c.block(t, name, chunk)
 	x := architectures[c.Arch].norm(head, head.Input(c.Dim), "output_norm")
-	head.scaled(head.MatMul(x, output, nil), c.scales.logits)
+	logits := head.scaled(head.MatMul(x, output, nil), c.scales.logits)
+	if c.caps.logits != 0 {
+		head.Softcap(logits, c.caps.logits)
+	}
 	return head.Graph
 }
 
@@ -79,6 +82,14 @@ func (b *block) layerNorm(x npu.Value, name string) npu.Value {
 	return b.LayerNorm(x, b.vector(name+".weight", b.config.Dim), b.vector(name+".bias", b.config.Dim), b.config.Eps)
 }
 
+// window is the number of positions that the layer attends to; 0 for all.
+func (b *block) window() int {
+	if c := b.config; c.window > 0 && c.window < c.Context && c.windowed(b.index) {
+		return c.window
+	}
+	return 0
+}
+
 // attention is causal attention of grouped queries over the layer's KV caches.
 func (b *block) attention(q, k, v npu.Value) npu.Value {
 	c := b.config
@@ -86,5 +97,6 @@ func (b *block) attention(q, k, v npu.Value) npu.Value {
 	if scale == 0 {
 		scale = float32(1 / math.Sqrt(float64(c.HeadDim)))
 	}
-	return b.Attention(q, k, v, &npu.Attention{Layer: b.index, Heads: c.Heads, KVHeads: c.KVHeads, HeadDim: c.HeadDim, Scale: scale})
+	return b.Attention(q, k, v, &npu.Attention{Layer: b.index, Heads: c.Heads, KVHeads: c.KVHeads, HeadDim: c.HeadDim, Scale: scale,
+		Window: b.window(), Softcap: c.caps.scores})
 }

@@ -59,10 +59,17 @@ const (
 	// OpSelect keeps, of x's Parts of the same width, the one that Task of the row's adapter names, and makes the others
 	// zero: the one-hot mask of graphs that hold all adapters (Samsung §3.2). It makes all zero in rows without an adapter.
 	OpSelect
+
+	// The operations below belong to those above OpConcat; they are the newest.
+
+	// OpGeGLU is gelu(a)·b, element by element, with gelu's approximation by tanh.
+	OpGeGLU
+	// OpSoftcap is Scale·tanh(x/Scale), element by element (Bello et al. 2017): it keeps numbers within ±Scale.
+	OpSoftcap
 )
 
 var opNames = [...]string{"input", "embed", "rmsnorm", "matmul", "rope", "attention", "swiglu", "add", "position", "layernorm", "relu", "concat",
-	"normalize", "mul", "scale", "factor", "conv", "quantized", "select"}
+	"normalize", "mul", "scale", "factor", "conv", "quantized", "select", "geglu", "softcap"}
 
 func (o Op) String() string {
 	if int(o) < len(opNames) {
@@ -73,7 +80,7 @@ func (o Op) String() string {
 
 var opArgs = [...]int{OpInput: 0, OpEmbed: 0, OpRMSNorm: 1, OpMatMul: 1, OpRope: 1, OpAttention: 3, OpSwiGLU: 2, OpAdd: 2,
 	OpPosition: 0, OpLayerNorm: 1, OpReLU: 1, OpConcat: anyArgs,
-	OpNormalize: 1, OpMul: 1, OpScale: 1, OpFactor: 1, OpConv: 1, OpQuantized: 1, OpSelect: 1}
+	OpNormalize: 1, OpMul: 1, OpScale: 1, OpFactor: 1, OpConv: 1, OpQuantized: 1, OpSelect: 1, OpGeGLU: 2, OpSoftcap: 1}
 
 const anyArgs = -1 // one or more
 
@@ -90,7 +97,7 @@ type Node struct {
 	Eps       float32    // OpRMSNorm, OpLayerNorm
 	Rope      *Rope      // OpRope
 	Attention *Attention // OpAttention
-	Scale     float32    // OpScale
+	Scale     float32    // OpScale, OpSoftcap
 	Factor    *Factor    // OpFactor
 	Quantized *Quantized // OpQuantized, with Bias
 	Parts     int        // OpSelect
@@ -140,7 +147,7 @@ const (
 func (p Pairing) String() string { return [...]string{"adjacent", "half-split"}[p&1] }
 
 // Rope is a rotary position embedding: pair i of a head is rotated by
-// position · Base^(−2i/Dims) / (Linear · Factors[i]).
+// position · Base^(−2i/Dims) / (Linear · Factors[i]), and multiplied by Magnitude.
 type Rope struct {
 	Pairing Pairing
 	HeadDim int       // elements of a head
@@ -148,6 +155,8 @@ type Rope struct {
 	Base    float64   // 10,000 in the original
 	Linear  float64   // positions are divided by it; 1 for none
 	Factors []float32 // one for each pair, as llama3 scales its frequencies; nil for all 1
+	// Magnitude multiplies what is rotated, as YaRN and LongRoPE do to sharpen attention over long contexts; 0 means 1.
+	Magnitude float64
 }
 
 // Attention is causal attention with grouped queries: Heads/KVHeads query heads share one key-value head.
@@ -157,6 +166,9 @@ type Attention struct {
 	KVHeads int
 	HeadDim int
 	Scale   float32 // of the scores, usually 1/√HeadDim
+
+	Window  int     // a row attends to this many of the last positions at most, its own included; 0 for all
+	Softcap float32 // scores s become Softcap·tanh(s/Softcap) before the softmax (see OpSoftcap); 0 for none
 
 	// For graphs of single heads: the node's key-value heads begin at head From of the cache's Of heads. The others
 	// belong to other nodes. If Of is 0, the node has all heads.
@@ -234,6 +246,16 @@ func (g *Graph) Attention(q, k, v Value, a *Attention) Value {
 // SwiGLU is silu(gate)·up.
 func (g *Graph) SwiGLU(gate, up Value) Value {
 	return g.add(Node{Op: OpSwiGLU, Args: []Value{gate, up}, Width: g.width(gate)})
+}
+
+// GeGLU is gelu(gate)·up.
+func (g *Graph) GeGLU(gate, up Value) Value {
+	return g.add(Node{Op: OpGeGLU, Args: []Value{gate, up}, Width: g.width(gate)})
+}
+
+// Softcap is limit·tanh(x/limit).
+func (g *Graph) Softcap(x Value, limit float32) Value {
+	return g.add(Node{Op: OpSoftcap, Args: []Value{x}, Width: g.width(x), Scale: limit})
 }
 
 // Add is a+b.
@@ -350,6 +372,9 @@ func (g *Graph) checkNode(v Value) error {
 			return fmt.Errorf("widths %d, %d, %d for %d heads, %d key-value heads of %d",
 				in, g.width(n.Args[1]), g.width(n.Args[2]), a.Heads, a.KVHeads, a.HeadDim)
 		}
+		if a.Window < 0 || a.Softcap < 0 {
+			return fmt.Errorf("a window of %d positions, scores capped at %g", a.Window, a.Softcap)
+		}
 		if a.From < 0 || a.From+a.KVHeads > a.CacheHeads() {
 			return fmt.Errorf("key-value heads %d to %d of %d", a.From, a.From+a.KVHeads-1, a.CacheHeads())
 		}
@@ -362,7 +387,7 @@ func (g *Graph) checkNode(v Value) error {
 			}
 		}
 		return shape(n.Weight, in, n.Width)
-	case OpNormalize, OpScale:
+	case OpNormalize, OpScale, OpSoftcap:
 		if n.Width != in {
 			return fmt.Errorf("width %d from %d", n.Width, in)
 		}
@@ -391,7 +416,7 @@ func (g *Graph) checkNode(v Value) error {
 		if sum != n.Width {
 			return fmt.Errorf("arguments of %d in all for a width of %d", sum, n.Width)
 		}
-	case OpSwiGLU, OpAdd:
+	case OpSwiGLU, OpGeGLU, OpAdd:
 		if g.width(n.Args[1]) != in {
 			return fmt.Errorf("widths %d and %d differ", in, g.width(n.Args[1]))
 		}
@@ -484,6 +509,8 @@ func (g *Graph) String() string {
 		switch n.Op {
 		case OpScale:
 			fmt.Fprintf(&b, " by %g", n.Scale)
+		case OpSoftcap:
+			fmt.Fprintf(&b, " at %g", n.Scale)
 		case OpFactor:
 			what := "rows"
 			if n.Factor.Columns {
@@ -508,11 +535,20 @@ func (g *Graph) String() string {
 			if n.Rope.Factors != nil {
 				b.WriteString(", with frequency factors")
 			}
+			if n.Rope.Magnitude != 0 {
+				fmt.Fprintf(&b, ", times %g", n.Rope.Magnitude)
+			}
 		case OpAttention:
 			a := n.Attention
 			fmt.Fprintf(&b, ` over "kv" layer %d through "mask", %d heads, %d key-value heads of %d`, a.Layer, a.Heads, a.KVHeads, a.HeadDim)
 			if a.Of != 0 {
 				fmt.Fprintf(&b, ", from %d of %d on", a.From, a.Of)
+			}
+			if a.Window != 0 {
+				fmt.Fprintf(&b, ", the last %d positions", a.Window)
+			}
+			if a.Softcap != 0 {
+				fmt.Fprintf(&b, ", scores capped at %g", a.Softcap)
 			}
 			if a.Columns {
 				b.WriteString(", keys by column")

@@ -45,6 +45,22 @@ func (m RowMask) Attends() int {
 	return int(m.Base) + bits.OnesCount64(m.Ancestors) + 1
 }
 
+// Within is Path without the first positions, so that at most the last window are left; 0 stands for all.
+func (m RowMask) Within(window int, f func(slot, n int)) {
+	skip := 0
+	if all := m.Attends(); window > 0 && all > window {
+		skip = all - window
+	}
+	m.Path(func(slot, n int) {
+		if k := min(skip, n); k > 0 {
+			skip, slot, n = skip-k, slot+k, n-k
+		}
+		if n > 0 {
+			f(slot, n)
+		}
+	})
+}
+
 // Reach returns the end of the slots that the row attends to.
 func (m RowMask) Reach() int { return max(int(m.Slot)+1, int(m.Until)) }
 

@@ -19,8 +19,10 @@ type architecture struct {
 	layer    func(l *list, prefix string) // tensors of a layer
 	norm     func(l *list, name string)   // tensors of the norm before the output matrix
 
-	diffusion bool // it has a mask token
-	shifted   bool // its rows guess the next position
+	title     string // general.name, if it is not tiny- and the architecture
+	longRope  bool   // frequency factors are two sets, for long contexts and for short ones
+	diffusion bool   // it has a mask token
+	shifted   bool   // its rows guess the next position
 }
 
 var architectures = map[string]architecture{}
@@ -49,7 +51,11 @@ type list struct {
 func (s Spec) weights(vocab int) []weights {
 	arch := architectures[s.Arch]
 	l := list{Spec: s, all: []weights{{"token_embd.weight", *s.Embed, vocab, s.Dim, 0, 0.5}}}
-	if s.Factors {
+	switch {
+	case s.Factors && arch.longRope:
+		l.vector("rope_factors_long.weight", s.HeadDim/2, 6, 0.3)
+		l.vector("rope_factors_short.weight", s.HeadDim/2, 2, 0.3)
+	case s.Factors:
 		l.vector("rope_freqs.weight", s.HeadDim/2, 2, 0.3)
 	}
 	if arch.embed != nil {

@@ -4,6 +4,7 @@ package tinymodel
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -27,6 +28,8 @@ type Spec struct {
 	Context  int        // [512]
 	RopeBase float64    // [10000]
 	Linear   float64    // factor of linear scaling of positions [none]
+	YaRN     float64    // factor of YaRN [none]
+	Window   int        // of layers that attend to the last positions, in architectures that have them [12]
 	Factors  bool       // frequency factors of the rotary embedding, as in Llama 3
 	Untied   bool       // a separate output matrix
 	Bias     bool       // q, k and v biases; qwen2 always has them
@@ -117,7 +120,7 @@ func (s Spec) meta() (meta []gguf.KV, vocab int) {
 	add := func(key string, value any) { meta = append(meta, gguf.KV{Key: key, Value: value}) }
 	p := s.Arch + "."
 	add("general.architecture", s.Arch)
-	add("general.name", "tiny-"+s.Arch)
+	add("general.name", cmp.Or(architectures[s.Arch].title, "tiny-"+s.Arch))
 	add(p+"block_count", uint32(s.Layers))
 	add(p+"context_length", uint32(s.Context))
 	add(p+"embedding_length", uint32(s.Dim))
@@ -135,6 +138,12 @@ func (s Spec) meta() (meta []gguf.KV, vocab int) {
 	if s.Linear != 0 {
 		add(p+"rope.scaling.type", "linear")
 		add(p+"rope.scaling.factor", float32(s.Linear))
+	}
+
+	if s.YaRN != 0 {
+		add(p+"rope.scaling.type", "yarn")
+		add(p+"rope.scaling.factor", float32(s.YaRN))
+		add(p+"rope.scaling.original_context_length", uint32(float64(s.Context)/s.YaRN))
 	}
 
 	var tokens, merges []string

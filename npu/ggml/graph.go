@@ -170,6 +170,10 @@ func (s *sketch) node(i int) {
 		return
 	case npu.OpSwiGLU:
 		x = a.SwiGLU(ctx, x, y)
+	case npu.OpGeGLU:
+		x = a.GeGLU(ctx, x, y)
+	case npu.OpSoftcap:
+		x = s.softcap(x, n.Scale)
 	case npu.OpReLU:
 		x = a.ReLU(ctx, x)
 	case npu.OpAdd:
@@ -190,16 +194,26 @@ func (s *sketch) rope(i int, r *npu.Rope, x ptr) {
 	if r.Pairing == npu.HalfSplit {
 		mode = ropeNeoX
 	}
+	magnitude := float32(r.Magnitude)
+	if magnitude == 0 {
+		magnitude = 1
+	}
 	factors := ptr(0)
 	if t := s.factors[r]; t != nil {
 		factors = s.weight(t)
 	}
 	x = a.Reshape3D(s.ctx, x, int64(r.HeadDim), int64(width/r.HeadDim), int64(s.rows))
-	x = a.Rope(s.ctx, x, s.positions, factors, int32(r.Dims), mode, 0, float32(r.Base), float32(1/r.Linear), 0, 1, 32, 1)
+	x = a.Rope(s.ctx, x, s.positions, factors, int32(r.Dims), mode, 0, float32(r.Base), float32(1/r.Linear), 0, magnitude, 32, 1)
 	s.bases[i] = x
 	// A view, not a reshaped tensor: ggml fuses a rotation, a view and a write to rows, in this order.
 	row := uintptr(4 * width)
 	s.values[i] = a.View3D(s.ctx, x, int64(width), int64(s.rows), 1, row, row*uintptr(s.rows), 0)
+}
+
+// softcap is limit·tanh(x/limit).
+func (s *sketch) softcap(x ptr, limit float32) ptr {
+	a := s.dev.api
+	return a.Scale(s.ctx, a.Tanh(s.ctx, a.Scale(s.ctx, x, 1/limit)), limit)
 }
 
 // attention writes keys and values to their cells and attends to the window of cells through the mask.
@@ -222,11 +236,15 @@ func (s *sketch) attention(i int, n *npu.Node) {
 	k = a.Permute(ctx, k, 0, 2, 1, 3)                                                        // [dim, window, kvHeads]
 	var out ptr                                                                              // [dim, heads, rows]
 	if s.flash {
-		out = a.FlashAttn(ctx, q, k, a.Permute(ctx, v, 0, 2, 1, 3), s.mask, at.Scale, 0, 0)
+		out = a.FlashAttn(ctx, q, k, a.Permute(ctx, v, 0, 2, 1, 3), s.mask, at.Scale, 0, at.Softcap)
 		a.FlashPrec(out, precF32)
 		s.fused = append(s.fused, out)
 	} else {
-		p := a.SoftMax(ctx, a.MulMat(ctx, k, q), s.mask, at.Scale, 0)      // [window, rows, heads]
+		scores, scale := a.MulMat(ctx, k, q), at.Scale // [window, rows, heads]
+		if at.Softcap != 0 {
+			scores, scale = s.softcap(a.Scale(ctx, scores, scale), at.Softcap), 1
+		}
+		p := a.SoftMax(ctx, scores, s.mask, scale, 0)
 		v = a.Cont(ctx, a.Permute(ctx, v, 1, 2, 0, 3))                     // [window, dim, kvHeads]
 		out = a.Cont(ctx, a.Permute(ctx, a.MulMat(ctx, v, p), 0, 2, 1, 3)) // from [dim, rows, heads]
 	}
@@ -350,7 +368,7 @@ func (p *program) collect() (weights []*npu.Tensor, products map[*npu.Tensor]boo
 			return nil, nil, fmt.Errorf("%%%d %v: the ggml device keeps all weights in memory: remove the memory limit, or use --device native", i, n.Op)
 		}
 		switch n.Op {
-		case npu.OpInput, npu.OpSwiGLU, npu.OpReLU, npu.OpAdd, npu.OpConcat, npu.OpScale:
+		case npu.OpInput, npu.OpSwiGLU, npu.OpReLU, npu.OpAdd, npu.OpConcat, npu.OpScale, npu.OpGeGLU, npu.OpSoftcap:
 			continue
 		case npu.OpFactor:
 			if !slices.ContainsFunc(p.adapted, func(f *npu.Factor) bool { return factorKeyOf(f) == factorKeyOf(n.Factor) }) {
@@ -378,6 +396,9 @@ func (p *program) collect() (weights []*npu.Tensor, products map[*npu.Tensor]boo
 		case npu.OpAttention:
 			if n.Attention.Of != 0 || n.Attention.Columns {
 				return nil, nil, fmt.Errorf("%%%d: the ggml device supports only attention with all heads and keys by row; use npu/reference", i)
+			}
+			if n.Attention.Window != 0 {
+				return nil, nil, fmt.Errorf("%%%d: the ggml device has no sliding windows, and this layer attends to the last %d positions: use --device native", i, n.Attention.Window)
 			}
 			p.places, p.attend = true, true
 			p.attentions, p.keptAt = append(p.attentions, i), append(p.keptAt, p.keeps)

@@ -211,7 +211,14 @@ func (w *attendance) finish() {
 	for i := range w.rows {
 		n := w.reach(w.first + i)
 		for h := range w.heads {
-			k.softmax(w.scores[(i*slots+h)*room:][:n], w.a.Scale)
+			scores, scale := w.scores[(i*slots+h)*room:][:n], w.a.Scale
+			if limit := w.a.Softcap; limit != 0 {
+				for j, s := range scores {
+					scores[j] = softcap(float32(s*scale), limit)
+				}
+				scale = 1
+			}
+			k.softmax(scores, scale)
 		}
 		done := 0
 		w.run.path(w.first+i, func(s *npu.Span, at, n int) {

@@ -120,7 +120,7 @@ func (d *Device) Compile(g *npu.Graph) (npu.Program, error) {
 		case n.Op == npu.OpMatMul && n.Bias != nil && n.Bias.Type != npu.F32, n.Op == npu.OpRMSNorm && n.Weight.Type != npu.F32,
 			n.Op == npu.OpLayerNorm && (n.Weight.Type != npu.F32 || n.Bias.Type != npu.F32):
 			return nil, fmt.Errorf("graph %s: %%%d %v: norms and biases must be F32", g.Name, i, n.Op)
-		case n.Op > npu.OpConcat && n.Op != npu.OpScale && n.Op != npu.OpFactor && n.Op != npu.OpSelect, n.Op == npu.OpAttention && (n.Attention.Of != 0 || n.Attention.Columns):
+		case n.Op > npu.OpConcat && n.Op < npu.OpGeGLU && n.Op != npu.OpScale && n.Op != npu.OpFactor && n.Op != npu.OpSelect, n.Op == npu.OpAttention && (n.Attention.Of != 0 || n.Attention.Columns):
 			return nil, fmt.Errorf("graph %s: %%%d %v: operation not supported by the native device; use npu/reference", g.Name, i, n.Op)
 		case n.Op == npu.OpAttention && n.Attention.HeadDim > maxHeadDim:
 			return nil, fmt.Errorf("graph %s: %%%d %v: head dimension is %d, at most %d is supported", g.Name, i, n.Op, n.Attention.HeadDim, maxHeadDim)
@@ -401,7 +401,7 @@ func (r *run) step(i int) {
 		r.embed(out, n.Weight, r.Positions)
 	case npu.OpRMSNorm, npu.OpLayerNorm:
 		r.share(loopNorm, r.Rows, 4*n.Width)
-	case npu.OpReLU, npu.OpScale:
+	case npu.OpReLU, npu.OpScale, npu.OpSoftcap:
 		r.share(loopElements, r.Rows, 4*n.Width)
 	case npu.OpFactor:
 		if !r.fused(npu.Value(i)) {
@@ -420,6 +420,9 @@ func (r *run) step(i int) {
 		r.attention(n.Attention)
 	case npu.OpSwiGLU:
 		r.swiGLU(r.arg(1))
+	case npu.OpGeGLU:
+		r.y = r.arg(1)
+		r.share(loopElements, r.Rows, 16*n.Width)
 	case npu.OpConcat:
 		at := 0
 		for j, a := range n.Args {

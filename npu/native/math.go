@@ -43,6 +43,9 @@ func exp(x float32) float32 {
 	return p * math.Float32frombits(uint32(int32(n)-half+127)<<23)
 }
 
+// softcap returns limit·tanh(x/limit).
+func softcap(x, limit float32) float32 { return limit - float32(2*limit)/(1+exp(float32(2/limit*x))) }
+
 // silu returns x / (1 + e^−x).
 func silu(x float32) float32 { return x / (1 + exp(-x)) }
 
@@ -81,13 +84,17 @@ func sincos(x float64) (sin, cos float64) {
 type ropeTable struct {
 	pairs int
 	freq  []float32 // angle per position, for each pair
+	by    float64   // multiplies cosines and sines
 
 	mu    sync.RWMutex
 	turns []float32 // [position × 2 × pairs], a position's cosines before its sines
 }
 
 func newRopeTable(r *npu.Rope) *ropeTable {
-	t := &ropeTable{pairs: r.Dims / 2, freq: make([]float32, r.Dims/2)}
+	t := &ropeTable{pairs: r.Dims / 2, freq: make([]float32, r.Dims/2), by: r.Magnitude}
+	if t.by == 0 {
+		t.by = 1
+	}
 	for i := range t.freq {
 		// Rounding to float32 hides the last bit of Pow, on which processors disagree.
 		f := math.Pow(r.Base, -2*float64(i)/float64(r.Dims)) / r.Linear
@@ -116,7 +123,7 @@ func (t *ropeTable) upTo(positions int) []float32 {
 		for p := have; p < positions; p++ {
 			for i, f := range t.freq {
 				s, c := sincos(float64(p) * float64(f))
-				turns[2*p*t.pairs+i], turns[(2*p+1)*t.pairs+i] = float32(c), float32(s)
+				turns[2*p*t.pairs+i], turns[(2*p+1)*t.pairs+i] = float32(c*t.by), float32(s*t.by)
 			}
 		}
 		t.turns = turns

@@ -103,8 +103,31 @@ func (r *run) elementRows(lo, hi int) {
 		for j, v := range x {
 			out[j] = v * n.Scale
 		}
+	case npu.OpGeGLU:
+		r.geGLU(out, x, r.y[lo*n.Width:hi*n.Width])
+	case npu.OpSoftcap:
+		for j, v := range x {
+			out[j] = softcap(v, n.Scale)
+		}
 	case npu.OpAdd:
 		r.dev.k.add(out, x, r.y[lo*n.Width:hi*n.Width])
+	}
+}
+
+// geGLU computes gelu(gate)·up. As tanh(u) is 2σ(2u)−1, gelu(x) is x·σ(z) with z = 2·√(2/π)·(x + 0.044715·x³), and so
+// silu(z)·x/z, which swiGLU's kernel computes.
+func (r *run) geGLU(out, gate, up []float32) {
+	const c = 1.5957691216 // 2·√(2/π)
+	var zs, ys [256]float32
+	for len(out) > 0 {
+		n := min(len(out), len(zs))
+		z, y := zs[:n], ys[:n]
+		for j, x := range gate[:n] {
+			p := c * float32(1+float32(0.044715*float32(x*x)))
+			z[j], y[j] = float32(x*p), up[j]/p
+		}
+		r.dev.k.swiGLU(out[:n], z, y)
+		out, gate, up = out[n:], gate[n:], up[n:]
 	}
 }
 
@@ -121,7 +144,13 @@ func (r *run) swiGLU(up []float32) {
 func (r *run) place(row int) int { return int(r.Mask(row).Slot) }
 
 // reach returns the number of slots that a row attends to.
-func (r *run) reach(row int) int { return r.Mask(row).Attends() }
+func (r *run) reach(row int) int {
+	n := r.Mask(row).Attends()
+	if w := r.node.Attention.Window; w > 0 {
+		n = min(n, w)
+	}
+	return n
+}
 
 // store writes the rows' keys and values to their slots.
 func (r *run) store(keys, values []float32, a *npu.Attention) {
@@ -136,7 +165,7 @@ func (r *run) store(keys, values []float32, a *npu.Attention) {
 
 // path calls f, in order, for each run of slots that a row attends to: m slots from slot at of span s.
 func (r *run) path(row int, f func(s *npu.Span, at, m int)) {
-	r.Mask(row).Path(func(slot, n int) { stretch(r.KV[row].Spans, slot, n, f) })
+	r.Mask(row).Within(r.node.Attention.Window, func(slot, n int) { stretch(r.KV[row].Spans, slot, n, f) })
 }
 
 func stretch(spans []npu.Span, slot, n int, f func(s *npu.Span, at, m int)) {

@@ -175,6 +175,16 @@ func (r *run) node(i int) error {
 		for j, v := range x {
 			out[j] = float32(float64(v)/(1+math.Exp(-float64(v)))) * up[j]
 		}
+	case npu.OpGeGLU:
+		up := r.values[n.Args[1]]
+		for j, v := range x {
+			z := float64(v)
+			out[j] = float32(z/2*(1+math.Tanh(math.Sqrt(2/math.Pi)*(z+0.044715*z*z*z)))) * up[j]
+		}
+	case npu.OpSoftcap:
+		for j, v := range x {
+			out[j] = softcap(v, n.Scale)
+		}
 	case npu.OpReLU:
 		for j, v := range x {
 			out[j] = max(v, 0)
@@ -224,6 +234,14 @@ func (r *run) factor(out, x []float32, row int, f *npu.Factor) error {
 		out[o] = sum
 	}
 	return nil
+}
+
+// softcap keeps x within ±limit; 0 is no limit.
+func softcap(x, limit float32) float32 {
+	if limit == 0 {
+		return x
+	}
+	return float32(float64(limit) * math.Tanh(float64(x)/float64(limit)))
 }
 
 func (r *run) lookUp(out, table []float32, width int, rows []int32) error {
@@ -352,6 +370,9 @@ func (r *run) rope(out, x []float32, p *npu.Rope, width int) error {
 					angle /= float64(p.Factors[j])
 				}
 				sin, cos := math.Sincos(angle)
+				if p.Magnitude != 0 {
+					sin, cos = sin*p.Magnitude, cos*p.Magnitude
+				}
 				a, b := float64(head[j*step]), float64(head[j*step+apart])
 				head[j*step], head[j*step+apart] = float32(a*cos-b*sin), float32(a*sin+b*cos)
 			}
@@ -397,7 +418,7 @@ func (r *run) attention(out, q, keys, values []float32, a *npu.Attention) error 
 	width, group := a.Heads*a.HeadDim, a.Heads/a.KVHeads
 	for i := range r.Rows {
 		var seen []int // the slots in the mask
-		r.Mask(i).Path(func(slot, n int) {
+		r.Mask(i).Within(a.Window, func(slot, n int) {
 			for t := range n {
 				seen = append(seen, slot+t)
 			}
@@ -415,7 +436,7 @@ func (r *run) attention(out, q, keys, values []float32, a *npu.Attention) error 
 				if !a.Columns {
 					r.d.Moved.Add(int64(a.HeadDim))
 				}
-				scores[t] = float64(dot * a.Scale)
+				scores[t] = float64(softcap(dot*a.Scale, a.Softcap))
 				if t == 0 || scores[t] > top {
 					top = scores[t]
 				}

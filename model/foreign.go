@@ -51,7 +51,7 @@ func (t *tensors) foreignWeight(name string, rows, cols int) *foreign {
 	}
 	t.split[name] = nil
 	m, other, err := t.raw(name)
-	if err != nil || !other || m.Rows != rows || m.Cols != cols {
+	if err != nil || !other || t.file.HeaderOnly() || m.Rows != rows || m.Cols != cols {
 		return nil
 	}
 	sum, ok := quant.Split(m.Type, m.Data)

@@ -131,9 +131,15 @@ func compileFor(device npu.Device, blocks []*npu.Graph, chunk, atOnce int) (*npu
 	return p, err
 }
 
-// Check reports whether a file can be opened as a model. It computes nothing.
+// Check reports whether a file can be opened as a model. It computes nothing. Of a file of which only the header is there, it
+// checks names, types and shapes; of the first of several parts, only the metadata.
 func Check(f *gguf.File) error {
-	_, _, err := readTransformer(f)
+	var err error
+	if parts, _ := f.Uint("split.count"); f.HeaderOnly() && parts > 1 {
+		_, err = readConfig(f)
+	} else {
+		_, _, err = readTransformer(f)
+	}
 	if err == nil {
 		_, err = tokenizer.New(f)
 	}

@@ -2,7 +2,9 @@ package model
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -219,5 +221,41 @@ func TestRopeScaling(t *testing.T) {
 			t.Errorf("%v: factor %v, want %v", c.said, got, c.want)
 		}
 		m.Close()
+	}
+}
+
+// A header alone says what the whole file says, for every architecture and type, and is refused for the same reasons.
+func TestCheckOfAHeader(t *testing.T) {
+	for _, arch := range Architectures() {
+		b := tinymodel.GGUF(tinymodel.Spec{Arch: arch, Type: npu.Q8_0, Factors: arch == "llama" || arch == "phi3"})
+		found := false
+		for n := 1 << 10; n < len(b) && !found; n += 1 << 10 {
+			f, err := gguf.ParseHeader("tiny", b[:n], int64(len(b)))
+			if errors.Is(err, io.ErrUnexpectedEOF) {
+				continue
+			}
+			if err == nil {
+				err = Check(f)
+			}
+			if err != nil {
+				t.Errorf("%s: %d bytes of %d: %v", arch, n, len(b), err)
+			}
+			found = true
+		}
+		if !found {
+			t.Errorf("%s: its header never ended", arch)
+		}
+	}
+	meta, tensors := tinymodel.Parts(tinymodel.Spec{})
+	b := encode(t, meta, tensors[:len(tensors)-1])
+	f, err := gguf.ParseHeader("tiny", b[:32<<10], int64(len(b)))
+	if err == nil {
+		err = Check(f)
+	}
+	if err == nil || !strings.Contains(err.Error(), tensors[len(tensors)-1].Name) {
+		t.Errorf("without %s: error %v", tensors[len(tensors)-1].Name, err)
+	}
+	if _, err := gguf.ParseHeader("tiny", b[:32<<10], int64(len(b)-5)); err == nil || !strings.Contains(err.Error(), "cut short") {
+		t.Errorf("cut short: error %v", err)
 	}
 }

@@ -41,8 +41,8 @@ func readTransformer(f *gguf.File) (Config, *tensors, error) {
 		if factors := t.ropeFactors("rope_freqs.weight", c.Rope.Dims/2); factors != nil {
 			c.Rope.Factors = factors
 		}
+		t.ropeFactors("rope_factors_long.weight", c.Rope.Dims/2) // for longer contexts than are used
 		if factors := t.ropeFactors("rope_factors_short.weight", c.Rope.Dims/2); factors != nil {
-			t.ropeFactors("rope_factors_long.weight", c.Rope.Dims/2) // for contexts that are not used
 			c.Rope.Factors = factors
 		}
 	}
@@ -73,7 +73,7 @@ func (t *tensors) output(c *Config) *npu.Tensor {
 // ropeFactors returns the frequency factors of n pairs, nil if the file has none under that name.
 func (t *tensors) ropeFactors(name string, n int) []float32 {
 	w := t.optional(name, n)
-	if w == nil || t.err != nil {
+	if w == nil || t.err != nil || t.file.HeaderOnly() {
 		return nil
 	}
 	factors := make([]float32, n)
@@ -130,6 +130,7 @@ func (t *tensors) find(name string, rows, cols int, convert func(npu.Tensor) (np
 	case err != nil: // it names the file and the tensor
 	case m.Rows != rows || m.Cols != cols:
 		err = fmt.Errorf("%s: tensor %q is %d×%d, but the metadata requires %d×%d", t.file.Name, name, m.Rows, m.Cols, rows, cols)
+	case t.file.HeaderOnly(): // its name, type and shape are all that there is to check
 	default:
 		if err = m.Check(); err == nil {
 			m, err = convert(m)
@@ -150,7 +151,7 @@ func (t *tensors) find(name string, rows, cols int, convert func(npu.Tensor) (np
 // a type that holds the same values: Q8_0 or Q6_K, else F32. All others are mapped.
 func (t *tensors) read(name string) (npu.Tensor, error) {
 	m, foreign, err := t.raw(name)
-	if err != nil || !foreign {
+	if err != nil || !foreign || t.file.HeaderOnly() {
 		return m, err
 	}
 	if sum, ok := quant.Split(m.Type, m.Data); ok && sum.Rest == nil && sum.Shifts == nil {

@@ -90,6 +90,8 @@ type File struct {
 	byName map[string]int
 	unmap  func() error
 
+	headerOnly bool // see ParseHeader
+
 	parts []*File // of a model in several files; data is then empty
 	owner []int   // for each tensor, the part that holds it
 }
@@ -169,7 +171,7 @@ func (f *File) tensor(name string, raw bool) (npu.Tensor, error) {
 	if err != nil {
 		return npu.Tensor{}, fmt.Errorf("%s: tensor %q: %w", f.Name, name, err)
 	}
-	if info.Offset+size > uint64(len(f.data)) {
+	if !f.headerOnly && info.Offset+size > uint64(len(f.data)) {
 		return npu.Tensor{}, fmt.Errorf("%s: tensor %q: the file is closed", f.Name, name)
 	}
 	if !info.Type.Known() && !raw {
@@ -178,13 +180,19 @@ func (f *File) tensor(name string, raw bool) (npu.Tensor, error) {
 	cols := int(info.Shape[0])
 	t := npu.Tensor{
 		Name: name, Type: info.Type, Cols: cols, Rows: int(info.Elements() / info.Shape[0]),
-		Data: f.data[info.Offset : info.Offset+size : info.Offset+size],
 	}
+	if f.headerOnly {
+		return t, nil
+	}
+	t.Data = f.data[info.Offset : info.Offset+size : info.Offset+size]
 	if f.unmap != nil {
 		t.File, t.Offset = f.Name, int64(f.start+info.Offset)
 	}
 	return t, nil
 }
+
+// HeaderOnly reports whether only the header of the file is there, so that tensors have no data.
+func (f *File) HeaderOnly() bool { return f.headerOnly }
 
 // Has reports whether the file has a tensor with that name.
 func (f *File) Has(name string) bool {

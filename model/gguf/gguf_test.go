@@ -370,7 +370,13 @@ func FuzzParse(f *testing.F) {
 	f.Add(file(2, 0).info("w", npu.F32, 0, 9).info("x", 10, 64, 256).data(80).b)
 	f.Add(file(0, 1).str("a").u32(9).u32(9).u64(1).u32(9).u64(1).u32(4).u64(0).b)
 	f.Fuzz(func(t *testing.T, b []byte) {
+		head, headErr := ParseHeader("test", b[:len(b)/2], int64(len(b)))
 		g, err := Parse("test", b)
+		if headErr == nil {
+			for _, info := range head.Tensors {
+				head.Tensor(info.Name)
+			}
+		}
 		if err != nil {
 			return
 		}

@@ -3,6 +3,7 @@ package gguf
 import (
 	"encoding/binary"
 	"fmt"
+	"io"
 	"math"
 	"math/bits"
 	"sort"
@@ -99,6 +100,37 @@ func parse(name string, b []byte) (*File, error) {
 	r.alignment(f)
 	r.infos(f, tensors)
 	r.layout(f)
+	if r.err != nil {
+		return nil, r.err
+	}
+	return f, nil
+}
+
+// ParseHeader parses the beginning of a file of the given size, such as the first megabytes of a download. The tensors of
+// the File have no data: see HeaderOnly. If b ends before the header does, the error is io.ErrUnexpectedEOF.
+func ParseHeader(name string, b []byte, size int64) (*File, error) {
+	r := &reader{name: name, b: b}
+	f := &File{Name: name, Alignment: DefaultAlignment, headerOnly: true}
+	if f.Version = r.header(); r.err != nil {
+		return nil, r.err
+	}
+	tensors := r.count(24, "tensors")
+	r.metadata(f, r.count(13, "metadata entries"))
+	r.alignment(f)
+	r.infos(f, tensors)
+	if r.err != nil && int64(len(b)) < size { // perhaps only because the rest is missing
+		return nil, io.ErrUnexpectedEOF
+	}
+	start := roundUp(uint64(r.off), f.Alignment)
+	for _, t := range f.Tensors {
+		r.where = fmt.Sprintf("tensor %.200q", t.Name)
+		n, err := tensorBytes(t)
+		if _, unknown := err.(*TypeError); err != nil && !(unknown && elementsFit(t)) {
+			r.fail("%v", err)
+		} else if rest := uint64(max(size, 0)) - min(start, uint64(max(size, 0))); t.Offset > rest || n > rest-t.Offset {
+			r.fail("its %d bytes at offset %d lie outside the %d bytes of tensor data; the file may be cut short", n, t.Offset, rest)
+		}
+	}
 	if r.err != nil {
 		return nil, r.err
 	}

@@ -47,6 +47,29 @@ func (c *Client) Get(ctx context.Context, r *Repo, f File) (string, error) {
 	return path, Link(blob, path)
 }
 
+// Head returns the first n bytes of a file that is not in the cache yet, or all of a shorter one; nil if it is there.
+func (c *Client) Head(ctx context.Context, r *Repo, f File, n int64) (b []byte, err error) {
+	if info, err := os.Stat(filepath.Join(c.Folder(r.Name), "blobs", f.Sum)); c.Offline || f.Sum != "" && err == nil && info.Size() == f.Size {
+		return nil, nil
+	}
+	address := c.Endpoint.JoinPath(r.Name, "resolve", r.Commit, f.Name)
+	err = c.retry(ctx, func() error {
+		ctx, cancel := context.WithTimeout(ctx, stall)
+		defer cancel()
+		res, err := c.get(ctx, address, fmt.Sprintf("bytes=0-%d", n-1))
+		if err != nil {
+			return err
+		}
+		defer res.Body.Close()
+		if res.StatusCode != http.StatusOK && res.StatusCode != http.StatusPartialContent {
+			return c.statusError(res, r.Name, r.Name+"/"+f.Name)
+		}
+		b, err = io.ReadAll(io.LimitReader(res.Body, n))
+		return temporary(err)
+	})
+	return b, err
+}
+
 // absent returns the error for a file that is not in the cache when offline.
 func (c *Client) absent(f File) error {
 	return fmt.Errorf("%s is not in %s and HF_HUB_OFFLINE is set: unset it to download", f.Name, c.Cache)
@@ -56,7 +79,7 @@ func (c *Client) absent(f File) error {
 func (c *Client) identify(ctx context.Context, r *Repo, f File) (File, error) {
 	address := c.Endpoint.JoinPath(r.Name, "resolve", r.Commit, f.Name)
 	err := c.retry(ctx, func() error {
-		res, err := c.request(ctx, http.MethodHead, address, 0)
+		res, err := c.request(ctx, http.MethodHead, address, "")
 		if err != nil {
 			return err
 		}
@@ -220,7 +243,7 @@ func (d *transfer) fetch(ctx context.Context) error {
 	defer watch.Stop()
 
 	address := d.c.Endpoint.JoinPath(d.repo.Name, "resolve", d.repo.Commit, d.file.Name)
-	res, err := d.c.get(ctx, address, d.done)
+	res, err := d.c.get(ctx, address, from(d.done))
 	if err != nil {
 		return stalled(ctx, err)
 	}

@@ -50,7 +50,7 @@ func (c *Client) List(ctx context.Context, ref Ref) (*Repo, error) {
 	address.RawQuery = "blobs=true"
 	var body []byte
 	err := c.retry(ctx, func() error {
-		res, err := c.get(ctx, address, 0)
+		res, err := c.get(ctx, address, "")
 		if err != nil {
 			return err
 		}

@@ -23,11 +23,19 @@ const (
 	nextContact  = 30 * time.Second // to reach one later
 )
 
-// get requests an address from byte `from` on and follows redirects. It sends the token only if scheme, host and port
+// from is the range of a file's bytes from n on; the whole file for 0.
+func from(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("bytes=%d-", n)
+}
+
+// get requests a range of an address, all for "", and follows redirects. It sends the token only if scheme, host and port
 // are the endpoint's.
-func (c *Client) get(ctx context.Context, address *url.URL, from int64) (*http.Response, error) {
+func (c *Client) get(ctx context.Context, address *url.URL, bytes string) (*http.Response, error) {
 	for range maxRedirects {
-		res, err := c.request(ctx, http.MethodGet, address, from)
+		res, err := c.request(ctx, http.MethodGet, address, bytes)
 		if err != nil {
 			return nil, err
 		}
@@ -41,15 +49,15 @@ func (c *Client) get(ctx context.Context, address *url.URL, from int64) (*http.R
 }
 
 // request sends one request, without following a redirect.
-func (c *Client) request(ctx context.Context, method string, address *url.URL, from int64) (*http.Response, error) {
+func (c *Client) request(ctx context.Context, method string, address *url.URL, bytes string) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, address.String(), nil)
 	if err != nil {
 		return nil, err
 	}
 	req.Header.Set("User-Agent", c.Agent)
 	req.Header.Set("Accept-Encoding", "identity") // lengths and checksums are those of the file
-	if from > 0 {
-		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", from))
+	if bytes != "" {
+		req.Header.Set("Range", bytes)
 	}
 	if c.Token != "" && address.Scheme == c.Endpoint.Scheme && address.Host == c.Endpoint.Host {
 		req.Header.Set("Authorization", "Bearer "+c.Token)

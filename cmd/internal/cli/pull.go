@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -18,8 +19,9 @@ import (
 
 // modelsPull fetches a model from the hub.
 type modelsPull struct {
-	Model string `arg:"" help:"hf:OWNER/REPO, hf:OWNER/REPO:QUANT, hf:OWNER/REPO:FILE, or a short name." placeholder:"MODEL"`
-	Name  string `help:"Name in the models folder. Default: the file's own name." placeholder:"NAME"`
+	Model  string `arg:"" help:"hf:OWNER/REPO, hf:OWNER/REPO:QUANT, hf:OWNER/REPO:FILE, or a short name." placeholder:"MODEL"`
+	Anyway bool   `help:"Download the model even if this program cannot compute it."`
+	Name   string `help:"Name in the models folder. Default: the file's own name." placeholder:"NAME"`
 }
 
 func (c *modelsPull) Help() string {
@@ -67,6 +69,11 @@ func (c *modelsPull) Run(a *App) error {
 	}
 	for _, name := range names {
 		if err := notTaken(filepath.Join(dir, name), client.Folder(repo.Name)); err != nil {
+			return err
+		}
+	}
+	if strings.HasSuffix(files[0].Name, ".gguf") && !c.Anyway {
+		if err := c.checkHeader(a, client, repo, files[0]); err != nil {
 			return err
 		}
 	}
@@ -160,6 +167,30 @@ func link(dir string, names, paths []string) error {
 		if err := hub.Link(p, filepath.Join(dir, names[i])); err != nil {
 			return fmt.Errorf("%w; the file itself is %s", err, p)
 		}
+	}
+	return nil
+}
+
+// checkHeader reads the first megabytes of a model and returns an error if the engine cannot compute it. If they cannot be
+// read, the download will say why.
+func (c *modelsPull) checkHeader(a *App, client *hub.Client, repo *hub.Repo, file hub.File) error {
+	const least, most = 1 << 20, 64 << 20 // a vocabulary takes a few
+	for n := int64(least); n <= most; n *= 4 {
+		b, err := client.Head(a, repo, file, n)
+		if err != nil || len(b) == 0 {
+			return a.Err()
+		}
+		f, err := gguf.ParseHeader(file.Name, b, file.Size)
+		if errors.Is(err, io.ErrUnexpectedEOF) {
+			continue
+		}
+		if err == nil {
+			err = model.Check(f)
+		}
+		if err != nil {
+			return fmt.Errorf("this program cannot compute it, so it was not downloaded: %w; --anyway downloads it all the same", err)
+		}
+		return nil
 	}
 	return nil
 }

@@ -101,15 +101,19 @@ func TestPullMakesAModelUsableByName(t *testing.T) {
 		}
 	}
 
-	// A file that is not a model is reported.
-	if err := (&modelsPull{Model: "hf:o/m:q4_0"}).Run(a); err != nil || !strings.Contains(aside.String(), "cannot compute it") {
+	// A file that is not a model is refused before the download, or else reported.
+	dir, _ := a.modelsDir()
+	err := (&modelsPull{Model: "hf:o/m:q4_0"}).Run(a)
+	if _, there := os.Stat(filepath.Join(dir, "odd-q4_0.gguf")); err == nil || !strings.Contains(err.Error(), "was not downloaded") || there == nil {
+		t.Errorf("error %v", err)
+	}
+	if err := (&modelsPull{Model: "hf:o/m:q4_0", Anyway: true}).Run(a); err != nil || !strings.Contains(aside.String(), "cannot compute it") {
 		t.Errorf("%v, %s", err, aside)
 	}
 	// A name outside the folder, and one that another file has.
 	if err := (&modelsPull{Model: "hf:o/m:q8_0", Name: "../x"}).Run(a); err == nil {
 		t.Error("a name with folders was taken")
 	}
-	dir, _ := a.modelsDir()
 	if err := os.WriteFile(filepath.Join(dir, "taken.gguf"), []byte("mine"), 0o600); err != nil {
 		t.Fatal(err)
 	}

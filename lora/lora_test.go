@@ -463,6 +463,15 @@ func FuzzGGUF(f *testing.F) {
 	c := model.Config{Arch: "llama", Layers: 1, Dim: 4, Heads: 1, KVHeads: 1, HeadDim: 4, FF: 4}
 	f.Add(ggufFile(c, 1, 2, 4, npu.F16))
 	f.Add(ggufFile(c, 1, 1, 0, npu.F32))
+	m := open(f, tinymodel.Spec{Layers: 1})
+	if a, err := ReadGGUF("seed", ggufFile(m.Config(), 1, 1, 1, npu.F16)); err == nil {
+		a.Forecast = [][]float32{make([]float32, m.Config().Dim)}
+		var b bytes.Buffer
+		if err := a.Write(&b, m); err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b.Bytes())
+	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if a, err := ReadGGUF("fuzz", b); err == nil {
 			sound(t, a)
@@ -492,6 +501,11 @@ func sound(t *testing.T, a *Adapter) {
 			if v != v || math.IsInf(float64(v), 0) {
 				t.Fatal("a factor that is no number")
 			}
+		}
+	}
+	for _, row := range a.Forecast {
+		if len(a.Forecast) > maxForecast || len(row) != len(a.Forecast[0]) || len(row) == 0 {
+			t.Fatalf("%d forecast embeddings, one of %d numbers", len(a.Forecast), len(row))
 		}
 	}
 	a.Parts()

@@ -10,6 +10,7 @@ import (
 
 	"tandem"
 	"tandem/internal/llamacpp"
+	"tandem/lora"
 	"tandem/model"
 	"tandem/model/chat"
 	"tandem/model/tokenizer"
@@ -51,6 +52,30 @@ func readGolden(t *testing.T) []golden {
 func TestReaderSize(t *testing.T) {
 	if n := len(models.Reader); n > 8_000_000 {
 		t.Errorf("the built-in reader has %d bytes, more than 8 MB", n)
+	}
+}
+
+// The built-in adapters are small and fit the reader, and adapt list knows what they are.
+func TestAdapters(t *testing.T) {
+	m := openReader(t)
+	if len(models.Adapters()) == 0 {
+		t.Fatal("no adapters")
+	}
+	for _, name := range models.Adapters() {
+		b, ok := models.Adapter(name)
+		if !ok || len(b) > 1_000_000 {
+			t.Errorf("%s: %v, %d bytes, want at most 1 MB", name, ok, len(b))
+		}
+		a, err := lora.ReadGGUF(name, b)
+		if err == nil {
+			_, err = lora.Mount(m, model.Inputs, []lora.Scaled{{Adapter: a, Scale: 1}})
+		}
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, ok := models.Adapter("../reader"); ok {
+		t.Error("a path outside of the folder is an adapter")
 	}
 }
 

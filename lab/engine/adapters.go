@@ -106,7 +106,7 @@ func MeasureAdapters(ctx context.Context, m *model.Model, o AdapterOptions) (Ada
 	if o.Rank < 1 || o.Rank > model.MaxRank || o.Runs < 1 || o.Steps < 1 || o.Prompt < 0 || o.Prompt+o.Steps+2 > m.Config().Context {
 		return r, errors.New("--rank, --runs and --steps must be 1 or more, and prompt and steps fit into the model's context")
 	}
-	b := adapterBench{m: m, o: o, wall: o.Threads != 1, made: map[string]*lora.Adapter{}}
+	b := adapterBench{m: m, o: o, timer: timer{wall: o.Threads != 1}, made: map[string]*lora.Adapter{}}
 	if _, ok := processorTime(); !ok {
 		b.wall = true
 	}
@@ -131,12 +131,15 @@ type adapterBench struct {
 	m      *model.Model
 	o      AdapterOptions
 	logits model.Logits
-	wall   bool
-	made   map[string]*lora.Adapter
+	timer
+	made map[string]*lora.Adapter
 }
 
-// time returns how long f takes, by the clock of the measurement.
-func (b *adapterBench) time(f func() error) (time.Duration, error) {
+// timer is the clock of a measurement.
+type timer struct{ wall bool }
+
+// time returns how long f takes.
+func (b timer) time(f func() error) (time.Duration, error) {
 	before, _ := processorTime()
 	begun := time.Now()
 	err := f()

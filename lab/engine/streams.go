@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"tandem"
+	"tandem/internal/llamacpp"
 	"tandem/lora/streams"
 	"tandem/model"
 )
@@ -22,17 +23,16 @@ type StreamOptions struct {
 // milliseconds, medians over all runs. Each text of the second kind computes the prompt again, as without streams.
 type StreamReport struct {
 	Device  string `json:"device"`
+	Clock   string `json:"clock"` // "wall", or "processor": with one thread, since other programs disturb it less
 	Streams int    `json:"streams"`
 	Prompt  int    `json:"prompt"`
 	Tokens  int    `json:"tokens"` // of all texts, the same both ways
 
-	Together  float64 `json:"together_ms"`
-	Alone     float64 `json:"alone_ms"`
-	Faster    float64 `json:"times_faster"` // the median of the ratios run by run
-	Least     float64 `json:"times_faster_least"`
-	Most      float64 `json:"times_faster_most"`
-	Decode    float64 `json:"decode_ms"`       // of Together, without the prompt
-	DecodeOne float64 `json:"decode_alone_ms"` // of Alone, without the prompts
+	Together float64 `json:"together_ms"`
+	Alone    float64 `json:"alone_ms"`
+	Faster   float64 `json:"times_faster"` // the median of the ratios run by run
+	Least    float64 `json:"times_faster_least"`
+	Most     float64 `json:"times_faster_most"`
 
 	Peer      float64 `json:"llama_cpp_ms,omitempty"` // the prompt once, copied to as many sequences, without sampling
 	PeerRatio float64 `json:"llama_cpp_to_ours,omitempty"`
@@ -43,8 +43,14 @@ func MeasureStreams(ctx context.Context, m *model.Model, o StreamOptions) (r Str
 	if o.Streams < 1 || o.Streams > streams.Max || o.Runs < 1 || o.Steps < 2 || o.Prompt < 1 || o.Prompt+o.Steps > m.Config().Context {
 		return r, errors.New("--streams must be 1 to 16, --runs and --prompt 1 or more, --steps 2 or more, and prompt and steps fit into the model's context")
 	}
-	r = StreamReport{Device: m.Device(), Streams: o.Streams, Prompt: o.Prompt}
-	b := &streamBench{m: m, o: o, prompt: anyTokens(m.Config().Vocab, 0, o.Prompt)}
+	r = StreamReport{Device: m.Device(), Clock: "wall", Streams: o.Streams, Prompt: o.Prompt}
+	b := &streamBench{m: m, o: o, prompt: anyTokens(m.Config().Vocab, 0, o.Prompt), timer: timer{wall: o.Threads != 1}}
+	if _, ok := processorTime(); !ok {
+		b.wall = true
+	}
+	if !b.wall {
+		r.Clock = "processor"
+	}
 	peer := func() (time.Duration, error) { return 0, nil }
 	if o.Against != "" {
 		p, err := openPeer(o.Against, "cpu", m.Config().Vocab, o.Threads)
@@ -54,19 +60,23 @@ func MeasureStreams(ctx context.Context, m *model.Model, o StreamOptions) (r Str
 		defer p.Close()
 		peer = func() (time.Duration, error) { return b.peer(p) }
 	}
-	var together, alone, ratios, decode, decodeOne, peers, peerRatios []float64
+	var together, alone, ratios, peers, peerRatios []float64
 	for run := -1; run < o.Runs; run++ {
 		o.Progress("streams: run %d of %d", max(run, 0)+1, o.Runs)
-		at := time.Now()
-		list, stats, err := streams.Generate(ctx, m.NewSeq(), b.prompt, o.Streams, b.options())
+		var list []streams.Stream
+		var stats streams.Stats
+		whole, err := b.time(func() (err error) {
+			list, stats, err = streams.Generate(ctx, m.NewSeq(), b.prompt, o.Streams, b.options())
+			return err
+		})
 		if err != nil {
 			return r, err
 		}
-		a := ms(time.Since(at))
-		z, after, err := b.alone(ctx, list)
+		one, err := b.time(func() error { return b.alone(ctx, list) })
 		if err != nil {
 			return r, err
 		}
+		a, z := ms(whole), ms(one)
 		took, err := peer()
 		if err != nil {
 			return r, err
@@ -76,14 +86,11 @@ func MeasureStreams(ctx context.Context, m *model.Model, o StreamOptions) (r Str
 		}
 		r.Tokens = stats.Tokens
 		together, alone, ratios = append(together, a), append(alone, z), append(ratios, z/a)
-		decode, decodeOne = append(decode, ms(stats.Decode)), append(decodeOne, after)
 		peers, peerRatios = append(peers, ms(took)), append(peerRatios, ms(took)/a)
 	}
 	r.Together, _, _ = median(together)
 	r.Alone, _, _ = median(alone)
 	r.Faster, r.Least, r.Most = median(ratios)
-	r.Decode, _, _ = median(decode)
-	r.DecodeOne, _, _ = median(decodeOne)
 	r.Peer, _, _ = median(peers)
 	r.PeerRatio, _, _ = median(peerRatios)
 	return r, nil
@@ -95,38 +102,40 @@ type streamBench struct {
 	m      *model.Model
 	o      StreamOptions
 	prompt []tandem.Token
+	timer
 }
 
 func (b *streamBench) options() streams.Options { return streams.Options{Tokens: b.o.Steps} }
 
-// alone generates each of the streams by itself. It returns the milliseconds, and those without the prompts.
-func (b *streamBench) alone(ctx context.Context, list []streams.Stream) (all, decode float64, err error) {
-	at := time.Now()
+// alone generates each of the streams by itself.
+func (b *streamBench) alone(ctx context.Context, list []streams.Stream) error {
 	for i, want := range list {
-		got, stats, err := streams.Alone(ctx, b.m.NewSeq(), b.prompt, i, b.options())
+		got, _, err := streams.Alone(ctx, b.m.NewSeq(), b.prompt, i, b.options())
 		if err != nil {
-			return 0, 0, err
+			return err
 		}
 		if got == nil || b.m.Rounding() == "" && got.LogProb != want.LogProb {
-			return 0, 0, errors.New("a stream differs from the same stream alone")
+			return errors.New("a stream differs from the same stream alone")
 		}
-		decode += ms(stats.Decode)
 	}
-	return ms(time.Since(at)), decode, nil
+	return nil
 }
 
 // peer decodes as many sequences with llama.cpp.
 func (b *streamBench) peer(p *peer) (time.Duration, error) {
-	n := b.o.Streams
-	s, err := p.model.NewSession(p.threads, b.o.Prompt+b.o.Steps+1, n)
+	s, err := p.model.NewSession(p.threads, b.o.Prompt+b.o.Steps+1, b.o.Streams)
 	if err != nil {
 		return 0, err
 	}
 	defer s.Close()
-	at := time.Now()
+	return b.time(func() error { return b.peerSteps(p, s) })
+}
+
+func (b *streamBench) peerSteps(p *peer, s *llamacpp.Session) error {
 	if err := p.prefill(s, b.o.Prompt); err != nil {
-		return 0, err
+		return err
 	}
+	n := b.o.Streams
 	for i := 1; i < n; i++ {
 		s.Copy(0, int32(i))
 	}
@@ -136,8 +145,8 @@ func (b *streamBench) peer(p *peer) (time.Duration, error) {
 			tokens[i], pos[i], seqs[i], want[i] = int32(anyTokens(p.vocab, step+i, 1)[0]), int32(b.o.Prompt+step), int32(i), 1
 		}
 		if err := s.Decode(tokens, pos, seqs, want); err != nil {
-			return 0, err
+			return err
 		}
 	}
-	return time.Since(at), nil
+	return nil
 }

@@ -59,12 +59,12 @@ func (f Forecasts) Run(ctx context.Context, prompts [][]tandem.Token, progress P
 	var want [][]tandem.Token
 	plain := ForecastResult{Branches: "plain", Pass: one, Accept: 1, Rate: 1000 / one, Faster: 1, Simulated: true}
 	for _, p := range prompts {
-		text, err := f.generate(ctx, p, nil)
+		text, passes, err := f.generate(ctx, p, nil)
 		if err != nil {
 			return nil, err
 		}
 		want = append(want, text)
-		plain.Tokens += max(0, len(text)-1) // the prompt's pass gives the first
+		plain.Tokens += passes - 1 // the prompt's pass gives the first; the end of a text counts
 	}
 	plain.Passes = plain.Tokens
 	list = append(list, plain)
@@ -81,7 +81,7 @@ func (f Forecasts) Run(ctx context.Context, prompts [][]tandem.Token, progress P
 		for j, p := range prompts {
 			forecast.Rewind(0)
 			s := &specdec.Speculator{Drafters: []specdec.Drafter{forecast}, Forecast: forecast, Rows: 32}
-			text, err := f.generate(ctx, p, s)
+			text, _, err := f.generate(ctx, p, s)
 			if err != nil {
 				return nil, err
 			}
@@ -99,16 +99,16 @@ func (f Forecasts) Run(ctx context.Context, prompts [][]tandem.Token, progress P
 	return list, nil
 }
 
-func (f Forecasts) generate(ctx context.Context, prompt []tandem.Token, s *specdec.Speculator) (text []tandem.Token, err error) {
+func (f Forecasts) generate(ctx context.Context, prompt []tandem.Token, s *specdec.Speculator) (text []tandem.Token, passes int, err error) {
 	var spec sample.Speculator // nil, not a nil pointer
 	if s != nil {
 		spec = s
 	}
-	_, err = sample.Continue(ctx, f.Model.NewSeqWith(f.Own), prompt, f.Sampling, f.MaxTokens, spec, func(t tandem.Token) error {
+	stats, err := sample.Continue(ctx, f.Model.NewSeqWith(f.Own), prompt, f.Sampling, f.MaxTokens, spec, func(t tandem.Token) error {
 		text = append(text, t)
 		return nil
 	})
-	return text, err
+	return text, stats.Passes, err
 }
 
 func (r ForecastResult) String() string {

@@ -21,13 +21,14 @@ import (
 type modelsCmd struct {
 	cli.ModelsCmd
 	Random modelsRandom `cmd:"" help:"Make a model of random weights, to measure speed with."`
+	Table  modelsTable  `cmd:"" help:"Print what is computed of each architecture, as docs/models.md."`
 }
 
 // modelsRandom makes models with random weights, whose speed and memory are those of a real model.
 type modelsRandom struct {
 	Out       string `arg:"" help:"File to make; it must not exist." placeholder:"OUT.gguf"`
-	Like      string `help:"Shape: qwen2.5-0.5b, qwen2.5-1.5b, llama3.1-8b, llada-8b or dream-7b." default:"qwen2.5-0.5b"`
-	Arch      string `help:"Architecture: qwen2, llama, llada or dream. Default: that of the shape." placeholder:"NAME"`
+	Like      string `help:"Shape: qwen2.5-0.5b, qwen2.5-1.5b, qwen3-0.6b, qwen3-1.7b, gemma2-2b, gemma3-1b, phi4-mini, smollm3-3b, olmo2-1b, granite3.3-2b, llama3.1-8b, llada-8b or dream-7b." default:"qwen2.5-0.5b"`
+	Arch      string `help:"Architecture, such as qwen2 or gemma3. Default: that of the shape." placeholder:"NAME"`
 	Type      string `help:"Type of the matrices: f32, f16, bf16, q8_0, q4_0, q4_k, q5_k or q6_k." default:"q4_0"`
 	Embedding string `help:"Type of the embedding, which in qwen2.5 is also the output matrix. Default: that of the matrices." placeholder:"TYPE"`
 	Seed      uint64 `help:"Seed of the random numbers." default:"1"`

@@ -14,6 +14,7 @@ import (
 	"tandem/cmd/internal/cli"
 	"tandem/cmd/internal/clitest"
 	"tandem/internal/tinymodel"
+	"tandem/model"
 )
 
 // A random model opens, has the shape that was asked for, and is the same file for the same seed. Its dimensions are small
@@ -91,5 +92,22 @@ func TestModelsRandomRefuses(t *testing.T) {
 	clitest.Write(t, filepath.Dir(out), "x.gguf", "mine")
 	if _, stderr, err := h.Run("models", "random", out); err == nil || !strings.Contains(stderr, "exists") {
 		t.Errorf("an existing file: %v: %s", err, stderr)
+	}
+}
+
+// The table in docs has a line for each architecture, and the program prints no other lines.
+func TestModelsTableIsOfToday(t *testing.T) {
+	b, err := os.ReadFile("../../docs/models.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc := string(b)
+	for _, arch := range model.Architectures() {
+		if modelNames[arch] == "" || !strings.Contains(doc, "\n| `"+arch+"` | "+modelNames[arch]+" | ") {
+			t.Errorf("docs/models.md has no line for %s: lab models table > docs/models.md", arch)
+		}
+	}
+	if !strings.HasPrefix(doc, tableHead) || !strings.HasSuffix(doc, tableTail) {
+		t.Error("docs/models.md is not what lab models table prints: lab models table > docs/models.md")
 	}
 }

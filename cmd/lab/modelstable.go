@@ -1,0 +1,208 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"tandem"
+	"tandem/cmd/internal/cli"
+	"tandem/internal/llamacpp"
+	"tandem/internal/tinymodel"
+	"tandem/model"
+	"tandem/npu"
+	"tandem/npu/ggml"
+	"tandem/npu/native"
+)
+
+// modelsTable says what this program computes of each architecture, by trying.
+type modelsTable struct{}
+
+func (*modelsTable) Help() string {
+	return `Makes a small model of random weights for each architecture and type, opens it on the devices here and compares its logits with llama.cpp's, if those libraries are here (TANDEM_LLAMA_PATH). docs/models.md is what it prints:
+
+  lab models table > docs/models.md`
+}
+
+const tableHead = `# Models
+
+Made by ` + "`lab models table`" + ` with models of random weights, one for each architecture and type: 4 heads of 64, two to six
+layers. *off* is the largest difference of a logit from llama.cpp's over 64 positions, relative to the spread of the position's
+logits, in F32, Q8_0 and Q4_K (of fewer than 64 rows llama.cpp rounds the queries to F16, and is off by more). ggml looks the GELU of Gemma up in a table of F16, and rounds differently where it multiplies by 8-bit
+inputs; tests hold each cell to a bound.
+
+| architecture | models | types | off F32 | off Q8_0 | off Q4_K | ggml | adapters | drafts in trees |
+|---|---|---|---|---|---|---|---|---|
+`
+
+const tableTail = `
+All types are F32, F16, BF16, Q8_0, Q4_0, Q5_0, IQ4_NL, Q4_K, Q5_K and Q6_K; files may also hold Q4_1, Q5_1, Q2_K, Q3_K, IQ4_XS and MXFP4,
+which are read as sums of products (F32 where one matrix is read in parts, as in phi3).
+
+- Positions: rotations of whole heads or parts, linear scaling, Llama 3's factors, YaRN, and LongRoPE with its factors for the
+  context of the first training, which then is the model's context. "su" and dynamic scaling are refused by name.
+- Sliding windows are in the mask of native and the reference. Keys and values outside a window are kept. ggml's devices refuse a
+  window that is shorter than the context; so does OLMo 3, an olmo2 with windows, everywhere.
+- Mixtures of experts, recurrent and hybrid models are refused by name, before a download too (` + "`models pull`" + `).
+- Chat templates are Jinja, run by a bounded interpreter with Python's values (package model/chat/jinja). Tests hold it to Python's
+  jinja2 where that is installed, also over templates of your own: ` + "`TANDEM_TEMPLATES=folder go test ./model/chat/jinja`" + `.
+`
+
+// modelNames are models that people run.
+var modelNames = map[string]string{
+	"dream": "Dream 7B (diffusion)", "gemma": "Gemma", "gemma2": "Gemma 2", "gemma3": "Gemma 3, text",
+	"granite": "Granite 3", "llada": "LLaDA 8B (diffusion)", "llama": "Llama 1 to 3.2, Mistral, SmolLM, TinyLlama", "olmo2": "OLMo 2",
+	"opt": "OPT", "phi3": "Phi-3, Phi-3.5, Phi-4-mini", "qwen2": "Qwen2, Qwen2.5", "qwen3": "Qwen3", "smollm3": "SmolLM3",
+}
+
+func (c *modelsTable) Run(a *cli.App) error {
+	lib, err := llamacpp.Load()
+	if err != nil {
+		a.Remark("without llama.cpp's logits: %v", err)
+		lib = nil
+	}
+	dir, err := os.MkdirTemp("", "lab-models")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	fmt.Fprint(a.Out, tableHead)
+	for _, arch := range model.Architectures() {
+		var types []string
+		off := map[npu.DType]string{}
+		for _, typ := range npu.DTypes {
+			a.Progress("%s in %v", arch, typ)
+			spec := tinymodel.Spec{Arch: arch, Type: typ, Dim: 256, FF: 512, Seed: 1}
+			if arch == "opt" || arch == "llada" {
+				spec.KVHeads = 4
+			}
+			difference, err := c.try(a, lib, filepath.Join(dir, "m.gguf"), spec)
+			if err != nil {
+				return fmt.Errorf("%s in %v: %w", arch, typ, err)
+			}
+			types, off[typ] = append(types, typ.String()), difference
+		}
+		all := "all"
+		if len(types) < len(npu.DTypes) {
+			all = strings.Join(types, ", ")
+		}
+		b := tinymodel.GGUF(tinymodel.Spec{Arch: arch})
+		a.Clear()
+		fmt.Fprintf(a.Out, "| `%s` | %s | %s | %s | %s | %s | %s | %s | %s |\n", arch, modelNames[arch], all, off[npu.F32], off[npu.Q8_0], off[npu.Q4_K],
+			onGGML(b), adapters(b), trees(a, b))
+	}
+	fmt.Fprint(a.Out, tableTail)
+	return nil
+}
+
+// try opens a model and returns the difference of its logits from llama.cpp's.
+func (c *modelsTable) try(ctx context.Context, lib *llamacpp.Lib, path string, spec tinymodel.Spec) (string, error) {
+	if err := os.WriteFile(path, tinymodel.GGUF(spec), 0o600); err != nil {
+		return "", err
+	}
+	m, err := model.Open(path, native.New(0))
+	if err != nil {
+		return "", err
+	}
+	defer m.Close()
+	ids, tokens, rows := make([]int32, 64), []tandem.Token(nil), []model.Live(nil)
+	for i := range ids {
+		ids[i] = int32((i*89 + 17) % 256)
+		tokens = append(tokens, tandem.Token(ids[i]))
+		rows = append(rows, model.Live{Position: i, Token: tokens[i], Sees: len(ids), Logits: true})
+	}
+	var got [][]float32
+	if m.Config().Diffusion {
+		got, err = m.Denoise(ctx, m.NewSeq(), rows, new(model.Logits))
+	} else {
+		got, err = m.Forward(ctx, []model.Input{{Seq: m.NewSeq(), Tokens: tokens, All: true}})
+	}
+	if err != nil || lib == nil {
+		return "not measured", err
+	}
+	theirs, err := lib.Open(path, false)
+	if err != nil {
+		return "not in llama.cpp", nil
+	}
+	defer theirs.Close()
+	want, err := theirs.Logits(ids)
+	if err != nil {
+		return "", err
+	}
+	worst := 0.0
+	for i := range want {
+		var sum, square, far float64
+		for j, v := range want[i] {
+			sum, square = sum+float64(v), square+float64(v)*float64(v)
+			far = max(far, math.Abs(float64(got[i][j]-v)))
+		}
+		n := float64(len(want[i]))
+		worst = max(worst, far/math.Sqrt(square/n-sum/n*sum/n))
+	}
+	return fmt.Sprintf("%.1g", worst), nil
+}
+
+// onGGML says whether ggml's processor computes a model.
+func onGGML(b []byte) string {
+	d, err := ggml.Open("cpu", 1)
+	if err != nil {
+		return "not here"
+	}
+	m, err := model.OpenBytes("tiny", b, d)
+	if err != nil && strings.Contains(err.Error(), "sliding windows") {
+		return "short contexts"
+	}
+	if err != nil {
+		return "no"
+	}
+	m.Close()
+	return "yes"
+}
+
+// adapters says whether a model's products can be adapted.
+func adapters(b []byte) string {
+	m, err := model.OpenBytes("tiny", b, native.New(1))
+	if err != nil {
+		return "no"
+	}
+	defer m.Close()
+	for _, g := range m.Graphs(1) {
+		for _, n := range g.Nodes {
+			if n.Weight != nil && n.Op == npu.OpMatMul && strings.Contains(n.Weight.Name, "[") {
+				return "output and down matrices"
+			}
+		}
+	}
+	return "yes"
+}
+
+// trees says whether a model computes a draft tree as it computes each path of it.
+func trees(ctx context.Context, b []byte) string {
+	m, err := model.OpenBytes("tiny", b, native.New(1))
+	if err != nil || m.Config().Diffusion {
+		return "no: its rows attend both ways"
+	}
+	defer m.Close()
+	prompt := []tandem.Token{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14}
+	s := m.NewSeq()
+	if _, err := m.Forward(ctx, []model.Input{{Seq: s, Tokens: prompt}}); err != nil {
+		return "no"
+	}
+	tree, err := m.Forward(ctx, []model.Input{{Seq: s, Tokens: []tandem.Token{20, 30, 31}, Parents: []int{-1, 0, 0}, All: true}})
+	if err != nil {
+		return "no"
+	}
+	path, err := m.Forward(ctx, []model.Input{{Seq: m.NewSeq(), Tokens: append(prompt, 20, 31)}})
+	if err != nil {
+		return "no"
+	}
+	for i, v := range path[0] {
+		if v != tree[2][i] {
+			return "no"
+		}
+	}
+	return "to the bit"
+}

@@ -15,11 +15,11 @@ import (
 // The functions that describe blocks name each tensor and its size where they use it, so they are also the list
 // of the tensors that a file must have.
 type architecture struct {
-	name   string                                // as the metadata key general.architecture has it
-	config func(r *metaReader, c *Config)        // reads the keys that not all architectures have
-	embed  func(b *block) npu.Value              // tokens to the residual stream
-	layer  func(b *block, x npu.Value) npu.Value // one layer of the residual stream
-	norm   func(b *block, x npu.Value, name string) npu.Value
+	name   string                                             // as the metadata key general.architecture has it
+	config func(r *metaReader, c *Config)                     // reads the keys that not all architectures have
+	embed  func(b *block) npu.Value                           // tokens to the residual stream
+	layer  func(b *block, x npu.Value) npu.Value              // one layer of the residual stream
+	norm   func(b *block, x npu.Value, name string) npu.Value // before the output matrix; nil for encoders, which have none
 }
 
 var architectures = map[string]*architecture{}

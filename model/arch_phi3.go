@@ -27,7 +27,7 @@ func init() {
 			c.Context = min(c.Context, first)
 		},
 		embed: (*block).tokens,
-		layer: denseLayer{normAttention: "attn_norm", normFeed: "ffn_norm", fused: true}.layer,
+		layer: denseLayer{normAttention: "attn_norm", normFeed: "ffn_norm", fusedAttention: true, fusedFeed: true}.layer,
 		norm:  (*block).rmsNorm,
 	})
 }

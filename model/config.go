@@ -24,6 +24,10 @@ type Config struct {
 	Eps     float32  // of the norms
 	Rope    npu.Rope // zero where positions are not rotated
 
+	// Pooling says, for an encoder, how the vectors of a text's tokens become one (Model.Embed); NoPooling for models that
+	// write.
+	Pooling Pooling
+
 	scales    scales
 	caps      caps
 	window    int                  // of layers that attend to the last positions only; 0 for none

@@ -99,6 +99,18 @@ func (m *Model) denoise(ctx context.Context, seq *Seq, rows []Live, logits []flo
 	if err != nil {
 		return err
 	}
+	x, err := m.liveLayers(ctx, seq, rows, schedule)
+	if err != nil {
+		return err
+	}
+	if err := m.liveLogits(ctx, schedule, rows, x, logits); err != nil {
+		return err
+	}
+	return schedule.End(ctx)
+}
+
+// liveLayers runs the rows through all layers and returns the residual stream [rows × Dim].
+func (m *Model) liveLayers(ctx context.Context, seq *Seq, rows []Live, schedule npu.Schedule) ([]float32, error) {
 	dim := m.config.Dim
 	x, scratch := make([]float32, len(rows)*dim), []float32(nil)
 	var pieces []livePiece
@@ -106,7 +118,7 @@ func (m *Model) denoise(ctx context.Context, seq *Seq, rows []Live, logits []flo
 	if p := next(len(rows)); len(rows) > p.Chunk && len(p.Layers) < m.config.Layers { // layers must go one by one
 		single, err := m.singly()
 		if err != nil {
-			return err
+			return nil, err
 		}
 		next = func(int) *npu.Programs { return single }
 	}
@@ -118,7 +130,7 @@ func (m *Model) denoise(ctx context.Context, seq *Seq, rows []Live, logits []flo
 			scratch = slices.Grow(scratch[:0], n*dim)
 		}
 		if err := p.Embed.Run(npu.Args{Rows: n, Tokens: a.Tokens, Positions: a.Positions, Out: a.X}); err != nil {
-			return err
+			return nil, err
 		}
 		pieces = append(pieces, livePiece{p, a})
 		at += n
@@ -126,23 +138,20 @@ func (m *Model) denoise(ctx context.Context, seq *Seq, rows []Live, logits []flo
 	last := len(pieces) - 1
 	for layer := range pieces[last].programs.Layers {
 		if err := ctx.Err(); err != nil {
-			return err
+			return nil, err
 		}
 		for _, p := range pieces[:last] {
 			if err := p.run(layer, scratch[:p.args.Rows*dim]); err != nil {
-				return err
+				return nil, err
 			}
 		}
 		for i := last; i >= 0; i-- {
 			if err := pieces[i].run(layer, pieces[i].args.X); err != nil {
-				return err
+				return nil, err
 			}
 		}
 	}
-	if err := m.liveLogits(ctx, schedule, rows, x, logits); err != nil {
-		return err
-	}
-	return schedule.End(ctx)
+	return x, nil
 }
 
 // run runs the layers' program on a piece.

@@ -13,7 +13,8 @@ type denseLayer struct {
 	postAttention, postFeed string                   // behind them, before they are added
 	normHeads               norms                    // of queries and keys, before they are rotated
 	rope                    func(b *block) *npu.Rope // nil for Config's; a nil result for none
-	fused                   bool                     // one matrix holds queries, keys and values, one the gate and what it lets through
+	fusedAttention          bool                     // one matrix holds queries, keys and values
+	fusedFeed               bool                     // one matrix holds the gate and what it lets through
 	gelu                    bool                     // the gate is a GELU, not a SiLU
 }
 
@@ -50,7 +51,7 @@ func (d denseLayer) attend(b *block, h npu.Value) npu.Value {
 	wide, narrow := c.Heads*c.HeadDim, c.KVHeads*c.HeadDim
 	all := wide + 2*narrow
 	part := func(name string, from, n int) npu.Value {
-		if d.fused {
+		if d.fusedAttention {
 			return b.linearRows(h, "attn_qkv", all, from, n)
 		}
 		return b.linear(h, name, n)
@@ -65,7 +66,7 @@ func (d denseLayer) attend(b *block, h npu.Value) npu.Value {
 func (d denseLayer) feed(b *block, h npu.Value) npu.Value {
 	c := b.config
 	var gate, up npu.Value
-	if d.fused {
+	if d.fusedFeed {
 		gate, up = b.linearRows(h, "ffn_up", 2*c.FF, 0, c.FF), b.linearRows(h, "ffn_up", 2*c.FF, c.FF, c.FF)
 	} else {
 		gate, up = b.linear(h, "ffn_gate", c.FF), b.linear(h, "ffn_up", c.FF)

@@ -52,7 +52,11 @@ func TestArchitecturesOnAllDevices(t *testing.T) {
 				tokens = append(tokens, tandem.Token(i*37%256))
 			}
 			var got [][]float32
-			if m.Config().Diffusion {
+			if m.Config().Pooling != NoPooling {
+				var vector []float32
+				vector, err = m.Embed(context.Background(), tokens)
+				got = [][]float32{vector}
+			} else if m.Config().Diffusion {
 				got, err = allLogits(m, tokens)
 			} else {
 				got, err = m.Forward(context.Background(), []Input{{Seq: m.NewSeq(), Tokens: tokens, All: true}})

@@ -165,6 +165,9 @@ func (in *Input) logits() int {
 
 // checkInputs returns the number of requested logits and of tokens.
 func (m *Model) checkInputs(inputs []Input) (logits, tokens int, err error) {
+	if m.config.Pooling != NoPooling {
+		return 0, 0, fmt.Errorf("%s is an encoder: it makes embeddings and writes no text; use a model that writes, such as qwen2.5", m.config.Arch)
+	}
 	for i, in := range inputs {
 		if in.Seq == nil || in.Seq.m != m {
 			return 0, 0, fmt.Errorf("input %d: its sequence belongs to another model", i)

@@ -62,6 +62,16 @@ func (t *tensors) embedding(c *Config) *npu.Tensor {
 	return t.matrix("token_embd.weight", c.Vocab, c.Dim)
 }
 
+// floats writes a tensor's numbers to x, as far as the file has them.
+func (t *tensors) floats(m *npu.Tensor, x []float32) {
+	if len(m.Data) == 0 {
+		return
+	}
+	if err := quant.Dequantize(m.Type, x, m.Data); err != nil {
+		t.fail(fmt.Errorf("%s: tensor %q: %w", t.file.Name, m.Name, err))
+	}
+}
+
 // output is the output matrix: the embedding where the file has no other.
 func (t *tensors) output(c *Config) *npu.Tensor {
 	if !t.file.Has("output.weight") {

@@ -29,6 +29,11 @@ func (c *Config) blocksWith(t *tensors, chunk int, adapt adapt) []*npu.Graph {
 		arch.layer(layer, layer.Input(c.Dim))
 		graphs = append(graphs, layer.Graph)
 	}
+	if c.Pooling != NoPooling { // the vectors are the result
+		head := c.block(t, "head", chunk)
+		head.Scale(head.Input(c.Dim), 1)
+		return append(graphs, head.Graph)
+	}
 	return append(graphs, c.head(t, "head", chunk, t.output(c)))
 }
 

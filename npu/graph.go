@@ -66,10 +66,12 @@ const (
 	OpGeGLU
 	// OpSoftcap is Scale·tanh(x/Scale), element by element (Bello et al. 2017): it keeps numbers within ±Scale.
 	OpSoftcap
+	// OpGELU is gelu(x), element by element, by the same approximation as OpGeGLU.
+	OpGELU
 )
 
 var opNames = [...]string{"input", "embed", "rmsnorm", "matmul", "rope", "attention", "swiglu", "add", "position", "layernorm", "relu", "concat",
-	"normalize", "mul", "scale", "factor", "conv", "quantized", "select", "geglu", "softcap"}
+	"normalize", "mul", "scale", "factor", "conv", "quantized", "select", "geglu", "softcap", "gelu"}
 
 func (o Op) String() string {
 	if int(o) < len(opNames) {
@@ -80,7 +82,7 @@ func (o Op) String() string {
 
 var opArgs = [...]int{OpInput: 0, OpEmbed: 0, OpRMSNorm: 1, OpMatMul: 1, OpRope: 1, OpAttention: 3, OpSwiGLU: 2, OpAdd: 2,
 	OpPosition: 0, OpLayerNorm: 1, OpReLU: 1, OpConcat: anyArgs,
-	OpNormalize: 1, OpMul: 1, OpScale: 1, OpFactor: 1, OpConv: 1, OpQuantized: 1, OpSelect: 1, OpGeGLU: 2, OpSoftcap: 1}
+	OpNormalize: 1, OpMul: 1, OpScale: 1, OpFactor: 1, OpConv: 1, OpQuantized: 1, OpSelect: 1, OpGeGLU: 2, OpSoftcap: 1, OpGELU: 1}
 
 const anyArgs = -1 // one or more
 
@@ -253,6 +255,11 @@ func (g *Graph) GeGLU(gate, up Value) Value {
 	return g.add(Node{Op: OpGeGLU, Args: []Value{gate, up}, Width: g.width(gate)})
 }
 
+// GELU is gelu(x).
+func (g *Graph) GELU(x Value) Value {
+	return g.add(Node{Op: OpGELU, Args: []Value{x}, Width: g.width(x)})
+}
+
 // Softcap is limit·tanh(x/limit).
 func (g *Graph) Softcap(x Value, limit float32) Value {
 	return g.add(Node{Op: OpSoftcap, Args: []Value{x}, Width: g.width(x), Scale: limit})
@@ -387,7 +394,7 @@ func (g *Graph) checkNode(v Value) error {
 			}
 		}
 		return shape(n.Weight, in, n.Width)
-	case OpNormalize, OpScale, OpSoftcap:
+	case OpNormalize, OpScale, OpSoftcap, OpGELU:
 		if n.Width != in {
 			return fmt.Errorf("width %d from %d", n.Width, in)
 		}

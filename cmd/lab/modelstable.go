@@ -32,7 +32,7 @@ const tableHead = `# Models
 Made by ` + "`lab models table`" + ` with models of random weights, one for each architecture and type: 4 heads of 64, two to six
 layers. *off* is the largest difference of a logit from llama.cpp's over 64 positions, relative to the spread of the position's
 logits, in F32, Q8_0 and Q4_K (of fewer than 64 rows llama.cpp rounds the queries to F16, and is off by more). ggml looks the GELU of Gemma up in a table of F16, and rounds differently where it multiplies by 8-bit
-inputs; tests hold each cell to a bound.
+inputs; tests hold each cell to a bound. Of encoders, off is the distance of two embeddings of length 1.
 
 | architecture | models | types | off F32 | off Q8_0 | off Q4_K | ggml | adapters | drafts in trees |
 |---|---|---|---|---|---|---|---|---|
@@ -53,7 +53,7 @@ which are read as sums of products (F32 where one matrix is read in parts, as in
 
 // modelNames are models that people run.
 var modelNames = map[string]string{
-	"dream": "Dream 7B (diffusion)", "gemma": "Gemma", "gemma2": "Gemma 2", "gemma3": "Gemma 3, text",
+	"bert": "BERT: all-MiniLM, bge-small, gte-small (embeddings)", "nomic-bert": "nomic-embed-text (embeddings)", "dream": "Dream 7B (diffusion)", "gemma": "Gemma", "gemma2": "Gemma 2", "gemma3": "Gemma 3, text",
 	"granite": "Granite 3", "llada": "LLaDA 8B (diffusion)", "llama": "Llama 1 to 3.2, Mistral, SmolLM, TinyLlama", "olmo2": "OLMo 2",
 	"opt": "OPT", "phi3": "Phi-3, Phi-3.5, Phi-4-mini", "qwen2": "Qwen2, Qwen2.5", "qwen3": "Qwen3", "smollm3": "SmolLM3",
 }
@@ -76,7 +76,7 @@ func (c *modelsTable) Run(a *cli.App) error {
 		for _, typ := range npu.DTypes {
 			a.Progress("%s in %v", arch, typ)
 			spec := tinymodel.Spec{Arch: arch, Type: typ, Dim: 256, FF: 512, Seed: 1}
-			if arch == "opt" || arch == "llada" {
+			if arch == "opt" || arch == "llada" || strings.Contains(arch, "bert") {
 				spec.KVHeads = 4
 			}
 			difference, err := c.try(a, lib, filepath.Join(dir, "m.gguf"), spec)
@@ -115,6 +115,9 @@ func (c *modelsTable) try(ctx context.Context, lib *llamacpp.Lib, path string, s
 		rows = append(rows, model.Live{Position: i, Token: tokens[i], Sees: len(ids), Logits: true})
 	}
 	var got [][]float32
+	if m.Config().Pooling != model.NoPooling {
+		return c.embedding(ctx, lib, m, path, ids, tokens)
+	}
 	if m.Config().Diffusion {
 		got, err = m.Denoise(ctx, m.NewSeq(), rows, new(model.Logits))
 	} else {
@@ -143,6 +146,31 @@ func (c *modelsTable) try(ctx context.Context, lib *llamacpp.Lib, path string, s
 		worst = max(worst, far/math.Sqrt(square/n-sum/n*sum/n))
 	}
 	return fmt.Sprintf("%.1g", worst), nil
+}
+
+// embedding is try for an encoder: the distance of two embeddings of length 1.
+func (c *modelsTable) embedding(ctx context.Context, lib *llamacpp.Lib, m *model.Model, path string, ids []int32, tokens []tandem.Token) (string, error) {
+	got, err := m.Embed(ctx, tokens)
+	if err != nil || lib == nil {
+		return "not measured", err
+	}
+	theirs, err := lib.Open(path, false)
+	if err != nil {
+		return "not in llama.cpp", nil
+	}
+	defer theirs.Close()
+	want, err := theirs.Embedding(ids, len(got))
+	if err != nil {
+		return "", err
+	}
+	var square, off float64
+	for _, v := range want {
+		square += float64(v) * float64(v)
+	}
+	for i, v := range want {
+		off += math.Pow(float64(v)/math.Sqrt(square)-float64(got[i]), 2)
+	}
+	return fmt.Sprintf("%.1g", math.Sqrt(off)), nil
 }
 
 // onGGML says whether ggml's processor computes a model.
@@ -182,7 +210,7 @@ func adapters(b []byte) string {
 // trees says whether a model computes a draft tree as it computes each path of it.
 func trees(ctx context.Context, b []byte) string {
 	m, err := model.OpenBytes("tiny", b, native.New(1))
-	if err != nil || m.Config().Diffusion {
+	if err != nil || m.Config().Diffusion || m.Config().Pooling != model.NoPooling {
 		return "no: its rows attend both ways"
 	}
 	defer m.Close()

@@ -58,7 +58,9 @@ type functions struct {
 	initFromModel        func(uintptr, contextParams) uintptr
 	free                 func(uintptr)
 	decode               func(uintptr, batch) int32
+	encode               func(uintptr, batch) int32
 	getLogitsIth         func(uintptr, int32) unsafe.Pointer
+	getEmbeddingsSeq     func(uintptr, int32) unsafe.Pointer
 	modelGetVocab        func(uintptr) uintptr
 	vocabNTokens         func(uintptr) int32
 	vocabIsEOG           func(uintptr, int32) bool
@@ -117,6 +119,7 @@ func load() (*Lib, error) {
 		"model_default_params": &c.modelDefaultParams, "context_default_params": &c.contextDefaultParams,
 		"model_load_from_file": &c.modelLoadFromFile, "model_free": &c.modelFree,
 		"init_from_model": &c.initFromModel, "free": &c.free, "decode": &c.decode, "get_logits_ith": &c.getLogitsIth,
+		"encode": &c.encode, "get_embeddings_seq": &c.getEmbeddingsSeq,
 		"model_get_vocab": &c.modelGetVocab, "vocab_n_tokens": &c.vocabNTokens, "vocab_is_eog": &c.vocabIsEOG,
 		"tokenize": &c.tokenize, "token_to_piece": &c.tokenToPiece, "chat_apply_template": &c.chatApplyTemplate,
 	} {
@@ -274,6 +277,52 @@ func (l *Lib) ApplyTemplate(template string, messages []Message, addGeneration b
 	return strings.Clone(string(buf[:n])), nil
 }
 
+// Embedding returns the embedding of tokens [n], as the file's pooling makes it, of any length.
+func (m *Model) Embedding(tokens []int32, n int) ([]float32, error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	p := m.lib.c.contextDefaultParams()
+	p.nCtx, p.nBatch, p.nUbatch = uint32(max(256, len(tokens))), uint32(max(256, len(tokens))), uint32(max(256, len(tokens)))
+	p.nThreads, p.nThreadsBatch = 1, 1
+	p.typeK, p.typeV, p.flashAttn = 1, 1, 0
+	p.embeddings, p.noPerf = true, true
+	ctx := m.lib.c.initFromModel(m.model, p)
+	if ctx == 0 {
+		return nil, fmt.Errorf("llama_init_from_model failed")
+	}
+	defer m.lib.c.free(ctx)
+	b, unpin := newBatch(tokens)
+	defer unpin()
+	if rc := m.lib.c.encode(ctx, b); rc != 0 {
+		return nil, fmt.Errorf("llama_encode: %d", rc)
+	}
+	row := m.lib.c.getEmbeddingsSeq(ctx, 0)
+	if row == nil {
+		return nil, fmt.Errorf("llama_get_embeddings_seq: none")
+	}
+	return append([]float32(nil), unsafe.Slice((*float32)(row), n)...), nil
+}
+
+// newBatch returns a batch of the tokens of one sequence, with the results of all; unpin releases its memory.
+func newBatch(tokens []int32) (b batch, unpin func()) {
+	n := len(tokens)
+	pos, nSeq, seqs, want := make([]int32, n), make([]int32, n), make([]*int32, n), make([]int8, n)
+	zero := new(int32)
+	pin := &runtime.Pinner{}
+	pin.Pin(zero)
+	for i := range n {
+		pos[i], nSeq[i], seqs[i], want[i] = int32(i), 1, zero, 1
+	}
+	pin.Pin(&tokens[0])
+	pin.Pin(&pos[0])
+	pin.Pin(&nSeq[0])
+	pin.Pin(&seqs[0])
+	pin.Pin(&want[0])
+	addr := func(p unsafe.Pointer) uintptr { return uintptr(p) }
+	return batch{n: int32(n), token: addr(unsafe.Pointer(&tokens[0])), pos: addr(unsafe.Pointer(&pos[0])),
+		nSeqID: addr(unsafe.Pointer(&nSeq[0])), seqID: addr(unsafe.Pointer(&seqs[0])), logits: addr(unsafe.Pointer(&want[0]))}, pin.Unpin
+}
+
 // Logits returns the logits after each token of a sequence. It uses an F16 KV cache, flash attention (which sums in
 // float32) and one thread.
 func (m *Model) Logits(tokens []int32) ([][]float32, error) { return m.LogitsWith(tokens, nil, nil) }
@@ -300,22 +349,8 @@ func (m *Model) LogitsWith(tokens []int32, adapters []*Adapter, scales []float32
 	}
 
 	n := len(tokens)
-	pos, nSeq, seqs, want := make([]int32, n), make([]int32, n), make([]*int32, n), make([]int8, n)
-	zero := new(int32)
-	var pin runtime.Pinner
-	defer pin.Unpin()
-	pin.Pin(zero)
-	for i := range n {
-		pos[i], nSeq[i], seqs[i], want[i] = int32(i), 1, zero, 1
-	}
-	pin.Pin(&tokens[0])
-	pin.Pin(&pos[0])
-	pin.Pin(&nSeq[0])
-	pin.Pin(&seqs[0])
-	pin.Pin(&want[0])
-	addr := func(p unsafe.Pointer) uintptr { return uintptr(p) }
-	b := batch{n: int32(n), token: addr(unsafe.Pointer(&tokens[0])), pos: addr(unsafe.Pointer(&pos[0])),
-		nSeqID: addr(unsafe.Pointer(&nSeq[0])), seqID: addr(unsafe.Pointer(&seqs[0])), logits: addr(unsafe.Pointer(&want[0]))}
+	b, unpin := newBatch(tokens)
+	defer unpin()
 	if rc := m.lib.c.decode(ctx, b); rc != 0 {
 		return nil, fmt.Errorf("llama_decode: %d", rc)
 	}

@@ -46,6 +46,9 @@ func (*Model) Piece(int32) ([]byte, error) { return nil, errUnsupported }
 func (*Model) IsEOG(int32) bool { return false }
 
 // Logits always fails on this platform.
+func (*Model) Embedding([]int32, int) ([]float32, error) { return nil, errUnsupported }
+
+// Logits is not available here.
 func (*Model) Logits([]int32) ([][]float32, error) { return nil, errUnsupported }
 
 // Adapter stands for an adapter's file.

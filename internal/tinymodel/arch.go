@@ -21,6 +21,7 @@ type architecture struct {
 
 	title     string // general.name, if it is not tiny- and the architecture
 	longRope  bool   // frequency factors are two sets, for long contexts and for short ones
+	encoder   bool   // it has no output matrix, and types of tokens
 	diffusion bool   // it has a mask token
 	shifted   bool   // its rows guess the next position
 }

@@ -165,6 +165,9 @@ func (s Spec) meta() (meta []gguf.KV, vocab int) {
 		add("diffusion.shift_logits", arch.shifted)
 		tokens, types = append(tokens, "<|mask|>"), append(types, 3)
 	}
+	if architectures[s.Arch].encoder {
+		add("tokenizer.ggml.token_type_count", uint32(2))
+	}
 	add("tokenizer.ggml.model", "gpt2")
 	add("tokenizer.ggml.pre", "gpt-2")
 	add("tokenizer.ggml.tokens", tokens)

@@ -51,6 +51,7 @@ type api struct {
 	MulMat     func(ctx, w, x ptr) ptr                                                                                    `c:"ggml_mul_mat"`
 	SwiGLU     func(ctx, gate, up ptr) ptr                                                                                `c:"ggml_swiglu_split"`
 	GeGLU      func(ctx, gate, up ptr) ptr                                                                                `c:"ggml_geglu_split"`
+	GELU       func(ctx, x ptr) ptr                                                                                       `c:"ggml_gelu"`
 	Tanh       func(ctx, x ptr) ptr                                                                                       `c:"ggml_tanh"`
 	Concat     func(ctx, a, b ptr, dim int32) ptr                                                                         `c:"ggml_concat"`
 	Scale      func(ctx, x ptr, by float32) ptr                                                                           `c:"ggml_scale"`

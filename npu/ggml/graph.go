@@ -172,6 +172,8 @@ func (s *sketch) node(i int) {
 		x = a.SwiGLU(ctx, x, y)
 	case npu.OpGeGLU:
 		x = a.GeGLU(ctx, x, y)
+	case npu.OpGELU:
+		x = a.GELU(ctx, x)
 	case npu.OpSoftcap:
 		x = s.softcap(x, n.Scale)
 	case npu.OpReLU:
@@ -368,7 +370,7 @@ func (p *program) collect() (weights []*npu.Tensor, products map[*npu.Tensor]boo
 			return nil, nil, fmt.Errorf("%%%d %v: the ggml device keeps all weights in memory: remove the memory limit, or use --device native", i, n.Op)
 		}
 		switch n.Op {
-		case npu.OpInput, npu.OpSwiGLU, npu.OpReLU, npu.OpAdd, npu.OpConcat, npu.OpScale, npu.OpGeGLU, npu.OpSoftcap:
+		case npu.OpInput, npu.OpSwiGLU, npu.OpReLU, npu.OpAdd, npu.OpConcat, npu.OpScale, npu.OpGeGLU, npu.OpSoftcap, npu.OpGELU:
 			continue
 		case npu.OpFactor:
 			if !slices.ContainsFunc(p.adapted, func(f *npu.Factor) bool { return factorKeyOf(f) == factorKeyOf(n.Factor) }) {

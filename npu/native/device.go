@@ -423,6 +423,8 @@ func (r *run) step(i int) {
 	case npu.OpGeGLU:
 		r.y = r.arg(1)
 		r.share(loopElements, r.Rows, 16*n.Width)
+	case npu.OpGELU:
+		r.share(loopElements, r.Rows, 16*n.Width)
 	case npu.OpConcat:
 		at := 0
 		for j, a := range n.Args {

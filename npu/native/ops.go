@@ -105,6 +105,8 @@ func (r *run) elementRows(lo, hi int) {
 		}
 	case npu.OpGeGLU:
 		r.geGLU(out, x, r.y[lo*n.Width:hi*n.Width])
+	case npu.OpGELU:
+		r.geGLU(out, x, nil)
 	case npu.OpSoftcap:
 		for j, v := range x {
 			out[j] = softcap(v, n.Scale)
@@ -114,7 +116,7 @@ func (r *run) elementRows(lo, hi int) {
 	}
 }
 
-// geGLU computes gelu(gate)·up. As tanh(u) is 2σ(2u)−1, gelu(x) is x·σ(z) with z = 2·√(2/π)·(x + 0.044715·x³), and so
+// geGLU computes gelu(gate)·up, or gelu(gate) if up is nil. As tanh(u) is 2σ(2u)−1, gelu(x) is x·σ(z) with z = 2·√(2/π)·(x + 0.044715·x³), and so
 // silu(z)·x/z, which swiGLU's kernel computes.
 func (r *run) geGLU(out, gate, up []float32) {
 	const c = 1.5957691216 // 2·√(2/π)
@@ -124,10 +126,16 @@ func (r *run) geGLU(out, gate, up []float32) {
 		z, y := zs[:n], ys[:n]
 		for j, x := range gate[:n] {
 			p := c * float32(1+float32(0.044715*float32(x*x)))
-			z[j], y[j] = float32(x*p), up[j]/p
+			z[j], y[j] = float32(x*p), 1/p
+		}
+		if up != nil {
+			for j, v := range up[:n] {
+				y[j] *= v
+			}
+			up = up[n:]
 		}
 		r.dev.k.swiGLU(out[:n], z, y)
-		out, gate, up = out[n:], gate[n:], up[n:]
+		out, gate = out[n:], gate[n:]
 	}
 }
 

@@ -178,8 +178,11 @@ func (r *run) node(i int) error {
 	case npu.OpGeGLU:
 		up := r.values[n.Args[1]]
 		for j, v := range x {
-			z := float64(v)
-			out[j] = float32(z/2*(1+math.Tanh(math.Sqrt(2/math.Pi)*(z+0.044715*z*z*z)))) * up[j]
+			out[j] = gelu(v) * up[j]
+		}
+	case npu.OpGELU:
+		for j, v := range x {
+			out[j] = gelu(v)
 		}
 	case npu.OpSoftcap:
 		for j, v := range x {
@@ -234,6 +237,12 @@ func (r *run) factor(out, x []float32, row int, f *npu.Factor) error {
 		out[o] = sum
 	}
 	return nil
+}
+
+// gelu is the approximation of GELU by tanh.
+func gelu(x float32) float32 {
+	z := float64(x)
+	return float32(z / 2 * (1 + math.Tanh(math.Sqrt(2/math.Pi)*(z+0.044715*z*z*z))))
 }
 
 // softcap keeps x within ±limit; 0 is no limit.

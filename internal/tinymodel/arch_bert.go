@@ -1,0 +1,55 @@
+package tinymodel
+
+import (
+	"tandem/model/gguf"
+	"tandem/npu"
+)
+
+func init() {
+	meta := func(s Spec) []gguf.KV {
+		return []gguf.KV{{Key: "attention.layer_norm_epsilon", Value: float32(1e-5)}, {Key: "attention.causal", Value: false},
+			{Key: "pooling_type", Value: uint32(1)}, {Key: "rope.freq_base", Value: float32(s.RopeBase)}}
+	}
+	norm := func(l *list, name string) {
+		l.rmsNorm(name)
+		l.vector(name+".bias", l.Dim, 0, 0.1)
+	}
+	none := func(*list, string) {}
+	whole := func(s *Spec) {
+		if s.KVHeads == 0 {
+			s.KVHeads = s.Heads
+		}
+	}
+	architectures["bert"] = architecture{
+		defaults: whole, meta: meta, norm: none, encoder: true,
+		embed: func(l *list) {
+			l.all = append(l.all, weights{"position_embd.weight", npu.F32, l.Context, l.Dim, 0, 0.3})
+			l.all = append(l.all, weights{"token_types.weight", npu.F32, 2, l.Dim, 0, 0.3})
+			norm(l, "token_embd_norm")
+		},
+		layer: func(l *list, prefix string) {
+			l.attention(prefix, true)
+			l.vector(prefix+"attn_output.bias", l.Dim, 0, 0.1)
+			norm(l, prefix+"attn_output_norm")
+			l.matrix(prefix+"ffn_up.weight", l.FF, l.Dim)
+			l.vector(prefix+"ffn_up.bias", l.FF, 0, 0.1)
+			l.matrix(prefix+"ffn_down.weight", l.Dim, l.FF)
+			l.vector(prefix+"ffn_down.bias", l.Dim, 0, 0.1)
+			norm(l, prefix+"layer_output_norm")
+		},
+	}
+	architectures["nomic-bert"] = architecture{
+		defaults: whole, meta: meta, norm: none, encoder: true,
+		embed: func(l *list) {
+			l.all = append(l.all, weights{"token_types.weight", npu.F32, 2, l.Dim, 0, 0.3})
+			norm(l, "token_embd_norm")
+		},
+		layer: func(l *list, prefix string) {
+			l.matrix(prefix+"attn_qkv.weight", (l.Heads+2*l.KVHeads)*l.HeadDim, l.Dim)
+			l.matrix(prefix+"attn_output.weight", l.Dim, l.Heads*l.HeadDim)
+			norm(l, prefix+"attn_output_norm")
+			l.feed(prefix)
+			norm(l, prefix+"layer_output_norm")
+		},
+	}
+}

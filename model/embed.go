@@ -1,0 +1,154 @@
+package model
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+
+	"tandem"
+	"tandem/model/tokenizer"
+	"tandem/npu"
+)
+
+// Pooling says how an encoder makes one vector of the vectors of a text's tokens, by llama.cpp's numbers.
+type Pooling uint8
+
+// The kinds of pooling.
+const (
+	NoPooling    Pooling = iota // no encoder
+	MeanPooling                 // their mean
+	FirstPooling                // the first, of the token that begins a text (CLS)
+	LastPooling                 // the last
+)
+
+func (p Pooling) String() string {
+	return [...]string{"none", "mean", "first", "last"}[min(p, LastPooling)]
+}
+
+// EmbedText returns the embedding of a text [Dim], scaled to length 1, and the number of its tokens. A text that exceeds the
+// model's context is an error, a *ContextError.
+func (m *Model) EmbedText(ctx context.Context, text string) (vector []float32, tokens int, err error) {
+	ids := m.tokenizer.Encode(text, tokenizer.Options{AddSpecial: true})
+	vector, err = m.Embed(ctx, ids)
+	return vector, len(ids), err
+}
+
+// Embed returns the embedding of tokens [Dim], scaled to length 1: rows attend both ways, and Config's Pooling makes one
+// vector of theirs. It is safe for concurrent use. On native it depends on the tokens alone, to the bit.
+func (m *Model) Embed(ctx context.Context, tokens []tandem.Token) ([]float32, error) {
+	c := &m.config
+	switch {
+	case c.Pooling == NoPooling:
+		return nil, fmt.Errorf("%s is no encoder: use a model of architecture bert or nomic-bert for embeddings", c.Arch)
+	case len(tokens) == 0:
+		return nil, errors.New("a text without tokens has no embedding")
+	case len(tokens) > c.Context:
+		return nil, &ContextError{Add: len(tokens), Limit: c.Context}
+	}
+	rows := make([]Live, len(tokens))
+	for i, t := range tokens {
+		if t < 0 || int(t) >= c.Vocab {
+			return nil, fmt.Errorf("token %d is outside the vocabulary of %d", t, c.Vocab)
+		}
+		rows[i] = Live{Position: i, Token: t, Sees: len(tokens)}
+	}
+	seq := m.NewSeq()
+	seq.extend(len(rows))
+	schedule, err := m.scheduleLive(ctx, seq, len(rows))
+	if err != nil {
+		return nil, err
+	}
+	x, err := m.liveLayers(ctx, seq, rows, schedule)
+	if err != nil {
+		return nil, err
+	}
+	if err := schedule.End(ctx); err != nil {
+		return nil, err
+	}
+	return pool(x, c.Dim, c.Pooling), nil
+}
+
+// pool makes one vector of length 1 of vectors [rows × dim].
+func pool(x []float32, dim int, how Pooling) []float32 {
+	switch how {
+	case FirstPooling:
+		x = x[:dim]
+	case LastPooling:
+		x = x[len(x)-dim:]
+	}
+	sums, square := make([]float64, dim), 0.0
+	for i, v := range x {
+		sums[i%dim] += float64(v)
+	}
+	for _, v := range sums {
+		square += float64(v * v)
+	}
+	out, length := make([]float32, dim), math.Sqrt(square)
+	for i, v := range sums {
+		if length > 0 {
+			out[i] = float32(v / length)
+		}
+	}
+	return out
+}
+
+// encoder reads what an encoder's file says of its use.
+func (r *metaReader) encoder(c *Config) {
+	if causal, ok := r.file.Meta.Bool(r.arch + "attention.causal"); ok && causal {
+		r.fail("%sattention.causal is true: an encoder attends both ways", r.arch)
+	}
+	kind := 1
+	if _, ok := r.file.Value(r.arch + "pooling_type"); ok {
+		kind = r.size("pooling_type", 0, 4, 0)
+	}
+	switch kind {
+	case 1, 2, 3:
+		c.Pooling = Pooling(kind)
+	case 0:
+		c.Pooling = MeanPooling // the file leaves it to its user
+	default:
+		r.fail("%spooling_type is %d: rerankers are not supported", r.arch, kind)
+	}
+}
+
+// encoderEmbed looks tokens up and adds what belongs to positions, learned or not, and to the first type of token.
+func encoderEmbed(learned bool) func(b *block) npu.Value {
+	return func(b *block) npu.Value {
+		x := b.Add(b.tokens(), b.Position(b.places(learned)))
+		return b.layerNorm(x, "token_embd_norm")
+	}
+}
+
+// places returns the table of positions [Context × Dim], F32, with the vector of the first type of token added to each.
+func (t *block) places(learned bool) *npu.Tensor {
+	c := t.config
+	const name = "positions and types"
+	if m := t.parts[name]; m != nil {
+		return m
+	}
+	table := make([]float32, c.Context*c.Dim)
+	if learned {
+		t.floats(t.matrix("position_embd.weight", c.Context, c.Dim), table)
+	}
+	if t.file.Has("token_types.weight") {
+		all, err := t.read("token_types.weight")
+		if err != nil {
+			t.fail(err)
+			return &npu.Tensor{Name: name, Type: npu.F32, Rows: c.Context, Cols: c.Dim}
+		}
+		types := t.matrix("token_types.weight", all.Rows, c.Dim)
+		first := make([]float32, types.Rows*c.Dim)
+		t.floats(types, first)
+		for i := range table {
+			table[i] += first[i%c.Dim]
+		}
+	}
+	m := &npu.Tensor{Name: name, Type: npu.F32, Rows: c.Context, Cols: c.Dim, Data: make([]byte, 0, 4*len(table))}
+	for _, v := range table {
+		m.Data = binary.LittleEndian.AppendUint32(m.Data, math.Float32bits(v))
+	}
+	t.parts[name] = m
+	return m
+}

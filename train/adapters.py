@@ -206,6 +206,7 @@ def measure(task, adapter, weights, tokenizer, n=200, show=8):
 def main():
     a = argparse.ArgumentParser(description=__doc__)
     a.add_argument("task", choices=("tone", "correct", "reply"))
+    a.add_argument("--start", metavar="FILE", help="go on from an adapter of this rank")
     a.add_argument("--base", default="models/reader.gguf")
     a.add_argument("--out", required=True, help="the adapter, a GGUF file")
     a.add_argument("--minutes", type=float, default=12, help="of processor time")
@@ -222,6 +223,10 @@ def main():
     c, weights, tokenizer = load(args.base)
     adapter = Adapter(c, weights, args.rank, args.seed)
     task = Task(args.task, sentences(args.prose) if args.prose else ())
+    if args.start:
+        adapter.restore(args.start)
+        for x in adapter.parameters():
+            x.requires_grad_(True)
     if args.minutes > 0:
         train(task, adapter, weights, tokenizer, args.minutes, args.tokens, args.rate, args.seed)
         adapter.save(args.out, "tandem-" + args.task)

@@ -111,3 +111,34 @@ func TestLora(t *testing.T) {
 		t.Errorf("after rm, list says %q", out)
 	}
 }
+
+// Forecasts leave the text as it is, and are no adapter of it.
+func TestForecast(t *testing.T) {
+	home := clitest.NewHome(t)
+	const prompt = "Context: The harbour museum opens at nine. Its director is Ada Lindqvist.\nQuestion: When does the harbour museum open?\nAnswer:"
+	text := func(args ...string) (v struct {
+		Text   string
+		Accept float64 `json:"accept_length"`
+	}) {
+		t.Helper()
+		out, aside, err := home.Run(append([]string{"run", "--json", "--raw", "--threads", "1", "--max-tokens", "30"}, append(args, prompt)...)...)
+		if err == nil {
+			err = json.Unmarshal([]byte(out), &v)
+		}
+		if err != nil {
+			t.Fatalf("edge run %q: %v\n%s", args, err, aside)
+		}
+		return v
+	}
+	plain, forecast := text("--draft", "off"), text("--forecast", "forecast")
+	if plain.Text == "" || plain.Text != forecast.Text || forecast.Accept < 1 {
+		t.Errorf("%+v, with forecasts %+v", plain, forecast)
+	}
+	for _, c := range []struct{ args, want string }{
+		{"--lora forecast", "--forecast"}, {"--forecast reply", "--lora"}, {"--forecast nobody", "adapt list"}, {"--forecast forecast --draft off", "--draft off"},
+	} {
+		if _, aside, err := home.Run(append([]string{"run"}, append(strings.Fields(c.args), "x")...)...); err == nil || !strings.Contains(aside, c.want) {
+			t.Errorf("%s: %q, want %q", c.args, aside, c.want)
+		}
+	}
+}

@@ -13,6 +13,7 @@ import (
 func (s *Server) ollama(mux *http.ServeMux) {
 	mux.HandleFunc("POST /api/chat", s.ollamaChat)
 	mux.HandleFunc("POST /api/generate", s.ollamaGenerate)
+	mux.HandleFunc("POST /api/embed", s.ollamaEmbed)
 	mux.HandleFunc("GET /api/tags", s.ollamaTags)
 	mux.HandleFunc("GET /api/ps", s.ollamaRunning)
 	mux.HandleFunc("POST /api/show", s.ollamaShow)

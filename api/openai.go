@@ -348,7 +348,3 @@ func (s *Server) model(w http.ResponseWriter, r *http.Request) {
 	}
 	reply(w, http.StatusOK, s.modelInfo())
 }
-
-func (s *Server) embeddings(w http.ResponseWriter, _ *http.Request) {
-	fail(w, &Error{Status: http.StatusNotImplemented, Type: "invalid_request_error", Code: "no_encoder", Message: "no encoder is loaded: this server answers questions and makes no embeddings"})
-}

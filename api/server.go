@@ -58,23 +58,25 @@ type SideInfo struct {
 
 // Config describes a server.
 type Config struct {
-	Answers  Answerer
-	Library  Library              // the documents; nil if they cannot be listed
-	Model    ModelInfo            // what answers
-	Tokens   *tokenizer.Tokenizer // of the answers
-	Defaults tandem.Settings      // of questions that do not say otherwise
-	Pointing bool                 // a span reader answers: answers claim a confidence
-	Key      string               // that requests must carry; empty for none
-	Hosts    []string             // names that requests may address, besides those of the loopback interface
-	Origins  []string             // of pages that may call, besides the server's own
-	AtOnce   int                  // most answers at the same time, 0 for DefaultAtOnce
-	Waiting  int                  // most requests that wait for their turn, 0 for DefaultWaiting
-	Version  string
-	Metrics  http.Handler // under /metrics; nil for none
-	Page     http.Handler // under /; nil for none
-	Log      *slog.Logger
-	Greeting func(question string) (reply string, ok bool) // replies to what no document can answer; nil for never
-	Files    bool                                          // answers and passages name files on this machine
+	Answers     Answerer
+	Library     Library              // the documents; nil if they cannot be listed
+	Model       ModelInfo            // what answers
+	Tokens      *tokenizer.Tokenizer // of the answers
+	Defaults    tandem.Settings      // of questions that do not say otherwise
+	Encoder     Encoder              // makes embeddings; nil for none
+	EncoderName string               // as requests name it
+	Pointing    bool                 // a span reader answers: answers claim a confidence
+	Key         string               // that requests must carry; empty for none
+	Hosts       []string             // names that requests may address, besides those of the loopback interface
+	Origins     []string             // of pages that may call, besides the server's own
+	AtOnce      int                  // most answers at the same time, 0 for DefaultAtOnce
+	Waiting     int                  // most requests that wait for their turn, 0 for DefaultWaiting
+	Version     string
+	Metrics     http.Handler // under /metrics; nil for none
+	Page        http.Handler // under /; nil for none
+	Log         *slog.Logger
+	Greeting    func(question string) (reply string, ok bool) // replies to what no document can answer; nil for never
+	Files       bool                                          // answers and passages name files on this machine
 }
 
 // ModelInfo describes the model.

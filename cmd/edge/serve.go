@@ -16,12 +16,14 @@ import (
 	"tandem/api"
 	"tandem/api/page"
 	"tandem/cmd/internal/cli"
+	"tandem/model"
 	"tandem/node"
 	"tandem/transport"
 )
 
 type serveCmd struct {
-	HTTP string `name:"http" help:"Address to listen on." default:"127.0.0.1:7470" placeholder:"HOST:PORT"`
+	HTTP    string `name:"http" help:"Address to listen on." default:"127.0.0.1:7470" placeholder:"HOST:PORT"`
+	Encoder string `help:"GGUF of an encoder (bert, nomic-bert), or its name in the models folder, for /v1/embeddings and /api/embed." placeholder:"FILE"`
 	cli.HTTPFlags
 	answerFlags
 }
@@ -43,6 +45,14 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 	defer func() { err = errors.Join(err, s.Close()) }()
 	cfg := s.config()
 	cfg.Page = page.Handler()
+	if c.Encoder != "" {
+		encoder, err := c.openEncoder(a)
+		if err != nil {
+			return fmt.Errorf("--encoder: %w", err)
+		}
+		defer encoder.Close()
+		cfg.Encoder, cfg.EncoderName = encoder, cli.ModelInfo(encoder, c.Encoder).Name
+	}
 	if err := c.Guard(a, c.HTTP, &cfg); err != nil {
 		return err
 	}
@@ -53,6 +63,18 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 	s.announce(a, l.Addr().String())
 	defer a.Register(cli.Process{Command: "serve", Model: s.model().Name, Documents: s.session.answersFrom(), Address: l.Addr().String()})()
 	return a.RunHTTP(l, api.New(cfg).Handler())
+}
+
+// openEncoder opens the model that --encoder names.
+func (c *serveCmd) openEncoder(a *cli.App) (*model.Model, error) {
+	m, err := cli.ModelFlags{Model: c.Encoder, Compute: c.Compute, Threads: c.Threads}.Open(a)
+	if err != nil {
+		return nil, err
+	}
+	if m.Config().Pooling == model.NoPooling {
+		return nil, errors.Join(fmt.Errorf("%s is no encoder, but a model of architecture %s: use one of bert or nomic-bert", c.Encoder, m.Config().Arch), m.Close())
+	}
+	return m, nil
 }
 
 // announce says where the server listens and what it answers from.

@@ -15,6 +15,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"tandem/internal/tinymodel"
 )
 
 // server is an "edge serve" process.
@@ -226,5 +228,27 @@ func TestServeCrowd(t *testing.T) {
 	t.Logf("first word after the first token: median %v, longest of 20 %v; heap %.0f MB, after 192 answers %.0f MB", late[10], late[19], before/1e6, after/1e6)
 	if after > before+128e6 {
 		t.Errorf("the heap grew from %.0f to %.0f MB", before/1e6, after/1e6)
+	}
+}
+
+// The server makes embeddings with --encoder, and refuses a model that is none.
+func TestServeEncoder(t *testing.T) {
+	h := newHome(t)
+	dir := t.TempDir()
+	for _, arch := range []string{"bert", "llama"} {
+		if err := os.WriteFile(filepath.Join(dir, arch+".gguf"), tinymodel.GGUF(tinymodel.Spec{Arch: arch}), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := serve(h, "--encoder", filepath.Join(dir, "bert.gguf"))
+	code, body := s.do("POST", "/v1/embeddings", `{"input":["the key","the mat"]}`)
+	var v struct {
+		Data []struct{ Embedding []float32 }
+	}
+	if err := json.Unmarshal([]byte(body), &v); err != nil || code != http.StatusOK || len(v.Data) != 2 || len(v.Data[0].Embedding) != 64 || slices.Equal(v.Data[0].Embedding, v.Data[1].Embedding) {
+		t.Errorf("%d %.300s", code, body)
+	}
+	if _, stderr, err := h.Run("serve", "--http", "127.0.0.1:0", "--encoder", filepath.Join(dir, "llama.gguf")); err == nil || !strings.Contains(stderr, "is no encoder") {
+		t.Errorf("%v: %s", err, stderr)
 	}
 }

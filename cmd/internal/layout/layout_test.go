@@ -34,7 +34,7 @@ var rules = []struct{ packages, imports string }{
 	// What clients speak to.
 	{"api/page", ""},       // not even the API: the page speaks to it over HTTP
 	{"api/clients/go", ""}, // a module of its own
-	{"api", "tandem node aggregator pair decoder decoder/extract model/chat model/tokenizer retrieval/passages internal/refusal"},
+	{"api", "tandem node aggregator pair decoder decoder/extract model model/chat model/tokenizer retrieval/passages internal/refusal"},
 
 	// Experiments. Nothing below imports them.
 	{"lab", "tandem lab/... node node/batch decoder/... retrieval/... transport/... netem pair/... scheduler aggregator specdec dllm model/... npu/... models examples"},

@@ -1,0 +1,134 @@
+package api
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"math"
+	"net/http"
+	"time"
+
+	"tandem/model"
+)
+
+// An Encoder makes embeddings of texts. It is safe for concurrent use.
+type Encoder interface {
+	// EmbedText returns a vector of length 1, and how many tokens the text has.
+	EmbedText(ctx context.Context, text string) (vector []float32, tokens int, err error)
+}
+
+// mostTexts bounds the texts of one request for embeddings.
+const mostTexts = 256
+
+// texts returns the texts of a request's input, which is one text or a list.
+func texts(input json.RawMessage) ([]string, error) {
+	var one string
+	var many []string
+	switch {
+	case len(input) == 0:
+		return nil, refused("input", "input is missing: want a text or a list of texts")
+	case json.Unmarshal(input, &one) == nil:
+		many = []string{one}
+	case json.Unmarshal(input, &many) != nil:
+		return nil, refused("input", "input: want a text or a list of texts; tokens are not supported")
+	}
+	if len(many) == 0 || len(many) > mostTexts {
+		return nil, refused("input", "input: want 1 to %d texts, not %d", mostTexts, len(many))
+	}
+	return many, nil
+}
+
+// embed returns the embeddings of a request's texts and the number of their tokens.
+func (s *Server) embed(ctx context.Context, name string, input json.RawMessage) (vectors [][]float32, tokens int, err error) {
+	if s.cfg.Encoder == nil {
+		return nil, 0, &Error{Status: http.StatusNotImplemented, Type: "invalid_request_error", Code: "no_encoder",
+			Message: "no encoder is loaded: start the server with --encoder FILE, a GGUF of architecture bert or nomic-bert"}
+	}
+	if name != "" && name != s.cfg.EncoderName && name != s.cfg.EncoderName+":latest" {
+		return nil, 0, &Error{Status: http.StatusNotFound, Type: "invalid_request_error", Param: "model", Code: "model_not_found",
+			Message: "there is no encoder " + name + " here: this server has " + s.cfg.EncoderName}
+	}
+	list, err := texts(input)
+	if err != nil {
+		return nil, 0, err
+	}
+	leave, err := s.turn(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer leave()
+	for i, text := range list {
+		v, n, err := s.cfg.Encoder.EmbedText(ctx, text)
+		if long := (*model.ContextError)(nil); errors.As(err, &long) {
+			return nil, 0, refused("input", "text %d has %d tokens, and the encoder reads %d: shorten it", i, long.Add, long.Limit)
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+		vectors, tokens = append(vectors, v), tokens+n
+	}
+	return vectors, tokens, nil
+}
+
+// embeddings is OpenAI's POST /v1/embeddings.
+func (s *Server) embeddings(w http.ResponseWriter, r *http.Request) {
+	var q struct {
+		Model      string          `json:"model"`
+		Input      json.RawMessage `json:"input"`
+		Format     string          `json:"encoding_format"`
+		Dimensions int             `json:"dimensions"`
+	}
+	err := read(w, r, &q)
+	if err == nil && q.Format != "" && q.Format != "float" && q.Format != "base64" {
+		err = refused("encoding_format", "encoding_format %.40q is not supported: want float or base64", q.Format)
+	}
+	var vectors [][]float32
+	tokens := 0
+	if err == nil {
+		vectors, tokens, err = s.embed(r.Context(), q.Model, q.Input)
+	}
+	if err == nil && q.Dimensions != 0 && q.Dimensions != len(vectors[0]) {
+		err = refused("dimensions", "dimensions: the encoder's vectors have %d", len(vectors[0]))
+	}
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	data := make([]any, len(vectors))
+	for i, v := range vectors {
+		var vector any = v
+		if q.Format == "base64" {
+			b := make([]byte, 0, 4*len(v))
+			for _, x := range v {
+				b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
+			}
+			vector = base64.StdEncoding.EncodeToString(b)
+		}
+		data[i] = map[string]any{"object": "embedding", "index": i, "embedding": vector}
+	}
+	reply(w, http.StatusOK, map[string]any{"object": "list", "data": data, "model": s.cfg.EncoderName,
+		"usage": map[string]int{"prompt_tokens": tokens, "total_tokens": tokens}})
+}
+
+// ollamaEmbed is Ollama's POST /api/embed.
+func (s *Server) ollamaEmbed(w http.ResponseWriter, r *http.Request) {
+	var q struct {
+		Model string          `json:"model"`
+		Input json.RawMessage `json:"input"`
+	}
+	begun := time.Now()
+	err := read(w, r, &q)
+	var vectors [][]float32
+	tokens := 0
+	if err == nil {
+		vectors, tokens, err = s.embed(r.Context(), q.Model, q.Input)
+	}
+	if err != nil {
+		failPlainly(w, err)
+		return
+	}
+	reply(w, http.StatusOK, map[string]any{"model": s.cfg.EncoderName, "embeddings": vectors, "total_duration": time.Since(begun).Nanoseconds(),
+		"load_duration": 0, "prompt_eval_count": tokens})
+}

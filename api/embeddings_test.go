@@ -1,0 +1,61 @@
+package api
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"math"
+	"net/http"
+	"strings"
+	"testing"
+
+	"tandem/model"
+)
+
+// lengths embeds a text as its length.
+type lengths struct{}
+
+func (lengths) EmbedText(_ context.Context, text string) ([]float32, int, error) {
+	if len(text) > 100 {
+		return nil, len(text), &model.ContextError{Add: len(text), Limit: 100}
+	}
+	return []float32{float32(len(text)), 0.5}, len(text), nil
+}
+
+func TestEmbeddings(t *testing.T) {
+	cfg := config(&echo{})
+	cfg.Encoder, cfg.EncoderName = lengths{}, "minilm"
+	s := New(cfg)
+	w := send(t, s, "POST", "/v1/embeddings", `{"model":"minilm","input":["ab","abc"]}`)
+	v := object(t, w)
+	if w.Code != http.StatusOK || at(v, "object") != "list" || at(v, "usage", "prompt_tokens") != 5.0 || !strings.Contains(w.Body.String(), `"embedding":[3,0.5],"index":1`) {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	w = send(t, s, "POST", "/v1/embeddings", `{"input":"ab","encoding_format":"base64"}`)
+	_, text, _ := strings.Cut(w.Body.String(), `"embedding":"`)
+	b, err := base64.StdEncoding.DecodeString(text[:max(strings.IndexByte(text, '"'), 0)])
+	if err != nil || len(b) != 8 || math.Float32frombits(binary.LittleEndian.Uint32(b)) != 2 {
+		t.Errorf("%v: %s", err, w.Body)
+	}
+	w = send(t, s, "POST", "/api/embed", `{"model":"minilm:latest","input":"abc"}`)
+	if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), `"embeddings":[[3,0.5]]`) || !strings.Contains(w.Body.String(), `"prompt_eval_count":3`) {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	for body, want := range map[string]string{
+		`{}`:                                     "input is missing",
+		`{"input":[]}`:                           "1 to 256",
+		`{"input":[[1,2]]}`:                      "tokens are not supported",
+		`{"input":"x","model":"gpt"}`:            "there is no encoder gpt",
+		`{"input":"x","encoding_format":"int8"}`: "float or base64",
+		`{"input":"x","dimensions":7}`:           "have 2",
+		`{"input":"` + strings.Repeat("x", 101) + `"}`:       "reads 100",
+		`{"input":[` + strings.Repeat(`"x",`, 256) + `"x"]}`: "not 257",
+	} {
+		if w := send(t, s, "POST", "/v1/embeddings", body); w.Code < 400 || w.Code >= 500 || !strings.Contains(w.Body.String(), want) {
+			t.Errorf("%.40s: %d %s, want %q", body, w.Code, w.Body, want)
+		}
+	}
+	if w := send(t, New(config(&echo{})), "POST", "/api/embed", `{"input":"x"}`); w.Code != http.StatusNotImplemented || !strings.Contains(w.Body.String(), "--encoder") {
+		t.Errorf("without an encoder: %d %s", w.Code, w.Body)
+	}
+}

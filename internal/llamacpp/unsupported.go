@@ -45,10 +45,10 @@ func (*Model) Piece(int32) ([]byte, error) { return nil, errUnsupported }
 // IsEOG returns false.
 func (*Model) IsEOG(int32) bool { return false }
 
-// Logits always fails on this platform.
+// Embedding always fails on this platform.
 func (*Model) Embedding([]int32, int) ([]float32, error) { return nil, errUnsupported }
 
-// Logits is not available here.
+// Logits always fails on this platform.
 func (*Model) Logits([]int32) ([][]float32, error) { return nil, errUnsupported }
 
 // Adapter stands for an adapter's file.

@@ -42,7 +42,7 @@ type Constants struct{ Reader, Lexical, Coverage, Nothing, Sure float64 }
 
 // DefaultConstants are fitted to questions about documents that people wrote (lab/testdata/people/tune) and, with a third of
 // the weight for each question, to XQuAD's.
-var DefaultConstants = Constants{Reader: 1, Lexical: 0.5, Coverage: 4, Nothing: -2, Sure: 0.7}
+var DefaultConstants = Constants{Reader: 1, Lexical: 0.5, Coverage: 4, Nothing: -1.5, Sure: 0.7}
 
 // Confidence returns the probability that an answer is right which draws on a passage of this relevance, in nats. It is a
 // logistic curve, fitted to the pair's answers on lab/testdata/people/tune.

@@ -214,7 +214,7 @@ func TestSamplesFollowPosterior(t *testing.T) {
 func testSamples(t *testing.T, temperature float64) {
 	const question = "When does the museum open?"
 	device := open(t, config(temperature), question, notes("Museums\nThe museum opens at 9:40 on weekdays and at 10:15 on Sundays. It opened in 1987."))
-	cloud := open(t, config(temperature), question, notes("News\nFrom May on the museum will open at 8:30, not at 9:40. The doors open half an hour earlier."))
+	cloud := open(t, config(temperature), question, notes("News\nFrom May on the museum will open at 8:30, not at 9:40. The doors open half an hour earlier.", "Leaflet\nIn winter the museum opens at 10:00."))
 	for _, d := range []*Decoder{device, cloud} { // a sure reader tests little
 		for i, c := range d.parts[0].contexts {
 			d.parts[0].contexts[i].r, d.parts[0].contexts[i].texts = 0.3*c.r, flattened(c.texts)

@@ -40,7 +40,7 @@ CASES = [
     (NOTES, "wifi passwrod cabin"), (NOTES, "door code"), (NOTES, "Who is the plumber?"), (NOTES, "how many fuses do I need"), (NOTES, "alarm code"),
     (LINES, "When does the ferry leave the north quay first?"), (LINES, "lighthouse 2nd ferry"), (LINES, "When is the timetable valid from?"),
     (SCRIPTS, "Пароль от сети?"), (SCRIPTS, "Wie viel kostet ein Weg nach Görlitz?"), (SCRIPTS, "田中"),
-    ("a", "what?"), ("?!", "?"), ("word " * 500, "word"), ("It's 5 o'clock.", "What time is it?"), (MUSEUM.upper(), "closing time of the harbor-museum"),
+    ("a", "what?"), ("?!", "?"), ("".join("item %d. " % i for i in range(300)), "item 7"), ("It's 5 o'clock.", "What time is it?"), (MUSEUM.upper(), "closing time of the harbor-museum"),
     ("e-mail: a.b@c.org\r\nwi-fi: on\r\n", "email"), ("Dr. Kim et al. said (see Fig. 3) \"No.\" Then he left at 5 p.m. for Oslo.", "Where did he go?"),
     ("x,y,z\n1,200,3.50\n12,3.50,7\n", "z"), ("", "Is there anything?"), ("The answer is 42.", ""),
 ]

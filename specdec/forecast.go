@@ -62,6 +62,9 @@ func (f *Forecast) Check(m *model.Model) error {
 			return fmt.Errorf("branches %d: want 1 to %d each", f.Branches, forecastTop)
 		}
 	}
+	if n := Rows(f.Branches); n > tandem.MaxRows {
+		return fmt.Errorf("branches %d: they take %d rows of a pass, which has %d", f.Branches, n, tandem.MaxRows)
+	}
 	return nil
 }
 

@@ -9,7 +9,7 @@ import (
 	"tandem"
 )
 
-// leader favours one side's draft (Rule.Lead) as far as sampling allows. Drafts are those of the coupling shared. The
+// leader favours one side's draft (Rule.Lead) as much as sampling allows. Drafts are those of the coupling shared. The
 // leader's draft x, a sample of p^f, is kept with probability min(1, p(x)/p^f(x)), else the target is drawn from
 // norm(max(0, p − p^f)), where p is the pair's distribution. That is speculative sampling of p (Leviathan et al. 2023,
 // §2.3): the target follows p, and x is kept with probability 1 − TV(p^f, p), which no coupling exceeds. A race between p^f

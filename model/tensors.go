@@ -62,7 +62,7 @@ func (t *tensors) embedding(c *Config) *npu.Tensor {
 	return t.matrix("token_embd.weight", c.Vocab, c.Dim)
 }
 
-// floats writes a tensor's numbers to x, as far as the file has them.
+// floats writes a tensor's numbers to x, as many as the file has.
 func (t *tensors) floats(m *npu.Tensor, x []float32) {
 	if len(m.Data) == 0 {
 		return

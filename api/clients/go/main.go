@@ -1,5 +1,5 @@
 // Command go asks a server of Tandem's API through Go libraries that others wrote. Its argument is the server's address.
-// It is a module of its own, so that Tandem does not depend on these libraries.
+// It is a separate module, so that Tandem does not depend on these libraries.
 package main
 
 import (

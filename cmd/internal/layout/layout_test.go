@@ -33,7 +33,7 @@ var rules = []struct{ packages, imports string }{
 
 	// What clients speak to.
 	{"api/page", ""},       // not even the API: the page speaks to it over HTTP
-	{"api/clients/go", ""}, // a module of its own
+	{"api/clients/go", ""}, // a separate module
 	{"api", "tandem node aggregator pair decoder decoder/extract model model/chat model/tokenizer retrieval/passages internal/refusal"},
 
 	// Experiments. Nothing below imports them.

@@ -215,7 +215,7 @@ func (m *machine) write(s string) {
 	m.out.WriteString(s)
 }
 
-// capture returns what f prints, in a scope of its own.
+// capture returns what f prints, in a new scope.
 func (m *machine) capture(f func()) string {
 	out, within, output := m.out, m.scope, m.left.Output
 	m.out, m.scope = &strings.Builder{}, &scope{outer: within}

@@ -1,4 +1,4 @@
-// Package jinja renders templates in Jinja, as far as the chat templates of models use the language: everything but
+// Package jinja renders templates in Jinja, or what of it the chat templates of models use: everything but
 // files, inheritance, translation and escapes for HTML. Values, operators and texts are Python's, so that a prompt is to
 // the byte what a model was trained on. White space is trimmed as with trim_blocks and lstrip_blocks.
 //

@@ -1,7 +1,7 @@
 """python3 -m train.forecast --base models/reader.gguf --task correct --with models/adapters/correct.gguf --out FILE
 
 Trains m forecast embeddings of a decoder (Samsung §3.5, A.2): rows without a token that stand after a row of the text and predict the
-tokens after next. The decoder is frozen, and so is the adapter of its own rows, if any. The forecast rows have an adapter of their own,
+tokens after next. The decoder is frozen, and so is the adapter of its rows, if any. The forecast rows have another adapter,
 which takes the place of the paper's prefix: rows of the text never see either, so their distributions stay as they are.
 
 The file is a GGUF adapter with one tensor more, forecast.embeddings [m × width]. With --plain the rows have no adapter.

@@ -182,7 +182,7 @@ func citePart(tokens []Token, sides [2]*part) (p Part) {
 
 // knew reports whether the side's documents seemed to answer: as the side mixed them, or by a sentence of theirs.
 func (p *part) knew() bool {
-	const sure = 2 // nats: such a sentence is right in four of five answers
+	const sure = 2 // nats: such a sentence is right in three of four answers
 	said := slices.ContainsFunc(p.quotes, func(q Quote) bool { return q.Relevance > sure })
 	return said || p.h > 0 && p.nothing < 0.5
 }

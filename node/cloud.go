@@ -145,7 +145,7 @@ func (c *Cloud) take(ctx context.Context, a *cloudSession, begin transport.Begin
 	if err != nil {
 		return a.refuse(err)
 	}
-	back, err := c.memory.take(ctx, c.KVMemory, a.local.keysAndValues(s))
+	back, err := c.memory.take(ctx, c.KVMemory, a.local.keysAndValues(q, s))
 	if err != nil {
 		return a.refuse(err)
 	}

@@ -10,11 +10,12 @@ import (
 	"tandem"
 )
 
-// promptPositions is how long a context's prompt is taken to be at most: passages are windows of some sentences.
-const promptPositions = 1024
+// passagePositions is how long a passage and what the template adds are taken to be at most: passages are windows of some
+// sentences.
+const passagePositions = 1024
 
-// keysAndValues returns how many bytes of keys and values an answer with these settings may need at most.
-func (l *Local) keysAndValues(s tandem.Settings) int64 {
+// keysAndValues returns how many bytes of keys and values an answer may need at most, where they are kept as F16.
+func (l *Local) keysAndValues(q Question, s tandem.Settings) int64 {
 	if l.Reader != nil {
 		return 0 // the span reader keeps none
 	}
@@ -23,7 +24,11 @@ func (l *Local) keysAndValues(s tandem.Settings) int64 {
 	if contexts == 0 {
 		contexts = s.Documents
 	}
-	positions := min(c.Context, promptPositions+s.MaxTokens)
+	asked := len(q.Text) // no token is shorter than a byte
+	for _, m := range q.History {
+		asked += len(m.Content)
+	}
+	positions := min(c.Context, passagePositions+asked+s.MaxTokens)
 	return 4 * int64(contexts+1) * int64(positions) * int64(c.Layers) * int64(c.KVHeads*c.HeadDim) // and one without a passage
 }
 

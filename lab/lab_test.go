@@ -116,35 +116,44 @@ func setup(t *testing.T) Setup {
 	return b
 }
 
-// The same seed gives the same text in every cell of the shared coupling, simulated or live.
+// The same seed gives the same text in every cell of a coupling, simulated or live.
 func TestSameTextSimulatedAndLive(t *testing.T) {
 	b := setup(t)
-	x := Latency{Setup: b, Delays: [][2]time.Duration{{2 * ms, ms}}, RTTs: []time.Duration{0, 20 * ms}}
-	var err error
-	if x.Methods, err = Methods([]string{"drdg-tw", "tandem", "device-alone"}); err != nil {
-		t.Fatal(err)
-	}
-	texts := map[string]int{}
-	for _, x.Simulated = range []bool{true, false} {
-		r, err := x.Run(t.Context(), quiet)
-		if err != nil {
+	for _, coupling := range [][]string{
+		{"drdg-tw", "tandem/device", "tandem/cloud", "tandem/greedy", "tandem/mirror", "device-alone"}, {"tandem/leader"}, {"tandem/private"},
+	} {
+		x := Latency{Setup: b, Delays: [][2]time.Duration{{2 * ms, ms}}, RTTs: []time.Duration{0, 20 * ms}}
+		var err error
+		if x.Methods, err = Methods(coupling); err != nil {
 			t.Fatal(err)
 		}
-		for _, row := range r.Results {
-			if row.Simulated != x.Simulated {
-				t.Errorf("%+v: simulated should be %v", row, x.Simulated)
+		texts, want := map[string]int{}, 0
+		for _, x.Simulated = range []bool{true, false} {
+			r, err := x.Run(t.Context(), quiet)
+			if err != nil {
+				t.Fatal(err)
 			}
-			if row.Method != "device-alone" {
-				texts[row.Text]++
+			for _, row := range r.Results {
+				if row.Simulated != x.Simulated {
+					t.Errorf("%+v: simulated should be %v", row, x.Simulated)
+				}
+				if row.Method != "device-alone" {
+					texts[row.Text]++
+				}
 			}
 		}
-	}
-	if len(texts) != 1 {
-		t.Errorf("%d different texts: %v", len(texts), texts)
-	}
-	for text, n := range texts {
-		if text == "" || n != 2*2*5 {
-			t.Errorf("text %q in %d cells", text, n)
+		for _, m := range x.Methods {
+			if m.Method != "device-alone" {
+				want += 2 * len(x.RTTs)
+			}
+		}
+		if len(texts) != 1 {
+			t.Errorf("%q: %d different texts: %v", coupling, len(texts), texts)
+		}
+		for text, n := range texts {
+			if text == "" || n != want {
+				t.Errorf("%q: text %q in %d cells, want %d", coupling, text, n, want)
+			}
 		}
 	}
 }

@@ -40,7 +40,8 @@ type Result struct {
 // shared reports whether the seed fixes the text: in a pair with the shared coupling, where the device decided nothing
 // alone.
 func (r Result) shared() bool {
-	return (strings.HasPrefix(r.Method, "tandem") || r.Method == "drdg-tw") && r.Text != ""
+	other := r.Placement == "leader" || r.Placement == "private" // they have other couplings
+	return (strings.HasPrefix(r.Method, "tandem") || r.Method == "drdg-tw") && !other && r.Text != ""
 }
 
 // Number is a number that may be missing.

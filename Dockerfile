@@ -14,12 +14,6 @@ ARG TARGETOS
 ARG TARGETARCH
 ENV CGO_ENABLED=0
 RUN GOOS=$TARGETOS GOARCH=$TARGETARCH go build -tags static -ldflags="-s -w" -o /out/usr/bin/ ./cmd/edge ./cmd/cloud
-# The licences of Go and of each module in the programs go with them.
-RUN to=/out/usr/share/licenses && mkdir -p $to/go && cp LICENSE $to/ && cp "$(go env GOROOT)/LICENSE" $to/go/ && \
-    go list -deps -tags static -f '{{with .Module}}{{if not .Main}}{{.Path}} {{.Dir}}{{end}}{{end}}' ./cmd/edge ./cmd/cloud | \
-    sort -u >/tmp/modules && while read -r path dir; do \
-      mkdir -p "$to/$path" && find "$dir" -maxdepth 1 -type f \( -iname 'licen[cs]e*' -o -iname 'copying*' -o -iname 'notice*' \) \
-      -exec cp {} "$to/$path/" \; && [ -n "$(ls "$to/$path")" ] || exit 1; done </tmp/modules
 # A new volume belongs to the owner of the folder on which it is mounted.
 RUN mkdir -p /out/data /out/pairing /out/tmp
 

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -327,9 +328,16 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("%s: %d %s", body, w.Code, w.Body)
 		}
 	}
-	for path, want := range map[string]int{"/v1/embeddings": 501, "/v1/nothing": 404, "/v1/models": 404} {
+	for path, want := range map[string]int{"/v1/embeddings": 501, "/v1/nothing": 404, "/v1/models": 405} {
 		if w := send(t, s, "POST", path, "{}"); w.Code != want || at(object(t, w), "error", "message") == nil {
 			t.Errorf("%s: %d %s", path, w.Code, w.Body)
+		}
+	}
+	paged := config(&echo{})
+	paged.Page = http.NotFoundHandler()
+	for path, want := range map[string]int{chatPath: 405, "/v1/nothing": 404, "/api/nothing": 404} { // not the page's business
+		if w := send(t, New(paged), "GET", path, ""); w.Code != want || at(object(t, w), "error", "message") == nil || want == 405 && w.Header().Get("Allow") != "POST" {
+			t.Errorf("GET %s with a page: %d %s", path, w.Code, w.Body)
 		}
 	}
 	if w := send(t, s, "POST", chatPath, `{"messages":"`+strings.Repeat("x", maxBody)+`"}`); w.Code != http.StatusRequestEntityTooLarge {
@@ -547,6 +555,47 @@ func FuzzRequest(f *testing.F) {
 		w := send(t, New(config(e)), "POST", path, body)
 		if w.Code >= 500 || w.Code != 200 && len(e.asked) > 0 {
 			t.Errorf("%d %s", w.Code, w.Body)
+		}
+	})
+}
+
+// Choices are answered at the same time as far as places are free, come in their order, and give their places back. One that
+// fails ends all.
+func TestChoicesTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, together := range []bool{false, true} {
+			e := &echo{pause: func(ctx context.Context) error {
+				select {
+				case <-time.After(time.Second):
+					return nil
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			}}
+			c := config(e)
+			c.Together, c.AtOnce = together, 3
+			s := New(c)
+			start := time.Now()
+			v := object(t, send(t, s, "POST", chatPath, ask("one two", `,"n":4,"seed":5`)))
+			took, most := 8*time.Second, 1
+			if together {
+				took, most = 4*time.Second, 3
+			}
+			if e.most != most || time.Since(start) != took {
+				t.Errorf("together %v: %d at once in %v, want %d in %v", together, e.most, time.Since(start), most, took)
+			}
+			for i := range 4 {
+				if at(v, "choices", i, "message", "content") != "one two" || at(v, "choices", i, "index") != float64(i) || at(v, "tandem", i, "seed") != float64(5+i) {
+					t.Errorf("choice %d: %v", i, v)
+				}
+			}
+			e.err = errors.New("no")
+			if w := send(t, s, "POST", chatPath, ask("one two", `,"n":4`)); w.Code < 500 {
+				t.Errorf("a failure: %d %s", w.Code, w.Body)
+			}
+			if len(s.turns) != 0 || len(s.queue) != 0 || e.running != 0 {
+				t.Errorf("%d places taken, %d waiting, %d run", len(s.turns), len(s.queue), e.running)
+			}
 		}
 	})
 }

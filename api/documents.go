@@ -35,7 +35,7 @@ type Document struct {
 	Path     string    `json:"path"`
 	Title    string    `json:"title"`
 	Bytes    int64     `json:"bytes"`
-	Modified time.Time `json:"modified"`
+	Modified time.Time `json:"modified,omitzero"` // zero for samples
 	Passages int       `json:"passages"`
 	Sample   bool      `json:"sample,omitempty"`
 }

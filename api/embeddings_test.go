@@ -41,6 +41,14 @@ func TestEmbeddings(t *testing.T) {
 	if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), `"embeddings":[[3,0.5]]`) || !strings.Contains(w.Body.String(), `"prompt_eval_count":3`) {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
+	for path, want := range map[string]string{"/v1/models": `"id":"reader"`, "/v1/models/minilm": `"id":"minilm"`, "/v1/models/reader": `"id":"reader"`} {
+		if w := send(t, s, "GET", path, ""); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), want) {
+			t.Errorf("%s: %d %s", path, w.Code, w.Body)
+		}
+	}
+	if n := len(at(object(t, send(t, s, "GET", "/v1/models", "")), "data").([]any)); n != 2 {
+		t.Errorf("%d models are listed, want the reader and the encoder", n)
+	}
 	for body, want := range map[string]string{
 		`{}`:                                     "input is missing",
 		`{"input":[]}`:                           "1 to 256",

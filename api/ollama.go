@@ -212,9 +212,13 @@ func (s *Server) ollamaShow(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	m := s.ollamaModel()
+	info := map[string]any{"general.architecture": s.cfg.Model.Arch}
+	if n := s.cfg.Model.Context; n > 0 {
+		info[s.cfg.Model.Arch+".context_length"] = n
+	}
 	reply(w, http.StatusOK, map[string]any{
 		"modelfile": "", "parameters": "", "template": "", "details": m["details"], "modified_at": m["modified_at"],
-		"model_info":   map[string]any{"general.architecture": s.cfg.Model.Arch, s.cfg.Model.Arch + ".context_length": s.cfg.Model.Context},
+		"model_info":   info,
 		"capabilities": []string{"completion"},
 	})
 }

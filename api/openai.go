@@ -3,6 +3,8 @@ package api
 import (
 	"context"
 	"net/http"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"tandem/model/tokenizer"
@@ -183,26 +185,25 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, j *job) {
 		return
 	}
 	c := s.completion(j, "")
+	outs, err := s.answerAll(r.Context(), j)
+	if err != nil {
+		fail(w, err)
+		return
+	}
 	var extras []Extra
 	sum := usage{Prompt: j.prompt}
-	for i, q := range j.queries {
-		lp := s.likelihoods(j)
-		out, err := s.run(r.Context(), q, j.Stop, func(string, []node.Token) {}, recorder(lp, nil))
-		if err != nil {
-			fail(w, err)
-			return
-		}
+	for i, out := range outs {
 		one := choice{Index: i, Finish: &out.finish}
 		if j.chat {
 			one.Message = &turn{"assistant", &out.text}
 		} else {
 			one.Text = &out.text
 		}
-		if lp != nil {
-			one.Logprobs = &logprobs{lp.take()}
+		if out.likely != nil {
+			one.Logprobs = &logprobs{out.likely}
 		}
 		c.Choices = append(c.Choices, one)
-		extras = append(extras, s.ownOf(j, q, out.answer))
+		extras = append(extras, s.ownOf(j, j.queries[i], out.answer))
 		sum.Completion += len(out.answer.Tokens)
 		t := timingsOf(j.prompt, out.answer)
 		c.Timings = &t
@@ -213,6 +214,61 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, j *job) {
 		c.Tandem = extras
 	}
 	reply(w, http.StatusOK, c)
+}
+
+// chosen is the outcome of one choice, with the likelihoods of its tokens if the request has them.
+type chosen struct {
+	outcome
+	likely []logprob
+}
+
+// answerAll answers all choices of a job, in their order: at the same time if Config.Together says so and others leave
+// places free, else one after the other. Which way makes no difference to the texts. The first error ends all.
+func (s *Server) answerAll(ctx context.Context, j *job) ([]chosen, error) {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	outs := make([]chosen, len(j.queries))
+	var next atomic.Int64
+	work := func() {
+		for ctx.Err() == nil {
+			i := int(next.Add(1)) - 1
+			if i >= len(outs) {
+				return
+			}
+			lp := s.likelihoods(j)
+			out, err := s.run(ctx, j.queries[i], j.Stop, func(string, []node.Token) {}, recorder(lp, nil))
+			if err != nil {
+				stop(err)
+				return
+			}
+			if outs[i].outcome = out; lp != nil {
+				outs[i].likely = lp.take()
+			}
+		}
+	}
+	var others sync.WaitGroup
+	for range outs[1:] {
+		if !s.cfg.Together || !s.another() {
+			break
+		}
+		others.Go(func() {
+			defer func() { <-s.turns }()
+			work()
+		})
+	}
+	work()
+	others.Wait()
+	return outs, context.Cause(ctx)
+}
+
+// another takes one more place among the answers, if one is free.
+func (s *Server) another() bool {
+	select {
+	case s.turns <- struct{}{}:
+		return true
+	default:
+		return false
+	}
 }
 
 // ownOf is what Tandem says of one choice.
@@ -333,18 +389,27 @@ func (s *Server) spelled(l node.Line) spelled {
 }
 
 // modelInfo is a model as OpenAI's API lists it.
-func (s *Server) modelInfo() map[string]any {
-	return map[string]any{"id": s.cfg.Model.Name, "object": "model", "created": s.cfg.Model.Modified.Unix(), "owned_by": "tandem"}
+func (s *Server) modelInfo(name string) map[string]any {
+	return map[string]any{"id": name, "object": "model", "created": s.cfg.Model.Modified.Unix(), "owned_by": "tandem"}
 }
 
 func (s *Server) models(w http.ResponseWriter, _ *http.Request) {
-	reply(w, http.StatusOK, map[string]any{"object": "list", "data": []any{s.modelInfo()}})
+	data := []any{s.modelInfo(s.cfg.Model.Name)}
+	if s.cfg.Encoder != nil {
+		data = append(data, s.modelInfo(s.cfg.EncoderName))
+	}
+	reply(w, http.StatusOK, map[string]any{"object": "list", "data": data})
 }
 
 func (s *Server) model(w http.ResponseWriter, r *http.Request) {
-	if err := s.knows(r.PathValue("name")); err != nil {
+	name := r.PathValue("name")
+	if s.cfg.Encoder != nil && name == s.cfg.EncoderName {
+		reply(w, http.StatusOK, s.modelInfo(name))
+		return
+	}
+	if err := s.knows(name); err != nil {
 		fail(w, err)
 		return
 	}
-	reply(w, http.StatusOK, s.modelInfo())
+	reply(w, http.StatusOK, s.modelInfo(s.cfg.Model.Name))
 }

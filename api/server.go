@@ -42,6 +42,7 @@ type Query struct {
 type Sides struct {
 	Device SideInfo   `json:"device"`
 	Clouds []SideInfo `json:"clouds"`
+	Alone  bool       `json:"alone,omitempty"` // Device is a cloud, which answers without a device
 }
 
 // SideInfo describes a side.
@@ -71,6 +72,7 @@ type Config struct {
 	Origins     []string             // of pages that may call, besides the server's own
 	AtOnce      int                  // most answers at the same time, 0 for DefaultAtOnce
 	Waiting     int                  // most requests that wait for their turn, 0 for DefaultWaiting
+	Together    bool                 // the choices of a request (n) are answered at the same time, as far as AtOnce leaves room
 	Version     string
 	Metrics     http.Handler // under /metrics; nil for none
 	Page        http.Handler // under /; nil for none
@@ -148,15 +150,36 @@ func (s *Server) Handler() http.Handler {
 	return s.guard(named(mux))
 }
 
-// named answers unknown paths and methods with JSON.
+// named answers unknown paths and methods with JSON. The page's files are no part of the API.
 func named(mux *http.ServeMux) http.Handler {
+	known := func(r *http.Request) bool {
+		_, pattern := mux.Handler(r)
+		return pattern != "" && !(pattern == "GET /" && forPrograms(r.URL.Path))
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, pattern := mux.Handler(r); pattern == "" {
-			fail(w, notFound("%s %s is not part of this API", r.Method, r.URL.Path))
+		if known(r) {
+			mux.ServeHTTP(w, r)
 			return
 		}
-		mux.ServeHTTP(w, r)
+		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
+			if other := r.Clone(r.Context()); method != r.Method {
+				if other.Method = method; known(other) {
+					w.Header().Add("Allow", method)
+				}
+			}
+		}
+		if allowed := w.Header().Values("Allow"); len(allowed) > 0 {
+			fail(w, &Error{Status: http.StatusMethodNotAllowed, Type: "invalid_request_error", Code: "method_not_allowed",
+				Message: fmt.Sprintf("%s is for %s, not %s", r.URL.Path, strings.Join(allowed, " and "), r.Method)})
+			return
+		}
+		fail(w, notFound("%s is not part of this API", r.URL.Path))
 	})
+}
+
+// forPrograms reports whether a path belongs to the API, not to the page.
+func forPrograms(path string) bool {
+	return strings.HasPrefix(path, "/v1/") || strings.HasPrefix(path, "/api/")
 }
 
 // guard refuses requests that come from other pages, by other names, or without the key.
@@ -235,7 +258,7 @@ var open = []string{"/health", "/api/version"}
 
 // checkKey refuses requests without the server's key. The page itself is no secret; what it asks for is.
 func (s *Server) checkKey(r *http.Request) error {
-	page := r.Method == http.MethodGet && !strings.HasPrefix(r.URL.Path, "/v1/") && !strings.HasPrefix(r.URL.Path, "/api/") && r.URL.Path != "/metrics"
+	page := r.Method == http.MethodGet && !forPrograms(r.URL.Path) && r.URL.Path != "/metrics"
 	if s.cfg.Key == "" || slices.Contains(open, r.URL.Path) || page {
 		return nil
 	}
@@ -311,12 +334,13 @@ func fail(w http.ResponseWriter, err error) {
 	reply(w, e.Status, map[string]any{"error": e})
 }
 
-// reply answers with JSON.
+// reply answers with JSON. A client that does not read it for stallAfter is given up.
 func reply(w http.ResponseWriter, status int, v any) {
 	b, err := json.Marshal(v)
 	if err != nil {
 		status, b = http.StatusInternalServerError, []byte(`{"error":{"message":"the response cannot be written as JSON","type":"server_error"}}`)
 	}
+	http.NewResponseController(w).SetWriteDeadline(time.Now().Add(stallAfter)) // not every writer has one
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	w.Write(append(b, '\n'))

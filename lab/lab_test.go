@@ -214,6 +214,31 @@ func TestCut(t *testing.T) {
 	}
 }
 
+// The worst of a network may be in either direction, and be a long delay or a long time without an opportunity to send.
+func TestWorstOfATrace(t *testing.T) {
+	calm := &netem.Trace{Period: 9 * time.Second, Points: []netem.Point{{Delay: 20 * ms}, {At: 4 * time.Second, Delay: 50 * ms}}}
+	stalled := &netem.Trace{Period: 9 * time.Second, Points: []netem.Point{{Delay: 20 * ms}, {At: 7 * time.Second, Delay: 3 * time.Second}}}
+	packets := &netem.Trace{Period: 5 * time.Second, Packets: []time.Duration{time.Second, 2 * time.Second, 4500 * ms}}
+	for _, c := range []struct {
+		up, down *netem.Trace
+		want     time.Duration
+	}{{calm, calm, 4 * time.Second}, {calm, stalled, 7 * time.Second}, {stalled, calm, 7 * time.Second}, {packets, &netem.Trace{}, 2 * time.Second}} {
+		if at, ok := worstOf(c.up, c.down); !ok || at != c.want {
+			t.Errorf("%v, %v; want %v", at, ok, c.want)
+		}
+	}
+	if _, ok := worstOf(&netem.Trace{}, &netem.Trace{}); ok {
+		t.Error("an empty trace has a worst")
+	}
+}
+
+// Without a cell to compare there is no alarm.
+func TestNoTextsToCompare(t *testing.T) {
+	if got := sameTexts([]Result{{Method: "tandem/mirror"}, {Method: "tandem/mirror"}}); strings.Contains(got, "DIFFER") {
+		t.Error(got)
+	}
+}
+
 // The picture of a recording shows decoding, drafts on their way, and targets.
 func TestReplay(t *testing.T) {
 	r := Replay([]node.Line{

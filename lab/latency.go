@@ -170,6 +170,9 @@ func (x Latency) measure(ctx context.Context, p Path, rtt time.Duration, d [2]ti
 	if err := l.warm(ctx); err != nil {
 		return nil, err
 	}
+	if err := l.begin(p); err != nil {
+		return nil, err
+	}
 	solo := [2]*live{x.solo(tandem.Device, d[tandem.Device]), x.solo(tandem.Cloud, d[tandem.Cloud])}
 	cells := make([]cell, len(x.Methods))
 	for q := range x.Questions {
@@ -267,6 +270,9 @@ func sameTexts(results []Result) string {
 	n := 0
 	for _, k := range texts {
 		n += k
+	}
+	if n == 0 {
+		return "No cell of the shared coupling was decided by both sides throughout, so no texts are compared."
 	}
 	if len(texts) == 1 {
 		return fmt.Sprintf("The texts are the same in all %d cells of the shared coupling.", n)

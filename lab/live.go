@@ -36,7 +36,20 @@ func steady(rtt time.Duration, loss float64, seed uint64) Path {
 	return p
 }
 
-// connect starts both sides, which decode at the given pace, and the path between them.
+// calm is the path at its best: its shortest delays, without what its traces tell.
+func (p Path) calm() Path {
+	for i, l := range p.Link {
+		if l.Trace != nil {
+			p.Link[i] = netem.Config{Delay: leastDelay(l), Seed: l.Seed}
+		}
+	}
+	return p
+}
+
+// recorded reports whether the path is that of a trace.
+func (p Path) recorded() bool { return p.Link[0].Trace != nil || p.Link[1].Trace != nil }
+
+// connect starts both sides, which decode at the given pace, and the path between them, which is calm until it begins.
 func (b Setup) connect(p Path, pace [2]time.Duration) (*live, error) {
 	deviceID, err := transport.Ephemeral()
 	if err != nil {
@@ -52,7 +65,8 @@ func (b Setup) connect(p Path, pace [2]time.Duration) (*live, error) {
 	if err != nil {
 		return nil, err
 	}
-	relay, err := netem.ListenOn("127.0.0.1:0", address, p.Link[tandem.Device], p.Link[tandem.Cloud])
+	calm := p.calm().Link
+	relay, err := netem.ListenOn("127.0.0.1:0", address, calm[tandem.Device], calm[tandem.Cloud])
 	if err != nil {
 		return nil, errors.Join(err, stop())
 	}
@@ -123,6 +137,16 @@ func (l *live) warm(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// begin lets a recorded network begin, once the two sides are connected and know each other. There a device has the
+// patience that it has for people.
+func (l *live) begin(p Path) error {
+	if !p.recorded() {
+		return nil
+	}
+	l.device.Patience = node.DefaultPatience
+	return l.relay.Emulate(p.Link[tandem.Device], p.Link[tandem.Cloud])
 }
 
 // cell collects the answers of one cell of an experiment. The first token counts apart from the times between tokens.

@@ -20,7 +20,7 @@ import (
 func TestStallTrace(t *testing.T) {
 	file := filepath.Join(sharedData(t), "traces", "ping-cloud-ORAN.txt")
 	placements := []tandem.Placement{tandem.PlaceMirror, tandem.PlaceDevice, tandem.PlaceCloud, tandem.PlaceGreedy, tandem.PlaceSync}
-	windows, err := Traces{Files: []string{file}}.windows() // the worst of it
+	windows, err := Traces{Files: []string{file}}.windows(beforeWorst) // the worst of it
 	if err != nil || len(windows) != 1 {
 		t.Fatalf("%d windows: %v", len(windows), err)
 	}

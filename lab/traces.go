@@ -28,14 +28,15 @@ type Traces struct {
 // windowLength is the part of a trace that is repeated for one cell.
 const windowLength = 30 * time.Second
 
-// beforeWorst is how long before the worst of a trace its window begins, so that answers have started by then.
+// beforeWorst is how long before the worst of a trace its window begins, so that live answers have started by then.
+// Simulated answers, which each begin with the window, meet the worst after half of their time.
 const beforeWorst = 5 * time.Second
 
 // window is a part of a trace.
 type window struct {
 	name string
 	path Path
-	rtt  time.Duration // about the least
+	rtt  time.Duration // the least
 }
 
 // TraceFiles lists the traces of a folder. The .up file stands for both files of a trace with two directions.
@@ -66,16 +67,20 @@ func (x Traces) Run(ctx context.Context, progress Progress) (r Report, err error
 	} else {
 		r.About += " Live, over QUIC and the emulated path."
 	}
-	windows, err := x.windows()
-	if err != nil {
-		return r, err
-	}
 	var sources []*answers
+	lead := beforeWorst
 	if x.Simulated {
 		if sources, err = x.sources(ctx, nil); err != nil {
 			return r, err
 		}
 		defer func() { err = errors.Join(err, closeAll(sources)) }()
+		if lead, err = x.halfway(ctx, sources); err != nil {
+			return r, err
+		}
+	}
+	windows, err := x.windows(lead)
+	if err != nil {
+		return r, err
 	}
 	bars := chart.Bars{Title: fmt.Sprintf("Time between tokens over recorded networks (%s)", howTaken(x.Simulated)), X: "ms a token"}
 	for i, w := range windows {
@@ -93,7 +98,8 @@ func (x Traces) Run(ctx context.Context, progress Progress) (r Report, err error
 			if !s.Pairs() {
 				continue
 			}
-			if cells[m].alone > 0 {
+			if cells[m].alone > 0 { // timing decided which
+				r.Results[len(r.Results)-1].Text = ""
 				r.Findings = append(r.Findings, fmt.Sprintf("%s, %s: %d tokens alone while the cloud was out of reach; the texts are not compared.", w.name, s.Label, cells[m].alone))
 			}
 		}
@@ -105,8 +111,23 @@ func (x Traces) Run(ctx context.Context, progress Progress) (r Report, err error
 	return r, nil
 }
 
-// windows cuts the traces into windows.
-func (x Traces) windows() (out []window, err error) {
+// halfway is half of the time that the shortest answer of all takes both sides without a network, a token after the other.
+func (x Traces) halfway(ctx context.Context, sources []*answers) (time.Duration, error) {
+	alone, err := x.play(ctx, sources, sim.Setting{
+		Pair: x.machine(Strategy{}, 0), Alone: true, Decode: [2]sim.Delay{sim.Every(x.Delays[0]), sim.Every(x.Delays[1])},
+	})
+	if err != nil {
+		return 0, err
+	}
+	shortest := beforeWorst * 2
+	for _, o := range alone {
+		shortest = min(shortest, time.Duration(len(o.IDs()))*x.Delays[0])
+	}
+	return shortest / 2, nil
+}
+
+// windows cuts the traces into windows. That of the worst begins a lead before it.
+func (x Traces) windows(lead time.Duration) (out []window, err error) {
 	for _, file := range x.Files {
 		up, err := netem.LoadTrace(file, netem.Up)
 		if err != nil {
@@ -120,8 +141,8 @@ func (x Traces) windows() (out []window, err error) {
 		for i := range x.Windows {
 			starts = append(starts, up.Period*time.Duration(i)/time.Duration(x.Windows))
 		}
-		if worst, ok := worstOf(up); ok {
-			starts = append(starts, max(worst-beforeWorst, 0))
+		if worst, ok := worstOf(up, down); ok {
+			starts = append(starts, max(worst-lead, 0))
 		}
 		for _, at := range starts {
 			w := window{name: fmt.Sprintf("%s@%.0fs", strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)), at.Seconds())}
@@ -132,35 +153,43 @@ func (x Traces) windows() (out []window, err error) {
 					w.path.Link[i].Delay = 20 * time.Millisecond // a packet trace has no delays
 				}
 			}
-			w.rtt = leastRTT(w.path)
+			w.rtt = leastDelay(w.path.Link[0]) + leastDelay(w.path.Link[1])
 			out = append(out, w)
 		}
 	}
 	return out, nil
 }
 
-// worstOf finds when the delay of a trace is longest.
-func worstOf(t *netem.Trace) (at time.Duration, ok bool) {
+// worstOf finds when a trace's two directions are at their worst: where the longest delay, or the longest time without
+// an opportunity to send, begins.
+func worstOf(directions ...*netem.Trace) (at time.Duration, ok bool) {
 	worst := time.Duration(0)
-	for _, p := range t.Points {
-		if p.Delay > worst {
-			at, worst, ok = p.At, p.Delay, true
+	for _, t := range directions {
+		for _, p := range t.Points {
+			if p.Delay > worst {
+				at, worst, ok = p.At, p.Delay, true
+			}
+		}
+		before := time.Duration(0)
+		for _, p := range append(slices.Clone(t.Packets), t.Period) {
+			if gap := p - before; len(t.Packets) > 0 && gap > worst {
+				at, worst, ok = before, gap, true
+			}
+			before = p
 		}
 	}
 	return at, ok
 }
 
-func leastRTT(p Path) (rtt time.Duration) {
-	for _, l := range p.Link {
-		least := l.Delay
-		for i, q := range l.Trace.Points {
-			if i == 0 || q.Delay < least {
-				least = q.Delay
-			}
+// leastDelay is the shortest delay of a direction.
+func leastDelay(c netem.Config) time.Duration {
+	least := c.Delay
+	for i, q := range c.Trace.Points {
+		if i == 0 || q.Delay < least {
+			least = q.Delay
 		}
-		rtt += least
 	}
-	return rtt
+	return least
 }
 
 // cut returns a part of a trace as a trace. Where the part passes the trace's end it goes on at its beginning.

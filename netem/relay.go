@@ -77,6 +77,22 @@ func ListenOn(addr, target string, up, down Config) (*Relay, error) {
 	return r, nil
 }
 
+// Emulate makes the path another one from now on: its traces and outages begin now. Packets on their way arrive as the path
+// before had it.
+func (r *Relay) Emulate(up, down Config) error {
+	next := [2]*Link{}
+	for i, c := range []Config{up, down} {
+		link, err := NewLink(c)
+		if err != nil {
+			return err
+		}
+		next[i] = link
+	}
+	r.up.emulate(next[0], time.Since(r.start))
+	r.down.emulate(next[1], time.Since(r.start))
+	return nil
+}
+
 // Addr returns the address that clients send to.
 func (r *Relay) Addr() string { return r.front.LocalAddr().String() }
 
@@ -103,7 +119,7 @@ func (r *Relay) Rebind() {
 func (r *Relay) Interrupt(d time.Duration, hold bool) {
 	for _, p := range []*pipe{r.up, r.down} {
 		p.mu.Lock()
-		now := time.Since(r.start)
+		now := time.Since(r.start) - p.begun
 		outages := slices.DeleteFunc(slices.Clone(p.link.cfg.Outages), func(o Outage) bool { return o.Every == 0 && o.From+o.For < now })
 		p.link.cfg.Outages = append(outages, Outage{From: now, For: d, Hold: hold})
 		p.mu.Unlock()
@@ -214,6 +230,7 @@ type pipe struct {
 
 	mu    sync.Mutex
 	link  *Link
+	begun time.Duration // when link's own time began, after the relay's start
 	due   sends
 	count int
 	wake  chan struct{} // capacity 1: signals an earlier send
@@ -233,18 +250,24 @@ func newPipe(c Config) (*pipe, error) {
 	return &pipe{link: link, wake: make(chan struct{}, 1)}, nil
 }
 
+func (p *pipe) emulate(link *Link, now time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.link, p.begun = link, now
+}
+
 func (p *pipe) push(start time.Time, size int, do func()) {
 	p.in.Add(1)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var times [2]time.Duration
-	at := p.link.Step(time.Since(start), size, times[:0])
+	at := p.link.Step(time.Since(start)-p.begun, size, times[:0])
 	if len(at) == 0 {
 		p.dropped.Add(1)
 	}
 	for _, t := range at {
 		p.count++
-		heap.Push(&p.due, send{t, p.count, do})
+		heap.Push(&p.due, send{p.begun + t, p.count, do})
 	}
 	select {
 	case p.wake <- struct{}{}:

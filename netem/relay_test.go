@@ -86,6 +86,41 @@ func TestRelay(t *testing.T) {
 	}
 }
 
+// A path that takes the place of another begins its own time: its outage is met by who comes after it.
+func TestRelayEmulate(t *testing.T) {
+	target, _ := echo(t)
+	r, err := Listen(target, Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	client, err := net.Dial("udp", r.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	trip := func() time.Duration {
+		begun := time.Now()
+		client.SetDeadline(begun.Add(10 * time.Second))
+		client.Write([]byte("hello"))
+		if _, err := client.Read(make([]byte, 100)); err != nil {
+			t.Fatal(err)
+		}
+		return time.Since(begun)
+	}
+	trip()
+	time.Sleep(120 * ms) // longer than the outage that follows would last from the relay's start
+	if err := r.Emulate(Config{Outages: []Outage{{For: 100 * ms, Hold: true}}}, Config{Delay: 30 * ms}); err != nil {
+		t.Fatal(err)
+	}
+	if took := trip(); took < 120*ms {
+		t.Errorf("round trip of %v, shorter than what is left of the outage and the delay", took)
+	}
+	if err := r.Emulate(Config{Loss: 2}, Config{}); err == nil {
+		t.Error("a loss of 200 %")
+	}
+}
+
 func TestRelayRefuses(t *testing.T) {
 	if _, err := Listen("127.0.0.1:9", Config{Loss: 2}); err == nil {
 		t.Error("loss of 2 was accepted")

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Runs the tests of netem on a kernel that has sch_netem: Debian's, in an emulated machine. Needs no KVM and no root. The
-# exit status is 77 where QEMU or the kernel's package is not to be had.
+# Runs the tests of netem, and of the command "edge netem", on a kernel that has sch_netem: Debian's, in an emulated machine.
+# Needs no KVM and no root. The exit status is 77 where QEMU or the kernel's package is not to be had.
 #
-#   netem/vm.sh                    the tests whose names contain Kernel
-#   netem/vm.sh -test.v            with flags of the test's program
+#   netem/vm.sh                                 the tests whose names contain Kernel
+#   netem/vm.sh -test.v -test.run Replaces      with flags of the tests' programs
 #
 # Needs Debian on amd64, with Go and: apt-get install --no-install-recommends qemu-system-x86 cpio busybox-static
 set -eu
@@ -26,15 +26,15 @@ image=$(apt-cache depends linux-image-cloud-amd64 2>/dev/null | sed -n 's/.*Depe
 dpkg-deb -x "$work"/linux-image-*.deb "$work/kernel"
 release=$(ls "$work/kernel/lib/modules")
 
-# The first file system: a shell, the test's program and the modules, which depend on no other.
+# The first file system: a shell, the tests' programs and the modules, which depend on no other.
 root=$work/root
 mkdir -p "$root/bin" "$root/dev" "$root/proc" "$root/sys" "$root/tmp"
 cp "$busybox" "$root/bin/busybox"
-for module in netem tbf; do
-	cp "$work/kernel/lib/modules/$release/kernel/net/sched/sch_$module.ko" "$root/"
+for module in net/sched/sch_netem net/sched/sch_tbf drivers/net/veth; do
+	cp "$work/kernel/lib/modules/$release/kernel/$module.ko" "$root/"
 done
-CGO_ENABLED=0 go test -c -ldflags='-s -w' -o "$root/test" ./netem
-cp -r netem/testdata "$root/" 2>/dev/null || true
+CGO_ENABLED=0 go test -c -ldflags='-s -w' -o "$root/netem" ./netem
+CGO_ENABLED=0 go test -c -ldflags='-s -w' -o "$root/edge" ./cmd/edge
 cat >"$root/init" <<'INIT'
 #!/bin/busybox sh
 export HOME=/tmp
@@ -43,13 +43,16 @@ busybox mount -t proc proc /proc
 busybox mount -t sysfs sys /sys
 busybox mount -t devtmpfs dev /dev
 echo 3 >/proc/sys/kernel/printk
-busybox insmod /sch_netem.ko
-busybox insmod /sch_tbf.ko
+for module in /*.ko; do
+	busybox insmod $module
+done
 busybox ip link set lo up
 echo
 echo "kernel $(busybox uname -r)"
-/test "$@"
-status=$?
+status=0
+for test in /netem /edge; do
+	$test "$@" || status=$?
+done
 echo
 echo "exit status $status"
 busybox poweroff -f
@@ -57,7 +60,7 @@ INIT
 chmod +x "$root/init"
 (cd "$root" && find . | cpio -o -H newc --quiet | gzip -1) >"$work/initrd"
 
-timeout 200 qemu-system-x86_64 -accel tcg -cpu max -smp 2 -m 1024 -nographic -no-reboot -nic none \
+timeout 400 qemu-system-x86_64 -accel tcg -cpu max -smp 2 -m 1024 -nographic -no-reboot -nic none \
 	-kernel "$work/kernel/boot/vmlinuz-$release" -initrd "$work/initrd" \
 	-append "console=ttyS0 quiet panic=-1 -- $*" </dev/null >"$work/log" 2>&1 || echo "qemu: exit status $?"
 # The firmware may leave escape codes, or a line without an end, before the first line of init.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"tandem"
@@ -34,7 +35,48 @@ type Cloud struct {
 	// Observe is called with each answer when it ends; it may be nil.
 	Observe func(Served)
 
-	memory budget
+	memory                        budget
+	connected, waiting, answering atomic.Int64
+	draining                      atomic.Bool
+}
+
+var errDraining = errors.New("it is shutting down: ask again in a moment")
+
+// Drain refuses new questions from now on, and returns when no answer is left or ctx has ended, with its error. Serve goes on
+// until its own context ends.
+func (c *Cloud) Drain(ctx context.Context) error {
+	c.draining.Store(true)
+	look := time.NewTicker(50 * time.Millisecond)
+	defer look.Stop()
+	for c.answering.Load()+c.waiting.Load() > 0 {
+		select {
+		case <-look.C:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
+
+// Load is what a cloud is busy with at a moment.
+type Load struct {
+	Devices    int   // connections
+	Answers    int   // that it takes part in
+	Waiting    int   // questions that have no place yet
+	KVReserved int64 // bytes of keys and values that the answers may need; 0 if nothing bounds them
+}
+
+// Load may be called at any time.
+func (c *Cloud) Load() Load {
+	return Load{
+		Devices: int(c.connected.Load()), Answers: int(c.answering.Load()), Waiting: int(c.waiting.Load()), KVReserved: c.memory.taken.Load(),
+	}
+}
+
+// during counts one more until the returned function is called.
+func during(n *atomic.Int64) (end func()) {
+	n.Add(1)
+	return func() { n.Add(-1) }
 }
 
 // DefaultLimit is how many answers a cloud drafts for at the same time.
@@ -75,6 +117,7 @@ func (c *Cloud) Serve(ctx context.Context, l *transport.Listener) error {
 func (c *Cloud) serve(ctx context.Context, conn *transport.Conn, places *places) {
 	log := c.log().With("device", conn.Hello().Name)
 	log.Info("device connected")
+	defer during(&c.connected)()
 	var answers sync.WaitGroup
 	defer answers.Wait()
 	for {
@@ -85,15 +128,32 @@ func (c *Cloud) serve(ctx context.Context, conn *transport.Conn, places *places)
 		}
 		answers.Go(func() {
 			defer link.Close()
-			place, leave, err := places.enter(ctx, conn, link)
-			if err != nil {
+			if err := c.inTurn(ctx, conn, places, link, begin); err != nil {
 				log.Info("gone before its turn", "answer", begin.ID, "reason", err)
-				return
 			}
-			defer leave()
-			c.contained(place, conn, link, begin)
 		})
 	}
+}
+
+// inTurn takes part in one answer when there is a place for it.
+func (c *Cloud) inTurn(ctx context.Context, conn *transport.Conn, places *places, link *transport.Exchange, begin transport.Begin) error {
+	entered := during(&c.waiting)
+	defer func() { entered() }()
+	if !c.draining.Load() {
+		place, leave, err := places.enter(ctx, conn, link)
+		if err != nil {
+			return err
+		}
+		defer leave()
+		if !c.draining.Load() {
+			defer during(&c.answering)()
+			entered()
+			entered = func() {}
+			c.contained(place, conn, link, begin)
+			return nil
+		}
+	}
+	return (&cloudSession{link: link}).refuse(errDraining)
 }
 
 // contained takes part in one answer. A fault of the program ends that answer only.

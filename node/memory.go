@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sync/semaphore"
 
@@ -37,6 +38,7 @@ type budget struct {
 	once  sync.Once
 	total int64
 	free  *semaphore.Weighted
+	taken atomic.Int64
 }
 
 // take waits until n bytes are free and returns what gives them back. It fails if the budget never has as many.
@@ -51,5 +53,9 @@ func (b *budget) take(ctx context.Context, total, n int64) (back func(), err err
 	if err := b.free.Acquire(ctx, n); err != nil {
 		return nil, err
 	}
-	return func() { b.free.Release(n) }, nil
+	b.taken.Add(n)
+	return func() {
+		b.taken.Add(-n)
+		b.free.Release(n)
+	}, nil
 }

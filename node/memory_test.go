@@ -52,7 +52,13 @@ func TestBudget(t *testing.T) {
 		if _, err := b.take(ctx, 10, 1); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("while all is taken: %v", err)
 		}
+		if got := b.taken.Load(); got != 10 {
+			t.Errorf("%d bytes are counted, 10 are taken", got)
+		}
 		back()
+		if got := b.taken.Load(); got != 0 {
+			t.Errorf("%d bytes are counted, none is taken", got)
+		}
 	})
 	var none budget
 	if _, err := none.take(t.Context(), 0, 1<<60); err != nil {

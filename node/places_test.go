@@ -118,12 +118,59 @@ func taken(t *testing.T, link *transport.Exchange) bool {
 	return false
 }
 
+// A cloud that drains ends the answers that it has and refuses others, and those that wait.
+func TestDrain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var cloud *Cloud
+		devices, _ := square(t, 1, func(c *Cloud) { cloud = c })
+		first := question(t, devices[0])
+		if !taken(t, first) {
+			t.Fatal("the question was not taken")
+		}
+		waits := question(t, devices[1])
+		if taken(t, waits) {
+			t.Fatal("two questions have one place")
+		}
+		impatient, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := cloud.Drain(impatient); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("while an answer goes on: %v", err)
+		}
+		drained := make(chan error, 1)
+		go func() { drained <- cloud.Drain(t.Context()) }()
+		refused(t, question(t, devices[1]))
+		first.Close()
+		refused(t, waits)
+		if err := <-drained; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// refused checks that a question is refused by a cloud that shuts down.
+func refused(t *testing.T, link *transport.Exchange) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	for {
+		m, err := link.Receive(ctx)
+		if _, busy := m.(transport.Busy); busy {
+			continue
+		}
+		if fail, ok := m.(transport.Fail); !ok || !strings.Contains(fail.Text, "shutting down") {
+			t.Errorf("%+v, %v", m, err)
+		}
+		return
+	}
+}
+
 // However many questions a device leaves open, another's is taken at once; and one that says nothing more loses its
 // place to the next.
 func TestPlaces(t *testing.T) {
 	for _, limit := range []int{1, 2, 8} {
 		synctest.Test(t, func(t *testing.T) {
-			devices, _ := square(t, limit)
+			var cloud *Cloud
+			devices, _ := square(t, limit, func(c *Cloud) { cloud = c })
 			var open []*transport.Exchange
 			for i := range max(1, limit-1) {
 				open = append(open, question(t, devices[0]))
@@ -138,6 +185,13 @@ func TestPlaces(t *testing.T) {
 			others := question(t, devices[1])
 			if got := taken(t, others); got != (limit > 1) {
 				t.Fatalf("limit %d: the other device's question was taken: %v", limit, got)
+			}
+			want := Load{Devices: 2, Answers: limit, Waiting: 1}
+			if limit == 1 {
+				want.Waiting = 2
+			}
+			if got := cloud.Load(); got != want {
+				t.Errorf("limit %d: load %+v, want %+v", limit, got, want)
 			}
 			time.Sleep(idle)
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)

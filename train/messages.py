@@ -266,11 +266,13 @@ class Corrections:
                     counts[w] = counts.get(w, 0) + 1
         least = 4 if not prose else 12
         self.known = {w for w, n in counts.items() if n >= least and len(w) < 14}
-        self.prose = list(prose)
+        few = len(prose) // 20
+        self.prose, self.kept = list(prose[few:]), list(prose[:few])  # kept: for the evaluation
 
     def item(self, s):
         """-> (with errors, without)."""
-        right = s.pick(self.prose) if self.prose and s.chance(0.5) else right_text(s)
+        prose = self.kept if s.held_out else self.prose
+        right = s.pick(prose) if prose and s.chance(0.5) else right_text(s)
         text = right
         for _ in range(s.rng.choices((0, 1, 2, 3), (2, 5, 3, 2))[0]):
             text = wrong(s, text, self.known)

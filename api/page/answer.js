@@ -11,10 +11,21 @@ export function el(name, attributes = {}, ...children) {
   return e;
 }
 
+// site says what the server is: a device, or a cloud that answers without one.
+export const site = { alone: false };
+const self = () => (site.alone ? "the cloud" : "the device");
+
 const tip = () => document.getElementById("tip");
 const percent = (p) => (p >= 0.0995 ? Math.round(100 * p) : (100 * p).toFixed(1)) + " %";
 const shown = (text) => (text === "" ? "␄" : text.replace(/\n/g, "⏎").replace(/ /g, "␣"));
 const who = { device: "the device's draft", cloud: "the cloud's draft", both: "both sides' draft", neither: "neither side's draft" };
+
+// unknown says whose documents do not say it.
+function unknown(own) {
+  if (site.alone) return "Not known: no document of this cloud was found to say it.";
+  if (own.local_only) return "Not known: no document of this device was found to say it; no cloud was asked.";
+  return "Not known: no document of either side was found to say it. Nearest:";
+}
 
 // Answer fills an article while the answer comes.
 export class Answer {
@@ -30,7 +41,7 @@ export class Answer {
   tokens(list) {
     for (const t of list) {
       const span = el("span", { class: "t " + t.by, tabindex: "0", "data-step": this.step }, t.text);
-      span.setAttribute("aria-label", `${t.text.trim() || "space"}: ${t.alone ? "the device alone" : who[t.by]}`);
+      span.setAttribute("aria-label", `${t.text.trim() || "space"}: ${t.alone ? self() + " alone" : who[t.by]}`);
       for (const on of ["mouseenter", "focus"]) span.addEventListener(on, () => this.tell(span, t));
       for (const off of ["mouseleave", "blur"]) span.addEventListener(off, () => { tip().hidden = true; });
       this.text.append(span);
@@ -50,7 +61,7 @@ export class Answer {
       return el("tr", {}, el("th", { scope: "row" }, side), ...top.map(([text, p]) => el("td", {}, `${shown(text)} ${percent(p)}`)));
     });
     const box = tip();
-    box.replaceChildren(el("div", {}, t.alone ? "decided by the device alone" : who[t.by]), el("div", { class: "faint" }, `after ${t.ms.toFixed(0)} ms`), el("table", {}, ...rows));
+    box.replaceChildren(el("div", {}, t.alone ? `decided by ${self()} alone` : who[t.by]), el("div", { class: "faint" }, `after ${t.ms.toFixed(0)} ms`), el("table", {}, ...rows));
     box.hidden = false;
     const at = span.getBoundingClientRect(), size = box.getBoundingClientRect();
     box.style.left = Math.max(8, Math.min(at.left, innerWidth - size.width - 8)) + "px";
@@ -66,7 +77,7 @@ export class Answer {
   done(own) {
     this.text.removeAttribute("aria-busy");
     this.own = own;
-    if (own.unknown) this.note(own.local_only ? "No document of this device was found to say it; no cloud was asked." : "Not known: no document of either side was found to say it. Nearest:");
+    if (own.unknown) this.note(unknown(own));
     const unsure = own.parts.filter((p) => p.confidence > 0 && p.confidence < 0.75);
     for (const p of unsure) this.note(`Unsure: right in ${Math.round(100 * p.confidence)} of 100 such answers.`, "warn");
     const alone = own.tokens.filter((t) => t.alone).length;
@@ -122,7 +133,7 @@ export class Answer {
     if (!own.local_only) parts.push(`round trip ${own.rtt_ms.toFixed(1)} ms`, own.placement, `seed ${own.seed}`);
     const box = el("details", { class: "more" }, el("summary", {}, "Timeline: " + parts.join(" · ")));
     box.addEventListener("toggle", () => {
-      if (box.open && !box.querySelector("svg")) box.append(el("div", { class: "timeline", tabindex: "0", role: "group", "aria-label": "Timeline" }, draw(this.lines, own)));
+      if (box.open && !box.querySelector("svg")) box.append(el("div", { class: "timeline", tabindex: "0", role: "group", "aria-label": "Timeline" }, draw(this.lines, own, innerWidth < 576 ? 400 : 800)));
     });
     this.below.append(box);
   }

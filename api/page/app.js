@@ -1,7 +1,7 @@
 // The page: tabs, the conversation, its options, and who is paired.
 
 import { json, stream } from "./server.js";
-import { Answer, el } from "./answer.js";
+import { Answer, el, site } from "./answer.js";
 import * as documents from "./documents.js";
 
 const $ = (id) => document.getElementById(id);
@@ -110,11 +110,14 @@ async function compare() {
   const table = el("table", {}, el("caption", {}, same ? "The same text in every placement." : "The texts differ: the cloud was lost in some."),
     el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "placement"), el("th", { scope: "col", class: "number" }, "first token"), el("th", { scope: "col", class: "number" }, "all"))),
     el("tbody", {}, ...rows.map((r) => el("tr", {}, el("td", {}, r.placement), el("td", { class: "number" }, r.first.toFixed(0) + " ms"), el("td", { class: "number" }, r.all.toFixed(0) + " ms")))));
-  $("log").append(el("article", { class: "comparison" }, table));
-  table.scrollIntoView({ block: "end" });
+  const article = el("article", { class: "comparison" }, table);
+  $("log").append(article);
+  article.scrollIntoView({ block: "end" });
 }
 
-// The form.
+// The form. It covers the end of the page, so what is scrolled to must end above it.
+new ResizeObserver(() => document.documentElement.style.setProperty("--form", $("ask").offsetHeight + "px")).observe($("ask"));
+
 function grow() {
   if (!$("question").value.trim()) $("question").value = "";
   $("question").style.height = "auto";
@@ -146,19 +149,23 @@ async function sides() {
 
 // state says in one line who answers.
 async function state() {
-  const { device, clouds } = await json("v1/pair");
+  const { device, clouds, alone } = await json("v1/pair");
   const cloud = clouds.find((c) => c.in_use);
   const from = device.sample ? "sample documents" : `${device.documents || 0} documents`;
-  $("state").textContent = cloud ? `${from} here, with ${cloud.name}` : `${from} here, no cloud`;
+  site.alone = Boolean(alone);
+  for (const e of [$("options"), document.querySelector("nav")]) e.hidden = site.alone; // they are for a device
+  if (alone) $("state").textContent = `${from} of ${device.name}`;
+  else $("state").textContent = cloud ? `${from} here, with ${cloud.name}` : `${from} here, no cloud`;
   return device.sample;
 }
 
+// The first asks for a document of either side.
 const samples = ["What is the wifi password of the lake cabin, and when does the harbour museum open?", "When does the harbour museum open?", "Who owns the marina?"];
 
 async function start() {
   documents.start();
   if (await state()) {
-    $("examples").replaceChildren(...samples.map((q) => {
+    $("examples").replaceChildren(...samples.slice(site.alone ? 1 : 0).map((q) => {
       const b = el("button", { type: "button" }, q);
       b.addEventListener("click", () => submit(q));
       return el("li", {}, b);

@@ -33,12 +33,16 @@ const hostile = `<img src=x onerror="document.title='hurt'"><script>document.tit
 
 // sides answer each question by what it says: "wait" never ends, "lost" loses the cloud, "fail" fails.
 type sides struct {
+	alone bool // a cloud that answers without a device
 	mu    sync.Mutex
 	gone  int // answers that were stopped
 	asked []api.Query
 }
 
 func (s *sides) Sides() api.Sides {
+	if s.alone {
+		return api.Sides{Device: api.SideInfo{Name: "cellar" + hostile, Documents: 3, Sample: true, InUse: true}, Clouds: []api.SideInfo{}, Alone: true}
+	}
 	return api.Sides{
 		Device: api.SideInfo{Name: "phone" + hostile, Documents: 2, Sample: true, InUse: true},
 		Clouds: []api.SideInfo{{Name: "cellar", ID: "AB12", Addresses: []string{"10.0.0.2:4433"}, RTT: 31.5, InUse: true}, {Name: "attic"}},
@@ -144,8 +148,21 @@ type world struct {
 	url    string
 }
 
-// open starts a server and a browser, or skips the test where there is no browser.
+// open starts a device's server and a browser, or skips the test where there is no browser.
 func open(t *testing.T, width, height int64, dark bool) *world {
+	t.Helper()
+	return openAt(t, &sides{}, width, height, dark)
+}
+
+func openAt(t *testing.T, from *sides, width, height int64, dark bool) *world {
+	t.Helper()
+	w := start(t, from, "", width, height, dark)
+	w.do(chromedp.WaitVisible("#examples button"))
+	return w
+}
+
+// start does not wait for the page to be ready. The server asks for key, if that is not empty.
+func start(t *testing.T, from *sides, key string, width, height int64, dark bool) *world {
 	t.Helper()
 	browser := ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "headless-shell"} {
@@ -161,10 +178,10 @@ func open(t *testing.T, width, height int64, dark bool) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, sides: &sides{}, papers: &papers{}}
+	w := &world{t: t, sides: from, papers: &papers{}}
 	server := httptest.NewServer(api.New(api.Config{
 		Answers: w.sides, Library: w.papers, Model: api.ModelInfo{Name: "reader"}, Tokens: m.Tokenizer(), Pointing: true,
-		Defaults: tandem.Settings{MaxTokens: 64, Nucleus: 0.8, Support: 16}, Page: page.Handler(),
+		Defaults: tandem.Settings{MaxTokens: 64, Nucleus: 0.8, Support: 16}, Page: page.Handler(), Key: key,
 	}).Handler())
 	t.Cleanup(server.Close)
 	w.url = server.URL
@@ -173,7 +190,7 @@ func open(t *testing.T, width, height int64, dark bool) *world {
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewExecAllocator(ctx, options...)
 	t.Cleanup(cancel)
-	w.ctx, cancel = chromedp.NewContext(ctx)
+	w.ctx, cancel = chromedp.NewContext(ctx, chromedp.WithErrorf(func(string, ...any) {})) // it does not know all events of dialogs
 	t.Cleanup(cancel)
 	scheme := "light"
 	if dark {
@@ -181,7 +198,7 @@ func open(t *testing.T, width, height int64, dark bool) *world {
 	}
 	w.do(emulation.SetDeviceMetricsOverride(width, height, 1, false),
 		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}),
-		chromedp.Navigate(w.url), chromedp.WaitVisible("#examples button"))
+		chromedp.Navigate(w.url))
 	return w
 }
 
@@ -258,6 +275,11 @@ func TestChat(t *testing.T) {
 	w.ask("lost", 3)
 	if got := eval[string](w, `document.querySelector("article:nth-of-type(3)").innerText`); !strings.Contains(got, "The cloud was lost") {
 		t.Errorf("%q", got)
+	}
+	// The end of an answer is not hidden behind the form.
+	w.do(chromedp.WaitVisible("#send"))
+	if hidden := eval[float64](w, `document.querySelector("article:last-of-type").getBoundingClientRect().bottom - document.getElementById("ask").getBoundingClientRect().top`); hidden > 0 {
+		t.Errorf("%.0f pixels of the last answer are behind the form", hidden)
 	}
 	w.ask("fail", 4)
 	if got := w.text("article:nth-of-type(4) .bad"); !strings.Contains(got, "the index is damaged") {
@@ -337,6 +359,39 @@ func TestDocuments(t *testing.T) {
 	// The tabs by keyboard.
 	w.do(chromedp.Focus("#tab-documents"), chromedp.SendKeys("#tab-documents", "\u0303"), chromedp.WaitVisible(".side"))
 	if got := w.text("#sides"); !strings.Contains(got, "cellar") || !strings.Contains(got, "31.5 ms") || !strings.Contains(got, "paired, not asked") {
+		t.Errorf("%q", got)
+	}
+	w.unhurt()
+}
+
+// A server with a key asks for it until it is right, and for no more if nobody gives one.
+func TestKey(t *testing.T) {
+	w := start(t, &sides{}, "the right key of it", 380, 700, false)
+	w.do(chromedp.WaitVisible("#login"))
+	if eval[bool](w, `document.getElementById("wrong").checkVisibility()`) {
+		t.Error("it complains of a key before one was given")
+	}
+	w.do(chromedp.SendKeys("#key", "a wrong key\r"), chromedp.WaitVisible("#wrong"))
+	w.do(chromedp.SendKeys("#key", "the right key of it\r"), chromedp.WaitVisible("#examples button"))
+	w.ask("When?", 1)
+	if got := w.text("article .text"); got != "It opens at 9:30." {
+		t.Errorf("%q", got)
+	}
+	w.do(chromedp.Evaluate("sessionStorage.clear()", nil), chromedp.Reload(), chromedp.WaitVisible("#login"), chromedp.KeyEvent("\x1b"),
+		chromedp.Poll(`document.getElementById("state").textContent.includes("asks for its key")`, nil))
+}
+
+// A cloud that answers without a device has no other side, no emulated network and no documents to show.
+func TestCloudAlone(t *testing.T) {
+	w := openAt(t, &sides{alone: true}, 800, 900, false)
+	if got := w.text("#state"); !strings.HasPrefix(got, "sample documents of cellar") {
+		t.Errorf("%q", got)
+	}
+	if n := eval[int](w, `[...document.querySelectorAll("nav, #options")].filter(e => e.offsetParent).length`); n != 0 {
+		t.Errorf("%d of the device's controls are shown", n)
+	}
+	w.ask("An unknown one?", 1)
+	if got := w.text("article .note"); got != "Not known: no document of this cloud was found to say it." {
 		t.Errorf("%q", got)
 	}
 	w.unhurt()

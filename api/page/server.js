@@ -5,13 +5,21 @@ let key = sessionStorage.getItem("key") || "";
 // headers returns those of a request, with the key if there is one.
 const headers = (more = {}) => (key ? { ...more, Authorization: "Bearer " + key } : more);
 
-// askKey asks for the server's key.
-async function askKey() {
-  const dialog = document.getElementById("login");
-  dialog.showModal();
-  await new Promise((done) => dialog.addEventListener("close", done, { once: true }));
-  key = document.getElementById("key").value.trim();
-  sessionStorage.setItem("key", key);
+let asking = null; // until somebody has answered
+
+// askKey asks for the server's key, once for all requests that need it.
+function askKey() {
+  asking ||= (async () => {
+    const dialog = document.getElementById("login");
+    document.getElementById("wrong").hidden = !key;
+    document.getElementById("key").value = dialog.returnValue = "";
+    dialog.showModal();
+    await new Promise((done) => dialog.addEventListener("close", done, { once: true }));
+    if (dialog.returnValue !== "go") throw new Error("This server asks for its key: load the page again to give it.");
+    key = document.getElementById("key").value.trim();
+    sessionStorage.setItem("key", key);
+  })().finally(() => { asking = null; });
+  return asking;
 }
 
 // request sends a request and returns the response, which is good. Otherwise it throws what the server says.

@@ -9,41 +9,51 @@ function svg(name, attributes, text) {
   return e;
 }
 
-const W = 800, LEFT = 64, RIGHT = 16, TOP = 30, LANE = 46, GAP = 78;
+const LEFT = 64, RIGHT = 16, TOP = 30, LANE = 46, GAP = 78;
 const words = { joined: "the cloud takes part", alone: "the cloud is lost", handover: "aggregation moves", distrust: "the cloud is left out" };
 
-// draw returns a picture of a recording's lines. The cloud's times are those of the device's clock, half a round trip before
-// its drafts arrived.
-export function draw(lines, own) {
+// draw returns a picture of a recording's lines, width units wide. The cloud's times are those of the device's clock, half a
+// round trip before its drafts arrived.
+export function draw(lines, own, width) {
   const end = Math.max(1, ...lines.map((l) => l.ms));
-  const x = (ms) => LEFT + (Math.max(0, Math.min(ms, end)) / end) * (W - LEFT - RIGHT);
+  const x = (ms) => LEFT + (Math.max(0, Math.min(ms, end)) / end) * (width - LEFT - RIGHT);
   const y = { device: TOP + LANE / 2, cloud: TOP + LANE / 2 + LANE + GAP };
   const middle = (y.device + y.cloud) / 2, height = y.cloud + LANE / 2 + 28;
-  const out = svg("svg", { viewBox: `0 0 ${W} ${height}`, role: "img" });
+  const out = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img" });
   out.append(svg("title", {}, `Timeline of ${own.tokens.length} tokens over ${end.toFixed(0)} ms`));
-  axis(out, x, end, height);
+  axis(out, x, end, width, height);
   for (const side of ["device", "cloud"]) {
-    out.append(svg("line", { class: "lane", x1: LEFT, x2: W - RIGHT, y1: y[side], y2: y[side] }), svg("text", { x: 4, y: y[side] + 4 }, side));
+    out.append(svg("line", { class: "lane", x1: LEFT, x2: width - RIGHT, y1: y[side], y2: y[side] }), svg("text", { x: 4, y: y[side] + 4 }, side));
   }
   let rtt = 0;
   for (const l of lines) {
     if (l.event === "rtt") rtt = l.took_ms;
     if (l.event === "decode") out.append(bar(l.side || "device", x(l.ms - (l.took_ms || 0)), x(l.ms), y[l.side] || y.device, l));
     if (l.event === "draft") way(out, l, rtt, x, y, end);
-    if (l.event === "note") note(out, l, x, y, height);
+    if (l.event === "note") note(out, l, x, y, width, height);
   }
-  for (const l of lines.filter((l) => l.event === "target")) {
-    const dot = svg("circle", { class: "target " + l.by, cx: x(l.ms), cy: middle, r: 5 });
-    dot.append(svg("title", {}, `target ${l.step || 0}: “${l.text}”, ${l.by}, ${l.ms.toFixed(1)} ms`));
-    out.append(dot);
-  }
+  targets(out, lines.filter((l) => l.event === "target"), x, middle, width);
   out.append(svg("text", { x: 4, y: middle + 4 }, "agreed"));
   return out;
 }
 
+// targets draws a dot for each agreed token. Those of about the same time stand in a column, so that each can be pointed at.
+function targets(out, list, x, middle, width) {
+  const rows = [0, -11, 11, -22, 22];
+  let from = -Infinity, n = 0;
+  for (const l of list) {
+    if (x(l.ms) - from < 10) n++;
+    else [from, n] = [x(l.ms), 0];
+    const right = from < width / 2 ? 11 : -11; // further columns stand towards the middle of the picture
+    const dot = svg("circle", { class: "target " + l.by, cx: from + right * Math.floor(n / rows.length), cy: middle + rows[n % rows.length], r: 5 });
+    dot.append(svg("title", {}, `target ${l.step || 0}: “${l.text}”, ${l.by}, ${l.ms.toFixed(1)} ms`));
+    out.append(dot);
+  }
+}
+
 // axis draws round times.
-function axis(out, x, end, height) {
-  const step = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000].find((s) => end / s <= 10) || end;
+function axis(out, x, end, width, height) {
+  const step = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000].find((s) => end / s <= width / 80) || end;
   for (let t = 0; t <= end; t += step) {
     out.append(svg("line", { class: "tick", x1: x(t), x2: x(t), y1: 18, y2: height - 18 }), svg("text", { x: x(t), y: 12, "text-anchor": "middle" }, t + " ms"));
   }
@@ -68,7 +78,7 @@ function way(out, l, rtt, x, y, end) {
 }
 
 // note marks a rejection, or a moment when something changed.
-function note(out, l, x, y, height) {
+function note(out, l, x, y, width, height) {
   const at = x(l.ms);
   if (l.note === "rejected") {
     const c = y[l.side] || y.device, r = 4;
@@ -78,5 +88,5 @@ function note(out, l, x, y, height) {
     return;
   }
   if (!words[l.note]) return;
-  out.append(svg("line", { class: "event", x1: at, x2: at, y1: 18, y2: height - 14 }), svg("text", { x: Math.min(at + 3, W - 120), y: height - 4 }, words[l.note]));
+  out.append(svg("line", { class: "event", x1: at, x2: at, y1: 18, y2: height - 14 }), svg("text", { x: Math.min(at + 3, width - 120), y: height - 4 }, words[l.note]));
 }

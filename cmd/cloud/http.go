@@ -2,14 +2,18 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
+	"net/http"
 
 	"tandem"
 	"tandem/api"
+	"tandem/api/page"
 	"tandem/cmd/internal/cli"
 	"tandem/decoder"
 	"tandem/node"
+	"tandem/retrieval/search"
 )
 
 // httpFlags let a cloud answer without a device.
@@ -19,9 +23,12 @@ type httpFlags struct {
 }
 
 // serveHTTP starts to answer over HTTP, if the flags ask for it. The returned channel receives the error that ends it.
-func (f httpFlags) serveHTTP(a *cli.App, cloud *node.Cloud, file string) (<-chan error, error) {
+func (f httpFlags) serveHTTP(a *cli.App, cloud *node.Cloud, m cli.ModelFlags, metrics http.Handler) (<-chan error, error) {
 	ended := make(chan error, 1)
 	if f.HTTP == "" {
+		if f.Encoder != "" {
+			return nil, errors.New("--encoder: embeddings are made over HTTP only; give --http, too")
+		}
 		return ended, nil
 	}
 	local := cloud.Local
@@ -38,21 +45,26 @@ func (f httpFlags) serveHTTP(a *cli.App, cloud *node.Cloud, file string) (<-chan
 		documents = cli.SpanDocuments
 	}
 	cfg := api.Config{
-		Answers: alone, Model: cli.ModelInfo(local.Model, file), Tokens: local.Model.Tokenizer(), Pointing: local.Reader != nil,
+		Answers: alone, Model: cli.ModelInfo(local.Model, local.Reader, m.Model), Tokens: local.Model.Tokenizer(), Pointing: local.Reader != nil,
 		Defaults: tandem.Settings{
 			Sampling: tandem.Sampling{TopP: 1, RepeatPenalty: 1}, Nucleus: decoder.DefaultTopP, Support: decoder.DefaultMaxSupport,
 			Gamma: tandem.HalfGamma, MaxTokens: decoder.DefaultMaxTokens, Documents: documents, Weights: weights.String(), Grounded: true,
 		},
+		Page: page.Handler(), Metrics: metrics,
 	}
 	if err := f.Guard(a, f.HTTP, &cfg); err != nil {
 		return nil, err
 	}
+	done, err := f.OpenEncoder(a, m, &cfg)
+	if err != nil {
+		return nil, err
+	}
 	l, err := net.Listen("tcp", f.HTTP)
 	if err != nil {
-		return nil, fmt.Errorf("--http: %w", err)
+		return nil, errors.Join(fmt.Errorf("--http: %w", err), done())
 	}
 	a.Remark("answering on http://%s", l.Addr())
-	go func() { ended <- a.RunHTTP(l, api.New(cfg).Handler()) }()
+	go func() { ended <- errors.Join(a.RunHTTP(l, api.New(cfg).Handler()), done()) }()
 	return ended, nil
 }
 
@@ -73,6 +85,9 @@ func (s *alone) Answer(ctx context.Context, q api.Query, emit func(node.Token), 
 		recorded = func(l node.Line) { record(lineOfCloud(l)) }
 	}
 	a, err := s.device.AskRecorded(ctx, q.Question, q.Settings, emitted, recorded)
+	if s.cloud.Observe != nil {
+		s.cloud.Observe(node.Served{Pair: a.Pair, Took: a.Took, Error: err})
+	}
 	return ofCloud(a), err
 }
 
@@ -108,5 +123,11 @@ func lineOfCloud(l node.Line) node.Line {
 
 // Sides implements api.Answerer.
 func (s *alone) Sides() api.Sides {
-	return api.Sides{Device: api.SideInfo{Name: cli.HostName("cloud"), Sample: s.cloud.Local.Mark != "", InUse: true}, Clouds: []api.SideInfo{}}
+	own := api.SideInfo{Name: cli.HostName("cloud"), Sample: s.cloud.Local.Mark != "", InUse: true}
+	if x, ok := s.cloud.Local.Documents.(*search.Index); ok {
+		if list, err := x.List(); err == nil {
+			own.Documents = len(list)
+		}
+	}
+	return api.Sides{Device: own, Clouds: []api.SideInfo{}, Alone: true}
 }

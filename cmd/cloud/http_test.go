@@ -1,11 +1,76 @@
 package main
 
 import (
+	"bufio"
+	"context"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"tandem"
+	"tandem/cmd/internal/clitest"
+	"tandem/internal/tinymodel"
 	"tandem/node"
 )
+
+// A cloud answers over HTTP without a device, shows the page and makes embeddings.
+func TestServeHTTP(t *testing.T) {
+	h := clitest.NewHome(t)
+	encoder := filepath.Join(t.TempDir(), "bert.gguf")
+	if err := os.WriteFile(encoder, tinymodel.GGUF(tinymodel.Spec{Arch: "bert"}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, stderr, err := h.Run("serve", "--listen", "127.0.0.1:0", "--encoder", encoder); err == nil || !strings.Contains(stderr, "give --http") {
+		t.Errorf("--encoder without --http: %v, %s", err, stderr)
+	}
+	ctx, end := context.WithTimeout(t.Context(), time.Minute)
+	defer end()
+	cmd := h.Command(ctx, "serve", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--encoder", encoder)
+	said, err := cmd.StderrPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Wait()
+	defer end()
+	url := ""
+	for lines := bufio.NewScanner(said); url == "" && lines.Scan(); {
+		_, url, _ = strings.Cut(lines.Text(), "answering on ")
+	}
+	for _, test := range []struct{ path, body, want string }{
+		{"/", "", "<title>Tandem</title>"},
+		{"/v1/pair", "", `"alone":true`},
+		{"/v1/models", "", `"tandem-span-reader"`},
+		{"/v1/documents", "", "does not show its documents"},
+		{"/v1/embeddings", `{"input":"the key"}`, `"embedding":[`},
+		{"/v1/chat/completions", `{"messages":[{"role":"user","content":"When does the harbour museum open?"}]}`, `"content":"9:30"`},
+		{"/metrics", "", "tandem_answers_total{outcome=\"complete\"} 1"},
+	} {
+		method := http.MethodGet
+		if test.body != "" {
+			method = http.MethodPost
+		}
+		request, err := http.NewRequestWithContext(ctx, method, url+test.path, strings.NewReader(test.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := io.ReadAll(answer.Body)
+		answer.Body.Close()
+		if err != nil || !strings.Contains(string(b), test.want) {
+			t.Errorf("%s: %v, %.300s", test.path, err, b)
+		}
+	}
+}
 
 // An answer that the cloud gave alone says that the cloud gave it, in every place that names a side.
 func TestAnswerOfTheCloudNamesTheCloud(t *testing.T) {

@@ -8,8 +8,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"tandem"
 	"tandem/api"
 	"tandem/cmd/internal/cli"
@@ -18,6 +16,7 @@ import (
 	"tandem/node"
 	"tandem/node/batch"
 	"tandem/retrieval/search"
+	"tandem/specdec"
 	"tandem/transport"
 )
 
@@ -31,20 +30,22 @@ type serveCmd struct {
 	cli.ReaderFlags  `group:"Model:"`
 	cli.CacheFlags   `group:"Model:"`
 
-	Listen         string `help:"UDP address to listen on. Default: port 4433 of all addresses." default:":4433" placeholder:"HOST:PORT"`
-	Public         string `help:"Serve this folder instead of the index." type:"existingdir" placeholder:"DIR"`
-	Sample         bool   `help:"Serve the sample documents, whatever is indexed. Without it, they are served until something was indexed."`
-	Titles         string `help:"Show devices the titles of the documents used: ${enum}. auto: those of the samples and of --public, not those of the index." enum:"auto,yes,no" default:"auto"`
-	Quotes         string `help:"Send devices the sentences that say the answer: ${enum}. auto: those of the samples and of --public, not those of the index." enum:"auto,yes,no" default:"auto"`
-	Answers        int    `help:"Most answers at the same time; more wait. One device gets at most all but one." default:"32"`
-	MaxDocuments   int    `help:"Most passages that a device may have read for a question." default:"16" placeholder:"N"`
-	MaxTokens      int    `help:"Most tokens of an answer." default:"4096" placeholder:"N"`
-	KVMemory       int    `name:"kv-memory" help:"Memory for keys and values of all answers, in MB; answers that would exceed it wait. 0 for no bound." default:"4096" placeholder:"MB"`
-	Connections    int    `help:"Most connections at the same time." default:"64" placeholder:"N"`
-	KeyConnections int    `help:"Most connections of one device." default:"8" placeholder:"N"`
-	Batch          bool   `help:"Compute the passes of all answers together. Each answer is the same as without." default:"true" negatable:""`
-	Shared         int    `help:"Memory for passages that several answers read, in MB; they are computed once. 0 for none." default:"256" placeholder:"MB"`
-	Metrics        string `help:"Serve Prometheus metrics over HTTP on this address. Default: none." placeholder:"HOST:PORT"`
+	Listen         string        `help:"UDP address to listen on. Default: port 4433 of all addresses." default:":4433" placeholder:"HOST:PORT"`
+	Public         string        `help:"Serve this folder instead of the index." type:"existingdir" placeholder:"DIR"`
+	Sample         bool          `help:"Serve the sample documents, whatever is indexed. Without it, they are served until something was indexed."`
+	Titles         string        `help:"Show devices the titles of the documents used: ${enum}. auto: those of the samples and of --public, not those of the index." enum:"auto,yes,no" default:"auto"`
+	Quotes         string        `help:"Send devices the sentences that say the answer: ${enum}. auto: those of the samples and of --public, not those of the index." enum:"auto,yes,no" default:"auto"`
+	Answers        int           `help:"Most answers at the same time; more wait. One device gets at most all but one." default:"32"`
+	MaxDocuments   int           `help:"Most passages that a device may have read for a question." default:"16" placeholder:"N"`
+	MaxTokens      int           `help:"Most tokens of an answer." default:"4096" placeholder:"N"`
+	KVMemory       int           `name:"kv-memory" help:"Memory for keys and values of all answers, in MB; answers that would exceed it wait. 0 for no bound." default:"4096" placeholder:"MB"`
+	Connections    int           `help:"Most connections at the same time." default:"64" placeholder:"N"`
+	KeyConnections int           `help:"Most connections of one device." default:"8" placeholder:"N"`
+	Batch          bool          `help:"Compute the passes of all answers together. Each answer is the same as without." default:"true" negatable:""`
+	Shared         int           `help:"Memory for passages that several answers read, in MB; they are computed once. 0 for none." default:"256" placeholder:"MB"`
+	Drain          time.Duration `help:"How long answers may go on after Ctrl-C or SIGTERM, while new questions are refused." default:"25s"`
+	Draft          string        `help:"What guesses the next tokens of a model that decodes, so that one pass decodes several; the text is the same: auto, off, all, or some of pld, sam, ngrams, calibration and reuse, separated by commas." default:"auto" placeholder:"DRAFTERS"`
+	Metrics        string        `help:"Serve Prometheus metrics over HTTP on this address. Default: none." placeholder:"HOST:PORT"`
 
 	httpFlags `group:"Over HTTP:"`
 
@@ -67,6 +68,7 @@ Metrics, under /metrics:
   tandem_further_rows_total                        by kind: hedge, check, guess
   tandem_spared_passes_total                       by kind: hedge, check, guess
   tandem_device_hedges_used_total
+  tandem_devices, tandem_answering, tandem_waiting, tandem_kv_reserved_bytes
   tandem_batch_passes_total, _rows_total, _jobs_total, _seconds_total, tandem_batch_waiting`
 }
 
@@ -131,6 +133,9 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 	}
 	reader := cli.Local(m, pointing, docs, kv)
 	reader.Adapter = adapter
+	if reader.Draft, err = specdec.ParseSet(c.Draft); err != nil {
+		return fmt.Errorf("--draft: %w", err)
+	}
 	if from == fromSamples {
 		reader.Mark = cli.SampleMark
 	}
@@ -151,24 +156,43 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 	shown := func(flag string) bool { return flag == "yes" || flag == "auto" && public }
 	cloud := &node.Cloud{Local: reader, Titles: shown(c.Titles), Quotes: shown(c.Quotes), Limit: c.Answers, Documents: c.MaxDocuments, Tokens: c.MaxTokens, KVMemory: int64(c.KVMemory) << 20, GiveDocuments: c.AllowDocuments, Log: a.Log}
 	c.join(cloud)
-	stop, err := c.observe(a, cloud)
+	metrics, stop, err := c.observe(a, cloud)
 	if err != nil {
 		return err
 	}
 	defer stop()
-	http, err := c.serveHTTP(a, cloud, c.Model)
+	http, err := c.serveHTTP(a, cloud, c.ModelFlags, metrics)
 	if err != nil {
 		return err
 	}
-	defer a.Register(cli.Process{Command: "serve", Model: m.Config().Name, Documents: string(from), Address: listener.Addr().String()})()
-	c.announce(a, m.Config().Name, docs, from, listener.Addr(), cloud.Titles)
+	name := cli.Answering(m, pointing)
+	defer a.Register(cli.Process{Command: "serve", Model: name, Documents: string(from), Address: listener.Addr().String()})()
+	c.announce(a, name, docs, from, listener.Addr(), cloud.Titles)
 	served := make(chan error, 1)
-	go func() { served <- cloud.Serve(a, listener) }()
+	ctx, end := context.WithCancel(context.WithoutCancel(a))
+	defer end()
+	go func() { served <- cloud.Serve(ctx, listener) }()
 	select {
 	case err := <-http:
 		return errors.Join(err, listener.Close(), <-served)
 	case err := <-served:
 		return err
+	case <-a.Done():
+		c.drain(a, cloud)
+		end()
+		return <-served
+	}
+}
+
+// drain lets the answers end that the cloud takes part in, for some time. A second signal ends the program.
+func (c *serveCmd) drain(a *cli.App, cloud *node.Cloud) {
+	if load := cloud.Load(); load.Answers > 0 {
+		a.Remark("answers in progress: %d; they have %v to end, and Ctrl-C again stops now", load.Answers, c.Drain)
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(a), c.Drain)
+	defer cancel()
+	if err := cloud.Drain(ctx); err != nil {
+		a.Remark("answers left unfinished: %d; their devices go on alone", cloud.Load().Answers)
 	}
 }
 
@@ -201,8 +225,11 @@ func (c *serveCmd) documents(a *cli.App) (x *search.Index, from origin, err erro
 	case c.Sample && c.Public != "":
 		return nil, from, errors.New("--sample and --public: give only one of them")
 	case c.Public != "":
+		if from = fromFolder; cli.Copies(c.Public, examples.Public, "public") {
+			from = fromSamples
+		}
 		x, err = a.Folder(c.Public, c.PassageFlags)
-		return x, fromFolder, err
+		return x, from, err
 	case !c.Sample:
 		if x, err = a.OwnIndex(); x != nil || err != nil {
 			return x, fromIndex, err
@@ -242,28 +269,27 @@ func (c *serveCmd) announce(a *cli.App, model string, docs *search.Index, from o
 	fmt.Fprintln(a.Out, "Pair a device with: cloud pair")
 }
 
-// observe serves metrics if --metrics asks for them.
-func (c *serveCmd) observe(a *cli.App, cloud *node.Cloud) (stop func(), err error) {
-	if c.Metrics == "" {
-		cloud.Observe = nil
-		return func() {}, nil
-	}
-	var more []prometheus.Collector
+// observe counts the cloud's answers. It serves the counts if --metrics asks for that.
+func (c *serveCmd) observe(a *cli.App, cloud *node.Cloud) (metrics http.Handler, stop func(), err error) {
+	more := cli.LoadMetrics(cloud.Load)
 	if cloud.Batch != nil {
-		more = cli.BatchMetrics(cloud.Batch)
+		more = append(more, cli.BatchMetrics(cloud.Batch)...)
 	}
 	m, metrics := cli.NewMetrics(more...)
 	cloud.Observe = m.Observe
+	if c.Metrics == "" {
+		return metrics, func() {}, nil
+	}
 	handler := http.NewServeMux()
 	handler.Handle("/metrics", metrics)
 	l, err := net.Listen("tcp", c.Metrics)
 	if err != nil {
-		return nil, fmt.Errorf("metrics: %w", err)
+		return nil, nil, fmt.Errorf("metrics: %w", err)
 	}
 	server := &http.Server{Handler: ownHost(c.Metrics, handler), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: time.Minute}
 	go server.Serve(l)
 	a.Remark("metrics on http://%s/metrics", l.Addr())
-	return func() {
+	return metrics, func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(a), time.Second)
 		defer cancel()
 		server.Shutdown(ctx)

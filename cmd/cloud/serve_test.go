@@ -7,6 +7,9 @@ import (
 	"errors"
 	"io"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -61,7 +64,8 @@ func TestServeSaysWhatItServes(t *testing.T) {
 
 // /metrics has a series for each count of an answer, summed over answers.
 func TestMetrics(t *testing.T) {
-	m, handler := cli.NewMetrics(cli.BatchMetrics(batch.New(nil, batch.Config{}))...)
+	load := node.Load{Devices: 3, Answers: 2, Waiting: 1, KVReserved: 1 << 20}
+	m, handler := cli.NewMetrics(append(cli.LoadMetrics(func() node.Load { return load }), cli.BatchMetrics(batch.New(nil, batch.Config{}))...)...)
 	server := httptest.NewServer(handler)
 	defer server.Close()
 	stats := pair.Stats{
@@ -100,9 +104,53 @@ func TestMetrics(t *testing.T) {
 		`tandem_answer_seconds_count 2`,
 		`tandem_batch_passes_total 0`,
 		`tandem_batch_waiting 0`,
+		`tandem_devices 3`,
+		`tandem_answering 2`,
+		`tandem_waiting 1`,
+		`tandem_kv_reserved_bytes 1.048576e+06`,
 	} {
 		if !strings.Contains("\n"+string(page), "\n"+want+"\n") {
 			t.Errorf("no %s in\n%s", want, page)
+		}
+	}
+	dashboard(t, string(page))
+}
+
+// dashboard checks that docs/grafana.json asks for series that exist, and shows all that are tandem's.
+func dashboard(t *testing.T, page string) {
+	data, err := os.ReadFile(filepath.Join("..", "..", "docs", "grafana.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var shown struct {
+		Panels []struct{ Targets []struct{ Expr string } }
+	}
+	if err := json.Unmarshal(data, &shown); err != nil {
+		t.Fatal(err)
+	}
+	series := map[string]bool{} // whether it is shown
+	for line := range strings.Lines(page) {
+		if name := regexp.MustCompile(`^\w+`).FindString(line); name != "" {
+			series[name] = false
+		}
+	}
+	for _, p := range shown.Panels {
+		for _, target := range p.Targets {
+			for _, name := range regexp.MustCompile(`\b(tandem|process)_\w+`).FindAllString(target.Expr, -1) {
+				if _, ok := series[name]; !ok {
+					t.Errorf("docs/grafana.json asks for %s, which nothing counts", name)
+				}
+				series[name] = true
+			}
+		}
+	}
+	left := map[string]bool{ // shown as what they are parts of
+		"tandem_answer_seconds_sum": true, "tandem_answer_seconds_count": true, "tandem_batch_rows_total": true,
+		"tandem_divergences_total": true, "tandem_further_rows_total": true, "tandem_device_hedges_used_total": true,
+	}
+	for name, ok := range series {
+		if strings.HasPrefix(name, "tandem_") && !ok && !left[name] {
+			t.Errorf("docs/grafana.json does not show %s", name)
 		}
 	}
 }

@@ -59,7 +59,7 @@ func (c *chatCmd) Run(a *cli.App) (err error) {
 	if t.person && !a.Globals.JSON {
 		a.Remark("%s", a.Faint("Ask away: ")+s.offers()+a.Faint(". /help lists commands, Ctrl-D ends."))
 	}
-	defer a.Register(cli.Process{Command: "chat", Model: s.model.Config().Name, Documents: s.answersFrom()})()
+	defer a.Register(cli.Process{Command: "chat", Model: cli.Answering(s.model, s.reader), Documents: s.answersFrom()})()
 	return t.run(read)
 }
 

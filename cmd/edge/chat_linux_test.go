@@ -23,6 +23,7 @@ type terminal struct {
 
 	mu   sync.Mutex
 	seen bytes.Buffer // since the last wait
+	asks int          // how often the program asked where the cursor is
 }
 
 func newTerminal(t *testing.T, h home, args ...string) *terminal {
@@ -72,6 +73,7 @@ func (c *terminal) read() {
 			c.keys.WriteString("\x1b[1;1R")
 		}
 		c.mu.Lock()
+		c.asks += bytes.Count(buf[:n], []byte("\x1b[6n"))
 		c.seen.Write(buf[:n])
 		c.mu.Unlock()
 	}
@@ -126,6 +128,40 @@ func TestChatTypedAhead(t *testing.T) {
 	c.send("\x15/exit\r", "/exit")
 }
 
+// Keys that arrive quickly one by one are all taken, and a line that grows past the bottom of the screen is shown whole.
+func TestChatFastTyping(t *testing.T) {
+	c := newTerminal(t, newHome(t), "chat", "--local-only")
+	c.ready()
+	for range 3 {
+		line := "/" + strings.Repeat("abcdefghij", 20)
+		for i := range line {
+			c.keys.WriteString(line[i : i+1])
+		}
+		c.send("\r", "no command "+line+":")
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.asks > 0 {
+		t.Errorf("the editor asked %d times where the cursor is: keys that arrive with the reply are lost", c.asks)
+	}
+}
+
+func TestRowsOfALine(t *testing.T) {
+	for _, test := range []struct {
+		line string
+		want int
+	}{
+		{"", 1}, {"1234567", 1}, {"12345678", 2}, {"漢字漢", 1}, {"漢字漢字", 2}, {"a\nb", 2}, {"12345678\n\n", 4},
+	} {
+		if got := rows([]rune(test.line), 10); got != test.want {
+			t.Errorf("%q takes %d rows, want %d", test.line, got, test.want)
+		}
+	}
+	if got := rows(nil, 1); got < 1 {
+		t.Errorf("a narrow terminal: %d rows", got)
+	}
+}
+
 // On a terminal questions are edited and kept. Ctrl-C ends an answer and not the chat; pasted lines are one question.
 func TestChatOnATerminal(t *testing.T) {
 	h := newHome(t)
@@ -147,6 +183,9 @@ func TestChatOnATerminal(t *testing.T) {
 	c.send("\r", "seed 5")
 	c.ready()
 	c.send("\x1b[A\x1b[A\r", "seed 6") // arrows
+	c.ready()
+	c.send("/\t", "show the seed") // Tab lists the commands with their help
+	c.send("\x15", "> ")
 	c.ready()
 	c.send("\x04", "\n")
 	kept, err := os.ReadFile(filepath.Join(h.Dir, ".local", "state", "tandem", "edge", "questions.jsonl"))

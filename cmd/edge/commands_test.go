@@ -26,7 +26,7 @@ func TestProgramCommands(t *testing.T) {
 		{"config view", []string{"config.json\n", "placement  cloud", "threads    3      TANDEM_THREADS", "seed"}},
 		{"config view --all", []string{"temperature", "default"}},
 		{"man models pull", []string{".TH", `edge\-models\-pull`, ".SH OPTIONS"}},
-		{"list", []string{"NAME", "tandem-reader", "built in"}},
+		{"list", []string{"NAME", "tandem-reader", "tandem-span-reader", "built in"}},
 		{"show", []string{"tandem-reader"}},
 		{"ps", []string{"No edge is running."}},
 		{"run -n 3 -p Hello", nil},

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/reeflective/readline"
+	"github.com/reeflective/readline/inputrc"
 	"golang.org/x/term"
 
 	"tandem/cmd/internal/cli"
@@ -44,12 +45,7 @@ func openEditor(a *cli.App, keep bool) (func() (string, error), error) {
 		line string
 		err  error
 	}
-	ahead := ""
 	return func() (string, error) {
-		if _, err := term.MakeRaw(screen); err != nil { // so that an unfinished line can be read, too
-			return "", err
-		}
-		ahead = feed(shell, ahead+string(typedAhead(screen)))
 		read := make(chan result, 1)
 		go func() {
 			line, err := readLine(shell)
@@ -69,39 +65,74 @@ func openEditor(a *cli.App, keep bool) (func() (string, error), error) {
 	}, nil
 }
 
-// feed gives a line editor the first line of what was typed during an answer, and returns the rest. The library loses keys
-// that arrive together with the terminal's reply about the cursor.
-func feed(shell *readline.Shell, typed string) (rest string) {
-	typed = strings.ReplaceAll(typed, "\n", "\r")
-	if end := strings.IndexByte(typed, '\r'); end >= 0 {
-		typed, rest = typed[:end+1], typed[end+1:]
-	}
-	shell.Keys.Feed(false, []rune(typed)...)
-	return rest
-}
-
 // settle gives a line editor the prompts and habits of a chat.
 func settle(shell *readline.Shell) error {
 	for option, on := range map[string]bool{
-		"enable-bracketed-paste": true,
-		"convert-meta":           false, // text is UTF-8, whatever an inputrc says
-		"input-meta":             true,
-		"output-meta":            true,
+		"enable-bracketed-paste":       true,
+		"convert-meta":                 false, // text is UTF-8, whatever an inputrc says
+		"input-meta":                   true,
+		"output-meta":                  true,
+		"menu-complete-display-prefix": true, // the first Tab lists, the second one chooses
 	} {
 		if err := shell.Config.Set(option, on); err != nil {
 			return err
 		}
 	}
-	shell.Prompt.Primary(func() string { return "> " })
+	shell.Prompt.Primary(func() string {
+		// Asked for the cursor's place, the library loses keys that arrive with the reply. Only its menus need to know.
+		shell.Config.Set("cursor-position-probe", shell.Keymap.Local() != "")
+		return room(*shell.Line()) + prompt
+	})
 	shell.Prompt.Secondary(func() string { return "  " })
 	shell.AcceptMultiline = func(line []rune) bool { return complete(string(line)) }
 	shell.Completer = completeCommand
+	for _, keys := range shell.Config.Binds { // the library's "complete" chooses without a list
+		if keys["\t"].Action == "complete" {
+			keys["\t"] = inputrc.Bind{Action: "menu-complete"}
+		}
+	}
 	// The library's own command inserts only the first code point of a character, and moves over a wide one twice.
 	shell.Keymap.Register(map[string]func(){"self-insert": func() {
 		shell.History.SkipSave()
 		shell.Cursor().InsertAt(shell.Keys.Caller()...)
 	}})
 	return nil
+}
+
+// prompt stands before a question.
+const prompt = "> "
+
+// room returns what makes a terminal scroll until the line and one row below it fit under the cursor, which stays where it
+// is. The library clears the row below.
+func room(line []rune) string {
+	columns, height, err := term.GetSize(int(os.Stdout.Fd()))
+	if err != nil || columns < 1 {
+		columns, height = 80, 24
+	}
+	below := min(rows(line, columns), height-1)
+	if below < 1 {
+		return ""
+	}
+	return strings.Repeat("\x1bD", below) + fmt.Sprintf("\x1b[%dA", below)
+}
+
+// rows returns how many rows of a terminal a line may take behind the prompt. It counts two columns for a character that may
+// be wide.
+func rows(line []rune, columns int) int {
+	n, used := 1, len(prompt)
+	for _, r := range line {
+		switch {
+		case r == '\n':
+			n, used = n+1+used/columns, len(prompt)
+		case r == '\t':
+			used += 5
+		case r >= 0x1100:
+			used += 2
+		default:
+			used++
+		}
+	}
+	return n + used/columns
 }
 
 // newShell makes a line editor with the user's settings. The library panics on some malformed ones.

@@ -16,14 +16,14 @@ import (
 	"tandem/api"
 	"tandem/api/page"
 	"tandem/cmd/internal/cli"
-	"tandem/model"
+	"tandem/decoder"
 	"tandem/node"
+	"tandem/node/batch"
 	"tandem/transport"
 )
 
 type serveCmd struct {
-	HTTP    string `name:"http" help:"Address to listen on." default:"127.0.0.1:7470" placeholder:"HOST:PORT"`
-	Encoder string `help:"GGUF of an encoder (bert, nomic-bert), or its name in the models folder, for /v1/embeddings and /api/embed." placeholder:"FILE"`
+	HTTP string `name:"http" help:"Address to listen on." default:"127.0.0.1:7470" placeholder:"HOST:PORT"`
 	cli.HTTPFlags
 	answerFlags
 }
@@ -45,14 +45,11 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 	defer func() { err = errors.Join(err, s.Close()) }()
 	cfg := s.config()
 	cfg.Page = page.Handler()
-	if c.Encoder != "" {
-		encoder, err := c.openEncoder(a)
-		if err != nil {
-			return fmt.Errorf("--encoder: %w", err)
-		}
-		defer encoder.Close()
-		cfg.Encoder, cfg.EncoderName = encoder, cli.ModelInfo(encoder, c.Encoder).Name
+	done, err := c.OpenEncoder(a, c.ModelFlags, &cfg)
+	if err != nil {
+		return err
 	}
+	defer done()
 	if err := c.Guard(a, c.HTTP, &cfg); err != nil {
 		return err
 	}
@@ -63,18 +60,6 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 	s.announce(a, l.Addr().String())
 	defer a.Register(cli.Process{Command: "serve", Model: s.model().Name, Documents: s.session.answersFrom(), Address: l.Addr().String()})()
 	return a.RunHTTP(l, api.New(cfg).Handler())
-}
-
-// openEncoder opens the model that --encoder names.
-func (c *serveCmd) openEncoder(a *cli.App) (*model.Model, error) {
-	m, err := cli.ModelFlags{Model: c.Encoder, Compute: c.Compute, Threads: c.Threads}.Open(a)
-	if err != nil {
-		return nil, err
-	}
-	if m.Config().Pooling == model.NoPooling {
-		return nil, errors.Join(fmt.Errorf("%s is no encoder, but a model of architecture %s: use one of bert or nomic-bert", c.Encoder, m.Config().Arch), m.Close())
-	}
-	return m, nil
 }
 
 // announce says where the server listens and what it answers from.
@@ -138,6 +123,10 @@ func (s *serving) open() error {
 	case next.model.Config().Diffusion || next.settings.Want != tandem.WantDrafts:
 		return errors.Join(errors.New("only the pair's own method can be served, with a model that is no diffusion model"), next.Close())
 	}
+	if next.writesAlone() {
+		next.device.Local.Passes = batch.New(next.model, batch.Config{}).Of("")
+		next.device.Local.Shared = decoder.NewShared(sharedBytes)
+	}
 	s.devices, s.order = map[route]*node.Device{}, nil
 	old := s.session
 	s.session = next
@@ -145,6 +134,15 @@ func (s *serving) open() error {
 		return old.Close()
 	}
 	return nil
+}
+
+// sharedBytes bounds the KV caches of passages that answers at the same time share.
+const sharedBytes = 128 << 20
+
+// writesAlone reports whether the device's own model decodes the answers and no cloud takes part. Several answers then share
+// their passes and the KV of their passages. At a phone's simulated pace each has its own passes.
+func (s *session) writesAlone() bool {
+	return s.reader == nil && s.device.Dial == nil && s.flags.SoC == ""
 }
 
 // Close closes the session.
@@ -166,7 +164,7 @@ func (s *serving) Close() error {
 func (s *serving) config() api.Config {
 	return api.Config{
 		Answers: s, Library: &shelf{s}, Model: s.model(), Tokens: s.session.model.Tokenizer(), Defaults: s.session.settings,
-		Pointing: s.session.reader != nil, Files: true, Metrics: s.counts,
+		Pointing: s.session.reader != nil, Files: true, Together: s.session.writesAlone(), Metrics: s.counts,
 		Greeting: func(q string) (string, bool) { return whatToAsk, greets(q) },
 	}
 }
@@ -174,11 +172,7 @@ func (s *serving) config() api.Config {
 func (s *serving) model() api.ModelInfo {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	info := cli.ModelInfo(s.session.model, s.flags.Model)
-	if s.session.reader != nil {
-		info.Name = "tandem-span-reader"
-	}
-	return info
+	return cli.ModelInfo(s.session.model, s.session.reader, s.flags.Model)
 }
 
 // Answer implements api.Answerer.

@@ -127,6 +127,36 @@ func TestServe(t *testing.T) {
 	}
 }
 
+// The choices of a request are those of their seeds alone, though they are decoded together.
+func TestServeChoices(t *testing.T) {
+	s := serve(newHome(t), "--side", "device", "--reader", "decoder")
+	choices := func(seed, n int) (texts []string) {
+		body := fmt.Sprintf(`{"seed":%d,"n":%d,"temperature":1.5,"max_tokens":12,"messages":[{"role":"user","content":"What is the door code of the boat house?"}]}`, seed, n)
+		code, body := s.do("POST", "/v1/chat/completions", body)
+		var v struct {
+			Choices []struct{ Message struct{ Content string } }
+		}
+		if err := json.Unmarshal([]byte(body), &v); err != nil || code != http.StatusOK {
+			t.Fatalf("%v: %d %s", err, code, body)
+		}
+		for _, c := range v.Choices {
+			texts = append(texts, c.Message.Content)
+		}
+		return texts
+	}
+	all := choices(3, 6)
+	different := map[string]bool{}
+	for i, text := range all {
+		different[text] = true
+		if alone := choices(3+i, 1); alone[0] != text {
+			t.Errorf("choice %d is %q, alone %q", i, text, alone[0])
+		}
+	}
+	if len(all) != 6 || len(different) < 2 {
+		t.Errorf("choices: %q", all)
+	}
+}
+
 // A server that others can reach needs a key, which nobody else can read.
 func TestServeNeedsAKey(t *testing.T) {
 	h := newHome(t)

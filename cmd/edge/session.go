@@ -200,6 +200,7 @@ func (f answerFlags) documents(a *cli.App, s *session) (node.Searcher, error) {
 
 func (f answerFlags) chooseDocuments(a *cli.App, s *session) (*search.Index, error) {
 	if f.Notes != "" {
+		s.sample = cli.Copies(f.Notes, examples.Notes, "notes")
 		return a.Folder(f.Notes, f.PassageFlags)
 	}
 	if !f.Sample {
@@ -334,7 +335,7 @@ func (f answerFlags) embed(a *cli.App, s *session, kv *kvstore.Store) error {
 		return fmt.Errorf("--draft: %w", err)
 	}
 	s.cloud = "the cloud in this process"
-	if s.invented = f.Public == ""; s.invented {
+	if s.invented = f.Public == "" || cli.Copies(f.Public, examples.Public, "public"); s.invented {
 		reader.Mark = cli.SampleMark
 	}
 	listener, err := transport.Listen("127.0.0.1:0", transport.ServerConfig{

@@ -29,6 +29,8 @@ var (
 	preLlama3 = preTokenizer{name: "llama-bpe", stages: []scanner{scanModern(3)}, wholeWords: true, addBOS: true}
 	preThrees = preTokenizer{name: "dbrx", stages: []scanner{scanModern(3)}}
 	preFalcon = preTokenizer{name: "falcon", stages: []scanner{isolate(isFalconPunct, 0), scanGPT2, scanThreeDigits}}
+	preQwen35 = preTokenizer{name: "qwen35", stages: []scanner{scanMarked}}
+	preSeek3  = preTokenizer{name: "deepseek-v3", stages: []scanner{isolate(isNumber, 3), isolate(isHanOrKana, 0), scanSeek3}}
 	preGPT4o  = preTokenizer{name: "gpt-4o", stages: []scanner{scanCased(3, true)}}
 	preTekken = preTokenizer{name: "tekken", stages: []scanner{scanCased(1, false)}, wholeWords: true, addBOS: true}
 	preCoder  = preTokenizer{name: "deepseek-coder", stages: []scanner{isolate(isLineEnd, 1), cutOut(unicode.IsLetter),
@@ -48,6 +50,8 @@ var preTokenizers = map[string]preTokenizer{
 	"qwen2": preQwen2, "deepseek-r1-qwen": preQwen2, "megrez": preQwen2, "stablelm2": preQwen2,
 	"bailingmoe": preQwen2, "bailingmoe2": preQwen2, "llada-moe": preQwen2, // another pattern that splits alike
 	"hunyuan": preQwen2, "solar-open": preQwen2, "grok-2": preQwen2, "kormo": preQwen2,
+
+	"qwen35": preQwen35, "deepseek-v3": preSeek3,
 
 	"llama-bpe": preLlama3, "llama3": preLlama3, "llama-v3": preLlama3, "falcon3": preLlama3,
 	"falcon-h1": preLlama3, "pixtral": preLlama3, "midm-2.0": preLlama3, "lfm2": preLlama3,
@@ -85,7 +89,7 @@ func splitWords(text string, stages []scanner, emit func(word string)) {
 		return
 	}
 	for len(text) > 0 {
-		n := stages[0](text)
+		n := max(1, stages[0](text)) // at least a byte, so that a fault in a stage shows as wrong words and not as a hang
 		splitWords(text[:n], stages[1:], emit)
 		text = text[n:]
 	}
@@ -247,6 +251,95 @@ func scanModern(digits int) scanner {
 	}
 }
 
+// scanMarked is scanModern(1) with [\p{L}\p{M}] for \p{L}: a mark, such as a vowel sign, belongs to its word.
+func scanMarked(text string) int {
+	if n := contraction(text, true); n > 0 {
+		return n
+	}
+	if k, n := classAt(text, 0); k != newline && k != number {
+		if end := markedRun(text, 0); end > 0 {
+			return end
+		}
+		if end := markedRun(text, n); end > n {
+			return end
+		}
+	} else if k == number {
+		return n
+	}
+	if end := otherRun(text); end > 0 {
+		return run(text, end, newline)
+	}
+	return spaces(text, true)
+}
+
+// markedRun returns the end of the run of letters and marks at text[i:].
+func markedRun(text string, i int) int {
+	return i + runOf(text[i:], func(r rune) bool { return unicode.IsLetter(r) || unicode.IsMark(r) })
+}
+
+// otherRun returns the end of the match of  ?[^\s\p{L}\p{M}\p{N}]+ at the start of text, or 0.
+func otherRun(text string) int {
+	i := 0
+	if text[0] == ' ' {
+		i = 1
+	}
+	if n := runOf(text[i:], func(r rune) bool { return unicodeClass(r) == other && !unicode.IsMark(r) }); n > 0 {
+		return i + n
+	}
+	return 0
+}
+
+// runOf returns the length of the run of characters at the start of text that are in a set.
+func runOf(text string, in func(rune) bool) int {
+	for i, r := range text {
+		if !in(r) {
+			return i
+		}
+	}
+	return len(text)
+}
+
+// scanSeek3 is the last stage of DeepSeek V3's pattern. Characters that nothing matches, such as digits, stay together:
+//
+//	[!-/:-@\[-`{-~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
+func scanSeek3(text string) int {
+	for i := range text {
+		if n := seek3(text[i:]); n > 0 && i == 0 {
+			return n
+		} else if n > 0 {
+			return i
+		}
+	}
+	return len(text)
+}
+
+// seek3 returns the length of scanSeek3's match at the start of text, or 0.
+func seek3(text string) int {
+	mark := func(r rune) bool { return unicode.IsPunct(r) || unicode.IsSymbol(r) }
+	first, width := utf8.DecodeRuneInString(text)
+	if first < utf8.RuneSelf && mark(first) {
+		if n := runOf(text[1:], func(r rune) bool { return r < utf8.RuneSelf && unicode.IsLetter(r) }); n > 0 {
+			return 1 + n
+		}
+	}
+	if end := markedRun(text, 0); end > 0 {
+		return end
+	}
+	if !mark(first) && !isLineEnd(first) {
+		if end := markedRun(text, width); end > width {
+			return end
+		}
+	}
+	i := 0
+	if first == ' ' {
+		i = 1
+	}
+	if n := runOf(text[i:], mark); n > 0 {
+		return run(text, i+n, newline)
+	}
+	return spaces(text, true)
+}
+
 // scanCased is the pattern of GPT-4o ("gpt-4o") and Mistral's Tekken. It differs from scanModern in that a new word
 // starts at a capital letter, contractions belong to their word, and slashes count like line ends after punctuation:
 //
@@ -403,6 +496,9 @@ func isLineEnd(r rune) bool { return r == '\n' || r == '\r' }
 
 // isEastAsian is [一-龥ࠀ-一가-퟿].
 func isEastAsian(r rune) bool { return r >= 0x0800 && r <= 0x9FA5 || r >= 0xAC00 && r <= 0xD7FF }
+
+// isHanOrKana is [一-龥぀-ゟ゠-ヿ].
+func isHanOrKana(r rune) bool { return r >= 0x4E00 && r <= 0x9FA5 || r >= 0x3040 && r <= 0x30FF }
 
 // isDefaultPunct is [\p{P}\$\+<=>\^~\|], isFalconPunct the same with the backtick.
 func isDefaultPunct(r rune) bool { return unicode.IsPunct(r) || strings.ContainsRune("$+<=>^~|", r) }

@@ -191,11 +191,12 @@ func (p *Machine) escape(now time.Duration) []Action {
 }
 
 // overdue parts from a cloud that did not join in time. A cloud that has the question and is alive gets longer: it may
-// have more to read than the device.
+// have more to read than the device. Before it has joined, half of the silence allowed later will do: beginning alone costs
+// nothing that joining late does not make good.
 func (p *Machine) overdue(now time.Duration) []Action {
 	patience := p.patience.Join
 	switch {
-	case p.state != opening || now-p.heard >= p.patience.Silent:
+	case p.state != opening || now-p.heard >= p.patience.Silent/2:
 	case !p.queued:
 		patience = max(patience, p.patience.Slow)
 	case p.patience.Busy > 0:

@@ -39,6 +39,14 @@ func TestPresence(t *testing.T) {
 			{6 * s, Tick, nil},
 			{7 * s, Ready, []Action{Join}},
 		},
+		"a stall after a dial that took long": {
+			{0, Tick, []Action{Dial}},
+			{s, Listening, nil},
+			{5900 * time.Millisecond, Connected, nil},
+			{7300 * time.Millisecond, Tick, nil},
+			{7400 * time.Millisecond, Tick, []Action{Move, Part}},
+			{20 * s, Ready, []Action{Join}},
+		},
 		"slow to read but alive": {
 			{0, Tick, []Action{Dial}},
 			{4 * s, Listening, nil},

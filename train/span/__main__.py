@@ -28,6 +28,7 @@ a.add_argument("--steps", type=int, default=0)
 a.add_argument("--seed", type=int, default=1)
 a.add_argument("--workers", type=int, default=1, help="processes that share their weights by their mean")
 a.add_argument("--drop", type=float, default=.1)
+a.add_argument("--frozen", action="store_true", help="the words' tables stay as they are, so that what is learnt holds for words that training has not")
 o = a.parse_args()
 torch.set_num_threads(o.threads)
 if kernels.build():
@@ -44,11 +45,13 @@ vectors = raw[:known], raw[known:known + BUCKETS]
 spread = np.std([vectors[0][i + 1] for i in range(12000)])
 model = Reader(known - 1, layers=o.layers, drop=o.drop, vectors=[x / spread * .35 for x in vectors])
 print("parameters", sum(p.numel() for p in model.parameters()), "without tables", sum(p.numel() for n, p in model.named_parameters() if n not in ("words.weight", "parts.weight")), flush=True)
+for table in model.tables():
+    table.requires_grad_(not o.frozen)
 optimizer = loop.Optimizer(model, o.rate)
 if o.start:
     c = torch.load(o.start)
     model.load_state_dict(c["model"])
-    if c.get("optimizer"):
+    if c.get("optimizer") and not o.frozen:
         optimizer.restore(c["optimizer"])
 
 

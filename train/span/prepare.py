@@ -1,5 +1,7 @@
 """python3 -m train.span.prepare --data DIR --work DIR: vocabulary, corpus for vectors.c, questions with near passages that do not answer.
 Where lexicon.py has written WORK/lexicon.pkl, its texts are read, too, and 20,000 everyday words follow the frequent ones.
+--more FILE adds plain texts, divided by lines <|endoftext|>, for the word vectors alone; those that share 13 words in a row with a
+passage to judge by, of DATA or of --without FILE (SQuAD's form), are left out.
 
 Then: gcc -O3 -march=native -ffast-math -o WORK/vectors train/span/vectors.c -lm -lpthread; (cd WORK; ./vectors 48000 10000 6)"""
 import argparse
@@ -47,7 +49,30 @@ def everyday(known, count, lemmas):
     return sorted(weight, key=lambda w: (-weight[w], w))[:EVERYDAY]
 
 
-def corpus(data, work):
+def passages(data, without):
+    """What no text for the vectors may share 13 words in a row with."""
+    for f in sorted(glob.glob(data + "/qa/judge/*")):
+        yield from {x["passage"] for x in rows(f)}
+    for f in without:
+        for page in json.load(open(f))["data"]:
+            yield from (p["context"] for p in page["paragraphs"])
+
+
+def runs(low):
+    return (" ".join(low[i:i + 13]) for i in range(len(low) - 12))
+
+
+def more(files, kept_apart):
+    """The words of further texts, each text a list."""
+    apart = {g for p in kept_apart for g in runs([lower(x) for x in words(p)])}
+    for f in files:
+        for d in open(f, encoding="utf-8").read().split("<|endoftext|>"):
+            low = [lower(x) for x in words(d)]
+            if low and apart.isdisjoint(runs(low)):
+                yield low
+
+
+def corpus(data, work, further=()):
     count, df, windows, texts, documents, seen = collections.Counter(), collections.Counter(), 0, [], [], set()
     for f in sorted(glob.glob(data + "/prose/train/*.xz")):
         name = os.path.basename(f).split(".")[0]
@@ -72,8 +97,13 @@ def corpus(data, work):
         known += everyday(known, count, lemmas)
     pickle.dump((known, [idf(df[w] if df[w] > 1 else 0, windows) for w in known]), open(work + "/vocabulary.pkl", "wb"))
     pickle.dump(documents, open(work + "/docs.pkl", "wb"))
-    types = [w for w, c in count.most_common() if c >= 3]
-    number, row = {w: i for i, w in enumerate(types)}, {w: i + 1 for i, w in enumerate(known)}
+    for low in further:
+        texts.append(("more", low))
+        count.update(low)
+    row = {w: i + 1 for i, w in enumerate(known)}
+    types = [w for w, c in count.most_common() if c >= (8 if further and w not in row else 3)]
+    number = {w: i for i, w in enumerate(types)}
+    pickle.dump({w: count[w] for w in known}, open(work + "/counts.pkl", "wb"))
     np.array([[row.get(w, 0)] + parts(w) for w in types], np.int32).tofile(work + "/types.bin")
     np.array([count[w] for w in types], np.int32).tofile(work + "/tcnt.bin")
     out = [np.array([number.get(x, -1) for x in w] + [-2], np.int32) for n, w in texts for _ in range(TWICE.get(n, 1))]
@@ -131,10 +161,12 @@ if __name__ == "__main__":
     a.add_argument("--data", required=True)
     a.add_argument("--work", default="build/span")
     a.add_argument("--questions-only", action="store_true")
+    a.add_argument("--more", action="append", default=[])
+    a.add_argument("--without", action="append", default=[])
     o = a.parse_args()
     os.makedirs(o.work, exist_ok=True)
     if not o.questions_only:
-        corpus(o.data, o.work)
+        corpus(o.data, o.work, list(more(o.more, passages(o.data, o.without))))
     P, T = questions(o.data, "train")
     T, D = divide(P, T)
     pickle.dump((P, T), open(o.work + "/train.pkl", "wb"))

@@ -18,15 +18,18 @@ import (
 
 	"tandem/api"
 	"tandem/model"
+	"tandem/model/span"
+	"tandem/models"
 	"tandem/retrieval/search"
 )
 
 // HTTPFlags say who may ask over HTTP.
 type HTTPFlags struct {
-	APIKey string   `name:"api-key" help:"File with the key that requests must carry (Authorization: Bearer KEY). It is made, with a random key, if it does not exist. Needed to listen beyond this machine." type:"path" placeholder:"FILE"`
-	Host   []string `help:"Further names by which requests may address the server, such as edge.home." placeholder:"NAME,…"`
-	CORS   []string `name:"cors" help:"Origins of pages that may call the server, such as http://localhost:3000. Default: its own page only." placeholder:"ORIGIN,…"`
-	AtOnce int      `help:"Most answers over HTTP at the same time; other requests wait." default:"8"`
+	APIKey  string   `name:"api-key" help:"File with the key that requests must carry (Authorization: Bearer KEY). It is made, with a random key, if it does not exist. Needed to listen beyond this machine." type:"path" placeholder:"FILE"`
+	Host    []string `help:"Further names by which requests may address the server, such as edge.home." placeholder:"NAME,…"`
+	CORS    []string `name:"cors" help:"Origins of pages that may call the server, such as http://localhost:3000. Default: its own page only." placeholder:"ORIGIN,…"`
+	Encoder string   `help:"GGUF of an encoder (bert, nomic-bert), or its name in the models folder, for /v1/embeddings and /api/embed." placeholder:"FILE"`
+	AtOnce  int      `help:"Most answers over HTTP at the same time; other requests wait." default:"8"`
 }
 
 // Guard completes a server's configuration with the flags, for a server that listens at address.
@@ -44,6 +47,24 @@ func (f HTTPFlags) Guard(a *App, address string, cfg *api.Config) (err error) {
 		err = fmt.Errorf("%s can be reached from other machines: give --api-key FILE, or listen on 127.0.0.1", address)
 	}
 	return err
+}
+
+// OpenEncoder opens the model that --encoder names, if it does, for a server's configuration. compute says what computes it.
+// The returned function closes it.
+func (f HTTPFlags) OpenEncoder(a *App, compute ModelFlags, cfg *api.Config) (done func() error, err error) {
+	if f.Encoder == "" {
+		return func() error { return nil }, nil
+	}
+	m, err := ModelFlags{Model: f.Encoder, Compute: compute.Compute, Threads: compute.Threads}.Open(a)
+	if err != nil {
+		return nil, fmt.Errorf("--encoder: %w", err)
+	}
+	if m.Config().Pooling == model.NoPooling {
+		err := fmt.Errorf("--encoder: %s is no encoder, but a model of architecture %s: use one of bert or nomic-bert", f.Encoder, m.Config().Arch)
+		return nil, errors.Join(err, m.Close())
+	}
+	cfg.Encoder, cfg.EncoderName = m, ModelInfo(m, nil, f.Encoder).Name
+	return m.Close, nil
 }
 
 // shortestKey is the length of the shortest key that is accepted, in bytes.
@@ -100,8 +121,12 @@ func (a *App) RunHTTP(l net.Listener, h http.Handler) error {
 	return nil
 }
 
-// ModelInfo describes a model for the API. path is its file, empty for the built-in one.
-func ModelInfo(m *model.Model, path string) api.ModelInfo {
+// ModelInfo describes for the API what answers: the span reader, or the model if that is nil. path is the model's file, empty
+// for the built-in one.
+func ModelInfo(m *model.Model, reader *span.Reader, path string) api.ModelInfo {
+	if reader != nil {
+		return api.ModelInfo{Name: SpanReader, Arch: "tandem-span", Size: int64(len(models.Span)), Modified: time.Now()}
+	}
 	c := m.Config()
 	info := api.ModelInfo{Name: c.Name, Arch: c.Arch, Context: c.Context, Modified: time.Now()}
 	if path != "" {

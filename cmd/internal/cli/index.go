@@ -289,6 +289,9 @@ func (c *indexShow) Run(a *App) error {
 	}
 	defer x.Close()
 	file, list, err := x.Show(a, c.Path)
+	if errors.Is(err, search.ErrNotIndexed) {
+		return fmt.Errorf("%s is not in the index: %s index list shows what is", c.Path, a.Program)
+	}
 	if err != nil {
 		return err
 	}
@@ -334,6 +337,9 @@ func (c *indexRemove) Run(a *App) (err error) {
 	var sum indexReport
 	for _, path := range c.Paths {
 		report, err := x.Remove(a, path)
+		if errors.Is(err, search.ErrNotIndexed) {
+			return fmt.Errorf("%s is not in the index: %s index list shows what is", path, a.Program)
+		}
 		if err != nil {
 			return err
 		}

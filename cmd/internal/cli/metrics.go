@@ -41,6 +41,19 @@ func BatchMetrics(b *batch.Batch) []prometheus.Collector {
 	}
 }
 
+// LoadMetrics returns metrics of what a cloud is busy with when they are asked for.
+func LoadMetrics(load func() node.Load) []prometheus.Collector {
+	gauge := func(name, help string, value func(node.Load) float64) prometheus.Collector {
+		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 { return value(load()) })
+	}
+	return []prometheus.Collector{
+		gauge("tandem_devices", "Devices that are connected.", func(l node.Load) float64 { return float64(l.Devices) }),
+		gauge("tandem_answering", "Answers that the cloud takes part in.", func(l node.Load) float64 { return float64(l.Answers) }),
+		gauge("tandem_waiting", "Questions that wait for a place.", func(l node.Load) float64 { return float64(l.Waiting) }),
+		gauge("tandem_kv_reserved_bytes", "Memory for keys and values that the answers may need, of what --kv-memory allows.", func(l node.Load) float64 { return float64(l.KVReserved) }),
+	}
+}
+
 // NewMetrics returns metrics, and a handler that serves them with more of them and those of the process.
 func NewMetrics(more ...prometheus.Collector) (*Metrics, http.Handler) {
 	m := &Metrics{

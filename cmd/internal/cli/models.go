@@ -17,7 +17,7 @@ import (
 
 // ModelsCmd lists, describes, fetches, converts and removes models.
 type ModelsCmd struct {
-	List     modelsList     `cmd:"" aliases:"ls" help:"List the built-in model and the GGUF files in the models folder."`
+	List     modelsList     `cmd:"" aliases:"ls" help:"List the built-in models and the GGUF files in the models folder."`
 	Show     modelsShow     `cmd:"" help:"Describe a model: shape, tensor types, vocabulary, template."`
 	Pull     modelsPull     `cmd:"" help:"Fetch a model from the Hugging Face hub: resumable, verified."`
 	Rm       modelsRm       `cmd:"" aliases:"remove,delete" help:"Remove models from the models folder."`
@@ -61,12 +61,7 @@ func (c *modelsList) Help() string {
 }
 
 func (c *modelsList) Run(a *App) error {
-	rows := []modelRow{}
-	if f, err := gguf.Parse(BuiltIn, models.Reader); err != nil {
-		rows = append(rows, modelRow{Name: BuiltIn, Error: err.Error()})
-	} else {
-		rows = append(rows, describe(f, "", int64(len(models.Reader))))
-	}
+	rows := []modelRow{builtIn(SpanReader, models.Span), builtIn(BuiltIn, models.Reader)}
 	dir, err := a.modelsDir()
 	if err == nil {
 		rows = append(rows, modelsIn(dir)...)
@@ -87,10 +82,21 @@ func (c *modelsList) Run(a *App) error {
 		t.Add(r.Name, r.Architecture, count(r.Parameters), Bytes(r.Size), modified, r.Types)
 	}
 	a.Table(t)
-	if len(rows) == 1 && err == nil {
+	if len(rows) == 2 && err == nil {
 		fmt.Fprintf(a.Out, "GGUF files in %s are listed here and can be used by name: --model NAME\n", dir)
 	}
 	return nil
+}
+
+// builtIn describes an embedded model.
+func builtIn(name string, b []byte) modelRow {
+	f, err := gguf.Parse(name, b)
+	if err != nil {
+		return modelRow{Name: name, Error: err.Error()}
+	}
+	row := describe(f, "", int64(len(b)))
+	row.Name = name
+	return row
 }
 
 // modelsIn describes the GGUF files of a folder.
@@ -157,6 +163,9 @@ func count(n uint64) string {
 func (a *App) FindModel(name string) (string, error) {
 	if name == "" || name == BuiltIn {
 		return "", nil
+	}
+	if name == SpanReader {
+		return "", fmt.Errorf("%s points at words and writes none: it answers where no model is named, so leave the name out", name)
 	}
 	if _, err := os.Stat(name); err == nil {
 		return name, nil

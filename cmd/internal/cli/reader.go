@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -37,6 +38,17 @@ type ModelFlags struct {
 
 // BuiltIn is the name of the embedded model.
 const BuiltIn = "tandem-reader"
+
+// SpanReader is the name of the embedded span reader, which answers where no model is chosen.
+const SpanReader = "tandem-span-reader"
+
+// Answering returns the name of what answers: the span reader, or the model if that is nil.
+func Answering(m *model.Model, reader *span.Reader) string {
+	if reader != nil {
+		return SpanReader
+	}
+	return m.Config().Name
+}
 
 // Open opens the model that the flags choose.
 func (f ModelFlags) Open(a *App) (*model.Model, error) {
@@ -242,6 +254,58 @@ func Sample(ctx context.Context, corpus fs.FS, cut PassageFlags) (*search.Index,
 		return nil, errors.Join(err, x.Close())
 	}
 	return x, nil
+}
+
+// Copies reports whether a folder holds the same files as a corpus has below a folder of its own, as where a container mounts
+// the sample documents. It stops at the first file that differs.
+func Copies(dir string, corpus fs.FS, below string) bool {
+	corpus, err := fs.Sub(corpus, below)
+	if err != nil {
+		return false
+	}
+	missing := map[string]bool{}
+	list := fs.WalkDir(corpus, ".", func(name string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			missing[name] = true
+		}
+		return err
+	})
+	folder := os.DirFS(dir)
+	err = fs.WalkDir(folder, ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil || d.IsDir():
+			return err
+		case !missing[name] || !d.Type().IsRegular():
+			return fs.ErrInvalid
+		}
+		delete(missing, name)
+		return equalFiles(folder, corpus, name)
+	})
+	return list == nil && err == nil && len(missing) == 0
+}
+
+// equalFiles returns an error unless a file is the same in two file systems.
+func equalFiles(a, b fs.FS, name string) error {
+	infoA, err := fs.Stat(a, name)
+	if err != nil {
+		return err
+	}
+	infoB, err := fs.Stat(b, name)
+	if err != nil {
+		return err
+	}
+	if infoA.Size() != infoB.Size() {
+		return fs.ErrInvalid
+	}
+	dataA, err := fs.ReadFile(a, name)
+	if err != nil {
+		return err
+	}
+	dataB, err := fs.ReadFile(b, name)
+	if err == nil && !bytes.Equal(dataA, dataB) {
+		err = fs.ErrInvalid
+	}
+	return err
 }
 
 // Local returns what a node answers with: a model and, if it is not nil, a span reader, with the lexical scorer. documents is

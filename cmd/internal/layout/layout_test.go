@@ -25,11 +25,13 @@ const (
 // live node, what the node is made of, models, devices.
 var rules = []struct{ packages, imports string }{
 	// Programs.
-	{"cmd/edge", "tandem api/... cmd/internal/cli lora/streams node decoder/... retrieval/... transport model/... npu/... specdec dllm pair profiler netem examples internal/meter internal/refusal internal/sentences"},
-	{"cmd/cloud", "tandem api cmd/internal/cli node node/batch decoder retrieval/... transport model/... pair examples"},
+	{"cmd/edge", "tandem api/... cmd/internal/cli lora/streams node node/batch decoder/... retrieval/... transport model/... npu/... specdec dllm pair profiler netem examples internal/meter internal/refusal internal/sentences"},
+	{"cmd/cloud", "tandem api/... cmd/internal/cli node node/batch decoder retrieval/... transport model/... specdec pair examples"},
 	{"cmd/lab", "tandem cmd/internal/cli lab/... node decoder/... retrieval/... transport model/... npu/... specdec dllm pair aggregator scheduler examples models internal/..."},
-	{"cmd/internal/cli", "tandem api pair node node/batch decoder/kvstore retrieval/... transport lora model/... npu/... profiler models internal/filelock"},
+	{"cmd/internal/cli", "cmd/internal/licenses tandem api pair node node/batch decoder/kvstore retrieval/... transport lora model/... npu/... profiler models internal/filelock"},
 	{"cmd/internal/clitest", ""},
+	{"cmd/internal/licenses", ""},
+	{"cmd/internal/licenses/gather", "cmd/internal/licenses"},
 
 	// What clients speak to.
 	{"api/page", ""},       // not even the API: the page speaks to it over HTTP

@@ -1,0 +1,57 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+
+	"tandem/cmd/internal/licenses"
+)
+
+type licensesCmd struct {
+	Module []string `arg:"" optional:"" help:"Print the whole texts of these modules."`
+	All    bool     `help:"Print the whole texts of all."`
+}
+
+func (c *licensesCmd) Help() string {
+	return `Examples:
+  ${program} licenses
+  ${program} licenses go github.com/alecthomas/kong
+  ${program} licenses --all >LICENSES.txt
+
+The list has this program, Go, and every module that is built in. The module go-pdfium holds PDFium, whose own licence is with its sources; models/README.md names the data that the built-in models learnt from.`
+}
+
+func (c *licensesCmd) Run(a *App) error {
+	all, err := licenses.All()
+	if err != nil {
+		return err
+	}
+	chosen := all
+	if len(c.Module) > 0 {
+		chosen = nil
+		for _, path := range c.Module {
+			i := slices.IndexFunc(all, func(m licenses.Module) bool { return m.Path == path })
+			if i < 0 {
+				return fmt.Errorf("no module %q is built in: %s licenses lists them", path, a.Program)
+			}
+			chosen = append(chosen, all[i])
+		}
+	}
+	if a.Globals.JSON {
+		return a.JSON(chosen)
+	}
+	if len(c.Module) == 0 && !c.All {
+		t := Table{Header: []string{"MODULE", "VERSION", "LICENCE"}}
+		for _, m := range chosen {
+			t.Add(m.Path, m.Version, m.Kind)
+		}
+		a.Table(t)
+		return nil
+	}
+	for _, m := range chosen {
+		for _, f := range m.Files {
+			fmt.Fprintf(a.Out, "== %s %s: %s\n\n%s\n", m.Path, m.Version, f.Name, f.Text)
+		}
+	}
+	return nil
+}

@@ -9,10 +9,10 @@ import (
 	"tandem/model"
 )
 
-// Measure measures the times of passes of up to most rows, for Config.Costs: the staircase of the device that computes
-// (llada.cpp §3.2). It times passes of several numbers of rows in turns, for about as long as budget but at least once, and
-// takes the fastest of each: other work on the machine only makes passes slower. Between two numbers it interpolates, and
-// more rows never cost less.
+// Measure measures the times of passes of up to most rows, all with logits, for Config.Costs: the staircase of the device
+// that computes (llada.cpp §3.2). It times passes of several numbers of rows in turns, for about as long as budget but at
+// least once, and takes the fastest of each: other work on the machine only makes passes slower. Between two numbers it
+// interpolates, and more rows never cost less.
 func Measure(ctx context.Context, m *model.Model, most int, budget time.Duration) ([]float64, error) {
 	begun := time.Now()
 	most = min(most, m.Config().Context)
@@ -29,7 +29,7 @@ func Measure(ctx context.Context, m *model.Model, most int, budget time.Duration
 		for i, n := range sizes {
 			rows := make([]Row, n)
 			for p := range rows {
-				rows[p] = Row{Position: p, Token: m.Config().Mask, Sees: n, Logits: p < DefaultBlock}
+				rows[p] = Row{Position: p, Token: m.Config().Mask, Sees: n, Logits: true}
 			}
 			at := time.Now()
 			if _, err := e.Compute(ctx, rows); err != nil {

@@ -79,6 +79,13 @@ func TestDiffusionPhone(t *testing.T) {
 	if a, b := x.step(p, true), x.step(p, false); a <= b {
 		t.Errorf("paged %v, staged %v", a, b)
 	}
+	far := p
+	far.SparseRows, far.Sees = 4, 2048
+	near := far
+	near.Sees = 64
+	if x.sparse(far) <= x.sparse(near) || x.onProcessor(far) <= x.onProcessor(near) {
+		t.Errorf("the processor's attention costs nothing: %v and %v for 2048 slots, %v and %v for 64", x.sparse(far), x.onProcessor(far), x.sparse(near), x.onProcessor(near))
+	}
 	if costs, err := DiffusionCosts("sm8750/llada", 70); err != nil || len(costs) != 70 || costs[32] < costs[31] || costs[30] > 1.1*costs[16] {
 		t.Errorf("%v, %v", costs, err)
 	}

@@ -49,13 +49,15 @@ func (x *diffusionPhone) sparse(p dllm.Pass) time.Duration {
 	if p.SparseRows == 0 {
 		return 0
 	}
-	return x.products(p.SparseRows, p.SparseLogits)
+	return x.processor(p.SparseRows, p.SparseLogits, p.Sees)
 }
 
-// products returns the processor's time for rows of all layers and the logits of some.
-func (x *diffusionPhone) products(rows, logits int) time.Duration {
-	layers, head := x.shape.LayerParameters(), x.shape.HeadParameters()
+// processor returns the processor's time for the products and the attention of rows of all layers, and the logits of some.
+func (x *diffusionPhone) processor(rows, logits, sees int) time.Duration {
+	s := x.shape
+	layers, head := s.LayerParameters(), s.HeadParameters()
 	t := x.costs.CPUProducts(rows, layers, layers*q4)
+	t += time.Duration(s.Layers) * x.costs.CPUAttention(rows, sees, s.Heads*s.HeadDim, s.KVHeads*s.HeadDim)
 	if logits > 0 {
 		t += x.costs.CPUProducts(logits, head, head*q4)
 	}
@@ -70,7 +72,7 @@ func (x *diffusionPhone) step(p dllm.Pass, paged bool) time.Duration {
 
 // onProcessor returns the time of both paths without an NPU.
 func (x *diffusionPhone) onProcessor(p dllm.Pass) time.Duration {
-	return x.products(p.Rows+p.SparseRows, p.Logits+p.SparseLogits)
+	return x.processor(p.Rows+p.SparseRows, p.Logits+p.SparseLogits, p.Sees)
 }
 
 // stall returns how long a pass waits for weights that one session's window does not hold.
@@ -122,8 +124,8 @@ func AutoregressiveMs(soc string, prompt, tokens int) (float64, error) {
 	return msOf(total), nil
 }
 
-// DiffusionCosts returns the simulated times in seconds of passes of 1 to most rows with LLaDA-8B's shape on a chip: the
-// staircase by which llada.cpp's window looks ahead (§3.2).
+// DiffusionCosts returns the simulated times in seconds of passes of 1 to most rows, all with logits, with LLaDA-8B's shape on
+// a chip: the staircase by which llada.cpp's window looks ahead (§3.2).
 func DiffusionCosts(soc string, most int) ([]float64, error) {
 	c, err := sim.Find(soc)
 	if err != nil {
@@ -136,7 +138,7 @@ func DiffusionCosts(soc string, most int) ([]float64, error) {
 	x := newDiffusionPhone(c, s)
 	var costs []float64
 	for rows := 1; rows <= most; rows++ {
-		costs = append(costs, x.step(dllm.Pass{Rows: rows, Logits: min(rows, dllm.DefaultBlock), Sees: 256}, false).Seconds())
+		costs = append(costs, x.step(dllm.Pass{Rows: rows, Logits: rows, Sees: 256}, false).Seconds())
 	}
 	return costs, nil
 }

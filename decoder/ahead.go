@@ -67,6 +67,9 @@ type treePass struct {
 
 // planTree plans a pass. It returns nil if there is nothing to decode but the answer, or no place for it.
 func (d *Decoder) planTree(p tandem.Pass) *treePass {
+	if d.cfg.Model.Config().Diffusion {
+		return nil
+	}
 	also := slices.DeleteFunc(slices.Clone(p.Also), d.unknown)
 	d.rewind()
 	pending := d.answer[d.done:]

@@ -13,6 +13,7 @@ import (
 	"tandem/aggregator"
 	"tandem/decoder/ground"
 	"tandem/decoder/kvstore"
+	"tandem/dllm"
 	"tandem/model"
 	"tandem/model/chat"
 	"tandem/model/sample"
@@ -227,7 +228,19 @@ func (c Config) defaults() (Config, error) {
 	if c.Passes == nil {
 		c.Passes = c.Model
 	}
+	if c.Model.Config().Diffusion { // what a passage's tokens mean may depend on what follows, and there are no draft trees
+		c.Passes, c.KV, c.Shared, c.Draft = dllm.NewPasses(c.Model), nil, nil, specdec.Off
+	}
 	return c, c.Sampling.Validate()
+}
+
+// context returns the most tokens of a prompt and an answer that something can still follow. A diffusion model needs a
+// place for the token that it guesses.
+func (c Config) context() int {
+	if m := c.Model.Config(); m.Diffusion {
+		return m.Context - 1
+	}
+	return c.Model.Config().Context
 }
 
 // Next sets the answer to its first keep tokens followed by app, and returns the distribution of the token after it. keep is
@@ -272,7 +285,7 @@ func (d *Decoder) length() (n int) {
 func (d *Decoder) Room() int {
 	room := math.MaxInt
 	for _, c := range d.contexts {
-		room = min(room, d.cfg.Model.Config().Context-c.prompt)
+		room = min(room, d.cfg.context()-c.prompt)
 	}
 	return room
 }
@@ -313,7 +326,7 @@ func (d *Decoder) edit(keep int, app []tandem.Token) error {
 	}
 	if n, room := keep+len(app), d.Room(); n > room {
 		return fmt.Errorf("an answer of %d tokens: the model's context of %d tokens leaves room for %d",
-			n, d.cfg.Model.Config().Context, room)
+			n, d.cfg.context(), room)
 	}
 	for _, t := range app {
 		if vocab := d.cfg.Model.Config().Vocab; t < 0 || int(t) >= vocab {

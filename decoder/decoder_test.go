@@ -65,7 +65,13 @@ const template = `{% for message in messages %}` +
 // openToy opens a model with random weights. Its output depends on every token of the input.
 func openToy(t testing.TB, seed uint64, context int) *model.Model {
 	t.Helper()
-	file := tinymodel.GGUF(tinymodel.Spec{Seed: seed, Context: context, Dim: 32, FF: 48, Gain: 2, Template: template})
+	return openToyOf(t, "", seed, context)
+}
+
+// openToyOf is openToy with an architecture, such as that of a diffusion model.
+func openToyOf(t testing.TB, arch string, seed uint64, context int) *model.Model {
+	t.Helper()
+	file := tinymodel.GGUF(tinymodel.Spec{Arch: arch, Seed: seed, Context: context, Dim: 32, FF: 48, Gain: 2, Template: template})
 	m, err := model.OpenBytes("toy", file, native.New(1))
 	if err != nil {
 		t.Fatal(err)
@@ -132,10 +138,13 @@ func (f *fuse) Err() error {
 // The same answer gives the same bits, whatever calls, rollbacks and preemptions led to it (DRAGON §4.2: a rejected draft is
 // rolled back and decoded again).
 func TestRollbackGivesTheSameBits(t *testing.T) {
-	m := openToy(t, 1, 512)
-	letters := m.Tokenizer().Encode("The wifi password is x1. The museum opens.\n", tokenizer.Options{})
-	for i, weights := range allWeights {
+	for i, weights := range slices.Concat(allWeights, []string{"llada", "dream"}) {
 		t.Run(weights, func(t *testing.T) {
+			m := openToy(t, 1, 512)
+			if i >= len(allWeights) {
+				m, weights = openToyOf(t, weights, 1, 512), allWeights[i%2]
+			}
+			letters := m.Tokenizer().Encode("The wifi password is x1. The museum opens.\n", tokenizer.Options{})
 			r := rand.New(rand.NewPCG(uint64(i), 7))
 			cfg := toyConfig(m, weights)
 			cfg.Contexts = []int{0, 2}[i%2]

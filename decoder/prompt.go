@@ -126,9 +126,9 @@ func (w promptWriter) fit(group []passages.Passage) (prompt, []string, error) {
 	if err != nil {
 		return p, nil, err
 	}
-	if room := w.cfg.Model.Config().Context - w.cfg.MaxTokens - len(bare.prefix) - len(bare.rest); room < leastPassage*len(group) {
+	if room := w.cfg.context() - w.cfg.MaxTokens - len(bare.prefix) - len(bare.rest); room < leastPassage*len(group) {
 		return p, nil, noRoom{fmt.Errorf("question and conversation of %d tokens leave no room for %d passages: the model's context is %d tokens, of which %d are kept for the answer; ask for less",
-			len(bare.rest), len(group), w.cfg.Model.Config().Context, w.cfg.MaxTokens)}
+			len(bare.rest), len(group), w.cfg.context(), w.cfg.MaxTokens)}
 	}
 	const steps = 64 // shares are tried in 64ths
 	lo, hi := 0, steps
@@ -153,12 +153,12 @@ func (w promptWriter) fit(group []passages.Passage) (prompt, []string, error) {
 
 // fits returns an error that names the limits if a prompt leaves no room for the answer.
 func (w promptWriter) fits(p prompt) error {
-	n, c := len(p.prefix)+len(p.rest), w.cfg.Model.Config()
-	if n+w.cfg.MaxTokens <= c.Context {
+	n, most := len(p.prefix)+len(p.rest), w.cfg.context()
+	if n+w.cfg.MaxTokens <= most {
 		return nil
 	}
 	return noRoom{fmt.Errorf("a prompt of %d tokens and an answer of up to %d do not fit in the model's context of %d tokens; ask for less",
-		n, w.cfg.MaxTokens, c.Context)}
+		n, w.cfg.MaxTokens, most)}
 }
 
 // write renders the template with the given share of each passage's words.

@@ -53,7 +53,7 @@ func (r Local) Hello(side tandem.Side, software, name string) transport.Hello {
 		Name:      name,
 		Side:      side,
 		Vocab:     tok.Fingerprint(),
-		VocabSize: tok.Size(),
+		VocabSize: tok.Exchanged(),
 		Template:  r.Model.Template().Fingerprint(),
 		Scorer:    r.scorerName(),
 		Model:     r.Model.Config().Name,

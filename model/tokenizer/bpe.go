@@ -249,4 +249,4 @@ func (b *bpe) emit(dst []tandem.Token, id int32) []tandem.Token {
 	return dst
 }
 
-func (b *bpe) hash(h hash.Hash) { hashStrings(h, b.digest) }
+func (b *bpe) hash(h hash.Hash, _ int) { hashStrings(h, b.digest) }

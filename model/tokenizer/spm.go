@@ -159,9 +159,9 @@ func (s *spm) lookup(text string) tandem.Token {
 	return none
 }
 
-func (s *spm) hash(h hash.Hash) {
+func (s *spm) hash(h hash.Hash, n int) {
 	buf := make([]byte, 0, 4*len(s.scores)+1)
-	for _, score := range s.scores {
+	for _, score := range s.scores[:n] {
 		buf = binary.LittleEndian.AppendUint32(buf, math.Float32bits(score))
 	}
 	if s.prefix {

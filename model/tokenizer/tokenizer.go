@@ -30,6 +30,7 @@ type Tokenizer struct {
 	special specials
 	split   []special // tokens that are found in text by name, longest first
 	words   encoder
+	masked  bool // the last token is a mask
 
 	stripSpace  bool // decoding drops one space at the start
 	fingerprint func() [32]byte
@@ -39,7 +40,7 @@ type Tokenizer struct {
 // special token, where SentencePiece adds a space.
 type encoder interface {
 	encode(dst []tandem.Token, text string, start bool) []tandem.Token
-	hash(h hash.Hash) // adds what encoding depends on besides texts, types and special tokens
+	hash(h hash.Hash, n int) // adds what encoding to the first n tokens depends on besides texts, types and special tokens
 }
 
 // Options say how Encode treats special tokens.
@@ -87,12 +88,23 @@ func FromMeta(m gguf.Meta) (*Tokenizer, error) {
 	if err != nil {
 		return nil, err
 	}
+	mask, ok := m.Uint("tokenizer.ggml.mask_token_id")
+	t.masked = ok && mask == uint64(len(t.texts)-1) && t.types[mask] == control
 	t.fingerprint = sync.OnceValue(t.digest)
 	return t, nil
 }
 
 // Size returns the number of tokens in the vocabulary.
 func (t *Tokenizer) Size() int { return len(t.texts) }
+
+// Exchanged returns the number of tokens that a text can have: all but the mask of a diffusion model, if it is the last. So such
+// a model and the one that it was made from have one vocabulary.
+func (t *Tokenizer) Exchanged() int {
+	if t.masked {
+		return len(t.texts) - 1
+	}
+	return len(t.texts)
+}
 
 // Model returns the kind of tokenizer by its name in GGUF files and, for byte-level BPE, its pre-tokenizer.
 func (t *Tokenizer) Model() (model, pre string) { return t.model, t.pre }
@@ -194,15 +206,16 @@ func (t *Tokenizer) Unsupported() (tandem.Token, bool) {
 // AddsBOS reports whether Encode with AddSpecial starts with BOS.
 func (t *Tokenizer) AddsBOS() bool { return t.special.addBOS }
 
-// Fingerprint returns a hash of everything that the meaning of token ids depends on. Two sides can exchange tokens only
-// if their fingerprints are equal.
+// Fingerprint returns a hash of everything that the meaning of the Exchanged token ids depends on. Two sides can exchange
+// tokens only if their fingerprints are equal.
 func (t *Tokenizer) Fingerprint() [32]byte { return t.fingerprint() }
 
 func (t *Tokenizer) digest() [32]byte {
 	h := sha256.New()
 	hashStrings(h, []string{"tandem tokenizer 1", t.model, t.pre})
-	hashStrings(h, t.texts)
-	for _, ty := range t.types {
+	n := t.Exchanged()
+	hashStrings(h, t.texts[:n])
+	for _, ty := range t.types[:n] {
 		h.Write([]byte{byte(ty)})
 	}
 	s := t.special
@@ -218,7 +231,7 @@ func (t *Tokenizer) digest() [32]byte {
 	if s.unsupported != none {
 		hashTokens(h, []tandem.Token{s.unsupported})
 	}
-	t.words.hash(h)
+	t.words.hash(h, n)
 	return [32]byte(h.Sum(nil))
 }
 

@@ -130,7 +130,7 @@ func isChinese(r rune) bool {
 		r >= 0xF900 && r <= 0xFAFF || r >= 0x2F800 && r <= 0x2FA1F
 }
 
-func (w *wordPiece) hash(h hash.Hash) {
+func (w *wordPiece) hash(h hash.Hash, _ int) {
 	flags := byte(0)
 	if w.lowercase {
 		flags |= 1

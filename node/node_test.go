@@ -320,9 +320,9 @@ func TestSameSeedSameText(t *testing.T) {
 	for _, coupling := range []tandem.Coupling{tandem.CouplingShared, tandem.CouplingSpeculative, tandem.CouplingLeader} {
 		for seed := range uint64(6) {
 			want := plain(toyConfig(tandem.PlaceMirror, coupling, seed, seed == 0))
-			for _, placement := range placements {
-				for _, delay := range []time.Duration{0, 20 * time.Millisecond, 150 * time.Millisecond} {
-					synctest.Test(t, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { // one bubble for all: see race_test.go
+				for _, placement := range placements {
+					for _, delay := range []time.Duration{0, 20 * time.Millisecond, 150 * time.Millisecond} {
 						cfg := toyConfig(placement, coupling, seed, seed == 0)
 						takes := time.Duration(1+seed) * 10 * time.Millisecond
 						got, answer := converse(t, cfg, &cable{delay: delay, takes: 30 * time.Millisecond}, takes, nil)
@@ -333,9 +333,9 @@ func TestSameSeedSameText(t *testing.T) {
 						if answer.Pair.Alone != 0 || len(answer.Remarks) != 0 {
 							t.Errorf("%d tokens alone, remarks %q", answer.Pair.Alone, answer.Remarks)
 						}
-					})
+					}
 				}
-			}
+			})
 		}
 	}
 	if handovers == 0 {
@@ -357,14 +357,14 @@ func (h *handovers) record(l Line) {
 func TestHandovers(t *testing.T) {
 	var seen handovers
 	rejected, several := 0, 0
-	for seed := range uint64(60) {
-		r := rand.New(rand.NewPCG(seed, 5))
-		cfg := toyConfig(tandem.PlaceGreedy, tandem.Coupling(seed%3), seed, seed%5 == 0)
-		if cfg.Switch = nil; seed%3 > 0 {
-			cfg.Switch = scheduler.Policy{Horizon: scheduler.DefaultHorizon}
-		}
-		want := plain(cfg)
-		synctest.Test(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // one bubble for all: see race_test.go
+		for seed := range uint64(60) {
+			r := rand.New(rand.NewPCG(seed, 5))
+			cfg := toyConfig(tandem.PlaceGreedy, tandem.Coupling(seed%3), seed, seed%5 == 0)
+			if cfg.Switch = nil; seed%3 > 0 {
+				cfg.Switch = scheduler.Policy{Horizon: scheduler.DefaultHorizon}
+			}
+			want := plain(cfg)
 			here := handovers{}
 			delay := time.Duration(20+r.IntN(130)) * time.Millisecond
 			c := &cable{
@@ -383,8 +383,8 @@ func TestHandovers(t *testing.T) {
 			if here.by[0] > 0 && here.by[1] > 0 {
 				several++
 			}
-		})
-	}
+		}
+	})
 	if seen.by[0] < 30 || seen.by[1] < 20 || several < 10 || rejected < 500 {
 		t.Errorf("hand-overs by %v, to and fro in %d answers, %d rejections: the answers exercise too little", seen.by, several, rejected)
 	}
@@ -393,8 +393,8 @@ func TestHandovers(t *testing.T) {
 // A link that dies just when aggregation moves, in either direction, costs no token and repeats none.
 func TestLinkDiesAtHandover(t *testing.T) {
 	died := [2]int{}
-	for seed := range uint64(40) {
-		synctest.Test(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // one bubble for all: see race_test.go
+		for seed := range uint64(40) {
 			cfg := toyConfig(tandem.PlaceGreedy, tandem.CouplingShared, seed, false)
 			cfg.Stop = nil
 			c := &cable{delay: time.Duration(10+seed) * time.Millisecond, takes: time.Duration(10+7*(seed%5)) * time.Millisecond}
@@ -418,8 +418,8 @@ func TestLinkDiesAtHandover(t *testing.T) {
 			if answer.Pair.Divergences+answer.Pair.Dropped != 0 {
 				t.Errorf("seed %d: %+v", seed, answer.Pair)
 			}
-		})
-	}
+		}
+	})
 	if died[0] < 5 || died[1] < 5 {
 		t.Errorf("died at %v hand-overs to the device and to the cloud", died)
 	}

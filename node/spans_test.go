@@ -36,17 +36,17 @@ func TestSameSeedSameSpans(t *testing.T) {
 				for _, x := range targets {
 					want = append(want, x.Token)
 				}
-				for _, placement := range placements {
-					cfg.Placement = placement
-					for _, c := range []*cable{{}, {delay: 20 * time.Millisecond, jitter: 15 * time.Millisecond}, {delay: 150 * time.Millisecond, loss: .1}} {
-						c.spans = sides
-						synctest.Test(t, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) { // one bubble for all: see race_test.go
+					for _, placement := range placements {
+						cfg.Placement = placement
+						for _, c := range []*cable{{}, {delay: 20 * time.Millisecond, jitter: 15 * time.Millisecond}, {delay: 150 * time.Millisecond, loss: .1}} {
+							c.spans = sides
 							if got, _ := converse(t, cfg, c, 0, nil); !slices.Equal(got, want) {
 								t.Errorf("%v %v seed %d delay %v: %q, want %q", placement, coupling, seed, c.delay, tok.Decode(got), tok.Decode(want))
 							}
-						})
+						}
 					}
-				}
+				})
 				if temperature == 0 && tok.Decode(want) != "9:40\nharbour-7421" {
 					t.Errorf("the answer is %q", tok.Decode(want))
 				}

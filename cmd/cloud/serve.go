@@ -94,9 +94,6 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, m.Close()) }()
-	if c := m.Config(); c.Diffusion {
-		return fmt.Errorf("--model: %s is a diffusion model (%s), which does not answer in a pair: serve another, and use this one with edge run", c.Name, c.Arch)
-	}
 	if !m.Processor() {
 		a.Progress("warming up %s", m.Device())
 		if err := m.Warm(a); err != nil {

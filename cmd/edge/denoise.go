@@ -30,9 +30,8 @@ type denoiseFlags struct {
 	Stable        float32 `help:"Confidence from which a token is final." default:"0.9" hidden:""`
 }
 
-// unused returns an error that names the flags which only a diffusion model has.
-func (f denoiseFlags) unused(arch string) error {
-	var given []string
+// given returns the flags that were given.
+func (f denoiseFlags) given() (given []string) {
 	for _, x := range []struct {
 		name string
 		set  bool
@@ -44,6 +43,12 @@ func (f denoiseFlags) unused(arch string) error {
 			given = append(given, x.name)
 		}
 	}
+	return given
+}
+
+// unused returns an error that names the flags which only a diffusion model has.
+func (f denoiseFlags) unused(arch string) error {
+	given := f.given()
 	if len(given) == 0 {
 		return nil
 	}
@@ -280,10 +285,16 @@ func settling(m *model.Model, answer []dllm.Cell, size int) string {
 	return strings.ReplaceAll(strings.Join(parts, ""), "][", "")
 }
 
-// checkDiffusion refuses the flags of an answer that make no sense for a diffusion model. It writes whole blocks, so it
-// answers alone: the two sides of a pair agree on one token after the other.
+// denoises reports whether answers are denoised in whole blocks: by a diffusion model that answers alone. In a pair it gives
+// one token after the other, since both sides agree on each.
+func (s *session) denoises() bool { return s.model.Config().Diffusion && s.flags.alone() }
+
+// alone reports whether no cloud is to be asked.
+func (f answerFlags) alone() bool { return f.LocalOnly || f.Side == "device" }
+
+// checkDiffusion refuses the flags of an answer that make no sense for a diffusion model.
 func (f answerFlags) checkDiffusion(m *model.Model) error {
-	given := f.autoregressive()
+	var given []string
 	if f.Draft != "auto" {
 		given = append(given, "--draft")
 	}
@@ -293,19 +304,19 @@ func (f answerFlags) checkDiffusion(m *model.Model) error {
 	if f.Method != "tandem" {
 		given = append(given, "--method")
 	}
-	if err := noUse(m, given); err != nil {
-		return err
+	if !f.alone() {
+		if own := f.denoiseFlags.given(); len(own) > 0 {
+			return fmt.Errorf("%s: for a diffusion model that answers alone: add --side device", strings.Join(own, ", "))
+		}
+		return noUse(m, given)
 	}
-	if !f.LocalOnly && f.Side != "device" {
-		return fmt.Errorf("%s is a diffusion model, which answers alone: add --side device, or use another model for answers with the cloud", m.Config().Name)
-	}
-	return nil
+	return noUse(m, slices.Concat(f.autoregressive(), given))
 }
 
 // denoise answers a question with a diffusion model from the device's passages, all in one prompt.
-func (s *session) denoise(ctx context.Context, q node.Question, show bool) (answer node.Answer, err error) {
+func (s *session) denoise(ctx context.Context, q node.Question, settings tandem.Settings, emit func(node.Token)) (answer node.Answer, err error) {
 	begun := time.Now()
-	prompt, found, err := s.device.Local.Prompt(ctx, q, s.settings)
+	prompt, found, err := s.device.Local.Prompt(ctx, q, settings)
 	if err != nil {
 		return answer, err
 	}
@@ -317,26 +328,35 @@ func (s *session) denoise(ctx context.Context, q node.Question, show bool) (answ
 	if err != nil {
 		return answer, err
 	}
+	o := dllm.Options{Method: s.method, Costs: costs, MaxTokens: settings.MaxTokens, Temperature: settings.Sampling.Temperature, Seed: settings.Seed}
+	var text strings.Builder
 	stream := s.model.Tokenizer().Stream()
-	w := &denoised{app: s.app, m: s.model, live: s.flags.ShowDenoising, quiet: !show, filter: sample.NewStopFilter(nil), stream: func(t tandem.Token) string {
-		text := stream.Write(t)
-		answer.Tokens = append(answer.Tokens, node.Token{ID: t, Text: text, By: tandem.ByDevice, Alone: true, At: time.Since(begun)})
-		return text
-	}}
-	stats, err := w.generate(ctx, prompt, dllm.Options{Method: s.method, Costs: costs, MaxTokens: s.settings.MaxTokens, Temperature: s.flags.Temperature, Seed: s.settings.Seed})
-	answer.Text, answer.Took, answer.Pair.Alone = strings.TrimSpace(w.text), time.Since(begun), stats.Tokens
+	o.Write = func(tokens []tandem.Token) error {
+		for _, id := range tokens {
+			t := node.Token{ID: id, Text: stream.Write(id), By: tandem.ByDevice, Alone: true, At: time.Since(begun)}
+			answer.Tokens = append(answer.Tokens, t)
+			text.WriteString(t.Text)
+			emit(t)
+		}
+		return ctx.Err()
+	}
+	if s.flags.ShowDenoising {
+		o.Step = (&denoised{app: s.app, m: s.model}).step
+		defer s.app.Clear()
+	}
+	stats, err := dllm.Generate(ctx, s.model, prompt, o)
+	answer.Text, answer.Took, answer.Pair.Alone = strings.TrimSpace(text.String()), time.Since(begun), stats.Tokens
 	answer.Reason = pair.ReasonLength
 	if stats.Ended == dllm.StopToken {
 		answer.Reason = pair.ReasonStop
-	}
-	if show && w.text != "" {
-		fmt.Fprintln(s.app.Out)
 	}
 	return answer, err
 }
 
 // passes measures the passes of the session's model once: see the function passes.
 func (s *session) passes() ([]float64, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.measured {
 		return s.costs, nil
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"tandem/dllm"
@@ -131,7 +132,8 @@ func TestSettling(t *testing.T) {
 	}
 }
 
-// A question and a chat are answered from the documents by a diffusion model, on the device alone.
+// A question and a chat are answered from the documents by a diffusion model: denoised on the device alone, and token by token in
+// a pair, where the placement does not change the text.
 func TestAskDenoises(t *testing.T) {
 	h := newHome(t)
 	path := filepath.Join(t.TempDir(), "llada.gguf")
@@ -145,6 +147,14 @@ func TestAskDenoises(t *testing.T) {
 	if b := h.ask("--model", path, "--local-only", "--max-tokens", "20", "--seed", "1", question); b.Answer != a.Answer {
 		t.Errorf("%q, then %q", a.Answer, b.Answer)
 	}
+	var together string
+	for _, placement := range []string{"mirror", "device", "cloud"} {
+		p := h.ask("--model", path, "--max-tokens", "8", "--seed", "1", "--placement", placement, question)
+		if p.LocalOnly || len(p.Tokens) == 0 || together != "" && p.Answer != together {
+			t.Errorf("in a pair, placement %s: %q, want %q (%+v)", placement, p.Answer, together, p)
+		}
+		together = p.Answer
+	}
 	cmd := h.Command(t.Context(), "chat", "--model", path, "--side", "device", "--max-tokens", "12", "--seed", "1", "--show-denoising")
 	cmd.Stdin = strings.NewReader("When does the harbour museum open?\nAnd who owns it?\n")
 	out, err := cmd.CombinedOutput()
@@ -155,12 +165,58 @@ func TestAskDenoises(t *testing.T) {
 		flags []string
 		want  string
 	}{
-		{[]string{"--model", path}, "--side device"},
+		{[]string{"--model", path, "--show-denoising"}, "--side device"},
+		{[]string{"--model", path, "--draft", "sam"}, "--draft"},
 		{[]string{"--model", path, "--side", "device", "--top-k", "3"}, "--top-k"},
 		{[]string{"--side", "device", "--show-denoising"}, "--show-denoising"},
 	} {
 		if _, stderr, err := h.Run(append(append([]string{"ask"}, c.flags...), "Who?")...); err == nil || !strings.Contains(stderr, c.want) {
 			t.Errorf("%v: %v: %s", c.flags, err, stderr)
 		}
+	}
+}
+
+// A server denoises what it is asked alone, one answer after the other: whole and as a stream, up to a stop string.
+func TestServeDenoises(t *testing.T) {
+	h := newHome(t)
+	path := filepath.Join(t.TempDir(), "llada.gguf")
+	if err := os.WriteFile(path, tinymodel.GGUF(tinymodel.Spec{Arch: "llada", Seed: 3, Gain: 3, Context: 2048}), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	want := h.ask("--model", path, "--side", "device", "--max-tokens", "20", "--seed", "1", question).Answer
+	s := serve(h, "--model", path, "--side", "device")
+	content := func(body string) string {
+		var v struct {
+			Choices []struct {
+				Message struct{ Content string }
+				Finish  string `json:"finish_reason"`
+			}
+		}
+		if err := json.Unmarshal([]byte(body), &v); err != nil || len(v.Choices) != 1 {
+			t.Errorf("%v: %s", err, body)
+			return ""
+		}
+		return v.Choices[0].Message.Content
+	}
+	var all sync.WaitGroup
+	for range 3 {
+		all.Go(func() {
+			if got := content(s.ask(question, `,"max_tokens":20`)); got != want {
+				t.Errorf("%q, want %q", got, want)
+			}
+		})
+	}
+	all.Wait()
+	stop := string([]rune(want)[3:5])
+	short, _, _ := strings.Cut(want, stop)
+	quoted, err := json.Marshal(stop)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := content(s.ask(question, `,"max_tokens":20,"stop":`+string(quoted))); got != strings.TrimSpace(short) {
+		t.Errorf("up to %q: %q, want %q", stop, got, short)
+	}
+	if body := s.ask(question, `,"max_tokens":20,"stream":true`); strings.Count(body, "data: ") < 4 || !strings.Contains(body, "[DONE]") {
+		t.Errorf("stream: %s", body)
 	}
 }

@@ -89,6 +89,8 @@ type serving struct {
 	metrics *cli.Metrics
 	counts  http.Handler // of metrics
 
+	denoising chan struct{} // holds one place
+
 	mu      sync.RWMutex // held for reading by answers, and for writing while the session changes
 	session *session
 
@@ -109,7 +111,7 @@ type route struct {
 const mostPaths = 8
 
 func newServing(a *cli.App, f answerFlags) (*serving, error) {
-	s := &serving{app: a, flags: f}
+	s := &serving{app: a, flags: f, denoising: make(chan struct{}, 1)}
 	s.metrics, s.counts = cli.NewMetrics()
 	return s, s.open()
 }
@@ -120,8 +122,8 @@ func (s *serving) open() error {
 	switch {
 	case err != nil:
 		return err
-	case next.model.Config().Diffusion || next.settings.Want != tandem.WantDrafts:
-		return errors.Join(errors.New("only the pair's own method can be served, with a model that is no diffusion model"), next.Close())
+	case next.settings.Want != tandem.WantDrafts:
+		return errors.Join(errors.New("only the pair's own method can be served"), next.Close())
 	}
 	if next.writesAlone() {
 		next.device.Local.Passes = batch.New(next.model, batch.Config{}).Of("")
@@ -142,7 +144,7 @@ const sharedBytes = 128 << 20
 // writesAlone reports whether the device's own model decodes the answers and no cloud takes part. Several answers then share
 // their passes and the KV of their passages. At a phone's simulated pace each has its own passes.
 func (s *session) writesAlone() bool {
-	return s.reader == nil && s.device.Dial == nil && s.flags.SoC == ""
+	return s.reader == nil && s.device.Dial == nil && s.flags.SoC == "" && !s.model.Config().Diffusion
 }
 
 // Close closes the session.
@@ -183,7 +185,7 @@ func (s *serving) Answer(ctx context.Context, q api.Query, emit func(node.Token)
 	if err != nil {
 		return node.Answer{}, err
 	}
-	answer, err := d.AskRecorded(ctx, q.Question, q.Settings, emit, record)
+	answer, err := s.answer(ctx, d, q, emit, record)
 	s.metrics.Observe(node.Served{Pair: answer.Pair, Took: answer.Took, Error: err})
 	if err == nil && answer.Link.RTT > 0 && q.RTT == 0 {
 		s.paths.Lock()
@@ -191,6 +193,22 @@ func (s *serving) Answer(ctx context.Context, q api.Query, emit func(node.Token)
 		s.paths.Unlock()
 	}
 	return answer, err
+}
+
+// answer answers with a device. A diffusion model that answers alone denoises one answer at a time, since each fills the
+// processor.
+func (s *serving) answer(ctx context.Context, d *node.Device, q api.Query, emit func(node.Token), record func(node.Line)) (node.Answer, error) {
+	ss := s.session
+	if !ss.denoises() && !(ss.model.Config().Diffusion && q.LocalOnly) {
+		return d.AskRecorded(ctx, q.Question, q.Settings, emit, record)
+	}
+	select {
+	case s.denoising <- struct{}{}:
+	case <-ctx.Done():
+		return node.Answer{}, ctx.Err()
+	}
+	defer func() { <-s.denoising }()
+	return ss.denoise(ctx, q.Question, q.Settings, emit)
 }
 
 // device returns the device that asks the cloud over a path.

@@ -424,13 +424,9 @@ func (s *session) ask(ctx context.Context, q node.Question, show bool) (node.Ans
 	if err != nil {
 		return node.Answer{}, err
 	}
-	if s.model.Config().Diffusion {
-		answer, err := s.denoise(ctx, q, show)
-		s.cost = cost.end()
-		return answer, err
-	}
+	settling := s.denoises() && s.flags.ShowDenoising // the text comes at the end
 	emit := func(t node.Token) {
-		if !show {
+		if !show || settling {
 			return
 		}
 		text := cli.Said(t.Text)
@@ -440,7 +436,16 @@ func (s *session) ask(ctx context.Context, q node.Question, show bool) (node.Ans
 		}
 		fmt.Fprint(a.Out, a.Tint(t.By, text))
 	}
-	answer, err := s.device.AskRecorded(ctx, q, s.settings, emit, s.recording)
+	var answer node.Answer
+	if s.denoises() {
+		answer, err = s.denoise(ctx, q, s.settings, emit)
+	} else {
+		answer, err = s.device.AskRecorded(ctx, q, s.settings, emit, s.recording)
+	}
+	if settling && show && answer.Text != "" {
+		fmt.Fprint(a.Out, cli.Said(answer.Text))
+		begun = true
+	}
 	cost.pair = answer.Pair
 	s.cost = cost.end()
 	if err == nil {

@@ -47,6 +47,9 @@ type SpecResult struct {
 // SpecMethods are the ways of drafting that Spec knows, in the order of its results.
 var SpecMethods = []string{"plain", "pld", "pld+calibration", "pld+reuse", "pld+both", "sam", "sam+calibration", "sam+reuse", "sam+both", "all", "ngram-simple (llama.cpp)", "ngram-map-k (llama.cpp)", "ngram-cache (llama.cpp)", "eagle (simulated)"}
 
+// Blocks is the method that drafts with Spec.Denoiser.
+const Blocks = "blocks"
+
 // eagleLength is the accept length that CoordGen §4.1 assumes for EAGLE.
 const eagleLength = 5.5
 
@@ -64,10 +67,24 @@ type Spec struct {
 	CostsOf   string        // the model that they were measured with
 	Own       specdec.Costs // of the model's own passes, where Costs are another's; nil for none
 	Eagle     float64       // what a token of the simulated EAGLE takes, as a share of a pass of one row (EagleShare)
+	Denoiser  *model.Model  // a diffusion model of the same vocabulary, for Blocks; nil for none
 	History   string        // folder for histories of earlier answers, which "all" uses
 	MaxTokens int
 	Rows      int // of a pass [32]
 	Sampling  sample.Params
+}
+
+// checkDenoiser reports whether the denoiser's blocks can be drafts.
+func (s Spec) checkDenoiser() error {
+	switch d := s.Denoiser; {
+	case d == nil:
+		return fmt.Errorf("method %s: no diffusion model is given", Blocks)
+	case !d.Config().Diffusion:
+		return fmt.Errorf("method %s: %s is no diffusion model", Blocks, d.Config().Name)
+	case d.Tokenizer().Fingerprint() != s.Model.Tokenizer().Fingerprint():
+		return fmt.Errorf("method %s: %s has another vocabulary than %s", Blocks, d.Config().Name, s.Model.Config().Name)
+	}
+	return nil
 }
 
 // EagleShare is the share of a model's weights that EAGLE's drafter has: one layer and the head (CoordGen §4.1). Time is
@@ -140,6 +157,11 @@ func (s Spec) newRun(task, name string) (*methodRun, error) {
 // Run measures the methods on the inputs, one after the other. It compares every answer with plain decoding's: a
 // difference is an error.
 func (s Spec) Run(ctx context.Context, task string, inputs []SpecInput, methods []string, progress Progress) ([]SpecResult, error) {
+	if slices.Contains(methods, Blocks) {
+		if err := s.checkDenoiser(); err != nil {
+			return nil, err
+		}
+	}
 	runs := make([]*methodRun, len(methods))
 	for i, name := range methods {
 		r, err := s.newRun(task, name)
@@ -195,9 +217,11 @@ func (s Spec) generate(ctx context.Context, in SpecInput, spec sample.Speculator
 }
 
 // drafters makes a method's drafters for one answer.
-func (r *methodRun) drafters(history *specdec.History, truth []tandem.Token) (d []specdec.Drafter, c *specdec.Calibration) {
+func (r *methodRun) drafters(s Spec, history *specdec.History, truth []tandem.Token) (d []specdec.Drafter, c *specdec.Calibration) {
 	base, extra, _ := strings.Cut(r.name, "+")
 	switch base {
+	case Blocks:
+		d = append(d, &blockDrafts{m: s.Denoiser})
 	case "pld":
 		d = append(d, &specdec.Lookup{})
 	case "sam":
@@ -226,7 +250,7 @@ func (r *methodRun) drafters(history *specdec.History, truth []tandem.Token) (d 
 // input runs the method on one input: with passes of all rows, then with lengths that costs choose.
 func (r *methodRun) input(ctx context.Context, s Spec, in SpecInput, want []tandem.Token) error {
 	for i, run := range r.runs {
-		drafters, calibration := r.drafters(run.history, want)
+		drafters, calibration := r.drafters(s, run.history, want)
 		spec := &specdec.Speculator{Drafters: drafters, Calibration: calibration, Acceptance: &run.acceptance, Rows: s.Rows}
 		account := &passes{Speculator: spec, costs: run.costs}
 		if run.costs != nil {
@@ -238,6 +262,11 @@ func (r *methodRun) input(ctx context.Context, s Spec, in SpecInput, want []tand
 		}
 		if !slices.Equal(got, want) {
 			return errors.New("the answer differs from plain decoding's")
+		}
+		if len(drafters) > 0 {
+			if b, ok := drafters[0].(*blockDrafts); ok && b.err != nil {
+				return b.err
+			}
 		}
 		if i == fixedRows {
 			r.prefill += stats.Prefill

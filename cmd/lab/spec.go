@@ -17,6 +17,7 @@ import (
 	"tandem/model"
 	"tandem/model/chat"
 	"tandem/model/sample"
+	"tandem/npu/native"
 	"tandem/specdec"
 )
 
@@ -33,6 +34,7 @@ type specCmd struct {
 	MaxTokens      int      `help:"Most tokens of an answer." default:"96"`
 	Rows           int      `help:"Rows of a pass, as in the decoding graph: 2 to 64." default:"32"`
 	Costs          string   `help:"Measure the passes of another model file on this machine for the ratios. Default: the model's own." type:"existingfile" placeholder:"FILE"`
+	Denoiser       string   `help:"Draft also with the blocks of this diffusion model, which must have the same vocabulary (method blocks)." type:"existingfile" placeholder:"FILE"`
 	Temperature    float64  `help:"0 for the likeliest token, 1 for the model's own distribution." default:"0"`
 	Seed           uint64   `help:"Seed of the randomness." default:"1"`
 	SVG            string   `help:"Write a picture of the accept lengths to this file." type:"path" placeholder:"FILE"`
@@ -54,15 +56,24 @@ The methods of llama.cpp draft by its rules with its defaults; the costs choose 
 EAGLE is simulated with the accept length that CoordGen §4.1 assumes, 5.5, and with the time of one layer and the head per drafted token; short answers end before its drafts do. If a prompt exceeds the model's context, its text is cut, but not the request.`
 }
 
+// known returns the methods that can be measured.
+func (c *specCmd) known() []string {
+	if c.Denoiser == "" {
+		return lab.SpecMethods
+	}
+	return append(slices.Clip(lab.SpecMethods), lab.Blocks)
+}
+
 func (c *specCmd) check(a *cli.App) error {
 	for _, t := range c.Task {
 		if !slices.Contains(lab.SpecTasks, t) {
 			return fmt.Errorf("--task %s: unknown, use one or more of %s", t, strings.Join(lab.SpecTasks, ", "))
 		}
 	}
+	known := c.known()
 	for _, m := range c.Methods {
-		if !slices.Contains(lab.SpecMethods, m) {
-			return fmt.Errorf("--methods %s: unknown, use one or more of %s", m, strings.Join(lab.SpecMethods, ", "))
+		if !slices.Contains(known, m) {
+			return fmt.Errorf("--methods %s: unknown, use one or more of %s", m, strings.Join(known, ", "))
 		}
 	}
 	switch {
@@ -93,13 +104,19 @@ func (c *specCmd) Run(a *cli.App) error {
 	if err != nil {
 		return err
 	}
+	if c.Denoiser != "" {
+		if spec.Denoiser, err = model.Open(c.Denoiser, native.New(c.Threads)); err != nil {
+			return fmt.Errorf("--denoiser: %w", err)
+		}
+		defer spec.Denoiser.Close()
+	}
 	dir, err := os.MkdirTemp("", "tandem-history-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
 	spec.History = dir
-	methods := lab.SpecMethods
+	methods := c.known()
 	if len(c.Methods) > 0 {
 		methods = c.Methods
 	}

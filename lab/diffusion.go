@@ -12,6 +12,7 @@ import (
 	"tandem/dllm"
 	"tandem/lab/chart"
 	"tandem/model"
+	"tandem/model/sample"
 	"tandem/npu/phone/sim"
 )
 
@@ -169,6 +170,33 @@ func (r *DiffusionResult) add(s *dllm.Stats, phones []*diffusionPhone, paged boo
 		}
 	}
 	r.Unstable += float64(s.Passes[len(s.Passes)-1].Visible)
+}
+
+// Autoregressive measures what a model that writes token by token, such as the one that the diffusion model was made from, says
+// to the inputs, with answers of up to the given length.
+func (d Diffusion) Autoregressive(ctx context.Context, m *model.Model, name string, tokens int) (DiffusionResult, error) {
+	out := DiffusionResult{Model: name, Method: "token by token", Tokens: tokens, SimMs: map[string]float64{}}
+	right, judged, n := 0, 0, float64(len(d.Inputs))
+	for _, in := range d.Inputs {
+		var answer []tandem.Token
+		stats, err := sample.Generate(ctx, m, in.Prompt, sample.Params{}, tokens, func(t tandem.Token) error { answer = append(answer, t); return nil })
+		if err != nil {
+			return out, fmt.Errorf("lab: %s: %w", name, err)
+		}
+		passes := float64(stats.Passes) // the first reads the prompt, each other a token
+		out.Forwards, out.Rows, out.LogitRows = out.Forwards+passes/n, out.Rows+(passes-1+float64(len(in.Prompt)))/n, out.LogitRows+passes/n
+		out.WallMs = Is(out.WallMs.Value + msOf(stats.Prefill+stats.Decode)/n)
+		if in.Answer != "" {
+			judged++
+			if strings.TrimSpace(m.Tokenizer().Decode(answer)) == in.Answer {
+				right++
+			}
+		}
+	}
+	if judged > 0 {
+		out.Exact = Is(float64(right) / float64(judged))
+	}
+	return out, nil
 }
 
 // phones returns the simulated phones.

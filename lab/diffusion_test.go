@@ -9,12 +9,32 @@ import (
 	"tandem/dllm"
 	"tandem/internal/tinymodel"
 	"tandem/model"
+	"tandem/model/sample"
 	"tandem/model/tokenizer"
 	"tandem/npu/native"
 	"tandem/npu/phone/sim"
 )
 
 // All lines are measured; techniques that cannot change a text do not; staging waits no longer than paging.
+// A model that writes token by token takes a pass for each, and is judged as the others are.
+func TestDiffusionBesideTokenByToken(t *testing.T) {
+	m := tinyOf(t, "llama")
+	d := Diffusion{Inputs: []DiffusionInput{{Prompt: []tandem.Token{5, 6, 7}}}}
+	free, err := d.Autoregressive(t.Context(), m, "tiny", 12)
+	if err != nil || free.Exact.Known || free.Forwards < 1 || free.Forwards > 13 || free.Rows != free.Forwards+2 || free.WallMs.Value <= 0 {
+		t.Errorf("%+v, %v", free, err)
+	}
+	var said []tandem.Token
+	if _, err := sample.Generate(t.Context(), m, d.Inputs[0].Prompt, sample.Params{}, 12, func(t tandem.Token) error { said = append(said, t); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	d.Inputs = append(d.Inputs, d.Inputs[0])
+	d.Inputs[0].Answer, d.Inputs[1].Answer = strings.TrimSpace(m.Tokenizer().Decode(said)), "something else"
+	if judged, err := d.Autoregressive(t.Context(), m, "tiny", 12); err != nil || judged.Exact != Is(.5) || judged.Forwards != free.Forwards {
+		t.Errorf("%+v, %v", judged, err)
+	}
+}
+
 func TestDiffusion(t *testing.T) {
 	m, err := model.OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{Arch: "llada", Seed: 3, Gain: 3}), native.New(1))
 	if err != nil {

@@ -18,6 +18,7 @@ import (
 	"tandem/lab"
 	"tandem/model"
 	"tandem/model/tokenizer"
+	"tandem/models"
 	"tandem/npu/native"
 )
 
@@ -117,6 +118,9 @@ func (c *diffusionCmd) Run(a *cli.App) (err error) {
 		rows = append(rows, got...)
 	}
 	a.Clear()
+	if rows, err = c.compared(a, d, rows); err != nil {
+		return err
+	}
 	if err := c.draw(a, d); err != nil {
 		return err
 	}
@@ -129,6 +133,20 @@ func (c *diffusionCmd) Run(a *cli.App) (err error) {
 	}
 	printDiffusion(a.Out, rows, llama)
 	return nil
+}
+
+// compared adds what the built-in decoder says to the same inputs, if it reads the same tokens.
+func (c *diffusionCmd) compared(a *cli.App, d lab.Diffusion, rows []lab.DiffusionResult) ([]lab.DiffusionResult, error) {
+	m, err := model.OpenBytes(cli.BuiltIn, models.Reader, native.New(c.Threads))
+	if err != nil {
+		return nil, err
+	}
+	defer m.Close()
+	if m.Tokenizer().Fingerprint() != d.Model.Tokenizer().Fingerprint() {
+		return rows, nil
+	}
+	r, err := d.Autoregressive(a, m, cli.BuiltIn, slices.Max(c.Tokens))
+	return append(rows, r), err
 }
 
 // open opens the model, or a random one.
@@ -239,7 +257,11 @@ func printDiffusion(w io.Writer, rows []lab.DiffusionResult, llama map[int]map[s
 	for _, r := range rows {
 		fmt.Fprintf(w, "%-20s %6d %8.1f %8.0f %8.0f %9s %6s", r.Method, r.Tokens, r.Forwards, r.Rows, r.LogitRows, number(r.WallMs, 1), number(r.Exact, 2))
 		for _, name := range chips {
-			fmt.Fprintf(w, " %11.0f", r.SimMs[name])
+			if ms, ok := r.SimMs[name]; ok {
+				fmt.Fprintf(w, " %11.0f", ms)
+			} else {
+				fmt.Fprintf(w, " %11s", "-")
+			}
 		}
 		fmt.Fprintln(w)
 	}

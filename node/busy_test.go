@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
@@ -17,6 +18,7 @@ import (
 // full is a cloud that has no place for a while. It then joins, but drafts nothing.
 type full struct {
 	contrary
+	about time.Duration
 }
 
 func (f *full) open(context.Context) (linked, error) { return linked{conn: f, link: f}, nil }
@@ -27,7 +29,7 @@ func (f *full) Close() error                    { return nil }
 func (f *full) Receive(ctx context.Context) (transport.Message, error) {
 	select {
 	case <-time.After(time.Second / 4):
-		return transport.Busy{Before: 3}, nil
+		return transport.Busy{Before: 3, About: f.about}, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -61,6 +63,35 @@ func TestBusyCloud(t *testing.T) {
 			}
 			if answer.Waited != 4 || a.found == missing {
 				t.Errorf("waited %d, found %v", answer.Waited, a.found)
+			}
+		})
+	}
+}
+
+// A device begins alone at once if the cloud says that its turn comes later than it would wait. If it needs the cloud, the error
+// says when to come back.
+func TestFullCloudSaysWhen(t *testing.T) {
+	for _, require := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			cfg := toyConfig(tandem.PlaceMirror, tandem.CouplingShared, 3, false)
+			cfg.Self = tandem.Device
+			a := newDeviceSession(t.Context(), cfg, silence{}, func(Token) {})
+			a.log, a.require = slog.New(slog.DiscardHandler), require
+			defer a.stop()
+			patience := DefaultPatience
+			if require {
+				patience.Busy = time.Minute
+			}
+			start := time.Now()
+			a.reach(patience, (&full{about: 90 * time.Second}).open)
+			err := a.run(&toy{side: tandem.Device, takes: time.Millisecond})
+			answer := a.finish()
+			said := strings.Join(answer.Remarks, "\n")
+			if require {
+				said = fmt.Sprint(err)
+			}
+			if took := time.Since(start); require != errors.Is(err, ErrNoCloud) || took > time.Second || !strings.Contains(said, "busy (3 questions before this one, about 1m30s)") {
+				t.Errorf("require %v: %v after %v, %q", require, err, took, said)
 			}
 		})
 	}

@@ -202,16 +202,29 @@ func (a *deviceSession) take(in any) {
 	}
 }
 
+// busy says what a cloud without a place says, and when to come back.
+func busy(m transport.Busy) string {
+	about := ""
+	if m.About > 0 {
+		about = fmt.Sprintf(", about %v", max(m.About, time.Second).Round(time.Second))
+	}
+	return fmt.Sprintf("the cloud is busy (%d questions before this one%s)", m.Before, about)
+}
+
 // message handles a message of the cloud.
 func (a *deviceSession) message(m transport.Message) {
 	switch m := m.(type) {
 	case transport.Busy:
 		if a.answer.Waited == 0 {
-			a.log.Info("the cloud is busy", "before", m.Before)
+			a.log.Info("the cloud is busy", "before", m.Before, "about", m.About)
 		}
 		a.answer.Waited = max(a.answer.Waited, m.Before+1)
-		a.queued = fmt.Sprintf("the cloud is busy (%d questions before this one)", m.Before)
-		a.stepPresence(presence.Busy)
+		a.queued = busy(m)
+		event := presence.Busy
+		if m.About > a.patience.Busy {
+			event = presence.Full
+		}
+		a.stepPresence(event)
 	case transport.Ready:
 		a.queued = ""
 		a.answer.Prefill[tandem.Cloud] = m.Prefill

@@ -23,6 +23,7 @@ type places struct {
 	leases  map[*lease]struct{}
 	tickets map[uint64]transport.ID // of those that wait
 	last    uint64                  // ticket
+	held    time.Duration           // how long a place is held, a mean in which the latest count most; 0 if nobody has left yet
 }
 
 // Bounds on a place that another waits for.
@@ -178,6 +179,14 @@ func (p *places) before(ticket uint64) (n int) {
 	return n
 }
 
+// expected estimates how long a question waits for a place that so many others wait for before it: every place becomes free
+// once in the time that it is usually held. Nobody knows before the first has left.
+func (p *places) expected(before int) time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.held * time.Duration(before+1) / time.Duration(cap(p.all))
+}
+
 // look tells a device that waits how many wait before it, and gives away what holds it up: places of its own, then of all.
 func (p *places) look(ctx context.Context, device transport.ID, shared *atomic.Bool, ticket uint64, link exchange) {
 	tick := time.NewTicker(lookEvery)
@@ -187,8 +196,11 @@ func (p *places) look(ctx context.Context, device transport.ID, shared *atomic.B
 		case <-ctx.Done():
 			return
 		case now := <-tick.C:
-			if q, ok := link.(interface{ Waits(before int) }); ok {
-				q.Waits(p.before(ticket))
+			if q, ok := link.(interface {
+				Waits(before int, about time.Duration)
+			}); ok {
+				before := p.before(ticket)
+				q.Waits(before, p.expected(before))
 			}
 			p.giveAway(now, func(l *lease) bool { return shared.Load() || l.device.Peer() == device })
 		}
@@ -221,6 +233,11 @@ func (p *places) release(l *lease) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.leases, l)
+	if held := time.Since(l.since); p.held == 0 {
+		p.held = held
+	} else {
+		p.held += (held - p.held) / 4
+	}
 }
 
 // take takes one of the places and reports whether it got one before ctx ended.

@@ -406,6 +406,39 @@ func TestBusy(t *testing.T) {
 	})
 }
 
+// How long a question waits is estimated from how long places were held: nobody knows at first, and the latest count most.
+func TestExpectedWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPlaces(2)
+		if about := p.expected(5); about != 0 {
+			t.Errorf("before anybody has left: %v", about)
+		}
+		hold := func(d time.Duration) {
+			l := p.lease(t.Context(), guest{})
+			time.Sleep(d)
+			p.release(l)
+		}
+		hold(8 * time.Second)
+		for before, want := range []time.Duration{4 * time.Second, 8 * time.Second, 12 * time.Second} {
+			if about := p.expected(before); about != want {
+				t.Errorf("after %d others: %v, want %v", before, about, want)
+			}
+		}
+		for range 20 {
+			hold(2 * time.Second)
+		}
+		if about := p.expected(1); about < 2*time.Second || about > 2100*time.Millisecond {
+			t.Errorf("now that answers are shorter: %v", about)
+		}
+	})
+}
+
+// guest is a device that is never silent.
+type guest struct{}
+
+func (guest) Peer() transport.ID    { return transport.ID{1} }
+func (guest) Silent(time.Time) bool { return false }
+
 // The questions of one device that wait are bounded.
 func TestQueueOfADevice(t *testing.T) {
 	p := newPlaces(1)

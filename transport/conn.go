@@ -276,12 +276,12 @@ func (c *Conn) receiveLoop() {
 			return
 		}
 		if id == echoID {
-			if id, before, ok := readNotice(b[n:]); ok {
+			if id, busy, ok := readNotice(b[n:]); ok {
 				c.mu.Lock()
 				x := c.exchanges[id]
 				c.mu.Unlock()
 				if x != nil {
-					x.busy(before)
+					x.busy(busy)
 				}
 				continue
 			}

@@ -24,8 +24,8 @@ type link struct {
 	nonce    uint64       // of the last ping
 	pinged   [8]time.Time // when the last pings left, by nonce
 	lastPing time.Time
-	pongs    [][]byte       // answers to send
-	notices  map[uint64]int // by exchange: how many questions wait before it; to send
+	pongs    [][]byte        // answers to send
+	notices  map[uint64]Busy // by exchange; to send
 	latest   time.Duration
 	smooth   time.Duration
 	minimum  time.Duration
@@ -80,8 +80,8 @@ func (l *link) due(now time.Time, busy bool) [][]byte {
 	defer l.mu.Unlock()
 	out := l.pongs
 	l.pongs = nil
-	for id, before := range l.notices {
-		out = append(out, binary.AppendUvarint(binary.AppendUvarint([]byte{echoID, notice}, id), uint64(before)))
+	for id, b := range l.notices {
+		out = append(out, b.append(id))
 	}
 	clear(l.notices)
 	if next := l.nextPing(busy); !next.IsZero() && !now.Before(next) {
@@ -103,47 +103,66 @@ const notice = 2
 
 // Busy says that the cloud has no place for the exchange yet. It is no message of the flow: it may be lost, and comes again.
 type Busy struct {
-	Before int // how many questions wait for a place before this one
+	Before int           // how many questions wait for a place before this one
+	About  time.Duration // when the cloud expects to have a place, from now; 0 if it cannot tell
 }
 
-// maxBefore bounds what a peer may claim.
-const maxBefore = 1 << 16
+// Bounds on what a peer may claim, and the unit of time.
+const (
+	maxBefore = 1 << 16
+	maxAbout  = time.Hour
+	tenth     = time.Second / 10
+)
 
-// readNotice reads a notice without its id.
-func readNotice(b []byte) (exchange uint64, before int, ok bool) {
-	if len(b) < 3 || b[0] != notice {
-		return 0, 0, false
-	}
-	id, n := binary.Uvarint(b[1:])
-	if n <= 0 {
-		return 0, 0, false
-	}
-	count, m := binary.Uvarint(b[1+n:])
-	return id, int(count), m > 0 && 1+n+m == len(b) && count <= maxBefore
+// append writes the notice of an exchange: its id, the number before it, and the time in tenths of a second.
+func (b Busy) append(exchange uint64) []byte {
+	out := binary.AppendUvarint([]byte{echoID, notice}, exchange)
+	out = binary.AppendUvarint(out, uint64(max(0, min(b.Before, maxBefore))))
+	return binary.AppendUvarint(out, uint64(max(0, min(b.About, maxAbout))/tenth))
 }
 
-// Waits tells the peer that opened the exchange how many questions wait before it. The peer receives that as Busy. Where
-// datagrams are refused, it learns nothing.
-func (x *Exchange) Waits(before int) {
+// readNotice reads a notice without the id of echoes.
+func readNotice(b []byte) (exchange uint64, busy Busy, ok bool) {
+	if len(b) < 4 || b[0] != notice {
+		return 0, busy, false
+	}
+	var numbers [3]uint64
+	b = b[1:]
+	for i := range numbers {
+		n := 0
+		if numbers[i], n = binary.Uvarint(b); n <= 0 {
+			return 0, busy, false
+		}
+		b = b[n:]
+	}
+	if len(b) > 0 || numbers[1] > maxBefore || numbers[2] > uint64(maxAbout/tenth) {
+		return 0, busy, false
+	}
+	return numbers[0], Busy{int(numbers[1]), time.Duration(numbers[2]) * tenth}, true
+}
+
+// Waits tells the peer that opened the exchange how many questions wait before it, and how long that may take, 0 if nobody
+// knows. The peer receives that as Busy. Where datagrams are refused, it learns nothing.
+func (x *Exchange) Waits(before int, about time.Duration) {
 	if x.conn == nil || x.opener {
 		return
 	}
 	l := &x.conn.link
 	l.mu.Lock()
 	if l.notices == nil {
-		l.notices = map[uint64]int{}
+		l.notices = map[uint64]Busy{}
 	}
-	l.notices[x.id] = min(before, maxBefore)
+	l.notices[x.id] = Busy{before, about}
 	l.mu.Unlock()
 	signal(x.conn.wake)
 }
 
 // busy takes a notice.
-func (x *Exchange) busy(before int) {
+func (x *Exchange) busy(b Busy) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.opener && !x.ended && x.recvErr == nil && !x.full() {
-		x.add(Busy{before}, 16)
+		x.add(b, 32)
 	}
 }
 

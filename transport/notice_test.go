@@ -10,9 +10,14 @@ import (
 func TestOldPeersIgnoreNotices(t *testing.T) {
 	for _, id := range []uint64{0, 1, 4, 127, 128, 1 << 40} {
 		for _, before := range []int{0, 1, 127, 128, maxBefore} {
-			b := binary.AppendUvarint(binary.AppendUvarint([]byte{notice}, id), uint64(before))
-			if got, n, ok := readNotice(b); !ok || got != id || n != before {
-				t.Fatalf("%d, %d: %d, %d, %v", id, before, got, n, ok)
+			want := Busy{before, time.Duration(before) * 7 * tenth}
+			_, n := binary.Uvarint(want.append(id))
+			b := want.append(id)[n:]
+			if want.About = min(want.About, maxAbout); want.About < 0 {
+				t.Fatal("an overflow")
+			}
+			if got, busy, ok := readNotice(b); !ok || got != id || busy != want {
+				t.Fatalf("%d, %v: %d, %v, %v", id, want, got, busy, ok)
 			}
 			var l link
 			now := time.Now()
@@ -28,11 +33,11 @@ func TestOldPeersIgnoreNotices(t *testing.T) {
 }
 
 func FuzzNotice(f *testing.F) {
-	f.Add([]byte{notice, 4, 3})
+	f.Add([]byte{notice, 4, 3, 200, 1})
 	f.Add([]byte{notice, 0xff, 0xff, 0xff, 0xff, 0x0f, 1})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if _, before, ok := readNotice(b); ok && (before < 0 || before > maxBefore) {
-			t.Errorf("%x: %d", b, before)
+		if _, busy, ok := readNotice(b); ok && (busy.Before < 0 || busy.Before > maxBefore || busy.About < 0 || busy.About > maxAbout) {
+			t.Errorf("%x: %v", b, busy)
 		}
 	})
 }

@@ -75,6 +75,7 @@ const (
 	Broken                  // the exchange ended
 	Mismatch                // the cloud refused, or cannot be paired with
 	Busy                    // the cloud has no place for the question yet
+	Full                    // the same, and none that is worth waiting for
 	Own                     // the device computes its own part
 	Distrusted              // the cloud contradicted itself too often: the pair has gone alone already
 )
@@ -107,6 +108,11 @@ func (p *Machine) Step(now time.Duration, e Event) []Action {
 		p.state, p.heard, p.move, p.queued = opening, now, now, false
 	case Busy:
 		p.queued, p.heard = true, max(p.heard, now)
+	case Full:
+		p.queued, p.heard = true, max(p.heard, now)
+		if p.state == opening {
+			return append(p.escape(now), p.part()...) // it may join later
+		}
 	case Own:
 		p.own = now
 	case Failed:

@@ -79,6 +79,14 @@ func TestPresence(t *testing.T) {
 			{9 * s, Heard, nil},
 			{30 * s, Ready, []Action{Join}},
 		},
+		"full for long: goes on alone at once, joins late": {
+			{0, Tick, []Action{Dial}},
+			{0, Connected, nil},
+			{s / 4, Full, []Action{Part}},
+			{s / 2, Full, nil},
+			{30 * s, Ready, []Action{Join}},
+			{31 * s, Full, nil},
+		},
 		"one token in ten seconds is too slow": {
 			{0, Tick, []Action{Dial}},
 			{0, Connected, nil},

@@ -33,7 +33,8 @@ type setFlags struct {
 	Show []string `help:"With such sets: wrong prints each answer that is not right, with what was read." enum:"wrong" placeholder:"wrong"`
 	Span string   `help:"With such sets: a span reader's file instead of the built-in one." type:"existingfile" placeholder:"FILE"`
 
-	Misspell int `help:"With such sets: misspell up to this many words of each question." placeholder:"WORDS"`
+	Withhold bool `help:"With such sets: ask each answerable question without the documents that answer it, so that to refuse is right."`
+	Misspell int  `help:"With such sets: misspell up to this many words of each question." placeholder:"WORDS"`
 
 	Grounded  bool      `help:"With such sets: the decoder writes only words of the question, function words and spans of its passages, as in the programs." default:"true" negatable:""`
 	By        string    `name:"reader" help:"With such sets: what answers: ${enum}." enum:"span,decoder" default:"span"`
@@ -47,6 +48,7 @@ documents together; models/span.gguf is one).
   lab quality --sets people/tune --n 0 --show wrong
   lab quality --sets people/tune --n 0 --span models/span.gguf --methods pair,quote,span
   lab quality --sets xquad/open,reading --n 60 --methods pair,quote --json figures.json
+  lab quality --sets people/tune --n 0 --methods pair --withhold
 
 right: it contains an accepted answer as whole words. exact, F1: after SQuAD's normalisation. sentence: the sentence that says it is in the answer or in a cited
 passage. invented: a word that is neither in the question, nor in a closed list of function words, nor in a passage that was read. wrong: words of a document,
@@ -105,6 +107,9 @@ func (c *qualityCmd) runSets(a *cli.App) error {
 		return err
 	}
 	available := product.Methods()
+	if c.Withhold && slices.Contains(c.Methods, "quote") {
+		return errors.New("--withhold: quote cannot refuse, so there is nothing to measure: use other --methods")
+	}
 	if c.points() {
 		constants, err := c.constants()
 		if err != nil {
@@ -115,6 +120,9 @@ func (c *qualityCmd) runSets(a *cli.App) error {
 	}
 	if reader != nil {
 		available = append(available, answers.Span(reader))
+	}
+	if c.Withhold {
+		available = slices.DeleteFunc(available, func(m answers.Method) bool { return m.Name == "quote" })
 	}
 	methods, err := chosen(available, c.Methods)
 	if err != nil {
@@ -214,6 +222,9 @@ func (c *qualityCmd) openSets(a *cli.App) ([]answers.Set, error) {
 			return nil, err
 		}
 		for _, s := range opened {
+			if c.Withhold {
+				s = s.Withheld()
+			}
 			sets = append(sets, s.Sample(c.N, c.Seed).Misspelt(c.Misspell, c.Seed))
 		}
 	}

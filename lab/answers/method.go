@@ -92,7 +92,7 @@ func (p Product) answer(ctx context.Context, q Question, documents int, from ...
 	var sides []side
 	var ds [2]decoder.Producer
 	for i, x := range from {
-		found, err := x.Search(ctx, q.node().Search(), documents)
+		found, err := q.search(ctx, x, documents)
 		if err != nil {
 			return a, err
 		}

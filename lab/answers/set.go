@@ -35,6 +35,7 @@ type Question struct {
 	Parts   []Part   // what is asked for: one part, or more of lists and compound questions
 	YesNo   bool     // the answer is yes or no
 	Names   []string // of the documents that hold the answer, if the set says so
+	Without []string // documents that are withheld: see Set.Withheld
 }
 
 // Turn is a question of the same conversation that was answered before.

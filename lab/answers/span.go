@@ -18,7 +18,7 @@ func Span(r *span.Reader) Method {
 	return Method{"span", func(ctx context.Context, l *Library, q Question) (Answer, error) {
 		begun := time.Now()
 		var a Answer
-		retrieved, err := l.Windows.Search(ctx, q.node().Search(), windows)
+		retrieved, err := q.search(ctx, l.Windows, windows)
 		if err != nil {
 			return a, err
 		}

@@ -7,7 +7,7 @@ import random
 import numpy as np
 import torch
 
-from . import data, kernels, loop, model as shape
+from . import data, export, kernels, loop, model as shape
 from ..kernels import keep_memory
 from .model import Reader
 from .words import BUCKETS, Vocabulary
@@ -17,7 +17,7 @@ a.add_argument("stage", choices=("cloze", "questions"))
 a.add_argument("--work", default="build/span")
 a.add_argument("--minutes", type=float, default=30)
 a.add_argument("--out", default="span")
-a.add_argument("--start", default="", help="a checkpoint to go on from")
+a.add_argument("--start", default="", help="a checkpoint, or an exported file with its words, to go on from")
 a.add_argument("--threads", type=int, default=1)
 a.add_argument("--tokens", type=int, default=5000)
 a.add_argument("--layers", type=int, default=2)
@@ -38,21 +38,25 @@ torch.manual_seed(o.seed)
 random.seed(o.seed)
 np.random.seed(o.seed)
 W = o.work + "/"
-v = Vocabulary(*pickle.load(open(W + "vocabulary.pkl", "rb")))
-raw = np.fromfile(W + "vec.bin", np.float32).reshape(-1, 128)
-known = len(v.words) + 1
-vectors = raw[:known], raw[known:known + BUCKETS]
-spread = np.std([vectors[0][i + 1] for i in range(12000)])
-model = Reader(known - 1, layers=o.layers, drop=o.drop, vectors=[x / spread * .35 for x in vectors])
+if o.start.endswith(".gguf"):
+    v, start = export.restored(o.start)
+    vectors = [start["model"][k + ".weight"].numpy() for k in ("words", "parts")]
+    model = Reader(**start["shape"], drop=o.drop)
+else:
+    v, start = Vocabulary(*pickle.load(open(W + "vocabulary.pkl", "rb"))), o.start and torch.load(o.start)
+    raw = np.fromfile(W + "vec.bin", np.float32).reshape(-1, 128)
+    known = len(v.words) + 1
+    vectors = raw[:known], raw[known:known + BUCKETS]
+    spread = np.std([vectors[0][i + 1] for i in range(12000)])
+    model = Reader(known - 1, layers=o.layers, drop=o.drop, vectors=[x / spread * .35 for x in vectors])
 print("parameters", sum(p.numel() for p in model.parameters()), "without tables", sum(p.numel() for n, p in model.named_parameters() if n not in ("words.weight", "parts.weight")), flush=True)
 for table in model.tables():
     table.requires_grad_(not o.frozen)
 optimizer = loop.Optimizer(model, o.rate)
-if o.start:
-    c = torch.load(o.start)
-    model.load_state_dict(c["model"])
-    if c.get("optimizer") and not o.frozen:
-        optimizer.restore(c["optimizer"])
+if start:
+    model.load_state_dict(start["model"])
+    if start.get("optimizer") and not o.frozen:
+        optimizer.restore(start["optimizer"])
 
 
 def sources():

@@ -1,4 +1,4 @@
-"""python3 -m train.span.export WORK/CHECKPOINT.pt[,WORK/OTHER.pt] OUT.gguf: the weights (of several checkpoints, their mean), the words and
+"""python3 -m train.span.export WORK/CHECKPOINT.pt[,WORK/OTHER.pt] OUT.gguf: the weights (of several checkpoints or exported files, their mean), the words and
 every constant that reading needs, in one GGUF file."""
 import pickle
 import sys
@@ -38,6 +38,15 @@ def export(path, v, checkpoint, none_bias=0.0, temperature=1.0, threshold=.5):
     gguf.write(path, metadata(v, checkpoint["shape"], none_bias, temperature, threshold), tensors)
 
 
+def restored(path):
+    """The words and a checkpoint of an exported file, to go on from."""
+    meta, t = gguf.read(path)
+    number = {k: meta["tandem-span." + n] for k, n in (("known", "vocab_size"), ("embed", "embedding_length"), ("d", "hidden_length"), ("layers", "block_count"))}
+    t = {k: torch.tensor(np.asarray(x, np.float32)) for k, x in t.items()}
+    v = w.Vocabulary(meta["tandem-span.words"], t.pop("idf").numpy())
+    return v, dict(model=t, shape=number)
+
+
 def mean(checkpoints):
     """A checkpoint with the mean of the weights of several that descend from one."""
     models = [c["model"] for c in checkpoints]
@@ -48,5 +57,6 @@ if __name__ == "__main__":
     from .model import Reader  # noqa: F401  (a checkpoint names no class, but torch must be there)
     import os
     paths = sys.argv[1].split(",")
-    v = w.Vocabulary(*pickle.load(open(os.path.join(os.path.dirname(paths[0]), "vocabulary.pkl"), "rb")))
-    export(sys.argv[2], v, mean([torch.load(p) for p in paths]), *map(float, sys.argv[3:]))
+    files = {p: restored(p) for p in paths if p.endswith(".gguf")}
+    v = next((v for v, _ in files.values()), None) or w.Vocabulary(*pickle.load(open(os.path.join(os.path.dirname(paths[0]), "vocabulary.pkl"), "rb")))
+    export(sys.argv[2], v, mean([files[p][1] if p in files else torch.load(p) for p in paths]), *map(float, sys.argv[3:]))

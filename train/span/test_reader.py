@@ -60,6 +60,17 @@ class ReaderTest(unittest.TestCase):
             losses.append(l.item())
         self.assertLess(losses[-1], losses[0] * .7)
 
+    def test_training_goes_on_from_an_exported_file(self):
+        with tempfile.TemporaryDirectory() as d:
+            path = os.path.join(d, "span.gguf")
+            export.export(path, KNOWN, dict(model=self.m.state_dict(), shape=self.m.shape))
+            v, start = export.restored(path)
+        self.assertEqual((v.words, list(v.idfs), start["shape"]), (KNOWN.words, list(KNOWN.idfs), self.m.shape))
+        again = model.Reader(**start["shape"])
+        again.load_state_dict(start["model"])
+        for (name, a), (_, b) in zip(self.m.state_dict().items(), again.state_dict().items()):
+            self.assertLess((a - b).abs().max(), .01 * a.abs().max() + 1e-6, name)
+
     def test_two_processes_train_and_log(self):
         from . import loop
         rows, kept = [], []

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"mime/multipart"
 	"net/http"
@@ -589,7 +590,18 @@ func TestChoicesTogether(t *testing.T) {
 					t.Errorf("choice %d: %v", i, v)
 				}
 			}
+			e.most, start = 0, time.Now()
+			texts, ended, first := streamed(t, send(t, s, "POST", chatPath, ask("one two", `,"n":4,"seed":5,"stream":true`)))
+			if e.most != most || time.Since(start) != took {
+				t.Errorf("stream, together %v: %d at once in %v, want %d in %v", together, e.most, time.Since(start), most, took)
+			}
+			if !maps.Equal(texts, map[int]string{0: "one two", 1: "one two", 2: "one two", 3: "one two"}) || ended != 4 || together != (first > 1) {
+				t.Errorf("stream, together %v: %v, %d ended, %d had begun before the first ended", together, texts, ended, first)
+			}
 			e.err = errors.New("no")
+			if w := send(t, s, "POST", chatPath, ask("one two", `,"n":4,"stream":true`)); !strings.Contains(w.Body.String(), `"error"`) || strings.Contains(w.Body.String(), "[DONE]") {
+				t.Errorf("a failure in a stream: %s", w.Body)
+			}
 			if w := send(t, s, "POST", chatPath, ask("one two", `,"n":4`)); w.Code < 500 {
 				t.Errorf("a failure: %d %s", w.Code, w.Body)
 			}
@@ -598,4 +610,35 @@ func TestChoicesTogether(t *testing.T) {
 			}
 		}
 	})
+}
+
+// streamed returns the texts of a streamed answer's choices, how many have ended, and how many had begun when the first ended.
+func streamed(t *testing.T, w *httptest.ResponseRecorder) (texts map[int]string, ended, first int) {
+	t.Helper()
+	texts = map[int]string{}
+	for line := range strings.Lines(w.Body.String()) {
+		data, ok := strings.CutPrefix(strings.TrimSpace(line), "data: ")
+		if !ok || data == "[DONE]" {
+			continue
+		}
+		var chunk struct {
+			Choices []struct {
+				Index  int
+				Delta  struct{ Content string }
+				Finish *string `json:"finish_reason"`
+			}
+		}
+		if err := json.Unmarshal([]byte(data), &chunk); err != nil {
+			t.Fatalf("%v: %s", err, data)
+		}
+		for _, c := range chunk.Choices {
+			texts[c.Index] += c.Delta.Content
+			if c.Finish != nil && *c.Finish != "" {
+				if ended++; ended == 1 {
+					first = len(texts)
+				}
+			}
+		}
+	}
+	return texts, ended, first
 }

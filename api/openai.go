@@ -222,32 +222,39 @@ type chosen struct {
 	likely []logprob
 }
 
-// answerAll answers all choices of a job, in their order: at the same time if Config.Together says so and others leave
-// places free, else one after the other. Which way makes no difference to the texts. The first error ends all.
+// answerAll answers all choices of a job, in their order.
 func (s *Server) answerAll(ctx context.Context, j *job) ([]chosen, error) {
+	outs := make([]chosen, len(j.queries))
+	return outs, s.each(ctx, len(outs), func(ctx context.Context, i int) error {
+		lp := s.likelihoods(j)
+		out, err := s.run(ctx, j.queries[i], j.Stop, func(string, []node.Token) {}, recorder(lp, nil))
+		if outs[i].outcome = out; err == nil && lp != nil {
+			outs[i].likely = lp.take()
+		}
+		return err
+	})
+}
+
+// each answers n choices: at the same time if Config.Together says so and others leave places free, else one after the other.
+// Which way makes no difference to the texts. The first error ends all.
+func (s *Server) each(ctx context.Context, n int, answer func(ctx context.Context, i int) error) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	outs := make([]chosen, len(j.queries))
 	var next atomic.Int64
 	work := func() {
 		for ctx.Err() == nil {
 			i := int(next.Add(1)) - 1
-			if i >= len(outs) {
+			if i >= n {
 				return
 			}
-			lp := s.likelihoods(j)
-			out, err := s.run(ctx, j.queries[i], j.Stop, func(string, []node.Token) {}, recorder(lp, nil))
-			if err != nil {
+			if err := answer(ctx, i); err != nil {
 				stop(err)
 				return
-			}
-			if outs[i].outcome = out; lp != nil {
-				outs[i].likely = lp.take()
 			}
 		}
 	}
 	var others sync.WaitGroup
-	for range outs[1:] {
+	for range n - 1 {
 		if !s.cfg.Together || !s.another() {
 			break
 		}
@@ -258,7 +265,7 @@ func (s *Server) answerAll(ctx context.Context, j *job) ([]chosen, error) {
 	}
 	work()
 	others.Wait()
-	return outs, context.Cause(ctx)
+	return context.Cause(ctx)
 }
 
 // another takes one more place among the answers, if one is free.
@@ -308,66 +315,103 @@ func recorder(lp *likelihoods, more func(node.Line)) func(node.Line) {
 	}
 }
 
-// stream answers a job in chunks, one choice after the other.
+// stream answers a job in chunks, those of choices that are written at the same time in turns.
 func (s *Server) stream(w http.ResponseWriter, ctx context.Context, j *job) {
-	out := newStream(w, false)
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	chunk := func(c choice, own any) {
-		next := s.completion(j, ".chunk")
-		next.Choices, next.Tandem = []choice{c}, own
-		if out.send("", next); out.err != nil {
-			stop() // the client is gone, or does not read
+	c := &chunks{server: s, job: j, out: newStream(w, false), stop: stop}
+	if err := s.each(ctx, len(j.queries), c.answer); err != nil {
+		if c.out.err == nil {
+			c.out.send("", map[string]any{"error": errorOf(err)})
 		}
-	}
-	sum := usage{Prompt: j.prompt}
-	for i, q := range j.queries {
-		if j.chat {
-			empty := ""
-			chunk(choice{Index: i, Delta: &turn{"assistant", &empty}}, nil)
-		}
-		lp := s.likelihoods(j)
-		var lines func(node.Line)
-		if j.Tandem.Record {
-			lines = func(l node.Line) { out.send("record", s.spelled(l)) }
-		}
-		done, err := s.run(ctx, q, j.Stop, func(text string, tokens []node.Token) {
-			c := choice{Index: i}
-			if j.chat {
-				c.Delta = &turn{Content: &text}
-			} else {
-				c.Text = &text
-			}
-			if lp != nil {
-				c.Logprobs = &logprobs{lp.take()}
-			}
-			infos := []TokenInfo{}
-			for _, t := range tokens {
-				infos = append(infos, tokenInfo(t))
-			}
-			chunk(c, map[string]any{"tokens": infos})
-		}, recorder(lp, lines))
-		if err != nil {
-			if out.err == nil {
-				out.send("", map[string]any{"error": errorOf(err)})
-			}
-			return
-		}
-		last := choice{Index: i, Finish: &done.finish, Delta: &turn{}}
-		if !j.chat {
-			empty := ""
-			last.Delta, last.Text = nil, &empty
-		}
-		sum.Completion += len(done.answer.Tokens)
-		chunk(last, s.ownOf(j, q, done.answer))
+		return
 	}
 	if j.StreamOptions != nil && j.StreamOptions.Usage {
-		sum.Total = sum.Prompt + sum.Completion
 		next := s.completion(j, ".chunk")
-		next.Choices, next.Usage = []choice{}, &sum
-		out.send("", next)
+		next.Choices, next.Usage = []choice{}, &usage{Prompt: j.prompt, Completion: c.tokens, Total: j.prompt + c.tokens}
+		c.out.send("", next)
 	}
-	out.raw("", "[DONE]")
+	c.out.raw("", "[DONE]")
+}
+
+// chunks are the chunks of a job's choices.
+type chunks struct {
+	server *Server
+	job    *job
+	stop   context.CancelFunc // ends all choices
+
+	mu     sync.Mutex // guards what follows
+	out    *stream
+	tokens int // of all choices
+}
+
+// send sends a chunk.
+func (c *chunks) send(of choice, own any) {
+	next := c.server.completion(c.job, ".chunk")
+	next.Choices, next.Tandem = []choice{of}, own
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.out.send("", next); c.out.err != nil {
+		c.stop() // the client is gone, or does not read
+	}
+}
+
+// record sends a line of a recording.
+func (c *chunks) record(l node.Line) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.out.send("record", c.server.spelled(l))
+}
+
+// answer answers a choice.
+func (c *chunks) answer(ctx context.Context, i int) error {
+	s, j := c.server, c.job
+	if j.chat {
+		empty := ""
+		c.send(choice{Index: i, Delta: &turn{"assistant", &empty}}, nil)
+	}
+	lp := s.likelihoods(j)
+	var lines func(node.Line)
+	if j.Tandem.Record {
+		lines = c.record
+	}
+	done, err := s.run(ctx, j.queries[i], j.Stop, func(text string, tokens []node.Token) { c.send(c.piece(i, text, lp), infosOf(tokens)) }, recorder(lp, lines))
+	if err != nil {
+		return err
+	}
+	last := choice{Index: i, Finish: &done.finish, Delta: &turn{}}
+	if !j.chat {
+		empty := ""
+		last.Delta, last.Text = nil, &empty
+	}
+	c.mu.Lock()
+	c.tokens += len(done.answer.Tokens)
+	c.mu.Unlock()
+	c.send(last, s.ownOf(j, j.queries[i], done.answer))
+	return nil
+}
+
+// piece is a choice with more text.
+func (c *chunks) piece(i int, text string, lp *likelihoods) choice {
+	out := choice{Index: i}
+	if c.job.chat {
+		out.Delta = &turn{Content: &text}
+	} else {
+		out.Text = &text
+	}
+	if lp != nil {
+		out.Logprobs = &logprobs{lp.take()}
+	}
+	return out
+}
+
+// infosOf describes the tokens of a chunk.
+func infosOf(tokens []node.Token) map[string]any {
+	infos := []TokenInfo{}
+	for _, t := range tokens {
+		infos = append(infos, tokenInfo(t))
+	}
+	return map[string]any{"tokens": infos}
 }
 
 // spelled is a line of a recording with the text of its tokens, for people.

@@ -35,25 +35,30 @@ func (f *full) Receive(ctx context.Context) (transport.Message, error) {
 	}
 }
 
+// askFull asks a cloud that has no place, and says what came of it and how long that took.
+func askFull(t *testing.T, require bool, about time.Duration) (a *deviceSession, answer Answer, took time.Duration, err error) {
+	cfg := toyConfig(tandem.PlaceMirror, tandem.CouplingShared, 3, false)
+	cfg.Self = tandem.Device
+	a = newDeviceSession(t.Context(), cfg, silence{}, func(Token) {})
+	a.log, a.require = slog.New(slog.DiscardHandler), require
+	defer a.stop()
+	patience := DefaultPatience
+	if require {
+		patience.Busy = time.Minute
+	}
+	start := time.Now()
+	a.reach(patience, (&full{about: about}).open)
+	err = a.run(&toy{side: tandem.Device, takes: time.Millisecond})
+	answer = a.finish()
+	return a, answer, time.Since(start), err
+}
+
 // A device does not wait for a busy cloud, unless it needs it; the remark or the error says that the cloud is busy, and it
 // does not count as missing.
 func TestBusyCloud(t *testing.T) {
 	for _, require := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
-			cfg := toyConfig(tandem.PlaceMirror, tandem.CouplingShared, 3, false)
-			cfg.Self = tandem.Device
-			a := newDeviceSession(t.Context(), cfg, silence{}, func(Token) {})
-			a.log, a.require = slog.New(slog.DiscardHandler), require
-			defer a.stop()
-			patience := DefaultPatience
-			if require {
-				patience.Busy = time.Minute
-			}
-			start := time.Now()
-			a.reach(patience, (&full{}).open)
-			err := a.run(&toy{side: tandem.Device, takes: time.Millisecond})
-			answer := a.finish()
-			took := time.Since(start)
+			a, answer, took, err := askFull(t, require, 0)
 			switch {
 			case require && (!errors.Is(err, ErrNoCloud) || !strings.Contains(err.Error(), "busy (3 questions") || took < time.Minute):
 				t.Errorf("required: %v after %v", err, took)
@@ -73,24 +78,12 @@ func TestBusyCloud(t *testing.T) {
 func TestFullCloudSaysWhen(t *testing.T) {
 	for _, require := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
-			cfg := toyConfig(tandem.PlaceMirror, tandem.CouplingShared, 3, false)
-			cfg.Self = tandem.Device
-			a := newDeviceSession(t.Context(), cfg, silence{}, func(Token) {})
-			a.log, a.require = slog.New(slog.DiscardHandler), require
-			defer a.stop()
-			patience := DefaultPatience
-			if require {
-				patience.Busy = time.Minute
-			}
-			start := time.Now()
-			a.reach(patience, (&full{about: 90 * time.Second}).open)
-			err := a.run(&toy{side: tandem.Device, takes: time.Millisecond})
-			answer := a.finish()
+			_, answer, took, err := askFull(t, require, 90*time.Second)
 			said := strings.Join(answer.Remarks, "\n")
 			if require {
 				said = fmt.Sprint(err)
 			}
-			if took := time.Since(start); require != errors.Is(err, ErrNoCloud) || took > time.Second || !strings.Contains(said, "busy (3 questions before this one, about 1m30s)") {
+			if require != errors.Is(err, ErrNoCloud) || took > time.Second || !strings.Contains(said, "busy (3 questions before this one, about 1m30s)") {
 				t.Errorf("require %v: %v after %v, %q", require, err, took, said)
 			}
 		})

@@ -12,6 +12,7 @@ import (
 	"tandem/model"
 	"tandem/model/sample"
 	"tandem/npu/native"
+	"tandem/pair/pairtest"
 	"tandem/retrieval/passages"
 	"tandem/retrieval/search"
 	"tandem/transport"
@@ -29,10 +30,7 @@ func TestSameSeedSameTextWithDiffusion(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var want []tandem.Token
-			for _, x := range targets {
-				want = append(want, x.Token)
-			}
+			want := pairtest.Tokens(targets)
 			synctest.Test(t, func(t *testing.T) { // one bubble for all: see race_test.go
 				for _, placement := range placements {
 					cfg.Placement = placement

@@ -15,6 +15,7 @@ import (
 	"tandem/model/tokenizer"
 	"tandem/models"
 	"tandem/npu/native"
+	"tandem/pair/pairtest"
 	"tandem/retrieval/passages"
 	"tandem/retrieval/search"
 )
@@ -32,10 +33,7 @@ func TestSameSeedSameSpans(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				var want []tandem.Token
-				for _, x := range targets {
-					want = append(want, x.Token)
-				}
+				want := pairtest.Tokens(targets)
 				synctest.Test(t, func(t *testing.T) { // one bubble for all: see race_test.go
 					for _, placement := range placements {
 						cfg.Placement = placement

@@ -66,7 +66,7 @@ var rules = []struct{ packages, imports string }{
 	{"netem", ""},
 
 	// A side's distributions.
-	{"decoder", "tandem aggregator profiler retrieval/passages decoder/ground decoder/kvstore specdec model/... npu"},
+	{"decoder", "tandem aggregator profiler retrieval/passages decoder/ground decoder/kvstore specdec dllm model/... npu"},
 	{"decoder/extract", "tandem aggregator decoder decoder/ground model/span model/tokenizer retrieval/passages"},
 	{"decoder/ground", "tandem model/tokenizer"},
 	{"decoder/kvstore", "internal/filelock"},

@@ -14,12 +14,12 @@ import (
 // Passes lets a diffusion model say what follows a text, token by token, as a side of a pair must. The answer is divided into
 // blocks of DefaultBlock positions, counted from the end of the prompt. The distribution after an answer is what the model
 // says about the first masked position of the answer's last block, in which the tokens so far are given and the rest is
-// masked. Whole blocks before it are a prefix, computed from their own tokens and what comes before them alone (semi-autoregressive
-// decoding, LLaDA, Nie et al. 2025, §2.4, with one token a pass). So it depends on nothing but prompt and answer: not on how
-// the tokens came, in one call or in several, or on what was rolled back.
+// masked. Whole blocks before it are a prefix, computed from their own tokens and what comes before them alone
+// (semi-autoregressive decoding, LLaDA, Nie et al. 2025, §2.4, with one token a pass). So it depends on nothing but prompt and
+// answer: neither on how the tokens came, in one call or in several, nor on what was rolled back.
 //
-// It computes the passes of one answer: the contexts that Prefill has seen, whose sequences it changes and nothing else does but
-// Truncate. It is not safe for concurrent use.
+// A Passes is for one answer, with the sequences that its Prefill has filled. The caller may truncate these, and leaves them
+// alone otherwise. It is not safe for concurrent use.
 type Passes struct {
 	m      *model.Model
 	texts  map[*model.Seq]*text

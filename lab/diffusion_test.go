@@ -17,7 +17,7 @@ import (
 
 // All lines are measured; techniques that cannot change a text do not; staging waits no longer than paging.
 // A model that writes token by token takes a pass for each, and is judged as the others are.
-func TestDiffusionBesideTokenByToken(t *testing.T) {
+func TestDiffusionNextToTokenByToken(t *testing.T) {
 	m := tinyOf(t, "llama")
 	d := Diffusion{Inputs: []DiffusionInput{{Prompt: []tandem.Token{5, 6, 7}}}}
 	free, err := d.Autoregressive(t.Context(), m, "tiny", 12)

@@ -179,7 +179,7 @@ func (p *places) before(ticket uint64) (n int) {
 	return n
 }
 
-// expected estimates how long a question waits for a place that so many others wait for before it: every place becomes free
+// expected estimates how long a question waits for a place, with that number of others before it: every place becomes free
 // once in the time that it is usually held. Nobody knows before the first has left.
 func (p *places) expected(before int) time.Duration {
 	p.mu.Lock()

@@ -97,8 +97,8 @@ func FromMeta(m gguf.Meta) (*Tokenizer, error) {
 // Size returns the number of tokens in the vocabulary.
 func (t *Tokenizer) Size() int { return len(t.texts) }
 
-// Exchanged returns the number of tokens that a text can have: all but the mask of a diffusion model, if it is the last. So such
-// a model and the one that it was made from have one vocabulary.
+// Exchanged returns the number of tokens that a text can have: all but the mask of a diffusion model, if that is the last one.
+// So such a model and the one that it was made from have one vocabulary.
 func (t *Tokenizer) Exchanged() int {
 	if t.masked {
 		return len(t.texts) - 1

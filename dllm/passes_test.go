@@ -1,15 +1,18 @@
 package dllm
 
 import (
+	"bytes"
 	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"tandem"
 	"tandem/internal/tinymodel"
 	"tandem/model"
+	"tandem/model/gguf"
 	"tandem/npu/native"
 )
 
@@ -25,6 +28,9 @@ func following(t *testing.T, m *model.Model, prompt, answer []tandem.Token) []fl
 	var rows []model.Live
 	for i, token := range prompt {
 		rows = append(rows, model.Live{Position: i, Token: token, Sees: len(prompt), Logits: i == asked})
+		if c.CausalPrompt {
+			rows[i].Sees = i + 1
+		}
 	}
 	for i := range total {
 		token := c.Mask
@@ -42,11 +48,31 @@ func following(t *testing.T, m *model.Model, prompt, answer []tandem.Token) []fl
 	return out[0]
 }
 
+// ofKind returns a random model of an architecture, with or without a prompt whose rows see those before only.
+func ofKind(t *testing.T, kind string) *model.Model {
+	t.Helper()
+	arch, causal, _ := strings.Cut(kind, " ")
+	meta, tensors := tinymodel.Parts(tinymodel.Spec{Arch: arch, Seed: 3, Gain: 3, Context: 256})
+	if causal != "" {
+		meta = append(meta, gguf.KV{Key: "tandem.causal_prompt", Value: true})
+	}
+	var b bytes.Buffer
+	if err := gguf.Write(&b, meta, tensors); err != nil {
+		t.Fatal(err)
+	}
+	m, err := model.OpenBytes("tiny", b.Bytes(), native.New(1))
+	if err != nil || m.Config().CausalPrompt != (causal != "") {
+		t.Fatalf("%s: %v", kind, err)
+	}
+	t.Cleanup(func() { m.Close() })
+	return m
+}
+
 // What follows an answer is the same to the bit as computed from nothing, whatever was appended, rolled back and interrupted
 // before: within a block, at its edges, and over several.
 func TestPassesDependOnTheTextAlone(t *testing.T) {
-	for _, arch := range []string{"llada", "dream"} {
-		m := peaked(t, arch, 1)
+	for _, arch := range []string{"llada", "dream", "dream with a causal prompt"} {
+		m := ofKind(t, arch)
 		for seed := range uint64(6) {
 			rng := rand.New(rand.NewPCG(seed, 1))
 			before := prompt(1 + rng.IntN(40))

@@ -128,6 +128,9 @@ func (s *Server) chatCompletions(w http.ResponseWriter, r *http.Request) {
 	if err == nil && q.TopLogprobs != nil && (!q.Logprobs || *q.TopLogprobs < 0 || *q.TopLogprobs > maxTop) {
 		err = refused("top_logprobs", "top_logprobs: want 0 to %d, with logprobs", maxTop)
 	}
+	if err == nil && q.Logprobs && s.cfg.Denoises {
+		err = refused("logprobs", "logprobs: this model fills its answers in blocks and gives no likelihood of each token: leave it out")
+	}
 	if err != nil {
 		fail(w, err)
 		return

@@ -72,6 +72,7 @@ type Config struct {
 	Origins     []string             // of pages that may call, besides the server's own
 	AtOnce      int                  // most answers at the same time, 0 for DefaultAtOnce
 	Waiting     int                  // most requests that wait for their turn, 0 for DefaultWaiting
+	Denoises    bool                 // answers are denoised in blocks, without likelihoods of tokens
 	Together    bool                 // the choices of a request (n) are answered at the same time, as far as AtOnce leaves room
 	Version     string
 	Metrics     http.Handler // under /metrics; nil for none

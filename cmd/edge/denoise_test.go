@@ -216,6 +216,9 @@ func TestServeDenoises(t *testing.T) {
 	if got := content(s.ask(question, `,"max_tokens":20,"stop":`+string(quoted))); got != strings.TrimSpace(short) {
 		t.Errorf("up to %q: %q, want %q", stop, got, short)
 	}
+	if code, body := s.do("POST", "/v1/chat/completions", `{"logprobs":true,"messages":[{"role":"user","content":"Who?"}]}`); code != 400 || !strings.Contains(body, "in blocks") {
+		t.Errorf("logprobs: %d %s", code, body)
+	}
 	if body := s.ask(question, `,"max_tokens":20,"stream":true`); strings.Count(body, "data: ") < 4 || !strings.Contains(body, "[DONE]") {
 		t.Errorf("stream: %s", body)
 	}

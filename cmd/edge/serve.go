@@ -166,7 +166,7 @@ func (s *serving) Close() error {
 func (s *serving) config() api.Config {
 	return api.Config{
 		Answers: s, Library: &shelf{s}, Model: s.model(), Tokens: s.session.model.Tokenizer(), Defaults: s.session.settings,
-		Pointing: s.session.reader != nil, Files: true, Together: s.session.writesAlone(), Metrics: s.counts,
+		Pointing: s.session.reader != nil, Files: true, Together: s.session.writesAlone(), Denoises: s.session.denoises(), Metrics: s.counts,
 		Greeting: func(q string) (string, bool) { return whatToAsk, greets(q) },
 	}
 }

@@ -17,7 +17,7 @@ import (
 )
 
 type draftsCmd struct {
-	Drafts []string      `help:"Drafters of both sides and the most rows of a pass, as in auto/32 or pld/4. The others are compared with the first." default:"pld/4,auto/32" sep:";" placeholder:"SET/ROWS;…"`
+	Drafts []string      `help:"Drafters of both sides and the most rows of a pass, as in auto/32 or pld/4. The others are compared with the first." default:"pld/4;auto/32" sep:";" placeholder:"SET/ROWS;…"`
 	RTT    time.Duration `name:"rtt" help:"Round-trip time." default:"100ms"`
 	Decode []string      `help:"Least times of a pass on device and cloud." default:"30ms/30ms,150ms/30ms"`
 	Worlds int           `help:"Instead of questions about the sample documents, ask this many generated questions of each kind about documents of their own."`

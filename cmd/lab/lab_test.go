@@ -93,3 +93,13 @@ func TestFlagsOfOneNameAreOfOneKind(t *testing.T) {
 		t.Errorf("only %d flags", n)
 	}
 }
+
+// Without --drafts, the two variants that it names are compared.
+func TestDraftsByDefault(t *testing.T) {
+	h := clitest.NewHome(t)
+	stdout, stderr, err := h.Run("drafts", "--questions", "1", "--rtt", "2ms", "--decode", "1ms/1ms", "--json")
+	var whole struct{ Rows []lab.DraftingResult }
+	if err != nil || json.Unmarshal([]byte(stdout), &whole) != nil || len(whole.Rows) != 2 || whole.Rows[0].Drafters != "pld" || whole.Rows[1].Drafters != "auto" {
+		t.Errorf("%v: %s %s", err, stdout, stderr)
+	}
+}

@@ -19,6 +19,7 @@ type Config struct {
 	Burst        Burst   // bursty loss, in addition to Loss
 	Duplicate    float64 // probability that a packet arrives twice
 	Reorder      float64 // probability that a packet skips Delay and so overtakes others
+	Corrupt      float64 // probability that one bit of a packet is flipped
 	Unordered    bool    // jitter may change the order of packets
 	Outages      []Outage
 	Trace        *Trace // adds its delay and applies its rate and losses
@@ -79,7 +80,7 @@ func (c Config) Validate() error {
 		name string
 		p    float64
 	}{
-		{"loss", c.Loss}, {"duplicate", c.Duplicate}, {"reorder", c.Reorder},
+		{"loss", c.Loss}, {"duplicate", c.Duplicate}, {"reorder", c.Reorder}, {"corrupt", c.Corrupt},
 		{"burst enter", c.Burst.Enter}, {"burst leave", c.Burst.Leave},
 		{"burst loss good", c.Burst.LossGood}, {"burst loss bad", c.Burst.LossBad},
 	} {
@@ -170,6 +171,14 @@ func (l *Link) Step(now time.Duration, size int, out []time.Duration) []time.Dur
 		out = append(out, at)
 	}
 	return out
+}
+
+// damage flips a bit of a packet, now and then.
+func (l *Link) damage(packet []byte) {
+	if l.cfg.Corrupt > 0 && len(packet) > 0 && l.rng.Float64() < l.cfg.Corrupt {
+		bit := l.rng.IntN(8 * len(packet))
+		packet[bit/8] ^= 1 << (bit % 8)
+	}
 }
 
 // lost draws whether one of the loss models drops the packet.

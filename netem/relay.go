@@ -157,7 +157,7 @@ func (r *Relay) serve() {
 			continue // a client's port was unreachable
 		}
 		data := slices.Clone(buf[:n])
-		r.up.push(r.start, n, func() { // uses the flow's socket of the time when the packet leaves
+		r.up.push(r.start, data, func() { // uses the flow's socket of the time when the packet leaves
 			if f := r.flow(client); f != nil {
 				f.back.WriteToUDP(data, r.target)
 			}
@@ -215,7 +215,7 @@ func (r *Relay) answer(f *flow) {
 			continue
 		}
 		data := slices.Clone(buf[:n])
-		r.down.push(r.start, n, func() { r.front.WriteToUDPAddrPort(data, f.client) })
+		r.down.push(r.start, data, func() { r.front.WriteToUDPAddrPort(data, f.client) })
 	}
 }
 
@@ -256,15 +256,17 @@ func (p *pipe) emulate(link *Link, now time.Duration) {
 	p.link, p.begun = link, now
 }
 
-func (p *pipe) push(start time.Time, size int, do func()) {
+// push sends a packet through the pipe, which may damage it; do delivers it.
+func (p *pipe) push(start time.Time, packet []byte, do func()) {
 	p.in.Add(1)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var times [2]time.Duration
-	at := p.link.Step(time.Since(start)-p.begun, size, times[:0])
+	at := p.link.Step(time.Since(start)-p.begun, len(packet), times[:0])
 	if len(at) == 0 {
 		p.dropped.Add(1)
 	}
+	p.link.damage(packet)
 	for _, t := range at {
 		p.count++
 		heap.Push(&p.due, send{p.begun + t, p.count, do})

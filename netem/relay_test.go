@@ -1,6 +1,7 @@
 package netem
 
 import (
+	"math/bits"
 	"net"
 	"testing"
 	"testing/synctest"
@@ -144,4 +145,37 @@ func TestRelayForgetsOutages(t *testing.T) {
 			t.Errorf("outages %+v", got)
 		}
 	})
+}
+
+// A path that corrupts flips one bit of each packet, and nothing without that.
+func TestRelayCorrupts(t *testing.T) {
+	target, _ := echo(t)
+	for _, share := range []float64{0, 1} {
+		r, err := ListenOn("127.0.0.1:0", target, Config{Corrupt: share, Seed: 7}, Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		client, err := net.Dial("udp", r.Addr())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer client.Close()
+		client.SetDeadline(time.Now().Add(10 * time.Second))
+		sent, got := make([]byte, 100), make([]byte, 200)
+		if _, err := client.Write(sent); err != nil {
+			t.Fatal(err)
+		}
+		n, err := client.Read(got)
+		if err != nil || n != len(sent) {
+			t.Fatalf("%d bytes, %v", n, err)
+		}
+		flipped := 0
+		for _, b := range got[:n] {
+			flipped += bits.OnesCount8(b)
+		}
+		if flipped != int(share) {
+			t.Errorf("share %v: %d bits flipped", share, flipped)
+		}
+	}
 }

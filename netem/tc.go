@@ -39,6 +39,8 @@ func (c Config) kernelCan() error {
 		what = "outages"
 	case c.Trace != nil:
 		what = "the replay of a trace"
+	case c.Corrupt > 0:
+		what = "flipped bits"
 	case c.Reorder > 0 && c.Delay == 0:
 		return errors.New("netem: reordering needs a delay that packets can skip: set one")
 	default:

@@ -24,6 +24,7 @@ type netemCmd struct {
 	Burst        string        `help:"Bursty loss: probability of entering and of leaving a burst." placeholder:"ENTER,LEAVE"`
 	Duplicate    float64       `help:"Share of packets that arrive twice." default:"0"`
 	Reorder      float64       `help:"Share of packets that overtake others." default:"0"`
+	Corrupt      float64       `help:"Share of packets in which a bit is flipped." default:"0"`
 	Outage       []string      `help:"Let nothing pass: FROM+FOR, such as 10s+3s; several with commas." placeholder:"FROM+FOR"`
 	Rebind       time.Duration `help:"Change the port that the target sees at this interval, as a moving phone does." default:"0s"`
 	Trace        string        `help:"Replay a trace for both directions: a ping log, a Mahimahi packet trace or a CSV." type:"existingfile" placeholder:"FILE"`
@@ -193,7 +194,7 @@ func (c *netemCmd) path(dir netem.Direction) (netem.Config, error) {
 	}
 	cfg := netem.Config{
 		Delay: c.Delay, Jitter: c.Jitter, Distribution: shape, Rate: c.Rate * 1e6, Queue: c.Queue,
-		Loss: c.Loss, Duplicate: c.Duplicate, Reorder: c.Reorder, Seed: c.Seed + uint64(dir),
+		Loss: c.Loss, Duplicate: c.Duplicate, Reorder: c.Reorder, Corrupt: c.Corrupt, Seed: c.Seed + uint64(dir),
 	}
 	if c.Burst != "" {
 		cfg.Burst.LossBad = 1

@@ -38,10 +38,11 @@ type askJSON struct {
 type partJSON = api.Part
 
 type tokenJSON struct {
-	ID   tandem.Token `json:"id"`
-	Text string       `json:"text"`
-	By   string       `json:"by"`
-	Ms   float64      `json:"ms"` // since the question
+	ID    tandem.Token `json:"id"`
+	Text  string       `json:"text"`
+	By    string       `json:"by"`
+	Alone bool         `json:"alone,omitempty"` // decided without the cloud
+	Ms    float64      `json:"ms"`              // since the question
 }
 
 type statsJSON struct {
@@ -78,7 +79,7 @@ func (s *session) report(answer node.Answer) askJSON {
 		r.Gamma = s.flags.Gamma
 	}
 	for _, t := range answer.Tokens {
-		r.Tokens = append(r.Tokens, tokenJSON{t.ID, t.Text, t.By.String(), cli.Milliseconds(t.At)})
+		r.Tokens = append(r.Tokens, tokenJSON{t.ID, t.Text, t.By.String(), t.Alone, cli.Milliseconds(t.At)})
 	}
 	r.Parts, r.Unknown = api.Parts(answer, s.reader != nil)
 	r.Documents.Device = append([]node.Source{}, answer.Documents[tandem.Device]...)

@@ -36,10 +36,15 @@ type Listener struct {
 	cancel context.CancelFunc
 
 	mu       sync.Mutex
-	conns    int                  // accepted, and about to be
-	live     map[*quic.Conn]*Conn // the accepted ones
+	places   map[*quic.Conn]*place
 	early    int                  // hellos being read before the handshake is complete
 	pairings []*quic.Conn         // waiting for the device's request, the longest waiting first
+}
+
+// place is a connection's place, of which there are Limits.Conns.
+type place struct {
+	key  ID
+	conn *Conn // nil until its hello has come
 }
 
 // maxPairings limits the pairings in progress, because anybody can begin one. maxEarly limits the early hellos, because
@@ -88,7 +93,7 @@ func ListenOn(pc net.PacketConn, cfg ServerConfig) (*Listener, error) {
 		StatelessResetKey:   (*quic.StatelessResetKey)(&resets),
 		VerifySourceAddress: func(net.Addr) bool { return !handshakes.take(time.Now()) },
 	}
-	l := &Listener{cfg: cfg, tr: tr, free: func() {}, ready: make(chan *Conn, cfg.Limits.Conns), live: map[*quic.Conn]*Conn{}}
+	l := &Listener{cfg: cfg, tr: tr, free: func() {}, ready: make(chan *Conn, cfg.Limits.Conns), places: map[*quic.Conn]*place{}}
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	protos := []string{protoTalk}
 	if cfg.Invites != nil {
@@ -244,7 +249,7 @@ func (l *Listener) admit(qc *quic.Conn, id ID, swap func() (Hello, error)) error
 		qc.CloseWithError(codeUnknown, err.Error())
 		return err
 	}
-	if err := l.room(id, time.Now()); err != nil {
+	if err := l.room(qc, id, time.Now()); err != nil {
 		qc.CloseWithError(codeBusy, err.Error())
 		return err
 	}
@@ -256,12 +261,15 @@ func (l *Listener) admit(qc *quic.Conn, id ID, swap func() (Hello, error)) error
 		case <-time.After(time.Second):
 			hangUp(qc, err)
 		}
-		l.leave(&l.conns)
+		l.drop(qc)
 		return err
 	}
-	c := l.enlist(qc, func() *Conn {
-		return newConn(qc, id, l.cfg.Hello, hello, l.cfg.Limits, l.cfg.Log, known, func() { l.drop(qc) })
-	})
+	c := newConn(qc, id, l.cfg.Hello, hello, l.cfg.Limits, l.cfg.Log, known, func() { l.drop(qc) })
+	l.mu.Lock()
+	if p := l.places[qc]; p != nil { // it has not ended yet
+		p.conn = c
+	}
+	l.mu.Unlock()
 	select {
 	case l.ready <- c:
 		return nil
@@ -272,26 +280,30 @@ func (l *Listener) admit(qc *quic.Conn, id ID, swap func() (Hello, error)) error
 }
 
 // room takes a place for a connection of a key. Where there is none, it ends one that has been silent: first of the key itself,
-// which may have lost it, and otherwise the most silent of all. An idle connection is made again with its next question.
-func (l *Listener) room(id ID, now time.Time) error {
+// which may have lost it, and otherwise the most silent of all. An idle connection is made again with its next question. One
+// whose hello has not come counts as well, or a key could take all places with such.
+func (l *Listener) room(qc *quic.Conn, id ID, now time.Time) error {
 	l.mu.Lock()
-	var own, all []*Conn
-	for _, c := range l.live {
-		if c == nil {
-			continue // being made
+	own, all, ofKey := []*Conn(nil), []*Conn(nil), 0
+	for _, p := range l.places {
+		if p.key == id {
+			ofKey++
 		}
-		if all = append(all, c); c.peer == id {
-			own = append(own, c)
+		if p.conn == nil {
+			continue
+		}
+		if all = append(all, p.conn); p.key == id {
+			own = append(own, p.conn)
 		}
 	}
 	from, what := []*Conn(nil), ""
 	switch {
-	case len(own) >= l.cfg.Limits.PerKey:
-		from, what = own, fmt.Sprintf("this key has %d connections, the most that one may have", len(own))
-	case l.conns >= l.cfg.Limits.Conns:
-		from, what = all, fmt.Sprintf("too many connections (%d): try again later", l.conns)
+	case ofKey >= l.cfg.Limits.PerKey:
+		from, what = own, fmt.Sprintf("this key has %d connections, the most that one may have", ofKey)
+	case len(l.places) >= l.cfg.Limits.Conns:
+		from, what = all, fmt.Sprintf("too many connections (%d): try again later", len(l.places))
 	default:
-		l.conns++
+		l.places[qc] = &place{key: id}
 		l.mu.Unlock()
 		return nil
 	}
@@ -300,34 +312,18 @@ func (l *Listener) room(id ID, now time.Time) error {
 		l.mu.Unlock()
 		return errors.New(what)
 	}
-	delete(l.live, silent.qc) // the new connection takes its place
+	delete(l.places, silent.qc)
+	l.places[qc] = &place{key: id}
 	l.mu.Unlock()
 	silent.end(codeBusy, "it was silent, and another connection needed its place", ErrLost)
 	return nil
-}
-
-// enlist makes a connection that has a place.
-func (l *Listener) enlist(qc *quic.Conn, make func() *Conn) *Conn {
-	l.mu.Lock()
-	l.live[qc] = nil
-	l.mu.Unlock()
-	c := make()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if _, ok := l.live[qc]; ok { // it has not ended yet
-		l.live[qc] = c
-	}
-	return c
 }
 
 // drop gives back the place of a connection that has ended, unless another has it already.
 func (l *Listener) drop(qc *quic.Conn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if _, ok := l.live[qc]; ok {
-		delete(l.live, qc)
-		l.conns--
-	}
+	delete(l.places, qc)
 }
 
 // mostSilent returns the connection that was heard last the longest ago, or nil if all were heard lately.

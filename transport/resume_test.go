@@ -186,8 +186,8 @@ func TestReplay(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		l.mu.Lock()
-		if l.conns != 0 || l.early != maxEarly {
-			t.Errorf("%d connections and %d early hellos, want 0 and %d", l.conns, l.early, maxEarly)
+		if len(l.places) != 0 || l.early != maxEarly {
+			t.Errorf("%d connections and %d early hellos, want 0 and %d", len(l.places), l.early, maxEarly)
 		}
 		l.mu.Unlock()
 		talk() // while the replayed hellos still wait

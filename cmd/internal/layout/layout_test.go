@@ -43,6 +43,7 @@ var rules = []struct{ packages, imports string }{
 	{"lab/sim", "tandem pair/... aggregator transport/... node/presence netem"},
 	{"lab/quality", "tandem lab/answers node decoder/... retrieval/... aggregator model/... models internal/refusal"},
 	{"lab/answers", "tandem node decoder/... retrieval/... aggregator model/... models internal/refusal"},
+	{"lab/soak", "netem examples"}, // it knows the programs by what they print
 	{"lab/engine", "tandem lora/... model/... npu/... internal/llamacpp"},
 	{"lab/...", "tandem"},
 
@@ -97,6 +98,7 @@ var rules = []struct{ packages, imports string }{
 	{"internal/sentences", ""},
 	{"internal/refusal", ""},
 	{"internal/scripts", ""},
+	{"internal/hostile", ""}, // tests alone
 	{"internal/llamacpp", ""},
 	{"internal/tinymodel", "model/gguf npu npu/quant"},
 }

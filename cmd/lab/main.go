@@ -21,6 +21,7 @@ type grammar struct {
 	Drafts   draftsCmd   `cmd:"" group:"Two sides and the network between them:" help:"Drafters of both sides, live: what guesses save."`
 	Hedge    hedgeCmd    `cmd:"" group:"Two sides and the network between them:" help:"Several contexts in a pass: hedges, checks and guesses."`
 	Load     loadCmd     `cmd:"" group:"Two sides and the network between them:" help:"One cloud under many devices: answers per second, times, memory."`
+	Soak     soakCmd     `cmd:"" group:"Two sides and the network between them:" help:"The programs under kills, stalls, flipped bits and full disks: what is lost."`
 
 	Quality qualityCmd `cmd:"" group:"What is answered:" help:"Exact match and F1 over indexed documents: each side, the pair, and other ways to answer."`
 	Reader  readerCmd  `cmd:"" group:"What is answered:" help:"Exact match where the passages are given: each side alone, and the pair."`

@@ -22,7 +22,7 @@ func TestSoak(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	h := clitest.NewHome(t)
-	stdout, stderr, err := h.Run("soak", "--json", "--minutes", "0.08", "--devices", "2", "--edge", filepath.Join(bin, "edge"), "--cloud", filepath.Join(bin, "cloud"))
+	stdout, stderr, err := h.Run("soak", "--json", "--minutes", "0.08", "--devices", "1", "--edge", filepath.Join(bin, "edge"), "--cloud", filepath.Join(bin, "cloud"))
 	var r soak.Result
 	if err == nil {
 		err = json.Unmarshal([]byte(stdout), &r)
@@ -30,7 +30,7 @@ func TestSoak(t *testing.T) {
 	if err != nil || len(r.Lost) > 0 {
 		t.Fatalf("%v, lost %q\n%s", err, r.Lost, stderr)
 	}
-	if r.Answers < 10 || r.Added == 0 || len(r.Faults) == 0 {
+	if r.Answers < 8 || r.Faults["cloud killed"] == 0 { // each question once more at the end
 		t.Errorf("%+v", r)
 	}
 }

@@ -87,9 +87,9 @@ func (c *cloud) kill() {
 	c.process = nil
 }
 
-// life disturbs the cloud until the time is over.
+// life disturbs the cloud until the time is over. It dies once, however short that is.
 func (c *cloud) life(r *rand.Rand) {
-	for c.world.pause(r, 12*time.Second) {
+	for c.dies(r); c.world.pause(r, 12*time.Second); c.weigh() {
 		switch n := r.IntN(10); {
 		case n < 4:
 			c.dies(r)
@@ -100,7 +100,6 @@ func (c *cloud) life(r *rand.Rand) {
 		default:
 			c.runsOutOfDisk(r)
 		}
-		c.weigh()
 	}
 }
 

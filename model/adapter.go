@@ -473,14 +473,20 @@ func (m *Model) unite(list []*Adapter) (*adapted, error) {
 	return m.inputs(in)
 }
 
-// cacheFingerprint is the fingerprint of KV caches that were computed with an adapter, or with none: the model's.
+// cacheFingerprint is the fingerprint of KV caches that were computed with an adapter, or with none: the model's, if they are
+// stored as F16.
 func (m *Model) cacheFingerprint(a *Adapter) [32]byte {
 	sum := m.Fingerprint()
-	if a == nil {
+	if a == nil && m.config.KV == npu.CacheF16 {
 		return sum
 	}
 	h := sha256.New()
 	h.Write(sum[:])
-	h.Write(a.fingerprint[:])
+	if m.config.KV != npu.CacheF16 {
+		fmt.Fprintf(h, "cache %v\n", m.config.KV)
+	}
+	if a != nil {
+		h.Write(a.fingerprint[:])
+	}
 	return [32]byte(h.Sum(nil))
 }

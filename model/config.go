@@ -28,6 +28,8 @@ type Config struct {
 	// write.
 	Pooling Pooling
 
+	KV npu.CacheType // how sequences store keys and values; no key of the file
+
 	scales    scales
 	caps      caps
 	window    int                  // of layers that attend to the last positions only; 0 for none
@@ -41,6 +43,12 @@ type Config struct {
 	// CausalPrompt says that the rows of a prompt attend only to those before: only the answer's rows attend both ways.
 	CausalPrompt bool
 }
+
+// kvRow returns how many elements of a span's K or V a position takes in a layer.
+func (c *Config) kvRow() int { return c.KV.Row(c.KVHeads * c.HeadDim) }
+
+// KVBytes returns the size of the keys and values of a position, in all layers.
+func (c *Config) KVBytes() int64 { return 2 * 2 * int64(c.Layers) * int64(c.kvRow()) }
 
 // scales are an architecture's constant factors, 0 for none. That of attention replaces 1/√HeadDim.
 type scales struct{ embedding, residual, attention, logits float32 }

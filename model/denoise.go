@@ -219,7 +219,7 @@ func (s *Seq) Clone() *Seq {
 // CopyFrom copies the keys and values of positions from to end−1 of another sequence of the same model. Both must hold
 // them; the sequence must not share them with a fork.
 func (s *Seq) CopyFrom(other *Seq, from, end int) {
-	width := s.m.config.KVHeads * s.m.config.HeadDim
+	width := s.m.config.kvRow()
 	for p := from; p < end; p++ {
 		src, a := other.kv.At(p)
 		dst, b := s.kv.At(p)

@@ -36,6 +36,21 @@ func variant(t testing.TB, s tinymodel.Spec, threads int, chunks ...int) *Model 
 	return m
 }
 
+// variantQ80 is variant with keys and values in Q8_0.
+func variantQ80(t testing.TB, s tinymodel.Spec, threads int, chunks ...int) *Model {
+	t.Helper()
+	f, err := gguf.Parse("test", tinymodel.GGUF(s))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := load(f, native.New(threads), chunks, KVCache(npu.CacheQ8_0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { m.Close() })
+	return m
+}
+
 func bitEqual(a, b []float32) bool {
 	return slices.EqualFunc(a, b, func(x, y float32) bool { return math.Float32bits(x) == math.Float32bits(y) })
 }
@@ -65,6 +80,22 @@ func TestLogitsDependOnTokensAlone(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				m := models[rapid.IntRange(0, len(models)-1).Draw(t, "model")]
 				checkIndependence(t, reference, m)
+			})
+		})
+	}
+}
+
+// So they do where keys and values are in Q8_0.
+func TestLogitsDependOnTokensAloneInQ80(t *testing.T) {
+	for _, spec := range []tinymodel.Spec{
+		{Type: npu.Q8_0, Layers: 2, Dim: 128, FF: 160},
+		{Type: npu.Q8_0, Layers: 2, Dim: 64, FF: 96, HeadDim: 96, Arch: "gemma2", Window: 5},
+	} {
+		t.Run(spec.Arch, func(t *testing.T) {
+			reference := variantQ80(t, spec, 1, 1)
+			models := []*Model{variantQ80(t, spec, 1, 1, 8), variantQ80(t, spec, 2, chunkSizes...)}
+			rapid.Check(t, func(t *rapid.T) {
+				checkIndependence(t, reference, models[rapid.IntRange(0, 1).Draw(t, "model")])
 			})
 		})
 	}

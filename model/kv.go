@@ -12,7 +12,7 @@ import (
 	"tandem/npu"
 )
 
-// A Seq is the KV cache of a sequence: the keys and values of every position in every layer, as F16 numbers. Forward
+// A Seq is the KV cache of a sequence: the keys and values of every position in every layer, stored as Config.KV says. Forward
 // makes it grow. It is not safe for concurrent use, but forks of one sequence may be used by different goroutines.
 type Seq struct {
 	m       *Model
@@ -42,8 +42,7 @@ func (s *Seq) Len() int { return s.n }
 
 // Bytes returns the size of the keys and values of all positions.
 func (s *Seq) Bytes() int64 {
-	c := s.m.config
-	return 4 * int64(s.n) * int64(c.Layers) * int64(c.KVHeads*c.HeadDim) // a key and a value of two bytes
+	return int64(s.n) * s.m.config.KVBytes()
 }
 
 // Fork returns a second sequence with the same positions. It copies nothing: the sequences share the memory of these
@@ -97,7 +96,7 @@ const minSpan, maxSpan = 64, 1024
 
 // extend adds n slots. cut(s.n) removes them again.
 func (s *Seq) extend(n int) {
-	width := s.m.config.KVHeads * s.m.config.HeadDim
+	width := s.m.config.kvRow()
 	if last := len(s.kv.Spans) - 1; last >= 0 {
 		more := min(n, s.free(last))
 		s.kv.Spans[last].Len += more
@@ -116,7 +115,7 @@ func (s *Seq) free(i int) int {
 		return 0
 	}
 	span := &s.kv.Spans[i]
-	return len(span.K[0])/(s.m.config.KVHeads*s.m.config.HeadDim) - span.Len
+	return len(span.K[0])/s.m.config.kvRow() - span.Len
 }
 
 // newSpan returns a span of n positions.
@@ -130,9 +129,8 @@ func newSpan(layers, width, n, capacity int) npu.Span {
 	return span
 }
 
-// The format of a saved sequence, little-endian: magic, version, the fingerprint of the model and, if there is one, the
-// adapter, layers, width
-// (KVHeads·HeadDim) and positions; then pieces of at most savedPiece positions, each with the keys and values of all
+// The format of a saved sequence, little-endian: magic, version, the fingerprint of the model, of the cache's type and, if there
+// is one, of the adapter; layers, width (elements of a row) and positions; then pieces of at most savedPiece positions, each with the keys and values of all
 // layers; then the CRC-32C of everything before.
 const (
 	savedMagic   = "TandemKV"
@@ -158,7 +156,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 func (s *Seq) WriteTo(w io.Writer) (int64, error) {
 	s.dropTree()
 	c := &s.m.config
-	width := c.KVHeads * c.HeadDim
+	width := c.kvRow()
 	out := savedWriter{w: w, sum: crc32.New(castagnoli)}
 	head := savedHead{Version: savedVersion, Fingerprint: s.m.cacheFingerprint(s.adapter),
 		Layers: uint32(c.Layers), Width: uint32(width), Positions: uint32(s.n)}
@@ -216,7 +214,7 @@ func (m *Model) ReadSeq(r io.Reader) (*Seq, error) { return m.ReadSeqWith(r, nil
 // to another model.
 func (m *Model) ReadSeqWith(r io.Reader, a *Adapter) (*Seq, error) {
 	c := &m.config
-	width := c.KVHeads * c.HeadDim
+	width := c.kvRow()
 	sum := crc32.New(castagnoli)
 	var head savedHead
 	b := make([]byte, binary.Size(head))

@@ -6,12 +6,15 @@ import (
 	"errors"
 	"hash/crc32"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"testing"
 
 	"tandem/internal/tinymodel"
+	"tandem/npu"
 	"tandem/npu/native"
+	"tandem/npu/reference"
 )
 
 // saved returns the saved form of a sequence made of several spans.
@@ -30,7 +33,13 @@ func saved(t testing.TB, m *Model, n int) []byte {
 }
 
 func TestSavedSequenceContinues(t *testing.T) {
-	m := openTiny(t, tinymodel.Spec{})
+	t.Run("f16", func(t *testing.T) { savedSequenceContinues(t, openTiny(t, tinymodel.Spec{})) })
+	t.Run("q8_0", func(t *testing.T) {
+		savedSequenceContinues(t, variantQ80(t, tinymodel.Spec{HeadDim: 32}, 1, chunkSizes...))
+	})
+}
+
+func savedSequenceContinues(t *testing.T, m *Model) {
 	for _, n := range []int{0, 1, 255, 256, 300} {
 		b := saved(t, m, n)
 		r := bytes.NewReader(append(slices.Clone(b), "more"...))
@@ -100,6 +109,44 @@ func TestReadSeqRefuses(t *testing.T) {
 	broken := errors.New("disk on fire")
 	if _, err := m.ReadSeq(io.MultiReader(bytes.NewReader(good[:100]), errReader{broken})); !errors.Is(err, broken) || errors.Is(err, ErrSaved) {
 		t.Errorf("failing reader: error %v", err)
+	}
+}
+
+// Keys and values in Q8_0 take 17/32 of the memory, change logits a little, and are never read as F16 or the other way round. A
+// model whose heads are no whole blocks is refused, and so is a device that does not know them.
+func TestQ80Cache(t *testing.T) {
+	spec := tinymodel.Spec{HeadDim: 64}
+	plain, small := variant(t, spec, 1, chunkSizes...), variantQ80(t, spec, 1, chunkSizes...)
+	a, b := plain.NewSeq(), small.NewSeq()
+	want := forward(t, plain, Input{Seq: a, Tokens: pattern(100)})[0]
+	got := forward(t, small, Input{Seq: b, Tokens: pattern(100)})[0]
+	off := 0.0
+	for i := range want {
+		off = max(off, math.Abs(float64(got[i]-want[i]))/deviation(want))
+	}
+	if off == 0 || off > 0.1 {
+		t.Errorf("logits differ by %g of their deviation, want more than 0 and at most .1", off)
+	}
+	if 32*b.Bytes() != 17*a.Bytes() {
+		t.Errorf("%d bytes in Q8_0, %d in F16", b.Bytes(), a.Bytes())
+	}
+	for _, c := range []struct{ from, to *Model }{{plain, small}, {small, plain}} {
+		if _, err := c.to.ReadSeq(bytes.NewReader(saved(t, c.from, 10))); !errors.Is(err, ErrSaved) {
+			t.Errorf("a cache in %v is read as one in %v: %v", c.from.config.KV, c.to.config.KV, err)
+		}
+	}
+	reference, err := OpenBytes("tiny", tinymodel.GGUF(spec), reference.New(), KVCache(npu.CacheQ8_0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reference.Close()
+	for i, v := range forward(t, reference, Input{Seq: reference.NewSeq(), Tokens: pattern(100)})[0] {
+		if d := math.Abs(float64(v-got[i])) / deviation(want); d > 0.02 {
+			t.Fatalf("logit %d is %g, on the reference device %g", i, got[i], v)
+		}
+	}
+	if _, err := OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{HeadDim: 24}), native.New(1), KVCache(npu.CacheQ8_0)); err == nil || !strings.Contains(err.Error(), "multiple of 32") {
+		t.Errorf("heads of 24: %v", err)
 	}
 }
 

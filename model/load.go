@@ -47,23 +47,30 @@ func chunksFor(d npu.Device) []int {
 
 // Open opens the GGUF file at path on a device. Errors name the key or tensor at fault. The file is mapped, not read, and
 // must not change until Close. Closing the model closes the device; if Open fails, it closes the device.
-func Open(path string, d npu.Device) (*Model, error) {
+func Open(path string, d npu.Device, opts ...Option) (*Model, error) {
 	f, err := gguf.Open(path)
-	return open(f, err, d)
+	return open(f, err, d, opts)
 }
+
+// An Option changes how a model is opened.
+type Option func(*Config)
+
+// KVCache makes sequences store keys and values as the given type. F16 is the default. Q8_0 nearly halves their memory; it
+// needs heads of whole blocks of 32 numbers, and a device that knows it, which ggml's do not.
+func KVCache(t npu.CacheType) Option { return func(c *Config) { c.KV = t } }
 
 // OpenBytes is Open for a GGUF file in memory. Errors mention its name. The bytes must not change until Close.
-func OpenBytes(name string, b []byte, d npu.Device) (*Model, error) {
+func OpenBytes(name string, b []byte, d npu.Device, opts ...Option) (*Model, error) {
 	f, err := gguf.Parse(name, b)
-	return open(f, err, d)
+	return open(f, err, d, opts)
 }
 
-func open(f *gguf.File, err error, d npu.Device) (*Model, error) {
+func open(f *gguf.File, err error, d npu.Device, opts []Option) (*Model, error) {
 	if err != nil {
 		d.Close()
 		return nil, err
 	}
-	m, err := load(f, d, chunksFor(d))
+	m, err := load(f, d, chunksFor(d), opts...)
 	if err != nil {
 		f.Close()
 		return nil, err
@@ -72,7 +79,7 @@ func open(f *gguf.File, err error, d npu.Device) (*Model, error) {
 }
 
 // load makes a model on a device, with programs for these chunk sizes. On failure it closes the device.
-func load(f *gguf.File, device npu.Device, chunks []int) (m *Model, err error) {
+func load(f *gguf.File, device npu.Device, chunks []int, opts ...Option) (m *Model, err error) {
 	defer func() {
 		if err != nil {
 			device.Close()
@@ -87,6 +94,13 @@ func load(f *gguf.File, device npu.Device, chunks []int) (m *Model, err error) {
 	})
 	if m.config, m.tensors, err = readTransformer(f); err != nil {
 		return nil, err
+	}
+	for _, o := range opts {
+		o(&m.config)
+	}
+	if c := &m.config; c.KV == npu.CacheQ8_0 && c.HeadDim%npu.CacheBlock != 0 {
+		return nil, fmt.Errorf("%s: keys and values in %v need heads of a multiple of %d elements, and this model's have %d: keep them in %v",
+			f.Name, c.KV, npu.CacheBlock, c.HeadDim, npu.CacheF16)
 	}
 	if m.tokenizer, err = tokenizer.New(f); err != nil {
 		return nil, err

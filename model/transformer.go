@@ -103,5 +103,5 @@ func (b *block) attention(q, k, v npu.Value) npu.Value {
 		scale = float32(1 / math.Sqrt(float64(c.HeadDim)))
 	}
 	return b.Attention(q, k, v, &npu.Attention{Layer: b.index, Heads: c.Heads, KVHeads: c.KVHeads, HeadDim: c.HeadDim, Scale: scale,
-		Window: b.window(), Softcap: c.caps.scores})
+		Window: b.window(), Softcap: c.caps.scores, Cache: c.KV})
 }

@@ -60,7 +60,7 @@ func (s *Seq) Keep(path ...int) error {
 		}
 		before = i
 	}
-	width := s.m.config.KVHeads * s.m.config.HeadDim
+	width := s.m.config.kvRow()
 	var touched *npu.Span
 	for to, i := range path { // to ≤ i, so nothing is overwritten before it is moved
 		if to == i {

@@ -16,9 +16,16 @@ import (
 // Every node of a draft tree has the same logits as plain decoding of its path, to the bit. After Keep, the sequence
 // continues as after plain decoding. Neither depends on the spans of its cache or on other inputs of the call.
 func TestTreesEqualPlainDecoding(t *testing.T) {
-	spec := tinymodel.Spec{Type: npu.Q8_0, Layers: 2, Dim: 64, FF: 96, Heads: 4, KVHeads: 2}
-	plain := variant(t, spec, 1, 1)
-	models := []*Model{variant(t, spec, 1, 8), variant(t, spec, 2, chunkSizes...)}
+	spec := tinymodel.Spec{Type: npu.Q8_0, Layers: 2, Dim: 64, FF: 96, Heads: 4, KVHeads: 2, HeadDim: 32}
+	t.Run("f16", func(t *testing.T) {
+		treesEqualPlain(t, variant(t, spec, 1, 1), []*Model{variant(t, spec, 1, 8), variant(t, spec, 2, chunkSizes...)})
+	})
+	t.Run("q8_0", func(t *testing.T) {
+		treesEqualPlain(t, variantQ80(t, spec, 1, 1), []*Model{variantQ80(t, spec, 1, 8), variantQ80(t, spec, 2, chunkSizes...)})
+	})
+}
+
+func treesEqualPlain(t *testing.T, plain *Model, models []*Model) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := models[rapid.IntRange(0, 1).Draw(t, "model")]
 		token := rapid.Map(rapid.IntRange(0, 250), func(i int) tandem.Token { return tandem.Token(i) })

@@ -15,7 +15,7 @@ import (
 // sentences.
 const passagePositions = 1024
 
-// keysAndValues returns how many bytes of keys and values an answer may need at most, where they are kept as F16.
+// keysAndValues returns how many bytes of keys and values an answer may need at most.
 func (l *Local) keysAndValues(q Question, s tandem.Settings) int64 {
 	if l.Reader != nil {
 		return 0 // the span reader keeps none
@@ -30,7 +30,7 @@ func (l *Local) keysAndValues(q Question, s tandem.Settings) int64 {
 		asked += len(m.Content)
 	}
 	positions := min(c.Context, passagePositions+asked+s.MaxTokens)
-	return 4 * int64(contexts+1) * int64(positions) * int64(c.Layers) * int64(c.KVHeads*c.HeadDim) // and one without a passage
+	return int64(contexts+1) * int64(positions) * c.KVBytes() // and one without a passage
 }
 
 // budget shares memory among answers, in the order in which they ask. The zero budget has no bound.

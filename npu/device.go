@@ -128,9 +128,8 @@ func (a *Args) Mask(row int) RowMask {
 // position. Sequences may share spans. A program writes only to the slots of its rows, which are never shared.
 type KV struct{ Spans []Span }
 
-// Span is a run of neighbouring slots. K[layer] and V[layer] hold Len rows of KVHeads·HeadDim F16 numbers, keys after
-// rotation. F16 takes half the memory of float32. It adds an error of at most 2^-11 of each number, less than that of
-// any quantised weight.
+// Span is a run of neighbouring slots. K[layer] and V[layer] hold Len rows of KVHeads·HeadDim numbers, keys after
+// rotation, each row in CacheType.Row elements.
 type Span struct {
 	Len  int
 	K, V [][]uint16
@@ -144,6 +143,32 @@ func (s *Span) Touch(position int) { s.edits, s.edited = s.edits+1, position }
 
 // Edits returns how often Touch was called, and the position of the last call.
 func (s *Span) Edits() (n, position int) { return s.edits, s.edited }
+
+// CacheType says how a cache stores numbers.
+type CacheType uint8
+
+// The types of caches.
+const (
+	// CacheF16 takes half the memory of float32. It adds an error of at most 2^-11 of each number, less than that of any
+	// quantised weight.
+	CacheF16 CacheType = iota
+	// CacheQ8_0 takes 17/32 of F16's memory. A block of 32 numbers is an F16 scale and 32 int8, in GGML's layout of Q8_0: it
+	// adds an error of at most 1/254 of the block's largest number. The numbers of a head must make whole blocks.
+	CacheQ8_0
+)
+
+func (t CacheType) String() string { return [...]string{"f16", "q8_0"}[t&1] }
+
+// CacheBlock is how many numbers a block of CacheQ8_0 holds, and CacheBlockSize how many elements of a Span's K or V.
+const CacheBlock, CacheBlockSize = 32, 17
+
+// Row returns how many elements of a Span's K or V hold n numbers. For CacheQ8_0, n is a multiple of CacheBlock.
+func (t CacheType) Row(n int) int {
+	if t == CacheQ8_0 {
+		return n / CacheBlock * CacheBlockSize
+	}
+	return n
+}
 
 // At returns the span that holds the position, and the position within the span; nil if there is none.
 func (kv *KV) At(position int) (*Span, int) {

@@ -175,6 +175,8 @@ type Attention struct {
 	// For graphs of single heads: the node's key-value heads begin at head From of the cache's Of heads. The others
 	// belong to other nodes. If Of is 0, the node has all heads.
 	From, Of int
+	Cache    CacheType // how the cache stores keys and values
+
 	// Columns says that the cache holds keys by column: element i of slot j of a span is at i·room + j, where room is
 	// the span's number of slots. A product with the keys then needs no transposition.
 	Columns bool
@@ -187,6 +189,9 @@ func (a *Attention) CacheHeads() int {
 	}
 	return a.KVHeads
 }
+
+// CacheRow returns how many elements of a span's K or V a slot takes (see CacheType).
+func (a *Attention) CacheRow() int { return a.Cache.Row(a.CacheHeads() * a.HeadDim) }
 
 // Graph is a static graph: one block of a transformer's layers for exactly Chunk rows. Nodes are in the order of
 // computation and refer only to earlier ones. The last node is the result.
@@ -382,6 +387,9 @@ func (g *Graph) checkNode(v Value) error {
 		if a.Window < 0 || a.Softcap < 0 {
 			return fmt.Errorf("a window of %d positions, scores capped at %g", a.Window, a.Softcap)
 		}
+		if a.Cache == CacheQ8_0 && (a.HeadDim%CacheBlock != 0 || a.Columns) {
+			return fmt.Errorf("a cache in Q8_0 needs heads of whole blocks of %d, not of %d, and keys by row", CacheBlock, a.HeadDim)
+		}
 		if a.From < 0 || a.From+a.KVHeads > a.CacheHeads() {
 			return fmt.Errorf("key-value heads %d to %d of %d", a.From, a.From+a.KVHeads-1, a.CacheHeads())
 		}
@@ -483,7 +491,7 @@ func (g *Graph) Inputs() (list []Input) {
 		case OpRope, OpPosition:
 			add(Input{Name: "positions", Type: "I32", Rows: g.Chunk, Cols: 1})
 		case OpAttention:
-			add(Input{Name: "kv", Type: "F16", Rows: g.Chunk, Each: 2 * n.Attention.CacheHeads() * n.Attention.HeadDim})
+			add(Input{Name: "kv", Type: strings.ToUpper(n.Attention.Cache.String()), Rows: g.Chunk, Each: 2 * n.Attention.CacheHeads() * n.Attention.HeadDim})
 			add(Input{Name: "mask", Type: "bits", Rows: g.Chunk})
 		case OpFactor:
 			add(Input{Name: n.Factor.Name, Type: "F16", Rows: n.Factor.Rows, Cols: n.Factor.Cols})

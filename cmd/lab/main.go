@@ -31,6 +31,7 @@ type grammar struct {
 	Lora      loraCmd      `cmd:"" group:"Models and machines:" help:"What adapters cost: a token, a switch, memory by the paper's three approaches (Samsung Tables 1 and 2)."`
 	Streams   streamsCmd   `cmd:"" group:"Models and machines:" help:"Several texts over one prompt, at once and one after the other (Samsung Table 3)."`
 	Forecast  forecastCmd  `cmd:"" group:"Models and machines:" help:"Drafts by forecast embeddings, by branch configuration (Samsung Tables 6 and 7)."`
+	Cache     cacheCmd     `cmd:"" group:"Models and machines:" help:"Keys and values as f16 and as q8_0: memory, speed, perplexity."`
 	Spec      specCmd      `cmd:"" group:"Models and machines:" help:"Speculative decoding: accept lengths, speed, what became of the rows."`
 	Diffusion diffusionCmd `cmd:"" group:"Models and machines:" help:"Diffusion models: passes, rows, time and exact match by method (llada.cpp Table 6)."`
 	NPU       npuCmd       `cmd:"" group:"Models and machines:" name:"npu" help:"A phone's NPU: plans for switching graphs, programs, rounding, published figures."`

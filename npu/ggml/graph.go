@@ -399,6 +399,9 @@ func (p *program) collect() (weights []*npu.Tensor, products map[*npu.Tensor]boo
 			if n.Attention.Of != 0 || n.Attention.Columns {
 				return nil, nil, fmt.Errorf("%%%d: the ggml device supports only attention with all heads and keys by row; use npu/reference", i)
 			}
+			if n.Attention.Cache != npu.CacheF16 {
+				return nil, nil, fmt.Errorf("%%%d: the ggml device keeps keys and values in F16, not in %v: use --device native or --kv-type f16", i, n.Attention.Cache)
+			}
 			if n.Attention.Window != 0 {
 				return nil, nil, fmt.Errorf("%%%d: the ggml device has no sliding windows, and this layer attends to the last %d positions: use --device native", i, n.Attention.Window)
 			}

@@ -84,7 +84,9 @@ type attendance struct {
 	turned        []float32 // [HeadDim × keyBlock]
 	last          []uint16  // [keyBlock × HeadDim]: keys of a partial block
 	steps         []step    // the rows' paths, row by row
-	paths         []path    // [rows]
+	row, head1    int       // elements of a slot of the cache, and of one head of it
+	*cacheKernels
+	paths []path // [rows]
 }
 
 // step is a run of n slots in a row's path, starting at slot at of a span.
@@ -102,11 +104,12 @@ type path struct {
 // begin collects the queries and paths.
 func (w *attendance) begin() {
 	dim, width, slots := w.a.HeadDim, w.a.Heads*w.a.HeadDim, w.tile.slots
+	w.row, w.head1, w.cacheKernels = w.a.CacheRow(), w.a.Cache.Row(dim), &w.dev.k.caches[w.a.Cache]
 	w.queries = grow(w.queries, w.rows*slots*dim)
 	w.sums = grow(w.sums, w.rows*slots*dim)
 	w.scores = grow(w.scores, w.rows*slots*w.tile.room())
 	w.turned = grow(w.turned, dim*keyBlock)
-	w.last = grow(w.last, dim*keyBlock)
+	w.last = grow(w.last, w.head1*keyBlock)
 	w.paths = grow(w.paths, w.rows)
 	clear(w.sums)
 	steps := w.steps[:0]
@@ -163,7 +166,7 @@ func (w *attendance) joins(i int, s step) bool {
 // fetch prefetches the keys two blocks ahead and the values of this block, which are needed later. The processor's own
 // prefetcher does not predict these strided reads.
 func (w *attendance) fetch(s step, at int) {
-	dim, stride := w.a.HeadDim, w.a.KVHeads*w.a.HeadDim
+	dim, stride := w.head1, w.row
 	from := func(of [][]uint16, at int) *uint16 { return &of[w.a.Layer][(s.at+at)*stride+w.kv*dim] }
 	if ahead := at + 2*keyBlock; ahead < s.n {
 		w.dev.k.fetch(from(s.span.K, ahead), stride, dim)
@@ -173,17 +176,17 @@ func (w *attendance) fetch(s step, at int) {
 
 // turn transposes a block of keys, starting at slot at of a span.
 func (w *attendance) turn(s *npu.Span, at int) {
-	dim, stride := w.a.HeadDim, w.a.KVHeads*w.a.HeadDim
-	keys := s.K[w.a.Layer][at*stride+w.kv*dim:]
+	size := w.head1
+	keys := s.K[w.a.Layer][at*w.row+w.kv*size:]
 	if s.Len-at >= keyBlock {
-		w.dev.k.turn(w.turned, keys, stride, dim)
+		w.turnKeys(w.turned, keys, w.row, w.a.HeadDim)
 		return
 	}
 	clear(w.last)
 	for j := range s.Len - at { // later slots are not part of the span
-		copy(w.last[j*dim:][:dim], keys[j*stride:])
+		copy(w.last[j*size:][:size], keys[j*w.row:])
 	}
-	w.dev.k.turn(w.turned, w.last, dim, dim)
+	w.turnKeys(w.turned, w.last, size, w.a.HeadDim)
 }
 
 // scoreBlock computes the scores of the transposed keys, which start at offset at of step s, for row i and every later row
@@ -207,7 +210,7 @@ func (w *attendance) scoreBlock(i int, s step, at int) {
 // finish converts scores to weights and computes the weighted sums of the values.
 func (w *attendance) finish() {
 	k, dim, slots, room := w.dev.k, w.a.HeadDim, w.tile.slots, w.tile.room()
-	width, stride := w.a.Heads*dim, w.a.KVHeads*dim
+	width := w.a.Heads * dim
 	for i := range w.rows {
 		n := w.reach(w.first + i)
 		for h := range w.heads {
@@ -222,15 +225,15 @@ func (w *attendance) finish() {
 		}
 		done := 0
 		w.run.path(w.first+i, func(s *npu.Span, at, n int) {
-			values := s.V[w.a.Layer][at*stride+w.kv*dim:]
+			values := s.V[w.a.Layer][at*w.row+w.kv*w.head1:]
 			for h := 0; h < w.heads; {
 				sums, weights := w.sums[(i*slots+h)*dim:], w.scores[(i*slots+h)*room+done:]
 				if w.heads-h > 2 {
-					k.mix4(sums[:4*dim], weights, room, n, values, stride)
+					w.mix4(sums[:4*dim], weights, room, n, values, w.row)
 					h += 4
 					continue
 				}
-				k.mixF16(sums[:dim], weights[:n], values, stride)
+				w.mix(sums[:dim], weights[:n], values, w.row)
 				h++
 			}
 			done += n
@@ -244,6 +247,31 @@ func turnPlain(dst []float32, k []uint16, stride, dim int) {
 	for j := range keyBlock {
 		for d := range dim {
 			dst[d*keyBlock+j] = quant.F16ToF32(k[j*stride+d])
+		}
+	}
+}
+
+// turnQ80Plain is turnPlain for keys in a CacheQ8_0. dim is a multiple of 32; stride counts elements of the cache.
+func turnQ80Plain(dst []float32, k []uint16, stride, dim int) {
+	for j := range keyBlock {
+		for d := range dim {
+			dst[d*keyBlock+j] = cachedQ80(k[j*stride:], d)
+		}
+	}
+}
+
+// cachedQ80 returns number i of blocks in a CacheQ8_0. The product is exact.
+func cachedQ80(row []uint16, i int) float32 {
+	b := row[i/npu.CacheBlock*npu.CacheBlockSize:]
+	pair := b[1+i%npu.CacheBlock/2]
+	return quant.F16ToF32(b[0]) * float32(int8(pair>>(i%2*8)))
+}
+
+// mixQ80Plain is mixF16Plain for values in a CacheQ8_0.
+func mixQ80Plain(acc, p []float32, v []uint16, stride int) {
+	for j, w := range p {
+		for i := range acc {
+			acc[i] += float32(w * cachedQ80(v[j*stride:], i))
 		}
 	}
 }

@@ -113,6 +113,150 @@ elements:
 	VZEROUPPER
 	RET
 
+// SCALED reads sixteen int8 at off(p), part of a block of a CacheQ8_0 at p whose F16 scale comes first. y is the lower
+// part of scale.
+#define SCALED(p, off, out, y, scale) \
+	VPBROADCASTW p, y; \
+	VCVTPH2PS y, scale; \
+	VPMOVSXBD off, out; \
+	VCVTDQ2PS out, out; \
+	VMULPS scale, out, out
+
+// QUAD80 is QUAD for the int8 from off on of the blocks of four keys at R8.
+#define QUAD80(off, u0, u1, u2, u3) \
+	SCALED((R8), off(R8), Z0, Y8, Z8); \
+	SCALED((R8)(R9*1), off(R8)(R9*1), Z1, Y9, Z9); \
+	SCALED((R8)(R9*2), off(R8)(R9*2), Z2, Y8, Z8); \
+	SCALED((R8)(R10*1), off(R8)(R10*1), Z3, Y9, Z9); \
+	LEAQ (R8)(R9*4), R8; \
+	VUNPCKLPS Z1, Z0, Z4; \
+	VUNPCKHPS Z1, Z0, Z5; \
+	VUNPCKLPS Z3, Z2, Z6; \
+	VUNPCKHPS Z3, Z2, Z7; \
+	VUNPCKLPD Z6, Z4, u0; \
+	VUNPCKHPD Z6, Z4, u1; \
+	VUNPCKLPD Z7, Z5, u2; \
+	VUNPCKHPD Z7, Z5, u3
+
+#define HALF80(off) \
+	MOVQ SI, R8; \
+	QUAD80(off, Z16, Z17, Z18, Z19); \
+	QUAD80(off, Z20, Z21, Z22, Z23); \
+	QUAD80(off, Z24, Z25, Z26, Z27); \
+	QUAD80(off, Z28, Z29, Z30, Z31); \
+	COLUMNS(0, Z16, Z20, Z24, Z28); \
+	COLUMNS(1, Z17, Z21, Z25, Z29); \
+	COLUMNS(2, Z18, Z22, Z26, Z30); \
+	COLUMNS(3, Z19, Z23, Z27, Z31); \
+	ADDQ $1024, DI
+
+// func turnQ80AVX512(dst *float32, k *uint16, stride, dim int)
+// dim is a multiple of 32.
+TEXT ·turnQ80AVX512(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), DI
+	MOVQ k+8(FP), SI
+	MOVQ stride+16(FP), R9
+	MOVQ dim+24(FP), CX
+	LEAQ (R9)(R9*2), R10
+block:
+	HALF80(2)
+	HALF80(18)
+	ADDQ $34, SI
+	SUBQ $32, CX
+	JNZ  block
+	VZEROUPPER
+	RET
+
+// SCATTER80 stores eight numbers of a key, from off on, sixteen apart. Y8 is the scale.
+#define SCATTER80(off) \
+	VPMOVSXBD off(R8), Y0; \
+	VCVTDQ2PS Y0, Y0; \
+	VMULPS Y8, Y0, Y0; \
+	VEXTRACTF128 $1, Y0, X1; \
+	VMOVSS X0, (R10); \
+	VEXTRACTPS $1, X0, 64(R10); \
+	VEXTRACTPS $2, X0, 128(R10); \
+	VEXTRACTPS $3, X0, 192(R10); \
+	VMOVSS X1, 256(R10); \
+	VEXTRACTPS $1, X1, 320(R10); \
+	VEXTRACTPS $2, X1, 384(R10); \
+	VEXTRACTPS $3, X1, 448(R10); \
+	ADDQ $512, R10
+
+// func turnQ80AVX2(dst *float32, k *uint16, stride, dim int)
+// dim is a multiple of 32.
+TEXT ·turnQ80AVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), DI
+	MOVQ k+8(FP), SI
+	MOVQ stride+16(FP), R9
+	MOVQ $16, BX
+key:
+	MOVQ SI, R8
+	MOVQ DI, R10
+	MOVQ dim+24(FP), CX
+block:
+	VPBROADCASTW (R8), X8
+	VCVTPH2PS X8, Y8
+	SCATTER80(2)
+	SCATTER80(10)
+	SCATTER80(18)
+	SCATTER80(26)
+	ADDQ $34, R8
+	SUBQ $32, CX
+	JNZ  block
+	ADDQ R9, SI
+	ADDQ $4, DI
+	DECQ BX
+	JNZ  key
+	VZEROUPPER
+	RET
+
+// ADD80 adds the product of the weight in Y9 and eight numbers, from off on, of a block at R11 whose scale is Y8.
+#define ADD80(off, acc) \
+	VPMOVSXBD off(R11), Y4; \
+	VCVTDQ2PS Y4, Y4; \
+	VMULPS Y8, Y4, Y4; \
+	VMULPS Y9, Y4, Y4; \
+	VADDPS Y4, acc, acc
+
+// func mixQ80AVX2(acc *float32, dim int, p *float32, n int, v *uint16, stride int)
+// dim is a multiple of 32; stride counts bytes.
+TEXT ·mixQ80AVX2(SB), NOSPLIT, $0-48
+	MOVQ acc+0(FP), DI
+	MOVQ dim+8(FP), DX
+	MOVQ v+32(FP), SI
+	MOVQ stride+40(FP), R12
+block:
+	VMOVUPS (DI), Y0
+	VMOVUPS 32(DI), Y1
+	VMOVUPS 64(DI), Y2
+	VMOVUPS 96(DI), Y3
+	MOVQ p+16(FP), R10
+	MOVQ SI, R11
+	MOVQ n+24(FP), CX
+position:
+	VBROADCASTSS (R10), Y9
+	VPBROADCASTW (R11), X8
+	VCVTPH2PS X8, Y8
+	ADD80(2, Y0)
+	ADD80(10, Y1)
+	ADD80(18, Y2)
+	ADD80(26, Y3)
+	ADDQ $4, R10
+	ADDQ R12, R11
+	DECQ CX
+	JNZ  position
+	VMOVUPS Y0, (DI)
+	VMOVUPS Y1, 32(DI)
+	VMOVUPS Y2, 64(DI)
+	VMOVUPS Y3, 96(DI)
+	ADDQ $128, DI
+	ADDQ $34, SI
+	SUBQ $32, DX
+	JNZ  block
+	VZEROUPPER
+	RET
+
 // func fetchRows(p *uint16, stride, n int)
 // It prefetches sixteen rows. n and stride are in bytes.
 TEXT ·fetchRows(SB), NOSPLIT, $0-24
@@ -338,6 +482,103 @@ position16:
 	ADDQ $16, SI
 	SUBQ $16, DX
 	JGE  more16
+done:
+	VZEROUPPER
+	RET
+
+// MIX2 multiplies the values in Z0 and Z1 by p and adds the products to the sums a and b.
+#define MIX2(p, a, b) \
+	VBROADCASTSS p, Z4; \
+	VMULPS Z4, Z0, Z5; \
+	VMULPS Z4, Z1, Z6; \
+	VADDPS Z5, a, a; \
+	VADDPS Z6, b, b
+
+#define LOAD2(p, a, b) \
+	VMOVUPS (p), a; \
+	VMOVUPS 64(p), b
+
+#define STORE2(p, a, b) \
+	VMOVUPS a, (p); \
+	VMOVUPS b, 64(p)
+
+// func mix4Q80AVX512(acc *float32, dim int, p *float32, stride, n int, v *uint16, stepV int)
+// dim is a multiple of 32. DI, R9, R10 and R11 point to the four sums, and SI to the first position's block.
+TEXT ·mix4Q80AVX512(SB), NOSPLIT, $0-56
+	MOVQ acc+0(FP), DI
+	MOVQ dim+8(FP), DX
+	MOVQ stride+24(FP), R12
+	MOVQ v+40(FP), SI
+	MOVQ stepV+48(FP), AX
+	LEAQ (R12)(R12*2), R13
+	LEAQ (DI)(DX*4), R9
+	LEAQ (R9)(DX*4), R10
+	LEAQ (R10)(DX*4), R11
+	SUBQ $64, DX
+	JLT  last
+by64:
+	SUMS(LOAD4)
+	MOVQ SI, BX
+	MOVQ p+16(FP), R8
+	MOVQ n+32(FP), CX
+position64:
+	VPBROADCASTW (BX), Y8
+	VPBROADCASTW 34(BX), Y9
+	VCVTPH2PS Y8, Z8
+	VCVTPH2PS Y9, Z9
+	VPMOVSXBD 2(BX), Z0
+	VPMOVSXBD 18(BX), Z1
+	VPMOVSXBD 36(BX), Z2
+	VPMOVSXBD 52(BX), Z3
+	VCVTDQ2PS Z0, Z0
+	VCVTDQ2PS Z1, Z1
+	VCVTDQ2PS Z2, Z2
+	VCVTDQ2PS Z3, Z3
+	VMULPS Z8, Z0, Z0
+	VMULPS Z8, Z1, Z1
+	VMULPS Z9, Z2, Z2
+	VMULPS Z9, Z3, Z3
+	MIX((R8), Z16, Z17, Z18, Z19)
+	MIX((R8)(R12*1), Z20, Z21, Z22, Z23)
+	MIX((R8)(R12*2), Z24, Z25, Z26, Z27)
+	MIX((R8)(R13*1), Z28, Z29, Z30, Z31)
+	ADDQ AX, BX
+	ADDQ $4, R8
+	DECQ CX
+	JNZ  position64
+	SUMS(STORE4)
+	ADDQ $256, DI
+	ADDQ $256, R9
+	ADDQ $256, R10
+	ADDQ $256, R11
+	ADDQ $68, SI
+	SUBQ $64, DX
+	JGE  by64
+last:
+	ADDQ $32, DX
+	JNZ  done
+	LOAD2(DI, Z16, Z17)
+	LOAD2(R9, Z20, Z21)
+	LOAD2(R10, Z24, Z25)
+	LOAD2(R11, Z28, Z29)
+	MOVQ SI, BX
+	MOVQ p+16(FP), R8
+	MOVQ n+32(FP), CX
+position32:
+	SCALED((BX), 2(BX), Z0, Y8, Z8)
+	SCALED((BX), 18(BX), Z1, Y9, Z9)
+	MIX2((R8), Z16, Z17)
+	MIX2((R8)(R12*1), Z20, Z21)
+	MIX2((R8)(R12*2), Z24, Z25)
+	MIX2((R8)(R13*1), Z28, Z29)
+	ADDQ AX, BX
+	ADDQ $4, R8
+	DECQ CX
+	JNZ  position32
+	STORE2(DI, Z16, Z17)
+	STORE2(R9, Z20, Z21)
+	STORE2(R10, Z24, Z25)
+	STORE2(R11, Z28, Z29)
 done:
 	VZEROUPPER
 	RET

@@ -95,7 +95,7 @@ func BenchmarkElementwise(b *testing.B) {
 			{"add", func() { k.add(out, x, y) }},
 			{"rotate", func() { k.rotate(out[:n/2], out[n/2:], x[:n/2], y[:n/2]) }},
 			{"mixF16", func() { k.mixF16(out[:64], y[:n/64], v, 64) }},
-			{"turn", func() { k.turn(out, v, n/keyBlock, n/keyBlock) }},
+			{"turn", func() { k.caches[npu.CacheF16].turnKeys(out, v, n/keyBlock, n/keyBlock) }},
 			{"narrow", func() { k.narrow(half, x) }},
 			{"widenF16", func() { k.widen(npu.F16, out, unsafe.Slice((*byte)(unsafe.Pointer(&v[0])), 2*n)) }},
 		} {
@@ -132,7 +132,7 @@ func BenchmarkAttention(b *testing.B) {
 					k.scores(scores[at:], keys, turned[at*dim:], q, dim, queries)
 				}
 			}},
-			{"mix4", func() { clear(sums); k.mix4(sums, weights, keys, keys, values, dim) }},
+			{"mix4", func() { clear(sums); k.caches[npu.CacheF16].mix4(sums, weights, keys, keys, values, dim) }},
 		} {
 			b.Run(c.name+"/"+k.name, func(b *testing.B) {
 				for range b.N {

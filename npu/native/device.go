@@ -198,6 +198,7 @@ type run struct {
 	turns     []float32        // cosines and sines of all positions, if the node is OpRope
 	products  []product        // if the node is OpMatMul
 	tile      tiling           // if the node is OpAttention
+	cached    []input          // a row of keys or values, rounded for its cache
 	part      func(lo, hi int) // compute, bound once
 }
 

@@ -42,10 +42,9 @@ type kernels struct {
 	mixF16 func(acc, p []float32, v []uint16, stride int)
 	// mixBlocks does the same for an adapter's factor, whose columns stand in blocks (see npu.FactorAt): acc holds whole blocks.
 	mixBlocks func(acc, p []float32, v []uint16)
-	// turn, scores and mix4 are for attention: see turnPlain, scoresPlain and mix4By.
-	turn   func(dst []float32, k []uint16, stride, dim int)
+	// scores and caches are for attention: see scoresPlain.
 	scores func(dst []float32, stride int, turned, q []float32, dim, m int)
-	mix4   func(acc, p []float32, stride, n int, v []uint16, stepV int)
+	caches [2]cacheKernels // by npu.CacheType
 	// fetch prefetches n elements of each of keyBlock keys or values, which are stride apart. They may extend past those
 	// in use.
 	fetch func(p *uint16, stride, n int)
@@ -60,6 +59,13 @@ type kernels struct {
 	add   func(out, x, y []float32)
 	// rotate rotates the pairs (a[i], b[i]) by the angles with the given cosines and sines.
 	rotate func(a, b, cos, sin []float32)
+}
+
+// cacheKernels read keys and values of a type of cache: see turnPlain, mixF16Plain and mix4By.
+type cacheKernels struct {
+	turnKeys func(dst []float32, k []uint16, stride, dim int)
+	mix      func(acc, p []float32, v []uint16, stride int)
+	mix4     func(acc, p []float32, stride, n int, v []uint16, stepV int)
 }
 
 func bestKernels() *kernels {
@@ -90,16 +96,18 @@ var plainKernels = kernels{
 	dotsBF16:  dotsBF16Plain,
 	mixF16:    mixF16Plain,
 	mixBlocks: mixBlocksBy(mixF16Plain),
-	turn:      turnPlain,
 	scores:    scoresPlain,
-	mix4:      mix4By(mixF16Plain),
-	fetch:     func(*uint16, int, int) {},
-	narrow:    narrowPlain,
-	softmax:   softmaxPlain,
-	swiGLU:    swiGLUPlain,
-	scale:     scalePlain,
-	add:       addPlain,
-	rotate:    rotatePlain,
+	caches: [2]cacheKernels{
+		npu.CacheF16:  {turnPlain, mixF16Plain, mix4By(mixF16Plain)},
+		npu.CacheQ8_0: {turnQ80Plain, mixQ80Plain, mix4By(mixQ80Plain)},
+	},
+	fetch:   func(*uint16, int, int) {},
+	narrow:  narrowPlain,
+	softmax: softmaxPlain,
+	swiGLU:  swiGLUPlain,
+	scale:   scalePlain,
+	add:     addPlain,
+	rotate:  rotatePlain,
 }
 
 // lanes is the accumulator of a vector sum: element i goes to lane i mod 8.

@@ -49,6 +49,18 @@ func scores8AVX512(dst *float32, stride int, turned, q *float32, dim int)
 func mix4AVX512(acc *float32, dim int, p *float32, stride, n int, v *uint16, stepV int)
 
 //go:noescape
+func turnQ80AVX2(dst *float32, k *uint16, stride, dim int)
+
+//go:noescape
+func turnQ80AVX512(dst *float32, k *uint16, stride, dim int)
+
+//go:noescape
+func mixQ80AVX2(acc *float32, dim int, p *float32, n int, v *uint16, stride int)
+
+//go:noescape
+func mix4Q80AVX512(acc *float32, dim int, p *float32, stride, n int, v *uint16, stepV int)
+
+//go:noescape
 func tileAVX512(acc *tileSums, x, w *float32, steps int)
 
 //go:noescape
@@ -119,20 +131,13 @@ var avx2Kernels = kernels{
 	},
 	mixF16:    mixF16,
 	mixBlocks: mixBlocksBy(mixF16),
-	turn: func(dst []float32, k []uint16, stride, dim int) {
-		if dim%8 != 0 {
-			turnPlain(dst, k, stride, dim)
-			return
-		}
-		turnAVX2(&dst[0], &k[0], 2*stride, dim)
-	},
 	scores: func(dst []float32, stride int, turned, q []float32, dim, m int) {
 		for i := 0; i < m; i += 4 {
 			scores4AVX2(&dst[i*stride], 4*stride, &turned[0], &q[i*dim], dim)
 		}
 	},
-	mix4:  mix4By(mixF16),
-	fetch: func(p *uint16, stride, n int) { fetchRows(p, 2*stride, 2*n) },
+	caches: [2]cacheKernels{npu.CacheF16: {turnF16, mixF16, mix4By(mixF16)}, npu.CacheQ8_0: {turnQ80, mixQ80, mix4By(mixQ80)}},
+	fetch:  func(p *uint16, stride, n int) { fetchRows(p, 2*stride, 2*n) },
 	narrow: func(dst []uint16, src []float32) {
 		whole := len(src) / 8 * 8
 		if whole > 0 {
@@ -181,6 +186,22 @@ func mixF16(acc, p []float32, v []uint16, stride int) {
 	}
 }
 
+func turnF16(dst []float32, k []uint16, stride, dim int) {
+	if dim%8 != 0 {
+		turnPlain(dst, k, stride, dim)
+		return
+	}
+	turnAVX2(&dst[0], &k[0], 2*stride, dim)
+}
+
+func turnQ80(dst []float32, k []uint16, stride, dim int) {
+	turnQ80AVX2(&dst[0], &k[0], 2*stride, dim)
+}
+
+func mixQ80(acc, p []float32, v []uint16, stride int) {
+	mixQ80AVX2(&acc[0], len(acc), &p[0], len(p), &v[0], 2*stride)
+}
+
 func turn512(dst []float32, k []uint16, stride, dim int) {
 	if dim%16 != 0 {
 		turnPlain(dst, k, stride, dim)
@@ -197,6 +218,14 @@ func scores512(dst []float32, stride int, turned, q []float32, dim, m int) {
 	for ; i < m; i += 4 {
 		scores4AVX512(&dst[i*stride], 4*stride, &turned[0], &q[i*dim], dim)
 	}
+}
+
+func turnQ80512(dst []float32, k []uint16, stride, dim int) {
+	turnQ80AVX512(&dst[0], &k[0], 2*stride, dim)
+}
+
+func mix4Q80(acc, p []float32, stride, n int, v []uint16, stepV int) {
+	mix4Q80AVX512(&acc[0], len(acc)/4, &p[0], 4*stride, n, &v[0], 2*stepV)
 }
 
 var mix4Rows = mix4By(mixF16)
@@ -241,7 +270,8 @@ var vnniKernels = func() kernels {
 	k.mulQ80, k.mulQ40 = q80VNNI.mul, q40VNNI.mul
 	k.dotsK, k.panels = dotsK(dotQ4KVNNI, dotQ5KVNNI, dotQ6KVNNI), vnniPanels
 	k.tile, k.mixBlocks = tileAVX512, mixBlocks512
-	k.turn, k.scores, k.mix4 = turn512, scores512, mix4
+	k.scores = scores512
+	k.caches = [2]cacheKernels{npu.CacheF16: {turn512, mixF16, mix4}, npu.CacheQ8_0: {turnQ80512, mixQ80, mix4Q80}}
 	return k
 }()
 

@@ -39,6 +39,12 @@ func mixF16NEON(acc *float32, dim int, p *float32, n int, v *uint16, stride int)
 func turnNEON(dst *float32, k *uint16, stride, dim int)
 
 //go:noescape
+func turnQ80NEON(dst *float32, k *uint16, stride, dim int)
+
+//go:noescape
+func mixQ80NEON(acc *float32, dim int, p *float32, n int, v *uint16, stride int)
+
+//go:noescape
 func scores4NEON(dst *float32, stride int, turned, q *float32, dim int)
 
 //go:noescape
@@ -82,20 +88,13 @@ var neonKernels = kernels{
 	pair:      pairBy(widenNEON),
 	mixF16:    mixF16,
 	mixBlocks: mixBlocksBy(mixF16),
-	turn: func(dst []float32, k []uint16, stride, dim int) {
-		if dim%8 != 0 {
-			turnPlain(dst, k, stride, dim)
-			return
-		}
-		turnNEON(&dst[0], &k[0], 2*stride, dim)
-	},
 	scores: func(dst []float32, stride int, turned, q []float32, dim, m int) {
 		for i := 0; i < m; i += 4 {
 			scores4NEON(&dst[i*stride], 4*stride, &turned[0], &q[i*dim], dim)
 		}
 	},
-	mix4:  mix4By(mixF16),
-	fetch: func(p *uint16, stride, n int) { fetchRows(p, 2*stride, 2*n) },
+	caches: [2]cacheKernels{npu.CacheF16: {turnF16, mixF16, mix4By(mixF16)}, npu.CacheQ8_0: {turnQ80, mixQ80, mix4By(mixQ80)}},
+	fetch:  func(p *uint16, stride, n int) { fetchRows(p, 2*stride, 2*n) },
 	narrow: func(dst []uint16, src []float32) {
 		whole := len(src) / 8 * 8
 		if whole > 0 {
@@ -157,6 +156,22 @@ func mixF16(acc, p []float32, v []uint16, stride int) {
 	if whole < len(acc) {
 		mixF16Plain(acc[whole:], p, v[whole:], stride)
 	}
+}
+
+func turnF16(dst []float32, k []uint16, stride, dim int) {
+	if dim%8 != 0 {
+		turnPlain(dst, k, stride, dim)
+		return
+	}
+	turnNEON(&dst[0], &k[0], 2*stride, dim)
+}
+
+func turnQ80(dst []float32, k []uint16, stride, dim int) {
+	turnQ80NEON(&dst[0], &k[0], 2*stride, dim)
+}
+
+func mixQ80(acc, p []float32, v []uint16, stride int) {
+	mixQ80NEON(&acc[0], len(acc), &p[0], len(p), &v[0], 2*stride)
 }
 
 // i8mmKernels are the NEON kernels except for products of several inputs with Q4_0 and Q8_0 weights.

@@ -27,6 +27,7 @@ func TestKernelsEqualPlainGo(t *testing.T) {
 				compareMix(t, k, r, n, rows)
 				compareTiles(t, k, r, 2*n)
 				compareAttention(t, k, r, n, rows)
+				compareCacheQ80(t, k, r, 32*(1+n%7), rows)
 				compareElementwise(t, k, r, n)
 				compareProducts(t, k, r, rapid.IntRange(1, 6).Draw(t, "blocks"), 3*rows, rapid.IntRange(1, 37).Draw(t, "inputs"))
 			})
@@ -146,6 +147,35 @@ func compareMix(t fataler, k *kernels, r *rand.Rand, n, rows int) {
 	same(t, fmt.Sprintf("mixF16 of %d", n), got, want)
 }
 
+// compareCacheQ80 compares the kernels that read keys and values in blocks.
+func compareCacheQ80(t fataler, k *kernels, r *rand.Rand, dim, n int) {
+	stride := npu.CacheQ8_0.Row(dim) + r.IntN(5)
+	cache := make([]uint16, max(n, keyBlock)*stride)
+	for i := range cache {
+		cache[i] = uint16(r.Uint32())
+	}
+	for i := 0; i < len(cache); i += stride {
+		for b := i; b+npu.CacheBlockSize <= min(len(cache), i+npu.CacheQ8_0.Row(dim)); b += npu.CacheBlockSize {
+			cache[b] = halves(awkward(r, 1))[0]
+		}
+	}
+	kernels, plain := &k.caches[npu.CacheQ8_0], &plainKernels.caches[npu.CacheQ8_0]
+	got, want := make([]float32, dim*keyBlock), make([]float32, dim*keyBlock)
+	kernels.turnKeys(got, cache, stride, dim)
+	plain.turnKeys(want, cache, stride, dim)
+	same(t, fmt.Sprintf("turn of %d in Q8_0", dim), got, want)
+
+	p := awkward(r, 4*(n+2))
+	got = awkward(r, 4*dim)
+	want = append([]float32(nil), got...)
+	kernels.mix4(got, p, n+2, n, cache, stride)
+	plain.mix4(want, p, n+2, n, cache, stride)
+	same(t, fmt.Sprintf("mix4 of %d values of %d in Q8_0", n, dim), got, want)
+	kernels.mix(got[:dim], p[:n], cache, stride)
+	plain.mix(want[:dim], p[:n], cache, stride)
+	same(t, fmt.Sprintf("mix of %d values of %d in Q8_0", n, dim), got, want)
+}
+
 // compareAttention compares the kernels that transpose keys, compute scores, mix values and convert to F16. Every fourth
 // dimension is a usual head size.
 func compareAttention(t fataler, k *kernels, r *rand.Rand, dim, n int) {
@@ -158,7 +188,8 @@ func compareAttention(t fataler, k *kernels, r *rand.Rand, dim, n int) {
 	stride := dim + r.IntN(5)
 	keys := halves(awkward(r, max(n, keyBlock)*stride))
 	got, want := make([]float32, dim*keyBlock), make([]float32, dim*keyBlock)
-	k.turn(got, keys, stride, dim)
+	f16 := &k.caches[npu.CacheF16]
+	f16.turnKeys(got, keys, stride, dim)
 	turnPlain(want, keys, stride, dim)
 	same(t, fmt.Sprintf("turn of %d", dim), got, want)
 
@@ -173,7 +204,7 @@ func compareAttention(t fataler, k *kernels, r *rand.Rand, dim, n int) {
 	p := awkward(r, 4*(n+2))
 	got = awkward(r, 4*dim)
 	want = append([]float32(nil), got...)
-	k.mix4(got, p, n+2, n, keys, stride)
+	f16.mix4(got, p, n+2, n, keys, stride)
 	mix4By(mixF16Plain)(want, p, n+2, n, keys, stride)
 	same(t, fmt.Sprintf("mix4 of %d values of %d", n, dim), got, want)
 

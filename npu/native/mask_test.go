@@ -1,6 +1,7 @@
 package native
 
 import (
+	"encoding/binary"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -11,17 +12,35 @@ import (
 )
 
 // One run with rows of several streams, shared spans and a draft tree gives the same attention as one dense mask over the
-// slots of all streams, on both the reference and the native device.
+// slots of all streams, on both the reference and the native device, in caches of both types.
 func TestMaskOverStreams(t *testing.T) {
-	const heads, size, prefix, room = 2, 8, 5, 12
+	for _, cache := range []npu.CacheType{npu.CacheF16, npu.CacheQ8_0} {
+		t.Run(cache.String(), func(t *testing.T) { maskOverStreams(t, cache) })
+	}
+}
+
+func maskOverStreams(t *testing.T, cache npu.CacheType) {
+	const heads, size, prefix, room = 2, 32, 5, 12
 	rng := rand.New(rand.NewPCG(1, 2))
 	number := func() float32 { return float32(math.Round(rng.NormFloat64()*64) / 64) } // F16 holds it exactly
 	span := func(n int) npu.Span {
-		s := npu.Span{Len: n, K: [][]uint16{make([]uint16, n*heads*size)}, V: [][]uint16{make([]uint16, n*heads*size)}}
-		for i := range s.K[0] {
-			s.K[0][i], s.V[0][i] = quant.F32ToF16(number()), quant.F32ToF16(number())
+		fill := func() [][]uint16 {
+			x := make([]float32, n*heads*size)
+			for i := range x {
+				x[i] = number()
+			}
+			typ := map[npu.CacheType]npu.DType{npu.CacheF16: npu.F16, npu.CacheQ8_0: npu.Q8_0}[cache]
+			b := make([]byte, typ.RowBytes(len(x)))
+			if err := quant.Quantize(typ, b, x); err != nil {
+				t.Fatal(err)
+			}
+			out := make([]uint16, len(b)/2)
+			if _, err := binary.Decode(b, binary.LittleEndian, out); err != nil {
+				t.Fatal(err)
+			}
+			return [][]uint16{out}
 		}
-		return s
+		return npu.Span{Len: n, K: fill(), V: fill()}
 	}
 	shared := span(prefix)
 	streams := []*npu.KV{{Spans: []npu.Span{shared, span(room)}}, {Spans: []npu.Span{shared, span(room)}}, {Spans: []npu.Span{span(room)}}}
@@ -39,7 +58,7 @@ func TestMaskOverStreams(t *testing.T) {
 	g := npu.NewGraph("masked", a.Rows)
 	x := g.Input(3 * width)
 	g.Attention(g.MatMul(x, part(0, width), nil), g.MatMul(x, part(1, width), nil), g.MatMul(x, part(2, width), nil),
-		&npu.Attention{Heads: heads, KVHeads: heads, HeadDim: size, Scale: 0.5})
+		&npu.Attention{Heads: heads, KVHeads: heads, HeadDim: size, Scale: 0.5, Cache: cache})
 
 	for _, d := range []npu.Device{reference.New(), New(2)} {
 		p, err := d.Compile(g)
@@ -49,7 +68,7 @@ func TestMaskOverStreams(t *testing.T) {
 		if err := p.Run(a); err != nil {
 			t.Fatal(err)
 		}
-		want := dense(&a, streams, heads, size, 0.5)
+		want := dense(&a, streams, heads, size, 0.5, cache)
 		for i := range want {
 			if diff := math.Abs(float64(a.Out[i]) - want[i]); diff > 2e-3 {
 				t.Fatalf("%s: row %d element %d is %g, with a dense mask %g", d.Name(), i/width, i%width, a.Out[i], want[i])
@@ -71,7 +90,7 @@ func part(i, width int) *npu.Tensor {
 }
 
 // dense computes attention from every row to the slots of all streams, with a mask matrix of zeros and −∞.
-func dense(a *npu.Args, streams []*npu.KV, heads, size int, scale float64) (out []float64) {
+func dense(a *npu.Args, streams []*npu.KV, heads, size int, scale float64, cache npu.CacheType) (out []float64) {
 	type cell struct {
 		memory *uint16
 		slot   int
@@ -88,7 +107,13 @@ func dense(a *npu.Args, streams []*npu.KV, heads, size int, scale float64) (out 
 		return index[c]
 	}
 	var keys, values [][]uint16
-	width := heads * size
+	width := cache.Row(heads * size)
+	number := func(row []uint16, i int) float64 {
+		if cache == npu.CacheQ8_0 {
+			return float64(cachedQ80(row, i))
+		}
+		return float64(quant.F16ToF32(row[i]))
+	}
 	for _, kv := range streams {
 		slot := 0
 		for range kv.Spans {
@@ -116,12 +141,12 @@ func dense(a *npu.Args, streams []*npu.KV, heads, size int, scale float64) (out 
 			for c := range cells {
 				dot := 0.0
 				for j := range size {
-					dot += float64(a.X[row*3*width+h*size+j]) * float64(quant.F16ToF32(keys[c][h*size+j]))
+					dot += float64(a.X[row*3*heads*size+h*size+j]) * number(keys[c], h*size+j)
 				}
 				p := math.Exp(dot*scale + mask[c])
 				sum += p
 				for j := range size {
-					mixed[j] += p * float64(quant.F16ToF32(values[c][h*size+j]))
+					mixed[j] += p * number(values[c], h*size+j)
 				}
 			}
 			for j := range size {

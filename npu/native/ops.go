@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"tandem/npu"
+	"tandem/npu/quant"
 )
 
 // maxHeadDim limits the memory that a thread needs for one attention head.
@@ -162,12 +163,27 @@ func (r *run) reach(row int) int {
 
 // store writes the rows' keys and values to their slots.
 func (r *run) store(keys, values []float32, a *npu.Attention) {
-	width := a.KVHeads * a.HeadDim
+	width, row, narrow := a.KVHeads*a.HeadDim, a.CacheRow(), r.dev.k.narrow
+	if a.Cache == npu.CacheQ8_0 {
+		r.cached = grow(r.cached, width/npu.CacheBlock)
+		narrow = r.narrowQ80
+	}
 	for i := range r.Rows {
 		s, at := r.KV[i].At(r.place(i))
-		k, v := s.K[a.Layer][at*width:][:width], s.V[a.Layer][at*width:][:width]
-		r.dev.k.narrow(k, keys[i*width:][:width])
-		r.dev.k.narrow(v, values[i*width:][:width])
+		narrow(s.K[a.Layer][at*row:][:row], keys[i*width:][:width])
+		narrow(s.V[a.Layer][at*row:][:row], values[i*width:][:width])
+	}
+}
+
+// narrowQ80 rounds numbers to blocks of a CacheQ8_0, as products round their inputs.
+func (r *run) narrowQ80(dst []uint16, src []float32) {
+	r.dev.k.quantize(r.cached, src)
+	for i := range r.cached {
+		b, in := dst[i*npu.CacheBlockSize:][:npu.CacheBlockSize], &r.cached[i]
+		b[0] = quant.F32ToF16(in.d)
+		for j := range b[1:] {
+			b[1+j] = uint16(uint8(in.q[2*j])) | uint16(uint8(in.q[2*j+1]))<<8
+		}
 	}
 }
 

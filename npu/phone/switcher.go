@@ -114,7 +114,7 @@ func (s *Switcher) NewCache() *Cache {
 	for _, g := range s.layers {
 		for i := range g.Nodes {
 			if a := g.Nodes[i].Attention; a != nil {
-				c.width = append(c.width, a.CacheHeads()*a.HeadDim)
+				c.width = append(c.width, a.CacheRow())
 			}
 		}
 	}

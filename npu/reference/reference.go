@@ -4,6 +4,7 @@
 package reference
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -418,11 +419,25 @@ func (r *run) attention(out, q, keys, values []float32, a *npu.Attention) error 
 		if s, _ := r.KV[i].At(m.Reach() - 1); s == nil {
 			return fmt.Errorf("row %d: its cache has no position %d to attend to", i, m.Reach()-1)
 		}
+		if a.Cache == npu.CacheQ8_0 {
+			from, n := a.Cache.Row(a.From*a.HeadDim), a.Cache.Row(mine)
+			at := slot * a.CacheRow()
+			if err := errors.Join(narrowQ80(s.K[a.Layer][at+from:][:n], keys[i*mine:][:mine]), narrowQ80(s.V[a.Layer][at+from:][:n], values[i*mine:][:mine])); err != nil {
+				return fmt.Errorf("row %d: %w", i, err)
+			}
+			continue
+		}
 		for j := range mine {
 			e := a.From*a.HeadDim + j
 			s.K[a.Layer][place(s, slot, e)] = quant.F32ToF16(keys[i*mine+j])
 			s.V[a.Layer][slot*row+e] = quant.F32ToF16(values[i*mine+j])
 		}
+	}
+	key := func(s *npu.Span, slot, e int) float32 { return quant.F16ToF32(s.K[a.Layer][place(s, slot, e)]) }
+	value := func(s *npu.Span, slot, e int) float32 { return quant.F16ToF32(s.V[a.Layer][slot*row+e]) }
+	if a.Cache == npu.CacheQ8_0 {
+		key = func(s *npu.Span, slot, e int) float32 { return cachedQ80(s.K[a.Layer][slot*a.CacheRow():], e) }
+		value = func(s *npu.Span, slot, e int) float32 { return cachedQ80(s.V[a.Layer][slot*a.CacheRow():], e) }
 	}
 	width, group := a.Heads*a.HeadDim, a.Heads/a.KVHeads
 	for i := range r.Rows {
@@ -440,7 +455,7 @@ func (r *run) attention(out, q, keys, values []float32, a *npu.Attention) error 
 				s, slot := r.KV[i].At(seen[t])
 				var dot float32
 				for j := range a.HeadDim {
-					dot += q[i*width+h*a.HeadDim+j] * quant.F16ToF32(s.K[a.Layer][place(s, slot, from+j)])
+					dot += q[i*width+h*a.HeadDim+j] * key(s, slot, from+j)
 				}
 				if !a.Columns {
 					r.d.Moved.Add(int64(a.HeadDim))
@@ -458,11 +473,28 @@ func (r *run) attention(out, q, keys, values []float32, a *npu.Attention) error 
 				var v float64
 				for t, p := range scores {
 					s, slot := r.KV[i].At(seen[t])
-					v += p / sum * float64(quant.F16ToF32(s.V[a.Layer][slot*row+from+j]))
+					v += p / sum * float64(value(s, slot, from+j))
 				}
 				out[i*width+h*a.HeadDim+j] = float32(v)
 			}
 		}
 	}
 	return nil
+}
+
+// narrowQ80 writes numbers as blocks of a CacheQ8_0.
+func narrowQ80(dst []uint16, src []float32) error {
+	b := make([]byte, 2*len(dst))
+	if err := quant.Quantize(npu.Q8_0, b, src); err != nil {
+		return err
+	}
+	_, err := binary.Decode(b, binary.LittleEndian, dst)
+	return err
+}
+
+// cachedQ80 returns number i of the blocks of a CacheQ8_0.
+func cachedQ80(row []uint16, i int) float32 {
+	b := row[i/npu.CacheBlock*npu.CacheBlockSize:]
+	pair := b[1+i%npu.CacheBlock/2]
+	return quant.F16ToF32(b[0]) * float32(int8(pair>>(i%2*8)))
 }

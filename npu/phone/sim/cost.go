@@ -110,22 +110,22 @@ func (c Costs) attention(g *npu.Graph, n *npu.Node, context int) Cost {
 	a := n.Attention
 	context = max(context, g.Chunk)
 	if c.CPUAttends {
-		return Cost{CPU: c.CPUAttention(g.Chunk, context, a.Heads*a.HeadDim, a.KVHeads*a.HeadDim)}
+		return Cost{CPU: c.CPUAttention(g.Chunk, context, a.Heads*a.HeadDim, a.Cache.Row(a.KVHeads*a.HeadDim))}
 	}
-	ops, cache := attention(g.Chunk, context, a.Heads*a.HeadDim, a.KVHeads*a.HeadDim)
+	ops, cache := attention(g.Chunk, context, a.Heads*a.HeadDim, a.Cache.Row(a.KVHeads*a.HeadDim))
 	ops *= float64(c.Padded(g.Chunk)) / float64(g.Chunk)
 	scores := float64(g.Chunk) * float64(context) * float64(a.Heads)
 	return Cost{NPU: seconds(max(ops/c.Matrix, cache/c.Stream)+scores/c.Vector) + c.Op}
 }
 
-// attention returns the operations of the scores and sums of a layer, and the bytes of its cache, with keys and values of
-// 16 bits. width and kvWidth are the dimensions of all heads of queries and of keys.
+// attention returns the operations of the scores and sums of a layer, and the bytes of its cache. width is the dimension of all
+// heads of queries, and kvWidth the number of 16-bit elements that the keys of a position take.
 func attention(rows, context, width, kvWidth int) (ops, cache float64) {
 	return 4 * float64(rows) * float64(context) * float64(width), 2 * 2 * float64(context) * float64(kvWidth)
 }
 
 // CPUAttention returns how long the CPU takes for the attention of one layer: to compute at its rate of products, or to read
-// the cache, whichever is longer. width and kvWidth are the dimensions of all heads of queries and of keys.
+// the cache, whichever is longer. See attention for width and kvWidth.
 func (c Costs) CPUAttention(rows, context, width, kvWidth int) time.Duration {
 	ops, cache := attention(rows, context, width, kvWidth)
 	return seconds(max(ops/c.CPUOps, cache/c.CPUStream))

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"tandem"
+	"tandem/cmd/internal/cli"
+	"tandem/model"
+	"tandem/model/tokenizer"
+	"tandem/models"
+	"tandem/npu"
+	"tandem/npu/native"
+)
+
+type cacheCmd struct {
+	Model    string `short:"m" help:"GGUF file, or its name in the models folder. Default: the built-in reader." placeholder:"FILE"`
+	Threads  int    `help:"Threads to compute with; 0 for all cores." default:"0"`
+	Contexts []int  `help:"Positions to decode after." default:"512,2048"`
+	Steps    int    `help:"Tokens to decode in each run." default:"32"`
+	Runs     int    `help:"Runs of each test." default:"5"`
+	Text     string `help:"Text to measure perplexity on." type:"existingfile" placeholder:"FILE"`
+	Tokens   int    `help:"Tokens of the text." default:"8192"`
+	Window   int    `help:"Tokens of a window, which is read at once." default:"512"`
+}
+
+func (c *cacheCmd) Help() string {
+	return `Examples:
+  lab cache --text wiki.test.raw
+  lab models random random.gguf && lab cache --model random.gguf --contexts 512,4096,16384
+
+It opens the model twice on the native device, with keys and values as F16 and as Q8_0 (--kv-type). For each number of positions it prints the megabytes of a sequence, and the speed of reading the last 128 positions and of decoding behind them; the two take turns, and a figure is the median of the runs. With --text it prints the perplexity of each.`
+}
+
+// cacheRow is what was measured of one type after one number of positions.
+type cacheRow struct {
+	Type      string  `json:"type"`
+	Positions int     `json:"positions"`
+	Bytes     int64   `json:"bytes"`
+	Prefill   float64 `json:"prefill"` // tokens/s of the last positions
+	Decode    float64 `json:"decode"`  // tokens/s
+}
+
+type cacheReport struct {
+	Model      string             `json:"model"`
+	Device     string             `json:"device"`
+	Rows       []cacheRow         `json:"rows"`
+	Perplexity map[string]float64 `json:"perplexity,omitempty"`
+}
+
+// lastRead is how many positions are read with a cache behind them.
+const lastRead = 128
+
+func (c *cacheCmd) Run(a *cli.App) error {
+	if c.Steps < 1 || c.Runs < 1 || len(c.Contexts) == 0 {
+		return errors.New("--steps and --runs must be at least 1, and --contexts must have a number")
+	}
+	path, err := a.FindModel(c.Model)
+	if err != nil {
+		return err
+	}
+	types := []npu.CacheType{npu.CacheF16, npu.CacheQ8_0}
+	var opened []*model.Model
+	for _, t := range types {
+		m, err := openCached(path, c.Threads, t)
+		if err != nil {
+			return err
+		}
+		defer m.Close()
+		opened = append(opened, m)
+	}
+	report := cacheReport{Model: opened[0].Config().Name, Device: opened[0].Device()}
+	for _, n := range c.Contexts {
+		if n <= lastRead || n+c.Steps > opened[0].Config().Context {
+			return fmt.Errorf("--contexts %d: use more than %d, and with --steps %d at most the model's context of %d", n, lastRead, c.Steps, opened[0].Config().Context)
+		}
+		a.Progress("%d positions", n)
+		rows, err := c.measure(a, opened, n)
+		if err != nil {
+			return err
+		}
+		report.Rows = append(report.Rows, rows...)
+	}
+	if c.Text != "" {
+		if report.Perplexity, err = c.perplexities(a, opened); err != nil {
+			return err
+		}
+	}
+	a.Clear()
+	if a.Globals.JSON {
+		return a.JSON(report)
+	}
+	printCache(a, report)
+	return nil
+}
+
+// openCached opens a model, or the built-in reader if path is empty, with a type of cache.
+func openCached(path string, threads int, t npu.CacheType) (*model.Model, error) {
+	if path == "" {
+		return model.OpenBytes(cli.BuiltIn, models.Reader, native.New(threads), model.KVCache(t))
+	}
+	return model.Open(path, native.New(threads), model.KVCache(t))
+}
+
+// measure reads n positions with each model, then reads the last again and decodes behind them, in turns.
+func (c *cacheCmd) measure(ctx context.Context, opened []*model.Model, n int) ([]cacheRow, error) {
+	tokens := make([]tandem.Token, n)
+	for i := range tokens {
+		tokens[i] = tandem.Token((i*89 + 17) % 256)
+	}
+	var rows []cacheRow
+	var seqs []*model.Seq
+	var into model.Logits
+	for _, m := range opened {
+		s := m.NewSeq()
+		if _, err := m.ForwardInto(ctx, []model.Input{{Seq: s, Tokens: tokens}}, &into); err != nil {
+			return nil, err
+		}
+		seqs, rows = append(seqs, s), append(rows, cacheRow{Type: m.Config().KV.String(), Positions: n, Bytes: s.Bytes()})
+	}
+	prefills, decodes := make([][]float64, len(opened)), make([][]float64, len(opened))
+	for range c.Runs {
+		for i, m := range opened {
+			s := seqs[i]
+			s.Truncate(n - lastRead)
+			begun := time.Now()
+			if _, err := m.ForwardInto(ctx, []model.Input{{Seq: s, Tokens: tokens[n-lastRead:]}}, &into); err != nil {
+				return nil, err
+			}
+			prefills[i] = append(prefills[i], lastRead/time.Since(begun).Seconds())
+			begun = time.Now()
+			for j := range c.Steps {
+				if _, err := m.ForwardInto(ctx, []model.Input{{Seq: s, Tokens: tokens[j : j+1]}}, &into); err != nil {
+					return nil, err
+				}
+			}
+			decodes[i] = append(decodes[i], float64(c.Steps)/time.Since(begun).Seconds())
+		}
+	}
+	for i := range rows {
+		slices.Sort(prefills[i])
+		slices.Sort(decodes[i])
+		rows[i].Prefill, rows[i].Decode = prefills[i][c.Runs/2], decodes[i][c.Runs/2]
+	}
+	return rows, nil
+}
+
+// perplexities returns the perplexity of the text by type.
+func (c *cacheCmd) perplexities(a *cli.App, opened []*model.Model) (map[string]float64, error) {
+	text, err := os.ReadFile(c.Text)
+	if err != nil {
+		return nil, err
+	}
+	text = text[:min(len(text), 16*c.Tokens)] // enough for as many tokens
+	tokens := opened[0].Tokenizer().Encode(string(text), tokenizer.Options{})
+	tokens = tokens[:min(len(tokens), c.Tokens)]
+	out := map[string]float64{}
+	for _, m := range opened {
+		t := m.Config().KV.String()
+		a.Progress("perplexity with %s", t)
+		if out[t], err = m.Perplexity(a, tokens, c.Window); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func printCache(a *cli.App, r cacheReport) {
+	fmt.Fprintf(a.Out, "%s, %s\n\n%10s %6s %10s %18s %18s\n", r.Model, r.Device, "positions", "type", "MB", "read, tokens/s", "decode, tokens/s")
+	for _, row := range r.Rows {
+		fmt.Fprintf(a.Out, "%10d %6s %10.2f %18.1f %18.1f\n", row.Positions, row.Type, float64(row.Bytes)/1e6, row.Prefill, row.Decode)
+	}
+	if r.Perplexity != nil {
+		fmt.Fprintf(a.Out, "\nperplexity: f16 %.4f, q8_0 %.4f\n", r.Perplexity["f16"], r.Perplexity["q8_0"])
+	}
+}

@@ -474,16 +474,19 @@ func (m *Model) unite(list []*Adapter) (*adapted, error) {
 }
 
 // cacheFingerprint is the fingerprint of KV caches that were computed with an adapter, or with none: the model's, if they are
-// stored as F16.
+// stored as F16 and rotated as usual.
 func (m *Model) cacheFingerprint(a *Adapter) [32]byte {
 	sum := m.Fingerprint()
-	if a == nil && m.config.KV == npu.CacheF16 {
+	if a == nil && m.config.KV == npu.CacheF16 && !m.config.Long {
 		return sum
 	}
 	h := sha256.New()
 	h.Write(sum[:])
 	if m.config.KV != npu.CacheF16 {
 		fmt.Fprintf(h, "cache %v\n", m.config.KV)
+	}
+	if m.config.Long {
+		fmt.Fprintln(h, "long context")
 	}
 	if a != nil {
 		h.Write(a.fingerprint[:])

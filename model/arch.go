@@ -16,6 +16,7 @@ import (
 // of the tensors that a file must have.
 type architecture struct {
 	name   string                                             // as the metadata key general.architecture has it
+	moe    bool                                               // whether its feed-forward layers may be mixtures of experts
 	config func(r *metaReader, c *Config)                     // reads the keys that not all architectures have
 	embed  func(b *block) npu.Value                           // tokens to the residual stream
 	layer  func(b *block, x npu.Value) npu.Value              // one layer of the residual stream
@@ -30,10 +31,21 @@ func register(a architecture) { architectures[a.name] = &a }
 // Architectures returns the names of the architectures that Open knows, sorted.
 func Architectures() []string { return slices.Sorted(maps.Keys(architectures)) }
 
+// recurrent names architectures with layers whose state is no cache of positions.
+var recurrent = map[string]string{
+	"mamba": "Mamba", "mamba2": "Mamba", "jamba": "Mamba", "falcon-h1": "Mamba", "granitehybrid": "Mamba", "nemotron_h": "Mamba",
+	"nemotron_h_moe": "Mamba", "plamo2": "Mamba", "qwen3next": "DeltaNet", "qwen35": "DeltaNet", "qwen35moe": "DeltaNet", "kimi-linear": "DeltaNet",
+	"rwkv6": "RWKV", "rwkv6qwen2": "RWKV", "rwkv7": "RWKV", "arwkv7": "RWKV",
+}
+
 // architectureOf finds an architecture by its name.
 func architectureOf(name string) (*architecture, error) {
 	if a := architectures[name]; a != nil {
 		return a, nil
+	}
+	if what := recurrent[name]; what != "" {
+		return nil, fmt.Errorf("architecture %q is not supported, because some of its layers are %s, whose state cannot be rolled back: use a model of architecture %s",
+			name, what, strings.Join(Architectures(), ", "))
 	}
 	if name == "llada-moe" {
 		return nil, fmt.Errorf("architecture %q is not supported, because it is a mixture of experts: use a dense model of architecture llada, such as LLaDA-8B, or of dream", name)

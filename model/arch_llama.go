@@ -6,7 +6,7 @@ import "tandem/npu"
 // attention and before the feed-forward layer, grouped-query attention, SwiGLU.
 func init() {
 	register(architecture{
-		name: "llama",
+		name: "llama", moe: true, // Mixtral
 		config: func(r *metaReader, c *Config) {
 			c.Eps = r.epsilon("attention.layer_norm_rms_epsilon")
 			c.Rope = r.rope(npu.Adjacent, c.HeadDim)

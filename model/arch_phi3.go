@@ -8,8 +8,8 @@ import (
 
 // Phi-3, Phi-3.5 and Phi-4-mini (Abdin et al. 2024, §2): Llama's layers with one matrix for queries, keys and values and one
 // for the gate and what it lets through. Only a part of each head may be rotated. LongRoPE (Ding et al. 2024) has two sets
-// of factors for frequencies, one for contexts as long as those of the first training and one for longer ones; of a file
-// with both, the first is used, and its length is the model's context.
+// of factors for frequencies, one for contexts as long as those of the first training and one for longer ones. Keys depend on
+// them, so a model is opened for one of the two: by default for the first, whose length then is its context.
 func init() {
 	register(architecture{
 		name: "phi3",
@@ -23,6 +23,9 @@ func init() {
 			c.Rope.Magnitude = r.number("rope.scaling.attn_factor", 0)
 			if by := float64(c.Context) / float64(first); c.Rope.Magnitude == 0 && by > 1 {
 				c.Rope.Magnitude = math.Sqrt(1 + math.Log(by)/math.Log(float64(first)))
+			}
+			if first < c.Context && r.file.Has("rope_factors_long.weight") {
+				c.long = &longRope{c.Rope, c.Context}
 			}
 			c.Context = min(c.Context, first)
 		},

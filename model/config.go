@@ -3,6 +3,7 @@ package model
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"tandem"
 	"tandem/model/gguf"
@@ -28,10 +29,16 @@ type Config struct {
 	// write.
 	Pooling Pooling
 
-	KV npu.CacheType // how sequences store keys and values; no key of the file
+	KV   npu.CacheType // how sequences store keys and values; no key of the file
+	Long bool          // whether positions are rotated for a long context (see LongContext)
 
 	scales    scales
 	caps      caps
+	temper    temper
+	experts   experts
+	long      *longRope            // what LongRoPE does beyond the context of the first training; nil for none
+	convolved []bool               // layers with a short convolution in place of attention; nil for none
+	conv      int                  // positions of such a convolution
 	window    int                  // of layers that attend to the last positions only; 0 for none
 	windowed  func(layer int) bool // which do
 	localRope npu.Rope             // of these layers, if it differs; zero if not
@@ -44,14 +51,48 @@ type Config struct {
 	CausalPrompt bool
 }
 
-// kvRow returns how many elements of a span's K or V a position takes in a layer.
-func (c *Config) kvRow() int { return c.KV.Row(c.KVHeads * c.HeadDim) }
+// kvRows returns how many elements of a span's K and V a position takes in a layer. Short convolutions keep their inputs, as
+// F16, in place of keys, so that a sequence can be cut anywhere.
+func (c *Config) kvRows(layer int) (k, v int) {
+	if c.convolved != nil && c.convolved[layer] {
+		return c.Dim, 0
+	}
+	row := c.KV.Row(c.KVHeads * c.HeadDim)
+	return row, row
+}
+
+// kvElements returns how many elements a position takes in all layers.
+func (c *Config) kvElements() (n int) {
+	for l := range c.Layers {
+		k, v := c.kvRows(l)
+		n += k + v
+	}
+	return n
+}
 
 // KVBytes returns the size of the keys and values of a position, in all layers.
-func (c *Config) KVBytes() int64 { return 2 * 2 * int64(c.Layers) * int64(c.kvRow()) }
+func (c *Config) KVBytes() int64 { return 2 * int64(c.kvElements()) }
 
 // scales are an architecture's constant factors, 0 for none. That of attention replaces 1/√HeadDim.
 type scales struct{ embedding, residual, attention, logits float32 }
+
+// A longRope is the rotation and the context of a model that was trained on for longer contexts (Ding et al. 2024).
+type longRope struct {
+	rope    npu.Rope
+	context int
+}
+
+// temper scales queries the later their position is (see npu.OpTemper); no scale for none.
+type temper struct {
+	scale float32
+	every int
+}
+
+// experts are the sizes of feed-forward layers that are mixtures of experts; no count for none.
+type experts struct {
+	count, used, ff int
+	all             bool // their weights are the softmax of all scores, not of the highest
+}
 
 // caps are limits of scores and of logits (see npu.OpSoftcap), 0 for none.
 type caps struct{ scores, logits float32 }
@@ -81,10 +122,14 @@ func readConfig(f *gguf.File) (Config, error) {
 	c.Dim = r.size("embedding_length", 1, maxWidth, 0)
 	c.FF = r.size("feed_forward_length", 1, maxWidth, 0)
 	c.Heads = r.size("attention.head_count", 1, maxWidth, 0)
-	c.KVHeads = r.size("attention.head_count_kv", 1, maxWidth, c.Heads)
+	c.KVHeads = r.keyHeads(&c)
 	c.HeadDim = r.size("attention.key_length", 1, maxWidth, c.Dim/max(1, c.Heads))
 	values := r.size("attention.value_length", 1, maxWidth, c.HeadDim)
-	r.refuse("expert_count", "mixtures of experts")
+	if arch.moe {
+		r.experts(&c)
+	} else {
+		r.refuse("expert_count", "mixtures of experts of this architecture")
+	}
 	switch {
 	case r.err != nil:
 	case c.Heads%c.KVHeads != 0:
@@ -245,6 +290,51 @@ func (r *metaReader) yarn(rope *npu.Rope, factor float64) {
 		rope.Factors[i] = float32(1 / (keep + (1-keep)/factor))
 	}
 	rope.Magnitude = (1 + 0.1*math.Log(factor)) * r.number("rope.scaling.attn_factor", 1)
+	if by := r.number("rope.scaling.yarn_log_multiplier", 0); by != 0 {
+		rope.Magnitude /= 1 + 0.1*by*math.Log(factor)
+	}
+}
+
+// keyHeads reads the number of key-value heads. It may differ by layer only where layers have none, which are those with
+// short convolutions.
+func (r *metaReader) keyHeads(c *Config) int {
+	key := r.arch + "attention.head_count_kv"
+	v, _ := r.file.Value(key)
+	list, ok := v.([]int32)
+	if unsigned, is := v.([]uint32); is {
+		ok = true
+		for _, n := range unsigned {
+			list = append(list, int32(min(n, math.MaxInt32)))
+		}
+	}
+	if !ok {
+		return r.size("attention.head_count_kv", 1, maxWidth, c.Heads)
+	}
+	heads := int32(0)
+	for _, n := range list {
+		if n != 0 && heads != 0 && n != heads {
+			r.fail("metadata key %s: layers of %d and of %d heads are not supported", key, heads, n)
+		}
+		heads = max(heads, n)
+		c.convolved = append(c.convolved, n == 0)
+	}
+	if len(list) != c.Layers || heads < 1 || heads > maxWidth {
+		r.fail("metadata key %s has %d numbers up to %d for %d layers", key, len(list), heads, c.Layers)
+		return 1
+	}
+	if !slices.Contains(c.convolved, true) {
+		c.convolved = nil
+	}
+	return int(heads)
+}
+
+// experts reads the sizes of mixtures of experts.
+func (r *metaReader) experts(c *Config) {
+	n := r.size("expert_count", 0, 4096, -1)
+	if n <= 0 {
+		return
+	}
+	c.experts = experts{count: n, used: r.size("expert_used_count", 1, n, 0), ff: r.size("expert_feed_forward_length", 1, maxWidth, c.FF)}
 }
 
 // diffusion reads what a diffusion model's file says of its masks, as llama.cpp writes it. A file need not say whether

@@ -219,14 +219,10 @@ func (s *Seq) Clone() *Seq {
 // CopyFrom copies the keys and values of positions from to end−1 of another sequence of the same model. Both must hold
 // them; the sequence must not share them with a fork.
 func (s *Seq) CopyFrom(other *Seq, from, end int) {
-	width := s.m.config.kvRow()
 	for p := from; p < end; p++ {
 		src, a := other.kv.At(p)
 		dst, b := s.kv.At(p)
-		for l := range src.K {
-			copy(dst.K[l][b*width:][:width], src.K[l][a*width:][:width])
-			copy(dst.V[l][b*width:][:width], src.V[l][a*width:][:width])
-		}
+		s.m.config.copyPosition(dst, b, src, a)
 		dst.Touch(b)
 	}
 }

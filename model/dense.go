@@ -16,6 +16,7 @@ type denseLayer struct {
 	fusedAttention          bool                     // one matrix holds queries, keys and values
 	fusedFeed               bool                     // one matrix holds the gate and what it lets through
 	gelu                    bool                     // the gate is a GELU, not a SiLU
+	clipped                 bool                     // it is gpt-oss's
 }
 
 // norms says which elements of queries and keys are normed together.
@@ -57,6 +58,9 @@ func (d denseLayer) attend(b *block, h npu.Value) npu.Value {
 		return b.linear(h, name, n)
 	}
 	q := turned(part("attn_q", 0, wide), "attn_q_norm")
+	if t := c.temper; t.scale != 0 {
+		q = b.Temper(q, t.scale, t.every)
+	}
 	k := turned(part("attn_k", wide, narrow), "attn_k_norm")
 	v := part("attn_v", wide+narrow, narrow)
 	return b.linear(b.attention(q, k, v), "attn_output", c.Dim)
@@ -65,18 +69,46 @@ func (d denseLayer) attend(b *block, h npu.Value) npu.Value {
 // feed is the feed-forward layer.
 func (d denseLayer) feed(b *block, h npu.Value) npu.Value {
 	c := b.config
+	if c.experts.count > 0 {
+		return d.experts(b, h)
+	}
 	var gate, up npu.Value
 	if d.fusedFeed {
 		gate, up = b.linearRows(h, "ffn_up", 2*c.FF, 0, c.FF), b.linearRows(h, "ffn_up", 2*c.FF, c.FF, c.FF)
 	} else {
 		gate, up = b.linear(h, "ffn_gate", c.FF), b.linear(h, "ffn_up", c.FF)
 	}
-	if d.gelu {
-		h = b.GeGLU(gate, up)
-	} else {
-		h = b.SwiGLU(gate, up)
+	return b.linear(d.gate(b.Graph, gate, up), "ffn_down", c.Dim)
+}
+
+func (d denseLayer) gate(g *npu.Graph, gate, up npu.Value) npu.Value {
+	switch {
+	case d.gelu:
+		return g.GeGLU(gate, up)
+	case d.clipped:
+		return g.ClippedSwiGLU(gate, up)
 	}
-	return b.linear(h, "ffn_down", c.Dim)
+	return g.SwiGLU(gate, up)
+}
+
+// experts is the feed-forward layer as a mixture of experts.
+func (d denseLayer) experts(b *block, h npu.Value) npu.Value {
+	c := b.config
+	n := c.experts
+	scores := b.linear(h, "ffn_gate_inp", n.count)
+	e := &npu.Experts{Used: n.used, Chosen: !n.all}
+	for i := range n.count {
+		x := c.block(b.tensors, fmt.Sprintf("%s, expert %d", b.Name, i), b.Chunk)
+		x.prefix = b.prefix
+		in := x.Input(c.Dim)
+		gate, up := x.linearRows(in, "ffn_gate_exps", n.count*n.ff, i*n.ff, n.ff), x.linearRows(in, "ffn_up_exps", n.count*n.ff, i*n.ff, n.ff)
+		x.linearRows(d.gate(x.Graph, gate, up), "ffn_down_exps", n.count*c.Dim, i*c.Dim, c.Dim)
+		e.Graphs = append(e.Graphs, x.Graph)
+		if b.err != nil {
+			break
+		}
+	}
+	return b.Experts(h, scores, e)
 }
 
 // normed is rmsNorm, or x if there is no such norm.
@@ -113,17 +145,36 @@ func (b *block) scaled(x npu.Value, by float32) npu.Value {
 // linearRows is linear with n rows, from a row on, of a matrix that has all rows.
 func (b *block) linearRows(x npu.Value, name string, all, from, n int) npu.Value {
 	name = b.prefix + name
-	w := b.matrix(name+".weight", all, b.Nodes[x].Width)
-	var bias *npu.Tensor
-	if whole := b.optional(name+".bias", all); whole != nil {
-		part := *whole
-		part.Name, part.Cols = fmt.Sprintf("%s[%d:%d]", part.Name, from, from+n), n
-		if len(part.Data) > 0 {
-			part.Data = part.Data[4*from : 4*(from+n)]
+	bias := b.biasRows(name+".bias", all, from, n)
+	if f := b.foreignWeight(name+".weight", all, b.Nodes[x].Width); f != nil {
+		some := *f
+		some.main = b.part(f.main, from, n)
+		if f.rest != nil {
+			some.rest = b.part(f.rest, from, n)
 		}
-		bias = &part
+		if f.shifts != nil {
+			some.shifts = b.part(f.shifts, from, n)
+		}
+		return b.sum(x, &some, bias)
 	}
-	return b.MatMul(x, b.part(w, from, n), bias)
+	return b.MatMul(x, b.part(b.matrix(name+".weight", all, b.Nodes[x].Width), from, n), bias)
+}
+
+// biasRows returns n elements of a bias, nil if the file has none. That of experts is a matrix with a row for each.
+func (t *tensors) biasRows(name string, all, from, n int) *npu.Tensor {
+	if !t.file.Has(name) {
+		return nil
+	}
+	rows := 1
+	if m, err := t.read(name); err == nil && m.Cols > 0 && m.Cols*m.Rows == all {
+		rows = m.Rows
+	}
+	m := t.wide(name, rows, all/rows)
+	part := &npu.Tensor{Name: fmt.Sprintf("%s[%d:%d]", name, from, from+n), Type: npu.F32, Rows: 1, Cols: n}
+	if len(m.Data) > 0 {
+		part.Data = m.Data[4*from : 4*(from+n)]
+	}
+	return part
 }
 
 // part returns some rows of a matrix. The blocks of all chunk sizes share it.

@@ -3,6 +3,7 @@ package model
 import (
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"tandem/internal/llamacpp"
@@ -24,10 +25,42 @@ func TestForeignTypesAgreeWithLlamaCpp(t *testing.T) {
 	}
 }
 
+// So do experts of such a type, as those of gpt-oss are.
+func TestForeignExpertsAgreeWithLlamaCpp(t *testing.T) {
+	lib := llamacpp.Need(t)
+	for name, typ := range map[string]npu.DType{"MXFP4": quant.MXFP4, "Q5_1": quant.Q5_1} {
+		t.Run(name, func(t *testing.T) {
+			meta, tensors := tinymodel.Parts(tinymodel.Spec{Arch: "gpt-oss", Dim: 96, FF: 160, Seed: 7})
+			for i, old := range tensors {
+				if !strings.HasSuffix(old.Name, "_exps.weight") {
+					continue
+				}
+				tensors[i].Type, tensors[i].Data = typ, foreignData(t, lib, typ, old)
+			}
+			compareFile(t, lib, encode(t, meta, tensors))
+		})
+	}
+}
+
+// foreignData returns a tensor's values in a type, as llama.cpp rounds them.
+func foreignData(t *testing.T, lib *llamacpp.Lib, typ npu.DType, old npu.Tensor) []byte {
+	t.Helper()
+	x := make([]float32, old.Rows*old.Cols)
+	if err := quant.Dequantize(old.Type, x, old.Data); err != nil {
+		t.Fatal(err)
+	}
+	values, size := quant.ForeignBlock(typ)
+	b := make([]byte, len(x)/values*size)
+	if err := lib.Quantize(uint32(typ), b, x); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
 // compareForeign compares a model whose matrices have a type, all of them or all but the embedding, which is also the
 // output. The latter is F32, so positions at which no input was rounded the other way show that the arithmetic is the same.
 func compareForeign(t *testing.T, lib *llamacpp.Lib, typ npu.DType, embedding bool) {
-	values, size := quant.ForeignBlock(typ)
+	values, _ := quant.ForeignBlock(typ)
 	spec := tinymodel.Spec{Arch: "qwen2", Dim: 96, FF: 160, Seed: 5}
 	if values == 256 {
 		spec.Dim, spec.FF = 256, 512
@@ -37,15 +70,7 @@ func compareForeign(t *testing.T, lib *llamacpp.Lib, typ npu.DType, embedding bo
 		if old.Rows == 1 || old.Name == "token_embd.weight" && !embedding {
 			continue
 		}
-		x := make([]float32, old.Rows*old.Cols)
-		if err := quant.Dequantize(old.Type, x, old.Data); err != nil {
-			t.Fatal(err)
-		}
-		b := make([]byte, len(x)/values*size)
-		if err := lib.Quantize(uint32(typ), b, x); err != nil {
-			t.Fatal(err)
-		}
-		tensors[i].Type, tensors[i].Data = typ, b
+		tensors[i].Type, tensors[i].Data = typ, foreignData(t, lib, typ, old)
 	}
 	nearest := compareFile(t, lib, encode(t, meta, tensors))
 	if typ == quant.Q4_1 || typ == quant.Q5_1 {

@@ -27,6 +27,11 @@ func (b *block) product(x npu.Value, name string, rows int, bias *npu.Tensor) np
 	if f == nil {
 		return b.MatMul(x, b.matrix(name, rows, b.Nodes[x].Width), bias)
 	}
+	return b.sum(x, f, bias)
+}
+
+// sum is the sum of products that a foreign weight stands for, plus bias, which may be nil.
+func (b *block) sum(x npu.Value, f *foreign, bias *npu.Tensor) npu.Value {
 	y := b.MatMul(x, f.main, bias)
 	if f.rest != nil {
 		y = b.Add(y, b.MatMul(x, f.rest, nil))

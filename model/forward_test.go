@@ -73,6 +73,11 @@ func TestLogitsDependOnTokensAlone(t *testing.T) {
 		{Type: npu.Q8_0, Layers: 2, Dim: 64, FF: 96, Arch: "gemma2", Window: 5},
 		{Type: npu.F16, Layers: 6, Dim: 32, FF: 32, Arch: "gemma3", Window: 3},
 		{Type: npu.Q8_0, Layers: 1, Dim: 64, FF: 96, Arch: "phi3"},
+		{Type: npu.Q8_0, Layers: 1, Dim: 64, FF: 96, Arch: "mistral3", YaRN: 64},
+		{Type: npu.Q8_0, Layers: 2, Dim: 64, FF: 96, Arch: "qwen3moe"},
+		{Type: npu.F32, Layers: 1, Dim: 64, FF: 64, Arch: "olmoe"},
+		{Type: npu.Q8_0, Layers: 2, Dim: 64, FF: 64, Arch: "gpt-oss", Window: 3},
+		{Type: npu.Q8_0, Layers: 3, Dim: 64, FF: 96, Arch: "lfm2"},
 	} {
 		t.Run(fmt.Sprintf("%v", spec.Type), func(t *testing.T) {
 			reference := variant(t, spec, 1, 1) // one row at a time, one thread
@@ -90,6 +95,7 @@ func TestLogitsDependOnTokensAloneInQ80(t *testing.T) {
 	for _, spec := range []tinymodel.Spec{
 		{Type: npu.Q8_0, Layers: 2, Dim: 128, FF: 160},
 		{Type: npu.Q8_0, Layers: 2, Dim: 64, FF: 96, HeadDim: 96, Arch: "gemma2", Window: 5},
+		{Type: npu.Q8_0, Layers: 2, Dim: 128, FF: 64, Arch: "lfm2"},
 	} {
 		t.Run(spec.Arch, func(t *testing.T) {
 			reference := variantQ80(t, spec, 1, 1)

@@ -96,7 +96,6 @@ const minSpan, maxSpan = 64, 1024
 
 // extend adds n slots. cut(s.n) removes them again.
 func (s *Seq) extend(n int) {
-	width := s.m.config.kvRow()
 	if last := len(s.kv.Spans) - 1; last >= 0 {
 		more := min(n, s.free(last))
 		s.kv.Spans[last].Len += more
@@ -104,7 +103,7 @@ func (s *Seq) extend(n int) {
 	}
 	if n > 0 {
 		capacity := min(max(n, min(max(s.n/2, minSpan), maxSpan)), s.m.config.Context-s.n)
-		s.kv.Spans = append(s.kv.Spans, newSpan(s.m.config.Layers, width, n, max(n, capacity)))
+		s.kv.Spans = append(s.kv.Spans, newSpan(&s.m.config, n, max(n, capacity)))
 		s.owned = append(s.owned, true)
 	}
 }
@@ -115,23 +114,34 @@ func (s *Seq) free(i int) int {
 		return 0
 	}
 	span := &s.kv.Spans[i]
-	return len(span.K[0])/s.m.config.kvRow() - span.Len
+	row, _ := s.m.config.kvRows(0)
+	return len(span.K[0])/row - span.Len
 }
 
 // newSpan returns a span of n positions.
-func newSpan(layers, width, n, capacity int) npu.Span {
-	span := npu.Span{Len: n, K: make([][]uint16, layers), V: make([][]uint16, layers)}
-	all := make([]uint16, 2*layers*capacity*width)
-	for l := range layers {
-		span.K[l], all = all[:capacity*width:capacity*width], all[capacity*width:]
-		span.V[l], all = all[:capacity*width:capacity*width], all[capacity*width:]
+func newSpan(c *Config, n, capacity int) npu.Span {
+	span := npu.Span{Len: n, K: make([][]uint16, c.Layers), V: make([][]uint16, c.Layers)}
+	all := make([]uint16, capacity*c.kvElements())
+	for l := range c.Layers {
+		k, v := c.kvRows(l)
+		span.K[l], all = all[:capacity*k:capacity*k], all[capacity*k:]
+		span.V[l], all = all[:capacity*v:capacity*v], all[capacity*v:]
 	}
 	return span
 }
 
+// copyPosition copies keys and values of all layers from position a of one span to position b of another.
+func (c *Config) copyPosition(dst *npu.Span, b int, src *npu.Span, a int) {
+	for l := range src.K {
+		k, v := c.kvRows(l)
+		copy(dst.K[l][b*k:][:k], src.K[l][a*k:][:k])
+		copy(dst.V[l][b*v:][:v], src.V[l][a*v:][:v])
+	}
+}
+
 // The format of a saved sequence, little-endian: magic, version, the fingerprint of the model, of the cache's type and, if there
-// is one, of the adapter; layers, width (elements of a row) and positions; then pieces of at most savedPiece positions, each with the keys and values of all
-// layers; then the CRC-32C of everything before.
+// is one, of the adapter; layers, width (16-bit elements of a position in all layers) and positions; then pieces of at most
+// savedPiece positions, each with the keys and values of all layers; then the CRC-32C of everything before.
 const (
 	savedMagic   = "TandemKV"
 	savedVersion = 1
@@ -156,23 +166,23 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 func (s *Seq) WriteTo(w io.Writer) (int64, error) {
 	s.dropTree()
 	c := &s.m.config
-	width := c.kvRow()
 	out := savedWriter{w: w, sum: crc32.New(castagnoli)}
 	head := savedHead{Version: savedVersion, Fingerprint: s.m.cacheFingerprint(s.adapter),
-		Layers: uint32(c.Layers), Width: uint32(width), Positions: uint32(s.n)}
+		Layers: uint32(c.Layers), Width: uint32(c.kvElements()), Positions: uint32(s.n)}
 	copy(head.Magic[:], savedMagic)
 	out.b, _ = binary.Append(out.b, binary.LittleEndian, head)
 	out.flush()
 	for at := 0; at < s.n; at += savedPiece {
 		n := min(savedPiece, s.n-at)
 		for l := range c.Layers {
+			k, v := c.kvRows(l)
 			for pos := at; pos < at+n; pos++ {
 				span, i := s.kv.At(pos)
-				out.numbers(span.K[l][i*width:][:width])
+				out.numbers(span.K[l][i*k:][:k])
 			}
 			for pos := at; pos < at+n; pos++ {
 				span, i := s.kv.At(pos)
-				out.numbers(span.V[l][i*width:][:width])
+				out.numbers(span.V[l][i*v:][:v])
 			}
 			out.flush()
 		}
@@ -214,7 +224,7 @@ func (m *Model) ReadSeq(r io.Reader) (*Seq, error) { return m.ReadSeqWith(r, nil
 // to another model.
 func (m *Model) ReadSeqWith(r io.Reader, a *Adapter) (*Seq, error) {
 	c := &m.config
-	width := c.kvRow()
+	width := c.kvElements()
 	sum := crc32.New(castagnoli)
 	var head savedHead
 	b := make([]byte, binary.Size(head))
@@ -238,10 +248,10 @@ func (m *Model) ReadSeqWith(r io.Reader, a *Adapter) (*Seq, error) {
 	s := m.NewSeqWith(a)
 	for s.n < int(head.Positions) {
 		n := min(savedPiece, int(head.Positions)-s.n)
-		span := newSpan(c.Layers, width, n, n)
-		b = slices.Grow(b[:0], 2*n*width)[:2*n*width]
+		span := newSpan(c, n, n)
 		for l := range c.Layers {
 			for _, to := range [][]uint16{span.K[l], span.V[l]} {
+				b = slices.Grow(b[:0], 2*len(to))[:2*len(to)]
 				if err := readSaved(r, b, sum); err != nil {
 					return nil, err
 				}
@@ -253,7 +263,8 @@ func (m *Model) ReadSeqWith(r io.Reader, a *Adapter) (*Seq, error) {
 		s.kv.Spans, s.owned, s.n = append(s.kv.Spans, span), append(s.owned, true), s.n+n
 	}
 	want := sum.Sum32()
-	if err := readSaved(r, b[:4], sum); err != nil {
+	b = slices.Grow(b[:0], 4)[:4]
+	if err := readSaved(r, b, sum); err != nil {
 		return nil, err
 	}
 	if got := binary.LittleEndian.Uint32(b); got != want {

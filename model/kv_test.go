@@ -33,6 +33,7 @@ func saved(t testing.TB, m *Model, n int) []byte {
 }
 
 func TestSavedSequenceContinues(t *testing.T) {
+	t.Run("convolutions", func(t *testing.T) { savedSequenceContinues(t, openTiny(t, tinymodel.Spec{Arch: "lfm2"})) })
 	t.Run("f16", func(t *testing.T) { savedSequenceContinues(t, openTiny(t, tinymodel.Spec{})) })
 	t.Run("q8_0", func(t *testing.T) {
 		savedSequenceContinues(t, variantQ80(t, tinymodel.Spec{HeadDim: 32}, 1, chunkSizes...))

@@ -59,6 +59,16 @@ type Option func(*Config)
 // needs heads of whole blocks of 32 numbers, and a device that knows it, which ggml's do not.
 func KVCache(t npu.CacheType) Option { return func(c *Config) { c.KV = t } }
 
+// LongContext makes a model with LongRoPE use its factors for contexts longer than that of its first training. Such a model
+// reads short texts a little worse. It changes no other model.
+func LongContext() Option {
+	return func(c *Config) {
+		if c.long != nil {
+			c.Rope, c.Context, c.Long = c.long.rope, c.long.context, true
+		}
+	}
+}
+
 // OpenBytes is Open for a GGUF file in memory. Errors mention its name. The bytes must not change until Close.
 func OpenBytes(name string, b []byte, d npu.Device, opts ...Option) (*Model, error) {
 	f, err := gguf.Parse(name, b)

@@ -68,7 +68,8 @@ func TestOpenRefuses(t *testing.T) {
 		want []string
 	}{
 		{"no architecture", set("general.architecture", nil), []string{"general.architecture"}},
-		{"another architecture", set("general.architecture", "mamba"), []string{`"mamba"`, "olmo2, opt, phi3, qwen2, qwen3"}},
+		{"another architecture", set("general.architecture", "starcoder2"), []string{`"starcoder2"`, "olmoe, opt, phi3, qwen2, qwen3"}},
+		{"a recurrent architecture", set("general.architecture", "mamba"), []string{`"mamba"`, "cannot be rolled back"}},
 		{"no layers", set("llama.block_count", nil), []string{"llama.block_count is missing"}},
 		{"zero layers", set("llama.block_count", uint32(0)), []string{"llama.block_count is 0"}},
 		{"too many layers", set("llama.block_count", uint64(1)<<40), []string{"llama.block_count is 1099511627776"}},
@@ -81,7 +82,7 @@ func TestOpenRefuses(t *testing.T) {
 		{"odd rope", set("llama.rope.dimension_count", uint32(3)), []string{"rope.dimension_count is 3"}},
 		{"wide rope", set("llama.rope.dimension_count", uint32(32)), []string{"rope.dimension_count is 32", "at most the head's 16"}},
 		{"unknown scaling", set("llama.rope.scaling.type", "su"), []string{`"su" is not supported`}},
-		{"experts", set("llama.expert_count", uint32(8)), []string{"expert_count is 8"}},
+		{"experts", set("llama.expert_count", uint32(8)), []string{"expert_used_count is missing"}},
 		{"value length", set("llama.attention.value_length", uint32(8)), []string{"value_length is 8 and key_length 16"}},
 		{"no embedding", drop("token_embd.weight"), []string{`"token_embd.weight"`}},
 		{"no norm", drop("blk.1.ffn_norm.weight"), []string{`"blk.1.ffn_norm.weight"`}},

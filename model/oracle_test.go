@@ -70,6 +70,21 @@ func TestLogitsAgreeWithLlamaCpp(t *testing.T) {
 		variant{"qwen3/yarn", tinymodel.Spec{Arch: "qwen3", YaRN: 4, RopeBase: 1e4}},
 		variant{"llama/yarn", tinymodel.Spec{YaRN: 8, RopeBase: 5e5}},
 	)
+	for _, arch := range []string{"mistral3", "qwen3moe", "olmoe", "granitemoe", "gpt-oss", "lfm2"} {
+		for _, typ := range []npu.DType{npu.F32, npu.Q8_0, npu.Q4_K} {
+			variants = append(variants, variant{fmt.Sprintf("%s/%v", arch, typ), tinymodel.Spec{Arch: arch, Type: typ}})
+		}
+		odd := tinymodel.Spec{Arch: arch, HeadDim: 96, Heads: 6, KVHeads: 3, Experts: 5, Used: 2}
+		if arch == "olmoe" || arch == "lfm2" { // llama.cpp computes their heads' width from the model's
+			odd.HeadDim, odd.Heads, odd.KVHeads = 128, 2, 1
+		}
+		variants = append(variants, variant{arch + "/odd", odd},
+			variant{arch + "/deep", tinymodel.Spec{Arch: arch, Layers: 24, Heads: 8, KVHeads: 1, Experts: 3, Used: 1}})
+	}
+	variants = append(variants,
+		variant{"mistral3/yarn", tinymodel.Spec{Arch: "mistral3", YaRN: 4, Context: 128}},
+		variant{"gpt-oss/yarn", tinymodel.Spec{Arch: "gpt-oss", YaRN: 4, Context: 128, Window: 500}},
+		variant{"qwen3moe/all", tinymodel.Spec{Arch: "qwen3moe", Experts: 3, Used: 3}})
 	for i, v := range variants {
 		t.Run(v.name, func(t *testing.T) {
 			v.spec.Dim, v.spec.FF, v.spec.Seed = 256, 512, uint64(i)
@@ -79,7 +94,7 @@ func TestLogitsAgreeWithLlamaCpp(t *testing.T) {
 }
 
 // bothLogits returns the logits of n tokens, llama.cpp's and ours, and our model, which is open until the test ends.
-func bothLogits(t *testing.T, lib *llamacpp.Lib, file []byte, n int) (ours *Model, want, got [][]float32) {
+func bothLogits(t *testing.T, lib *llamacpp.Lib, file []byte, n int, opts ...Option) (ours *Model, want, got [][]float32) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "model.gguf")
 	if err := os.WriteFile(path, file, 0o600); err != nil {
@@ -90,7 +105,7 @@ func bothLogits(t *testing.T, lib *llamacpp.Lib, file []byte, n int) (ours *Mode
 		t.Fatal(err)
 	}
 	defer theirs.Close()
-	if ours, err = Open(path, native.New(1)); err != nil {
+	if ours, err = Open(path, native.New(1), opts...); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { ours.Close() })
@@ -108,6 +123,34 @@ func bothLogits(t *testing.T, lib *llamacpp.Lib, file []byte, n int) (ours *Mode
 	return ours, want, got
 }
 
+// Beyond the context of the first training, LongRoPE has other factors.
+func TestLongContextAgreesWithLlamaCpp(t *testing.T) {
+	lib := llamacpp.Need(t)
+	meta, tensors := tinymodel.Parts(tinymodel.Spec{Arch: "phi3", Factors: true, Dim: 256, FF: 512, Seed: 4})
+	for i := range meta {
+		if strings.HasSuffix(meta[i].Key, "original_context_length") {
+			meta[i].Value = uint32(16)
+		}
+	}
+	file := encode(t, meta, tensors)
+	ours, want, got := bothLogits(t, lib, file, 64, LongContext())
+	for pos := range want {
+		for i, v := range want[pos] {
+			if off := math.Abs(float64(v-got[pos][i])) / deviation(want[pos]); off > 1.7e-3 {
+				t.Fatalf("position %d: logits differ by %.2g of their deviation", pos, off)
+			}
+		}
+	}
+	short, err := OpenBytes("tiny", file, native.New(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer short.Close()
+	if short.config.Context != 16 || ours.config.Context != 512 || short.cacheFingerprint(nil) == ours.cacheFingerprint(nil) {
+		t.Errorf("contexts of %d and %d, and caches that are told apart: %v", short.config.Context, ours.config.Context, short.cacheFingerprint(nil) != ours.cacheFingerprint(nil))
+	}
+}
+
 func compareLogits(t *testing.T, lib *llamacpp.Lib, spec tinymodel.Spec) {
 	ours, want, got := bothLogits(t, lib, tinymodel.GGUF(spec), 64)
 	bound, worst, nearest := oracleBound[spec.Type], 0.0, math.Inf(1)
@@ -120,6 +163,9 @@ func compareLogits(t *testing.T, lib *llamacpp.Lib, spec tinymodel.Spec) {
 	gelu := strings.HasPrefix(spec.Arch, "gemma") // which ggml looks up in a table of F16
 	if gelu {
 		bound = max(bound, 5e-3)
+	}
+	if spec.Arch == "lfm2" { // it keeps the inputs of convolutions as F16, llama.cpp as F32
+		bound = max(bound, 6e-3)
 	}
 	for pos := range want {
 		scale := deviation(want[pos])

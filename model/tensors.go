@@ -41,7 +41,10 @@ func readTransformer(f *gguf.File) (Config, *tensors, error) {
 		if factors := t.ropeFactors("rope_freqs.weight", c.Rope.Dims/2); factors != nil {
 			c.Rope.Factors = factors
 		}
-		t.ropeFactors("rope_factors_long.weight", c.Rope.Dims/2) // for longer contexts than are used
+		long := t.ropeFactors("rope_factors_long.weight", c.Rope.Dims/2)
+		if c.long != nil {
+			c.long.rope.Factors = long
+		}
 		if factors := t.ropeFactors("rope_factors_short.weight", c.Rope.Dims/2); factors != nil {
 			c.Rope.Factors = factors
 		}
@@ -111,10 +114,13 @@ func (t *tensors) matrix(name string, rows, cols int) *npu.Tensor {
 }
 
 // vector returns a norm's weights or a bias, widened to F32.
-func (t *tensors) vector(name string, n int) *npu.Tensor {
-	return t.find(name, 1, n, func(m npu.Tensor) (npu.Tensor, error) {
-		v := make([]float32, n)
-		wide := npu.Tensor{Name: name, Type: npu.F32, Cols: n, Rows: 1, Data: make([]byte, 4*n)}
+func (t *tensors) vector(name string, n int) *npu.Tensor { return t.wide(name, 1, n) }
+
+// wide returns a tensor of the given shape, widened to F32.
+func (t *tensors) wide(name string, rows, cols int) *npu.Tensor {
+	return t.find(name, rows, cols, func(m npu.Tensor) (npu.Tensor, error) {
+		v := make([]float32, rows*cols)
+		wide := npu.Tensor{Name: name, Type: npu.F32, Cols: cols, Rows: rows, Data: make([]byte, 4*len(v))}
 		if err := quant.Dequantize(m.Type, v, m.Data); err != nil {
 			return wide, fmt.Errorf("tensor %q: %w", name, err)
 		}

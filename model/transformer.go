@@ -102,6 +102,7 @@ func (b *block) attention(q, k, v npu.Value) npu.Value {
 	if scale == 0 {
 		scale = float32(1 / math.Sqrt(float64(c.HeadDim)))
 	}
+	sinks := b.optional(b.prefix+"attn_sinks.weight", c.Heads)
 	return b.Attention(q, k, v, &npu.Attention{Layer: b.index, Heads: c.Heads, KVHeads: c.KVHeads, HeadDim: c.HeadDim, Scale: scale,
-		Window: b.window(), Softcap: c.caps.scores, Cache: c.KV})
+		Window: b.window(), Softcap: c.caps.scores, Cache: c.KV, Sinks: sinks})
 }

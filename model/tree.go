@@ -60,7 +60,6 @@ func (s *Seq) Keep(path ...int) error {
 		}
 		before = i
 	}
-	width := s.m.config.kvRow()
 	var touched *npu.Span
 	for to, i := range path { // to ≤ i, so nothing is overwritten before it is moved
 		if to == i {
@@ -72,10 +71,7 @@ func (s *Seq) Keep(path ...int) error {
 			touched = dst
 			dst.Touch(b)
 		}
-		for l := range src.K {
-			copy(dst.K[l][b*width:][:width], src.K[l][a*width:][:width])
-			copy(dst.V[l][b*width:][:width], src.V[l][a*width:][:width])
-		}
+		s.m.config.copyPosition(dst, b, src, a)
 	}
 	s.tree = s.tree[:0]
 	s.cut(s.n + len(path))

@@ -20,6 +20,10 @@ func TestTreesEqualPlainDecoding(t *testing.T) {
 	t.Run("f16", func(t *testing.T) {
 		treesEqualPlain(t, variant(t, spec, 1, 1), []*Model{variant(t, spec, 1, 8), variant(t, spec, 2, chunkSizes...)})
 	})
+	t.Run("convolutions", func(t *testing.T) {
+		spec := tinymodel.Spec{Type: npu.Q8_0, Layers: 3, Dim: 64, FF: 96, Arch: "lfm2"}
+		treesEqualPlain(t, variant(t, spec, 1, 1), []*Model{variant(t, spec, 1, 8), variant(t, spec, 2, chunkSizes...)})
+	})
 	t.Run("q8_0", func(t *testing.T) {
 		treesEqualPlain(t, variantQ80(t, spec, 1, 1), []*Model{variantQ80(t, spec, 1, 8), variantQ80(t, spec, 2, chunkSizes...)})
 	})

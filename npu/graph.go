@@ -2,6 +2,7 @@ package npu
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 )
@@ -68,10 +69,25 @@ const (
 	OpSoftcap
 	// OpGELU is gelu(x), element by element, by the same approximation as OpGeGLU.
 	OpGELU
+	// OpTimes is a·b, element by element.
+	OpTimes
+	// OpClippedSwiGLU is x/(1+e^(−1.702x))·(y+1), where x is a, at most 7, and y is b, kept within ±7 (gpt-oss).
+	OpClippedSwiGLU
+	// OpTemper is x·(1 + Scale·ln(1+⌊p/Every⌋)), where p is the row's position: it sharpens attention over long contexts
+	// (Llama 4).
+	OpTemper
+	// OpShortConv is a causal convolution of each element over a row's last positions, its own included: Σ_j w[i,j]·x_j[i],
+	// where Weight has a row for each element and a column for each position, the row's own last. It writes x, rounded to
+	// F16, into the keys of the row's slot in the layer's cache, and reads there what rows before have written. There are
+	// zeros before the first position.
+	OpShortConv
+	// OpExperts is Σ_e p_e·Graphs[e](x) over the experts with the highest scores of its second argument (see Experts).
+	OpExperts
 )
 
 var opNames = [...]string{"input", "embed", "rmsnorm", "matmul", "rope", "attention", "swiglu", "add", "position", "layernorm", "relu", "concat",
-	"normalize", "mul", "scale", "factor", "conv", "quantized", "select", "geglu", "softcap", "gelu"}
+	"normalize", "mul", "scale", "factor", "conv", "quantized", "select", "geglu", "softcap", "gelu", "times", "clippedswiglu", "temper",
+	"shortconv", "experts"}
 
 func (o Op) String() string {
 	if int(o) < len(opNames) {
@@ -82,7 +98,8 @@ func (o Op) String() string {
 
 var opArgs = [...]int{OpInput: 0, OpEmbed: 0, OpRMSNorm: 1, OpMatMul: 1, OpRope: 1, OpAttention: 3, OpSwiGLU: 2, OpAdd: 2,
 	OpPosition: 0, OpLayerNorm: 1, OpReLU: 1, OpConcat: anyArgs,
-	OpNormalize: 1, OpMul: 1, OpScale: 1, OpFactor: 1, OpConv: 1, OpQuantized: 1, OpSelect: 1, OpGeGLU: 2, OpSoftcap: 1, OpGELU: 1}
+	OpNormalize: 1, OpMul: 1, OpScale: 1, OpFactor: 1, OpConv: 1, OpQuantized: 1, OpSelect: 1, OpGeGLU: 2, OpSoftcap: 1, OpGELU: 1,
+	OpTimes: 2, OpClippedSwiGLU: 2, OpTemper: 1, OpShortConv: 1, OpExperts: 2}
 
 const anyArgs = -1 // one or more
 
@@ -94,15 +111,48 @@ type Node struct {
 	Op        Op
 	Args      []Value
 	Width     int
-	Weight    *Tensor    // OpEmbed, OpRMSNorm, OpMatMul, OpPosition, OpLayerNorm
+	Weight    *Tensor    // OpEmbed, OpRMSNorm, OpMatMul, OpPosition, OpLayerNorm, OpShortConv
 	Bias      *Tensor    // OpMatMul, may be nil; OpLayerNorm
 	Eps       float32    // OpRMSNorm, OpLayerNorm
 	Rope      *Rope      // OpRope
 	Attention *Attention // OpAttention
-	Scale     float32    // OpScale, OpSoftcap
+	Scale     float32    // OpScale, OpSoftcap, OpTemper
+	Every     int        // OpTemper
+	Layer     int        // OpShortConv: which layer of the cache
+	Experts   *Experts   // OpExperts
 	Factor    *Factor    // OpFactor
 	Quantized *Quantized // OpQuantized, with Bias
 	Parts     int        // OpSelect
+}
+
+// Experts are feed-forward layers of which each row goes through those with its highest scores, the lower number first where
+// scores are equal (Shazeer et al. 2017). Their weights p are the softmax of all scores, or of the highest if Chosen.
+type Experts struct {
+	Graphs []*Graph // one for each expert, from "x" to a result of the node's width, for as many rows as the node's graph
+	Used   int      // experts for a row
+	Chosen bool
+}
+
+// Choose returns the experts of a row with the given scores, in ascending order, in the memory of list.
+func (e *Experts) Choose(list []int, scores []float32) []int {
+	list = list[:0]
+	for i, s := range scores {
+		at := len(list)
+		for at > 0 && s > scores[list[at-1]] {
+			at--
+		}
+		if at < e.Used {
+			list = slices.Insert(list, at, i)
+			list = list[:min(len(list), e.Used)]
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// Temper returns what OpTemper multiplies a row at a position by.
+func (n *Node) Temper(position int32) float32 {
+	return float32(1 + float64(n.Scale)*math.Log(float64(1+int(position)/n.Every)))
 }
 
 // Factor names a matrix that is an input of each run: an adapter's LoRA factor (Samsung §3.2). LoRA-A is [rank × in] and
@@ -175,6 +225,7 @@ type Attention struct {
 	// For graphs of single heads: the node's key-value heads begin at head From of the cache's Of heads. The others
 	// belong to other nodes. If Of is 0, the node has all heads.
 	From, Of int
+	Sinks    *Tensor   // F32, a score for each query head that takes part in the softmax and has no value (Xiao et al. 2023); or nil
 	Cache    CacheType // how the cache stores keys and values
 
 	// Columns says that the cache holds keys by column: element i of slot j of a span is at i·room + j, where room is
@@ -265,6 +316,31 @@ func (g *Graph) GELU(x Value) Value {
 	return g.add(Node{Op: OpGELU, Args: []Value{x}, Width: g.width(x)})
 }
 
+// Times is a·b.
+func (g *Graph) Times(a, b Value) Value {
+	return g.add(Node{Op: OpTimes, Args: []Value{a, b}, Width: g.width(a)})
+}
+
+// ClippedSwiGLU is gpt-oss's gate.
+func (g *Graph) ClippedSwiGLU(gate, up Value) Value {
+	return g.add(Node{Op: OpClippedSwiGLU, Args: []Value{gate, up}, Width: g.width(gate)})
+}
+
+// Temper scales x more the later its row's position is.
+func (g *Graph) Temper(x Value, scale float32, every int) Value {
+	return g.add(Node{Op: OpTemper, Args: []Value{x}, Width: g.width(x), Scale: scale, Every: every})
+}
+
+// ShortConv convolves x with the rows' last positions, which layer of the caches holds.
+func (g *Graph) ShortConv(x Value, w *Tensor, layer int) Value {
+	return g.add(Node{Op: OpShortConv, Args: []Value{x}, Width: g.width(x), Weight: w, Layer: layer})
+}
+
+// Experts sends each row of x through the experts with the highest scores.
+func (g *Graph) Experts(x, scores Value, e *Experts) Value {
+	return g.add(Node{Op: OpExperts, Args: []Value{x, scores}, Width: e.Graphs[0].Result().Width, Experts: e})
+}
+
 // Softcap is limit·tanh(x/limit).
 func (g *Graph) Softcap(x Value, limit float32) Value {
 	return g.add(Node{Op: OpSoftcap, Args: []Value{x}, Width: g.width(x), Scale: limit})
@@ -310,6 +386,11 @@ func (g *Graph) Concat(parts ...Value) Value {
 		width += g.width(p)
 	}
 	return g.add(Node{Op: OpConcat, Args: parts, Width: width})
+}
+
+// Sends reports whether the graph sends rows through experts.
+func (g *Graph) Sends() bool {
+	return slices.ContainsFunc(g.Nodes, func(n Node) bool { return n.Op == OpExperts })
 }
 
 // Result returns the last node.
@@ -387,6 +468,14 @@ func (g *Graph) checkNode(v Value) error {
 		if a.Window < 0 || a.Softcap < 0 {
 			return fmt.Errorf("a window of %d positions, scores capped at %g", a.Window, a.Softcap)
 		}
+		if a.Sinks != nil && a.Sinks.Type != F32 {
+			return fmt.Errorf("sinks in %v, want F32", a.Sinks.Type)
+		}
+		if a.Sinks != nil {
+			if err := shape(a.Sinks, a.Heads, 1); err != nil {
+				return err
+			}
+		}
 		if a.Cache == CacheQ8_0 && (a.HeadDim%CacheBlock != 0 || a.Columns) {
 			return fmt.Errorf("a cache in Q8_0 needs heads of whole blocks of %d, not of %d, and keys by row", CacheBlock, a.HeadDim)
 		}
@@ -431,9 +520,42 @@ func (g *Graph) checkNode(v Value) error {
 		if sum != n.Width {
 			return fmt.Errorf("arguments of %d in all for a width of %d", sum, n.Width)
 		}
-	case OpSwiGLU, OpGeGLU, OpAdd:
+	case OpTemper:
+		if n.Width != in || n.Every < 1 {
+			return fmt.Errorf("width %d from %d, a step every %d positions", n.Width, in, n.Every)
+		}
+	case OpShortConv:
+		if n.Width != in || n.Weight == nil || n.Weight.Type != F32 || n.Weight.Cols > MaxConv {
+			return fmt.Errorf("width %d from %d with kernels %v, want F32 of at most %d positions", n.Width, in, n.Weight, MaxConv)
+		}
+		return shape(n.Weight, n.Weight.Cols, in)
+	case OpExperts:
+		return n.Experts.check(n.Width, in, g.width(n.Args[1]), g.Chunk)
+	case OpSwiGLU, OpGeGLU, OpAdd, OpTimes, OpClippedSwiGLU:
 		if g.width(n.Args[1]) != in {
 			return fmt.Errorf("widths %d and %d differ", in, g.width(n.Args[1]))
+		}
+	}
+	return nil
+}
+
+// MaxConv is the most positions that OpShortConv convolves.
+const MaxConv = 16
+
+func (e *Experts) check(width, in, scores, chunk int) error {
+	if e == nil || len(e.Graphs) == 0 || len(e.Graphs) != scores || e.Used < 1 || e.Used > scores {
+		return fmt.Errorf("experts that do not fit %d scores", scores)
+	}
+	for _, g := range e.Graphs {
+		if g.Chunk != chunk || g.Result().Width != width || g.Nodes[0].Op != OpInput || g.Nodes[0].Width != in {
+			return fmt.Errorf("expert %s does not take %d rows of %d to %d", g.Name, chunk, in, width)
+		}
+		for i := range g.Nodes {
+			switch n := &g.Nodes[i]; n.Op {
+			case OpInput, OpMatMul, OpAdd, OpTimes, OpSwiGLU, OpGeGLU, OpClippedSwiGLU:
+			default:
+				return fmt.Errorf("expert %s: %v is no operation of an expert", g.Name, n.Op)
+			}
 		}
 	}
 	return nil
@@ -488,10 +610,13 @@ func (g *Graph) Inputs() (list []Input) {
 			add(Input{Name: "x", Type: "F32", Rows: g.Chunk, Cols: n.Width})
 		case OpEmbed:
 			add(Input{Name: "tokens", Type: "I32", Rows: g.Chunk, Cols: 1})
-		case OpRope, OpPosition:
+		case OpRope, OpPosition, OpTemper:
 			add(Input{Name: "positions", Type: "I32", Rows: g.Chunk, Cols: 1})
 		case OpAttention:
 			add(Input{Name: "kv", Type: strings.ToUpper(n.Attention.Cache.String()), Rows: g.Chunk, Each: 2 * n.Attention.CacheHeads() * n.Attention.HeadDim})
+			add(Input{Name: "mask", Type: "bits", Rows: g.Chunk})
+		case OpShortConv:
+			add(Input{Name: "kv", Type: "F16", Rows: g.Chunk, Each: n.Width})
 			add(Input{Name: "mask", Type: "bits", Rows: g.Chunk})
 		case OpFactor:
 			add(Input{Name: n.Factor.Name, Type: "F16", Rows: n.Factor.Rows, Cols: n.Factor.Cols})
@@ -526,6 +651,13 @@ func (g *Graph) String() string {
 			fmt.Fprintf(&b, " by %g", n.Scale)
 		case OpSoftcap:
 			fmt.Fprintf(&b, " at %g", n.Scale)
+		case OpTemper:
+			fmt.Fprintf(&b, ` at "positions", times 1 + %g·ln(1+⌊p/%d⌋)`, n.Scale, n.Every)
+		case OpShortConv:
+			fmt.Fprintf(&b, ` over "kv" layer %d through "mask"`, n.Layer)
+		case OpExperts:
+			fmt.Fprintf(&b, ", %d of %d experts, the first:\n    %s ", n.Experts.Used, len(n.Experts.Graphs),
+				strings.ReplaceAll(n.Experts.Graphs[0].String(), "\n", "\n    "))
 		case OpFactor:
 			what := "rows"
 			if n.Factor.Columns {
@@ -564,6 +696,9 @@ func (g *Graph) String() string {
 			}
 			if a.Softcap != 0 {
 				fmt.Fprintf(&b, ", scores capped at %g", a.Softcap)
+			}
+			if a.Sinks != nil {
+				b.WriteString(", with sinks")
 			}
 			if a.Columns {
 				b.WriteString(", keys by column")

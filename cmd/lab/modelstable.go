@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"tandem"
@@ -32,21 +33,28 @@ const tableHead = `# Models
 Made by ` + "`lab models table`" + ` with models of random weights, one for each architecture and type: 4 heads of 64, two to six
 layers. *off* is the largest difference of a logit from llama.cpp's over 64 positions, relative to the spread of the position's
 logits, in F32, Q8_0 and Q4_K (of fewer than 64 rows llama.cpp rounds the queries to F16, and is off by more). ggml looks the GELU of Gemma up in a table of F16, and rounds differently where it multiplies by 8-bit
-inputs; tests hold each cell to a bound. Of encoders, off is the distance of two embeddings of length 1.
+inputs; tests hold each cell to a bound. Of encoders, off is the distance of two embeddings of length 1. *8-bit keys* is the
+same difference, of F32 weights, between ` + "`--kv-type q8_0`" + ` and f16.
 
-| architecture | models | types | off F32 | off Q8_0 | off Q4_K | ggml | adapters | drafts in trees |
-|---|---|---|---|---|---|---|---|---|
+| architecture | models | types | off F32 | off Q8_0 | off Q4_K | 8-bit keys | ggml | adapters | drafts in trees |
+|---|---|---|---|---|---|---|---|---|---|
 `
 
 const tableTail = `
 All types are F32, F16, BF16, Q8_0, Q4_0, Q5_0, IQ4_NL, Q4_K, Q5_K and Q6_K; files may also hold Q4_1, Q5_1, Q2_K, Q3_K, IQ4_XS and MXFP4,
-which are read as sums of products (F32 where one matrix is read in parts, as in phi3).
+which are read as sums of products. Where rounding changes which expert a row goes through, its logits change by tenths.
 
-- Positions: rotations of whole heads or parts, linear scaling, Llama 3's factors, YaRN, and LongRoPE with its factors for the
-  context of the first training, which then is the model's context. "su" and dynamic scaling are refused by name.
+- Positions: rotations of whole heads or parts, linear scaling, Llama 3's factors, YaRN, Llama 4's temperature, and LongRoPE: with its
+  factors for the context of the first training, which then is the model's context, or with ` + "`--long-context`" + ` those for longer ones.
+  "su" and dynamic scaling are refused by name.
 - Sliding windows are in the mask of native and the reference. Keys and values outside a window are kept. ggml's devices refuse a
   window that is shorter than the context; so does OLMo 3, an olmo2 with windows, everywhere.
-- Mixtures of experts, recurrent and hybrid models are refused by name, before a download too (` + "`models pull`" + `).
+- Experts are computed on native and the reference, once for all rows that go through them; simulated phones, --npu-memory and
+  ggml's devices refuse them. MXFP4 takes twice the file in memory, so gpt-oss-20b needs about 26 GB. Other mixtures (with shared
+  experts, or scores by sigmoids) are refused by name.
+- Short convolutions (lfm2) keep their inputs of all positions beside keys and values, so that a sequence can be cut, forked and saved
+  anywhere: 52 kB a position for LFM2-1.2B. Models with Mamba, DeltaNet or RWKV layers are refused by name, before a download too
+  (` + "`models pull`" + `).
 - Chat templates are Jinja, run by a bounded interpreter with Python's values (package model/chat/jinja). Tests hold it to Python's
   jinja2 where that is installed, also over templates of your own: ` + "`TANDEM_TEMPLATES=folder go test ./model/chat/jinja`" + `.
 `
@@ -54,7 +62,8 @@ which are read as sums of products (F32 where one matrix is read in parts, as in
 // modelNames are models that people run.
 var modelNames = map[string]string{
 	"bert": "BERT: all-MiniLM, bge-small, gte-small (embeddings)", "nomic-bert": "nomic-embed-text (embeddings)", "dream": "Dream 7B (diffusion)", "gemma": "Gemma", "gemma2": "Gemma 2", "gemma3": "Gemma 3, text",
-	"granite": "Granite 3", "llada": "LLaDA 8B (diffusion)", "llama": "Llama 1 to 3.2, Mistral, SmolLM, TinyLlama", "olmo2": "OLMo 2",
+	"granite": "Granite 3", "llada": "LLaDA 8B (diffusion)", "llama": "Llama 1 to 3.2, Mistral, Mixtral, SmolLM, TinyLlama", "olmo2": "OLMo 2",
+	"gpt-oss": "gpt-oss 20B, 120B", "granitemoe": "Granite 3 1B-A400M, 3B-A800M", "lfm2": "LFM2 350M to 2.6B", "mistral3": "Mistral 3, Ministral 3", "olmoe": "OLMoE", "qwen3moe": "Qwen3-30B-A3B",
 	"opt": "OPT", "phi3": "Phi-3, Phi-3.5, Phi-4-mini", "qwen2": "Qwen2, Qwen2.5", "qwen3": "Qwen3", "smollm3": "SmolLM3",
 }
 
@@ -91,8 +100,12 @@ func (c *modelsTable) Run(a *cli.App) error {
 		}
 		b := tinymodel.GGUF(tinymodel.Spec{Arch: arch})
 		a.Clear()
-		fmt.Fprintf(a.Out, "| `%s` | %s | %s | %s | %s | %s | %s | %s | %s |\n", arch, modelNames[arch], all, off[npu.F32], off[npu.Q8_0], off[npu.Q4_K],
-			onGGML(b), adapters(b), trees(a, b))
+		eight, err := eightBits(a, arch)
+		if err != nil {
+			return fmt.Errorf("%s with keys in 8 bits: %w", arch, err)
+		}
+		fmt.Fprintf(a.Out, "| `%s` | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", arch, modelNames[arch], all, off[npu.F32], off[npu.Q8_0], off[npu.Q4_K],
+			eight, onGGML(b), adapters(b), trees(a, b))
 	}
 	fmt.Fprint(a.Out, tableTail)
 	return nil
@@ -135,6 +148,11 @@ func (c *modelsTable) try(ctx context.Context, lib *llamacpp.Lib, path string, s
 	if err != nil {
 		return "", err
 	}
+	return fmt.Sprintf("%.1g", farthest(got, want)), nil
+}
+
+// farthest returns the largest difference of a logit, relative to the spread of its position's logits.
+func farthest(got, want [][]float32) float64 {
 	worst := 0.0
 	for i := range want {
 		var sum, square, far float64
@@ -145,7 +163,31 @@ func (c *modelsTable) try(ctx context.Context, lib *llamacpp.Lib, path string, s
 		n := float64(len(want[i]))
 		worst = max(worst, far/math.Sqrt(square/n-sum/n*sum/n))
 	}
-	return fmt.Sprintf("%.1g", worst), nil
+	return worst
+}
+
+// eightBits says how far logits move if keys and values are kept in Q8_0.
+func eightBits(ctx context.Context, arch string) (string, error) {
+	b := tinymodel.GGUF(tinymodel.Spec{Arch: arch, Dim: 256, FF: 512, Seed: 1})
+	tokens := make([]tandem.Token, 64)
+	for i := range tokens {
+		tokens[i] = tandem.Token((i*89 + 17) % 256)
+	}
+	var all [2][][]float32
+	for i, t := range []npu.CacheType{npu.CacheF16, npu.CacheQ8_0} {
+		m, err := model.OpenBytes("tiny", b, native.New(0), model.KVCache(t))
+		if err != nil {
+			return "", err
+		}
+		defer m.Close()
+		if c := m.Config(); c.Pooling != model.NoPooling || c.Diffusion {
+			return "not kept", nil
+		}
+		if all[i], err = m.Forward(ctx, []model.Input{{Seq: m.NewSeq(), Tokens: tokens, All: true}}); err != nil {
+			return "", err
+		}
+	}
+	return fmt.Sprintf("%.1g", farthest(all[1], all[0])), nil
 }
 
 // embedding is try for an encoder: the distance of two embeddings of length 1.
@@ -197,12 +239,23 @@ func adapters(b []byte) string {
 		return "no"
 	}
 	defer m.Close()
+	var parts []string // matrices that are read in parts, by the end of their names
 	for _, g := range m.Graphs(1) {
 		for _, n := range g.Nodes {
-			if n.Weight != nil && n.Op == npu.OpMatMul && strings.Contains(n.Weight.Name, "[") {
-				return "output and down matrices"
+			if n.Op == npu.OpExperts {
+				return "all but experts"
+			}
+			if n.Op != npu.OpMatMul {
+				continue
+			}
+			name, _, cut := strings.Cut(n.Weight.Name, ".weight[")
+			if _, name, _ = strings.Cut(strings.TrimPrefix(name, "blk."), "."); cut && !slices.Contains(parts, name) {
+				parts = append(parts, name)
 			}
 		}
+	}
+	if len(parts) > 0 {
+		return "all but " + strings.Join(parts, ", ")
 	}
 	return "yes"
 }

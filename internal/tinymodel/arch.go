@@ -19,6 +19,8 @@ type architecture struct {
 	layer    func(l *list, prefix string) // tensors of a layer
 	norm     func(l *list, name string)   // tensors of the norm before the output matrix
 
+	convolves func(layer int) bool // layers without attention; may be nil
+
 	title     string // general.name, if it is not tiny- and the architecture
 	longRope  bool   // frequency factors are two sets, for long contexts and for short ones
 	encoder   bool   // it has no output matrix, and types of tokens
@@ -45,7 +47,8 @@ type weights struct {
 // list holds a model's tensors in the file's order.
 type list struct {
 	Spec
-	all []weights
+	index int // of the layer
+	all   []weights
 }
 
 // weights lists the tensors of the model.
@@ -63,6 +66,7 @@ func (s Spec) weights(vocab int) []weights {
 		arch.embed(&l)
 	}
 	for i := range s.Layers {
+		l.index = i
 		arch.layer(&l, fmt.Sprintf("blk.%d.", i))
 	}
 	arch.norm(&l, "output_norm")

@@ -24,10 +24,7 @@ func Stream(w io.Writer, s Spec, progress func(done, total int64) error) error {
 	list := s.weights(vocab)
 	infos, done, total := make([]gguf.TensorInfo, len(list)), int64(0), int64(0)
 	for i, t := range list {
-		infos[i] = gguf.TensorInfo{Name: t.name, Type: t.typ, Shape: []uint64{uint64(t.cols)}}
-		if t.rows > 1 {
-			infos[i].Shape = append(infos[i].Shape, uint64(t.rows))
-		}
+		infos[i] = gguf.TensorInfo{Name: t.name, Type: t.typ, Shape: gguf.Shape(meta, t.name, t.cols, t.rows)}
 		total += t.bytes()
 	}
 	out, err := gguf.NewWriter(w, meta, infos)

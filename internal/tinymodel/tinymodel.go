@@ -30,6 +30,8 @@ type Spec struct {
 	Linear   float64    // factor of linear scaling of positions [none]
 	YaRN     float64    // factor of YaRN [none]
 	Window   int        // of layers that attend to the last positions, in architectures that have them [12]
+	Experts  int        // of each layer, in architectures that have them [6]
+	Used     int        // for each token [3]
 	Factors  bool       // frequency factors of the rotary embedding, as in Llama 3
 	Untied   bool       // a separate output matrix
 	Bias     bool       // q, k and v biases; qwen2 always has them
@@ -65,6 +67,8 @@ func (s Spec) withDefaults() Spec {
 	set(&s.HeadDim, s.Dim/s.Heads)
 	set(&s.FF, 128)
 	set(&s.Context, 512)
+	set(&s.Experts, 6)
+	set(&s.Used, 3)
 	if s.RopeBase == 0 {
 		s.RopeBase = 10000
 	}
@@ -126,7 +130,17 @@ func (s Spec) meta() (meta []gguf.KV, vocab int) {
 	add(p+"embedding_length", uint32(s.Dim))
 	add(p+"feed_forward_length", uint32(s.FF))
 	add(p+"attention.head_count", uint32(s.Heads))
-	add(p+"attention.head_count_kv", uint32(s.KVHeads))
+	if arch := architectures[s.Arch]; arch.convolves != nil {
+		heads := make([]int32, s.Layers)
+		for i := range heads {
+			if !arch.convolves(i) {
+				heads[i] = int32(s.KVHeads)
+			}
+		}
+		add(p+"attention.head_count_kv", heads)
+	} else {
+		add(p+"attention.head_count_kv", uint32(s.KVHeads))
+	}
 	if s.HeadDim != s.Dim/s.Heads {
 		add(p+"attention.key_length", uint32(s.HeadDim))
 		add(p+"attention.value_length", uint32(s.HeadDim))

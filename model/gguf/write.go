@@ -7,19 +7,17 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 
 	"tandem/npu"
 )
 
 // Write writes a whole file: the metadata in the given order, then the tensors. A tensor with one row is written as a
-// vector. Only tests use it; programs stream tensors through a Writer.
+// vector, and the matrices of experts as Shape says. Only tests use it; programs stream tensors through a Writer.
 func Write(w io.Writer, meta []KV, tensors []npu.Tensor) error {
 	infos := make([]TensorInfo, len(tensors))
 	for i, t := range tensors {
-		infos[i] = TensorInfo{Name: t.Name, Type: t.Type, Shape: []uint64{uint64(t.Cols)}}
-		if t.Rows > 1 {
-			infos[i].Shape = append(infos[i].Shape, uint64(t.Rows))
-		}
+		infos[i] = TensorInfo{Name: t.Name, Type: t.Type, Shape: Shape(meta, t.Name, t.Cols, t.Rows)}
 	}
 	gw, err := NewWriter(w, meta, infos)
 	if err != nil {
@@ -31,6 +29,22 @@ func Write(w io.Writer, meta []KV, tensors []npu.Tensor) error {
 		}
 	}
 	return gw.Close()
+}
+
+// Shape returns the shape of a matrix in a file with that metadata. Matrices of experts, which stand in one tensor, have a third
+// size: the number of experts.
+func Shape(meta []KV, name string, cols, rows int) []uint64 {
+	if rows == 1 {
+		return []uint64{uint64(cols)}
+	}
+	if strings.HasSuffix(name, "_exps.weight") {
+		for _, kv := range meta {
+			if n, ok := kv.Value.(uint32); ok && strings.HasSuffix(kv.Key, ".expert_count") && n > 0 && rows%int(n) == 0 {
+				return []uint64{uint64(cols), uint64(rows) / uint64(n), uint64(n)}
+			}
+		}
+	}
+	return []uint64{uint64(cols), uint64(rows)}
 }
 
 // A Writer streams a GGUF file, so that its tensors need not be in memory together. NewWriter writes the head; Write

@@ -180,6 +180,13 @@ func (s *sketch) node(i int) {
 		x = a.ReLU(ctx, x)
 	case npu.OpAdd:
 		x = a.Add(ctx, x, y)
+	case npu.OpTimes:
+		x = a.Mul(ctx, x, y)
+	case npu.OpTemper:
+		m := a.New2D(ctx, int32(npu.F32), 1, int64(s.rows))
+		a.SetInput(m)
+		s.fed = append(s.fed, fed{i, m})
+		x = a.Mul(ctx, x, m)
 	case npu.OpConcat:
 		for _, part := range n.Args[1:] {
 			x = a.Concat(ctx, x, s.values[part], 0)
@@ -370,7 +377,12 @@ func (p *program) collect() (weights []*npu.Tensor, products map[*npu.Tensor]boo
 			return nil, nil, fmt.Errorf("%%%d %v: the ggml device keeps all weights in memory: remove the memory limit, or use --device native", i, n.Op)
 		}
 		switch n.Op {
-		case npu.OpInput, npu.OpSwiGLU, npu.OpReLU, npu.OpAdd, npu.OpConcat, npu.OpScale, npu.OpGeGLU, npu.OpSoftcap, npu.OpGELU:
+		case npu.OpInput, npu.OpSwiGLU, npu.OpReLU, npu.OpAdd, npu.OpConcat, npu.OpScale, npu.OpGeGLU, npu.OpSoftcap, npu.OpGELU, npu.OpTimes:
+			continue
+		case npu.OpExperts, npu.OpShortConv, npu.OpClippedSwiGLU:
+			return nil, nil, fmt.Errorf("%%%d: the ggml device has no %v: use --device native", i, n.Op)
+		case npu.OpTemper:
+			p.places = true
 			continue
 		case npu.OpFactor:
 			if !slices.ContainsFunc(p.adapted, func(f *npu.Factor) bool { return factorKeyOf(f) == factorKeyOf(n.Factor) }) {
@@ -401,6 +413,9 @@ func (p *program) collect() (weights []*npu.Tensor, products map[*npu.Tensor]boo
 			}
 			if n.Attention.Cache != npu.CacheF16 {
 				return nil, nil, fmt.Errorf("%%%d: the ggml device keeps keys and values in F16, not in %v: use --device native or --kv-type f16", i, n.Attention.Cache)
+			}
+			if n.Attention.Sinks != nil {
+				return nil, nil, fmt.Errorf("%%%d: the ggml device has no attention sinks: use --device native", i)
 			}
 			if n.Attention.Window != 0 {
 				return nil, nil, fmt.Errorf("%%%d: the ggml device has no sliding windows, and this layer attends to the last %d positions: use --device native", i, n.Attention.Window)

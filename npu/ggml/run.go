@@ -137,6 +137,14 @@ func (p *program) give(f fed, a *npu.Args, bucket int) error {
 	case npu.OpSelect:
 		p.giveParts(f, a, bucket)
 		return nil
+	case npu.OpTemper:
+		by := staged[float32](&d.staging, bucket)
+		clear(by)
+		for i, pos := range a.Positions[:a.Rows] {
+			by[i] = n.Temper(pos)
+		}
+		set(d, f.at, by)
+		return nil
 	case npu.OpFactor, npu.OpScale, npu.OpAdd: // a product of no adapter
 		zeros := staged[float32](&d.staging, bucket*n.Width)
 		clear(zeros)

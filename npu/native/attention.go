@@ -210,6 +210,12 @@ func (w *attendance) scoreBlock(i int, s step, at int) {
 // finish converts scores to weights and computes the weighted sums of the values.
 func (w *attendance) finish() {
 	k, dim, slots, room := w.dev.k, w.a.HeadDim, w.tile.slots, w.tile.room()
+	var sinks []float32
+	if w.a.Sinks != nil {
+		var scratch *[]float32
+		sinks, scratch = w.dev.floats(w.a.Sinks)
+		defer w.dev.giveBack(scratch)
+	}
 	width := w.a.Heads * dim
 	for i := range w.rows {
 		n := w.reach(w.first + i)
@@ -220,6 +226,12 @@ func (w *attendance) finish() {
 					scores[j] = softcap(float32(s*scale), limit)
 				}
 				scale = 1
+			}
+			if sinks != nil { // one more score; there is room for it
+				for j, s := range scores {
+					scores[j] = s * scale
+				}
+				scores, scale = append(scores, sinks[w.head+h]), 1
 			}
 			k.softmax(scores, scale)
 		}

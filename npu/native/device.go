@@ -94,11 +94,13 @@ type program struct {
 	offset  []int
 	room    int
 	ropes   []*ropeTable
-	packed  []*packed   // the weights of products that Compile packs
-	with    [][]int     // for each node, the nodes that are computed with it (see together)
-	adds    []npu.Value // for each sum that adds an adapter's product, that product; else 0 (see fuse)
-	staged  bool        // whether any weights are staged
-	factors bool        // whether adapters are inputs
+	kernels [][]float32     // of convolutions [positions × width]
+	experts [][]npu.Program // of nodes that send rows through experts
+	packed  []*packed       // the weights of products that Compile packs
+	with    [][]int         // for each node, the nodes that are computed with it (see together)
+	adds    []npu.Value     // for each sum that adds an adapter's product, that product; else 0 (see fuse)
+	staged  bool            // whether any weights are staged
+	factors bool            // whether adapters are inputs
 }
 
 // Compile implements npu.Device. It checks the graph and lays out its values.
@@ -110,13 +112,23 @@ func (d *Device) Compile(g *npu.Graph) (npu.Program, error) {
 		return nil, errors.New("native device requires a little-endian processor: it reads weights in place")
 	}
 	p := &program{dev: d, graph: g, ropes: make([]*ropeTable, len(g.Nodes)),
-		packed: make([]*packed, len(g.Nodes))}
+		packed: make([]*packed, len(g.Nodes)), kernels: make([][]float32, len(g.Nodes)), experts: make([][]npu.Program, len(g.Nodes))}
 	for i, n := range g.Nodes {
 		p.staged = p.staged || n.Weight != nil && n.Weight.Staged
 		p.factors = p.factors || n.Op == npu.OpFactor || n.Op == npu.OpSelect
 		switch {
 		case n.Op == npu.OpRope:
 			p.ropes[i] = d.rope(n.Rope)
+		case n.Op == npu.OpShortConv:
+			p.kernels[i] = kernelOf(n.Weight)
+		case n.Op == npu.OpExperts:
+			for _, e := range n.Experts.Graphs {
+				compiled, err := d.Compile(e)
+				if err != nil {
+					return nil, err
+				}
+				p.experts[i] = append(p.experts[i], compiled)
+			}
 		case n.Op == npu.OpMatMul && n.Bias != nil && n.Bias.Type != npu.F32, n.Op == npu.OpRMSNorm && n.Weight.Type != npu.F32,
 			n.Op == npu.OpLayerNorm && (n.Weight.Type != npu.F32 || n.Bias.Type != npu.F32):
 			return nil, fmt.Errorf("graph %s: %%%d %v: norms and biases must be F32", g.Name, i, n.Op)
@@ -199,6 +211,8 @@ type run struct {
 	products  []product        // if the node is OpMatMul
 	tile      tiling           // if the node is OpAttention
 	cached    []input          // a row of keys or values, rounded for its cache
+	kernel    []float32        // if the node is OpShortConv
+	sent      sent             // if the node is OpExperts
 	part      func(lo, hi int) // compute, bound once
 }
 
@@ -234,7 +248,13 @@ func (r *run) steps() error {
 				return err
 			}
 		}
-		r.step(i)
+		if r.graph.Nodes[i].Op == npu.OpExperts {
+			if err := r.sendToExperts(i); err != nil {
+				return err
+			}
+		} else {
+			r.step(i)
+		}
 		if r.Stage != nil {
 			r.Stage.Leave(i)
 		}
@@ -269,7 +289,11 @@ func (p *program) check(a *npu.Args) error {
 					return fmt.Errorf("program %s: token %d is out of range 0 to %d", g.Name, t, n.Weight.Rows-1)
 				}
 			}
-		case npu.OpRope, npu.OpPosition:
+		case npu.OpShortConv:
+			if err := checkKV(a, n.Layer); err != nil {
+				return fmt.Errorf("program %s: %w", g.Name, err)
+			}
+		case npu.OpRope, npu.OpPosition, npu.OpTemper:
 			if len(a.Positions) < a.Rows {
 				return fmt.Errorf("program %s: %d positions for %d rows", g.Name, len(a.Positions), a.Rows)
 			}
@@ -279,7 +303,7 @@ func (p *program) check(a *npu.Args) error {
 				}
 			}
 		case npu.OpAttention:
-			if err := checkKV(a, n.Attention); err != nil {
+			if err := checkKV(a, n.Attention.Layer); err != nil {
 				return fmt.Errorf("program %s: %w", g.Name, err)
 			}
 		}
@@ -293,7 +317,7 @@ func (p *program) check(a *npu.Args) error {
 	return nil
 }
 
-func checkKV(a *npu.Args, at *npu.Attention) error {
+func checkKV(a *npu.Args, layer int) error {
 	if len(a.Positions) < a.Rows || len(a.KV) < a.Rows {
 		return fmt.Errorf("%d positions and %d caches for %d rows", len(a.Positions), len(a.KV), a.Rows)
 	}
@@ -309,8 +333,8 @@ func checkKV(a *npu.Args, at *npu.Attention) error {
 			return fmt.Errorf("row %d: %w", i, err)
 		}
 		s, _ := a.KV[i].At(int(m.Slot))
-		if s == nil || at.Layer >= len(s.K) {
-			return fmt.Errorf("row %d: cache has no slot %d in layer %d", i, m.Slot, at.Layer)
+		if s == nil || layer >= len(s.K) {
+			return fmt.Errorf("row %d: cache has no slot %d in layer %d", i, m.Slot, layer)
 		}
 		if s, _ := a.KV[i].At(m.Reach() - 1); s == nil {
 			return fmt.Errorf("row %d: cache has no slot %d to attend to", i, m.Reach()-1)
@@ -348,6 +372,7 @@ const (
 	loopAdapt
 	loopRope
 	loopElements
+	loopConv
 )
 
 // share runs compute for loop l over n units on several threads. cost is the cost of a unit in multiplications.
@@ -381,6 +406,8 @@ func (r *run) compute(lo, hi int) {
 		r.ropeRows(lo, hi)
 	case loopElements:
 		r.elementRows(lo, hi)
+	case loopConv:
+		r.convolveRows(lo, hi)
 	}
 }
 
@@ -402,7 +429,7 @@ func (r *run) step(i int) {
 		r.embed(out, n.Weight, r.Positions)
 	case npu.OpRMSNorm, npu.OpLayerNorm:
 		r.share(loopNorm, r.Rows, 4*n.Width)
-	case npu.OpReLU, npu.OpScale, npu.OpSoftcap:
+	case npu.OpReLU, npu.OpScale, npu.OpSoftcap, npu.OpTemper:
 		r.share(loopElements, r.Rows, 4*n.Width)
 	case npu.OpFactor:
 		if !r.fused(npu.Value(i)) {
@@ -424,6 +451,14 @@ func (r *run) step(i int) {
 	case npu.OpGeGLU:
 		r.y = r.arg(1)
 		r.share(loopElements, r.Rows, 16*n.Width)
+	case npu.OpTimes:
+		r.y = r.arg(1)
+		r.share(loopElements, r.Rows, 4*n.Width)
+	case npu.OpClippedSwiGLU:
+		r.y = r.arg(1)
+		r.share(loopElements, r.Rows, 16*n.Width)
+	case npu.OpShortConv:
+		r.shortConv(n, r.kernels[i])
 	case npu.OpGELU:
 		r.share(loopElements, r.Rows, 16*n.Width)
 	case npu.OpConcat:

@@ -112,6 +112,16 @@ func (r *run) elementRows(lo, hi int) {
 		for j, v := range x {
 			out[j] = softcap(v, n.Scale)
 		}
+	case npu.OpTimes:
+		for j, v := range r.y[lo*n.Width : hi*n.Width] {
+			out[j] = x[j] * v
+		}
+	case npu.OpClippedSwiGLU:
+		r.clippedSwiGLU(out, x, r.y[lo*n.Width:hi*n.Width])
+	case npu.OpTemper:
+		for j, v := range x {
+			out[j] = v * n.Temper(r.Positions[lo+j/n.Width])
+		}
 	case npu.OpAdd:
 		r.dev.k.add(out, x, r.y[lo*n.Width:hi*n.Width])
 	}
@@ -137,6 +147,22 @@ func (r *run) geGLU(out, gate, up []float32) {
 		}
 		r.dev.k.swiGLU(out[:n], z, y)
 		out, gate = out[n:], gate[n:]
+	}
+}
+
+// clippedSwiGLU computes x·σ(c·x)·(y+1), where x is the gate and y is up, both clipped, as silu(c·x)·(y+1)/c.
+func (r *run) clippedSwiGLU(out, gate, up []float32) {
+	const c, limit = 1.702, 7
+	var zs, ys [256]float32
+	for len(out) > 0 {
+		n := min(len(out), len(zs))
+		z, y := zs[:n], ys[:n]
+		for j, x := range gate[:n] {
+			z[j] = c * min(x, limit)
+			y[j] = (min(max(up[j], -limit), limit) + 1) / c
+		}
+		r.dev.k.swiGLU(out[:n], z, y)
+		out, gate, up = out[n:], gate[n:], up[n:]
 	}
 }
 

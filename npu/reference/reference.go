@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -193,6 +194,28 @@ func (r *run) node(i int) error {
 		for j, v := range x {
 			out[j] = max(v, 0)
 		}
+	case npu.OpTimes:
+		y := r.values[n.Args[1]]
+		for j := range out {
+			out[j] = x[j] * y[j]
+		}
+	case npu.OpClippedSwiGLU:
+		up := r.values[n.Args[1]]
+		for j, v := range x {
+			z := math.Min(float64(v), 7)
+			out[j] = float32(z / (1 + math.Exp(-1.702*z)) * (math.Min(math.Max(float64(up[j]), -7), 7) + 1))
+		}
+	case npu.OpTemper:
+		if len(r.Positions) < r.Rows {
+			return errInput
+		}
+		for j, v := range x {
+			out[j] = v * n.Temper(r.Positions[j/cols])
+		}
+	case npu.OpShortConv:
+		return r.shortConv(out, x, w, n)
+	case npu.OpExperts:
+		return r.experts(out, x, r.values[n.Args[1]], n, cols)
 	case npu.OpAdd:
 		y := r.values[n.Args[1]]
 		for j := range out {
@@ -391,6 +414,66 @@ func (r *run) rope(out, x []float32, p *npu.Rope, width int) error {
 	return nil
 }
 
+// shortConv stores the rows and convolves them with those before.
+func (r *run) shortConv(out, x, w []float32, n *npu.Node) error {
+	if len(r.Positions) < r.Rows || len(r.KV) < r.Rows {
+		return errInput
+	}
+	width, reach := n.Width, n.Weight.Cols
+	for i := range r.Rows {
+		s, slot := r.KV[i].At(int(r.Mask(i).Slot))
+		if s == nil {
+			return fmt.Errorf("row %d: its cache has no place", i)
+		}
+		for j := range width {
+			s.K[n.Layer][slot*width+j] = quant.F32ToF16(x[i*width+j])
+		}
+	}
+	for i := range r.Rows {
+		var seen []int
+		r.Mask(i).Within(reach, func(slot, n int) {
+			for t := range n {
+				seen = append(seen, slot+t)
+			}
+		})
+		for j := range width {
+			sum := w[j*reach+reach-1] * x[i*width+j]
+			for t, slot := range seen[:len(seen)-1] {
+				s, at := r.KV[i].At(slot)
+				sum += w[j*reach+reach-len(seen)+t] * quant.F16ToF32(s.K[n.Layer][at*width+j])
+			}
+			out[i*width+j] = sum
+		}
+	}
+	return nil
+}
+
+// experts sends each row through its experts.
+func (r *run) experts(out, x, scores []float32, n *npu.Node, cols int) error {
+	e, width := n.Experts, n.Width
+	for i := range r.Rows {
+		row := scores[i*len(e.Graphs):][:len(e.Graphs)]
+		chosen := e.Choose(nil, row)
+		sum := 0.0
+		for j := range row {
+			if !e.Chosen || slices.Contains(chosen, j) {
+				sum += math.Exp(float64(row[j]))
+			}
+		}
+		for _, j := range chosen {
+			y := make([]float32, width)
+			p := program{r.d, e.Graphs[j]}
+			if err := p.Run(npu.Args{Rows: 1, X: x[i*cols:][:cols], Out: y}); err != nil {
+				return err
+			}
+			for k, v := range y {
+				out[i*width+k] += float32(math.Exp(float64(row[j]))/sum) * v
+			}
+		}
+	}
+	return nil
+}
+
 // attention stores keys and values and attends. It transposes a cache that holds keys by row before the product, as a
 // matrix unit needs it, and counts that.
 func (r *run) attention(out, q, keys, values []float32, a *npu.Attention) error {
@@ -464,6 +547,14 @@ func (r *run) attention(out, q, keys, values []float32, a *npu.Attention) error 
 				if t == 0 || scores[t] > top {
 					top = scores[t]
 				}
+			}
+			if a.Sinks != nil {
+				sink, err := r.d.floats(a.Sinks)
+				if err != nil {
+					return err
+				}
+				top = max(top, float64(sink[h]))
+				sum = math.Exp(float64(sink[h]) - top)
 			}
 			for t := range scores {
 				scores[t] = math.Exp(scores[t] - top)

@@ -29,6 +29,7 @@ type ModelFlags struct {
 	Model   string  `short:"m" help:"GGUF file, or its name in the models folder. Default: the built-in reader." placeholder:"FILE"`
 	Compute string  `name:"device" help:"What computes: native, auto (a GPU or NPU that ggml can use, else native), or a device of ggml, such as ggml:cpu or ggml:cuda0; doctor lists them." default:"native" placeholder:"NAME"`
 	Threads int     `help:"Threads to compute with; 0 for all cores." default:"0"`
+	Long    bool    `name:"long-context" help:"Read with the frequencies of models with LongRoPE (Phi-3, Phi-4-mini) for contexts longer than that of their first training." hidden:""`
 	KVType  string  `name:"kv-type" help:"How keys and values of read text are kept: ${enum}. q8_0 takes about half the memory of f16." enum:"f16,q8_0" default:"f16" hidden:""`
 	Memory  float64 `name:"npu-memory" help:"Megabytes of weights that the device may hold, as on a phone's NPU; the rest is staged from the file during the computation. 0 for all." default:"0" placeholder:"MB" hidden:""`
 	All     bool    `name:"npu-memory-all" help:"The megabytes of --npu-memory also hold the KV cache and the activations." hidden:""`
@@ -74,19 +75,22 @@ func (f ModelFlags) open(path string) (*model.Model, *phone.Device, error) {
 		return nil, nil, err
 	}
 	if path == "" {
-		m, err := model.OpenBytes(BuiltIn, models.Reader, d, f.caches()...)
+		m, err := model.OpenBytes(BuiltIn, models.Reader, d, f.options()...)
 		return m, d, err
 	}
-	m, err := model.Open(path, d, f.caches()...)
+	m, err := model.Open(path, d, f.options()...)
 	return m, d, err
 }
 
-// caches returns the option that the flag for keys and values stands for.
-func (f ModelFlags) caches() []model.Option {
+// options returns what the flags say of positions, keys and values.
+func (f ModelFlags) options() (list []model.Option) {
 	if f.KVType == npu.CacheQ8_0.String() {
-		return []model.Option{model.KVCache(npu.CacheQ8_0)}
+		list = append(list, model.KVCache(npu.CacheQ8_0))
 	}
-	return nil
+	if f.Long {
+		list = append(list, model.LongContext())
+	}
+	return list
 }
 
 // device opens the device for the model file at path.

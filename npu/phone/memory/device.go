@@ -101,6 +101,9 @@ func (d *Device) Compile(g *npu.Graph) (npu.Program, error) {
 	if err := g.Check(); err != nil {
 		return nil, err
 	}
+	if g.Sends() {
+		return nil, fmt.Errorf("graph %s: the weights of a mixture of experts cannot be staged: leave out --npu-memory, or use a dense model", g.Name)
+	}
 	d.run.Lock()
 	defer d.run.Unlock()
 	p := &program{dev: d, graph: g}

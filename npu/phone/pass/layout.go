@@ -23,6 +23,11 @@ func SplitHeads(g *npu.Graph) (*npu.Graph, error) {
 			kv := h / (a.Heads / a.KVHeads)
 			one := *a
 			one.Heads, one.KVHeads, one.From, one.Of = 1, 1, a.From+kv, a.CacheHeads()
+			if a.Sinks != nil {
+				sink := *a.Sinks
+				sink.Name, sink.Cols, sink.Data = fmt.Sprintf("%s[%d]", sink.Name, h), 1, sink.Data[4*h:4*h+4]
+				one.Sinks = &sink
+			}
 			args := make([]npu.Value, 3)
 			for j, at := range []int{h, kv, kv} {
 				v, err := s.part(cut{n.Args[j], at * a.HeadDim, a.HeadDim})
@@ -72,7 +77,7 @@ func (s *splitter) part(c cut) (npu.Value, error) {
 		f := *n.Factor
 		f.From += c.from
 		n.Factor = &f
-	case npu.OpRope, npu.OpScale, npu.OpAdd:
+	case npu.OpRope, npu.OpScale, npu.OpAdd, npu.OpTemper:
 		for j, a := range args {
 			v, err := s.part(cut{a, c.from, c.width})
 			if err != nil {

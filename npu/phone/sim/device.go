@@ -187,6 +187,9 @@ func (d *Device) Traits() npu.Traits {
 // Compile implements npu.Device. It refuses weights that cannot be mapped. Graphs of one name share their weights, which
 // are counted once.
 func (d *Device) Compile(g *npu.Graph) (npu.Program, error) {
+	if g.Sends() {
+		return nil, fmt.Errorf("graph %s: a phone's NPU has no static graph for a mixture of experts: leave out --soc, or use a dense model", g.Name)
+	}
 	p, err := d.inner.Compile(g)
 	if err != nil {
 		return nil, err

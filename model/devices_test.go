@@ -83,16 +83,17 @@ func TestArchitecturesOnAllDevices(t *testing.T) {
 	}
 }
 
-// ggml's devices refuse a window by name, unless the context fits it.
-func TestWindowsOnGGML(t *testing.T) {
+// ggml's devices refuse what they lack, with the way out.
+func TestGGMLRefuses(t *testing.T) {
 	info := needGGML(t)[0]
-	_, err := OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{Arch: "gemma3"}), openDevice(t, "ggml:"+info.Name))
-	if err == nil || !strings.Contains(err.Error(), "no sliding windows") {
-		t.Errorf("error %v", err)
+	for arch, want := range map[string]string{"qwen3moe": "experts", "gpt-oss": "sinks", "lfm2": "shortconv"} {
+		_, err := OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{Arch: arch}), openDevice(t, "ggml:"+info.Name))
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "--device native") {
+			t.Errorf("%s: error %v", arch, err)
+		}
 	}
-	m, err := OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{Arch: "gemma3", Window: 64, Context: 64}), openDevice(t, "ggml:"+info.Name))
-	if err != nil {
-		t.Fatal(err)
+	_, err := OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{HeadDim: 32}), openDevice(t, "ggml:"+info.Name), KVCache(npu.CacheQ8_0))
+	if err == nil || !strings.Contains(err.Error(), "--kv-type f16") {
+		t.Errorf("keys and values in Q8_0: error %v", err)
 	}
-	m.Close()
 }

@@ -59,7 +59,8 @@ func TestLogitsOnGGMLAgreeWithNative(t *testing.T) {
 	}
 	specs = append(specs, tinymodel.Spec{Bias: true, Factors: true, RopeBase: 500000}, tinymodel.Spec{Arch: "qwen2", Linear: 4, KVHeads: 1, Heads: 8},
 		tinymodel.Spec{Arch: "opt"}, tinymodel.Spec{HeadDim: 96}, tinymodel.Spec{Arch: "llada"}, tinymodel.Spec{Arch: "qwen3", HeadDim: 96}, tinymodel.Spec{Arch: "olmo2"},
-		tinymodel.Spec{Arch: "smollm3"}, tinymodel.Spec{Arch: "granite"}, tinymodel.Spec{Arch: "gemma"}, tinymodel.Spec{Arch: "phi3", Factors: true}, tinymodel.Spec{YaRN: 4}, tinymodel.Spec{Arch: "dream", Type: npu.Q8_0})
+		tinymodel.Spec{Arch: "smollm3"}, tinymodel.Spec{Arch: "granite"}, tinymodel.Spec{Arch: "gemma"}, tinymodel.Spec{Arch: "phi3", Factors: true}, tinymodel.Spec{YaRN: 4}, tinymodel.Spec{Arch: "mistral3", YaRN: 4}, tinymodel.Spec{Arch: "gemma2", Window: 7},
+		tinymodel.Spec{Arch: "gemma3", Layers: 6, Window: 40}, tinymodel.Spec{Arch: "dream", Type: npu.Q8_0})
 	for _, info := range devices {
 		for i, s := range specs {
 			t.Run(fmt.Sprintf("%s/%s/%v/%d", info.Name, s.Arch, s.Type, i), func(t *testing.T) {

@@ -47,8 +47,8 @@ which are read as sums of products. Where rounding changes which expert a row go
 - Positions: rotations of whole heads or parts, linear scaling, Llama 3's factors, YaRN, Llama 4's temperature, and LongRoPE: with its
   factors for the context of the first training, which then is the model's context, or with ` + "`--long-context`" + ` those for longer ones.
   "su" and dynamic scaling are refused by name.
-- Sliding windows are in the mask of native and the reference. Keys and values outside a window are kept. ggml's devices refuse a
-  window that is shorter than the context; so does OLMo 3, an olmo2 with windows, everywhere.
+- Sliding windows are in the masks of all devices. Keys and values outside a window are kept. OLMo 3, an olmo2 with windows, is
+  refused.
 - Experts are computed on native and the reference, once for all rows that go through them; simulated phones, --npu-memory and
   ggml's devices refuse them. MXFP4 takes twice the file in memory, so gpt-oss-20b needs about 26 GB. Other mixtures (with shared
   experts, or scores by sigmoids) are refused by name.
@@ -222,9 +222,6 @@ func onGGML(b []byte) string {
 		return "not here"
 	}
 	m, err := model.OpenBytes("tiny", b, d)
-	if err != nil && strings.Contains(err.Error(), "sliding windows") {
-		return "short contexts"
-	}
 	if err != nil {
 		return "no"
 	}

@@ -50,6 +50,15 @@ func (d *Device) cacheLayer(layer, width int) int {
 	return len(c.layers) - 1
 }
 
+// addWindow adds a window to those that plans have masks for.
+func (d *Device) addWindow(window int) {
+	if !slices.Contains(d.windows, window) {
+		d.windows = append(d.windows, window)
+		d.last = nil
+		d.epoch++ // built graphs refer to inputs without it
+	}
+}
+
 const firstPages = 1024 / pageSize
 
 // reserve grows the cache to at least n pages, or to twice its size. The copies in the old memory are dropped.
@@ -150,23 +159,25 @@ type inputs struct {
 	positions, slots ptr
 	written          ptr // the slots for each plane of a bank, for looking up: [rows × planes]
 	planes           int
-	mask             ptr
+	masks            []ptr // of each of the device's windows [window × rows]
 }
 
 func (d *Device) inputsFor(rows, window int) (*inputs, error) {
-	key := [3]int{rows, window, len(d.cache.layers)}
+	key := [4]int{rows, window, len(d.cache.layers), len(d.windows)}
 	if in := d.inputs[key]; in != nil {
 		return in, nil
 	}
 	a, in := d.api, &inputs{rows: rows, window: window, planes: 2 * len(d.cache.layers)}
-	if in.ctx = a.Init(a.Overhead() * 5); in.ctx == 0 {
+	if in.ctx = a.Init(a.Overhead() * uintptr(4+len(d.windows))); in.ctx == 0 {
 		return nil, failed("%s: no memory for inputs", d.name)
 	}
 	in.positions = a.New1D(in.ctx, i32Type, int64(rows))
 	if window > 0 {
 		in.slots = a.New1D(in.ctx, i64Type, int64(rows))
 		in.written = a.New2D(in.ctx, i32Type, int64(rows), int64(in.planes))
-		in.mask = a.New2D(in.ctx, int32(npu.F16), int64(window), int64(rows))
+		for range d.windows {
+			in.masks = append(in.masks, a.New2D(in.ctx, int32(npu.F16), int64(window), int64(rows)))
+		}
 	}
 	if in.buf = a.AllocCtx(in.ctx, a.DevBuft(d.dev)); in.buf == 0 {
 		d.drop(in.owned)
@@ -314,23 +325,19 @@ func (d *Device) fill(p *plan, a *npu.Args) {
 	if p.window == 0 {
 		return
 	}
-	slots, mask := staged[int64](&d.staging, p.rows), staged[uint16](&d.staging, p.rows*p.window)
-	for i := range p.rows {
-		row := mask[i*p.window:][:p.window]
-		if i >= a.Rows { // a row that is not in use writes to cell 0, which nothing else uses, and attends to that
-			fill(row, masked)
-			slots[i], row[0] = 0, visible
-			continue
+	slots := staged[int64](&d.staging, p.rows)
+	for i := range slots {
+		slots[i] = 0 // a row that is not in use writes to cell 0, which nothing else uses, and attends to that
+		if i < a.Rows {
+			slots[i] = int64(p.wants[p.own[i].want].cell(p.own[i].at))
 		}
-		h := p.own[i]
-		slots[i] = int64(p.wants[h.want].cell(h.at))
-		if i > 0 && a.Masks == nil && a.KV[i] == a.KV[i-1] && a.Positions[i] == a.Positions[i-1]+1 {
-			copy(row, mask[(i-1)*p.window:][:p.window])
-			row[slots[i]] = visible
-			continue
+	}
+	for k, window := range d.windows {
+		mask := staged[uint16](&d.staging, p.rows*p.window)
+		for i := range p.rows {
+			p.fillRow(mask, a, i, window, slots)
 		}
-		fill(row, masked)
-		p.show(row, a, i)
+		set(d, p.inputs.masks[k], mask)
 	}
 	written := staged[int32](&d.staging, p.rows*p.planes)
 	for i := range written {
@@ -338,7 +345,6 @@ func (d *Device) fill(p *plan, a *npu.Args) {
 	}
 	set(d, p.slots, slots)
 	set(d, p.written, written)
-	set(d, p.mask, mask)
 }
 
 func fill(row []uint16, v uint16) {
@@ -347,9 +353,20 @@ func fill(row []uint16, v uint16) {
 	}
 }
 
-// show unmasks the cells that row i attends to.
-func (p *plan) show(row []uint16, a *npu.Args, i int) {
-	a.Mask(i).Path(func(slot, n int) { p.showSlots(row, i, slot, n) })
+// fillRow fills row i of the mask of layers that attend to a window of positions, or to all if that is 0.
+func (p *plan) fillRow(mask []uint16, a *npu.Args, i, window int, slots []int64) {
+	row := mask[i*p.window:][:p.window]
+	switch {
+	case i >= a.Rows:
+		fill(row, masked)
+		row[0] = visible
+	case window == 0 && i > 0 && a.Masks == nil && a.KV[i] == a.KV[i-1] && a.Positions[i] == a.Positions[i-1]+1:
+		copy(row, mask[(i-1)*p.window:][:p.window])
+		row[slots[i]] = visible
+	default:
+		fill(row, masked)
+		a.Mask(i).Within(window, func(slot, n int) { p.showSlots(row, i, slot, n) })
+	}
 }
 
 // showSlots unmasks n slots of row i's cache, from slot on.

@@ -35,7 +35,8 @@ type Device struct {
 	epoch   int // counts events that make built graphs invalid
 	graphs  map[*graph]struct{}
 	cache   cache
-	inputs  map[[3]int]*inputs // by rows, window and layers of the cache
+	inputs  map[[4]int]*inputs // by rows, window of cells, layers of the cache and number of windows
+	windows []int              // of positions that layers attend to; 0 for all
 	slots   [maxSlots]slot
 	runs    int // with adapters
 	last    *plan
@@ -138,7 +139,7 @@ func newDevice(a *api, dev ptr, info Info, version string, n int) (*Device, erro
 		return nil, fmt.Errorf("ggml cannot open its device %s", info.Name)
 	}
 	d := &Device{api: a, dev: dev, which: info.Name, cpu: info.Kind == kinds[0], weights: map[weightKey]*weight{}, groups: map[*group]struct{}{}, extraOf: map[shape]ptr{}, factors: map[*npu.Rope]*npu.Tensor{},
-		graphs: map[*graph]struct{}{}, inputs: map[[3]int]*inputs{}, staging: staging{api: a, buft: a.DevHost(dev)}}
+		graphs: map[*graph]struct{}{}, inputs: map[[4]int]*inputs{}, staging: staging{api: a, buft: a.DevHost(dev)}}
 	if d.backend = a.DevInit(dev, 0); d.backend == 0 {
 		return nil, failed("ggml cannot use its device %s", info.Name)
 	}

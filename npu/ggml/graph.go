@@ -40,9 +40,10 @@ type graph struct {
 
 // leaves holds the tensors that a graph reads and that outlive it: see inputs and cache.
 type leaves struct {
-	positions, slots, written, mask ptr
-	layer                           func(node int) *cacheLayer
-	slot                            func(slot int, f factorKey) ptr
+	positions, slots, written ptr
+	mask                      func(window int) ptr // of attention to so many of the last positions; 0 for all
+	layer                     func(node int) *cacheLayer
+	slot                      func(slot int, f factorKey) ptr
 }
 
 // drawing is what a ggml graph is drawn for.
@@ -245,7 +246,7 @@ func (s *sketch) attention(i int, n *npu.Node) {
 	k = a.Permute(ctx, k, 0, 2, 1, 3)                                                        // [dim, window, kvHeads]
 	var out ptr                                                                              // [dim, heads, rows]
 	if s.flash {
-		out = a.FlashAttn(ctx, q, k, a.Permute(ctx, v, 0, 2, 1, 3), s.mask, at.Scale, 0, at.Softcap)
+		out = a.FlashAttn(ctx, q, k, a.Permute(ctx, v, 0, 2, 1, 3), s.mask(at.Window), at.Scale, 0, at.Softcap)
 		a.FlashPrec(out, precF32)
 		s.fused = append(s.fused, out)
 	} else {
@@ -253,7 +254,7 @@ func (s *sketch) attention(i int, n *npu.Node) {
 		if at.Softcap != 0 {
 			scores, scale = s.softcap(a.Scale(ctx, scores, scale), at.Softcap), 1
 		}
-		p := a.SoftMax(ctx, scores, s.mask, scale, 0)
+		p := a.SoftMax(ctx, scores, s.mask(at.Window), scale, 0)
 		v = a.Cont(ctx, a.Permute(ctx, v, 1, 2, 0, 3))                     // [window, dim, kvHeads]
 		out = a.Cont(ctx, a.Permute(ctx, a.MulMat(ctx, v, p), 0, 2, 1, 3)) // from [dim, rows, heads]
 	}
@@ -358,6 +359,7 @@ func (d *Device) Compile(g *npu.Graph) (npu.Program, error) {
 	for _, i := range p.attentions {
 		at := g.Nodes[i].Attention
 		p.kvOf[i] = d.cacheLayer(at.Layer, at.KVHeads*at.HeadDim)
+		d.addWindow(at.Window)
 	}
 	runtime.AddCleanup(p, func(r remains) {
 		d.deadMu.Lock()
@@ -417,9 +419,6 @@ func (p *program) collect() (weights []*npu.Tensor, products map[*npu.Tensor]boo
 			if n.Attention.Sinks != nil {
 				return nil, nil, fmt.Errorf("%%%d: the ggml device has no attention sinks: use --device native", i)
 			}
-			if n.Attention.Window != 0 {
-				return nil, nil, fmt.Errorf("%%%d: the ggml device has no sliding windows, and this layer attends to the last %d positions: use --device native", i, n.Attention.Window)
-			}
 			p.places, p.attend = true, true
 			p.attentions, p.keptAt = append(p.attentions, i), append(p.keptAt, p.keeps)
 			p.keeps += 2 * n.Attention.KVHeads * n.Attention.HeadDim
@@ -456,7 +455,13 @@ func (p *program) try(rows int) error {
 				positions: a.New1D(ctx, i32Type, int64(rows)),
 				slots:     a.New1D(ctx, i64Type, int64(rows)),
 				written:   a.New2D(ctx, i32Type, int64(rows), 2),
-				mask:      a.New2D(ctx, int32(npu.F16), int64(cells), int64(rows)),
+			}
+			masks := map[int]ptr{}
+			l.mask = func(window int) ptr {
+				if masks[window] == 0 {
+					masks[window] = a.New2D(ctx, int32(npu.F16), int64(cells), int64(rows))
+				}
+				return masks[window]
 			}
 			trial := map[int]*cacheLayer{}
 			l.layer = func(node int) *cacheLayer {
@@ -539,7 +544,7 @@ func (p *program) drawn(rows int, in *inputs, m mix) (*graph, error) {
 		delete(p.graphs, key)
 	}
 	s, err := p.draw(key, func(ptr) leaves {
-		return leaves{in.positions, in.slots, in.written, in.mask,
+		return leaves{in.positions, in.slots, in.written, func(window int) ptr { return in.masks[slices.Index(d.windows, window)] },
 			func(node int) *cacheLayer { return &d.cache.layers[p.kvOf[node]] },
 			func(slot int, f factorKey) ptr { return d.slots[slot].at[f] }}
 	})

@@ -150,33 +150,51 @@ func (c Code) marshal() ([]byte, error) {
 	b := append([]byte{0, 0}, c.Pin[:]...)
 	b = append(b, c.Secret[:]...)
 	for i, addr := range c.Addrs {
-		host, port, err := net.SplitHostPort(addr)
+		host, ip, number, err := splitAddr(addr)
 		if err != nil {
-			return nil, fmt.Errorf("pairing code: address %q is not host:port: %w", addr, err)
-		}
-		number, err := strconv.ParseUint(port, 10, 16)
-		if err != nil || number == 0 {
-			return nil, fmt.Errorf("pairing code: address %q has no port number", addr)
+			return nil, fmt.Errorf("pairing code: %w", err)
 		}
 		kind := byte(addrHost)
-		if ip, err := netip.ParseAddr(host); err == nil && ip.Zone() == "" {
-			if ip = ip.Unmap(); ip.Is4() {
-				kind = addrIPv4
-			} else {
-				kind = addrIPv6
-			}
+		switch {
+		case ip.Is4():
+			kind = addrIPv4
 			b = append(b, ip.AsSlice()...)
-		} else {
-			if host == "" || len(host) > maxHostLen || strings.ContainsFunc(host, notHost) {
-				return nil, fmt.Errorf("pairing code: %q is not a host name of at most %d characters", host, maxHostLen)
-			}
+		case ip.IsValid():
+			kind = addrIPv6
+			b = append(b, ip.AsSlice()...)
+		default:
 			b = append(append(b, byte(len(host))), host...)
 		}
 		kinds |= kind << (2 * i)
-		b = binary.BigEndian.AppendUint16(b, uint16(number))
+		b = binary.BigEndian.AppendUint16(b, number)
 	}
 	b[0], b[1] = codeVersion<<4|byte(len(c.Addrs)), kinds
 	return b, nil
+}
+
+// splitAddr reads an address that others can dial. The IP address is not valid if the host is a name.
+func splitAddr(addr string) (host string, ip netip.Addr, port uint16, err error) {
+	host, digits, err := net.SplitHostPort(addr)
+	if err != nil {
+		return "", ip, 0, fmt.Errorf("address %q is not host:port: %w", addr, err)
+	}
+	number, err := strconv.ParseUint(digits, 10, 16)
+	if err != nil || number == 0 {
+		return "", ip, 0, fmt.Errorf("address %q has no port number", addr)
+	}
+	if ip, err := netip.ParseAddr(host); err == nil && ip.Zone() == "" {
+		return host, ip.Unmap(), uint16(number), nil
+	}
+	if host == "" || len(host) > maxHostLen || strings.ContainsFunc(host, notHost) {
+		return "", ip, 0, fmt.Errorf("%q is not a host name of at most %d characters", host, maxHostLen)
+	}
+	return host, ip, uint16(number), nil
+}
+
+// checkAddr returns why an address cannot be dialled by others, or nil.
+func checkAddr(addr string) error {
+	_, _, _, err := splitAddr(addr)
+	return err
 }
 
 func notHost(r rune) bool {

@@ -276,12 +276,12 @@ func (c *Conn) receiveLoop() {
 			return
 		}
 		if id == echoID {
-			if id, busy, ok := readNotice(b[n:]); ok {
+			if id, m := noticeOf(b[n:]); m != nil {
 				c.mu.Lock()
 				x := c.exchanges[id]
 				c.mu.Unlock()
 				if x != nil {
-					x.busy(busy)
+					x.noticed(m)
 				}
 				continue
 			}

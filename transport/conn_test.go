@@ -10,6 +10,9 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -565,6 +568,63 @@ func TestRemovedKey(t *testing.T) {
 		}
 		if _, _, err := cloud.Accept(ctx); !errors.As(err, &unpaired) {
 			t.Errorf("the question arrived: %v", err)
+		}
+	})
+}
+
+// A replica tells its devices of the others. A key that another process removes loses its connection within seconds, and a
+// directory that cannot be reached removes nobody.
+func TestReplicasSharePairings(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newTestNet(t, 20*time.Millisecond)
+		d, c, dir := ephemeral(t), ephemeral(t), filepath.Join(t.TempDir(), "peers")
+		if err := OpenPeers(dir).Add(Peer{ID: d.ID, Name: "phone"}); err != nil {
+			t.Fatal(err)
+		}
+		hello, addrs := testHello(tandem.Cloud), []string{"10.0.0.2:1002", "cloud-b.example:4433"}
+		hello.Replica = addrs[0]
+		l, err := ListenOn(n.cloud, ServerConfig{
+			Identity: c, Peers: OpenPeers(dir), Hello: hello, Log: quiet(), Addrs: func() []string { return addrs },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		device, err := Dial(t.Context(), cloudAddr.String(), ClientConfig{Identity: d, Peer: c.ID, Hello: testHello(tandem.Device), PacketConn: n.device, Log: quiet()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer device.Close("")
+		if h := device.Hello(); h.Replica != addrs[0] || !slices.Equal(h.Addrs, addrs) {
+			t.Errorf("the replica says of itself %q, %q", h.Replica, h.Addrs)
+		}
+		cloud, err := l.Accept(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, b := begin(t, device, cloud)
+		b.Leaves()
+		if m := receive(t, a); m != (Leaving{}) {
+			t.Errorf("the device hears %v", m)
+		}
+		if err := os.Rename(dir, dir+".away"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(3 * revokeEvery)
+		if err := errors.Join(os.Rename(dir+".away", dir), device.Err()); err != nil {
+			t.Fatalf("without the directory: %v", err)
+		}
+		time.Sleep(2 * revokeEvery)
+		if device.Err() != nil {
+			t.Fatal(device.Err())
+		}
+		if err := OpenPeers(dir).Remove(d.ID); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(revokeEvery + time.Second)
+		var unpaired *NotPairedError
+		if err := device.Err(); !errors.As(err, &unpaired) {
+			t.Errorf("after its key was removed: %v", err)
 		}
 	})
 }

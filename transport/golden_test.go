@@ -66,6 +66,11 @@ func goldenMessages() []struct {
 		{"got", Got{Bytes: 123456}},
 		{"end", End{Reason: "stop"}},
 		{"fail", Fail{Text: "no such model"}},
+		{"fail, ask another replica", Fail{Text: "it is shutting down", Again: true}},
+		{"hello of a replica", Hello{
+			Version: ProtocolVersion, Software: "tandem", Name: "cloud", Side: tandem.Cloud, Vocab: [32]byte{1, 2}, VocabSize: 2048,
+			Template: [32]byte{3}, Scorer: "bm25", Model: "reader", Replica: "10.0.0.2:4433", Addrs: []string{"10.0.0.2:4433", "[2001:db8::1]:4433"},
+		}},
 		{"hello", Hello{
 			Version: ProtocolVersion, Software: "tandem", Name: "phone", Side: tandem.Cloud, Vocab: [32]byte{1, 2}, VocabSize: 2048,
 			Template: [32]byte{3}, Scorer: "bm25", Model: "reader",

@@ -23,6 +23,8 @@ type Hello struct {
 	Scorer    string   // name of the relevance scorer, its version included
 	Model     string   // for summaries only: the models may differ
 	Adapter   string   // fingerprint of the model's adapter in hex, empty for none; the adapters may differ
+	Replica   string   // names this process among the replicas of a cloud, by its own address; empty if it is the only one
+	Addrs     []string // where all replicas can be reached; at most MaxReplicas
 }
 
 // MismatchError says which property keeps two sides from answering together.
@@ -85,7 +87,13 @@ func (h Hello) limits() error {
 	if b, err := hex.DecodeString(h.Adapter); err != nil || len(b) != 0 && len(b) != 32 {
 		return fmt.Errorf("hello: %.80q is no fingerprint of an adapter", h.Adapter)
 	}
+	for _, addr := range append([]string{h.Replica}, h.Addrs...) {
+		if err := checkAddr(addr); addr != "" && err != nil {
+			return fmt.Errorf("hello: %w", err)
+		}
+	}
 	return atMost(
+		bound{"hello: addresses", len(h.Addrs), MaxReplicas},
 		bound{"hello: software", len(h.Software), MaxText},
 		bound{"hello: name", len(h.Name), MaxText},
 		bound{"hello: scorer", len(h.Scorer), MaxText},

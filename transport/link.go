@@ -26,6 +26,7 @@ type link struct {
 	lastPing time.Time
 	pongs    [][]byte        // answers to send
 	notices  map[uint64]Busy // by exchange; to send
+	leaving  []uint64        // exchanges whose opener is to hear that this side is about to end
 	latest   time.Duration
 	smooth   time.Duration
 	minimum  time.Duration
@@ -84,6 +85,10 @@ func (l *link) due(now time.Time, busy bool) [][]byte {
 		out = append(out, b.append(id))
 	}
 	clear(l.notices)
+	for _, id := range l.leaving {
+		out = append(out, append(binary.AppendUvarint([]byte{echoID, leaving}, id), 0))
+	}
+	l.leaving = nil
 	if next := l.nextPing(busy); !next.IsZero() && !now.Before(next) {
 		l.nonce++
 		l.pinged[l.nonce%uint64(len(l.pinged))] = now
@@ -100,6 +105,14 @@ func (l *link) due(now time.Time, busy bool) [][]byte {
 // notice is the kind of datagram that says how long an exchange has to wait. It has the form of an answer to an echo, but
 // with another number at its end, so a peer of an earlier version ignores it.
 const notice = 2
+
+// leaving is the kind of datagram that says that this side is about to end, so the exchange should move to another replica.
+// It has the same form; the number at its end is 0.
+const leaving = 3
+
+// Leaving says that the cloud is about to end, and that the exchange should move to another replica. Like Busy, it is no
+// message of the flow.
+type Leaving struct{}
 
 // Busy says that the cloud has no place for the exchange yet. It is no message of the flow: it may be lost, and comes again.
 type Busy struct {
@@ -141,6 +154,41 @@ func readNotice(b []byte) (exchange uint64, busy Busy, ok bool) {
 	return numbers[0], Busy{int(numbers[1]), time.Duration(numbers[2]) * tenth}, true
 }
 
+// noticeOf reads a notice of either kind; the message is nil if it is none.
+func noticeOf(b []byte) (exchange uint64, m Message) {
+	if id, busy, ok := readNotice(b); ok {
+		return id, busy
+	}
+	if id, ok := readLeaving(b); ok {
+		return id, Leaving{}
+	}
+	return 0, nil
+}
+
+// readLeaving reads what Leaves sent, without the id of echoes.
+func readLeaving(b []byte) (exchange uint64, ok bool) {
+	if len(b) < 3 || b[0] != leaving {
+		return 0, false
+	}
+	exchange, n := binary.Uvarint(b[1:])
+	return exchange, n == len(b)-2 && b[len(b)-1] == 0
+}
+
+// Leaves tells the peer that opened the exchange that this side is about to end. The peer receives that as Leaving. It may be
+// lost, so it is worth repeating.
+func (x *Exchange) Leaves() {
+	if x.conn == nil || x.opener {
+		return
+	}
+	l := &x.conn.link
+	l.mu.Lock()
+	if len(l.leaving) < maxPongs {
+		l.leaving = append(l.leaving, x.id)
+	}
+	l.mu.Unlock()
+	signal(x.conn.wake)
+}
+
 // Waits tells the peer that opened the exchange how many questions wait before it, and how long that may take, 0 if nobody
 // knows. The peer receives that as Busy. Where datagrams are refused, it learns nothing.
 func (x *Exchange) Waits(before int, about time.Duration) {
@@ -157,12 +205,12 @@ func (x *Exchange) Waits(before int, about time.Duration) {
 	signal(x.conn.wake)
 }
 
-// busy takes a notice.
-func (x *Exchange) busy(b Busy) {
+// noticed takes a notice: Busy or Leaving.
+func (x *Exchange) noticed(m Message) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.opener && !x.ended && x.recvErr == nil && !x.full() {
-		x.add(b, 32)
+		x.add(m, 32)
 	}
 }
 

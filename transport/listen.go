@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net"
+	"strings"
 	"sync"
 	"time"
 
@@ -19,10 +20,11 @@ type ServerConfig struct {
 	Identity Identity
 	Peers    *Peers   // keys that may connect
 	Invites  *Invites // open pairing codes; nil refuses pairing
-	Hello    Hello    // Version is filled in
+	Hello    Hello    // Version and Addrs are filled in
 	Limits   Limits
-	Paired   func(Peer)   // called after a pairing; may be nil
-	Log      *slog.Logger // slog.Default when nil
+	Addrs    func() []string // where the cloud's replicas can be reached now; nil if it has none
+	Paired   func(Peer)      // called after a pairing; may be nil
+	Log      *slog.Logger    // slog.Default when nil
 }
 
 // Listener accepts connections and pairings.
@@ -84,7 +86,9 @@ func ListenOn(pc net.PacketConn, cfg ServerConfig) (*Listener, error) {
 	cfg.Limits = cfg.Limits.withDefaults()
 	// Above the rate, an address must be verified by another round trip before any state is kept for it.
 	handshakes := &bucket{rate: cfg.Limits.Rate, size: cfg.Limits.Rate}
-	resets, err := cfg.Identity.derive(forResets)
+	// Replicas share the identity, but one must not answer for another with a reset: that would let others end connections
+	// (RFC 9000, section 21.11).
+	resets, err := cfg.Identity.derive(strings.TrimSpace(forResets + " " + cfg.Hello.Replica))
 	if err != nil {
 		return nil, fmt.Errorf("transport: listen: %w", err)
 	}
@@ -119,7 +123,49 @@ func ListenOn(pc net.PacketConn, cfg ServerConfig) (*Listener, error) {
 	}
 	l.ql = ql
 	go l.acceptLoop()
+	go l.revoke()
 	return l, nil
+}
+
+// revokeEvery is how often the keys of open connections are looked up again.
+const revokeEvery = 2 * time.Second
+
+// revoke ends the connections of keys that are paired no longer. Another process may have removed them.
+func (l *Listener) revoke() {
+	tick := time.NewTicker(revokeEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-l.ctx.Done():
+			return
+		}
+		l.mu.Lock()
+		var conns []*Conn
+		for _, c := range l.live {
+			if c != nil {
+				conns = append(conns, c)
+			}
+		}
+		l.mu.Unlock()
+		for _, c := range conns {
+			if l.cfg.Peers.removed(c.peer) {
+				l.cfg.Log.Info("connection ended: its key was removed", "peer", c.peer.Short())
+				err := stranger(c.peer)
+				c.end(codeUnknown, err.Error(), err)
+			}
+		}
+	}
+}
+
+// hello is what this side says of itself now.
+func (l *Listener) hello() Hello {
+	h := l.cfg.Hello
+	if l.cfg.Addrs != nil {
+		h.Addrs = l.cfg.Addrs()
+		h.Addrs = h.Addrs[:min(len(h.Addrs), MaxReplicas)]
+	}
+	return h
 }
 
 // Addr returns the listener's address.
@@ -224,10 +270,14 @@ func (l *Listener) known(id ID) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, fs.ErrNotExist):
-		return &NotPairedError{fmt.Sprintf("key %s is not paired with this side: pair first", id.Short())}
+		return stranger(id)
 	}
 	l.cfg.Log.Error("cannot read the paired keys", "error", err)
 	return &NotPairedError{"this side cannot read its list of paired keys"}
+}
+
+func stranger(id ID) error {
+	return &NotPairedError{fmt.Sprintf("key %s is not paired with this side: pair first", id.Short())}
 }
 
 // swap exchanges hellos.
@@ -239,7 +289,7 @@ func (l *Listener) swap(qc *quic.Conn) (Hello, error) {
 		return Hello{}, fmt.Errorf("the peer sent no hello: %w", err)
 	}
 	defer context.AfterFunc(ctx, func() { stream.CancelRead(streamClosed) })()
-	return swapHellos(stream, l.cfg.Hello)
+	return swapHellos(stream, l.hello())
 }
 
 // admit lets in a paired device whose hello matches. Its place becomes free when the connection ends.

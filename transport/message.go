@@ -41,8 +41,8 @@ var messageTypes = byType(
 	control[NeedSync](codeNeedSync, accepter, nil, nil),
 	control(codeSources, accepter, Sources.limits, (*Sources).clean),
 	control(codeEnd, anyone, End.limits, (*End).clean),
-	control(codeFail, accepter, Fail.limits, (*Fail).clean),
-	control(codeHello, nobody, Hello.limits, (*Hello).clean).with(msgpEmpty), // Adapter
+	control(codeFail, accepter, Fail.limits, (*Fail).clean).with(msgpFalse),                      // Again
+	control(codeHello, nobody, Hello.limits, (*Hello).clean).with(msgpEmpty, msgpEmpty, msgpNil), // Adapter, Replica, Addrs
 	control(codePairRequest, nobody, pairRequest.limits, (*pairRequest).clean),
 	control(codePairReply, nobody, pairReply.limits, (*pairReply).clean),
 	control(codeHandover, anyone, Handover.limits, nil),
@@ -118,6 +118,7 @@ func (t messageType) lengthen(body []byte) []byte {
 }
 
 const (
+	msgpNil   = 0xc0
 	msgpFalse = 0xc2
 	msgpEmpty = 0xa0 // a string
 )
@@ -438,7 +439,8 @@ func (m *End) clean()       { m.Reason = clean(m.Reason) }
 
 // Fail says why a side cannot take part in the answer.
 type Fail struct {
-	Text string
+	Text  string
+	Again bool // the cloud is about to end: another replica, or its successor, can take the question
 }
 
 func (m Fail) limits() error { return atMost(bound{"reason", len(m.Text), MaxText}) }
@@ -455,6 +457,7 @@ const (
 	MaxPartSources = 6         // sources of a sentence, heaviest first
 	MaxPartQuotes  = 3         // quotes of a sentence
 	MaxQuote       = 1 << 11   // bytes of a quote
+	MaxReplicas    = 16        // addresses of a cloud
 	MaxText        = 4 << 10   // bytes of a reason, a name, an identifier
 	MaxPassages    = 64        // in an exchange
 	MaxPassage     = 16 << 10  // bytes of a passage with its title

@@ -32,10 +32,29 @@ func TestOldPeersIgnoreNotices(t *testing.T) {
 	}
 }
 
+// The same holds for the notice of a cloud that is about to end.
+func TestOldPeersIgnoreLeaving(t *testing.T) {
+	for _, id := range []uint64{0, 1, 2, 127, 128, 1 << 40} {
+		b := append(binary.AppendUvarint([]byte{leaving}, id), 0)
+		if got, m := noticeOf(b); got != id || m != (Leaving{}) {
+			t.Errorf("%d: %d, %v", id, got, m)
+		}
+		l := link{nonce: id}
+		for i := range l.pinged {
+			l.pinged[i] = time.Now()
+		}
+		if l.echo(b, time.Now().Add(time.Second)) || l.smooth != 0 {
+			t.Errorf("%d: an earlier version obeys %x", id, b)
+		}
+	}
+}
+
 func FuzzNotice(f *testing.F) {
 	f.Add([]byte{notice, 4, 3, 200, 1})
+	f.Add([]byte{leaving, 4, 0})
 	f.Add([]byte{notice, 0xff, 0xff, 0xff, 0xff, 0x0f, 1})
 	f.Fuzz(func(t *testing.T, b []byte) {
+		noticeOf(b)
 		if _, busy, ok := readNotice(b); ok && (busy.Before < 0 || busy.Before > maxBefore || busy.About < 0 || busy.About > maxAbout) {
 			t.Errorf("%x: %v", b, busy)
 		}

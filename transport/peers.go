@@ -19,6 +19,7 @@ type Peer struct {
 	ID     ID        `json:"-"`
 	Name   string    `json:"name"`
 	Addrs  []string  `json:"addrs,omitempty"` // where to dial it, in order of preference
+	More   []string  `json:"more,omitempty"`  // where else it says that its replicas can be reached
 	Paired time.Time `json:"paired"`
 }
 
@@ -66,6 +67,20 @@ func (p *Peers) Lookup(id ID) (Peer, error) {
 	}
 	peer.Name = clean(peer.Name) // older releases stored it uncleaned
 	return peer, nil
+}
+
+// removed reports whether the key is certainly not trusted any more. Where the directory itself is away, as a shared one may be
+// for a moment, nobody knows.
+func (p *Peers) removed(id ID) bool {
+	_, err := p.Lookup(id)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	if p.dir == "" {
+		return true
+	}
+	_, err = os.Stat(p.dir)
+	return err == nil
 }
 
 // Add stores a peer. It replaces an entry with the same key.

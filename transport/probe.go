@@ -17,13 +17,14 @@ const (
 	probeEvery   = 500 * time.Millisecond
 )
 
-// Probe reports whether a QUIC server answers at a UDP address. It needs no key: it offers an unknown version, and a server
-// answers with those that it knows (RFC 9000, section 6). The server keeps no state for it. A server behind an unspecified
-// address, such as ":4433", is looked for on this machine. Probe repeats the packet until ctx ends.
-func Probe(ctx context.Context, addr string) error {
+// Probe returns the round-trip time to the QUIC server at a UDP address, or an error if none answers. It needs no key: it
+// offers an unknown version, and a server answers with those that it knows (RFC 9000, section 6). The server keeps no state
+// for it. A server behind an unspecified address, such as ":4433", is looked for on this machine. Probe repeats the packet
+// until ctx ends.
+func Probe(ctx context.Context, addr string) (time.Duration, error) {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "udp", addr)
 	if err != nil {
-		return fmt.Errorf("address %s: %w", addr, err)
+		return 0, fmt.Errorf("address %s: %w", addr, err)
 	}
 	defer conn.Close()
 	packet := make([]byte, probeBytes)
@@ -34,12 +35,13 @@ func Probe(ctx context.Context, addr string) error {
 	to, from := ids[1:1+probeID], ids[2+probeID:]
 	rand.Read(to)
 	rand.Read(from)
-	answer := bytes.Join([][]byte{{probeID}, from, {probeID}, to}, nil)
 	buf := make([]byte, 2048)
-	for {
+	var sent [256]time.Time // by the last byte of the ID, which tells the packets apart
+	for try := byte(0); ; try++ {
 		if ctx.Err() != nil {
-			return fmt.Errorf("no server answers at %s: %w", addr, ctx.Err())
+			return 0, fmt.Errorf("no server answers at %s: %w", addr, ctx.Err())
 		}
+		from[probeID-1], sent[try] = try, time.Now()
 		conn.Write(packet) // an error, such as an unreachable port, may pass
 		deadline := time.Now().Add(probeEvery)
 		if end, ok := ctx.Deadline(); ok && end.Before(deadline) {
@@ -47,11 +49,10 @@ func Probe(ctx context.Context, addr string) error {
 		}
 		conn.SetReadDeadline(deadline)
 		n, err := conn.Read(buf)
-		if err == nil && n > 5+len(answer) && buf[0]&0x80 != 0 && binary.BigEndian.Uint32(buf[1:]) == 0 &&
-			bytes.Equal(buf[5:5+len(answer)], answer) {
-			return nil
-		}
 		if err == nil {
+			if try, ok := probed(buf[:n], to, from); ok && !sent[try].IsZero() {
+				return max(time.Since(sent[try]), 1), nil
+			}
 			continue
 		}
 		select { // a closed port fails at once
@@ -59,4 +60,16 @@ func Probe(ctx context.Context, addr string) error {
 		case <-time.After(time.Until(deadline)):
 		}
 	}
+}
+
+// probed reports whether b is a server's answer to a probe with these IDs, and to which.
+func probed(b, to, from []byte) (try byte, ok bool) {
+	head := bytes.Join([][]byte{{probeID}, from, {probeID}, to}, nil)
+	const last = 5 + probeID // of the ID that tells the packets apart
+	if len(b) <= 5+len(head) || b[0]&0x80 == 0 || binary.BigEndian.Uint32(b[1:]) != 0 {
+		return 0, false
+	}
+	try = b[last]
+	head[last-5] = try
+	return try, bytes.Equal(b[5:5+len(head)], head)
 }

@@ -16,7 +16,7 @@ func TestProbe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Probe(t.Context(), l.Addr().String()); err != nil {
+	if rtt, err := Probe(t.Context(), l.Addr().String()); err != nil || rtt <= 0 {
 		t.Error(err)
 	}
 	closed := l.Addr().String()
@@ -42,7 +42,7 @@ func TestProbe(t *testing.T) {
 	}()
 	for name, addr := range map[string]string{"closed": closed, "silent": silent.LocalAddr().String(), "echo": echo.LocalAddr().String()} {
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-		if err := Probe(ctx, addr); err == nil || !strings.Contains(err.Error(), addr) {
+		if _, err := Probe(ctx, addr); err == nil || !strings.Contains(err.Error(), addr) {
 			t.Errorf("%s: %v", name, err)
 		}
 		cancel()

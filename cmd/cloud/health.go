@@ -25,7 +25,7 @@ The exit code is 1 if no server answers. It needs no pairing, so containers and 
 func (c *healthCmd) Run(a *cli.App) error {
 	ctx, cancel := context.WithTimeout(a, c.Wait)
 	defer cancel()
-	if err := transport.Probe(ctx, c.Listen); err != nil {
+	if _, err := transport.Probe(ctx, c.Listen); err != nil {
 		return fmt.Errorf("%w: is \"cloud serve\" running, and may UDP pass?", err)
 	}
 	if a.Globals.JSON {

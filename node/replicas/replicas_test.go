@@ -1,0 +1,129 @@
+package replicas
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+)
+
+var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+const ms = time.Millisecond
+
+func TestOrder(t *testing.T) {
+	s := New(1, []string{"far", "new", "near", "mid"})
+	for addr, d := range map[string]time.Duration{"far": 200 * ms, "near": 10 * ms, "mid": 50 * ms} {
+		s.Name(addr, addr)
+		s.Step(start, addr, Measured, d)
+	}
+	expect := func(at time.Duration, want []string, except ...string) {
+		t.Helper()
+		if got := s.Order(start.Add(at), except...); !slices.Equal(got, want) {
+			t.Errorf("after %v, without %v: %v, want %v", at, except, got, want)
+		}
+	}
+	expect(0, []string{"near", "mid", "far", "new"})
+	expect(0, []string{"mid", "far", "new"}, "near")
+	s.Step(start, "near", Full, 5*time.Second)
+	s.Step(start, "mid", Leaves, 0)
+	expect(time.Second, []string{"far", "new", "near", "mid"})
+	expect(6*time.Second, []string{"near", "far", "new", "mid"})
+	expect(21*time.Second, []string{"near", "mid", "far", "new"})
+	s.Step(start.Add(time.Minute), "near", Lost, 0)
+	expect(time.Minute, []string{"mid", "far", "new", "near"})
+	expect(time.Minute+1100*ms, []string{"near", "mid", "far", "new"})
+	if later := start.Add(2 * time.Minute); s.Fits(later, "far") || !s.Fits(later, "new") {
+		t.Error("a far connection is kept, or one of unknown distance is not")
+	}
+}
+
+// What a replica says of itself holds for all of its addresses, and no address of it is another replica.
+func TestOneReplicaSeveralAddresses(t *testing.T) {
+	s := New(1, []string{"a1", "a2", "b"})
+	if s.Others(start, "a1") {
+		t.Error("a cloud that does not say that it has replicas has others")
+	}
+	s.Name("a1", "a")
+	if !s.Others(start, "a1") {
+		t.Error("no others, though some addresses were never tried")
+	}
+	s.Name("a2", "a")
+	s.Step(start, "a2", Full, time.Minute)
+	if got := s.Order(start, "a2"); !slices.Equal(got, []string{"b"}) {
+		t.Errorf("without a: %v", got)
+	}
+	if got := s.Order(start); got[0] != "b" {
+		t.Errorf("a full replica comes first: %v", got)
+	}
+	s.Step(start, "b", Lost, 0)
+	if s.Others(start, "a1") || !s.Others(start.Add(2*time.Second), "a1") {
+		t.Error("a lost replica is no other one until it is tried again")
+	}
+}
+
+// Replicas at the same distance share the devices evenly.
+func TestSpread(t *testing.T) {
+	first := map[string]int{}
+	for device := range uint64(3000) {
+		s := New(device, []string{"10.0.0.1:4433", "10.0.0.2:4433", "10.0.0.3:4433"})
+		for i, a := range s.Addrs() {
+			s.Step(start, a, Measured, 20*ms+time.Duration(i)*ms)
+		}
+		first[s.Order(start)[0]]++
+	}
+	for a, n := range first {
+		if n < 900 || n > 1100 {
+			t.Errorf("%s is the first choice of %d of 3000 devices", a, n)
+		}
+	}
+}
+
+func TestAnnounce(t *testing.T) {
+	s := New(1, []string{"paired"})
+	steps := []struct {
+		addrs   []string
+		want    []string
+		changed bool
+	}{
+		{[]string{"paired", "b"}, []string{"paired", "b"}, true},
+		{[]string{"paired", "b"}, []string{"paired", "b"}, false},
+		{[]string{"c"}, []string{"paired", "c"}, true},
+		{nil, []string{"paired"}, true},
+	}
+	for _, c := range steps {
+		if changed := s.Announce(c.addrs); changed != c.changed || !slices.Equal(s.Addrs(), c.want) {
+			t.Errorf("%v: %v, changed %v", c.addrs, s.Addrs(), changed)
+		}
+	}
+}
+
+// Whatever happens, every address is tried sooner or later, each once, and one that is of use comes before one that is not.
+func TestOrderIsComplete(t *testing.T) {
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		var addrs []string
+		for i := range 1 + r.IntN(6) {
+			addrs = append(addrs, fmt.Sprint("r", i))
+		}
+		s, now := New(seed, addrs), start
+		for range 40 {
+			a := addrs[r.IntN(len(addrs))]
+			if now = now.Add(time.Duration(r.IntN(3000)) * ms); r.IntN(6) == 0 {
+				s.Name(a, addrs[r.IntN(len(addrs))])
+			}
+			s.Step(now, a, Event(r.IntN(5)), time.Duration(r.IntN(20000))*ms)
+			order := s.Order(now)
+			if sorted := slices.Sorted(slices.Values(order)); !slices.Equal(sorted, addrs) {
+				t.Fatalf("seed %d: %v of %v", seed, order, addrs)
+			}
+			if !slices.IsSortedFunc(order, func(a, b string) int { return s.at(a).usable(now).Compare(s.at(b).usable(now)) }) {
+				t.Fatalf("seed %d: %v", seed, order)
+			}
+			if later := s.Order(now.Add(time.Minute)); s.Others(now.Add(time.Minute), later[0]) != (s.at(later[0]).name != "" && len(s.Order(now, later[0])) > 0) {
+				t.Fatalf("seed %d: others after a minute", seed)
+			}
+		}
+	}
+}

@@ -72,12 +72,12 @@ func (b Setup) connect(p Path, pace [2]time.Duration) (*live, error) {
 	}
 	device := &node.Device{Local: b.reader(tandem.Device, pace[tandem.Device]), Patience: node.DefaultPatience}
 	device.Patience.Join = 20 * time.Second
-	device.Dial = func(ctx context.Context) (*transport.Conn, error) {
+	device.Service = node.NewService(func(ctx context.Context, _ string) (*transport.Conn, error) {
 		return transport.Dial(ctx, relay.Addr(), transport.ClientConfig{
 			Identity: deviceID, Peer: cloudID.ID, Limits: limits,
 			Hello: device.Local.Hello(tandem.Device, "lab", "device"),
 		})
-	}
+	}, 0, "the cloud")
 	return &live{setup: b, device: device, relay: relay, close: func() error {
 		return errors.Join(device.Close(), relay.Close(), stop())
 	}}, nil

@@ -79,11 +79,11 @@ func neighboursWith(t *testing.T, give bool, models ...*model.Model) (*Device, *
 	done := make(chan error, 1)
 	go func() { done <- cloud.Serve(ctx, l) }()
 	device := &Device{Local: readers[tandem.Device], Patience: DefaultPatience}
-	device.Dial = func(ctx context.Context) (*transport.Conn, error) {
+	device.Service = NewService(func(ctx context.Context, _ string) (*transport.Conn, error) {
 		return transport.Dial(ctx, l.Addr().String(), transport.ClientConfig{
 			Identity: ids[0], Peer: ids[1].ID, Hello: readers[0].Hello(tandem.Device, "test", "device"), Log: slog.New(slog.DiscardHandler),
 		})
-	}
+	}, 0, "the cloud")
 	t.Cleanup(func() {
 		err := device.Close()
 		cancel()
@@ -235,7 +235,7 @@ func TestChoose(t *testing.T) {
 // A baseline has no answer without the cloud, and reports a cloud that dies in the middle.
 func TestBaselinesNeedTheCloud(t *testing.T) {
 	device, _ := neighbours(t)
-	device.Dial = nil
+	device.Service = nil
 	for want := tandem.WantText; want <= tandem.WantAnswer; want++ {
 		if _, err := device.Ask(t.Context(), baselineQuestion, baselineSettings(want), func(Token) {}); !errors.Is(err, ErrNoCloud) {
 			t.Errorf("%d: %v", want, err)

@@ -47,7 +47,7 @@ func askFull(t *testing.T, require bool, about time.Duration) (a *deviceSession,
 		patience.Busy = time.Minute
 	}
 	start := time.Now()
-	a.reach(patience, (&full{about: about}).open)
+	a.reach(patience, lone((&full{about: about}).open))
 	err = a.run(&toy{side: tandem.Device, takes: time.Millisecond})
 	answer = a.finish()
 	return a, answer, time.Since(start), err

@@ -38,14 +38,18 @@ type Cloud struct {
 	memory                        budget
 	connected, waiting, answering atomic.Int64
 	draining                      atomic.Bool
+	ends                          sync.Once
+	ending                        chan struct{} // closed when draining begins
 }
 
 var errDraining = errors.New("it is shutting down: ask again in a moment")
 
-// Drain refuses new questions from now on, and returns when no answer is left or ctx has ended, with its error. Serve goes on
-// until its own context ends.
+// Drain refuses new questions and those that wait from now on, tells the devices of the others to move to another replica, and
+// returns when no answer is left or ctx has ended, with its error. Serve goes on until its own context ends.
 func (c *Cloud) Drain(ctx context.Context) error {
-	c.draining.Store(true)
+	if c.draining.CompareAndSwap(false, true) {
+		close(c.drains())
+	}
 	look := time.NewTicker(50 * time.Millisecond)
 	defer look.Stop()
 	for c.answering.Load()+c.waiting.Load() > 0 {
@@ -56,6 +60,12 @@ func (c *Cloud) Drain(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// drains returns the channel that is closed when draining begins.
+func (c *Cloud) drains() chan struct{} {
+	c.ends.Do(func() { c.ending = make(chan struct{}) })
+	return c.ending
 }
 
 // Load is what a cloud is busy with at a moment.
@@ -140,8 +150,20 @@ func (c *Cloud) inTurn(ctx context.Context, conn *transport.Conn, places *places
 	entered := during(&c.waiting)
 	defer func() { entered() }()
 	if !c.draining.Load() {
-		place, leave, err := places.enter(ctx, conn, link)
-		if err != nil {
+		waiting, stop := context.WithCancel(ctx)
+		defer stop()
+		go func() {
+			select {
+			case <-c.drains():
+				stop()
+			case <-waiting.Done():
+			}
+		}()
+		place, leave, err := places.enter(ctx, waiting, conn, link)
+		switch {
+		case err != nil && c.draining.Load() && ctx.Err() == nil:
+			return (&cloudSession{link: link}).refuse(errDraining)
+		case err != nil:
 			return err
 		}
 		defer leave()
@@ -176,7 +198,7 @@ func (c *Cloud) answer(place *lease, conn *transport.Conn, link exchange, begin 
 	defer gone(nil)
 	log := c.log().With("device", peer, "answer", begin.ID)
 	start := time.Now()
-	a := &cloudSession{local: c.local(conn.Peer()), conn: conn, link: link, log: log, inbox: make(chan any, inboxSize), ctx: ctx, place: place}
+	a := &cloudSession{local: c.local(conn.Peer()), conn: conn, link: link, log: log, inbox: make(chan any, inboxSize), ctx: ctx, place: place, leaves: c.draining.Load}
 	var err error
 	if over := c.allows(begin.Settings); over != nil {
 		err = a.refuse(over)

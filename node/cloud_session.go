@@ -21,8 +21,10 @@ type cloudSession struct {
 	ctx     context.Context
 	machine *pair.Machine
 	worker  *worker
-	inbox   chan any // decoded, or a transport.Message
-	place   *lease   // nil in tests
+	inbox   chan any    // decoded, or a transport.Message
+	place   *lease      // nil in tests
+	leaves  func() bool // reports whether this replica is about to end; nil if it never is
+	ticks   int
 	failure error
 }
 
@@ -36,7 +38,7 @@ func (a *cloudSession) refuse(err error) error {
 	case errors.Is(err, errSearch):
 		text = "it cannot search its documents" // why names its files, which is for its operator
 	}
-	return errors.Join(err, a.link.Send(transport.Fail{Text: text[:min(len(text), transport.MaxText)]}))
+	return errors.Join(err, a.link.Send(transport.Fail{Text: text[:min(len(text), transport.MaxText)], Again: errors.Is(err, errDraining)}))
 }
 
 // run drafts until the device ends the answer.
@@ -58,6 +60,7 @@ func (a *cloudSession) run(read producer) error {
 			return errIdle
 		case <-clock.C:
 			a.step(pair.Measured{RTT: a.conn.RTT()})
+			a.sayLeaving()
 		case in := <-a.inbox:
 			silence.Reset(idle)
 			switch in := in.(type) {
@@ -74,6 +77,16 @@ func (a *cloudSession) run(read producer) error {
 		}
 	}
 	return a.failure
+}
+
+// sayLeaving tells the device that this replica is about to end, if it is, several times a second: the word may be lost.
+func (a *cloudSession) sayLeaving() {
+	if a.ticks++; a.leaves == nil || !a.leaves() || a.ticks%5 != 0 {
+		return
+	}
+	if link, ok := a.link.(interface{ Leaves() }); ok {
+		link.Leaves()
+	}
 }
 
 // message handles a message of the device and reports whether it ended the answer.

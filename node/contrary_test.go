@@ -64,7 +64,7 @@ func face(t *testing.T, c *contrary, require bool) (Answer, error) {
 	a := newDeviceSession(t.Context(), cfg, silence{}, func(Token) {})
 	a.log, a.require = slog.New(slog.DiscardHandler), require
 	defer a.stop()
-	a.reach(DefaultPatience, c.open)
+	a.reach(DefaultPatience, lone(c.open))
 	err := a.run(&toy{side: tandem.Device, takes: time.Second})
 	return a.finish(), err
 }

@@ -9,14 +9,13 @@ import (
 
 	"tandem"
 	"tandem/pair"
-	"tandem/transport"
 )
 
-// Device answers questions from its own documents and, if Dial is set, together with a cloud. It may answer several
+// Device answers questions from its own documents and, if Service is set, together with a cloud. It may answer several
 // questions at once, which share the connection. Its fields must not change meanwhile.
 type Device struct {
 	Local    Local
-	Dial     func(ctx context.Context) (*transport.Conn, error) // nil for no cloud: then no socket is ever opened
+	Service  *Service // the cloud; nil for none: then no socket is ever opened
 	Patience Patience
 	Hurry    time.Duration // takes the place of Patience.Join for a minute after the cloud was missing; 0 for no change
 	Require  bool          // fail instead of answering without the cloud
@@ -25,10 +24,7 @@ type Device struct {
 	Missed   time.Time     // when the cloud was found missing, or zero; each answer updates it
 	Log      *slog.Logger
 
-	dialling sync.Mutex // held while a connection is made
-
-	mu   sync.Mutex      // guards conn, Profile and Missed
-	conn *transport.Conn // kept between answers
+	mu sync.Mutex // guards Profile and Missed
 }
 
 // Token is one token of an answer, as it is shown.
@@ -52,6 +48,7 @@ type Answer struct {
 	Remarks   []string    // for people: the cloud was missing, came back, refused
 	Pair      pair.Stats
 	Waited    int              // place in the queue of a cloud that was busy, from 1; 0 if it was not
+	Moves     int              // how often it went on with another replica of the cloud
 	Lookahead int              // most drafts beyond the last agreed token
 	Prefill   [2]time.Duration // retrieval and prefill, by side
 	Took      time.Duration    // the whole answer
@@ -95,8 +92,8 @@ func (d *Device) AskRecorded(ctx context.Context, q Question, s tandem.Settings,
 	if s.Want != tandem.WantDrafts {
 		return d.baseline(a, q, s)
 	}
-	if d.Dial != nil {
-		a.reach(d.patience(), func(ctx context.Context) (linked, error) { return d.open(ctx, beginOf(q, s)) })
+	if d.Service != nil {
+		a.reach(d.patience(), asking{d.Service, beginOf(q, s)})
 	}
 	if d.Mute {
 		err := a.run(newMuted(d.Local.Model.Tokenizer()))
@@ -158,82 +155,22 @@ const DefaultHurry = 300 * time.Millisecond
 // known returns the profile with the round-trip time of the kept connection, if there is one.
 func (d *Device) known() Profile {
 	d.mu.Lock()
-	defer d.mu.Unlock()
 	p := d.Profile
-	if d.conn != nil {
-		select {
-		case <-d.conn.Closed():
-		default:
-			p.RTT = d.conn.RTT()
+	d.mu.Unlock()
+	if d.Service != nil {
+		if rtt := d.Service.rtt(); rtt > 0 {
+			p.RTT = rtt
 		}
 	}
 	return p
 }
 
-// Close ends the connection that is kept between answers.
+// Close ends the connections that are kept between answers.
 func (d *Device) Close() error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.conn != nil {
-		return d.conn.Close("device closed")
+	if d.Service != nil {
+		return d.Service.Close()
 	}
 	return nil
-}
-
-// open asks the question over the kept connection, or over a new one if there is none or it has died.
-func (d *Device) open(ctx context.Context, begin transport.Begin) (linked, error) {
-	failed := d.kept()
-	if failed != nil {
-		base := failed.Stats()
-		link, err := failed.Open(ctx, begin)
-		switch {
-		case err == nil:
-			return linked{failed, link, base}, nil
-		case ctx.Err() != nil: // other answers may still use the connection
-			return linked{}, err
-		}
-	}
-	conn, err := d.connect(ctx, failed)
-	if err != nil {
-		return linked{}, err
-	}
-	base := conn.Stats()
-	link, err := conn.Open(ctx, begin)
-	if err != nil {
-		return linked{}, err
-	}
-	return linked{conn, link, base}, nil
-}
-
-// kept returns the connection of the last answer if it is alive, or nil.
-func (d *Device) kept() *transport.Conn {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.conn == nil || d.conn.Err() != nil {
-		return nil
-	}
-	return d.conn
-}
-
-// connect makes a new connection in place of failed, and keeps it. If another answer has made one meanwhile, connect
-// returns that.
-func (d *Device) connect(ctx context.Context, failed *transport.Conn) (*transport.Conn, error) {
-	d.dialling.Lock()
-	defer d.dialling.Unlock()
-	if conn := d.kept(); conn != nil && conn != failed {
-		return conn, nil
-	}
-	if failed != nil {
-		failed.Close("replaced")
-	}
-	conn, err := d.Dial(ctx)
-	if err != nil {
-		return nil, err
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.conn = conn
-	return conn, nil
 }
 
 func (d *Device) log() *slog.Logger {

@@ -16,14 +16,15 @@ import (
 	"tandem/decoder"
 	"tandem/model/tokenizer"
 	"tandem/node/presence"
+	"tandem/node/replicas"
 	"tandem/pair"
 	"tandem/transport"
 )
 
 // deviceSession is one question being answered. Everything but dial runs on one goroutine.
 type deviceSession struct {
-	open    func(context.Context) (linked, error) // reaches the cloud with the question; nil for no cloud
-	require bool                                  // fail instead of going on without the cloud
+	cloud   reachable // nil for no cloud
+	require bool      // fail instead of going on without the cloud
 	emit    func(Token)
 	log     *slog.Logger
 	profile *Profile
@@ -41,16 +42,18 @@ type deviceSession struct {
 	failure  error
 	lost     error // why the last link ended, or a dial failed
 	found    finding
-	why      string // what to say of its absence, if not that it is not there
-	queued   string // the same while the cloud has no place
-	working  bool   // the device computes a distribution
+	why      string         // what to say of its absence, if not that it is not there
+	queued   string         // the same while the cloud has no place
+	turn     transport.Busy // what it then said last
+	working  bool           // the device computes a distribution
 
 	ctx    context.Context // of dialling and listening
 	stop   context.CancelFunc
-	conn   carrier
-	link   exchange // nil when there is none
+	linked           // to the replica in use; its link is nil when there is none
+	other  candidate // another replica that is being asked, too
+	alone  bool      // the device goes on alone
 	outbox []transport.Message
-	base   transport.Stats
+	before LinkStats // of the replicas that were in use before
 	text   speller
 	answer Answer
 }
@@ -85,16 +88,29 @@ type carrier interface {
 	Migrate(ctx context.Context, pc net.PacketConn) error
 }
 
+// reachable is a cloud as an answer sees it: a service, or a toy in tests.
+type reachable interface {
+	// open sends the question to the best replica that has none of the addresses.
+	open(ctx context.Context, except ...string) (linked, error)
+	// others reports whether another replica than those at the addresses may have a place.
+	others(here ...string) bool
+	// note keeps what happened at an address, for the next choice.
+	note(at string, e replicas.Event, d time.Duration)
+}
+
 // Messages from the other goroutines to the one that owns the machine.
 type (
 	linked struct {
-		conn carrier
-		link exchange
-		base transport.Stats // of conn, before this answer
+		conn  carrier
+		link  exchange
+		base  transport.Stats // of conn, before this answer
+		at    string          // the address of the replica
+		spare bool            // it is to take the place of the one in use
 	}
 	unlinked struct { // link is nil if there never was one
-		link exchange
-		err  error
+		link  exchange
+		spare bool
+		err   error
 	}
 	received struct {
 		link    exchange
@@ -128,8 +144,8 @@ type Patience = presence.Patience
 var DefaultPatience = presence.DefaultPatience
 
 // reach starts to dial, so that the cloud reads while the device reads.
-func (a *deviceSession) reach(p Patience, open func(context.Context) (linked, error)) {
-	a.open, a.patience, a.presence = open, p, presence.New(p, time.Since(a.start))
+func (a *deviceSession) reach(p Patience, cloud reachable) {
+	a.cloud, a.patience, a.presence = cloud, p, presence.New(p, time.Since(a.start))
 	a.stepPresence(presence.Tick)
 }
 
@@ -153,6 +169,7 @@ func (a *deviceSession) run(read producer) error {
 			if a.working {
 				a.stepPresence(presence.Own)
 			}
+			a.lookAround()
 			a.stepPresence(presence.Tick)
 		case in := <-a.inbox:
 			a.take(in)
@@ -188,18 +205,39 @@ func (a *deviceSession) take(in any) {
 		a.record.decode(in)
 		a.step(in.event())
 	case linked:
-		a.conn, a.link, a.base, a.queued = in.conn, in.link, in.base, ""
-		a.lost, a.found = nil, there
-		a.measure()
+		if in.spare {
+			a.spared(in)
+			return
+		}
+		a.use(in)
 		a.stepPresence(presence.Connected)
 	case unlinked:
 		a.unlink(in)
 	case received:
-		if in.link == a.link { // otherwise it came from a link that was given up
+		switch in.link { // otherwise it came from a link that was given up
+		case a.link:
 			a.stepPresence(presence.Heard)
 			a.message(in.message)
+		case a.other.link:
+			a.otherMessage(in.message)
 		}
 	}
+}
+
+// use goes on with a replica.
+func (a *deviceSession) use(l linked) {
+	a.before = a.usage()
+	a.linked, a.queued = l, ""
+	a.lost, a.found = nil, there
+	a.measure()
+}
+
+// usage is what the answer has cost on the network so far.
+func (a *deviceSession) usage() LinkStats {
+	if a.conn == nil {
+		return a.before
+	}
+	return a.before.plus(linkStats(a.conn.Stats(), a.base))
 }
 
 // busy says what a cloud without a place says, and when to come back.
@@ -219,7 +257,9 @@ func (a *deviceSession) message(m transport.Message) {
 			a.log.Info("the cloud is busy", "before", m.Before, "about", m.About)
 		}
 		a.answer.Waited = max(a.answer.Waited, m.Before+1)
-		a.queued = busy(m)
+		a.queued, a.turn = busy(m), m
+		a.cloud.note(a.at, replicas.Full, m.About)
+		a.lookAround()
 		event := presence.Busy
 		if m.About > a.patience.Busy {
 			event = presence.Full
@@ -232,10 +272,23 @@ func (a *deviceSession) message(m transport.Message) {
 		a.stepPresence(presence.Ready)
 	case transport.Sources:
 		a.sources(m)
+	case transport.Leaving:
+		a.cloud.note(a.at, replicas.Leaves, 0)
+		a.lookAround()
+		a.stepPresence(presence.Leaving)
 	case transport.Fail:
 		a.link.Close() // nothing that it says later is of use
 		a.link, a.lost = nil, &transport.RefusedError{Reason: m.Text}
-		a.leave(presence.Mismatch, "the cloud cannot take part: "+m.Text)
+		why := "the cloud cannot take part: " + m.Text
+		if !m.Again {
+			a.leave(presence.Mismatch, why)
+			return
+		}
+		a.cloud.note(a.at, replicas.Leaves, 0)
+		a.lookAround()
+		a.why = why // only if the device goes on alone
+		a.stepPresence(presence.TurnedAway)
+		a.why = ""
 	case tandem.Draft:
 		a.record.draft(tandem.Cloud, m)
 		a.step(pair.PeerDraft{Draft: m})
@@ -306,11 +359,18 @@ func (a *deviceSession) stepPresenceAt(when time.Duration, e presence.Event) {
 	for _, act := range a.presence.Step(when, e) {
 		switch act {
 		case presence.Dial:
-			go a.dial()
+			go a.dial(false)
+		case presence.Seek:
+			go a.dial(true, a.at)
+		case presence.Drop:
+			a.dropOther("not needed")
+		case presence.Switch:
+			a.switchOver()
 		case presence.Join:
-			if len(a.answer.Tokens) > 0 {
+			if a.alone && len(a.answer.Tokens) > 0 {
 				a.remark("the cloud takes part from token %d on", len(a.answer.Tokens))
 			}
+			a.alone = false
 			a.step(pair.PeerReady{})
 		case presence.Part:
 			a.part()
@@ -338,7 +398,7 @@ func (a *deviceSession) part() {
 		a.found = missing
 	}
 	why := cmp.Or(a.why, a.queued)
-	a.why = ""
+	a.why, a.alone = "", true
 	if a.require { // the error says why
 		a.step(pair.Cancel{})
 		a.fail(a.absent())
@@ -409,21 +469,22 @@ func (a *deviceSession) hearEcho() {
 }
 
 // dial connects, asks the question and listens until the exchange ends. It runs on its own goroutine.
-func (a *deviceSession) dial() {
+func (a *deviceSession) dial(spare bool, except ...string) {
 	ctx, cancel := context.WithTimeout(a.ctx, openWithin)
 	defer cancel()
-	up, err := a.open(ctx)
+	up, err := a.cloud.open(ctx, except...)
 	if err != nil {
-		a.post(unlinked{err: err})
+		a.post(unlinked{spare: spare, err: err})
 		return
 	}
 	defer up.link.Close()
+	up.spare = spare
 	a.post(up)
 	for {
 		m, err := a.hear(up.link)
 		switch {
 		case err != nil:
-			a.post(unlinked{up.link, err})
+			a.post(unlinked{link: up.link, spare: spare, err: err})
 			return
 		case m != nil:
 			a.post(received{up.link, m})
@@ -454,8 +515,19 @@ func (a *deviceSession) post(what any) {
 
 // unlink handles the end of a link or a failed dial.
 func (a *deviceSession) unlink(u unlinked) {
-	if u.link != a.link || a.done {
+	switch {
+	case a.done:
 		return
+	case u.link == nil && u.spare, u.link != nil && u.link == a.other.link:
+		a.log.Info("another replica cannot take the question", "error", u.err)
+		a.loseOther()
+		return
+	case u.link != a.link:
+		return
+	}
+	if u.link != nil {
+		a.cloud.note(a.at, replicas.Lost, 0)
+		a.lookAround()
 	}
 	a.link, a.lost = nil, u.err
 	var differ *transport.MismatchError
@@ -515,9 +587,8 @@ func (a *deviceSession) finish() Answer {
 		a.lastWords()
 		a.link.Close()
 	}
-	if a.conn != nil {
-		a.answer.Link = linkStats(a.conn.Stats(), a.base)
-	}
+	a.dropOther("the answer is complete")
+	a.answer.Link = a.usage()
 	a.answer.Text = a.whole()
 	a.answer.Parts = cite(a.answer.Tokens, a.parts[tandem.Device], a.parts[tandem.Cloud])
 	if slices.ContainsFunc(a.answer.Parts, func(p Part) bool { return p.Overruled }) {

@@ -57,13 +57,13 @@ func newStreet(t *testing.T) *street {
 	s.router = newRouter(t, s.relay.Addr())
 	sessions := transport.OpenSessions(t.TempDir())
 	s.device = &Device{Local: s.reader, Patience: Patience{Join: time.Minute, Silent: 3 * time.Second, Slow: time.Minute}, Log: slog.New(slog.DiscardHandler)}
-	s.device.Dial = func(ctx context.Context) (*transport.Conn, error) {
+	s.device.Service = NewService(func(ctx context.Context, _ string) (*transport.Conn, error) {
 		s.dials++
 		return transport.Dial(ctx, s.router.front.LocalAddr().String(), transport.ClientConfig{
 			Identity: deviceID, Peer: s.identity.ID, Sessions: sessions, Eager: true,
 			Hello: s.reader.Hello(tandem.Device, "test", "phone"), Log: s.device.Log,
 		})
-	}
+	}, 0, "the cloud")
 	t.Cleanup(func() {
 		err := errors.Join(s.device.Close(), s.relay.Close())
 		s.stop()

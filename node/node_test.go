@@ -17,6 +17,7 @@ import (
 	"tandem"
 	"tandem/aggregator"
 	"tandem/decoder"
+	"tandem/node/replicas"
 	"tandem/pair"
 	"tandem/scheduler"
 	"tandem/transport"
@@ -91,6 +92,8 @@ type cable struct {
 	lost   bool                    // what is sent is lost for good
 	orders bool                    // messages arrive in the order in which they were sent, as QUIC has it
 	heard  func(transport.Message) // what the device sends
+	leaves bool                    // the cloud is about to end
+	full   time.Time               // it has no place before
 	opened int
 	rng    *rand.Rand
 	wg     sync.WaitGroup
@@ -178,6 +181,7 @@ func (e *end) Receive(ctx context.Context) (transport.Message, error) {
 }
 
 func (e *end) Close() error { return nil }
+func (e *end) Leaves()      { e.send(transport.Leaving{}) }
 
 var errCut = errors.New("cable cut")
 
@@ -198,6 +202,13 @@ func (c *cable) open(ctx context.Context) (linked, error) {
 	return linked{conn: c, link: &end{cable: c, ctx: live, out: up, in: down, own: true}}, nil
 }
 
+// lone is a cloud without replicas.
+type lone func(context.Context) (linked, error)
+
+func (l lone) open(ctx context.Context, _ ...string) (linked, error) { return l(ctx) }
+func (lone) others(...string) bool                                   { return false }
+func (lone) note(string, replicas.Event, time.Duration)              {}
+
 func (c *cable) serve(link *end, cut context.CancelCauseFunc) {
 	ctx, cancel := context.WithCancel(link.ctx)
 	defer cancel()
@@ -205,6 +216,20 @@ func (c *cable) serve(link *end, cut context.CancelCauseFunc) {
 	a := &cloudSession{conn: c, link: link, log: slog.New(slog.DiscardHandler), inbox: make(chan any, inboxSize), ctx: ctx}
 	go a.listen()
 	a.machine = pair.New(c.cfg)
+	a.leaves = func() bool { c.mu.Lock(); defer c.mu.Unlock(); return c.leaves }
+	for before := time.Until(c.full); before > 0; before = time.Until(c.full) {
+		link.Send(transport.Busy{Before: 1, About: before})
+		select {
+		case <-time.After(min(before, lookEvery)):
+		case <-ctx.Done():
+			return
+		}
+	}
+	if a.leaves() {
+		a.refuse(errDraining)
+		time.Sleep(c.RTT())
+		return
+	}
 	link.Send(transport.Ready{Documents: 1})
 	if err := a.run(c.producer(tandem.Cloud, c.takes)); err == nil {
 		link.Send(transport.Sources{})
@@ -303,7 +328,7 @@ func converse(t *testing.T, cfg pair.Config, c *cable, deviceTakes time.Duration
 		a.record = &recorder{to: c.record, start: a.start}
 	}
 	defer a.stop()
-	a.reach(DefaultPatience, c.open)
+	a.reach(DefaultPatience, lone(c.open))
 	if err := a.run(c.producer(tandem.Device, deviceTakes)); err != nil {
 		t.Errorf("device: %v", err)
 	}
@@ -480,7 +505,7 @@ func TestRequiredCloud(t *testing.T) {
 		a := newDeviceSession(t.Context(), cfg, silence{}, func(Token) { t.Error("a token without the cloud") })
 		a.log, a.require = slog.New(slog.DiscardHandler), true
 		defer a.stop()
-		a.reach(DefaultPatience, (&cable{dead: true}).open)
+		a.reach(DefaultPatience, lone((&cable{dead: true}).open))
 		if err := a.run(&toy{takes: time.Millisecond}); !errors.Is(err, ErrNoCloud) {
 			t.Errorf("error %v, want %v", err, ErrNoCloud)
 		}
@@ -496,7 +521,7 @@ func TestWhyTheCloudIsMissing(t *testing.T) {
 				cfg.Self = tandem.Device
 				a := newDeviceSession(t.Context(), cfg, silence{}, func(Token) {})
 				a.log, a.require = slog.New(slog.DiscardHandler), require
-				a.reach(DefaultPatience, func(context.Context) (linked, error) { return linked{}, why })
+				a.reach(DefaultPatience, lone(func(context.Context) (linked, error) { return linked{}, why }))
 				err := a.run(&toy{takes: time.Millisecond})
 				if require != errors.Is(err, why) || require != errors.Is(err, ErrNoCloud) {
 					t.Errorf("%v, required %v: error %v", why, require, err)

@@ -94,14 +94,14 @@ func (p *places) of(device transport.ID) chan struct{} {
 	return p.own[device]
 }
 
-// enter waits for a place. It fails if the device goes away or ctx ends first. Before the cloud is ready, a device sends
+// enter waits for a place, whose lease ends with ctx. It fails if the device goes away or the context within ends first. Before the cloud is ready, a device sends
 // nothing but a sign that it is still there, or the end of its answer. Meanwhile it is told how many wait before it.
-func (p *places) enter(ctx context.Context, device visitor, link exchange) (l *lease, leave func(), err error) {
+func (p *places) enter(ctx, within context.Context, device visitor, link exchange) (l *lease, leave func(), err error) {
 	ticket, err := p.queue(device.Peer())
 	if err != nil {
 		return nil, nil, err
 	}
-	waiting, stop := context.WithCancel(ctx)
+	waiting, stop := context.WithCancel(within)
 	defer stop()
 	left := make(chan error, 1)
 	go func() {

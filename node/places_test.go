@@ -280,7 +280,7 @@ func TestSlowAnswers(t *testing.T) {
 				a := newDeviceSession(t.Context(), cfg, silence{}, func(tok Token) { got = append(got, tok.ID) })
 				a.log = slog.New(slog.DiscardHandler)
 				defer a.stop()
-				a.reach(Patience{Join: time.Hour, Silent: time.Hour, Slow: time.Hour}, cable.open)
+				a.reach(Patience{Join: time.Hour, Silent: time.Hour, Slow: time.Hour}, lone(cable.open))
 				time.Sleep(c.reads)
 				if err := a.run(&toy{side: tandem.Device, takes: c.device}); err != nil {
 					t.Error(err)
@@ -338,7 +338,7 @@ func TestPlacesAreGivenAway(t *testing.T) {
 			p := newPlaces(1)
 			enter := func(v *toyVisitor) (*lease, func()) {
 				_, link := transport.Pipe(toyVocab)
-				l, leave, err := p.enter(t.Context(), v, link)
+				l, leave, err := p.enter(t.Context(), t.Context(), v, link)
 				if err != nil {
 					t.Fatalf("%s: %v", name, err)
 				}

@@ -21,8 +21,10 @@ const (
 	groupData   = 7  // characters of a group before its check character
 	pinSize     = 12 // bytes of the cloud key's fingerprint in a code
 	secretSize  = 10 // bytes of the one-time secret
-	maxAddrs    = 3
 	maxHostLen  = 63
+
+	// MaxCodeAddrs is the most addresses of a code.
+	MaxCodeAddrs = 3
 )
 
 // Code is what a device needs to pair with a cloud: where it is, how to recognise its key, and a secret
@@ -143,8 +145,8 @@ const (
 // marshal encodes the version and the number of addresses, the addresses' kinds, the pin, the secret, and then each
 // address: its host, preceded by its length if it is a name, and its port.
 func (c Code) marshal() ([]byte, error) {
-	if len(c.Addrs) == 0 || len(c.Addrs) > maxAddrs {
-		return nil, fmt.Errorf("pairing code: %d addresses, need 1 to %d", len(c.Addrs), maxAddrs)
+	if len(c.Addrs) == 0 || len(c.Addrs) > MaxCodeAddrs {
+		return nil, fmt.Errorf("pairing code: %d addresses, need 1 to %d", len(c.Addrs), MaxCodeAddrs)
 	}
 	kinds := byte(0)
 	b := append([]byte{0, 0}, c.Pin[:]...)

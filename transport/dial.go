@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"slices"
 	"time"
 
 	"github.com/quic-go/quic-go"
@@ -142,14 +141,6 @@ func firstOf[C any](ctx context.Context, addrs []string, dial func(context.Conte
 		return won, "", errors.New("transport: dial: the peer has no address: pair again")
 	}
 	return won, "", errors.Join(errs...)
-}
-
-// Prefer returns addrs with first in front, if it is one of them.
-func Prefer(first string, addrs []string) []string {
-	if i := slices.Index(addrs, first); i > 0 {
-		return slices.Concat(addrs[i:i+1], addrs[:i], addrs[i+1:])
-	}
-	return addrs
 }
 
 // greetLater returns the connection once its handshake is done, and exchanges the hellos in the background. Ours goes out

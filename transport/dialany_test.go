@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -164,16 +163,4 @@ func TestDialAnyFails(t *testing.T) {
 			t.Error("no error without an address")
 		}
 	})
-}
-
-func TestPrefer(t *testing.T) {
-	addrs := []string{"a", "b", "c"}
-	for first, want := range map[string]string{"": "abc", "a": "abc", "b": "bac", "c": "cab", "d": "abc"} {
-		if got := strings.Join(Prefer(first, addrs), ""); got != want {
-			t.Errorf("%q first: %s, want %s", first, got, want)
-		}
-	}
-	if !slices.Equal(addrs, []string{"a", "b", "c"}) {
-		t.Errorf("the list was changed to %v", addrs)
-	}
 }

@@ -30,7 +30,7 @@ func drawCode(t *rapid.T) Code {
 		Pin:    [pinSize]byte(rapid.SliceOfN(rapid.Byte(), pinSize, pinSize).Draw(t, "pin")),
 		Secret: [secretSize]byte(rapid.SliceOfN(rapid.Byte(), secretSize, secretSize).Draw(t, "secret")),
 	}
-	for range rapid.IntRange(1, maxAddrs).Draw(t, "addresses") {
+	for range rapid.IntRange(1, MaxCodeAddrs).Draw(t, "addresses") {
 		host := rapid.SampledFrom([]string{"192.168.1.20", "2001:db8::5", "cloud.example.org", "a"}).Draw(t, "host")
 		c.Addrs = append(c.Addrs, net.JoinHostPort(host, fmt.Sprint(rapid.IntRange(1, 65535).Draw(t, "port"))))
 	}

@@ -23,6 +23,9 @@ type Peer struct {
 	Paired time.Time `json:"paired"`
 }
 
+// Addresses returns all addresses of a peer.
+func (p Peer) Addresses() []string { return slices.Concat(p.Addrs, p.More) }
+
 // Peers holds the trusted keys, either in memory or in a directory with one file per key, which several processes can share
 // without locks.
 type Peers struct {

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"net"
+	"strings"
 
 	"tandem/cmd/internal/cli"
 	"tandem/transport"
@@ -11,6 +12,7 @@ import (
 type doctorCmd struct {
 	cli.DoctorFlags
 	Listen string `help:"UDP address to check. Default: port 4433 of all addresses." default:":4433" placeholder:"HOST:PORT"`
+	serviceFlag
 }
 
 func (c *doctorCmd) Help() string {
@@ -23,7 +25,9 @@ Each line is ok, a note (something to know) or broken. The exit code is 1 if any
 }
 
 func (c *doctorCmd) Run(a *cli.App) error {
-	return a.Doctor(c.DoctorFlags, func() []cli.Check { return []cli.Check{c.port(), devices(a)} })
+	return a.Doctor(c.DoctorFlags, func() []cli.Check {
+		return append([]cli.Check{c.port(), devices(a, c.Service)}, replicas(c.Service)...)
+	})
 }
 
 // port tries to listen at the address.
@@ -36,12 +40,12 @@ func (c *doctorCmd) port() cli.Check {
 	return cli.Check{Name: "port", State: cli.OK, Detail: fmt.Sprintf("UDP %s is free", c.Listen)}
 }
 
-func devices(a *cli.App) cli.Check {
+func devices(a *cli.App, service cli.Service) cli.Check {
 	dirs, err := a.Dirs()
 	if err != nil {
 		return cli.Check{Name: "devices", State: cli.Broken, Detail: err.Error()}
 	}
-	list, err := transport.OpenPeers(dirs.Peers()).List()
+	list, err := transport.OpenPeers(service.Peers(dirs)).List()
 	switch {
 	case err != nil:
 		return cli.Check{Name: "devices", State: cli.Broken, Detail: err.Error()}
@@ -49,4 +53,19 @@ func devices(a *cli.App) cli.Check {
 		return cli.Check{Name: "devices", State: cli.Noted, Detail: "none is paired", Hint: "cloud pair"}
 	}
 	return cli.Check{Name: "devices", State: cli.OK, Detail: fmt.Sprintf("%d paired", len(list))}
+}
+
+// replicas lists the running replicas of the service, if there is one.
+func replicas(service cli.Service) []cli.Check {
+	if service == "" {
+		return nil
+	}
+	list, err := service.Replicas().List()
+	switch {
+	case err != nil:
+		return []cli.Check{{Name: "replicas", State: cli.Broken, Detail: err.Error()}}
+	case len(list) == 0:
+		return []cli.Check{{Name: "replicas", State: cli.Noted, Detail: "none runs", Hint: "cloud serve --service " + string(service)}}
+	}
+	return []cli.Check{{Name: "replicas", State: cli.OK, Detail: fmt.Sprintf("%d run: %s", len(list), strings.Join(list, ", ")), Data: list}}
 }

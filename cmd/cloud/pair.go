@@ -13,7 +13,8 @@ import (
 )
 
 type pairCmd struct {
-	Address []string      `help:"Where devices reach this cloud; several with commas. Default: this machine's own addresses, with the port of the running server." placeholder:"HOST:PORT"`
+	serviceFlag
+	Address []string      `help:"Where devices reach this cloud; several with commas. Default: this machine's own addresses, with the port of the running server, or those of the running replicas." placeholder:"HOST:PORT"`
 	For     time.Duration `help:"How long the code is valid." default:"10m"`
 	QR      bool          `name:"qr" help:"Also draw the code as a QR picture." default:"true" negatable:""`
 	To      string        `help:"Write the code to this file, which only you can read, instead of printing it." type:"path" placeholder:"FILE"`
@@ -28,6 +29,7 @@ func (c *pairCmd) Help() string {
   cloud pair
   cloud pair --address cloud.example.net:4433 --no-qr
   cloud pair --to /media/stick/code        on the device: edge pair --from /media/stick/code
+  cloud pair --service /srv/tandem         for replicas that share this folder
   cloud pair --list
   cloud pair --rename pixel --name "Ada's phone"
 
@@ -39,7 +41,7 @@ func (c *pairCmd) Run(a *cli.App) error {
 	if err != nil {
 		return err
 	}
-	peers := transport.OpenPeers(dirs.Peers())
+	peers := transport.OpenPeers(c.Service.Peers(dirs))
 	switch {
 	case c.Remove != "":
 		return cli.RemovePeer(a, peers, c.Remove)
@@ -57,15 +59,15 @@ func (c *pairCmd) Run(a *cli.App) error {
 	}
 	addresses := c.Address
 	if len(addresses) == 0 {
-		if addresses, err = ownAddresses(a.Listening()); err != nil {
+		if addresses, err = c.codeAddresses(a); err != nil {
 			return err
 		}
 	}
-	id, err := transport.LoadOrCreateIdentity(dirs.Config)
+	id, err := transport.LoadOrCreateIdentity(c.Service.Identity(dirs))
 	if err != nil {
 		return err
 	}
-	code, err := transport.OpenInvites(dirs.Invites()).New(id.ID, addresses, c.For)
+	code, err := transport.OpenInvites(c.Service.Invites(dirs)).New(id.ID, addresses, c.For)
 	if err != nil {
 		return err
 	}

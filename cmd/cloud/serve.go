@@ -47,7 +47,8 @@ type serveCmd struct {
 	Draft          string        `help:"What guesses the next tokens of a model that decodes, so that one pass decodes several; the text is the same: auto, off, all, or some of pld, sam, ngrams, calibration and reuse, separated by commas." default:"auto" placeholder:"DRAFTERS"`
 	Metrics        string        `help:"Serve Prometheus metrics over HTTP on this address. Default: none." placeholder:"HOST:PORT"`
 
-	httpFlags `group:"Over HTTP:"`
+	replicaFlags `group:"Replicas:"`
+	httpFlags    `group:"Over HTTP:"`
 
 	AllowDocuments bool `help:"Let devices fetch passages, for the baselines of edge ask --method drcg-text and drcg-kv. Only sample documents are ever sent." hidden:""`
 }
@@ -57,6 +58,7 @@ func (c *serveCmd) Help() string {
   cloud serve
   cloud serve --listen 0.0.0.0:4433 --model qwen2.5-1.5b-instruct-q4_k_m.gguf
   cloud serve --public ./handbook --metrics 127.0.0.1:9090
+  cloud serve --service /srv/tandem --advertise cloud-b.example.net:4433
 
 Only paired devices can connect: "cloud pair" prints a code. Ctrl-C ends.
 
@@ -85,7 +87,7 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 	if err != nil {
 		return err
 	}
-	id, err := transport.LoadOrCreateIdentity(dirs.Config)
+	id, err := transport.LoadOrCreateIdentity(c.Service.Identity(dirs))
 	if err != nil {
 		return err
 	}
@@ -136,11 +138,16 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 	if from == fromSamples {
 		reader.Mark = cli.SampleMark
 	}
+	hello := reader.Hello(tandem.Cloud, cli.Version(), cli.HostName("cloud"))
+	if hello.Replica, err = c.name(c.Listen); err != nil {
+		return err
+	}
 	listener, err := transport.Listen(c.Listen, transport.ServerConfig{
 		Identity: id,
-		Peers:    transport.OpenPeers(dirs.Peers()),
-		Invites:  transport.OpenInvites(dirs.Invites()),
-		Hello:    reader.Hello(tandem.Cloud, cli.Version(), cli.HostName("cloud")),
+		Peers:    transport.OpenPeers(c.Service.Peers(dirs)),
+		Invites:  transport.OpenInvites(c.Service.Invites(dirs)),
+		Hello:    hello,
+		Addrs:    c.addrs(a),
 		Limits:   transport.Limits{Conns: c.Connections, PerKey: c.KeyConnections},
 		Paired:   func(p transport.Peer) { a.Remark("paired with %s (%s)", cli.Plain(p.Name), p.ID.Short()) },
 		Log:      a.Log,
@@ -150,6 +157,11 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 	}
 	defer func() { err = errors.Join(err, listener.Close()) }()
 	defer a.Listens(listener.Addr().String())()
+	leave, err := c.enter(hello.Replica)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, leave()) }()
 	shown := func(flag string) bool { return flag == "yes" || flag == "auto" && public }
 	cloud := &node.Cloud{Local: reader, Titles: shown(c.Titles), Quotes: shown(c.Quotes), Limit: c.Answers, Documents: c.MaxDocuments, Tokens: c.MaxTokens, KVMemory: int64(c.KVMemory) << 20, GiveDocuments: c.AllowDocuments, Log: a.Log}
 	c.join(cloud)
@@ -175,6 +187,9 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 	case err := <-served:
 		return err
 	case <-a.Done():
+		if err := leave(); err != nil {
+			a.Log.Warn("other replicas may still name this one", "error", err)
+		}
 		c.drain(a, cloud)
 		end()
 		return <-served

@@ -183,6 +183,6 @@ func (t *conversation) save(path string) error {
 // offers names the sides that will be asked.
 func (s *session) offers() string {
 	var r askJSON
-	r.LocalOnly = s.device.Dial == nil || s.settings.Want != tandem.WantDrafts
+	r.LocalOnly = s.device.Service == nil || s.settings.Want != tandem.WantDrafts
 	return s.asked(r)
 }

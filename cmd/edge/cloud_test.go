@@ -32,6 +32,12 @@ func newCloud(t *testing.T) *cloud {
 	if out, err := exec.Command("go", "build", "-o", binary, "tandem/cmd/cloud").CombinedOutput(); err != nil {
 		t.Fatalf("build cloud: %v\n%s", err, out)
 	}
+	return cloudOf(t, binary)
+}
+
+// cloudOf picks a free port for the program.
+func cloudOf(t *testing.T, binary string) *cloud {
+	t.Helper()
 	port, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

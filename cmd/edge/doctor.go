@@ -1,10 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"tandem"
@@ -134,14 +137,15 @@ func (c *doctorCmd) clouds(a *cli.App) []cli.Check {
 	return checks
 }
 
-// tryCloud connects to a paired cloud and closes the connection.
+// tryCloud connects to a paired cloud, to each of its replicas if it has several, and closes the connections.
 func tryCloud(a *cli.App, p transport.Peer, cfg transport.ClientConfig) cli.Check {
-	if len(p.Addrs) == 0 {
+	addresses := p.Addresses()
+	if len(addresses) == 0 {
 		return cli.Check{Name: "cloud", State: cli.Broken, Detail: cli.Plain(p.Name) + " has no address", Hint: pairAgain}
 	}
 	ctx, cancel := context.WithTimeout(a, 4*time.Second)
 	defer cancel()
-	conn, address, err := transport.DialAny(ctx, p.Addrs, func(ctx context.Context, address string) (*transport.Conn, error) {
+	conn, address, err := transport.DialAny(ctx, addresses, func(ctx context.Context, address string) (*transport.Conn, error) {
 		return transport.Dial(ctx, address, cfg)
 	})
 	if err != nil {
@@ -149,8 +153,64 @@ func tryCloud(a *cli.App, p transport.Peer, cfg transport.ClientConfig) cli.Chec
 		return cli.Check{Name: "cloud", State: cli.Broken, Detail: fmt.Sprintf("%s: %s", cli.Plain(p.Name), why), Hint: wayBack(err)}
 	}
 	defer conn.Close("checked")
-	return cli.Check{Name: "cloud", State: cli.OK, Detail: fmt.Sprintf("%s at %s, %s, RTT %v",
-		cli.Plain(p.Name), address, cli.Plain(conn.Hello().Model), conn.RTT().Round(100*time.Microsecond))}
+	hello := conn.Hello()
+	c := cli.Check{Name: "cloud", State: cli.OK, Detail: fmt.Sprintf("%s at %s, %s, RTT %v",
+		cli.Plain(p.Name), address, cli.Plain(hello.Model), conn.RTT().Round(100*time.Microsecond))}
+	if hello.Replica == "" {
+		return c
+	}
+	for _, more := range hello.Addrs {
+		if !slices.Contains(addresses, more) {
+			addresses = append(addresses, more)
+		}
+	}
+	replicas := tryReplicas(a, addresses, cfg)
+	c.Detail, c.Data = fmt.Sprintf("%s, %s, %d replicas: ", cli.Plain(p.Name), cli.Plain(hello.Model), len(replicas)), replicas
+	for i, r := range replicas {
+		if i > 0 {
+			c.Detail += ", "
+		}
+		if c.Detail += r.Address; r.Error == "" {
+			c.Detail += fmt.Sprintf(" (RTT %.3g ms)", r.RTT)
+			continue
+		}
+		c.Detail += " (not reached)"
+		c.State, c.Hint = cli.Noted, r.Address+": "+r.Error
+	}
+	return c
+}
+
+// replicaJSON is an address of a cloud with several replicas.
+type replicaJSON struct {
+	Address string  `json:"address"`
+	Replica string  `json:"replica,omitempty"` // which answers there
+	RTT     float64 `json:"rtt_ms,omitempty"`
+	Error   string  `json:"error,omitempty"`
+}
+
+// tryReplicas connects to all addresses, and returns the nearest first.
+func tryReplicas(a *cli.App, addresses []string, cfg transport.ClientConfig) []replicaJSON {
+	ctx, cancel := context.WithTimeout(a, 4*time.Second)
+	defer cancel()
+	out := make([]replicaJSON, len(addresses))
+	var tries sync.WaitGroup
+	for i, address := range addresses {
+		tries.Go(func() {
+			out[i].Address = address
+			conn, err := transport.Dial(ctx, address, cfg)
+			if err != nil {
+				out[i].Error = err.Error()
+				return
+			}
+			defer conn.Close("checked")
+			out[i].Replica, out[i].RTT = conn.Hello().Replica, cli.Milliseconds(conn.RTT())
+		})
+	}
+	tries.Wait()
+	slices.SortStableFunc(out, func(a, b replicaJSON) int {
+		return cmp.Or(cmp.Compare(len(a.Error), len(b.Error)), cmp.Compare(a.RTT, b.RTT))
+	})
+	return out
 }
 
 const pairAgain = "pair again: \"cloud pair\" there, \"edge pair CODE\" here"

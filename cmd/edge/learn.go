@@ -20,7 +20,10 @@ func (s *session) recall() {
 	switch {
 	case s.peer != (transport.ID{}):
 		link := s.app.LoadLink(s.peer)
-		s.missed, s.prefer = link.Missed, link.Address
+		s.missed = link.Missed
+		if s.device.Service != nil && !s.emulates() {
+			s.device.Service.Know(link.Distances())
+		}
 		s.device.Missed = link.Missed
 		p.RTT = link.RTT() + s.flags.RTT
 	default:
@@ -35,7 +38,7 @@ func (s *session) learn() {
 	s.learnDelays()
 	rtt := s.device.Profile.RTT
 	if s.peer != (transport.ID{}) && !s.emulates() && rtt > 0 && rtt != s.recalled && s.lastReached() != "" {
-		if err := s.app.SaveLink(s.peer, rtt, s.lastReached()); err != nil {
+		if err := s.app.SaveLink(s.peer, rtt, s.lastReached(), s.device.Service.Distances()); err != nil {
 			s.app.Log.Info("cannot save the round-trip time to the cloud", "error", err)
 		}
 	}

@@ -22,6 +22,7 @@ type askJSON struct {
 	LocalOnly bool        `json:"local_only"`      // no token was agreed with a cloud
 	Degraded  bool        `json:"degraded"`        // a cloud was to take part, and the device decided tokens without it
 	Queue     int         `json:"queue,omitempty"` // place in the queue of a busy cloud, from 1
+	Moves     int         `json:"moves,omitempty"` // how often the answer went on with another replica that was ready
 	Finish    string      `json:"finish"`          // stop, length, cancelled
 	Remarks   []string    `json:"remarks,omitempty"`
 	Parts     []partJSON  `json:"parts"`   // the sentences
@@ -73,7 +74,7 @@ func (s *session) report(answer node.Answer) askJSON {
 		Placement: s.settings.Placement.String(), Choice: s.flags.Placement, Coupling: s.settings.Coupling.String(),
 		Seed: s.settings.Seed, LocalOnly: answer.Pair.Together == 0 && s.settings.Want == tandem.WantDrafts,
 		Finish: answer.Reason.String(), Remarks: answer.Remarks,
-		Degraded: s.device.Dial != nil && answer.Pair.Alone > 0, Queue: answer.Waited,
+		Degraded: s.device.Service != nil && answer.Pair.Alone > 0, Queue: answer.Waited, Moves: answer.Moves,
 	}
 	if s.settings.Coupling == tandem.CouplingSpeculative {
 		r.Gamma = s.flags.Gamma

@@ -144,7 +144,7 @@ const sharedBytes = 128 << 20
 // writesAlone reports whether the device's own model decodes the answers and no cloud takes part. Several answers then share
 // their passes and the KV of their passages. At a phone's simulated pace each has its own passes.
 func (s *session) writesAlone() bool {
-	return s.reader == nil && s.device.Dial == nil && s.flags.SoC == "" && !s.model.Config().Diffusion
+	return s.reader == nil && s.device.Service == nil && s.flags.SoC == "" && !s.model.Config().Diffusion
 }
 
 // Close closes the session.
@@ -214,7 +214,7 @@ func (s *serving) answer(ctx context.Context, d *node.Device, q api.Query, emit 
 // device returns the device that asks the cloud over a path.
 func (s *serving) device(p route) (*node.Device, error) {
 	own := s.session.device
-	if p == (route{}) || own.Dial == nil {
+	if p == (route{}) || own.Service == nil {
 		return own, nil
 	}
 	s.paths.Lock()
@@ -229,7 +229,7 @@ func (s *serving) device(p route) (*node.Device, error) {
 	if !p.alone {
 		f := s.session.flags
 		f.RTT, f.Loss = p.rtt, p.loss
-		d.Dial = s.session.through(f)
+		d.Service = s.session.through(f)
 	}
 	s.devices[p] = d
 	if s.order = append(s.order, p); len(s.order) > mostPaths {
@@ -251,13 +251,13 @@ func (s *serving) Sides() api.Sides {
 		out.Device.Documents = len(list)
 	}
 	for _, p := range s.peers() {
-		c := api.SideInfo{Name: p.Name, ID: p.ID.Short(), Addresses: p.Addrs, InUse: p.ID == ss.peer && ss.device.Dial != nil}
+		c := api.SideInfo{Name: p.Name, ID: p.ID.Short(), Addresses: p.Addresses(), InUse: p.ID == ss.peer && ss.device.Service != nil}
 		if c.InUse {
 			c.Reached, c.RTT = ss.lastReached(), s.lastRTT()
 		}
 		out.Clouds = append(out.Clouds, c)
 	}
-	if ss.device.Dial != nil && ss.peer == (transport.ID{}) {
+	if ss.device.Service != nil && ss.peer == (transport.ID{}) {
 		out.Clouds = append(out.Clouds, api.SideInfo{Name: ss.cloud, Sample: ss.invented, InUse: true, RTT: s.lastRTT()})
 	}
 	slices.SortStableFunc(out.Clouds, func(a, b api.SideInfo) int { return strings.Compare(fmt.Sprint(b.InUse), fmt.Sprint(a.InUse)) })

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -48,24 +49,19 @@ type session struct {
 	profile  cli.DecodeProfile // the model's decoding delays
 	profiled bool              // profile was loaded from disk
 	recalled time.Duration     // round-trip time loaded from disk
-	prefer   string            // address where the cloud was reached before; "" if unknown
 	missed   time.Time         // when the cloud was found missing; zero if it was there the last time
 	cost     costJSON          // of the last answer
 	method   dllm.Method       // of a diffusion model
 	costs    []float64         // of its passes, if measured
 	measured bool
 
-	through func(answerFlags) dialler // dials the cloud over the path of the flags; nil without a cloud
+	through func(answerFlags) *node.Service // the cloud over the path of the flags; nil without a cloud
 
 	recording func(node.Line) // receives what happens in an answer; nil for nobody
 
-	mu      sync.Mutex              // guards the fields below, which concurrent dials share
-	relays  map[string]*netem.Relay // emulated paths, by target address and conditions
-	reached string                  // address where the cloud was last reached; "" if it was not in this process
+	mu     sync.Mutex              // guards relays, which concurrent dials share
+	relays map[string]*netem.Relay // emulated paths, by target address and conditions
 }
-
-// dialler connects to the cloud.
-type dialler func(context.Context) (*transport.Conn, error)
 
 // open prepares to answer as the flags say.
 func (f answerFlags) open(a *cli.App) (s *session, err error) {
@@ -154,7 +150,7 @@ func (f answerFlags) open(a *cli.App) (s *session, err error) {
 			return s, err
 		}
 	}
-	if f.RequireCloud && s.device.Dial == nil {
+	if f.RequireCloud && s.device.Service == nil {
 		return s, errors.New("--require-cloud: no cloud is paired (cloud pair there, then: edge pair CODE)")
 	}
 	if err := s.checkEmpty(); err != nil {
@@ -240,7 +236,7 @@ func (f answerFlags) reach(a *cli.App, s *session, kv *kvstore.Store) error {
 func (s *session) checkEmpty() error {
 	const add = "add documents with: edge index add FOLDER, or ask the samples with --sample"
 	switch {
-	case s.empty && s.device.Dial == nil:
+	case s.empty && s.device.Service == nil:
 		return errors.New("nothing to answer from: everything was removed from your index, and no cloud is asked; " + add)
 	case s.empty:
 		s.app.Remark("Your index is empty: everything was removed from it; %s", add)
@@ -263,8 +259,8 @@ func (f answerFlags) paired(a *cli.App) (*transport.Peer, error) {
 	}
 	for _, p := range peers {
 		if f.Cloud == "" || cli.IsPeer(p, f.Cloud) {
-			if slices.Contains(p.Addrs, f.Cloud) {
-				p.Addrs = []string{f.Cloud} // only there
+			if slices.Contains(p.Addresses(), f.Cloud) {
+				p.Addrs, p.More = []string{f.Cloud}, nil // only there
 			}
 			return &p, nil
 		}
@@ -287,24 +283,46 @@ func (f answerFlags) remote(a *cli.App, s *session, peer transport.Peer) error {
 	}
 	s.cloud, s.peer = peer.Name, peer.ID
 	s.sessions = transport.OpenSessions(dirs.Sessions())
-	s.through = func(f answerFlags) dialler {
-		return func(ctx context.Context) (*transport.Conn, error) { return f.dialAny(ctx, s, id, peer) }
-	}
-	s.device.Dial = s.through(f)
+	s.through = func(f answerFlags) *node.Service { return f.service(s, id, peer) }
+	s.device.Service = s.through(f)
 	return nil
 }
 
-// dialAny connects to a paired cloud at any of its addresses.
-func (f answerFlags) dialAny(ctx context.Context, s *session, id transport.Identity, peer transport.Peer) (*transport.Conn, error) {
-	conn, at, err := transport.DialAny(ctx, transport.Prefer(cmp.Or(s.lastReached(), s.prefer), peer.Addrs), func(ctx context.Context, address string) (*transport.Conn, error) {
+// service returns a paired cloud with all its replicas.
+func (f answerFlags) service(s *session, id transport.Identity, peer transport.Peer) *node.Service {
+	v := node.NewService(func(ctx context.Context, address string) (*transport.Conn, error) {
 		return f.dial(ctx, s, id, peer.ID, address)
-	})
-	if err == nil {
-		s.mu.Lock()
-		s.reached = at
-		s.mu.Unlock()
+	}, binary.BigEndian.Uint64(id.ID[:]), peer.Addresses()...)
+	v.Probe = func(ctx context.Context, address string) (time.Duration, error) {
+		at, err := f.path(s, address)
+		if err != nil {
+			return 0, err
+		}
+		return transport.Probe(ctx, at)
 	}
-	return conn, err
+	if v.Only = slices.Equal(peer.Addrs, []string{f.Cloud}); !v.Only {
+		v.Announced = func(addresses []string) { s.announced(peer.ID, addresses) }
+	}
+	return v
+}
+
+// announced keeps the addresses that a paired cloud names for its replicas.
+func (s *session) announced(id transport.ID, addresses []string) {
+	dirs, err := s.app.Dirs()
+	if err != nil {
+		return
+	}
+	peers := transport.OpenPeers(dirs.Peers())
+	p, err := peers.Lookup(id)
+	if err == nil {
+		if p.More = slices.DeleteFunc(addresses, func(a string) bool { return slices.Contains(p.Addrs, a) }); len(p.More) == 0 {
+			p.More = nil
+		}
+		err = peers.Add(p)
+	}
+	if err != nil {
+		s.app.Log.Info("cannot keep the addresses of the cloud's replicas", "error", err)
+	}
 }
 
 // embed starts a cloud inside this process. The device reaches it over QUIC on the loopback interface, with the same
@@ -355,12 +373,12 @@ func (f answerFlags) embed(a *cli.App, s *session, kv *kvstore.Store) error {
 		cancel()
 		return errors.Join(listener.Close(), <-done)
 	})
-	s.through = func(f answerFlags) dialler {
-		return func(ctx context.Context) (*transport.Conn, error) {
-			return f.dial(ctx, s, deviceID, cloudID.ID, listener.Addr().String())
-		}
+	s.through = func(f answerFlags) *node.Service {
+		return node.NewService(func(ctx context.Context, address string) (*transport.Conn, error) {
+			return f.dial(ctx, s, deviceID, cloudID.ID, address)
+		}, 0, listener.Addr().String())
 	}
-	s.device.Dial = s.through(f)
+	s.device.Service = s.through(f)
 	return nil
 }
 
@@ -373,12 +391,9 @@ func (f answerFlags) publicDocuments(a *cli.App) (*search.Index, error) {
 
 // dial connects to the cloud with the key peer at address, through an emulated network if the flags ask for one.
 func (f answerFlags) dial(ctx context.Context, s *session, id transport.Identity, peer transport.ID, address string) (*transport.Conn, error) {
-	if f.RTT > 0 || f.Loss > 0 {
-		through, err := s.relay(address, netem.Config{Delay: f.RTT / 2, Loss: f.Loss})
-		if err != nil {
-			return nil, fmt.Errorf("emulate the network: %w", err)
-		}
-		address = through
+	address, err := f.path(s, address)
+	if err != nil {
+		return nil, err
 	}
 	return transport.Dial(ctx, address, transport.ClientConfig{
 		Identity: id,
@@ -390,11 +405,24 @@ func (f answerFlags) dial(ctx context.Context, s *session, id transport.Identity
 	})
 }
 
-// lastReached returns the address to try first.
+// path returns where to send what is for address: to an emulated network if the flags ask for one.
+func (f answerFlags) path(s *session, address string) (string, error) {
+	if f.RTT == 0 && f.Loss == 0 {
+		return address, nil
+	}
+	through, err := s.relay(address, netem.Config{Delay: f.RTT / 2, Loss: f.Loss})
+	if err != nil {
+		return "", fmt.Errorf("emulate the network: %w", err)
+	}
+	return through, nil
+}
+
+// lastReached returns the address where a paired cloud was reached last; "" if it was not in this process.
 func (s *session) lastReached() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.reached
+	if s.peer == (transport.ID{}) || s.device.Service == nil {
+		return ""
+	}
+	return s.device.Service.Reached()
 }
 
 // relay returns the local address of an emulated network that leads to address.
@@ -471,7 +499,7 @@ func (s *session) missing(err error) error {
 	where := cli.Plain(s.cloud)
 	if dirs, e := s.app.Dirs(); e == nil {
 		if p, e := transport.OpenPeers(dirs.Peers()).Lookup(s.peer); e == nil {
-			where += " (" + strings.Join(p.Addrs, ", ") + ")"
+			where += " (" + strings.Join(p.Addresses(), ", ") + ")"
 		}
 	}
 	err = fmt.Errorf("%s: %w", where, err)

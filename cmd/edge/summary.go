@@ -118,7 +118,7 @@ func (s *session) asked(r askJSON) string {
 	}
 	switch {
 	case len(sides) > 1:
-	case s.device.Dial == nil && !s.flags.LocalOnly && s.flags.Side == "both":
+	case s.device.Service == nil && !s.flags.LocalOnly && s.flags.Side == "both":
 		return sides[0] + a.Faint(" alone (no cloud is paired: edge pair CODE)")
 	default:
 		return sides[0] + a.Faint(" alone")
@@ -126,7 +126,7 @@ func (s *session) asked(r askJSON) string {
 	return strings.Join(sides, a.Faint(" and "))
 }
 
-func (s *session) cloudTookPart(r askJSON) bool { return s.device.Dial != nil && !r.LocalOnly }
+func (s *session) cloudTookPart(r askJSON) bool { return s.device.Service != nil && !r.LocalOnly }
 
 // cloudName names the cloud, with the address where it was reached.
 func (s *session) cloudName() string {
@@ -205,7 +205,7 @@ func (s *session) nobody(r askJSON) string {
 		return "no document of " + s.cloudName() + " was found to say it; this device was not asked"
 	case s.cloudTookPart(r):
 		return "no document of this device or of " + s.cloudName() + " was found to say it"
-	case s.device.Dial != nil:
+	case s.device.Service != nil:
 		return "no document of this device was found to say it; " + s.cloudName() + " could not be asked"
 	}
 	return "no document of this device was found to say it; no cloud was asked"

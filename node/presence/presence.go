@@ -12,6 +12,10 @@ import "time"
 //	 └────────────────┴──────────────────────┴──◀──broken──  lost ──heard──▶ present
 //
 // A mismatch leads to refused from any state, and nothing leads out of refused.
+//
+// Where the cloud has several replicas, the machine seeks another one beside the one in use when that has no place, is about to
+// end, is silent or does not keep up. It switches to whichever is ready first, and the device goes on alone only if that takes
+// too long. So a replica that ends, or dies, costs a pause and no token.
 type Machine struct {
 	patience Patience
 
@@ -27,6 +31,11 @@ type Machine struct {
 	queued  bool          // the cloud has no place yet
 	own     time.Duration // when the device last computed something itself
 	slow    int           // how often the cloud did not keep up
+
+	others  bool          // another replica may have a place
+	leaving bool          // the one in use is about to end
+	seeking bool          // another one is being asked
+	sought  time.Duration // when that began, or the earliest time to do it again
 }
 
 // Patience says how long the device waits for the cloud.
@@ -78,6 +87,13 @@ const (
 	Full                    // the same, and none that is worth waiting for
 	Own                     // the device computes its own part
 	Distrusted              // the cloud contradicted itself too often: the pair has gone alone already
+
+	Others      // there are other replicas that may have a place
+	NoOthers    // there are none
+	Leaving     // the replica in use is about to end
+	TurnedAway  // it does not take the question, but another or its successor may
+	OtherReady  // the other replica holds its documents
+	OtherFailed // it could not be reached, broke off, or has no place either
 )
 
 // Action is something to do.
@@ -85,10 +101,13 @@ type Action uint8
 
 // The actions.
 const (
-	Dial Action = iota // connect to the cloud and send it the question
-	Join               // agree with it from here on
-	Part               // go on alone
-	Move               // try to reach the cloud from another local address
+	Dial   Action = iota // connect to the cloud and send it the question
+	Join                 // agree with it from here on
+	Part                 // go on alone
+	Move                 // try to reach the cloud from another local address
+	Seek                 // send the question to another replica, too
+	Switch               // use that one instead of the one in use
+	Drop                 // give that one up
 )
 
 // New returns a machine that has not dialled yet.
@@ -105,12 +124,26 @@ func (p *Machine) Step(now time.Duration, e Event) []Action {
 	case Listening:
 		p.waiting = now
 	case Connected:
-		p.state, p.heard, p.move, p.queued = opening, now, now, false
+		p.state, p.heard, p.move, p.queued, p.leaving = opening, now, now, false, false
+	case Others, NoOthers:
+		p.others = e == Others
+	case Leaving:
+		p.leaving, p.heard = true, max(p.heard, now)
+	case TurnedAway:
+		p.away(now)
+		if !p.others && !p.seeking {
+			return p.part()
+		}
+		p.retry = now
+	case OtherReady:
+		return p.other(now)
+	case OtherFailed:
+		p.seeking, p.sought = false, now // if there is a third, it has not failed yet
 	case Busy:
 		p.queued, p.heard = true, max(p.heard, now)
 	case Full:
 		p.queued, p.heard = true, max(p.heard, now)
-		if p.state == opening {
+		if p.state == opening && !p.others && !p.seeking {
 			return append(p.escape(now), p.part()...) // it may join later
 		}
 	case Own:
@@ -120,14 +153,20 @@ func (p *Machine) Step(now time.Duration, e Event) []Action {
 		return p.part()
 	case Mismatch:
 		p.state = refused
-		return p.part()
+		return append(p.drop(now), p.part()...)
 	case Broken:
-		stale := p.state == opening && !p.again
+		before := p.state
 		p.away(now)
-		if !stale {
+		switch {
+		case p.others || p.seeking: // one of them may be ready before anybody waits for it
+			if p.retry = now; before == present {
+				p.waiting = now
+			}
+		case before != opening || p.again:
 			return p.part()
+		default:
+			p.again, p.retry = true, now // the connection was kept from an earlier answer and is dead
 		}
-		p.again, p.retry = true, now // the connection was kept from an earlier answer and is dead
 	case Distrusted:
 		if p.state == present { // it is alive but does not answer: leave it out for a while
 			p.state, p.retry = lost, now+p.patience.Slow
@@ -135,7 +174,7 @@ func (p *Machine) Step(now time.Duration, e Event) []Action {
 		}
 	case Ready:
 		if p.state == opening {
-			return p.join(now)
+			return append(p.drop(now), p.join(now)...)
 		}
 	case Heard:
 		p.heard = max(p.heard, now)
@@ -151,11 +190,70 @@ func (p *Machine) Step(now time.Duration, e Event) []Action {
 	return p.wait(now)
 }
 
-// wait does what is due at now.
-func (p *Machine) wait(now time.Duration) []Action {
+// Seeking reports whether another replica is being asked.
+func (p *Machine) Seeking() bool { return p.seeking }
+
+// other takes in the replica that was sought and is ready, if it is still wanted.
+func (p *Machine) other(now time.Duration) []Action {
+	if !p.seeking {
+		return nil
+	}
+	if !p.wanting(now) {
+		return p.drop(now)
+	}
+	p.seeking, p.leaving, p.queued = false, false, false
+	return append([]Action{Switch}, p.join(now)...)
+}
+
+// drop gives the other replica up, if one is being asked.
+func (p *Machine) drop(now time.Duration) []Action {
+	if !p.seeking {
+		return nil
+	}
+	p.seeking, p.sought = false, now+firstBackoff
+	return []Action{Drop}
+}
+
+// wanting reports whether another replica would be better than the one in use.
+func (p *Machine) wanting(now time.Duration) bool {
+	silent := now-p.heard >= p.patience.Silent/2
 	switch p.state {
 	case away:
-		if now >= p.retry {
+		return p.seeking // otherwise the next dial goes to the best that there is
+	case lost:
+		return true
+	case opening:
+		return p.queued || p.leaving || silent
+	case present:
+		return p.leaving || silent && now-p.advance >= p.patience.Silent/2
+	}
+	return false
+}
+
+// seek asks another replica where that helps, and gives it up where it takes too long or helps no longer.
+func (p *Machine) seek(now time.Duration) []Action {
+	wanting := p.wanting(now)
+	switch {
+	case p.seeking && (!wanting || now-p.sought >= p.patience.Slow):
+		return p.drop(now)
+	case !p.seeking && wanting && p.others && now >= p.sought:
+		p.seeking, p.sought = true, now
+		return []Action{Seek}
+	}
+	return nil
+}
+
+// wait does what is due at now.
+func (p *Machine) wait(now time.Duration) []Action {
+	sought := p.seek(now)
+	return append(sought, p.due(now)...)
+}
+
+// due is wait for the replica in use.
+func (p *Machine) due(now time.Duration) []Action {
+	switch p.state {
+	case away:
+		if now >= p.retry && !p.seeking {
 			p.state = dialing
 			return append(p.overdue(now), Dial)
 		}

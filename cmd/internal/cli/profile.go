@@ -42,6 +42,8 @@ type LinkProfile struct {
 	RTTMs   float64   `json:"rtt_ms"`
 	Address string    `json:"address,omitempty"` // where the cloud was reached
 	Seen    time.Time `json:"seen"`
+	// Replicas are round-trip times in ms by address, where the cloud has several.
+	Replicas map[string]float64 `json:"replicas,omitempty"`
 	// Missed is when the cloud was first found missing, if it was not reached since.
 	Missed time.Time `json:"missed,omitzero"`
 }
@@ -106,6 +108,20 @@ func MeasureProfile(ctx context.Context, r node.Local, s tandem.Settings) (Decod
 // RTT returns the round-trip time, or 0 if none is known.
 func (l LinkProfile) RTT() time.Duration { return time.Duration(l.RTTMs * float64(time.Millisecond)) }
 
+// Distances returns the round-trip times by address.
+func (l LinkProfile) Distances() map[string]time.Duration {
+	out := map[string]time.Duration{}
+	if l.Address != "" {
+		out[l.Address] = l.RTT()
+	}
+	for addr, ms := range l.Replicas {
+		if ms > 0 && ms < 60_000 {
+			out[addr] = time.Duration(ms * float64(time.Millisecond))
+		}
+	}
+	return out
+}
+
 // LoadLink returns what is known of the network to a cloud.
 func (a *App) LoadLink(id transport.ID) LinkProfile {
 	path, err := a.linkPath(id)
@@ -119,10 +135,16 @@ func (a *App) LoadLink(id transport.ID) LinkProfile {
 	return l
 }
 
-// SaveLink saves the round-trip time to a cloud and the address where it was reached.
-func (a *App) SaveLink(id transport.ID, rtt time.Duration, address string) error {
+// SaveLink saves the round-trip time to a cloud, the address where it was reached, and the times to all addresses.
+func (a *App) SaveLink(id transport.ID, rtt time.Duration, address string, all map[string]time.Duration) error {
 	path, err := a.linkPath(id)
 	l := LinkProfile{RTTMs: float64(rtt.Microseconds()) / 1000, Address: address, Seen: time.Now().UTC().Truncate(time.Second)}
+	if len(all) > 1 {
+		l.Replicas = map[string]float64{}
+		for addr, d := range all {
+			l.Replicas[addr] = float64(d.Microseconds()) / 1000
+		}
+	}
 	return writeState(path, l, err)
 }
 

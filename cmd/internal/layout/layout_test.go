@@ -48,8 +48,9 @@ var rules = []struct{ packages, imports string }{
 	{"lab/...", "tandem"},
 
 	// A live side. It knows no search engine, only what it needs of one.
-	{"node", "tandem node/batch node/presence decoder/... retrieval/documents retrieval/passages transport pair aggregator scheduler profiler specdec model/..."},
+	{"node", "tandem node/batch node/presence node/replicas decoder/... retrieval/documents retrieval/passages transport pair aggregator scheduler profiler specdec model/..."},
 	{"node/presence", ""},
+	{"node/replicas", ""},
 	{"node/batch", "model"},
 
 	// The protocol: pure packages, see pure.

@@ -1,0 +1,126 @@
+package node
+
+import (
+	"fmt"
+
+	"tandem"
+	"tandem/node/presence"
+	"tandem/node/replicas"
+	"tandem/transport"
+)
+
+// This file has the part of an answer that moves it from one replica of the cloud to another. Package presence decides when.
+
+// candidate is a replica that has the question, too, and may take the place of the one in use.
+type candidate struct {
+	linked
+	ready transport.Ready
+	turn  transport.Busy
+}
+
+// lookAround tells presence whether there is another replica that may have a place.
+func (a *deviceSession) lookAround() {
+	if a.presence == nil {
+		return
+	}
+	here := []string{a.at}
+	if a.other.link != nil {
+		here = append(here, a.other.at)
+	}
+	event := presence.NoOthers
+	if a.at != "" && a.cloud.others(here...) {
+		event = presence.Others
+	}
+	a.stepPresence(event)
+}
+
+// spared takes a link to another replica.
+func (a *deviceSession) spared(l linked) {
+	if !a.presence.Seeking() || a.other.link != nil || a.done {
+		l.link.Close()
+		return
+	}
+	a.other.linked = l
+}
+
+// otherMessage handles a message of the other replica. It drafts only after it is ready, and by then it is used or given up.
+func (a *deviceSession) otherMessage(m transport.Message) {
+	o := &a.other
+	switch m := m.(type) {
+	case transport.Ready:
+		o.ready = m
+		a.stepPresence(presence.OtherReady)
+	case transport.Busy:
+		o.turn = m
+		a.cloud.note(o.at, replicas.Full, m.About)
+		a.betterQueue()
+	case transport.Leaving:
+		a.cloud.note(o.at, replicas.Leaves, 0)
+		a.loseOther()
+	case transport.Fail:
+		event := replicas.Lost
+		if m.Again {
+			event = replicas.Leaves
+		}
+		a.cloud.note(o.at, event, 0)
+		a.loseOther()
+	default:
+		a.log.Warn("unexpected message before the cloud was ready", "type", fmt.Sprintf("%T", m))
+	}
+}
+
+// switchOver uses the other replica from here on. The one before may take its time to notice: nobody listens to it any more.
+func (a *deviceSession) switchOver() {
+	from, o := a.linked, a.other
+	a.other = candidate{}
+	if from.link != nil {
+		from.link.Send(transport.End{Reason: "moved"})
+		from.link.Close()
+	}
+	a.use(o.linked)
+	a.answer.Moves++
+	a.answer.Prefill[tandem.Cloud], a.answer.Read[tandem.Cloud] = o.ready.Prefill, o.ready.Documents
+	a.log.Info("moved to another replica", "from", from.at, "to", o.at, "token", len(a.answer.Tokens))
+}
+
+// betterQueue waits at the replica that expects to have a place sooner, if neither has one, and looks for a third.
+func (a *deviceSession) betterQueue() {
+	if a.link != nil && a.queued != "" && sooner(a.other.turn, a.turn) {
+		a.linked, a.other.linked = a.other.linked, a.linked
+		a.turn, a.queued = a.other.turn, busy(a.other.turn)
+	}
+	if a.link != nil {
+		a.loseOther()
+	}
+}
+
+// sooner compares what two clouds say about their queues.
+func sooner(a, b transport.Busy) bool {
+	if a.About > 0 && b.About > 0 {
+		return a.About < b.About
+	}
+	return a.Before < b.Before
+}
+
+// loseOther gives the other replica up because it is of no use.
+func (a *deviceSession) loseOther() {
+	a.dropOther("of no use")
+	a.lookAround()
+	a.stepPresence(presence.OtherFailed)
+}
+
+func (a *deviceSession) dropOther(why string) {
+	if link := a.other.link; link != nil {
+		link.Send(transport.End{Reason: why})
+		link.Close()
+	}
+	a.other = candidate{}
+}
+
+// plus adds what another connection cost. The round-trip time is that of the latest.
+func (s LinkStats) plus(t LinkStats) LinkStats {
+	return LinkStats{
+		BytesSent: s.BytesSent + t.BytesSent, BytesReceived: s.BytesReceived + t.BytesReceived,
+		Drafts: s.Drafts + t.Drafts, DraftBytes: s.DraftBytes + t.DraftBytes, RTT: t.RTT,
+	}
+}

@@ -41,6 +41,7 @@ func (a *deviceSession) spared(l linked) {
 		return
 	}
 	a.other.linked = l
+	a.stepPresence(presence.OtherAsked)
 }
 
 // otherMessage handles a message of the other replica. It drafts only after it is ready, and by then it is used or given up.

@@ -126,7 +126,7 @@ func askMeanwhile(t *testing.T, h home, characters int, happen func()) (answer, 
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	cmd := h.Command(ctx, "ask", "--seed", "1", "--placement", "sync", "--rtt", "120ms", question)
+	cmd := h.Command(ctx, "ask", "--seed", "1", "--placement", "sync", "--rtt", "120ms", "--wait", "60s", question)
 	var errs strings.Builder
 	cmd.Stderr = &errs
 	out, err := cmd.StdoutPipe()

@@ -35,6 +35,7 @@ type Machine struct {
 	others  bool          // another replica may have a place
 	leaving bool          // the one in use is about to end
 	seeking bool          // another one is being asked
+	asked   bool          // and has the question
 	sought  time.Duration // when that began, or the earliest time to do it again
 }
 
@@ -92,6 +93,7 @@ const (
 	NoOthers    // there are none
 	Leaving     // the replica in use is about to end
 	TurnedAway  // it does not take the question, but another or its successor may
+	OtherAsked  // the question was sent to another replica, too
 	OtherReady  // the other replica holds its documents
 	OtherFailed // it could not be reached, broke off, or has no place either
 )
@@ -135,6 +137,8 @@ func (p *Machine) Step(now time.Duration, e Event) []Action {
 			return p.part()
 		}
 		p.retry = now
+	case OtherAsked:
+		p.asked = p.seeking
 	case OtherReady:
 		return p.other(now)
 	case OtherFailed:
@@ -237,10 +241,19 @@ func (p *Machine) seek(now time.Duration) []Action {
 	case p.seeking && (!wanting || now-p.sought >= p.patience.Slow):
 		return p.drop(now)
 	case !p.seeking && wanting && p.others && now >= p.sought:
-		p.seeking, p.sought = true, now
+		p.seeking, p.asked, p.sought = true, false, now
 		return []Action{Seek}
 	}
 	return nil
+}
+
+// hoping reports whether another replica is being asked that may well be ready soon, so that it is too early to go on alone.
+func (p *Machine) hoping(now time.Duration) bool {
+	patience := p.patience.Join
+	if p.asked {
+		patience = max(patience, p.patience.Slow)
+	}
+	return p.seeking && now-p.sought < patience
 }
 
 // wait does what is due at now.
@@ -266,7 +279,7 @@ func (p *Machine) due(now time.Duration) []Action {
 		return p.escape(now)
 	case present:
 		silent := now-p.heard >= p.patience.Silent && now-p.advance >= p.patience.Silent
-		if silent || now-p.advance >= p.patience.Slow || p.lags(now) {
+		if (silent || now-p.advance >= p.patience.Slow || p.lags(now)) && !p.hoping(now) {
 			p.state, p.retry = lost, now
 			if !silent { // it is alive but does not keep up: leave it out for a while, and longer each time
 				p.retry += p.patience.Slow << min(p.slow, 4)
@@ -300,6 +313,8 @@ func (p *Machine) escape(now time.Duration) []Action {
 func (p *Machine) overdue(now time.Duration) []Action {
 	patience := p.patience.Join
 	switch {
+	case p.hoping(now):
+		return nil
 	case p.state != opening || now-p.heard >= p.patience.Silent/2:
 	case !p.queued:
 		patience = max(patience, p.patience.Slow)

@@ -39,8 +39,8 @@ type Listener struct {
 
 	mu       sync.Mutex
 	places   map[*quic.Conn]*place
-	early    int                  // hellos being read before the handshake is complete
-	pairings []*quic.Conn         // waiting for the device's request, the longest waiting first
+	early    int          // hellos being read before the handshake is complete
+	pairings []*quic.Conn // waiting for the device's request, the longest waiting first
 }
 
 // place is a connection's place, of which there are Limits.Conns.
@@ -142,9 +142,9 @@ func (l *Listener) revoke() {
 		}
 		l.mu.Lock()
 		var conns []*Conn
-		for _, c := range l.live {
-			if c != nil {
-				conns = append(conns, c)
+		for _, p := range l.places {
+			if p.conn != nil {
+				conns = append(conns, p.conn)
 			}
 		}
 		l.mu.Unlock()

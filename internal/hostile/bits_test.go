@@ -14,6 +14,7 @@ import (
 
 	"tandem"
 	"tandem/decoder/kvstore"
+	"tandem/node"
 	"tandem/retrieval/passages"
 	"tandem/retrieval/search"
 	"tandem/transport"
@@ -106,11 +107,11 @@ func (d disk) ask(t *testing.T) (ids []tandem.Token, err error) {
 	own := d.sides
 	own[tandem.Device].Documents, own[tandem.Device].KV = x, kv
 	device := own.device(d.honest[0], d.id, d.address)
-	device.Dial = func(ctx context.Context) (*transport.Conn, error) {
+	device.Service = node.NewService(func(ctx context.Context, _ string) (*transport.Conn, error) {
 		return transport.Dial(ctx, d.address, transport.ClientConfig{
 			Identity: d.honest[0], Peer: d.id, Hello: d.hello(tandem.Device), Log: quiet(), Sessions: transport.OpenSessions(filepath.Join(d.dir, "sessions")),
 		})
-	}
+	}, 0, "the cloud")
 	device.Require = true
 	ids, _, err = ask(t.Context(), device, 1)
 	return ids, errors.Join(err, device.Close())

@@ -31,7 +31,9 @@ type Cloud struct {
 	// GiveDocuments lets devices fetch passages, as the baselines DRCG/Text and DRCG/KV do. Without it no document leaves
 	// the cloud.
 	GiveDocuments bool
-	Log           *slog.Logger
+	// Priority returns a device's priority; nil if all have the same.
+	Priority func(transport.ID) Priority
+	Log      *slog.Logger
 	// Observe is called with each answer when it ends; it may be nil.
 	Observe func(Served)
 
@@ -159,7 +161,7 @@ func (c *Cloud) inTurn(ctx context.Context, conn *transport.Conn, places *places
 			case <-waiting.Done():
 			}
 		}()
-		place, leave, err := places.enter(ctx, waiting, conn, link)
+		place, leave, err := places.enter(ctx, waiting, conn, c.priority(conn.Peer()), link)
 		switch {
 		case err != nil && c.draining.Load() && ctx.Err() == nil:
 			return (&cloudSession{link: link}).refuse(errDraining)
@@ -265,9 +267,16 @@ func (c *Cloud) allows(s tandem.Settings) error {
 func (c *Cloud) local(device transport.ID) Local {
 	own := c.Local
 	if c.Batch != nil {
-		own.Passes = c.Batch.Of(device.String())
+		own.Passes = c.Batch.Of(device.String(), c.priority(device).share())
 	}
 	return own
+}
+
+func (c *Cloud) priority(device transport.ID) Priority {
+	if c.Priority == nil {
+		return Normal
+	}
+	return c.Priority(device)
 }
 
 func (c *Cloud) limit() int {

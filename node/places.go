@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"tandem/node/batch"
 	"tandem/transport"
 )
 
@@ -15,16 +16,51 @@ import (
 // get their turn however many questions it keeps open. While somebody waits, a place that is not used well is given away
 // (lease.ends); while nobody does, a device may take its time.
 type places struct {
-	all   chan struct{}
-	share int
+	number int
+	share  int
 
 	mu      sync.Mutex
+	free    int
 	own     map[transport.ID]chan struct{} // taken by each device; at most as many as are paired
 	leases  map[*lease]struct{}
-	tickets map[uint64]transport.ID // of those that wait
-	last    uint64                  // ticket
-	held    time.Duration           // how long a place is held, a mean in which the latest count most; 0 if nobody has left yet
+	tickets map[uint64]*ticket // of those that wait
+	last    uint64             // ticket
+	held    time.Duration      // how long a place is held, a mean in which the latest count most; 0 if nobody has left yet
 }
+
+// A ticket is a question that waits for a place. Those of a higher priority go first, and of the same priority those that came
+// first; but who has waited for patienceOf counts as one priority higher, so that nobody waits for ever.
+type ticket struct {
+	number   uint64
+	device   transport.ID
+	priority Priority
+	since    time.Time
+	turn     chan struct{} // closed when it has one of all places; nil while it waits for one of its device's
+}
+
+// before reports whether t gets a place before u.
+func (t *ticket) before(u *ticket, now time.Time) bool {
+	a, b := t.rank(now), u.rank(now)
+	return a > b || a == b && t.number < u.number
+}
+
+func (t *ticket) rank(now time.Time) int { return int(t.priority) + int(now.Sub(t.since)/patienceOf) }
+
+// Priority says whose questions go first where a cloud has not enough places for all.
+type Priority int8
+
+// The priorities.
+const (
+	Low Priority = iota - 1
+	Normal
+	High
+)
+
+// share is a device's share of a batch: four times that of the next lower priority.
+func (p Priority) share() int { return batch.EqualShare << (2 * (p + 1)) >> 2 }
+
+// patienceOf is the waiting that makes up for a priority.
+const patienceOf = 20 * time.Second
 
 // Bounds on a place that another waits for.
 const (
@@ -79,8 +115,8 @@ func (l *lease) ends(now time.Time) error {
 
 func newPlaces(n int) *places {
 	return &places{
-		all: make(chan struct{}, n), share: max(1, n-1), own: map[transport.ID]chan struct{}{},
-		leases: map[*lease]struct{}{}, tickets: map[uint64]transport.ID{},
+		number: n, free: n, share: max(1, n-1), own: map[transport.ID]chan struct{}{},
+		leases: map[*lease]struct{}{}, tickets: map[uint64]*ticket{},
 	}
 }
 
@@ -96,8 +132,8 @@ func (p *places) of(device transport.ID) chan struct{} {
 
 // enter waits for a place, whose lease ends with ctx. It fails if the device goes away or the context within ends first. Before the cloud is ready, a device sends
 // nothing but a sign that it is still there, or the end of its answer. Meanwhile it is told how many wait before it.
-func (p *places) enter(ctx, within context.Context, device visitor, link exchange) (l *lease, leave func(), err error) {
-	ticket, err := p.queue(device.Peer())
+func (p *places) enter(ctx, within context.Context, device visitor, priority Priority, link exchange) (l *lease, leave func(), err error) {
+	ticket, err := p.queue(device.Peer(), priority)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -117,7 +153,7 @@ func (p *places) enter(ctx, within context.Context, device visitor, link exchang
 	}()
 	entered := take(waiting, own)
 	shared.Store(true)
-	if entered && !take(waiting, p.all) {
+	if entered && !p.take(waiting, ticket) {
 		<-own
 		entered = false
 	}
@@ -126,7 +162,7 @@ func (p *places) enter(ctx, within context.Context, device visitor, link exchang
 	p.unqueue(ticket)
 	err = <-left
 	gone := device.Silent(time.Now())
-	free := func() { <-p.all; <-own }
+	free := func() { p.giveBack(); <-own }
 	switch {
 	case entered && !gone && errors.Is(err, context.Canceled):
 		l = p.lease(ctx, device)
@@ -144,35 +180,85 @@ func (p *places) enter(ctx, within context.Context, device visitor, link exchang
 }
 
 // queue returns a ticket, which says who waits before whom.
-func (p *places) queue(device transport.ID) (uint64, error) {
+func (p *places) queue(device transport.ID, priority Priority) (*ticket, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	n := 0
 	for _, other := range p.tickets {
-		if other == device {
+		if other.device == device {
 			n++
 		}
 	}
 	if n >= maxWaiting {
-		return 0, fmt.Errorf("%d questions of this device are waiting already, the most that may", n)
+		return nil, fmt.Errorf("%d questions of this device are waiting already, the most that may", n)
 	}
 	p.last++
-	p.tickets[p.last] = device
-	return p.last, nil
+	t := &ticket{number: p.last, device: device, priority: priority, since: time.Now()}
+	p.tickets[t.number] = t
+	return t, nil
 }
 
-func (p *places) unqueue(ticket uint64) {
+func (p *places) unqueue(t *ticket) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	delete(p.tickets, ticket)
+	delete(p.tickets, t.number)
 }
 
-// before counts the questions that wait with a lower ticket.
-func (p *places) before(ticket uint64) (n int) {
+// take takes one of all places when it is the ticket's turn. It reports whether that was before ctx ended.
+func (p *places) take(ctx context.Context, t *ticket) bool {
+	p.mu.Lock()
+	t.turn = make(chan struct{})
+	p.call(time.Now())
+	p.mu.Unlock()
+	select {
+	case <-t.turn:
+		return true
+	case <-ctx.Done():
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for t := range p.tickets {
-		if t < ticket {
+	select {
+	case <-t.turn: // in the meantime
+		return true
+	default:
+		t.turn = nil
+		return false
+	}
+}
+
+// giveBack frees a place.
+func (p *places) giveBack() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.free++
+	p.call(time.Now())
+}
+
+// call gives the free places to those whose turn it is. The caller holds mu.
+func (p *places) call(now time.Time) {
+	for p.free > 0 {
+		var next *ticket
+		for _, t := range p.tickets {
+			if t.turn != nil && (next == nil || t.before(next, now)) {
+				next = t
+			}
+		}
+		if next == nil {
+			return
+		}
+		p.free--
+		delete(p.tickets, next.number)
+		close(next.turn)
+	}
+}
+
+// before counts the questions that get a place before t.
+func (p *places) before(t *ticket) (n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := time.Now()
+	for _, other := range p.tickets {
+		if other != t && other.before(t, now) {
 			n++
 		}
 	}
@@ -184,11 +270,11 @@ func (p *places) before(ticket uint64) (n int) {
 func (p *places) expected(before int) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.held * time.Duration(before+1) / time.Duration(cap(p.all))
+	return p.held * time.Duration(before+1) / time.Duration(p.number)
 }
 
 // look tells a device that waits how many wait before it, and gives away what holds it up: places of its own, then of all.
-func (p *places) look(ctx context.Context, device transport.ID, shared *atomic.Bool, ticket uint64, link exchange) {
+func (p *places) look(ctx context.Context, device transport.ID, shared *atomic.Bool, ticket *ticket, link exchange) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	for {

@@ -8,6 +8,7 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -338,7 +339,7 @@ func TestPlacesAreGivenAway(t *testing.T) {
 			p := newPlaces(1)
 			enter := func(v *toyVisitor) (*lease, func()) {
 				_, link := transport.Pipe(toyVocab)
-				l, leave, err := p.enter(t.Context(), t.Context(), v, link)
+				l, leave, err := p.enter(t.Context(), t.Context(), v, Normal, link)
 				if err != nil {
 					t.Fatalf("%s: %v", name, err)
 				}
@@ -379,6 +380,45 @@ func TestPlacesAreGivenAway(t *testing.T) {
 			leave()
 		})
 	}
+}
+
+// Where places are scarce, a device of higher priority goes first, however late it comes; but one of lower priority that has
+// waited for long goes before one that came just now.
+func TestPriority(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPlaces(1)
+		var order []string
+		holds := func(name byte, priority Priority, d time.Duration) {
+			_, link := transport.Pipe(toyVocab)
+			_, leave, err := p.enter(t.Context(), t.Context(), &toyVisitor{id: transport.ID{name}}, priority, link)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			order = append(order, string(name))
+			time.Sleep(d)
+			leave()
+		}
+		var all sync.WaitGroup
+		come := func(name byte, priority Priority, d time.Duration) {
+			all.Go(func() { holds(name, priority, d) })
+			time.Sleep(time.Second)
+		}
+		come('a', Normal, 10*time.Second) // holds the place while the others come
+		come('l', Low, time.Second)
+		come('n', Normal, time.Second)
+		come('m', Normal, time.Second)
+		come('h', High, time.Second)
+		all.Wait()
+		come('b', Normal, 50*time.Second)
+		come('k', Low, time.Second)
+		time.Sleep(45 * time.Second)
+		come('i', High, time.Second)
+		all.Wait()
+		if got := strings.Join(order, ""); got != "ahnmlbki" {
+			t.Errorf("the order was %s", got)
+		}
+	})
 }
 
 // A cloud without a place says so within a second, and how many wait before; the question gets its place later.
@@ -443,14 +483,14 @@ func (guest) Silent(time.Time) bool { return false }
 func TestQueueOfADevice(t *testing.T) {
 	p := newPlaces(1)
 	for range maxWaiting {
-		if _, err := p.queue(transport.ID{1}); err != nil {
+		if _, err := p.queue(transport.ID{1}, Normal); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := p.queue(transport.ID{1}); err == nil || !strings.Contains(err.Error(), "waiting") {
+	if _, err := p.queue(transport.ID{1}, Normal); err == nil || !strings.Contains(err.Error(), "waiting") {
 		t.Errorf("one too many: %v", err)
 	}
-	if _, err := p.queue(transport.ID{2}); err != nil {
+	if _, err := p.queue(transport.ID{2}, Normal); err != nil {
 		t.Error(err)
 	}
 }

@@ -325,6 +325,9 @@ func (l *Listener) register(qc *quic.Conn, id ID, request pairRequest) pairReply
 		return pairReply{Refused: noCode}
 	}
 	peer := Peer{ID: id, Name: request.Name, Paired: time.Now().UTC().Truncate(time.Second)}
+	if old, err := l.cfg.Peers.Lookup(id); err == nil {
+		peer.Priority = old.Priority
+	}
 	if err := l.cfg.Peers.Add(peer); err != nil {
 		l.cfg.Log.Error("pairing failed", "error", err)
 		return pairReply{Refused: "this cloud cannot store the key"}

@@ -21,6 +21,8 @@ type Peer struct {
 	Addrs  []string  `json:"addrs,omitempty"` // where to dial it, in order of preference
 	More   []string  `json:"more,omitempty"`  // where else it says that its replicas can be reached
 	Paired time.Time `json:"paired"`
+	// Priority is for whoever serves the peer: above 0 it goes before others, below 0 after them.
+	Priority int `json:"priority,omitempty"`
 }
 
 // Addresses returns all addresses of a peer.

@@ -13,6 +13,7 @@ import (
 	"tandem/cmd/internal/cli"
 	"tandem/decoder"
 	"tandem/node"
+	"tandem/node/batch"
 	"tandem/retrieval/search"
 )
 
@@ -33,7 +34,7 @@ func (f httpFlags) serveHTTP(a *cli.App, cloud *node.Cloud, m cli.ModelFlags, me
 	}
 	local := cloud.Local
 	if cloud.Batch != nil {
-		local.Passes = cloud.Batch.Of("http")
+		local.Passes = cloud.Batch.Of("http", batch.EqualShare)
 	}
 	alone := &alone{node.Device{Local: local, Log: a.Log}, cloud}
 	weights, err := decoder.ParseWeights("reader")

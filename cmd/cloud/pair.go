@@ -14,14 +14,16 @@ import (
 
 type pairCmd struct {
 	serviceFlag
-	Address []string      `help:"Where devices reach this cloud; several with commas. Default: this machine's own addresses, with the port of the running server, or those of the running replicas." placeholder:"HOST:PORT"`
-	For     time.Duration `help:"How long the code is valid." default:"10m"`
-	QR      bool          `name:"qr" help:"Also draw the code as a QR picture." default:"true" negatable:""`
-	To      string        `help:"Write the code to this file, which only you can read, instead of printing it." type:"path" placeholder:"FILE"`
-	Name    string        `help:"With --rename: the new name." type:"name" env:"-" placeholder:"NAME"`
-	Rename  string        `help:"Call a paired device by the name of --name." type:"name" env:"-" placeholder:"WHICH"`
-	List    bool          `help:"List the paired devices." env:"-"`
-	Remove  string        `help:"Forget a paired device, given its name, its key or the beginning of its key." type:"name" env:"-" placeholder:"WHICH"`
+	Address  []string      `help:"Where devices reach this cloud; several with commas. Default: this machine's own addresses, with the port of the running server, or those of the running replicas." placeholder:"HOST:PORT"`
+	For      time.Duration `help:"How long the code is valid." default:"10m"`
+	QR       bool          `name:"qr" help:"Also draw the code as a QR picture." default:"true" negatable:""`
+	To       string        `help:"Write the code to this file, which only you can read, instead of printing it." type:"path" placeholder:"FILE"`
+	Name     string        `help:"With --rename: the new name." type:"name" env:"-" placeholder:"NAME"`
+	Rename   string        `help:"Call a paired device by the name of --name." type:"name" env:"-" placeholder:"WHICH"`
+	Prefer   string        `help:"Give a paired device the priority of --priority." type:"name" env:"-" placeholder:"WHICH"`
+	Priority string        `help:"With --prefer: whose questions go first where places are scarce: ${enum}." enum:"low,normal,high" default:"normal" env:"-"`
+	List     bool          `help:"List the paired devices." env:"-"`
+	Remove   string        `help:"Forget a paired device, given its name, its key or the beginning of its key." type:"name" env:"-" placeholder:"WHICH"`
 }
 
 func (c *pairCmd) Help() string {
@@ -31,6 +33,7 @@ func (c *pairCmd) Help() string {
   cloud pair --to /media/stick/code        on the device: edge pair --from /media/stick/code
   cloud pair --service /srv/tandem         for replicas that share this folder
   cloud pair --list
+  cloud pair --prefer pixel --priority high
   cloud pair --rename pixel --name "Ada's phone"
 
 A code admits one device. That device is accepted by the running "cloud serve" of the same user. --to overwrites a file that holds an old code, but no other file.`
@@ -49,6 +52,10 @@ func (c *pairCmd) Run(a *cli.App) error {
 		return cli.ListPeers(a, peers)
 	case c.Rename != "":
 		return cli.RenamePeer(a, peers, c.Rename, c.Name)
+	case c.Prefer != "":
+		return cli.PreferPeer(a, peers, c.Prefer, c.Priority)
+	case c.Priority != "normal":
+		return errors.New("--priority is for --prefer: give it to a device that is paired")
 	case c.Name != "":
 		return errors.New("--name is for --rename: a device brings its own name")
 	case c.For < time.Second || c.For > 24*time.Hour:

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"tandem/cmd/internal/clitest"
+	"tandem/node"
 	"tandem/transport"
 )
 
@@ -94,5 +95,40 @@ func TestPairKnowsThePort(t *testing.T) {
 		if got := addresses(); !strings.HasSuffix(got, "127.0.0.1:"+defaultPort) {
 			t.Errorf("without a server the code leads to %s", got)
 		}
+	}
+}
+
+// The operator gives a paired device a priority, which lists show.
+func TestPairPrefers(t *testing.T) {
+	home := clitest.NewHome(t)
+	id, err := transport.Ephemeral()
+	if err != nil {
+		t.Fatal(err)
+	}
+	peers := transport.OpenPeers(filepath.Join(home.Dir, ".config", "tandem", "cloud", "peers"))
+	if err := peers.Add(transport.Peer{ID: id.ID, Name: "pixel"}); err != nil {
+		t.Fatal(err)
+	}
+	shared := []string{"serve", "--service", home.Dir, "--listen", "127.0.0.1:0"}
+	for want, command := range map[string][]string{
+		"nobody called":      {"pair", "--prefer", "nokia", "--priority", "high"},
+		"must be one of":     {"pair", "--prefer", "pixel", "--priority", "urgent"},
+		"--prefer":           {"pair", "--priority", "high"},
+		"no replica of":      {"pair", "--service", filepath.Join(home.Dir, "none")},
+		"--advertise is for": {"serve", "--advertise", "cloud-b:4433"},
+		"a replica needs":    shared,
+		"not host:port":      append(shared[:len(shared):len(shared)], "--advertise", "cloud-b"),
+		"":                   {"pair", "--prefer", "pixel", "--priority", "low"},
+	} {
+		if _, stderr, err := home.Run(command...); (err == nil) != (want == "") || !strings.Contains(stderr, want) {
+			t.Errorf("%v: %v, %s; want %q", command, err, stderr, want)
+		}
+	}
+	p, err := peers.Lookup(id.ID)
+	if err != nil || p.Priority != -1 || priorityOf(peers)(id.ID) != node.Low || priorityOf(peers)(transport.ID{}) != node.Normal {
+		t.Errorf("priority %d, %v", p.Priority, err)
+	}
+	if out, _, err := home.Run("pair", "--list"); err != nil || !strings.Contains(out, "low") {
+		t.Errorf("%s, %v", out, err)
 	}
 }

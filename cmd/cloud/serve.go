@@ -164,6 +164,7 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 	defer func() { err = errors.Join(err, leave()) }()
 	shown := func(flag string) bool { return flag == "yes" || flag == "auto" && public }
 	cloud := &node.Cloud{Local: reader, Titles: shown(c.Titles), Quotes: shown(c.Quotes), Limit: c.Answers, Documents: c.MaxDocuments, Tokens: c.MaxTokens, KVMemory: int64(c.KVMemory) << 20, GiveDocuments: c.AllowDocuments, Log: a.Log}
+	cloud.Priority = priorityOf(transport.OpenPeers(c.Service.Peers(dirs)))
 	c.join(cloud)
 	metrics, stop, err := c.observe(a, cloud)
 	if err != nil {
@@ -205,6 +206,20 @@ func (c *serveCmd) drain(a *cli.App, cloud *node.Cloud) {
 	defer cancel()
 	if err := cloud.Drain(ctx); err != nil {
 		a.Remark("answers left unfinished: %d; their devices go on alone", cloud.Load().Answers)
+	}
+}
+
+// priorityOf looks up what the operator has given a device.
+func priorityOf(peers *transport.Peers) func(transport.ID) node.Priority {
+	return func(id transport.ID) node.Priority {
+		p, err := peers.Lookup(id)
+		switch {
+		case err != nil || p.Priority == 0:
+			return node.Normal
+		case p.Priority < 0:
+			return node.Low
+		}
+		return node.High
 	}
 }
 

@@ -126,7 +126,7 @@ func (s *serving) open() error {
 		return errors.Join(errors.New("only the pair's own method can be served"), next.Close())
 	}
 	if next.writesAlone() {
-		next.device.Local.Passes = batch.New(next.model, batch.Config{}).Of("")
+		next.device.Local.Passes = batch.New(next.model, batch.Config{}).Of("", batch.EqualShare)
 		next.device.Local.Shared = decoder.NewShared(sharedBytes)
 	}
 	s.devices, s.order = map[route]*node.Device{}, nil

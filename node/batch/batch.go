@@ -36,8 +36,9 @@ func New(m *model.Model, cfg Config) *Batch {
 	return &Batch{model: m, scheduler: NewScheduler(cfg), jobs: map[uint64]*job{}}
 }
 
-// Of returns the passes of one owner.
-func (b *Batch) Of(owner string) *Passes { return &Passes{b, owner} }
+// Of returns the passes of one owner. Where rows are scarce, owners get them in proportion to their
+// shares; EqualShare is usual.
+func (b *Batch) Of(owner string, share int) *Passes { return &Passes{b, owner, share} }
 
 // Stats returns what b computed so far.
 func (b *Batch) Stats() Stats {
@@ -52,20 +53,21 @@ func (b *Batch) Stats() Stats {
 type Passes struct {
 	batch *Batch
 	owner string
+	share int
 }
 
 // ForwardInto is model.Model's, in a pass with others.
 func (p *Passes) ForwardInto(ctx context.Context, inputs []model.Input, into *model.Logits) ([][]float32, error) {
-	return p.batch.compute(ctx, p.owner, inputs, into, false)
+	return p.batch.compute(ctx, p, inputs, into, false)
 }
 
 // Prefill is model.Model's, in passes with others.
 func (p *Passes) Prefill(ctx context.Context, inputs []model.Input, into *model.Logits) ([][]float32, error) {
-	return p.batch.compute(ctx, p.owner, inputs, into, true)
+	return p.batch.compute(ctx, p, inputs, into, true)
 }
 
 // compute waits until passes have computed all rows of the inputs. On an error the sequences are as before.
-func (b *Batch) compute(ctx context.Context, owner string, inputs []model.Input, into *model.Logits, prompt bool) ([][]float32, error) {
+func (b *Batch) compute(ctx context.Context, of *Passes, inputs []model.Input, into *model.Logits, prompt bool) ([][]float32, error) {
 	j := newJob(ctx, inputs, into, b.model.Config().Vocab)
 	if j.rows == 0 || ctx.Err() != nil {
 		return b.model.ForwardInto(ctx, inputs, into) // says what is wrong
@@ -74,7 +76,7 @@ func (b *Batch) compute(ctx context.Context, owner string, inputs []model.Input,
 	b.last++
 	id := b.last
 	b.jobs[id] = j
-	b.step(Arrived{Job{ID: id, Owner: owner, Rows: j.rows, Prompt: prompt, Whole: j.whole}})
+	b.step(Arrived{Job{ID: id, Owner: of.owner, Share: of.share, Rows: j.rows, Prompt: prompt, Whole: j.whole}})
 	b.mu.Unlock()
 	select {
 	case <-j.done:

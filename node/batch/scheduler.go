@@ -1,6 +1,7 @@
 package batch
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -32,6 +33,7 @@ func (c Config) defaults() Config {
 type Job struct {
 	ID     uint64
 	Owner  string // of several owners each has its turn
+	Share  int    // of its owner, relative to those of others; 0 for EqualShare
 	Rows   int    // at least 1
 	Prompt bool   // part of a prompt, which may wait for next tokens
 	Whole  bool   // in one pass or not at all
@@ -128,8 +130,8 @@ func (s *Scheduler) room(rows int) int {
 	return room
 }
 
-// A ring holds jobs by owner. Owners take turns: with each turn an owner may spend quantum rows more, and what it does not
-// spend while it has jobs it keeps.
+// A ring holds jobs by owner. Owners take turns: with each turn an owner may spend quantum rows more, times its share, and what
+// it does not spend while it has jobs it keeps.
 type ring struct {
 	owners []*owner // those with jobs; the first has the next turn
 }
@@ -138,16 +140,20 @@ type owner struct {
 	name   string
 	jobs   []Job // first come, first served
 	credit int   // rows
+	share  int
 }
 
-// quantum is the number of rows that a turn is worth.
-const quantum = 8
+// quantum is the number of rows that a turn is worth, for a share of 1.
+const quantum = 2
+
+// EqualShare is the share of an owner whom nobody prefers.
+const EqualShare = 4
 
 func (r *ring) add(j Job) {
 	i := slices.IndexFunc(r.owners, func(o *owner) bool { return o.name == j.Owner })
 	if i < 0 {
 		i = len(r.owners)
-		r.owners = append(r.owners, &owner{name: j.Owner})
+		r.owners = append(r.owners, &owner{name: j.Owner, share: cmp.Or(max(j.Share, 0), EqualShare)})
 	}
 	r.owners[i].jobs = append(r.owners[i].jobs, j)
 }
@@ -167,7 +173,7 @@ func (r *ring) grant(pass []Grant, rows, limit int) ([]Grant, int) {
 		stuck := true
 		for range len(r.owners) {
 			o := r.owners[0]
-			o.credit += quantum
+			o.credit += quantum * o.share
 			stuck = stuck && o.credit > 0
 			for rows < limit && o.credit > 0 {
 				i := slices.IndexFunc(o.jobs, func(j Job) bool { return !full[j.ID] })

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -58,7 +59,7 @@ func HostName(fallback string) string {
 
 // PeerJSON returns a peer as commands print it with --json.
 func PeerJSON(p transport.Peer) map[string]any {
-	return map[string]any{"name": p.Name, "key": p.ID.String(), "addresses": p.Addresses(), "paired": p.Paired}
+	return map[string]any{"name": p.Name, "key": p.ID.String(), "addresses": p.Addresses(), "paired": p.Paired, "priority": priorityName(p.Priority)}
 }
 
 // ListPeers prints the paired sides.
@@ -78,9 +79,13 @@ func ListPeers(a *App, peers *transport.Peers) error {
 		fmt.Fprintln(a.Out, "Nobody is paired.")
 		return nil
 	}
-	t := Table{Header: []string{"NAME", "ADDRESSES", "PAIRED", "KEY"}}
+	t := Table{Header: []string{"NAME", "ADDRESSES", "PAIRED", "KEY", "PRIORITY"}}
 	for _, p := range list {
-		t.Add(p.Name, strings.Join(p.Addresses(), ", "), Day(p.Paired), p.ID.Short())
+		priority := ""
+		if p.Priority != 0 {
+			priority = priorityName(p.Priority)
+		}
+		t.Add(p.Name, strings.Join(p.Addresses(), ", "), Day(p.Paired), p.ID.Short(), priority)
 	}
 	a.Table(t)
 	return nil
@@ -103,6 +108,30 @@ func RenamePeer(a *App, peers *transport.Peers, which, name string) error {
 		return a.JSON(PeerJSON(p))
 	}
 	fmt.Fprintf(a.Out, "%s (%s) is now called %s.\n", Plain(before), p.ID.Short(), Plain(p.Name))
+	return nil
+}
+
+// priorities are the names of the priorities that an operator gives.
+var priorities = []string{"low", "normal", "high"}
+
+func priorityName(p int) string { return priorities[min(max(p, -1), 1)+1] }
+
+// PreferPeer gives the paired side that which names a priority.
+func PreferPeer(a *App, peers *transport.Peers, which, priority string) error {
+	p, err := onePeer(a, peers, which)
+	if err != nil {
+		return err
+	}
+	if p.Priority = slices.Index(priorities, priority) - 1; p.Priority < -1 {
+		return fmt.Errorf("--priority %s: want %s", priority, strings.Join(priorities, ", "))
+	}
+	if err := peers.Add(p); err != nil {
+		return err
+	}
+	if a.Globals.JSON {
+		return a.JSON(PeerJSON(p))
+	}
+	fmt.Fprintf(a.Out, "%s (%s) has %s priority from its next question on.\n", Plain(p.Name), p.ID.Short(), priority)
 	return nil
 }
 

@@ -12,10 +12,10 @@ const (
 )
 
 // formOf chooses the form by the question's first words: "why", "how does" and questions for yes or no are answered by a
-// sentence, "what are all" by a list, others by a value.
+// sentence, "what are all" by a list, others by a value. Where there is no list, the sentence stands for it.
 func formOf(question string) form {
 	w := strings.FieldsFunc(strings.ToLower(question), func(r rune) bool { return strings.ContainsRune(" \t\n,.?!", r) })
-	for len(w) > 1 && opening[w[0]] {
+	for len(w) > 1 && opening[w[0]] || len(w) > 2 && before[w[0]] && (w[1] == "which" || w[1] == "what") {
 		w = w[1:]
 	}
 	if len(w) < 2 {
@@ -28,7 +28,7 @@ func formOf(question string) form {
 		return sentence
 	case first == "what" && (second == "happens" || second == "happened" || second == "if" || second == "should" || second == "about"):
 		return sentence
-	case first == "list", first == "what" && second == "are", first == "which" && plural(second), first == "what" && plural(second):
+	case first == "list", (first == "what" || first == "who") && (second == "are" || second == "were"), first == "which" && plural(second), first == "what" && plural(second):
 		return list
 	}
 	return value
@@ -40,6 +40,7 @@ func plural(word string) bool {
 }
 
 var (
+	before   = set("on at in for from to by with of until since till after during under through about against")
 	opening  = set("and so ok okay please hi hello hey also but then")
 	yesNo    = set("is are was were do does did can could will would has have had may must should am")
 	measures = set("many much long far old often tall high big large deep wide heavy fast late early soon hot cold warm expensive")

@@ -137,41 +137,93 @@ func (d *Decoder) readPart(ctx context.Context, clause string, ps []passages.Pas
 	if err := ctx.Err(); err != nil {
 		return part{}, err
 	}
-	var read []*span.Passage
-	for _, p := range known {
-		read = append(read, p.read)
-	}
-	clause, slips := d.cfg.Reader.Spelled(clause, read)
-	found, err := d.cfg.Reader.Read(clause, read)
+	evidence, found, err := d.cfg.evidence(clause, ps, known)
 	if err != nil {
 		return part{}, err
 	}
-	lexical := d.cfg.Scorer.Prepare(slices.Concat(ps, []passages.Passage{{Text: clause}}))(nil, clause)
-	echo := lexical[len(ps)]
 	form := formOf(clause)
-	k := d.cfg.Constants
 	s := part{temperature: d.cfg.Temperature}
 	for i, f := range found {
-		c := docContext{r: k.relevance(f.None, lexical[i], echo) - slipCost*float64(slips)}
+		c := docContext{r: d.cfg.Constants.Relevance(evidence[i])}
 		best := f.Best(mostTexts)
 		c.texts = d.spell(d.cfg.candidates(known[i], best, form, f.None), ends)
 		c.near = known[i].nearest(best)
 		d.words += known[i].read.Len()
 		s.contexts = append(s.contexts, c)
 	}
-	nothing := docContext{r: k.Nothing, texts: d.spell([]weighed{{text: Unknown, p: 1}}, ends)}
+	nothing := docContext{r: d.cfg.Constants.Nothing, texts: d.spell([]weighed{{text: Unknown, p: 1}}, ends)}
 	s.contexts = append(s.contexts, nothing)
 	return s, nil
 }
 
-// relevance returns R_0 of a passage: none is its P(no answer), lexical the scorer's relevance of it, echo that of the
-// question itself.
-func (k Constants) relevance(none, lexical, echo float64) float64 {
-	r := k.Reader*logOdds(1-none) + k.Lexical*(lexical-echo)
-	if echo > 0 {
-		r += k.Coverage * (lexical/echo - 1)
+// Evidence is what speaks for a passage as the answer to one part of a question.
+type Evidence struct {
+	None    float64 // the reader's P(no answer)
+	Lexical float64 // the scorer's relevance of the passage
+	Echo    float64 // and of the question itself
+	Slips   int     // words of the question that are read in another spelling
+}
+
+// evidence asks one part of the question of each passage.
+func (c Config) evidence(clause string, ps []passages.Passage, known []passage) ([]Evidence, []*span.Posterior, error) {
+	var read []*span.Passage
+	for _, p := range known {
+		read = append(read, p.read)
 	}
-	return r
+	clause, slips := c.Reader.Spelled(clause, read)
+	found, err := c.Reader.Read(clause, read)
+	if err != nil {
+		return nil, nil, err
+	}
+	lexical := c.Scorer.Prepare(slices.Concat(ps, []passages.Passage{{Text: clause}}))(nil, clause)
+	out := make([]Evidence, len(found))
+	for i, f := range found {
+		out[i] = Evidence{f.None, lexical[i], lexical[len(ps)], slips}
+	}
+	return out, found, nil
+}
+
+// Relevance returns R_0 of a passage.
+func (k Constants) Relevance(e Evidence) float64 {
+	r := k.Reader*logOdds(1-e.None) + k.Lexical*(e.Lexical-e.Echo)
+	if e.Echo > 0 {
+		r += k.Coverage * (e.Lexical/e.Echo - 1)
+	}
+	return r - slipCost*float64(e.Slips)
+}
+
+// Choice is what a passage would answer to a question of one part, and what speaks for it.
+type Choice struct {
+	Evidence
+	Value, Sentence string  // the likeliest span, as the question's form wants it, and the sentence around it
+	Share           float64 // of the likeliest span in all spans
+	Form            bool    // the question wants a sentence or a list in any case: Value is that
+}
+
+// Choices returns what each passage would answer to a question, to fit Constants to.
+func (c Config) Choices(question string, ps []passages.Passage) ([]Choice, error) {
+	known := make([]passage, len(ps))
+	for i, p := range ps {
+		var err error
+		if known[i], err = c.passage(p); err != nil {
+			return nil, err
+		}
+	}
+	evidence, found, err := c.evidence(question, ps, known)
+	if err != nil {
+		return nil, err
+	}
+	form := formOf(question)
+	out := make([]Choice, len(ps))
+	for i, f := range found {
+		out[i] = Choice{Evidence: evidence[i], Form: form != value}
+		if best := f.Best(1); len(best) > 0 {
+			out[i].Value, _ = known[i].say(best[0], form)
+			out[i].Sentence, _ = known[i].say(best[0], sentence)
+			out[i].Share = best[0].P / (1 - f.None)
+		}
+	}
+	return out, nil
 }
 
 // logOdds returns the log-odds of a probability, bounded.

@@ -147,7 +147,7 @@ func distance(a, b []rune, most int) int {
 }
 
 // features returns the match features of the passage's words and of the question's.
-func features(q, p *text, fuzzy float32) (f, g [][matchFeatures]float32) {
+func features(q, p *text, fuzzy float32, r relations) (f, g [][matchFeatures]float32) {
 	f, g = make([][matchFeatures]float32, len(p.words)), make([][matchFeatures]float32, len(q.words))
 	m := match(q, p, fuzzy)
 	shared(f, q, p)
@@ -157,6 +157,9 @@ func features(q, p *text, fuzzy float32) (f, g [][matchFeatures]float32) {
 	m.byWord(f, q, p)
 	m.places(f, p)
 	m.ofQuestion(f, g, q, p)
+	if len(r) > 0 {
+		m.withRelated(f, g, q, p, r)
+	}
 	return f, g
 }
 

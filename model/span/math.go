@@ -48,6 +48,22 @@ func dot(x, y []float32) float32 {
 	return (a + b) + (c + d)
 }
 
+// sum returns the sum of x, in four interleaved sums.
+func sum(x []float32) float32 {
+	var a, b, c, d float32
+	i := 0
+	for ; i+4 <= len(x); i += 4 {
+		a += x[i]
+		b += x[i+1]
+		c += x[i+2]
+		d += x[i+3]
+	}
+	for ; i < len(x); i++ {
+		a += x[i]
+	}
+	return (a + b) + (c + d)
+}
+
 // sqrt is exact to the last bit on every processor.
 func sqrt(x float32) float32 { return float32(math.Sqrt(float64(x))) }
 

@@ -19,8 +19,9 @@ func (r rows) at(i int) []float32 { return r.x[i*r.width : (i+1)*r.width : (i+1)
 
 // add adds y to r.
 func (r rows) add(y rows) {
+	to := r.x[:len(y.x)]
 	for i, v := range y.x {
-		r.x[i] += v
+		to[i] += v
 	}
 }
 
@@ -32,9 +33,11 @@ type linear struct {
 	out     int
 }
 
-// apply returns x·Wᵀ + b.
-func (l *linear) apply(x rows) (rows, error) {
-	out := newRows(x.n, l.out)
+// apply returns x·Wᵀ + b in rows of their own.
+func (l *linear) apply(x rows) (rows, error) { return l.into(newRows(x.n, l.out), x) }
+
+// into writes x·Wᵀ + b to out and returns it.
+func (l *linear) into(out, x rows) (rows, error) {
 	if l.program == nil {
 		for i := range x.n {
 			for o := range l.out {
@@ -53,12 +56,6 @@ func (l *linear) apply(x rows) (rows, error) {
 	return out, nil
 }
 
-// one applies l to a single row.
-func (l *linear) one(x []float32) ([]float32, error) {
-	y, err := l.apply(rows{1, len(x), x})
-	return y.x, err
-}
-
 // norm is LayerNorm's scale and shift.
 type norm struct{ weight, bias []float32 }
 
@@ -72,13 +69,22 @@ type block struct {
 	slope          []float32
 }
 
+// A pass is a reader at work on one passage, with room for the states in between.
+type pass struct {
+	*Reader
+	room scratch
+}
+
+// apply returns x·Wᵀ + b.
+func (c *pass) apply(l *linear, x rows) (rows, error) { return l.into(c.room.rows(x.n, l.out), x) }
+
 // concat lays rows side by side.
-func concat(parts ...rows) rows {
+func (c *pass) concat(parts ...rows) rows {
 	width := 0
 	for _, p := range parts {
 		width += p.width
 	}
-	out := newRows(parts[0].n, width)
+	out := c.room.rows(parts[0].n, width)
 	for i := range out.n {
 		at := out.at(i)
 		for _, p := range parts {
@@ -89,8 +95,8 @@ func concat(parts ...rows) rows {
 }
 
 // product multiplies element by element.
-func product(a, b rows) rows {
-	out := newRows(a.n, a.width)
+func (c *pass) product(a, b rows) rows {
+	out := c.room.rows(a.n, a.width)
 	for i := range out.x {
 		out.x[i] = a.x[i] * b.x[i]
 	}
@@ -98,19 +104,15 @@ func product(a, b rows) rows {
 }
 
 // normalise returns (x − mean x) / √(variance + ε) · weight + bias for each row.
-func (r *Reader) normalise(x rows, g norm) rows {
-	out := newRows(x.n, x.width)
+func (c *pass) normalise(x rows, g norm) rows {
+	out := c.room.rows(x.n, x.width)
 	for i := range x.n {
 		to := out.at(i)
-		mean := float32(0)
-		for _, v := range x.at(i) {
-			mean += v
-		}
-		mean /= float32(x.width)
+		mean := sum(x.at(i)) / float32(x.width)
 		for k, v := range x.at(i) {
 			to[k] = v - mean
 		}
-		scale := 1 / sqrt(dot(to, to)/float32(x.width)+r.epsilon)
+		scale := 1 / sqrt(dot(to, to)/float32(x.width)+c.epsilon)
 		for k, v := range to {
 			to[k] = float32(float32(v*scale)*g.weight[k]) + g.bias[k]
 		}
@@ -119,32 +121,33 @@ func (r *Reader) normalise(x rows, g norm) rows {
 }
 
 // run computes a block over the states x, with further states to attend to. It changes x.
-func (r *Reader) run(b *block, x, memory rows) error {
+func (c *pass) run(b *block, x, memory rows) error {
+	defer c.room.release(c.room.mark())
 	for k := range b.conv {
-		h := r.normalise(x, b.convNorm[k])
-		ab, err := b.conv[k].apply(around(h, b.reach[k]))
+		ab, err := c.apply(&b.conv[k], c.around(c.normalise(x, b.convNorm[k]), b.reach[k]))
 		if err != nil {
 			return err
 		}
 		for i := range x.n {
 			to, u := x.at(i), ab.at(i)
-			for j := range to {
-				to[j] += u[j] * sigmoid(u[x.width+j])
+			gates := u[x.width:][:len(to)]
+			u = u[:len(to)]
+			for j, gate := range gates {
+				to[j] += float32(u[j] * sigmoid(gate))
 			}
 		}
 	}
-	h := r.normalise(x, b.norm[0])
-	a, err := r.attend(b, h, memory)
+	a, err := c.attend(b, c.normalise(x, b.norm[0]), memory)
 	if err != nil {
 		return err
 	}
 	x.add(a)
-	up, err := b.up.apply(r.normalise(x, b.norm[1]))
+	up, err := c.apply(&b.up, c.normalise(x, b.norm[1]))
 	if err != nil {
 		return err
 	}
 	relu(up.x)
-	down, err := b.down.apply(up)
+	down, err := c.apply(&b.down, up)
 	if err == nil {
 		x.add(down)
 	}
@@ -152,60 +155,67 @@ func (r *Reader) run(b *block, x, memory rows) error {
 }
 
 // around joins each word's state with those of the words at a distance, with zeros beyond the text.
-func around(h rows, reach int) rows {
-	out := newRows(h.n, 3*h.width)
+func (c *pass) around(h rows, reach int) rows {
+	out := c.room.rows(h.n, 3*h.width)
 	for i := range h.n {
-		to := out.at(i)
-		if i >= reach {
-			copy(to, h.at(i-reach))
-		}
-		copy(to[h.width:], h.at(i))
-		if i+reach < h.n {
-			copy(to[2*h.width:], h.at(i+reach))
+		for k, j := range [...]int{i - reach, i, i + reach} {
+			if to := out.at(i)[k*h.width : (k+1)*h.width]; j >= 0 && j < h.n {
+				copy(to, h.at(j))
+			} else {
+				clear(to)
+			}
 		}
 	}
 	return out
 }
 
 // attend lets each word attend to all words of its text, the farther the less, and to the memory.
-func (r *Reader) attend(b *block, h, memory rows) (rows, error) {
+func (c *pass) attend(b *block, h, memory rows) (rows, error) {
 	d := h.width
-	keys := rows{h.n + memory.n, d, append(h.x[:len(h.x):len(h.x)], memory.x...)}
-	q, err := b.q.apply(h)
+	keys := c.room.rows(h.n+memory.n, d)
+	copy(keys.x[copy(keys.x, h.x):], memory.x)
+	q, err := c.apply(&b.q, h)
 	if err != nil {
 		return q, err
 	}
-	kv, err := b.kv.apply(keys)
+	kv, err := c.apply(&b.kv, keys)
 	if err != nil {
 		return q, err
 	}
-	size := d / r.heads
+	size := d / c.heads
 	scale := 1 / sqrt(float32(size))
-	out, w := newRows(h.n, d), make([]float32, keys.n)
-	values := newRows(size, keys.n)
-	for a := range r.heads {
+	out, w := c.room.rows(h.n, d), c.room.rows(1, keys.n).x
+	values := c.room.rows(size, keys.n)
+	far := c.room.rows(1, h.n).x // what a distance takes from a score
+	for a := range c.heads {
 		from, to := a*size, (a+1)*size
-		for c := range size {
-			for j := range keys.n {
-				values.at(c)[j] = kv.at(j)[d+from+c]
+		for j := range keys.n {
+			for i, v := range kv.at(j)[d+from : d+to] {
+				values.x[i*keys.n+j] = v
 			}
 		}
 		slope := b.slope[a] / scale
+		for i := range far {
+			far[i] = float32(slope * float32(min(i, c.far)))
+		}
 		for i := range h.n {
 			native.Dots(w, q.at(i)[from:to], kv.x[from:], 2*d)
-			for j := range h.n {
-				w[j] -= float32(slope * float32(min(max(i-j, j-i), r.far)))
+			for j, less := range far[1 : i+1] {
+				w[i-1-j] -= less
+			}
+			for j, less := range far[:h.n-i] {
+				w[i+j] -= less
 			}
 			native.Softmax(w, scale)
 			native.Dots(out.at(i)[from:to], w, values.x, keys.n)
 		}
 	}
-	return b.o.apply(out)
+	return c.apply(&b.o, out)
 }
 
 // weighted returns the rows of y weighted by each row of w: w·y.
-func weighted(w rows, y rows) rows {
-	out, columns := newRows(w.n, y.width), turned(y)
+func (c *pass) weighted(w, y rows) rows {
+	out, columns := c.room.rows(w.n, y.width), c.turned(y)
 	for i := range w.n {
 		native.Dots(out.at(i), w.at(i), columns.x, y.n)
 	}
@@ -213,8 +223,8 @@ func weighted(w rows, y rows) rows {
 }
 
 // turned returns the columns of x as rows.
-func turned(x rows) rows {
-	out := newRows(x.width, x.n)
+func (c *pass) turned(x rows) rows {
+	out := c.room.rows(x.width, x.n)
 	for i := range x.n {
 		for k, v := range x.at(i) {
 			out.x[k*x.n+i] = v
@@ -264,75 +274,74 @@ func (r *Reader) embed(out []float32, low string) {
 	}
 }
 
-// scores computes the score of each span, [words][longest], and that of "no answer".
-func (r *Reader) scores(q, p *text, kq, kp known) (spans rows, none float32, err error) {
-	fp, fq := features(q, p, r.fuzzy)
-	pf, qf := flat(fp), flat(fq)
-	x, err := r.enterP.apply(concat(kp.e, aligned(kq, kp), kp.base, pf))
+// scores computes the score of each span, [words][longest], and that of "no answer". pf and qf are the match features of the
+// passage's words and of the question's.
+func (c *pass) scores(pf, qf rows, kq, kp known) (spans rows, none float32, err error) {
+	x, err := c.apply(&c.enterP, c.concat(kp.e, c.aligned(kq, kp), kp.base, pf))
 	if err != nil {
 		return spans, 0, err
 	}
-	y, err := r.enterQ.apply(concat(kq.e, kq.base, qf))
+	y, err := c.apply(&c.enterQ, c.concat(kq.e, kq.base, qf))
 	if err != nil {
 		return spans, 0, err
 	}
 	for _, t := range []rows{x, y} {
-		if err := r.run(&r.encoder, t, rows{}); err != nil {
+		if err := c.run(&c.encoder, t, rows{}); err != nil {
 			return spans, 0, err
 		}
 	}
-	h, err := r.meetTexts(x, y)
+	h, err := c.meetTexts(x, y)
 	if err != nil {
 		return spans, 0, err
 	}
-	for k := range r.blocks {
-		if err := r.run(&r.blocks[k], h, y); err != nil {
+	for k := range c.blocks {
+		if err := c.run(&c.blocks[k], h, y); err != nil {
 			return spans, 0, err
 		}
 	}
-	return r.point(h, x, y, pf)
+	return c.point(h, x, y, pf)
 }
 
 // aligned returns for each word of the passage the question's words that are near by their embeddings.
-func aligned(kq, kp known) rows {
-	near := newRows(kp.e.n, kq.e.n)
+func (c *pass) aligned(kq, kp known) rows {
+	near := c.room.rows(kp.e.n, kq.e.n)
 	for i := range near.n {
 		native.Dots(near.at(i), kp.align.at(i), kq.align.x, kq.align.width)
 		native.Softmax(near.at(i), 1./8)
 	}
-	return weighted(near, kq.e)
+	return c.weighted(near, kq.e)
 }
 
 // meetTexts returns the passage's states x with what they find in the question's y.
-func (r *Reader) meetTexts(x, y rows) (rows, error) {
-	s := newRows(x.n, y.n)
-	seeP, err := r.seeP.apply(x)
+func (c *pass) meetTexts(x, y rows) (rows, error) {
+	s := c.room.rows(x.n, y.n)
+	seeP, err := c.apply(&c.seeP, x)
 	if err != nil {
 		return x, err
 	}
-	seeQ, err := r.seeQ.apply(y)
+	seeQ, err := c.apply(&c.seeQ, y)
 	if err != nil {
 		return x, err
 	}
-	scale, seen := 1/sqrt(float32(x.width)), make([]float32, x.width)
+	scale, seen := 1/sqrt(float32(x.width)), c.room.rows(1, x.width).x
 	for i := range x.n {
 		for k, v := range x.at(i) {
-			seen[k] = v * r.see[k]
+			seen[k] = v * c.see[k]
 		}
 		native.Dots(s.at(i), seen, y.x, y.width)
 		for j := range y.n {
 			s.at(i)[j] = seeP.x[i] + seeQ.x[j] + float32(s.at(i)[j]*scale)
 		}
 	}
-	back := turned(s) // for each word of the question, over the passage
+	back := c.turned(s) // for each word of the question, over the passage
 	for j := range y.n {
 		native.Softmax(back.at(j), 1)
 	}
 	for i := range x.n {
 		native.Softmax(s.at(i), 1)
 	}
-	a, c := weighted(s, y), weighted(s, weighted(back, x))
-	m, err := r.mix.apply(concat(x, a, product(x, a), product(x, c)))
+	a, found := c.weighted(s, y), c.weighted(s, c.weighted(back, x))
+	m, err := c.apply(&c.mix, c.concat(x, a, c.product(x, a), c.product(x, found)))
 	if err != nil {
 		return x, err
 	}
@@ -341,56 +350,58 @@ func (r *Reader) meetTexts(x, y rows) (rows, error) {
 }
 
 // point scores the spans and "no answer" from the final states.
-func (r *Reader) point(h, x, y, pf rows) (spans rows, none float32, err error) {
-	pool, err := r.pool.apply(y)
+func (c *pass) point(h, x, y, pf rows) (spans rows, none float32, err error) {
+	pool, err := c.apply(&c.pool, y)
 	if err != nil {
 		return spans, 0, err
 	}
 	native.Softmax(pool.x, 1)
-	t := weighted(rows{1, y.n, pool.x}, y).x
-	asked := newRows(h.n, h.width)
+	t := c.weighted(rows{1, y.n, pool.x}, y)
+	asked := c.room.rows(h.n, h.width)
 	for i := range h.n {
 		for k, v := range h.at(i) {
-			asked.at(i)[k] = v * t[k]
+			asked.at(i)[k] = v * t.x[k]
 		}
 	}
-	z, err := r.head.apply(concat(h, x, asked))
+	z, err := c.apply(&c.head, c.concat(h, x, asked))
 	if err != nil {
 		return spans, 0, err
 	}
 	relu(z.x)
-	ends, err := r.ends.apply(z)
+	ends, err := c.apply(&c.ends, z)
 	if err != nil {
 		return spans, 0, err
 	}
-	meet, err := r.meet.apply(z)
+	meet, err := c.apply(&c.meet, z)
 	if err != nil {
 		return spans, 0, err
 	}
 	half := meet.width / 2
-	spans = newRows(h.n, r.longest)
+	spans = c.room.rows(h.n, c.longest)
 	for i := range h.n {
-		for k := range min(r.longest, h.n-i) {
+		for k := range min(c.longest, h.n-i) {
 			spans.at(i)[k] = ends.at(i)[0] + ends.at(i + k)[1] + dot(meet.at(i)[:half], meet.at(i + k)[half:])/8
 		}
 	}
-	none1, err := r.none1.one(append(append(tops(z), t...), tops(pf)...))
+	none1, err := c.apply(&c.none1, c.concat(c.tops(z), t, c.tops(pf)))
 	if err != nil {
 		return spans, 0, err
 	}
-	none2, err := r.none2.one(relu(none1))
+	relu(none1.x)
+	none2, err := c.apply(&c.none2, none1)
 	if err != nil {
 		return spans, 0, err
 	}
-	return spans, none2[0], nil
+	return spans, none2.x[0], nil
 }
 
-// tops returns the greatest of each column.
-func tops(x rows) []float32 {
-	out := append([]float32(nil), x.at(0)...)
+// tops returns a row with the greatest of each column.
+func (c *pass) tops(x rows) rows {
+	out := c.room.rows(1, x.width)
+	copy(out.x, x.at(0))
 	for i := range x.n {
 		for k, v := range x.at(i) {
-			out[k] = max(out[k], v)
+			out.x[k] = max(out.x[k], v)
 		}
 	}
 	return out

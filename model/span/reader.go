@@ -20,7 +20,7 @@ import (
 const Architecture = "tandem-span"
 
 // rules is the version of how text becomes words and features that this package follows.
-const rules = 1
+const rules = 2
 
 // network is the version of the network that this package computes.
 const network = 2
@@ -54,12 +54,15 @@ type Reader struct {
 	maxPassage, maxQuestion     int
 	epsilon, fuzzy              float32
 	noneBias, temperature, most float32
+
+	passes sync.Pool // of *pass
 }
 
 // New makes a reader of a GGUF file whose products run on a device. The file and the device must stay open while the
 // reader is in use.
 func New(f *gguf.File, d npu.Device) (*Reader, error) {
 	r := &Reader{device: d}
+	r.passes.New = func() any { return &pass{Reader: r} }
 	r.name = sync.OnceValue(func() string { return nameOf(f) })
 	l := loader{f: f, device: d}
 	if a, _ := f.String("general.architecture"); a != Architecture {
@@ -178,23 +181,28 @@ func (r *Reader) Read(question string, passages []*Passage) ([]*Posterior, error
 		}
 	}
 	out := make([]*Posterior, len(passages))
+	c := r.passes.Get().(*pass)
+	defer r.passes.Put(c)
+	c.room.release(place{})
 	for i, p := range passages {
 		if len(q.words) == 0 || len(p.text.words) == 0 {
 			out[i] = &Posterior{None: 1}
 			continue
 		}
-		spans, none, err := r.scores(q, p.text, kq, p.known)
+		f, g := features(q, p.text, r.fuzzy, r.lexicon.relations)
+		spans, none, err := c.scores(flat(f), flat(g), kq, p.known)
 		if err != nil {
 			return nil, err
 		}
 		out[i] = r.posterior(p.text, spans, none)
+		c.room.release(place{})
 	}
 	return out, nil
 }
 
 // posterior turns scores into probabilities.
 func (r *Reader) posterior(t *text, spans rows, none float32) *Posterior {
-	var z []float32
+	z := make([]float32, 0, spans.n*r.longest+1)
 	for i := range spans.n {
 		for k := range min(r.longest, spans.n-i) {
 			z = append(z, spans.at(i)[k]/r.temperature)
@@ -202,7 +210,7 @@ func (r *Reader) posterior(t *text, spans rows, none float32) *Posterior {
 	}
 	z = append(z, (none+r.noneBias)/r.temperature)
 	native.Softmax(z, 1)
-	p := &Posterior{None: float64(z[len(z)-1])}
+	p := &Posterior{None: float64(z[len(z)-1]), Spans: make([]Span, 0, len(z))}
 	at := 0
 	for i := range spans.n {
 		for k := range min(r.longest, spans.n-i) {
@@ -294,7 +302,24 @@ func (l *loader) lexicon() lexicon {
 		}
 		x.fold[from] = to
 	}
+	x.relations = l.relations()
 	return x
+}
+
+// relations reads the lines "word other5 another3".
+func (l *loader) relations() relations {
+	lines := l.strings("relations")
+	out := make(relations, len(lines))
+	for _, line := range lines {
+		head, others, _ := strings.Cut(line, " ")
+		for _, other := range strings.Fields(others) {
+			if grade := other[len(other)-1]; grade < '1' || grade > '9' {
+				l.fail("%s.relations holds %q after %q: want a word and a digit from 1 to 9", Architecture, other, head)
+			}
+		}
+		out[head] = others
+	}
+	return out
 }
 
 // tensor returns a tensor of the given shape.

@@ -16,7 +16,8 @@ const (
 // A word of a text, with what does not depend on any other text.
 type word struct {
 	text, low, stem string
-	begin, end      int // bytes
+	head            string // among the related words; "" for none
+	begin, end      int    // bytes
 	gap             string
 	kind            kind
 	stop            bool
@@ -83,6 +84,9 @@ func (l *lexicon) word(s string) word {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	w := word{text: s, low: lower(s), kind: kindOf(s), heading: -1, keyed: -1, header: -1}
 	w.stem, w.stop, w.idf = l.stem(w.low), l.stop[w.low], l.weight(w.low)
+	if w.content() {
+		w.head = l.head(w.low)
+	}
 	n := utf8.RuneCountInString(s)
 	flags := [...]bool{
 		w.kind == letter && first(s) != first(w.low),

@@ -199,6 +199,7 @@ type lexicon struct {
 	suffixes      []string
 	fold          map[rune]rune
 	buckets       uint32
+	relations     relations
 }
 
 // weight returns how rare a word is, from 0 to 1.

@@ -7,7 +7,7 @@ import random
 import numpy as np
 import torch
 
-from . import data, export, kernels, loop, model as shape
+from . import data, export, features, kernels, loop, model as shape
 from ..kernels import keep_memory
 from .model import Reader
 from .words import BUCKETS, Vocabulary
@@ -43,12 +43,17 @@ if o.start.endswith(".gguf"):
     vectors = [start["model"][k + ".weight"].numpy() for k in ("words", "parts")]
     model = Reader(**start["shape"], drop=o.drop)
 else:
-    v, start = Vocabulary(*pickle.load(open(W + "vocabulary.pkl", "rb"))), o.start and torch.load(o.start)
+    v, start = Vocabulary(*pickle.load(open(W + "vocabulary.pkl", "rb"))), o.start and dict(torch.load(o.start))
     raw = np.fromfile(W + "vec.bin", np.float32).reshape(-1, 128)
     known = len(v.words) + 1
     vectors = raw[:known], raw[known:known + BUCKETS]
     spread = np.std([vectors[0][i + 1] for i in range(12000)])
     model = Reader(known - 1, layers=o.layers, drop=o.drop, vectors=[x / spread * .35 for x in vectors])
+if os.path.exists(W + "relations.pkl"):
+    v.relations = pickle.load(open(W + "relations.pkl", "rb"))
+    if start and not start.get("related"):
+        start["model"] = model.without_related(start["model"])
+features.relate(v.relations)
 print("parameters", sum(p.numel() for p in model.parameters()), "without tables", sum(p.numel() for n, p in model.named_parameters() if n not in ("words.weight", "parts.weight")), flush=True)
 for table in model.tables():
     table.requires_grad_(not o.frozen)
@@ -67,6 +72,9 @@ def sources():
     if "sets" in mix:
         P, T = pickle.load(open(W + "train.pkl", "rb"))
         out.append((float(mix["sets"]), data.Questions(v, P, T).item))
+    if "notes" in mix:
+        from . import notes
+        out.append((float(mix["notes"]), lambda: notes.item(v)))
     if "layouts" in mix:
         from . import pages, values
         if os.path.exists(W + "lexicon.pkl"):
@@ -82,7 +90,7 @@ def schedule(share):
 
 def checkpoint():
     path = W + o.out + ".pt"
-    torch.save(dict(model=model.state_dict(), optimizer=optimizer.state(), shape=model.shape), path + ".new")
+    torch.save(dict(model=model.state_dict(), optimizer=optimizer.state(), shape=model.shape, related=bool(v.relations), vocabulary=(v.words, v.idfs, v.relations)), path + ".new")
     os.replace(path + ".new", path)
 
 

@@ -1,13 +1,12 @@
-"""python3 -m train.span.export WORK/CHECKPOINT.pt[,WORK/OTHER.pt] OUT.gguf: the weights (of several checkpoints or exported files, their mean), the words and
-every constant that reading needs, in one GGUF file."""
-import pickle
+"""python3 -m train.span.export WORK/CHECKPOINT.pt[,WORK/OTHER.pt] OUT.gguf: the weights (of several checkpoints or exported files, their mean), the words of
+the last and every constant that reading needs, in one GGUF file."""
 import sys
 
 import numpy as np
 import torch
 
 from .. import gguf
-from . import words as w
+from . import relations, words as w
 from .features import FUZZY
 from .model import EPS, FAR, HEADS, LONGEST
 
@@ -27,7 +26,7 @@ def metadata(v, shape, none_bias, temperature, threshold):
         (a + "fuzzy", g.FLOAT32, FUZZY), (a + "none_bias", g.FLOAT32, none_bias), (a + "temperature", g.FLOAT32, temperature),
         (a + "threshold", g.FLOAT32, threshold), (a + "stop_words", strings, w.STOP), (a + "suffixes", strings, w.SUFFIXES),
         (a + "irregular", strings, [":".join(x) for x in w.IRREGULAR]), (a + "abbreviations", strings, w.ABBREVIATIONS),
-        (a + "fold", strings, [k + x for k, x in w.FOLD.items()]), (a + "words", strings, v.words)]
+        (a + "fold", strings, [k + x for k, x in w.FOLD.items()]), (a + "words", strings, v.words), (a + "relations", strings, relations.lines(v.relations))]
 
 
 def export(path, v, checkpoint, none_bias=0.0, temperature=1.0, threshold=.5):
@@ -43,20 +42,18 @@ def restored(path):
     meta, t = gguf.read(path)
     number = {k: meta["tandem-span." + n] for k, n in (("known", "vocab_size"), ("embed", "embedding_length"), ("d", "hidden_length"), ("layers", "block_count"))}
     t = {k: torch.tensor(np.asarray(x, np.float32)) for k, x in t.items()}
-    v = w.Vocabulary(meta["tandem-span.words"], t.pop("idf").numpy())
-    return v, dict(model=t, shape=number)
+    v = w.Vocabulary(meta["tandem-span.words"], t.pop("idf").numpy(), relations.parsed(meta.get("tandem-span.relations", [])))
+    return v, dict(model=t, shape=number, related=bool(v.relations), vocabulary=(v.words, v.idfs, v.relations))
 
 
 def mean(checkpoints):
-    """A checkpoint with the mean of the weights of several that descend from one."""
-    models = [c["model"] for c in checkpoints]
-    return dict(checkpoints[0], model={k: sum(m[k] for m in models) / len(models) for k in models[0]})
+    """A checkpoint with the mean of the weights of several that descend from one; those that know no related words have none to add."""
+    from .model import Reader
+    models = [c["model"] if c.get("related") else Reader.without_related(c["model"]) for c in checkpoints]
+    return dict(checkpoints[-1], model={k: sum(m[k] for m in models) / len(models) for k in models[0]})
 
 
 if __name__ == "__main__":
-    from .model import Reader  # noqa: F401  (a checkpoint names no class, but torch must be there)
-    import os
     paths = sys.argv[1].split(",")
-    files = {p: restored(p) for p in paths if p.endswith(".gguf")}
-    v = next((v for v, _ in files.values()), None) or w.Vocabulary(*pickle.load(open(os.path.join(os.path.dirname(paths[0]), "vocabulary.pkl"), "rb")))
-    export(sys.argv[2], v, mean([files[p][1] if p in files else torch.load(p) for p in paths]), *map(float, sys.argv[3:]))
+    all = [restored(p)[1] if p.endswith(".gguf") else torch.load(p) for p in paths]
+    export(sys.argv[2], w.Vocabulary(*all[-1]["vocabulary"]), mean(all), *map(float, sys.argv[3:]))

@@ -1,10 +1,27 @@
 """What a passage's words share with a question's: the features that carry a small reader. README.md specifies them."""
 import numpy as np
 
+from .relations import STEPS, lemma
 from .words import MATCH
 
 FUZZY = .7  # what a match by prefix, by a letter or two, or across a hyphen counts
+FIRST = 21  # features of related words: passage 21 to 31, question 6 to 8
 _memo = {}
+_table, _lemmas = {}, {}
+
+
+def relate(table):
+    """Use a table of related words (relations.py) from now on; without one the features from FIRST on are 0."""
+    _table.clear()
+    _table.update(table)
+    _lemmas.clear()
+
+
+def _lemma(low):
+    w = _lemmas.get(low)
+    if w is None:
+        w = _lemmas[low] = lemma(low, _table)
+    return w
 
 
 def distance(a, b, most):
@@ -131,7 +148,37 @@ def features(q, p):
     g[:, 3] = np.isin(q.stems, p.stems)
     for place, k in ((f[:, 5], 4), (f[:, 7], 5)):  # whether the best sentence and the best line hold the question's word
         g[js, k] = m[:, place >= place.max() - 1e-6].max(1) if place.max() > 0 else 0
+    if _table:
+        _with_related(f, g, q, p, js, w, m)
     return f, g
+
+
+def related(q, p, js):
+    """How related each of the question's content words is to each of the passage's words: from 0 to STEPS/10, 0 for the same stem."""
+    r = np.zeros((len(js), len(p)), np.float32)
+    own = [_lemma(x) if c else "" for x, c in zip(p.low, p.content)]
+    for k, j in enumerate(js):
+        of = _table.get(_lemma(q.low[j]))
+        if of:
+            r[k] = [of.get(x, 0) for x in own]
+    return r / 10
+
+
+def _with_related(f, g, q, p, js, w, m):
+    """The features of related words: 21 to 31, and 6 to 8 of the question; most are as those of matches, with related words counted, too."""
+    r = related(q, p, js)
+    both = np.maximum(m, r)
+    f[:, 21], f[:, 22] = r.max(0), np.minimum((r * w[:, None]).max(0) * 3, 1)
+    around = np.zeros((len(p), MATCH), np.float32)
+    _places(around, p, w, both)
+    for to, of in ((23, 5), (24, 6), (25, 7), (26, 8), (27, 10), (28, 11), (29, 15), (30, 20)):
+        f[:, to] = around[:, of]
+    c = np.concatenate([[0], np.cumsum((both * w[:, None]).max(0), dtype=np.float32)]).astype(np.float32)
+    i = np.arange(len(p))
+    f[:, 31] = c[np.minimum(i + 11, len(p))] - c[np.maximum(i - 10, 0)]
+    g[js, 6] = r.max(1)
+    for place, k in ((f[:, 23], 7), (f[:, 25], 8)):
+        g[js, k] = both[:, place >= place.max() - 1e-6].max(1) if place.max() > 0 else 0
 
 
 def _places(f, p, w, m):

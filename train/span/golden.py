@@ -42,6 +42,8 @@ CASES = [
     (SCRIPTS, "Пароль от сети?"), (SCRIPTS, "Wie viel kostet ein Weg nach Görlitz?"), (SCRIPTS, "田中"),
     ("a", "what?"), ("?!", "?"), ("".join("item %d. " % i for i in range(300)), "item 7"), ("It's 5 o'clock.", "What time is it?"), (MUSEUM.upper(), "closing time of the harbor-museum"),
     ("e-mail: a.b@c.org\r\nwi-fi: on\r\n", "email"), ("Dr. Kim et al. said (see Fig. 3) \"No.\" Then he left at 5 p.m. for Oslo.", "Where did he go?"),
+    ("The caretaker unlocks the gym at seven. Rats were seen near the compost by Mr. Osei.", "Who spotted rodents?"),
+    ("The caretaker unlocks the gym at seven. Rats were seen near the compost by Mr. Osei.", "when does the janitor open the sports hall"),
     ("x,y,z\n1,200,3.50\n12,3.50,7\n", "z"), ("", "Is there anything?"), ("The answer is 42.", ""),
 ]
 

@@ -5,6 +5,7 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
+from .features import FIRST
 from .words import BASE, BUCKETS, MATCH
 
 half = torch.bfloat16
@@ -115,6 +116,17 @@ class Reader(nn.Module):
         self.ends = Linear(d, 2)
         self.meet = Linear(d, 2 * SCORE)
         self.none1, self.none2 = Linear(2 * d + MATCH, 64), Linear(64, 1)
+
+    @staticmethod
+    def without_related(weights):
+        """Weights of a reader that knew no related words, for one that begins to: what it makes of their features is 0."""
+        out = dict(weights)
+        for name, first in (("enter_p.weight", FIRST), ("enter_q.weight", 6)):
+            out[name] = out[name].clone()
+            out[name][:, out[name].shape[1] - MATCH + first:] = 0
+        out["none1.weight"] = out["none1.weight"].clone()
+        out["none1.weight"][:, out["none1.weight"].shape[1] - MATCH + FIRST:] = 0
+        return out
 
     def tables(self):
         return [self.words.weight, self.parts.weight]

@@ -2,7 +2,8 @@
 import numpy as np
 
 from .. import gguf
-from .features import features
+from .features import features, relate
+from .relations import parsed
 from .words import BASE, MAX_PASSAGE, MAX_QUESTION, PARTS, RULES, Vocabulary, analyse
 
 
@@ -24,7 +25,8 @@ class Reader:
         self.meta, t = gguf.read(path)
         assert self.meta["general.architecture"] == "tandem-span" and self.number("rules") == RULES
         self.t = {k: np.asarray(x, np.float32) for k, x in t.items()}
-        self.v = Vocabulary(self.meta["tandem-span.words"], self.t["idf"])
+        self.v = Vocabulary(self.meta["tandem-span.words"], self.t["idf"], parsed(self.meta["tandem-span.relations"]))
+        relate(self.v.relations)
         self.layers = self.number("block_count")
 
     def number(self, name):

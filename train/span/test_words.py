@@ -5,8 +5,8 @@ try:
 except ImportError:
     raise unittest.SkipTest("no numpy")
 
-from . import words
-from .features import alike, features
+from . import relations, words
+from .features import FIRST, alike, features, relate
 from .words import Vocabulary, analyse
 
 KNOWN = Vocabulary(["the", "price", "of", "museum", "opens"], [0, .4, 0, .5, .5])
@@ -68,6 +68,37 @@ class FeaturesTest(unittest.TestCase):
         self.assertEqual(features(analyse(KNOWN, "wifi", 40), p)[0][:, 3].tolist(), [0, 1, 0, 1, 0])
         self.assertFalse(features(analyse(KNOWN, "what is it", 40), p)[0][:, 2:].any())
         self.assertFalse(np.isnan(features(analyse(KNOWN, "?", 40), p)[0]).any())
+
+    def test_related_words(self):
+        p = analyse(KNOWN, "Rats were here.\nWe meet at noon.")
+        q = analyse(KNOWN, "any rodents?", 40)
+        self.assertFalse(features(q, p)[0][:, FIRST:].any())
+        relate({"rodent": {"rat": 8}, "rat": {"rodent": 8}})
+        try:
+            f, g = features(q, p)
+        finally:
+            relate({})
+        self.assertAlmostEqual(float(f[0, 21]), .8, places=6)
+        self.assertEqual(f[:, 24].tolist(), [1, 1, 1, 1, 0, 0, 0, 0, 0])  # the line with the rats
+        self.assertEqual(f[:, :FIRST].any(1).tolist(), [False] * 9)
+        self.assertAlmostEqual(float(g[1, 7]), .8, places=6)
+
+
+class RelationsTest(unittest.TestCase):
+    def test_heads(self):
+        heads = {"rat", "rate", "stop", "baby", "find", "go"}
+        for low, head in (("rats", "rat"), ("rates", "rate"), ("stopped", "stop"), ("babies", "baby"), ("found", "find"), ("going", "go"), ("best", ""), ("as", "")):
+            self.assertEqual(relations.lemma(low, heads), head)
+
+    def test_two_sources_that_agree_make_a_pair_likelier(self):
+        t = relations.table({"same1": {("rat", "mouse")}, "near": {("mouse", "rat"), ("mouse", "trap")}, "close": set()}, ["rat", "mouse", "trap"])
+        self.assertEqual(t, {"rat": {"mouse": 8}, "mouse": {"rat": 8}})  # nothing that we wrote adds a head that the dictionary lacks
+        self.assertEqual(relations.parsed(relations.lines(t)), t)
+
+    def test_our_own_lines(self):
+        with open(relations.OWN, encoding="utf-8") as f:
+            for line in f:
+                self.assertRegex(line, r"^[a-z]+:( [a-z]+)*( \|( [a-z]+)+)?$")
 
 
 if __name__ == "__main__":

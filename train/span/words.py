@@ -6,7 +6,7 @@ import zlib
 
 import numpy as np
 
-RULES = 1  # the version of what this file does to a text; the exported file names it
+RULES = 2  # the version of what this file does to a text; the exported file names it
 BUCKETS, PARTS = 10000, 6
 BASE, MATCH = 32, 32  # features of a word by itself and against the other text
 MAX_PASSAGE, MAX_QUESTION = 420, 40
@@ -121,10 +121,10 @@ def kind(word):
 
 
 class Vocabulary:
-    """words: the known ones, most frequent first; idf: a number from 0 to 1 for each."""
+    """words: the known ones, most frequent first; idf: a number from 0 to 1 for each; relations: relations.py's table."""
 
-    def __init__(self, known, idf):
-        self.words, self.idfs = known, np.asarray(idf, np.float32)
+    def __init__(self, known, idf, relations=()):
+        self.words, self.idfs, self.relations = known, np.asarray(idf, np.float32), dict(relations)
         self.id = {w: i + 1 for i, w in enumerate(known)}  # 0: unknown
         self.types, self.rows, self.parts = {}, [], []
 

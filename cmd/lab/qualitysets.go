@@ -38,7 +38,7 @@ type setFlags struct {
 
 	Grounded  bool      `help:"With such sets: the decoder writes only words of the question, function words and spans of its passages, as in the programs." default:"true" negatable:""`
 	By        string    `name:"reader" help:"With such sets: what answers: ${enum}." enum:"span,decoder" default:"span"`
-	Constants []float64 `help:"With such sets: the span reader's constants READER,LEXICAL,COVERAGE,NOTHING,SURE."`
+	Constants []float64 `help:"With such sets: the span reader's constants READER,LEXICAL,COVERAGE,NOTHING,SURE, after --constants=."`
 }
 
 const setsHelp = `Sets that others wrote: people/tune and people/judge (hand-written documents of a household; judge is for reporting only), xquad/open, xquad/gold, reading,
@@ -49,6 +49,9 @@ documents together; models/span.gguf is one).
   lab quality --sets people/tune --n 0 --span models/span.gguf --methods pair,quote,span
   lab quality --sets xquad/open,reading --n 60 --methods pair,quote --json figures.json
   lab quality --sets people/tune --n 0 --methods pair --withhold
+  lab quality --sets people/tune,xquad/open,generated --n 300 --fit
+
+With --fit: the span reader's constants for which right answers less 1.5 times the wrong ones are most, on the mean of the sets, and what they make of each set's questions of one part.
 
 right: it contains an accepted answer as whole words. exact, F1: after SQuAD's normalisation. sentence: the sentence that says it is in the answer or in a cited
 passage. invented: a word that is neither in the question, nor in a closed list of function words, nor in a passage that was read. wrong: words of a document,
@@ -117,6 +120,9 @@ func (c *qualityCmd) runSets(a *cli.App) error {
 		}
 		product.Extract = &extract.Config{Reader: reader, Tokenizer: m.Tokenizer(), Scorer: search.Lexical(), Constants: constants, MaxTokens: c.Tokens}
 		available = product.Methods()
+	}
+	if c.Fit {
+		return c.fitSets(a, product, sets)
 	}
 	if reader != nil {
 		available = append(available, answers.Span(reader))
@@ -187,6 +193,26 @@ func (c *qualityCmd) constants() (extract.Constants, error) {
 		return extract.Constants{Reader: k[0], Lexical: k[1], Coverage: k[2], Nothing: k[3], Sure: k[4]}, nil
 	}
 	return extract.Constants{}, fmt.Errorf("--constants: %d numbers, want 5: READER,LEXICAL,COVERAGE,NOTHING,SURE", len(k))
+}
+
+// fitSets fits the span reader's constants to the questions of one part, and prints what they make of each set before and after.
+func (c *qualityCmd) fitSets(a *cli.App, p answers.Product, sets []answers.Set) error {
+	if p.Extract == nil || slices.Contains(c.Sets, "people/judge") {
+		return errors.New("--fit: only the span reader's constants can be fitted to such sets, and none to people/judge")
+	}
+	var cases []answers.Case
+	for _, s := range sets {
+		more, err := answers.Cases(a, *p.Extract, s, c.Documents, c.passageWords())
+		if err != nil {
+			return err
+		}
+		cases = append(cases, more...)
+	}
+	before := p.Extract.Constants
+	after := answers.Fit(before, cases)
+	return a.JSON(map[string]any{
+		"before": before, "made_before": answers.Apply(before, cases), "after": after, "made_after": answers.Apply(after, cases),
+	})
 }
 
 // chosen returns the methods that were asked for, or all.

@@ -94,7 +94,7 @@ func (w *world) newDevice(name, documents string) (*device, error) {
 		return nil, err
 	}
 	var err error
-	if d.relay, err = netem.Listen(w.cloud.address, netem.Config{Delay: 10 * time.Millisecond}); err != nil {
+	if d.relay, err = netem.Listen(w.cloud.address, calm); err != nil {
 		return nil, err
 	}
 	var said struct{ Code string }
@@ -116,8 +116,11 @@ func (d *device) learn(q *ask) error {
 	if err := d.must(d.world.whole, &q.alone, q.args("--local-only")...); err != nil {
 		return err
 	}
-	return d.must(d.world.whole, &q.whole, q.args("--require-cloud")...)
+	return d.must(d.world.whole, &q.whole, q.args(undisturbed...)...)
 }
+
+// undisturbed asks where nothing is in the way, on a machine that may be slow.
+var undisturbed = []string{"--require-cloud", "--wait", "60s"}
 
 // life lets the device ask, under what may happen to it, until the time is over.
 func (d *device) life(r *rand.Rand) {
@@ -146,7 +149,7 @@ func (d *device) life(r *rand.Rand) {
 
 // path makes the path stall, lose or flip bits for a while.
 func (d *device) path(r *rand.Rand) {
-	calm := netem.Config{Delay: 10 * time.Millisecond}
+	worse := calm
 	switch r.IntN(3) {
 	case 0:
 		stall := between(r, 6*time.Second)
@@ -155,22 +158,22 @@ func (d *device) path(r *rand.Rand) {
 		return
 	case 1:
 		d.world.fault("bits flipped on the path", "%s", d.name)
-		calm.Corrupt = .2
+		worse.Corrupt = .2
 	case 2:
 		d.world.fault("port changed", "%s", d.name)
 		d.relay.Rebind()
 		return
 	}
-	back := calm
-	calm.Seed, back.Seed = r.Uint64(), r.Uint64()
-	if err := d.relay.Emulate(calm, back); err != nil {
+	back := worse
+	worse.Seed, back.Seed = r.Uint64(), r.Uint64()
+	if err := d.relay.Emulate(worse, back); err != nil {
 		d.world.lose("%s: the path: %v", d.name, err)
 	}
-	time.AfterFunc(5*time.Second, func() {
-		calm := netem.Config{Delay: 10 * time.Millisecond}
-		d.relay.Emulate(calm, calm)
-	})
+	time.AfterFunc(5*time.Second, func() { d.relay.Emulate(calm, calm) })
 }
+
+// calm is a path with nothing in the way.
+var calm = netem.Config{Delay: 10 * time.Millisecond}
 
 // diesOf kills the program while it answers. The next answer must be as if nothing had happened.
 func (d *device) diesOf(r *rand.Rand, q ask) {
@@ -223,7 +226,7 @@ func (d *device) ask(q ask, between func(*os.Process), flags ...string) {
 // askRight asks for the pair's answer, with nothing in the way.
 func (d *device) askRight(q ask, when string) {
 	var a answer
-	err := d.must(d.world.whole, &a, q.args("--require-cloud")...)
+	err := d.must(d.world.whole, &a, q.args(undisturbed...)...)
 	switch {
 	case err != nil && d.world.whole.Err() == nil:
 		d.world.lose("%s, %s: %v", d.name, when, err)

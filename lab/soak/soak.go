@@ -116,6 +116,7 @@ func (w *world) ending() {
 		return
 	}
 	for _, d := range w.devices {
+		d.relay.Emulate(calm, calm)
 		for _, q := range w.asks {
 			if w.whole.Err() == nil {
 				d.askRight(q, "at the end")

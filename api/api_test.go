@@ -134,6 +134,29 @@ func config(a Answerer) Config {
 	}
 }
 
+// A device that is private is so for every request, and says it to those that ask for another placement.
+func TestPrivate(t *testing.T) {
+	e := &echo{}
+	cfg := config(e)
+	cfg.Private = true
+	cfg.Defaults.MakePrivate()
+	s := New(cfg)
+	for body, want := range map[string]string{
+		ask("x", ``): "", ask("x", `,"tandem":{"private":true}`): "", ask("x", `,"tandem":{"private":false}`): "",
+		ask("x", `,"tandem":{"placement":"mirror"}`): "private", ask("x", `,"tandem":{"placement":"auto"}`): "private",
+	} {
+		e.asked = nil
+		w := send(t, s, "POST", chatPath, body)
+		text, _ := at(object(t, w), "error", "message").(string)
+		if want != "" && (w.Code != 400 || !strings.Contains(text, want) || len(e.asked) > 0) {
+			t.Errorf("%s: %d %s", body, w.Code, w.Body)
+		}
+		if want == "" && (w.Code != 200 || len(e.asked) != 1 || e.asked[0].Settings.Placement != tandem.PlaceDevice) {
+			t.Errorf("%s: %d, %+v", body, w.Code, e.asked)
+		}
+	}
+}
+
 // send sends a request to a server and returns its response.
 func send(t *testing.T, s *Server, method, path, body string, header ...string) *httptest.ResponseRecorder {
 	t.Helper()

@@ -134,6 +134,9 @@ func (s *Server) query(o options, question string, history []chat.Message, i int
 		q.Settings.Seed = uint64(binary.LittleEndian.Uint32(b[:]))
 	}
 	q.Settings.Seed += uint64(i)
+	if s.cfg.Private && o.Tandem.Placement != "" {
+		return q, refused("tandem.placement", "this device is private with its cloud, and that sets the placement: leave tandem.placement out")
+	}
 	if name := o.Tandem.Placement; name != "" && name != "auto" {
 		p, err := tandem.ParsePlacement(name)
 		if err != nil {

@@ -64,6 +64,7 @@ type Config struct {
 	Model       ModelInfo            // what answers
 	Tokens      *tokenizer.Tokenizer // of the answers
 	Defaults    tandem.Settings      // of questions that do not say otherwise
+	Private     bool                 // the device sends no drafts, whatever a request says
 	Encoder     Encoder              // makes embeddings; nil for none
 	EncoderName string               // as requests name it
 	Pointing    bool                 // a span reader answers: answers claim a confidence

@@ -19,6 +19,7 @@ type Device struct {
 	Patience Patience
 	Hurry    time.Duration // takes the place of Patience.Join for a minute after the cloud was missing; 0 for no change
 	Require  bool          // fail instead of answering without the cloud
+	Private  bool          // send the cloud no draft, whatever the settings of a question say (Settings.MakePrivate)
 	Mute     bool          // read and decode nothing here: the answer is the cloud's alone
 	Profile  Profile       // what is known about delays; each answer updates it
 	Missed   time.Time     // when the cloud was found missing, or zero; each answer updates it
@@ -79,6 +80,12 @@ func (d *Device) Ask(ctx context.Context, q Question, s tandem.Settings, emit fu
 func (d *Device) AskRecorded(ctx context.Context, q Question, s tandem.Settings, emit func(Token), record func(Line)) (Answer, error) {
 	if err := checkSettings(s); err != nil {
 		return Answer{}, err
+	}
+	if d.Private {
+		if s.Want != tandem.WantDrafts {
+			return Answer{}, errors.New("the device is private with this cloud: it answers by drafts of the cloud alone")
+		}
+		s.MakePrivate()
 	}
 	if s.Lookahead == 0 {
 		s.Lookahead = d.known().lookahead()

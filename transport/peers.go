@@ -23,6 +23,8 @@ type Peer struct {
 	Paired time.Time `json:"paired"`
 	// Priority is for whoever serves the peer: above 0 it goes before others, below 0 after them.
 	Priority int `json:"priority,omitempty"`
+	// Private says that this side sends the peer, a cloud, no draft. It is the user's choice, and never sent.
+	Private bool `json:"private,omitempty"`
 }
 
 // Addresses returns all addresses of a peer.

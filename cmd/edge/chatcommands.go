@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -134,6 +135,9 @@ func (t *conversation) seed(text string) error {
 func (t *conversation) placement(name string) error {
 	if name == "" {
 		return t.tell("placement %s", t.how())
+	}
+	if t.device.Private {
+		return errors.New("/placement: this chat is private, and that sets the placement")
 	}
 	p, err := placement(name, t.settings.Coupling)
 	if err != nil {

@@ -137,7 +137,7 @@ func (f answerFlags) settings() (tandem.Settings, error) {
 		return s, err
 	}
 	if f.Private {
-		if f.Placement != autoPlacement || f.Coupling != "shared" || f.Method != "tandem" {
+		if !f.canBePrivate() {
 			return s, errors.New("--private sets --placement and --coupling itself, for --method tandem: leave them out")
 		}
 		s.MakePrivate()
@@ -176,6 +176,11 @@ func (f answerFlags) settings() (tandem.Settings, error) {
 		return s, fmt.Errorf("--side cloud needs the cloud, --local-only forbids it: leave one out")
 	}
 	return s, s.Check()
+}
+
+// canBePrivate reports whether the flags leave open what a private answer sets itself.
+func (f answerFlags) canBePrivate() bool {
+	return f.Placement == autoPlacement && f.Coupling == "shared" && f.Method == "tandem"
 }
 
 // autoPlacement lets the coupling decide the placement.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -10,18 +11,23 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/term"
+
 	"tandem/cmd/internal/cli"
 	"tandem/transport"
 )
 
 type pairCmd struct {
-	Code   []string       `arg:"" optional:"" help:"The code that \"cloud pair\" printed, or the text of its QR picture."`
-	From   string         `help:"Read the code from this file, which \"cloud pair --to\" wrote." type:"path" placeholder:"FILE"`
-	Wait   *time.Duration `help:"Keep trying for this long while nobody answers. Default: 0s." placeholder:"DURATION"`
-	Name   string         `help:"Call the cloud so on this device. Default: the name of its machine." type:"name" env:"-" placeholder:"NAME"`
-	Rename string         `help:"Call a paired cloud by the name of --name." type:"name" env:"-" placeholder:"WHICH"`
-	List   bool           `help:"List the paired clouds." env:"-"`
-	Remove string         `help:"Forget a paired cloud, given its name, address, key or the beginning of its key." type:"name" env:"-" placeholder:"WHICH"`
+	Code       []string       `arg:"" optional:"" help:"The code that \"cloud pair\" printed, or the text of its QR picture. Without it, a line of standard input, which no list of processes shows."`
+	From       string         `help:"Read the code from this file, which \"cloud pair --to\" wrote." type:"path" placeholder:"FILE"`
+	Wait       *time.Duration `help:"Keep trying for this long while nobody answers. Default: 0s." placeholder:"DURATION"`
+	Name       string         `help:"Call the cloud so on this device. Default: the name of its machine." type:"name" env:"-" placeholder:"NAME"`
+	Rename     string         `help:"Call a paired cloud by the name of --name." type:"name" env:"-" placeholder:"WHICH"`
+	Private    bool           `help:"Send this cloud no draft of this device, as with edge ask --private." env:"-"`
+	PrivateFor string         `help:"The same from now on for a paired cloud, given as for --remove." type:"name" env:"-" placeholder:"WHICH"`
+	OpenFor    string         `help:"The opposite of --private-for." type:"name" env:"-" placeholder:"WHICH"`
+	List       bool           `help:"List the paired clouds." env:"-"`
+	Remove     string         `help:"Forget a paired cloud, given its name, address, key or the beginning of its key." type:"name" env:"-" placeholder:"WHICH"`
 }
 
 func (c *pairCmd) Help() string {
@@ -31,7 +37,9 @@ func (c *pairCmd) Help() string {
   edge pair MNXW-...                     here; hyphens and case do not matter
   edge pair --name home MNXW-...
   edge pair --from /media/stick/code
+  edge pair --private MNXW-...
   edge pair --list
+  edge pair --private-for home
   edge pair --rename homeserver --name home
   edge pair --remove home
 
@@ -51,6 +59,10 @@ func (c *pairCmd) Run(a *cli.App) error {
 		return cli.ListPeers(a, peers)
 	case c.Rename != "":
 		return cli.RenamePeer(a, peers, c.Rename, c.Name)
+	case c.PrivateFor != "":
+		return cli.KeepPrivate(a, peers, c.PrivateFor, true)
+	case c.OpenFor != "":
+		return cli.KeepPrivate(a, peers, c.OpenFor, false)
 	case c.Wait != nil && *c.Wait < 0:
 		return fmt.Errorf("--wait %v: want 0s or more", *c.Wait)
 	case c.From != "" && len(c.Code) > 0:
@@ -62,7 +74,11 @@ func (c *pairCmd) Run(a *cli.App) error {
 		}
 		c.Code = []string{text}
 	case len(c.Code) == 0:
-		return fmt.Errorf("no code: run \"cloud pair\" on the cloud and give its code here")
+		line, err := typedCode(a)
+		if err != nil {
+			return err
+		}
+		c.Code = []string{line}
 	}
 	code, err := transport.ParseCode(strings.Join(c.Code, ""))
 	if err != nil {
@@ -92,6 +108,8 @@ func (c *pairCmd) Run(a *cli.App) error {
 		}
 		peer = named
 	}
+	known, err := peers.Lookup(peer.ID)
+	peer.Private = c.Private || err == nil && known.Private
 	if err := peers.Add(peer); err != nil {
 		return err
 	}
@@ -139,6 +157,26 @@ func pairedBy(peers *transport.Peers, code transport.Code) *transport.Peer {
 	return nil
 }
 
+// typedCode reads a code from standard input. On a terminal it asks for it.
+func typedCode(a *cli.App) (string, error) {
+	if term.IsTerminal(int(os.Stdin.Fd())) {
+		a.Remark("the code that \"cloud pair\" printed:")
+	}
+	in := bufio.NewScanner(io.LimitReader(os.Stdin, longestCode))
+	for in.Scan() {
+		if text := strings.TrimSpace(in.Text()); text != "" {
+			return text, nil
+		}
+	}
+	if err := in.Err(); err != nil {
+		return "", fmt.Errorf("read the code: %w", err)
+	}
+	return "", errors.New("no code: run \"cloud pair\" on the cloud and give its code here")
+}
+
+// longestCode is how many bytes are read of a code. ParseCode refuses longer ones.
+const longestCode = 4096
+
 // readCode reads a code from a file.
 func readCode(path string) (string, error) {
 	f, err := os.Open(path)
@@ -146,7 +184,7 @@ func readCode(path string) (string, error) {
 		return "", fmt.Errorf("read the code: %w; \"cloud pair --to\" writes one", err)
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, 4096)) // ParseCode refuses a longer text
+	text, err := io.ReadAll(io.LimitReader(f, longestCode))
 	if err != nil {
 		return "", fmt.Errorf("read the code: %w", err)
 	}

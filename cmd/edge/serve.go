@@ -165,7 +165,7 @@ func (s *serving) Close() error {
 // config describes the server.
 func (s *serving) config() api.Config {
 	return api.Config{
-		Answers: s, Library: &shelf{s}, Model: s.model(), Tokens: s.session.model.Tokenizer(), Defaults: s.session.settings,
+		Answers: s, Library: &shelf{s}, Model: s.model(), Tokens: s.session.model.Tokenizer(), Defaults: s.session.settings, Private: s.session.device.Private,
 		Pointing: s.session.reader != nil, Files: true, Together: s.session.writesAlone(), Denoises: s.session.denoises(), Metrics: s.counts,
 		Greeting: func(q string) (string, bool) { return whatToAsk, greets(q) },
 	}
@@ -222,7 +222,7 @@ func (s *serving) device(p route) (*node.Device, error) {
 	if d := s.devices[p]; d != nil {
 		return d, nil
 	}
-	d := &node.Device{Local: own.Local, Patience: own.Patience, Hurry: own.Hurry, Mute: own.Mute, Require: own.Require, Log: own.Log}
+	d := &node.Device{Local: own.Local, Patience: own.Patience, Hurry: own.Hurry, Mute: own.Mute, Require: own.Require, Private: own.Private, Log: own.Log}
 	if p.alone && own.Require {
 		return nil, errors.New("this server answers from the cloud's documents only, so no question can leave it out")
 	}

@@ -126,6 +126,7 @@ func (f answerFlags) open(a *cli.App) (s *session, err error) {
 		Patience: node.DefaultPatience,
 		Mute:     f.Side == "cloud",
 		Require:  f.Side == "cloud" || f.RequireCloud,
+		Private:  f.Private,
 		Log:      a.Log,
 	}
 	s.device.Hurry = node.DefaultHurry
@@ -280,6 +281,13 @@ func (f answerFlags) remote(a *cli.App, s *session, peer transport.Peer) error {
 	id, err := transport.LoadOrCreateIdentity(dirs.Config)
 	if err != nil {
 		return err
+	}
+	if peer.Private {
+		if !f.canBePrivate() {
+			return fmt.Errorf("%s is a private cloud, and that sets --placement, --coupling and --method: leave them out (edge pair --open-for %s lets it have drafts)", cli.Plain(peer.Name), peer.ID.Short())
+		}
+		s.device.Private = true
+		s.settings.MakePrivate()
 	}
 	s.cloud, s.peer = peer.Name, peer.ID
 	s.sessions = transport.OpenSessions(dirs.Sessions())

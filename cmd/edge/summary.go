@@ -143,7 +143,7 @@ func (s *session) how() string {
 	if s.flags.Placement == autoPlacement {
 		text += " (auto)"
 	}
-	if s.flags.Private {
+	if s.device.Private {
 		return text + ", private"
 	}
 	if s.settings.Coupling == tandem.CouplingSpeculative {

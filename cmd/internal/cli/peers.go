@@ -59,7 +59,11 @@ func HostName(fallback string) string {
 
 // PeerJSON returns a peer as commands print it with --json.
 func PeerJSON(p transport.Peer) map[string]any {
-	return map[string]any{"name": p.Name, "key": p.ID.String(), "addresses": p.Addresses(), "paired": p.Paired, "priority": priorityName(p.Priority)}
+	out := map[string]any{"name": p.Name, "key": p.ID.String(), "addresses": p.Addresses(), "paired": p.Paired, "priority": priorityName(p.Priority)}
+	if p.Private {
+		out["private"] = true
+	}
+	return out
 }
 
 // ListPeers prints the paired sides.
@@ -85,7 +89,11 @@ func ListPeers(a *App, peers *transport.Peers) error {
 		if p.Priority != 0 {
 			priority = priorityName(p.Priority)
 		}
-		t.Add(p.Name, strings.Join(p.Addresses(), ", "), Day(p.Paired), p.ID.Short(), priority)
+		name := p.Name
+		if p.Private {
+			name += " (private)"
+		}
+		t.Add(name, strings.Join(p.Addresses(), ", "), Day(p.Paired), p.ID.Short(), priority)
 	}
 	a.Table(t)
 	return nil
@@ -108,6 +116,27 @@ func RenamePeer(a *App, peers *transport.Peers, which, name string) error {
 		return a.JSON(PeerJSON(p))
 	}
 	fmt.Fprintf(a.Out, "%s (%s) is now called %s.\n", Plain(before), p.ID.Short(), Plain(p.Name))
+	return nil
+}
+
+// KeepPrivate says whether answers with the paired cloud that which names are private.
+func KeepPrivate(a *App, peers *transport.Peers, which string, private bool) error {
+	p, err := onePeer(a, peers, which)
+	if err != nil {
+		return err
+	}
+	p.Private = private
+	if err := peers.Add(p); err != nil {
+		return err
+	}
+	switch {
+	case a.Globals.JSON:
+		return a.JSON(PeerJSON(p))
+	case private:
+		fmt.Fprintf(a.Out, "%s (%s) gets no draft of this device from now on.\n", Plain(p.Name), p.ID.Short())
+	default:
+		fmt.Fprintf(a.Out, "%s (%s) gets drafts of this device from now on.\n", Plain(p.Name), p.ID.Short())
+	}
 	return nil
 }
 

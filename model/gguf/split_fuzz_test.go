@@ -9,7 +9,7 @@ import (
 	"tandem/npu"
 )
 
-// Two parts of a model, whatever is in them, open as one model whose tensors lie in the parts, or not at all.
+// Two parts of a model, whatever is in them, open as one model whose tensors are no larger than the parts, or not at all.
 func FuzzSplit(f *testing.F) {
 	part := func(no, tensors int, name string) []byte {
 		meta := []KV{{"split.no", uint16(no)}, {"split.count", uint16(2)}}

@@ -63,46 +63,48 @@ type Progress struct {
 // be read stay. If ctx ends, the index keeps the files that were finished, and another Add goes on from there. If a write
 // fails, the index stays as it was, or as it was at the last checkpoint of a long Add. progress may be nil.
 func (x *Index) Add(ctx context.Context, path string, progress func(Progress)) (Report, error) {
+	return x.write(ctx, func(u *update) error { return u.add(ctx, path, progress) })
+}
+
+func (u *update) add(ctx context.Context, path string, progress func(Progress)) error {
 	abs, err := filepath.Abs(path)
 	if err == nil {
 		abs, err = filepath.EvalSymlinks(abs)
 	}
 	if err != nil {
-		return Report{}, fmt.Errorf("add to index: %w", err)
+		return fmt.Errorf("add to index: %w", err)
 	}
-	return x.write(ctx, func(w *writer) error {
-		if err := w.setRoots(w.roots.add(abs, sep)); err != nil {
-			return err
-		}
-		return w.addTree(ctx, osTree(abs), abs, sep, progress)
-	})
+	if err := u.setRoots(u.roots.add(abs, sep)); err != nil {
+		return err
+	}
+	return u.addTree(ctx, osTree(abs), abs, sep, progress)
 }
 
 // AddFS indexes the file or folder called root in fsys. The passages' sources are names in fsys. It is for corpora that
 // ship with the program; Refresh does not visit them.
 func (x *Index) AddFS(ctx context.Context, fsys fs.FS, root string) (Report, error) {
 	root = path.Clean(root)
-	return x.write(ctx, func(w *writer) error {
-		return w.addTree(ctx, tree{fsys, root, func(name string) string { return name }}, root, "/", nil)
+	return x.write(ctx, func(u *update) error {
+		return u.addTree(ctx, tree{fsys, root, func(name string) string { return name }}, root, "/", nil)
 	})
 }
 
 // Refresh visits again everything that was added. It reports a file or folder that is gone but keeps its passages, since
 // it may be on a disk that is not mounted. Remove drops them.
 func (x *Index) Refresh(ctx context.Context, progress func(Progress)) (Report, error) {
-	return x.write(ctx, func(w *writer) error {
-		return w.addRoots(ctx, "not accessible (%v); its passages are kept, remove it to drop them", progress)
-	})
+	return x.write(ctx, func(u *update) error { return u.addRoots(ctx, keptWhileAway, progress) })
 }
 
+const keptWhileAway = "not accessible (%v); its passages are kept, remove it to drop them"
+
 // addRoots visits everything that was added. gone is the reason, with a verb for the error, to report what is gone with.
-func (w *writer) addRoots(ctx context.Context, gone string, progress func(Progress)) error {
-	for _, root := range w.roots.Roots {
+func (u *update) addRoots(ctx context.Context, gone string, progress func(Progress)) error {
+	for _, root := range u.roots.Roots {
 		if _, err := os.Lstat(root); err != nil {
-			w.report.Skipped = append(w.report.Skipped, Skip{root, Unreadable, fmt.Sprintf(gone, err)})
+			u.report.Skipped = append(u.report.Skipped, Skip{root, Unreadable, fmt.Sprintf(gone, err)})
 			continue
 		}
-		if err := w.addTree(ctx, osTree(root), root, sep, progress); err != nil {
+		if err := u.addTree(ctx, osTree(root), root, sep, progress); err != nil {
 			return err
 		}
 	}
@@ -112,27 +114,29 @@ func (w *writer) addRoots(ctx context.Context, gone string, progress func(Progre
 // Remove drops a file, or a folder with everything below it, whether or not it still exists. If it is below a folder that
 // was added, it stays out until it is added again. The error wraps ErrNotIndexed if the index holds nothing of it.
 func (x *Index) Remove(ctx context.Context, path string) (Report, error) {
+	return x.write(ctx, func(u *update) error { return u.remove(path) })
+}
+
+func (u *update) remove(path string) error {
 	abs, err := filepath.Abs(path)
 	if err != nil {
-		return Report{}, fmt.Errorf("remove from index: %w", err)
+		return fmt.Errorf("remove from index: %w", err)
 	}
 	if real, err := filepath.EvalSymlinks(abs); err == nil {
 		abs = real
 	}
-	return x.write(ctx, func(w *writer) error {
-		isRoot := slices.Contains(w.roots.Roots, abs)
-		for _, r := range w.sorted() {
-			if within(r.Path, abs, sep) {
-				if err := w.drop(r); err != nil {
-					return err
-				}
+	isRoot := slices.Contains(u.roots.Roots, abs)
+	for _, r := range u.sorted() {
+		if within(r.Path, abs, sep) {
+			if err := u.drop(r); err != nil {
+				return err
 			}
 		}
-		if w.report.Removed == 0 && !isRoot {
-			return fmt.Errorf("%w: %s", ErrNotIndexed, path)
-		}
-		return w.setRoots(w.roots.remove(abs, sep))
-	})
+	}
+	if u.report.Removed == 0 && !isRoot {
+		return fmt.Errorf("%w: %s", ErrNotIndexed, path)
+	}
+	return u.setRoots(u.roots.remove(abs, sep))
 }
 
 // ErrNotIndexed is wrapped by the error of Remove if the index holds nothing below the path.
@@ -151,16 +155,16 @@ func osTree(root string) tree {
 }
 
 // addTree updates the records at or below root to the files of t.
-func (w *writer) addTree(ctx context.Context, t tree, root, sep string, progress func(Progress)) error {
+func (u *update) addTree(ctx context.Context, t tree, root, sep string, progress func(Progress)) error {
 	present := make(map[string]bool)
 	var lost []string
 	var p Progress
 	skip := func(source string, kind Kind, reason string) {
-		w.report.Skipped = append(w.report.Skipped, Skip{source, kind, reason})
+		u.report.Skipped = append(u.report.Skipped, Skip{source, kind, reason})
 	}
 	if progress != nil {
 		var err error
-		if p.Files, p.TotalBytes, err = w.count(ctx, t, sep); err != nil {
+		if p.Files, p.TotalBytes, err = u.count(ctx, t, sep); err != nil {
 			return err
 		}
 	}
@@ -171,12 +175,12 @@ func (w *writer) addTree(ctx context.Context, t tree, root, sep string, progress
 			skip(source, Unreadable, fmt.Sprintf("unreadable (%v); passages it had are kept", cause(err)))
 		},
 		file: func(f file) error {
-			if w.roots.excludes(f.source, sep) {
+			if u.roots.excludes(f.source, sep) {
 				skip(f.source, Excluded, "removed by hand (add it to index it again)")
 				return nil
 			}
 			present[f.source] = true
-			if err := w.addFile(ctx, f); err != nil {
+			if err := u.addFile(ctx, f); err != nil {
 				return err
 			}
 			p.Path, p.Done, p.Bytes = f.source, p.Done+1, p.Bytes+f.size
@@ -189,10 +193,10 @@ func (w *writer) addTree(ctx context.Context, t tree, root, sep string, progress
 	if err != nil {
 		return err
 	}
-	for _, r := range w.sorted() {
+	for _, r := range u.sorted() {
 		mayExist := slices.ContainsFunc(lost, func(l string) bool { return within(r.Path, l, sep) })
 		if within(r.Path, root, sep) && !present[r.Path] && !mayExist {
-			if err := w.drop(r); err != nil {
+			if err := u.drop(r); err != nil {
 				return err
 			}
 		}
@@ -201,12 +205,12 @@ func (w *writer) addTree(ctx context.Context, t tree, root, sep string, progress
 }
 
 // count returns how many files a walk will visit, and their bytes.
-func (w *writer) count(ctx context.Context, t tree, sep string) (files int, bytes int64, err error) {
+func (u *update) count(ctx context.Context, t tree, sep string) (files int, bytes int64, err error) {
 	err = t.walk(ctx, visitor{
 		skip: func(string, Kind, string) {},
 		lost: func(string, error) {},
 		file: func(f file) error {
-			if !w.roots.excludes(f.source, sep) {
+			if !u.roots.excludes(f.source, sep) {
 				files, bytes = files+1, bytes+f.size
 			}
 			return nil
@@ -219,19 +223,19 @@ func (w *writer) count(ctx context.Context, t tree, sep string) (files int, byte
 const noText = "no text in it"
 
 // addFile indexes one file unless it is unchanged.
-func (w *writer) addFile(ctx context.Context, f file) error {
-	old, known := w.files[f.source]
+func (u *update) addFile(ctx context.Context, f file) error {
+	old, known := u.files[f.source]
 	skip := func(kind Kind, reason string) {
-		w.report.Skipped = append(w.report.Skipped, Skip{f.source, kind, reason})
+		u.report.Skipped = append(u.report.Skipped, Skip{f.source, kind, reason})
 	}
 	unchanged := func(r record) {
 		if r.Skip != "" {
 			skip(r.kind(), r.Skip)
 		} else {
-			w.report.Unchanged++
+			u.report.Unchanged++
 		}
 	}
-	current := known && old.Words == w.x.words && old.Parsers == documents.Version // by today's parsers, into passages of the right length
+	current := known && old.Words == u.words && old.Parsers == documents.Version // by today's parsers, into passages of the right length
 	if current && old.unchanged(f.size, f.modified) {
 		unchanged(old)
 		return nil
@@ -245,14 +249,14 @@ func (w *writer) addFile(ctx context.Context, f file) error {
 	sum := sha256.Sum256(data)
 	r := record{
 		Path: f.source, Size: f.size, Modified: f.modified, Hash: hex.EncodeToString(sum[:]),
-		Settled: now.Sub(f.modified) > settle, Words: w.x.words, Parsers: documents.Version,
+		Settled: now.Sub(f.modified) > settle, Words: u.words, Parsers: documents.Version,
 	}
 	same := current && old.Hash == r.Hash
 	if same && old.Size == r.Size && old.Modified.Equal(r.Modified) {
 		unchanged(old)
 		return nil
 	}
-	title, cut, err := passages.FromFile(ctx, f.source, data, w.x.words)
+	title, cut, err := passages.FromFile(ctx, f.source, data, u.words)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -271,16 +275,16 @@ func (w *writer) addFile(ctx context.Context, f file) error {
 	case r.Skip != "":
 		skip(r.kind(), r.Skip)
 		if known && len(old.Passages) > 0 {
-			w.report.Removed++
+			u.report.Removed++
 		}
 	case same:
-		w.report.Unchanged++
+		u.report.Unchanged++
 	case known && len(old.Passages) > 0:
-		w.report.Updated++
+		u.report.Updated++
 	default:
-		w.report.Added++
+		u.report.Added++
 	}
-	return w.put(r, cut)
+	return u.put(r, cut)
 }
 
 // kind returns the kind of reason why r has no passages.

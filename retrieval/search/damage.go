@@ -234,12 +234,13 @@ func Rebuild(ctx context.Context, dir string, opt Options, progress func(Progres
 		return report, err
 	}
 	x.words = cmp.Or(opt.Words, from.Words, passages.DefaultWords)
-	w := &writer{x: x, records: records{files: make(map[string]record)}}
+	w := &writer{x: x}
+	u := &update{records: records{files: make(map[string]record)}, words: x.words, to: w}
 	if err = w.ready(); err == nil { // also if nothing is left to read
-		err = w.setRoots(from.rootSet)
+		err = u.setRoots(from.rootSet)
 	}
 	if err == nil {
-		err = w.addRoots(ctx, "not accessible (%v); it has no passages until it is back and index add runs", progress)
+		err = u.addRoots(ctx, "not accessible (%v); it has no passages until it is back and index add runs", progress)
 	}
 	if err == nil {
 		err = w.commit()
@@ -248,8 +249,8 @@ func Rebuild(ctx context.Context, dir string, opt Options, progress func(Progres
 		if w.gen != nil {
 			w.gen.discard()
 		}
-		return w.report, fmt.Errorf("rebuild index: %w", err)
+		return u.report, fmt.Errorf("rebuild index: %w", err)
 	}
-	w.report.Passages = w.passages()
-	return w.report, nil
+	u.report.Passages = u.passages()
+	return u.report, nil
 }

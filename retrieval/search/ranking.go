@@ -7,14 +7,12 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/blevesearch/bleve/v2"
 	"github.com/blevesearch/bleve/v2/analysis"
 	"github.com/blevesearch/bleve/v2/analysis/lang/en"
-	"github.com/blevesearch/bleve/v2/search/query"
-	api "github.com/blevesearch/bleve_index_api"
 
 	"tandem/internal/sentences"
 	"tandem/retrieval/internal/terms"
@@ -38,29 +36,46 @@ const (
 	twoTypos  = 8 // of a term that may be misspelt twice
 )
 
-// ranked returns up to n passages for a query, best first. Of the candidates that bleve finds, those come first that have
-// the greatest sum of BM25 over title and text (Robertson and Zaragoza 2009, Eq. 3.15) and of the query's terms in one
-// sentence with the title. A misspelt term finds what looks like it.
-func ranked(ctx context.Context, b bleve.Index, text string, n int) ([]passages.Passage, error) {
-	advanced, err := b.Advanced()
-	if err != nil {
-		return nil, err
+// Finder finds passages by their terms (Terms). An engine has one.
+type Finder interface {
+	// Count returns how many passages there are, and for each term how many of them have it in their text, or in their title if
+	// those are more.
+	Count(ctx context.Context, terms []string) (passages uint64, with []uint64, err error)
+	// Find returns up to n passages that have one of the terms in title or text, best first by BM25, where an occurrence in the
+	// title counts titleCount times. Where an engine can, it also takes terms with so many typing errors.
+	Find(ctx context.Context, terms []Wanted, n int) ([]passages.Passage, error)
+}
+
+// Wanted is a term to find.
+type Wanted struct {
+	Term  string
+	Typos int // how many typing errors it may have; 0 for a term that passages have
+}
+
+// Terms returns the terms of a text, as engines hold them.
+func Terms(text string) (out []string) {
+	for _, t := range analyzer().Analyze([]byte(text)) {
+		out = append(out, string(t.Term))
 	}
-	reader, err := advanced.Reader()
-	if err != nil {
-		return nil, err
-	}
-	defer reader.Close()
-	s := statistics{ctx: ctx, reader: reader, analyzer: b.Mapping().AnalyzerNamed(en.AnalyzerName), frequency: map[string]uint64{}}
-	if s.passages, err = reader.DocCount(); err != nil {
-		return nil, err
-	}
-	question := slices.DeleteFunc(s.terms(text), isFunctionWord)
+	return out
+}
+
+var analyzer = sync.OnceValue(func() analysis.Analyzer { return indexMapping().AnalyzerNamed(en.AnalyzerName) })
+
+// Ranked returns up to n passages for a query, best first. Of the candidates that f finds, those come first that have the
+// greatest sum of BM25 over title and text (Robertson and Zaragoza 2009, Eq. 3.15) and of the query's terms in one sentence
+// with the title. A misspelt term finds what looks like it.
+func Ranked(ctx context.Context, f Finder, text string, n int) ([]passages.Passage, error) {
+	question := slices.DeleteFunc(Terms(text), isFunctionWord)
 	question = slices.Compact(slices.Sorted(slices.Values(question[:min(len(question), maxQueryWords)])))
 	if len(question) == 0 {
 		return nil, nil
 	}
-	candidates, err := find(ctx, b, s.query(question), n*perPassage)
+	s := statistics{ctx: ctx, finder: f, frequency: map[string]uint64{}}
+	if s.look(question); s.err != nil {
+		return nil, s.err
+	}
+	candidates, err := f.Find(ctx, s.wanted(question), n*perPassage)
 	if err != nil {
 		return nil, err
 	}
@@ -80,20 +95,10 @@ func ranked(ctx context.Context, b bleve.Index, text string, n int) ([]passages.
 // statistics looks up how frequent terms are in the index.
 type statistics struct {
 	ctx       context.Context
-	reader    api.IndexReader
-	analyzer  analysis.Analyzer
+	finder    Finder
 	passages  uint64
 	frequency map[string]uint64 // passages with the term in title or text, about
 	err       error             // the first
-}
-
-// terms returns the terms of a text as the index has them.
-func (s *statistics) terms(text string) []string {
-	var out []string
-	for _, t := range s.analyzer.Analyze([]byte(text)) {
-		out = append(out, string(t.Term))
-	}
-	return out
 }
 
 // isFunctionWord reports whether a term says how a question is asked, not what it is about.
@@ -102,22 +107,27 @@ func isFunctionWord(term string) bool {
 	return known && idf == 0
 }
 
+// look looks up terms.
+func (s *statistics) look(terms []string) {
+	passages, with, err := s.finder.Count(s.ctx, terms)
+	if err != nil {
+		s.err = cmp.Or(s.err, err)
+		return
+	}
+	s.passages = passages
+	for i, t := range terms {
+		s.frequency[t] = with[i]
+	}
+}
+
 // count returns the number of passages that have a term in their text, or in their title if those are more.
-func (s *statistics) count(term string) (most uint64) {
-	if n, ok := s.frequency[term]; ok {
-		return n
+func (s *statistics) count(term string) uint64 {
+	n, ok := s.frequency[term]
+	if !ok && s.err == nil {
+		s.look([]string{term})
+		n = s.frequency[term]
 	}
-	for _, field := range []string{fieldTitle, fieldText} {
-		r, err := s.reader.TermFieldReader(s.ctx, []byte(term), field, false, false, false)
-		if err != nil {
-			s.err = cmp.Or(s.err, err)
-			return 0
-		}
-		most = max(most, r.Count())
-		s.err = cmp.Or(s.err, r.Close())
-	}
-	s.frequency[term] = most
-	return most
+	return n
 }
 
 // idf returns a term's inverse document frequency.
@@ -126,30 +136,17 @@ func (s *statistics) idf(term string) float64 {
 	return math.Log(1 + (float64(s.passages)-n+0.5)/(n+0.5))
 }
 
-// query asks for passages with a term of the question, or with one that looks like a term that no passage has.
-func (s *statistics) query(question []string) query.Query {
-	var or []query.Query
-	for _, part := range []struct {
-		field string
-		boost float64
-	}{{fieldTitle, titleCount}, {fieldText, 1}} { // in a fixed order, so that equal questions find equal passages
-		field, boost := part.field, part.boost
-		for _, t := range question {
-			if typos := mostTypos(t); s.count(t) == 0 && typos > 0 {
-				q := bleve.NewFuzzyQuery(t)
-				q.SetFuzziness(typos)
-				q.SetField(field)
-				q.SetBoost(boost * typoWeight)
-				or = append(or, q)
-				continue
-			}
-			q := bleve.NewTermQuery(t)
-			q.SetField(field)
-			q.SetBoost(boost)
-			or = append(or, q)
+// wanted returns the terms of the question. Those that no passage has may be misspelt.
+func (s *statistics) wanted(question []string) []Wanted {
+	var out []Wanted
+	for _, t := range question {
+		w := Wanted{Term: t}
+		if s.count(t) == 0 {
+			w.Typos = mostTypos(t)
 		}
+		out = append(out, w)
 	}
-	return bleve.NewDisjunctionQuery(or...)
+	return out
 }
 
 // A candidate is a passage as its terms.
@@ -162,14 +159,14 @@ type candidate struct {
 
 func (s *statistics) candidate(p passages.Passage) candidate {
 	c := candidate{title: map[string]bool{}, count: map[string]float64{}}
-	for _, t := range s.terms(p.Title) {
+	for _, t := range Terms(p.Title) {
 		c.title[t] = true
 		c.count[t] += titleCount
 		c.length += titleCount
 	}
 	for _, text := range sentences.Split(p.Text) {
 		sentence := map[string]bool{}
-		for _, t := range s.terms(text) {
+		for _, t := range Terms(text) {
 			sentence[t] = true
 			c.count[t]++
 			c.length++

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/blevesearch/bleve/v2"
@@ -16,20 +15,19 @@ import (
 	"tandem/retrieval/passages"
 )
 
-// writer is one write: the records of the index, and the changes not yet published.
+// writer has the changes of an index that are not yet published.
 type writer struct {
-	records
 	x       *Index
 	gen     *generation // nil until something changes, and always nil in memory
 	base    string
 	batch   *bleve.Batch
 	pending int // bytes in batch
 	written int // bytes in gen since the last checkpoint
-	report  Report
+	roots   rootSet
 }
 
 // write runs change as the only writer and publishes the result.
-func (x *Index) write(ctx context.Context, change func(*writer) error) (Report, error) {
+func (x *Index) write(ctx context.Context, change func(*update) error) (Report, error) {
 	if x.readOnly {
 		return Report{}, ErrReadOnly
 	}
@@ -39,20 +37,22 @@ func (x *Index) write(ctx context.Context, change func(*writer) error) (Report, 
 	}
 	defer unlock()
 	w := &writer{x: x}
-	if err := w.begin(ctx); err != nil {
+	known, err := w.begin(ctx)
+	if err != nil {
 		return Report{}, fmt.Errorf("write index: %w", err)
 	}
-	if err = change(w); err == nil || ctx.Err() != nil && errors.Is(err, ctx.Err()) { // what is finished is whole
+	u := &update{records: known, words: x.words, to: w}
+	if err = change(u); err == nil || ctx.Err() != nil && errors.Is(err, ctx.Err()) { // what is finished is whole
 		err = errors.Join(w.commit(), err)
 	}
-	w.report.Passages = w.passages()
+	u.report.Passages = u.passages()
 	if err != nil {
 		if w.gen != nil && !errors.Is(err, errKilled) {
 			w.gen.discard()
 		}
-		return w.report, fmt.Errorf("write index: %w", err)
+		return u.report, fmt.Errorf("write index: %w", err)
 	}
-	return w.report, nil
+	return u.report, nil
 }
 
 // errKilled is what a test's failpoint returns. No one cleans up after it.
@@ -86,21 +86,21 @@ func (x *Index) lock() (unlock func(), err error) {
 }
 
 // begin reads the records of the current generation and removes what dead writers left.
-func (w *writer) begin(ctx context.Context) error {
+func (w *writer) begin(ctx context.Context) (records, error) {
 	if w.x.dir != "" {
 		base, err := readCurrent(w.x.dir)
 		if err != nil {
-			return err
+			return records{}, err
 		}
 		w.base = base
 		sweep(w.x.dir, base)
 	}
-	var err error
-	w.records, err = w.x.records(ctx)
-	if w.records.files == nil {
-		w.records.files = make(map[string]record)
+	known, err := w.x.records(ctx)
+	if known.files == nil {
+		known.files = make(map[string]record)
 	}
-	return err
+	w.roots = known.roots
+	return known, err
 }
 
 // target returns the index that batches go to.
@@ -137,9 +137,6 @@ func (w *writer) ready() error {
 }
 
 func (w *writer) setRoots(s rootSet) error {
-	if slices.Equal(s.Roots, w.roots.Roots) && slices.Equal(s.Excluded, w.roots.Excluded) {
-		return nil
-	}
 	raw, err := json.Marshal(s)
 	if err == nil {
 		err = w.ready()
@@ -152,13 +149,12 @@ func (w *writer) setRoots(s rootSet) error {
 	return nil
 }
 
-// put replaces the record and passages of a file.
-func (w *writer) put(r record, ps []passages.Passage) error {
+func (w *writer) put(r record, old *record, ps []passages.Passage) error {
 	if err := w.ready(); err != nil {
 		return err
 	}
-	if old, ok := w.files[r.Path]; ok {
-		w.deleteDocs(old)
+	if old != nil {
+		w.deleteDocs(*old)
 	}
 	raw, err := json.Marshal(r)
 	if err != nil {
@@ -181,20 +177,14 @@ func (w *writer) put(r record, ps []passages.Passage) error {
 		w.pending += len(p.Title) + len(p.Text)
 	}
 	w.pending += len(raw)
-	w.files[r.Path] = r
 	return w.spill()
 }
 
-// drop removes the record and passages of a file.
 func (w *writer) drop(r record) error {
 	if err := w.ready(); err != nil {
 		return err
 	}
 	w.deleteDocs(r)
-	delete(w.files, r.Path)
-	if len(r.Passages) > 0 {
-		w.report.Removed++
-	}
 	w.pending += 64
 	return w.spill()
 }

@@ -1,0 +1,133 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"tandem/retrieval/passages"
+)
+
+// Store is where an engine keeps the passages of files, and what a Corpus remembers of the files.
+type Store interface {
+	// Load passes the memory of each file to f, in any order, and returns that of what was added; nil if there is none.
+	Load(ctx context.Context, f func(file []byte) error) (roots []byte, err error)
+	// Put replaces the passages of a file, of which those with the IDs in old may be there, and its memory.
+	Put(ctx context.Context, path string, file []byte, old []string, ps []passages.Passage) error
+	// Drop removes them.
+	Drop(ctx context.Context, path string, ids []string) error
+	// SaveRoots keeps the memory of what was added.
+	SaveRoots(ctx context.Context, roots []byte) error
+	// Flush returns when all that was put and dropped is kept.
+	Flush(ctx context.Context) error
+}
+
+// Corpus is a set of files whose passages an engine keeps. It reads, cuts and remembers files as Index does, and writes no more
+// than what has changed. Only one process may write at a time.
+type Corpus struct {
+	Store Store
+	Words int // length of passages; 0 for passages.DefaultWords
+}
+
+// Add is Index.Add for a corpus. What was written stays if ctx ends or the write fails; the same Add goes on from there.
+func (c Corpus) Add(ctx context.Context, path string, progress func(Progress)) (Report, error) {
+	return c.write(ctx, func(u *update) error { return u.add(ctx, path, progress) })
+}
+
+// Refresh is Index.Refresh for a corpus.
+func (c Corpus) Refresh(ctx context.Context, progress func(Progress)) (Report, error) {
+	return c.write(ctx, func(u *update) error { return u.addRoots(ctx, keptWhileAway, progress) })
+}
+
+// Remove is Index.Remove for a corpus.
+func (c Corpus) Remove(ctx context.Context, path string) (Report, error) {
+	return c.write(ctx, func(u *update) error { return u.remove(path) })
+}
+
+// List is Index.List for a corpus.
+func (c Corpus) List() ([]SourceInfo, error) {
+	known, err := c.load(context.Background())
+	if err != nil {
+		return nil, fmt.Errorf("list documents: %w", err)
+	}
+	return known.list(), nil
+}
+
+// list returns the files that have passages, in order of their paths.
+func (r records) list() (out []SourceInfo) {
+	for _, f := range r.sorted() {
+		if len(f.Passages) > 0 {
+			out = append(out, SourceInfo{f.Path, f.Title, f.Size, f.Modified, len(f.Passages)})
+		}
+	}
+	return out
+}
+
+func (c Corpus) load(ctx context.Context) (records, error) {
+	known := records{files: map[string]record{}}
+	roots, err := c.Store.Load(ctx, func(file []byte) error {
+		var r record
+		if err := json.Unmarshal(file, &r); err != nil {
+			return fmt.Errorf("what is remembered of a file: %w", err)
+		}
+		known.files[r.Path] = r
+		return nil
+	})
+	if err == nil && roots != nil {
+		if err = json.Unmarshal(roots, &known.roots); err != nil {
+			err = fmt.Errorf("what is remembered of what was added: %w", err)
+		}
+	}
+	return known, err
+}
+
+func (c Corpus) write(ctx context.Context, change func(*update) error) (Report, error) {
+	words, err := Options{Words: c.Words}.length()
+	if err != nil {
+		return Report{}, err
+	}
+	known, err := c.load(ctx)
+	if err != nil {
+		return Report{}, fmt.Errorf("write documents: %w", err)
+	}
+	u := &update{records: known, words: words, to: storeSink{ctx, c.Store}}
+	err = change(u)
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushWithin)
+	defer cancel()
+	err = errors.Join(err, c.Store.Flush(end)) // also of what was done before ctx ended
+	u.report.Passages = u.passages()
+	if err != nil {
+		return u.report, fmt.Errorf("write documents: %w", err)
+	}
+	return u.report, nil
+}
+
+// flushWithin bounds the last write of an update that was interrupted.
+const flushWithin = time.Minute
+
+// storeSink is a Store that takes the changes of an update.
+type storeSink struct {
+	ctx context.Context
+	to  Store
+}
+
+func (s storeSink) put(r record, old *record, ps []passages.Passage) error {
+	file, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	return s.to.Put(s.ctx, r.Path, file, cmp.Or(old, &record{}).Passages, ps)
+}
+
+func (s storeSink) drop(r record) error { return s.to.Drop(s.ctx, r.Path, r.Passages) }
+
+func (s storeSink) setRoots(r rootSet) error {
+	roots, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	return s.to.SaveRoots(s.ctx, roots)
+}

@@ -1,0 +1,168 @@
+package weaviate
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// client speaks to the nodes of a cluster.
+type client struct {
+	http  http.Client
+	nodes []string // URLs
+	key   string
+	next  atomic.Uint32 // the node that answered last
+}
+
+const (
+	within    = 10 * time.Second // for one node to answer
+	maxAnswer = 64 << 20         // bytes
+	maxError  = 1 << 10          // bytes of an answer that an error repeats
+)
+
+func newClient(nodes []string, key string) *client {
+	return &client{http: http.Client{Timeout: within, CheckRedirect: func(*http.Request, []*http.Request) error {
+		return http.ErrUseLastResponse // the key is for these nodes
+	}}, nodes: nodes, key: key}
+}
+
+// statusError is the answer of a node that does not do what it was asked.
+type statusError struct {
+	node   string
+	status int
+	text   string
+}
+
+func (e *statusError) Error() string {
+	return fmt.Sprintf("%s answers %d: %s", e.node, e.status, e.text)
+}
+
+// do sends a request to the node that answered last, or to the next one if that does not answer, and decodes the answer into out,
+// which may be nil. All that is sent may be sent twice.
+func (c *client) do(ctx context.Context, method, path string, body, out any) error {
+	data, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	first := int(c.next.Load())
+	for i := range c.nodes {
+		at := (first + i) % len(c.nodes)
+		err := c.ask(ctx, c.nodes[at], method, path, data, out)
+		var refused *statusError
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case err == nil, errors.As(err, &refused) && refused.status < 500:
+			c.next.Store(uint32(at))
+			return err
+		}
+		errs = append(errs, err)
+	}
+	return fmt.Errorf("%w: %w", ErrUnreachable, errors.Join(errs...))
+}
+
+// ask sends a request to one node.
+func (c *client) ask(ctx context.Context, node, method, path string, body []byte, out any) error {
+	var in io.Reader
+	if method != http.MethodGet && method != http.MethodHead {
+		in = bytes.NewReader(body)
+	}
+	r, err := http.NewRequestWithContext(ctx, method, node+path, in)
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	if c.key != "" {
+		r.Header.Set("Authorization", "Bearer "+c.key)
+	}
+	answer, err := c.http.Do(r)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	data, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer+1))
+	switch {
+	case err != nil:
+		return fmt.Errorf("%s: %w", node, err)
+	case len(data) > maxAnswer:
+		return fmt.Errorf("%s answers with more than %d bytes", node, maxAnswer)
+	case answer.StatusCode >= 300:
+		return &statusError{node, answer.StatusCode, strings.ToValidUTF8(string(data[:min(len(data), maxError)]), "?")}
+	case out == nil:
+		return nil
+	}
+	if err := decode(data, out); err != nil {
+		return fmt.Errorf("%s: %s answers something else than JSON: %w", node, path, err)
+	}
+	return nil
+}
+
+func decode(data []byte, out any) error { return json.Unmarshal(data, out) }
+
+// least is the oldest version that is safe: earlier ones miss fresh passages for a while, and after a restart a node serves stale
+// ones.
+var least = [2]int{1, 39}
+
+// checkVersions asks all nodes for their versions. It is enough if one answers, but none may be too old.
+func (c *client) checkVersions(ctx context.Context) error {
+	errs := make([]error, len(c.nodes))
+	var asks sync.WaitGroup
+	for i, node := range c.nodes {
+		asks.Go(func() {
+			var meta struct{ Version string }
+			if errs[i] = c.ask(ctx, node, http.MethodGet, "/v1/meta", nil, &meta); errs[i] == nil {
+				errs[i] = checkVersion(node, meta.Version)
+			}
+		})
+	}
+	asks.Wait()
+	silent := 0
+	for i, err := range errs {
+		var old *versionError
+		var refused *statusError
+		switch {
+		case errors.As(err, &old), errors.As(err, &refused) && refused.status < 500:
+			return err
+		case err != nil:
+			silent++
+		default:
+			c.next.Store(uint32(i))
+		}
+	}
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case silent == len(c.nodes):
+		return fmt.Errorf("%w: %w", ErrUnreachable, errors.Join(errs...))
+	}
+	return nil
+}
+
+type versionError struct{ node, version string }
+
+func (e *versionError) Error() string {
+	return fmt.Sprintf("%s runs Weaviate %q, which can miss passages that were just written: %d.%d or later is needed", e.node, e.version, least[0], least[1])
+}
+
+// checkVersion returns a *versionError if a version is too old, or cannot be read.
+func checkVersion(node, version string) error {
+	parts := strings.SplitN(strings.TrimPrefix(version, "v"), ".", 3)
+	if len(parts) >= 2 {
+		major, err1 := strconv.Atoi(parts[0])
+		minor, err2 := strconv.Atoi(parts[1])
+		if err1 == nil && err2 == nil && (major > least[0] || major == least[0] && minor >= least[1]) {
+			return nil
+		}
+	}
+	return &versionError{node, version}
+}

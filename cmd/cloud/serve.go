@@ -114,7 +114,9 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 	if err != nil {
 		return err
 	}
-	if pointing == nil && c.Model == "" {
+	if pointing != nil {
+		c.Related = pointing.Related
+	} else if c.Model == "" {
 		c.PassageFlags = c.PassageFlags.Sentences()
 	}
 	docs, from, err := c.documents(a)
@@ -258,7 +260,7 @@ func (c *serveCmd) documents(a *cli.App) (x *search.Index, from origin, err erro
 		x, err = a.Folder(c.Public, c.PassageFlags)
 		return x, from, err
 	case !c.Sample:
-		if x, err = a.OwnIndex(); x != nil || err != nil {
+		if x, err = a.OwnIndex(c.PassageFlags); x != nil || err != nil {
 			return x, fromIndex, err
 		}
 	}

@@ -108,7 +108,7 @@ func (c *doctorCmd) clouds(a *cli.App) []cli.Check {
 	}
 	if len(peers) == 0 {
 		who := "the sample cloud answers"
-		if x, err := a.OwnIndex(); x != nil || err != nil {
+		if x, err := a.OwnIndex(cli.PassageFlags{}); x != nil || err != nil {
 			who = "this device answers alone"
 			if x != nil {
 				x.Close()

@@ -86,6 +86,7 @@ func (f answerFlags) open(a *cli.App) (s *session, err error) {
 	switch {
 	case s.reader != nil:
 		f.Documents = cmp.Or(f.Documents, cli.SpanDocuments)
+		f.Related = s.reader.Related
 	case f.Model == "":
 		f.PassageFlags = f.PassageFlags.Sentences()
 	}
@@ -201,7 +202,7 @@ func (f answerFlags) chooseDocuments(a *cli.App, s *session) (*search.Index, err
 		return a.Folder(f.Notes, f.PassageFlags)
 	}
 	if !f.Sample {
-		x, err := a.OwnIndex()
+		x, err := a.OwnIndex(f.PassageFlags)
 		if err != nil {
 			return nil, err
 		}

@@ -142,7 +142,7 @@ func (c *qualityCmd) runSets(a *cli.App) error {
 		if len(c.Methods) == 0 && strings.HasSuffix(set.Name, "/gold") { // one paragraph cannot be dealt to two sides
 			by = slices.DeleteFunc(slices.Clone(methods), func(m answers.Method) bool { return m.Name != "pair" && m.Name != "quote" && m.Name != "span" })
 		}
-		r, recall, err := c.askSet(a, set, by)
+		r, recall, err := c.askSet(a, set, reader, by)
 		if err != nil {
 			return err
 		}
@@ -169,6 +169,15 @@ func (c *qualityCmd) passageWords() int {
 		return cmp.Or(c.PassageWords, passages.DefaultWords)
 	}
 	return c.PassageWords
+}
+
+// indexing returns how documents are cut and searched: as in the programs, where the span reader answers.
+func (c *qualityCmd) indexing(r *span.Reader) search.Options {
+	o := search.Options{Words: c.passageWords()}
+	if c.points() {
+		o.Related = r.Related
+	}
+	return o
 }
 
 // reader opens the span reader, unless the decoder answers.
@@ -202,7 +211,7 @@ func (c *qualityCmd) fitSets(a *cli.App, p answers.Product, sets []answers.Set) 
 	}
 	var cases []answers.Case
 	for _, s := range sets {
-		more, err := answers.Cases(a, *p.Extract, s, c.Documents, c.passageWords())
+		more, err := answers.Cases(a, *p.Extract, s, c.Documents, c.indexing(p.Extract.Reader))
 		if err != nil {
 			return err
 		}
@@ -372,7 +381,7 @@ func (c *qualityCmd) generated() (answers.Set, error) {
 }
 
 // askSet asks a set's questions by each method.
-func (c *qualityCmd) askSet(a *cli.App, set answers.Set, methods []answers.Method) ([]answers.Result, []recallRow, error) {
+func (c *qualityCmd) askSet(a *cli.App, set answers.Set, r *span.Reader, methods []answers.Method) ([]answers.Result, []recallRow, error) {
 	bar, begun := progress(a, set.Name), time.Now()
 	tallies := make([]*answers.Tally, len(methods))
 	for i, m := range methods {
@@ -381,7 +390,7 @@ func (c *qualityCmd) askSet(a *cli.App, set answers.Set, methods []answers.Metho
 	recall := make([][4]int, len(answers.Retrievals))
 	known, done := 0, 0
 	for _, w := range set.Worlds {
-		err := c.askWorld(a, w, func(l *answers.Library, q answers.Question) error {
+		err := c.askWorld(a, w, r, func(l *answers.Library, q answers.Question) error {
 			if time.Since(begun) > 2*time.Second {
 				bar(done, set.Count())
 			}
@@ -431,8 +440,8 @@ func (c *qualityCmd) askSet(a *cli.App, set answers.Set, methods []answers.Metho
 }
 
 // askWorld indexes a world and calls each with its questions.
-func (c *qualityCmd) askWorld(a *cli.App, w answers.World, each func(*answers.Library, answers.Question) error) (err error) {
-	l, err := answers.Open(a, w, c.passageWords())
+func (c *qualityCmd) askWorld(a *cli.App, w answers.World, r *span.Reader, each func(*answers.Library, answers.Question) error) (err error) {
+	l, err := answers.Open(a, w, c.indexing(r))
 	if err != nil {
 		return err
 	}

@@ -20,9 +20,9 @@ type Case struct {
 }
 
 // Cases reads the questions of a set. Those of several parts are left out.
-func Cases(ctx context.Context, c extract.Config, s Set, documents, words int) (out []Case, err error) {
+func Cases(ctx context.Context, c extract.Config, s Set, documents int, o search.Options) (out []Case, err error) {
 	for _, w := range s.Worlds {
-		l, err := Open(ctx, w, words)
+		l, err := Open(ctx, w, o)
 		if err != nil {
 			return nil, err
 		}

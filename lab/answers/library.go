@@ -26,11 +26,10 @@ type Library struct {
 	cut    map[string][]passages.Passage // by document
 }
 
-// Open indexes a world. words is the length of the passages, 0 for a sentence each; Windows has the default length then.
-// Documents of a type that is not read are
-// left out, as a user's are.
-func Open(ctx context.Context, w World, words int) (l *Library, err error) {
-	words = cmp.Or(words, passages.SentenceWords)
+// Open indexes a world. Without a length of passages, they are a sentence each, and Windows has the default length. Documents
+// of a type that is not read are left out, as a user's are.
+func Open(ctx context.Context, w World, o search.Options) (l *Library, err error) {
+	words := cmp.Or(o.Words, passages.SentenceWords)
 	l = &Library{Sentences: &BM25{}, WindowsByBM25: &BM25{}, parsed: map[string]string{}, cut: map[string][]passages.Passage{}}
 	defer func() {
 		if err != nil {
@@ -57,7 +56,7 @@ func Open(ctx context.Context, w World, words int) (l *Library, err error) {
 			l.Windows = l.All
 			break
 		}
-		x, err := search.Memory(search.Options{Words: of.words})
+		x, err := search.Memory(search.Options{Words: of.words, Related: o.Related})
 		if err != nil {
 			return l, err
 		}

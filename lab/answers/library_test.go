@@ -31,7 +31,7 @@ var (
 )
 
 func TestLibrary(t *testing.T) {
-	l, err := Open(t.Context(), cabin(), 0)
+	l, err := Open(t.Context(), cabin(), search.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func TestMethods(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer m.Close()
-	l, err := Open(t.Context(), cabin(), 0)
+	l, err := Open(t.Context(), cabin(), search.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

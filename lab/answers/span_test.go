@@ -7,6 +7,7 @@ import (
 	"tandem/model/gguf"
 	"tandem/model/span"
 	"tandem/npu/native"
+	"tandem/retrieval/search"
 )
 
 // A span reader finds both answers, in words of the documents only, and refuses what nobody says.
@@ -20,7 +21,7 @@ func TestSpan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := Open(t.Context(), cabin(), 0)
+	l, err := Open(t.Context(), cabin(), search.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

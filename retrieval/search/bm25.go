@@ -32,7 +32,7 @@ func (x *Index) Search(ctx context.Context, question string, k int) ([]passages.
 			if x.words <= passages.SentenceWords {
 				return rankedSentences(ctx, b, text, n)
 			}
-			return Ranked(ctx, f, text, n)
+			return Ranked(ctx, f, text, n, x.related)
 		})
 		return err
 	})

@@ -40,6 +40,7 @@ type Index struct {
 	writing sync.Mutex // stands for the lock file if the index is in memory
 
 	words             int // length of passages
+	related           Related
 	batch, checkpoint int // bytes of text; tests make them small
 	// failpoint, if a test sets it, is called between the steps of a write. Its error stops the write at once, as if
 	// the process were killed.
@@ -78,6 +79,8 @@ type Options struct {
 	// Words is the approximate length of passages; 0 means passages.DefaultWords. Files cut to another length are read
 	// again when they are next added or refreshed.
 	Words int
+	// Related, if not nil, says which words may stand for those of a question in a passage.
+	Related Related
 }
 
 // length returns the length of passages.
@@ -100,7 +103,7 @@ func Open(dir string, opt Options) (*Index, error) {
 			return nil, fmt.Errorf("open index: %w", err)
 		}
 	}
-	x := &Index{dir: dir, readOnly: opt.ReadOnly, words: words, batch: defaultBatch, checkpoint: defaultCheckpoint}
+	x := &Index{dir: dir, readOnly: opt.ReadOnly, words: words, related: opt.Related, batch: defaultBatch, checkpoint: defaultCheckpoint}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if err := x.reopen(); err != nil {
@@ -125,7 +128,7 @@ func Memory(opt Options) (*Index, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open index in memory: %w", err)
 	}
-	return &Index{bleve: b, words: words, batch: defaultBatch}, nil
+	return &Index{bleve: b, words: words, related: opt.Related, batch: defaultBatch}, nil
 }
 
 // Close closes the index after running searches have finished.

@@ -27,6 +27,7 @@ const (
 	sentenceWeight = 0.5 // of the terms in the best sentence and the title, relative to BM25
 	typoWeight     = 0.7 // of a term that looks like a term of the question that no passage has
 	partWeight     = 0.3 // of a term that begins or ends with a term of the question, or the reverse
+	standInWeight  = 0.5 // of a term that may stand for a term of the question, times its grade
 )
 
 // Lengths in characters.
@@ -64,8 +65,9 @@ var analyzer = sync.OnceValue(func() analysis.Analyzer { return indexMapping().A
 
 // Ranked returns up to n passages for a query, best first. Of the candidates that f finds, those come first that have the
 // greatest sum of BM25 over title and text (Robertson and Zaragoza 2009, Eq. 3.15) and of the query's terms in one sentence
-// with the title. A misspelt term finds what looks like it.
-func Ranked(ctx context.Context, f Finder, text string, n int) ([]passages.Passage, error) {
+// with the title. A misspelt term finds what looks like it. Words that are related to those of the question count in part;
+// related may be nil.
+func Ranked(ctx context.Context, f Finder, text string, n int, related Related) ([]passages.Passage, error) {
 	question := slices.DeleteFunc(Terms(text), isFunctionWord)
 	question = slices.Compact(slices.Sorted(slices.Values(question[:min(len(question), maxQueryWords)])))
 	if len(question) == 0 {
@@ -75,6 +77,7 @@ func Ranked(ctx context.Context, f Finder, text string, n int) ([]passages.Passa
 	if s.look(question); s.err != nil {
 		return nil, s.err
 	}
+	s.relate(text, question, related)
 	candidates, err := f.Find(ctx, s.wanted(question), n*perPassage)
 	if err != nil {
 		return nil, err
@@ -97,8 +100,38 @@ type statistics struct {
 	ctx       context.Context
 	finder    Finder
 	passages  uint64
-	frequency map[string]uint64 // passages with the term in title or text, about
-	err       error             // the first
+	frequency map[string]uint64   // passages with the term in title or text, about
+	standIns  map[string][]worthy // of the question's terms, in alphabetical order
+	err       error               // the first
+}
+
+// Related returns words that may stand for a lower-case word or go with it, each with a grade from 0 to 1.
+type Related func(word string) map[string]float64
+
+// relate looks up what may stand for the question's terms and is in some passage.
+func (s *statistics) relate(text string, question []string, related Related) {
+	s.standIns = map[string][]worthy{}
+	if related == nil {
+		return
+	}
+	var all []string
+	for _, word := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) }) {
+		of := Terms(word)
+		if len(of) != 1 || s.standIns[of[0]] != nil || !slices.Contains(question, of[0]) {
+			continue
+		}
+		grades := related(word)
+		for _, other := range slices.Sorted(maps.Keys(grades)) {
+			if t := Terms(other); len(t) == 1 && t[0] != of[0] {
+				s.standIns[of[0]] = append(s.standIns[of[0]], worthy{t[0], standInWeight * grades[other]})
+				all = append(all, t[0])
+			}
+		}
+	}
+	s.look(slices.Compact(slices.Sorted(slices.Values(all))))
+	for t, of := range s.standIns {
+		s.standIns[t] = slices.DeleteFunc(of, func(w worthy) bool { return s.count(w.term) == 0 })
+	}
 }
 
 // isFunctionWord reports whether a term says how a question is asked, not what it is about.
@@ -136,15 +169,18 @@ func (s *statistics) idf(term string) float64 {
 	return math.Log(1 + (float64(s.passages)-n+0.5)/(n+0.5))
 }
 
-// wanted returns the terms of the question. Those that no passage has may be misspelt.
+// wanted returns the terms of the question and what may stand for them. Those that no passage has may be misspelt.
 func (s *statistics) wanted(question []string) []Wanted {
 	var out []Wanted
 	for _, t := range question {
 		w := Wanted{Term: t}
-		if s.count(t) == 0 {
+		if s.count(t) == 0 && len(s.standIns[t]) == 0 {
 			w.Typos = mostTypos(t)
 		}
 		out = append(out, w)
+		for _, other := range s.standIns[t] {
+			out = append(out, Wanted{Term: other.term})
+		}
 	}
 	return out
 }
@@ -214,9 +250,13 @@ func (s *statistics) scores(question []string, ps []passages.Passage) []float64 
 // want returns a term of the question with those of the known terms that stand for it.
 func (s *statistics) want(term string, known []string) wanted {
 	w := wanted{s.idf(term), []worthy{{term, 1}}}
-	misspelt := s.count(term) == 0
-	if misspelt {
+	w.terms = append(w.terms, s.standIns[term]...)
+	misspelt := s.count(term) == 0 && len(s.standIns[term]) == 0
+	if s.count(term) == 0 {
 		w.idf = 0
+		for _, other := range s.standIns[term] {
+			w.idf = max(w.idf, s.idf(other.term))
+		}
 	}
 	for _, k := range known {
 		switch {

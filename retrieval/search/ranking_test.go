@@ -33,6 +33,38 @@ func TestRanked(t *testing.T) {
 	}
 }
 
+// Words that are related to the question's find passages, but count less than the words themselves.
+func TestRankedByRelatedWords(t *testing.T) {
+	related := func(word string) map[string]float64 {
+		return map[string]map[string]float64{"rodents": {"rat": .8, "mice": .8}, "janitor": {"caretaker": .8}}[word]
+	}
+	for with, want := range map[bool]int{true: 1, false: 0} {
+		o := Options{}
+		if with {
+			o.Related = related
+		}
+		x, err := Memory(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer x.Close()
+		if _, err := x.AddFS(t.Context(), fstest.MapFS{
+			"compost.txt": {Data: []byte("Marek saw rats near the compost.")},
+			"gym.txt":     {Data: []byte("The caretaker has the gym's key. The janitor's bell is broken.")},
+			"hall.txt":    {Data: []byte("The caretaker of the hall is Ms Ito.")},
+		}, "."); err != nil {
+			t.Fatal(err)
+		}
+		found, err := x.Search(t.Context(), "Any rodents?", 1)
+		if err != nil || len(found) != want || want > 0 && !strings.Contains(found[0].Text, "rats") {
+			t.Errorf("related words %v: %q, %v, want %d", with, found, err, want)
+		}
+		if found, err = x.Search(t.Context(), "janitor", 1); err != nil || len(found) != 1 || !strings.Contains(found[0].Text, "bell") {
+			t.Errorf("the word itself, related words %v: %q, %v", with, found, err)
+		}
+	}
+}
+
 func TestAlike(t *testing.T) {
 	for misspelt, terms := range map[string][2][]string{
 		"pasword":  {{"password", "paswod"}, {"passwords1", "sword", "past"}},

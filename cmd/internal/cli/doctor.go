@@ -210,7 +210,7 @@ func decodeRate(ctx context.Context, m *model.Model) (float64, error) {
 }
 
 func (a *App) checkIndex() Check {
-	x, err := a.OwnIndex()
+	x, err := a.OwnIndex(PassageFlags{})
 	switch {
 	case err != nil:
 		return Check{Name: "index", State: Broken, Detail: err.Error(), Hint: a.Program + " index rebuild"}

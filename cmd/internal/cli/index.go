@@ -231,7 +231,7 @@ type indexFile struct {
 
 func (c *indexList) Run(a *App) error {
 	files := []indexFile{}
-	x, err := a.OwnIndex()
+	x, err := a.OwnIndex(PassageFlags{})
 	if err != nil {
 		return err
 	}
@@ -280,7 +280,7 @@ The passages stand as they are searched and read: each with the headings above i
 }
 
 func (c *indexShow) Run(a *App) error {
-	x, err := a.OwnIndex()
+	x, err := a.OwnIndex(PassageFlags{})
 	if err != nil {
 		return err
 	}

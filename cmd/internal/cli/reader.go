@@ -144,6 +144,8 @@ func (f ReaderFlags) OpenSpan(m ModelFlags) (*span.Reader, error) {
 // PassageFlags say how files are cut into passages.
 type PassageFlags struct {
 	PassageWords int `help:"Cut files into passages of about this many words; 0 for 64, or for one sentence each if the built-in decoder reads them." default:"0"`
+
+	Related search.Related `kong:"-"` // of search.Options
 }
 
 // Validate is called by kong.
@@ -160,7 +162,9 @@ func (f PassageFlags) Sentences() PassageFlags {
 	return f
 }
 
-func (f PassageFlags) options() search.Options { return search.Options{Words: f.PassageWords} }
+func (f PassageFlags) options() search.Options {
+	return search.Options{Words: f.PassageWords, Related: f.Related}
+}
 
 // CacheFlags bound the store of computed passages (their KV caches).
 type CacheFlags struct {
@@ -197,8 +201,8 @@ func (a *App) IndexDir() (string, error) {
 }
 
 // OwnIndex opens the index that "index add" made, for reading. It returns nil if nothing was ever indexed. The index may be
-// empty, if everything was removed from it.
-func (a *App) OwnIndex() (*search.Index, error) {
+// empty, if everything was removed from it. Of cut it takes the related words alone.
+func (a *App) OwnIndex(cut PassageFlags) (*search.Index, error) {
 	dir, err := a.IndexDir()
 	if err != nil {
 		return nil, nil // without a home folder nothing can be indexed
@@ -206,7 +210,7 @@ func (a *App) OwnIndex() (*search.Index, error) {
 	if !search.Exists(dir) {
 		return nil, nil
 	}
-	return search.Open(dir, search.Options{ReadOnly: true})
+	return search.Open(dir, search.Options{ReadOnly: true, Related: cut.Related})
 }
 
 // SampleMark is what citations add to the titles of sample documents.

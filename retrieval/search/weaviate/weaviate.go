@@ -22,7 +22,8 @@ import (
 // Index is the passages of a class in a cluster. It is safe for concurrent use; one process at a time may write.
 type Index struct {
 	search.Corpus
-	store *store
+	store   *store
+	Related search.Related // of search.Options; set it before the first search
 }
 
 // Replicas and Shards are those of a class that Open makes.
@@ -57,7 +58,7 @@ func (x *Index) Close() error {
 // Search implements node.Searcher.
 func (x *Index) Search(ctx context.Context, question string, k int) ([]passages.Passage, error) {
 	found, err := search.Compound(ctx, question, k, func(ctx context.Context, text string, n int) ([]passages.Passage, error) {
-		return search.Ranked(ctx, x, text, n)
+		return search.Ranked(ctx, x, text, n, x.Related)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("search: %w", err)

@@ -368,7 +368,7 @@ func TestSums(t *testing.T) {
 		t.Errorf("the sum is %q of rank %d", a.Name(), a.Rank())
 	}
 	twice, half := logits(t, m, mountOne(t, m, Scaled{one, 0.5}, Scaled{one, 0.5})), logits(t, m, mountOne(t, m, Scaled{one, 1}))
-	if d := off(twice, half) / deviation(half); d > 0.01 {
+	if d := off(twice, half) / deviation(half); d > 0.03 { // they differ where an input is rounded to the other side
 		t.Errorf("two halves are off by %.2g from the whole", d)
 	}
 	if _, err := Sum(m, Scaled{one, math.NaN()}); err == nil {

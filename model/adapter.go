@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -53,8 +54,8 @@ const (
 	maxMasked = 64   // adapters in one graph
 )
 
-// An Adapter is a mounted Delta. Sequences that have it compute all their positions with it. Its factors are kept in 16
-// bits.
+// An Adapter is a mounted Delta. Sequences that have it compute all their positions with it. Its factors are kept in 8 or 16
+// bits: see factorType.
 type Adapter struct {
 	model       *Model
 	name        string
@@ -101,7 +102,7 @@ var buckets = []int{16, 64, 256, MaxRank}
 func (m *Model) Mount(how Approach, deltas ...Delta) ([]*Adapter, error) {
 	list := make([]*Adapter, len(deltas))
 	for i, d := range deltas {
-		a, err := m.adapter(d)
+		a, err := m.adapter(d, how)
 		if err != nil {
 			return nil, fmt.Errorf("adapter %s: %w", d.Name, err)
 		}
@@ -131,11 +132,11 @@ func (m *Model) Mount(how Approach, deltas ...Delta) ([]*Adapter, error) {
 	return list, nil
 }
 
-// adapter checks a delta and rounds its factors to 16 bits.
-func (m *Model) adapter(d Delta) (*Adapter, error) {
+// adapter checks a delta and rounds its factors, as factorType says.
+func (m *Model) adapter(d Delta, how Approach) (*Adapter, error) {
 	a := &Adapter{model: m, name: d.Name, row: &npu.Adapter{Factors: map[string]*npu.Tensor{}}}
 	h := sha256.New()
-	slab := newSlab(d.Changes)
+	var both [2][]*npu.Tensor
 	changes := slices.Clone(d.Changes)
 	slices.SortStableFunc(changes, func(a, b Change) int { return strings.Compare(a.Weight, b.Weight) })
 	for _, c := range changes {
@@ -152,19 +153,19 @@ func (m *Model) adapter(d Delta) (*Adapter, error) {
 			return nil, fmt.Errorf("tensor %q: factors of %d and %d numbers for rank %d do not fit its %d×%d: the adapter is for another model",
 				c.Weight, len(c.A), len(c.B), c.Rank, w.Rows, w.Cols)
 		}
-		for _, f := range []struct {
+		for columns, f := range []struct {
 			name string
 			cols int
 			v    []float32
 		}{{factorA(c.Weight), w.Cols, c.A}, {factorB(c.Weight), w.Rows, inBlocks(c.B, c.Rank, w.Rows)}} {
-			t, err := slab.half(f.name, c.Rank, f.cols, f.v)
+			t, err := rounded(f.name, factorType(how, w, f.cols), c.Rank, f.cols, f.v)
 			if err != nil {
 				return nil, err
 			}
-			a.row.Factors[f.name] = t
-			a.bytes += int64(len(t.Data))
 			fmt.Fprintf(h, "%q %d %d\n", t.Name, t.Rows, t.Cols)
 			h.Write(t.Data)
+			a.row.Factors[f.name] = t
+			both[columns] = append(both[columns], t)
 		}
 		a.rank = max(a.rank, c.Rank)
 		if !slices.Contains(a.targets, part) {
@@ -174,33 +175,46 @@ func (m *Model) adapter(d Delta) (*Adapter, error) {
 	if len(changes) == 0 {
 		return nil, errors.New("it changes nothing: leave it out")
 	}
+	if p := m.device.Traits().Packer; p != nil {
+		p.PackFactors(inUse(changes, both))
+	}
+	for _, t := range a.row.Factors {
+		a.bytes += int64(len(t.Data))
+	}
 	slices.Sort(a.targets)
 	h.Sum(a.fingerprint[:0])
 	return a, nil
 }
 
-// A slab is the memory of an adapter's factors, one after the other, because passes read them in about this order.
-type slab []byte
-
-func newSlab(changes []Change) *slab {
-	n := 0
-	for _, c := range changes {
-		n += 2 * (len(c.A) + len(c.B) + 2*slabAlign)
+// inUse returns factors A and B in the order in which a layer uses them.
+func inUse(changes []Change, both [2][]*npu.Tensor) (a, b []*npu.Tensor) {
+	order := []string{"attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate", "ffn_up", "ffn_down"}
+	at := make([]int, len(changes))
+	for i := range at {
+		at[i] = i
 	}
-	s := make(slab, 0, n)
-	return &s
+	layer := func(c Change) (string, int) {
+		part, _ := layerPart(c.Weight)
+		return strings.TrimSuffix(c.Weight, part+".weight"), slices.Index(order, part)
+	}
+	slices.SortStableFunc(at, func(i, j int) int {
+		x, p := layer(changes[i])
+		y, q := layer(changes[j])
+		return cmp.Or(strings.Compare(x, y), cmp.Compare(p, q))
+	})
+	for _, i := range at {
+		a, b = append(a, both[0][i]), append(b, both[1][i])
+	}
+	return a, b
 }
 
-const slabAlign = 32 // in numbers: a cache line
-
-// take returns memory for n numbers of 16 bits.
-func (s *slab) take(n int) []byte {
-	from := (len(*s) + 2*slabAlign - 1) / (2 * slabAlign) * 2 * slabAlign
-	if from+2*n > cap(*s) {
-		return make([]byte, 2*n)
+// factorType returns the type in which factors for a weight are kept. As inputs next to quantised weights they have 8 bits, as
+// precise as the weights or more: with 8 rows of 8 adapters, reading factors is most of what adapters cost. Else they have 16.
+func factorType(how Approach, w *npu.Tensor, cols int) npu.DType {
+	if how == Inputs && w.Type.BlockSize() > 1 && cols%npu.Q8_0.BlockSize() == 0 {
+		return npu.Q8_0
 	}
-	*s = (*s)[:from+2*n]
-	return (*s)[from : from+2*n : from+2*n]
+	return npu.F16
 }
 
 // inBlocks returns B in the order of npu.FactorAt.
@@ -214,16 +228,16 @@ func inBlocks(b []float32, rank, out int) []float32 {
 	return v
 }
 
-// half rounds a factor to F16.
-func (s *slab) half(name string, rows, cols int, v []float32) (*npu.Tensor, error) {
+// rounded rounds a factor.
+func rounded(name string, typ npu.DType, rows, cols int, v []float32) (*npu.Tensor, error) {
 	const most = 65504
 	for i, x := range v {
 		if !(x >= -most && x <= most) {
 			return nil, fmt.Errorf("tensor %q: element %d is %v, not a number up to %d: the adapter is damaged", name, i, x, most)
 		}
 	}
-	t := &npu.Tensor{Name: name, Type: npu.F16, Rows: rows, Cols: cols, Data: s.take(len(v))}
-	return t, quant.Quantize(npu.F16, t.Data, v)
+	t := &npu.Tensor{Name: name, Type: typ, Rows: rows, Cols: cols, Data: make([]byte, rows*typ.RowBytes(cols))}
+	return t, quant.Quantize(typ, t.Data, v)
 }
 
 func factorA(weight string) string { return weight + ".lora_a" }

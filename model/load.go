@@ -2,6 +2,7 @@ package model
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -32,6 +33,8 @@ type Model struct {
 
 	fingerprint func() [32]byte
 	singly      func() (*npu.Programs, error) // for Denoise: layers one by one, for the largest chunk
+	beside      func() (*Model, error)
+	second      *Model // what beside made; nil if nothing
 }
 
 // Programs are compiled for these chunk sizes.
@@ -98,10 +101,7 @@ func load(f *gguf.File, device npu.Device, chunks []int, opts ...Option) (m *Mod
 	m = &Model{file: f, device: device, chunks: chunks, base: &adapted{}, sets: map[string]*adapted{}}
 	m.workspaces.New = func() any { return new(workspace) }
 	m.fingerprint = sync.OnceValue(m.computeFingerprint)
-	m.singly = sync.OnceValues(func() (*npu.Programs, error) {
-		chunk := slices.Max(chunks)
-		return compileFor(device, m.config.blocks(m.tensors, chunk), chunk, 1)
-	})
+	m.beside = sync.OnceValues(m.makeBeside)
 	if m.config, m.tensors, err = readTransformer(f); err != nil {
 		return nil, err
 	}
@@ -119,16 +119,50 @@ func load(f *gguf.File, device npu.Device, chunks []int, opts ...Option) (m *Mod
 		return nil, fmt.Errorf("%s: the tokenizer has %d tokens, but the embedding has %d rows", f.Name, m.tokenizer.Size(), m.config.Vocab)
 	}
 	m.template = chat.TemplateOf(f, m.tokenizer)
-	for _, chunk := range chunks {
-		p, err := compileFor(device, m.config.blocks(m.tensors, chunk), chunk, device.Traits().LayersAtOnce)
+	if err := m.compile(); err != nil {
+		return nil, fmt.Errorf("%s: %w", f.Name, err)
+	}
+	return m, nil
+}
+
+// compile compiles the model's programs.
+func (m *Model) compile() error {
+	for _, chunk := range m.chunks {
+		p, err := compileFor(m.device, m.config.blocks(m.tensors, chunk), chunk, m.device.Traits().LayersAtOnce)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", f.Name, err)
+			return err
 		}
 		m.base.programs = append(m.base.programs, p)
 	}
-	m.scheduler = device.Traits().Scheduler
+	m.singly = sync.OnceValues(func() (*npu.Programs, error) {
+		chunk := slices.Max(m.chunks)
+		return compileFor(m.device, m.config.blocks(m.tensors, chunk), chunk, 1)
+	})
+	m.scheduler = m.device.Traits().Scheduler
 	m.keep(m.base)
-	return m, nil
+	return nil
+}
+
+// Beside returns the model on a group of threads of its own (see npu.Traits), for passes that run beside m's, with sequences of
+// their own; CopyFrom takes positions from one to the other. It returns m if the device has no such group. m owns what it
+// returns.
+func (m *Model) Beside() (*Model, error) { return m.beside() }
+
+func (m *Model) makeBeside() (*Model, error) {
+	beside := m.device.Traits().Beside
+	if beside == nil {
+		return m, nil
+	}
+	o := &Model{config: m.config, tensors: m.tensors, tokenizer: m.tokenizer, template: m.template, device: beside(), chunks: m.chunks,
+		base: &adapted{}, sets: map[string]*adapted{}, fingerprint: m.fingerprint}
+	o.workspaces.New = m.workspaces.New
+	o.beside = func() (*Model, error) { return o, nil }
+	if err := o.compile(); err != nil {
+		o.device.Close()
+		return nil, err
+	}
+	m.second = o
+	return o, nil
 }
 
 // compileFor compiles the blocks for one chunk size: the embedding, the layers in groups, and the head.
@@ -173,10 +207,10 @@ func Check(f *gguf.File) error {
 // Close closes the device and the file. No pass may run during or after it.
 func (m *Model) Close() error {
 	err := m.device.Close()
-	if e := m.file.Close(); err == nil {
-		err = e
+	if m.second != nil {
+		err = errors.Join(err, m.second.device.Close())
 	}
-	return err
+	return errors.Join(err, m.file.Close())
 }
 
 // Config returns the hyper-parameters.

@@ -46,8 +46,9 @@ type Args struct {
 // Adapter is what a row's adapter changes in a graph whose inputs are factors (Samsung §3.2). A factor that is not there
 // counts as zero. So do ranks that a factor lacks: those of one graph's adapters may differ.
 type Adapter struct {
-	Factors map[string]*Tensor // F16 or F32, by Factor.Name, aligned to 4 bytes
-	Task    int                // which part OpSelect keeps
+	// Factors are F16, F32 or Q8_0, by Factor.Name, aligned to 4 bytes. Those of Q8_0 may be packed (see Packer).
+	Factors map[string]*Tensor
+	Task    int // which part OpSelect keeps
 }
 
 // Adapter returns the adapter of a row, nil for none.
@@ -102,8 +103,8 @@ func (f *Factor) check(t *Tensor) error {
 	if f.Padded {
 		rank, want = t.Rows <= f.Rows, fmt.Sprintf("at most %d", f.Rows)
 	}
-	if !rank || t.Cols != f.Cols || t.Type != F32 && t.Type != F16 {
-		return fmt.Errorf("factor %q is %v, want %s rows of %d in F16 or F32", f.Name, t, want, f.Cols)
+	if !rank || t.Cols != f.Cols || t.Type != F32 && t.Type != F16 && t.Type != Q8_0 {
+		return fmt.Errorf("factor %q is %v, want %s rows of %d in F16, F32 or Q8_0", f.Name, t, want, f.Cols)
 	}
 	if err := t.Check(); err != nil {
 		return err

@@ -82,7 +82,7 @@ type Tensor struct {
 	// Staged says that Data is filled before each use and emptied after it (see Stage), and may move between runs.
 	// A device must read it in place, during the use. A device that copies or converts weights refuses the tensor.
 	Staged bool
-	// Packed says that the Data of a staged tensor is in the device's own layout (see Traits.Packer).
+	// Packed says that the Data of a staged tensor, or of an adapter's factor, is in the device's own layout (see Traits.Packer).
 	Packed bool
 }
 

@@ -157,7 +157,7 @@ func (n *Node) Temper(position int32) float32 {
 
 // Factor names a matrix that is an input of each run: an adapter's LoRA factor (Samsung §3.2). LoRA-A is [rank × in] and
 // multiplied by its rows; LoRA-B is [rank × out] and multiplied by its columns. So both have a row for each rank. The data
-// of LoRA-B is in the order of FactorAt.
+// of LoRA-B is in the order of FactorAt, in Q8_0 too: a block has FactorBlock columns of a rank.
 type Factor struct {
 	Name       string
 	Rows, Cols int  // of the whole matrix

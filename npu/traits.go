@@ -18,6 +18,9 @@ type Traits struct {
 	RowsAtOnce int
 	// Packer packs weights into the layout that the device reads; nil if it reads weights as files store them.
 	Packer Packer
+	// Beside returns a device with a group of threads of its own, whose results are the same to the bit. It computes beside this
+	// one and reads weights where this one keeps them, in its layout. Nil if there is no such device.
+	Beside func() Device
 	// Clock is the clock of a simulated device; nil for a device that takes real time.
 	Clock Clock
 	// Scheduler chooses the programs that compute a model's passes; nil if the smallest that fit will do.
@@ -42,6 +45,10 @@ type Packer interface {
 	Group(t *Tensor) (rows, bytes int)
 	// PackGroup packs the group that begins with the given row.
 	PackGroup(dst []byte, t *Tensor, row int)
+	// PackFactors moves an adapter's factors, LoRA-A and LoRA-B of each weight in the order in which passes read them, into
+	// memory that the device reads fast. It packs those that the device has a layout for and sets their Tensor.Packed. The
+	// device reads factors that are not packed too, but more slowly.
+	PackFactors(a, b []*Tensor)
 }
 
 // Clock is the virtual time of a simulated device. It passes while the device is busy, also within a run, when the

@@ -15,3 +15,13 @@ func mixBlocks512(acc, p []float32, v []uint16) {
 }
 
 var mixBlocksRows = mixBlocksBy(mixF16)
+
+//go:noescape
+func mixFactorAVX2(acc *float32, blocks int, p *float32, ranks int, v *byte)
+
+//go:noescape
+func mixFactorAVX512(acc *float32, blocks int, p *float32, ranks int, v *byte)
+
+func mixFactor512(acc, p []float32, v []byte, ranks int) {
+	mixFactorAVX512(&acc[0], len(acc)/npu.FactorBlock, &p[0], ranks, &v[0])
+}

@@ -30,6 +30,11 @@ type Device struct {
 
 	attends sync.Pool // of *attendance, likewise
 
+	*kept
+}
+
+// kept is what devices beside each other share.
+type kept struct {
 	mu     sync.Mutex
 	ropes  map[*npu.Rope]*ropeTable // shared between layers
 	packed map[tensorKey]weak.Pointer[packed]
@@ -43,7 +48,7 @@ func newDevice(threads int, k *kernels) *Device {
 	if threads <= 0 {
 		threads = runtime.GOMAXPROCS(0)
 	}
-	d := &Device{k: k, pool: newPool(threads - 1), ropes: map[*npu.Rope]*ropeTable{}, packed: map[tensorKey]weak.Pointer[packed]{}}
+	d := &Device{k: k, pool: newPool(threads - 1), kept: &kept{ropes: map[*npu.Rope]*ropeTable{}, packed: map[tensorKey]weak.Pointer[packed]{}}}
 	d.runs.New = func() any {
 		r := &run{}
 		r.part = r.compute
@@ -66,7 +71,16 @@ func (d *Device) Name() string {
 }
 
 // Traits implements npu.Device.
-func (d *Device) Traits() npu.Traits { return npu.Traits{Processor: true, Packer: d} }
+func (d *Device) Traits() npu.Traits {
+	return npu.Traits{Processor: true, Packer: d, Beside: func() npu.Device { return d.beside() }}
+}
+
+// beside returns a device with half as many threads, that reads the same packed weights.
+func (d *Device) beside() *Device {
+	o := newDevice(max(1, (d.pool.helpers+1)/2), d.k)
+	o.kept = d.kept
+	return o
+}
 
 // Close implements npu.Device. It stops the threads.
 func (d *Device) Close() error {
@@ -167,8 +181,18 @@ func layOut(g *npu.Graph, with [][]int, adds []npu.Value) (offset []int, room in
 		}
 	}
 	lives[len(lives)-1].Bytes = 0
+	inPlace := map[int]npu.Value{}
+	for i, v := range adds {
+		if x := g.Nodes[i].Args; v != 0 && i < len(lives)-1 && lives[x[0]].Last == i {
+			inPlace[i] = x[0] // nothing else needs the sum's other argument any more
+			lives[x[0]].Last, lives[i].Bytes = lives[i].Last, 0
+		}
+	}
 	bytes, total := memory.Pack(lives)
-	for _, at := range bytes {
+	for i, at := range bytes {
+		if x, ok := inPlace[i]; ok {
+			at = bytes[x]
+		}
 		offset = append(offset, int(at)/4)
 	}
 	return offset, int(total) / 4

@@ -3,6 +3,7 @@ package native
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -50,6 +51,47 @@ func TestPoolParksAndEnds(t *testing.T) {
 		d.Close()
 		d.Close() // a second call does nothing
 	})
+}
+
+// A device beside another has threads of its own, reads the same packed weights, and gives the same bits at the same time.
+func TestDevicesBesideEachOther(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 9))
+	const rows, in, out = 5, 64, 96
+	g := npu.NewGraph("g", rows)
+	w := &npu.Tensor{Name: "w", Type: npu.Q4_0, Rows: out, Cols: in, Data: randomBlocks(r, npu.Q4_0, out*in)}
+	g.MatMul(g.Input(in), w, nil)
+	one := New(3)
+	defer one.Close()
+	two := one.Traits().Beside().(*Device)
+	defer two.Close()
+	if two.pool == one.pool || two.pool.helpers != 0 {
+		t.Errorf("the second group has %d helpers", two.pool.helpers)
+	}
+	p, err := one.Compile(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, err := two.Compile(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a := p.(*program).packed[1]; a == nil || a != q.(*program).packed[1] {
+		t.Error("the weights are packed twice")
+	}
+	x := normal(r, rows*in, 0)
+	want := runOn(t, one, g, x, nil)
+	var wg sync.WaitGroup
+	for _, program := range []npu.Program{p, q} {
+		wg.Go(func() {
+			for range 20 {
+				y := make([]float32, rows*out)
+				if err := program.Run(npu.Args{Rows: rows, X: x, Out: y}); err != nil || !slices.Equal(y, want) {
+					t.Errorf("other bits, or %v", err)
+				}
+			}
+		})
+	}
+	wg.Wait()
 }
 
 func vector(name string, n int) *npu.Tensor {

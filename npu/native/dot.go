@@ -42,6 +42,8 @@ type kernels struct {
 	mixF16 func(acc, p []float32, v []uint16, stride int)
 	// mixBlocks does the same for an adapter's factor, whose columns stand in blocks (see npu.FactorAt): acc holds whole blocks.
 	mixBlocks func(acc, p []float32, v []uint16)
+	// mixFactor does the same for packed factors in Q8_0: see mixFactorPlain. It reads p in eights.
+	mixFactor func(acc, p []float32, v []byte, ranks int)
 	// scores and caches are for attention: see scoresPlain.
 	scores func(dst []float32, stride int, turned, q []float32, dim, m int)
 	caches [2]cacheKernels // by npu.CacheType
@@ -96,6 +98,7 @@ var plainKernels = kernels{
 	dotsBF16:  dotsBF16Plain,
 	mixF16:    mixF16Plain,
 	mixBlocks: mixBlocksBy(mixF16Plain),
+	mixFactor: mixFactorPlain,
 	scores:    scoresPlain,
 	caches: [2]cacheKernels{
 		npu.CacheF16:  {turnPlain, mixF16Plain, mix4By(mixF16Plain)},

@@ -1,7 +1,9 @@
 package native
 
 import (
+	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -12,20 +14,29 @@ import (
 )
 
 const adaptIn, adaptOut, adaptRank = 40, 300, 16 // four blocks, five, and a part of one
+const adaptIn8, adaptOut8 = 96, 352              // for Q8_0, which has whole blocks
 
 // adapted is a product with adapters as inputs (Samsung, Eq. 1–4), and the product without.
 func adapted(r *rand.Rand, rows int) (with, without *npu.Graph) {
-	w := filled("w", adaptOut, normal(r, adaptIn*adaptOut, 0))
+	return adaptedOf(r, rows, adaptIn, adaptOut, adaptRank)
+}
+
+func adaptedOf(r *rand.Rand, rows, in, out, rank int) (with, without *npu.Graph) {
+	w := filled("w", out, normal(r, in*out, 0))
 	without = npu.NewGraph("base", rows)
-	without.MatMul(without.Input(adaptIn), w, nil)
+	without.MatMul(without.Input(in), w, nil)
 	with = npu.NewGraph("adapted", rows)
-	x := with.Input(adaptIn)
-	with.LoRA(with.MatMul(x, w, nil), x, adaptRank, "a", "b")
+	x := with.Input(in)
+	with.LoRA(with.MatMul(x, w, nil), x, rank, "a", "b")
 	return with, without
 }
 
 // someAdapter returns an adapter of the given rank and type, which may lack a factor.
 func someAdapter(r *rand.Rand, typ npu.DType, rank int) *npu.Adapter {
+	return adapterOf(r, typ, adaptIn, adaptOut, rank)
+}
+
+func adapterOf(r *rand.Rand, typ npu.DType, in, out, rank int) *npu.Adapter {
 	factor := func(name string, cols int) *npu.Tensor {
 		f := &npu.Tensor{Name: name, Type: typ, Rows: rank, Cols: cols, Data: make([]byte, typ.RowBytes(rank*cols))}
 		if err := quant.Quantize(typ, f.Data, normal(r, rank*cols, 0)); err != nil {
@@ -33,7 +44,14 @@ func someAdapter(r *rand.Rand, typ npu.DType, rank int) *npu.Adapter {
 		}
 		return f
 	}
-	return &npu.Adapter{Factors: map[string]*npu.Tensor{"a": factor("a", adaptIn), "b": factor("b", adaptOut)}}
+	return &npu.Adapter{Factors: map[string]*npu.Tensor{"a": factor("a", in), "b": factor("b", out)}}
+}
+
+// packedFor returns the adapter in the device's layout.
+func packedFor(d *Device, a *npu.Adapter) *npu.Adapter {
+	low, up := *a.Factors["a"], *a.Factors["b"]
+	d.PackFactors([]*npu.Tensor{&low}, []*npu.Tensor{&up})
+	return &npu.Adapter{Factors: map[string]*npu.Tensor{"a": &low, "b": &up}}
 }
 
 func runOn(t *testing.T, d npu.Device, g *npu.Graph, x []float32, adapters []*npu.Adapter) []float32 {
@@ -98,6 +116,97 @@ func TestMixedBatchEqualsRowsAlone(t *testing.T) {
 	}
 }
 
+// The same holds for factors in Q8_0, of ranks that groups do not divide, packed or not, and for neighbouring rows that share an
+// adapter. They agree with the reference, which does not round inputs, up to that rounding.
+func TestEightBitFactors(t *testing.T) {
+	const rows = 11
+	for _, rank := range []int{adaptRank, 37} {
+		r := rand.New(rand.NewPCG(uint64(rank), 4))
+		with, _ := adaptedOf(r, rows, adaptIn8, adaptOut8, rank)
+		make8 := func(rank int) *npu.Adapter { return adapterOf(r, npu.Q8_0, adaptIn8, adaptOut8, rank) }
+		kinds := []*npu.Adapter{make8(rank), nil, make8(rank), make8(3), adapterOf(r, npu.F16, adaptIn8, adaptOut8, 9), make8(rank - 1)}
+		which := [rows]int{0, 1, 2, 2, 2, 3, 3, 4, 5, 0, 1}
+		x, mix := normal(r, rows*adaptIn8, 0), make([]*npu.Adapter, rows)
+		for i, k := range which {
+			mix[i] = kinds[k]
+		}
+		want := runOn(t, reference.New(), with, x, mix)
+		var first []float32
+		for _, k := range available() {
+			one, two := newDevice(1, k), newDevice(2, k)
+			defer one.Close()
+			defer two.Close()
+			packed := slices.Clone(mix)
+			for i, a := range mix {
+				switch {
+				case i > 0 && a == mix[i-1]:
+					packed[i] = packed[i-1]
+				case a != nil:
+					packed[i] = packedFor(two, a)
+				}
+			}
+			got := runOn(t, two, with, x, packed)
+			if first == nil {
+				first = got
+			}
+			if !slices.Equal(got, first) {
+				t.Errorf("rank %d, %s: the bits differ from plain Go's", rank, k.name)
+			}
+			if !slices.Equal(got, runOn(t, one, with, x, mix)) {
+				t.Errorf("rank %d, %s: factors that are not packed give other bits", rank, k.name)
+			}
+			for i := range mix {
+				if !slices.Equal(got[i*adaptOut8:][:adaptOut8], runOn(t, one, with, x[i*adaptIn8:][:adaptIn8], packed[i:i+1])) {
+					t.Errorf("rank %d, %s: row %d has different bits alone", rank, k.name, i)
+				}
+			}
+		}
+		scale := 0.0
+		for _, w := range want {
+			scale += float64(w) * float64(w) / float64(len(want))
+		}
+		for i, w := range want {
+			if d := float64(first[i] - w); math.Abs(d) > 0.04*math.Sqrt(scale) { // inputs are rounded to a 127th of the largest
+				t.Fatalf("rank %d: output %d is %g, want %g", rank, i, first[i], w)
+			}
+		}
+	}
+}
+
+// Factors outside the heap are read as they were packed, and the memory is given back with the last of them.
+func TestFactorsOutsideTheHeap(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 12))
+	d := New(1)
+	defer d.Close()
+	const n, cols = 9, 16384
+	var a, b []*npu.Tensor
+	for range n {
+		one := adapterOf(r, npu.Q8_0, cols, cols, adaptRank)
+		a, b = append(a, one.Factors["a"]), append(b, one.Factors["b"])
+	}
+	raw := slices.Clone(b[n-1].Data)
+	d.PackFactors(a, b)
+	want := make([]byte, factorBytes(b[n-1], true))
+	packMix(want, &npu.Tensor{Type: npu.Q8_0, Rows: adaptRank, Cols: cols, Data: raw}, 0)
+	clear(a)
+	clear(b[:n-1])
+	runtime.GC() // the memory stays as long as one tensor uses it
+	runtime.GC()
+	if last := b[n-1]; !last.Packed || !slices.Equal(last.Data, want) {
+		t.Error("the last factor is not as it was packed")
+	}
+	s, memory := newSlab(5 << 20)
+	freed := make(chan bool, 1)
+	if free := s.free; free != nil {
+		s.free = func(b []byte) { free(b); freed <- true }
+		s.use(&npu.Tensor{Data: memory})
+		for len(freed) == 0 {
+			runtime.GC()
+			runtime.Gosched()
+		}
+	}
+}
+
 // A graph that holds all adapters and keeps one of them gives what that adapter gives as an input.
 func TestSelectKeepsOne(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
@@ -157,7 +266,7 @@ func TestAdaptersAreChecked(t *testing.T) {
 		"cut off": {Factors: map[string]*npu.Tensor{"b": &short}}, "turned": {Factors: map[string]*npu.Tensor{"a": &turned}},
 	} {
 		if what == "other type" {
-			bad.Factors["a"] = &npu.Tensor{Name: "a", Type: npu.Q8_0, Rows: 4, Cols: adaptIn}
+			bad.Factors["a"] = &npu.Tensor{Name: "a", Type: npu.Q4_0, Rows: 4, Cols: adaptIn}
 		}
 		a := npu.Args{Rows: 2, X: make([]float32, 2*adaptIn), Out: make([]float32, 2*adaptOut), Adapters: []*npu.Adapter{nil, bad}}
 		if err := p.Run(a); err == nil || !strings.Contains(err.Error(), "row 1") || !strings.Contains(err.Error(), "\"") {

@@ -131,6 +131,9 @@ var avx2Kernels = kernels{
 	},
 	mixF16:    mixF16,
 	mixBlocks: mixBlocksBy(mixF16),
+	mixFactor: func(acc, p []float32, v []byte, ranks int) {
+		mixFactorAVX2(&acc[0], len(acc)/npu.FactorBlock, &p[0], ranks, &v[0])
+	},
 	scores: func(dst []float32, stride int, turned, q []float32, dim, m int) {
 		for i := 0; i < m; i += 4 {
 			scores4AVX2(&dst[i*stride], 4*stride, &turned[0], &q[i*dim], dim)
@@ -269,7 +272,7 @@ var vnniKernels = func() kernels {
 	k.name = "AVX-512 VNNI"
 	k.mulQ80, k.mulQ40 = q80VNNI.mul, q40VNNI.mul
 	k.dotsK, k.panels = dotsK(dotQ4KVNNI, dotQ5KVNNI, dotQ6KVNNI), vnniPanels
-	k.tile, k.mixBlocks = tileAVX512, mixBlocks512
+	k.tile, k.mixBlocks, k.mixFactor = tileAVX512, mixBlocks512, mixFactor512
 	k.scores = scores512
 	k.caches = [2]cacheKernels{npu.CacheF16: {turn512, mixF16, mix4}, npu.CacheQ8_0: {turnQ80512, mixQ80, mix4Q80}}
 	return k

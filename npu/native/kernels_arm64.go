@@ -33,6 +33,9 @@ func widenBF16NEON(dst *float32, src *byte, n int)
 func quantizeNEON(dst *input, x *float32, blocks int)
 
 //go:noescape
+func mixFactorNEON(acc *float32, blocks int, p *float32, ranks int, v *byte)
+
+//go:noescape
 func mixF16NEON(acc *float32, dim int, p *float32, n int, v *uint16, stride int)
 
 //go:noescape
@@ -88,6 +91,9 @@ var neonKernels = kernels{
 	pair:      pairBy(widenNEON),
 	mixF16:    mixF16,
 	mixBlocks: mixBlocksBy(mixF16),
+	mixFactor: func(acc, p []float32, v []byte, ranks int) {
+		mixFactorNEON(&acc[0], len(acc)/npu.FactorBlock, &p[0], ranks, &v[0])
+	},
 	scores: func(dst []float32, stride int, turned, q []float32, dim, m int) {
 		for i := 0; i < m; i += 4 {
 			scores4NEON(&dst[i*stride], 4*stride, &turned[0], &q[i*dim], dim)

@@ -1,6 +1,7 @@
 package native
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -25,6 +26,7 @@ func TestKernelsEqualPlainGo(t *testing.T) {
 				rows := rapid.IntRange(1, 13).Draw(t, "rows")
 				compareDots(t, k, r, n, rows)
 				compareMix(t, k, r, n, rows)
+				compareFactors(t, k, r, 1+r.IntN(40), 1+r.IntN(5))
 				compareTiles(t, k, r, 2*n)
 				compareAttention(t, k, r, n, rows)
 				compareCacheQ80(t, k, r, 32*(1+n%7), rows)
@@ -174,6 +176,24 @@ func compareCacheQ80(t fataler, k *kernels, r *rand.Rand, dim, n int) {
 	kernels.mix(got[:dim], p[:n], cache, stride)
 	plain.mix(want[:dim], p[:n], cache, stride)
 	same(t, fmt.Sprintf("mix of %d values of %d in Q8_0", n, dim), got, want)
+}
+
+// compareFactors compares the kernels for packed factors in Q8_0.
+func compareFactors(t fataler, k *kernels, r *rand.Rand, ranks, blocks int) {
+	v := make([]byte, blocks*mixBytes(ranks))
+	for i := range v {
+		v[i] = byte(r.Uint32())
+	}
+	for b := range blocks {
+		for j, h := range halves(awkward(r, ranks)) {
+			binary.LittleEndian.PutUint16(v[b*mixBytes(ranks)+2*j:], h)
+		}
+	}
+	p, got := awkward(r, ranks+7), awkward(r, blocks*npu.FactorBlock)
+	want := append([]float32(nil), got...)
+	k.mixFactor(got, p, v, ranks)
+	mixFactorPlain(want, p, v, ranks)
+	same(t, fmt.Sprintf("mixFactor of %d ranks", ranks), got, want)
 }
 
 // compareAttention compares the kernels that transpose keys, compute scores, mix values and convert to F16. Every fourth

@@ -180,7 +180,7 @@ func (e *WindowError) Error() string {
 // Traits implements npu.Device. A simulated NPU loads each layer as a graph, and has no preference for rows.
 func (d *Device) Traits() npu.Traits {
 	t := d.inner.Traits()
-	t.LayersAtOnce, t.RowsAtOnce, t.Clock = 1, 0, d
+	t.LayersAtOnce, t.RowsAtOnce, t.Clock, t.Beside = 1, 0, d, nil // a second path is a lane, in the phone's time
 	return t
 }
 

@@ -48,9 +48,12 @@ func Generate(ctx context.Context, m *model.Model, prompt []tandem.Token, o Opti
 
 // An Engine is a Denoiser on a model, for one generation. It keeps two caches: the dense path computes in the first; the
 // second holds a copy of the prefix, in which the sparse path computes. Merge exchanges what changed. So neither path ever
-// reads what the other writes.
+// reads what the other writes. Where the device has a second group of threads, the sparse path computes there, with the same
+// weights (llada.cpp §3.3).
 type Engine struct {
 	m            *model.Model
+	beside       *model.Model // computes the sparse path
+	err          error        // why there is none
 	main, second *model.Seq
 	twice        bool // the second cache is in use
 	temperature  float64
@@ -63,16 +66,22 @@ type Engine struct {
 
 // NewEngine returns an engine. Without refresh it has one cache.
 func NewEngine(m *model.Model, temperature float64, seed uint64, refresh bool) *Engine {
-	e := &Engine{m: m, main: m.NewSeq(), second: m.NewSeq(), twice: refresh, temperature: temperature, seed: seed, banned: []tandem.Token{m.Config().Mask}}
+	e := &Engine{m: m, beside: m, main: m.NewSeq(), twice: refresh, temperature: temperature, seed: seed, banned: []tandem.Token{m.Config().Mask}}
 	if t, ok := m.Tokenizer().Unsupported(); ok {
 		e.banned = append(e.banned, t)
 	}
+	if refresh {
+		if e.beside, e.err = m.Beside(); e.err != nil {
+			e.beside = m
+		}
+	}
+	e.second = e.beside.NewSeq()
 	return e
 }
 
 // Compute implements Denoiser.
 func (e *Engine) Compute(ctx context.Context, rows []Row) ([]Guess, error) {
-	return e.pass(ctx, 0, e.main, rows)
+	return e.pass(ctx, e.m, 0, e.main, rows)
 }
 
 // Refresh implements Denoiser.
@@ -80,10 +89,13 @@ func (e *Engine) Refresh(ctx context.Context, rows []Row) ([]Guess, error) {
 	if !e.twice {
 		return nil, fmt.Errorf("denoise: the engine was made without refresh")
 	}
+	if e.err != nil {
+		return nil, fmt.Errorf("denoise: second path: %w", e.err)
+	}
 	for _, r := range rows {
 		e.refreshed = append(e.refreshed, r.Position)
 	}
-	return e.pass(ctx, 1, e.second, rows)
+	return e.pass(ctx, e.beside, 1, e.second, rows)
 }
 
 // Merge implements Denoiser.
@@ -99,14 +111,14 @@ func (e *Engine) Merge(settled, end int) error {
 	return nil
 }
 
-// pass computes rows in a cache.
-func (e *Engine) pass(ctx context.Context, path int, seq *model.Seq, rows []Row) ([]Guess, error) {
+// pass computes rows in a cache of a model.
+func (e *Engine) pass(ctx context.Context, m *model.Model, path int, seq *model.Seq, rows []Row) ([]Guess, error) {
 	live := e.rows[path][:0]
 	for _, r := range rows {
 		live = append(live, model.Live(r))
 	}
 	e.rows[path] = live
-	logits, err := e.m.Denoise(ctx, seq, live, &e.logits[path])
+	logits, err := m.Denoise(ctx, seq, live, &e.logits[path])
 	if err != nil {
 		return nil, fmt.Errorf("denoise: %w", err)
 	}

@@ -57,7 +57,7 @@ func (s *scratch) Compute(ctx context.Context, rows []Row) ([]Guess, error) {
 		r.Logits = p >= rows[0].Position && r.Logits
 		all = append(all, r)
 	}
-	return s.pass(ctx, 0, s.m.NewSeq(), all)
+	return s.pass(ctx, s.m, 0, s.m.NewSeq(), all)
 }
 
 // The cache of the prefix changes nothing: every method whose windows are whole blocks writes what it writes when
@@ -83,7 +83,7 @@ func TestPrefixReuseIsExact(t *testing.T) {
 	}
 }
 
-// Both paths at once, in either order, with one thread or two: the same text. Refreshing does change it, or the
+// Both paths at once, in either order, with one thread or two, on threads of their own or on the same: the same text. Refreshing does change it, or the
 // test would show nothing.
 func TestPathsOnAModel(t *testing.T) {
 	for _, arch := range []string{"llada", "dream"} {
@@ -109,9 +109,15 @@ func TestPathsOnAModel(t *testing.T) {
 			}
 		}
 		cfg := Config{Method: method, Prompt: prompt(9), Length: 60, Mask: m.Config().Mask, Shifted: m.Config().Shifted, Costs: costs}
-		for _, sparseFirst := range []bool{false, true} {
+		for i, sparseFirst := range []bool{false, true, false} {
 			var text []tandem.Token
 			d := &inTurn{Engine: NewEngine(m, 0, 0, true), first: sparseFirst}
+			if d.beside == m {
+				t.Fatalf("%s: the second path has no threads of its own", arch)
+			}
+			if i == 2 { // both on the same
+				d.beside, d.second = m, m.NewSeq()
+			}
 			machine, err := New(cfg)
 			if err != nil {
 				t.Fatal(err)

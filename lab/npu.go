@@ -39,6 +39,7 @@ type NPUData struct {
 	Simulated  bool              `json:"simulated"` // all but the runtimes "native" and "native paging"
 	Switching  []Switching       `json:"switching"`
 	Memory     []Memory          `json:"memory"`
+	Boundaries []Boundary        `json:"boundaries"`
 	Ablation   []Ablated         `json:"ablation,omitempty"` // of sd.npu's Table 3, with accept lengths measured here
 	Accept     *AcceptLengths    `json:"accept_lengths,omitempty"`
 	Validation []PublishedFigure `json:"validation"`
@@ -53,7 +54,7 @@ func (x NPU) Run(ctx context.Context, progress Progress) (Report, NPUData, error
 	if progress == nil {
 		progress = func(int, int) {}
 	}
-	steps := []func(context.Context, *Report, *NPUData) error{x.switching, x.gantt, x.memory, x.native, x.ablation, x.validate}
+	steps := []func(context.Context, *Report, *NPUData) error{x.switching, x.gantt, x.memory, x.native, x.boundaries, x.ablation, x.validate}
 	for i, step := range steps {
 		if err := ctx.Err(); err != nil {
 			return r, data, err

@@ -399,6 +399,23 @@ func TestMemoryCountsSessions(t *testing.T) {
 	}
 }
 
+// At the rows of llada.cpp's Table 7, paging only leaves no addresses for weights, and staging completes.
+func TestBoundaryRuns(t *testing.T) {
+	var data NPUData
+	if err := (NPU{MemorySoC: "sm8750/llada"}).boundaries(t.Context(), &Report{}, &data); err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range data.Boundaries {
+		t.Logf("%+v", b)
+		if want := b.Runtime == "staging" || b.Rows < 256; b.Completes != want {
+			t.Errorf("%+v: completes should be %v", b, want)
+		}
+		if b.Completes && b.Step.Value <= b.Stall.Value {
+			t.Errorf("%+v: nothing is computed", b)
+		}
+	}
+}
+
 // A block's times are those of its layers. Decoding's head is loaded with the last block; prefill's head is in no chunk.
 func TestSwitchProblem(t *testing.T) {
 	c, err := sim.Find("sm8650/mllm")

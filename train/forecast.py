@@ -5,6 +5,10 @@ tokens after next. The decoder is frozen, and so is the adapter of its rows, if 
 which takes the place of the paper's prefix: rows of the text never see either, so their distributions stay as they are.
 
 The file is a GGUF adapter with one tensor more, forecast.embeddings [m × width]. With --plain the rows have no adapter.
+
+--hidden R measures embeddings that depend on the input against static ones: each gets the text's last hidden state that is known before
+the pass (of the row before the draft), by a projection of rank R. Both kinds go on from --start and see the same batches by turns.
+Only the static ones are written.
 """
 import argparse
 import os
@@ -21,7 +25,7 @@ from .adapters import Adapter, Task, sentences
 from .data import Row, grouped, make_row
 from .examples import example as written
 from .export import load
-from .model import logits
+from .model import hidden
 from .names import Source
 
 ANSWERS = (0, 1, 2, 3, 4, 7)  # kinds of targets that are an answer's: see examples.py
@@ -30,14 +34,24 @@ ANSWERS = (0, 1, 2, 3, 4, 7)  # kinds of targets that are an answer's: see examp
 class Forecast:
     """Embeddings [m × width] and the factors of the rows that have them."""
 
-    def __init__(self, c, weights, m, rank, seed, plain=False):
+    def __init__(self, c, weights, m, rank, seed, plain=False, hidden=0):
         g = torch.Generator().manual_seed(seed)
-        self.m, self.plain = m, plain
+        self.m, self.plain, self.hidden = m, plain, hidden
         self.embeddings = (weights["emb"].mean(0) + weights["emb"].std() * torch.randn(m, c.width, generator=g)).requires_grad_(True)
         self.adapter = Adapter(c, weights, rank, seed)
+        if hidden:
+            self.down = (torch.randn(hidden, c.width, generator=g) * c.width ** -0.5).requires_grad_(True)
+            self.up = torch.zeros(m, c.width, hidden).requires_grad_(True)
 
     def parameters(self):
-        return [self.embeddings] + ([] if self.plain else self.adapter.parameters())
+        return [self.embeddings] + ([] if self.plain else self.adapter.parameters()) + ([self.down, self.up] if self.hidden else [])
+
+    def rows(self, batch, states):
+        """The forecast rows of a batch [n × width]. states are the hidden states that they may know, None for static rows."""
+        e = self.embeddings[batch.of]
+        if not self.hidden:
+            return e
+        return e + torch.einsum("nwr,nr->nw", self.up[batch.of], states @ self.down.t())
 
     def save(self, path, name):
         self.adapter.save(path, name, [("forecast.embeddings", self.embeddings.detach().numpy().astype(np.float32))])
@@ -45,12 +59,16 @@ class Forecast:
     def restore(self, path):
         self.adapter.restore(path)
         self.embeddings = torch.from_numpy(np.array(gguf.read(path)[1]["forecast.embeddings"], np.float32))
+        for p in self.parameters():
+            p.requires_grad_(True)
 
 
 class Batch:
-    """Rows of a text and, after them, m forecast rows for each of some places in the answer."""
+    """Rows of a text and, after them, m forecast rows for each of some places in the answer. The forecast rows, at the flat positions
+    `at`, are the `of`-th, and know the hidden state at the flat positions `knows`: that of the row before the draft, of 0 to m tokens, which
+    the forecasts follow."""
 
-    def __init__(self, rows, m, places, vocab, s):
+    def __init__(self, rows, m, places, s):
         picked = []
         for r in rows:
             at = [i for i in range(len(r) - 1) if r.kinds[i] in ANSWERS]
@@ -61,6 +79,7 @@ class Batch:
         ids, positions = np.zeros((B, T), np.int64), np.zeros((B, T), np.int64)
         seen = torch.zeros(B, T, T, dtype=torch.bool)
         self.selected, self.targets, self.depths = [], [], []
+        self.at, self.of, self.knows = [], [], []
         self.forecast = torch.zeros(B, T, 1)
         for b, (r, at) in enumerate(zip(rows, picked)):
             n = len(r)
@@ -68,9 +87,15 @@ class Batch:
             segments = torch.from_numpy(r.segments)
             seen[b, :n, :n] = ((segments[:, None] == segments[None]) | (segments[None] == 0)).tril()
             for j, a in enumerate(at):
+                before = a - 1 - s.rng.randrange(m + 1)
+                while before < a - 1 and (before < 0 or r.segments[before] not in (0, r.segments[a])):
+                    before += 1
                 for k in range(m):
                     row = n + m * j + k
-                    ids[b, row], positions[b, row] = vocab + k, r.positions[a] + 1 + k
+                    positions[b, row] = r.positions[a] + 1 + k
+                    self.at.append(b * T + row)
+                    self.of.append(k)
+                    self.knows.append(b * T + before)
                     seen[b, row, :n] = seen[b, a, :n]
                     seen[b, row, n + m * j:row + 1] = True
                     self.forecast[b, row] = 1
@@ -82,13 +107,19 @@ class Batch:
         seen |= torch.eye(T, dtype=torch.bool)
         self.ids, self.positions, self.seen = torch.from_numpy(ids), torch.from_numpy(positions), seen
         self.segments = torch.zeros(B, T, dtype=torch.int32)
-        self.selected, self.targets, self.depths = map(torch.tensor, (self.selected, self.targets, self.depths))
+        for name in ("selected", "targets", "depths", "at", "of", "knows"):
+            setattr(self, name, torch.tensor(getattr(self, name)))
 
 
 def predict(c, weights, forecast, batch, own=None):
     """Logits at the batch's selected rows. own: the adapter of the text's rows."""
     w = {k: x.bfloat16() if x.dim() == 2 else x for k, x in weights.items()}
-    w["emb"] = torch.cat((weights["emb"], forecast.embeddings)).bfloat16()
+    x = F.embedding(batch.ids.reshape(-1), w["emb"]).float()
+    states = None
+    if forecast.hidden:
+        with torch.no_grad():  # the text's rows do not see the forecast rows
+            states = hidden(c, w, x, batch.positions, batch.segments, batch.knows, batch.seen, text_adapter(own)).float()
+    x = x.index_copy(0, batch.at, forecast.rows(batch, states).bfloat16().float())
     on = batch.forecast.reshape(-1, 1).bfloat16()
     a = forecast.adapter
 
@@ -98,8 +129,14 @@ def predict(c, weights, forecast, batch, own=None):
         if forecast.plain:
             return y
         return y + on * ((x @ a.a[name].bfloat16().t()) @ (a.scale * a.b[name]).bfloat16().t())
-    out = logits(c, w, batch.ids, batch.positions, batch.segments, batch.selected, seen=batch.seen, adapt=adapt)
-    return out[:, :c.vocab].float()
+    return (hidden(c, w, x, batch.positions, batch.segments, batch.selected, batch.seen, adapt) @ w["emb"].t()).float()
+
+
+def text_adapter(own):
+    """What hidden needs to compute rows with an adapter; None without one."""
+    if own is None:
+        return None
+    return lambda name, x, y: y + (x @ own.a[name].bfloat16().t()) @ (own.scale * own.b[name]).bfloat16().t()
 
 
 def rows_of(task, tokenizer, s):
@@ -108,39 +145,44 @@ def rows_of(task, tokenizer, s):
     return task.row(s, tokenizer)
 
 
-def batches(task, tokenizer, seed, tokens, m, places, vocab, held_out=False):
+def batches(task, tokenizer, seed, tokens, m, places, held_out=False):
     s = Source(seed, held_out=held_out)
     while True:
         for group in grouped([rows_of(task, tokenizer, s) for _ in range(200)], tokens // 2, s):
-            yield Batch(group, m, places, vocab, s)
+            yield Batch(group, m, places, s)
 
 
-def train(c, weights, forecast, own, feed, minutes, rate, save):
-    optimizer = torch.optim.Adam(forecast.parameters(), lr=rate, betas=(0.9, 0.98))
-    start, said, mean, steps = time.process_time(), 0, None, 0
+def train(c, weights, forecasts, own, feed, minutes, rate, save):
+    """Trains each of the forecasts on the same batches, by turns."""
+    optimizers = [torch.optim.Adam(f.parameters(), lr=rate, betas=(0.9, 0.98)) for f in forecasts]
+    start, said, means, steps = time.process_time(), 0, [None] * len(forecasts), 0
     for batch in feed:
         done = (time.process_time() - start) / (60 * minutes)
         if done >= 1:
             return
-        for group in optimizer.param_groups:
-            group["lr"] = rate * min(1, (steps + 1) / 30, 1.02 - done)
-        out = predict(c, weights, forecast, batch, own)
-        loss = F.cross_entropy(out, batch.targets)
-        optimizer.zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(forecast.parameters(), 1.0)
-        optimizer.step()
+        losses = []
+        for i, (forecast, optimizer) in enumerate(zip(forecasts, optimizers)):
+            for group in optimizer.param_groups:
+                group["lr"] = rate * min(1, (steps + 1) / 30, 1.02 - done)
+            out = predict(c, weights, forecast, batch, own)
+            loss = F.cross_entropy(out, batch.targets)
+            optimizer.zero_grad()
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(forecast.parameters(), 1.0)
+            optimizer.step()
+            losses.append("%.3f" % loss.item())
+            right = torch.tensor([(out.argmax(-1) == batch.targets)[batch.depths == k].float().mean() for k in range(forecast.m)])
+            means[i] = right if means[i] is None else 0.95 * means[i] + 0.05 * right
         steps += 1
-        right = torch.tensor([(out.argmax(-1) == batch.targets)[batch.depths == k].float().mean() for k in range(forecast.m)])
-        mean = right if mean is None else 0.95 * mean + 0.05 * right
         if time.process_time() - said > 30:
             said = time.process_time()
-            print("%5.1f min  %6d steps  loss %.3f  right by depth %s" % ((said - start) / 60, steps, loss.item(), " ".join("%.3f" % x for x in mean)), flush=True)
+            print("%5.1f min  %6d steps  loss %s  right by depth %s" % ((said - start) / 60, steps, " ".join(losses),
+                  " | ".join(" ".join("%.3f" % x for x in mean) for mean in means)), flush=True)
             save()  # a run that is stopped leaves what it has learnt
 
 
 @torch.no_grad()
-def measure(c, weights, forecast, own, feed, batches=12):
+def measure(c, weights, forecast, own, feed, batches=24):
     """Prints how often the first, the first three and the first five guesses of each forecast are right, on held-out text."""
     hits = [[[], [], []] for _ in range(forecast.m)]
     for _, batch in zip(range(batches), feed):
@@ -162,6 +204,8 @@ def main():
     a.add_argument("--out", required=True)
     a.add_argument("--m", type=int, default=3, help="number of forecast embeddings")
     a.add_argument("--rank", type=int, default=10)
+    a.add_argument("--start", metavar="FILE", help="forecasts to go on from")
+    a.add_argument("--hidden", type=int, default=0, metavar="R", help="also measure embeddings that depend on a hidden state, by a projection of rank R")
     a.add_argument("--plain", action="store_true", help="embeddings alone, without an adapter of the forecast rows")
     a.add_argument("--minutes", type=float, default=10, help="of processor time")
     a.add_argument("--rate", type=float, default=0.003)
@@ -179,16 +223,21 @@ def main():
     if args.own:
         own = Adapter(c, weights, args.rank, 0)
         own.restore(args.own)
-    forecast = Forecast(c, weights, args.m, args.rank, args.seed, args.plain)
-    feed = batches(task, tokenizer, "forecast-%d" % args.seed, args.tokens, args.m, args.places, c.vocab)
+    forecasts = [Forecast(c, weights, args.m, args.rank, args.seed, args.plain, r) for r in ([0, args.hidden] if args.hidden else [0])]
+    for f in forecasts:
+        if args.start:
+            f.restore(args.start)
+    feed = batches(task, tokenizer, "forecast-%d" % args.seed, args.tokens, args.m, args.places)
 
     def save():
-        forecast.save(args.out, "tandem-forecast-" + args.task)
+        forecasts[0].save(args.out, "tandem-forecast-" + args.task)
     if args.minutes > 0:
-        train(c, weights, forecast, own, feed, args.minutes, args.rate, save)
+        train(c, weights, forecasts, own, feed, args.minutes, args.rate, save)
         save()
-    forecast.restore(args.out)
-    measure(c, weights, forecast, own, batches(task, tokenizer, "forecast-eval", args.tokens, args.m, args.places, c.vocab, held_out=True))
+    forecasts[0].restore(args.out)
+    for f in forecasts:
+        print("%s embeddings" % ("input-dependent" if f.hidden else "static"))
+        measure(c, weights, f, own, batches(task, tokenizer, "forecast-eval", args.tokens, args.m, args.places, held_out=True))
 
 
 if __name__ == "__main__":

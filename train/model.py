@@ -107,14 +107,20 @@ def attend(scores, seen):
 
 
 def logits(c, w, ids, positions, segments, selected=None, seen=None, adapt=None):
-    """Logits (n, vocab) at the flat positions `selected` of ids (B, T); segments as in data.Row, or seen (B, T, T) says which columns each
-    row attends to. adapt(name, x, y), if given, returns what takes the place of y, the product of x and the weight of that name."""
-    ops = CKernels if ids.device.type == "cpu" and kernels.build() else PlainTorch
-    B, T = ids.shape
-    if ids.device not in _tables:
-        _tables[ids.device] = rope_table(c, ids.device)
-    cosine, sine = _tables[ids.device]
+    """Logits (n, vocab) at the flat positions `selected` of ids (B, T). The other arguments are those of hidden."""
     x = F.embedding(ids.reshape(-1), w["emb"]).float()
+    return hidden(c, w, x, positions, segments, selected, seen, adapt) @ w["emb"].t()
+
+
+def hidden(c, w, x, positions, segments, selected=None, seen=None, adapt=None):
+    """What the head reads (n, width), at the flat positions `selected` of B·T rows x; positions (B, T). segments are as in data.Row, or
+    seen (B, T, T) says which columns each row attends to. adapt(name, x, y), if given, returns what takes the place of y, the product of
+    x and the weight of that name."""
+    ops = CKernels if x.device.type == "cpu" and kernels.build() else PlainTorch
+    B, T = positions.shape
+    if x.device not in _tables:
+        _tables[x.device] = rope_table(c, x.device)
+    cosine, sine = _tables[x.device]
     at, segments, group = positions.reshape(-1).int().contiguous(), segments.int().contiguous(), c.heads // c.kv_heads
 
     def split(y, heads):  # (B*T, heads*dim) -> (B*kv, group*T, dim)
@@ -137,7 +143,7 @@ def logits(c, w, ids, positions, segments, selected=None, seen=None, adapt=None)
         x = x + product(f"{l}.down", ops.swiglu(product(f"{l}.gate", h), product(f"{l}.up", h)))
     if selected is not None:
         x = x.index_select(0, selected)
-    return ops.norm(x, w["norm"], c.eps) @ w["emb"].t()
+    return ops.norm(x, w["norm"], c.eps)
 
 
 def orthogonal(g, steps=5):

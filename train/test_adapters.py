@@ -55,21 +55,32 @@ class ForecastTest(unittest.TestCase):
 
     def test_targets_are_later_tokens(self):
         r, m = self.rows[0], 3
-        b = Batch(self.rows, m, 4, self.c.vocab, Source("x"))
+        b = Batch(self.rows, m, 4, Source("x"))
         T = b.ids.shape[1]
         for flat, target, depth in zip(b.selected.tolist(), b.targets.tolist(), b.depths.tolist()):
             i, row = divmod(flat, T)
-            self.assertEqual(b.ids[i, row].item(), self.c.vocab + depth)
+            place = b.at.tolist().index(flat)
+            self.assertEqual(b.of[place].item(), depth)
             # The forecast stands depth + 1 after the row that it follows, which is the last that it sees of the text.
             text = [j for j in range(len(r)) if b.seen[i, row, j]]
             after = text[-1]
             self.assertEqual(b.positions[i, row].item(), r.positions[after] + 1 + depth)
             self.assertEqual(target, r.targets[after + depth + 1])
+            # It may know the state of a row before that one, as far back as a draft is long.
+            self.assertIn(after - b.knows[place].item() % T, range(1, m + 2))
+
+    def test_hidden_states_change_forecasts(self):
+        static, dynamic = Forecast(self.c, self.w, 2, 4, 1), Forecast(self.c, self.w, 2, 4, 1, hidden=3)
+        b = Batch(self.rows, 2, 3, Source("x"))
+        want = predict(self.c, self.w, static, b)
+        torch.testing.assert_close(predict(self.c, self.w, dynamic, b), want)  # the projection begins as zero
+        dynamic.up = torch.ones_like(dynamic.up)
+        self.assertGreater((predict(self.c, self.w, dynamic, b) - want).abs().max().item(), 0.01)
 
     def test_text_does_not_see_forecasts(self):
         f = Forecast(self.c, self.w, 2, 4, 1)
         filled(f.adapter)
-        b = Batch(self.rows, 2, 3, self.c.vocab, Source("x"))
+        b = Batch(self.rows, 2, 3, Source("x"))
         n = len(self.rows[0])
         self.assertFalse(b.seen[0, :n, n:].any())
         first = predict(self.c, self.w, f, b)

@@ -14,7 +14,6 @@ import (
 	"tandem/decoder"
 	"tandem/node"
 	"tandem/node/batch"
-	"tandem/retrieval/search"
 )
 
 // httpFlags let a cloud answer without a device.
@@ -125,10 +124,6 @@ func lineOfCloud(l node.Line) node.Line {
 // Sides implements api.Answerer.
 func (s *alone) Sides() api.Sides {
 	own := api.SideInfo{Name: cli.HostName("cloud"), Sample: s.cloud.Local.Mark != "", InUse: true}
-	if x, ok := s.cloud.Local.Documents.(*search.Index); ok {
-		if list, err := x.List(); err == nil {
-			own.Documents = len(list)
-		}
-	}
+	own.Documents = cli.CountFiles(context.Background(), s.cloud.Local.Documents)
 	return api.Sides{Device: own, Clouds: []api.SideInfo{}, Alone: true}
 }

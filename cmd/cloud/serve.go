@@ -15,7 +15,6 @@ import (
 	"tandem/examples"
 	"tandem/node"
 	"tandem/node/batch"
-	"tandem/retrieval/search"
 	"tandem/specdec"
 	"tandem/transport"
 )
@@ -25,6 +24,7 @@ const defaultPort = "4433"
 
 type serveCmd struct {
 	cli.PassageFlags `group:"Documents:"`
+	cli.EngineFlag   `group:"Documents:"`
 	cli.ModelFlags   `group:"Model:"`
 	cli.LoraFlags    `group:"Model:"`
 	cli.ReaderFlags  `group:"Model:"`
@@ -58,6 +58,7 @@ func (c *serveCmd) Help() string {
   cloud serve
   cloud serve --listen 0.0.0.0:4433 --model qwen2.5-1.5b-instruct-q4_k_m.gguf
   cloud serve --public ./handbook --metrics 127.0.0.1:9090
+  cloud serve --index weaviate://h1,h2,h3
   cloud serve --service /srv/tandem --advertise cloud-b.example.net:4433
 
 Only paired devices can connect: "cloud pair" prints a code. Ctrl-C ends.
@@ -123,7 +124,7 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 	if err != nil {
 		return err
 	}
-	public := from != fromIndex
+	public := from == fromFolder || from == fromSamples
 	defer func() { err = errors.Join(err, docs.Close()) }()
 	if c.AllowDocuments && from != fromSamples {
 		return errors.New("--allow-documents: only the sample documents may be fetched, and this cloud serves others: serve the samples with --sample")
@@ -245,14 +246,24 @@ const (
 	fromFolder  origin = "folder"
 	fromIndex   origin = "index"
 	fromSamples origin = "samples"
+	fromCluster origin = "cluster"
 )
+
+// library is what a cloud answers from.
+type library interface {
+	node.Searcher
+	Close() error
+}
 
 // documents opens the documents that the cloud answers from. The samples are served if that is asked for, or until something
 // was indexed once: they are invented, so they never stand in for documents that were removed.
-func (c *serveCmd) documents(a *cli.App) (x *search.Index, from origin, err error) {
+func (c *serveCmd) documents(a *cli.App) (x library, from origin, err error) {
 	switch {
-	case c.Sample && c.Public != "":
-		return nil, from, errors.New("--sample and --public: give only one of them")
+	case c.Sample && c.Public != "", c.Index != "" && (c.Sample || c.Public != ""):
+		return nil, from, errors.New("--sample, --public and --index: give only one of them")
+	case c.Index != "":
+		x, err = c.Cluster(a, c.PassageFlags)
+		return x, fromCluster, err
 	case c.Public != "":
 		if from = fromFolder; cli.Copies(c.Public, examples.Public, "public") {
 			from = fromSamples
@@ -260,19 +271,16 @@ func (c *serveCmd) documents(a *cli.App) (x *search.Index, from origin, err erro
 		x, err = a.Folder(c.Public, c.PassageFlags)
 		return x, from, err
 	case !c.Sample:
-		if x, err = a.OwnIndex(c.PassageFlags); x != nil || err != nil {
-			return x, fromIndex, err
+		if own, err := a.OwnIndex(c.PassageFlags); own != nil || err != nil {
+			return own, fromIndex, err
 		}
 	}
 	x, err = cli.Sample(a, examples.Public, c.PassageFlags)
 	return x, fromSamples, err
 }
 
-func (c *serveCmd) announce(a *cli.App, model string, docs *search.Index, from origin, at net.Addr, titles bool) {
-	files := 0
-	if list, err := docs.List(); err == nil {
-		files = len(list)
-	}
+func (c *serveCmd) announce(a *cli.App, model string, docs library, from origin, at net.Addr, titles bool) {
+	files := cli.CountFiles(a, docs)
 	if a.Globals.JSON {
 		a.JSON(map[string]any{"listening": at.String(), "model": model, "documents": files, "from": from, "titles": titles})
 		return
@@ -281,6 +289,8 @@ func (c *serveCmd) announce(a *cli.App, model string, docs *search.Index, from o
 	switch {
 	case from == fromSamples:
 		what = fmt.Sprintf("%d sample documents", files)
+	case from == fromCluster:
+		what += " of a cluster"
 	case files == 0:
 		what = "no documents (the index is empty)"
 	}
@@ -292,6 +302,8 @@ func (c *serveCmd) announce(a *cli.App, model string, docs *search.Index, from o
 	switch {
 	case from == fromSamples && !c.Sample:
 		fmt.Fprintln(a.Out, "Serve your own: cloud index add FOLDER, then start cloud serve again.")
+	case files == 0 && from == fromCluster:
+		fmt.Fprintf(a.Out, "Add some, also while this runs: cloud index add --index %s FOLDER\n", c.Index)
 	case files == 0:
 		fmt.Fprintln(a.Out, "Add some, also while this runs: cloud index add FOLDER")
 	}

@@ -28,6 +28,7 @@ type IndexCmd struct {
 type indexAdd struct {
 	Paths []string `arg:"" optional:"" help:"Files or folders (text, Markdown, HTML, PDF, DOCX, ODT, EPUB, CSV, mail). Without any, update what is indexed." type:"path"`
 	PassageFlags
+	EngineFlag
 	Skipped bool `help:"List every file that is skipped. Without it, many are summed up by kind."`
 }
 
@@ -37,6 +38,7 @@ func (c *indexAdd) Help() string {
   ${program} index add report.pdf minutes.md       add files
   ${program} index add                             follow changes and deletions
   ${program} index add --passage-words 128 ~/book  longer passages, for a larger model
+  ${program} index add --index weaviate://h1,h2,h3 ~/library  into a cluster
 
 Only files that changed are read again, and those that were cut into passages of another length. If it is interrupted, the files that were finished stay in the index; the same command goes on from there.`
 }
@@ -67,7 +69,7 @@ func (r *indexReport) add(o search.Report) {
 
 func (c *indexAdd) Run(a *App) (err error) {
 	defer func() { err = a.fullDisk(err) }()
-	x, err := a.EditIndex(c.PassageFlags)
+	x, err := c.edit(a, c.PassageFlags)
 	if err != nil {
 		return err
 	}
@@ -212,7 +214,7 @@ func (a *App) fullDisk(err error) error {
 	return fmt.Errorf("the disk of %s is full: make room, or set XDG_DATA_HOME to a folder on another disk: %w", dirs.Data, err)
 }
 
-type indexList struct{}
+type indexList struct{ EngineFlag }
 
 func (c *indexList) Help() string {
 	return `Examples:
@@ -231,7 +233,7 @@ type indexFile struct {
 
 func (c *indexList) Run(a *App) error {
 	files := []indexFile{}
-	x, err := a.OwnIndex(PassageFlags{})
+	x, err := c.read(a)
 	if err != nil {
 		return err
 	}
@@ -319,6 +321,7 @@ func (c *indexShow) Run(a *App) error {
 
 type indexRemove struct {
 	Paths []string `arg:"" help:"Files or folders, as index list shows them." type:"path"`
+	EngineFlag
 }
 
 func (c *indexRemove) Help() string {
@@ -329,7 +332,7 @@ func (c *indexRemove) Help() string {
 
 func (c *indexRemove) Run(a *App) (err error) {
 	defer func() { err = a.fullDisk(err) }()
-	x, err := a.EditIndex(PassageFlags{})
+	x, err := c.edit(a, PassageFlags{})
 	if err != nil {
 		return err
 	}

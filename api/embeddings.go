@@ -44,7 +44,7 @@ func texts(input json.RawMessage) ([]string, error) {
 func (s *Server) embed(ctx context.Context, name string, input json.RawMessage) (vectors [][]float32, tokens int, err error) {
 	if s.cfg.Encoder == nil {
 		return nil, 0, &Error{Status: http.StatusNotImplemented, Type: "invalid_request_error", Code: "no_encoder",
-			Message: "no encoder is loaded: start the server with --encoder FILE, a GGUF of architecture bert or nomic-bert"}
+			Message: "no encoder is loaded: start the server with --encoder FILE, a GGUF of architecture bert, nomic-bert or modern-bert"}
 	}
 	if name != "" && name != s.cfg.EncoderName && name != s.cfg.EncoderName+":latest" {
 		return nil, 0, &Error{Status: http.StatusNotFound, Type: "invalid_request_error", Param: "model", Code: "model_not_found",

@@ -20,7 +20,7 @@ type architecture struct {
 	config func(r *metaReader, c *Config)                     // reads the keys that not all architectures have
 	embed  func(b *block) npu.Value                           // tokens to the residual stream
 	layer  func(b *block, x npu.Value) npu.Value              // one layer of the residual stream
-	norm   func(b *block, x npu.Value, name string) npu.Value // before the output matrix; nil for encoders, which have none
+	norm   func(b *block, x npu.Value, name string) npu.Value // before the output matrix or, in encoders, pooling; nil for none
 }
 
 var architectures = map[string]*architecture{}

@@ -32,16 +32,17 @@ type Config struct {
 	KV   npu.CacheType // how sequences store keys and values; no key of the file
 	Long bool          // whether positions are rotated for a long context (see LongContext)
 
-	scales    scales
-	caps      caps
-	temper    temper
-	experts   experts
-	long      *longRope            // what LongRoPE does beyond the context of the first training; nil for none
-	convolved []bool               // layers with a short convolution in place of attention; nil for none
-	conv      int                  // positions of such a convolution
-	window    int                  // of layers that attend to the last positions only; 0 for none
-	windowed  func(layer int) bool // which do
-	localRope npu.Rope             // of these layers, if it differs; zero if not
+	scales     scales
+	caps       caps
+	temper     temper
+	experts    experts
+	plainNorms bool                 // LayerNorms have no bias
+	long       *longRope            // what LongRoPE does beyond the context of the first training; nil for none
+	convolved  []bool               // layers with a short convolution in place of attention; nil for none
+	conv       int                  // positions of such a convolution
+	window     int                  // of layers that attend to the last positions only; 0 for none
+	windowed   func(layer int) bool // which do
+	localRope  npu.Rope             // of these layers, if it differs; zero if not
 
 	// For diffusion models, whose rows attend both ways (Model.Denoise); else zero.
 	Diffusion bool

@@ -41,7 +41,7 @@ func (m *Model) Embed(ctx context.Context, tokens []tandem.Token) ([]float32, er
 	c := &m.config
 	switch {
 	case c.Pooling == NoPooling:
-		return nil, fmt.Errorf("%s is no encoder: use a model of architecture bert or nomic-bert for embeddings", c.Arch)
+		return nil, fmt.Errorf("%s is no encoder: use a model of architecture bert, nomic-bert or modern-bert for embeddings", c.Arch)
 	case len(tokens) == 0:
 		return nil, errors.New("a text without tokens has no embedding")
 	case len(tokens) > c.Context:
@@ -63,6 +63,15 @@ func (m *Model) Embed(ctx context.Context, tokens []tandem.Token) ([]float32, er
 	x, err := m.liveLayers(ctx, seq, rows, schedule)
 	if err != nil {
 		return nil, err
+	}
+	for at := 0; at < len(rows); {
+		head := schedule.Head(len(rows) - at)
+		n := min(len(rows)-at, head.Graph().Chunk)
+		part := x[at*c.Dim:][:n*c.Dim]
+		if err := head.Run(npu.Args{Rows: n, X: part, Out: part}); err != nil {
+			return nil, err
+		}
+		at += n
 	}
 	if err := schedule.End(ctx); err != nil {
 		return nil, err

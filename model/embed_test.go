@@ -23,7 +23,7 @@ func TestEmbeddingsAgreeWithLlamaCpp(t *testing.T) {
 	for i, spec := range []tinymodel.Spec{
 		{Type: npu.F32}, {Type: npu.Q8_0}, {Type: npu.Q4_K, FF: 512}, {Type: npu.F32, Heads: 8, Layers: 12}, {Type: npu.F32, Heads: 2, FF: 768},
 	} {
-		for _, arch := range []string{"bert", "nomic-bert"} {
+		for _, arch := range []string{"bert", "nomic-bert", "modern-bert"} {
 			t.Run(fmt.Sprintf("%s/%v/%d", arch, spec.Type, i), func(t *testing.T) {
 				spec := spec
 				spec.Arch, spec.Dim, spec.Seed = arch, 256, uint64(i)

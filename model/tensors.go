@@ -116,6 +116,16 @@ func (t *tensors) matrix(name string, rows, cols int) *npu.Tensor {
 // vector returns a norm's weights or a bias, widened to F32.
 func (t *tensors) vector(name string, n int) *npu.Tensor { return t.wide(name, 1, n) }
 
+// zeros returns a vector of zeros.
+func (t *tensors) zeros(n int) *npu.Tensor {
+	const name = "zeros"
+	if m := t.parts[name]; m != nil && m.Cols == n {
+		return m
+	}
+	t.parts[name] = &npu.Tensor{Name: name, Type: npu.F32, Rows: 1, Cols: n, Data: make([]byte, 4*n)}
+	return t.parts[name]
+}
+
 // wide returns a tensor of the given shape, widened to F32.
 func (t *tensors) wide(name string, rows, cols int) *npu.Tensor {
 	return t.find(name, rows, cols, func(m npu.Tensor) (npu.Tensor, error) {

@@ -31,7 +31,11 @@ func (c *Config) blocksWith(t *tensors, chunk int, adapt adapt) []*npu.Graph {
 	}
 	if c.Pooling != NoPooling { // the vectors are the result
 		head := c.block(t, "head", chunk)
-		head.Scale(head.Input(c.Dim), 1)
+		if x := head.Input(c.Dim); arch.norm != nil {
+			arch.norm(head, x, "output_norm")
+		} else {
+			head.Scale(x, 1)
+		}
 		return append(graphs, head.Graph)
 	}
 	return append(graphs, c.head(t, "head", chunk, t.output(c)))
@@ -84,7 +88,11 @@ func (b *block) rmsNorm(x npu.Value, name string) npu.Value {
 
 func (b *block) layerNorm(x npu.Value, name string) npu.Value {
 	name = b.prefix + name
-	return b.LayerNorm(x, b.vector(name+".weight", b.config.Dim), b.vector(name+".bias", b.config.Dim), b.config.Eps)
+	bias := b.zeros(b.config.Dim)
+	if !b.config.plainNorms {
+		bias = b.vector(name+".bias", b.config.Dim)
+	}
+	return b.LayerNorm(x, b.vector(name+".weight", b.config.Dim), bias, b.config.Eps)
 }
 
 // window is the number of positions that the layer attends to; 0 for all.

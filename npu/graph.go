@@ -219,7 +219,7 @@ type Attention struct {
 	HeadDim int
 	Scale   float32 // of the scores, usually 1/√HeadDim
 
-	Window  int     // a row attends to this many of the last positions at most, its own included; 0 for all
+	Window  int     // a row attends to this many of the last positions at most, its own included (see RowMask.Within); 0 for all
 	Softcap float32 // scores s become Softcap·tanh(s/Softcap) before the softmax (see OpSoftcap); 0 for none
 
 	// For graphs of single heads: the node's key-value heads begin at head From of the cache's Of heads. The others

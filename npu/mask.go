@@ -45,8 +45,32 @@ func (m RowMask) Attends() int {
 	return int(m.Base) + bits.OnesCount64(m.Ancestors) + 1
 }
 
-// Within is Path without the first positions, so that at most the last window are left; 0 stands for all.
+// Count returns the number of slots that the row attends to within a window (see Within).
+func (m RowMask) Count(window int) int {
+	n := m.Attends()
+	switch {
+	case window <= 0:
+		return n
+	case m.Until != 0:
+		from, to := m.around(window)
+		return to - from
+	}
+	return min(n, window)
+}
+
+// around returns the slots of a live row's window: those at most half of it before or after its own.
+func (m RowMask) around(window int) (from, to int) {
+	return max(0, int(m.Slot)-window/2), min(int(m.Until), int(m.Slot)+window/2+1)
+}
+
+// Within is Path without the first positions, so that at most the last window are left; 0 stands for all. A row of a live block
+// has half of its window on either side.
 func (m RowMask) Within(window int, f func(slot, n int)) {
+	if window > 0 && m.Until != 0 {
+		from, to := m.around(window)
+		f(from, to-from)
+		return
+	}
 	skip := 0
 	if all := m.Attends(); window > 0 && all > window {
 		skip = all - window

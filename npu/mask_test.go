@@ -56,3 +56,27 @@ func TestRowMaskCheck(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A row of a live block sees half of a window on either side of its own slot, and no slot outside its block's reach.
+func TestLiveRowsHaveWindowsOnBothSides(t *testing.T) {
+	for slot := range int32(12) {
+		for window := range 9 {
+			m := RowMask{Slot: slot, Base: slot, Until: 12}
+			var seen []int
+			m.Within(window, func(slot, n int) {
+				for i := range n {
+					seen = append(seen, slot+i)
+				}
+			})
+			var want []int
+			for s := range 12 {
+				if d := s - int(slot); window == 0 || max(d, -d) <= window/2 {
+					want = append(want, s)
+				}
+			}
+			if !slices.Equal(seen, want) || m.Count(window) != len(want) {
+				t.Errorf("slot %d, window %d: sees %d of them, %v, want %v", slot, window, m.Count(window), seen, want)
+			}
+		}
+	}
+}

@@ -61,7 +61,7 @@ which are read as sums of products. Where rounding changes which expert a row go
 
 // modelNames are models that people run.
 var modelNames = map[string]string{
-	"bert": "BERT: all-MiniLM, bge-small, gte-small (embeddings)", "nomic-bert": "nomic-embed-text (embeddings)", "dream": "Dream 7B (diffusion)", "gemma": "Gemma", "gemma2": "Gemma 2", "gemma3": "Gemma 3, text",
+	"bert": "BERT: all-MiniLM, bge-small, gte-small (embeddings)", "modern-bert": "ModernBERT: gte-modernbert, granite-embedding-r2 (embeddings)", "nomic-bert": "nomic-embed-text (embeddings)", "dream": "Dream 7B (diffusion)", "gemma": "Gemma", "gemma2": "Gemma 2", "gemma3": "Gemma 3, text",
 	"granite": "Granite 3", "llada": "LLaDA 8B (diffusion)", "llama": "Llama 1 to 3.2, Mistral, Mixtral, SmolLM, TinyLlama", "olmo2": "OLMo 2",
 	"gpt-oss": "gpt-oss 20B, 120B", "granitemoe": "Granite 3 1B-A400M, 3B-A800M", "lfm2": "LFM2 350M to 2.6B", "mistral3": "Mistral 3, Ministral 3", "olmoe": "OLMoE", "qwen3moe": "Qwen3-30B-A3B",
 	"opt": "OPT", "phi3": "Phi-3, Phi-3.5, Phi-4-mini", "qwen2": "Qwen2, Qwen2.5", "qwen3": "Qwen3", "smollm3": "SmolLM3",

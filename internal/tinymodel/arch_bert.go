@@ -38,6 +38,29 @@ func init() {
 			norm(l, prefix+"layer_output_norm")
 		},
 	}
+	architectures["modern-bert"] = architecture{
+		defaults: func(s *Spec) {
+			whole(s)
+			if s.Window == 0 {
+				s.Window = 12
+			}
+		},
+		meta: func(s Spec) []gguf.KV {
+			return append(meta(s), gguf.KV{Key: "attention.sliding_window", Value: uint32(s.Window)}, gguf.KV{Key: "rope.freq_base_swa", Value: float32(1000)})
+		},
+		norm: (*list).rmsNorm, encoder: true,
+		embed: func(l *list) { l.rmsNorm("token_embd_norm") },
+		layer: func(l *list, prefix string) {
+			if l.index > 0 {
+				l.rmsNorm(prefix + "attn_norm")
+			}
+			l.matrix(prefix+"attn_qkv.weight", (l.Heads+2*l.KVHeads)*l.HeadDim, l.Dim)
+			l.matrix(prefix+"attn_output.weight", l.Dim, l.Heads*l.HeadDim)
+			l.rmsNorm(prefix + "ffn_norm")
+			l.matrix(prefix+"ffn_up.weight", 2*l.FF, l.Dim)
+			l.matrix(prefix+"ffn_down.weight", l.Dim, l.FF)
+		},
+	}
 	architectures["nomic-bert"] = architecture{
 		defaults: whole, meta: meta, norm: none, encoder: true,
 		embed: func(l *list) {

@@ -25,12 +25,13 @@ type preTokenizer struct {
 var (
 	preGPT2   = preTokenizer{name: "gpt-2", stages: []scanner{scanGPT2}}
 	preDigits = preTokenizer{name: "smollm", stages: []scanner{isolate(isNumber, 1), scanGPT2}}
-	preQwen2  = preTokenizer{name: "qwen2", stages: []scanner{scanModern(1)}}
-	preLlama3 = preTokenizer{name: "llama-bpe", stages: []scanner{scanModern(3)}, wholeWords: true, addBOS: true}
-	preThrees = preTokenizer{name: "dbrx", stages: []scanner{scanModern(3)}}
+	preQwen2  = preTokenizer{name: "qwen2", stages: []scanner{scanModern(1, true)}}
+	preLlama3 = preTokenizer{name: "llama-bpe", stages: []scanner{scanModern(3, true)}, wholeWords: true, addBOS: true}
+	preThrees = preTokenizer{name: "dbrx", stages: []scanner{scanModern(3, true)}}
 	preFalcon = preTokenizer{name: "falcon", stages: []scanner{isolate(isFalconPunct, 0), scanGPT2, scanThreeDigits}}
 	preQwen35 = preTokenizer{name: "qwen35", stages: []scanner{scanMarked}}
 	preSeek3  = preTokenizer{name: "deepseek-v3", stages: []scanner{isolate(isNumber, 3), isolate(isHanOrKana, 0), scanSeek3}}
+	preSeed   = preTokenizer{name: "seed-coder", stages: []scanner{scanModern(1, false)}}
 	preGPT4o  = preTokenizer{name: "gpt-4o", stages: []scanner{scanCased(3, true)}}
 	preTekken = preTokenizer{name: "tekken", stages: []scanner{scanCased(1, false)}, wholeWords: true, addBOS: true}
 	preCoder  = preTokenizer{name: "deepseek-coder", stages: []scanner{isolate(isLineEnd, 1), cutOut(unicode.IsLetter),
@@ -42,7 +43,7 @@ var (
 var preTokenizers = map[string]preTokenizer{
 	"gpt-2": preGPT2, "phi-2": preGPT2, "mpt": preGPT2, "olmo": preGPT2, "jais": preGPT2, "trillion": preGPT2,
 	"jina-es": preGPT2, "jina-de": preGPT2, "jina-v2-es": preGPT2, "jina-v2-de": preGPT2, "gigachat": preGPT2,
-	"a.x-4.0": preGPT2, "mellum": preGPT2, "exaone4": preGPT2, "granite-docling": preGPT2,
+	"a.x-4.0": preGPT2, "mellum": preGPT2, "exaone4": preGPT2, "granite-docling": preGPT2, "modern-bert": preGPT2,
 
 	"smollm": preDigits, "starcoder": preDigits, "refact": preDigits, "command-r": preDigits,
 	"codeshell": preDigits, "exaone": preDigits, "minerva-7b": preDigits, "mellum2": preDigits,
@@ -51,7 +52,7 @@ var preTokenizers = map[string]preTokenizer{
 	"bailingmoe": preQwen2, "bailingmoe2": preQwen2, "llada-moe": preQwen2, // another pattern that splits alike
 	"hunyuan": preQwen2, "solar-open": preQwen2, "grok-2": preQwen2, "kormo": preQwen2,
 
-	"qwen35": preQwen35, "deepseek-v3": preSeek3,
+	"qwen35": preQwen35, "deepseek-v3": preSeek3, "seed-coder": preSeed,
 
 	"llama-bpe": preLlama3, "llama3": preLlama3, "llama-v3": preLlama3, "falcon3": preLlama3,
 	"falcon-h1": preLlama3, "pixtral": preLlama3, "midm-2.0": preLlama3, "lfm2": preLlama3,
@@ -219,8 +220,15 @@ func scanGPT2(text string) int {
 
 // scanModern is (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,digits}|
 // ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+ (without the line break), with digits 1 for Qwen2
-// and 3 for Llama 3.
-func scanModern(digits int) scanner {
+// and 3 for Llama 3. Without lines, line breaks do not follow what is no letter or number, as in Seed-Coder.
+func scanModern(digits int, lines bool) scanner {
+	others := func(text string, from int) int {
+		end := run(text, from, other)
+		if lines {
+			end = run(text, end, newline)
+		}
+		return end
+	}
 	return func(text string) int {
 		if n := contraction(text, true); n > 0 {
 			return n
@@ -243,9 +251,9 @@ func scanModern(digits int) scanner {
 			}
 			return i
 		case first == other:
-			return run(text, run(text, 0, other), newline)
+			return others(text, 0)
 		case text[0] == ' ' && next == other && len(text) > 1:
-			return run(text, run(text, 1, other), newline)
+			return others(text, 1)
 		}
 		return spaces(text, true)
 	}
@@ -350,7 +358,7 @@ func seek3(text string) int {
 // models' own patterns distinguish capitals in all scripts. This is what llama.cpp does for these names, and the tokens
 // must be the same.)
 func scanCased(digits int, contractions bool) scanner {
-	modern := scanModern(digits)
+	modern := scanModern(digits, true)
 	return func(text string) int {
 		first, width := classAt(text, 0)
 		if first == number || first == newline {

@@ -16,7 +16,7 @@ import (
 func TestPreTokenizersMatchLlamaCpp(t *testing.T) {
 	lib := llamacpp.Need(t)
 	base := publishedMetas["gpt-2"](t)
-	for _, name := range []string{"default", "smollm", "qwen2", "dbrx", "falcon", "gpt-4o", "tekken", "deepseek-coder", "qwen35", "deepseek-v3", "bailingmoe", "llada-moe"} {
+	for _, name := range []string{"default", "smollm", "qwen2", "dbrx", "falcon", "gpt-4o", "tekken", "deepseek-coder", "qwen35", "deepseek-v3", "bailingmoe", "llada-moe", "seed-coder", "modern-bert"} {
 		t.Run(name, func(t *testing.T) {
 			meta := slices.Clone(base)
 			for i := range meta {

@@ -180,11 +180,7 @@ func (r *run) place(row int) int { return int(r.Mask(row).Slot) }
 
 // reach returns the number of slots that a row attends to.
 func (r *run) reach(row int) int {
-	n := r.Mask(row).Attends()
-	if w := r.node.Attention.Window; w > 0 {
-		n = min(n, w)
-	}
-	return n
+	return r.Mask(row).Count(r.node.Attention.Window)
 }
 
 // store writes the rows' keys and values to their slots.

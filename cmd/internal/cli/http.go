@@ -28,7 +28,7 @@ type HTTPFlags struct {
 	APIKey  string   `name:"api-key" help:"File with the key that requests must carry (Authorization: Bearer KEY). It is made, with a random key, if it does not exist. Needed to listen beyond this machine." type:"path" placeholder:"FILE"`
 	Host    []string `help:"Further names by which requests may address the server, such as edge.home." placeholder:"NAME,…"`
 	CORS    []string `name:"cors" help:"Origins of pages that may call the server, such as http://localhost:3000. Default: its own page only." placeholder:"ORIGIN,…"`
-	Encoder string   `help:"GGUF of an encoder (bert, nomic-bert), or its name in the models folder, for /v1/embeddings and /api/embed." placeholder:"FILE"`
+	Encoder string   `help:"GGUF of an encoder (bert, nomic-bert, modern-bert), or its name in the models folder, for /v1/embeddings and /api/embed." placeholder:"FILE"`
 	AtOnce  int      `help:"Most answers over HTTP at the same time; other requests wait." default:"8"`
 }
 
@@ -60,7 +60,7 @@ func (f HTTPFlags) OpenEncoder(a *App, compute ModelFlags, cfg *api.Config) (don
 		return nil, fmt.Errorf("--encoder: %w", err)
 	}
 	if m.Config().Pooling == model.NoPooling {
-		err := fmt.Errorf("--encoder: %s is no encoder, but a model of architecture %s: use one of bert or nomic-bert", f.Encoder, m.Config().Arch)
+		err := fmt.Errorf("--encoder: %s is no encoder, but a model of architecture %s: use one of bert, nomic-bert or modern-bert", f.Encoder, m.Config().Arch)
 		return nil, errors.Join(err, m.Close())
 	}
 	cfg.Encoder, cfg.EncoderName = m, ModelInfo(m, nil, f.Encoder).Name
